@@ -1,0 +1,53 @@
+/* engine: samples a rig and pushes the stream to every attached sink.
+ *
+ * Owns one thread a tier and one that collects.  Every function may be called
+ * from any one controlling thread (the main thread); sinks are called from the
+ * collecting thread only. */
+#ifndef NVMTOP_ENGINE_H
+#define NVMTOP_ENGINE_H
+
+#include "nvmtop/probe.h"
+#include "nvmtop/stream.h"
+
+struct engine;
+
+/* hz: 0.1 .. 10000 each.  Takes the rig over, also on error (NULL). */
+struct engine *engine_new(struct rig *rig, const double hz[TIERS], struct err *e);
+int engine_start(struct engine *g, struct err *e);
+
+/* Warm: every tier has a row, and each CPU figure has its window behind it.
+ * Waits at most timeout_ms (-1: for ever); true when warm. */
+bool engine_wait_warm(struct engine *g, int timeout_ms);
+
+/* The session as a sink attached now would get it in begin(). */
+const struct session *engine_session(const struct engine *g);
+
+/* Attach a sink: begin() is called at once (its error is returned), and rows,
+ * marks and gaps from now on follow.  With restart_marks the next mark is 1. */
+int engine_attach(struct engine *g, struct sink *s, bool restart_marks, struct err *e);
+
+/* Detach it after everything older than now was handed over: end() is called
+ * and its result returned. */
+int engine_detach(struct engine *g, struct sink *s, struct err *e);
+
+/* Drop a sync mark at t_ns (normally clock_now_ns() at the key press); returns
+ * its id: 1, 2, 3, ... */
+uint64_t engine_mark(struct engine *g, int64_t t_ns, const char *label);
+
+struct engine_stats {
+	uint64_t rows[TIERS];
+	uint64_t late[TIERS];	/* ticks skipped because the sampler woke too late */
+	uint64_t lost[TIERS];	/* rows dropped because nobody took them over in time */
+	int64_t worst_late_ns[TIERS];
+	bool stalled[TIERS];	/* no row for more than a second and ten periods */
+	double cpu_percent;	/* of one core, the whole process, over the last second; NaN at first */
+	bool realtime;		/* SCHED_FIFO was granted */
+};
+void engine_stats(const struct engine *g, struct engine_stats *out);
+
+/* Ends every attached sink and the threads.  Does not wait for a tick to come
+ * due; a tier that hangs in the kernel is left behind after half a second. */
+void engine_stop(struct engine *g);
+void engine_free(struct engine *g);	/* stops first; NULL is fine */
+
+#endif

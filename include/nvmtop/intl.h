@@ -1,0 +1,15 @@
+/* intl: marks the texts that people read, so that they can be translated. */
+#ifndef NVMTOP_INTL_H
+#define NVMTOP_INTL_H
+
+#if ENABLE_NLS
+#include <libintl.h>
+#define _(text) gettext(text)
+#define P_(one, many, n) ngettext(one, many, n)
+#else
+#define _(text) (text)
+#define P_(one, many, n) ((n) == 1 ? (one) : (many))
+#endif
+#define N_(text) text
+
+#endif

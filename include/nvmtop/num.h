@@ -1,0 +1,23 @@
+/* num: numbers out of text, by hand, without the locale. */
+#ifndef NVMTOP_NUM_H
+#define NVMTOP_NUM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Parse an optional sign and decimal digits at p, not past end.  Returns the
+ * first byte after the number, or NULL when there is no digit or the value does
+ * not fit.  Leading blanks are skipped; what follows (a unit suffix, a newline)
+ * is the caller's. */
+const char *num_i64(const char *p, const char *end, int64_t *out);
+
+/* The whole of text as a finite decimal number such as "2", "0.5" or "1e3".
+ * False when anything else is there. */
+bool num_double(const char *text, double *out);
+
+/* The whole of text as a duration: "90", "1.5", "250ms", "10s", "2m", "1h30m",
+ * "01:02:03.5" (h:m:s) or "02:03" (m:s).  Out in nanoseconds, 0 .. 2^62. */
+bool num_duration_ns(const char *text, int64_t *out);
+
+#endif

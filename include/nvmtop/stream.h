@@ -1,0 +1,68 @@
+/* stream: what the engine pushes and every sink takes.
+ *
+ *   begin  (rows | mark | gap)*  end
+ *
+ * In time order within a tier.  A mark comes after every fast row that is older
+ * than it and before the first fast row that is not.  All calls of one sink
+ * come from one thread at a time. */
+#ifndef NVMTOP_STREAM_H
+#define NVMTOP_STREAM_H
+
+#include "nvmtop/channel.h"
+#include "nvmtop/clock.h"
+#include "nvmtop/err.h"
+
+/* What a stream is about.  Everything it points to lives until end(). */
+struct session {
+	const struct channel *channels;
+	size_t n_channels;
+	size_t width[TIERS];	/* channels in a row of the tier */
+	double hz[TIERS];
+	struct clock_anchor start;	/* no row, mark or gap is older than start.mono_ns */
+	const struct fact *facts;
+	size_t n_facts;
+};
+
+/* n rows of a tier: row i was read at t_ns[i] (CLOCK_MONOTONIC, strictly
+ * increasing) and its values are values[i * width .. i * width + width-1]. */
+struct rows {
+	enum tier tier;
+	size_t n, width;
+	const int64_t *t_ns;
+	const double *values;
+};
+
+struct mark {
+	uint64_t id;		/* 1, 2, 3, ... */
+	int64_t t_ns;		/* when it was asked for */
+	char label[64];		/* printable, may be "" */
+};
+
+enum gap_cause {
+	GAP_LATE,		/* the sampler woke too late and skipped ticks */
+	GAP_LOST,		/* rows were sampled but could not be taken over in time */
+};
+
+/* Ticks of a tier for which there is no row, between two that there are. */
+struct gap {
+	enum tier tier;
+	enum gap_cause cause;
+	int64_t from_ns, to_ns;
+	uint64_t missed;	/* how many ticks */
+};
+
+struct sink;
+struct sink_ops {
+	int (*begin)(struct sink *s, const struct session *about, struct err *e);
+	void (*rows)(struct sink *s, const struct rows *r);
+	void (*mark)(struct sink *s, const struct mark *m);
+	void (*gap)(struct sink *s, const struct gap *g);
+	int (*end)(struct sink *s, struct err *e);
+};
+
+/* Embedded as the first member of whatever takes a stream. */
+struct sink {
+	const struct sink_ops *ops;
+};
+
+#endif

@@ -1,0 +1,93 @@
+/* ui: what is on the screen and what a key means.  No terminal, no thread, no
+ * file: a pure function of (ui, scene) to cells, and of events to requests. */
+#ifndef NVMTOP_UI_H
+#define NVMTOP_UI_H
+
+#include "nvmtop/canvas.h"
+#include "nvmtop/event.h"
+#include "nvmtop/timeline.h"
+
+/* A saved trace in the list that `o` opens. */
+struct ui_file {
+	char path[512];
+	char name[128];		/* printable */
+	char about[96];		/* "agx_orin, 12:31, 3 marks, 81 MB", or why it cannot be read */
+	bool readable;
+};
+
+/* Everything that is drawn and is not the ui's own state; filled in anew by the
+ * caller before each call. */
+struct ui_scene {
+	struct timeline *timeline;
+	bool live;		/* the timeline grows; false: a saved trace */
+	int64_t now_ns;		/* CLOCK_MONOTONIC; drives play and pause */
+	int64_t wall_ns;	/* CLOCK_REALTIME at now_ns */
+	const char *trace_name;	/* replay: the file's name */
+
+	bool recording;
+	const char *record_name;
+	int64_t record_since_ns;
+	uint64_t record_bytes, record_marks, record_lost;
+	const char *record_error;	/* NULL, or why it ended */
+
+	uint64_t late;		/* ticks skipped so far, fast tier */
+	uint64_t lost;
+	double own_cpu;		/* percent of a core; NaN: not known */
+	const char *stalled;	/* NULL, or the name of a tier that hangs */
+
+	const char *message;	/* NULL, or one line to show until the next key */
+	enum style message_style;
+
+	const struct ui_file *files;	/* for the list */
+	size_t n_files;
+};
+
+enum request_kind {
+	REQUEST_NONE,
+	REQUEST_QUIT,
+	REQUEST_MARK,		/* at t_ns */
+	REQUEST_RECORD,		/* start or stop */
+	REQUEST_LIST,		/* fill scene.files */
+	REQUEST_OPEN,		/* path */
+	REQUEST_LIVE,		/* close the trace */
+	REQUEST_SUSPEND,
+	REQUEST_REPAINT,
+};
+
+struct request {
+	enum request_kind kind;
+	bool redraw;		/* something on the screen changed */
+	int64_t t_ns;
+	char path[512];
+};
+
+struct ui_options {
+	enum charset charset;
+	const char *view;	/* NULL: the first */
+};
+
+struct ui;
+struct ui *ui_new(const struct ui_options *o, struct err *e);	/* ERR_USAGE: no such view */
+void ui_free(struct ui *u);
+
+/* A new timeline is shown.  Live follows now.  A saved trace is shown whole,
+ * as far as the zooms allow, with the playhead at its end, paused: what
+ * happened first, then space plays it from the start. */
+void ui_reset(struct ui *u, const struct ui_scene *s);
+
+/* Show this moment (nanoseconds after the timeline's start) at the playhead, paused. */
+void ui_seek(struct ui *u, const struct ui_scene *s, int64_t after_start_ns);
+
+/* How long until the picture changes by itself, in ms; -1: not before an event. */
+int ui_frame_ms(const struct ui *u, const struct ui_scene *s);
+
+void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
+struct request ui_event(struct ui *u, const struct ui_scene *s, const struct event *ev);
+
+/* The names of the views, for --view and its error; NULL past the end. */
+const char *ui_view_name(size_t i);
+
+/* The keys table, for the manual and --help: false past the end. */
+bool ui_key(size_t i, const char **keys, const char **what);
+
+#endif

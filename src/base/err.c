@@ -1,0 +1,87 @@
+/* Errors travel as a sentence in an object that the caller owns, so that
+ * nothing about them is global and a thread can fail on its own. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "nvmtop/err.h"
+
+__attribute__((format(printf, 3, 0))) static void sentence(struct err *e, enum err_code code, const char *fmt,
+							   va_list ap)
+{
+	char text[sizeof e->text];
+
+	/* By way of a copy: an argument may be the text that is replaced. */
+	vsnprintf(text, sizeof text, fmt, ap);
+	memcpy(e->text, text, sizeof text);
+	e->code = code;
+}
+
+int err_set(struct err *e, enum err_code code, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!e)
+		return -1;
+	va_start(ap, fmt);
+	sentence(e, code, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+int err_sys(struct err *e, enum err_code code, int num, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!e)
+		return -1;
+	va_start(ap, fmt);
+	sentence(e, code, fmt, ap);
+	va_end(ap);
+	size_t used = strlen(e->text);
+	if (used < sizeof e->text)
+		snprintf(e->text + used, sizeof e->text - used, ": %s", strerror(num));
+	return -1;
+}
+
+/* Length of the well-formed UTF-8 sequence at p, 0 when it is none, an
+ * overlong form, a surrogate, or a control character (C0, DEL, C1). */
+static size_t utf8_length(const unsigned char *p, size_t left)
+{
+	unsigned c = p[0];
+
+	if (c < 0x80)
+		return c >= 0x20 && c != 0x7f;
+	size_t n = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+	if (c < 0xc2 || c > 0xf4 || n > left)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if ((c == 0xc2 && p[1] < 0xa0) || (c == 0xe0 && p[1] < 0xa0) || (c == 0xed && p[1] > 0x9f) ||
+	    (c == 0xf0 && p[1] < 0x90) || (c == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+void text_printable(char *dst, size_t size, const char *src, size_t len)
+{
+	const unsigned char *p = (const unsigned char *)src;
+	size_t used = 0;
+
+	if (!size)
+		return;
+	for (size_t i = 0; i < len;) {
+		size_t n = utf8_length(p + i, len - i);
+		size_t room = n ? n : 1;
+		if (used + room >= size)
+			break;
+		if (n)
+			memcpy(dst + used, p + i, n);
+		else
+			dst[used] = '?';
+		used += room;
+		i += room;
+	}
+	dst[used] = '\0';
+}

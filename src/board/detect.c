@@ -1,0 +1,242 @@
+/* Which board this machine is, by the best source that can be read.
+ *
+ * The device tree says it; but a container cannot see the device tree, because
+ * /proc/device-tree leads into /sys/firmware, which is masked there.  Then what
+ * people hand in from outside counts (variables, a file with the model's name),
+ * and at last the sensors, whose names differ from board to board.  `why` says
+ * which it was. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "nvmtop/intl.h"
+#include "parsed.h"
+
+#define COMPATIBLE "/proc/device-tree/compatible"
+#define MODEL      "/proc/device-tree/model"
+#define MODEL_FILE "/tmp/nv_jetson_model" /* as jetson-containers mounts it */
+#define BLOB_MAX   4096
+
+struct detection {
+	const struct root *root;
+	struct board **all;
+	size_t n;
+	char why[256];
+};
+
+/* The files that parse; one that does not must not keep a board from being
+ * recognised by another, and `nvmtop --boards` tells about it. */
+static int load_all(struct detection *d, struct err *e)
+{
+	struct board_file *files;
+	size_t n_files;
+
+	if (board_files(&files, &n_files, e) < 0)
+		return -1;
+	d->all = calloc(n_files + 1, sizeof(struct board *));
+	if (!d->all)
+		err_sys(e, ERR_FAILED, errno, _("cannot list the board files"));
+	for (size_t i = 0; d->all && i < n_files; i++)
+		if ((d->all[d->n] = board_parse(files[i].path, NULL)))
+			d->n++;
+	free(files);
+	return d->all ? 0 : -1;
+}
+
+/* All entries for people: "a", "b", "c". */
+static void list_entries(const char *blob, size_t len, char *out, size_t size)
+{
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < len && used < size; i += strlen(blob + i) + 1) {
+		char one[96];
+		if (!blob[i])
+			continue;
+		text_printable(one, sizeof one, blob + i, strlen(blob + i));
+		int n = snprintf(out + used, size - used, "%s\"%s\"", used ? ", " : "", one);
+		used += n > 0 ? (size_t)n : 0;
+	}
+}
+
+/* When nothing fits, why is left at what the device tree said. */
+static int by_compatible(struct detection *d)
+{
+	char blob[BLOB_MAX], entries[192], path[160];
+	const char *entry = NULL;
+
+	ssize_t len = root_read(d->root, COMPATIBLE, blob, sizeof blob);
+	int error = errno;
+	snprintf(path, sizeof path, "%.120s%s", root_is_live(d->root) ? "" : root_dir(d->root), COMPATIBLE);
+	if (len < 0) {
+		if (error == ENOENT)
+			snprintf(d->why, sizeof d->why, _("there is no %s"), path);
+		else
+			snprintf(d->why, sizeof d->why, "%s: %.60s", path, strerror(error));
+		return -1;
+	}
+	int which = board_match(blob, (size_t)len, d->all, d->n, &entry);
+	if (which < 0) {
+		list_entries(blob, (size_t)len, entries, sizeof entries);
+		snprintf(d->why, sizeof d->why, _("%.100s has %.140s"), path, *entries ? entries : "\"\"");
+		return -1;
+	}
+	text_printable(entries, sizeof entries, entry, strlen(entry));
+	snprintf(d->why, sizeof d->why, _("%.150s has \"%.90s\""), path, entries);
+	return which;
+}
+
+/* The board with the longest model line that text begins with. */
+static int by_model(struct detection *d, const char *text, const char *source)
+{
+	size_t best = 0;
+	int which = -1;
+	char shown[96];
+
+	for (size_t i = 0; i < d->n; i++)
+		for (size_t k = 0; k < d->all[i]->n_clues; k++) {
+			const struct clue *c = &d->all[i]->clues[k];
+			size_t len = strlen(c->text);
+			if (c->kind != CLUE_MODEL || len <= best || strncmp(text, c->text, len) != 0)
+				continue;
+			best = len;
+			which = (int)i;
+		}
+	text_printable(shown, sizeof shown, text, strlen(text));
+	if (which >= 0)
+		snprintf(d->why, sizeof d->why, _("%s says \"%s\""), source, shown);
+	return which;
+}
+
+static int by_model_file(struct detection *d, const char *path)
+{
+	char text[160];
+
+	return file_line(d->root, path, text, sizeof text) ? by_model(d, text, path) : -1;
+}
+
+/* JETSON_MODEL_NAME holds a name such as JETSON_ORIN_NANO, or a model. */
+static int by_variable(struct detection *d)
+{
+	const char *name = root_is_live(d->root) ? getenv("JETSON_MODEL_NAME") : NULL;
+	char shown[96];
+
+	if (!name || !*name)
+		return -1;
+	for (size_t i = 0; i < d->n; i++)
+		for (size_t k = 0; k < d->all[i]->n_clues; k++)
+			if (d->all[i]->clues[k].kind == CLUE_ALIAS &&
+			    !strcasecmp(d->all[i]->clues[k].text, name)) {
+				text_printable(shown, sizeof shown, name, strlen(name));
+				snprintf(d->why, sizeof d->why, _("%s says \"%s\""), "JETSON_MODEL_NAME",
+					 shown);
+				return (int)i;
+			}
+	return by_model(d, name, "JETSON_MODEL_NAME");
+}
+
+static bool sensed(const struct clue *c, const struct root *r)
+{
+	for (size_t i = 0; i < c->n_places; i++) {
+		struct place p = c->places[i];
+		if (place_find(&p, r, "in") < 0 || !file_exists(r, p.path))
+			return false;
+	}
+	return c->kind == CLUE_SENSE;
+}
+
+/* The board whose sense line has the most places, all of them there. */
+static int by_sensors(struct detection *d)
+{
+	size_t best = 0;
+	int which = -1;
+	char text[96] = "";
+
+	for (size_t i = 0; i < d->n; i++)
+		for (size_t k = 0; k < d->all[i]->n_clues; k++) {
+			const struct clue *c = &d->all[i]->clues[k];
+			if (c->n_places <= best || !sensed(c, d->root))
+				continue;
+			best = c->n_places;
+			which = (int)i;
+			memcpy(text, c->text, sizeof text);
+		}
+	if (which >= 0) {
+		char before[sizeof d->why];
+		memcpy(before, d->why, sizeof before);
+		snprintf(d->why, sizeof d->why, _("recognised by its sensors (%s): %.150s"), text, before);
+	}
+	return which;
+}
+
+/* A Jetson it is, but which?  Where the release file was handed in. */
+static void tell_unknown(struct detection *d)
+{
+	char before[sizeof d->why], line[96];
+
+	memcpy(before, d->why, sizeof before);
+	if (file_line(d->root, "/etc/nv_tegra_release", line, sizeof line))
+		snprintf(d->why, sizeof d->why,
+			 _("a Jetson, but which? %.120s; set NVMTOP_BOARD or mount %s"), before, MODEL_FILE);
+	else
+		snprintf(d->why, sizeof d->why, _("no known Jetson: %.200s"), before);
+}
+
+static int identify(struct detection *d)
+{
+	int which = by_compatible(d);
+
+	if (which < 0)
+		which = by_model_file(d, MODEL);
+	if (which < 0)
+		which = by_variable(d);
+	if (which < 0)
+		which = by_model_file(d, MODEL_FILE);
+	if (which < 0)
+		which = by_sensors(d);
+	if (which < 0)
+		tell_unknown(d);
+	return which;
+}
+
+/* Somebody's word counts more than anything that can be found out. */
+static struct board *by_wish(const struct root *r, char *why, size_t size, struct err *e)
+{
+	const char *name = root_is_live(r) ? getenv("NVMTOP_BOARD") : NULL;
+	struct err cause = {.code = ERR_NONE};
+
+	if (!name || !*name)
+		return NULL;
+	struct board *b = board_load(name, &cause);
+	if (b)
+		snprintf(why, size, _("%s says \"%s\""), "NVMTOP_BOARD", board_name(b));
+	else
+		err_set(e, cause.code, "NVMTOP_BOARD: %s", cause.text);
+	return b;
+}
+
+struct board *board_detect(const struct root *r, char *why, size_t size, struct err *e)
+{
+	struct detection d = {.root = r};
+	struct err wished = {.code = ERR_NONE};
+	struct board *found = by_wish(r, why, size, &wished);
+
+	if (found || wished.code) {
+		if (wished.code && e)
+			*e = wished;
+		return found;
+	}
+	if (load_all(&d, e) < 0)
+		return NULL;
+	int which = identify(&d);
+	text_printable(why, size, d.why, strlen(d.why));
+	for (size_t i = 0; i < d.n; i++)
+		if ((int)i != which)
+			board_free(d.all[i]);
+		else
+			found = d.all[i];
+	free(d.all);
+	return found ? found : board_load("generic", e);
+}

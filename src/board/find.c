@@ -1,0 +1,191 @@
+/* Where board files are looked for.  The first folder that has a name wins, so
+ * that somebody's own agx_orin.board replaces the one that is installed. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nvmtop/intl.h"
+#include "parsed.h"
+
+#define FOLDERS    4
+#define FILES_MOST 512
+#define PATH_SIZE  448
+
+/* The boards of the source tree that the running program was built in, so that
+ * it can be tried before it is installed. */
+static bool build_tree(char out[PATH_SIZE])
+{
+	char exe[PATH_SIZE - 16];
+	ssize_t len = readlink("/proc/self/exe", exe, sizeof exe);
+
+	if (len <= 0 || (size_t)len == sizeof exe)
+		return false;
+	while (len && exe[len - 1] != '/')
+		len--;
+	snprintf(out, PATH_SIZE, "%.*s../boards", (int)len, exe);
+	return len && access(out, F_OK) == 0;
+}
+
+/* The nth folder, or false when there is none. */
+static bool folder(int n, char out[PATH_SIZE])
+{
+	const char *var = NULL, *behind = "";
+	int len;
+
+	switch (n) {
+	case 0:
+		var = getenv("NVMTOP_BOARDS");
+		break;
+	case 1:
+		var = getenv("XDG_CONFIG_HOME");
+		behind = "/nvmtop/boards";
+		if (!var || *var != '/') {
+			var = getenv("HOME");
+			behind = "/.config/nvmtop/boards";
+		}
+		break;
+	case 2:
+		return build_tree(out);
+	default:
+		var = BOARDDIR;
+	}
+	if (!var || !*var)
+		return false;
+	len = snprintf(out, PATH_SIZE, "%s%s", var, behind);
+	return len > 0 && len < PATH_SIZE;
+}
+
+bool board_find_file(const char *name, char *path, size_t size)
+{
+	char dir[PATH_SIZE];
+
+	for (int i = 0; i < FOLDERS; i++) {
+		if (!folder(i, dir))
+			continue;
+		int n = snprintf(path, size, "%s/%s", dir, name);
+		if (n > 0 && (size_t)n < size && access(path, F_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_board_file(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 6 && len < 64 && name[0] != '.' && !strcmp(name + len - 6, ".board");
+}
+
+static int compare(const void *x, const void *y)
+{
+	const struct board_file *a = x, *b = y;
+
+	return a->rank != b->rank ? a->rank - b->rank : strcmp(a->name, b->name);
+}
+
+/* A folder that cannot be read has no boards. */
+static int add_folder(struct board_file **files, size_t *n, int rank, const char *dir, struct err *e)
+{
+	DIR *d = opendir(dir);
+	struct dirent *entry;
+	size_t earlier = *n;
+
+	if (!d)
+		return 0;
+	while ((entry = readdir(d)) && *n < FILES_MOST) {
+		if (!is_board_file(entry->d_name))
+			continue;
+		int len = (int)strlen(entry->d_name) - 6;
+		size_t i = 0;
+		while (i < earlier &&
+		       (strncmp((*files)[i].name, entry->d_name, (size_t)len) != 0 || (*files)[i].name[len]))
+			i++;
+		if (i < earlier)
+			continue;
+		struct board_file *all = reallocarray(*files, *n + 1, sizeof *all);
+		if (!all) {
+			closedir(d);
+			return err_sys(e, ERR_FAILED, ENOMEM, _("cannot list the board files"));
+		}
+		*files = all;
+		struct board_file *f = &all[(*n)++];
+		f->rank = rank;
+		snprintf(f->name, sizeof f->name, "%.*s", len, entry->d_name);
+		snprintf(f->path, sizeof f->path, "%.440s/%.63s", dir, entry->d_name);
+	}
+	closedir(d);
+	return 0;
+}
+
+int board_files(struct board_file **files, size_t *n, struct err *e)
+{
+	char dir[PATH_SIZE];
+
+	*files = NULL;
+	*n = 0;
+	for (int rank = 0; rank < FOLDERS; rank++)
+		if (folder(rank, dir) && add_folder(files, n, rank, dir, e) < 0) {
+			free(*files);
+			return -1;
+		}
+	if (*n)
+		qsort(*files, *n, sizeof **files, compare);
+	return 0;
+}
+
+struct board *board_load(const char *name, struct err *e)
+{
+	char dir[PATH_SIZE], path[PATH_SIZE + 80], tried[512] = "", shown[256];
+	size_t len = strlen(name), used = 0;
+
+	text_printable(shown, sizeof shown, name, len);
+	if (strchr(name, '/') || (len > 6 && !strcmp(name + len - 6, ".board"))) {
+		if (access(name, F_OK) == 0)
+			return board_parse(name, e);
+		err_sys(e, ERR_USAGE, errno, _("there is no board file \"%s\""), shown);
+		return NULL;
+	}
+	for (int i = 0; i < FOLDERS && len && len < 64 && name[0] != '.'; i++) {
+		if (!folder(i, dir))
+			continue;
+		snprintf(path, sizeof path, "%s/%s.board", dir, name);
+		if (access(path, F_OK) == 0)
+			return board_parse(path, e);
+		int wrote = snprintf(tried + used, sizeof tried - used, "%s%s", used ? ", " : "", dir);
+		used += wrote > 0 && (size_t)wrote < sizeof tried - used ? (size_t)wrote : 0;
+	}
+	err_set(e, ERR_USAGE, _("there is no board \"%s\"; looked in %s; `nvmtop --boards` lists all"), shown,
+		*tried ? tried : "-");
+	return NULL;
+}
+
+static int compare_name(const void *x, const void *y)
+{
+	const struct board_file *a = x, *b = y;
+
+	return strcmp(a->name, b->name);
+}
+
+void board_each(void (*visit)(void *arg, const struct board *b, const struct err *e), void *arg)
+{
+	struct board_file *files;
+	struct err e = {.code = ERR_NONE};
+	size_t n;
+
+	if (board_files(&files, &n, &e) < 0) {
+		visit(arg, NULL, &e);
+		return;
+	}
+	if (n)
+		qsort(files, n, sizeof *files, compare_name);
+	for (size_t i = 0; i < n; i++) {
+		struct err why = {.code = ERR_NONE};
+		struct board *b = board_parse(files[i].path, &why);
+		visit(arg, b, b ? NULL : &why);
+		board_free(b);
+	}
+	free(files);
+}

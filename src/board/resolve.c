@@ -1,0 +1,93 @@
+/* From what a board file says to what can be sampled here. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nvmtop/intl.h"
+#include "parsed.h"
+
+static int open_all(const struct board *b, struct rig *rig, const double hz[TIERS], struct err *e)
+{
+	for (size_t i = 0; i < b->n_statements; i++) {
+		const struct statement *s = &b->statements[i];
+		double tick = hz[s->tier] > 0 ? 1e9 / hz[s->tier] : 1e9;
+		size_t before = rig->n_channels;
+		if (probe_open(rig, s, tick < 1e12 ? (int64_t)tick : INT64_C(1000000000000), e) < 0)
+			return -1;
+		for (size_t k = before; b->demo && k < rig->n_channels; k++)
+			if (!rig->channels[k].note[0])
+				strcpy(rig->channels[k].note, "demo");
+	}
+	return 0;
+}
+
+static size_t count_present(const struct rig *rig)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < rig->n_channels; i++)
+		n += !rig->channels[i].missing[0];
+	return n;
+}
+
+struct rig *board_resolve(const struct board *b, const struct root *r, const double hz[TIERS],
+			  const char *why, struct err *e)
+{
+	struct rig *rig = calloc(1, sizeof *rig);
+
+	if (!rig) {
+		err_sys(e, ERR_FAILED, errno, _("cannot open the board \"%s\""), b->name);
+		return NULL;
+	}
+	rig->root = root_open(root_dir(r), e);
+	if (!rig->root || open_all(b, rig, hz, e) < 0 || board_facts(b, r, why, rig, e) < 0) {
+		rig_free(rig);
+		return NULL;
+	}
+	if (!count_present(rig)) {
+		err_set(e, ERR_FAILED,
+			_("nothing that the board \"%s\" names can be read below \"%s\"; first: %s"), b->name,
+			root_dir(r), rig->n_channels ? rig->channels[0].missing : "-");
+		rig_free(rig);
+		return NULL;
+	}
+	return rig;
+}
+
+static bool stated_before(const struct board *b, size_t i, size_t k)
+{
+	const char *value = b->statements[i].settings[k].value;
+
+	for (size_t s = 0; s <= i; s++)
+		for (size_t t = 0; t < (s < i ? b->statements[s].n_settings : k); t++)
+			if (!strcmp(b->statements[s].settings[t].value, value))
+				return true;
+	return false;
+}
+
+void board_paths(const struct board *b, void (*visit)(void *arg, const char *path), void *arg)
+{
+	/* Where a rail without a place may be: on some releases these are root's. */
+	static const char *const meters[] = {"rail_name_*", "in_voltage*_input", "in_current*_input",
+					     "in_power*_input", "*_current_limit_*"};
+	bool meter = false;
+
+	for (size_t i = 0; i < b->n_statements; i++) {
+		const struct statement *s = &b->statements[i];
+		bool hwmon = false, iio = false;
+		for (size_t k = 0; k < s->n_settings; k++) {
+			const struct setting *t = &s->settings[k];
+			hwmon |= !strcmp(t->key, "hwmon");
+			iio |= !strcmp(t->key, "iio");
+			if (*t->value == '/' && !stated_before(b, i, k))
+				visit(arg, t->value);
+		}
+		meter |= iio || (!strcmp(s->probe, "rail") && !hwmon);
+	}
+	for (size_t i = 0; meter && i < sizeof meters / sizeof *meters; i++) {
+		char path[128];
+		snprintf(path, sizeof path, "/sys/bus/i2c/drivers/ina3221x/*/iio:device*/%s", meters[i]);
+		visit(arg, path);
+	}
+}

@@ -1,0 +1,95 @@
+/* cmd: the only place where the rooms are wired together; one file a way of
+ * using the program. */
+#ifndef NVMTOP_CMD_H
+#define NVMTOP_CMD_H
+
+#include "nvmtop/board.h"
+#include "nvmtop/engine.h"
+#include "nvmtop/term.h"
+#include "nvmtop/ui.h"
+
+enum mode { MODE_TOP, MODE_RECORD, MODE_RECOVER, MODE_ONCE, MODE_BOARDS, MODE_PRINT, MODE_HELP, MODE_VERSION };
+
+/* The command line, checked.  Strings point into argv. */
+struct options {
+	enum mode mode;
+	const char *board;   /* --board, or "demo" */
+	const char *sysroot; /* "/" */
+	double hz[TIERS];
+	bool gentle;
+
+	const char *out; /* --record FILE or -o FILE; NULL: a name with the time in it */
+	bool force;
+	int64_t duration_ns; /* 0: until told to stop */
+	int64_t delay_ns;
+	char **command; /* what stands behind "--", or NULL */
+
+	const char *replay;
+	const char *recover;
+	bool json;
+	bool paths;
+	int print_w, print_h;
+	bool has_at;
+	int64_t at_ns;
+	const char *view;
+
+	bool ascii;
+	struct term_options term;
+};
+
+/* 0, or -1 with the sentence. */
+int options_parse(struct options *o, int argc, char **argv, struct err *e);
+void options_help(FILE *out);
+
+/* Each runs its mode to the end and returns the exit status. */
+int cmd_top(const struct options *o);
+int cmd_record(const struct options *o);
+int cmd_recover(const struct options *o);
+int cmd_once(const struct options *o);
+int cmd_boards(const struct options *o);
+int cmd_print(const struct options *o);
+
+/* Shared between them. */
+
+/* "nvmtop: <sentence>" on standard error; returns the exit status for it. */
+int complain(const struct err *e);
+
+/* trace_open(), whose sentence about an interrupted recording says what to do. */
+struct trace *open_trace(const char *path, struct err *e);
+
+/* The board that the options name, or the one that is recognised, resolved
+ * below the sysroot.  why (may be NULL) gets how it was chosen.  *root is to be
+ * closed after the rig. */
+struct rig *open_rig(const struct options *o, struct root **root, struct board **board, char *why,
+		     size_t size, struct err *e);
+
+/* An engine that samples, with a history attached. */
+struct live {
+	struct root *root;
+	struct engine *engine;
+	struct history *history;
+};
+int live_open(struct live *l, const struct options *o, struct err *e);
+void live_close(struct live *l);
+
+/* nvmtop-YYYYmmdd-HHMMSS.bin, local time. */
+void trace_name_now(char *buf, size_t size);
+
+/* "12:31" or "1:02:31" from nanoseconds; "81.0 MB" from bytes. */
+void text_elapsed(char *buf, size_t size, int64_t ns);
+void text_bytes(char *buf, size_t size, uint64_t bytes);
+
+/* Block the signals that the program reads through a descriptor, before any
+ * thread starts; the descriptor, or -1. */
+int signals_open(struct err *e);
+/* The next pending signal, or 0; whether a key of the terminal made it, and so
+ * sent it to the whole job (from_terminal may be NULL). */
+int signals_next(int fd, bool *from_terminal);
+/* Does it ask the program to end, in good order? */
+bool signal_ends(int sig);
+/* In a child between fork and exec: as if nvmtop had never touched them. */
+void signals_default(void);
+
+enum charset charset_of(const struct options *o);
+
+#endif

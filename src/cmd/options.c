@@ -1,0 +1,352 @@
+/* The command line.  One table makes the parser and --help, so that neither
+ * can know an option that the other does not. */
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "nvmtop/clock.h"
+#include "nvmtop/intl.h"
+#include "nvmtop/num.h"
+
+#define HZ_MIN 0.1
+#define HZ_MAX 10000.0
+
+enum {
+	OPT_RECORD = 256,
+	OPT_REPLAY,
+	OPT_RECOVER,
+	OPT_ONCE,
+	OPT_JSON,
+	OPT_PATHS,
+	OPT_BOARDS,
+	OPT_PRINT,
+	OPT_DEMO,
+	OPT_FORCE,
+	OPT_DURATION,
+	OPT_DELAY,
+	OPT_AT,
+	OPT_VIEW,
+	OPT_FAST,
+	OPT_MEDIUM,
+	OPT_SLOW,
+	OPT_GENTLE,
+	OPT_BOARD,
+	OPT_SYSROOT,
+	OPT_ASCII,
+	OPT_COLOR,
+	OPT_HELP,
+	OPT_VERSION,
+	OPT_HEADING,
+};
+
+static const struct entry {
+	const char *name; /* NULL: a heading */
+	int code;
+	const char *argument; /* NULL: takes none */
+	const char *help;
+} table[] = {
+	{NULL, OPT_HEADING, NULL, N_("What to do (without any of these: the live screen)")},
+	{"record", OPT_RECORD, NULL, N_("record without a screen, into FILE")},
+	{"replay", OPT_REPLAY, "FILE", N_("show a saved trace")},
+	{"recover", OPT_RECOVER, "FILE", N_("complete a recording that was interrupted")},
+	{"demo", OPT_DEMO, NULL, N_("a made-up board, to see what nvmtop looks like")},
+	{"once", OPT_ONCE, NULL, N_("print one reading of everything")},
+	{"boards", OPT_BOARDS, NULL, N_("say which board this is, what it has, and what is missing and why")},
+	{"print", OPT_PRINT, "WxH", N_("print one frame of the screen as text")},
+	{"help", OPT_HELP, NULL, N_("show this help")},
+	{"version", OPT_VERSION, NULL, N_("show the version")},
+	{NULL, OPT_HEADING, NULL, N_("Recording")},
+	{"output", 'o', "FILE", N_("write the trace to FILE (default: nvmtop-DATE-TIME.bin)")},
+	{"force", OPT_FORCE, NULL, N_("overwrite FILE if it exists")},
+	{"duration", OPT_DURATION, "SEC", N_("stop after SEC seconds (also 1m30s, 250ms)")},
+	{"delay", OPT_DELAY, "SEC", N_("begin after SEC seconds")},
+	{NULL, OPT_HEADING, NULL, N_("Showing")},
+	{"json", OPT_JSON, NULL, N_("with --once: as one JSON object")},
+	{"paths", OPT_PATHS, NULL, N_("with --boards: only the kernel files that the board may need, one a line")},
+	{"at", OPT_AT, "SEC", N_("with --replay: show the moment SEC seconds after the start")},
+	{"view", OPT_VIEW, "NAME", N_("begin with this view")},
+	{"ascii", OPT_ASCII, NULL, N_("draw with ASCII characters only")},
+	{"color", OPT_COLOR, "WHEN", N_("auto, never, 8, 16 or 256")},
+	{NULL, OPT_HEADING, NULL, N_("Sampling")},
+	{"fast-hz", OPT_FAST, "HZ", N_("rate of GPU, CPU, memory and EMC (1000)")},
+	{"medium-hz", OPT_MEDIUM, "HZ", N_("rate of power rails and clocks (100)")},
+	{"slow-hz", OPT_SLOW, "HZ", N_("rate of temperatures (10)")},
+	{"gentle", OPT_GENTLE, NULL, N_("read the GPU less than twice a second, so that it can fall asleep")},
+	{"board", OPT_BOARD, "NAME|FILE", N_("use this board instead of the one that is recognised")},
+	{"sysroot", OPT_SYSROOT, "DIR", N_("read everything of the kernel below DIR instead of /")},
+};
+
+#define ENTRIES (sizeof table / sizeof *table)
+
+static const struct entry *entry_of(int code)
+{
+	for (size_t i = 0; i < ENTRIES; i++)
+		if (table[i].name && table[i].code == code)
+			return &table[i];
+	return NULL;
+}
+
+static const char *short_form(int code)
+{
+	return code == 'o' ? "-o, " : code == OPT_HELP ? "-h, " : "";
+}
+
+void options_help(FILE *out)
+{
+	fprintf(out, "%s",
+		_("Usage: nvmtop [OPTION]...\n"
+		  "       nvmtop --record [OPTION]... [FILE] [-- COMMAND [ARGUMENT]...]\n"
+		  "       nvmtop --replay FILE\n"
+		  "A live, recording and replaying monitor for NVIDIA Jetson boards.\n"));
+	for (size_t i = 0; i < ENTRIES; i++) {
+		const struct entry *t = &table[i];
+		char left[64];
+		if (!t->name) {
+			fprintf(out, "\n%s:\n", _(t->help));
+			continue;
+		}
+		snprintf(left, sizeof left, "%s--%s%s%s", short_form(t->code), t->name,
+			 t->argument ? " " : "", t->argument ? t->argument : "");
+		fprintf(out, "  %-22s %s\n", left, _(t->help));
+	}
+	fprintf(out, "\n%s:\n", _("Keys on the screen"));
+	const char *keys, *what;
+	for (size_t i = 0; ui_key(i, &keys, &what); i++)
+		fprintf(out, "  %-22s %s\n", keys, what);
+	fprintf(out, "\n%s",
+		_("Exit status: 0 done, 1 failed, 2 wrong use, 3 the file was damaged but what could be read "
+		  "was.\n"
+		  "With a COMMAND: its exit status, or 128+N when signal N ended it.\n"));
+}
+
+static int bad_value(struct err *e, int code, const char *value, const char *expected)
+{
+	char shown[128];
+
+	text_printable(shown, sizeof shown, value, strlen(value));
+	return err_set(e, ERR_USAGE, _("\"%s\" is not a value for --%s: it takes %s"), shown,
+		       entry_of(code)->name, expected);
+}
+
+static int parse_hz(double *out, int code, const char *value, struct err *e)
+{
+	if (num_double(value, out) && *out >= HZ_MIN && *out <= HZ_MAX)
+		return 0;
+	return bad_value(e, code, value, _("a rate from 0.1 to 10000 per second"));
+}
+
+static int parse_time(int64_t *out, int code, const char *value, struct err *e)
+{
+	if (num_duration_ns(value, out))
+		return 0;
+	return bad_value(e, code, value, _("a time such as 90, 1.5, 250ms, 1m30s or 1:02:03"));
+}
+
+static int parse_size(struct options *o, int code, const char *value, struct err *e)
+{
+	const char *end = value + strlen(value);
+	int64_t w, h;
+
+	const char *p = num_i64(value, end, &w);
+	if (p && *p == 'x') {
+		p = num_i64(p + 1, end, &h);
+		if (p == end && w >= 1 && w <= 1000 && h >= 1 && h <= 1000) {
+			o->print_w = (int)w;
+			o->print_h = (int)h;
+			return 0;
+		}
+	}
+	return bad_value(e, code, value, _("columns and rows such as 120x40, at most 1000x1000"));
+}
+
+static int parse_colour(struct options *o, int code, const char *value, struct err *e)
+{
+	static const struct {
+		const char *name;
+		enum colour_choice choice;
+	} names[] = {{"auto", COLOUR_AUTO},
+		     {"never", COLOUR_NEVER},
+		     {"8", COLOUR_8},
+		     {"16", COLOUR_16},
+		     {"256", COLOUR_256}};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(names[i].name, value)) {
+			o->term.colour = names[i].choice;
+			return 0;
+		}
+	return bad_value(e, code, value, _("auto, never, 8, 16 or 256"));
+}
+
+/* Options that say what to do; two different ones exclude each other. */
+static int choose(struct options *o, enum mode mode, struct err *e)
+{
+	if (o->mode != MODE_TOP && o->mode != mode)
+		return err_set(e, ERR_USAGE,
+			       _("only one of --record, --recover, --once, --boards and --print can be done "
+				 "at a time"));
+	o->mode = mode;
+	return 0;
+}
+
+static int operand(struct options *o, const char *text, struct err *e)
+{
+	char shown[128];
+
+	text_printable(shown, sizeof shown, text, strlen(text));
+	if (o->out)
+		return err_set(e, ERR_USAGE, _("\"%s\" is one file too many: a recording goes into one file"),
+			       shown);
+	o->out = text;
+	return 0;
+}
+
+static int take(struct options *o, int code, const char *value, struct err *e)
+{
+	switch (code) {
+	case 1:
+	case 'o':
+		return operand(o, value, e);
+	case OPT_RECORD:
+		return choose(o, MODE_RECORD, e);
+	case OPT_ONCE:
+		return choose(o, MODE_ONCE, e);
+	case OPT_BOARDS:
+		return choose(o, MODE_BOARDS, e);
+	case OPT_PRINT:
+		return choose(o, MODE_PRINT, e) < 0 ? -1 : parse_size(o, code, value, e);
+	case OPT_RECOVER:
+		o->recover = value;
+		return choose(o, MODE_RECOVER, e);
+	case OPT_REPLAY:
+		o->replay = value;
+		return 0;
+	case OPT_DEMO:
+		o->board = "demo";
+		return 0;
+	case OPT_JSON:
+		o->json = true;
+		return 0;
+	case OPT_PATHS:
+		o->paths = true;
+		return 0;
+	case OPT_FORCE:
+		o->force = true;
+		return 0;
+	case OPT_DURATION:
+		if (parse_time(&o->duration_ns, code, value, e) < 0)
+			return -1;
+		return o->duration_ns ? 0 : bad_value(e, code, value, _("a time longer than 0"));
+	case OPT_DELAY:
+		return parse_time(&o->delay_ns, code, value, e);
+	case OPT_AT:
+		o->has_at = true;
+		return parse_time(&o->at_ns, code, value, e);
+	case OPT_VIEW:
+		o->view = value;
+		return 0;
+	case OPT_FAST:
+		return parse_hz(&o->hz[TIER_FAST], code, value, e);
+	case OPT_MEDIUM:
+		return parse_hz(&o->hz[TIER_MEDIUM], code, value, e);
+	case OPT_SLOW:
+		return parse_hz(&o->hz[TIER_SLOW], code, value, e);
+	case OPT_GENTLE:
+		o->gentle = true;
+		return 0;
+	case OPT_BOARD:
+		o->board = value;
+		return 0;
+	case OPT_SYSROOT:
+		o->sysroot = value;
+		return 0;
+	case OPT_ASCII:
+		o->ascii = true;
+		return 0;
+	case OPT_COLOR:
+		return parse_colour(o, code, value, e);
+	default:
+		return -1;
+	}
+}
+
+/* What only makes sense together. */
+static int check(const struct options *o, struct err *e)
+{
+	const struct {
+		bool wrong;
+		const char *text;
+	} rules[] = {
+		{o->mode != MODE_RECORD && o->out,
+		 N_("a FILE to write is only for --record; to show a saved trace use --replay FILE")},
+		{o->mode != MODE_RECORD && o->command, N_("a COMMAND to run is only for --record")},
+		{o->mode != MODE_RECORD && (o->duration_ns || o->delay_ns),
+		 N_("--duration and --delay are only for --record")},
+		{o->mode != MODE_RECORD && o->force, N_("--force is only for --record")},
+		{o->mode != MODE_ONCE && o->json, N_("--json is only for --once")},
+		{o->mode != MODE_BOARDS && o->paths, N_("--paths is only for --boards")},
+		{o->has_at && !o->replay, N_("--at needs --replay FILE")},
+		{o->replay && o->mode != MODE_TOP && o->mode != MODE_PRINT,
+		 N_("--replay goes with the screen or with --print only")},
+		{o->view && o->mode != MODE_TOP && o->mode != MODE_PRINT,
+		 N_("--view goes with the screen or with --print only")},
+		{o->board && !*o->board,
+		 N_("--board needs the name or the file of a board; nvmtop --boards lists them")},
+	};
+
+	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+		if (rules[i].wrong)
+			return err_set(e, ERR_USAGE, "%s", _(rules[i].text));
+	return 0;
+}
+
+static int unknown(struct err *e, int code, char *word)
+{
+	char shown[128];
+
+	text_printable(shown, sizeof shown, word, strlen(word));
+	if (code == ':')
+		return err_set(e, ERR_USAGE, _("\"%s\" needs a value"), shown);
+	return err_set(e, ERR_USAGE, _("\"%s\" is not an option, or not one that takes a value"), shown);
+}
+
+int options_parse(struct options *o, int argc, char **argv, struct err *e)
+{
+	struct option known[ENTRIES + 1];
+	size_t n = 0;
+	int code;
+
+	*o = (struct options) {.sysroot = "/", .hz = {1000, 100, 10}};
+	memset(known, 0, sizeof known);
+	for (size_t i = 0; i < ENTRIES; i++)
+		if (table[i].name)
+			known[n++] = (struct option) {table[i].name,
+						      table[i].argument ? required_argument : no_argument,
+						      NULL, table[i].code};
+
+	/* "-": operands come in their place, so that those before "--" can be
+	 * told from the command behind it. ":": the sentences are ours. */
+	opterr = 0;
+	while (optind < argc) {
+		int at = optind;
+		code = getopt_long(argc, argv, "-:o:h", known, NULL);
+		if (code == -1)
+			break;
+		if (code == '?' || code == ':')
+			return unknown(e, code, argv[at]);
+		if (code == OPT_HELP || code == 'h' || code == OPT_VERSION) {
+			o->mode = code == OPT_VERSION ? MODE_VERSION : MODE_HELP;
+			return 0;
+		}
+		if (take(o, code, optarg, e) < 0)
+			return -1;
+	}
+	if (optind < argc)
+		o->command = argv + optind;
+	else if (argc > 1 && !strcmp(argv[argc - 1], "--") && o->mode == MODE_RECORD)
+		return err_set(e, ERR_USAGE, _("there is no COMMAND behind \"--\""));
+	return check(o, e);
+}

@@ -1,0 +1,80 @@
+/* One frame of the screen as text: for a bug report, a log, a test. */
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "cmd/cmd.h"
+#include "nvmtop/clock.h"
+#include "nvmtop/history.h"
+#include "nvmtop/intl.h"
+#include "nvmtop/trace.h"
+
+/* Long enough that every tier has something to show. */
+#define LIVE_NS (NS_PER_S)
+
+static int draw(const struct options *o, struct ui_scene *scene, struct err *e)
+{
+	struct ui_options uo = {.charset = charset_of(o), .view = o->view};
+	struct canvas c = {0};
+	int result = -1;
+
+	struct ui *ui = ui_new(&uo, e);
+	if (!ui)
+		return -1;
+	if (canvas_resize(&c, o->print_w, o->print_h) < 0) {
+		err_set(e, ERR_FAILED, _("not enough memory for a screen of %dx%d"), o->print_w, o->print_h);
+	} else {
+		ui_reset(ui, scene);
+		if (o->has_at)
+			ui_seek(ui, scene, o->at_ns);
+		ui_draw(ui, scene, &c);
+		canvas_print(&c, stdout);
+		result = 0;
+	}
+	canvas_free(&c);
+	ui_free(ui);
+	return result;
+}
+
+static int print_trace(const struct options *o)
+{
+	struct err e, damage;
+	struct trace *t = open_trace(o->replay, &damage);
+
+	if (!t)
+		return complain(&damage);
+	struct ui_scene scene = {.timeline = trace_timeline(t), .trace_name = trace_path(t), .own_cpu = NAN};
+	scene.now_ns = clock_now_ns();
+	int status = draw(o, &scene, &e) < 0 ? complain(&e) : 0;
+	if (!status && damage.code != ERR_NONE)
+		status = complain(&damage);
+	trace_close(t);
+	return status;
+}
+
+static int print_live(const struct options *o)
+{
+	struct live l;
+	struct err e;
+	struct clock_anchor now;
+
+	if (signals_open(&e) < 0 || live_open(&l, o, &e) < 0)
+		return complain(&e);
+	engine_wait_warm(l.engine, -1);
+	nanosleep(&(struct timespec) {LIVE_NS / NS_PER_S, LIVE_NS % NS_PER_S}, NULL);
+	engine_detach(l.engine, history_sink(l.history), NULL);
+	clock_anchor(&now);
+	struct ui_scene scene = {.timeline = history_timeline(l.history),
+				 .live = true,
+				 .now_ns = now.mono_ns,
+				 .wall_ns = now.real_ns,
+				 .own_cpu = NAN};
+	int status = draw(o, &scene, &e) < 0 ? complain(&e) : 0;
+	live_close(&l);
+	return status;
+}
+
+int cmd_print(const struct options *o)
+{
+	return o->replay ? print_trace(o) : print_live(o);
+}

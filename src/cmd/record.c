@@ -1,0 +1,349 @@
+/* A recording without a screen: in a script, over SSH, under systemd, around a
+ * command.  Everything that can fail is tried before the first sample. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/ttykeys.h"
+#include "nvmtop/canvas.h"
+#include "nvmtop/clock.h"
+#include "nvmtop/intl.h"
+#include "nvmtop/trace.h"
+
+#define PROGRESS_NS (NS_PER_S / 4)
+/* How long a command that was told to end may take before the recording ends
+ * without it. */
+#define GRACE_NS    (2 * NS_PER_S)
+
+struct recorder {
+	const struct options *o;
+	struct root *root;
+	struct engine *engine;
+	struct trace_writer *writer;
+	int signals;
+	struct ttykeys keys;
+	bool no_keys;     /* standard input has ended */
+	bool progress;    /* one line on standard error, rewritten in place */
+	int shown;        /* columns of it on the terminal now */
+	int64_t since_ns; /* when the first sample was due */
+	int64_t until_ns; /* when to stop; INT64_MAX: not by itself */
+	bool stop;
+	bool asked; /* a command was asked to end */
+
+	pid_t child;      /* 0: none, or it has ended */
+	int child_status; /* as an exit status */
+};
+
+static void progress_wipe(struct recorder *r)
+{
+	if (r->shown)
+		fprintf(stderr, "\r%*s\r", r->shown, "");
+	r->shown = 0;
+}
+
+static int terminal_columns(void)
+{
+	struct winsize ws;
+
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col ? ws.ws_col : 80;
+}
+
+/* As many of the parts as the line holds, the most important first. */
+static void progress_show(struct recorder *r)
+{
+	struct engine_stats es;
+	struct trace_writer_stats ws;
+	char part[5][160], line[1024] = "", elapsed[32], size[32];
+	int columns = terminal_columns() - 1, used = 0, len = 0;
+
+	pid_t front = tcgetpgrp(STDERR_FILENO);
+	if (!r->progress || (front >= 0 && front != getpgrp()))
+		return;
+	engine_stats(r->engine, &es);
+	trace_writer_stats(r->writer, &ws);
+	text_elapsed(elapsed, sizeof elapsed, clock_now_ns() - r->since_ns);
+	text_bytes(size, sizeof size, ws.bytes);
+	snprintf(part[0], sizeof part[0], "%s %s", _("recording"), elapsed);
+	snprintf(part[1], sizeof part[1], _("%llu samples"), (unsigned long long)ws.rows[TIER_FAST]);
+	snprintf(part[2], sizeof part[2], _("%llu late"), (unsigned long long)es.late[TIER_FAST]);
+	snprintf(part[3], sizeof part[3], "%s", size);
+	snprintf(part[4], sizeof part[4], P_("%llu mark", "%llu marks", ws.marks),
+		 (unsigned long long)ws.marks);
+	for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+		int wide = text_width(part[i]) + (used ? 2 : 0);
+		if (used + wide > columns)
+			break;
+		len += snprintf(line + len, sizeof line - (size_t)len, "%s%s", used ? "  " : "", part[i]);
+		used += wide;
+	}
+	const char *keys = _("s mark  q stop");
+	if (r->keys.on && used + 4 + text_width(keys) <= columns) {
+		snprintf(line + len, sizeof line - (size_t)len, "    %s", keys);
+		used += 4 + text_width(keys);
+	}
+	int wipe = r->shown < columns ? r->shown : columns;	/* the window may have shrunk */
+	fprintf(stderr, "\r%s%*s", line, wipe > used ? wipe - used : 0, "");
+	r->shown = used;
+}
+
+/* Give the terminal back, stop, and go on where we were when continued. */
+static void suspend(struct recorder *r)
+{
+	progress_wipe(r);
+	ttykeys_stop(&r->keys);
+	raise(SIGSTOP);
+	if (r->progress && !r->o->command)
+		ttykeys_start(&r->keys);
+}
+
+static void reap(struct recorder *r)
+{
+	int status;
+
+	if (!r->child || waitpid(r->child, &status, WNOHANG) != r->child)
+		return;
+	r->child = 0;
+	r->child_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	r->stop = true;
+}
+
+/* A recording without a command ends at once.  With one, a request is passed on
+ * to the command, unless the terminal sent it to both of us; the recording goes
+ * on while the command ends, and the second request ends it. */
+static void asked_to_end(struct recorder *r, int sig, bool from_terminal)
+{
+	if (!r->child || r->asked)
+		r->stop = true;
+	r->asked = true;
+	if (!r->child || from_terminal)
+		return;
+	kill(r->child, sig);
+	r->child_status = 128 + sig;
+	int64_t grace = clock_now_ns() + GRACE_NS;
+	if (grace < r->until_ns)
+		r->until_ns = grace;
+}
+
+static void take_signals(struct recorder *r)
+{
+	bool from_terminal;
+	int sig;
+
+	while ((sig = signals_next(r->signals, &from_terminal))) {
+		switch (sig) {
+		case SIGUSR1:
+			engine_mark(r->engine, clock_now_ns(), "");
+			break;
+		case SIGCHLD:
+			reap(r);
+			break;
+		case SIGTSTP:
+			suspend(r);
+			break;
+		default:
+			if (signal_ends(sig))
+				asked_to_end(r, sig, from_terminal);
+			break;
+		}
+	}
+}
+
+static void take_keys(struct recorder *r, bool marks)
+{
+	int key;
+
+	while ((key = ttykeys_next(&r->keys))) {
+		if (key == 'q' || key == 'Q' || key < 0)
+			r->stop = true;
+		else if (key == 's' && marks)
+			engine_mark(r->engine, clock_now_ns(), "");
+		if (key < 0) {
+			ttykeys_stop(&r->keys);
+			r->no_keys = true;
+		}
+	}
+}
+
+/* Wait for whatever comes first, at most until then_ns. */
+static void wait_for_something(struct recorder *r, int64_t then_ns)
+{
+	struct pollfd p[2] = {{.fd = r->signals, .events = POLLIN},
+			      {.fd = r->keys.on ? STDIN_FILENO : -1, .events = POLLIN}};
+	int64_t left = then_ns - clock_now_ns();
+
+	if (left > 0)
+		poll(p, 2, (int)(left / NS_PER_MS > 60000 ? 60000 : left / NS_PER_MS + 1));
+}
+
+/* Is there a program of that name?  Found out before anything is recorded. */
+static bool find_program(const char *name)
+{
+	char file[4096];
+	const char *path = getenv("PATH");
+
+	if (strchr(name, '/'))
+		return access(name, X_OK) == 0;
+	errno = ENOENT;
+	for (const char *p = path ? path : "/usr/local/bin:/usr/bin:/bin"; *p;) {
+		size_t len = strcspn(p, ":");
+		int n = snprintf(file, sizeof file, "%.*s/%s", len ? (int)len : 1, len ? p : ".", name);
+		if (n > 0 && (size_t)n < sizeof file && access(file, X_OK) == 0)
+			return true;
+		p += len + (p[len] == ':');
+	}
+	return false;
+}
+
+static int start_command(struct recorder *r, struct err *e)
+{
+	char **argv = r->o->command;
+
+	r->child = fork();
+	if (r->child < 0) {
+		r->child = 0;
+		return err_sys(e, ERR_FAILED, errno, _("cannot start the command \"%s\""), argv[0]);
+	}
+	if (r->child == 0) {
+		signals_default();
+		execvp(argv[0], argv);
+		dprintf(STDERR_FILENO, "nvmtop: %s: %s\n", argv[0], strerror(errno));
+		_exit(errno == ENOENT ? 127 : 126);
+	}
+	return 0;
+}
+
+/* Until the time is over, somebody asks, the command ends or the disk fails. */
+static void run(struct recorder *r)
+{
+	struct trace_writer_stats ws;
+
+	while (!r->stop) {
+		int64_t now = clock_now_ns();
+		if (now >= r->until_ns)
+			break;
+		/* Begun with & and brought to the front: the shell tells nobody. */
+		if (r->progress && !r->keys.on && !r->no_keys)
+			ttykeys_start(&r->keys);
+		progress_show(r);
+		int64_t wake = now + (r->progress ? PROGRESS_NS : NS_PER_S);
+		wait_for_something(r, wake < r->until_ns ? wake : r->until_ns);
+		take_signals(r);
+		take_keys(r, true);
+		trace_writer_stats(r->writer, &ws);
+		if (ws.failed)
+			break;
+	}
+	progress_wipe(r);
+}
+
+static void pause_before(struct recorder *r, int64_t until_ns)
+{
+	while (!r->stop && clock_now_ns() < until_ns) {
+		wait_for_something(r, until_ns);
+		take_signals(r);
+		take_keys(r, false);
+	}
+}
+
+static void summary(struct recorder *r, const struct engine_stats *before)
+{
+	struct trace_writer_stats ws;
+	struct engine_stats es;
+	char elapsed[32], size[32];
+
+	trace_writer_stats(r->writer, &ws);
+	engine_stats(r->engine, &es);
+	text_elapsed(elapsed, sizeof elapsed, r->until_ns - r->since_ns);
+	text_bytes(size, sizeof size, ws.bytes);
+	fprintf(stderr, _("nvmtop: recorded %s in %s\n"), elapsed, trace_writer_path(r->writer));
+	fprintf(stderr, _("  samples: %llu fast, %llu medium, %llu slow; %llu late, %llu lost\n"),
+		(unsigned long long)ws.rows[TIER_FAST], (unsigned long long)ws.rows[TIER_MEDIUM],
+		(unsigned long long)ws.rows[TIER_SLOW],
+		(unsigned long long)(es.late[TIER_FAST] - before->late[TIER_FAST]),
+		(unsigned long long)(es.lost[TIER_FAST] - before->lost[TIER_FAST] + ws.lost_rows));
+	fprintf(stderr, _("  marks: %llu; size: %s\n"), (unsigned long long)ws.marks, size);
+}
+
+/* From the first sample to the complete file; the exit status. */
+static int record(struct recorder *r)
+{
+	struct sink *sink = trace_writer_sink(r->writer);
+	struct engine_stats before;
+	struct err e;
+	int status = 0;
+
+	engine_wait_warm(r->engine, -1);
+	pause_before(r, clock_now_ns() + r->o->delay_ns);
+	if (r->stop) {
+		fprintf(stderr, _("nvmtop: stopped before the recording began; nothing was written\n"));
+		return 0;
+	}
+	engine_stats(r->engine, &before);
+	r->since_ns = clock_now_ns();
+	r->until_ns = r->o->duration_ns ? r->since_ns + r->o->duration_ns : INT64_MAX;
+	if (engine_attach(r->engine, sink, true, &e) < 0)
+		return complain(&e);
+	if (r->o->command && start_command(r, &e) < 0)
+		status = complain(&e);
+	else
+		run(r);
+	r->until_ns = clock_now_ns();
+	if (engine_detach(r->engine, sink, &e) < 0)
+		status = complain(&e);
+	else
+		summary(r, &before);
+	/* The time was over before the command was. */
+	while (r->child && r->child_status == 0) {
+		wait_for_something(r, INT64_MAX);
+		take_signals(r);
+	}
+	return r->child_status ? r->child_status : status;
+}
+
+int cmd_record(const struct options *o)
+{
+	struct recorder r = {.o = o, .signals = -1};
+	struct board *board;
+	char name[64];
+	struct err e;
+	int status;
+
+	r.signals = signals_open(&e);
+	if (r.signals < 0)
+		return complain(&e);
+	if (o->command && !find_program(o->command[0])) {
+		int missing = errno == ENOENT || errno == ENOTDIR;
+		err_sys(&e, ERR_FAILED, errno, _("cannot run \"%s\""), o->command[0]);
+		complain(&e);
+		return missing ? 127 : 126;
+	}
+	trace_name_now(name, sizeof name);
+	r.writer = trace_writer_new(o->out ? o->out : name, o->force, &e);
+	if (!r.writer)
+		return complain(&e);
+	struct rig *rig = open_rig(o, &r.root, &board, NULL, 0, &e);
+	if (rig) {
+		board_free(board);
+		r.engine = engine_new(rig, o->hz, &e);
+	}
+	if (r.engine && engine_start(r.engine, &e) == 0) {
+		r.progress = !o->command && isatty(STDERR_FILENO);
+		if (r.progress)
+			ttykeys_start(&r.keys);
+		status = record(&r);
+		ttykeys_stop(&r.keys);
+	} else {
+		status = complain(&e);
+	}
+	engine_free(r.engine);
+	root_close(r.root);
+	trace_writer_free(r.writer);
+	return status;
+}

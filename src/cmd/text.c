@@ -1,0 +1,51 @@
+/* Small texts that several ways of using the program share. */
+#include <stdio.h>
+#include <time.h>
+
+#include "cmd/cmd.h"
+#include "nvmtop/clock.h"
+#include "nvmtop/intl.h"
+
+int complain(const struct err *e)
+{
+	fprintf(stderr, "nvmtop: %s\n", e->text);
+	return (int)e->code;
+}
+
+void trace_name_now(char *buf, size_t size)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	localtime_r(&now, &tm);
+	strftime(buf, size, "nvmtop-%Y%m%d-%H%M%S.bin", &tm);
+}
+
+void text_elapsed(char *buf, size_t size, int64_t ns)
+{
+	int64_t s = ns < 0 ? 0 : ns / NS_PER_S;
+
+	if (s >= 3600)
+		snprintf(buf, size, "%lld:%02d:%02d", (long long)(s / 3600), (int)(s / 60 % 60),
+			 (int)(s % 60));
+	else
+		snprintf(buf, size, "%02d:%02d", (int)(s / 60), (int)(s % 60));
+}
+
+void text_bytes(char *buf, size_t size, uint64_t bytes)
+{
+	static const char *const unit[] = {"B", "kB", "MB", "GB", "TB"};
+	double v = (double)bytes;
+	size_t i = 0;
+
+	while (v >= 1000 && i + 1 < sizeof unit / sizeof *unit) {
+		v /= 1000;
+		i++;
+	}
+	snprintf(buf, size, i && v < 99.95 ? "%.1f %s" : "%.0f %s", v, unit[i]);
+}
+
+enum charset charset_of(const struct options *o)
+{
+	return o->ascii ? CHARSET_ASCII : term_charset();
+}

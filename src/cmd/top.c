@@ -1,0 +1,344 @@
+/* The screen, live or replaying.  One loop waits for keys, signals and the next
+ * frame; what a key asks for comes back from the ui as a request and is done
+ * here, so that a key, the mouse and a signal go one way. */
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/cmd.h"
+#include "cmd/files.h"
+#include "nvmtop/clock.h"
+#include "nvmtop/history.h"
+#include "nvmtop/intl.h"
+#include "nvmtop/trace.h"
+
+#define TEXT_MAX sizeof(((struct err *)0)->text)
+
+struct top {
+	const struct options *o;
+	struct live live;            /* engine NULL: nothing is sampled (yet) */
+	struct trace *trace;         /* shown instead of the live history, or NULL */
+	struct trace_writer *writer; /* while recording */
+	int64_t record_since_ns;
+	struct trace_writer_stats written;
+	char saved[TEXT_MAX]; /* what to tell when the screen has gone, or "" */
+
+	struct term *term;
+	struct ui *ui;
+	struct canvas canvas;
+	struct ui_scene scene;
+	struct files files;
+	char message[TEXT_MAX];
+	int signals;
+	int64_t drawn_ns;
+	bool redraw, quit;
+};
+
+static void say(struct top *t, enum style style, const char *text)
+{
+	snprintf(t->message, sizeof t->message, "%s", text);
+	t->scene.message = t->message[0] ? t->message : NULL;
+	t->scene.message_style = style;
+	t->redraw = true;
+}
+
+/* Everything of the scene that changes with time. */
+static void scene_update(struct top *t)
+{
+	struct ui_scene *s = &t->scene;
+	struct clock_anchor now;
+	struct engine_stats es;
+
+	clock_anchor(&now);
+	s->now_ns = now.mono_ns;
+	s->wall_ns = now.real_ns;
+	s->live = !t->trace;
+	s->timeline = t->trace ? trace_timeline(t->trace) : history_timeline(t->live.history);
+	s->trace_name = t->trace ? trace_path(t->trace) : NULL;
+	s->files = t->files.list;
+	s->n_files = t->files.n;
+	s->own_cpu = NAN;
+	s->stalled = NULL;
+	s->recording = t->writer != NULL;
+	if (t->writer) {
+		trace_writer_stats(t->writer, &t->written);
+		s->record_name = trace_writer_path(t->writer);
+		s->record_since_ns = t->record_since_ns;
+		s->record_bytes = t->written.bytes;
+		s->record_marks = t->written.marks;
+		s->record_lost = t->written.lost_rows;
+		s->record_error = t->written.failed ? t->written.err.text : NULL;
+	}
+	if (!t->live.engine)
+		return;
+	engine_stats(t->live.engine, &es);
+	s->late = es.late[TIER_FAST];
+	s->lost = es.lost[TIER_FAST];
+	s->own_cpu = es.cpu_percent;
+	for (int tier = 0; tier < TIERS; tier++)
+		if (es.stalled[tier])
+			s->stalled = tier_name((enum tier)tier);
+}
+
+static void record_start(struct top *t)
+{
+	char name[64];
+	struct err e;
+
+	trace_name_now(name, sizeof name);
+	t->writer = trace_writer_new(name, false, &e);
+	if (t->writer && engine_attach(t->live.engine, trace_writer_sink(t->writer), true, &e) == 0) {
+		t->record_since_ns = clock_now_ns();
+		return;
+	}
+	trace_writer_free(t->writer);
+	t->writer = NULL;
+	say(t, STYLE_ALERT, e.text);
+}
+
+static void record_stop(struct top *t)
+{
+	char elapsed[32], size[32], text[sizeof t->saved];
+	struct err e;
+
+	if (!t->writer)
+		return;
+	text_elapsed(elapsed, sizeof elapsed, clock_now_ns() - t->record_since_ns);
+	if (engine_detach(t->live.engine, trace_writer_sink(t->writer), &e) < 0) {
+		memcpy(text, e.text, sizeof text);
+		say(t, STYLE_ALERT, text);
+	} else {
+		trace_writer_stats(t->writer, &t->written);
+		text_bytes(size, sizeof size, t->written.bytes);
+		snprintf(text, sizeof text,
+			 P_("saved %s: %s, %s, %llu mark", "saved %s: %s, %s, %llu marks", t->written.marks),
+			 trace_writer_path(t->writer), elapsed, size, (unsigned long long)t->written.marks);
+		say(t, STYLE_TEXT, text);
+	}
+	memcpy(t->saved, text, sizeof text);
+	trace_writer_free(t->writer);
+	t->writer = NULL;
+}
+
+static void show_live(struct top *t)
+{
+	struct err e;
+
+	if (!t->live.engine && live_open(&t->live, t->o, &e) < 0) {
+		say(t, STYLE_ALERT, e.text);
+		return;
+	}
+	trace_close(t->trace);
+	t->trace = NULL;
+	scene_update(t);
+	ui_reset(t->ui, &t->scene);
+	t->redraw = true;
+}
+
+static int show_trace(struct top *t, const char *path, struct err *e)
+{
+	struct trace *trace = open_trace(path, e);
+
+	if (!trace)
+		return -1;
+	trace_close(t->trace);
+	t->trace = trace;
+	if (t->ui) {
+		scene_update(t);
+		ui_reset(t->ui, &t->scene);
+	}
+	if (e->code != ERR_NONE)
+		say(t, STYLE_WARN, e->text);
+	t->redraw = true;
+	return 0;
+}
+
+static void carry_out(struct top *t, const struct request *r)
+{
+	struct err e;
+
+	t->redraw |= r->redraw;
+	switch (r->kind) {
+	case REQUEST_NONE:
+		break;
+	case REQUEST_QUIT:
+		t->quit = true;
+		break;
+	case REQUEST_MARK:
+		if (t->live.engine)
+			engine_mark(t->live.engine, r->t_ns, "");
+		break;
+	case REQUEST_RECORD:
+		if (t->writer)
+			record_stop(t);
+		else if (t->live.engine)
+			record_start(t);
+		break;
+	case REQUEST_LIST:
+		files_scan(&t->files, ".");
+		t->redraw = true;
+		break;
+	case REQUEST_OPEN:
+		if (show_trace(t, r->path, &e) < 0)
+			say(t, STYLE_ALERT, e.text);
+		break;
+	case REQUEST_LIVE:
+		if (t->trace)
+			show_live(t);
+		break;
+	case REQUEST_SUSPEND:
+		term_suspend(t->term);
+		t->redraw = true;
+		break;
+	case REQUEST_REPAINT:
+		term_repaint(t->term);
+		t->redraw = true;
+		break;
+	}
+}
+
+static void take_signals(struct top *t)
+{
+	int sig;
+
+	while ((sig = signals_next(t->signals, NULL))) {
+		switch (sig) {
+		case SIGUSR1:
+			if (t->live.engine)
+				engine_mark(t->live.engine, clock_now_ns(), "");
+			t->redraw = true;
+			break;
+		case SIGTSTP:
+			term_suspend(t->term);
+			t->redraw = true;
+			break;
+		case SIGWINCH:
+		case SIGCONT:
+			if (sig == SIGCONT)
+				term_repaint(t->term);
+			term_resized(t->term);
+			t->redraw = true;
+			break;
+		default:
+			t->quit |= signal_ends(sig);
+			break;
+		}
+	}
+}
+
+static void take_events(struct top *t)
+{
+	struct event ev;
+
+	term_read(t->term);
+	while (!t->quit && (ev = term_event(t->term)).kind != EVENT_NONE) {
+		if (ev.kind == EVENT_CLOSED) {
+			t->quit = true;
+			break;
+		}
+		if (ev.kind == EVENT_KEY)
+			say(t, STYLE_TEXT, "");
+		scene_update(t);
+		struct request r = ui_event(t->ui, &t->scene, &ev);
+		carry_out(t, &r);
+	}
+}
+
+static void draw(struct top *t)
+{
+	int w, h;
+
+	term_size(t->term, &w, &h);
+	if ((w != t->canvas.w || h != t->canvas.h) && canvas_resize(&t->canvas, w, h) < 0)
+		return;
+	scene_update(t);
+	ui_draw(t->ui, &t->scene, &t->canvas);
+	if (term_draw(t->term, &t->canvas) < 0)
+		t->quit = true;
+	t->drawn_ns = clock_now_ns();
+	t->redraw = false;
+}
+
+/* How long to wait, in ms; -1: until something happens. */
+static int patience(const struct top *t)
+{
+	int frame = ui_frame_ms(t->ui, &t->scene);
+	int input = term_timeout_ms(t->term);
+
+	if (frame >= 0) {
+		int64_t gone = (clock_now_ns() - t->drawn_ns) / NS_PER_MS;
+		frame = gone >= frame ? 0 : frame - (int)gone;
+	}
+	if (frame < 0 || (input >= 0 && input < frame))
+		return input;
+	return frame;
+}
+
+static void run(struct top *t)
+{
+	draw(t);
+	while (!t->quit) {
+		struct pollfd p[2] = {{.fd = term_fd(t->term), .events = POLLIN},
+				      {.fd = t->signals, .events = POLLIN}};
+		if (poll(p, 2, patience(t)) < 0 && errno != EINTR)
+			break;
+		if (p[1].revents)
+			take_signals(t);
+		/* Also without input: an ESC may have waited long enough. */
+		take_events(t);
+		int frame = ui_frame_ms(t->ui, &t->scene);
+		bool due = frame >= 0 && clock_now_ns() - t->drawn_ns >= frame * NS_PER_MS;
+		if (!t->quit && (t->redraw || due))
+			draw(t);
+	}
+}
+
+static int start(struct top *t, struct err *e)
+{
+	struct ui_options uo = {.charset = charset_of(t->o), .view = t->o->view};
+
+	t->signals = signals_open(e);
+	if (t->signals < 0)
+		return -1;
+	t->ui = ui_new(&uo, e);
+	if (!t->ui)
+		return -1;
+	if (t->o->replay ? show_trace(t, t->o->replay, e) < 0 : live_open(&t->live, t->o, e) < 0)
+		return -1;
+	t->term = term_open(&t->o->term, e);
+	if (!t->term)
+		return -1;
+	scene_update(t);
+	ui_reset(t->ui, &t->scene);
+	if (t->o->has_at)
+		ui_seek(t->ui, &t->scene, t->o->at_ns);
+	return 0;
+}
+
+int cmd_top(const struct options *o)
+{
+	struct top t = {.o = o};
+	int status = 0;
+	struct err e;
+
+	if (start(&t, &e) < 0) {
+		status = complain(&e);
+	} else {
+		run(&t);
+		record_stop(&t);
+		term_close(t.term);
+		if (t.saved[0])
+			fprintf(stderr, "nvmtop: %s\n", t.saved);
+	}
+	trace_close(t.trace);
+	live_close(&t.live);
+	files_free(&t.files);
+	canvas_free(&t.canvas);
+	ui_free(t.ui);
+	return status;
+}

@@ -1,0 +1,38 @@
+/* Canonical mode and echo are switched off and nothing else, so that Ctrl-C and
+ * Ctrl-Z stay signals and a person's other settings stay as they were. */
+#include <poll.h>
+#include <unistd.h>
+
+#include "cmd/ttykeys.h"
+
+void ttykeys_start(struct ttykeys *k)
+{
+	struct termios t;
+
+	k->on = false;
+	if (tcgetpgrp(STDIN_FILENO) != getpgrp() || tcgetattr(STDIN_FILENO, &k->before) < 0)
+		return;
+	t = k->before;
+	t.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	t.c_cc[VMIN] = 1;
+	t.c_cc[VTIME] = 0;
+	k->on = tcsetattr(STDIN_FILENO, TCSADRAIN, &t) == 0;
+}
+
+void ttykeys_stop(struct ttykeys *k)
+{
+	if (k->on)
+		tcsetattr(STDIN_FILENO, TCSADRAIN, &k->before);
+	k->on = false;
+}
+
+int ttykeys_next(struct ttykeys *k)
+{
+	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+	unsigned char c;
+
+	/* In the background a read would stop the whole job. */
+	if (!k->on || tcgetpgrp(STDIN_FILENO) != getpgrp() || poll(&p, 1, 0) <= 0)
+		return 0;
+	return read(STDIN_FILENO, &c, 1) == 1 ? c : -1;
+}

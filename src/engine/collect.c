@@ -1,0 +1,267 @@
+/* Rows stay in their ring until they are some hundredths of a second old
+ * (before_ns), because a mark is stamped when its key was pressed and arrives
+ * a little later: only a row that was not handed over yet can still come after
+ * it.  A mark goes out as soon as the next row of the fast tier is known not to
+ * be older.  When there is no next row (a stalled tier, none at all), it goes
+ * out after COLLECT_MARK_WAIT_NS.
+ *
+ * What a row says about the ticks before it (late, lost) becomes a gap between
+ * two calls: a batch ends there. */
+#include "engine/collect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "nvmtop/intl.h"
+
+struct listener {
+	struct sink *sink;
+	struct session session; /* lives until end() */
+	uint64_t first_order;
+	struct listener *next;
+};
+
+int collector_init(struct collector *c, struct ring *const rings[TIERS], const size_t width[TIERS],
+		   const int64_t period_ns[TIERS])
+{
+	memset(c, 0, sizeof(*c));
+	c->marks_end = &c->marks;
+	for (int i = 0; i < TIERS; i++) {
+		struct source *s = &c->sources[i];
+
+		s->ring = rings[i];
+		s->width = width[i];
+		s->period_ns = period_ns[i];
+		if (!s->ring)
+			continue;
+		s->t_ns = calloc(COLLECT_BATCH, sizeof(*s->t_ns));
+		s->values = calloc(COLLECT_BATCH * (width[i] + 1), sizeof(*s->values));
+		if (!s->t_ns || !s->values) {
+			collector_close(c);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+void collector_close(struct collector *c)
+{
+	for (int i = 0; i < TIERS; i++) {
+		free(c->sources[i].t_ns);
+		free(c->sources[i].values);
+	}
+	while (c->listeners) {
+		struct listener *gone = c->listeners;
+
+		c->listeners = gone->next;
+		free(gone);
+	}
+	while (c->marks) {
+		struct pending_mark *gone = c->marks;
+
+		c->marks = gone->next;
+		free(gone);
+	}
+	memset(c, 0, sizeof(*c));
+	c->marks_end = &c->marks;
+}
+
+int collector_attach(struct collector *c, struct sink *s, const struct session *about, uint64_t first_order,
+		     struct err *e)
+{
+	struct listener *l = calloc(1, sizeof(*l)), **end = &c->listeners;
+
+	if (!l)
+		return err_set(e, ERR_FAILED, _("Out of memory."));
+	l->sink = s;
+	l->session = *about;
+	l->first_order = first_order;
+	if (s->ops->begin(s, &l->session, e)) {
+		free(l);
+		return -1;
+	}
+	while (*end)
+		end = &(*end)->next;
+	*end = l;
+	return 0;
+}
+
+int collector_detach(struct collector *c, struct sink *s, struct err *e)
+{
+	for (struct listener **at = &c->listeners; *at; at = &(*at)->next) {
+		struct listener *l = *at;
+		int result;
+
+		if (l->sink != s)
+			continue;
+		*at = l->next;
+		result = s->ops->end(s, e);
+		free(l);
+		return result;
+	}
+	return err_set(e, ERR_FAILED, _("There is nothing to end: this receiver is not attached."));
+}
+
+void collector_detach_all(struct collector *c)
+{
+	while (c->listeners) {
+		struct err unheard;
+
+		collector_detach(c, c->listeners->sink, &unheard);
+	}
+}
+
+void collector_add_marks(struct collector *c, struct pending_mark *chain)
+{
+	*c->marks_end = chain;
+	while (*c->marks_end)
+		c->marks_end = &(*c->marks_end)->next;
+}
+
+static void send_mark(struct collector *c)
+{
+	struct pending_mark *p = c->marks;
+
+	c->marks = p->next;
+	if (!c->marks)
+		c->marks_end = &c->marks;
+	for (struct listener *l = c->listeners; l; l = l->next) {
+		struct mark m = p->mark;
+
+		if (p->order < l->first_order)
+			continue;
+		if (m.t_ns < l->session.start.mono_ns)
+			m.t_ns = l->session.start.mono_ns;
+		l->sink->ops->mark(l->sink, &m);
+	}
+	free(p);
+}
+
+/* The n rows of the batch, to each listener those that are not too old for it. */
+static void send_rows(struct collector *c, enum tier tier, size_t n)
+{
+	const struct source *s = &c->sources[tier];
+
+	for (struct listener *l = c->listeners; l; l = l->next) {
+		struct rows r = {.tier = tier, .width = s->width};
+		size_t skip = 0;
+
+		while (skip < n && s->t_ns[skip] < l->session.start.mono_ns)
+			skip++;
+		if (skip == n)
+			continue;
+		r.n = n - skip;
+		r.t_ns = s->t_ns + skip;
+		r.values = s->values + skip * s->width;
+		l->sink->ops->rows(l->sink, &r);
+	}
+}
+
+static void send_gap(struct collector *c, const struct gap *whole)
+{
+	for (struct listener *l = c->listeners; l; l = l->next) {
+		struct gap g = *whole;
+
+		if (g.to_ns <= l->session.start.mono_ns)
+			continue;
+		if (g.from_ns < l->session.start.mono_ns) {
+			uint64_t fit;
+
+			g.from_ns = l->session.start.mono_ns;
+			fit = (uint64_t)((g.to_ns - g.from_ns) / c->sources[g.tier].period_ns);
+			g.missed = g.missed < fit ? g.missed : fit;
+			if (!g.missed)
+				continue;
+		}
+		l->sink->ops->gap(l->sink, &g);
+	}
+}
+
+/* A single late tick is jitter, which the times of the rows show by themselves. */
+static bool has_gap(const struct ring_row *row)
+{
+	return row->late > 1 || row->lost;
+}
+
+static void send_gaps(struct collector *c, enum tier tier, const struct ring_row *row)
+{
+	const struct source *s = &c->sources[tier];
+	struct gap g = {.tier = tier, .from_ns = s->newest_ns, .to_ns = row->t_ns};
+
+	if (!s->newest_ns) /* nothing before it: the stream starts here */
+		return;
+	if (row->late > 1) {
+		g.cause = GAP_LATE;
+		g.missed = row->late;
+		send_gap(c, &g);
+	}
+	if (row->lost) {
+		g.cause = GAP_LOST;
+		g.missed = row->lost;
+		send_gap(c, &g);
+	}
+}
+
+/* Rows from `row` on that can be told in one call, into the batch. */
+static size_t fill_batch(struct collector *c, enum tier tier, size_t there, int64_t before_ns)
+{
+	struct source *s = &c->sources[tier];
+	size_t n = 0;
+
+	while (n < there && n < COLLECT_BATCH) {
+		const struct ring_row *row = ring_at(s->ring, n);
+
+		if (row->t_ns >= before_ns || (n && has_gap(row)))
+			break;
+		if (tier == TIER_FAST && c->marks && c->marks->mark.t_ns <= row->t_ns)
+			break;
+		s->t_ns[n] = row->t_ns;
+		memcpy(s->values + n * s->width, row->values, s->width * sizeof(double));
+		n++;
+	}
+	return n;
+}
+
+/* Hands over what is there now, not what comes meanwhile: a slow sink must not
+ * keep the caller here for ever. */
+static void run_tier(struct collector *c, enum tier tier, int64_t before_ns)
+{
+	struct source *s = &c->sources[tier];
+	size_t there = s->ring ? ring_count(s->ring) : 0;
+
+	while (there) {
+		const struct ring_row *row = ring_at(s->ring, 0);
+		size_t n;
+
+		while (tier == TIER_FAST && c->marks && c->marks->mark.t_ns <= row->t_ns)
+			send_mark(c);
+		if (row->t_ns >= before_ns)
+			break;
+		if (has_gap(row))
+			send_gaps(c, tier, row);
+		n = fill_batch(c, tier, there, before_ns);
+		ring_take(s->ring, n);
+		there -= n;
+		s->newest_ns = s->t_ns[n - 1];
+		send_rows(c, tier, n);
+	}
+}
+
+void collector_run(struct collector *c, int64_t now_ns, int64_t before_ns)
+{
+	const struct source *fast = &c->sources[TIER_FAST];
+
+	for (enum tier t = 0; t < TIERS; t++)
+		run_tier(c, t, before_ns);
+	while (c->marks && (!fast->ring ||
+			    (!ring_count(fast->ring) && now_ns - c->marks->asked_ns >= COLLECT_MARK_WAIT_NS)))
+		send_mark(c);
+}
+
+void collector_drain(struct collector *c)
+{
+	for (enum tier t = 0; t < TIERS; t++)
+		run_tier(c, t, INT64_MAX);
+	while (c->marks)
+		send_mark(c);
+}

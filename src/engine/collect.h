@@ -1,0 +1,57 @@
+/* collect: rows and marks to the calls that a stream promises, in their order.
+ *
+ * Knows no thread: whoever holds the collector calls it, one at a time. */
+#ifndef ENGINE_COLLECT_H
+#define ENGINE_COLLECT_H
+
+#include "nvmtop/stream.h"
+#include "sampler/ring.h"
+
+#define COLLECT_BATCH        256               /* rows in one call at most */
+#define COLLECT_MARK_WAIT_NS (100 * NS_PER_MS) /* how long a mark waits for a row that is newer than it */
+
+struct pending_mark {
+	struct mark mark;
+	int64_t asked_ns; /* when it came to the engine */
+	uint64_t order;   /* counts marks, and is never restarted */
+	struct pending_mark *next;
+};
+
+struct source {
+	struct ring *ring; /* NULL: the tier has no thread */
+	size_t width;
+	int64_t period_ns;
+	int64_t newest_ns; /* time of the last row taken; 0: none */
+	int64_t *t_ns;     /* of the batch */
+	double *values;
+};
+
+struct listener;
+struct collector {
+	struct source sources[TIERS];
+	struct listener *listeners;
+	struct pending_mark *marks, **marks_end; /* in time order */
+};
+
+/* rings[] are borrowed, NULL where a tier is not sampled.  -1: out of memory. */
+int collector_init(struct collector *c, struct ring *const rings[TIERS], const size_t width[TIERS],
+		   const int64_t period_ns[TIERS]);
+void collector_close(struct collector *c); /* without end() */
+
+/* begin() the sink with this session; it gets marks whose order is at least
+ * first_order, and what is not older than session->start. */
+int collector_attach(struct collector *c, struct sink *s, const struct session *about, uint64_t first_order,
+		     struct err *e);
+int collector_detach(struct collector *c, struct sink *s, struct err *e); /* end() */
+void collector_detach_all(struct collector *c);
+
+/* Take over a chain of marks, oldest first. */
+void collector_add_marks(struct collector *c, struct pending_mark *chain);
+
+/* Hand over rows that are older than before_ns, and the marks among them. */
+void collector_run(struct collector *c, int64_t now_ns, int64_t before_ns);
+
+/* Hand over everything there is. */
+void collector_drain(struct collector *c);
+
+#endif

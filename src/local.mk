@@ -1,0 +1,27 @@
+# One archive for each room, in the order in which a sample travels.  A unit
+# test links only the archives its room may use: an arrow that points upward
+# does not link.
+include src/base/local.mk
+include src/board/local.mk
+include src/probe/local.mk
+include src/sampler/local.mk
+include src/engine/local.mk
+include src/history/local.mk
+include src/trace/local.mk
+include src/ui/local.mk
+include src/term/local.mk
+
+bin_PROGRAMS += src/nvmtop
+src_nvmtop_SOURCES = %D%/main.c
+include src/cmd/local.mk
+src_nvmtop_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+src_nvmtop_LDADD = libui.a libterm.a libengine.a libsampler.a libhistory.a libtrace.a libboard.a libprobe.a libbase.a \
+	$(NCURSES_LIBS) $(TERMKEY_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS) $(LTLIBINTL)
+
+# the contracts
+noinst_HEADERS = \
+	include/nvmtop/board.h include/nvmtop/canvas.h include/nvmtop/channel.h include/nvmtop/clock.h \
+	include/nvmtop/engine.h include/nvmtop/err.h include/nvmtop/event.h include/nvmtop/history.h \
+	include/nvmtop/intl.h include/nvmtop/num.h include/nvmtop/probe.h include/nvmtop/root.h \
+	include/nvmtop/stream.h include/nvmtop/term.h include/nvmtop/timeline.h include/nvmtop/trace.h \
+	include/nvmtop/ui.h

@@ -1,0 +1,61 @@
+/* Options in, one of cmd/ out. */
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "nvmtop/intl.h"
+
+/* A closed or full standard output is an error, not silence. */
+static int flush_stdout(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	if (errno == EPIPE)
+		return status;
+	struct err e;
+	err_sys(&e, ERR_FAILED, errno, _("cannot write to standard output"));
+	return complain(&e);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o;
+	struct err e;
+
+	setlocale(LC_ALL, "");
+	/* Numbers are written and read alike everywhere. */
+	setlocale(LC_NUMERIC, "C");
+#if ENABLE_NLS
+	bindtextdomain(PACKAGE, LOCALEDIR);
+	textdomain(PACKAGE);
+#endif
+	if (options_parse(&o, argc, argv, &e) < 0) {
+		complain(&e);
+		fprintf(stderr, _("Try 'nvmtop --help'.\n"));
+		return ERR_USAGE;
+	}
+	switch (o.mode) {
+	case MODE_HELP:
+		options_help(stdout);
+		return flush_stdout(0);
+	case MODE_VERSION:
+		printf("%s\n", PACKAGE_STRING);
+		return flush_stdout(0);
+	case MODE_TOP:
+		return cmd_top(&o);
+	case MODE_RECORD:
+		return cmd_record(&o);
+	case MODE_RECOVER:
+		return cmd_recover(&o);
+	case MODE_ONCE:
+		return flush_stdout(cmd_once(&o));
+	case MODE_BOARDS:
+		return flush_stdout(cmd_boards(&o));
+	case MODE_PRINT:
+		return flush_stdout(cmd_print(&o));
+	}
+	return ERR_FAILED;
+}

@@ -1,0 +1,298 @@
+/* Everything here but the search for a devfreq device is also used on the
+ * sampling path, when a driver was bound again and its files must be found
+ * anew: so no allocation, no stdio, and numbers tried one after the other
+ * instead of a directory read. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attr.h"
+#include "nvmtop/num.h"
+
+#define HWMON_MAX  128
+#define ZONE_MAX   128
+#define INPUT_MAX  128
+#define FILE_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY)
+
+size_t text_join(char *dst, size_t size, const char *a, const char *b, const char *c)
+{
+	const char *part[3] = {a, b, c};
+	size_t used = 0, whole = 0;
+
+	for (int i = 0; i < 3; i++) {
+		size_t len = strlen(part[i]);
+		whole += len;
+		if (len > size - 1 - used)
+			len = size - 1 - used;
+		memmove(dst + used, part[i], len);
+		used += len;
+	}
+	dst[used] = '\0';
+	return whole;
+}
+
+size_t text_number(char *dst, size_t size, const char *prefix, unsigned n)
+{
+	char digits[12];
+	char *p = digits + sizeof digits - 1;
+
+	*p = '\0';
+	do
+		*--p = (char)('0' + n % 10);
+	while (n /= 10);
+	return text_join(dst, size, prefix, p, "");
+}
+
+bool file_line(const struct root *r, const char *path, char *out, size_t size)
+{
+	char buf[160];
+
+	ssize_t n = root_read(r, path, buf, sizeof buf);
+	if (n < 0)
+		return false;
+	const char *end = memchr(buf, '\n', (size_t)n);
+	size_t len = end ? (size_t)(end - buf) : (size_t)n;
+	while (len && (buf[len - 1] == '\0' || buf[len - 1] == ' '))
+		len--;
+	text_printable(out, size, buf, len);
+	return true;
+}
+
+bool place_set(struct place *p, const char *key, const char *value)
+{
+	static const char *const keys[] = {"path", "hwmon", "zone", "devfreq", "iio"};
+	int kind = 0;
+
+	memset(p, 0, sizeof *p);
+	while (kind < 5 && strcmp(keys[kind], key) != 0)
+		kind++;
+	if (kind == 5)
+		return false;
+	p->kind = (enum place_kind)kind;
+	if (kind == PLACE_PATH)
+		return text_join(p->path, sizeof p->path, value, "", "") < sizeof p->path && *value == '/';
+	if (kind == PLACE_ZONE)
+		return text_join(p->name, sizeof p->name, value, "", "") < sizeof p->name && *value;
+	const char *slash = strchr(value, '/');
+	if (!slash || slash == value || !slash[1] || (size_t)(slash - value) >= sizeof p->name)
+		return false;
+	memcpy(p->name, value, (size_t)(slash - value));
+	p->name[slash - value] = '\0';
+	return text_join(p->which, sizeof p->which, slash + 1, "", "") < sizeof p->which;
+}
+
+bool file_exists(const struct root *r, const char *path)
+{
+	int fd = root_open_file(r, path, FILE_FLAGS);
+
+	if (fd < 0)
+		return errno == EACCES; /* there, and its open will say why it cannot be had */
+	close(fd);
+	return true;
+}
+
+/* path = dir/stem + ending, if such a file is there. */
+static bool place_try(struct place *p, const struct root *r, const char *stem, const char *ending)
+{
+	size_t n = text_join(p->path, sizeof p->path, p->dir, "/", stem);
+
+	if (n >= sizeof p->path || text_join(p->path, sizeof p->path, p->path, ending, "") >= sizeof p->path)
+		return false;
+	if (!file_exists(r, p->path))
+		return false;
+	text_join(p->stem, sizeof p->stem, stem, "", "");
+	return true;
+}
+
+/* stem_input, or the power of the same channel where that is all there is. */
+static bool place_input(struct place *p, const struct root *r, const char *stem, const char *attribute)
+{
+	char power[32];
+
+	if (place_try(p, r, stem, "_input"))
+		return true;
+	if (!strcmp(attribute, "power")) /* of chips that only average */
+		return place_try(p, r, stem, "_average");
+	if (strcmp(attribute, "in") != 0)
+		return false;
+	text_join(power, sizeof power, "power", stem + 2, "");
+	return place_try(p, r, power, "_input");
+}
+
+/* In the chip's directory p->dir: by label, by the label of the whole chip, then
+ * by the attribute's own name. */
+static bool hwmon_which(struct place *p, const struct root *r, const char *attribute)
+{
+	char path[192], label[72], stem[32];
+	unsigned absent = 0;
+
+	for (unsigned n = 0; n < INPUT_MAX && absent < 16; n++) {
+		text_number(stem, sizeof stem, attribute, n);
+		text_join(path, sizeof path, p->dir, "/", stem);
+		text_join(path, sizeof path, path, "_label", "");
+		if (!file_line(r, path, label, sizeof label))
+			absent++;
+		else if (!strcmp(label, p->which) && place_input(p, r, stem, attribute))
+			return true;
+	}
+	text_join(path, sizeof path, p->dir, "/label", "");
+	text_number(stem, sizeof stem, attribute, 1);
+	if (file_line(r, path, label, sizeof label) && !strcmp(label, p->which) &&
+	    place_input(p, r, stem, attribute))
+		return true;
+	return place_try(p, r, p->which, "_input") ||
+	       (!strcmp(attribute, "power") && place_try(p, r, p->which, "_average")) ||
+	       (strchr(p->which, '/') == NULL && place_try(p, r, p->which, ""));
+}
+
+/* "ina*" stands for every name that begins so. */
+static bool name_fits(const char *pattern, const char *name)
+{
+	size_t len = strlen(pattern);
+
+	if (len && pattern[len - 1] == '*')
+		return !strncmp(pattern, name, len - 1);
+	return !strcmp(pattern, name);
+}
+
+static int find_numbered(struct place *p, const struct root *r, const char *prefix, unsigned max,
+			 const char *name_file, const char *attribute)
+{
+	char path[192], name[72];
+	unsigned seen = 0;
+
+	for (unsigned n = 0; n < max; n++) {
+		text_number(p->dir, sizeof p->dir, prefix, n);
+		text_join(path, sizeof path, p->dir, name_file, "");
+		if (!file_line(r, path, name, sizeof name) || !name_fits(p->name, name))
+			continue;
+		bool fits =
+			p->kind == PLACE_ZONE ? place_try(p, r, "temp", "") : hwmon_which(p, r, attribute);
+		if (fits && seen++ == p->nth)
+			return 0;
+	}
+	errno = ENOENT;
+	return -1;
+}
+
+static int find_devfreq(struct place *p, const struct root *r)
+{
+	char **names, path[192], node[72];
+	size_t n;
+
+	if (root_list(r, "/sys/class/devfreq", &names, &n) < 0)
+		return -1;
+	bool found = false;
+	for (size_t i = 0; i < n && !found; i++) {
+		if (text_join(p->dir, sizeof p->dir, "/sys/class/devfreq/", names[i], "") >= sizeof p->dir)
+			continue;
+		text_join(path, sizeof path, p->dir, "/device/of_node/name", "");
+		found = (file_line(r, path, node, sizeof node) && !strcmp(node, p->name)) ||
+			!strcmp(names[i], p->name);
+		found = found && place_try(p, r, p->which, "");
+	}
+	free(names);
+	if (!found)
+		errno = ENOENT;
+	return found ? 0 : -1;
+}
+
+bool place_equal(const struct place *a, const struct place *b)
+{
+	return a->kind == b->kind && !strcmp(a->name, b->name) && !strcmp(a->which, b->which);
+}
+
+int place_find(struct place *p, const struct root *r, const char *attribute)
+{
+	switch (p->kind) {
+	case PLACE_PATH:
+		return 0;
+	case PLACE_HWMON:
+		return find_numbered(p, r, "/sys/class/hwmon/hwmon", HWMON_MAX, "/name", attribute);
+	case PLACE_ZONE:
+		return find_numbered(p, r, "/sys/class/thermal/thermal_zone", ZONE_MAX, "/type", attribute);
+	case PLACE_DEVFREQ:
+		return find_devfreq(p, r);
+	case PLACE_IIO:
+		return place_find_iio(p, r);
+	}
+	return -1;
+}
+
+int attr_open(struct attr *a, const struct root *r, const char *path)
+{
+	a->each = false;
+	text_join(a->path, sizeof a->path, path, "", "");
+	a->fd = root_open_file(r, path, FILE_FLAGS);
+	if (a->fd < 0)
+		return -1;
+	if (!strncmp(path, "/sys/kernel/debug/", 18)) {
+		attr_close(a);
+		a->each = true;
+	}
+	return 0;
+}
+
+void attr_close(struct attr *a)
+{
+	if (a->fd >= 0)
+		close(a->fd);
+	a->fd = -1;
+	a->each = false;
+}
+
+bool attr_is_open(const struct attr *a)
+{
+	return a->fd >= 0 || a->each;
+}
+
+/* Some files of debugfs make their value when they are opened and refuse pread. */
+static ssize_t read_anew(struct attr *a, const struct root *r, char *buf, size_t size)
+{
+	int fd = root_open_file(r, a->path, FILE_FLAGS);
+
+	if (fd < 0)
+		return -1;
+	ssize_t n = read(fd, buf, size);
+	int saved = errno;
+	close(fd);
+	errno = saved;
+	return n;
+}
+
+ssize_t attr_read(struct attr *a, const struct root *r, char *buf, size_t size)
+{
+	if (a->each)
+		return read_anew(a, r, buf, size);
+	ssize_t n = pread(a->fd, buf, size, 0);
+	if (n < 0 && errno == ESPIPE) {
+		attr_close(a);
+		a->each = true;
+		return read_anew(a, r, buf, size);
+	}
+	return n;
+}
+
+bool attr_number(struct attr *a, const struct root *r, double *out)
+{
+	char buf[64];
+	int64_t v;
+
+	ssize_t n = attr_read(a, r, buf, sizeof buf);
+	if (n < 0)
+		return false;
+	const char *p = num_i64(buf, buf + n, &v);
+	if (!p || (p < buf + n && *p != '\n' && *p != ' ' && *p != '\0')) {
+		errno = EINVAL;
+		return false;
+	}
+	*out = (double)v;
+	return true;
+}
+
+bool attr_gone(int error)
+{
+	return error == ENODEV || error == ESTALE || error == EBADF;
+}

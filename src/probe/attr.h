@@ -1,0 +1,76 @@
+/* attr: one small file of the kernel, how it was found, and its number. */
+#ifndef PROBE_ATTR_H
+#define PROBE_ATTR_H
+
+#include <sys/types.h>
+
+#include "nvmtop/root.h"
+
+enum place_kind { PLACE_PATH, PLACE_HWMON, PLACE_ZONE, PLACE_DEVFREQ, PLACE_IIO };
+
+#define PLACE_DIR 112 /* bytes of a directory's path, with its end */
+
+/* A place is how a person names it ("the label VDD_IN on an ina3221"), and,
+ * once found, where that is today.  Numbers of hwmon and zones change from
+ * boot to boot and when a driver is bound again; the names do not. */
+struct place {
+	enum place_kind kind;
+	char name[72];  /* the chip's name ("ina*": any that begins so), the zone's type, the node's name */
+	char which[72]; /* the label, the attribute ("temp1", "rpm"), the file */
+	unsigned nth;   /* when several have that name: 0 = the first */
+	char dir[PLACE_DIR]; /* found: "/sys/class/hwmon/hwmon3" */
+	char stem[64];       /* found: "in1", "temp1", "rpm", "temp"; of an IIO device: "0" of rail_name_0 */
+	char path[192];      /* as given (PLACE_PATH), else dir/stem with its ending */
+};
+
+/* Fill in from the text of a setting: path=FILE, hwmon=CHIP/WHICH, zone=TYPE,
+ * devfreq=NODE/FILE, iio=DRIVER/RAIL.  False when it is none of these or too long. */
+bool place_set(struct place *p, const char *key, const char *value);
+
+/* Look for it below the root; attribute is the kind of hwmon attribute whose
+ * labels count: "temp", "in", "power", "fan".  Allocates nothing but for
+ * devfreq and iio.  0, or -1 with errno (ENOENT: no such chip, label, zone). */
+int place_find(struct place *p, const struct root *r, const char *attribute);
+
+/* place_find() for PLACE_IIO; EACCES when the names of rails may not be read. */
+int place_find_iio(struct place *p, const struct root *r);
+
+/* Visit the directory of each IIO device of that I2C driver, until visit() says
+ * that it is enough.  0, or -1 with errno when there is no such driver. */
+int iio_each(const struct root *r, const char *driver, bool (*visit)(void *arg, const char *dir), void *arg);
+
+/* The same but for nth and where it was found? */
+bool place_equal(const struct place *a, const struct place *b);
+
+/* Is it there?  Also when it may not be opened. */
+bool file_exists(const struct root *r, const char *path);
+
+/* The first line of a small file, made printable.  False when there is none. */
+bool file_line(const struct root *r, const char *path, char *out, size_t size);
+
+/* "a" + "b" + "c" into dst, cut to size; the length without the cut.  a may be
+ * dst itself. */
+size_t text_join(char *dst, size_t size, const char *a, const char *b, const char *c);
+/* prefix + n, as in "hwmon12". */
+size_t text_number(char *dst, size_t size, const char *prefix, unsigned n);
+
+struct attr {
+	int fd;    /* -1: closed */
+	bool each; /* not seekable: opened for every read */
+	char path[192];
+};
+
+int attr_open(struct attr *a, const struct root *r, const char *path); /* 0 or -1 with errno */
+void attr_close(struct attr *a);
+bool attr_is_open(const struct attr *a);
+
+/* Read from its start; the number of bytes, or -1 with errno. */
+ssize_t attr_read(struct attr *a, const struct root *r, char *buf, size_t size);
+
+/* Read one decimal integer.  False with errno; EINVAL: something else is in it. */
+bool attr_number(struct attr *a, const struct root *r, double *out);
+
+/* Does the error mean that this file is gone for good and must be found anew? */
+bool attr_gone(int error);
+
+#endif

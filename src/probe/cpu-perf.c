@@ -1,0 +1,360 @@
+/* CPU utilisation from the kernel's records of context switches: exact to the
+ * microsecond, for whoever may see them (root, CAP_PERFMON, or anybody where
+ * kernel.perf_event_paranoid is 0 or less).
+ *
+ * Each core writes its switches into a ring of its own, with CLOCK_MONOTONIC.
+ * It is idle from a switch that names process 0 as the next one, until a switch
+ * away from it.  Some kernels write no record for the idle task itself: so idle
+ * begins with the other task's way out and ends with the other task's way in,
+ * and no record of the idle task is needed.
+ *
+ * Two things would make this lie and are kept out.  In a PID namespace every
+ * process of the outside has the number 0 too, and would look idle.  And the
+ * work of interrupts on an idle core is no switch: the caller compares with
+ * /proc/stat, which does not count it as idle. */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cpu.h"
+#include "nvmtop/intl.h"
+
+#define RING_BYTES   (128 * 1024)     /* 2700 switches: 50 ms of a storm */
+#define TICK_MAX_NS  (40 * NS_PER_MS) /* a ring that is emptied less often overflows before a storm is seen */
+#define SWITCHES_MAX 60000            /* a core and second: what 5 percent of it are spent on */
+#define LOSSES_MAX   5                /* reads with a loss, a second */
+#define RETRY_NS     NS_PER_S
+#define SETTLE_NS    (30 * NS_PER_MS)
+
+#define FIRST_PID_NAMESPACE "pid:[4026531836]"
+
+enum state { UNKNOWN, IDLE, BUSY };
+
+struct ring {
+	int fd;
+	struct perf_event_mmap_page *page;
+	enum state state;
+	int64_t at_ns;     /* accounted for up to here */
+	int64_t busy_ns;   /* of the read that is going on */
+	bool gap;          /* part of it is not known */
+	int64_t since_ns;  /* no record since then, with state UNKNOWN */
+	int64_t idle;      /* of /proc/stat, at since_ns; -1: not yet */
+	uint32_t switches; /* in this second */
+	int64_t retry_ns;
+};
+
+struct by_perf {
+	struct cpu_source source;
+	const struct cores *cores;
+	size_t page_size, ring_size; /* the latter without the first page */
+	bool running;
+	int64_t last_ns;   /* the read before; 0: none */
+	int64_t second_ns; /* when the count of switches and losses began */
+	unsigned losses;
+	struct ring ring[CORES_MAX];
+};
+
+static int ring_open(struct by_perf *b, struct ring *r, unsigned core)
+{
+	struct perf_event_attr a;
+
+	memset(&a, 0, sizeof a);
+	a.size = sizeof a;
+	a.type = PERF_TYPE_SOFTWARE;
+	a.config = PERF_COUNT_SW_DUMMY;
+	a.sample_type = PERF_SAMPLE_TIME;
+	a.sample_id_all = 1;
+	a.context_switch = 1;
+	a.exclude_kernel = 1; /* asks for less: enough where paranoid is 0 */
+	a.exclude_hv = 1;
+	a.use_clockid = 1;
+	a.clockid = CLOCK_MONOTONIC;
+	a.disabled = 1;
+	r->fd = (int)syscall(SYS_perf_event_open, &a, -1, (int)core, -1, PERF_FLAG_FD_CLOEXEC);
+	if (r->fd < 0)
+		return -1;
+	void *p = mmap(NULL, b->page_size + b->ring_size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+	if (p == MAP_FAILED) {
+		int saved = errno;
+		close(r->fd);
+		r->fd = -1;
+		errno = saved;
+		return -1;
+	}
+	r->page = p;
+	return 0;
+}
+
+static void ring_close(struct by_perf *b, struct ring *r)
+{
+	if (r->page)
+		munmap(r->page, b->page_size + b->ring_size);
+	if (r->fd >= 0)
+		close(r->fd);
+	r->page = NULL;
+	r->fd = -1;
+}
+
+static void ring_unknown(struct ring *r, int64_t t_ns)
+{
+	r->state = UNKNOWN;
+	r->gap = true;
+	r->since_ns = t_ns;
+	r->idle = -1;
+}
+
+/* What is in the ring is of no use; begin here. */
+static void ring_start(struct ring *r, int64_t t_ns)
+{
+	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+
+	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
+	r->at_ns = t_ns;
+	r->switches = 0;
+	ring_unknown(r, t_ns);
+	ioctl(r->fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+static void pass(struct ring *r, int64_t t_ns)
+{
+	if (t_ns <= r->at_ns)
+		return;
+	if (r->state == BUSY)
+		r->busy_ns += t_ns - r->at_ns;
+	r->gap |= r->state == UNKNOWN;
+	r->at_ns = t_ns;
+}
+
+static void take_switch(struct ring *r, const struct perf_event_header *h, uint32_t other, int64_t t_ns)
+{
+	bool out = h->misc & PERF_RECORD_MISC_SWITCH_OUT;
+
+	if (!out && other != 0)
+		return; /* a way in whose way out was recorded, perhaps that of the idle task */
+	pass(r, t_ns);
+	r->state = out && other == 0 ? IDLE : BUSY;
+	r->switches += out;
+}
+
+/* All records up to t_ns.  The number of reads that lost something: 0 or 1. */
+static unsigned ring_drain(const struct by_perf *b, struct ring *r, int64_t t_ns)
+{
+	const unsigned char *base = (const unsigned char *)r->page + b->page_size;
+	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = r->page->data_tail, mask = b->ring_size - 1;
+	unsigned lost = 0;
+
+	while (head - tail >= sizeof(struct perf_event_header)) {
+		struct perf_event_header h; /* 8 bytes on a multiple of 8: never across the end */
+		uint32_t other[2];
+		uint64_t when;
+		memcpy(&h, base + (tail & mask), sizeof h);
+		if (h.size < sizeof h || h.size % 8 || h.size > head - tail) {
+			lost = 1;
+			ring_unknown(r, t_ns);
+			tail = head;
+			break;
+		}
+		if (h.type == PERF_RECORD_SWITCH_CPU_WIDE && h.size >= 24) {
+			memcpy(other, base + ((tail + 8) & mask), sizeof other);
+			memcpy(&when, base + ((tail + h.size - 8u) & mask), sizeof when);
+			if ((int64_t)when > t_ns)
+				break; /* belongs to the next read */
+			take_switch(r, &h, other[0], (int64_t)when);
+		} else if (h.type == PERF_RECORD_LOST) {
+			lost = 1;
+			ring_unknown(r, t_ns);
+		}
+		tail += h.size;
+	}
+	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
+	return lost;
+}
+
+/* A core without a switch was idle all the time, or busy all the time: that
+ * much its idle time in hundredths of a second tells. */
+static void settle(struct ring *r, const struct cpu_stat *stat, unsigned slot)
+{
+	if (!stat->fresh || stat->idle[slot] < 0)
+		return;
+	if (r->idle < 0 || stat->idle[slot] < r->idle) {
+		r->idle = stat->idle[slot];
+		r->since_ns = stat->t_ns;
+		return;
+	}
+	int64_t passed = stat->t_ns - r->since_ns;
+	if (passed < SETTLE_NS)
+		return;
+	double idle = (double)(stat->idle[slot] - r->idle) * stat->tick_ns;
+	r->state = idle >= (double)passed / 2 ? IDLE : BUSY;
+	r->at_ns = stat->t_ns;
+}
+
+static double ring_read(struct by_perf *b, struct ring *r, const struct cpu_stat *stat, int64_t t_ns,
+			unsigned slot)
+{
+	int64_t from = r->at_ns;
+
+	r->busy_ns = 0;
+	r->gap = r->state == UNKNOWN;
+	b->losses += ring_drain(b, r, t_ns);
+	pass(r, t_ns);
+	bool gap = r->gap;
+	if (r->state == UNKNOWN) {
+		b->source.curious = true;
+		settle(r, stat, slot);
+	}
+	return gap || t_ns <= from ? NAN : 100.0 * (double)r->busy_ns / (double)(t_ns - from);
+}
+
+/* False: not there although the core is. */
+static bool ring_follow(struct by_perf *b, struct ring *r, unsigned slot, int64_t t_ns)
+{
+	bool online = b->cores->online[slot];
+
+	if (!online && r->fd >= 0)
+		ring_close(b, r); /* its event never comes back */
+	if (!online || r->fd >= 0 || t_ns < r->retry_ns)
+		return true;
+	r->retry_ns = t_ns + RETRY_NS;
+	if (ring_open(b, r, b->cores->id[slot]) < 0)
+		return errno == ENODEV; /* gone again already */
+	ring_start(r, t_ns);
+	return true;
+}
+
+/* Storms cost more than the figure is worth, and losses make it wrong. */
+static bool bearable(struct by_perf *b, int64_t t_ns)
+{
+	double seconds = fmax((double)(t_ns - b->second_ns) / (double)NS_PER_S, 1);
+	bool fine = b->losses <= LOSSES_MAX;
+
+	for (unsigned i = 0; i < b->cores->n; i++)
+		fine &= b->ring[i].switches <= SWITCHES_MAX * seconds;
+	if (t_ns - b->second_ns < NS_PER_S)
+		return fine;
+	for (unsigned i = 0; i < b->cores->n; i++)
+		b->ring[i].switches = 0;
+	b->losses = 0;
+	b->second_ns = t_ns;
+	return fine;
+}
+
+static bool perf_read(struct cpu_source *s, const struct cpu_stat *stat, int64_t t_ns, double *busy)
+{
+	struct by_perf *b = (struct by_perf *)s;
+	bool fine = true;
+
+	s->curious = false;
+	if (!b->running) {
+		b->running = s->curious = true;
+		b->second_ns = t_ns;
+		b->losses = 0;
+		for (unsigned i = 0; i < b->cores->n; i++)
+			if (b->ring[i].fd >= 0)
+				ring_start(&b->ring[i], t_ns);
+	}
+	for (unsigned i = 0; i < b->cores->n; i++) {
+		struct ring *r = &b->ring[i];
+		fine &= ring_follow(b, r, i, t_ns);
+		busy[i] = r->fd >= 0 ? ring_read(b, r, stat, t_ns, i) : NAN;
+	}
+	return fine && bearable(b, t_ns);
+}
+
+static void perf_start(struct cpu_source *s)
+{
+	((struct by_perf *)s)->running = false;
+}
+
+static void perf_stop(struct cpu_source *s)
+{
+	struct by_perf *b = (struct by_perf *)s;
+
+	for (unsigned i = 0; i < b->cores->n; i++)
+		if (b->ring[i].fd >= 0)
+			ioctl(b->ring[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+static void perf_close(struct cpu_source *s)
+{
+	struct by_perf *b = (struct by_perf *)s;
+
+	for (unsigned i = 0; i < b->cores->n; i++)
+		ring_close(b, &b->ring[i]);
+	free(b);
+}
+
+static void perf_tell(unsigned core, char *out, size_t size)
+{
+	snprintf(out, size, _("perf: context switches of cpu%u"), core);
+}
+
+static bool allowed(const struct root *r, char *why, size_t size)
+{
+	char space[40] = "";
+
+	if (!root_is_live(r)) {
+		snprintf(why, size, "%s", _("not of this machine"));
+		return false;
+	}
+	ssize_t n = readlink("/proc/self/ns/pid", space, sizeof space - 1);
+	if (n > 0 && strcmp(space, FIRST_PID_NAMESPACE) != 0) {
+		snprintf(why, size, "%s", _("in a container"));
+		return false;
+	}
+	return true;
+}
+
+static struct cpu_source *perf_open(const struct root *r, const struct cores *c, int64_t tick_ns, char *why,
+				    size_t size)
+{
+	if (!allowed(r, why, size))
+		return NULL;
+	if (tick_ns > TICK_MAX_NS) {
+		snprintf(why, size, "%s", _("read too seldom for it"));
+		return NULL;
+	}
+	struct by_perf *b = calloc(1, sizeof *b);
+	if (!b) {
+		snprintf(why, size, "%s", _("out of memory"));
+		return NULL;
+	}
+	b->source.ops = &cpu_by_perf;
+	b->cores = c;
+	b->page_size = (size_t)sysconf(_SC_PAGESIZE);
+	b->ring_size = b->page_size > RING_BYTES ? b->page_size : RING_BYTES;
+	for (unsigned i = 0; i < c->n; i++)
+		b->ring[i].fd = -1;
+	for (unsigned i = 0; i < c->n; i++) {
+		if (!c->online[i] || ring_open(b, &b->ring[i], c->id[i]) == 0)
+			continue;
+		int saved = errno;
+		snprintf(why, size, "%s", strerror(saved));
+		perf_close(&b->source);
+		errno = saved;
+		return NULL;
+	}
+	return &b->source;
+}
+
+const struct cpu_source_ops cpu_by_perf = {
+	.name = "perf",
+	.period_ns = 0,
+	.window_ns = 0,
+	.stat_ns = NS_PER_S,
+	.open = perf_open,
+	.tell = perf_tell,
+	.start = perf_start,
+	.stop = perf_stop,
+	.read = perf_read,
+	.close = perf_close,
+};

@@ -1,0 +1,273 @@
+/* What follows from a channel's name alone, so that a board file need not say
+ * it, and the sentence for a channel that is not there. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "nvmtop/intl.h"
+#include "nvmtop/num.h"
+#include "open.h"
+
+static const struct form {
+	enum unit unit;
+	enum family family;
+	double lo, hi; /* NAN: scale to the values */
+} forms[CHANNEL_KINDS] = {
+	[CHANNEL_OTHER] = {UNIT_NONE, FAMILY_OTHER, NAN, NAN},
+	[CHANNEL_GPU_UTIL] = {UNIT_PERCENT, FAMILY_GPU, 0, 100},
+	[CHANNEL_CPU_UTIL] = {UNIT_PERCENT, FAMILY_CPU, 0, 100},
+	[CHANNEL_CORE_UTIL] = {UNIT_PERCENT, FAMILY_CPU, 0, 100},
+	[CHANNEL_RAM_USED] = {UNIT_KB, FAMILY_MEMORY, 0, NAN},
+	[CHANNEL_RAM_AVAILABLE] = {UNIT_KB, FAMILY_MEMORY, 0, NAN},
+	[CHANNEL_EMC_UTIL] = {UNIT_PERCENT, FAMILY_MEMORY, 0, 100},
+	[CHANNEL_RAIL_VOLTAGE] = {UNIT_MILLIVOLT, FAMILY_POWER, NAN, NAN},
+	[CHANNEL_RAIL_CURRENT] = {UNIT_MILLIAMPERE, FAMILY_POWER, NAN, NAN},
+	[CHANNEL_RAIL_POWER] = {UNIT_MILLIWATT, FAMILY_POWER, NAN, NAN},
+	[CHANNEL_POWER_TOTAL] = {UNIT_MILLIWATT, FAMILY_POWER, NAN, NAN},
+	[CHANNEL_TEMPERATURE] = {UNIT_CELSIUS, FAMILY_HEAT, NAN, NAN},
+	[CHANNEL_HOTTEST] = {UNIT_CELSIUS, FAMILY_HEAT, NAN, NAN},
+	[CHANNEL_GPU_FREQ] = {UNIT_HZ, FAMILY_GPU, NAN, NAN},
+	[CHANNEL_CPU_FREQ] = {UNIT_HZ, FAMILY_CPU, NAN, NAN},
+	[CHANNEL_EMC_RATE] = {UNIT_HZ, FAMILY_MEMORY, NAN, NAN},
+	[CHANNEL_FAN] = {UNIT_RPM, FAMILY_HEAT, NAN, NAN},
+	[CHANNEL_ENGINE_UTIL] = {UNIT_PERCENT, FAMILY_OTHER, 0, 100},
+	[CHANNEL_ENGINE_FREQ] = {UNIT_HZ, FAMILY_OTHER, NAN, NAN},
+	[CHANNEL_THROTTLE] = {UNIT_NONE, FAMILY_HEAT, 0, NAN},
+	[CHANNEL_THROTTLE_COUNT] = {UNIT_NONE, FAMILY_HEAT, NAN, NAN},
+	[CHANNEL_FREQ_LIMIT] = {UNIT_HZ, FAMILY_OTHER, NAN, NAN},
+	[CHANNEL_GATED] = {UNIT_NONE, FAMILY_OTHER, 0, 1},
+};
+
+static const struct known {
+	const char *name, *label;
+	enum channel_kind kind;
+} knowns[] = {
+	{"gpu.util", "GPU", CHANNEL_GPU_UTIL},
+	{"cpu.util", "CPU", CHANNEL_CPU_UTIL},
+	{"emc.util", "EMC", CHANNEL_EMC_UTIL},
+	{"ram.used", "RAM", CHANNEL_RAM_USED},
+	{"ram.available", "RAM available", CHANNEL_RAM_AVAILABLE},
+	{"power.total", N_("Power"), CHANNEL_POWER_TOTAL},
+	{"temp.hottest", N_("Hottest"), CHANNEL_HOTTEST},
+	{"gpu.freq", N_("GPU clock"), CHANNEL_GPU_FREQ},
+	{"emc.rate", N_("EMC clock"), CHANNEL_EMC_RATE},
+	{"swap.used", N_("Swap"), CHANNEL_OTHER},
+	{"fan.rpm", N_("Fan"), CHANNEL_FAN},
+};
+
+static const struct known *known_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof knowns / sizeof *knowns; i++)
+		if (!strcmp(knowns[i].name, name))
+			return &knowns[i];
+	return NULL;
+}
+
+/* N of "cpuN.", or -1. */
+static int core_of(const char *name)
+{
+	int64_t n;
+
+	if (strncmp(name, "cpu", 3) != 0 || name[3] < '0' || name[3] > '9')
+		return -1;
+	const char *p = num_i64(name + 3, name + strlen(name), &n);
+	return p && *p == '.' && n < 1024 ? (int)n : -1;
+}
+
+static bool ends(const char *name, const char *end)
+{
+	size_t n = strlen(name), m = strlen(end);
+
+	return n > m && !strcmp(name + n - m, end);
+}
+
+enum channel_kind channel_kind_of(const char *name)
+{
+	const struct known *k = known_find(name);
+
+	if (k)
+		return k->kind;
+	if (core_of(name) >= 0)
+		return ends(name, ".util")   ? CHANNEL_CORE_UTIL
+		       : ends(name, ".freq") ? CHANNEL_CPU_FREQ
+					     : CHANNEL_OTHER;
+	if (!strncmp(name, "temp.", 5))
+		return CHANNEL_TEMPERATURE;
+	if (!strncmp(name, "fan.", 4))
+		return CHANNEL_FAN;
+	if (!strncmp(name, "throttle", 8) && (name[8] == '.' || !name[8]))
+		return CHANNEL_THROTTLE;
+	if (ends(name, ".voltage"))
+		return CHANNEL_RAIL_VOLTAGE;
+	if (ends(name, ".current"))
+		return CHANNEL_RAIL_CURRENT;
+	return ends(name, ".power") ? CHANNEL_RAIL_POWER : CHANNEL_OTHER;
+}
+
+static bool is_rail(enum channel_kind k)
+{
+	return k == CHANNEL_RAIL_VOLTAGE || k == CHANNEL_RAIL_CURRENT || k == CHANNEL_RAIL_POWER;
+}
+
+/* What stands before the last dot: "VDD_IN" of "VDD_IN.voltage". */
+static size_t stem_length(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot ? (size_t)(dot - name) : strlen(name);
+}
+
+/* The three channels of a rail share an index; others are counted by kind. */
+static uint16_t next_index(const struct rig *r, const struct channel *c)
+{
+	size_t stem = stem_length(c->name);
+	int next = 0;
+
+	if (c->kind != CHANNEL_TEMPERATURE && c->kind != CHANNEL_FAN && !is_rail(c->kind))
+		return 0;
+	for (size_t i = 0; i < r->n_channels; i++) {
+		const struct channel *o = &r->channels[i];
+		if (is_rail(c->kind) && is_rail(o->kind) && !strncmp(o->name, c->name, stem + 1))
+			return o->index;
+		if ((o->kind == c->kind || (is_rail(c->kind) && is_rail(o->kind))) && o->index >= next)
+			next = o->index + 1;
+	}
+	return (uint16_t)next;
+}
+
+static void label_by_name(struct channel *c)
+{
+	const struct known *k = known_find(c->name);
+
+	if (k) {
+		const char *label = _(k->label);
+		text_printable(c->label, sizeof c->label, label, strlen(label));
+	} else if (c->kind == CHANNEL_TEMPERATURE || c->kind == CHANNEL_FAN) {
+		const char *dot = strchr(c->name, '.'), *rest = dot ? dot + 1 : c->name;
+		text_printable(c->label, sizeof c->label, rest, strlen(rest));
+	} else if (is_rail(c->kind) || c->kind == CHANNEL_CORE_UTIL || c->kind == CHANNEL_CPU_FREQ) {
+		text_printable(c->label, sizeof c->label, c->name, stem_length(c->name));
+	} else {
+		text_printable(c->label, sizeof c->label, c->name, strlen(c->name));
+	}
+}
+
+static void by_settings(const struct statement *s, struct channel *c)
+{
+	const char *v;
+	double number;
+
+	if ((v = setting_get(s, "unit")))
+		c->unit = (enum unit)unit_find(v);
+	if ((v = setting_get(s, "family")))
+		c->family = (enum family)family_find(v);
+	if ((v = setting_get(s, "index")) && num_double(v, &number))
+		c->index = (uint16_t)number;
+	if ((v = setting_get(s, "lo")))
+		num_double(v, &c->lo);
+	if ((v = setting_get(s, "hi")))
+		num_double(v, &c->hi);
+	if ((v = setting_get(s, "warn")))
+		num_double(v, &c->warn);
+	if ((v = setting_get(s, "crit")))
+		num_double(v, &c->crit);
+	if ((v = setting_get(s, "period")))
+		num_duration_ns(v, &c->period_ns);
+	if ((v = setting_get(s, "label")))
+		text_printable(c->label, sizeof c->label, v, strlen(v));
+	if ((v = setting_get(s, "note")))
+		text_printable(c->note, sizeof c->note, v, strlen(v));
+}
+
+/* "temp.nvme.Composite" a second time is "temp.nvme.Composite.2", and
+ * "VDD.power" is "VDD_2.power". */
+static void make_unique(const struct rig *r, struct channel *c)
+{
+	size_t stem = is_rail(c->kind) ? stem_length(c->name) : strlen(c->name);
+	char text[96], base[sizeof c->name], ending[sizeof c->name];
+
+	text_join(base, stem + 1, c->name, "", "");
+	text_join(ending, sizeof ending, c->name + stem, "", "");
+	for (unsigned n = 2; rig_find(r, c->name) && n < 1000; n++) {
+		char number[16];
+		snprintf(number, sizeof number, "%c%u", is_rail(c->kind) ? '_' : '.', n);
+		size_t room = sizeof c->name - 1 - strlen(number) - strlen(ending);
+		snprintf(text, sizeof text, "%.*s%s%s", (int)(room < stem ? room : stem), base, number,
+			 ending);
+		text_printable(c->name, sizeof c->name, text, strlen(text));
+	}
+}
+
+void channel_describe(const struct opening *o, struct channel *c, const char *name, bool wild)
+{
+	const char *kind = setting_get(o->s, "kind");
+
+	memset(c, 0, sizeof *c);
+	text_printable(c->name, sizeof c->name, name, strlen(name));
+	for (char *p = c->name; *p; p++)
+		if (*p == ' ')
+			*p = '_';
+	c->tier = o->s->tier;
+	c->kind = kind ? (enum channel_kind)channel_kind_find(kind) : channel_kind_of(c->name);
+	if (wild)
+		make_unique(o->rig, c);
+	c->unit = forms[c->kind].unit;
+	c->family = forms[c->kind].family;
+	c->lo = forms[c->kind].lo;
+	c->hi = forms[c->kind].hi;
+	c->warn = c->crit = NAN;
+	int core = core_of(c->name);
+	c->index = core >= 0 ? (uint16_t)core : next_index(o->rig, c);
+	label_by_name(c);
+	by_settings(o->s, c);
+}
+
+void reason_add(struct reason *why, const char *what, int error)
+{
+	const char *text = error == ENOENT ? _("not there") : strerror(error);
+	char one[sizeof why->tried];
+
+	snprintf(one, sizeof one, "%s%.120s (%.60s)", *why->tried ? ", " : "", what, text);
+	text_join(why->tried, sizeof why->tried, why->tried, one, "");
+	why->denied |= error == EACCES || error == EPERM;
+}
+
+void reason_add_place(struct reason *why, const struct place *p, int error)
+{
+	char what[192];
+
+	if (p->kind == PLACE_PATH || error != ENOENT)
+		snprintf(what, sizeof what, "%s", p->path[0] ? p->path : p->name);
+	else if (p->kind == PLACE_ZONE)
+		snprintf(what, sizeof what, _("thermal zone %s"), p->name);
+	else
+		snprintf(what, sizeof what, "%s %s/%s",
+			 p->kind == PLACE_HWMON ? "hwmon"
+			 : p->kind == PLACE_IIO ? "IIO"
+						: "devfreq",
+			 p->name, p->which);
+	reason_add(why, what, error);
+}
+
+void reason_tell(const struct reason *why, const struct statement *s, struct channel *c)
+{
+	const char *hint = setting_get(s, "hint"), *cure = "";
+	char text[512], tail[160] = "";
+
+	if (why->denied)
+		cure = _("to open it to all users: sudo nvmtop-setup; or run nvmtop with sudo");
+	else if (hint)
+		cure = hint;
+	if (*cure)
+		snprintf(tail, sizeof tail, "; %.120s", cure);
+	/* The cure is worth more than the end of a long list of paths. */
+	size_t room = sizeof c->missing - 1 - strlen(tail);
+	snprintf(text, sizeof text, _("tried %s"), why->tried);
+	if (strlen(text) > room && room > 3) {
+		text_printable(c->missing, room - 2, text, strlen(text));
+		snprintf(text, sizeof text, "%s...", c->missing);
+	}
+	text_join(text, sizeof text, text, tail, "");
+	text_printable(c->missing, sizeof c->missing, text, strlen(text));
+}

@@ -1,0 +1,262 @@
+/* That NVML starts does not mean that it works: on an Orin it starts, shows one
+ * device whose name ends in "(nvgpu)", and supports nothing.  So each quantity
+ * of each device is asked for a few times at the start, and what is refused or
+ * is no possible value then is missing, with what the library said. */
+#include "nvml.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nvmtop/err.h"
+#include "nvmtop/intl.h"
+
+#define TRIES      3
+#define CLOCK_GPU  0 /* NVML_CLOCK_GRAPHICS */
+#define SENSOR_GPU 0 /* NVML_TEMPERATURE_GPU */
+#define NAME_SIZE  96
+#define OK         0
+#define ABSENT     (-1) /* the library has no such function */
+#define NONSENSE   (-2)
+
+typedef struct nvml_handle *handle;
+struct utilization {
+	unsigned gpu, memory;
+};
+struct memory {
+	unsigned long long total, free, used;
+};
+
+struct nvml {
+	void *library;
+	bool started;
+	int (*init)(void);
+	int (*shutdown)(void);
+	const char *(*error)(int);
+	int (*count)(unsigned *);
+	int (*by_index)(unsigned, handle *);
+	int (*name)(handle, char *, unsigned);
+	int (*utilization)(handle, struct utilization *);
+	int (*power)(handle, unsigned *);
+	int (*temperature)(handle, int, unsigned *);
+	int (*clock)(handle, int, unsigned *);
+	int (*memory)(handle, struct memory *);
+	int (*engine[4])(handle, unsigned *, unsigned *); /* from NVML_ENC on */
+	unsigned n;
+	handle handles[NVML_DEVICES];
+	struct nvml_device devices[NVML_DEVICES];
+};
+
+/* A function by its name; false: it is needed and not there. */
+static bool bind(struct nvml *n, void *slot, const char *name, bool needed)
+{
+	void *f = dlsym(n->library, name);
+
+	memcpy(slot, &f, sizeof f);
+	return f || !needed;
+}
+
+static bool bind_all(struct nvml *n)
+{
+	return bind(n, &n->init, "nvmlInit_v2", true) && bind(n, &n->shutdown, "nvmlShutdown", true) &&
+	       bind(n, &n->count, "nvmlDeviceGetCount_v2", true) &&
+	       bind(n, &n->by_index, "nvmlDeviceGetHandleByIndex_v2", true) &&
+	       bind(n, &n->name, "nvmlDeviceGetName", true) && bind(n, &n->error, "nvmlErrorString", false) &&
+	       bind(n, &n->utilization, "nvmlDeviceGetUtilizationRates", false) &&
+	       bind(n, &n->power, "nvmlDeviceGetPowerUsage", false) &&
+	       bind(n, &n->temperature, "nvmlDeviceGetTemperature", false) &&
+	       bind(n, &n->clock, "nvmlDeviceGetClockInfo", false) &&
+	       bind(n, &n->memory, "nvmlDeviceGetMemoryInfo", false) &&
+	       bind(n, &n->engine[0], "nvmlDeviceGetEncoderUtilization", false) &&
+	       bind(n, &n->engine[1], "nvmlDeviceGetDecoderUtilization", false) &&
+	       bind(n, &n->engine[2], "nvmlDeviceGetJpgUtilization", false) &&
+	       bind(n, &n->engine[3], "nvmlDeviceGetOfaUtilization", false);
+}
+
+static int read_percent(struct nvml *n, handle h, enum nvml_quantity q, double *out)
+{
+	struct utilization u = {.gpu = 0};
+	unsigned percent = 0, window_us;
+	int failed;
+
+	if (q == NVML_UTIL) {
+		failed = n->utilization ? n->utilization(h, &u) : ABSENT;
+		percent = u.gpu;
+	} else {
+		int (*engine)(handle, unsigned *, unsigned *) = n->engine[q - NVML_ENC];
+		failed = engine ? engine(h, &percent, &window_us) : ABSENT;
+	}
+	*out = percent;
+	return failed ? failed : percent <= 100 ? OK : NONSENSE;
+}
+
+static int read_memory(struct nvml *n, handle h, double *used_kb, double *total_kb)
+{
+	struct memory m = {.total = 0};
+	int failed = n->memory ? n->memory(h, &m) : ABSENT;
+
+	*used_kb = (double)m.used / 1024;
+	*total_kb = (double)m.total / 1024;
+	return failed ? failed : m.total > 0 && m.used <= m.total ? OK : NONSENSE;
+}
+
+/* OK, a status of NVML, ABSENT or NONSENSE. */
+static int read_any(struct nvml *n, handle h, enum nvml_quantity q, double *out)
+{
+	unsigned v = 0;
+	double total;
+	int failed;
+
+	switch (q) {
+	case NVML_FREQ:
+		failed = n->clock ? n->clock(h, CLOCK_GPU, &v) : ABSENT;
+		*out = v * 1e6;
+		return failed ? failed : v < 10000 ? OK : NONSENSE;
+	case NVML_POWER:
+		failed = n->power ? n->power(h, &v) : ABSENT;
+		*out = v;
+		return failed ? failed : v < 10000000 ? OK : NONSENSE;
+	case NVML_TEMP:
+		failed = n->temperature ? n->temperature(h, SENSOR_GPU, &v) : ABSENT;
+		*out = v;
+		return failed ? failed : v > 0 && v < 200 ? OK : NONSENSE;
+	case NVML_MEMORY:
+		return read_memory(n, h, out, &total);
+	default:
+		return read_percent(n, h, q, out);
+	}
+}
+
+static void say(struct nvml *n, int status, char *out, size_t size)
+{
+	const char *text = status == ABSENT     ? _("the library has no such function")
+			   : status == NONSENSE ? _("what it says cannot be")
+			   : n->error           ? n->error(status)
+						: NULL;
+
+	if (!text)
+		text = _("unknown error");
+	text_printable(out, size, text, strlen(text));
+}
+
+static void try_device(struct nvml *n, unsigned i)
+{
+	struct nvml_device *d = &n->devices[i];
+	double v;
+
+	for (int q = 0; q < NVML_QUANTITIES; q++) {
+		int status = OK;
+		for (int k = 0; k < TRIES; k++)
+			if ((status = read_any(n, n->handles[i], (enum nvml_quantity)q, &v)) == OK)
+				break;
+		if (status != OK)
+			say(n, status, d->missing[q], sizeof d->missing[q]);
+	}
+	if (read_memory(n, n->handles[i], &v, &d->total_kb) != OK)
+		d->total_kb = NAN;
+}
+
+/* Those that answer; false with the reason when there is none. */
+static bool find_devices(struct nvml *n, char *why, size_t size)
+{
+	char text[NAME_SIZE] = "";
+	unsigned count = 0;
+	int status = n->count(&count);
+
+	if (status) {
+		say(n, status, text, sizeof text);
+		snprintf(why, size, _("NVML does not count its devices: %s"), text);
+		return false;
+	}
+	snprintf(why, size, "%s", _("NVML has no device"));
+	for (unsigned i = 0; i < count && n->n < NVML_DEVICES; i++) {
+		struct nvml_device *d = &n->devices[n->n];
+		char name[NAME_SIZE] = "";
+		if ((status = n->by_index(i, &n->handles[n->n])) ||
+		    (status = n->name(n->handles[n->n], name, sizeof name))) {
+			say(n, status, text, sizeof text);
+			snprintf(why, size, _("NVML device %u: %s"), i, text);
+			continue;
+		}
+		name[sizeof name - 1] = '\0';
+		text_printable(d->name, sizeof d->name, name, strlen(name));
+		if (strstr(name, "(nvgpu)")) {
+			snprintf(why, size,
+				 _("NVML starts but has no values for \"%s\": that GPU is read from "
+				   "nvgpu"),
+				 d->name);
+			continue;
+		}
+		n->n++;
+	}
+	return n->n > 0;
+}
+
+static bool start(struct nvml *n, const char *library, char *why, size_t size)
+{
+	char text[96];
+
+	n->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+	if (!n->library) {
+		snprintf(why, size, _("%s is not installed"), library ? library : "-");
+		return false;
+	}
+	if (!bind_all(n)) {
+		snprintf(why, size, _("%s is not the NVML that nvmtop knows"), library ? library : "-");
+		return false;
+	}
+	int status = n->init();
+	if (status) {
+		say(n, status, text, sizeof text);
+		snprintf(why, size, _("NVML does not start: %s"), text);
+		return false;
+	}
+	n->started = true;
+	return find_devices(n, why, size);
+}
+
+struct nvml *nvml_open(const char *library, char *why, size_t size)
+{
+	struct nvml *n = calloc(1, sizeof *n);
+
+	if (!n) {
+		snprintf(why, size, "%s", _("out of memory"));
+		return NULL;
+	}
+	if (!start(n, library, why, size)) {
+		nvml_close(n);
+		return NULL;
+	}
+	for (unsigned i = 0; i < n->n; i++)
+		try_device(n, i);
+	return n;
+}
+
+void nvml_close(struct nvml *n)
+{
+	if (n->started)
+		n->shutdown();
+	if (n->library)
+		dlclose(n->library);
+	free(n);
+}
+
+unsigned nvml_devices(const struct nvml *n)
+{
+	return n->n;
+}
+
+const struct nvml_device *nvml_device(const struct nvml *n, unsigned device)
+{
+	return &n->devices[device];
+}
+
+double nvml_read(struct nvml *n, unsigned device, enum nvml_quantity q)
+{
+	double v;
+
+	return read_any(n, n->handles[device], q, &v) == OK ? v : NAN;
+}

@@ -1,0 +1,48 @@
+/* nvml: the library of NVIDIA's own driver, where there is one: Thor and PCs.
+ *
+ * It is loaded by name when it is asked for and never linked.  A call takes some
+ * milliseconds, and can hang: so there is one thread for it, however many
+ * statements want something of it. */
+#ifndef PROBE_NVML_H
+#define PROBE_NVML_H
+
+#include <stddef.h>
+
+#define NVML_LIBRARY "libnvidia-ml.so.1"
+#define NVML_DEVICES 4
+
+enum nvml_quantity {
+	NVML_UTIL,   /* percent */
+	NVML_FREQ,   /* Hz, of the graphics clock */
+	NVML_POWER,  /* mW */
+	NVML_TEMP,   /* C */
+	NVML_MEMORY, /* kB in use */
+	NVML_ENC,    /* percent, as the next three */
+	NVML_DEC,
+	NVML_JPG,
+	NVML_OFA,
+	NVML_QUANTITIES
+};
+
+struct nvml;
+
+/* What the library and each device said at the start. */
+struct nvml_device {
+	char name[64];
+	double total_kb;                   /* of memory, or NaN */
+	char missing[NVML_QUANTITIES][96]; /* "" or why it has no such value */
+};
+
+/* Load the library, start it, and ask every device for everything; takes as
+ * long as the driver does, a second where it was idle.  NULL with the reason:
+ * no library, no driver, no device, or none that answers here. */
+struct nvml *nvml_open(const char *library, char *why, size_t size);
+void nvml_close(struct nvml *n);
+
+unsigned nvml_devices(const struct nvml *n);
+const struct nvml_device *nvml_device(const struct nvml *n, unsigned device);
+
+/* NaN when it fails or answers nonsense. */
+double nvml_read(struct nvml *n, unsigned device, enum nvml_quantity q);
+
+#endif

@@ -1,0 +1,256 @@
+/* The table of probes: what a board file may say and who opens it. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nvmtop/intl.h"
+#include "nvmtop/num.h"
+#include "open.h"
+
+#define SETTINGS_CHANNEL " label kind unit family index lo hi note period hint "
+#define SETTINGS_PLACE   " path hwmon zone devfreq "
+
+static const struct probe_kind {
+	const char *name;
+	size_t words_min, words_max;
+	const char *settings;
+	bool place; /* needs at least one candidate of SETTINGS_PLACE */
+	bool expression;
+	opener *open;
+} kinds[] = {
+	{"cpu", 0, 0, " source hint ", false, false, open_cpu},
+	{"cpufreq", 0, 0, " period hint ", false, false, open_cpufreq},
+	{"load", 0, 0, " hint ", false, false, open_load},
+	{"ram", 0, 0, " hint ", false, false, open_ram},
+	{"swap", 0, 0, " hint ", false, false, open_swap},
+	{"gpu", 0, 0, " dir devfreq label note hint ", false, false, open_gpu},
+	{"emc", 0, 0, " activity rate label note hint ", false, false, open_emc},
+	{"gated", 1, 1, " dir devfreq label note hint ", false, false, open_gated},
+	{"limits", 1, 1, " devfreq label note hint ", false, false, open_limits},
+	{"pinned", 0, 0, " devfreq label note hint ", false, false, open_pinned},
+	{"engine", 1, 2, " dir devfreq path load label note hint ", false, false, open_engine},
+	{"nvml", 1, 10, " hint ", false, false, open_nvml},
+	{"zram", 0, 0, " hint ", false, false, open_zram},
+	{"nvmap", 0, 1, " hint ", false, false, open_nvmap},
+	{"freeblock", 0, 0, " hint ", false, false, open_freeblock},
+	{"rail", 1, 1, " hwmon iio label note period hint ", false, false, open_rail},
+	{"power", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_value},
+	{"temp", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE " scale ", true, false, open_value},
+	{"fan", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_value},
+	{"pwm", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_value},
+	{"throttle", 0, 0, " hint ", false, false, open_throttle},
+	{"value", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE " scale ", true, false, open_value},
+	{"total", 1, 32, " label note carrier ", false, false, open_total},
+	{"hottest", 0, 0, " label note except ", false, false, open_hottest},
+	{"wave", 1, 1, SETTINGS_CHANNEL " warn crit ", false, true, open_wave},
+};
+
+static const struct probe_kind *kind_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (!strcmp(kinds[i].name, name))
+			return &kinds[i];
+	return NULL;
+}
+
+int statement_error(const struct statement *s, struct err *e, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	return err_set(e, ERR_FAILED, "%s:%u: %s", s->file, s->line, text);
+}
+
+const char *setting_nth(const struct statement *s, const char *key, size_t nth)
+{
+	for (size_t i = 0; i < s->n_settings; i++)
+		if (!strcmp(s->settings[i].key, key) && nth-- == 0)
+			return s->settings[i].value;
+	return NULL;
+}
+
+const char *setting_get(const struct statement *s, const char *key)
+{
+	return setting_nth(s, key, 0);
+}
+
+/* Is key one of the words of list (blanks around each)? */
+static bool listed(const char *list, const char *key)
+{
+	char word[32];
+
+	int n = snprintf(word, sizeof word, " %s ", key);
+	return n > 0 && (size_t)n < sizeof word && strstr(list, word) != NULL;
+}
+
+static int check_value(const struct statement *s, const struct setting *t, struct err *e)
+{
+	double number;
+	int64_t ns;
+	const char *k = t->key, *v = t->value;
+
+	if (!strcmp(k, "kind") && channel_kind_find(v) < 0)
+		return statement_error(s, e, _("\"%s\" is no kind of channel"), v);
+	if (!strcmp(k, "unit") && unit_find(v) < 0)
+		return statement_error(s, e, _("\"%s\" is no unit; known: %% Hz kB mV mA mW C rpm J"), v);
+	if (!strcmp(k, "family") && family_find(v) < 0)
+		return statement_error(s, e, _("\"%s\" is no family; known: gpu cpu memory power heat other"),
+				       v);
+	if (listed(" lo hi scale warn crit ", k) && !num_double(v, &number))
+		return statement_error(s, e, _("%s= wants a number, not \"%s\""), k, v);
+	if (!strcmp(k, "index") &&
+	    (!num_double(v, &number) || number < 0 || number > 1023 || number != (int)number))
+		return statement_error(s, e, _("index= wants a whole number from 0 to 1023, not \"%s\""), v);
+	if (!strcmp(k, "period") && (!num_duration_ns(v, &ns) || ns > 60 * INT64_C(1000000000)))
+		return statement_error(s, e, _("period= wants a time such as 25ms, at most 60s, not \"%s\""),
+				       v);
+	return 0;
+}
+
+static int check_place(const struct statement *s, const struct setting *t, struct err *e)
+{
+	struct place p;
+
+	if (listed(" dir activity rate load ", t->key)) {
+		if (*t->value != '/' || strlen(t->value) >= sizeof p.path)
+			return statement_error(
+				s, e, _("%s= wants an absolute path of less than %zu bytes, not \"%s\""),
+				t->key, sizeof p.path, t->value);
+		return 0;
+	}
+	if (!listed(SETTINGS_PLACE "iio ", t->key) || !strcmp(t->value, "*") ||
+	    (!strcmp(t->key, "devfreq") && listed(" gpu gated limits pinned engine ", s->probe)))
+		return 0;
+	if (place_set(&p, t->key, t->value))
+		return 0;
+	return statement_error(
+		s, e,
+		_("%s=\"%s\" is not understood; wanted: path=/FILE, hwmon=CHIP/LABEL, zone=TYPE or "
+		  "devfreq=NODE/FILE"),
+		t->key, t->value);
+}
+
+static int check_setting(const struct statement *s, const struct probe_kind *k, size_t i, struct err *e)
+{
+	const struct setting *t = &s->settings[i];
+
+	if (!listed(k->settings, t->key))
+		return statement_error(s, e, _("\"%s\" does not take %s=; it takes:%s"), k->name, t->key,
+				       k->settings);
+	if (listed(" label kind unit family index lo hi note period hint scale warn crit ", t->key) &&
+	    setting_nth(s, t->key, 1))
+		return statement_error(s, e, _("%s= is given twice"), t->key);
+	if (check_value(s, t, e) < 0 || check_place(s, t, e) < 0)
+		return -1;
+	return 0;
+}
+
+int probe_check(const struct statement *s, struct err *e)
+{
+	const struct probe_kind *k = kind_find(s->probe);
+	size_t places = 0;
+
+	if (!k) {
+		char known[320] = "";
+		for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+			text_join(known, sizeof known, known, " ", kinds[i].name);
+		return statement_error(s, e, _("there is no probe \"%s\"; known:%s"), s->probe, known);
+	}
+	if (s->n_words < k->words_min)
+		return statement_error(s, e, _("\"%s\" wants a name behind it"), k->name);
+	if (s->n_words > k->words_max)
+		return statement_error(s, e, _("\"%s\" is one word too many behind \"%s\""),
+				       s->words[k->words_max], k->name);
+	for (size_t i = 0; i < s->n_words; i++)
+		if (strlen(s->words[i]) > 36)
+			return statement_error(s, e, _("the name \"%s\" has more than 36 bytes"),
+					       s->words[i]);
+	for (size_t i = 0; i < s->n_settings; i++) {
+		if (check_setting(s, k, i, e) < 0)
+			return -1;
+		places += listed(SETTINGS_PLACE, s->settings[i].key);
+	}
+	if (k->place && !places)
+		return statement_error(
+			s, e,
+			_("\"%s\" wants a place to read: path=/FILE, hwmon=CHIP/LABEL, zone=TYPE or "
+			  "devfreq=NODE/FILE"),
+			k->name);
+	if (k->expression && !s->expression)
+		return statement_error(s, e, _("\"%s\" wants = and an expression"), k->name);
+	if (!k->expression && s->expression)
+		return statement_error(s, e, _("only \"wave\" takes = and an expression"));
+	return 0;
+}
+
+int probe_open(struct rig *r, const struct statement *s, int64_t tick_ns, struct err *e)
+{
+	struct opening o = {.rig = r, .root = r->root, .s = s, .tick_ns = tick_ns};
+
+	if (probe_check(s, e) < 0)
+		return -1;
+	return kind_find(s->probe)->open(&o, e);
+}
+
+const struct channel *opening_add(struct opening *o, const struct channel *c, struct err *e)
+{
+	if (rig_find(o->rig, c->name)) {
+		statement_error(o->s, e, _("there is a channel \"%s\" already"), c->name);
+		return NULL;
+	}
+	if (o->rig->width[c->tier] >= UINT16_MAX) {
+		statement_error(o->s, e, _("more channels than a tier can hold"));
+		return NULL;
+	}
+	const struct channel *added = rig_add_channel(o->rig, c);
+	if (!added)
+		statement_error(o->s, e, _("out of memory"));
+	return added;
+}
+
+int opening_add_probe(struct opening *o, struct probe *p, struct err *e)
+{
+	return rig_add_probe(o->rig, p) < 0 ? statement_error(o->s, e, _("out of memory")) : 0;
+}
+
+void *probe_new(const struct opening *o, size_t size, const struct probe_ops *ops, int64_t period_ns,
+		struct err *e)
+{
+	struct probe *p = calloc(1, size);
+
+	if (!p) {
+		statement_error(o->s, e, _("out of memory"));
+		return NULL;
+	}
+	p->ops = ops;
+	p->tier = o->s->tier;
+	p->period_ns = period_ns;
+	return p;
+}
+
+size_t cpulist_parse(const char *text, bool *set, size_t max)
+{
+	const char *p = text, *end = text + strlen(text);
+	size_t count = 0;
+
+	memset(set, 0, max * sizeof *set);
+	while (p && p < end) {
+		int64_t first, last;
+		p = num_i64(p, end, &first);
+		last = first;
+		if (p && *p == '-')
+			p = num_i64(p + 1, end, &last);
+		if (!p || first < 0 || last < first || (*p && *p != ','))
+			return 0;
+		for (int64_t n = first; n <= last && n < (int64_t)max; n++) {
+			count += !set[n];
+			set[n] = true;
+		}
+		p += *p == ',';
+	}
+	return count;
+}

@@ -1,0 +1,64 @@
+/* open: what every kind of probe needs to become channels of a rig.
+ *
+ * To add a kind: write opener(), name it in the table of open.c. */
+#ifndef PROBE_OPEN_H
+#define PROBE_OPEN_H
+
+#include "attr.h"
+#include "nvmtop/probe.h"
+
+struct opening {
+	struct rig *rig;
+	const struct root *root; /* the rig's */
+	const struct statement *s;
+	int64_t tick_ns; /* the period of the statement's tier */
+};
+
+typedef int opener(struct opening *o, struct err *e);
+opener open_cpu, open_cpufreq, open_load, open_ram, open_swap, open_gpu, open_emc, open_rail, open_value, open_throttle, open_total,
+	open_hottest, open_wave, open_gated, open_limits, open_pinned, open_engine, open_nvml, open_zram, open_nvmap,
+	open_freeblock;
+
+/* The value of the nth setting of that key, or NULL. */
+const char *setting_nth(const struct statement *s, const char *key, size_t nth);
+const char *setting_get(const struct statement *s, const char *key);
+
+/* err_set() with "FILE:LINE: " before it. */
+int statement_error(const struct statement *s, struct err *e, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Fill in a channel called name (made safe, and unique by a number behind it
+ * when wild is set): kind, label, unit, family, index and range by the name's
+ * form, then by what the statement says. */
+void channel_describe(const struct opening *o, struct channel *c, const char *name, bool wild);
+
+/* The kind that a name stands for: "gpu.util", "*.voltage", "temp.*" ... */
+enum channel_kind channel_kind_of(const char *name);
+
+/* Add it.  Its copy in the rig, or NULL with the error (name in use, memory). */
+const struct channel *opening_add(struct opening *o, const struct channel *c, struct err *e);
+int opening_add_probe(struct opening *o, struct probe *p, struct err *e);
+
+/* A probe of size bytes, zeroed, with its head filled in; NULL with the error. */
+void *probe_new(const struct opening *o, size_t size, const struct probe_ops *ops, int64_t period_ns,
+		struct err *e);
+
+/* Why a channel is missing, collected while its candidates are tried. */
+struct reason {
+	char tried[200];
+	bool denied; /* more rights would help */
+};
+void reason_add(struct reason *why, const char *what, int error);
+void reason_add_place(struct reason *why, const struct place *p, int error);
+/* Into c->missing, with what would unlock it (also from the setting hint=). */
+void reason_tell(const struct reason *why, const struct statement *s, struct channel *c);
+
+/* Is the channel's value a constant or an estimate that a thermal zone shows as
+ * if it were measured? */
+bool value_is_made_up(const struct rig *r, const struct channel *c);
+
+/* "0-3,6" as a set of numbers below max; how many are in it, 0 when it is no
+ * such list. */
+size_t cpulist_parse(const char *text, bool *set, size_t max);
+
+#endif

@@ -1,0 +1,314 @@
+/* CPU utilisation: one statement, the best source that this kernel grants.
+ *
+ * Context switches are exact at every tick, cpuidle and /proc/stat are means
+ * over a window; see cpu-perf.c, cpu-idle.c and cpu-stat.c.  Whatever is in use
+ * is held against /proc/stat over whole seconds: a source that contradicts it,
+ * loses records or costs too much makes way for the next one, and is tried again
+ * later.  The channel cpu.window says at every moment which kind of number this
+ * is, because notes are made once and a trace must be true all along.
+ *
+ * A core that is offline has no value, and no line in /proc/stat. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu.h"
+#include "nvmtop/intl.h"
+
+#define CHECK_NS      NS_PER_S
+#define CHECK_PERCENT 15
+#define CHECK_STRIKES 3 /* in a row, of one core */
+#define REST_NS       (10 * NS_PER_S)
+#define REST_MAX_NS   (320 * NS_PER_S)
+#define SOURCES       3
+
+static const struct cpu_source_ops *const all_sources[SOURCES] = {&cpu_by_perf, &cpu_by_idle, &cpu_by_stat};
+
+/* How a source stands against /proc/stat since begin_ns. */
+struct check {
+	int64_t begin_ns, total, last_ns;
+	int64_t idle[CORES_MAX]; /* then */
+	double busy_ns[CORES_MAX];
+	uint8_t strikes[CORES_MAX];
+};
+
+struct cpu {
+	struct probe probe;
+	struct cpu_look look;
+	struct cpu_source *source[SOURCES]; /* those that opened, the best one first */
+	unsigned n_sources, use;
+	int64_t stat_due_ns, online_due_ns;
+	int64_t began_ns; /* when the source in use was begun with; 0: not yet */
+	int64_t retry_ns, rest_ns;
+	struct check check;
+	uint16_t column, window_column; /* of cpu.util, cpu.window */
+	bool window;                    /* is there a channel for it */
+	bool denied;                    /* more rights would give an exact source */
+	int64_t tick_ns;
+	uint16_t core_column[CORES_MAX]; /* by slot */
+	double busy[CORES_MAX];
+};
+
+static void begin_check(struct cpu *c)
+{
+	struct check *k = &c->check;
+
+	k->begin_ns = k->last_ns = c->look.stat.t_ns;
+	k->total = c->look.stat.total;
+	for (unsigned i = 0; i < c->look.cores.n; i++) {
+		k->idle[i] = c->look.stat.idle[i];
+		k->busy_ns[i] = 0;
+	}
+}
+
+/* Does what the source said since the last check contradict /proc/stat? */
+static bool contradicted(struct cpu *c, int64_t t_ns)
+{
+	struct check *k = &c->check;
+	bool bad = false;
+
+	for (unsigned i = 0; k->begin_ns && i < c->look.cores.n; i++)
+		k->busy_ns[i] += c->busy[i] * (double)(t_ns - k->last_ns);
+	k->last_ns = t_ns;
+	if (!c->look.stat.fresh || (k->begin_ns && t_ns - k->begin_ns < CHECK_NS))
+		return false;
+	double passed = (double)(t_ns - k->begin_ns);
+	for (unsigned i = 0; k->begin_ns && i < c->look.cores.n; i++) {
+		double idle = (double)(c->look.stat.idle[i] - k->idle[i]) * c->look.stat.tick_ns;
+		double apart = k->busy_ns[i] / passed - 100 * (1 - idle / passed);
+		bool known = c->look.stat.idle[i] >= k->idle[i] && k->idle[i] >= 0 &&
+			     c->look.stat.total != k->total;
+		/* NaN, from a moment without a value, is no strike. */
+		k->strikes[i] = known && fabs(apart) > CHECK_PERCENT ? k->strikes[i] + 1 : 0;
+		bad |= k->strikes[i] >= CHECK_STRIKES;
+	}
+	begin_check(c);
+	return bad;
+}
+
+static void use_source(struct cpu *c, unsigned use)
+{
+	if (c->use != use)
+		c->source[c->use]->ops->stop(c->source[c->use]);
+	c->use = use;
+	c->began_ns = c->check.begin_ns = c->stat_due_ns = 0;
+	memset(c->check.strikes, 0, sizeof c->check.strikes);
+	c->source[use]->ops->start(c->source[use]);
+	c->probe.period_ns = c->source[use]->ops->period_ns;
+}
+
+/* The source in use has failed: the next one, and a later try with the best. */
+static void step_down(struct cpu *c, int64_t t_ns)
+{
+	bool lasted = t_ns - c->began_ns > 6 * REST_NS;
+
+	if (c->use + 1 == c->n_sources) {
+		use_source(c, c->use);
+		return;
+	}
+	c->rest_ns = lasted || !c->rest_ns ? REST_NS : c->rest_ns * 2;
+	if (c->rest_ns > REST_MAX_NS)
+		c->rest_ns = REST_MAX_NS;
+	c->retry_ns = t_ns + c->rest_ns;
+	use_source(c, c->use + 1);
+}
+
+static void renew(struct cpu *c, int64_t t_ns)
+{
+	const struct cpu_source *s = c->source[c->use];
+
+	c->look.stat.fresh = false;
+	if (t_ns >= c->stat_due_ns) {
+		look_stat(&c->look, t_ns);
+		/* The probe's own period keeps the time of those that want it as often. */
+		c->stat_due_ns = s->ops->stat_ns > s->ops->period_ns ? t_ns + s->ops->stat_ns : 0;
+	}
+	if (s->curious && c->stat_due_ns > t_ns + CPU_READ_NS)
+		c->stat_due_ns = t_ns + CPU_READ_NS;
+	if (t_ns >= c->online_due_ns) {
+		look_online(&c->look);
+		c->online_due_ns = t_ns + CPU_READ_NS;
+	}
+}
+
+/* What the values are a mean of, when it is read at every tick. */
+static int64_t window_ns(const struct cpu_source_ops *ops, int64_t tick_ns)
+{
+	return ops->window_ns > tick_ns ? ops->window_ns : tick_ns;
+}
+
+static void cpu_read(struct probe *p, int64_t t_ns, double *row)
+{
+	struct cpu *c = (struct cpu *)p;
+
+	if (c->use && t_ns >= c->retry_ns)
+		use_source(c, 0);
+	if (!c->began_ns)
+		c->began_ns = t_ns;
+	renew(c, t_ns);
+	struct cpu_source *s = c->source[c->use];
+	bool fine = s->ops->read(s, &c->look.stat, t_ns, c->busy);
+	if (fine && c->n_sources > 1 && c->use + 1 < c->n_sources)
+		fine = !contradicted(c, t_ns);
+	double sum = 0;
+	int count = 0;
+	for (unsigned i = 0; i < c->look.cores.n; i++) {
+		double busy = fine ? c->busy[i] : NAN;
+		if (!isnan(busy)) {
+			busy = fmin(fmax(busy, 0), 100);
+			sum += busy;
+			count++;
+		}
+		row[c->core_column[i]] = channel_round(CHANNEL_CORE_UTIL, busy);
+	}
+	row[c->column] = channel_round(CHANNEL_CPU_UTIL, count ? sum / count : NAN);
+	if (c->window)
+		row[c->window_column] =
+			fine ? (double)window_ns(s->ops, c->tick_ns) / (double)NS_PER_MS : NAN;
+	if (!fine)
+		step_down(c, t_ns);
+}
+
+static void cpu_close(struct probe *p)
+{
+	struct cpu *c = (struct cpu *)p;
+
+	for (unsigned i = 0; i < c->n_sources; i++)
+		c->source[i]->ops->close(c->source[i]);
+	look_close(&c->look);
+	free(c);
+}
+
+static const struct probe_ops cpu_ops = {cpu_read, cpu_close};
+
+/* Open what may come into use; in fact: the first one's name, and what is wrong
+ * with those before it. */
+static void open_sources(struct opening *o, struct cpu *c, char *fact, size_t size)
+{
+	const char *only = setting_get(o->s, "source");
+	char why[80], missing[160] = "", one[120];
+
+	for (unsigned i = 0; i < SOURCES; i++) {
+		const struct cpu_source_ops *ops = all_sources[i];
+		if (only && strcmp(only, ops->name) != 0)
+			continue;
+		errno = 0;
+		struct cpu_source *s = ops->open(o->root, &c->look.cores, o->tick_ns, why, sizeof why);
+		c->denied |= !s && ops == &cpu_by_perf && (errno == EACCES || errno == EPERM);
+		if (s) {
+			c->source[c->n_sources++] = s;
+			continue;
+		}
+		snprintf(one, sizeof one, "; %s: %s", ops->name, why);
+		if (!c->n_sources)
+			text_join(missing, sizeof missing, missing, one, "");
+	}
+	text_join(fact, size, c->n_sources ? c->source[0]->ops->name : "", missing, "");
+}
+
+static void describe_source(const struct cpu_source_ops *ops, int64_t tick_ns, struct channel *ch,
+			    const char *of)
+{
+	char what[64];
+
+	ch->period_ns = ops->period_ns;
+	if (ops->window_ns)
+		snprintf(what, sizeof what, _("mean of the last %d ms"),
+			 (int)(window_ns(ops, tick_ns) / NS_PER_MS));
+	else
+		snprintf(what, sizeof what, "%s", _("exact, from context switches"));
+	text_join(ch->note, sizeof ch->note, what, of, "");
+}
+
+static int add_window(struct opening *o, struct cpu *c, struct err *e)
+{
+	struct channel ch;
+
+	channel_describe(o, &ch, "cpu.window", false);
+	ch.family = FAMILY_CPU;
+	ch.lo = 0;
+	ch.period_ns = c->source[0]->ops->period_ns;
+	snprintf(ch.label, sizeof ch.label, "%s", _("CPU mean, ms"));
+	snprintf(ch.source, sizeof ch.source, "%s", c->source[0]->ops->name);
+	for (unsigned i = 1; i < c->n_sources; i++)
+		text_join(ch.source, sizeof ch.source, ch.source, ", ", c->source[i]->ops->name);
+	snprintf(ch.note, sizeof ch.note, "%s", _("milliseconds that cpu*.util is a mean of now"));
+	const struct channel *added = opening_add(o, &ch, e);
+	c->window = added != NULL;
+	c->window_column = added ? added->column : 0;
+	return added ? 0 : -1;
+}
+
+static int add_channels(struct opening *o, struct cpu *c, struct err *e)
+{
+	const struct cpu_source_ops *ops = c->source[0]->ops;
+	const struct channel *added;
+	struct channel ch;
+	char name[32];
+
+	channel_describe(o, &ch, "cpu.util", false);
+	describe_source(ops, o->tick_ns, &ch, _(", of all online cores"));
+	if (c->denied)
+		text_join(ch.note, sizeof ch.note, ch.note, _("; exact with sudo"), "");
+	snprintf(ch.source, sizeof ch.source, "%s",
+		 ops == &cpu_by_perf   ? _("perf: context switches")
+		 : ops == &cpu_by_idle ? "/sys/devices/system/cpu/cpu*/cpuidle/state*/time"
+				       : "/proc/stat");
+	if (!(added = opening_add(o, &ch, e)))
+		return -1;
+	c->column = added->column;
+	for (unsigned i = 0; i < c->look.cores.n; i++) {
+		snprintf(name, sizeof name, "cpu%u.util", c->look.cores.id[i]);
+		channel_describe(o, &ch, name, false);
+		describe_source(ops, o->tick_ns, &ch, "");
+		ops->tell(c->look.cores.id[i], ch.source, sizeof ch.source);
+		if (!(added = opening_add(o, &ch, e)))
+			return -1;
+		c->core_column[i] = added->column;
+	}
+	return c->n_sources > 1 ? add_window(o, c, e) : 0;
+}
+
+/* Nothing to read: the channel with the reason. */
+static int add_missing(struct opening *o, struct cpu *c, const char *what, const char *why, int error,
+		       struct err *e)
+{
+	struct reason reason = {.denied = false};
+	struct channel ch;
+
+	cpu_close(&c->probe);
+	channel_describe(o, &ch, "cpu.util", false);
+	if (error) {
+		reason_add(&reason, what, error);
+		reason_tell(&reason, o->s, &ch);
+	} else {
+		text_join(ch.missing, sizeof ch.missing, "source=", what, why);
+	}
+	return opening_add(o, &ch, e) ? 0 : -1;
+}
+
+int open_cpu(struct opening *o, struct err *e)
+{
+	const char *only = setting_get(o->s, "source");
+	char fact[200];
+
+	if (only && strcmp(only, "perf") != 0 && strcmp(only, "cpuidle") != 0 && strcmp(only, "stat") != 0)
+		return statement_error(o->s, e, _("source= wants perf, cpuidle or stat, not \"%s\""), only);
+	struct cpu *c = probe_new(o, sizeof *c, &cpu_ops, CPU_READ_NS, e);
+	if (!c)
+		return -1;
+	c->tick_ns = o->tick_ns;
+	if (look_open(&c->look, o->root) < 0)
+		return add_missing(o, c, "/proc/stat", "", errno, e);
+	open_sources(o, c, fact, sizeof fact);
+	if (!c->n_sources)
+		return add_missing(o, c, only, fact[0] ? fact : "", 0, e);
+	use_source(c, 0);
+	if (add_channels(o, c, e) < 0 || rig_add_fact(o->rig, "cpu.source", fact) < 0) {
+		cpu_close(&c->probe);
+		return -1;
+	}
+	return opening_add_probe(o, &c->probe, e);
+}

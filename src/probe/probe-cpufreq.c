@@ -1,0 +1,234 @@
+/* The clock of each group of cores that share one, and the limits it is held
+ * to.  scaling_cur_freq, never cpuinfo_cur_freq: that one asks the firmware, for
+ * milliseconds on some boards, and wants root.
+ *
+ * The group goes away with its last core and comes back with another inode, so
+ * a file that fails is opened anew, once a second. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nvmtop/clock.h"
+#include "nvmtop/intl.h"
+#include "nvmtop/num.h"
+#include "open.h"
+
+#define CPU       "/sys/devices/system/cpu"
+#define CORES_MAX 256
+#define PERIOD_NS (20 * NS_PER_MS)
+#define LIMIT_NS  NS_PER_S
+#define RETRY_NS  NS_PER_S
+
+struct freq {
+	struct probe probe;
+	const struct root *root;
+	struct attr attr;
+	int64_t retry_ns;
+	uint16_t column;
+};
+
+static void freq_read(struct probe *p, int64_t t_ns, double *row)
+{
+	struct freq *f = (struct freq *)p;
+	double khz = NAN;
+
+	if (!attr_is_open(&f->attr) && t_ns >= f->retry_ns) {
+		f->retry_ns = t_ns + RETRY_NS;
+		char path[sizeof f->attr.path];
+		text_join(path, sizeof path, f->attr.path, "", "");
+		attr_open(&f->attr, f->root, path);
+	}
+	if (attr_is_open(&f->attr) && !attr_number(&f->attr, f->root, &khz)) {
+		attr_close(&f->attr);
+		khz = NAN;
+	}
+	row[f->column] = khz > 0 ? khz * 1000 : NAN; /* some drivers say 0 for "not known" */
+}
+
+static void freq_close(struct probe *p)
+{
+	struct freq *f = (struct freq *)p;
+
+	attr_close(&f->attr);
+	free(f);
+}
+
+static const struct probe_ops freq_ops = {freq_read, freq_close};
+
+/* late: it is not there now, and may come. */
+static int add_file(struct opening *o, struct channel *ch, const char *path, bool late, struct err *e)
+{
+	struct freq *f = probe_new(o, sizeof *f, &freq_ops, ch->period_ns, e);
+	const struct channel *added;
+
+	if (!f)
+		return -1;
+	f->root = o->root;
+	f->attr.fd = -1;
+	text_join(ch->source, sizeof ch->source, path, "", "");
+	bool open = attr_open(&f->attr, o->root, path) == 0;
+	if (!open && !late) {
+		struct reason why = {.denied = false};
+		reason_add(&why, path, errno);
+		reason_tell(&why, o->s, ch);
+	}
+	if (!(added = opening_add(o, ch, e))) {
+		freq_close(&f->probe);
+		return -1;
+	}
+	f->column = added->column;
+	if (open || late)
+		return opening_add_probe(o, &f->probe, e);
+	freq_close(&f->probe);
+	return 0;
+}
+
+/* "cpu4", "cpu4-7", or with a hole "cpu0,3-5". */
+static void label_group(char *out, size_t size, const bool *group)
+{
+	size_t used = (size_t)snprintf(out, size, "cpu");
+
+	for (unsigned i = 0, last; i < CORES_MAX; i = last + 1) {
+		last = i;
+		if (!group[i])
+			continue;
+		while (last + 1 < CORES_MAX && group[last + 1])
+			last++;
+		const char *comma = used > 3 ? "," : "";
+		int n = last > i ? snprintf(out + used, size - used, "%s%u-%u", comma, i, last)
+				 : snprintf(out + used, size - used, "%s%u", comma, i);
+		used += (size_t)n;
+		if (used >= size)
+			return; /* cut */
+	}
+}
+
+static int add_limits(struct opening *o, const char *dir, unsigned first, const char *label, struct err *e)
+{
+	static const struct {
+		const char *file, *suffix, *word, *note;
+	} limits[] = {{"scaling_min_freq", "freq_min", N_("min"), N_("lowest clock that is allowed now")},
+		      {"scaling_max_freq", "freq_max", N_("max"), N_("highest clock that is allowed now")}};
+	char path[192], name[32];
+	struct channel ch;
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof path, "%.120s/%s", dir, limits[i].file);
+		if (!file_exists(o->root, path))
+			continue;
+		snprintf(name, sizeof name, "cpu%u.%s", first, limits[i].suffix);
+		channel_describe(o, &ch, name, false);
+		ch.kind = CHANNEL_FREQ_LIMIT;
+		ch.unit = UNIT_HZ;
+		ch.family = FAMILY_CPU;
+		ch.period_ns = LIMIT_NS;
+		snprintf(ch.label, sizeof ch.label, "%.16s %.12s", label, _(limits[i].word));
+		snprintf(ch.note, sizeof ch.note, "%s", _(limits[i].note));
+		if (add_file(o, &ch, path, false, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int add_group(struct opening *o, const char *dir, unsigned first, const bool *group, struct err *e)
+{
+	char path[192], name[32], label[32], governor[64];
+	struct channel ch;
+
+	label_group(label, sizeof label, group);
+	snprintf(path, sizeof path, "%.120s/scaling_cur_freq", dir);
+	snprintf(name, sizeof name, "cpu%u.freq", first);
+	channel_describe(o, &ch, name, false);
+	snprintf(ch.label, sizeof ch.label, "%s", label);
+	if (!ch.period_ns)
+		ch.period_ns = PERIOD_NS;
+	if (add_file(o, &ch, path, false, e) < 0 || add_limits(o, dir, first, label, e) < 0)
+		return -1;
+	snprintf(path, sizeof path, "%.120s/scaling_governor", dir);
+	snprintf(name, sizeof name, "cpu%u.governor", first);
+	if (file_line(o->root, path, governor, sizeof governor) && *governor &&
+	    rig_add_fact(o->rig, name, governor) < 0)
+		return statement_error(o->s, e, _("out of memory"));
+	return 0;
+}
+
+/* The cores of a group: "4 5 6 7", online or not. */
+static void find_related(const struct opening *o, const char *dir, unsigned first, bool *group)
+{
+	char path[192], text[160];
+	int64_t n;
+
+	memset(group, 0, CORES_MAX * sizeof *group);
+	group[first] = true;
+	snprintf(path, sizeof path, "%.120s/related_cpus", dir);
+	if (!file_line(o->root, path, text, sizeof text))
+		return;
+	const char *p = text, *end = text + strlen(text);
+	while (p < end && (p = num_i64(p, end, &n)))
+		if (n >= 0 && n < CORES_MAX)
+			group[n] = true;
+}
+
+/* Cores that are offline have no group yet: each run of them gets a channel,
+ * which comes to life with its first core. */
+static int add_offline(struct opening *o, const bool *left, struct err *e)
+{
+	char path[192], name[32];
+	bool run[CORES_MAX];
+	struct channel ch;
+
+	for (unsigned i = 0, next; i < CORES_MAX; i = next) {
+		memset(run, 0, sizeof run);
+		for (next = i; next < CORES_MAX && left[next]; next++)
+			run[next] = true;
+		if (next++ == i)
+			continue;
+		snprintf(path, sizeof path, CPU "/cpu%u/cpufreq/scaling_cur_freq", i);
+		snprintf(name, sizeof name, "cpu%u.freq", i);
+		channel_describe(o, &ch, name, false);
+		label_group(ch.label, sizeof ch.label, run);
+		if (!ch.period_ns)
+			ch.period_ns = PERIOD_NS;
+		if (!ch.note[0])
+			snprintf(ch.note, sizeof ch.note, "%s", _("offline when nvmtop started"));
+		if (add_file(o, &ch, path, true, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int open_cpufreq(struct opening *o, struct err *e)
+{
+	char **names, dir[128], present[160], online[160];
+	bool left[CORES_MAX], up[CORES_MAX], group[CORES_MAX];
+	size_t n;
+	int result = 0, groups = 0;
+
+	if (root_list(o->root, CPU "/cpufreq", &names, &n) < 0)
+		return 0;
+	if (!file_line(o->root, CPU "/present", present, sizeof present) ||
+	    !cpulist_parse(present, left, CORES_MAX))
+		memset(left, 0, sizeof left);
+	if (!file_line(o->root, CPU "/online", online, sizeof online) ||
+	    !cpulist_parse(online, up, CORES_MAX))
+		memset(up, true, sizeof up);
+	for (size_t i = 0; i < n && !result; i++) {
+		const char *digits = names[i] + 6, *end = names[i] + strlen(names[i]);
+		int64_t first;
+		if (strncmp(names[i], "policy", 6) != 0 || num_i64(digits, end, &first) != end || first < 0 ||
+		    first >= CORES_MAX)
+			continue;
+		snprintf(dir, sizeof dir, CPU "/cpufreq/%.32s", names[i]);
+		find_related(o, dir, (unsigned)first, group);
+		for (unsigned k = 0; k < CORES_MAX; k++)
+			left[k] &= !group[k];
+		result = add_group(o, dir, (unsigned)first, group, e);
+		groups++;
+	}
+	free(names);
+	for (unsigned i = 0; i < CORES_MAX; i++)
+		left[i] = left[i] && !up[i]; /* online without a group: its clock cannot be told */
+	return result || !groups ? result : add_offline(o, left, e);
+}

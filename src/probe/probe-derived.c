@@ -1,0 +1,224 @@
+/* Channels computed from others of the same row, after they were read. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nvmtop/clock.h"
+#include "nvmtop/intl.h"
+#include "open.h"
+
+struct derived {
+	struct probe probe;
+	uint16_t column;
+	size_t n;
+	uint16_t from[];
+};
+
+/* A total without one of its parts would be a lower number that looks true. */
+static void total_read(struct probe *p, int64_t t_ns, double *row)
+{
+	struct derived *d = (struct derived *)p;
+	double sum = 0;
+
+	(void)t_ns;
+	for (size_t i = 0; i < d->n; i++)
+		sum += row[d->from[i]];
+	row[d->column] = channel_round(CHANNEL_POWER_TOTAL, sum);
+}
+
+/* A unit that is powered down has no temperature and is not the hottest. */
+static void hottest_read(struct probe *p, int64_t t_ns, double *row)
+{
+	struct derived *d = (struct derived *)p;
+	double most = NAN;
+
+	(void)t_ns;
+	for (size_t i = 0; i < d->n; i++)
+		most = fmax(most, row[d->from[i]]); /* fmax: the other one when one is NaN */
+	row[d->column] = channel_round(CHANNEL_HOTTEST, most);
+}
+
+static void derived_close(struct probe *p)
+{
+	free(p);
+}
+
+static const struct probe_ops total_ops = {total_read, derived_close};
+static const struct probe_ops hottest_ops = {hottest_read, derived_close};
+
+static int add_derived(struct opening *o, const struct probe_ops *ops, const struct channel *ch, size_t n,
+		       const uint16_t *from, struct err *e)
+{
+	const struct channel *added = opening_add(o, ch, e);
+
+	if (!added)
+		return -1;
+	if (ch->missing[0])
+		return 0;
+	struct derived *d = probe_new(o, sizeof *d + n * sizeof d->from[0], ops, 0, e);
+	if (!d)
+		return -1;
+	d->probe.derived = true;
+	d->column = added->column;
+	d->n = n;
+	memcpy(d->from, from, n * sizeof *from);
+	return opening_add_probe(o, &d->probe, e);
+}
+
+/* Energy since the start: trapezoids over the times at which power was really
+ * sampled.  Where power is missing, or was not sampled for long, nothing is added
+ * and nothing is shown, so that the hole can be seen. */
+struct energy {
+	struct probe probe;
+	uint16_t power, column;
+	int64_t gap_ns; /* from here on it is a hole */
+	int64_t last_ns;
+	double last_mw, joules;
+};
+
+static void energy_read(struct probe *p, int64_t t_ns, double *row)
+{
+	struct energy *g = (struct energy *)p;
+	double mw = row[g->power];
+
+	if (g->last_ns && t_ns - g->last_ns <= g->gap_ns && !isnan(mw) && !isnan(g->last_mw))
+		g->joules += (mw + g->last_mw) / 2 / 1000 * (double)(t_ns - g->last_ns) / (double)NS_PER_S;
+	g->last_ns = t_ns;
+	g->last_mw = mw;
+	row[g->column] = isnan(mw) ? NAN : g->joules;
+}
+
+static const struct probe_ops energy_ops = {energy_read, derived_close};
+
+static int add_energy(struct opening *o, const struct channel *power, struct err *e)
+{
+	struct energy *g;
+	struct channel ch;
+
+	channel_describe(o, &ch, "energy.total", false);
+	snprintf(ch.label, sizeof ch.label, "%s", _("Energy"));
+	ch.unit = UNIT_JOULE;
+	ch.family = FAMILY_POWER;
+	snprintf(ch.source, sizeof ch.source, "%s", _("power.total over time"));
+	snprintf(ch.note, sizeof ch.note, "%s", _("since nvmtop started; a hole adds nothing"));
+	text_join(ch.missing, sizeof ch.missing, power->missing, "", "");
+	uint16_t column = power->column;
+	const struct channel *added = opening_add(o, &ch, e);
+	if (!added || ch.missing[0])
+		return added ? 0 : -1;
+	g = probe_new(o, sizeof *g, &energy_ops, 0, e);
+	if (!g)
+		return -1;
+	g->probe.derived = true;
+	g->power = column;
+	g->column = added->column;
+	g->gap_ns = 4 * o->tick_ns > NS_PER_S ? 4 * o->tick_ns : NS_PER_S;
+	return opening_add_probe(o, &g->probe, e);
+}
+
+/* One group of rails, from words[first] up to an "or": their columns.  0, or -1
+ * with the error; missing gets the first of them that is. */
+static int add_up(struct opening *o, size_t first, size_t *n, uint16_t *from, struct channel *ch,
+		  struct err *e)
+{
+	const char *const *words = o->s->words;
+	char name[64];
+
+	ch->source[0] = ch->missing[0] = '\0';
+	for (*n = 0; first + *n < o->s->n_words && strcmp(words[first + *n], "or") != 0; ++*n) {
+		const char *word = words[first + *n];
+		text_join(name, sizeof name, word, ".power", "");
+		const struct channel *rail = rig_find(o->rig, name);
+		if (!rail || rail->tier != o->s->tier)
+			return statement_error(o->s, e,
+					       _("there is no rail \"%s\" above this line in the %s tier"),
+					       word, tier_name(o->s->tier));
+		if (rail->missing[0] && !ch->missing[0])
+			snprintf(ch->missing, sizeof ch->missing, _("%.40s is missing"), rail->label);
+		text_join(ch->source, sizeof ch->source, ch->source, *n ? " + " : "", name);
+		from[*n] = rail->column;
+	}
+	return *n ? 0 : statement_error(o->s, e, _("\"or\" stands between rails"));
+}
+
+int open_total(struct opening *o, struct err *e)
+{
+	const char *carrier = setting_get(o->s, "carrier");
+	uint16_t from[32], best[32];
+	struct channel ch, chosen;
+	size_t n, n_best = 0;
+
+	channel_describe(o, &ch, "power.total", false);
+	for (size_t first = 0; first <= o->s->n_words; first += n + 1) {
+		if (add_up(o, first, &n, from, &ch, e) < 0)
+			return -1;
+		if (n_best && (!chosen.missing[0] || ch.missing[0]))
+			continue; /* the first that is whole, or else the first */
+		chosen = ch;
+		memcpy(best, from, sizeof best);
+		n_best = n;
+		if (!chosen.note[0])
+			snprintf(chosen.note, sizeof chosen.note, "%s",
+				 n > 1                                             ? _("sum of rails")
+				 : carrier && !strcmp(carrier, o->s->words[first]) ? _("carrier input")
+										   : _("module input"));
+	}
+	if (add_derived(o, &total_ops, &chosen, n_best, best, e) < 0)
+		return -1;
+	return add_energy(o, rig_find(o->rig, chosen.name), e);
+}
+
+static bool left_out(const struct rig *r, const struct statement *s, const struct channel *c)
+{
+	const char *except;
+
+	if (value_is_made_up(r, c))
+		return true;
+	for (size_t i = 0; (except = setting_nth(s, "except", i)); i++)
+		if (!strncmp(c->name, "temp.", 5) && !strcmp(c->name + 5, except))
+			return true;
+	return false;
+}
+
+/* The limit of the hottest is that of all, where they have the same. */
+static void join_limit(double *joined, double limit, bool first)
+{
+	if (first)
+		*joined = limit;
+	else if (!(*joined >= limit && *joined <= limit))
+		*joined = NAN;
+}
+
+int open_hottest(struct opening *o, struct err *e)
+{
+	const struct rig *r = o->rig;
+	uint16_t *from = malloc((r->n_channels + 1) * sizeof *from);
+	struct channel ch;
+	double warn = NAN, crit = NAN;
+	size_t n = 0, zones = 0;
+
+	if (!from)
+		return statement_error(o->s, e, _("out of memory"));
+	for (size_t i = 0; i < r->n_channels; i++) {
+		const struct channel *c = &r->channels[i];
+		if (c->kind != CHANNEL_TEMPERATURE || c->tier != o->s->tier || left_out(r, o->s, c))
+			continue;
+		zones++;
+		if (c->missing[0])
+			continue;
+		join_limit(&warn, c->warn, n == 0);
+		join_limit(&crit, c->crit, n == 0);
+		from[n++] = c->column;
+	}
+	channel_describe(o, &ch, "temp.hottest", false);
+	ch.warn = warn;
+	ch.crit = crit;
+	snprintf(ch.source, sizeof ch.source, "%s", _("the highest temperature"));
+	if (!n)
+		snprintf(ch.missing, sizeof ch.missing, "%s", _("no temperature can be read"));
+	/* A machine without any temperature needs no line that says so. */
+	int result = zones ? add_derived(o, &hottest_ops, &ch, n, from, e) : 0;
+	free(from);
+	return result;
+}

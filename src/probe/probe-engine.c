@@ -1,0 +1,216 @@
+/* The engines beside CPU and GPU: video encoders and decoders, JPEG, vision,
+ * deep learning, crypto.
+ *
+ * Their clock is in devfreq, for everybody, or in the clock tree of debugfs.
+ * Their load, where the kernel counts it, is in registers that keep their last
+ * value when the engine is powered down: so it is asked first whether it is. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gate.h"
+#include "nvmtop/clock.h"
+#include "nvmtop/intl.h"
+
+#define RATE_MAX 1e10
+
+struct engine {
+	struct probe probe;
+	const struct root *root;
+	struct attr clock, load, gate; /* closed: it has none */
+	bool has_clock, has_load, has_gate;
+	int64_t retry_ns;
+	uint16_t freq_column, util_column;
+};
+
+static double number(struct attr *a, const struct root *r, double most)
+{
+	double v;
+
+	if (!attr_is_open(a))
+		return NAN;
+	if (!attr_number(a, r, &v)) {
+		if (attr_gone(errno))
+			attr_close(a);
+		return NAN;
+	}
+	return v >= 0 && v <= most ? v : NAN;
+}
+
+static void reopen(struct engine *n, int64_t t_ns)
+{
+	struct attr *all[] = {n->has_clock ? &n->clock : NULL, n->has_load ? &n->load : NULL,
+			      n->has_gate ? &n->gate : NULL};
+
+	if (t_ns < n->retry_ns)
+		return;
+	n->retry_ns = t_ns + NS_PER_S;
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (all[i] && !attr_is_open(all[i]))
+			attr_open(all[i], n->root, all[i]->path);
+}
+
+static void engine_read(struct probe *p, int64_t t_ns, double *row)
+{
+	struct engine *n = (struct engine *)p;
+
+	reopen(n, t_ns);
+	bool off = attr_is_open(&n->gate) && gate_read(&n->gate, n->root) > 0;
+	if (n->has_clock)
+		row[n->freq_column] = off ? 0 : number(&n->clock, n->root, RATE_MAX);
+	if (n->has_load)
+		row[n->util_column] = off ? 0 : number(&n->load, n->root, 1000) / 10;
+}
+
+static void engine_close(struct probe *p)
+{
+	struct engine *n = (struct engine *)p;
+
+	attr_close(&n->clock);
+	attr_close(&n->load);
+	attr_close(&n->gate);
+	free(n);
+}
+
+static const struct probe_ops engine_ops = {engine_read, engine_close};
+
+/* The first candidate that holds a number now; *gone stays true when none is
+ * even there. */
+static bool find_clock(struct engine *n, const struct statement *s, struct reason *why, bool *gone)
+{
+	char text[128];
+	struct place place;
+	double hz;
+
+	for (size_t i = 0; i < s->n_settings; i++) {
+		const struct setting *t = &s->settings[i];
+		if (!strcmp(t->key, "devfreq"))
+			text_join(text, sizeof text, t->value, "/cur_freq", "");
+		else if (strcmp(t->key, "path") != 0)
+			continue;
+		if (!place_set(&place, t->key, !strcmp(t->key, "path") ? t->value : text))
+			continue;
+		if (place_find(&place, n->root, "") == 0 && attr_open(&n->clock, n->root, place.path) == 0 &&
+		    (attr_number(&n->clock, n->root, &hz) || errno == EAGAIN))
+			return true;
+		int error = errno;
+		attr_close(&n->clock);
+		reason_add_place(why, &place, error);
+		*gone &= error == ENOENT;
+	}
+	return false;
+}
+
+/* Nobody knows whether the load of an engine without power may be read: it is
+ * not, nor is it where nothing says whether there is power. */
+static bool find_load(struct engine *n, const struct statement *s, struct reason *why)
+{
+	const char *path;
+	double permille;
+	bool off = n->has_gate && gate_read(&n->gate, n->root) > 0;
+
+	for (size_t i = 0; (path = setting_nth(s, "load", i)); i++) {
+		if (!n->has_gate && strstr(path, "/actmon/")) {
+			reason_add(why, _("whether it has power"), ENODATA);
+			continue;
+		}
+		if (attr_open(&n->load, n->root, path) == 0 &&
+		    (off || attr_number(&n->load, n->root, &permille) || errno == EAGAIN))
+			return true;
+		int error = errno;
+		attr_close(&n->load);
+		reason_add(why, path, error);
+	}
+	return false;
+}
+
+/* Both channels of an engine have the same index; engines count up. */
+static uint16_t index_of(const struct rig *r, const char *name)
+{
+	size_t stem = strcspn(name, ".") + 1;
+	uint16_t next = 0;
+
+	for (size_t i = 0; i < r->n_channels; i++) {
+		const struct channel *c = &r->channels[i];
+		if (c->kind != CHANNEL_ENGINE_FREQ && c->kind != CHANNEL_ENGINE_UTIL)
+			continue;
+		if (!strncmp(c->name, name, stem))
+			return c->index;
+		if (c->index >= next)
+			next = (uint16_t)(c->index + 1);
+	}
+	return next;
+}
+
+/* path NULL: missing, with why. */
+static int add(struct opening *o, enum channel_kind kind, const char *path, const struct reason *why,
+	       uint16_t *column, struct err *e)
+{
+	bool util = kind == CHANNEL_ENGINE_UTIL;
+	char name[64];
+	struct channel ch;
+
+	snprintf(name, sizeof name, "%.36s.%s", o->s->words[0], util ? "util" : "freq");
+	channel_describe(o, &ch, name, false);
+	ch.kind = kind;
+	ch.unit = util ? UNIT_PERCENT : UNIT_HZ;
+	ch.lo = 0;
+	ch.hi = util ? 100 : (double)NAN;
+	ch.index = index_of(o->rig, ch.name);
+	if (!setting_get(o->s, "label"))
+		text_printable(ch.label, sizeof ch.label, o->s->words[0], strlen(o->s->words[0]));
+	if (path)
+		text_join(ch.source, sizeof ch.source, path, "", "");
+	else
+		reason_tell(why, o->s, &ch);
+	/* host1x counts in permille by its source; nobody compared the others. */
+	if (path && util && !ch.note[0] && !strstr(path, "host1x/actmon/"))
+		snprintf(ch.note, sizeof ch.note, "%s", _("not validated: taken as permille"));
+	const struct channel *added = opening_add(o, &ch, e);
+	if (added)
+		*column = added->column;
+	return added ? 0 : -1;
+}
+
+int open_engine(struct opening *o, struct err *e)
+{
+	const struct statement *s = o->s;
+	struct reason no_clock = {.denied = false}, no_load = no_clock, no_gate = no_clock;
+	bool gone = true, optional = s->n_words == 2;
+	bool wants_clock = setting_get(s, "devfreq") || setting_get(s, "path");
+	bool wants_load = setting_get(s, "load") != NULL;
+
+	if (optional && strcmp(s->words[1], "optional") != 0)
+		return statement_error(s, e,
+				       _("\"%s\" is one word too many; only \"optional\" may stand there"),
+				       s->words[1]);
+	if (!wants_clock && !wants_load)
+		return statement_error(s, e, _("\"engine\" wants devfreq=, path= or load="));
+	struct engine *n = probe_new(o, sizeof *n, &engine_ops, 0, e);
+	if (!n)
+		return -1;
+	n->root = o->root;
+	n->clock.fd = n->load.fd = n->gate.fd = -1;
+	n->has_clock = wants_clock && find_clock(n, s, &no_clock, &gone);
+	n->has_gate = gate_open(&n->gate, o->root, s, &no_gate);
+	n->has_load = wants_load && (n->has_clock || !optional || !wants_clock) && find_load(n, s, &no_load);
+	bool nothing = !n->has_clock && !n->has_load;
+	if (nothing && optional && (wants_clock ? gone : !no_load.denied)) {
+		engine_close(&n->probe);
+		return 0;
+	}
+	if ((wants_clock && add(o, CHANNEL_ENGINE_FREQ, n->has_clock ? n->clock.path : NULL, &no_clock,
+				&n->freq_column, e) < 0) ||
+	    (wants_load && add(o, CHANNEL_ENGINE_UTIL, n->has_load ? n->load.path : NULL,
+			       *no_load.tried ? &no_load : &no_clock, &n->util_column, e) < 0)) {
+		engine_close(&n->probe);
+		return -1;
+	}
+	if (nothing) {
+		engine_close(&n->probe);
+		return 0;
+	}
+	return opening_add_probe(o, &n->probe, e);
+}

@@ -1,0 +1,404 @@
+/* What state a unit is in: powered down or not, between which clocks, and
+ * whether somebody pinned them.  None of these files wakes anything. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gate.h"
+#include "nvmtop/clock.h"
+#include "nvmtop/intl.h"
+
+#define STATE_NS NS_PER_S
+#define FILES    72 /* of pinned: 35 clusters */
+
+/* A probe of some files, each opened once. */
+struct state {
+	struct probe probe;
+	const struct root *root;
+	struct attr attr[2];
+	int64_t retry_ns[2];
+	uint16_t column[2];
+};
+
+static void close_state(struct probe *p)
+{
+	struct state *s = (struct state *)p;
+
+	attr_close(&s->attr[0]);
+	attr_close(&s->attr[1]);
+	free(s);
+}
+
+static struct state *new_state(struct opening *o, const struct probe_ops *ops, int64_t period_ns,
+			       struct err *e)
+{
+	struct state *s = probe_new(o, sizeof *s, ops, period_ns, e);
+
+	if (s) {
+		s->root = o->root;
+		s->attr[0].fd = s->attr[1].fd = -1;
+	}
+	return s;
+}
+
+/* Open again what is gone, at most once a second. */
+static bool is_open(struct state *s, int i, int64_t t_ns)
+{
+	if (attr_is_open(&s->attr[i]))
+		return true;
+	if (t_ns < s->retry_ns[i])
+		return false;
+	s->retry_ns[i] = t_ns + NS_PER_S;
+	return attr_open(&s->attr[i], s->root, s->attr[i].path) == 0;
+}
+
+/* The files that say it, and the beginnings of what they say. */
+static const struct gate_file {
+	const char *name;
+	const char *off[2], *on[4];
+} gate_files[] = {
+	{"gpu_powered_on", {"0", "off"}, {"1", "on"}},
+	{"is_railgated", {"yes"}, {"no"}},
+	{"power/runtime_status", {"suspended"}, {"active", "suspending", "resuming", "error"}},
+};
+
+/* 1, 0, or NaN for what is neither ("unsupported"). */
+static double gate_meaning(const char *text)
+{
+	for (size_t i = 0; i < sizeof gate_files / sizeof *gate_files; i++) {
+		const struct gate_file *f = &gate_files[i];
+		for (int k = 0; k < 2 && f->off[k]; k++)
+			if (!strcmp(text, f->off[k]))
+				return 1;
+		for (int k = 0; k < 4 && f->on[k]; k++)
+			if (!strcmp(text, f->on[k]))
+				return 0;
+	}
+	return NAN;
+}
+
+double gate_read(struct attr *a, const struct root *r)
+{
+	char text[24];
+	ssize_t n = attr_read(a, r, text, sizeof text - 1);
+
+	if (n < 0)
+		return NAN;
+	while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' '))
+		n--;
+	text[n] = '\0';
+	return gate_meaning(text);
+}
+
+static void gated_read(struct probe *p, int64_t t_ns, double *row)
+{
+	struct state *s = (struct state *)p;
+	double v = NAN;
+
+	if (is_open(s, 0, t_ns)) {
+		errno = 0;
+		v = gate_read(&s->attr[0], s->root);
+		if (isnan(v) && attr_gone(errno))
+			attr_close(&s->attr[0]);
+	}
+	row[s->column[0]] = v;
+}
+
+static const struct probe_ops gated_ops = {gated_read, close_state};
+
+static bool gate_in(struct attr *a, const struct root *r, const char *dir, struct reason *why)
+{
+	char path[192];
+
+	for (size_t i = 0; i < sizeof gate_files / sizeof *gate_files; i++) {
+		if (text_join(path, sizeof path, dir, "/", gate_files[i].name) >= sizeof path)
+			continue;
+		if (attr_open(a, r, path) == 0 && !isnan(gate_read(a, r)))
+			return true;
+		if (attr_is_open(a))
+			attr_close(a);
+	}
+	text_join(path, sizeof path, dir, "/power/runtime_status", "");
+	reason_add(why, path, file_exists(r, path) ? ENODATA : ENOENT);
+	return false;
+}
+
+/* The directory of the device that a dir= or devfreq= names. */
+static bool device_dir(const struct root *r, const struct setting *t, char dir[192], struct reason *why)
+{
+	char text[128];
+	struct place place;
+
+	if (!strcmp(t->key, "dir"))
+		return text_join(dir, 192, t->value, "", "") < 192;
+	if (strcmp(t->key, "devfreq") != 0)
+		return false;
+	text_join(text, sizeof text, t->value, "/device", "");
+	if (place_set(&place, "devfreq", text) && place_find(&place, r, "") == 0)
+		return text_join(dir, 192, place.dir, "/device", "") < 192;
+	text_join(text, sizeof text, "devfreq ", t->value, "");
+	reason_add(why, text, ENOENT);
+	return false;
+}
+
+bool gate_open(struct attr *a, const struct root *r, const struct statement *s, struct reason *why)
+{
+	char dir[192];
+
+	for (size_t i = 0; i < s->n_settings; i++)
+		if (device_dir(r, &s->settings[i], dir, why) && gate_in(a, r, dir, why))
+			return true;
+	return false;
+}
+
+/* Name and label of a state of the unit that the statement's first word names. */
+static void describe(struct opening *o, struct channel *ch, enum channel_kind kind, const char *suffix,
+		     const char *label)
+{
+	const char *unit = o->s->words[0];
+	char name[64];
+	bool gpu = !strcmp(unit, "gpu");
+
+	snprintf(name, sizeof name, "%.36s.%s", unit, suffix);
+	channel_describe(o, ch, name, false);
+	ch->kind = kind;
+	ch->family = gpu ? FAMILY_GPU : FAMILY_OTHER;
+	ch->unit = kind == CHANNEL_FREQ_LIMIT ? UNIT_HZ : UNIT_NONE;
+	ch->lo = 0;
+	ch->hi = kind == CHANNEL_FREQ_LIMIT ? (double)NAN : 1;
+	if (!setting_get(o->s, "label"))
+		snprintf(ch->label, sizeof ch->label, "%.12s %.18s", gpu ? "GPU" : unit, label);
+}
+
+int open_gated(struct opening *o, struct err *e)
+{
+	struct state *s = new_state(o, &gated_ops, 0, e);
+	struct reason why = {.denied = false};
+	struct channel ch;
+
+	if (!s)
+		return -1;
+	describe(o, &ch, CHANNEL_GATED, "gated", _("powered down"));
+	bool found = gate_open(&s->attr[0], o->root, o->s, &why);
+	if (found)
+		text_join(ch.source, sizeof ch.source, s->attr[0].path, "", "");
+	else
+		reason_tell(&why, o->s, &ch);
+	const struct channel *added = opening_add(o, &ch, e);
+	if (added)
+		s->column[0] = added->column;
+	if (!added || !found) {
+		close_state(&s->probe);
+		return added ? 0 : -1;
+	}
+	return opening_add_probe(o, &s->probe, e);
+}
+
+static void limits_read(struct probe *p, int64_t t_ns, double *row)
+{
+	struct state *s = (struct state *)p;
+
+	for (int i = 0; i < 2; i++) {
+		double hz = NAN;
+		if (is_open(s, i, t_ns) && !attr_number(&s->attr[i], s->root, &hz)) {
+			if (attr_gone(errno))
+				attr_close(&s->attr[i]);
+			hz = NAN;
+		}
+		row[s->column[i]] = hz;
+	}
+}
+
+static const struct probe_ops limits_ops = {limits_read, close_state};
+
+/* The devfreq directory that has min_freq. */
+static bool limits_dir(struct opening *o, char dir[112], struct reason *why)
+{
+	const char *node;
+	char text[128];
+	struct place place;
+
+	for (size_t i = 0; (node = setting_nth(o->s, "devfreq", i)); i++) {
+		text_join(text, sizeof text, node, "/min_freq", "");
+		if (place_set(&place, "devfreq", text) && place_find(&place, o->root, "") == 0) {
+			text_join(dir, 112, place.dir, "", "");
+			return true;
+		}
+		text_join(text, sizeof text, "devfreq ", node, "/min_freq");
+		reason_add(why, text, ENOENT);
+	}
+	return false;
+}
+
+static int add_governor(struct opening *o, const char *dir, struct err *e)
+{
+	char path[192], text[64], key[48];
+
+	text_join(path, sizeof path, dir, "/governor", "");
+	snprintf(key, sizeof key, "%.12s.governor", o->s->words[0]);
+	if (!file_line(o->root, path, text, sizeof text) || !*text)
+		return 0;
+	return rig_add_fact(o->rig, key, text) < 0 ? statement_error(o->s, e, _("out of memory")) : 0;
+}
+
+int open_limits(struct opening *o, struct err *e)
+{
+	static const char *const files[2] = {"min_freq", "max_freq"};
+	static const char *const names[2] = {"freq_min", "freq_max"};
+	static const char *const labels[2] = {N_("lowest clock"), N_("highest clock")};
+	struct state *s = new_state(o, &limits_ops, STATE_NS, e);
+	struct reason why = {.denied = false};
+	char dir[112] = "", path[192];
+
+	if (!s)
+		return -1;
+	bool found = limits_dir(o, dir, &why);
+	for (int i = 0; i < 2 && found; i++) {
+		text_join(path, sizeof path, dir, "/", files[i]);
+		found = attr_open(&s->attr[i], o->root, path) == 0;
+		if (!found)
+			reason_add(&why, path, errno);
+	}
+	for (int i = 0; i < 2; i++) {
+		struct channel ch;
+		describe(o, &ch, CHANNEL_FREQ_LIMIT, names[i], _(labels[i]));
+		ch.period_ns = STATE_NS;
+		if (found)
+			text_join(ch.source, sizeof ch.source, s->attr[i].path, "", "");
+		else
+			reason_tell(&why, o->s, &ch);
+		const struct channel *added = opening_add(o, &ch, e);
+		if (!added) {
+			close_state(&s->probe);
+			return -1;
+		}
+		s->column[i] = added->column;
+	}
+	if (!found || add_governor(o, dir, e) < 0) {
+		close_state(&s->probe);
+		return found ? -1 : 0;
+	}
+	return opening_add_probe(o, &s->probe, e);
+}
+
+/* Pairs of files, lowest and highest clock of a unit. */
+struct pinned {
+	struct probe probe;
+	const struct root *root;
+	struct attr attr[FILES];
+	size_t n;
+	uint16_t column;
+};
+
+/* What went away is opened again: at one pass a second that is cheap. */
+static bool pinned_number(struct pinned *s, size_t i, double *out)
+{
+	if (attr_is_open(&s->attr[i]) && attr_number(&s->attr[i], s->root, out))
+		return true;
+	attr_close(&s->attr[i]);
+	return attr_open(&s->attr[i], s->root, s->attr[i].path) == 0 &&
+	       attr_number(&s->attr[i], s->root, out);
+}
+
+/* Are the clocks of all that can be read fixed?  A core that is offline has none. */
+static void pinned_read(struct probe *p, int64_t t_ns, double *row)
+{
+	struct pinned *s = (struct pinned *)p;
+	double value = NAN;
+
+	(void)t_ns;
+	for (size_t i = 0; i + 1 < s->n; i += 2) {
+		double lowest, highest;
+		if (!pinned_number(s, i, &lowest) || !pinned_number(s, i + 1, &highest) || highest <= 0)
+			continue;
+		if (lowest < highest) {
+			value = 0;
+			break;
+		}
+		value = 1;
+	}
+	row[s->column] = value;
+}
+
+static void pinned_close(struct probe *p)
+{
+	struct pinned *s = (struct pinned *)p;
+
+	for (size_t i = 0; i < s->n; i++)
+		attr_close(&s->attr[i]);
+	free(s);
+}
+
+static const struct probe_ops pinned_ops = {pinned_read, pinned_close};
+
+static void pinned_pair(struct pinned *s, const char *dir, const char *lowest, const char *highest)
+{
+	char path[192];
+
+	if (s->n + 2 > FILES)
+		return;
+	text_join(path, sizeof path, dir, "/", lowest);
+	if (attr_open(&s->attr[s->n], s->root, path) < 0)
+		return;
+	text_join(path, sizeof path, dir, "/", highest);
+	if (attr_open(&s->attr[s->n + 1], s->root, path) < 0) {
+		attr_close(&s->attr[s->n]);
+		return;
+	}
+	s->n += 2;
+}
+
+static void pinned_cores(struct pinned *s)
+{
+	static const char base[] = "/sys/devices/system/cpu/cpufreq";
+	char **names, dir[160];
+	size_t n;
+
+	if (root_list(s->root, base, &names, &n) < 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		snprintf(dir, sizeof dir, "%s/%.60s", base, names[i]);
+		if (!strncmp(names[i], "policy", 6))
+			pinned_pair(s, dir, "scaling_min_freq", "scaling_max_freq");
+	}
+	free(names);
+}
+
+int open_pinned(struct opening *o, struct err *e)
+{
+	struct pinned *s = probe_new(o, sizeof *s, &pinned_ops, STATE_NS, e);
+	struct reason why = {.denied = false};
+	struct channel ch;
+	char dir[112];
+
+	if (!s)
+		return -1;
+	s->root = o->root;
+	channel_describe(o, &ch, "clocks.pinned", false);
+	ch.lo = 0;
+	ch.hi = 1;
+	ch.period_ns = STATE_NS;
+	if (!setting_get(o->s, "label"))
+		snprintf(ch.label, sizeof ch.label, "%s", _("Clocks pinned"));
+	bool gpu = limits_dir(o, dir, &why);
+	if (gpu)
+		pinned_pair(s, dir, "min_freq", "max_freq");
+	pinned_cores(s);
+	snprintf(ch.source, sizeof ch.source, "%s",
+		 gpu ? _("GPU: min_freq = max_freq, cores: scaling_min_freq = scaling_max_freq")
+		     : _("cores: scaling_min_freq = scaling_max_freq"));
+	if (!s->n) {
+		reason_add(&why, "/sys/devices/system/cpu/cpufreq", ENOENT);
+		reason_tell(&why, o->s, &ch);
+	}
+	const struct channel *added = opening_add(o, &ch, e);
+	if (added)
+		s->column = added->column;
+	if (!added || !s->n) {
+		pinned_close(&s->probe);
+		return added ? 0 : -1;
+	}
+	return opening_add_probe(o, &s->probe, e);
+}

@@ -1,0 +1,393 @@
+/* Power rails: voltage, current and power of one channel of a chip, wherever
+ * the kernel shows that chip today.
+ *
+ * The three are one unit: a voltage without its current tells nothing, so when
+ * one read fails all are missing at that tick.  What they cost is measured
+ * before the first tick, and chips that are slow are read less often. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nvmtop/clock.h"
+#include "nvmtop/intl.h"
+#include "nvmtop/num.h"
+#include "open.h"
+#include "rail.h"
+
+#define IIO_DRIVER "ina3221x"
+
+struct rail {
+	struct probe probe;
+	struct chip *chip;
+	int meter;
+	bool noted; /* its note says something that must stay */
+	bool tells_rate;
+	uint16_t columns[METER_VALUES], rate_column;
+};
+
+static void rail_read(struct probe *p, int64_t t_ns, double *row)
+{
+	static const enum channel_kind kinds[] = {CHANNEL_RAIL_VOLTAGE, CHANNEL_RAIL_CURRENT,
+						  CHANNEL_RAIL_POWER};
+	struct rail *l = (struct rail *)p;
+	double values[METER_VALUES], rate;
+
+	chip_values(l->chip, t_ns, l->meter, values, &rate);
+	for (int i = 0; i < METER_VALUES; i++)
+		row[l->columns[i]] = channel_round(kinds[i], values[i]);
+	if (l->tells_rate)
+		row[l->rate_column] = rate;
+}
+
+static void rail_close(struct probe *p)
+{
+	chip_release(((struct rail *)p)->chip);
+	free(p);
+}
+
+static void rail_start(struct probe *p)
+{
+	chip_start(((struct rail *)p)->chip);
+}
+
+static const struct probe_ops rail_ops = {rail_read, rail_close};
+
+static struct rail *rail_at(const struct opening *o, size_t i)
+{
+	struct probe *p = o->rig->probes[i];
+
+	return p->ops == &rail_ops && p->tier == o->s->tier ? (struct rail *)p : NULL;
+}
+
+/* The three channels; what is missing is so for all three, or, when the chip
+ * gives the power alone, for the other two. */
+static int add_channels(struct opening *o, const struct meter *m, const char *name, bool wild,
+			const char *note, const struct reason *why, uint16_t columns[METER_VALUES],
+			struct err *e)
+{
+	static const char *const endings[] = {".voltage", ".current", ".power"};
+	char full[64], path[192];
+
+	for (int i = 0; i < METER_VALUES; i++) {
+		struct channel ch;
+		text_join(full, sizeof full, name, endings[i], "");
+		channel_describe(o, &ch, full, wild);
+		if (!ch.note[0] && !why)
+			text_printable(ch.note, sizeof ch.note, note, strlen(note));
+		if (why) {
+			reason_tell(why, o->s, &ch);
+		} else if (attr_is_open(&m->attrs[i])) {
+			text_join(ch.source, sizeof ch.source, m->attrs[i].path, "", "");
+			if (i == METER_CURRENT)
+				rail_limits(o->root, &m->place, &ch);
+		} else if (i == METER_POWER) {
+			snprintf(ch.source, sizeof ch.source, "%.50s.voltage x %.50s.current / 1000", name,
+				 name);
+		} else {
+			struct reason absent = {.denied = false};
+			meter_path(&m->place, i, "_input", path, sizeof path);
+			reason_add(&absent, path, ENOENT);
+			reason_tell(&absent, o->s, &ch);
+		}
+		const struct channel *added = opening_add(o, &ch, e);
+		if (!added)
+			return -1;
+		columns[i] = added->column;
+	}
+	return 0;
+}
+
+static long long round_ms(int64_t ns)
+{
+	return (ns + NS_PER_MS / 2) / NS_PER_MS;
+}
+
+/* How often the chip will be read is known anew with each of its rails. */
+static void tell_period(struct opening *o, const struct chip *chip)
+{
+	int64_t period = chip_period(chip), cost = chip_cost(chip);
+	bool slow = 2 * cost > o->tick_ns;
+
+	for (size_t i = 0; i < o->rig->n_probes; i++) {
+		const struct rail *l = rail_at(o, i);
+		if (!l || l->chip != chip)
+			continue;
+		for (size_t k = 0; k < o->rig->n_channels; k++) {
+			struct channel *ch = &o->rig->channels[k];
+			if (ch->tier != o->s->tier ||
+			    (ch->column != l->columns[0] && ch->column != l->columns[1] &&
+			     ch->column != l->columns[2]))
+				continue;
+			ch->period_ns = period;
+			if (slow && !l->noted && !ch->missing[0])
+				snprintf(ch->note, sizeof ch->note,
+					 _("a reading takes %lld ms: one every %lld ms"), round_ms(cost),
+					 round_ms(period));
+		}
+	}
+}
+
+/* A channel of how often the chip was really read: what is recorded at 100 Hz
+ * may have been read at 10, and at times not at all. */
+static int add_rate(struct opening *o, struct rail *l, const struct place *place, struct err *e)
+{
+	struct channel ch;
+	char name[64], path[192], chip[40];
+
+	text_join(path, sizeof path, place->dir, "/name", "");
+	if (!file_line(o->root, path, chip, sizeof chip) || !*chip)
+		snprintf(chip, sizeof chip, "%s", place->kind == PLACE_IIO ? IIO_DRIVER : "chip");
+	snprintf(name, sizeof name, "%.40s.rate", chip);
+	channel_describe(o, &ch, name, true);
+	ch.kind = CHANNEL_OTHER;
+	snprintf(ch.label, sizeof ch.label, _("%.18s reads/s"), chip);
+	snprintf(ch.source, sizeof ch.source, _("readings of %.100s in the last second"), place->dir);
+	ch.note[0] = '\0';
+	ch.period_ns = NS_PER_S;
+	const struct channel *added = opening_add(o, &ch, e);
+	if (!added)
+		return -1;
+	l->rate_column = added->column;
+	l->tells_rate = true;
+	return 0;
+}
+
+static struct chip *chip_of(struct opening *o, const struct place *place)
+{
+	for (size_t i = 0; i < o->rig->n_probes; i++) {
+		const struct rail *l = rail_at(o, i);
+		if (l && !strcmp(chip_dir(l->chip), place->dir) && chip_meters(l->chip) < CHIP_METERS) {
+			chip_hold(l->chip);
+			return l->chip;
+		}
+	}
+	return chip_new(o->root, place->dir, o->tick_ns);
+}
+
+/* What one read costs: the best of some, so that a busy machine or a bus that
+ * hangs once does not count. */
+static int64_t measure(const struct opening *o, struct meter *m, double values[METER_VALUES], char *note,
+		       size_t size)
+{
+	int64_t best = INT64_MAX, spent = 0;
+
+	for (int i = 0; i < 3 && best > o->tick_ns / 8 && (i < 2 || spent < 200 * NS_PER_MS); i++) {
+		int64_t begin = clock_now_ns();
+		bool good = meter_read(m, o->root, values);
+		int error = errno;
+		int64_t took = clock_now_ns() - begin;
+		if (!good && error == ENODATA)
+			snprintf(note, size, "%s", _("the chip has this channel disabled"));
+		else if (!good)
+			snprintf(note, size, _("not readable when nvmtop started: %.48s"), strerror(error));
+		if (!good)
+			return 0;
+		best = took < best ? took : best;
+		spent += took;
+	}
+	return best;
+}
+
+/* An open meter becomes a probe and its channels. */
+static int add_probe(struct opening *o, struct meter *m, const char *name, bool wild, struct err *e)
+{
+	const char *period = setting_get(o->s, "period");
+	struct rail *l = probe_new(o, sizeof *l, &rail_ops, 0, e);
+	char note[96] = "";
+	double values[METER_VALUES];
+	int64_t floor_ns = rail_renews(o->root, &m->place, o->tick_ns, note, sizeof note);
+
+	if (!l || !(l->chip = chip_of(o, &m->place))) {
+		free(l);
+		meter_close(m);
+		return l ? statement_error(o->s, e, _("out of memory")) : -1;
+	}
+	l->probe.start = rail_start;
+	if (period)
+		num_duration_ns(period, &floor_ns);
+	int64_t cost = measure(o, m, values, note, sizeof note);
+	l->noted = note[0] || setting_get(o->s, "note");
+	bool first = chip_meters(l->chip) == 0;
+	struct place place = m->place;
+	int result = add_channels(o, m, name, wild, note, NULL, l->columns, e);
+	if (result < 0 || (l->meter = chip_add(l->chip, m, values, floor_ns, cost)) < 0) {
+		meter_close(m);
+		rail_close(&l->probe);
+		return -1;
+	}
+	if (opening_add_probe(o, &l->probe, e) < 0)
+		return -1;
+	tell_period(o, l->chip);
+	return first ? add_rate(o, l, &place, e) : 0;
+}
+
+/* place is found already, or why says that it is not. */
+static int add_rail(struct opening *o, const struct place *place, const char *name, bool wild,
+		    struct reason *why, struct err *e)
+{
+	struct meter m = {.attrs = {{.fd = -1}, {.fd = -1}, {.fd = -1}}};
+	uint16_t columns[METER_VALUES];
+
+	if (place) {
+		m.place = *place;
+		if (meter_open(&m, o->root) == 0)
+			return add_probe(o, &m, name, wild, e);
+		reason_add_place(why, place, errno);
+	}
+	return add_channels(o, NULL, name, wild, "", why, columns, e);
+}
+
+/* A label that stands for no rail. */
+static bool no_rail(const char *label)
+{
+	return !strcmp(label, "NC") || !strcmp(label, "sum of shunt voltages");
+}
+
+/* How many rails of that chip name and label there are already. */
+static unsigned place_count(const struct opening *o, const struct place *place)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < o->rig->n_probes; i++) {
+		const struct rail *l = rail_at(o, i);
+		n += l && place_equal(chip_place(l->chip, l->meter), place);
+	}
+	return n;
+}
+
+/* Channel n of a hwmon chip; labelled as such, or, the first, by the whole chip. */
+static int wild_channel(struct opening *o, struct place *place, unsigned n, struct err *e)
+{
+	char label[64], path[192], name[40], stem[24];
+	struct reason why = {.denied = false};
+
+	text_number(place->stem, sizeof place->stem, "in", n);
+	text_number(stem, sizeof stem, "/curr", n);
+	text_join(path, sizeof path, place->dir, stem, "_input");
+	if (!file_exists(o->root, path))
+		return 0;
+	meter_path(place, METER_VOLTAGE, "_input", place->path, sizeof place->path);
+	meter_path(place, METER_VOLTAGE, "_label", path, sizeof path);
+	bool labelled = file_line(o->root, path, label, sizeof label) && *label;
+	if (!labelled && n == 1) {
+		text_join(path, sizeof path, place->dir, "/label", "");
+		labelled = file_line(o->root, path, label, sizeof label) && *label;
+	}
+	if ((labelled && no_rail(label)) || !file_exists(o->root, place->path))
+		return 0;
+	text_join(place->which, sizeof place->which, labelled ? label : place->stem, "", "");
+	if (labelled)
+		snprintf(name, sizeof name, "%.36s", label);
+	else
+		snprintf(name, sizeof name, "%.24s_%.8s", place->name, place->stem);
+	place->nth = place_count(o, place);
+	return add_rail(o, place, name, true, &why, e);
+}
+
+static int wild_hwmon(struct opening *o, struct err *e)
+{
+	char **names, path[192], chip[40];
+	size_t n;
+	int result = 0;
+
+	if (root_list(o->root, "/sys/class/hwmon", &names, &n) < 0)
+		return 0;
+	for (size_t i = 0; i < n && !result; i++) {
+		struct place place = {.kind = PLACE_HWMON};
+		if (text_join(place.dir, sizeof place.dir, "/sys/class/hwmon/", names[i], "") >=
+		    sizeof place.dir)
+			continue;
+		text_join(path, sizeof path, place.dir, "/name", "");
+		if (!file_line(o->root, path, chip, sizeof chip))
+			continue;
+		text_join(place.name, sizeof place.name, chip, "", "");
+		for (unsigned k = 0; k < 16 && !result; k++)
+			result = wild_channel(o, &place, k, e);
+	}
+	free(names);
+	return result;
+}
+
+struct wild_iio {
+	struct opening *o;
+	struct err *e;
+	int result;
+};
+
+static bool wild_device(void *arg, const char *dir)
+{
+	struct wild_iio *w = arg;
+	char path[192], name[40];
+
+	for (unsigned n = 0; n < 4 && !w->result; n++) {
+		struct place place = {.kind = PLACE_IIO, .name = IIO_DRIVER};
+		struct reason why = {.denied = false};
+		text_join(place.dir, sizeof place.dir, dir, "", "");
+		text_number(place.stem, sizeof place.stem, "", n);
+		text_join(path, sizeof path, dir, "/rail_name_", place.stem);
+		if (!file_line(w->o->root, path, place.which, sizeof place.which) || !place.which[0] ||
+		    no_rail(place.which))
+			continue;
+		meter_path(&place, METER_VOLTAGE, "_input", place.path, sizeof place.path);
+		snprintf(name, sizeof name, "%.36s", place.which);
+		place.nth = place_count(w->o, &place);
+		w->result = add_rail(w->o, &place, name, true, &why, w->e);
+	}
+	return w->result < 0;
+}
+
+static int open_wild(struct opening *o, struct err *e)
+{
+	struct wild_iio w = {o, e, 0};
+	const char *value;
+
+	for (size_t i = 0; (value = setting_nth(o->s, "hwmon", i)); i++)
+		if (!strcmp(value, "*") && wild_hwmon(o, e) < 0)
+			return -1;
+	if ((value = setting_get(o->s, "iio")) && !strcmp(value, "*"))
+		iio_each(o->root, IIO_DRIVER, wild_device, &w);
+	return w.result;
+}
+
+static bool try_place(struct opening *o, const char *key, const char *value, struct place *place,
+		      struct reason *why)
+{
+	if (!place_set(place, key, value))
+		return false;
+	if (place_find(place, o->root, "in") == 0)
+		return true;
+	reason_add_place(why, place, errno);
+	return false;
+}
+
+int open_rail(struct opening *o, struct err *e)
+{
+	const char *name = o->s->words[0];
+	struct reason why = {.denied = false};
+	struct place place;
+	size_t places = 0;
+	char value[64];
+
+	if (!strcmp(name, "*"))
+		return open_wild(o, e);
+	for (size_t i = 0; i < o->s->n_settings; i++) {
+		const struct setting *t = &o->s->settings[i];
+		if (strcmp(t->key, "hwmon") != 0 && strcmp(t->key, "iio") != 0)
+			continue;
+		places++;
+		if (try_place(o, t->key, t->value, &place, &why))
+			return add_rail(o, &place, name, false, &why, e);
+	}
+	if (!places) {
+		/* Wherever a chip says that it measures this rail, whatever its driver. */
+		text_join(value, sizeof value, "ina*/", name, "");
+		if (try_place(o, "hwmon", value, &place, &why))
+			return add_rail(o, &place, name, false, &why, e);
+		text_join(value, sizeof value, IIO_DRIVER "/", name, "");
+		if (try_place(o, "iio", value, &place, &why))
+			return add_rail(o, &place, name, false, &why, e);
+	}
+	return add_rail(o, NULL, name, false, &why, e);
+}

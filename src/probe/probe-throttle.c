@@ -1,0 +1,216 @@
+/* What holds the machine back: cooling devices that are at work, and counts of
+ * over-current.
+ *
+ * A cooling device is known by its type, for its number changes from boot to
+ * boot.  Only type, max_state and cur_state are ever read: beside them lie files
+ * (thermal_trip_event_block) that block until something trips. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nvmtop/clock.h"
+#include "nvmtop/intl.h"
+#include "nvmtop/num.h"
+#include "open.h"
+
+#define DEVICES_MAX 256
+#define THERMAL     "/sys/class/thermal/cooling_device"
+
+struct device {
+	struct probe probe;
+	const struct root *root;
+	char type[72];
+	unsigned nth; /* of that type */
+	struct attr state;
+	int64_t retry_ns;
+	uint16_t column;
+};
+
+static bool ends(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+/* Does a device of that type slow something down?  Fans do not. */
+static bool slows_down(const char *type)
+{
+	static const char *const endings[] = {"-throttle-alert", "hot-surface-alert", "-balanced"};
+	static const char *const begins[] = {"devfreq-", "cpufreq-", "thermal-devfreq-", "thermal-cpufreq-"};
+
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+		if (ends(type, endings[i]))
+			return true;
+	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+		if (!strncmp(type, begins[i], strlen(begins[i])))
+			return true;
+	return false;
+}
+
+/* The directory of cooling device n and its type; false: there is none. */
+static bool device_type(const struct root *r, unsigned n, char *dir, size_t size, char *type,
+			size_t type_size)
+{
+	char path[192];
+
+	text_number(dir, size, THERMAL, n);
+	text_join(path, sizeof path, dir, "/type", "");
+	return file_line(r, path, type, type_size) && *type;
+}
+
+static int find_again(struct device *d)
+{
+	char dir[64], path[96], type[72];
+	unsigned seen = 0;
+
+	for (unsigned n = 0; n < DEVICES_MAX; n++) {
+		if (!device_type(d->root, n, dir, sizeof dir, type, sizeof type) ||
+		    strcmp(type, d->type) != 0 || seen++ != d->nth)
+			continue;
+		text_join(path, sizeof path, dir, "/cur_state", "");
+		return attr_open(&d->state, d->root, path);
+	}
+	errno = ENOENT;
+	return -1;
+}
+
+static void device_read(struct probe *p, int64_t t_ns, double *row)
+{
+	struct device *d = (struct device *)p;
+	double state = NAN;
+
+	if (!attr_is_open(&d->state) && t_ns >= d->retry_ns) {
+		d->retry_ns = t_ns + NS_PER_S;
+		find_again(d);
+	}
+	if (attr_is_open(&d->state) && !attr_number(&d->state, d->root, &state)) {
+		if (attr_gone(errno))
+			attr_close(&d->state);
+		state = NAN;
+	}
+	row[d->column] = state;
+}
+
+static void device_close(struct probe *p)
+{
+	attr_close(&((struct device *)p)->state);
+	free(p);
+}
+
+static const struct probe_ops device_ops = {device_read, device_close};
+
+static unsigned count_of(const struct opening *o, const char *type)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < o->rig->n_probes; i++)
+		n += o->rig->probes[i]->ops == &device_ops &&
+		     !strcmp(((const struct device *)o->rig->probes[i])->type, type);
+	return n;
+}
+
+static int add_device(struct opening *o, const char *dir, const char *type, struct err *e)
+{
+	struct device *d = probe_new(o, sizeof *d, &device_ops, 0, e);
+	struct reason why = {.denied = false};
+	struct channel ch;
+	char text[192];
+	long long most;
+
+	if (!d)
+		return -1;
+	d->root = o->root;
+	text_join(d->type, sizeof d->type, type, "", "");
+	d->nth = count_of(o, type);
+	snprintf(text, sizeof text, "throttle.%.36s", type);
+	channel_describe(o, &ch, text, true);
+	text_printable(ch.label, sizeof ch.label, type, strlen(type));
+	text_join(text, sizeof text, dir, "/max_state", "");
+	if (root_read_i64(o->root, text, &most) == 0 && most > 0)
+		ch.hi = (double)most;
+	text_join(text, sizeof text, dir, "/cur_state", "");
+	bool good = attr_open(&d->state, o->root, text) == 0;
+	if (good) {
+		text_join(ch.source, sizeof ch.source, text, "", "");
+	} else {
+		reason_add(&why, text, errno);
+		reason_tell(&why, o->s, &ch);
+	}
+	const struct channel *added = opening_add(o, &ch, e);
+	if (added)
+		d->column = added->column;
+	if (!added || !good) {
+		device_close(&d->probe);
+		return added ? 0 : -1;
+	}
+	return opening_add_probe(o, &d->probe, e);
+}
+
+/* ocN_event_cnt of the chip soctherm_oc is a value like others. */
+static int add_counts(struct opening *o, size_t *found, struct err *e)
+{
+	char dir[64], path[96], name[40], label[40];
+
+	for (unsigned n = 0; n < 64; n++) {
+		text_number(dir, sizeof dir, "/sys/class/hwmon/hwmon", n);
+		text_join(path, sizeof path, dir, "/name", "");
+		if (!file_line(o->root, path, name, sizeof name) || strcmp(name, "soctherm_oc") != 0)
+			continue;
+		for (unsigned k = 1; k <= 8; k++) {
+			char place[64];
+			snprintf(path, sizeof path, "%s/oc%u_event_cnt", dir, k);
+			if (!file_exists(o->root, path))
+				continue;
+			snprintf(name, sizeof name, "throttle.oc%u", k);
+			snprintf(label, sizeof label, _("over-current %u"), k);
+			snprintf(place, sizeof place, "soctherm_oc/oc%u_event_cnt", k);
+			const char *words[] = {name};
+			const struct setting settings[] = {{"hwmon", place},
+							   {"kind", "throttle_count"},
+							   {"label", label},
+							   {"period", "1s"}};
+			struct statement s = {.file = o->s->file,
+					      .line = o->s->line,
+					      .tier = o->s->tier,
+					      .probe = "value",
+					      .words = words,
+					      .n_words = 1,
+					      .settings = settings,
+					      .n_settings = sizeof settings / sizeof *settings};
+			struct opening inner = *o;
+			inner.s = &s;
+			if (open_value(&inner, e) < 0)
+				return -1;
+			++*found;
+		}
+		return 0;
+	}
+	return 0;
+}
+
+int open_throttle(struct opening *o, struct err *e)
+{
+	char dir[64], type[72];
+	size_t found = 0;
+
+	for (unsigned n = 0; n < DEVICES_MAX; n++) {
+		if (!device_type(o->root, n, dir, sizeof dir, type, sizeof type) || !slows_down(type))
+			continue;
+		if (add_device(o, dir, type, e) < 0)
+			return -1;
+		found++;
+	}
+	if (add_counts(o, &found, e) < 0)
+		return -1;
+	if (found)
+		return 0;
+	struct reason why = {.denied = false};
+	struct channel ch;
+	channel_describe(o, &ch, "throttle", true);
+	reason_add(&why, _("cooling devices that throttle"), ENOENT);
+	reason_tell(&why, o->s, &ch);
+	return opening_add(o, &ch, e) ? 0 : -1;
+}

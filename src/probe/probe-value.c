@@ -1,0 +1,392 @@
+/* One number in one file: temperatures, fans, clocks, power sensors, and
+ * whatever else a board file names.
+ *
+ * A unit that is powered down answers EAGAIN for as long as it is: missing at
+ * that tick, and never asked twice in one. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nvmtop/clock.h"
+#include "nvmtop/intl.h"
+#include "nvmtop/num.h"
+#include "open.h"
+
+struct value {
+	struct probe probe;
+	const struct root *root;
+	struct place place;
+	const char *attribute;
+	struct attr attr;
+	enum channel_kind kind;
+	double scale;
+	int64_t retry_ns;
+	uint16_t column;
+};
+
+/* What each probe word makes of a file. */
+static const struct form {
+	const char *probe, *prefix, *suffix; /* of the channel's name */
+	const char *attribute;               /* of hwmon */
+	double scale;                        /* to the channel's unit */
+} forms[] = {
+	/* the last one stands for the rest */
+	{"temp", "temp.", "", "temp", 1e-3},
+	{"fan", "fan.", "", "fan", 1},
+	{"pwm", "fan.", "", "pwm", 100 / 255.0},
+	{"power", "", ".power", "power", 1e-3},
+	{"value", "", "", "", 1},
+};
+
+static bool reopen(struct value *v, int64_t t_ns)
+{
+	if (t_ns < v->retry_ns)
+		return false;
+	v->retry_ns = t_ns + NS_PER_S;
+	return v->place.kind != PLACE_DEVFREQ && place_find(&v->place, v->root, v->attribute) == 0 &&
+	       attr_open(&v->attr, v->root, v->place.path) == 0;
+}
+
+static void value_read(struct probe *p, int64_t t_ns, double *row)
+{
+	struct value *v = (struct value *)p;
+	double number = NAN;
+
+	if ((attr_is_open(&v->attr) || reopen(v, t_ns)) && !attr_number(&v->attr, v->root, &number)) {
+		if (attr_gone(errno))
+			attr_close(&v->attr);
+		number = NAN;
+	}
+	row[v->column] = channel_round(v->kind, number * v->scale);
+}
+
+static void value_close(struct probe *p)
+{
+	struct value *v = (struct value *)p;
+
+	attr_close(&v->attr);
+	free(v);
+}
+
+static const struct probe_ops value_ops = {value_read, value_close};
+
+/* Zones that measure nothing. */
+static const struct {
+	const char *type, *note;
+} made_up[] = {
+	{"PMIC-Die", N_("a constant, not measured")},
+	{"thermal-fan-est", N_("an estimate for the fan, not measured")},
+};
+
+static const char *made_up_note(const struct place *place)
+{
+	for (size_t i = 0; place->kind == PLACE_ZONE && i < sizeof made_up / sizeof *made_up; i++)
+		if (!strcmp(place->name, made_up[i].type))
+			return _(made_up[i].note);
+	return NULL;
+}
+
+bool value_is_made_up(const struct rig *r, const struct channel *c)
+{
+	for (size_t i = 0; i < r->n_probes; i++) {
+		const struct value *v = (const struct value *)r->probes[i];
+		if (r->probes[i]->ops == &value_ops && v->probe.tier == c->tier && v->column == c->column)
+			return made_up_note(&v->place) != NULL;
+	}
+	return false;
+}
+
+static const struct form *form_of(const struct statement *s)
+{
+	size_t i = 0;
+
+	while (i < sizeof forms / sizeof *forms - 1 && strcmp(forms[i].probe, s->probe) != 0)
+		i++;
+	return &forms[i];
+}
+
+/* A temperature in a file of the kernel, if it can be one. */
+static double limit_of(const struct opening *o, const char *path)
+{
+	long long v;
+
+	return root_read_i64(o->root, path, &v) == 0 && v > 0 && v <= 200000 ? (double)v / 1000 : NAN;
+}
+
+/* A zone's trip points: where the kernel begins to slow something down, and
+ * where it switches off.  Those called active are for fans. */
+static void find_trips(const struct opening *o, const char *dir, struct channel *ch)
+{
+	char stem[128], number[32], path[160], type[24];
+
+	for (unsigned n = 0; n < 32; n++) {
+		text_number(number, sizeof number, "/trip_point_", n);
+		text_join(stem, sizeof stem, dir, number, "");
+		text_join(path, sizeof path, stem, "_type", "");
+		if (!file_line(o->root, path, type, sizeof type))
+			return;
+		text_join(path, sizeof path, stem, "_temp", "");
+		if (!strcmp(type, "passive") || !strcmp(type, "hot"))
+			ch->warn = fmin(ch->warn, limit_of(o, path)); /* the other one when one is NaN */
+		else if (!strcmp(type, "critical"))
+			ch->crit = fmin(ch->crit, limit_of(o, path));
+	}
+}
+
+static void find_limits(const struct opening *o, const struct place *place, struct channel *ch)
+{
+	char path[192];
+
+	if (place->kind == PLACE_ZONE)
+		find_trips(o, place->dir, ch);
+	if (place->kind != PLACE_HWMON || strncmp(place->stem, "temp", 4) != 0)
+		return;
+	text_join(path, sizeof path, place->dir, "/", place->stem);
+	text_join(path, sizeof path, path, "_max", "");
+	ch->warn = limit_of(o, path);
+	text_join(path, sizeof path, place->dir, "/", place->stem);
+	text_join(path, sizeof path, path, "_crit", "");
+	ch->crit = limit_of(o, path);
+}
+
+/* What the name does not say: a fan.NAME that is a pwm is no speed. */
+static void describe(const struct opening *o, const struct form *form, struct channel *ch, const char *name,
+		     bool wild)
+{
+	channel_describe(o, ch, name, wild);
+	if (strcmp(form->attribute, "pwm") != 0 || setting_get(o->s, "unit"))
+		return;
+	ch->unit = UNIT_PERCENT;
+	ch->lo = 0;
+	ch->hi = 100;
+}
+
+/* A first look, so that the screen can say why there is no value yet. */
+static void note_state(struct value *v, struct channel *ch)
+{
+	double number;
+
+	if (attr_number(&v->attr, v->root, &number) || ch->note[0])
+		return;
+	if (errno == EAGAIN)
+		snprintf(ch->note, sizeof ch->note, "%s", _("powered down when nvmtop started"));
+	else
+		snprintf(ch->note, sizeof ch->note, _("not readable when nvmtop started: %.48s"),
+			 strerror(errno));
+}
+
+/* Open what place says, as the channel ch.  place NULL: missing, with why. */
+static int add_value(struct opening *o, const struct place *place, const struct form *form,
+		     struct channel *ch, double scale, struct reason *why, struct err *e)
+{
+	struct value *v = probe_new(o, sizeof *v, &value_ops, ch->period_ns, e);
+
+	if (!v)
+		return -1;
+	v->root = o->root;
+	v->attribute = form->attribute;
+	v->kind = ch->kind;
+	v->scale = scale;
+	v->attr.fd = -1;
+	if (place)
+		v->place = *place;
+	bool found = place && attr_open(&v->attr, o->root, place->path) == 0;
+	if (found) {
+		text_join(ch->source, sizeof ch->source, place->path, "", "");
+		const char *note = made_up_note(place);
+		if (note && !ch->note[0])
+			text_printable(ch->note, sizeof ch->note, note, strlen(note));
+		if (ch->kind == CHANNEL_TEMPERATURE && !note)
+			find_limits(o, place, ch);
+		note_state(v, ch);
+	} else {
+		if (place)
+			reason_add_place(why, place, errno);
+		reason_tell(why, o->s, ch);
+	}
+	const struct channel *added = opening_add(o, ch, e);
+	if (added)
+		v->column = added->column;
+	if (!added || !found) {
+		value_close(&v->probe);
+		return added ? 0 : -1;
+	}
+	return opening_add_probe(o, &v->probe, e);
+}
+
+static double scale_of(const struct statement *s, const struct form *form)
+{
+	const char *text = setting_get(s, "scale");
+	double scale = form->scale;
+
+	if (text)
+		num_double(text, &scale);
+	return scale;
+}
+
+static unsigned place_count(const struct rig *rig, const struct place *place)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < rig->n_probes; i++) {
+		const struct value *v = (const struct value *)rig->probes[i];
+		n += rig->probes[i]->ops == &value_ops && place_equal(&v->place, place);
+	}
+	return n;
+}
+
+static int add_wild(struct opening *o, const struct form *form, struct place *place, const char *stem,
+		    const char *label, struct err *e)
+{
+	struct reason why = {.denied = false};
+	struct channel ch;
+	char name[64];
+
+	place->nth = place_count(o->rig, place);
+	snprintf(name, sizeof name, "%s%s%s", form->prefix, stem, form->suffix);
+	describe(o, form, &ch, name, true);
+	if (label)
+		text_printable(ch.label, sizeof ch.label, label, strlen(label));
+	return add_value(o, place, form, &ch, scale_of(o->s, form), &why, e);
+}
+
+/* Every thermal zone, by its type. */
+static int wild_zones(struct opening *o, const struct form *form, struct err *e)
+{
+	char **names, path[192];
+	size_t n;
+	int result = 0;
+
+	if (root_list(o->root, "/sys/class/thermal", &names, &n) < 0)
+		return 0;
+	for (size_t i = 0; i < n && !result; i++) {
+		struct place place = {.kind = PLACE_ZONE, .stem = "temp"};
+		if (strncmp(names[i], "thermal_zone", 12) != 0)
+			continue;
+		text_join(place.dir, sizeof place.dir, "/sys/class/thermal/", names[i], "");
+		text_join(place.path, sizeof place.path, place.dir, "/temp", "");
+		text_join(path, sizeof path, place.dir, "/type", "");
+		if (file_line(o->root, path, place.name, sizeof place.name) &&
+		    file_exists(o->root, place.path))
+			result = add_wild(o, form, &place, place.name, NULL, e);
+	}
+	free(names);
+	return result;
+}
+
+/* The kernel shows most zones a second time as a hwmon chip, with - as _. */
+static bool is_zone(const struct rig *rig, const char *chip)
+{
+	for (size_t i = 0; i < rig->n_probes; i++) {
+		const struct value *v = (const struct value *)rig->probes[i];
+		if (rig->probes[i]->ops != &value_ops || v->place.kind != PLACE_ZONE)
+			continue;
+		const char *a = v->place.name, *b = chip;
+		while (*a && (*a == *b || (*a == '-' && *b == '_'))) {
+			a++;
+			b++;
+		}
+		if (!*a && !*b)
+			return true;
+	}
+	return false;
+}
+
+/* A rail that is there already may read its power from the same file. */
+static bool is_read(const struct rig *rig, const char *path)
+{
+	for (size_t i = 0; i < rig->n_channels; i++)
+		if (!strcmp(rig->channels[i].source, path))
+			return true;
+	return false;
+}
+
+static int wild_chip(struct opening *o, const struct form *form, const char *hwmon, struct err *e)
+{
+	struct place place = {.kind = PLACE_HWMON};
+	char path[192], label[64], stem[96], shown[128];
+
+	text_join(place.dir, sizeof place.dir, "/sys/class/hwmon/", hwmon, "");
+	text_join(path, sizeof path, place.dir, "/name", "");
+	if (!file_line(o->root, path, place.name, sizeof place.name) || is_zone(o->rig, place.name))
+		return 0;
+	for (unsigned n = 0; n < 64; n++) {
+		text_number(place.stem, sizeof place.stem, form->attribute, n);
+		text_join(path, sizeof path, place.dir, "/", place.stem);
+		text_join(place.path, sizeof place.path, path, strcmp(form->attribute, "pwm") ? "_input" : "",
+			  "");
+		if (!strcmp(form->attribute, "power") && !file_exists(o->root, place.path))
+			text_join(place.path, sizeof place.path, path, "_average", "");
+		text_join(path, sizeof path, path, "_label", "");
+		if (!file_exists(o->root, place.path) || is_read(o->rig, place.path))
+			continue;
+		bool labelled = file_line(o->root, path, label, sizeof label) && *label;
+		const char *which = labelled ? label : place.stem;
+		text_join(place.which, sizeof place.which, which, "", "");
+		snprintf(stem, sizeof stem, "%.30s.%.40s", place.name, which);
+		snprintf(shown, sizeof shown, "%.60s %.60s", place.name, which);
+		for (char *p = stem; form->suffix[0] && *p; p++)
+			if (*p == '.')
+				*p = '_'; /* what stands before the dot names the rail */
+		if (add_wild(o, form, &place, stem, shown, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int wild_chips(struct opening *o, const struct form *form, struct err *e)
+{
+	char **names;
+	size_t n;
+	int result = 0;
+
+	if (root_list(o->root, "/sys/class/hwmon", &names, &n) < 0)
+		return 0;
+	for (size_t i = 0; i < n && !result; i++)
+		result = wild_chip(o, form, names[i], e);
+	free(names);
+	return result;
+}
+
+static int open_wild(struct opening *o, const struct form *form, struct err *e)
+{
+	for (size_t i = 0; i < o->s->n_settings; i++) {
+		const struct setting *t = &o->s->settings[i];
+		if (strcmp(t->value, "*") != 0)
+			continue;
+		if (!strcmp(t->key, "zone") && wild_zones(o, form, e) < 0)
+			return -1;
+		if (!strcmp(t->key, "hwmon") && wild_chips(o, form, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int open_value(struct opening *o, struct err *e)
+{
+	const struct form *form = form_of(o->s);
+	struct reason why = {.denied = false};
+	struct channel ch;
+	struct place place;
+	char name[64];
+
+	if (!strcmp(o->s->words[0], "*"))
+		return open_wild(o, form, e);
+	text_join(name, sizeof name, form->prefix, o->s->words[0], form->suffix);
+	describe(o, form, &ch, name, false);
+	for (size_t i = 0; i < o->s->n_settings; i++) {
+		const struct setting *t = &o->s->settings[i];
+		if (!place_set(&place, t->key, t->value))
+			continue;
+		if (place_find(&place, o->root, form->attribute) < 0) {
+			reason_add_place(&why, &place, errno);
+			continue;
+		}
+		if (file_exists(o->root, place.path) && errno != EACCES)
+			return add_value(o, &place, form, &ch, scale_of(o->s, form), &why, e);
+		reason_add_place(&why, &place, errno);
+	}
+	return add_value(o, NULL, form, &ch, 1, &why, e);
+}

@@ -1,0 +1,63 @@
+/* rail: the chips that measure the power of rails. */
+#ifndef PROBE_RAIL_H
+#define PROBE_RAIL_H
+
+#include "attr.h"
+#include "nvmtop/channel.h"
+
+enum { METER_VOLTAGE, METER_CURRENT, METER_POWER, METER_VALUES };
+#define CHIP_METERS 16
+
+/* One channel of a chip: three files, or two and their product, or one. */
+struct meter {
+	struct place place; /* found */
+	struct attr attrs[METER_VALUES];
+	int64_t retry_ns;
+};
+
+/* The path of one of its three files: of its value, or, with another ending
+ * (hwmon: "_max"), of what belongs to it. */
+void meter_path(const struct place *place, int which, const char *ending, char *out, size_t size);
+
+/* 0, or -1 with errno when neither voltage and current nor power can be opened. */
+int meter_open(struct meter *m, const struct root *r);
+void meter_close(struct meter *m);
+
+/* mV, mA, mW: all three NaN when one of its files cannot be read, with errno. */
+bool meter_read(struct meter *m, const struct root *r, double values[METER_VALUES]);
+
+/* Read the limits of the current (mA) into ch->warn and ch->crit; what a chip
+ * does when nobody told it anything is none. */
+void rail_limits(const struct root *r, const struct place *place, struct channel *ch);
+
+/* How often the chip renews its values where that is longer than a tick, else 0;
+ * and in note, where that is more than one, over how many conversions. */
+int64_t rail_renews(const struct root *r, const struct place *place, int64_t tick_ns, char *note,
+		    size_t size);
+
+struct chip;
+
+/* A chip of that directory, with a root of its own.  NULL: out of memory. */
+struct chip *chip_new(const struct root *r, const char *dir, int64_t tick_ns);
+const char *chip_dir(const struct chip *c);
+/* Each rail holds it; the last one to let go ends it. */
+void chip_hold(struct chip *c);
+void chip_release(struct chip *c);
+
+/* Take over an open meter, which just gave these values, renews them every
+ * floor_ns (0: always) and takes cost_ns to read; its number, or -1: the chip is full.  Only before
+ * the chip is started, as is all below. */
+int chip_add(struct chip *c, const struct meter *m, const double values[METER_VALUES], int64_t floor_ns,
+	     int64_t cost_ns);
+size_t chip_meters(const struct chip *c);
+const struct place *chip_place(const struct chip *c, int meter);
+int64_t chip_period(const struct chip *c); /* how often it will be read; 0: at every tick */
+int64_t chip_cost(const struct chip *c);   /* what one pass over its meters takes */
+
+void chip_start(struct chip *c); /* from now on it is read by its thread */
+
+/* The newest values of a meter: NaN when they could not be read, or when the
+ * chip has not answered for long.  rate: passes a second that were finished, over the last second. */
+void chip_values(struct chip *c, int64_t t_ns, int meter, double values[METER_VALUES], double *rate);
+
+#endif

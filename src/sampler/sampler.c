@@ -1,0 +1,271 @@
+/* A tier is a thread that sleeps to absolute times, so that nothing it does
+ * adds up to a drift, and that wakes from its sleep at once when told to stop:
+ * the sleep is a futex on the stop word, which costs what clock_nanosleep()
+ * costs.  Between two sleeps there is no allocation, no lock and no stdio.
+ *
+ * SCHED_FIFO takes the late wake-ups on a busy machine from some percent to
+ * none.  Where it is refused the thread goes on without.  The priorities stay
+ * below 50, where the kernel runs its threaded interrupts. */
+#include "sampler/sampler.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nvmtop/clock.h"
+#include "nvmtop/intl.h"
+#include "sampler/grid.h"
+
+#define RING_SECONDS  4 /* the collecting thread may be away for so long */
+#define RING_ROWS_MIN 64
+
+struct sampler {
+	enum tier tier;
+	struct grid grid;
+	size_t width;
+	enum channel_kind *kinds; /* by column */
+	double *row;              /* what the probes see and hold */
+	double *rounded;          /* what the stream gets */
+	struct probe **probes;    /* those that read, then those that derive */
+	size_t n_read, n_probes;
+	int64_t newest_ns;
+	struct ring *ring;
+
+	pthread_t thread;
+	bool started;
+	_Atomic uint32_t stop, done;
+
+	atomic_uint_least64_t rows, late;
+	atomic_int_least64_t worst_late, newest;
+	atomic_bool realtime;
+};
+
+/* Fill in what the rig has for this tier; false: out of memory. */
+static bool take_over(struct sampler *s, const struct rig *rig, double hz)
+{
+	size_t rows = (size_t)(hz * RING_SECONDS);
+
+	s->width = rig->width[s->tier];
+	s->kinds = calloc(s->width + 1, sizeof(*s->kinds));
+	s->row = calloc(s->width + 1, sizeof(*s->row));
+	s->rounded = calloc(s->width + 1, sizeof(*s->rounded));
+	s->probes = calloc(rig->n_probes + 1, sizeof(struct probe *));
+	s->ring = ring_new(s->width, rows < RING_ROWS_MIN ? RING_ROWS_MIN : rows);
+	if (!s->kinds || !s->row || !s->rounded || !s->probes || !s->ring)
+		return false;
+	for (size_t i = 0; i < s->width; i++)
+		s->row[i] = NAN;
+	for (size_t i = 0; i < rig->n_channels; i++) {
+		const struct channel *c = &rig->channels[i];
+
+		if (c->tier == s->tier && c->column < s->width)
+			s->kinds[c->column] = c->kind;
+	}
+	for (int derived = 0; derived <= 1; derived++) {
+		for (size_t i = 0; i < rig->n_probes; i++) {
+			if (rig->probes[i]->tier == s->tier && rig->probes[i]->derived == derived)
+				s->probes[s->n_probes++] = rig->probes[i];
+		}
+		if (!derived)
+			s->n_read = s->n_probes;
+	}
+	return true;
+}
+
+struct sampler *sampler_new(enum tier tier, double hz, const struct rig *rig, struct err *e)
+{
+	struct sampler *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		goto no_memory;
+	s->tier = tier;
+	s->grid.period_ns = llround((double)NS_PER_S / hz);
+	if (!take_over(s, rig, hz))
+		goto no_memory;
+	return s;
+no_memory:
+	err_set(e, ERR_FAILED, _("Out of memory for the rows of the %s tier: lower its rate."),
+		tier_name(tier));
+	sampler_free(s);
+	return NULL;
+}
+
+void sampler_free(struct sampler *s)
+{
+	if (!s)
+		return;
+	ring_free(s->ring);
+	free(s->probes);
+	free(s->rounded);
+	free(s->row);
+	free(s->kinds);
+	free(s);
+}
+
+/* Due times stay on the multiples of the probe's own period, whatever the tier's. */
+static bool read_if_due(struct sampler *s, struct probe *p, int64_t due_ns, int64_t now_ns)
+{
+	if (p->period_ns > 0) {
+		if (due_ns < p->due_ns)
+			return false;
+		p->due_ns =
+			s->grid.start_ns + ((due_ns - s->grid.start_ns) / p->period_ns + 1) * p->period_ns;
+	}
+	p->ops->read(p, now_ns, s->row);
+	return true;
+}
+
+void sampler_tick(struct sampler *s, int64_t due_ns, int64_t now_ns, uint64_t late)
+{
+	bool renewed = false;
+
+	if (now_ns <= s->newest_ns)
+		now_ns = s->newest_ns + 1;
+	s->newest_ns = now_ns;
+	for (size_t i = 0; i < s->n_read; i++)
+		renewed |= read_if_due(s, s->probes[i], due_ns, now_ns);
+	if (renewed) {
+		for (size_t i = s->n_read; i < s->n_probes; i++)
+			s->probes[i]->ops->read(s->probes[i], now_ns, s->row);
+	}
+	for (size_t i = 0; i < s->width; i++)
+		s->rounded[i] = channel_round(s->kinds[i], s->row[i]);
+
+	if (ring_push(s->ring, now_ns, late, s->rounded))
+		atomic_fetch_add_explicit(&s->rows, 1, memory_order_relaxed);
+	if (late)
+		atomic_fetch_add_explicit(&s->late, late, memory_order_relaxed);
+	atomic_store_explicit(&s->newest, now_ns, memory_order_relaxed);
+}
+
+/* Returns when *word is not 0, when it was woken, at until_ns (CLOCK_MONOTONIC),
+ * or for no reason at all: the caller looks again. */
+static void futex_wait(_Atomic uint32_t *word, int64_t until_ns)
+{
+	struct timespec at = {.tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S};
+
+	syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, 0, &at, NULL, FUTEX_BITSET_MATCH_ANY);
+}
+
+static void futex_set(_Atomic uint32_t *word)
+{
+	atomic_store_explicit(word, 1, memory_order_release);
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Returns the time, at until_ns or later; or before that when told to stop. */
+static int64_t sleep_until(struct sampler *s, int64_t until_ns)
+{
+	int64_t now = clock_now_ns();
+
+	while (now < until_ns && !atomic_load_explicit(&s->stop, memory_order_acquire)) {
+		futex_wait(&s->stop, until_ns);
+		now = clock_now_ns();
+	}
+	return now;
+}
+
+static void settle(struct sampler *s)
+{
+	static const char *const names[TIERS] = {"nvmtop-fast", "nvmtop-medium", "nvmtop-slow"};
+	struct sched_param param = {.sched_priority = 20 - (int)s->tier};
+
+	prctl(PR_SET_NAME, names[s->tier]);
+	prctl(PR_SET_TIMERSLACK, 1UL);
+	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &param) == 0)
+		atomic_store_explicit(&s->realtime, true, memory_order_relaxed);
+}
+
+static void *sampler_run(void *arg)
+{
+	struct sampler *s = arg;
+	uint64_t late = 0;
+
+	settle(s);
+	for (;;) {
+		int64_t due = grid_due(&s->grid), now = sleep_until(s, due);
+
+		if (atomic_load_explicit(&s->stop, memory_order_acquire))
+			break;
+		if (now - due > atomic_load_explicit(&s->worst_late, memory_order_relaxed))
+			atomic_store_explicit(&s->worst_late, now - due, memory_order_relaxed);
+		late += grid_begin(&s->grid, now);
+		sampler_tick(s, grid_due(&s->grid), now, late);
+		late = grid_end(&s->grid, clock_now_ns());
+	}
+	futex_set(&s->done);
+	return NULL;
+}
+
+int sampler_start(struct sampler *s, int64_t grid_ns, struct err *e)
+{
+	sigset_t all, before;
+	int failed;
+
+	s->grid.start_ns = grid_ns;
+	s->grid.tick = 0;
+	for (size_t i = 0; i < s->n_probes; i++) {
+		s->probes[i]->due_ns = grid_ns;
+		if (s->probes[i]->start)
+			s->probes[i]->start(s->probes[i]);
+	}
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	failed = pthread_create(&s->thread, NULL, sampler_run, s);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (failed)
+		return err_sys(e, ERR_FAILED, failed, _("Cannot start the thread of the %s tier"),
+			       tier_name(s->tier));
+	s->started = true;
+	return 0;
+}
+
+void sampler_stop(struct sampler *s)
+{
+	futex_set(&s->stop);
+}
+
+/* Waits on a word of its own because pthread_timedjoin_np() counts in wall
+ * clock time, which may step. */
+bool sampler_join(struct sampler *s, int64_t until_ns)
+{
+	if (!s->started)
+		return true;
+	while (!atomic_load_explicit(&s->done, memory_order_acquire)) {
+		if (clock_now_ns() >= until_ns)
+			return false;
+		futex_wait(&s->done, until_ns);
+	}
+	pthread_join(s->thread, NULL);
+	s->started = false;
+	return true;
+}
+
+struct ring *sampler_ring(struct sampler *s)
+{
+	return s->ring;
+}
+
+int64_t sampler_period_ns(const struct sampler *s)
+{
+	return s->grid.period_ns;
+}
+
+void sampler_counts(const struct sampler *s, struct sampler_counts *out)
+{
+	out->rows = atomic_load_explicit(&s->rows, memory_order_relaxed);
+	out->late = atomic_load_explicit(&s->late, memory_order_relaxed);
+	out->lost = ring_lost(s->ring);
+	out->worst_late_ns = atomic_load_explicit(&s->worst_late, memory_order_relaxed);
+	out->newest_ns = atomic_load_explicit(&s->newest, memory_order_relaxed);
+	out->realtime = atomic_load_explicit(&s->realtime, memory_order_relaxed);
+}

@@ -1,0 +1,390 @@
+/* Bytes to events, by libtermkey in its abstract form: the bytes are read here
+ * and pushed into it, so that it neither reads, nor writes, nor changes the
+ * terminal's modes, and never waits.
+ *
+ * What 0.22 (in most distributions) gets wrong is mended before or behind it:
+ * - key_mouse from terminfo is taken for the X10 form even where it says SGR
+ *   (xterm, alacritty): hidden from it.
+ * - Its guess at UTF-8 reads the environment in the wrong order: told.
+ * - A CSI with 17 arguments overruns its array, one with a private or an
+ *   intermediate byte before a key's final indexes far outside its table, and a
+ *   stray 0x9b counts as CSI: cut short on the way in.  Of the private ones
+ *   only the mouse's is wanted.
+ * - A sequence longer than its buffer would block it: cut short likewise.
+ * - Home and End arrive as Find and Select where terminfo says otherwise. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termkey.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "nvmtop/clock.h"
+#include "term/input.h"
+
+#define CSI_SEMICOLONS  15             /* 16 arguments fit in libtermkey's array */
+#define CSI_DIGITS      9              /* in one argument */
+#define CSI_BYTES       160            /* less than its buffer of 256 */
+#define CSI_NOTHING     'y'            /* a final byte that means no key */
+#define NOT_A_CHARACTER 0xff           /* in no encoding that is read here: U+FFFD */
+#define PASTE_END_NS    (2 * NS_PER_S) /* without a byte: its end was lost */
+
+enum csi { CSI_NO, CSI_ESC, CSI_IN, CSI_CUT };
+
+struct input {
+	TermKey *tk;
+	bool utf8;
+	int64_t escape_ns;
+	int64_t read_ns; /* when the last bytes came */
+	bool waiting;    /* libtermkey has the beginning of something */
+	bool force;      /* what it has is all there will be */
+	bool pasting;
+	bool closed;
+	enum csi csi;
+	int semicolons, digits, length;
+	bool sgr;
+	int x10, follow; /* bytes still to come: of a mouse report, of a character */
+};
+
+static const char *mend_terminfo(const char *name, const char *value, void *unused)
+{
+	(void)unused;
+	return value && !strcmp(name, "key_mouse") && strcmp(value, "\033[M") ? NULL : value;
+}
+
+struct input *input_open(const char *term, bool utf8, int escape_ms)
+{
+	int flags = TERMKEY_FLAG_NOSTART | TERMKEY_FLAG_NOTERMIOS | TERMKEY_FLAG_CTRLC |
+		    TERMKEY_FLAG_CONVERTKP | (utf8 ? TERMKEY_FLAG_UTF8 : TERMKEY_FLAG_RAW);
+	struct input *in = calloc(1, sizeof *in);
+
+	if (!in)
+		return NULL;
+	in->utf8 = utf8;
+	in->escape_ns = escape_ms * NS_PER_MS;
+	in->tk = termkey_new_abstract(term, flags);
+	if (in->tk) {
+		termkey_hook_terminfo_getstr(in->tk, mend_terminfo, NULL);
+		termkey_set_canonflags(in->tk, TERMKEY_CANON_DELBS);
+		if (termkey_start(in->tk))
+			return in;
+	}
+	int num = errno;
+	input_close(in);
+	errno = num ? num : ENOMEM;
+	return NULL;
+}
+
+void input_close(struct input *in)
+{
+	if (!in)
+		return;
+	if (in->tk)
+		termkey_destroy(in->tk);
+	free(in);
+}
+
+/* UTF-8 that libtermkey can take: it looks for C1 controls before it looks for
+ * characters, and starts a sequence at a stray 0x9b. */
+static int filter_text(struct input *in, unsigned char c)
+{
+	bool inside = in->follow > 0 && c >= 0x80 && c < 0xc0;
+
+	in->follow = inside ? in->follow - 1 : 0;
+	if (c < 0x80 || inside)
+		return c;
+	if (!in->utf8)
+		return c < 0xa0 ? NOT_A_CHARACTER : c;
+	if (c < 0xc2 || c > 0xf4)
+		return NOT_A_CHARACTER;
+	in->follow = c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
+	return c;
+}
+
+static bool csi_goes_on(struct input *in, unsigned char c)
+{
+	if (c >= '0' && c <= '9')
+		in->digits++;
+	else
+		in->digits = 0;
+	in->semicolons += c == ';';
+	in->length++;
+	if (c == '<' && in->length == 1)
+		in->sgr = true;
+	else if (c < '0' || c > ';')
+		return false;
+	return in->semicolons <= CSI_SEMICOLONS && in->digits <= CSI_DIGITS && in->length <= CSI_BYTES;
+}
+
+/* What libtermkey may see in place of this byte: none, one or two. */
+static size_t filter(struct input *in, unsigned char c, char *out)
+{
+	size_t n = 0;
+
+	if (in->csi == CSI_IN || in->csi == CSI_CUT) {
+		if (c >= 0x20 && c < 0x40) {
+			if (in->csi == CSI_IN && csi_goes_on(in, c)) {
+				out[n++] = (char)c;
+				return n;
+			}
+			in->csi = CSI_CUT;
+			return n;
+		}
+		bool cut = in->csi == CSI_CUT || (in->sgr && c != 'M' && c != 'm');
+
+		in->csi = CSI_NO;
+		if (c >= 0x40 && c < 0x7f) {
+			out[n++] = cut ? CSI_NOTHING : (char)c;
+			in->x10 = c == 'M' && in->length == 0 ? 3 : 0;
+			return n;
+		}
+		out[n++] = CSI_NOTHING; /* this byte cannot be in one: it ends there */
+	}
+	if (in->x10 > 0) { /* three bytes of a mouse report, whatever they are */
+		in->x10--;
+		out[n++] = (char)c;
+		return n;
+	}
+	if (in->csi == CSI_ESC) {
+		in->csi = c == '[' ? CSI_IN : c == 27 ? CSI_ESC : CSI_NO;
+		in->semicolons = in->digits = in->length = 0;
+		in->sgr = false;
+	} else if (c == 27) {
+		in->csi = CSI_ESC;
+	}
+	if (c)
+		out[n++] = (char)filter_text(in, c);
+	return n;
+}
+
+size_t input_feed(struct input *in, const char *bytes, size_t n, int64_t t_ns)
+{
+	char clean[256];
+	size_t room = termkey_get_buffer_remaining(in->tk), kept = 0;
+
+	if (n == 0) {
+		if (in->waiting && t_ns >= in->read_ns + in->escape_ns)
+			in->force = true;
+		return 0;
+	}
+	if (room < 2) {
+		in->force = true; /* a full buffer that is no key yet will never be one */
+		return 0;
+	}
+	if (room > sizeof clean)
+		room = sizeof clean;
+	if (n > room / 2)
+		n = room / 2;
+	if (in->pasting && t_ns > in->read_ns + PASTE_END_NS)
+		in->pasting = false;
+	in->read_ns = t_ns;
+	for (size_t i = 0; i < n; i++)
+		kept += filter(in, (unsigned char)bytes[i], clean + kept);
+	if (kept)
+		termkey_push_bytes(in->tk, clean, kept);
+	return n;
+}
+
+void input_read(struct input *in, int fd)
+{
+	char bytes[128];
+	size_t room = termkey_get_buffer_remaining(in->tk) / 2;
+	int64_t now = clock_now_ns();
+
+	if (room == 0) {
+		in->force = true;
+		return;
+	}
+	/* no more than input_feed takes at once */
+	ssize_t n = read(fd, bytes, room < sizeof bytes ? room : sizeof bytes);
+	if (n > 0)
+		input_feed(in, bytes, (size_t)n, now);
+	else if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		input_feed(in, NULL, 0, now);
+	else
+		in->closed = true;
+}
+
+int input_timeout_ms(const struct input *in)
+{
+	if (!in->waiting)
+		return -1;
+	int64_t left = in->read_ns + in->escape_ns - clock_now_ns();
+	if (left <= 0)
+		return 0;
+	return left / NS_PER_MS >= INT_MAX ? INT_MAX : (int)((left + NS_PER_MS - 1) / NS_PER_MS);
+}
+
+static unsigned modifiers(int m)
+{
+	return (m & TERMKEY_KEYMOD_SHIFT ? MOD_SHIFT : 0u) | (m & TERMKEY_KEYMOD_ALT ? MOD_ALT : 0u) |
+	       (m & TERMKEY_KEYMOD_CTRL ? MOD_CTRL : 0u);
+}
+
+static uint32_t key_of_symbol(TermKeySym sym)
+{
+	switch (sym) {
+	case TERMKEY_SYM_BACKSPACE:
+	case TERMKEY_SYM_DEL:
+		return K_BACKSPACE;
+	case TERMKEY_SYM_TAB:
+		return K_TAB;
+	case TERMKEY_SYM_ENTER:
+	case TERMKEY_SYM_KPENTER:
+		return K_ENTER;
+	case TERMKEY_SYM_ESCAPE:
+		return K_ESC;
+	case TERMKEY_SYM_SPACE:
+		return ' ';
+	case TERMKEY_SYM_UP:
+		return K_UP;
+	case TERMKEY_SYM_DOWN:
+		return K_DOWN;
+	case TERMKEY_SYM_LEFT:
+		return K_LEFT;
+	case TERMKEY_SYM_RIGHT:
+		return K_RIGHT;
+	case TERMKEY_SYM_HOME:
+	case TERMKEY_SYM_FIND:
+		return K_HOME;
+	case TERMKEY_SYM_END:
+	case TERMKEY_SYM_SELECT:
+		return K_END;
+	case TERMKEY_SYM_PAGEUP:
+		return K_PGUP;
+	case TERMKEY_SYM_PAGEDOWN:
+		return K_PGDN;
+	case TERMKEY_SYM_INSERT:
+		return K_INSERT;
+	case TERMKEY_SYM_DELETE:
+		return K_DELETE;
+	default:
+		return K_NONE;
+	}
+}
+
+static uint32_t key_of_character(const struct input *in, long c)
+{
+	if (!in->utf8 && c >= 0x80 && c <= 0xff) {
+		wint_t wide = btowc((int)c);
+
+		c = wide == WEOF ? 0 : (long)wide;
+	}
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c > 0x10ffff ? (uint32_t)K_NONE : (uint32_t)c;
+}
+
+static bool translate_key(struct input *in, const TermKeyKey *k, struct event *ev)
+{
+	ev->kind = EVENT_KEY;
+	ev->mods = modifiers(k->modifiers);
+	ev->pasted = in->pasting;
+	if (k->type == TERMKEY_TYPE_FUNCTION)
+		ev->key = k->code.number >= 1 && k->code.number <= 12 ? K_F1 + (uint32_t)k->code.number - 1
+								      : K_NONE;
+	else if (k->type == TERMKEY_TYPE_KEYSYM)
+		ev->key = key_of_symbol(k->code.sym);
+	else
+		ev->key = key_of_character(in, k->code.codepoint);
+	if (ev->key == K_TAB && ev->mods & MOD_SHIFT) {
+		ev->key = K_BACKTAB;
+		ev->mods &= ~(unsigned)MOD_SHIFT;
+	} else if (ev->mods == MOD_CTRL && (ev->key == 'j' || ev->key == 'h')) {
+		/* a line feed, pasted or typed by a script; a backspace of old */
+		ev->key = ev->key == 'j' ? K_ENTER : K_BACKSPACE;
+		ev->mods = 0;
+	} else if ((ev->mods & MOD_CTRL) && (ev->mods & MOD_ALT) && ev->key >= '@' && ev->key <= '_') {
+		return false; /* a C1 control in disguise */
+	}
+	return ev->key != K_NONE;
+}
+
+static bool translate_mouse(struct input *in, const TermKeyKey *k, struct event *ev)
+{
+	TermKeyMouseEvent what;
+	int button, line, col;
+
+	if (termkey_interpret_mouse(in->tk, k, &what, &button, &line, &col) != TERMKEY_RES_KEY)
+		return false;
+	switch (what) {
+	case TERMKEY_MOUSE_PRESS:
+		ev->action = MOUSE_PRESS;
+		break;
+	case TERMKEY_MOUSE_DRAG:
+		ev->action = MOUSE_DRAG;
+		break;
+	case TERMKEY_MOUSE_RELEASE:
+		ev->action = MOUSE_RELEASE;
+		break;
+	default:
+		return false;
+	}
+	ev->kind = EVENT_MOUSE;
+	ev->mods = modifiers(k->modifiers);
+	ev->button = button;
+	ev->x = col > 0 ? col - 1 : 0;
+	ev->y = line > 0 ? line - 1 : 0;
+	return true;
+}
+
+/* Focus and paste are sequences that libtermkey leaves to us; their arguments
+ * are only there until its next key. */
+static bool translate_csi(struct input *in, const TermKeyKey *k, struct event *ev)
+{
+	long args[16];
+	size_t n = 16;
+	unsigned long final;
+
+	if (termkey_interpret_csi(in->tk, k, args, &n, &final) != TERMKEY_RES_KEY)
+		return false;
+	if (final == '~' && n == 1 && (args[0] == 200 || args[0] == 201))
+		in->pasting = args[0] == 200;
+	if ((final != 'I' && final != 'O') || n > 1)
+		return false;
+	ev->kind = EVENT_FOCUS;
+	ev->press = final == 'I';
+	return true;
+}
+
+static bool translate(struct input *in, const TermKeyKey *k, struct event *ev)
+{
+	switch (k->type) {
+	case TERMKEY_TYPE_UNICODE:
+	case TERMKEY_TYPE_FUNCTION:
+	case TERMKEY_TYPE_KEYSYM:
+		return translate_key(in, k, ev);
+	case TERMKEY_TYPE_MOUSE:
+		return translate_mouse(in, k, ev);
+	case TERMKEY_TYPE_UNKNOWN_CSI:
+		return translate_csi(in, k, ev);
+	default:
+		return false;
+	}
+}
+
+struct event input_event(struct input *in)
+{
+	for (;;) {
+		struct event ev = {.kind = EVENT_NONE, .t_ns = in->read_ns};
+		TermKeyKey k;
+		TermKeyResult r = in->force ? termkey_getkey_force(in->tk, &k) : termkey_getkey(in->tk, &k);
+
+		if (r == TERMKEY_RES_KEY) {
+			if (translate(in, &k, &ev))
+				return ev;
+			continue;
+		}
+		in->waiting = r == TERMKEY_RES_AGAIN;
+		if (in->force) { /* what was half there is used up: what comes is new */
+			in->follow = in->x10 = 0;
+			in->csi = CSI_NO;
+		}
+		in->force = false;
+		if (in->closed) {
+			in->closed = false;
+			ev.kind = EVENT_CLOSED;
+			ev.t_ns = clock_now_ns();
+		}
+		return ev;
+	}
+}

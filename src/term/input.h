@@ -1,0 +1,29 @@
+/* input: bytes from the terminal to events. */
+#ifndef TERM_INPUT_H
+#define TERM_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nvmtop/event.h"
+
+struct input;
+
+/* term: $TERM.  utf8: the locale's charset; otherwise one byte is one
+ * character.  escape_ms: how long an ESC waits for the rest.  NULL: errno. */
+struct input *input_open(const char *term, bool utf8, int escape_ms);
+void input_close(struct input *in);
+
+/* Read what is there on fd (non-blocking), or find that an escape has waited
+ * long enough.  Then fetch events until EVENT_NONE. */
+void input_read(struct input *in, int fd);
+/* The same for bytes that are already here; returns how many were taken, and
+ * is to be called again with the rest after the events were fetched. */
+size_t input_feed(struct input *in, const char *bytes, size_t n, int64_t t_ns);
+struct event input_event(struct input *in);
+
+/* How long poll may wait before input_read must be called; -1: for ever. */
+int input_timeout_ms(const struct input *in);
+
+#endif

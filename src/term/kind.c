@@ -1,0 +1,86 @@
+/* What terminfo knows of a kind of terminal.  A file of its own because
+ * <term.h> claims hundreds of plain words for its macros. */
+#include <string.h>
+#include <term.h>
+
+#include "nvmtop/intl.h"
+#include "term/kind.h"
+
+int kind_check(const char *term, int fd, struct err *e)
+{
+	char name[64];
+	int found = 0;
+	bool able = false;
+
+	if (!term || !*term)
+		return err_set(
+			e, ERR_USAGE,
+			_("TERM is not set, so nothing can be drawn on this terminal; set it, or use "
+			  "--record to "
+			  "record, --once to print one reading, or --print WxH to print one frame as text"));
+	if (setupterm(term, fd, &found) == 0) {
+		const char *move = tigetstr("cup");
+
+		able = move && move != (char *)-1;
+		del_curterm(cur_term);
+	}
+	if (able)
+		return 0;
+	text_printable(name, sizeof name, term, strlen(term));
+	if (found == 1 || !strcmp(term, "dumb"))
+		return err_set(e, ERR_USAGE,
+			       _("a terminal of the kind \"%s\" cannot show the screen; use --record to "
+				 "record, --once "
+				 "to print one reading, or --print WxH to print one frame as text"),
+			       name);
+	return err_set(
+		e, ERR_USAGE,
+		_("TERM is \"%s\", a kind of terminal that is not known here; set it to one that is, or use "
+		  "--record to record, --once to print one reading, or --print WxH to print one frame as "
+		  "text"),
+		name);
+}
+
+static bool begins(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
+bool kind_reports(const char *term)
+{
+	/* Some of these say nothing about a mouse in terminfo and have one; the
+	 * Linux console says that it has one and prints the mode's switch. */
+	static const char *const kinds[] = {"xterm",   "tmux",    "screen",  "rxvt", "alacritty", "foot",
+					    "kitty",   "konsole", "gnome",   "vte",  "putty",     "mintty",
+					    "wezterm", "contour", "ghostty", "iterm"};
+	const char *mouse = tigetstr("kmous");
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (begins(term, kinds[i]))
+			return true;
+	return mouse && mouse != (char *)-1 && !begins(term, "linux");
+}
+
+/* Where tputs puts its bytes: it takes no argument for it. */
+static char *sink;
+static size_t sink_used, sink_size;
+
+static int sink_put(int c)
+{
+	if (sink_used + 1 < sink_size) {
+		sink[sink_used++] = (char)c;
+		sink[sink_used] = 0;
+	}
+	return c;
+}
+
+void kind_append(char *to, size_t size, const char *capability)
+{
+	const char *s = tigetstr(capability);
+
+	sink = to;
+	sink_used = strlen(to);
+	sink_size = size;
+	if (s && s != (char *)-1)
+		tputs(s, 1, sink_put);
+}

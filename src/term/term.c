@@ -1,0 +1,496 @@
+/* Cells to the terminal, through ncurses; the one file that knows it.
+ *
+ * ncurses is kept to what it does best: from two grids of cells it makes the
+ * shortest way for this terminal from the one to the other.  It does not own
+ * the terminal: it writes into a file in memory, from which the bytes go on
+ * through tty.c, which never blocks; the modes are set there too; it installs
+ * no signal handler that stays; and it reads nothing (input.c does).
+ *
+ * A frame is only begun when the one before it has gone out.  What comes in
+ * between replaces the frame that waits, so a slow line shows fewer frames and
+ * never old ones, and the last picture always arrives. */
+#include <curses.h>
+#include <errno.h>
+#include <langinfo.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "nvmtop/clock.h"
+#include "nvmtop/intl.h"
+#include "nvmtop/term.h"
+#include "term/crash.h"
+#include "term/input.h"
+#include "term/kind.h"
+#include "term/palette.h"
+#include "term/tty.h"
+
+#define BUSY_MS        20 /* how soon to look again whether the line is free */
+#define SIZE_MAX_CELLS 1000
+
+/* Reports of buttons and dragging, in SGR form; of focus; brackets round pastes. */
+static const char reports_on[] = "\033[?1002h\033[?1006h\033[?1004h\033[?2004h";
+static const char reports_off[] = "\033[?2004l\033[?1004l\033[?1006l\033[?1002l";
+
+struct grid {
+	struct cell *cells;
+	int w, h;
+};
+
+struct term {
+	struct tty tty;
+	struct input *input;
+	SCREEN *screen;
+	FILE *out; /* what ncurses writes, in memory */
+	int w, h;
+	bool utf8;
+	bool reports; /* it knows mouse, focus and paste reports */
+	bool on;      /* the terminal is ours */
+	bool repaint;
+	bool stale; /* `next` is not yet on its way */
+	bool resized, tell_resize;
+	struct grid next, shown;
+	cchar_t *row; /* as many as shown.w */
+	attr_t attributes[STYLES];
+	short pair[STYLES];
+	/* Around the time the terminal is ours, beyond what ncurses sends; and
+	 * all of it, for when ncurses cannot be asked. */
+	char enter[128], leave[128], way_out[512];
+};
+
+enum charset term_charset(void)
+{
+	const char *term = getenv("TERM");
+
+	if (strcmp(nl_langinfo(CODESET), "UTF-8"))
+		return CHARSET_ASCII;
+	return term && !strncmp(term, "linux", 5) ? CHARSET_BLOCKS : CHARSET_BRAILLE;
+}
+
+/* Pass on what ncurses has written. */
+static int pass_on(struct term *t)
+{
+	char buf[4096];
+	int fd = fileno(t->out), rc = 0;
+	ssize_t n;
+
+	fflush(t->out);
+	if (lseek(fd, 0, SEEK_CUR) == 0)
+		return 0;
+	lseek(fd, 0, SEEK_SET);
+	while ((n = read(fd, buf, sizeof buf)) > 0)
+		if (tty_queue(&t->tty, buf, (size_t)n) < 0)
+			rc = -1;
+	lseek(fd, 0, SEEK_SET);
+	if (ftruncate(fd, 0) < 0)
+		rc = -1;
+	return rc;
+}
+
+static int grid_size(struct grid *g, int w, int h)
+{
+	size_t n = (size_t)w * (size_t)h;
+
+	if (g->cells && g->w == w && g->h == h)
+		return 0;
+	struct cell *cells = calloc(n ? n : 1, sizeof *cells);
+	if (!cells)
+		return -1;
+	free(g->cells);
+	*g = (struct grid) {cells, w, h};
+	return 0;
+}
+
+/* Ask the kernel for the size and make everything fit; -1: out of memory. */
+static int fit(struct term *t)
+{
+	int w = t->w, h = t->h;
+
+	if (!tty_size(&t->tty, &w, &h) && w == 0) {
+		w = COLS; /* from $COLUMNS or terminfo: a serial line has no size */
+		h = LINES;
+	}
+	w = w < 1 ? 1 : w > SIZE_MAX_CELLS ? SIZE_MAX_CELLS : w;
+	h = h < 1 ? 1 : h > SIZE_MAX_CELLS ? SIZE_MAX_CELLS : h;
+	cchar_t *row = realloc(t->row, (size_t)w * sizeof *row);
+	if (!row)
+		return -1;
+	t->row = row;
+	if (grid_size(&t->shown, w, h) < 0)
+		return -1;
+	if (COLS != w || LINES != h)
+		resize_term(h, w);
+	t->w = w;
+	t->h = h;
+	t->repaint = true;
+	return 0;
+}
+
+static void choose_looks(struct term *t, enum colour_choice choice)
+{
+	int colours = palette_colours(choice, tigetnum("colors"));
+
+	if (colours && (start_color() != OK || use_default_colors() != OK))
+		colours = 0;
+	for (int s = 0; s < STYLES; s++) {
+		struct look l = palette_look((enum style)s, colours);
+
+		t->attributes[s] = (l.attributes & LOOK_BOLD ? A_BOLD : 0) |
+				   (l.attributes & LOOK_DIM ? A_DIM : 0) |
+				   (l.attributes & LOOK_UNDERLINE ? A_UNDERLINE : 0) |
+				   (l.attributes & LOOK_REVERSE ? A_REVERSE : 0);
+		if (colours && (l.fg >= 0 || l.bg >= 0) && init_pair((short)(s + 1), l.fg, l.bg) == OK)
+			t->pair[s] = (short)(s + 1);
+	}
+}
+
+/* ncurses, on a file in memory. */
+static int start_curses(struct term *t, const char *term, enum colour_choice colour)
+{
+	static const int touched[] = {SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
+	static const char *const end[] = {"sgr0", "op", "cnorm", "rmcup"};
+	struct sigaction was[4];
+	int fd = memfd_create("screen", MFD_CLOEXEC);
+
+	t->out = fd < 0 ? NULL : fdopen(fd, "w+");
+	if (!t->out) {
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	/* it installs handlers of its own for these; the program has better ones */
+	for (int i = 0; i < 4; i++)
+		sigaction(touched[i], NULL, &was[i]);
+	t->screen = newterm(term, t->out, t->out);
+	for (int i = 0; i < 4; i++)
+		sigaction(touched[i], &was[i], NULL);
+	if (!t->screen) {
+		errno = ENOMEM;
+		return -1;
+	}
+	nonl();
+	noecho();
+	typeahead(-1);
+	leaveok(stdscr, TRUE);
+	scrollok(stdscr, FALSE);
+	curs_set(0);
+	choose_looks(t, colour);
+	t->reports = kind_reports(term);
+	kind_append(t->enter, sizeof t->enter, "smkx");
+	if (t->reports) {
+		strcat(t->enter, reports_on);
+		strcat(t->leave, reports_off);
+	}
+	kind_append(t->leave, sizeof t->leave, "rmkx");
+	strcpy(t->way_out, t->leave);
+	for (size_t i = 0; i < sizeof end / sizeof *end; i++)
+		kind_append(t->way_out, sizeof t->way_out, end[i]);
+	/* It has begun with the size that terminfo says.  Let it end and forget
+	 * that: the first frame begins anew with the true one, as after a stop. */
+	if (fit(t) < 0)
+		return -1;
+	endwin();
+	fflush(t->out);
+	lseek(fd, 0, SEEK_SET);
+	return ftruncate(fd, 0);
+}
+
+static void arm(struct term *t)
+{
+	static char bytes[sizeof t->way_out]; /* outlives the terminal: a crash comes when it likes */
+	struct crash_plan plan = {.fd = t->tty.fd,
+				  .shell = t->tty.shell,
+				  .bytes = bytes,
+				  .parked = t->tty.parked,
+				  .real_stderr = t->tty.real_stderr};
+
+	crash_rest();
+	strcpy(bytes, t->way_out);
+	plan.n = strlen(bytes);
+	crash_arm(&plan);
+}
+
+/* The terminal becomes ours: at the start and after a stop. */
+static int take(struct term *t)
+{
+	if (tty_raw(&t->tty) < 0)
+		return -1;
+	tty_park(&t->tty);
+	arm(t);
+	t->on = true;
+	return tty_queue(&t->tty, t->enter, strlen(t->enter));
+}
+
+/* And the shell's again. */
+static void give(struct term *t)
+{
+	if (!t->on)
+		return;
+	t->on = false;
+	tty_queue(&t->tty, t->leave, strlen(t->leave));
+	endwin();
+	pass_on(t);
+	if (!tty_drain(&t->tty)) {
+		/* it takes nothing: throw the frame away, the short way out may still fit */
+		tty_drop(&t->tty);
+		tty_queue(&t->tty, t->way_out, strlen(t->way_out));
+		tty_flush(&t->tty);
+		tty_drop(&t->tty);
+	}
+	crash_rest();
+	tty_cooked(&t->tty);
+	tty_unpark(&t->tty);
+}
+
+static int escape_ms(const struct term_options *o)
+{
+	const char *env = getenv("ESCDELAY");
+	char *end;
+	long ms = o->escape_ms;
+
+	if (ms <= 0 && env && *env) {
+		ms = strtol(env, &end, 10);
+		if (*end)
+			ms = 0;
+	}
+	return ms <= 0 ? 50 : ms > 5000 ? 5000 : (int)ms;
+}
+
+struct term *term_open(const struct term_options *o, struct err *e)
+{
+	const char *term = getenv("TERM");
+	struct term *t = calloc(1, sizeof *t);
+
+	if (!t) {
+		err_sys(e, ERR_FAILED, ENOMEM, _("cannot open the screen"));
+		return NULL;
+	}
+	if (tty_open(&t->tty, e) < 0)
+		goto fail;
+	if (kind_check(term, t->tty.fd, e) < 0)
+		goto fail;
+	t->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	t->input = input_open(term, t->utf8, escape_ms(o));
+	if (!t->input) {
+		err_sys(e, ERR_FAILED, errno, _("cannot read keys from a terminal of the kind \"%s\""), term);
+		goto fail;
+	}
+	if (start_curses(t, term, o->colour) < 0 || take(t) < 0) {
+		err_sys(e, ERR_FAILED, errno, _("cannot open the screen on the terminal"));
+		goto fail;
+	}
+	tty_flush(&t->tty);
+	return t;
+fail:
+	term_close(t);
+	return NULL;
+}
+
+void term_close(struct term *t)
+{
+	if (!t)
+		return;
+	give(t);
+	crash_disarm();
+	if (t->screen)
+		delscreen(t->screen);
+	if (t->out)
+		fclose(t->out);
+	input_close(t->input);
+	tty_close(&t->tty);
+	free(t->row);
+	free(t->next.cells);
+	free(t->shown.cells);
+	free(t);
+}
+
+int term_fd(const struct term *t)
+{
+	return t->tty.fd;
+}
+
+int term_timeout_ms(const struct term *t)
+{
+	int ms = input_timeout_ms(t->input);
+
+	if (t->tell_resize)
+		return 0;
+	if ((t->stale || t->tty.from < t->tty.to) && !t->tty.gone && (ms < 0 || ms > BUSY_MS))
+		ms = BUSY_MS;
+	return ms;
+}
+
+void term_size(const struct term *t, int *w, int *h)
+{
+	*w = t->w;
+	*h = t->h;
+}
+
+bool term_resized(struct term *t)
+{
+	int w = t->w, h = t->h;
+	bool changed = t->resized;
+
+	t->resized = false;
+	if (tty_size(&t->tty, &w, &h) && (w != t->w || h != t->h)) {
+		int was_w = t->w, was_h = t->h;
+
+		if (fit(t) == 0 && (was_w != t->w || was_h != t->h))
+			changed = true;
+	}
+	return changed;
+}
+
+static bool same(const struct cell *a, const struct cell *b, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (a[i].ch[0] != b[i].ch[0] || a[i].ch[1] != b[i].ch[1] || a[i].style != b[i].style)
+			return false;
+	return true;
+}
+
+/* What a cell may put on the terminal: one character as wide as its place. */
+static int glyph(const struct term *t, const struct cell *c, int room, wchar_t out[3])
+{
+	int width = 1;
+
+	memset(out, 0, 3 * sizeof *out);
+	out[0] = c->ch[0];
+	if (!t->utf8) {
+		if (out[0] < 32 || out[0] > 126)
+			out[0] = L'?';
+	} else {
+		width = wcwidth(out[0]);
+		if (width < 1 || width > room) {
+			out[0] = width > room ? L' ' : L'?';
+			width = 1;
+		} else if (c->ch[1] && wcwidth(c->ch[1]) == 0) {
+			out[1] = c->ch[1];
+		}
+	}
+	return width;
+}
+
+static void put_row(struct term *t, int y, const struct cell *cells, int n)
+{
+	static const struct cell blank = {.ch = {L' '}, .style = STYLE_TEXT};
+	int used = 0;
+
+	for (int x = 0; x < t->w;) {
+		const struct cell *c = x < n ? &cells[x] : &blank;
+		wchar_t text[3];
+		int style = c->style < STYLES ? c->style : STYLE_TEXT;
+
+		if (c->ch[0] == 0)
+			c = &blank; /* half of a wide character that is not there */
+		/* ncurses counts a wide character as one element here */
+		x += glyph(t, c, t->w - x, text);
+		setcchar(&t->row[used++], text, t->attributes[style], t->pair[style], NULL);
+	}
+	mvadd_wchnstr(y, 0, t->row, used);
+}
+
+/* The frame that waits goes to ncurses, row by row where it differs, and what
+ * ncurses makes of it goes on its way. */
+static int send_frame(struct term *t)
+{
+	int n = t->next.w < t->w ? t->next.w : t->w;
+	bool changed = t->repaint;
+
+	t->stale = false;
+	for (int y = 0; y < t->h; y++) {
+		const struct cell *row = y < t->next.h ? &t->next.cells[(size_t)y * (size_t)t->next.w] : NULL;
+		struct cell *was = &t->shown.cells[(size_t)y * (size_t)t->w];
+		int cells = row ? n : 0;
+
+		if (!t->repaint && same(row, was, cells))
+			continue;
+		changed = true;
+		put_row(t, y, row, cells);
+		if (cells)
+			memcpy(was, row, (size_t)cells * sizeof *was);
+	}
+	if (!changed)
+		return 0;
+	if (t->repaint)
+		clearok(curscr, TRUE);
+	t->repaint = false;
+	wnoutrefresh(stdscr);
+	doupdate();
+	if (pass_on(t) < 0)
+		t->repaint = true; /* out of memory: bytes are missing */
+	tty_flush(&t->tty);
+	return t->tty.gone ? -1 : 0;
+}
+
+int term_draw(struct term *t, const struct canvas *c)
+{
+	if (t->tty.gone)
+		return -1;
+	/* a frame of another size than the last: its old rows say nothing */
+	if (t->next.w != c->w || t->next.h != c->h)
+		t->repaint = true;
+	if (grid_size(&t->next, c->w, c->h) < 0)
+		return 0;
+	if (c->w && c->h)
+		memcpy(t->next.cells, c->cells, (size_t)c->w * (size_t)c->h * sizeof *c->cells);
+	t->stale = true;
+	return tty_ready(&t->tty) ? send_frame(t) : 0;
+}
+
+void term_repaint(struct term *t)
+{
+	t->repaint = true;
+}
+
+void term_read(struct term *t)
+{
+	input_read(t->input, t->tty.fd);
+	if (t->stale && tty_ready(&t->tty))
+		send_frame(t);
+	else
+		tty_flush(&t->tty);
+}
+
+struct event term_event(struct term *t)
+{
+	if (t->tell_resize) {
+		t->tell_resize = false;
+		return (struct event) {.kind = EVENT_RESIZE, .t_ns = clock_now_ns()};
+	}
+	struct event ev = input_event(t->input);
+	if (ev.kind == EVENT_CLOSED)
+		t->tty.gone = true;
+	return ev;
+}
+
+void term_suspend(struct term *t)
+{
+	struct sigaction stop = {.sa_handler = SIG_DFL}, was;
+	sigset_t tstp, mask;
+
+	if (t->tty.gone)
+		return;
+	give(t);
+	sigemptyset(&tstp);
+	sigaddset(&tstp, SIGTSTP);
+	sigaction(SIGTSTP, &stop, &was);
+	/* The whole job, as the key does where the kernel sees it: a script that
+	 * started us would otherwise wait for us, and its shell for it. */
+	kill(0, SIGTSTP);
+	pthread_sigmask(SIG_UNBLOCK, &tstp, &mask);
+	/* stopped here, until fg; nothing stops where there is no shell to do that */
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	sigaction(SIGTSTP, &was, NULL);
+
+	int was_w = t->w, was_h = t->h;
+	if (take(t) < 0)
+		t->tty.gone = true;
+	else if (fit(t) == 0 && (was_w != t->w || was_h != t->h))
+		t->resized = t->tell_resize = true;
+	if (t->next.cells)
+		t->stale = true; /* the first bytes must be the screen's, whoever asks first */
+}

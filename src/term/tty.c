@@ -1,0 +1,212 @@
+/* The line to the terminal.
+ *
+ * A terminal may take bytes slowly (a serial console), or not at all for a
+ * while (a stopped ssh, a held scroll bar).  The sampler does not care, but
+ * keys and signals are read by the thread that draws, so it must never sleep
+ * in a write.  The terminal is therefore opened a second time, as a file of
+ * our own whose O_NONBLOCK the shell does not inherit, and what the kernel
+ * does not take waits in a queue here.
+ *
+ * /dev/tty, not stdin and stdout: both may be redirected. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "nvmtop/clock.h"
+#include "nvmtop/intl.h"
+#include "term/tty.h"
+
+#define DRAIN_STALL_MS 500 /* without a byte taken */
+#define DRAIN_TOTAL_MS 3000
+#define PARKED_PRINTED 65536 /* of parked stderr, the end counts */
+
+int tty_open(struct tty *t, struct err *e)
+{
+	*t = (struct tty) {.fd = -1, .parked = -1, .real_stderr = -1};
+	t->fd = open("/dev/tty", O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (t->fd < 0)
+		return err_sys(e, ERR_USAGE, errno,
+			       _("there is no terminal for the screen; use --record to record without one, "
+				 "--once to "
+				 "print one reading, or --print WxH to print one frame as text: /dev/tty"));
+	if (tcgetattr(t->fd, &t->shell) < 0) {
+		err_sys(e, ERR_USAGE, errno,
+			_("the terminal cannot be used for the screen; use --record, --once or --print WxH "
+			  "instead: /dev/tty"));
+		tty_close(t);
+		return -1;
+	}
+	return 0;
+}
+
+void tty_close(struct tty *t)
+{
+	tty_unpark(t);
+	if (t->fd >= 0)
+		close(t->fd);
+	t->fd = -1;
+	free(t->queue);
+	t->queue = NULL;
+	t->from = t->to = t->size = 0;
+}
+
+int tty_raw(struct tty *t)
+{
+	struct sigaction stop = {.sa_handler = SIG_DFL}, was;
+	sigset_t ttou, mask;
+	struct termios raw;
+
+	sigemptyset(&ttou);
+	sigaddset(&ttou, SIGTTOU);
+	sigaction(SIGTTOU, &stop, &was);
+	pthread_sigmask(SIG_UNBLOCK, &ttou, &mask);
+	/* in the background this first call stops us; by the time we are in
+	 * front again the shell may have changed the modes */
+	int rc = tcgetattr(t->fd, &raw);
+	if (rc == 0)
+		rc = tcsetattr(t->fd, TCSANOW, &raw);
+	if (rc == 0 && tcgetattr(t->fd, &raw) == 0) {
+		t->shell = raw;
+		/* OPOST off: the curses library counts on \n going straight down */
+		raw.c_iflag &= ~(tcflag_t)(BRKINT | PARMRK | ISTRIP | INLCR | IGNCR | ICRNL | IXON);
+		raw.c_oflag &= ~(tcflag_t)OPOST;
+		raw.c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ICANON | ISIG | IEXTEN);
+		raw.c_cc[VMIN] = 1;
+		raw.c_cc[VTIME] = 0;
+		rc = tcsetattr(t->fd, TCSANOW, &raw);
+	}
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	sigaction(SIGTTOU, &was, NULL);
+	return rc;
+}
+
+void tty_cooked(struct tty *t)
+{
+	/* not TCSADRAIN: a terminal that takes nothing would hold us here */
+	tcsetattr(t->fd, TCSANOW, &t->shell);
+}
+
+int tty_queue(struct tty *t, const char *bytes, size_t n)
+{
+	if (t->from == t->to)
+		t->from = t->to = 0;
+	if (n > t->size - t->to) {
+		size_t size = t->to + n + 4096;
+		char *bigger = realloc(t->queue, size);
+
+		if (!bigger)
+			return -1;
+		t->queue = bigger;
+		t->size = size;
+	}
+	if (n)
+		memcpy(t->queue + t->to, bytes, n);
+	t->to += n;
+	return 0;
+}
+
+bool tty_flush(struct tty *t)
+{
+	while (t->from < t->to && !t->gone) {
+		ssize_t n = write(t->fd, t->queue + t->from, t->to - t->from);
+
+		if (n > 0)
+			t->from += (size_t)n;
+		else if (n < 0 && errno == EAGAIN)
+			return false;
+		else if (!(n < 0 && errno == EINTR))
+			t->gone = true;
+	}
+	if (t->gone)
+		t->from = t->to = 0;
+	return true;
+}
+
+bool tty_ready(struct tty *t)
+{
+	struct pollfd p = {.fd = t->fd, .events = POLLOUT};
+
+	/* the kernel says POLLOUT when fewer than 256 bytes wait for the line:
+	 * on a serial console a frame is drawn when the last one is out, not
+	 * when it fits behind it */
+	return tty_flush(t) && (t->gone || (poll(&p, 1, 0) == 1 && (p.revents & POLLOUT)));
+}
+
+bool tty_drain(struct tty *t)
+{
+	int64_t end = clock_now_ns() + DRAIN_TOTAL_MS * NS_PER_MS;
+
+	while (!tty_flush(t)) {
+		struct pollfd p = {.fd = t->fd, .events = POLLOUT};
+		size_t before = t->to - t->from;
+
+		if (clock_now_ns() >= end || poll(&p, 1, DRAIN_STALL_MS) == 0)
+			return false;
+		if (tty_flush(t))
+			return true;
+		if (t->to - t->from == before) {
+			/* "writable", and yet it takes nothing: do not spin */
+			poll(NULL, 0, 10);
+		}
+	}
+	return true;
+}
+
+void tty_drop(struct tty *t)
+{
+	t->from = t->to = 0;
+	tcflush(t->fd, TCOFLUSH);
+}
+
+bool tty_size(const struct tty *t, int *w, int *h)
+{
+	struct winsize ws;
+
+	if (ioctl(t->fd, TIOCGWINSZ, &ws) < 0 || ws.ws_col == 0 || ws.ws_row == 0)
+		return false;
+	*w = ws.ws_col;
+	*h = ws.ws_row;
+	return true;
+}
+
+void tty_park(struct tty *t)
+{
+	/* somebody who wrote 2>file wants to see it there, and at once */
+	if (t->real_stderr >= 0 || !isatty(STDERR_FILENO))
+		return;
+	if (t->parked < 0)
+		t->parked = memfd_create("stderr", MFD_CLOEXEC);
+	if (t->parked < 0)
+		return;
+	t->real_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (t->real_stderr >= 0 && dup2(t->parked, STDERR_FILENO) < 0) {
+		close(t->real_stderr);
+		t->real_stderr = -1;
+	}
+}
+
+void tty_unpark(struct tty *t)
+{
+	char buf[4096];
+	ssize_t n;
+
+	if (t->real_stderr >= 0) {
+		dup2(t->real_stderr, STDERR_FILENO);
+		close(t->real_stderr);
+		t->real_stderr = -1;
+		off_t size = lseek(t->parked, 0, SEEK_END);
+		lseek(t->parked, size > PARKED_PRINTED ? size - PARKED_PRINTED : 0, SEEK_SET);
+		while ((n = read(t->parked, buf, sizeof buf)) > 0)
+			if (write(STDERR_FILENO, buf, (size_t)n) < 0)
+				break;
+	}
+	if (t->parked >= 0)
+		close(t->parked);
+	t->parked = -1;
+}

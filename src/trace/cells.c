@@ -1,0 +1,136 @@
+/* Rows are read where they lie in the mapped file.  Values of many rows at once
+ * go field by field, so that the loops are plain. */
+#include <math.h>
+
+#include "trace/reader.h"
+
+const uint8_t *row_at(const struct trace *t, enum tier tier, uint64_t row)
+{
+	return t->map + t->section[tier].at + (size_t)row * row_size[tier];
+}
+
+int64_t row_ns(const struct trace *t, enum tier tier, uint64_t row)
+{
+	int64_t ns = 0;
+
+	row_time(row_at(t, tier, row), &ns);
+	return t->session.start.mono_ns + ns;
+}
+
+uint64_t row_find(const struct trace *t, enum tier tier, int64_t t_ns)
+{
+	uint64_t lo = 0, hi = t->section[tier].rows;
+
+	while (lo < hi) {
+		uint64_t mid = lo + (hi - lo) / 2;
+
+		if (row_ns(t, tier, mid) < t_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+bool columns_check(struct trace *t, struct columns *c)
+{
+	if (!c->checked) {
+		size_t n = COLUMNS_HEAD + (size_t)c->head.rows * c->head.columns * 8;
+		const uint8_t *payload = t->map + c->chunk + CHUNK_HEAD;
+
+		c->good = get_u32(payload + n) == chunk_crc(payload, n);
+		c->checked = true;
+	}
+	return c->good;
+}
+
+/* Of the chunks of a tier, the last that begins at or before the row. */
+static size_t columns_find(const struct trace *t, enum tier tier, uint64_t row)
+{
+	size_t lo = 0, hi = t->n_columns[tier];
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->columns[tier][mid].head.row <= row)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo > 0 ? lo - 1 : 0;
+}
+
+static void extra_read(struct trace *t, enum tier tier, unsigned slot, uint64_t first, size_t n, double *out)
+{
+	for (size_t i = 0; i < n; i++)
+		out[i] = NAN;
+	for (size_t k = columns_find(t, tier, first); k < t->n_columns[tier]; k++) {
+		struct columns *c = &t->columns[tier][k];
+		uint64_t from = c->head.row > first ? c->head.row : first;
+		uint64_t to = c->head.row + c->head.rows;
+
+		if (c->head.row >= first + n)
+			break;
+		if (to > first + n)
+			to = first + n;
+		if (slot >= c->head.columns || from >= to || !columns_check(t, c))
+			continue;
+		for (uint64_t r = from; r < to; r++)
+			out[r - first] =
+				get_f64(t->map + c->at + 8 * ((r - c->head.row) * c->head.columns + slot));
+	}
+}
+
+/* Lay the runs of the channel over the values. */
+static void runs_apply(const struct trace *t, const struct source *s, uint64_t first, size_t n, double *out)
+{
+	size_t lo = s->run, hi = s->run + s->n_runs;
+
+	while (lo < hi) { /* the first run that ends behind the first row */
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->runs[mid].row + t->runs[mid].count <= first)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < s->run + s->n_runs && t->runs[lo].row < first + n; lo++) {
+		const struct run *r = &t->runs[lo];
+		uint64_t from = r->row > first ? r->row : first;
+		uint64_t to = r->row + r->count < first + n ? r->row + r->count : first + n;
+
+		for (; from < to; from++)
+			out[from - first] = r->value;
+	}
+}
+
+void cells_read(struct trace *t, size_t channel, uint64_t first, size_t n, double *out)
+{
+	const struct source *s = &t->sources[channel];
+	enum tier tier = t->channels[channel].tier;
+	enum field field = (enum field)s->place.field;
+	unsigned slot = s->place.slot;
+	size_t step = row_size[tier];
+	const uint8_t *row = row_at(t, tier, first);
+
+	if (field == FIELD_EXTRA) {
+		extra_read(t, tier, slot, first, n, out);
+	} else if (field == FIELD_CORE) {
+		row += F_CORES + 4 * slot; /* most channels are cores */
+		for (size_t i = 0; i < n; i++, row += step)
+			out[i] = (double)get_f32(row);
+	} else {
+		for (size_t i = 0; i < n; i++, row += step)
+			out[i] = cell_decode(row, field, slot);
+	}
+	if (s->n_runs > 0)
+		runs_apply(t, s, first, n, out);
+}
+
+double cell_read(struct trace *t, size_t channel, uint64_t row)
+{
+	double v;
+
+	cells_read(t, channel, row, 1, &v);
+	return v;
+}

@@ -1,0 +1,575 @@
+/* Joining reads the journal a few times from its beginning to its end with
+ * buffers of fixed size: once to see how far it is whole, once for each section
+ * of version 1, once for the extension.  What comes in many small chunks there
+ * (a quarter of a second each) leaves in few large ones.
+ *
+ * Rows of the extension are found by their number, so a row that a damaged
+ * journal no longer has must not move those behind it: it stays as a row with
+ * nothing but a time between those of its neighbours. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nvmtop/intl.h"
+#include "trace/join.h"
+#include "trace/journal.h"
+#include "trace/output.h"
+
+#define COLLECT_SIZE 262144
+
+/* Payload of one id (and tier) that waits to become one chunk. */
+struct collect {
+	uint32_t id;
+	struct columns_head columns;
+	size_t used; /* payload bytes */
+	uint8_t bytes[CHUNK_HEAD + COLLECT_SIZE + CHUNK_CRC];
+};
+
+enum { COLLECT_COLUMNS, COLLECT_RUNS = TIERS, COLLECT_MARKS, COLLECT_GAPS, COLLECT_ABOUT, COLLECTS };
+
+/* Where a pass over the rows of a tier has come to. */
+struct progress {
+	uint64_t rows, holes;
+	uint64_t broken; /* of the journal, when its latest rows came */
+	int64_t last_ns;
+};
+
+struct join {
+	int part;
+	const char *shown;
+	struct err *err;
+	struct journal journal;
+	uint64_t fast_rows, rows[TIERS], syncs;
+	struct progress progress[TIERS];
+	uint64_t late[TIERS], lost[TIERS];
+	bool anchor, described, other; /* what was seen in the journal */
+	off_t end;                     /* of what was written to the part */
+	size_t out_used;
+	uint64_t chunks, noted; /* fast rows, as an earlier join has noted them */
+	uint8_t header[HEADER_SIZE];
+	struct open_run *runs; /* one a channel */
+	uint8_t *tiers;        /* the same: enum tier */
+	size_t n_runs;
+	size_t gpu; /* the channel that is the GPU load; SIZE_MAX: none */
+	const struct stretch *bad;
+	size_t n_bad;
+	uint64_t bad_done; /* rows of the GPU that have a run */
+	uint8_t out[65536];
+	struct collect collect[COLLECTS];
+};
+
+static int fail_write(struct join *j)
+{
+	return err_sys(
+		j->err, ERR_FAILED, errno,
+		_("the recording could not be completed; %llu fast samples are in %s.part, the rest in "
+		  "%s.part.side"),
+		(unsigned long long)j->fast_rows, j->shown, j->shown);
+}
+
+static int out_flush(struct join *j)
+{
+	if (write_at(j->part, j->out, j->out_used, j->end) < 0)
+		return fail_write(j);
+	j->end += (off_t)j->out_used;
+	j->out_used = 0;
+	return 0;
+}
+
+static int out_bytes(struct join *j, const uint8_t *p, size_t n)
+{
+	while (n > 0) {
+		size_t part = sizeof(j->out) - j->out_used;
+
+		if (part > n)
+			part = n;
+		memcpy(j->out + j->out_used, p, part);
+		j->out_used += part;
+		p += part;
+		n -= part;
+		if (j->out_used == sizeof(j->out) && out_flush(j) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int each_chunk(struct join *j, int (*visit)(void *to, uint32_t id, uint8_t *p, size_t n))
+{
+	for (int t = 0; t < TIERS; t++)
+		j->progress[t] = (struct progress) {.last_ns = -1};
+	if (journal_each(&j->journal, visit, j) == 0)
+		return 0;
+	if (j->journal.unreadable)
+		return err_sys(j->err, ERR_FAILED, errno, _("cannot read %s.part.side"), j->shown);
+	return -1;
+}
+
+/* The number of rows in a chunk of rows that can be used, and how many are
+ * missing before them. */
+static uint64_t rows_take(struct join *j, enum tier tier, const uint8_t *p, size_t n, uint64_t *hole)
+{
+	struct progress *g = &j->progress[tier];
+	uint64_t rows = n / row_size[tier], first = g->rows;
+
+	*hole = 0;
+	if (n % row_size[tier] == sizeof(first))
+		first = get_u64(p + rows * row_size[tier]);
+	if (rows == 0 || first < g->rows ||
+	    first - g->rows > (j->journal.broken - g->broken) / row_size[tier])
+		return 0;
+	*hole = first - g->rows;
+	g->holes += *hole;
+	g->rows = first + rows;
+	g->broken = j->journal.broken;
+	return rows;
+}
+
+static int visit_count(void *to, uint32_t id, uint8_t *p, size_t n)
+{
+	struct join *j = to;
+	struct channel c;
+	struct place place;
+	struct gap g;
+	uint64_t hole;
+
+	if (journal_describes(id))
+		j->anchor |= id == CHUNK_ANCHOR;
+	else if (id != CHUNK_JOIN && !j->other) {
+		/* A description of which nothing is missing. */
+		j->other = true;
+		j->described = j->anchor && j->n_runs > 0 && j->journal.broken == 0;
+	}
+	if (id == CHUNK_MEDIUM)
+		rows_take(j, TIER_MEDIUM, p, n, &hole);
+	else if (id == CHUNK_SLOW)
+		rows_take(j, TIER_SLOW, p, n, &hole);
+	else if (id == CHUNK_JOIN && n == JOIN_SIZE)
+		j->noted = get_u64(p); /* an earlier join was interrupted */
+	for (size_t used; id == CHUNK_CHANNELS && n > 0; p += used, n -= used) {
+		used = channel_decode(p, n, &c, &place);
+		if (used == 0 || j->n_runs == MAX_CHANNELS)
+			break;
+		if (place.field == FIELD_GPU)
+			j->gpu = j->n_runs;
+		j->tiers[j->n_runs++] = (uint8_t)c.tier;
+	}
+	for (; id == CHUNK_GAPS && n >= GAP_SIZE; p += GAP_SIZE, n -= GAP_SIZE)
+		if (gap_decode(p, &g))
+			*(g.cause == GAP_LATE ? &j->late[g.tier] : &j->lost[g.tier]) += g.missed;
+	return 0;
+}
+
+/* Rows without a value between two times. */
+static int write_holes(struct join *j, enum tier tier, uint64_t n, int64_t from_ns, int64_t to_ns)
+{
+	uint8_t row[MEDIUM_SIZE];
+	const struct layout l = {.rails = j->header[H_RAILS], .zones = j->header[H_ZONES]};
+
+	row_blank(row, &l, tier);
+	for (uint64_t i = 1; i <= n; i++) {
+		put_f64(row,
+			((double)from_ns + (double)(to_ns - from_ns) * (double)i / (double)(n + 1)) / 1e9);
+		if (out_bytes(j, row, row_size[tier]) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int write_rows(struct join *j, enum tier tier, const uint8_t *p, size_t n)
+{
+	struct progress *g = &j->progress[tier];
+	uint64_t hole, rows = rows_take(j, tier, p, n, &hole);
+	int64_t first_ns;
+
+	if (rows == 0)
+		return 0;
+	if (hole > 0 && row_time(p, &first_ns) &&
+	    write_holes(j, tier, hole, g->last_ns < 0 ? 0 : g->last_ns, first_ns) < 0)
+		return -1;
+	row_time(p + (rows - 1) * row_size[tier], &g->last_ns);
+	return out_bytes(j, p, rows * row_size[tier]);
+}
+
+static int visit_medium(void *to, uint32_t id, uint8_t *p, size_t n)
+{
+	return id == CHUNK_MEDIUM ? write_rows(to, TIER_MEDIUM, p, n) : 0;
+}
+
+static int visit_slow(void *to, uint32_t id, uint8_t *p, size_t n)
+{
+	return id == CHUNK_SLOW ? write_rows(to, TIER_SLOW, p, n) : 0;
+}
+
+static int visit_sync(void *to, uint32_t id, uint8_t *p, size_t n)
+{
+	struct join *j = to;
+	uint8_t sync[SYNC_SIZE];
+	struct mark m;
+	uint64_t row;
+
+	for (size_t used; id == CHUNK_MARKS && n > 0; p += used, n -= used) {
+		used = mark_decode(p, n, &m, &row);
+		if (used == 0)
+			break;
+		put_u64(sync, m.id);
+		put_u64(sync + 8, row < j->fast_rows ? row : j->fast_rows);
+		if (out_bytes(j, sync, sizeof(sync)) < 0)
+			return -1;
+		j->syncs++;
+	}
+	return 0;
+}
+
+static int collect_flush(struct join *j, struct collect *c)
+{
+	if (c->used == 0)
+		return 0;
+	if (c->id == CHUNK_COLUMNS)
+		columns_encode(c->bytes + CHUNK_HEAD, &c->columns);
+	j->chunks++;
+	size_t n = chunk_seal(c->bytes, c->id, c->used);
+	c->used = 0;
+	return out_bytes(j, c->bytes, n);
+}
+
+static int collect_add(struct join *j, struct collect *c, uint32_t id, const uint8_t *p, size_t n)
+{
+	if ((c->used + n > COLLECT_SIZE || c->id != id) && collect_flush(j, c) < 0)
+		return -1;
+	c->id = id;
+	memcpy(c->bytes + CHUNK_HEAD + c->used, p, n);
+	c->used += n;
+	return 0;
+}
+
+static int collect_columns(struct join *j, const uint8_t *p, size_t n)
+{
+	struct columns_head h;
+	struct collect *c;
+
+	if (!columns_decode(p, n, &h) || h.row >= j->rows[h.tier])
+		return 0;
+	if (h.rows > j->rows[h.tier] - h.row) {
+		/* It reached the disk, and the rows did not. */
+		h.rows = j->rows[h.tier] - h.row;
+		n = COLUMNS_HEAD + (size_t)h.rows * h.columns * 8;
+	}
+	c = &j->collect[COLLECT_COLUMNS + h.tier];
+	if (c->used > 0 &&
+	    (c->columns.columns != h.columns || c->columns.row + c->columns.rows != h.row ||
+	     c->used + n > COLLECT_SIZE) &&
+	    collect_flush(j, c) < 0)
+		return -1;
+	if (c->used == 0) {
+		c->columns = h;
+		return collect_add(j, c, CHUNK_COLUMNS, p, n);
+	}
+	c->columns.rows += h.rows;
+	return collect_add(j, c, CHUNK_COLUMNS, p + COLUMNS_HEAD, n - COLUMNS_HEAD);
+}
+
+static int run_flush(struct join *j, size_t channel)
+{
+	struct open_run *o = &j->runs[channel];
+	uint8_t record[RUN_SIZE];
+
+	if (!o->open)
+		return 0;
+	o->open = false;
+	run_encode(record, &(struct run) {(uint32_t)channel, o->row, o->count, o->value});
+	return collect_add(j, &j->collect[COLLECT_RUNS], CHUNK_RUNS, record, RUN_SIZE);
+}
+
+static int run_add(struct join *j, const struct run *r)
+{
+	struct open_run *o = &j->runs[r->channel];
+
+	if (o->open && o->row + o->count == r->row && same_value(o->value, r->value)) {
+		o->count += r->count;
+		return 0;
+	}
+	if (run_flush(j, r->channel) < 0)
+		return -1;
+	*o = (struct open_run) {true, r->row, r->count, r->value};
+	return 0;
+}
+
+/* The GPU load has no bits that say "missing" in a row: bad rows before the one
+ * given get a run. */
+static int runs_bad(struct join *j, uint64_t before)
+{
+	while (j->n_bad > 0 && j->bad->row < before) {
+		uint64_t n = j->bad->count < before - j->bad->row ? j->bad->count : before - j->bad->row;
+
+		if (j->gpu < j->n_runs && j->bad_done < j->bad->row + n) {
+			uint64_t row = j->bad_done > j->bad->row ? j->bad_done : j->bad->row;
+
+			if (run_add(j, &(struct run) {(uint32_t)j->gpu, row, j->bad->row + n - row, NAN}) < 0)
+				return -1;
+			j->bad_done = j->bad->row + n;
+		}
+		if (n < j->bad->count)
+			return 0;
+		j->bad++;
+		j->n_bad--;
+	}
+	return 0;
+}
+
+static int collect_runs(struct join *j, const uint8_t *p, size_t n)
+{
+	struct run r;
+
+	for (; n >= RUN_SIZE; p += RUN_SIZE, n -= RUN_SIZE) {
+		uint64_t rows;
+
+		run_decode(p, &r);
+		rows = r.channel < j->n_runs ? j->rows[j->tiers[r.channel]] : 0;
+		if (r.row >= rows)
+			continue;
+		if (r.count > rows - r.row)
+			r.count = rows - r.row;
+		if (r.channel == j->gpu) {
+			if (runs_bad(j, r.row) < 0)
+				return -1;
+			if (j->bad_done < r.row + r.count)
+				j->bad_done = r.row + r.count;
+		}
+		if (run_add(j, &r) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int collect_marks(struct join *j, const uint8_t *p, size_t n)
+{
+	uint8_t record[MARK_SIZE + sizeof(((struct mark *)NULL)->label)];
+	struct mark m;
+	uint64_t row;
+
+	for (size_t used; n > 0; p += used, n -= used) {
+		used = mark_decode(p, n, &m, &row);
+		if (used == 0)
+			break;
+		if (collect_add(j, &j->collect[COLLECT_MARKS], CHUNK_MARKS, record,
+				mark_encode(record, &m, row < j->fast_rows ? row : j->fast_rows)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int visit_extension(void *to, uint32_t id, uint8_t *p, size_t n)
+{
+	struct join *j = to;
+
+	switch (id) {
+	case CHUNK_MEDIUM:
+	case CHUNK_SLOW:
+	case CHUNK_JOIN:
+		return 0;
+	case CHUNK_COLUMNS:
+		return collect_columns(j, p, n);
+	case CHUNK_RUNS:
+		return collect_runs(j, p, n);
+	case CHUNK_MARKS:
+		return collect_marks(j, p, n);
+	case CHUNK_GAPS:
+		return collect_add(j, &j->collect[COLLECT_GAPS], id, p, n);
+	default:
+		return collect_add(j, &j->collect[COLLECT_ABOUT], id, p, n);
+	}
+}
+
+static int small_chunk(struct join *j, uint32_t id, const uint8_t *p, size_t n)
+{
+	struct collect *c = &j->collect[COLLECT_ABOUT];
+
+	return collect_add(j, c, id, p, n) < 0 || collect_flush(j, c) < 0 ? -1 : 0;
+}
+
+static int write_open(struct join *j)
+{
+#ifdef PACKAGE_VERSION
+	static const char writer[] = "nvmtop " PACKAGE_VERSION;
+#else
+	static const char writer[] = "nvmtop";
+#endif
+	uint8_t p[2 + sizeof(writer)];
+
+	put_u16(p, sizeof(writer) - 1);
+	memcpy(p + 2, writer, sizeof(writer) - 1);
+	return small_chunk(j, CHUNK_OPEN, p, 2 + sizeof(writer) - 1);
+}
+
+static int write_close(struct join *j, uint64_t first)
+{
+	uint8_t tally[TALLY_SIZE], p[CLOSE_SIZE];
+
+	for (int t = 0; t < TIERS; t++) {
+		put_u64(tally + 24 * t, j->rows[t]);
+		put_u64(tally + 24 * t + 8, j->late[t]);
+		put_u64(tally + 24 * t + 16, j->lost[t]);
+	}
+	if (small_chunk(j, CHUNK_TALLY, tally, sizeof(tally)) < 0)
+		return -1;
+	put_u64(p, first);
+	put_u64(p + 8, j->chunks);
+	memcpy(p + 16, j->header + H_COUNTS, 32);
+	put_u32(p + 48, chunk_crc(j->header, HEADER_SIZE));
+	return small_chunk(j, CHUNK_CLOSE, p, sizeof(p));
+}
+
+/* Everything behind the fast rows, and j->header with its counts. */
+static int write_sections(struct join *j)
+{
+	uint64_t first;
+
+	j->end = HEADER_SIZE + (off_t)(j->fast_rows * FAST_SIZE);
+	if (each_chunk(j, visit_medium) < 0 || each_chunk(j, visit_slow) < 0 || each_chunk(j, visit_sync) < 0)
+		return -1;
+	put_u64(j->header + H_COUNTS, j->fast_rows);
+	put_u64(j->header + H_COUNTS + 8, j->rows[TIER_MEDIUM]);
+	put_u64(j->header + H_COUNTS + 16, j->rows[TIER_SLOW]);
+	put_u64(j->header + H_COUNTS + 24, j->syncs);
+	if (!j->described) /* without channels there is no extension */
+		return out_flush(j);
+	first = (uint64_t)j->end + j->out_used;
+	if (write_open(j) < 0 || each_chunk(j, visit_extension) < 0 || runs_bad(j, j->fast_rows) < 0)
+		return -1;
+	for (size_t i = 0; i < j->n_runs; i++)
+		if (run_flush(j, i) < 0)
+			return -1;
+	for (int i = 0; i < COLLECTS; i++)
+		if (collect_flush(j, &j->collect[i]) < 0)
+			return -1;
+	return write_close(j, first) < 0 || out_flush(j) < 0 ? -1 : 0;
+}
+
+/* See what is there.  A part without a whole header is no recording. */
+static int survey(struct join *j)
+{
+	struct stat st;
+
+	if (fstat(j->part, &st) < 0 || read_at(j->part, j->header, HEADER_SIZE, 0) != HEADER_SIZE)
+		return err_set(j->err, ERR_FAILED,
+			       _("nothing was recorded to %s: not even its header could be written"),
+			       j->shown);
+	j->fast_rows = (uint64_t)(st.st_size - HEADER_SIZE) / FAST_SIZE;
+	memset(j->header + H_COUNTS, 0, 32);
+	j->tiers = calloc(MAX_CHANNELS, sizeof(*j->tiers));
+	j->gpu = SIZE_MAX;
+	j->noted = UINT64_MAX;
+	if (!j->tiers)
+		return err_set(j->err, ERR_FAILED, _("out of memory"));
+	if (each_chunk(j, visit_count) < 0)
+		return -1;
+	if (!j->other) /* it ended before there was more than the description */
+		j->described = j->anchor && j->n_runs > 0 && j->journal.broken == 0 && j->journal.torn == 0;
+	if (j->noted < j->fast_rows)
+		j->fast_rows = j->noted;
+	j->rows[TIER_FAST] = j->fast_rows;
+	for (int t = TIER_MEDIUM; t < TIERS; t++) {
+		j->rows[t] = j->progress[t].rows;
+		j->lost[t] += j->progress[t].holes;
+	}
+	j->runs = calloc(j->n_runs + 1, sizeof(*j->runs));
+	return j->runs ? 0 : err_set(j->err, ERR_FAILED, _("out of memory"));
+}
+
+/* Where the fast rows end must be known even if this is interrupted: from here
+ * on the size of the part no longer says it. */
+static int note_fast_rows(struct join *j)
+{
+	uint8_t note[CHUNK_HEAD + JOIN_SIZE + CHUNK_CRC];
+	off_t at = j->journal.whole;
+	size_t n;
+
+	if (j->journal.fd < 0 || j->noted == j->fast_rows)
+		return 0;
+	put_u64(note + CHUNK_HEAD, j->fast_rows);
+	n = chunk_seal(note, CHUNK_JOIN, JOIN_SIZE);
+	if (write_at(j->journal.fd, note, n, at) < 0 || ftruncate(j->journal.fd, at + (off_t)n) < 0 ||
+	    fdatasync(j->journal.fd) < 0)
+		return fail_write(j);
+	return 0;
+}
+
+static int join_all(struct join *j, struct joined *out)
+{
+	off_t fast_end;
+
+	if (survey(j) < 0)
+		return -1;
+	for (int t = 0; t < TIERS; t++)
+		out->holes[t] = j->progress[t].holes;
+	out->broken = j->journal.broken + j->journal.torn;
+	if (note_fast_rows(j) < 0)
+		return -1;
+	fast_end = HEADER_SIZE + (off_t)(j->fast_rows * FAST_SIZE);
+	if (write_sections(j) < 0)
+		return ftruncate(j->part, fast_end) < 0 ? fail_write(j) : -1;
+	/* The counts last, and only when what they count is on the disk. */
+	if (ftruncate(j->part, j->end) < 0 || fdatasync(j->part) < 0 ||
+	    write_at(j->part, j->header, HEADER_SIZE, 0) < 0 || fdatasync(j->part) < 0)
+		return fail_write(j);
+	return 0;
+}
+
+/* What the last row of a section says; -1: it has none. */
+static int64_t last_time(const struct join *j, enum tier tier)
+{
+	off_t at = HEADER_SIZE;
+	int64_t ns = -1;
+	uint8_t row[8];
+
+	if (j->rows[tier] == 0)
+		return -1;
+	for (int t = 0; t <= (int)tier; t++)
+		at += (off_t)(j->rows[t] * row_size[t]);
+	if (read_at(j->part, row, 8, at - (off_t)row_size[tier]) == 8)
+		row_time(row, &ns);
+	return ns;
+}
+
+static void report(const struct join *j, struct joined *out)
+{
+	for (int t = 0; t < TIERS; t++) {
+		out->rows[t] = j->rows[t];
+		out->late[t] = j->late[t];
+		out->lost[t] = j->lost[t];
+		out->last_ns[t] = last_time(j, (enum tier)t);
+	}
+	out->marks = j->syncs;
+	out->bytes = (uint64_t)j->end;
+	out->described = j->described;
+}
+
+int trace_join_repaired(int part_fd, int side_fd, const char *shown, const struct stretch *bad, size_t n_bad,
+			struct joined *out, struct err *e)
+{
+	struct join *j = calloc(1, sizeof(*j));
+	int r;
+
+	if (!j)
+		return err_set(e, ERR_FAILED, _("out of memory"));
+	j->part = part_fd;
+	j->journal.fd = side_fd;
+	j->shown = shown;
+	j->err = e;
+	j->bad = bad;
+	j->n_bad = n_bad;
+	r = join_all(j, out);
+	if (r == 0)
+		report(j, out);
+	free(j->runs);
+	free(j->tiers);
+	free(j);
+	return r;
+}
+
+int trace_join(int part_fd, int side_fd, const char *shown, struct joined *out, struct err *e)
+{
+	return trace_join_repaired(part_fd, side_fd, shown, NULL, 0, out, e);
+}

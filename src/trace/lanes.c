@@ -1,0 +1,321 @@
+/* A row is taken whole or not at all: room is found in every lane that it may
+ * need before a byte of it is written, so that the columns of the extension
+ * and the rows of version 1 never get out of step. */
+#include <stdlib.h>
+
+#include "nvmtop/intl.h"
+#include "trace/lanes.h"
+
+/* Behind the last record: the number of the first row, and the sum. */
+#define TAIL      (8 + CHUNK_CRC)
+#define RUNS_ROOM ((size_t)64 * RUN_SIZE) /* version 1 has 61 fields */
+
+int lanes_init(struct lanes *q, struct err *e)
+{
+	memset(q, 0, sizeof(*q));
+	q->tail = &q->head;
+	q->pool = malloc(BLOCK_COUNT * sizeof(*q->pool));
+	if (!q->pool)
+		return err_set(e, ERR_FAILED, _("out of memory"));
+	for (size_t i = BLOCK_COUNT; i-- > 0;)
+		lanes_give(q, &q->pool[i]);
+	return 0;
+}
+
+void lanes_free(struct lanes *q)
+{
+	layout_free(&q->layout);
+	free(q->runs);
+	free(q->pool);
+	q->runs = NULL;
+	q->pool = NULL;
+}
+
+void lanes_give(struct lanes *q, struct block *b)
+{
+	b->next = q->free;
+	q->free = b;
+	q->n_free++;
+}
+
+static size_t head_size(enum lane lane)
+{
+	if (lane == LANE_FAST)
+		return 0;
+	if (lane >= LANE_COLUMNS && lane < LANE_RUNS)
+		return CHUNK_HEAD + COLUMNS_HEAD;
+	return CHUNK_HEAD;
+}
+
+static void lane_seal(struct lanes *q, enum lane lane)
+{
+	struct block *b = q->current[lane];
+
+	if (!b)
+		return;
+	q->current[lane] = NULL;
+	if (b->used == head_size(lane)) {
+		lanes_give(q, b);
+		return;
+	}
+	b->next = NULL;
+	*q->tail = b;
+	q->tail = &b->next;
+}
+
+/* See that `bytes` more fit into the lane, leaving `keep` blocks in the pool. */
+static bool lane_room(struct lanes *q, enum lane lane, size_t bytes, size_t keep)
+{
+	static const uint32_t ids[LANES] = {
+		[LANE_MEDIUM] = CHUNK_MEDIUM,
+		[LANE_SLOW] = CHUNK_SLOW,
+		[LANE_COLUMNS + TIER_FAST] = CHUNK_COLUMNS,
+		[LANE_COLUMNS + TIER_MEDIUM] = CHUNK_COLUMNS,
+		[LANE_COLUMNS + TIER_SLOW] = CHUNK_COLUMNS,
+		[LANE_RUNS] = CHUNK_RUNS,
+		[LANE_MARKS] = CHUNK_MARKS,
+		[LANE_GAPS] = CHUNK_GAPS,
+	};
+	struct block *b = q->current[lane];
+
+	if (b && b->used + bytes + TAIL <= BLOCK_BYTES)
+		return true;
+	lane_seal(q, lane);
+	if (q->n_free <= keep)
+		return false;
+	b = q->free;
+	q->free = b->next;
+	q->n_free--;
+	b->lane = lane;
+	b->id = ids[lane];
+	b->used = head_size(lane);
+	q->current[lane] = b;
+	return true;
+}
+
+static uint8_t *lane_end(struct lanes *q, enum lane lane)
+{
+	return q->current[lane]->bytes + q->current[lane]->used;
+}
+
+/* The lane that the rows of version 1 of a tier go to. */
+static enum lane row_lane(enum tier tier)
+{
+	return (enum lane)((int)LANE_FAST + (int)tier);
+}
+
+static enum lane columns_lane(enum tier tier)
+{
+	return (enum lane)((int)LANE_COLUMNS + (int)tier);
+}
+
+/* Append one record of the chunk `id` to what describes the session. */
+static bool about_add(struct lanes *q, uint32_t id, const uint8_t *record, size_t n)
+{
+	if (q->current[LANE_ABOUT] && q->current[LANE_ABOUT]->id != id)
+		lane_seal(q, LANE_ABOUT);
+	if (!lane_room(q, LANE_ABOUT, n, BLOCK_COUNT / 2))
+		return false;
+	q->current[LANE_ABOUT]->id = id;
+	memcpy(lane_end(q, LANE_ABOUT), record, n);
+	q->current[LANE_ABOUT]->used += n;
+	return true;
+}
+
+static bool about_write(struct lanes *q, const struct session *about)
+{
+	uint8_t record[CHANNEL_MAX], rates[RATES_SIZE];
+	bool fits = about_add(q, CHUNK_ANCHOR, record, anchor_encode(record, &about->start));
+
+	for (int t = 0; t < TIERS; t++)
+		put_f64(rates + 8 * t, about->hz[t]);
+	fits = fits && about_add(q, CHUNK_RATES, rates, sizeof(rates));
+	for (size_t i = 0; fits && i < about->n_facts; i++)
+		fits = about_add(q, CHUNK_FACTS, record, fact_encode(record, &about->facts[i]));
+	for (size_t i = 0; fits && i < about->n_channels; i++)
+		fits = about_add(q, CHUNK_CHANNELS, record,
+				 channel_encode(record, &about->channels[i], &q->layout.place[i]));
+	lane_seal(q, LANE_ABOUT);
+	return fits;
+}
+
+int lanes_begin(struct lanes *q, const struct session *about, struct err *e)
+{
+	if (layout_make(&q->layout, about, e) < 0)
+		return -1;
+	q->about = about;
+	q->runs = calloc(about->n_channels + 1, sizeof(*q->runs));
+	if (!q->runs)
+		return err_set(e, ERR_FAILED, _("out of memory"));
+	for (int t = 0; t < TIERS; t++) {
+		q->last_ns[t] = about->start.mono_ns;
+		if (q->layout.extra[t] * 8 > BLOCK_BYTES / 2)
+			return err_set(e, ERR_FAILED, _("a trace cannot hold %zu channels"),
+				       about->n_channels);
+	}
+	if (!about_write(q, about) || !lane_room(q, LANE_FAST, HEADER_SIZE, 0))
+		return err_set(e, ERR_FAILED, _("a trace cannot hold %zu channels"), about->n_channels);
+	header_encode(lane_end(q, LANE_FAST), about, &q->layout);
+	q->current[LANE_FAST]->used += HEADER_SIZE;
+	lanes_seal(q, false); /* the header reaches the file at once */
+	return 0;
+}
+
+/* Whoever calls this has made room. */
+static void run_close(struct lanes *q, size_t channel)
+{
+	struct open_run *o = &q->runs[channel];
+
+	if (o->open)
+		q->current[LANE_RUNS]->used +=
+			run_encode(lane_end(q, LANE_RUNS),
+				   &(struct run) {(uint32_t)channel, o->row, o->count, o->value});
+	o->open = false;
+}
+
+/* Compare what a reader will make of the row with what it was made from. */
+static void runs_note(struct lanes *q, enum tier tier, const uint8_t *row, const double *values)
+{
+	for (size_t i = 0; i < q->about->n_channels; i++) {
+		const struct channel *c = &q->about->channels[i];
+		const struct place *p = &q->layout.place[i];
+		struct open_run *o = &q->runs[i];
+		double v;
+
+		if (c->tier != tier || p->field == FIELD_EXTRA)
+			continue;
+		v = values[c->column];
+		if (same_value(v, cell_decode(row, (enum field)p->field, p->slot))) {
+			run_close(q, i);
+		} else if (o->open && same_value(o->value, v)) {
+			o->count++;
+		} else {
+			run_close(q, i);
+			*o = (struct open_run) {true, q->rows[tier], 1, v};
+		}
+	}
+}
+
+static void extra_store(struct lanes *q, enum tier tier, const double *values)
+{
+	struct block *b = q->current[columns_lane(tier)];
+	size_t n = q->layout.extra[tier];
+
+	if (b->used == head_size(b->lane))
+		b->columns = (struct columns_head) {tier, (uint32_t)n, q->rows[tier], 0};
+	for (size_t i = 0; i < q->about->n_channels; i++) {
+		const struct channel *c = &q->about->channels[i];
+		const struct place *p = &q->layout.place[i];
+
+		if (c->tier == tier && p->field == FIELD_EXTRA)
+			put_f64(b->bytes + b->used + 8 * (size_t)p->slot, values[c->column]);
+	}
+	b->used += 8 * n;
+	b->columns.rows++;
+}
+
+/* Rows were lost; there is room again, or it is the end. */
+static void hole_close(struct lanes *q, enum tier tier, int64_t to_ns)
+{
+	struct gap *g = &q->hole[tier];
+
+	if (g->missed == 0 || !lane_room(q, LANE_GAPS, GAP_SIZE, 0))
+		return;
+	g->to_ns = to_ns;
+	q->current[LANE_GAPS]->used += gap_encode(lane_end(q, LANE_GAPS), g);
+	g->missed = 0;
+}
+
+/* What is still growing is written as far as it has come: the next row begins a
+ * new run and the join puts the two together. */
+static void runs_seal(struct lanes *q)
+{
+	if (!q->runs || !lane_room(q, LANE_RUNS, RUNS_ROOM, BLOCK_SPARE))
+		return;
+	for (size_t i = 0; i < q->about->n_channels; i++)
+		run_close(q, i);
+	lane_seal(q, LANE_RUNS);
+}
+
+void lanes_row(struct lanes *q, enum tier tier, int64_t t_ns, const double *values)
+{
+	enum lane lane = row_lane(tier), extra = columns_lane(tier);
+	size_t wide = 8 * q->layout.extra[tier];
+
+	/* Not when the disk lags behind: half-empty blocks would use up the pool. */
+	if (!q->head && q->current[lane] && q->current[lane]->used + row_size[tier] + TAIL > BLOCK_BYTES)
+		runs_seal(q);
+	if (!lane_room(q, lane, row_size[tier], BLOCK_SPARE) ||
+	    (wide && !lane_room(q, extra, wide, BLOCK_SPARE)) ||
+	    !lane_room(q, LANE_RUNS, RUNS_ROOM, BLOCK_SPARE) || t_ns < q->last_ns[tier]) {
+		if (q->hole[tier].missed++ == 0)
+			q->hole[tier] = (struct gap) {tier, GAP_LOST, q->last_ns[tier], t_ns, 1};
+		q->hole[tier].to_ns = t_ns;
+		q->lost++;
+		return;
+	}
+	hole_close(q, tier, t_ns);
+	if (q->current[lane]->used == head_size(lane))
+		q->current[lane]->columns.row = q->rows[tier];
+	row_encode(lane_end(q, lane), q->about, &q->layout, tier, t_ns, values);
+	runs_note(q, tier, lane_end(q, lane), values);
+	q->current[lane]->used += row_size[tier];
+	if (wide)
+		extra_store(q, tier, values);
+	q->rows[tier]++;
+	q->last_ns[tier] = t_ns;
+}
+
+void lanes_mark(struct lanes *q, const struct mark *m)
+{
+	if (!lane_room(q, LANE_MARKS, MARK_SIZE + sizeof(m->label), 0))
+		return;
+	q->current[LANE_MARKS]->used += mark_encode(lane_end(q, LANE_MARKS), m, q->rows[TIER_FAST]);
+	q->marks++;
+}
+
+void lanes_gap(struct lanes *q, const struct gap *g)
+{
+	if (lane_room(q, LANE_GAPS, GAP_SIZE, 1))
+		q->current[LANE_GAPS]->used += gap_encode(lane_end(q, LANE_GAPS), g);
+}
+
+void lanes_seal(struct lanes *q, bool last)
+{
+	/* What is still growing is written as far as it has come: the next row
+	 * begins a new run and the join puts the two together. */
+	if (q->runs && lane_room(q, LANE_RUNS, RUNS_ROOM, last ? 0 : BLOCK_SPARE))
+		for (size_t i = 0; i < q->about->n_channels; i++)
+			run_close(q, i);
+	for (int t = 0; last && t < TIERS; t++)
+		hole_close(q, (enum tier)t, q->hole[t].to_ns);
+	/* Rows last: what says that a value in them is missing must be there first,
+	 * should this be the moment at which everything ends. */
+	for (int i = LANES; i-- > 0;)
+		lane_seal(q, (enum lane)i);
+}
+
+struct block *lanes_take(struct lanes *q)
+{
+	struct block *b = q->head;
+
+	if (!b)
+		return NULL;
+	q->head = b->next;
+	if (!q->head)
+		q->tail = &q->head;
+	return b;
+}
+
+size_t block_finish(struct block *b)
+{
+	if (b->lane == LANE_FAST)
+		return b->used;
+	if (b->id == CHUNK_COLUMNS)
+		columns_encode(b->bytes + CHUNK_HEAD, &b->columns);
+	if (b->lane == LANE_MEDIUM || b->lane == LANE_SLOW) {
+		put_u64(b->bytes + b->used, b->columns.row);
+		b->used += 8;
+	}
+	return chunk_seal(b->bytes, b->id, b->used - CHUNK_HEAD);
+}

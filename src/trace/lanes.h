@@ -1,0 +1,74 @@
+/* lanes: the bounded queue between the stream and the disk.
+ *
+ * Rows are encoded into one block a lane; full blocks, and all of them several
+ * times a second, go to the writer's thread.  Blocks come from a pool that is
+ * made before the first row and never grows.  No function here blocks, and none
+ * locks: the writer does. */
+#ifndef TRACE_LANES_H
+#define TRACE_LANES_H
+
+#include "trace/chunk.h"
+
+#define BLOCK_BYTES 32768
+#define BLOCK_COUNT 96 /* 3 MB: some 20 s of a disk that stands still */
+#define BLOCK_SPARE 6  /* kept for marks and gaps when rows are lost already */
+
+enum lane {
+	LANE_FAST, /* goes to the part as it is: header and rows */
+	LANE_MEDIUM,
+	LANE_SLOW,
+	LANE_COLUMNS, /* + tier */
+	LANE_RUNS = LANE_COLUMNS + TIERS,
+	LANE_MARKS,
+	LANE_GAPS,
+	LANE_ABOUT,
+	LANES
+};
+
+struct block {
+	struct block *next;
+	enum lane lane;
+	uint32_t id; /* of the chunk that it becomes */
+	struct columns_head columns; /* of rows of version 1 only the first row's number */
+	size_t used;
+	uint8_t bytes[BLOCK_BYTES];
+};
+
+/* A run of cells that version 1 cannot hold, still growing. */
+struct open_run {
+	bool open;
+	uint64_t row, count;
+	double value;
+};
+
+struct lanes {
+	const struct session *about;
+	struct layout layout;
+	struct block *pool; /* all of them, one allocation */
+	struct block *free; /* newest first, so that few are ever touched */
+	size_t n_free;
+	struct block *head, **tail; /* ready to be written */
+	struct block *current[LANES];
+	struct open_run *runs; /* one a channel */
+	uint64_t rows[TIERS];  /* taken */
+	int64_t last_ns[TIERS];
+	struct gap hole[TIERS]; /* missed > 0: rows that found no room */
+	uint64_t lost, marks;
+};
+
+int lanes_init(struct lanes *q, struct err *e);
+void lanes_free(struct lanes *q);
+/* Header and description of the session; -1 when they do not fit. */
+int lanes_begin(struct lanes *q, const struct session *about, struct err *e);
+void lanes_row(struct lanes *q, enum tier tier, int64_t t_ns, const double *values);
+void lanes_mark(struct lanes *q, const struct mark *m);
+void lanes_gap(struct lanes *q, const struct gap *g);
+/* Make everything ready that is there; at the end also what could still grow. */
+void lanes_seal(struct lanes *q, bool last);
+/* Take the oldest block that is ready, with its sums filled in; NULL: none. */
+struct block *lanes_take(struct lanes *q);
+/* Where its bytes to be written are. */
+size_t block_finish(struct block *b);
+void lanes_give(struct lanes *q, struct block *b);
+
+#endif

@@ -1,0 +1,315 @@
+/* The one place that knows how a channel is squeezed into version 1.
+ *
+ * Encoding may lose: an unsigned field has no room for "missing", for a
+ * negative current, for a fraction.  So the writer decodes each row again with
+ * the same cell_decode() that the reader uses and puts whatever differs into
+ * the extension.  Exactness then needs no case by case argument. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "nvmtop/intl.h"
+#include "trace/layout.h"
+
+#define MAX_TIME_S 31622400.0 /* 366 days */
+
+const size_t row_size[TIERS] = {FAST_SIZE, MEDIUM_SIZE, SLOW_SIZE};
+
+static const struct {
+	const char *name;
+	enum tier tier;
+	unsigned slots;
+	enum channel_kind kind;
+} fields[FIELDS] = {
+	[FIELD_EXTRA] = {"extension", TIER_FAST, 0, CHANNEL_OTHER},
+	[FIELD_GPU] = {"fast.gpu_load", TIER_FAST, 1, CHANNEL_GPU_UTIL},
+	[FIELD_CORE] = {"fast.cpu_util", TIER_FAST, MAX_CORES, CHANNEL_CORE_UTIL},
+	[FIELD_CPU] = {"fast.cpu_aggregate", TIER_FAST, 1, CHANNEL_CPU_UTIL},
+	[FIELD_RAM_USED] = {"fast.ram_used_kb", TIER_FAST, 1, CHANNEL_RAM_USED},
+	[FIELD_RAM_AVAILABLE] = {"fast.ram_available_kb", TIER_FAST, 1, CHANNEL_RAM_AVAILABLE},
+	[FIELD_EMC] = {"fast.emc_util", TIER_FAST, 1, CHANNEL_EMC_UTIL},
+	[FIELD_VOLTAGE] = {"medium.voltage_mv", TIER_MEDIUM, MAX_RAILS, CHANNEL_RAIL_VOLTAGE},
+	[FIELD_CURRENT] = {"medium.current_ma", TIER_MEDIUM, MAX_RAILS, CHANNEL_RAIL_CURRENT},
+	[FIELD_POWER] = {"medium.power_mw", TIER_MEDIUM, MAX_RAILS, CHANNEL_RAIL_POWER},
+	[FIELD_TEMPERATURE] = {"slow.temp_c", TIER_SLOW, MAX_ZONES, CHANNEL_TEMPERATURE},
+};
+
+unsigned field_slots(enum field f)
+{
+	return fields[f].slots;
+}
+
+enum tier field_tier(enum field f)
+{
+	return fields[f].tier;
+}
+
+const char *field_name(enum field f)
+{
+	return fields[f].name;
+}
+
+/* The field for a channel, or FIELD_EXTRA when its tier or index does not fit. */
+static enum field field_for(const struct channel *c)
+{
+	for (unsigned f = FIELD_EXTRA + 1; f < FIELDS; f++) {
+		if (fields[f].kind != c->kind)
+			continue;
+		if (fields[f].tier != c->tier || (fields[f].slots > 1 && c->index >= fields[f].slots))
+			return FIELD_EXTRA;
+		return (enum field)f;
+	}
+	return FIELD_EXTRA;
+}
+
+int layout_make(struct layout *l, const struct session *about, struct err *e)
+{
+	bool taken[FIELDS][MAX_CORES] = {{false}};
+
+	memset(l, 0, sizeof(*l));
+	if (about->n_channels > MAX_CHANNELS)
+		return err_set(e, ERR_FAILED, _("a trace cannot hold %zu channels"), about->n_channels);
+	l->place = calloc(about->n_channels + 1, sizeof(*l->place));
+	if (!l->place)
+		return err_set(e, ERR_FAILED, _("out of memory"));
+	for (size_t i = 0; i < about->n_channels; i++) {
+		const struct channel *c = &about->channels[i];
+		enum field f = field_for(c);
+		unsigned slot = fields[f].slots > 1 ? c->index : 0;
+
+		if (f == FIELD_EXTRA || taken[f][slot]) {
+			l->place[i] = (struct place) {FIELD_EXTRA, (uint16_t)l->extra[c->tier]++};
+			continue;
+		}
+		taken[f][slot] = true;
+		l->place[i] = (struct place) {(uint8_t)f, (uint16_t)slot};
+		if (f == FIELD_CORE && slot >= l->cores)
+			l->cores = slot + 1;
+		if (fields[f].tier == TIER_MEDIUM && slot >= l->rails)
+			l->rails = slot + 1;
+		if (f == FIELD_TEMPERATURE && slot >= l->zones)
+			l->zones = slot + 1;
+		if (f == FIELD_EMC && !c->missing[0])
+			l->emc = true;
+	}
+	return 0;
+}
+
+void layout_free(struct layout *l)
+{
+	free(l->place);
+	l->place = NULL;
+}
+
+/* Copy text into a field of size bytes, cut between characters. */
+static void put_name(uint8_t *p, size_t size, const char *text)
+{
+	size_t n = strlen(text);
+
+	if (n >= size) {
+		n = size - 1;
+		while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80)
+			n--;
+	}
+	memset(p, 0, size);
+	memcpy(p, text, n);
+}
+
+static uint32_t whole_hz(double hz)
+{
+	return hz >= 1 && hz < 1e9 ? (uint32_t)lround(hz) : 1;
+}
+
+void header_encode(uint8_t *h, const struct session *about, const struct layout *l)
+{
+	const char *board = fact_get(about->facts, about->n_facts, "board");
+	bool named[MAX_RAILS] = {false};
+
+	memset(h, 0, HEADER_SIZE);
+	put_u32(h + H_MAGIC, NVMT_MAGIC);
+	put_u32(h + H_VERSION, NVMT_VERSION);
+	put_name(h + H_BOARD, H_CORES - H_BOARD, board ? board : "unknown");
+	h[H_CORES] = (uint8_t)l->cores;
+	h[H_RAILS] = (uint8_t)l->rails;
+	h[H_ZONES] = (uint8_t)l->zones;
+	h[H_EMC] = l->emc;
+	for (int t = 0; t < TIERS; t++)
+		put_u32(h + H_HZ + 4 * t, whole_hz(about->hz[t]));
+	for (size_t i = 0; i < about->n_channels; i++) {
+		const struct channel *c = &about->channels[i];
+		size_t at = (size_t)l->place[i].slot * NAME_SIZE;
+		enum field f = (enum field)l->place[i].field;
+
+		if (f == FIELD_POWER ||
+		    ((f == FIELD_VOLTAGE || f == FIELD_CURRENT) && !named[l->place[i].slot])) {
+			named[l->place[i].slot] = true;
+			put_name(h + H_RAIL_NAMES + at, NAME_SIZE, c->label);
+		} else if (f == FIELD_TEMPERATURE) {
+			put_name(h + H_ZONE_NAMES + at, NAME_SIZE, c->label);
+		}
+	}
+}
+
+static uint64_t whole(double v, double max)
+{
+	if (!(v > 0)) /* NaN too */
+		return 0;
+	return v >= max ? (uint64_t)max : (uint64_t)llround(v);
+}
+
+static void cell_encode(uint8_t *row, enum field f, unsigned slot, double v)
+{
+	switch (f) {
+	case FIELD_GPU:
+		put_u16(row + F_GPU, (uint16_t)whole(v * 10, UINT16_MAX));
+		break;
+	case FIELD_CORE:
+		put_f32(row + F_CORES + 4 * slot, (float)v);
+		break;
+	case FIELD_CPU:
+		put_f32(row + F_CPU, (float)v);
+		break;
+	case FIELD_RAM_USED:
+		put_u64(row + F_RAM_USED, whole(v, 0x1p53));
+		break;
+	case FIELD_RAM_AVAILABLE:
+		put_u64(row + F_RAM_AVAILABLE, whole(v, 0x1p53));
+		break;
+	case FIELD_EMC:
+		put_f32(row + F_EMC, isnan(v) ? -1.0F : (float)v);
+		break;
+	case FIELD_VOLTAGE:
+		put_u32(row + M_VOLTAGE + 4 * slot, (uint32_t)whole(v, INT32_MAX));
+		break;
+	case FIELD_CURRENT:
+		put_u32(row + M_CURRENT + 4 * slot, (uint32_t)whole(v, INT32_MAX));
+		break;
+	case FIELD_POWER:
+		put_f32(row + M_POWER + 4 * slot, (float)v);
+		break;
+	case FIELD_TEMPERATURE:
+		put_f32(row + S_TEMPERATURE + 4 * slot, (float)v);
+		break;
+	default:
+		break;
+	}
+}
+
+void row_blank(uint8_t *row, const struct layout *l, enum tier tier)
+{
+	memset(row, 0, row_size[tier]);
+	if (tier == TIER_FAST) {
+		for (unsigned i = 0; i < l->cores; i++)
+			cell_encode(row, FIELD_CORE, i, NAN);
+		cell_encode(row, FIELD_CPU, 0, NAN);
+		cell_encode(row, FIELD_EMC, 0, NAN);
+	} else if (tier == TIER_MEDIUM) {
+		for (unsigned i = 0; i < l->rails; i++)
+			cell_encode(row, FIELD_POWER, i, NAN);
+	} else {
+		for (unsigned i = 0; i < l->zones; i++)
+			cell_encode(row, FIELD_TEMPERATURE, i, NAN);
+	}
+}
+
+/* A rail whose power is no channel of its own still gets it, so that readers
+ * of version 1 find it. */
+static void power_fill(uint8_t *row, const struct session *about, const struct layout *l,
+		       const double *values)
+{
+	double volt[MAX_RAILS], amp[MAX_RAILS];
+	bool has[MAX_RAILS] = {false};
+
+	for (unsigned i = 0; i < MAX_RAILS; i++)
+		volt[i] = amp[i] = NAN;
+	for (size_t i = 0; i < about->n_channels; i++) {
+		const struct place *p = &l->place[i];
+
+		if (p->field == FIELD_VOLTAGE)
+			volt[p->slot] = values[about->channels[i].column];
+		else if (p->field == FIELD_CURRENT)
+			amp[p->slot] = values[about->channels[i].column];
+		else if (p->field == FIELD_POWER)
+			has[p->slot] = true;
+	}
+	for (unsigned i = 0; i < l->rails; i++)
+		if (!has[i])
+			cell_encode(row, FIELD_POWER, i, volt[i] * amp[i] / 1000);
+}
+
+void row_encode(uint8_t *row, const struct session *about, const struct layout *l, enum tier tier,
+		int64_t t_ns, const double *values)
+{
+	row_blank(row, l, tier);
+	put_f64(row, (double)(t_ns - about->start.mono_ns) / 1e9);
+	for (size_t i = 0; i < about->n_channels; i++) {
+		const struct channel *c = &about->channels[i];
+
+		if (c->tier == tier && l->place[i].field != FIELD_EXTRA)
+			cell_encode(row, (enum field)l->place[i].field, l->place[i].slot, values[c->column]);
+	}
+	if (tier == TIER_MEDIUM)
+		power_fill(row, about, l, values);
+}
+
+/* A rail that was not read at all has power NaN beside zeroes. */
+static bool rail_missing(const uint8_t *row, unsigned slot)
+{
+	return isnan(get_f32(row + M_POWER + 4 * slot)) && get_u32(row + M_VOLTAGE + 4 * slot) == 0 &&
+	       get_u32(row + M_CURRENT + 4 * slot) == 0;
+}
+
+static double current_decode(const uint8_t *row, unsigned slot)
+{
+	uint32_t volt = get_u32(row + M_VOLTAGE + 4 * slot), amp = get_u32(row + M_CURRENT + 4 * slot);
+	double power = (double)get_f32(row + M_POWER + 4 * slot);
+
+	if (rail_missing(row, slot))
+		return NAN;
+	if (amp > INT32_MAX) /* another writer stored a negative current as it was */
+		return (double)amp - 0x1p32;
+	if (amp == 0 && power < 0 && volt > 0)
+		return round(power * 1000 / volt);
+	return amp;
+}
+
+double cell_decode(const uint8_t *row, enum field f, unsigned slot)
+{
+	float v;
+
+	switch (f) {
+	case FIELD_GPU:
+		return get_u16(row + F_GPU) / 10.0;
+	case FIELD_CORE:
+		return (double)get_f32(row + F_CORES + 4 * slot);
+	case FIELD_CPU:
+		return (double)get_f32(row + F_CPU);
+	case FIELD_RAM_USED:
+	case FIELD_RAM_AVAILABLE:
+		if (get_u64(row + F_RAM_USED) == 0 && get_u64(row + F_RAM_AVAILABLE) == 0)
+			return NAN;
+		return (double)get_u64(row + (f == FIELD_RAM_USED ? F_RAM_USED : F_RAM_AVAILABLE));
+	case FIELD_EMC:
+		v = get_f32(row + F_EMC);
+		return v < 0 ? NAN : (double)v;
+	case FIELD_VOLTAGE:
+		return rail_missing(row, slot) ? NAN : (double)get_u32(row + M_VOLTAGE + 4 * slot);
+	case FIELD_CURRENT:
+		return current_decode(row, slot);
+	case FIELD_POWER:
+		return (double)get_f32(row + M_POWER + 4 * slot);
+	case FIELD_TEMPERATURE:
+		return (double)get_f32(row + S_TEMPERATURE + 4 * slot);
+	default:
+		return NAN;
+	}
+}
+
+bool row_time(const uint8_t *row, int64_t *out)
+{
+	double s = get_f64(row);
+
+	if (!(s >= 0 && s <= MAX_TIME_S)) /* NaN too */
+		return false;
+	*out = llround(s * 1e9);
+	return true;
+}

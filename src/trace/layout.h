@@ -1,0 +1,73 @@
+/* layout: which field of version 1 holds which channel, and the rest. */
+#ifndef TRACE_LAYOUT_H
+#define TRACE_LAYOUT_H
+
+#include "nvmtop/stream.h"
+#include "trace/format.h"
+
+/* Part of the extension's channel table: the numbers never change. */
+enum field {
+	FIELD_EXTRA = 0, /* no field of version 1: a column of the extension */
+	FIELD_GPU = 1,
+	FIELD_CORE = 2,
+	FIELD_CPU = 3,
+	FIELD_RAM_USED = 4,
+	FIELD_RAM_AVAILABLE = 5,
+	FIELD_EMC = 6,
+	FIELD_VOLTAGE = 7,
+	FIELD_CURRENT = 8,
+	FIELD_POWER = 9,
+	FIELD_TEMPERATURE = 10,
+	FIELDS
+};
+
+#define MAX_CHANNELS 4096
+
+struct place {
+	uint8_t field;
+	uint16_t slot; /* core, rail or zone; the column when field is FIELD_EXTRA */
+};
+
+struct layout {
+	struct place *place; /* one a channel; owned */
+	size_t extra[TIERS]; /* columns of the extension in a row of the tier */
+	unsigned cores, rails, zones;
+	bool emc;
+};
+
+/* ERR_FAILED when the session cannot be held at all (far too many channels). */
+int layout_make(struct layout *l, const struct session *about, struct err *e);
+void layout_free(struct layout *l);
+
+/* How many slots a field has, and the tier that version 1 has it in. */
+unsigned field_slots(enum field f);
+enum tier field_tier(enum field f);
+const char *field_name(enum field f); /* as in nvmtop-trace(5): "fast.gpu_load" */
+
+/* HEADER_SIZE bytes, all four counts 0. */
+void header_encode(uint8_t *h, const struct session *about, const struct layout *l);
+
+extern const size_t row_size[TIERS];
+
+/* What a row holds before any channel is put in: slots that the layout counts
+ * are missing, the others 0. */
+void row_blank(uint8_t *row, const struct layout *l, enum tier tier);
+
+/* One row of version 1 out of the values of a row of the stream. */
+void row_encode(uint8_t *row, const struct session *about, const struct layout *l, enum tier tier,
+		int64_t t_ns, const double *values);
+
+/* What a reader makes of a field; NaN where the row says it is missing. */
+double cell_decode(const uint8_t *row, enum field f, unsigned slot);
+
+/* The time of a row in ns since the start of the recording; false when the row
+ * cannot be right: not finite, negative, or more than a year. */
+bool row_time(const uint8_t *row, int64_t *out);
+
+/* Whether two values are the same to a reader: the same bits, or both NaN. */
+static inline bool same_value(double a, double b)
+{
+	return (a != a && b != b) || memcmp(&a, &b, sizeof(a)) == 0;
+}
+
+#endif

@@ -1,0 +1,332 @@
+/* The stream ends here in memory, under a lock that is held for the time of a
+ * memcpy; a thread of its own takes it to the disk.  So a disk that stalls
+ * costs rows (counted, and recorded as a gap) and never a sample of anybody
+ * else. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nvmtop/intl.h"
+#include "nvmtop/trace.h"
+#include "trace/join.h"
+#include "trace/lanes.h"
+#include "trace/output.h"
+
+#define FLUSH_NS (200 * NS_PER_MS) /* the kernel has everything that is older than 250 ms */
+#define SYNC_NS  (5 * NS_PER_S)    /* the disk has everything that is older */
+
+/* What the two threads share. */
+struct shared {
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	struct lanes lanes;
+	bool quit;
+	uint64_t bytes;
+	struct trace_writer_stats final; /* filled in by the join */
+	bool joined, failed;
+	struct err err;
+};
+
+struct trace_writer {
+	struct sink sink;
+	struct shared *shared;
+	struct output output;
+	off_t part_end, side_end; /* the writing thread's */
+	pthread_t thread;
+	bool running, ended;
+	int result; /* of end() */
+	struct err result_err;
+};
+
+static void fail(struct shared *s, int num, const char *shown)
+{
+	pthread_mutex_lock(&s->lock);
+	if (!s->failed)
+		err_sys(&s->err, ERR_FAILED, num, _("recording to %s ended early"), shown);
+	s->failed = true;
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Write one block; on error cut off what is not whole. */
+static void block_write(struct trace_writer *w, struct block *b)
+{
+	bool part = b->lane == LANE_FAST;
+	int fd = part ? w->output.part_fd : w->output.side_fd;
+	off_t *end = part ? &w->part_end : &w->side_end;
+	size_t n = block_finish(b);
+	struct shared *s = w->shared;
+
+	if (write_at(fd, b->bytes, n, *end) < 0) {
+		int num = errno;
+		struct stat st;
+
+		/* Of fast rows the whole ones stay; a chunk is nothing without its end. */
+		if (part && fstat(fd, &st) == 0 && st.st_size > *end && *end >= HEADER_SIZE)
+			*end += (st.st_size - *end) / FAST_SIZE * FAST_SIZE;
+		if (ftruncate(fd, *end) < 0)
+			num = num ? num : errno;
+		fail(s, num, w->output.shown);
+		return;
+	}
+	*end += (off_t)n;
+	pthread_mutex_lock(&s->lock);
+	s->bytes += n;
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Wait for a full block, the deadline or the end. True when it is time to
+ * write whatever there is. */
+static bool wait_for_work(struct shared *s, int64_t *deadline)
+{
+	struct timespec ts = {.tv_sec = (time_t)(*deadline / NS_PER_S),
+			      .tv_nsec = (long)(*deadline % NS_PER_S)};
+
+	while (!s->lanes.head && !s->quit)
+		if (pthread_cond_timedwait(&s->wake, &s->lock, &ts) == ETIMEDOUT)
+			break;
+	if (!s->quit && clock_now_ns() < *deadline)
+		return false;
+	*deadline = clock_now_ns() + FLUSH_NS;
+	return true;
+}
+
+static void write_all(struct trace_writer *w)
+{
+	struct shared *s = w->shared;
+	int64_t flush = clock_now_ns() + FLUSH_NS, sync = clock_now_ns() + SYNC_NS;
+	struct block *b;
+	bool quit;
+
+	pthread_mutex_lock(&s->lock);
+	do {
+		if (wait_for_work(s, &flush))
+			lanes_seal(&s->lanes, s->quit);
+		quit = s->quit;
+		while ((b = lanes_take(&s->lanes))) {
+			bool skip = s->failed;
+
+			pthread_mutex_unlock(&s->lock);
+			if (!skip)
+				block_write(w, b);
+			pthread_mutex_lock(&s->lock);
+			lanes_give(&s->lanes, b);
+		}
+		if (!quit && !s->failed && clock_now_ns() >= sync) {
+			pthread_mutex_unlock(&s->lock);
+			if (fdatasync(w->output.side_fd) < 0 || fdatasync(w->output.part_fd) < 0)
+				fail(s, errno, w->output.shown);
+			sync = clock_now_ns() + SYNC_NS;
+			pthread_mutex_lock(&s->lock);
+		}
+	} while (!quit);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void finish(struct trace_writer *w)
+{
+	struct joined joined;
+	struct err e = {ERR_NONE, ""};
+	struct shared *s = w->shared;
+	int r = trace_join(w->output.part_fd, w->output.side_fd, w->output.shown, &joined, &e);
+
+	if (r == 0)
+		r = output_publish(&w->output, &e);
+	pthread_mutex_lock(&s->lock);
+	if (e.code == ERR_NONE) {
+		memcpy(s->final.rows, joined.rows, sizeof(joined.rows));
+		s->final.marks = joined.marks;
+		s->final.bytes = joined.bytes;
+		s->joined = true;
+	} else if (!s->failed) {
+		s->err = e;
+	}
+	if (s->failed && r == 0) {
+		err_set(&w->result_err, ERR_FAILED, _("%s; what was recorded until then is in %s"),
+			s->err.text, w->output.shown);
+		r = -1;
+	} else if (r < 0) {
+		w->result_err = e;
+	}
+	s->failed = r < 0;
+	w->result = r;
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void *writer_main(void *arg)
+{
+	sigset_t all;
+
+	/* SIGXFSZ among them: a file that may not grow is EFBIG and no death. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	write_all(arg);
+	finish(arg);
+	return NULL;
+}
+
+static struct trace_writer *writer_of(struct sink *s)
+{
+	return (struct trace_writer *)s;
+}
+
+static int writer_begin(struct sink *sink, const struct session *about, struct err *e)
+{
+	struct trace_writer *w = writer_of(sink);
+	int num;
+
+	if (w->running || w->ended)
+		return err_set(e, ERR_FAILED, _("%s is recorded already"), w->output.shown);
+	if (lanes_begin(&w->shared->lanes, about, e) < 0)
+		return -1;
+	num = pthread_create(&w->thread, NULL, writer_main, w);
+	if (num)
+		return err_sys(e, ERR_FAILED, num, _("cannot record to %s: no thread"), w->output.shown);
+	w->running = true;
+	return 0;
+}
+
+static void writer_rows(struct sink *sink, const struct rows *r)
+{
+	struct shared *s = writer_of(sink)->shared;
+	bool wake;
+
+	pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < r->n && !s->failed; i++)
+		lanes_row(&s->lanes, r->tier, r->t_ns[i], r->values + i * r->width);
+	wake = s->lanes.head != NULL;
+	pthread_mutex_unlock(&s->lock);
+	if (wake)
+		pthread_cond_signal(&s->wake);
+}
+
+static void writer_mark(struct sink *sink, const struct mark *m)
+{
+	struct shared *s = writer_of(sink)->shared;
+
+	pthread_mutex_lock(&s->lock);
+	if (!s->failed)
+		lanes_mark(&s->lanes, m);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void writer_gap(struct sink *sink, const struct gap *g)
+{
+	struct shared *s = writer_of(sink)->shared;
+
+	pthread_mutex_lock(&s->lock);
+	if (!s->failed)
+		lanes_gap(&s->lanes, g);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static int writer_end(struct sink *sink, struct err *e)
+{
+	struct trace_writer *w = writer_of(sink);
+
+	if (!w->running)
+		return 0;
+	pthread_mutex_lock(&w->shared->lock);
+	w->shared->quit = true;
+	pthread_mutex_unlock(&w->shared->lock);
+	pthread_cond_signal(&w->shared->wake);
+	pthread_join(w->thread, NULL);
+	w->running = false;
+	w->ended = true;
+	/* What never held a byte is nothing to recover, and must not stand in the way. */
+	if (w->result < 0 && !w->part_end && !w->side_end)
+		output_discard(&w->output);
+	else
+		output_close(&w->output);
+	if (w->result < 0 && e)
+		*e = w->result_err;
+	return w->result;
+}
+
+static struct shared *shared_new(struct err *e)
+{
+	struct shared *s = calloc(1, sizeof(*s));
+	pthread_condattr_t attr;
+
+	if (!s) {
+		err_set(e, ERR_FAILED, _("out of memory"));
+		return NULL;
+	}
+	if (lanes_init(&s->lanes, e) < 0) {
+		free(s);
+		return NULL;
+	}
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	return s;
+}
+
+struct trace_writer *trace_writer_new(const char *path, bool force, struct err *e)
+{
+	static const struct sink_ops ops = {writer_begin, writer_rows, writer_mark, writer_gap, writer_end};
+	struct trace_writer *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		err_set(e, ERR_FAILED, _("out of memory"));
+		return NULL;
+	}
+	w->sink.ops = &ops;
+	w->shared = shared_new(e);
+	if (w->shared && output_open(&w->output, path, force, e) == 0)
+		return w;
+	if (w->shared)
+		lanes_free(&w->shared->lanes);
+	free(w->shared);
+	free(w);
+	return NULL;
+}
+
+struct sink *trace_writer_sink(struct trace_writer *w)
+{
+	return &w->sink;
+}
+
+void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats *out)
+{
+	struct shared *s = w->shared;
+
+	memset(out, 0, sizeof(*out));
+	pthread_mutex_lock(&s->lock);
+	if (s->joined) {
+		*out = s->final;
+	} else {
+		memcpy(out->rows, s->lanes.rows, sizeof(out->rows));
+		out->bytes = s->bytes;
+		out->marks = s->lanes.marks;
+	}
+	out->lost_rows = s->lanes.lost;
+	out->failed = s->failed;
+	out->err = s->err;
+	pthread_mutex_unlock(&s->lock);
+}
+
+const char *trace_writer_path(const struct trace_writer *w)
+{
+	return w->output.path;
+}
+
+void trace_writer_free(struct trace_writer *w)
+{
+	if (!w)
+		return;
+	if (w->running)
+		writer_end(&w->sink, NULL);
+	if (!w->ended)
+		output_discard(&w->output);
+	pthread_cond_destroy(&w->shared->wake);
+	pthread_mutex_destroy(&w->shared->lock);
+	lanes_free(&w->shared->lanes);
+	free(w->shared);
+	free(w);
+}

@@ -1,0 +1,278 @@
+/* act: from events to what they mean.
+ *
+ * Whatever is done outside this folder (quit, mark, record, open) is only asked
+ * for: keys, mouse, a script and a test go one way. */
+#include "screen.h"
+
+#include <string.h>
+
+static void over_set(struct ui *u, const struct view *over)
+{
+	u->over = u->over == over ? NULL : over;
+	u->over_scroll = 0;
+}
+
+static void go_mark(struct ui *u, const struct ui_scene *s, int n)
+{
+	int64_t t;
+
+	viewport_settle(&u->vp, &u->extent, s->now_ns);
+	if (u->vp.follow && n > 0)
+		return;
+	if (s->timeline && goto_mark(s->timeline, &u->extent, u->vp.head_ns, n, &t))
+		viewport_jump(&u->vp, &u->extent, s->now_ns, t);
+}
+
+static void step(struct ui *u, const struct ui_scene *s, int n)
+{
+	if (!u->extent.any || (u->vp.follow && n > 0))
+		return;
+	viewport_settle(&u->vp, &u->extent, s->now_ns);
+	viewport_jump(&u->vp, &u->extent, s->now_ns,
+		      s->timeline->ops->step(s->timeline, TIER_FAST, u->vp.head_ns, n));
+}
+
+static void scroll(struct ui *u, const struct ui_scene *s, int by)
+{
+	const struct view *v = u->over ? u->over : u->view;
+	int *at = u->over ? &u->over_scroll : &u->scroll, most = v->length(u, s) - 1;
+
+	*at += by;
+	if (*at > most)
+		*at = most;
+	if (*at < 0)
+		*at = 0;
+}
+
+static void escape(struct ui *u, const struct ui_scene *s, struct request *r)
+{
+	if (u->over)
+		u->over = NULL;
+	else if (!s->live)
+		r->kind = REQUEST_LIVE;
+	else if (!u->vp.follow)
+		viewport_now(&u->vp, &u->extent, s->now_ns);
+}
+
+/* What moves through time; false: something else. */
+static bool act_time(struct ui *u, const struct ui_scene *s, enum action a)
+{
+	struct viewport *v = &u->vp;
+	const struct extent *e = &u->extent;
+	int part = v->columns >= 8 ? v->columns / 8 : 1;
+
+	switch (a) {
+	case ACT_SPACE:
+		viewport_space(v, e, s->now_ns);
+		return true;
+	case ACT_ZOOM_IN:
+	case ACT_ZOOM_OUT:
+		viewport_zoom(v, e, s->now_ns, a == ACT_ZOOM_IN ? 1 : -1);
+		return true;
+	case ACT_BACK:
+	case ACT_FORWARD:
+		viewport_pan(v, e, s->now_ns, a == ACT_BACK ? -part : part);
+		return true;
+	case ACT_SCREEN_BACK:
+	case ACT_SCREEN_FORWARD:
+		viewport_pan(v, e, s->now_ns, a == ACT_SCREEN_BACK ? -v->columns : v->columns);
+		return true;
+	case ACT_START:
+		viewport_jump(v, e, s->now_ns, e->first_ns);
+		return true;
+	case ACT_END:
+		viewport_now(v, e, s->now_ns);
+		return true;
+	case ACT_PREV_MARK:
+	case ACT_NEXT_MARK:
+		go_mark(u, s, a == ACT_PREV_MARK ? -1 : 1);
+		return true;
+	case ACT_STEP_BACK:
+	case ACT_STEP:
+		step(u, s, a == ACT_STEP_BACK ? -1 : 1);
+		return true;
+	case ACT_SLOWER:
+	case ACT_FASTER:
+		viewport_speed(v, e, s->now_ns, a == ACT_SLOWER ? -1 : 1);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void act(struct ui *u, const struct ui_scene *s, enum action a, int64_t t_ns, struct request *r)
+{
+	const struct view *v = u->over ? u->over : u->view;
+	int page = u->at.body.h > 1 ? u->at.body.h - 1 : 1;
+
+	r->redraw = true;
+	if ((v->act && v->act(u, s, a, r)) || act_time(u, s, a))
+		return;
+	switch (a) {
+	case ACT_MARK:
+		r->kind = REQUEST_MARK;
+		r->t_ns = t_ns;
+		break;
+	case ACT_RECORD:
+		r->kind = REQUEST_RECORD;
+		r->t_ns = t_ns;
+		break;
+	case ACT_OPEN:
+		over_set(u, &view_files);
+		r->kind = REQUEST_LIST;
+		break;
+	case ACT_GOTO:
+		u->prompting = u->extent.any && u->at.bar.h;
+		u->prompt_wrong = false;
+		u->prompt[0] = 0;
+		break;
+	case ACT_UP:
+	case ACT_DOWN:
+		scroll(u, s, a == ACT_UP ? -1 : 1);
+		break;
+	case ACT_PAGE_UP:
+	case ACT_PAGE_DOWN:
+		scroll(u, s, a == ACT_PAGE_UP ? -page : page);
+		break;
+	case ACT_ESC:
+		escape(u, s, r);
+		break;
+	case ACT_HELP:
+		over_set(u, &view_help);
+		break;
+	case ACT_REPAINT:
+		r->kind = REQUEST_REPAINT;
+		break;
+	case ACT_SUSPEND:
+		r->kind = REQUEST_SUSPEND;
+		break;
+	case ACT_QUIT:
+		r->kind = REQUEST_QUIT;
+		break;
+	default:
+		break;
+	}
+}
+
+/* A key while the prompt is open; false: not the prompt's. */
+static bool prompt_key(struct ui *u, const struct ui_scene *s, const struct event *ev)
+{
+	size_t len = strlen(u->prompt);
+	int64_t t;
+
+	if (ev->mods & (MOD_CTRL | MOD_ALT))
+		return false;
+	u->prompt_wrong = false;
+	if (ev->key == K_ESC && !ev->pasted) {
+		u->prompting = false;
+	} else if (ev->key == K_BACKSPACE || ev->key == K_DELETE) {
+		if (len)
+			u->prompt[len - 1] = 0;
+		else
+			u->prompting = false;
+	} else if (ev->key == K_ENTER && !ev->pasted) {
+		viewport_settle(&u->vp, &u->extent, s->now_ns);
+		if (!len || !s->timeline)
+			u->prompting = false;
+		else if (!strcmp(u->prompt, "end") || !strcmp(u->prompt, "now"))
+			viewport_now(&u->vp, &u->extent, s->now_ns), u->prompting = false;
+		else if (goto_parse(u->prompt, s->timeline, &u->extent, u->vp.head_ns, &t))
+			viewport_jump(&u->vp, &u->extent, s->now_ns, t), u->prompting = false;
+		else
+			u->prompt_wrong = true;
+	} else if (ev->key > ' ' && ev->key < K_BACKSPACE && len + 1 < sizeof(u->prompt)) {
+		u->prompt[len] = (char)ev->key;
+		u->prompt[len + 1] = 0;
+	}
+	return true;
+}
+
+static bool inside(const struct rect *r, int x, int y)
+{
+	return x >= r->x && x < r->x + r->w && y >= r->y && y < r->y + r->h;
+}
+
+static void click(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
+{
+	int cell = ev->x - u->at.chart.x;
+
+	for (int i = 0; i < u->n_hits; i++)
+		if (ev->y == u->at.bar.y && ev->x >= u->hits[i].x && ev->x < u->hits[i].x + u->hits[i].w) {
+			act(u, s, u->hits[i].action, ev->t_ns, r);
+			return;
+		}
+	if (u->over == &view_files && inside(&u->at.body, ev->x, ev->y)) {
+		int at = u->over_scroll + ev->y - u->at.body.y;
+
+		if (at < (int)s->n_files) {
+			bool again = at == u->file_at;
+
+			u->file_at = at;
+			r->redraw = true;
+			if (again)
+				act(u, s, ACT_ENTER, ev->t_ns, r);
+		}
+		return;
+	}
+	if (u->over || !u->extent.any || cell < 0 || cell >= u->at.chart.w)
+		return;
+	if (inside(&u->at.strip, ev->x, ev->y)) {
+		double part = u->at.chart.w > 1 ? (double)cell / (u->at.chart.w - 1) : 0;
+
+		viewport_jump(&u->vp, &u->extent, s->now_ns,
+			      u->extent.first_ns +
+				      (int64_t)((double)(u->extent.last_ns - u->extent.first_ns) * part));
+		r->redraw = true;
+	} else if ((inside(&u->at.chart, ev->x, ev->y) || inside(&u->at.events, ev->x, ev->y)) &&
+		   !u->vp.follow) {
+		viewport_jump(&u->vp, &u->extent, s->now_ns, viewport_cell_ns(&u->vp, cell));
+		r->redraw = true;
+	}
+}
+
+static void mouse(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
+{
+	bool charts = !u->over && ev->x >= u->at.chart.x;
+
+	if (u->at.small || ev->action == MOUSE_RELEASE)
+		return;
+	if (ev->button == 4 || ev->button == 5) {
+		enum action a = charts ? (ev->button == 4 ? ACT_ZOOM_IN : ACT_ZOOM_OUT)
+				       : (ev->button == 4 ? ACT_UP : ACT_DOWN);
+
+		if (ev->action == MOUSE_PRESS)
+			act(u, s, a, ev->t_ns, r);
+	} else if (ev->button == 1 && (ev->action == MOUSE_PRESS || charts)) {
+		/* Dragging moves the playhead along; it must not press keys again. */
+		if (ev->action == MOUSE_DRAG && ev->y == u->at.bar.y)
+			return;
+		click(u, s, ev, r);
+	}
+}
+
+struct request ui_event(struct ui *u, const struct ui_scene *s, const struct event *ev)
+{
+	struct request r = {.kind = REQUEST_NONE};
+
+	screen_look(u, s);
+	switch (ev->kind) {
+	case EVENT_RESIZE:
+		r.redraw = true;
+		break;
+	case EVENT_CLOSED:
+		r.kind = REQUEST_QUIT;
+		break;
+	case EVENT_MOUSE:
+		mouse(u, s, ev, &r);
+		break;
+	case EVENT_KEY:
+		if (u->prompting && prompt_key(u, s, ev))
+			r.redraw = true;
+		else if (!ev->pasted)
+			act(u, s, keys_action(ev, screen_when(u)), ev->t_ns, &r);
+		break;
+	default:
+		break;
+	}
+	return r;
+}

@@ -1,0 +1,213 @@
+/* axis: time, told once for all charts.
+ *
+ * Live it is told backwards from the right edge, so the labels stand still while
+ * the picture moves.  In a trace it is told from the start, as the `g` prompt takes
+ * it.  Marks are lines through everything as long as they leave something to see;
+ * beyond a quarter of the cells only their ticks on the axis remain. */
+#include "screen.h"
+
+#include "nvmtop/intl.h"
+
+#include <string.h>
+#include <time.h>
+
+#define LABEL_CELLS 12 /* at least so far from one label to the next */
+
+void axis_prepare(struct ui *u, const struct ui_scene *s)
+{
+	struct viewport *v = &u->vp;
+	int64_t from, to;
+	int cells = 0;
+
+	u->axis.zoom = v->zoom;
+	u->axis.first = viewport_first(v);
+	u->axis.n = v->columns;
+	u->axis.gaps = u->gaps;
+	from = u->axis.first * (INT64_C(1) << v->zoom);
+	to = (u->axis.first + u->axis.n) * (INT64_C(1) << v->zoom);
+	u->axis.n_gaps = s->timeline->ops->gaps(s->timeline, from, to, u->gaps, GAPS_MAX);
+	u->n_marks = s->timeline->ops->marks(s->timeline, from, to, u->marks, MARKS_MAX);
+	memset(u->mark_at, 0, sizeof(u->mark_at));
+	for (size_t i = 0; i < u->n_marks; i++) {
+		int cell = viewport_cell(v, u->marks[i].t_ns);
+
+		if (cell >= 0 && !u->mark_at[cell])
+			u->mark_at[cell] = 1, cells++;
+	}
+	u->lines = cells * 4 <= u->at.chart.w;
+}
+
+/* Whether columns x..x+w-1 and one on either side are still blank. */
+static bool is_free(const struct canvas *c, int x, int w, int y)
+{
+	for (int i = x - 1; i <= x + w; i++)
+		if (i >= 0 && i < c->w && c->cells[(size_t)y * (size_t)c->w + (size_t)i].ch[0] != L' ')
+			return false;
+	return true;
+}
+
+static int64_t round_step(int64_t at_least)
+{
+	static const int64_t long_steps[] = {1,     2,     5,     10,    20,     30,     60,
+					     120,   300,   600,   1200,  1800,   3600,   7200,
+					     10800, 21600, 43200, 86400, 172800, 432000, 864000};
+	int64_t step = 1000;
+
+	for (; step < NS_PER_S; step *= 10)
+		for (int64_t k = 1; k <= 5; k = k == 1 ? 2 : k + 3)
+			if (step * k >= at_least)
+				return step * k;
+	for (size_t i = 0; i < sizeof(long_steps) / sizeof(long_steps[0]); i++)
+		if (long_steps[i] * NS_PER_S >= at_least)
+			return long_steps[i] * NS_PER_S;
+	return long_steps[sizeof(long_steps) / sizeof(long_steps[0]) - 1] * NS_PER_S;
+}
+
+/* "-40 s", "-1:20", "-200 ms", "-50 us". */
+static void label_text(char out[QUANTITY_TEXT], int64_t ns, int64_t step)
+{
+	int64_t abs = ns < 0 ? -ns : ns;
+
+	if (step < NS_PER_MS && abs < NS_PER_MS)
+		snprintf(out, QUANTITY_TEXT, "%lld us", (long long)(ns / 1000));
+	else if (step < NS_PER_S && abs < NS_PER_S && step >= NS_PER_MS)
+		snprintf(out, QUANTITY_TEXT, "%lld ms", (long long)(ns / NS_PER_MS));
+	else if (step < NS_PER_S && abs < NS_PER_S)
+		snprintf(out, QUANTITY_TEXT, "%.*f ms",
+			 step < 10000    ? 3
+			 : step < 100000 ? 2
+					 : 1,
+			 (double)ns / 1e6);
+	else {
+		quantity_clock(out, ns, step < NS_PER_S ? step : 0);
+		if (!strchr(out, ':'))
+			strcat(out, " s");
+	}
+}
+
+static void put_label(struct ui *u, struct canvas *c, int cell, const char *text, enum style style)
+{
+	int w = text_width(text), x = u->at.chart.x + cell - w + 1;
+
+	if (x < u->at.chart.x || cell >= u->at.chart.w || !is_free(c, x, w, u->at.axis.y))
+		return;
+	canvas_text(c, x, u->at.axis.y, w, style, text);
+}
+
+static void draw_marks(struct ui *u, struct canvas *c)
+{
+	/* The newest first: where two would overlap, the older number gives way. */
+	for (size_t i = u->n_marks; i-- > 0;) {
+		int cell = viewport_cell(&u->vp, u->marks[i].t_ns), x, w;
+		char text[32];
+
+		if (cell < 0)
+			continue;
+		w = snprintf(text, sizeof(text), "%llu", (unsigned long long)u->marks[i].id);
+		x = u->at.chart.x + cell;
+		if (x + w > u->at.chart.x + u->at.chart.w)
+			x = u->at.chart.x + u->at.chart.w - w;
+		if (is_free(c, x, w, u->at.axis.y))
+			canvas_text(c, x, u->at.axis.y, w, STYLE_MARK, text);
+		else if (!u->lines)
+			canvas_put(c, u->at.chart.x + cell, u->at.axis.y, STYLE_MARK,
+				   screen_glyph(u, 0x2575, '\''));
+	}
+}
+
+static void draw_times(struct ui *u, const struct ui_scene *s, struct canvas *c)
+{
+	struct viewport *v = &u->vp;
+	int64_t cell_ns = (int64_t)v->per_cell << v->zoom, step = round_step(LABEL_CELLS * cell_ns);
+	int64_t origin = s->live ? viewport_cell_ns(v, u->at.chart.w - 1) : u->extent.first_ns;
+	int64_t right = viewport_cell_ns(v, u->at.chart.w - 1) - origin;
+	int64_t left = right - (int64_t)u->at.chart.w * cell_ns;
+	char text[QUANTITY_TEXT];
+
+	if (s->live && v->follow) {
+		put_label(u, c, u->at.chart.w - 1, _("now"), STYLE_DIM);
+	} else if (s->live && u->about) {
+		time_t t = (time_t)((u->about->start.real_ns + v->right_ns - u->about->start.mono_ns) /
+				    NS_PER_S);
+		struct tm tm;
+
+		if (localtime_r(&t, &tm) && strftime(text, sizeof(text), "%H:%M:%S", &tm))
+			put_label(u, c, u->at.chart.w - 1, text, STYLE_DIM);
+	}
+	for (int64_t at = right / step * step; at > left; at -= step) {
+		int64_t cells = (right - at) / cell_ns;
+
+		if ((s->live && at == 0) || at < (s->live ? left : 0))
+			continue;
+		label_text(text, at, step);
+		put_label(u, c, u->at.chart.w - 1 - (int)cells, text, STYLE_DIM);
+	}
+}
+
+/* How far from now, or how late: told where the names are. */
+static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
+{
+	int x = u->at.name.x, y = u->at.axis.y, right = u->at.value.x + u->at.value.w;
+	char text[64], behind[QUANTITY_TEXT];
+	int64_t step;
+
+	if (s->live && !u->vp.follow) {
+		x += canvas_text(c, x, y, right - x, STYLE_WARN, _("PAUSED")) + 1;
+		step = INT64_C(1) << (u->vp.zoom + 2);
+		quantity_clock(behind, u->vp.head_ns - u->extent.last_ns,
+			       step < NS_PER_S / 10 ? step : NS_PER_S / 10);
+		snprintf(text, sizeof(text), "%s s", behind);
+		if (x + text_width(text) <= right)
+			canvas_text(c, x, y, right - x, STYLE_DIM, text);
+	} else if (s->live && s->lost) {
+		snprintf(text, sizeof(text), P_("%llu row lost", "%llu rows lost", s->lost),
+			 (unsigned long long)s->lost);
+		canvas_text(c, x, y, right - x, STYLE_ALERT, text);
+	} else if (s->live && s->late) {
+		snprintf(text, sizeof(text), P_("%llu late tick", "%llu late ticks", s->late),
+			 (unsigned long long)s->late);
+		canvas_text(c, x, y, right - x, STYLE_WARN, text);
+	}
+	if (u->at.stats.w)
+		canvas_text(c, u->at.stats.x, y, u->at.stats.w, STYLE_DIM, _(" min..max  mean"));
+}
+
+/* Where the playhead stands on a mark, the mark's number says so. */
+static void draw_head(struct ui *u, const struct ui_scene *s, struct canvas *c)
+{
+	int cell = s->live ? -1 : viewport_cell(&u->vp, u->vp.head_ns), x = u->at.chart.x + cell;
+
+	if (cell >= 0 && c->cells[(size_t)u->at.axis.y * (size_t)c->w + (size_t)x].ch[0] == L' ')
+		canvas_put(c, x, u->at.axis.y, STYLE_STRONG, screen_glyph(u, 0x25BC, 'V'));
+}
+
+void axis_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
+{
+	if (!u->at.axis.h)
+		return;
+	draw_marks(u, c);
+	draw_head(u, s, c);
+	draw_times(u, s, c);
+	draw_state(u, s, c);
+}
+
+void axis_lines(struct ui *u, struct canvas *c, int y, int h)
+{
+	int head = u->vp.follow ? -1 : viewport_cell(&u->vp, u->vp.head_ns);
+	int newest = viewport_cell(&u->vp, u->vp.right_ns);
+
+	for (int line = y; line < y + h; line++) {
+		for (int cell = 0; u->lines && cell < u->at.chart.w; cell++)
+			if (u->mark_at[cell])
+				canvas_put(c, u->at.chart.x + cell, line, STYLE_MARK,
+					   screen_glyph(u, 0x2502, '|'));
+		if (head >= 0 && head < newest) {
+			struct cell *p =
+				&c->cells[(size_t)line * (size_t)c->w + (size_t)(u->at.chart.x + head)];
+
+			if (p->ch[0] == L' ')
+				p->ch[0] = screen_glyph(u, 0x250A, ':');
+			p->style = STYLE_FRAME;
+		}
+	}
+}

@@ -1,0 +1,202 @@
+/* canvas: the grid that views draw on.
+ *
+ * Views decide what a cell means and term/ what it looks like, so golden screens
+ * need no terminal.  The one invariant that everything here protects: the right
+ * half of a wide character never stands without its left half. */
+#include "nvmtop/canvas.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIDE_MAX 1000
+
+static void cell_blank(struct cell *p)
+{
+	p->ch[0] = L' ';
+	p->ch[1] = p->ch[2] = 0;
+	p->style = STYLE_TEXT;
+}
+
+int canvas_resize(struct canvas *c, int w, int h)
+{
+	struct cell *cells;
+	size_t n;
+
+	w = w < 0 ? 0 : w > SIDE_MAX ? SIDE_MAX : w;
+	h = h < 0 ? 0 : h > SIDE_MAX ? SIDE_MAX : h;
+	n = (size_t)w * (size_t)h;
+	if (!c->cells || n != (size_t)c->w * (size_t)c->h) {
+		cells = malloc((n ? n : 1) * sizeof(*cells));
+		if (!cells)
+			return -1;
+		free(c->cells);
+		c->cells = cells;
+	}
+	c->w = w;
+	c->h = h;
+	canvas_clear(c);
+	return 0;
+}
+
+void canvas_free(struct canvas *c)
+{
+	free(c->cells);
+	c->cells = NULL;
+	c->w = c->h = 0;
+}
+
+void canvas_clear(struct canvas *c)
+{
+	size_t n = (size_t)c->w * (size_t)c->h;
+
+	for (size_t i = 0; i < n; i++)
+		cell_blank(&c->cells[i]);
+}
+
+/* Whatever is at x is about to go: its other half must not stay behind. */
+static void cell_evict(struct cell *row, int w, int x)
+{
+	if (row[x].ch[0] == 0 && x > 0)
+		row[x - 1].ch[0] = L' ', row[x - 1].ch[1] = 0;
+	if (row[x].ch[0] != 0 && x + 1 < w && row[x + 1].ch[0] == 0)
+		row[x + 1].ch[0] = L' ';
+}
+
+void canvas_put(struct canvas *c, int x, int y, enum style s, wchar_t ch)
+{
+	struct cell *row;
+	int width;
+
+	if (x < 0 || y < 0 || x >= c->w || y >= c->h)
+		return;
+	row = c->cells + (size_t)y * (size_t)c->w;
+	width = ch ? wcwidth(ch) : -1;
+	if (width < 1)
+		ch = L'?', width = 1;
+	if (width > 1 && x + 1 >= c->w)
+		ch = L' ', width = 1;
+	cell_evict(row, c->w, x);
+	row[x].ch[0] = ch;
+	row[x].ch[1] = row[x].ch[2] = 0;
+	row[x].style = (unsigned char)s;
+	if (width > 1) {
+		cell_evict(row, c->w, x + 1);
+		row[x + 1].ch[0] = row[x + 1].ch[1] = row[x + 1].ch[2] = 0;
+		row[x + 1].style = (unsigned char)s;
+	}
+}
+
+/* The next character of the locale's text; what cannot be decoded or shown is
+ * '?'.  Width 0 is a combining mark.  False at the end. */
+static bool text_next(const char **p, mbstate_t *state, wchar_t *ch, int *width)
+{
+	size_t n = mbrtowc(ch, *p, MB_LEN_MAX, state);
+
+	if (n == 0)
+		return false;
+	if (n == (size_t)-1 || n == (size_t)-2) {
+		memset(state, 0, sizeof(*state));
+		*ch = L'?';
+		n = 1;
+	}
+	*p += n;
+	*width = wcwidth(*ch);
+	if (*width < 0)
+		*ch = L'?', *width = 1;
+	return true;
+}
+
+int canvas_text(struct canvas *c, int x, int y, int w, enum style s, const char *text)
+{
+	mbstate_t state;
+	wchar_t ch;
+	int width, used = 0, last = -1;
+
+	memset(&state, 0, sizeof(state));
+	while (text_next(&text, &state, &ch, &width)) {
+		if (width == 0) {
+			int at = x + last;
+
+			if (last >= 0 && at >= 0 && at < c->w && y >= 0 && y < c->h) {
+				struct cell *p = &c->cells[(size_t)y * (size_t)c->w + (size_t)at];
+
+				if (!p->ch[1])
+					p->ch[1] = ch;
+			}
+			continue;
+		}
+		if (width > w - used || width > c->w - x - used)
+			break;
+		canvas_put(c, x + used, y, s, ch);
+		last = used;
+		used += width;
+	}
+	return used;
+}
+
+int canvas_textf(struct canvas *c, int x, int y, int w, enum style s, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return canvas_text(c, x, y, w, s, text);
+}
+
+int text_width(const char *text)
+{
+	mbstate_t state;
+	wchar_t ch;
+	int width, used = 0;
+
+	memset(&state, 0, sizeof(state));
+	while (text_next(&text, &state, &ch, &width))
+		used += width;
+	return used;
+}
+
+int canvas_right(struct canvas *c, int x, int y, int w, enum style s, const char *text)
+{
+	int width = text_width(text);
+
+	if (width < w) {
+		x += w - width;
+		w = width;
+	}
+	return canvas_text(c, x, y, w, s, text);
+}
+
+static void print_char(wchar_t ch, mbstate_t *state, FILE *out)
+{
+	char bytes[MB_LEN_MAX];
+	size_t n = wcrtomb(bytes, ch, state);
+
+	if (n == (size_t)-1) {
+		memset(state, 0, sizeof(*state));
+		fputc('?', out);
+	} else {
+		fwrite(bytes, 1, n, out);
+	}
+}
+
+void canvas_print(const struct canvas *c, FILE *out)
+{
+	mbstate_t state;
+
+	memset(&state, 0, sizeof(state));
+	for (int y = 0; y < c->h; y++) {
+		const struct cell *row = c->cells + (size_t)y * (size_t)c->w;
+		int end = c->w;
+
+		while (end > 0 && row[end - 1].ch[0] == L' ' && !row[end - 1].ch[1])
+			end--;
+		for (int x = 0; x < end; x++)
+			for (int i = 0; i < 2 && row[x].ch[i]; i++)
+				print_char(row[x].ch[i], &state, out);
+		fputc('\n', out);
+	}
+}

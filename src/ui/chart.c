@@ -1,0 +1,87 @@
+/* chart: why a slow channel is a line and a gap is a hole.
+ *
+ * A 10 Hz signal drawn at a millisecond a column has a sample in every hundredth
+ * column.  Empty columns between would look like missing samples, so what was
+ * measured last is held, as an instrument's needle stays.  But only as long as the
+ * next sample could still be on its way: two periods.  After that, and over every
+ * gap that the recorder reported, it is empty.
+ *
+ * The timeline is asked once a row: no finer than the tier keeps columns, which
+ * bounds what looking back costs to a few bins at any zoom. */
+#include "chart.h"
+
+#include <math.h>
+
+#define HOLD_MAX 4
+
+size_t chart_bins(int n)
+{
+	return (size_t)(n > 0 ? n : 0) + HOLD_MAX + 2;
+}
+
+static bool in_gap(const struct chart_axis *axis, enum tier tier, int64_t from_ns, int64_t to_ns)
+{
+	for (size_t i = 0; i < axis->n_gaps; i++) {
+		const struct gap *g = &axis->gaps[i];
+
+		if (g->tier == tier && g->from_ns < to_ns && g->to_ns > from_ns)
+			return true;
+	}
+	return false;
+}
+
+static void summarise(struct chart_summary *sum, const struct bin *bins, size_t n)
+{
+	struct bin all = {0, 0, 0, 0};
+
+	for (size_t i = 0; i < n; i++)
+		if (bins[i].n)
+			bin_merge(&all, &bins[i]);
+	sum->min = all.n ? all.min : NAN;
+	sum->max = all.n ? all.max : NAN;
+	sum->mean = all.n ? all.sum / (double)all.n : NAN;
+}
+
+void chart_columns(struct timeline *t, size_t channel, const struct chart_axis *axis, struct bin *bins,
+		   struct spark_column *out, struct chart_summary *sum)
+{
+	const struct session *about = t->ops->session(t);
+	enum tier tier = about->channels[channel].tier;
+	double hz = about->hz[tier] > 0 ? about->hz[tier] : 1;
+	int base = zoom_base(hz), zoom, shift;
+	int64_t first, last, hold, back;
+	struct spark_column now = {0, 0, 0, false};
+	int64_t since = 0; /* columns since the last sample */
+
+	zoom = axis->zoom > base ? axis->zoom : base;
+	if (zoom > ZOOM_MAX)
+		zoom = ZOOM_MAX;
+	shift = zoom > axis->zoom ? zoom - axis->zoom : 0;
+	hold = (int64_t)(2e9 / hz) >> zoom;
+	if (hold > HOLD_MAX)
+		hold = HOLD_MAX;
+	first = axis->first >> shift;
+	last = (axis->first + axis->n - 1) >> shift;
+	back = hold;
+	t->ops->columns(t, channel, zoom, first - back, (size_t)(last - first + 1 + back), bins);
+	summarise(sum, bins + back, (size_t)(last - first + 1));
+
+	for (int64_t i = -back, done = 0; i <= last - first; i++) {
+		const struct bin *b = &bins[i + back];
+
+		if (b->n) {
+			now = (struct spark_column) {b->min, b->sum / (double)b->n, b->max, true};
+			since = 0;
+		} else if (now.any) {
+			int64_t from = (first + i) * (INT64_C(1) << zoom);
+
+			if (since == 0)
+				now.min = now.max = now.mean;
+			if (++since > hold || in_gap(axis, tier, from, from + (INT64_C(1) << zoom)))
+				now.any = false;
+		}
+		/* The drawn columns that this one covers. */
+		for (; i >= 0 && done < axis->n && (axis->first + done) >> shift == first + i; done++)
+			out[done] = now;
+	}
+}

@@ -1,0 +1,31 @@
+/* chart: from a timeline to the columns of one channel. */
+#ifndef NVMTOP_UI_CHART_H
+#define NVMTOP_UI_CHART_H
+
+#include "nvmtop/timeline.h"
+#include "spark.h"
+
+/* One axis for everything on the screen. */
+struct chart_axis {
+	int zoom;
+	int64_t first;          /* absolute column */
+	int n;                  /* columns */
+	const struct gap *gaps; /* those in view, oldest first */
+	size_t n_gaps;
+};
+
+/* What a channel did in the part in view; NaN while nothing is there. */
+struct chart_summary {
+	double min, mean, max;
+};
+
+/* How many bins chart_columns() may need for n columns. */
+size_t chart_bins(int n);
+
+/* Fill out[0..axis->n).  A tier that is slower than the columns are fine is held
+ * from one sample to the next, for two periods at most and not over a gap.
+ * bins: room for chart_bins(axis->n). */
+void chart_columns(struct timeline *t, size_t channel, const struct chart_axis *axis, struct bin *bins,
+		   struct spark_column *out, struct chart_summary *sum);
+
+#endif

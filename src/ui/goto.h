@@ -1,0 +1,15 @@
+/* goto: the little language of the `g` prompt. */
+#ifndef NVMTOP_UI_GOTO_H
+#define NVMTOP_UI_GOTO_H
+
+#include "nvmtop/timeline.h"
+#include "viewport.h"
+
+/* "12.5", "1:23", "2m": after the start; "+10s", "-2m": from head_ns; "50%";
+ * "m3": mark 3; "start", "end".  False: not understood, or no such mark. */
+bool goto_parse(const char *text, struct timeline *t, const struct extent *e, int64_t head_ns, int64_t *out);
+
+/* The newest mark before t_ns (n < 0) or the oldest after it; false: none. */
+bool goto_mark(struct timeline *t, const struct extent *e, int64_t t_ns, int n, int64_t *out);
+
+#endif

@@ -1,0 +1,260 @@
+/* header: whose numbers these are, what is being recorded, which keys do something.
+ *
+ * What matters most is placed first and from the edges inwards; what then has no
+ * room is left out as a whole, never cut in the middle of a number. */
+#include "screen.h"
+
+#include "nvmtop/intl.h"
+
+#include <string.h>
+#include <time.h>
+
+/* One piece of text on its way from right to left. */
+static int put_left_of(struct canvas *c, int right, int y, int limit, enum style s, const char *text, int gap)
+{
+	int w = text_width(text);
+
+	if (!*text || right - w < limit)
+		return right;
+	canvas_text(c, right - w, y, w, s, text);
+	return right - w - gap;
+}
+
+static void clock_text(char *out, size_t size, int64_t wall_ns)
+{
+	time_t t = (time_t)(wall_ns / NS_PER_S);
+	struct tm tm;
+
+	/* A trace of another writer does not say when it was made. */
+	if (!wall_ns || !localtime_r(&t, &tm) || !strftime(out, size, "%H:%M:%S", &tm))
+		out[0] = 0;
+}
+
+/* The clock of what is on the screen: while looking back, of the playhead. */
+static int64_t shown_wall(const struct ui *u, const struct ui_scene *s)
+{
+	if (u->vp.follow || !u->about || !u->extent.any)
+		return s->live ? s->wall_ns : 0;
+	if (!u->about->start.real_ns)
+		return 0;
+	return u->about->start.real_ns + (u->vp.head_ns - u->about->start.mono_ns);
+}
+
+static const char *name_of(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path ? path : "";
+}
+
+static int draw_record(const struct ui *u, const struct ui_scene *s, struct canvas *c, int right, int limit)
+{
+	char size[QUANTITY_TEXT], since[QUANTITY_TEXT], marks[48] = "";
+	const char *name = name_of(s->record_name);
+	int x, fixed;
+
+	quantity_bytes(size, s->record_bytes);
+	quantity_clock(since, s->now_ns - s->record_since_ns, 0);
+	if (s->record_marks)
+		snprintf(marks, sizeof(marks), P_("%llu mark", "%llu marks", s->record_marks),
+			 (unsigned long long)s->record_marks);
+	fixed = 5 + 2 + text_width(since) + 2 + text_width(size);
+	if (right - fixed < limit)
+		fixed = 5;
+	if (right - fixed < limit)
+		return right;
+	if (fixed == 5) {
+		x = right - 5;
+	} else {
+		int more = (*marks ? text_width(marks) + 2 : 0), named = text_width(name) + 1;
+
+		if (right - fixed - more < limit)
+			more = 0, marks[0] = 0;
+		if (right - fixed - more - named < limit)
+			named = 0;
+		x = right - fixed - more - named;
+		if (named)
+			canvas_text(c, x + 6, 0, named - 1, STYLE_TEXT, name);
+		canvas_textf(c, x + 6 + named, 0, right - x, STYLE_TEXT, "%s  %s%s%s", since, size,
+			     *marks ? "  " : "", marks);
+	}
+	canvas_put(c, x, 0, STYLE_RECORD, screen_glyph(u, 0x25CF, '*'));
+	canvas_text(c, x + 2, 0, 3, STYLE_RECORD, "REC");
+	return x - 2;
+}
+
+static void draw_title(const struct ui *u, struct canvas *c, int x, int right)
+{
+	static const char *const keys[] = {"title", "release", "mode"};
+	bool first = true;
+	int w = text_width("nvmtop");
+
+	if (x + w > right)
+		return;
+	x += canvas_text(c, x, 0, w, STYLE_TITLE, "nvmtop");
+	if (*screen_fact(u, "demo") && x + 2 + text_width("DEMO") <= right)
+		x += 2, x += canvas_text(c, x, 0, right - x, STYLE_WARN, "DEMO");
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const char *text = screen_fact(u, keys[i]);
+		int gap = first ? 2 : 3;
+
+		if (i == 0 && !*text)
+			text = screen_fact(u, "board");
+
+		if (!*text)
+			continue;
+		if (x + gap + text_width(text) > right)
+			break;
+		if (!first)
+			canvas_put(c, x + 1, 0, STYLE_DIM, screen_glyph(u, 0xB7, '-'));
+		canvas_text(c, x + gap, 0, right - x - gap, first ? STYLE_TEXT : STYLE_DIM, text);
+		x += gap + text_width(text);
+		first = false;
+	}
+}
+
+void header_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
+{
+	int margin = u->at.name.x, right = c->w - margin, limit = margin + 8;
+	char clock[32] = "";
+
+	if (!u->at.header.h)
+		return;
+	clock_text(clock, sizeof(clock), shown_wall(u, s));
+	right = put_left_of(c, right, 0, limit, STYLE_DIM, clock, 3);
+	if (s->recording)
+		right = draw_record(u, s, c, right, limit);
+	else if (!s->live)
+		right = put_left_of(c, right, 0, limit, STYLE_TEXT, name_of(s->trace_name), 3);
+	draw_title(u, c, margin, right);
+}
+
+/* The one line that must not be overlooked, the worst first. */
+const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *style)
+{
+	unsigned long long lost = s->record_lost;
+
+	*style = STYLE_ALERT;
+	if (s->record_error)
+		return s->record_error;
+	if (s->recording && lost) {
+		snprintf(u->alarm, sizeof(u->alarm),
+			 P_("%llu row could not be written to the recording: the disk is too slow.",
+			    "%llu rows could not be written to the recording: the disk is too slow.", lost),
+			 lost);
+		return u->alarm;
+	}
+	*style = STYLE_WARN;
+	if (s->live && s->stalled) {
+		/* TRANSLATORS: %s is fast, medium or slow. */
+		snprintf(u->alarm, sizeof(u->alarm), _("The %s tier hangs: a sensor does not answer."),
+			 s->stalled);
+		return u->alarm;
+	}
+	*style = STYLE_DIM;
+	return screen_fact(u, "notice");
+}
+
+/* What space does just now. */
+static const char *bar_label(const struct ui *u, const struct ui_scene *s, const struct key_entry *k)
+{
+	if (k->action == ACT_SPACE && !s->live)
+		return u->vp.playing ? _("pause") : _("play");
+	if (k->action == ACT_SPACE && !u->vp.follow)
+		return _("continue");
+	if (k->action == ACT_RECORD && s->recording)
+		return _("stop rec");
+	if (k->action == ACT_ESC && u->over)
+		return _("close");
+	if (k->action == ACT_ESC)
+		return s->live ? _("now") : _("live");
+	return _(k->bar);
+}
+
+static bool bar_shows(const struct ui *u, const struct ui_scene *s, const struct key_entry *k, unsigned when)
+{
+	if (!k->bar || !(k->when & when))
+		return false;
+	if (k->action == ACT_ESC && when == WHEN_NOW)
+		return false;
+	if (k->action == ACT_PREV_MARK)
+		return u->n_marks > 0 || !s->live;
+	if (k->action == ACT_HELP)
+		return when != WHEN_HELP;
+	return true;
+}
+
+/* The keys, and how many there are of room; two gaps and one space an entry. */
+static void bar_keys(struct ui *u, const struct ui_scene *s, struct canvas *c, int right)
+{
+	const struct key_entry *k;
+	unsigned when = screen_when(u);
+	int x = u->at.name.x, y = u->at.bar.y, keep = 0;
+
+	/* Help and quit are always told; the others fill what is left. */
+	for (size_t i = 0; (k = keys_entry(i)) != NULL; i++)
+		if ((k->action == ACT_HELP || k->action == ACT_QUIT) && bar_shows(u, s, k, when))
+			keep += text_width(k->bar_key) + 1 + text_width(bar_label(u, s, k)) + 2;
+	for (size_t i = 0; (k = keys_entry(i)) != NULL; i++) {
+		bool last = k->action == ACT_HELP || k->action == ACT_QUIT;
+		const char *label;
+		int w, key;
+
+		if (!bar_shows(u, s, k, when))
+			continue;
+		label = bar_label(u, s, k);
+		key = text_width(k->bar_key);
+		w = key + 1 + text_width(label);
+		if (last)
+			keep -= w + 2;
+		if (x + w > right - keep)
+			continue;
+		canvas_text(c, x, y, key, STYLE_KEY, k->bar_key);
+		canvas_text(c, x + key + 1, y, w - key - 1, STYLE_KEY_TEXT, label);
+		if (u->n_hits < (int)(sizeof(u->hits) / sizeof(u->hits[0])))
+			u->hits[u->n_hits++] = (struct hit) {x, w, k->action};
+		x += w + 2;
+	}
+}
+
+static void bar_prompt(struct ui *u, struct canvas *c)
+{
+	int x = u->at.name.x, y = u->at.bar.y, right = c->w - u->at.name.x;
+
+	x += canvas_text(c, x, y, right - x, STYLE_KEY, _("go to:")) + 1;
+	x += canvas_text(c, x, y, right - x, STYLE_STRONG, u->prompt);
+	canvas_put(c, x, y, STYLE_SELECTED, L' ');
+	x += 3;
+	if (u->prompt_wrong)
+		canvas_text(c, x, y, right - x, STYLE_WARN,
+			    _("no such place; try 12.5  1:23  +10s  -2m  50%  m3  end"));
+	else
+		canvas_text(c, x, y, right - x, STYLE_DIM, "12.5  1:23  2m  +10s  50%  m3  end");
+}
+
+void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
+{
+	int right = c->w - u->at.name.x;
+	char more[64] = "";
+
+	u->n_hits = 0;
+	if (!u->at.bar.h)
+		return;
+	if (u->prompting) {
+		bar_prompt(u, c);
+		return;
+	}
+	if (s->message) {
+		canvas_text(c, u->at.name.x, u->at.bar.y, right - u->at.name.x, s->message_style, s->message);
+		return;
+	}
+	if (u->below > 0)
+		snprintf(more, sizeof(more), P_("%d more below", "%d more below", (unsigned long)u->below),
+			 u->below);
+	else if (!u->over && u->scroll > 0)
+		snprintf(more, sizeof(more), P_("%d more above", "%d more above", (unsigned long)u->scroll),
+			 u->scroll);
+	if (*more && c->w >= 40)
+		right = put_left_of(c, right, u->at.bar.y, c->w / 2, STYLE_DIM, more, 2);
+	bar_keys(u, s, c, right);
+}

@@ -1,0 +1,78 @@
+/* keys: what every key means, said once.
+ *
+ * The order is that of the help page and of the key bar.  No single key does harm:
+ * a split escape sequence may arrive as Esc, [ and A. */
+#include "keys.h"
+
+#include "nvmtop/intl.h"
+
+/* clang-format off */
+static const struct key_entry table[] = {
+	{ ACT_MARK, WHEN_LIVE, { { 's', 0 } }, "s", N_("set a sync mark at this moment"), "s", N_("mark") },
+	{ ACT_RECORD, WHEN_LIVE, { { 'r', 0 } }, "r", N_("start or stop recording to a file"),
+	  "r", N_("record") },
+	{ ACT_SPACE, WHEN_CHARTS, { { ' ', 0 } }, "Space", N_("pause or continue; while replaying: play or pause"),
+	  "Space", N_("pause") },
+	{ ACT_OPEN, WHEN_CHARTS, { { 'o', 0 } }, "o", N_("list saved traces, open one"), "o", N_("open") },
+	{ ACT_ZOOM_IN, WHEN_CHARTS, { { '+', 0 }, { '=', 0 } }, "+ =", N_("zoom in: half as much time"),
+	  "+ -", N_("zoom") },
+	{ ACT_ZOOM_OUT, WHEN_CHARTS, { { '-', 0 }, { '_', 0 } }, "- _", N_("zoom out: twice as much time"),
+	  NULL, NULL },
+	{ ACT_BACK, WHEN_CHARTS, { { K_LEFT, 0 }, { 'h', 0 } }, "Left", N_("back in time"), NULL, NULL },
+	{ ACT_FORWARD, WHEN_CHARTS, { { K_RIGHT, 0 }, { 'l', 0 } }, "Right", N_("forward in time"), NULL, NULL },
+	{ ACT_SCREEN_BACK, WHEN_CHARTS, { { K_LEFT, MOD_SHIFT }, { K_LEFT, MOD_CTRL } }, "Shift-Left",
+	  N_("back by a whole screen"), NULL, NULL },
+	{ ACT_SCREEN_FORWARD, WHEN_CHARTS, { { K_RIGHT, MOD_SHIFT }, { K_RIGHT, MOD_CTRL } }, "Shift-Right",
+	  N_("forward by a whole screen"), NULL, NULL },
+	{ ACT_START, WHEN_CHARTS, { { K_HOME, 0 } }, "Home", N_("to the start"), NULL, NULL },
+	{ ACT_END, WHEN_CHARTS, { { K_END, 0 } }, "End", N_("to now, or to the end of the trace"), NULL, NULL },
+	{ ACT_PREV_MARK, WHEN_CHARTS, { { '[', 0 } }, "[", N_("to the previous mark"), "[ ]", N_("marks") },
+	{ ACT_NEXT_MARK, WHEN_CHARTS, { { ']', 0 } }, "]", N_("to the next mark"), NULL, NULL },
+	{ ACT_GOTO, WHEN_CHARTS, { { 'g', 0 } }, "g", N_("go to a time or a mark: 1:23, +10s, 50%, m3, end"),
+	  "g", N_("go to") },
+	{ ACT_STEP_BACK, WHEN_CHARTS, { { ',', 0 } }, ",", N_("one sample back"), NULL, NULL },
+	{ ACT_STEP, WHEN_CHARTS, { { '.', 0 } }, ".", N_("one sample forward"), NULL, NULL },
+	{ ACT_SLOWER, WHEN_REPLAY, { { '<', 0 } }, "<", N_("play at half the speed, down to 1/8"),
+	  "< >", N_("speed") },
+	{ ACT_FASTER, WHEN_REPLAY, { { '>', 0 } }, ">", N_("play at twice the speed, up to 64"), NULL, NULL },
+	{ ACT_UP, WHEN_ALWAYS, { { K_UP, 0 }, { 'k', 0 } }, "Up", N_("scroll up"), NULL, NULL },
+	{ ACT_DOWN, WHEN_ALWAYS, { { K_DOWN, 0 }, { 'j', 0 } }, "Down", N_("scroll down"), NULL, NULL },
+	{ ACT_PAGE_UP, WHEN_ALWAYS, { { K_PGUP, 0 } }, "PgUp", N_("scroll up by a page"), NULL, NULL },
+	{ ACT_PAGE_DOWN, WHEN_ALWAYS, { { K_PGDN, 0 } }, "PgDn", N_("scroll down by a page"), NULL, NULL },
+	{ ACT_ENTER, WHEN_FILES, { { K_ENTER, 0 } }, "Enter", N_("open the chosen trace"), "Enter", N_("open") },
+	{ ACT_ESC, WHEN_ALWAYS, { { K_ESC, 0 } }, "Esc", N_("back: from a list, from the past, from a trace"),
+	  "Esc", N_("back") },
+	{ ACT_HELP, WHEN_ALWAYS, { { '?', 0 }, { K_F1, 0 } }, "? F1", N_("all keys"), "?", N_("keys") },
+	{ ACT_REPAINT, WHEN_ALWAYS, { { 'l', MOD_CTRL } }, "Ctrl-L", N_("draw the screen anew"), NULL, NULL },
+	{ ACT_SUSPEND, WHEN_ALWAYS, { { 'z', MOD_CTRL } }, "Ctrl-Z", N_("stop for a while (fg continues)"),
+	  NULL, NULL },
+	{ ACT_QUIT, WHEN_ALWAYS, { { 'q', 0 }, { 'c', MOD_CTRL } }, "q Ctrl-C", N_("quit"), "q", N_("quit") },
+};
+/* clang-format on */
+
+const struct key_entry *keys_entry(size_t i)
+{
+	return i < sizeof(table) / sizeof(table[0]) ? &table[i] : NULL;
+}
+
+enum action keys_action(const struct event *ev, unsigned when)
+{
+	uint32_t key = ev->key;
+	unsigned mods = ev->mods;
+
+	if (ev->kind != EVENT_KEY || key == K_NONE)
+		return ACT_NONE;
+	/* A character's case already says what Shift did. */
+	if (key < K_UP && key > ' ')
+		mods &= ~(unsigned)MOD_SHIFT;
+	if ((mods & MOD_CTRL) && key >= 'A' && key <= 'Z')
+		key += 'a' - 'A';
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		if (!(table[i].when & when))
+			continue;
+		for (size_t k = 0; k < 4 && table[i].keys[k].key; k++)
+			if (table[i].keys[k].key == key && table[i].keys[k].mods == mods)
+				return table[i].action;
+	}
+	return ACT_NONE;
+}

@@ -1,0 +1,72 @@
+/* keys: the one table of bindings, help, key bar and manual. */
+#ifndef NVMTOP_UI_KEYS_H
+#define NVMTOP_UI_KEYS_H
+
+#include "nvmtop/event.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum action {
+	ACT_NONE,
+	ACT_MARK,
+	ACT_RECORD,
+	ACT_SPACE,
+	ACT_OPEN,
+	ACT_ZOOM_IN,
+	ACT_ZOOM_OUT,
+	ACT_BACK,
+	ACT_FORWARD,
+	ACT_SCREEN_BACK,
+	ACT_SCREEN_FORWARD,
+	ACT_START,
+	ACT_END,
+	ACT_PREV_MARK,
+	ACT_NEXT_MARK,
+	ACT_STEP_BACK,
+	ACT_STEP,
+	ACT_SLOWER,
+	ACT_FASTER,
+	ACT_GOTO,
+	ACT_UP,
+	ACT_DOWN,
+	ACT_PAGE_UP,
+	ACT_PAGE_DOWN,
+	ACT_ENTER,
+	ACT_ESC,
+	ACT_HELP,
+	ACT_REPAINT,
+	ACT_SUSPEND,
+	ACT_QUIT,
+};
+
+/* When a key does something; the key bar shows no other. */
+enum {
+	WHEN_NOW = 1,  /* live, following */
+	WHEN_BACK = 2, /* live, looking back or paused */
+	WHEN_REPLAY = 4,
+	WHEN_HELP = 8,
+	WHEN_FILES = 16,
+	WHEN_LIVE = WHEN_NOW | WHEN_BACK,
+	WHEN_CHARTS = WHEN_LIVE | WHEN_REPLAY,
+	WHEN_ALWAYS = WHEN_CHARTS | WHEN_HELP | WHEN_FILES
+};
+
+struct key_entry {
+	enum action action;
+	unsigned when;
+	struct {
+		uint32_t key;
+		unsigned mods;
+	} keys[4];
+	const char *shown;         /* the keys' names */
+	const char *what;          /* to be translated */
+	const char *bar_key, *bar; /* NULL: not in the key bar; bar is to be translated */
+};
+
+/* NULL past the end. */
+const struct key_entry *keys_entry(size_t i);
+/* What a key means now; ACT_NONE: nothing. */
+enum action keys_action(const struct event *ev, unsigned when);
+
+#endif

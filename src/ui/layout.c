@@ -1,0 +1,104 @@
+/* layout: what stays and what leaves as the window shrinks.
+ *
+ * In the order of what a person can do without: the space between, statistics,
+ * the axis, the header, the keys; names and values never.  All widths depend on
+ * the window alone and never on a number, so nothing jumps. */
+#include "layout.h"
+
+static int take(int *y, struct rect *r, int w, int h)
+{
+	*r = (struct rect) {0, *y, w, h};
+	*y += h;
+	return h;
+}
+
+static void split_lines(struct layout *l, const struct layout_wish *wish)
+{
+	int w = wish->w, h = wish->h, y = 0, bottom = h;
+
+	if (h >= 7)
+		take(&y, &l->header, w, 1);
+	if (wish->alarm && h >= 10)
+		take(&y, &l->alarm, w, 1);
+	if (h >= 9)
+		take(&y, &l->axis, w, 1);
+	if (h >= 6)
+		l->bar = (struct rect) {0, --bottom, w, 1};
+	if (wish->replay && h >= 9) {
+		bottom -= 2;
+		l->strip = (struct rect) {0, bottom, w, 2};
+	}
+	/* Air, where there is plenty. */
+	if (h >= 30)
+		bottom--;
+	if (wish->events && bottom - y > 10)
+		l->events = (struct rect) {0, --bottom, w, 1};
+	l->body = (struct rect) {0, y, w, bottom - y};
+}
+
+static void split_columns(struct layout *l, int w)
+{
+	int margin = w >= 40 ? 1 : 0;
+	int name = w >= 120 ? 18 : w >= 100 ? 15 : w >= 76 ? 13 : w >= 50 ? 11 : w >= 32 ? 8 : 5;
+	int value = w >= 32 ? 9 : 7;
+	int stats = w >= 76 ? 15 : 0;
+	int x = margin;
+
+	l->name = (struct rect) {x, l->body.y, name, l->body.h};
+	x += name + 1;
+	l->value = (struct rect) {x, l->body.y, value, l->body.h};
+	x += value + (w >= 76 ? 2 : 1);
+	l->stats = (struct rect) {x, l->body.y, stats, stats ? l->body.h : 0};
+	x += stats ? stats + 2 : 0;
+	l->chart = (struct rect) {x, l->body.y, w - x - margin, l->body.h};
+}
+
+struct layout layout_screen(const struct layout_wish *wish)
+{
+	struct layout l = {.small = wish->w < LAYOUT_MIN_W || wish->h < LAYOUT_MIN_H};
+
+	if (l.small)
+		return l;
+	split_lines(&l, wish);
+	split_columns(&l, wish->w);
+	return l;
+}
+
+/* What a row of a rank wants when the window has this many lines. */
+static int wanted(int rank, int lines)
+{
+	if (rank == RANK_MAIN)
+		return lines >= 70 ? 4 : lines >= 46 ? 3 : lines >= 32 ? 2 : 1;
+	if (rank == RANK_PART)
+		return lines >= 46 ? 2 : 1;
+	return 1;
+}
+
+void layout_rows(const unsigned char *rank, int n, int lines, unsigned char *height)
+{
+	static const int most[] = {8, 5, 3};
+	int used = 0, limit = 8;
+
+	for (int i = 0; i < n; i++) {
+		height[i] = (unsigned char)wanted(rank[i], lines);
+		used += height[i];
+	}
+	/* All there is to show fits: share out the rest, never more to what matters less. */
+	for (int r = RANK_MAIN; r <= RANK_REST; r++) {
+		int rows = 0, each = 0;
+
+		for (int i = 0; i < n; i++)
+			if (rank[i] == r)
+				rows++, each = height[i];
+		if (!rows)
+			continue;
+		if (limit > most[r])
+			limit = most[r];
+		for (; each < limit && used + rows <= lines; each++)
+			used += rows;
+		for (int i = 0; i < n; i++)
+			if (rank[i] == r)
+				height[i] = (unsigned char)each;
+		limit = each;
+	}
+}

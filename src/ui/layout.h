@@ -1,0 +1,37 @@
+/* layout: sizes to rectangles, and nothing else. */
+#ifndef NVMTOP_UI_LAYOUT_H
+#define NVMTOP_UI_LAYOUT_H
+
+#include <stdbool.h>
+
+#define LAYOUT_MIN_W 20
+#define LAYOUT_MIN_H 5
+
+struct rect {
+	int x, y, w, h; /* w or h 0: it is not shown */
+};
+
+struct layout_wish {
+	int w, h;
+	bool replay; /* wants the strip */
+	bool alarm;  /* wants the line below the header */
+	bool events; /* wants the line below the charts */
+};
+
+struct layout {
+	bool small; /* nothing fits but one line that says so */
+	struct rect header, alarm, axis, body, events, strip, bar;
+	/* Columns, the same for every row; their y and h are the body's. */
+	struct rect name, value, stats, chart;
+};
+
+struct layout layout_screen(const struct layout_wish *wish);
+
+/* What a row is worth when there are lines to give away. */
+enum row_rank { RANK_MAIN, RANK_PART, RANK_REST };
+
+/* Share out `lines` among n rows: every height is at least 1; the ones that
+ * matter grow first, and nothing grows while a summary row would be pushed out. */
+void layout_rows(const unsigned char *rank, int n, int lines, unsigned char *height);
+
+#endif

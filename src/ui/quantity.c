@@ -1,0 +1,174 @@
+/* quantity: units for people.
+ *
+ * A signal keeps one unit and one number of decimals over its whole range, for a
+ * number that changes its form is read as a jump.  Memory is counted in GiB and
+ * says so: a 64 GB board that shows "61.4 GB" makes people look for the rest. */
+#include "quantity.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	double factor;
+	int decimals;
+} units[QUANTITY_UNITS] = {
+	[UNIT_NONE] = {"", 1, 1},
+	[UNIT_PERCENT] = {"%", 1, 1},
+	[UNIT_HZ] = {"MHz", 1e-6, 0},
+	[UNIT_KB] = {"GiB", 1.0 / 1048576, 1},
+	[UNIT_MILLIVOLT] = {"V", 1e-3, 2},
+	[UNIT_MILLIAMPERE] = {"A", 1e-3, 2},
+	[UNIT_MILLIWATT] = {"W", 1e-3, 1},
+	[UNIT_CELSIUS] = {"C", 1, 1},
+	[UNIT_RPM] = {"rpm", 1, 0},
+	[UNIT_JOULE] = {"J", 1, 0},
+	[QUANTITY_MIB] = {"MiB", 1.0 / 1024, 1},
+	[QUANTITY_KJ] = {"kJ", 1e-3, 0},
+};
+
+enum unit quantity_of(const struct channel *ch, double v)
+{
+	bool whole = ch->kind == CHANNEL_RAM_USED || ch->kind == CHANNEL_RAM_AVAILABLE;
+
+	/* The largest free block, compressed memory: a few MiB, and seldom a GiB. */
+	if (ch->unit == UNIT_KB && !whole && !(ch->hi >= 1048576))
+		return QUANTITY_MIB;
+	return ch->unit == UNIT_JOULE && fabs(v) >= 99999.5 ? QUANTITY_KJ : ch->unit;
+}
+
+const char *quantity_unit(enum unit u)
+{
+	return (unsigned)u < QUANTITY_UNITS ? units[u].name : "";
+}
+
+void quantity_text(char out[QUANTITY_TEXT], enum unit u, double v, int width)
+{
+	int decimals = (unsigned)u < QUANTITY_UNITS ? units[u].decimals : 1;
+
+	if (isnan(v)) {
+		strcpy(out, "--");
+		return;
+	}
+	if ((unsigned)u < QUANTITY_UNITS)
+		v *= units[u].factor;
+	if (u == UNIT_NONE && v == floor(v))
+		decimals = 0;
+	if (fabs(v) < 0.005)
+		v = 0; /* no "-0.0" */
+	for (; decimals >= 0; decimals--) {
+		int n = snprintf(out, QUANTITY_TEXT, "%.*f", decimals, v);
+
+		if (n <= width && n < QUANTITY_TEXT)
+			return;
+	}
+	if (snprintf(out, QUANTITY_TEXT, "%.0e", v) > width)
+		strcpy(out, v < 0 ? "<<" : ">>");
+}
+
+void quantity_round(char out[QUANTITY_TEXT], enum unit u, double v)
+{
+	v *= (unsigned)u < QUANTITY_UNITS ? units[u].factor : 1;
+	snprintf(out, QUANTITY_TEXT, fabs(v) < 100 ? "%.3g" : "%.0f", v);
+}
+
+void quantity_bytes(char out[QUANTITY_TEXT], uint64_t bytes)
+{
+	static const char *const names[] = {"kB", "MB", "GB", "TB", "PB"};
+	double v = (double)bytes / 1e3;
+	size_t i = 0;
+
+	while (v >= 999.5 && i + 1 < sizeof(names) / sizeof(names[0])) {
+		v /= 1e3;
+		i++;
+	}
+	snprintf(out, QUANTITY_TEXT, "%.*f %s", i > 0 && v < 9.95 ? 1 : 0, v, names[i]);
+}
+
+void quantity_clock(char out[QUANTITY_TEXT], int64_t ns, int64_t step_ns)
+{
+	uint64_t t = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+	uint64_t unit = 1000000000;
+	unsigned hours, rest;
+	int decimals = 0, n = 0;
+
+	while (step_ns > 0 && decimals < 6 && (uint64_t)step_ns < unit) {
+		unit /= 10;
+		decimals++;
+	}
+	hours = (unsigned)(t / 3600000000000 % 100000000);
+	rest = (unsigned)(t / 1000000000 % 3600);
+	if (ns < 0)
+		out[n++] = '-';
+	if (hours)
+		n += snprintf(out + n, QUANTITY_TEXT - (size_t)n, "%u:%02u:%02u", hours, rest / 60,
+			      rest % 60);
+	else if (rest >= 60)
+		n += snprintf(out + n, QUANTITY_TEXT - (size_t)n, "%u:%02u", rest / 60, rest % 60);
+	else
+		n += snprintf(out + n, QUANTITY_TEXT - (size_t)n, "%u", rest);
+	if (decimals)
+		out[n++] = '.';
+	for (t %= 1000000000; decimals > 0; decimals--, t = t * 10 % 1000000000)
+		out[n++] = (char)('0' + t / 100000000);
+	out[n] = 0;
+}
+
+/* The next of 1 2 3 4 5 6 8 10 times a power of ten that is at least v. */
+static double round_up(double v)
+{
+	static const double steps[] = {1, 2, 3, 4, 5, 6, 8, 10};
+	double power;
+
+	if (!(v > 0) || isinf(v))
+		return 1;
+	power = pow(10, floor(log10(v)));
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		if (v <= steps[i] * power * (1 + 1e-9))
+			return steps[i] * power;
+	return 10 * power;
+}
+
+static void fit_heat(struct scale *s, double min, double max)
+{
+	double lo = min >= 20 ? 20 : min >= 0 ? 0 : -40;
+	double hi = max <= 60 ? 60 : max <= 80 ? 80 : max <= 100 ? 100 : max <= 120 ? 120 : round_up(max);
+
+	if (s->set && lo > s->lo && min < s->lo + 30)
+		lo = s->lo;
+	if (s->set && hi < s->hi && max > s->hi - 25)
+		hi = s->hi;
+	s->lo = lo;
+	s->hi = hi;
+}
+
+void scale_fit(struct scale *s, const struct channel *ch, double min, double max)
+{
+	double smallest = ch->unit == UNIT_MILLIWATT ? 1000 : ch->unit == UNIT_HZ ? 1e8 : 1;
+	double hi, lo;
+
+	if (isfinite(ch->lo) && isfinite(ch->hi) && ch->lo < ch->hi) {
+		s->lo = ch->lo;
+		s->hi = ch->hi;
+	} else if (ch->unit == UNIT_PERCENT) {
+		s->lo = 0;
+		s->hi = 100;
+	} else if (!isfinite(min) || !isfinite(max)) {
+		if (s->set)
+			return;
+		s->lo = ch->unit == UNIT_CELSIUS ? 20 : 0;
+		s->hi = ch->unit == UNIT_CELSIUS ? 100 : smallest;
+		return;
+	} else if (ch->unit == UNIT_CELSIUS) {
+		fit_heat(s, min, max);
+	} else {
+		hi = round_up(max > smallest ? max : smallest);
+		lo = min < 0 ? -round_up(-min) : 0;
+		if (!s->set || hi > s->hi || max < s->hi / 2)
+			s->hi = hi;
+		if (!s->set || lo < s->lo || min > s->lo / 2)
+			s->lo = lo;
+	}
+	s->set = true;
+}

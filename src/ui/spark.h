@@ -1,0 +1,33 @@
+/* spark: columns of {min, mean, max} to glyphs, for every charset and height. */
+#ifndef NVMTOP_UI_SPARK_H
+#define NVMTOP_UI_SPARK_H
+
+#include "nvmtop/canvas.h"
+
+/* One column of a chart, in the channel's unit. */
+struct spark_column {
+	double min, mean, max;
+	bool any; /* false: nothing was measured; nothing is drawn */
+};
+
+/* How a value stands to its limits. */
+enum alarm { ALARM_NONE, ALARM_WARN, ALARM_CRIT };
+
+struct spark_look {
+	enum charset charset;
+	enum style band, mean;
+	double lo, hi;              /* the scale: lo is the lowest dot, hi the highest */
+	const unsigned char *level; /* NULL, or an enum alarm for each column: its colour */
+};
+
+/* How many columns stand in one cell: 2 in braille, else 1. */
+int spark_per_cell(enum charset cs);
+
+/* Which of `levels` levels (1..levels) shows v; 0 only for NaN. */
+int spark_level(double v, double lo, double hi, int levels);
+
+/* cols holds w * spark_per_cell() columns, oldest first. */
+void spark_draw(struct canvas *c, int x, int y, int w, int h, const struct spark_look *look,
+		const struct spark_column *cols);
+
+#endif

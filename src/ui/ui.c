@@ -1,0 +1,230 @@
+/* ui: what there is, and one frame of it.
+ *
+ * The order of a frame matters: what is in view is settled before anything is
+ * drawn, and the strip comes last, for it takes the buffers of the charts. */
+#include "screen.h"
+
+#include "nvmtop/intl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define VALUES_MS 250 /* numbers that change faster cannot be read */
+#define FRAME_MS  100
+#define PLAY_MS   40
+
+static const struct view *const views[] = {&view_overview, &view_help};
+
+const char *ui_view_name(size_t i)
+{
+	return i < sizeof(views) / sizeof(views[0]) ? views[i]->name : NULL;
+}
+
+bool ui_key(size_t i, const char **keys, const char **what)
+{
+	const struct key_entry *k = keys_entry(i);
+
+	if (!k)
+		return false;
+	*keys = k->shown;
+	*what = _(k->what);
+	return true;
+}
+
+struct ui *ui_new(const struct ui_options *o, struct err *e)
+{
+	struct ui *u = calloc(1, sizeof(*u));
+	bool known = !o->view;
+
+	if (!u) {
+		err_set(e, ERR_FAILED, _("No memory for the screen."));
+		return NULL;
+	}
+	u->charset = o->charset;
+	u->view = &view_overview;
+	for (size_t i = 0; o->view && i < sizeof(views) / sizeof(views[0]); i++) {
+		if (strcmp(views[i]->name, o->view))
+			continue;
+		known = true;
+		if (views[i]->when)
+			u->over = views[i];
+		else
+			u->view = views[i];
+	}
+	if (!known) {
+		err_set(e, ERR_USAGE, _("There is no view named \"%s\"."), o->view);
+		free(u);
+		return NULL;
+	}
+	viewport_reset(&u->vp, true);
+	return u;
+}
+
+void ui_free(struct ui *u)
+{
+	if (!u)
+		return;
+	free(u->rows);
+	free(u->height);
+	free(u);
+}
+
+unsigned screen_when(const struct ui *u)
+{
+	if (u->over)
+		return u->over->when;
+	if (!u->vp.live)
+		return WHEN_REPLAY;
+	return u->vp.follow ? WHEN_NOW : WHEN_BACK;
+}
+
+const char *screen_fact(const struct ui *u, const char *key)
+{
+	const char *value = u->about ? fact_get(u->about->facts, u->about->n_facts, key) : NULL;
+
+	return value ? value : "";
+}
+
+wchar_t screen_glyph(const struct ui *u, wchar_t fine, wchar_t ascii)
+{
+	return u->charset == CHARSET_ASCII ? ascii : fine;
+}
+
+/* Times of a file may be anything; everything after this stays far from overflow. */
+static void read_extent(struct ui *u, const struct ui_scene *s)
+{
+	const int64_t most = INT64_C(1) << 61;
+	struct extent *e = &u->extent;
+
+	*e = (struct extent) {false, 0, 0};
+	if (!s->timeline || !u->about || !s->timeline->ops->extent(s->timeline, &e->first_ns, &e->last_ns))
+		return;
+	if (e->first_ns < 0)
+		e->first_ns = 0;
+	if (e->last_ns > most)
+		e->last_ns = most;
+	e->any = e->first_ns <= e->last_ns;
+}
+
+/* Take note of what the scene holds now.  Out of memory: the old rows stay away. */
+void screen_look(struct ui *u, const struct ui_scene *s)
+{
+	const struct session *about = s->timeline ? s->timeline->ops->session(s->timeline) : NULL;
+	bool anew = false;
+
+	if (s->timeline != u->timeline || about != u->about || (about && !u->rows)) {
+		u->n_rows = 0;
+		u->about = NULL;
+		if (rows_build(u, about) < 0)
+			about = NULL;
+		u->timeline = s->timeline;
+		anew = true;
+	}
+	u->vp.live = s->live;
+	if (!s->live)
+		u->vp.follow = false;
+	read_extent(u, s);
+	if (anew)
+		u->events = events_wanted(u, s);
+}
+
+void ui_reset(struct ui *u, const struct ui_scene *s)
+{
+	u->timeline = NULL;
+	u->about = NULL;
+	u->n_rows = 0;
+	viewport_reset(&u->vp, s->live);
+	if (u->over == &view_files)
+		u->over = NULL;
+	u->prompting = false;
+	u->scroll = u->over_scroll = 0;
+	screen_look(u, s);
+	viewport_settle(&u->vp, &u->extent, s->now_ns);
+}
+
+void ui_seek(struct ui *u, const struct ui_scene *s, int64_t after_start_ns)
+{
+	const int64_t most = INT64_C(1) << 61;
+	int64_t by = after_start_ns < 0 ? 0 : after_start_ns > most ? most : after_start_ns;
+
+	screen_look(u, s);
+	if (u->extent.any)
+		viewport_jump(&u->vp, &u->extent, s->now_ns, u->extent.first_ns + by);
+}
+
+int ui_frame_ms(const struct ui *u, const struct ui_scene *s)
+{
+	int64_t column_ms = (INT64_C(1) << u->vp.zoom) / NS_PER_MS;
+
+	if (u->vp.playing)
+		return PLAY_MS;
+	if (!s->live || !u->vp.follow)
+		return s->recording ? 1000 : -1;
+	if (u->over)
+		return 1000;
+	return column_ms <= FRAME_MS ? FRAME_MS : column_ms < VALUES_MS ? (int)column_ms : VALUES_MS;
+}
+
+static void draw_small(struct canvas *c)
+{
+	char text[64];
+	int w;
+
+	snprintf(text, sizeof(text), _("needs %dx%d"), LAYOUT_MIN_W, LAYOUT_MIN_H);
+	w = text_width(text);
+	if (w > c->w)
+		snprintf(text, sizeof(text), "%dx%d", LAYOUT_MIN_W, LAYOUT_MIN_H);
+	canvas_text(c, 0, c->h / 2, c->w, STYLE_DIM, text);
+}
+
+static void draw_empty(struct ui *u, const struct ui_scene *s, struct canvas *c)
+{
+	canvas_text(c, u->at.name.x, u->at.body.y, c->w - u->at.name.x, STYLE_DIM,
+		    s->live ? _("Waiting for the first samples.") : _("There is no sample in this trace."));
+}
+
+void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
+{
+	struct layout_wish wish = {.w = c->w, .h = c->h, .replay = !s->live};
+	const char *alarm;
+	enum style style;
+
+	canvas_clear(c);
+	screen_look(u, s);
+	alarm = header_alarm(u, s, &style);
+	wish.alarm = *alarm != 0;
+	wish.events = u->events;
+	u->at = layout_screen(&wish);
+	u->n_hits = 0;
+	if (u->at.small) {
+		draw_small(c);
+		return;
+	}
+	u->vp.per_cell = spark_per_cell(u->charset);
+	u->vp.columns = u->at.chart.w * u->vp.per_cell;
+	viewport_settle(&u->vp, &u->extent, s->now_ns);
+	u->tick = s->now_ns / (VALUES_MS * NS_PER_MS) * 64 + u->vp.zoom;
+	u->below = 0;
+	u->n_marks = 0;
+
+	header_draw(u, s, c);
+	if (u->at.alarm.h)
+		canvas_text(c, u->at.name.x, u->at.alarm.y, c->w - 2 * u->at.name.x, style, alarm);
+	if (u->extent.any)
+		axis_prepare(u, s);
+	if (u->over) {
+		u->over->draw(u, s, c);
+	} else if (!u->extent.any) {
+		draw_empty(u, s, c);
+	} else {
+		axis_draw(u, s, c);
+		u->view->draw(u, s, c);
+		events_draw(u, s, c);
+	}
+	bar_draw(u, s, c);
+	if (!u->over && u->extent.any)
+		strip_draw(u, s, c);
+	/* Where there is no header, a recording must still be seen. */
+	if (!u->at.header.h && s->recording)
+		canvas_put(c, c->w - 1, 0, STYLE_RECORD, screen_glyph(u, 0x25CF, '*'));
+}

@@ -1,0 +1,232 @@
+/* viewport: one set of rules for live and replay.
+ *
+ * There is one playhead.  Live it is now, at the right edge, until somebody looks
+ * back.  Panning takes playhead and view along together, so that the playhead
+ * keeps its place on the screen; where the recording ends the view stops and the
+ * playhead goes on.  Playing moves the playhead through a view that stands still,
+ * and pushes the view along once it has reached the right edge: then a replay
+ * looks like the live screen. */
+#include "viewport.h"
+
+#include "nvmtop/timeline.h"
+
+#define ZOOM_LIVE     29 /* 0.54 s a column: a screen is a minute or two */
+#define ZOOM_LIVE_OUT 32 /* as far out as one gets while there is little history */
+#define LAG_NS        (250 * NS_PER_MS)
+
+void viewport_reset(struct viewport *v, bool live)
+{
+	int columns = v->columns, per_cell = v->per_cell;
+
+	*v = (struct viewport) {.live = live,
+				.zoom = ZOOM_LIVE,
+				.fit = !live,
+				.follow = live,
+				.head_ns = INT64_MAX,
+				.right_ns = INT64_MAX,
+				.columns = columns > 0 ? columns : 64,
+				.per_cell = per_cell > 0 ? per_cell : 1};
+}
+
+/* Columns of which one can be sure: the rightmost cell may be half empty. */
+static int64_t sure_columns(const struct viewport *v)
+{
+	int64_t n = v->columns - (v->per_cell - 1);
+
+	return n > 0 ? n : 1;
+}
+
+static int fit_zoom(const struct viewport *v, const struct extent *e)
+{
+	int z = ZOOM_MIN;
+
+	while (z < ZOOM_MAX && (e->last_ns >> z) - (e->first_ns >> z) >= sure_columns(v))
+		z++;
+	return z;
+}
+
+static int64_t clamp_ns(int64_t t, const struct extent *e)
+{
+	return t < e->first_ns ? e->first_ns : t > e->last_ns ? e->last_ns : t;
+}
+
+static void play(struct viewport *v, const struct extent *e, int64_t now_ns)
+{
+	double passed = ((double)now_ns - (double)v->play_now_ns) *
+			(v->speed < 0 ? 1.0 / (1 << -v->speed) : (double)(1 << v->speed));
+
+	if (passed < 0)
+		passed = 0;
+	if ((double)v->play_head_ns + passed >= (double)e->last_ns) {
+		v->head_ns = e->last_ns;
+		v->playing = false;
+	} else {
+		v->head_ns = v->play_head_ns + (int64_t)passed;
+	}
+}
+
+static void settle_right(struct viewport *v, const struct extent *e)
+{
+	int64_t n = sure_columns(v), right, head, first, last;
+	int z = v->zoom;
+
+	if (v->right_ns < v->head_ns)
+		v->right_ns = v->head_ns;
+	v->right_ns = clamp_ns(v->right_ns, e);
+	right = v->right_ns >> z;
+	head = v->head_ns >> z;
+	first = e->first_ns >> z;
+	last = e->last_ns >> z;
+	if (head < right - n + 1)
+		right = head + n - 1;
+	if (right - n + 1 < first)
+		right = first + n - 1;
+	if (right > last)
+		right = last;
+	if (right != v->right_ns >> z)
+		v->right_ns = right * (INT64_C(1) << z);
+	if (v->right_ns < v->head_ns)
+		v->right_ns = v->head_ns;
+	v->right_ns = clamp_ns(v->right_ns, e);
+}
+
+void viewport_settle(struct viewport *v, const struct extent *e, int64_t now_ns)
+{
+	if (!e->any)
+		return;
+	if (v->fit)
+		v->zoom = fit_zoom(v, e);
+	if (v->follow) {
+		/* A sampler that hangs shows as emptiness that grows, not as a picture that stands still. */
+		v->head_ns = e->last_ns > now_ns - LAG_NS ? e->last_ns : now_ns - LAG_NS;
+		v->right_ns = v->head_ns;
+		return;
+	}
+	if (v->playing)
+		play(v, e, now_ns);
+	v->head_ns = clamp_ns(v->head_ns, e);
+	settle_right(v, e);
+}
+
+int64_t viewport_first(const struct viewport *v)
+{
+	int64_t right = (v->right_ns >> v->zoom) | (v->per_cell - 1);
+
+	return right - v->columns + 1;
+}
+
+int viewport_cell(const struct viewport *v, int64_t t_ns)
+{
+	int64_t at = (t_ns >> v->zoom) - viewport_first(v);
+
+	return at < 0 || at >= v->columns ? -1 : (int)(at / v->per_cell);
+}
+
+int64_t viewport_cell_ns(const struct viewport *v, int cell)
+{
+	return (viewport_first(v) + (int64_t)(cell + 1) * v->per_cell) * (INT64_C(1) << v->zoom) - 1;
+}
+
+void viewport_zoom(struct viewport *v, const struct extent *e, int64_t now_ns, int in)
+{
+	int64_t ahead;
+	int furthest, z;
+
+	viewport_settle(v, e, now_ns);
+	if (!e->any)
+		return;
+	furthest = fit_zoom(v, e);
+	if (v->live && furthest < ZOOM_LIVE_OUT)
+		furthest = ZOOM_LIVE_OUT;
+	z = v->zoom - in;
+	if (z < ZOOM_MIN || (z > furthest && z > v->zoom))
+		return;
+	ahead = (v->right_ns >> v->zoom) - (v->head_ns >> v->zoom);
+	v->zoom = z;
+	v->fit = !v->live && z >= furthest;
+	v->right_ns = v->head_ns + (ahead << z);
+	viewport_settle(v, e, now_ns);
+}
+
+/* From here on somebody looks at a moment of his own. */
+static void let_go(struct viewport *v)
+{
+	v->follow = false;
+	v->playing = false;
+}
+
+void viewport_pan(struct viewport *v, const struct extent *e, int64_t now_ns, int columns)
+{
+	int64_t by = (int64_t)columns * (INT64_C(1) << v->zoom);
+	bool played = v->playing;
+
+	viewport_settle(v, e, now_ns);
+	if (!e->any || (v->follow && columns > 0))
+		return;
+	if (v->live && v->head_ns + by >= e->last_ns) {
+		viewport_now(v, e, now_ns);
+		return;
+	}
+	let_go(v);
+	v->head_ns = clamp_ns(clamp_ns(v->head_ns, e) + by, e);
+	v->right_ns += by;
+	viewport_settle(v, e, now_ns);
+	if (played && v->head_ns < e->last_ns) {
+		v->playing = true;
+		v->play_now_ns = now_ns;
+		v->play_head_ns = v->head_ns;
+	}
+}
+
+void viewport_jump(struct viewport *v, const struct extent *e, int64_t now_ns, int64_t t_ns)
+{
+	viewport_settle(v, e, now_ns);
+	if (!e->any)
+		return;
+	let_go(v);
+	v->head_ns = clamp_ns(t_ns, e);
+	if (viewport_cell(v, v->head_ns) < 0)
+		v->right_ns = v->head_ns + ((int64_t)v->columns << v->zoom) / 2;
+	viewport_settle(v, e, now_ns);
+}
+
+void viewport_now(struct viewport *v, const struct extent *e, int64_t now_ns)
+{
+	let_go(v);
+	v->follow = v->live;
+	v->head_ns = INT64_MAX;
+	viewport_settle(v, e, now_ns);
+}
+
+void viewport_space(struct viewport *v, const struct extent *e, int64_t now_ns)
+{
+	viewport_settle(v, e, now_ns);
+	if (v->live) {
+		if (!v->follow) {
+			viewport_now(v, e, now_ns);
+			return;
+		}
+		v->follow = false;
+	} else if (v->playing) {
+		v->playing = false;
+	} else if (e->any) {
+		if (v->head_ns >= e->last_ns)
+			v->head_ns = e->first_ns;
+		v->playing = e->first_ns < e->last_ns;
+		v->play_now_ns = now_ns;
+		v->play_head_ns = v->head_ns;
+	}
+	viewport_settle(v, e, now_ns);
+}
+
+void viewport_speed(struct viewport *v, const struct extent *e, int64_t now_ns, int step)
+{
+	int speed = v->speed + step;
+
+	if (speed < SPEED_SLOWEST || speed > SPEED_FASTEST)
+		return;
+	viewport_settle(v, e, now_ns);
+	v->speed = speed;
+	v->play_now_ns = now_ns;
+	v->play_head_ns = v->head_ns;
+}

@@ -1,0 +1,55 @@
+/* viewport: which part of time is on the screen, and where the playhead is. */
+#ifndef NVMTOP_UI_VIEWPORT_H
+#define NVMTOP_UI_VIEWPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SPEED_SLOWEST (-3) /* 2^-3 .. 2^6 */
+#define SPEED_FASTEST 6
+
+/* What there is to look at. */
+struct extent {
+	bool any;
+	int64_t first_ns, last_ns;
+};
+
+struct viewport {
+	bool live;
+	int zoom;
+	bool fit;    /* the zoom that shows everything, whatever the width */
+	bool follow; /* live: the right edge is now */
+	bool playing;
+	int speed;                         /* log2 */
+	int64_t head_ns;                   /* the moment whose values stand beside the names */
+	int64_t right_ns;                  /* within the newest column that is shown */
+	int64_t play_now_ns, play_head_ns; /* where playing began */
+	int columns, per_cell;             /* of the charts, at the last settle */
+};
+
+void viewport_reset(struct viewport *v, bool live);
+
+/* Bring everything into agreement with what there is now, before drawing and
+ * before acting: moves the playhead if it plays, keeps it in view, keeps the
+ * view within the extent. */
+void viewport_settle(struct viewport *v, const struct extent *e, int64_t now_ns);
+
+/* The first column that is shown; the last is first + columns - 1.  Cells stand
+ * on the absolute grid too, so that they do not change while they scroll. */
+int64_t viewport_first(const struct viewport *v);
+
+/* The cell (0 is the left one) in which t_ns lies, or -1 outside. */
+int viewport_cell(const struct viewport *v, int64_t t_ns);
+
+/* The moment at the right edge of a cell. */
+int64_t viewport_cell_ns(const struct viewport *v, int cell);
+
+/* Each settles too. */
+void viewport_zoom(struct viewport *v, const struct extent *e, int64_t now_ns, int in);
+void viewport_pan(struct viewport *v, const struct extent *e, int64_t now_ns, int columns);
+void viewport_jump(struct viewport *v, const struct extent *e, int64_t now_ns, int64_t t_ns);
+void viewport_now(struct viewport *v, const struct extent *e, int64_t now_ns);
+void viewport_space(struct viewport *v, const struct extent *e, int64_t now_ns);
+void viewport_speed(struct viewport *v, const struct extent *e, int64_t now_ns, int step);
+
+#endif

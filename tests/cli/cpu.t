@@ -1,0 +1,102 @@
+#!/bin/sh
+# CPU utilisation of this very machine against a spinner of known size, by every
+# source that it grants.  The core does what the spinner takes, and what anybody
+# else takes there: the mean has to lie between the two, give or take 3 points.
+. "$NVMTOP_SRC/tests/cli/lib.sh"
+measures
+
+spin=${NVMTOP%/src/nvmtop}/tests/tools/spin
+test -x "$spin" || {
+    echo "1..0 # SKIP $spin was not built"
+    exit 0
+}
+# The last core that this process may use.
+core=$(taskset -pc $$ 2>/dev/null | sed 's/.*[:, -]//')
+core=${core:-0}
+$EMU "$spin" "$core" 0 4 0.1 >/dev/null 2>&1 || {
+    echo "1..0 # SKIP may not run on core $core"
+    exit 0
+}
+
+board() { printf 'board cpu-%s\ntitle CPU\nfast cpu source=%s\nslow wave here = 1\n' "$1" "$1" >"$1.board"; }
+
+# about PERCENT OWN CORE MEAN: 0 right, 1 wrong, 2 too much else was going on to tell
+about() {
+    awk -v want="$1" -v own="$2" -v core="$3" -v mean="$4" 'BEGIN {
+        if (mean >= own - 3 && mean <= core + 3) exit 0
+        exit (core - own > 10 || want - own > 10) ? 2 : 1
+    }'
+}
+
+# measure SOURCE PERCENT PERIOD_MS: three tries, and a busy machine is no failure
+measure() {
+    for try in 1 2 3; do
+        rm -f m.bin
+        nvmtop --record --board "./$1.board" m.bin -- $EMU "$spin" "$core" "$2" "$3" 2 >said 2>err || return 1
+        "$python" "$NVMTOP_SRC/tests/tools/nvmt.py" check m.bin >judged || return 1
+        mean=$("$python" -c 'import json,sys
+print(json.load(open("judged"))["fast"]["fields"]["cpu" + sys.argv[1]]["mean"])' "$core") || return 1
+        # shellcheck disable=SC2046
+        about "$2" $(cat said) "$mean"
+        verdict=$?
+        test $verdict = 0 && return 0
+        echo "try $try: spinner and core $(cat said), mean $mean"
+    done
+    return $verdict
+}
+
+for source in perf cpuidle stat; do
+    board $source
+    nvmtop --board "./$source.board" --boards >out 2>err
+    if grep -q "source=$source;" out; then
+        why=$(sed -n "s/.*source=$source; *//p" out)
+        skip "$source" "$why"
+        continue
+    fi
+    ok "$source is named" grep -q 'cpu.util .*(.*)' out
+    for period in 4 50; do
+        for percent in 0 25 50 75 100; do
+            measure $source $percent $period >why 2>&1
+            case $? in
+            0) ok "$source: $percent percent of $period ms" true ;;
+            2) skip "$source: $percent percent of $period ms" "busy machine: $(tail -n 1 why)" ;;
+            *) ok "$source: $percent percent of $period ms" sh -c 'cat why; exit 1' ;;
+            esac
+        done
+    done
+done
+
+# More context switches than the figure is worth: the next source takes over,
+# and the recording says from when on.
+printf 'board auto\ntitle CPU\nfast cpu\nslow wave here = 1\n' >auto.board
+nvmtop --board ./auto.board --boards >out 2>err
+if grep -q 'cpu.window .* perf' out; then
+    run nvmtop --record --board ./auto.board storm.bin -- $EMU "$spin" storm "$core" 3
+    rate=$(cat out)
+    if test "${rate:-0}" -gt 150000; then
+        ok "a storm of switches: cpu$core is busy" judge storm.bin "t['fast']['fields']['cpu$core']['mean'] > 90"
+        nvmtop --replay storm.bin --at 2.9 --print 100x40 >late 2>err
+        ok 'a storm of switches: another source by then' grep -Eq 'CPU mean, ms +(50|100) ' late
+    else
+        skip 'a storm of switches' "only $rate a second"
+    fi
+else
+    skip 'a storm of switches' 'no perf here'
+fi
+
+# A core that goes and comes back.  Others on this machine would feel it: only
+# when it is asked for.
+online=/sys/devices/system/cpu/cpu$core/online
+if test -n "${NVMTOP_TEST_HOTPLUG:-}" && test -w "$online"; then
+    for source in perf cpuidle stat; do
+        test -f $source.board || continue
+        run nvmtop --record --board ./$source.board $source-off.bin -- sh -c \
+            "sleep 1; echo 0 >$online; sleep 1; echo 1 >$online; sleep 2"
+        test "$status" = 0 || { skip "$source: a core goes and comes back" "$(cat err)"; continue; }
+        ok "$source: a core that is offline has no value" judge $source-off.bin \
+            "900 <= t['fast']['fields']['cpu$core']['nan'] <= 1600"
+    done
+else
+    skip 'a core goes and comes back' 'as root with NVMTOP_TEST_HOTPLUG=1'
+fi
+done_testing

@@ -1,0 +1,66 @@
+# Sourced by the command-line tests: TAP, a scratch folder, and the program.
+# $EMU runs it when it was built for another machine.
+set -u
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/nvmtop-cli-XXXXXX") || exit 99
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 99
+python=/usr/bin/python3
+test -x "$python" || python=python3
+# Nothing of the user's own.
+XDG_CONFIG_HOME=$scratch/config
+export XDG_CONFIG_HOME
+unset LANGUAGE NO_COLOR
+roots=$NVMTOP_SRC/tests/roots
+
+# NVMTOP_TEST_MEASURE=no leaves out what measures, in a build whose speed says nothing.
+measures() {
+    test "${NVMTOP_TEST_MEASURE:-yes}" = yes && return
+    echo '1..0 # SKIP NVMTOP_TEST_MEASURE says not to measure'
+    exit 0
+}
+
+nvmtop() { $EMU "$NVMTOP" "$@"; }
+
+n=0
+# ok NAME CONDITION...: the condition is a command
+ok() {
+    n=$((n + 1))
+    title=$1
+    shift
+    if "$@" >"$scratch/.why" 2>&1; then
+        echo "ok $n - $title"
+    else
+        echo "not ok $n - $title"
+        echo "# failed: $*"
+        sed 's/^/# /' "$scratch/.why"
+    fi
+}
+skip() {
+    n=$((n + 1))
+    echo "ok $n - $1 # SKIP $2"
+}
+done_testing() { echo "1..$n"; }
+
+# run COMMAND...: leaves $status, and the files out and err
+run() {
+    "$@" >out 2>err
+    status=$?
+}
+is() {
+    test "$1" = "$2" || {
+        echo "got      $1"
+        echo "expected $2"
+        sed 's/^/stderr: /' err 2>/dev/null
+        return 1
+    }
+}
+one_line() { is "$(wc -l <"$1")" 1; }
+says() { grep -q -- "$2" "$1" || { echo "no \"$2\" in $1:"; cat "$1"; return 1; }; }
+# judge FILE EXPRESSION: a Python expression over what an independent reader of
+# version 1 found in the file
+judge() {
+    "$python" "$NVMTOP_SRC/tests/tools/nvmt.py" check "$1" >judged 2>&1 || { cat judged; return 1; }
+    "$python" -c 'import json,sys
+t=json.load(open("judged"))
+sys.exit(0 if eval(sys.argv[1]) else json.dumps(t, indent=1)[:3000])' "$2"
+}

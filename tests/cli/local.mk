@@ -1,0 +1,13 @@
+dist_check_SCRIPTS += \
+	%D%/boards.t %D%/cpu.t %D%/gpu.t %D%/once.t %D%/options.t %D%/print.t %D%/record.t %D%/record-command.t \
+	%D%/record-errors.t %D%/record-signals.t %D%/recover.t %D%/replay-errors.t %D%/roots.t %D%/setup.t \
+	%D%/slow.t
+EXTRA_DIST += %D%/lib.sh
+check_PROGRAMS += tests/tools/spin
+tests_tools_spin_SOURCES = tests/tools/spin.c
+if HAVE_FUSE
+check_PROGRAMS += tests/tools/slowfs
+tests_tools_slowfs_SOURCES = tests/tools/slowfs.c
+tests_tools_slowfs_CFLAGS = $(AM_CFLAGS) $(FUSE_CFLAGS)
+tests_tools_slowfs_LDADD = $(FUSE_LIBS)
+endif

@@ -1,0 +1,66 @@
+#!/bin/sh
+# The command line: what is wrong is said in one sentence, with exit status 2.
+. "$NVMTOP_SRC/tests/cli/lib.sh"
+
+run nvmtop --help
+ok 'help succeeds' is "$status" 0
+for option in record replay demo once boards print output force duration delay json at view ascii color fast-hz medium-hz \
+    slow-hz board sysroot help version; do
+    ok "help names --$option" says out "--$option"
+    ok "the manual names --$option" grep -q "Fl Fl $option" "$NVMTOP_SRC/man/nvmtop.1"
+done
+run nvmtop -h
+ok '-h is --help' is "$status" 0
+run nvmtop --version
+ok 'version' says out '^nvmtop [0-9]'
+
+wrong() {
+    name=$1
+    shift
+    run nvmtop "$@"
+    ok "$name: status 2" is "$status" 2
+    ok "$name: nothing on standard output" test ! -s out
+    ok "$name: a sentence" says err '^nvmtop: '
+}
+wrong 'unknown option' --frobnicate
+wrong 'unknown short option' -Z
+wrong 'a value where none is taken' --record=x
+wrong 'a value is missing' --replay
+wrong 'rate of zero' --fast-hz 0
+wrong 'rate that is no number' --fast-hz fast
+wrong 'negative rate' --slow-hz -1
+wrong 'endless rate' --medium-hz inf
+wrong 'rate that is too high' --fast-hz 1000000
+wrong 'duration of zero' --record --duration 0
+wrong 'duration that is no time' --record --duration soon
+wrong 'two things at once' --record --once
+wrong 'size without rows' --print 80
+wrong 'size of zero' --print 0x24
+wrong 'size that overflows' --print 99999999999999999999x24
+wrong 'operand without --record' trace.bin
+wrong 'command without --record' -- true
+wrong 'no command behind --' --record --
+wrong 'two files' --record a b
+wrong 'two files, one by option' --record -o a b
+wrong 'json without once' --json
+wrong 'at without replay' --at 5
+wrong 'at that is no time' --replay x --at never
+wrong 'colour' --color blue
+wrong 'view' --print 80x24 --demo --view nonsense
+wrong 'unknown board' --once --board no_such_board
+wrong 'empty board' --once --board ''
+wrong 'duration without record' --duration 5
+wrong 'force without record' --force --once
+wrong 'replay with record' --record --replay x
+run nvmtop --once --board no_such_board
+ok 'an unknown board is named' says err no_such_board
+run nvmtop "$(printf '%s\033[31m' --bad)"
+ok 'escape sequences in arguments do not reach the terminal' sh -c '! grep -q "$(printf "\033")" err'
+
+for term in '' dumb no-such-terminal; do
+    run env TERM="$term" setsid $EMU "$NVMTOP" --demo </dev/null
+    ok "no screen with TERM='$term': status 2" is "$status" 2
+    ok "no screen with TERM='$term': says what to use" says err '--record'
+    ok "no screen with TERM='$term': one line" one_line err
+done
+done_testing

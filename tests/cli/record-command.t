@@ -1,0 +1,31 @@
+#!/bin/sh
+# Recording around a command: its output, its status.
+. "$NVMTOP_SRC/tests/cli/lib.sh"
+
+run nvmtop --demo --record -o a.bin -- sh -c 'echo out; sleep 0.5; exit 7'
+ok "the command's status" is "$status" 7
+ok "the command's output" is "$(cat out)" out
+ok 'recorded while it ran' judge a.bin "0.4 < t['fast']['last_s'] < 5"
+run nvmtop --demo --record b.bin -- sh -c 'sleep 0.2; kill -KILL $$'
+ok '128 and the signal' is "$status" 137
+ok 'recorded all the same' judge b.bin "t['counts']['fast'] > 0"
+run nvmtop --demo --record c.bin -- no-such-program-here
+ok 'no such program: 127' is "$status" 127
+ok 'no such program: named' says err no-such-program-here
+ok 'no such program: no file' test ! -e c.bin
+run nvmtop --demo --record d.bin -- /etc/passwd
+ok 'not a program: 126' is "$status" 126
+run nvmtop --demo --record e.bin -- sh -c 'kill -USR1 $PPID; sleep 0.3'
+ok 'a mark from inside' judge e.bin "len(t['sync']) == 1"
+run nvmtop --demo --record --duration 0.3 f.bin -- sh -c 'sleep 1; exit 3'
+ok 'a duration shorter than the command: its status' is "$status" 3
+ok 'a duration shorter than the command: that long' judge f.bin "t['fast']['last_s'] < 0.6"
+run nvmtop --demo --record g.bin -- sh -c 'trap "exit 5" TERM; sleep 0.2; kill -TERM $PPID; while :; do sleep 0.1; done'
+ok 'SIGTERM is passed on' is "$status" 5
+ok 'and the file is complete' judge g.bin "t['counts']['fast'] > 0"
+run nvmtop --demo --record i.bin -- sh -c 'trap : INT; kill -INT $PPID; sleep 0.3; kill -INT $PPID; sleep 2'
+ok 'a command that ignores SIGINT is not waited for after the second' is "$status" 130
+ok 'and the recording is complete' judge i.bin "t['counts']['fast'] > 0"
+run nvmtop --demo --record h.bin -- sh -c 'trap "" PIPE; kill -0 $$; ps -o ignored= -p $$ 2>/dev/null || true'
+ok 'the command begins with ordinary signals' is "$status" 0
+done_testing

@@ -1,0 +1,46 @@
+#!/bin/sh
+# Every way to end a recording leaves a complete file; marks from a signal.
+. "$NVMTOP_SRC/tests/cli/lib.sh"
+
+# begin FILE...: a recorder in the background that has begun
+begin() {
+    $EMU "$NVMTOP" --demo --record "$@" 2>err &
+    pid=$!
+    for i in $(seq 200); do
+        ls ./*.part >/dev/null 2>&1 && break
+        sleep 0.05
+    done
+    sleep 0.5
+}
+for sig in INT QUIT TERM HUP USR2; do
+    # A shell starts background jobs with SIGINT ignored; the program's own
+    # signal descriptor must not depend on that.
+    begin "$sig.bin"
+    kill -$sig $pid
+    wait $pid
+    status=$?
+    ok "SIG$sig: status 0" is "$status" 0
+    ok "SIG$sig: a complete file" judge "$sig.bin" "t['counts']['fast'] > 100 and t['counts']['medium'] > 10"
+    ok "SIG$sig: a summary" says err "$sig.bin"
+done
+nohup $EMU "$NVMTOP" --demo --record nohup.bin >/dev/null 2>err &
+pid=$!
+for i in $(seq 200); do test -e nohup.bin.part && break; sleep 0.05; done
+sleep 0.5
+kill -HUP $pid
+sleep 0.5
+ok 'nohup: SIGHUP is ignored' kill -0 $pid
+kill -TERM $pid
+wait $pid
+ok 'nohup: and the file is complete in the end' judge nohup.bin "t['counts']['fast'] > 100"
+begin marks.bin
+for i in 1 2 3; do
+    kill -USR1 $pid
+    sleep 0.3
+done
+kill -TERM $pid
+wait $pid
+ok 'three marks from SIGUSR1' judge marks.bin "[s['id'] for s in t['sync']] == [1, 2, 3]"
+ok 'in order, 0.3 s apart' judge marks.bin "all(0.2 < b['time_s'] - a['time_s'] < 3 for a, b in zip(t['sync'], t['sync'][1:]))"
+ok 'the summary counts them' says err 3
+done_testing

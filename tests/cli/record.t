@@ -1,0 +1,44 @@
+#!/bin/sh
+# Recordings, judged by a reader that was written from the format alone.
+. "$NVMTOP_SRC/tests/cli/lib.sh"
+
+# A core that is busy the whole time is recorded with a mean of 100 percent.
+core=$(taskset -pc $$ 2>/dev/null | sed 's/.*[: ]//; s/[,-].*//')
+core=${core:-0}
+taskset -c "$core" sh -c 'while :; do :; done' &
+busy=$!
+sleep 0.3
+run nvmtop --record --duration 3 busy.bin
+kill $busy
+ok 'three seconds of this machine' is "$status" 0
+ok 'a summary' says err 'busy.bin'
+ok 'nothing on standard output' test ! -s out
+ok 'no temporary files are left' is "$(ls | grep -c part)" 0
+# Ticks that a busy machine was late for are not made up but counted.
+late=$(sed -n 's/.*; \([0-9]*\) late.*/\1/p' err)
+ok '3000 fast samples within 1 percent' judge busy.bin "abs(t['counts']['fast'] + ${late:-9999} - 3000) <= 30"
+ok 'times increase' judge busy.bin "t['fast']['increasing'] and t['medium']['increasing'] and t['slow']['increasing']"
+ok 'the busy core has a mean above 97' judge busy.bin "t['fast']['fields']['cpu$core']['mean'] > 97"
+
+run nvmtop --record --sysroot "$roots/agx_orin-36" --duration 1 -o orin.bin
+ok 'a board that was sent in' is "$status" 0
+ok 'its name' judge orin.bin "t['board'] == 'agx_orin'"
+ok 'four rails with their names' judge orin.bin "t['rail_names'] == ['VDD_GPU_SOC', 'VDD_CPU_CV', 'VIN_SYS_5V0', 'VDDQ_VDD2_1V8AO']"
+ok 'eleven zones' judge orin.bin "len(t['zone_names']) == 11"
+ok 'the powered-down ones are NaN' judge orin.bin "all((t['slow']['fields'][name]['nan'] == t['counts']['slow']) == (name in ('gpu', 'cv0', 'cv1', 'cv2')) for name in t['zone_names'])"
+ok 'twelve cores' judge orin.bin "t['cores'] == 12"
+
+run nvmtop --demo --record --duration 1 demo.bin
+ok 'the demo is recorded' is "$status" 0
+ok 'and says that it is one' judge demo.bin "t['board'] == 'demo'"
+ok 'rates by option' sh -c '"$0" "$@"' $EMU "$NVMTOP" --demo --record --duration 1 --fast-hz 200 --medium-hz 50 --slow-hz 5 -o rates.bin
+ok 'are in the header' judge rates.bin "t['hz'] == {'fast': 200, 'medium': 50, 'slow': 5}"
+ok 'and kept' judge rates.bin "150 <= t['counts']['fast'] <= 210 and t['counts']['slow'] >= 4"
+
+run nvmtop --demo --record --duration 0.2
+ok 'without a name: one with the time in it' sh -c 'ls nvmtop-[0-9]*-[0-9]*.bin'
+run nvmtop --demo --record --delay 0.3 --duration 0.2 "name with blanks ü.bin"
+ok 'a name with blanks and umlauts' test -s "name with blanks ü.bin"
+run nvmtop --demo --record --duration 0.2 ./-dash.bin
+ok 'a name that begins with a dash' test -s ./-dash.bin
+done_testing

@@ -1,0 +1,50 @@
+/* Bytes of any kind as a trace: opened, looked at as a view would, closed. */
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "nvmtop/trace.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+static void look_at(struct timeline *tl)
+{
+	const struct session *s = tl->ops->session(tl);
+	int64_t from = 0, to = 0;
+	struct bin bins[32];
+	struct mark marks[4];
+	struct gap gaps[4];
+
+	tl->ops->extent(tl, &from, &to);
+	tl->ops->marks(tl, from, to, marks, 4);
+	tl->ops->gaps(tl, from, to, gaps, 4);
+	for (int i = 0; i < TIERS; i++)
+		tl->ops->step(tl, (enum tier)i, from, 2);
+	for (size_t i = 0; i < s->n_channels && i < 64; i++) {
+		tl->ops->value(tl, i, to, NULL);
+		for (int zoom = ZOOM_MIN; zoom <= ZOOM_MAX; zoom += 3)
+			tl->ops->columns(tl, i, zoom, from >> zoom, 32, bins);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	static int memory = -1;
+	struct trace_summary sum;
+	struct trace *t;
+	struct err e;
+	char path[64];
+
+	if (memory < 0)
+		memory = memfd_create("trace", MFD_CLOEXEC);
+	if (ftruncate(memory, 0) < 0 || pwrite(memory, bytes, n, 0) != (ssize_t)n)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
+	trace_peek(path, &sum, &e);
+	t = trace_open(path, &e);
+	if (t)
+		look_at(trace_timeline(t));
+	trace_close(t);
+	return 0;
+}

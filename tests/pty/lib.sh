@@ -1,0 +1,181 @@
+# The pty tests' common part, for any POSIX shell: a private tmux server is the
+# terminal, a shell with job control runs in it, and the program in that.
+# Nothing sleeps for luck: wait_* look again and again until a deadline.
+#
+#   pty_begin [COLSxROWS] [TERM]   start the server; skips the test without tmux
+#   pty_end                        print the plan; the exit status
+#   run CMD                        type a command line
+#   keys NAME...                   press keys by tmux's names
+#   bytes HH...                    bytes as the terminal would send them
+#   screen                         what is on the screen
+#   wait_for TEXT [SECONDS]        until the screen has it
+#   wait_gone TEXT                 until it has not
+#   wait_file FILE TEXT            until a file has it
+#   wait_prompt                    until the shell is back, on a clean line
+#   need PROGRAM                   fail at once when it was not built
+#   check NAME CMD...              one test, by the command's status
+
+unset TMUX TMUX_PANE NO_COLOR COLORFGBG ESCDELAY LINES COLUMNS
+LC_ALL=C.UTF-8
+export LC_ALL
+tests_run=0
+server=0
+tests_failed=0
+patience=${NVMTOP_PTY_WAIT:-15}
+
+skip_all() {
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+# A server that was stopped answers nobody; the test must end all the same.
+T() {
+	timeout -k 1 20 tmux -L "nvmtop-test-$$-$server" -f /dev/null "$@"
+}
+
+pty_begin() {
+	for tool in tmux pgrep infocmp; do
+		command -v "$tool" >/dev/null 2>&1 || skip_all "$tool is not installed"
+	done
+	pty_term=${2:-tmux-256color}
+	infocmp "$pty_term" >/dev/null 2>&1 || pty_term=screen
+	if [ -z "${tmp:-}" ]; then
+		tmp=$(mktemp -d "${TMPDIR:-/tmp}/nvmtop-pty.XXXXXX") || exit 99
+		trap 'pty_stop; rm -rf "$tmp"' EXIT
+		trap 'exit 99' INT TERM HUP
+	fi
+	TMUX_TMPDIR=$tmp
+	export TMUX_TMPDIR
+	size=${1:-100x30}
+	server=$((server + 1)) # the one before may still be closing
+	# the first prompt comes after this was run: later lines need not wait for it
+	T new-session -d -x "${size%x*}" -y "${size#*x}" \
+		"env -u ENV -u TMUX -u TMUX_PANE PS1='[\$?]\$ ' TERM=$pty_term sh -i" ||
+		skip_all "tmux does not start here"
+	T set -g escape-time 0
+	T set -g exit-empty off
+	T set -g status off
+	T set -g focus-events off
+	T resize-window -x "${size%x*}" -y "${size#*x}"
+	wait_for '[0]$' || skip_all "the shell in tmux does not start"
+}
+
+pty_stop() {
+	# a test that was broken off may have left it stopped
+	[ -z "${server_pid:-}" ] || kill -CONT "$server_pid" 2>/dev/null
+	T kill-server 2>/dev/null
+	:
+}
+
+pty_end() {
+	echo "1..$tests_run"
+	[ "$tests_failed" -eq 0 ]
+	exit
+}
+
+check() {
+	name=$1
+	shift
+	tests_run=$((tests_run + 1))
+	if "$@"; then
+		echo "ok $tests_run - $name"
+	else
+		tests_failed=$((tests_failed + 1))
+		echo "not ok $tests_run - $name"
+		echo "# failed: $*"
+		T capture-pane -p 2>/dev/null | sed '/^$/d; s/^/# | /'
+	fi
+}
+
+need() {
+	[ -x "${1##* }" ] && return
+	echo "Bail out! ${1##* } is not there"
+	exit 99
+}
+
+keys() {
+	T send-keys "$@"
+}
+
+bytes() {
+	T send-keys -H "$@"
+}
+
+# The bytes of a text.
+text_bytes() {
+	# shellcheck disable=SC2046
+	bytes $(printf '%s' "$1" | od -An -v -tx1)
+}
+
+run() {
+	T send-keys -l "$1"
+	T send-keys Enter
+}
+
+screen() {
+	T capture-pane -p
+}
+
+# until CMD...: run it every 50 ms until it succeeds or patience ends.
+until_true() {
+	end=$(($(date +%s) + patience))
+	until "$@"; do
+		[ "$(date +%s)" -lt "$end" ] || {
+			patience=2 # what hangs once need not be waited for each time
+			return 1
+		}
+		sleep 0.05
+	done
+}
+
+on_screen() {
+	screen | grep -q -F -e "$1"
+}
+
+off_screen() {
+	! screen | grep -q -F -e "$1"
+}
+
+in_file() {
+	grep -q -F -e "$2" "$1" 2>/dev/null
+}
+
+last_line() {
+	screen | sed '/^$/d' | tail -n 1 | grep -q -F -e "$1"
+}
+
+wait_for() {
+	until_true on_screen "$1"
+}
+
+wait_gone() {
+	until_true off_screen "$1"
+}
+
+wait_file() {
+	until_true in_file "$1" "$2"
+}
+
+# The shell's prompt after a status, on the last line.
+wait_prompt() {
+	until_true last_line "${1:+[$1]}\$"
+}
+
+is_usable() {
+	[ "$(T display-message -p '#{alternate_on}#{cursor_flag}#{mouse_any_flag}#{mouse_button_flag}')" = 0100 ]
+}
+
+# Main screen, cursor, no mouse reports, echo and line editing.
+usable_terminal() {
+	until_true is_usable || {
+		T display-message -p '# alt=#{alternate_on} cursor=#{cursor_flag} mouse=#{mouse_any_flag}'
+		return 1
+	}
+	run "clear; stty -a | tr ';' '\n' | tr ' ' '\n' | grep -x -e '-*icanon' -e '-*echo' -e '-*isig' -e '-*icrnl' -e '-*opost' | sort | tr '\n' ' '; echo END"
+	wait_for "echo icanon icrnl isig opost END"
+}
+
+# The built programs, under an emulator if need be.
+builddir=$(dirname "$(dirname "${NVMTOP:-src/nvmtop}")")
+TERMTEST="${EMU:+$EMU }${TERMTEST:-$builddir/tests/pty/termtest}"
+program="${EMU:+$EMU }${NVMTOP:-src/nvmtop}"

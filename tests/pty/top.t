@@ -1,0 +1,196 @@
+#!/bin/sh
+# The whole program on a terminal: a made-up board, looked at, marked, recorded,
+# replayed; stopped, resized, ended.
+. "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
+need "$program"
+
+NVMTOP_BOARDS=${NVMTOP_BOARDS:-${NVMTOP_SRC:-.}/boards}
+export NVMTOP_BOARDS
+
+begin() {
+	run "cd $dir; clear; $program --demo"
+	wait_for "q quit" && wait_for "GPU"
+}
+
+pid() {
+	pgrep -n -f "^$program --demo"
+}
+
+traces() {
+	find "$dir" -name 'nvmtop-*.bin' | wc -l
+}
+
+is_count() {
+	[ "$(traces)" -eq "$1" ]
+}
+
+number() {
+	od -A n -t u8 -j "$2" -N 8 "$1" | tr -d ' '
+}
+
+# A trace of version 1 whose header has the true counts, and nothing else left over.
+is_complete() {
+	[ "$(od -A n -t x4 -N 4 "$1" | tr -d ' ')" = 4e564d54 ] || return 1
+	fast=$(number "$1" 56)
+	least=$((728 + fast * 98 + $(number "$1" 64) * 104 + $(number "$1" 72) * 72 + $(number "$1" 80) * 16))
+	echo "# fast samples $fast, marks $(number "$1" 80), bytes $(wc -c <"$1") of at least $least"
+	[ "$fast" -gt 0 ] && [ "$(number "$1" 80)" -eq "$2" ] && [ "$(wc -c <"$1")" -ge "$least" ] &&
+		[ "$(find "$dir" -name '*.part*' | wc -l)" -eq 0 ]
+}
+
+stopped() {
+	grep -q '^State:.*stopped' "/proc/$1/status" 2>/dev/null
+}
+
+# The axis line has the numbers of the marks.
+axis_has() {
+	screen | sed -n 3p | grep -q -e "$1"
+}
+
+# The picture differs from what it was.
+differs() {
+	screen | sed -n '4,30p' >"$tmp/now"
+	! cmp -s "$tmp/before" "$tmp/now"
+}
+
+remember() {
+	screen | sed -n '4,30p' >"$tmp/before"
+}
+
+still() {
+	remember
+	sleep 0.6
+	! differs
+}
+
+pty_begin 110x36 xterm-256color
+dir=$tmp/work
+mkdir "$dir"
+
+check "the screen comes up" begin
+check "it says that this is a demonstration" on_screen DEMO
+check "it is a screen of its own" [ "$(T display-message -p '#{alternate_on}')" = 1 ]
+for row in CPU EMC RAM Power; do
+	check "there is $row" on_screen " $row "
+done
+remember
+check "it moves" until_true differs
+
+keys s
+check "s: a mark, with its number on the axis" until_true axis_has '[^0-9:]1 '
+keys s
+check "s again: the second" until_true axis_has '[^0-9:]2'
+
+keys Space
+check "space pauses" wait_for PAUSED
+check "then nothing moves" still
+keys Space
+check "space goes on" wait_gone PAUSED
+remember
+check "and it moves again" until_true differs
+axis() {
+	screen | sed -n 3p | grep -o -e '-[0-9:]* *[a-z]*' | head -n 1
+}
+axis_differs() {
+	[ "$(axis)" != "$was" ]
+}
+was=$(axis)
+keys +
+check "+ zooms in: another axis" until_true axis_differs
+was=$(axis)
+keys -
+check "- zooms out again" until_true axis_differs
+
+keys '?'
+check "? shows the keys" wait_for "sync mark"
+keys Escape
+check "Esc closes them" wait_for "CPU"
+keys F1
+check "F1 shows them too" wait_for "sync mark"
+keys Escape
+wait_for "CPU"
+
+keys r
+check "r records" wait_for "REC nvmtop-"
+keys s
+check "a mark while recording is counted" wait_for "1 mark "
+keys r
+check "r again saves" wait_for "saved nvmtop-"
+check "there is a trace" until_true is_count 1
+check "and it is complete, with the mark" is_complete "$dir"/nvmtop-*.bin 1
+
+keys o
+check "o lists it" wait_for "> nvmtop-"
+keys Enter
+check "Enter replays it" wait_for "Esc live"
+check "the strip names the file" wait_for "nvmtop-2"
+check "a replay stands still" still
+keys Escape
+check "Esc returns to the present" wait_gone "Esc live"
+remember
+check "which moves" until_true differs
+
+for size in 1x1 200x60 20x5 60x16 80x24; do
+	T resize-window -x "${size%x*}" -y "${size#*x}"
+	sleep 0.1
+done
+check "after many sizes the picture is whole" wait_for "q quit"
+check "and the header too" on_screen "DEMO"
+T resize-window -x 110 -y 36
+until_true axis_has now
+
+keys C-z
+check "Ctrl-Z stops" until_true stopped "$(pid)"
+check "the shell has its terminal meanwhile" usable_terminal
+T resize-window -x 90 -y 28
+run fg
+check "fg: the picture in the new size" wait_for "q quit"
+T resize-window -x 110 -y 36
+wait_for "q quit"
+keys q
+check "q quits: exit 0" wait_prompt 0
+check "and the shell has its terminal" usable_terminal
+
+# a second one, ended from outside while it records
+rm -f "$dir"/*
+begin
+keys r
+wait_for "REC nvmtop-"
+keys s
+wait_for "1 mark "
+kill -TERM "$(pid)"
+check "SIGTERM while recording: ends" until_true last_line ']$'
+check "the shell has its terminal" usable_terminal
+check "the trace is complete" is_complete "$dir"/nvmtop-*.bin 1
+run "clear; $program --replay $dir/nvmtop-*.bin"
+check "and can be replayed from the command line" wait_for "q quit"
+keys q
+wait_prompt 0
+
+# a third, whose terminal goes away while it records
+rm -f "$dir"/*
+begin
+keys r
+wait_for "REC nvmtop-"
+victim=$(pid)
+T kill-server
+gone() {
+	[ ! -d "/proc/$1" ] || grep -q '^State:.*zombie' "/proc/$1/status"
+}
+check "a closed terminal ends it" until_true gone "$victim"
+check "the trace is complete then, too" is_complete "$dir"/nvmtop-*.bin 0
+
+pty_begin 100x30
+run "clear; TERM=dumb $program --demo"
+check "TERM=dumb: exit 2" wait_prompt 2
+check "TERM=dumb: says what to use" on_screen "--once"
+run "clear; LC_ALL=C TERM=screen $program --demo"
+wait_for "q quit"
+check "without UTF-8: ASCII only" [ "$(screen | LC_ALL=C tr -d '\000-\176' | wc -c)" -eq 0 ]
+keys q
+wait_prompt 0
+run "clear; TERM=vt100 $program --demo"
+check "a vt100 shows it" wait_for "q quit"
+keys q
+check "and is left as it was" usable_terminal
+pty_end

@@ -1,0 +1,53 @@
+#!/bin/sh
+# Who may include whom: a sample travels one way through the rooms, and the
+# rooms that look never know where it came from.
+echo 1..3
+cd "$NVMTOP_SRC" || exit 1
+
+# "room: the contracts it may use" (its own private headers are its own)
+bad=$(
+while IFS=: read -r room may; do
+    for f in src/"$room"/*.c src/"$room"/*.h; do
+        test -f "$f" || continue
+        sed -n 's/^#include "nvmtop\/\(.*\)\.h"/\1/p' "$f" | while read -r h; do
+            case " $may " in *" $h "*) ;; *) echo "# $f must not include nvmtop/$h.h" ;; esac
+        done
+    done
+done <<END
+base: err intl root num clock channel stream timeline
+board: err intl root num clock channel board probe
+probe: err intl root num clock channel probe
+sampler: err intl clock channel probe
+engine: err intl clock channel probe stream engine
+history: err intl clock channel stream timeline history
+trace: err intl num clock channel stream timeline trace
+ui: err intl clock num channel stream timeline canvas event ui
+term: err intl clock canvas event term
+END
+)
+if test -z "$bad"; then echo "ok 1 - no include points upward"; else echo "not ok 1 - no include points upward"; echo "$bad"; fi
+
+# private headers: from the own room, or from the room below that owns the format
+bad=$(
+for f in src/*/*.c src/*/*.h; do
+    room=${f#src/}
+    room=${room%%/*}
+    test "$room" = cmd && continue
+    sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' "$f" | while read -r r; do
+        case "$room:$r" in
+        *:nvmtop | "$r:$r" | board:probe | engine:sampler) ;;
+        *) echo "# $f must not include a private header of $r" ;;
+        esac
+    done
+done
+)
+if test -z "$bad"; then echo "ok 2 - private headers stay private"; else echo "not ok 2 - private headers stay private"; echo "$bad"; fi
+
+bad=$(
+only() { grep -rl "^#include <$1>" src | grep -vE "^($2)$" | sed "s|.*|# & must not include $1|"; }
+only curses.h 'src/term/term.c'
+only termkey.h 'src/term/input.c'
+only pthread.h 'src/sampler/sampler.c|src/probe/slow.c|src/engine/engine.c|src/trace/writer.c|src/history/history.c'
+only stdatomic.h 'src/sampler/(ring|sampler)\.[ch]|src/probe/slow.c|src/engine/engine.c|src/trace/writer.c|src/term/crash.c'
+)
+if test -z "$bad"; then echo "ok 3 - each system header has one home"; else echo "not ok 3 - each system header has one home"; echo "$bad"; fi

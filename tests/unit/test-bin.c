@@ -1,0 +1,65 @@
+/* The fold that history and trace share, and rounding to what a trace holds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+
+#include "nvmtop/timeline.h"
+
+static void missing_is_not_counted(void **state)
+{
+	struct bin b = {.n = 0}, later = {.n = 0};
+
+	(void)state;
+	bin_add(&b, NAN);
+	assert_int_equal(b.n, 0);
+	bin_add(&b, 5);
+	bin_add(&b, NAN);
+	bin_add(&b, -3);
+	assert_int_equal(b.n, 2);
+	assert_true(b.min == -3 && b.max == 5 && b.sum == 2);
+	bin_merge(&b, &later);
+	assert_int_equal(b.n, 2);
+	bin_merge(&later, &b);
+	assert_true(later.min == -3 && later.max == 5 && later.sum == 2);
+}
+
+static void bases(void **state)
+{
+	(void)state;
+	assert_int_equal(zoom_base(1000), 19);
+	assert_int_equal(zoom_base(100), 23);
+	assert_int_equal(zoom_base(10), 26);
+	assert_int_equal(zoom_base(1e12), ZOOM_MIN);
+	assert_int_equal(zoom_base(1e-9), ZOOM_MAX);
+	for (double hz = 0.1; hz < 10000; hz *= 1.37) {
+		double column = ldexp(1, zoom_base(hz)), period = 1e9 / hz;
+		assert_true(zoom_base(hz) == ZOOM_MIN || (column <= period && 2 * column > period));
+	}
+}
+
+static void rounding_is_idempotent(void **state)
+{
+	(void)state;
+	for (int k = 0; k < CHANNEL_KINDS; k++) {
+		assert_true(isnan(channel_round((enum channel_kind)k, NAN)));
+		for (double v = -50; v < 150; v += 0.377) {
+			double once = channel_round((enum channel_kind)k, v);
+			assert_true(channel_round((enum channel_kind)k, once) == once);
+		}
+	}
+	assert_true(channel_round(CHANNEL_GPU_UTIL, 97.34) == 97.3);
+	assert_true(channel_round(CHANNEL_GPU_UTIL, 101) == 100);
+	assert_true(channel_round(CHANNEL_RAIL_CURRENT, -20.4) == -20);
+	assert_true(channel_round(CHANNEL_TEMPERATURE, 47.1) == (double)47.1f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(missing_is_not_counted), cmocka_unit_test(bases),
+					   cmocka_unit_test(rounding_is_idempotent)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,686 @@
+/* The engine: the order that the stream promises, with rows and marks at
+ * random; then the same with its threads. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "engine/collect.h"
+#include "fake-rig.h"
+#include "nvmtop/engine.h"
+
+#define MS NS_PER_MS
+
+static uint64_t seed;
+
+static uint64_t draw(uint64_t below)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (seed >> 11) % below;
+}
+
+/* A sink that checks the promise at every call, and notes what it got. */
+struct recorder {
+	struct sink sink;
+	int begun, ended;
+	bool refuse;
+	int64_t start_ns;
+	size_t width[TIERS];
+	uint64_t rows[TIERS], marks, gaps, missed[2], calls;
+	int64_t newest_ns[TIERS];
+	struct mark last_mark;
+	uint64_t first_id;
+	bool gap_open[TIERS]; /* a gap was told and no row yet after it */
+	int64_t gap_to_ns[TIERS];
+	bool may_be_late; /* marks may come after newer rows */
+	void (*at_rows)(struct recorder *r);
+};
+
+static int rec_begin(struct sink *s, const struct session *about, struct err *e)
+{
+	struct recorder *r = (struct recorder *)(void *)s;
+
+	if (r->refuse)
+		return err_set(e, ERR_FAILED, "refused");
+	r->begun++;
+	r->start_ns = about->start.mono_ns;
+	memcpy(r->width, about->width, sizeof(r->width));
+	return 0;
+}
+
+static void rec_rows(struct sink *s, const struct rows *rows)
+{
+	struct recorder *r = (struct recorder *)(void *)s;
+
+	r->calls++;
+	assert_true(r->begun == 1 && !r->ended);
+	assert_in_range(rows->n, 1, 512);
+	assert_int_equal(rows->width, r->width[rows->tier]);
+	for (size_t i = 0; i < rows->n; i++) {
+		assert_true(rows->t_ns[i] >= r->start_ns);
+		assert_true(rows->t_ns[i] > r->newest_ns[rows->tier]);
+		if (rows->tier == TIER_FAST && r->marks)
+			assert_true(rows->t_ns[i] >= r->last_mark.t_ns);
+		if (r->gap_open[rows->tier])
+			assert_int_equal(rows->t_ns[i], r->gap_to_ns[rows->tier]);
+		r->gap_open[rows->tier] = false;
+		r->newest_ns[rows->tier] = rows->t_ns[i];
+		r->rows[rows->tier]++;
+		for (size_t k = 0; k < rows->width; k++)
+			assert_true(rows->values[i * rows->width + k] == (double)k);
+	}
+	if (r->at_rows)
+		r->at_rows(r);
+}
+
+static void rec_mark(struct sink *s, const struct mark *m)
+{
+	struct recorder *r = (struct recorder *)(void *)s;
+
+	r->calls++;
+	assert_true(r->begun == 1 && !r->ended);
+	assert_true(m->t_ns >= r->start_ns);
+	if (!r->may_be_late)
+		assert_true(r->newest_ns[TIER_FAST] < m->t_ns);
+	if (r->marks) {
+		assert_int_equal(m->id, r->last_mark.id + 1);
+		assert_true(m->t_ns >= r->last_mark.t_ns);
+	} else {
+		r->first_id = m->id;
+	}
+	r->marks++;
+	r->last_mark = *m;
+}
+
+static void rec_gap(struct sink *s, const struct gap *g)
+{
+	struct recorder *r = (struct recorder *)(void *)s;
+
+	r->calls++;
+	assert_true(r->begun == 1 && !r->ended);
+	assert_true(g->from_ns >= r->start_ns && g->from_ns >= r->newest_ns[g->tier]);
+	assert_true(g->to_ns > g->from_ns);
+	assert_true(g->missed > 0);
+	r->gap_open[g->tier] = true;
+	r->gap_to_ns[g->tier] = g->to_ns;
+	r->gaps++;
+	r->missed[g->cause] += g->missed;
+}
+
+static int rec_end(struct sink *s, struct err *e)
+{
+	struct recorder *r = (struct recorder *)(void *)s;
+
+	(void)e;
+	assert_true(r->begun == 1 && !r->ended);
+	r->ended++;
+	return 0;
+}
+
+static const struct sink_ops rec_ops = {rec_begin, rec_rows, rec_mark, rec_gap, rec_end};
+
+/* The collector alone, with rings that the test fills */
+
+static const double values[4] = {0, 1, 2, 3};
+
+struct bench {
+	struct ring *rings[TIERS];
+	struct collector c;
+	int64_t now, next_ns[TIERS];
+	uint64_t order, id;
+	struct recorder r[3];
+	uint64_t pushed[TIERS], marked;
+};
+
+static const size_t widths[TIERS] = {4, 2, 1};
+static const int64_t periods[TIERS] = {MS, 10 * MS, 100 * MS};
+
+static void bench_open(struct bench *b, bool fast)
+{
+	memset(b, 0, sizeof(*b));
+	b->now = 5000 * MS;
+	b->id = 1;
+	for (int t = 0; t < TIERS; t++) {
+		b->rings[t] = t == TIER_FAST && !fast ? NULL : ring_new(widths[t], 512);
+		b->next_ns[t] = b->now;
+	}
+	assert_int_equal(collector_init(&b->c, b->rings, widths, periods), 0);
+}
+
+static void bench_attach(struct bench *b, struct recorder *r)
+{
+	struct session about = {.start.mono_ns = b->now};
+	struct err e;
+
+	memset(r, 0, sizeof(*r));
+	r->sink.ops = &rec_ops;
+	memcpy(about.width, widths, sizeof(widths));
+	assert_int_equal(collector_attach(&b->c, &r->sink, &about, b->order, &e), 0);
+}
+
+static void bench_close(struct bench *b)
+{
+	collector_close(&b->c);
+	for (int t = 0; t < TIERS; t++)
+		ring_free(b->rings[t]);
+}
+
+static void bench_mark(struct bench *b, int64_t t_ns)
+{
+	struct pending_mark *p = calloc(1, sizeof(*p));
+
+	assert_non_null(p);
+	p->mark.id = b->id++;
+	p->mark.t_ns = t_ns;
+	p->order = b->order++;
+	p->asked_ns = b->now;
+	collector_add_marks(&b->c, p);
+	b->marked++;
+}
+
+/* The samplers until now. */
+static void bench_sample(struct bench *b, bool hiccups)
+{
+	for (int t = 0; t < TIERS; t++) {
+		while (b->rings[t] && b->next_ns[t] <= b->now) {
+			uint64_t late = hiccups && !draw(30) ? 1 + draw(5) : 0;
+
+			b->next_ns[t] += (int64_t)late * periods[t];
+			if (b->next_ns[t] > b->now)
+				break;
+			b->pushed[t] +=
+				ring_push(b->rings[t], b->next_ns[t] + (int64_t)draw(MS / 2), late, values);
+			b->next_ns[t] += periods[t];
+		}
+	}
+}
+
+static void order_holds_at_random(void **state)
+{
+	static struct bench b;
+	struct err e;
+	int64_t last_mark = 0;
+
+	(void)state;
+	seed = 11;
+	bench_open(&b, true);
+	bench_attach(&b, &b.r[0]);
+	for (int step = 0; step < 30000; step++) {
+		b.now += (int64_t)draw(draw(100) ? 8 * MS : 400 * MS);
+		bench_sample(&b, true);
+		for (uint64_t n = draw(3); n; n--) {
+			/* a mark arrives up to 40 ms after its key was pressed */
+			int64_t t = b.now - (int64_t)draw(40 * MS);
+
+			if (t < last_mark)
+				t = last_mark;
+			last_mark = t;
+			if (draw(2))
+				bench_mark(&b, t);
+		}
+		if (draw(4))
+			collector_run(&b.c, b.now, b.now - 40 * MS);
+		for (int i = 1; i < 3 && !draw(50); i++) {
+			if (b.r[i].begun && !b.r[i].ended) {
+				collector_drain(&b.c);
+				assert_int_equal(collector_detach(&b.c, &b.r[i].sink, &e), 0);
+				assert_int_equal(b.r[i].ended, 1);
+				assert_true(b.r[i].newest_ns[TIER_FAST] <= b.now + MS);
+				last_mark = b.now + MS; /* all is handed over: what comes now is newer */
+				b.now += 2 * MS;
+			} else {
+				bench_attach(&b, &b.r[i]);
+				if (last_mark < b.now)
+					last_mark = b.now;
+			}
+		}
+	}
+	collector_drain(&b.c);
+	collector_detach_all(&b.c);
+	for (int t = 0; t < TIERS; t++) {
+		assert_int_equal(b.r[0].rows[t], b.pushed[t]);
+		assert_true(b.r[0].rows[t] > 100);
+	}
+	assert_int_equal(b.r[0].marks, b.marked);
+	assert_true(b.marked > 1000);
+	assert_true(b.r[0].gaps > 1000);
+	assert_true(b.r[0].missed[GAP_LOST] > 0); /* the pauses of 400 ms */
+	assert_int_equal(b.r[0].ended, 1);
+	bench_close(&b);
+}
+
+static void lost_rows_are_told(void **state)
+{
+	static struct bench b;
+
+	(void)state;
+	bench_open(&b, true);
+	bench_attach(&b, &b.r[0]);
+	for (int64_t i = 0; i < 600; i++)
+		ring_push(b.rings[TIER_FAST], b.now + i * MS, 0, values);
+	collector_drain(&b.c);
+	assert_int_equal(b.r[0].rows[TIER_FAST], 512);
+	assert_int_equal(b.r[0].gaps, 0);
+	ring_push(b.rings[TIER_FAST], b.now + 600 * MS, 0, values);
+	collector_drain(&b.c);
+	assert_int_equal(b.r[0].rows[TIER_FAST], 513);
+	assert_int_equal(b.r[0].gaps, 1);
+	assert_int_equal(b.r[0].missed[GAP_LOST], 88);
+	bench_close(&b);
+}
+
+/* One late tick is jitter; two are a gap; a gap before the start of a stream is cut. */
+static void gaps_are_told_from_two(void **state)
+{
+	static struct bench b;
+
+	(void)state;
+	bench_open(&b, true);
+	bench_attach(&b, &b.r[0]);
+	ring_push(b.rings[TIER_FAST], b.now + 1 * MS, 7, values); /* nothing before it */
+	ring_push(b.rings[TIER_FAST], b.now + 3 * MS, 1, values);
+	collector_drain(&b.c);
+	assert_int_equal(b.r[0].gaps, 0);
+	b.now += 10 * MS;
+	bench_attach(&b, &b.r[1]);
+	b.now += 10 * MS;
+	ring_push(b.rings[TIER_FAST], b.now, 16, values);
+	collector_drain(&b.c);
+	assert_int_equal(b.r[0].missed[GAP_LATE], 16);
+	assert_int_equal(b.r[1].missed[GAP_LATE], 10);
+	assert_int_equal(b.r[1].gaps, 1);
+	bench_close(&b);
+}
+
+static void marks_do_not_wait_for_ever(void **state)
+{
+	static struct bench b;
+
+	(void)state;
+	for (int fast = 0; fast <= 1; fast++) {
+		bench_open(&b, fast);
+		bench_attach(&b, &b.r[0]);
+		bench_sample(&b, false);
+		b.now += 60 * MS;
+		bench_mark(&b, b.now);
+		collector_run(&b.c, b.now, b.now - 40 * MS);
+		assert_int_equal(b.r[0].marks, !fast); /* nothing to wait for without a fast tier */
+		assert_int_equal(b.r[0].rows[TIER_FAST], fast);
+		b.now += 99 * MS;
+		collector_run(&b.c, b.now, b.now - 40 * MS);
+		assert_int_equal(b.r[0].marks, !fast);
+		b.now += 1 * MS;
+		collector_run(&b.c, b.now, b.now - 40 * MS);
+		assert_int_equal(b.r[0].marks, 1);
+		bench_close(&b);
+	}
+}
+
+/* A row that is known not to be older lets the mark out before the row itself is due. */
+static void mark_goes_before_the_row_that_follows(void **state)
+{
+	static struct bench b;
+	int64_t t;
+
+	(void)state;
+	bench_open(&b, true);
+	bench_attach(&b, &b.r[0]);
+	t = b.now;
+	for (int64_t i = 0; i < 50; i++)
+		ring_push(b.rings[TIER_FAST], t + i * MS, 0, values);
+	b.now = t + 50 * MS;
+	bench_mark(&b, t + 20 * MS);
+	collector_run(&b.c, b.now, t + 20 * MS);
+	assert_int_equal(b.r[0].rows[TIER_FAST], 20);
+	assert_int_equal(b.r[0].marks, 1);
+	bench_mark(&b, t + 20 * MS + 1);
+	collector_run(&b.c, b.now, t + 20 * MS);
+	assert_int_equal(b.r[0].marks, 1);
+	collector_run(&b.c, b.now, b.now);
+	assert_int_equal(b.r[0].marks, 2);
+	assert_int_equal(b.r[0].rows[TIER_FAST], 50);
+	bench_close(&b);
+}
+
+/* A stream gets only marks that were asked for after it began, and none older than its start. */
+static void marks_belong_to_a_stream(void **state)
+{
+	static struct bench b;
+	struct err e;
+
+	(void)state;
+	bench_open(&b, true);
+	bench_attach(&b, &b.r[0]);
+	b.now += 5 * MS;
+	bench_mark(&b, b.now);
+	b.now += 5 * MS;
+	bench_attach(&b, &b.r[1]);
+	bench_mark(&b, b.now - 1 * MS);
+	collector_drain(&b.c);
+	assert_int_equal(b.r[0].marks, 2);
+	assert_int_equal(b.r[0].last_mark.t_ns, b.now - 1 * MS);
+	assert_int_equal(b.r[1].marks, 1);
+	assert_int_equal(b.r[1].last_mark.t_ns, b.now);
+	assert_int_equal(b.r[1].last_mark.id, 2);
+	assert_int_equal(collector_detach(&b.c, &b.r[2].sink, &e), -1);
+	assert_int_equal(e.code, ERR_FAILED);
+	bench_close(&b);
+}
+
+/* With threads */
+
+static struct rig *live_rig(void)
+{
+	struct rig *r = fake_rig();
+
+	for (int t = 0; t < TIERS; t++) {
+		for (size_t i = 0; i < widths[t]; i++)
+			fake_add(r, (enum tier)t, CHANNEL_OTHER, 0)->value = (double)i;
+	}
+	return r;
+}
+
+static const double rates[TIERS] = {2000, 500, 50};
+
+static struct engine *live(struct rig *r)
+{
+	struct err e;
+	struct engine *g = engine_new(r, rates, &e);
+
+	assert_non_null(g);
+	return g;
+}
+
+static void wait_rows(struct engine *g, uint64_t more)
+{
+	struct engine_stats now, then;
+
+	engine_stats(g, &then);
+	do {
+		usleep(1000);
+		engine_stats(g, &now);
+	} while (now.rows[TIER_FAST] < then.rows[TIER_FAST] + more);
+}
+
+static void attach(struct engine *g, struct recorder *r, bool restart)
+{
+	struct err e;
+
+	memset(r, 0, sizeof(*r));
+	r->sink.ops = &rec_ops;
+	r->may_be_late = true; /* this test thread may be held up for longer than the engine waits */
+	assert_int_equal(engine_attach(g, &r->sink, restart, &e), 0);
+	assert_int_equal(r->begun, 1);
+}
+
+static void streams_come_and_go(void **state)
+{
+	struct engine *g = live(live_rig());
+	struct recorder all, some;
+	struct engine_stats n;
+	struct err e;
+	uint64_t id = 0, since = 0;
+
+	(void)state;
+	seed = 5;
+	attach(g, &all, false);
+	assert_int_equal(engine_start(g, &e), 0);
+	assert_int_equal(engine_start(g, &e), -1);
+	assert_true(engine_wait_warm(g, -1));
+	for (int i = 0; i < 12; i++) {
+		attach(g, &some, false);
+		since = id;
+		for (uint64_t k = draw(6); k; k--) {
+			wait_rows(g, 1 + draw(40));
+			assert_int_equal(engine_mark(g, clock_now_ns(), "here"), ++id);
+		}
+		wait_rows(g, 20);
+		assert_int_equal(engine_detach(g, &some.sink, &e), 0);
+		assert_int_equal(some.ended, 1);
+		assert_true(some.rows[TIER_FAST] >= 19);
+		assert_int_equal(some.marks, id - since);
+		if (some.marks)
+			assert_string_equal(some.last_mark.label, "here");
+	}
+	engine_stop(g);
+	engine_stats(g, &n);
+	assert_int_equal(all.ended, 1);
+	assert_int_equal(all.marks, id);
+	for (int t = 0; t < TIERS; t++) {
+		assert_int_equal(all.rows[t], n.rows[t]);
+		assert_true(all.missed[GAP_LATE] <= n.late[0] + n.late[1] + n.late[2]);
+	}
+	assert_int_equal(engine_attach(g, &some.sink, false, &e), -1);
+	engine_stop(g);
+	engine_free(g);
+}
+
+static void marks_restart_with_a_recording(void **state)
+{
+	struct engine *g = live(live_rig());
+	struct recorder a, b;
+	struct err e;
+
+	(void)state;
+	attach(g, &a, false);
+	assert_int_equal(engine_start(g, &e), 0);
+	assert_int_equal(engine_mark(g, clock_now_ns(), NULL), 1);
+	assert_int_equal(engine_mark(g, clock_now_ns() + 1000 * NS_PER_S, "x\033[2J"), 2);
+	assert_int_equal(engine_detach(g, &a.sink, &e), 0);
+	assert_int_equal(a.marks, 2);
+	assert_true(a.last_mark.t_ns <= clock_now_ns());
+	assert_null(strchr(a.last_mark.label, '\033'));
+	attach(g, &b, true);
+	assert_int_equal(engine_mark(g, 5, NULL), 1);
+	assert_int_equal(engine_detach(g, &b.sink, &e), 0);
+	assert_int_equal(b.first_id, 1);
+	assert_true(b.last_mark.t_ns >= b.start_ns);
+	memset(&a, 0, sizeof(a));
+	a.sink.ops = &rec_ops;
+	a.refuse = true;
+	assert_int_equal(engine_attach(g, &a.sink, true, &e), -1);
+	assert_string_equal(e.text, "refused");
+	assert_int_equal(engine_mark(g, clock_now_ns(), NULL), 2);
+	engine_free(g);
+	assert_int_equal(a.ended, 0);
+}
+
+static void session_is_the_rigs(void **state)
+{
+	struct rig *r = live_rig();
+	struct engine *g;
+	const struct session *s;
+	int64_t before = clock_now_ns();
+
+	(void)state;
+	assert_int_equal(rig_add_fact(r, "board", "fake"), 0);
+	g = live(r);
+	s = engine_session(g);
+	assert_int_equal(s->n_channels, 7);
+	assert_int_equal(s->width[TIER_FAST], 4);
+	assert_true(s->hz[TIER_MEDIUM] == 500);
+	assert_true(s->start.mono_ns >= before && s->start.mono_ns <= clock_now_ns());
+	assert_string_equal(s->facts[0].value, "fake");
+	engine_free(g);
+	engine_free(NULL);
+}
+
+static sem_t entered, leave;
+
+static void hold_up(struct recorder *r)
+{
+	r->at_rows = NULL;
+	sem_post(&entered);
+	while (sem_wait(&leave))
+		continue;
+}
+
+/* A sink that hangs: rows are sampled on, and nothing of them is missing afterwards. */
+static void slow_sink_stalls_no_sampler(void **state)
+{
+	struct engine *g = live(live_rig());
+	struct recorder r = {.sink.ops = &rec_ops, .at_rows = hold_up, .may_be_late = true};
+	struct engine_stats n;
+	struct err e;
+
+	(void)state;
+	sem_init(&entered, 0, 0);
+	sem_init(&leave, 0, 0);
+	assert_int_equal(engine_attach(g, &r.sink, false, &e), 0);
+	assert_int_equal(engine_start(g, &e), 0);
+	while (sem_wait(&entered))
+		continue;
+	wait_rows(g, 1000);
+	assert_int_equal(engine_mark(g, clock_now_ns(), NULL), 1); /* does not wait either */
+	sem_post(&leave);
+	engine_stop(g);
+	engine_stats(g, &n);
+	assert_int_equal(n.lost[TIER_FAST], 0);
+	assert_int_equal(r.rows[TIER_FAST], n.rows[TIER_FAST]);
+	assert_int_equal(r.marks, 1);
+	engine_free(g);
+}
+
+static atomic_bool go_on;
+
+static void not_yet(struct fake *f)
+{
+	f->value = atomic_load(&go_on) ? 0 : (double)NAN;
+}
+
+/* A CPU figure that has no window behind it yet is waited for; one that can never come is not. */
+static void warm_waits_for_the_cpu(void **state)
+{
+	const double slow[TIERS] = {1000, 0.1, 0.1};
+	struct rig *r = fake_rig();
+	struct engine *g;
+	struct err e;
+	int64_t before;
+
+	(void)state;
+	fake_add(r, TIER_FAST, CHANNEL_CORE_UTIL, 0)->hook = not_yet;
+	fake_add(r, TIER_FAST, CHANNEL_CPU_UTIL, 0)->hook = not_yet;
+	fake_add(r, TIER_SLOW, CHANNEL_TEMPERATURE, 0);
+	g = engine_new(r, slow, &e);
+	assert_non_null(g);
+	assert_false(engine_wait_warm(g, -1)); /* not started */
+	before = clock_now_ns();
+	assert_int_equal(engine_start(g, &e), 0);
+	assert_true(!engine_wait_warm(g, 200) || clock_now_ns() - before >= NS_PER_S);
+	atomic_store(&go_on, true);
+	assert_true(engine_wait_warm(g, -1));
+	engine_free(g);
+
+	r = fake_rig();
+	fake_add(r, TIER_FAST, CHANNEL_CPU_UTIL, 0)->value = NAN;
+	snprintf(r->channels[0].missing, sizeof(r->channels[0].missing), "no such file");
+	fake_add(r, TIER_SLOW, CHANNEL_TEMPERATURE, 0)->value = NAN;
+	g = engine_new(r, slow, &e);
+	assert_non_null(g);
+	assert_int_equal(engine_start(g, &e), 0);
+	assert_true(engine_wait_warm(g, -1));
+	engine_free(g);
+
+	g = engine_new(fake_rig(), slow, &e); /* nothing at all */
+	assert_non_null(g);
+	assert_int_equal(engine_start(g, &e), 0);
+	assert_true(engine_wait_warm(g, -1));
+	assert_int_equal(engine_mark(g, clock_now_ns(), ""), 1);
+	engine_free(g);
+}
+
+/* It is never waited for longer than a second. */
+static void warm_gives_up_on_what_never_comes(void **state)
+{
+	struct rig *r = fake_rig();
+	struct engine *g;
+	struct err e;
+
+	(void)state;
+	fake_add(r, TIER_FAST, CHANNEL_CPU_UTIL, 0)->value = NAN;
+	g = live(r);
+	assert_int_equal(engine_start(g, &e), 0);
+	assert_true(engine_wait_warm(g, -1));
+	engine_free(g);
+}
+
+static void rates_out_of_range_are_refused(void **state)
+{
+	static const double bad[][TIERS] = {
+		{0, 1, 1}, {1, 10001, 1}, {1, 1, -1}, {1, 1, NAN}, {INFINITY, 1, 1}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct err e;
+
+		assert_null(engine_new(live_rig(), bad[i], &e));
+		assert_int_equal(e.code, ERR_USAGE);
+	}
+}
+
+static sem_t never;
+static struct rig *lost_rig; /* it is left behind on purpose; here it stays reachable */
+
+static void hang(struct fake *f)
+{
+	(void)f;
+	sem_post(&entered);
+	while (sem_wait(&never))
+		continue;
+}
+
+/* A tier that hangs in the kernel: stop returns, the others are complete, all sinks have ended. */
+static void hanging_tier_is_left_behind(void **state)
+{
+	struct recorder r;
+	struct engine *g;
+	struct engine_stats n;
+	struct err e;
+
+	(void)state;
+	sem_init(&entered, 0, 0);
+	sem_init(&never, 0, 0);
+	lost_rig = live_rig();
+	fake_add(lost_rig, TIER_SLOW, CHANNEL_OTHER, 0)->hook = hang;
+	g = live(lost_rig);
+	attach(g, &r, false);
+	assert_int_equal(engine_start(g, &e), 0);
+	while (sem_wait(&entered))
+		continue;
+	wait_rows(g, 50);
+	engine_stop(g);
+	assert_int_equal(r.ended, 1);
+	engine_stats(g, &n);
+	assert_int_equal(r.rows[TIER_FAST], n.rows[TIER_FAST]);
+	assert_int_equal(r.rows[TIER_SLOW], 0);
+	engine_free(g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(order_holds_at_random),
+		cmocka_unit_test(lost_rows_are_told),
+		cmocka_unit_test(gaps_are_told_from_two),
+		cmocka_unit_test(marks_do_not_wait_for_ever),
+		cmocka_unit_test(mark_goes_before_the_row_that_follows),
+		cmocka_unit_test(marks_belong_to_a_stream),
+		cmocka_unit_test(streams_come_and_go),
+		cmocka_unit_test(marks_restart_with_a_recording),
+		cmocka_unit_test(session_is_the_rigs),
+		cmocka_unit_test(slow_sink_stalls_no_sampler),
+		cmocka_unit_test(warm_waits_for_the_cpu),
+		cmocka_unit_test(warm_gives_up_on_what_never_comes),
+		cmocka_unit_test(rates_out_of_range_are_refused),
+		cmocka_unit_test(hanging_tier_is_left_behind),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,514 @@
+/* The history against a naive model that keeps every row and folds it anew. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nvmtop/history.h"
+
+#define MS NS_PER_MS
+
+/* a small generator, so that every run is the same */
+static uint64_t seed;
+
+static uint64_t draw(uint64_t below)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (seed >> 11) % below;
+}
+
+#define WIDTH 3
+struct model {
+	int base;
+	size_t n, room;
+	int64_t *t;
+	double (*v)[WIDTH];
+};
+
+static void model_push(struct model *m, int64_t t, const double *v)
+{
+	if (m->n == m->room) {
+		m->room = m->room ? m->room * 2 : 1024;
+		m->t = realloc(m->t, m->room * sizeof(*m->t));
+		m->v = realloc(m->v, m->room * sizeof(*m->v));
+		assert_true(m->t && m->v);
+	}
+	m->t[m->n] = t;
+	memcpy(m->v[m->n++], v, sizeof(*m->v));
+}
+
+/* First row at or after t. */
+static size_t model_row(const struct model *m, int64_t t)
+{
+	size_t lo = 0, hi = m->n;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (m->t[mid] < t)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static struct bin model_column(const struct model *m, size_t c, int zoom, int64_t index)
+{
+	struct bin b = {0}, right;
+	size_t from = model_row(m, index * (INT64_C(1) << zoom)),
+	       to = model_row(m, (index + 1) * (INT64_C(1) << zoom));
+
+	if (from == to)
+		return b;
+	if (zoom == m->base) {
+		for (; from < to; from++)
+			bin_add(&b, m->v[from][c]);
+		return b;
+	}
+	b = model_column(m, c, zoom - 1, 2 * index);
+	right = model_column(m, c, zoom - 1, 2 * index + 1);
+	bin_merge(&b, &right);
+	return b;
+}
+
+/* What the contract says is answered: the finest zoom from there on that still holds it. */
+static struct bin model_answer(const struct model *m, size_t c, int zoom, int64_t index)
+{
+	if (zoom < m->base) {
+		index >>= m->base - zoom;
+		zoom = m->base;
+	}
+	while (zoom < ZOOM_MAX && index <= (m->t[m->n - 1] >> zoom) - HISTORY_COLUMNS) {
+		zoom++;
+		index >>= 1;
+	}
+	return model_column(m, c, zoom, index);
+}
+
+static bool same(const struct bin *a, const struct bin *b)
+{
+	if (a->n != b->n)
+		return false;
+	return !a->n ||
+	       (!memcmp(&a->min, &b->min, 8) && !memcmp(&a->max, &b->max, 8) && !memcmp(&a->sum, &b->sum, 8));
+}
+
+static void compare(const struct model *m, struct timeline *t, size_t channel, int zoom, int64_t first,
+		    size_t n)
+{
+	struct bin out[64];
+
+	t->ops->columns(t, channel, zoom, first, n, out);
+	for (size_t i = 0; i < n; i++) {
+		struct bin want = model_answer(m, channel, zoom, first + (int64_t)i);
+
+		if (!same(&want, &out[i]))
+			fail_msg("channel %zu zoom %d column %lld: n %llu, not %llu; sum %a, not %a", channel,
+				 zoom, (long long)(first + (int64_t)i), (unsigned long long)out[i].n,
+				 (unsigned long long)want.n, out[i].sum, want.sum);
+	}
+}
+
+/* At every zoom: the newest columns, the oldest, those about the edge of the ring, and some. */
+static void compare_all(const struct model *m, struct timeline *t)
+{
+	for (int zoom = ZOOM_MIN; zoom <= ZOOM_MAX; zoom++) {
+		int64_t oldest = m->t[0] >> zoom, newest = m->t[m->n - 1] >> zoom;
+		size_t c = draw(WIDTH);
+
+		compare(m, t, c, zoom, newest - 20, 24);
+		compare(m, t, c, zoom, oldest - 2, 8);
+		compare(m, t, c, zoom, newest - HISTORY_COLUMNS - 4, 8);
+		compare(m, t, c, zoom, oldest + (int64_t)draw((uint64_t)(newest - oldest) + 1), 16);
+	}
+}
+
+static struct history *make(double hz, enum tier tier, struct timeline **t, int64_t start)
+{
+	static struct channel channels[WIDTH];
+	struct session about = {.channels = channels, .n_channels = WIDTH, .hz = {1000, 100, 10}};
+	struct history *h;
+	struct err e;
+
+	memset(channels, 0, sizeof(channels));
+	about.hz[tier] = hz;
+	about.width[tier] = WIDTH;
+	about.start.mono_ns = start;
+	for (size_t i = 0; i < WIDTH; i++) {
+		snprintf(channels[i].name, sizeof(channels[i].name), "c%zu", i);
+		channels[i].tier = tier;
+		channels[i].column = (uint16_t)i;
+	}
+	h = history_new(&e);
+	assert_non_null(h);
+	*t = history_timeline(h);
+	assert_int_equal(history_sink(h)->ops->begin(history_sink(h), &about, &e), 0);
+	memset(channels, 0x55, sizeof(channels)); /* it must have copied them */
+	return h;
+}
+
+static void push(struct history *h, struct model *m, enum tier tier, int64_t time, const double v[WIDTH])
+{
+	struct rows r = {.tier = tier, .n = 1, .width = WIDTH, .t_ns = &time, .values = v};
+
+	history_sink(h)->ops->rows(history_sink(h), &r);
+	if (m)
+		model_push(m, time, v);
+}
+
+/* Steady with jitter, at times a gap, at times a very long one, some NaN, some constant. */
+static void against_model(double hz, enum tier tier, size_t rows, uint64_t long_gap, uint64_t from_seed)
+{
+	int64_t period = llround(1e9 / hz), t;
+	struct timeline *timeline;
+	struct model m = {.base = zoom_base(hz)};
+	struct history *h;
+	size_t next_look = 1;
+
+	seed = from_seed;
+	t = (int64_t)draw(UINT64_C(1) << 50);
+	h = make(hz, tier, &timeline, t);
+	for (size_t i = 0; i < rows; i++) {
+		double v[WIDTH] = {(double)draw(1000) / 7, draw(3) ? (double)draw(100) - 50.1 : (double)NAN,
+				   i < rows / 2 ? (double)NAN : 1.0 / 3};
+
+		t += draw(50) ? period / 2 + (int64_t)draw((uint64_t)period) : 1 + (int64_t)draw(40) * period;
+		if (long_gap && !draw(rows / 4))
+			t += (int64_t)draw(long_gap);
+		push(h, &m, tier, t, v);
+		if (i + 1 == next_look) {
+			compare_all(&m, timeline);
+			next_look += next_look < 40 ? 1 : 1 + draw(rows / 6);
+		}
+	}
+	compare_all(&m, timeline);
+	for (int zoom = ZOOM_MIN; zoom <= ZOOM_MAX; zoom++) {
+		for (int64_t first = m.t[0] >> zoom; first <= m.t[m.n - 1] >> zoom; first += 192) {
+			compare(&m, timeline, 0, zoom, first, 64);
+			if (first - (m.t[0] >> zoom) > 3000)
+				break;
+		}
+	}
+	free(m.t);
+	free(m.v);
+	history_free(h);
+}
+
+static void fast_agrees_with_model(void **state)
+{
+	(void)state;
+	against_model(1000, TIER_FAST, 12000, 0, 1);
+}
+
+static void gaps_agree_with_model(void **state)
+{
+	(void)state;
+	against_model(1000, TIER_FAST, 3000, UINT64_C(1) << 33, 2);
+	against_model(1000, TIER_FAST, 300, UINT64_C(1) << 46, 3);
+	against_model(100, TIER_MEDIUM, 4000, UINT64_C(1) << 40, 4);
+}
+
+static void extreme_rates_agree_with_model(void **state)
+{
+	(void)state;
+	against_model(10000, TIER_FAST, 6000, 0, 5);
+	against_model(0.1, TIER_SLOW, 4000, 0, 6);
+	against_model(3, TIER_SLOW, 4000, UINT64_C(1) << 44, 7);
+}
+
+/* Several rows in one base column (jitter cannot make more than two, but the fold does not rely on that). */
+static void crowded_columns_agree_with_model(void **state)
+{
+	struct timeline *timeline;
+	struct model m = {.base = zoom_base(1000)};
+	struct history *h = make(1000, TIER_FAST, &timeline, 1);
+
+	(void)state;
+	seed = 8;
+	for (int64_t t = 1; m.n < 5000; t += 1 + (int64_t)draw(100000)) {
+		double v[WIDTH] = {(double)draw(1000) / 3, 1e300 / (double)(1 + draw(9)), -0.0};
+
+		push(h, &m, TIER_FAST, t, v);
+	}
+	compare_all(&m, timeline);
+	free(m.t);
+	free(m.v);
+	history_free(h);
+}
+
+/* One sample of 1 ms among an hour's is there at every zoom. */
+static void spike_is_seen_at_every_zoom(void **state)
+{
+	struct timeline *timeline;
+	struct history *h = make(100, TIER_MEDIUM, &timeline, 1);
+	int64_t at = 0;
+
+	(void)state;
+	for (int64_t i = 1; i <= 360000; i++) {
+		double v[WIDTH] = {i == 100000 ? 99 : 1, 0, 0};
+
+		if (v[0] > 1)
+			at = i * 10 * MS;
+		push(h, NULL, TIER_MEDIUM, i * 10 * MS, v);
+	}
+	for (int zoom = ZOOM_MIN; zoom <= ZOOM_MAX; zoom++) {
+		struct bin b;
+
+		timeline->ops->columns(timeline, 0, zoom, at >> zoom, 1, &b);
+		assert_true(b.n > 0);
+		assert_true(b.max == 99);
+	}
+	history_free(h);
+}
+
+static void nothing_is_nothing(void **state)
+{
+	struct timeline *t;
+	struct history *h = make(1000, TIER_FAST, &t, 1);
+	int64_t first = 0, last = 0, at;
+	struct bin b[3] = {{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}};
+
+	(void)state;
+	assert_false(t->ops->extent(t, &first, &last));
+	t->ops->columns(t, 0, 30, -1, 3, b);
+	assert_true(!b[0].n && !b[1].n && !b[2].n);
+	assert_true(isnan(t->ops->value(t, 0, 1000, &at)));
+	assert_true(isnan(t->ops->value(t, 0, 1000, NULL)));
+	assert_int_equal(t->ops->step(t, TIER_FAST, 77, 3), 77);
+	assert_int_equal(t->ops->step(t, TIER_SLOW, 77, 3), 77);
+	assert_true(isnan(t->ops->value(t, WIDTH, 1000, &at)));
+	t->ops->columns(t, WIDTH, 30, 0, 3, b);
+	assert_true(!b[0].n && !b[1].n && !b[2].n);
+	assert_string_equal(t->ops->session(t)->channels[2].name, "c2");
+	history_free(h);
+	history_free(NULL);
+}
+
+static void edges_of_time(void **state)
+{
+	struct timeline *t;
+	struct history *h = make(1000, TIER_FAST, &t, 1);
+	double v[WIDTH] = {5, 6, 7};
+	struct bin b[4];
+	int64_t first, last;
+
+	(void)state;
+	push(h, NULL, TIER_FAST, 1, v);
+	t->ops->columns(t, 0, ZOOM_MAX, 0, 1, b);
+	assert_true(b[0].n == 1 && b[0].sum == 5);
+	t->ops->columns(t, 0, ZOOM_MIN, INT64_MAX - 1, 4, b);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(b[i].n, 0);
+	t->ops->columns(t, 0, ZOOM_MIN, INT64_MIN, 4, b);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(b[i].n, 0);
+	/* what is out of order is not taken */
+	push(h, NULL, TIER_FAST, 1, v);
+	push(h, NULL, TIER_FAST, -5, v);
+	t->ops->columns(t, 0, ZOOM_MAX, 0, 1, b);
+	assert_int_equal(b[0].n, 1);
+	assert_true(t->ops->extent(t, &first, &last));
+	assert_true(first == 1 && last == 1);
+	assert_true(t->ops->value(t, 0, INT64_MAX, &first) == 5 && first == 1);
+	assert_true(isnan(t->ops->value(t, 0, INT64_MIN, &first)));
+	assert_int_equal(t->ops->step(t, TIER_FAST, INT64_MAX, INT32_MIN), 1);
+	assert_int_equal(t->ops->step(t, TIER_FAST, INT64_MIN, INT32_MAX), 1);
+	history_free(h);
+}
+
+static void values_and_steps(void **state)
+{
+	struct timeline *t;
+	struct history *h = make(1000, TIER_FAST, &t, 1);
+	int64_t at, start = 1000 * MS;
+	const int rows = 100000;
+
+	(void)state;
+	for (int i = 0; i < rows; i++) {
+		double v[WIDTH] = {i, 7, i == rows - 1 ? (double)NAN : 0};
+
+		push(h, NULL, TIER_FAST, start + i * MS, v);
+	}
+	at = start + (rows - 1) * MS;
+	assert_true(t->ops->value(t, 0, at + 5, &at) == rows - 1);
+	assert_int_equal(at, start + (rows - 1) * MS);
+	assert_true(isnan(t->ops->value(t, 2, at, NULL)));
+	assert_true(isnan(t->ops->value(t, 0, start - 1, NULL)));
+	/* a moment ago: one or two rows share the column */
+	assert_true(fabs(t->ops->value(t, 0, at - 99 * MS - 1, &at) - (rows - 101)) <= 1);
+	assert_int_equal(at, start + (rows - 101) * MS);
+	/* long ago: a mean, near it, and not newer than asked for */
+	for (int i = 0; i < rows - 2000; i += 777) {
+		int64_t when = start + i * MS + MS / 3;
+		double v = t->ops->value(t, 0, when, &at);
+
+		assert_true(fabs(v - i) <= 140);
+		assert_true(at <= when && at > when - 200 * MS);
+		assert_true(t->ops->value(t, 1, when, NULL) == 7);
+	}
+	for (int i = 1; i < 30000; i += 1000) {
+		at = start + (rows - 1 - i) * MS;
+		assert_int_equal(t->ops->step(t, TIER_FAST, at, 1), at + MS);
+		assert_int_equal(t->ops->step(t, TIER_FAST, at, -1), at - MS);
+		assert_int_equal(t->ops->step(t, TIER_FAST, at + 1, -1), at);
+		assert_int_equal(t->ops->step(t, TIER_FAST, at - 1, 1), at);
+		assert_int_equal(t->ops->step(t, TIER_FAST, at, -1700), at - 1700 * MS);
+	}
+	assert_int_equal(t->ops->step(t, TIER_FAST, start, -1), start);
+	assert_int_equal(t->ops->step(t, TIER_FAST, start, 3), start + 3 * MS);
+	assert_int_equal(t->ops->step(t, TIER_FAST, start, 2000000), start + (rows - 1) * MS);
+	history_free(h);
+}
+
+/* In a hole, the newest row before it counts. */
+static void value_reaches_back_over_a_hole(void **state)
+{
+	struct timeline *t;
+	struct history *h = make(1000, TIER_FAST, &t, 1);
+	double a[WIDTH] = {4, 4, 4}, b[WIDTH] = {9, 9, 9};
+	int64_t at;
+
+	(void)state;
+	push(h, NULL, TIER_FAST, 10 * MS, a);
+	push(h, NULL, TIER_FAST, 500 * MS, b);
+	assert_true(t->ops->value(t, 1, 400 * MS, &at) == 4);
+	assert_int_equal(at, 10 * MS);
+	for (int64_t i = 0; i < 40000; i++)
+		push(h, NULL, TIER_FAST, 100000 * MS + i * MS, b);
+	assert_true(t->ops->value(t, 1, 90000 * MS, &at) == 9);
+	assert_true(at <= 90000 * MS && at >= 500 * MS);
+	history_free(h);
+}
+
+static void marks_and_gaps(void **state)
+{
+	struct timeline *t;
+	struct history *h = make(1000, TIER_FAST, &t, 1);
+	struct sink *s = history_sink(h);
+	struct mark m = {0}, marks[8];
+	struct gap g = {.tier = TIER_FAST, .missed = 3}, gaps[8];
+
+	(void)state;
+	for (uint64_t i = 1; i <= 70000; i++) {
+		m.id = i;
+		m.t_ns = (int64_t)i * 10;
+		s->ops->mark(s, &m);
+	}
+	m.id = 999999; /* late: it belongs before the newest */
+	m.t_ns = 699995;
+	s->ops->mark(s, &m);
+	assert_int_equal(t->ops->marks(t, 699980, 700000, marks, 8), 3);
+	assert_int_equal(marks[0].id, 69998);
+	assert_int_equal(marks[1].id, 69999);
+	assert_int_equal(marks[2].id, 999999);
+	assert_int_equal(t->ops->marks(t, 699980, 700001, marks, 2), 2);
+	assert_int_equal(t->ops->marks(t, 0, 10, marks, 8), 0);
+	assert_int_equal(t->ops->marks(t, 500000, 500001, marks, 8), 1);
+	for (int64_t i = 0; i < 20000; i++) {
+		g.from_ns = i * 100 + 10;
+		g.to_ns = i * 100 + 60;
+		s->ops->gap(s, &g);
+	}
+	assert_int_equal(t->ops->gaps(t, 1999900, INT64_MAX, gaps, 8), 1);
+	assert_int_equal(gaps[0].from_ns, 1999910);
+	assert_int_equal(t->ops->gaps(t, 1999930, 1999931, gaps, 8), 1);
+	assert_int_equal(t->ops->gaps(t, 1999960, 1999990, gaps, 8), 0);
+	assert_int_equal(t->ops->gaps(t, 1999800, 2000000, gaps, 8), 2);
+	assert_true(gaps[0].from_ns < gaps[1].from_ns);
+	assert_int_equal(t->ops->gaps(t, 1999000, 2000000, gaps, 8), 8);
+	history_free(h);
+}
+
+/* A new stream begins with nothing of the one before. */
+static void begin_forgets(void **state)
+{
+	struct timeline *t;
+	struct history *h = make(1000, TIER_FAST, &t, 1);
+	struct sink *s = history_sink(h);
+	struct channel c = {.tier = TIER_SLOW, .name = "only"};
+	struct session about = {.channels = &c, .n_channels = 1, .width = {0, 0, 1}, .hz = {1000, 100, 10}};
+	struct mark m = {.id = 1, .t_ns = 5};
+	double v[WIDTH] = {1, 2, 3};
+	int64_t first, last;
+	struct err e;
+
+	(void)state;
+	push(h, NULL, TIER_FAST, 5, v);
+	s->ops->mark(s, &m);
+	assert_int_equal(s->ops->end(s, &e), 0);
+	assert_true(t->ops->extent(t, &first, &last)); /* and end() forgets nothing */
+	assert_int_equal(s->ops->begin(s, &about, &e), 0);
+	assert_false(t->ops->extent(t, &first, &last));
+	assert_int_equal(t->ops->marks(t, 0, 100, &m, 1), 0);
+	assert_string_equal(t->ops->session(t)->channels[0].name, "only");
+	push(h, NULL, TIER_FAST, 5, v); /* of a tier that is not there */
+	assert_false(t->ops->extent(t, &first, &last));
+	history_free(h);
+}
+
+static atomic_bool pushed_all;
+
+static void *pusher(void *arg)
+{
+	struct history *h = arg;
+
+	for (int64_t i = 1; i <= 20000; i++) {
+		double v[WIDTH] = {1, 1, 1};
+
+		push(h, NULL, TIER_FAST, i * MS, v);
+	}
+	atomic_store(&pushed_all, true);
+	return NULL;
+}
+
+static void looked_at_while_it_grows(void **state)
+{
+	struct timeline *t;
+	struct history *h = make(1000, TIER_FAST, &t, 1);
+	pthread_t thread;
+	uint64_t before = 0;
+	struct bin b;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, pusher, h), 0);
+	while (!atomic_load(&pushed_all)) {
+		t->ops->columns(t, 1, ZOOM_MAX, 0, 1, &b);
+		assert_true(b.n >= before);
+		assert_true(!b.n || b.sum == (double)b.n);
+		before = b.n;
+	}
+	pthread_join(thread, NULL);
+	t->ops->columns(t, 1, ZOOM_MAX, 0, 1, &b);
+	assert_int_equal(b.n, 20000);
+	history_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fast_agrees_with_model),
+		cmocka_unit_test(gaps_agree_with_model),
+		cmocka_unit_test(extreme_rates_agree_with_model),
+		cmocka_unit_test(crowded_columns_agree_with_model),
+		cmocka_unit_test(spike_is_seen_at_every_zoom),
+		cmocka_unit_test(nothing_is_nothing),
+		cmocka_unit_test(edges_of_time),
+		cmocka_unit_test(values_and_steps),
+		cmocka_unit_test(value_reaches_back_over_a_hole),
+		cmocka_unit_test(marks_and_gaps),
+		cmocka_unit_test(begin_forgets),
+		cmocka_unit_test(looked_at_while_it_grows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

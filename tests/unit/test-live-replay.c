@@ -1,0 +1,162 @@
+/* What is seen live and what its recording shows are equal bit for bit: the
+ * same stream into a history and into a trace, and every column of every zoom
+ * that the history still holds compared. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nvmtop/history.h"
+#include "nvmtop/trace.h"
+
+#define CHANNELS 8
+#define SECONDS  40
+
+static const enum channel_kind kinds[CHANNELS] = {
+	CHANNEL_GPU_UTIL,   CHANNEL_CPU_UTIL, CHANNEL_OTHER,       CHANNEL_RAM_USED, /* fast */
+	CHANNEL_RAIL_POWER, CHANNEL_OTHER,    CHANNEL_TEMPERATURE, CHANNEL_OTHER,    /* medium, slow */
+};
+static const enum tier tiers[CHANNELS] = {TIER_FAST,   TIER_FAST,   TIER_FAST, TIER_FAST,
+					  TIER_MEDIUM, TIER_MEDIUM, TIER_SLOW, TIER_SLOW};
+static struct channel channels[CHANNELS];
+static struct session session = {.channels = channels, .n_channels = CHANNELS, .hz = {1000, 100, 10}};
+static const int64_t periods[TIERS] = {NS_PER_MS, 10 * NS_PER_MS, 100 * NS_PER_MS};
+
+static uint64_t seed = 3;
+
+static uint64_t draw(uint64_t below)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (seed >> 11) % below;
+}
+
+static void make_channels(void)
+{
+	for (size_t i = 0; i < CHANNELS; i++) {
+		channels[i].kind = kinds[i];
+		channels[i].tier = tiers[i];
+		channels[i].column = (uint16_t)session.width[tiers[i]]++;
+		channels[i].lo = channels[i].hi = (double)NAN;
+		snprintf(channels[i].name, sizeof(channels[i].name), "channel%zu", i);
+		snprintf(channels[i].label, sizeof(channels[i].label), "c%zu", i);
+	}
+	clock_anchor(&session.start);
+}
+
+static void push_row(struct sink *const sinks[2], enum tier tier, int64_t t_ns)
+{
+	double values[CHANNELS];
+	struct rows r = {.tier = tier, .n = 1, .width = session.width[tier], .t_ns = &t_ns, .values = values};
+
+	for (size_t i = 0; i < CHANNELS; i++) {
+		if (tiers[i] == tier)
+			values[channels[i].column] =
+				draw(17) ? channel_round(kinds[i], (double)draw(100000) / 997) : (double)NAN;
+	}
+	for (int i = 0; i < 2; i++)
+		sinks[i]->ops->rows(sinks[i], &r);
+}
+
+/* Jitter, holes, and a value missing here and there. */
+static void push_all(struct sink *const sinks[2])
+{
+	int64_t next[TIERS], end = session.start.mono_ns + SECONDS * NS_PER_S;
+
+	for (int t = 0; t < TIERS; t++)
+		next[t] = session.start.mono_ns;
+	for (; next[TIER_FAST] < end;) {
+		for (enum tier t = TIERS; t-- > 0;) {
+			if (next[t] > next[TIER_FAST])
+				continue;
+			push_row(sinks, t, next[t] + (int64_t)draw((uint64_t)periods[t] / 3));
+			next[t] += periods[t] * (draw(3000) ? 1 : 40);
+		}
+	}
+}
+
+static size_t find_channel(const struct session *s, const char *name)
+{
+	size_t i = 0;
+
+	while (i < s->n_channels && strcmp(s->channels[i].name, name))
+		i++;
+	assert_true(i < s->n_channels);
+	return i;
+}
+
+static uint64_t compare_channel(struct timeline *live, struct timeline *saved, size_t c, int zoom)
+{
+	size_t other = find_channel(saved->ops->session(saved), channels[c].name);
+	int base = zoom_base(session.hz[tiers[c]]), held = zoom < base ? base : zoom;
+	int64_t first, last, from;
+	uint64_t samples = 0;
+
+	assert_true(live->ops->extent(live, &first, &last));
+	from = (last >> held) - HISTORY_COLUMNS + 300; /* tiers end at times of their own */
+	from = from < first >> held ? first >> zoom : from * (INT64_C(1) << (held - zoom));
+	for (int64_t i = from; i <= last >> zoom && i < from + 3 * HISTORY_COLUMNS; i++) {
+		struct bin a, b;
+
+		live->ops->columns(live, c, zoom, i, 1, &a);
+		saved->ops->columns(saved, other, zoom, i, 1, &b);
+		if (a.n != b.n || (a.n && (memcmp(&a.min, &b.min, 8) || memcmp(&a.max, &b.max, 8) ||
+					   memcmp(&a.sum, &b.sum, 8))))
+			fail_msg("%s, zoom %d, column %lld: live n %llu sum %a, saved n %llu sum %a",
+				 channels[c].name, zoom, (long long)i, (unsigned long long)a.n, a.sum,
+				 (unsigned long long)b.n, b.sum);
+		samples += a.n;
+	}
+	return samples;
+}
+
+static void live_and_replay_are_equal(void **state)
+{
+	char path[64];
+	struct err e = {0};
+	struct history *history = history_new(&e);
+	struct trace_writer *writer;
+	struct trace *trace;
+	struct sink *sinks[2];
+
+	(void)state;
+	snprintf(path, sizeof(path), "test-live-replay-%ld.bin", (long)getpid());
+	make_channels();
+	assert_non_null(history);
+	writer = trace_writer_new(path, true, &e);
+	assert_non_null(writer);
+	sinks[0] = history_sink(history);
+	sinks[1] = trace_writer_sink(writer);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(sinks[i]->ops->begin(sinks[i], &session, &e), 0);
+	push_all(sinks);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(sinks[i]->ops->end(sinks[i], &e), 0);
+	trace_writer_free(writer);
+
+	trace = trace_open(path, &e);
+	unlink(path);
+	assert_non_null(trace);
+	assert_int_equal(e.code, ERR_NONE);
+	for (int zoom = ZOOM_MIN; zoom <= ZOOM_MAX; zoom++) {
+		for (size_t c = 0; c < CHANNELS; c++)
+			assert_true(compare_channel(history_timeline(history), trace_timeline(trace), c,
+						    zoom) > 0);
+	}
+	trace_close(trace);
+	history_free(history);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(live_and_replay_are_equal)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,395 @@
+/* CPU utilisation out of cpuidle's counters, which only move when a core leaves
+ * its idle state, and how one source makes way for another. */
+#include "test-probe-tree.h"
+
+/* A machine of 2 cores that idle in stretches. */
+struct cores {
+	struct tree tree;
+	int64_t us;                                     /* since the beginning */
+	int64_t idle_us[2], counted_us[2], since_us[2]; /* live; by cpuidle; when it went idle */
+	bool idle[2];
+	bool lossy;   /* cpuidle counts half of it */
+	bool offline; /* core 1 */
+	int64_t stat_step;
+};
+
+static void write_idle(const struct cores *c, int core)
+{
+	char path[96], text[32];
+
+	for (int state = 0; state < 2; state++) {
+		snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpuidle/state%d/time", core,
+			 state);
+		snprintf(text, sizeof text, "%lld\n",
+			 (long long)(state ? c->counted_us[core] - c->counted_us[core] / 3
+					   : c->counted_us[core] / 3));
+		tree_file(&c->tree, path, text);
+	}
+}
+
+static void write_stat(const struct cores *c)
+{
+	char text[512];
+	int n = snprintf(text, sizeof text, "cpu  5 0 5 %lld 0\n", (long long)c->us / 1000);
+
+	for (int i = 0; i < (c->offline ? 1 : 2); i++)
+		n += snprintf(text + n, sizeof text - (size_t)n, "cpu%d 5 0 5 %lld 0\n", i,
+			      (long long)((c->idle_us[i] + 3700 * i) / 10000 + c->stat_step));
+	snprintf(text + n, sizeof text - (size_t)n, "intr 1\n");
+	tree_file(&c->tree, "/proc/stat", text);
+}
+
+static void set_idle(struct cores *c, int core, bool idle)
+{
+	if (c->idle[core] && !idle)
+		c->counted_us[core] += (c->us - c->since_us[core]) / (c->lossy ? 2 : 1);
+	if (!c->idle[core] && idle)
+		c->since_us[core] = c->us;
+	c->idle[core] = idle;
+}
+
+/* Each core is busy at the beginning of its period and idle in the rest of it;
+ * step_us is the time's grain.  Calls seen after each tick. */
+static void run(struct cores *c, int64_t ms, const int64_t period_us[2], const double busy[2],
+		void (*seen)(struct cores *, void *), void *arg)
+{
+	const int64_t step_us = 250;
+
+	for (int64_t end = c->us + ms * 1000; c->us < end;) {
+		for (int i = 0; i < 2; i++) {
+			set_idle(c, i,
+				 (double)(c->us % period_us[i]) >= busy[i] * (double)period_us[i] - 1e-9);
+			c->idle_us[i] += c->idle[i] ? step_us : 0;
+		}
+		c->us += step_us;
+		if (c->us % 10000)
+			continue;
+		for (int i = 0; i < (c->offline ? 1 : 2); i++)
+			write_idle(c, i);
+		write_stat(c);
+		tree_tick(&c->tree, 10 * MS);
+		if (seen)
+			seen(c, arg);
+	}
+}
+
+static void begin(struct cores *c, const char *statement)
+{
+	*c = (struct cores) {.idle_us = {123456, 7654321}, .counted_us = {99999, 7000000}};
+	tree_begin(&c->tree);
+	tree_file(&c->tree, "/sys/devices/system/cpu/present", "0-1\n");
+	tree_file(&c->tree, "/sys/devices/system/cpu/online", "0-1\n");
+	write_idle(c, 0);
+	write_idle(c, 1);
+	write_stat(c);
+	tree_resolve(&c->tree, statement);
+}
+
+struct sum {
+	double sum[2], low[2], high[2];
+	int n[2];
+};
+
+static void add_up(struct cores *c, void *arg)
+{
+	static const char *const names[] = {"cpu0.util", "cpu1.util"};
+	struct sum *s = arg;
+
+	for (int i = 0; i < 2; i++) {
+		double v = tree_value(&c->tree, names[i]);
+		if (isnan(v))
+			continue;
+		s->low[i] = s->n[i] ? fmin(s->low[i], v) : v;
+		s->high[i] = s->n[i] ? fmax(s->high[i], v) : v;
+		s->sum[i] += v;
+		s->n[i]++;
+	}
+}
+
+static void test_means(void **state)
+{
+	static const int64_t periods[] = {4000, 50000, 7000, 100000, 33000, 1000};
+	static const double parts[] = {0, 0.25, 0.5, 0.75, 1};
+
+	(void)state;
+	for (size_t p = 0; p < sizeof periods / sizeof *periods; p++)
+		for (size_t b = 0; b < sizeof parts / sizeof *parts; b++) {
+			const int64_t period[2] = {periods[p], periods[p]};
+			const double busy[2] = {parts[b], 1 - parts[b]};
+			struct sum s = {.n = {0, 0}};
+			struct cores c;
+			begin(&c, "fast cpu source=cpuidle");
+			run(&c, 200, period, busy, NULL, NULL);
+			run(&c, 3000, period, busy, add_up, &s);
+			for (int i = 0; i < 2; i++) {
+				assert_int_equal(s.n[i], 300);
+				if (fabs(s.sum[i] / 300 - 100 * busy[i]) > 1)
+					fail_msg("period %lld us, busy %g: mean %g", (long long)periods[p],
+						 busy[i], s.sum[i] / 300);
+			}
+			tree_end(&c.tree);
+		}
+}
+
+/* Idle and busy all the time look the same to cpuidle. */
+static void test_no_gain(void **state)
+{
+	const int64_t period[2] = {1000000000, 1000000000};
+	const double busy[2] = {0, 1};
+	struct sum s = {.n = {0, 0}};
+	struct cores c;
+
+	(void)state;
+	begin(&c, "fast cpu source=cpuidle");
+	run(&c, 40, period, busy, NULL, NULL);
+	assert_missing(&c.tree, "cpu0.util"); /* no window yet */
+	run(&c, 60, period, busy, NULL, NULL);
+	run(&c, 2000, period, busy, add_up, &s);
+	assert_true(s.high[0] < 1e-6);
+	assert_true(s.low[1] > 100 - 1e-6);
+	assert_value(&c.tree, "cpu.util", 50);
+	tree_end(&c.tree);
+}
+
+/* A long stretch ends: its gain is not counted again. */
+static void test_gain_of_a_long_stretch(void **state)
+{
+	const int64_t period[2] = {4000000, 4000000};
+	const double busy[2] = {0.25, 0.5};
+	struct sum s = {.n = {0, 0}};
+	struct cores c;
+
+	(void)state;
+	begin(&c, "fast cpu source=cpuidle");
+	run(&c, 4000, period, busy, NULL, NULL); /* 1 s busy, 3 s idle */
+	run(&c, 60, period, busy, NULL, NULL);
+	assert_value(&c.tree, "cpu0.util", 100);
+	assert_value(&c.tree, "cpu1.util", 100);
+	run(&c, 3940, period, busy, NULL, NULL);
+	run(&c, 8000, period, busy, add_up, &s);
+	assert_true(fabs(s.sum[0] / s.n[0] - 25) < 1);
+	assert_true(fabs(s.sum[1] / s.n[1] - 50) < 1);
+	tree_end(&c.tree);
+}
+
+static void test_offline_and_back(void **state)
+{
+	const int64_t period[2] = {4000, 4000};
+	const double busy[2] = {0.5, 0.75};
+	struct cores c;
+	char path[256];
+
+	(void)state;
+	begin(&c, "fast cpu source=cpuidle");
+	run(&c, 400, period, busy, NULL, NULL);
+	assert_true(fabs(tree_value(&c.tree, "cpu1.util") - 75) < 10);
+	c.offline = true;
+	tree_file(&c.tree, "/sys/devices/system/cpu/online", "0\n");
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu1/cpuidle/state%d/time", c.tree.dir,
+			 i);
+		assert_int_equal(unlink(path), 0);
+	}
+	run(&c, 3000, period, busy, NULL, NULL);
+	assert_missing(&c.tree, "cpu1.util");
+	assert_true(fabs(tree_value(&c.tree, "cpu0.util") - 50) < 10);
+	assert_value(&c.tree, "cpu.util", tree_value(&c.tree, "cpu0.util"));
+	c.offline = false;
+	c.counted_us[1] = 17; /* counts from anew */
+	c.stat_step = -5;
+	c.idle_us[1] += 100000000;
+	tree_file(&c.tree, "/sys/devices/system/cpu/online", "0-1\n");
+	run(&c, 2000, period, busy, NULL, NULL);
+	assert_true(fabs(tree_value(&c.tree, "cpu1.util") - 75) < 10);
+	tree_end(&c.tree);
+}
+
+static void test_counter_steps(void **state)
+{
+	const int64_t period[2] = {4000, 4000};
+	const double busy[2] = {0.5, 0.5};
+	struct cores c;
+
+	(void)state;
+	begin(&c, "fast cpu source=cpuidle");
+	run(&c, 400, period, busy, NULL, NULL);
+	c.counted_us[0] += 500000000; /* forward, more than time went by */
+	c.counted_us[1] -= 50000;     /* back */
+	run(&c, 10, period, busy, NULL, NULL);
+	assert_missing(&c.tree, "cpu0.util");
+	assert_missing(&c.tree, "cpu1.util");
+	run(&c, 200, period, busy, NULL, NULL);
+	assert_true(fabs(tree_value(&c.tree, "cpu0.util") - 50) < 10);
+	assert_true(fabs(tree_value(&c.tree, "cpu1.util") - 50) < 10);
+	tree_end(&c.tree);
+}
+
+static void test_garbage(void **state)
+{
+	static const char *const texts[] = {"", "x\n", "-5\n", "99999999999999999999\n",
+					    "9223372036854775807\n"};
+	const int64_t period[2] = {4000, 4000};
+	const double busy[2] = {0.5, 0.5};
+	struct cores c;
+
+	(void)state;
+	begin(&c, "fast cpu source=cpuidle");
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		run(&c, 2000, period, busy, NULL, NULL);
+		assert_true(fabs(tree_value(&c.tree, "cpu0.util") - 50) < 10);
+		tree_file(&c.tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/time", texts[i]);
+		tree_tick(&c.tree, 10 * MS);
+		assert_missing(&c.tree, "cpu0.util");
+		assert_false(isnan(tree_value(&c.tree, "cpu1.util")));
+		c.us += 10000;
+	}
+	tree_end(&c.tree);
+}
+
+/* A tree that somebody sent in: nothing moves, so nothing is known. */
+static void test_still_files(void **state)
+{
+	struct cores c;
+
+	(void)state;
+	begin(&c, "fast cpu");
+	for (int i = 0; i < 1000; i++) {
+		tree_tick(&c.tree, 10 * MS);
+		assert_missing(&c.tree, "cpu0.util");
+		assert_missing(&c.tree, "cpu.util");
+	}
+	tree_end(&c.tree);
+}
+
+static void test_choice(void **state)
+{
+	struct cores c;
+	struct err e;
+
+	(void)state;
+	begin(&c, "fast cpu");
+	assert_string_equal(fact_get(c.tree.rig->facts, c.tree.rig->n_facts, "cpu.source"),
+			    "cpuidle; perf: not of this machine");
+	assert_string_equal(tree_channel(&c.tree, "cpu1.util")->source,
+			    "/sys/devices/system/cpu/cpu1/cpuidle/state*/time");
+	assert_string_equal(tree_channel(&c.tree, "cpu1.util")->note, "mean of the last 50 ms");
+	assert_string_equal(tree_channel(&c.tree, "cpu.window")->source, "cpuidle, stat");
+	tree_end(&c.tree);
+
+	begin(&c, "slow cpu"); /* a window is never shorter than a tick */
+	assert_string_equal(tree_channel(&c.tree, "cpu0.util")->note, "mean of the last 100 ms");
+	tree_end(&c.tree);
+
+	begin(&c, "fast cpu source=stat");
+	assert_string_equal(fact_get(c.tree.rig->facts, c.tree.rig->n_facts, "cpu.source"), "stat");
+	assert_null(rig_find(c.tree.rig, "cpu.window"));
+	tree_end(&c.tree);
+
+	begin(&c, "fast cpu source=stat");
+	rig_free(c.tree.rig);
+	tree_file(&c.tree, "/proc/meminfo", "MemTotal: 10 kB\nMemAvailable: 4 kB\n");
+	tree_resolve(&c.tree, "fast cpu source=perf\nfast ram");
+	assert_string_equal(tree_channel(&c.tree, "cpu.util")->missing,
+			    "source=perf; perf: not of this machine");
+	rig_free(c.tree.rig);
+	c.tree.rig = NULL;
+	assert_null(tree_try(&c.tree, "fast cpu source=magic", &e));
+	assert_non_null(strstr(e.text, "source="));
+	tree_end(&c.tree);
+}
+
+/* One core has no idle states: no half-hearted mixture. */
+static void test_not_for_all_cores(void **state)
+{
+	struct tree t;
+
+	(void)state;
+	tree_begin(&t);
+	tree_file(&t, "/sys/devices/system/cpu/present", "0-1\n");
+	tree_file(&t, "/sys/devices/system/cpu/cpu0/cpuidle/state0/time", "1\n");
+	tree_file(&t, "/proc/stat", "cpu  5 0 5 3 0\ncpu0 5 0 5 3 0\ncpu1 5 0 5 3 0\nintr 1\n");
+	tree_resolve(&t, "fast cpu");
+	assert_string_equal(fact_get(t.rig->facts, t.rig->n_facts, "cpu.source"),
+			    "stat; perf: not of this machine; cpuidle: not there");
+	tree_end(&t);
+}
+
+/* Idle time that cpuidle does not see: after seconds of contradiction it makes
+ * way, and is tried again later. */
+static void test_makes_way(void **state)
+{
+	const int64_t period[2] = {8000, 8000};
+	const double busy[2] = {0.25, 0.25};
+	struct cores c;
+
+	(void)state;
+	begin(&c, "fast cpu");
+	run(&c, 5000, period, busy, NULL, NULL);
+	assert_value(&c.tree, "cpu.window", 50);
+	c.lossy = true;
+	run(&c, 6000, period, busy, NULL, NULL);
+	assert_value(&c.tree, "cpu.window", 100);
+	assert_true(fabs(tree_value(&c.tree, "cpu0.util") - 25) < 11);
+	c.lossy = false;
+	run(&c, 11000, period, busy, NULL, NULL);
+	assert_value(&c.tree, "cpu.window", 50);
+	run(&c, 5000, period, busy, NULL, NULL);
+	assert_value(&c.tree, "cpu.window", 50);
+	assert_true(fabs(tree_value(&c.tree, "cpu0.util") - 25) < 11);
+	tree_end(&c.tree);
+}
+
+/* The files of a core that is online go away and stay away. */
+static void test_files_go_away(void **state)
+{
+	const int64_t period[2] = {8000, 8000};
+	const double busy[2] = {0.25, 0.25};
+	struct cores c;
+	char path[96];
+
+	(void)state;
+	begin(&c, "fast cpu");
+	run(&c, 1000, period, busy, NULL, NULL);
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu1/cpuidle/state%d/time", i);
+		tree_file(&c.tree, path, "");
+	}
+	for (int i = 0; i < 100; i++) {
+		c.us += 10000;
+		c.idle_us[0] += 5000;
+		c.idle_us[1] += 5000;
+		write_stat(&c);
+		tree_tick(&c.tree, 10 * MS);
+	}
+	assert_value(&c.tree, "cpu.window", 50);
+	assert_missing(&c.tree, "cpu1.util");
+	for (int i = 0; i < 600; i++) {
+		c.us += 10000;
+		c.idle_us[0] += 5000;
+		c.idle_us[1] += 5000;
+		write_stat(&c);
+		tree_tick(&c.tree, 10 * MS);
+	}
+	assert_value(&c.tree, "cpu.window", 100);
+	assert_value(&c.tree, "cpu1.util", 50);
+	tree_end(&c.tree);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_means),
+		cmocka_unit_test(test_no_gain),
+		cmocka_unit_test(test_gain_of_a_long_stretch),
+		cmocka_unit_test(test_offline_and_back),
+		cmocka_unit_test(test_counter_steps),
+		cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_still_files),
+		cmocka_unit_test(test_choice),
+		cmocka_unit_test(test_not_for_all_cores),
+		cmocka_unit_test(test_makes_way),
+		cmocka_unit_test(test_files_go_away),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,281 @@
+/* What the kernel answers when a unit is powered down, a driver is bound again
+ * or a file cannot be sought: no plain folder does, so this program's own
+ * pread() does it, for the files whose path has a certain ending. */
+#include <errno.h>
+#include <sys/syscall.h>
+
+#include "test-probe-tree.h"
+
+static char refused[64]; /* the ending, or "" */
+static int with;         /* errno */
+static int reads;        /* of that file */
+
+ssize_t pread(int fd, void *buf, size_t size, off_t offset);
+ssize_t pread64(int fd, void *buf, size_t size, off64_t offset);
+
+static ssize_t faked(int fd, void *buf, size_t size, off_t offset)
+{
+	char link[64], path[256];
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(link, path, sizeof path - 1);
+	path[n > 0 ? n : 0] = '\0';
+	size_t len = strlen(path), end = strlen(refused);
+	if (end && len >= end && !strcmp(path + len - end, refused)) {
+		reads++;
+		errno = with;
+		return -1;
+	}
+	return (ssize_t)syscall(SYS_pread64, fd, buf, size, offset);
+}
+
+ssize_t pread(int fd, void *buf, size_t size, off_t offset)
+{
+	return faked(fd, buf, size, offset);
+}
+
+ssize_t pread64(int fd, void *buf, size_t size, off64_t offset)
+{
+	return faked(fd, buf, size, offset);
+}
+
+static void refuse(const char *ending, int error)
+{
+	strcpy(refused, ending);
+	with = error;
+	reads = 0;
+}
+
+static void chip(struct tree *t, int n, const char *mv)
+{
+	char path[128];
+
+	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/name", n);
+	tree_file(t, path, "ina3221\n");
+	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/in1_label", n);
+	tree_file(t, path, "VDD_IN\n");
+	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/in1_input", n);
+	tree_file(t, path, mv);
+	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/curr1_input", n);
+	tree_file(t, path, "1000\n");
+}
+
+static void begin(struct tree *t)
+{
+	refuse("", 0);
+	tree_begin(t);
+	chip(t, 3, "5000\n");
+	tree_file(t, "/sys/class/thermal/thermal_zone1/type", "gpu-thermal\n");
+	tree_file(t, "/sys/class/thermal/thermal_zone1/temp", "43000\n");
+	tree_file(t, "/some/counter", "7\n");
+	tree_resolve(
+		t,
+		"medium rail VDD_IN hwmon=ina3221/VDD_IN\nmedium total VDD_IN\n"
+		"slow temp gpu zone=gpu-thermal\nslow hottest\nslow value some.counter path=/some/counter");
+	tree_tick(t, 10 * MS);
+	assert_value(t, "VDD_IN.power", 5000);
+	assert_value(t, "temp.gpu", 43);
+}
+
+static void test_refused_at_one_tick(void **state)
+{
+	static const int errors[] = {EAGAIN, ENODATA, EIO, ENXIO, EREMOTEIO, ETIMEDOUT};
+	struct tree t;
+
+	(void)state;
+	begin(&t);
+	for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+		refuse("curr1_input", errors[i]);
+		tree_tick(&t, 10 * MS);
+		assert_missing(&t, "VDD_IN.voltage");
+		assert_missing(&t, "VDD_IN.power");
+		assert_missing(&t, "power.total");
+		assert_value(&t, "temp.gpu", 43);
+		assert_int_equal(reads, 1); /* never tried again in place */
+		refuse("thermal_zone1/temp", errors[i]);
+		tree_tick(&t, 10 * MS);
+		assert_missing(&t, "temp.gpu");
+		assert_missing(&t, "temp.hottest");
+		assert_value(&t, "VDD_IN.voltage", 5000);
+		assert_int_equal(reads, 1);
+		refuse("", 0);
+		tree_tick(&t, 10 * MS); /* and back at the next, on the same descriptors */
+		assert_value(&t, "VDD_IN.power", 5000);
+		assert_value(&t, "temp.gpu", 43);
+	}
+	tree_end(&t);
+}
+
+static void test_powered_down_at_the_start(void **state)
+{
+	struct tree t;
+
+	(void)state;
+	tree_begin(&t);
+	tree_file(&t, "/sys/class/thermal/thermal_zone1/type", "gpu-thermal\n");
+	tree_file(&t, "/sys/class/thermal/thermal_zone1/temp", "43000\n");
+	refuse("thermal_zone1/temp", EAGAIN);
+	tree_resolve(&t, "slow temp gpu zone=gpu-thermal");
+	assert_non_null(strstr(tree_channel(&t, "temp.gpu")->note, "powered down"));
+	assert_string_equal(tree_channel(&t, "temp.gpu")->missing, "");
+	tree_tick(&t, MS);
+	assert_missing(&t, "temp.gpu");
+	refuse("", 0);
+	tree_tick(&t, MS);
+	assert_value(&t, "temp.gpu", 43);
+	tree_end(&t);
+}
+
+static void test_disabled_channel(void **state)
+{
+	struct tree t;
+
+	(void)state;
+	tree_begin(&t);
+	chip(&t, 3, "5000\n");
+	refuse("in1_input", ENODATA);
+	tree_resolve(&t, "medium rail VDD_IN");
+	assert_string_equal(tree_channel(&t, "VDD_IN.power")->note, "the chip has this channel disabled");
+	tree_tick(&t, 10 * MS);
+	assert_missing(&t, "VDD_IN.power");
+	refuse("", 0); /* somebody enables it */
+	tree_tick(&t, 10 * MS);
+	assert_value(&t, "VDD_IN.power", 5000);
+	tree_end(&t);
+}
+
+static void test_rails_for_root_only(void **state)
+{
+	static const char dir[] = "/sys/bus/i2c/drivers/ina3221x/6-0040/iio:device0";
+	struct tree t;
+	char path[128], full[256];
+
+	(void)state;
+	if (geteuid() == 0) {
+		print_message("# skipped: root reads everything\n");
+		return;
+	}
+	refuse("", 0);
+	tree_begin(&t);
+	snprintf(path, sizeof path, "%s/rail_name_0", dir);
+	tree_file(&t, path, "POM_5V_IN\n");
+	tree_path(&t, path, full);
+	assert_int_equal(chmod(full, 0), 0);
+	tree_resolve(&t, "medium rail POM_5V_IN\nslow wave any.thing = 1");
+	assert_non_null(strstr(tree_channel(&t, "POM_5V_IN.power")->missing, "ina3221x (Permission denied)"));
+	assert_non_null(strstr(tree_channel(&t, "POM_5V_IN.power")->missing, "sudo"));
+	tree_end(&t);
+}
+
+static void test_driver_bound_again(void **state)
+{
+	struct tree t;
+	char from[256];
+
+	(void)state;
+	begin(&t);
+	refuse("hwmon3/in1_input", ENODEV);
+	tree_tick(&t, 10 * MS);
+	assert_missing(&t, "VDD_IN.voltage");
+	tree_path(&t, "/sys/class/hwmon/hwmon3/name", from); /* it comes back under another number */
+	assert_int_equal(unlink(from), 0);
+	tree_tick(&t, 10 * MS); /* looked for, and not there yet */
+	assert_missing(&t, "VDD_IN.voltage");
+	chip(&t, 12, "5008\n");
+	tree_tick(&t, 10 * MS); /* not looked for at every tick */
+	assert_missing(&t, "VDD_IN.voltage");
+	tree_tick(&t, 1000 * MS);
+	assert_value(&t, "VDD_IN.voltage", 5008);
+	assert_value(&t, "VDD_IN.power", 5008);
+	assert_value(&t, "power.total", 5008);
+
+	refuse("thermal_zone1/temp", ENODEV);
+	tree_tick(&t, 10 * MS);
+	assert_missing(&t, "temp.gpu");
+	refuse("", 0);
+	tree_path(&t, "/sys/class/thermal/thermal_zone1/type", from);
+	assert_int_equal(unlink(from), 0);
+	tree_file(&t, "/sys/class/thermal/thermal_zone4/type", "gpu-thermal\n");
+	tree_file(&t, "/sys/class/thermal/thermal_zone4/temp", "44000\n");
+	tree_tick(&t, 1000 * MS);
+	assert_value(&t, "temp.gpu", 44);
+	tree_end(&t);
+}
+
+/* The same for an IIO device and for a cooling device. */
+static void test_others_bound_again(void **state)
+{
+	static const char *const dirs[] = {"/sys/bus/i2c/drivers/ina3221x/6-0040/iio:device0",
+					   "/sys/bus/i2c/drivers/ina3221x/6-0040/iio:device5"};
+	struct tree t;
+	char path[128], full[256];
+
+	(void)state;
+	refuse("", 0);
+	tree_begin(&t);
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof path, "%s/rail_name_1", dirs[i]);
+		tree_file(&t, path, i ? "x\n" : "POM_5V_GPU\n");
+		snprintf(path, sizeof path, "%s/in_voltage1_input", dirs[i]);
+		tree_file(&t, path, "5000\n");
+		snprintf(path, sizeof path, "%s/in_current1_input", dirs[i]);
+		tree_file(&t, path, i ? "80\n" : "40\n");
+	}
+	tree_file(&t, "/sys/class/thermal/cooling_device3/type", "gpu-throttle-alert\n");
+	tree_file(&t, "/sys/class/thermal/cooling_device3/cur_state", "1\n");
+	tree_resolve(&t, "medium rail POM_5V_GPU\nslow throttle");
+	tree_tick(&t, 10 * MS);
+	assert_value(&t, "POM_5V_GPU.power", 200);
+	assert_value(&t, "throttle.gpu-throttle-alert", 1);
+
+	refuse("device0/in_voltage1_input", ENODEV);
+	tree_tick(&t, 10 * MS);
+	assert_missing(&t, "POM_5V_GPU.power");
+	snprintf(path, sizeof path, "%s/rail_name_1", dirs[0]);
+	tree_path(&t, path, full);
+	assert_int_equal(unlink(full), 0);
+	snprintf(path, sizeof path, "%s/rail_name_1", dirs[1]);
+	tree_file(&t, path, "POM_5V_GPU\n");
+	refuse("device3/cur_state", ENODEV);
+	tree_tick(&t, 1000 * MS);
+	assert_value(&t, "POM_5V_GPU.power", 400);
+	assert_missing(&t, "throttle.gpu-throttle-alert");
+	refuse("", 0);
+	tree_file(&t, "/sys/class/thermal/cooling_device3/type", "cpu-throttle-alert\n");
+	tree_file(&t, "/sys/class/thermal/cooling_device17/type", "gpu-throttle-alert\n");
+	tree_file(&t, "/sys/class/thermal/cooling_device17/cur_state", "2\n");
+	tree_tick(&t, 1000 * MS);
+	assert_value(&t, "throttle.gpu-throttle-alert", 2);
+	tree_end(&t);
+}
+
+static void test_files_that_cannot_be_sought(void **state)
+{
+	struct tree t;
+
+	(void)state;
+	begin(&t);
+	refuse("some/counter", ESPIPE);
+	tree_tick(&t, 10 * MS);
+	assert_value(&t, "some.counter", 7); /* opened anew */
+	tree_file(&t, "/some/counter", "8\n");
+	tree_tick(&t, 10 * MS);
+	assert_value(&t, "some.counter", 8);
+	assert_int_equal(reads, 1); /* and known to be so from then on */
+	tree_end(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refused_at_one_tick),
+		cmocka_unit_test(test_powered_down_at_the_start),
+		cmocka_unit_test(test_disabled_channel),
+		cmocka_unit_test(test_rails_for_root_only),
+		cmocka_unit_test(test_driver_bound_again),
+		cmocka_unit_test(test_others_bound_again),
+		cmocka_unit_test(test_files_that_cannot_be_sought),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

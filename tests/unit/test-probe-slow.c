@@ -1,0 +1,187 @@
+/* The thread for slow reads: what it publishes, and what happens when it hangs. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "nvmtop/clock.h"
+#include "probe/slow.h"
+
+#define N 8
+
+/* Lives longer than a test, as a thread that hangs may. */
+struct fake {
+	atomic_int passes, closed, hang, hanging;
+	atomic_uint_least64_t wanted;
+	int pause_us;
+};
+
+static void fake_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
+{
+	struct fake *f = arg;
+	int pass = atomic_fetch_add(&f->passes, 1) + 1;
+
+	(void)t_ns;
+	atomic_store(&f->wanted, wanted);
+	while (atomic_load(&f->hang)) {
+		atomic_store(&f->hanging, 1);
+		usleep(1000);
+	}
+	if (f->pause_us)
+		usleep((unsigned)f->pause_us);
+	for (int i = 0; i < N; i++)
+		if (i != 3)
+			v[i] = pass;
+}
+
+static void fake_close(void *arg)
+{
+	atomic_store(&((struct fake *)arg)->closed, 1);
+}
+
+static const struct slow_ops fake_ops = {fake_read, fake_close};
+
+static bool become(atomic_int *value, int least)
+{
+	for (int i = 0; i < 10000 && atomic_load(value) < least; i++)
+		usleep(1000);
+	return atomic_load(value) >= least;
+}
+
+static void test_in_place(void **state)
+{
+	static struct fake f;
+	struct slow_seen seen = {0}, other = {0};
+	double v[N] = {0};
+	struct slow *s = slow_new("test", &fake_ops, &f, N, NS_PER_S, 1);
+
+	(void)state;
+	assert_non_null(s);
+	assert_false(slow_take(s, &seen, 1000, v)); /* no pass yet: not even that it is missing */
+	slow_ask(s, 1000);
+	assert_true(slow_take(s, &seen, 1000, v));
+	assert_true(v[0] == 1 && v[N - 1] == 1 && isnan(v[3]));
+	assert_false(slow_take(s, &seen, 2000, v)); /* seen */
+	assert_true(slow_take(s, &other, 2000, v)); /* by that one only */
+	slow_want(s, 5);
+	slow_want(s, 63);
+	slow_ask(s, 3000);
+	assert_true(atomic_load(&f.wanted) == (UINT64_C(1) << 5 | UINT64_C(1) << 63));
+	assert_true(slow_take(s, &seen, 3000, v));
+	assert_true(v[0] == 2);
+	/* Nothing new for 8 periods: missing, said once. */
+	assert_false(slow_take(s, &seen, 3000 + 8 * NS_PER_S, v));
+	assert_true(slow_take(s, &seen, 3001 + 8 * NS_PER_S, v));
+	assert_true(isnan(v[0]));
+	assert_false(slow_take(s, &seen, 9 * NS_PER_S, v));
+	slow_ask(s, 9 * NS_PER_S);
+	assert_true(slow_take(s, &seen, 9 * NS_PER_S, v));
+	assert_true(v[0] == 3);
+	slow_stop(s);
+	assert_int_equal(atomic_load(&f.closed), 1);
+	slow_stop(NULL);
+}
+
+/* Values of one pass only, however the two threads meet. */
+static void test_one_pass(void **state)
+{
+	static struct fake f;
+	struct slow_seen seen = {0};
+	double v[N], last = 0;
+	int taken = 0;
+	struct slow *s = slow_new("test", &fake_ops, &f, N, 1000, 1);
+
+	(void)state;
+	slow_start(s);
+	slow_start(s); /* once is enough */
+	while (taken < 2000) {
+		if (!slow_take(s, &seen, clock_now_ns(), v) || isnan(v[0]))
+			continue;
+		for (int i = 1; i < N; i++)
+			if (i != 3 && v[i] != v[0])
+				fail_msg("values of two passes: %g and %g", v[0], v[i]);
+		assert_true(v[0] > last);
+		last = v[0];
+		taken++;
+	}
+	slow_stop(s);
+	assert_int_equal(atomic_load(&f.closed), 1);
+}
+
+/* Costly passes come less often, so that they keep to their share. */
+static void test_share(void **state)
+{
+	static struct fake f = {.pause_us = 2000};
+	struct slow *s = slow_new("test", &fake_ops, &f, N, NS_PER_MS, 0.1);
+
+	(void)state;
+	assert_true(slow_period_ns(s) == NS_PER_MS);
+	slow_ask(s, 1000);
+	assert_true(slow_period_ns(s) == NS_PER_MS); /* the first opens things */
+	slow_ask(s, 1500);
+	assert_true(slow_period_ns(s) >= 20 * NS_PER_MS);
+	slow_set_period(s, NS_PER_S * 10);
+	slow_ask(s, 2000);
+	assert_true(slow_period_ns(s) >= 10 * NS_PER_S);
+	slow_stop(s);
+}
+
+/* A read that hangs holds nobody up, and cleans up when it comes back. */
+static void test_hang(void **state)
+{
+	static struct fake f = {.hang = 1};
+	struct slow_seen seen = {0};
+	double v[N];
+	struct slow *s = slow_new("test", &fake_ops, &f, N, NS_PER_MS, 1);
+
+	(void)state;
+	slow_start(s);
+	assert_true(become(&f.passes, 1));
+	assert_false(slow_take(s, &seen, clock_now_ns(), v));
+	slow_stop(s);
+	assert_int_equal(atomic_load(&f.closed), 0);
+	atomic_store(&f.hang, 0);
+	assert_true(become(&f.closed, 1));
+}
+
+static void test_hang_and_back(void **state)
+{
+	static struct fake f;
+	struct slow_seen seen = {0};
+	double v[N] = {0};
+	struct slow *s = slow_new("test", &fake_ops, &f, N, NS_PER_MS, 1);
+
+	(void)state;
+	slow_start(s);
+	assert_true(become(&f.passes, 2));
+	atomic_store(&f.hang, 1);
+	assert_true(become(&f.hanging, 1));
+	while (slow_take(s, &seen, clock_now_ns(), v))
+		;
+	/* Ten seconds later it still hangs. */
+	assert_true(slow_take(s, &seen, clock_now_ns() + 10 * NS_PER_S, v));
+	assert_true(isnan(v[0]));
+	atomic_store(&f.hang, 0);
+	int passes = atomic_load(&f.passes);
+	assert_true(become(&f.passes, passes + 2));
+	assert_true(slow_take(s, &seen, clock_now_ns(), v));
+	assert_true(v[0] >= passes);
+	slow_stop(s);
+	assert_int_equal(atomic_load(&f.closed), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_in_place),      cmocka_unit_test(test_one_pass),
+		cmocka_unit_test(test_share),         cmocka_unit_test(test_hang),
+		cmocka_unit_test(test_hang_and_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

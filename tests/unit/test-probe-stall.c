@@ -1,0 +1,186 @@
+/* A chip whose bus hangs: this program's own pread() holds the reads of files
+ * below one folder until it is told to let go.  Nothing here depends on how fast
+ * the machine is: what must come is waited for, what hangs hangs until released. */
+#include <errno.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "nvmtop/clock.h"
+#include "test-probe-tree.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static char held[64]; /* part of a path, or "" */
+static int waiting;   /* reads that hang */
+static int error;     /* what such a read answers in the end; 0: the truth */
+
+ssize_t pread(int fd, void *buf, size_t size, off_t offset);
+ssize_t pread64(int fd, void *buf, size_t size, off64_t offset);
+
+static ssize_t faked(int fd, void *buf, size_t size, off_t offset)
+{
+	char link[64], path[256];
+	int answer = 0;
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(link, path, sizeof path - 1);
+	path[n > 0 ? n : 0] = '\0';
+	pthread_mutex_lock(&lock);
+	while (held[0] && strstr(path, held)) {
+		waiting++;
+		pthread_cond_broadcast(&changed);
+		pthread_cond_wait(&changed, &lock);
+		waiting--;
+		answer = error;
+	}
+	pthread_mutex_unlock(&lock);
+	if (answer) {
+		errno = answer;
+		return -1;
+	}
+	return (ssize_t)syscall(SYS_pread64, fd, buf, size, offset);
+}
+
+ssize_t pread(int fd, void *buf, size_t size, off_t offset)
+{
+	return faked(fd, buf, size, offset);
+}
+
+ssize_t pread64(int fd, void *buf, size_t size, off64_t offset)
+{
+	return faked(fd, buf, size, offset);
+}
+
+static void hold(const char *part, int answer)
+{
+	pthread_mutex_lock(&lock);
+	strcpy(held, part);
+	if (answer >= 0)
+		error = answer;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+static void wait_until_it_hangs(void)
+{
+	pthread_mutex_lock(&lock);
+	while (!waiting)
+		pthread_cond_wait(&changed, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
+static void chip(struct tree *t, int n, const char *label, const char *mv)
+{
+	char path[128];
+
+	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/name", n);
+	tree_file(t, path, "ina3221\n");
+	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/in1_label", n);
+	tree_file(t, path, label);
+	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/in1_input", n);
+	tree_file(t, path, mv);
+	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/curr1_input", n);
+	tree_file(t, path, "1000\n");
+}
+
+/* Tick by the real clock until the channel has the value (NaN: until it has none). */
+static void until(struct tree *t, const char *name, double value)
+{
+	struct timespec pause = {.tv_nsec = 2 * MS};
+
+	for (int i = 0; i < 30000; i++) {
+		tree_tick(t, clock_now_ns() - t->t_ns);
+		double got = tree_value(t, name);
+		if (isnan(value) ? isnan(got) : fabs(got - value) < 0.5)
+			return;
+		nanosleep(&pause, NULL);
+	}
+	fail_msg("%s never became %g", name, value);
+}
+
+static void begin(struct tree *t)
+{
+	hold("", 0);
+	tree_begin(t);
+	chip(t, 1, "A\n", "5000\n");
+	chip(t, 2, "B\n", "3000\n");
+	tree_resolve(t, "medium rail A\nmedium rail B");
+	for (size_t i = 0; i < t->rig->n_probes; i++)
+		t->rig->probes[i]->start(t->rig->probes[i]);
+	until(t, "A.power", 5000);
+	until(t, "B.power", 3000);
+}
+
+static void test_a_hung_chip_holds_up_no_other(void **state)
+{
+	struct tree t;
+
+	(void)state;
+	begin(&t);
+	hold("hwmon1/", 0);
+	wait_until_it_hangs();
+	tree_file(&t, "/sys/class/hwmon/hwmon2/in1_input", "3300\n"); /* the other one goes on */
+	until(&t, "B.power", 3300);
+	until(&t, "A.power", NAN); /* and what is not read any more is not shown for long */
+	tree_file(&t, "/sys/class/hwmon/hwmon2/in1_input", "3400\n");
+	until(&t, "B.power", 3400);
+	tree_file(&t, "/sys/class/hwmon/hwmon1/in1_input", "5500\n");
+	hold("", 0);
+	until(&t, "A.power", 5500);
+	hold("hwmon1/", EIO); /* the stall ends in an error, and the next read is good */
+	wait_until_it_hangs();
+	hold("", -1);
+	until(&t, "A.power", 5500);
+	tree_end(&t);
+}
+
+/* The first tick has what was read when the chip was found; but not for ever. */
+static void test_a_chip_that_hangs_at_once(void **state)
+{
+	struct tree t;
+
+	(void)state;
+	hold("", 0);
+	tree_begin(&t);
+	chip(&t, 1, "A\n", "5000\n");
+	tree_resolve(&t, "medium rail A");
+	hold("hwmon1/", 0);
+	t.rig->probes[0]->start(t.rig->probes[0]);
+	wait_until_it_hangs();
+	tree_tick(&t, 10 * MS);
+	assert_value(&t, "A.power", 5000);
+	tree_tick(&t, 900 * MS);
+	assert_value(&t, "A.power", 5000);
+	tree_tick(&t, 200 * MS);
+	assert_missing(&t, "A.voltage");
+	assert_missing(&t, "A.power");
+	hold("", 0);
+	until(&t, "A.power", 5000);
+	tree_end(&t);
+}
+
+static void test_the_end_does_not_wait_for_a_hung_chip(void **state)
+{
+	struct tree t;
+
+	(void)state;
+	begin(&t);
+	hold("hwmon1/", 0);
+	wait_until_it_hangs();
+	rig_free(t.rig); /* returns, and what the thread uses is still there */
+	t.rig = NULL;
+	hold("", 0);
+	tree_end(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_hung_chip_holds_up_no_other),
+		cmocka_unit_test(test_a_chip_that_hangs_at_once),
+		cmocka_unit_test(test_the_end_does_not_wait_for_a_hung_chip),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,160 @@
+/* A tree that is read as "/": nothing in it leads out of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nvmtop/root.h"
+
+static char dir[] = "/tmp/nvmtop-root-XXXXXX";
+
+static void put(const char *path, const char *text, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, len), len);
+	close(fd);
+}
+
+static int make_tree(void **state)
+{
+	(void)state;
+	if (!mkdtemp(dir) || chdir(dir) < 0)
+		return -1;
+	mkdir("inside", 0755);
+	mkdir("inside/sys", 0755);
+	mkdir("inside/sys/real", 0755);
+	put("inside/sys/real/value", "42\n", 3);
+	put("inside/sys/real/two", "a\0b\0", 4);
+	put("inside/sys/real/empty", "", 0);
+	put("inside/sys/real/word", "off\n", 4);
+	put("secret", "secret\n", 7);
+	if (symlink("real", "inside/sys/relative") || symlink("/sys/real", "inside/sys/absolute") ||
+	    symlink("../../secret", "inside/climbs") || symlink("/../../../../secret", "inside/climbs2") ||
+	    symlink("loop2", "inside/loop1") || symlink("loop1", "inside/loop2") ||
+	    symlink("/sys/real/value", "inside/to-file"))
+		return -1;
+	for (int i = 1; i <= 11; i++) {
+		char name[64];
+		snprintf(name, sizeof name, "inside/sys/hwmon%d", i);
+		mkdir(name, 0755);
+	}
+	return 0;
+}
+
+static int remove_tree(void **state)
+{
+	char command[64];
+
+	(void)state;
+	snprintf(command, sizeof command, "rm -rf %s", dir);
+	return chdir("/") || system(command);
+}
+
+static struct root *inside(void)
+{
+	char path[64];
+	struct err e;
+
+	snprintf(path, sizeof path, "%s/inside///", dir);
+	struct root *r = root_open(path, &e);
+	assert_non_null(r);
+	return r;
+}
+
+static void stays_inside(void **state)
+{
+	struct root *r = inside();
+	char buf[16];
+	long long v;
+
+	(void)state;
+	assert_false(root_is_live(r));
+	assert_int_equal(root_read_i64(r, "/sys/real/value", &v), 0);
+	assert_int_equal(v, 42);
+	assert_int_equal(root_read_i64(r, "/sys/relative/value", &v), 0);
+	assert_int_equal(root_read_i64(r, "/sys/absolute/value", &v), 0);
+	assert_int_equal(root_read_i64(r, "/to-file", &v), 0);
+	assert_int_equal(root_read_i64(r, "/sys/../../../sys/./real//value", &v), 0);
+	assert_int_equal(root_read(r, "/climbs", buf, sizeof buf), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(root_read(r, "/climbs2", buf, sizeof buf), -1);
+	assert_int_equal(root_read(r, "/../secret", buf, sizeof buf), -1);
+	assert_int_equal(root_read(r, "/loop1", buf, sizeof buf), -1);
+	assert_int_equal(errno, ELOOP);
+	root_close(r);
+}
+
+static void reads(void **state)
+{
+	struct root *r = inside();
+	char buf[16];
+	long long v;
+
+	(void)state;
+	assert_int_equal(root_read(r, "/sys/real/two", buf, sizeof buf), 4);
+	assert_memory_equal(buf, "a\0b\0", 5);
+	assert_int_equal(root_read(r, "/sys/real/empty", buf, sizeof buf), 0);
+	assert_string_equal(buf, "");
+	assert_int_equal(root_read(r, "/sys/real/value", buf, 2), 1);
+	assert_string_equal(buf, "4");
+	assert_int_equal(root_read_i64(r, "/sys/real/word", &v), -1);
+	assert_int_equal(errno, EINVAL);
+	assert_int_equal(root_read_i64(r, "/sys/real", &v), -1);
+	assert_int_equal(errno, EISDIR);
+	assert_int_equal(root_read_i64(r, "/sys/none/value", &v), -1);
+	assert_int_equal(errno, ENOENT);
+	root_close(r);
+}
+
+static void lists_in_natural_order(void **state)
+{
+	struct root *r = inside();
+	char **names;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(root_list(r, "/sys", &names, &n), 0);
+	assert_int_equal(n, 14);
+	assert_string_equal(names[0], "absolute");
+	assert_string_equal(names[2], "hwmon2");
+	assert_string_equal(names[11], "hwmon11");
+	free(names);
+	assert_int_equal(root_list(r, "/sys/real/value", &names, &n), -1);
+	assert_int_equal(errno, ENOTDIR);
+	root_close(r);
+}
+
+static void says_what_is_wrong(void **state)
+{
+	struct err e;
+
+	(void)state;
+	assert_null(root_open("/no/such/folder", &e));
+	assert_int_equal(e.code, ERR_FAILED);
+	assert_non_null(strstr(e.text, "/no/such/folder"));
+	assert_null(root_open("", &e));
+	struct root *live = root_open("/", &e);
+	assert_true(root_is_live(live));
+	assert_string_equal(root_dir(live), "/");
+	root_close(live);
+	root_close(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(stays_inside), cmocka_unit_test(reads),
+					   cmocka_unit_test(lists_in_natural_order),
+					   cmocka_unit_test(says_what_is_wrong)};
+
+	return cmocka_run_group_tests(tests, make_tree, remove_tree);
+}

@@ -1,0 +1,374 @@
+/* The sampler: when ticks are due, what is read at them, what a row holds, and
+ * that it ends when told to. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include "fake-rig.h"
+#include "nvmtop/clock.h"
+#include "sampler/grid.h"
+#include "sampler/sampler.h"
+
+#define MS NS_PER_MS
+
+static void grid_counts_what_it_skips(void **state)
+{
+	struct grid g = {.start_ns = 1000, .period_ns = 100};
+
+	(void)state;
+	assert_int_equal(grid_due(&g), 1000);
+	assert_int_equal(grid_begin(&g, 1000), 0);
+	assert_int_equal(grid_end(&g, 1020), 0);
+	assert_int_equal(grid_due(&g), 1100);
+	assert_int_equal(grid_begin(&g, 1199), 0); /* late, but still its own period */
+	assert_int_equal(grid_end(&g, 1199), 0);
+	assert_int_equal(grid_due(&g), 1200);
+	assert_int_equal(grid_begin(&g, 1500), 3); /* 1200, 1300, 1400 are gone */
+	assert_int_equal(grid_due(&g), 1500);
+	assert_int_equal(grid_end(&g, 1510), 0);
+	assert_int_equal(grid_due(&g), 1600);
+}
+
+/* Reads that take longer than the period: every other tick must sleep. */
+static void grid_never_keeps_a_thread_awake(void **state)
+{
+	struct grid g = {.start_ns = 0, .period_ns = 100};
+	int64_t now = 0;
+	uint64_t ticks = 0, skipped = 0;
+	int awake = 0, slept = 0;
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		if (now < grid_due(&g)) {
+			now = grid_due(&g);
+			awake = 0;
+			slept++;
+		} else {
+			awake++;
+		}
+		assert_true(awake <= 2);
+		skipped += grid_begin(&g, now);
+		assert_true(grid_due(&g) <= now && now < grid_due(&g) + 100);
+		ticks++;
+		now += 130;
+		skipped += grid_end(&g, now);
+	}
+	assert_true(slept >= 33);
+	assert_int_equal(ticks + skipped, g.tick);
+}
+
+static struct sampler *make(struct rig *r, double hz)
+{
+	struct err e;
+	struct sampler *s = sampler_new(TIER_FAST, hz, r, &e);
+
+	assert_non_null(s);
+	return s;
+}
+
+static const struct ring_row *newest(struct sampler *s)
+{
+	size_t n = ring_count(sampler_ring(s));
+
+	assert_true(n > 0);
+	return ring_at(sampler_ring(s), n - 1);
+}
+
+/* A probe with a period of its own is read when that is over, and held between. */
+static void values_are_held_until_due(void **state)
+{
+	struct rig *r = fake_rig();
+	struct fake *each = fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
+	struct fake *fifth = fake_add(r, TIER_FAST, CHANNEL_OTHER, 5 * MS);
+	struct fake *other = fake_add(r, TIER_SLOW, CHANNEL_OTHER, 0);
+	struct sampler *s = make(r, 1000);
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		each->value = i;
+		fifth->value = 1000 + i;
+		sampler_tick(s, i * MS, i * MS + 7, 0);
+		assert_int_equal(newest(s)->t_ns, i * MS + 7);
+		assert_true(newest(s)->values[0] == i);
+		assert_true(newest(s)->values[1] == 1000 + i / 5 * 5);
+		assert_int_equal(each->last_read_ns, i * MS + 7);
+	}
+	assert_int_equal(each->reads, 100);
+	assert_int_equal(fifth->reads, 20);
+	assert_int_equal(other->reads, 0);
+	sampler_free(s);
+	rig_free(r);
+}
+
+/* A period that is no multiple of the tick's keeps its mean rate. */
+static void odd_period_does_not_drift(void **state)
+{
+	struct rig *r = fake_rig();
+	struct fake *f = fake_add(r, TIER_FAST, CHANNEL_OTHER, 16666667);
+	struct sampler *s = make(r, 1000);
+
+	(void)state;
+	for (int i = 0; i < 3000; i++)
+		sampler_tick(s, i * MS, i * MS, 0);
+	assert_int_equal(f->reads, 180);
+	sampler_free(s);
+	rig_free(r);
+}
+
+/* After skipped ticks a probe is read once, not once for each that was missed. */
+static void no_burst_after_a_gap(void **state)
+{
+	struct rig *r = fake_rig();
+	struct fake *f = fake_add(r, TIER_FAST, CHANNEL_OTHER, 5 * MS);
+	struct sampler *s = make(r, 1000);
+	struct sampler_counts n;
+
+	(void)state;
+	sampler_tick(s, 0, 0, 0);
+	sampler_tick(s, 102 * MS, 102 * MS + 5, 101);
+	assert_int_equal(newest(s)->late, 101);
+	assert_int_equal(f->reads, 2);
+	for (int i = 103; i < 105; i++)
+		sampler_tick(s, i * MS, i * MS, 0);
+	assert_int_equal(f->reads, 2);
+	sampler_tick(s, 105 * MS, 105 * MS, 0);
+	assert_int_equal(f->reads, 3);
+	sampler_counts(s, &n);
+	assert_int_equal(n.rows, 5);
+	assert_int_equal(n.late, 101);
+	assert_int_equal(n.newest_ns, 105 * MS);
+	sampler_free(s);
+	rig_free(r);
+}
+
+/* Derived values follow those they are made of, wherever they stand in the
+ * rig, at the ticks that read something. */
+static void derived_come_last(void **state)
+{
+	struct rig *r = fake_rig();
+	struct fake *twice = fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
+	struct fake *base = fake_add(r, TIER_FAST, CHANNEL_OTHER, 2 * MS);
+	struct sampler *s;
+
+	(void)state;
+	twice->probe.derived = true;
+	twice->from_column = base->column;
+	s = make(r, 1000);
+	for (int i = 0; i < 10; i++) {
+		base->value = i;
+		sampler_tick(s, i * MS, i * MS, 0);
+		assert_true(newest(s)->values[base->column] == i / 2 * 2);
+		assert_true(newest(s)->values[twice->column] == i / 2 * 4);
+	}
+	assert_int_equal(twice->reads, 5);
+	sampler_free(s);
+	rig_free(r);
+}
+
+/* The stream gets what a trace can hold; the probes keep what they stored. */
+static void rows_are_rounded_and_probes_are_not(void **state)
+{
+	struct rig *r = fake_rig();
+	struct fake *gpu = fake_add(r, TIER_FAST, CHANNEL_GPU_UTIL, 0);
+	struct fake *twice = fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
+	struct fake *never = fake_add(r, TIER_FAST, CHANNEL_TEMPERATURE, 0);
+	struct sampler *s;
+
+	(void)state;
+	twice->probe.derived = true;
+	twice->from_column = gpu->column;
+	gpu->value = 12.345;
+	never->value = NAN;
+	s = make(r, 1000);
+	sampler_tick(s, 0, 1, 0);
+	assert_true(newest(s)->values[0] == channel_round(CHANNEL_GPU_UTIL, 12.345));
+	assert_true(newest(s)->values[0] != 12.345);
+	assert_true(newest(s)->values[1] == 2 * 12.345);
+	assert_true(isnan(newest(s)->values[2]));
+	sampler_free(s);
+	rig_free(r);
+}
+
+static void times_always_increase(void **state)
+{
+	struct rig *r = fake_rig();
+	struct sampler *s;
+
+	(void)state;
+	fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
+	s = make(r, 1000);
+	sampler_tick(s, 0, 500, 0);
+	sampler_tick(s, 0, 500, 0);
+	sampler_tick(s, 0, 400, 0);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(ring_at(sampler_ring(s), i)->t_ns, 500 + i);
+	sampler_free(s);
+	rig_free(r);
+}
+
+static void full_ring_counts_lost_rows(void **state)
+{
+	struct rig *r = fake_rig();
+	struct sampler *s;
+	struct sampler_counts n;
+	size_t capacity;
+
+	(void)state;
+	fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
+	s = make(r, 0.1);
+	capacity = ring_capacity(sampler_ring(s));
+	for (size_t i = 0; i < capacity + 3; i++)
+		sampler_tick(s, (int64_t)i, (int64_t)i + 1, 0);
+	sampler_counts(s, &n);
+	assert_int_equal(n.rows, capacity);
+	assert_int_equal(n.lost, 3);
+	sampler_free(s);
+	rig_free(r);
+}
+
+static bool start_and_wait(struct sampler *s, int64_t grid_ns, size_t rows)
+{
+	struct err e;
+
+	if (sampler_start(s, grid_ns, &e))
+		return false;
+	while (ring_count(sampler_ring(s)) < rows)
+		sched_yield();
+	return true;
+}
+
+/* Each row lies in the period of the tick that the counts say it is. */
+static void thread_keeps_the_grid(void **state)
+{
+	struct rig *r = fake_rig();
+	struct sampler *s;
+	struct sampler_counts n;
+	int64_t grid = clock_now_ns() + MS, tick = -1;
+	uint64_t late = 0;
+	size_t rows;
+
+	(void)state;
+	fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
+	s = make(r, 2000);
+	assert_true(start_and_wait(s, grid, 300));
+	sampler_stop(s);
+	assert_true(sampler_join(s, INT64_MAX));
+	rows = ring_count(sampler_ring(s));
+	for (size_t i = 0; i < rows; i++) {
+		const struct ring_row *row = ring_at(sampler_ring(s), i);
+
+		tick += 1 + row->late;
+		late += row->late;
+		assert_in_range(row->t_ns, grid + tick * MS / 2, grid + (tick + 1) * MS / 2 - 1);
+	}
+	sampler_counts(s, &n);
+	assert_int_equal(n.rows, rows);
+	assert_int_equal(n.late, late);
+	assert_int_equal(n.lost, 0);
+	sampler_free(s);
+	rig_free(r);
+}
+
+static sigset_t mask_seen;
+static char name_seen[16];
+
+static void look_around(struct fake *f)
+{
+	(void)f;
+	pthread_sigmask(SIG_SETMASK, NULL, &mask_seen);
+	prctl(PR_GET_NAME, name_seen);
+}
+
+static void thread_takes_no_signal_and_has_a_name(void **state)
+{
+	struct rig *r = fake_rig();
+	struct sampler *s;
+
+	(void)state;
+	fake_add(r, TIER_FAST, CHANNEL_OTHER, 0)->hook = look_around;
+	s = make(r, 1000);
+	assert_true(start_and_wait(s, clock_now_ns(), 1));
+	sampler_stop(s);
+	assert_true(sampler_join(s, INT64_MAX));
+	assert_true(sigismember(&mask_seen, SIGINT) && sigismember(&mask_seen, SIGTERM));
+	assert_true(sigismember(&mask_seen, SIGUSR1) && sigismember(&mask_seen, SIGWINCH));
+	assert_string_equal(name_seen, "nvmtop-fast");
+	sampler_free(s);
+	rig_free(r);
+}
+
+/* The next tick is ten seconds away and the join would give up after eight. */
+static void stop_ends_a_long_sleep(void **state)
+{
+	struct rig *r = fake_rig();
+	struct sampler *s;
+
+	(void)state;
+	fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
+	s = make(r, 0.1);
+	assert_true(start_and_wait(s, clock_now_ns(), 1));
+	sampler_stop(s);
+	assert_true(sampler_join(s, clock_now_ns() + 8 * NS_PER_S));
+	assert_int_equal(ring_count(sampler_ring(s)), 1);
+	sampler_free(s);
+	rig_free(r);
+}
+
+static sem_t entered, leave;
+
+static void hang(struct fake *f)
+{
+	(void)f;
+	sem_post(&entered);
+	while (sem_wait(&leave))
+		continue;
+}
+
+static void hanging_probe_does_not_hold_the_join(void **state)
+{
+	struct rig *r = fake_rig();
+	struct sampler *s;
+	struct err e;
+
+	(void)state;
+	sem_init(&entered, 0, 0);
+	sem_init(&leave, 0, 0);
+	fake_add(r, TIER_FAST, CHANNEL_OTHER, 0)->hook = hang;
+	s = make(r, 1000);
+	assert_int_equal(sampler_start(s, clock_now_ns(), &e), 0);
+	while (sem_wait(&entered))
+		continue;
+	sampler_stop(s);
+	assert_false(sampler_join(s, clock_now_ns() + MS));
+	sem_post(&leave);
+	assert_true(sampler_join(s, INT64_MAX));
+	sampler_free(s);
+	rig_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(grid_counts_what_it_skips),
+		cmocka_unit_test(grid_never_keeps_a_thread_awake),
+		cmocka_unit_test(values_are_held_until_due),
+		cmocka_unit_test(odd_period_does_not_drift),
+		cmocka_unit_test(no_burst_after_a_gap),
+		cmocka_unit_test(derived_come_last),
+		cmocka_unit_test(rows_are_rounded_and_probes_are_not),
+		cmocka_unit_test(times_always_increase),
+		cmocka_unit_test(full_ring_counts_lost_rows),
+		cmocka_unit_test(thread_keeps_the_grid),
+		cmocka_unit_test(thread_takes_no_signal_and_has_a_name),
+		cmocka_unit_test(stop_ends_a_long_sleep),
+		cmocka_unit_test(hanging_probe_does_not_hold_the_join),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

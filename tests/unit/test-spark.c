@@ -1,0 +1,330 @@
+/* Columns to glyphs, and from a timeline to columns. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nvmtop/canvas.h"
+#include "ui/chart.h"
+#include "ui/spark.h"
+#include "ui-fake.h"
+
+static void assert_canvas(const struct canvas *c, const char *expected)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	canvas_print(c, out);
+	fclose(out);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void assert_spark(enum charset cs, int w, int h, const struct spark_column *cols, const char *expected)
+{
+	struct spark_look look = {cs, STYLE_GPU, STYLE_GPU_MEAN, 0, 100, NULL};
+	struct canvas c = {0};
+
+	canvas_resize(&c, w, h);
+	spark_draw(&c, 0, 0, w, h, &look, cols);
+	assert_canvas(&c, expected);
+	canvas_free(&c);
+}
+
+#define FLAT(v)                                                                                              \
+	{                                                                                                    \
+		v, v, v, true                                                                                \
+	}
+#define NOTHING                                                                                              \
+	{                                                                                                    \
+		0, 0, 0, false                                                                               \
+	}
+
+static void levels_are_round(void **state)
+{
+	(void)state;
+	assert_int_equal(spark_level(NAN, 0, 100, 4), 0);
+	assert_int_equal(spark_level(0, 0, 100, 4), 1); /* a measured zero is a dot */
+	assert_int_equal(spark_level(-5, 0, 100, 4), 1);
+	assert_int_equal(spark_level(100, 0, 100, 4), 4);
+	assert_int_equal(spark_level(1e300, 0, 100, 4), 4);
+	assert_int_equal(spark_level(INFINITY, 0, 100, 8), 8);
+	assert_int_equal(spark_level(-INFINITY, 0, 100, 8), 1);
+	assert_int_equal(spark_level(50, 50, 50, 4), 1); /* a scale without height */
+	assert_int_equal(spark_level(34, 0, 100, 4), 2);
+}
+
+static void braille_is_golden(void **state)
+{
+	static const struct spark_column ramp[] = {FLAT(0), FLAT(33), FLAT(67), FLAT(100)};
+	static const struct spark_column holes[] = {NOTHING, FLAT(0), FLAT(100), NOTHING, NOTHING, NOTHING};
+	/* A leap out of a low level, a drop out of a high one. */
+	static const struct spark_column odd[] = {{0, 1, 100, true}, {0, 99, 100, true}};
+
+	(void)state;
+	assert_spark(CHARSET_BRAILLE, 2, 1, ramp, "⣠⣾\n");
+	assert_spark(CHARSET_BRAILLE, 3, 1, holes, "⢀⡇\n");
+	assert_spark(CHARSET_BRAILLE, 1, 1, odd, "⣉\n");
+	assert_spark(CHARSET_BRAILLE, 2, 2, ramp, " ⣼\n⣰⣿\n");
+	assert_spark(CHARSET_BRAILLE, 1, 2, odd, "⢹\n⣸\n");
+}
+
+static void blocks_are_golden(void **state)
+{
+	static const struct spark_column cols[] = {FLAT(0), FLAT(50), NOTHING, FLAT(100), {0, 2, 100, true}};
+
+	(void)state;
+	assert_spark(CHARSET_BLOCKS, 5, 1, cols, "▁▅ ██\n");
+	assert_spark(CHARSET_BLOCKS, 5, 2, cols, " ▁ ██\n▁█ ██\n");
+}
+
+static void ascii_is_golden(void **state)
+{
+	static const struct spark_column cols[] = {
+		FLAT(0),  FLAT(15),  FLAT(29), FLAT(43),          FLAT(57),           FLAT(72),
+		FLAT(86), FLAT(100), NOTHING,  {0, 1, 100, true}, {0, 50, 100, true}, {0, 99, 100, true}};
+
+	(void)state;
+	assert_spark(CHARSET_ASCII, 12, 1, cols, "_.-=+*%# ^|v\n");
+	assert_spark(CHARSET_ASCII, 12, 2, cols, "    ==## :=#\n==###### =##\n");
+}
+
+static void the_mean_has_its_own_style(void **state)
+{
+	struct spark_look look = {CHARSET_BRAILLE, STYLE_GPU, STYLE_GPU_MEAN, 0, 100, NULL};
+	struct spark_column cols[2] = {{0, 10, 100, true}, {0, 10, 100, true}};
+	struct canvas c = {0};
+
+	(void)state;
+	canvas_resize(&c, 1, 2);
+	spark_draw(&c, 0, 0, 1, 2, &look, cols);
+	assert_int_equal(c.cells[0].style, STYLE_GPU);
+	assert_int_equal(c.cells[1].style, STYLE_GPU_MEAN);
+	look.charset = CHARSET_BLOCKS;
+	canvas_clear(&c);
+	spark_draw(&c, 0, 0, 1, 2, &look, cols);
+	assert_int_equal(c.cells[0].style, STYLE_GPU);
+	assert_int_equal(c.cells[1].style, STYLE_GPU_MEAN);
+	canvas_free(&c);
+}
+
+static void survives_any_column(void **state)
+{
+	static const double odd[] = {NAN, INFINITY, -INFINITY, 0, 1e308, -1e308, 50};
+	struct canvas c = {0};
+
+	(void)state;
+	canvas_resize(&c, 2, 3);
+	for (size_t a = 0; a < 7 * 7 * 7; a++)
+		for (int cs = 0; cs < 3; cs++)
+			for (int h = 1; h < 4; h++) {
+				struct spark_look look = {(enum charset)cs, STYLE_GPU,      STYLE_GPU_MEAN,
+							  odd[a % 7],       odd[a / 7 % 7], NULL};
+				struct spark_column cols[4] = {
+					{odd[a % 7], odd[a / 7 % 7], odd[a / 49], true},
+					NOTHING,
+					FLAT(5),
+					{1, 2, 3, true}};
+
+				spark_draw(&c, 0, 0, 2, h, &look, cols);
+			}
+	canvas_free(&c);
+}
+
+static void a_passed_limit_colours_its_cell_alone(void **state)
+{
+	static const struct spark_column cols[] = {FLAT(90), FLAT(90), FLAT(90),
+						   FLAT(90), FLAT(90), FLAT(90)};
+	static const unsigned char level[] = {ALARM_NONE, ALARM_NONE, ALARM_NONE,
+					      ALARM_WARN, ALARM_CRIT, ALARM_WARN};
+	struct spark_look look = {CHARSET_BRAILLE, STYLE_GPU, STYLE_GPU_MEAN, 0, 100, level};
+	struct canvas c = {0};
+
+	(void)state;
+	canvas_resize(&c, 6, 2);
+	spark_draw(&c, 0, 0, 3, 2, &look, cols);
+	for (int y = 0; y < 2; y++) {
+		assert_int_equal(c.cells[y * 6].style, STYLE_GPU_MEAN);
+		assert_int_equal(c.cells[y * 6 + 1].style, STYLE_WARN);
+		assert_int_equal(c.cells[y * 6 + 2].style, STYLE_ALERT);
+	}
+	canvas_clear(&c);
+	look.charset = CHARSET_ASCII;
+	spark_draw(&c, 0, 0, 6, 1, &look, cols);
+	assert_int_equal(c.cells[2].style, STYLE_GPU_MEAN);
+	assert_int_equal(c.cells[3].style, STYLE_WARN);
+	assert_int_equal(c.cells[4].style, STYLE_ALERT);
+	canvas_free(&c);
+}
+
+/* ---- from a timeline ---- */
+
+#define N 64
+
+static void fetch(struct fake *f, size_t channel, int zoom, int64_t first, struct spark_column out[N],
+		  struct chart_summary *sum)
+{
+	struct chart_axis axis = {zoom, first, N, f->gaps, f->n_gaps};
+	struct bin *bins = calloc(chart_bins(N), sizeof(*bins));
+
+	chart_columns(&f->timeline, channel, &axis, bins, out, sum);
+	free(bins);
+}
+
+static size_t find(const struct fake *f, enum channel_kind kind)
+{
+	size_t i = 0;
+
+	while (f->channels[i].kind != kind)
+		i++;
+	return i;
+}
+
+static void one_sample_shows_at_every_zoom(void **state)
+{
+	static struct fake f;
+
+	(void)state;
+	fake_init(&f, 20 * NS_PER_S);
+	f.constant = 1;
+	f.spike_ns = FAKE_START + 7 * NS_PER_S + 123 * NS_PER_MS;
+	for (int zoom = ZOOM_MIN; zoom <= ZOOM_MAX; zoom++) {
+		for (int cs = 0; cs < 3; cs++) {
+			int per = spark_per_cell((enum charset)cs), cell = -1;
+			struct spark_look look = {(enum charset)cs, STYLE_GPU, STYLE_GPU_MEAN, 0, 100, NULL};
+			struct spark_column cols[N];
+			struct chart_summary sum;
+			struct canvas with = {0}, without = {0};
+			int64_t first = (f.spike_ns >> zoom) - 20;
+
+			fetch(&f, 0, zoom, first, cols, &sum);
+			assert_true(sum.max == 100);
+			assert_true(cols[20].any && cols[20].max == 100);
+			canvas_resize(&with, N / per, 1);
+			canvas_resize(&without, N / per, 1);
+			spark_draw(&with, 0, 0, N / per, 1, &look, cols);
+			cols[20].max = cols[20].mean = 5;
+			spark_draw(&without, 0, 0, N / per, 1, &look, cols);
+			for (int x = 0; x < N / per; x++)
+				if (with.cells[x].ch[0] != without.cells[x].ch[0])
+					cell = x;
+			assert_int_equal(cell, 20 / per);
+			canvas_free(&with);
+			canvas_free(&without);
+		}
+	}
+}
+
+static void a_slow_tier_is_held_between_samples(void **state)
+{
+	static struct fake f;
+	struct spark_column cols[N];
+	struct chart_summary sum;
+	size_t slow;
+
+	(void)state;
+	fake_init(&f, 20 * NS_PER_S);
+	f.constant = 1;
+	slow = find(&f, CHANNEL_HOTTEST);
+	for (int zoom = ZOOM_MIN; zoom < 30; zoom++) {
+		fetch(&f, slow, zoom, (FAKE_START + 10 * NS_PER_S) >> zoom, cols, &sum);
+		for (int i = 0; i < N && zoom < 28; i++)
+			assert_true(cols[i].any && cols[i].min == 5 && cols[i].max == 5);
+	}
+	/* Before the first sample there is nothing to hold. */
+	fetch(&f, slow, 20, (FAKE_START >> 20) - N, cols, &sum);
+	for (int i = 0; i < N - 1; i++)
+		assert_false(cols[i].any && ((FAKE_START >> 20) - N + i) >> 6 < FAKE_START >> 26);
+	/* After the last one it is held for two periods and no longer. */
+	fetch(&f, slow, 22, ((f.last_ns >> 26) + 1) * 16, cols, &sum);
+	assert_true(cols[0].any && cols[31].any);
+	assert_false(cols[32].any || cols[N - 1].any);
+	assert_true(isnan(sum.mean)); /* what is held is not counted */
+}
+
+static void a_gap_is_not_bridged(void **state)
+{
+	static struct fake f;
+	struct spark_column cols[N];
+	struct chart_summary sum;
+	int64_t from = FAKE_START + 10 * NS_PER_S, first;
+	int holes = 0;
+
+	(void)state;
+	fake_init(&f, 20 * NS_PER_S);
+	f.constant = 1;
+	/* Three fast ticks: shorter than two periods is held, but not if the recorder says it is a gap. */
+	f.gaps[0] = (struct gap) {TIER_FAST, GAP_LATE, from, from + 3 * NS_PER_MS, 3};
+	first = (from >> 17) - 20;
+	f.n_gaps = 1;
+	fetch(&f, 0, 17, first, cols, &sum);
+	for (int i = 0; i < N; i++)
+		holes += !cols[i].any;
+	assert_in_range(holes, 12, 28);
+	/* The gap of another tier does not concern this one. */
+	fetch(&f, find(&f, CHANNEL_HOTTEST), 17, first, cols, &sum);
+	for (int i = 0; i < N; i++)
+		assert_true(cols[i].any);
+	/* Seconds without a row are empty even where nobody told of a gap. */
+	f.gaps[0].to_ns = from + NS_PER_S;
+	fetch(&f, 0, 24, (from >> 24) + 2, cols, &sum);
+	assert_false(cols[0].any);
+	assert_false(cols[50].any);
+	assert_true(cols[60].any);
+}
+
+static void columns_do_not_shimmer(void **state)
+{
+	static struct fake f;
+	size_t channels[3];
+
+	(void)state;
+	fake_init(&f, 40 * NS_PER_S);
+	channels[0] = 0;
+	channels[1] = find(&f, CHANNEL_RAIL_POWER);
+	channels[2] = find(&f, CHANNEL_HOTTEST);
+	for (int zoom = ZOOM_MIN; zoom < 31; zoom++)
+		for (int k = 0; k < 3; k++) {
+			struct spark_column before[N], after[N];
+			struct chart_summary sum;
+			int64_t first = (FAKE_START + 15 * NS_PER_S) >> zoom;
+
+			fetch(&f, channels[k], zoom, first, before, &sum);
+			fetch(&f, channels[k], zoom, first + 1, after, &sum);
+			for (int i = 1; i < N; i++) {
+				assert_int_equal(before[i].any, after[i - 1].any);
+				if (before[i].any) {
+					assert_true(before[i].min == after[i - 1].min);
+					assert_true(before[i].max == after[i - 1].max);
+					assert_true(before[i].mean == after[i - 1].mean);
+				}
+			}
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(levels_are_round),
+		cmocka_unit_test(braille_is_golden),
+		cmocka_unit_test(blocks_are_golden),
+		cmocka_unit_test(ascii_is_golden),
+		cmocka_unit_test(the_mean_has_its_own_style),
+		cmocka_unit_test(survives_any_column),
+		cmocka_unit_test(a_passed_limit_colours_its_cell_alone),
+		cmocka_unit_test(one_sample_shows_at_every_zoom),
+		cmocka_unit_test(a_slow_tier_is_held_between_samples),
+		cmocka_unit_test(a_gap_is_not_bridged),
+		cmocka_unit_test(columns_do_not_shimmer),
+	};
+
+	if (!setlocale(LC_ALL, "C.UTF-8"))
+		return 77;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

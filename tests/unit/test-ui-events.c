@@ -1,0 +1,328 @@
+/* What happened and what nears a limit: throttling on the time line, alarms,
+ * and where the rows of every kind stand. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <locale.h>
+
+#include "ui-bench.h"
+
+static void add_throttles(struct fake *f)
+{
+	fake_add(f, "cpu-throttle-alert", CHANNEL_THROTTLE, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
+	fake_add(f, "devfreq-17000000.gpu", CHANNEL_THROTTLE, 1, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
+	fake_add(f, "over-current 1", CHANNEL_THROTTLE_COUNT, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
+}
+
+static void again(struct bench *b)
+{
+	ui_reset(b->ui, &b->scene);
+	draw(b);
+}
+
+static struct channel *find(struct bench *b, enum channel_kind kind, unsigned index)
+{
+	for (size_t i = 0; i < b->fake.about.n_channels; i++)
+		if (b->fake.channels[i].kind == kind && b->fake.channels[i].index == index)
+			return &b->fake.channels[i];
+	fail_msg("no channel of kind %d", (int)kind);
+	return NULL;
+}
+
+/* The line that begins with this text; -1: there is none. */
+static int line_of(const struct bench *b, const char *start)
+{
+	for (int y = 0; y < b->canvas.h; y++)
+		if (!strncmp(line(b, y), start, strlen(start)))
+			return y;
+	return -1;
+}
+
+/* The style of the last character of text, which is somewhere in line y. */
+static int style_of(const struct bench *b, int y, const char *text)
+{
+	const char *at = strstr(line(b, y), text);
+
+	if (!at)
+		fail_msg("\"%s\" is not in line %d of\n%s", text, y, b->text);
+	/* Nothing but ASCII stands before the charts. */
+	return b->canvas.cells[y * b->canvas.w + (int)(at - line(b, y)) + (int)strlen(text) - 1].style;
+}
+
+static int count_in(const struct bench *b, int y, wchar_t ch)
+{
+	int n = 0;
+
+	for (int x = 0; x < b->canvas.w; x++)
+		n += b->canvas.cells[y * b->canvas.w + x].ch[0] == ch;
+	return n;
+}
+
+/* Seconds after the start to the column in which it is shown (the view holds everything). */
+static int column_at(struct bench *b, int seconds)
+{
+	char text[16];
+	int y;
+
+	press(b, 'g', 0);
+	snprintf(text, sizeof(text), "%d", seconds);
+	type(b, text);
+	press(b, K_ENTER, 0);
+	/* The playhead on the strip has another scale: its own line is above the charts. */
+	for (y = 0; y < b->canvas.h; y++)
+		for (int x = 0; x < b->canvas.w; x++)
+			if (b->canvas.cells[y * b->canvas.w + x].ch[0] == L'▼')
+				return x;
+	fail_msg("no playhead in\n%s", b->text);
+	return -1;
+}
+
+static void throttling_stands_on_the_time_line(void **state)
+{
+	struct bench b;
+	int y = 20, from, to, rise;
+
+	(void)state;
+	start(&b, 100, 24, false, CHARSET_BRAILLE);
+	add_throttles(&b.fake);
+	again(&b);
+	from = column_at(&b, 30);
+	to = column_at(&b, 50);
+	rise = column_at(&b, 70);
+	column_at(&b, 5);
+	assert_int_equal(line_of(&b, " events"), y);
+	for (int x = 0; x < 100; x++) {
+		wchar_t ch = b.canvas.cells[y * 100 + x].ch[0];
+		bool mark = ch == L'│';
+
+		if (x > from && x < to)
+			assert_true(ch == L'T' || mark);
+		if (x < from - 1 || (x > to + 1 && x != rise && x > 20))
+			assert_true(ch != L'T');
+	}
+	assert_int_equal(b.canvas.cells[y * 100 + rise].ch[0], L'T'); /* where it rose, and only there */
+	assert_int_equal(b.canvas.cells[y * 100 + rise].style, STYLE_WARN);
+	assert_true(count_in(&b, 22, L'T') > 5); /* on the strip, too */
+	column_at(&b, 35);
+	assert_shows(&b, "throttled: cpu ");
+	assert_int_equal(style_of(&b, y, "throttled: cpu"), STYLE_WARN);
+	column_at(&b, 45);
+	assert_shows(&b, "throttled: gpu ");
+	column_at(&b, 60);
+	assert_hides(&b, "throttled:");
+	column_at(&b, 71);
+	assert_shows(&b, "throttled: over-current 1 ");
+	column_at(&b, 75);
+	assert_hides(&b, "throttled:");
+	stop(&b);
+}
+
+static void all_that_is_throttled_is_named_once(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b, 60, 24, false, CHARSET_ASCII);
+	add_throttles(&b.fake);
+	fake_add(&b.fake, "cpu-balanced", CHANNEL_THROTTLE, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
+	fake_add(&b.fake, "thermal-cpufreq-2", CHANNEL_THROTTLE, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
+	fake_add(&b.fake, "-alert", CHANNEL_THROTTLE, 9, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
+	again(&b);
+	ui_seek(b.ui, &b.scene, 35 * NS_PER_S);
+	draw(&b);
+	assert_shows(&b, "throttled: cpu, cpu2 ");
+	fake_add(&b.fake, "hot-surface-alert", CHANNEL_THROTTLE, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
+	again(&b);
+	ui_seek(b.ui, &b.scene, 35 * NS_PER_S);
+	draw(&b);
+	assert_shows(&b, "throttled: cpu, cpu2~");
+	stop(&b);
+}
+
+static void the_line_is_there_before_it_is_needed(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	/* Nothing could be throttled: the charts have its room. */
+	start(&b, 80, 24, true, CHARSET_BRAILLE);
+	assert_int_equal(line_of(&b, " events"), -1);
+	/* It could, and was not yet. */
+	b.fake.last_ns = FAKE_START + 20 * NS_PER_S;
+	b.scene.now_ns = b.fake.last_ns;
+	add_throttles(&b.fake);
+	again(&b);
+	assert_int_equal(line_of(&b, " events"), 22);
+	assert_int_equal(count_in(&b, 22, L'T'), 0);
+	b.fake.last_ns = FAKE_START + 35 * NS_PER_S;
+	b.scene.now_ns = b.fake.last_ns;
+	draw(&b);
+	assert_int_equal(line_of(&b, " throttled: cpu"), 22);
+	/* What has no value cannot tell. */
+	for (size_t i = 0; i < b.fake.about.n_channels; i++)
+		if (b.fake.channels[i].family == FAMILY_HEAT && b.fake.channels[i].unit == UNIT_NONE)
+			snprintf(b.fake.channels[i].missing, 8, "gone");
+	again(&b);
+	assert_int_equal(line_of(&b, " events"), -1);
+	stop(&b);
+}
+
+static void holes_are_events(void **state)
+{
+	struct bench b;
+	int at;
+
+	(void)state;
+	start(&b, 100, 24, false, CHARSET_BRAILLE);
+	assert_int_equal(line_of(&b, " events"), -1);
+	b.fake.gaps[0] = (struct gap) {TIER_FAST, GAP_LATE, FAKE_START + 20 * NS_PER_S,
+				       FAKE_START + 21 * NS_PER_S, 1000};
+	b.fake.gaps[1] = (struct gap) {TIER_FAST, GAP_LATE, FAKE_START + 60 * NS_PER_S,
+				       FAKE_START + 60 * NS_PER_S + 2 * NS_PER_MS, 1};
+	b.fake.n_gaps = 2;
+	again(&b);
+	assert_int_equal(line_of(&b, " events"), 20);
+	at = column_at(&b, 20);
+	column_at(&b, 5);
+	assert_int_equal(b.canvas.cells[20 * 100 + at].ch[0], L'!');
+	assert_int_equal(count_in(&b, 20, L'!'), 1); /* a tick that is late is nothing from afar */
+	column_at(&b, 60);
+	for (int i = 0; i < 12; i++)
+		press(&b, '+', 0);
+	assert_true(count_in(&b, 20, L'!') >= 1); /* near by it is */
+	stop(&b);
+}
+
+static void values_near_limits_stand_out(void **state)
+{
+	struct bench b;
+	struct channel *zone, *current;
+
+	(void)state;
+	start(&b, 120, 60, false, CHARSET_BRAILLE);
+	assert_int_equal(style_of(&b, line_of(&b, " Hottest"), " C"), STYLE_DIM);
+	zone = find(&b, CHANNEL_TEMPERATURE, 1);
+	current = find(&b, CHANNEL_RAIL_CURRENT, 0);
+	zone->warn = 10;
+	current->warn = 10;
+	current->crit = 20;
+	again(&b);
+	assert_non_null(strstr(line(&b, line_of(&b, "   GPU_SOC")), "W !"));
+	assert_int_equal(style_of(&b, line_of(&b, "   GPU_SOC"), "W !"), STYLE_ALERT);
+	assert_null(strstr(line(&b, line_of(&b, "   CPU_CV")), "W !"));
+	assert_null(strstr(line(&b, line_of(&b, " Hottest")), "C !")); /* near is not passed */
+	assert_int_equal(b.canvas.cells[line_of(&b, " Hottest") * 120 + 24].style, STYLE_WARN);
+	zone->crit = 11;
+	again(&b);
+	assert_non_null(strstr(line(&b, line_of(&b, " Hottest")), "C !"));
+	/* A limit of 0 is none. */
+	zone->warn = zone->crit = 0;
+	again(&b);
+	assert_null(strstr(line(&b, line_of(&b, " Hottest")), "C !"));
+	/* What is far from its limit looks as ever. */
+	zone->warn = 300;
+	zone->crit = 400;
+	again(&b);
+	assert_int_equal(b.canvas.cells[line_of(&b, " Hottest") * 120 + 24].style, STYLE_STRONG);
+	stop(&b);
+}
+
+static void rows_stand_in_sections(void **state)
+{
+	static const char *const order[] = {" GPU ",        " Power",
+					    "   GPU_SOC",   " Hottest",
+					    " CPU cores",   "   cpu0",
+					    "   Load",      " Clocks",
+					    "   GPU clock", " Engines",
+					    "   NVDEC ",    "   NVDEC clock",
+					    " Heat",        "   cpu ",
+					    "   Fan",       " Memory",
+					    "   zram",      " Throttling and limits",
+					    "   cpu  ",     " Energy, voltages, currents",
+					    "   Energy",    "   GPU_SOC",
+					    " Sampling",    "   ina3221.rate"};
+	struct bench b;
+	struct channel *ch;
+	int y = 0;
+
+	(void)state;
+	start(&b, 120, 90, true, CHARSET_BRAILLE);
+	ch = fake_add(&b.fake, "ina3221.rate", CHANNEL_OTHER, 0, TIER_SLOW, UNIT_NONE, FAMILY_POWER);
+	snprintf(ch->name, sizeof(ch->name), "ina3221.rate.2");
+	fake_add(&b.fake, "Energy", CHANNEL_OTHER, 0, TIER_SLOW, UNIT_JOULE, FAMILY_POWER);
+	add_throttles(&b.fake);
+	fake_add(&b.fake, "zram", CHANNEL_OTHER, 0, TIER_SLOW, UNIT_KB, FAMILY_MEMORY);
+	fake_add(&b.fake, "Load", CHANNEL_OTHER, 0, TIER_SLOW, UNIT_NONE, FAMILY_CPU);
+	fake_add(&b.fake, "NVDEC", CHANNEL_ENGINE_FREQ, 0, TIER_SLOW, UNIT_HZ, FAMILY_OTHER);
+	fake_add(&b.fake, "NVDEC", CHANNEL_ENGINE_UTIL, 0, TIER_SLOW, UNIT_PERCENT, FAMILY_OTHER);
+	again(&b);
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		while (y < 90 && strncmp(line(&b, y), order[i], strlen(order[i])) != 0)
+			y++;
+		if (y == 90)
+			fail_msg("\"%s\" is not in its place in\n%s", order[i], b.text);
+	}
+	stop(&b);
+	/* A trace of others with nothing but details needs no headings. */
+	start(&b, 120, 40, true, CHARSET_BRAILLE);
+	b.fake.about.n_channels = 0;
+	fake_add(&b.fake, "cpu0", CHANNEL_CORE_UTIL, 0, TIER_FAST, UNIT_PERCENT, FAMILY_CPU);
+	again(&b);
+	assert_int_equal(line_of(&b, " cpu0"), 2);
+	stop(&b);
+}
+
+static void a_sleeping_unit_says_so(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b, 80, 24, false, CHARSET_BRAILLE);
+	snprintf(b.fake.channels[0].name, sizeof(b.fake.channels[0].name), "gpu.util");
+	snprintf(fake_add(&b.fake, "GPU gated", CHANNEL_GATED, 0, TIER_SLOW, UNIT_NONE, FAMILY_GPU)->name, 48,
+		 "gpu.gated");
+	again(&b);
+	assert_int_equal(line_of(&b, " GPU off"), -1);
+	b.fake.gated = 1;
+	again(&b);
+	assert_int_equal(line_of(&b, " GPU off"), 2);
+	stop(&b);
+}
+
+static void notes_stand_where_there_is_room(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b, 120, 40, true, CHARSET_BRAILLE);
+	snprintf(b.fake.channels[0].note, sizeof(b.fake.channels[0].note), "moving average of 284 ms");
+	snprintf(b.fake.channels[1].note, sizeof(b.fake.channels[1].note), "not validated: nobody did");
+	snprintf(find(&b, CHANNEL_RAM_USED, 0)->note, sizeof(b.fake.channels[0].note),
+		 "so long a clause that it would run into the scale");
+	draw(&b);
+	assert_int_equal(line_of(&b, " moving average of 284 ms"), 3);
+	assert_shows(&b, " not validated ");
+	assert_hides(&b, "so long");
+	stop(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(throttling_stands_on_the_time_line),
+		cmocka_unit_test(all_that_is_throttled_is_named_once),
+		cmocka_unit_test(the_line_is_there_before_it_is_needed),
+		cmocka_unit_test(holes_are_events),
+		cmocka_unit_test(values_near_limits_stand_out),
+		cmocka_unit_test(rows_stand_in_sections),
+		cmocka_unit_test(a_sleeping_unit_says_so),
+		cmocka_unit_test(notes_stand_where_there_is_room),
+	};
+
+	if (!setlocale(LC_ALL, "C.UTF-8"))
+		return 77;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

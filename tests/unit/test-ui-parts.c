@@ -1,0 +1,491 @@
+/* Layout, viewport, numbers, places in time, the keys table. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ui/goto.h"
+#include "ui/keys.h"
+#include "ui/layout.h"
+#include "ui/quantity.h"
+#include "ui/viewport.h"
+#include "ui-fake.h"
+
+/* ---- layout ---- */
+
+static void paint(unsigned char *map, int w, int h, const struct rect *r)
+{
+	assert_true(r->w >= 0 && r->h >= 0);
+	if (!r->w || !r->h)
+		return;
+	assert_true(r->x >= 0 && r->y >= 0 && r->x + r->w <= w && r->y + r->h <= h);
+	for (int y = r->y; y < r->y + r->h; y++)
+		for (int x = r->x; x < r->x + r->w; x++) {
+			assert_int_equal(map[y * 250 + x], 0);
+			map[y * 250 + x] = 1;
+		}
+}
+
+static void nothing_overlaps_at_any_size(void **state)
+{
+	static unsigned char map[250 * 80];
+
+	(void)state;
+	for (int w = 0; w <= 250; w++)
+		for (int h = 0; h <= 80; h++)
+			for (int flags = 0; flags < 8; flags++) {
+				struct layout_wish wish = {w, h, flags & 1, flags & 2, flags & 4};
+				struct layout l = layout_screen(&wish);
+
+				assert_int_equal(l.small, w < 20 || h < 5);
+				memset(map, 0, sizeof(map));
+				paint(map, w, h, &l.header);
+				paint(map, w, h, &l.alarm);
+				paint(map, w, h, &l.axis);
+				paint(map, w, h, &l.events);
+				paint(map, w, h, &l.strip);
+				paint(map, w, h, &l.bar);
+				paint(map, w, h, &l.name);
+				paint(map, w, h, &l.value);
+				paint(map, w, h, &l.stats);
+				paint(map, w, h, &l.chart);
+				if (l.small)
+					continue;
+				assert_true(l.body.h >= 4 && l.chart.w >= 4);
+				assert_true(l.name.w >= 5 && l.value.w >= 7);
+			}
+}
+
+static void the_summary_fits_80x24(void **state)
+{
+	struct layout_wish wish = {80, 24, true, true, true};
+	struct layout l = layout_screen(&wish);
+
+	(void)state;
+	assert_true(l.body.h >= 5 + 8 + 1); /* even with eight rails, a notice, events and the strip */
+	assert_true(l.header.h && l.axis.h && l.bar.h && l.strip.h == 2 && l.events.h && l.stats.w);
+}
+
+/* Events give way before the summary does: ten rows, as an AGX Orin has. */
+static void events_leave_before_the_summary(void **state)
+{
+	(void)state;
+	for (int h = 5; h <= 80; h++)
+		for (int flags = 0; flags < 4; flags++) {
+			struct layout_wish wish = {80, h, flags & 1, flags & 2, true};
+			struct layout l = layout_screen(&wish);
+
+			assert_true(!l.events.h || l.body.h >= 10);
+			assert_true(l.events.h || l.body.h <= 10);
+		}
+}
+
+static void rows_grow_by_rank(void **state)
+{
+	unsigned char rank[40], height[40];
+	int total;
+
+	(void)state;
+	for (int lines = 1; lines < 200; lines++)
+		for (int n = 0; n < 40; n++) {
+			total = 0;
+			for (int i = 0; i < n; i++)
+				rank[i] = (unsigned char)(i < 5 ? RANK_MAIN : i < 9 ? RANK_PART : RANK_REST);
+			layout_rows(rank, n, lines, height);
+			for (int i = 0; i < n; i++) {
+				assert_in_range(height[i], 1, 8);
+				if (i && rank[i] >= rank[i - 1])
+					assert_true(height[i] <= height[i - 1]);
+				if (i < 10)
+					total += height[i];
+			}
+			if (lines >= 10)
+				assert_true(total <= lines);
+		}
+}
+
+/* ---- viewport ---- */
+
+static const struct extent minute = {true, FAKE_START, FAKE_START + 60 * NS_PER_S};
+
+static void assert_sane(const struct viewport *v, const struct extent *e)
+{
+	int64_t first = viewport_first(v);
+
+	assert_in_range(v->zoom, ZOOM_MIN, ZOOM_MAX);
+	if (!e->any)
+		return;
+	assert_true(v->head_ns >= e->first_ns && v->head_ns <= e->last_ns);
+	assert_true(v->right_ns >= v->head_ns && v->right_ns <= e->last_ns);
+	assert_true(viewport_cell(v, v->head_ns) >= 0); /* the playhead can be seen */
+	assert_int_equal((first + v->columns) % v->per_cell, 0);
+}
+
+static void a_trace_is_shown_whole(void **state)
+{
+	struct viewport v = {0};
+
+	(void)state;
+	viewport_reset(&v, false);
+	for (v.per_cell = 1; v.per_cell <= 2; v.per_cell++)
+		for (v.columns = 2 * v.per_cell; v.columns < 400; v.columns += v.per_cell) {
+			viewport_settle(&v, &minute, 0);
+			assert_sane(&v, &minute);
+			assert_true(v.head_ns == minute.last_ns && !v.playing);
+			assert_true(viewport_cell(&v, minute.first_ns) >= 0);
+			/* One step closer would not show it all. */
+			assert_true((minute.last_ns >> (v.zoom - 1)) - (minute.first_ns >> (v.zoom - 1)) >=
+				    v.columns - (v.per_cell - 1));
+		}
+}
+
+static void anything_keeps_the_playhead_in_view(void **state)
+{
+	struct extent e = minute;
+	uint64_t x = 88172645463325252u;
+
+	(void)state;
+	for (int run = 0; run < 40; run++) {
+		struct viewport v = {.per_cell = 1 + run % 2, .columns = 4 + run * 2};
+		int64_t now = minute.last_ns;
+
+		viewport_reset(&v, run % 4 < 2);
+		e = minute;
+		for (int i = 0; i < 1000; i++) {
+			x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+			now += (int64_t)(x % 50) * NS_PER_MS;
+			if (v.live)
+				e.last_ns = now;
+			switch (x / 64 % 8) {
+			case 0:
+				viewport_zoom(&v, &e, now, x & 1 ? 1 : -1);
+				break;
+			case 1:
+				viewport_pan(&v, &e, now, (int)(x % 200) - 100);
+				break;
+			case 2:
+				viewport_jump(&v, &e, now, e.first_ns + (int64_t)(x % 70) * NS_PER_S);
+				break;
+			case 3:
+				viewport_space(&v, &e, now);
+				break;
+			case 4:
+				viewport_speed(&v, &e, now, x & 1 ? 1 : -1);
+				break;
+			case 5:
+				viewport_now(&v, &e, now);
+				break;
+			case 6:
+				v.columns = v.per_cell * (int)(1 + x % 300);
+				break;
+			default:
+				break;
+			}
+			viewport_settle(&v, &e, now);
+			assert_sane(&v, &e);
+			assert_true(!v.live || !v.playing);
+		}
+	}
+}
+
+static void panning_and_zooming_come_back(void **state)
+{
+	struct viewport v = {.per_cell = 2, .columns = 100};
+	int64_t head;
+
+	(void)state;
+	viewport_reset(&v, false);
+	viewport_jump(&v, &minute, 0, FAKE_START + 30 * NS_PER_S);
+	for (int i = 0; i < 5; i++)
+		viewport_zoom(&v, &minute, 0, 1);
+	head = v.head_ns;
+	viewport_pan(&v, &minute, 0, -12);
+	assert_true(v.head_ns == head - (INT64_C(12) << v.zoom));
+	viewport_pan(&v, &minute, 0, 12);
+	assert_true(v.head_ns == head);
+	for (int i = 0; i < 5; i++)
+		viewport_zoom(&v, &minute, 0, -1);
+	assert_true(v.fit && v.head_ns == head);
+	viewport_zoom(&v, &minute, 0, -1);
+	assert_true(v.fit);
+}
+
+static void playing_is_at_the_speed_it_says(void **state)
+{
+	struct viewport v = {.per_cell = 1, .columns = 100};
+
+	(void)state;
+	viewport_reset(&v, false);
+	viewport_space(&v, &minute, 0); /* at the end: from the start */
+	assert_true(v.playing && v.head_ns == minute.first_ns);
+	viewport_settle(&v, &minute, 2 * NS_PER_S);
+	assert_true(v.head_ns == minute.first_ns + 2 * NS_PER_S);
+	viewport_speed(&v, &minute, 2 * NS_PER_S, 2);
+	viewport_settle(&v, &minute, 3 * NS_PER_S);
+	assert_true(v.head_ns == minute.first_ns + 6 * NS_PER_S);
+	viewport_settle(&v, &minute, 1000 * NS_PER_S);
+	assert_true(!v.playing && v.head_ns == minute.last_ns);
+	for (int i = 0; i < 20; i++)
+		viewport_speed(&v, &minute, 0, 1);
+	assert_int_equal(v.speed, SPEED_FASTEST);
+	for (int i = 0; i < 20; i++)
+		viewport_speed(&v, &minute, 0, -1);
+	assert_int_equal(v.speed, SPEED_SLOWEST);
+}
+
+static void a_paused_view_stands_still(void **state)
+{
+	struct viewport v = {.per_cell = 2, .columns = 100};
+	struct extent e = minute;
+	int64_t first;
+
+	(void)state;
+	viewport_reset(&v, true);
+	viewport_space(&v, &e, e.last_ns);
+	assert_false(v.follow);
+	first = viewport_first(&v);
+	e.last_ns += 10 * NS_PER_S;
+	viewport_settle(&v, &e, e.last_ns);
+	assert_true(viewport_first(&v) == first && v.head_ns == minute.last_ns);
+	viewport_pan(&v, &e, e.last_ns, 100000); /* past the end: it is now again */
+	assert_true(v.follow && v.head_ns == e.last_ns);
+	/* Nothing came for seconds: the emptiness shows. */
+	viewport_settle(&v, &e, e.last_ns + 5 * NS_PER_S);
+	assert_true(v.right_ns > e.last_ns + 4 * NS_PER_S);
+}
+
+/* ---- numbers ---- */
+
+static void assert_quantity(enum unit u, double v, int width, const char *expected)
+{
+	char text[QUANTITY_TEXT];
+
+	quantity_text(text, u, v, width);
+	assert_string_equal(text, expected);
+}
+
+static void numbers_fit(void **state)
+{
+	static const double odd[] = {0,    -0.0,  1,      99.95,    1e6,       -1e6,
+				     1e15, 1e300, -1e300, INFINITY, -INFINITY, NAN};
+
+	(void)state;
+	assert_quantity(UNIT_PERCENT, 97.34, 5, "97.3");
+	assert_quantity(UNIT_PERCENT, 100, 5, "100.0");
+	assert_quantity(UNIT_PERCENT, 100, 4, "100");
+	assert_quantity(UNIT_PERCENT, -0.001, 5, "0.0");
+	assert_quantity(UNIT_MILLIWATT, 17240, 5, "17.2");
+	assert_quantity(UNIT_KB, 22439526, 5, "21.4");
+	assert_quantity(UNIT_HZ, 1300500000, 5, "1300");
+	assert_quantity(UNIT_MILLIVOLT, 19944, 5, "19.94");
+	assert_quantity(UNIT_CELSIUS, NAN, 5, "--");
+	assert_quantity(UNIT_NONE, 42, 5, "42");
+	for (int u = 0; u < QUANTITY_UNITS; u++)
+		for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
+			for (int w = 3; w < 8; w++) {
+				char text[QUANTITY_TEXT];
+
+				quantity_text(text, (enum unit)u, odd[i], w);
+				assert_in_range(strlen(text), 1, w);
+			}
+}
+
+static void units_fit_the_signal(void **state)
+{
+	struct channel ch = {.kind = CHANNEL_OTHER, .unit = UNIT_KB, .hi = NAN};
+	char text[QUANTITY_TEXT];
+
+	(void)state;
+	/* 4 MiB is not 0.0 GiB; RAM is GiB even where nobody says how much there is. */
+	assert_int_equal(quantity_of(&ch, 4096), QUANTITY_MIB);
+	quantity_text(text, QUANTITY_MIB, 4096, 5);
+	assert_string_equal(text, "4.0");
+	assert_string_equal(quantity_unit(QUANTITY_MIB), "MiB");
+	ch.hi = 8e6;
+	assert_int_equal(quantity_of(&ch, 4096), UNIT_KB);
+	ch.hi = NAN;
+	ch.kind = CHANNEL_RAM_USED;
+	assert_int_equal(quantity_of(&ch, 4096), UNIT_KB);
+	/* What only ever grows runs out of room. */
+	ch = (struct channel) {.kind = CHANNEL_OTHER, .unit = UNIT_JOULE, .hi = NAN};
+	assert_int_equal(quantity_of(&ch, 99999.4), UNIT_JOULE);
+	assert_int_equal(quantity_of(&ch, 99999.6), QUANTITY_KJ);
+	quantity_text(text, QUANTITY_KJ, 123456, 5);
+	assert_string_equal(text, "123");
+	assert_string_equal(quantity_unit(QUANTITY_KJ), "kJ");
+	assert_int_equal(quantity_of(&ch, NAN), UNIT_JOULE);
+}
+
+static void times_and_sizes_read_well(void **state)
+{
+	char text[QUANTITY_TEXT];
+
+	(void)state;
+	quantity_clock(text, 12345 * NS_PER_MS, NS_PER_MS);
+	assert_string_equal(text, "12.345");
+	quantity_clock(text, 83400 * NS_PER_MS, NS_PER_S / 10);
+	assert_string_equal(text, "1:23.4");
+	quantity_clock(text, 7267 * NS_PER_S, 0);
+	assert_string_equal(text, "2:01:07");
+	quantity_clock(text, -2100 * NS_PER_MS, NS_PER_S / 10);
+	assert_string_equal(text, "-2.1");
+	quantity_clock(text, INT64_MIN, 1);
+	quantity_clock(text, INT64_MAX, 1);
+	assert_true(strlen(text) < QUANTITY_TEXT);
+	quantity_bytes(text, 0);
+	assert_string_equal(text, "0 kB");
+	quantity_bytes(text, 81400000);
+	assert_string_equal(text, "81 MB");
+	quantity_bytes(text, 1234567890);
+	assert_string_equal(text, "1.2 GB");
+	quantity_bytes(text, UINT64_MAX);
+	assert_true(strlen(text) < 12);
+}
+
+static void scales_end_on_round_numbers_and_do_not_flutter(void **state)
+{
+	struct channel power = {.unit = UNIT_MILLIWATT, .lo = NAN, .hi = NAN};
+	struct channel heat = {.unit = UNIT_CELSIUS, .lo = NAN, .hi = NAN};
+	struct channel ram = {.unit = UNIT_KB, .lo = 0, .hi = 1000};
+	struct scale s = {0, 0, false};
+
+	(void)state;
+	scale_fit(&s, &power, 3000, 32100);
+	assert_true(s.lo == 0 && s.hi == 40000);
+	scale_fit(&s, &power, 3000, 27000);
+	assert_true(s.hi == 40000); /* more than half is used: it stays */
+	scale_fit(&s, &power, NAN, NAN);
+	assert_true(s.hi == 40000);
+	scale_fit(&s, &power, 3000, 11000);
+	assert_true(s.hi == 20000);
+	scale_fit(&s, &power, -7000, 41000);
+	assert_true(s.lo == -8000 && s.hi == 50000);
+	s = (struct scale) {0, 0, false};
+	scale_fit(&s, &heat, 44, 57);
+	assert_true(s.lo == 20 && s.hi == 60);
+	scale_fit(&s, &heat, 44, 61);
+	assert_true(s.hi == 80);
+	scale_fit(&s, &heat, 44, 58);
+	assert_true(s.hi == 80);
+	scale_fit(&s, &heat, -15, 58);
+	assert_true(s.lo == -40);
+	s = (struct scale) {0, 0, false};
+	scale_fit(&s, &ram, 1, 5000);
+	assert_true(s.lo == 0 && s.hi == 1000);
+	scale_fit(&s, &power, -INFINITY, INFINITY);
+	assert_true(s.lo < s.hi);
+}
+
+/* ---- places ---- */
+
+static void places_have_many_names(void **state)
+{
+	static struct fake f;
+	struct extent e;
+	int64_t t, head = FAKE_START + 20 * NS_PER_S;
+	static const struct {
+		const char *text;
+		int64_t ms; /* -1: not understood */
+	} cases[] = {{"12.5", 12500},  {"1:23", 83000}, {"2m", 120000}, {"50%", 50000},  {"0%", 0},
+		     {"100%", 100000}, {"m2", 31000},   {"M1", 30000},  {"m9", -1},      {"m", -1},
+		     {"m-1", -1},      {"end", 100000}, {"start", 0},   {"+10s", 30000}, {"-5", 15000},
+		     {"101%", -1},     {"nan%", -1},    {"%", -1},      {"", -1},        {"x", -1},
+		     {"+", -1},        {"--5", -1},     {"+-5", -1}};
+
+	(void)state;
+	fake_init(&f, 100 * NS_PER_S);
+	for (int i = 0; i < 40; i++)
+		fake_mark(&f, FAKE_START + (30 + i) * NS_PER_S);
+	e = (struct extent) {true, f.first_ns, f.last_ns};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		bool ok = goto_parse(cases[i].text, &f.timeline, &e, head, &t);
+
+		if (!strcmp(cases[i].text, "m9"))
+			assert_true(ok); /* forty marks: m9 is one of them */
+		else if (ok != (cases[i].ms >= 0) || (ok && t != FAKE_START + cases[i].ms * NS_PER_MS))
+			fail_msg("\"%s\" gives %d, %lld ms", cases[i].text, ok,
+				 (long long)(t - FAKE_START) / NS_PER_MS);
+	}
+	/* Beyond one block of marks. */
+	assert_true(goto_parse("m40", &f.timeline, &e, head, &t) && t == FAKE_START + 69 * NS_PER_S);
+	assert_false(goto_parse("m41", &f.timeline, &e, head, &t));
+	assert_true(goto_mark(&f.timeline, &e, FAKE_START + 69 * NS_PER_S, -1, &t) &&
+		    t == FAKE_START + 68 * NS_PER_S);
+	assert_true(goto_mark(&f.timeline, &e, FAKE_START + 35 * NS_PER_S, 1, &t) &&
+		    t == FAKE_START + 36 * NS_PER_S);
+	assert_false(goto_mark(&f.timeline, &e, FAKE_START + 30 * NS_PER_S, -1, &t));
+	assert_false(goto_mark(&f.timeline, &e, FAKE_START + 69 * NS_PER_S, 1, &t));
+	/* Many at one instant end the search too. */
+	for (int i = 0; i < 40; i++)
+		f.marks[i].t_ns = head;
+	assert_false(goto_parse("m99", &f.timeline, &e, head, &t));
+}
+
+/* ---- keys ---- */
+
+static void every_key_has_one_meaning(void **state)
+{
+	const struct key_entry *a, *b;
+
+	(void)state;
+	for (size_t i = 0; (a = keys_entry(i)) != NULL; i++) {
+		assert_true(a->action != ACT_NONE && a->when && *a->shown && *a->what && a->keys[0].key);
+		for (size_t j = i + 1; (b = keys_entry(j)) != NULL; j++) {
+			assert_true(a->action != b->action);
+			for (int k = 0; k < 4 && a->keys[k].key && (a->when & b->when); k++)
+				for (int l = 0; l < 4 && b->keys[l].key; l++)
+					assert_false(a->keys[k].key == b->keys[l].key &&
+						     a->keys[k].mods == b->keys[l].mods);
+		}
+	}
+}
+
+static void modifiers_matter_where_they_must(void **state)
+{
+	struct event ev = {.kind = EVENT_KEY, .key = 's'};
+
+	(void)state;
+	assert_int_equal(keys_action(&ev, WHEN_NOW), ACT_MARK);
+	assert_int_equal(keys_action(&ev, WHEN_REPLAY), ACT_NONE); /* no marks in a saved trace */
+	ev.mods = MOD_ALT;
+	assert_int_equal(keys_action(&ev, WHEN_NOW), ACT_NONE);
+	ev = (struct event) {.kind = EVENT_KEY, .key = '+', .mods = MOD_SHIFT};
+	assert_int_equal(keys_action(&ev, WHEN_NOW), ACT_ZOOM_IN);
+	ev = (struct event) {.kind = EVENT_KEY, .key = 'C', .mods = MOD_CTRL};
+	assert_int_equal(keys_action(&ev, WHEN_HELP), ACT_QUIT);
+	ev = (struct event) {.kind = EVENT_KEY, .key = K_LEFT, .mods = MOD_SHIFT};
+	assert_int_equal(keys_action(&ev, WHEN_REPLAY), ACT_SCREEN_BACK);
+	ev = (struct event) {.kind = EVENT_MOUSE, .key = 'q'};
+	assert_int_equal(keys_action(&ev, WHEN_NOW), ACT_NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_overlaps_at_any_size),
+		cmocka_unit_test(the_summary_fits_80x24),
+		cmocka_unit_test(events_leave_before_the_summary),
+		cmocka_unit_test(rows_grow_by_rank),
+		cmocka_unit_test(a_trace_is_shown_whole),
+		cmocka_unit_test(anything_keeps_the_playhead_in_view),
+		cmocka_unit_test(panning_and_zooming_come_back),
+		cmocka_unit_test(playing_is_at_the_speed_it_says),
+		cmocka_unit_test(a_paused_view_stands_still),
+		cmocka_unit_test(numbers_fit),
+		cmocka_unit_test(units_fit_the_signal),
+		cmocka_unit_test(times_and_sizes_read_well),
+		cmocka_unit_test(scales_end_on_round_numbers_and_do_not_flutter),
+		cmocka_unit_test(places_have_many_names),
+		cmocka_unit_test(every_key_has_one_meaning),
+		cmocka_unit_test(modifiers_matter_where_they_must),
+	};
+
+	if (!setlocale(LC_ALL, "C.UTF-8"))
+		return 77;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

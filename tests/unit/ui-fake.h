@@ -1,0 +1,273 @@
+/* ui-fake: a made-up board with waveforms of a formula, as a timeline.
+ *
+ * What the screen asks is answered by adding up the samples anew each time: slow,
+ * and so simple that a test can trust it. */
+#ifndef TESTS_UI_FAKE_H
+#define TESTS_UI_FAKE_H
+
+#include "nvmtop/timeline.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FAKE_CHANNELS 64
+#define FAKE_START    (INT64_C(1000) * NS_PER_S)
+
+struct fake {
+	struct timeline timeline;
+	struct session about;
+	struct channel channels[FAKE_CHANNELS];
+	struct fact facts[8];
+	int64_t first_ns, last_ns;
+	struct mark marks[40];
+	size_t n_marks;
+	struct gap gaps[4];
+	size_t n_gaps;
+	/* One fast sample of channel 0 that leaps to 100 when everything else is 5. */
+	int64_t spike_ns;
+	int constant; /* every value is 5 but the spike */
+	double gated;
+	unsigned asked; /* calls of columns() */
+};
+
+static const int64_t fake_period[TIERS] = {1000000, 10000000, 100000000};
+
+static double fake_noise(size_t channel, int64_t tick)
+{
+	uint64_t x = (uint64_t)tick * 2654435761u + channel * 40503u + 12345u;
+
+	x ^= x >> 31;
+	x *= UINT64_C(0x9E3779B97F4A7C15);
+	x ^= x >> 29;
+	return (double)(x % 10000) / 10000;
+}
+
+static double fake_value(const struct fake *f, size_t i, int64_t t_ns)
+{
+	const struct channel *ch = &f->channels[i];
+	int64_t tick = t_ns / fake_period[ch->tier];
+	double s = (double)(t_ns - FAKE_START) / 1e9, noise = fake_noise(i, tick);
+	double busy = fmod(s, 9) < 6 ? 1 : 0.15, slow = 0.5 + 0.5 * sin(s / 7 + (double)i);
+
+	if (ch->missing[0])
+		return NAN;
+	if (f->constant)
+		return i == 0 && f->spike_ns && t_ns == f->spike_ns ? 100 : 5;
+	if (i == 0 && f->spike_ns && t_ns == f->spike_ns)
+		return 100;
+	switch (ch->kind) {
+	case CHANNEL_GPU_UTIL:
+		return round(1000 * (busy * (0.7 + 0.28 * slow) + 0.02 * noise)) / 10;
+	case CHANNEL_CPU_UTIL:
+	case CHANNEL_CORE_UTIL:
+		return 100 * (0.12 + 0.3 * slow * busy + 0.15 * noise);
+	case CHANNEL_EMC_UTIL:
+		return 100 * (0.35 + 0.4 * slow * busy + 0.04 * noise);
+	case CHANNEL_RAM_USED:
+		return (18 + 8 * slow) * 1048576;
+	case CHANNEL_POWER_TOTAL:
+		return 14000 + 24000 * busy * (0.6 + 0.4 * slow) + 900 * noise;
+	case CHANNEL_RAIL_POWER:
+		return (3000 + 14000 * busy * (0.6 + 0.4 * slow)) / (1 + ch->index) + 300 * noise;
+	case CHANNEL_RAIL_VOLTAGE:
+		return 5000 - 40 * busy - 20 * noise;
+	case CHANNEL_RAIL_CURRENT:
+		return (3000 + 14000 * busy) / (1 + ch->index) / 5;
+	case CHANNEL_TEMPERATURE:
+		return ch->index == 4 ? NAN : 52 + 9 * slow - ch->index + noise * 0.4;
+	case CHANNEL_HOTTEST:
+		return 62 + 9 * sin(s / 20) + noise * 0.4;
+	case CHANNEL_GPU_FREQ:
+	case CHANNEL_CPU_FREQ:
+		return busy > 0.5 ? 1.3005e9 : 3.06e8;
+	case CHANNEL_FAN:
+		return 2100 + round(60 * slow);
+	case CHANNEL_THROTTLE: /* ten seconds each, one after the other, from 30 s on */
+		return s >= 30 + 10 * ch->index && s < 40 + 10 * ch->index;
+	case CHANNEL_THROTTLE_COUNT: /* 7 from the start on, and one more at 70 s */
+		return s < 70 ? 7 : 8;
+	case CHANNEL_GATED:
+		return f->gated;
+	default:
+		return 100 * slow;
+	}
+}
+
+static int fake_gap(const struct fake *f, enum tier tier, int64_t t_ns)
+{
+	for (size_t i = 0; i < f->n_gaps; i++)
+		if (f->gaps[i].tier == tier && t_ns >= f->gaps[i].from_ns && t_ns < f->gaps[i].to_ns)
+			return 1;
+	return 0;
+}
+
+static const struct session *fake_session(struct timeline *t)
+{
+	return &((struct fake *)t)->about;
+}
+
+static bool fake_extent(struct timeline *t, int64_t *first_ns, int64_t *last_ns)
+{
+	struct fake *f = (struct fake *)t;
+
+	*first_ns = f->first_ns;
+	*last_ns = f->last_ns;
+	return f->first_ns <= f->last_ns;
+}
+
+static void fake_columns(struct timeline *t, size_t channel, int zoom, int64_t first, size_t n,
+			 struct bin *out)
+{
+	struct fake *f = (struct fake *)t;
+	enum tier tier = f->channels[channel].tier;
+	int64_t p = fake_period[tier];
+
+	f->asked++;
+	memset(out, 0, n * sizeof(*out));
+	for (size_t i = 0; i < n; i++) {
+		int64_t width = INT64_C(1) << zoom, from = (first + (int64_t)i) * width, to = from + width;
+		int64_t stride = p;
+
+		if (from < f->first_ns)
+			from = f->first_ns;
+		if (to > f->last_ns + 1)
+			to = f->last_ns + 1;
+		/* Far out a sample in ten does, or a frame takes a second. */
+		if (to - from > 400 * p)
+			stride = 10 * p;
+		for (int64_t at = (from + p - 1) / p * p; at < to; at += stride)
+			if (!fake_gap(f, tier, at))
+				bin_add(&out[i], fake_value(f, channel, at));
+		if (channel == 0 && f->spike_ns >= from && f->spike_ns < to)
+			bin_add(&out[i], fake_value(f, channel, f->spike_ns));
+	}
+}
+
+static double fake_read(struct timeline *t, size_t channel, int64_t t_ns, int64_t *at_ns)
+{
+	struct fake *f = (struct fake *)t;
+	int64_t p = fake_period[f->channels[channel].tier], at = t_ns < f->last_ns ? t_ns : f->last_ns;
+
+	at = at / p * p;
+	if (at_ns)
+		*at_ns = at;
+	return at < f->first_ns ? NAN : fake_value(f, channel, at);
+}
+
+static int64_t fake_step(struct timeline *t, enum tier tier, int64_t t_ns, int n)
+{
+	struct fake *f = (struct fake *)t;
+	int64_t p = fake_period[tier], at = n < 0 ? (t_ns + p - 1) / p * p + n * p : t_ns / p * p + n * p;
+
+	return at < f->first_ns ? f->first_ns : at > f->last_ns ? f->last_ns : at;
+}
+
+static size_t fake_marks(struct timeline *t, int64_t from, int64_t to, struct mark *out, size_t max)
+{
+	struct fake *f = (struct fake *)t;
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n_marks && n < max; i++)
+		if (f->marks[i].t_ns >= from && f->marks[i].t_ns < to)
+			out[n++] = f->marks[i];
+	return n;
+}
+
+static size_t fake_gaps(struct timeline *t, int64_t from, int64_t to, struct gap *out, size_t max)
+{
+	struct fake *f = (struct fake *)t;
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n_gaps && n < max; i++)
+		if (f->gaps[i].from_ns < to && f->gaps[i].to_ns > from)
+			out[n++] = f->gaps[i];
+	return n;
+}
+
+static const struct timeline_ops fake_ops = {fake_session, fake_extent, fake_columns, fake_read,
+					     fake_step,    fake_marks,  fake_gaps};
+
+static struct channel *fake_add(struct fake *f, const char *label, enum channel_kind kind, unsigned index,
+				enum tier tier, enum unit unit, enum family family)
+{
+	struct channel *ch = &f->channels[f->about.n_channels++];
+
+	memset(ch, 0, sizeof(*ch));
+	snprintf(ch->label, sizeof(ch->label), "%s", label);
+	snprintf(ch->name, sizeof(ch->name), "%s.%u.%u", label, (unsigned)kind, index);
+	ch->kind = kind;
+	ch->index = (uint16_t)index;
+	ch->tier = tier;
+	ch->column = (uint16_t)f->about.width[tier]++;
+	ch->unit = unit;
+	ch->family = family;
+	ch->lo = ch->hi = ch->warn = ch->crit = NAN;
+	if (unit == UNIT_PERCENT)
+		ch->lo = 0, ch->hi = 100;
+	if (unit == UNIT_KB)
+		ch->lo = 0, ch->hi = 64349208;
+	return ch;
+}
+
+static inline void fake_mark(struct fake *f, int64_t t_ns)
+{
+	struct mark *m = &f->marks[f->n_marks];
+
+	m->t_ns = t_ns;
+	m->id = ++f->n_marks;
+	m->label[0] = 0;
+}
+
+static void fake_fact(struct fake *f, const char *key, const char *value)
+{
+	struct fact *fact = &f->facts[f->about.n_facts++];
+
+	snprintf(fact->key, sizeof(fact->key), "%s", key);
+	snprintf(fact->value, sizeof(fact->value), "%s", value);
+}
+
+/* An AGX Orin that has been sampled for this long. */
+static void fake_init(struct fake *f, int64_t long_ns)
+{
+	static const char *const rails[] = {"GPU_SOC", "CPU_CV", "VIN_SYS_5V0", "VDDQ_VDD2_1V8AO"};
+	static const char *const zones[] = {"cpu", "gpu", "soc0", "soc1", "cv0", "tj", "tboard"};
+
+	memset(f, 0, sizeof(*f));
+	f->timeline.ops = &fake_ops;
+	f->first_ns = FAKE_START;
+	f->last_ns = FAKE_START + long_ns;
+	f->about.channels = f->channels;
+	f->about.facts = f->facts;
+	f->about.start.mono_ns = FAKE_START;
+	f->about.start.real_ns = INT64_C(1795185000) * NS_PER_S;
+	for (int t = 0; t < TIERS; t++)
+		f->about.hz[t] = 1e9 / (double)fake_period[t];
+	fake_fact(f, "title", "Jetson AGX Orin");
+	fake_fact(f, "release", "L4T 36.4.3");
+	fake_fact(f, "mode", "MODE_30W");
+	fake_add(f, "GPU", CHANNEL_GPU_UTIL, 0, TIER_FAST, UNIT_PERCENT, FAMILY_GPU);
+	fake_add(f, "CPU", CHANNEL_CPU_UTIL, 0, TIER_FAST, UNIT_PERCENT, FAMILY_CPU);
+	for (unsigned i = 0; i < 12; i++) {
+		char label[16];
+
+		snprintf(label, sizeof(label), "cpu%u", i);
+		fake_add(f, label, CHANNEL_CORE_UTIL, i, TIER_FAST, UNIT_PERCENT, FAMILY_CPU);
+	}
+	fake_add(f, "EMC", CHANNEL_EMC_UTIL, 0, TIER_FAST, UNIT_PERCENT, FAMILY_MEMORY);
+	fake_add(f, "RAM", CHANNEL_RAM_USED, 0, TIER_FAST, UNIT_KB, FAMILY_MEMORY);
+	for (unsigned i = 0; i < 4; i++) {
+		fake_add(f, rails[i], CHANNEL_RAIL_POWER, i, TIER_MEDIUM, UNIT_MILLIWATT, FAMILY_POWER);
+		fake_add(f, rails[i], CHANNEL_RAIL_VOLTAGE, i, TIER_MEDIUM, UNIT_MILLIVOLT, FAMILY_POWER);
+		fake_add(f, rails[i], CHANNEL_RAIL_CURRENT, i, TIER_MEDIUM, UNIT_MILLIAMPERE, FAMILY_POWER);
+	}
+	fake_add(f, "Power", CHANNEL_POWER_TOTAL, 0, TIER_MEDIUM, UNIT_MILLIWATT, FAMILY_POWER);
+	fake_add(f, "Hottest", CHANNEL_HOTTEST, 0, TIER_SLOW, UNIT_CELSIUS, FAMILY_HEAT);
+	for (unsigned i = 0; i < 7; i++)
+		fake_add(f, zones[i], CHANNEL_TEMPERATURE, i, TIER_SLOW, UNIT_CELSIUS, FAMILY_HEAT);
+	fake_add(f, "GPU clock", CHANNEL_GPU_FREQ, 0, TIER_MEDIUM, UNIT_HZ, FAMILY_GPU);
+	fake_add(f, "CPU clock", CHANNEL_CPU_FREQ, 0, TIER_MEDIUM, UNIT_HZ, FAMILY_CPU);
+	fake_add(f, "Fan", CHANNEL_FAN, 0, TIER_SLOW, UNIT_RPM, FAMILY_OTHER);
+}
+
+#endif
