@@ -15,7 +15,7 @@ bin_PROGRAMS += src/nvmtop
 src_nvmtop_SOURCES = %D%/main.c
 include src/cmd/local.mk
 src_nvmtop_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-src_nvmtop_LDADD = libui.a libterm.a libengine.a libsampler.a libhistory.a libtrace.a libboard.a libprobe.a libbase.a \
+src_nvmtop_LDADD = libui.la libterm.la libengine.la libsampler.la libhistory.la libtrace.la libboard.la libprobe.la libbase.la \
 	$(NCURSES_LIBS) $(TERMKEY_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS) $(LTLIBINTL)
 
 # the contracts

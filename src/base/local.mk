@@ -1,2 +1,2 @@
-noinst_LIBRARIES += libbase.a
-libbase_a_SOURCES = %D%/err.c %D%/num.c %D%/clock.c %D%/root.c %D%/channel.c %D%/bin.c
+noinst_LTLIBRARIES += libbase.la
+libbase_la_SOURCES = %D%/err.c %D%/num.c %D%/clock.c %D%/root.c %D%/channel.c %D%/bin.c

@@ -1,2 +1,2 @@
-noinst_LIBRARIES += libhistory.a
-libhistory_a_SOURCES = %D%/history.c %D%/pyramid.c %D%/pyramid.h
+noinst_LTLIBRARIES += libhistory.la
+libhistory_la_SOURCES = %D%/history.c %D%/pyramid.c %D%/pyramid.h

@@ -1,5 +1,5 @@
-noinst_LIBRARIES += libui.a
-libui_a_SOURCES = %D%/canvas.c %D%/spark.c %D%/spark.h %D%/quantity.c %D%/quantity.h %D%/layout.c %D%/layout.h \
+noinst_LTLIBRARIES += libui.la
+libui_la_SOURCES = %D%/canvas.c %D%/spark.c %D%/spark.h %D%/quantity.c %D%/quantity.h %D%/layout.c %D%/layout.h \
 	%D%/viewport.c %D%/viewport.h %D%/chart.c %D%/chart.h %D%/keys.c %D%/keys.h %D%/goto.c %D%/goto.h \
 	%D%/screen.h %D%/rows.c %D%/header.c %D%/axis.c %D%/events.c %D%/strip.c %D%/ui.c %D%/act.c \
 	%D%/view-overview.c %D%/view-help.c %D%/view-files.c

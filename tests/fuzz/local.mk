@@ -3,5 +3,5 @@ if FUZZING
 noinst_PROGRAMS += tests/fuzz/fuzz-trace
 tests_fuzz_fuzz_trace_SOURCES = %D%/fuzz-trace.c
 tests_fuzz_fuzz_trace_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_trace_LDADD = libtrace.a libbase.a $(ZLIB_LIBS) $(LTLIBINTL)
+tests_fuzz_fuzz_trace_LDADD = libtrace.la libbase.la $(ZLIB_LIBS) $(LTLIBINTL)
 endif

@@ -2,14 +2,14 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test-num tests/unit/test-err tests/unit/test-root tests/unit/test-bin
 tests_unit_test_num_SOURCES = %D%/test-num.c
 tests_unit_test_num_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_num_LDADD = libbase.a $(CMOCKA_LIBS) $(LTLIBINTL)
+tests_unit_test_num_LDADD = libbase.la $(CMOCKA_LIBS) $(LTLIBINTL)
 tests_unit_test_err_SOURCES = %D%/test-err.c
 tests_unit_test_err_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_err_LDADD = libbase.a $(CMOCKA_LIBS) $(LTLIBINTL)
+tests_unit_test_err_LDADD = libbase.la $(CMOCKA_LIBS) $(LTLIBINTL)
 tests_unit_test_root_SOURCES = %D%/test-root.c
 tests_unit_test_root_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_root_LDADD = libbase.a $(CMOCKA_LIBS) $(LTLIBINTL)
+tests_unit_test_root_LDADD = libbase.la $(CMOCKA_LIBS) $(LTLIBINTL)
 tests_unit_test_bin_SOURCES = %D%/test-bin.c
 tests_unit_test_bin_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_bin_LDADD = libbase.a $(CMOCKA_LIBS) $(LTLIBINTL)
+tests_unit_test_bin_LDADD = libbase.la $(CMOCKA_LIBS) $(LTLIBINTL)
 endif

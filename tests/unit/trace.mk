@@ -3,15 +3,15 @@ check_PROGRAMS += tests/unit/test-trace-round tests/unit/test-trace-damage tests
 	tests/unit/test-trace-recover
 tests_unit_test_trace_round_SOURCES = %D%/test-trace-round.c %D%/test-trace.h
 tests_unit_test_trace_round_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_trace_round_LDADD = libtrace.a libbase.a $(CMOCKA_LIBS) $(ZLIB_LIBS) $(LTLIBINTL)
+tests_unit_test_trace_round_LDADD = libtrace.la libbase.la $(CMOCKA_LIBS) $(ZLIB_LIBS) $(LTLIBINTL)
 tests_unit_test_trace_damage_SOURCES = %D%/test-trace-damage.c %D%/test-trace.h
 tests_unit_test_trace_damage_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_trace_damage_LDADD = libtrace.a libbase.a $(CMOCKA_LIBS) $(ZLIB_LIBS) $(LTLIBINTL)
+tests_unit_test_trace_damage_LDADD = libtrace.la libbase.la $(CMOCKA_LIBS) $(ZLIB_LIBS) $(LTLIBINTL)
 tests_unit_test_trace_writer_SOURCES = %D%/test-trace-writer.c %D%/test-trace.h
 tests_unit_test_trace_writer_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_trace_writer_LDADD = libtrace.a libbase.a $(CMOCKA_LIBS) $(ZLIB_LIBS) $(LTLIBINTL)
+tests_unit_test_trace_writer_LDADD = libtrace.la libbase.la $(CMOCKA_LIBS) $(ZLIB_LIBS) $(LTLIBINTL)
 tests_unit_test_trace_recover_SOURCES = %D%/test-trace-recover.c %D%/test-trace.h
 tests_unit_test_trace_recover_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_trace_recover_LDADD = libtrace.a libbase.a $(CMOCKA_LIBS) $(ZLIB_LIBS) $(LTLIBINTL)
+tests_unit_test_trace_recover_LDADD = libtrace.la libbase.la $(CMOCKA_LIBS) $(ZLIB_LIBS) $(LTLIBINTL)
 endif
 EXTRA_DIST += tests/traces/small.bin tests/traces/version-1.bin

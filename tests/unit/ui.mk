@@ -3,17 +3,17 @@ check_PROGRAMS += tests/unit/test-canvas tests/unit/test-spark tests/unit/test-u
 	tests/unit/test-ui-events
 tests_unit_test_canvas_SOURCES = %D%/test-canvas.c
 tests_unit_test_canvas_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_canvas_LDADD = libui.a libbase.a $(CMOCKA_LIBS) $(LTLIBINTL)
+tests_unit_test_canvas_LDADD = libui.la libbase.la $(CMOCKA_LIBS) $(LTLIBINTL)
 tests_unit_test_spark_SOURCES = %D%/test-spark.c %D%/ui-fake.h
 tests_unit_test_spark_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_spark_LDADD = libui.a libbase.a $(CMOCKA_LIBS) $(LTLIBINTL)
+tests_unit_test_spark_LDADD = libui.la libbase.la $(CMOCKA_LIBS) $(LTLIBINTL)
 tests_unit_test_ui_parts_SOURCES = %D%/test-ui-parts.c %D%/ui-fake.h
 tests_unit_test_ui_parts_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_ui_parts_LDADD = libui.a libbase.a $(CMOCKA_LIBS) $(LTLIBINTL)
+tests_unit_test_ui_parts_LDADD = libui.la libbase.la $(CMOCKA_LIBS) $(LTLIBINTL)
 tests_unit_test_ui_SOURCES = %D%/test-ui.c %D%/ui-bench.h %D%/ui-fake.h
 tests_unit_test_ui_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_ui_LDADD = libui.a libbase.a $(CMOCKA_LIBS) $(LTLIBINTL)
+tests_unit_test_ui_LDADD = libui.la libbase.la $(CMOCKA_LIBS) $(LTLIBINTL)
 tests_unit_test_ui_events_SOURCES = %D%/test-ui-events.c %D%/ui-bench.h %D%/ui-fake.h
 tests_unit_test_ui_events_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_ui_events_LDADD = libui.a libbase.a $(CMOCKA_LIBS) $(LTLIBINTL)
+tests_unit_test_ui_events_LDADD = libui.la libbase.la $(CMOCKA_LIBS) $(LTLIBINTL)
 endif
