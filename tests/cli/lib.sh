@@ -19,6 +19,9 @@ measures() {
     exit 0
 }
 
+# A shell cannot undo that its parent ignores SIGHUP, as nohup does.
+hup_ignored() { test $((0x$(sed -n 's/^SigIgn:[[:space:]]*0*\([0-9a-f]\)/\1/p' /proc/self/status) & 1)) = 1; }
+
 nvmtop() { $EMU "$NVMTOP" "$@"; }
 
 n=0
