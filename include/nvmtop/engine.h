@@ -11,9 +11,22 @@
 
 struct engine;
 
+/* Adds what nvmtop itself costs and misses to the rig, as channels of the slow
+ * tier: "nvmtop.cpu" in percent of one core, "nvmtop.late" (ticks skipped) and
+ * "nvmtop.lost" (rows dropped) so far, over all tiers.  Before engine_new(). */
+int engine_own_channels(struct rig *rig, struct err *e);
+
+/* How the kernel would schedule the sampling threads of this process: 0 when it
+ * grants SCHED_FIFO, or the errno with which it refuses.  Changes nothing. */
+int engine_realtime_refused(void);
+
 /* hz: 0.1 .. 10000 each.  Takes the rig over, also on error (NULL). */
 struct engine *engine_new(struct rig *rig, const double hz[TIERS], struct err *e);
 int engine_start(struct engine *g, struct err *e);
+
+/* Before engine_start(): sample at niceness nice (-20 .. 19) and do not ask for
+ * SCHED_FIFO.  -1 when the kernel does not permit it. */
+int engine_set_nice(struct engine *g, int nice, struct err *e);
 
 /* Warm: every tier has a row, and each CPU figure has its window behind it.
  * Waits at most timeout_ms (-1: for ever); true when warm. */
@@ -33,6 +46,9 @@ int engine_detach(struct engine *g, struct sink *s, struct err *e);
 /* Drop a sync mark at t_ns (normally clock_now_ns() at the key press); returns
  * its id: 1, 2, 3, ... */
 uint64_t engine_mark(struct engine *g, int64_t t_ns, const char *label);
+
+/* Count rows that a sink could not keep, for "nvmtop.lost". */
+void engine_add_lost(struct engine *g, uint64_t rows);
 
 struct engine_stats {
 	uint64_t rows[TIERS];

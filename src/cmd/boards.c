@@ -11,9 +11,9 @@ static void print_facts(const struct rig *rig)
 {
 	static const struct {
 		const char *key, *title;
-	} shown[] = {{"model", N_("model")},     {"module", N_("module")}, {"soc", N_("chip")},
-		     {"release", N_("release")}, {"jetpack", "JetPack"},   {"kernel", N_("kernel")},
-		     {"mode", N_("power mode")}, {"notice", N_("note")}};
+	} shown[] = {{"model", N_("model")},     {"module", N_("module")},     {"soc", N_("chip")},
+		     {"release", N_("release")}, {"jetpack", "JetPack"},       {"kernel", N_("kernel")},
+		     {"mode", N_("power mode")}, {"priority", N_("priority")}, {"notice", N_("note")}};
 
 	for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
 		const char *value = fact_get(rig->facts, rig->n_facts, shown[i].key);
@@ -119,6 +119,7 @@ int cmd_boards(const struct options *o)
 	struct root *root;
 	struct board *board;
 	char why[256];
+	int status = 0;
 	struct err e;
 
 	struct rig *rig = open_rig(o, &root, &board, why, sizeof why, &e);
@@ -126,6 +127,11 @@ int cmd_boards(const struct options *o)
 		return complain(&e);
 	if (o->paths) {
 		board_paths(board, print_path, NULL);
+		goto out;
+	}
+	/* Of a tree that somebody sent in it says nothing. */
+	if (root_is_live(root) && describe_priority(o, rig, &e) < 0) {
+		status = complain(&e);
 		goto out;
 	}
 	printf(_("This is %s (%s): %s.\n"), board_title(board), board_name(board), why);
@@ -138,5 +144,5 @@ out:
 	rig_free(rig);
 	board_free(board);
 	root_close(root);
-	return 0;
+	return status;
 }

@@ -17,6 +17,8 @@ struct options {
 	const char *sysroot; /* "/" */
 	double hz[TIERS];
 	bool gentle;
+	bool has_nice;
+	int nice; /* niceness of the sampling threads, instead of SCHED_FIFO */
 
 	const char *out; /* --record FILE or -o FILE; NULL: a name with the time in it */
 	bool force;
@@ -62,6 +64,14 @@ struct trace *open_trace(const char *path, struct err *e);
  * closed after the rig. */
 struct rig *open_rig(const struct options *o, struct root **root, struct board **board, char *why,
 		     size_t size, struct err *e);
+
+/* How the sampling threads of this process are scheduled, and what to do when
+ * that is not in real time. */
+void priority_text(const struct options *o, char *buf, size_t size);
+int describe_priority(const struct options *o, struct rig *rig, struct err *e); /* as the fact "priority" */
+
+/* The engine that the options ask for.  Takes the rig over, also on error (NULL). */
+struct engine *engine_for(const struct options *o, struct rig *rig, struct err *e);
 
 /* An engine that samples, with a history attached. */
 struct live {

@@ -1,6 +1,7 @@
 /* From options to an engine that samples into a history. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "nvmtop/history.h"
@@ -38,6 +39,47 @@ struct rig *open_rig(const struct options *o, struct root **root, struct board *
 	return rig;
 }
 
+void priority_text(const struct options *o, char *buf, size_t size)
+{
+	int refused = o->has_nice ? 0 : engine_realtime_refused();
+
+	if (o->has_nice)
+		snprintf(buf, size, _("niceness %d, as asked"), o->nice);
+	else if (!refused)
+		snprintf(buf, size, "%s", _("real time (SCHED_FIFO)"));
+	else if (geteuid() == 0)
+		snprintf(buf, size, "%s",
+			 _("normal: SCHED_FIFO is refused even to root; in a container add --cap-add SYS_NICE"));
+	else
+		snprintf(buf, size, "%s",
+			 _("normal: SCHED_FIFO is not granted; use sudo, or setcap cap_sys_nice+ep on nvmtop"));
+}
+
+int describe_priority(const struct options *o, struct rig *rig, struct err *e)
+{
+	struct fact f;
+
+	priority_text(o, f.value, sizeof f.value);
+	return rig_add_fact(rig, "priority", f.value) < 0 ? err_set(e, ERR_FAILED, "%s", _("out of memory")) : 0;
+}
+
+struct engine *engine_for(const struct options *o, struct rig *rig, struct err *e)
+{
+	struct engine *engine;
+
+	/* One reading is over before there is anything to tell. */
+	if (o->mode != MODE_ONCE && (describe_priority(o, rig, e) < 0 || engine_own_channels(rig, e) < 0)) {
+		rig_free(rig);
+		return NULL;
+	}
+	engine = engine_new(rig, o->hz, e);
+	if (engine && o->has_nice && engine_set_nice(engine, o->nice, e) < 0) {
+		engine_free(engine);
+		return NULL;
+	}
+	return engine;
+}
+
 int live_open(struct live *l, const struct options *o, struct err *e)
 {
 	struct board *board;
@@ -47,7 +89,7 @@ int live_open(struct live *l, const struct options *o, struct err *e)
 	if (!rig)
 		return -1;
 	board_free(board);
-	l->engine = engine_new(rig, o->hz, e);
+	l->engine = engine_for(o, rig, e);
 	if (!l->engine)
 		goto failed;
 	l->history = history_new(e);

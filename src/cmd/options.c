@@ -33,6 +33,7 @@ enum {
 	OPT_MEDIUM,
 	OPT_SLOW,
 	OPT_GENTLE,
+	OPT_NICE,
 	OPT_BOARD,
 	OPT_SYSROOT,
 	OPT_ASCII,
@@ -75,6 +76,7 @@ static const struct entry {
 	{"medium-hz", OPT_MEDIUM, "HZ", N_("rate of power rails and clocks (100)")},
 	{"slow-hz", OPT_SLOW, "HZ", N_("rate of temperatures (10)")},
 	{"gentle", OPT_GENTLE, NULL, N_("read the GPU less than twice a second, so that it can fall asleep")},
+	{"nice", OPT_NICE, "N", N_("sample at niceness N (-20 to 19) instead of in real time")},
 	{"board", OPT_BOARD, "NAME|FILE", N_("use this board instead of the one that is recognised")},
 	{"sysroot", OPT_SYSROOT, "DIR", N_("read everything of the kernel below DIR instead of /")},
 };
@@ -181,6 +183,18 @@ static int parse_colour(struct options *o, int code, const char *value, struct e
 	return bad_value(e, code, value, _("auto, never, 8, 16 or 256"));
 }
 
+static int parse_nice(struct options *o, int code, const char *value, struct err *e)
+{
+	const char *end = value + strlen(value);
+	int64_t n;
+
+	if (num_i64(value, end, &n) != end || n < -20 || n > 19)
+		return bad_value(e, code, value, _("a whole number from -20 to 19"));
+	o->nice = (int)n;
+	o->has_nice = true;
+	return 0;
+}
+
 /* Options that say what to do; two different ones exclude each other. */
 static int choose(struct options *o, enum mode mode, struct err *e)
 {
@@ -257,6 +271,8 @@ static int take(struct options *o, int code, const char *value, struct err *e)
 	case OPT_GENTLE:
 		o->gentle = true;
 		return 0;
+	case OPT_NICE:
+		return parse_nice(o, code, value, e);
 	case OPT_BOARD:
 		o->board = value;
 		return 0;
@@ -288,6 +304,8 @@ static int check(const struct options *o, struct err *e)
 		{o->mode != MODE_RECORD && o->force, N_("--force is only for --record")},
 		{o->mode != MODE_ONCE && o->json, N_("--json is only for --once")},
 		{o->mode != MODE_BOARDS && o->paths, N_("--paths is only for --boards")},
+		{o->has_nice && ((o->mode != MODE_TOP && o->mode != MODE_RECORD) || o->replay),
+		 N_("--nice is only for the live screen and --record")},
 		{o->has_at && !o->replay, N_("--at needs --replay FILE")},
 		{o->replay && o->mode != MODE_TOP && o->mode != MODE_PRINT,
 		 N_("--replay goes with the screen or with --print only")},

@@ -331,7 +331,7 @@ int cmd_record(const struct options *o)
 	struct rig *rig = open_rig(o, &r.root, &board, NULL, 0, &e);
 	if (rig) {
 		board_free(board);
-		r.engine = engine_new(rig, o->hz, &e);
+		r.engine = engine_for(o, rig, &e);
 	}
 	if (r.engine && engine_start(r.engine, &e) == 0) {
 		r.progress = !o->command && isatty(STDERR_FILENO);

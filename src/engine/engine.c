@@ -18,6 +18,7 @@
 #include <sys/prctl.h>
 
 #include "engine/collect.h"
+#include "engine/own.h"
 #include "engine/watch.h"
 #include "nvmtop/intl.h"
 #include "sampler/sampler.h"
@@ -53,6 +54,9 @@ struct engine {
 	bool warm;
 
 	struct watch watch; /* the collecting thread's */
+
+	struct own *own; /* the rig's, or NULL */
+	atomic_uint_least64_t sinks_lost;
 
 	_Atomic double cpu_percent;
 };
@@ -136,6 +140,8 @@ struct engine *engine_new(struct rig *rig, const double hz[TIERS], struct err *e
 	g->marks_end = &g->marks;
 	g->next_id = 1;
 	atomic_init(&g->cpu_percent, (double)NAN);
+	atomic_init(&g->sinks_lost, 0);
+	g->own = own_find(rig);
 	if (init_tiers(g, e)) {
 		engine_free(g);
 		return NULL;
@@ -155,6 +161,22 @@ const struct session *engine_session(const struct engine *g)
 	return g->session;
 }
 
+static void publish_own(struct engine *g, double cpu)
+{
+	uint64_t late = 0, lost = atomic_load_explicit(&g->sinks_lost, memory_order_relaxed);
+
+	for (int t = 0; t < TIERS; t++) {
+		struct sampler_counts n;
+
+		if (!g->samplers[t])
+			continue;
+		sampler_counts(g->samplers[t], &n);
+		late += n.late;
+		lost += n.lost;
+	}
+	own_publish(g->own, cpu, late, lost);
+}
+
 /* Before the collector takes the rows away. */
 static void look(struct engine *g, bool warm, int64_t now_ns)
 {
@@ -162,6 +184,8 @@ static void look(struct engine *g, bool warm, int64_t now_ns)
 
 	if (!isnan(cpu))
 		atomic_store_explicit(&g->cpu_percent, cpu, memory_order_relaxed);
+	if (g->own)
+		publish_own(g, cpu);
 	if (warm || !watch_warm(&g->watch, now_ns))
 		return;
 	pthread_mutex_lock(&g->lock);
@@ -313,6 +337,24 @@ uint64_t engine_mark(struct engine *g, int64_t t_ns, const char *label)
 	g->marks_end = &p->next;
 	pthread_mutex_unlock(&g->lock);
 	return id;
+}
+
+int engine_realtime_refused(void)
+{
+	return sampler_realtime_refused();
+}
+
+int engine_set_nice(struct engine *g, int nice, struct err *e)
+{
+	for (int t = 0; t < TIERS; t++)
+		if (g->samplers[t] && sampler_set_nice(g->samplers[t], nice, e))
+			return -1;
+	return 0;
+}
+
+void engine_add_lost(struct engine *g, uint64_t rows)
+{
+	atomic_fetch_add_explicit(&g->sinks_lost, rows, memory_order_relaxed);
 }
 
 static void stop_samplers(struct engine *g)

@@ -8,6 +8,7 @@
  * below 50, where the kernel runs its threaded interrupts. */
 #include "sampler/sampler.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <math.h>
@@ -17,6 +18,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,6 +44,8 @@ struct sampler {
 
 	pthread_t thread;
 	bool started;
+	bool has_nice; /* run at this niceness, and not with SCHED_FIFO */
+	int nice;
 	_Atomic uint32_t stop, done;
 
 	atomic_uint_least64_t rows, late;
@@ -174,14 +178,52 @@ static int64_t sleep_until(struct sampler *s, int64_t until_ns)
 	return now;
 }
 
+/* In Linux niceness is a thread's, and 0 is the calling one. */
+int sampler_set_nice(struct sampler *s, int nice, struct err *e)
+{
+	int now = getpriority(PRIO_PROCESS, 0), refused;
+
+	if (nice < now) { /* this way needs a right; the way back does not */
+		refused = setpriority(PRIO_PROCESS, 0, nice) ? errno : 0;
+		if (refused)
+			return err_sys(e, ERR_FAILED, refused,
+				       _("cannot sample at niceness %d; use sudo, or a niceness from %d to 19"),
+				       nice, now);
+		setpriority(PRIO_PROCESS, 0, now);
+	}
+	s->has_nice = true;
+	s->nice = nice;
+	return 0;
+}
+
+static int priority_of(enum tier tier)
+{
+	return 20 - (int)tier;
+}
+
+int sampler_realtime_refused(void)
+{
+	struct sched_param fifo = {.sched_priority = priority_of(TIER_FAST)}, before;
+	int policy, refused;
+
+	if (pthread_getschedparam(pthread_self(), &policy, &before))
+		return EINVAL;
+	refused = pthread_setschedparam(pthread_self(), SCHED_FIFO, &fifo);
+	if (!refused)
+		pthread_setschedparam(pthread_self(), policy, &before);
+	return refused;
+}
+
 static void settle(struct sampler *s)
 {
 	static const char *const names[TIERS] = {"nvmtop-fast", "nvmtop-medium", "nvmtop-slow"};
-	struct sched_param param = {.sched_priority = 20 - (int)s->tier};
+	struct sched_param param = {.sched_priority = priority_of(s->tier)};
 
 	prctl(PR_SET_NAME, names[s->tier]);
 	prctl(PR_SET_TIMERSLACK, 1UL);
-	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &param) == 0)
+	if (s->has_nice)
+		setpriority(PRIO_PROCESS, 0, s->nice);
+	else if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &param) == 0)
 		atomic_store_explicit(&s->realtime, true, memory_order_relaxed);
 }
 

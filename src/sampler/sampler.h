@@ -12,6 +12,12 @@ struct sampler;
  * to the rig's probes. */
 struct sampler *sampler_new(enum tier tier, double hz, const struct rig *rig, struct err *e);
 
+/* 0 when the kernel grants this process SCHED_FIFO, or the errno of its refusal. */
+int sampler_realtime_refused(void);
+
+/* Before sampler_start(): niceness nice instead of SCHED_FIFO.  -1 when it is not permitted. */
+int sampler_set_nice(struct sampler *s, int nice, struct err *e);
+
 /* Ticks are due at grid_ns (CLOCK_MONOTONIC), grid_ns + 1 / hz, ... */
 int sampler_start(struct sampler *s, int64_t grid_ns, struct err *e);
 

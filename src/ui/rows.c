@@ -81,6 +81,8 @@ static struct place place_of(const struct channel *ch)
 		return places[(unsigned)ch->kind < CHANNEL_KINDS ? ch->kind : CHANNEL_OTHER];
 	if (ch->family == FAMILY_MEMORY)
 		return (struct place) {MEMORY, 1};
+	if (named(ch, "nvmtop.", NULL))
+		return (struct place) {SAMPLING, 1};
 	if (named(ch, NULL, ".rate") || named(ch, NULL, ".window"))
 		return (struct place) {SAMPLING, 0};
 	if (named(ch, "clocks.", NULL))

@@ -5,7 +5,7 @@
 run nvmtop --help
 ok 'help succeeds' is "$status" 0
 for option in record replay demo once boards print output force duration delay json at view ascii color fast-hz medium-hz \
-    slow-hz board sysroot help version; do
+    slow-hz nice board sysroot help version; do
     ok "help names --$option" says out "--$option"
     ok "the manual names --$option" grep -q "Fl Fl $option" "$NVMTOP_SRC/man/nvmtop.1"
 done
@@ -47,6 +47,9 @@ wrong 'at without replay' --at 5
 wrong 'at that is no time' --replay x --at never
 wrong 'colour' --color blue
 wrong 'view' --print 80x24 --demo --view nonsense
+wrong 'niceness that is no number' --record --nice low
+wrong 'niceness that does not exist' --record --nice 20
+wrong 'niceness of one reading' --once --nice 5
 wrong 'unknown board' --once --board no_such_board
 wrong 'empty board' --once --board ''
 wrong 'duration without record' --duration 5
