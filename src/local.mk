@@ -8,6 +8,7 @@ include src/sampler/local.mk
 include src/engine/local.mk
 include src/history/local.mk
 include src/trace/local.mk
+include src/mark/local.mk
 include src/ui/local.mk
 include src/term/local.mk
 
@@ -15,13 +16,16 @@ bin_PROGRAMS += src/nvmtop
 src_nvmtop_SOURCES = %D%/main.c
 include src/cmd/local.mk
 src_nvmtop_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-src_nvmtop_LDADD = libui.la libterm.la libengine.la libsampler.la libhistory.la libtrace.la libboard.la libprobe.la libbase.la \
+src_nvmtop_LDADD = libui.la libterm.la libengine.la libsampler.la libmark.la libhistory.la libtrace.la libboard.la libprobe.la libbase.la \
 	$(NCURSES_LIBS) $(TERMKEY_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS) $(LTLIBINTL)
+
+# for other programs
+nobase_include_HEADERS = include/nvmtop/mark.h
 
 # the contracts
 noinst_HEADERS = \
 	include/nvmtop/board.h include/nvmtop/canvas.h include/nvmtop/channel.h include/nvmtop/clock.h \
 	include/nvmtop/engine.h include/nvmtop/err.h include/nvmtop/event.h include/nvmtop/history.h \
-	include/nvmtop/intl.h include/nvmtop/num.h include/nvmtop/probe.h include/nvmtop/root.h \
+	include/nvmtop/intl.h include/nvmtop/marks.h include/nvmtop/num.h include/nvmtop/probe.h include/nvmtop/root.h \
 	include/nvmtop/stream.h include/nvmtop/term.h include/nvmtop/timeline.h include/nvmtop/trace.h \
 	include/nvmtop/ui.h

@@ -56,6 +56,8 @@ int main(int argc, char **argv)
 		return flush_stdout(cmd_boards(&o));
 	case MODE_PRINT:
 		return flush_stdout(cmd_print(&o));
+	case MODE_MARK:
+		return cmd_mark(&o);
 	}
 	return ERR_FAILED;
 }

@@ -15,6 +15,7 @@ include tests/unit/board.mk
 include tests/unit/cpu.mk
 include tests/unit/power.mk
 include tests/unit/engine.mk
+include tests/unit/mark.mk
 include tests/unit/gpu.mk
 include tests/unit/trace.mk
 include tests/unit/ui.mk

@@ -1,8 +1,8 @@
 /* engine: samples a rig and pushes the stream to every attached sink.
  *
  * Owns one thread a tier and one that collects.  Every function may be called
- * from any one controlling thread (the main thread); sinks are called from the
- * collecting thread only. */
+ * from any one controlling thread (the main thread), engine_mark() from any;
+ * sinks are called from the collecting thread only. */
 #ifndef NVMTOP_ENGINE_H
 #define NVMTOP_ENGINE_H
 

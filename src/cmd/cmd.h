@@ -8,7 +8,7 @@
 #include "nvmtop/term.h"
 #include "nvmtop/ui.h"
 
-enum mode { MODE_TOP, MODE_RECORD, MODE_RECOVER, MODE_ONCE, MODE_BOARDS, MODE_PRINT, MODE_HELP, MODE_VERSION };
+enum mode { MODE_TOP, MODE_RECORD, MODE_RECOVER, MODE_ONCE, MODE_BOARDS, MODE_PRINT, MODE_MARK, MODE_HELP, MODE_VERSION };
 
 /* The command line, checked.  Strings point into argv. */
 struct options {
@@ -25,6 +25,9 @@ struct options {
 	int64_t duration_ns; /* 0: until told to stop */
 	int64_t delay_ns;
 	char **command; /* what stands behind "--", or NULL */
+
+	const char *label; /* of --mark; NULL: none */
+	long to;           /* 0: to all */
 
 	const char *replay;
 	const char *recover;
@@ -50,6 +53,7 @@ int cmd_recover(const struct options *o);
 int cmd_once(const struct options *o);
 int cmd_boards(const struct options *o);
 int cmd_print(const struct options *o);
+int cmd_mark(const struct options *o);
 
 /* Shared between them. */
 

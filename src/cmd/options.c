@@ -23,6 +23,8 @@ enum {
 	OPT_PATHS,
 	OPT_BOARDS,
 	OPT_PRINT,
+	OPT_MARK,
+	OPT_TO,
 	OPT_DEMO,
 	OPT_FORCE,
 	OPT_DURATION,
@@ -57,6 +59,7 @@ static const struct entry {
 	{"once", OPT_ONCE, NULL, N_("print one reading of everything")},
 	{"boards", OPT_BOARDS, NULL, N_("say which board this is, what it has, and what is missing and why")},
 	{"print", OPT_PRINT, "WxH", N_("print one frame of the screen as text")},
+	{"mark", OPT_MARK, NULL, N_("put a mark, with LABEL if there is one, into what you record or look at")},
 	{"help", OPT_HELP, NULL, N_("show this help")},
 	{"version", OPT_VERSION, NULL, N_("show the version")},
 	{NULL, OPT_HEADING, NULL, N_("Recording")},
@@ -64,6 +67,7 @@ static const struct entry {
 	{"force", OPT_FORCE, NULL, N_("overwrite FILE if it exists")},
 	{"duration", OPT_DURATION, "SEC", N_("stop after SEC seconds (also 1m30s, 250ms)")},
 	{"delay", OPT_DELAY, "SEC", N_("begin after SEC seconds")},
+	{"to", OPT_TO, "PID", N_("with --mark: only into that of process PID")},
 	{NULL, OPT_HEADING, NULL, N_("Showing")},
 	{"json", OPT_JSON, NULL, N_("with --once: as one JSON object")},
 	{"paths", OPT_PATHS, NULL, N_("with --boards: only the kernel files that the board may need, one a line")},
@@ -102,6 +106,7 @@ void options_help(FILE *out)
 		_("Usage: nvmtop [OPTION]...\n"
 		  "       nvmtop --record [OPTION]... [FILE] [-- COMMAND [ARGUMENT]...]\n"
 		  "       nvmtop --replay FILE\n"
+		  "       nvmtop --mark [LABEL]\n"
 		  "A live, recording and replaying monitor for NVIDIA Jetson boards.\n"));
 	for (size_t i = 0; i < ENTRIES; i++) {
 		const struct entry *t = &table[i];
@@ -195,13 +200,24 @@ static int parse_nice(struct options *o, int code, const char *value, struct err
 	return 0;
 }
 
+static int parse_pid(long *out, int code, const char *value, struct err *e)
+{
+	const char *end = value + strlen(value);
+	int64_t pid;
+
+	if (num_i64(value, end, &pid) != end || pid < 1 || pid > INT32_MAX)
+		return bad_value(e, code, value, _("the number of a process"));
+	*out = (long)pid;
+	return 0;
+}
+
 /* Options that say what to do; two different ones exclude each other. */
 static int choose(struct options *o, enum mode mode, struct err *e)
 {
 	if (o->mode != MODE_TOP && o->mode != mode)
 		return err_set(e, ERR_USAGE,
-			       _("only one of --record, --recover, --once, --boards and --print can be done "
-				 "at a time"));
+			       _("only one of --record, --recover, --once, --boards, --print and --mark can be "
+				 "done at a time"));
 	o->mode = mode;
 	return 0;
 }
@@ -211,6 +227,9 @@ static int operand(struct options *o, const char *text, struct err *e)
 	char shown[128];
 
 	text_printable(shown, sizeof shown, text, strlen(text));
+	if (o->out && o->mode == MODE_MARK)
+		return err_set(e, ERR_USAGE, _("\"%s\" is one label too many: put one of several words in quotes"),
+			       shown);
 	if (o->out)
 		return err_set(e, ERR_USAGE, _("\"%s\" is one file too many: a recording goes into one file"),
 			       shown);
@@ -232,6 +251,10 @@ static int take(struct options *o, int code, const char *value, struct err *e)
 		return choose(o, MODE_BOARDS, e);
 	case OPT_PRINT:
 		return choose(o, MODE_PRINT, e) < 0 ? -1 : parse_size(o, code, value, e);
+	case OPT_MARK:
+		return choose(o, MODE_MARK, e);
+	case OPT_TO:
+		return parse_pid(&o->to, code, value, e);
 	case OPT_RECOVER:
 		o->recover = value;
 		return choose(o, MODE_RECOVER, e);
@@ -306,6 +329,7 @@ static int check(const struct options *o, struct err *e)
 		{o->mode != MODE_BOARDS && o->paths, N_("--paths is only for --boards")},
 		{o->has_nice && ((o->mode != MODE_TOP && o->mode != MODE_RECORD) || o->replay),
 		 N_("--nice is only for the live screen and --record")},
+		{o->mode != MODE_MARK && o->to, N_("--to is only for --mark")},
 		{o->has_at && !o->replay, N_("--at needs --replay FILE")},
 		{o->replay && o->mode != MODE_TOP && o->mode != MODE_PRINT,
 		 N_("--replay goes with the screen or with --print only")},
@@ -329,6 +353,18 @@ static int unknown(struct err *e, int code, char *word)
 	if (code == ':')
 		return err_set(e, ERR_USAGE, _("\"%s\" needs a value"), shown);
 	return err_set(e, ERR_USAGE, _("\"%s\" is not an option, or not one that takes a value"), shown);
+}
+
+/* The operand of --mark; behind "--" it may begin with a dash. */
+static int take_label(struct options *o, struct err *e)
+{
+	for (; o->command && *o->command; o->command++)
+		if (operand(o, *o->command, e) < 0)
+			return -1;
+	o->label = o->out;
+	o->out = NULL;
+	o->command = NULL;
+	return 0;
 }
 
 int options_parse(struct options *o, int argc, char **argv, struct err *e)
@@ -366,5 +402,5 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e)
 		o->command = argv + optind;
 	else if (argc > 1 && !strcmp(argv[argc - 1], "--") && o->mode == MODE_RECORD)
 		return err_set(e, ERR_USAGE, _("there is no COMMAND behind \"--\""));
-	return check(o, e);
+	return o->mode == MODE_MARK && take_label(o, e) < 0 ? -1 : check(o, e);
 }

@@ -15,6 +15,7 @@
 #include "nvmtop/canvas.h"
 #include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
+#include "nvmtop/marks.h"
 #include "nvmtop/trace.h"
 
 #define PROGRESS_NS (NS_PER_S / 4)
@@ -29,6 +30,7 @@ struct recorder {
 	struct trace_writer *writer;
 	int signals;
 	struct ttykeys keys;
+	struct inbox *marks; /* from other programs; NULL: they cannot be taken */
 	bool no_keys;     /* standard input has ended */
 	bool progress;    /* one line on standard error, rewritten in place */
 	int shown;        /* columns of it on the terminal now */
@@ -271,6 +273,37 @@ static void summary(struct recorder *r, const struct engine_stats *before)
 	fprintf(stderr, _("  marks: %llu; size: %s\n"), (unsigned long long)ws.marks, size);
 }
 
+static void take_mark(void *to, int64_t t_ns, const char *label)
+{
+	engine_mark(to, t_ns, label);
+}
+
+/* From here on, until the end: what comes at another time has nothing to be in. */
+static void marks_begin(struct recorder *r)
+{
+	struct err e;
+
+	r->marks = inbox_open(take_mark, r->engine, &e);
+	if (!r->marks)
+		complain(&e);
+}
+
+static void marks_end(struct recorder *r)
+{
+	struct inbox_stats s = {0, 0};
+
+	if (r->marks)
+		inbox_stats(r->marks, &s);
+	inbox_close(r->marks);
+	r->marks = NULL;
+	if (s.refused)
+		fprintf(stderr,
+			P_("nvmtop: %llu message to the socket for marks was none, or not of this time\n",
+			   "nvmtop: %llu messages to the socket for marks were none, or not of this time\n",
+			   s.refused),
+			(unsigned long long)s.refused);
+}
+
 /* From the first sample to the complete file; the exit status. */
 static int record(struct recorder *r)
 {
@@ -290,10 +323,12 @@ static int record(struct recorder *r)
 	r->until_ns = r->o->duration_ns ? r->since_ns + r->o->duration_ns : INT64_MAX;
 	if (engine_attach(r->engine, sink, true, &e) < 0)
 		return complain(&e);
+	marks_begin(r);
 	if (r->o->command && start_command(r, &e) < 0)
 		status = complain(&e);
 	else
 		run(r);
+	marks_end(r);
 	r->until_ns = clock_now_ns();
 	if (engine_detach(r->engine, sink, &e) < 0)
 		status = complain(&e);

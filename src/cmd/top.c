@@ -15,6 +15,7 @@
 #include "nvmtop/clock.h"
 #include "nvmtop/history.h"
 #include "nvmtop/intl.h"
+#include "nvmtop/marks.h"
 #include "nvmtop/trace.h"
 
 #define TEXT_MAX sizeof(((struct err *)0)->text)
@@ -22,6 +23,7 @@
 struct top {
 	const struct options *o;
 	struct live live;            /* engine NULL: nothing is sampled (yet) */
+	struct inbox *marks;         /* from other programs, while something is sampled */
 	struct trace *trace;         /* shown instead of the live history, or NULL */
 	struct trace_writer *writer; /* while recording */
 	int64_t record_since_ns;
@@ -125,11 +127,29 @@ static void record_stop(struct top *t)
 	t->writer = NULL;
 }
 
+static void take_mark(void *to, int64_t t_ns, const char *label)
+{
+	engine_mark(to, t_ns, label);
+}
+
+/* Sampling begins, and with it marks can come from anywhere. */
+static int begin_live(struct top *t, struct err *e)
+{
+	struct err no_marks;
+
+	if (live_open(&t->live, t->o, e) < 0)
+		return -1;
+	t->marks = inbox_open(take_mark, t->live.engine, &no_marks);
+	if (!t->marks)
+		say(t, STYLE_WARN, no_marks.text);
+	return 0;
+}
+
 static void show_live(struct top *t)
 {
 	struct err e;
 
-	if (!t->live.engine && live_open(&t->live, t->o, &e) < 0) {
+	if (!t->live.engine && begin_live(t, &e) < 0) {
 		say(t, STYLE_ALERT, e.text);
 		return;
 	}
@@ -308,7 +328,7 @@ static int start(struct top *t, struct err *e)
 	t->ui = ui_new(&uo, e);
 	if (!t->ui)
 		return -1;
-	if (t->o->replay ? show_trace(t, t->o->replay, e) < 0 : live_open(&t->live, t->o, e) < 0)
+	if (t->o->replay ? show_trace(t, t->o->replay, e) < 0 : begin_live(t, e) < 0)
 		return -1;
 	t->term = term_open(&t->o->term, e);
 	if (!t->term)
@@ -335,6 +355,7 @@ int cmd_top(const struct options *o)
 		if (t.saved[0])
 			fprintf(stderr, "nvmtop: %s\n", t.saved);
 	}
+	inbox_close(t.marks);
 	trace_close(t.trace);
 	live_close(&t.live);
 	files_free(&t.files);

@@ -8,7 +8,9 @@ python=/usr/bin/python3
 test -x "$python" || python=python3
 # Nothing of the user's own.
 XDG_CONFIG_HOME=$scratch/config
-export XDG_CONFIG_HOME
+XDG_RUNTIME_DIR=$scratch/run
+mkdir -m 700 "$XDG_RUNTIME_DIR"
+export XDG_CONFIG_HOME XDG_RUNTIME_DIR
 unset LANGUAGE NO_COLOR
 roots=$NVMTOP_SRC/tests/roots
 

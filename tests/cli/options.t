@@ -5,7 +5,7 @@
 run nvmtop --help
 ok 'help succeeds' is "$status" 0
 for option in record replay demo once boards print output force duration delay json at view ascii color fast-hz medium-hz \
-    slow-hz nice board sysroot help version; do
+    slow-hz nice board sysroot mark to help version; do
     ok "help names --$option" says out "--$option"
     ok "the manual names --$option" grep -q "Fl Fl $option" "$NVMTOP_SRC/man/nvmtop.1"
 done
@@ -54,6 +54,11 @@ wrong 'unknown board' --once --board no_such_board
 wrong 'empty board' --once --board ''
 wrong 'duration without record' --duration 5
 wrong 'force without record' --force --once
+wrong 'two labels' --mark a b
+wrong 'mark and record' --mark --record
+wrong 'to without mark' --to 1
+wrong 'to that is no process' --mark --to 0
+wrong 'to that is no number' --mark --to me
 wrong 'replay with record' --record --replay x
 run nvmtop --once --board no_such_board
 ok 'an unknown board is named' says err no_such_board

@@ -45,7 +45,8 @@ pty_begin() {
 		trap 'exit 99' INT TERM HUP
 	fi
 	TMUX_TMPDIR=$tmp
-	export TMUX_TMPDIR
+	XDG_RUNTIME_DIR=$tmp # where marks come in: not those of others
+	export TMUX_TMPDIR XDG_RUNTIME_DIR
 	size=${1:-100x30}
 	server=$((server + 1)) # the one before may still be closing
 	# the first prompt comes after this was run: later lines need not wait for it

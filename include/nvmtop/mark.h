@@ -1,0 +1,156 @@
+/* mark: put a mark into every nvmtop recording and live screen of this user.
+ *
+ *     #include <nvmtop/mark.h>
+ *     nvmtop_mark("epoch 3");
+ *
+ * Nothing to link; C99 or C++98, with POSIX.  From any thread, not from a signal
+ * handler.  A mark costs a microsecond or two; it never blocks, prints, allocates
+ * in the common case or raises a signal, and where nothing records it does nothing.
+ * Up to 8 receivers are reached at once; they are looked for again at most four
+ * times a second.
+ *
+ * What travels is one datagram of text, at most 512 bytes, to each socket
+ * PID.sock in $XDG_RUNTIME_DIR/nvmtop, /run/user/UID/nvmtop or /tmp/nvmtop-UID:
+ *
+ *     nvmtop-mark 1 SECONDS[.FRACTION][ LABEL]
+ *
+ * with the seconds of CLOCK_MONOTONIC, at most 5 s ago, or 0 for the moment at
+ * which it is sent.  LABEL is UTF-8; 63 bytes of it are kept. */
+#ifndef NVMTOP_MARK_H
+#define NVMTOP_MARK_H
+
+#if defined __STRICT_ANSI__ && !defined _POSIX_C_SOURCE && !defined _XOPEN_SOURCE &&                         \
+	!defined _DEFAULT_SOURCE && !defined _GNU_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#endif
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef CLOCK_MONOTONIC
+#error "include <nvmtop/mark.h> first, or compile with -D_POSIX_C_SOURCE=200809L"
+#endif
+
+#define NVMTOP_MARK_MOST 8
+
+/* The receivers that a thread knows. */
+struct nvmtop_mark_peers {
+	struct sockaddr_un at[NVMTOP_MARK_MOST];
+	int n, looked;
+	struct timespec when; /* they were looked for */
+};
+
+/* The i-th folder for sockets, 0 .. 2: its length, or 0 when there is none. */
+static inline size_t nvmtop_mark_folder(int i, char *out, size_t size)
+{
+	const char *run = getenv("XDG_RUNTIME_DIR");
+	int n = 0;
+
+	if (i == 0 && run && run[0] == '/')
+		n = snprintf(out, size, "%s/nvmtop", run);
+	else if (i == 1)
+		n = snprintf(out, size, "/run/user/%lu/nvmtop", (unsigned long)geteuid());
+	else if (i == 2)
+		n = snprintf(out, size, "/tmp/nvmtop-%lu", (unsigned long)geteuid());
+	return n > 0 && (size_t)n < size ? (size_t)n : 0;
+}
+
+/* Fill in the sockets of all folders that belong to this user alone. */
+static inline void nvmtop_mark_look(struct nvmtop_mark_peers *p)
+{
+	char folder[sizeof(p->at[0].sun_path)];
+	struct stat seen[3];
+	int i, j;
+
+	p->n = 0;
+	memset(seen, 0, sizeof seen);
+	for (i = 0; i < 3; i++) {
+		struct dirent *d;
+		DIR *dir;
+
+		if (!nvmtop_mark_folder(i, folder, sizeof folder) || lstat(folder, &seen[i]) < 0)
+			continue;
+		for (j = 0; j < i && (seen[j].st_ino != seen[i].st_ino || seen[j].st_dev != seen[i].st_dev);)
+			j++;
+		if (j < i || !S_ISDIR(seen[i].st_mode) || seen[i].st_uid != geteuid() ||
+		    (seen[i].st_mode & 077) || !(dir = opendir(folder)))
+			continue;
+		while (p->n < NVMTOP_MARK_MOST && (d = readdir(dir))) {
+			struct sockaddr_un *to = &p->at[p->n];
+			size_t len = strlen(d->d_name);
+
+			memset(to, 0, sizeof *to);
+			to->sun_family = AF_UNIX;
+			if (len > 5 && !strcmp(d->d_name + len - 5, ".sock") &&
+			    snprintf(to->sun_path, sizeof to->sun_path, "%s/%s", folder, d->d_name) <
+				    (int)sizeof to->sun_path)
+				p->n++;
+		}
+		closedir(dir);
+	}
+}
+
+/* Write the datagram into out: its length. */
+static inline size_t nvmtop_mark_text(char *out, size_t size, const struct timespec *at, const char *label)
+{
+	int n = snprintf(out, size, "nvmtop-mark 1 %ld.%09ld%s%.160s", (long)at->tv_sec, (long)at->tv_nsec,
+			 label && *label ? " " : "", label ? label : "");
+
+	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
+}
+
+/* A mark at a time of CLOCK_MONOTONIC; label may be NULL.  Returns how many
+ * receivers took it: 0 when there is none.  errno stays as it was. */
+static inline int nvmtop_mark_at(const struct timespec *at, const char *label)
+{
+	static __thread struct nvmtop_mark_peers peers;
+	static int shared_fd = -1; /* of all threads of this file */
+	char text[256];
+	size_t n = nvmtop_mark_text(text, sizeof text, at, label);
+	int i, before = errno, fd = __sync_fetch_and_add(&shared_fd, 0), taken = 0;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!peers.looked ||
+	    (now.tv_sec - peers.when.tv_sec) * 1000L + (now.tv_nsec - peers.when.tv_nsec) / 1000000L >= 250) {
+		nvmtop_mark_look(&peers);
+		peers.looked = 1;
+		peers.when = now;
+	}
+	if (peers.n && fd < 0) {
+		fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		if (fd >= 0 && !__sync_bool_compare_and_swap(&shared_fd, -1, fd)) {
+			close(fd); /* another thread was faster */
+			fd = __sync_fetch_and_add(&shared_fd, 0);
+		}
+	}
+	for (i = 0; i < peers.n && fd >= 0; i++) {
+		if (sendto(fd, text, n, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&peers.at[i],
+			   sizeof peers.at[i]) >= 0)
+			taken++;
+		else if (errno == ECONNREFUSED || errno == ENOENT) /* it has ended */
+			peers.at[i--] = peers.at[--peers.n];
+		else if (errno == EBADF || errno == ENOTSOCK) /* somebody closed it */
+			fd = __sync_val_compare_and_swap(&shared_fd, fd, -1), fd = -1;
+	}
+	errno = before;
+	return taken;
+}
+
+/* A mark now. */
+static inline int nvmtop_mark(const char *label)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return nvmtop_mark_at(&now, label);
+}
+
+#endif

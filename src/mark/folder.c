@@ -1,0 +1,133 @@
+/* A folder is used when it is one, no link, of this user, and closed to all
+ * others; so nobody else can put a socket there, take one away or listen. */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mark/folder.h"
+#include "nvmtop/intl.h"
+#include "nvmtop/mark.h"
+#include "nvmtop/num.h"
+
+#define FOLDERS 3
+
+static bool address(struct sockaddr_un *out, const char *folder, const char *name)
+{
+	memset(out, 0, sizeof(*out));
+	out->sun_family = AF_UNIX;
+	int n = snprintf(out->sun_path, sizeof(out->sun_path), "%s/%s", folder, name);
+	return n > 0 && (size_t)n < sizeof(out->sun_path);
+}
+
+static bool is_ours(const char *path, mode_t closed)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+	       !(st.st_mode & closed);
+}
+
+/* May a folder of ours be made in what it stands in?  /tmp is everybody's. */
+static bool above_is_fit(int i, const char *folder)
+{
+	char above[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	char *slash;
+
+	snprintf(above, sizeof(above), "%s", folder);
+	slash = strrchr(above, '/');
+	if (!slash)
+		return false;
+	*slash = '\0';
+	return i == FOLDERS - 1 || is_ours(above, S_IWGRP | S_IWOTH);
+}
+
+bool folder_of(int i, long pid, struct sockaddr_un *out)
+{
+	char folder[sizeof(out->sun_path)], name[32];
+
+	if (i >= FOLDERS || !nvmtop_mark_folder(i, folder, sizeof(folder)) || !is_ours(folder, 077))
+		return false;
+	snprintf(name, sizeof(name), "%ld.sock", pid);
+	return address(out, folder, name);
+}
+
+long folder_pid(const char *path)
+{
+	const char *name = strrchr(path, '/'), *end;
+	int64_t pid;
+
+	name = name ? name + 1 : path;
+	end = num_i64(name, name + strlen(name), &pid);
+	return end && !strcmp(end, ".sock") && name[0] >= '1' && name[0] <= '9' && pid <= INT32_MAX
+		       ? (long)pid
+		       : 0;
+}
+
+/* Whether somebody listens there; errno says why not. */
+static bool listens(const struct sockaddr_un *at)
+{
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool yes = fd >= 0 && connect(fd, (const struct sockaddr *)at, sizeof(*at)) == 0;
+	int why = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = why;
+	return yes;
+}
+
+/* Both are asked: the process may be of another container, where its number is
+ * another, and a socket that is just being made does not listen yet. */
+bool folder_stale(const struct sockaddr_un *at)
+{
+	long pid = folder_pid(at->sun_path);
+
+	return pid && !listens(at) && errno == ECONNREFUSED && kill((pid_t)pid, 0) < 0 && errno == ESRCH &&
+	       unlink(at->sun_path) == 0;
+}
+
+static void sweep(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct sockaddr_un at;
+	struct dirent *d;
+
+	while (dir && (d = readdir(dir)))
+		if (folder_pid(d->d_name) && address(&at, folder, d->d_name))
+			folder_stale(&at);
+	if (dir)
+		closedir(dir);
+}
+
+int folder_own(struct sockaddr_un *out, struct err *e)
+{
+	char folder[sizeof(out->sun_path)], shown[sizeof(out->sun_path)] = "", name[32];
+
+	snprintf(name, sizeof(name), "%ld.sock", (long)getpid());
+	for (int i = 0; i < FOLDERS; i++) {
+		if (!nvmtop_mark_folder(i, folder, sizeof(folder)) || !above_is_fit(i, folder) ||
+		    !address(out, folder, name))
+			continue;
+		text_printable(shown, sizeof(shown), folder, strlen(folder));
+		if ((mkdir(folder, 0700) < 0 && errno != EEXIST) || !is_ours(folder, 077))
+			continue;
+		sweep(folder);
+		if (listens(out))
+			return err_set(e, ERR_FAILED,
+				       _("marks from other programs cannot be taken: another nvmtop has the "
+					 "socket %s/%s"),
+				       shown, name);
+		unlink(out->sun_path); /* of a process that had this number before */
+		return 0;
+	}
+	return err_set(
+		e, ERR_FAILED,
+		_("marks from other programs cannot be taken: %s is not a folder that only you can enter"),
+		shown);
+}

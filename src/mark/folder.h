@@ -1,0 +1,23 @@
+/* folder: the folder with the sockets of this user, and what is in it. */
+#ifndef MARK_FOLDER_H
+#define MARK_FOLDER_H
+
+#include <stdbool.h>
+#include <sys/un.h>
+
+#include "nvmtop/err.h"
+
+/* The address for this process in the first folder that can be had; the folder
+ * is made, and sockets of processes that are no more are removed from it. */
+int folder_own(struct sockaddr_un *out, struct err *e);
+
+/* The address of a process in the i-th folder (as in mark.h); false: no such. */
+bool folder_of(int i, long pid, struct sockaddr_un *out);
+
+/* The process in the name of a socket; 0: it is no such name. */
+long folder_pid(const char *path);
+
+/* Nobody listens there, and the process that did has gone: then it is removed. */
+bool folder_stale(const struct sockaddr_un *at);
+
+#endif

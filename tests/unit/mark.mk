@@ -1,0 +1,1 @@
+EXTRA_DIST += tests/bench/bench-mark.c
