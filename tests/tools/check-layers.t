@@ -14,7 +14,7 @@ while IFS=: read -r room may; do
         done
     done
 done <<END
-base: err intl root num clock channel stream timeline
+base: err intl root num clock channel stream timeline condition
 board: err intl root num clock channel board probe
 probe: err intl root num clock channel probe
 sampler: err intl clock channel probe
@@ -22,7 +22,7 @@ engine: err intl clock channel probe stream engine
 history: err intl clock channel stream timeline history
 trace: err intl num clock channel stream timeline trace
 mark: err intl num clock mark marks
-ui: err intl clock num channel stream timeline canvas event ui
+ui: err intl clock num channel stream timeline condition canvas event ui
 term: err intl clock canvas event term
 END
 )
