@@ -181,7 +181,7 @@ static void refused(void **state)
 	/* 33 comparisons fit into the text, not into the table. */
 	text[0] = '\0';
 	for (int i = 0; i < 33; i++)
-		sprintf(text + strlen(text), "%sa<1", i ? "or " : "");
+		sprintf(text + strlen(text), "%sa<1", i ? " or " : "");
 	assert_int_equal(condition_parse(&c, text, &e), -1);
 	assert_non_null(strstr(e.text, "32"));
 	struct session none = session;
