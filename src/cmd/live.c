@@ -49,10 +49,10 @@ void priority_text(const struct options *o, char *buf, size_t size)
 		snprintf(buf, size, "%s", _("real time (SCHED_FIFO)"));
 	else if (geteuid() == 0)
 		snprintf(buf, size, "%s",
-			 _("normal: SCHED_FIFO is refused even to root; in a container add --cap-add SYS_NICE"));
+			 _("not real time: SCHED_FIFO is refused even to root; in a container add --cap-add SYS_NICE"));
 	else
 		snprintf(buf, size, "%s",
-			 _("normal: SCHED_FIFO is not granted; use sudo, or setcap cap_sys_nice+ep on nvmtop"));
+			 _("not real time: SCHED_FIFO is not granted; use sudo, or setcap cap_sys_nice+ep on nvmtop"));
 }
 
 int describe_priority(const struct options *o, struct rig *rig, struct err *e)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/summary.h"
 #include "cmd/ttykeys.h"
 #include "nvmtop/canvas.h"
 #include "nvmtop/clock.h"
@@ -28,6 +29,8 @@ struct recorder {
 	struct root *root;
 	struct engine *engine;
 	struct trace_writer *writer;
+	struct tally tally; /* in front of it */
+	uint64_t lost;      /* rows it lost, as far as the engine was told */
 	int signals;
 	struct ttykeys keys;
 	struct inbox *marks; /* from other programs; NULL: they cannot be taken */
@@ -239,6 +242,8 @@ static void run(struct recorder *r)
 		take_signals(r);
 		take_keys(r, true);
 		trace_writer_stats(r->writer, &ws);
+		engine_add_lost(r->engine, ws.lost_rows - r->lost);
+		r->lost = ws.lost_rows;
 		if (ws.failed)
 			break;
 	}
@@ -256,21 +261,27 @@ static void pause_before(struct recorder *r, int64_t until_ns)
 
 static void summary(struct recorder *r, const struct engine_stats *before)
 {
+	struct summary s = {.tally = &r->tally, .file = trace_writer_path(r->writer), .before = *before};
 	struct trace_writer_stats ws;
-	struct engine_stats es;
-	char elapsed[32], size[32];
 
 	trace_writer_stats(r->writer, &ws);
-	engine_stats(r->engine, &es);
-	text_elapsed(elapsed, sizeof elapsed, r->until_ns - r->since_ns);
-	text_bytes(size, sizeof size, ws.bytes);
-	fprintf(stderr, _("nvmtop: recorded %s in %s\n"), elapsed, trace_writer_path(r->writer));
-	fprintf(stderr, _("  samples: %llu fast, %llu medium, %llu slow; %llu late, %llu lost\n"),
-		(unsigned long long)ws.rows[TIER_FAST], (unsigned long long)ws.rows[TIER_MEDIUM],
-		(unsigned long long)ws.rows[TIER_SLOW],
-		(unsigned long long)(es.late[TIER_FAST] - before->late[TIER_FAST]),
-		(unsigned long long)(es.lost[TIER_FAST] - before->lost[TIER_FAST] + ws.lost_rows));
-	fprintf(stderr, _("  marks: %llu; size: %s\n"), (unsigned long long)ws.marks, size);
+	engine_stats(r->engine, &s.after);
+	s.bytes = ws.bytes;
+	s.marks = ws.marks;
+	s.lost = ws.lost_rows;
+	priority_text(r->o, s.priority, sizeof s.priority);
+	summary_print(&s, stderr);
+}
+
+/* Late ticks are likelier then, and there is something that can be done. */
+static void say_priority(const struct recorder *r, const struct engine_stats *now)
+{
+	char how[160];
+
+	if (now->realtime || r->o->has_nice)
+		return;
+	priority_text(r->o, how, sizeof how);
+	fprintf(stderr, "nvmtop: %s\n", how);
 }
 
 static void take_mark(void *to, int64_t t_ns, const char *label)
@@ -307,7 +318,7 @@ static void marks_end(struct recorder *r)
 /* From the first sample to the complete file; the exit status. */
 static int record(struct recorder *r)
 {
-	struct sink *sink = trace_writer_sink(r->writer);
+	struct sink *sink = tally_init(&r->tally, trace_writer_sink(r->writer));
 	struct engine_stats before;
 	struct err e;
 	int status = 0;
@@ -319,6 +330,7 @@ static int record(struct recorder *r)
 		return 0;
 	}
 	engine_stats(r->engine, &before);
+	say_priority(r, &before);
 	r->since_ns = clock_now_ns();
 	r->until_ns = r->o->duration_ns ? r->since_ns + r->o->duration_ns : INT64_MAX;
 	if (engine_attach(r->engine, sink, true, &e) < 0)
@@ -380,5 +392,6 @@ int cmd_record(const struct options *o)
 	engine_free(r.engine);
 	root_close(r.root);
 	trace_writer_free(r.writer);
+	tally_free(&r.tally);
 	return status;
 }

@@ -12,6 +12,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/files.h"
+#include "cmd/summary.h"
 #include "nvmtop/clock.h"
 #include "nvmtop/history.h"
 #include "nvmtop/intl.h"
@@ -26,9 +27,12 @@ struct top {
 	struct inbox *marks;         /* from other programs, while something is sampled */
 	struct trace *trace;         /* shown instead of the live history, or NULL */
 	struct trace_writer *writer; /* while recording */
+	struct tally tally;          /* in front of it */
 	int64_t record_since_ns;
+	struct engine_stats before; /* when it began */
 	struct trace_writer_stats written;
-	char saved[TEXT_MAX]; /* what to tell when the screen has gone, or "" */
+	char failed[TEXT_MAX]; /* why the last recording failed, or "" */
+	char *summary;         /* of the last one, to tell when the screen has gone; or NULL */
 
 	struct term *term;
 	struct ui *ui;
@@ -68,7 +72,9 @@ static void scene_update(struct top *t)
 	s->stalled = NULL;
 	s->recording = t->writer != NULL;
 	if (t->writer) {
+		uint64_t lost = t->written.lost_rows;
 		trace_writer_stats(t->writer, &t->written);
+		engine_add_lost(t->live.engine, t->written.lost_rows - lost);
 		s->record_name = trace_writer_path(t->writer);
 		s->record_since_ns = t->record_since_ns;
 		s->record_bytes = t->written.bytes;
@@ -93,36 +99,64 @@ static void record_start(struct top *t)
 	struct err e;
 
 	trace_name_now(name, sizeof name);
+	memset(&t->written, 0, sizeof t->written);
+	engine_stats(t->live.engine, &t->before);
 	t->writer = trace_writer_new(name, false, &e);
-	if (t->writer && engine_attach(t->live.engine, trace_writer_sink(t->writer), true, &e) == 0) {
+	if (t->writer && engine_attach(t->live.engine, tally_init(&t->tally, trace_writer_sink(t->writer)), true,
+				       &e) == 0) {
 		t->record_since_ns = clock_now_ns();
 		return;
 	}
 	trace_writer_free(t->writer);
 	t->writer = NULL;
+	tally_free(&t->tally);
 	say(t, STYLE_ALERT, e.text);
+}
+
+/* A line for the screen, and all of it for when the screen has gone. */
+static void record_tell(struct top *t)
+{
+	struct summary s = {.tally = &t->tally, .file = trace_writer_path(t->writer), .before = t->before};
+	char elapsed[32], size[32], more[160], text[TEXT_MAX];
+	size_t unused;
+	FILE *out;
+
+	trace_writer_stats(t->writer, &t->written);
+	engine_stats(t->live.engine, &s.after);
+	s.bytes = t->written.bytes;
+	s.marks = t->written.marks;
+	s.lost = t->written.lost_rows;
+	priority_text(t->o, s.priority, sizeof s.priority);
+	text_elapsed(elapsed, sizeof elapsed, t->tally.end_ns - t->tally.start_ns);
+	text_bytes(size, sizeof size, s.bytes);
+	summary_line(&s, more, sizeof more);
+	snprintf(text, sizeof text,
+		 P_("saved %s: %s, %s, %llu mark; %s", "saved %s: %s, %s, %llu marks; %s", s.marks), s.file,
+		 elapsed, size, (unsigned long long)s.marks, more);
+	say(t, STYLE_TEXT, text);
+	free(t->summary);
+	t->summary = NULL;
+	out = open_memstream(&t->summary, &unused);
+	if (!out)
+		return;
+	summary_print(&s, out);
+	fclose(out);
 }
 
 static void record_stop(struct top *t)
 {
-	char elapsed[32], size[32], text[sizeof t->saved];
 	struct err e;
 
 	if (!t->writer)
 		return;
-	text_elapsed(elapsed, sizeof elapsed, clock_now_ns() - t->record_since_ns);
-	if (engine_detach(t->live.engine, trace_writer_sink(t->writer), &e) < 0) {
-		memcpy(text, e.text, sizeof text);
-		say(t, STYLE_ALERT, text);
+	t->failed[0] = '\0';
+	if (engine_detach(t->live.engine, &t->tally.sink, &e) < 0) {
+		memcpy(t->failed, e.text, sizeof t->failed);
+		say(t, STYLE_ALERT, t->failed);
 	} else {
-		trace_writer_stats(t->writer, &t->written);
-		text_bytes(size, sizeof size, t->written.bytes);
-		snprintf(text, sizeof text,
-			 P_("saved %s: %s, %s, %llu mark", "saved %s: %s, %s, %llu marks", t->written.marks),
-			 trace_writer_path(t->writer), elapsed, size, (unsigned long long)t->written.marks);
-		say(t, STYLE_TEXT, text);
+		record_tell(t);
 	}
-	memcpy(t->saved, text, sizeof text);
+	tally_free(&t->tally);
 	trace_writer_free(t->writer);
 	t->writer = NULL;
 }
@@ -352,8 +386,10 @@ int cmd_top(const struct options *o)
 		run(&t);
 		record_stop(&t);
 		term_close(t.term);
-		if (t.saved[0])
-			fprintf(stderr, "nvmtop: %s\n", t.saved);
+		if (t.failed[0])
+			fprintf(stderr, "nvmtop: %s\n", t.failed);
+		else if (t.summary)
+			fputs(t.summary, stderr);
 	}
 	inbox_close(t.marks);
 	trace_close(t.trace);
@@ -361,5 +397,6 @@ int cmd_top(const struct options *o)
 	files_free(&t.files);
 	canvas_free(&t.canvas);
 	ui_free(t.ui);
+	free(t.summary);
 	return status;
 }

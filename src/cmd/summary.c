@@ -1,0 +1,222 @@
+/* What was not measured says so: a line that is missing would look like one
+ * that nobody thought of. */
+#include "cmd/summary.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "nvmtop/canvas.h"
+#include "nvmtop/clock.h"
+#include "nvmtop/intl.h"
+
+struct line {
+	const char *title;
+	char text[320];
+};
+
+enum { SAMPLES, INTERVALS, POWER, HOTTEST, THROTTLING, MARKS, OWN, LINES };
+
+/* Append; what has no room is cut. */
+static void add(char *buf, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void add(char *buf, size_t size, const char *fmt, ...)
+{
+	size_t len = strlen(buf);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(buf + len, size - len, fmt, ap);
+	va_end(ap);
+}
+
+static void watts(char *buf, size_t size, double mw)
+{
+	snprintf(buf, size, fabs(mw) < 1000 ? "%.3f W" : "%.2f W", mw / 1000);
+}
+
+static void joules(char *buf, size_t size, double j)
+{
+	if (fabs(j) < 100000)
+		snprintf(buf, size, fabs(j) < 1000 ? "%.2f J" : "%.0f J", j);
+	else
+		snprintf(buf, size, "%.1f kJ", j / 1000);
+}
+
+static void span(char *buf, size_t size, int64_t ns)
+{
+	if (ns < NS_PER_S)
+		snprintf(buf, size, "%.1f ms", (double)ns / (double)NS_PER_MS);
+	else
+		snprintf(buf, size, "%.1f s", (double)ns / (double)NS_PER_S);
+}
+
+static uint64_t late_in(const struct summary *s, enum tier t)
+{
+	return s->after.late[t] - s->before.late[t];
+}
+
+static void tell_samples(const struct summary *s, char *buf, size_t size)
+{
+	const uint64_t *rows = s->tally->rows;
+	uint64_t late = 0, lost = s->lost;
+
+	for (int t = 0; t < TIERS; t++) {
+		late += late_in(s, (enum tier)t);
+		lost += s->after.lost[t] - s->before.lost[t];
+	}
+	snprintf(buf, size, _("%llu fast, %llu medium, %llu slow; %llu late, %llu lost"),
+		 (unsigned long long)rows[TIER_FAST], (unsigned long long)rows[TIER_MEDIUM],
+		 (unsigned long long)rows[TIER_SLOW], (unsigned long long)late, (unsigned long long)lost);
+}
+
+static void tell_intervals(const struct summary *s, char *buf, size_t size)
+{
+	char worst[TIERS][32];
+
+	for (int t = 0; t < TIERS; t++) {
+		snprintf(worst[t], sizeof worst[t], "--");
+		if (s->tally->longest_ns[t])
+			span(worst[t], sizeof worst[t], s->tally->longest_ns[t]);
+	}
+	snprintf(buf, size, _("at most %s fast, %s medium, %s slow"), worst[TIER_FAST], worst[TIER_MEDIUM],
+		 worst[TIER_SLOW]);
+}
+
+static bool power_is_known(const struct tally *t)
+{
+	return t->power.known && t->power.covered_ns > 0;
+}
+
+static double mean_mw(const struct tally_power *p)
+{
+	return p->joules * 1000 / ((double)p->covered_ns / (double)NS_PER_S);
+}
+
+static void tell_power(const struct summary *s, char *buf, size_t size)
+{
+	const struct tally_power *p = &s->tally->power;
+	char mean[32], most[32], energy[32];
+	double all = (double)(s->tally->end_ns - s->tally->start_ns);
+
+	watts(mean, sizeof mean, mean_mw(p));
+	watts(most, sizeof most, p->most_mw);
+	joules(energy, sizeof energy, p->joules);
+	/* TRANSLATORS: watts, watts, joules. */
+	snprintf(buf, size, _("mean %s, maximum %s, energy %s"), mean, most, energy);
+	if ((double)p->covered_ns < 0.95 * all)
+		add(buf, size, _(" (measured %.0f %% of the time)"), 100 * (double)p->covered_ns / all);
+}
+
+/* Those that throttled, for how long or how often; which were never read says nothing. */
+static void tell_throttling(const struct summary *s, char *buf, size_t size)
+{
+	const struct tally *t = s->tally;
+	bool known = false;
+	char time[32];
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < t->n_throttles; i++) {
+		const struct tally_signal *x = &t->throttles[i];
+		const char *between = buf[0] ? ", " : "";
+
+		known |= x->values > 0;
+		if (!x->events)
+			continue;
+		span(time, sizeof time, x->above_ns);
+		if (x->counts)
+			add(buf, size, P_("%s%s %llu time", "%s%s %llu times", x->events), between, x->label,
+			    (unsigned long long)x->events);
+		else
+			add(buf, size, _("%s%s for %s"), between, x->label, time);
+	}
+	if (!buf[0])
+		snprintf(buf, size, "%s", known ? _("none") : _("not measured"));
+}
+
+/* The most memory that this process held, in MB; NaN: the kernel does not say. */
+static double peak_mb(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	unsigned long long kb;
+	double mb = NAN;
+	char line[128];
+
+	while (f && fgets(line, sizeof line, f))
+		if (sscanf(line, "VmHWM: %llu", &kb) == 1)
+			mb = (double)kb * 1.024 / 1000;
+	if (f)
+		fclose(f);
+	return mb;
+}
+
+static void tell_own(const struct summary *s, char *buf, size_t size)
+{
+	int64_t took = s->tally->end_ns - s->tally->start_ns;
+	double mb = peak_mb();
+
+	snprintf(buf, size, _("%.2f %% of a core"),
+		 took > 0 ? 100 * (double)s->tally->cpu_ns / (double)took : 0);
+	if (!isnan(mb))
+		add(buf, size, _(", %.1f MB of memory"), mb);
+	if (s->priority[0])
+		add(buf, size, "; %s", s->priority);
+}
+
+static void fill(const struct summary *s, struct line lines[LINES])
+{
+	const struct tally_signal *hottest = tally_hottest(s->tally);
+
+	memset(lines, 0, LINES * sizeof *lines);
+	lines[SAMPLES].title = _("samples:");
+	tell_samples(s, lines[SAMPLES].text, sizeof lines->text);
+	lines[INTERVALS].title = _("intervals:");
+	tell_intervals(s, lines[INTERVALS].text, sizeof lines->text);
+	lines[POWER].title = _("power:");
+	if (power_is_known(s->tally))
+		tell_power(s, lines[POWER].text, sizeof lines->text);
+	lines[HOTTEST].title = _("hottest:");
+	if (hottest)
+		snprintf(lines[HOTTEST].text, sizeof lines->text, "%s %.1f C", hottest->label, hottest->most);
+	lines[THROTTLING].title = _("throttling:");
+	tell_throttling(s, lines[THROTTLING].text, sizeof lines->text);
+	lines[MARKS].title = _("marks:");
+	snprintf(lines[MARKS].text, sizeof lines->text, "%llu", (unsigned long long)s->marks);
+	lines[OWN].title = _("nvmtop:");
+	tell_own(s, lines[OWN].text, sizeof lines->text);
+}
+
+void summary_print(const struct summary *s, FILE *out)
+{
+	struct line lines[LINES];
+	char elapsed[32], size[32];
+	int wide = 0;
+
+	fill(s, lines);
+	text_elapsed(elapsed, sizeof elapsed, s->tally->end_ns - s->tally->start_ns);
+	text_bytes(size, sizeof size, s->bytes);
+	fprintf(out, _("nvmtop: recorded %s in %s (%s)\n"), elapsed, s->file, size);
+	for (int i = 0; i < LINES; i++)
+		wide = text_width(lines[i].title) > wide ? text_width(lines[i].title) : wide;
+	for (int i = 0; i < LINES; i++)
+		fprintf(out, "  %s%*s %s\n", lines[i].title, wide - text_width(lines[i].title), "",
+			lines[i].text[0] ? lines[i].text : _("not measured"));
+}
+
+void summary_line(const struct summary *s, char *buf, size_t size)
+{
+	const struct tally_signal *hottest = tally_hottest(s->tally);
+	char text[128];
+
+	snprintf(buf, size, _("%llu late"), (unsigned long long)late_in(s, TIER_FAST));
+	if (power_is_known(s->tally)) {
+		watts(text, sizeof text, mean_mw(&s->tally->power));
+		add(buf, size, _("; mean %s"), text);
+		watts(text, sizeof text, s->tally->power.most_mw);
+		add(buf, size, _(", maximum %s"), text);
+		joules(text, sizeof text, s->tally->power.joules);
+		add(buf, size, ", %s", text);
+	}
+	if (hottest)
+		add(buf, size, "; %s %.1f C", hottest->label, hottest->most);
+}

@@ -1,0 +1,26 @@
+/* summary: a recording in a few lines, when it has ended. */
+#ifndef CMD_SUMMARY_H
+#define CMD_SUMMARY_H
+
+#include <stdio.h>
+
+#include "cmd/tally.h"
+#include "nvmtop/engine.h"
+
+struct summary {
+	const struct tally *tally;
+	const char *file; /* its name */
+	uint64_t bytes;
+	uint64_t marks;
+	uint64_t lost;                     /* rows that the recorder could not keep */
+	struct engine_stats before, after; /* at its begin and its end */
+	char priority[160];                /* how the samplers were scheduled */
+};
+
+/* "nvmtop: recorded ..." and a line for each thing that was, or was not, measured. */
+void summary_print(const struct summary *s, FILE *out);
+
+/* What fits on one line of the screen: "3 late; mean 23.4 W, ...".  May be "". */
+void summary_line(const struct summary *s, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,179 @@
+/* Everything in it is of constant size and is added up as the rows come, so
+ * that the summary of a day costs no more than that of a second, and is there
+ * at once when the recording ends. */
+#include "cmd/tally.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "nvmtop/intl.h"
+
+static int64_t cpu_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+static struct tally *tally_of(struct sink *s)
+{
+	return (struct tally *)s;
+}
+
+static void signal_init(struct tally_signal *s, const struct channel *c)
+{
+	memset(s, 0, sizeof *s);
+	memcpy(s->label, c->label, sizeof s->label);
+	s->tier = c->tier;
+	s->column = c->column;
+	s->counts = c->kind == CHANNEL_THROTTLE_COUNT;
+	s->last = s->most = NAN;
+}
+
+static void choose(struct tally *t, const struct session *about)
+{
+	for (size_t i = 0; i < about->n_channels; i++) {
+		const struct channel *c = &about->channels[i];
+		double hz = about->hz[c->tier];
+
+		if (c->missing[0])
+			continue;
+		if (c->kind == CHANNEL_POWER_TOTAL && !t->power.known) {
+			t->power = (struct tally_power) {.known = true,
+							 .tier = c->tier,
+							 .column = c->column,
+							 .last_mw = NAN,
+							 .most_mw = NAN};
+			t->power.hole_ns = hz >= 4 ? NS_PER_S : (int64_t)(4 / hz * (double)NS_PER_S);
+		} else if (c->kind == CHANNEL_TEMPERATURE) {
+			signal_init(&t->zones[t->n_zones++], c);
+		} else if (c->kind == CHANNEL_THROTTLE || c->kind == CHANNEL_THROTTLE_COUNT) {
+			signal_init(&t->throttles[t->n_throttles++], c);
+		}
+	}
+}
+
+static int tally_begin(struct sink *s, const struct session *about, struct err *e)
+{
+	struct tally *t = tally_of(s);
+
+	t->zones = calloc(about->n_channels + 1, sizeof *t->zones);
+	t->throttles = calloc(about->n_channels + 1, sizeof *t->throttles);
+	if (!t->zones || !t->throttles)
+		return err_set(e, ERR_FAILED, "%s", _("out of memory"));
+	choose(t, about);
+	t->start_ns = about->start.mono_ns;
+	t->cpu_ns = cpu_now_ns();
+	return t->next->ops->begin(t->next, about, e);
+}
+
+static void power_row(struct tally_power *p, int64_t t_ns, double mw)
+{
+	if (p->last_ns && t_ns - p->last_ns <= p->hole_ns && !isnan(mw) && !isnan(p->last_mw)) {
+		p->joules += (mw + p->last_mw) / 2 / 1000 * (double)(t_ns - p->last_ns) / (double)NS_PER_S;
+		p->covered_ns += t_ns - p->last_ns;
+	}
+	p->most_mw = fmax(p->most_mw, mw); /* the other one, where one is NaN */
+	p->last_ns = t_ns;
+	p->last_mw = mw;
+}
+
+/* A state holds until the next row; of a count only what it rises by is told. */
+static void signal_row(struct tally_signal *s, int64_t t_ns, double v)
+{
+	if (s->counts && v > s->last)
+		s->events += (uint64_t)(v - s->last);
+	if (!s->counts && s->last > 0)
+		s->above_ns += t_ns - s->last_ns;
+	if (!s->counts && v > 0 && !(s->last > 0))
+		s->events++;
+	s->values += !isnan(v);
+	s->most = fmax(s->most, v);
+	/* A count that is missing for a while is compared with what it was. */
+	if (!s->counts || !isnan(v))
+		s->last = v;
+	s->last_ns = t_ns;
+}
+
+static void signals_row(struct tally_signal *s, size_t n, const struct rows *r, size_t i)
+{
+	for (size_t k = 0; k < n; k++)
+		if (s[k].tier == r->tier)
+			signal_row(&s[k], r->t_ns[i], r->values[i * r->width + s[k].column]);
+}
+
+static void tally_rows(struct sink *s, const struct rows *r)
+{
+	struct tally *t = tally_of(s);
+	int64_t newest = t->newest_ns[r->tier], longest = t->longest_ns[r->tier];
+
+	for (size_t i = 0; i < r->n; i++) {
+		if (newest && r->t_ns[i] - newest > longest)
+			longest = r->t_ns[i] - newest;
+		newest = r->t_ns[i];
+		if (t->power.known && t->power.tier == r->tier)
+			power_row(&t->power, newest, r->values[i * r->width + t->power.column]);
+		signals_row(t->zones, t->n_zones, r, i);
+		signals_row(t->throttles, t->n_throttles, r, i);
+	}
+	t->rows[r->tier] += r->n;
+	t->newest_ns[r->tier] = newest;
+	t->longest_ns[r->tier] = longest;
+	t->next->ops->rows(t->next, r);
+}
+
+static void tally_mark(struct sink *s, const struct mark *m)
+{
+	struct tally *t = tally_of(s);
+
+	t->marks++;
+	t->next->ops->mark(t->next, m);
+}
+
+static void tally_gap(struct sink *s, const struct gap *g)
+{
+	struct tally *t = tally_of(s);
+
+	t->next->ops->gap(t->next, g);
+}
+
+static int tally_end(struct sink *s, struct err *e)
+{
+	struct tally *t = tally_of(s);
+
+	t->end_ns = clock_now_ns();
+	t->cpu_ns = cpu_now_ns() - t->cpu_ns;
+	return t->next->ops->end(t->next, e);
+}
+
+struct sink *tally_init(struct tally *t, struct sink *next)
+{
+	static const struct sink_ops ops = {tally_begin, tally_rows, tally_mark, tally_gap, tally_end};
+
+	memset(t, 0, sizeof *t);
+	t->sink.ops = &ops;
+	t->next = next;
+	return &t->sink;
+}
+
+void tally_free(struct tally *t)
+{
+	free(t->zones);
+	free(t->throttles);
+	t->zones = t->throttles = NULL;
+	t->n_zones = t->n_throttles = 0;
+}
+
+const struct tally_signal *tally_hottest(const struct tally *t)
+{
+	const struct tally_signal *best = NULL;
+
+	for (size_t i = 0; i < t->n_zones; i++)
+		if (!isnan(t->zones[i].most) && (!best || t->zones[i].most > best->most))
+			best = &t->zones[i];
+	return best;
+}

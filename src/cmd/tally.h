@@ -1,0 +1,53 @@
+/* tally: what a recording was like, counted while it streams by. */
+#ifndef CMD_TALLY_H
+#define CMD_TALLY_H
+
+#include "nvmtop/stream.h"
+
+/* One signal among several that are compared: a zone, or what throttles. */
+struct tally_signal {
+	char label[32];
+	enum tier tier;
+	uint16_t column;
+	bool counts; /* it counts events; otherwise it is above 0 while it lasts */
+	double last; /* value and time of the newest row; NaN: missing */
+	int64_t last_ns;
+	double most;      /* the highest value; NaN: none was read */
+	int64_t above_ns; /* how long it was above 0 */
+	uint64_t events;  /* how often it began, or how many were counted */
+	uint64_t values;  /* rows in which it had one */
+};
+
+struct tally_power {
+	bool known; /* the board has a total */
+	enum tier tier;
+	uint16_t column;
+	int64_t hole_ns; /* between two rows further apart nothing is added */
+	double last_mw;
+	int64_t last_ns;
+	double joules;      /* trapezoids, over covered_ns */
+	int64_t covered_ns; /* how long it was measured */
+	double most_mw;     /* NaN: nothing was read */
+};
+
+/* Passes the stream on to another sink, unchanged. */
+struct tally {
+	struct sink sink;
+	struct sink *next;
+	int64_t start_ns, end_ns;
+	int64_t cpu_ns; /* the whole process, from begin() to end() */
+	uint64_t rows[TIERS], marks;
+	int64_t newest_ns[TIERS], longest_ns[TIERS]; /* the longest time between two rows */
+	struct tally_power power;
+	struct tally_signal *zones, *throttles;
+	size_t n_zones, n_throttles;
+};
+
+/* In front of next, which is borrowed; t is zeroed. */
+struct sink *tally_init(struct tally *t, struct sink *next);
+void tally_free(struct tally *t);
+
+/* The hottest zone, or NULL when no temperature was read. */
+const struct tally_signal *tally_hottest(const struct tally *t);
+
+#endif
