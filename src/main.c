@@ -7,6 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "nvmtop/intl.h"
+#include "nvmtop/map.h"
 
 /* A closed or full standard output is an error, not silence. */
 static int flush_stdout(int status)
@@ -25,6 +26,7 @@ int main(int argc, char **argv)
 	struct options o;
 	struct err e;
 
+	map_guard();
 	setlocale(LC_ALL, "");
 	/* Numbers are written and read alike everywhere. */
 	setlocale(LC_NUMERIC, "C");

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "nvmtop/map.h"
 #include "term/crash.h"
 
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -50,6 +51,9 @@ static void on_fault(int sig, siginfo_t *how, void *where)
 {
 	(void)where;
 	int was = ARMED;
+
+	if (sig == SIGBUS && map_mend(how))
+		return;
 	if (atomic_compare_exchange_strong(&state, &was, AT_WORK)) {
 		put_back();
 		atomic_store(&state, RESTING);

@@ -28,6 +28,8 @@ enum chunk_id {
 	CHUNK_GAPS = CHUNK_ID('G', 'A', 'P', 'S'),
 	CHUNK_RUNS = CHUNK_ID('R', 'U', 'N', 'S'),    /* cells that version 1 could not hold */
 	CHUNK_COLUMNS = CHUNK_ID('C', 'O', 'L', 'S'), /* channels beyond version 1 */
+	CHUNK_PYRAMID = CHUNK_ID('P', 'Y', 'R', 'M'), /* columns of rows */
+	CHUNK_INDEX = CHUNK_ID('I', 'N', 'D', 'X'),   /* where the chunks are */
 	CHUNK_TALLY = CHUNK_ID('T', 'A', 'L', 'Y'),   /* rows, late and lost ticks */
 	CHUNK_CLOSE = CHUNK_ID('E', 'N', 'D', 'X'),   /* the last: where the first is */
 	/* only in the journal */

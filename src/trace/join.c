@@ -16,6 +16,7 @@
 #include "trace/join.h"
 #include "trace/journal.h"
 #include "trace/output.h"
+#include "trace/pyramid.h"
 
 #define COLLECT_SIZE 262144
 
@@ -36,6 +37,13 @@ struct progress {
 	int64_t last_ns;
 };
 
+/* What the journal has of a tier's columns, and what becomes of it. */
+struct summit {
+	bool broken; /* they do not follow each other */
+	struct pyramid_head head; /* of them all */
+	struct tower tower; /* levels 0: they are of no use */
+};
+
 struct join {
 	int part;
 	const char *shown;
@@ -51,11 +59,12 @@ struct join {
 	uint8_t header[HEADER_SIZE];
 	struct open_run *runs; /* one a channel */
 	uint8_t *tiers;        /* the same: enum tier */
-	size_t n_runs;
+	size_t n_runs, extra[TIERS];
 	size_t gpu; /* the channel that is the GPU load; SIZE_MAX: none */
 	const struct stretch *bad;
 	size_t n_bad;
 	uint64_t bad_done; /* rows of the GPU that have a run */
+	struct summit summit[TIERS];
 	uint8_t out[65536];
 	struct collect collect[COLLECTS];
 };
@@ -126,6 +135,25 @@ static uint64_t rows_take(struct join *j, enum tier tier, const uint8_t *p, size
 	return rows;
 }
 
+static void count_pyramid(struct join *j, const uint8_t *p, size_t n)
+{
+	struct pyramid_head h, *all;
+	struct summit *s;
+
+	if (!pyramid_head_decode(p, n, &h))
+		return; /* of a writer of tomorrow */
+	s = &j->summit[h.tier];
+	all = &s->head;
+	if (all->rows == 0 && h.row == 0)
+		*all = (struct pyramid_head) {h.tier, h.zoom, h.width, 0, h.first, 0, 0};
+	s->broken |= h.zoom != all->zoom || h.width != all->width || h.row != all->rows ||
+		     h.first < all->first + all->columns;
+	if (s->broken)
+		return;
+	all->columns = (uint32_t)(h.first + h.columns - all->first);
+	all->rows += h.rows;
+}
+
 static int visit_count(void *to, uint32_t id, uint8_t *p, size_t n)
 {
 	struct join *j = to;
@@ -141,7 +169,9 @@ static int visit_count(void *to, uint32_t id, uint8_t *p, size_t n)
 		j->other = true;
 		j->described = j->anchor && j->n_runs > 0 && j->journal.broken == 0;
 	}
-	if (id == CHUNK_MEDIUM)
+	if (id == CHUNK_PYRAMID)
+		count_pyramid(j, p, n);
+	else if (id == CHUNK_MEDIUM)
 		rows_take(j, TIER_MEDIUM, p, n, &hole);
 	else if (id == CHUNK_SLOW)
 		rows_take(j, TIER_SLOW, p, n, &hole);
@@ -153,6 +183,7 @@ static int visit_count(void *to, uint32_t id, uint8_t *p, size_t n)
 			break;
 		if (place.field == FIELD_GPU)
 			j->gpu = j->n_runs;
+		j->extra[c.tier] += place.field == FIELD_EXTRA;
 		j->tiers[j->n_runs++] = (uint8_t)c.tier;
 	}
 	for (; id == CHUNK_GAPS && n >= GAP_SIZE; p += GAP_SIZE, n -= GAP_SIZE)
@@ -360,6 +391,72 @@ static int collect_marks(struct join *j, const uint8_t *p, size_t n)
 	return 0;
 }
 
+/* The columns of the journal, in levels: they are dropped where anything of the
+ * recording is missing, since a reader can make them of the rows as well. */
+static int collect_pyramid(struct join *j, const uint8_t *p, size_t n)
+{
+	struct pyramid_head h;
+	struct tower *w;
+	size_t one;
+
+	if (!pyramid_head_decode(p, n, &h))
+		return 0;
+	w = &j->summit[h.tier].tower;
+	one = pyramid_record(h.width);
+	p += PYRAMID_HEAD;
+	for (uint32_t i = 0; i < h.columns && w->live > 0; i++, p += one) {
+		uint64_t row = get_u64(p), next = i + 1 < h.columns ? get_u64(p + one) : h.row + h.rows;
+
+		if (next > row)
+			tower_record(w, h.first + i, next - row, p);
+	}
+	return w->failed ? -1 : 0;
+}
+
+static int write_pyramid(void *to, const struct pyramid_head *h, const uint8_t *chunk, size_t n)
+{
+	struct join *j = to;
+
+	(void)h;
+	j->chunks++;
+	return out_bytes(j, chunk, n);
+}
+
+#define PYRAMID_ROWS 8192 /* of fewer it is not worth its bytes */
+
+/* The finest level so that all of them take an eighth of what the rows take. */
+static int summit_zoom(const struct join *j, const struct summit *s)
+{
+	size_t row = row_size[s->head.tier] + 8 * j->extra[s->head.tier];
+	double room = (double)s->head.rows * (double)row / 8, least = 7.0 / 8;
+	int zoom = s->head.zoom;
+
+	room = room * least / (double)pyramid_record(s->head.width);
+	while (zoom < ZOOM_MAX && (double)(s->head.columns >> (zoom - s->head.zoom)) > room)
+		zoom++;
+	return zoom;
+}
+
+static int summits_begin(struct join *j)
+{
+	for (int t = 0; t < TIERS; t++) {
+		struct summit *s = &j->summit[t];
+		int zoom = s->head.zoom;
+		int64_t first, last;
+
+		if (s->broken || s->head.rows < PYRAMID_ROWS || s->head.rows != j->rows[t] ||
+		    j->journal.broken > 0 || j->journal.torn > 0 || j->n_bad > 0)
+			continue;
+		first = s->head.first << zoom;
+		last = (s->head.first + s->head.columns) << zoom;
+		zoom = summit_zoom(j, s);
+		if (tower_init(&s->tower, s->head.tier, s->head.width, s->head.zoom, zoom,
+			       pyramid_levels(zoom, first, last), write_pyramid, j) < 0)
+			return err_set(j->err, ERR_FAILED, _("out of memory"));
+	}
+	return 0;
+}
+
 static int visit_extension(void *to, uint32_t id, uint8_t *p, size_t n)
 {
 	struct join *j = to;
@@ -371,6 +468,8 @@ static int visit_extension(void *to, uint32_t id, uint8_t *p, size_t n)
 		return 0;
 	case CHUNK_COLUMNS:
 		return collect_columns(j, p, n);
+	case CHUNK_PYRAMID:
+		return collect_pyramid(j, p, n);
 	case CHUNK_RUNS:
 		return collect_runs(j, p, n);
 	case CHUNK_MARKS:
@@ -436,13 +535,16 @@ static int write_sections(struct join *j)
 	if (!j->described) /* without channels there is no extension */
 		return out_flush(j);
 	first = (uint64_t)j->end + j->out_used;
-	if (write_open(j) < 0 || each_chunk(j, visit_extension) < 0 || runs_bad(j, j->fast_rows) < 0)
+	if (write_open(j) < 0 || summits_begin(j) < 0 || each_chunk(j, visit_extension) < 0 || runs_bad(j, j->fast_rows) < 0)
 		return -1;
 	for (size_t i = 0; i < j->n_runs; i++)
 		if (run_flush(j, i) < 0)
 			return -1;
 	for (int i = 0; i < COLLECTS; i++)
 		if (collect_flush(j, &j->collect[i]) < 0)
+			return -1;
+	for (int t = 0; t < TIERS; t++)
+		if (tower_end(&j->summit[t].tower) < 0)
 			return -1;
 	return write_close(j, first) < 0 || out_flush(j) < 0 ? -1 : 0;
 }
@@ -563,6 +665,8 @@ int trace_join_repaired(int part_fd, int side_fd, const char *shown, const struc
 	r = join_all(j, out);
 	if (r == 0)
 		report(j, out);
+	for (int t = 0; t < TIERS; t++)
+		tower_free(&j->summit[t].tower);
 	free(j->runs);
 	free(j->tiers);
 	free(j);

@@ -25,6 +25,8 @@ int lanes_init(struct lanes *q, struct err *e)
 void lanes_free(struct lanes *q)
 {
 	layout_free(&q->layout);
+	for (int t = 0; t < TIERS; t++)
+		course_free(&q->pyramid[t]);
 	free(q->runs);
 	free(q->pool);
 	q->runs = NULL;
@@ -42,8 +44,10 @@ static size_t head_size(enum lane lane)
 {
 	if (lane == LANE_FAST)
 		return 0;
-	if (lane >= LANE_COLUMNS && lane < LANE_RUNS)
+	if (lane >= LANE_COLUMNS && lane < LANE_PYRAMID)
 		return CHUNK_HEAD + COLUMNS_HEAD;
+	if (lane >= LANE_PYRAMID && lane < LANE_RUNS)
+		return CHUNK_HEAD + PYRAMID_HEAD;
 	return CHUNK_HEAD;
 }
 
@@ -72,6 +76,9 @@ static bool lane_room(struct lanes *q, enum lane lane, size_t bytes, size_t keep
 		[LANE_COLUMNS + TIER_FAST] = CHUNK_COLUMNS,
 		[LANE_COLUMNS + TIER_MEDIUM] = CHUNK_COLUMNS,
 		[LANE_COLUMNS + TIER_SLOW] = CHUNK_COLUMNS,
+		[LANE_PYRAMID + TIER_FAST] = CHUNK_PYRAMID,
+		[LANE_PYRAMID + TIER_MEDIUM] = CHUNK_PYRAMID,
+		[LANE_PYRAMID + TIER_SLOW] = CHUNK_PYRAMID,
 		[LANE_RUNS] = CHUNK_RUNS,
 		[LANE_MARKS] = CHUNK_MARKS,
 		[LANE_GAPS] = CHUNK_GAPS,
@@ -89,6 +96,7 @@ static bool lane_room(struct lanes *q, enum lane lane, size_t bytes, size_t keep
 	b->lane = lane;
 	b->id = ids[lane];
 	b->used = head_size(lane);
+	b->pyramid.columns = 0;
 	q->current[lane] = b;
 	return true;
 }
@@ -139,6 +147,20 @@ static bool about_write(struct lanes *q, const struct session *about)
 	return fits;
 }
 
+/* A tier for whose columns there is no room in a block, or no memory, has none. */
+static void pyramids_begin(struct lanes *q, const struct session *about)
+{
+	for (int t = 0; t < TIERS; t++) {
+		size_t width = about->width[t];
+		int zoom = pyramid_zoom(about->hz[t]);
+
+		q->pyramid[t].width = 0;
+		if (width > 0 && width <= PYRAMID_WIDEST && pyramid_record(width) < BLOCK_BYTES / 2 &&
+		    course_init(&q->pyramid[t], width, zoom_base(about->hz[t]), zoom) < 0)
+			q->pyramid[t].width = 0;
+	}
+}
+
 int lanes_begin(struct lanes *q, const struct session *about, struct err *e)
 {
 	if (layout_make(&q->layout, about, e) < 0)
@@ -153,6 +175,7 @@ int lanes_begin(struct lanes *q, const struct session *about, struct err *e)
 			return err_set(e, ERR_FAILED, _("a trace cannot hold %zu channels"),
 				       about->n_channels);
 	}
+	pyramids_begin(q, about);
 	if (!about_write(q, about) || !lane_room(q, LANE_FAST, HEADER_SIZE, 0))
 		return err_set(e, ERR_FAILED, _("a trace cannot hold %zu channels"), about->n_channels);
 	header_encode(lane_end(q, LANE_FAST), about, &q->layout);
@@ -214,6 +237,47 @@ static void extra_store(struct lanes *q, enum tier tier, const double *values)
 	b->columns.rows++;
 }
 
+/* The open column of a tier is complete.  When the disk lags behind there is no
+ * room for it, and the join sees that a part is missing. */
+static void pyramid_take(struct lanes *q, enum tier tier)
+{
+	enum lane lane = (enum lane)((int)LANE_PYRAMID + (int)tier);
+	struct course *c = &q->pyramid[tier];
+	size_t one = pyramid_record(c->width);
+	uint64_t row = c->row, rows = c->rows;
+	struct block *b = q->current[lane];
+	int64_t column = c->column >> (c->top - c->base);
+
+	if (b && b->pyramid.columns > 0 && column != b->pyramid.first + b->pyramid.columns)
+		lane_seal(q, lane);
+	if (!lane_room(q, lane, one, BLOCK_COUNT / 4) || !course_take(c, lane_end(q, lane), &column)) {
+		c->width = 0;
+		return;
+	}
+	b = q->current[lane];
+	if (b->pyramid.columns == 0)
+		b->pyramid = (struct pyramid_head) {tier, c->top, (uint32_t)c->width, 0, column, row, 0};
+	b->pyramid.columns++;
+	b->pyramid.rows += rows;
+	b->used += one;
+}
+
+/* By the times that a reader will see. */
+static void pyramid_row(struct lanes *q, enum tier tier, const uint8_t *row, const double *values)
+{
+	struct course *c = &q->pyramid[tier];
+	int64_t ns = 0;
+
+	if (c->width == 0)
+		return;
+	row_time(row, &ns);
+	ns += q->about->start.mono_ns;
+	if (course_leaves(c, ns >> c->base))
+		pyramid_take(q, tier);
+	if (c->width > 0)
+		course_row(c, ns, q->rows[tier], values);
+}
+
 /* Rows were lost; there is room again, or it is the end. */
 static void hole_close(struct lanes *q, enum tier tier, int64_t to_ns)
 {
@@ -259,6 +323,7 @@ void lanes_row(struct lanes *q, enum tier tier, int64_t t_ns, const double *valu
 		q->current[lane]->columns.row = q->rows[tier];
 	row_encode(lane_end(q, lane), q->about, &q->layout, tier, t_ns, values);
 	runs_note(q, tier, lane_end(q, lane), values);
+	pyramid_row(q, tier, lane_end(q, lane), values);
 	q->current[lane]->used += row_size[tier];
 	if (wide)
 		extra_store(q, tier, values);
@@ -287,12 +352,16 @@ void lanes_seal(struct lanes *q, bool last)
 	if (q->runs && lane_room(q, LANE_RUNS, RUNS_ROOM, last ? 0 : BLOCK_SPARE))
 		for (size_t i = 0; i < q->about->n_channels; i++)
 			run_close(q, i);
-	for (int t = 0; last && t < TIERS; t++)
+	for (int t = 0; last && t < TIERS; t++) {
 		hole_close(q, (enum tier)t, q->hole[t].to_ns);
+		if (q->pyramid[t].width > 0 && q->pyramid[t].open)
+			pyramid_take(q, (enum tier)t);
+	}
 	/* Rows last: what says that a value in them is missing must be there first,
 	 * should this be the moment at which everything ends. */
 	for (int i = LANES; i-- > 0;)
-		lane_seal(q, (enum lane)i);
+		if (last || i < LANE_PYRAMID || i >= LANE_RUNS) /* columns can wait: they are also made of rows */
+			lane_seal(q, (enum lane)i);
 }
 
 struct block *lanes_take(struct lanes *q)
@@ -313,6 +382,8 @@ size_t block_finish(struct block *b)
 		return b->used;
 	if (b->id == CHUNK_COLUMNS)
 		columns_encode(b->bytes + CHUNK_HEAD, &b->columns);
+	if (b->id == CHUNK_PYRAMID)
+		pyramid_head_encode(b->bytes + CHUNK_HEAD, &b->pyramid);
 	if (b->lane == LANE_MEDIUM || b->lane == LANE_SLOW) {
 		put_u64(b->bytes + b->used, b->columns.row);
 		b->used += 8;

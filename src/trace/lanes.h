@@ -8,6 +8,7 @@
 #define TRACE_LANES_H
 
 #include "trace/chunk.h"
+#include "trace/pyramid.h"
 
 #define BLOCK_BYTES 32768
 #define BLOCK_COUNT 96 /* 3 MB: some 20 s of a disk that stands still */
@@ -18,7 +19,8 @@ enum lane {
 	LANE_MEDIUM,
 	LANE_SLOW,
 	LANE_COLUMNS, /* + tier */
-	LANE_RUNS = LANE_COLUMNS + TIERS,
+	LANE_PYRAMID = LANE_COLUMNS + TIERS, /* + tier */
+	LANE_RUNS = LANE_PYRAMID + TIERS,
 	LANE_MARKS,
 	LANE_GAPS,
 	LANE_ABOUT,
@@ -30,6 +32,7 @@ struct block {
 	enum lane lane;
 	uint32_t id; /* of the chunk that it becomes */
 	struct columns_head columns; /* of rows of version 1 only the first row's number */
+	struct pyramid_head pyramid;
 	size_t used;
 	uint8_t bytes[BLOCK_BYTES];
 };
@@ -54,6 +57,7 @@ struct lanes {
 	int64_t last_ns[TIERS];
 	struct gap hole[TIERS]; /* missed > 0: rows that found no room */
 	uint64_t lost, marks;
+	struct course pyramid[TIERS]; /* width 0: none is made */
 };
 
 int lanes_init(struct lanes *q, struct err *e);

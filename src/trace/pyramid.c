@@ -1,0 +1,334 @@
+/* The pyramid as it is made: by the recorder from rows, by the join from the
+ * recorder's columns, by the reader from the rows of a trace that has none.
+ * All three use the same folds, so that the same rows give the same bytes. */
+#include "trace/pyramid.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define LEDGE_BYTES  262144 /* of records in a chunk of the finest level */
+#define LEDGE_LEAST  16384
+#define HOLE_COLUMNS 8 /* a longer stretch without rows begins a new chunk */
+
+size_t pyramid_head_encode(uint8_t *p, const struct pyramid_head *h)
+{
+	put_u32(p, (uint32_t)h->tier);
+	put_u32(p + 4, (uint32_t)h->zoom);
+	put_u32(p + 8, h->width);
+	put_u32(p + 12, h->columns);
+	put_u64(p + 16, (uint64_t)h->first);
+	put_u64(p + 24, h->row);
+	put_u64(p + 32, h->rows);
+	put_u64(p + 40, 0);
+	return PYRAMID_HEAD;
+}
+
+bool pyramid_head_decode(const uint8_t *p, uint64_t length, struct pyramid_head *h)
+{
+	uint32_t tier, zoom;
+
+	if (length < PYRAMID_HEAD)
+		return false;
+	tier = get_u32(p);
+	zoom = get_u32(p + 4);
+	h->width = get_u32(p + 8);
+	h->columns = get_u32(p + 12);
+	h->first = (int64_t)get_u64(p + 16);
+	h->row = get_u64(p + 24);
+	h->rows = get_u64(p + 32);
+	if (tier >= TIERS || zoom < ZOOM_MIN || zoom > ZOOM_MAX || h->width == 0 ||
+	    h->width > PYRAMID_WIDEST || h->columns == 0)
+		return false;
+	h->tier = (enum tier)tier;
+	h->zoom = (int)zoom;
+	return h->first >= 0 && h->first <= (INT64_MAX >> zoom) - h->columns && h->row <= UINT64_MAX - h->rows &&
+	       (length - PYRAMID_HEAD) / pyramid_record(h->width) == h->columns &&
+	       (length - PYRAMID_HEAD) % pyramid_record(h->width) == 0;
+}
+
+int pyramid_zoom(double hz)
+{
+	int zoom = zoom_base(hz) + 7;
+
+	return zoom < ZOOM_MAX ? zoom : ZOOM_MAX;
+}
+
+int pyramid_levels(int zoom, int64_t first_ns, int64_t last_ns)
+{
+	int n = 1;
+
+	while (zoom + PYRAMID_STEP <= ZOOM_MAX && (last_ns >> zoom) - (first_ns >> zoom) >= PYRAMID_FEW) {
+		zoom += PYRAMID_STEP;
+		n++;
+	}
+	return n;
+}
+
+/* --- one level --- */
+
+static void course_clear(struct course *c)
+{
+	size_t all = (size_t)(c->top - c->base + 1) * c->width;
+
+	for (size_t i = 0; i < all; i++)
+		c->sums[i] = -0.0;
+	for (size_t i = 0; i < c->width; i++) {
+		c->min[i] = (double)INFINITY;
+		c->max[i] = (double)-INFINITY;
+		c->n[i] = 0;
+	}
+	c->open = false;
+	c->rows = 0;
+}
+
+int course_init(struct course *c, size_t width, int base, int top)
+{
+	size_t levels = (size_t)(top - base + 1);
+
+	memset(c, 0, sizeof(*c));
+	c->base = base;
+	c->top = top;
+	c->width = width;
+	c->sums = malloc((levels + 3) * width * sizeof(double));
+	if (!c->sums)
+		return -1;
+	c->min = c->sums + levels * width;
+	c->max = c->min + width;
+	c->n = malloc(width * sizeof(*c->n));
+	if (!c->n) {
+		course_free(c);
+		return -1;
+	}
+	course_clear(c);
+	return 0;
+}
+
+void course_free(struct course *c)
+{
+	free(c->sums);
+	free(c->n);
+	c->sums = NULL;
+	c->n = NULL;
+}
+
+/* The sums of `levels` zooms from base up end: each goes into the next coarser. */
+static void sums_close(struct course *c, int levels)
+{
+	double *restrict below = c->sums;
+
+	for (int k = 0; k < levels; k++, below += c->width) {
+		double *restrict above = below + c->width;
+
+		for (size_t i = 0; i < c->width; i++) {
+			above[i] += below[i];
+			below[i] = -0.0;
+		}
+	}
+}
+
+/* What goes in next belongs to this column. */
+static inline void course_at(struct course *c, int64_t column, uint64_t row)
+{
+	if (c->open && column != c->column) {
+		int levels = 64 - __builtin_clzll((uint64_t)(column ^ c->column));
+
+		sums_close(c, levels < c->top - c->base ? levels : c->top - c->base);
+	}
+	if (!c->open)
+		c->row = row;
+	c->open = true;
+	c->column = column;
+}
+
+void course_row(struct course *c, int64_t t_ns, uint64_t row, const double *restrict values)
+{
+	double *restrict sum = c->sums, *restrict min = c->min, *restrict max = c->max;
+	uint64_t *restrict n = c->n;
+	size_t width = c->width;
+
+	course_at(c, t_ns >> c->base, row);
+	c->rows++;
+	for (size_t i = 0; i < width; i++) {
+		double v = values[i];
+
+		sum[i] += v == v ? v : -0.0;
+		min[i] = v < min[i] ? v : min[i];
+		max[i] = v > max[i] ? v : max[i];
+		n[i] += v == v;
+	}
+}
+
+void course_record(struct course *c, int64_t column, uint64_t rows, const uint8_t *record)
+{
+	course_at(c, column, get_u64(record));
+	c->rows += rows;
+	for (size_t i = 0; i < c->width; i++) {
+		struct bin b = pyramid_bin(record, i);
+
+		if (b.n == 0)
+			continue;
+		c->sums[i] += b.sum;
+		c->min[i] = b.min < c->min[i] ? b.min : c->min[i];
+		c->max[i] = b.max > c->max[i] ? b.max : c->max[i];
+		c->n[i] += b.n;
+	}
+}
+
+bool course_take(struct course *c, uint8_t *record, int64_t *column)
+{
+	const double *sum = c->sums + (size_t)(c->top - c->base) * c->width;
+	uint8_t *p = record + 8;
+	uint64_t most = 0;
+
+	sums_close(c, c->top - c->base);
+	put_u64(record, c->row);
+	for (size_t i = 0; i < c->width; i++, p += PYRAMID_BIN) {
+		bool any = c->n[i] > 0;
+
+		put_f64(p, any ? c->min[i] : 0);
+		put_f64(p + 8, any ? c->max[i] : 0);
+		put_f64(p + 16, any ? sum[i] : 0);
+		put_u32(p + 24, (uint32_t)c->n[i]);
+		most = c->n[i] > most ? c->n[i] : most;
+	}
+	*column = c->column >> (c->top - c->base);
+	course_clear(c);
+	return most <= UINT32_MAX;
+}
+
+/* --- all levels --- */
+
+static size_t ledge_room(size_t width, int level)
+{
+	size_t most = (size_t)LEDGE_BYTES >> (2 * (level < 3 ? level : 3)), one = pyramid_record(width);
+
+	if (most < LEDGE_LEAST)
+		most = LEDGE_LEAST;
+	return most < one ? one : most / one * one;
+}
+
+int tower_init(struct tower *w, enum tier tier, size_t width, int base, int zoom, int levels,
+	       tower_flush *flush, void *to)
+{
+	memset(w, 0, sizeof(*w));
+	w->tier = tier;
+	w->width = width;
+	w->flush = flush;
+	w->to = to;
+	for (; w->levels < levels && zoom <= ZOOM_MAX; w->levels++, base = zoom, zoom += PYRAMID_STEP) {
+		struct ledge *l = &w->ledge[w->levels];
+
+		l->head = (struct pyramid_head) {.tier = tier, .zoom = zoom, .width = (uint32_t)width};
+		l->room = ledge_room(width, w->levels);
+		l->chunk = malloc(CHUNK_HEAD + PYRAMID_HEAD + l->room + CHUNK_CRC);
+		if (!l->chunk || course_init(&w->course[w->levels], width, base, zoom) < 0) {
+			free(l->chunk);
+			tower_free(w);
+			return -1;
+		}
+	}
+	w->live = w->levels;
+	return 0;
+}
+
+void tower_free(struct tower *w)
+{
+	for (int k = 0; k < w->levels; k++) {
+		course_free(&w->course[k]);
+		free(w->ledge[k].chunk);
+	}
+	w->levels = 0;
+}
+
+static void ledge_flush(struct tower *w, struct ledge *l)
+{
+	size_t n = PYRAMID_HEAD + l->head.columns * pyramid_record(w->width);
+
+	if (l->head.columns == 0 || w->failed)
+		return;
+	pyramid_head_encode(l->chunk + CHUNK_HEAD, &l->head);
+	n = chunk_seal(l->chunk, CHUNK_PYRAMID, n);
+	if (w->flush(w->to, &l->head, l->chunk, n) < 0)
+		w->failed = true;
+	l->head.columns = 0;
+	l->head.rows = 0;
+}
+
+/* Make the record at the end of a ledge part of it. */
+static void ledge_add(struct ledge *l, size_t one, int64_t column, uint64_t row, uint64_t rows)
+{
+	uint8_t *at = l->chunk + CHUNK_HEAD + PYRAMID_HEAD + l->head.columns * one;
+
+	if (l->head.columns == 0) {
+		l->head.first = column;
+		l->head.row = row;
+	}
+	put_u64(at, row);
+	l->head.columns++;
+	l->head.rows += rows;
+}
+
+/* The open column of a level is complete. */
+static void level_take(struct tower *w, int level)
+{
+	struct ledge *l = &w->ledge[level];
+	struct course *c = &w->course[level];
+	size_t one = pyramid_record(w->width);
+	int64_t column = c->column >> (c->top - c->base), hole = 0;
+	uint64_t row = c->row, rows = c->rows;
+	uint8_t *at;
+
+	if (l->head.columns > 0)
+		hole = column - (l->head.first + l->head.columns);
+	if (hole > HOLE_COLUMNS || (l->head.columns + (size_t)hole + 1) * one > l->room) {
+		ledge_flush(w, l);
+		hole = 0;
+	}
+	for (; hole > 0; hole--) {
+		memset(l->chunk + CHUNK_HEAD + PYRAMID_HEAD + l->head.columns * one, 0, one);
+		ledge_add(l, one, 0, row, 0);
+	}
+	at = l->chunk + CHUNK_HEAD + PYRAMID_HEAD + l->head.columns * one;
+	if (!course_take(c, at, &column)) {
+		w->live = level; /* neither this level nor a coarser one can be stored */
+		return;
+	}
+	ledge_add(l, one, column, row, rows);
+	if (level + 1 >= w->live)
+		return;
+	if (course_leaves(&w->course[level + 1], column))
+		level_take(w, level + 1);
+	course_record(&w->course[level + 1], column, rows, at);
+}
+
+void tower_row(struct tower *w, int64_t t_ns, uint64_t row, const double *values)
+{
+	struct course *c = &w->course[0];
+
+	if (w->failed)
+		return;
+	if (course_leaves(c, t_ns >> c->base))
+		level_take(w, 0);
+	course_row(c, t_ns, row, values);
+}
+
+void tower_record(struct tower *w, int64_t column, uint64_t rows, const uint8_t *record)
+{
+	struct course *c = &w->course[0];
+
+	if (w->failed)
+		return;
+	if (course_leaves(c, column))
+		level_take(w, 0);
+	course_record(c, column, rows, record);
+}
+
+int tower_end(struct tower *w)
+{
+	for (int k = 0; k < w->live && !w->failed; k++)
+		if (w->course[k].open)
+			level_take(w, k);
+	for (int k = 0; k < w->live; k++)
+		ledge_flush(w, &w->ledge[k]);
+	return w->failed ? -1 : 0;
+}
