@@ -3,7 +3,9 @@
  *   begin  (rows | mark | gap)*  end
  *
  * In time order within a tier.  A mark comes after every fast row that is older
- * than it and before the first fast row that is not.  All calls of one sink
+ * than it and before the first fast row that is not; one that reaches the engine
+ * more than 40 ms after its time may come later than that.  Marks are numbered as
+ * they reach the engine, so such a one may also be older than marks before it.  All calls of one sink
  * come from one thread at a time. */
 #ifndef NVMTOP_STREAM_H
 #define NVMTOP_STREAM_H

@@ -113,9 +113,22 @@ void collector_detach_all(struct collector *c)
 
 void collector_add_marks(struct collector *c, struct pending_mark *chain)
 {
-	*c->marks_end = chain;
-	while (*c->marks_end)
-		c->marks_end = &(*c->marks_end)->next;
+	while (chain) {
+		struct pending_mark *p = chain, **at = &c->marks;
+
+		chain = p->next;
+		if (!c->marks || p->mark.t_ns >= c->newest_mark_ns) {
+			at = c->marks_end;
+			c->newest_mark_ns = p->mark.t_ns;
+		}
+		/* One that comes late goes between those that wait. */
+		while (*at && (*at)->mark.t_ns <= p->mark.t_ns)
+			at = &(*at)->next;
+		p->next = *at;
+		*at = p;
+		if (!p->next)
+			c->marks_end = &p->next;
+	}
 }
 
 static void send_mark(struct collector *c)

@@ -31,6 +31,7 @@ struct collector {
 	struct source sources[TIERS];
 	struct listener *listeners;
 	struct pending_mark *marks, **marks_end; /* in time order */
+	int64_t newest_mark_ns; /* the time of the last of them */
 };
 
 /* rings[] are borrowed, NULL where a tier is not sampled.  -1: out of memory. */
@@ -45,7 +46,7 @@ int collector_attach(struct collector *c, struct sink *s, const struct session *
 int collector_detach(struct collector *c, struct sink *s, struct err *e); /* end() */
 void collector_detach_all(struct collector *c);
 
-/* Take over a chain of marks, oldest first. */
+/* Take over a chain of marks, as they came. */
 void collector_add_marks(struct collector *c, struct pending_mark *chain);
 
 /* Hand over rows that are older than before_ns, and the marks among them. */

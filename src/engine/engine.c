@@ -50,7 +50,6 @@ struct engine {
 	int result;
 	struct pending_mark *marks, **marks_end;
 	uint64_t next_id, next_order;
-	int64_t last_mark_ns;
 	bool warm;
 
 	struct watch watch; /* the collecting thread's */
@@ -313,8 +312,8 @@ int engine_detach(struct engine *g, struct sink *s, struct err *e)
 	return command(g, ORDER_DETACH, s, e);
 }
 
-/* Marks stay in the order of their ids: none is older than the one before it,
- * and none is in the future. */
+/* Numbers follow the order of arrival.  A mark keeps its own time, however late
+ * it comes; none is in the future. */
 uint64_t engine_mark(struct engine *g, int64_t t_ns, const char *label)
 {
 	struct pending_mark *p = calloc(1, sizeof(*p));
@@ -328,9 +327,6 @@ uint64_t engine_mark(struct engine *g, int64_t t_ns, const char *label)
 	if (label)
 		text_printable(p->mark.label, sizeof(p->mark.label), label, strlen(label));
 	pthread_mutex_lock(&g->lock);
-	if (p->mark.t_ns < g->last_mark_ns)
-		p->mark.t_ns = g->last_mark_ns;
-	g->last_mark_ns = p->mark.t_ns;
 	p->order = g->next_order++;
 	id = p->mark.id = g->next_id++;
 	*g->marks_end = p;

@@ -17,6 +17,7 @@
 #include "trace/journal.h"
 #include "trace/output.h"
 #include "trace/pyramid.h"
+#include "trace/syncs.h"
 
 #define COLLECT_SIZE 262144
 
@@ -49,7 +50,9 @@ struct join {
 	const char *shown;
 	struct err *err;
 	struct journal journal;
-	uint64_t fast_rows, rows[TIERS], syncs;
+	uint64_t fast_rows, rows[TIERS];
+	struct syncs syncs;
+	struct clock_anchor start;
 	struct progress progress[TIERS];
 	uint64_t late[TIERS], lost[TIERS];
 	bool anchor, described, other; /* what was seen in the journal */
@@ -154,6 +157,21 @@ static void count_pyramid(struct join *j, const uint8_t *p, size_t n)
 	all->rows += h.rows;
 }
 
+static int count_marks(struct join *j, const uint8_t *p, size_t n)
+{
+	struct mark m;
+	uint64_t row;
+
+	for (size_t used; n > 0; p += used, n -= used) {
+		used = mark_decode(p, n, &m, &row);
+		if (used == 0)
+			break;
+		if (syncs_add(&j->syncs, &m, row) < 0)
+			return err_set(j->err, ERR_FAILED, _("out of memory"));
+	}
+	return 0;
+}
+
 static int visit_count(void *to, uint32_t id, uint8_t *p, size_t n)
 {
 	struct join *j = to;
@@ -162,9 +180,13 @@ static int visit_count(void *to, uint32_t id, uint8_t *p, size_t n)
 	struct gap g;
 	uint64_t hole;
 
-	if (journal_describes(id))
-		j->anchor |= id == CHUNK_ANCHOR;
-	else if (id != CHUNK_JOIN && !j->other) {
+	if (id == CHUNK_ANCHOR && n == ANCHOR_SIZE) {
+		j->anchor = true;
+		anchor_decode(p, &j->start);
+	}
+	if (id == CHUNK_MARKS && count_marks(j, p, n) < 0)
+		return -1;
+	if (!journal_describes(id) && id != CHUNK_JOIN && !j->other) {
 		/* A description of which nothing is missing. */
 		j->other = true;
 		j->described = j->anchor && j->n_runs > 0 && j->journal.broken == 0;
@@ -233,22 +255,15 @@ static int visit_slow(void *to, uint32_t id, uint8_t *p, size_t n)
 	return id == CHUNK_SLOW ? write_rows(to, TIER_SLOW, p, n) : 0;
 }
 
-static int visit_sync(void *to, uint32_t id, uint8_t *p, size_t n)
+static int write_syncs(struct join *j)
 {
-	struct join *j = to;
 	uint8_t sync[SYNC_SIZE];
-	struct mark m;
-	uint64_t row;
 
-	for (size_t used; id == CHUNK_MARKS && n > 0; p += used, n -= used) {
-		used = mark_decode(p, n, &m, &row);
-		if (used == 0)
-			break;
-		put_u64(sync, m.id);
-		put_u64(sync + 8, row < j->fast_rows ? row : j->fast_rows);
+	for (size_t i = 0; i < j->syncs.n; i++) {
+		put_u64(sync, j->syncs.ids[i]);
+		put_u64(sync + 8, j->syncs.list[i].row);
 		if (out_bytes(j, sync, sizeof(sync)) < 0)
 			return -1;
-		j->syncs++;
 	}
 	return 0;
 }
@@ -379,13 +394,18 @@ static int collect_marks(struct join *j, const uint8_t *p, size_t n)
 	uint8_t record[MARK_SIZE + sizeof(((struct mark *)NULL)->label)];
 	struct mark m;
 	uint64_t row;
+	size_t at;
 
 	for (size_t used; n > 0; p += used, n -= used) {
 		used = mark_decode(p, n, &m, &row);
 		if (used == 0)
 			break;
+		at = syncs_find(&j->syncs, &m);
+		if (at == SIZE_MAX)
+			continue;
+		m.id = j->syncs.ids[at];
 		if (collect_add(j, &j->collect[COLLECT_MARKS], CHUNK_MARKS, record,
-				mark_encode(record, &m, row < j->fast_rows ? row : j->fast_rows)) < 0)
+				mark_encode(record, &m, j->syncs.list[at].row)) < 0)
 			return -1;
 	}
 	return 0;
@@ -526,12 +546,12 @@ static int write_sections(struct join *j)
 	uint64_t first;
 
 	j->end = HEADER_SIZE + (off_t)(j->fast_rows * FAST_SIZE);
-	if (each_chunk(j, visit_medium) < 0 || each_chunk(j, visit_slow) < 0 || each_chunk(j, visit_sync) < 0)
+	if (each_chunk(j, visit_medium) < 0 || each_chunk(j, visit_slow) < 0 || write_syncs(j) < 0)
 		return -1;
 	put_u64(j->header + H_COUNTS, j->fast_rows);
 	put_u64(j->header + H_COUNTS + 8, j->rows[TIER_MEDIUM]);
 	put_u64(j->header + H_COUNTS + 16, j->rows[TIER_SLOW]);
-	put_u64(j->header + H_COUNTS + 24, j->syncs);
+	put_u64(j->header + H_COUNTS + 24, j->syncs.n);
 	if (!j->described) /* without channels there is no extension */
 		return out_flush(j);
 	first = (uint64_t)j->end + j->out_used;
@@ -576,6 +596,7 @@ static int survey(struct join *j)
 		j->rows[t] = j->progress[t].rows;
 		j->lost[t] += j->progress[t].holes;
 	}
+	syncs_settle(&j->syncs, j->part, j->fast_rows, j->anchor ? j->start.mono_ns : INT64_MIN / 2);
 	j->runs = calloc(j->n_runs + 1, sizeof(*j->runs));
 	return j->runs ? 0 : err_set(j->err, ERR_FAILED, _("out of memory"));
 }
@@ -643,7 +664,7 @@ static void report(const struct join *j, struct joined *out)
 		out->lost[t] = j->lost[t];
 		out->last_ns[t] = last_time(j, (enum tier)t);
 	}
-	out->marks = j->syncs;
+	out->marks = j->syncs.n;
 	out->bytes = (uint64_t)j->end;
 	out->described = j->described;
 }
@@ -669,6 +690,7 @@ int trace_join_repaired(int part_fd, int side_fd, const char *shown, const struc
 		tower_free(&j->summit[t].tower);
 	free(j->runs);
 	free(j->tiers);
+	syncs_free(&j->syncs);
 	free(j);
 	return r;
 }

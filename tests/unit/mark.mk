@@ -1,1 +1,10 @@
 EXTRA_DIST += tests/bench/bench-mark.c
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test-mark-parse tests/unit/test-trace-marks
+tests_unit_test_mark_parse_SOURCES = %D%/test-mark-parse.c
+tests_unit_test_mark_parse_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_mark_parse_LDADD = libmark.la libbase.la $(CMOCKA_LIBS) $(LTLIBINTL)
+tests_unit_test_trace_marks_SOURCES = %D%/test-trace-marks.c %D%/test-trace.h
+tests_unit_test_trace_marks_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_trace_marks_LDADD = libtrace.la libbase.la $(CMOCKA_LIBS) $(ZLIB_LIBS) $(LTLIBINTL)
+endif

@@ -323,6 +323,84 @@ static void marks_do_not_wait_for_ever(void **state)
 	}
 }
 
+struct late {
+	struct sink sink;
+	int64_t t_ns[8];
+	uint64_t id[8];
+	size_t n, rows;
+};
+
+static int late_begin(struct sink *s, const struct session *about, struct err *e)
+{
+	(void)s;
+	(void)about;
+	(void)e;
+	return 0;
+}
+
+static void late_gap(struct sink *s, const struct gap *g)
+{
+	(void)s;
+	(void)g;
+	fail();
+}
+
+static void late_rows(struct sink *s, const struct rows *r)
+{
+	if (r->tier == TIER_FAST)
+		((struct late *)s)->rows += r->n;
+}
+
+static void late_mark(struct sink *s, const struct mark *m)
+{
+	struct late *l = (struct late *)s;
+
+	assert_true(l->n < 8);
+	l->t_ns[l->n] = m->t_ns;
+	l->id[l->n++] = m->id;
+}
+
+/* One that comes later than rows are held back goes out at once, with its own
+ * time; of those that wait, the older goes first. */
+static void late_marks_keep_their_time(void **state)
+{
+	static const struct sink_ops ops = {late_begin, late_rows, late_mark, late_gap, NULL};
+	static struct bench b;
+	struct late l = {.sink.ops = &ops};
+	struct session about = {0};
+	struct err e;
+	int64_t t;
+
+	(void)state;
+	bench_open(&b, true);
+	t = b.now;
+	about.start.mono_ns = t;
+	memcpy(about.width, widths, sizeof(widths));
+	assert_int_equal(collector_attach(&b.c, &l.sink, &about, 0, &e), 0);
+	for (int64_t i = 0; i < 100; i++)
+		ring_push(b.rings[TIER_FAST], t + i * MS, 0, values);
+	b.now = t + 100 * MS;
+	collector_run(&b.c, b.now, t + 60 * MS);
+	assert_int_equal(l.rows, 60);
+	bench_mark(&b, t + 80 * MS);
+	bench_mark(&b, t + 20 * MS);
+	bench_mark(&b, t + 70 * MS);
+	bench_mark(&b, t + 90 * MS);
+	collector_run(&b.c, b.now, t + 60 * MS);
+	assert_int_equal(l.n, 1);
+	assert_int_equal(l.t_ns[0], t + 20 * MS);
+	assert_int_equal(l.id[0], 2);
+	collector_run(&b.c, b.now, t + 85 * MS);
+	assert_int_equal(l.n, 3);
+	assert_int_equal(l.id[1], 3);
+	assert_int_equal(l.id[2], 1);
+	collector_drain(&b.c);
+	assert_int_equal(l.n, 4);
+	assert_int_equal(l.t_ns[3], t + 90 * MS);
+	assert_int_equal(l.rows, 100);
+	bench_close(&b);
+}
+
 /* A row that is known not to be older lets the mark out before the row itself is due. */
 static void mark_goes_before_the_row_that_follows(void **state)
 {
@@ -671,6 +749,7 @@ int main(void)
 		cmocka_unit_test(gaps_are_told_from_two),
 		cmocka_unit_test(marks_do_not_wait_for_ever),
 		cmocka_unit_test(mark_goes_before_the_row_that_follows),
+		cmocka_unit_test(late_marks_keep_their_time),
 		cmocka_unit_test(marks_belong_to_a_stream),
 		cmocka_unit_test(streams_come_and_go),
 		cmocka_unit_test(marks_restart_with_a_recording),
