@@ -48,6 +48,10 @@ static void escape(struct ui *u, const struct ui_scene *s, struct request *r)
 {
 	if (u->over)
 		u->over = NULL;
+	else if (u->about_chosen)
+		u->about_chosen = false;
+	else if (u->chosen >= 0)
+		u->chosen = -1;
 	else if (!s->live)
 		r->kind = REQUEST_LIVE;
 	else if (!u->vp.follow)
@@ -108,6 +112,10 @@ static void act(struct ui *u, const struct ui_scene *s, enum action a, int64_t t
 	r->redraw = true;
 	if ((v->act && v->act(u, s, a, r)) || act_time(u, s, a))
 		return;
+	if (views_turn(u, a)) {
+		views_show(u, views_turn(u, a));
+		return;
+	}
 	switch (a) {
 	case ACT_MARK:
 		r->kind = REQUEST_MARK;
@@ -128,7 +136,9 @@ static void act(struct ui *u, const struct ui_scene *s, enum action a, int64_t t
 		break;
 	case ACT_UP:
 	case ACT_DOWN:
-		scroll(u, s, a == ACT_UP ? -1 : 1);
+	case ACT_SCROLL_UP:
+	case ACT_SCROLL_DOWN:
+		scroll(u, s, a == ACT_UP || a == ACT_SCROLL_UP ? -1 : 1);
 		break;
 	case ACT_PAGE_UP:
 	case ACT_PAGE_DOWN:
@@ -136,6 +146,13 @@ static void act(struct ui *u, const struct ui_scene *s, enum action a, int64_t t
 		break;
 	case ACT_ESC:
 		escape(u, s, r);
+		break;
+	case ACT_ABOUT:
+	case ACT_WHY:
+		if (!u->over && about_can(u))
+			u->about_chosen = !u->about_chosen;
+		else if (a == ACT_WHY)
+			over_set(u, &view_help);
 		break;
 	case ACT_HELP:
 		over_set(u, &view_help);
@@ -192,12 +209,21 @@ static bool inside(const struct rect *r, int x, int y)
 	return x >= r->x && x < r->x + r->w && y >= r->y && y < r->y + r->h;
 }
 
+/* Once to choose a row, once more to be told about it. */
+static void click_row(struct ui *u, int row)
+{
+	if (row < 0 || row >= u->n_rows)
+		return;
+	u->about_chosen = row == u->chosen ? !u->about_chosen : u->about_chosen;
+	u->chosen = row;
+}
+
 static void click(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
 {
 	int cell = ev->x - u->at.chart.x;
 
 	for (int i = 0; i < u->n_hits; i++)
-		if (ev->y == u->at.bar.y && ev->x >= u->hits[i].x && ev->x < u->hits[i].x + u->hits[i].w) {
+		if (ev->y == u->hits[i].y && ev->x >= u->hits[i].x && ev->x < u->hits[i].x + u->hits[i].w) {
 			act(u, s, u->hits[i].action, ev->t_ns, r);
 			return;
 		}
@@ -212,6 +238,11 @@ static void click(struct ui *u, const struct ui_scene *s, const struct event *ev
 			if (again)
 				act(u, s, ACT_ENTER, ev->t_ns, r);
 		}
+		return;
+	}
+	if (!u->over && u->extent.any && cell < 0 && inside(&u->at.body, ev->x, ev->y)) {
+		click_row(u, charts_row_at(u, ev->y));
+		r->redraw = true;
 		return;
 	}
 	if (u->over || !u->extent.any || cell < 0 || cell >= u->at.chart.w)
@@ -238,13 +269,13 @@ static void mouse(struct ui *u, const struct ui_scene *s, const struct event *ev
 		return;
 	if (ev->button == 4 || ev->button == 5) {
 		enum action a = charts ? (ev->button == 4 ? ACT_ZOOM_IN : ACT_ZOOM_OUT)
-				       : (ev->button == 4 ? ACT_UP : ACT_DOWN);
+				       : (ev->button == 4 ? ACT_SCROLL_UP : ACT_SCROLL_DOWN);
 
 		if (ev->action == MOUSE_PRESS)
 			act(u, s, a, ev->t_ns, r);
 	} else if (ev->button == 1 && (ev->action == MOUSE_PRESS || charts)) {
 		/* Dragging moves the playhead along; it must not press keys again. */
-		if (ev->action == MOUSE_DRAG && ev->y == u->at.bar.y)
+		if (ev->action == MOUSE_DRAG && (ev->y == u->at.bar.y || ev->y == u->at.tabs.y))
 			return;
 		click(u, s, ev, r);
 	}

@@ -168,6 +168,7 @@ static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
 			 (unsigned long long)s->late);
 		canvas_text(c, x, y, right - x, STYLE_WARN, text);
 	}
+	charts_titles(u, c, y);
 	if (u->at.stats.w)
 		canvas_text(c, u->at.stats.x, y, u->at.stats.w, STYLE_DIM, _(" min..max  mean"));
 }

@@ -87,11 +87,13 @@ static void draw_title(const struct ui *u, struct canvas *c, int x, int right)
 {
 	static const char *const keys[] = {"title", "release", "mode"};
 	bool first = true;
-	int w = text_width("nvmtop");
+	/* Where there is no line of tabs, the view's name tells which one this is. */
+	const char *title = u->at.tabs.h || u->view == &view_overview ? "nvmtop" : _(u->view->label);
+	int w = text_width(title);
 
 	if (x + w > right)
 		return;
-	x += canvas_text(c, x, 0, w, STYLE_TITLE, "nvmtop");
+	x += canvas_text(c, x, 0, w, STYLE_TITLE, title);
 	if (*screen_fact(u, "demo") && x + 2 + text_width("DEMO") <= right)
 		x += 2, x += canvas_text(c, x, 0, right - x, STYLE_WARN, "DEMO");
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -164,7 +166,9 @@ static const char *bar_label(const struct ui *u, const struct ui_scene *s, const
 		return _("continue");
 	if (k->action == ACT_RECORD && s->recording)
 		return _("stop rec");
-	if (k->action == ACT_ESC && u->over)
+	if (k->action == ACT_WHY && !u->over && about_can(u))
+		return _("about");
+	if (k->action == ACT_ESC && (u->over || u->about_chosen))
 		return _("close");
 	if (k->action == ACT_ESC)
 		return s->live ? _("now") : _("live");
@@ -175,11 +179,11 @@ static bool bar_shows(const struct ui *u, const struct ui_scene *s, const struct
 {
 	if (!k->bar || !(k->when & when))
 		return false;
-	if (k->action == ACT_ESC && when == WHEN_NOW)
+	if (k->action == ACT_ESC && when == WHEN_NOW && !u->about_chosen)
 		return false;
 	if (k->action == ACT_PREV_MARK)
 		return u->n_marks > 0 || !s->live;
-	if (k->action == ACT_HELP)
+	if (k->action == ACT_WHY)
 		return when != WHEN_HELP;
 	return true;
 }
@@ -193,10 +197,10 @@ static void bar_keys(struct ui *u, const struct ui_scene *s, struct canvas *c, i
 
 	/* Help and quit are always told; the others fill what is left. */
 	for (size_t i = 0; (k = keys_entry(i)) != NULL; i++)
-		if ((k->action == ACT_HELP || k->action == ACT_QUIT) && bar_shows(u, s, k, when))
+		if ((k->action == ACT_WHY || k->action == ACT_QUIT) && bar_shows(u, s, k, when))
 			keep += text_width(k->bar_key) + 1 + text_width(bar_label(u, s, k)) + 2;
 	for (size_t i = 0; (k = keys_entry(i)) != NULL; i++) {
-		bool last = k->action == ACT_HELP || k->action == ACT_QUIT;
+		bool last = k->action == ACT_WHY || k->action == ACT_QUIT;
 		const char *label;
 		int w, key;
 
@@ -212,7 +216,7 @@ static void bar_keys(struct ui *u, const struct ui_scene *s, struct canvas *c, i
 		canvas_text(c, x, y, key, STYLE_KEY, k->bar_key);
 		canvas_text(c, x + key + 1, y, w - key - 1, STYLE_KEY_TEXT, label);
 		if (u->n_hits < (int)(sizeof(u->hits) / sizeof(u->hits[0])))
-			u->hits[u->n_hits++] = (struct hit) {x, w, k->action};
+			u->hits[u->n_hits++] = (struct hit) {x, y, w, k->action};
 		x += w + 2;
 	}
 }
@@ -237,7 +241,6 @@ void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	int right = c->w - u->at.name.x;
 	char more[64] = "";
 
-	u->n_hits = 0;
 	if (!u->at.bar.h)
 		return;
 	if (u->prompting) {

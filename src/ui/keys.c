@@ -8,6 +8,11 @@
 
 /* clang-format off */
 static const struct key_entry table[] = {
+	{ ACT_VIEW_1, WHEN_ALWAYS, { { '1', 0 }, { '9', 0 } }, "1 .. 9", N_("this view: overview, GPU, CPU, memory, ..."),
+	  NULL, NULL },
+	{ ACT_VIEW_NEXT, WHEN_ALWAYS, { { K_TAB, 0 } }, "Tab", N_("the next view"), NULL, NULL },
+	{ ACT_VIEW_PREV, WHEN_ALWAYS, { { K_BACKTAB, 0 }, { K_BACKTAB, MOD_SHIFT }, { K_TAB, MOD_SHIFT } },
+	  "Shift-Tab", N_("the view before"), NULL, NULL },
 	{ ACT_MARK, WHEN_LIVE, { { 's', 0 } }, "s", N_("set a sync mark at this moment"), "s", N_("mark") },
 	{ ACT_RECORD, WHEN_LIVE, { { 'r', 0 } }, "r", N_("start or stop recording to a file"),
 	  "r", N_("record") },
@@ -35,14 +40,18 @@ static const struct key_entry table[] = {
 	{ ACT_SLOWER, WHEN_REPLAY, { { '<', 0 } }, "<", N_("play at half the speed, down to 1/8"),
 	  "< >", N_("speed") },
 	{ ACT_FASTER, WHEN_REPLAY, { { '>', 0 } }, ">", N_("play at twice the speed, up to 64"), NULL, NULL },
-	{ ACT_UP, WHEN_ALWAYS, { { K_UP, 0 }, { 'k', 0 } }, "Up", N_("scroll up"), NULL, NULL },
-	{ ACT_DOWN, WHEN_ALWAYS, { { K_DOWN, 0 }, { 'j', 0 } }, "Down", N_("scroll down"), NULL, NULL },
+	{ ACT_UP, WHEN_ALWAYS, { { K_UP, 0 }, { 'k', 0 } }, "Up", N_("choose the row above; in a list: scroll up"), NULL, NULL },
+	{ ACT_DOWN, WHEN_ALWAYS, { { K_DOWN, 0 }, { 'j', 0 } }, "Down", N_("choose the row below; in a list: scroll down"), NULL, NULL },
 	{ ACT_PAGE_UP, WHEN_ALWAYS, { { K_PGUP, 0 } }, "PgUp", N_("scroll up by a page"), NULL, NULL },
 	{ ACT_PAGE_DOWN, WHEN_ALWAYS, { { K_PGDN, 0 } }, "PgDn", N_("scroll down by a page"), NULL, NULL },
 	{ ACT_ENTER, WHEN_FILES, { { K_ENTER, 0 } }, "Enter", N_("open the chosen trace"), "Enter", N_("open") },
+	{ ACT_ABOUT, WHEN_CHARTS, { { K_ENTER, 0 } }, "Enter",
+	  N_("about the chosen row: its source, its limits, why it is missing"), NULL, NULL },
 	{ ACT_ESC, WHEN_ALWAYS, { { K_ESC, 0 } }, "Esc", N_("back: from a list, from the past, from a trace"),
 	  "Esc", N_("back") },
-	{ ACT_HELP, WHEN_ALWAYS, { { '?', 0 }, { K_F1, 0 } }, "? F1", N_("all keys"), "?", N_("keys") },
+	{ ACT_WHY, WHEN_ALWAYS, { { '?', 0 } }, "?", N_("the same; when no row is chosen: all keys"),
+	  "?", N_("keys") },
+	{ ACT_HELP, WHEN_ALWAYS, { { K_F1, 0 } }, "F1", N_("all keys"), NULL, NULL },
 	{ ACT_REPAINT, WHEN_ALWAYS, { { 'l', MOD_CTRL } }, "Ctrl-L", N_("draw the screen anew"), NULL, NULL },
 	{ ACT_SUSPEND, WHEN_ALWAYS, { { 'z', MOD_CTRL } }, "Ctrl-Z", N_("stop for a while (fg continues)"),
 	  NULL, NULL },
@@ -70,6 +79,9 @@ enum action keys_action(const struct event *ev, unsigned when)
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		if (!(table[i].when & when))
 			continue;
+		/* One entry for all the views: its keys are the first and the last. */
+		if (table[i].action == ACT_VIEW_1 && !mods && key >= '1' && key <= '9')
+			return (enum action)(ACT_VIEW_1 + (key - '1'));
 		for (size_t k = 0; k < 4 && table[i].keys[k].key; k++)
 			if (table[i].keys[k].key == key && table[i].keys[k].mods == mods)
 				return table[i].action;

@@ -34,7 +34,15 @@ enum action {
 	ACT_PAGE_DOWN,
 	ACT_ENTER,
 	ACT_ESC,
+	ACT_ABOUT,
+	ACT_WHY, /* about the chosen row; without one: help */
 	ACT_HELP,
+	ACT_VIEW_1, /* .. the ninth, in one run */
+	ACT_VIEW_9 = ACT_VIEW_1 + 8,
+	ACT_VIEW_NEXT,
+	ACT_VIEW_PREV,
+	ACT_SCROLL_UP, /* the wheel's: no key has them */
+	ACT_SCROLL_DOWN,
 	ACT_REPAINT,
 	ACT_SUSPEND,
 	ACT_QUIT,

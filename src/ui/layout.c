@@ -24,6 +24,8 @@ static void split_lines(struct layout *l, const struct layout_wish *wish)
 		take(&y, &l->axis, w, 1);
 	if (h >= 6)
 		l->bar = (struct rect) {0, --bottom, w, 1};
+	if (h >= 20)
+		l->tabs = (struct rect) {0, --bottom, w, 1};
 	if (wish->replay && h >= 9) {
 		bottom -= 2;
 		l->strip = (struct rect) {0, bottom, w, 2};
@@ -36,18 +38,23 @@ static void split_lines(struct layout *l, const struct layout_wish *wish)
 	l->body = (struct rect) {0, y, w, bottom - y};
 }
 
-static void split_columns(struct layout *l, int w)
+/* A table stands in the place of the statistics where there is no room for both. */
+static void split_columns(struct layout *l, int w, int table)
 {
 	int margin = w >= 40 ? 1 : 0;
 	int name = w >= 120 ? 18 : w >= 100 ? 15 : w >= 76 ? 13 : w >= 50 ? 11 : w >= 32 ? 8 : 5;
 	int value = w >= 32 ? 9 : 7;
-	int stats = w >= 76 ? 15 : 0;
+	int stats = w >= (table ? 116 : 76) ? 15 : 0;
 	int x = margin;
 
+	if (w - name - value - table < 24)
+		table = 0;
 	l->name = (struct rect) {x, l->body.y, name, l->body.h};
 	x += name + 1;
 	l->value = (struct rect) {x, l->body.y, value, l->body.h};
 	x += value + (w >= 76 ? 2 : 1);
+	l->table = (struct rect) {x, l->body.y, table, table ? l->body.h : 0};
+	x += table ? table + (w >= 76 ? 2 : 1) : 0;
 	l->stats = (struct rect) {x, l->body.y, stats, stats ? l->body.h : 0};
 	x += stats ? stats + 2 : 0;
 	l->chart = (struct rect) {x, l->body.y, w - x - margin, l->body.h};
@@ -60,7 +67,7 @@ struct layout layout_screen(const struct layout_wish *wish)
 	if (l.small)
 		return l;
 	split_lines(&l, wish);
-	split_columns(&l, wish->w);
+	split_columns(&l, wish->w, wish->table);
 	return l;
 }
 

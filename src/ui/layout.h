@@ -16,13 +16,14 @@ struct layout_wish {
 	bool replay; /* wants the strip */
 	bool alarm;  /* wants the line below the header */
 	bool events; /* wants the line below the charts */
+	int table;   /* columns of a table between value and statistics; 0: none */
 };
 
 struct layout {
 	bool small; /* nothing fits but one line that says so */
-	struct rect header, alarm, axis, body, events, strip, bar;
+	struct rect header, alarm, axis, body, events, strip, tabs, bar;
 	/* Columns, the same for every row; their y and h are the body's. */
-	struct rect name, value, stats, chart;
+	struct rect name, value, table, stats, chart;
 };
 
 struct layout layout_screen(const struct layout_wish *wish);

@@ -1,8 +1,4 @@
-/* rows: which signals stand where, and their numbers.
- *
- * First what sums the machine up, then the details in sections, and in them what
- * somebody who tunes software asks for first: how busy each core is and how fast it
- * runs long before how often a sensor was read.
+/* rows: the lines of a view, and their numbers.
  *
  * Numbers that change ten times a second cannot be read, so while the screen
  * follows now they are taken anew only four times a second; when somebody has
@@ -17,79 +13,32 @@
 
 #define STALE_NS NS_PER_S
 
-enum section { SUMMARY, CORES, CLOCKS, ENGINES, HEAT, MEMORY, LIMITS, POWER, OTHERS, SAMPLING, SECTIONS };
-
-static const struct {
-	const char *heading; /* to be translated */
-	enum style hue;
-} sections[SECTIONS] = {
-	[SUMMARY] = {NULL, STYLE_TEXT},
-	[CORES] = {N_("CPU cores"), STYLE_CPU},
-	[CLOCKS] = {N_("Clocks"), STYLE_OTHER},
-	[ENGINES] = {N_("Engines"), STYLE_OTHER},
-	[HEAT] = {N_("Heat"), STYLE_HEAT},
-	[MEMORY] = {N_("Memory"), STYLE_MEMORY},
-	[LIMITS] = {N_("Throttling and limits"), STYLE_HEAT},
-	[POWER] = {N_("Energy, voltages, currents"), STYLE_POWER},
-	[OTHERS] = {N_("Other"), STYLE_OTHER},
-	[SAMPLING] = {N_("Sampling"), STYLE_OTHER},
-};
-
-/* A section, and the place in it. */
-struct place {
-	enum section section;
-	int order;
-};
-
-#define ORDER_MAX 8
-
-static const struct place places[CHANNEL_KINDS] = {
-	[CHANNEL_GPU_UTIL] = {SUMMARY, 0},
-	[CHANNEL_CPU_UTIL] = {SUMMARY, 1},
-	[CHANNEL_EMC_UTIL] = {SUMMARY, 2},
-	[CHANNEL_RAM_USED] = {SUMMARY, 3},
-	[CHANNEL_POWER_TOTAL] = {SUMMARY, 4},
-	[CHANNEL_RAIL_POWER] = {SUMMARY, 5},
-	[CHANNEL_HOTTEST] = {SUMMARY, 6},
-	[CHANNEL_CORE_UTIL] = {CORES, 0},
-	[CHANNEL_GPU_FREQ] = {CLOCKS, 0},
-	[CHANNEL_CPU_FREQ] = {CLOCKS, 1},
-	[CHANNEL_EMC_RATE] = {CLOCKS, 2},
-	[CHANNEL_ENGINE_UTIL] = {ENGINES, 0},
-	[CHANNEL_ENGINE_FREQ] = {ENGINES, 1},
-	[CHANNEL_TEMPERATURE] = {HEAT, 0},
-	[CHANNEL_FAN] = {HEAT, 1},
-	[CHANNEL_RAM_AVAILABLE] = {MEMORY, 0},
-	[CHANNEL_THROTTLE] = {LIMITS, 0},
-	[CHANNEL_THROTTLE_COUNT] = {LIMITS, 1},
-	[CHANNEL_FREQ_LIMIT] = {LIMITS, 2},
-	[CHANNEL_GATED] = {LIMITS, 4},
-	[CHANNEL_RAIL_VOLTAGE] = {POWER, 1},
-	[CHANNEL_RAIL_CURRENT] = {POWER, 2},
-};
-
-static bool named(const struct channel *ch, const char *start, const char *part)
+static struct row *add(struct row_list *l, enum row_kind kind)
 {
-	const char *dot = strchr(ch->name, '.');
+	static struct row nowhere; /* takes what there is no memory for */
+	struct row *row = &nowhere;
 
-	return (!start || !strncmp(ch->name, start, strlen(start))) && (!part || (dot && strstr(dot, part)));
-}
+	if (l->n == l->room) {
+		int room = l->room ? 2 * l->room : 32;
+		struct row *more = realloc(l->rows, (size_t)room * sizeof(*more));
 
-static struct place place_of(const struct channel *ch)
-{
-	if (ch->kind != CHANNEL_OTHER)
-		return places[(unsigned)ch->kind < CHANNEL_KINDS ? ch->kind : CHANNEL_OTHER];
-	if (ch->family == FAMILY_MEMORY)
-		return (struct place) {MEMORY, 1};
-	if (named(ch, "nvmtop.", NULL))
-		return (struct place) {SAMPLING, 1};
-	if (named(ch, NULL, ".rate") || named(ch, NULL, ".window"))
-		return (struct place) {SAMPLING, 0};
-	if (named(ch, "clocks.", NULL))
-		return (struct place) {LIMITS, 3};
-	if (ch->unit == UNIT_JOULE)
-		return (struct place) {POWER, 0};
-	return ch->family == FAMILY_CPU ? (struct place) {CORES, 1} : (struct place) {OTHERS, 0};
+		l->failed |= !more;
+		if (more) {
+			l->rows = more;
+			l->room = room;
+		}
+	}
+	if (l->n < l->room)
+		row = &l->rows[l->n++];
+	*row = (struct row) {.kind = kind,
+			     .beside = -1,
+			     .rank = RANK_REST,
+			     .tick = INT64_MIN,
+			     .value = NAN,
+			     .text_style = STYLE_TEXT};
+	for (int i = 0; i < TABLE_MAX; i++)
+		row->with[i] = -1;
+	return row;
 }
 
 /* What says more about channel i: the gate of its unit, the current of its rail. */
@@ -111,63 +60,74 @@ static int find_beside(const struct session *about, size_t i)
 	return -1;
 }
 
-static void add_heading(struct row *row, enum section section)
+struct row *rows_signal(struct row_list *l, size_t channel, enum row_rank rank, bool part)
 {
-	*row = (struct row) {.heading = sections[section].heading,
-			     .hue = sections[section].hue,
-			     .beside = -1,
-			     .rank = RANK_REST};
+	struct row *row = add(l, ROW_SIGNAL);
+
+	row->channel = channel;
+	row->beside = find_beside(l->about, channel);
+	row->rank = (unsigned char)rank;
+	row->part = part;
+	return row;
 }
 
-static void add_row(struct row *row, const struct session *about, size_t i, enum section section, bool below)
+struct row *rows_text(struct row_list *l, const char *name, row_reader *read)
 {
-	enum channel_kind kind = about->channels[i].kind;
+	struct row *row = add(l, ROW_TEXT);
 
-	*row = (struct row) {.channel = i,
-			     .beside = find_beside(about, i),
-			     .rank = section != SUMMARY           ? RANK_REST
-				     : kind == CHANNEL_RAIL_POWER ? RANK_PART
-								  : RANK_MAIN,
-			     .part = below,
-			     .tick = INT64_MIN,
-			     .value = NAN};
+	snprintf(row->name, sizeof(row->name), "%s", name);
+	row->read = read;
+	return row;
+}
+
+struct row *rows_heading(struct row_list *l, const char *name, enum style hue)
+{
+	struct row *row = add(l, ROW_HEADING);
+
+	snprintf(row->name, sizeof(row->name), "%s", name);
+	row->hue = hue;
+	return row;
+}
+
+int rows_find(const struct session *about, enum channel_kind kind, int index)
+{
+	for (size_t i = 0; i < about->n_channels; i++)
+		if (about->channels[i].kind == kind && (index < 0 || about->channels[i].index == index))
+			return (int)i;
+	return -1;
+}
+
+int rows_named(const struct session *about, const char *name)
+{
+	for (size_t i = 0; i < about->n_channels; i++)
+		if (!strcmp(about->channels[i].name, name))
+			return (int)i;
+	return -1;
 }
 
 int rows_build(struct ui *u, const struct session *about)
 {
-	size_t n = about ? about->n_channels : 0;
-	struct row *rows = calloc(n + SECTIONS, sizeof(*rows));
-	unsigned char *height = calloc(n + SECTIONS, 1);
-	int used = 0, headed = -1;
-	bool total = false, below = false;
+	struct row_list l = {.about = about};
+	unsigned char *height;
 
-	if (!rows || !height) {
-		free(rows);
+	if (about && u->view->build)
+		u->view->build(&l);
+	height = calloc((size_t)l.n + 1, 1);
+	if (l.failed || !height) {
+		free(l.rows);
 		free(height);
 		return -1;
 	}
-	for (int at = 0; at < SECTIONS * ORDER_MAX; at++) {
-		for (size_t i = 0; i < n; i++) {
-			struct place p = place_of(&about->channels[i]);
-			bool rail = about->channels[i].kind == CHANNEL_RAIL_POWER;
-
-			if ((int)p.section * ORDER_MAX + p.order != at)
-				continue;
-			/* Where nothing comes before it a section needs no name. */
-			if ((int)p.section != headed && (below = used > 0))
-				add_heading(&rows[used++], p.section);
-			headed = (int)p.section;
-			add_row(&rows[used++], about, i, p.section, rail ? total : below);
-			total |= about->channels[i].kind == CHANNEL_POWER_TOTAL;
-		}
-	}
 	free(u->rows);
 	free(u->height);
-	u->rows = rows;
+	u->rows = l.rows;
 	u->height = height;
-	u->n_rows = used;
+	u->n_rows = l.n;
 	u->about = about;
+	u->built = u->view;
 	u->scroll = 0;
+	u->chosen = -1;
+	u->about_chosen = false;
 	u->throttled_tick = INT64_MIN;
 	u->throttled[0] = 0;
 	u->overall.w = 0;
@@ -197,7 +157,7 @@ bool rows_due(const struct ui *u, int64_t *tick)
 }
 
 /* A limit of 0 is how drivers say that there is none. */
-static enum alarm alarm_of(const struct channel *ch, double v)
+enum alarm rows_alarm(const struct channel *ch, double v)
 {
 	if (ch->kind == CHANNEL_THROTTLE)
 		return v > 0 ? ALARM_WARN : ALARM_NONE;
@@ -219,8 +179,8 @@ static void read_zones(struct ui *u, const struct ui_scene *s, struct row *row)
 		if (ch->kind != CHANNEL_TEMPERATURE || ch->missing[0])
 			continue;
 		v = rows_value(u, s, i, 0);
-		if (alarm_of(ch, v) > (enum alarm)row->alarm)
-			row->alarm = (unsigned char)alarm_of(ch, v);
+		if (rows_alarm(ch, v) > (enum alarm)row->alarm)
+			row->alarm = (unsigned char)rows_alarm(ch, v);
 		if (v > best) {
 			best = v;
 			memcpy(row->tag, ch->label, sizeof(row->tag));
@@ -234,7 +194,7 @@ static void read_beside(struct ui *u, const struct ui_scene *s, struct row *row)
 	double v = rows_value(u, s, (size_t)row->beside, 0);
 
 	if (ch->kind == CHANNEL_RAIL_CURRENT)
-		row->alarm = (unsigned char)alarm_of(ch, v);
+		row->alarm = (unsigned char)rows_alarm(ch, v);
 	else
 		snprintf(row->tag, sizeof(row->tag), "%s", v > 0 ? _("off") : "");
 }
@@ -242,7 +202,23 @@ static void read_beside(struct ui *u, const struct ui_scene *s, struct row *row)
 static void read_levels(struct ui *u, const struct channel *ch)
 {
 	for (int i = 0; i < u->axis.n; i++)
-		u->level[i] = u->columns[i].any ? (unsigned char)alarm_of(ch, u->columns[i].max) : ALARM_NONE;
+		u->level[i] =
+			u->columns[i].any ? (unsigned char)rows_alarm(ch, u->columns[i].max) : ALARM_NONE;
+}
+
+void rows_cell(struct ui *u, struct row *row, int column, enum unit unit, double v, enum style style)
+{
+	char text[QUANTITY_TEXT];
+
+	quantity_text(text, unit, v, u->view->table ? u->view->table[column].w : 6);
+	snprintf(row->cells[column].text, sizeof(row->cells[column].text), "%.11s", text);
+	row->cells[column].style = (unsigned char)(isnan(v) ? STYLE_DIM : style);
+}
+
+void rows_cell_text(struct row *row, int column, enum style style, const char *text)
+{
+	snprintf(row->cells[column].text, sizeof(row->cells[column].text), "%s", text);
+	row->cells[column].style = (unsigned char)style;
 }
 
 void rows_read(struct ui *u, const struct ui_scene *s, struct row *row)
@@ -257,11 +233,20 @@ void rows_read(struct ui *u, const struct ui_scene *s, struct row *row)
 		return;
 	row->summary = sum;
 	row->value = rows_value(u, s, row->channel, 0);
-	row->alarm = (unsigned char)alarm_of(ch, row->value);
+	row->alarm = (unsigned char)rows_alarm(ch, row->value);
 	if (ch->kind == CHANNEL_HOTTEST)
 		read_zones(u, s, row);
 	else if (row->beside >= 0)
 		read_beside(u, s, row);
+	for (int i = 0; i < TABLE_MAX; i++) {
+		const struct channel *o = row->with[i] >= 0 ? &u->about->channels[row->with[i]] : NULL;
+
+		if (o)
+			rows_cell(u, row, i, quantity_of(o, row->value),
+				  rows_value(u, s, (size_t)row->with[i], 0), STYLE_TEXT);
+	}
+	if (row->read)
+		row->read(u, s, row);
 	/* Two signals of one engine: its load is a share, its clock says when it is off. */
 	if (ch->kind == CHANNEL_ENGINE_FREQ)
 		snprintf(row->tag, sizeof(row->tag), "%s", row->value > 0 ? _("clock") : _("off"));

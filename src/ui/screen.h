@@ -15,35 +15,78 @@
 #define MARKS_MAX   512
 #define GAPS_MAX    256
 
-/* A signal's line on the screen, and what must outlive a frame. */
+#define TABLE_MAX 6
+
+/* A column of numbers between the value and the chart. */
+struct table_column {
+	const char *title;        /* to be translated; with the unit, which the numbers are without */
+	unsigned char w, from;    /* its width; shown where the screen is at least so wide */
+};
+
+enum row_kind {
+	ROW_SIGNAL,  /* a channel: value, table, statistics, chart */
+	ROW_TEXT,    /* a name and a text, perhaps with a number before it; as many lines as it takes */
+	ROW_HEADING, /* the name of those that follow */
+};
+
+struct row;
+typedef void row_reader(struct ui *u, const struct ui_scene *s, struct row *row);
+
+/* A line of a view, and what must outlive a frame. */
 struct row {
-	const char *heading; /* not NULL: no signal but the name of those that follow */
+	enum row_kind kind;
+	char name[48];       /* of a heading or a text; of a signal: "" is the channel's label */
 	enum style hue;      /* of the heading */
-	size_t channel;
+	size_t channel;      /* of a signal */
 	int beside;          /* the channel that says how this one stands, or -1 */
+	int with[TABLE_MAX]; /* channels whose values stand in the table's columns, or -1 */
 	unsigned char rank;  /* enum row_rank */
 	bool part;           /* of what stands above it: indented */
 	unsigned char alarm; /* enum alarm, of value */
+	row_reader *read;    /* NULL, or fills value, text and cells in anew, a few times a second */
 	struct scale scale;
 	int64_t tick; /* when value and summary were taken */
-	double value;
+	double value; /* of a text: NaN, or the number before it */
+	enum unit unit; /* of a text's number */
+	bool unit_shown; /* it has one */
 	struct chart_summary summary;
 	char tag[32]; /* dim, behind the name: the hottest zone, or "off" */
+	struct {
+		char text[12];
+		unsigned char style;
+	} cells[TABLE_MAX]; /* what the table says of it */
+	unsigned char text_style;
+	char text[256];
 };
 
-/* One way to look at the rows; each is one file that ends in one of these. */
+/* The rows of a view while they are made. */
+struct row_list {
+	const struct session *about;
+	struct row *rows;
+	int n, room;
+	bool failed; /* out of memory */
+};
+
+/* One way to look; each is one file that ends in one of these. */
 struct view {
-	const char *name; /* for --view */
-	unsigned when;    /* WHEN_... of its keys; 0: as the charts have it */
+	const char *name;  /* for --view */
+	const char *label; /* on its tab, to be translated; NULL: it has none */
+	uint32_t key;      /* '1'..'9', of its tab */
+	unsigned when;     /* WHEN_... of its keys; 0: as the charts have it */
+	/* NULL, or makes the rows that charts_draw() and its kin show; anew for each session. */
+	void (*build)(struct row_list *l);
+	const struct table_column *table; /* up to TABLE_MAX; NULL, or ends with a title NULL */
 	void (*draw)(struct ui *u, const struct ui_scene *s, struct canvas *c);
 	/* True: the action was its own. */
 	bool (*act)(struct ui *u, const struct ui_scene *s, enum action a, struct request *r);
 	int (*length)(const struct ui *u, const struct ui_scene *s); /* lines, for scrolling */
 };
-extern const struct view view_overview, view_help, view_files;
+/* views.c has the list, in which the order is that of the tabs. */
+extern const struct view view_overview, view_gpu, view_cpu, view_memory, view_power, view_thermal, view_board;
+extern const struct view view_help, view_files;
 
 struct hit {
-	int x, w;
+	int x, y, w;
 	enum action action;
 };
 
@@ -57,17 +100,21 @@ struct ui {
 
 	const struct timeline *timeline; /* the rows are of this one */
 	const struct session *about;
+	const struct view *built; /* and of this view */
 	struct row *rows;
 	unsigned char *height;
 	int n_rows;
 
 	int scroll, over_scroll, file_at;
+	int chosen;        /* the row that Up and Down have chosen, or -1 */
+	bool bring;        /* scroll until it is to be seen */
+	bool about_chosen; /* what there is to know about it is shown */
 	bool wide_over;
 
 	bool prompting, prompt_wrong;
 	char prompt[32];
 
-	struct hit hits[24];
+	struct hit hits[40];
 	int n_hits;
 
 	/* Of the frame. */
@@ -93,14 +140,62 @@ struct ui {
 	unsigned char level[COLUMNS_MAX]; /* enum alarm, of columns */
 };
 
-/* rows.c */
+/* views.c: which views there are. */
+const struct view *views_at(size_t i); /* NULL past the end */
+/* The view that an action of keys or tabs leads to; NULL: there is none. */
+const struct view *views_turn(const struct ui *u, enum action a);
+void views_show(struct ui *u, const struct view *v);
+void tabs_draw(struct ui *u, struct canvas *c);
+
+/* rows.c: the rows of the view that is shown, and their numbers. */
 int rows_build(struct ui *u, const struct session *about);
-/* Read row i anew where it is time, and leave its columns in u->columns and u->level. */
+/* Add one; its further members are the caller's to fill.  Never NULL: out of memory
+ * is noted in the list. */
+struct row *rows_signal(struct row_list *l, size_t channel, enum row_rank rank, bool part);
+struct row *rows_text(struct row_list *l, const char *name, row_reader *read);
+struct row *rows_heading(struct row_list *l, const char *name, enum style hue);
+/* The first channel of a kind with that index (-1: any), or by name; -1: there is none. */
+int rows_find(const struct session *about, enum channel_kind kind, int index);
+int rows_named(const struct session *about, const char *name);
+/* Read a row anew where it is time, and leave its columns in u->columns and u->level. */
 void rows_read(struct ui *u, const struct ui_scene *s, struct row *row);
 /* The value of a channel at the playhead, or that long before; NaN: there is none, or it is too old. */
 double rows_value(struct ui *u, const struct ui_scene *s, size_t channel, int64_t before_ns);
 /* True when what was taken at *tick may be seen anew. */
 bool rows_due(const struct ui *u, int64_t *tick);
+enum alarm rows_alarm(const struct channel *ch, double v);
+/* A cell of the table: a number in a channel's unit, "--" for NaN; or a text. */
+void rows_cell(struct ui *u, struct row *row, int column, enum unit unit, double v, enum style style);
+void rows_cell_text(struct row *row, int column, enum style style, const char *text);
+
+/* text.c: words over several lines; a word that is longer than a line is cut. */
+int text_lines(const char *text, int w);
+/* At most h of them; returns how many there were. */
+int text_draw(struct canvas *c, int x, int y, int w, int h, enum style style, const char *text);
+
+/* row-draw.c: one row. */
+void row_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row, int y, int h,
+	      bool chosen);
+int row_text_lines(const struct ui *u, const struct row *row, int screen_w);
+
+/* charts.c: rows on the screen. */
+void charts_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
+int charts_length(const struct ui *u, const struct ui_scene *s);
+/* Up, Down and pages among the rows. */
+bool charts_act(struct ui *u, const struct ui_scene *s, enum action a, struct request *r);
+/* The row at line y of the screen, or -1. */
+int charts_row_at(const struct ui *u, int y);
+int charts_table_width(const struct ui *u, int w);
+void charts_titles(struct ui *u, struct canvas *c, int y);
+
+/* energy.c: joules of a power channel between two moments; NaN: nothing was measured. */
+double energy_joule(struct ui *u, const struct ui_scene *s, size_t channel, int64_t from_ns, int64_t to_ns);
+/* The time and number of the last mark at or before the playhead; -1: there is none. */
+int64_t energy_mark(struct ui *u, const struct ui_scene *s, uint64_t *id);
+
+/* about.c: what there is to know about the chosen row. */
+bool about_can(const struct ui *u);
+void about_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 
 /* events.c: what happened, below the charts. */
 bool events_wanted(const struct ui *u, const struct ui_scene *s);

@@ -5,13 +5,16 @@
 
 #include <string.h>
 
-/* The signal that shows best what went on: the first with something to see. */
-static const struct row *strip_row(const struct ui *u)
+/* The signal that shows best what went on: the first of the view with something to see. */
+static int strip_channel(const struct ui *u)
 {
 	for (int i = 0; i < u->n_rows; i++)
-		if (!u->rows[i].heading && !u->about->channels[u->rows[i].channel].missing[0])
-			return &u->rows[i];
-	return NULL;
+		if (u->rows[i].kind == ROW_SIGNAL && !u->about->channels[u->rows[i].channel].missing[0])
+			return (int)u->rows[i].channel;
+	for (size_t i = 0; i < u->about->n_channels; i++)
+		if (!u->about->channels[i].missing[0])
+			return (int)i;
+	return -1;
 }
 
 static void draw_text(const struct ui *u, struct canvas *c, int y, int right)
@@ -98,17 +101,17 @@ static void share_out(struct spark_column *cols, const struct overall *o, struct
 static void draw_chart(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct overall *o,
 		       int y)
 {
-	const struct row *row = strip_row(u);
+	int channel = strip_channel(u);
 	struct chart_axis axis = {.zoom = o->zoom, .first = o->first, .n = (int)o->n};
 	struct spark_look look = {.charset = u->charset, .band = STYLE_DIM};
 	struct scale scale = {0, 0, false};
 	const struct channel *ch;
 	struct chart_summary sum;
 
-	if (!row)
+	if (channel < 0)
 		return;
-	ch = &u->about->channels[row->channel];
-	chart_columns(s->timeline, row->channel, &axis, u->bins, u->columns, &sum);
+	ch = &u->about->channels[channel];
+	chart_columns(s->timeline, (size_t)channel, &axis, u->bins, u->columns, &sum);
 	share_out(u->columns, o, u->dots);
 	scale_fit(&scale, ch, sum.min, sum.max);
 	look.lo = scale.lo;

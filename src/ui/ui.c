@@ -13,13 +13,6 @@
 #define FRAME_MS  100
 #define PLAY_MS   40
 
-static const struct view *const views[] = {&view_overview, &view_help};
-
-const char *ui_view_name(size_t i)
-{
-	return i < sizeof(views) / sizeof(views[0]) ? views[i]->name : NULL;
-}
-
 bool ui_key(size_t i, const char **keys, const char **what)
 {
 	const struct key_entry *k = keys_entry(i);
@@ -42,14 +35,15 @@ struct ui *ui_new(const struct ui_options *o, struct err *e)
 	}
 	u->charset = o->charset;
 	u->view = &view_overview;
-	for (size_t i = 0; o->view && i < sizeof(views) / sizeof(views[0]); i++) {
-		if (strcmp(views[i]->name, o->view))
+	u->chosen = -1;
+	for (size_t i = 0; o->view && views_at(i); i++) {
+		if (strcmp(views_at(i)->name, o->view))
 			continue;
 		known = true;
-		if (views[i]->when)
-			u->over = views[i];
+		if (views_at(i)->when)
+			u->over = views_at(i);
 		else
-			u->view = views[i];
+			u->view = views_at(i);
 	}
 	if (!known) {
 		err_set(e, ERR_USAGE, _("There is no view named \"%s\"."), o->view);
@@ -112,13 +106,13 @@ void screen_look(struct ui *u, const struct ui_scene *s)
 	const struct session *about = s->timeline ? s->timeline->ops->session(s->timeline) : NULL;
 	bool anew = false;
 
-	if (s->timeline != u->timeline || about != u->about || (about && !u->rows)) {
+	if (s->timeline != u->timeline || about != u->about || u->built != u->view || (about && !u->rows)) {
+		anew = s->timeline != u->timeline || about != u->about;
 		u->n_rows = 0;
 		u->about = NULL;
 		if (rows_build(u, about) < 0)
 			about = NULL;
 		u->timeline = s->timeline;
-		anew = true;
 	}
 	u->vp.live = s->live;
 	if (!s->live)
@@ -194,6 +188,7 @@ void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	alarm = header_alarm(u, s, &style);
 	wish.alarm = *alarm != 0;
 	wish.events = u->events;
+	wish.table = charts_table_width(u, c->w);
 	u->at = layout_screen(&wish);
 	u->n_hits = 0;
 	if (u->at.small) {
@@ -221,6 +216,7 @@ void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		u->view->draw(u, s, c);
 		events_draw(u, s, c);
 	}
+	tabs_draw(u, c);
 	bar_draw(u, s, c);
 	if (!u->over && u->extent.any)
 		strip_draw(u, s, c);

@@ -62,9 +62,11 @@ static bool files_act(struct ui *u, const struct ui_scene *s, enum action a, str
 
 	switch (a) {
 	case ACT_UP:
+	case ACT_SCROLL_UP:
 		u->file_at--;
 		break;
 	case ACT_DOWN:
+	case ACT_SCROLL_DOWN:
 		u->file_at++;
 		break;
 	case ACT_PAGE_UP:
@@ -88,4 +90,10 @@ static bool files_act(struct ui *u, const struct ui_scene *s, enum action a, str
 	return true;
 }
 
-const struct view view_files = {"files", WHEN_FILES, files_draw, files_act, files_length};
+const struct view view_files = {
+	.name = "files",
+	.when = WHEN_FILES,
+	.draw = files_draw,
+	.act = files_act,
+	.length = files_length,
+};

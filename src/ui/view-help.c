@@ -44,4 +44,9 @@ static void help_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	u->below = lines - u->over_scroll - h;
 }
 
-const struct view view_help = {"help", WHEN_HELP, help_draw, NULL, help_length};
+const struct view view_help = {
+	.name = "help",
+	.when = WHEN_HELP,
+	.draw = help_draw,
+	.length = help_length,
+};

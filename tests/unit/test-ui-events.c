@@ -83,7 +83,7 @@ static int column_at(struct bench *b, int seconds)
 static void throttling_stands_on_the_time_line(void **state)
 {
 	struct bench b;
-	int y = 20, from, to, rise;
+	int y = 19, from, to, rise;
 
 	(void)state;
 	start(&b, 100, 24, false, CHARSET_BRAILLE);
@@ -105,7 +105,7 @@ static void throttling_stands_on_the_time_line(void **state)
 	}
 	assert_int_equal(b.canvas.cells[y * 100 + rise].ch[0], L'T'); /* where it rose, and only there */
 	assert_int_equal(b.canvas.cells[y * 100 + rise].style, STYLE_WARN);
-	assert_true(count_in(&b, 22, L'T') > 5); /* on the strip, too */
+	assert_true(count_in(&b, 21, L'T') > 5); /* on the strip, too */
 	column_at(&b, 35);
 	assert_shows(&b, "throttled: cpu ");
 	assert_int_equal(style_of(&b, y, "throttled: cpu"), STYLE_WARN);
@@ -155,12 +155,12 @@ static void the_line_is_there_before_it_is_needed(void **state)
 	b.scene.now_ns = b.fake.last_ns;
 	add_throttles(&b.fake);
 	again(&b);
-	assert_int_equal(line_of(&b, " events"), 22);
-	assert_int_equal(count_in(&b, 22, L'T'), 0);
+	assert_int_equal(line_of(&b, " events"), 21);
+	assert_int_equal(count_in(&b, 21, L'T'), 0);
 	b.fake.last_ns = FAKE_START + 35 * NS_PER_S;
 	b.scene.now_ns = b.fake.last_ns;
 	draw(&b);
-	assert_int_equal(line_of(&b, " throttled: cpu"), 22);
+	assert_int_equal(line_of(&b, " throttled: cpu"), 21);
 	/* What has no value cannot tell. */
 	for (size_t i = 0; i < b.fake.about.n_channels; i++)
 		if (b.fake.channels[i].family == FAMILY_HEAT && b.fake.channels[i].unit == UNIT_NONE)
@@ -184,15 +184,15 @@ static void holes_are_events(void **state)
 				       FAKE_START + 60 * NS_PER_S + 2 * NS_PER_MS, 1};
 	b.fake.n_gaps = 2;
 	again(&b);
-	assert_int_equal(line_of(&b, " events"), 20);
+	assert_int_equal(line_of(&b, " events"), 19);
 	at = column_at(&b, 20);
 	column_at(&b, 5);
-	assert_int_equal(b.canvas.cells[20 * 100 + at].ch[0], L'!');
-	assert_int_equal(count_in(&b, 20, L'!'), 1); /* a tick that is late is nothing from afar */
+	assert_int_equal(b.canvas.cells[19 * 100 + at].ch[0], L'!');
+	assert_int_equal(count_in(&b, 19, L'!'), 1); /* a tick that is late is nothing from afar */
 	column_at(&b, 60);
 	for (int i = 0; i < 12; i++)
 		press(&b, '+', 0);
-	assert_true(count_in(&b, 20, L'!') >= 1); /* near by it is */
+	assert_true(count_in(&b, 19, L'!') >= 1); /* near by it is */
 	stop(&b);
 }
 

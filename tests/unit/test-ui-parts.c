@@ -38,8 +38,9 @@ static void nothing_overlaps_at_any_size(void **state)
 	(void)state;
 	for (int w = 0; w <= 250; w++)
 		for (int h = 0; h <= 80; h++)
-			for (int flags = 0; flags < 8; flags++) {
-				struct layout_wish wish = {w, h, flags & 1, flags & 2, flags & 4};
+			for (int flags = 0; flags < 16; flags++) {
+				struct layout_wish wish = {w, h, flags & 1, flags & 2, flags & 4,
+							   flags & 8 ? w / 4 : 0};
 				struct layout l = layout_screen(&wish);
 
 				assert_int_equal(l.small, w < 20 || h < 5);
@@ -49,7 +50,9 @@ static void nothing_overlaps_at_any_size(void **state)
 				paint(map, w, h, &l.axis);
 				paint(map, w, h, &l.events);
 				paint(map, w, h, &l.strip);
+				paint(map, w, h, &l.tabs);
 				paint(map, w, h, &l.bar);
+				paint(map, w, h, &l.table);
 				paint(map, w, h, &l.name);
 				paint(map, w, h, &l.value);
 				paint(map, w, h, &l.stats);
@@ -63,7 +66,7 @@ static void nothing_overlaps_at_any_size(void **state)
 
 static void the_summary_fits_80x24(void **state)
 {
-	struct layout_wish wish = {80, 24, true, true, true};
+	struct layout_wish wish = {80, 24, true, true, true, 0};
 	struct layout l = layout_screen(&wish);
 
 	(void)state;
@@ -77,7 +80,7 @@ static void events_leave_before_the_summary(void **state)
 	(void)state;
 	for (int h = 5; h <= 80; h++)
 		for (int flags = 0; flags < 4; flags++) {
-			struct layout_wish wish = {80, h, flags & 1, flags & 2, true};
+			struct layout_wish wish = {80, h, flags & 1, flags & 2, true, 0};
 			struct layout l = layout_screen(&wish);
 
 			assert_true(!l.events.h || l.body.h >= 10);

@@ -1,0 +1,219 @@
+/* about: a panel that tells what there is to know about the chosen row: where the
+ * number comes from, how often, how far it may go, and why there is none. */
+#include "screen.h"
+
+#include "nvmtop/intl.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LINES_MAX 24
+#define LINE_MAX  256
+#define WIDTH     76
+
+struct sheet {
+	int n;
+	struct {
+		const char *name;
+		char text[LINE_MAX];
+		enum style style;
+	} line[LINES_MAX];
+};
+
+bool about_can(const struct ui *u)
+{
+	return u->about && u->chosen >= 0 && u->chosen < u->n_rows && u->rows[u->chosen].kind == ROW_SIGNAL;
+}
+
+static char *add(struct sheet *sheet, const char *name, enum style style)
+{
+	int at = sheet->n < LINES_MAX ? sheet->n++ : LINES_MAX - 1;
+
+	sheet->line[at].name = name;
+	sheet->line[at].style = style;
+	sheet->line[at].text[0] = 0;
+	return sheet->line[at].text;
+}
+
+static void span(char out[32], int64_t ns)
+{
+	if (ns >= NS_PER_S)
+		snprintf(out, 32, "%.3g s", (double)ns / 1e9);
+	else if (ns >= NS_PER_MS)
+		snprintf(out, 32, "%.3g ms", (double)ns / 1e6);
+	else
+		snprintf(out, 32, "%.3g us", (double)ns / 1e3);
+}
+
+/* A number with its unit, as the row has it. */
+static void number(char out[64], const struct channel *ch, double v)
+{
+	enum unit unit = quantity_of(ch, v);
+	char text[QUANTITY_TEXT];
+
+	quantity_text(text, unit, v, 12);
+	snprintf(out, 64, *quantity_unit(unit) ? "%s %s" : "%s", text, quantity_unit(unit));
+}
+
+/* How often there really was a sample, in the two seconds before the playhead. */
+static double reached_hz(struct ui *u, const struct ui_scene *s, size_t channel)
+{
+	const int zoom = 30;
+	int64_t first = (u->vp.head_ns >> zoom) - 2;
+	struct bin bins[2];
+
+	s->timeline->ops->columns(s->timeline, channel, zoom, first, 2, bins);
+	if (first * (INT64_C(1) << zoom) < u->extent.first_ns || !(bins[0].n + bins[1].n))
+		return NAN;
+	return (double)(bins[0].n + bins[1].n) / (2.0 * (double)(INT64_C(1) << zoom) / 1e9);
+}
+
+static void add_rate(struct sheet *sheet, struct ui *u, const struct ui_scene *s, size_t channel)
+{
+	const struct channel *ch = &u->about->channels[channel];
+	double hz = u->about->hz[ch->tier], reached = reached_hz(u, s, channel);
+	char *text = add(sheet, _("sampled"), STYLE_TEXT), period[32], *at = text;
+
+	at += snprintf(at, LINE_MAX,
+		       P_("%g time a second (%s tier)", "%g times a second (%s tier)", hz == 1 ? 1 : 2), hz,
+		       tier_name(ch->tier));
+	if (!isnan(reached))
+		snprintf(at, LINE_MAX - (size_t)(at - text), _(", reached here: %.4g"), reached);
+	if (ch->period_ns <= 0)
+		return;
+	span(period, ch->period_ns);
+	snprintf(add(sheet, _("renewed"), STYLE_TEXT), LINE_MAX, _("every %s; held in between"), period);
+}
+
+static void add_limits(struct sheet *sheet, const struct channel *ch)
+{
+	char warn[64], crit[64], *text;
+
+	number(warn, ch, ch->warn);
+	number(crit, ch, ch->crit);
+	if (ch->warn > 0 || ch->crit > 0) {
+		text = add(sheet, _("limits"), STYLE_TEXT);
+		if (ch->warn > 0 && ch->crit > 0)
+			snprintf(text, LINE_MAX, _("slowed down or warned of from %s, critical from %s"),
+				 warn, crit);
+		else
+			snprintf(text, LINE_MAX,
+				 ch->warn > 0 ? _("warned of from %s") : _("critical from %s"),
+				 ch->warn > 0 ? warn : crit);
+	}
+	if (isfinite(ch->lo) && isfinite(ch->hi) && ch->lo < ch->hi) {
+		number(warn, ch, ch->lo);
+		number(crit, ch, ch->hi);
+		snprintf(add(sheet, _("range"), STYLE_TEXT), LINE_MAX, _("%s to %s"), warn, crit);
+	}
+}
+
+/* Why the number is not there now, as far as it can be told from here. */
+static void add_why(struct sheet *sheet, const struct ui *u, const struct row *row)
+{
+	const struct channel *ch = &u->about->channels[row->channel];
+
+	if (ch->missing[0]) {
+		snprintf(add(sheet, _("missing"), STYLE_WARN), LINE_MAX, "%s", ch->missing);
+		return;
+	}
+	if (!isnan(row->value))
+		return;
+	snprintf(add(sheet, _("missing"), STYLE_WARN), LINE_MAX, "%s",
+		 ch->kind == CHANNEL_CORE_UTIL || ch->kind == CHANNEL_CPU_FREQ
+			 ? _("no value at this moment: the core is offline, or was not read in time")
+		 : ch->kind == CHANNEL_TEMPERATURE
+			 ? _("no value at this moment: the unit is powered down, and its sensor with it")
+			 : _("no value at this moment: the kernel gave none, or it was not read in time"));
+}
+
+static void fill(struct sheet *sheet, struct ui *u, const struct ui_scene *s)
+{
+	const struct row *row = &u->rows[u->chosen];
+	const struct channel *ch = &u->about->channels[row->channel];
+	char now[64];
+
+	add_why(sheet, u, row);
+	if (!isnan(row->value)) {
+		number(now, ch, row->value);
+		snprintf(add(sheet, _("value"), STYLE_STRONG), LINE_MAX, "%s", now);
+	}
+	snprintf(add(sheet, _("source"), STYLE_TEXT), LINE_MAX, "%s",
+		 ch->source[0] ? ch->source : _("the trace does not say"));
+	if (ch->note[0])
+		snprintf(add(sheet, _("note"), STYLE_TEXT), LINE_MAX, "%s", ch->note);
+	if (!ch->missing[0])
+		add_rate(sheet, u, s, row->channel);
+	add_limits(sheet, ch);
+	snprintf(add(sheet, _("name"), STYLE_DIM), LINE_MAX, *unit_name(ch->unit) ? _("%s, in %s") : "%s",
+		 ch->name, unit_name(ch->unit));
+}
+
+static void frame(struct ui *u, struct canvas *c, const struct rect *r)
+{
+	bool ascii = u->charset == CHARSET_ASCII;
+
+	for (int y = r->y; y < r->y + r->h; y++)
+		for (int x = r->x; x < r->x + r->w; x++) {
+			bool side = x == r->x || x == r->x + r->w - 1,
+			     edge = y == r->y || y == r->y + r->h - 1;
+			wchar_t ch = side && edge ? (ascii       ? L'+'
+						     : y == r->y ? (x == r->x ? 0x256D : 0x256E)
+								 : (x == r->x ? 0x2570 : 0x256F))
+				     : side       ? (ascii ? L'|' : 0x2502)
+				     : edge       ? (ascii ? L'-' : 0x2500)
+						  : L' ';
+
+			canvas_put(c, x, y, STYLE_DIM, ch);
+		}
+}
+
+/* On the side of the body on which the chosen row is not. */
+static struct rect place(const struct ui *u, const struct canvas *c, int lines)
+{
+	struct rect r = {.x = u->at.name.x, .w = c->w - 2 * u->at.name.x, .h = lines + 2};
+	int top = u->at.body.y, y = top;
+
+	for (int i = u->scroll; i < u->chosen; i++)
+		y += u->height[i];
+	if (r.w > WIDTH)
+		r.w = WIDTH;
+	if (r.h > u->at.body.h)
+		r.h = u->at.body.h;
+	r.y = y + u->height[u->chosen] + r.h <= top + u->at.body.h ? y + u->height[u->chosen]
+	      : y - r.h >= top                                     ? y - r.h
+								   : top + u->at.body.h - r.h;
+	return r;
+}
+
+void about_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
+{
+	struct sheet sheet = {.n = 0};
+	const char *label;
+	int name_w = 0, lines = 0, y;
+	struct rect r;
+
+	if (!about_can(u) || u->at.body.h < 3)
+		return;
+	fill(&sheet, u, s);
+	r = place(u, c, 1);
+	for (int i = 0; i < sheet.n; i++) {
+		int w = text_width(sheet.line[i].name);
+
+		name_w = w > name_w ? w : name_w;
+	}
+	for (int i = 0; i < sheet.n; i++)
+		lines += text_lines(sheet.line[i].text, r.w - 6 - name_w);
+	r = place(u, c, lines);
+	frame(u, c, &r);
+	label = u->about->channels[u->rows[u->chosen].channel].label;
+	canvas_put(c, r.x + 2, r.y, STYLE_DIM, L' ');
+	y = canvas_text(c, r.x + 3, r.y, r.w - 6, STYLE_STRONG, label);
+	canvas_put(c, r.x + 3 + y, r.y, STYLE_DIM, L' ');
+	y = r.y + 1;
+	for (int i = 0; i < sheet.n && y < r.y + r.h - 1; i++) {
+		canvas_text(c, r.x + 2, y, name_w, STYLE_DIM, sheet.line[i].name);
+		y += text_draw(c, r.x + 4 + name_w, y, r.w - 6 - name_w, r.y + r.h - 1 - y,
+			       sheet.line[i].style, sheet.line[i].text);
+	}
+}

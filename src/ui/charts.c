@@ -1,0 +1,180 @@
+/* charts: the rows of a view on the screen, which of them fit and which one is chosen.
+ *
+ * All views that show signals are this one with other rows: the same axis, the same
+ * marks, the same keys. */
+#include "screen.h"
+
+#include "nvmtop/intl.h"
+
+#include <string.h>
+
+#define RANKED 512
+
+static bool can_choose(const struct row *row)
+{
+	return row->kind == ROW_SIGNAL;
+}
+
+/* Texts are read first: how many lines they take is known only then. */
+static void measure(struct ui *u, const struct ui_scene *s, int screen_w)
+{
+	unsigned char rank[RANKED] = {0};
+	int n = u->n_rows < RANKED ? u->n_rows : RANKED, lines = u->at.body.h;
+
+	for (int i = 0; i < n; i++)
+		rank[i] = u->rows[i].rank;
+	layout_rows(rank, n, lines, u->height);
+	for (int i = 0; i < u->n_rows; i++) {
+		struct row *row = &u->rows[i];
+
+		if (row->kind == ROW_TEXT && row->read && rows_due(u, &row->tick))
+			row->read(u, s, row);
+		if (row->kind == ROW_TEXT)
+			u->height[i] = (unsigned char)row_text_lines(u, row, screen_w);
+		else if (i >= n || row->kind == ROW_HEADING || u->about->channels[row->channel].missing[0])
+			u->height[i] = 1;
+	}
+}
+
+/* A scroll position that shows as much as there is room for, and the chosen row. */
+static void settle(struct ui *u)
+{
+	int lines = u->at.body.h, last, used = 0;
+
+	if (u->chosen >= u->n_rows)
+		u->chosen = -1;
+	if (u->bring && u->chosen >= 0) {
+		int first = u->chosen;
+
+		for (used = u->height[first]; first > 0 && used + u->height[first - 1] <= lines; first--)
+			used += u->height[first - 1];
+		if (u->scroll < first)
+			u->scroll = first;
+		if (u->scroll > u->chosen)
+			u->scroll = u->chosen;
+		/* The heading above comes along. */
+		while (u->scroll > 0 && u->scroll == u->chosen && !can_choose(&u->rows[u->scroll - 1]))
+			u->scroll--, u->chosen = u->chosen;
+	}
+	u->bring = false;
+	for (last = u->n_rows, used = 0; last > 0 && used + u->height[last - 1] <= lines; last--)
+		used += u->height[last - 1];
+	if (u->scroll > last)
+		u->scroll = last;
+	if (u->scroll < 0)
+		u->scroll = 0;
+}
+
+void charts_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
+{
+	int y = u->at.body.y, end = u->at.body.y + u->at.body.h, i;
+
+	measure(u, s, c->w);
+	settle(u);
+	for (i = u->scroll; i < u->n_rows && y < end; i++) {
+		int h = u->height[i] < end - y ? u->height[i] : end - y;
+
+		/* A heading with nothing below it says nothing. */
+		if (u->rows[i].kind == ROW_HEADING && y + 1 == end)
+			break;
+		row_draw(u, s, c, &u->rows[i], y, h, i == u->chosen);
+		y += h;
+	}
+	u->below = u->n_rows - i;
+	/* The marks go on to the foot of the charts, so that they read as lines. */
+	if (y < end)
+		axis_lines(u, c, y, 1);
+	if (u->about_chosen)
+		about_draw(u, s, c);
+}
+
+int charts_length(const struct ui *u, const struct ui_scene *s)
+{
+	(void)s;
+	return u->n_rows;
+}
+
+int charts_row_at(const struct ui *u, int y)
+{
+	int at = u->at.body.y;
+
+	for (int i = u->scroll; i < u->n_rows && at < u->at.body.y + u->at.body.h; i++) {
+		if (y >= at && y < at + u->height[i])
+			return can_choose(&u->rows[i]) ? i : -1;
+		at += u->height[i];
+	}
+	return -1;
+}
+
+/* Go on by so many rows that can be chosen; begin with the first that is to be seen. */
+static void choose(struct ui *u, int by)
+{
+	int at = u->chosen, step = by < 0 ? -1 : 1;
+
+	if (at < 0) {
+		for (at = u->scroll; at < u->n_rows && !can_choose(&u->rows[at]); at++)
+			;
+		by = 0;
+	}
+	for (; by; by -= step) {
+		int to = at + step;
+
+		while (to >= 0 && to < u->n_rows && !can_choose(&u->rows[to]))
+			to += step;
+		if (to < 0 || to >= u->n_rows)
+			break;
+		at = to;
+	}
+	/* What stands above the first row is seen again. */
+	if (by && step < 0)
+		u->scroll = 0;
+	if (at < u->n_rows) {
+		u->chosen = at;
+		u->bring = true;
+	}
+}
+
+bool charts_act(struct ui *u, const struct ui_scene *s, enum action a, struct request *r)
+{
+	int page = u->at.body.h > 1 ? u->at.body.h - 1 : 1;
+
+	(void)s;
+	(void)r;
+	switch (a) {
+	case ACT_UP:
+	case ACT_DOWN:
+		choose(u, a == ACT_UP ? -1 : 1);
+		return true;
+	case ACT_PAGE_UP:
+	case ACT_PAGE_DOWN:
+		if (u->chosen < 0)
+			return false;
+		choose(u, a == ACT_PAGE_UP ? -page : page);
+		return true;
+	default:
+		return false;
+	}
+}
+
+int charts_table_width(const struct ui *u, int w)
+{
+	const struct table_column *t = u->over ? NULL : u->view->table;
+	int width = 0;
+
+	for (int i = 0; t && i < TABLE_MAX && t[i].title; i++)
+		if (w >= t[i].from)
+			width += t[i].w + (width ? 1 : 0);
+	return width;
+}
+
+void charts_titles(struct ui *u, struct canvas *c, int y)
+{
+	const struct table_column *t = u->view->table;
+
+	for (int i = 0, x = u->at.table.x; u->at.table.w && i < TABLE_MAX && t[i].title; i++) {
+		if (c->w < t[i].from)
+			continue;
+		canvas_right(c, x, y, t[i].w, STYLE_DIM, _(t[i].title));
+		x += t[i].w + 1;
+	}
+}

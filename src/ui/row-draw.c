@@ -1,0 +1,223 @@
+/* row-draw: one row of a view: name, value, table, statistics, chart.
+ *
+ * Every column stands in the same place in all rows of a view, and its width hangs
+ * on the window alone: what changes is the numbers, never where they are. */
+#include "screen.h"
+
+#include "nvmtop/intl.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TEXT_LINES 6
+
+static void draw_name(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y)
+{
+	int x = u->at.name.x, w = u->at.name.w, indent = 0;
+	enum style style = row->rank == RANK_REST ? STYLE_DIM : STYLE_TEXT;
+	char name[sizeof(ch->label)];
+
+	/* Names of details are long; where there is little room they keep it. */
+	if (row->part)
+		indent = row->rank == RANK_PART ? (w >= 9 ? 2 : 0) : w >= 15 ? 2 : w >= 13 ? 1 : 0;
+	x += indent;
+	w -= indent;
+	if (row->name[0])
+		snprintf(name, sizeof(name), "%.31s", row->name);
+	else
+		events_name(name, ch);
+	if (text_width(name) > w) {
+		canvas_text(c, x, y, w - 1, style, name);
+		canvas_put(c, x + w - 1, y, STYLE_DIM, screen_glyph(u, 0x2026, '~'));
+		return;
+	}
+	x += canvas_text(c, x, y, w, style, name) + 1;
+	w = u->at.name.x + u->at.name.w - x;
+	if (row->tag[0] && text_width(row->tag) <= w)
+		canvas_text(c, x, y, w, STYLE_DIM, row->tag);
+}
+
+/* The number ends in one column and the unit begins in one, in every row. */
+static void draw_number(struct ui *u, struct canvas *c, unsigned char alarm, bool none, double v,
+			enum unit unit, enum style style, int y)
+{
+	int unit_w = u->at.value.w >= 9 ? 3 : 1, w = u->at.value.w - unit_w - 1, x = u->at.value.x + w + 1;
+	char text[QUANTITY_TEXT];
+
+	if (isnan(v))
+		none = true;
+	style = none                  ? STYLE_DIM
+		: alarm == ALARM_CRIT ? STYLE_ALERT
+		: alarm == ALARM_WARN ? STYLE_WARN
+				      : style;
+	quantity_text(text, unit, none ? NAN : v, w);
+	canvas_right(c, u->at.value.x, y, w, style, text);
+	if (none)
+		return;
+	x += canvas_text(c, x, y, unit_w, STYLE_DIM, quantity_unit(unit));
+	/* Passed a limit, told without colour. */
+	if (alarm == ALARM_CRIT)
+		canvas_put(c, x + (unit_w > 1 ? 1 : 0), y, STYLE_ALERT, L'!');
+}
+
+static void draw_value(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y)
+{
+	draw_number(u, c, row->alarm, ch->missing[0] != 0, row->value, quantity_of(ch, row->value),
+		    row->rank == RANK_REST ? STYLE_TEXT : STYLE_STRONG, y);
+}
+
+/* Where a text begins: where values do, or behind its own. */
+static int text_x(const struct ui *u, const struct row *row)
+{
+	return u->at.value.x + (row->unit_shown ? u->at.value.w + (u->at.stats.w ? 2 : 1) : 0);
+}
+
+static void draw_stats(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y)
+{
+	char min[QUANTITY_TEXT], max[QUANTITY_TEXT], mean[QUANTITY_TEXT];
+	int width = ch->unit == UNIT_PERCENT ? 3 : 4; /* percent: whole ones do */
+	enum unit unit = quantity_of(ch, row->value);
+
+	if (!u->at.stats.w || isnan(row->summary.mean))
+		return;
+	quantity_text(min, unit, row->summary.min, width);
+	quantity_text(max, unit, row->summary.max, width);
+	quantity_text(mean, unit, row->summary.mean, 4);
+	canvas_right(c, u->at.stats.x, y, 4, STYLE_DIM, min);
+	canvas_text(c, u->at.stats.x + 4, y, 2, STYLE_DIM, "..");
+	canvas_text(c, u->at.stats.x + 6, y, 4, STYLE_DIM, max);
+	canvas_right(c, u->at.stats.x + 11, y, 4, STYLE_DIM, mean);
+}
+
+/* The first clause of what there is to know about the number, as far as it fits whole. */
+static void draw_note(struct ui *u, struct canvas *c, const struct channel *ch, int y, int right)
+{
+	int x = u->at.name.x, n = (int)strcspn(ch->note, ",;:");
+	char text[sizeof(ch->note)];
+
+	/* Of a demo everything is made up; the header says so once. */
+	if (!n || (*screen_fact(u, "demo") && !strcmp(ch->note, "demo")))
+		return;
+	snprintf(text, sizeof(text), "%.*s", n, ch->note);
+	if (text_width(text) <= right - x)
+		canvas_text(c, x, y, right - x, STYLE_DIM, text);
+}
+
+/* Where there is a second line: the note, and what the chart's height means. */
+static void draw_scale(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y)
+{
+	char lo[QUANTITY_TEXT], hi[QUANTITY_TEXT], text[2 * QUANTITY_TEXT + 40];
+	enum unit unit = quantity_of(ch, row->value);
+	int right = u->at.chart.x - 1;
+
+	if (u->at.stats.w) {
+		quantity_round(lo, unit, row->scale.lo);
+		quantity_round(hi, unit, row->scale.hi);
+		snprintf(text, sizeof(text), "%s %s..%s", _("scale"), lo, hi);
+		canvas_right(c, u->at.stats.x, y, u->at.stats.w, STYLE_DIM, text);
+		right = u->at.stats.x + u->at.stats.w - text_width(text) - 1;
+	}
+	draw_note(u, c, ch, y, right);
+}
+
+static void draw_heading(struct ui *u, struct canvas *c, const struct row *row, int y)
+{
+	int x = u->at.name.x;
+
+	canvas_text(c, x, y, u->at.chart.x - 1 - x, row->hue, row->name);
+	axis_lines(u, c, y, 1);
+}
+
+int row_text_lines(const struct ui *u, const struct row *row, int screen_w)
+{
+	int lines = text_lines(row->text, screen_w - u->at.name.x - text_x(u, row));
+
+	return lines < 1 ? 1 : lines > TEXT_LINES ? TEXT_LINES : lines;
+}
+
+/* A name, perhaps a number, and then words. */
+static void draw_text(struct ui *u, struct canvas *c, const struct row *row, int y, int h)
+{
+	int x = u->at.name.x + (row->part && u->at.name.w >= 13 ? 2 : 0), right = c->w - u->at.name.x;
+
+	canvas_text(c, x, y, u->at.value.x - 1 - x, row->part ? STYLE_DIM : STYLE_TEXT, row->name);
+	if (row->unit_shown)
+		draw_number(u, c, row->alarm, false, row->value, row->unit, STYLE_STRONG, y);
+	x = text_x(u, row);
+	text_draw(c, x, y, right - x, h, (enum style)row->text_style, row->text);
+}
+
+/* Why there is no value, over the place of the chart; cut where it has no room, and
+ * told whole when the row is asked for. */
+static void draw_missing(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch,
+			 int y)
+{
+	int x = u->at.table.w ? u->at.table.x : u->at.stats.w ? u->at.stats.x : u->at.chart.x;
+	int w = c->w - u->at.name.x - x;
+
+	draw_value(u, c, row, ch, y);
+	canvas_text(c, x, y, w, STYLE_DIM, ch->missing);
+	if (text_width(ch->missing) > w)
+		canvas_put(c, x + w - 1, y, STYLE_DIM, screen_glyph(u, 0x2026, '~'));
+}
+
+static void draw_table(struct ui *u, struct canvas *c, const struct row *row, int y)
+{
+	const struct table_column *t = u->view->table;
+
+	for (int i = 0, x = u->at.table.x; u->at.table.w && i < TABLE_MAX && t[i].title; i++) {
+		if (c->w < t[i].from)
+			continue;
+		canvas_right(c, x, y, t[i].w, (enum style)row->cells[i].style, row->cells[i].text);
+		x += t[i].w + 1;
+	}
+}
+
+/* The row that Up and Down have chosen, told by a sign as well as by colour. */
+static void draw_chosen(struct ui *u, struct canvas *c, int y)
+{
+	for (int x = u->at.name.x; x < u->at.name.x + u->at.name.w; x++)
+		c->cells[(size_t)y * (size_t)c->w + (size_t)x].style = STYLE_SELECTED;
+	if (u->at.name.x > 0)
+		canvas_put(c, u->at.name.x - 1, y, STYLE_STRONG, L'>');
+}
+
+static void draw_signal(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row, int y,
+			int h)
+{
+	const struct channel *ch = &u->about->channels[row->channel];
+	struct spark_look look = {.charset = u->charset, .level = u->level};
+
+	draw_name(u, c, row, ch, y);
+	if (ch->missing[0]) {
+		axis_lines(u, c, y, h);
+		draw_missing(u, c, row, ch, y);
+		return;
+	}
+	rows_read(u, s, row);
+	draw_name(u, c, row, ch, y);
+	draw_value(u, c, row, ch, y);
+	draw_table(u, c, row, y);
+	draw_stats(u, c, row, ch, y);
+	if (h > 1)
+		draw_scale(u, c, row, ch, y + 1);
+	look.lo = row->scale.lo;
+	look.hi = row->scale.hi;
+	look.band = (enum style)(STYLE_GPU + (int)ch->family);
+	look.mean = (enum style)(STYLE_GPU_MEAN + (int)ch->family);
+	spark_draw(c, u->at.chart.x, y, u->at.chart.w, h, &look, u->columns);
+	axis_lines(u, c, y, h);
+}
+
+void row_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row, int y, int h,
+	      bool chosen)
+{
+	if (row->kind == ROW_HEADING)
+		draw_heading(u, c, row, y);
+	else if (row->kind == ROW_TEXT)
+		draw_text(u, c, row, y, h);
+	else
+		draw_signal(u, s, c, row, y, h);
+	if (chosen)
+		draw_chosen(u, c, y);
+}

@@ -1,0 +1,144 @@
+/* view-board: what this is, how it is set, what it does not tell and how that can be
+ * mended, and what looking at it costs. */
+#include "screen.h"
+
+#include "nvmtop/intl.h"
+
+#include <math.h>
+#include <string.h>
+
+static void add_fact(struct row_list *l, const char *name, const char *key)
+{
+	const char *value = fact_get(l->about->facts, l->about->n_facts, key);
+
+	if (value && *value)
+		snprintf(rows_text(l, name, NULL)->text, sizeof(l->rows->text), "%s", value);
+}
+
+static void add_identity(struct row_list *l)
+{
+	rows_heading(l, _("Board"), STYLE_OTHER);
+	add_fact(l, _("Board"), "title");
+	add_fact(l, _("Model"), "model");
+	add_fact(l, _("Module"), "module");
+	add_fact(l, _("Chip"), "soc");
+	add_fact(l, _("Release"), "release");
+	add_fact(l, _("JetPack"), "jetpack");
+	add_fact(l, _("Kernel"), "kernel");
+	add_fact(l, _("Host"), "hostname");
+	add_fact(l, _("Known by"), "why");
+}
+
+static void read_pinned(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	int i = rows_named(u->about, "clocks.pinned");
+	double v = i >= 0 ? rows_value(u, s, (size_t)i, 0) : NAN;
+
+	snprintf(row->text, sizeof(row->text), "%s",
+		 isnan(v) ? _("not known")
+		 : v > 0  ? _("pinned: lowest and highest clock are the same (jetson_clocks)")
+			  : _("free: the governors set them (no jetson_clocks)"));
+}
+
+static void add_modes(struct row_list *l)
+{
+	const struct session *about = l->about;
+	int n = l->n;
+
+	rows_heading(l, _("Modes"), STYLE_OTHER);
+	add_fact(l, _("Power mode"), "mode");
+	if (rows_named(about, "clocks.pinned") >= 0)
+		rows_text(l, _("Clocks"), read_pinned);
+	add_fact(l, _("GPU governor"), "gpu.governor");
+	for (size_t i = 0; i < about->n_facts; i++) {
+		const struct fact *f = &about->facts[i];
+		const char *dot = strchr(f->key, '.');
+		char name[48];
+
+		if (strncmp(f->key, "cpu", 3) != 0 || !dot || strcmp(dot, ".governor") != 0)
+			continue;
+		/* TRANSLATORS: %s is cpu0 */
+		snprintf(name, sizeof(name), _("%.8s governor"), f->key);
+		name[strcspn(name, ".")] = 0;
+		snprintf(rows_text(l, name, NULL)->text, sizeof(l->rows->text), "%s", f->value);
+	}
+	if (l->n == n + 1)
+		l->n = n;
+}
+
+static void add_missing(struct row_list *l)
+{
+	bool headed = false;
+
+	for (size_t i = 0; i < l->about->n_channels; i++) {
+		const struct channel *ch = &l->about->channels[i];
+		struct row *row;
+
+		if (!ch->missing[0])
+			continue;
+		if (!headed)
+			rows_heading(l, _("Missing, and why"), STYLE_HEAT);
+		headed = true;
+		row = rows_text(l, ch->label, NULL);
+		row->text_style = STYLE_DIM;
+		snprintf(row->text, sizeof(row->text), "%s", ch->missing);
+	}
+}
+
+static void read_own(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	(void)u;
+	row->value = s->own_cpu;
+	row->unit = UNIT_PERCENT;
+	snprintf(row->text, sizeof(row->text), "%s",
+		 isnan(s->own_cpu) ? _("not known of a saved trace") : _("of one core"));
+	row->text_style = STYLE_DIM;
+}
+
+static void read_late(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	(void)u;
+	snprintf(row->text, sizeof(row->text), P_("%llu late tick", "%llu late ticks", s->late),
+		 (unsigned long long)s->late);
+	if (s->lost)
+		snprintf(row->text + strlen(row->text), sizeof(row->text) - strlen(row->text),
+			 P_(", %llu row lost", ", %llu rows lost", s->lost), (unsigned long long)s->lost);
+	row->text_style = s->lost ? STYLE_ALERT : s->late ? STYLE_WARN : STYLE_TEXT;
+}
+
+static void add_sampling(struct row_list *l)
+{
+	const struct session *about = l->about;
+	struct row *row;
+
+	rows_heading(l, _("Sampling, and what it costs"), STYLE_OTHER);
+	row = rows_text(l, _("Rates"), NULL);
+	snprintf(row->text, sizeof(row->text), _("%g, %g and %g times a second (fast, medium, slow tier)"),
+		 about->hz[TIER_FAST], about->hz[TIER_MEDIUM], about->hz[TIER_SLOW]);
+	rows_text(l, _("Late"), read_late);
+	rows_text(l, _("Own CPU"), read_own)->unit_shown = true;
+	for (size_t i = 0; i < about->n_channels; i++)
+		if (strstr(about->channels[i].name, ".rate") ||
+		    !strncmp(about->channels[i].name, "nvmtop.", 7) ||
+		    !strcmp(about->channels[i].name, "cpu.window"))
+			if (about->channels[i].kind == CHANNEL_OTHER)
+				rows_signal(l, i, RANK_REST, false);
+}
+
+static void build(struct row_list *l)
+{
+	add_identity(l);
+	add_modes(l);
+	add_missing(l);
+	add_sampling(l);
+}
+
+const struct view view_board = {
+	.name = "board",
+	.label = N_("Board"),
+	.key = '9',
+	.build = build,
+	.draw = charts_draw,
+	.act = charts_act,
+	.length = charts_length,
+};
