@@ -9,7 +9,7 @@ export NVMTOP_BOARDS
 
 begin() {
 	run "cd $dir; clear; $program --demo"
-	wait_for "q quit" && wait_for "GPU"
+	wait_for "q quit" && wait_for " RAM  "
 }
 
 pid() {
@@ -104,11 +104,11 @@ check "- zooms out again" until_true axis_differs
 keys '?'
 check "? shows the keys" wait_for "sync mark"
 keys Escape
-check "Esc closes them" wait_for "CPU"
+check "Esc closes them" wait_gone "sync mark"
 keys F1
 check "F1 shows them too" wait_for "sync mark"
 keys Escape
-wait_for "CPU"
+wait_gone "sync mark"
 
 keys r
 check "r records" wait_for "REC nvmtop-"
