@@ -19,11 +19,17 @@ struct trace_writer_stats {
 	uint64_t marks;
 	uint64_t lost_rows;	/* rows the disk was too slow for */
 	bool failed;		/* writing ended early: err says why */
+	bool reader_gone;	/* of a stream: that is why */
 	struct err err;
 };
 /* Safe from any thread while the stream runs. */
 void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats *out);
 const char *trace_writer_path(const struct trace_writer *w);	/* the final name */
+/* The same as a stream of chunks to a descriptor, which it takes over (also on
+ * error): a pipe, a socket, a file.  Rows wait in a queue of fixed size for a
+ * slow reader and become a gap when that is full; end() gives a reader that
+ * takes nothing more 2 s.  Its path is "-". */
+struct trace_writer *trace_writer_stream(int fd, struct err *e);
 void trace_writer_free(struct trace_writer *w);	/* after end(); a stream that never began leaves no file */
 
 /* Recovery of a recording that was interrupted: by a crash, SIGKILL, a power
@@ -51,7 +57,40 @@ int trace_recover(const char *path, struct trace_recovery *out, struct err *e);
 /* Whether path is not there, but an interrupted recording to it is. */
 bool trace_interrupted(const char *path);
 
-/* Reader.  Returns NULL with *e for what cannot be read at all.  For a file
+/* A recording that is still being made, shown as it grows: its stream from a pipe,
+ * a file that such a stream is written to, or the files of a recorder at work. */
+struct trace_tail;
+struct trace_tail_state {
+	bool begun;		/* the sink knows the session */
+	struct clock_anchor start;
+	int64_t newest_ns;	/* of the latest row, on the recorder's clock; start when there is none */
+	uint64_t rows[TIERS], marks;
+	uint64_t late[TIERS], lost[TIERS];
+	uint64_t damaged;	/* bytes that could not be used */
+};
+
+#define TRACE_TAIL_MS 100	/* how often to look at a file that grows */
+
+/* path: "-" for standard input; a stream in a file; the name of a recording that
+ * runs, or of its part.  What comes is pushed into the sink by trace_tail_take(),
+ * which never waits.  NULL with ERR_FAILED; errno is ENODATA then when path is a
+ * complete trace that does not grow. */
+struct trace_tail *trace_tail_open(const char *path, struct sink *to, struct err *e);
+int trace_tail_fd(const struct trace_tail *t);	/* to poll for input; -1: look every TRACE_TAIL_MS */
+/* 1: take more at once.  0: nothing for now.  -1: it has ended, and so has the
+ * sink's stream; e->code is ERR_NONE when it ended in good order, ERR_DAMAGED when
+ * what came is there but the rest is not, ERR_FAILED when there is nothing. */
+int trace_tail_take(struct trace_tail *t, struct err *e);
+void trace_tail_state(const struct trace_tail *t, struct trace_tail_state *out);
+void trace_tail_close(struct trace_tail *t);	/* ends the sink's stream if it runs; NULL is fine */
+
+/* A stream that is in a file becomes a complete trace beside it: `to`, or with NULL
+ * its name with .bin in the place of .nvms or behind it.  As trace_recover(). */
+int trace_unpack(const char *path, const char *to, struct trace_recovery *out, struct err *e);
+bool trace_is_stream(const char *path);
+
+/* Reader.  path may also be a stream in a file, or "-": a stream on standard
+ * input, read to its end.  Returns NULL with *e for what cannot be read at all.  For a file
  * that is cut short or damaged it returns what is readable and sets e->code to
  * ERR_DAMAGED with a sentence that names section and offset; otherwise e->code
  * is ERR_NONE. Every count, offset and size is checked before use. */

@@ -32,10 +32,14 @@ enum chunk_id {
 	CHUNK_INDEX = CHUNK_ID('I', 'N', 'D', 'X'),   /* where the chunks are */
 	CHUNK_TALLY = CHUNK_ID('T', 'A', 'L', 'Y'),   /* rows, late and lost ticks */
 	CHUNK_CLOSE = CHUNK_ID('E', 'N', 'D', 'X'),   /* the last: where the first is */
-	/* only in the journal */
+	/* only in the journal and in a stream */
 	CHUNK_MEDIUM = CHUNK_ID('M', 'R', 'O', 'W'),
 	CHUNK_SLOW = CHUNK_ID('S', 'R', 'O', 'W'),
-	CHUNK_JOIN = CHUNK_ID('J', 'O', 'I', 'N')
+	CHUNK_JOIN = CHUNK_ID('J', 'O', 'I', 'N'),
+	/* only in a stream */
+	CHUNK_STREAM = CHUNK_ID('N', 'V', 'M', 'S'), /* the first: who writes it */
+	CHUNK_FAST = CHUNK_ID('F', 'R', 'O', 'W'),
+	CHUNK_END = CHUNK_ID('E', 'N', 'D', 'S') /* the last: rows, late and lost ticks */
 };
 
 #define ANCHOR_SIZE  24

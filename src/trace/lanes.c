@@ -40,9 +40,9 @@ void lanes_give(struct lanes *q, struct block *b)
 	q->n_free++;
 }
 
-static size_t head_size(enum lane lane)
+static size_t head_size(const struct lanes *q, enum lane lane)
 {
-	if (lane == LANE_FAST)
+	if (lane == LANE_FAST && !q->stream)
 		return 0;
 	if (lane >= LANE_COLUMNS && lane < LANE_PYRAMID)
 		return CHUNK_HEAD + COLUMNS_HEAD;
@@ -58,7 +58,7 @@ static void lane_seal(struct lanes *q, enum lane lane)
 	if (!b)
 		return;
 	q->current[lane] = NULL;
-	if (b->used == head_size(lane)) {
+	if (b->used == head_size(q, lane)) {
 		lanes_give(q, b);
 		return;
 	}
@@ -71,6 +71,7 @@ static void lane_seal(struct lanes *q, enum lane lane)
 static bool lane_room(struct lanes *q, enum lane lane, size_t bytes, size_t keep)
 {
 	static const uint32_t ids[LANES] = {
+		[LANE_FAST] = CHUNK_FAST,
 		[LANE_MEDIUM] = CHUNK_MEDIUM,
 		[LANE_SLOW] = CHUNK_SLOW,
 		[LANE_COLUMNS + TIER_FAST] = CHUNK_COLUMNS,
@@ -94,8 +95,8 @@ static bool lane_room(struct lanes *q, enum lane lane, size_t bytes, size_t keep
 	q->free = b->next;
 	q->n_free--;
 	b->lane = lane;
-	b->id = ids[lane];
-	b->used = head_size(lane);
+	b->id = lane == LANE_FAST && !q->stream ? 0 : ids[lane];
+	b->used = head_size(q, lane);
 	b->pyramid.columns = 0;
 	q->current[lane] = b;
 	return true;
@@ -130,10 +131,21 @@ static bool about_add(struct lanes *q, uint32_t id, const uint8_t *record, size_
 	return true;
 }
 
+static bool stream_open(struct lanes *q)
+{
+	static const char writer[] = PACKAGE_NAME " " PACKAGE_VERSION;
+	uint8_t p[2 + sizeof(writer)];
+
+	put_u16(p, sizeof(writer) - 1);
+	memcpy(p + 2, writer, sizeof(writer) - 1);
+	return about_add(q, CHUNK_STREAM, p, 2 + sizeof(writer) - 1);
+}
+
 static bool about_write(struct lanes *q, const struct session *about)
 {
 	uint8_t record[CHANNEL_MAX], rates[RATES_SIZE];
-	bool fits = about_add(q, CHUNK_ANCHOR, record, anchor_encode(record, &about->start));
+	bool fits = (!q->stream || stream_open(q)) &&
+		    about_add(q, CHUNK_ANCHOR, record, anchor_encode(record, &about->start));
 
 	for (int t = 0; t < TIERS; t++)
 		put_f64(rates + 8 * t, about->hz[t]);
@@ -175,9 +187,12 @@ int lanes_begin(struct lanes *q, const struct session *about, struct err *e)
 			return err_set(e, ERR_FAILED, _("a trace cannot hold %zu channels"),
 				       about->n_channels);
 	}
-	pyramids_begin(q, about);
+	if (!q->stream) /* its reader makes them of the rows */
+		pyramids_begin(q, about);
 	if (!about_write(q, about) || !lane_room(q, LANE_FAST, HEADER_SIZE, 0))
 		return err_set(e, ERR_FAILED, _("a trace cannot hold %zu channels"), about->n_channels);
+	if (q->stream) /* it has no header, and none can be completed later */
+		return 0;
 	header_encode(lane_end(q, LANE_FAST), about, &q->layout);
 	q->current[LANE_FAST]->used += HEADER_SIZE;
 	lanes_seal(q, false); /* the header reaches the file at once */
@@ -224,7 +239,7 @@ static void extra_store(struct lanes *q, enum tier tier, const double *values)
 	struct block *b = q->current[columns_lane(tier)];
 	size_t n = q->layout.extra[tier];
 
-	if (b->used == head_size(b->lane))
+	if (b->used == head_size(q, b->lane))
 		b->columns = (struct columns_head) {tier, (uint32_t)n, q->rows[tier], 0};
 	for (size_t i = 0; i < q->about->n_channels; i++) {
 		const struct channel *c = &q->about->channels[i];
@@ -301,15 +316,44 @@ static void runs_seal(struct lanes *q)
 	lane_seal(q, LANE_RUNS);
 }
 
+static bool lane_full(const struct lanes *q, enum lane lane, size_t bytes)
+{
+	const struct block *b = q->current[lane];
+
+	return b && b->used + bytes + TAIL > BLOCK_BYTES;
+}
+
+/* A reader of a stream makes rows of what it has, as they come.  So the rows of a
+ * tier, what belongs to them and what stands between them are made ready
+ * together, rows last, however far the reader lags behind. */
+static bool frame_seal(struct lanes *q, enum tier tier)
+{
+	static const enum lane before[] = {LANE_GAPS, LANE_MARKS, LANE_RUNS};
+
+	if (!lane_room(q, LANE_RUNS, RUNS_ROOM, 0))
+		return false;
+	for (size_t i = 0; i < q->about->n_channels; i++)
+		run_close(q, i);
+	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++)
+		lane_seal(q, before[i]);
+	lane_seal(q, columns_lane(tier));
+	lane_seal(q, row_lane(tier));
+	return true;
+}
+
 void lanes_row(struct lanes *q, enum tier tier, int64_t t_ns, const double *values)
 {
 	enum lane lane = row_lane(tier), extra = columns_lane(tier);
 	size_t wide = 8 * q->layout.extra[tier];
 
+	bool room = true;
+
 	/* Not when the disk lags behind: half-empty blocks would use up the pool. */
-	if (!q->head && q->current[lane] && q->current[lane]->used + row_size[tier] + TAIL > BLOCK_BYTES)
+	if (q->stream && (lane_full(q, lane, row_size[tier]) || (wide && lane_full(q, extra, wide))))
+		room = frame_seal(q, tier);
+	else if (!q->head && q->current[lane] && q->current[lane]->used + row_size[tier] + TAIL > BLOCK_BYTES)
 		runs_seal(q);
-	if (!lane_room(q, lane, row_size[tier], BLOCK_SPARE) ||
+	if (!room || !lane_room(q, lane, row_size[tier], BLOCK_SPARE) ||
 	    (wide && !lane_room(q, extra, wide, BLOCK_SPARE)) ||
 	    !lane_room(q, LANE_RUNS, RUNS_ROOM, BLOCK_SPARE) || t_ns < q->last_ns[tier]) {
 		if (q->hole[tier].missed++ == 0)
@@ -319,7 +363,7 @@ void lanes_row(struct lanes *q, enum tier tier, int64_t t_ns, const double *valu
 		return;
 	}
 	hole_close(q, tier, t_ns);
-	if (q->current[lane]->used == head_size(lane))
+	if (q->current[lane]->used == head_size(q, lane))
 		q->current[lane]->columns.row = q->rows[tier];
 	row_encode(lane_end(q, lane), q->about, &q->layout, tier, t_ns, values);
 	runs_note(q, tier, lane_end(q, lane), values);
@@ -345,13 +389,15 @@ void lanes_gap(struct lanes *q, const struct gap *g)
 		q->current[LANE_GAPS]->used += gap_encode(lane_end(q, LANE_GAPS), g);
 }
 
-void lanes_seal(struct lanes *q, bool last)
+bool lanes_seal(struct lanes *q, bool last)
 {
 	/* What is still growing is written as far as it has come: the next row
 	 * begins a new run and the join puts the two together. */
 	if (q->runs && lane_room(q, LANE_RUNS, RUNS_ROOM, last ? 0 : BLOCK_SPARE))
 		for (size_t i = 0; i < q->about->n_channels; i++)
 			run_close(q, i);
+	else if (q->runs && q->stream)
+		return false;
 	for (int t = 0; last && t < TIERS; t++) {
 		hole_close(q, (enum tier)t, q->hole[t].to_ns);
 		if (q->pyramid[t].width > 0 && q->pyramid[t].open)
@@ -362,6 +408,7 @@ void lanes_seal(struct lanes *q, bool last)
 	for (int i = LANES; i-- > 0;)
 		if (last || i < LANE_PYRAMID || i >= LANE_RUNS) /* columns can wait: they are also made of rows */
 			lane_seal(q, (enum lane)i);
+	return true;
 }
 
 struct block *lanes_take(struct lanes *q)
@@ -378,13 +425,13 @@ struct block *lanes_take(struct lanes *q)
 
 size_t block_finish(struct block *b)
 {
-	if (b->lane == LANE_FAST)
+	if (b->id == 0)
 		return b->used;
 	if (b->id == CHUNK_COLUMNS)
 		columns_encode(b->bytes + CHUNK_HEAD, &b->columns);
 	if (b->id == CHUNK_PYRAMID)
 		pyramid_head_encode(b->bytes + CHUNK_HEAD, &b->pyramid);
-	if (b->lane == LANE_MEDIUM || b->lane == LANE_SLOW) {
+	if (b->lane <= LANE_SLOW) {
 		put_u64(b->bytes + b->used, b->columns.row);
 		b->used += 8;
 	}

@@ -1,4 +1,4 @@
-/* lanes: the bounded queue between the stream and the disk.
+/* lanes: the bounded queue between the stream and the disk, or a pipe.
  *
  * Rows are encoded into one block a lane; full blocks, and all of them several
  * times a second, go to the writer's thread.  Blocks come from a pool that is
@@ -15,7 +15,7 @@
 #define BLOCK_SPARE 6  /* kept for marks and gaps when rows are lost already */
 
 enum lane {
-	LANE_FAST, /* goes to the part as it is: header and rows */
+	LANE_FAST, /* goes to the part as it is: header and rows; in a stream a chunk */
 	LANE_MEDIUM,
 	LANE_SLOW,
 	LANE_COLUMNS, /* + tier */
@@ -45,6 +45,7 @@ struct open_run {
 };
 
 struct lanes {
+	bool stream; /* set before lanes_begin(): all that comes out is chunks in the order of a stream */
 	const struct session *about;
 	struct layout layout;
 	struct block *pool; /* all of them, one allocation */
@@ -67,8 +68,10 @@ int lanes_begin(struct lanes *q, const struct session *about, struct err *e);
 void lanes_row(struct lanes *q, enum tier tier, int64_t t_ns, const double *values);
 void lanes_mark(struct lanes *q, const struct mark *m);
 void lanes_gap(struct lanes *q, const struct gap *g);
-/* Make everything ready that is there; at the end also what could still grow. */
-void lanes_seal(struct lanes *q, bool last);
+/* Make everything ready that is there; at the end also what could still grow.
+ * False: nothing was, since in a stream there is not even a block for what must
+ * stand before the rows. */
+bool lanes_seal(struct lanes *q, bool last);
 /* Take the oldest block that is ready, with its sums filled in; NULL: none. */
 struct block *lanes_take(struct lanes *q);
 /* Where its bytes to be written are. */

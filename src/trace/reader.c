@@ -12,6 +12,7 @@
 #include "nvmtop/intl.h"
 #include "trace/output.h"
 #include "trace/reader.h"
+#include "trace/unpack.h"
 
 static struct trace *trace_of(struct timeline *tl)
 {
@@ -144,11 +145,14 @@ static int events_sort(struct trace *t)
 	return 0;
 }
 
-/* Open what may be a trace and read its header.  Returns the descriptor. */
-static int open_checked(const char *path, const char *shown, uint8_t header[HEADER_SIZE], off_t *size,
-			struct err *e)
+static int open_plain(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not hang */
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not hang */
+}
+
+/* Read the header of what may be a trace; closes the descriptor when it is none. */
+static int open_checked(int fd, const char *shown, uint8_t header[HEADER_SIZE], off_t *size, struct err *e)
+{
 	struct stat st;
 	ssize_t n = 0;
 
@@ -302,6 +306,7 @@ struct trace *trace_open(const char *path, struct err *e)
 {
 	uint8_t header[HEADER_SIZE];
 	struct trace *t = trace_new(path);
+	struct err damage = {ERR_NONE, ""};
 	off_t size = 0;
 	int fd;
 
@@ -309,7 +314,17 @@ struct trace *trace_open(const char *path, struct err *e)
 		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
 	}
-	fd = open_checked(path, t->shown, header, &size, e);
+	fd = stream_open_trace(path, t->shown, &damage);
+	if (fd == -1) {
+		if (e)
+			*e = damage;
+		trace_close(t);
+		return NULL;
+	}
+	t->damage = damage;
+	if (fd < 0)
+		fd = open_plain(path);
+	fd = open_checked(fd, t->shown, header, &size, e);
 	if (fd >= 0) {
 		void *map = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
 
@@ -412,7 +427,7 @@ int trace_peek(const char *path, struct trace_summary *out, struct err *e)
 	if (!shown)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	text_printable(shown, strlen(path) + 1, path, strlen(path));
-	fd = open_checked(path, shown, header, &size, e);
+	fd = open_checked(open_plain(path), shown, header, &size, e);
 	free(shown);
 	if (fd < 0)
 		return -1;

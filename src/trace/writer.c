@@ -15,6 +15,7 @@
 #include "trace/join.h"
 #include "trace/lanes.h"
 #include "trace/output.h"
+#include "trace/stream-out.h"
 
 #define FLUSH_NS (200 * NS_PER_MS) /* the kernel has everything that is older than 250 ms */
 #define SYNC_NS  (5 * NS_PER_S)    /* the disk has everything that is older */
@@ -33,6 +34,7 @@ struct shared {
 
 struct trace_writer {
 	struct sink sink;
+	struct stream_out *stream; /* does all of it instead, or NULL */
 	struct shared *shared;
 	struct output output;
 	off_t part_end, side_end; /* the writing thread's */
@@ -287,15 +289,36 @@ struct trace_writer *trace_writer_new(const char *path, bool force, struct err *
 	return NULL;
 }
 
+struct trace_writer *trace_writer_stream(int fd, struct err *e)
+{
+	struct trace_writer *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		close(fd);
+		err_set(e, ERR_FAILED, _("out of memory"));
+		return NULL;
+	}
+	strcpy(w->output.path, "-");
+	w->stream = stream_out_new(fd, e);
+	if (w->stream)
+		return w;
+	free(w);
+	return NULL;
+}
+
 struct sink *trace_writer_sink(struct trace_writer *w)
 {
-	return &w->sink;
+	return w->stream ? stream_out_sink(w->stream) : &w->sink;
 }
 
 void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats *out)
 {
 	struct shared *s = w->shared;
 
+	if (w->stream) {
+		stream_out_stats(w->stream, out);
+		return;
+	}
 	memset(out, 0, sizeof(*out));
 	pthread_mutex_lock(&s->lock);
 	if (s->joined) {
@@ -320,6 +343,11 @@ void trace_writer_free(struct trace_writer *w)
 {
 	if (!w)
 		return;
+	if (w->stream) {
+		stream_out_free(w->stream);
+		free(w);
+		return;
+	}
 	if (w->running)
 		writer_end(&w->sink, NULL);
 	if (!w->ended)

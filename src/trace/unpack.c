@@ -1,0 +1,291 @@
+/* A stream is a journal with the fast rows in it.  So it is taken apart into what
+ * a recorder would have left (the part and the journal beside it), and those are
+ * repaired and joined like any others. */
+#include "trace/unpack.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nvmtop/intl.h"
+#include "nvmtop/trace.h"
+#include "trace/framer.h"
+#include "trace/output.h"
+
+#define FOREIGN 65536
+
+struct unpack {
+	int part, side;
+	off_t part_end, side_end;
+	uint64_t rows;   /* fast rows so far */
+	uint64_t broken; /* of the stream, when its latest fast rows came */
+	bool closed;
+	struct framer framer;
+	uint8_t piece[BLOCK_BYTES];
+	uint8_t chunk[BLOCK_BYTES];
+};
+
+static int add(int fd, off_t *end, const void *p, size_t n)
+{
+	if (write_at(fd, p, n, *end) < 0)
+		return -1;
+	*end += (off_t)n;
+	return 0;
+}
+
+/* Rows that are known to have been there and are lost are zeroes, which the repair
+ * finds; as many as the bytes that are lost can have held. */
+static int add_hole(struct unpack *u, uint64_t rows)
+{
+	static const uint8_t none[64 * FAST_SIZE];
+
+	for (; rows > 0; rows -= rows < 64 ? rows : 64)
+		if (add(u->part, &u->part_end, none, (rows < 64 ? (size_t)rows : 64) * FAST_SIZE) < 0)
+			return -1;
+	return 0;
+}
+
+static int visit(void *to, uint32_t id, uint8_t *p, size_t n)
+{
+	struct unpack *u = to;
+	uint64_t first, rows = n / FAST_SIZE;
+
+	if (id == CHUNK_STREAM || id == CHUNK_JOIN || u->closed)
+		return 0;
+	if (id == CHUNK_END) {
+		u->closed = true;
+		return 0;
+	}
+	if (id != CHUNK_FAST) {
+		memcpy(u->chunk + CHUNK_HEAD, p, n);
+		return add(u->side, &u->side_end, u->chunk, chunk_seal(u->chunk, id, n));
+	}
+	if (n % FAST_SIZE != 8)
+		return 0;
+	first = get_u64(p + n - 8);
+	if (first < u->rows || first - u->rows > (u->framer.broken - u->broken) / FAST_SIZE)
+		return 0;
+	if (add_hole(u, first - u->rows) < 0 || add(u->part, &u->part_end, p, n - 8) < 0)
+		return -1;
+	u->rows = first + rows;
+	u->broken = u->framer.broken;
+	return 0;
+}
+
+static int take_all(struct unpack *u, int in, const char *shown, struct err *e)
+{
+	uint64_t bytes = 0;
+	ssize_t n;
+
+	while ((n = read(in, u->piece, sizeof(u->piece))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
+		if (bytes == 0 && n >= 4 && get_u32(u->piece) == NVMT_MAGIC)
+			return err_set(e, ERR_FAILED,
+				       _("%s is a trace and no stream: give its name to --replay"), shown);
+		bytes += (uint64_t)n;
+		if (framer_feed(&u->framer, u->piece, (size_t)n, visit, u) < 0)
+			return err_sys(e, ERR_FAILED, errno, _("%s could not be unpacked"), shown);
+		if (!u->framer.any && bytes >= FOREIGN)
+			break;
+	}
+	framer_end(&u->framer, visit, u);
+	if (bytes == 0)
+		return err_set(e, ERR_FAILED, _("nothing came on %s: the recorder did not start"), shown);
+	if (!u->framer.any)
+		return err_set(e, ERR_FAILED, _("%s is no stream of nvmtop"), shown);
+	return 0;
+}
+
+static void say_lost(const struct unpack *u, const struct unpacked *out, const char *shown, struct err *e)
+{
+	uint64_t holes = out->fixed.rows + out->joined.holes[TIER_MEDIUM] + out->joined.holes[TIER_SLOW];
+
+	if (u->framer.broken > 0 || holes > 0 || out->joined.broken > 0)
+		err_set(e, ERR_DAMAGED,
+			_("%s is damaged: %llu bytes could not be used, %llu samples are without values%s"),
+			shown, (unsigned long long)u->framer.broken, (unsigned long long)holes,
+			u->closed ? "" : _("; its end is missing"));
+	else if (!u->closed)
+		err_set(e, ERR_DAMAGED, _("%s is cut: its recorder did not end it"), shown);
+}
+
+int stream_unpack(int in, int part, int side, const char *shown, struct unpacked *out, struct err *e)
+{
+	struct unpack *u = calloc(1, sizeof(*u));
+	int r = -1;
+
+	memset(out, 0, sizeof(*out));
+	*e = (struct err) {ERR_NONE, ""};
+	if (!u)
+		return err_set(e, ERR_FAILED, _("out of memory"));
+	u->part = part;
+	u->side = side;
+	u->part_end = HEADER_SIZE;
+	if (take_all(u, in, shown, e) == 0) {
+		if (u->part_end == HEADER_SIZE && ftruncate(part, HEADER_SIZE) < 0)
+			err_sys(e, ERR_FAILED, errno, _("%s could not be unpacked"), shown);
+		else if (part_repair(part, side, shown, &out->fixed, e) == 0)
+			r = trace_join_repaired(part, side, shown, out->fixed.bad, out->fixed.n_bad,
+						&out->joined, e);
+	}
+	out->broken = u->framer.broken;
+	out->closed = u->closed;
+	if (r == 0 && !out->joined.described)
+		r = err_set(e, ERR_FAILED,
+			    _("the beginning of %s is damaged: it does not say which channels it has"),
+			    shown);
+	else if (r == 0 &&
+		 out->joined.rows[TIER_FAST] + out->joined.rows[TIER_MEDIUM] + out->joined.rows[TIER_SLOW] ==
+			 0)
+		r = err_set(e, ERR_FAILED, _("the stream on %s ended before its first sample"), shown);
+	else if (r == 0)
+		say_lost(u, out, shown, e);
+	free(u);
+	return r;
+}
+
+/* A file that nobody else sees and that goes with its descriptor. */
+static int nameless(void)
+{
+	const char *tmp = getenv("TMPDIR");
+	const char *const folders[] = {tmp && *tmp ? tmp : "/var/tmp", "/tmp"};
+	char name[4096];
+
+	for (size_t i = 0; i < 2; i++) {
+		int fd = open(folders[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+		if (fd >= 0)
+			return fd;
+		if (snprintf(name, sizeof(name), "%s/nvmtop-XXXXXX", folders[i]) >= (int)sizeof(name))
+			continue;
+		fd = mkostemp(name, O_CLOEXEC);
+		if (fd >= 0) {
+			unlink(name);
+			return fd;
+		}
+	}
+	return memfd_create("nvmtop", MFD_CLOEXEC);
+}
+
+static int stream_fd(const char *path)
+{
+	uint8_t magic[4];
+	struct stat st;
+	int fd;
+
+	if (strcmp(path, "-") == 0)
+		return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && read_at(fd, magic, 4, 0) == 4 &&
+	    get_u32(magic) == CHUNK_STREAM)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+bool trace_is_stream(const char *path)
+{
+	int fd = strcmp(path, "-") == 0 ? -1 : stream_fd(path);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+int stream_open_trace(const char *path, const char *shown, struct err *e)
+{
+	int in = stream_fd(path), part, side, r = -1;
+	struct unpacked out;
+
+	if (in < 0)
+		return -2;
+	part = nameless();
+	side = part < 0 ? -1 : nameless();
+	if (side < 0)
+		err_sys(e, ERR_FAILED, errno, _("%s could not be unpacked"), shown);
+	else {
+		r = stream_unpack(in, part, side, shown, &out, e);
+		free(out.fixed.bad);
+		close(side);
+	}
+	close(in);
+	if (r < 0 && part >= 0)
+		close(part);
+	return r < 0 ? -1 : part;
+}
+
+/* The name of the trace that a stream becomes. */
+static int name_beside(const char *path, char *out, size_t size)
+{
+	size_t n = strlen(path), m = strlen(".nvms");
+
+	if (n > m && strcmp(path + n - m, ".nvms") == 0)
+		n -= m;
+	return snprintf(out, size, "%.*s.bin", (int)n, path) < (int)size ? 0 : -1;
+}
+
+static void report(const struct unpacked *u, struct trace_recovery *out)
+{
+	out->last_ns = -1;
+	for (int t = 0; t < TIERS; t++) {
+		out->rows[t] = u->joined.rows[t];
+		out->late[t] = u->joined.late[t];
+		out->lost[t] = u->joined.lost[t];
+		out->holes[t] = u->joined.holes[t];
+		if (u->joined.last_ns[t] > out->last_ns)
+			out->last_ns = u->joined.last_ns[t];
+	}
+	out->holes[TIER_FAST] = u->fixed.rows;
+	out->unused_bytes = u->broken;
+	out->bytes = u->joined.bytes;
+	out->marks = u->joined.marks;
+	out->described = u->joined.described;
+}
+
+int trace_unpack(const char *path, const char *to, struct trace_recovery *out, struct err *e)
+{
+	struct output *o = calloc(1, sizeof(*o));
+	char shown[512];
+	struct unpacked u = {.broken = 0};
+	int in = stream_fd(path), r = -1;
+
+	memset(out, 0, sizeof(*out));
+	text_printable(shown, sizeof(shown), path, strlen(path));
+	if (strcmp(path, "-") == 0)
+		snprintf(shown, sizeof(shown), "%s", _("standard input"));
+	if (!o)
+		err_set(e, ERR_FAILED, _("out of memory"));
+	else if (in < 0)
+		err_set(e, ERR_FAILED, _("%s is no stream of nvmtop"), shown);
+	else if (!to && name_beside(path, out->path, sizeof(out->path)) < 0)
+		err_set(e, ERR_FAILED, _("%.60s...: the path is too long"), shown);
+	else {
+		if (to)
+			snprintf(out->path, sizeof(out->path), "%s", to);
+		r = output_open(o, out->path, false, e);
+		if (r == 0 && (r = stream_unpack(in, o->part_fd, o->side_fd, shown, &u, e)) < 0)
+			output_discard(o);
+		else if (r == 0) {
+			struct err lost = *e;
+
+			r = output_publish(o, e);
+			output_close(o);
+			if (r == 0)
+				*e = lost;
+		}
+	}
+	report(&u, out);
+	free(u.fixed.bad);
+	if (in >= 0)
+		close(in);
+	free(o);
+	return r;
+}
