@@ -20,10 +20,11 @@ struct options {
 	bool has_nice;
 	int nice; /* niceness of the sampling threads, instead of SCHED_FIFO */
 
-	const char *out; /* --record FILE or -o FILE; NULL: a name with the time in it */
+	const char *out; /* --record FILE or -o FILE; NULL: a name with the time in it; "-": a stream */
 	bool force;
 	int64_t duration_ns; /* 0: until told to stop */
 	int64_t delay_ns;
+	bool stop_on_eof;
 	char **command; /* what stands behind "--", or NULL */
 
 	const char *label; /* of --mark; NULL: none */
@@ -34,6 +35,7 @@ struct options {
 	bool json;
 	bool paths;
 	int print_w, print_h;
+	bool follow;
 	bool has_at;
 	int64_t at_ns;
 	const char *view;

@@ -10,6 +10,7 @@
 #include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
 #include "nvmtop/num.h"
+#include "nvmtop/trace.h"
 
 #define HZ_MIN 0.1
 #define HZ_MAX 10000.0
@@ -29,6 +30,8 @@ enum {
 	OPT_FORCE,
 	OPT_DURATION,
 	OPT_DELAY,
+	OPT_EOF,
+	OPT_FOLLOW,
 	OPT_AT,
 	OPT_VIEW,
 	OPT_FAST,
@@ -52,8 +55,8 @@ static const struct entry {
 	const char *help;
 } table[] = {
 	{NULL, OPT_HEADING, NULL, N_("What to do (without any of these: the live screen)")},
-	{"record", OPT_RECORD, NULL, N_("record without a screen, into FILE")},
-	{"replay", OPT_REPLAY, "FILE", N_("show a saved trace")},
+	{"record", OPT_RECORD, NULL, N_("record without a screen, into FILE; -: as a stream")},
+	{"replay", OPT_REPLAY, "FILE", N_("show a saved trace; -: a stream, live")},
 	{"recover", OPT_RECOVER, "FILE", N_("complete a recording that was interrupted")},
 	{"demo", OPT_DEMO, NULL, N_("a made-up board, to see what nvmtop looks like")},
 	{"once", OPT_ONCE, NULL, N_("print one reading of everything")},
@@ -67,10 +70,12 @@ static const struct entry {
 	{"force", OPT_FORCE, NULL, N_("overwrite FILE if it exists")},
 	{"duration", OPT_DURATION, "SEC", N_("stop after SEC seconds (also 1m30s, 250ms)")},
 	{"delay", OPT_DELAY, "SEC", N_("begin after SEC seconds")},
+	{"stop-on-eof", OPT_EOF, NULL, N_("stop when standard input is closed")},
 	{"to", OPT_TO, "PID", N_("with --mark: only into that of process PID")},
 	{NULL, OPT_HEADING, NULL, N_("Showing")},
 	{"json", OPT_JSON, NULL, N_("with --once: as one JSON object")},
 	{"paths", OPT_PATHS, NULL, N_("with --boards: only the kernel files that the board may need, one a line")},
+	{"follow", OPT_FOLLOW, NULL, N_("with --replay: FILE is still being recorded, show it live")},
 	{"at", OPT_AT, "SEC", N_("with --replay: show the moment SEC seconds after the start")},
 	{"view", OPT_VIEW, "NAME", N_("begin with this view")},
 	{"ascii", OPT_ASCII, NULL, N_("draw with ASCII characters only")},
@@ -279,6 +284,12 @@ static int take(struct options *o, int code, const char *value, struct err *e)
 		return o->duration_ns ? 0 : bad_value(e, code, value, _("a time longer than 0"));
 	case OPT_DELAY:
 		return parse_time(&o->delay_ns, code, value, e);
+	case OPT_EOF:
+		o->stop_on_eof = true;
+		return 0;
+	case OPT_FOLLOW:
+		o->follow = true;
+		return 0;
 	case OPT_AT:
 		o->has_at = true;
 		return parse_time(&o->at_ns, code, value, e);
@@ -319,12 +330,21 @@ static int check(const struct options *o, struct err *e)
 		bool wrong;
 		const char *text;
 	} rules[] = {
-		{o->mode != MODE_RECORD && o->out,
+		{o->mode == MODE_RECOVER && o->out && !trace_is_stream(o->recover),
+		 N_("a FILE to write is for --recover only when it recovers a stream")},
+		{o->mode != MODE_RECORD && o->mode != MODE_RECOVER && o->out,
 		 N_("a FILE to write is only for --record; to show a saved trace use --replay FILE")},
 		{o->mode != MODE_RECORD && o->command, N_("a COMMAND to run is only for --record")},
 		{o->mode != MODE_RECORD && (o->duration_ns || o->delay_ns),
 		 N_("--duration and --delay are only for --record")},
 		{o->mode != MODE_RECORD && o->force, N_("--force is only for --record")},
+		{o->mode != MODE_RECORD && o->stop_on_eof, N_("--stop-on-eof is only for --record")},
+		{o->stop_on_eof && o->command,
+		 N_("with a COMMAND standard input is the command's: --stop-on-eof cannot be used")},
+		{o->out && !strcmp(o->out, "-") && o->force, N_("--force is for a file: a stream overwrites nothing")},
+		{o->follow && (!o->replay || o->mode != MODE_TOP), N_("--follow goes with --replay FILE on the screen")},
+		{o->replay && !strcmp(o->replay, "-") && o->has_at && o->mode == MODE_TOP,
+		 N_("--at needs the whole recording: it cannot be used with a stream that still comes")},
 		{o->mode != MODE_ONCE && o->json, N_("--json is only for --once")},
 		{o->mode != MODE_BOARDS && o->paths, N_("--paths is only for --boards")},
 		{o->has_nice && ((o->mode != MODE_TOP && o->mode != MODE_RECORD) || o->replay),

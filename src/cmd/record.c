@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/stream.h"
 #include "cmd/summary.h"
 #include "cmd/ttykeys.h"
 #include "nvmtop/canvas.h"
@@ -35,6 +36,7 @@ struct recorder {
 	struct ttykeys keys;
 	struct inbox *marks; /* from other programs; NULL: they cannot be taken */
 	bool no_keys;     /* standard input has ended */
+	bool quiet;       /* somebody else may have the terminal */
 	bool progress;    /* one line on standard error, rewritten in place */
 	int shown;        /* columns of it on the terminal now */
 	int64_t since_ns; /* when the first sample was due */
@@ -45,6 +47,11 @@ struct recorder {
 	pid_t child;      /* 0: none, or it has ended */
 	int child_status; /* as an exit status */
 };
+
+static bool to_stdout(const struct options *o)
+{
+	return o->out && !strcmp(o->out, "-");
+}
 
 static void progress_wipe(struct recorder *r)
 {
@@ -165,7 +172,7 @@ static void take_keys(struct recorder *r, bool marks)
 	int key;
 
 	while ((key = ttykeys_next(&r->keys))) {
-		if (key == 'q' || key == 'Q' || key < 0)
+		if (key == 'q' || key == 'Q' || key < 0 || (key == 4 && r->o->stop_on_eof)) /* Ctrl-D */
 			r->stop = true;
 		else if (key == 's' && marks)
 			engine_mark(r->engine, clock_now_ns(), "");
@@ -176,11 +183,23 @@ static void take_keys(struct recorder *r, bool marks)
 	}
 }
 
+/* --stop-on-eof, where standard input is not a terminal with keys. */
+static bool awaits_eof(const struct recorder *r)
+{
+	return r->o->stop_on_eof && !r->keys.on && !r->no_keys;
+}
+
+static void take_eof(struct recorder *r)
+{
+	if (awaits_eof(r) && stdin_ended())
+		r->stop = r->no_keys = true;
+}
+
 /* Wait for whatever comes first, at most until then_ns. */
 static void wait_for_something(struct recorder *r, int64_t then_ns)
 {
 	struct pollfd p[2] = {{.fd = r->signals, .events = POLLIN},
-			      {.fd = r->keys.on ? STDIN_FILENO : -1, .events = POLLIN}};
+			      {.fd = r->keys.on || awaits_eof(r) ? STDIN_FILENO : -1, .events = POLLIN}};
 	int64_t left = then_ns - clock_now_ns();
 
 	if (left > 0)
@@ -241,6 +260,7 @@ static void run(struct recorder *r)
 		wait_for_something(r, wake < r->until_ns ? wake : r->until_ns);
 		take_signals(r);
 		take_keys(r, true);
+		take_eof(r);
 		trace_writer_stats(r->writer, &ws);
 		engine_add_lost(r->engine, ws.lost_rows - r->lost);
 		r->lost = ws.lost_rows;
@@ -256,12 +276,15 @@ static void pause_before(struct recorder *r, int64_t until_ns)
 		wait_for_something(r, until_ns);
 		take_signals(r);
 		take_keys(r, false);
+		take_eof(r);
 	}
 }
 
 static void summary(struct recorder *r, const struct engine_stats *before)
 {
-	struct summary s = {.tally = &r->tally, .file = trace_writer_path(r->writer), .before = *before};
+	struct summary s = {.tally = &r->tally,
+			    .file = to_stdout(r->o) ? _("standard output") : trace_writer_path(r->writer),
+			    .before = *before};
 	struct trace_writer_stats ws;
 
 	trace_writer_stats(r->writer, &ws);
@@ -315,6 +338,15 @@ static void marks_end(struct recorder *r)
 			(unsigned long long)s.refused);
 }
 
+/* Whoever closes the pipe of a stream without an end of its own ends it. */
+static bool left_by_reader(const struct recorder *r)
+{
+	struct trace_writer_stats ws;
+
+	trace_writer_stats(r->writer, &ws);
+	return ws.reader_gone && !r->o->duration_ns && !r->o->command;
+}
+
 /* From the first sample to the complete file; the exit status. */
 static int record(struct recorder *r)
 {
@@ -342,7 +374,7 @@ static int record(struct recorder *r)
 		run(r);
 	marks_end(r);
 	r->until_ns = clock_now_ns();
-	if (engine_detach(r->engine, sink, &e) < 0)
+	if (engine_detach(r->engine, sink, &e) < 0 && !left_by_reader(r))
 		status = complain(&e);
 	else
 		summary(r, &before);
@@ -372,7 +404,9 @@ int cmd_record(const struct options *o)
 		return missing ? 127 : 126;
 	}
 	trace_name_now(name, sizeof name);
-	r.writer = trace_writer_new(o->out ? o->out : name, o->force, &e);
+	r.quiet = to_stdout(o) && stream_is_shown_elsewhere();
+	r.writer = to_stdout(o) ? stream_to_stdout(&e)
+				: trace_writer_new(o->out ? o->out : name, o->force, &e);
 	if (!r.writer)
 		return complain(&e);
 	struct rig *rig = open_rig(o, &r.root, &board, NULL, 0, &e);
@@ -381,7 +415,7 @@ int cmd_record(const struct options *o)
 		r.engine = engine_for(o, rig, &e);
 	}
 	if (r.engine && engine_start(r.engine, &e) == 0) {
-		r.progress = !o->command && isatty(STDERR_FILENO);
+		r.progress = !o->command && !r.quiet && isatty(STDERR_FILENO);
 		if (r.progress)
 			ttykeys_start(&r.keys);
 		status = record(&r);

@@ -13,7 +13,8 @@ int cmd_recover(const struct options *o)
 	struct err e;
 	char elapsed[32], shown[sizeof r.path];
 
-	if (trace_recover(o->recover, &r, &e) < 0)
+	if ((trace_is_stream(o->recover) ? trace_unpack(o->recover, o->out, &r, &e)
+					 : trace_recover(o->recover, &r, &e)) < 0)
 		return complain(&e);
 	text_printable(shown, sizeof shown, r.path, strlen(r.path));
 	if (r.left_over) {

@@ -23,6 +23,7 @@ struct unpack {
 	off_t part_end, side_end;
 	uint64_t rows;   /* fast rows so far */
 	uint64_t broken; /* of the stream, when its latest fast rows came */
+	size_t torn;     /* bytes at its end */
 	bool closed;
 	struct framer framer;
 	uint8_t piece[BLOCK_BYTES];
@@ -95,7 +96,7 @@ static int take_all(struct unpack *u, int in, const char *shown, struct err *e)
 		if (!u->framer.any && bytes >= FOREIGN)
 			break;
 	}
-	framer_end(&u->framer, visit, u);
+	u->torn = framer_end(&u->framer, visit, u);
 	if (bytes == 0)
 		return err_set(e, ERR_FAILED, _("nothing came on %s: the recorder did not start"), shown);
 	if (!u->framer.any)
@@ -107,7 +108,7 @@ static void say_lost(const struct unpack *u, const struct unpacked *out, const c
 {
 	uint64_t holes = out->fixed.rows + out->joined.holes[TIER_MEDIUM] + out->joined.holes[TIER_SLOW];
 
-	if (u->framer.broken > 0 || holes > 0 || out->joined.broken > 0)
+	if (u->framer.broken > u->torn || holes > 0 || out->joined.broken > 0)
 		err_set(e, ERR_DAMAGED,
 			_("%s is damaged: %llu bytes could not be used, %llu samples are without values%s"),
 			shown, (unsigned long long)u->framer.broken, (unsigned long long)holes,
@@ -207,6 +208,8 @@ int stream_open_trace(const char *path, const char *shown, struct err *e)
 
 	if (in < 0)
 		return -2;
+	if (strcmp(path, "-") == 0)
+		shown = _("standard input");
 	part = nameless();
 	side = part < 0 ? -1 : nameless();
 	if (side < 0)
