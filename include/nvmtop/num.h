@@ -20,4 +20,8 @@ bool num_double(const char *text, double *out);
  * "01:02:03.5" (h:m:s) or "02:03" (m:s).  Out in nanoseconds, 0 .. 2^62. */
 bool num_duration_ns(const char *text, int64_t *out);
 
+/* The whole of text as a number of bytes: "65536", "500k", "1.5G"; k, M, G, T are
+ * powers of 1000, Ki, Mi, Gi, Ti of 1024, and a B may follow.  0 .. 2^62. */
+bool num_bytes(const char *text, uint64_t *out);
+
 #endif

@@ -12,14 +12,21 @@
 struct trace_writer;
 struct trace_writer *trace_writer_new(const char *path, bool force, struct err *e);
 struct sink *trace_writer_sink(struct trace_writer *w);
+/* The disk has everything that is older than that; 5 s by default.  Before begin(). */
+void trace_writer_sync_every(struct trace_writer *w, int64_t ns);
+/* Begin to end without waiting, so that end() will not wait either once it is done. */
+void trace_writer_finish(struct trace_writer *w);
+bool trace_writer_done(const struct trace_writer *w);
 
 struct trace_writer_stats {
-	uint64_t bytes;		/* written so far, all parts */
+	uint64_t bytes;		/* written so far, both files */
+	uint64_t most;		/* what the complete file has at most, if it ended now */
 	uint64_t rows[TIERS];
 	uint64_t marks;
-	uint64_t lost_rows;	/* rows the disk was too slow for */
+	uint64_t lost_rows;	/* rows the disk was too slow for, or that a failure kept from it */
 	bool failed;		/* writing ended early: err says why */
 	bool reader_gone;	/* of a stream: that is why */
+	bool complete;		/* the file has its name, with all that was recorded until then */
 	struct err err;
 };
 /* Safe from any thread while the stream runs. */
@@ -31,6 +38,50 @@ const char *trace_writer_path(const struct trace_writer *w);	/* the final name *
  * takes nothing more 2 s.  Its path is "-". */
 struct trace_writer *trace_writer_stream(int fd, struct err *e);
 void trace_writer_free(struct trace_writer *w);	/* after end(); a stream that never began leaves no file */
+
+/* A recording that goes on in further files: when one is long or large enough,
+ * and after a disk that was full, gone or at a limit takes data again.  The
+ * first is PATH; "run.bin" goes on in "run.2.bin", "run.3.bin" and so on, always
+ * the next number of which there is no file yet.  Each is a complete trace with
+ * clocks of its own.  Where one ends on purpose no row is lost or doubled; marks
+ * keep their numbers. */
+struct trace_limits {
+	int64_t sync_ns;	/* 0: 5 s */
+	int64_t split_ns;	/* a new file that often; 0: never */
+	uint64_t split_bytes;	/* a new file before one gets larger; 0: never */
+	uint64_t max_bytes;	/* of all files together; 0: no limit */
+};
+#define TRACE_BYTES_MIN 65536	/* of split_bytes and max_bytes */
+
+struct trace_series;
+/* Checks what trace_writer_new() does.  limits may be NULL. */
+struct trace_series *trace_series_new(const char *path, bool force, const struct trace_limits *limits,
+				      struct err *e);
+/* Its end() does not wait for the disk: trace_series_wait() does. */
+struct sink *trace_series_sink(struct trace_series *s);
+
+struct trace_series_stats {
+	uint64_t bytes, marks, rows[TIERS];	/* of all files */
+	uint64_t lost_rows;	/* rows that are in none of them, and should be */
+	size_t parts;		/* files so far */
+	uint64_t holes;		/* how often nothing could be written for a while */
+	int64_t hole_ns;	/* how long, together */
+	bool failing;		/* nothing is written just now; it is tried again every second */
+	bool full;		/* max_bytes are reached: nothing more is taken */
+	struct err err;		/* of what is wrong just now; ERR_NONE: nothing is */
+	struct err last;	/* what went wrong last, ERR_NONE: nothing did */
+	char path[4096];	/* the file that is written, or was last */
+};
+/* Safe from any thread. */
+void trace_series_stats(struct trace_series *s, struct trace_series_stats *out);
+/* After end(): until all files are complete.  -1: something was lost, or a file
+ * could not be completed; the sentence says what and where. */
+int trace_series_wait(struct trace_series *s, struct err *e);
+/* File i, after trace_series_wait(): its name; whether it is complete, otherwise
+ * PATH.part is what there is.  False behind the last one.  path and complete may
+ * be NULL. */
+bool trace_series_part(const struct trace_series *s, size_t i, char *path, size_t size, bool *complete);
+void trace_series_free(struct trace_series *s);	/* waits */
 
 /* Recovery of a recording that was interrupted: by a crash, SIGKILL, a power
  * loss, a full disk, or in the middle of its own end.  path is the final name,

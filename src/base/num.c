@@ -132,3 +132,30 @@ bool num_duration_ns(const char *text, int64_t *out)
 	*out = (int64_t)llround(ns);
 	return true;
 }
+
+bool num_bytes(const char *text, uint64_t *out)
+{
+	static const char prefix[] = "kMGT";
+	double v, unit = 1000, scale = 1;
+	const char *p = decimal(text, &v), *at;
+
+	if (!p)
+		return false;
+	at = *p ? strchr(prefix, *p == 'K' ? 'k' : *p) : NULL;
+	if (at) {
+		p++;
+		if (*p == 'i') {
+			unit = 1024;
+			p++;
+		}
+		for (const char *k = prefix; k <= at; k++)
+			scale *= unit;
+	}
+	if (*p == 'B')
+		p++;
+	v *= scale;
+	if (*p || !(v >= 0 && v <= 0x1p62))
+		return false;
+	*out = (uint64_t)llround(v);
+	return true;
+}

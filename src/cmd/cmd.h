@@ -6,6 +6,7 @@
 #include "nvmtop/board.h"
 #include "nvmtop/engine.h"
 #include "nvmtop/term.h"
+#include "nvmtop/trace.h"
 #include "nvmtop/ui.h"
 
 enum mode { MODE_TOP, MODE_RECORD, MODE_RECOVER, MODE_ONCE, MODE_BOARDS, MODE_PRINT, MODE_MARK, MODE_HELP, MODE_VERSION };
@@ -25,6 +26,7 @@ struct options {
 	int64_t duration_ns; /* 0: until told to stop */
 	int64_t delay_ns;
 	bool stop_on_eof;
+	struct trace_limits limits;
 	char **command; /* what stands behind "--", or NULL */
 
 	const char *label; /* of --mark; NULL: none */
@@ -64,6 +66,16 @@ int complain(const struct err *e);
 
 /* trace_open(), whose sentence about an interrupted recording says what to do. */
 struct trace *open_trace(const char *path, struct err *e);
+
+/* One line on what is wrong with a recording, or on its going on again; "" when
+ * there is nothing to say.  was: what was said last, both are updated. */
+struct trouble {
+	uint64_t holes;
+	bool said;
+};
+void recording_trouble(struct trouble *was, const struct trace_series_stats *now, char *out, size_t size);
+/* The names of its files, "a.bin, a.2.bin", after it has ended. */
+void recording_names(const struct trace_series *s, char *out, size_t size);
 
 /* The board that the options name, or the one that is recognised, resolved
  * below the sysroot.  why (may be NULL) gets how it was chosen.  *root is to be

@@ -32,6 +32,9 @@ enum {
 	OPT_DELAY,
 	OPT_EOF,
 	OPT_FOLLOW,
+	OPT_SYNC,
+	OPT_SPLIT,
+	OPT_MAX_SIZE,
 	OPT_AT,
 	OPT_VIEW,
 	OPT_FAST,
@@ -71,6 +74,9 @@ static const struct entry {
 	{"duration", OPT_DURATION, "SEC", N_("stop after SEC seconds (also 1m30s, 250ms)")},
 	{"delay", OPT_DELAY, "SEC", N_("begin after SEC seconds")},
 	{"stop-on-eof", OPT_EOF, NULL, N_("stop when standard input is closed")},
+	{"sync", OPT_SYNC, "SEC", N_("have the disk keep everything that is older (5)")},
+	{"split", OPT_SPLIT, "SEC|BYTES", N_("go on in a new file that often, or before one gets larger (500M)")},
+	{"max-size", OPT_MAX_SIZE, "BYTES", N_("end before the recording gets larger")},
 	{"to", OPT_TO, "PID", N_("with --mark: only into that of process PID")},
 	{NULL, OPT_HEADING, NULL, N_("Showing")},
 	{"json", OPT_JSON, NULL, N_("with --once: as one JSON object")},
@@ -155,6 +161,37 @@ static int parse_time(int64_t *out, int code, const char *value, struct err *e)
 	if (num_duration_ns(value, out))
 		return 0;
 	return bad_value(e, code, value, _("a time such as 90, 1.5, 250ms, 1m30s or 1:02:03"));
+}
+
+static int parse_bytes(uint64_t *out, int code, const char *value, struct err *e)
+{
+	if (num_bytes(value, out) && *out >= TRACE_BYTES_MIN)
+		return 0;
+	return bad_value(e, code, value, _("a number of bytes such as 500k, 100M or 2G, at least 64Ki"));
+}
+
+/* A plain number is seconds. */
+static int parse_split(struct options *o, const char *value, struct err *e)
+{
+	o->limits.split_ns = 0;
+	o->limits.split_bytes = 0;
+	if (num_duration_ns(value, &o->limits.split_ns) && o->limits.split_ns >= NS_PER_S)
+		return 0;
+	o->limits.split_ns = 0;
+	if (*value && !strchr("0123456789", value[strlen(value) - 1]) &&
+	    num_bytes(value, &o->limits.split_bytes) && o->limits.split_bytes >= TRACE_BYTES_MIN)
+		return 0;
+	return bad_value(e, OPT_SPLIT, value,
+			 _("a time of at least 1 second such as 3600 or 1h, or a size of at least 64Ki "
+			   "such as 500M"));
+}
+
+static int parse_sync(struct options *o, const char *value, struct err *e)
+{
+	if (num_duration_ns(value, &o->limits.sync_ns) && o->limits.sync_ns >= NS_PER_S / 10 &&
+	    o->limits.sync_ns <= 86400 * NS_PER_S)
+		return 0;
+	return bad_value(e, OPT_SYNC, value, _("a time from 100ms to 24h"));
 }
 
 static int parse_size(struct options *o, int code, const char *value, struct err *e)
@@ -290,6 +327,12 @@ static int take(struct options *o, int code, const char *value, struct err *e)
 	case OPT_FOLLOW:
 		o->follow = true;
 		return 0;
+	case OPT_SYNC:
+		return parse_sync(o, value, e);
+	case OPT_SPLIT:
+		return parse_split(o, value, e);
+	case OPT_MAX_SIZE:
+		return parse_bytes(&o->limits.max_bytes, code, value, e);
 	case OPT_AT:
 		o->has_at = true;
 		return parse_time(&o->at_ns, code, value, e);
@@ -345,6 +388,14 @@ static int check(const struct options *o, struct err *e)
 		{o->follow && (!o->replay || o->mode != MODE_TOP), N_("--follow goes with --replay FILE on the screen")},
 		{o->replay && !strcmp(o->replay, "-") && o->has_at && o->mode == MODE_TOP,
 		 N_("--at needs the whole recording: it cannot be used with a stream that still comes")},
+		{(o->mode != MODE_RECORD && (o->mode != MODE_TOP || o->replay)) &&
+			 (o->limits.sync_ns || o->limits.split_ns || o->limits.split_bytes ||
+			  o->limits.max_bytes),
+		 N_("--sync, --split and --max-size are only for what records: --record, and the live screen")},
+		{o->out && !strcmp(o->out, "-") &&
+			 (o->limits.sync_ns || o->limits.split_ns || o->limits.split_bytes ||
+			  o->limits.max_bytes),
+		 N_("--sync, --split and --max-size are for files: a stream has no disk")},
 		{o->mode != MODE_ONCE && o->json, N_("--json is only for --once")},
 		{o->mode != MODE_BOARDS && o->paths, N_("--paths is only for --boards")},
 		{o->has_nice && ((o->mode != MODE_TOP && o->mode != MODE_RECORD) || o->replay),

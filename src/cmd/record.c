@@ -29,18 +29,20 @@ struct recorder {
 	const struct options *o;
 	struct root *root;
 	struct engine *engine;
-	struct trace_writer *writer;
+	struct trace_series *series; /* one of the two: to files */
+	struct trace_writer *stream; /* and to standard output */
+	struct trouble trouble;
 	struct tally tally; /* in front of it */
 	uint64_t lost;      /* rows it lost, as far as the engine was told */
 	int signals;
 	struct ttykeys keys;
 	struct inbox *marks; /* from other programs; NULL: they cannot be taken */
-	bool no_keys;     /* standard input has ended */
-	bool quiet;       /* somebody else may have the terminal */
-	bool progress;    /* one line on standard error, rewritten in place */
-	int shown;        /* columns of it on the terminal now */
-	int64_t since_ns; /* when the first sample was due */
-	int64_t until_ns; /* when to stop; INT64_MAX: not by itself */
+	bool no_keys;        /* standard input has ended */
+	bool quiet;          /* somebody else may have the terminal */
+	bool progress;       /* one line on standard error, rewritten in place */
+	int shown;           /* columns of it on the terminal now */
+	int64_t since_ns;    /* when the first sample was due */
+	int64_t until_ns;    /* when to stop; INT64_MAX: not by itself */
 	bool stop;
 	bool asked; /* a command was asked to end */
 
@@ -51,6 +53,24 @@ struct recorder {
 static bool to_stdout(const struct options *o)
 {
 	return o->out && !strcmp(o->out, "-");
+}
+
+/* What was written so far; of a stream, too. */
+static void written(const struct recorder *r, struct trace_series_stats *out)
+{
+	struct trace_writer_stats ws;
+
+	if (r->series) {
+		trace_series_stats(r->series, out);
+		return;
+	}
+	trace_writer_stats(r->stream, &ws);
+	memset(out, 0, sizeof *out);
+	out->bytes = ws.bytes;
+	out->marks = ws.marks;
+	memcpy(out->rows, ws.rows, sizeof out->rows);
+	out->lost_rows = ws.lost_rows;
+	out->full = ws.failed; /* a pipe that has gone does not come back */
 }
 
 static void progress_wipe(struct recorder *r)
@@ -71,7 +91,7 @@ static int terminal_columns(void)
 static void progress_show(struct recorder *r)
 {
 	struct engine_stats es;
-	struct trace_writer_stats ws;
+	struct trace_series_stats ws;
 	char part[5][160], line[1024] = "", elapsed[32], size[32];
 	int columns = terminal_columns() - 1, used = 0, len = 0;
 
@@ -79,7 +99,7 @@ static void progress_show(struct recorder *r)
 	if (!r->progress || (front >= 0 && front != getpgrp()))
 		return;
 	engine_stats(r->engine, &es);
-	trace_writer_stats(r->writer, &ws);
+	written(r, &ws);
 	text_elapsed(elapsed, sizeof elapsed, clock_now_ns() - r->since_ns);
 	text_bytes(size, sizeof size, ws.bytes);
 	snprintf(part[0], sizeof part[0], "%s %s", _("recording"), elapsed);
@@ -100,7 +120,7 @@ static void progress_show(struct recorder *r)
 		snprintf(line + len, sizeof line - (size_t)len, "    %s", keys);
 		used += 4 + text_width(keys);
 	}
-	int wipe = r->shown < columns ? r->shown : columns;	/* the window may have shrunk */
+	int wipe = r->shown < columns ? r->shown : columns; /* the window may have shrunk */
 	fprintf(stderr, "\r%s%*s", line, wipe > used ? wipe - used : 0, "");
 	r->shown = used;
 }
@@ -243,11 +263,26 @@ static int start_command(struct recorder *r, struct err *e)
 	return 0;
 }
 
-/* Until the time is over, somebody asks, the command ends or the disk fails. */
+/* What the disk does is said when it happens; false: there is no room left. */
+static bool watch_disk(struct recorder *r)
+{
+	struct trace_series_stats s;
+	char text[sizeof s.err.text];
+
+	written(r, &s);
+	recording_trouble(&r->trouble, &s, text, sizeof text);
+	if (text[0]) {
+		progress_wipe(r);
+		fprintf(stderr, "nvmtop: %s\n", text);
+	}
+	engine_add_lost(r->engine, s.lost_rows - r->lost);
+	r->lost = s.lost_rows;
+	return !s.full;
+}
+
+/* Until the time is over, somebody asks, the command ends or it is large enough. */
 static void run(struct recorder *r)
 {
-	struct trace_writer_stats ws;
-
 	while (!r->stop) {
 		int64_t now = clock_now_ns();
 		if (now >= r->until_ns)
@@ -261,10 +296,7 @@ static void run(struct recorder *r)
 		take_signals(r);
 		take_keys(r, true);
 		take_eof(r);
-		trace_writer_stats(r->writer, &ws);
-		engine_add_lost(r->engine, ws.lost_rows - r->lost);
-		r->lost = ws.lost_rows;
-		if (ws.failed)
+		if (!watch_disk(r))
 			break;
 	}
 	progress_wipe(r);
@@ -282,16 +314,22 @@ static void pause_before(struct recorder *r, int64_t until_ns)
 
 static void summary(struct recorder *r, const struct engine_stats *before)
 {
-	struct summary s = {.tally = &r->tally,
-			    .file = to_stdout(r->o) ? _("standard output") : trace_writer_path(r->writer),
-			    .before = *before};
-	struct trace_writer_stats ws;
+	struct summary s = {.tally = &r->tally, .before = *before};
+	struct trace_series_stats ws;
+	char names[8192];
 
-	trace_writer_stats(r->writer, &ws);
+	written(r, &ws);
+	if (r->series)
+		recording_names(r->series, names, sizeof names);
+	else
+		snprintf(names, sizeof names, "%s", _("standard output"));
 	engine_stats(r->engine, &s.after);
+	s.file = names;
 	s.bytes = ws.bytes;
 	s.marks = ws.marks;
 	s.lost = ws.lost_rows;
+	s.holes = ws.holes;
+	s.hole_ns = ws.hole_ns;
 	priority_text(r->o, s.priority, sizeof s.priority);
 	summary_print(&s, stderr);
 }
@@ -343,14 +381,25 @@ static bool left_by_reader(const struct recorder *r)
 {
 	struct trace_writer_stats ws;
 
-	trace_writer_stats(r->writer, &ws);
+	trace_writer_stats(r->stream, &ws);
 	return ws.reader_gone && !r->o->duration_ns && !r->o->command;
+}
+
+/* The end of the stream, and until it is all where it belongs. */
+static int detach(struct recorder *r, struct sink *sink, struct err *e)
+{
+	int failed = engine_detach(r->engine, sink, e);
+
+	if (r->series)
+		return trace_series_wait(r->series, e);
+	return failed && left_by_reader(r) ? 0 : failed;
 }
 
 /* From the first sample to the complete file; the exit status. */
 static int record(struct recorder *r)
 {
-	struct sink *sink = tally_init(&r->tally, trace_writer_sink(r->writer));
+	struct sink *sink = tally_init(&r->tally, r->series ? trace_series_sink(r->series)
+							    : trace_writer_sink(r->stream));
 	struct engine_stats before;
 	struct err e;
 	int status = 0;
@@ -374,10 +423,11 @@ static int record(struct recorder *r)
 		run(r);
 	marks_end(r);
 	r->until_ns = clock_now_ns();
-	if (engine_detach(r->engine, sink, &e) < 0 && !left_by_reader(r))
-		status = complain(&e);
-	else
+	int saved = detach(r, sink, &e);
+	if (!r->series ? saved == 0 : trace_series_part(r->series, 0, NULL, 0, NULL))
 		summary(r, &before);
+	if (saved < 0)
+		status = complain(&e);
 	/* The time was over before the command was. */
 	while (r->child && r->child_status == 0) {
 		wait_for_something(r, INT64_MAX);
@@ -405,9 +455,11 @@ int cmd_record(const struct options *o)
 	}
 	trace_name_now(name, sizeof name);
 	r.quiet = to_stdout(o) && stream_is_shown_elsewhere();
-	r.writer = to_stdout(o) ? stream_to_stdout(&e)
-				: trace_writer_new(o->out ? o->out : name, o->force, &e);
-	if (!r.writer)
+	if (to_stdout(o))
+		r.stream = stream_to_stdout(&e);
+	else
+		r.series = trace_series_new(o->out ? o->out : name, o->force, &o->limits, &e);
+	if (!r.stream && !r.series)
 		return complain(&e);
 	struct rig *rig = open_rig(o, &r.root, &board, NULL, 0, &e);
 	if (rig) {
@@ -425,7 +477,8 @@ int cmd_record(const struct options *o)
 	}
 	engine_free(r.engine);
 	root_close(r.root);
-	trace_writer_free(r.writer);
+	trace_series_free(r.series);
+	trace_writer_free(r.stream);
 	tally_free(&r.tally);
 	return status;
 }

@@ -201,6 +201,11 @@ void summary_print(const struct summary *s, FILE *out)
 	for (int i = 0; i < LINES; i++)
 		fprintf(out, "  %s%*s %s\n", lines[i].title, wide - text_width(lines[i].title), "",
 			lines[i].text[0] ? lines[i].text : _("not measured"));
+	if (s->holes)
+		fprintf(out,
+			P_("  interrupted: %llu time, %.1f s\n", "  interrupted: %llu times, %.1f s\n",
+			   s->holes),
+			(unsigned long long)s->holes, (double)s->hole_ns / (double)NS_PER_S);
 }
 
 void summary_line(const struct summary *s, char *buf, size_t size)

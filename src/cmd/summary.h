@@ -9,11 +9,13 @@
 
 struct summary {
 	const struct tally *tally;
-	const char *file; /* its name */
+	const char *file; /* its name, or names */
 	uint64_t bytes;
 	uint64_t marks;
 	uint64_t lost;                     /* rows that the recorder could not keep */
 	struct engine_stats before, after; /* at its begin and its end */
+	uint64_t holes;                    /* how often nothing could be written for a while */
+	int64_t hole_ns;                   /* how long, together */
 	char priority[160];                /* how the samplers were scheduled */
 };
 

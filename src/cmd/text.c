@@ -1,5 +1,6 @@
 /* Small texts that several ways of using the program share. */
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "cmd/cmd.h"
@@ -43,6 +44,52 @@ void text_bytes(char *buf, size_t size, uint64_t bytes)
 		i++;
 	}
 	snprintf(buf, size, i && v < 99.95 ? "%.1f %s" : "%.0f %s", v, unit[i]);
+}
+
+void recording_trouble(struct trouble *was, const struct trace_series_stats *now, char *out, size_t size)
+{
+	char shown[sizeof now->path];
+
+	out[0] = '\0';
+	if (now->err.code != ERR_NONE) {
+		if (!was->said)
+			snprintf(out, size, "%s", now->err.text);
+		was->said = true;
+	} else if (now->holes > was->holes) {
+		text_printable(shown, sizeof shown, now->path, strlen(now->path));
+		if (was->said)
+			snprintf(out, size, _("the recording goes on in %s"), shown);
+		else
+			snprintf(out, size, _("%s; the recording goes on in %s"), now->last.text, shown);
+	}
+	if (now->err.code == ERR_NONE) {
+		was->said = false;
+		was->holes = now->holes;
+	}
+}
+
+/* Beyond some the first and the last say it. */
+void recording_names(const struct trace_series *s, char *out, size_t size)
+{
+	char path[4096], shown[4096];
+	size_t n = 0, used = 0;
+	bool complete;
+
+	while (trace_series_part(s, n, path, sizeof path, &complete))
+		n++;
+	out[0] = '\0';
+	for (size_t i = 0; i < n && used < size; i++) {
+		if (n > 8 && i == 2) {
+			used += (size_t)snprintf(out + used, size - used, " ...");
+			i = n - 1;
+		}
+		trace_series_part(s, i, path, sizeof path, &complete);
+		text_printable(shown, sizeof shown, path, strlen(path));
+		used += (size_t)snprintf(out + used, size - used, "%s%s%s", i ? ", " : "", shown,
+					 complete ? "" : ".part");
+	}
+	if (n > 8 && used < size)
+		snprintf(out + used, size - used, P_(" (%zu file)", " (%zu files)", n), n);
 }
 
 enum charset charset_of(const struct options *o)

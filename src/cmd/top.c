@@ -26,11 +26,12 @@ struct top {
 	struct live live;            /* engine NULL: nothing is sampled (yet) */
 	struct inbox *marks;         /* from other programs, while something is sampled */
 	struct trace *trace;         /* shown instead of the live history, or NULL */
-	struct trace_writer *writer; /* while recording */
+	struct trace_series *series; /* while recording */
 	struct tally tally;          /* in front of it */
 	int64_t record_since_ns;
 	struct engine_stats before; /* when it began */
-	struct trace_writer_stats written;
+	struct trace_series_stats written;
+	struct trouble trouble;
 	char failed[TEXT_MAX]; /* why the last recording failed, or "" */
 	char *summary;         /* of the last one, to tell when the screen has gone; or NULL */
 
@@ -70,17 +71,18 @@ static void scene_update(struct top *t)
 	s->n_files = t->files.n;
 	s->own_cpu = NAN;
 	s->stalled = NULL;
-	s->recording = t->writer != NULL;
-	if (t->writer) {
+	s->recording = t->series != NULL;
+	s->record_error = NULL;
+	if (t->series) {
 		uint64_t lost = t->written.lost_rows;
-		trace_writer_stats(t->writer, &t->written);
+		trace_series_stats(t->series, &t->written);
 		engine_add_lost(t->live.engine, t->written.lost_rows - lost);
-		s->record_name = trace_writer_path(t->writer);
+		s->record_name = t->written.path;
 		s->record_since_ns = t->record_since_ns;
 		s->record_bytes = t->written.bytes;
 		s->record_marks = t->written.marks;
 		s->record_lost = t->written.lost_rows;
-		s->record_error = t->written.failed ? t->written.err.text : NULL;
+		s->record_error = t->written.err.code != ERR_NONE ? t->written.err.text : NULL;
 	}
 	if (!t->live.engine)
 		return;
@@ -100,15 +102,16 @@ static void record_start(struct top *t)
 
 	trace_name_now(name, sizeof name);
 	memset(&t->written, 0, sizeof t->written);
+	t->trouble = (struct trouble) {.holes = 0};
 	engine_stats(t->live.engine, &t->before);
-	t->writer = trace_writer_new(name, false, &e);
-	if (t->writer && engine_attach(t->live.engine, tally_init(&t->tally, trace_writer_sink(t->writer)), true,
-				       &e) == 0) {
+	t->series = trace_series_new(name, false, &t->o->limits, &e);
+	if (t->series && engine_attach(t->live.engine, tally_init(&t->tally, trace_series_sink(t->series)),
+				       true, &e) == 0) {
 		t->record_since_ns = clock_now_ns();
 		return;
 	}
-	trace_writer_free(t->writer);
-	t->writer = NULL;
+	trace_series_free(t->series);
+	t->series = NULL;
 	tally_free(&t->tally);
 	say(t, STYLE_ALERT, e.text);
 }
@@ -116,13 +119,17 @@ static void record_start(struct top *t)
 /* A line for the screen, and all of it for when the screen has gone. */
 static void record_tell(struct top *t)
 {
-	struct summary s = {.tally = &t->tally, .file = trace_writer_path(t->writer), .before = t->before};
-	char elapsed[32], size[32], more[160], text[TEXT_MAX];
+	struct summary s = {.tally = &t->tally, .before = t->before};
+	char elapsed[32], size[32], more[160], names[4096], text[TEXT_MAX];
 	size_t unused;
 	FILE *out;
 
-	trace_writer_stats(t->writer, &t->written);
+	trace_series_stats(t->series, &t->written);
+	recording_names(t->series, names, sizeof names);
 	engine_stats(t->live.engine, &s.after);
+	s.file = names;
+	s.holes = t->written.holes;
+	s.hole_ns = t->written.hole_ns;
 	s.bytes = t->written.bytes;
 	s.marks = t->written.marks;
 	s.lost = t->written.lost_rows;
@@ -131,8 +138,8 @@ static void record_tell(struct top *t)
 	text_bytes(size, sizeof size, s.bytes);
 	summary_line(&s, more, sizeof more);
 	snprintf(text, sizeof text,
-		 P_("saved %s: %s, %s, %llu mark; %s", "saved %s: %s, %s, %llu marks; %s", s.marks), s.file,
-		 elapsed, size, (unsigned long long)s.marks, more);
+		 P_("saved %.400s: %s, %s, %llu mark; %s", "saved %.400s: %s, %s, %llu marks; %s", s.marks),
+		 s.file, elapsed, size, (unsigned long long)s.marks, more);
 	say(t, STYLE_TEXT, text);
 	free(t->summary);
 	t->summary = NULL;
@@ -147,18 +154,35 @@ static void record_stop(struct top *t)
 {
 	struct err e;
 
-	if (!t->writer)
+	if (!t->series)
 		return;
 	t->failed[0] = '\0';
-	if (engine_detach(t->live.engine, &t->tally.sink, &e) < 0) {
+	engine_detach(t->live.engine, &t->tally.sink, &e);
+	int saved = trace_series_wait(t->series, &e);
+	if (trace_series_part(t->series, 0, NULL, 0, NULL))
+		record_tell(t);
+	if (saved < 0) {
 		memcpy(t->failed, e.text, sizeof t->failed);
 		say(t, STYLE_ALERT, t->failed);
-	} else {
-		record_tell(t);
 	}
 	tally_free(&t->tally);
-	trace_writer_free(t->writer);
-	t->writer = NULL;
+	trace_series_free(t->series);
+	t->series = NULL;
+}
+
+/* A recording that goes on after an interruption, or has reached its size. */
+static void watch_recording(struct top *t)
+{
+	char text[TEXT_MAX];
+
+	if (!t->series)
+		return;
+	trace_series_stats(t->series, &t->written);
+	recording_trouble(&t->trouble, &t->written, text, sizeof text);
+	if (t->written.full)
+		record_stop(t);
+	else if (text[0] && t->written.err.code == ERR_NONE) /* the header shows what is wrong */
+		say(t, STYLE_WARN, text);
 }
 
 static void take_mark(void *to, int64_t t_ns, const char *label)
@@ -228,7 +252,7 @@ static void carry_out(struct top *t, const struct request *r)
 			engine_mark(t->live.engine, r->t_ns, "");
 		break;
 	case REQUEST_RECORD:
-		if (t->writer)
+		if (t->series)
 			record_stop(t);
 		else if (t->live.engine)
 			record_start(t);
@@ -345,6 +369,7 @@ static void run(struct top *t)
 			take_signals(t);
 		/* Also without input: an ESC may have waited long enough. */
 		take_events(t);
+		watch_recording(t);
 		int frame = ui_frame_ms(t->ui, &t->scene);
 		bool due = frame >= 0 && clock_now_ns() - t->drawn_ns >= frame * NS_PER_MS;
 		if (!t->quit && (t->redraw || due))

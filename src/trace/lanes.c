@@ -62,9 +62,27 @@ static void lane_seal(struct lanes *q, enum lane lane)
 		lanes_give(q, b);
 		return;
 	}
+	q->sealed += b->used + TAIL;
+	if (lane >= LANE_PYRAMID && lane < LANE_PYRAMID + TIERS)
+		q->pyramids += b->used + TAIL;
 	b->next = NULL;
 	*q->tail = b;
 	q->tail = &b->next;
+}
+
+/* The join leaves out heads, and adds a sync point a mark, the coarser levels of
+ * the pyramids (an eighth each of the one before) and some small chunks. */
+uint64_t lanes_most(const struct lanes *q)
+{
+	uint64_t most = q->sealed + q->pyramids / 4 + q->marks * SYNC_SIZE + 1024;
+
+	for (int i = 0; i < LANES; i++)
+		if (q->current[i])
+			most += q->current[i]->used + TAIL;
+	for (int t = 0; t < TIERS; t++)
+		if (q->pyramid[t].width > 0 && q->pyramids > 0)
+			most += 4 * (PYRAMID_HEAD + CHUNK_HEAD + CHUNK_CRC + pyramid_record(q->pyramid[t].width));
+	return most + (q->about ? q->about->n_channels * RUN_SIZE : 0);
 }
 
 /* See that `bytes` more fit into the lane, leaving `keep` blocks in the pool. */

@@ -59,6 +59,7 @@ struct lanes {
 	struct gap hole[TIERS]; /* missed > 0: rows that found no room */
 	uint64_t lost, marks;
 	struct course pyramid[TIERS]; /* width 0: none is made */
+	uint64_t sealed, pyramids; /* bytes of all blocks that were ever ready, and of those of pyramids */
 };
 
 int lanes_init(struct lanes *q, struct err *e);
@@ -72,6 +73,8 @@ void lanes_gap(struct lanes *q, const struct gap *g);
  * False: nothing was, since in a stream there is not even a block for what must
  * stand before the rows. */
 bool lanes_seal(struct lanes *q, bool last);
+/* The size of a complete file with everything that was taken, at most. */
+uint64_t lanes_most(const struct lanes *q);
 /* Take the oldest block that is ready, with its sums filled in; NULL: none. */
 struct block *lanes_take(struct lanes *q);
 /* Where its bytes to be written are. */

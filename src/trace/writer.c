@@ -16,19 +16,23 @@
 #include "trace/lanes.h"
 #include "trace/output.h"
 #include "trace/stream-out.h"
+#include "trace/reserve.h"
 
-#define FLUSH_NS (200 * NS_PER_MS) /* the kernel has everything that is older than 250 ms */
-#define SYNC_NS  (5 * NS_PER_S)    /* the disk has everything that is older */
+#define FLUSH_NS  (150 * NS_PER_MS) /* the kernel has everything that is older than 250 ms */
+#define SYNC_NS   (5 * NS_PER_S)
+#define PART_STEP ((off_t)1 << 20)
+#define SIDE_STEP ((off_t)256 << 10)
+#define JOIN_MORE 12288 /* its small chunks, and records that are not full */
 
 /* What the two threads share. */
 struct shared {
 	pthread_mutex_t lock;
-	pthread_cond_t wake;
+	pthread_cond_t wake, syncer; /* to the writing thread, to the one that syncs */
 	struct lanes lanes;
 	bool quit;
-	uint64_t bytes;
+	uint64_t bytes, refused;         /* rows that came after a failure */
 	struct trace_writer_stats final; /* filled in by the join */
-	bool joined, failed;
+	bool joined, complete, failed, done;
 	struct err err;
 };
 
@@ -38,7 +42,10 @@ struct trace_writer {
 	struct shared *shared;
 	struct output output;
 	off_t part_end, side_end; /* the writing thread's */
-	pthread_t thread;
+	off_t more;               /* what the join adds to what is in the side file, but for JOIN_MORE */
+	struct reserve part_room, side_room;
+	int64_t sync_ns;
+	pthread_t thread, syncer;
 	bool running, ended;
 	int result; /* of end() */
 	struct err result_err;
@@ -53,6 +60,21 @@ static void fail(struct shared *s, int num, const char *shown)
 	pthread_mutex_unlock(&s->lock);
 }
 
+/* A place for n more bytes, and for joining the two files with them. */
+static int place_take(struct trace_writer *w, const struct block *b, off_t n)
+{
+	off_t part = w->part_end, side = w->side_end;
+
+	*(b->lane == LANE_FAST ? &part : &side) += n;
+	if (b->lane == LANE_MARKS)
+		w->more += n; /* sync points */
+	else if (b->lane >= LANE_PYRAMID && b->lane < LANE_PYRAMID + TIERS)
+		w->more += n / 4; /* coarser levels */
+	if (reserve_take(&w->part_room, part + side + w->more + JOIN_MORE) < 0)
+		return -1;
+	return reserve_take(&w->side_room, side + JOIN_MORE);
+}
+
 /* Write one block; on error cut off what is not whole. */
 static void block_write(struct trace_writer *w, struct block *b)
 {
@@ -62,7 +84,7 @@ static void block_write(struct trace_writer *w, struct block *b)
 	size_t n = block_finish(b);
 	struct shared *s = w->shared;
 
-	if (write_at(fd, b->bytes, n, *end) < 0) {
+	if (place_take(w, b, (off_t)n) < 0 || write_at(fd, b->bytes, n, *end) < 0) {
 		int num = errno;
 		struct stat st;
 
@@ -99,7 +121,7 @@ static bool wait_for_work(struct shared *s, int64_t *deadline)
 static void write_all(struct trace_writer *w)
 {
 	struct shared *s = w->shared;
-	int64_t flush = clock_now_ns() + FLUSH_NS, sync = clock_now_ns() + SYNC_NS;
+	int64_t flush = clock_now_ns() + FLUSH_NS;
 	struct block *b;
 	bool quit;
 
@@ -117,15 +139,34 @@ static void write_all(struct trace_writer *w)
 			pthread_mutex_lock(&s->lock);
 			lanes_give(&s->lanes, b);
 		}
-		if (!quit && !s->failed && clock_now_ns() >= sync) {
-			pthread_mutex_unlock(&s->lock);
-			if (fdatasync(w->output.side_fd) < 0 || fdatasync(w->output.part_fd) < 0)
-				fail(s, errno, w->output.shown);
-			sync = clock_now_ns() + SYNC_NS;
-			pthread_mutex_lock(&s->lock);
-		}
 	} while (!quit);
 	pthread_mutex_unlock(&s->lock);
+}
+
+/* A disk can take seconds for this; what is written meanwhile must not wait, or
+ * it would be lost when the process is killed. */
+static void *syncer_main(void *arg)
+{
+	struct trace_writer *w = arg;
+	struct shared *s = w->shared;
+	int64_t at = clock_now_ns() + w->sync_ns;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->quit) {
+		struct timespec ts = {.tv_sec = (time_t)(at / NS_PER_S), .tv_nsec = (long)(at % NS_PER_S)};
+
+		if (pthread_cond_timedwait(&s->syncer, &s->lock, &ts) != ETIMEDOUT)
+			continue;
+		at = clock_now_ns() + w->sync_ns;
+		if (s->quit || s->failed)
+			continue;
+		pthread_mutex_unlock(&s->lock);
+		if (fdatasync(w->output.side_fd) < 0 || fdatasync(w->output.part_fd) < 0)
+			fail(s, errno, w->output.shown);
+		pthread_mutex_lock(&s->lock);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
 }
 
 static void finish(struct trace_writer *w)
@@ -138,6 +179,7 @@ static void finish(struct trace_writer *w)
 	if (r == 0)
 		r = output_publish(&w->output, &e);
 	pthread_mutex_lock(&s->lock);
+	s->complete = r == 0;
 	if (e.code == ERR_NONE) {
 		memcpy(s->final.rows, joined.rows, sizeof(joined.rows));
 		s->final.marks = joined.marks;
@@ -155,19 +197,38 @@ static void finish(struct trace_writer *w)
 	}
 	s->failed = r < 0;
 	w->result = r;
+	s->done = true;
 	pthread_mutex_unlock(&s->lock);
 }
 
 static void *writer_main(void *arg)
 {
-	sigset_t all;
+	struct trace_writer *w = arg;
+
+	write_all(w);
+	pthread_join(w->syncer, NULL);
+	finish(w);
+	return NULL;
+}
+
+static int threads_start(struct trace_writer *w)
+{
+	sigset_t all, before;
+	int num;
 
 	/* SIGXFSZ among them: a file that may not grow is EFBIG and no death. */
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, NULL);
-	write_all(arg);
-	finish(arg);
-	return NULL;
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	num = pthread_create(&w->syncer, NULL, syncer_main, w);
+	if (num == 0) {
+		num = pthread_create(&w->thread, NULL, writer_main, w);
+		if (num) {
+			trace_writer_finish(w);
+			pthread_join(w->syncer, NULL);
+		}
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return num;
 }
 
 static struct trace_writer *writer_of(struct sink *s)
@@ -184,7 +245,7 @@ static int writer_begin(struct sink *sink, const struct session *about, struct e
 		return err_set(e, ERR_FAILED, _("%s is recorded already"), w->output.shown);
 	if (lanes_begin(&w->shared->lanes, about, e) < 0)
 		return -1;
-	num = pthread_create(&w->thread, NULL, writer_main, w);
+	num = threads_start(w);
 	if (num)
 		return err_sys(e, ERR_FAILED, num, _("cannot record to %s: no thread"), w->output.shown);
 	w->running = true;
@@ -197,6 +258,8 @@ static void writer_rows(struct sink *sink, const struct rows *r)
 	bool wake;
 
 	pthread_mutex_lock(&s->lock);
+	if (s->failed)
+		s->refused += r->n;
 	for (size_t i = 0; i < r->n && !s->failed; i++)
 		lanes_row(&s->lanes, r->tier, r->t_ns[i], r->values + i * r->width);
 	wake = s->lanes.head != NULL;
@@ -231,10 +294,7 @@ static int writer_end(struct sink *sink, struct err *e)
 
 	if (!w->running)
 		return 0;
-	pthread_mutex_lock(&w->shared->lock);
-	w->shared->quit = true;
-	pthread_mutex_unlock(&w->shared->lock);
-	pthread_cond_signal(&w->shared->wake);
+	trace_writer_finish(w);
 	pthread_join(w->thread, NULL);
 	w->running = false;
 	w->ended = true;
@@ -265,6 +325,7 @@ static struct shared *shared_new(struct err *e)
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&s->wake, &attr);
+	pthread_cond_init(&s->syncer, &attr);
 	pthread_condattr_destroy(&attr);
 	return s;
 }
@@ -279,9 +340,13 @@ struct trace_writer *trace_writer_new(const char *path, bool force, struct err *
 		return NULL;
 	}
 	w->sink.ops = &ops;
+	w->sync_ns = SYNC_NS;
 	w->shared = shared_new(e);
-	if (w->shared && output_open(&w->output, path, force, e) == 0)
+	if (w->shared && output_open(&w->output, path, force, e) == 0) {
+		w->part_room = (struct reserve) {.fd = w->output.part_fd, .step = PART_STEP};
+		w->side_room = (struct reserve) {.fd = w->output.side_fd, .step = SIDE_STEP};
 		return w;
+	}
 	if (w->shared)
 		lanes_free(&w->shared->lanes);
 	free(w->shared);
@@ -311,6 +376,30 @@ struct sink *trace_writer_sink(struct trace_writer *w)
 	return w->stream ? stream_out_sink(w->stream) : &w->sink;
 }
 
+void trace_writer_sync_every(struct trace_writer *w, int64_t ns)
+{
+	w->sync_ns = ns;
+}
+
+void trace_writer_finish(struct trace_writer *w)
+{
+	pthread_mutex_lock(&w->shared->lock);
+	w->shared->quit = true;
+	pthread_mutex_unlock(&w->shared->lock);
+	pthread_cond_signal(&w->shared->wake);
+	pthread_cond_signal(&w->shared->syncer);
+}
+
+bool trace_writer_done(const struct trace_writer *w)
+{
+	bool done;
+
+	pthread_mutex_lock(&w->shared->lock);
+	done = w->shared->done;
+	pthread_mutex_unlock(&w->shared->lock);
+	return done;
+}
+
 void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats *out)
 {
 	struct shared *s = w->shared;
@@ -328,7 +417,12 @@ void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats 
 		out->bytes = s->bytes;
 		out->marks = s->lanes.marks;
 	}
-	out->lost_rows = s->lanes.lost;
+	out->lost_rows = s->lanes.lost + s->refused;
+	for (int t = 0; s->joined && t < TIERS; t++)
+		if (s->lanes.rows[t] > s->final.rows[t])
+			out->lost_rows += s->lanes.rows[t] - s->final.rows[t];
+	out->most = s->joined ? out->bytes : lanes_most(&s->lanes);
+	out->complete = s->complete;
 	out->failed = s->failed;
 	out->err = s->err;
 	pthread_mutex_unlock(&s->lock);
@@ -353,6 +447,7 @@ void trace_writer_free(struct trace_writer *w)
 	if (!w->ended)
 		output_discard(&w->output);
 	pthread_cond_destroy(&w->shared->wake);
+	pthread_cond_destroy(&w->shared->syncer);
 	pthread_mutex_destroy(&w->shared->lock);
 	lanes_free(&w->shared->lanes);
 	free(w->shared);

@@ -67,7 +67,7 @@ ok 'no byte at all: status 1' is "$status" 0
 ok 'no byte at all: nothing is left' sh -c '! ls nothing.bin*'
 
 if mkdir tmpfs && mount -t tmpfs -o size=6m none tmpfs 2>/dev/null; then
-    run nvmtop --demo --record --duration 60 --fast-hz 10000 tmpfs/full.bin
+    run nvmtop --demo --record --duration 9 --fast-hz 10000 tmpfs/full.bin
     ok 'a full disk: status 1' is "$status" 1
     ok 'a full disk: said' says err 'No space left'
     ok 'a full disk: what is there can be read' something_to_replay tmpfs/full.bin

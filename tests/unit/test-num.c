@@ -91,10 +91,39 @@ static void durations(void **state)
 		assert_false(num_duration_ns(bad[i], &v));
 }
 
+static void bytes(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+	} good[] = {{"0", 0},
+		    {"65536", 65536},
+		    {"500k", 500000},
+		    {"500K", 500000},
+		    {"1.5M", 1500000},
+		    {"2G", 2000000000},
+		    {"1T", 1000000000000},
+		    {"64KiB", 65536},
+		    {"1Mi", 1048576},
+		    {"12B", 12},
+		    {"3GB", 3000000000}};
+	static const char *const bad[] = {"",   "k",   "-1", "1 k", "1m",   "1kk",  "1i",
+					  "1Bk", "1e9", "nan", "5x", "9999999T", "1k1"};
+	uint64_t v;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+		assert_true(num_bytes(good[i].text, &v));
+		assert_true(v == good[i].bytes);
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_false(num_bytes(bad[i], &v));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(integers), cmocka_unit_test(decimals),
-					   cmocka_unit_test(durations)};
+					   cmocka_unit_test(durations), cmocka_unit_test(bytes)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

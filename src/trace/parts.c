@@ -1,0 +1,213 @@
+/* Files of a series are opened before they are needed and completed after they
+ * were, on a thread of its own: neither must hold up the stream, which has only
+ * so much room.  A file that cannot be opened is tried again every second for
+ * as long as the recording lasts. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "nvmtop/intl.h"
+#include "trace/series.h"
+
+#define RETRY_NS NS_PER_S
+#define LOOK_NS  (20 * NS_PER_MS) /* at parts that are ending */
+
+int part_path(const char *path, unsigned number, char *out, size_t size)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	const char *dot = strrchr(base, '.');
+	int n;
+
+	if (!dot || dot == base)
+		dot = base + strlen(base);
+	if (number == 1)
+		n = snprintf(out, size, "%s", path);
+	else
+		n = snprintf(out, size, "%.*s.%u%s", (int)(dot - path), path, number, dot);
+	return n > 0 && (size_t)n < size ? 0 : -1;
+}
+
+/* Nothing of that name is there, not even of a recording that was interrupted. */
+static bool is_free(const char *path)
+{
+	static const char *const suffixes[] = {"", ".part", ".part.side"};
+	char name[PATH_MAX + 16];
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		snprintf(name, sizeof(name), "%s%s", path, suffixes[i]);
+		if (lstat(name, &st) == 0)
+			return false;
+	}
+	return true;
+}
+
+struct part *part_open(struct trace_series *s, unsigned number, struct err *e)
+{
+	struct part *p = calloc(1, sizeof(*p));
+	char path[PATH_MAX];
+
+	if (!p) {
+		err_set(e, ERR_FAILED, _("out of memory"));
+		return NULL;
+	}
+	for (;; number++) {
+		if (part_path(s->path, number, path, sizeof(path)) < 0) {
+			err_set(e, ERR_FAILED, _("the path is too long to be continued in another file"));
+			break;
+		}
+		/* The first one says itself what is wrong with its name. */
+		if (number == 1 || is_free(path)) {
+			p->writer = trace_writer_new(path, number == 1 && s->force, e);
+			break;
+		}
+	}
+	if (!p->writer) {
+		free(p);
+		return NULL;
+	}
+	if (s->limits.sync_ns)
+		trace_writer_sync_every(p->writer, s->limits.sync_ns);
+	p->number = number;
+	return p;
+}
+
+void part_end(struct trace_series *s, struct part *p)
+{
+	trace_writer_finish(p->writer);
+	p->next = s->ending;
+	s->ending = p;
+	pthread_cond_signal(&s->wake);
+}
+
+void part_account(struct trace_series_stats *sum, const struct part *p)
+{
+	struct trace_writer_stats w;
+
+	trace_writer_stats(p->writer, &w);
+	sum->bytes += w.bytes;
+	sum->marks += w.marks;
+	sum->lost_rows += w.lost_rows;
+	for (int t = 0; t < TIERS; t++)
+		sum->rows[t] += w.rows[t];
+}
+
+/* With the lock held: remember a part that has ended. */
+static void note_done(struct trace_series *s, const struct part *p, bool complete)
+{
+	struct done *more = reallocarray(s->done, s->n_done + 1, sizeof(*more));
+	size_t i;
+
+	if (!more)
+		return;
+	s->done = more;
+	for (i = s->n_done++; i > 0 && more[i - 1].number > p->number; i--)
+		more[i] = more[i - 1];
+	more[i] = (struct done) {p->number, complete};
+}
+
+static struct part *find_done(const struct trace_series *s)
+{
+	struct part *p = s->ending;
+
+	while (p && !trace_writer_done(p->writer))
+		p = p->next;
+	return p;
+}
+
+static void unlink_part(struct trace_series *s, const struct part *p)
+{
+	struct part **at = &s->ending;
+
+	while (*at != p)
+		at = &(*at)->next;
+	*at = p->next;
+}
+
+/* With the lock held, and let go meanwhile.  A part is counted among those that
+ * end until it is counted among those that have. */
+static void reap(struct trace_series *s)
+{
+	struct part *p;
+
+	while ((p = find_done(s))) {
+		struct sink *sink = trace_writer_sink(p->writer);
+		struct trace_writer_stats w;
+		struct err e = {ERR_NONE, ""};
+		bool kept;
+
+		pthread_mutex_unlock(&s->lock);
+		sink->ops->end(sink, &e);
+		trace_writer_stats(p->writer, &w);
+		pthread_mutex_lock(&s->lock);
+		unlink_part(s, p);
+		/* One that never held a byte has left nothing. */
+		kept = w.complete || w.bytes > 0;
+		if (kept)
+			note_done(s, p, w.complete);
+		part_account(&s->gone, p);
+		for (int t = 0; !kept && t < TIERS; t++) {
+			s->gone.rows[t] -= w.rows[t];
+			s->gone.lost_rows += w.rows[t];
+		}
+		if (e.code != ERR_NONE && (kept || s->last.code == ERR_NONE))
+			s->last = e;
+		pthread_mutex_unlock(&s->lock);
+		trace_writer_free(p->writer);
+		free(p);
+		pthread_mutex_lock(&s->lock);
+	}
+}
+
+/* The same: open the next part. */
+static void prepare(struct trace_series *s)
+{
+	unsigned number = s->number + 1;
+	struct part *p;
+	struct err e = {ERR_NONE, ""};
+
+	pthread_mutex_unlock(&s->lock);
+	p = part_open(s, number, &e);
+	pthread_mutex_lock(&s->lock);
+	s->want = !p;
+	s->ready = p;
+	s->retry_ns = clock_now_ns() + RETRY_NS;
+	if (!s->failing && !p)
+		err_set(&s->err, ERR_FAILED, _("%s; the recording goes on in the file before it"), e.text);
+	else if (!s->failing)
+		s->err.code = ERR_NONE;
+}
+
+static void wait_until(struct trace_series *s, int64_t ns)
+{
+	struct timespec ts = {.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
+
+	pthread_cond_timedwait(&s->wake, &s->lock, &ts);
+}
+
+void *series_keep(void *series)
+{
+	struct trace_series *s = series;
+
+	pthread_mutex_lock(&s->lock);
+	for (;;) {
+		int64_t now = clock_now_ns();
+
+		reap(s);
+		if (s->quit && !s->ending)
+			break;
+		if (s->want && !s->ready && !s->quit && now >= s->retry_ns)
+			prepare(s);
+		else if (s->ending)
+			wait_until(s, now + LOOK_NS);
+		else if (s->want && !s->ready)
+			wait_until(s, s->retry_ns);
+		else
+			pthread_cond_wait(&s->wake, &s->lock);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}

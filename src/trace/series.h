@@ -1,0 +1,69 @@
+/* series: a recording in several files, as its two sources share it: series.c
+ * is the stream's side and never waits for a disk, parts.c the thread that
+ * opens and ends files. */
+#ifndef TRACE_SERIES_H
+#define TRACE_SERIES_H
+
+#include <limits.h>
+#include <pthread.h>
+
+#include "nvmtop/trace.h"
+
+/* One file of it. */
+struct part {
+	struct part *next; /* in the list of those that end */
+	struct trace_writer *writer;
+	struct session about; /* begins with this file's own clocks */
+	unsigned number;
+};
+
+struct done {
+	unsigned number;
+	bool complete;
+};
+
+struct trace_series {
+	struct sink sink;
+	char path[PATH_MAX];
+	bool force;
+	struct trace_limits limits;
+	struct session about; /* of the stream, with the two that follow */
+	struct channel *channels;
+	struct fact *facts;
+	pthread_t keeper;
+	bool running;
+
+	pthread_mutex_t lock; /* for all that follows */
+	pthread_cond_t wake;  /* to the keeper */
+	struct part *current; /* NULL: nothing can be written */
+	struct part *old;     /* the one before: takes what is older than cut_ns */
+	struct part *ready;   /* the next one, open and not begun */
+	struct part *ending;
+	int64_t cut_ns; /* where the current part begins */
+	int64_t due_ns; /* where the next one is to begin, by time */
+	int64_t end_ns; /* where the recording is full */
+	int64_t newest_ns[TIERS];
+	bool want; /* a part that is ready */
+	int64_t retry_ns;
+	bool quit;
+	unsigned number; /* of the latest part that holds something */
+	char shown[PATH_MAX]; /* the file that is written, or was last */
+
+	/* What has come of it so far; `gone` are the parts that have ended. */
+	struct trace_series_stats gone;
+	bool failing;          /* nothing is written */
+	int64_t failed_ns;     /* since when */
+	struct err err, last;
+	struct done *done; /* by number */
+	size_t n_done;
+};
+
+/* The file of that number. */
+int part_path(const char *path, unsigned number, char *out, size_t size);
+struct part *part_open(struct trace_series *s, unsigned number, struct err *e);
+/* With the lock held: it ends, while the keeper looks after it. */
+void part_end(struct trace_series *s, struct part *p);
+void part_account(struct trace_series_stats *sum, const struct part *p);
+void *series_keep(void *series);
+
+#endif
