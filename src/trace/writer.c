@@ -28,6 +28,7 @@
 struct shared {
 	pthread_mutex_t lock;
 	pthread_cond_t wake, syncer; /* to the writing thread, to the one that syncs */
+	pthread_cond_t room;         /* for trace_writer_ready() */
 	struct lanes lanes;
 	bool quit;
 	uint64_t bytes, refused;         /* rows that came after a failure */
@@ -57,6 +58,7 @@ static void fail(struct shared *s, int num, const char *shown)
 	if (!s->failed)
 		err_sys(&s->err, ERR_FAILED, num, _("recording to %s ended early"), shown);
 	s->failed = true;
+	pthread_cond_signal(&s->room);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -138,6 +140,7 @@ static void write_all(struct trace_writer *w)
 				block_write(w, b);
 			pthread_mutex_lock(&s->lock);
 			lanes_give(&s->lanes, b);
+			pthread_cond_signal(&s->room);
 		}
 	} while (!quit);
 	pthread_mutex_unlock(&s->lock);
@@ -326,6 +329,7 @@ static struct shared *shared_new(struct err *e)
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&s->wake, &attr);
 	pthread_cond_init(&s->syncer, &attr);
+	pthread_cond_init(&s->room, NULL);
 	pthread_condattr_destroy(&attr);
 	return s;
 }
@@ -428,6 +432,19 @@ void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats 
 	pthread_mutex_unlock(&s->lock);
 }
 
+bool trace_writer_ready(struct trace_writer *w)
+{
+	struct shared *s = w->shared;
+	bool ready;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->failed && s->lanes.head && s->lanes.n_free < BLOCK_COUNT / 2)
+		pthread_cond_wait(&s->room, &s->lock);
+	ready = !s->failed;
+	pthread_mutex_unlock(&s->lock);
+	return ready;
+}
+
 const char *trace_writer_path(const struct trace_writer *w)
 {
 	return w->output.path;
@@ -448,6 +465,7 @@ void trace_writer_free(struct trace_writer *w)
 		output_discard(&w->output);
 	pthread_cond_destroy(&w->shared->wake);
 	pthread_cond_destroy(&w->shared->syncer);
+	pthread_cond_destroy(&w->shared->room);
 	pthread_mutex_destroy(&w->shared->lock);
 	lanes_free(&w->shared->lanes);
 	free(w->shared);

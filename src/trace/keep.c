@@ -1,0 +1,492 @@
+/* Triggers, and the one thread that writes.  The thread that pushes only copies
+ * rows under a lock and evaluates the condition; what a trigger asks for is a
+ * stretch of time in a slot, and the writing thread takes it when all of its
+ * rows are there. */
+#include "nvmtop/keep.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nvmtop/intl.h"
+#include "nvmtop/trace.h"
+#include "trace/kept.h"
+
+#define SLACK_NS                                                                                             \
+	(3 * NS_PER_S) /* and an eighth of all: the way that a file's beginning has before it is gone */
+#define LAG_NS    (50 * NS_PER_MS) /* and two periods: how far tiers may be apart before one counts as stalled */
+#define COMING_NS NS_PER_S         /* how long rows are waited for that do not come */
+#define NAMES     100000
+
+/* What is to be written, from_ns .. to_ns. */
+struct stretch_wanted {
+	bool is;
+	int64_t from_ns, to_ns;
+};
+
+struct keep {
+	struct sink sink;
+	struct keep_options o;
+	struct condition when;
+	char path[4096];
+	const struct session *about;
+	pthread_t thread;
+	bool running, ended;
+
+	pthread_mutex_t lock; /* for all that follows */
+	pthread_cond_t wake;
+	struct hold hold;
+	struct condition_eval eval;
+	bool armed;
+	uint64_t seen[TIERS]; /* rows that the condition has seen */
+	int64_t newest_ns[TIERS];
+	struct stretch_wanted wanted;
+	bool written; /* some stretch was asked for: last_ns is the end of the latest */
+	int64_t last_ns;
+	bool quit, writing;
+	uint64_t triggers;
+	struct keep_file *files;
+	size_t n_files, n_failed;
+	size_t memory;
+	unsigned name; /* number of the latest, of a path that was given */
+};
+
+static int64_t span_of(const struct keep_options *o)
+{
+	int64_t span = o->keep_ns + o->after_ns;
+
+	return span + span / 8 + SLACK_NS;
+}
+
+static bool too_long(const struct keep_options *o)
+{
+	return o->keep_ns > INT64_MAX / 8 || o->after_ns > INT64_MAX / 8;
+}
+
+double keep_bytes(const struct keep_options *o, const struct session *about)
+{
+	return too_long(o) ? 1e30 : hold_bytes(about, span_of(o));
+}
+
+/* --- names --- */
+
+static bool exists(const char *path, const char *suffix)
+{
+	char name[4096 + 8];
+	struct stat st;
+
+	strcpy(name, path);
+	strcat(name, suffix);
+	return lstat(name, &st) == 0;
+}
+
+/* spike.bin, spike.2.bin; false: too long. */
+static bool name_number(char *out, size_t size, const char *path, unsigned number)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
+	size_t stem = dot && dot != base ? (size_t)(dot - path) : strlen(path);
+	int n;
+
+	if (number == 1)
+		n = snprintf(out, size, "%s", path);
+	else
+		n = snprintf(out, size, "%.*s.%u%s", (int)stem, path, number, path + stem);
+	return n > 0 && (size_t)n < size;
+}
+
+/* A name that nothing has yet: neither a trace nor what is left of one. */
+static bool name_next(struct keep *k, struct keep_file *f)
+{
+	char now[64] = "";
+	unsigned n = 1;
+
+	if (k->path[0])
+		n = k->name + 1;
+	else
+		k->o.name(now, sizeof(now));
+	for (; n < NAMES; n++) {
+		if (!name_number(f->path, sizeof(f->path), k->path[0] ? k->path : now, n))
+			break;
+		if (!exists(f->path, ".part") && !exists(f->path, ".part.side") &&
+		    ((k->o.force && k->path[0]) || !exists(f->path, ""))) {
+			k->name = n;
+			return true;
+		}
+	}
+	err_set(&f->err, ERR_FAILED, _("%s: no name is left for another file"), k->path[0] ? k->path : now);
+	return false;
+}
+
+/* --- the writing thread --- */
+
+/* With the lock: are all rows of the wanted stretch there? */
+static bool complete(const struct keep *k)
+{
+	if (k->quit || clock_now_ns() >= k->wanted.to_ns + COMING_NS)
+		return true;
+	for (int t = 0; t < TIERS; t++)
+		if (k->about->width[t] && k->newest_ns[t] <= k->wanted.to_ns)
+			return false;
+	return true;
+}
+
+/* With the lock: until there is something to write; false: there never will be. */
+static bool wait_for_stretch(struct keep *k)
+{
+	while (!(k->wanted.is && complete(k))) {
+		int64_t until = clock_now_ns() + NS_PER_S / 4;
+		struct timespec ts = {.tv_sec = (time_t)(until / NS_PER_S),
+				      .tv_nsec = (long)(until % NS_PER_S)};
+
+		if (k->quit && !k->wanted.is)
+			return false;
+		if (k->wanted.is)
+			pthread_cond_timedwait(&k->wake, &k->lock, &ts);
+		else
+			pthread_cond_wait(&k->wake, &k->lock);
+	}
+	return true;
+}
+
+/* With the lock. */
+static void file_add(struct keep *k, const struct keep_file *f)
+{
+	struct keep_file *more = reallocarray(k->files, k->n_files + 1, sizeof(*more));
+
+	k->n_failed += f->err.code != ERR_NONE;
+	if (!more)
+		return;
+	k->files = more;
+	k->files[k->n_files++] = *f;
+}
+
+static void *keep_main(void *arg)
+{
+	struct keep *k = arg;
+	struct kept kept = {.about = k->about, .hold = &k->hold, .lock = &k->lock, .force = k->o.force};
+	struct keep_file *f = calloc(1, sizeof(*f));
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	pthread_mutex_lock(&k->lock);
+	while (f && wait_for_stretch(k)) {
+		memset(f, 0, sizeof(*f));
+		f->from_ns = k->wanted.from_ns;
+		f->to_ns = k->wanted.to_ns;
+		k->wanted.is = false;
+		k->writing = true;
+		pthread_mutex_unlock(&k->lock);
+		if (name_next(k, f))
+			kept_write(&kept, f);
+		pthread_mutex_lock(&k->lock);
+		k->writing = false;
+		file_add(k, f);
+	}
+	pthread_mutex_unlock(&k->lock);
+	free(f);
+	return NULL;
+}
+
+/* --- triggers --- */
+
+static void note_trigger(struct keep *k, int64_t t_ns, const char *label)
+{
+	struct mark m = {.t_ns = t_ns < k->about->start.mono_ns ? k->about->start.mono_ns : t_ns};
+	size_t n = strlen(label);
+
+	/* A label that is too long ends between two characters. */
+	if (n >= sizeof(m.label))
+		for (n = sizeof(m.label) - 1; n && ((unsigned char)label[n] & 0xc0) == 0x80;)
+			n--;
+	text_printable(m.label, sizeof(m.label), label, n);
+	hold_mark(&k->hold, &m);
+	k->triggers++;
+}
+
+/* The stretch from there; never before the stream. */
+static void want(struct keep *k, int64_t from_ns, int64_t to_ns)
+{
+	if (from_ns < k->about->start.mono_ns)
+		from_ns = k->about->start.mono_ns;
+	k->wanted = (struct stretch_wanted) {true, from_ns, to_ns};
+	k->written = true;
+	k->last_ns = to_ns;
+	pthread_cond_signal(&k->wake);
+}
+
+/* With the lock. */
+static void trigger(struct keep *k, int64_t t_ns, const char *label, bool by_condition)
+{
+	int64_t to = t_ns + k->o.after_ns;
+
+	note_trigger(k, t_ns, label);
+	if (k->wanted.is && t_ns <= k->wanted.to_ns) {
+		/* One that was put off, because of a file just before it, is wanted now. */
+		if (!by_condition && to < k->wanted.to_ns)
+			k->wanted.to_ns = k->last_ns = to;
+	} else if (k->wanted.is) {
+		k->wanted.to_ns = k->last_ns = to;
+	} else if (by_condition && k->written && t_ns < k->last_ns + k->o.keep_ns) {
+		want(k, k->last_ns + 1, k->last_ns + k->o.keep_ns + k->o.after_ns);
+	} else {
+		want(k, t_ns - k->o.keep_ns, to);
+	}
+}
+
+/* Rows of several tiers come in batches of one: the oldest first, as far as all
+ * tiers that matter have come.  One that is stalled is not waited for. */
+static int64_t horizon(const struct keep *k)
+{
+	int64_t newest = 0, low = INT64_MAX;
+
+	for (int t = 0; t < TIERS; t++)
+		if (condition_uses(&k->when, (enum tier)t) && k->newest_ns[t] > newest)
+			newest = k->newest_ns[t];
+	for (int t = 0; t < TIERS; t++) {
+		int64_t least = newest - (int64_t)(2 * (double)NS_PER_S / k->about->hz[t]) - LAG_NS;
+
+		if (!condition_uses(&k->when, (enum tier)t))
+			continue;
+		if (k->newest_ns[t] > least)
+			least = k->newest_ns[t];
+		if (least < low)
+			low = least;
+	}
+	return low;
+}
+
+static void evaluate(struct keep *k)
+{
+	int64_t until = horizon(k);
+
+	for (;;) {
+		enum tier tier = TIERS;
+		int64_t t_ns = 0;
+		bool holds;
+
+		for (int t = 0; t < TIERS; t++) {
+			int64_t at;
+
+			if (!condition_uses(&k->when, (enum tier)t) || k->seen[t] >= k->hold.tiers[t].head)
+				continue;
+			at = hold_time(&k->hold, (enum tier)t, k->seen[t]);
+			if (at <= until && (tier == TIERS || at < t_ns)) {
+				tier = (enum tier)t;
+				t_ns = at;
+			}
+		}
+		if (tier == TIERS)
+			return;
+		holds = condition_row(&k->eval, tier, t_ns, hold_values(&k->hold, tier, k->seen[tier]));
+		k->seen[tier]++;
+		if (holds && k->armed)
+			trigger(k, t_ns, k->when.text, true);
+		k->armed = !holds;
+	}
+}
+
+/* --- the stream --- */
+
+static struct keep *keep_of(struct sink *s)
+{
+	return (struct keep *)s;
+}
+
+static int keep_begin(struct sink *s, const struct session *about, struct err *e)
+{
+	struct keep *k = keep_of(s);
+	int num;
+
+	if (k->running || k->ended)
+		return err_set(e, ERR_FAILED, _("the last stretch is held already"));
+	k->about = about;
+	for (int t = 0; t < TIERS; t++)
+		k->newest_ns[t] = about->start.mono_ns;
+	if (k->when.n)
+		condition_start(&k->eval, &k->when, about->hz);
+	num = pthread_create(&k->thread, NULL, keep_main, k);
+	if (num)
+		return err_sys(e, ERR_FAILED, num, _("cannot hold the last stretch: no thread"));
+	k->running = true;
+	return 0;
+}
+
+static void keep_rows(struct sink *s, const struct rows *r)
+{
+	struct keep *k = keep_of(s);
+
+	if (r->width != k->hold.tiers[r->tier].width || !r->n || !r->width)
+		return;
+	pthread_mutex_lock(&k->lock);
+	for (size_t i = 0; i < r->n; i++)
+		hold_row(&k->hold, r->tier, r->t_ns[i], r->values + i * r->width);
+	k->newest_ns[r->tier] = r->t_ns[r->n - 1];
+	if (k->when.n)
+		evaluate(k);
+	if (k->wanted.is)
+		pthread_cond_signal(&k->wake);
+	pthread_mutex_unlock(&k->lock);
+}
+
+static void keep_mark(struct sink *s, const struct mark *m)
+{
+	struct keep *k = keep_of(s);
+
+	pthread_mutex_lock(&k->lock);
+	hold_mark(&k->hold, m);
+	pthread_mutex_unlock(&k->lock);
+}
+
+static void keep_gap(struct sink *s, const struct gap *g)
+{
+	struct keep *k = keep_of(s);
+
+	pthread_mutex_lock(&k->lock);
+	hold_gap(&k->hold, g);
+	pthread_mutex_unlock(&k->lock);
+}
+
+static int keep_end(struct sink *s, struct err *e)
+{
+	struct keep *k = keep_of(s);
+
+	(void)e;
+	if (!k->running)
+		return 0;
+	pthread_mutex_lock(&k->lock);
+	k->quit = true;
+	pthread_cond_signal(&k->wake);
+	pthread_mutex_unlock(&k->lock);
+	pthread_join(k->thread, NULL);
+	k->running = false;
+	k->ended = true;
+	return 0;
+}
+
+void keep_trigger(struct keep *k, int64_t t_ns, const char *label)
+{
+	pthread_mutex_lock(&k->lock);
+	if (k->about && !k->quit)
+		trigger(k, t_ns, label, false);
+	pthread_mutex_unlock(&k->lock);
+}
+
+/* --- making and asking --- */
+
+static int check(const struct keep_options *o, const struct session *about, struct err *e)
+{
+	double bytes = keep_bytes(o, about);
+	double most = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+	struct trace_writer *w;
+
+	if (o->keep_ns < KEEP_MIN_NS)
+		return err_set(e, ERR_USAGE, _("the stretch to keep is at least 0.1 s"));
+	if (too_long(o) || bytes > most / 2)
+		return err_set(
+			e, ERR_FAILED,
+			_("to keep that long would take %.0f MB of memory and the machine has %.0f MB: "
+			  "keep less, or sample less often"),
+			bytes / 1e6, most / 1e6);
+	if (!o->path)
+		return 0;
+	if (strlen(o->path) + sizeof(".99999.part.side") > sizeof(((struct keep *)0)->path))
+		return err_set(e, ERR_FAILED, _("the path is too long"));
+	/* Everything that a writer checks, now. */
+	w = trace_writer_new(o->path, o->force, e);
+	trace_writer_free(w);
+	return w ? 0 : -1;
+}
+
+struct keep *keep_new(const struct keep_options *o, const struct session *about, struct err *e)
+{
+	static const struct sink_ops ops = {keep_begin, keep_rows, keep_mark, keep_gap, keep_end};
+	pthread_condattr_t attr;
+	struct keep *k;
+
+	if (check(o, about, e) < 0)
+		return NULL;
+	k = calloc(1, sizeof(*k));
+	if (!k || !hold_init(&k->hold, about, span_of(o))) {
+		err_set(e, ERR_FAILED, _("there is no memory to keep that long: %.0f MB"),
+			keep_bytes(o, about) / 1e6);
+		free(k);
+		return NULL;
+	}
+	k->sink.ops = &ops;
+	k->o = *o;
+	k->armed = true;
+	k->memory = (size_t)keep_bytes(o, about);
+	if (o->path)
+		strcpy(k->path, o->path);
+	if (o->when)
+		k->when = *o->when;
+	pthread_mutex_init(&k->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&k->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	return k;
+}
+
+struct sink *keep_sink(struct keep *k)
+{
+	return &k->sink;
+}
+
+void keep_stats(struct keep *k, struct keep_stats *out)
+{
+	int64_t oldest = INT64_MAX, newest = 0;
+
+	memset(out, 0, sizeof(*out));
+	pthread_mutex_lock(&k->lock);
+	for (int t = 0; t < TIERS; t++) {
+		out->rows[t] = k->hold.tiers[t].head;
+		if (!out->rows[t])
+			continue;
+		if (hold_time(&k->hold, (enum tier)t, hold_oldest(&k->hold, (enum tier)t)) < oldest)
+			oldest = hold_time(&k->hold, (enum tier)t, hold_oldest(&k->hold, (enum tier)t));
+		if (k->newest_ns[t] > newest)
+			newest = k->newest_ns[t];
+	}
+	if (newest > oldest)
+		out->held_ns = newest - oldest < k->o.keep_ns ? newest - oldest : k->o.keep_ns;
+	out->memory = k->memory;
+	out->triggers = k->triggers;
+	out->files = k->n_files;
+	out->failed = k->n_failed;
+	out->writing = k->writing;
+	out->waiting = k->wanted.is;
+	pthread_mutex_unlock(&k->lock);
+}
+
+bool keep_file(struct keep *k, size_t i, struct keep_file *out)
+{
+	bool there;
+
+	pthread_mutex_lock(&k->lock);
+	there = i < k->n_files;
+	if (there)
+		*out = k->files[i];
+	pthread_mutex_unlock(&k->lock);
+	return there;
+}
+
+void keep_free(struct keep *k)
+{
+	if (!k)
+		return;
+	keep_end(&k->sink, NULL);
+	hold_free(&k->hold);
+	pthread_cond_destroy(&k->wake);
+	pthread_mutex_destroy(&k->lock);
+	free(k->files);
+	free(k);
+}

@@ -1,0 +1,22 @@
+/* kept: one stretch of what is held, into one file. */
+#ifndef TRACE_KEPT_H
+#define TRACE_KEPT_H
+
+#include <pthread.h>
+
+#include "nvmtop/keep.h"
+#include "trace/hold.h"
+
+/* What the writing needs of a keep.  The lock is held for the time of a memcpy. */
+struct kept {
+	const struct session *about;
+	struct hold *hold;
+	pthread_mutex_t *lock;
+	bool force;
+};
+
+/* Write out->from_ns .. out->to_ns, both included, to out->path; fills in the
+ * rest.  Rows that are overwritten meanwhile become a gap in the file. */
+void kept_write(const struct kept *k, struct keep_file *out);
+
+#endif

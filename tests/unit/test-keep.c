@@ -1,0 +1,389 @@
+/* Ring mode: a file holds exactly the rows, marks and gaps of its stretch, and
+ * what triggers when is as include/nvmtop/keep.h says. */
+#include "test-trace.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "nvmtop/keep.h"
+
+#define S NS_PER_S
+
+static struct err e;
+
+/* A script whose first row is now, so that no stretch counts as overdue. */
+static struct script *script_now(uint64_t seed, size_t fast)
+{
+	struct script *s = script_new(seed, fast, 4, 2, 3, true);
+	int64_t off = clock_now_ns() - START_NS;
+
+	s->session.start.mono_ns += off;
+	for (int t = 0; t < TIERS; t++)
+		for (size_t r = 0; r < s->n[t]; r++)
+			s->t_ns[t][r] += off;
+	return s;
+}
+
+static int64_t after_start(const struct script *s, double seconds)
+{
+	return s->session.start.mono_ns + (int64_t)(seconds * (double)S);
+}
+
+static void wait_files(struct keep *k, size_t n)
+{
+	struct keep_stats st;
+
+	for (int i = 0; i < 6000; i++) {
+		keep_stats(k, &st);
+		if (st.files >= n && !st.writing)
+			return;
+		usleep(5000);
+	}
+	fail_msg("%zu files after 30 s, not %zu", st.files, n);
+}
+
+static struct keep *begin(const struct script *s, const char *name, double keep_s, double after_s,
+			  const struct condition *when)
+{
+	struct keep_options o = {.keep_ns = (int64_t)(keep_s * (double)S),
+				 .after_ns = (int64_t)(after_s * (double)S),
+				 .path = in_folder(name),
+				 .when = when};
+	struct keep *k = keep_new(&o, &s->session, &e);
+
+	if (!k)
+		fail_msg("%s", e.text);
+	assert_int_equal(keep_sink(k)->ops->begin(keep_sink(k), &s->session, &e), 0);
+	return k;
+}
+
+/* The first row at or after t. */
+static size_t lower(const struct script *s, int tier, int64_t t_ns)
+{
+	size_t r = 0;
+
+	while (r < s->n[tier] && s->t_ns[tier][r] < t_ns)
+		r++;
+	return r;
+}
+
+/* The file has the rows of the script from from_ns to to_ns, both included, and no other. */
+static void assert_stretch(const struct script *s, const struct keep_file *f, int64_t from_ns, int64_t to_ns)
+{
+	struct trace *t = trace_open(f->path, &e);
+	struct timeline *line;
+	struct trace_summary sum;
+
+	if (!t || e.code != ERR_NONE)
+		fail_msg("%s: %s", f->path, e.text);
+	line = trace_timeline(t);
+	trace_summary(t, &sum);
+	for (int tier = 0; tier < TIERS; tier++) {
+		size_t first = lower(s, tier, from_ns), end = lower(s, tier, to_ns + 1);
+		int64_t off = s->session.start.mono_ns - line->ops->session(line)->start.mono_ns, at = 0;
+
+		assert_int_equal(sum.rows[tier], end - first);
+		assert_int_equal(f->rows[tier], end - first);
+		for (size_t r = first; r < end; r++) {
+			int64_t t_ns = s->t_ns[tier][r];
+
+			/* No other clock than that of the recording. */
+			assert_int_equal(off, s->session.start.mono_ns - f->from_ns);
+			for (size_t c = 0; c < s->session.n_channels; c++) {
+				const struct channel *ch = &s->channels[c];
+				double want = s->values[tier][r * s->session.width[tier] + ch->column], got;
+
+				if ((int)ch->tier != tier)
+					continue;
+				got = line->ops->value(line, c, t_ns, &at);
+				assert_true(at == t_ns);
+				if (memcmp(&got, &want, sizeof(got)) != 0 && !(isnan(got) && isnan(want)))
+					fail_msg("%s, row %zu: %.17g, not %.17g", ch->name, r, got, want);
+			}
+		}
+	}
+	trace_close(t);
+}
+
+static void file_of(struct keep *k, size_t i, struct keep_file *f)
+{
+	assert_true(keep_file(k, i, f));
+	if (f->err.code != ERR_NONE)
+		fail_msg("%s: %s", f->path, f->err.text);
+}
+
+static size_t marks_of(const struct keep_file *f, struct mark *out, size_t max)
+{
+	struct trace *t = trace_open(f->path, &e);
+	size_t n;
+
+	assert_non_null(t);
+	n = trace_timeline(t)->ops->marks(trace_timeline(t), 0, INT64_MAX, out, max);
+	trace_close(t);
+	return n;
+}
+
+static void exact(void **state)
+{
+	struct script *s = script_now(11, 20000);
+	struct keep *k = begin(s, "exact.bin", 4, 1.5, NULL);
+	struct sink *sink = keep_sink(k);
+	size_t at[TIERS] = {0};
+	struct keep_file f;
+	struct mark m[8];
+	struct gap g = {TIER_FAST, GAP_LATE, after_start(s, 10.1), after_start(s, 10.2), 99};
+	int64_t first = after_start(s, 12);
+
+	(void)state;
+	script_push(s, sink, at, after_start(s, 5));
+	sink->ops->mark(sink, &(struct mark) {1, after_start(s, 5), "too early"});
+	script_push(s, sink, at, after_start(s, 9.3));
+	sink->ops->mark(sink, &(struct mark) {2, after_start(s, 9.3), "inside"});
+	script_push(s, sink, at, after_start(s, 10.2));
+	g.from_ns = s->t_ns[TIER_FAST][at[TIER_FAST] - 1];
+	g.to_ns = s->t_ns[TIER_FAST][at[TIER_FAST]];
+	g.missed = 99;
+	sink->ops->gap(sink, &g);
+	script_push(s, sink, at, first);
+	keep_trigger(k, first, "by hand");
+	script_push(s, sink, at, after_start(s, 13.2));
+	keep_trigger(k, after_start(s, 13.2), "again, inside");
+	script_push(s, sink, at, after_start(s, 14));
+	wait_files(k, 1);
+	file_of(k, 0, &f);
+	assert_string_equal(f.path, in_folder("exact.bin"));
+	assert_true(f.from_ns == first - 4 * S && f.to_ns == first + 3 * S / 2);
+	assert_stretch(s, &f, f.from_ns, f.to_ns);
+	assert_int_equal(marks_of(&f, m, 8), 3);
+	assert_string_equal(m[0].label, "inside");
+	assert_string_equal(m[1].label, "by hand");
+	assert_string_equal(m[2].label, "again, inside");
+	assert_int_equal(m[0].id, 1);
+	assert_int_equal(m[2].id, 3);
+	assert_true(m[1].t_ns == first);
+	struct trace *t = trace_open(f.path, &e);
+	struct gap got[4];
+	assert_int_equal(trace_timeline(t)->ops->gaps(trace_timeline(t), 0, INT64_MAX, got, 4), 1);
+	assert_true(got[0].from_ns == g.from_ns && got[0].to_ns == g.to_ns && got[0].missed == 99);
+	trace_close(t);
+	/* The holding went on: another one, with the end of the stream inside. */
+	script_push(s, sink, at, after_start(s, 19));
+	keep_trigger(k, after_start(s, 18.9), "");
+	assert_int_equal(sink->ops->end(sink, &e), 0);
+	wait_files(k, 2);
+	file_of(k, 1, &f);
+	assert_string_equal(f.path, in_folder("exact.2.bin"));
+	assert_stretch(s, &f, after_start(s, 14.9), after_start(s, 19) - 1);
+	keep_free(k);
+	script_free(s);
+}
+
+/* Fast and a slower tier are fed as one; the trigger is where a plain walk finds it. */
+static void by_condition(void **state)
+{
+	struct script *s = script_now(12, 30000);
+	size_t gpu = 1, at[TIERS] = {0}, files = 0;
+	size_t width = s->session.width[TIER_FAST];
+	struct condition c;
+	struct keep_file f;
+	struct mark m[8];
+
+	(void)state;
+	/* GPU is low, and high for a while at 6, 7, 20 and, too short, at 15 s. */
+	for (size_t r = 0; r < s->n[TIER_FAST]; r++) {
+		double t = (double)(s->t_ns[TIER_FAST][r] - s->session.start.mono_ns) / 1e9;
+		bool high =
+			(t > 6 && t < 6.7) || (t > 7 && t < 8) || (t > 20 && t < 25) || (t > 15 && t < 15.4);
+
+		s->values[TIER_FAST][r * width + s->channels[gpu].column] = high ? 99 : 10;
+	}
+	assert_int_equal(condition_parse(&c, "gpu > 95 for 500ms", &e), 0);
+	assert_int_equal(condition_bind(&c, &s->session, &e), 0);
+	struct keep *k = begin(s, "cond.bin", 5, 0, &c);
+	for (int tenth = 1; tenth <= 290; tenth++) {
+		struct keep_stats st;
+
+		script_push(s, keep_sink(k), at, after_start(s, tenth / 10.0));
+		keep_stats(k, &st);
+		/* What waits only for rows that are here by now: the file first. */
+		if (tenth == 70 || tenth == 130 || tenth == 220) {
+			files++;
+			wait_files(k, files);
+		}
+	}
+	struct keep_stats st;
+	keep_stats(k, &st);
+	/* 6.5; 7.5, which is put off till 11.5; 20.5.  Not 15. */
+	assert_int_equal(st.triggers, 3);
+	assert_int_equal(st.files, 3);
+	assert_int_equal(st.failed, 0);
+	const double when[3] = {6.5, 11.5, 20.5}, from[3] = {1.5, 6.5, 15.5};
+	for (size_t i = 0; i < 3; i++) {
+		file_of(k, i, &f);
+		assert_true(llabs(f.to_ns - after_start(s, when[i])) < 5 * NS_PER_MS);
+		assert_true(llabs(f.from_ns - after_start(s, from[i])) < 5 * NS_PER_MS);
+		assert_stretch(s, &f, f.from_ns, f.to_ns);
+		assert_int_equal(marks_of(&f, m, 8), 1);
+		assert_string_equal(m[0].label, "gpu > 95 for 500ms");
+	}
+	/* To the row: the first that is 500 ms behind the first high one. */
+	size_t high = 0, now;
+	while (s->values[TIER_FAST][high * width + s->channels[gpu].column] < 95)
+		high++;
+	for (now = high; s->t_ns[TIER_FAST][now] - s->t_ns[TIER_FAST][high] < S / 2;)
+		now++;
+	file_of(k, 0, &f);
+	assert_true(f.to_ns == s->t_ns[TIER_FAST][now]);
+	/* The second one begins where the first ended: nothing twice, nothing missed. */
+	struct keep_file g;
+	file_of(k, 1, &g);
+	assert_true(g.from_ns == f.to_ns + 1);
+	assert_int_equal(keep_sink(k)->ops->end(keep_sink(k), &e), 0);
+	keep_free(k);
+	script_free(s);
+}
+
+/* A hand brings forward what was put off. */
+static void put_off(void **state)
+{
+	struct script *s = script_now(13, 12000);
+	struct condition c;
+	size_t at[TIERS] = {0}, width = s->session.width[TIER_FAST];
+	struct keep_file f;
+
+	(void)state;
+	for (size_t r = 0; r < s->n[TIER_FAST]; r++) {
+		double t = (double)(s->t_ns[TIER_FAST][r] - s->session.start.mono_ns) / 1e9;
+
+		s->values[TIER_FAST][r * width + s->channels[1].column] = (t > 4 && t < 5) || t > 6 ? 99 : 10;
+	}
+	assert_int_equal(condition_parse(&c, "gpu > 95", &e), 0);
+	assert_int_equal(condition_bind(&c, &s->session, &e), 0);
+	struct keep *k = begin(s, "off.bin", 8, 0, &c);
+	script_push(s, keep_sink(k), at, after_start(s, 5));
+	wait_files(k, 1);
+	script_push(s, keep_sink(k), at, after_start(s, 7));
+	keep_trigger(k, after_start(s, 6.9), "now");
+	script_push(s, keep_sink(k), at, after_start(s, 8));
+	wait_files(k, 2);
+	file_of(k, 1, &f);
+	assert_true(f.to_ns == after_start(s, 6.9));
+	assert_stretch(s, &f, f.from_ns, f.to_ns);
+	assert_int_equal(f.marks, 2);
+	/* The beginning of the stream is where a stretch begins at the earliest. */
+	file_of(k, 0, &f);
+	assert_true(f.from_ns == s->session.start.mono_ns);
+	keep_free(k);
+	script_free(s);
+}
+
+/* Rows that the ring has lost before they were written are said to be missing. */
+static void overrun(void **state)
+{
+	struct script *s = script_now(14, 40000);
+	struct keep *k = begin(s, "over.bin", 2, 0, NULL);
+	struct sink *sink = keep_sink(k);
+	size_t at[TIERS] = {0}, expected;
+	struct keep_file f;
+	struct trace *t;
+	struct gap g[8];
+
+	(void)state;
+	script_push(s, sink, at, after_start(s, 10));
+	/* Asked for much too late: of 4 s, some are still there (2 s, an eighth and 3 s). */
+	keep_trigger(k, after_start(s, 5), "late");
+	wait_files(k, 1);
+	file_of(k, 0, &f);
+	expected = lower(s, TIER_FAST, f.to_ns + 1) - lower(s, TIER_FAST, f.from_ns);
+	assert_true(f.lost_rows > 0);
+	assert_true(f.rows[TIER_FAST] < expected);
+	t = trace_open(f.path, &e);
+	assert_non_null(t);
+	size_t n = trace_timeline(t)->ops->gaps(trace_timeline(t), 0, INT64_MAX, g, 8);
+	bool said = false;
+	for (size_t i = 0; i < n; i++)
+		said |= g[i].tier == TIER_FAST && g[i].cause == GAP_LOST &&
+			llabs((long long)(g[i].missed + f.rows[TIER_FAST]) - (long long)expected) < 60;
+	assert_true(said);
+	trace_close(t);
+	keep_free(k);
+	script_free(s);
+}
+
+/* Names: none is taken from anybody. */
+static void names(void **state)
+{
+	struct script *s = script_now(15, 4000);
+	size_t at[TIERS] = {0};
+	struct keep_file f;
+
+	(void)state;
+	fclose(fopen(in_folder("n.a.2.x"), "w"));
+	fclose(fopen(in_folder("n.a.3.x.part"), "w"));
+	struct keep *k = begin(s, "n.a.x", 1, 0, NULL);
+	for (unsigned i = 0; i < 3; i++) {
+		script_push(s, keep_sink(k), at, after_start(s, 1 + i));
+		keep_trigger(k, after_start(s, 0.8 + i), "");
+		script_push(s, keep_sink(k), at, after_start(s, 1.5 + i));
+		wait_files(k, i + 1);
+		file_of(k, i, &f);
+		assert_string_equal(f.path, in_folder(i == 0 ? "n.a.x" : i == 1 ? "n.a.4.x" : "n.a.5.x"));
+	}
+	keep_free(k);
+	struct keep_options o = {.keep_ns = S, .path = in_folder("n.a.x")};
+	assert_null(keep_new(&o, &s->session, &e));
+	assert_non_null(strstr(e.text, "exists already"));
+	o.path = in_folder("none/n.x");
+	assert_null(keep_new(&o, &s->session, &e));
+	o = (struct keep_options) {.keep_ns = INT64_C(1) << 61, .path = in_folder("big.x")};
+	assert_null(keep_new(&o, &s->session, &e));
+	assert_non_null(strstr(e.text, "memory"));
+	o.keep_ns = S / 20;
+	assert_null(keep_new(&o, &s->session, &e));
+	assert_false(there("big.x.part"));
+	script_free(s);
+}
+
+/* A file that cannot be written is told, and holding goes on. */
+static void full_disk(void **state)
+{
+	struct rlimit was, small;
+	struct script *s = script_now(16, 20000);
+	struct keep *k = begin(s, "full.bin", 5, 0, NULL);
+	size_t at[TIERS] = {0};
+	struct keep_stats st;
+	struct keep_file f;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	script_push(s, keep_sink(k), at, after_start(s, 6));
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	small = was;
+	small.rlim_cur = 100000;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	keep_trigger(k, after_start(s, 5.5), "full");
+	wait_files(k, 1);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	assert_true(keep_file(k, 0, &f));
+	assert_int_equal(f.err.code, ERR_FAILED);
+	assert_true(f.err.text[0]);
+	script_push(s, keep_sink(k), at, after_start(s, 12));
+	keep_trigger(k, after_start(s, 11.5), "room again");
+	wait_files(k, 2);
+	file_of(k, 1, &f);
+	assert_stretch(s, &f, f.from_ns, f.to_ns);
+	keep_stats(k, &st);
+	assert_int_equal(st.failed, 1);
+	keep_free(k);
+	script_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(exact),   cmocka_unit_test(by_condition), cmocka_unit_test(put_off),
+		cmocka_unit_test(overrun), cmocka_unit_test(names),        cmocka_unit_test(full_disk),
+	};
+
+	return cmocka_run_group_tests(tests, folder_make, folder_remove);
+}
