@@ -45,7 +45,7 @@ struct ui_scene {
 enum request_kind {
 	REQUEST_NONE,
 	REQUEST_QUIT,
-	REQUEST_MARK,		/* at t_ns */
+	REQUEST_MARK,		/* at t_ns, with a label */
 	REQUEST_RECORD,		/* start or stop */
 	REQUEST_LIST,		/* fill scene.files */
 	REQUEST_OPEN,		/* path */
@@ -59,6 +59,7 @@ struct request {
 	bool redraw;		/* something on the screen changed */
 	int64_t t_ns;
 	char path[512];
+	char label[64];		/* UTF-8; may be "" */
 };
 
 struct ui_options {

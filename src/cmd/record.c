@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/label.h"
 #include "cmd/stream.h"
 #include "cmd/summary.h"
 #include "cmd/ttykeys.h"
@@ -36,6 +37,7 @@ struct recorder {
 	uint64_t lost;      /* rows it lost, as far as the engine was told */
 	int signals;
 	struct ttykeys keys;
+	struct label label; /* being typed */
 	struct inbox *marks; /* from other programs; NULL: they cannot be taken */
 	bool no_keys;        /* standard input has ended */
 	bool quiet;          /* somebody else may have the terminal */
@@ -87,6 +89,17 @@ static int terminal_columns(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col ? ws.ws_col : 80;
 }
 
+/* Over what stood there before. */
+static void progress_put(struct recorder *r, const char *line, int used, int columns)
+{
+	int wipe = r->shown < columns ? r->shown : columns; /* the window may have shrunk */
+
+	fprintf(stderr, "\r%s%*s", line, wipe > used ? wipe - used : 0, "");
+	r->shown = used;
+	if (r->label.open) /* the cursor stands behind what is typed */
+		fprintf(stderr, "\r%s", line);
+}
+
 /* As many of the parts as the line holds, the most important first. */
 static void progress_show(struct recorder *r)
 {
@@ -98,6 +111,11 @@ static void progress_show(struct recorder *r)
 	pid_t front = tcgetpgrp(STDERR_FILENO);
 	if (!r->progress || (front >= 0 && front != getpgrp()))
 		return;
+	if (r->label.open) {
+		used = label_show(&r->label, line, sizeof line, columns - 1);
+		progress_put(r, line, used, columns);
+		return;
+	}
 	engine_stats(r->engine, &es);
 	written(r, &ws);
 	text_elapsed(elapsed, sizeof elapsed, clock_now_ns() - r->since_ns);
@@ -115,14 +133,14 @@ static void progress_show(struct recorder *r)
 		len += snprintf(line + len, sizeof line - (size_t)len, "%s%s", used ? "  " : "", part[i]);
 		used += wide;
 	}
-	const char *keys = _("s mark  q stop");
+	const char *keys = _("s mark  S with a label  q stop");
+	if (used + 4 + text_width(keys) > columns)
+		keys = _("s mark  q stop");
 	if (r->keys.on && used + 4 + text_width(keys) <= columns) {
 		snprintf(line + len, sizeof line - (size_t)len, "    %s", keys);
 		used += 4 + text_width(keys);
 	}
-	int wipe = r->shown < columns ? r->shown : columns; /* the window may have shrunk */
-	fprintf(stderr, "\r%s%*s", line, wipe > used ? wipe - used : 0, "");
-	r->shown = used;
+	progress_put(r, line, used, columns);
 }
 
 /* Give the terminal back, stop, and go on where we were when continued. */
@@ -192,10 +210,18 @@ static void take_keys(struct recorder *r, bool marks)
 	int key;
 
 	while ((key = ttykeys_next(&r->keys))) {
+		if (r->label.open) {
+			if (label_take(&r->label, key))
+				engine_mark(r->engine, r->label.t_ns, r->label.text);
+			if (key > 0)
+				continue;
+		}
 		if (key == 'q' || key == 'Q' || key < 0 || (key == 4 && r->o->stop_on_eof)) /* Ctrl-D */
 			r->stop = true;
 		else if (key == 's' && marks)
 			engine_mark(r->engine, clock_now_ns(), "");
+		else if (key == 'S' && marks)
+			label_begin(&r->label, clock_now_ns());
 		if (key < 0) {
 			ttykeys_stop(&r->keys);
 			r->no_keys = true;
@@ -364,6 +390,10 @@ static void marks_end(struct recorder *r)
 {
 	struct inbox_stats s = {0, 0};
 
+	/* The moment counts, even if its name was still being typed. */
+	if (r->label.open)
+		engine_mark(r->engine, r->label.t_ns, r->label.text);
+	r->label.open = false;
 	if (r->marks)
 		inbox_stats(r->marks, &s);
 	inbox_close(r->marks);

@@ -249,7 +249,7 @@ static void carry_out(struct top *t, const struct request *r)
 		break;
 	case REQUEST_MARK:
 		if (t->live.engine)
-			engine_mark(t->live.engine, r->t_ns, "");
+			engine_mark(t->live.engine, r->t_ns, r->label);
 		break;
 	case REQUEST_RECORD:
 		if (t->series)

@@ -26,13 +26,34 @@ void ttykeys_stop(struct ttykeys *k)
 	k->on = false;
 }
 
-int ttykeys_next(struct ttykeys *k)
+/* A byte that is there; 0: none; -1: the terminal has gone. */
+static int next_byte(void)
 {
 	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
 	unsigned char c;
 
 	/* In the background a read would stop the whole job. */
-	if (!k->on || tcgetpgrp(STDIN_FILENO) != getpgrp() || poll(&p, 1, 0) <= 0)
+	if (tcgetpgrp(STDIN_FILENO) != getpgrp() || poll(&p, 1, 0) <= 0)
 		return 0;
 	return read(STDIN_FILENO, &c, 1) == 1 ? c : -1;
+}
+
+/* An arrow or function key comes as ESC, [ or O and more: its last letter is
+ * none that was pressed. */
+static int skip_sequence(void)
+{
+	int c = next_byte(), most = 16;
+
+	if (c != '[' && c != 'O')
+		return c ? c : 27;
+	while (most-- > 0 && (c = next_byte()) > 0 && (c < '@' || c > '~'))
+		continue;
+	return next_byte();
+}
+
+int ttykeys_next(struct ttykeys *k)
+{
+	int c = k->on ? next_byte() : 0;
+
+	return c == 27 ? skip_sequence() : c;
 }

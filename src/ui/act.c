@@ -121,6 +121,9 @@ static void act(struct ui *u, const struct ui_scene *s, enum action a, int64_t t
 		r->kind = REQUEST_MARK;
 		r->t_ns = t_ns;
 		break;
+	case ACT_LABEL:
+		label_open(u, t_ns, r);
+		break;
 	case ACT_RECORD:
 		r->kind = REQUEST_RECORD;
 		r->t_ns = t_ns;
@@ -297,6 +300,8 @@ struct request ui_event(struct ui *u, const struct ui_scene *s, const struct eve
 		mouse(u, s, ev, &r);
 		break;
 	case EVENT_KEY:
+		if (u->labelling && label_key(u, ev, &r))
+			break;
 		if (u->prompting && prompt_key(u, s, ev))
 			r.redraw = true;
 		else if (!ev->pasted)

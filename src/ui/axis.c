@@ -12,6 +12,9 @@
 #include <time.h>
 
 #define LABEL_CELLS 12 /* at least so far from one label to the next */
+#define NAME_CELLS  20 /* of a mark's label at most */
+#define NAME_LEAST  4  /* less of it says nothing */
+#define NOW_CELLS   9  /* what stands at the right end: "now", or a clock */
 
 void axis_prepare(struct ui *u, const struct ui_scene *s)
 {
@@ -94,6 +97,29 @@ static void put_label(struct ui *u, struct canvas *c, int cell, const char *text
 	canvas_text(c, x, u->at.axis.y, w, style, text);
 }
 
+/* The label of a mark, as far as it goes without touching what stands there. */
+static void draw_name(struct ui *u, struct canvas *c, int x, const char *label)
+{
+	int w = text_width(label), y = u->at.axis.y, room = 0;
+	int right = u->at.chart.x + u->at.chart.w - NOW_CELLS;
+
+	if (w > NAME_CELLS)
+		w = NAME_CELLS;
+	while (room <= w && x + room <= right &&
+	       c->cells[(size_t)y * (size_t)c->w + (size_t)(x + room)].ch[0] == L' ')
+		room++;
+	room--; /* one stays blank */
+	if (room < w && room < NAME_LEAST)
+		return;
+	if (room >= w && w == text_width(label)) {
+		canvas_text(c, x, y, w, STYLE_MARK, label);
+		return;
+	}
+	w = room < w ? room : w;
+	x += canvas_text(c, x, y, w - 1, STYLE_MARK, label);
+	canvas_put(c, x, y, STYLE_MARK, screen_glyph(u, 0x2026, '~'));
+}
+
 static void draw_marks(struct ui *u, struct canvas *c)
 {
 	/* The newest first: where two would overlap, the older number gives way. */
@@ -107,9 +133,10 @@ static void draw_marks(struct ui *u, struct canvas *c)
 		x = u->at.chart.x + cell;
 		if (x + w > u->at.chart.x + u->at.chart.w)
 			x = u->at.chart.x + u->at.chart.w - w;
-		if (is_free(c, x, w, u->at.axis.y))
+		if (is_free(c, x, w, u->at.axis.y)) {
 			canvas_text(c, x, u->at.axis.y, w, STYLE_MARK, text);
-		else if (!u->lines)
+			draw_name(u, c, x + w + 1, u->marks[i].label);
+		} else if (!u->lines)
 			canvas_put(c, u->at.chart.x + cell, u->at.axis.y, STYLE_MARK,
 				   screen_glyph(u, 0x2575, '\''));
 	}
@@ -144,14 +171,30 @@ static void draw_times(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	}
 }
 
-/* How far from now, or how late: told where the names are. */
+/* The mark at which the playhead stands; NULL: none. */
+static const struct mark *mark_here(const struct ui *u)
+{
+	int head = viewport_cell(&u->vp, u->vp.head_ns);
+
+	for (size_t i = u->n_marks; i-- > 0;)
+		if (head >= 0 && viewport_cell(&u->vp, u->marks[i].t_ns) == head)
+			return &u->marks[i];
+	return NULL;
+}
+
+/* How far from now, or how late, or at which mark: told where the names are. */
 static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int x = u->at.name.x, y = u->at.axis.y, right = u->at.value.x + u->at.value.w;
 	char text[64], behind[QUANTITY_TEXT];
 	int64_t step;
 
-	if (s->live && !u->vp.follow) {
+	const struct mark *m = s->live && u->vp.follow ? NULL : mark_here(u);
+
+	if (m && m->label[0] && !s->live) {
+		x += canvas_textf(c, x, y, right - x, STYLE_MARK, "%llu %s", (unsigned long long)m->id,
+				  m->label);
+	} else if (s->live && !u->vp.follow) {
 		x += canvas_text(c, x, y, right - x, STYLE_WARN, _("PAUSED")) + 1;
 		step = INT64_C(1) << (u->vp.zoom + 2);
 		quantity_clock(behind, u->vp.head_ns - u->extent.last_ns,

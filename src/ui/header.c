@@ -243,6 +243,10 @@ void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 
 	if (!u->at.bar.h)
 		return;
+	if (u->labelling) {
+		label_draw(u, c);
+		return;
+	}
 	if (u->prompting) {
 		bar_prompt(u, c);
 		return;

@@ -14,6 +14,8 @@ static const struct key_entry table[] = {
 	{ ACT_VIEW_PREV, WHEN_ALWAYS, { { K_BACKTAB, 0 }, { K_BACKTAB, MOD_SHIFT }, { K_TAB, MOD_SHIFT } },
 	  "Shift-Tab", N_("the view before"), NULL, NULL },
 	{ ACT_MARK, WHEN_LIVE, { { 's', 0 } }, "s", N_("set a sync mark at this moment"), "s", N_("mark") },
+	{ ACT_LABEL, WHEN_LIVE, { { 'S', 0 } }, "S", N_("set a sync mark at this moment, and say what it is called"),
+	  NULL, NULL },
 	{ ACT_RECORD, WHEN_LIVE, { { 'r', 0 } }, "r", N_("start or stop recording to a file"),
 	  "r", N_("record") },
 	{ ACT_SPACE, WHEN_CHARTS, { { ' ', 0 } }, "Space", N_("pause or continue; while replaying: play or pause"),

@@ -10,6 +10,7 @@
 enum action {
 	ACT_NONE,
 	ACT_MARK,
+	ACT_LABEL,
 	ACT_RECORD,
 	ACT_SPACE,
 	ACT_OPEN,

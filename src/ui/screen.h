@@ -114,6 +114,10 @@ struct ui {
 	bool prompting, prompt_wrong;
 	char prompt[32];
 
+	bool labelling; /* a mark at label_ns waits for its label */
+	int64_t label_ns;
+	char label[64];
+
 	struct hit hits[40];
 	int n_hits;
 
@@ -212,6 +216,11 @@ bool events_gap(const struct gap *g, int64_t cell_ns);
 void header_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *style);
 void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
+
+/* label.c: the label of a mark. */
+void label_open(struct ui *u, int64_t t_ns, struct request *r);
+bool label_key(struct ui *u, const struct event *ev, struct request *r); /* false: not for the label */
+void label_draw(const struct ui *u, struct canvas *c);
 
 /* axis.c: time above the charts, marks through them, the strip below. */
 void axis_prepare(struct ui *u, const struct ui_scene *s);

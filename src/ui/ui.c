@@ -130,7 +130,7 @@ void ui_reset(struct ui *u, const struct ui_scene *s)
 	viewport_reset(&u->vp, s->live);
 	if (u->over == &view_files)
 		u->over = NULL;
-	u->prompting = false;
+	u->prompting = u->labelling = false;
 	u->scroll = u->over_scroll = 0;
 	screen_look(u, s);
 	viewport_settle(&u->vp, &u->extent, s->now_ns);

@@ -1,0 +1,85 @@
+/* label: one asks for a mark and then says what it is called.
+ *
+ * The moment is that of the key; the mark itself is asked for when its name is
+ * known, and finds its place all the same. */
+#include "screen.h"
+
+#include "nvmtop/intl.h"
+
+#include <string.h>
+
+void label_open(struct ui *u, int64_t t_ns, struct request *r)
+{
+	u->label_ns = t_ns;
+	u->label[0] = 0;
+	u->labelling = u->at.bar.h > 0;
+	if (u->labelling)
+		return;
+	/* Nowhere to write: the moment is what matters. */
+	r->kind = REQUEST_MARK;
+	r->t_ns = t_ns;
+}
+
+/* UTF-8, as the mark keeps it; one that does not fit any more is not taken. */
+static void append(char *label, size_t size, uint32_t c)
+{
+	size_t len = strlen(label), n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
+
+	if (len + n >= size)
+		return;
+	label[len + n] = 0;
+	for (size_t i = n - 1; i > 0; i--, c >>= 6)
+		label[len + i] = (char)(0x80 | (c & 0x3f));
+	label[len] = (char)(first[n == 1 ? 0 : n] | c);
+}
+
+/* Without the last character. */
+static void shorten(char *label)
+{
+	size_t len = strlen(label);
+
+	while (len && ((unsigned char)label[len - 1] & 0xc0) == 0x80)
+		len--;
+	label[len ? len - 1 : 0] = 0;
+}
+
+static bool is_text(uint32_t c)
+{
+	return c >= ' ' && c != K_BACKSPACE && (c < 0x80 || c > 0x9f) && (c < 0xd800 || c > 0xdfff) &&
+	       c < 0x110000;
+}
+
+bool label_key(struct ui *u, const struct event *ev, struct request *r)
+{
+	if (ev->mods & (MOD_CTRL | MOD_ALT))
+		return false;
+	r->redraw = true;
+	if (ev->key == K_ESC && !ev->pasted) {
+		u->labelling = false;
+	} else if (ev->key == K_ENTER && !ev->pasted) {
+		u->labelling = false;
+		r->kind = REQUEST_MARK;
+		r->t_ns = u->label_ns;
+		memcpy(r->label, u->label, sizeof(r->label));
+	} else if (ev->key == K_BACKSPACE || ev->key == K_DELETE) {
+		shorten(u->label);
+	} else if (is_text(ev->key)) {
+		append(u->label, sizeof(u->label), ev->key);
+	}
+	return true;
+}
+
+void label_draw(const struct ui *u, struct canvas *c)
+{
+	int x = u->at.name.x, y = u->at.bar.y, right = c->w - u->at.name.x;
+	const char *hint = _("Enter: set the mark   Esc: no mark");
+
+	x += canvas_text(c, x, y, right - x, STYLE_KEY, _("label of the mark:")) + 1;
+	x += canvas_text(c, x, y, right - x - 1, STYLE_STRONG, u->label);
+	if (x < right)
+		canvas_put(c, x, y, STYLE_SELECTED, L' ');
+	x += 3;
+	if (x + text_width(hint) <= right)
+		canvas_text(c, x, y, right - x, STYLE_DIM, hint);
+}
