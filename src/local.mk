@@ -12,15 +12,20 @@ include src/mark/local.mk
 include src/ui/local.mk
 include src/term/local.mk
 
+# the rooms without a screen: what the program and the library have in common
+rooms = libengine.la libsampler.la libtrace.la libboard.la libprobe.la libbase.la
+
+# for other programs
+nvmtopincludedir = $(includedir)/nvmtop
+nvmtopinclude_HEADERS = include/nvmtop/mark.h
+include src/lib/local.mk
+
 bin_PROGRAMS += src/nvmtop
 src_nvmtop_SOURCES = %D%/main.c
 include src/cmd/local.mk
 src_nvmtop_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-src_nvmtop_LDADD = libui.la libterm.la libengine.la libsampler.la libmark.la libhistory.la libtrace.la libboard.la libprobe.la libbase.la \
+src_nvmtop_LDADD = libui.la libterm.la libmark.la libhistory.la $(rooms) \
 	$(NCURSES_LIBS) $(TERMKEY_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS) $(LTLIBINTL)
-
-# for other programs
-nobase_include_HEADERS = include/nvmtop/mark.h
 
 # the contracts
 noinst_HEADERS = \

@@ -4,8 +4,9 @@
 
 #if ENABLE_NLS
 #include <libintl.h>
-#define _(text) gettext(text)
-#define P_(one, many, n) ngettext(one, many, n)
+/* By name: in the library the default domain is that of somebody else's program. */
+#define _(text) dgettext(PACKAGE, text)
+#define P_(one, many, n) dngettext(PACKAGE, one, many, n)
 #else
 #define _(text) (text)
 #define P_(one, many, n) ((n) == 1 ? (one) : (many))

@@ -164,6 +164,30 @@ struct trace_summary {
 };
 void trace_summary(const struct trace *t, struct trace_summary *out);
 
+/* What only the header of version 1 says. */
+struct trace_header {
+	char board[33];
+	unsigned cores, rails, zones;	/* slots in use */
+	bool emc;
+	char rail[8][25], zone[16][25];
+};
+void trace_header(const struct trace *t, struct trace_header *out);
+
+/* The *n usable rows of a tier as they lie in the mapped file, packed; see
+ * nvmtop-trace(5). Valid until trace_close(). NULL when there is none. */
+const void *trace_raw(const struct trace *t, enum tier tier, uint64_t *n);
+
+/* The fast rows from one sync point to the next.  The first epoch has id 0 and
+ * begins with the recording. */
+struct trace_epoch {
+	uint64_t id;
+	uint64_t first, n;		/* fast rows */
+	int64_t from_ns, to_ns;		/* CLOCK_MONOTONIC of its mark and of the next one's */
+	char label[64];
+};
+/* How many there are; the first max are put into out. */
+uint64_t trace_epochs(const struct trace *t, struct trace_epoch *out, uint64_t max);
+
 /* Only the header, quickly, for a list of files.  0, or -1 when path is no trace. */
 int trace_peek(const char *path, struct trace_summary *out, struct err *e);
 

@@ -7,3 +7,4 @@ libtrace_la_SOURCES += %D%/hold.c %D%/hold.h %D%/keep.c %D%/kept.c %D%/kept.h
 libtrace_la_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 libtrace_la_SOURCES += %D%/framer.c %D%/framer.h %D%/stream-in.c %D%/stream-in.h %D%/stream-out.c \
 	%D%/stream-out.h %D%/tail.c %D%/unpack.c %D%/unpack.h
+libtrace_la_SOURCES += %D%/raw.c

@@ -20,6 +20,7 @@ probe: err intl root num clock channel probe
 sampler: err intl clock channel probe
 engine: err intl clock channel probe stream engine
 history: err intl clock channel stream timeline history
+lib: err intl root clock channel probe board stream timeline engine trace nvmtop
 trace: err intl num clock channel stream timeline trace map condition keep
 mark: err intl num clock mark marks
 ui: err intl clock num channel stream timeline condition canvas event ui
@@ -48,7 +49,7 @@ bad=$(
 only() { grep -rl "^#include <$1>" src | grep -vE "^($2)$" | sed "s|.*|# & must not include $1|"; }
 only curses.h 'src/term/term.c'
 only termkey.h 'src/term/input.c'
-only pthread.h 'src/sampler/sampler.c|src/probe/slow.c|src/engine/engine.c|src/trace/writer.c|src/trace/series.h|src/trace/series.c|src/trace/parts.c|src/trace/stream-out.c|src/trace/build.c|src/trace/keep.c|src/trace/kept.h|src/history/history.c|src/mark/inbox.c'
+only pthread.h 'src/lib/recorder.c|src/sampler/sampler.c|src/probe/slow.c|src/engine/engine.c|src/trace/writer.c|src/trace/series.h|src/trace/series.c|src/trace/parts.c|src/trace/stream-out.c|src/trace/build.c|src/trace/keep.c|src/trace/kept.h|src/history/history.c|src/mark/inbox.c'
 only stdatomic.h 'src/sampler/(ring|sampler)\.[ch]|src/probe/slow.c|src/engine/(engine|own).c|src/trace/writer.c|src/trace/(build|cells).c|src/trace/(reader|build).h|src/base/map.c|src/term/crash.c|src/mark/inbox.c'
 )
 if test -z "$bad"; then echo "ok 3 - each system header has one home"; else echo "not ok 3 - each system header has one home"; echo "$bad"; fi

@@ -1,0 +1,6 @@
+# Each is also built against the installed library by tests/lib/install.t.
+noinst_PROGRAMS += %D%/profile-phases %D%/read-trace
+examples_profile_phases_SOURCES = %D%/profile-phases.c
+examples_profile_phases_LDADD = libnvmtop.la
+examples_read_trace_SOURCES = %D%/read-trace.c
+examples_read_trace_LDADD = libnvmtop.la

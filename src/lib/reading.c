@@ -1,0 +1,114 @@
+/* The trace as other programs have it: version 1 as it lies in the file. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/lib.h"
+#include "nvmtop/clock.h"
+#include "nvmtop/nvmtop.h"
+#include "nvmtop/trace.h"
+
+_Static_assert(sizeof(nvmtop_fast) == 98 && sizeof(nvmtop_medium) == 104 && sizeof(nvmtop_slow) == 72,
+	       "rows are those of version 1");
+
+/* The handle is the trace itself; the type only hides it. */
+static struct trace *of(const nvmtop_trace *t)
+{
+	return (struct trace *)(uintptr_t)t;
+}
+
+nvmtop_trace *nvmtop_open(const char *path, nvmtop_error *error)
+{
+	struct err e = {.code = ERR_NONE};
+	struct trace *t;
+
+	lib_begin();
+	t = trace_open(path, &e);
+	lib_error(error, &e);
+	return (nvmtop_trace *)t;
+}
+
+void nvmtop_close(nvmtop_trace *t)
+{
+	trace_close(of(t));
+}
+
+int nvmtop_get_header(const nvmtop_trace *t, nvmtop_header *out)
+{
+	const struct session *about = trace_timeline(of(t))->ops->session(trace_timeline(of(t)));
+	struct trace_header h;
+	struct trace_summary s;
+
+	if (out->size != NVMTOP_HEADER_SIZE)
+		return -1;
+	trace_header(of(t), &h);
+	trace_summary(of(t), &s);
+	*out = (nvmtop_header) {.size = NVMTOP_HEADER_SIZE,
+				.cores = h.cores,
+				.rails = h.rails,
+				.zones = h.zones,
+				.emc = h.emc,
+				.marks = trace_epochs(of(t), NULL, 0) - 1,
+				.duration_s = (double)s.duration_ns / NS_PER_S,
+				.start_real_ns = s.real_ns};
+	for (int i = 0; i < TIERS; i++) {
+		out->hz[i] = about->hz[i];
+		out->rows[i] = s.rows[i];
+	}
+	memcpy(out->board, h.board, sizeof(out->board));
+	memcpy(out->rail_name, h.rail, sizeof(out->rail_name));
+	memcpy(out->zone_name, h.zone, sizeof(out->zone_name));
+	return 0;
+}
+
+static const void *rows(const nvmtop_trace *t, enum tier tier, uint64_t *n)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return trace_raw(of(t), tier, n);
+#else
+	(void)t, (void)tier;
+	*n = 0;
+	return NULL;
+#endif
+}
+
+const nvmtop_fast *nvmtop_fast_rows(const nvmtop_trace *t, uint64_t *n)
+{
+	return rows(t, TIER_FAST, n);
+}
+
+const nvmtop_medium *nvmtop_medium_rows(const nvmtop_trace *t, uint64_t *n)
+{
+	return rows(t, TIER_MEDIUM, n);
+}
+
+const nvmtop_slow *nvmtop_slow_rows(const nvmtop_trace *t, uint64_t *n)
+{
+	return rows(t, TIER_SLOW, n);
+}
+
+static double seconds(const struct session *about, int64_t t_ns)
+{
+	return (double)(t_ns - about->start.mono_ns) / NS_PER_S;
+}
+
+uint64_t nvmtop_epochs(const nvmtop_trace *t, nvmtop_epoch *out, uint64_t max)
+{
+	const struct session *about = trace_timeline(of(t))->ops->session(trace_timeline(of(t)));
+	uint64_t n = trace_epochs(of(t), NULL, 0), got = n < max ? n : max;
+	struct trace_epoch *all = got > 0 ? calloc(got, sizeof(*all)) : NULL;
+
+	if (!all)
+		return got > 0 ? 0 : n;
+	trace_epochs(of(t), all, got);
+	for (uint64_t i = 0; i < got; i++) {
+		out[i] = (nvmtop_epoch) {.id = all[i].id,
+					 .first = all[i].first,
+					 .n = all[i].n,
+					 .start_s = seconds(about, all[i].from_ns),
+					 .end_s = seconds(about, all[i].to_ns)};
+		memcpy(out[i].label, all[i].label, sizeof(out[i].label));
+	}
+	free(all);
+	return n;
+}

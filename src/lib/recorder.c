@@ -1,0 +1,276 @@
+/* The recorder as other programs have it: a board, an engine and a writer that
+ * begin and end together. */
+#include <math.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/lib.h"
+#include "nvmtop/board.h"
+#include "nvmtop/clock.h"
+#include "nvmtop/engine.h"
+#include "nvmtop/intl.h"
+#include "nvmtop/nvmtop.h"
+#include "nvmtop/trace.h"
+
+struct nvmtop_recorder {
+	pthread_mutex_t lock; /* the engine takes orders from one thread at a time */
+	struct root *root;
+	struct engine *engine;
+	struct trace_writer *writer;
+	bool stopped;
+	int status; /* of the stop */
+	struct err err;
+};
+
+/* Translations are looked up only when the program has set a locale. */
+static void bind_texts(void)
+{
+#if ENABLE_NLS
+	bindtextdomain(PACKAGE, LOCALEDIR);
+#endif
+}
+
+void lib_begin(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, bind_texts);
+}
+
+int lib_error(nvmtop_error *out, const struct err *e)
+{
+	if (out) {
+		out->code = (int)e->code;
+		snprintf(out->text, sizeof(out->text), "%s", e->code == ERR_NONE ? "" : e->text);
+	}
+	return e->code == ERR_NONE ? 0 : -1;
+}
+
+int nvmtop_api_version(void)
+{
+	return NVMTOP_API_VERSION;
+}
+
+const char *nvmtop_version(void)
+{
+	return PACKAGE_VERSION;
+}
+
+static void text_out(char *out, size_t size, const char *text)
+{
+	if (out && size > 0)
+		snprintf(out, size, "%s", text);
+}
+
+int nvmtop_detect_board(char *name, size_t name_size, char *title, size_t title_size, char *why,
+			size_t why_size, nvmtop_error *error)
+{
+	struct err e = {.code = ERR_NONE};
+	char reason[256] = "";
+	struct board *board = NULL;
+
+	lib_begin();
+	struct root *root = root_open("/", &e);
+	if (root)
+		board = board_detect(root, reason, sizeof(reason), &e);
+	if (board) {
+		text_out(name, name_size, board_name(board));
+		text_out(title, title_size, board_title(board));
+		text_out(why, why_size, reason);
+		e.code = ERR_NONE;
+	}
+	board_free(board);
+	root_close(root);
+	return lib_error(error, &e);
+}
+
+/* What the options say, or their default; options of an older program are shorter. */
+static int options_of(nvmtop_options *o, const nvmtop_options *given, struct err *e)
+{
+	*o = (nvmtop_options)NVMTOP_OPTIONS_INIT;
+	if (given && (given->size > sizeof(*o) || given->size < sizeof(given->size)))
+		return err_set(e, ERR_USAGE,
+			       _("options of %zu bytes are not known to this version of the library; begin "
+				 "with NVMTOP_OPTIONS_INIT"),
+			       given->size);
+	if (given)
+		memcpy(o, given, given->size);
+	return 0;
+}
+
+static int rate_of(double *hz, double given, double otherwise, struct err *e)
+{
+	*hz = given == 0 ? otherwise : given;
+	if (*hz >= 0.1 && *hz <= 10000)
+		return 0;
+	return err_set(e, ERR_USAGE, _("a rate of %g per second is not within 0.1 .. 10000"), *hz);
+}
+
+static struct rig *rig_of(nvmtop_recorder *r, const nvmtop_options *o, const double hz[TIERS], struct err *e)
+{
+	char why[256] = "";
+	struct rig *rig = NULL;
+	struct board *board;
+
+	r->root = root_open(o->sysroot ? o->sysroot : "/", e);
+	if (!r->root)
+		return NULL;
+	if (o->board)
+		snprintf(why, sizeof(why), "%s", _("chosen by the program"));
+	board = o->board ? board_load(o->board, e) : board_detect(r->root, why, sizeof(why), e);
+	if (board)
+		rig = board_resolve(board, r->root, hz, why, e);
+	board_free(board);
+	if (rig && o->gentle)
+		rig_be_gentle(rig);
+	return rig;
+}
+
+static int begin(nvmtop_recorder *r, const char *path, const nvmtop_options *given, struct err *e)
+{
+	nvmtop_options o;
+	double hz[TIERS];
+	struct rig *rig;
+
+	if (!path || !*path)
+		return err_set(e, ERR_USAGE, "%s", _("a recording needs the name of a file"));
+	if (options_of(&o, given, e) < 0 || rate_of(&hz[TIER_FAST], o.fast_hz, 1000, e) < 0 ||
+	    rate_of(&hz[TIER_MEDIUM], o.medium_hz, 100, e) < 0 ||
+	    rate_of(&hz[TIER_SLOW], o.slow_hz, 10, e) < 0)
+		return -1;
+	r->writer = trace_writer_new(path, o.force != 0, e);
+	if (!r->writer)
+		return -1;
+	rig = rig_of(r, &o, hz, e);
+	if (!rig)
+		return -1;
+	/* Own cost, late ticks and lost rows are channels, as in nvmtop's recordings. */
+	if (engine_own_channels(rig, e) < 0) {
+		rig_free(rig);
+		return -1;
+	}
+	r->engine = engine_new(rig, hz, e);
+	if (!r->engine || engine_attach(r->engine, trace_writer_sink(r->writer), true, e) < 0)
+		return -1;
+	return engine_start(r->engine, e);
+}
+
+static void end(nvmtop_recorder *r)
+{
+	engine_free(r->engine);
+	root_close(r->root);
+	trace_writer_free(r->writer);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+}
+
+nvmtop_recorder *nvmtop_start(const char *path, const nvmtop_options *options, nvmtop_error *error)
+{
+	struct err e = {.code = ERR_NONE};
+	nvmtop_recorder *r = calloc(1, sizeof(*r));
+
+	lib_begin();
+	if (!r) {
+		err_set(&e, ERR_FAILED, "%s", _("out of memory"));
+		lib_error(error, &e);
+		return NULL;
+	}
+	pthread_mutex_init(&r->lock, NULL);
+	if (begin(r, path, options, &e) < 0) {
+		lib_error(error, &e);
+		end(r);
+		return NULL;
+	}
+	e.code = ERR_NONE;
+	lib_error(error, &e);
+	return r;
+}
+
+static bool running(nvmtop_recorder *r)
+{
+	struct trace_writer_stats s;
+
+	if (r->stopped)
+		return false;
+	trace_writer_stats(r->writer, &s);
+	return !s.failed;
+}
+
+int nvmtop_wait_for_warmup(nvmtop_recorder *r, int timeout_ms)
+{
+	int64_t until = timeout_ms < 0 ? INT64_MAX : clock_now_ns() + timeout_ms * NS_PER_MS;
+	bool warm = false, more = true;
+
+	/* In short waits, so that a mark of another thread need not wait for it all. */
+	while (!warm && more) {
+		int64_t left = until == INT64_MAX ? 20 : (until - clock_now_ns()) / NS_PER_MS;
+
+		pthread_mutex_lock(&r->lock);
+		if (!r->stopped)
+			warm = engine_wait_warm(r->engine, left > 20 ? 20 : left > 0 ? (int)left : 0);
+		more = running(r) && left > 0;
+		pthread_mutex_unlock(&r->lock);
+	}
+	return warm;
+}
+
+uint64_t nvmtop_sync(nvmtop_recorder *r, const char *label)
+{
+	int64_t now = clock_now_ns();
+	char text[64] = "";
+	uint64_t id = 0;
+
+	if (label)
+		text_printable(text, sizeof(text), label, strlen(label));
+	pthread_mutex_lock(&r->lock);
+	if (running(r))
+		id = engine_mark(r->engine, now, text);
+	pthread_mutex_unlock(&r->lock);
+	return id;
+}
+
+uint64_t nvmtop_sample_count(nvmtop_recorder *r)
+{
+	struct trace_writer_stats s;
+
+	trace_writer_stats(r->writer, &s);
+	return s.rows[TIER_FAST];
+}
+
+int nvmtop_is_running(nvmtop_recorder *r)
+{
+	bool is;
+
+	pthread_mutex_lock(&r->lock);
+	is = running(r);
+	pthread_mutex_unlock(&r->lock);
+	return is;
+}
+
+int nvmtop_stop(nvmtop_recorder *r, nvmtop_error *error)
+{
+	int status;
+
+	pthread_mutex_lock(&r->lock);
+	if (!r->stopped) {
+		r->status = engine_detach(r->engine, trace_writer_sink(r->writer), &r->err);
+		if (r->status == 0)
+			r->err.code = ERR_NONE;
+		engine_stop(r->engine);
+		r->stopped = true;
+	}
+	status = lib_error(error, &r->err);
+	pthread_mutex_unlock(&r->lock);
+	return status;
+}
+
+void nvmtop_free(nvmtop_recorder *r)
+{
+	if (!r)
+		return;
+	nvmtop_stop(r, NULL);
+	end(r);
+}

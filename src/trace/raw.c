@@ -1,0 +1,89 @@
+/* A trace as version 1 has it, for programs that know the format: the header
+ * decoded, the rows where they lie, and the fast rows of each epoch. */
+#include <stdio.h>
+
+#include "trace/reader.h"
+
+static void text_get(char *out, size_t size, const uint8_t *p, size_t field)
+{
+	text_printable(out, size, (const char *)p, strnlen((const char *)p, field));
+}
+
+static unsigned at_most(unsigned v, unsigned most)
+{
+	return v < most ? v : most;
+}
+
+void trace_header(const struct trace *t, struct trace_header *out)
+{
+	const uint8_t *h = t->map;
+
+	memset(out, 0, sizeof(*out));
+	text_get(out->board, sizeof(out->board), h + H_BOARD, H_CORES - H_BOARD);
+	out->cores = at_most(h[H_CORES], MAX_CORES);
+	out->rails = at_most(h[H_RAILS], MAX_RAILS);
+	out->zones = at_most(h[H_ZONES], MAX_ZONES);
+	out->emc = h[H_EMC] != 0;
+	for (unsigned i = 0; i < MAX_RAILS; i++)
+		text_get(out->rail[i], sizeof(out->rail[i]), h + H_RAIL_NAMES + i * NAME_SIZE, NAME_SIZE);
+	for (unsigned i = 0; i < MAX_ZONES; i++)
+		text_get(out->zone[i], sizeof(out->zone[i]), h + H_ZONE_NAMES + i * NAME_SIZE, NAME_SIZE);
+}
+
+const void *trace_raw(const struct trace *t, enum tier tier, uint64_t *n)
+{
+	*n = t->section[tier].rows;
+	return *n > 0 ? row_at(t, tier, 0) : NULL;
+}
+
+/* The exact mark with that id, which only the extension has a label of. */
+static const struct mark *mark_of(const struct trace *t, uint64_t id)
+{
+	for (size_t i = 0; i < t->n_marks; i++)
+		if (t->marks[i].id == id)
+			return &t->marks[i];
+	return NULL;
+}
+
+static void epoch_begin(const struct trace *t, struct trace_epoch *e, uint64_t id, uint64_t first)
+{
+	uint64_t rows = t->section[TIER_FAST].rows;
+	const struct mark *m = id > 0 ? mark_of(t, id) : NULL;
+
+	memset(e, 0, sizeof(*e));
+	e->id = id;
+	e->first = first;
+	if (id > 0)
+		e->from_ns = m ? m->t_ns : first < rows ? row_ns(t, TIER_FAST, first) : t->last_ns;
+	else
+		e->from_ns = t->session.start.mono_ns;
+	if (m)
+		snprintf(e->label, sizeof(e->label), "%s", m->label);
+}
+
+uint64_t trace_epochs(const struct trace *t, struct trace_epoch *out, uint64_t max)
+{
+	uint64_t rows = t->section[TIER_FAST].rows, count = 1;
+	struct trace_epoch now, next;
+
+	epoch_begin(t, &now, 0, 0);
+	for (uint64_t i = 0; i < t->n_sync; i++) {
+		const uint8_t *p = t->map + t->sync_at + (size_t)i * SYNC_SIZE;
+		uint64_t row = get_u64(p + 8);
+
+		if (row > rows || row < now.first)
+			continue; /* damage, which trace_open() has named */
+		epoch_begin(t, &next, get_u64(p), row);
+		now.n = row - now.first;
+		now.to_ns = next.from_ns;
+		if (count <= max)
+			out[count - 1] = now;
+		now = next;
+		count++;
+	}
+	now.n = rows - now.first;
+	now.to_ns = t->last_ns > now.from_ns ? t->last_ns : now.from_ns;
+	if (count <= max)
+		out[count - 1] = now;
+	return count;
+}

@@ -1,0 +1,30 @@
+#!/bin/sh
+# Installed elsewhere: found by pkg-config, linked both ways, run.
+. "$NVMTOP_SRC/tests/cli/lib.sh"
+build=${NVMTOP%/src/nvmtop}
+if test -n "$EMU"; then
+	echo '1..0 # SKIP built for another machine'
+	exit 0
+fi
+ok 'make install' "${MAKE:-make}" -C "$build" install DESTDIR="$scratch/dest"
+libdir=$(dirname "$(find dest -name libnvmtop.a)")
+export PKG_CONFIG_PATH="$scratch/$libdir/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$scratch/dest"
+export LD_LIBRARY_PATH="$scratch/$libdir"
+ok 'pkg-config knows it' pkg-config --exists nvmtop
+flags=$(pkg-config --cflags --libs nvmtop)
+same=$(sed -n 's/^SAN_CFLAGS = //p' "$build/Makefile")
+for e in profile-phases read-trace; do
+	# shellcheck disable=SC2086
+	ok "$e builds with its flags" $CC $same "$NVMTOP_SRC/examples/$e.c" -o "$e" $flags
+done
+run ./profile-phases run.bin demo
+ok 'profile-phases runs' is "$status" 0
+run ./read-trace run.bin
+ok 'read-trace reads what it recorded' says out '3 marks'
+# shellcheck disable=SC2086
+ok 'read-trace links statically with it' $CC $same "$NVMTOP_SRC/examples/read-trace.c" -o static \
+	$(pkg-config --cflags nvmtop) "$libdir/libnvmtop.a" $(pkg-config --libs-only-l zlib) -lpthread -lm -ldl
+run ./static run.bin
+ok 'and runs' says out '3 marks'
+ok 'without the shared one' sh -c '! ldd ./static | grep -q libnvmtop'
+done_testing

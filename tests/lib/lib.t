@@ -1,0 +1,42 @@
+#!/bin/sh
+# The library from outside: what it shows, the examples, and C++.
+. "$NVMTOP_SRC/tests/cli/lib.sh"
+build=${NVMTOP%/src/nvmtop}
+so=$build/.libs/libnvmtop.so.0
+
+symbols() { nm -D --defined-only "$so" | awk '$2 != "A" && $3 !~ /@.*NVMTOP/ { sub(/@.*/, "", $3); print $3 }'; }
+# The interface, as its header declares it.
+sed -n 's/^NVMTOP_PUBLIC.*[ *]\(nvmtop_[a-z_]*\)(.*/\1/p' "$NVMTOP_SRC/include/nvmtop/nvmtop.h" | sort >declared
+symbols | sort >shown
+ok 'the header declares functions' test "$(wc -l <declared)" -gt 15
+ok 'the library shows these and nothing else' cmp declared shown
+nm -g --defined-only "$build/libnvmtop.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | sort >static
+ok 'so does the archive' cmp declared static
+
+run $EMU "$build/examples/profile-phases" run.bin demo
+ok 'profile-phases: status 0' is "$status" 0
+ok 'profile-phases: three phases and what was before' is "$(wc -l <out)" 4
+ok 'profile-phases: by their labels' is "$(awk '{ print $1 }' out | tr '\n' ' ')" 'before preprocess infer after '
+ok 'profile-phases: a complete trace' judge run.bin "t['counts']['fast'] > 300 and t['counts']['sync'] == 3"
+ok 'profile-phases: phases last as long as they did' awk '
+	$1 == "preprocess" && $2 >= 0.3 && $2 < 30 { n++ } $1 == "infer" && $2 >= 0.4 && $2 < 60 { n++ } END { exit n != 2 }' out
+run $EMU "$build/examples/profile-phases" no/such/folder.bin demo
+ok 'profile-phases: a folder that is not there is said' is "$status" 1
+ok 'profile-phases: by name' says err 'no/such'
+run $EMU "$build/examples/read-trace" "$NVMTOP_SRC/tests/traces/small.bin"
+ok 'read-trace: status 0' is "$status" 0
+ok 'read-trace: the rails' says out ' J$'
+head -c 2000 "$NVMTOP_SRC/tests/traces/small.bin" >cut.bin
+run $EMU "$build/examples/read-trace" cut.bin
+ok 'read-trace: a damaged trace is status 3' is "$status" 3
+ok 'read-trace: and says so' says err 'damaged'
+
+if command -v "${CXX:-g++}" >/dev/null 2>&1; then
+	printf '#include <nvmtop/nvmtop.h>\n#include <nvmtop/mark.h>\nint main() { return nvmtop_api_version() == NVMTOP_API_VERSION ? 0 : 1; }\n' >cxx.cc
+	ok 'the headers are C++98' ${CXX:-g++} -std=c++98 -Wall -Wextra -Werror -I"$NVMTOP_SRC/include" -fsyntax-only cxx.cc
+else
+	skip 'the headers are C++98' 'no C++ compiler'
+fi
+printf '#include <nvmtop/nvmtop.h>\nint main(void) { return 0; }\n' >c99.c
+ok 'nvmtop.h is C99' $CC -std=c99 -pedantic -Wall -Wextra -Werror -I"$NVMTOP_SRC/include" -fsyntax-only c99.c
+done_testing

@@ -1,0 +1,11 @@
+dist_check_SCRIPTS += %D%/lib.t %D%/install.t
+if HAVE_CMOCKA
+check_PROGRAMS += tests/lib/test-lib
+tests_lib_test_lib_SOURCES = %D%/test-lib.c
+tests_lib_test_lib_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_lib_test_lib_LDADD = libnvmtop.la $(CMOCKA_LIBS)
+endif
+if HAVE_PYTHON
+dist_check_SCRIPTS += %D%/python.t
+EXTRA_DIST += %D%/module.py
+endif

@@ -1,0 +1,83 @@
+"""TAP: the module nvmtop, of which the first run has 13 tests and the second as many."""
+import os
+import struct
+import sys
+import time
+
+TESTS = 13
+how, source = sys.argv[1:]
+first = 0 if how == "plain" else TESTS
+n = first
+if how == "plain":
+    print("1..%d" % (2 * TESTS))
+if how == "skip":
+    for i in range(TESTS):
+        print("ok %d - with NumPy # SKIP there is no NumPy" % (first + i + 1))
+    sys.exit()
+
+import nvmtop
+from nvmtop import Recorder, read_trace
+
+
+def ok(condition, what):
+    global n
+    n += 1
+    print("%s %d - %s: %s" % ("ok" if condition else "not ok", n, how, what))
+
+
+path = "run-%s.bin" % how
+with Recorder(path, board="demo") as r:
+    a = r.sync("load")
+    time.sleep(0.3)
+    b = r.sync()
+    while r.sample_count < 500:
+        time.sleep(0.01)
+    running = r.is_running
+ok((a, b, running) == (1, 2, True) and not r.is_running, "a recording with two marks")
+t = read_trace(path)
+ok(t.board == "demo" and t.cores == 12 and len(t.rails) == 4 and t.damage is None, "its header")
+ok(len(t.fast) >= 500 and len(t.fast.cpu_aggregate) == len(t.fast), "its fast samples")
+ids = [int(e) for e in t.fast.epoch]
+ok(ids == sorted(ids) and set(ids) <= {0, 1, 2} and [e.label for e in t.epochs] == ["", "load", ""], "its epochs")
+marked = [int(i) for i in range(len(ids)) if ids[i] == 1]
+ok(all(t.epochs[1].start_s <= t.fast.time_s[i] < t.epochs[1].end_s for i in marked) and len(marked) > 50,
+   "each sample is in the epoch of its time")
+
+# The bytes of the format, read here once more from its specification alone.
+raw = open(path, "rb").read()
+counts = struct.unpack_from("<3Q", raw, 56)
+at = 728 + 98 * (counts[0] - 1)
+row = struct.unpack_from("<dH16ffQQf", raw, at)
+cpu = [t.fast.cpu_util[-1][i] for i in range(12)] if how == "numpy" else [t.fast.cpu_util[i][-1] for i in range(12)]
+ok((t.fast.time_s[-1], t.fast.gpu_load[-1]) == row[:2] and tuple(float(v) for v in cpu) == row[2:14] and
+   (t.fast.cpu_aggregate[-1], t.fast.ram_used_kb[-1], t.fast.ram_available_kb[-1], t.fast.emc_util[-1]) == row[18:22],
+   "the last fast sample, field by field")
+row = struct.unpack_from("<d8I8I8f", raw, 728 + 98 * counts[0])
+get = (lambda a, i: a[0][i]) if how == "numpy" else (lambda a, i: a[i][0])
+ok(all(get(t.medium.voltage_mv, i) == row[1 + i] and get(t.medium.current_ma, i) == row[9 + i] and
+       get(t.medium.power_mw, i) == row[17 + i] for i in range(4)), "the first medium sample")
+ok(len(t.slow) == counts[2] and len(t.slow.temp_c[0] if how == "numpy" else t.slow.temp_c) == len(t.zones),
+   "a temperature for each zone")
+if how == "numpy":
+    import numpy
+    ok(isinstance(t.fast.time_s, numpy.ndarray) and t.fast.cpu_util.shape == (len(t.fast), 12), "arrays of NumPy")
+else:
+    ok(t.fast.time_s.typecode == "d", "arrays without NumPy")
+
+try:
+    Recorder("/no/such/folder/x.bin", board="demo").start()
+    ok(False, "an error is raised")
+except nvmtop.NvmtopError as e:
+    ok(e.code == nvmtop.FAILED and "/no/such/folder" in str(e), "an error has a code and a sentence")
+open("cut.bin", "wb").write(raw[:2000])
+t = read_trace("cut.bin")
+ok("damaged" in t.damage and len(t.fast) == 12, "of a damaged trace the rest is there")
+try:
+    with Recorder("raised-%s.bin" % how, board="demo") as r:
+        r.sync("before")
+        raise KeyError("mine")
+except KeyError:
+    pass
+ok(read_trace("raised-%s.bin" % how).epochs[1].label == "before", "an exception leaves a complete trace")
+name, title, why = nvmtop.detect_board()
+ok(bool(name and title) and nvmtop.version().count(".") == 2, "the board of this machine")

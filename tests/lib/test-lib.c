@@ -1,0 +1,245 @@
+/* libnvmtop as another program has it: only its own header, and what it says
+ * when something is wrong. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <nvmtop/nvmtop.h>
+
+static char folder[] = "/tmp/nvmtop-lib-XXXXXX";
+static char path[128];
+
+static nvmtop_recorder *start(nvmtop_error *e)
+{
+	nvmtop_options o = NVMTOP_OPTIONS_INIT;
+
+	o.board = "demo";
+	o.force = 1;
+	return nvmtop_start(path, &o, e);
+}
+
+static void test_versions(void **state)
+{
+	(void)state;
+	assert_int_equal(nvmtop_api_version(), NVMTOP_API_VERSION);
+	assert_string_equal(nvmtop_version(), PACKAGE_VERSION);
+}
+
+static void test_record(void **state)
+{
+	nvmtop_header h = {.size = NVMTOP_HEADER_SIZE};
+	nvmtop_epoch epoch[8];
+	nvmtop_error e;
+	uint64_t n;
+
+	(void)state;
+	nvmtop_recorder *r = start(&e);
+	assert_non_null(r);
+	assert_int_equal(e.code, NVMTOP_OK);
+	assert_string_equal(e.text, "");
+	assert_int_equal(nvmtop_wait_for_warmup(r, -1), 1);
+	assert_int_equal(nvmtop_is_running(r), 1);
+	assert_int_equal(nvmtop_sync(r, "first \033[31mphase"), 1);
+	usleep(200000);
+	assert_int_equal(nvmtop_sync(r, NULL), 2);
+	assert_int_equal(access(path, F_OK), -1);
+	while (nvmtop_sample_count(r) < 300)
+		usleep(1000);
+	assert_int_equal(nvmtop_stop(r, &e), 0);
+	assert_int_equal(nvmtop_stop(r, &e), 0);
+	assert_int_equal(nvmtop_is_running(r), 0);
+	assert_int_equal(nvmtop_sync(r, "too late"), 0);
+	uint64_t count = nvmtop_sample_count(r);
+	nvmtop_free(r);
+
+	nvmtop_trace *t = nvmtop_open(path, &e);
+	assert_non_null(t);
+	assert_int_equal(e.code, NVMTOP_OK);
+	assert_int_equal(nvmtop_get_header(t, &h), 0);
+	assert_string_equal(h.board, "demo");
+	assert_int_equal(h.cores, 12);
+	assert_int_equal(h.rows[0], count);
+	assert_int_equal(h.marks, 2);
+	assert_true(h.start_real_ns > 0);
+	const nvmtop_fast *fast = nvmtop_fast_rows(t, &n);
+	assert_int_equal(n, count);
+	for (uint64_t i = 0; i < n; i++) {
+		assert_true(fast[i].gpu_load <= 1000);
+		assert_true(i == 0 || fast[i].time_s > fast[i - 1].time_s);
+	}
+	assert_int_equal(nvmtop_epochs(t, NULL, 0), 3);
+	assert_int_equal(nvmtop_epochs(t, epoch, 8), 3);
+	assert_string_equal(epoch[1].label, "first ?[31mphase");
+	assert_string_equal(epoch[2].label, "");
+	assert_int_equal(epoch[0].n + epoch[1].n + epoch[2].n, n);
+	for (int i = 1; i < 3; i++) {
+		assert_int_equal(epoch[i].first, epoch[i - 1].first + epoch[i - 1].n);
+		assert_true(epoch[i].start_s == epoch[i - 1].end_s);
+		/* The first sample of an epoch is the first that is not older than its mark. */
+		if (epoch[i].n > 0)
+			assert_true(fast[epoch[i].first].time_s >= epoch[i].start_s);
+		if (epoch[i].first > 0)
+			assert_true(fast[epoch[i].first - 1].time_s < epoch[i].start_s);
+	}
+	nvmtop_close(t);
+}
+
+static void test_refused(void **state)
+{
+	nvmtop_options o = NVMTOP_OPTIONS_INIT;
+	nvmtop_error e;
+
+	(void)state;
+	assert_null(nvmtop_start(NULL, NULL, &e));
+	assert_int_equal(e.code, NVMTOP_USAGE);
+	assert_null(nvmtop_start("/no/such/folder/x.bin", NULL, &e));
+	assert_int_equal(e.code, NVMTOP_FAILED);
+	assert_non_null(strstr(e.text, "/no/such/folder"));
+	o.board = "no_such_board";
+	assert_null(nvmtop_start(path, &o, NULL));
+	o.board = "demo";
+	o.fast_hz = 1e9;
+	assert_null(nvmtop_start(path, &o, &e));
+	assert_int_equal(e.code, NVMTOP_USAGE);
+	o.fast_hz = NAN;
+	assert_null(nvmtop_start(path, &o, &e));
+	o.fast_hz = 0;
+	o.size = 100000;
+	assert_null(nvmtop_start(path, &o, &e));
+	assert_int_equal(e.code, NVMTOP_USAGE);
+	nvmtop_free(NULL);
+	nvmtop_close(NULL);
+}
+
+/* A program that was built with an older, shorter struct. */
+static void test_old_options(void **state)
+{
+	struct {
+		size_t size;
+		const char *board;
+	} old = {sizeof(old), "demo"};
+	char file[160];
+	nvmtop_error e;
+
+	(void)state;
+	snprintf(file, sizeof(file), "%s/old.bin", folder);
+	nvmtop_recorder *r = nvmtop_start(file, (const nvmtop_options *)&old, &e);
+	assert_non_null(r);
+	nvmtop_free(r);
+	assert_int_equal(unlink(file), 0);
+}
+
+static void test_no_trace(void **state)
+{
+	nvmtop_error e;
+	nvmtop_header h = {.size = 3};
+
+	(void)state;
+	assert_null(nvmtop_open("/dev/null", &e));
+	assert_int_equal(e.code, NVMTOP_FAILED);
+	assert_null(nvmtop_open("/no/such/file", &e));
+	assert_non_null(strstr(e.text, "/no/such/file"));
+	nvmtop_trace *t = nvmtop_open(path, NULL);
+	assert_non_null(t);
+	assert_int_equal(nvmtop_get_header(t, &h), -1);
+	nvmtop_close(t);
+}
+
+static void *marks(void *arg)
+{
+	nvmtop_recorder *r = arg;
+
+	for (int i = 0; i < 50; i++)
+		assert_true(nvmtop_sync(r, "thread") > 0);
+	return NULL;
+}
+
+/* Marks from several threads: each has an id of its own, and none is lost. */
+static void test_threads(void **state)
+{
+	nvmtop_error e;
+	pthread_t thread[4];
+
+	(void)state;
+	nvmtop_recorder *r = start(&e);
+	assert_non_null(r);
+	nvmtop_wait_for_warmup(r, -1);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, marks, r), 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(thread[i], NULL);
+	assert_int_equal(nvmtop_stop(r, &e), 0);
+	nvmtop_free(r);
+	nvmtop_trace *t = nvmtop_open(path, &e);
+	assert_int_equal(nvmtop_epochs(t, NULL, 0), 201);
+	nvmtop_close(t);
+}
+
+static int interrupted;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	interrupted++;
+}
+
+/* The program's own signals stay its own. */
+static void test_signals(void **state)
+{
+	struct sigaction act = {.sa_handler = on_signal}, now;
+	nvmtop_error e;
+
+	(void)state;
+	sigaction(SIGTERM, &act, NULL);
+	nvmtop_recorder *r = start(&e);
+	assert_non_null(r);
+	sigaction(SIGTERM, NULL, &now);
+	assert_true(now.sa_handler == on_signal);
+	for (int i = 0; i < 20; i++)
+		kill(getpid(), SIGTERM);
+	assert_true(interrupted > 0);
+	assert_int_equal(nvmtop_is_running(r), 1);
+	nvmtop_free(r);
+	signal(SIGTERM, SIG_DFL);
+}
+
+static void test_detect(void **state)
+{
+	char name[64] = "", title[64] = "", why[8] = "";
+	nvmtop_error e;
+
+	(void)state;
+	assert_int_equal(nvmtop_detect_board(name, sizeof(name), title, sizeof(title), why, sizeof(why), &e),
+			 0);
+	assert_true(name[0] && title[0]);
+	assert_true(strlen(why) < sizeof(why));
+	assert_int_equal(nvmtop_detect_board(NULL, 0, NULL, 0, NULL, 0, NULL), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_versions), cmocka_unit_test(test_record),
+		cmocka_unit_test(test_refused),  cmocka_unit_test(test_no_trace),
+		cmocka_unit_test(test_threads),  cmocka_unit_test(test_old_options),
+		cmocka_unit_test(test_signals),  cmocka_unit_test(test_detect),
+	};
+
+	if (!mkdtemp(folder))
+		return 99;
+	snprintf(path, sizeof(path), "%s/run.bin", folder);
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	unlink(path);
+	rmdir(folder);
+	return failed;
+}
