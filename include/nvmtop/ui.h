@@ -23,6 +23,8 @@ struct ui_scene {
 	int64_t now_ns;		/* CLOCK_MONOTONIC; drives play and pause */
 	int64_t wall_ns;	/* CLOCK_REALTIME at now_ns */
 	const char *trace_name;	/* replay: the file's name */
+	const char *remote;	/* NULL, or where the samples come from, when not from here */
+	const char *notice;	/* NULL, or what is wrong with where they come from */
 
 	bool recording;
 	const char *record_name;

@@ -12,6 +12,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/files.h"
+#include "cmd/remote.h"
 #include "cmd/summary.h"
 #include "nvmtop/clock.h"
 #include "nvmtop/history.h"
@@ -25,6 +26,10 @@ struct top {
 	const struct options *o;
 	struct live live;            /* engine NULL: nothing is sampled (yet) */
 	struct inbox *marks;         /* from other programs, while something is sampled */
+	struct remote *remote;       /* sampled elsewhere, instead of here; or NULL */
+	bool growing;                /* --follow of a trace: opened anew from time to time */
+	int64_t look_ns;             /* when next, not before */
+	int64_t repaint_ns;          /* somebody else may have written to the terminal; 0: no */
 	struct trace *trace;         /* shown instead of the live history, or NULL */
 	struct trace_series *series; /* while recording */
 	struct tally tally;          /* in front of it */
@@ -65,8 +70,14 @@ static void scene_update(struct top *t)
 	s->now_ns = now.mono_ns;
 	s->wall_ns = now.real_ns;
 	s->live = !t->trace;
-	s->timeline = t->trace ? trace_timeline(t->trace) : history_timeline(t->live.history);
 	s->trace_name = t->trace ? trace_path(t->trace) : NULL;
+	s->remote = s->notice = NULL;
+	if (t->trace)
+		s->timeline = trace_timeline(t->trace);
+	else if (t->remote)
+		remote_scene(t->remote, s);
+	else
+		s->timeline = history_timeline(t->live.history);
 	s->files = t->files.list;
 	s->n_files = t->files.n;
 	s->own_cpu = NAN;
@@ -207,12 +218,13 @@ static void show_live(struct top *t)
 {
 	struct err e;
 
-	if (!t->live.engine && begin_live(t, &e) < 0) {
+	if (!t->remote && !t->live.engine && begin_live(t, &e) < 0) {
 		say(t, STYLE_ALERT, e.text);
 		return;
 	}
 	trace_close(t->trace);
 	t->trace = NULL;
+	t->growing = false;
 	scene_update(t);
 	ui_reset(t->ui, &t->scene);
 	t->redraw = true;
@@ -224,6 +236,7 @@ static int show_trace(struct top *t, const char *path, struct err *e)
 
 	if (!trace)
 		return -1;
+	t->growing &= !t->trace; /* another one is opened */
 	trace_close(t->trace);
 	t->trace = trace;
 	if (t->ui) {
@@ -234,6 +247,62 @@ static int show_trace(struct top *t, const char *path, struct err *e)
 		say(t, STYLE_WARN, e->text);
 	t->redraw = true;
 	return 0;
+}
+
+/* Marks and recordings are made where something is sampled. */
+static void say_elsewhere(struct top *t)
+{
+	if (t->remote && !t->trace)
+		say(t, STYLE_WARN,
+		    _("Marks and recordings are made where the samples are: nvmtop --mark there, tee here."));
+}
+
+/* What is recorded elsewhere, or is still being copied. */
+static int follow(struct top *t, struct err *e)
+{
+	bool complete;
+
+	t->remote = remote_open(t->o->replay, t->signals, &complete, e);
+	if (t->remote)
+		return 0;
+	if (!complete)
+		return -1;
+	t->growing = true;
+	return show_trace(t, t->o->replay, e);
+}
+
+static void take_remote(struct top *t)
+{
+	if (!remote_take(t->remote))
+		return;
+	if (!t->trace)
+		t->redraw = true;
+	/* A recorder at the other end of the pipe tells its summary to the same terminal. */
+	t->repaint_ns = clock_now_ns() + NS_PER_S / 2;
+}
+
+/* A trace that is being copied: anew when it has grown, a tenth of the time at most. */
+static void take_growth(struct top *t)
+{
+	struct trace_summary was;
+	struct trace *trace;
+	struct stat st;
+	int64_t now = clock_now_ns();
+	struct err e;
+
+	if (now < t->look_ns)
+		return;
+	t->look_ns = now + NS_PER_S;
+	trace_summary(t->trace, &was);
+	if (stat(trace_path(t->trace), &st) < 0 || st.st_size == was.bytes)
+		return;
+	trace = trace_open(trace_path(t->trace), &e);
+	if (!trace)
+		return;
+	trace_close(t->trace);
+	t->trace = trace;
+	t->redraw = true;
+	t->look_ns = now + NS_PER_S + 10 * (clock_now_ns() - now);
 }
 
 static void carry_out(struct top *t, const struct request *r)
@@ -250,12 +319,16 @@ static void carry_out(struct top *t, const struct request *r)
 	case REQUEST_MARK:
 		if (t->live.engine)
 			engine_mark(t->live.engine, r->t_ns, r->label);
+		else
+			say_elsewhere(t);
 		break;
 	case REQUEST_RECORD:
 		if (t->series)
 			record_stop(t);
 		else if (t->live.engine)
 			record_start(t);
+		else
+			say_elsewhere(t);
 		break;
 	case REQUEST_LIST:
 		files_scan(&t->files, ".");
@@ -342,6 +415,12 @@ static void draw(struct top *t)
 	t->redraw = false;
 }
 
+/* Of two times to wait, -1 being for ever. */
+static int sooner(int a, int b)
+{
+	return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
 /* How long to wait, in ms; -1: until something happens. */
 static int patience(const struct top *t)
 {
@@ -352,29 +431,48 @@ static int patience(const struct top *t)
 		int64_t gone = (clock_now_ns() - t->drawn_ns) / NS_PER_MS;
 		frame = gone >= frame ? 0 : frame - (int)gone;
 	}
-	if (frame < 0 || (input >= 0 && input < frame))
-		return input;
-	return frame;
+	if (t->remote)
+		input = sooner(input, remote_patience_ms(t->remote));
+	if (t->growing || t->repaint_ns)
+		input = sooner(input, t->growing ? (int)(NS_PER_S / NS_PER_MS) : 100);
+	return sooner(input, frame);
 }
 
 static void run(struct top *t)
 {
 	draw(t);
 	while (!t->quit) {
-		struct pollfd p[2] = {{.fd = term_fd(t->term), .events = POLLIN},
-				      {.fd = t->signals, .events = POLLIN}};
-		if (poll(p, 2, patience(t)) < 0 && errno != EINTR)
+		struct pollfd p[3] = {{.fd = term_fd(t->term), .events = POLLIN},
+				      {.fd = t->signals, .events = POLLIN},
+				      {.fd = t->remote ? remote_fd(t->remote) : -1, .events = POLLIN}};
+		if (poll(p, 3, patience(t)) < 0 && errno != EINTR)
 			break;
+		if (t->remote)
+			take_remote(t);
+		if (t->growing)
+			take_growth(t);
 		if (p[1].revents)
 			take_signals(t);
 		/* Also without input: an ESC may have waited long enough. */
 		take_events(t);
 		watch_recording(t);
+		if (t->repaint_ns && clock_now_ns() >= t->repaint_ns) {
+			t->repaint_ns = 0;
+			term_repaint(t->term);
+			t->redraw = true;
+		}
 		int frame = ui_frame_ms(t->ui, &t->scene);
 		bool due = frame >= 0 && clock_now_ns() - t->drawn_ns >= frame * NS_PER_MS;
 		if (!t->quit && (t->redraw || due))
 			draw(t);
 	}
+}
+
+static int source_open(struct top *t, struct err *e)
+{
+	if (!t->o->replay)
+		return begin_live(t, e);
+	return t->o->follow || !strcmp(t->o->replay, "-") ? follow(t, e) : show_trace(t, t->o->replay, e);
 }
 
 static int start(struct top *t, struct err *e)
@@ -387,7 +485,7 @@ static int start(struct top *t, struct err *e)
 	t->ui = ui_new(&uo, e);
 	if (!t->ui)
 		return -1;
-	if (t->o->replay ? show_trace(t, t->o->replay, e) < 0 : begin_live(t, e) < 0)
+	if (source_open(t, e) < 0)
 		return -1;
 	t->term = term_open(&t->o->term, e);
 	if (!t->term)
@@ -416,6 +514,9 @@ int cmd_top(const struct options *o)
 		else if (t.summary)
 			fputs(t.summary, stderr);
 	}
+	if (!status && t.remote && remote_verdict(t.remote)->code != ERR_NONE)
+		status = complain(remote_verdict(t.remote));
+	remote_close(t.remote);
 	inbox_close(t.marks);
 	trace_close(t.trace);
 	live_close(&t.live);

@@ -126,6 +126,8 @@ void header_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	right = put_left_of(c, right, 0, limit, STYLE_DIM, clock, 3);
 	if (s->recording)
 		right = draw_record(u, s, c, right, limit);
+	else if (s->remote)
+		right = put_left_of(c, right, 0, limit, STYLE_TEXT, s->remote, 3);
 	else if (!s->live)
 		right = put_left_of(c, right, 0, limit, STYLE_TEXT, name_of(s->trace_name), 3);
 	draw_title(u, c, margin, right);
@@ -147,6 +149,8 @@ const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *sty
 		return u->alarm;
 	}
 	*style = STYLE_WARN;
+	if (s->notice)
+		return s->notice;
 	if (s->live && s->stalled) {
 		/* TRANSLATORS: %s is fast, medium or slow. */
 		snprintf(u->alarm, sizeof(u->alarm), _("The %s tier hangs: a sensor does not answer."),

@@ -104,6 +104,9 @@ void viewport_settle(struct viewport *v, const struct extent *e, int64_t now_ns)
 	}
 	if (v->playing)
 		play(v, e, now_ns);
+	else if (!v->live && v->head_ns == v->end_ns)
+		v->head_ns = e->last_ns; /* a trace that is still being copied has grown */
+	v->end_ns = e->last_ns;
 	v->head_ns = clamp_ns(v->head_ns, e);
 	settle_right(v, e);
 }

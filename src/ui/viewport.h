@@ -23,6 +23,7 @@ struct viewport {
 	int speed;                         /* log2 */
 	int64_t head_ns;                   /* the moment whose values stand beside the names */
 	int64_t right_ns;                  /* within the newest column that is shown */
+	int64_t end_ns;                    /* of what there was, at the last settle */
 	int64_t play_now_ns, play_head_ns; /* where playing began */
 	int columns, per_cell;             /* of the charts, at the last settle */
 };
