@@ -9,8 +9,9 @@
  * Up to 8 receivers are reached at once; they are looked for again at most four
  * times a second.
  *
- * What travels is one datagram of text, at most 512 bytes, to each socket
- * PID.sock in $XDG_RUNTIME_DIR/nvmtop, /run/user/UID/nvmtop or /tmp/nvmtop-UID:
+ * What travels is one datagram of text, at most 512 bytes, to each socket PID.sock
+ * in $XDG_RUNTIME_DIR/nvmtop; where that is not set, or no folder of this user, in
+ * /run/user/UID/nvmtop, and without such a one in /tmp/nvmtop-UID:
  *
  *     nvmtop-mark 1 SECONDS[.FRACTION][ LABEL]
  *
@@ -47,54 +48,51 @@ struct nvmtop_mark_peers {
 	struct timespec when; /* they were looked for */
 };
 
-/* The i-th folder for sockets, 0 .. 2: its length, or 0 when there is none. */
-static inline size_t nvmtop_mark_folder(int i, char *out, size_t size)
+/* The folder for the sockets; it need not be there.  Its length, 0: none. */
+static inline size_t nvmtop_mark_folder(char *out, size_t size)
 {
 	const char *run = getenv("XDG_RUNTIME_DIR");
-	int n = 0;
+	unsigned long user = (unsigned long)geteuid();
+	struct stat st;
+	int n;
 
-	if (i == 0 && run && run[0] == '/')
+	if (run && run[0] == '/' && strlen(run) + sizeof "/nvmtop/1234567890.sock" <= size &&
+	    stat(run, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid()) {
 		n = snprintf(out, size, "%s/nvmtop", run);
-	else if (i == 1)
-		n = snprintf(out, size, "/run/user/%lu/nvmtop", (unsigned long)geteuid());
-	else if (i == 2)
-		n = snprintf(out, size, "/tmp/nvmtop-%lu", (unsigned long)geteuid());
+	} else {
+		n = snprintf(out, size, "/run/user/%lu", user);
+		if (n > 0 && (size_t)n < size && stat(out, &st) == 0 && st.st_uid == geteuid())
+			n = snprintf(out, size, "/run/user/%lu/nvmtop", user);
+		else
+			n = snprintf(out, size, "/tmp/nvmtop-%lu", user);
+	}
 	return n > 0 && (size_t)n < size ? (size_t)n : 0;
 }
 
-/* Fill in the sockets of all folders that belong to this user alone. */
+/* Fill in the sockets of that folder, if it is closed to all other users. */
 static inline void nvmtop_mark_look(struct nvmtop_mark_peers *p)
 {
 	char folder[sizeof(p->at[0].sun_path)];
-	struct stat seen[3];
-	int i, j;
+	struct dirent *d;
+	struct stat st;
+	DIR *dir;
 
 	p->n = 0;
-	memset(seen, 0, sizeof seen);
-	for (i = 0; i < 3; i++) {
-		struct dirent *d;
-		DIR *dir;
+	if (!nvmtop_mark_folder(folder, sizeof folder) || lstat(folder, &st) < 0 || !S_ISDIR(st.st_mode) ||
+	    st.st_uid != geteuid() || (st.st_mode & 077) || !(dir = opendir(folder)))
+		return;
+	while (p->n < NVMTOP_MARK_MOST && (d = readdir(dir))) {
+		struct sockaddr_un *to = &p->at[p->n];
+		size_t len = strlen(d->d_name);
 
-		if (!nvmtop_mark_folder(i, folder, sizeof folder) || lstat(folder, &seen[i]) < 0)
-			continue;
-		for (j = 0; j < i && (seen[j].st_ino != seen[i].st_ino || seen[j].st_dev != seen[i].st_dev);)
-			j++;
-		if (j < i || !S_ISDIR(seen[i].st_mode) || seen[i].st_uid != geteuid() ||
-		    (seen[i].st_mode & 077) || !(dir = opendir(folder)))
-			continue;
-		while (p->n < NVMTOP_MARK_MOST && (d = readdir(dir))) {
-			struct sockaddr_un *to = &p->at[p->n];
-			size_t len = strlen(d->d_name);
-
-			memset(to, 0, sizeof *to);
-			to->sun_family = AF_UNIX;
-			if (len > 5 && !strcmp(d->d_name + len - 5, ".sock") &&
-			    snprintf(to->sun_path, sizeof to->sun_path, "%s/%s", folder, d->d_name) <
-				    (int)sizeof to->sun_path)
-				p->n++;
-		}
-		closedir(dir);
+		memset(to, 0, sizeof *to);
+		to->sun_family = AF_UNIX;
+		if (len > 5 && !strcmp(d->d_name + len - 5, ".sock") &&
+		    snprintf(to->sun_path, sizeof to->sun_path, "%s/%s", folder, d->d_name) <
+			    (int)sizeof to->sun_path)
+			p->n++;
 	}
+	closedir(dir);
 }
 
 /* Write the datagram into out: its length. */

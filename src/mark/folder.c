@@ -15,8 +15,6 @@
 #include "nvmtop/mark.h"
 #include "nvmtop/num.h"
 
-#define FOLDERS 3
-
 static bool address(struct sockaddr_un *out, const char *folder, const char *name)
 {
 	memset(out, 0, sizeof(*out));
@@ -33,25 +31,11 @@ static bool is_ours(const char *path, mode_t closed)
 	       !(st.st_mode & closed);
 }
 
-/* May a folder of ours be made in what it stands in?  /tmp is everybody's. */
-static bool above_is_fit(int i, const char *folder)
-{
-	char above[sizeof(((struct sockaddr_un *)0)->sun_path)];
-	char *slash;
-
-	snprintf(above, sizeof(above), "%s", folder);
-	slash = strrchr(above, '/');
-	if (!slash)
-		return false;
-	*slash = '\0';
-	return i == FOLDERS - 1 || is_ours(above, S_IWGRP | S_IWOTH);
-}
-
-bool folder_of(int i, long pid, struct sockaddr_un *out)
+bool folder_of(long pid, struct sockaddr_un *out)
 {
 	char folder[sizeof(out->sun_path)], name[32];
 
-	if (i >= FOLDERS || !nvmtop_mark_folder(i, folder, sizeof(folder)) || !is_ours(folder, 077))
+	if (!nvmtop_mark_folder(folder, sizeof(folder)) || !is_ours(folder, 077))
 		return false;
 	snprintf(name, sizeof(name), "%ld.sock", pid);
 	return address(out, folder, name);
@@ -107,27 +91,31 @@ static void sweep(const char *folder)
 
 int folder_own(struct sockaddr_un *out, struct err *e)
 {
-	char folder[sizeof(out->sun_path)], shown[sizeof(out->sun_path)] = "", name[32];
+	char folder[sizeof(out->sun_path)] = "", shown[sizeof(out->sun_path)], name[32];
+	int num;
 
 	snprintf(name, sizeof(name), "%ld.sock", (long)getpid());
-	for (int i = 0; i < FOLDERS; i++) {
-		if (!nvmtop_mark_folder(i, folder, sizeof(folder)) || !above_is_fit(i, folder) ||
-		    !address(out, folder, name))
-			continue;
-		text_printable(shown, sizeof(shown), folder, strlen(folder));
-		if ((mkdir(folder, 0700) < 0 && errno != EEXIST) || !is_ours(folder, 077))
-			continue;
-		sweep(folder);
-		if (listens(out))
-			return err_set(e, ERR_FAILED,
-				       _("marks from other programs cannot be taken: another nvmtop has the "
-					 "socket %s/%s"),
-				       shown, name);
-		unlink(out->sun_path); /* of a process that had this number before */
-		return 0;
-	}
-	return err_set(
-		e, ERR_FAILED,
-		_("marks from other programs cannot be taken: %s is not a folder that only you can enter"),
-		shown);
+	if (!nvmtop_mark_folder(folder, sizeof(folder)) || !address(out, folder, name))
+		return err_set(e, ERR_FAILED,
+			       _("marks from other programs cannot be taken: no folder for them"));
+	text_printable(shown, sizeof(shown), folder, strlen(folder));
+	num = mkdir(folder, 0700) < 0 ? errno : 0;
+	if (num && num != EEXIST)
+		return err_sys(e, ERR_FAILED, num,
+			       _("marks from other programs cannot be taken: cannot make the folder %s"),
+			       shown);
+	if (!is_ours(folder, 077))
+		return err_set(
+			e, ERR_FAILED,
+			_("marks from other programs cannot be taken: %s is not a folder that only you "
+			  "can enter (chmod 700, or remove it)"),
+			shown);
+	sweep(folder);
+	if (listens(out))
+		return err_set(
+			e, ERR_FAILED,
+			_("marks from other programs cannot be taken: another nvmtop has the socket %s/%s"),
+			shown, name);
+	unlink(out->sun_path); /* of a process that had this number before */
+	return 0;
 }

@@ -7,12 +7,12 @@
 
 #include "nvmtop/err.h"
 
-/* The address for this process in the first folder that can be had; the folder
- * is made, and sockets of processes that are no more are removed from it. */
+/* The address for this process; the folder is made, and sockets of processes
+ * that are no more are removed from it. */
 int folder_own(struct sockaddr_un *out, struct err *e);
 
-/* The address of a process in the i-th folder (as in mark.h); false: no such. */
-bool folder_of(int i, long pid, struct sockaddr_un *out);
+/* The address of a process; false: there is no folder that is ours alone. */
+bool folder_of(long pid, struct sockaddr_un *out);
 
 /* The process in the name of a socket; 0: it is no such name. */
 long folder_pid(const char *path);

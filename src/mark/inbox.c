@@ -20,7 +20,7 @@
 #include "nvmtop/marks.h"
 
 /* So many at most in such a time: then the senders wait, and nothing grows. */
-#define BURST_MARKS 256
+#define BURST_MARKS 512
 #define BURST_NS    (10 * NS_PER_MS)
 #define STEP_NS     (5 * NS_PER_MS) /* the wall clock was set, and did not just drift */
 
@@ -31,6 +31,8 @@ struct inbox {
 	inbox_take *take;
 	void *to;
 	int64_t offset_ns; /* of the wall clock, when it was last looked at */
+	int64_t burst_ns;  /* when the burst began */
+	int burst;         /* marks in it */
 	_Atomic uint64_t taken, refused;
 };
 
@@ -126,19 +128,28 @@ static void take_one(struct inbox *b, const struct letter *l)
 	}
 }
 
+static void wait_for_the_next_burst(struct inbox *b)
+{
+	int64_t rest = b->burst_ns + BURST_NS - clock_now_ns();
+
+	if (rest > 0)
+		nanosleep(&(struct timespec) {.tv_nsec = (long)rest}, NULL);
+}
+
 static void take_all(struct inbox *b)
 {
-	int64_t since = clock_now_ns();
 	struct letter l;
 
-	for (int n = 1; receive(b, &l); n++) {
+	while (receive(b, &l)) {
+		if (l.now_ns - b->burst_ns >= BURST_NS) {
+			b->burst_ns = l.now_ns;
+			b->burst = 0;
+		}
 		take_one(b, &l);
-		if (n < BURST_MARKS)
+		if (++b->burst < BURST_MARKS)
 			continue;
-		int64_t rest = since + BURST_NS - clock_now_ns();
-		if (rest > 0)
-			nanosleep(&(struct timespec) {.tv_nsec = (long)rest}, NULL);
-		return;
+		wait_for_the_next_burst(b);
+		return; /* who sends without end must not be heard for ever */
 	}
 }
 

@@ -30,13 +30,7 @@ static void look(struct nvmtop_mark_peers *p)
 
 static void look_for(struct nvmtop_mark_peers *p, long pid)
 {
-	p->n = 0;
-	for (int i = 0; i < 3; i++)
-		if (folder_of(i, pid, &p->at[p->n]) && access(p->at[p->n].sun_path, F_OK) == 0)
-			p->n++;
-	/* Two folders of different names may be the same: one mark is enough. */
-	if (p->n > 1)
-		p->n = 1;
+	p->n = folder_of(pid, &p->at[0]) && access(p->at[0].sun_path, F_OK) == 0;
 }
 
 /* "1234, 1240". */

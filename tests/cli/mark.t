@@ -1,0 +1,172 @@
+#!/bin/sh
+# Marks from other programs: they reach every recorder of this user, at their own
+# time, and nothing else does.
+. "$NVMTOP_SRC/tests/cli/lib.sh"
+tool="$python $NVMTOP_SRC/tests/tools/marks.py"
+run_dir=$XDG_RUNTIME_DIR/nvmtop
+
+# begin FILE [OPTION]...: a recorder in the background, that takes marks: $pid
+begin() {
+    $EMU "$NVMTOP" --demo --record "$@" 2>"$1.err" &
+    pid=$!
+    for i in $(seq 400); do
+        test -S "$run_dir/$pid.sock" && return
+        sleep 0.05
+    done
+}
+# end PID
+end() {
+    kill -TERM "$1"
+    wait "$1"
+}
+# landed FILE EXPRESSION: of what marks.py found in it
+landed() {
+    $tool check "$1" >landed 2>&1 || { cat landed; return 1; }
+    "$python" -c 'import json,sys
+t=json.load(open("landed")); m=t["marks"]; labels=[x["label"] for x in m]
+sent=json.load(open("sent")) if "sent" in sys.argv[1] else None
+sys.exit(0 if eval(sys.argv[1]) else json.dumps(t)[:3000])' "$2"
+}
+
+run nvmtop --mark nobody
+ok 'without a recorder: status 1' is "$status" 1
+ok 'without a recorder: a sentence' says err 'no recorder and no live screen'
+ok 'without a recorder: one line' one_line err
+
+begin one.bin
+ok 'the socket is for this user alone' is "$(stat -c %a:%u "$run_dir/$pid.sock" "$run_dir" | tr '\n' ' ')" \
+    "600:$(id -u) 700:$(id -u) "
+run nvmtop --mark 'wärm up'
+ok 'a mark: status 0' is "$status" 0
+ok 'a mark: silence' test ! -s out -a ! -s err
+run nvmtop --mark
+run nvmtop --to $pid --mark -- --odd
+ok 'a label with a dash' is "$status" 0
+run nvmtop --mark --to 1 x
+ok 'another process: status 1' is "$status" 1
+ok 'another process: says which there is' says err "there is $pid"
+# from C, C++ and Python
+cat >t.c <<'END'
+#include <nvmtop/mark.h>
+int main(void)
+{
+	return nvmtop_mark("from C") == 1 ? 0 : 1;
+}
+END
+cp t.c t.cc
+for std in c99 gnu11; do
+    ok "mark.h as $std" $CC -std=$std -pedantic -Wall -Wextra -Werror -O2 -I"$NVMTOP_SRC/include" t.c -o t-$std
+done
+ok 'from C' $EMU ./t-c99
+cat >late.c <<'END'
+#include <stdio.h>
+#include <nvmtop/mark.h>
+int main(void)
+{
+	return 0;
+}
+END
+ok 'mark.h behind other headers' $CC -std=gnu99 -pedantic -Wall -Wextra -Werror -I"$NVMTOP_SRC/include" late.c -o late
+# c++ does not come with every C compiler
+cxx=$(echo "$CC" | sed 's/clang\(-[0-9]*\)*/clang++\1/; t; s/gcc\(-[0-9]*\)*/g++\1/; t; s/.*/c++/')
+if $cxx --version >/dev/null 2>&1 && echo 'int main() { return 0; }' | $cxx -x c++ - -o c++works 2>/dev/null; then
+    for std in c++98 c++17; do
+        ok "mark.h as $std" $cxx -std=$std -pedantic -Wall -Wextra -Werror -O2 -I"$NVMTOP_SRC/include" t.cc -o t-$std
+    done
+else
+    skip 'mark.h as C++' "no $cxx here"
+fi
+sed -n '/^    import glob, os, socket, time$/,/^$/s/^    //p' "$NVMTOP_SRC/README.md" >readme.py
+ok 'three lines of Python in the README' is "$(grep -c . readme.py)" 3
+ok 'and they run' "$python" readme.py
+end $pid
+ok 'all of them landed, on the right row' landed one.bin \
+    "labels == ['wärm up', '', '--odd', 'from C', 'my label']"
+ok 'the file is sound' judge one.bin "[s['id'] for s in t['sync']] == [1, 2, 3, 4, 5]"
+ok 'the socket has gone' test ! -e "$run_dir/$pid.sock"
+ok 'labels are on the screen' sh -c '"$0" --print 200x40 --replay one.bin | grep -q "from C"' "$NVMTOP"
+ok 'from C without a recorder: none took it' sh -c '! ./t-c99'
+ok 'from Python without a recorder: nothing happens' "$python" readme.py
+
+begin late.bin
+sleep 1.2 # there must be a time to be late for
+$tool send "$run_dir" 0 first 0.7 'older by 0.7 s' 0 third 0.2 fourth >sent
+sleep 0.3
+kill -STOP $pid
+$tool send "$run_dir" 0 'while it is stopped' >stopped
+sleep 1.5
+kill -CONT $pid
+end $pid
+ok 'late marks stand at their own time, to the nanosecond' landed late.bin \
+    "sorted(x['t_ns'] for x in m[:4]) == sorted(sent) and labels[0] == 'older by 0.7 s'"
+cp stopped sent
+ok 'also when the recorder was stopped' landed late.bin "m[4]['t_ns'] == sent[0]"
+
+begin a.bin
+first=$pid
+begin b.bin
+second=$pid
+sleep 0.5 # so that something is on the disk
+run nvmtop --mark both
+ok 'two recorders: status 0' is "$status" 0
+ok 'two recorders: both are named' sh -c "grep -q $first err && grep -q $second err && grep -q -e --to err"
+run nvmtop --mark --to $second 'only the second'
+ok 'one of two: nothing to say' test ! -s err
+sleep 1
+end $first
+kill -KILL $second
+wait $second 2>/dev/null
+ok 'SIGKILL leaves a socket' test -S "$run_dir/$second.sock"
+ok 'C finds nobody there' sh -c '! ./t-c99'
+run nvmtop --mark nobody
+ok 'one that was killed is none' is "$status" 1
+ok 'and its socket is removed' test ! -e "$run_dir/$second.sock"
+nvmtop --recover b.bin >/dev/null 2>&1
+ok 'the first has one' landed a.bin "labels == ['both']"
+ok 'the second has two' landed b.bin "labels == ['both', 'only the second']"
+
+begin hostile.bin
+wrong=$($tool hostile "$run_dir")
+fds=$(ls /proc/$pid/fd | wc -l)
+end $pid
+ok 'what is no mark is refused, and counted' says hostile.bin.err "$wrong messages"
+ok 'what is one is taken' landed hostile.bin "t['n'] == 101 and set(labels[:100]) == {'with descriptors'}"
+ok 'escape sequences are not' landed hostile.bin "all(ord(c) >= 32 and not 127 <= ord(c) < 160 for c in ''.join(labels))"
+ok 'descriptors are not kept' test "$fds" -lt 100
+
+# kB at most, so far
+peak() { awk '/^VmHWM/ { print $2 }' "/proc/$pid/status"; }
+begin flood.bin
+before=$(peak)
+$tool flood "$run_dir" 100000
+after=$(peak)
+end $pid
+echo "# 100000 marks: peak memory $before kB before, $after kB after"
+ok 'a flood is recorded' landed flood.bin "t['n'] == 100000"
+ok 'and rows with it' judge flood.bin "t['counts']['fast'] > 200 and t['counts']['sync'] == 100000"
+ok 'memory does not grow with it' test $((after - before)) -lt 6000
+
+begin endless.bin
+$tool flood "$run_dir" 100000000 2>/dev/null &
+flood=$!
+sleep 0.5
+end $pid
+ok 'a flood that goes on does not keep it from ending' judge endless.bin "t['counts']['sync'] > 1000"
+kill $flood 2>/dev/null
+wait $flood 2>/dev/null
+
+# a folder that is not ours alone is not used, and that is said
+for kind in link open; do
+    rm -rf "$run_dir" elsewhere
+    case $kind in
+    link) mkdir -m 700 elsewhere && ln -s "$PWD/elsewhere" "$run_dir" ;;
+    open) mkdir "$run_dir" && chmod 777 "$run_dir" ;;
+    esac
+    run nvmtop --demo --record --duration 0.2 $kind.bin
+    ok "a folder that is $kind: it records" is "$status" 0
+    ok "a folder that is $kind: says so" says err 'only you can enter'
+    ok "a folder that is $kind: nothing in it" test -z "$(ls "$run_dir/")"
+    run nvmtop --mark
+    ok "a folder that is $kind: no mark" is "$status" 1
+done
+done_testing

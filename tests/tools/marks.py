@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Marks, from the outside: sends them and looks at where they landed, with
+nothing but what mark.h and nvmtop-trace(5) say.
+
+  marks.py send FOLDER [AGO LABEL]...   one mark each, AGO seconds old; prints
+                                        the exact times
+  marks.py flood FOLDER N               N marks as fast as they are taken
+  marks.py hostile FOLDER               all that is no mark; prints how many
+  marks.py check FILE                   the marks as JSON; fails where a sync
+                                        point is not at the row of its mark
+"""
+
+import array
+import glob
+import json
+import os
+import socket
+import struct
+import sys
+import time
+
+
+def sockets(folder):
+    out = []
+    for path in glob.glob(folder + "/*.sock"):
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        if s.connect_ex(path) == 0:
+            out.append(s)
+    return out
+
+
+def text(ns, label):
+    return b"nvmtop-mark 1 %d.%09d %s" % (ns // 10**9, ns % 10**9, label.encode())
+
+
+def send(folder, *what):
+    times = []
+    for ago, label in zip(what[::2], what[1::2]):
+        ns = time.monotonic_ns() - int(float(ago) * 1e9)
+        for s in sockets(folder):
+            s.send(text(ns, label))
+        times.append(ns)
+    print(json.dumps(times))
+
+
+def flood(folder, n):
+    (s,) = sockets(folder)
+    for i in range(int(n)):
+        s.send(text(time.monotonic_ns(), "flood"))
+
+
+def hostile(folder):
+    now = time.monotonic_ns()
+    letters = [
+        b"", b"\0", b"\n", b"hello", b"nvmtop-mark", b"nvmtop-mark 1", b"nvmtop-mark 1 ", b"nvmtop-mark 2 0 of tomorrow",
+        b"nvmtop-mark 1 -5", b"nvmtop-mark 1 nan", b"nvmtop-mark 1 1e9", b"nvmtop-mark 1 " + b"9" * 300,
+        text(now + 10**10, "the future"), text(now - 10**10, "long ago"), text(1, "at boot"),
+        b"nvmtop-mark 1 0 " + b"x" * 600, b"nvmtop-mark 1 0 " + b"x" * 60000, os.urandom(400),
+    ]
+    (s,) = sockets(folder)
+    for letter in letters:
+        s.send(letter)
+    # descriptors that come along are closed, and the mark is a mark
+    null = os.open("/dev/null", os.O_RDONLY)
+    for _ in range(100):
+        s.sendmsg([b"nvmtop-mark 1 0 with descriptors"],
+                  [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [null] * 3))])
+    s.send(b"nvmtop-mark 1 0 \033]0;evil\007\033[2J\xff\xc3\xc2\x9b31m")
+    print(len(letters))
+
+
+def check(path):
+    data = open(path, "rb").read()
+    counts = struct.unpack_from("<4Q", data, 56)
+    sync = 728 + counts[0] * 98 + counts[1] * 104 + counts[2] * 72
+    at, start, marks, errors = sync + counts[3] * 16, None, [], []
+    while at < len(data):
+        kind, _, length, _ = struct.unpack_from("<4sIQI", data, at)
+        p, at = at + 20, at + 20 + length + 4
+        if kind == b"ANCH":
+            start = struct.unpack_from("<q", data, p)[0]
+        while kind == b"MARK" and p < at - 4:
+            ident, ns, row, n = struct.unpack_from("<QqQH", data, p)
+            marks.append({"id": ident, "t_ns": ns, "row": row, "label": data[p + 26:p + 26 + n].decode()})
+            p += 26 + n
+
+    def row_ns(i):
+        return start + round(struct.unpack_from("<d", data, 728 + i * 98)[0] * 1e9)
+
+    marks.sort(key=lambda m: m["id"])
+    for i, m in enumerate(marks):
+        ident, row = struct.unpack_from("<QQ", data, sync + 16 * i)
+        if (ident, row) != (m["id"], m["row"]):
+            errors.append("sync point %d is %d, row %d" % (i, ident, row))
+        if row and row_ns(row - 1) >= m["t_ns"]:
+            errors.append("mark %d is older than the row before it" % ident)
+        if row < counts[0] and row_ns(row) < m["t_ns"]:
+            errors.append("mark %d is younger than its row" % ident)
+        if i and m["t_ns"] < marks[i - 1]["t_ns"]:
+            errors.append("mark %d is older than the one before" % ident)
+    if len(marks) != counts[3]:
+        errors.append("%d marks, %d sync points" % (len(marks), counts[3]))
+    print(json.dumps({"n": len(marks), "marks": marks[:200], "errors": errors[:20]}))
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(globals()[sys.argv[1]](*sys.argv[2:]))
