@@ -26,6 +26,7 @@ include tests/lib/local.mk
 include tests/cli/local.mk
 include tests/pty/local.mk
 include tests/fuzz/local.mk
+include tests/bench/local.mk
 
 dist_check_SCRIPTS += %D%/tools/check-headers.t %D%/tools/check-layers.t %D%/tools/check-man.t %D%/tools/check-po.t
 # fake boards, traces and screens: kept as they are, so that git shows a changed value as one line

@@ -6,6 +6,7 @@
 #ifndef NVMTOP_ENGINE_H
 #define NVMTOP_ENGINE_H
 
+#include "nvmtop/lateness.h"
 #include "nvmtop/probe.h"
 #include "nvmtop/stream.h"
 
@@ -60,6 +61,9 @@ struct engine_stats {
 	bool realtime;		/* SCHED_FIFO was granted */
 };
 void engine_stats(const struct engine *g, struct engine_stats *out);
+
+/* How late the ticks of a tier were so far; all 0 where it is not sampled. */
+void engine_lateness(const struct engine *g, enum tier tier, struct lateness *out);
 
 /* Ends every attached sink and the threads.  Does not wait for a tick to come
  * due; a tier that hangs in the kernel is left behind after half a second. */

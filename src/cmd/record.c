@@ -338,7 +338,7 @@ static void pause_before(struct recorder *r, int64_t until_ns)
 	}
 }
 
-static void summary(struct recorder *r, const struct engine_stats *before)
+static void summary(struct recorder *r, const struct summary_moment *before)
 {
 	struct summary s = {.tally = &r->tally, .before = *before};
 	struct trace_series_stats ws;
@@ -349,7 +349,7 @@ static void summary(struct recorder *r, const struct engine_stats *before)
 		recording_names(r->series, names, sizeof names);
 	else
 		snprintf(names, sizeof names, "%s", _("standard output"));
-	engine_stats(r->engine, &s.after);
+	summary_moment(&s.after, r->engine);
 	s.file = names;
 	s.bytes = ws.bytes;
 	s.marks = ws.marks;
@@ -430,7 +430,7 @@ static int record(struct recorder *r)
 {
 	struct sink *sink = tally_init(&r->tally, r->series ? trace_series_sink(r->series)
 							    : trace_writer_sink(r->stream));
-	struct engine_stats before;
+	struct summary_moment before;
 	struct err e;
 	int status = 0;
 
@@ -440,8 +440,8 @@ static int record(struct recorder *r)
 		fprintf(stderr, _("nvmtop: stopped before the recording began; nothing was written\n"));
 		return 0;
 	}
-	engine_stats(r->engine, &before);
-	say_priority(r, &before);
+	summary_moment(&before, r->engine);
+	say_priority(r, &before.stats);
 	r->since_ns = clock_now_ns();
 	r->until_ns = r->o->duration_ns ? r->since_ns + r->o->duration_ns : INT64_MAX;
 	if (engine_attach(r->engine, sink, true, &e) < 0)

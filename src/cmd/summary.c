@@ -16,7 +16,7 @@ struct line {
 	char text[320];
 };
 
-enum { SAMPLES, INTERVALS, POWER, HOTTEST, THROTTLING, MARKS, OWN, LINES };
+enum { SAMPLES, LATENESS, POWER, HOTTEST, THROTTLING, MARKS, OWN, LINES };
 
 /* Append; what has no room is cut. */
 static void add(char *buf, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
@@ -45,7 +45,9 @@ static void joules(char *buf, size_t size, double j)
 
 static void span(char *buf, size_t size, int64_t ns)
 {
-	if (ns < NS_PER_S)
+	if (ns < NS_PER_MS)
+		snprintf(buf, size, "%.0f us", (double)ns / 1000);
+	else if (ns < NS_PER_S)
 		snprintf(buf, size, "%.1f ms", (double)ns / (double)NS_PER_MS);
 	else
 		snprintf(buf, size, "%.1f s", (double)ns / (double)NS_PER_S);
@@ -53,7 +55,7 @@ static void span(char *buf, size_t size, int64_t ns)
 
 static uint64_t late_in(const struct summary *s, enum tier t)
 {
-	return s->after.late[t] - s->before.late[t];
+	return s->after.stats.late[t] - s->before.stats.late[t];
 }
 
 static void tell_samples(const struct summary *s, char *buf, size_t size)
@@ -63,24 +65,32 @@ static void tell_samples(const struct summary *s, char *buf, size_t size)
 
 	for (int t = 0; t < TIERS; t++) {
 		late += late_in(s, (enum tier)t);
-		lost += s->after.lost[t] - s->before.lost[t];
+		lost += s->after.stats.lost[t] - s->before.stats.lost[t];
 	}
 	snprintf(buf, size, _("%llu fast, %llu medium, %llu slow; %llu late, %llu lost"),
 		 (unsigned long long)rows[TIER_FAST], (unsigned long long)rows[TIER_MEDIUM],
 		 (unsigned long long)rows[TIER_SLOW], (unsigned long long)late, (unsigned long long)lost);
 }
 
-static void tell_intervals(const struct summary *s, char *buf, size_t size)
+/* Of the fast tier: the others have more time than they need. */
+static void tell_lateness(const struct summary *s, char *buf, size_t size)
 {
-	char worst[TIERS][32];
+	static const double shares[] = {0.5, 0.99, 1};
+	char text[3][32];
 
-	for (int t = 0; t < TIERS; t++) {
-		snprintf(worst[t], sizeof worst[t], "--");
-		if (s->tally->longest_ns[t])
-			span(worst[t], sizeof worst[t], s->tally->longest_ns[t]);
+	buf[0] = '\0';
+	for (int i = 0; i < 3; i++) {
+		int64_t ns = lateness_ns(&s->after.fast, &s->before.fast, shares[i]);
+
+		if (ns < 0)
+			return;
+		span(text[i], sizeof text[i], ns);
 	}
-	snprintf(buf, size, _("at most %s fast, %s medium, %s slow"), worst[TIER_FAST], worst[TIER_MEDIUM],
-		 worst[TIER_SLOW]);
+	/* TRANSLATORS: half of the ticks began within the first time, nearly all within the second. */
+	snprintf(buf, size, _("50 %% within %s, 99 %% within %s, all within %s; longest interval "), text[0],
+		 text[1], text[2]);
+	span(text[0], sizeof text[0], s->tally->longest_ns[TIER_FAST]);
+	add(buf, size, "%s", text[0]);
 }
 
 static bool power_is_known(const struct tally *t)
@@ -170,8 +180,8 @@ static void fill(const struct summary *s, struct line lines[LINES])
 	memset(lines, 0, LINES * sizeof *lines);
 	lines[SAMPLES].title = _("samples:");
 	tell_samples(s, lines[SAMPLES].text, sizeof lines->text);
-	lines[INTERVALS].title = _("intervals:");
-	tell_intervals(s, lines[INTERVALS].text, sizeof lines->text);
+	lines[LATENESS].title = _("lateness:");
+	tell_lateness(s, lines[LATENESS].text, sizeof lines->text);
 	lines[POWER].title = _("power:");
 	if (power_is_known(s->tally))
 		tell_power(s, lines[POWER].text, sizeof lines->text);
@@ -184,6 +194,12 @@ static void fill(const struct summary *s, struct line lines[LINES])
 	snprintf(lines[MARKS].text, sizeof lines->text, "%llu", (unsigned long long)s->marks);
 	lines[OWN].title = _("nvmtop:");
 	tell_own(s, lines[OWN].text, sizeof lines->text);
+}
+
+void summary_moment(struct summary_moment *m, const struct engine *g)
+{
+	engine_stats(g, &m->stats);
+	engine_lateness(g, TIER_FAST, &m->fast);
 }
 
 void summary_print(const struct summary *s, FILE *out)

@@ -7,16 +7,23 @@
 #include "cmd/tally.h"
 #include "nvmtop/engine.h"
 
+/* What the engine had counted at the begin, and at the end, of a recording. */
+struct summary_moment {
+	struct engine_stats stats;
+	struct lateness fast;
+};
+void summary_moment(struct summary_moment *m, const struct engine *g);
+
 struct summary {
 	const struct tally *tally;
 	const char *file; /* its name, or names */
 	uint64_t bytes;
 	uint64_t marks;
-	uint64_t lost;                     /* rows that the recorder could not keep */
-	struct engine_stats before, after; /* at its begin and its end */
-	uint64_t holes;                    /* how often nothing could be written for a while */
-	int64_t hole_ns;                   /* how long, together */
-	char priority[160];                /* how the samplers were scheduled */
+	uint64_t lost; /* rows that the recorder could not keep */
+	struct summary_moment before, after;
+	uint64_t holes;     /* how often nothing could be written for a while */
+	int64_t hole_ns;    /* how long, together */
+	char priority[160]; /* how the samplers were scheduled */
 };
 
 /* "nvmtop: recorded ..." and a line for each thing that was, or was not, measured. */

@@ -34,7 +34,7 @@ struct top {
 	struct trace_series *series; /* while recording */
 	struct tally tally;          /* in front of it */
 	int64_t record_since_ns;
-	struct engine_stats before; /* when it began */
+	struct summary_moment before; /* when it began */
 	struct trace_series_stats written;
 	struct trouble trouble;
 	char failed[TEXT_MAX]; /* why the last recording failed, or "" */
@@ -114,7 +114,7 @@ static void record_start(struct top *t)
 	trace_name_now(name, sizeof name);
 	memset(&t->written, 0, sizeof t->written);
 	t->trouble = (struct trouble) {.holes = 0};
-	engine_stats(t->live.engine, &t->before);
+	summary_moment(&t->before, t->live.engine);
 	t->series = trace_series_new(name, false, &t->o->limits, &e);
 	if (t->series && engine_attach(t->live.engine, tally_init(&t->tally, trace_series_sink(t->series)),
 				       true, &e) == 0) {
@@ -137,7 +137,7 @@ static void record_tell(struct top *t)
 
 	trace_series_stats(t->series, &t->written);
 	recording_names(t->series, names, sizeof names);
-	engine_stats(t->live.engine, &s.after);
+	summary_moment(&s.after, t->live.engine);
 	s.file = names;
 	s.holes = t->written.holes;
 	s.hole_ns = t->written.hole_ns;

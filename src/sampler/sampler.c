@@ -51,6 +51,7 @@ struct sampler {
 	atomic_uint_least64_t rows, late;
 	atomic_int_least64_t worst_late, newest;
 	atomic_bool realtime;
+	atomic_uint_least32_t lateness[LATENESS_STEPS];
 };
 
 /* Fill in what the rig has for this tier; false: out of memory. */
@@ -227,6 +228,16 @@ static void settle(struct sampler *s)
 		atomic_store_explicit(&s->realtime, true, memory_order_relaxed);
 }
 
+/* Only the sampler's thread writes these: no instruction needs to be locked. */
+static void count_lateness(struct sampler *s, int64_t late_ns)
+{
+	atomic_uint_least32_t *n = &s->lateness[lateness_step(late_ns)];
+
+	if (late_ns > atomic_load_explicit(&s->worst_late, memory_order_relaxed))
+		atomic_store_explicit(&s->worst_late, late_ns, memory_order_relaxed);
+	atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
 static void *sampler_run(void *arg)
 {
 	struct sampler *s = arg;
@@ -238,8 +249,7 @@ static void *sampler_run(void *arg)
 
 		if (atomic_load_explicit(&s->stop, memory_order_acquire))
 			break;
-		if (now - due > atomic_load_explicit(&s->worst_late, memory_order_relaxed))
-			atomic_store_explicit(&s->worst_late, now - due, memory_order_relaxed);
+		count_lateness(s, now - due);
 		late += grid_begin(&s->grid, now);
 		sampler_tick(s, grid_due(&s->grid), now, late);
 		late = grid_end(&s->grid, clock_now_ns());
@@ -310,4 +320,10 @@ void sampler_counts(const struct sampler *s, struct sampler_counts *out)
 	out->worst_late_ns = atomic_load_explicit(&s->worst_late, memory_order_relaxed);
 	out->newest_ns = atomic_load_explicit(&s->newest, memory_order_relaxed);
 	out->realtime = atomic_load_explicit(&s->realtime, memory_order_relaxed);
+}
+
+void sampler_lateness(const struct sampler *s, struct lateness *out)
+{
+	for (size_t i = 0; i < LATENESS_STEPS; i++)
+		out->n[i] = atomic_load_explicit(&s->lateness[i], memory_order_relaxed);
 }

@@ -3,6 +3,7 @@
 #define SAMPLER_SAMPLER_H
 
 #include "nvmtop/err.h"
+#include "nvmtop/lateness.h"
 #include "nvmtop/probe.h"
 #include "sampler/ring.h"
 
@@ -39,6 +40,7 @@ struct sampler_counts {
 	bool realtime;     /* runs with SCHED_FIFO */
 };
 void sampler_counts(const struct sampler *s, struct sampler_counts *out); /* from any thread */
+void sampler_lateness(const struct sampler *s, struct lateness *out);     /* the same */
 
 /* One tick that was due at due_ns and is begun at now_ns, after `late` skipped
  * ones: read what is due and put one row into the ring.  What the thread does

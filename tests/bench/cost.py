@@ -1,58 +1,202 @@
 #!/usr/bin/env python3
-"""What nvmtop costs: CPU, memory, bytes to the disk and to the terminal.
+"""What nvmtop costs, beside a plain reader of the same files.
 
-usage: cost.py [--seconds N] [PROGRAM]
+usage: cost.py [--seconds N] [--pairs N] [--only PART] [PROGRAM]
 
-Every figure is of one run on this machine, as the kernel counts it (user and
-system time of the process and its threads).  Compare figures of one run with
-each other, not with those of another machine.
+PART is paired, busy or screen; all of them without it.
+
+paired: the recorder and the yardstick (tests/bench/reader: it reads every file at
+every tick) take turns on one tree: the fake AGX Orin of tests/roots in memory,
+with this machine's own /proc/stat and /proc/meminfo where they can be mounted.
+The yardstick is run twice: with the signals of version 1 alone (GPU, cores, RAM,
+EMC at 1000 Hz, rails at 100 Hz, zones at 10 Hz), and with every file that nvmtop
+reads there.  The ratio is that of CPU times, of each pair and then the median.
+busy: the same while every core is kept busy.  screen: the live screen.
+
+CPU time is what the scheduler counted (CLOCK_PROCESS_CPUTIME_ID of the other
+process): the user and system times of rusage are sampled with the timer tick and
+alias with what wakes at the same rate.  Compare figures of one run with each
+other, not with those of another machine.
 """
 import argparse
 import fcntl
+import json
 import os
 import pty
+import re
 import resource
 import select
+import shutil
 import signal
+import statistics
 import struct
+import subprocess
 import sys
 import tempfile
 import termios
 import time
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+TREE = os.path.join(HERE, "..", "roots", "agx_orin-36")
+HZ = ["1000", "100", "10"]
+WARM = 1.0
+TIERS = {"fast": 0, "medium": 1, "slow": 2}
+# What the peer's format has room for, and so what a plain reader of it reads.
+VERSION_1 = re.compile(r"gpu\.util|cpu\.util|ram\.used|emc\.util|.*\.voltage|.*\.current|temp\.(?!hottest).*")
 
-def cpu_and_rss(pid):
-    """CPU seconds so far, over all threads, and peak resident kB of a running process."""
-    cpu = 0.0
-    for tid in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{tid}/schedstat") as f:
-            cpu += int(f.read().split()[0]) / 1e9
+
+def cpu_s(pid):
+    """CPU time of a running process and all its threads, also those that have ended."""
+    return time.clock_gettime((~pid << 3) | 2)
+
+
+def peak_kb(pid):
     with open(f"/proc/{pid}/status") as f:
-        peak = next(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
-    return cpu, peak
+        return next(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
 
 
-def record(program, seconds, extra):
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "cost.bin")
-        err = os.path.join(folder, "err")
-        pid = os.fork()
-        if pid == 0:
-            fd = os.open(err, os.O_WRONLY | os.O_CREAT, 0o600)
-            os.dup2(fd, 2)
-            os.execv(program, [program, *extra, "--record", path])
-        time.sleep(1.5)
-        cpu0, _ = cpu_and_rss(pid)
-        start = time.monotonic()
-        time.sleep(seconds)
-        cpu1, peak = cpu_and_rss(pid)
-        wall = time.monotonic() - start
-        os.kill(pid, signal.SIGTERM)
-        os.waitpid(pid, 0)
-        size = os.path.getsize(path)
-        with open(err) as f:
-            summary = [line.strip() for line in f if "late" in line]
-    return {"cpu": (cpu1 - cpu0) / wall, "peak": peak, "size": size / (wall + 1.5), "summary": summary}
+def stolen_s():
+    """Time in which this machine wanted to run and its host did not let it, over all cores."""
+    with open("/proc/stat") as f:
+        fields = f.readline().split()
+    return int(fields[8]) / os.sysconf("SC_CLK_TCK") if len(fields) > 8 else 0.0
+
+
+class Tree:
+    """A copy of the fake board in memory, with live files of this machine in it."""
+
+    def __init__(self, folder):
+        self.root = os.path.join(folder, "root")
+        shutil.copytree(TREE, self.root, symlinks=True)
+        self.mounted = []
+        for path in ("/proc/stat", "/proc/meminfo"):
+            target = self.root + path
+            done = subprocess.run(["mount", "--bind", path, target], stderr=subprocess.DEVNULL, check=False)
+            if done.returncode == 0:
+                self.mounted.append(target)
+
+    def close(self):
+        for target in self.mounted:
+            subprocess.run(["umount", target], check=False)
+
+
+def files_of(program, root, only):
+    """[(tier, path)] of what --boards lists; a ! before what is read by opening it each time."""
+    text = subprocess.run([program, "--boards", "--sysroot", root], capture_output=True, text=True,
+                          env={**os.environ, "LC_ALL": "C"}, check=True).stdout
+    found = []
+    for line in text.split("\nMissing")[0].splitlines():
+        m = re.match(r"  (\S+) +(fast|medium|slow) +(.*)", line)
+        if not m or (only and not only.fullmatch(m[1])):
+            continue
+        for path in re.findall(r"(?<![\w/])/(?:sys|proc)/[^ ;)]+", m[3].split("  (")[0]):
+            # The EMC's divisor is a clock that version 1 does not have.
+            if only and "/clk/" in path:
+                continue
+            entry = (TIERS[m[2]], ("!" if "/kernel/debug/" in path else "") + root + path)
+            if entry not in found:
+                found.append(entry)
+    return found
+
+
+def measure(pid, seconds):
+    """CPU per second of wall clock, and peak memory, after a warm-up."""
+    time.sleep(WARM)
+    cpu, start = cpu_s(pid), time.monotonic()
+    time.sleep(seconds)
+    cpu, wall = cpu_s(pid) - cpu, time.monotonic() - start
+    return {"cpu": cpu / wall, "peak": peak_kb(pid)}
+
+
+SUMMARY = {
+    "late": r"samples:.* (\d+) late",
+    "rows": r"samples: +(\d+) fast",
+    "p50": r"50 % within ([\d.]+ \w+)",
+    "p99": r"99 % within ([\d.]+ \w+)",
+    "max": r"all within ([\d.]+ \w+)",
+}
+
+
+def microseconds(text):
+    number, unit = text.split()
+    return float(number) * {"us": 1, "ms": 1e3, "s": 1e6}[unit]
+
+
+def record(program, extra, seconds, folder):
+    path = os.path.join(folder, "cost.bin")
+    with subprocess.Popen([program, *extra, "--record", "--force", path], stderr=subprocess.PIPE, text=True,
+                          env={**os.environ, "LC_ALL": "C"}) as p:
+        r = measure(p.pid, seconds)
+        p.send_signal(signal.SIGTERM)
+        text = p.communicate()[1]
+    if p.returncode:
+        sys.exit(text)
+    for key, pattern in SUMMARY.items():
+        m = re.search(pattern, text)
+        r[key] = m and (int(m[1]) if m[1].isdigit() else microseconds(m[1]))
+    r["rate"] = r["rows"] / (seconds + WARM)
+    r["written"] = os.path.getsize(path) / (seconds + WARM)
+    r["fifo"] = "(SCHED_FIFO)" in text
+    return r
+
+
+def read_plainly(reader, files, seconds, folder, fifo=False):
+    path = os.path.join(folder, "plain")
+    command = [reader, "--seconds", str(int(seconds + WARM + 1)), "--out", path]
+    with subprocess.Popen(command + (["--fifo"] if fifo else []) + HZ, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as p:
+        p.stdin.write("".join(f"{tier} {name}\n" for tier, name in files))
+        p.stdin.close()
+        r = measure(p.pid, seconds)
+        told = json.loads(p.stdout.read())
+    r.update(late=told["late"], p50=told["p50_us"], p99=told["p99_us"], max=told["max_us"],
+             rate=told["rows"][0] / told["seconds"], written=os.path.getsize(path) / told["seconds"])
+    return r
+
+
+def row(name, runs, ratio=""):
+    def mid(key):
+        return statistics.median(r[key] for r in runs)
+    print(f"{name:30} {100 * mid('cpu'):6.2f} % {1e6 * mid('cpu') / mid('rate'):6.1f} us "
+          f"{ratio:>6} {mid('peak') / 1000:6.1f} MB {mid('written') / 1000:7.1f} kB/s "
+          f"{mid('p50'):5.0f} {mid('p99'):6.0f} {max(r['max'] for r in runs):7.0f} us "
+          f"{sum(r['late'] for r in runs):5}")
+
+
+def ratio_of(recorded, plain):
+    return f"{statistics.median(a['cpu'] / b['cpu'] for a, b in zip(recorded, plain)):.2f}"
+
+
+def paired(program, reader, seconds, pairs, busy):
+    spinners = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count() * busy)]
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        tree = Tree(folder)
+        try:
+            few = files_of(program, tree.root, VERSION_1)
+            every = files_of(program, tree.root, None)
+            runs = {name: [] for name in ("nvmtop", "few", "every", "control")}
+            stolen, start = stolen_s(), time.monotonic()
+            for _ in range(pairs):
+                runs["nvmtop"].append(record(program, ["--sysroot", tree.root], seconds, folder))
+                runs["few"].append(read_plainly(reader, few, seconds, folder))
+                runs["every"].append(read_plainly(reader, every, seconds, folder))
+                runs["control"].append(read_plainly(reader, [], seconds, folder, fifo=True))
+            stolen = (stolen_s() - stolen) / (time.monotonic() - start)
+        finally:
+            tree.close()
+            for p in spinners:
+                p.kill()
+                p.wait()
+    live = "with this machine's /proc" if tree.mounted else "with a /proc that stands still"
+    print(f"\n{'all cores busy' if busy else 'quiet'}: {pairs} x {seconds:g} s in turn, {live}; "
+          f"the host took {100 * stolen:.1f} % of a core")
+    print(f"{'':30} {'CPU':>8} {'a sample':>9} {'ratio':>6} {'memory':>9} {'written':>12} "
+          f"{'late p50':>8} {'p99':>3} {'max':>10} {'ticks':>5}")
+    fifo = "" if all(r["fifo"] for r in runs["nvmtop"]) else " (no SCHED_FIFO)"
+    row("nvmtop --record" + fifo, runs["nvmtop"])
+    row(f"reader, version 1 ({len(few)} files)", runs["few"], ratio_of(runs["nvmtop"], runs["few"]))
+    row(f"reader, all ({len(every)} files)", runs["every"], ratio_of(runs["nvmtop"], runs["every"]))
+    row("control: SCHED_FIFO, no files", runs["control"])
 
 
 def screen(program, seconds, extra, size=(120, 40)):
@@ -74,35 +218,40 @@ def screen(program, seconds, extra, size=(120, 40)):
         return total
 
     drain(time.monotonic() + 3)
-    cpu0, _ = cpu_and_rss(pid)
-    start = time.monotonic()
+    cpu, start = cpu_s(pid), time.monotonic()
     sent = drain(start + seconds)
-    cpu1, peak = cpu_and_rss(pid)
     wall = time.monotonic() - start
+    r = {"cpu": (cpu_s(pid) - cpu) / wall, "peak": peak_kb(pid), "sent": sent / wall}
     os.write(fd, b"q")
     drain(time.monotonic() + 0.5)
     os.waitpid(pid, 0)
-    return {"cpu": (cpu1 - cpu0) / wall, "peak": peak, "bytes": sent / wall}
+    return r
+
+
+def screens(program, seconds):
+    hz1 = ["--fast-hz", "1", "--medium-hz", "1", "--slow-hz", "1"]
+    print(f"\n{'screen 120x40':30} {'CPU':>8} {'memory':>10} {'to terminal':>14}")
+    for name, extra in (("this machine", []), ("demo board", ["--demo"]), ("sampling at 1 Hz", hz1)):
+        r = screen(program, seconds, extra)
+        print(f"{name:30} {100 * r['cpu']:6.2f} % {r['peak'] / 1000:7.1f} MB {r['sent'] / 1000:9.1f} kB/s")
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    p.add_argument("--seconds", type=float, default=10)
+    p.add_argument("--seconds", type=float, default=5)
+    p.add_argument("--pairs", type=int, default=5)
+    p.add_argument("--only", choices=("paired", "busy", "screen"))
     p.add_argument("program", nargs="?", default="src/nvmtop")
     a = p.parse_args()
     program = os.path.abspath(a.program)
+    reader = os.path.join(os.path.dirname(program), "..", "tests", "bench", "reader")
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    print(f"{'what':34} {'CPU of a core':>14} {'peak memory':>12} {'written':>12}")
-    rows = [("--record, this machine", record, []), ("--record, demo board", record, ["--demo"]),
-            ("--record, sampling at 1 Hz", record, ["--fast-hz", "1", "--medium-hz", "1", "--slow-hz", "1"]),
-            ("screen 120x40, this machine", screen, []), ("screen 120x40, demo board", screen, ["--demo"]),
-            ("screen 120x40, sampling at 1 Hz", screen, ["--fast-hz", "1", "--medium-hz", "1", "--slow-hz", "1"])]
-    for name, run, extra in rows:
-        r = run(program, a.seconds, extra)
-        written = r.get("size", r.get("bytes"))
-        print(f"{name:34} {100 * r['cpu']:12.2f} % {r['peak'] / 1024:9.1f} MB {written / 1000:7.1f} kB/s")
-        for line in r.get("summary", []):
-            print("    " + line)
+    if a.only in (None, "paired"):
+        paired(program, reader, a.seconds, a.pairs, 0)
+    if a.only in (None, "busy"):
+        paired(program, reader, a.seconds, a.pairs, 1)
+    if a.only in (None, "screen"):
+        screens(program, a.seconds)
     return 0
 
 

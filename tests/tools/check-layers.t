@@ -14,11 +14,11 @@ while IFS=: read -r room may; do
         done
     done
 done <<END
-base: err intl root num clock channel stream timeline condition map
+base: err intl root num clock channel stream timeline condition lateness map
 board: err intl root num clock channel board probe
 probe: err intl root num clock channel probe
-sampler: err intl clock channel probe
-engine: err intl clock channel probe stream engine
+sampler: err intl clock channel probe lateness
+engine: err intl clock channel probe stream engine lateness
 history: err intl clock channel stream timeline history
 lib: err intl root clock channel probe board stream timeline engine trace nvmtop
 trace: err intl num clock channel stream timeline trace map condition keep
