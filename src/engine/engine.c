@@ -23,7 +23,7 @@
 #include "nvmtop/intl.h"
 #include "sampler/sampler.h"
 
-#define COLLECT_EVERY_NS (10 * NS_PER_MS)
+#define COLLECT_EVERY_NS (25 * NS_PER_MS)
 #define HOLD_BACK_NS     (40 * NS_PER_MS) /* a mark may come so late and still find its place */
 #define JOIN_NS          (NS_PER_S / 2)
 #define GRID_AFTER_NS    NS_PER_MS /* the first tick: when the threads are there */
@@ -443,6 +443,13 @@ void engine_stats(const struct engine *g, struct engine_stats *out)
 		out->stalled[t] = g->phase == PHASE_RUNNING &&
 				  now - since > NS_PER_S + 10 * sampler_period_ns(g->samplers[t]);
 	}
+}
+
+void engine_lateness(const struct engine *g, enum tier tier, struct lateness *out)
+{
+	memset(out, 0, sizeof(*out));
+	if (g->samplers[tier])
+		sampler_lateness(g->samplers[tier], out);
 }
 
 void engine_stop(struct engine *g)

@@ -221,6 +221,19 @@ int place_find(struct place *p, const struct root *r, const char *attribute)
 	return -1;
 }
 
+/* From now on it is opened for every read: from its folder, which is held, since
+ * to walk a path costs more than to read what is at its end. */
+static void open_each(struct attr *a, const struct root *r)
+{
+	const char *slash = strrchr(a->path, '/');
+	char folder[sizeof a->path];
+
+	attr_close(a);
+	a->each = true;
+	text_join(folder, (size_t)(slash - a->path) + 1, a->path, "", "");
+	a->fd = root_open_file(r, folder, O_PATH | O_DIRECTORY);
+}
+
 int attr_open(struct attr *a, const struct root *r, const char *path)
 {
 	a->each = false;
@@ -228,10 +241,8 @@ int attr_open(struct attr *a, const struct root *r, const char *path)
 	a->fd = root_open_file(r, path, FILE_FLAGS);
 	if (a->fd < 0)
 		return -1;
-	if (!strncmp(path, "/sys/kernel/debug/", 18)) {
-		attr_close(a);
-		a->each = true;
-	}
+	if (!strncmp(path, "/sys/kernel/debug/", 18))
+		open_each(a, r);
 	return 0;
 }
 
@@ -251,8 +262,11 @@ bool attr_is_open(const struct attr *a)
 /* Some files of debugfs make their value when they are opened and refuse pread. */
 static ssize_t read_anew(struct attr *a, const struct root *r, char *buf, size_t size)
 {
-	int fd = root_open_file(r, a->path, FILE_FLAGS);
+	int fd = a->fd < 0 ? -1
+			   : openat(a->fd, strrchr(a->path, '/') + 1, FILE_FLAGS | O_NOFOLLOW | O_CLOEXEC);
 
+	if (fd < 0) /* also a link: below a root it must not lead out */
+		fd = root_open_file(r, a->path, FILE_FLAGS);
 	if (fd < 0)
 		return -1;
 	ssize_t n = read(fd, buf, size);
@@ -268,8 +282,7 @@ ssize_t attr_read(struct attr *a, const struct root *r, char *buf, size_t size)
 		return read_anew(a, r, buf, size);
 	ssize_t n = pread(a->fd, buf, size, 0);
 	if (n < 0 && errno == ESPIPE) {
-		attr_close(a);
-		a->each = true;
+		open_each(a, r);
 		return read_anew(a, r, buf, size);
 	}
 	return n;

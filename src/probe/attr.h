@@ -55,7 +55,7 @@ size_t text_join(char *dst, size_t size, const char *a, const char *b, const cha
 size_t text_number(char *dst, size_t size, const char *prefix, unsigned n);
 
 struct attr {
-	int fd;    /* -1: closed */
+	int fd;    /* -1: closed; with `each` the folder it is in, or -1 where that cannot be held */
 	bool each; /* not seekable: opened for every read */
 	char path[192];
 };
