@@ -49,6 +49,7 @@ enum request_kind {
 	REQUEST_QUIT,
 	REQUEST_MARK,		/* at t_ns, with a label */
 	REQUEST_RECORD,		/* start or stop */
+	REQUEST_KEEP,		/* write what is held until t_ns */
 	REQUEST_LIST,		/* fill scene.files */
 	REQUEST_OPEN,		/* path */
 	REQUEST_LIVE,		/* close the trace */

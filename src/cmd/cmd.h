@@ -27,6 +27,9 @@ struct options {
 	int64_t delay_ns;
 	bool stop_on_eof;
 	struct trace_limits limits;
+	int64_t keep_ns; /* 0: no ring mode */
+	int64_t after_ns;
+	const char *trigger; /* a condition that can be parsed, or NULL */
 	char **command; /* what stands behind "--", or NULL */
 
 	const char *label; /* of --mark; NULL: none */

@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "nvmtop/clock.h"
+#include "nvmtop/condition.h"
 #include "nvmtop/intl.h"
 #include "nvmtop/num.h"
 #include "nvmtop/trace.h"
@@ -35,6 +36,9 @@ enum {
 	OPT_SYNC,
 	OPT_SPLIT,
 	OPT_MAX_SIZE,
+	OPT_KEEP,
+	OPT_AFTER,
+	OPT_TRIGGER,
 	OPT_AT,
 	OPT_VIEW,
 	OPT_FAST,
@@ -77,6 +81,9 @@ static const struct entry {
 	{"sync", OPT_SYNC, "SEC", N_("have the disk keep everything that is older (5)")},
 	{"split", OPT_SPLIT, "SEC|BYTES", N_("go on in a new file that often, or before one gets larger (500M)")},
 	{"max-size", OPT_MAX_SIZE, "BYTES", N_("end before the recording gets larger")},
+	{"keep", OPT_KEEP, "SEC", N_("hold the last SEC seconds, and write them out on w, SIGUSR2 or --trigger")},
+	{"trigger", OPT_TRIGGER, "CONDITION", N_("with --keep: when this begins to hold: 'gpu > 95 for 2s'")},
+	{"after", OPT_AFTER, "SEC", N_("with --keep: and SEC seconds after that (0)")},
 	{"to", OPT_TO, "PID", N_("with --mark: only into that of process PID")},
 	{NULL, OPT_HEADING, NULL, N_("Showing")},
 	{"json", OPT_JSON, NULL, N_("with --once: as one JSON object")},
@@ -253,6 +260,18 @@ static int parse_pid(long *out, int code, const char *value, struct err *e)
 	return 0;
 }
 
+static int parse_trigger(struct options *o, const char *value, struct err *e)
+{
+	char why[sizeof e->text];
+	struct condition c;
+
+	o->trigger = value;
+	if (condition_parse(&c, value, e) == 0)
+		return 0;
+	memcpy(why, e->text, sizeof why);
+	return err_set(e, ERR_USAGE, "--trigger: %s", why);
+}
+
 /* Options that say what to do; two different ones exclude each other. */
 static int choose(struct options *o, enum mode mode, struct err *e)
 {
@@ -333,6 +352,14 @@ static int take(struct options *o, int code, const char *value, struct err *e)
 		return parse_split(o, value, e);
 	case OPT_MAX_SIZE:
 		return parse_bytes(&o->limits.max_bytes, code, value, e);
+	case OPT_KEEP:
+		if (parse_time(&o->keep_ns, code, value, e) < 0)
+			return -1;
+		return o->keep_ns >= NS_PER_S / 10 ? 0 : bad_value(e, code, value, _("a time of at least 100ms"));
+	case OPT_AFTER:
+		return parse_time(&o->after_ns, code, value, e);
+	case OPT_TRIGGER:
+		return parse_trigger(o, value, e);
 	case OPT_AT:
 		o->has_at = true;
 		return parse_time(&o->at_ns, code, value, e);
@@ -396,6 +423,15 @@ static int check(const struct options *o, struct err *e)
 			 (o->limits.sync_ns || o->limits.split_ns || o->limits.split_bytes ||
 			  o->limits.max_bytes),
 		 N_("--sync, --split and --max-size are for files: a stream has no disk")},
+		{o->keep_ns && o->mode != MODE_RECORD && (o->mode != MODE_TOP || o->replay),
+		 N_("--keep is only for the live screen and --record")},
+		{(o->trigger || o->after_ns) && !o->keep_ns, N_("--trigger and --after need --keep SEC")},
+		{o->keep_ns && o->mode == MODE_RECORD && o->out && !strcmp(o->out, "-"),
+		 N_("--keep writes files, not a stream: give the name of a file")},
+		{o->keep_ns && o->mode == MODE_RECORD &&
+			 (o->limits.sync_ns || o->limits.split_ns || o->limits.split_bytes ||
+			  o->limits.max_bytes),
+		 N_("--sync, --split and --max-size are for a recording that goes on: not with --record --keep")},
 		{o->mode != MODE_ONCE && o->json, N_("--json is only for --once")},
 		{o->mode != MODE_BOARDS && o->paths, N_("--paths is only for --boards")},
 		{o->has_nice && ((o->mode != MODE_TOP && o->mode != MODE_RECORD) || o->replay),

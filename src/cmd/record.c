@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/keeping.h"
 #include "cmd/label.h"
 #include "cmd/stream.h"
 #include "cmd/summary.h"
@@ -30,8 +31,10 @@ struct recorder {
 	const struct options *o;
 	struct root *root;
 	struct engine *engine;
-	struct trace_series *series; /* one of the two: to files */
+	struct trace_series *series; /* one of the three: to files */
 	struct trace_writer *stream; /* and to standard output */
+	struct keep *keep;           /* or held, and written when triggered */
+	size_t kept_told;
 	struct trouble trouble;
 	struct tally tally; /* in front of it */
 	uint64_t lost;      /* rows it lost, as far as the engine was told */
@@ -62,8 +65,16 @@ static void written(const struct recorder *r, struct trace_series_stats *out)
 {
 	struct trace_writer_stats ws;
 
+	struct keep_stats ks;
+
 	if (r->series) {
 		trace_series_stats(r->series, out);
+		return;
+	}
+	if (r->keep) {
+		keep_stats(r->keep, &ks);
+		memset(out, 0, sizeof *out);
+		memcpy(out->rows, ks.rows, sizeof out->rows);
 		return;
 	}
 	trace_writer_stats(r->stream, &ws);
@@ -126,6 +137,8 @@ static void progress_show(struct recorder *r)
 	snprintf(part[3], sizeof part[3], "%s", size);
 	snprintf(part[4], sizeof part[4], P_("%llu mark", "%llu marks", ws.marks),
 		 (unsigned long long)ws.marks);
+	if (r->keep)
+		keeping_progress(r->keep, part[0], part[3], sizeof part[0]);
 	for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
 		int wide = text_width(part[i]) + (used ? 2 : 0);
 		if (used + wide > columns)
@@ -133,7 +146,7 @@ static void progress_show(struct recorder *r)
 		len += snprintf(line + len, sizeof line - (size_t)len, "%s%s", used ? "  " : "", part[i]);
 		used += wide;
 	}
-	const char *keys = _("s mark  S with a label  q stop");
+	const char *keys = r->keep ? _("w write  s mark  S with a label  q stop") : _("s mark  S with a label  q stop");
 	if (used + 4 + text_width(keys) > columns)
 		keys = _("s mark  q stop");
 	if (r->keys.on && used + 4 + text_width(keys) <= columns) {
@@ -191,6 +204,12 @@ static void take_signals(struct recorder *r)
 		case SIGUSR1:
 			engine_mark(r->engine, clock_now_ns(), "");
 			break;
+		case SIGUSR2:
+			if (r->keep)
+				keep_trigger(r->keep, clock_now_ns(), "SIGUSR2");
+			else
+				asked_to_end(r, sig, from_terminal);
+			break;
 		case SIGCHLD:
 			reap(r);
 			break;
@@ -220,6 +239,8 @@ static void take_keys(struct recorder *r, bool marks)
 			r->stop = true;
 		else if (key == 's' && marks)
 			engine_mark(r->engine, clock_now_ns(), "");
+		else if (key == 'w' && r->keep)
+			keep_trigger(r->keep, clock_now_ns(), "w");
 		else if (key == 'S' && marks)
 			label_begin(&r->label, clock_now_ns());
 		if (key < 0) {
@@ -306,6 +327,17 @@ static bool watch_disk(struct recorder *r)
 	return !s.full;
 }
 
+static void watch_keep(struct recorder *r)
+{
+	char text[1024];
+	bool failed;
+
+	while (r->keep && keeping_news(r->keep, &r->kept_told, text, sizeof text, &failed)) {
+		progress_wipe(r);
+		fprintf(stderr, "nvmtop: %s\n", text);
+	}
+}
+
 /* Until the time is over, somebody asks, the command ends or it is large enough. */
 static void run(struct recorder *r)
 {
@@ -322,6 +354,7 @@ static void run(struct recorder *r)
 		take_signals(r);
 		take_keys(r, true);
 		take_eof(r);
+		watch_keep(r);
 		if (!watch_disk(r))
 			break;
 	}
@@ -369,6 +402,14 @@ static void say_priority(const struct recorder *r, const struct engine_stats *no
 		return;
 	priority_text(r->o, how, sizeof how);
 	fprintf(stderr, "nvmtop: %s\n", how);
+}
+
+static void say_holding(struct recorder *r)
+{
+	char text[512];
+
+	keeping_begun(r->o, r->keep, text, sizeof text);
+	fprintf(stderr, "nvmtop: %s\n", text);
 }
 
 static void take_mark(void *to, int64_t t_ns, const char *label)
@@ -422,14 +463,32 @@ static int detach(struct recorder *r, struct sink *sink, struct err *e)
 
 	if (r->series)
 		return trace_series_wait(r->series, e);
+	if (r->keep)
+		return failed;
 	return failed && left_by_reader(r) ? 0 : failed;
+}
+
+static struct sink *sink_of(struct recorder *r)
+{
+	if (r->keep)
+		return keep_sink(r->keep);
+	return r->series ? trace_series_sink(r->series) : trace_writer_sink(r->stream);
+}
+
+/* What ring mode says at its end; the exit status. */
+static int keep_ended(struct recorder *r)
+{
+	struct keep_stats s;
+
+	keep_stats(r->keep, &s);
+	keeping_summary(r->o, r->keep, stderr);
+	return s.failed ? 1 : 0;
 }
 
 /* From the first sample to the complete file; the exit status. */
 static int record(struct recorder *r)
 {
-	struct sink *sink = tally_init(&r->tally, r->series ? trace_series_sink(r->series)
-							    : trace_writer_sink(r->stream));
+	struct sink *sink = tally_init(&r->tally, sink_of(r));
 	struct summary_moment before;
 	struct err e;
 	int status = 0;
@@ -447,6 +506,8 @@ static int record(struct recorder *r)
 	if (engine_attach(r->engine, sink, true, &e) < 0)
 		return complain(&e);
 	marks_begin(r);
+	if (r->keep)
+		say_holding(r);
 	if (r->o->command && start_command(r, &e) < 0)
 		status = complain(&e);
 	else
@@ -454,7 +515,9 @@ static int record(struct recorder *r)
 	marks_end(r);
 	r->until_ns = clock_now_ns();
 	int saved = detach(r, sink, &e);
-	if (!r->series ? saved == 0 : trace_series_part(r->series, 0, NULL, 0, NULL))
+	if (r->keep)
+		status = keep_ended(r);
+	else if (!r->series ? saved == 0 : trace_series_part(r->series, 0, NULL, 0, NULL))
 		summary(r, &before);
 	if (saved < 0)
 		status = complain(&e);
@@ -487,16 +550,18 @@ int cmd_record(const struct options *o)
 	r.quiet = to_stdout(o) && stream_is_shown_elsewhere();
 	if (to_stdout(o))
 		r.stream = stream_to_stdout(&e);
-	else
+	else if (!o->keep_ns)
 		r.series = trace_series_new(o->out ? o->out : name, o->force, &o->limits, &e);
-	if (!r.stream && !r.series)
+	if (!r.stream && !r.series && !o->keep_ns)
 		return complain(&e);
 	struct rig *rig = open_rig(o, &r.root, &board, NULL, 0, &e);
 	if (rig) {
 		board_free(board);
 		r.engine = engine_for(o, rig, &e);
 	}
-	if (r.engine && engine_start(r.engine, &e) == 0) {
+	if (r.engine && o->keep_ns)
+		r.keep = keeping_new(o, r.engine, &e);
+	if (r.engine && (r.keep || !o->keep_ns) && engine_start(r.engine, &e) == 0) {
 		r.progress = !o->command && !r.quiet && isatty(STDERR_FILENO);
 		if (r.progress)
 			ttykeys_start(&r.keys);
@@ -508,6 +573,7 @@ int cmd_record(const struct options *o)
 	engine_free(r.engine);
 	root_close(r.root);
 	trace_series_free(r.series);
+	keep_free(r.keep);
 	trace_writer_free(r.stream);
 	tally_free(&r.tally);
 	return status;

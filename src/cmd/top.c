@@ -12,6 +12,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/files.h"
+#include "cmd/keeping.h"
 #include "cmd/remote.h"
 #include "cmd/summary.h"
 #include "nvmtop/clock.h"
@@ -32,6 +33,8 @@ struct top {
 	int64_t repaint_ns;          /* somebody else may have written to the terminal; 0: no */
 	struct trace *trace;         /* shown instead of the live history, or NULL */
 	struct trace_series *series; /* while recording */
+	struct keep *keep;           /* the last stretch, with --keep */
+	size_t kept_told;
 	struct tally tally;          /* in front of it */
 	int64_t record_since_ns;
 	struct summary_moment before; /* when it began */
@@ -196,6 +199,40 @@ static void watch_recording(struct top *t)
 		say(t, STYLE_WARN, text);
 }
 
+static int keep_start(struct top *t, struct err *e)
+{
+	t->keep = keeping_new(t->o, t->live.engine, e);
+	return t->keep && engine_attach(t->live.engine, keep_sink(t->keep), false, e) == 0 ? 0 : -1;
+}
+
+static void keep_write(struct top *t, int64_t t_ns, const char *label)
+{
+	if (!t->keep) {
+		say(t, STYLE_WARN, _("nothing is held: start nvmtop with --keep SEC"));
+		return;
+	}
+	keep_trigger(t->keep, t_ns, label);
+	say(t, STYLE_TEXT, _("writing what was held"));
+}
+
+static void watch_keep(struct top *t)
+{
+	char text[TEXT_MAX];
+	bool failed;
+
+	while (t->keep && keeping_news(t->keep, &t->kept_told, text, sizeof text, &failed))
+		say(t, failed ? STYLE_ALERT : STYLE_TEXT, text);
+}
+
+/* Until what is being written is written. */
+static void keep_stop(struct top *t)
+{
+	struct err e;
+
+	if (t->keep && t->live.engine)
+		engine_detach(t->live.engine, keep_sink(t->keep), &e);
+}
+
 static void take_mark(void *to, int64_t t_ns, const char *label)
 {
 	engine_mark(to, t_ns, label);
@@ -208,6 +245,10 @@ static int begin_live(struct top *t, struct err *e)
 
 	if (live_open(&t->live, t->o, e) < 0)
 		return -1;
+	if (t->o->keep_ns && keep_start(t, e) < 0) {
+		live_close(&t->live);
+		return -1;
+	}
 	t->marks = inbox_open(take_mark, t->live.engine, &no_marks);
 	if (!t->marks)
 		say(t, STYLE_WARN, no_marks.text);
@@ -330,6 +371,12 @@ static void carry_out(struct top *t, const struct request *r)
 		else
 			say_elsewhere(t);
 		break;
+	case REQUEST_KEEP:
+		if (t->live.engine)
+			keep_write(t, r->t_ns, "w");
+		else
+			say_elsewhere(t);
+		break;
 	case REQUEST_LIST:
 		files_scan(&t->files, ".");
 		t->redraw = true;
@@ -363,6 +410,12 @@ static void take_signals(struct top *t)
 			if (t->live.engine)
 				engine_mark(t->live.engine, clock_now_ns(), "");
 			t->redraw = true;
+			break;
+		case SIGUSR2:
+			if (t->keep)
+				keep_write(t, clock_now_ns(), "SIGUSR2");
+			else
+				t->quit = true;
 			break;
 		case SIGTSTP:
 			term_suspend(t->term);
@@ -456,6 +509,7 @@ static void run(struct top *t)
 		/* Also without input: an ESC may have waited long enough. */
 		take_events(t);
 		watch_recording(t);
+		watch_keep(t);
 		if (t->repaint_ns && clock_now_ns() >= t->repaint_ns) {
 			t->repaint_ns = 0;
 			term_repaint(t->term);
@@ -508,7 +562,10 @@ int cmd_top(const struct options *o)
 	} else {
 		run(&t);
 		record_stop(&t);
+		keep_stop(&t);
 		term_close(t.term);
+		if (t.keep)
+			keeping_summary(o, t.keep, stderr);
 		if (t.failed[0])
 			fprintf(stderr, "nvmtop: %s\n", t.failed);
 		else if (t.summary)
@@ -520,6 +577,7 @@ int cmd_top(const struct options *o)
 	inbox_close(t.marks);
 	trace_close(t.trace);
 	live_close(&t.live);
+	keep_free(t.keep);
 	files_free(&t.files);
 	canvas_free(&t.canvas);
 	ui_free(t.ui);

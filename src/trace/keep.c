@@ -54,7 +54,7 @@ struct keep {
 	struct keep_file *files;
 	size_t n_files, n_failed;
 	size_t memory;
-	unsigned name; /* number of the latest, of a path that was given */
+	unsigned name, number; /* of the latest complete file and of the present one; the writing thread's */
 };
 
 static int64_t span_of(const struct keep_options *o)
@@ -107,16 +107,16 @@ static bool name_next(struct keep *k, struct keep_file *f)
 	char now[64] = "";
 	unsigned n = 1;
 
-	if (k->path[0])
-		n = k->name + 1;
-	else
+	if (!k->path[0])
 		k->o.name(now, sizeof(now));
+	else if (k->o.force) /* over what was there before, not over its own files */
+		n = k->name + 1;
 	for (; n < NAMES; n++) {
 		if (!name_number(f->path, sizeof(f->path), k->path[0] ? k->path : now, n))
 			break;
 		if (!exists(f->path, ".part") && !exists(f->path, ".part.side") &&
 		    ((k->o.force && k->path[0]) || !exists(f->path, ""))) {
-			k->name = n;
+			k->number = n;
 			return true;
 		}
 	}
@@ -184,8 +184,11 @@ static void *keep_main(void *arg)
 		k->wanted.is = false;
 		k->writing = true;
 		pthread_mutex_unlock(&k->lock);
-		if (name_next(k, f))
+		if (name_next(k, f)) {
 			kept_write(&kept, f);
+			if (f->err.code == ERR_NONE)
+				k->name = k->number;
+		}
 		pthread_mutex_lock(&k->lock);
 		k->writing = false;
 		file_add(k, f);

@@ -128,6 +128,10 @@ static void act(struct ui *u, const struct ui_scene *s, enum action a, int64_t t
 		r->kind = REQUEST_RECORD;
 		r->t_ns = t_ns;
 		break;
+	case ACT_KEEP:
+		r->kind = REQUEST_KEEP;
+		r->t_ns = t_ns;
+		break;
 	case ACT_OPEN:
 		over_set(u, &view_files);
 		r->kind = REQUEST_LIST;

@@ -18,6 +18,7 @@ static const struct key_entry table[] = {
 	  NULL, NULL },
 	{ ACT_RECORD, WHEN_LIVE, { { 'r', 0 } }, "r", N_("start or stop recording to a file"),
 	  "r", N_("record") },
+	{ ACT_KEEP, WHEN_LIVE, { { 'w', 0 } }, "w", N_("write what was held to a file (needs --keep)"), NULL, NULL },
 	{ ACT_SPACE, WHEN_CHARTS, { { ' ', 0 } }, "Space", N_("pause or continue; while replaying: play or pause"),
 	  "Space", N_("pause") },
 	{ ACT_OPEN, WHEN_CHARTS, { { 'o', 0 } }, "o", N_("list saved traces, open one"), "o", N_("open") },

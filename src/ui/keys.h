@@ -12,6 +12,7 @@ enum action {
 	ACT_MARK,
 	ACT_LABEL,
 	ACT_RECORD,
+	ACT_KEEP,
 	ACT_SPACE,
 	ACT_OPEN,
 	ACT_ZOOM_IN,

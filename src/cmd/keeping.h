@@ -1,0 +1,20 @@
+/* keeping: ring mode as people see it, on the progress line and on the screen. */
+#ifndef CMD_KEEPING_H
+#define CMD_KEEPING_H
+
+#include <stdio.h>
+
+#include "cmd/cmd.h"
+#include "nvmtop/keep.h"
+
+/* What --keep, --after and --trigger ask for, for the channels of this engine. */
+struct keep *keeping_new(const struct options *o, const struct engine *g, struct err *e);
+/* "holding the last 30 s in 6.8 MB; w or SIGUSR2 writes them out, and so does gpu > 95" */
+void keeping_begun(const struct options *o, struct keep *k, char *buf, size_t size);
+/* For the progress line: how much is held, and what was written. */
+void keeping_progress(struct keep *k, char *held, char *files, size_t size);
+/* The next file that was finished, or not, since *told; false: none. */
+bool keeping_news(struct keep *k, size_t *told, char *buf, size_t size, bool *failed);
+void keeping_summary(const struct options *o, struct keep *k, FILE *out);
+
+#endif

@@ -1,0 +1,121 @@
+#!/bin/sh
+# Ring mode: by signal, by condition, beside a command, at the end; what is refused.
+. "$NVMTOP_SRC/tests/cli/lib.sh"
+
+# begin OPTION...: a recorder in the background that holds something
+begin() {
+    $EMU "$NVMTOP" --demo --record "$@" 2>err &
+    pid=$!
+    for i in $(seq 400); do
+        grep -q holding err && break
+        sleep 0.05
+    done
+    sleep 1.5
+}
+wait_file() {
+    for i in $(seq 400); do
+        test -e "$1" && return
+        sleep 0.05
+    done
+    return 1
+}
+end() {
+    kill -TERM $pid
+    wait $pid
+    status=$?
+}
+
+begin --keep 1 spike.bin
+ok 'it says how much memory it takes' says err 'holding the last 1 s in .* MB; w or SIGUSR2'
+ok 'nothing is written without a trigger' test ! -e spike.bin
+kill -USR1 $pid
+sleep 0.2
+kill -USR2 $pid
+ok 'SIGUSR2 writes a file' wait_file spike.bin
+ok 'sampling goes on' kill -0 $pid
+sleep 0.3
+kill -USR2 $pid
+ok 'and the next one' wait_file spike.2.bin
+end
+ok 'status 0' is "$status" 0
+ok 'a complete file of that second' judge spike.bin \
+    "980 <= t['counts']['fast'] <= 1001 and 95 <= t['counts']['medium'] <= 101 and not t['errors']"
+ok 'with the mark inside and the trigger' judge spike.bin "[s['id'] for s in t['sync']] == [1, 2]"
+ok 'the second is complete' judge spike.2.bin "980 <= t['counts']['fast'] <= 1001"
+ok 'the summary lists both' says err 'triggered: 2, files: 2'
+ok 'by name' says err '^  spike.2.bin: 1.0 s'
+ok 'nothing is left over' test -z "$(ls ./*.part* 2>/dev/null)"
+run nvmtop --replay spike.bin --print 120x40
+ok 'the mark is labelled with what it was' says out SIGUSR2
+
+# True from the first row on.
+begin --keep 2 --after 0.5 --trigger 'ram > 1 GiB for 200ms and gpu < 101' cond.bin
+ok 'a condition writes a file' wait_file cond.bin
+end
+ok 'with the time after it' judge cond.bin "650 <= t['counts']['fast'] <= 1500"
+ok 'once: it was never false again' says err 'triggered: 1, files: 1'
+ok 'the condition is said at the start' says err 'ram > 1 GiB for 200ms and gpu < 101 writes'
+
+# The end comes while a file still waits for its time after.
+begin --keep 1 --after 60 late.bin
+kill -USR2 $pid
+sleep 0.3
+end
+ok 'SIGTERM while a file waits: status 0' is "$status" 0
+ok 'and it is complete, as far as it came' judge late.bin "1100 < t['counts']['fast'] < 30000 and len(t['sync']) == 1"
+
+run nvmtop --demo --record --keep 1 cmd.bin -- sh -c 'sleep 1; kill -USR2 $PPID; sleep 0.3; exit 7'
+ok 'around a command: its status' is "$status" 7
+ok 'and its file' judge cmd.bin "len(t['sync']) == 1"
+run nvmtop --demo --record --keep 1 --duration 0.5 nothing.bin
+ok 'no trigger: status 0' is "$status" 0
+ok 'and no file' test ! -e nothing.bin
+ok 'which is said' says err 'nothing was written'
+
+# No room: said at once and at the end, and what comes later is written.
+mkdir small
+if mount -t tmpfs -o size=5m tmpfs small 2>/dev/null; then
+    begin --keep 3 small/full.bin
+    head -c 3500000 /dev/zero >small/filler 2>/dev/null
+    kill -USR2 $pid
+    for i in $(seq 200); do grep -q full.bin: err && break; grep -q 'disk is full' err && break; sleep 0.05; done
+    rm -f small/filler
+    kill -USR2 $pid
+    ok 'a disk that has room again is written to' wait_file small/full.bin
+    end
+    ok 'a full disk: status 1' is "$status" 1
+    ok 'which was said' says err 'disk is full'
+    ok 'the later file is complete' judge small/full.bin "len(t['sync']) >= 1"
+    umount small
+else
+    skip 'a full disk' 'no small file system can be mounted here'
+fi
+
+refused() {
+    title=$1
+    expected=$2
+    shift 2
+    run nvmtop --demo "$@"
+    ok "$title: status 2" is "$status" 2
+    ok "$title: what is wrong" says err "$expected"
+}
+refused 'no time' '"soon" is not a value for --keep' --record --keep soon x.bin
+refused 'no length' 'at least 100ms' --record --keep 0 x.bin
+refused 'a trigger alone' 'need --keep' --record --trigger 'gpu > 5' x.bin
+refused 'after alone' 'need --keep' --record --after 5 x.bin
+refused 'no condition' 'the condition ends where a number' --record --keep 1 --trigger 'gpu >' x.bin
+refused 'no signal' 'there is no signal "gpx" here; there is gpu' --record --keep 1 --trigger 'gpx > 1' x.bin
+refused 'no unit' 'needs its unit: mW, W, kW' --record --keep 1 --trigger 'power > 1' x.bin
+refused 'a stream' 'not a stream' --record --keep 1 -
+refused 'replay' 'only for the live screen and --record' --replay x.bin --keep 1
+refused 'parts' 'not with --record --keep' --record --keep 1 --split 10 x.bin
+run nvmtop --demo --record --keep 30d x.bin
+ok 'a wrong suffix' is "$status" 2
+run nvmtop --demo --record --keep 100000h x.bin
+ok 'more than the memory: status 1' is "$status" 1
+ok 'and how much it would be' says err 'MB of memory'
+touch there.bin
+run nvmtop --demo --record --keep 1 there.bin
+ok 'a file that is there: status 1' is "$status" 1
+ok 'is not touched' test ! -s there.bin
+done_testing
