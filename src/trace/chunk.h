@@ -36,6 +36,7 @@ enum chunk_id {
 	CHUNK_MEDIUM = CHUNK_ID('M', 'R', 'O', 'W'),
 	CHUNK_SLOW = CHUNK_ID('S', 'R', 'O', 'W'),
 	CHUNK_JOIN = CHUNK_ID('J', 'O', 'I', 'N'),
+	CHUNK_COVER = CHUNK_ID('C', 'O', 'V', 'R'), /* rows whose runs have all been written */
 	/* only in a stream */
 	CHUNK_STREAM = CHUNK_ID('N', 'V', 'M', 'S'), /* the first: who writes it */
 	CHUNK_FAST = CHUNK_ID('F', 'R', 'O', 'W'),
@@ -50,6 +51,7 @@ enum chunk_id {
 #define TALLY_SIZE   72
 #define CLOSE_SIZE   52
 #define JOIN_SIZE    8
+#define COVER_SIZE   32
 #define MARK_SIZE    26 /* and the label */
 
 struct chunk {

@@ -56,6 +56,7 @@ struct join {
 	struct progress progress[TIERS];
 	uint64_t late[TIERS], lost[TIERS];
 	bool anchor, described, other; /* what was seen in the journal */
+	off_t at[TIERS];               /* where the rows of a tier begin in the part */
 	off_t end;                     /* of what was written to the part */
 	size_t out_used;
 	uint64_t chunks, noted; /* fast rows, as an earlier join has noted them */
@@ -63,10 +64,11 @@ struct join {
 	struct open_run *runs; /* one a channel */
 	uint8_t *tiers;        /* the same: enum tier */
 	size_t n_runs, extra[TIERS];
-	size_t gpu; /* the channel that is the GPU load; SIZE_MAX: none */
-	const struct stretch *bad;
+	uint8_t *fields, *slots; /* the same: where version 1 has it */
+	struct doubts doubts;
+	uint64_t *settled; /* one a channel: rows before it are in doubt no more */
+	uint64_t doubted;
 	size_t n_bad;
-	uint64_t bad_done; /* rows of the GPU that have a run */
 	struct summit summit[TIERS];
 	uint8_t out[65536];
 	struct collect collect[COLLECTS];
@@ -191,6 +193,10 @@ static int visit_count(void *to, uint32_t id, uint8_t *p, size_t n)
 		j->other = true;
 		j->described = j->anchor && j->n_runs > 0 && j->journal.broken == 0;
 	}
+	if (id == CHUNK_RUNS)
+		doubts_runs(&j->doubts, n / RUN_SIZE);
+	if (id == CHUNK_COVER && n == COVER_SIZE && doubts_cover(&j->doubts, p) < 0)
+		return err_set(j->err, ERR_FAILED, _("out of memory"));
 	if (id == CHUNK_PYRAMID)
 		count_pyramid(j, p, n);
 	else if (id == CHUNK_MEDIUM)
@@ -203,8 +209,8 @@ static int visit_count(void *to, uint32_t id, uint8_t *p, size_t n)
 		used = channel_decode(p, n, &c, &place);
 		if (used == 0 || j->n_runs == MAX_CHANNELS)
 			break;
-		if (place.field == FIELD_GPU)
-			j->gpu = j->n_runs;
+		j->fields[j->n_runs] = place.field;
+		j->slots[j->n_runs] = (uint8_t)place.slot;
 		j->extra[c.tier] += place.field == FIELD_EXTRA;
 		j->tiers[j->n_runs++] = (uint8_t)c.tier;
 	}
@@ -342,25 +348,52 @@ static int run_add(struct join *j, const struct run *r)
 	return 0;
 }
 
-/* The GPU load has no bits that say "missing" in a row: bad rows before the one
- * given get a run. */
-static int runs_bad(struct join *j, uint64_t before)
+/* Rows of a stretch, as they are in the part, to runs of a channel that is missing
+ * there. */
+static int doubt_stretch(struct join *j, size_t channel, uint64_t row, uint64_t end)
 {
-	while (j->n_bad > 0 && j->bad->row < before) {
-		uint64_t n = j->bad->count < before - j->bad->row ? j->bad->count : before - j->bad->row;
+	enum field f = (enum field)j->fields[channel];
+	size_t size = row_size[j->tiers[channel]];
+	uint8_t rows[64 * MEDIUM_SIZE];
 
-		if (j->gpu < j->n_runs && j->bad_done < j->bad->row + n) {
-			uint64_t row = j->bad_done > j->bad->row ? j->bad_done : j->bad->row;
+	while (row < end) {
+		uint64_t n = end - row < 64 ? end - row : 64;
 
-			if (run_add(j, &(struct run) {(uint32_t)j->gpu, row, j->bad->row + n - row, NAN}) < 0)
+		if (read_at(j->part, rows, (size_t)n * size, j->at[j->tiers[channel]] + (off_t)(row * size)) !=
+		    (ssize_t)(n * size))
+			return err_sys(j->err, ERR_FAILED, errno, _("cannot read %s.part"), j->shown);
+		for (uint64_t i = 0; i < n; i++, row++) {
+			double v = cell_decode(rows + i * size, f, j->slots[channel]);
+
+			if (isnan(v) || !value_doubtful(f, v))
+				continue;
+			if (run_add(j, &(struct run) {(uint32_t)channel, row, 1, NAN}) < 0)
 				return -1;
-			j->bad_done = j->bad->row + n;
+			j->doubted++;
 		}
-		if (n < j->bad->count)
-			return 0;
-		j->bad++;
-		j->n_bad--;
 	}
+	return 0;
+}
+
+/* What is in doubt of a channel before a row from which on it is not. */
+static int doubts_settle(struct join *j, size_t channel, uint64_t before, uint64_t from)
+{
+	enum tier t = (enum tier)j->tiers[channel];
+	uint64_t *settled = &j->settled[channel];
+
+	for (size_t i = 0; i < j->doubts.tier[t].n && field_doubtful((enum field)j->fields[channel]); i++) {
+		const struct stretch *s = &j->doubts.tier[t].list[i];
+		uint64_t row = s->row > *settled ? s->row : *settled;
+		uint64_t end = s->row + s->count < before ? s->row + s->count : before;
+
+		if (row >= end)
+			continue;
+		if (doubt_stretch(j, channel, row, end) < 0)
+			return -1;
+		*settled = end;
+	}
+	if (from > *settled)
+		*settled = from;
 	return 0;
 }
 
@@ -377,13 +410,7 @@ static int collect_runs(struct join *j, const uint8_t *p, size_t n)
 			continue;
 		if (r.count > rows - r.row)
 			r.count = rows - r.row;
-		if (r.channel == j->gpu) {
-			if (runs_bad(j, r.row) < 0)
-				return -1;
-			if (j->bad_done < r.row + r.count)
-				j->bad_done = r.row + r.count;
-		}
-		if (run_add(j, &r) < 0)
+		if (doubts_settle(j, r.channel, r.row, r.row + r.count) < 0 || run_add(j, &r) < 0)
 			return -1;
 	}
 	return 0;
@@ -485,6 +512,7 @@ static int visit_extension(void *to, uint32_t id, uint8_t *p, size_t n)
 	case CHUNK_MEDIUM:
 	case CHUNK_SLOW:
 	case CHUNK_JOIN:
+	case CHUNK_COVER:
 		return 0;
 	case CHUNK_COLUMNS:
 		return collect_columns(j, p, n);
@@ -546,7 +574,8 @@ static int write_sections(struct join *j)
 	uint64_t first;
 
 	j->end = HEADER_SIZE + (off_t)(j->fast_rows * FAST_SIZE);
-	if (each_chunk(j, visit_medium) < 0 || each_chunk(j, visit_slow) < 0 || write_syncs(j) < 0)
+	if (each_chunk(j, visit_medium) < 0 || each_chunk(j, visit_slow) < 0 || write_syncs(j) < 0 ||
+	    out_flush(j) < 0)
 		return -1;
 	put_u64(j->header + H_COUNTS, j->fast_rows);
 	put_u64(j->header + H_COUNTS + 8, j->rows[TIER_MEDIUM]);
@@ -555,10 +584,10 @@ static int write_sections(struct join *j)
 	if (!j->described) /* without channels there is no extension */
 		return out_flush(j);
 	first = (uint64_t)j->end + j->out_used;
-	if (write_open(j) < 0 || summits_begin(j) < 0 || each_chunk(j, visit_extension) < 0 || runs_bad(j, j->fast_rows) < 0)
+	if (write_open(j) < 0 || summits_begin(j) < 0 || each_chunk(j, visit_extension) < 0)
 		return -1;
 	for (size_t i = 0; i < j->n_runs; i++)
-		if (run_flush(j, i) < 0)
+		if (doubts_settle(j, i, j->rows[j->tiers[i]], 0) < 0 || run_flush(j, i) < 0)
 			return -1;
 	for (int i = 0; i < COLLECTS; i++)
 		if (collect_flush(j, &j->collect[i]) < 0)
@@ -581,9 +610,10 @@ static int survey(struct join *j)
 	j->fast_rows = (uint64_t)(st.st_size - HEADER_SIZE) / FAST_SIZE;
 	memset(j->header + H_COUNTS, 0, 32);
 	j->tiers = calloc(MAX_CHANNELS, sizeof(*j->tiers));
-	j->gpu = SIZE_MAX;
+	j->fields = calloc(MAX_CHANNELS, sizeof(*j->fields));
+	j->slots = calloc(MAX_CHANNELS, sizeof(*j->slots));
 	j->noted = UINT64_MAX;
-	if (!j->tiers)
+	if (!j->tiers || !j->fields || !j->slots)
 		return err_set(j->err, ERR_FAILED, _("out of memory"));
 	if (each_chunk(j, visit_count) < 0)
 		return -1;
@@ -597,8 +627,15 @@ static int survey(struct join *j)
 		j->lost[t] += j->progress[t].holes;
 	}
 	syncs_settle(&j->syncs, j->part, j->fast_rows, j->anchor ? j->start.mono_ns : INT64_MIN / 2);
+	j->at[TIER_FAST] = HEADER_SIZE;
+	for (int t = TIER_MEDIUM; t < TIERS; t++)
+		j->at[t] = j->at[t - 1] + (off_t)(j->rows[t - 1] * row_size[t - 1]);
 	j->runs = calloc(j->n_runs + 1, sizeof(*j->runs));
-	return j->runs ? 0 : err_set(j->err, ERR_FAILED, _("out of memory"));
+	j->settled = calloc(j->n_runs + 1, sizeof(*j->settled));
+	if (!j->runs || !j->settled ||
+	    doubts_end(&j->doubts, j->rows, j->journal.broken == 0 && j->journal.torn == 0) < 0)
+		return err_set(j->err, ERR_FAILED, _("out of memory"));
+	return 0;
 }
 
 /* Where the fast rows end must be known even if this is interrupted: from here
@@ -643,15 +680,12 @@ static int join_all(struct join *j, struct joined *out)
 /* What the last row of a section says; -1: it has none. */
 static int64_t last_time(const struct join *j, enum tier tier)
 {
-	off_t at = HEADER_SIZE;
 	int64_t ns = -1;
 	uint8_t row[8];
 
 	if (j->rows[tier] == 0)
 		return -1;
-	for (int t = 0; t <= (int)tier; t++)
-		at += (off_t)(j->rows[t] * row_size[t]);
-	if (read_at(j->part, row, 8, at - (off_t)row_size[tier]) == 8)
+	if (read_at(j->part, row, 8, j->at[tier] + (off_t)((j->rows[tier] - 1) * row_size[tier])) == 8)
 		row_time(row, &ns);
 	return ns;
 }
@@ -667,6 +701,7 @@ static void report(const struct join *j, struct joined *out)
 	out->marks = j->syncs.n;
 	out->bytes = (uint64_t)j->end;
 	out->described = j->described;
+	out->doubted = j->doubted;
 }
 
 int trace_join_repaired(int part_fd, int side_fd, const char *shown, const struct stretch *bad, size_t n_bad,
@@ -681,15 +716,23 @@ int trace_join_repaired(int part_fd, int side_fd, const char *shown, const struc
 	j->journal.fd = side_fd;
 	j->shown = shown;
 	j->err = e;
-	j->bad = bad;
 	j->n_bad = n_bad;
-	r = join_all(j, out);
+	r = 0;
+	for (size_t i = 0; i < n_bad && r == 0; i++)
+		if (doubts_add(&j->doubts, TIER_FAST, bad[i]) < 0)
+			r = err_set(e, ERR_FAILED, _("out of memory"));
+	if (r == 0)
+		r = join_all(j, out);
 	if (r == 0)
 		report(j, out);
 	for (int t = 0; t < TIERS; t++)
 		tower_free(&j->summit[t].tower);
 	free(j->runs);
 	free(j->tiers);
+	free(j->fields);
+	free(j->slots);
+	free(j->settled);
+	doubts_free(&j->doubts);
 	syncs_free(&j->syncs);
 	free(j);
 	return r;

@@ -10,6 +10,7 @@
 
 #include "nvmtop/channel.h"
 #include "nvmtop/err.h"
+#include "trace/doubt.h"
 
 struct joined {
 	uint64_t rows[TIERS];
@@ -19,6 +20,7 @@ struct joined {
 	uint64_t late[TIERS], lost[TIERS]; /* as the gaps say */
 	uint64_t holes[TIERS]; /* rows that are there without a value, since the journal is damaged */
 	uint64_t broken;       /* bytes of the journal that could not be used */
+	uint64_t doubted;      /* values that were dropped, since they may never have been measured */
 	bool described;        /* the journal says which channels there are */
 };
 
@@ -27,12 +29,7 @@ struct joined {
  * was.  Memory does not depend on the length of the recording. */
 int trace_join(int part_fd, int side_fd, const char *shown, struct joined *out, struct err *e);
 
-/* Rows of the fast tier without a value. */
-struct stretch {
-	uint64_t row, count;
-};
-
-/* The same for a part that was repaired: `bad` stretches are in order. */
+/* The same for a part that was repaired: `bad` stretches of fast rows are without a value. */
 int trace_join_repaired(int part_fd, int side_fd, const char *shown, const struct stretch *bad, size_t n_bad,
 			struct joined *out, struct err *e);
 

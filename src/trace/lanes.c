@@ -98,6 +98,7 @@ static bool lane_room(struct lanes *q, enum lane lane, size_t bytes, size_t keep
 		[LANE_PYRAMID + TIER_FAST] = CHUNK_PYRAMID,
 		[LANE_PYRAMID + TIER_MEDIUM] = CHUNK_PYRAMID,
 		[LANE_PYRAMID + TIER_SLOW] = CHUNK_PYRAMID,
+		[LANE_COVER] = CHUNK_COVER,
 		[LANE_RUNS] = CHUNK_RUNS,
 		[LANE_MARKS] = CHUNK_MARKS,
 		[LANE_GAPS] = CHUNK_GAPS,
@@ -222,11 +223,33 @@ static void run_close(struct lanes *q, size_t channel)
 {
 	struct open_run *o = &q->runs[channel];
 
-	if (o->open)
-		q->current[LANE_RUNS]->used +=
-			run_encode(lane_end(q, LANE_RUNS),
-				   &(struct run) {(uint32_t)channel, o->row, o->count, o->value});
+	if (!o->open)
+		return;
+	q->current[LANE_RUNS]->used += run_encode(
+		lane_end(q, LANE_RUNS), &(struct run) {(uint32_t)channel, o->row, o->count, o->value});
+	q->closed++;
 	o->open = false;
+}
+
+/* All runs are written as far as they have come: the next row begins a new one
+ * and the join puts the two together. */
+static void runs_close(struct lanes *q)
+{
+	uint64_t rows = 0;
+	uint8_t *p;
+
+	for (size_t i = 0; i < q->about->n_channels; i++)
+		run_close(q, i);
+	for (int t = 0; t < TIERS; t++)
+		rows += q->rows[t];
+	if (q->stream || rows == q->covered || !lane_room(q, LANE_COVER, COVER_SIZE, 0))
+		return;
+	p = lane_end(q, LANE_COVER);
+	for (int t = 0; t < TIERS; t++)
+		put_u64(p + 8 * t, q->rows[t]);
+	put_u64(p + 8 * TIERS, q->closed);
+	q->current[LANE_COVER]->used += COVER_SIZE;
+	q->covered = rows;
 }
 
 /* Compare what a reader will make of the row with what it was made from. */
@@ -323,15 +346,13 @@ static void hole_close(struct lanes *q, enum tier tier, int64_t to_ns)
 	g->missed = 0;
 }
 
-/* What is still growing is written as far as it has come: the next row begins a
- * new run and the join puts the two together. */
 static void runs_seal(struct lanes *q)
 {
 	if (!q->runs || !lane_room(q, LANE_RUNS, RUNS_ROOM, BLOCK_SPARE))
 		return;
-	for (size_t i = 0; i < q->about->n_channels; i++)
-		run_close(q, i);
+	runs_close(q);
 	lane_seal(q, LANE_RUNS);
+	lane_seal(q, LANE_COVER);
 }
 
 static bool lane_full(const struct lanes *q, enum lane lane, size_t bytes)
@@ -409,11 +430,8 @@ void lanes_gap(struct lanes *q, const struct gap *g)
 
 bool lanes_seal(struct lanes *q, bool last)
 {
-	/* What is still growing is written as far as it has come: the next row
-	 * begins a new run and the join puts the two together. */
 	if (q->runs && lane_room(q, LANE_RUNS, RUNS_ROOM, last ? 0 : BLOCK_SPARE))
-		for (size_t i = 0; i < q->about->n_channels; i++)
-			run_close(q, i);
+		runs_close(q);
 	else if (q->runs && q->stream)
 		return false;
 	for (int t = 0; last && t < TIERS; t++) {

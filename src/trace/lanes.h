@@ -20,7 +20,8 @@ enum lane {
 	LANE_SLOW,
 	LANE_COLUMNS, /* + tier */
 	LANE_PYRAMID = LANE_COLUMNS + TIERS, /* + tier */
-	LANE_RUNS = LANE_PYRAMID + TIERS,
+	LANE_COVER = LANE_PYRAMID + TIERS,
+	LANE_RUNS,
 	LANE_MARKS,
 	LANE_GAPS,
 	LANE_ABOUT,
@@ -54,6 +55,8 @@ struct lanes {
 	struct block *head, **tail; /* ready to be written */
 	struct block *current[LANES];
 	struct open_run *runs; /* one a channel */
+	uint64_t closed;       /* runs that were written */
+	uint64_t covered;      /* rows of all tiers whose runs were written */
 	uint64_t rows[TIERS];  /* taken */
 	int64_t last_ns[TIERS];
 	struct gap hole[TIERS]; /* missed > 0: rows that found no room */

@@ -219,6 +219,12 @@ static void test_locked(void **state)
 	becomes_whole();
 }
 
+/* A run also says what a field has no digits for. */
+static bool nearly(double v, double want)
+{
+	return fabs(v - want) <= fabs(want) * 1e-6;
+}
+
 /* Each chunk of the journal lost in turn: every value that is still there is in
  * its own row, and none is one that was never sampled. */
 static void test_values_stay(void **state)
@@ -231,9 +237,6 @@ static void test_values_stay(void **state)
 		struct chunk c;
 
 		if (get_u32(side + at + 4) != CHUNK_VERSION || !chunk_head_decode(side + at, &c))
-			continue;
-		/* A lost run is a zero in a field that cannot say "missing". */
-		if (c.id == CHUNK_RUNS)
 			continue;
 		for (int head = 0; head < 2; head++) {
 			struct trace_recovery r;
@@ -260,7 +263,7 @@ static void test_values_stay(void **state)
 					double v =
 						row < t->section[ch->tier].rows ? cell_read(t, i, row) : NAN;
 
-					if (same_value(v, want))
+					if (same_value(v, want) || nearly(v, want))
 						seen++;
 					else if (!isnan(v))
 						fail_msg("%s, row %zu: %g, not %g", ch->name, row, v, want);
