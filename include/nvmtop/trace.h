@@ -100,6 +100,8 @@ struct trace_recovery {
 	/* What is known to be lost: */
 	uint64_t unused_bytes;	/* of both files: no whole row or record */
 	uint64_t holes[TIERS];	/* rows that are there, but without a value */
+	uint64_t doubted;	/* zeroes of which it is lost whether they were measured: missing now */
+	bool restarted;		/* the machine has been down since */
 	bool header;		/* the header was damaged, and made anew */
 	bool described;		/* channels beyond version 1, exact marks and gaps are there */
 };

@@ -67,6 +67,9 @@ int cmd_mark(const struct options *o);
 /* "nvmtop: <sentence>" on standard error; returns the exit status for it. */
 int complain(const struct err *e);
 
+/* Ask on the terminal, where there is one, whether a recording that was interrupted
+ * is to be recovered, and do it.  -1: it could not be. */
+int offer_recovery(const char *path, struct err *e);
 /* trace_open(), whose sentence about an interrupted recording says what to do. */
 struct trace *open_trace(const char *path, struct err *e);
 

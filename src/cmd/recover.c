@@ -2,35 +2,87 @@
  * that of a recording that ended by itself. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "nvmtop/intl.h"
 #include "nvmtop/trace.h"
 
-int cmd_recover(const struct options *o)
+/* At most, since nobody can say when exactly it was interrupted. */
+static void tell_missing(const struct trace_recovery *r)
 {
-	struct trace_recovery r;
-	struct err e;
-	char elapsed[32], shown[sizeof r.path];
+	if (r->restarted)
+		fprintf(stderr,
+			_("  missing: what came after the last sync (--sync), since the machine was down\n"));
+	else
+		fprintf(stderr,
+			_("  missing: at most the last 250 ms, or what came after the last sync if the "
+			  "machine was down\n"));
+}
 
-	if ((trace_is_stream(o->recover) ? trace_unpack(o->recover, o->out, &r, &e)
-					 : trace_recover(o->recover, &r, &e)) < 0)
-		return complain(&e);
-	text_printable(shown, sizeof shown, r.path, strlen(r.path));
-	if (r.left_over) {
+static int tell(const struct trace_recovery *r, bool stream, const struct err *e)
+{
+	char elapsed[32], shown[sizeof r->path];
+
+	text_printable(shown, sizeof shown, r->path, strlen(r->path));
+	if (r->left_over) {
 		fprintf(stderr, _("nvmtop: %s is complete; what was left beside it is removed\n"), shown);
-		return e.code == ERR_NONE ? 0 : complain(&e);
+		return e->code == ERR_NONE ? 0 : complain(e);
 	}
-	text_elapsed(elapsed, sizeof elapsed, r.last_ns);
+	text_elapsed(elapsed, sizeof elapsed, r->last_ns);
 	fprintf(stderr,
 		P_("nvmtop: recovered %s in %s, with %llu mark\n",
-		   "nvmtop: recovered %s in %s, with %llu marks\n", r.marks),
-		elapsed, shown, (unsigned long long)r.marks);
+		   "nvmtop: recovered %s in %s, with %llu marks\n", r->marks),
+		elapsed, shown, (unsigned long long)r->marks);
 	fprintf(stderr, _("  samples: %llu fast, %llu medium, %llu slow; %llu late, %llu lost\n"),
-		(unsigned long long)r.rows[TIER_FAST], (unsigned long long)r.rows[TIER_MEDIUM],
-		(unsigned long long)r.rows[TIER_SLOW], (unsigned long long)r.late[TIER_FAST],
-		(unsigned long long)r.lost[TIER_FAST]);
-	return e.code == ERR_NONE ? 0 : complain(&e);
+		(unsigned long long)r->rows[TIER_FAST], (unsigned long long)r->rows[TIER_MEDIUM],
+		(unsigned long long)r->rows[TIER_SLOW], (unsigned long long)r->late[TIER_FAST],
+		(unsigned long long)r->lost[TIER_FAST]);
+	if (!stream)
+		tell_missing(r);
+	return e->code == ERR_NONE ? 0 : complain(e);
+}
+
+int cmd_recover(const struct options *o)
+{
+	bool stream = trace_is_stream(o->recover);
+	struct trace_recovery r;
+	struct err e;
+
+	if ((stream ? trace_unpack(o->recover, o->out, &r, &e) : trace_recover(o->recover, &r, &e)) < 0)
+		return complain(&e);
+	return tell(&r, stream, &e);
+}
+
+/* A line of the terminal that says yes: it begins with a y, or with what that is
+ * in the user's language. */
+static bool agreed(void)
+{
+	/* TRANSLATORS: the first letter of "yes", as it is typed. */
+	const char *yes = _("y");
+	char line[64];
+	ssize_t n = read(STDIN_FILENO, line, sizeof line);
+
+	return n > 0 && (line[0] == 'y' || line[0] == 'Y' || !strncmp(line, yes, strlen(yes)));
+}
+
+int offer_recovery(const char *path, struct err *e)
+{
+	struct trace_recovery r;
+	char shown[512];
+
+	if (!trace_interrupted(path) || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+		return 0; /* who opens it says what to do */
+	text_printable(shown, sizeof shown, path, strlen(path));
+	fprintf(stderr, _("nvmtop: the recording to %s was interrupted, and is not complete.\n"), shown);
+	/* TRANSLATORS: y and n are what can be typed. */
+	fprintf(stderr, "%s ", _("Recover it now? [y/n]"));
+	if (!agreed())
+		return 0;
+	if (trace_recover(path, &r, e) < 0)
+		return -1;
+	tell(&r, false, e);
+	return 0;
 }
 
 struct trace *open_trace(const char *path, struct err *e)

@@ -533,6 +533,9 @@ static int start(struct top *t, struct err *e)
 {
 	struct ui_options uo = {.charset = charset_of(t->o), .view = t->o->view};
 
+	/* While a signal still ends the program. */
+	if (t->o->replay && offer_recovery(t->o->replay, e) < 0)
+		return -1;
 	t->signals = signals_open(e);
 	if (t->signals < 0)
 		return -1;

@@ -702,6 +702,7 @@ static void report(const struct join *j, struct joined *out)
 	out->bytes = (uint64_t)j->end;
 	out->described = j->described;
 	out->doubted = j->doubted;
+	out->boot_ns = j->anchor ? j->start.boot_ns : 0;
 }
 
 int trace_join_repaired(int part_fd, int side_fd, const char *shown, const struct stretch *bad, size_t n_bad,

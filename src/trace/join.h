@@ -21,6 +21,7 @@ struct joined {
 	uint64_t holes[TIERS]; /* rows that are there without a value, since the journal is damaged */
 	uint64_t broken;       /* bytes of the journal that could not be used */
 	uint64_t doubted;      /* values that were dropped, since they may never have been measured */
+	int64_t boot_ns;       /* CLOCK_BOOTTIME at the start; 0: the journal does not say */
 	bool described;        /* the journal says which channels there are */
 };
 

@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "nvmtop/intl.h"
@@ -96,11 +97,29 @@ static int room_check(const struct output *o, struct err *e)
 	return 0;
 }
 
+/* Is somebody at it?  One that is empty may have been made this moment, by a
+ * recorder that is about to lock it. */
+static bool in_use(int fd)
+{
+	const struct timespec moment = {.tv_nsec = 20000000};
+	struct stat st;
+
+	for (int i = 0; i < 10; i++) {
+		if (flock(fd, LOCK_SH | LOCK_NB) < 0)
+			return errno == EWOULDBLOCK;
+		flock(fd, LOCK_UN);
+		if (fstat(fd, &st) < 0 || st.st_size > 0)
+			return false;
+		nanosleep(&moment, NULL);
+	}
+	return false;
+}
+
 /* Somebody's files of that name are there: still being written, or left over? */
 static int taken(const struct output *o, const char *name, struct err *e)
 {
 	int fd = openat(o->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	bool locked = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	bool locked = fd >= 0 && in_use(fd);
 	const char *suffix = name + strlen(o->name);
 
 	if (fd >= 0)
@@ -115,6 +134,15 @@ static int taken(const struct output *o, const char *name, struct err *e)
 		o->shown, suffix, o->shown);
 }
 
+/* Others hold a lock on it for no more than a look, until it is ours. */
+static void part_lock(int fd)
+{
+	const struct timespec moment = {.tv_nsec = 5000000};
+
+	for (int i = 0; i < 100 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK; i++)
+		nanosleep(&moment, NULL);
+}
+
 static int part_make(const struct output *o, const char *name, int *fd, struct err *e)
 {
 	*fd = openat(o->dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
@@ -122,7 +150,7 @@ static int part_make(const struct output *o, const char *name, int *fd, struct e
 		return taken(o, name, e);
 	if (*fd < 0)
 		return err_sys(e, ERR_FAILED, errno, _("cannot record to %s"), o->shown);
-	flock(*fd, LOCK_EX | LOCK_NB); /* a file system without locks still has O_EXCL */
+	part_lock(*fd); /* a file system without locks still has O_EXCL */
 	return 0;
 }
 

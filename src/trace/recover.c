@@ -195,6 +195,13 @@ static int say_lost(const struct output *o, bool had_side, const struct joined *
 		err_set(e, ERR_DAMAGED,
 			_("%s.part.side was damaged: the channels beyond version 1 of the format are lost"),
 			o->shown);
+	else if (out->doubted > 0)
+		err_set(e, ERR_DAMAGED,
+			_("the recording was damaged: %llu bytes could not be used, %llu samples are "
+			  "without values; of %llu zeroes it is lost whether they were measured, they are "
+			  "missing now"),
+			(unsigned long long)out->unused_bytes, (unsigned long long)holes,
+			(unsigned long long)out->doubted);
 	else if (out->unused_bytes > 0 || holes > 0 || out->header)
 		err_set(e, ERR_DAMAGED,
 			_("the recording was damaged: %llu bytes could not be used, %llu samples are "
@@ -213,6 +220,7 @@ static int say_lost(const struct output *o, bool had_side, const struct joined *
 static int complete(struct output *o, struct trace_recovery *out, struct err *e)
 {
 	struct joined j = {.bytes = 0};
+	struct clock_anchor now;
 	struct repair fixed;
 	bool had_side = o->side_fd >= 0;
 	int r = part_repair(o->part_fd, o->side_fd, o->shown, &fixed, e);
@@ -249,6 +257,9 @@ static int complete(struct output *o, struct trace_recovery *out, struct err *e)
 	out->bytes = j.bytes;
 	out->marks = j.marks;
 	out->described = j.described;
+	out->doubted = j.doubted;
+	clock_anchor(&now);
+	out->restarted = j.boot_ns > 0 && out->last_ns > 0 && now.boot_ns < j.boot_ns + out->last_ns;
 	return say_lost(o, had_side, &j, out, e);
 }
 

@@ -236,12 +236,15 @@ static void series_rows(struct sink *sink, const struct rows *r)
 static void series_mark(struct sink *sink, const struct mark *m)
 {
 	struct trace_series *s = (struct trace_series *)sink;
+	struct mark own = *m;
 	struct part *p;
 
 	pthread_mutex_lock(&s->lock);
 	p = s->old && m->t_ns < s->cut_ns ? s->old : s->current;
+	if (p == s->current && own.t_ns < s->cut_ns) /* it came too late for the file it belongs to */
+		own.t_ns = s->cut_ns;
 	if (p && m->t_ns < s->end_ns)
-		trace_writer_sink(p->writer)->ops->mark(trace_writer_sink(p->writer), m);
+		trace_writer_sink(p->writer)->ops->mark(trace_writer_sink(p->writer), &own);
 	pthread_mutex_unlock(&s->lock);
 }
 
