@@ -117,6 +117,8 @@ static void draw_name(struct ui *u, struct canvas *c, int x, const char *label)
 	}
 	w = room < w ? room : w;
 	x += canvas_text(c, x, y, w - 1, STYLE_MARK, label);
+	while (x > 0 && c->cells[(size_t)y * (size_t)c->w + (size_t)(x - 1)].ch[0] == L' ')
+		x--; /* no blank before the ellipsis */
 	canvas_put(c, x, y, STYLE_MARK, screen_glyph(u, 0x2026, '~'));
 }
 

@@ -146,6 +146,41 @@ ok 'a flood is recorded' landed flood.bin "t['n'] == 100000"
 ok 'and rows with it' judge flood.bin "t['counts']['fast'] > 200 and t['counts']['sync'] == 100000"
 ok 'memory does not grow with it' test $((after - before)) -lt 6000
 
+cat >threads.c <<'END'
+#include <nvmtop/mark.h>
+#include <pthread.h>
+static void *many(void *arg)
+{
+	long i, taken = 0;
+
+	for (i = 0; i < 2000; i++)
+		taken += nvmtop_mark((const char *)arg);
+	return (void *)taken;
+}
+int main(void)
+{
+	pthread_t t[8];
+	long taken = 0, i;
+
+	for (i = 0; i < 8; i++)
+		pthread_create(&t[i], NULL, many, (void *)(i % 2 ? "odd" : "even"));
+	for (i = 0; i < 8; i++) {
+		void *n;
+
+		pthread_join(t[i], &n);
+		taken += (long)n;
+	}
+	printf("%ld\n", taken);
+	return 0;
+}
+END
+ok 'mark.h with threads' $CC -std=gnu99 -pedantic -Wall -Wextra -Werror -O2 -pthread -I"$NVMTOP_SRC/include" threads.c -o threads
+begin threads.bin
+taken=$($EMU ./threads)
+end $pid
+ok 'what it says was taken has landed, and none of it is broken' landed threads.bin \
+    "t['n'] == $taken > 10 and set(labels) <= {'odd', 'even'}"
+
 begin endless.bin
 $tool flood "$run_dir" 100000000 2>/dev/null &
 flood=$!
