@@ -201,8 +201,14 @@ static void watch_recording(struct top *t)
 
 static int keep_start(struct top *t, struct err *e)
 {
+	char text[TEXT_MAX];
+
 	t->keep = keeping_new(t->o, t->live.engine, e);
-	return t->keep && engine_attach(t->live.engine, keep_sink(t->keep), false, e) == 0 ? 0 : -1;
+	if (!t->keep || engine_attach(t->live.engine, keep_sink(t->keep), false, e) < 0)
+		return -1;
+	keeping_begun(t->o, t->keep, text, sizeof text);
+	say(t, STYLE_TEXT, text);
+	return 0;
 }
 
 static void keep_write(struct top *t, int64_t t_ns, const char *label)

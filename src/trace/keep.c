@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,7 +21,6 @@
 	(3 * NS_PER_S) /* and an eighth of all: the way that a file's beginning has before it is gone */
 #define LAG_NS    (50 * NS_PER_MS) /* and two periods: how far tiers may be apart before one counts as stalled */
 #define COMING_NS NS_PER_S         /* how long rows are waited for that do not come */
-#define NAMES     100000
 
 /* What is to be written, from_ns .. to_ns. */
 struct stretch_wanted {
@@ -74,54 +72,16 @@ double keep_bytes(const struct keep_options *o, const struct session *about)
 	return too_long(o) ? 1e30 : hold_bytes(about, span_of(o));
 }
 
-/* --- names --- */
-
-static bool exists(const char *path, const char *suffix)
-{
-	char name[4096 + 8];
-	struct stat st;
-
-	strcpy(name, path);
-	strcat(name, suffix);
-	return lstat(name, &st) == 0;
-}
-
-/* spike.bin, spike.2.bin; false: too long. */
-static bool name_number(char *out, size_t size, const char *path, unsigned number)
-{
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
-	size_t stem = dot && dot != base ? (size_t)(dot - path) : strlen(path);
-	int n;
-
-	if (number == 1)
-		n = snprintf(out, size, "%s", path);
-	else
-		n = snprintf(out, size, "%.*s.%u%s", (int)stem, path, number, path + stem);
-	return n > 0 && (size_t)n < size;
-}
-
 /* A name that nothing has yet: neither a trace nor what is left of one. */
 static bool name_next(struct keep *k, struct keep_file *f)
 {
+	bool over = k->o.force && k->path[0]; /* what was there before, not its own files */
 	char now[64] = "";
-	unsigned n = 1;
 
 	if (!k->path[0])
 		k->o.name(now, sizeof(now));
-	else if (k->o.force) /* over what was there before, not over its own files */
-		n = k->name + 1;
-	for (; n < NAMES; n++) {
-		if (!name_number(f->path, sizeof(f->path), k->path[0] ? k->path : now, n))
-			break;
-		if (!exists(f->path, ".part") && !exists(f->path, ".part.side") &&
-		    ((k->o.force && k->path[0]) || !exists(f->path, ""))) {
-			k->number = n;
-			return true;
-		}
-	}
-	err_set(&f->err, ERR_FAILED, _("%s: no name is left for another file"), k->path[0] ? k->path : now);
-	return false;
+	k->number = over ? k->name + 1 : 1;
+	return kept_name(f, k->path[0] ? k->path : now, &k->number, over);
 }
 
 /* --- the writing thread --- */

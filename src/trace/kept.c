@@ -3,13 +3,16 @@
  * as the disk is faster than the sampling it never catches up. */
 #include "trace/kept.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "nvmtop/intl.h"
 #include "nvmtop/trace.h"
 
 #define BATCH 64
+#define NAMES 100000
 
 struct copy {
 	const struct kept *k;
@@ -264,4 +267,40 @@ void kept_write(const struct kept *k, struct keep_file *out)
 	free(c.gaps);
 	free(c.values);
 	trace_writer_free(w);
+}
+
+/* --- names --- */
+
+static bool exists(const char *path, const char *suffix)
+{
+	char name[sizeof(((struct keep_file *)0)->path) + 16];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "%s%s", path, suffix);
+	return lstat(name, &st) == 0;
+}
+
+/* spike.bin, spike.2.bin; false: too long. */
+static bool name_number(char *out, size_t size, const char *path, unsigned number)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
+	size_t stem = dot && dot != base ? (size_t)(dot - path) : strlen(path);
+	int n;
+
+	if (number == 1)
+		n = snprintf(out, size, "%s", path);
+	else
+		n = snprintf(out, size, "%.*s.%u%s", (int)stem, path, number, path + stem);
+	return n > 0 && (size_t)n < size;
+}
+
+bool kept_name(struct keep_file *out, const char *path, unsigned *number, bool over)
+{
+	for (; *number < NAMES && name_number(out->path, sizeof(out->path), path, *number); ++*number)
+		if (!exists(out->path, ".part") && !exists(out->path, ".part.side") &&
+		    (over || !exists(out->path, "")))
+			return true;
+	err_set(&out->err, ERR_FAILED, _("%s: no name is left for another file"), path);
+	return false;
 }

@@ -15,6 +15,11 @@ struct kept {
 	bool force;
 };
 
+/* A name for the next file, into out->path: path, or path with the first number
+ * from *number on that is free; over: or that has a trace already.  False with
+ * out->err: there is none. */
+bool kept_name(struct keep_file *out, const char *path, unsigned *number, bool over);
+
 /* Write out->from_ns .. out->to_ns, both included, to out->path; fills in the
  * rest.  Rows that are overwritten meanwhile become a gap in the file. */
 void kept_write(const struct kept *k, struct keep_file *out);
