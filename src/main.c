@@ -58,6 +58,16 @@ int main(int argc, char **argv)
 		return flush_stdout(cmd_boards(&o));
 	case MODE_PRINT:
 		return flush_stdout(cmd_print(&o));
+	case MODE_REPORT:
+		return flush_stdout(cmd_report(&o));
+	case MODE_EXPORT:
+		return flush_stdout(cmd_export(&o));
+	case MODE_CUT:
+		return cmd_cut(&o);
+	case MODE_JOIN:
+		return cmd_join(&o);
+	case MODE_CHECK:
+		return flush_stdout(cmd_check(&o));
 	case MODE_MARK:
 		return cmd_mark(&o);
 	}

@@ -1,4 +1,4 @@
-/* num: numbers out of text, by hand, without the locale. */
+/* num: numbers out of text and into text, by hand, without the locale. */
 #ifndef NVMTOP_NUM_H
 #define NVMTOP_NUM_H
 
@@ -23,5 +23,17 @@ bool num_duration_ns(const char *text, int64_t *out);
 /* The whole of text as a number of bytes: "65536", "500k", "1.5G"; k, M, G, T are
  * powers of 1000, Ki, Mi, Gi, Ti of 1024, and a B may follow.  0 .. 2^62. */
 bool num_bytes(const char *text, uint64_t *out);
+/* The shortest decimal number that reads back as exactly v, whatever the locale:
+ * "0", "-12.5", "1e-07"; "nan", "inf" or "-inf" for what is no number.  Returns
+ * its length; out always ends with a NUL. */
+#define NUM_TEXT 32
+size_t num_text(char out[NUM_TEXT], double v);
+
+/* v with so many decimals (0 .. 9), as "%.*f" would in the C locale; in exponents
+ * where that would be longer than 20 characters. */
+size_t num_fixed(char out[NUM_TEXT], double v, int decimals);
+
+/* Nanoseconds as seconds with all nine decimals, such as "12.000000345". */
+size_t num_seconds(char out[NUM_TEXT], int64_t ns);
 
 #endif

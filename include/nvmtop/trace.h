@@ -189,8 +189,41 @@ struct trace_epoch {
 };
 /* How many there are; the first max are put into out. */
 uint64_t trace_epochs(const struct trace *t, struct trace_epoch *out, uint64_t max);
+/* Rows of an open trace, each value as it was sampled, for whatever counts and
+ * writes instead of drawing.  Rows of a tier are numbered from 0; first + n must
+ * not pass trace_rows().  Not safe from two threads at once. */
+const struct session *trace_session(const struct trace *t);
+/* First and last time of any tier's rows; false: there is no row at all. */
+bool trace_extent(const struct trace *t, int64_t *first_ns, int64_t *last_ns);
+uint64_t trace_rows(const struct trace *t, enum tier tier);
+/* The first row at or after t_ns; trace_rows() when there is none. */
+uint64_t trace_row_from(const struct trace *t, enum tier tier, int64_t t_ns);
+/* CLOCK_MONOTONIC, never decreasing. */
+void trace_row_times(const struct trace *t, enum tier tier, uint64_t first, size_t n, int64_t *out);
+/* In the channel's unit, NaN where it is missing; rows of the channel's tier. */
+void trace_row_values(struct trace *t, size_t channel, uint64_t first, size_t n, double *out);
+/* All marks and gaps, oldest first; they live as long as the trace. */
+const struct mark *trace_marks(const struct trace *t, size_t *n);
+const struct gap *trace_gaps(const struct trace *t, size_t *n);
+/* Whether all ticks without a row are in trace_gaps(); a trace of version 1 alone
+ * does not say. */
+bool trace_lists_gaps(const struct trace *t);
+/* Rows first .. end-1 are not needed for now: their pages may leave memory. */
+void trace_rows_done(const struct trace *t, enum tier tier, uint64_t first, uint64_t end);
 
 /* Only the header, quickly, for a list of files.  0, or -1 when path is no trace. */
 int trace_peek(const char *path, struct trace_summary *out, struct err *e);
+
+/* Hold a file from any writer against the format, section by section in the order
+ * of the file; found() gets a sentence with section and offset for each kind of
+ * thing that is wrong.  0, or -1 when it cannot be read or is no trace. */
+struct trace_checked {
+	uint64_t wrong;		/* sentences */
+	uint64_t rows[TIERS], marks;
+	bool extended;
+	uint64_t chunks;
+};
+int trace_check(const char *path, void (*found)(void *to, const char *text), void *to, struct trace_checked *out,
+		struct err *e);
 
 #endif

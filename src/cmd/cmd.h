@@ -5,11 +5,13 @@
 
 #include "nvmtop/board.h"
 #include "nvmtop/engine.h"
+#include "nvmtop/report.h"
 #include "nvmtop/term.h"
 #include "nvmtop/trace.h"
 #include "nvmtop/ui.h"
 
-enum mode { MODE_TOP, MODE_RECORD, MODE_RECOVER, MODE_ONCE, MODE_BOARDS, MODE_PRINT, MODE_MARK, MODE_HELP, MODE_VERSION };
+enum mode { MODE_TOP, MODE_RECORD, MODE_RECOVER, MODE_ONCE, MODE_BOARDS, MODE_PRINT, MODE_MARK,
+	    MODE_REPORT, MODE_EXPORT, MODE_CUT, MODE_JOIN, MODE_CHECK, MODE_HELP, MODE_VERSION };
 
 /* The command line, checked.  Strings point into argv. */
 struct options {
@@ -34,9 +36,19 @@ struct options {
 
 	const char *label; /* of --mark; NULL: none */
 	long to;           /* 0: to all */
+	const char *to_text;
 
 	const char *replay;
 	const char *recover;
+	const char **files; /* operands that are read, n_files of them; never freed */
+	size_t n_files;
+	const char *input; /* --cut FILE, --check FILE */
+	struct pick pick;
+	enum report_format format;
+	bool has_format;
+	enum export_form form;
+	double resample_hz; /* 0: tiers as they are */
+	double per;	    /* 0: no items */
 	bool json;
 	bool paths;
 	int print_w, print_h;
@@ -60,6 +72,11 @@ int cmd_recover(const struct options *o);
 int cmd_once(const struct options *o);
 int cmd_boards(const struct options *o);
 int cmd_print(const struct options *o);
+int cmd_report(const struct options *o);
+int cmd_export(const struct options *o);
+int cmd_cut(const struct options *o);
+int cmd_join(const struct options *o);
+int cmd_check(const struct options *o);
 int cmd_mark(const struct options *o);
 
 /* Shared between them. */
@@ -70,6 +87,11 @@ int complain(const struct err *e);
 /* Ask on the terminal, where there is one, whether a recording that was interrupted
  * is to be recovered, and do it.  -1: it could not be. */
 int offer_recovery(const char *path, struct err *e);
+
+/* Right after something was written to standard output: the exit status, which is
+ * as it was when a reader that has seen enough closed the pipe. */
+int stdout_result(int status);
+
 /* trace_open(), whose sentence about an interrupted recording says what to do. */
 struct trace *open_trace(const char *path, struct err *e);
 
@@ -82,6 +104,8 @@ struct trouble {
 void recording_trouble(struct trouble *was, const struct trace_series_stats *now, char *out, size_t size);
 /* The names of its files, "a.bin, a.2.bin", after it has ended. */
 void recording_names(const struct trace_series *s, char *out, size_t size);
+/* The traces of the operands; *n of them were opened.  The exit status so far. */
+int open_traces(const struct options *o, struct trace **out, size_t *n);
 
 /* The board that the options name, or the one that is recognised, resolved
  * below the sysroot.  why (may be NULL) gets how it was chosen.  *root is to be

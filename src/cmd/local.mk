@@ -3,3 +3,4 @@ src_nvmtop_SOURCES += \
 	%D%/print.c %D%/record.c %D%/recover.c %D%/signals.c %D%/stream.c %D%/stream.h %D%/text.c %D%/top.c %D%/ttykeys.c \
 	%D%/ttykeys.h %D%/summary.c %D%/summary.h %D%/tally.c %D%/tally.h
 src_nvmtop_SOURCES += %D%/remote.c %D%/remote.h
+src_nvmtop_SOURCES += %D%/report.c %D%/export.c %D%/cut.c %D%/check.c %D%/progress.c %D%/progress.h

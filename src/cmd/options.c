@@ -27,6 +27,18 @@ enum {
 	OPT_PRINT,
 	OPT_MARK,
 	OPT_TO,
+	OPT_REPORT,
+	OPT_EXPORT,
+	OPT_CUT,
+	OPT_JOIN,
+	OPT_CHECK,
+	OPT_FORMAT,
+	OPT_PER,
+	OPT_TIER,
+	OPT_RESAMPLE,
+	OPT_SELECT,
+	OPT_EPOCH,
+	OPT_FROM,
 	OPT_DEMO,
 	OPT_FORCE,
 	OPT_DURATION,
@@ -70,6 +82,11 @@ static const struct entry {
 	{"boards", OPT_BOARDS, NULL, N_("say which board this is, what it has, and what is missing and why")},
 	{"print", OPT_PRINT, "WxH", N_("print one frame of the screen as text")},
 	{"mark", OPT_MARK, NULL, N_("put a mark, with LABEL if there is one, into what you record or look at")},
+	{"report", OPT_REPORT, NULL, N_("numbers of each epoch of a trace; of several traces: compare them")},
+	{"export", OPT_EXPORT, "FORM", N_("write a trace as csv, jsonl or perfetto")},
+	{"cut", OPT_CUT, "FILE", N_("write the stretch --from .. --to of a trace as a trace of its own")},
+	{"join", OPT_JOIN, NULL, N_("write several traces of one board as one trace")},
+	{"check", OPT_CHECK, "FILE", N_("hold a trace from any writer against the format")},
 	{"help", OPT_HELP, NULL, N_("show this help")},
 	{"version", OPT_VERSION, NULL, N_("show the version")},
 	{NULL, OPT_HEADING, NULL, N_("Recording")},
@@ -84,7 +101,15 @@ static const struct entry {
 	{"keep", OPT_KEEP, "SEC", N_("hold the last SEC seconds, and write them out on w, SIGUSR2 or --trigger")},
 	{"trigger", OPT_TRIGGER, "CONDITION", N_("with --keep: when this begins to hold: 'gpu > 95 for 2s'")},
 	{"after", OPT_AFTER, "SEC", N_("with --keep: and SEC seconds after that (0)")},
-	{"to", OPT_TO, "PID", N_("with --mark: only into that of process PID")},
+	{"to", OPT_TO, "PID|SEC", N_("with --mark: only into that of process PID; else the end of a stretch")},
+	{NULL, OPT_HEADING, NULL, N_("Numbers (--report, --export, --cut, --join)")},
+	{"format", OPT_FORMAT, "NAME", N_("of --report: table, json, csv or markdown")},
+	{"per", OPT_PER, "N", N_("of --report: each epoch did N items; give energy and time of one")},
+	{"select", OPT_SELECT, "NAMES", N_("only these signals, such as gpu.util,*.power")},
+	{"epoch", OPT_EPOCH, "N|LABEL", N_("only this epoch, or all of this label")},
+	{"from", OPT_FROM, "SEC", N_("only from SEC seconds after the start; --to SEC: only up to there")},
+	{"tier", OPT_TIER, "NAME", N_("of --export: only fast, medium or slow")},
+	{"resample", OPT_RESAMPLE, "HZ", N_("of --export: all signals on one time base of HZ rows a second")},
 	{NULL, OPT_HEADING, NULL, N_("Showing")},
 	{"json", OPT_JSON, NULL, N_("with --once: as one JSON object")},
 	{"paths", OPT_PATHS, NULL, N_("with --boards: only the kernel files that the board may need, one a line")},
@@ -124,6 +149,7 @@ void options_help(FILE *out)
 		_("Usage: nvmtop [OPTION]...\n"
 		  "       nvmtop --record [OPTION]... [FILE] [-- COMMAND [ARGUMENT]...]\n"
 		  "       nvmtop --replay FILE\n"
+		  "       nvmtop --report|--export FORM|--join [OPTION]... FILE...\n"
 		  "       nvmtop --mark [LABEL]\n"
 		  "A live, recording and replaying monitor for NVIDIA Jetson boards.\n"));
 	for (size_t i = 0; i < ENTRIES; i++) {
@@ -277,8 +303,8 @@ static int choose(struct options *o, enum mode mode, struct err *e)
 {
 	if (o->mode != MODE_TOP && o->mode != mode)
 		return err_set(e, ERR_USAGE,
-			       _("only one of --record, --recover, --once, --boards, --print and --mark can be "
-				 "done at a time"));
+			       _("only one of --record, --recover, --once, --boards, --print, --mark, --report, "
+				 "--export, --cut, --join and --check can be done at a time"));
 	o->mode = mode;
 	return 0;
 }
@@ -298,12 +324,114 @@ static int operand(struct options *o, const char *text, struct err *e)
 	return 0;
 }
 
+/* Operands are files to read where files are read. */
+static int take_operands(struct options *o, struct err *e)
+{
+	if (o->mode == MODE_REPORT || o->mode == MODE_EXPORT || o->mode == MODE_JOIN) {
+		if (o->n_files == 0)
+			return err_set(e, ERR_USAGE, _("there is no FILE: give the name of a trace"));
+		if (o->mode == MODE_EXPORT && o->n_files > 1)
+			return err_set(e, ERR_USAGE, _("--export takes one FILE at a time"));
+		return 0;
+	}
+	for (size_t i = 0; i < o->n_files; i++)
+		if (operand(o, o->files[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+static int word_find(const char *const *words, int n, const char *value)
+{
+	for (int i = 0; i < n; i++)
+		if (!strcmp(words[i], value))
+			return i;
+	return -1;
+}
+
+static int parse_format(struct options *o, int code, const char *value, struct err *e)
+{
+	static const char *const names[] = {"table", "json", "csv", "markdown"};
+	int i = word_find(names, 4, value);
+
+	if (i < 0)
+		return bad_value(e, code, value, _("table, json, csv or markdown"));
+	o->format = (enum report_format)i;
+	o->has_format = true;
+	return 0;
+}
+
+static int parse_form(struct options *o, int code, const char *value, struct err *e)
+{
+	static const char *const names[] = {"csv", "jsonl", "perfetto"};
+	int i = word_find(names, 3, value);
+
+	if (i < 0)
+		return bad_value(e, code, value, _("csv, jsonl or perfetto"));
+	o->form = (enum export_form)i;
+	return 0;
+}
+
+static int parse_tier(struct options *o, int code, const char *value, struct err *e)
+{
+	o->pick.tier = tier_find(value);
+	return o->pick.tier >= 0 ? 0 : bad_value(e, code, value, _("fast, medium or slow"));
+}
+
+static int parse_per(struct options *o, int code, const char *value, struct err *e)
+{
+	if (num_double(value, &o->per) && o->per > 0)
+		return 0;
+	return bad_value(e, code, value, _("a number of items above 0"));
+}
+
+/* A process for --mark, a time for what reads traces; known when all is read. */
+static int parse_to(struct options *o, const char *value, struct err *e)
+{
+	if (!value)
+		return 0;
+	if (o->mode == MODE_MARK)
+		return parse_pid(&o->to, OPT_TO, value, e);
+	o->pick.has_to = true;
+	return parse_time(&o->pick.to_ns, OPT_TO, value, e);
+}
+
 static int take(struct options *o, int code, const char *value, struct err *e)
 {
 	switch (code) {
 	case 1:
+		o->files[o->n_files++] = value;
+		return 0;
 	case 'o':
 		return operand(o, value, e);
+	case OPT_REPORT:
+		return choose(o, MODE_REPORT, e);
+	case OPT_EXPORT:
+		return choose(o, MODE_EXPORT, e) < 0 ? -1 : parse_form(o, code, value, e);
+	case OPT_CUT:
+		o->input = value;
+		return choose(o, MODE_CUT, e);
+	case OPT_JOIN:
+		return choose(o, MODE_JOIN, e);
+	case OPT_CHECK:
+		o->input = value;
+		return choose(o, MODE_CHECK, e);
+	case OPT_FORMAT:
+		return parse_format(o, code, value, e);
+	case OPT_PER:
+		return parse_per(o, code, value, e);
+	case OPT_TIER:
+		return parse_tier(o, code, value, e);
+	case OPT_RESAMPLE:
+		return parse_hz(&o->resample_hz, code, value, e);
+	case OPT_SELECT:
+		o->pick.select = value;
+		return 0;
+	case OPT_EPOCH:
+		o->pick.epoch = value;
+		return 0;
+	case OPT_FROM:
+		o->pick.has_from = true;
+		return parse_time(&o->pick.from_ns, code, value, e);
 	case OPT_RECORD:
 		return choose(o, MODE_RECORD, e);
 	case OPT_ONCE:
@@ -315,7 +443,8 @@ static int take(struct options *o, int code, const char *value, struct err *e)
 	case OPT_MARK:
 		return choose(o, MODE_MARK, e);
 	case OPT_TO:
-		return parse_pid(&o->to, code, value, e);
+		o->to_text = value;
+		return 0;
 	case OPT_RECOVER:
 		o->recover = value;
 		return choose(o, MODE_RECOVER, e);
@@ -396,18 +525,38 @@ static int take(struct options *o, int code, const char *value, struct err *e)
 /* What only makes sense together. */
 static int check(const struct options *o, struct err *e)
 {
+	bool numbers = o->mode == MODE_REPORT || o->mode == MODE_EXPORT;
+	bool writes = o->mode == MODE_EXPORT || o->mode == MODE_CUT || o->mode == MODE_JOIN;
 	const struct {
 		bool wrong;
 		const char *text;
 	} rules[] = {
 		{o->mode == MODE_RECOVER && o->out && !trace_is_stream(o->recover),
 		 N_("a FILE to write is for --recover only when it recovers a stream")},
-		{o->mode != MODE_RECORD && o->mode != MODE_RECOVER && o->out,
+		{o->mode != MODE_RECORD && o->mode != MODE_RECOVER && !writes && o->out,
 		 N_("a FILE to write is only for --record; to show a saved trace use --replay FILE")},
 		{o->mode != MODE_RECORD && o->command, N_("a COMMAND to run is only for --record")},
 		{o->mode != MODE_RECORD && (o->duration_ns || o->delay_ns),
 		 N_("--duration and --delay are only for --record")},
-		{o->mode != MODE_RECORD && o->force, N_("--force is only for --record")},
+		{o->mode != MODE_RECORD && !writes && o->force,
+		 N_("--force is only for --record, --export, --cut and --join")},
+		{o->mode != MODE_REPORT && (o->has_format || o->per > 0),
+		 N_("--format and --per are only for --report")},
+		{o->mode != MODE_EXPORT && (o->pick.tier >= 0 || o->resample_hz > 0),
+		 N_("--tier and --resample are only for --export")},
+		{!numbers && (o->pick.select || o->pick.epoch),
+		 N_("--select and --epoch are only for --report and --export")},
+		{!numbers && o->mode != MODE_CUT && (o->pick.has_from || o->pick.has_to),
+		 N_("--from and --to are only for --report, --export, --cut; --to PID also for --mark")},
+		{o->pick.has_from && o->pick.has_to && o->pick.from_ns >= o->pick.to_ns,
+		 N_("--from must lie before --to")},
+		{o->mode == MODE_CUT && !o->pick.has_from && !o->pick.has_to,
+		 N_("--cut needs --from SEC, --to SEC or both")},
+		{(o->mode == MODE_CUT || o->mode == MODE_JOIN) && !o->out,
+		 N_("--cut and --join need -o FILE for the new trace")},
+		{(o->mode == MODE_CUT || o->mode == MODE_JOIN) && o->out && !strcmp(o->out, "-"),
+		 N_("--cut and --join write a trace into a file, not to standard output")},
+		{o->mode == MODE_JOIN && o->n_files < 2, N_("--join needs two or more traces")},
 		{o->mode != MODE_RECORD && o->stop_on_eof, N_("--stop-on-eof is only for --record")},
 		{o->stop_on_eof && o->command,
 		 N_("with a COMMAND standard input is the command's: --stop-on-eof cannot be used")},
@@ -436,7 +585,6 @@ static int check(const struct options *o, struct err *e)
 		{o->mode != MODE_BOARDS && o->paths, N_("--paths is only for --boards")},
 		{o->has_nice && ((o->mode != MODE_TOP && o->mode != MODE_RECORD) || o->replay),
 		 N_("--nice is only for the live screen and --record")},
-		{o->mode != MODE_MARK && o->to, N_("--to is only for --mark")},
 		{o->has_at && !o->replay, N_("--at needs --replay FILE")},
 		{o->replay && o->mode != MODE_TOP && o->mode != MODE_PRINT,
 		 N_("--replay goes with the screen or with --print only")},
@@ -480,7 +628,10 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e)
 	size_t n = 0;
 	int code;
 
-	*o = (struct options) {.sysroot = "/", .hz = {1000, 100, 10}};
+	*o = (struct options) {.sysroot = "/", .hz = {1000, 100, 10}, .pick = {.tier = -1}};
+	o->files = calloc((size_t)argc + 1, sizeof *o->files);
+	if (!o->files)
+		return err_set(e, ERR_FAILED, _("out of memory"));
 	memset(known, 0, sizeof known);
 	for (size_t i = 0; i < ENTRIES; i++)
 		if (table[i].name)
@@ -509,5 +660,7 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e)
 		o->command = argv + optind;
 	else if (argc > 1 && !strcmp(argv[argc - 1], "--") && o->mode == MODE_RECORD)
 		return err_set(e, ERR_USAGE, _("there is no COMMAND behind \"--\""));
+	if (take_operands(o, e) < 0 || parse_to(o, o->to_text, e) < 0)
+		return -1;
 	return o->mode == MODE_MARK && take_label(o, e) < 0 ? -1 : check(o, e);
 }

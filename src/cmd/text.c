@@ -1,4 +1,5 @@
 /* Small texts that several ways of using the program share. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -11,6 +12,19 @@ int complain(const struct err *e)
 {
 	fprintf(stderr, "nvmtop: %s\n", e->text);
 	return (int)e->code;
+}
+
+int stdout_result(int status)
+{
+	struct err e;
+
+	if (!ferror(stdout))
+		return status;
+	clearerr(stdout);
+	if (errno == EPIPE)
+		return status;
+	err_sys(&e, ERR_FAILED, errno, _("cannot write to standard output"));
+	return complain(&e);
 }
 
 void trace_name_now(char *buf, size_t size)

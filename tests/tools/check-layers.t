@@ -23,6 +23,7 @@ history: err intl clock channel stream timeline history
 lib: err intl root clock channel probe board stream timeline engine trace nvmtop
 trace: err intl num clock channel stream timeline trace map condition keep
 mark: err intl num clock mark marks
+report: err intl num clock channel stream timeline trace report
 ui: err intl clock num channel stream timeline condition canvas event ui
 term: err intl clock canvas event term map
 END

@@ -1,0 +1,30 @@
+/* Is this a trace as the format wants it? */
+#include <stdio.h>
+
+#include "cmd/cmd.h"
+#include "nvmtop/intl.h"
+#include "nvmtop/trace.h"
+
+static void found(void *to, const char *text)
+{
+	(void)to;
+	printf("%s\n", text);
+}
+
+int cmd_check(const struct options *o)
+{
+	struct trace_checked c;
+	struct err e;
+
+	if (trace_check(o->input, found, NULL, &c, &e) < 0)
+		return complain(&e);
+	if (c.wrong > 0) {
+		printf(P_("%llu thing is wrong\n", "%llu things are wrong\n", c.wrong), (unsigned long long)c.wrong);
+		return ERR_DAMAGED;
+	}
+	printf(_("sound; rows: %llu fast, %llu medium, %llu slow; marks: %llu"), (unsigned long long)c.rows[0],
+	       (unsigned long long)c.rows[1], (unsigned long long)c.rows[2], (unsigned long long)c.marks);
+	printf(c.extended ? _("; extension: %llu chunks\n") : _("; no extension\n"),
+	       (unsigned long long)c.chunks);
+	return 0;
+}

@@ -1,0 +1,51 @@
+/* Traces out of traces: a stretch of one, or several in a row. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/cmd.h"
+#include "cmd/progress.h"
+#include "nvmtop/intl.h"
+
+int cmd_cut(const struct options *o)
+{
+	struct err e, damage;
+	struct trace *t = open_trace(o->input, &damage);
+	int status;
+
+	if (!t || signals_open(&e) < 0) {
+		trace_close(t);
+		return complain(t ? &e : &damage);
+	}
+	status = damage.code == ERR_NONE ? 0 : complain(&damage);
+	if (trace_cut(t, &o->pick, o->out, o->force, progress_show, &e) < 0)
+		status = complain(&e);
+	progress_show(1);
+	trace_close(t);
+	return status;
+}
+
+static void note(const char *text)
+{
+	fprintf(stderr, "nvmtop: %s\n", text);
+}
+
+int cmd_join(const struct options *o)
+{
+	struct trace **traces = calloc(o->n_files, sizeof(*traces));
+	struct err e;
+	size_t n = 0;
+	int status;
+
+	if (!traces) {
+		err_set(&e, ERR_FAILED, _("out of memory"));
+		return complain(&e);
+	}
+	status = open_traces(o, traces, &n);
+	if (n == o->n_files && trace_join_files(traces, n, o->out, o->force, progress_show, note, &e) < 0)
+		status = complain(&e);
+	progress_show(1);
+	while (n > 0)
+		trace_close(traces[--n]);
+	free(traces);
+	return status;
+}

@@ -1,0 +1,230 @@
+/* JSON and CSV: every number exact and in the unit of its channel. */
+#include <math.h>
+#include <string.h>
+
+#include "report/analysis.h"
+
+static void member(struct out *o, const char *name, double v)
+{
+	out_format(o, ",\"%s\":", name);
+	out_json_num(o, v);
+}
+
+static void text_member(struct out *o, const char *name, const char *text)
+{
+	out_format(o, ",\"%s\":", name);
+	out_json_text(o, text ? text : "");
+}
+
+static void seconds_member(struct out *o, const char *name, int64_t ns)
+{
+	out_format(o, ",\"%s\":", name);
+	out_seconds(o, ns);
+}
+
+static void json_ticks(struct out *o, const struct part *p)
+{
+	out_text(o, ",\"ticks\":{");
+	for (int t = 0; t < TIERS; t++) {
+		const struct ticks *k = &p->ticks[t];
+
+		out_format(o, "%s\"%s\":{\"samples\":%llu,\"late\":%llu,\"lost\":%llu,\"gaps\":%llu", t ? "," : "",
+			   tier_name((enum tier)t), (unsigned long long)k->rows, (unsigned long long)k->late,
+			   (unsigned long long)k->lost, (unsigned long long)k->gaps);
+		seconds_member(o, "longest_gap_s", k->longest_ns);
+		out_char(o, '}');
+	}
+	out_char(o, '}');
+}
+
+static void json_signal(struct out *o, const struct analysis *a, const struct part *p, size_t i)
+{
+	const struct channel *c = channel_of(a, i);
+	const struct result *r = &p->results[i];
+
+	out_text(o, "{\"name\":");
+	out_json_text(o, c->name);
+	text_member(o, "unit", unit_name(c->unit));
+	text_member(o, "tier", tier_name(c->tier));
+	out_format(o, ",\"samples\":%llu,\"missing\":%llu", (unsigned long long)r->n,
+		   (unsigned long long)r->missing);
+	member(o, "mean", r->mean);
+	member(o, "sd", r->sd);
+	member(o, "min", r->min);
+	member(o, "p50", r->p50);
+	member(o, "p95", r->p95);
+	member(o, "p99", r->p99);
+	member(o, "max", r->max);
+	if (c->unit == UNIT_MILLIWATT) {
+		member(o, "energy_j", energy_of(a, p, i));
+		member(o, "mean_power_w", mean_power(a, p, i));
+		seconds_member(o, "covered_s", r->covered_ns);
+		if (items_of(a, p) > 0)
+			member(o, "energy_per_item_j", energy_of(a, p, i) / items_of(a, p));
+	}
+	if (c->unit == UNIT_CELSIUS)
+		member(o, "rise", rise_of(a, p, i));
+	if (c->kind == CHANNEL_THROTTLE) {
+		member(o, "throttled_s", throttled_of(a, p, i));
+		seconds_member(o, "covered_s", r->covered_ns);
+	}
+	if (c->kind == CHANNEL_THROTTLE_COUNT)
+		member(o, "events", r->n > 0 ? r->steps : NAN);
+	if (r->n == 0 && c->missing[0])
+		text_member(o, "reason", c->missing);
+	out_char(o, '}');
+}
+
+static void json_part(struct out *o, const struct analysis *a, const struct part *p)
+{
+	int64_t start = a->session->start.mono_ns;
+
+	if (p == &a->whole)
+		out_text(o, "{\"epoch\":null");
+	else
+		out_format(o, "{\"epoch\":%llu", (unsigned long long)p->epoch.id);
+	text_member(o, "label", p->epoch.label);
+	seconds_member(o, "from_s", p->epoch.from_ns - start);
+	seconds_member(o, "to_s", p->epoch.to_ns - start);
+	seconds_member(o, "duration_s", p->duration_ns);
+	json_ticks(o, p);
+	if (items_of(a, p) > 0) {
+		member(o, "items", items_of(a, p));
+		member(o, "s_per_item", (double)p->duration_ns / 1e9 / items_of(a, p));
+	}
+	if (a->total != SIZE_MAX) {
+		member(o, "energy_j", energy_of(a, p, a->total));
+		member(o, "mean_power_w", mean_power(a, p, a->total));
+	}
+	out_text(o, ",\"signals\":[");
+	for (size_t i = 0; i < a->channels.n; i++) {
+		if (i > 0)
+			out_char(o, ',');
+		json_signal(o, a, p, i);
+	}
+	out_text(o, "]}");
+}
+
+static void json_trace(struct out *o, const struct analysis *a)
+{
+	const struct session *s = a->session;
+	char path[4096];
+
+	text_printable(path, sizeof(path), trace_path(a->trace), strlen(trace_path(a->trace)));
+	out_text(o, "{\"file\":");
+	out_json_text(o, path);
+	text_member(o, "board", fact_get(s->facts, s->n_facts, "board"));
+	text_member(o, "title", fact_get(s->facts, s->n_facts, "title"));
+	if (s->start.real_ns)
+		out_format(o, ",\"start_realtime_ns\":%lld", (long long)s->start.real_ns);
+	text_member(o, "gaps_from", a->counted ? "trace" : "times");
+	out_text(o, ",\"epochs\":[");
+	for (size_t i = 0; i < a->epochs.n; i++) {
+		if (i > 0)
+			out_text(o, ",\n");
+		json_part(o, a, &a->parts[i]);
+	}
+	out_text(o, "],\n\"whole\":");
+	json_part(o, a, &a->whole);
+	out_char(o, '}');
+}
+
+void write_json(struct out *o, const struct analysis *list, size_t n)
+{
+	out_text(o, "{\"traces\":[");
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0)
+			out_text(o, ",\n");
+		json_trace(o, &list[i]);
+	}
+	out_char(o, ']');
+	if (compare_wanted(list, n)) {
+		out_text(o, ",\n\"comparison\":");
+		compare_json(o, list, n);
+	}
+	out_text(o, "}\n");
+}
+
+/* --- CSV: a line a signal and epoch --- */
+
+static void cell(struct out *o, double v)
+{
+	out_char(o, ',');
+	out_num(o, v);
+}
+
+static void int_cell(struct out *o, uint64_t v)
+{
+	out_char(o, ',');
+	out_int(o, v);
+}
+
+static void csv_signal(struct out *o, const struct analysis *a, const struct part *p, size_t i)
+{
+	const struct channel *c = channel_of(a, i);
+	const struct result *r = &p->results[i];
+	const struct ticks *k = &p->ticks[c->tier];
+	int64_t start = a->session->start.mono_ns;
+	char path[4096];
+
+	text_printable(path, sizeof(path), trace_path(a->trace), strlen(trace_path(a->trace)));
+	out_csv_text(o, path);
+	out_char(o, ',');
+	if (p == &a->whole)
+		out_text(o, "whole");
+	else
+		out_int(o, p->epoch.id);
+	out_char(o, ',');
+	out_csv_text(o, p->epoch.label);
+	out_char(o, ',');
+	out_seconds(o, p->epoch.from_ns - start);
+	out_char(o, ',');
+	out_seconds(o, p->epoch.to_ns - start);
+	out_char(o, ',');
+	out_seconds(o, p->duration_ns);
+	out_char(o, ',');
+	out_csv_text(o, c->name);
+	out_format(o, ",%s,%s", unit_name(c->unit), tier_name(c->tier));
+	int_cell(o, r->n);
+	int_cell(o, r->missing);
+	int_cell(o, k->late);
+	int_cell(o, k->lost);
+	int_cell(o, k->gaps);
+	cell(o, r->mean);
+	cell(o, r->sd);
+	cell(o, r->min);
+	cell(o, r->p50);
+	cell(o, r->p95);
+	cell(o, r->p99);
+	cell(o, r->max);
+	cell(o, energy_of(a, p, i));
+	cell(o, c->unit == UNIT_MILLIWATT ? mean_power(a, p, i) : NAN);
+	out_char(o, ',');
+	if (!isnan(r->integral))
+		out_seconds(o, r->covered_ns);
+	cell(o, rise_of(a, p, i));
+	cell(o, throttled_of(a, p, i));
+	cell(o, c->kind == CHANNEL_THROTTLE_COUNT && r->n > 0 ? r->steps : NAN);
+	cell(o, items_of(a, p) > 0 ? items_of(a, p) : NAN);
+	cell(o, items_of(a, p) > 0 ? (double)p->duration_ns / 1e9 / items_of(a, p) : NAN);
+	cell(o, items_of(a, p) > 0 ? energy_of(a, p, i) / items_of(a, p) : NAN);
+	out_char(o, '\n');
+}
+
+static void csv_part(struct out *o, const struct analysis *a, const struct part *p)
+{
+	for (size_t i = 0; i < a->channels.n; i++)
+		csv_signal(o, a, p, i);
+}
+
+void write_csv(struct out *o, const struct analysis *list, size_t n)
+{
+	out_text(o, "file,epoch,label,from_s,to_s,duration_s,signal,unit,tier,samples,missing,late,lost,gaps,mean,sd,"
+		    "min,p50,p95,p99,max,energy_j,mean_power_w,covered_s,rise,throttled_s,events,items,s_per_item,"
+		    "energy_per_item_j\n");
+	for (size_t f = 0; f < n; f++) {
+		for (size_t i = 0; i < list[f].epochs.n; i++)
+			csv_part(o, &list[f], &list[f].parts[i]);
+		csv_part(o, &list[f], &list[f].whole);
+	}
+}

@@ -1,0 +1,287 @@
+/* The protobuf form of Perfetto's traces: a tenth of the size of its JSON, and
+ * the one with a clock snapshot, so that the samples lie in time where ftrace
+ * and the program's own events do.
+ *
+ * A trace is packets, field 1 of nothing; everything that is needed of the
+ * encoding is here.  Numbers of fields are those of trace_packet.proto,
+ * track_event.proto, track_descriptor.proto and clock_snapshot.proto. */
+#include <math.h>
+#include <string.h>
+
+#include "report/export.h"
+
+enum {
+	TRACE_PACKET = 1,
+	PACKET_CLOCKS = 6,
+	PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE = 10,
+	PACKET_EVENT = 11,
+	PACKET_CLOCK_ID = 58,
+	PACKET_TRACK = 60,
+	SNAPSHOT_CLOCK = 1,
+	SNAPSHOT_PRIMARY = 2,
+	CLOCK_ID = 1,
+	CLOCK_TIME = 2,
+	TRACK_UUID = 1,
+	TRACK_NAME = 2,
+	TRACK_PROCESS = 3,
+	TRACK_PARENT = 5,
+	TRACK_COUNTER = 8,
+	PROCESS_PID = 1,
+	PROCESS_NAME = 6,
+	COUNTER_UNIT = 3,
+	COUNTER_MULTIPLIER = 4,
+	COUNTER_UNIT_NAME = 6,
+	EVENT_TYPE = 9,
+	EVENT_TRACK = 11,
+	EVENT_NAME = 23,
+	EVENT_VALUE = 44,
+};
+enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
+enum { CLOCK_REAL = 1, CLOCK_MONO = 3, CLOCK_BOOT = 6 };
+
+/* Tracks: the process, one for marks, epochs, gaps, one a family, one a signal. */
+enum { UUID_PROCESS = 1, UUID_MARKS, UUID_EPOCHS, UUID_GAPS, UUID_FAMILY, UUID_SIGNAL = UUID_FAMILY + FAMILIES };
+
+#define SEQUENCE 1
+
+struct message {
+	size_t n;
+	uint8_t bytes[1024];
+};
+
+static void put_varint(struct message *m, uint64_t v)
+{
+	do {
+		if (m->n < sizeof(m->bytes))
+			m->bytes[m->n++] = (uint8_t)((v & 0x7f) | (v > 0x7f ? 0x80 : 0));
+	} while (v >>= 7);
+}
+
+static void put_int(struct message *m, unsigned field, uint64_t v)
+{
+	put_varint(m, field << 3);
+	put_varint(m, v);
+}
+
+static void put_double(struct message *m, unsigned field, double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	put_varint(m, field << 3 | 1);
+	for (int i = 0; i < 64 && m->n < sizeof(m->bytes); i += 8)
+		m->bytes[m->n++] = (uint8_t)(bits >> i);
+}
+
+/* Texts of a trace are at most 200 bytes, messages few: none reaches the limit. */
+static void put_bytes(struct message *m, unsigned field, const void *p, size_t n)
+{
+	put_varint(m, field << 3 | 2);
+	put_varint(m, n);
+	if (n > sizeof(m->bytes) - m->n)
+		n = sizeof(m->bytes) - m->n;
+	memcpy(m->bytes + m->n, p, n);
+	m->n += n;
+}
+
+static void put_text(struct message *m, unsigned field, const char *text)
+{
+	put_bytes(m, field, text, strlen(text));
+}
+
+static void put_message(struct message *m, unsigned field, const struct message *inner)
+{
+	put_bytes(m, field, inner->bytes, inner->n);
+}
+
+static void packet(struct export *x, const struct message *m)
+{
+	struct message head = {.n = 0};
+
+	put_varint(&head, TRACE_PACKET << 3 | 2);
+	put_varint(&head, m->n);
+	out_bytes(&x->out, head.bytes, head.n);
+	out_bytes(&x->out, m->bytes, m->n);
+}
+
+static bool anchored(const struct export *x)
+{
+	return x->session->start.real_ns != 0;
+}
+
+static void put_clock(struct message *snapshot, unsigned id, int64_t ns)
+{
+	struct message c = {.n = 0};
+
+	put_int(&c, CLOCK_ID, id);
+	put_int(&c, CLOCK_TIME, (uint64_t)ns);
+	put_message(snapshot, SNAPSHOT_CLOCK, &c);
+}
+
+static void write_clocks(struct export *x)
+{
+	const struct clock_anchor *a = &x->session->start;
+	struct message snapshot = {.n = 0}, m = {.n = 0};
+
+	if (!anchored(x))
+		return;
+	put_clock(&snapshot, CLOCK_BOOT, a->boot_ns);
+	put_clock(&snapshot, CLOCK_MONO, a->mono_ns);
+	put_clock(&snapshot, CLOCK_REAL, a->real_ns);
+	put_int(&snapshot, SNAPSHOT_PRIMARY, CLOCK_BOOT);
+	put_int(&m, PACKET_TIMESTAMP, (uint64_t)a->boot_ns);
+	put_int(&m, PACKET_CLOCK_ID, CLOCK_BOOT);
+	put_message(&m, PACKET_CLOCKS, &snapshot);
+	put_int(&m, PACKET_SEQUENCE, SEQUENCE);
+	packet(x, &m);
+}
+
+static void write_track(struct export *x, const struct message *track)
+{
+	struct message m = {.n = 0};
+
+	put_message(&m, PACKET_TRACK, track);
+	put_int(&m, PACKET_SEQUENCE, SEQUENCE);
+	packet(x, &m);
+}
+
+static void write_group(struct export *x, uint64_t uuid, const char *name)
+{
+	struct message t = {.n = 0};
+
+	put_int(&t, TRACK_UUID, uuid);
+	put_int(&t, TRACK_PARENT, UUID_PROCESS);
+	put_text(&t, TRACK_NAME, name);
+	write_track(x, &t);
+}
+
+static void write_process(struct export *x)
+{
+	const char *title = fact_get(x->session->facts, x->session->n_facts, "title");
+	struct message process = {.n = 0}, t = {.n = 0};
+	char name[200];
+
+	if (!title)
+		title = fact_get(x->session->facts, x->session->n_facts, "board");
+	snprintf(name, sizeof(name), "%s", title ? title : "nvmtop");
+	put_int(&process, PROCESS_PID, 1);
+	put_text(&process, PROCESS_NAME, name);
+	put_int(&t, TRACK_UUID, UUID_PROCESS);
+	put_message(&t, TRACK_PROCESS, &process);
+	write_track(x, &t);
+}
+
+/* Perfetto shows sizes in bytes; the other units have their names. */
+static void write_signal(struct export *x, size_t i)
+{
+	const struct channel *c = &x->session->channels[x->channels.list[i]];
+	struct message counter = {.n = 0}, t = {.n = 0};
+
+	if (c->unit == UNIT_KB) {
+		put_int(&counter, COUNTER_UNIT, 3);
+		put_int(&counter, COUNTER_MULTIPLIER, 1024);
+	} else if (*unit_name(c->unit)) {
+		put_text(&counter, COUNTER_UNIT_NAME, unit_name(c->unit));
+	}
+	put_int(&t, TRACK_UUID, UUID_SIGNAL + i);
+	put_int(&t, TRACK_PARENT, UUID_FAMILY + (unsigned)c->family);
+	put_text(&t, TRACK_NAME, c->name);
+	put_message(&t, TRACK_COUNTER, &counter);
+	write_track(x, &t);
+}
+
+static void perfetto_begin(struct export *x)
+{
+	bool has[FAMILIES] = {false};
+
+	write_clocks(x);
+	write_process(x);
+	write_group(x, UUID_EPOCHS, "epochs");
+	write_group(x, UUID_MARKS, "marks");
+	write_group(x, UUID_GAPS, "gaps");
+	for (size_t i = 0; i < x->channels.n; i++)
+		has[x->session->channels[x->channels.list[i]].family] = true;
+	for (int f = 0; f < FAMILIES; f++)
+		if (has[f])
+			write_group(x, UUID_FAMILY + (unsigned)f, family_name((enum family)f));
+	for (size_t i = 0; i < x->channels.n; i++)
+		write_signal(x, i);
+}
+
+/* Without an anchor the times count from the start, on the trace's own clock. */
+static void write_event(struct export *x, int64_t t_ns, const struct message *event)
+{
+	struct message m = {.n = 0};
+
+	if (anchored(x)) {
+		put_int(&m, PACKET_TIMESTAMP, (uint64_t)t_ns);
+		put_int(&m, PACKET_CLOCK_ID, CLOCK_MONO);
+	} else {
+		put_int(&m, PACKET_TIMESTAMP, (uint64_t)(t_ns - x->session->start.mono_ns));
+	}
+	put_int(&m, PACKET_SEQUENCE, SEQUENCE);
+	put_message(&m, PACKET_EVENT, event);
+	packet(x, &m);
+}
+
+static void write_named(struct export *x, int64_t t_ns, unsigned type, uint64_t track, const char *name)
+{
+	struct message event = {.n = 0};
+
+	put_int(&event, EVENT_TYPE, type);
+	put_int(&event, EVENT_TRACK, track);
+	if (name)
+		put_text(&event, EVENT_NAME, name);
+	write_event(x, t_ns, &event);
+}
+
+static void numbered(char *out, size_t size, const char *word, uint64_t id, const char *label)
+{
+	snprintf(out, size, "%s %llu%s%s", word, (unsigned long long)id, *label ? ": " : "", label);
+}
+
+static void perfetto_epoch(struct export *x, const struct epoch *ep, bool begins)
+{
+	char name[128];
+
+	numbered(name, sizeof(name), "epoch", ep->id, ep->label);
+	write_named(x, begins ? ep->from_ns : ep->to_ns, begins ? TYPE_BEGIN : TYPE_END, UUID_EPOCHS,
+		    begins ? name : NULL);
+}
+
+static void perfetto_row(struct export *x, const struct row *r)
+{
+	double v;
+
+	for (size_t i = 0; i < x->channels.n; i++) {
+		struct message event = {.n = 0};
+
+		if (!row_value(x, r, i, &v) || !isfinite(v))
+			continue;
+		put_int(&event, EVENT_TYPE, TYPE_COUNTER);
+		put_int(&event, EVENT_TRACK, UUID_SIGNAL + i);
+		put_double(&event, EVENT_VALUE, v);
+		write_event(x, r->t_ns, &event);
+	}
+}
+
+static void perfetto_mark(struct export *x, const struct mark *m)
+{
+	char name[128];
+
+	numbered(name, sizeof(name), "mark", m->id, m->label);
+	write_named(x, m->t_ns, TYPE_INSTANT, UUID_MARKS, name);
+}
+
+static void perfetto_gap(struct export *x, const struct gap *g)
+{
+	char name[96];
+
+	snprintf(name, sizeof(name), "%s: %llu ticks %s, %.6f s", tier_name(g->tier),
+		 (unsigned long long)g->missed, g->cause == GAP_LOST ? "lost" : "late",
+		 (double)(g->to_ns - g->from_ns) / 1e9);
+	write_named(x, g->from_ns, TYPE_INSTANT, UUID_GAPS, name);
+}
+
+const struct form form_perfetto = {perfetto_begin, perfetto_epoch, perfetto_row, perfetto_mark, perfetto_gap};

@@ -1,0 +1,320 @@
+/* Rows of three tiers, marks and gaps, merged into the order of time in blocks
+ * of fixed size, or folded onto one time base. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nvmtop/intl.h"
+#include "report/export.h"
+
+#define BLOCK   256
+#define RELEASE 65536 /* rows */
+
+/* One tier's rows, read a block at a time. */
+struct source {
+	enum tier tier;
+	size_t *channels; /* of the trace */
+	size_t n;
+	uint64_t row, end, released; /* the next one, and behind the last */
+	size_t at, have;
+	int64_t t_ns[BLOCK];
+	double *values; /* BLOCK rows of n */
+	/* resampling, one a channel */
+	double *sum, *last;
+	uint64_t *count;
+	int64_t last_ns;
+	bool seen;
+};
+
+struct flow {
+	struct export *x;
+	const struct form *form;
+	struct source source[TIERS];
+	double *line; /* of all channels */
+	const struct mark *marks;
+	const struct gap *gaps;
+	size_t n_marks, n_gaps, mark, gap;
+	int tier; /* whose gaps are wanted, or -1 */
+	uint64_t total, done;
+	report_progress *progress;
+};
+
+static int source_make(struct source *s, enum tier tier, const struct export *x)
+{
+	s->tier = tier;
+	s->channels = calloc(x->channels.n + 1, sizeof(*s->channels));
+	if (!s->channels)
+		return -1;
+	for (size_t i = 0; i < x->channels.n; i++) {
+		if (x->session->channels[x->channels.list[i]].tier != tier)
+			continue;
+		x->tier[i] = tier;
+		x->slot[i] = s->n;
+		s->channels[s->n++] = x->channels.list[i];
+	}
+	s->values = calloc(s->n * BLOCK + 1, sizeof(*s->values));
+	s->sum = calloc(s->n + 1, sizeof(*s->sum));
+	s->last = calloc(s->n + 1, sizeof(*s->last));
+	s->count = calloc(s->n + 1, sizeof(*s->count));
+	return s->values && s->sum && s->last && s->count ? 0 : -1;
+}
+
+static void source_free(struct source *s)
+{
+	free(s->channels);
+	free(s->values);
+	free(s->sum);
+	free(s->last);
+	free(s->count);
+}
+
+static void source_seek(struct source *s, const struct flow *w, uint64_t row, uint64_t end)
+{
+	(void)w;
+	s->row = s->released = row;
+	s->end = s->n > 0 && end > row ? end : row;
+	s->at = s->have = 0;
+	s->seen = false;
+}
+
+/* See that there is a row; false at the end. */
+static bool source_ready(struct source *s, struct flow *w)
+{
+	double column[BLOCK];
+	size_t n;
+
+	if (s->at < s->have)
+		return true;
+	if (s->row == s->end) {
+		s->have = s->at = 0;
+		return false;
+	}
+	n = s->end - s->row < BLOCK ? (size_t)(s->end - s->row) : BLOCK;
+	trace_row_times(w->x->trace, s->tier, s->row, n, s->t_ns);
+	for (size_t c = 0; c < s->n; c++) {
+		trace_row_values(w->x->trace, s->channels[c], s->row, n, column);
+		for (size_t i = 0; i < n; i++)
+			s->values[i * s->n + c] = column[i];
+	}
+	s->row += n;
+	s->at = 0;
+	s->have = n;
+	w->done += n;
+	if (s->row - s->released >= RELEASE) {
+		trace_rows_done(w->x->trace, s->tier, s->released, s->row);
+		s->released = s->row;
+		if (w->progress && w->total > 0)
+			w->progress((double)w->done / (double)w->total);
+	}
+	return true;
+}
+
+/* What happened before t_ns: marks up to it, gaps that began before it. */
+static void events_until(struct flow *w, int64_t t_ns)
+{
+	for (;;) {
+		const struct mark *m = w->mark < w->n_marks ? &w->marks[w->mark] : NULL;
+		const struct gap *g = w->gap < w->n_gaps ? &w->gaps[w->gap] : NULL;
+
+		if (m && m->t_ns > t_ns)
+			m = NULL;
+		if (g && g->from_ns >= t_ns)
+			g = NULL;
+		if (m && (!g || m->t_ns <= g->from_ns)) {
+			w->form->mark(w->x, m);
+			w->mark++;
+		} else if (g) {
+			if (w->tier < 0 || (int)g->tier == w->tier)
+				w->form->gap(w->x, g);
+			w->gap++;
+		} else {
+			return;
+		}
+	}
+}
+
+static void events_seek(struct flow *w, int64_t from_ns)
+{
+	while (w->mark < w->n_marks && w->marks[w->mark].t_ns < from_ns)
+		w->mark++;
+	while (w->gap < w->n_gaps && w->gaps[w->gap].to_ns <= from_ns)
+		w->gap++;
+}
+
+static void merge(struct flow *w)
+{
+	while (!w->x->out.failed) {
+		struct source *s = NULL;
+
+		for (int i = 0; i < TIERS; i++)
+			if (source_ready(&w->source[i], w) &&
+			    (!s || w->source[i].t_ns[w->source[i].at] < s->t_ns[s->at]))
+				s = &w->source[i];
+		if (!s)
+			return;
+		events_until(w, s->t_ns[s->at]);
+		w->form->row(w->x, &(struct row) {s->t_ns[s->at], (int)s->tier, s->values + s->at * s->n});
+		s->at++;
+	}
+}
+
+/* Take the samples that are older than end_ns. */
+static void gather(struct flow *w, struct source *s, int64_t end_ns)
+{
+	while (source_ready(s, w) && s->t_ns[s->at] < end_ns) {
+		const double *v = s->values + s->at * s->n;
+
+		for (size_t c = 0; c < s->n; c++) {
+			s->last[c] = v[c];
+			if (isnan(v[c]))
+				continue;
+			s->sum[c] += v[c];
+			s->count[c]++;
+		}
+		s->last_ns = s->t_ns[s->at];
+		s->seen = true;
+		s->at++;
+	}
+}
+
+/* The value for the row from t_ns on; ready for the next row. */
+static double gathered(struct flow *w, struct source *s, size_t c, int64_t t_ns)
+{
+	bool held = s->seen && (s->last_ns >= t_ns || t_ns - s->last_ns <= cover_ns(w->x->session, s->tier));
+	double v = s->count[c] > 0 ? s->sum[c] / (double)s->count[c] : held ? s->last[c] : NAN;
+
+	s->sum[c] = 0;
+	s->count[c] = 0;
+	return v;
+}
+
+static void gather_before(struct flow *w, int64_t from_ns)
+{
+	for (int i = 0; i < TIERS; i++) {
+		struct source *s = &w->source[i];
+		uint64_t row = s->row;
+
+		if (row > 0) /* for what is held at the beginning */
+			source_seek(s, w, row - 1, s->end);
+		gather(w, s, from_ns);
+		for (size_t c = 0; c < s->n; c++)
+			gathered(w, s, c, from_ns);
+	}
+}
+
+static void resample(struct flow *w, const struct epoch *ep, double hz)
+{
+	struct export *x = w->x;
+
+	gather_before(w, ep->from_ns);
+	for (uint64_t i = 0; !x->out.failed; i++) {
+		int64_t t_ns = ep->from_ns + llround((double)i * 1e9 / hz);
+		int64_t next_ns = ep->from_ns + llround((double)(i + 1) * 1e9 / hz);
+
+		if (t_ns >= ep->end_ns)
+			return;
+		if (next_ns > ep->end_ns)
+			next_ns = ep->end_ns;
+		for (int k = 0; k < TIERS; k++)
+			gather(w, &w->source[k], next_ns);
+		for (size_t c = 0; c < x->channels.n; c++)
+			w->line[c] = gathered(w, &w->source[x->tier[c]], x->slot[c], t_ns);
+		events_until(w, t_ns);
+		w->form->row(x, &(struct row) {t_ns, RESAMPLED, w->line});
+	}
+}
+
+static void epoch_write(struct flow *w, const struct epoch *ep, double hz)
+{
+	struct export *x = w->x;
+
+	x->epoch = ep->id;
+	for (int i = 0; i < TIERS; i++)
+		source_seek(&w->source[i], w, trace_row_from(x->trace, (enum tier)i, ep->from_ns),
+			    trace_row_from(x->trace, (enum tier)i, ep->end_ns));
+	events_seek(w, ep->from_ns);
+	if (w->form->epoch)
+		w->form->epoch(x, ep, true);
+	if (hz > 0)
+		resample(w, ep, hz);
+	else
+		merge(w);
+	events_until(w, ep->end_ns - 1);
+	if (w->form->epoch)
+		w->form->epoch(x, ep, false);
+}
+
+static void run(struct flow *w, const struct epochs *eps, double hz)
+{
+	for (size_t k = 0; k < eps->n; k++)
+		for (int i = 0; i < TIERS; i++)
+			if (w->source[i].n > 0)
+				w->total += trace_row_from(w->x->trace, (enum tier)i, eps->list[k].end_ns) -
+					    trace_row_from(w->x->trace, (enum tier)i, eps->list[k].from_ns);
+	w->form->begin(w->x);
+	for (size_t k = 0; k < eps->n && !w->x->out.failed; k++)
+		epoch_write(w, &eps->list[k], hz);
+	out_flush(&w->x->out);
+}
+
+static int prepare(struct flow *w, const struct pick *p, struct epochs *eps, struct err *e)
+{
+	struct export *x = w->x;
+
+	if (channels_find(x->trace, p, &x->channels, e) < 0 || epochs_find(x->trace, p, eps, e) < 0)
+		return -1;
+	if (x->channels.n == 0)
+		return err_set(e, ERR_FAILED, _("none of the signals that are selected is in the %s tier"),
+			       tier_name((enum tier)p->tier));
+	x->slot = calloc(x->channels.n, sizeof(*x->slot));
+	x->tier = calloc(x->channels.n, sizeof(*x->tier));
+	w->line = calloc(x->channels.n, sizeof(*w->line));
+	if (!x->slot || !x->tier || !w->line)
+		return err_set(e, ERR_FAILED, _("out of memory"));
+	for (int i = 0; i < TIERS; i++)
+		if (source_make(&w->source[i], (enum tier)i, x) < 0)
+			return err_set(e, ERR_FAILED, _("out of memory"));
+	w->marks = trace_marks(x->trace, &w->n_marks);
+	w->gaps = trace_gaps(x->trace, &w->n_gaps);
+	w->tier = p->tier;
+	return 0;
+}
+
+int export_write(struct trace *t, const struct pick *p, enum export_form form, double hz, FILE *f,
+		 report_progress *progress, struct err *e)
+{
+	static const struct form *const forms[] = {&form_csv, &form_jsonl, &form_perfetto};
+	struct export *x = calloc(1, sizeof(*x));
+	struct flow *w = calloc(1, sizeof(*w));
+	struct epochs eps = {0};
+	int r = -1, error;
+
+	if (!x || !w) {
+		err_set(e, ERR_FAILED, _("out of memory"));
+	} else {
+		out_init(&x->out, f);
+		x->trace = t;
+		x->session = trace_session(t);
+		x->resampled = hz > 0;
+		w->x = x;
+		w->form = forms[form];
+		w->progress = progress;
+		r = prepare(w, p, &eps, e);
+		if (r == 0)
+			run(w, &eps, hz);
+		for (int i = 0; i < TIERS; i++)
+			source_free(&w->source[i]);
+		free(w->line);
+		free(x->slot);
+		free(x->tier);
+		channels_free(&x->channels);
+	}
+	epochs_free(&eps);
+	error = x ? x->out.error : 0;
+	free(x);
+	free(w);
+	if (error)
+		errno = error;
+	return r;
+}

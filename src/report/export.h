@@ -1,0 +1,50 @@
+/* export: samples in the order of time, and the forms that they are written in. */
+#ifndef REPORT_EXPORT_H
+#define REPORT_EXPORT_H
+
+#include "report/out.h"
+#include "report/pick.h"
+
+#define RESAMPLED TIERS /* as the tier of a row: a row of all tiers */
+
+struct export {
+	struct out out;
+	struct trace *trace;
+	const struct session *session;
+	struct channels channels;
+	/* Where the value of channels.list[i] is in a row of its tier. */
+	size_t *slot;
+	enum tier *tier;
+	bool resampled;
+	uint64_t epoch; /* that the rows are in */
+};
+
+struct row {
+	int64_t t_ns;
+	int tier; /* or RESAMPLED: values of all channels */
+	const double *values;
+};
+
+struct form {
+	void (*begin)(struct export *x);
+	void (*epoch)(struct export *x, const struct epoch *ep, bool begins);
+	void (*row)(struct export *x, const struct row *r);
+	void (*mark)(struct export *x, const struct mark *m);
+	void (*gap)(struct export *x, const struct gap *g);
+};
+
+extern const struct form form_csv, form_jsonl, form_perfetto;
+
+/* The value of channels.list[i] in the row; false: it is not in rows of that tier. */
+static inline bool row_value(const struct export *x, const struct row *r, size_t i, double *v)
+{
+	if (r->tier == RESAMPLED)
+		*v = r->values[i];
+	else if (r->tier == (int)x->tier[i])
+		*v = r->values[x->slot[i]];
+	else
+		return false;
+	return true;
+}
+
+#endif

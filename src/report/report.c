@@ -1,0 +1,57 @@
+/* Read all traces, then write: a table cannot begin before its widths are known,
+ * and an error must come before half a document. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "nvmtop/intl.h"
+#include "report/analysis.h"
+
+static void write_all(struct out *o, const struct analysis *list, size_t n, enum report_format format)
+{
+	bool markdown = format == REPORT_MARKDOWN;
+
+	switch (format) {
+	case REPORT_JSON:
+		write_json(o, list, n);
+		break;
+	case REPORT_CSV:
+		if (n > 1)
+			compare_csv(o, list, n);
+		else
+			write_csv(o, list, n);
+		break;
+	default:
+		if (n == 1)
+			write_tables(o, &list[0], markdown);
+		compare_tables(o, list, n, markdown);
+	}
+}
+
+int report_write(struct trace *const *traces, size_t n, const struct pick *p, double per,
+		 enum report_format format, FILE *f, report_progress *progress, struct err *e)
+{
+	struct analysis *list = calloc(n, sizeof(*list));
+	struct out *o = malloc(sizeof(*o));
+	struct reading reading = {.progress = progress};
+	int r = list && o ? 0 : err_set(e, ERR_FAILED, _("out of memory"));
+	size_t begun = 0;
+
+	for (; r == 0 && begun < n; begun++)
+		r = analysis_begin(&list[begun], traces[begun], p, per, &reading, e);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = analyse(&list[i], &reading, e);
+	if (r == 0) {
+		if (progress)
+			progress(1);
+		out_init(o, f);
+		write_all(o, list, n, format);
+		out_flush(o);
+	}
+	for (size_t i = 0; i < begun; i++)
+		analysis_free(&list[i]);
+	free(list);
+	if (r == 0 && o->failed)
+		errno = o->error;
+	free(o);
+	return r;
+}

@@ -1,0 +1,353 @@
+/* Tables for people: eighty columns, or Markdown. */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "nvmtop/intl.h"
+#include "nvmtop/num.h"
+#include "report/analysis.h"
+
+#define STATS 7
+
+static const int widths[] = {-19, 8, 8, 8, 8, 8, 8, 8, -4};
+#define COLUMNS (sizeof(widths) / sizeof(widths[0]))
+
+size_t cell_width(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xC0) != 0x80;
+	return n;
+}
+
+static void pad(struct out *o, size_t n)
+{
+	while (n-- > 0)
+		out_char(o, ' ');
+}
+
+static const char *skip_cells(const char *text, size_t n)
+{
+	for (; n > 0 && *text; n--)
+		do
+			text++;
+		while (((unsigned char)*text & 0xC0) == 0x80);
+	return text;
+}
+
+/* What is too long loses its middle: names differ at both ends. */
+static void cut_text(struct out *o, const char *text, size_t width)
+{
+	size_t w = cell_width(text), tail = width > 12 ? 8 : width / 2;
+	const char *end;
+
+	if (w <= width) {
+		out_text(o, text);
+		return;
+	}
+	end = skip_cells(text, width - tail - 1);
+	out_bytes(o, text, (size_t)(end - text));
+	out_char(o, '~');
+	out_text(o, skip_cells(text, w - tail));
+}
+
+static void markdown_cell(struct out *o, const char *text)
+{
+	out_text(o, "| ");
+	for (; *text; text++) {
+		if (strchr("|\\*_`<", *text))
+			out_char(o, '\\');
+		out_char(o, *text);
+	}
+	out_char(o, ' ');
+}
+
+void table_line(struct out *o, bool markdown, const char *const *cells, const int *wide, size_t n)
+{
+	size_t owed = 0; /* blanks that are only written when something follows */
+
+	for (size_t i = 0; i < n; i++) {
+		size_t room = (size_t)(wide[i] < 0 ? -wide[i] : wide[i]), w = cell_width(cells[i]);
+
+		if (markdown) {
+			markdown_cell(o, cells[i]);
+			continue;
+		}
+		if (i > 0)
+			owed++;
+		if (wide[i] > 0 && w < room)
+			owed += room - w;
+		if (w > 0) {
+			pad(o, owed);
+			owed = 0;
+		}
+		if (wide[i] < 0)
+			cut_text(o, cells[i], room);
+		else
+			out_text(o, cells[i]);
+		if (wide[i] < 0 && w < room)
+			owed += room - w;
+	}
+	out_text(o, markdown ? "|\n" : "\n");
+}
+
+void table_rule(struct out *o, const int *wide, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		out_text(o, wide[i] < 0 ? "|---" : "|--:");
+	out_text(o, "|\n");
+}
+
+static void heads(struct out *o, bool markdown, const char *const *cells, const int *wide, size_t n)
+{
+	table_line(o, markdown, cells, wide, n);
+	if (markdown)
+		table_rule(o, wide, n);
+}
+
+/* A sentence or a title on a line of its own. */
+static void title(struct out *o, bool markdown, int level, const char *text)
+{
+	if (markdown)
+		for (int i = 0; i < level; i++)
+			out_char(o, '#');
+	out_format(o, "%s%s\n", markdown ? " " : "", text);
+	if (markdown)
+		out_char(o, '\n');
+}
+
+static double largest(const struct result *r)
+{
+	return fmax(fabs(r->min), fabs(r->max));
+}
+
+static void stat_line(struct out *o, bool markdown, const struct channel *c, const struct result *r)
+{
+	struct shown u = shown_unit(c, largest(r));
+	const double v[STATS] = {r->mean, r->sd, r->min, r->p50, r->p95, r->p99, r->max};
+	char text[STATS][NUM_TEXT];
+	const char *cells[COLUMNS] = {c->name};
+
+	for (int i = 0; i < STATS; i++) {
+		shown_text(text[i], v[i] * u.factor, largest(r) * u.factor);
+		cells[i + 1] = text[i];
+	}
+	cells[COLUMNS - 1] = u.unit;
+	table_line(o, markdown, cells, widths, COLUMNS);
+}
+
+static void stats_table(struct out *o, const struct analysis *a, const struct part *p, bool markdown)
+{
+	const char *const head[COLUMNS] = {_("signal"), _("mean"), _("sd"),  "min", "p50",
+					   "p95",       "p99",     "max", _("unit")};
+	bool any = false;
+
+	for (size_t i = 0; i < a->channels.n; i++) {
+		if (p->results[i].n == 0)
+			continue;
+		if (!any)
+			heads(o, markdown, head, widths, COLUMNS);
+		any = true;
+		stat_line(o, markdown, channel_of(a, i), &p->results[i]);
+	}
+	if (any)
+		out_char(o, '\n');
+}
+
+/* What has no value, in lines that are not too long. */
+static void missing_list(struct out *o, const struct analysis *a, const struct part *p)
+{
+	size_t column = 0;
+
+	for (size_t i = 0; i < a->channels.n; i++) {
+		const char *name = channel_of(a, i)->name;
+
+		if (p->results[i].n > 0)
+			continue;
+		if (column == 0) {
+			out_text(o, _("Without a value:"));
+			column = cell_width(_("Without a value:"));
+		} else if (column + cell_width(name) + 2 > 78) {
+			out_char(o, '\n');
+			column = 0;
+		}
+		out_char(o, ' ');
+		out_text(o, name);
+		column += cell_width(name) + 1;
+	}
+	if (column > 0)
+		out_text(o, "\n\n");
+}
+
+static void energy_line(struct out *o, const struct analysis *a, const struct part *p, size_t i, bool markdown)
+{
+	static const int wide[] = {-19, 12, 10, 14, 12};
+	double items = items_of(a, p), energy = energy_of(a, p, i), power = mean_power(a, p, i);
+	double gap = uncovered_of(a, p, i), cover = (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9;
+	char text[4][NUM_TEXT];
+
+	shown_text(text[0], energy, energy);
+	shown_text(text[1], power, power);
+	shown_text(text[2], energy / items, energy / items);
+	num_fixed(text[3], gap, 3);
+	table_line(o, markdown,
+		   (const char *[]) {channel_of(a, i)->name, text[0], text[1], items > 0 ? text[2] : "",
+				     gap > cover ? text[3] : ""},
+		   wide, 5);
+}
+
+static void energy_table(struct out *o, const struct analysis *a, const struct part *p, bool markdown)
+{
+	static const int wide[] = {-19, 12, 10, 14, 12};
+	const char *head[] = {_("energy"), "J", _("mean W"), items_of(a, p) > 0 ? _("J an item") : "", ""};
+	bool any = false;
+
+	for (size_t i = 0; i < a->channels.n; i++)
+		if (!isnan(energy_of(a, p, i)) &&
+		    uncovered_of(a, p, i) > (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9)
+			head[4] = _("unknown s");
+	for (size_t i = 0; i < a->channels.n; i++) {
+		if (isnan(energy_of(a, p, i)))
+			continue;
+		if (!any)
+			heads(o, markdown, head, wide, 5);
+		any = true;
+		energy_line(o, a, p, i, markdown);
+	}
+	if (any)
+		out_char(o, '\n');
+}
+
+static void heat_table(struct out *o, const struct analysis *a, const struct part *p, bool markdown)
+{
+	static const int wide[] = {-19, 12, 10, 14};
+	const char *const head[] = {_("temperature"), _("first C"), _("last C"), _("rise C")};
+	bool any = false;
+
+	for (size_t i = 0; i < a->channels.n; i++) {
+		const struct result *r = &p->results[i];
+		char text[2][NUM_TEXT], rise[SIGNED_TEXT];
+
+		if (isnan(rise_of(a, p, i)))
+			continue;
+		if (!any)
+			heads(o, markdown, head, wide, 4);
+		any = true;
+		num_fixed(text[0], r->first, 2);
+		num_fixed(text[1], r->last, 2);
+		signed_text(rise, rise_of(a, p, i), 10);
+		table_line(o, markdown, (const char *[]) {channel_of(a, i)->name, text[0], text[1], rise},
+			   wide, 4);
+	}
+	if (any)
+		out_char(o, '\n');
+}
+
+static void throttle_lines(struct out *o, const struct analysis *a, const struct part *p)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < a->channels.n; i++) {
+		const struct channel *c = channel_of(a, i);
+		double s = throttled_of(a, p, i);
+		char text[NUM_TEXT], share[NUM_TEXT];
+
+		if (!isnan(s)) {
+			num_fixed(text, s, 3);
+			num_fixed(share, p->duration_ns > 0 ? 100 * s / ((double)p->duration_ns / 1e9) : 0, 1);
+			out_format(o, _("%s: throttled for %s s, %s %% of the time\n"), c->name, text, share);
+			any = true;
+		} else if (c->kind == CHANNEL_THROTTLE_COUNT && p->results[i].n > 0) {
+			num_fixed(text, p->results[i].steps, 0);
+			out_format(o, _("%s: %s events\n"), c->name, text);
+			any = true;
+		}
+	}
+	if (any)
+		out_char(o, '\n');
+}
+
+/* "5.012 s: 5012 fast, 501 medium, 50 slow samples; ..." */
+static void ticks_lines(struct out *o, const struct analysis *a, const struct part *p)
+{
+	static const double ms = 1e-6;
+	char from[NUM_TEXT], to[NUM_TEXT], duration[NUM_TEXT];
+
+	num_fixed(from, (double)(p->epoch.from_ns - a->session->start.mono_ns) / 1e9, 3);
+	num_fixed(to, (double)(p->epoch.to_ns - a->session->start.mono_ns) / 1e9, 3);
+	num_fixed(duration, (double)p->duration_ns / 1e9, 3);
+	out_format(o, _("%s s, from %s to %s; samples: %llu fast, %llu medium, %llu slow\n"), duration, from, to,
+		   (unsigned long long)p->ticks[TIER_FAST].rows, (unsigned long long)p->ticks[TIER_MEDIUM].rows,
+		   (unsigned long long)p->ticks[TIER_SLOW].rows);
+	for (int t = 0; t < TIERS; t++) {
+		const struct ticks *k = &p->ticks[t];
+		char longest[NUM_TEXT];
+
+		if (k->gaps == 0)
+			continue;
+		num_fixed(longest, (double)k->longest_ns * ms, 1);
+		if (a->counted)
+			out_format(o, _("%s: %llu ticks late, %llu lost, in %llu gaps, the longest %s ms\n"),
+				   tier_name((enum tier)t), (unsigned long long)k->late,
+				   (unsigned long long)k->lost, (unsigned long long)k->gaps, longest);
+		else
+			out_format(o, _("%s: %llu ticks without a sample, by the times, in %llu gaps, the longest %s ms\n"),
+				   tier_name((enum tier)t), (unsigned long long)k->late,
+				   (unsigned long long)k->gaps, longest);
+	}
+	if (items_of(a, p) > 0) {
+		double seconds = (double)p->duration_ns / 1e9 / items_of(a, p);
+		char items[NUM_TEXT], each[NUM_TEXT], rate[NUM_TEXT];
+
+		num_text(items, items_of(a, p));
+		num_fixed(each, seconds * 1e3, 3);
+		shown_text(rate, 1 / seconds, 1 / seconds);
+		out_format(o, _("%s items: %s ms an item, %s items a second\n"), items, each, rate);
+	}
+	out_char(o, '\n');
+}
+
+static void write_part(struct out *o, const struct analysis *a, const struct part *p, bool markdown)
+{
+	char text[160];
+
+	part_title(a, p, text, sizeof(text));
+	title(o, markdown, 3, text);
+	ticks_lines(o, a, p);
+	stats_table(o, a, p, markdown);
+	energy_table(o, a, p, markdown);
+	heat_table(o, a, p, markdown);
+	throttle_lines(o, a, p);
+	missing_list(o, a, p);
+}
+
+static void write_head(struct out *o, const struct analysis *a, bool markdown)
+{
+	const char *board = fact_get(a->session->facts, a->session->n_facts, "title");
+	char path[1024], head[1400], when[40] = "";
+
+	if (!board)
+		board = fact_get(a->session->facts, a->session->n_facts, "board");
+	if (a->session->start.real_ns) {
+		time_t start = (time_t)(a->session->start.real_ns / NS_PER_S);
+		struct tm tm;
+
+		if (localtime_r(&start, &tm))
+			strftime(when, sizeof(when), ", %Y-%m-%d %H:%M:%S", &tm);
+	}
+	text_printable(path, sizeof(path), trace_path(a->trace), strlen(trace_path(a->trace)));
+	snprintf(head, sizeof(head), "%s: %s%s", path, board ? board : "", when);
+	title(o, markdown, 2, head);
+	if (!markdown)
+		out_char(o, '\n');
+}
+
+void write_tables(struct out *o, const struct analysis *a, bool markdown)
+{
+	write_head(o, a, markdown);
+	for (size_t i = 0; i < a->epochs.n; i++)
+		write_part(o, a, &a->parts[i], markdown);
+	if (a->epochs.n > 1)
+		write_part(o, a, &a->whole, markdown);
+}

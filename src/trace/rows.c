@@ -1,0 +1,67 @@
+/* Exact values row by row, for what counts and writes instead of drawing. */
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "trace/reader.h"
+
+const struct session *trace_session(const struct trace *t)
+{
+	return &t->session;
+}
+
+bool trace_extent(const struct trace *t, int64_t *first_ns, int64_t *last_ns)
+{
+	*first_ns = t->first_ns;
+	*last_ns = t->last_ns;
+	return t->known;
+}
+
+uint64_t trace_rows(const struct trace *t, enum tier tier)
+{
+	return t->section[tier].rows;
+}
+
+uint64_t trace_row_from(const struct trace *t, enum tier tier, int64_t t_ns)
+{
+	return row_find(t, tier, t_ns);
+}
+
+void trace_row_times(const struct trace *t, enum tier tier, uint64_t first, size_t n, int64_t *out)
+{
+	for (size_t i = 0; i < n; i++)
+		out[i] = row_ns(t, tier, first + i);
+}
+
+void trace_row_values(struct trace *t, size_t channel, uint64_t first, size_t n, double *out)
+{
+	cells_read(t, channel, first, n, out);
+}
+
+const struct mark *trace_marks(const struct trace *t, size_t *n)
+{
+	*n = t->n_marks;
+	return t->marks;
+}
+
+const struct gap *trace_gaps(const struct trace *t, size_t *n)
+{
+	*n = t->n_gaps;
+	return t->gaps;
+}
+
+void trace_rows_done(const struct trace *t, enum tier tier, uint64_t first, uint64_t end)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t from = t->section[tier].at + (size_t)first * row_size[tier];
+	size_t to = t->section[tier].at + (size_t)end * row_size[tier];
+
+	from = (from + page - 1) / page * page;
+	to = to / page * page;
+	if (to > from)
+		madvise((void *)(uintptr_t)(t->map + from), to - from, MADV_DONTNEED);
+}
+
+bool trace_lists_gaps(const struct trace *t)
+{
+	return t->extended;
+}
