@@ -18,6 +18,7 @@ include tests/unit/engine.mk
 include tests/unit/mark.mk
 include tests/unit/gpu.mk
 include tests/unit/trace.mk
+include tests/unit/stream.mk
 include tests/unit/keep.mk
 include tests/unit/ui.mk
 include tests/unit/term.mk

@@ -384,13 +384,12 @@ void lanes_row(struct lanes *q, enum tier tier, int64_t t_ns, const double *valu
 {
 	enum lane lane = row_lane(tier), extra = columns_lane(tier);
 	size_t wide = 8 * q->layout.extra[tier];
-
 	bool room = true;
 
-	/* Not when the disk lags behind: half-empty blocks would use up the pool. */
+	/* What says that a value is missing comes before its row. */
 	if (q->stream && (lane_full(q, lane, row_size[tier]) || (wide && lane_full(q, extra, wide))))
 		room = frame_seal(q, tier);
-	else if (!q->head && q->current[lane] && q->current[lane]->used + row_size[tier] + TAIL > BLOCK_BYTES)
+	else if (lane_full(q, lane, row_size[tier]))
 		runs_seal(q);
 	if (!room || !lane_room(q, lane, row_size[tier], BLOCK_SPARE) ||
 	    (wide && !lane_room(q, extra, wide, BLOCK_SPARE)) ||

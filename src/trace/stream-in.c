@@ -34,7 +34,9 @@ struct lane_in {
 	size_t extra; /* columns beyond version 1 */
 	struct gap *gaps;
 	size_t n_gaps;
-	double *values; /* BATCH rows */
+	bool suspect;                  /* a run that belongs to the next rows may be missing */
+	uint64_t blank_from, blank_to; /* rows of which only runs and columns are sure */
+	double *values;                /* BATCH rows */
 };
 
 struct stream_in {
@@ -43,7 +45,7 @@ struct stream_in {
 	struct channel *channels;
 	struct place *places;
 	struct fact *facts;
-	bool anchor, rates, begun, closed;
+	bool spoiled, anchor, rates, begun, closed;
 	struct lane_in tier[TIERS];
 	struct {
 		struct mark mark;
@@ -190,7 +192,7 @@ static int tier_open(struct stream_in *s, enum tier t, struct err *e)
 
 static int begin(struct stream_in *s, struct err *e)
 {
-	if (!s->anchor || !s->rates || !channels_sound(s))
+	if (s->spoiled || !s->anchor || !s->rates || !channels_sound(s))
 		return err_set(
 			e, ERR_FAILED,
 			_("the beginning of the stream is damaged: it does not say which channels it has"));
@@ -269,7 +271,10 @@ static void fill(struct stream_in *s, struct lane_in *l, enum tier t, size_t n)
 		for (size_t i = 0; i < n; i++, out += s->about.width[t]) {
 			uint64_t at = l->next + i - l->cols_next;
 
-			if (p->field != FIELD_EXTRA)
+			if (p->field != FIELD_EXTRA && l->next + i >= l->blank_from &&
+			    l->next + i < l->blank_to)
+				*out = NAN;
+			else if (p->field != FIELD_EXTRA)
 				*out = cell_decode(rows + i * row_size[t], (enum field)p->field, p->slot);
 			else if (l->next + i >= l->cols_next &&
 				 at < (l->cols.end - l->cols.at) / (8 * l->extra))
@@ -363,6 +368,13 @@ static int take_rows(struct stream_in *s, enum tier t, uint64_t first, const uin
 		deliver(s, t, UINT64_MAX);
 		s->state.lost[t] += first - end;
 		l->next = first;
+	}
+	if (l->suspect) {
+		/* A value that was not read must not come out as 0. */
+		deliver(s, t, UINT64_MAX);
+		l->suspect = false;
+		l->blank_from = first;
+		l->blank_to = first + n;
 	}
 	if (!fifo_add(&l->rows, p, n * row_size[t]))
 		return no_memory(e);
@@ -498,6 +510,13 @@ int stream_in_chunk(struct stream_in *s, uint32_t id, const uint8_t *p, size_t n
 	}
 }
 
+void stream_in_damage(struct stream_in *s)
+{
+	s->spoiled |= !s->begun;
+	for (int t = 0; t < TIERS; t++)
+		s->tier[t].suspect = true;
+}
+
 int stream_in_fast(struct stream_in *s, uint64_t first, const uint8_t *p, size_t n, struct err *e)
 {
 	if (!s->begun && begin(s, e) < 0)
@@ -521,6 +540,11 @@ void stream_in_finish(struct stream_in *s)
 bool stream_in_begun(const struct stream_in *s)
 {
 	return s->begun;
+}
+
+bool stream_in_only_fast(const struct stream_in *s)
+{
+	return s->about.width[TIER_MEDIUM] == 0 && s->about.width[TIER_SLOW] == 0;
 }
 
 bool stream_in_closed(const struct stream_in *s)

@@ -28,7 +28,9 @@ struct trace_tail {
 	int fd, part; /* the stream or the journal; the fast rows, or -1 */
 	bool growing; /* no end of file is the end */
 	bool ended;
+	bool opened;                 /* what is damaged from here on is part of it */
 	uint64_t bytes, fast, noted; /* taken; fast rows taken; of how many, when it has ended */
+	uint64_t broken;             /* bytes, when the latest chunk came */
 	struct framer framer;
 	uint8_t piece[PIECE];
 	uint8_t rows[ROWS * FAST_SIZE];
@@ -38,6 +40,10 @@ static int visit(void *to, uint32_t id, uint8_t *p, size_t n)
 {
 	struct trace_tail *t = to;
 
+	if (t->framer.broken > t->broken && t->opened)
+		stream_in_damage(t->in);
+	t->opened |= id == CHUNK_STREAM;
+	t->broken = t->framer.broken;
 	if (id == CHUNK_JOIN && n == JOIN_SIZE)
 		t->noted = get_u64(p);
 	return stream_in_chunk(t->in, id, p, n, t->err);
@@ -172,10 +178,10 @@ static int take_files(struct trace_tail *t, struct err *e)
 		rows = t->noted;
 	/* Far behind, the journal leads: what belongs to a row may be anywhere in a piece. */
 	if (n == (ssize_t)sizeof(t->piece)) {
-		bool other = before.rows[TIER_MEDIUM] + before.rows[TIER_SLOW] > 0;
-		int64_t last = before.newest_ns - before.start.mono_ns;
+		int64_t last =
+			stream_in_only_fast(t->in) ? INT64_MAX : before.newest_ns - before.start.mono_ns;
 
-		return before.begun && take_fast(t, rows, other ? last : INT64_MAX, e) < 0 ? -1 : 1;
+		return before.begun && take_fast(t, rows, last, e) < 0 ? -1 : 1;
 	}
 	if (rows > t->fast && take_fast(t, rows, INT64_MAX, e) < 0)
 		return -1;
@@ -233,6 +239,7 @@ static int open_path(struct trace_tail *t, const char *path, struct err *e)
 	t->growing = true;
 	t->part = open_file(name, ".part");
 	if (t->part >= 0) {
+		t->opened = true;
 		t->fd = open_file(name, ".part.side");
 		return t->fd < 0 ? err_sys(e, ERR_FAILED, errno, _("cannot read %s.part.side"), t->shown) : 0;
 	}

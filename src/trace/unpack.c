@@ -23,8 +23,9 @@ struct unpack {
 	off_t part_end, side_end;
 	uint64_t rows;   /* fast rows so far */
 	uint64_t broken; /* of the stream, when its latest fast rows came */
+	uint64_t told;   /* of it, in the side file */
 	size_t torn;     /* bytes at its end */
-	bool closed;
+	bool opened, closed;
 	struct framer framer;
 	uint8_t piece[BLOCK_BYTES];
 	uint8_t chunk[BLOCK_BYTES];
@@ -50,13 +51,34 @@ static int add_hole(struct unpack *u, uint64_t rows)
 	return 0;
 }
 
+/* What is damaged here is damaged there, too. */
+static int tell_broken(struct unpack *u)
+{
+	static const uint8_t none[4096];
+
+	while (u->told < u->framer.broken) {
+		uint64_t n = u->framer.broken - u->told;
+
+		n = n < sizeof(none) ? n : sizeof(none);
+		/* Text before the stream is no damage. */
+		if (u->opened && add(u->side, &u->side_end, none, (size_t)n) < 0)
+			return -1;
+		u->told += n;
+	}
+	return 0;
+}
+
 static int visit(void *to, uint32_t id, uint8_t *p, size_t n)
 {
 	struct unpack *u = to;
 	uint64_t first, rows = n / FAST_SIZE;
 
-	if (id == CHUNK_STREAM || id == CHUNK_JOIN || u->closed)
+	if (tell_broken(u) < 0)
+		return -1;
+	if (id == CHUNK_STREAM || id == CHUNK_JOIN || u->closed) {
+		u->opened |= id == CHUNK_STREAM;
 		return 0;
+	}
 	if (id == CHUNK_END) {
 		u->closed = true;
 		return 0;
