@@ -53,6 +53,8 @@ struct keep_file {
 	struct err err;		/* ERR_NONE: complete */
 };
 
+#define KEEP_FILES 256	/* what is known of this many, the newest */
+
 struct keep_stats {
 	size_t memory;		/* bytes */
 	int64_t held_ns;	/* how much is held now, at most keep */
@@ -63,8 +65,8 @@ struct keep_stats {
 	bool writing;
 	bool waiting;		/* a trigger waits for the end of its stretch */
 };
-/* These are safe from any thread, also after end(). */
+/* These are safe from any thread, also after end().  Files count from 0. */
 void keep_stats(struct keep *k, struct keep_stats *out);
-bool keep_file(struct keep *k, size_t i, struct keep_file *out);	/* false past the end */
+bool keep_file(struct keep *k, size_t i, struct keep_file *out);	/* false: not yet, or forgotten */
 
 #endif

@@ -112,7 +112,10 @@ void keeping_summary(const struct options *o, struct keep *k, FILE *out)
 	seconds(span, sizeof span, o->keep_ns);
 	fprintf(out, _("nvmtop: the last %s were held; %llu samples, triggered: %llu, files: %zu\n"), span,
 		(unsigned long long)s.rows[TIER_FAST], (unsigned long long)s.triggers, s.files - s.failed);
-	for (size_t i = 0; keep_file(k, i, &f); i++) {
+	size_t first = s.files > KEEP_FILES ? s.files - KEEP_FILES : 0;
+	if (first)
+		fprintf(out, P_("  %zu file before these\n", "  %zu files before these\n", first), first);
+	for (size_t i = first; keep_file(k, i, &f); i++) {
 		tell_file(&f, text, sizeof text);
 		fprintf(out, "  %s\n", text);
 	}

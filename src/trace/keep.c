@@ -118,13 +118,15 @@ static bool wait_for_stretch(struct keep *k)
 /* With the lock. */
 static void file_add(struct keep *k, const struct keep_file *f)
 {
-	struct keep_file *more = reallocarray(k->files, k->n_files + 1, sizeof(*more));
-
 	k->n_failed += f->err.code != ERR_NONE;
-	if (!more)
-		return;
-	k->files = more;
-	k->files[k->n_files++] = *f;
+	if (k->n_files < KEEP_FILES) {
+		struct keep_file *more = reallocarray(k->files, k->n_files + 1, sizeof(*more));
+
+		if (!more)
+			return;
+		k->files = more;
+	}
+	k->files[k->n_files++ % KEEP_FILES] = *f;
 }
 
 static void *keep_main(void *arg)
@@ -435,9 +437,9 @@ bool keep_file(struct keep *k, size_t i, struct keep_file *out)
 	bool there;
 
 	pthread_mutex_lock(&k->lock);
-	there = i < k->n_files;
+	there = i < k->n_files && k->n_files - i <= KEEP_FILES;
 	if (there)
-		*out = k->files[i];
+		*out = k->files[i % KEEP_FILES];
 	pthread_mutex_unlock(&k->lock);
 	return there;
 }
