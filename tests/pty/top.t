@@ -12,8 +12,9 @@ begin() {
 	wait_for "q quit" && wait_for " RAM  "
 }
 
+# The socket for marks has its number in its name; others may be running elsewhere.
 pid() {
-	pgrep -n -f "^$program --demo"
+	find "$tmp/nvmtop" -name '*.sock' | sed 's|.*/||; s|\.sock$||'
 }
 
 traces() {
