@@ -13,5 +13,9 @@ tests_unit_test_trace_writer_LDADD = libtrace.la libbase.la $(CMOCKA_LIBS) $(ZLI
 tests_unit_test_trace_recover_SOURCES = %D%/test-trace-recover.c %D%/test-trace.h
 tests_unit_test_trace_recover_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_trace_recover_LDADD = libtrace.la libbase.la $(CMOCKA_LIBS) $(ZLIB_LIBS) $(LTLIBINTL)
+check_PROGRAMS += tests/unit/test-trace-series
+tests_unit_test_trace_series_SOURCES = %D%/test-trace-series.c %D%/test-trace.h
+tests_unit_test_trace_series_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_trace_series_LDADD = libtrace.la libbase.la $(CMOCKA_LIBS) $(ZLIB_LIBS) $(LTLIBINTL)
 endif
 EXTRA_DIST += tests/traces/small.bin tests/traces/version-1.bin

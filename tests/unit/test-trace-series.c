@@ -1,0 +1,442 @@
+/* A recording in several files: all of them together are the stream, no row is
+ * in two of them or in none, and whatever is not in them is counted. */
+#include "test-trace.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "trace/reader.h"
+#include "trace/series.h"
+
+#define FAST     4000
+#define PATIENCE 400 /* times 25 ms */
+
+static struct sink *begin(struct trace_series *s, const struct script *script)
+{
+	struct sink *sink = trace_series_sink(s);
+	struct err e;
+
+	if (sink->ops->begin(sink, &script->session, &e) < 0)
+		fail_msg("%s", e.text);
+	return sink;
+}
+
+/* Until the next file is open. */
+static void wait_ready(struct trace_series *s, const char *name)
+{
+	bool ready = false;
+
+	for (int i = 0; i < PATIENCE && !ready; i++) {
+		pthread_mutex_lock(&s->lock);
+		ready = s->ready != NULL;
+		pthread_mutex_unlock(&s->lock);
+		if (!ready)
+			usleep(25000);
+	}
+	assert_true(ready && there(name));
+}
+
+static void wait_bytes(struct trace_series *s, uint64_t bytes)
+{
+	struct trace_series_stats stats;
+
+	for (int i = 0; i < PATIENCE; i++) {
+		trace_series_stats(s, &stats);
+		if (stats.bytes >= bytes || stats.failing)
+			return;
+		usleep(25000);
+	}
+	fail_msg("only %llu bytes were written", (unsigned long long)stats.bytes);
+}
+
+/* The rows of one file are the next ones of the script; at[] is how far. */
+static void check_rows(struct trace *t, const struct script *s, size_t at[TIERS])
+{
+	for (int tier = 0; tier < TIERS; tier++) {
+		size_t width = s->session.width[tier];
+
+		for (uint64_t row = 0; row < t->section[tier].rows; row++, at[tier]++) {
+			assert_true(at[tier] < s->n[tier]);
+			/* A time in a file is a double of seconds since its start. */
+			assert_in_range(row_ns(t, (enum tier)tier, row) - s->t_ns[tier][at[tier]] + 2, 0, 4);
+			for (size_t c = 0; c < s->session.n_channels; c++) {
+				const struct channel *ch = &s->channels[c];
+				double want = s->values[tier][at[tier] * width + ch->column];
+
+				if ((int)ch->tier == tier && !same_value(cell_read(t, c, row), want))
+					fail_msg("%s, row %zu: %g, not %g", ch->name, at[tier],
+						 cell_read(t, c, row), want);
+			}
+		}
+	}
+}
+
+static struct trace *open_part(const struct trace_series *s, size_t i)
+{
+	char path[512];
+	bool complete;
+	struct err e;
+	struct trace *t;
+
+	if (!trace_series_part(s, i, path, sizeof(path), &complete))
+		return NULL;
+	assert_true(complete);
+	t = trace_open(path, &e);
+	if (!t || e.code != ERR_NONE)
+		fail_msg("%s", e.text);
+	return t;
+}
+
+/* Split by time: the tiers come one after the other, a piece at a time, so at
+ * each cut rows of two of them are still older than it. */
+static void test_split_by_time(void **state)
+{
+	const struct trace_limits limits = {.split_ns = NS_PER_S};
+	struct script *script = script_new(51, 3600, 4, 3, 3, true);
+	struct trace_series *s = trace_series_new(in_folder("t.bin"), false, &limits, NULL);
+	struct sink *sink = begin(s, script);
+	size_t at[TIERS] = {0}, seen[TIERS] = {0}, files = 0, marks = 0;
+	uint64_t late = 0;
+	struct err e;
+	struct trace *t;
+	char name[32];
+
+	(void)state;
+	for (int k = 1; k <= 3; k++) {
+		int64_t cut = START_NS + k * NS_PER_S;
+
+		snprintf(name, sizeof(name), "t.%d.bin.part", k + 1);
+		script_push(script, sink, at, cut - NS_PER_S / 4);
+		wait_ready(s, name);
+		sink->ops->mark(sink, &(struct mark) {2 * (uint64_t)k - 1, cut - 1, "before"});
+		sink->ops->gap(sink, &(struct gap) {TIER_SLOW, GAP_LATE, cut - 3000, cut + 1000, 8});
+		script_push(script, sink, at, cut + NS_PER_S / 20);
+		sink->ops->mark(sink, &(struct mark) {2 * (uint64_t)k, cut, "after"});
+	}
+	script_push(script, sink, at, INT64_MAX);
+	assert_int_equal(sink->ops->end(sink, &e), 0);
+	assert_int_equal(trace_series_wait(s, &e), 0);
+	for (; (t = open_part(s, files)); files++) {
+		assert_int_equal(t->session.start.mono_ns, START_NS + (int64_t)files * NS_PER_S);
+		assert_true(row_ns(t, TIER_FAST, 0) >= t->session.start.mono_ns);
+		for (size_t i = 0; i < t->n_marks; i++)
+			assert_int_equal(t->marks[i].id, ++marks);
+		assert_int_equal(t->n_marks, files == 0 || files == 3 ? 1 : 2);
+		for (size_t i = 0; i < t->n_gaps; i++)
+			late += t->gaps[i].missed;
+		check_rows(t, script, seen);
+		trace_close(t);
+	}
+	assert_int_equal(files, 4);
+	assert_int_equal(marks, 6);
+	assert_int_equal(late, 3 * 8);
+	for (int i = 0; i < TIERS; i++)
+		assert_int_equal(seen[i], script->n[i]);
+	trace_series_free(s);
+	script_free(script);
+}
+
+/* Split by size: no file is larger, none is much smaller. */
+static void test_split_by_size(void **state)
+{
+	const struct trace_limits limits = {.split_bytes = 200000};
+	struct script *script = script_new(52, FAST * 2, 4, 3, 3, true);
+	struct trace_series *s = trace_series_new(in_folder("s"), false, &limits, NULL);
+	struct sink *sink = begin(s, script);
+	size_t at[TIERS] = {0}, seen[TIERS] = {0}, files = 0;
+	struct err e;
+	struct trace *t;
+
+	(void)state;
+	/* As fast as the next file can be opened. */
+	while (at[TIER_FAST] < script->n[TIER_FAST]) {
+		script_push(script, sink, at, script->t_ns[TIER_FAST][at[TIER_FAST]] + 20 * NS_PER_MS);
+		usleep(2000);
+	}
+	script_push(script, sink, at, INT64_MAX);
+	sink->ops->end(sink, &e);
+	assert_int_equal(trace_series_wait(s, &e), 0);
+	for (; (t = open_part(s, files)); files++) {
+		struct trace_summary sum;
+
+		trace_summary(t, &sum);
+		assert_in_range(sum.bytes, 1, limits.split_bytes);
+		check_rows(t, script, seen);
+		trace_close(t);
+	}
+	assert_true(files >= 5);
+	assert_true(there("s") && there("s.2") && there("s.3"));
+	for (int i = 0; i < TIERS; i++)
+		assert_int_equal(seen[i], script->n[i]);
+	trace_series_free(s);
+	script_free(script);
+}
+
+static void test_max_size(void **state)
+{
+	const struct trace_limits limits = {.max_bytes = 300000, .split_bytes = 120000};
+	struct script *script = script_new(53, FAST * 2, 4, 3, 3, false);
+	struct trace_series *s = trace_series_new(in_folder("max.bin"), false, &limits, NULL);
+	struct sink *sink = begin(s, script);
+	size_t at[TIERS] = {0}, seen[TIERS] = {0}, files = 0;
+	struct trace_series_stats stats;
+	uint64_t bytes = 0;
+	struct trace *t;
+	struct err e;
+
+	(void)state;
+	while (at[TIER_FAST] < script->n[TIER_FAST]) {
+		script_push(script, sink, at, script->t_ns[TIER_FAST][at[TIER_FAST]] + 20 * NS_PER_MS);
+		usleep(2000);
+	}
+	trace_series_stats(s, &stats);
+	assert_true(stats.full);
+	sink->ops->end(sink, &e);
+	assert_int_equal(trace_series_wait(s, &e), 0);
+	trace_series_stats(s, &stats);
+	assert_int_equal(stats.lost_rows, 0);
+	for (; (t = open_part(s, files)); files++) {
+		struct trace_summary sum;
+
+		trace_summary(t, &sum);
+		bytes += (uint64_t)sum.bytes;
+		check_rows(t, script, seen);
+		trace_close(t);
+	}
+	assert_in_range(bytes, limits.max_bytes / 2, limits.max_bytes);
+	assert_int_equal(bytes, stats.bytes);
+	assert_in_range(seen[TIER_FAST], 500, script->n[TIER_FAST] - 1);
+	/* All tiers end at the same moment. */
+	assert_in_range(script->t_ns[TIER_MEDIUM][seen[TIER_MEDIUM] - 1],
+			script->t_ns[TIER_FAST][seen[TIER_FAST] - 1] - 40 * NS_PER_MS,
+			script->t_ns[TIER_FAST][seen[TIER_FAST] - 1]);
+	trace_series_free(s);
+	script_free(script);
+}
+
+/* A file that may not grow any more: it ends, and the next one begins.  Every
+ * row is in one of them or counted as lost. */
+static void test_limit_and_resume(void **state)
+{
+	struct script *script = script_new(54, FAST, 4, 3, 3, false);
+	struct trace_series *s = trace_series_new(in_folder("l.bin"), false, NULL, NULL);
+	struct sink *sink = begin(s, script);
+	struct trace_series_stats stats;
+	struct rlimit before, now;
+	size_t at[TIERS] = {0}, files = 0;
+	uint64_t rows = 0;
+	struct trace *t;
+	struct err e;
+
+	(void)state;
+	getrlimit(RLIMIT_FSIZE, &before);
+	now = before;
+	now.rlim_cur = 150000;
+	setrlimit(RLIMIT_FSIZE, &now);
+	script_push(script, sink, at, script->t_ns[TIER_FAST][800]);
+	wait_bytes(s, 800 * FAST_SIZE);
+	script_push(script, sink, at, script->t_ns[TIER_FAST][2000]);
+	for (int i = 0; i < PATIENCE; i++) {
+		trace_series_stats(s, &stats);
+		if (stats.failing)
+			break;
+		usleep(25000);
+	}
+	assert_true(stats.failing);
+	assert_non_null(strstr(stats.err.text, "File too large"));
+	sink->ops->mark(sink, &(struct mark) {1, script->t_ns[TIER_FAST][2000], ""});
+	script_push(script, sink, at, script->t_ns[TIER_FAST][2100]); /* in no file */
+	setrlimit(RLIMIT_FSIZE, &before);
+	wait_ready(s, "l.2.bin.part");
+	script_push(script, sink, at, INT64_MAX);
+	trace_series_stats(s, &stats);
+	assert_false(stats.failing);
+	assert_int_equal(stats.holes, 1);
+	assert_true(stats.hole_ns > 0);
+	assert_int_equal(stats.err.code, ERR_NONE);
+	sink->ops->end(sink, &e);
+	assert_int_equal(trace_series_wait(s, &e), -1);
+	assert_non_null(strstr(e.text, "File too large"));
+	assert_non_null(strstr(e.text, "l.bin"));
+	trace_series_stats(s, &stats);
+	for (; (t = open_part(s, files)); files++) {
+		for (int i = 0; i < TIERS; i++)
+			rows += t->section[i].rows;
+		trace_close(t);
+	}
+	assert_int_equal(files, 2);
+	assert_int_equal(stats.parts, 2);
+	assert_true(stats.lost_rows >= 100);
+	assert_int_equal(rows + stats.lost_rows, FAST + FAST / 10 + FAST / 100);
+	trace_series_free(s);
+	script_free(script);
+}
+
+/* Nothing can be written at all, from the first byte on, and then it can. */
+static void test_late_start(void **state)
+{
+	struct script *script = script_new(55, FAST, 2, 1, 1, false);
+	struct trace_series *s = trace_series_new(in_folder("late.bin"), false, NULL, NULL);
+	struct rlimit before, now;
+	struct trace_series_stats stats;
+	size_t at[TIERS] = {0}, pushed = 0;
+	struct sink *sink;
+	struct trace *t;
+	struct err e;
+
+	(void)state;
+	getrlimit(RLIMIT_FSIZE, &before);
+	now = before;
+	now.rlim_cur = 0;
+	setrlimit(RLIMIT_FSIZE, &now);
+	sink = begin(s, script);
+	for (int i = 0; i < PATIENCE; i++) {
+		script_push(script, sink, at, script->t_ns[TIER_FAST][pushed += 3]);
+		trace_series_stats(s, &stats);
+		if (stats.failing)
+			break;
+		usleep(25000);
+	}
+	assert_true(stats.failing);
+	setrlimit(RLIMIT_FSIZE, &before);
+	for (int i = 0; i < PATIENCE && stats.failing; i++) {
+		script_push(script, sink, at, script->t_ns[TIER_FAST][pushed += 3]);
+		trace_series_stats(s, &stats);
+		usleep(25000);
+	}
+	assert_false(stats.failing);
+	script_push(script, sink, at, INT64_MAX);
+	sink->ops->end(sink, &e);
+	assert_int_equal(trace_series_wait(s, &e), -1);
+	/* The name was free again. */
+	t = open_part(s, 0);
+	assert_true(there("late.bin") && !there("late.2.bin"));
+	assert_true(t->section[TIER_FAST].rows > 1000);
+	trace_close(t);
+	assert_null(open_part(s, 1));
+	trace_series_free(s);
+	script_free(script);
+}
+
+static void put_file(const char *name)
+{
+	FILE *f = fopen(in_folder(name), "w");
+
+	assert_non_null(f);
+	fputs("mine", f);
+	fclose(f);
+}
+
+/* The next number of which there is nothing. */
+static void test_names(void **state)
+{
+	static const struct {
+		const char *path;
+		unsigned number;
+		const char *want;
+	} names[] = {{"run.bin", 1, "run.bin"},
+		     {"run.bin", 2, "run.2.bin"},
+		     {"a.b/run", 12, "a.b/run.12"},
+		     {"/x/.hidden", 3, "/x/.hidden.3"},
+		     {"./a.tar.gz", 2, "./a.tar.2.gz"}};
+	const struct trace_limits limits = {.split_ns = NS_PER_S};
+	struct script *script = script_new(56, 2500, 2, 1, 1, false);
+	struct trace_series *s;
+	size_t at[TIERS] = {0};
+	struct sink *sink;
+	char path[512];
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		assert_int_equal(part_path(names[i].path, names[i].number, path, sizeof(path)), 0);
+		assert_string_equal(path, names[i].want);
+	}
+	put_file("n.bin");
+	put_file("n.2.bin");
+	put_file("n.3.bin.part");
+	assert_null(trace_series_new(in_folder("n.bin"), false, &limits, &e));
+	assert_non_null(strstr(e.text, "exists already"));
+	s = trace_series_new(in_folder("n.bin"), true, &limits, &e);
+	sink = begin(s, script);
+	script_push(script, sink, at, START_NS + NS_PER_S / 2);
+	wait_ready(s, "n.4.bin.part");
+	script_push(script, sink, at, INT64_MAX);
+	sink->ops->end(sink, &e);
+	assert_int_equal(trace_series_wait(s, &e), 0);
+	assert_true(trace_series_part(s, 1, path, sizeof(path), NULL));
+	assert_non_null(strstr(path, "n.4.bin"));
+	assert_true(there("n.2.bin") && there("n.3.bin.part") && !there("n.5.bin.part"));
+	trace_series_free(s);
+	script_free(script);
+}
+
+/* The next file cannot be opened: the recording stays in the one it is in. */
+static void test_cannot_split(void **state)
+{
+	const struct trace_limits limits = {.split_ns = NS_PER_S};
+	struct script *script = script_new(57, 2500, 2, 1, 1, false);
+	char longest[260], path[500];
+	struct trace_series_stats stats;
+	size_t at[TIERS] = {0}, seen[TIERS] = {0};
+	struct trace_series *s;
+	struct sink *sink;
+	struct trace *t;
+	struct err e;
+
+	(void)state;
+	memset(longest, 'x', sizeof(longest)); /* with a number in it, it is too long */
+	snprintf(path, sizeof(path), "%s/%.250s.bin", test_folder, longest);
+	s = trace_series_new(path, false, &limits, &e);
+	while (!s) { /* as long as it can be */
+		memmove(strrchr(path, '/') + 1, strrchr(path, '/') + 2, strlen(strrchr(path, '/') + 2) + 1);
+		s = trace_series_new(path, false, &limits, &e);
+	}
+	sink = begin(s, script);
+	script_push(script, sink, at, START_NS + NS_PER_S / 2);
+	for (int i = 0; i < PATIENCE; i++) {
+		trace_series_stats(s, &stats);
+		if (stats.err.code != ERR_NONE)
+			break;
+		usleep(25000);
+	}
+	assert_false(stats.failing);
+	if (!strstr(stats.err.text, "too long"))
+		fail_msg("%s", stats.err.text);
+	assert_non_null(strstr(stats.err.text, "goes on in the file before it"));
+	script_push(script, sink, at, INT64_MAX);
+	sink->ops->end(sink, &e);
+	assert_int_equal(trace_series_wait(s, &e), 0);
+	t = open_part(s, 0);
+	check_rows(t, script, seen);
+	assert_int_equal(seen[TIER_FAST], 2500);
+	trace_close(t);
+	trace_series_free(s);
+	script_free(script);
+}
+
+static void test_never_begun(void **state)
+{
+	struct trace_series *s = trace_series_new(in_folder("never.bin"), false, NULL, NULL);
+	struct err e;
+
+	(void)state;
+	assert_true(there("never.bin.part"));
+	assert_int_equal(trace_series_wait(s, &e), 0);
+	assert_false(trace_series_part(s, 0, NULL, 0, NULL));
+	trace_series_free(s);
+	trace_series_free(NULL);
+	assert_false(there("never.bin") || there("never.bin.part"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_split_by_time), cmocka_unit_test(test_split_by_size),
+		cmocka_unit_test(test_max_size),      cmocka_unit_test(test_limit_and_resume),
+		cmocka_unit_test(test_late_start),    cmocka_unit_test(test_names),
+		cmocka_unit_test(test_cannot_split),  cmocka_unit_test(test_never_begun),
+	};
+
+	return cmocka_run_group_tests(tests, folder_make, folder_remove);
+}
