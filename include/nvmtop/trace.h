@@ -156,6 +156,20 @@ void trace_close(struct trace *t);
 struct timeline *trace_timeline(struct trace *t);
 const char *trace_path(const struct trace *t);
 
+/* What has happened to it since it was opened.  To be asked now and then, by the
+ * thread that asks everything else: what was found is taken over here. */
+struct trace_state {
+	bool building;	/* its columns are being made, in the background */
+	double built;	/* how much of them, 0 .. 1 */
+	bool estimated;	/* columns that were asked for since the last time came from some of their
+			 * rows: bounds may be too narrow */
+	bool news;	/* damage was found since the last time: damage says what */
+	struct err damage;
+};
+void trace_look(struct trace *t, struct trace_state *out);
+/* Wait until nothing is being made any more: columns are exact from then on. */
+void trace_settle(struct trace *t);
+
 struct trace_summary {
 	int64_t bytes;
 	int64_t duration_ns;

@@ -17,31 +17,68 @@ int64_t row_ns(const struct trace *t, enum tier tier, uint64_t row)
 	return t->session.start.mono_ns + ns;
 }
 
-uint64_t row_find(const struct trace *t, enum tier tier, int64_t t_ns)
+#define TOUCHED_MOST ((size_t)16 << 20)
+#define AROUND       65536 /* the kernel maps so much around a page that is asked for */
+
+void trace_touch(struct trace *t, size_t bytes)
+{
+	t->touched += bytes;
+	if (t->touched < TOUCHED_MOST)
+		return;
+	map_release(&t->file);
+	t->touched = 0;
+}
+
+/* Rows come at an almost steady rate, so a guess by time is nearly right; after
+ * a few of them each second step halves, whatever the times are. */
+uint64_t row_find(struct trace *t, enum tier tier, int64_t t_ns)
 {
 	uint64_t lo = 0, hi = t->section[tier].rows;
+	int64_t lo_ns, hi_ns;
 
-	while (lo < hi) {
+	if (hi == 0)
+		return 0;
+	lo_ns = row_ns(t, tier, 0);
+	hi_ns = row_ns(t, tier, hi - 1);
+	if (t_ns <= lo_ns)
+		return 0;
+	if (t_ns > hi_ns)
+		return hi;
+	hi--; /* row lo is earlier, row hi is not */
+	for (int step = 0; hi - lo > 1; step++) {
 		uint64_t mid = lo + (hi - lo) / 2;
+		int64_t ns;
 
-		if (row_ns(t, tier, mid) < t_ns)
-			lo = mid + 1;
+		if (step % 3 < 2 && hi_ns > lo_ns) {
+			double part = (double)(t_ns - lo_ns) / (double)(hi_ns - lo_ns);
+			uint64_t guess = lo + (uint64_t)(part * (double)(hi - lo));
+
+			/* A little to the side on which the row then is between two guesses. */
+			guess += step % 3 == 0 ? 0 : 1;
+			mid = guess <= lo ? lo + 1 : guess >= hi ? hi - 1 : guess;
+		}
+		ns = row_ns(t, tier, mid);
+		if (hi - lo > AROUND / FAST_SIZE)
+			trace_touch(t, AROUND);
+		if (ns < t_ns)
+			lo = mid, lo_ns = ns;
 		else
-			hi = mid;
+			hi = mid, hi_ns = ns;
 	}
-	return lo;
+	return hi;
 }
 
 bool columns_check(struct trace *t, struct columns *c)
 {
-	if (!c->checked) {
+	if (atomic_load_explicit(&c->sum, memory_order_relaxed) == COLUMNS_NEW) {
 		size_t n = COLUMNS_HEAD + (size_t)c->head.rows * c->head.columns * 8;
 		const uint8_t *payload = t->map + c->chunk + CHUNK_HEAD;
+		bool good = get_u32(payload + n) == chunk_crc(payload, n);
 
-		c->good = get_u32(payload + n) == chunk_crc(payload, n);
-		c->checked = true;
+		trace_touch(t, n);
+		atomic_store_explicit(&c->sum, good ? COLUMNS_GOOD : COLUMNS_BAD, memory_order_relaxed);
 	}
-	return c->good;
+	return atomic_load_explicit(&c->sum, memory_order_relaxed) == COLUMNS_GOOD;
 }
 
 /* Of the chunks of a tier, the last that begins at or before the row. */
@@ -133,4 +170,25 @@ double cell_read(struct trace *t, size_t channel, uint64_t row)
 
 	cells_read(t, channel, row, 1, &v);
 	return v;
+}
+
+#define ROWS_ONCE 256
+
+void rows_decode(struct trace *t, enum tier tier, uint64_t first, size_t n, double *out)
+{
+	size_t width = t->session.width[tier];
+	double v[ROWS_ONCE];
+
+	for (size_t done = 0, part; done < n; done += part) {
+		part = n - done < ROWS_ONCE ? n - done : ROWS_ONCE;
+		for (size_t c = 0; c < t->session.n_channels; c++) {
+			double *to = out + done * width + t->channels[c].column;
+
+			if (t->channels[c].tier != tier)
+				continue;
+			cells_read(t, c, first + done, part, v);
+			for (size_t i = 0; i < part; i++, to += width)
+				*to = v[i];
+		}
+	}
 }

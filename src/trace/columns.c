@@ -1,14 +1,16 @@
-/* Columns of a saved trace: coarse ones are stored when the file is opened,
- * fine ones are folded from the rows when they are asked for. */
+/* Columns of a saved trace: coarse ones are stored, fine ones are folded from
+ * the rows when they are asked for.  While the stored ones of a long trace are
+ * still being made, a column that is not there yet is estimated from a few of its
+ * rows: nobody who looks waits. */
 #include <stdlib.h>
 
-#include "nvmtop/intl.h"
+#include "trace/build.h"
 #include "trace/fold.h"
-#include "trace/reader.h"
 
-#define STORED_MAX  16384     /* columns of the finest stored zoom, with few channels */
-#define STORED_ALL  (1 << 20) /* of all channels together: 64 MB with the coarser zooms */
-#define STORED_ZOOM 24        /* nothing finer is stored */
+#define ROWS_MOST    (1 << 20) /* that one question may read; more are estimated */
+#define SAMPLE_ROWS  16        /* of an estimate: so many rows in one place */
+#define SAMPLE_SPOTS 4
+#define AROUND       65536 /* bytes that the kernel maps around a page */
 
 static int tier_base(const struct trace *t, enum tier tier)
 {
@@ -16,12 +18,6 @@ static int tier_base(const struct trace *t, enum tier tier)
 }
 
 /* The times of a tier's rows; those of a short stretch are kept. */
-static void times_read(const struct trace *t, enum tier tier, uint64_t first, size_t n, int64_t *out)
-{
-	for (size_t i = 0; i < n; i++)
-		out[i] = row_ns(t, tier, first + i);
-}
-
 static const int64_t *times_of(struct trace *t, enum tier tier, uint64_t first, size_t n)
 {
 	struct times *c = &t->times[tier];
@@ -37,181 +33,149 @@ static const int64_t *times_of(struct trace *t, enum tier tier, uint64_t first, 
 
 		c->first = first;
 		c->n = rows < TIMES_CACHED ? (size_t)rows : TIMES_CACHED;
-		times_read(t, tier, first, c->n, c->t_ns);
+		for (size_t i = 0; i < c->n; i++)
+			c->t_ns[i] = row_ns(t, tier, first + i);
+		trace_touch(t, c->n * row_size[tier]);
 	}
 	return c->t_ns + (first - c->first);
 }
 
-/* --- opening --- */
-
-void sections_check(struct trace *t)
+/* A time that cannot be right, in a file of which not every row was looked at
+ * yet, must not lead outside of what is asked for. */
+static int64_t clamp_times(const int64_t *in, size_t n, int64_t before, int64_t end_ns, int64_t *out)
 {
-	for (int i = 0; i < TIERS; i++) {
-		struct section *s = &t->section[i];
-		int64_t before = 0, ns;
-		uint64_t row = 0;
+	for (size_t i = 0; i < n; i++) {
+		int64_t ns = in[i] < before ? before : in[i] >= end_ns ? end_ns - 1 : in[i];
 
-		for (; row < s->rows && row_time(row_at(t, (enum tier)i, row), &ns) && ns >= before; row++)
-			before = ns;
-		if (row == s->rows)
-			continue;
-		trace_damage(t,
-			     _("the time of row %llu of the %s section, at offset %llu, "
-			       "cannot be right; "
-			       "the rows before it are shown"),
-			     (unsigned long long)row, tier_name((enum tier)i),
-			     (unsigned long long)(s->at + row * row_size[i]));
-		s->rows = row;
+		out[i] = before = ns;
 	}
+	return before;
 }
 
-static void extent_find(struct trace *t)
-{
-	for (int i = 0; i < TIERS; i++) {
-		int64_t first, last;
-
-		if (t->section[i].rows == 0)
-			continue;
-		first = row_ns(t, (enum tier)i, 0);
-		last = row_ns(t, (enum tier)i, t->section[i].rows - 1);
-		if (!t->known || first < t->first_ns)
-			t->first_ns = first;
-		if (!t->known || last > t->last_ns)
-			t->last_ns = last;
-		t->known = true;
-	}
-}
-
-static size_t column_count(const struct trace *t, int zoom)
-{
-	return (size_t)((t->last_ns >> zoom) - (t->first_ns >> zoom)) + 1;
-}
-
-static void pyramid_plan(struct trace *t, enum tier tier)
-{
-	struct pyramid *p = &t->pyramid[tier];
-	size_t most = STORED_ALL / (t->session.n_channels + 1);
-
-	if (most > STORED_MAX)
-		most = STORED_MAX;
-	p->zoom = tier_base(t, tier);
-	if (p->zoom < STORED_ZOOM)
-		p->zoom = STORED_ZOOM;
-	while (p->zoom < ZOOM_MAX && column_count(t, p->zoom) > most)
-		p->zoom++;
-	p->bins = 0;
-	for (int k = p->zoom; k <= ZOOM_MAX; k++) {
-		p->at[k] = p->bins;
-		p->bins += column_count(t, k);
-	}
-}
-
-/* The finest stored columns of every channel of a tier, in one pass. */
-static int tier_build(struct trace *t, enum tier tier)
-{
-	uint64_t rows = t->section[tier].rows;
-	int64_t first = t->first_ns >> t->pyramid[tier].zoom;
-	struct fold *folds = calloc(t->session.n_channels + 1, sizeof(*folds));
-	struct plan *p = malloc(sizeof(*p));
-	int64_t t_ns[STEP];
-	double v[STEP];
-
-	if (p)
-		plan_init(p, tier_base(t, tier), t->pyramid[tier].zoom, row_ns(t, tier, 0));
-	for (uint64_t at = 0; folds && p && at < rows; at += p->rows) {
-		size_t n = rows - at < STEP ? (size_t)(rows - at) : STEP;
-
-		times_read(t, tier, at, n, t_ns);
-		plan_make(p, t_ns, n, at + n == rows);
-		for (size_t c = 0; c < t->session.n_channels; c++) {
-			if (t->channels[c].tier != tier)
-				continue;
-			cells_read(t, c, at, p->rows, v);
-			fold_values(&folds[c], p, v, t->bins[c], first);
-		}
-	}
-	for (size_t c = 0; folds && p && c < t->session.n_channels; c++)
-		if (t->channels[c].tier == tier)
-			fold_end(&folds[c], p, t->bins[c], first);
-	free(p);
-	free(folds);
-	return folds && p ? 0 : -1;
-}
-
-/* From the finest stored zoom up to the coarsest. */
-static void channel_build(const struct trace *t, size_t channel)
-{
-	const struct pyramid *p = &t->pyramid[t->channels[channel].tier];
-
-	for (int k = p->zoom + 1; k <= ZOOM_MAX; k++) {
-		const struct bin *below = t->bins[channel] + p->at[k - 1];
-		int64_t first = t->first_ns >> k, first_below = t->first_ns >> (k - 1);
-		int64_t last_below = t->last_ns >> (k - 1);
-		struct bin *b = t->bins[channel] + p->at[k];
-
-		for (int64_t c = first; c <= t->last_ns >> k; c++, b++)
-			for (int64_t half = 2 * c; half <= 2 * c + 1; half++)
-				if (half >= first_below && half <= last_below)
-					bin_merge(b, &below[half - first_below]);
-	}
-}
-
-int pyramid_build(struct trace *t)
-{
-	extent_find(t);
-	t->bins = calloc(t->session.n_channels + 1, sizeof(*t->bins));
-	if (!t->bins)
-		return -1;
-	if (!t->known)
-		return 0;
-	for (int i = 0; i < TIERS; i++)
-		pyramid_plan(t, (enum tier)i);
-	for (size_t c = 0; c < t->session.n_channels; c++) {
-		t->bins[c] = calloc(t->pyramid[t->channels[c].tier].bins, sizeof(**t->bins));
-		if (!t->bins[c])
-			return -1;
-	}
-	for (int i = 0; i < TIERS; i++)
-		if (t->section[i].rows > 0 && tier_build(t, (enum tier)i) < 0)
-			return -1;
-	for (size_t c = 0; c < t->session.n_channels; c++)
-		channel_build(t, c);
-	return 0;
-}
-
-/* --- asking --- */
-
-/* Columns lo..hi of a zoom that is not stored, from the rows. */
-static void columns_fold(struct trace *t, size_t channel, int zoom, int64_t lo, int64_t hi, struct bin *out)
+/* Columns lo .. of a zoom, from rows row .. end-1, which lie in them. */
+static void rows_fold(struct trace *t, size_t channel, int zoom, int64_t lo, int64_t hi, uint64_t row,
+		      uint64_t end, struct bin *out)
 {
 	enum tier tier = t->channels[channel].tier;
-	uint64_t row = row_find(t, tier, (int64_t)((uint64_t)lo << zoom));
-	uint64_t end = row_find(t, tier, (int64_t)((uint64_t)(hi + 1) << zoom));
+	int64_t before = lo * (INT64_C(1) << zoom), end_ns = (int64_t)((uint64_t)(hi + 1) << zoom);
+	int64_t t_ns[STEP];
 	struct plan p;
 	struct fold f;
 	double v[STEP];
 
 	if (row >= end)
 		return;
+	if (end - row > AROUND)
+		map_want(&t->file, t->section[tier].at + row * row_size[tier], (end - row) * row_size[tier]);
 	memset(&f, 0, sizeof(f));
-	plan_init(&p, tier_base(t, tier), zoom, row_ns(t, tier, row));
-	for (; row < end; row += p.rows) {
-		size_t n = end - row < STEP ? (size_t)(end - row) : STEP;
-		const int64_t *t_ns = times_of(t, tier, row, n);
+	for (uint64_t at = row; at < end; at += p.rows) {
+		size_t n = end - at < STEP ? (size_t)(end - at) : STEP;
+		const int64_t *times = times_of(t, tier, at, n);
 
-		if (!t_ns)
+		if (!times)
 			return;
-		plan_make(&p, t_ns, n, row + n == end);
-		cells_read(t, channel, row, p.rows, v);
+		clamp_times(times, n, before, end_ns, t_ns);
+		if (at == row)
+			plan_init(&p, tier_base(t, tier), zoom, t_ns[0]);
+		plan_make(&p, t_ns, n, at + n == end);
+		cells_read(t, channel, at, p.rows, v);
 		fold_values(&f, &p, v, out, lo);
+		before = t_ns[p.rows - 1];
+		trace_touch(t, p.rows * row_size[tier]);
 	}
 	fold_end(&f, &p, out, lo);
 }
 
+/* A column out of some of its rows: bounds that are not wide enough, a mean that
+ * is nearly right. */
+static struct bin estimate(struct trace *t, size_t channel, uint64_t row, uint64_t end)
+{
+	struct bin b = {0, 0, 0, 0};
+	double v[SAMPLE_ROWS * SAMPLE_SPOTS];
+	size_t n;
+
+	for (int k = 0; k < SAMPLE_SPOTS; k++) {
+		uint64_t at = row + (end - row) / SAMPLE_SPOTS * (uint64_t)k;
+
+		n = SAMPLE_ROWS;
+		if (end - row <= SAMPLE_ROWS * SAMPLE_SPOTS) {
+			at = row;
+			n = (size_t)(end - row);
+		}
+		cells_read(t, channel, at, n, v);
+		trace_touch(t, AROUND);
+		for (size_t i = 0; i < n; i++)
+			bin_add(&b, v[i]);
+		if (at == row && n == end - row)
+			return b;
+	}
+	t->estimated = true;
+	return b;
+}
+
+/* The rows at which columns begin are the same for all channels of a tier. */
+static uint64_t edge_row(struct trace *t, enum tier tier, int zoom, int64_t column)
+{
+	struct edges *e = &t->edges[tier];
+	size_t slot = (size_t)column % EDGES;
+
+	if (e->zoom != zoom) {
+		memset(e->column, 0xFF, sizeof(e->column));
+		e->zoom = zoom;
+	}
+	if (e->column[slot] != column) {
+		e->row[slot] = row_find(t, tier, column * (INT64_C(1) << zoom));
+		e->column[slot] = column;
+	}
+	return e->row[slot];
+}
+
+/* Columns lo..hi that are stored, or will be. */
+static void columns_stored(struct trace *t, size_t channel, int zoom, int64_t lo, int64_t hi, struct bin *out)
+{
+	enum tier tier = t->channels[channel].tier;
+	unsigned column = t->channels[channel].column;
+	bool making = t->build && build_makes(t->build, tier);
+
+	if (making)
+		build_lock(t->build);
+	for (int64_t c = lo; c <= hi; c++) {
+		int64_t from = c * (INT64_C(1) << zoom);
+
+		if (t->shelf[tier].levels > 0 &&
+		    (!making || build_covers(t->build, tier, from, from + (INT64_C(1) << zoom) - 1)))
+			out[c - lo] = shelf_bin(&t->shelf[tier], column, zoom, c, t->first_ns, t->last_ns);
+		else
+			out[c - lo].n = UINT64_MAX;
+	}
+	if (making)
+		build_unlock(t->build);
+	for (int64_t c = lo; c <= hi; c++) {
+		uint64_t row, end;
+
+		if (out[c - lo].n != UINT64_MAX)
+			continue;
+		row = edge_row(t, tier, zoom, c);
+		end = edge_row(t, tier, zoom, c + 1);
+		out[c - lo] = (struct bin) {0, 0, 0, 0};
+		if (row < end)
+			out[c - lo] = estimate(t, channel, row, end);
+	}
+}
+
+/* The finest zoom that is stored of a tier, or will be. */
+static int stored_zoom(const struct trace *t, enum tier tier)
+{
+	if (t->build && build_makes(t->build, tier))
+		return build_zoom(t->build, tier);
+	return t->shelf[tier].levels > 0 ? t->shelf[tier].level[0].zoom : ZOOM_MAX + 1;
+}
+
 static void columns_at(struct trace *t, size_t channel, int zoom, int64_t first, size_t n, struct bin *out)
 {
-	const struct pyramid *p = &t->pyramid[t->channels[channel].tier];
+	enum tier tier = t->channels[channel].tier;
 	int64_t lo = t->first_ns >> zoom, hi = t->last_ns >> zoom, last;
+	bool making = t->build && build_makes(t->build, tier);
 
 	memset(out, 0, n * sizeof(*out));
 	if (__builtin_add_overflow(first, (int64_t)n - 1, &last))
@@ -220,13 +184,46 @@ static void columns_at(struct trace *t, size_t channel, int zoom, int64_t first,
 		lo = first;
 	if (hi > last)
 		hi = last;
-	if (lo > hi)
+	if (lo > hi || t->section[tier].rows == 0)
 		return;
-	if (zoom < p->zoom)
-		columns_fold(t, channel, zoom, lo, hi, out + (lo - first));
-	else
-		memcpy(out + (lo - first), t->bins[channel] + p->at[zoom] + (lo - (t->first_ns >> zoom)),
-		       (size_t)(hi - lo + 1) * sizeof(*out));
+	out += lo - first;
+	if (zoom < stored_zoom(t, tier) || making) {
+		uint64_t row = row_find(t, tier, lo * (INT64_C(1) << zoom));
+		uint64_t end = row_find(t, tier, (int64_t)((uint64_t)(hi + 1) << zoom));
+
+		if (end - row <= (making && zoom >= stored_zoom(t, tier) ? ROWS_MOST / 16 : ROWS_MOST)) {
+			rows_fold(t, channel, zoom, lo, hi, row, end, out);
+			return;
+		}
+	}
+	if (zoom >= stored_zoom(t, tier)) {
+		columns_stored(t, channel, zoom, lo, hi, out);
+		return;
+	}
+	for (int64_t c = lo; c <= hi; c++) {
+		uint64_t row = edge_row(t, tier, zoom, c), end = edge_row(t, tier, zoom, c + 1);
+
+		if (row < end)
+			out[c - lo] = estimate(t, channel, row, end);
+	}
+}
+
+/* A file that became shorter meanwhile, or cannot be read there, has given
+ * zeroes: they must not be shown. */
+static bool spoilt(const struct trace *t)
+{
+	return map_torn(&t->file) < t->size || map_left(&t->file) < t->size;
+}
+
+static void columns_sure(struct trace *t, size_t channel, int zoom, int64_t first, size_t n, struct bin *out)
+{
+	for (int tries = 0; tries < 3; tries++) {
+		columns_at(t, channel, zoom, first, n, out);
+		if (!spoilt(t) && !t->shelf[t->channels[channel].tier].bad)
+			return;
+		shelves_look(t);
+	}
+	memset(out, 0, n * sizeof(*out));
 }
 
 void trace_columns(struct trace *t, size_t channel, int zoom, int64_t first, size_t n, struct bin *out)
@@ -241,16 +238,15 @@ void trace_columns(struct trace *t, size_t channel, int zoom, int64_t first, siz
 	}
 	base = tier_base(t, t->channels[channel].tier);
 	if (zoom >= base) {
-		columns_at(t, channel, zoom, first, n, out);
+		columns_sure(t, channel, zoom, first, n, out);
 		return;
 	}
-	/* Finer than there is: each column is answered with the one that covers it.
-   */
+	/* Finer than there is: each column is answered with the one that covers it. */
 	int64_t last, coarse = first >> (base - zoom);
 
 	if (__builtin_add_overflow(first, (int64_t)n - 1, &last))
 		last = INT64_MAX;
-	columns_at(t, channel, base, coarse, (size_t)((last >> (base - zoom)) - coarse + 1), out);
+	columns_sure(t, channel, base, coarse, (size_t)((last >> (base - zoom)) - coarse + 1), out);
 	for (size_t i = n; i-- > 0;) {
 		int64_t c = first;
 

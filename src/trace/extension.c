@@ -8,7 +8,7 @@
 #include "trace/output.h"
 #include "trace/reader.h"
 
-#define CHECK_AT_OPEN ((size_t)64 << 20) /* bytes of columns; more are checked when they are asked for */
+#define CHECK_AT_OPEN ((size_t)8 << 20) /* bytes of columns; more are checked when they are asked for */
 
 struct walk {
 	struct trace *t;
@@ -152,6 +152,37 @@ static void read_columns(struct walk *w, const uint8_t *p, uint64_t n)
 		t->columns[c.head.tier][(*count)++] = c;
 }
 
+static void read_pyramid(struct walk *w, const uint8_t *p, uint64_t n)
+{
+	struct piece piece = {.payload = p, .at = w->at};
+	struct trace *t = w->t;
+	const struct shelf *s;
+
+	if (!pyramid_head_decode(p, n, &piece.head)) {
+		bad(w, CHUNK_PYRAMID);
+		return;
+	}
+	s = &t->shelf[piece.head.tier];
+	for (int k = 0; k < s->levels; k++) {
+		const struct level *l = &s->level[k];
+
+		if (l->zoom == piece.head.zoom && l->n > 0 && l->piece[l->n - 1].head.first >= piece.head.first) {
+			bad(w, CHUNK_PYRAMID);
+			return;
+		}
+	}
+	w->checked += (size_t)n;
+	if (w->checked <= CHECK_AT_OPEN) {
+		piece.checked = get_u32(p + n) == chunk_crc(p, (size_t)n);
+		if (!piece.checked) {
+			bad(w, CHUNK_PYRAMID); /* without it the tier's columns are not whole: they are made anew */
+			return;
+		}
+	}
+	if (shelf_put(&t->shelf[piece.head.tier], &piece) < 0)
+		w->no_memory = true;
+}
+
 static void read_anchor(struct walk *w, const uint8_t *p, size_t n)
 {
 	struct clock_anchor a;
@@ -187,6 +218,10 @@ static void read_chunk(struct walk *w, const struct chunk *c, const uint8_t *p)
 		return;
 	if (c->id == CHUNK_COLUMNS) {
 		read_columns(w, p, c->length);
+		return;
+	}
+	if (c->id == CHUNK_PYRAMID) {
+		read_pyramid(w, p, c->length);
 		return;
 	}
 	if (get_u32(p + n) != chunk_crc(p, n)) {

@@ -5,13 +5,12 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "nvmtop/intl.h"
 #include "trace/output.h"
-#include "trace/reader.h"
+#include "trace/build.h"
 #include "trace/unpack.h"
 
 static struct trace *trace_of(struct timeline *tl)
@@ -28,6 +27,7 @@ static bool get_extent(struct timeline *tl, int64_t *first_ns, int64_t *last_ns)
 {
 	struct trace *t = trace_of(tl);
 
+	shelves_look(t);
 	*first_ns = t->first_ns;
 	*last_ns = t->last_ns;
 	return t->known;
@@ -44,6 +44,7 @@ static double get_value(struct timeline *tl, size_t channel, int64_t t_ns, int64
 	struct trace *t = trace_of(tl);
 	enum tier tier;
 	uint64_t row;
+	double v;
 
 	if (channel >= t->session.n_channels)
 		return NAN;
@@ -53,7 +54,8 @@ static double get_value(struct timeline *tl, size_t channel, int64_t t_ns, int64
 		return NAN;
 	if (at_ns)
 		*at_ns = row_ns(t, tier, row - 1);
-	return cell_read(t, channel, row - 1);
+	v = cell_read(t, channel, row - 1);
+	return map_left(&t->file) < t->size || map_torn(&t->file) < t->size ? (double)NAN : v;
 }
 
 static int64_t get_step(struct timeline *tl, enum tier tier, int64_t t_ns, int n)
@@ -258,7 +260,7 @@ static void header_check(struct trace *t, uint64_t counts[4])
 	}
 }
 
-static int load(struct trace *t)
+static int load(struct trace *t, const struct trace_tuning *tuning)
 {
 	uint64_t counts[4];
 	const uint8_t *closing;
@@ -274,13 +276,17 @@ static int load(struct trace *t)
 			     (unsigned long long)(HEADER_SIZE + counts[0] * FAST_SIZE));
 	}
 	end = sections_find(t, counts);
-	sections_check(t);
+	if (end - HEADER_SIZE <= tuning->at_once)
+		sections_check(t);
+	else
+		sections_probe(t);
 	if (end < t->size && (extension_begins(t, end) || close_chunk(t->map, t->size, &closing)) &&
 	    extension_read(t, end) < 0)
 		return -1;
 	if (!t->extended && (header_session(t) < 0 || sync_marks(t) < 0))
 		return -1;
-	return pyramid_build(t) < 0 || events_sort(t) < 0 ? -1 : 0;
+	extent_find(t);
+	return shelves_open(t, tuning) < 0 || events_sort(t) < 0 ? -1 : 0;
 }
 
 static struct trace *trace_new(const char *path)
@@ -294,7 +300,8 @@ static struct trace *trace_new(const char *path)
 	t->timeline.ops = &ops;
 	t->path = strdup(path);
 	t->shown = malloc(strlen(path) + 1);
-	if (t->path && t->shown) {
+	t->edges = calloc(TIERS, sizeof(*t->edges));
+	if (t->path && t->shown && t->edges) {
 		text_printable(t->shown, strlen(path) + 1, path, strlen(path));
 		return t;
 	}
@@ -302,7 +309,7 @@ static struct trace *trace_new(const char *path)
 	return NULL;
 }
 
-struct trace *trace_open(const char *path, struct err *e)
+struct trace *trace_open_tuned(const char *path, const struct trace_tuning *tuning, struct err *e)
 {
 	uint8_t header[HEADER_SIZE];
 	struct trace *t = trace_new(path);
@@ -325,18 +332,18 @@ struct trace *trace_open(const char *path, struct err *e)
 	if (fd < 0)
 		fd = open_plain(path);
 	fd = open_checked(fd, t->shown, header, &size, e);
-	if (fd >= 0) {
-		void *map = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
-
-		if (map == MAP_FAILED)
-			err_sys(e, ERR_FAILED, errno, _("cannot read %s"), t->shown);
-		else
-			t->map = map, t->size = (size_t)size;
+	if (fd >= 0 && map_open(&t->file, fd, (size_t)size) < 0) {
+		err_sys(e, ERR_FAILED, errno, _("cannot read %s"), t->shown);
 		close(fd);
+	} else if (fd >= 0) {
+		t->map = t->file.bytes;
+		t->size = t->file.size;
 	}
-	if (t->map && load(t) < 0) {
+	if (t->map && load(t, tuning) < 0) {
 		err_set(e, ERR_FAILED, _("out of memory while reading %s"), t->shown);
 	} else if (t->map) {
+		shelves_look(t); /* it may have become shorter meanwhile */
+		t->told = t->damage;
 		if (e)
 			*e = t->damage;
 		return t;
@@ -345,19 +352,42 @@ struct trace *trace_open(const char *path, struct err *e)
 	return NULL;
 }
 
+struct trace *trace_open(const char *path, struct err *e)
+{
+	return trace_open_tuned(path, &trace_tuned, e);
+}
+
+void trace_look(struct trace *t, struct trace_state *out)
+{
+	shelves_look(t);
+	out->built = t->build ? build_part(t->build) : 1;
+	out->building = t->build != NULL;
+	out->estimated = t->estimated;
+	out->news = strcmp(t->told.text, t->damage.text) != 0;
+	out->damage = t->damage;
+	t->told = t->damage;
+	t->estimated = false;
+}
+
+void trace_settle(struct trace *t)
+{
+	while (t->build) {
+		build_wait(t->build);
+		shelves_look(t);
+	}
+}
+
 void trace_close(struct trace *t)
 {
 	if (!t)
 		return;
-	for (size_t c = 0; t->bins && c < t->session.n_channels; c++)
-		free(t->bins[c]);
+	shelves_close(t);
 	for (int i = 0; i < TIERS; i++) {
 		free(t->columns[i]);
 		free(t->times[i].t_ns);
 	}
-	if (t->map)
-		munmap((void *)(uintptr_t)t->map, t->size);
-	free(t->bins);
+	map_close(&t->file);
+	free(t->edges);
 	free(t->channels);
 	free(t->facts);
 	free(t->sources);

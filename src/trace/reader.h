@@ -2,8 +2,11 @@
 #ifndef TRACE_READER_H
 #define TRACE_READER_H
 
+#include <stdatomic.h>
+
+#include "nvmtop/map.h"
 #include "nvmtop/trace.h"
-#include "trace/chunk.h"
+#include "trace/shelf.h"
 
 /* Rows of version 1 of one tier, as far as they can be used. */
 struct section {
@@ -16,20 +19,14 @@ struct columns {
 	struct columns_head head;
 	size_t at; /* of the first value */
 	size_t chunk;
-	bool checked, good;
+	atomic_uchar sum; /* COLUMNS_NEW, _GOOD, _BAD; read by several threads */
 };
+enum { COLUMNS_NEW, COLUMNS_GOOD, COLUMNS_BAD };
 
 /* Where the values of a channel come from. */
 struct source {
 	struct place place;
 	size_t run, n_runs; /* its part of trace.runs, by row */
-};
-
-/* One tier's columns: zooms from `zoom` up, for every channel. */
-struct pyramid {
-	int zoom;                /* the finest that is stored; finer ones are folded from the rows */
-	size_t at[ZOOM_MAX + 1]; /* where a zoom begins in a channel's bins */
-	size_t bins;             /* of one channel */
 };
 
 /* Times of the rows that were asked for last: all channels of a tier are asked
@@ -41,11 +38,21 @@ struct times {
 	int64_t *t_ns;
 };
 
+/* Rows at which columns of one zoom begin, found before. */
+#define EDGES 1024
+struct edges {
+	int zoom;
+	int64_t column[EDGES]; /* -1: none */
+	uint64_t row[EDGES];
+};
+
 struct trace {
 	struct timeline timeline;
 	char *path, *shown;
-	const uint8_t *map;
+	struct map file;
+	const uint8_t *map; /* of the file; size: what of it may be used */
 	size_t size;
+	size_t touched; /* bytes of it that were read since its pages were given back */
 	struct section section[TIERS];
 	uint64_t n_sync;
 	size_t sync_at;
@@ -65,10 +72,16 @@ struct trace {
 	size_t n_gaps;
 	bool known; /* there is at least one row */
 	int64_t first_ns, last_ns;
-	struct pyramid pyramid[TIERS];
-	struct bin **bins; /* one array a channel */
+	struct shelf shelf[TIERS];
+	struct store *store; /* of the shelves that are not the file's; or NULL */
+	struct build *build; /* still at it, or NULL */
+	bool keep;           /* in the cache what was built */
+	int workers, coarser;
+	bool estimated; /* since it was last asked: some columns were not read whole */
 	struct times times[TIERS];
+	struct edges *edges; /* one a tier */
 	struct err damage;
+	struct err told; /* as it was when it was last asked for */
 };
 
 /* Note the first damage; the sentence begins with the file's name. */
@@ -90,17 +103,42 @@ int sync_marks(struct trace *t);
 const uint8_t *row_at(const struct trace *t, enum tier tier, uint64_t row);
 int64_t row_ns(const struct trace *t, enum tier tier, uint64_t row);
 /* The first row at or after t_ns; the number of rows when there is none. */
-uint64_t row_find(const struct trace *t, enum tier tier, int64_t t_ns);
+uint64_t row_find(struct trace *t, enum tier tier, int64_t t_ns);
 /* Values of rows first .. first+n-1. */
 void cells_read(struct trace *t, size_t channel, uint64_t first, size_t n, double *out);
 double cell_read(struct trace *t, size_t channel, uint64_t row);
 /* Check one chunk of columns, once. */
 bool columns_check(struct trace *t, struct columns *c);
 
-/* columns: rows to bins */
-/* Cut each section where its times stop being finite or go backwards. */
+/* Values of all channels of a tier, rows first .. first+n-1 one after the other,
+ * in the order of the sampler's row. */
+void rows_decode(struct trace *t, enum tier tier, uint64_t first, size_t n, double *out);
+/* So many bytes were read: from time to time their pages are given back. */
+void trace_touch(struct trace *t, size_t bytes);
+
+/* sections: whether times can be right */
+/* Cut each section where its times stop being finite or go backwards: after a
+ * look at all of them, or at some of them all over the section. */
 void sections_check(struct trace *t);
-int pyramid_build(struct trace *t);
+void sections_probe(struct trace *t);
+void section_end(struct trace *t, enum tier tier, uint64_t row); /* before this row, which is wrong */
+void extent_find(struct trace *t);
+
+/* shelves: where the columns of a trace come from */
+/* What a trace without a pyramid is made at once, and by how many threads. */
+struct trace_tuning {
+	uint64_t at_once; /* bytes of rows of which the pyramid is made before it is shown */
+	int workers;      /* threads that make it later; 0: by the number of cores */
+	bool keep;        /* use the cache */
+};
+extern const struct trace_tuning trace_tuned;
+struct trace *trace_open_tuned(const char *path, const struct trace_tuning *tuning, struct err *e);
+int shelves_open(struct trace *t, const struct trace_tuning *tuning);
+/* Look at what has changed: the file, and what is being built. */
+void shelves_look(struct trace *t);
+void shelves_close(struct trace *t);
+
+/* columns: rows to bins */
 void trace_columns(struct trace *t, size_t channel, int zoom, int64_t first, size_t n, struct bin *out);
 
 #endif

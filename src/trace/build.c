@@ -1,0 +1,460 @@
+/* The rows are cut into stretches of time that begin with a column of the
+ * coarsest level a stretch has, so that whoever works on one needs nothing of
+ * any other.  Levels that are coarser still are made at the end, of the
+ * columns that are there then.
+ *
+ * Nobody has looked at the times before.  Where a stretch begins is found by
+ * bisection, which gives some answer whatever the times are; each row is then
+ * looked at, and a row that does not lie in its stretch, or not behind the one
+ * before it, says that the times are out of order. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "trace/build.h"
+
+#define STRETCH_LEVELS 4   /* made within a stretch */
+#define BATCH          128 /* rows at a time */
+#define WORKERS_MOST   16
+
+struct job {
+	enum tier tier;
+	int base, zoom, levels; /* levels: within a stretch */
+	int stretch_zoom;
+	int64_t first; /* stretch */
+	size_t stretches;
+	atomic_size_t next, left; /* to begin, to complete */
+	atomic_uchar *complete;   /* one a stretch */
+	atomic_bool disorder;
+	atomic_ullong disorder_row;
+};
+
+struct build {
+	struct trace *t;
+	struct store *store;
+	struct map map; /* of its own: it is read from end to end */
+	struct job job[TIERS];
+	unsigned tiers;
+	pthread_mutex_t lock;
+	pthread_cond_t ended;
+	pthread_t thread[WORKERS_MOST];
+	int workers;
+	uint64_t bytes; /* of all rows */
+	atomic_ullong done;
+	atomic_bool stop, failed;
+	atomic_int busy;
+	atomic_bool finished;
+};
+
+/* What one thread works with. */
+struct hand {
+	struct build *b;
+	struct trace view; /* of the trace, by the map of the build */
+	double *values;
+};
+
+static int keep_chunk(void *to, const struct pyramid_head *h, const uint8_t *chunk, size_t n)
+{
+	struct build *b = to;
+	struct piece p = {.head = *h, .checked = true};
+	int r;
+
+	if (store_put(b->store, chunk, n, &p.payload, &p.at) < 0)
+		return -1;
+	p.payload += CHUNK_HEAD;
+	pthread_mutex_lock(&b->lock);
+	r = shelf_put(&b->t->shelf[h->tier], &p);
+	pthread_mutex_unlock(&b->lock);
+	return r;
+}
+
+static bool rows_fold(struct hand *h, struct job *j, struct tower *w, uint64_t row, uint64_t end,
+		      int64_t from_ns, int64_t to_ns)
+{
+	int64_t before = from_ns;
+
+	while (row < end && !atomic_load(&h->b->stop)) {
+		size_t n = end - row < BATCH ? (size_t)(end - row) : BATCH;
+
+		rows_decode(&h->view, j->tier, row, n, h->values);
+		for (size_t i = 0; i < n; i++) {
+			int64_t ns;
+
+			if (!row_time(row_at(&h->view, j->tier, row + i), &ns))
+				return false;
+			ns += h->view.session.start.mono_ns;
+			if (ns < before || ns >= to_ns)
+				return false;
+			before = ns;
+			tower_row(w, ns, row + i, h->values + i * w->width);
+		}
+		row += n;
+		atomic_fetch_add(&h->b->done, n * row_size[j->tier]);
+		trace_touch(&h->view, n * (row_size[j->tier] + 8 * h->view.session.width[j->tier]));
+	}
+	return true;
+}
+
+static void stretch_make(struct hand *h, struct job *j, size_t i)
+{
+	struct build *b = h->b;
+	int64_t from = (j->first + (int64_t)i) << j->stretch_zoom;
+	int64_t to = (j->first + (int64_t)i + 1) << j->stretch_zoom;
+	uint64_t row = i == 0 ? 0 : row_find(&h->view, j->tier, from);
+	uint64_t end = i + 1 == j->stretches ? h->view.section[j->tier].rows : row_find(&h->view, j->tier, to);
+	struct tower w;
+
+	if (row > end) {
+		atomic_store(&j->disorder, true);
+	} else if (row < end) {
+		if (tower_init(&w, j->tier, h->view.session.width[j->tier], j->base, j->zoom, j->levels, keep_chunk,
+			       b) < 0) {
+			atomic_store(&b->failed, true);
+			return;
+		}
+		if (!rows_fold(h, j, &w, row, end, from, to))
+			atomic_store(&j->disorder, true);
+		if (tower_end(&w) < 0)
+			atomic_store(&b->failed, true);
+		tower_free(&w);
+	}
+	if (map_torn(&b->map) < b->map.size)
+		atomic_store(&b->failed, true); /* zeroes that nobody wrote */
+	atomic_store(&j->complete[i], 1);
+}
+
+/* The levels above those of a stretch, of the columns of the coarsest. */
+static void top_make(struct build *b, struct job *j)
+{
+	struct shelf *s = &b->t->shelf[j->tier];
+	int zoom = j->zoom + (j->levels - 1) * PYRAMID_STEP;
+	int more = pyramid_levels(zoom, b->t->first_ns, b->t->last_ns) - 1;
+	struct level *l = NULL;
+	struct tower w;
+
+	for (int k = 0; k < s->levels; k++)
+		if (s->level[k].zoom == zoom)
+			l = &s->level[k];
+	if (more <= 0 || !l || zoom + PYRAMID_STEP > ZOOM_MAX)
+		return;
+	if (tower_init(&w, j->tier, b->t->session.width[j->tier], zoom, zoom + PYRAMID_STEP, more, keep_chunk, b) <
+	    0) {
+		atomic_store(&b->failed, true);
+		return;
+	}
+	/* The shelf moves its levels when a new one comes: the pieces stay. */
+	struct piece *piece = l->piece;
+	size_t n = l->n;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct pyramid_head *h = &piece[i].head;
+		const uint8_t *p = piece[i].payload + PYRAMID_HEAD;
+		size_t one = pyramid_record(h->width);
+
+		for (uint32_t k = 0; k < h->columns; k++, p += one) {
+			uint64_t row = get_u64(p), next = k + 1 < h->columns ? get_u64(p + one) : h->row + h->rows;
+
+			if (next > row)
+				tower_record(&w, h->first + k, next - row, p);
+		}
+	}
+	if (tower_end(&w) < 0)
+		atomic_store(&b->failed, true);
+	tower_free(&w);
+}
+
+static bool wanted(const struct build *b, const struct job *j)
+{
+	return (b->tiers & 1U << j->tier) && !atomic_load(&b->stop) && !atomic_load(&b->failed) &&
+	       !atomic_load(&j->disorder);
+}
+
+static void job_work(struct hand *h, struct job *j)
+{
+	struct build *b = h->b;
+	size_t i;
+
+	while (wanted(b, j) && (i = atomic_fetch_add(&j->next, 1)) < j->stretches) {
+		stretch_make(h, j, i);
+		if (atomic_fetch_sub(&j->left, 1) == 1 && wanted(b, j))
+			top_make(b, j); /* the others are done with this tier */
+	}
+}
+
+/* The first row that cannot be right, now that it is known that there is one. */
+static void disorder_find(struct hand *h, struct job *j)
+{
+	uint64_t row = 0;
+	int64_t before = 0, ns;
+
+	for (; row < h->view.section[j->tier].rows && !atomic_load(&h->b->stop); row++) {
+		if (!row_time(row_at(&h->view, j->tier, row), &ns) || ns < before)
+			break;
+		before = ns;
+		if (row % BATCH == 0)
+			trace_touch(&h->view, BATCH * row_size[j->tier]);
+	}
+	atomic_store(&j->disorder_row, row);
+	atomic_store(&h->b->failed, true);
+}
+
+static void work(struct build *b)
+{
+	struct hand h = {.b = b, .view = *b->t};
+	size_t widest = 1;
+
+	h.view.file = b->map;
+	h.view.map = b->map.bytes;
+	h.view.touched = 0;
+	for (int t = 0; t < TIERS; t++)
+		if (h.view.session.width[t] > widest)
+			widest = h.view.session.width[t];
+	h.values = malloc(BATCH * widest * sizeof(*h.values));
+	if (!h.values)
+		atomic_store(&b->failed, true);
+	for (int t = 0; t < TIERS; t++)
+		job_work(&h, &b->job[t]);
+	free(h.values); /* the others may still be at it */
+	if (atomic_fetch_sub(&b->busy, 1) != 1)
+		return;
+	for (int t = 0; t < TIERS; t++) {
+		if (atomic_load(&b->job[t].disorder))
+			disorder_find(&h, &b->job[t]);
+		if (b->tiers & 1U << t && atomic_load(&b->job[t].left) > 0)
+			atomic_store(&b->failed, true);
+	}
+	if (!atomic_load(&b->failed) && !atomic_load(&b->stop))
+		store_finish(b->store, b->t->shelf);
+	pthread_mutex_lock(&b->lock);
+	atomic_store(&b->finished, true);
+	pthread_cond_broadcast(&b->ended);
+	pthread_mutex_unlock(&b->lock);
+}
+
+static void *work_main(void *arg)
+{
+	sigset_t all;
+
+	/* Not SIGBUS: a file that shrinks is mended where it is read. */
+	sigfillset(&all);
+	sigdelset(&all, SIGBUS);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	setpriority(PRIO_PROCESS, 0, 10); /* of this thread, on Linux */
+	work(arg);
+	return NULL;
+}
+
+static int cores(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) < 0 ? 1 : CPU_COUNT(&set);
+}
+
+/* The finest level so that all of them take an eighth of the rows' bytes, by how
+ * many rows the columns would have were they spread evenly. */
+static int zoom_fit(const struct trace *t, enum tier tier, double most)
+{
+	int zoom = pyramid_zoom(t->session.hz[tier]);
+	double one = (double)pyramid_record(t->session.width[tier]) * 8 / 7;
+	double rows = (double)t->section[tier].rows;
+
+	while (zoom < ZOOM_MAX) {
+		double columns = (double)((t->last_ns >> zoom) - (t->first_ns >> zoom) + 1);
+
+		if ((columns < rows ? columns : rows) * one <= most)
+			break;
+		zoom++;
+	}
+	return zoom;
+}
+
+static int job_init(struct build *b, enum tier tier, double most, int coarser)
+{
+	struct job *j = &b->job[tier];
+	const struct trace *t = b->t;
+
+	j->tier = tier;
+	j->base = zoom_base(t->session.hz[tier]);
+	j->zoom = zoom_fit(t, tier, most) + coarser;
+	if (j->zoom > ZOOM_MAX)
+		j->zoom = ZOOM_MAX;
+	atomic_store(&j->disorder_row, UINT64_MAX);
+	for (j->levels = 1; j->levels < STRETCH_LEVELS; j->levels++)
+		if (j->zoom + j->levels * PYRAMID_STEP > ZOOM_MAX)
+			break;
+	j->stretch_zoom = j->zoom + (j->levels - 1) * PYRAMID_STEP;
+	j->first = t->first_ns >> j->stretch_zoom;
+	j->stretches = (size_t)((t->last_ns >> j->stretch_zoom) - j->first) + 1;
+	atomic_store(&j->left, j->stretches);
+	j->complete = calloc(j->stretches, sizeof(*j->complete));
+	b->bytes += t->section[tier].rows * row_size[tier];
+	return j->complete ? 0 : -1;
+}
+
+static int jobs_init(struct build *b, int coarser)
+{
+	double all = 0, room = (double)store_room(b->store);
+
+	for (int t = 0; t < TIERS; t++)
+		if (b->tiers & 1U << t)
+			all += (double)(b->t->section[t].rows * row_size[t]);
+	for (int t = 0; t < TIERS; t++) {
+		double bytes = (double)(b->t->section[t].rows * row_size[t]), most = bytes / 8 + 65536;
+
+		if (!(b->tiers & 1U << t))
+			continue;
+		if (store_in_memory(b->store) && most > room * 0.8 * bytes / all)
+			most = room * 0.8 * bytes / all;
+		if (job_init(b, (enum tier)t, most, coarser) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static struct build *build_new(struct trace *t, unsigned tiers, struct store *store, int coarser)
+{
+	struct build *b = calloc(1, sizeof(*b));
+	int fd;
+
+	if (!b) {
+		store_close(store);
+		return NULL;
+	}
+	b->t = t;
+	b->store = store;
+	b->tiers = tiers;
+	pthread_mutex_init(&b->lock, NULL);
+	pthread_cond_init(&b->ended, NULL);
+	fd = fcntl(t->file.fd, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0 || map_open(&b->map, fd, t->file.size) < 0) {
+		if (fd >= 0)
+			close(fd);
+	} else if (jobs_init(b, coarser) == 0) {
+		return b;
+	}
+	build_free(b);
+	return NULL;
+}
+
+struct build *build_start(struct trace *t, unsigned tiers, struct store *store, int workers, int coarser)
+{
+	struct build *b = build_new(t, tiers, store, coarser);
+	int n = workers != 0 ? workers : cores();
+
+	if (!b)
+		return NULL;
+	if (n == AT_ONCE) {
+		atomic_store(&b->busy, 1);
+		work(b);
+		return b;
+	}
+	n = n < WORKERS_MOST ? n : WORKERS_MOST;
+	atomic_store(&b->busy, n);
+	for (int i = 0; i < n; i++) {
+		if (pthread_create(&b->thread[b->workers], NULL, work_main, b) == 0) {
+			b->workers++;
+			continue;
+		}
+		if (b->workers == 0 && i == n - 1) {
+			build_free(b);
+			return NULL;
+		}
+		atomic_fetch_sub(&b->busy, 1); /* the others do it; one of them is left to end it */
+	}
+	return b;
+}
+
+void build_free(struct build *b)
+{
+	if (!b)
+		return;
+	atomic_store(&b->stop, true);
+	for (int i = 0; i < b->workers; i++)
+		pthread_join(b->thread[i], NULL);
+	for (int t = 0; t < TIERS; t++)
+		free(b->job[t].complete);
+	map_close(&b->map);
+	pthread_cond_destroy(&b->ended);
+	pthread_mutex_destroy(&b->lock);
+	store_close(b->store);
+	free(b);
+}
+
+struct store *build_release(struct build *b)
+{
+	struct store *s = b->store;
+
+	b->store = NULL;
+	return s;
+}
+
+bool build_done(const struct build *b)
+{
+	return atomic_load(&b->finished);
+}
+
+bool build_failed(const struct build *b)
+{
+	return atomic_load(&b->failed);
+}
+
+double build_part(const struct build *b)
+{
+	double part = (double)atomic_load(&b->done) / (double)(b->bytes ? b->bytes : 1);
+
+	return part < 1 ? part : 1;
+}
+
+uint64_t build_disorder(const struct build *b, enum tier tier)
+{
+	return b->tiers & 1U << tier ? atomic_load(&b->job[tier].disorder_row) : UINT64_MAX;
+}
+
+void build_wait(struct build *b)
+{
+	pthread_mutex_lock(&b->lock);
+	while (!atomic_load(&b->finished))
+		pthread_cond_wait(&b->ended, &b->lock);
+	pthread_mutex_unlock(&b->lock);
+}
+
+void build_lock(struct build *b)
+{
+	pthread_mutex_lock(&b->lock);
+}
+
+void build_unlock(struct build *b)
+{
+	pthread_mutex_unlock(&b->lock);
+}
+
+bool build_makes(const struct build *b, enum tier tier)
+{
+	return b->tiers & 1U << tier;
+}
+
+int build_zoom(const struct build *b, enum tier tier)
+{
+	return b->job[tier].zoom;
+}
+
+bool build_covers(const struct build *b, enum tier tier, int64_t from_ns, int64_t to_ns)
+{
+	const struct job *j = &b->job[tier];
+	int64_t from = (from_ns >> j->stretch_zoom) - j->first, to = (to_ns >> j->stretch_zoom) - j->first;
+
+	if (from < 0)
+		from = 0;
+	if (to >= (int64_t)j->stretches)
+		to = (int64_t)j->stretches - 1;
+	for (; from <= to; from++)
+		if (!atomic_load_explicit(&j->complete[from], memory_order_acquire))
+			return false;
+	return true;
+}

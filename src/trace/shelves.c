@@ -1,0 +1,290 @@
+/* Where the columns of a trace come from: from its extension, else from the
+ * cache, else they are made of the rows, at once for a small trace and in the
+ * background for a large one.
+ *
+ * All of this is looked at by the thread that draws, once a frame: whether the
+ * file has become shorter, and how far the background has come. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "nvmtop/intl.h"
+#include "trace/build.h"
+
+#define MEMORY_MOST (UINT64_C(32) << 20) /* where no file can be made */
+#define TRIES       4
+
+const struct trace_tuning trace_tuned = {.at_once = UINT64_C(48) << 20, .workers = 0, .keep = true};
+
+static unsigned tiers_without(const struct trace *t)
+{
+	unsigned tiers = 0;
+
+	for (int i = 0; i < TIERS; i++)
+		if (t->section[i].rows > 0 && t->session.width[i] > 0 && t->session.width[i] <= PYRAMID_WIDEST &&
+		    t->shelf[i].levels == 0)
+			tiers |= 1U << i;
+	return tiers;
+}
+
+static uint64_t rows_bytes(const struct trace *t, unsigned tiers)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < TIERS; i++)
+		if (tiers & 1U << i)
+			n += t->section[i].rows * row_size[i];
+	return n;
+}
+
+static void settle(struct trace *t)
+{
+	for (int i = 0; i < TIERS; i++)
+		shelf_settle(&t->shelf[i], t->session.width[i], zoom_base(t->session.hz[i]), t->section[i].rows);
+}
+
+static bool identify(const struct trace *t, struct store_id *id)
+{
+	struct stat st;
+
+	if (fstat(t->file.fd, &st) < 0 || (uint64_t)st.st_size != t->size || st.st_nlink == 0)
+		return false;
+	store_identify(id, &st, t->map, t->size);
+	return true;
+}
+
+static void release(struct trace *t)
+{
+	store_close(t->store);
+	t->store = NULL;
+}
+
+/* Make what is missing, `coarser` after it did not fit. */
+static void begin(struct trace *t, unsigned tiers, int coarser)
+{
+	uint64_t most = rows_bytes(t, tiers) / 4 + (1 << 20);
+	struct store_id id;
+	struct store *s = NULL;
+
+	for (int i = 0; i < TIERS; i++)
+		if (tiers & 1U << i)
+			shelf_clear(&t->shelf[i]);
+	if (t->keep && t->damage.code == ERR_NONE && identify(t, &id))
+		s = store_file(&id, most);
+	if (!s)
+		s = store_file(NULL, most);
+	if (!s)
+		s = store_memory(MEMORY_MOST);
+	t->coarser = coarser;
+	t->build = s ? build_start(t, tiers, s, t->workers, coarser) : NULL;
+}
+
+static int at_once(struct trace *t, unsigned tiers)
+{
+	struct build *b;
+	struct store *s;
+	int tries = 0;
+
+	do {
+		s = store_memory(rows_bytes(t, tiers) + (1 << 20));
+		b = s ? build_start(t, tiers, s, AT_ONCE, 4 * tries) : NULL;
+		if (!b)
+			return -1;
+		if (!build_failed(b)) {
+			t->store = build_release(b);
+			build_free(b);
+			return 0;
+		}
+		build_free(b);
+		for (int i = 0; i < TIERS; i++)
+			if (tiers & 1U << i)
+				shelf_clear(&t->shelf[i]);
+	} while (++tries < TRIES);
+	return 0; /* columns are then estimated */
+}
+
+int shelves_open(struct trace *t, const struct trace_tuning *tuning)
+{
+	struct store_id id;
+	unsigned tiers;
+
+	t->keep = tuning->keep;
+	t->workers = tuning->workers;
+	settle(t);
+	tiers = t->known ? tiers_without(t) : 0;
+	if (!tiers)
+		return 0;
+	if (rows_bytes(t, tiers) <= tuning->at_once)
+		return at_once(t, tiers);
+	if (t->keep && identify(t, &id)) {
+		struct shelf cached[TIERS];
+
+		memset(cached, 0, sizeof(cached));
+		t->store = store_load(&id, cached);
+		for (int i = 0; i < TIERS; i++) {
+			if (tiers & 1U << i)
+				t->shelf[i] = cached[i];
+			else
+				shelf_clear(&cached[i]);
+		}
+		settle(t);
+		if (!tiers_without(t))
+			return 0;
+		store_discard(t->store);
+		t->store = NULL;
+	}
+	begin(t, tiers, 0);
+	return 0;
+}
+
+void shelves_close(struct trace *t)
+{
+	build_free(t->build);
+	t->build = NULL;
+	for (int i = 0; i < TIERS; i++)
+		shelf_clear(&t->shelf[i]);
+	release(t);
+}
+
+/* A chunk of stored columns is not as it was written: make them anew. */
+static void bad_columns(struct trace *t)
+{
+	for (int i = 0; i < TIERS; i++) {
+		const struct piece *p = t->shelf[i].bad;
+
+		if (!p || t->build)
+			continue;
+		if (!t->store || p->payload == t->map + p->at + CHUNK_HEAD) {
+			trace_damage(t, _("chunk %s of the extension, at offset %llu, is not as it was written"), "PYRM",
+				     (unsigned long long)p->at);
+		} else {
+			store_discard(t->store);
+			t->store = NULL;
+			for (int k = 0; k < TIERS; k++)
+				shelf_clear(&t->shelf[k]);
+		}
+		shelf_clear(&t->shelf[i]);
+		begin(t, tiers_without(t), 0);
+	}
+}
+
+/* How many rows of each section lie before this offset. */
+static void sections_shrink(struct trace *t, size_t size)
+{
+	for (int i = 0; i < TIERS; i++) {
+		struct section *s = &t->section[i];
+		uint64_t fit = size > s->at ? (size - s->at) / row_size[i] : 0;
+
+		if (s->rows > fit)
+			s->rows = fit;
+	}
+	for (int i = 0; i < TIERS; i++)
+		while (t->n_columns[i] > 0) {
+			const struct columns *c = &t->columns[i][t->n_columns[i] - 1];
+
+			if (c->at + (size_t)c->head.rows * c->head.columns * 8 + CHUNK_CRC <= size)
+				break;
+			t->n_columns[i]--;
+		}
+}
+
+static const char *place_of(const struct trace *t, size_t at)
+{
+	for (int i = TIERS; i-- > 0;)
+		if (at >= t->section[i].at)
+			return at < t->section[i].at + t->section[i].rows * row_size[i] ? tier_name((enum tier)i)
+											 : NULL;
+	return NULL;
+}
+
+/* The file has become shorter, or a part of it cannot be read: what is left is
+ * shown. */
+static void shrunk(struct trace *t, size_t size, bool torn)
+{
+	const char *tier = place_of(t, size);
+
+	build_free(t->build);
+	t->build = NULL;
+	for (int i = 0; i < TIERS; i++)
+		shelf_clear(&t->shelf[i]);
+	release(t);
+	t->damage.code = ERR_NONE; /* this is news, and more than what was wrong before */
+	if (torn && tier)
+		trace_damage(t, _("it cannot be read at offset %llu, in the %s section; what is before it is shown"),
+			     (unsigned long long)size, tier);
+	else if (torn)
+		trace_damage(t, _("it cannot be read at offset %llu, behind the samples; the samples are shown"),
+			     (unsigned long long)size);
+	else if (tier)
+		trace_damage(t,
+			     _("it was cut to %llu bytes while it was open, in the %s section; "
+			       "what is left is shown"),
+			     (unsigned long long)size, tier);
+	else
+		trace_damage(t, _("it was cut to %llu bytes while it was open, behind the samples"),
+			     (unsigned long long)size);
+	t->size = size;
+	sections_shrink(t, size);
+	for (int i = 0; i < TIERS; i++) {
+		t->times[i].n = 0;
+		t->edges[i].zoom = 0;
+	}
+	extent_find(t);
+	if (t->known)
+		begin(t, tiers_without(t), 0);
+}
+
+static void built(struct trace *t)
+{
+	struct build *b = t->build;
+	bool cut = false, ok = !build_failed(b);
+	int coarser = t->coarser;
+	unsigned made = 0;
+
+	for (int i = 0; i < TIERS; i++) {
+		uint64_t row = build_disorder(b, (enum tier)i);
+
+		if (row == UINT64_MAX)
+			continue;
+		cut = true;
+		section_end(t, (enum tier)i, row);
+		t->times[i].n = 0;
+		t->edges[i].zoom = 0;
+	}
+	for (int i = 0; i < TIERS; i++)
+		if (build_makes(b, (enum tier)i))
+			made |= 1U << i;
+	t->build = NULL;
+	if (ok) {
+		t->store = build_release(b);
+		build_free(b);
+		return;
+	}
+	for (int i = 0; i < TIERS; i++)
+		if (made & 1U << i)
+			shelf_clear(&t->shelf[i]);
+	build_free(b);
+	extent_find(t);
+	if (cut)
+		begin(t, tiers_without(t), 0);
+	else if (map_torn(&t->file) == t->file.size && coarser < 4 * TRIES)
+		begin(t, made, coarser + 4); /* it did not fit */
+}
+
+void shelves_look(struct trace *t)
+{
+	size_t left = map_left(&t->file), torn = map_torn(&t->file);
+
+	if (left < t->size)
+		shrunk(t, left, false);
+	else if (torn < t->size)
+		shrunk(t, torn, true);
+	if (t->build && build_done(t->build))
+		built(t);
+	if (t->store && store_torn(t->store)) {
+		release(t);
+		for (int i = 0; i < TIERS; i++)
+			shelf_clear(&t->shelf[i]);
+		begin(t, tiers_without(t), 0);
+	}
+	bad_columns(t);
+}
