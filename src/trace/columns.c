@@ -236,6 +236,7 @@ void trace_columns(struct trace *t, size_t channel, int zoom, int64_t first, siz
 		memset(out, 0, n * sizeof(*out));
 		return;
 	}
+	shelves_fill(t);
 	base = tier_base(t, t->channels[channel].tier);
 	if (zoom >= base) {
 		columns_sure(t, channel, zoom, first, n, out);

@@ -306,7 +306,7 @@ static void pyramid_take(struct lanes *q, enum tier tier)
 
 	if (b && b->pyramid.columns > 0 && column != b->pyramid.first + b->pyramid.columns)
 		lane_seal(q, lane);
-	if (!lane_room(q, lane, one, BLOCK_COUNT / 4) || !course_take(c, lane_end(q, lane), &column)) {
+	if (!lane_room(q, lane, one, 2) || !course_take(c, lane_end(q, lane), &column)) {
 		c->width = 0;
 		return;
 	}

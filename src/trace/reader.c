@@ -286,7 +286,8 @@ static int load(struct trace *t, const struct trace_tuning *tuning)
 	if (!t->extended && (header_session(t) < 0 || sync_marks(t) < 0))
 		return -1;
 	extent_find(t);
-	return shelves_open(t, tuning) < 0 || events_sort(t) < 0 ? -1 : 0;
+	shelves_open(t, tuning);
+	return events_sort(t);
 }
 
 static struct trace *trace_new(const char *path)
@@ -371,6 +372,7 @@ void trace_look(struct trace *t, struct trace_state *out)
 
 void trace_settle(struct trace *t)
 {
+	shelves_fill(t);
 	while (t->build) {
 		build_wait(t->build);
 		shelves_look(t);

@@ -38,6 +38,13 @@ struct times {
 	int64_t *t_ns;
 };
 
+/* How the columns of a trace that has none stored are made. */
+struct trace_tuning {
+	uint64_t at_once; /* bytes of rows of which they are made while somebody waits */
+	int workers;      /* threads that make them later; 0: by the number of cores */
+	bool keep;        /* use the cache */
+};
+
 /* Rows at which columns of one zoom begin, found before. */
 #define EDGES 1024
 struct edges {
@@ -75,8 +82,9 @@ struct trace {
 	struct shelf shelf[TIERS];
 	struct store *store; /* of the shelves that are not the file's; or NULL */
 	struct build *build; /* still at it, or NULL */
-	bool keep;           /* in the cache what was built */
-	int workers, coarser;
+	bool bare;           /* columns are missing, and nobody has asked for one yet */
+	int coarser;         /* than usual, that what is built fits */
+	struct trace_tuning tuning;
 	bool estimated; /* since it was last asked: some columns were not read whole */
 	struct times times[TIERS];
 	struct edges *edges; /* one a tier */
@@ -125,15 +133,11 @@ void section_end(struct trace *t, enum tier tier, uint64_t row); /* before this 
 void extent_find(struct trace *t);
 
 /* shelves: where the columns of a trace come from */
-/* What a trace without a pyramid is made at once, and by how many threads. */
-struct trace_tuning {
-	uint64_t at_once; /* bytes of rows of which the pyramid is made before it is shown */
-	int workers;      /* threads that make it later; 0: by the number of cores */
-	bool keep;        /* use the cache */
-};
 extern const struct trace_tuning trace_tuned;
 struct trace *trace_open_tuned(const char *path, const struct trace_tuning *tuning, struct err *e);
-int shelves_open(struct trace *t, const struct trace_tuning *tuning);
+void shelves_open(struct trace *t, const struct trace_tuning *tuning);
+/* Begin with what is missing, once the first column is asked for. */
+void shelves_fill(struct trace *t);
 /* Look at what has changed: the file, and what is being built. */
 void shelves_look(struct trace *t);
 void shelves_close(struct trace *t);

@@ -68,17 +68,18 @@ static void begin(struct trace *t, unsigned tiers, int coarser)
 	for (int i = 0; i < TIERS; i++)
 		if (tiers & 1U << i)
 			shelf_clear(&t->shelf[i]);
-	if (t->keep && t->damage.code == ERR_NONE && identify(t, &id))
+	if (t->tuning.keep && t->damage.code == ERR_NONE && identify(t, &id))
 		s = store_file(&id, most);
 	if (!s)
 		s = store_file(NULL, most);
 	if (!s)
 		s = store_memory(MEMORY_MOST);
 	t->coarser = coarser;
-	t->build = s ? build_start(t, tiers, s, t->workers, coarser) : NULL;
+	t->build = s ? build_start(t, tiers, s, t->tuning.workers, coarser) : NULL;
 }
 
-static int at_once(struct trace *t, unsigned tiers)
+/* When it fails, columns are estimated. */
+static void at_once(struct trace *t, unsigned tiers)
 {
 	struct build *b;
 	struct store *s;
@@ -88,52 +89,61 @@ static int at_once(struct trace *t, unsigned tiers)
 		s = store_memory(rows_bytes(t, tiers) + (1 << 20));
 		b = s ? build_start(t, tiers, s, AT_ONCE, 4 * tries) : NULL;
 		if (!b)
-			return -1;
+			return;
 		if (!build_failed(b)) {
 			t->store = build_release(b);
 			build_free(b);
-			return 0;
+			return;
 		}
 		build_free(b);
 		for (int i = 0; i < TIERS; i++)
 			if (tiers & 1U << i)
 				shelf_clear(&t->shelf[i]);
 	} while (++tries < TRIES);
-	return 0; /* columns are then estimated */
 }
 
-int shelves_open(struct trace *t, const struct trace_tuning *tuning)
+void shelves_open(struct trace *t, const struct trace_tuning *tuning)
 {
-	struct store_id id;
-	unsigned tiers;
-
-	t->keep = tuning->keep;
-	t->workers = tuning->workers;
+	t->tuning = *tuning;
 	settle(t);
-	tiers = t->known ? tiers_without(t) : 0;
-	if (!tiers)
-		return 0;
-	if (rows_bytes(t, tiers) <= tuning->at_once)
-		return at_once(t, tiers);
-	if (t->keep && identify(t, &id)) {
-		struct shelf cached[TIERS];
+	t->bare = t->known && tiers_without(t);
+}
 
-		memset(cached, 0, sizeof(cached));
-		t->store = store_load(&id, cached);
-		for (int i = 0; i < TIERS; i++) {
-			if (tiers & 1U << i)
-				t->shelf[i] = cached[i];
-			else
-				shelf_clear(&cached[i]);
-		}
-		settle(t);
-		if (!tiers_without(t))
-			return 0;
-		store_discard(t->store);
-		t->store = NULL;
+/* Whether the cache has what is missing. */
+static bool cached(struct trace *t, unsigned tiers)
+{
+	struct shelf shelf[TIERS];
+	struct store_id id;
+
+	if (!t->tuning.keep || !identify(t, &id))
+		return false;
+	memset(shelf, 0, sizeof(shelf));
+	t->store = store_load(&id, shelf);
+	for (int i = 0; i < TIERS; i++) {
+		if (tiers & 1U << i)
+			t->shelf[i] = shelf[i];
+		else
+			shelf_clear(&shelf[i]);
 	}
-	begin(t, tiers, 0);
-	return 0;
+	settle(t);
+	if (!tiers_without(t))
+		return true;
+	store_discard(t->store);
+	t->store = NULL;
+	return false;
+}
+
+void shelves_fill(struct trace *t)
+{
+	unsigned tiers = tiers_without(t);
+
+	if (!t->bare)
+		return;
+	t->bare = false;
+	if (rows_bytes(t, tiers) <= t->tuning.at_once)
+		at_once(t, tiers);
+	else if (!cached(t, tiers))
+		begin(t, tiers, 0);
 }
 
 void shelves_close(struct trace *t)

@@ -223,13 +223,14 @@ struct store *store_file(const struct store_id *id, uint64_t most)
 
 	if (!s)
 		return NULL;
-	s->id = *id;
-	fd = temp_open(s);
+	if (id)
+		s->id = *id;
+	fd = id ? temp_open(s) : -1;
 	if (fd < 0) {
 		s->temp[0] = '\0';
 		fd = nameless_open();
 	}
-	memcpy(key + CHUNK_HEAD, id->bytes, STORE_ID);
+	memcpy(key + CHUNK_HEAD, s->id.bytes, STORE_ID);
 	chunk_seal(key, CHUNK_KEY, STORE_ID);
 	if (fd >= 0 && (write_at(fd, key, KEY_SIZE, 0) < 0 || ftruncate(fd, (off_t)s->most) < 0 ||
 			map_open(&s->map, fd, (size_t)s->most) < 0)) {

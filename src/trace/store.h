@@ -26,8 +26,8 @@ struct store;
 
 /* In memory; most: bytes, more are refused. */
 struct store *store_memory(uint64_t most);
-/* In the folder of the cache, under the name that the id gives, or in a file
- * without a name where there is no cache; NULL when there is no such file either. */
+/* In the folder of the cache, under the name that the id gives, or, without an id
+ * or without a cache, in a file without a name; NULL when there is no such file either. */
 struct store *store_file(const struct store_id *id, uint64_t most);
 /* What the cache has of this trace; the pieces go onto the shelves.  NULL: nothing. */
 struct store *store_load(const struct store_id *id, struct shelf shelf[TIERS]);

@@ -1,0 +1,465 @@
+/* How a long trace is opened, moved through, and made columns of.
+ *
+ *   bench-trace make FILE HOURS      record so many hours of a made-up 12-core
+ *                                    board at 1000, 100 and 10 Hz, as fast as the disk
+ *   bench-trace strip FILE           cut the extension off: what another writer leaves
+ *   bench-trace look FILE            open it, draw frames at every zoom, and say what
+ *                                    each took; first without, then with its columns
+ *   bench-trace check FILE           compare minima and maxima at every zoom with a
+ *                                    plain scan over all fast rows
+ *
+ * Times are of this machine; the figure to compare is how near the columns are
+ * made to a pass that only adds the bytes up. */
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nvmtop/trace.h"
+#include "nvmtop/ui.h"
+#include "trace/reader.h"
+
+#define CORES 12
+#define RAILS 4
+#define ZONES 9
+
+/* --- making one --- */
+
+static struct channel channels[64];
+static struct fact facts[] = {{"board", "agx_orin"}, {"title", "Jetson AGX Orin"}, {"demo", "yes"}};
+static struct session about = {.channels = channels, .hz = {1000, 100, 10}, .facts = facts, .n_facts = 3};
+
+static void add(enum channel_kind kind, unsigned index, enum tier tier, enum unit unit, enum family family,
+		const char *name)
+{
+	struct channel *c = &channels[about.n_channels++];
+
+	c->kind = kind;
+	c->index = (uint16_t)index;
+	c->tier = tier;
+	c->column = (uint16_t)about.width[tier]++;
+	c->unit = unit;
+	c->family = family;
+	c->lo = unit == UNIT_PERCENT ? 0 : (double)NAN;
+	c->hi = unit == UNIT_PERCENT ? 100 : (double)NAN;
+	c->warn = c->crit = (double)NAN;
+	snprintf(c->name, sizeof(c->name), "%s%u.%s", name, index, channel_kind_name(kind));
+	snprintf(c->label, sizeof(c->label), "%s%u", name, index);
+}
+
+static void board(void)
+{
+	add(CHANNEL_GPU_UTIL, 0, TIER_FAST, UNIT_PERCENT, FAMILY_GPU, "GPU");
+	add(CHANNEL_CPU_UTIL, 0, TIER_FAST, UNIT_PERCENT, FAMILY_CPU, "CPU");
+	for (unsigned i = 0; i < CORES; i++)
+		add(CHANNEL_CORE_UTIL, i, TIER_FAST, UNIT_PERCENT, FAMILY_CPU, "cpu");
+	add(CHANNEL_RAM_USED, 0, TIER_FAST, UNIT_KB, FAMILY_MEMORY, "RAM");
+	add(CHANNEL_RAM_AVAILABLE, 0, TIER_FAST, UNIT_KB, FAMILY_MEMORY, "free");
+	add(CHANNEL_EMC_UTIL, 0, TIER_FAST, UNIT_PERCENT, FAMILY_MEMORY, "EMC");
+	for (unsigned i = 0; i < RAILS; i++) {
+		add(CHANNEL_RAIL_VOLTAGE, i, TIER_MEDIUM, UNIT_MILLIVOLT, FAMILY_POWER, "RAIL");
+		add(CHANNEL_RAIL_CURRENT, i, TIER_MEDIUM, UNIT_MILLIAMPERE, FAMILY_POWER, "RAIL");
+		add(CHANNEL_RAIL_POWER, i, TIER_MEDIUM, UNIT_MILLIWATT, FAMILY_POWER, "RAIL");
+	}
+	for (unsigned i = 0; i < ZONES; i++)
+		add(CHANNEL_TEMPERATURE, i, TIER_SLOW, UNIT_CELSIUS, FAMILY_HEAT, "zone");
+	about.start = (struct clock_anchor) {INT64_C(5000000000000), INT64_C(1763650000000000000), 0};
+}
+
+static uint64_t seed = 1;
+
+static uint64_t noise(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+static void fill(double *v, enum tier tier, uint64_t row)
+{
+	for (size_t i = 0; i < about.n_channels; i++) {
+		const struct channel *c = &channels[i];
+		double x;
+
+		if (c->tier != tier)
+			continue;
+		x = (double)((row * (i + 1) / 64 + (noise() >> 54)) % 10000) / 100;
+		v[c->column] = channel_round(c->kind, c->unit == UNIT_KB           ? 1e6 + 1e5 * x
+						      : c->unit == UNIT_MILLIVOLT  ? 5000 + x
+						      : c->unit == UNIT_MILLIAMPERE ? 30 * x
+										    : x);
+	}
+	for (size_t i = 0; tier == TIER_MEDIUM && i < RAILS; i++)
+		v[3 * i + 2] = channel_round(CHANNEL_RAIL_POWER, v[3 * i] * v[3 * i + 1] / 1000);
+}
+
+static void push(struct trace_writer *w, enum tier tier, uint64_t row, int64_t period)
+{
+	int64_t t_ns = about.start.mono_ns + (int64_t)row * period + (int64_t)(noise() % 60000);
+	struct sink *sink = trace_writer_sink(w);
+	double v[64];
+
+	fill(v, tier, row);
+	sink->ops->rows(sink, &(struct rows) {tier, 1, about.width[tier], &t_ns, v});
+}
+
+static int make(const char *path, double hours)
+{
+	struct err e = {ERR_NONE, ""};
+	struct trace_writer *w = trace_writer_new(path, true, &e);
+	struct trace_writer_stats st = {.bytes = 0};
+	uint64_t rows = (uint64_t)(hours * 3600e3), marks = 0;
+	int64_t began = clock_now_ns(), ended;
+	struct sink *sink = w ? trace_writer_sink(w) : NULL;
+	char part[4096];
+
+	board();
+	snprintf(part, sizeof(part), "%s.part", path);
+	if (!w || sink->ops->begin(sink, &about, &e) < 0) {
+		fprintf(stderr, "%s\n", e.text);
+		return 1;
+	}
+	for (uint64_t row = 0; row < rows; row++) {
+		if (row % 2048 == 0) /* never faster than the disk */
+			for (;;) {
+				struct stat written;
+
+				trace_writer_stats(w, &st);
+				if (st.failed || stat(part, &written) < 0 ||
+				    (uint64_t)written.st_size + (1 << 20) >= (row - st.lost_rows) * FAST_SIZE)
+					break;
+				usleep(300);
+			}
+		if (row % 600000 == 300000)
+			sink->ops->mark(sink, &(struct mark) {++marks, about.start.mono_ns + (int64_t)row * 1000000,
+							      "phase"});
+		push(w, TIER_FAST, row, NS_PER_MS);
+		if (row % 10 == 0)
+			push(w, TIER_MEDIUM, row / 10, 10 * NS_PER_MS);
+		if (row % 100 == 0)
+			push(w, TIER_SLOW, row / 100, 100 * NS_PER_MS);
+	}
+	ended = clock_now_ns();
+	if (sink->ops->end(sink, &e) < 0) {
+		fprintf(stderr, "%s\n", e.text);
+		return 1;
+	}
+	trace_writer_stats(w, &st);
+	printf("%s: %.2f h, %llu fast rows, %.3f GB, %llu rows lost; %.1f s, %.1f s to join\n", path, hours,
+	       (unsigned long long)st.rows[TIER_FAST], (double)st.bytes / 1e9, (unsigned long long)st.lost_rows,
+	       (double)(ended - began) / 1e9, (double)(clock_now_ns() - ended) / 1e9);
+	trace_writer_free(w);
+	return 0;
+}
+
+static int strip(const char *path)
+{
+	FILE *f = fopen(path, "rb");
+	uint8_t h[HEADER_SIZE];
+	off_t end;
+
+	if (!f || fread(h, HEADER_SIZE, 1, f) != 1) {
+		perror(path);
+		return 1;
+	}
+	fclose(f);
+	end = (off_t)(HEADER_SIZE + get_u64(h + H_COUNTS) * FAST_SIZE + get_u64(h + H_COUNTS + 8) * MEDIUM_SIZE +
+		      get_u64(h + H_COUNTS + 16) * SLOW_SIZE + get_u64(h + H_COUNTS + 24) * SYNC_SIZE);
+	if (truncate(path, end) < 0) {
+		perror(path);
+		return 1;
+	}
+	printf("%s: %.3f GB without its extension\n", path, (double)end / 1e9);
+	return 0;
+}
+
+/* --- looking at one --- */
+
+struct screen {
+	struct trace *trace;
+	struct ui *ui;
+	struct canvas canvas;
+	struct ui_scene scene;
+};
+
+static double ms(int64_t ns)
+{
+	return (double)ns / 1e6;
+}
+
+static int64_t frame(struct screen *s)
+{
+	int64_t began = clock_now_ns();
+
+	s->scene.now_ns = began;
+	ui_draw(s->ui, &s->scene, &s->canvas);
+	return clock_now_ns() - began;
+}
+
+static long status_kb(const char *key)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[128];
+	long kb = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, key, strlen(key)))
+			kb = atol(line + strlen(key) + 1);
+	if (f)
+		fclose(f);
+	return kb;
+}
+
+static int64_t open_screen(struct screen *s, const char *path, int w, int h)
+{
+	struct ui_options o = {CHARSET_BRAILLE, NULL};
+	int64_t began = clock_now_ns();
+	struct err e;
+
+	memset(s, 0, sizeof(*s));
+	s->trace = trace_open(path, &e);
+	if (!s->trace) {
+		fprintf(stderr, "%s\n", e.text);
+		exit(1);
+	}
+	s->scene = (struct ui_scene) {.timeline = trace_timeline(s->trace), .trace_name = path, .own_cpu = (double)NAN};
+	s->scene.now_ns = clock_now_ns();
+	s->ui = ui_new(&o, &e);
+	canvas_resize(&s->canvas, w, h);
+	ui_reset(s->ui, &s->scene);
+	frame(s);
+	return clock_now_ns() - began;
+}
+
+static void close_screen(struct screen *s)
+{
+	ui_free(s->ui);
+	canvas_free(&s->canvas);
+	trace_close(s->trace);
+}
+
+static void press(struct screen *s, uint32_t key)
+{
+	struct event ev = {.kind = EVENT_KEY, .key = key};
+
+	s->scene.now_ns = clock_now_ns();
+	ui_event(s->ui, &s->scene, &ev);
+}
+
+/* All zooms: at each a few pans and jumps to anywhere; the slowest frame. */
+static void tour(struct screen *s, const char *what)
+{
+	struct timeline *tl = s->scene.timeline;
+	int64_t first, last, all[4096], worst = 0, sum = 0;
+	int n = 0, worst_zoom = 0, zooms = 0;
+
+	tl->ops->extent(tl, &first, &last);
+	for (int step = 0; step < 32 && n + 24 < 4096; step++, zooms++) {
+		for (int i = 0; i < 20; i++) {
+			if (i % 4 == 3)
+				ui_seek(s->ui, &s->scene, (int64_t)(noise() % (uint64_t)(last - first)));
+			else
+				press(s, i & 1 ? K_LEFT : K_RIGHT);
+			all[n] = frame(s);
+			sum += all[n];
+			if (all[n] > worst)
+				worst = all[n], worst_zoom = step;
+			n++;
+		}
+		press(s, '+');
+	}
+	printf("  %-34s %d frames at %d zooms: mean %.2f ms, slowest %.1f ms (%d zooms in)\n", what, n, zooms,
+	       ms(sum) / n, ms(worst), worst_zoom);
+}
+
+struct pass {
+	const uint8_t *map;
+	size_t from, to;
+	uint64_t sum;
+};
+
+static void *pass_main(void *arg)
+{
+	struct pass *p = arg;
+
+	for (size_t i = p->from; i + 8 <= p->to; i += 8) {
+		uint64_t v;
+
+		memcpy(&v, p->map + i, 8);
+		p->sum += v;
+		if (i % (16 << 20) == 0 && i > p->from)
+			madvise((void *)(uintptr_t)(p->map + i - (16 << 20)), 16 << 20, MADV_DONTNEED);
+	}
+	return NULL;
+}
+
+/* How fast the file's bytes can be added up at all, by as many threads. */
+static double plain_pass(const char *path, size_t size, int threads)
+{
+	struct pass p[16];
+	pthread_t id[16];
+	int64_t began;
+	FILE *f = fopen(path, "rb");
+	uint8_t *map = f ? mmap(NULL, size, PROT_READ, MAP_SHARED, fileno(f), 0) : MAP_FAILED;
+
+	if (map == MAP_FAILED)
+		return 0;
+	began = clock_now_ns();
+	for (int i = 0; i < threads; i++) {
+		p[i] = (struct pass) {map, size / (size_t)threads / 4096 * 4096 * (size_t)i,
+				      size / (size_t)threads / 4096 * 4096 * (size_t)(i + 1), 0};
+		pthread_create(&id[i], NULL, pass_main, &p[i]);
+	}
+	for (int i = 0; i < threads; i++)
+		pthread_join(id[i], NULL);
+	munmap(map, size);
+	fclose(f);
+	return (double)size / 1e9 / ((double)(clock_now_ns() - began) / 1e9);
+}
+
+static void wait_built(struct screen *s)
+{
+	int64_t began = clock_now_ns(), worst = 0;
+	struct trace_state st;
+	int n = 0;
+
+	for (;;) {
+		int64_t took;
+
+		trace_look(s->trace, &st);
+		if (!st.building)
+			break;
+		press(s, n & 1 ? K_LEFT : K_RIGHT);
+		if (n % 16 == 15)
+			press(s, n % 32 == 15 ? '+' : '-');
+		took = frame(s);
+		worst = took > worst ? took : worst;
+		n++;
+		usleep(20000);
+	}
+	if (n > 0)
+		printf("  columns made in the background      %.2f s, %.2f GB/s; %d frames meanwhile, slowest %.1f ms\n",
+		       (double)(clock_now_ns() - began) / 1e9,
+		       (double)s->trace->size / 1e9 / ((double)(clock_now_ns() - began) / 1e9), n, ms(worst));
+}
+
+static int look(const char *path)
+{
+	static const int sizes[][2] = {{120, 40}, {200, 60}};
+	struct trace_state st;
+	struct screen s;
+	int64_t first = open_screen(&s, path, 120, 40);
+	size_t size = s.trace->size;
+	int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
+
+	trace_look(s.trace, &st);
+	printf("%s: %.3f GB, %llu fast rows%s\n", path, (double)size / 1e9,
+	       (unsigned long long)s.trace->section[TIER_FAST].rows, st.building ? ", no columns in it" : "");
+	printf("  first frame                        %.1f ms\n", ms(first));
+	wait_built(&s);
+	close_screen(&s);
+	for (int i = 0; i < 2; i++) {
+		char what[64];
+
+		first = open_screen(&s, path, sizes[i][0], sizes[i][1]);
+		trace_look(s.trace, &st);
+		snprintf(what, sizeof(what), "%dx%d", sizes[i][0], sizes[i][1]);
+		if (i == 0)
+			printf("  first frame, opened again          %.1f ms%s\n", ms(first),
+			       st.building ? ", no columns in the cache" : "");
+		trace_settle(s.trace);
+		tour(&s, what);
+		close_screen(&s);
+	}
+	printf("  memory                             %ld MB at most, pages of the file and all\n",
+	       status_kb("VmHWM:") / 1024);
+	cores = cores < 16 ? cores : 16;
+	printf("  a pass that only adds up           %.2f GB/s with %d threads\n", plain_pass(path, size, cores), cores);
+	return 0;
+}
+
+/* --- comparing with a plain scan --- */
+
+static void compare(struct trace *t, size_t channel, uint64_t *wrong, uint64_t *compared)
+{
+	uint64_t rows = t->section[TIER_FAST].rows;
+	int64_t first = t->first_ns, last = t->last_ns;
+	int base = 24;
+	size_t n = (size_t)((last >> base) - (first >> base)) + 1;
+	struct bin *plain = calloc(n, sizeof(*plain)), *got = malloc(8192 * sizeof(*got));
+	double v[1024];
+
+	for (uint64_t row = 0; plain && row < rows; row += 1024) {
+		size_t part = rows - row < 1024 ? (size_t)(rows - row) : 1024;
+
+		cells_read(t, channel, row, part, v);
+		for (size_t i = 0; i < part; i++)
+			bin_add(&plain[(row_ns(t, TIER_FAST, row + i) >> base) - (first >> base)], v[i]);
+		trace_touch(t, part * FAST_SIZE);
+	}
+	for (int zoom = base; plain && got && zoom <= ZOOM_MAX; zoom++) {
+		for (int64_t c = first >> zoom; c <= last >> zoom; c += 8192) {
+			trace_columns(t, channel, zoom, c, 8192, got);
+			for (int64_t i = c; i < c + 8192 && i <= last >> zoom; i++, (*compared)++) {
+				const struct bin *want = &plain[i - (first >> zoom)];
+
+				if (got[i - c].n != want->n ||
+				    (want->n && (got[i - c].min != want->min || got[i - c].max != want->max)))
+					(*wrong)++;
+			}
+		}
+		for (int64_t i = first >> (zoom + 1); i <= last >> (zoom + 1); i++) {
+			struct bin b = {0, 0, 0, 0};
+
+			for (int64_t half = 2 * i; half <= 2 * i + 1; half++)
+				if (half >= first >> zoom && half <= last >> zoom)
+					bin_merge(&b, &plain[half - (first >> zoom)]);
+			plain[i - (first >> (zoom + 1))] = b;
+		}
+	}
+	free(plain);
+	free(got);
+}
+
+static int check(const char *path)
+{
+	uint64_t wrong = 0, compared = 0;
+	struct err e;
+	struct trace *t = trace_open(path, &e);
+
+	if (!t) {
+		fprintf(stderr, "%s\n", e.text);
+		return 1;
+	}
+	trace_settle(t);
+	for (size_t c = 0, done = 0; c < t->session.n_channels && done < 3; c++)
+		if (t->channels[c].tier == TIER_FAST && c % 7 == 0) {
+			compare(t, c, &wrong, &compared);
+			done++;
+		}
+	printf("%s: %llu columns of zooms 24 to %d compared with a plain scan, %llu wrong\n", path,
+	       (unsigned long long)compared, ZOOM_MAX, (unsigned long long)wrong);
+	trace_close(t);
+	return wrong > 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 4 && !strcmp(argv[1], "make"))
+		return make(argv[2], strtod(argv[3], NULL));
+	if (argc == 3 && !strcmp(argv[1], "strip"))
+		return strip(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "look"))
+		return look(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "check"))
+		return check(argv[2]);
+	fprintf(stderr, "usage: bench-trace make FILE HOURS | strip FILE | look FILE | check FILE\n");
+	return 2;
+}
