@@ -153,6 +153,6 @@ void map_want(const struct map *m, size_t at, size_t n)
 	size_t from = at / atomic_load(&page) * atomic_load(&page);
 
 	if (at < m->size && n > 0)
-		madvise((void *)(uintptr_t)(m->bytes + from), (n < m->size - at ? n : m->size - at) + (at - from),
-			MADV_WILLNEED);
+		madvise((void *)(uintptr_t)(m->bytes + from),
+			(n < m->size - at ? n : m->size - at) + (at - from), MADV_WILLNEED);
 }

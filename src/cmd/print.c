@@ -45,6 +45,7 @@ static int print_trace(const struct options *o)
 		return complain(&damage);
 	struct ui_scene scene = {.timeline = trace_timeline(t), .trace_name = trace_path(t), .own_cpu = NAN};
 	scene.now_ns = clock_now_ns();
+	trace_settle(t); /* there is only one frame: an exact one */
 	int status = draw(o, &scene, &e) < 0 ? complain(&e) : 0;
 	if (!status && damage.code != ERR_NONE)
 		status = complain(&damage);

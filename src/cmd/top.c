@@ -35,7 +35,7 @@ struct top {
 	struct trace_series *series; /* while recording */
 	struct keep *keep;           /* the last stretch, with --keep */
 	size_t kept_told;
-	struct tally tally;          /* in front of it */
+	struct tally tally; /* in front of it */
 	int64_t record_since_ns;
 	struct summary_moment before; /* when it began */
 	struct trace_series_stats written;
@@ -51,8 +51,12 @@ struct top {
 	char message[TEXT_MAX];
 	int signals;
 	int64_t drawn_ns;
+	char built[160]; /* how far the columns of the trace are made, or "" */
+	int64_t trace_look_ns;
 	bool redraw, quit;
 };
+
+#define BUILT_NS (NS_PER_S / 5) /* while they are made; else the file is looked at once a second */
 
 static void say(struct top *t, enum style style, const char *text)
 {
@@ -75,9 +79,10 @@ static void scene_update(struct top *t)
 	s->live = !t->trace;
 	s->trace_name = t->trace ? trace_path(t->trace) : NULL;
 	s->remote = s->notice = NULL;
-	if (t->trace)
+	if (t->trace) {
 		s->timeline = trace_timeline(t->trace);
-	else if (t->remote)
+		s->notice = t->built[0] ? t->built : NULL;
+	} else if (t->remote)
 		remote_scene(t->remote, s);
 	else
 		s->timeline = history_timeline(t->live.history);
@@ -286,6 +291,8 @@ static int show_trace(struct top *t, const char *path, struct err *e)
 	t->growing &= !t->trace; /* another one is opened */
 	trace_close(t->trace);
 	t->trace = trace;
+	t->built[0] = '\0';
+	t->trace_look_ns = 0;
 	if (t->ui) {
 		scene_update(t);
 		ui_reset(t->ui, &t->scene);
@@ -480,6 +487,28 @@ static int sooner(int a, int b)
 	return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
+/* What became of the trace meanwhile: more of its columns, or less of the file. */
+static void watch_trace(struct top *t)
+{
+	char text[sizeof t->built] = "";
+	struct trace_state st;
+
+	if (!t->trace || clock_now_ns() < t->trace_look_ns)
+		return;
+	trace_look(t->trace, &st);
+	t->trace_look_ns = clock_now_ns() + (st.building ? BUILT_NS : NS_PER_S);
+	if (st.building)
+		/* TRANSLATORS: columns of the chart; they are estimated from some of their samples. */
+		snprintf(text, sizeof text,
+			 _("Provisional: the trace is being read, %d %%. Until then minima and maxima are "
+			   "estimates."),
+			 (int)(st.built * 100));
+	if (st.news && st.damage.code != ERR_NONE)
+		say(t, STYLE_WARN, st.damage.text);
+	t->redraw |= st.news || strcmp(text, t->built) != 0;
+	strcpy(t->built, text);
+}
+
 /* How long to wait, in ms; -1: until something happens. */
 static int patience(const struct top *t)
 {
@@ -494,6 +523,10 @@ static int patience(const struct top *t)
 		input = sooner(input, remote_patience_ms(t->remote));
 	if (t->growing || t->repaint_ns)
 		input = sooner(input, t->growing ? (int)(NS_PER_S / NS_PER_MS) : 100);
+	if (t->trace)
+		input = sooner(input, !t->trace_look_ns
+					      ? 0
+					      : (int)((t->built[0] ? BUILT_NS : NS_PER_S) / NS_PER_MS));
 	return sooner(input, frame);
 }
 
@@ -516,6 +549,7 @@ static void run(struct top *t)
 		take_events(t);
 		watch_recording(t);
 		watch_keep(t);
+		watch_trace(t);
 		if (t->repaint_ns && clock_now_ns() >= t->repaint_ns) {
 			t->repaint_ns = 0;
 			term_repaint(t->term);

@@ -106,14 +106,15 @@ static void stretch_make(struct hand *h, struct job *j, size_t i)
 	int64_t from = (j->first + (int64_t)i) << j->stretch_zoom;
 	int64_t to = (j->first + (int64_t)i + 1) << j->stretch_zoom;
 	uint64_t row = i == 0 ? 0 : row_find(&h->view, j->tier, from);
-	uint64_t end = i + 1 == j->stretches ? h->view.section[j->tier].rows : row_find(&h->view, j->tier, to);
+	uint64_t end =
+		i + 1 == j->stretches ? h->view.section[j->tier].rows : row_find(&h->view, j->tier, to);
 	struct tower w;
 
 	if (row > end) {
 		atomic_store(&j->disorder, true);
 	} else if (row < end) {
-		if (tower_init(&w, j->tier, h->view.session.width[j->tier], j->base, j->zoom, j->levels, keep_chunk,
-			       b) < 0) {
+		if (tower_init(&w, j->tier, h->view.session.width[j->tier], j->base, j->zoom, j->levels,
+			       keep_chunk, b) < 0) {
 			atomic_store(&b->failed, true);
 			return;
 		}
@@ -142,8 +143,8 @@ static void top_make(struct build *b, struct job *j)
 			l = &s->level[k];
 	if (more <= 0 || !l || zoom + PYRAMID_STEP > ZOOM_MAX)
 		return;
-	if (tower_init(&w, j->tier, b->t->session.width[j->tier], zoom, zoom + PYRAMID_STEP, more, keep_chunk, b) <
-	    0) {
+	if (tower_init(&w, j->tier, b->t->session.width[j->tier], zoom, zoom + PYRAMID_STEP, more, keep_chunk,
+		       b) < 0) {
 		atomic_store(&b->failed, true);
 		return;
 	}
@@ -157,7 +158,8 @@ static void top_make(struct build *b, struct job *j)
 		size_t one = pyramid_record(h->width);
 
 		for (uint32_t k = 0; k < h->columns; k++, p += one) {
-			uint64_t row = get_u64(p), next = k + 1 < h->columns ? get_u64(p + one) : h->row + h->rows;
+			uint64_t row = get_u64(p),
+				 next = k + 1 < h->columns ? get_u64(p + one) : h->row + h->rows;
 
 			if (next > row)
 				tower_record(&w, h->first + k, next - row, p);

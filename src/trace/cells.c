@@ -18,7 +18,6 @@ int64_t row_ns(const struct trace *t, enum tier tier, uint64_t row)
 }
 
 #define TOUCHED_MOST ((size_t)16 << 20)
-#define AROUND       65536 /* the kernel maps so much around a page that is asked for */
 
 void trace_touch(struct trace *t, size_t bytes)
 {
@@ -31,7 +30,7 @@ void trace_touch(struct trace *t, size_t bytes)
 
 /* Rows come at an almost steady rate, so a guess by time is nearly right; after
  * a few of them each second step halves, whatever the times are. */
-uint64_t row_find(struct trace *t, enum tier tier, int64_t t_ns)
+uint64_t row_find(const struct trace *t, enum tier tier, int64_t t_ns)
 {
 	uint64_t lo = 0, hi = t->section[tier].rows;
 	int64_t lo_ns, hi_ns;
@@ -58,8 +57,6 @@ uint64_t row_find(struct trace *t, enum tier tier, int64_t t_ns)
 			mid = guess <= lo ? lo + 1 : guess >= hi ? hi - 1 : guess;
 		}
 		ns = row_ns(t, tier, mid);
-		if (hi - lo > AROUND / FAST_SIZE)
-			trace_touch(t, AROUND);
 		if (ns < t_ns)
 			lo = mid, lo_ns = ns;
 		else

@@ -10,7 +10,6 @@
 #define ROWS_MOST    (1 << 20) /* that one question may read; more are estimated */
 #define SAMPLE_ROWS  16        /* of an estimate: so many rows in one place */
 #define SAMPLE_SPOTS 4
-#define AROUND       65536 /* bytes that the kernel maps around a page */
 
 static int tier_base(const struct trace *t, enum tier tier)
 {
@@ -124,6 +123,7 @@ static uint64_t edge_row(struct trace *t, enum tier tier, int zoom, int64_t colu
 		e->zoom = zoom;
 	}
 	if (e->column[slot] != column) {
+		trace_touch(t, 4 * AROUND);
 		e->row[slot] = row_find(t, tier, column * (INT64_C(1) << zoom));
 		e->column[slot] = column;
 	}
@@ -190,6 +190,8 @@ static void columns_at(struct trace *t, size_t channel, int zoom, int64_t first,
 	if (zoom < stored_zoom(t, tier) || making) {
 		uint64_t row = row_find(t, tier, lo * (INT64_C(1) << zoom));
 		uint64_t end = row_find(t, tier, (int64_t)((uint64_t)(hi + 1) << zoom));
+
+		trace_touch(t, 8 * AROUND);
 
 		if (end - row <= (making && zoom >= stored_zoom(t, tier) ? ROWS_MOST / 16 : ROWS_MOST)) {
 			rows_fold(t, channel, zoom, lo, hi, row, end, out);

@@ -40,9 +40,9 @@ struct progress {
 
 /* What the journal has of a tier's columns, and what becomes of it. */
 struct summit {
-	bool broken; /* they do not follow each other */
+	bool broken;              /* they do not follow each other */
 	struct pyramid_head head; /* of them all */
-	struct tower tower; /* levels 0: they are of no use */
+	struct tower tower;       /* levels 0: they are of no use */
 };
 
 struct join {
@@ -359,8 +359,8 @@ static int doubt_stretch(struct join *j, size_t channel, uint64_t row, uint64_t 
 	while (row < end) {
 		uint64_t n = end - row < 64 ? end - row : 64;
 
-		if (read_at(j->part, rows, (size_t)n * size, j->at[j->tiers[channel]] + (off_t)(row * size)) !=
-		    (ssize_t)(n * size))
+		if (read_at(j->part, rows, (size_t)n * size,
+			    j->at[j->tiers[channel]] + (off_t)(row * size)) != (ssize_t)(n * size))
 			return err_sys(j->err, ERR_FAILED, errno, _("cannot read %s.part"), j->shown);
 		for (uint64_t i = 0; i < n; i++, row++) {
 			double v = cell_decode(rows + i * size, f, j->slots[channel]);

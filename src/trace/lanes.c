@@ -81,7 +81,8 @@ uint64_t lanes_most(const struct lanes *q)
 			most += q->current[i]->used + TAIL;
 	for (int t = 0; t < TIERS; t++)
 		if (q->pyramid[t].width > 0 && q->pyramids > 0)
-			most += 4 * (PYRAMID_HEAD + CHUNK_HEAD + CHUNK_CRC + pyramid_record(q->pyramid[t].width));
+			most += 4 *
+				(PYRAMID_HEAD + CHUNK_HEAD + CHUNK_CRC + pyramid_record(q->pyramid[t].width));
 	return most + (q->about ? q->about->n_channels * RUN_SIZE : 0);
 }
 
@@ -441,7 +442,8 @@ bool lanes_seal(struct lanes *q, bool last)
 	/* Rows last: what says that a value in them is missing must be there first,
 	 * should this be the moment at which everything ends. */
 	for (int i = LANES; i-- > 0;)
-		if (last || i < LANE_PYRAMID || i >= LANE_RUNS) /* columns can wait: they are also made of rows */
+		if (last || i < LANE_PYRAMID ||
+		    i >= LANE_RUNS) /* columns can wait: they are also made of rows */
 			lane_seal(q, (enum lane)i);
 	return true;
 }

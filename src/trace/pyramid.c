@@ -41,7 +41,8 @@ bool pyramid_head_decode(const uint8_t *p, uint64_t length, struct pyramid_head 
 		return false;
 	h->tier = (enum tier)tier;
 	h->zoom = (int)zoom;
-	return h->first >= 0 && h->first <= (INT64_MAX >> zoom) - h->columns && h->row <= UINT64_MAX - h->rows &&
+	return h->first >= 0 && h->first <= (INT64_MAX >> zoom) - h->columns &&
+	       h->row <= UINT64_MAX - h->rows &&
 	       (length - PYRAMID_HEAD) / pyramid_record(h->width) == h->columns &&
 	       (length - PYRAMID_HEAD) % pyramid_record(h->width) == 0;
 }

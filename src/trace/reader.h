@@ -111,7 +111,7 @@ int sync_marks(struct trace *t);
 const uint8_t *row_at(const struct trace *t, enum tier tier, uint64_t row);
 int64_t row_ns(const struct trace *t, enum tier tier, uint64_t row);
 /* The first row at or after t_ns; the number of rows when there is none. */
-uint64_t row_find(struct trace *t, enum tier tier, int64_t t_ns);
+uint64_t row_find(const struct trace *t, enum tier tier, int64_t t_ns);
 /* Values of rows first .. first+n-1. */
 void cells_read(struct trace *t, size_t channel, uint64_t first, size_t n, double *out);
 double cell_read(struct trace *t, size_t channel, uint64_t row);
@@ -121,6 +121,7 @@ bool columns_check(struct trace *t, struct columns *c);
 /* Values of all channels of a tier, rows first .. first+n-1 one after the other,
  * in the order of the sampler's row. */
 void rows_decode(struct trace *t, enum tier tier, uint64_t first, size_t n, double *out);
+#define AROUND 65536 /* bytes that the kernel maps around a page that is asked for */
 /* So many bytes were read: from time to time their pages are given back. */
 void trace_touch(struct trace *t, size_t bytes);
 

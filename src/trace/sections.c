@@ -15,7 +15,8 @@ static void section_cut(struct trace *t, enum tier tier, uint64_t row)
 		     _("the time of row %llu of the %s section, at offset %llu, "
 		       "cannot be right; "
 		       "the rows before it are shown"),
-		     (unsigned long long)row, tier_name(tier), (unsigned long long)(s->at + row * row_size[tier]));
+		     (unsigned long long)row, tier_name(tier),
+		     (unsigned long long)(s->at + row * row_size[tier]));
 	s->rows = row;
 }
 

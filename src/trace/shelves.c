@@ -20,8 +20,8 @@ static unsigned tiers_without(const struct trace *t)
 	unsigned tiers = 0;
 
 	for (int i = 0; i < TIERS; i++)
-		if (t->section[i].rows > 0 && t->session.width[i] > 0 && t->session.width[i] <= PYRAMID_WIDEST &&
-		    t->shelf[i].levels == 0)
+		if (t->section[i].rows > 0 && t->session.width[i] > 0 &&
+		    t->session.width[i] <= PYRAMID_WIDEST && t->shelf[i].levels == 0)
 			tiers |= 1U << i;
 	return tiers;
 }
@@ -39,7 +39,8 @@ static uint64_t rows_bytes(const struct trace *t, unsigned tiers)
 static void settle(struct trace *t)
 {
 	for (int i = 0; i < TIERS; i++)
-		shelf_settle(&t->shelf[i], t->session.width[i], zoom_base(t->session.hz[i]), t->section[i].rows);
+		shelf_settle(&t->shelf[i], t->session.width[i], zoom_base(t->session.hz[i]),
+			     t->section[i].rows);
 }
 
 static bool identify(const struct trace *t, struct store_id *id)
@@ -164,8 +165,9 @@ static void bad_columns(struct trace *t)
 		if (!p || t->build)
 			continue;
 		if (!t->store || p->payload == t->map + p->at + CHUNK_HEAD) {
-			trace_damage(t, _("chunk %s of the extension, at offset %llu, is not as it was written"), "PYRM",
-				     (unsigned long long)p->at);
+			trace_damage(t,
+				     _("chunk %s of the extension, at offset %llu, is not as it was written"),
+				     "PYRM", (unsigned long long)p->at);
 		} else {
 			store_discard(t->store);
 			t->store = NULL;
@@ -201,8 +203,9 @@ static const char *place_of(const struct trace *t, size_t at)
 {
 	for (int i = TIERS; i-- > 0;)
 		if (at >= t->section[i].at)
-			return at < t->section[i].at + t->section[i].rows * row_size[i] ? tier_name((enum tier)i)
-											 : NULL;
+			return at < t->section[i].at + t->section[i].rows * row_size[i]
+				       ? tier_name((enum tier)i)
+				       : NULL;
 	return NULL;
 }
 
@@ -219,10 +222,13 @@ static void shrunk(struct trace *t, size_t size, bool torn)
 	release(t);
 	t->damage.code = ERR_NONE; /* this is news, and more than what was wrong before */
 	if (torn && tier)
-		trace_damage(t, _("it cannot be read at offset %llu, in the %s section; what is before it is shown"),
-			     (unsigned long long)size, tier);
+		trace_damage(
+			t,
+			_("it cannot be read at offset %llu, in the %s section; what is before it is shown"),
+			(unsigned long long)size, tier);
 	else if (torn)
-		trace_damage(t, _("it cannot be read at offset %llu, behind the samples; the samples are shown"),
+		trace_damage(t,
+			     _("it cannot be read at offset %llu, behind the samples; the samples are shown"),
 			     (unsigned long long)size);
 	else if (tier)
 		trace_damage(t,

@@ -15,19 +15,19 @@
 
 #include "trace/output.h"
 
-#define CHUNK_KEY   CHUNK_ID('N', 'V', 'P', 'C')
-#define KEY_SIZE    (CHUNK_HEAD + STORE_ID + CHUNK_CRC)
-#define ENTRY_SIZE  (8 + PYRAMID_HEAD)
-#define STALE_S     86400 /* what nobody finished in that time is left over */
-#define SUFFIX      ".columns"
-#define FORMAT      1
+#define CHUNK_KEY  CHUNK_ID('N', 'V', 'P', 'C')
+#define KEY_SIZE   (CHUNK_HEAD + STORE_ID + CHUNK_CRC)
+#define ENTRY_SIZE (8 + PYRAMID_HEAD)
+#define STALE_S    86400 /* what nobody finished in that time is left over */
+#define SUFFIX     ".columns"
+#define FORMAT     1
 
 uint64_t store_cache_most = UINT64_C(4) << 30;
 
 struct store {
 	struct map map;
-	int fd;      /* -1: in memory */
-	int dir;     /* of the cache; -1: the file has no name */
+	int fd;  /* -1: in memory */
+	int dir; /* of the cache; -1: the file has no name */
 	char temp[NAME_MAX + 1], name[NAME_MAX + 1];
 	struct store_id id;
 	uint64_t most;
@@ -118,8 +118,8 @@ static void folder_tidy(int dir, uint64_t room)
 	while (d && all && n < 1024 && (f = readdir(d))) {
 		struct stat st;
 
-		if (strlen(f->d_name) >= sizeof(all->name) || fstatat(dir, f->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-		    !S_ISREG(st.st_mode))
+		if (strlen(f->d_name) >= sizeof(all->name) ||
+		    fstatat(dir, f->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 			continue;
 		if (strstr(f->d_name, SUFFIX ".") && st.st_mtime < time(NULL) - STALE_S)
 			unlinkat(dir, f->d_name, 0);
@@ -191,7 +191,8 @@ static int temp_open(struct store *s)
 		return -1;
 	folder_tidy(s->dir, s->most);
 	name_make(s);
-	snprintf(s->temp, sizeof(s->temp), "%.40s.%ld.%u", s->name, (long)getpid(), atomic_fetch_add(&turn, 1));
+	snprintf(s->temp, sizeof(s->temp), "%.40s.%ld.%u", s->name, (long)getpid(),
+		 atomic_fetch_add(&turn, 1));
 	return openat(s->dir, s->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
@@ -200,7 +201,8 @@ static int nameless_open(void)
 	const char *folders[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
-		int fd = folders[i] && *folders[i] ? open(folders[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+		int fd = folders[i] && *folders[i] ? open(folders[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)
+						   : -1;
 
 		if (fd >= 0)
 			return fd;
@@ -333,8 +335,8 @@ static int index_take(struct store *s, struct shelf shelf[TIERS])
 	size_t size = s->map.size, n, at;
 	struct chunk c;
 
-	if (size < KEY_SIZE + CHUNK_HEAD + 8 + CHUNK_CRC || !chunk_head_decode(map, &c) || c.id != CHUNK_KEY ||
-	    c.length != STORE_ID || memcmp(map + CHUNK_HEAD, s->id.bytes, STORE_ID) != 0)
+	if (size < KEY_SIZE + CHUNK_HEAD + 8 + CHUNK_CRC || !chunk_head_decode(map, &c) ||
+	    c.id != CHUNK_KEY || c.length != STORE_ID || memcmp(map + CHUNK_HEAD, s->id.bytes, STORE_ID) != 0)
 		return -1;
 	n = (size_t)get_u64(map + size - CHUNK_CRC - 8);
 	if (n > (size - KEY_SIZE) / ENTRY_SIZE)
@@ -348,10 +350,12 @@ static int index_take(struct store *s, struct shelf shelf[TIERS])
 		return -1;
 	for (size_t i = 0; i < n; i++, p += ENTRY_SIZE) {
 		struct piece piece = {.at = get_u64(p)};
-		size_t bytes = PYRAMID_HEAD + (size_t)get_u32(p + 8 + 12) * pyramid_record(get_u32(p + 8 + 8));
+		size_t bytes =
+			PYRAMID_HEAD + (size_t)get_u32(p + 8 + 12) * pyramid_record(get_u32(p + 8 + 8));
 
 		if (get_u32(p + 8 + 8) > PYRAMID_WIDEST || !pyramid_head_decode(p + 8, bytes, &piece.head) ||
-		    piece.at > size || bytes > size - piece.at || size - piece.at - bytes < CHUNK_HEAD + CHUNK_CRC)
+		    piece.at > size || bytes > size - piece.at ||
+		    size - piece.at - bytes < CHUNK_HEAD + CHUNK_CRC)
 			return -1;
 		piece.payload = map + piece.at + CHUNK_HEAD;
 		if (shelf_put(&shelf[piece.head.tier], &piece) < 0)

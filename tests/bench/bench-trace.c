@@ -91,8 +91,8 @@ static void fill(double *v, enum tier tier, uint64_t row)
 		if (c->tier != tier)
 			continue;
 		x = (double)((row * (i + 1) / 64 + (noise() >> 54)) % 10000) / 100;
-		v[c->column] = channel_round(c->kind, c->unit == UNIT_KB           ? 1e6 + 1e5 * x
-						      : c->unit == UNIT_MILLIVOLT  ? 5000 + x
+		v[c->column] = channel_round(c->kind, c->unit == UNIT_KB            ? 1e6 + 1e5 * x
+						      : c->unit == UNIT_MILLIVOLT   ? 5000 + x
 						      : c->unit == UNIT_MILLIAMPERE ? 30 * x
 										    : x);
 	}
@@ -138,8 +138,9 @@ static int make(const char *path, double hours)
 				usleep(300);
 			}
 		if (row % 600000 == 300000)
-			sink->ops->mark(sink, &(struct mark) {++marks, about.start.mono_ns + (int64_t)row * 1000000,
-							      "phase"});
+			sink->ops->mark(sink,
+					&(struct mark) {++marks, about.start.mono_ns + (int64_t)row * 1000000,
+							"phase"});
 		push(w, TIER_FAST, row, NS_PER_MS);
 		if (row % 10 == 0)
 			push(w, TIER_MEDIUM, row / 10, 10 * NS_PER_MS);
@@ -153,8 +154,9 @@ static int make(const char *path, double hours)
 	}
 	trace_writer_stats(w, &st);
 	printf("%s: %.2f h, %llu fast rows, %.3f GB, %llu rows lost; %.1f s, %.1f s to join\n", path, hours,
-	       (unsigned long long)st.rows[TIER_FAST], (double)st.bytes / 1e9, (unsigned long long)st.lost_rows,
-	       (double)(ended - began) / 1e9, (double)(clock_now_ns() - ended) / 1e9);
+	       (unsigned long long)st.rows[TIER_FAST], (double)st.bytes / 1e9,
+	       (unsigned long long)st.lost_rows, (double)(ended - began) / 1e9,
+	       (double)(clock_now_ns() - ended) / 1e9);
 	trace_writer_free(w);
 	return 0;
 }
@@ -170,8 +172,9 @@ static int strip(const char *path)
 		return 1;
 	}
 	fclose(f);
-	end = (off_t)(HEADER_SIZE + get_u64(h + H_COUNTS) * FAST_SIZE + get_u64(h + H_COUNTS + 8) * MEDIUM_SIZE +
-		      get_u64(h + H_COUNTS + 16) * SLOW_SIZE + get_u64(h + H_COUNTS + 24) * SYNC_SIZE);
+	end = (off_t)(HEADER_SIZE + get_u64(h + H_COUNTS) * FAST_SIZE +
+		      get_u64(h + H_COUNTS + 8) * MEDIUM_SIZE + get_u64(h + H_COUNTS + 16) * SLOW_SIZE +
+		      get_u64(h + H_COUNTS + 24) * SYNC_SIZE);
 	if (truncate(path, end) < 0) {
 		perror(path);
 		return 1;
@@ -229,7 +232,8 @@ static int64_t open_screen(struct screen *s, const char *path, int w, int h)
 		fprintf(stderr, "%s\n", e.text);
 		exit(1);
 	}
-	s->scene = (struct ui_scene) {.timeline = trace_timeline(s->trace), .trace_name = path, .own_cpu = (double)NAN};
+	s->scene = (struct ui_scene) {
+		.timeline = trace_timeline(s->trace), .trace_name = path, .own_cpu = (double)NAN};
 	s->scene.now_ns = clock_now_ns();
 	s->ui = ui_new(&o, &e);
 	canvas_resize(&s->canvas, w, h);
@@ -345,7 +349,8 @@ static void wait_built(struct screen *s)
 		usleep(20000);
 	}
 	if (n > 0)
-		printf("  columns made in the background      %.2f s, %.2f GB/s; %d frames meanwhile, slowest %.1f ms\n",
+		printf("  columns made in the background      %.2f s, %.2f GB/s; %d frames meanwhile, "
+		       "slowest %.1f ms\n",
 		       (double)(clock_now_ns() - began) / 1e9,
 		       (double)s->trace->size / 1e9 / ((double)(clock_now_ns() - began) / 1e9), n, ms(worst));
 }
@@ -381,7 +386,8 @@ static int look(const char *path)
 	printf("  memory                             %ld MB at most, pages of the file and all\n",
 	       status_kb("VmHWM:") / 1024);
 	cores = cores < 16 ? cores : 16;
-	printf("  a pass that only adds up           %.2f GB/s with %d threads\n", plain_pass(path, size, cores), cores);
+	printf("  a pass that only adds up           %.2f GB/s with %d threads\n",
+	       plain_pass(path, size, cores), cores);
 	return 0;
 }
 
