@@ -21,6 +21,7 @@ static const struct probe_kind {
 } kinds[] = {
 	{"cpu", 0, 0, " source hint ", false, false, open_cpu},
 	{"cpufreq", 0, 0, " period hint ", false, false, open_cpufreq},
+	{"iowait", 0, 0, " hint ", false, false, open_iowait},
 	{"load", 0, 0, " hint ", false, false, open_load},
 	{"ram", 0, 0, " hint ", false, false, open_ram},
 	{"swap", 0, 0, " hint ", false, false, open_swap},

@@ -15,7 +15,7 @@ struct opening {
 };
 
 typedef int opener(struct opening *o, struct err *e);
-opener open_cpu, open_cpufreq, open_load, open_ram, open_swap, open_gpu, open_emc, open_rail, open_value, open_throttle, open_total,
+opener open_cpu, open_cpufreq, open_iowait, open_load, open_ram, open_swap, open_gpu, open_emc, open_rail, open_value, open_throttle, open_total,
 	open_hottest, open_wave, open_gated, open_limits, open_pinned, open_engine, open_nvml, open_zram, open_nvmap,
 	open_freeblock;
 

@@ -1,5 +1,5 @@
-/* The load average of one minute: how many processes wanted a core, or waited
- * for a disk.  The kernel renews it every 5 seconds. */
+/* The load averages of 1, 5 and 15 minutes: how many processes wanted a core, or
+ * waited for a disk.  The kernel renews them every 5 seconds. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,24 +13,26 @@
 #define FILE_NAME "/proc/loadavg"
 #define RENEW_NS  (5 * NS_PER_S)
 #define READ_NS   NS_PER_S
+#define LOADS     3
 
 struct load {
 	struct probe probe;
 	const struct root *root;
 	struct attr attr;
-	uint16_t column;
+	uint16_t column[LOADS];
 };
 
-/* "0.20 0.18 0.12 ...": whole, a point, hundredths. */
-static double parse(const char *p, const char *end)
+/* "0.20 0.18 0.12 ...": whole, a point, hundredths, a blank.  NULL: it is not. */
+static const char *parse(const char *p, const char *end, double *out)
 {
 	int64_t whole, part;
 
 	if (!(p = num_i64(p, end, &whole)) || whole < 0 || end - p < 4 || p[0] != '.' || p[3] != ' ')
-		return NAN;
+		return NULL;
 	if (p[1] < '0' || p[1] > '9' || num_i64(p + 1, p + 3, &part) != p + 3)
-		return NAN;
-	return (double)whole + (double)part / 100;
+		return NULL;
+	*out = (double)whole + (double)part / 100;
+	return p + 4;
 }
 
 static void load_read(struct probe *p, int64_t t_ns, double *row)
@@ -40,7 +42,12 @@ static void load_read(struct probe *p, int64_t t_ns, double *row)
 
 	(void)t_ns;
 	ssize_t n = attr_read(&l->attr, l->root, buf, sizeof buf);
-	row[l->column] = n > 0 ? parse(buf, buf + n) : NAN;
+	const char *at = n > 0 ? buf : NULL;
+	for (int i = 0; i < LOADS; i++) {
+		row[l->column[i]] = NAN;
+		if (at)
+			at = parse(at, buf + n, &row[l->column[i]]);
+	}
 }
 
 static void load_close(struct probe *p)
@@ -55,28 +62,36 @@ static const struct probe_ops load_ops = {load_read, load_close};
 
 int open_load(struct opening *o, struct err *e)
 {
+	static const struct {
+		const char *name, *label, *note;
+	} loads[LOADS] = {{"load.1", N_("Load"), N_("processes that run or wait, mean of 1 min")},
+			  {"load.5", N_("Load 5 min"), N_("processes that run or wait, mean of 5 min")},
+			  {"load.15", N_("Load 15 min"), N_("processes that run or wait, mean of 15 min")}};
 	struct load *l = probe_new(o, sizeof *l, &load_ops, READ_NS, e);
+	const struct channel *added = NULL;
 	struct channel ch;
+	struct reason why = {.denied = false};
 
 	if (!l)
 		return -1;
 	l->root = o->root;
-	channel_describe(o, &ch, "load.1", false);
-	ch.family = FAMILY_CPU;
-	ch.lo = 0;
-	ch.period_ns = RENEW_NS;
-	snprintf(ch.label, sizeof ch.label, "%s", _("Load"));
-	snprintf(ch.note, sizeof ch.note, "%s", _("processes that run or wait, mean of 1 min"));
-	snprintf(ch.source, sizeof ch.source, "%s", FILE_NAME);
 	bool there = attr_open(&l->attr, o->root, FILE_NAME) == 0;
-	if (!there) {
-		struct reason why = {.denied = false};
+	if (!there)
 		reason_add(&why, FILE_NAME, errno);
-		reason_tell(&why, o->s, &ch);
+	for (int i = 0; i < LOADS; i++) {
+		channel_describe(o, &ch, loads[i].name, false);
+		ch.family = FAMILY_CPU;
+		ch.lo = 0;
+		ch.period_ns = RENEW_NS;
+		snprintf(ch.label, sizeof ch.label, "%s", _(loads[i].label));
+		snprintf(ch.note, sizeof ch.note, "%s", _(loads[i].note));
+		snprintf(ch.source, sizeof ch.source, "%s", FILE_NAME);
+		if (!there)
+			reason_tell(&why, o->s, &ch);
+		if (!(added = opening_add(o, &ch, e)))
+			break;
+		l->column[i] = added->column;
 	}
-	const struct channel *added = opening_add(o, &ch, e);
-	if (added)
-		l->column = added->column;
 	if (added && there)
 		return opening_add_probe(o, &l->probe, e);
 	load_close(&l->probe);

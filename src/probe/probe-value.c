@@ -120,19 +120,26 @@ static double limit_of(const struct opening *o, const char *path)
 static void find_trips(const struct opening *o, const char *dir, struct channel *ch)
 {
 	char stem[128], number[32], path[160], type[24];
+	double passive = NAN, hot = NAN;
 
 	for (unsigned n = 0; n < 32; n++) {
 		text_number(number, sizeof number, "/trip_point_", n);
 		text_join(stem, sizeof stem, dir, number, "");
 		text_join(path, sizeof path, stem, "_type", "");
 		if (!file_line(o->root, path, type, sizeof type))
-			return;
+			break;
 		text_join(path, sizeof path, stem, "_temp", "");
-		if (!strcmp(type, "passive") || !strcmp(type, "hot"))
-			ch->warn = fmin(ch->warn, limit_of(o, path)); /* the other one when one is NaN */
+		/* of two, the lower one; and the other one when one is NaN */
+		if (!strcmp(type, "passive"))
+			passive = fmin(passive, limit_of(o, path));
+		else if (!strcmp(type, "hot"))
+			hot = fmin(hot, limit_of(o, path));
 		else if (!strcmp(type, "critical"))
 			ch->crit = fmin(ch->crit, limit_of(o, path));
 	}
+	ch->warn = fmin(ch->warn, fmin(passive, hot));
+	if (!ch->note[0] && !isnan(passive) && !isnan(hot) && hot != passive)
+		snprintf(ch->note, sizeof ch->note, _("trip points: passive %g, hot %g"), passive, hot);
 }
 
 static void find_limits(const struct opening *o, const struct place *place, struct channel *ch)

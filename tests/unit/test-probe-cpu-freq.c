@@ -171,11 +171,52 @@ static void test_load(void **state)
 	tree_resolve(&t, "slow load");
 	tree_tick(&t, MS);
 	assert_value(&t, "load.1", 12.07);
+	assert_value(&t, "load.5", 3);
+	assert_value(&t, "load.15", 2);
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		tree_file(&t, "/proc/loadavg", bad[i]);
 		tree_tick(&t, MS);
 		assert_missing(&t, "load.1");
+		assert_missing(&t, "load.15");
 	}
+	tree_file(&t, "/proc/loadavg", "1.50 x 2.00 1/2 3\n"); /* what comes before it stands */
+	tree_tick(&t, MS);
+	assert_value(&t, "load.1", 1.5);
+	assert_missing(&t, "load.5");
+	assert_missing(&t, "load.15");
+	tree_end(&t);
+}
+
+static void test_iowait(void **state)
+{
+	struct tree t;
+
+	(void)state;
+	tree_begin(&t);
+	tree_file(&t, "/proc/stat", "cpu  100 0 100 700 100 0 0 0 50 0\ncpu0 1 2 3 4\n");
+	tree_resolve(&t, "slow iowait");
+	tree_tick(&t, MS);
+	assert_missing(&t, "cpu.iowait"); /* one reading is no difference */
+	tree_file(&t, "/proc/stat", "cpu  150 0 100 800 150 0 0 0 90 0\n");
+	tree_tick(&t, MS);
+	assert_value(&t, "cpu.iowait", 25); /* 50 of 200: guests are not counted twice */
+	tree_tick(&t, MS);
+	assert_missing(&t, "cpu.iowait"); /* nobody renews it */
+	tree_file(&t, "/proc/stat", "cpu  250 0 100 800 140 0 0 0 90 0\n");
+	tree_tick(&t, MS);
+	assert_missing(&t, "cpu.iowait"); /* backwards */
+	tree_file(&t, "/proc/stat", "cpu  250 0 100 900 140 0 0 0 90 0\n");
+	tree_tick(&t, MS);
+	assert_value(&t, "cpu.iowait", 0);
+	tree_file(&t, "/proc/stat", "cpu  1 2 3\n");
+	tree_tick(&t, MS);
+	assert_missing(&t, "cpu.iowait");
+	tree_file(&t, "/proc/stat", "cpu  99999999999999999999999 0 0 0 0 0 0 0\n");
+	tree_tick(&t, MS);
+	assert_missing(&t, "cpu.iowait");
+	tree_file(&t, "/proc/stat", "cpu  300 0 100 900 140 0 0 0 90 0\n");
+	tree_tick(&t, MS);
+	assert_missing(&t, "cpu.iowait"); /* it begins anew */
 	tree_end(&t);
 }
 
@@ -189,6 +230,7 @@ int main(void)
 		cmocka_unit_test(test_offline_within_a_group),
 		cmocka_unit_test(test_goes_and_comes_back),
 		cmocka_unit_test(test_load),
+		cmocka_unit_test(test_iowait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,115 @@
+/* The share of the cores' time in which they had nothing to run while a task of
+ * theirs waited for a disk, from the first line of /proc/stat.
+ *
+ * The kernel counts it in hundredths of a second for the core on which the wait
+ * began, so that it is a hint and no measurement: it may even run backwards.  Over
+ * a second, of all online cores, it is good enough to tell waiting from idling. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nvmtop/clock.h"
+#include "nvmtop/intl.h"
+#include "nvmtop/num.h"
+#include "open.h"
+
+#define FILE_NAME "/proc/stat"
+#define READ_NS   NS_PER_S
+#define FIELDS    8 /* user nice system idle iowait irq softirq steal; guests are in user */
+#define IOWAIT    4
+
+struct iowait {
+	struct probe probe;
+	const struct root *root;
+	struct attr attr;
+	bool begun;
+	int64_t total, waited; /* at the last reading */
+	uint16_t column;
+};
+
+/* "cpu  10132153 290696 3084719 46828483 16683 0 25195 0 ..." */
+static bool parse(const char *p, const char *end, int64_t *total, int64_t *waited)
+{
+	if (end - p < 5 || memcmp(p, "cpu ", 4) != 0)
+		return false;
+	p += 4;
+	*total = 0;
+	for (int i = 0; i < FIELDS; i++) {
+		int64_t v;
+
+		while (p < end && *p == ' ')
+			p++;
+		if (!(p = num_i64(p, end, &v)) || v < 0 || v > INT64_MAX / 16)
+			return false;
+		*total += v;
+		if (i == IOWAIT)
+			*waited = v;
+	}
+	return true;
+}
+
+static void iowait_read(struct probe *p, int64_t t_ns, double *row)
+{
+	struct iowait *w = (struct iowait *)p;
+	int64_t total, waited = 0;
+	char buf[256];
+	double share = NAN;
+
+	(void)t_ns;
+	ssize_t n = attr_read(&w->attr, w->root, buf, sizeof buf);
+	if (n <= 0 || !parse(buf, buf + n, &total, &waited)) {
+		w->begun = false;
+		row[w->column] = NAN;
+		return;
+	}
+	if (w->begun && total > w->total && waited >= w->waited && waited - w->waited <= total - w->total)
+		share = 100 * (double)(waited - w->waited) / (double)(total - w->total);
+	row[w->column] = share;
+	w->total = total;
+	w->waited = waited;
+	w->begun = true;
+}
+
+static void iowait_close(struct probe *p)
+{
+	struct iowait *w = (struct iowait *)p;
+
+	attr_close(&w->attr);
+	free(w);
+}
+
+static const struct probe_ops iowait_ops = {iowait_read, iowait_close};
+
+int open_iowait(struct opening *o, struct err *e)
+{
+	struct iowait *w = probe_new(o, sizeof *w, &iowait_ops, READ_NS, e);
+	struct channel ch;
+
+	if (!w)
+		return -1;
+	w->root = o->root;
+	channel_describe(o, &ch, "cpu.iowait", false);
+	ch.family = FAMILY_CPU;
+	ch.unit = UNIT_PERCENT;
+	ch.lo = 0;
+	ch.hi = 100;
+	ch.period_ns = READ_NS;
+	snprintf(ch.label, sizeof ch.label, "%s", _("I/O wait"));
+	snprintf(ch.note, sizeof ch.note, "%s", _("idle while a task waits for a disk; mean of 1 s, of all cores"));
+	snprintf(ch.source, sizeof ch.source, "%s", FILE_NAME);
+	bool there = attr_open(&w->attr, o->root, FILE_NAME) == 0;
+	if (!there) {
+		struct reason why = {.denied = false};
+		reason_add(&why, FILE_NAME, errno);
+		reason_tell(&why, o->s, &ch);
+	}
+	const struct channel *added = opening_add(o, &ch, e);
+	if (added)
+		w->column = added->column;
+	if (added && there)
+		return opening_add_probe(o, &w->probe, e);
+	iowait_close(&w->probe);
+	return added ? 0 : -1;
+}
