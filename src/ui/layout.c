@@ -5,6 +5,8 @@
  * the window alone and never on a number, so nothing jumps. */
 #include "layout.h"
 
+#define STATS_W 15
+
 static int take(int *y, struct rect *r, int w, int h)
 {
 	*r = (struct rect) {0, *y, w, h};
@@ -38,17 +40,20 @@ static void split_lines(struct layout *l, const struct layout_wish *wish)
 	l->body = (struct rect) {0, y, w, bottom - y};
 }
 
-/* A table stands in the place of the statistics where there is no room for both. */
+/* A table stands in the place of the statistics where there is no room for both, so
+ * that the charts begin where they do without it. */
 static void split_columns(struct layout *l, int w, int table)
 {
 	int margin = w >= 40 ? 1 : 0;
 	int name = w >= 120 ? 18 : w >= 100 ? 15 : w >= 76 ? 13 : w >= 50 ? 11 : w >= 32 ? 8 : 5;
 	int value = w >= 32 ? 9 : 7;
-	int stats = w >= (table ? 116 : 76) ? 15 : 0;
+	int stats = w >= (table ? 140 : 76) ? STATS_W : 0;
 	int x = margin;
 
 	if (w - name - value - table < 24)
 		table = 0;
+	if (table && w >= 76 && table < STATS_W)
+		table = STATS_W;
 	l->name = (struct rect) {x, l->body.y, name, l->body.h};
 	x += name + 1;
 	l->value = (struct rect) {x, l->body.y, value, l->body.h};
@@ -81,31 +86,43 @@ static int wanted(int rank, int lines)
 	return 1;
 }
 
+/* Heights of all of a rank grow together, to `most` lines at the most. */
+static int grow(const unsigned char *rank, int n, int lines, unsigned char *height, int which, int most,
+		int *used)
+{
+	int rows = 0, each = 0;
+
+	for (int i = 0; i < n; i++)
+		if (rank[i] == which)
+			rows++, each = height[i];
+	if (!rows)
+		return most;
+	for (; each < most && *used + rows <= lines; each++)
+		*used += rows;
+	for (int i = 0; i < n; i++)
+		if (rank[i] == which)
+			height[i] = (unsigned char)each;
+	return each;
+}
+
 void layout_rows(const unsigned char *rank, int n, int lines, unsigned char *height)
 {
-	static const int most[] = {8, 5, 3};
-	int used = 0, limit = 8;
+	/* First something for everyone, then what is left. */
+	static const int most[2][3] = {{4, 2, 1}, {8, 5, 3}};
+	int used = 0;
 
 	for (int i = 0; i < n; i++) {
 		height[i] = (unsigned char)wanted(rank[i], lines);
 		used += height[i];
 	}
 	/* All there is to show fits: share out the rest, never more to what matters less. */
-	for (int r = RANK_MAIN; r <= RANK_REST; r++) {
-		int rows = 0, each = 0;
+	for (int round = 0; round < 2; round++) {
+		int limit = most[round][RANK_MAIN];
 
-		for (int i = 0; i < n; i++)
-			if (rank[i] == r)
-				rows++, each = height[i];
-		if (!rows)
-			continue;
-		if (limit > most[r])
-			limit = most[r];
-		for (; each < limit && used + rows <= lines; each++)
-			used += rows;
-		for (int i = 0; i < n; i++)
-			if (rank[i] == r)
-				height[i] = (unsigned char)each;
-		limit = each;
+		for (int r = RANK_MAIN; r <= RANK_REST; r++) {
+			if (limit > most[round][r])
+				limit = most[round][r];
+			limit = grow(rank, n, lines, height, r, limit, &used);
+		}
 	}
 }

@@ -23,9 +23,9 @@ static const struct {
 	[UNIT_MILLIWATT] = {"W", 1e-3, 1},
 	[UNIT_CELSIUS] = {"C", 1, 1},
 	[UNIT_RPM] = {"rpm", 1, 0},
-	[UNIT_JOULE] = {"J", 1, 0},
+	[UNIT_JOULE] = {"J", 1, 1},
 	[QUANTITY_MIB] = {"MiB", 1.0 / 1024, 1},
-	[QUANTITY_KJ] = {"kJ", 1e-3, 0},
+	[QUANTITY_KJ] = {"kJ", 1e-3, 1},
 };
 
 enum unit quantity_of(const struct channel *ch, double v)
@@ -163,8 +163,11 @@ void scale_fit(struct scale *s, const struct channel *ch, double min, double max
 	} else if (ch->unit == UNIT_CELSIUS) {
 		fit_heat(s, min, max);
 	} else {
-		hi = round_up(max > smallest ? max : smallest);
-		lo = min < 0 ? -round_up(-min) : 0;
+		/* Round in the unit that is shown. */
+		double unit = ch->unit != UNIT_KB ? 1 : quantity_of(ch, max) == QUANTITY_MIB ? 1024 : 1048576;
+
+		hi = round_up((max > smallest ? max : smallest) / unit) * unit;
+		lo = min < 0 ? -round_up(-min / unit) * unit : 0;
 		if (!s->set || hi > s->hi || max < s->hi / 2)
 			s->hi = hi;
 		if (!s->set || lo < s->lo || min > s->lo / 2)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define TEXT_LINES 6
+#define STATS_W    15
 
 static void draw_name(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y)
 {
@@ -72,52 +73,82 @@ static int text_x(const struct ui *u, const struct row *row)
 	return u->at.value.x + (row->unit_shown ? u->at.value.w + (u->at.stats.w ? 2 : 1) : 0);
 }
 
+/* Where a table has taken their place, statistics stand below it. */
+static const struct rect *stats_at(const struct ui *u)
+{
+	return u->at.stats.w ? &u->at.stats : &u->at.table;
+}
+
 static void draw_stats(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y)
 {
 	char min[QUANTITY_TEXT], max[QUANTITY_TEXT], mean[QUANTITY_TEXT];
 	int width = ch->unit == UNIT_PERCENT ? 3 : 4; /* percent: whole ones do */
 	enum unit unit = quantity_of(ch, row->value);
+	int x = stats_at(u)->x + stats_at(u)->w - STATS_W;
 
-	if (!u->at.stats.w || isnan(row->summary.mean))
+	if (stats_at(u)->w < STATS_W || isnan(row->summary.mean))
 		return;
 	quantity_text(min, unit, row->summary.min, width);
 	quantity_text(max, unit, row->summary.max, width);
 	quantity_text(mean, unit, row->summary.mean, 4);
-	canvas_right(c, u->at.stats.x, y, 4, STYLE_DIM, min);
-	canvas_text(c, u->at.stats.x + 4, y, 2, STYLE_DIM, "..");
-	canvas_text(c, u->at.stats.x + 6, y, 4, STYLE_DIM, max);
-	canvas_right(c, u->at.stats.x + 11, y, 4, STYLE_DIM, mean);
+	canvas_right(c, x, y, 4, STYLE_DIM, min);
+	canvas_text(c, x + 4, y, 2, STYLE_DIM, "..");
+	canvas_text(c, x + 6, y, 4, STYLE_DIM, max);
+	canvas_right(c, x + 11, y, 4, STYLE_DIM, mean);
 }
 
-/* The first clause of what there is to know about the number, as far as it fits whole. */
-static void draw_note(struct ui *u, struct canvas *c, const struct channel *ch, int y, int right)
+/* What the chart's height means. */
+static int draw_scale(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y)
 {
-	int x = u->at.name.x, n = (int)strcspn(ch->note, ",;:");
+	char lo[QUANTITY_TEXT], hi[QUANTITY_TEXT], text[2 * QUANTITY_TEXT + 40];
+	enum unit unit = quantity_of(ch, row->value);
+	int right = stats_at(u)->x + stats_at(u)->w;
+
+	if (stats_at(u)->w < STATS_W)
+		return 0;
+	quantity_round(lo, unit, row->scale.lo);
+	quantity_round(hi, unit, row->scale.hi);
+	snprintf(text, sizeof(text), "%s %s..%s", _("scale"), lo, hi);
+	canvas_right(c, stats_at(u)->x, y, stats_at(u)->w, STYLE_DIM, text);
+	return right - text_width(text) - 1;
+}
+
+/* What stands under the name: the view's own words, or the first clause of what there
+ * is to know about the number; as far as it fits whole. */
+static void draw_below(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
+		       int line, int right)
+{
+	int x = u->at.name.x + (row->part && u->at.name.w >= 9 ? 2 : 0), n = (int)strcspn(ch->note, ",;:");
 	char text[sizeof(ch->note)];
 
+	snprintf(text, sizeof(text), "%s", row->below[line]);
 	/* Of a demo everything is made up; the header says so once. */
-	if (!n || (*screen_fact(u, "demo") && !strcmp(ch->note, "demo")))
-		return;
-	snprintf(text, sizeof(text), "%.*s", n, ch->note);
+	if (!row->below[0][0] && !line && !(*screen_fact(u, "demo") && !strcmp(ch->note, "demo")))
+		snprintf(text, sizeof(text), "%.*s", n, ch->note);
+	if (text_width(text) > right - x)
+		x = u->at.name.x;
 	if (text_width(text) <= right - x)
 		canvas_text(c, x, y, right - x, STYLE_DIM, text);
 }
 
-/* Where there is a second line: the note, and what the chart's height means. */
-static void draw_scale(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y)
+/* Further lines, where there are any: statistics that had no room, the scale, words. */
+static void draw_more(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
+		      int h)
 {
-	char lo[QUANTITY_TEXT], hi[QUANTITY_TEXT], text[2 * QUANTITY_TEXT + 40];
-	enum unit unit = quantity_of(ch, row->value);
-	int right = u->at.chart.x - 1;
+	int right = u->at.chart.x - 1, line = 1;
 
-	if (u->at.stats.w) {
-		quantity_round(lo, unit, row->scale.lo);
-		quantity_round(hi, unit, row->scale.hi);
-		snprintf(text, sizeof(text), "%s %s..%s", _("scale"), lo, hi);
-		canvas_right(c, u->at.stats.x, y, u->at.stats.w, STYLE_DIM, text);
-		right = u->at.stats.x + u->at.stats.w - text_width(text) - 1;
+	if (!u->at.stats.w && u->at.table.w && h > 1) {
+		draw_stats(u, c, row, ch, y + 1);
+		draw_below(u, c, row, ch, y + 1, 0, u->at.table.x - 1);
+		line = 2;
 	}
-	draw_note(u, c, ch, y, right);
+	if (h <= line)
+		return;
+	if (stats_at(u)->w >= STATS_W)
+		right = draw_scale(u, c, row, ch, y + line);
+	draw_below(u, c, row, ch, y + line, line - 1, right);
+	if (line == 1 && h > 2)
+		draw_below(u, c, row, ch, y + 2, 1, u->at.chart.x - 1);
 }
 
 static void draw_heading(struct ui *u, struct canvas *c, const struct row *row, int y)
@@ -140,6 +171,7 @@ static void draw_text(struct ui *u, struct canvas *c, const struct row *row, int
 {
 	int x = u->at.name.x + (row->part && u->at.name.w >= 13 ? 2 : 0), right = c->w - u->at.name.x;
 
+	axis_lines(u, c, y, h);
 	canvas_text(c, x, y, u->at.value.x - 1 - x, row->part ? STYLE_DIM : STYLE_TEXT, row->name);
 	if (row->unit_shown)
 		draw_number(u, c, row->alarm, false, row->value, row->unit, STYLE_STRONG, y);
@@ -198,9 +230,9 @@ static void draw_signal(struct ui *u, const struct ui_scene *s, struct canvas *c
 	draw_name(u, c, row, ch, y);
 	draw_value(u, c, row, ch, y);
 	draw_table(u, c, row, y);
-	draw_stats(u, c, row, ch, y);
-	if (h > 1)
-		draw_scale(u, c, row, ch, y + 1);
+	if (u->at.stats.w)
+		draw_stats(u, c, row, ch, y);
+	draw_more(u, c, row, ch, y, h);
 	look.lo = row->scale.lo;
 	look.hi = row->scale.hi;
 	look.band = (enum style)(STYLE_GPU + (int)ch->family);

@@ -35,6 +35,7 @@ static struct row *add(struct row_list *l, enum row_kind kind)
 			     .rank = RANK_REST,
 			     .tick = INT64_MIN,
 			     .value = NAN,
+			     .top = NAN,
 			     .text_style = STYLE_TEXT};
 	for (int i = 0; i < TABLE_MAX; i++)
 		row->with[i] = -1;
@@ -228,6 +229,8 @@ void rows_read(struct ui *u, const struct ui_scene *s, struct row *row)
 
 	chart_columns(s->timeline, row->channel, &u->axis, u->bins, u->columns, &sum);
 	scale_fit(&row->scale, ch, sum.min, sum.max);
+	if (row->scale.hi < row->top)
+		row->scale.hi = row->top;
 	read_levels(u, ch);
 	if (!rows_due(u, &row->tick))
 		return;

@@ -45,6 +45,7 @@ struct row {
 	unsigned char alarm; /* enum alarm, of value */
 	row_reader *read;    /* NULL, or fills value, text and cells in anew, a few times a second */
 	struct scale scale;
+	double top; /* the scale reaches up to here at least; NaN: to the data */
 	int64_t tick; /* when value and summary were taken */
 	double value; /* of a text: NaN, or the number before it */
 	enum unit unit; /* of a text's number */
@@ -56,7 +57,8 @@ struct row {
 		unsigned char style;
 	} cells[TABLE_MAX]; /* what the table says of it */
 	unsigned char text_style;
-	char text[256];
+	char text[256];   /* of a text */
+	char below[2][40]; /* of a signal: under its name where there are more lines; "": the note, nothing */
 };
 
 /* The rows of a view while they are made. */

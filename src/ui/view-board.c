@@ -17,7 +17,9 @@ static void add_fact(struct row_list *l, const char *name, const char *key)
 
 static void add_identity(struct row_list *l)
 {
-	rows_heading(l, _("Board"), STYLE_OTHER);
+	int n = l->n;
+
+	rows_heading(l, _("This machine"), STYLE_OTHER);
 	add_fact(l, _("Board"), "title");
 	add_fact(l, _("Model"), "model");
 	add_fact(l, _("Module"), "module");
@@ -27,6 +29,9 @@ static void add_identity(struct row_list *l)
 	add_fact(l, _("Kernel"), "kernel");
 	add_fact(l, _("Host"), "hostname");
 	add_fact(l, _("Known by"), "why");
+	if (l->n == n + 1)
+		snprintf(rows_text(l, _("Board"), NULL)->text, sizeof(l->rows->text), "%s",
+			 _("this trace does not say what it was recorded on"));
 }
 
 static void read_pinned(struct ui *u, const struct ui_scene *s, struct row *row)
@@ -95,15 +100,33 @@ static void read_own(struct ui *u, const struct ui_scene *s, struct row *row)
 	row->text_style = STYLE_DIM;
 }
 
+/* Live it is counted by the sampler; of a trace, by the holes that it tells of. */
 static void read_late(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	(void)u;
-	snprintf(row->text, sizeof(row->text), P_("%llu late tick", "%llu late ticks", s->late),
-		 (unsigned long long)s->late);
-	if (s->lost)
+	unsigned long long late = s->late, lost = s->lost;
+
+	if (!s->live) {
+		struct gap gaps[GAPS_MAX];
+		size_t n = u->extent.any ? s->timeline->ops->gaps(s->timeline, u->extent.first_ns,
+								  u->extent.last_ns + 1, gaps, GAPS_MAX)
+					 : 0;
+
+		late = lost = 0;
+		for (size_t i = 0; i < n; i++)
+			if (gaps[i].tier == TIER_FAST)
+				*(gaps[i].cause == GAP_LOST ? &lost : &late) += gaps[i].missed;
+		if (n == GAPS_MAX) {
+			snprintf(row->text, sizeof(row->text), _("more than %d holes in this trace"),
+				 GAPS_MAX);
+			row->text_style = STYLE_WARN;
+			return;
+		}
+	}
+	snprintf(row->text, sizeof(row->text), P_("%llu late tick", "%llu late ticks", late), late);
+	if (lost)
 		snprintf(row->text + strlen(row->text), sizeof(row->text) - strlen(row->text),
-			 P_(", %llu row lost", ", %llu rows lost", s->lost), (unsigned long long)s->lost);
-	row->text_style = s->lost ? STYLE_ALERT : s->late ? STYLE_WARN : STYLE_TEXT;
+			 P_(", %llu row lost", ", %llu rows lost", lost), lost);
+	row->text_style = lost ? STYLE_ALERT : late ? STYLE_WARN : STYLE_TEXT;
 }
 
 static void add_sampling(struct row_list *l)

@@ -10,9 +10,9 @@
 
 enum { LOWEST, HIGHEST, GOVERNOR };
 static const struct table_column table[] = {
-	[LOWEST] = {N_("min"), 5, 60},
-	[HIGHEST] = {N_("max"), 5, 60},
-	[GOVERNOR] = {N_("governor"), 11, 100},
+	[LOWEST] = {N_("min"), 4, 60},
+	[HIGHEST] = {N_("max"), 4, 60},
+	[GOVERNOR] = {N_("governor"), 11, 140},
 	{NULL, 0, 0},
 };
 
@@ -52,6 +52,8 @@ static void read_group(struct ui *u, const struct ui_scene *s, struct row *row)
 	(void)s;
 	snprintf(key, sizeof(key), "cpu%u.governor", u->about->channels[row->channel].index);
 	rows_cell_text(row, GOVERNOR, STYLE_DIM, screen_fact(u, key));
+	if (*screen_fact(u, key) && !u->at.stats.w)
+		snprintf(row->below[0], sizeof(row->below[0]), _("governor %.24s"), screen_fact(u, key));
 }
 
 static void add_core(struct row_list *l, size_t i, bool part)

@@ -10,8 +10,8 @@
 enum { CLOCK, LOWEST, HIGHEST };
 static const struct table_column table[] = {
 	[CLOCK] = {N_("MHz"), 5, 50},
-	[LOWEST] = {N_("min"), 5, 70},
-	[HIGHEST] = {N_("max"), 5, 70},
+	[LOWEST] = {N_("min"), 4, 76},
+	[HIGHEST] = {N_("max"), 4, 76},
 	{NULL, 0, 0},
 };
 
@@ -91,7 +91,11 @@ static void add_cost(struct row_list *l)
 			if (!headed)
 				rows_heading(l, _("Power and heat"), STYLE_POWER);
 			headed = true;
-			rows_signal(l, i, RANK_PART, true);
+			struct row *row = rows_signal(l, i, RANK_PART, true);
+
+			/* The sensor is called gpu, too. */
+			if (ch->kind == CHANNEL_THROTTLE)
+				snprintf(row->name, sizeof(row->name), "%s", _("throttled"));
 		}
 }
 

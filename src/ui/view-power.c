@@ -12,8 +12,8 @@ enum { VOLT, AMPERE, LIMIT, FREE, USED };
 static const struct table_column table[] = {
 	[VOLT] = {N_("V"), 5, 50},
 	[AMPERE] = {N_("A"), 5, 50},
-	[LIMIT] = {N_("limit A"), 7, 100},
-	[FREE] = {N_("free %"), 6, 100},
+	[LIMIT] = {N_("limit A"), 7, 140},
+	[FREE] = {N_("free %"), 6, 140},
 	/* TRANSLATORS: joules since the last mark, or since the start without one; 7 columns. */
 	[USED] = {N_("J"), 7, 140},
 	{NULL, 0, 0},
@@ -43,12 +43,33 @@ static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 	char text[QUANTITY_TEXT];
 
 	rows_cell(u, row, USED, unit, j, STYLE_TEXT);
-	if (!current || isnan(limit))
-		return;
-	rows_cell(u, row, LIMIT, UNIT_MILLIAMPERE, limit, STYLE_DIM);
-	limit = 100 * (1 - rows_value(u, s, (size_t)row->with[AMPERE], 0) / limit);
-	quantity_text(text, UNIT_HZ, 1e6 * limit, 4); /* whole ones */
-	rows_cell_text(row, FREE, (enum style)(row->alarm ? STYLE_WARN : STYLE_TEXT), text);
+	if (current && !isnan(limit)) {
+		double left = 100 * (1 - rows_value(u, s, (size_t)row->with[AMPERE], 0) / limit);
+
+		rows_cell(u, row, LIMIT, UNIT_MILLIAMPERE, limit, STYLE_DIM);
+		quantity_text(text, UNIT_HZ, 1e6 * left, 4); /* whole ones */
+		rows_cell_text(row, FREE, (enum style)(row->alarm ? STYLE_WARN : STYLE_TEXT), text);
+		snprintf(row->below[1], sizeof(row->below[1]), _("limit %.2f A, %s %% free"), limit / 1000,
+			 text);
+	}
+	/* Where the table has no room for it. */
+	quantity_text(text, unit, j, 7);
+	if (id)
+		snprintf(row->below[0], sizeof(row->below[0]), _("%s %s since mark %llu"), text,
+			 quantity_unit(unit), (unsigned long long)id);
+	else
+		snprintf(row->below[0], sizeof(row->below[0]), _("%s %s since the start"), text,
+			 quantity_unit(unit));
+	if (u->at.stats.w)
+		row->below[0][0] = row->below[1][0] = 0;
+	else if (row->below[1][0]) {
+		char first[sizeof(row->below[0])];
+
+		/* The limit first: it matters more where there is one line only. */
+		memcpy(first, row->below[0], sizeof(first));
+		memcpy(row->below[0], row->below[1], sizeof(first));
+		memcpy(row->below[1], first, sizeof(first));
+	}
 }
 
 /* By the recorder's own count where there is one, which began with the sampling. */

@@ -9,12 +9,12 @@
 
 enum { SLOWS, STOPS, LEFT };
 static const struct table_column table[] = {
-	/* TRANSLATORS: the temperature from which on it is slowed down; at most 6 columns */
-	[SLOWS] = {N_("slows"), 6, 60},
-	/* TRANSLATORS: the temperature at which it switches off; at most 6 columns */
-	[STOPS] = {N_("stops"), 6, 76},
-	/* TRANSLATORS: how many degrees are left until the first of them; at most 5 columns */
-	[LEFT] = {N_("left"), 5, 50},
+	/* TRANSLATORS: the temperature from which on it is slowed down; at most 4 columns */
+	[SLOWS] = {N_("slow"), 4, 60},
+	/* TRANSLATORS: the temperature at which it switches off; at most 5 columns */
+	[STOPS] = {N_("stop"), 5, 76},
+	/* TRANSLATORS: how many degrees are left until the first of them; at most 4 columns */
+	[LEFT] = {N_("left"), 4, 50},
 	{NULL, 0, 0},
 };
 
@@ -59,6 +59,18 @@ static void read_hottest(struct ui *u, const struct ui_scene *s, struct row *row
 		rows_cell(u, row, LEFT, UNIT_CELSIUS, left, row->alarm ? STYLE_WARN : STYLE_TEXT);
 }
 
+/* One scale for all zones, so that they can be compared, and up to where it begins to
+ * matter, so that the charts show how far that is. */
+static double common_top(const struct session *about)
+{
+	double top = NAN;
+
+	for (size_t i = 0; i < about->n_channels; i++)
+		if (about->channels[i].kind == CHANNEL_TEMPERATURE && about->channels[i].warn > 0)
+			top = fmax(top, about->channels[i].warn);
+	return ceil(top / 10) * 10;
+}
+
 static void add_all(struct row_list *l, enum channel_kind kind, const char *heading, enum style hue,
 		    bool *headed)
 {
@@ -71,8 +83,10 @@ static void add_all(struct row_list *l, enum channel_kind kind, const char *head
 			rows_heading(l, heading, hue);
 		*headed = true;
 		row = rows_signal(l, i, kind == CHANNEL_TEMPERATURE ? RANK_PART : RANK_REST, true);
-		if (kind == CHANNEL_TEMPERATURE)
-			row->read = read_zone;
+		if (kind != CHANNEL_TEMPERATURE)
+			continue;
+		row->read = read_zone;
+		row->top = common_top(l->about);
 	}
 }
 
@@ -81,8 +95,12 @@ static void build(struct row_list *l)
 	int hottest = rows_find(l->about, CHANNEL_HOTTEST, -1);
 	bool zones = false, fans = false, limits = false;
 
-	if (hottest >= 0)
-		rows_signal(l, (size_t)hottest, RANK_MAIN, false)->read = read_hottest;
+	if (hottest >= 0) {
+		struct row *row = rows_signal(l, (size_t)hottest, RANK_MAIN, false);
+
+		row->read = read_hottest;
+		row->top = common_top(l->about);
+	}
 	add_all(l, CHANNEL_TEMPERATURE, NULL, STYLE_HEAT, &zones);
 	if (!zones)
 		snprintf(rows_text(l, _("Heat"), NULL)->text, sizeof(l->rows->text), "%s",

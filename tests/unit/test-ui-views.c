@@ -1,0 +1,358 @@
+/* The views: how one gets to them, what each tells, which row is chosen. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <locale.h>
+
+#include "ui-bench.h"
+
+/* The tab that is shown: bold, as nothing else in that line. */
+static void assert_view(struct bench *b, const char *label)
+{
+	char text[64] = "";
+	size_t n = 0;
+
+	for (int x = 0; x < b->canvas.w; x++) {
+		const struct cell *p = &b->canvas.cells[(b->canvas.h - 2) * b->canvas.w + x];
+
+		if (p->style == STYLE_STRONG && n + 1 < sizeof(text))
+			text[n++] = (char)p->ch[0];
+	}
+	text[n] = 0;
+	assert_string_equal(text, label);
+}
+
+static void keys_and_tabs_lead_to_every_view(void **state)
+{
+	static const char *const tabs[] = {"1Overview", "2GPU",     "3CPU",  "4Memory",
+					   "5Power",    "6Thermal", "9Board"};
+	struct bench b;
+
+	(void)state;
+	for (int live = 0; live < 2; live++) {
+		start(&b, 100, 30, live, CHARSET_ASCII);
+		assert_view(&b, tabs[0]);
+		for (int i = 6; i >= 0; i--) {
+			press(&b, (uint32_t)tabs[i][0], 0);
+			assert_view(&b, tabs[i]);
+		}
+		press(&b, '7', 0); /* there is none: nothing happens */
+		assert_view(&b, tabs[0]);
+		press(&b, K_BACKTAB, 0);
+		assert_view(&b, tabs[6]);
+		press(&b, K_TAB, 0);
+		assert_view(&b, tabs[0]);
+		for (int i = 1; i < 7; i++) {
+			press(&b, K_TAB, 0);
+			assert_view(&b, tabs[i]);
+		}
+		press(&b, K_TAB, MOD_SHIFT);
+		assert_view(&b, tabs[5]);
+		for (int i = 0; i < 7; i++) {
+			int x = (int)(strstr(line(&b, -2), tabs[i] + 1) - line(&b, -2));
+
+			mouse(&b, MOUSE_PRESS, 1, x + 1, 28);
+			assert_view(&b, tabs[i]);
+			mouse(&b, MOUSE_DRAG, 1, 1, 28); /* dragged over the others */
+			assert_view(&b, tabs[i]);
+		}
+		/* From a list, too; but in a prompt a digit is text. */
+		press(&b, K_F1, 0);
+		assert_shows(&b, "zoom in");
+		press(&b, '5', 0);
+		assert_hides(&b, "zoom in");
+		assert_view(&b, "5Power");
+		press(&b, 'g', 0);
+		press(&b, '1', 0);
+		assert_shows(&b, "go to: 1");
+		assert_view(&b, "5Power");
+		stop(&b);
+	}
+}
+
+static void the_view_stays_when_a_trace_is_opened(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b, 100, 30, true, CHARSET_ASCII);
+	press(&b, '6', 0);
+	b.scene.live = false;
+	ui_reset(b.ui, &b.scene);
+	draw(&b);
+	assert_view(&b, "6Thermal");
+	stop(&b);
+}
+
+static void tabs_shrink_to_numbers(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b, 40, 24, true, CHARSET_ASCII);
+	assert_memory_equal(line(&b, -2), " 1 Overview 2 3 4 5 6 9", 23);
+	press(&b, '4', 0);
+	assert_memory_equal(line(&b, -2), " 1 2 3 4 Memory 5 6 9", 21);
+	mouse(&b, MOUSE_PRESS, 1, 5, 22);
+	assert_view(&b, "3CPU");
+	stop(&b);
+	/* Where there is no line for them the header names the view. */
+	start(&b, 60, 16, true, CHARSET_ASCII);
+	assert_memory_equal(line(&b, 0), " nvmtop", 7);
+	press(&b, '5', 0);
+	assert_memory_equal(line(&b, 0), " Power  ", 8);
+	stop(&b);
+}
+
+static struct channel *channel(struct bench *b, const char *label)
+{
+	for (size_t i = 0; i < b->fake.about.n_channels; i++)
+		if (!strcmp(b->fake.channels[i].label, label))
+			return &b->fake.channels[i];
+	fail_msg("no channel %s", label);
+	return NULL;
+}
+
+static void a_row_tells_about_itself(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b, 100, 30, false, CHARSET_ASCII);
+	snprintf(channel(&b, "GPU")->source, 160, "/sys/devices/gpu.0/counters");
+	snprintf(channel(&b, "CPU")->missing, 200, "tried /proc/stat (permission denied): sudo shows it");
+	channel(&b, "EMC")->period_ns = 25 * NS_PER_MS;
+	channel(&b, "EMC")->crit = 90;
+	snprintf(channel(&b, "EMC")->note, 96, "not validated");
+	press(&b, '?', 0); /* nothing is chosen: the keys */
+	assert_shows(&b, "zoom in");
+	press(&b, '?', 0);
+	assert_hides(&b, "zoom in");
+	press(&b, K_ENTER, 0); /* nothing to tell about */
+	assert_hides(&b, "source");
+	press(&b, K_DOWN, 0);
+	assert_memory_equal(line(&b, 2), ">GPU", 4);
+	press(&b, '?', 0);
+	assert_shows(&b, "/sys/devices/gpu.0/counters");
+	assert_shows(&b, "1000 times a second (fast tier), reached here: ");
+	assert_hides(&b, "zoom in");
+	press(&b, K_DOWN, 0); /* it goes along */
+	assert_shows(&b, "missing  tried /proc/stat (permission denied): sudo shows it");
+	assert_hides(&b, "reached here");
+	press(&b, K_DOWN, 0);
+	assert_shows(&b, "renewed  every 25 ms");
+	assert_shows(&b, "critical from 90.0 %");
+	assert_shows(&b, "0.0 % to 100.0 %");
+	assert_shows(&b, "not validated");
+	/* One Esc for each: the panel, the choice, the trace. */
+	assert_int_equal(press(&b, K_ESC, 0).kind, REQUEST_NONE);
+	assert_hides(&b, "renewed");
+	assert_shows(&b, ">EMC");
+	assert_int_equal(press(&b, K_ESC, 0).kind, REQUEST_NONE);
+	assert_hides(&b, ">EMC");
+	assert_int_equal(press(&b, K_ESC, 0).kind, REQUEST_LIVE);
+	/* The mouse: once to choose, again to be told. */
+	mouse(&b, MOUSE_PRESS, 1, 3, 2);
+	assert_shows(&b, ">GPU");
+	mouse(&b, MOUSE_PRESS, 1, 3, 2);
+	assert_shows(&b, "/sys/devices/gpu.0/counters");
+	mouse(&b, MOUSE_PRESS, 1, 3, 2);
+	assert_hides(&b, "/sys/devices/gpu.0/counters");
+	press(&b, '3', 0); /* another view: nothing is chosen in it */
+	assert_hides(&b, "\n>");
+	stop(&b);
+}
+
+static void the_chosen_row_is_in_view(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b, 80, 24, true, CHARSET_ASCII);
+	for (int i = 0; i < 100; i++) {
+		press(&b, K_DOWN, 0);
+		if (!strstr(b.text, "\n>"))
+			fail_msg("%d: the chosen row is not to be seen\n%s", i, b.text);
+	}
+	assert_hides(&b, "more below"); /* it is the last one */
+	press(&b, K_PGUP, 0);
+	assert_shows(&b, "more below");
+	assert_shows(&b, "\n>");
+	for (int i = 0; i < 100; i++)
+		press(&b, K_UP, 0);
+	assert_memory_equal(line(&b, 2), ">GPU", 4);
+	mouse(&b, MOUSE_PRESS, 5, 3, 5); /* the wheel scrolls it away */
+	assert_hides(&b, ">GPU");
+	press(&b, K_DOWN, 0);
+	assert_shows(&b, "\n>CPU");
+	stop(&b);
+}
+
+static void cores_stand_below_their_clock(void **state)
+{
+	struct bench b;
+	struct channel *ch;
+
+	(void)state;
+	start(&b, 100, 40, false, CHARSET_ASCII);
+	ch = channel(&b, "CPU clock");
+	snprintf(ch->label, sizeof(ch->label), "cpu0,3-5");
+	ch = fake_add(&b.fake, "cpu1-2", CHANNEL_CPU_FREQ, 1, TIER_MEDIUM, UNIT_HZ, FAMILY_CPU);
+	ch = fake_add(&b.fake, "cpu0 min", CHANNEL_FREQ_LIMIT, 0, TIER_SLOW, UNIT_HZ, FAMILY_CPU);
+	snprintf(ch->name, sizeof(ch->name), "cpu0.freq_min");
+	fake_fact(&b.fake, "cpu0.governor", "schedutil");
+	fake_fact(&b.fake, "cpu1.governor", "performance");
+	ui_reset(b.ui, &b.scene);
+	press(&b, '3', 0);
+	const char *order[] = {"\n cpu0,3-5", "\n   cpu0 ", "\n   cpu3 ", "\n   cpu5 ", "\n cpu1-2",
+			       "\n   cpu1 ",  "\n   cpu2 ", "CPU cores",  "\n   cpu6 ", "\n   cpu11 "};
+	const char *p = b.text;
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		p = strstr(p, order[i]);
+		if (!p)
+			fail_msg("\"%s\" is not in its place in\n%s", order[i], b.text);
+	}
+	stop(&b);
+	start(&b, 160, 40, false, CHARSET_ASCII);
+	snprintf(channel(&b, "CPU clock")->label, 32, "cpu0-11");
+	fake_fact(&b.fake, "cpu0.governor", "schedutil");
+	ui_reset(b.ui, &b.scene);
+	press(&b, '3', 0);
+	assert_shows(&b, "schedutil");
+	stop(&b);
+}
+
+static void limits_and_what_is_left(void **state)
+{
+	struct bench b;
+	struct channel *ch;
+
+	(void)state;
+	start(&b, 160, 40, false, CHARSET_ASCII);
+	b.fake.constant = 1; /* every value is 5 */
+	ch = channel(&b, "soc1");
+	ch->warn = 99;
+	ch->crit = 104.5;
+	for (size_t i = 0; i < b.fake.about.n_channels; i++)
+		if (b.fake.channels[i].kind == CHANNEL_RAIL_CURRENT && b.fake.channels[i].index == 1)
+			b.fake.channels[i].crit = 20;
+	ui_reset(b.ui, &b.scene);
+	press(&b, '6', 0);
+	assert_shows(&b, "   soc1               5.0 C    99.0 104.5 94.0");
+	assert_shows(&b, " Hottest cpu          5.0 C               94.0"); /* the least of any zone */
+	press(&b, '5', 0);
+	/* 5 mV and 5 mA of 20; 5 mW for the 15 s since the last mark */
+	assert_shows(&b, "   CPU_CV             0.0 W     0.01  0.01    0.02     75     0.1");
+	stop(&b);
+}
+
+/* 5 mW from one moment to another are as many joules, whatever the zoom, and no more
+ * for holes in which nothing was measured. */
+static void energy_is_power_over_time(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b, 120, 40, false, CHARSET_ASCII);
+	b.fake.constant = 1;
+	for (size_t i = 0; i < b.fake.about.n_channels; i++)
+		if (b.fake.channels[i].kind == CHANNEL_POWER_TOTAL)
+			b.fake.channels[i].tier = TIER_SLOW;
+	press(&b, '5', 0);
+	ui_seek(b.ui, &b.scene, 60 * NS_PER_S);
+	draw(&b);
+	/* 20 s after mark 1, 60 s after the start: 0.1 and 0.3 J */
+	assert_shows(&b, " Since mark           0.1 J   since mark 1, 20.0 s: mean 0.0 W");
+	assert_shows(&b, " Since start          0.3 J   since the start, 1:00.0 s: mean 0.0 W");
+	ui_seek(b.ui, &b.scene, 39 * NS_PER_S);
+	draw(&b);
+	assert_shows(&b, "no mark before this moment");
+	assert_shows(&b, " Since start          0.2 J"); /* 0.195 */
+	b.fake.gaps[0] = (struct gap) {TIER_SLOW, GAP_LATE, FAKE_START, FAKE_START + 30 * NS_PER_S, 300};
+	b.fake.n_gaps = 1;
+	ui_seek(b.ui, &b.scene, 60 * NS_PER_S);
+	draw(&b);
+	assert_shows(&b, " Since start          0.1 J"); /* 0.15: half of it is a hole */
+	stop(&b);
+}
+
+static void what_is_not_there_is_said(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b, 80, 24, true, CHARSET_ASCII);
+	for (size_t i = 0; i < b.fake.about.n_channels; i++)
+		b.fake.channels[i].kind = CHANNEL_OTHER;
+	b.fake.about.n_facts = 0;
+	ui_reset(b.ui, &b.scene);
+	press(&b, '2', 0);
+	assert_shows(&b, "none that nvmtop can read");
+	press(&b, '3', 0);
+	assert_shows(&b, "this trace holds nothing of the CPU");
+	press(&b, '4', 0);
+	assert_shows(&b, "only Jetsons tell how busy");
+	press(&b, '5', 0);
+	assert_shows(&b, "nothing here measures it");
+	press(&b, '6', 0);
+	assert_shows(&b, "no temperature is shown here");
+	press(&b, '9', 0);
+	assert_shows(&b, "this trace does not say what it was recorded on");
+	stop(&b);
+	start(&b, 80, 24, true, CHARSET_ASCII);
+	snprintf(
+		channel(&b, "EMC")->missing, 200,
+		"tried /sys/kernel/debug/cactmon/mc_all (permission denied); nvmtop-setup makes it readable");
+	ui_reset(b.ui, &b.scene);
+	press(&b, '9', 0);
+	assert_shows(&b, "Missing, and why");
+	assert_shows(&b, "nvmtop-setup makes"); /* the remedy, though it is long */
+	assert_shows(&b, "MODE_30W");
+	stop(&b);
+}
+
+static void every_view_at_every_size(void **state)
+{
+	static const enum charset sets[] = {CHARSET_ASCII, CHARSET_BLOCKS, CHARSET_BRAILLE};
+	struct bench b;
+
+	(void)state;
+	for (size_t k = 0; k < 3; k++)
+		for (int live = 0; live < 2; live++) {
+			start(&b, 1, 1, live, sets[k]);
+			for (int view = '1'; view <= '9'; view++)
+				for (int w = 1; w < 220; w += 1 + w / 4)
+					for (int h = 1; h < 70; h += 1 + h / 3) {
+						canvas_resize(&b.canvas, w, h);
+						press(&b, (uint32_t)view, 0);
+						press(&b, K_DOWN, 0);
+						press(&b, K_DOWN, 0);
+						press(&b, K_ENTER, 0);
+						press(&b, K_UP, 0);
+						press(&b, K_ESC, 0);
+					}
+			stop(&b);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(keys_and_tabs_lead_to_every_view),
+		cmocka_unit_test(the_view_stays_when_a_trace_is_opened),
+		cmocka_unit_test(tabs_shrink_to_numbers),
+		cmocka_unit_test(a_row_tells_about_itself),
+		cmocka_unit_test(the_chosen_row_is_in_view),
+		cmocka_unit_test(cores_stand_below_their_clock),
+		cmocka_unit_test(limits_and_what_is_left),
+		cmocka_unit_test(energy_is_power_over_time),
+		cmocka_unit_test(what_is_not_there_is_said),
+		cmocka_unit_test(every_view_at_every_size),
+	};
+
+	setlocale(LC_CTYPE, "C.UTF-8");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
