@@ -32,6 +32,6 @@ include tests/bench/local.mk
 dist_check_SCRIPTS += %D%/tools/check-headers.t %D%/tools/check-layers.t %D%/tools/check-man.t %D%/tools/check-po.t
 # fake boards, traces and screens: kept as they are, so that git shows a changed value as one line
 EXTRA_DIST += %D%/roots %D%/expected %D%/screens %D%/traces
-EXTRA_DIST += %D%/tools/check-aarch64.sh %D%/tools/marks.py %D%/tools/mkroot.sh %D%/tools/nvmt.py
+EXTRA_DIST += %D%/tools/check-aarch64.sh %D%/tools/marks.py %D%/tools/mkroot.sh %D%/tools/nvmt.py %D%/tools/sshd.sh %D%/tools/tcpproxy.py
 
 TESTS += $(check_PROGRAMS) $(dist_check_SCRIPTS)

@@ -1,0 +1,133 @@
+#!/bin/sh
+# Recordings over real SSH connections that end in every way there is: each time
+# the file is complete.  All of them run side by side.
+. "$NVMTOP_SRC/tests/cli/lib.sh"
+. "$NVMTOP_SRC/tests/tools/sshd.sh"
+sshd_why=
+sshd_begin "$scratch/sshd" || {
+    echo "1..0 # SKIP $sshd_why"
+    exit 0
+}
+trap 'sshd_end; for f in *.pid; do kill -9 "$(cat "$f")" 2>/dev/null; done; rm -rf "$scratch"' EXIT
+here=$(pwd)
+
+# Standard input of the clients: open, and silent.
+mkfifo hold
+exec 9<>hold
+
+soon() {
+    i=0
+    until "$@" >/dev/null 2>&1; do
+        i=$((i + 1))
+        test $i -lt 300 || return 1
+        sleep 0.1
+    done
+}
+# record NAME CLIENT OPTIONS...: over ssh into NAME.bin; leaves NAME.pid, and the client's in NAME.client
+record() {
+    name=$1 client=$2
+    shift 2
+    # shellcheck disable=SC2086
+    $client rig "cd $here && echo \$\$ >$name.pid && exec $EMU $NVMTOP --demo --record --fast-hz 200 $* $name.bin 2>$name.err" \
+        <&9 >$name.out 2>&1 &
+    echo $! >"$name.client"
+    names="$names $name"
+}
+has_begun() { test "$(wc -c <"$1.bin.part")" -gt 12000; }
+client() { cat "$1.client"; }
+remote() { cat "$1.pid"; }
+gone() { ! kill -0 "$1" || grep -q '^State:.*Z' "/proc/$1/status"; }
+session() { sed -n 's/^PPid:[^0-9]*//p' "/proc/$(remote "$1")/status"; }
+complete() { judge "$1.bin" "t['counts']['fast'] > 100 and t['counts']['medium'] > 30 and t['fast']['increasing']"; }
+
+names=
+for how in exit kill session hup cut; do
+    ssh_to=$ssh
+    test $how = cut && ssh_to=$sshc
+    record "pty-$how" "$ssh_to -tt"
+    record "plain-$how" "$ssh_to" --duration 9
+    record "eof-$how" "$ssh_to" --stop-on-eof
+done
+for name in $names; do
+    ok "$name: records" soon has_begun "$name"
+done
+
+for how in exit kill session hup cut; do
+    for kind in pty plain eof; do
+        name=$kind-$how
+        case $how in
+        exit) kill -TERM "$(client "$name")" ;;
+        kill) kill -KILL "$(client "$name")" ;;
+        session)
+            ok "$name: the session's process is sshd" says "/proc/$(session "$name")/comm" sshd
+            kill -KILL "$(session "$name")"
+            ;;
+        hup) kill -HUP "$(remote "$name")" ;;
+        cut) ;;
+        esac
+    done
+done
+sshd_freeze
+
+# Without a terminal nobody tells the recorder, unless standard input does.
+for how in exit kill session cut; do
+    ok "plain-$how: records on" kill -0 "$(remote plain-$how)"
+done
+for name in $names; do
+    ok "$name: the recorder ends" soon gone "$(remote "$name")"
+    ok "$name: the file is complete" complete "$name"
+    ok "$name: nothing else is left" test ! -e "$name.bin.part" -a ! -e "$name.bin.part.side"
+done
+for how in exit kill session cut; do
+    ok "plain-$how: to its end" judge plain-$how.bin "t['fast']['last_s'] > 8.5"
+done
+ok 'plain-hup: not to its end' judge plain-hup.bin "t['fast']['last_s'] < 8.5"
+sshd_thaw
+
+# --- streams ---
+# stream NAME CLIENT RATES...: into NAME.nvms
+stream() {
+    rates=$3
+    # shellcheck disable=SC2086
+    $2 rig "cd $here && echo \$\$ >$1.pid && exec $EMU $NVMTOP --demo --record - $rates 2>$1.err" \
+        <&9 >"$1.nvms" 2>"$1.out" &
+    echo $! >"$1.client"
+}
+streams() { test "$(wc -c <"$1.nvms")" -gt 40000; }
+for how in term kill cut; do
+    # While there is something to send sshd does not ask whether anybody takes it; that is
+    # noticed when the 2 MB are full that are on the way without an answer.
+    case $how in
+    cut) stream stream-cut "$sshc" '--fast-hz 2000 --medium-hz 2000 --slow-hz 1000' ;;
+    *) stream stream-$how "$ssh" '--fast-hz 200' ;;
+    esac
+done
+for how in term kill cut; do
+    ok "stream-$how: comes" soon streams stream-$how
+done
+kill -TERM "$(remote stream-term)"
+kill -KILL "$(client stream-kill)"
+sshd_freeze
+for how in term kill cut; do
+    ok "stream-$how: the recorder ends" soon gone "$(remote stream-$how)"
+done
+kill -KILL "$(client stream-cut)" 2>/dev/null
+wait "$(client stream-term)"
+run nvmtop --recover stream-term.nvms
+ok 'stream-term: whole' is "$status" 0
+ok 'stream-term: says what it recorded' says stream-term.err 'standard output'
+for how in kill cut; do
+    run nvmtop --recover stream-$how.nvms
+    ok "stream-$how: cut, and as good as it came" is "$status" 3
+done
+for how in term kill cut; do
+    ok "stream-$how: a sound trace" complete stream-$how
+done
+sshd_thaw
+# A recording through the pipe is the recording here.
+# shellcheck disable=SC2086
+$ssh rig "$EMU $NVMTOP --demo --record - --duration 1" <&9 2>err | tee tee.nvms | nvmtop --print 100x30 --replay - >live.txt
+ok 'ssh board nvmtop --record - | nvmtop --replay -' says live.txt 'Jetson AGX Orin'
+run nvmtop --recover tee.nvms
+ok 'and | tee keeps it' is "$status" 0
+done_testing
