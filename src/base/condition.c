@@ -151,30 +151,9 @@ static int take_number(struct text *t, double *out)
 
 static bool is_unit(const char *p, size_t n)
 {
-	static const char *const names[] = {"%",
-					    "C",
-					    "rpm",
-					    "Hz",
-					    "kHz",
-					    "MHz",
-					    "GHz",
-					    "kB",
-					    "MB",
-					    "GB",
-					    "KiB",
-					    "MiB",
-					    "GiB",
-					    "V",
-					    "mV",
-					    "A",
-					    "mA",
-					    "W",
-					    "mW",
-					    "kW",
-					    "J",
-					    "kJ",
-					    "\xc2\xb0"
-					    "C"};
+	static const char *const names[] = {"%",  "C",  "rpm", "Hz",  "kHz", "MHz", "GHz",      "kB",
+					    "MB", "GB", "KiB", "MiB", "GiB", "V",   "mV",       "A",
+					    "mA", "W",  "mW",  "kW",  "J",   "kJ",  "\302\260C"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		size_t k = 0;

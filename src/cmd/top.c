@@ -258,6 +258,8 @@ static int begin_live(struct top *t, struct err *e)
 		return -1;
 	if (t->o->keep_ns && keep_start(t, e) < 0) {
 		live_close(&t->live);
+		keep_free(t->keep);
+		t->keep = NULL;
 		return -1;
 	}
 	t->marks = inbox_open(take_mark, t->live.engine, &no_marks);

@@ -5,6 +5,7 @@
 #include "nvmtop/keep.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,9 +19,10 @@
 #include "trace/kept.h"
 
 #define SLACK_NS                                                                                             \
-	(3 * NS_PER_S) /* and an eighth of all: the way that a file's beginning has before it is gone */
-#define LAG_NS    (50 * NS_PER_MS) /* and two periods: how far tiers may be apart before one counts as stalled */
-#define COMING_NS NS_PER_S         /* how long rows are waited for that do not come */
+	(3 * NS_PER_S) /* and an eighth of all: how far a file's beginning is from being overwritten */
+#define LAG_NS      (50 * NS_PER_MS) /* and two periods: what tiers may be apart before one counts as stalled */
+#define LAG_MOST_NS NS_PER_S         /* less than the slack: what was not evaluated yet is still held */
+#define COMING_NS   NS_PER_S         /* how long rows are waited for that do not come */
 
 /* What is to be written, from_ns .. to_ns. */
 struct stretch_wanted {
@@ -216,7 +218,8 @@ static int64_t horizon(const struct keep *k)
 		if (condition_uses(&k->when, (enum tier)t) && k->newest_ns[t] > newest)
 			newest = k->newest_ns[t];
 	for (int t = 0; t < TIERS; t++) {
-		int64_t least = newest - (int64_t)(2 * (double)NS_PER_S / k->about->hz[t]) - LAG_NS;
+		double apart = 2 * (double)NS_PER_S / k->about->hz[t] + (double)LAG_NS;
+		int64_t least = newest - (int64_t)fmin(apart, (double)LAG_MOST_NS);
 
 		if (!condition_uses(&k->when, (enum tier)t))
 			continue;

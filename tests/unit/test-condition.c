@@ -74,9 +74,7 @@ static void understood(void **state)
 		{"vdd_in <= 4.9 V", VIN_V, OP_AT_MOST, 4900, 0},
 		{"VDD_IN.power != 0 mW", VIN_W, OP_DIFFERENT, 0, 0},
 		{"hottest >= 85C", HOT, OP_AT_LEAST, 85, 0},
-		{"hottest >= 85\xc2\xb0"
-		 "C",
-		 HOT, OP_AT_LEAST, 85, 0},
+		{"hottest >= 85\302\260C", HOT, OP_AT_LEAST, 85, 0},
 		{"hottest > -5.5", HOT, OP_ABOVE, -5.5, 0},
 		{"ram > 2 GiB", RAM, OP_ABOVE, 2097152, 0},
 		{"ram = 512MB", RAM, OP_EQUAL, 500000, 0},

@@ -1,0 +1,48 @@
+/* Any text as a condition: refused with a sentence, or taken with terms that the
+ * evaluation can use. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nvmtop/condition.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	static const struct channel channels[] = {
+		{.name = "gpu.util", .label = "GPU", .kind = CHANNEL_GPU_UTIL, .unit = UNIT_PERCENT},
+		{.name = "power.total",
+		 .label = "Total",
+		 .kind = CHANNEL_POWER_TOTAL,
+		 .tier = TIER_MEDIUM,
+		 .unit = UNIT_MILLIWATT},
+		{.name = "throttle.a", .label = "a", .kind = CHANNEL_THROTTLE, .tier = TIER_SLOW},
+		{.name = "throttle.b",
+		 .label = "b",
+		 .kind = CHANNEL_THROTTLE,
+		 .tier = TIER_SLOW,
+		 .column = 1},
+	};
+	static const struct session about = {
+		.channels = channels, .n_channels = 4, .width = {1, 1, 2}, .hz = {1000, 100, 10}};
+	double row[2] = {1, NAN};
+	struct condition_eval v;
+	struct condition c;
+	struct err e = {ERR_NONE, ""};
+	char text[512];
+
+	if (n >= sizeof(text))
+		return 0;
+	memcpy(text, bytes, n);
+	text[n] = '\0';
+	if (condition_parse(&c, text, &e) < 0 || condition_bind(&c, &about, &e) < 0) {
+		if (e.code != ERR_USAGE || !e.text[0])
+			abort();
+		return 0;
+	}
+	condition_start(&v, &c, about.hz);
+	for (int t = 0; t < TIERS; t++)
+		condition_row(&v, (enum tier)t, 1000 + t, row);
+	return 0;
+}
