@@ -231,10 +231,8 @@ static int64_t horizon(const struct keep *k)
 	return low;
 }
 
-static void evaluate(struct keep *k)
+static void evaluate(struct keep *k, int64_t until)
 {
-	int64_t until = horizon(k);
-
 	for (;;) {
 		enum tier tier = TIERS;
 		int64_t t_ns = 0;
@@ -298,7 +296,7 @@ static void keep_rows(struct sink *s, const struct rows *r)
 		hold_row(&k->hold, r->tier, r->t_ns[i], r->values + i * r->width);
 	k->newest_ns[r->tier] = r->t_ns[r->n - 1];
 	if (k->when.n)
-		evaluate(k);
+		evaluate(k, horizon(k));
 	if (k->wanted.is)
 		pthread_cond_signal(&k->wake);
 	pthread_mutex_unlock(&k->lock);
@@ -330,6 +328,8 @@ static int keep_end(struct sink *s, struct err *e)
 	if (!k->running)
 		return 0;
 	pthread_mutex_lock(&k->lock);
+	if (k->when.n)
+		evaluate(k, INT64_MAX);
 	k->quit = true;
 	pthread_cond_signal(&k->wake);
 	pthread_mutex_unlock(&k->lock);

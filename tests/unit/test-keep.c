@@ -243,6 +243,47 @@ static void by_condition(void **state)
 	script_free(s);
 }
 
+/* Tiers come one after the other, in pieces; the condition sees them as they were read. */
+static void two_tiers(void **state)
+{
+	struct script *s = script_now(17, 20000);
+	size_t at[TIERS] = {0}, row[TIERS] = {0}, edges = 0;
+	struct condition_eval v;
+	struct condition c;
+	struct keep_stats st;
+	bool was = false;
+
+	(void)state;
+	assert_int_equal(condition_parse(&c, "gpu > 50 and [zone1] > 50 or zone2 > 90 for 100ms", &e), 0);
+	if (condition_bind(&c, &s->session, &e) < 0)
+		fail_msg("%s", e.text);
+	condition_start(&v, &c, s->session.hz);
+	for (;;) {
+		bool fast = row[TIER_FAST] < s->n[TIER_FAST], slow = row[TIER_SLOW] < s->n[TIER_SLOW], is;
+		enum tier t = TIER_FAST;
+
+		if (!fast && !slow)
+			break;
+		if (!fast ||
+		    (slow && s->t_ns[TIER_SLOW][row[TIER_SLOW]] < s->t_ns[TIER_FAST][row[TIER_FAST]]))
+			t = TIER_SLOW;
+		is = condition_row(&v, t, s->t_ns[t][row[t]], s->values[t] + row[t] * s->session.width[t]);
+		row[t]++;
+		edges += is && !was;
+		was = is;
+	}
+	struct keep *k = begin(s, "two.bin", 1, 0, &c);
+	for (int i = 1; i < 300; i++)
+		script_push(s, keep_sink(k), at, after_start(s, i * 0.07));
+	script_push(s, keep_sink(k), at, INT64_MAX);
+	assert_int_equal(keep_sink(k)->ops->end(keep_sink(k), &e), 0);
+	keep_stats(k, &st);
+	assert_true(edges > 500);
+	assert_int_equal(st.triggers, edges);
+	keep_free(k);
+	script_free(s);
+}
+
 /* A hand brings forward what was put off. */
 static void put_off(void **state)
 {
@@ -381,8 +422,9 @@ static void full_disk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(exact),   cmocka_unit_test(by_condition), cmocka_unit_test(put_off),
-		cmocka_unit_test(overrun), cmocka_unit_test(names),        cmocka_unit_test(full_disk),
+		cmocka_unit_test(exact),     cmocka_unit_test(by_condition), cmocka_unit_test(two_tiers),
+		cmocka_unit_test(put_off),   cmocka_unit_test(overrun),      cmocka_unit_test(names),
+		cmocka_unit_test(full_disk),
 	};
 
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);
