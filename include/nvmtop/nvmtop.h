@@ -3,7 +3,9 @@
  *	cc program.c $(pkg-config --cflags --libs nvmtop)
  *
  * A recording samples on threads of its own, in which every signal is blocked,
- * and changes neither the locale nor any signal handler of the program.
+ * and changes neither the locale nor any signal handler of the program.  The first
+ * nvmtop_open() installs a handler of SIGBUS, which survives that a trace is made
+ * shorter while it is read, and passes everything else on to the one before it.
  *
  * Threads: functions of different recorders and traces may be called at the
  * same time.  Of one recorder, nvmtop_sync(), nvmtop_sample_count(),
@@ -155,8 +157,8 @@ NVMTOP_PUBLIC void nvmtop_close(nvmtop_trace *trace);	/* NULL is fine */
 /* 0, or -1 when header->size is not one that this library knows. */
 NVMTOP_PUBLIC int nvmtop_get_header(const nvmtop_trace *trace, nvmtop_header *header);
 
-/* The rows of a tier in *n, in the file itself: valid until nvmtop_close().  They
- * are mapped: a file that another program makes shorter meanwhile must not be read. */
+/* The rows of a tier in *n, in the file itself: valid until nvmtop_close().  Of
+ * a file that another program makes shorter meanwhile the rest then reads as 0. */
 NVMTOP_PUBLIC const nvmtop_fast *nvmtop_fast_rows(const nvmtop_trace *trace, uint64_t *n);
 NVMTOP_PUBLIC const nvmtop_medium *nvmtop_medium_rows(const nvmtop_trace *trace, uint64_t *n);
 NVMTOP_PUBLIC const nvmtop_slow *nvmtop_slow_rows(const nvmtop_trace *trace, uint64_t *n);
