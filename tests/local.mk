@@ -35,3 +35,4 @@ EXTRA_DIST += %D%/roots %D%/expected %D%/screens %D%/traces
 EXTRA_DIST += %D%/tools/check-aarch64.sh %D%/tools/marks.py %D%/tools/mkroot.sh %D%/tools/nvmt.py %D%/tools/sshd.sh %D%/tools/tcpproxy.py
 
 TESTS += $(check_PROGRAMS) $(dist_check_SCRIPTS)
+EXTRA_DIST += %D%/bench/screen.py

@@ -68,6 +68,7 @@ struct request {
 struct ui_options {
 	enum charset charset;
 	const char *view;	/* NULL: the first */
+	int frame_ms;		/* pace of pictures and numbers; 0: as often as they change and can be read */
 };
 
 struct ui;

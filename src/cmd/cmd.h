@@ -56,6 +56,7 @@ struct options {
 	bool has_at;
 	int64_t at_ns;
 	const char *view;
+	double frames; /* a second; 0: as they are needed */
 
 	bool ascii;
 	struct term_options term;

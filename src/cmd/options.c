@@ -53,6 +53,7 @@ enum {
 	OPT_TRIGGER,
 	OPT_AT,
 	OPT_VIEW,
+	OPT_FRAMES,
 	OPT_FAST,
 	OPT_MEDIUM,
 	OPT_SLOW,
@@ -116,6 +117,7 @@ static const struct entry {
 	{"follow", OPT_FOLLOW, NULL, N_("with --replay: FILE is still being recorded, show it live")},
 	{"at", OPT_AT, "SEC", N_("with --replay: show the moment SEC seconds after the start")},
 	{"view", OPT_VIEW, "NAME", N_("begin with this view")},
+	{"frames", OPT_FRAMES, "HZ", N_("draw so often a second, 0.1 to 60 (default: as things change)")},
 	{"ascii", OPT_ASCII, NULL, N_("draw with ASCII characters only")},
 	{"color", OPT_COLOR, "WHEN", N_("auto, never, 8, 16 or 256")},
 	{NULL, OPT_HEADING, NULL, N_("Sampling")},
@@ -492,6 +494,10 @@ static int take(struct options *o, int code, const char *value, struct err *e)
 	case OPT_AT:
 		o->has_at = true;
 		return parse_time(&o->at_ns, code, value, e);
+	case OPT_FRAMES:
+		if (num_double(value, &o->frames) && o->frames >= 0.1 && o->frames <= 60)
+			return 0;
+		return bad_value(e, code, value, _("a rate from 0.1 to 60 per second"));
 	case OPT_VIEW:
 		o->view = value;
 		return 0;
@@ -590,6 +596,7 @@ static int check(const struct options *o, struct err *e)
 		 N_("--replay goes with the screen or with --print only")},
 		{o->view && o->mode != MODE_TOP && o->mode != MODE_PRINT,
 		 N_("--view goes with the screen or with --print only")},
+		{o->frames > 0 && o->mode != MODE_TOP, N_("--frames goes with the screen only")},
 		{o->board && !*o->board,
 		 N_("--board needs the name or the file of a board; nvmtop --boards lists them")},
 	};

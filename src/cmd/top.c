@@ -573,7 +573,8 @@ static int source_open(struct top *t, struct err *e)
 
 static int start(struct top *t, struct err *e)
 {
-	struct ui_options uo = {.charset = charset_of(t->o), .view = t->o->view};
+	struct ui_options uo = {.charset = charset_of(t->o), .view = t->o->view,
+				.frame_ms = t->o->frames > 0 ? (int)(1000 / t->o->frames) : 0};
 
 	/* While a signal still ends the program. */
 	if (t->o->replay && offer_recovery(t->o->replay, e) < 0)

@@ -74,13 +74,39 @@ static int sink_put(int c)
 	return c;
 }
 
-void kind_append(char *to, size_t size, const char *capability)
+static bool has(const char *s)
 {
-	const char *s = tigetstr(capability);
+	return s && s != (char *)-1;
+}
 
+static void append(char *to, size_t size, const char *s)
+{
 	sink = to;
 	sink_used = strlen(to);
 	sink_size = size;
-	if (s && s != (char *)-1)
+	if (has(s))
 		tputs(s, 1, sink_put);
+}
+
+void kind_append(char *to, size_t size, const char *capability)
+{
+	append(to, size, tigetstr(capability));
+}
+
+bool kind_deletes(void)
+{
+	return has(tigetstr("dch")) && has(tigetstr("cup")) && has(tigetstr("sc")) && has(tigetstr("rc"));
+}
+
+void kind_append_delete(char *to, size_t size, int y, int x, int k)
+{
+	append(to, size, tiparm(tigetstr("cup"), y, x));
+	append(to, size, tiparm(tigetstr("dch"), k));
+}
+
+bool kind_ansi(void)
+{
+	const char *reset = tigetstr("sgr0");
+
+	return has(reset) && strstr(reset, "\033[") && strchr(reset, 'm');
 }

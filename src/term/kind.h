@@ -17,4 +17,11 @@ bool kind_reports(const char *term);
 /* Append a capability's bytes to a string, without padding; nothing if it has none. */
 void kind_append(char *to, size_t size, const char *capability);
 
+/* Can it delete cells in a row, and find back to where it was? */
+bool kind_deletes(void);
+/* Append what goes to a cell and deletes k from there on; the rest of the row follows. */
+void kind_append_delete(char *to, size_t size, int y, int x, int k);
+/* Looks are set by sequences of ANSI. */
+bool kind_ansi(void);
+
 #endif

@@ -26,6 +26,8 @@
 #include "term/input.h"
 #include "term/kind.h"
 #include "term/palette.h"
+#include "term/shift.h"
+#include "term/trim.h"
 #include "term/tty.h"
 
 #define BUSY_MS        20 /* how soon to look again whether the line is free */
@@ -48,7 +50,9 @@ struct term {
 	int w, h;
 	bool utf8;
 	bool reports; /* it knows mouse, focus and paste reports */
-	bool on;      /* the terminal is ours */
+	bool deletes; /* it can move the rest of a row to the left */
+	bool ansi;
+	bool on; /* the terminal is ours */
 	bool repaint;
 	bool stale; /* `next` is not yet on its way */
 	bool resized, tell_resize;
@@ -70,20 +74,23 @@ enum charset term_charset(void)
 	return term && !strncmp(term, "linux", 5) ? CHARSET_BLOCKS : CHARSET_BRAILLE;
 }
 
-/* Pass on what ncurses has written. */
-static int pass_on(struct term *t)
+/* Pass on what ncurses has written; trim: it is a frame that changes another. */
+static int pass_on(struct term *t, bool trim)
 {
-	char buf[4096];
 	int fd = fileno(t->out), rc = 0;
-	ssize_t n;
+	off_t size;
+	char *buf;
 
 	fflush(t->out);
-	if (lseek(fd, 0, SEEK_CUR) == 0)
+	size = lseek(fd, 0, SEEK_CUR);
+	if (size <= 0)
 		return 0;
-	lseek(fd, 0, SEEK_SET);
-	while ((n = read(fd, buf, sizeof buf)) > 0)
-		if (tty_queue(&t->tty, buf, (size_t)n) < 0)
-			rc = -1;
+	buf = malloc((size_t)size);
+	if (!buf || pread(fd, buf, (size_t)size, 0) != size)
+		rc = -1;
+	if (rc == 0)
+		rc = tty_queue(&t->tty, buf, trim && t->ansi ? trim_bytes(buf, (size_t)size) : (size_t)size);
+	free(buf);
 	lseek(fd, 0, SEEK_SET);
 	if (ftruncate(fd, 0) < 0)
 		rc = -1;
@@ -179,6 +186,8 @@ static int start_curses(struct term *t, const char *term, enum colour_choice col
 	curs_set(0);
 	choose_looks(t, colour);
 	t->reports = kind_reports(term);
+	t->deletes = kind_deletes();
+	t->ansi = kind_ansi();
 	kind_append(t->enter, sizeof t->enter, "smkx");
 	if (t->reports) {
 		strcat(t->enter, reports_on);
@@ -232,7 +241,7 @@ static void give(struct term *t)
 	t->on = false;
 	tty_queue(&t->tty, t->leave, strlen(t->leave));
 	endwin();
-	pass_on(t);
+	pass_on(t, false);
 	if (!tty_drain(&t->tty)) {
 		/* it takes nothing: throw the frame away, the short way out may still fit */
 		tty_drop(&t->tty);
@@ -393,6 +402,47 @@ static void put_row(struct term *t, int y, const struct cell *cells, int n)
 	mvadd_wchnstr(y, 0, t->row, used);
 }
 
+/* Move the rest of a row to the left, on the terminal and in what ncurses
+ * believes is there; it then draws what still differs. */
+static void move_row(struct term *t, int y, struct shift s)
+{
+	char bytes[64] = "";
+
+	kind_append_delete(bytes, sizeof bytes, y, s.x, s.k);
+	fputs(bytes, t->out);
+	wmove(curscr, y, s.x);
+	for (int i = 0; i < s.k; i++)
+		wdelch(curscr);
+}
+
+/* Rows of which a part has moved, before ncurses draws: it takes no notice of
+ * this, for the terminal finds back to where ncurses left it. */
+static void move_rows(struct term *t)
+{
+	char begin[64] = "", end[64] = "";
+	int cury, curx, moved = 0;
+
+	getyx(curscr, cury, curx);
+	kind_append(begin, sizeof begin, "sc");
+	kind_append(begin, sizeof begin, "sgr0");
+	kind_append(end, sizeof end, "rc");
+	for (int y = 0; y < t->h; y++) {
+		size_t at = (size_t)y * (size_t)t->w;
+		struct shift s = shift_find(&t->shown.cells[at], &t->next.cells[at], t->w);
+
+		if (s.k == 0)
+			continue;
+		if (moved++ == 0)
+			fputs(begin, t->out);
+		move_row(t, y, s);
+	}
+	if (moved == 0)
+		return;
+	fputs(end, t->out);
+	fflush(t->out);
+	wmove(curscr, cury, curx);
+}
+
 /* The frame that waits goes to ncurses, row by row where it differs, and what
  * ncurses makes of it goes on its way. */
 static int send_frame(struct term *t)
@@ -401,6 +451,8 @@ static int send_frame(struct term *t)
 	bool changed = t->repaint;
 
 	t->stale = false;
+	if (!t->repaint && t->deletes && t->next.w == t->w && t->next.h == t->h)
+		move_rows(t);
 	for (int y = 0; y < t->h; y++) {
 		const struct cell *row = y < t->next.h ? &t->next.cells[(size_t)y * (size_t)t->next.w] : NULL;
 		struct cell *was = &t->shown.cells[(size_t)y * (size_t)t->w];
@@ -415,12 +467,13 @@ static int send_frame(struct term *t)
 	}
 	if (!changed)
 		return 0;
+	bool trim = !t->repaint;
 	if (t->repaint)
 		clearok(curscr, TRUE);
 	t->repaint = false;
 	wnoutrefresh(stdscr);
 	doupdate();
-	if (pass_on(t) < 0)
+	if (pass_on(t, trim) < 0)
 		t->repaint = true; /* out of memory: bytes are missing */
 	tty_flush(&t->tty);
 	return t->tty.gone ? -1 : 0;

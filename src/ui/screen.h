@@ -94,6 +94,7 @@ struct hit {
 
 struct ui {
 	enum charset charset;
+	int frame_ms; /* 0: by itself */
 	const struct view *view; /* the charts that one comes back to */
 	const struct view *over; /* NULL, or what covers them */
 	struct viewport vp;

@@ -34,6 +34,7 @@ struct ui *ui_new(const struct ui_options *o, struct err *e)
 		return NULL;
 	}
 	u->charset = o->charset;
+	u->frame_ms = o->frame_ms;
 	u->view = &view_overview;
 	u->chosen = -1;
 	for (size_t i = 0; o->view && views_at(i); i++) {
@@ -151,11 +152,13 @@ int ui_frame_ms(const struct ui *u, const struct ui_scene *s)
 	int64_t column_ms = (INT64_C(1) << u->vp.zoom) / NS_PER_MS;
 
 	if (u->vp.playing)
-		return PLAY_MS;
+		return u->frame_ms ? u->frame_ms : PLAY_MS;
 	if (!s->live || !u->vp.follow)
 		return s->recording ? 1000 : -1;
 	if (u->over)
 		return 1000;
+	if (u->frame_ms)
+		return u->frame_ms;
 	return column_ms <= FRAME_MS ? FRAME_MS : column_ms < VALUES_MS ? (int)column_ms : VALUES_MS;
 }
 
@@ -198,7 +201,7 @@ void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	u->vp.per_cell = spark_per_cell(u->charset);
 	u->vp.columns = u->at.chart.w * u->vp.per_cell;
 	viewport_settle(&u->vp, &u->extent, s->now_ns);
-	u->tick = s->now_ns / (VALUES_MS * NS_PER_MS) * 64 + u->vp.zoom;
+	u->tick = s->now_ns / ((u->frame_ms ? u->frame_ms : VALUES_MS) * NS_PER_MS) * 64 + u->vp.zoom;
 	u->below = 0;
 	u->n_marks = 0;
 

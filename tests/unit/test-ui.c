@@ -395,7 +395,7 @@ static void the_mouse_acts(void **state)
 
 static void views_have_names(void **state)
 {
-	struct ui_options o = {CHARSET_ASCII, "nonsense"};
+	struct ui_options o = {.charset = CHARSET_ASCII, .view = "nonsense"};
 	struct err e = {ERR_NONE, ""};
 	const char *keys, *what;
 	size_t n = 0;

@@ -32,7 +32,7 @@ static inline void draw(struct bench *b)
 
 static inline void start(struct bench *b, int w, int h, bool live, enum charset cs)
 {
-	struct ui_options o = {cs, NULL};
+	struct ui_options o = {.charset = cs};
 
 	memset(b, 0, sizeof(*b));
 	fake_init(&b->fake, 100 * NS_PER_S);

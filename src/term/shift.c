@@ -1,0 +1,71 @@
+/* A chart that goes on is its old picture moved to the left and a little that is
+ * new.  Terminals can move the rest of a row themselves, in ten bytes; ncurses
+ * finds that out only when the end of the row has stayed the same. */
+#include "term/shift.h"
+
+#define SHIFT_MAX  16 /* cells at once */
+#define GAIN       10 /* cells that must be saved before it is worth a sequence */
+#define CELLS_MOST 1000
+
+static bool same(const struct cell *a, const struct cell *b)
+{
+	return a->ch[0] == b->ch[0] && a->ch[1] == b->ch[1] && a->style == b->style;
+}
+
+static bool blank(const struct cell *c)
+{
+	return c->ch[0] == L' ' && c->style == STYLE_TEXT;
+}
+
+/* Half of a wide character must not be left alone. */
+static bool simple(const struct cell *row, int w)
+{
+	for (int i = 0; i < w; i++)
+		if (row[i].ch[0] == 0)
+			return false;
+	return true;
+}
+
+/* How many cells differ after the row was moved by k from x on, for the best x. */
+static int moved(const struct cell *was, const struct cell *now, int w, int k, int *best_x)
+{
+	int best, after = 0, before = 0;
+
+	for (int i = 0; i < w; i++)
+		before += !same(&was[i], &now[i]);
+	best = before;
+	*best_x = w;
+	/* From right to left: one cell more is taken along. */
+	for (int i = w - 1; i >= 0; i--) {
+		before -= !same(&was[i], &now[i]);
+		after += i + k < w ? !same(&was[i + k], &now[i]) : !blank(&now[i]);
+		if (before + after < best) {
+			best = before + after;
+			*best_x = i;
+		}
+	}
+	return best;
+}
+
+struct shift shift_find(const struct cell *was, const struct cell *now, int w)
+{
+	struct shift s = {0, 0};
+	int differ = 0, best;
+
+	if (w > CELLS_MOST)
+		return s;
+	for (int i = 0; i < w; i++)
+		differ += !same(&was[i], &now[i]);
+	if (differ < GAIN || !simple(was, w) || !simple(now, w))
+		return s;
+	best = differ - GAIN;
+	for (int k = 1; k <= SHIFT_MAX && k < w; k++) {
+		int x, cost = moved(was, now, w, k, &x);
+
+		if (cost <= best) {
+			best = cost - 1;
+			s = (struct shift) {x, k};
+		}
+	}
+	return s;
+}
