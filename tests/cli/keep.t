@@ -64,6 +64,13 @@ end
 ok 'SIGTERM while a file waits: status 0' is "$status" 0
 ok 'and it is complete, as far as it came' judge late.bin "500 < t['counts']['fast'] < 30000 and len(t['sync']) == 1"
 
+# The same moment, with much to write.
+begin --keep 1 --fast-hz 5000 both.bin
+kill -USR2 $pid
+end
+ok 'SIGTERM while it is written: status 0' is "$status" 0
+ok 'and all of it is there' judge both.bin "2000 < t['counts']['fast'] <= 5001 and len(t['sync']) == 1"
+
 run nvmtop --demo --record --keep 1 cmd.bin -- sh -c 'sleep 1; kill -USR2 $PPID; sleep 0.3; exit 7'
 ok 'around a command: its status' is "$status" 7
 ok 'and its file' judge cmd.bin "len(t['sync']) == 1"
