@@ -8,9 +8,11 @@ PART is paired, busy or screen; all of them without it.
 paired: the recorder and the yardstick (tests/bench/reader: it reads every file at
 every tick) take turns on one tree: the fake AGX Orin of tests/roots in memory,
 with this machine's own /proc/stat and /proc/meminfo where they can be mounted.
-The yardstick is run twice: with the signals of version 1 alone (GPU, cores, RAM,
-EMC at 1000 Hz, rails at 100 Hz, zones at 10 Hz), and with every file that nvmtop
-reads there.  The ratio is that of CPU times, of each pair and then the median.
+The yardstick runs three times: with every file that nvmtop reads there, each at
+every tick of its tier, opened and closed each time; the same on descriptors that
+it holds; and these with the signals of version 1 alone (GPU, cores, RAM, EMC at
+1000 Hz, rails at 100 Hz, zones at 10 Hz).  The ratio is nvmtop's CPU time to the
+reader's, of each pair and then the median.
 busy: the same while every core is kept busy.  screen: the live screen.
 
 CPU time is what the scheduler counted (CLOCK_PROCESS_CPUTIME_ID of the other
@@ -140,10 +142,10 @@ def record(program, extra, seconds, folder):
     return r
 
 
-def read_plainly(reader, files, seconds, folder, fifo=False):
+def read_plainly(reader, files, seconds, folder, *how):
     path = os.path.join(folder, "plain")
     command = [reader, "--seconds", str(int(seconds + WARM + 1)), "--out", path]
-    with subprocess.Popen(command + (["--fifo"] if fifo else []) + HZ, stdin=subprocess.PIPE,
+    with subprocess.Popen([*command, *how, *HZ], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as p:
         p.stdin.write("".join(f"{tier} {name}\n" for tier, name in files))
         p.stdin.close()
@@ -174,13 +176,14 @@ def paired(program, reader, seconds, pairs, busy):
         try:
             few = files_of(program, tree.root, VERSION_1)
             every = files_of(program, tree.root, None)
-            runs = {name: [] for name in ("nvmtop", "few", "every", "control")}
+            runs = {name: [] for name in ("nvmtop", "few", "every", "open", "control")}
             stolen, start = stolen_s(), time.monotonic()
             for _ in range(pairs):
                 runs["nvmtop"].append(record(program, ["--sysroot", tree.root], seconds, folder))
                 runs["few"].append(read_plainly(reader, few, seconds, folder))
                 runs["every"].append(read_plainly(reader, every, seconds, folder))
-                runs["control"].append(read_plainly(reader, [], seconds, folder, fifo=True))
+                runs["open"].append(read_plainly(reader, every, seconds, folder, "--open"))
+                runs["control"].append(read_plainly(reader, [], seconds, folder, "--fifo"))
             stolen = (stolen_s() - stolen) / (time.monotonic() - start)
         finally:
             tree.close()
@@ -194,8 +197,9 @@ def paired(program, reader, seconds, pairs, busy):
           f"{'late p50':>8} {'p99':>3} {'max':>10} {'ticks':>5}")
     fifo = "" if all(r["fifo"] for r in runs["nvmtop"]) else " (no SCHED_FIFO)"
     row("nvmtop --record" + fifo, runs["nvmtop"])
-    row(f"reader, version 1 ({len(few)} files)", runs["few"], ratio_of(runs["nvmtop"], runs["few"]))
-    row(f"reader, all ({len(every)} files)", runs["every"], ratio_of(runs["nvmtop"], runs["every"]))
+    for key, name, files in (("open", "reader, opens each", every), ("every", "reader, holds them", every),
+                             ("few", "reader, version 1", few)):
+        row(f"{name} ({len(files)} files)", runs[key], ratio_of(runs["nvmtop"], runs[key]))
     row("control: SCHED_FIFO, no files", runs["control"])
 
 

@@ -1,7 +1,7 @@
 /* The yardstick: what it costs to read every file at every tick, done plainly
  * and well.
  *
- *   reader [--fifo] [--seconds N] [--out FILE] HZ HZ HZ <LIST
+ *   reader [--open] [--fifo] [--seconds N] [--out FILE] HZ HZ HZ <LIST
  *
  * LIST has lines "TIER PATH": 0, 1 or 2, and the file; "TIER !PATH" is opened
  * and closed each time, as a file that cannot seek must be.  A thread a tier
@@ -9,6 +9,9 @@
  * buffer, takes every number out of it with strtoll() and appends a row to an
  * array that grows.  The rows are written to FILE at the end.  It prints one
  * JSON object: rows, late ticks, lateness.
+ *
+ * With --open every file is opened and closed each time, as a script or a
+ * program that was written in an hour does it.
  *
  * With --fifo and no files it is the control: what the machine itself makes of
  * a real-time thread that does nothing. */
@@ -50,7 +53,7 @@ struct tier {
 
 static struct tier tiers[TIERS];
 static int64_t start_ns;
-static bool fifo;
+static bool fifo, open_each;
 
 static int64_t now_ns(void)
 {
@@ -167,6 +170,7 @@ static void add_file(char *line)
 	f = &tiers[tier].files[tiers[tier].n_files];
 	f->reopen = *path == '!';
 	snprintf(f->path, sizeof f->path, "%s", path + f->reopen);
+	f->reopen |= open_each;
 	f->fd = open(f->path, O_RDONLY | O_CLOEXEC);
 	if (f->fd < 0)
 		return; /* a signal that is not there costs nothing */
@@ -218,6 +222,8 @@ int main(int argc, char **argv)
 	for (; arg < argc && argv[arg][0] == '-'; arg++) {
 		if (!strcmp(argv[arg], "--fifo"))
 			fifo = true;
+		else if (!strcmp(argv[arg], "--open"))
+			open_each = true;
 		else if (!strcmp(argv[arg], "--seconds") && arg + 1 < argc)
 			seconds = atoi(argv[++arg]);
 		else if (!strcmp(argv[arg], "--out") && arg + 1 < argc)
@@ -226,7 +232,8 @@ int main(int argc, char **argv)
 			break;
 	}
 	if (argc - arg != TIERS || seconds < 1) {
-		fprintf(stderr, "usage: reader [--fifo] [--seconds N] [--out FILE] HZ HZ HZ <LIST\n");
+		fprintf(stderr,
+			"usage: reader [--open] [--fifo] [--seconds N] [--out FILE] HZ HZ HZ <LIST\n");
 		return 2;
 	}
 	while (fgets(line, sizeof line, stdin))
