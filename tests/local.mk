@@ -19,6 +19,7 @@ include tests/unit/mark.mk
 include tests/unit/gpu.mk
 include tests/unit/trace.mk
 include tests/unit/stream.mk
+include tests/unit/report.mk
 include tests/unit/keep.mk
 include tests/unit/ui.mk
 include tests/unit/term.mk

@@ -19,11 +19,13 @@ int cmd_check(const struct options *o)
 	if (trace_check(o->input, found, NULL, &c, &e) < 0)
 		return complain(&e);
 	if (c.wrong > 0) {
-		printf(P_("%llu thing is wrong\n", "%llu things are wrong\n", c.wrong), (unsigned long long)c.wrong);
+		printf(P_("%llu thing is wrong\n", "%llu things are wrong\n", c.wrong),
+		       (unsigned long long)c.wrong);
 		return ERR_DAMAGED;
 	}
-	printf(_("sound; rows: %llu fast, %llu medium, %llu slow; marks: %llu"), (unsigned long long)c.rows[0],
-	       (unsigned long long)c.rows[1], (unsigned long long)c.rows[2], (unsigned long long)c.marks);
+	printf(_("sound; rows: %llu fast, %llu medium, %llu slow; marks: %llu"),
+	       (unsigned long long)c.rows[0], (unsigned long long)c.rows[1], (unsigned long long)c.rows[2],
+	       (unsigned long long)c.marks);
 	printf(c.extended ? _("; extension: %llu chunks\n") : _("; no extension\n"),
 	       (unsigned long long)c.chunks);
 	return 0;

@@ -21,7 +21,8 @@ static FILE *target_open(const struct options *o, const char *shown, bool *made,
 	*made = fd >= 0;
 	if (fd < 0 && errno == EEXIST && stat(o->out, &st) == 0) {
 		if (S_ISREG(st.st_mode) && !o->force) {
-			err_set(e, ERR_FAILED, _("%s exists already: choose another name, or use --force"), shown);
+			err_set(e, ERR_FAILED, _("%s exists already: choose another name, or use --force"),
+				shown);
 			return NULL;
 		}
 		fd = open(o->out, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);

@@ -45,7 +45,8 @@ static void gaps_by_times(const struct analysis *a, struct part *p, enum tier ti
 			int64_t apart = before < 0 ? 0 : t[i] - before;
 
 			if ((double)apart > 1.5 * period)
-				gap_add(&p->ticks[tier], false, (uint64_t)llround((double)apart / period) - 1, apart);
+				gap_add(&p->ticks[tier], false, (uint64_t)llround((double)apart / period) - 1,
+					apart);
 			before = t[i];
 		}
 		row += n;
@@ -152,8 +153,7 @@ int analyse(struct analysis *a, struct reading *r, struct err *e)
 		count_ticks(a, p);
 		ticks_sum(&a->whole, p);
 		p->results = calloc(a->channels.n + 1, sizeof(*p->results));
-		if (!p->results ||
-		    stats_make(a->trace, &a->channels, &p->epoch, 1, p->results, tick, r) < 0)
+		if (!p->results || stats_make(a->trace, &a->channels, &p->epoch, 1, p->results, tick, r) < 0)
 			return err_set(e, ERR_FAILED, _("out of memory"));
 	}
 	return whole_make(a, r) < 0 ? err_set(e, ERR_FAILED, _("out of memory")) : 0;
@@ -242,13 +242,17 @@ struct shown shown_unit(const struct channel *c, double largest)
 
 size_t shown_text(char *out, double v, double largest)
 {
+	static const double steps[] = {1000, 100, 10, 1, 0.1, 0.01};
 	double size = fabs(largest);
+	int decimals = 0;
 
 	if (isnan(v)) {
 		strcpy(out, "--");
 		return 2;
 	}
-	return num_fixed(out, v, size < 10 ? 3 : size < 100 ? 2 : size < 1000 ? 1 : 0);
+	while (size > 0 && decimals < 6 && size < steps[decimals])
+		decimals++;
+	return num_fixed(out, v, size > 0 ? decimals : 3);
 }
 
 void signed_text(char *out, double v, double largest)

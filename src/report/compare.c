@@ -111,7 +111,8 @@ static void metrics_of(struct comparison *c, const struct analysis *a, enum what
 {
 	for (size_t i = 0; i < a->channels.n; i++) {
 		const struct channel *ch = channel_of(a, i);
-		bool fits = what == MEAN || ((what == ENERGY || what == ITEM_ENERGY) && ch->unit == UNIT_MILLIWATT) ||
+		bool fits = what == MEAN ||
+			    ((what == ENERGY || what == ITEM_ENERGY) && ch->unit == UNIT_MILLIWATT) ||
 			    (what == RISE && ch->unit == UNIT_CELSIUS) ||
 			    (what == THROTTLED && ch->kind == CHANNEL_THROTTLE);
 		bool again = false;
@@ -196,7 +197,8 @@ static double value_of(const struct analysis *a, const struct part *p, const str
 	}
 }
 
-static struct cell cell_of(const struct comparison *c, const struct group *g, size_t file, const struct metric *m)
+static struct cell cell_of(const struct comparison *c, const struct group *g, size_t file,
+			   const struct metric *m)
 {
 	const struct analysis *a = &c->list[file];
 	size_t i = m->channel ? find(a, m->channel->name) : 0;
@@ -296,8 +298,12 @@ static void group_title(const struct comparison *c, const struct group *g, char 
 /* --- tables --- */
 
 static const char *const what_names[] = {
-	[DURATION] = N_("duration"),	    [ITEM_TIME] = N_("time an item"), [ITEM_ENERGY] = N_("an item, %s"),
-	[ENERGY] = N_("energy, %s"), [MEAN] = "%s",		      [RISE] = N_("rise, %s"),
+	[DURATION] = N_("duration"),
+	[ITEM_TIME] = N_("time an item"),
+	[ITEM_ENERGY] = N_("an item, %s"),
+	[ENERGY] = N_("energy, %s"),
+	[MEAN] = "%s",
+	[RISE] = N_("rise, %s"),
 	[THROTTLED] = "%s",
 };
 
@@ -371,11 +377,12 @@ static void spread_table(struct out *o, const struct comparison *c, const struct
 	}
 }
 
-static void pair_line(struct out *o, bool markdown, const char *name, const struct cell *a, const struct cell *b,
-		      struct shown u)
+static void pair_line(struct out *o, bool markdown, const char *name, const struct cell *a,
+		      const struct cell *b, struct shown u)
 {
 	static const int wide[] = {-18, -3, 8, 8, 8, 8, 7, -12};
-	double size = fmax(fabs(a->mean), fabs(b->mean)) * u.factor, diff = (b->mean - a->mean) * u.factor, interval;
+	double size = fmax(fabs(a->mean), fabs(b->mean)) * u.factor, diff = (b->mean - a->mean) * u.factor,
+	       interval;
 	enum verdict v = verdict(a, b, &interval);
 	char text[5][SIGNED_TEXT + 4];
 
@@ -391,14 +398,16 @@ static void pair_line(struct out *o, bool markdown, const char *name, const stru
 		n = strlen(text[4]);
 		memcpy(text[4] + n, " %", 3);
 	}
-	table_line(o, markdown,
-		   (const char *[]) {name, u.unit, text[0], text[1], text[2], text[3], text[4], verdict_text(v)}, wide, 8);
+	table_line(
+		o, markdown,
+		(const char *[]) {name, u.unit, text[0], text[1], text[2], text[3], text[4], verdict_text(v)},
+		wide, 8);
 }
 
 static void pair_table(struct out *o, const struct comparison *c, const struct group *g, bool markdown)
 {
 	static const int wide[] = {-18, -3, 8, 8, 8, 8, 7, -12};
-	const char *const head[] = {"", _("unit"), "A", "B", "B - A", "95 %", "", ""};
+	const char *const head[] = {"", "", "A", "B", "B - A", "95 %", "", ""};
 
 	table_line(o, markdown, head, wide, 8);
 	if (markdown)
@@ -410,15 +419,16 @@ static void pair_table(struct out *o, const struct comparison *c, const struct g
 		if (a.n + b.n == 0)
 			continue;
 		metric_name(&c->metrics[i], name, sizeof(name));
-		pair_line(o, markdown, name, &a, &b, metric_unit(&c->metrics[i], fmax(fabs(a.mean), fabs(b.mean))));
+		pair_line(o, markdown, name, &a, &b,
+			  metric_unit(&c->metrics[i], fmax(fabs(a.mean), fabs(b.mean))));
 	}
 }
 
 /* Three and more: values, and below each its difference to the first. */
-static void many_lines(struct out *o, const struct comparison *c, const struct group *g, const struct metric *m,
-		       size_t from, size_t n, bool markdown)
+static void many_lines(struct out *o, const struct comparison *c, const struct group *g,
+		       const struct metric *m, size_t from, size_t n, bool markdown)
 {
-	static const int wide[] = {-19, -4, 11, 11, 11, 11, 11};
+	static const int wide[] = {-18, -4, 10, 10, 10, 10, 10};
 	char name[120], text[2][MANY][SIGNED_TEXT + 4];
 	const char *top[MANY + 2], *below[MANY + 2];
 	struct cell first = cell_of(c, g, 0, m);
@@ -462,7 +472,7 @@ static void many_lines(struct out *o, const struct comparison *c, const struct g
 
 static void many_table(struct out *o, const struct comparison *c, const struct group *g, bool markdown)
 {
-	static const int wide[] = {-19, -4, 11, 11, 11, 11, 11};
+	static const int wide[] = {-18, -4, 10, 10, 10, 10, 10};
 
 	for (size_t from = 1; from < c->n_files; from += MANY - 1) {
 		size_t n = c->n_files - from < MANY - 1 ? c->n_files - from + 1 : MANY;
@@ -484,7 +494,8 @@ static void many_table(struct out *o, const struct comparison *c, const struct g
 		for (size_t i = 0; i < c->n_metrics; i++)
 			many_lines(o, c, g, &c->metrics[i], from, n, markdown);
 	}
-	out_text(o, _("*: differs from A; =: within noise (95 %); ?: occurs once, so the noise is unknown\n"));
+	out_text(o,
+		 _("*: differs from A; =: within noise (95 %); ?: occurs once, so the noise is unknown\n"));
 }
 
 static void files_list(struct out *o, const struct comparison *c)
@@ -492,13 +503,39 @@ static void files_list(struct out *o, const struct comparison *c)
 	for (size_t f = 0; f < c->n_files; f++) {
 		char path[1024];
 
-		text_printable(path, sizeof(path), trace_path(c->list[f].trace), strlen(trace_path(c->list[f].trace)));
+		text_printable(path, sizeof(path), trace_path(c->list[f].trace),
+			       strlen(trace_path(c->list[f].trace)));
 		if (f < 26)
 			out_format(o, "%c: %s\n", (char)('A' + (int)f), path);
 		else
 			out_format(o, "#%zu: %s\n", f + 1, path);
 	}
 	out_char(o, '\n');
+}
+
+/* Energy that is not known would look like energy that was saved. */
+static void tell_uncovered(struct out *o, const struct comparison *c, const struct group *g)
+{
+	for (size_t f = 0; f < c->n_files; f++) {
+		const struct analysis *a = &c->list[f];
+		double worst = 0;
+		char text[NUM_TEXT];
+
+		for (size_t k = g->first; k < g->first + g->n; k++)
+			for (size_t i = 0; c->all[k].file == f && i < a->channels.n; i++) {
+				double cover = (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9;
+
+				if (!isnan(energy_of(a, c->all[k].part, i)))
+					worst = fmax(worst, uncovered_of(a, c->all[k].part, i) - cover > 0
+								    ? uncovered_of(a, c->all[k].part, i)
+								    : 0);
+			}
+		if (worst == 0)
+			continue;
+		num_fixed(text, worst, 3);
+		out_format(o, _("%c: for up to %s s of it the power is not known, and not in its energy\n"),
+			   f < 26 ? 'A' + (int)f : '#', text);
+	}
 }
 
 static void group_table(struct out *o, const struct comparison *c, const struct group *g, bool markdown)
@@ -517,6 +554,7 @@ static void group_table(struct out *o, const struct comparison *c, const struct 
 			out_format(o, P_("%s %c %llu time", "%s %c %llu times", n), comma, 'A' + (int)f, n);
 	}
 	out_text(o, markdown ? "\n\n" : "\n");
+	tell_uncovered(o, c, g);
 	if (c->n_files == 1)
 		spread_table(o, c, g, markdown);
 	else if (c->n_files == 2)
@@ -543,8 +581,12 @@ void compare_tables(struct out *o, const struct analysis *list, size_t n, bool m
 static const char *what_word(const struct metric *m)
 {
 	static const char *const words[] = {
-		[DURATION] = "duration", [ITEM_TIME] = "time_per_item", [ITEM_ENERGY] = "energy_per_item",
-		[ENERGY] = "energy",	 [MEAN] = "mean",		[RISE] = "rise",
+		[DURATION] = "duration",
+		[ITEM_TIME] = "time_per_item",
+		[ITEM_ENERGY] = "energy_per_item",
+		[ENERGY] = "energy",
+		[MEAN] = "mean",
+		[RISE] = "rise",
 		[THROTTLED] = "throttled",
 	};
 
@@ -581,8 +623,8 @@ static void json_cell(struct out *o, const struct cell *first, const struct cell
 	out_char(o, '}');
 }
 
-static void json_metric(struct out *o, const struct comparison *c, const struct group *g, const struct metric *m,
-			bool *comma)
+static void json_metric(struct out *o, const struct comparison *c, const struct group *g,
+			const struct metric *m, bool *comma)
 {
 	struct cell first = cell_of(c, g, 0, m);
 	bool any = false;
@@ -652,7 +694,8 @@ static void csv_metric(struct out *o, const struct comparison *c, const struct g
 
 		if (x.n == 0)
 			continue;
-		text_printable(path, sizeof(path), trace_path(c->list[f].trace), strlen(trace_path(c->list[f].trace)));
+		text_printable(path, sizeof(path), trace_path(c->list[f].trace),
+			       strlen(trace_path(c->list[f].trace)));
 		out_csv_text(o, path);
 		out_char(o, ',');
 		out_csv_text(o, title);

@@ -8,7 +8,7 @@
 #include "nvmtop/intl.h"
 #include "nvmtop/report.h"
 
-#define BLOCK     100 /* that trace_writer_ready() makes room for */
+#define BLOCK     100      /* that trace_writer_ready() makes room for */
 #define WINDOW_NS NS_PER_S /* how far a tier runs ahead of the others */
 #define YEAR_NS   (366 * 86400 * NS_PER_S)
 #define RELEASE   65536
@@ -23,7 +23,7 @@ struct pour {
 	int64_t shift; /* to be added to the times of t */
 	uint64_t marks;
 	int64_t last_ns[TIERS]; /* of the rows so far; < 0: none */
-	double *values;	/* BLOCK rows of the widest tier */
+	double *values;         /* BLOCK rows of the widest tier */
 	uint64_t row[TIERS], end[TIERS], released[TIERS];
 	uint64_t total, done;
 	report_progress *progress;
@@ -94,7 +94,8 @@ static void pour_gap(struct pour *p, const struct gap *g, int64_t from_ns, int64
 	if (cut.to_ns > end_ns)
 		cut.to_ns = end_ns;
 	if (length > 0)
-		cut.missed = (uint64_t)llround((double)g->missed * (double)(cut.to_ns - cut.from_ns) / length);
+		cut.missed =
+			(uint64_t)llround((double)g->missed * (double)(cut.to_ns - cut.from_ns) / length);
 	cut.from_ns += p->shift;
 	cut.to_ns += p->shift;
 	if (cut.missed > 0 && ready(p))
@@ -174,8 +175,8 @@ static int finish(struct trace_writer *w, struct pour *p, struct err *e)
 	return r;
 }
 
-static struct trace_writer *writer_new(const char *path, bool force, const struct session *about, struct pour *p,
-				       struct err *e)
+static struct trace_writer *writer_new(const char *path, bool force, const struct session *about,
+				       struct pour *p, struct err *e)
 {
 	struct trace_writer *w = trace_writer_new(path, force, e);
 
@@ -204,8 +205,8 @@ static void shown_path(const struct trace *t, char *out, size_t size)
 	text_printable(out, size, trace_path(t), strlen(trace_path(t)));
 }
 
-int trace_cut(struct trace *t, const struct pick *pick, const char *path, bool force, report_progress *progress,
-	      struct err *e)
+int trace_cut(struct trace *t, const struct pick *pick, const char *path, bool force,
+	      report_progress *progress, struct err *e)
 {
 	struct session about = *trace_session(t);
 	int64_t first, last, from = about.start.mono_ns, end;
@@ -218,7 +219,8 @@ int trace_cut(struct trace *t, const struct pick *pick, const char *path, bool f
 		return err_set(e, ERR_FAILED, _("there is no sample in %s"), shown);
 	if (pick->has_from)
 		from += pick->from_ns;
-	end = pick->has_to && pick->to_ns <= last - about.start.mono_ns ? about.start.mono_ns + pick->to_ns : last + 1;
+	end = pick->has_to && pick->to_ns <= last - about.start.mono_ns ? about.start.mono_ns + pick->to_ns
+									: last + 1;
 	if (from >= end || all_rows(t, from, end) == 0)
 		return err_set(e, ERR_FAILED, _("there is no sample in that stretch of %s"), shown);
 	/* The new trace begins where it is cut. */
@@ -250,24 +252,26 @@ static int same_board(const struct trace *a, const struct trace *b, struct err *
 	shown_path(a, first, sizeof(first));
 	shown_path(b, other, sizeof(other));
 	if (board && board2 && strcmp(board, board2) != 0)
-		return err_set(e, ERR_FAILED, _("%s is of board %s and %s of board %s: they cannot be joined"), first,
-			       board, other, board2);
+		return err_set(e, ERR_FAILED,
+			       _("%s is of board %s and %s of board %s: they cannot be joined"), first, board,
+			       other, board2);
 	for (int t = 0; t < TIERS; t++)
 		if (fabs(s->hz[t] - o->hz[t]) > 1e-9 * s->hz[t])
-			return err_set(e, ERR_FAILED, _("%s and %s have different rates: they cannot be joined"),
-				       first, other);
+			return err_set(e, ERR_FAILED,
+				       _("%s and %s have different rates: they cannot be joined"), first,
+				       other);
 	for (size_t i = 0; i < s->n_channels && i < o->n_channels; i++) {
 		const struct channel *c = &s->channels[i], *d = &o->channels[i];
 
-		if (strcmp(c->name, d->name) != 0 || c->tier != d->tier || c->unit != d->unit || c->kind != d->kind ||
-		    c->column != d->column)
+		if (strcmp(c->name, d->name) != 0 || c->tier != d->tier || c->unit != d->unit ||
+		    c->kind != d->kind || c->column != d->column)
 			return err_set(e, ERR_FAILED,
-				       _("%s has signal %s where %s has %s: they cannot be joined"), first, c->name,
-				       other, d->name);
+				       _("%s has signal %s where %s has %s: they cannot be joined"), first,
+				       c->name, other, d->name);
 	}
 	if (s->n_channels != o->n_channels)
-		return err_set(e, ERR_FAILED, _("%s has %zu signals and %s has %zu: they cannot be joined"), first,
-			       s->n_channels, other, o->n_channels);
+		return err_set(e, ERR_FAILED, _("%s has %zu signals and %s has %zu: they cannot be joined"),
+			       first, s->n_channels, other, o->n_channels);
 	return 0;
 }
 
@@ -325,16 +329,18 @@ static int places_find(struct trace *const *traces, size_t n, struct place *out,
 				continue;
 			trace_row_times(traces[i], (enum tier)t, 0, 1, &t_ns);
 			if (t_ns + out[i].shift < last[t])
-				return err_set(e, ERR_FAILED,
-					       _("%s begins before the trace before it ends: give them in the order "
-						 "in which they were recorded"),
-					       shown);
+				return err_set(
+					e, ERR_FAILED,
+					_("%s begins before the trace before it ends: give them in the order "
+					  "in which they were recorded"),
+					shown);
 			trace_row_times(traces[i], (enum tier)t, rows - 1, 1, &t_ns);
 			last[t] = t_ns + out[i].shift;
 		}
 		if (latest(last) - start > YEAR_NS)
 			return err_set(e, ERR_FAILED,
-				       _("%s was recorded more than a year after the first: a trace cannot hold that"),
+				       _("%s was recorded more than a year after the first: a trace cannot "
+					 "hold that"),
 				       shown);
 	}
 	return 0;
@@ -380,12 +386,13 @@ static void tell_unknown(const struct trace *t, void (*note)(const char *text))
 
 	shown_path(t, shown, sizeof(shown));
 	snprintf(text, sizeof(text),
-		 _("%s does not say when it was recorded: it follows the part before it without a pause"), shown);
+		 _("%s does not say when it was recorded: it follows the part before it without a pause"),
+		 shown);
 	note(text);
 }
 
-int trace_join_files(struct trace *const *traces, size_t n, const char *path, bool force, report_progress *progress,
-		     void (*note)(const char *text), struct err *e)
+int trace_join_files(struct trace *const *traces, size_t n, const char *path, bool force,
+		     report_progress *progress, void (*note)(const char *text), struct err *e)
 {
 	struct session about = *trace_session(traces[0]);
 	struct place *places = calloc(n, sizeof(*places));

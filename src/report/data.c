@@ -28,9 +28,10 @@ static void json_ticks(struct out *o, const struct part *p)
 	for (int t = 0; t < TIERS; t++) {
 		const struct ticks *k = &p->ticks[t];
 
-		out_format(o, "%s\"%s\":{\"samples\":%llu,\"late\":%llu,\"lost\":%llu,\"gaps\":%llu", t ? "," : "",
-			   tier_name((enum tier)t), (unsigned long long)k->rows, (unsigned long long)k->late,
-			   (unsigned long long)k->lost, (unsigned long long)k->gaps);
+		out_format(o, "%s\"%s\":{\"samples\":%llu,\"late\":%llu,\"lost\":%llu,\"gaps\":%llu",
+			   t ? "," : "", tier_name((enum tier)t), (unsigned long long)k->rows,
+			   (unsigned long long)k->late, (unsigned long long)k->lost,
+			   (unsigned long long)k->gaps);
 		seconds_member(o, "longest_gap_s", k->longest_ns);
 		out_char(o, '}');
 	}
@@ -219,8 +220,10 @@ static void csv_part(struct out *o, const struct analysis *a, const struct part 
 
 void write_csv(struct out *o, const struct analysis *list, size_t n)
 {
-	out_text(o, "file,epoch,label,from_s,to_s,duration_s,signal,unit,tier,samples,missing,late,lost,gaps,mean,sd,"
-		    "min,p50,p95,p99,max,energy_j,mean_power_w,covered_s,rise,throttled_s,events,items,s_per_item,"
+	out_text(o, "file,epoch,label,from_s,to_s,duration_s,signal,unit,tier,samples,missing,late,lost,gaps,"
+		    "mean,sd,"
+		    "min,p50,p95,p99,max,energy_j,mean_power_w,covered_s,rise,throttled_s,events,items,s_per_"
+		    "item,"
 		    "energy_per_item_j\n");
 	for (size_t f = 0; f < n; f++) {
 		for (size_t i = 0; i < list[f].epochs.n; i++)

@@ -41,7 +41,14 @@ enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 enum { CLOCK_REAL = 1, CLOCK_MONO = 3, CLOCK_BOOT = 6 };
 
 /* Tracks: the process, one for marks, epochs, gaps, one a family, one a signal. */
-enum { UUID_PROCESS = 1, UUID_MARKS, UUID_EPOCHS, UUID_GAPS, UUID_FAMILY, UUID_SIGNAL = UUID_FAMILY + FAMILIES };
+enum {
+	UUID_PROCESS = 1,
+	UUID_MARKS,
+	UUID_EPOCHS,
+	UUID_GAPS,
+	UUID_FAMILY,
+	UUID_SIGNAL = UUID_FAMILY + FAMILIES
+};
 
 #define SEQUENCE 1
 

@@ -69,9 +69,8 @@ static void source_free(struct source *s)
 	free(s->count);
 }
 
-static void source_seek(struct source *s, const struct flow *w, uint64_t row, uint64_t end)
+static void source_seek(struct source *s, uint64_t row, uint64_t end)
 {
-	(void)w;
 	s->row = s->released = row;
 	s->end = s->n > 0 && end > row ? end : row;
 	s->at = s->have = 0;
@@ -196,26 +195,32 @@ static void gather_before(struct flow *w, int64_t from_ns)
 		uint64_t row = s->row;
 
 		if (row > 0) /* for what is held at the beginning */
-			source_seek(s, w, row - 1, s->end);
+			source_seek(s, row - 1, s->end);
 		gather(w, s, from_ns);
 		for (size_t c = 0; c < s->n; c++)
 			gathered(w, s, c, from_ns);
 	}
 }
 
-static void resample(struct flow *w, const struct epoch *ep, double hz)
+/* Rows at whole multiples of the period since the start.  The last row of an epoch
+ * may reach into the one behind it, but not beyond end_ns. */
+static void resample(struct flow *w, const struct epoch *ep, double hz, int64_t end_ns)
 {
 	struct export *x = w->x;
+	int64_t start = x->session->start.mono_ns;
+	int64_t i = (int64_t)floor((double)(ep->from_ns - start) * hz / 1e9);
 
-	gather_before(w, ep->from_ns);
-	for (uint64_t i = 0; !x->out.failed; i++) {
-		int64_t t_ns = ep->from_ns + llround((double)i * 1e9 / hz);
-		int64_t next_ns = ep->from_ns + llround((double)(i + 1) * 1e9 / hz);
+	while (start + llround((double)i * 1e9 / hz) < ep->from_ns)
+		i++;
+	gather_before(w, start + llround((double)i * 1e9 / hz));
+	for (; !x->out.failed; i++) {
+		int64_t t_ns = start + llround((double)i * 1e9 / hz);
+		int64_t next_ns = start + llround((double)(i + 1) * 1e9 / hz);
 
 		if (t_ns >= ep->end_ns)
 			return;
-		if (next_ns > ep->end_ns)
-			next_ns = ep->end_ns;
+		if (next_ns > end_ns)
+			next_ns = end_ns;
 		for (int k = 0; k < TIERS; k++)
 			gather(w, &w->source[k], next_ns);
 		for (size_t c = 0; c < x->channels.n; c++)
@@ -225,24 +230,32 @@ static void resample(struct flow *w, const struct epoch *ep, double hz)
 	}
 }
 
-static void epoch_write(struct flow *w, const struct epoch *ep, double hz)
+/* end_ns: where the epochs end that follow this one without a hole. */
+static void epoch_write(struct flow *w, const struct epoch *ep, double hz, int64_t end_ns)
 {
 	struct export *x = w->x;
 
 	x->epoch = ep->id;
 	for (int i = 0; i < TIERS; i++)
-		source_seek(&w->source[i], w, trace_row_from(x->trace, (enum tier)i, ep->from_ns),
-			    trace_row_from(x->trace, (enum tier)i, ep->end_ns));
+		source_seek(&w->source[i], trace_row_from(x->trace, (enum tier)i, ep->from_ns),
+			    trace_row_from(x->trace, (enum tier)i, hz > 0 ? end_ns : ep->end_ns));
 	events_seek(w, ep->from_ns);
 	if (w->form->epoch)
 		w->form->epoch(x, ep, true);
 	if (hz > 0)
-		resample(w, ep, hz);
+		resample(w, ep, hz, end_ns);
 	else
 		merge(w);
 	events_until(w, ep->end_ns - 1);
 	if (w->form->epoch)
 		w->form->epoch(x, ep, false);
+}
+
+static int64_t chain_end(const struct epochs *eps, size_t k)
+{
+	while (k + 1 < eps->n && eps->list[k + 1].from_ns == eps->list[k].end_ns)
+		k++;
+	return eps->list[k].end_ns;
 }
 
 static void run(struct flow *w, const struct epochs *eps, double hz)
@@ -254,7 +267,7 @@ static void run(struct flow *w, const struct epochs *eps, double hz)
 					    trace_row_from(w->x->trace, (enum tier)i, eps->list[k].from_ns);
 	w->form->begin(w->x);
 	for (size_t k = 0; k < eps->n && !w->x->out.failed; k++)
-		epoch_write(w, &eps->list[k], hz);
+		epoch_write(w, &eps->list[k], hz, chain_end(eps, k));
 	out_flush(&w->x->out);
 }
 

@@ -7,7 +7,8 @@
 
 #define RESAMPLED TIERS /* as the tier of a row: a row of all tiers */
 
-struct export {
+struct export
+{
 	struct out out;
 	struct trace *trace;
 	const struct session *session;

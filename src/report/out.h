@@ -20,9 +20,9 @@ void out_bytes(struct out *o, const void *p, size_t n);
 void out_char(struct out *o, char c);
 void out_text(struct out *o, const char *text);
 void out_int(struct out *o, uint64_t v);
-void out_num(struct out *o, double v);        /* exact; nothing for NaN */
-void out_seconds(struct out *o, int64_t ns);  /* with nine decimals */
-void out_json_num(struct out *o, double v);   /* null for what is no number */
+void out_num(struct out *o, double v);       /* exact; nothing for NaN */
+void out_seconds(struct out *o, int64_t ns); /* with nine decimals */
+void out_json_num(struct out *o, double v);  /* null for what is no number */
 void out_json_text(struct out *o, const char *text);
 void out_csv_text(struct out *o, const char *text);
 void out_format(struct out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -46,7 +46,8 @@ static int none(const struct trace *t, const struct pick *p, size_t n_marks, str
 	text_printable(name, sizeof(name), p->epoch, strlen(p->epoch));
 	return err_set(e, ERR_FAILED,
 		       P_("%s has no epoch \"%s\": it has %zu mark; --epoch takes a number or a label",
-			  "%s has no epoch \"%s\": it has %zu marks; --epoch takes a number or a label", n_marks),
+			  "%s has no epoch \"%s\": it has %zu marks; --epoch takes a number or a label",
+			  n_marks),
 		       path, name, n_marks);
 }
 
@@ -99,8 +100,9 @@ static int no_such(const struct trace *t, const char *pattern, struct err *e)
 
 	text_printable(path, sizeof(path), trace_path(t), strlen(trace_path(t)));
 	text_printable(name, sizeof(name), pattern, strlen(pattern));
-	return err_set(e, ERR_FAILED, _("%s has no signal \"%s\": nvmtop --report %s names those that it has"), path,
-		       name, path);
+	return err_set(e, ERR_FAILED,
+		       _("%s has no signal \"%s\": nvmtop --report %s names those that it has"), path, name,
+		       path);
 }
 
 /* Mark the channels that one pattern names. */

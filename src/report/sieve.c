@@ -4,12 +4,12 @@
 
 #include "report/sieve.h"
 
-#define MIXED    (UINT64_C(1) << 63)
-#define SIGN     (UINT64_C(1) << 63)
-#define PAGE     512
-#define TOP      43 /* bits that follow the first 21 */
-#define STEP     14
-#define BUCKETS  ((size_t)1 << (STEP + 1)) /* the last step takes 15 bits */
+#define MIXED   (UINT64_C(1) << 63)
+#define SIGN    (UINT64_C(1) << 63)
+#define PAGE    512
+#define TOP     43 /* bits that follow the first 21 */
+#define STEP    14
+#define BUCKETS ((size_t)1 << (STEP + 1)) /* the last step takes 15 bits */
 
 static uint64_t key_of(double v)
 {

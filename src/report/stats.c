@@ -227,8 +227,8 @@ static bool over_time(const struct channel *c)
 }
 
 /* The piece between two neighbouring samples, cut to the span. */
-static void piece(struct result *r, struct sum *area, const struct epoch *ep, int64_t t0, double v0, int64_t t1,
-		  double v1)
+static void piece(struct result *r, struct sum *area, const struct epoch *ep, int64_t t0, double v0,
+		  int64_t t1, double v1)
 {
 	int64_t a = t0 > ep->from_ns ? t0 : ep->from_ns, b = t1 < ep->to_ns ? t1 : ep->to_ns;
 	double slope = t1 > t0 ? (v1 - v0) / (double)(t1 - t0) : 0;
@@ -313,8 +313,17 @@ int stats_make(struct trace *t, const struct channels *channels, const struct ep
 	int r = g ? 0 : -1;
 
 	for (size_t i = 0; i < channels->n; i++)
-		out[i] = (struct result) {.mean = NAN, .sd = NAN, .min = NAN, .max = NAN, .p50 = NAN, .p95 = NAN,
-					  .p99 = NAN, .first = NAN, .last = NAN, .integral = NAN, .steps = NAN};
+		out[i] = (struct result) {.mean = NAN,
+					  .sd = NAN,
+					  .min = NAN,
+					  .max = NAN,
+					  .p50 = NAN,
+					  .p95 = NAN,
+					  .p99 = NAN,
+					  .first = NAN,
+					  .last = NAN,
+					  .integral = NAN,
+					  .steps = NAN};
 	for (int tier = 0; r == 0 && tier < TIERS; tier++) {
 		g->tier = (enum tier)tier;
 		for (size_t i = 0; r == 0 && i < channels->n; i++) {
@@ -340,7 +349,8 @@ int stats_make(struct trace *t, const struct channels *channels, const struct ep
 	return r;
 }
 
-uint64_t stats_rows(const struct trace *t, const struct channels *channels, const struct epoch *spans, size_t n)
+uint64_t stats_rows(const struct trace *t, const struct channels *channels, const struct epoch *spans,
+		    size_t n)
 {
 	const struct session *s = trace_session(t);
 	size_t wide[TIERS] = {0};

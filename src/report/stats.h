@@ -8,14 +8,14 @@
  * there is nothing to say. */
 struct result {
 	uint64_t n, missing;
-	double mean, sd;        /* of the n samples; sd with n - 1, NaN for one sample */
+	double mean, sd; /* of the n samples; sd with n - 1, NaN for one sample */
 	double min, max;
-	double p50, p95, p99;   /* nearest rank: a sample that at least so many do not exceed */
-	double first, last;     /* the oldest and the newest sample */
-	double integral;        /* trapezoid over the true times, unit x seconds; power and counts only */
-	int64_t covered_ns;     /* for which it is known */
-	int64_t above_ns;       /* of these with a value above 0 */
-	double steps;           /* by how much it went up, each time added */
+	double p50, p95, p99; /* nearest rank: a sample that at least so many do not exceed */
+	double first, last;   /* the oldest and the newest sample */
+	double integral;      /* trapezoid over the true times, unit x seconds; power and counts only */
+	int64_t covered_ns;   /* for which it is known */
+	int64_t above_ns;     /* of these with a value above 0 */
+	double steps;         /* by how much it went up, each time added */
 };
 
 /* Statistics of `channels` over the spans, which are in order and apart.
@@ -24,7 +24,8 @@ int stats_make(struct trace *t, const struct channels *channels, const struct ep
 	       struct result *out, void (*tick)(void *to, uint64_t rows), void *to);
 
 /* How many rows stats_make() will have told tick() about, if none of them is read twice. */
-uint64_t stats_rows(const struct trace *t, const struct channels *channels, const struct epoch *spans, size_t n);
+uint64_t stats_rows(const struct trace *t, const struct channels *channels, const struct epoch *spans,
+		    size_t n);
 
 /* Half the width of the interval that covers the mean of n samples with 95 %, of
  * standard deviation sd; NaN for n < 2. */

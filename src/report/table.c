@@ -9,7 +9,7 @@
 
 #define STATS 7
 
-static const int widths[] = {-19, 8, 8, 8, 8, 8, 8, 8, -4};
+static const int widths[] = {-18, 7, 7, 7, 7, 7, 7, 7, -4};
 #define COLUMNS (sizeof(widths) / sizeof(widths[0]))
 
 size_t cell_width(const char *text)
@@ -139,8 +139,8 @@ static void stat_line(struct out *o, bool markdown, const struct channel *c, con
 
 static void stats_table(struct out *o, const struct analysis *a, const struct part *p, bool markdown)
 {
-	const char *const head[COLUMNS] = {_("signal"), _("mean"), _("sd"),  "min", "p50",
-					   "p95",       "p99",     "max", _("unit")};
+	const char *const head[COLUMNS] = {_("signal"), _("mean"), _("sd"), "min",    "p50",
+					   "p95",       "p99",     "max",   _("unit")};
 	bool any = false;
 
 	for (size_t i = 0; i < a->channels.n; i++) {
@@ -180,11 +180,13 @@ static void missing_list(struct out *o, const struct analysis *a, const struct p
 		out_text(o, "\n\n");
 }
 
-static void energy_line(struct out *o, const struct analysis *a, const struct part *p, size_t i, bool markdown)
+static void energy_line(struct out *o, const struct analysis *a, const struct part *p, size_t i,
+			bool markdown)
 {
 	static const int wide[] = {-19, 12, 10, 14, 12};
 	double items = items_of(a, p), energy = energy_of(a, p, i), power = mean_power(a, p, i);
-	double gap = uncovered_of(a, p, i), cover = (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9;
+	double gap = uncovered_of(a, p, i),
+	       cover = (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9;
 	char text[4][NUM_TEXT];
 
 	shown_text(text[0], energy, energy);
@@ -255,7 +257,8 @@ static void throttle_lines(struct out *o, const struct analysis *a, const struct
 
 		if (!isnan(s)) {
 			num_fixed(text, s, 3);
-			num_fixed(share, p->duration_ns > 0 ? 100 * s / ((double)p->duration_ns / 1e9) : 0, 1);
+			num_fixed(share, p->duration_ns > 0 ? 100 * s / ((double)p->duration_ns / 1e9) : 0,
+				  1);
 			out_format(o, _("%s: throttled for %s s, %s %% of the time\n"), c->name, text, share);
 			any = true;
 		} else if (c->kind == CHANNEL_THROTTLE_COUNT && p->results[i].n > 0) {
@@ -277,8 +280,9 @@ static void ticks_lines(struct out *o, const struct analysis *a, const struct pa
 	num_fixed(from, (double)(p->epoch.from_ns - a->session->start.mono_ns) / 1e9, 3);
 	num_fixed(to, (double)(p->epoch.to_ns - a->session->start.mono_ns) / 1e9, 3);
 	num_fixed(duration, (double)p->duration_ns / 1e9, 3);
-	out_format(o, _("%s s, from %s to %s; samples: %llu fast, %llu medium, %llu slow\n"), duration, from, to,
-		   (unsigned long long)p->ticks[TIER_FAST].rows, (unsigned long long)p->ticks[TIER_MEDIUM].rows,
+	out_format(o, _("%s s, from %s to %s; samples: %llu fast, %llu medium, %llu slow\n"), duration, from,
+		   to, (unsigned long long)p->ticks[TIER_FAST].rows,
+		   (unsigned long long)p->ticks[TIER_MEDIUM].rows,
 		   (unsigned long long)p->ticks[TIER_SLOW].rows);
 	for (int t = 0; t < TIERS; t++) {
 		const struct ticks *k = &p->ticks[t];
@@ -292,7 +296,9 @@ static void ticks_lines(struct out *o, const struct analysis *a, const struct pa
 				   tier_name((enum tier)t), (unsigned long long)k->late,
 				   (unsigned long long)k->lost, (unsigned long long)k->gaps, longest);
 		else
-			out_format(o, _("%s: %llu ticks without a sample, by the times, in %llu gaps, the longest %s ms\n"),
+			out_format(o,
+				   _("%s: %llu ticks without a sample, by the times, in %llu gaps, the "
+				     "longest %s ms\n"),
 				   tier_name((enum tier)t), (unsigned long long)k->late,
 				   (unsigned long long)k->gaps, longest);
 	}

@@ -69,8 +69,8 @@ static void check_rates(struct walk *w, const uint8_t *p, size_t n)
 		if (!(hz > 0 && hz <= 1e6))
 			say(w, _("the rate of the %s tier is %g Hz"), tier_name((enum tier)t), hz);
 		else if (fabs(hz - (double)whole) > 0.5 && !(hz < 1 && whole == 1))
-			say(w, _("the rate of the %s tier is %g Hz, and %u Hz in the header"), tier_name((enum tier)t),
-			    hz, whole);
+			say(w, _("the rate of the %s tier is %g Hz, and %u Hz in the header"),
+			    tier_name((enum tier)t), hz, whole);
 	}
 }
 
@@ -124,7 +124,8 @@ static void check_marks(struct walk *w, const uint8_t *p, size_t n)
 				kind_note(&w->marks_bad, w->at, w->marks,
 					  _("mark %llu at fast row %llu is sync point %llu at %llu"),
 					  (unsigned long long)m.id, (unsigned long long)row,
-					  (unsigned long long)get_u64(sync), (unsigned long long)get_u64(sync + 8));
+					  (unsigned long long)get_u64(sync),
+					  (unsigned long long)get_u64(sync + 8));
 		}
 		w->marks++;
 	}
@@ -157,8 +158,9 @@ static void check_runs(struct walk *w, const uint8_t *p, size_t n)
 		if (r.channel >= w->n_channels)
 			kind_note(&w->runs, w->at, i, _("there is no channel %u"), r.channel);
 		else if (r.count == 0 || r.row >= rows || r.count > rows - r.row)
-			kind_note(&w->runs, w->at, i, _("rows %llu + %llu of %llu"), (unsigned long long)r.row,
-				  (unsigned long long)r.count, (unsigned long long)rows);
+			kind_note(&w->runs, w->at, i, _("rows %llu + %llu of %llu"),
+				  (unsigned long long)r.row, (unsigned long long)r.count,
+				  (unsigned long long)rows);
 		else if (r.row < w->run_end[r.channel])
 			kind_note(&w->runs, w->at, i, _("those of channel %u are out of order"), r.channel);
 		else
@@ -282,7 +284,8 @@ static void walk_runs(struct walk *w, size_t first)
 	for (w->at = first; w->at < end; w->at += CHUNK_HEAD + (size_t)k.length + CHUNK_CRC) {
 		const uint8_t *p = c->map + w->at + CHUNK_HEAD;
 
-		if (!chunk_head_decode(c->map + w->at, &k) || k.length > end - w->at) /* it has changed meanwhile */
+		if (!chunk_head_decode(c->map + w->at, &k) ||
+		    k.length > end - w->at) /* it has changed meanwhile */
 			return;
 		chunk_name(k.id, w->name);
 		if (k.id == CHUNK_RUNS && k.version == CHUNK_VERSION &&
@@ -307,7 +310,8 @@ static bool walk_chunks(struct walk *w, size_t first)
 			return false;
 		}
 		if (k.length > c->size - w->at - CHUNK_HEAD - CHUNK_CRC) {
-			say(w, _("it is %llu bytes long and the file ends before that"), (unsigned long long)k.length);
+			say(w, _("it is %llu bytes long and the file ends before that"),
+			    (unsigned long long)k.length);
 			return false;
 		}
 		if (get_u32(p + k.length) != chunk_crc(p, (size_t)k.length))
@@ -339,8 +343,8 @@ static void check_sum(struct walk *w)
 	if (w->n_channels == 0)
 		check_say(w->c, _("extension: there are no channels (CHAN)"));
 	if (w->marks > 0 && w->marks != w->c->n_sync)
-		check_say(w->c, _("extension: %llu marks, and %llu sync points"), (unsigned long long)w->marks,
-			  (unsigned long long)w->c->n_sync);
+		check_say(w->c, _("extension: %llu marks, and %llu sync points"),
+			  (unsigned long long)w->marks, (unsigned long long)w->c->n_sync);
 }
 
 void check_extension(struct check *c, size_t at)

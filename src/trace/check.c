@@ -42,7 +42,8 @@ void kind_note(struct kind *k, size_t at, uint64_t row, const char *fmt, ...)
 void kind_say(struct check *c, const char *section, const struct kind *k)
 {
 	if (k->n == 1)
-		check_say(c, _("%s, offset %zu, row %llu: %s"), section, k->at, (unsigned long long)k->row, k->text);
+		check_say(c, _("%s, offset %zu, row %llu: %s"), section, k->at, (unsigned long long)k->row,
+			  k->text);
 	else if (k->n > 1)
 		check_say(c, _("%s, offset %zu, row %llu: %s; and %llu more like it"), section, k->at,
 			  (unsigned long long)k->row, k->text, (unsigned long long)(k->n - 1));
@@ -116,8 +117,10 @@ static size_t check_sizes(struct check *c)
 		if (!c->whole)
 			fit = 0;
 		if (count > fit && c->whole) {
-			check_say(c, _("%s, offset %zu: the header says %llu rows and the file has room for %llu"),
-				  names[i], at, (unsigned long long)count, (unsigned long long)fit);
+			check_say(
+				c,
+				_("%s, offset %zu: the header says %llu rows and the file has room for %llu"),
+				names[i], at, (unsigned long long)count, (unsigned long long)fit);
 			c->whole = false;
 		}
 		if (i < TIERS) {
@@ -145,8 +148,8 @@ static void check_time(struct faults *f, const uint8_t *row, size_t at, uint64_t
 	if (!row_time(row, &ns))
 		kind_note(&f->time, at, i, _("the time is %g s"), s);
 	else if (s < *before)
-		kind_note(&f->order, at, i, _("the time is %.9f s, before that of the row before it, %.9f s"), s,
-			  *before);
+		kind_note(&f->order, at, i, _("the time is %.9f s, before that of the row before it, %.9f s"),
+			  s, *before);
 	if (s == s)
 		*before = s;
 }
@@ -170,19 +173,22 @@ static void check_fast_row(const struct check *c, struct faults *f, const uint8_
 	float emc = get_f32(r + F_EMC);
 
 	if (get_u16(r + F_GPU) > 1000)
-		kind_note(&f->first, at + F_GPU, i, _("the GPU load is %u tenths of a percent"), get_u16(r + F_GPU));
+		kind_note(&f->first, at + F_GPU, i, _("the GPU load is %u tenths of a percent"),
+			  get_u16(r + F_GPU));
 	for (unsigned k = 0; k <= cores; k++) {
 		size_t where = k < cores ? F_CORES + 4 * k : F_CPU;
 		float v = get_f32(r + where);
 
 		if (bad_percent(v))
 			kind_note(&f->second, at + where, i,
-				  k < cores ? _("core %u has %g %%") : _("all %u cores have %g %%"), k, (double)v);
+				  k < cores ? _("core %u has %g %%") : _("all %u cores have %g %%"), k,
+				  (double)v);
 	}
 	if (c->map[H_EMC] ? emc != -1 && !(emc >= 0) : emc != -1 && emc == emc)
 		kind_note(&f->third, at + F_EMC, i, _("EMC is %g %%"), (double)emc);
 	if (!zero(r + F_CORES + 4 * cores, 4 * (size_t)(MAX_CORES - cores)))
-		kind_note(&f->unused, at + F_CORES + 4 * cores, i, _("the slot of a core that is not there is not 0"));
+		kind_note(&f->unused, at + F_CORES + 4 * cores, i,
+			  _("the slot of a core that is not there is not 0"));
 }
 
 static void check_medium_row(const struct check *c, struct faults *f, const uint8_t *r, size_t at, uint64_t i)
@@ -193,7 +199,8 @@ static void check_medium_row(const struct check *c, struct faults *f, const uint
 		uint32_t mv = get_u32(r + M_VOLTAGE + 4 * k), ma = get_u32(r + M_CURRENT + 4 * k);
 		float mw = get_f32(r + M_POWER + 4 * k);
 		/* A negative current is 0 or in two's complement. */
-		double amp = ma > INT32_MAX ? (double)ma - 0x1p32 : (double)ma, product = (double)mv * amp / 1000;
+		double amp = ma > INT32_MAX ? (double)ma - 0x1p32 : (double)ma,
+		       product = (double)mv * amp / 1000;
 
 		if (k >= rails) {
 			if (mv || ma || !zero(r + M_POWER + 4 * k, 4))
@@ -204,8 +211,8 @@ static void check_medium_row(const struct check *c, struct faults *f, const uint
 		if (mw != mw || (ma == 0 && mw < 0))
 			continue;
 		if (!(fabs((double)mw - product) <= 0.5 + 1e-5 * fabs(product)))
-			kind_note(&f->first, at + M_POWER + 4 * k, i, _("rail %u has %u mV, %.0f mA and %g mW"), k, mv,
-				  amp, (double)mw);
+			kind_note(&f->first, at + M_POWER + 4 * k, i,
+				  _("rail %u has %u mV, %.0f mA and %g mW"), k, mv, amp, (double)mw);
 	}
 }
 
@@ -220,14 +227,15 @@ static void check_slow_row(const struct check *c, struct faults *f, const uint8_
 			kind_note(&f->unused, at + S_TEMPERATURE + 4 * k, i,
 				  _("the slot of a zone that is not there is not 0"));
 		else if (v == v && !(v > -273.2F && v < 1000))
-			kind_note(&f->first, at + S_TEMPERATURE + 4 * k, i, _("zone %u has %g degrees"), k, (double)v);
+			kind_note(&f->first, at + S_TEMPERATURE + 4 * k, i, _("zone %u has %g degrees"), k,
+				  (double)v);
 	}
 }
 
 static void check_section(struct check *c, enum tier tier)
 {
-	static void (*const rows[TIERS])(const struct check *, struct faults *, const uint8_t *, size_t, uint64_t) = {
-		check_fast_row, check_medium_row, check_slow_row};
+	static void (*const rows[TIERS])(const struct check *, struct faults *, const uint8_t *, size_t,
+					 uint64_t) = {check_fast_row, check_medium_row, check_slow_row};
 	struct faults f = {0};
 	const struct kind *all[] = {&f.time, &f.order, &f.first, &f.second, &f.third, &f.unused};
 	double before = 0;
@@ -255,7 +263,8 @@ static void check_syncs(struct check *c)
 			kind_note(&kinds[0], at, i, _("its id is %llu, and that of the one before it %llu"),
 				  (unsigned long long)id, (unsigned long long)id_before);
 		if (row < before)
-			kind_note(&kinds[1], at + 8, i, _("it begins at fast row %llu, before the one before it"),
+			kind_note(&kinds[1], at + 8, i,
+				  _("it begins at fast row %llu, before the one before it"),
 				  (unsigned long long)row);
 		if (row > c->rows[TIER_FAST])
 			kind_note(&kinds[2], at + 8, i, _("it begins at fast row %llu of %llu"),
@@ -278,9 +287,12 @@ static void check_all(struct check *c)
 
 	check_header(c);
 	end = check_sizes(c);
-	if (get_u64(c->map + H_COUNTS) == 0 && end == HEADER_SIZE && c->size > end && !extension_follows(c, end))
-		check_say(c, _("header, offset %d: all counts are 0 and %zu bytes follow: a recording that was not "
-			       "ended; nvmtop --recover completes it"),
+	if (get_u64(c->map + H_COUNTS) == 0 && end == HEADER_SIZE && c->size > end &&
+	    !extension_follows(c, end))
+		check_say(c,
+			  _("header, offset %d: all counts are 0 and %zu bytes follow: a recording that was "
+			    "not "
+			    "ended; nvmtop --recover completes it"),
 			  H_COUNTS, c->size - end);
 	for (int t = 0; t < TIERS; t++)
 		check_section(c, (enum tier)t);
@@ -309,18 +321,20 @@ static int map_file(struct check *c, const char *path, const char *shown, struct
 		close(fd);
 		if (c->size >= 8)
 			return err_sys(e, ERR_FAILED, num, _("cannot read %s"), shown);
-		return err_set(e, ERR_FAILED, _("%s is not a trace: it does not begin with the bytes of NVMT"), shown);
+		return err_set(e, ERR_FAILED,
+			       _("%s is not a trace: it does not begin with the bytes of NVMT"), shown);
 	}
 	c->map = c->file.bytes;
 	if (get_u32(c->map) != NVMT_MAGIC) {
 		map_close(&c->file);
-		return err_set(e, ERR_FAILED, _("%s is not a trace: it does not begin with the bytes of NVMT"), shown);
+		return err_set(e, ERR_FAILED,
+			       _("%s is not a trace: it does not begin with the bytes of NVMT"), shown);
 	}
 	return 0;
 }
 
-int trace_check(const char *path, void (*found)(void *to, const char *text), void *to, struct trace_checked *out,
-		struct err *e)
+int trace_check(const char *path, void (*found)(void *to, const char *text), void *to,
+		struct trace_checked *out, struct err *e)
 {
 	struct check c = {.found = found, .to = to, .out = out, .start_ns = -1};
 	char shown[1024];
@@ -331,15 +345,18 @@ int trace_check(const char *path, void (*found)(void *to, const char *text), voi
 	if (map_file(&c, path, shown, e) < 0)
 		return -1;
 	if (c.size < HEADER_SIZE)
-		check_say(&c, _("header, offset %zu: the file ends, a header has %d bytes"), c.size, HEADER_SIZE);
+		check_say(&c, _("header, offset %zu: the file ends, a header has %d bytes"), c.size,
+			  HEADER_SIZE);
 	else if (get_u32(c.map + H_VERSION) != NVMT_VERSION)
-		r = err_set(e, ERR_FAILED, _("%s is a trace of version %u: this program knows version %d"), shown,
-			    get_u32(c.map + H_VERSION), NVMT_VERSION);
+		r = err_set(e, ERR_FAILED, _("%s is a trace of version %u: this program knows version %d"),
+			    shown, get_u32(c.map + H_VERSION), NVMT_VERSION);
 	else
 		check_all(&c);
 	if (map_torn(&c.file) < c.size)
-		check_say(&c, _("offset %zu: the file became shorter, or could not be read, while it was checked"),
-			  map_torn(&c.file));
+		check_say(
+			&c,
+			_("offset %zu: the file became shorter, or could not be read, while it was checked"),
+			map_torn(&c.file));
 	map_close(&c.file);
 	return r;
 }

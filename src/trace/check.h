@@ -10,10 +10,10 @@ struct check {
 	struct map file;
 	const uint8_t *map;
 	size_t size;
-	size_t at[TIERS], sync_at; /* where the sections are */
+	size_t at[TIERS], sync_at;    /* where the sections are */
 	uint64_t rows[TIERS], n_sync; /* that are whole in the file */
-	bool whole; /* all sections are as long as the header says */
-	int64_t start_ns; /* of the clocks; -1: not known */
+	bool whole;                   /* all sections are as long as the header says */
+	int64_t start_ns;             /* of the clocks; -1: not known */
 	void (*found)(void *to, const char *text);
 	void *to;
 	struct trace_checked *out;

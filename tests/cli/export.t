@@ -1,0 +1,106 @@
+#!/bin/sh
+# Samples for other programs: every value, time, mark and gap, exactly.
+. "$NVMTOP_SRC/tests/cli/lib.sh"
+PYTHONDONTWRITEBYTECODE=1
+PYTHONPATH=$NVMTOP_SRC/tests/tools
+export PYTHONDONTWRITEBYTECODE PYTHONPATH
+tool() {
+    name=$1
+    shift
+    "$python" "$NVMTOP_SRC/tests/tools/$name.py" "$@"
+}
+py() { "$python" -c "$1"; }
+tool nvmt_write waves.bin
+
+run nvmtop --export csv waves.bin
+ok 'csv' is "$status" 0
+ok 'csv: as it was written' tool export_truth csv out
+run nvmtop --export jsonl waves.bin
+ok 'jsonl' is "$status" 0
+ok 'jsonl: as it was written' tool export_truth jsonl out
+run nvmtop --export perfetto -o waves.pftrace waves.bin
+ok 'perfetto' is "$status" 0
+ok 'perfetto: nothing on standard output' test ! -s out
+ok 'perfetto: whole packets' sh -c '"$0" "$1" waves.pftrace >decoded' "$python" "$NVMTOP_SRC/tests/tools/perfetto.py"
+ok 'perfetto: as it was written' tool export_truth perfetto decoded
+
+tool nvmt_write plain.bin --plain
+run nvmtop --export perfetto -o plain.pftrace plain.bin
+ok 'perfetto without clocks: times count from the start' py 'import json, subprocess, sys
+d = json.loads(subprocess.check_output([sys.executable, "'"$NVMTOP_SRC"'/tests/tools/perfetto.py", "plain.pftrace"]))
+assert d["clocks"] is None and d["counters"]["cpu0.util"][1][:2] == [1000000, None]'
+
+table='import csv; r = list(csv.DictReader(open("out")))'
+run nvmtop --export csv --tier medium --select 'ramp.*,gpu.util' waves.bin
+ok 'a tier and some signals' py "$table
+assert list(r[0]) == ['time_s', 'row', 'epoch', 'event', 'ramp.voltage [mV]', 'ramp.current [mA]', 'ramp.power [mW]'], r[0]
+assert sum(x['row'] == 'medium' for x in r) == 1991 and sum(x['row'] == 'gap' for x in r) == 1, len(r)"
+run nvmtop --export csv --epoch work --select gpu.util waves.bin
+ok 'the epochs of a label' py "$table
+assert {x['epoch'] for x in r} == {'1', '3', '5', '7', '9'} and sum(x['row'] == 'mark' for x in r) == 5"
+run nvmtop --export csv --epoch 2 --select gpu.util waves.bin
+ok 'an epoch by number' py "$table
+assert {x['epoch'] for x in r} == {'2'} and len(r) == 2001 and r[1]['time_s'] == '4.000000000'"
+run nvmtop --export csv --from 1.5 --to 2.5 --select gpu.util waves.bin
+ok 'a stretch' py "$table
+t = [float(x['time_s']) for x in r if x['row'] == 'fast']
+assert (t[0], t[-1], len(t)) == (1.5, 2.499, 1000) and sum(x['row'] == 'mark' for x in r) == 1"
+
+run nvmtop --export csv --resample 5 --select count.f,ramp.power,temp.cpu,gpu.util waves.bin
+ok 'one time base: means' py "$table
+r = [x for x in r if x['row'] == 'mean']
+assert [x['time_s'] for x in r] == [f'{i / 5:.9f}' for i in range(101)], len(r)"
+ok 'one time base: the mean of what lies between' py "$table
+r = [x for x in r if x['row'] == 'mean']
+x = r[1]
+assert x['time_s'] == '0.200000000', x
+assert abs(float(x['count.f']) - sum(i * 0.1 for i in range(200, 400)) / 200) < 1e-9
+assert abs(float(x['ramp.power [mW]']) - sum(range(200, 400, 10)) / 20) < 1e-9
+assert abs(float(x['temp.cpu [C]']) - 40.25) < 1e-5"
+run nvmtop --export csv --resample 1000 --tier slow --select temp.cpu --from 1 --to 1.3 waves.bin
+ok 'one time base: held between samples' py "$table
+r = [x for x in r if x['row'] == 'mean']
+assert len(r) == 300 and r[99]['temp.cpu [C]'] == r[0]['temp.cpu [C]'] == '41', (len(r), r[99])"
+run nvmtop --export csv --resample 1000 --tier medium --select ramp.power --from 12 --to 12.2 waves.bin
+ok 'one time base: not held over a gap' py "$table
+r = [x for x in r if x['row'] == 'mean']
+assert r[60]['ramp.power [mW]'] == '12040' and r[120]['ramp.power [mW]'] == '' and r[160]['ramp.power [mW]'] == '12160', r[120]"
+
+# Numbers are the shortest that read back, everywhere.
+run env LC_ALL=de_DE.UTF-8 $EMU "$NVMTOP" --export csv --select count.f waves.bin
+ok 'no comma in any locale' sh -c '! grep -q "[0-9],[0-9]*,[0-9]*,[0-9]*$" out && grep -q "fast,0,,0.30000000000000004$" out'
+
+nvmtop --export csv waves.bin | head -n 1 >out 2>err
+nvmtop --export csv waves.bin 2>err | :
+{ nvmtop --export csv waves.bin 2>err; echo $? >code; } | head -c 10 >/dev/null
+ok 'a closed pipe is no error' is "$(cat code)" 0
+ok 'and nothing is said' test ! -s err
+run nvmtop --export csv -o waves.csv waves.bin
+ok 'into a file' cmp waves.csv "$(nvmtop --export csv waves.bin >whole; echo whole)"
+run nvmtop --export csv -o waves.csv waves.bin
+ok 'never over a file' is "$status" 1
+run nvmtop --export csv --force -o waves.csv waves.bin
+ok 'but with --force' is "$status" 0
+run nvmtop --export csv --force -o waves.bin waves.bin
+ok 'never over the trace itself' is "$status" 1
+ok 'which is whole' sh -c '"$0" --check waves.bin' "$NVMTOP"
+if test -e /dev/full; then
+    run sh -c '"$0" --export csv waves.bin >/dev/full' "$NVMTOP"
+    ok 'a full disk: status 1' is "$status" 1
+    ok 'a full disk: said in one line' one_line err
+else
+    skip 'a full disk' 'no /dev/full'
+fi
+run nvmtop --export yaml waves.bin
+ok 'no such form: status 2' is "$status" 2
+run nvmtop --export csv
+ok 'no file: status 2' is "$status" 2
+run nvmtop --export csv waves.bin plain.bin
+ok 'two files: status 2' is "$status" 2
+run nvmtop --export csv --tier slow --select gpu.util waves.bin
+ok 'nothing is left: status 1' is "$status" 1
+run nvmtop --report --resample 5 waves.bin
+ok 'not of --report: status 2' is "$status" 2
+run nvmtop --cut waves.bin --from 9 --to 3 -o x.bin
+ok 'a stretch that ends before it begins: status 2' is "$status" 2
+done_testing

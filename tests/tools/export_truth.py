@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Holds exports of waves() against the values that went into the trace.
+
+  export_truth.py csv|jsonl|perfetto FILE     (FILE: for perfetto what perfetto.py makes of it)
+"""
+import csv
+import json
+import sys
+
+from nvmt_write import START_BOOT, START_MONO, START_REAL, f32, waves
+
+TIERS = ("fast", "medium", "slow")
+t = waves()
+t.bytes()
+for r in t.rails:
+    pairs = zip(t.data[r + ".voltage"], t.data[r + ".current"])
+    t.data[r + ".power"] = [f32(v * a / 1000) for v, a in pairs]
+MARKS = [(m[0], i + 1, m[1]) for i, m in enumerate(t.marks)]
+
+
+def tier_of(name):
+    n = len(t.data[name])
+    return [len(x) for x in t.times].index(n)
+
+
+def ns(text):
+    whole, part = text.split(".")
+    assert len(part) == 9, text
+    return int(whole) * 10 ** 9 + int(part)
+
+
+def compare(rows, marks, gaps):
+    """rows: tier -> [(ns, {name: value})]"""
+    for tier, word in enumerate(TIERS):
+        assert [r[0] for r in rows[word]] == t.times[tier], word
+        for i, (_, values) in enumerate(rows[word]):
+            for name, v in values.items():
+                assert t.data[name][i] == v, (word, i, name, v, t.data[name][i])
+    names = {n for word in TIERS for n in rows[word][0][1]}
+    assert names == set(t.data), names ^ set(t.data)
+    assert marks == MARKS, marks
+    assert gaps == 2, gaps
+
+
+def from_csv(path):
+    rows, marks, gaps, last = {w: [] for w in TIERS}, [], 0, -1
+    with open(path, newline="") as f:
+        table = csv.reader(f)
+        head = [c.split(" [")[0] for c in next(table)]
+        tiers = {n: TIERS[tier_of(n)] for n in head[4:]}
+        for line in table:
+            assert len(line) == len(head)
+            at, row, _, event = ns(line[0]), *line[1:4]
+            if row == "mark":
+                marks.append((at, int(line[2]), event))
+            elif row == "gap":
+                gaps += 1
+            else:
+                assert at >= last, "not in the order of time"
+                last = at
+                cells = dict(zip(head[4:], line[4:]))
+                assert all(not v for n, v in cells.items() if tiers[n] != row)
+                rows[row].append((at, {n: float(v) if v else None for n, v in cells.items() if tiers[n] == row}))
+    compare(rows, marks, gaps)
+
+
+def from_jsonl(path):
+    rows, marks, gaps = {w: [] for w in TIERS}, [], 0
+    with open(path) as f:
+        first = json.loads(next(f))["trace"]
+        assert first["start"] == {"monotonic_ns": START_MONO, "realtime_ns": START_REAL, "boottime_ns": START_BOOT}
+        assert first["facts"]["board"] == "test_board" and first["hz"] == {"fast": 1000, "medium": 100, "slow": 10}
+        for line in f:
+            at = ns(line[len('{"time_s":'):line.index(",")])
+            v = json.loads(line)
+            del v["time_s"], v["epoch"]
+            row = v.pop("row")
+            if row == "mark":
+                marks.append((at, len(marks) + 1, v["label"]))
+            elif row == "gap":
+                gaps += v["missed"] in (10, 50)
+            else:
+                rows[row].append((at, v))
+    compare(rows, marks, gaps)
+
+
+def from_perfetto(path):
+    with open(path) as f:
+        d = json.load(f)
+    assert d["clocks"] == {"1": START_REAL, "3": START_MONO, "6": START_BOOT}, d["clocks"]
+    for name, values in t.data.items():
+        times = t.times[tier_of(name)]
+        want = [[START_MONO + at, 3, v] for at, v in zip(times, values) if v is not None]
+        assert d["counters"].get(name, []) == want, name
+    tracks = {x["name"]: x for x in d["tracks"].values()}
+    assert tracks["ramp.power"]["counter"]["unit_name"] == "mW"
+    assert tracks["ram.used"]["counter"] == {"unit": 3, "multiplier": 1024, "unit_name": ""}
+    assert any(x.get("process") == "A test" for x in d["tracks"].values())
+    marks = [(at, name) for at, where, name in d["instants"] if where == "marks"]
+    assert marks == [(START_MONO + at, f"mark {i}: {label}") for at, i, label in MARKS], marks
+    assert len(d["instants"]) == len(MARKS) + 2
+    bounds = [START_MONO] + [m[0] for m in marks] + [START_MONO + max(x[-1] for x in t.times)]
+    assert [(a, b) for a, b, _ in d["slices"]] == list(zip(bounds, bounds[1:])), d["slices"]
+    assert d["slices"][1][2] == "epoch 1: work"
+
+
+{"csv": from_csv, "jsonl": from_jsonl, "perfetto": from_perfetto}[sys.argv[1]](sys.argv[2])

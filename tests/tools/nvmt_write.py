@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""Writes traces out of nvmtop-trace(5) alone; shares no code with nvmtop.
+
+  nvmt_write.py FILE [--seconds S] [--plain] [--scale X] [--jitter SEED] [--repeat N]
+
+The waveforms are such that their numbers follow from a formula:
+
+  gpu.util    tenths of a percent, i mod 1001
+  cpu0.util   100 i / n, a ramp over the whole trace
+  cpu1.util   50 + 40 sin(2 pi t / 2 s)
+  ramp.power  1000 mW a second from 0 on
+  wave.power  5000 + 1000 sin(2 pi t / 1 s) mW, times X
+  temp.cpu    40 + t degrees; temp.gpu was never read
+  throttle.x  1 while 1 <= t < 1.5 (mod 4), else 0; beyond version 1
+  count.f     i * 0.1, in the fast tier; beyond version 1
+
+Marks stand at 2 s, 4 s, 6 s, ...; their labels are "work" and "rest" in turn.
+"""
+
+import argparse
+import math
+import random
+import struct
+import zlib
+
+START_MONO, START_REAL, START_BOOT = 5_000_000_000_123, 1_700_000_000_000_000_000, 6_000_000_000_123
+
+
+def f32(v):
+    return struct.unpack("<f", struct.pack("<f", v))[0]
+
+
+def text(s):
+    raw = s.encode()
+    return struct.pack("<H", len(raw)) + raw
+
+
+def chunk(ident, payload, version=1):
+    head = ident + struct.pack("<IQ", version, len(payload))
+    return head + struct.pack("<I", zlib.crc32(head)) + payload + struct.pack("<I", zlib.crc32(payload))
+
+
+def channel(name, label, kind, tier, unit, family, index=0, column=0, field=0, slot=0, lo=math.nan, hi=math.nan):
+    body = struct.pack("<HHHHddqdd", index, column, field, slot, lo, hi, 0, math.nan, math.nan)
+    for word in (name, label, kind, tier, unit, family, "made up", "", ""):
+        body += text(word)
+    return struct.pack("<I", len(body)) + body
+
+
+class Trace:
+    """Rows as lists of values by name; None is missing.  Times are in ns since the start."""
+
+    def __init__(self, board="test_board", hz=(1000, 100, 10)):
+        self.board, self.hz = board, hz
+        self.cores, self.rails, self.zones = [], [], []
+        self.times = ([], [], [])
+        self.data = {}
+        self.extra = []      # (name, kind, tier, unit, family)
+        self.marks = []      # (ns, label)
+        self.gaps = []       # (tier, cause, from, to, missed)
+        self.emc = False
+
+    def row(self, tier, t, **values):
+        self.times[tier].append(t)
+        for name, v in values.items():
+            self.data.setdefault(name, []).append(v)
+
+    def column(self, name, n):
+        return self.data.get(name, [None] * n)
+
+    def header(self):
+        def names(words, count):
+            return b"".join(w.encode()[:23].ljust(24, b"\0") for w in words).ljust(24 * count, b"\0")
+
+        counts = [len(t) for t in self.times] + [len(self.marks)]
+        out = struct.pack("<II32s4B3I4Q", 0x4E564D54, 1, self.board.encode(), len(self.cores), len(self.rails),
+                          len(self.zones), self.emc, *self.hz, *counts)
+        return out + names(self.rails, 8) + names(self.zones, 16) + bytes(64)
+
+    def version1(self):
+        out = [self.header()]
+        fast, medium, slow = self.times
+        columns = [self.column(f"cpu{c}.util", len(fast)) for c in self.cores]
+        gpu, used, free = (self.column(n, len(fast)) for n in ("gpu.util", "ram.used", "ram.available"))
+        emc = self.column("emc.util", len(fast))
+        for i, t in enumerate(fast):
+            cores = [c[i] for c in columns]
+            known = [c for c in cores if c is not None]
+            cells = [math.nan if c is None else c for c in cores] + [0.0] * (16 - len(cores))
+            self.data.setdefault("cpu.util", []).append(f32(sum(known) / len(known)) if known else None)
+            out.append(struct.pack("<dH16ffQQf", t / 1e9, round((gpu[i] or 0) * 10), *cells,
+                                   self.data["cpu.util"][i] if known else math.nan,
+                                   used[i] or 0, free[i] or 0, -1.0 if emc[i] is None else emc[i]))
+        for i, t in enumerate(medium):
+            mv, ma, mw = [], [], []
+            for r in self.rails:
+                v, a = self.data[r + ".voltage"][i], self.data[r + ".current"][i]
+                mv.append(v or 0)
+                ma.append(a or 0)
+                mw.append(math.nan if v is None else v * a / 1000)
+            pad = [0] * (8 - len(mv))
+            out.append(struct.pack("<d8I8I8f", t / 1e9, *(mv + pad), *(ma + pad), *(mw + pad)))
+        for i, t in enumerate(slow):
+            zones = [self.data["temp." + z][i] for z in self.zones]
+            cells = [math.nan if z is None else z for z in zones] + [0.0] * (16 - len(zones))
+            out.append(struct.pack("<d16f", t / 1e9, *cells))
+        for k, (t, _) in enumerate(self.marks):
+            out.append(struct.pack("<QQ", k + 1, self.first_row(t)))
+        return b"".join(out)
+
+    def first_row(self, t):
+        return sum(x < t for x in self.times[0])
+
+    def channels(self):
+        """Records of CHAN, and the numbers of the channels by name."""
+        rows = [("gpu.util", "GPU", "gpu_util", 0, "%", "gpu", 0, 1, 0)]
+        for c in self.cores:
+            rows.append((f"cpu{c}.util", f"cpu{c}", "core_util", 0, "%", "cpu", c, 2, c))
+        rows.append(("cpu.util", "CPU", "cpu_util", 0, "%", "cpu", 0, 3, 0))
+        rows.append(("ram.used", "RAM", "ram_used", 0, "kB", "memory", 0, 4, 0))
+        rows.append(("ram.available", "RAM free", "ram_available", 0, "kB", "memory", 0, 5, 0))
+        if self.emc:
+            rows.append(("emc.util", "EMC", "emc_util", 0, "%", "memory", 0, 6, 0))
+        for i, r in enumerate(self.rails):
+            rows.append((r + ".voltage", r, "rail_voltage", 1, "mV", "power", i, 7, i))
+            rows.append((r + ".current", r, "rail_current", 1, "mA", "power", i, 8, i))
+            rows.append((r + ".power", r, "rail_power", 1, "mW", "power", i, 9, i))
+        for i, z in enumerate(self.zones):
+            rows.append(("temp." + z, z, "temperature", 2, "C", "heat", i, 10, i))
+        slots = [0, 0, 0]
+        for name, kind, tier, unit, family in self.extra:
+            rows.append((name, name, kind, tier, unit, family, 0, 0, slots[tier]))
+            slots[tier] += 1
+        used, out = [0, 0, 0], b""
+        for name, label, kind, tier, unit, family, index, field, slot in rows:
+            out += channel(name, label, kind, ("fast", "medium", "slow")[tier], unit, family, index, used[tier],
+                           field, slot)
+            used[tier] += 1
+        return out, {row[0]: i for i, row in enumerate(rows)}
+
+    def runs(self, numbers):
+        """What version 1 has no "missing" for: the GPU load."""
+        out, start = b"", None
+        column = self.column("gpu.util", len(self.times[0])) + [0]
+        for i, v in enumerate(column):
+            if v is None and start is None:
+                start = i
+            elif v is not None and start is not None:
+                out += struct.pack("<IQQd", numbers["gpu.util"], start, i - start, math.nan)
+                start = None
+        return out
+
+    def extension(self, at):
+        records, numbers = self.channels()
+        chunks = [chunk(b"NVMX", text("nvmt_write.py")),
+                  chunk(b"RUNS", self.runs(numbers)),   # any order is allowed
+                  chunk(b"ANCH", struct.pack("<qqq", START_MONO, START_REAL, START_BOOT)),
+                  chunk(b"RATE", struct.pack("<ddd", *self.hz)),
+                  chunk(b"FACT", text("board") + text(self.board) + text("title") + text("A test")),
+                  chunk(b"XXXX", b"of a kind that nobody knows"),
+                  chunk(b"CHAN", records, version=1)]
+        for tier in range(3):
+            columns = [self.data[e[0]] for e in self.extra if e[2] == tier]
+            n = len(self.times[tier])
+            if not columns or not n:
+                continue
+            half = n // 2
+            for first, count in ((0, half), (half, n - half)):
+                cells = [math.nan if c[i] is None else c[i] for i in range(first, first + count) for c in columns]
+                chunks.append(chunk(b"COLS", struct.pack("<IIQQ", tier, len(columns), first, count) +
+                                    struct.pack(f"<{len(cells)}d", *cells)))
+        chunks.append(chunk(b"MARK", b"".join(
+            struct.pack("<QqQ", k + 1, START_MONO + t, self.first_row(t)) + text(label)
+            for k, (t, label) in enumerate(self.marks))))
+        chunks.append(chunk(b"GAPS", b"".join(
+            struct.pack("<BBHqqQ", tier, cause, 0, START_MONO + a, START_MONO + b, missed)
+            for tier, cause, a, b, missed in self.gaps)))
+        tally = b""
+        for tier in range(3):
+            missed = [sum(g[4] for g in self.gaps if g[0] == tier and g[1] == cause) for cause in (0, 1)]
+            tally += struct.pack("<QQQ", len(self.times[tier]), *missed)
+        chunks.append(chunk(b"TALY", tally))
+        header = self.header()
+        close = struct.pack("<QQ", at, len(chunks)) + header[56:88] + struct.pack("<I", zlib.crc32(header))
+        return b"".join(chunks) + chunk(b"ENDX", close)
+
+    def bytes(self, plain=False):
+        out = self.version1()
+        return out if plain else out + self.extension(len(out))
+
+
+def waves(seconds=20.0, scale=1.0, jitter=None, repeat=2.0):
+    rng = random.Random(jitter)
+    t = Trace()
+    t.cores, t.rails, t.zones, t.emc = [0, 1], ["ramp", "wave"], ["cpu", "gpu"], True
+    t.extra = [("count.f", "other", 0, "", "other"), ("throttle.x", "throttle", 2, "", "heat")]
+    n = round(seconds * 1000)
+    for i in range(n + 1):
+        if 3100 <= i < 3150:        # the sampler woke too late
+            continue
+        ns = i * 1_000_000 + (rng.randrange(200_000) if jitter is not None else 0)
+        s = ns / 1e9
+        t.row(0, ns, **{"gpu.util": None if 500 <= i < 510 else i % 1001 / 10, "cpu0.util": f32(100 * i / n),
+                        "cpu1.util": f32(50 + 40 * math.sin(math.pi * s)), "ram.used": 1_000_000 + i,
+                        "ram.available": 8_000_000 - i, "emc.util": f32(i % 7), "count.f": i * 0.1})
+    t.gaps.append((0, 0, 3_099_000_000, 3_150_000_000, 50))
+    for i in range(round(seconds * 100) + 1):
+        if 1205 <= i < 1215:        # rows that could not be kept: 0.1 s
+            continue
+        ns = i * 10_000_000
+        noise = rng.gauss(0, 100) if jitter is not None else 0
+        power = (5000 + 1000 * math.sin(2 * math.pi * ns / 1e9)) * scale + noise
+        t.row(1, ns, **{"ramp.voltage": 1000, "ramp.current": round(ns / 1e6), "wave.voltage": 1000,
+                        "wave.current": round(power)})
+    t.gaps.append((1, 1, 12_040_000_000, 12_150_000_000, 10))
+    for i in range(round(seconds * 10) + 1):
+        ns = i * 100_000_000
+        t.row(2, ns, **{"temp.cpu": f32(40 + ns / 1e9), "temp.gpu": None,
+                        "throttle.x": float(10 <= i % 40 < 15)})
+    for k in range(1, math.ceil(seconds / repeat)):
+        t.marks.append((round(k * repeat * 1e9), ("rest", "work")[k % 2]))
+    return t
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("file")
+    p.add_argument("--seconds", type=float, default=20.0)
+    p.add_argument("--plain", action="store_true", help="version 1 alone")
+    p.add_argument("--scale", type=float, default=1.0)
+    p.add_argument("--jitter", type=int, default=None)
+    p.add_argument("--repeat", type=float, default=2.0)
+    a = p.parse_args()
+    with open(a.file, "wb") as f:
+        f.write(waves(a.seconds, a.scale, a.jitter, a.repeat).bytes(a.plain))
+
+
+if __name__ == "__main__":
+    main()

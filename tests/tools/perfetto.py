@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Decodes a Perfetto trace by hand, as far as its packets are used, into JSON."""
+import json
+import struct
+import sys
+
+
+def varint(raw, at):
+    v = shift = 0
+    while True:
+        b = raw[at]
+        at += 1
+        v |= (b & 0x7F) << shift
+        shift += 7
+        if b < 0x80:
+            return v, at
+
+
+def fields(raw):
+    """(number, value) of each field; raises when the bytes are no message."""
+    at = 0
+    while at < len(raw):
+        key, at = varint(raw, at)
+        number, kind = key >> 3, key & 7
+        if kind == 0:
+            v, at = varint(raw, at)
+        elif kind == 1:
+            v, at = struct.unpack_from("<d", raw, at)[0], at + 8
+        elif kind == 2:
+            n, at = varint(raw, at)
+            if at + n > len(raw):
+                raise ValueError("a field ends behind its message")
+            v, at = raw[at:at + n], at + n
+        else:
+            raise ValueError(f"wire type {kind}")
+        yield number, v
+
+
+def one(raw):
+    return dict(fields(raw))
+
+
+def track(raw):
+    f = one(raw)
+    out = {"name": f.get(2, b"").decode(), "parent": f.get(5)}
+    if 3 in f:
+        process = one(f[3])
+        out["process"] = process[6].decode()
+    if 8 in f:
+        counter = one(f[8])
+        out["counter"] = {"unit": counter.get(3), "multiplier": counter.get(4), "unit_name": counter.get(6, b"").decode()}
+    return f[1], out
+
+
+def main():
+    with open(sys.argv[1], "rb") as f:
+        raw = f.read()
+    out = {"clocks": None, "tracks": {}, "counters": {}, "instants": [], "slices": []}
+    open_slices = {}
+    for number, packet in fields(raw):
+        assert number == 1, number
+        p = one(packet)
+        assert p[10] == 1       # the sequence
+        if 6 in p:
+            clocks = [one(v) for n, v in fields(p[6]) if n == 1]
+            out["clocks"] = {c[1]: c[2] for c in clocks}
+        elif 60 in p:
+            uuid, t = track(p[60])
+            out["tracks"][uuid] = t
+        elif 11 in p:
+            e, at, clock = one(p[11]), p[8], p.get(58)
+            assert e[11] in out["tracks"], "an event on a track that was not described"
+            if e[9] == 4:
+                out["counters"].setdefault(out["tracks"][e[11]]["name"], []).append((at, clock, e[44]))
+            elif e[9] == 3:
+                out["instants"].append((at, out["tracks"][e[11]]["name"], e[23].decode()))
+            elif e[9] == 1:
+                open_slices[e[11]] = (at, e[23].decode())
+            elif e[9] == 2:
+                begin, name = open_slices.pop(e[11])
+                out["slices"].append((begin, at, name))
+        else:
+            raise ValueError("a packet of nothing")
+    assert not open_slices
+    json.dump(out, sys.stdout)
+
+
+main()

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Holds a report of waves() of nvmt_write.py, as JSON on standard input, against a
+plain calculation over the values that went into the trace.
+
+  report_truth.py "dict(seconds=20.0)" [plain]
+"""
+import json
+import math
+import sys
+
+from nvmt_write import f32, waves
+
+bad = []
+
+
+def near(what, got, want, tolerance=1e-11):
+    if got is None or abs(got - want) > tolerance * max(1, abs(want)):
+        bad.append(f"{what}: {got} instead of {want}")
+
+
+def rank(v, q):
+    return v[max(0, math.ceil(q * len(v) - 1e-9) - 1)]
+
+
+def values(t, name):
+    if name.endswith(".power"):
+        pairs = zip(t.data[name[:-6] + ".voltage"], t.data[name[:-6] + ".current"])
+        return [f32(v * a / 1000) for v, a in pairs]
+    return t.data[name]
+
+
+def check_signal(t, p, s, a, b, plain):
+    tier = ("fast", "medium", "slow").index(s["tier"])
+    what = f"{p['epoch']} {s['name']}"
+    v = [x for x, at in zip(values(t, s["name"]), t.times[tier]) if a <= at < b]
+    if s["name"] == "gpu.util" and plain:   # version 1 has no room for "missing"
+        v = [x or 0.0 for x in v]
+    kept = sorted(x for x in v if x is not None)
+    near(what + " samples", s["samples"], len(kept))
+    near(what + " missing", s["missing"], len(v) - len(kept))
+    if not kept:
+        if s["mean"] is not None or s["p50"] is not None:
+            bad.append(what + " has numbers without a sample")
+        return 0
+    mean = math.fsum(kept) / len(kept)
+    near(what + " mean", s["mean"], mean)
+    if len(kept) > 1:
+        near(what + " sd", s["sd"], math.sqrt(math.fsum((x - mean) ** 2 for x in kept) / (len(kept) - 1)), 1e-9)
+    want = [kept[0], rank(kept, 0.5), rank(kept, 0.95), rank(kept, 0.99), kept[-1]]
+    got = [s[key] for key in ("min", "p50", "p95", "p99", "max")]
+    if got != want:
+        bad.append(f"{what}: {got} instead of {want}")
+    return 1
+
+
+def main():
+    d = json.load(sys.stdin)["traces"][0]
+    t = waves(**eval(sys.argv[1]))
+    t.bytes()       # fills in what follows from the rest
+    end = max(x[-1] for x in t.times) + 1
+    bounds = [0] + [m[0] for m in t.marks] + [end]
+    if len(d["epochs"]) != len(bounds) - 1:
+        sys.exit(f"{len(d['epochs'])} epochs")
+    parts = list(zip(d["epochs"], bounds, bounds[1:])) + [(d["whole"], 0, end)]
+    checked = sum(check_signal(t, p, s, a, b, len(sys.argv) > 2) for p, a, b in parts for s in p["signals"])
+    print(checked, "checked,", len(bad), "wrong", *bad[:20], sep="\n")
+    sys.exit(1 if bad or checked < 10 * len(parts) else 0)
+
+
+main()

@@ -1,0 +1,147 @@
+/* Quantiles of many values against sorting them, and Student's t against tables. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report/sieve.h"
+#include "report/stats.h"
+
+#define MANY 300000
+
+static const double at[QUANTILES] = {0.5, 0.95, 0.99};
+static uint64_t seed = 88172645463325252;
+
+static uint64_t random64(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+static double unit_random(void)
+{
+	return (double)(random64() >> 11) * 0x1p-53;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* In blocks, as many passes as it takes. Returns how many. */
+static int sift(struct sieve *s, const double *v, size_t n)
+{
+	int passes = 1;
+
+	for (size_t i = 0; i < n; i += 1000)
+		sieve_add(s, v + i, n - i < 1000 ? n - i : 1000);
+	for (; sieve_settle(s, at); passes++)
+		for (size_t i = 0; i < n; i += 1000)
+			sieve_again(s, v + i, n - i < 1000 ? n - i : 1000);
+	return passes;
+}
+
+static int compare(double *v, size_t n)
+{
+	struct sieve s;
+	size_t kept = 0;
+	int passes;
+
+	memset(&s, 0, sizeof(s));
+	passes = sift(&s, v, n);
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(v[i]))
+			v[kept++] = v[i];
+	assert_true(s.n == kept);
+	qsort(v, kept, sizeof(*v), by_value);
+	for (int q = 0; q < QUANTILES; q++) {
+		if (kept == 0)
+			assert_true(isnan(s.aim[q].value));
+		else
+			assert_true(s.aim[q].value == v[quantile_rank(at[q], kept)]);
+	}
+	sieve_free(&s);
+	return passes;
+}
+
+static void quantiles_of(void **state)
+{
+	double *v = malloc(MANY * sizeof(*v));
+
+	(void)state;
+	assert_non_null(v);
+	for (size_t i = 0; i < MANY; i++)
+		v[i] = (float)(unit_random() * 100);
+	assert_true(compare(v, MANY) <= 2); /* floats take two passes */
+	for (size_t i = 0; i < MANY; i++)
+		v[i] = round(unit_random() * 1000) / 10;
+	compare(v, MANY);
+	for (size_t i = 0; i < MANY; i++) /* doubles that share almost all of their bits */
+		v[i] = 1 + (double)(random64() % MANY) * 0x1p-52;
+	compare(v, MANY);
+	for (size_t i = 0; i < MANY; i++) {
+		uint64_t bits = random64();
+
+		memcpy(&v[i], &bits, sizeof(bits)); /* anything: signs, zeroes, infinite, NaN */
+		if (i % 7 == 0)
+			v[i] = i % 14 ? 0.0 : -0.0;
+	}
+	compare(v, MANY);
+	for (size_t i = 0; i < MANY; i++)
+		v[i] = -5;
+	assert_true(compare(v, MANY) == 1);
+	for (size_t n = 0; n < 200; n++) {
+		for (size_t i = 0; i < n; i++)
+			v[i] = i % 5 == 4 ? NAN : floor(unit_random() * 20) - 10;
+		compare(v, n);
+	}
+	free(v);
+}
+
+static void ranks(void **state)
+{
+	(void)state;
+	assert_true(quantile_rank(0.5, 1) == 0);
+	assert_true(quantile_rank(0.5, 2) == 0);
+	assert_true(quantile_rank(0.5, 3) == 1);
+	assert_true(quantile_rank(0.95, 100) == 94);
+	assert_true(quantile_rank(0.99, 100) == 98);
+	assert_true(quantile_rank(0.99, 101) == 99);
+	assert_true(quantile_rank(0.99, 10) == 9);
+}
+
+static void student(void **state)
+{
+	static const struct {
+		double df, t;
+	} table[] = {{1, 12.706205}, {2, 4.302653},  {3, 3.182446},   {4, 2.776445},    {5, 2.570582},
+		     {9, 2.262157},  {29, 2.045230}, {100, 1.983972}, {1000, 1.962339}, {1e9, 1.959964}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		assert_true(fabs(student_t(table[i].df) - table[i].t) < 1e-6);
+	assert_true(student_t(2.5) < student_t(2) && student_t(2.5) > student_t(3));
+	assert_true(isnan(confidence(1, 1)));
+	assert_true(fabs(confidence(2, 5) - 2.776445 * 2 / sqrt(5)) < 1e-5);
+	assert_true(isnan(welch(1, 1, 1, 5)));
+	assert_true(welch(0, 3, 0, 3) == 0);
+	/* Equal spreads and counts: n1 + n2 - 2 degrees of freedom. */
+	assert_true(fabs(welch(3, 5, 3, 5) - 2.306004 * 3 * sqrt(2.0 / 5)) < 1e-5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(quantiles_of), cmocka_unit_test(ranks),
+					   cmocka_unit_test(student)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
