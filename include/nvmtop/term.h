@@ -11,6 +11,7 @@ enum colour_choice { COLOUR_AUTO, COLOUR_NEVER, COLOUR_8, COLOUR_16, COLOUR_256 
 struct term_options {
 	enum colour_choice colour;	/* AUTO follows terminfo and NO_COLOR */
 	int escape_ms;			/* how long an ESC waits for the rest; 0: $ESCDELAY or 50 */
+	bool shared;			/* another program of the pipeline (ssh) may read this terminal, too */
 };
 
 struct term;

@@ -587,7 +587,10 @@ static int start(struct top *t, struct err *e)
 		return -1;
 	if (source_open(t, e) < 0)
 		return -1;
-	t->term = term_open(&t->o->term, e);
+	/* ssh at the other end of the pipe reads the terminal as its standard input. */
+	struct term_options how = t->o->term;
+	how.shared = t->o->replay && !strcmp(t->o->replay, "-");
+	t->term = term_open(&how, e);
 	if (!t->term)
 		return -1;
 	scene_update(t);

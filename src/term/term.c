@@ -31,6 +31,7 @@
 #include "term/tty.h"
 
 #define BUSY_MS        20 /* how soon to look again whether the line is free */
+#define SHARED_MS 30 /* poll says nothing: look for keys */
 #define SIZE_MAX_CELLS 1000
 
 /* Reports of buttons and dragging, in SGR form; of focus; brackets round pastes. */
@@ -281,6 +282,7 @@ struct term *term_open(const struct term_options *o, struct err *e)
 		goto fail;
 	if (kind_check(term, t->tty.fd, e) < 0)
 		goto fail;
+	t->tty.shared = o->shared;
 	t->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	t->input = input_open(term, t->utf8, escape_ms(o));
 	if (!t->input) {
@@ -327,6 +329,8 @@ int term_timeout_ms(const struct term *t)
 
 	if (t->tell_resize)
 		return 0;
+	if (t->tty.shared && (ms < 0 || ms > SHARED_MS))
+		ms = SHARED_MS;
 	if ((t->stale || t->tty.from < t->tty.to) && !t->tty.gone && (ms < 0 || ms > BUSY_MS))
 		ms = BUSY_MS;
 	return ms;

@@ -77,7 +77,9 @@ int tty_raw(struct tty *t)
 		raw.c_iflag &= ~(tcflag_t)(BRKINT | PARMRK | ISTRIP | INLCR | IGNCR | ICRNL | IXON);
 		raw.c_oflag &= ~(tcflag_t)OPOST;
 		raw.c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ICANON | ISIG | IEXTEN);
-		raw.c_cc[VMIN] = 1;
+		/* poll() then says nothing to anybody before there are so many bytes, and a
+		 * read that does not wait takes those that are there: ours does. */
+		raw.c_cc[VMIN] = t->shared ? 255 : 1;
 		raw.c_cc[VTIME] = 0;
 		rc = tcsetattr(t->fd, TCSANOW, &raw);
 	}

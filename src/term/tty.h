@@ -11,6 +11,7 @@
 struct tty {
 	int fd;                /* /dev/tty, an open file of our own, non-blocking */
 	struct termios shell;  /* the modes it had, for whoever comes after us */
+	bool shared;           /* keep its bytes from others who wait for some */
 	bool gone;             /* hung up: nothing reaches it any more */
 	char *queue;           /* written, but not yet taken by the kernel */
 	size_t from, to, size; /* queue[from..to) waits */

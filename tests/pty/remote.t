@@ -115,6 +115,15 @@ if sshd_begin "$tmp/sshd"; then
 	check "ssh: a remote screen" wait_for "live from"
 	picture >"$tmp/before"
 	check "that moves" until_true differs
+	# ssh reads the terminal as its standard input
+	keys g
+	wait_for "go to:"
+	for digit in 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9; do
+		keys $digit
+	done
+	check "every key comes here" wait_for "go to: 123456789123456789"
+	keys Escape
+	wait_gone "go to:"
 	pid=$(cat "$dir/rec.pid")
 	kill -KILL "$(sed -n 's/^PPid:[^0-9]*//p' "/proc/$pid/status")"
 	check "the connection breaks: the screen stays" wait_for "the stream was cut"
