@@ -123,7 +123,7 @@ static void add_why(struct sheet *sheet, const struct ui *u, const struct row *r
 		 ch->kind == CHANNEL_CORE_UTIL || ch->kind == CHANNEL_CPU_FREQ
 			 ? _("no value at this moment: the core is offline, or was not read in time")
 		 : ch->kind == CHANNEL_TEMPERATURE
-			 ? _("no value at this moment: the unit is powered down, and its sensor with it")
+			 ? _("no value at this moment: probably the unit is powered down, and its sensor with it")
 			 : _("no value at this moment: the kernel gave none, or it was not read in time"));
 }
 

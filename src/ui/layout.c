@@ -108,7 +108,7 @@ static int grow(const unsigned char *rank, int n, int lines, unsigned char *heig
 void layout_rows(const unsigned char *rank, int n, int lines, unsigned char *height)
 {
 	/* First something for everyone, then what is left. */
-	static const int most[2][3] = {{4, 2, 1}, {8, 5, 3}};
+	static const int most[3][3] = {{4, 2, 1}, {8, 5, 3}, {12, 9, 3}};
 	int used = 0;
 
 	for (int i = 0; i < n; i++) {
@@ -116,7 +116,7 @@ void layout_rows(const unsigned char *rank, int n, int lines, unsigned char *hei
 		used += height[i];
 	}
 	/* All there is to show fits: share out the rest, never more to what matters less. */
-	for (int round = 0; round < 2; round++) {
+	for (int round = 0; round < 3; round++) {
 		int limit = most[round][RANK_MAIN];
 
 		for (int r = RANK_MAIN; r <= RANK_REST; r++) {

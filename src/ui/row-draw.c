@@ -171,7 +171,8 @@ static void draw_text(struct ui *u, struct canvas *c, const struct row *row, int
 {
 	int x = u->at.name.x + (row->part && u->at.name.w >= 13 ? 2 : 0), right = c->w - u->at.name.x;
 
-	axis_lines(u, c, y, h);
+	if (text_x(u, row) + text_width(row->text) < u->at.chart.x)
+		axis_lines(u, c, y, h);
 	canvas_text(c, x, y, u->at.value.x - 1 - x, row->part ? STYLE_DIM : STYLE_TEXT, row->name);
 	if (row->unit_shown)
 		draw_number(u, c, row->alarm, false, row->value, row->unit, STYLE_STRONG, y);

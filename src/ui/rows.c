@@ -170,7 +170,7 @@ enum alarm rows_alarm(const struct channel *ch, double v)
 /* Each zone has limits of its own: the hottest is as near to them as the nearest is. */
 static void read_zones(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	double best = -INFINITY;
+	double best = INFINITY;
 
 	row->tag[0] = 0;
 	for (size_t i = 0; i < u->about->n_channels; i++) {
@@ -182,8 +182,9 @@ static void read_zones(struct ui *u, const struct ui_scene *s, struct row *row)
 		v = rows_value(u, s, i, 0);
 		if (rows_alarm(ch, v) > (enum alarm)row->alarm)
 			row->alarm = (unsigned char)rows_alarm(ch, v);
-		if (v > best) {
-			best = v;
+		/* Not always the highest of all: some are constants and do not count. */
+		if (fabs(v - row->value) < best) {
+			best = fabs(v - row->value);
 			memcpy(row->tag, ch->label, sizeof(row->tag));
 		}
 	}

@@ -45,6 +45,33 @@ static void read_pinned(struct ui *u, const struct ui_scene *s, struct row *row)
 			  : _("free: the governors set them (no jetson_clocks)"));
 }
 
+/* One name when all groups of cores have the same one, as nearly always. */
+static void add_governors(struct row_list *l)
+{
+	const struct session *about = l->about;
+	const char *first = NULL;
+	struct row *row = NULL;
+	bool same = true;
+
+	for (size_t i = 0; i < about->n_facts; i++) {
+		const struct fact *f = &about->facts[i];
+		const char *dot = strchr(f->key, '.');
+		size_t used;
+
+		if (strncmp(f->key, "cpu", 3) != 0 || !dot || strcmp(dot, ".governor") != 0)
+			continue;
+		if (!row)
+			row = rows_text(l, _("CPU governor"), NULL);
+		same = same && (!first || !strcmp(first, f->value));
+		first = first ? first : f->value;
+		used = strlen(row->text);
+		snprintf(row->text + used, sizeof(row->text) - used, "%s%.*s %s", used ? ", " : "",
+			 (int)(dot - f->key), f->key, f->value);
+	}
+	if (row && same)
+		snprintf(row->text, sizeof(row->text), "%s", first);
+}
+
 static void add_modes(struct row_list *l)
 {
 	const struct session *about = l->about;
@@ -55,18 +82,7 @@ static void add_modes(struct row_list *l)
 	if (rows_named(about, "clocks.pinned") >= 0)
 		rows_text(l, _("Clocks"), read_pinned);
 	add_fact(l, _("GPU governor"), "gpu.governor");
-	for (size_t i = 0; i < about->n_facts; i++) {
-		const struct fact *f = &about->facts[i];
-		const char *dot = strchr(f->key, '.');
-		char name[48];
-
-		if (strncmp(f->key, "cpu", 3) != 0 || !dot || strcmp(dot, ".governor") != 0)
-			continue;
-		/* TRANSLATORS: %s is cpu0 */
-		snprintf(name, sizeof(name), _("%.8s governor"), f->key);
-		name[strcspn(name, ".")] = 0;
-		snprintf(rows_text(l, name, NULL)->text, sizeof(l->rows->text), "%s", f->value);
-	}
+	add_governors(l);
 	if (l->n == n + 1)
 		l->n = n;
 }
@@ -139,7 +155,8 @@ static void add_sampling(struct row_list *l)
 	snprintf(row->text, sizeof(row->text), _("%g, %g and %g times a second (fast, medium, slow tier)"),
 		 about->hz[TIER_FAST], about->hz[TIER_MEDIUM], about->hz[TIER_SLOW]);
 	rows_text(l, _("Late"), read_late);
-	rows_text(l, _("Own CPU"), read_own)->unit_shown = true;
+	if (rows_named(about, "nvmtop.cpu") < 0)
+		rows_text(l, _("Own CPU"), read_own)->unit_shown = true;
 	for (size_t i = 0; i < about->n_channels; i++)
 		if (strstr(about->channels[i].name, ".rate") ||
 		    !strncmp(about->channels[i].name, "nvmtop.", 7) ||

@@ -1,0 +1,85 @@
+#!/bin/sh
+# Views on a terminal: by number, Tab and mouse, live and in a replay; a row is
+# chosen and asked.
+. "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
+need "$program"
+
+NVMTOP_BOARDS=${NVMTOP_BOARDS:-${NVMTOP_SRC:-.}/boards}
+export NVMTOP_BOARDS
+
+# Each view by what it alone has, and the column of its tab.
+walk() {
+	while read -r key column text; do
+		keys "$key"
+		check "$1: $key shows its view" wait_for "$text"
+		keys 4
+		wait_for "RAM available"
+		click "$column" 29
+		check "$1: a click on tab $key, too" wait_for "$text"
+	done <<-END
+		2 16 NVENC
+		3 23 Load 5 min
+		5 42 Since start
+		6 52 Cooling
+		9 64 This machine
+	END
+}
+
+# Column and line from 1 on: press and release of the left button.
+click() {
+	text_bytes "$(printf '\033[<0;%d;%dM\033[<0;%d;%dm' "$1" "$2" "$1" "$2")"
+}
+
+pty_begin 110x30 xterm-256color
+run "clear; $program --demo"
+wait_for "q quit"
+check "the overview comes first" wait_for "Hottest"
+walk live
+keys 1
+wait_for "Hottest"
+keys Tab
+check "Tab: the next view" wait_for "NVENC"
+keys Tab
+check "and the next" wait_for "Load 5 min"
+keys BTab
+check "Shift-Tab: the one before" wait_for "NVENC"
+keys BTab
+wait_for "Hottest"
+keys BTab
+check "and round the end" wait_for "This machine"
+keys 6
+wait_for "Cooling"
+
+keys Down
+check "Down chooses a row" wait_for ">Hottest"
+for _ in 1 2 3; do
+	keys Down
+done
+check "further down" wait_for ">  cv0"
+keys '?'
+check "? tells why it is missing" wait_for "probably the unit"
+keys Up
+check "Up: about the one above" wait_for "warned of from 99.0 C"
+keys Escape
+check "Esc closes it" wait_gone "warned of from"
+keys Enter
+check "Enter opens it" wait_for "warned of from"
+keys Escape
+wait_gone "warned of from"
+keys Escape
+check "Esc lets go of the row" wait_gone ">  gpu"
+keys '?'
+check "? without a row: the keys" wait_for "sync mark"
+keys Escape
+wait_gone "sync mark"
+click 5 5
+check "a click chooses a row" wait_for ">"
+keys q
+wait_prompt 0
+
+run "clear; $program --replay ${NVMTOP_SRC:-.}/tests/traces/views.bin --view power"
+check "a trace begins with the view that was asked for" wait_for "Since start"
+walk replay
+keys q
+wait_prompt 0
+pty_end
