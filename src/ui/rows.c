@@ -170,7 +170,8 @@ enum alarm rows_alarm(const struct channel *ch, double v)
 /* Each zone has limits of its own: the hottest is as near to them as the nearest is. */
 static void read_zones(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	double best = INFINITY;
+	double best = -INFINITY;
+	bool found = false;
 
 	row->tag[0] = 0;
 	for (size_t i = 0; i < u->about->n_channels; i++) {
@@ -183,8 +184,9 @@ static void read_zones(struct ui *u, const struct ui_scene *s, struct row *row)
 		if (rows_alarm(ch, v) > (enum alarm)row->alarm)
 			row->alarm = (unsigned char)rows_alarm(ch, v);
 		/* Not always the highest of all: some are constants and do not count. */
-		if (fabs(v - row->value) < best) {
-			best = fabs(v - row->value);
+		if (!found && (v > best || v == row->value)) {
+			found = v == row->value;
+			best = v;
 			memcpy(row->tag, ch->label, sizeof(row->tag));
 		}
 	}

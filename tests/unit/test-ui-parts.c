@@ -101,7 +101,7 @@ static void rows_grow_by_rank(void **state)
 				rank[i] = (unsigned char)(i < 5 ? RANK_MAIN : i < 9 ? RANK_PART : RANK_REST);
 			layout_rows(rank, n, lines, height);
 			for (int i = 0; i < n; i++) {
-				assert_in_range(height[i], 1, 8);
+				assert_in_range(height[i], 1, 12);
 				if (i && rank[i] >= rank[i - 1])
 					assert_true(height[i] <= height[i - 1]);
 				if (i < 10)
