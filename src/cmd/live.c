@@ -2,6 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "cmd/cmd.h"
 #include "nvmtop/history.h"
@@ -77,6 +80,9 @@ struct engine *engine_for(const struct options *o, struct rig *rig, struct err *
 		engine_free(engine);
 		return NULL;
 	}
+#ifdef __GLIBC__
+	malloc_trim(0); /* what looking for the board took: from here on memory stays as it is */
+#endif
 	return engine;
 }
 
