@@ -5,7 +5,8 @@
 run nvmtop --help
 ok 'help succeeds' is "$status" 0
 for option in record replay demo once boards print output force duration delay json at view ascii color fast-hz medium-hz \
-    slow-hz nice board sysroot mark to help version; do
+    slow-hz nice board sysroot mark to report export cut join check format per select epoch from tier \
+    resample help version; do
     ok "help names --$option" says out "--$option"
     ok "the manual names --$option" grep -q "Fl Fl $option" "$NVMTOP_SRC/man/nvmtop.1"
 done
