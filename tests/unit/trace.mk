@@ -17,5 +17,12 @@ check_PROGRAMS += tests/unit/test-trace-series
 tests_unit_test_trace_series_SOURCES = %D%/test-trace-series.c %D%/test-trace.h
 tests_unit_test_trace_series_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_trace_series_LDADD = libtrace.la libbase.la $(CMOCKA_LIBS) $(ZLIB_LIBS) $(LTLIBINTL)
+# its own functions in front of those that write
+check_PROGRAMS += tests/unit/test-trace-faults
+tests_unit_test_trace_faults_SOURCES = %D%/test-trace-faults.c %D%/test-trace.h
+tests_unit_test_trace_faults_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_trace_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pwrite -Wl,--wrap=fdatasync -Wl,--wrap=fsync \
+	-Wl,--wrap=ftruncate -Wl,--wrap=renameat2 -Wl,--wrap=linkat -Wl,--wrap=unlinkat
+tests_unit_test_trace_faults_LDADD = libtrace.la libbase.la $(CMOCKA_LIBS) $(ZLIB_LIBS) $(LTLIBINTL)
 endif
 EXTRA_DIST += tests/traces/small.bin tests/traces/version-1.bin

@@ -1,0 +1,416 @@
+/* A recorder, and a recovery, that dies at each of its calls to the kernel in
+ * turn, or to which each of them fails: what is left is always something that
+ * becomes a complete trace, and what is missing from it is said.
+ *
+ * The linker puts the functions here in front of the real ones (--wrap), so the
+ * code under test is the shipped one.  Nothing is really synced: a killed process
+ * loses nothing that the kernel has, and a real sync takes its time. */
+#include "test-trace.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "trace/reader.h"
+
+#define FAST 700
+
+enum fault { FAULT_NONE, FAULT_KILL, FAULT_TEAR, FAULT_ERROR, FAULT_ERRORS };
+
+/* Shared with the children. */
+struct state {
+	enum fault fault;
+	int at, num; /* which call, errno */
+	_Atomic int calls;
+	atomic_bool joining; /* the first sync is that of the join */
+	int result;
+	struct err err;
+};
+static struct state *state;
+static struct script *script;
+static unsigned kills, errors;
+
+/* Whether this call is to fail; a fatal one does not return. */
+static bool fault_now(void)
+{
+	int call = atomic_fetch_add(&state->calls, 1) + 1;
+
+	if (state->fault == FAULT_KILL && call == state->at)
+		kill(getpid(), SIGKILL);
+	if ((state->fault == FAULT_ERROR && call == state->at) ||
+	    (state->fault == FAULT_ERRORS && call >= state->at)) {
+		errno = state->num;
+		return true;
+	}
+	return false;
+}
+
+ssize_t __real_pwrite(int fd, const void *p, size_t n, off_t at);
+ssize_t __wrap_pwrite(int fd, const void *p, size_t n, off_t at);
+ssize_t __wrap_pwrite(int fd, const void *p, size_t n, off_t at)
+{
+	if (fault_now())
+		return -1;
+	if (state->fault == FAULT_TEAR && atomic_load(&state->calls) == state->at) {
+		if (__real_pwrite(fd, p, n / 2 + 1, at) > 0)
+			kill(getpid(), SIGKILL);
+	}
+	return __real_pwrite(fd, p, n, at);
+}
+
+int __wrap_fdatasync(int fd);
+int __wrap_fdatasync(int fd)
+{
+	(void)fd;
+	atomic_store(&state->joining, true);
+	return fault_now() ? -1 : 0;
+}
+
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd)
+{
+	(void)fd;
+	return fault_now() ? -1 : 0;
+}
+
+int __real_ftruncate(int fd, off_t size);
+int __wrap_ftruncate(int fd, off_t size);
+int __wrap_ftruncate(int fd, off_t size)
+{
+	return fault_now() ? -1 : __real_ftruncate(fd, size);
+}
+
+int __real_renameat2(int from, const char *a, int to, const char *b, unsigned flags);
+int __wrap_renameat2(int from, const char *a, int to, const char *b, unsigned flags);
+int __wrap_renameat2(int from, const char *a, int to, const char *b, unsigned flags)
+{
+	return fault_now() ? -1 : __real_renameat2(from, a, to, b, flags);
+}
+
+int __real_linkat(int from, const char *a, int to, const char *b, int flags);
+int __wrap_linkat(int from, const char *a, int to, const char *b, int flags);
+int __wrap_linkat(int from, const char *a, int to, const char *b, int flags)
+{
+	return fault_now() ? -1 : __real_linkat(from, a, to, b, flags);
+}
+
+int __real_unlinkat(int fd, const char *name, int flags);
+int __wrap_unlinkat(int fd, const char *name, int flags);
+int __wrap_unlinkat(int fd, const char *name, int flags)
+{
+	return fault_now() ? -1 : __real_unlinkat(fd, name, flags);
+}
+
+static int record(const char *path)
+{
+	struct trace_writer *w = trace_writer_new(path, false, &state->err);
+	struct sink *sink;
+	size_t at[TIERS] = {0};
+	int r;
+
+	if (!w)
+		return -1;
+	sink = trace_writer_sink(w);
+	sink->ops->begin(sink, &script->session, &state->err);
+	script_push(script, sink, at, script->t_ns[TIER_FAST][FAST / 2]);
+	sink->ops->mark(sink, &(struct mark) {1, script->t_ns[TIER_FAST][FAST / 2], "half"});
+	/* Some of it reaches the file by itself, the rest at the end. */
+	usleep(state->at % 8 == 5 ? 200000 : 0);
+	script_push(script, sink, at, INT64_MAX);
+	r = sink->ops->end(sink, &state->err);
+	trace_writer_free(w);
+	return r;
+}
+
+static int recover(const char *path)
+{
+	struct trace_recovery r;
+
+	return trace_recover(path, &r, &state->err);
+}
+
+/* True when the child came to its end. */
+static bool in_child(int (*run)(const char *path), const char *path, enum fault fault, int at, int num)
+{
+	int status;
+	pid_t pid;
+
+	state->fault = fault;
+	state->at = at;
+	state->num = num;
+	atomic_store(&state->calls, 0);
+	atomic_store(&state->joining, false);
+	state->err = (struct err) {ERR_NONE, ""};
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		state->result = run(path);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	state->fault = FAULT_NONE;
+	if (WIFEXITED(status)) {
+		assert_int_equal(WEXITSTATUS(status), 0);
+		return true;
+	}
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	kills++;
+	return false;
+}
+
+static void clean(const char *name)
+{
+	char other[64];
+
+	__real_unlinkat(AT_FDCWD, in_folder(name), 0);
+	snprintf(other, sizeof(other), "%s.part", name);
+	__real_unlinkat(AT_FDCWD, in_folder(other), 0);
+	snprintf(other, sizeof(other), "%s.part.side", name);
+	__real_unlinkat(AT_FDCWD, in_folder(other), 0);
+}
+
+static void nothing_left(const char *name)
+{
+	char other[64];
+
+	snprintf(other, sizeof(other), "%s.part", name);
+	assert_false(there(other));
+	snprintf(other, sizeof(other), "%s.part.side", name);
+	assert_false(there(other));
+}
+
+/* A sound trace of the first rows of each tier, every value where it belongs; all
+ * of them, when `all`. */
+static void judge(const char *name, bool all)
+{
+	struct err e;
+	struct trace *t = trace_open(in_folder(name), &e);
+
+	if (!t || e.code != ERR_NONE)
+		fail_msg("%s", e.text);
+	for (int tier = 0; tier < TIERS; tier++) {
+		size_t width = script->session.width[tier];
+		uint64_t rows = t->section[tier].rows;
+
+		assert_true(rows <= script->n[tier]);
+		if (all)
+			assert_int_equal(rows, script->n[tier]);
+		for (size_t c = 0; c < script->session.n_channels; c++) {
+			const struct channel *ch = &script->channels[c];
+
+			for (uint64_t row = 0; (int)ch->tier == tier && t->extended && row < rows; row += 7) {
+				double v = cell_read(t, c, row);
+
+				/* Rows may have come without what stands beside them. */
+				if (!isnan(v) || all)
+					assert_true(same_value(
+						v, script->values[tier][row * width + ch->column]));
+			}
+		}
+	}
+	assert_true(t->n_marks <= 1 && (!all || t->n_marks == 1));
+	trace_close(t);
+}
+
+/* After whatever happened: it is there, or becomes it, or there was nothing. */
+static void becomes_sound(const char *name, bool all)
+{
+	struct trace_recovery r;
+	struct err e;
+	char part[64];
+
+	snprintf(part, sizeof(part), "%s.part", name);
+	if (there(name) && !there(part)) {
+		judge(name, all);
+		if (trace_recover(in_folder(name), &r, &e) == 0) /* leftovers beside it */
+			assert_true(r.left_over);
+	} else if (trace_recover(in_folder(name), &r, &e) == 0) {
+		judge(name, all);
+	} else {
+		assert_false(all);
+		if (!strstr(e.text, "nothing was recorded") && !strstr(e.text, "nothing to recover"))
+			fail_msg("%s", e.text);
+		clean(name);
+	}
+	nothing_left(name);
+	clean(name);
+}
+
+static void test_recorder_dies(void **unused)
+{
+	int calls = 0, joins = 0;
+
+	(void)unused;
+	for (int tear = 0; tear < 2; tear++)
+		for (int at = 1;; at++) {
+			bool ended =
+				in_child(record, in_folder("a.bin"), tear ? FAULT_TEAR : FAULT_KILL, at, 0);
+
+			if (ended && at > atomic_load(&state->calls)) {
+				assert_int_equal(state->result, 0);
+				becomes_sound("a.bin", true);
+				break;
+			}
+			calls++;
+			joins += atomic_load(&state->joining);
+			becomes_sound("a.bin", atomic_load(&state->joining));
+		}
+	assert_true(calls > 40 && joins > 10); /* or nothing was put in front of anything */
+}
+
+static void copy(const char *from, const char *to)
+{
+	uint8_t bytes[65536];
+	int in = open(in_folder(from), O_RDONLY), out = open(in_folder(to), O_WRONLY | O_CREAT, 0600);
+	off_t at = 0;
+	ssize_t n;
+
+	assert_true(in >= 0 && out >= 0);
+	while ((n = pread(in, bytes, sizeof(bytes), at)) > 0) {
+		assert_int_equal(__real_pwrite(out, bytes, (size_t)n, at), n);
+		at += n;
+	}
+	close(in);
+	close(out);
+}
+
+/* The recorder died in its join, then the recovery at any of its own calls, and
+ * then the next one. */
+static void test_recovery_dies(void **unused)
+{
+	int calls = 0;
+
+	(void)unused;
+	for (int first = 1;; first++) {
+		assert_false(in_child(record, in_folder("dead.bin"), FAULT_KILL, first, 0));
+		if (atomic_load(&state->joining) && there("dead.bin.part.side"))
+			break;
+		becomes_sound("dead.bin", false);
+	}
+	for (int tear = 0; tear < 2; tear++)
+		for (int at = 1;; at++) {
+			bool ended;
+
+			copy("dead.bin.part", "b.bin.part");
+			copy("dead.bin.part.side", "b.bin.part.side");
+			ended = in_child(recover, in_folder("b.bin"), tear ? FAULT_TEAR : FAULT_KILL, at, 0);
+			if (ended && at > atomic_load(&state->calls)) {
+				assert_int_equal(state->result, 0);
+				becomes_sound("b.bin", true);
+				break;
+			}
+			calls++;
+			/* Once more, at the same place. */
+			if (!ended && there("b.bin.part"))
+				in_child(recover, in_folder("b.bin"), FAULT_KILL, at, 0);
+			becomes_sound("b.bin", true);
+		}
+	assert_true(calls > 10);
+	clean("dead.bin");
+}
+
+/* Each call fails, once or from then on: it is said, nobody dies, and what was
+ * recorded is a trace or becomes one. */
+static void test_calls_fail(void **unused)
+{
+	static const int nums[] = {ENOSPC, EIO, EDQUOT};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(nums) / sizeof(nums[0]); i++)
+		for (int at = 1;; at++) {
+			enum fault fault = (at + (int)i) % 2 ? FAULT_ERROR : FAULT_ERRORS;
+			bool there_now;
+
+			assert_true(in_child(record, in_folder("c.bin"), fault, at, nums[i]));
+			if (at > atomic_load(&state->calls)) {
+				assert_int_equal(state->result, 0);
+				becomes_sound("c.bin", true);
+				break;
+			}
+			errors++;
+			there_now = there("c.bin") && !there("c.bin.part");
+			if (state->result < 0) {
+				assert_int_equal(state->err.code, ERR_FAILED);
+				assert_non_null(strstr(state->err.text, "c.bin"));
+			} else {
+				assert_true(there_now);
+			}
+			becomes_sound("c.bin", state->result == 0);
+		}
+}
+
+/* Single bits anywhere in the two files, and cuts: a sound trace or a clear no. */
+static void test_flips(void **unused)
+{
+	unsigned recovered = 0, damaged = 0;
+	struct trace_recovery r;
+	struct err e;
+
+	(void)unused;
+	assert_false(in_child(record, in_folder("dead.bin"), FAULT_KILL, 12, 0));
+	assert_true(there("dead.bin.part"));
+	for (int i = 0; i < 300; i++) {
+		const char *name = i & 1 ? "f.bin.part.side" : "f.bin.part";
+		struct stat st;
+		struct trace *t;
+		uint8_t byte;
+		off_t at;
+		int fd;
+
+		copy("dead.bin.part", "f.bin.part");
+		copy("dead.bin.part.side", "f.bin.part.side");
+		fd = open(in_folder(name), O_RDWR);
+		assert_int_equal(fstat(fd, &st), 0);
+		at = (off_t)(script_random(script) % (uint64_t)st.st_size);
+		if (i % 10 < 8) {
+			assert_int_equal(pread(fd, &byte, 1, at), 1);
+			byte ^= (uint8_t)(1 << (script_random(script) & 7));
+			assert_int_equal(__real_pwrite(fd, &byte, 1, at), 1);
+		} else {
+			assert_int_equal(__real_ftruncate(fd, at), 0);
+		}
+		close(fd);
+		if (trace_recover(in_folder("f.bin"), &r, &e) == 0) {
+			recovered++;
+			damaged += e.code == ERR_DAMAGED;
+			t = trace_open(in_folder("f.bin"), &e);
+			if (!t || e.code != ERR_NONE)
+				fail_msg("flip %d at %lld of %s: %s", i, (long long)at, name, e.text);
+			trace_close(t);
+		} else {
+			assert_int_equal(e.code, ERR_FAILED);
+		}
+		clean("f.bin");
+	}
+	print_message("# %u of 300 damaged recordings recovered, %u said what is damaged\n", recovered,
+		      damaged);
+	assert_true(recovered > 250 && damaged > 100);
+	clean("dead.bin");
+}
+
+static int setup(void **unused)
+{
+	state = mmap(NULL, sizeof(*state), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	script = script_new(61, FAST, 4, 3, 3, true);
+	return state == MAP_FAILED ? -1 : folder_make(unused);
+}
+
+static int teardown(void **unused)
+{
+	print_message("# killed %u times, failed %u times, at every call that writes\n", kills, errors);
+	script_free(script);
+	return folder_remove(unused);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_recorder_dies),
+		cmocka_unit_test(test_recovery_dies),
+		cmocka_unit_test(test_calls_fail),
+		cmocka_unit_test(test_flips),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
