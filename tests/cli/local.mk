@@ -11,3 +11,7 @@ tests_tools_slowfs_SOURCES = tests/tools/slowfs.c
 tests_tools_slowfs_CFLAGS = $(AM_CFLAGS) $(FUSE_CFLAGS)
 tests_tools_slowfs_LDADD = $(FUSE_LIBS)
 endif
+check_PROGRAMS += tests/tools/stalls
+tests_tools_stalls_SOURCES = tests/tools/stalls.c
+EXTRA_DIST += tests/tools/killer.py
+dist_check_SCRIPTS += %D%/kill.t %D%/split.t

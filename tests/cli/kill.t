@@ -1,0 +1,15 @@
+#!/bin/sh
+# Killed a hundred times at random moments: while recording, while ending, while
+# going on in the next file.  NVMTOP_TEST_KILLS says how often.
+. "$NVMTOP_SRC/tests/cli/lib.sh"
+
+stalls=${NVMTOP%/src/nvmtop}/tests/tools/stalls
+test -x "$stalls" || {
+    echo '1..0 # SKIP tests/tools/stalls was not built'
+    exit 0
+}
+if test -n "${EMU:-}"; then
+    echo '1..0 # SKIP an emulator is not what would be measured'
+    exit 0
+fi
+"$python" "$NVMTOP_SRC/tests/tools/killer.py" "$NVMTOP" "$stalls" "${NVMTOP_TEST_KILLS:-150}"
