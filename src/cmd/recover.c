@@ -85,13 +85,27 @@ int offer_recovery(const char *path, struct err *e)
 	return 0;
 }
 
+/* There is only the part, and its recorder is at work. */
+static bool recorded_now(const char *path)
+{
+	char part[4096];
+	int n = snprintf(part, sizeof part, "%s.part", path);
+
+	return n > 0 && (size_t)n < sizeof part && access(path, F_OK) < 0 && access(part, F_OK) == 0;
+}
+
 struct trace *open_trace(const char *path, struct err *e)
 {
 	char shown[512];
 
-	if (!trace_interrupted(path))
-		return trace_open(path, e);
 	text_printable(shown, sizeof shown, path, strlen(path));
+	if (!trace_interrupted(path) && !recorded_now(path))
+		return trace_open(path, e);
+	if (!trace_interrupted(path)) {
+		err_set(e, ERR_FAILED, _("%s is still being recorded: nvmtop --replay %s --follow shows it live"),
+			shown, shown);
+		return NULL;
+	}
 	err_set(e, ERR_FAILED,
 		_("%s is not there, but a recording to it that was interrupted is: nvmtop --recover %s "
 		  "completes it"),
