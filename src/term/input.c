@@ -44,6 +44,9 @@ struct input {
 	enum csi csi;
 	int semicolons, digits, length;
 	bool sgr;
+	char said[12]; /* what stands between CSI and its final byte, as far as there is room */
+	size_t n_said;
+	bool sync;
 	int x10, follow; /* bytes still to come: of a mouse report, of a character */
 };
 
@@ -117,6 +120,16 @@ static bool csi_goes_on(struct input *in, unsigned char c)
 	return in->semicolons <= CSI_SEMICOLONS && in->digits <= CSI_DIGITS && in->length <= CSI_BYTES;
 }
 
+/* The terminal's answer to input_asks: it knows the mode, and it is on or off. */
+static void take_answer(struct input *in, unsigned char final)
+{
+	static const char *const yes[] = {"?2026;1$", "?2026;2$"};
+
+	for (size_t i = 0; final == 'y' && i < sizeof yes / sizeof *yes; i++)
+		if (in->n_said == strlen(yes[i]) && !memcmp(in->said, yes[i], in->n_said))
+			in->sync = true;
+}
+
 /* What libtermkey may see in place of this byte: none, one or two. */
 static size_t filter(struct input *in, unsigned char c, char *out)
 {
@@ -124,6 +137,8 @@ static size_t filter(struct input *in, unsigned char c, char *out)
 
 	if (in->csi == CSI_IN || in->csi == CSI_CUT) {
 		if (c >= 0x20 && c < 0x40) {
+			if (in->n_said < sizeof in->said)
+				in->said[in->n_said++] = (char)c;
 			if (in->csi == CSI_IN && csi_goes_on(in, c)) {
 				out[n++] = (char)c;
 				return n;
@@ -134,6 +149,7 @@ static size_t filter(struct input *in, unsigned char c, char *out)
 		bool cut = in->csi == CSI_CUT || (in->sgr && c != 'M' && c != 'm');
 
 		in->csi = CSI_NO;
+		take_answer(in, c);
 		if (c >= 0x40 && c < 0x7f) {
 			out[n++] = cut ? CSI_NOTHING : (char)c;
 			in->x10 = c == 'M' && in->length == 0 ? 3 : 0;
@@ -149,6 +165,7 @@ static size_t filter(struct input *in, unsigned char c, char *out)
 	if (in->csi == CSI_ESC) {
 		in->csi = c == '[' ? CSI_IN : c == 27 ? CSI_ESC : CSI_NO;
 		in->semicolons = in->digits = in->length = 0;
+		in->n_said = 0;
 		in->sgr = false;
 	} else if (c == 27) {
 		in->csi = CSI_ESC;
@@ -184,6 +201,11 @@ size_t input_feed(struct input *in, const char *bytes, size_t n, int64_t t_ns)
 	if (kept)
 		termkey_push_bytes(in->tk, clean, kept);
 	return n;
+}
+
+bool input_sync(const struct input *in)
+{
+	return in->sync;
 }
 
 void input_read(struct input *in, int fd)

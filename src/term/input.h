@@ -23,6 +23,11 @@ void input_read(struct input *in, int fd);
 size_t input_feed(struct input *in, const char *bytes, size_t n, int64_t t_ns);
 struct event input_event(struct input *in);
 
+/* Written to the terminal once, has it answer whether it can show a frame at once
+ * (mode 2026); until it has, and where it does not, input_sync() is false. */
+#define INPUT_ASKS "\033[?2026$p"
+bool input_sync(const struct input *in);
+
 /* How long poll may wait before input_read must be called; -1: for ever. */
 int input_timeout_ms(const struct input *in);
 

@@ -38,6 +38,8 @@
 static const char reports_on[] = "\033[?1002h\033[?1006h\033[?1004h\033[?2004h";
 static const char reports_off[] = "\033[?2004l\033[?1004l\033[?1006l\033[?1002l";
 
+static const char sync_on[] = "\033[?2026h", sync_off[] = "\033[?2026l";
+
 struct grid {
 	struct cell *cells;
 	int w, h;
@@ -75,6 +77,18 @@ enum charset term_charset(void)
 	return term && !strncmp(term, "linux", 5) ? CHARSET_BLOCKS : CHARSET_BRAILLE;
 }
 
+/* Where the terminal can show a whole frame at once, it is asked to. */
+static int queue_frame(struct term *t, const char *bytes, size_t n)
+{
+	bool sync = t->on && input_sync(t->input);
+
+	if (sync && tty_queue(&t->tty, sync_on, strlen(sync_on)) < 0)
+		return -1;
+	if (tty_queue(&t->tty, bytes, n) < 0)
+		return -1;
+	return sync ? tty_queue(&t->tty, sync_off, strlen(sync_off)) : 0;
+}
+
 /* Pass on what ncurses has written; trim: it is a frame that changes another. */
 static int pass_on(struct term *t, bool trim)
 {
@@ -90,7 +104,7 @@ static int pass_on(struct term *t, bool trim)
 	if (!buf || pread(fd, buf, (size_t)size, 0) != size)
 		rc = -1;
 	if (rc == 0)
-		rc = tty_queue(&t->tty, buf, trim && t->ansi ? trim_bytes(buf, (size_t)size) : (size_t)size);
+		rc = queue_frame(t, buf, trim && t->ansi ? trim_bytes(buf, (size_t)size) : (size_t)size);
 	free(buf);
 	lseek(fd, 0, SEEK_SET);
 	if (ftruncate(fd, 0) < 0)
@@ -192,10 +206,12 @@ static int start_curses(struct term *t, const char *term, enum colour_choice col
 	kind_append(t->enter, sizeof t->enter, "smkx");
 	if (t->reports) {
 		strcat(t->enter, reports_on);
+		strcat(t->enter, INPUT_ASKS);
 		strcat(t->leave, reports_off);
 	}
 	kind_append(t->leave, sizeof t->leave, "rmkx");
-	strcpy(t->way_out, t->leave);
+	strcpy(t->way_out, t->reports ? sync_off : ""); /* a frame may have been cut */
+	strcat(t->way_out, t->leave);
 	for (size_t i = 0; i < sizeof end / sizeof *end; i++)
 		kind_append(t->way_out, sizeof t->way_out, end[i]);
 	/* It has begun with the size that terminfo says.  Let it end and forget

@@ -8,4 +8,13 @@ noinst_PROGRAMS += tests/fuzz/fuzz-condition
 tests_fuzz_fuzz_condition_SOURCES = %D%/fuzz-condition.c
 tests_fuzz_fuzz_condition_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_condition_LDADD = libbase.la $(LTLIBINTL)
+noinst_PROGRAMS += tests/fuzz/fuzz-input
+tests_fuzz_fuzz_input_SOURCES = %D%/fuzz-input.c
+tests_fuzz_fuzz_input_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_input_LDADD = libterm.la libbase.la $(NCURSES_LIBS) $(TERMKEY_LIBS) $(LTLIBINTL)
+else
+# The same without a fuzzer: a fixed number of inputs from a fixed beginning.
+check_PROGRAMS += tests/fuzz/try-input
+tests_fuzz_try_input_SOURCES = %D%/fuzz-input.c %D%/try.c
+tests_fuzz_try_input_LDADD = libterm.la libbase.la $(NCURSES_LIBS) $(TERMKEY_LIBS) $(LTLIBINTL)
 endif

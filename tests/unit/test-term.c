@@ -245,6 +245,26 @@ static void keys_after_escape(void **state)
 }
 
 /* libtermkey would index its table of keys with these bytes. */
+/* Can it show a frame at once?  Only a mode that it knows, on or off, is a yes. */
+static void answer_about_frames(void **state)
+{
+	static const char *const no[] = {"\033[?2026;0$y", "\033[?2026;4$y", "\033[?2027;2$y",
+					 "\033[2026;2$y",  "\033[?2026;2y",  "\033[?2026;22$y",
+					 "\033[?2026;2$z"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
+		text(no[i]);
+		is_nothing();
+		assert_false(input_sync(in));
+	}
+	text("\033[?2026;2$y");
+	is_nothing();
+	assert_true(input_sync(in));
+	text("k");
+	is_key('k', 0);
+}
+
 static void private_sequences(void **state)
 {
 	static const char *const each[] = {"\033[?1A",   "\033[>0;1H", "\033[=1F",   "\033[1*H", "\033[ P",
@@ -444,6 +464,7 @@ int main(void)
 		WITH_INPUT(paste_without_end),
 		WITH_INPUT(escape_waits),
 		WITH_INPUT(keys_after_escape),
+		WITH_INPUT(answer_about_frames),
 		WITH_INPUT(private_sequences),
 		WITH_INPUT(old_mouse),
 		WITH_INPUT(split_anywhere),

@@ -1,0 +1,164 @@
+"""TAP: the whole program on lines and in windows that are not kind to it.
+
+usage: line.py PROGRAM
+"""
+import fcntl
+import os
+import pty
+import random
+import re
+import select
+import signal
+import struct
+import sys
+import termios
+import time
+
+program = sys.argv[1]
+n = 0
+
+
+def ok(condition, what, note=""):
+    global n
+    n += 1
+    print("%s %d - %s" % ("ok" if condition else "not ok", n, what))
+    if note:
+        print("# " + note)
+    sys.stdout.flush()
+
+
+class Line:
+    def __init__(self, *arguments, size=(120, 40), term="xterm-256color"):
+        self.master, slave = pty.openpty()
+        self.slave = slave
+        self.resize(*size)
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.setsid()
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+            for fd in (0, 1, 2):
+                os.dup2(slave, fd)
+            os.closerange(3, 64)
+            os.environ.update(TERM=term, LC_ALL="C.UTF-8")
+            os.execv(program, [program, *arguments])
+        self.seen = b""
+        self.status = None
+
+    def resize(self, w, h):
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", h, w, 0, 0))
+
+    def read(self, seconds, until=None):
+        """Everything that comes, or as much as ends with what is awaited."""
+        end, start = time.monotonic() + seconds, len(self.seen)
+        while time.monotonic() < end and not (until and until in self.seen[start:]):
+            if select.select([self.master], [], [], 0.05)[0]:
+                try:
+                    self.seen += os.read(self.master, 1 << 16)
+                except OSError:
+                    break
+        return self.seen[start:]
+
+    def type(self, keys):
+        os.write(self.master, keys)
+
+    def ended(self, seconds=20):
+        """Its exit status, once it has ended; None while it runs."""
+        end = time.monotonic() + seconds
+        while self.status is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.status = status
+            elif time.monotonic() > end:
+                return None
+            else:
+                self.read(0.02)
+        return os.WEXITSTATUS(self.status) if os.WIFEXITED(self.status) else -os.WTERMSIG(self.status)
+
+    def close(self):
+        if self.status is None:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        os.close(self.slave)
+        os.close(self.master)
+
+
+# Frames at once, where the terminal says that it can.
+t = Line("--demo", "--frames", "10")
+asked = t.read(10, until=b"\x1b[?2026$p")
+ok(b"\x1b[?2026$p" in asked, "the terminal is asked whether it shows frames at once")
+silent = t.read(2)
+ok(b"\x1b[?2026h" not in silent, "what does not answer is not told to")
+t.type(b"\x1b[?2026;2$y")
+frames = t.read(3)
+begun, done = frames.count(b"\x1b[?2026h"), frames.count(b"\x1b[?2026l")
+ok(begun > 2 and abs(begun - done) <= 1, "what can is told where a frame begins and ends", "%d, %d" % (begun, done))
+t.type(b"q")
+ok(t.ended() == 0, "and is left in order")
+t.close()
+
+# A line of 960 bytes a second: fewer frames, and keys still work.
+t = Line("--demo", "--frames", "10")
+t.read(10, until=b"quit")
+start, got, asked = time.monotonic(), 0, False
+while time.monotonic() < start + 6:
+    time.sleep(0.1)
+    if select.select([t.master], [], [], 0)[0]:
+        got += len(os.read(t.master, 96))
+    if not asked and time.monotonic() > start + 4:
+        t.type(b"?")
+        asked = True
+ok(got < 7000, "a slow line gets what it can take", "%d bytes in 6 s" % got)
+answer = t.read(20, until=b"move through time") if asked else b""
+ok(b"through time" in answer or b"Help" in answer or b"keys" in answer.lower(), "a key is answered all the same")
+t.type(b"q")
+t.type(b"q")
+ok(t.ended() == 0, "and q ends it")
+t.close()
+
+# A line that takes nothing at all.
+t = Line("--demo", "--frames", "10")
+t.read(10, until=b"quit")
+time.sleep(2)
+t.type(b"q")
+end = time.monotonic() + 20
+while time.monotonic() < end and os.waitpid(t.pid, os.WNOHANG) == (0, 0):
+    time.sleep(0.05)
+ok(time.monotonic() < end, "q ends it when nothing reads what it writes")
+t.status = 0
+t.close()
+
+# Windows of every size in any order.
+random.seed(7)
+t = Line("--replay", os.path.join(os.environ["NVMTOP_SRC"], "tests/traces/demo.bin"))
+t.read(10, until=b"quit")
+for i in range(150):
+    t.resize(*random.choice([(1, 1), (0, 0), (2, 1), (1, 40), (500, 200), (20, 5), (19, 4), (60, 16), (80, 24),
+                             (random.randrange(1, 300), random.randrange(1, 100))]))
+    if i % 10 == 0:
+        t.type(random.choice([b"+", b"-", b"2", b"3", b"9", b"?", b"1", b"]", b"g5\r", b"\x1b[B"]))
+    t.read(0.01)
+t.resize(120, 40)
+t.type(b"1")
+ok(b"GPU" in t.read(20, until=b"quit"), "after a storm of sizes the picture is whole")
+
+# Any bytes: none of these may end or stop it. What would record, mark, open or quit is left out.
+random.seed(11)
+harmless = bytes(set(range(256)) - set(b"qQrRoOsSpwkK\x03\x04\x1a\x1c\r\n\x13\x11"))
+for i in range(60):
+    t.type(bytes(random.choice(harmless) for _ in range(random.randrange(1, 120))))
+    t.read(0.01)
+    t.type(random.choice([b"\x1b[<65;10;10M", b"\x1b[<0;5;39M\x1b[<0;5;39m", b"\x1b[200~qqq\x1b[201~",
+                          b"\x1b]11;rgb:ffff/0000/q\x07", b"\x1b[M !!", b"\x1b[9999999999;1H"]))
+t.read(0.5)
+ok(t.ended(0) is None, "any bytes leave it running", repr(t.seen[-200:]) if t.status is not None else "")
+for key in (b"\x1b", b"\x1b", b"\x1b", b"1", b"q", b"q", b"q"):
+    t.type(key)
+    t.read(0.3)
+    if t.ended(0) is not None:
+        break
+status = t.ended()
+ok(status == 0, "and q ends it", "status %s" % status)
+left = t.seen[-400:]
+ok(b"\x1b[?1049l" in left and b"\x1b[?1006l" in left, "the terminal is put back")
+t.close()
+print("1..%d" % n)
