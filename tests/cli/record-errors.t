@@ -35,13 +35,59 @@ refused 'below a file' exists.bin/x.bin
 refused 'a link to nowhere' dangling
 run nvmtop --demo --record --duration 0.2 --force exists.bin
 ok '--force overwrites' judge exists.bin "t['counts']['fast'] > 0"
+# Root may write everywhere: then somebody else tries.
+mkdir readonly
+chmod 755 . readonly
 if test "$(id -u)" -ne 0; then
-    mkdir readonly
     chmod a-w readonly
     refused 'a read-only folder' readonly/x.bin
+elif "$python" -c 'import os; os.setuid(65534); os.execv(os.environ["NVMTOP"], ["nvmtop", "--version"])' >/dev/null 2>&1; then
+    run "$python" -c 'import os, sys; os.setuid(65534); os.execv(os.environ["NVMTOP"], ["nvmtop"] + sys.argv[1:])' \
+        --demo --record --duration 0.2 readonly/x.bin
+    ok 'a read-only folder: status 1' is "$status" 1
+    ok 'a read-only folder: names the file' says err 'readonly/x.bin: Permission denied'
 else
-    skip 'a read-only folder' 'root may write everywhere'
+    skip 'a read-only folder' 'root may write everywhere, and nobody else can be tried'
 fi
+
+# A symbolic link of that name is replaced; what it leads to is left alone.
+echo target >target
+ln -s target link.bin
+refused 'a link to a file' link.bin
+run nvmtop --demo --record --duration 0.2 --force link.bin
+ok '--force replaces a link' test -f link.bin -a ! -L link.bin
+ok 'and not what it leads to' is "$(cat target)" target
+ln -s folder linked
+refused 'a link to a folder' linked --force
+ln -s /dev/null nulled
+refused 'a link to a device' nulled --force
+ln -s target way.bin.part
+refused 'a link where the part would be' way.bin
+ok 'it is not followed' is "$(cat target)" target
+refused '/dev/full' /dev/full --force
+long=$(printf '%0245d' 0)
+run nvmtop --demo --record --duration 0.2 "$long"
+ok 'a name as long as it can be' test -s "$long"
+refused 'a longer one' "0$long"
+run nvmtop --demo --record --duration 0.2 "$(printf '%04096d' 0)"
+ok 'a path that is too long: status 1' is "$status" 1
+ok 'a path that is too long: one sentence' one_line err
+blank="$(printf ' bl anks\tand \303\274ml\303\244ute \033[31m')"
+run nvmtop --demo --record --duration 0.2 "$blank"
+ok 'blanks, a tab, UTF-8 and an escape in the name' test -s "$blank"
+ok 'the escape is not shown' sh -c '! grep -q "$(printf "\033")" err'
+
+# Many at the same moment: one records, the others are told that it does.
+for i in 1 2 3 4 5 6; do
+    (
+        $EMU "$NVMTOP" --demo --record --duration 1.5 same.bin 2>same.$i.err
+        echo $? >same.$i.status
+    ) &
+done
+wait
+ok 'six recorders to one name: one wins' is "$(cat same.*.status | sort | tr -d '\n')" 011111
+ok 'six recorders to one name: its file is sound' judge same.bin "t['counts']['fast'] > 500"
+ok 'six recorders to one name: five are told who does' is "$(cat same.*.err | grep -c 'same.bin is being recorded by another process\|same.bin exists already')" 5
 
 # A file that may not grow: what was recorded stays readable.
 (
