@@ -87,7 +87,7 @@ static void tell_file(const struct keep_file *f, char *buf, size_t size)
 
 bool keeping_news(struct keep *k, size_t *told, char *buf, size_t size, bool *failed)
 {
-	char text[700];
+	char text[900];
 	struct keep_file f;
 
 	if (!keep_file(k, *told, &f))
@@ -104,7 +104,7 @@ bool keeping_news(struct keep *k, size_t *told, char *buf, size_t size, bool *fa
 
 void keeping_summary(const struct options *o, struct keep *k, FILE *out)
 {
-	char text[700], span[32];
+	char text[900], span[32];
 	struct keep_stats s;
 	struct keep_file f;
 
