@@ -5,6 +5,8 @@
  * the window alone and never on a number, so nothing jumps. */
 #include "layout.h"
 
+#include <stddef.h>
+
 #define STATS_W 15
 
 static int take(int *y, struct rect *r, int w, int h)
@@ -108,7 +110,7 @@ static int grow(const unsigned char *rank, int n, int lines, unsigned char *heig
 void layout_rows(const unsigned char *rank, int n, int lines, unsigned char *height)
 {
 	/* First something for everyone, then what is left. */
-	static const int most[3][3] = {{4, 2, 1}, {8, 5, 3}, {12, 9, 3}};
+	static const int most[][3] = {{4, 2, 1}, {5, 3, 1}, {6, 4, 2}, {8, 5, 3}, {12, 9, 3}};
 	int used = 0;
 
 	for (int i = 0; i < n; i++) {
@@ -116,7 +118,7 @@ void layout_rows(const unsigned char *rank, int n, int lines, unsigned char *hei
 		used += height[i];
 	}
 	/* All there is to show fits: share out the rest, never more to what matters less. */
-	for (int round = 0; round < 3; round++) {
+	for (size_t round = 0; round < sizeof(most) / sizeof(most[0]); round++) {
 		int limit = most[round][RANK_MAIN];
 
 		for (int r = RANK_MAIN; r <= RANK_REST; r++) {

@@ -97,20 +97,20 @@ static void draw_stats(struct ui *u, struct canvas *c, const struct row *row, co
 	canvas_right(c, x + 11, y, 4, STYLE_DIM, mean);
 }
 
-/* What the chart's height means. */
-static int draw_scale(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y)
+/* What the chart's height means; returns where the room before it ends. */
+static int draw_scale(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
+		      int right)
 {
 	char lo[QUANTITY_TEXT], hi[QUANTITY_TEXT], text[2 * QUANTITY_TEXT + 40];
 	enum unit unit = quantity_of(ch, row->value);
-	int right = stats_at(u)->x + stats_at(u)->w;
 
-	if (stats_at(u)->w < STATS_W)
-		return 0;
+	if (stats_at(u)->w < STATS_W || isnan(row->summary.mean))
+		return right;
 	quantity_round(lo, unit, row->scale.lo);
 	quantity_round(hi, unit, row->scale.hi);
 	snprintf(text, sizeof(text), "%s %s..%s", _("scale"), lo, hi);
 	canvas_right(c, stats_at(u)->x, y, stats_at(u)->w, STYLE_DIM, text);
-	return right - text_width(text) - 1;
+	return stats_at(u)->x + stats_at(u)->w - text_width(text) - 1;
 }
 
 /* What stands under the name: the view's own words, or the first clause of what there
@@ -144,8 +144,7 @@ static void draw_more(struct ui *u, struct canvas *c, const struct row *row, con
 	}
 	if (h <= line)
 		return;
-	if (stats_at(u)->w >= STATS_W)
-		right = draw_scale(u, c, row, ch, y + line);
+	right = draw_scale(u, c, row, ch, y + line, right);
 	draw_below(u, c, row, ch, y + line, line - 1, right);
 	if (line == 1 && h > 2)
 		draw_below(u, c, row, ch, y + 2, 1, u->at.chart.x - 1);

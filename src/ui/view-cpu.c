@@ -86,7 +86,7 @@ static void add_group(struct row_list *l, size_t i, bool *placed)
 
 static void build(struct row_list *l)
 {
-	static const char *const others[] = {"cpu.iowait", "load.1", "load.5", "load.15"};
+	static const char *const others[] = {"cpu.iowait", "load.1"}, *const last[] = {"load.5", "load.15"};
 	const struct session *about = l->about;
 	bool placed[1024] = {false}, headed = false;
 	int i;
@@ -109,6 +109,9 @@ static void build(struct row_list *l)
 		headed = true;
 		add_core(l, k, true);
 	}
+	for (size_t k = 0; k < sizeof(last) / sizeof(last[0]); k++)
+		if ((i = rows_named(about, last[k])) >= 0)
+			rows_signal(l, (size_t)i, RANK_REST, false);
 	if (!l->n)
 		snprintf(rows_text(l, _("CPU"), NULL)->text, sizeof(l->rows->text), "%s",
 			 _("this trace holds nothing of the CPU"));

@@ -18,7 +18,7 @@ walk() {
 		check "$1: a click on tab $key, too" wait_for "$text"
 	done <<-END
 		2 16 NVENC
-		3 23 Load 5 min
+		3 23 cpu0-3
 		5 42 Since start
 		6 52 Cooling
 		9 64 This machine
@@ -40,7 +40,7 @@ wait_for "Hottest"
 keys Tab
 check "Tab: the next view" wait_for "NVENC"
 keys Tab
-check "and the next" wait_for "Load 5 min"
+check "and the next" wait_for "cpu0-3"
 keys BTab
 check "Shift-Tab: the one before" wait_for "NVENC"
 keys BTab
