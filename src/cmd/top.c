@@ -176,6 +176,8 @@ static void record_stop(struct top *t)
 	if (!t->series)
 		return;
 	t->failed[0] = '\0';
+	free(t->summary);
+	t->summary = NULL;
 	engine_detach(t->live.engine, &t->tally.sink, &e);
 	int saved = trace_series_wait(t->series, &e);
 	if (trace_series_part(t->series, 0, NULL, 0, NULL))
@@ -615,10 +617,10 @@ int cmd_top(const struct options *o)
 		term_close(t.term);
 		if (t.keep)
 			keeping_summary(o, t.keep, stderr);
+		if (t.summary)
+			fputs(t.summary, stderr);
 		if (t.failed[0])
 			fprintf(stderr, "nvmtop: %s\n", t.failed);
-		else if (t.summary)
-			fputs(t.summary, stderr);
 	}
 	if (!status && t.remote && remote_verdict(t.remote)->code != ERR_NONE)
 		status = complain(remote_verdict(t.remote));
