@@ -4,6 +4,10 @@ noinst_PROGRAMS += tests/fuzz/fuzz-trace
 tests_fuzz_fuzz_trace_SOURCES = %D%/fuzz-trace.c
 tests_fuzz_fuzz_trace_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_trace_LDADD = libtrace.la libbase.la $(ZLIB_LIBS) $(LTLIBINTL)
+noinst_PROGRAMS += tests/fuzz/fuzz-stream
+tests_fuzz_fuzz_stream_SOURCES = %D%/fuzz-stream.c
+tests_fuzz_fuzz_stream_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_stream_LDADD = libhistory.la libtrace.la libbase.la $(ZLIB_LIBS) $(LTLIBINTL)
 noinst_PROGRAMS += tests/fuzz/fuzz-condition
 tests_fuzz_fuzz_condition_SOURCES = %D%/fuzz-condition.c
 tests_fuzz_fuzz_condition_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer

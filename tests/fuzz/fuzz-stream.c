@@ -1,0 +1,48 @@
+/* Bytes of any kind as a stream: taken in as it grows, and unpacked. */
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "nvmtop/history.h"
+#include "nvmtop/trace.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+static void look_at(struct timeline *tl)
+{
+	const struct session *s = tl->ops->session(tl);
+	int64_t from = 0, to = 0;
+	struct bin bins[16];
+
+	if (!tl->ops->extent(tl, &from, &to))
+		return;
+	for (size_t i = 0; i < s->n_channels && i < 16; i++) {
+		tl->ops->value(tl, i, to, NULL);
+		tl->ops->columns(tl, i, 29, from >> 29, 16, bins);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	static int memory = -1;
+	struct history *h;
+	struct trace_tail *t;
+	struct err e;
+	char path[64];
+
+	if (memory < 0)
+		memory = memfd_create("stream", MFD_CLOEXEC);
+	if (ftruncate(memory, 0) < 0 || pwrite(memory, bytes, n, 0) != (ssize_t)n)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
+	h = history_new(&e);
+	t = trace_tail_open(path, history_sink(h), &e);
+	while (t && trace_tail_take(t, &e) > 0)
+		;
+	trace_tail_close(t);
+	look_at(history_timeline(h));
+	history_free(h);
+	trace_close(trace_open(path, &e));
+	return 0;
+}
