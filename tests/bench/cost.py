@@ -3,7 +3,7 @@
 
 usage: cost.py [--seconds N] [--pairs N] [--only PART] [PROGRAM]
 
-PART is paired, busy or screen; all of them without it.
+PART is paired, busy, late or screen; all of them without it.
 
 paired: the recorder and the yardstick (tests/bench/reader: it reads every file at
 every tick) take turns on one tree: the fake AGX Orin of tests/roots in memory,
@@ -13,7 +13,14 @@ every tick of its tier, opened and closed each time; the same on descriptors tha
 it holds; and these with the signals of version 1 alone (GPU, cores, RAM, EMC at
 1000 Hz, rails at 100 Hz, zones at 10 Hz).  The ratio is nvmtop's CPU time to the
 reader's, of each pair and then the median.
-busy: the same while every core is kept busy.  screen: the live screen.
+busy: the same while every core is kept busy.
+
+late: late ticks of a minute (or --late N seconds), quiet, with every core busy, and
+with that while a rail hangs for 2 s in every 10 (tests/tools/slowfs).  Beside each
+runs the control, a real-time thread at 1000 Hz that does nothing: where it is late,
+it was the machine, not its load.
+
+screen: the live screen.
 
 CPU time is what the scheduler counted (CLOCK_PROCESS_CPUTIME_ID of the other
 process): the user and system times of rusage are sampled with the timer tick and
@@ -203,6 +210,71 @@ def paired(program, reader, seconds, pairs, busy):
     row("control: SCHED_FIFO, no files", runs["control"])
 
 
+BUS = "/sys/devices/platform/bus@0/c240000.i2c"
+
+
+def hang_rails(folder, root):
+    """From now on a chip of the tree hangs for 2 s in every 10; its server, or None where FUSE is not there."""
+    slowfs = os.path.join(HERE, "..", "tools", "slowfs")
+    base, rules = os.path.join(folder, "bus"), os.path.join(folder, "rules")
+    if not os.access(slowfs, os.X_OK) or not os.path.exists("/dev/fuse"):
+        return None
+    shutil.copytree(TREE + BUS, base, symlinks=True)
+    with open(rules, "w", encoding="ascii") as f:
+        for start in range(3000, 120000, 10000):
+            f.write(f"/i2c-1/1-0040/hwmon/hwmon4/in1_input hang {start} {start + 2000}\n")
+    # pylint: disable-next=consider-using-with
+    server = subprocess.Popen([slowfs, base, rules, root + BUS], stderr=subprocess.DEVNULL)
+    for _ in range(100):
+        if os.path.exists(root + BUS + "/.rules"):
+            return server
+        time.sleep(0.05)
+    server.kill()
+    server.wait()
+    return None
+
+
+def late_once(program, reader, seconds, folder, root, name, busy):
+    spinners = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count() * busy)]
+    path = os.path.join(folder, "late.bin")
+    try:
+        with subprocess.Popen([reader, "--fifo", "--seconds", str(seconds), *HZ], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, text=True) as control:
+            text = subprocess.run([program, "--sysroot", root, "--record", "--force", "--duration",
+                                   str(seconds), path], capture_output=True, text=True, check=True,
+                                  env={**os.environ, "LC_ALL": "C"}).stderr
+            idle = json.loads(control.stdout.read())
+    finally:
+        for p in spinners:
+            p.kill()
+            p.wait()
+    samples = re.search(r"samples: *(.*)", text)[1]
+    late = re.search(r"lateness: *(.*)", text)[1]
+    print(f"{name}: {samples}\n    {late}\n    control: {idle['late']} late, 50 % within {idle['p50_us']} us, "
+          f"99 % within {idle['p99_us']} us, all within {idle['max_us']} us")
+
+
+def late_ticks(program, reader, seconds):
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        tree = Tree(folder)
+        server = None
+        print(f"\nlate ticks in {seconds} s")
+        try:
+            late_once(program, reader, seconds, folder, tree.root, "quiet", 0)
+            late_once(program, reader, seconds, folder, tree.root, "all cores busy", 1)
+            server = hang_rails(folder, tree.root)
+            if server:
+                late_once(program, reader, seconds, folder, tree.root, "all cores busy, a rail hangs", 1)
+            else:
+                print("a rail hangs: not measured, there is no slowfs or no FUSE here")
+        finally:
+            tree.close()
+            if server:
+                server.terminate()
+                server.wait()
+                subprocess.run(["umount", "-l", tree.root + BUS], stderr=subprocess.DEVNULL, check=False)
+
+
 def screen(program, seconds, extra, size=(120, 40)):
     pid, fd = pty.fork()
     if pid == 0:
@@ -244,7 +316,8 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     p.add_argument("--seconds", type=float, default=5)
     p.add_argument("--pairs", type=int, default=5)
-    p.add_argument("--only", choices=("paired", "busy", "screen"))
+    p.add_argument("--late", type=int, default=60)
+    p.add_argument("--only", choices=("paired", "busy", "late", "screen"))
     p.add_argument("program", nargs="?", default="src/nvmtop")
     a = p.parse_args()
     program = os.path.abspath(a.program)
@@ -254,6 +327,8 @@ def main():
         paired(program, reader, a.seconds, a.pairs, 0)
     if a.only in (None, "busy"):
         paired(program, reader, a.seconds, a.pairs, 1)
+    if a.only in (None, "late"):
+        late_ticks(program, reader, a.late)
     if a.only in (None, "screen"):
         screens(program, a.seconds)
     return 0
