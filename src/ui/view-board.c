@@ -29,6 +29,7 @@ static void add_identity(struct row_list *l)
 	add_fact(l, _("Kernel"), "kernel");
 	add_fact(l, _("Host"), "hostname");
 	add_fact(l, _("Known by"), "why");
+	add_fact(l, _("Sampling"), "priority");
 	if (l->n == n + 1)
 		snprintf(rows_text(l, _("Board"), NULL)->text, sizeof(l->rows->text), "%s",
 			 _("this trace does not say what it was recorded on"));
