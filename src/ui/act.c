@@ -77,6 +77,13 @@ static bool act_time(struct ui *u, const struct ui_scene *s, enum action a)
 	case ACT_FORWARD:
 		viewport_pan(v, e, s->now_ns, a == ACT_BACK ? -part : part);
 		return true;
+	case ACT_ALL:
+		viewport_all(v, e, s->now_ns);
+		return true;
+	case ACT_CURSOR_BACK:
+	case ACT_CURSOR_FORWARD:
+		viewport_cursor(v, e, s->now_ns, a == ACT_CURSOR_BACK ? -1 : 1);
+		return true;
 	case ACT_SCREEN_BACK:
 	case ACT_SCREEN_FORWARD:
 		viewport_pan(v, e, s->now_ns, a == ACT_SCREEN_BACK ? -v->columns : v->columns);
@@ -261,8 +268,7 @@ static void click(struct ui *u, const struct ui_scene *s, const struct event *ev
 			      u->extent.first_ns +
 				      (int64_t)((double)(u->extent.last_ns - u->extent.first_ns) * part));
 		r->redraw = true;
-	} else if ((inside(&u->at.chart, ev->x, ev->y) || inside(&u->at.events, ev->x, ev->y)) &&
-		   !u->vp.follow) {
+	} else if (inside(&u->at.chart, ev->x, ev->y) || inside(&u->at.events, ev->x, ev->y)) {
 		viewport_jump(&u->vp, &u->extent, s->now_ns, viewport_cell_ns(&u->vp, cell));
 		r->redraw = true;
 	}

@@ -197,7 +197,16 @@ static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		x += canvas_textf(c, x, y, right - x, STYLE_MARK, "%llu %s", (unsigned long long)m->id,
 				  m->label);
 	} else if (s->live && !u->vp.follow) {
-		x += canvas_text(c, x, y, right - x, STYLE_WARN, _("PAUSED")) + 1;
+		if (u->vp.playing) {
+			char speed[SPEED_TEXT];
+
+			viewport_speed_text(speed, u->vp.speed);
+			canvas_put(c, x, y, STYLE_STRONG, screen_glyph(u, 0x25B6, '>'));
+			x += 2;
+			x += canvas_text(c, x, y, right - x, STYLE_STRONG, speed) + 1;
+		} else {
+			x += canvas_text(c, x, y, right - x, STYLE_WARN, _("PAUSED")) + 1;
+		}
 		step = INT64_C(1) << (u->vp.zoom + 2);
 		quantity_clock(behind, u->vp.head_ns - u->extent.last_ns,
 			       step < NS_PER_S / 10 ? step : NS_PER_S / 10);

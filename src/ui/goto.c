@@ -7,6 +7,7 @@
 #include "nvmtop/num.h"
 
 #include <string.h>
+#include <time.h>
 
 #define BLOCK 32
 
@@ -110,6 +111,107 @@ static bool parse_part(const char *text, size_t len, const struct extent *e, int
 	return true;
 }
 
+/* So many digits at *p, which moves on; -1: there are others. */
+static int digits(const char **p, int n)
+{
+	int v = 0;
+
+	for (; n > 0; n--, (*p)++) {
+		if (**p < '0' || **p > '9')
+			return -1;
+		v = v * 10 + (**p - '0');
+	}
+	return v;
+}
+
+/* "2026-11-20 " or "2026-11-20T"; false: a date that is none. */
+static bool parse_date(const char **text, struct tm *day)
+{
+	const char *p = *text;
+	int year, month, mday;
+
+	if (strlen(p) < 11 || p[4] != '-')
+		return true;
+	year = digits(&p, 4), p++;
+	month = digits(&p, 2);
+	if (*p++ != '-')
+		return false;
+	mday = digits(&p, 2);
+	if (year < 1970 || month < 1 || month > 12 || mday < 1 || mday > 31 || (*p != ' ' && *p != 'T'))
+		return false;
+	while (*++p == ' ')
+		;
+	*text = p;
+	day->tm_year = year - 1900;
+	day->tm_mon = month - 1;
+	day->tm_mday = mday;
+	return true;
+}
+
+/* "14:32:05" or "14:32:05.25". */
+static bool parse_clock(const char *p, struct tm *at, int64_t *rest_ns)
+{
+	int hour = digits(&p, p[0] && p[1] == ':' ? 1 : 2), minute, second;
+	char part[16] = "0";
+	double rest = 0;
+
+	if (hour < 0 || hour > 23 || *p++ != ':' || (minute = digits(&p, 2)) < 0 || minute > 59 || *p++ != ':' ||
+	    (second = digits(&p, 2)) < 0 || second > 60)
+		return false;
+	if (*p == '.' && strlen(p) < sizeof(part) - 1) {
+		strcpy(part + 1, p);
+		if (!num_double(part, &rest) || !(rest >= 0 && rest < 1))
+			return false;
+	} else if (*p) {
+		return false;
+	}
+	at->tm_hour = hour;
+	at->tm_min = minute;
+	at->tm_sec = second;
+	at->tm_isdst = -1;
+	*rest_ns = (int64_t)(rest * 1e9);
+	return true;
+}
+
+/* Each day of the recording is tried for a clock without a date; the ends may be
+ * missed by a second, for people do not type fractions. */
+static bool parse_wall(const char *text, const struct clock_anchor *start, const struct extent *e, int64_t *out)
+{
+	int64_t wall = start->real_ns - start->mono_ns, rest;
+	time_t first = (time_t)((e->first_ns + wall) / NS_PER_S);
+	int days = (int)((e->last_ns - e->first_ns) / (86400 * NS_PER_S)) + 2;
+	bool dated = strlen(text) >= 11 && text[4] == '-';
+	struct tm day;
+
+	if (!start->real_ns || !localtime_r(&first, &day) || !parse_date(&text, &day))
+		return false;
+	for (int i = 0; i < (dated ? 1 : days); i++) {
+		struct tm at = day;
+		int64_t ns;
+		time_t t;
+
+		if (!parse_clock(text, &at, &rest))
+			return false;
+		at.tm_mday += i;
+		t = mktime(&at);
+		if (t < 0 || t > INT64_MAX / NS_PER_S - 1)
+			return false;
+		ns = (int64_t)t * NS_PER_S + rest - wall;
+		if (ns < e->first_ns - NS_PER_S || ns > e->last_ns + NS_PER_S)
+			continue;
+		*out = ns;
+		return true;
+	}
+	return false;
+}
+
+static bool is_clock(const char *text)
+{
+	const char *colon = strchr(text, ':');
+
+	return colon && strchr(colon + 1, ':') && text[0] != '+' && text[0] != '-';
+}
+
 bool goto_parse(const char *text, struct timeline *t, const struct extent *e, int64_t head_ns, int64_t *out)
 {
 	size_t len = strlen(text);
@@ -126,9 +228,13 @@ bool goto_parse(const char *text, struct timeline *t, const struct extent *e, in
 		return parse_mark(text + 1, t, e, out);
 	if (text[len - 1] == '%')
 		return parse_part(text, len - 1, e, out);
+	if (is_clock(text) && parse_wall(text, &t->ops->session(t)->start, e, out))
+		return true;
 	if (relative)
 		from = head_ns;
 	if (!num_duration_ns(text + relative, &span))
+		return false;
+	if (is_clock(text) && span > e->last_ns - e->first_ns)
 		return false;
 	if (text[0] == '-')
 		*out = span > from ? 0 : from - span;

@@ -6,7 +6,9 @@
 #include "viewport.h"
 
 /* "12.5", "1:23", "2m": after the start; "+10s", "-2m": from head_ns; "50%";
- * "m3": mark 3; "start", "end".  False: not understood, or no such mark. */
+ * "m3": mark 3; "start", "end".  "14:32:05", "2026-11-20 14:32:05.25": local time,
+ * of the day on which it lies in the recording; where there is no such moment,
+ * hours after the start.  False: not understood, or no such mark or moment. */
 bool goto_parse(const char *text, struct timeline *t, const struct extent *e, int64_t head_ns, int64_t *out);
 
 /* The newest mark before t_ns (n < 0) or the oldest after it; false: none. */

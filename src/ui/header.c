@@ -164,10 +164,8 @@ const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *sty
 /* What space does just now. */
 static const char *bar_label(const struct ui *u, const struct ui_scene *s, const struct key_entry *k)
 {
-	if (k->action == ACT_SPACE && !s->live)
-		return u->vp.playing ? _("pause") : _("play");
-	if (k->action == ACT_SPACE && !u->vp.follow)
-		return _("continue");
+	if (k->action == ACT_SPACE)
+		return u->vp.playing || u->vp.follow ? _("pause") : _("play");
 	if (k->action == ACT_RECORD && s->recording)
 		return _("stop rec");
 	if (k->action == ACT_WHY && !u->over && about_can(u))
@@ -184,6 +182,8 @@ static bool bar_shows(const struct ui *u, const struct ui_scene *s, const struct
 	if (!k->bar || !(k->when & when))
 		return false;
 	if (k->action == ACT_ESC && when == WHEN_NOW && !u->about_chosen)
+		return false;
+	if (k->action == ACT_SLOWER && when == WHEN_NOW)
 		return false;
 	if (k->action == ACT_PREV_MARK)
 		return u->n_marks > 0 || !s->live;
@@ -235,9 +235,9 @@ static void bar_prompt(struct ui *u, struct canvas *c)
 	x += 3;
 	if (u->prompt_wrong)
 		canvas_text(c, x, y, right - x, STYLE_WARN,
-			    _("no such place; try 12.5  1:23  +10s  -2m  50%  m3  end"));
+			    _("no such place; try 12.5  1:23  +10s  -2m  50%  14:32:05  m3  end"));
 	else
-		canvas_text(c, x, y, right - x, STYLE_DIM, "12.5  1:23  2m  +10s  50%  m3  end");
+		canvas_text(c, x, y, right - x, STYLE_DIM, "12.5  1:23  2m  +10s  50%  14:32:05  m3  end");
 }
 
 void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)

@@ -220,8 +220,8 @@ static void draw_signal(struct ui *u, const struct ui_scene *s, struct canvas *c
 	const struct channel *ch = &u->about->channels[row->channel];
 	struct spark_look look = {.charset = u->charset, .level = u->level};
 
-	draw_name(u, c, row, ch, y);
 	if (ch->missing[0]) {
+		draw_name(u, c, row, ch, y);
 		axis_lines(u, c, y, h);
 		draw_missing(u, c, row, ch, y);
 		return;

@@ -19,14 +19,11 @@ static int strip_channel(const struct ui *u)
 
 static void draw_text(const struct ui *u, struct canvas *c, int y, int right)
 {
-	char at[QUANTITY_TEXT], all[QUANTITY_TEXT], speed[16];
+	char at[QUANTITY_TEXT], all[QUANTITY_TEXT], speed[SPEED_TEXT];
 	int64_t step = INT64_C(1) << (u->vp.zoom + 1);
 	int x = u->at.name.x, w;
 
-	if (u->vp.speed < 0)
-		snprintf(speed, sizeof(speed), "1/%dx", 1 << -u->vp.speed);
-	else
-		snprintf(speed, sizeof(speed), "%dx", 1 << u->vp.speed);
+	viewport_speed_text(speed, u->vp.speed);
 	if (u->vp.playing)
 		canvas_put(c, x, y, STYLE_STRONG, screen_glyph(u, 0x25B6, '>'));
 	else

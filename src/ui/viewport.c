@@ -5,10 +5,14 @@
  * keeps its place on the screen; where the recording ends the view stops and the
  * playhead goes on.  Playing moves the playhead through a view that stands still,
  * and pushes the view along once it has reached the right edge: then a replay
- * looks like the live screen. */
+ * looks like the live screen.  The live screen plays in the same way from where
+ * somebody has stopped it; what is played faster than it comes reaches now. */
 #include "viewport.h"
 
 #include "nvmtop/timeline.h"
+
+#include <math.h>
+#include <stdio.h>
 
 #define ZOOM_LIVE     29 /* 0.54 s a column: a screen is a minute or two */
 #define ZOOM_LIVE_OUT 32 /* as far out as one gets while there is little history */
@@ -50,19 +54,59 @@ static int64_t clamp_ns(int64_t t, const struct extent *e)
 	return t < e->first_ns ? e->first_ns : t > e->last_ns ? e->last_ns : t;
 }
 
+static const struct {
+	int num, den;
+} rates[] = {{1, 10}, {1, 5}, {1, 2}, {1, 1}, {2, 1}, {4, 1}, {8, 1}, {16, 1}, {32, 1}, {64, 1}};
+
+static double rate(int speed, const struct extent *e)
+{
+	int i = (speed > SPEED_FASTEST ? SPEED_FASTEST : speed) - SPEED_SLOWEST;
+	double known = (double)rates[i].num / rates[i].den;
+	double all = (double)(e->last_ns - e->first_ns) / (double)SPEED_ALL_NS;
+
+	return speed == SPEED_ALL && all > known ? all : known;
+}
+
+void viewport_speed_text(char out[SPEED_TEXT], int speed)
+{
+	int i = speed - SPEED_SLOWEST;
+
+	if (speed >= SPEED_ALL)
+		snprintf(out, SPEED_TEXT, "all");
+	else if (rates[i].den > 1)
+		snprintf(out, SPEED_TEXT, "1/%dx", rates[i].den);
+	else
+		snprintf(out, SPEED_TEXT, "%dx", rates[i].num);
+}
+
 static void play(struct viewport *v, const struct extent *e, int64_t now_ns)
 {
-	double passed = ((double)now_ns - (double)v->play_now_ns) *
-			(v->speed < 0 ? 1.0 / (1 << -v->speed) : (double)(1 << v->speed));
+	double passed = ((double)now_ns - (double)v->play_now_ns) * rate(v->speed, e), at;
 
 	if (passed < 0)
 		passed = 0;
-	if ((double)v->play_head_ns + passed >= (double)e->last_ns) {
-		v->head_ns = e->last_ns;
-		v->playing = false;
-	} else {
-		v->head_ns = v->play_head_ns + (int64_t)passed;
+	at = (double)(v->play_head_ns - e->first_ns) + passed;
+	if (v->loop && v->play_head_ns < v->loop_to_ns && v->loop_to_ns <= e->last_ns + 1) {
+		double from = (double)(v->loop_from_ns - e->first_ns);
+		double length = (double)(v->loop_to_ns - v->loop_from_ns);
+
+		if (at >= from + length)
+			at = from + fmod(at - from, length);
 	}
+	if (at < (double)(e->last_ns - e->first_ns)) {
+		v->head_ns = e->first_ns + (int64_t)at;
+		return;
+	}
+	v->head_ns = e->last_ns;
+	v->playing = false;
+	v->follow = v->live; /* what was behind has caught up */
+}
+
+static void play_from(struct viewport *v, int64_t now_ns)
+{
+	v->playing = true;
+	v->play_now_ns = now_ns;
+	v->play_head_ns = v->head_ns;
 }
 
 static void settle_right(struct viewport *v, const struct extent *e)
@@ -96,15 +140,15 @@ void viewport_settle(struct viewport *v, const struct extent *e, int64_t now_ns)
 		return;
 	if (v->fit)
 		v->zoom = fit_zoom(v, e);
+	if (v->playing && !v->follow)
+		play(v, e, now_ns);
 	if (v->follow) {
 		/* A sampler that hangs shows as emptiness that grows, not as a picture that stands still. */
 		v->head_ns = e->last_ns > now_ns - LAG_NS ? e->last_ns : now_ns - LAG_NS;
 		v->right_ns = v->head_ns;
 		return;
 	}
-	if (v->playing)
-		play(v, e, now_ns);
-	else if (!v->live && v->head_ns == v->end_ns)
+	if (!v->playing && !v->live && v->head_ns == v->end_ns)
 		v->head_ns = e->last_ns; /* a trace that is still being copied has grown */
 	v->end_ns = e->last_ns;
 	v->head_ns = clamp_ns(v->head_ns, e);
@@ -174,11 +218,62 @@ void viewport_pan(struct viewport *v, const struct extent *e, int64_t now_ns, in
 	v->head_ns = clamp_ns(clamp_ns(v->head_ns, e) + by, e);
 	v->right_ns += by;
 	viewport_settle(v, e, now_ns);
-	if (played && v->head_ns < e->last_ns) {
-		v->playing = true;
-		v->play_now_ns = now_ns;
-		v->play_head_ns = v->head_ns;
+	if (played && v->head_ns < e->last_ns)
+		play_from(v, now_ns);
+}
+
+void viewport_cursor(struct viewport *v, const struct extent *e, int64_t now_ns, int columns)
+{
+	int64_t by = (int64_t)columns * (INT64_C(1) << v->zoom);
+
+	viewport_settle(v, e, now_ns);
+	if (!e->any || (v->follow && columns > 0))
+		return;
+	if (v->live && v->head_ns + by >= e->last_ns) {
+		viewport_now(v, e, now_ns);
+		return;
 	}
+	let_go(v);
+	v->head_ns = clamp_ns(clamp_ns(v->head_ns, e) + by, e);
+	viewport_settle(v, e, now_ns);
+}
+
+void viewport_all(struct viewport *v, const struct extent *e, int64_t now_ns)
+{
+	v->fit = true;
+	if (!v->follow)
+		v->right_ns = INT64_MAX;
+	viewport_settle(v, e, now_ns);
+}
+
+void viewport_show(struct viewport *v, const struct extent *e, int64_t now_ns, int64_t from_ns, int64_t to_ns)
+{
+	int64_t spare;
+
+	viewport_settle(v, e, now_ns);
+	if (!e->any)
+		return;
+	let_go(v);
+	from_ns = clamp_ns(from_ns, e);
+	to_ns = clamp_ns(to_ns < from_ns ? from_ns : to_ns, e);
+	v->fit = false;
+	for (v->zoom = ZOOM_MIN; v->zoom < ZOOM_MAX; v->zoom++)
+		if ((to_ns >> v->zoom) - (from_ns >> v->zoom) < sure_columns(v))
+			break;
+	spare = sure_columns(v) - ((to_ns >> v->zoom) - (from_ns >> v->zoom)) - 1;
+	v->head_ns = from_ns;
+	v->right_ns = to_ns + (spare / 2) * (INT64_C(1) << v->zoom);
+	viewport_settle(v, e, now_ns);
+}
+
+void viewport_loop(struct viewport *v, const struct extent *e, int64_t now_ns, int64_t from_ns, int64_t to_ns)
+{
+	viewport_settle(v, e, now_ns);
+	v->loop = e->any && from_ns < to_ns;
+	v->loop_from_ns = from_ns;
+	v->loop_to_ns = to_ns;
+	if (v->playing)
+		play_from(v, now_ns);
 }
 
 void viewport_jump(struct viewport *v, const struct extent *e, int64_t now_ns, int64_t t_ns)
@@ -204,20 +299,16 @@ void viewport_now(struct viewport *v, const struct extent *e, int64_t now_ns)
 void viewport_space(struct viewport *v, const struct extent *e, int64_t now_ns)
 {
 	viewport_settle(v, e, now_ns);
-	if (v->live) {
-		if (!v->follow) {
-			viewport_now(v, e, now_ns);
-			return;
-		}
+	if (v->follow || v->playing) {
 		v->follow = false;
-	} else if (v->playing) {
 		v->playing = false;
+	} else if (e->any && v->live && v->head_ns >= e->last_ns - NS_PER_S) {
+		v->follow = true; /* nobody wants to be that little behind */
 	} else if (e->any) {
 		if (v->head_ns >= e->last_ns)
 			v->head_ns = e->first_ns;
-		v->playing = e->first_ns < e->last_ns;
-		v->play_now_ns = now_ns;
-		v->play_head_ns = v->head_ns;
+		if (e->first_ns < e->last_ns)
+			play_from(v, now_ns);
 	}
 	viewport_settle(v, e, now_ns);
 }
@@ -226,7 +317,7 @@ void viewport_speed(struct viewport *v, const struct extent *e, int64_t now_ns, 
 {
 	int speed = v->speed + step;
 
-	if (speed < SPEED_SLOWEST || speed > SPEED_FASTEST)
+	if (speed < SPEED_SLOWEST || speed > SPEED_ALL)
 		return;
 	viewport_settle(v, e, now_ns);
 	v->speed = speed;

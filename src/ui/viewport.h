@@ -5,8 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SPEED_SLOWEST (-3) /* 2^-3 .. 2^6 */
+#define SPEED_SLOWEST (-3) /* 1/10, 1/5, 1/2, 1, 2, 4 .. 64 */
 #define SPEED_FASTEST 6
+#define SPEED_ALL     7 /* everything there is within SPEED_ALL_NS, however long it is */
+#define SPEED_ALL_NS  INT64_C(3000000000)
+#define SPEED_TEXT    16
 
 /* What there is to look at. */
 struct extent {
@@ -17,14 +20,16 @@ struct extent {
 struct viewport {
 	bool live;
 	int zoom;
-	bool fit;    /* the zoom that shows everything, whatever the width */
+	bool fit;    /* the zoom that shows everything, whatever the width and however it grows */
 	bool follow; /* live: the right edge is now */
 	bool playing;
-	int speed;                         /* log2 */
+	int speed;                         /* SPEED_SLOWEST .. SPEED_ALL; 0: as it was */
 	int64_t head_ns;                   /* the moment whose values stand beside the names */
 	int64_t right_ns;                  /* within the newest column that is shown */
 	int64_t end_ns;                    /* of what there was, at the last settle */
 	int64_t play_now_ns, play_head_ns; /* where playing began */
+	bool loop;                         /* what lies in [loop_from_ns, loop_to_ns) is played over and over */
+	int64_t loop_from_ns, loop_to_ns;
 	int columns, per_cell;             /* of the charts, at the last settle */
 };
 
@@ -45,12 +50,25 @@ int viewport_cell(const struct viewport *v, int64_t t_ns);
 /* The moment at the right edge of a cell. */
 int64_t viewport_cell_ns(const struct viewport *v, int cell);
 
+/* "1/10x", "64x", "all". */
+void viewport_speed_text(char out[SPEED_TEXT], int speed);
+
 /* Each settles too. */
 void viewport_zoom(struct viewport *v, const struct extent *e, int64_t now_ns, int in);
 void viewport_pan(struct viewport *v, const struct extent *e, int64_t now_ns, int columns);
 void viewport_jump(struct viewport *v, const struct extent *e, int64_t now_ns, int64_t t_ns);
 void viewport_now(struct viewport *v, const struct extent *e, int64_t now_ns);
 void viewport_space(struct viewport *v, const struct extent *e, int64_t now_ns);
+/* Move the playhead through a view that stands still as long as it stays in it. */
+void viewport_cursor(struct viewport *v, const struct extent *e, int64_t now_ns, int columns);
+/* Everything there is. */
+void viewport_all(struct viewport *v, const struct extent *e, int64_t now_ns);
+/* The stretch as large as it can be seen whole, with the playhead at its start. */
+void viewport_show(struct viewport *v, const struct extent *e, int64_t now_ns, int64_t from_ns,
+		   int64_t to_ns);
+/* Play [from, to) over and over; from >= to: no more. */
+void viewport_loop(struct viewport *v, const struct extent *e, int64_t now_ns, int64_t from_ns,
+		   int64_t to_ns);
 void viewport_speed(struct viewport *v, const struct extent *e, int64_t now_ns, int step);
 
 #endif

@@ -164,7 +164,7 @@ static void anything_keeps_the_playhead_in_view(void **state)
 			now += (int64_t)(x % 50) * NS_PER_MS;
 			if (v.live)
 				e.last_ns = now;
-			switch (x / 64 % 8) {
+			switch (x / 64 % 12) {
 			case 0:
 				viewport_zoom(&v, &e, now, x & 1 ? 1 : -1);
 				break;
@@ -186,12 +186,26 @@ static void anything_keeps_the_playhead_in_view(void **state)
 			case 6:
 				v.columns = v.per_cell * (int)(1 + x % 300);
 				break;
+			case 7:
+				viewport_cursor(&v, &e, now, (int)(x % 41) - 20);
+				break;
+			case 8:
+				viewport_all(&v, &e, now);
+				break;
+			case 9:
+				viewport_show(&v, &e, now, e.first_ns + (int64_t)(x % 70) * NS_PER_S,
+					      e.first_ns + (int64_t)(x % 90) * NS_PER_S);
+				break;
+			case 10:
+				viewport_loop(&v, &e, now, e.first_ns + (int64_t)(x % 70) * NS_PER_S,
+					      e.first_ns + (int64_t)(x % 90) * NS_PER_S);
+				break;
 			default:
 				break;
 			}
 			viewport_settle(&v, &e, now);
 			assert_sane(&v, &e);
-			assert_true(!v.live || !v.playing);
+			assert_true(!v.follow || !v.playing);
 		}
 	}
 }
@@ -235,7 +249,7 @@ static void playing_is_at_the_speed_it_says(void **state)
 	assert_true(!v.playing && v.head_ns == minute.last_ns);
 	for (int i = 0; i < 20; i++)
 		viewport_speed(&v, &minute, 0, 1);
-	assert_int_equal(v.speed, SPEED_FASTEST);
+	assert_int_equal(v.speed, SPEED_ALL);
 	for (int i = 0; i < 20; i++)
 		viewport_speed(&v, &minute, 0, -1);
 	assert_int_equal(v.speed, SPEED_SLOWEST);
