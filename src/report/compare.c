@@ -193,7 +193,7 @@ static double value_of(const struct analysis *a, const struct part *p, const str
 	case THROTTLED:
 		return throttled_of(a, p, i);
 	default:
-		return p->results[i].mean;
+		return mean_of(&p->results[i]);
 	}
 }
 

@@ -49,7 +49,9 @@ static void json_signal(struct out *o, const struct analysis *a, const struct pa
 	text_member(o, "tier", tier_name(c->tier));
 	out_format(o, ",\"samples\":%llu,\"missing\":%llu", (unsigned long long)r->n,
 		   (unsigned long long)r->missing);
-	member(o, "mean", r->mean);
+	member(o, "mean", mean_of(r));
+	if (!isnan(r->counted))
+		text_member(o, "mean_of", "counters");
 	member(o, "sd", r->sd);
 	member(o, "min", r->min);
 	member(o, "p50", r->p50);
@@ -191,7 +193,7 @@ static void csv_signal(struct out *o, const struct analysis *a, const struct par
 	int_cell(o, k->late);
 	int_cell(o, k->lost);
 	int_cell(o, k->gaps);
-	cell(o, r->mean);
+	cell(o, mean_of(r));
 	cell(o, r->sd);
 	cell(o, r->min);
 	cell(o, r->p50);

@@ -130,8 +130,12 @@ bool sieve_settle(struct sieve *s, const double at[QUANTILES])
 			next_aim(a);
 		else if (!a->next && a->shift == 0)
 			first_aim(s, a, at[q]);
-		if (a->shift == 0)
+		if (a->shift == 0) {
+			a->prefix = UINT64_MAX;
 			continue;
+		}
+		a->below = a->shift - step_of(a->shift);
+		a->mask = (UINT64_C(1) << step_of(a->shift)) - 1;
 		again = true;
 		if (!a->next)
 			a->next = malloc(BUCKETS * sizeof(*a->next));
@@ -145,18 +149,15 @@ bool sieve_settle(struct sieve *s, const double at[QUANTILES])
 
 void sieve_again(struct sieve *s, const double *v, size_t n)
 {
-	for (int q = 0; q < QUANTILES; q++) {
-		struct aim *a = &s->aim[q];
-		int step = step_of(a->shift), below = a->shift - step;
-		uint64_t mask = (UINT64_C(1) << step) - 1;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t key = key_of(v[i]);
 
-		if (a->shift == 0)
-			continue;
-		for (size_t i = 0; i < n; i++) {
-			uint64_t key = key_of(v[i]);
+		for (int q = 0; q < QUANTILES; q++) {
+			struct aim *a = &s->aim[q];
 
+			/* An aim that is met has no key that fits. */
 			if (key >> a->shift == a->prefix && v[i] == v[i])
-				bucket_add(&a->next[key >> below & mask], key);
+				bucket_add(&a->next[key >> a->below & a->mask], key);
 		}
 	}
 }

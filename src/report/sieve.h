@@ -22,6 +22,8 @@ struct aim {
 	uint64_t rank; /* of the wanted value within its bucket, from 0 */
 	uint64_t prefix;
 	int shift; /* how many bits follow the prefix; 0: done */
+	int below; /* and how many those that are sorted by now */
+	uint64_t mask;
 	double value;
 	struct bucket *next; /* 2^(bits of the next pass) */
 };

@@ -36,7 +36,8 @@ struct group {
 	struct result *result[GROUP];
 	struct moments moments[GROUP];
 	struct sieve sieve[GROUP];
-	bool open[GROUP]; /* its quantiles need another pass */
+	size_t kept, missed; /* in v */
+	bool open[GROUP];    /* its quantiles need another pass */
 	double v[BLOCK];
 };
 
@@ -52,37 +53,53 @@ static void moments_merge(struct moments *m, const struct moments *other)
 	m->n = n;
 }
 
-/* One block: its mean first, then the squares around it. */
-static void block_moments(struct result *r, struct moments *m, const double *v, size_t n)
+/* Leave out what is missing; how much is left. */
+static size_t squeeze(double *v, size_t n)
 {
-	struct moments b = {0};
-	double sum = 0, squares = 0, rest = 0;
+	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (v[i] != v[i])
-			continue;
-		sum += v[i];
-		b.n++;
-		if (!(v[i] >= r->min))
-			r->min = v[i];
-		if (!(v[i] <= r->max))
-			r->max = v[i];
-		if (isnan(r->first))
-			r->first = v[i];
-		r->last = v[i];
+		v[kept] = v[i];
+		kept += v[i] == v[i];
 	}
-	r->missing += n - b.n;
-	if (b.n == 0)
-		return;
-	b.mean = sum / (double)b.n;
-	for (size_t i = 0; i < n; i++)
-		if (v[i] == v[i]) {
-			squares += (v[i] - b.mean) * (v[i] - b.mean);
-			rest += v[i] - b.mean;
-		}
-	b.mean += rest / (double)b.n; /* what the sum has lost */
-	b.m2 = squares - rest * rest / (double)b.n;
-	moments_merge(m, &b);
+	return kept;
+}
+
+/* One block without missing values: its mean first, then the squares around it.
+ * Two sums at a time, so that no addition waits for the one before. */
+static void block_moments(struct result *r, struct moments *m, const double *v, size_t n)
+{
+	double a = 0, b = 0, lo = v[0], hi = v[0], mean, lost;
+	struct moments block = {.n = n};
+	size_t i;
+
+	for (i = 0; i + 1 < n; i += 2) {
+		a += v[i];
+		b += v[i + 1];
+		lo = v[i] < lo ? v[i] : lo;
+		hi = v[i] > hi ? v[i] : hi;
+		lo = v[i + 1] < lo ? v[i + 1] : lo;
+		hi = v[i + 1] > hi ? v[i + 1] : hi;
+	}
+	mean = (a + b + (i < n ? v[i] : 0)) / (double)n;
+	lo = v[n - 1] < lo ? v[n - 1] : lo;
+	hi = v[n - 1] > hi ? v[n - 1] : hi;
+	a = b = 0;
+	for (i = 0; i < n; i++) {
+		double d = v[i] - mean;
+
+		a += d * d;
+		b += d;
+	}
+	lost = b; /* by the first sum */
+	block.mean = mean + lost / (double)n;
+	block.m2 = a - lost * lost / (double)n;
+	if (m->n == 0)
+		r->first = v[0];
+	r->last = v[n - 1];
+	r->min = m->n > 0 && r->min < lo ? r->min : lo;
+	r->max = m->n > 0 && r->max > hi ? r->max : hi;
+	moments_merge(m, &block);
 }
 
 typedef void visit(struct group *g, size_t i, const double *v, size_t n);
@@ -101,7 +118,9 @@ static void each_block(struct work *w, struct group *g, visit *fn)
 				if (!g->open[i])
 					continue;
 				trace_row_values(w->t, g->channel[i], row, n, g->v);
-				fn(g, i, g->v, n);
+				g->kept = squeeze(g->v, n);
+				g->missed = n - g->kept;
+				fn(g, i, g->v, g->kept);
 			}
 			row += n;
 			if (row - released >= RELEASE) {
@@ -116,7 +135,9 @@ static void each_block(struct work *w, struct group *g, visit *fn)
 
 static void first_pass(struct group *g, size_t i, const double *v, size_t n)
 {
-	block_moments(g->result[i], &g->moments[i], v, n);
+	g->result[i]->missing += g->missed;
+	if (n > 0)
+		block_moments(g->result[i], &g->moments[i], v, n);
 	sieve_add(&g->sieve[i], v, n);
 }
 
@@ -185,13 +206,12 @@ static void short_stretch(struct work *w, size_t channel, struct result *r, doub
 			trace_row_values(w->t, channel, row, rows, all + n);
 		n += rows;
 	}
-	block_moments(r, &m, all, n);
-	moments_tell(r, &m);
-	for (size_t i = 0; i < n; i++)
-		if (all[i] == all[i])
-			all[kept++] = all[i];
+	kept = squeeze(all, n);
+	r->missing = n - kept;
 	if (kept == 0)
 		return;
+	block_moments(r, &m, all, kept);
+	moments_tell(r, &m);
 	qsort(all, kept, sizeof(*all), by_value);
 	r->p50 = all[quantile_rank(quantiles[0], kept)];
 	r->p95 = all[quantile_rank(quantiles[1], kept)];
@@ -206,80 +226,6 @@ static uint64_t tier_rows(const struct trace *t, enum tier tier, const struct ep
 		rows += trace_row_from(t, tier, spans[s].end_ns) - trace_row_from(t, tier, spans[s].from_ns);
 	return rows;
 }
-
-/* --- over time: energy, time above zero, steps --- */
-
-struct sum {
-	double value, rest;
-};
-
-static void sum_add(struct sum *s, double v)
-{
-	double t = s->value + v;
-
-	s->rest += fabs(s->value) >= fabs(v) ? s->value - t + v : v - t + s->value;
-	s->value = t;
-}
-
-static bool over_time(const struct channel *c)
-{
-	return c->unit == UNIT_MILLIWATT || c->kind == CHANNEL_THROTTLE || c->kind == CHANNEL_THROTTLE_COUNT;
-}
-
-/* The piece between two neighbouring samples, cut to the span. */
-static void piece(struct result *r, struct sum *area, const struct epoch *ep, int64_t t0, double v0,
-		  int64_t t1, double v1)
-{
-	int64_t a = t0 > ep->from_ns ? t0 : ep->from_ns, b = t1 < ep->to_ns ? t1 : ep->to_ns;
-	double slope = t1 > t0 ? (v1 - v0) / (double)(t1 - t0) : 0;
-
-	if (t1 > ep->from_ns && t1 <= ep->to_ns && v1 > v0)
-		r->steps += v1 - v0;
-	if (b <= a)
-		return;
-	sum_add(area, (v0 + slope * ((double)(a - t0) + (double)(b - t0)) / 2) * ((double)(b - a) / 1e9));
-	r->covered_ns += b - a;
-	if (v0 > 0)
-		r->above_ns += b - a;
-}
-
-static void integrate(struct work *w, size_t channel, struct result *r)
-{
-	const struct session *s = trace_session(w->t);
-	enum tier tier = s->channels[channel].tier;
-	int64_t cover = cover_ns(s, tier), t[256];
-	double v[256];
-	struct sum area = {0};
-
-	r->steps = 0;
-	for (size_t k = 0; k < w->n_spans; k++) {
-		const struct epoch *ep = &w->spans[k];
-		uint64_t row = trace_row_from(w->t, tier, ep->from_ns - cover), rows = trace_rows(w->t, tier);
-		int64_t t0 = 0;
-		double v0 = NAN;
-
-		while (row < rows && (isnan(v0) || t0 < ep->to_ns)) {
-			size_t n = rows - row < 256 ? (size_t)(rows - row) : 256, i;
-
-			trace_row_times(w->t, tier, row, n, t);
-			trace_row_values(w->t, channel, row, n, v);
-			for (i = 0; i < n && t[i] <= ep->to_ns + cover; i++) {
-				if (isnan(v[i]))
-					continue;
-				if (!isnan(v0) && t[i] - t0 <= cover)
-					piece(r, &area, ep, t0, v0, t[i], v[i]);
-				t0 = t[i];
-				v0 = v[i];
-			}
-			if (i < n)
-				break;
-			row += n;
-		}
-	}
-	r->integral = r->covered_ns > 0 ? area.value + area.rest : NAN;
-}
-
-/* --- */
 
 static int group_make(struct work *w, struct group *g)
 {
@@ -323,7 +269,8 @@ int stats_make(struct trace *t, const struct channels *channels, const struct ep
 					  .first = NAN,
 					  .last = NAN,
 					  .integral = NAN,
-					  .steps = NAN};
+					  .steps = NAN,
+					  .counted = NAN};
 	for (int tier = 0; r == 0 && tier < TIERS; tier++) {
 		g->tier = (enum tier)tier;
 		for (size_t i = 0; r == 0 && i < channels->n; i++) {
@@ -333,8 +280,7 @@ int stats_make(struct trace *t, const struct channels *channels, const struct ep
 				continue;
 			g->channel[g->n] = channels->list[i];
 			g->result[g->n++] = &out[i];
-			if (over_time(c))
-				integrate(&w, channels->list[i], &out[i]);
+			over_time(t, channels->list[i], spans, n, &out[i]);
 			if (g->n == GROUP) {
 				r = group_make(&w, g);
 				group_clear(g);

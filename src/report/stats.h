@@ -15,6 +15,7 @@ struct result {
 	double integral;      /* trapezoid over the true times, unit x seconds; power and counts only */
 	int64_t covered_ns;   /* for which it is known */
 	int64_t above_ns;     /* of these with a value above 0 */
+	double counted;       /* the mean by counters, where the values are differences of such */
 	double steps;         /* by how much it went up, each time added */
 };
 
@@ -22,6 +23,15 @@ struct result {
  * Results are one a channel.  0, or -1: out of memory. */
 int stats_make(struct trace *t, const struct channels *channels, const struct epoch *spans, size_t n,
 	       struct result *out, void (*tick)(void *to, uint64_t rows), void *to);
+
+/* The mean to be told: by the counters where there are such. */
+static inline double mean_of(const struct result *r)
+{
+	return r->counted == r->counted ? r->counted : r->mean;
+}
+
+/* The part of a result that needs the times of the samples. */
+void over_time(struct trace *t, size_t channel, const struct epoch *spans, size_t n, struct result *r);
 
 /* How many rows stats_make() will have told tick() about, if none of them is read twice. */
 uint64_t stats_rows(const struct trace *t, const struct channels *channels, const struct epoch *spans,

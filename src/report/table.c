@@ -125,7 +125,7 @@ static double largest(const struct result *r)
 static void stat_line(struct out *o, bool markdown, const struct channel *c, const struct result *r)
 {
 	struct shown u = shown_unit(c, largest(r));
-	const double v[STATS] = {r->mean, r->sd, r->min, r->p50, r->p95, r->p99, r->max};
+	const double v[STATS] = {mean_of(r), r->sd, r->min, r->p50, r->p95, r->p99, r->max};
 	char text[STATS][NUM_TEXT];
 	const char *cells[COLUMNS] = {c->name};
 

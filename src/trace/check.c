@@ -13,6 +13,7 @@
 #include "trace/check.h"
 
 #define SYNC_KINDS 3
+#define RELEASE    262144 /* rows */
 
 void check_say(struct check *c, const char *fmt, ...)
 {
@@ -243,6 +244,8 @@ static void check_section(struct check *c, enum tier tier)
 	for (uint64_t i = 0; i < c->rows[tier]; i++) {
 		size_t at = c->at[tier] + (size_t)i * row_size[tier];
 
+		if (i % RELEASE == RELEASE - 1)
+			map_release(&c->file);
 		check_time(&f, c->map + at, at, i, &before);
 		rows[tier](c, &f, c->map + at, at, i);
 	}

@@ -52,6 +52,14 @@ ok 'per item: energy' holds out "near(es(0)['ramp.power']['energy_per_item_j'], 
 run nvmtop --report --format json --from 1 --to 3 waves.bin
 ok 'a stretch' holds out "[x['duration_s'] for x in e] == [1, 1] and near(s['ramp.power']['energy_j'], 4, 1e-9)"
 
+# 50 ticks in the epoch from 2 s to 4 s were late: the value behind them, 14.7 %,
+# stands for 51 ms.
+write counters.bin --counters
+run nvmtop --report --format json counters.bin
+ok 'means of counters weigh the time' holds out "near(es(1)['gpu.util']['mean'],
+    sum(i % 1001 / 10 for i in [*range(2001, 3100), *[3150] * 51, *range(3151, 4001)]) / 2000, 1e-9)"
+ok 'and say so' holds out "s['gpu.util']['mean_of'] == 'counters' and 'mean_of' not in s['cpu0.util']"
+
 write plain.bin --plain
 run nvmtop --report --format json plain.bin
 ok 'version 1 alone' truth out '{}' plain

@@ -40,9 +40,10 @@ def chunk(ident, payload, version=1):
     return head + struct.pack("<I", zlib.crc32(head)) + payload + struct.pack("<I", zlib.crc32(payload))
 
 
-def channel(name, label, kind, tier, unit, family, index=0, column=0, field=0, slot=0, lo=math.nan, hi=math.nan):
+def channel(name, label, kind, tier, unit, family, index=0, column=0, field=0, slot=0, lo=math.nan, hi=math.nan,
+            source="made up"):
     body = struct.pack("<HHHHddqdd", index, column, field, slot, lo, hi, 0, math.nan, math.nan)
-    for word in (name, label, kind, tier, unit, family, "made up", "", ""):
+    for word in (name, label, kind, tier, unit, family, source, "", ""):
         body += text(word)
     return struct.pack("<I", len(body)) + body
 
@@ -59,6 +60,7 @@ class Trace:
         self.marks = []      # (ns, label)
         self.gaps = []       # (tier, cause, from, to, missed)
         self.emc = False
+        self.gpu_source = "made up"
 
     def row(self, tier, t, **values):
         self.times[tier].append(t)
@@ -134,7 +136,7 @@ class Trace:
         used, out = [0, 0, 0], b""
         for name, label, kind, tier, unit, family, index, field, slot in rows:
             out += channel(name, label, kind, ("fast", "medium", "slow")[tier], unit, family, index, used[tier],
-                           field, slot)
+                           field, slot, source=self.gpu_source if name == "gpu.util" else "made up")
             used[tier] += 1
         return out, {row[0]: i for i, row in enumerate(rows)}
 
@@ -230,9 +232,13 @@ def main():
     p.add_argument("--scale", type=float, default=1.0)
     p.add_argument("--jitter", type=int, default=None)
     p.add_argument("--repeat", type=float, default=2.0)
+    p.add_argument("--counters", action="store_true", help="the GPU load is a difference of counters")
     a = p.parse_args()
+    t = waves(a.seconds, a.scale, a.jitter, a.repeat)
+    if a.counters:
+        t.gpu_source = "/sys/devices/gpu.0/counters"
     with open(a.file, "wb") as f:
-        f.write(waves(a.seconds, a.scale, a.jitter, a.repeat).bytes(a.plain))
+        f.write(t.bytes(a.plain))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,137 @@
+/* What needs the times of the samples: energy, how long something was throttled,
+ * and the means of what is a difference of counters. */
+#include <math.h>
+#include <string.h>
+
+#include "report/stats.h"
+
+#define BLOCK 256
+
+struct sum {
+	double value, rest;
+};
+
+static void sum_add(struct sum *s, double v)
+{
+	double t = s->value + v;
+
+	s->rest += fabs(s->value) >= fabs(v) ? s->value - t + v : v - t + s->value;
+	s->value = t;
+}
+
+static bool has_integral(const struct channel *c)
+{
+	return c->unit == UNIT_MILLIWATT || c->kind == CHANNEL_THROTTLE || c->kind == CHANNEL_THROTTLE_COUNT;
+}
+
+/* The piece between two neighbouring samples, cut to the span. */
+static void piece(struct result *r, struct sum *area, const struct epoch *ep, int64_t t0, double v0,
+		  int64_t t1, double v1)
+{
+	int64_t a = t0 > ep->from_ns ? t0 : ep->from_ns, b = t1 < ep->to_ns ? t1 : ep->to_ns;
+	double slope = t1 > t0 ? (v1 - v0) / (double)(t1 - t0) : 0;
+
+	if (t1 > ep->from_ns && t1 <= ep->to_ns && v1 > v0)
+		r->steps += v1 - v0;
+	if (b <= a)
+		return;
+	sum_add(area, (v0 + slope * ((double)(a - t0) + (double)(b - t0)) / 2) * ((double)(b - a) / 1e9));
+	r->covered_ns += b - a;
+	if (v0 > 0)
+		r->above_ns += b - a;
+}
+
+static void integrate(struct trace *t, size_t channel, const struct epoch *spans, size_t n_spans,
+		      struct result *r)
+{
+	const struct session *s = trace_session(t);
+	enum tier tier = s->channels[channel].tier;
+	int64_t cover = cover_ns(s, tier), at[BLOCK];
+	double v[BLOCK];
+	struct sum area = {0};
+
+	r->steps = 0;
+	for (size_t k = 0; k < n_spans; k++) {
+		const struct epoch *ep = &spans[k];
+		uint64_t row = trace_row_from(t, tier, ep->from_ns - cover), rows = trace_rows(t, tier);
+		int64_t t0 = 0;
+		double v0 = NAN;
+
+		while (row < rows && (isnan(v0) || t0 < ep->to_ns)) {
+			size_t n = rows - row < BLOCK ? (size_t)(rows - row) : BLOCK, i;
+
+			trace_row_times(t, tier, row, n, at);
+			trace_row_values(t, channel, row, n, v);
+			for (i = 0; i < n && at[i] <= ep->to_ns + cover; i++) {
+				if (isnan(v[i]))
+					continue;
+				if (!isnan(v0) && at[i] - t0 <= cover)
+					piece(r, &area, ep, t0, v0, at[i], v[i]);
+				t0 = at[i];
+				v0 = v[i];
+			}
+			if (i < n)
+				break;
+			row += n;
+		}
+	}
+	r->integral = r->covered_ns > 0 ? area.value + area.rest : NAN;
+}
+
+/* Is each value the difference of counters since the reading before?  Then its mean
+ * over the time is the difference of the counters over the whole stretch, also
+ * where ticks were late. */
+static bool is_counted(const struct session *s, const struct channel *c)
+{
+	const char *by = fact_get(s->facts, s->n_facts, "cpu.source"), *end = strrchr(c->source, '/');
+
+	if (c->kind == CHANNEL_GPU_UTIL)
+		return end && !strcmp(end, "/counters");
+	return (c->kind == CHANNEL_CPU_UTIL || c->kind == CHANNEL_CORE_UTIL) && by && !strncmp(by, "perf", 4);
+}
+
+/* Each value stands for the time since the row before; cut to the spans. */
+static double counted_mean(struct trace *t, size_t channel, const struct epoch *spans, size_t n_spans)
+{
+	enum tier tier = trace_session(t)->channels[channel].tier;
+	struct sum busy = {0};
+	double v[BLOCK], passed = 0;
+	int64_t at[BLOCK];
+
+	for (size_t k = 0; k < n_spans; k++) {
+		const struct epoch *ep = &spans[k];
+		uint64_t row = trace_row_from(t, tier, ep->from_ns), rows = trace_rows(t, tier);
+		int64_t before = ep->from_ns, to = before;
+
+		if (row > 0)
+			trace_row_times(t, tier, row - 1, 1, &before);
+		while (row < rows && to < ep->to_ns) {
+			size_t n = rows - row < BLOCK ? (size_t)(rows - row) : BLOCK;
+
+			trace_row_times(t, tier, row, n, at);
+			trace_row_values(t, channel, row, n, v);
+			for (size_t i = 0; i < n && to < ep->to_ns; before = at[i++]) {
+				int64_t from = before > ep->from_ns ? before : ep->from_ns;
+
+				to = at[i] < ep->to_ns ? at[i] : ep->to_ns;
+				if (isnan(v[i]) || to <= from)
+					continue;
+				sum_add(&busy, v[i] * (double)(to - from));
+				passed += (double)(to - from);
+			}
+			row += n;
+		}
+	}
+	return passed > 0 ? (busy.value + busy.rest) / passed : NAN;
+}
+
+void over_time(struct trace *t, size_t channel, const struct epoch *spans, size_t n, struct result *r)
+{
+	const struct session *s = trace_session(t);
+	const struct channel *c = &s->channels[channel];
+
+	if (has_integral(c))
+		integrate(t, channel, spans, n, r);
+	if (is_counted(s, c))
+		r->counted = counted_mean(t, channel, spans, n);
+}
