@@ -1,78 +1,18 @@
 /* Joining reads the journal a few times from its beginning to its end with
  * buffers of fixed size: once to see how far it is whole, once for each section
- * of version 1, once for the extension.  What comes in many small chunks there
- * (a quarter of a second each) leaves in few large ones.
+ * of version 1, once for the extension (gather.c).
  *
  * Rows of the extension are found by their number, so a row that a damaged
  * journal no longer has must not move those behind it: it stays as a row with
  * nothing but a time between those of its neighbours. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "nvmtop/intl.h"
-#include "trace/join.h"
-#include "trace/journal.h"
+#include "trace/joint.h"
 #include "trace/output.h"
-#include "trace/pyramid.h"
-#include "trace/syncs.h"
-
-#define COLLECT_SIZE 262144
-
-/* Payload of one id (and tier) that waits to become one chunk. */
-struct collect {
-	uint32_t id;
-	struct columns_head columns;
-	size_t used; /* payload bytes */
-	uint8_t bytes[CHUNK_HEAD + COLLECT_SIZE + CHUNK_CRC];
-};
-
-enum { COLLECT_COLUMNS, COLLECT_RUNS = TIERS, COLLECT_MARKS, COLLECT_GAPS, COLLECT_ABOUT, COLLECTS };
-
-/* Where a pass over the rows of a tier has come to. */
-struct progress {
-	uint64_t rows, holes;
-	uint64_t broken; /* of the journal, when its latest rows came */
-	int64_t last_ns;
-};
-
-/* What the journal has of a tier's columns, and what becomes of it. */
-struct summit {
-	bool broken;              /* they do not follow each other */
-	struct pyramid_head head; /* of them all */
-	struct tower tower;       /* levels 0: they are of no use */
-};
-
-struct join {
-	int part;
-	const char *shown;
-	struct err *err;
-	struct journal journal;
-	uint64_t fast_rows, rows[TIERS];
-	struct syncs syncs;
-	struct clock_anchor start;
-	struct progress progress[TIERS];
-	uint64_t late[TIERS], lost[TIERS];
-	bool anchor, described, other; /* what was seen in the journal */
-	off_t at[TIERS];               /* where the rows of a tier begin in the part */
-	off_t end;                     /* of what was written to the part */
-	size_t out_used;
-	uint64_t chunks, noted; /* fast rows, as an earlier join has noted them */
-	uint8_t header[HEADER_SIZE];
-	struct open_run *runs; /* one a channel */
-	uint8_t *tiers;        /* the same: enum tier */
-	size_t n_runs, extra[TIERS];
-	uint8_t *fields, *slots; /* the same: where version 1 has it */
-	struct doubts doubts;
-	uint64_t *settled; /* one a channel: rows before it are in doubt no more */
-	uint64_t doubted;
-	size_t n_bad;
-	struct summit summit[TIERS];
-	uint8_t out[65536];
-	struct collect collect[COLLECTS];
-};
 
 static int fail_write(struct join *j)
 {
@@ -92,7 +32,7 @@ static int out_flush(struct join *j)
 	return 0;
 }
 
-static int out_bytes(struct join *j, const uint8_t *p, size_t n)
+int join_write(struct join *j, const uint8_t *p, size_t n)
 {
 	while (n > 0) {
 		size_t part = sizeof(j->out) - j->out_used;
@@ -109,7 +49,7 @@ static int out_bytes(struct join *j, const uint8_t *p, size_t n)
 	return 0;
 }
 
-static int each_chunk(struct join *j, int (*visit)(void *to, uint32_t id, uint8_t *p, size_t n))
+int join_each(struct join *j, journal_visit *visit)
 {
 	for (int t = 0; t < TIERS; t++)
 		j->progress[t] = (struct progress) {.last_ns = -1};
@@ -230,7 +170,7 @@ static int write_holes(struct join *j, enum tier tier, uint64_t n, int64_t from_
 	for (uint64_t i = 1; i <= n; i++) {
 		put_f64(row,
 			((double)from_ns + (double)(to_ns - from_ns) * (double)i / (double)(n + 1)) / 1e9);
-		if (out_bytes(j, row, row_size[tier]) < 0)
+		if (join_write(j, row, row_size[tier]) < 0)
 			return -1;
 	}
 	return 0;
@@ -248,7 +188,7 @@ static int write_rows(struct join *j, enum tier tier, const uint8_t *p, size_t n
 	    write_holes(j, tier, hole, g->last_ns < 0 ? 0 : g->last_ns, first_ns) < 0)
 		return -1;
 	row_time(p + (rows - 1) * row_size[tier], &g->last_ns);
-	return out_bytes(j, p, rows * row_size[tier]);
+	return join_write(j, p, rows * row_size[tier]);
 }
 
 static int visit_medium(void *to, uint32_t id, uint8_t *p, size_t n)
@@ -268,272 +208,10 @@ static int write_syncs(struct join *j)
 	for (size_t i = 0; i < j->syncs.n; i++) {
 		put_u64(sync, j->syncs.ids[i]);
 		put_u64(sync + 8, j->syncs.list[i].row);
-		if (out_bytes(j, sync, sizeof(sync)) < 0)
+		if (join_write(j, sync, sizeof(sync)) < 0)
 			return -1;
 	}
 	return 0;
-}
-
-static int collect_flush(struct join *j, struct collect *c)
-{
-	if (c->used == 0)
-		return 0;
-	if (c->id == CHUNK_COLUMNS)
-		columns_encode(c->bytes + CHUNK_HEAD, &c->columns);
-	j->chunks++;
-	size_t n = chunk_seal(c->bytes, c->id, c->used);
-	c->used = 0;
-	return out_bytes(j, c->bytes, n);
-}
-
-static int collect_add(struct join *j, struct collect *c, uint32_t id, const uint8_t *p, size_t n)
-{
-	if ((c->used + n > COLLECT_SIZE || c->id != id) && collect_flush(j, c) < 0)
-		return -1;
-	c->id = id;
-	memcpy(c->bytes + CHUNK_HEAD + c->used, p, n);
-	c->used += n;
-	return 0;
-}
-
-static int collect_columns(struct join *j, const uint8_t *p, size_t n)
-{
-	struct columns_head h;
-	struct collect *c;
-
-	if (!columns_decode(p, n, &h) || h.row >= j->rows[h.tier])
-		return 0;
-	if (h.rows > j->rows[h.tier] - h.row) {
-		/* It reached the disk, and the rows did not. */
-		h.rows = j->rows[h.tier] - h.row;
-		n = COLUMNS_HEAD + (size_t)h.rows * h.columns * 8;
-	}
-	c = &j->collect[COLLECT_COLUMNS + h.tier];
-	if (c->used > 0 &&
-	    (c->columns.columns != h.columns || c->columns.row + c->columns.rows != h.row ||
-	     c->used + n > COLLECT_SIZE) &&
-	    collect_flush(j, c) < 0)
-		return -1;
-	if (c->used == 0) {
-		c->columns = h;
-		return collect_add(j, c, CHUNK_COLUMNS, p, n);
-	}
-	c->columns.rows += h.rows;
-	return collect_add(j, c, CHUNK_COLUMNS, p + COLUMNS_HEAD, n - COLUMNS_HEAD);
-}
-
-static int run_flush(struct join *j, size_t channel)
-{
-	struct open_run *o = &j->runs[channel];
-	uint8_t record[RUN_SIZE];
-
-	if (!o->open)
-		return 0;
-	o->open = false;
-	run_encode(record, &(struct run) {(uint32_t)channel, o->row, o->count, o->value});
-	return collect_add(j, &j->collect[COLLECT_RUNS], CHUNK_RUNS, record, RUN_SIZE);
-}
-
-static int run_add(struct join *j, const struct run *r)
-{
-	struct open_run *o = &j->runs[r->channel];
-
-	if (o->open && o->row + o->count == r->row && same_value(o->value, r->value)) {
-		o->count += r->count;
-		return 0;
-	}
-	if (run_flush(j, r->channel) < 0)
-		return -1;
-	*o = (struct open_run) {true, r->row, r->count, r->value};
-	return 0;
-}
-
-/* Rows of a stretch, as they are in the part, to runs of a channel that is missing
- * there. */
-static int doubt_stretch(struct join *j, size_t channel, uint64_t row, uint64_t end)
-{
-	enum field f = (enum field)j->fields[channel];
-	size_t size = row_size[j->tiers[channel]];
-	uint8_t rows[64 * MEDIUM_SIZE];
-
-	while (row < end) {
-		uint64_t n = end - row < 64 ? end - row : 64;
-
-		if (read_at(j->part, rows, (size_t)n * size,
-			    j->at[j->tiers[channel]] + (off_t)(row * size)) != (ssize_t)(n * size))
-			return err_sys(j->err, ERR_FAILED, errno, _("cannot read %s.part"), j->shown);
-		for (uint64_t i = 0; i < n; i++, row++) {
-			double v = cell_decode(rows + i * size, f, j->slots[channel]);
-
-			if (isnan(v) || !value_doubtful(f, v))
-				continue;
-			if (run_add(j, &(struct run) {(uint32_t)channel, row, 1, NAN}) < 0)
-				return -1;
-			j->doubted++;
-		}
-	}
-	return 0;
-}
-
-/* What is in doubt of a channel before a row from which on it is not. */
-static int doubts_settle(struct join *j, size_t channel, uint64_t before, uint64_t from)
-{
-	enum tier t = (enum tier)j->tiers[channel];
-	uint64_t *settled = &j->settled[channel];
-
-	for (size_t i = 0; i < j->doubts.tier[t].n && field_doubtful((enum field)j->fields[channel]); i++) {
-		const struct stretch *s = &j->doubts.tier[t].list[i];
-		uint64_t row = s->row > *settled ? s->row : *settled;
-		uint64_t end = s->row + s->count < before ? s->row + s->count : before;
-
-		if (row >= end)
-			continue;
-		if (doubt_stretch(j, channel, row, end) < 0)
-			return -1;
-		*settled = end;
-	}
-	if (from > *settled)
-		*settled = from;
-	return 0;
-}
-
-static int collect_runs(struct join *j, const uint8_t *p, size_t n)
-{
-	struct run r;
-
-	for (; n >= RUN_SIZE; p += RUN_SIZE, n -= RUN_SIZE) {
-		uint64_t rows;
-
-		run_decode(p, &r);
-		rows = r.channel < j->n_runs ? j->rows[j->tiers[r.channel]] : 0;
-		if (r.row >= rows)
-			continue;
-		if (r.count > rows - r.row)
-			r.count = rows - r.row;
-		if (doubts_settle(j, r.channel, r.row, r.row + r.count) < 0 || run_add(j, &r) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int collect_marks(struct join *j, const uint8_t *p, size_t n)
-{
-	uint8_t record[MARK_SIZE + sizeof(((struct mark *)NULL)->label)];
-	struct mark m;
-	uint64_t row;
-	size_t at;
-
-	for (size_t used; n > 0; p += used, n -= used) {
-		used = mark_decode(p, n, &m, &row);
-		if (used == 0)
-			break;
-		at = syncs_find(&j->syncs, &m);
-		if (at == SIZE_MAX)
-			continue;
-		m.id = j->syncs.ids[at];
-		if (collect_add(j, &j->collect[COLLECT_MARKS], CHUNK_MARKS, record,
-				mark_encode(record, &m, j->syncs.list[at].row)) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* The columns of the journal, in levels: they are dropped where anything of the
- * recording is missing, since a reader can make them of the rows as well. */
-static int collect_pyramid(struct join *j, const uint8_t *p, size_t n)
-{
-	struct pyramid_head h;
-	struct tower *w;
-	size_t one;
-
-	if (!pyramid_head_decode(p, n, &h))
-		return 0;
-	w = &j->summit[h.tier].tower;
-	one = pyramid_record(h.width);
-	p += PYRAMID_HEAD;
-	for (uint32_t i = 0; i < h.columns && w->live > 0; i++, p += one) {
-		uint64_t row = get_u64(p), next = i + 1 < h.columns ? get_u64(p + one) : h.row + h.rows;
-
-		if (next > row)
-			tower_record(w, h.first + i, next - row, p);
-	}
-	return w->failed ? -1 : 0;
-}
-
-static int write_pyramid(void *to, const struct pyramid_head *h, const uint8_t *chunk, size_t n)
-{
-	struct join *j = to;
-
-	(void)h;
-	j->chunks++;
-	return out_bytes(j, chunk, n);
-}
-
-#define PYRAMID_ROWS 8192 /* of fewer it is not worth its bytes */
-
-/* The finest level so that all of them take an eighth of what the rows take. */
-static int summit_zoom(const struct join *j, const struct summit *s)
-{
-	size_t row = row_size[s->head.tier] + 8 * j->extra[s->head.tier];
-	double room = (double)s->head.rows * (double)row / 8, least = 7.0 / 8;
-	int zoom = s->head.zoom;
-
-	room = room * least / (double)pyramid_record(s->head.width);
-	while (zoom < ZOOM_MAX && (double)(s->head.columns >> (zoom - s->head.zoom)) > room)
-		zoom++;
-	return zoom;
-}
-
-static int summits_begin(struct join *j)
-{
-	for (int t = 0; t < TIERS; t++) {
-		struct summit *s = &j->summit[t];
-		int zoom = s->head.zoom;
-		int64_t first, last;
-
-		if (s->broken || s->head.rows < PYRAMID_ROWS || s->head.rows != j->rows[t] ||
-		    j->journal.broken > 0 || j->journal.torn > 0 || j->n_bad > 0)
-			continue;
-		first = s->head.first << zoom;
-		last = (s->head.first + s->head.columns) << zoom;
-		zoom = summit_zoom(j, s);
-		if (tower_init(&s->tower, s->head.tier, s->head.width, s->head.zoom, zoom,
-			       pyramid_levels(zoom, first, last), write_pyramid, j) < 0)
-			return err_set(j->err, ERR_FAILED, _("out of memory"));
-	}
-	return 0;
-}
-
-static int visit_extension(void *to, uint32_t id, uint8_t *p, size_t n)
-{
-	struct join *j = to;
-
-	switch (id) {
-	case CHUNK_MEDIUM:
-	case CHUNK_SLOW:
-	case CHUNK_JOIN:
-	case CHUNK_COVER:
-		return 0;
-	case CHUNK_COLUMNS:
-		return collect_columns(j, p, n);
-	case CHUNK_PYRAMID:
-		return collect_pyramid(j, p, n);
-	case CHUNK_RUNS:
-		return collect_runs(j, p, n);
-	case CHUNK_MARKS:
-		return collect_marks(j, p, n);
-	case CHUNK_GAPS:
-		return collect_add(j, &j->collect[COLLECT_GAPS], id, p, n);
-	default:
-		return collect_add(j, &j->collect[COLLECT_ABOUT], id, p, n);
-	}
-}
-
-static int small_chunk(struct join *j, uint32_t id, const uint8_t *p, size_t n)
-{
-	struct collect *c = &j->collect[COLLECT_ABOUT];
-
-	return collect_add(j, c, id, p, n) < 0 || collect_flush(j, c) < 0 ? -1 : 0;
 }
 
 static int write_open(struct join *j)
@@ -547,7 +225,7 @@ static int write_open(struct join *j)
 
 	put_u16(p, sizeof(writer) - 1);
 	memcpy(p + 2, writer, sizeof(writer) - 1);
-	return small_chunk(j, CHUNK_OPEN, p, 2 + sizeof(writer) - 1);
+	return gather_chunk(j, CHUNK_OPEN, p, 2 + sizeof(writer) - 1);
 }
 
 static int write_close(struct join *j, uint64_t first)
@@ -559,13 +237,13 @@ static int write_close(struct join *j, uint64_t first)
 		put_u64(tally + 24 * t + 8, j->late[t]);
 		put_u64(tally + 24 * t + 16, j->lost[t]);
 	}
-	if (small_chunk(j, CHUNK_TALLY, tally, sizeof(tally)) < 0)
+	if (gather_chunk(j, CHUNK_TALLY, tally, sizeof(tally)) < 0)
 		return -1;
 	put_u64(p, first);
 	put_u64(p + 8, j->chunks);
 	memcpy(p + 16, j->header + H_COUNTS, 32);
 	put_u32(p + 48, chunk_crc(j->header, HEADER_SIZE));
-	return small_chunk(j, CHUNK_CLOSE, p, sizeof(p));
+	return gather_chunk(j, CHUNK_CLOSE, p, sizeof(p));
 }
 
 /* Everything behind the fast rows, and j->header with its counts. */
@@ -574,7 +252,7 @@ static int write_sections(struct join *j)
 	uint64_t first;
 
 	j->end = HEADER_SIZE + (off_t)(j->fast_rows * FAST_SIZE);
-	if (each_chunk(j, visit_medium) < 0 || each_chunk(j, visit_slow) < 0 || write_syncs(j) < 0 ||
+	if (join_each(j, visit_medium) < 0 || join_each(j, visit_slow) < 0 || write_syncs(j) < 0 ||
 	    out_flush(j) < 0)
 		return -1;
 	put_u64(j->header + H_COUNTS, j->fast_rows);
@@ -584,17 +262,8 @@ static int write_sections(struct join *j)
 	if (!j->described) /* without channels there is no extension */
 		return out_flush(j);
 	first = (uint64_t)j->end + j->out_used;
-	if (write_open(j) < 0 || summits_begin(j) < 0 || each_chunk(j, visit_extension) < 0)
+	if (write_open(j) < 0 || gather(j) < 0)
 		return -1;
-	for (size_t i = 0; i < j->n_runs; i++)
-		if (doubts_settle(j, i, j->rows[j->tiers[i]], 0) < 0 || run_flush(j, i) < 0)
-			return -1;
-	for (int i = 0; i < COLLECTS; i++)
-		if (collect_flush(j, &j->collect[i]) < 0)
-			return -1;
-	for (int t = 0; t < TIERS; t++)
-		if (tower_end(&j->summit[t].tower) < 0)
-			return -1;
 	return write_close(j, first) < 0 || out_flush(j) < 0 ? -1 : 0;
 }
 
@@ -615,7 +284,7 @@ static int survey(struct join *j)
 	j->noted = UINT64_MAX;
 	if (!j->tiers || !j->fields || !j->slots)
 		return err_set(j->err, ERR_FAILED, _("out of memory"));
-	if (each_chunk(j, visit_count) < 0)
+	if (join_each(j, visit_count) < 0)
 		return -1;
 	if (!j->other) /* it ended before there was more than the description */
 		j->described = j->anchor && j->n_runs > 0 && j->journal.broken == 0 && j->journal.torn == 0;
