@@ -35,9 +35,9 @@ void map_release(const struct map *m);
 /* Have these bytes read from the disk, without waiting for them. */
 void map_want(const struct map *m, size_t at, size_t n);
 
-/* Install the handler of SIGBUS, once.  map_open() does it as well; a program
- * that handles SIGBUS itself calls this first, and then, in its own handler,
- * map_mend(): true when the fault was one of a map and is mended. */
+/* Install the handler of SIGBUS, if another is there.  map_open() does it as well;
+ * what was there before gets what is not the maps'.  A handler that is installed
+ * later calls map_mend(): true when the fault was one of a map and is mended. */
 void map_guard(void);
 bool map_mend(const siginfo_t *how);
 

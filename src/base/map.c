@@ -19,7 +19,6 @@ static struct slot {
 } slots[SLOTS];
 
 static struct sigaction before;
-static atomic_flag guarded = ATOMIC_FLAG_INIT;
 static atomic_size_t page;
 
 static void torn_at(struct slot *s, size_t offset)
@@ -75,13 +74,14 @@ static void on_bus(int sig, siginfo_t *how, void *where)
 
 void map_guard(void)
 {
-	struct sigaction act = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	struct sigaction act = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | SA_ONSTACK}, now;
 
-	if (atomic_flag_test_and_set(&guarded))
-		return;
 	atomic_store(&page, (size_t)sysconf(_SC_PAGESIZE));
+	if (sigaction(SIGBUS, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_bus)
+		return;
+	before = now;
 	sigemptyset(&act.sa_mask);
-	sigaction(SIGBUS, &act, &before);
+	sigaction(SIGBUS, &act, NULL);
 }
 
 static int slot_take(void)

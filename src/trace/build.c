@@ -19,7 +19,7 @@
 #include "trace/build.h"
 
 #define STRETCH_LEVELS 4   /* made within a stretch */
-#define BATCH          128 /* rows at a time */
+#define BATCH          128 /* rows between two looks at whether to go on */
 #define WORKERS_MOST   16
 
 struct job {
@@ -35,7 +35,8 @@ struct job {
 };
 
 struct build {
-	struct trace *t;
+	struct trace *t;   /* of which only the shelves are touched, with the lock */
+	struct trace view; /* as it was at the beginning, by the map below */
 	struct store *store;
 	struct map map; /* of its own: it is read from end to end */
 	struct job job[TIERS];
@@ -54,7 +55,7 @@ struct build {
 /* What one thread works with. */
 struct hand {
 	struct build *b;
-	struct trace view; /* of the trace, by the map of the build */
+	struct trace view;
 	double *values;
 };
 
@@ -73,29 +74,38 @@ static int keep_chunk(void *to, const struct pyramid_head *h, const uint8_t *chu
 	return r;
 }
 
+/* The times of n rows; false: one cannot be right. */
+static bool times_take(const struct trace *t, enum tier tier, uint64_t row, size_t n, int64_t before,
+		       int64_t to_ns, int64_t *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		int64_t ns;
+
+		if (!row_time(row_at(t, tier, row + i), &ns))
+			return false;
+		ns += t->session.start.mono_ns;
+		if (ns < before || ns >= to_ns)
+			return false;
+		out[i] = before = ns;
+	}
+	return true;
+}
+
 static bool rows_fold(struct hand *h, struct job *j, struct tower *w, uint64_t row, uint64_t end,
 		      int64_t from_ns, int64_t to_ns)
 {
-	int64_t before = from_ns;
+	size_t stride = tower_stride(w->width), n, taken;
+	int64_t t_ns[TOWER_ROWS];
 
-	while (row < end && !atomic_load(&h->b->stop)) {
-		size_t n = end - row < BATCH ? (size_t)(end - row) : BATCH;
-
-		rows_decode(&h->view, j->tier, row, n, h->values);
-		for (size_t i = 0; i < n; i++) {
-			int64_t ns;
-
-			if (!row_time(row_at(&h->view, j->tier, row + i), &ns))
-				return false;
-			ns += h->view.session.start.mono_ns;
-			if (ns < before || ns >= to_ns)
-				return false;
-			before = ns;
-			tower_row(w, ns, row + i, h->values + i * w->width);
-		}
-		row += n;
-		atomic_fetch_add(&h->b->done, n * row_size[j->tier]);
-		trace_touch(&h->view, n * (row_size[j->tier] + 8 * h->view.session.width[j->tier]));
+	for (; row < end && !atomic_load(&h->b->stop); row += taken) {
+		n = end - row < TOWER_ROWS ? (size_t)(end - row) : TOWER_ROWS;
+		if (!times_take(&h->view, j->tier, row, n, from_ns, to_ns, t_ns))
+			return false;
+		rows_decode(&h->view, j->tier, row, n, h->values, stride);
+		taken = tower_rows(w, t_ns, n, row + n == end, row, h->values);
+		from_ns = t_ns[taken - 1];
+		atomic_fetch_add(&h->b->done, taken * row_size[j->tier]);
+		trace_touch(&h->view, taken * (row_size[j->tier] + 8 * h->view.session.width[j->tier]));
 	}
 	return true;
 }
@@ -134,7 +144,7 @@ static void top_make(struct build *b, struct job *j)
 {
 	struct shelf *s = &b->t->shelf[j->tier];
 	int zoom = j->zoom + (j->levels - 1) * PYRAMID_STEP;
-	int more = pyramid_levels(zoom, b->t->first_ns, b->t->last_ns) - 1;
+	int more = pyramid_levels(zoom, b->view.first_ns, b->view.last_ns) - 1;
 	struct level *l = NULL;
 	struct tower w;
 
@@ -143,8 +153,8 @@ static void top_make(struct build *b, struct job *j)
 			l = &s->level[k];
 	if (more <= 0 || !l || zoom + PYRAMID_STEP > ZOOM_MAX)
 		return;
-	if (tower_init(&w, j->tier, b->t->session.width[j->tier], zoom, zoom + PYRAMID_STEP, more, keep_chunk,
-		       b) < 0) {
+	if (tower_init(&w, j->tier, b->view.session.width[j->tier], zoom, zoom + PYRAMID_STEP, more,
+		       keep_chunk, b) < 0) {
 		atomic_store(&b->failed, true);
 		return;
 	}
@@ -207,16 +217,13 @@ static void disorder_find(struct hand *h, struct job *j)
 
 static void work(struct build *b)
 {
-	struct hand h = {.b = b, .view = *b->t};
+	struct hand h = {.b = b, .view = b->view};
 	size_t widest = 1;
 
-	h.view.file = b->map;
-	h.view.map = b->map.bytes;
-	h.view.touched = 0;
 	for (int t = 0; t < TIERS; t++)
 		if (h.view.session.width[t] > widest)
 			widest = h.view.session.width[t];
-	h.values = malloc(BATCH * widest * sizeof(*h.values));
+	h.values = calloc(TOWER_ROWS * tower_stride(widest), sizeof(*h.values));
 	if (!h.values)
 		atomic_store(&b->failed, true);
 	for (int t = 0; t < TIERS; t++)
@@ -338,6 +345,10 @@ static struct build *build_new(struct trace *t, unsigned tiers, struct store *st
 		if (fd >= 0)
 			close(fd);
 	} else if (jobs_init(b, coarser) == 0) {
+		b->view = *t;
+		b->view.file = b->map;
+		b->view.map = b->map.bytes;
+		b->view.touched = 0;
 		return b;
 	}
 	build_free(b);

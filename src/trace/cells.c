@@ -143,20 +143,11 @@ void cells_read(struct trace *t, size_t channel, uint64_t first, size_t n, doubl
 	const struct source *s = &t->sources[channel];
 	enum tier tier = t->channels[channel].tier;
 	enum field field = (enum field)s->place.field;
-	unsigned slot = s->place.slot;
-	size_t step = row_size[tier];
-	const uint8_t *row = row_at(t, tier, first);
 
-	if (field == FIELD_EXTRA) {
-		extra_read(t, tier, slot, first, n, out);
-	} else if (field == FIELD_CORE) {
-		row += F_CORES + 4 * slot; /* most channels are cores */
-		for (size_t i = 0; i < n; i++, row += step)
-			out[i] = (double)get_f32(row);
-	} else {
-		for (size_t i = 0; i < n; i++, row += step)
-			out[i] = cell_decode(row, field, slot);
-	}
+	if (field == FIELD_EXTRA)
+		extra_read(t, tier, s->place.slot, first, n, out);
+	else
+		cells_decode(row_at(t, tier, first), row_size[tier], field, s->place.slot, n, out, 1);
 	if (s->n_runs > 0)
 		runs_apply(t, s, first, n, out);
 }
@@ -169,22 +160,27 @@ double cell_read(struct trace *t, size_t channel, uint64_t row)
 	return v;
 }
 
-#define ROWS_ONCE 256
+#define ROWS_ONCE 64 /* of which all values are in the nearest cache */
 
-void rows_decode(struct trace *t, enum tier tier, uint64_t first, size_t n, double *out)
+void rows_decode(struct trace *t, enum tier tier, uint64_t first, size_t n, double *out, size_t stride)
 {
-	size_t width = t->session.width[tier];
 	double v[ROWS_ONCE];
 
-	for (size_t done = 0, part; done < n; done += part) {
+	for (size_t done = 0, part; done < n; done += part, out += part * stride) {
 		part = n - done < ROWS_ONCE ? n - done : ROWS_ONCE;
 		for (size_t c = 0; c < t->session.n_channels; c++) {
-			double *to = out + done * width + t->channels[c].column;
+			const struct source *s = &t->sources[c];
+			double *to = out + t->channels[c].column;
 
 			if (t->channels[c].tier != tier)
 				continue;
+			if (s->place.field != FIELD_EXTRA && s->n_runs == 0) {
+				cells_decode(row_at(t, tier, first + done), row_size[tier],
+					     (enum field)s->place.field, s->place.slot, part, to, stride);
+				continue;
+			}
 			cells_read(t, c, first + done, part, v);
-			for (size_t i = 0; i < part; i++, to += width)
+			for (size_t i = 0; i < part; i++, to += stride)
 				*to = v[i];
 		}
 	}

@@ -10,8 +10,6 @@
 #include "nvmtop/intl.h"
 #include "trace/layout.h"
 
-#define MAX_TIME_S 31622400.0 /* 366 days */
-
 const size_t row_size[TIERS] = {FAST_SIZE, MEDIUM_SIZE, SLOW_SIZE};
 
 static const struct {
@@ -272,7 +270,7 @@ static double current_decode(const uint8_t *row, unsigned slot)
 	return amp;
 }
 
-double cell_decode(const uint8_t *row, enum field f, unsigned slot)
+static inline double decode(const uint8_t *row, enum field f, unsigned slot)
 {
 	float v;
 
@@ -304,12 +302,34 @@ double cell_decode(const uint8_t *row, enum field f, unsigned slot)
 	}
 }
 
-bool row_time(const uint8_t *row, int64_t *out)
+double cell_decode(const uint8_t *row, enum field f, unsigned slot)
 {
-	double s = get_f64(row);
+	return decode(row, f, slot);
+}
 
-	if (!(s >= 0 && s <= MAX_TIME_S)) /* NaN too */
-		return false;
-	*out = llround(s * 1e9);
-	return true;
+/* A loop for each field, so that none decides anything a value. */
+#define EACH(field)                                                                                          \
+	case field:                                                                                          \
+		for (size_t i = 0; i < n; i++, row += step, out += stride)                                   \
+			*out = decode(row, field, slot);                                                     \
+		break
+
+void cells_decode(const uint8_t *row, size_t step, enum field f, unsigned slot, size_t n, double *out,
+		  size_t stride)
+{
+	switch (f) {
+		EACH(FIELD_GPU);
+		EACH(FIELD_CORE);
+		EACH(FIELD_CPU);
+		EACH(FIELD_RAM_USED);
+		EACH(FIELD_RAM_AVAILABLE);
+		EACH(FIELD_EMC);
+		EACH(FIELD_VOLTAGE);
+		EACH(FIELD_CURRENT);
+		EACH(FIELD_POWER);
+		EACH(FIELD_TEMPERATURE);
+	default:
+		for (size_t i = 0; i < n; i++, out += stride)
+			*out = NAN;
+	}
 }

@@ -60,9 +60,25 @@ void row_encode(uint8_t *row, const struct session *about, const struct layout *
 /* What a reader makes of a field; NaN where the row says it is missing. */
 double cell_decode(const uint8_t *row, enum field f, unsigned slot);
 
+/* The same of n rows, `step` bytes apart, to every `stride`th place. */
+void cells_decode(const uint8_t *row, size_t step, enum field f, unsigned slot, size_t n, double *out,
+		  size_t stride);
+
+#define MAX_TIME_S 31622400.0 /* 366 days */
 /* The time of a row in ns since the start of the recording; false when the row
  * cannot be right: not finite, negative, or more than a year. */
-bool row_time(const uint8_t *row, int64_t *out);
+static inline bool row_time(const uint8_t *row, int64_t *out)
+{
+	double s = get_f64(row);
+	int64_t whole;
+
+	if (!(s >= 0 && s <= MAX_TIME_S)) /* NaN too */
+		return false;
+	s *= 1e9;
+	whole = (int64_t)s;
+	*out = whole + (s - (double)whole >= 0.5); /* llround(), without the call */
+	return true;
+}
 
 /* Whether two values are the same to a reader: the same bits, or both NaN. */
 static inline bool same_value(double a, double b)

@@ -5,6 +5,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #define LEDGE_BYTES  262144 /* of records in a chunk of the finest level */
 #define LEDGE_LEAST  16384
@@ -159,6 +162,122 @@ void course_row(struct course *c, int64_t t_ns, uint64_t row, const double *rest
 	}
 }
 
+typedef double pair __attribute__((vector_size(16)));
+typedef int64_t mask __attribute__((vector_size(16)));
+
+static inline pair choose(mask m, pair a, pair b)
+{
+	return (pair)(((mask)a & m) | ((mask)b & ~m));
+}
+
+/* x < y ? x : y, also for what is not a number */
+static inline pair lower(pair x, pair y)
+{
+#ifdef __SSE2__
+	return (pair)_mm_min_pd((__m128d)x, (__m128d)y);
+#else
+	return choose(x < y, x, y);
+#endif
+}
+
+static inline pair higher(pair x, pair y)
+{
+#ifdef __SSE2__
+	return (pair)_mm_max_pd((__m128d)x, (__m128d)y);
+#else
+	return choose(x > y, x, y);
+#endif
+}
+
+struct bounds {
+	pair min, max;
+	mask n;
+};
+
+static inline void bounds_add(struct bounds *b, double *v)
+{
+	const pair none = {-0.0, -0.0};
+	pair x;
+	mask there;
+
+	memcpy(&x, v, sizeof(x));
+	there = x == x;
+	b->min = lower(x, b->min);
+	b->max = higher(x, b->max);
+	b->n -= there;
+	x = choose(there, x, none);
+	memcpy(v, &x, sizeof(x));
+}
+
+/* Bounds and counts of four channels over n rows; what is missing becomes -0.0. */
+static void bounds_of(double *v, size_t n, size_t stride, struct bounds out[2])
+{
+	const pair inf = {(double)INFINITY, (double)INFINITY};
+	struct bounds a = {inf, -inf, {0, 0}}, b = a;
+
+	for (size_t i = 0; i < n; i++, v += stride) {
+		bounds_add(&a, v);
+		bounds_add(&b, v + 2);
+	}
+	out[0] = a;
+	out[1] = b;
+}
+
+static inline void add_rows(double *restrict to, const double *restrict from, size_t stride)
+{
+	for (size_t i = 0; i < stride; i += 2) {
+		pair a, b;
+
+		memcpy(&a, to + i, sizeof(a));
+		memcpy(&b, from + i, sizeof(b));
+		a += b;
+		memcpy(to + i, &a, sizeof(a));
+	}
+}
+
+/* A whole column of zoom top: rows are added pair by pair where they lie, in any
+ * order that has the halves before the whole. */
+static void course_column(struct course *c, const int64_t *t_ns, size_t n, uint64_t row, double *v)
+{
+	size_t stride = tower_stride(c->width), left = 0;
+	double *total = c->sums + (size_t)(c->top - c->base) * c->width;
+	uint16_t at[TOWER_ROWS];
+
+	for (size_t k = 0; k < stride; k += 4) {
+		struct bounds b[2];
+
+		bounds_of(v + k, n, stride, b);
+		for (size_t i = k; i < k + 4 && i < c->width; i++) {
+			c->min[i] = b[(i - k) / 2].min[i % 2];
+			c->max[i] = b[(i - k) / 2].max[i % 2];
+			c->n[i] = (uint64_t)b[(i - k) / 2].n[i % 2];
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (left > 0 && t_ns[at[left - 1]] >> c->base == t_ns[i] >> c->base)
+			add_rows(v + at[left - 1] * stride, v + i * stride, stride);
+		else
+			at[left++] = (uint16_t)i;
+	}
+	for (int zoom = c->base + 1; left > 1; zoom++) {
+		size_t kept = 0;
+
+		for (size_t i = 0; i < left; i++) {
+			if (kept > 0 && t_ns[at[kept - 1]] >> zoom == t_ns[at[i]] >> zoom)
+				add_rows(v + at[kept - 1] * stride, v + at[i] * stride, stride);
+			else
+				at[kept++] = at[i];
+		}
+		left = kept;
+	}
+	for (size_t i = 0; i < c->width; i++)
+		total[i] = v[i];
+	c->open = true;
+	c->column = t_ns[n - 1] >> c->base;
+	c->row = row;
+	c->rows = n;
+}
+
 void course_record(struct course *c, int64_t column, uint64_t rows, const uint8_t *record)
 {
 	course_at(c, column, get_u64(record));
@@ -311,6 +430,31 @@ void tower_row(struct tower *w, int64_t t_ns, uint64_t row, const double *values
 	if (course_leaves(c, t_ns >> c->base))
 		level_take(w, 0);
 	course_row(c, t_ns, row, values);
+}
+
+size_t tower_rows(struct tower *w, const int64_t *t_ns, size_t n, bool last, uint64_t row, double *values)
+{
+	struct course *c = &w->course[0];
+	size_t stride = tower_stride(w->width), at = 0, end;
+
+	for (; at < n && !w->failed; at = end) {
+		int64_t column = t_ns[at] >> c->top;
+
+		for (end = at + 1; end < n && t_ns[end] >> c->top == column; end++)
+			;
+		if (c->open && column != c->column >> (c->top - c->base))
+			level_take(w, 0);
+		if (!c->open && (end < n || last)) {
+			course_column(c, t_ns + at, end - at, row + at, values + at * stride);
+			continue;
+		}
+		if (!c->open && at > 0)
+			return at;
+		/* More rows in a column than are looked at together. */
+		for (size_t i = at; i < end; i++)
+			course_row(c, t_ns[i], row + i, values + i * stride);
+	}
+	return n;
 }
 
 void tower_record(struct tower *w, int64_t column, uint64_t rows, const uint8_t *record)

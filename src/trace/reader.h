@@ -118,9 +118,9 @@ double cell_read(struct trace *t, size_t channel, uint64_t row);
 /* Check one chunk of columns, once. */
 bool columns_check(struct trace *t, struct columns *c);
 
-/* Values of all channels of a tier, rows first .. first+n-1 one after the other,
- * in the order of the sampler's row. */
-void rows_decode(struct trace *t, enum tier tier, uint64_t first, size_t n, double *out);
+/* Values of all channels of a tier in the order of the sampler's row: row first + i
+ * begins at out[i * stride]. */
+void rows_decode(struct trace *t, enum tier tier, uint64_t first, size_t n, double *out, size_t stride);
 #define AROUND 65536 /* bytes that the kernel maps around a page that is asked for */
 /* So many bytes were read: from time to time their pages are given back. */
 void trace_touch(struct trace *t, size_t bytes);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "nvmtop/trace.h"
+#include "trace/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
@@ -30,6 +31,7 @@ static void look_at(struct timeline *tl)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
+	static const struct trace_tuning later = {.at_once = 0, .workers = 1, .keep = false};
 	static int memory = -1;
 	struct trace_summary sum;
 	struct trace *t;
@@ -42,9 +44,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
 	trace_peek(path, &sum, &e);
-	t = trace_open(path, &e);
-	if (t)
+	/* Columns made while somebody waits, and in the background; the last byte decides. */
+	t = trace_open_tuned(path, n > 0 && bytes[n - 1] & 1 ? &later : &trace_tuned, &e);
+	if (t) {
 		look_at(trace_timeline(t));
+		trace_settle(t);
+		look_at(trace_timeline(t));
+		/* and half of it goes away meanwhile */
+		if (ftruncate(memory, (off_t)(n / 2)) == 0)
+			look_at(trace_timeline(t));
+	}
 	trace_close(t);
 	return 0;
 }

@@ -1,4 +1,8 @@
 if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test-trace-pyramid
+tests_unit_test_trace_pyramid_SOURCES = %D%/test-trace-pyramid.c %D%/test-trace.h
+tests_unit_test_trace_pyramid_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_trace_pyramid_LDADD = libtrace.la libbase.la $(CMOCKA_LIBS) $(ZLIB_LIBS) $(LTLIBINTL)
 check_PROGRAMS += tests/unit/test-trace-round tests/unit/test-trace-damage tests/unit/test-trace-writer \
 	tests/unit/test-trace-recover
 tests_unit_test_trace_round_SOURCES = %D%/test-trace-round.c %D%/test-trace.h
