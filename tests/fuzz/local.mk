@@ -22,3 +22,7 @@ check_PROGRAMS += tests/fuzz/try-input
 tests_fuzz_try_input_SOURCES = %D%/fuzz-input.c %D%/try.c
 tests_fuzz_try_input_LDADD = libterm.la libbase.la $(NCURSES_LIBS) $(TERMKEY_LIBS) $(LTLIBINTL)
 endif
+# the same target with changes of its own, in every make check
+check_PROGRAMS += tests/fuzz/run-trace
+tests_fuzz_run_trace_SOURCES = %D%/run-trace.c %D%/fuzz-trace.c
+tests_fuzz_run_trace_LDADD = libtrace.la libbase.la $(ZLIB_LIBS) $(LTLIBINTL)

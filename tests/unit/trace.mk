@@ -29,4 +29,4 @@ tests_unit_test_trace_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pwrite -Wl,--wra
 	-Wl,--wrap=ftruncate -Wl,--wrap=renameat2 -Wl,--wrap=linkat -Wl,--wrap=unlinkat
 tests_unit_test_trace_faults_LDADD = libtrace.la libbase.la $(CMOCKA_LIBS) $(ZLIB_LIBS) $(LTLIBINTL)
 endif
-EXTRA_DIST += tests/traces/small.bin tests/traces/version-1.bin
+EXTRA_DIST += tests/traces/small.bin tests/traces/version-1.bin tests/traces/pyramid.bin

@@ -1,0 +1,121 @@
+/* A short run of the fuzzer's target for every build: the saved traces, changed at
+ * random, always in the same way.  Half of the changes keep the sums of the chunks
+ * right, so that what is behind them is reached.  With --enable-sanitizers it
+ * finds what libFuzzer would find first. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/chunk.h"
+
+#define ROUNDS 1000 /* a trace */
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+static uint64_t seed = 88172645463325252;
+
+static uint64_t dice(uint64_t below)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return below ? (seed >> 8) % below : 0;
+}
+
+/* Numbers that counts and offsets are wrong with. */
+static void odd_number(uint8_t *p, size_t left)
+{
+	static const uint64_t odd[] = {0,         1,          UINT64_MAX,     INT64_MAX,     UINT32_MAX,
+				       INT32_MAX, UINT16_MAX, UINT64_MAX / 2, 0x80000000ULL, 1ULL << 63};
+	uint64_t v = odd[dice(sizeof(odd) / sizeof(*odd))];
+
+	if (left >= 8 && dice(2))
+		put_u64(p, v);
+	else if (left >= 4)
+		put_u32(p, (uint32_t)v);
+}
+
+static void change(uint8_t *p, size_t n)
+{
+	for (uint64_t k = dice(4) + 1; k > 0 && n > 0; k--) {
+		size_t at = (size_t)dice(n);
+
+		if (dice(3))
+			p[at] = (uint8_t)dice(256);
+		else
+			odd_number(p + at / 4 * 4, n - at / 4 * 4);
+	}
+}
+
+/* Where the chunks begin; n when there are none. */
+static size_t extension(const uint8_t *p, size_t n)
+{
+	static const size_t sizes[4] = {FAST_SIZE, MEDIUM_SIZE, SLOW_SIZE, SYNC_SIZE};
+	uint64_t at = HEADER_SIZE;
+
+	for (int i = 0; i < 4; i++)
+		at += get_u64(p + H_COUNTS + 8 * i) * sizes[i];
+	return at < n ? (size_t)at : n;
+}
+
+static void change_chunk(uint8_t *p, size_t n, size_t at)
+{
+	for (uint64_t k = dice(60); k > 0 && at + CHUNK_HEAD + CHUNK_CRC < n; k--) {
+		size_t next = at + CHUNK_HEAD + (size_t)get_u64(p + at + 8) + CHUNK_CRC;
+
+		if (next + CHUNK_HEAD + CHUNK_CRC >= n)
+			break;
+		at = next;
+	}
+	if (at + CHUNK_HEAD + CHUNK_CRC < n) {
+		size_t length = (size_t)get_u64(p + at + 8);
+
+		change(p + at + CHUNK_HEAD, length < 64 || dice(2) ? length : 64);
+		chunk_seal(p + at, get_u32(p + at), length);
+	}
+}
+
+static size_t load(const char *name, uint8_t *to, size_t room)
+{
+	const char *source = getenv("NVMTOP_SRC");
+	char path[4096];
+	FILE *f;
+	size_t n;
+
+	snprintf(path, sizeof(path), "%s/tests/traces/%s", source ? source : ".", name);
+	f = fopen(path, "rb");
+	n = f ? fread(to, 1, room, f) : 0;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+int main(void)
+{
+	static const char *const names[] = {"small.bin", "version-1.bin", "pyramid.bin"};
+	static uint8_t good[1 << 20], bad[1 << 20];
+
+	printf("1..3\n");
+	for (int i = 0; i < 3; i++) {
+		size_t n = load(names[i], good, sizeof(good)), at;
+
+		if (n < HEADER_SIZE) {
+			printf("Bail out! %s cannot be read\n", names[i]);
+			return 99;
+		}
+		at = extension(good, n);
+		for (int round = 0; round < ROUNDS; round++) {
+			size_t size = dice(8) ? n : (size_t)dice(n);
+
+			memcpy(bad, good, n);
+			if (at < n && dice(2))
+				change_chunk(bad, n, at);
+			else
+				change(bad, dice(4) ? n : HEADER_SIZE);
+			LLVMFuzzerTestOneInput(bad, size);
+		}
+		printf("ok %d - %s, changed in %d ways\n", i + 1, names[i], ROUNDS);
+		fflush(stdout);
+	}
+	return 0;
+}
