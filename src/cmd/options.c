@@ -636,7 +636,10 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e)
 	int code;
 
 	*o = (struct options) {.sysroot = "/", .hz = {1000, 100, 10}, .pick = {.tier = -1}};
-	o->files = calloc((size_t)argc + 1, sizeof *o->files);
+	static const char **files; /* as long as argv */
+
+	free(files);
+	o->files = files = calloc((size_t)argc + 1, sizeof *o->files);
 	if (!o->files)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	memset(known, 0, sizeof known);
