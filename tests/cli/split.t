@@ -75,7 +75,7 @@ ok 'none of these left a file' test ! -e x.bin -a ! -e x.bin.part
 # A file that may not grow: it is completed, and the recording goes on.
 (
     ulimit -f 600
-    run nvmtop --demo --record --duration 6 lim.bin
+    run nvmtop --demo --record --fast-hz 4000 --duration 3.5 lim.bin
     echo $status >lim.status
 )
 ok 'a file size limit: status 1' is "$(cat lim.status)" 1

@@ -26,6 +26,8 @@ struct state {
 	atomic_bool joining; /* the first sync is that of the join */
 	int result;
 	struct err err;
+	atomic_int syncs, syncing; /* of the side file and of the part, one after the other */
+	atomic_bool stuck;         /* the disk takes for ever */
 };
 static struct state *state;
 static struct script *script;
@@ -64,6 +66,11 @@ int __wrap_fdatasync(int fd)
 {
 	(void)fd;
 	atomic_store(&state->joining, true);
+	atomic_fetch_add(&state->syncs, 1);
+	atomic_fetch_add(&state->syncing, 1);
+	while (atomic_load(&state->stuck))
+		usleep(1000);
+	atomic_fetch_sub(&state->syncing, 1);
 	return fault_now() ? -1 : 0;
 }
 
@@ -389,6 +396,59 @@ static void test_flips(void **unused)
 	clean("dead.bin");
 }
 
+static off_t size_of(const char *name)
+{
+	struct stat st;
+
+	return stat(in_folder(name), &st) == 0 ? st.st_size : -1;
+}
+
+/* The disk is asked as often as it should be; and while it takes its time, what
+ * is written reaches the kernel all the same. */
+static void test_sync(void **unused)
+{
+	struct trace_writer *w = trace_writer_new(in_folder("sync.bin"), false, NULL);
+	struct sink *sink = trace_writer_sink(w);
+	size_t at[TIERS] = {0};
+	off_t before;
+	int64_t since;
+
+	(void)unused;
+	state->fault = FAULT_NONE;
+	atomic_store(&state->syncs, 0);
+	trace_writer_sync_every(w, 100 * NS_PER_MS);
+	since = clock_now_ns();
+	assert_int_equal(sink->ops->begin(sink, &script->session, NULL), 0);
+	for (int i = 0; i < 1000 && atomic_load(&state->syncs) < 8; i++)
+		usleep(10000);
+	assert_true(atomic_load(&state->syncs) >= 8); /* four times both files */
+	assert_true(clock_now_ns() - since >= 400 * NS_PER_MS);
+	atomic_store(&state->stuck, true);
+	for (int i = 0; i < 1000 && !atomic_load(&state->syncing); i++)
+		usleep(10000);
+	before = size_of("sync.bin.part");
+	script_push(script, sink, at, script->t_ns[TIER_FAST][FAST / 2]);
+	for (int i = 0; i < 1000 && size_of("sync.bin.part") < before + FAST / 2 * FAST_SIZE; i++)
+		usleep(10000);
+	assert_int_equal(atomic_load(&state->syncing), 1);
+	assert_int_equal(size_of("sync.bin.part"), before + FAST / 2 * FAST_SIZE);
+	atomic_store(&state->stuck, false);
+	script_push(script, sink, at, INT64_MAX);
+	assert_int_equal(sink->ops->end(sink, NULL), 0);
+	trace_writer_free(w);
+
+	w = trace_writer_new(in_folder("slow.bin"), false, NULL);
+	sink = trace_writer_sink(w);
+	atomic_store(&state->syncs, 0);
+	assert_int_equal(sink->ops->begin(sink, &script->session, NULL), 0);
+	usleep(400000);
+	assert_int_equal(atomic_load(&state->syncs), 0); /* 5 s */
+	sink->ops->end(sink, NULL);
+	trace_writer_free(w);
+	clean("sync.bin");
+	clean("slow.bin");
+}
+
 static int setup(void **unused)
 {
 	state = mmap(NULL, sizeof(*state), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -406,10 +466,9 @@ static int teardown(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_recorder_dies),
-		cmocka_unit_test(test_recovery_dies),
-		cmocka_unit_test(test_calls_fail),
-		cmocka_unit_test(test_flips),
+		cmocka_unit_test(test_recorder_dies), cmocka_unit_test(test_recovery_dies),
+		cmocka_unit_test(test_calls_fail),    cmocka_unit_test(test_flips),
+		cmocka_unit_test(test_sync),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
