@@ -53,8 +53,9 @@ static void settle(struct ui *u)
 		if (u->scroll > u->chosen)
 			u->scroll = u->chosen;
 		/* The heading above comes along. */
-		while (u->scroll > 0 && u->scroll == u->chosen && !can_choose(&u->rows[u->scroll - 1]))
-			u->scroll--, u->chosen = u->chosen;
+		if (u->scroll > 0 && u->scroll == u->chosen && !can_choose(&u->rows[u->scroll - 1]) &&
+		    u->height[u->scroll - 1] + u->height[u->chosen] <= lines)
+			u->scroll--;
 	}
 	u->bring = false;
 	for (last = u->n_rows, used = 0; last > 0 && used + u->height[last - 1] <= lines; last--)

@@ -155,6 +155,8 @@ static void add_sampling(struct row_list *l)
 	row = rows_text(l, _("Rates"), NULL);
 	snprintf(row->text, sizeof(row->text), _("%g, %g and %g times a second (fast, medium, slow tier)"),
 		 about->hz[TIER_FAST], about->hz[TIER_MEDIUM], about->hz[TIER_SLOW]);
+	add_fact(l, _("Priority"), "priority");
+	add_fact(l, _("CPU source"), "cpu.source");
 	rows_text(l, _("Late"), read_late);
 	if (rows_named(about, "nvmtop.cpu") < 0)
 		rows_text(l, _("Own CPU"), read_own)->unit_shown = true;
