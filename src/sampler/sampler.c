@@ -27,7 +27,7 @@
 #include "nvmtop/intl.h"
 #include "sampler/grid.h"
 
-#define RING_SECONDS  4 /* the collecting thread may be away for so long */
+#define RING_SECONDS  2 /* the collecting thread may be away for so long */
 #define RING_ROWS_MIN 64
 
 struct sampler {

@@ -256,21 +256,17 @@ static void runs_close(struct lanes *q)
 /* Compare what a reader will make of the row with what it was made from. */
 static void runs_note(struct lanes *q, enum tier tier, const uint8_t *row, const double *values)
 {
-	for (size_t i = 0; i < q->about->n_channels; i++) {
-		const struct channel *c = &q->about->channels[i];
-		const struct place *p = &q->layout.place[i];
-		struct open_run *o = &q->runs[i];
-		double v;
+	for (size_t i = 0; i < q->layout.n_fields[tier]; i++) {
+		const struct cell *c = &q->layout.cells[tier][i];
+		struct open_run *o = &q->runs[c->channel];
+		double v = values[c->column];
 
-		if (c->tier != tier || p->field == FIELD_EXTRA)
-			continue;
-		v = values[c->column];
-		if (same_value(v, cell_decode(row, (enum field)p->field, p->slot))) {
-			run_close(q, i);
+		if (same_value(v, cell_decode(row, (enum field)c->place.field, c->place.slot))) {
+			run_close(q, c->channel);
 		} else if (o->open && same_value(o->value, v)) {
 			o->count++;
 		} else {
-			run_close(q, i);
+			run_close(q, c->channel);
 			*o = (struct open_run) {true, q->rows[tier], 1, v};
 		}
 	}
@@ -283,12 +279,10 @@ static void extra_store(struct lanes *q, enum tier tier, const double *values)
 
 	if (b->used == head_size(q, b->lane))
 		b->columns = (struct columns_head) {tier, (uint32_t)n, q->rows[tier], 0};
-	for (size_t i = 0; i < q->about->n_channels; i++) {
-		const struct channel *c = &q->about->channels[i];
-		const struct place *p = &q->layout.place[i];
+	for (size_t i = q->layout.n_fields[tier]; i < q->layout.n_cells[tier]; i++) {
+		const struct cell *c = &q->layout.cells[tier][i];
 
-		if (c->tier == tier && p->field == FIELD_EXTRA)
-			put_f64(b->bytes + b->used + 8 * (size_t)p->slot, values[c->column]);
+		put_f64(b->bytes + b->used + 8 * (size_t)c->place.slot, values[c->column]);
 	}
 	b->used += 8 * n;
 	b->columns.rows++;

@@ -59,6 +59,28 @@ static enum field field_for(const struct channel *c)
 	return FIELD_EXTRA;
 }
 
+static int cells_make(struct layout *l, const struct session *about)
+{
+	for (int t = 0; t < TIERS; t++) {
+		l->cells[t] = calloc(about->width[t] + 1, sizeof(*l->cells[t]));
+		if (!l->cells[t])
+			return -1;
+	}
+	for (int extra = 0; extra <= 1; extra++) {
+		for (size_t i = 0; i < about->n_channels; i++) {
+			const struct channel *c = &about->channels[i];
+
+			if ((l->place[i].field == FIELD_EXTRA) != extra ||
+			    l->n_cells[c->tier] == about->width[c->tier])
+				continue;
+			l->cells[c->tier][l->n_cells[c->tier]++] =
+				(struct cell) {(uint32_t)i, c->column, l->place[i]};
+			l->n_fields[c->tier] += !extra;
+		}
+	}
+	return 0;
+}
+
 int layout_make(struct layout *l, const struct session *about, struct err *e)
 {
 	bool taken[FIELDS][MAX_CORES] = {{false}};
@@ -89,6 +111,10 @@ int layout_make(struct layout *l, const struct session *about, struct err *e)
 		if (f == FIELD_EMC && !c->missing[0])
 			l->emc = true;
 	}
+	if (cells_make(l, about) < 0) {
+		layout_free(l);
+		return err_set(e, ERR_FAILED, _("out of memory"));
+	}
 	return 0;
 }
 
@@ -96,6 +122,10 @@ void layout_free(struct layout *l)
 {
 	free(l->place);
 	l->place = NULL;
+	for (int t = 0; t < TIERS; t++) {
+		free(l->cells[t]);
+		l->cells[t] = NULL;
+	}
 }
 
 /* Copy text into a field of size bytes, cut between characters. */
@@ -211,21 +241,21 @@ void row_blank(uint8_t *row, const struct layout *l, enum tier tier)
 
 /* A rail whose power is no channel of its own still gets it, so that readers
  * of version 1 find it. */
-static void power_fill(uint8_t *row, const struct session *about, const struct layout *l,
-		       const double *values)
+static void power_fill(uint8_t *row, const struct layout *l, const double *values)
 {
 	double volt[MAX_RAILS], amp[MAX_RAILS];
 	bool has[MAX_RAILS] = {false};
 
 	for (unsigned i = 0; i < MAX_RAILS; i++)
 		volt[i] = amp[i] = NAN;
-	for (size_t i = 0; i < about->n_channels; i++) {
-		const struct place *p = &l->place[i];
+	for (size_t i = 0; i < l->n_fields[TIER_MEDIUM]; i++) {
+		const struct cell *c = &l->cells[TIER_MEDIUM][i];
+		const struct place *p = &c->place;
 
 		if (p->field == FIELD_VOLTAGE)
-			volt[p->slot] = values[about->channels[i].column];
+			volt[p->slot] = values[c->column];
 		else if (p->field == FIELD_CURRENT)
-			amp[p->slot] = values[about->channels[i].column];
+			amp[p->slot] = values[c->column];
 		else if (p->field == FIELD_POWER)
 			has[p->slot] = true;
 	}
@@ -239,14 +269,13 @@ void row_encode(uint8_t *row, const struct session *about, const struct layout *
 {
 	row_blank(row, l, tier);
 	put_f64(row, (double)(t_ns - about->start.mono_ns) / 1e9);
-	for (size_t i = 0; i < about->n_channels; i++) {
-		const struct channel *c = &about->channels[i];
+	for (size_t i = 0; i < l->n_fields[tier]; i++) {
+		const struct cell *c = &l->cells[tier][i];
 
-		if (c->tier == tier && l->place[i].field != FIELD_EXTRA)
-			cell_encode(row, (enum field)l->place[i].field, l->place[i].slot, values[c->column]);
+		cell_encode(row, (enum field)c->place.field, c->place.slot, values[c->column]);
 	}
 	if (tier == TIER_MEDIUM)
-		power_fill(row, about, l, values);
+		power_fill(row, l, values);
 }
 
 /* A rail that was not read at all has power NaN beside zeroes. */

@@ -28,8 +28,19 @@ struct place {
 	uint16_t slot; /* core, rail or zone; the column when field is FIELD_EXTRA */
 };
 
+/* Where a value of a row of the stream goes. */
+struct cell {
+	uint32_t channel;
+	uint16_t column; /* of the stream */
+	struct place place;
+};
+
 struct layout {
 	struct place *place; /* one a channel; owned */
+	/* The cells of each tier, those of version 1 first: what is done for every
+	 * row must not look at channels, which are large and many.  Owned. */
+	struct cell *cells[TIERS];
+	size_t n_fields[TIERS], n_cells[TIERS];
 	size_t extra[TIERS]; /* columns of the extension in a row of the tier */
 	unsigned cores, rails, zones;
 	bool emc;
