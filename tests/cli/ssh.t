@@ -8,7 +8,7 @@ sshd_begin "$scratch/sshd" || {
     echo "1..0 # SKIP $sshd_why"
     exit 0
 }
-trap 'sshd_end; for f in *.pid; do kill -9 "$(cat "$f")" 2>/dev/null; done; rm -rf "$scratch"' EXIT
+trap 'sshd_end; for f in ./*.pid; do kill -9 "$(cat "$f")" 2>/dev/null; done; rm -rf "$scratch"' EXIT
 here=$(pwd)
 
 # Standard input of the clients: open, and silent.
@@ -45,7 +45,7 @@ for how in exit kill session hup cut; do
     ssh_to=$ssh
     test $how = cut && ssh_to=$sshc
     record "pty-$how" "$ssh_to -tt"
-    record "plain-$how" "$ssh_to" --duration 9
+    record "plain-$how" "$ssh_to" --duration 14
     record "eof-$how" "$ssh_to" --stop-on-eof
 done
 for name in $names; do
@@ -79,9 +79,9 @@ for name in $names; do
     ok "$name: nothing else is left" test ! -e "$name.bin.part" -a ! -e "$name.bin.part.side"
 done
 for how in exit kill session cut; do
-    ok "plain-$how: to its end" judge plain-$how.bin "t['fast']['last_s'] > 8.5"
+    ok "plain-$how: to its end" judge plain-$how.bin "t['fast']['last_s'] > 13.5"
 done
-ok 'plain-hup: not to its end' judge plain-hup.bin "t['fast']['last_s'] < 8.5"
+ok 'plain-hup: not to its end' judge plain-hup.bin "t['fast']['last_s'] < 13.5"
 sshd_thaw
 
 # --- streams ---
