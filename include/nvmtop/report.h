@@ -15,8 +15,9 @@ struct pick {
 	int64_t from_ns, to_ns;	/* since the start of the recording */
 };
 
-/* Told now and then how far the work is, 0 .. 1. */
-typedef void report_progress(double done);
+/* Told now and then how far the work is, 0 .. 1.  False: stop, which whatever writes
+ * a file does, with an error. */
+typedef bool report_progress(double done);
 
 enum report_format { REPORT_TABLE, REPORT_JSON, REPORT_CSV, REPORT_MARKDOWN };
 

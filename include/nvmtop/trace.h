@@ -34,6 +34,8 @@ void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats 
 /* For whoever pushes faster than rows come by themselves: waits until the queue
  * to the disk has room again for a hundred rows.  False: writing has failed. */
 bool trace_writer_ready(struct trace_writer *w);
+/* In the place of end(): what was written is removed, and nothing else changes. */
+void trace_writer_discard(struct trace_writer *w);
 const char *trace_writer_path(const struct trace_writer *w);	/* the final name */
 /* The same as a stream of chunks to a descriptor, which it takes over (also on
  * error): a pipe, a socket, a file.  Rows wait in a queue of fixed size for a

@@ -10,12 +10,15 @@ int cmd_cut(const struct options *o)
 {
 	struct err e, damage;
 	struct trace *t = open_trace(o->input, &damage);
-	int status;
+	int status, fd;
 
-	if (!t || signals_open(&e) < 0) {
+	if (!t)
+		return complain(&damage);
+	if ((fd = signals_open(&e)) < 0) {
 		trace_close(t);
-		return complain(t ? &e : &damage);
+		return complain(&e);
 	}
+	progress_watch(fd);
 	status = damage.code == ERR_NONE ? 0 : complain(&damage);
 	if (trace_cut(t, &o->pick, o->out, o->force, progress_show, &e) < 0)
 		status = complain(&e);
@@ -41,6 +44,7 @@ int cmd_join(const struct options *o)
 		return complain(&e);
 	}
 	status = open_traces(o, traces, &n);
+	progress_watch(signals_open(NULL));
 	if (n == o->n_files && trace_join_files(traces, n, o->out, o->force, progress_show, note, &e) < 0)
 		status = complain(&e);
 	progress_show(1);

@@ -2,7 +2,11 @@
 #ifndef NVMTOP_PROGRESS_H
 #define NVMTOP_PROGRESS_H
 
-/* Says nothing during the first second.  1: the work is done, the line goes. */
-void progress_show(double done);
+#include <stdbool.h>
+
+/* Says nothing during the first second.  1: the work is done, the line goes.
+ * False when a signal that progress_watch() has the descriptor of says to end. */
+bool progress_show(double done);
+void progress_watch(int signals_fd);
 
 #endif

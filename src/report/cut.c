@@ -17,7 +17,8 @@
 struct pour {
 	struct trace_writer *writer;
 	struct sink *sink;
-	bool failed; /* the writer says why, at the end */
+	bool failed;  /* the writer says why */
+	bool stopped; /* somebody wants no more of it */
 	const struct session *about;
 	struct trace *t;
 	int64_t shift; /* to be added to the times of t */
@@ -32,7 +33,7 @@ struct pour {
 static bool ready(struct pour *p)
 {
 	p->failed = p->failed || !trace_writer_ready(p->writer);
-	return !p->failed;
+	return !p->failed && !p->stopped;
 }
 
 static void pour_rows(struct pour *p, enum tier tier, uint64_t to)
@@ -64,7 +65,7 @@ static void pour_rows(struct pour *p, enum tier tier, uint64_t to)
 		trace_rows_done(p->t, tier, p->released[tier], p->row[tier]);
 		p->released[tier] = p->row[tier];
 		if (p->progress && p->total > 0)
-			p->progress((double)p->done / (double)p->total);
+			p->stopped = !p->progress((double)p->done / (double)p->total);
 	}
 }
 
@@ -125,7 +126,7 @@ static void pour_stretch(struct pour *p, int64_t from_ns, int64_t end_ns)
 	}
 	while (mark < n_marks && marks[mark].t_ns < from_ns)
 		mark++;
-	while (!p->failed) {
+	while (!p->failed && !p->stopped) {
 		int64_t until = oldest(p);
 
 		until = until > end_ns - WINDOW_NS ? end_ns : until + WINDOW_NS;
@@ -166,10 +167,21 @@ static int pour_init(struct pour *p, struct trace_writer *w, const struct sessio
 /* What was begun is ended; a file that is not whole is no trace of anything. */
 static int finish(struct trace_writer *w, struct pour *p, struct err *e)
 {
-	int r = p->sink->ops->end(p->sink, e);
+	struct trace_writer_stats stats;
+	int r = -1;
 
-	if (r < 0)
-		unlink(trace_writer_path(w));
+	trace_writer_stats(w, &stats);
+	if (!p->failed && !p->stopped) {
+		r = p->sink->ops->end(p->sink, e);
+		if (r < 0)
+			unlink(trace_writer_path(w));
+	} else {
+		trace_writer_discard(w);
+		if (p->stopped)
+			err_set(e, ERR_FAILED, _("interrupted: nothing was written"));
+		else
+			*e = stats.err;
+	}
 	free(p->values);
 	trace_writer_free(w);
 	return r;

@@ -37,6 +37,7 @@ struct flow {
 	size_t n_marks, n_gaps, mark, gap;
 	int tier; /* whose gaps are wanted, or -1 */
 	uint64_t total, done;
+	bool stopped;
 	report_progress *progress;
 };
 
@@ -104,7 +105,7 @@ static bool source_ready(struct source *s, struct flow *w)
 		trace_rows_done(w->x->trace, s->tier, s->released, s->row);
 		s->released = s->row;
 		if (w->progress && w->total > 0)
-			w->progress((double)w->done / (double)w->total);
+			w->stopped = !w->progress((double)w->done / (double)w->total);
 	}
 	return true;
 }
@@ -143,7 +144,7 @@ static void events_seek(struct flow *w, int64_t from_ns)
 
 static void merge(struct flow *w)
 {
-	while (!w->x->out.failed) {
+	while (!w->x->out.failed && !w->stopped) {
 		struct source *s = NULL;
 
 		for (int i = 0; i < TIERS; i++)
@@ -213,7 +214,7 @@ static void resample(struct flow *w, const struct epoch *ep, double hz, int64_t 
 	while (start + llround((double)i * 1e9 / hz) < ep->from_ns)
 		i++;
 	gather_before(w, start + llround((double)i * 1e9 / hz));
-	for (; !x->out.failed; i++) {
+	for (; !x->out.failed && !w->stopped; i++) {
 		int64_t t_ns = start + llround((double)i * 1e9 / hz);
 		int64_t next_ns = start + llround((double)(i + 1) * 1e9 / hz);
 
@@ -266,7 +267,7 @@ static void run(struct flow *w, const struct epochs *eps, double hz)
 				w->total += trace_row_from(w->x->trace, (enum tier)i, eps->list[k].end_ns) -
 					    trace_row_from(w->x->trace, (enum tier)i, eps->list[k].from_ns);
 	w->form->begin(w->x);
-	for (size_t k = 0; k < eps->n && !w->x->out.failed; k++)
+	for (size_t k = 0; k < eps->n && !w->x->out.failed && !w->stopped; k++)
 		epoch_write(w, &eps->list[k], hz, chain_end(eps, k));
 	out_flush(&w->x->out);
 }
@@ -316,6 +317,8 @@ int export_write(struct trace *t, const struct pick *p, enum export_form form, d
 		r = prepare(w, p, &eps, e);
 		if (r == 0)
 			run(w, &eps, hz);
+		if (r == 0 && w->stopped)
+			r = err_set(e, ERR_FAILED, _("interrupted: nothing was written"));
 		for (int i = 0; i < TIERS; i++)
 			source_free(&w->source[i]);
 		free(w->line);

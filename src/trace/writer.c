@@ -47,7 +47,7 @@ struct trace_writer {
 	struct reserve part_room, side_room;
 	int64_t sync_ns;
 	pthread_t thread, syncer;
-	bool running, ended;
+	bool running, ended, discard;
 	int result; /* of end() */
 	struct err result_err;
 };
@@ -210,7 +210,10 @@ static void *writer_main(void *arg)
 
 	write_all(w);
 	pthread_join(w->syncer, NULL);
-	finish(w);
+	if (w->discard)
+		w->result = -1;
+	else
+		finish(w);
 	return NULL;
 }
 
@@ -302,7 +305,7 @@ static int writer_end(struct sink *sink, struct err *e)
 	w->running = false;
 	w->ended = true;
 	/* What never held a byte is nothing to recover, and must not stand in the way. */
-	if (w->result < 0 && !w->part_end && !w->side_end)
+	if (w->discard || (w->result < 0 && !w->part_end && !w->side_end))
 		output_discard(&w->output);
 	else
 		output_close(&w->output);
@@ -402,6 +405,18 @@ bool trace_writer_done(const struct trace_writer *w)
 	done = w->shared->done;
 	pthread_mutex_unlock(&w->shared->lock);
 	return done;
+}
+
+void trace_writer_discard(struct trace_writer *w)
+{
+	if (!w->shared)
+		return;
+	pthread_mutex_lock(&w->shared->lock);
+	w->discard = true;
+	if (w->shared->failed)
+		w->result_err = w->shared->err;
+	pthread_mutex_unlock(&w->shared->lock);
+	writer_end(&w->sink, NULL);
 }
 
 void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats *out)
