@@ -41,4 +41,35 @@ run nvmtop --demo --record --delay 0.3 --duration 0.2 "name with blanks ü.bin"
 ok 'a name with blanks and umlauts' test -s "name with blanks ü.bin"
 run nvmtop --demo --record --duration 0.2 ./-dash.bin
 ok 'a name that begins with a dash' test -s ./-dash.bin
+
+# ---- the summary, and how sampling is scheduled
+run nvmtop --demo --record --duration 1.2 --nice 5 nice.bin
+ok 'a niceness' is "$status" 0
+ok 'is told' says err 'niceness 5'
+for title in samples lateness power hottest throttling marks nvmtop; do
+    ok "the summary has $title" says err "^  $title:"
+done
+ok 'power is measured' says err 'mean [0-9.]* W, maximum [0-9.]* W, energy [0-9.]* J'
+ok 'and the hottest zone' says err 'hottest: .* [0-9.]* C$'
+run nvmtop --record --sysroot "$roots/pc" --duration 0.2 few.bin
+ok 'what cannot be measured says so' says err 'not measured$'
+own() {
+    "$python" - nice.bin <<'END'
+import sys
+data = open(sys.argv[1], "rb").read()
+sys.exit(not all(n in data for n in (b"nvmtop.cpu", b"nvmtop.late", b"nvmtop.lost")))
+END
+}
+ok 'own cost, late ticks and lost rows are in the trace' own
+if test "$(id -u)" = 0 && setpriv --bounding-set=-sys_nice true 2>/dev/null; then
+    run setpriv --bounding-set=-sys_nice $EMU "$NVMTOP" --demo --record --duration 0.2 normal.bin
+    ok 'without SCHED_FIFO: recorded all the same' is "$status" 0
+    ok 'and said at the start' sh -c 'sed 1q err | grep -q "not real time"'
+    ok 'and in the summary' says err '^  nvmtop: .*not real time'
+    run setpriv --bounding-set=-sys_nice $EMU "$NVMTOP" --record --nice -5 refused.bin
+    ok 'a niceness that is not permitted: status 1' is "$status" 1
+    ok 'in one sentence' one_line err
+else
+    skip 'without SCHED_FIFO' 'it takes root and setpriv to give the right away'
+fi
 done_testing
