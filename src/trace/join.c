@@ -18,9 +18,9 @@ static int fail_write(struct join *j)
 {
 	return err_sys(
 		j->err, ERR_FAILED, errno,
-		_("the recording could not be completed; %llu fast samples are in %s.part, the rest in "
-		  "%s.part.side"),
-		(unsigned long long)j->fast_rows, j->shown, j->shown);
+		_("the recording could not be completed (%llu fast samples are in %s.part, the rest in "
+		  "%s.part.side); nvmtop --recover %s does it when this is mended"),
+		(unsigned long long)j->fast_rows, j->shown, j->shown, j->shown);
 }
 
 static int out_flush(struct join *j)

@@ -61,9 +61,12 @@ static void check_rows(struct trace *t, const struct script *s, size_t at[TIERS]
 			assert_in_range(row_ns(t, (enum tier)tier, row) - s->t_ns[tier][at[tier]] + 2, 0, 4);
 			for (size_t c = 0; c < s->session.n_channels; c++) {
 				const struct channel *ch = &s->channels[c];
-				double want = s->values[tier][at[tier] * width + ch->column];
+				double want;
 
-				if ((int)ch->tier == tier && !same_value(cell_read(t, c, row), want))
+				if ((int)ch->tier != tier)
+					continue;
+				want = s->values[tier][at[tier] * width + ch->column];
+				if (!same_value(cell_read(t, c, row), want))
 					fail_msg("%s, row %zu: %g, not %g", ch->name, at[tier],
 						 cell_read(t, c, row), want);
 			}
