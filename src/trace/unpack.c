@@ -21,10 +21,12 @@
 struct unpack {
 	int part, side;
 	off_t part_end, side_end;
-	uint64_t rows;   /* fast rows so far */
-	uint64_t broken; /* of the stream, when its latest fast rows came */
-	uint64_t told;   /* of it, in the side file */
-	size_t torn;     /* bytes at its end */
+	uint64_t rows;                   /* fast rows so far */
+	uint64_t broken;                 /* of the stream, when its latest fast rows came */
+	uint64_t told;                   /* of it, in the side file */
+	uint64_t end[TIERS], runs;       /* rows and runs in the side file's words */
+	bool has[TIERS], doubted[TIERS]; /* channels in that tier; a run of its next rows may be lost */
+	size_t torn;                     /* bytes at its end */
 	bool opened, closed;
 	struct framer framer;
 	uint8_t piece[BLOCK_BYTES];
@@ -51,11 +53,58 @@ static int add_hole(struct unpack *u, uint64_t rows)
 	return 0;
 }
 
+/* Vouch for the rows so far.  With `lost` for none of those since the last time. */
+static int cover(struct unpack *u, bool lost)
+{
+	uint8_t p[CHUNK_HEAD + COVER_SIZE + CHUNK_CRC];
+
+	u->runs += lost; /* one that nobody has seen */
+	for (int t = 0; t < TIERS; t++)
+		put_u64(p + CHUNK_HEAD + 8 * t, u->end[t]);
+	put_u64(p + CHUNK_HEAD + 8 * TIERS, u->runs);
+	return add(u->side, &u->side_end, p, chunk_seal(p, CHUNK_COVER, COVER_SIZE));
+}
+
+static bool in_doubt(const struct unpack *u)
+{
+	return u->doubted[TIER_FAST] || u->doubted[TIER_MEDIUM] || u->doubted[TIER_SLOW];
+}
+
+/* Rows come behind all that belongs to them: after a damage those are in doubt that
+ * come first in each tier, and no others. */
+static int note_rows(struct unpack *u, enum tier t, uint64_t end)
+{
+	bool was = in_doubt(u);
+
+	if (end > u->end[t])
+		u->end[t] = end;
+	u->doubted[t] = false;
+	return was && !in_doubt(u) ? cover(u, true) : 0;
+}
+
+static void note_channels(struct unpack *u, const uint8_t *p, size_t n)
+{
+	struct channel c;
+	struct place place;
+
+	for (size_t used; n > 0; p += used, n -= used) {
+		used = channel_decode(p, n, &c, &place);
+		if (used == 0)
+			return;
+		u->has[c.tier] = true;
+	}
+}
+
 /* What is damaged here is damaged there, too. */
 static int tell_broken(struct unpack *u)
 {
 	static const uint8_t none[4096];
 
+	if (u->opened && u->told < u->framer.broken) {
+		if (!in_doubt(u) && cover(u, false) < 0)
+			return -1;
+		memcpy(u->doubted, u->has, sizeof(u->doubted));
+	}
 	while (u->told < u->framer.broken) {
 		uint64_t n = u->framer.broken - u->told;
 
@@ -83,9 +132,21 @@ static int visit(void *to, uint32_t id, uint8_t *p, size_t n)
 		u->closed = true;
 		return 0;
 	}
+	if (id == CHUNK_CHANNELS)
+		note_channels(u, p, n);
+	if (id == CHUNK_RUNS)
+		u->runs += n / RUN_SIZE;
+	if (id == CHUNK_COVER)
+		return 0; /* no stream has it */
 	if (id != CHUNK_FAST) {
 		memcpy(u->chunk + CHUNK_HEAD, p, n);
-		return add(u->side, &u->side_end, u->chunk, chunk_seal(u->chunk, id, n));
+		if (add(u->side, &u->side_end, u->chunk, chunk_seal(u->chunk, id, n)) < 0)
+			return -1;
+		if (id == CHUNK_MEDIUM && n % MEDIUM_SIZE == 8)
+			return note_rows(u, TIER_MEDIUM, get_u64(p + n - 8) + n / MEDIUM_SIZE);
+		if (id == CHUNK_SLOW && n % SLOW_SIZE == 8)
+			return note_rows(u, TIER_SLOW, get_u64(p + n - 8) + n / SLOW_SIZE);
+		return 0;
 	}
 	if (n % FAST_SIZE != 8)
 		return 0;
@@ -96,7 +157,7 @@ static int visit(void *to, uint32_t id, uint8_t *p, size_t n)
 		return -1;
 	u->rows = first + rows;
 	u->broken = u->framer.broken;
-	return 0;
+	return note_rows(u, TIER_FAST, u->rows);
 }
 
 static int take_all(struct unpack *u, int in, const char *shown, struct err *e)
@@ -119,6 +180,8 @@ static int take_all(struct unpack *u, int in, const char *shown, struct err *e)
 			break;
 	}
 	u->torn = framer_end(&u->framer, visit, u);
+	if (u->framer.broken > u->torn && cover(u, in_doubt(u)) < 0)
+		return err_sys(e, ERR_FAILED, errno, _("%s could not be unpacked"), shown);
 	if (bytes == 0)
 		return err_set(e, ERR_FAILED, _("nothing came on %s: the recorder did not start"), shown);
 	if (!u->framer.any)
