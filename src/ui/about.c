@@ -55,17 +55,19 @@ static void number(char out[64], const struct channel *ch, double v)
 	snprintf(out, 64, *quantity_unit(unit) ? "%s %s" : "%s", text, quantity_unit(unit));
 }
 
-/* How often there really was a sample, in the two seconds before the playhead. */
+/* How often there really was a sample: by the rows of the two seconds before the
+ * playhead, a few at least and a few hundred at most. */
 static double reached_hz(struct ui *u, const struct ui_scene *s, size_t channel)
 {
-	const int zoom = 30;
-	int64_t first = (u->vp.head_ns >> zoom) - 2;
-	struct bin bins[2];
+	enum tier tier = u->about->channels[channel].tier;
+	int64_t at = u->vp.head_ns, before;
+	double n = 2 * u->about->hz[tier];
 
-	s->timeline->ops->columns(s->timeline, channel, zoom, first, 2, bins);
-	if (first * (INT64_C(1) << zoom) < u->extent.first_ns || !(bins[0].n + bins[1].n))
-		return NAN;
-	return (double)(bins[0].n + bins[1].n) / (2.0 * (double)(INT64_C(1) << zoom) / 1e9);
+	n = n < 4 ? 4 : n > 400 ? 400 : floor(n);
+	s->timeline->ops->value(s->timeline, channel, u->vp.head_ns, &at);
+	before = s->timeline->ops->step(s->timeline, tier, at, -(int)n);
+	/* So near the start it is not known how many there were. */
+	return before <= u->extent.first_ns || before >= at ? NAN : n / ((double)(at - before) / 1e9);
 }
 
 static void add_rate(struct sheet *sheet, struct ui *u, const struct ui_scene *s, size_t channel)
@@ -123,7 +125,8 @@ static void add_why(struct sheet *sheet, const struct ui *u, const struct row *r
 		 ch->kind == CHANNEL_CORE_UTIL || ch->kind == CHANNEL_CPU_FREQ
 			 ? _("no value at this moment: the core is offline, or was not read in time")
 		 : ch->kind == CHANNEL_TEMPERATURE
-			 ? _("no value at this moment: probably the unit is powered down, and its sensor with it")
+			 ? _("no value at this moment: probably the unit is powered down, and its sensor "
+			     "with it")
 			 : _("no value at this moment: the kernel gave none, or it was not read in time"));
 }
 

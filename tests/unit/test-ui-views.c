@@ -136,7 +136,7 @@ static void a_row_tells_about_itself(void **state)
 	assert_memory_equal(line(&b, 2), ">GPU", 4);
 	press(&b, '?', 0);
 	assert_shows(&b, "/sys/devices/gpu.0/counters");
-	assert_shows(&b, "1000 times a second (fast tier), reached here: ");
+	assert_shows(&b, "1000 times a second (fast tier), reached here: 1000 ");
 	assert_hides(&b, "zoom in");
 	press(&b, K_DOWN, 0); /* it goes along */
 	assert_shows(&b, "missing  tried /proc/stat (permission denied): sudo shows it");
