@@ -29,7 +29,6 @@ static void add_identity(struct row_list *l)
 	add_fact(l, _("Kernel"), "kernel");
 	add_fact(l, _("Host"), "hostname");
 	add_fact(l, _("Known by"), "why");
-	add_fact(l, _("Sampling"), "priority");
 	if (l->n == n + 1)
 		snprintf(rows_text(l, _("Board"), NULL)->text, sizeof(l->rows->text), "%s",
 			 _("this trace does not say what it was recorded on"));
@@ -62,7 +61,7 @@ static void add_governors(struct row_list *l)
 		if (strncmp(f->key, "cpu", 3) != 0 || !dot || strcmp(dot, ".governor") != 0)
 			continue;
 		if (!row)
-			row = rows_text(l, _("CPU governor"), NULL);
+			row = rows_text(l, _("CPU clock"), NULL);
 		same = same && (!first || !strcmp(first, f->value));
 		first = first ? first : f->value;
 		used = strlen(row->text);
@@ -70,19 +69,24 @@ static void add_governors(struct row_list *l)
 			 (int)(dot - f->key), f->key, f->value);
 	}
 	if (row && same)
-		snprintf(row->text, sizeof(row->text), "%s", first);
+		snprintf(row->text, sizeof(row->text), _("governor %.64s"), first);
 }
 
 static void add_modes(struct row_list *l)
 {
 	const struct session *about = l->about;
+	const char *governor;
 	int n = l->n;
 
 	rows_heading(l, _("Modes"), STYLE_OTHER);
 	add_fact(l, _("Power mode"), "mode");
 	if (rows_named(about, "clocks.pinned") >= 0)
 		rows_text(l, _("Clocks"), read_pinned);
-	add_fact(l, _("GPU governor"), "gpu.governor");
+	governor = fact_get(about->facts, about->n_facts, "gpu.governor");
+	if (governor)
+		/* TRANSLATORS: the names of this view have 11 columns on narrow screens. */
+		snprintf(rows_text(l, _("GPU clock"), NULL)->text, sizeof(l->rows->text), _("governor %.64s"),
+			 governor);
 	add_governors(l);
 	if (l->n == n + 1)
 		l->n = n;
