@@ -111,6 +111,8 @@ int map_open(struct map *m, int fd, size_t size)
 		atomic_store(&slots[slot].from, 0);
 		return -1;
 	}
+	/* Else a look at one byte may map two megabytes. */
+	madvise(p, size, MADV_NOHUGEPAGE);
 	atomic_store(&slots[slot].size, size);
 	atomic_store(&slots[slot].torn, size);
 	atomic_store(&slots[slot].from, (uintptr_t)p);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "trace/reader.h"
+#include "trace/store.h"
 
 const uint8_t *row_at(const struct trace *t, enum tier tier, uint64_t row)
 {
@@ -25,6 +26,8 @@ void trace_touch(struct trace *t, size_t bytes)
 	if (t->touched < TOUCHED_MOST)
 		return;
 	map_release(&t->file);
+	if (t->store)
+		store_release(t->store);
 	t->touched = 0;
 }
 

@@ -148,6 +148,8 @@ static void columns_stored(struct trace *t, size_t channel, int zoom, int64_t lo
 		else
 			out[c - lo].n = UINT64_MAX;
 	}
+	trace_touch(t, t->shelf[tier].touched);
+	t->shelf[tier].touched = 0;
 	if (making)
 		build_unlock(t->build);
 	for (int64_t c = lo; c <= hi; c++) {

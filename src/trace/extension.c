@@ -327,6 +327,7 @@ static void walk_chunks(struct walk *w)
 			break;
 		read_chunk(w, &c, t->map + w->at + CHUNK_HEAD);
 		w->at += CHUNK_HEAD + (size_t)c.length + CHUNK_CRC;
+		trace_touch(t, c.length < AROUND ? (size_t)c.length : AROUND);
 		closed = c.id == CHUNK_CLOSE;
 	}
 	if (!closed || w->at != t->size)

@@ -55,6 +55,7 @@ static double get_value(struct timeline *tl, size_t channel, int64_t t_ns, int64
 	if (at_ns)
 		*at_ns = row_ns(t, tier, row - 1);
 	v = cell_read(t, channel, row - 1);
+	trace_touch(t, 4 * AROUND);
 	return map_left(&t->file) < t->size || map_torn(&t->file) < t->size ? (double)NAN : v;
 }
 
@@ -264,6 +265,7 @@ static int load(struct trace *t, const struct trace_tuning *tuning)
 {
 	uint64_t counts[4];
 	const uint8_t *closing;
+	bool large, trusted;
 	size_t end;
 
 	header_check(t, counts);
@@ -276,10 +278,13 @@ static int load(struct trace *t, const struct trace_tuning *tuning)
 			     (unsigned long long)(HEADER_SIZE + counts[0] * FAST_SIZE));
 	}
 	end = sections_find(t, counts);
-	if (end - HEADER_SIZE <= tuning->at_once)
+	large = end - HEADER_SIZE > tuning->at_once;
+	/* Who has written an end and stored columns has looked at the times. */
+	trusted = large && close_chunk(t->map, t->size, &closing);
+	if (!large)
 		sections_check(t);
-	else
-		sections_probe(t);
+	else if (!trusted)
+		sections_probe(t, (1U << TIERS) - 1);
 	if (end < t->size && (extension_begins(t, end) || close_chunk(t->map, t->size, &closing)) &&
 	    extension_read(t, end) < 0)
 		return -1;
@@ -287,6 +292,10 @@ static int load(struct trace *t, const struct trace_tuning *tuning)
 		return -1;
 	extent_find(t);
 	shelves_open(t, tuning);
+	if (trusted) {
+		sections_probe(t, shelves_empty(t));
+		extent_find(t);
+	}
 	return events_sort(t);
 }
 

@@ -129,7 +129,7 @@ void trace_touch(struct trace *t, size_t bytes);
 /* Cut each section where its times stop being finite or go backwards: after a
  * look at all of them, or at some of them all over the section. */
 void sections_check(struct trace *t);
-void sections_probe(struct trace *t);
+void sections_probe(struct trace *t, unsigned tiers); /* bits */
 void section_end(struct trace *t, enum tier tier, uint64_t row); /* before this row, which is wrong */
 void extent_find(struct trace *t);
 
@@ -137,6 +137,7 @@ void extent_find(struct trace *t);
 extern const struct trace_tuning trace_tuned;
 struct trace *trace_open_tuned(const char *path, const struct trace_tuning *tuning, struct err *e);
 void shelves_open(struct trace *t, const struct trace_tuning *tuning);
+unsigned shelves_empty(const struct trace *t); /* tiers (bits) with rows and without stored columns */
 /* Begin with what is missing, once the first column is asked for. */
 void shelves_fill(struct trace *t);
 /* Look at what has changed: the file, and what is being built. */

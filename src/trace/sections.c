@@ -4,7 +4,7 @@
 #include "nvmtop/intl.h"
 #include "trace/reader.h"
 
-#define PROBES 512
+#define PROBES 128 /* of a section; each may have to come from the disk */
 
 /* The section ends before this row. */
 static void section_cut(struct trace *t, enum tier tier, uint64_t row)
@@ -48,10 +48,10 @@ void section_end(struct trace *t, enum tier tier, uint64_t row)
 		section_cut(t, tier, row);
 }
 
-void sections_probe(struct trace *t)
+void sections_probe(struct trace *t, unsigned tiers)
 {
 	for (int i = 0; i < TIERS; i++) {
-		uint64_t rows = t->section[i].rows, good = 0;
+		uint64_t rows = tiers & 1U << i ? t->section[i].rows : 0, good = 0;
 		int64_t before = 0, ns;
 
 		for (uint64_t k = 0; k < PROBES && rows > 0; k++) {

@@ -95,6 +95,7 @@ static bool piece_good(struct shelf *s, struct piece *p)
 		return false;
 	}
 	p->checked = true;
+	s->touched += n;
 	return true;
 }
 
@@ -130,6 +131,7 @@ static struct bin load(struct shelf *s, struct level *l, size_t channel, int64_t
 
 	if (!p || !piece_good(s, p) || channel >= p->head.width)
 		return (struct bin) {0, 0, 0, 0};
+	s->touched += pyramid_record(p->head.width);
 	return pyramid_bin(p->payload + PYRAMID_HEAD +
 				   (size_t)(column - p->head.first) * pyramid_record(p->head.width),
 			   channel);

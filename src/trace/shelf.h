@@ -25,6 +25,7 @@ struct shelf {
 	struct level level[PYRAMID_LEVELS];
 	int levels;
 	const struct piece *bad; /* of which the sum is wrong, when there was one */
+	size_t touched;          /* bytes that were looked at; for whoever counts them */
 };
 
 int shelf_put(struct shelf *s, const struct piece *p); /* -1: out of memory; wrong ones are left out */

@@ -15,7 +15,7 @@
 
 const struct trace_tuning trace_tuned = {.at_once = UINT64_C(48) << 20, .workers = 0, .keep = true};
 
-static unsigned tiers_without(const struct trace *t)
+unsigned shelves_empty(const struct trace *t)
 {
 	unsigned tiers = 0;
 
@@ -62,7 +62,7 @@ static void release(struct trace *t)
 /* Make what is missing, `coarser` after it did not fit. */
 static void begin(struct trace *t, unsigned tiers, int coarser)
 {
-	uint64_t most = rows_bytes(t, tiers) / 4 + (1 << 20);
+	uint64_t most = rows_bytes(t, tiers) / 6 + (1 << 20);
 	struct store_id id;
 	struct store *s = NULL;
 
@@ -107,7 +107,7 @@ void shelves_open(struct trace *t, const struct trace_tuning *tuning)
 {
 	t->tuning = *tuning;
 	settle(t);
-	t->bare = t->known && tiers_without(t);
+	t->bare = t->known && shelves_empty(t);
 }
 
 /* Whether the cache has what is missing. */
@@ -127,7 +127,7 @@ static bool cached(struct trace *t, unsigned tiers)
 			shelf_clear(&shelf[i]);
 	}
 	settle(t);
-	if (!tiers_without(t))
+	if (!shelves_empty(t))
 		return true;
 	store_discard(t->store);
 	t->store = NULL;
@@ -136,7 +136,7 @@ static bool cached(struct trace *t, unsigned tiers)
 
 void shelves_fill(struct trace *t)
 {
-	unsigned tiers = tiers_without(t);
+	unsigned tiers = shelves_empty(t);
 
 	if (!t->bare)
 		return;
@@ -175,7 +175,7 @@ static void bad_columns(struct trace *t)
 				shelf_clear(&t->shelf[k]);
 		}
 		shelf_clear(&t->shelf[i]);
-		begin(t, tiers_without(t), 0);
+		begin(t, shelves_empty(t), 0);
 	}
 }
 
@@ -246,7 +246,7 @@ static void shrunk(struct trace *t, size_t size, bool torn)
 	}
 	extent_find(t);
 	if (t->known)
-		begin(t, tiers_without(t), 0);
+		begin(t, shelves_empty(t), 0);
 }
 
 static void built(struct trace *t)
@@ -281,7 +281,7 @@ static void built(struct trace *t)
 	build_free(b);
 	extent_find(t);
 	if (cut)
-		begin(t, tiers_without(t), 0);
+		begin(t, shelves_empty(t), 0);
 	else if (map_torn(&t->file) == t->file.size && coarser < 4 * TRIES)
 		begin(t, made, coarser + 4); /* it did not fit */
 }
@@ -300,7 +300,7 @@ void shelves_look(struct trace *t)
 		release(t);
 		for (int i = 0; i < TIERS; i++)
 			shelf_clear(&t->shelf[i]);
-		begin(t, tiers_without(t), 0);
+		begin(t, shelves_empty(t), 0);
 	}
 	bad_columns(t);
 }

@@ -280,6 +280,12 @@ bool store_in_memory(const struct store *s)
 	return s->fd < 0;
 }
 
+void store_release(const struct store *s)
+{
+	if (s->fd >= 0)
+		map_release(&s->map);
+}
+
 bool store_torn(const struct store *s)
 {
 	return s->fd >= 0 && map_torn(&s->map) < s->map.size;

@@ -43,6 +43,7 @@ void store_close(struct store *s);
 void store_discard(struct store *s);
 uint64_t store_room(const struct store *s); /* bytes that may be put in all */
 bool store_in_memory(const struct store *s);
+void store_release(const struct store *s); /* give back the pages that were looked at */
 bool store_torn(const struct store *s);
 
 #endif
