@@ -324,6 +324,10 @@ static bool watch_disk(struct recorder *r)
 	}
 	engine_add_lost(r->engine, s.lost_rows - r->lost);
 	r->lost = s.lost_rows;
+	if (s.full && r->series) {
+		progress_wipe(r);
+		fprintf(stderr, _("nvmtop: the recording is as large as --max-size allows\n"));
+	}
 	return !s.full;
 }
 

@@ -57,6 +57,7 @@ ok 'split by size: all samples are there' is "$(rows size*)" "$(said fast)"
 
 run nvmtop --demo --record --duration 60 --max-size 150k max.bin
 ok 'a size to end at: done' is "$status" 0
+ok 'a size to end at: said' says err 'as large as --max-size allows'
 ok 'a size to end at: kept' small max.bin 150000
 ok 'a size to end at: used' judge max.bin "t['bytes'] > 80000"
 
