@@ -207,7 +207,7 @@ struct trace_epoch {
 uint64_t trace_epochs(const struct trace *t, struct trace_epoch *out, uint64_t max);
 /* Rows of an open trace, each value as it was sampled, for whatever counts and
  * writes instead of drawing.  Rows of a tier are numbered from 0; first + n must
- * not pass trace_rows().  Not safe from two threads at once. */
+ * not pass trace_rows().  Several threads may read at once. */
 const struct session *trace_session(const struct trace *t);
 /* First and last time of any tier's rows; false: there is no row at all. */
 bool trace_extent(const struct trace *t, int64_t *first_ns, int64_t *last_ns);

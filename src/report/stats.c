@@ -1,8 +1,10 @@
 /* All channels of a tier block by block, so that each row comes into the cache
  * once a pass; what is short enough is sorted instead. */
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "report/sieve.h"
 #include "report/stats.h"
@@ -11,6 +13,7 @@
 #define SHORT   65536  /* rows that are simply sorted */
 #define GROUP   64     /* channels at a time, for the memory of their sieves */
 #define RELEASE 262144 /* rows */
+#define THREADS 8
 
 static const double quantiles[QUANTILES] = {0.50, 0.95, 0.99};
 
@@ -26,6 +29,7 @@ struct work {
 	size_t n_spans;
 	void (*tick)(void *to, uint64_t rows);
 	void *to;
+	pthread_mutex_t *lock; /* of tick() */
 };
 
 /* The channels that are worked on together: of one tier. */
@@ -36,6 +40,7 @@ struct group {
 	struct result *result[GROUP];
 	struct moments moments[GROUP];
 	struct sieve sieve[GROUP];
+	bool leads;          /* the first one of its tier */
 	size_t kept, missed; /* in v */
 	bool open[GROUP];    /* its quantiles need another pass */
 	double v[BLOCK];
@@ -102,6 +107,16 @@ static void block_moments(struct result *r, struct moments *m, const double *v, 
 	moments_merge(m, &block);
 }
 
+/* Of the groups of a tier only one speaks. */
+static void tell(struct work *w, const struct group *g, uint64_t rows)
+{
+	if (!g->leads)
+		return;
+	pthread_mutex_lock(w->lock);
+	w->tick(w->to, rows);
+	pthread_mutex_unlock(w->lock);
+}
+
 typedef void visit(struct group *g, size_t i, const double *v, size_t n);
 
 /* Every block of every span, for the channels that want it. */
@@ -125,11 +140,11 @@ static void each_block(struct work *w, struct group *g, visit *fn)
 			row += n;
 			if (row - released >= RELEASE) {
 				trace_rows_done(w->t, g->tier, released, row);
-				w->tick(w->to, row - released);
+				tell(w, g, row - released);
 				released = row;
 			}
 		}
-		w->tick(w->to, row > released ? row - released : 0);
+		tell(w, g, row > released ? row - released : 0);
 	}
 }
 
@@ -240,24 +255,119 @@ static int group_make(struct work *w, struct group *g)
 	for (size_t i = 0; all && i < g->n; i++)
 		short_stretch(w, g->channel[i], g->result[i], all);
 	free(all);
-	w->tick(w->to, rows);
+	tell(w, g, rows);
 	return all ? 0 : -1;
 }
 
-static void group_clear(struct group *g)
+/* --- several threads: reading rows is safe from all of them --- */
+
+/* Channels of one tier that one thread works on together. */
+struct job {
+	enum tier tier;
+	size_t first, n; /* in the order of the pool */
+};
+
+struct pool {
+	struct work *work;
+	const struct channels *channels;
+	struct result *out;
+	size_t *order; /* of the channels, by tier */
+	struct job *jobs;
+	size_t n_jobs, next;
+	bool no_memory;
+	pthread_mutex_t lock;
+};
+
+static void job_run(struct pool *p, const struct job *j, struct group *g)
 {
-	g->n = 0;
 	memset(g->moments, 0, sizeof(g->moments));
+	g->tier = j->tier;
+	g->n = j->n;
+	g->leads = j->first == 0 ||
+		   trace_session(p->work->t)->channels[p->channels->list[p->order[j->first - 1]]].tier !=
+			   j->tier;
+	for (size_t i = 0; i < j->n; i++) {
+		size_t c = p->order[j->first + i];
+
+		g->channel[i] = p->channels->list[c];
+		g->result[i] = &p->out[c];
+		over_time(p->work->t, g->channel[i], p->work->spans, p->work->n_spans, g->result[i]);
+	}
+	if (group_make(p->work, g) < 0) {
+		pthread_mutex_lock(&p->lock);
+		p->no_memory = true;
+		pthread_mutex_unlock(&p->lock);
+	}
+}
+
+static void *pool_worker(void *arg)
+{
+	struct pool *p = arg;
+	struct group *g = calloc(1, sizeof(*g));
+	const struct job *j;
+
+	do {
+		pthread_mutex_lock(&p->lock);
+		p->no_memory |= !g;
+		j = g && !p->no_memory && p->next < p->n_jobs ? &p->jobs[p->next++] : NULL;
+		pthread_mutex_unlock(&p->lock);
+		if (j)
+			job_run(p, j, g);
+	} while (j);
+	free(g);
+	return NULL;
+}
+
+static size_t threads_wanted(const struct pool *p)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (tier_rows(p->work->t, TIER_FAST, p->work->spans, p->work->n_spans) <= SHORT || cores < 2)
+		return 1;
+	return cores > THREADS ? THREADS : (size_t)cores;
+}
+
+static void pool_run(struct pool *p, size_t threads)
+{
+	pthread_t thread[THREADS];
+	size_t n = 0;
+
+	while (n + 1 < threads && pthread_create(&thread[n], NULL, pool_worker, p) == 0)
+		n++;
+	pool_worker(p);
+	while (n > 0)
+		pthread_join(thread[--n], NULL);
+}
+
+/* As many jobs as there are threads, twice, so that none waits long for the last. */
+static void jobs_make(struct pool *p, size_t threads)
+{
+	const struct session *s = trace_session(p->work->t);
+	size_t n = 0;
+
+	for (int tier = 0; tier < TIERS; tier++) {
+		size_t begin = n, most;
+
+		for (size_t i = 0; i < p->channels->n; i++)
+			if ((int)s->channels[p->channels->list[i]].tier == tier)
+				p->order[n++] = i;
+		most = threads > 1 ? (n - begin + 2 * threads - 1) / (2 * threads) : GROUP;
+		if (most > GROUP)
+			most = GROUP;
+		for (size_t first = begin; first < n; first += most)
+			p->jobs[p->n_jobs++] =
+				(struct job) {(enum tier)tier, first, n - first < most ? n - first : most};
+	}
 }
 
 int stats_make(struct trace *t, const struct channels *channels, const struct epoch *spans, size_t n,
 	       struct result *out, void (*tick)(void *to, uint64_t rows), void *to)
 {
-	const struct session *s = trace_session(t);
-	struct work w = {t, spans, n, tick, to};
-	struct group *g = calloc(1, sizeof(*g));
-	int r = g ? 0 : -1;
+	struct pool p = {.channels = channels, .out = out, .lock = PTHREAD_MUTEX_INITIALIZER};
+	struct work w = {t, spans, n, tick, to, &p.lock};
+	size_t threads;
 
+	p.work = &w;
 	for (size_t i = 0; i < channels->n; i++)
 		out[i] = (struct result) {.mean = NAN,
 					  .sd = NAN,
@@ -271,40 +381,31 @@ int stats_make(struct trace *t, const struct channels *channels, const struct ep
 					  .integral = NAN,
 					  .steps = NAN,
 					  .counted = NAN};
-	for (int tier = 0; r == 0 && tier < TIERS; tier++) {
-		g->tier = (enum tier)tier;
-		for (size_t i = 0; r == 0 && i < channels->n; i++) {
-			const struct channel *c = &s->channels[channels->list[i]];
-
-			if ((int)c->tier != tier)
-				continue;
-			g->channel[g->n] = channels->list[i];
-			g->result[g->n++] = &out[i];
-			over_time(t, channels->list[i], spans, n, &out[i]);
-			if (g->n == GROUP) {
-				r = group_make(&w, g);
-				group_clear(g);
-			}
-		}
-		if (r == 0)
-			r = group_make(&w, g);
-		if (g)
-			group_clear(g);
+	p.order = calloc(channels->n + 1, sizeof(*p.order));
+	p.jobs = calloc(channels->n + 1, sizeof(*p.jobs));
+	if (p.order && p.jobs) {
+		threads = threads_wanted(&p);
+		jobs_make(&p, threads);
+		pool_run(&p, threads);
+	} else {
+		p.no_memory = true;
 	}
-	free(g);
-	return r;
+	free(p.order);
+	free(p.jobs);
+	pthread_mutex_destroy(&p.lock);
+	return p.no_memory ? -1 : 0;
 }
 
 uint64_t stats_rows(const struct trace *t, const struct channels *channels, const struct epoch *spans,
 		    size_t n)
 {
 	const struct session *s = trace_session(t);
-	size_t wide[TIERS] = {0};
+	bool used[TIERS] = {false};
 	uint64_t rows = 0;
 
 	for (size_t i = 0; i < channels->n; i++)
-		wide[s->channels[channels->list[i]].tier]++;
+		used[s->channels[channels->list[i]].tier] = true;
 	for (int tier = 0; tier < TIERS; tier++)
-		rows += (wide[tier] + GROUP - 1) / GROUP * tier_rows(t, (enum tier)tier, spans, n);
+		rows += used[tier] ? tier_rows(t, (enum tier)tier, spans, n) : 0;
 	return rows;
 }
