@@ -45,6 +45,9 @@ struct timeline_ops {
 	/* Marks and gaps that touch [from, to), oldest first, at most max. */
 	size_t (*marks)(struct timeline *t, int64_t from_ns, int64_t to_ns, struct mark *out, size_t max);
 	size_t (*gaps)(struct timeline *t, int64_t from_ns, int64_t to_ns, struct gap *out, size_t max);
+	/* The finest zoom at which columns() still knows the column of t_ns by itself,
+	 * instead of answering with one that covers it.  NULL: the base of its tier. */
+	int (*finest)(struct timeline *t, size_t channel, int64_t t_ns);
 };
 
 /* Embedded as the first member.  Safe to ask from one thread while another

@@ -86,6 +86,10 @@ void ui_seek(struct ui *u, const struct ui_scene *s, int64_t after_start_ns);
 /* How long until the picture changes by itself, in ms; -1: not before an event. */
 int ui_frame_ms(const struct ui *u, const struct ui_scene *s);
 
+/* Go on with what takes longer than a frame may: a search, statistics of long
+ * phases.  A millisecond or two of it, before each ui_draw(); true: there is more. */
+bool ui_advance(struct ui *u, const struct ui_scene *s);
+
 void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 struct request ui_event(struct ui *u, const struct ui_scene *s, const struct event *ev);
 

@@ -27,6 +27,9 @@ static int draw(const struct options *o, struct ui_scene *scene, struct err *e)
 		ui_reset(ui, scene);
 		if (o->has_at)
 			ui_seek(ui, scene, o->at_ns);
+		ui_draw(ui, scene, &c); /* says what is to be seen, and so what is to be worked out */
+		while (ui_advance(ui, scene))
+			;
 		ui_draw(ui, scene, &c);
 		canvas_print(&c, stdout);
 		result = 0;

@@ -478,6 +478,7 @@ static void draw(struct top *t)
 	if ((w != t->canvas.w || h != t->canvas.h) && canvas_resize(&t->canvas, w, h) < 0)
 		return;
 	scene_update(t);
+	ui_advance(t->ui, &t->scene);
 	ui_draw(t->ui, &t->scene, &t->canvas);
 	if (term_draw(t->term, &t->canvas) < 0)
 		t->quit = true;

@@ -303,6 +303,20 @@ static size_t gaps_of(struct timeline *t, int64_t from_ns, int64_t to_ns, struct
 	return n;
 }
 
+static int finest_of(struct timeline *t, size_t channel, int64_t t_ns)
+{
+	struct history *h = of_timeline(t);
+	const struct pyramid *p;
+	size_t column;
+	int zoom;
+
+	pthread_mutex_lock(&h->lock);
+	p = pyramid_of(h, channel, &column);
+	zoom = p ? pyramid_finest(p, t_ns) : ZOOM_MAX;
+	pthread_mutex_unlock(&h->lock);
+	return zoom;
+}
+
 static const struct sink_ops sink_ops = {
 	.begin = history_begin,
 	.rows = history_rows,
@@ -319,6 +333,7 @@ static const struct timeline_ops timeline_ops = {
 	.step = step_of,
 	.marks = marks_of,
 	.gaps = gaps_of,
+	.finest = finest_of,
 };
 
 struct history *history_new(struct err *e)

@@ -239,6 +239,15 @@ void pyramid_columns(const struct pyramid *p, size_t column, int zoom, int64_t f
 	}
 }
 
+int pyramid_finest(const struct pyramid *p, int64_t t_ns)
+{
+	int l = 0;
+
+	while (p->rows && l + 1 < p->levels && !is_held(p, l, t_ns >> (p->base + l)))
+		l++;
+	return p->base + l;
+}
+
 /* Rows whose time is kept and that are older than t_ns (or as old, with or_equal). */
 static uint64_t rows_before(const struct pyramid *p, int64_t t_ns, bool or_equal)
 {

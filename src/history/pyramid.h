@@ -22,6 +22,7 @@ bool pyramid_extent(const struct pyramid *p, int64_t *first_ns, int64_t *last_ns
 /* As in struct timeline_ops, for one column of the rows. */
 void pyramid_columns(const struct pyramid *p, size_t column, int zoom, int64_t first, size_t n,
 		     struct bin *out);
+int pyramid_finest(const struct pyramid *p, int64_t t_ns);
 double pyramid_value(const struct pyramid *p, size_t column, int64_t t_ns, int64_t *at_ns);
 
 /* Exact for the newest PYRAMID_TIMES rows, by the tier's period before them. */

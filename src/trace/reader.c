@@ -302,7 +302,7 @@ static int load(struct trace *t, const struct trace_tuning *tuning)
 static struct trace *trace_new(const char *path)
 {
 	static const struct timeline_ops ops = {get_session, get_extent, get_columns, get_value,
-						get_step,    get_marks,  get_gaps};
+						get_step,    get_marks,  get_gaps,    NULL};
 	struct trace *t = calloc(1, sizeof(*t));
 
 	if (!t)

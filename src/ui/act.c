@@ -4,6 +4,8 @@
  * for: keys, mouse, a script and a test go one way. */
 #include "screen.h"
 
+#include "nvmtop/intl.h"
+
 #include <string.h>
 
 static void over_set(struct ui *u, const struct view *over)
@@ -48,6 +50,10 @@ static void escape(struct ui *u, const struct ui_scene *s, struct request *r)
 {
 	if (u->over)
 		u->over = NULL;
+	else if (u->search.going)
+		u->search.going = false;
+	else if (u->selection.on)
+		u->selection.on = false;
 	else if (u->about_chosen)
 		u->about_chosen = false;
 	else if (u->chosen >= 0)
@@ -117,10 +123,15 @@ static void act(struct ui *u, const struct ui_scene *s, enum action a, int64_t t
 	int page = u->at.body.h > 1 ? u->at.body.h - 1 : 1;
 
 	r->redraw = true;
-	if ((v->act && v->act(u, s, a, r)) || act_time(u, s, a))
+	if ((v->act && v->act(u, s, a, r)) || act_time(u, s, a) || select_act(u, s, a))
 		return;
 	if (views_turn(u, a)) {
 		views_show(u, views_turn(u, a));
+		return;
+	}
+	if (!s->live && (a == ACT_MARK || a == ACT_LABEL || a == ACT_RECORD || a == ACT_KEEP)) {
+		screen_say(u, STYLE_WARN, "%s",
+			   _("A saved trace stays as it is; Esc goes back to where marks and recordings are made."));
 		return;
 	}
 	switch (a) {
@@ -144,9 +155,12 @@ static void act(struct ui *u, const struct ui_scene *s, enum action a, int64_t t
 		r->kind = REQUEST_LIST;
 		break;
 	case ACT_GOTO:
-		u->prompting = u->extent.any && u->at.bar.h;
-		u->prompt_wrong = false;
-		u->prompt[0] = 0;
+	case ACT_SEARCH:
+		prompt_open(u, a == ACT_GOTO ? PROMPT_GOTO : PROMPT_SEARCH);
+		break;
+	case ACT_SEARCH_NEXT:
+	case ACT_SEARCH_PREV:
+		search_next(u, s, a == ACT_SEARCH_PREV);
 		break;
 	case ACT_UP:
 	case ACT_DOWN:
@@ -185,39 +199,6 @@ static void act(struct ui *u, const struct ui_scene *s, enum action a, int64_t t
 	}
 }
 
-/* A key while the prompt is open; false: not the prompt's. */
-static bool prompt_key(struct ui *u, const struct ui_scene *s, const struct event *ev)
-{
-	size_t len = strlen(u->prompt);
-	int64_t t;
-
-	if (ev->mods & (MOD_CTRL | MOD_ALT))
-		return false;
-	u->prompt_wrong = false;
-	if (ev->key == K_ESC && !ev->pasted) {
-		u->prompting = false;
-	} else if (ev->key == K_BACKSPACE || ev->key == K_DELETE) {
-		if (len)
-			u->prompt[len - 1] = 0;
-		else
-			u->prompting = false;
-	} else if (ev->key == K_ENTER && !ev->pasted) {
-		viewport_settle(&u->vp, &u->extent, s->now_ns);
-		if (!len || !s->timeline)
-			u->prompting = false;
-		else if (!strcmp(u->prompt, "end") || !strcmp(u->prompt, "now"))
-			viewport_now(&u->vp, &u->extent, s->now_ns), u->prompting = false;
-		else if (goto_parse(u->prompt, s->timeline, &u->extent, u->vp.head_ns, &t))
-			viewport_jump(&u->vp, &u->extent, s->now_ns, t), u->prompting = false;
-		else
-			u->prompt_wrong = true;
-	} else if (ev->key > ' ' && ev->key < K_BACKSPACE && len + 1 < sizeof(u->prompt)) {
-		u->prompt[len] = (char)ev->key;
-		u->prompt[len + 1] = 0;
-	}
-	return true;
-}
-
 static bool inside(const struct rect *r, int x, int y)
 {
 	return x >= r->x && x < r->x + r->w && y >= r->y && y < r->y + r->h;
@@ -230,6 +211,20 @@ static void click_row(struct ui *u, int row)
 		return;
 	u->about_chosen = row == u->chosen ? !u->about_chosen : u->about_chosen;
 	u->chosen = row;
+}
+
+/* A press puts the cursor there, dragging selects from there on. */
+static void click_chart(struct ui *u, const struct ui_scene *s, const struct event *ev, int cell)
+{
+	int64_t begin = viewport_cell_ns(&u->vp, cell - 1) + 1, end = viewport_cell_ns(&u->vp, cell);
+
+	if (ev->action == MOUSE_PRESS) {
+		u->dragging = true;
+		u->drag_ns = begin;
+	} else if (u->dragging && (begin != u->drag_ns || u->selection.on)) {
+		select_set(u, begin < u->drag_ns ? end : u->drag_ns, begin < u->drag_ns ? begin : end + 1);
+	}
+	viewport_jump(&u->vp, &u->extent, s->now_ns, end);
 }
 
 static void click(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
@@ -269,7 +264,7 @@ static void click(struct ui *u, const struct ui_scene *s, const struct event *ev
 				      (int64_t)((double)(u->extent.last_ns - u->extent.first_ns) * part));
 		r->redraw = true;
 	} else if (inside(&u->at.chart, ev->x, ev->y) || inside(&u->at.events, ev->x, ev->y)) {
-		viewport_jump(&u->vp, &u->extent, s->now_ns, viewport_cell_ns(&u->vp, cell));
+		click_chart(u, s, ev, cell);
 		r->redraw = true;
 	}
 }
@@ -278,6 +273,8 @@ static void mouse(struct ui *u, const struct ui_scene *s, const struct event *ev
 {
 	bool charts = !u->over && ev->x >= u->at.chart.x;
 
+	if (ev->action != MOUSE_DRAG)
+		u->dragging = false;
 	if (u->at.small || ev->action == MOUSE_RELEASE)
 		return;
 	if (ev->button == 4 || ev->button == 5) {
@@ -314,8 +311,10 @@ struct request ui_event(struct ui *u, const struct ui_scene *s, const struct eve
 			break;
 		if (u->prompting && prompt_key(u, s, ev))
 			r.redraw = true;
-		else if (!ev->pasted)
+		else if (!ev->pasted) {
+			u->said[0] = 0;
 			act(u, s, keys_action(ev, screen_when(u)), ev->t_ns, &r);
+		}
 		break;
 	default:
 		break;

@@ -224,16 +224,31 @@ static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	}
 	charts_titles(u, c, y);
 	if (u->at.stats.w)
-		canvas_text(c, u->at.stats.x, y, u->at.stats.w, STYLE_DIM, _(" min..max  mean"));
+		canvas_text(c, u->at.stats.x, y, u->at.stats.w, u->selection.on ? STYLE_STRONG : STYLE_DIM,
+			    _(" min..max  mean"));
 }
 
-/* Where the playhead stands on a mark, the mark's number says so. */
+/* Where the playhead stands on a mark, the mark's number says so.  Away from the end
+ * it says of which moment the numbers are, on the side where there is room. */
 static void draw_head(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
-	int cell = s->live ? -1 : viewport_cell(&u->vp, u->vp.head_ns), x = u->at.chart.x + cell;
+	int cell = u->vp.follow ? -1 : viewport_cell(&u->vp, u->vp.head_ns), x = u->at.chart.x + cell;
+	int y = u->at.axis.y, left = u->at.chart.x, right = left + u->at.chart.w, w;
+	char at[QUANTITY_TEXT];
 
-	if (cell >= 0 && c->cells[(size_t)u->at.axis.y * (size_t)c->w + (size_t)x].ch[0] == L' ')
-		canvas_put(c, x, u->at.axis.y, STYLE_STRONG, screen_glyph(u, 0x25BC, 'V'));
+	if (cell < 0 || u->vp.head_ns >= u->extent.last_ns)
+		cell = s->live ? -1 : cell;
+	if (cell < 0 || c->cells[(size_t)y * (size_t)c->w + (size_t)x].ch[0] != L' ')
+		return;
+	if (u->vp.head_ns < u->extent.last_ns) {
+		screen_moment(u, s, u->vp.head_ns, at);
+		w = text_width(at);
+		if (x + 2 + w <= right && is_free(c, x + 2, w, y))
+			canvas_text(c, x + 2, y, w, STYLE_STRONG, at);
+		else if (x - 1 - w >= left && is_free(c, x - 1 - w, w, y))
+			canvas_text(c, x - 1 - w, y, w, STYLE_STRONG, at);
+	}
+	canvas_put(c, x, y, STYLE_STRONG, screen_glyph(u, 0x25BC, 'V'));
 }
 
 void axis_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
@@ -244,6 +259,7 @@ void axis_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	draw_head(u, s, c);
 	draw_times(u, s, c);
 	draw_state(u, s, c);
+	select_axis(u, c);
 }
 
 void axis_lines(struct ui *u, struct canvas *c, int y, int h)
@@ -251,6 +267,7 @@ void axis_lines(struct ui *u, struct canvas *c, int y, int h)
 	int head = u->vp.follow ? -1 : viewport_cell(&u->vp, u->vp.head_ns);
 	int newest = viewport_cell(&u->vp, u->vp.right_ns);
 
+	select_shade(u, c, y, h);
 	for (int line = y; line < y + h; line++) {
 		for (int cell = 0; u->lines && cell < u->at.chart.w; cell++)
 			if (u->mark_at[cell])

@@ -1,41 +1,16 @@
 /* energy: power over time, exactly as far as it was sampled.
  *
- * A span is cut into the largest columns that lie wholly in it, which is a few dozen
- * at most whatever its length.  The mean of all samples then counts for the time that
- * they cover: late ticks are filled in with the mean, holes add nothing. */
+ * The mean of all samples counts for the time that they cover: late ticks are filled
+ * in with the mean, holes add nothing. */
 #include "screen.h"
-
-#include <math.h>
-
-#define FILLED 0.97 /* of the samples that there should be; fewer is a hole */
 
 double energy_joule(struct ui *u, const struct ui_scene *s, size_t channel, int64_t from_ns, int64_t to_ns)
 {
-	double hz = u->about->hz[u->about->channels[channel].tier], long_s, covered;
-	int base = zoom_base(hz > 0 ? hz : 1);
-	struct bin all = {0, 0, 0, 0};
+	struct span span;
 
-	if (from_ns < 0 || to_ns <= from_ns || !(hz > 0))
-		return NAN;
-	for (int64_t at = from_ns >> base, end = to_ns >> base; at < end;) {
-		int up = 0;
-		struct bin bin;
-
-		while (base + up < ZOOM_MAX && !(at & ((INT64_C(2) << up) - 1)) &&
-		       at + (INT64_C(2) << up) <= end)
-			up++;
-		s->timeline->ops->columns(s->timeline, channel, base + up, at >> up, 1, &bin);
-		if (bin.n)
-			bin_merge(&all, &bin);
-		at += INT64_C(1) << up;
-	}
-	if (!all.n)
-		return NAN;
-	long_s = (double)(to_ns - from_ns) / 1e9;
-	covered = (double)all.n / hz;
-	if (covered > FILLED * long_s)
-		covered = long_s;
-	return all.sum / (double)all.n / 1000 * covered;
+	(void)u;
+	span_read(s->timeline, channel, from_ns, to_ns, &span);
+	return span_joule(&span);
 }
 
 int64_t energy_mark(struct ui *u, const struct ui_scene *s, uint64_t *id)

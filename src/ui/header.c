@@ -183,6 +183,8 @@ static bool bar_shows(const struct ui *u, const struct ui_scene *s, const struct
 		return false;
 	if (k->action == ACT_ESC && when == WHEN_NOW && !u->about_chosen)
 		return false;
+	if ((k->action == ACT_MARK || k->action == ACT_RECORD) && when == WHEN_REPLAY)
+		return false;
 	if (k->action == ACT_SLOWER && when == WHEN_NOW)
 		return false;
 	if (k->action == ACT_PREV_MARK)
@@ -225,21 +227,6 @@ static void bar_keys(struct ui *u, const struct ui_scene *s, struct canvas *c, i
 	}
 }
 
-static void bar_prompt(struct ui *u, struct canvas *c)
-{
-	int x = u->at.name.x, y = u->at.bar.y, right = c->w - u->at.name.x;
-
-	x += canvas_text(c, x, y, right - x, STYLE_KEY, _("go to:")) + 1;
-	x += canvas_text(c, x, y, right - x, STYLE_STRONG, u->prompt);
-	canvas_put(c, x, y, STYLE_SELECTED, L' ');
-	x += 3;
-	if (u->prompt_wrong)
-		canvas_text(c, x, y, right - x, STYLE_WARN,
-			    _("no such place; try 12.5  1:23  +10s  -2m  50%  14:32:05  m3  end"));
-	else
-		canvas_text(c, x, y, right - x, STYLE_DIM, "12.5  1:23  2m  +10s  50%  14:32:05  m3  end");
-}
-
 void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int right = c->w - u->at.name.x;
@@ -252,11 +239,23 @@ void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		return;
 	}
 	if (u->prompting) {
-		bar_prompt(u, c);
+		prompt_draw(u, c);
+		return;
+	}
+	if (u->search.going) {
+		search_draw(u, c);
+		return;
+	}
+	if (u->said[0]) {
+		canvas_text(c, u->at.name.x, u->at.bar.y, right - u->at.name.x, u->said_style, u->said);
 		return;
 	}
 	if (s->message) {
 		canvas_text(c, u->at.name.x, u->at.bar.y, right - u->at.name.x, s->message_style, s->message);
+		return;
+	}
+	if (u->selection.on && !u->over) {
+		select_draw(u, s, c);
 		return;
 	}
 	if (u->below > 0)

@@ -225,6 +225,24 @@ void rows_cell_text(struct row *row, int column, enum style style, const char *t
 	row->cells[column].style = (unsigned char)style;
 }
 
+/* While something is selected, statistics are those of the selection. */
+static void read_selection(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	bool provisional = !s->live && s->notice;
+	int64_t from, to;
+	struct span span;
+
+	if (!select_get(u, &from, &to))
+		return;
+	if (provisional || row->chosen.from_ns != from || row->chosen.to_ns != to) {
+		span_read(s->timeline, row->channel, from, to, &span);
+		row->chosen.from_ns = provisional ? 0 : from;
+		row->chosen.to_ns = provisional ? 0 : to;
+		row->chosen.summary = (struct chart_summary) {span.min, span.mean, span.max};
+	}
+	row->summary = row->chosen.summary;
+}
+
 void rows_read(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	const struct channel *ch = &u->about->channels[row->channel];
@@ -238,6 +256,7 @@ void rows_read(struct ui *u, const struct ui_scene *s, struct row *row)
 	if (!rows_due(u, &row->tick))
 		return;
 	row->summary = sum;
+	read_selection(u, s, row);
 	row->value = rows_value(u, s, row->channel, 0);
 	row->alarm = (unsigned char)rows_alarm(ch, row->value);
 	if (ch->kind == CHANNEL_HOTTEST)

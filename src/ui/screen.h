@@ -7,7 +7,9 @@
 #include "keys.h"
 #include "layout.h"
 #include "nvmtop/ui.h"
+#include "nvmtop/condition.h"
 #include "quantity.h"
+#include "span.h"
 #include "viewport.h"
 
 #define CELLS_MAX   1000
@@ -51,6 +53,10 @@ struct row {
 	enum unit unit; /* of a text's number */
 	bool unit_shown; /* it has one */
 	struct chart_summary summary;
+	struct {
+		int64_t from_ns, to_ns; /* 0, 0: not taken */
+		struct chart_summary summary;
+	} chosen; /* of the selection */
 	char tag[32]; /* dim, behind the name: the hottest zone, or "off" */
 	struct {
 		char text[12];
@@ -87,6 +93,24 @@ struct view {
 extern const struct view view_overview, view_gpu, view_cpu, view_memory, view_power, view_thermal, view_board;
 extern const struct view view_help, view_files;
 
+enum prompt_kind { PROMPT_NONE, PROMPT_GOTO, PROMPT_SEARCH };
+
+/* A stretch of time that somebody has chosen. */
+struct selection {
+	bool on;
+	bool open; /* its second end is where the playhead is */
+	int64_t a_ns, b_ns;
+};
+
+/* Where a condition begins to hold. */
+struct search {
+	char text[CONDITION_TEXT]; /* as it was typed; "": none yet */
+	struct condition c;
+	bool bound; /* to the session that is shown */
+	bool going, back, again; /* again: it has gone round the end */
+	struct condition_search run;
+};
+
 struct hit {
 	int x, y, w;
 	enum action action;
@@ -114,8 +138,17 @@ struct ui {
 	bool about_chosen; /* what there is to know about it is shown */
 	bool wide_over;
 
-	bool prompting, prompt_wrong;
-	char prompt[32];
+	enum prompt_kind prompting;
+	char prompt[CONDITION_TEXT];
+	char prompt_wrong[256]; /* why what was typed is of no use; "": nothing is wrong */
+
+	char said[320]; /* in answer to the last key; "": nothing */
+	enum style said_style;
+
+	struct selection selection;
+	bool dragging; /* the button is down since drag_ns in the charts */
+	int64_t drag_ns;
+	struct search search;
 
 	bool labelling; /* a mark at label_ns waits for its label */
 	int64_t label_ns;
@@ -220,6 +253,29 @@ void header_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *style);
 void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 
+/* prompt.c: the line in which a place or a condition is typed. */
+void prompt_open(struct ui *u, enum prompt_kind kind);
+bool prompt_key(struct ui *u, const struct ui_scene *s, const struct event *ev); /* false: not for it */
+void prompt_draw(struct ui *u, struct canvas *c);
+
+/* search.c: from one moment to the next at which a condition begins to hold. */
+bool search_begin(struct ui *u, const struct ui_scene *s, const char *text, struct err *e);
+void search_next(struct ui *u, const struct ui_scene *s, bool back);
+void search_go(struct ui *u, const struct ui_scene *s); /* a step of it */
+void search_forget(struct ui *u); /* another session is shown: the condition is bound anew */
+void search_draw(const struct ui *u, struct canvas *c);
+
+/* select.c: a stretch of time, and what happened in it. */
+bool select_act(struct ui *u, const struct ui_scene *s, enum action a); /* false: not its own */
+void select_set(struct ui *u, int64_t a_ns, int64_t b_ns);
+/* False: nothing is selected, or no time at all. */
+bool select_get(const struct ui *u, int64_t *from_ns, int64_t *to_ns);
+/* The stretch between the marks before and after a moment, or the ends. */
+void select_phase(struct ui *u, const struct ui_scene *s, int64_t t_ns, int64_t *from_ns, int64_t *to_ns);
+void select_shade(const struct ui *u, struct canvas *c, int y, int h);
+void select_axis(const struct ui *u, struct canvas *c);
+void select_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
+
 /* label.c: the label of a mark. */
 void label_open(struct ui *u, int64_t t_ns, struct request *r);
 bool label_key(struct ui *u, const struct event *ev, struct request *r); /* false: not for the label */
@@ -232,6 +288,10 @@ void axis_lines(struct ui *u, struct canvas *c, int y, int h);
 void strip_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 
 /* ui.c */
+/* Answer a key with a sentence, until the next one. */
+void screen_say(struct ui *u, enum style style, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* A moment for people: since the start of a trace, or the live clock. */
+void screen_moment(const struct ui *u, const struct ui_scene *s, int64_t t_ns, char out[QUANTITY_TEXT]);
 /* Take note of what the scene holds now; before drawing and before acting. */
 void screen_look(struct ui *u, const struct ui_scene *s);
 unsigned screen_when(const struct ui *u);

@@ -6,12 +6,15 @@
 
 #include "nvmtop/intl.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define VALUES_MS 250 /* numbers that change faster cannot be read */
 #define FRAME_MS  100
 #define PLAY_MS   40
+#define WORK_MS   10 /* while something is looked for: little work, often */
 
 bool ui_key(size_t i, const char **keys, const char **what)
 {
@@ -119,8 +122,49 @@ void screen_look(struct ui *u, const struct ui_scene *s)
 	if (!s->live)
 		u->vp.follow = false;
 	read_extent(u, s);
-	if (anew)
-		u->events = events_wanted(u, s);
+	if (!anew)
+		return;
+	u->events = events_wanted(u, s);
+	search_forget(u);
+}
+
+void screen_say(struct ui *u, enum style style, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(u->said, sizeof(u->said), fmt, args);
+	va_end(args);
+	u->said_style = style;
+}
+
+void screen_moment(const struct ui *u, const struct ui_scene *s, int64_t t_ns, char out[QUANTITY_TEXT])
+{
+	int64_t step = INT64_C(1) << u->vp.zoom, wall;
+	char clock[QUANTITY_TEXT];
+	struct tm tm;
+	time_t t;
+
+	step = step < NS_PER_MS ? NS_PER_MS : step > NS_PER_S / 10 ? NS_PER_S / 10 : step;
+	if (!s->live || !u->about || !u->about->start.real_ns) {
+		quantity_clock(clock, t_ns - u->extent.first_ns, step);
+		snprintf(out, QUANTITY_TEXT, strchr(clock, ':') ? "%s" : "%.28s s", clock);
+		return;
+	}
+	wall = u->about->start.real_ns + (t_ns - u->about->start.mono_ns);
+	t = (time_t)(wall / NS_PER_S);
+	if (!localtime_r(&t, &tm) || !strftime(clock, sizeof(clock), "%H:%M:%S", &tm))
+		clock[0] = 0;
+	snprintf(out, QUANTITY_TEXT, "%.12s.%0*d", clock, step < NS_PER_S / 10 ? 3 : 1,
+		 (int)(wall % NS_PER_S / (step < NS_PER_S / 10 ? NS_PER_MS : NS_PER_S / 10)));
+}
+
+bool ui_advance(struct ui *u, const struct ui_scene *s)
+{
+	screen_look(u, s);
+	if (u->search.going)
+		search_go(u, s);
+	return u->search.going;
 }
 
 void ui_reset(struct ui *u, const struct ui_scene *s)
@@ -131,7 +175,9 @@ void ui_reset(struct ui *u, const struct ui_scene *s)
 	viewport_reset(&u->vp, s->live);
 	if (u->over == &view_files)
 		u->over = NULL;
-	u->prompting = u->labelling = false;
+	u->prompting = PROMPT_NONE;
+	u->labelling = u->dragging = u->selection.on = false;
+	u->said[0] = 0;
 	u->scroll = u->over_scroll = 0;
 	screen_look(u, s);
 	viewport_settle(&u->vp, &u->extent, s->now_ns);

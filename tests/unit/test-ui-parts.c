@@ -468,7 +468,8 @@ static void modifiers_matter_where_they_must(void **state)
 
 	(void)state;
 	assert_int_equal(keys_action(&ev, WHEN_NOW), ACT_MARK);
-	assert_int_equal(keys_action(&ev, WHEN_REPLAY), ACT_NONE); /* no marks in a saved trace */
+	assert_int_equal(keys_action(&ev, WHEN_REPLAY), ACT_MARK); /* and is told why not */
+	assert_int_equal(keys_action(&ev, WHEN_FILES), ACT_NONE);
 	ev.mods = MOD_ALT;
 	assert_int_equal(keys_action(&ev, WHEN_NOW), ACT_NONE);
 	ev = (struct event) {.kind = EVENT_KEY, .key = '+', .mods = MOD_SHIFT};

@@ -1,0 +1,92 @@
+/* prompt: the line in which a place or a condition is typed.
+ *
+ * What is of no use stays there to be mended, with a word why. */
+#include "screen.h"
+
+#include "nvmtop/intl.h"
+
+#include <string.h>
+
+void prompt_open(struct ui *u, enum prompt_kind kind)
+{
+	if (!u->extent.any || !u->at.bar.h)
+		return;
+	u->prompting = kind;
+	u->prompt[0] = u->prompt_wrong[0] = 0;
+}
+
+static bool go_to(struct ui *u, const struct ui_scene *s)
+{
+	int64_t t;
+
+	viewport_settle(&u->vp, &u->extent, s->now_ns);
+	if (!strcmp(u->prompt, "end") || !strcmp(u->prompt, "now")) {
+		viewport_now(&u->vp, &u->extent, s->now_ns);
+		return true;
+	}
+	if (goto_parse(u->prompt, s->timeline, &u->extent, u->vp.head_ns, &t)) {
+		viewport_jump(&u->vp, &u->extent, s->now_ns, t);
+		return true;
+	}
+	snprintf(u->prompt_wrong, sizeof(u->prompt_wrong), "%s",
+		 _("no such place; try 12.5  1:23  +10s  -2m  50%  14:32:05  m3  end"));
+	return false;
+}
+
+static bool enter(struct ui *u, const struct ui_scene *s)
+{
+	struct err e;
+
+	if (!s->timeline || !u->extent.any)
+		return true;
+	if (u->prompting == PROMPT_GOTO)
+		return !u->prompt[0] || go_to(u, s);
+	if (!u->prompt[0] && !u->search.text[0])
+		return true;
+	if (search_begin(u, s, u->prompt[0] ? u->prompt : u->search.text, &e))
+		return true;
+	snprintf(u->prompt_wrong, sizeof(u->prompt_wrong), "%.255s", e.text);
+	return false;
+}
+
+bool prompt_key(struct ui *u, const struct ui_scene *s, const struct event *ev)
+{
+	size_t len = strlen(u->prompt), room = u->prompting == PROMPT_GOTO ? 32 : sizeof(u->prompt);
+
+	if (ev->mods & (MOD_CTRL | MOD_ALT))
+		return false;
+	u->prompt_wrong[0] = 0;
+	if (ev->key == K_ESC && !ev->pasted) {
+		u->prompting = PROMPT_NONE;
+	} else if (ev->key == K_BACKSPACE || ev->key == K_DELETE) {
+		if (len)
+			u->prompt[len - 1] = 0;
+		else
+			u->prompting = PROMPT_NONE;
+	} else if (ev->key == K_ENTER && !ev->pasted) {
+		if (enter(u, s))
+			u->prompting = PROMPT_NONE;
+	} else if (ev->key >= ' ' && ev->key < K_BACKSPACE && len + 1 < room) {
+		u->prompt[len] = (char)ev->key;
+		u->prompt[len + 1] = 0;
+	}
+	return true;
+}
+
+void prompt_draw(struct ui *u, struct canvas *c)
+{
+	int x = u->at.name.x, y = u->at.bar.y, right = c->w - u->at.name.x;
+	bool go = u->prompting == PROMPT_GOTO;
+
+	x += canvas_text(c, x, y, right - x, STYLE_KEY, go ? _("go to:") : _("search:")) + 1;
+	x += canvas_text(c, x, y, right - x - 1, STYLE_STRONG, u->prompt);
+	if (x < right)
+		canvas_put(c, x, y, STYLE_SELECTED, L' ');
+	x += 3;
+	if (u->prompt_wrong[0])
+		canvas_text(c, x, y, right - x, STYLE_WARN, u->prompt_wrong);
+	else
+		canvas_text(c, x, y, right - x, STYLE_DIM,
+			    go ? "12.5  1:23  2m  +10s  50%  14:32:05  m3  end"
+			       : "gpu > 95   power > 25 W for 2s   hottest >= 85   throttled");
+}

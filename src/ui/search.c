@@ -1,0 +1,120 @@
+/* search: to where a condition begins to hold, before or after the playhead.
+ *
+ * A long trace is gone through in steps between the frames, so that keys are
+ * answered meanwhile; where one end is reached it goes on at the other, once. */
+#include "screen.h"
+
+#include "nvmtop/intl.h"
+
+#include <string.h>
+
+#define STEP_ROWS 4096 /* looked at between two frames: a millisecond or two */
+
+static bool bind(struct ui *u, struct err *e)
+{
+	struct search *f = &u->search;
+
+	if (!f->bound)
+		f->bound = u->about && condition_bind(&f->c, u->about, e) == 0;
+	return f->bound;
+}
+
+static void start(struct ui *u, const struct ui_scene *s, int64_t from_ns)
+{
+	struct search *f = &u->search;
+
+	condition_search_begin(&f->run, &f->c, s->timeline, from_ns, f->back, CONDITION_BEGINS);
+	f->going = true;
+}
+
+bool search_begin(struct ui *u, const struct ui_scene *s, const char *text, struct err *e)
+{
+	struct condition c;
+
+	if (condition_parse(&c, text, e) < 0 || !u->about || condition_bind(&c, u->about, e) < 0)
+		return false;
+	memmove(u->search.text, text, strlen(text) + 1);
+	u->search.c = c;
+	u->search.bound = true;
+	search_next(u, s, false);
+	return true;
+}
+
+void search_next(struct ui *u, const struct ui_scene *s, bool back)
+{
+	struct search *f = &u->search;
+	struct err e;
+
+	f->going = false;
+	if (!u->extent.any || !s->timeline)
+		return;
+	if (!f->text[0]) {
+		screen_say(u, STYLE_DIM, "%s", _("/ says what to search for"));
+		return;
+	}
+	if (!bind(u, &e)) {
+		screen_say(u, STYLE_WARN, "%s", u->about ? e.text : "");
+		return;
+	}
+	viewport_settle(&u->vp, &u->extent, s->now_ns);
+	f->back = back;
+	f->again = false;
+	start(u, s, u->vp.head_ns);
+	search_go(u, s);
+}
+
+static void arrive(struct ui *u, const struct ui_scene *s)
+{
+	struct search *f = &u->search;
+	char at[QUANTITY_TEXT];
+
+	f->going = false;
+	viewport_jump(&u->vp, &u->extent, s->now_ns, f->run.at_ns);
+	screen_moment(u, s, f->run.at_ns, at);
+	/* TRANSLATORS: a condition such as gpu > 95, and a time. */
+	screen_say(u, STYLE_TEXT,
+		   !f->again ? _("%.160s: from %s on   n, N: the next, the one before")
+		   : f->back ? _("%.160s: from %s on (gone on from the end)")
+			     : _("%.160s: from %s on (gone on from the start)"),
+		   f->text, at);
+}
+
+void search_go(struct ui *u, const struct ui_scene *s)
+{
+	struct search *f = &u->search;
+
+	if (!f->going)
+		return;
+	switch (condition_search_go(&f->run, STEP_ROWS)) {
+	case CONDITION_MORE:
+		return;
+	case CONDITION_FOUND:
+		arrive(u, s);
+		return;
+	case CONDITION_NOWHERE:
+		break;
+	}
+	if (!f->again) {
+		f->again = true;
+		start(u, s, f->back ? u->extent.last_ns + 1 : u->extent.first_ns - 1);
+		return;
+	}
+	f->going = false;
+	screen_say(u, STYLE_WARN, _("%.160s: there is no moment at which this begins to hold"), f->text);
+}
+
+void search_forget(struct ui *u)
+{
+	u->search.bound = u->search.going = false;
+}
+
+void search_draw(const struct ui *u, struct canvas *c)
+{
+	int x = u->at.name.x, y = u->at.bar.y, right = c->w - u->at.name.x;
+	const struct search *f = &u->search;
+
+	x += canvas_textf(c, x, y, right - x, STYLE_TEXT, _("searching for %.160s: %d %%"), f->text,
+			  (int)(100 * f->run.part));
+	x += 3;
+	canvas_text(c, x, y, right - x, STYLE_DIM, _("Esc: no more"));
+}

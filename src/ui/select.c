@@ -1,0 +1,234 @@
+/* select: a stretch of time between two moments, or two marks, and what happened in it.
+ *
+ * One end is where it was begun, the other goes along with the playhead until it is
+ * held, so that every key that moves through time selects.  While there is a
+ * selection the statistics of all rows are its own; what lies outside is dim. */
+#include "screen.h"
+
+#include "nvmtop/intl.h"
+
+#include <math.h>
+#include <string.h>
+
+bool select_get(const struct ui *u, int64_t *from_ns, int64_t *to_ns)
+{
+	const struct selection *sel = &u->selection;
+	int64_t b = sel->open ? u->vp.head_ns : sel->b_ns;
+
+	*from_ns = sel->a_ns < b ? sel->a_ns : b;
+	*to_ns = sel->a_ns < b ? b : sel->a_ns;
+	return sel->on && u->extent.any && *from_ns < *to_ns;
+}
+
+void select_set(struct ui *u, int64_t a_ns, int64_t b_ns)
+{
+	u->selection = (struct selection) {.on = true, .a_ns = a_ns, .b_ns = b_ns};
+}
+
+void select_phase(struct ui *u, const struct ui_scene *s, int64_t t_ns, int64_t *from_ns, int64_t *to_ns)
+{
+	/* A mark begins its phase, so the moment of the mark is within. */
+	if (!goto_mark(s->timeline, &u->extent, t_ns + 1, -1, from_ns) || *from_ns < u->extent.first_ns)
+		*from_ns = u->extent.first_ns;
+	if (!goto_mark(s->timeline, &u->extent, t_ns, 1, to_ns) || *to_ns > u->extent.last_ns)
+		*to_ns = u->extent.last_ns;
+}
+
+static void let_go(struct ui *u, const struct ui_scene *s)
+{
+	if (u->vp.follow)
+		viewport_jump(&u->vp, &u->extent, s->now_ns, u->vp.head_ns);
+}
+
+static void toggle(struct ui *u, const struct ui_scene *s)
+{
+	struct selection *sel = &u->selection;
+
+	if (sel->on && sel->open) {
+		sel->b_ns = u->vp.head_ns;
+		sel->open = false;
+		return;
+	}
+	let_go(u, s);
+	*sel = (struct selection) {.on = true, .open = true, .a_ns = u->vp.head_ns, .b_ns = u->vp.head_ns};
+}
+
+static void loop(struct ui *u, const struct ui_scene *s)
+{
+	struct viewport *v = &u->vp;
+	char a[QUANTITY_TEXT], b[QUANTITY_TEXT];
+	int64_t from, to;
+
+	if (v->loop) {
+		viewport_loop(v, &u->extent, s->now_ns, 0, 0);
+		return;
+	}
+	if (!select_get(u, &from, &to))
+		select_phase(u, s, v->head_ns, &from, &to);
+	if (from >= to)
+		return;
+	if (v->follow || v->head_ns < from || v->head_ns >= to)
+		viewport_jump(v, &u->extent, s->now_ns, from);
+	viewport_loop(v, &u->extent, s->now_ns, from, to);
+	if (!v->playing)
+		viewport_space(v, &u->extent, s->now_ns);
+	screen_moment(u, s, from, a);
+	screen_moment(u, s, to, b);
+	screen_say(u, STYLE_TEXT, _("over and over from %s to %s   L: no more"), a, b);
+}
+
+bool select_act(struct ui *u, const struct ui_scene *s, enum action a)
+{
+	int64_t from, to;
+
+	if (a != ACT_SELECT && a != ACT_SELECT_PHASE && a != ACT_LOOP)
+		return false;
+	if (!u->extent.any || !s->timeline)
+		return true;
+	viewport_settle(&u->vp, &u->extent, s->now_ns);
+	if (a == ACT_LOOP) {
+		loop(u, s);
+	} else if (a == ACT_SELECT) {
+		toggle(u, s);
+	} else {
+		let_go(u, s);
+		select_phase(u, s, u->vp.head_ns, &from, &to);
+		select_set(u, from, to);
+	}
+	return true;
+}
+
+/* Its cells on the screen, clipped; false: it is not in view. */
+static bool cells(const struct ui *u, int *first, int *last)
+{
+	int64_t from, to, left = viewport_first(&u->vp) * (INT64_C(1) << u->vp.zoom);
+
+	if (!select_get(u, &from, &to) || to <= left || from > viewport_cell_ns(&u->vp, u->at.chart.w - 1))
+		return false;
+	*first = viewport_cell(&u->vp, from);
+	*last = viewport_cell(&u->vp, to - 1);
+	if (*first < 0)
+		*first = 0;
+	if (*last < 0)
+		*last = u->at.chart.w - 1;
+	return true;
+}
+
+void select_shade(const struct ui *u, struct canvas *c, int y, int h)
+{
+	int64_t from, to;
+	int first = u->at.chart.w, last = -1;
+
+	if (!select_get(u, &from, &to))
+		return;
+	cells(u, &first, &last);
+	for (int line = y; line < y + h && line < c->h; line++)
+		for (int i = 0; i < u->at.chart.w; i++) {
+			struct cell *p = &c->cells[(size_t)line * (size_t)c->w + (size_t)(u->at.chart.x + i)];
+
+			if ((i < first || i > last) && p->style >= STYLE_GPU && p->style <= STYLE_OTHER_MEAN)
+				p->style = STYLE_DIM;
+			else if ((i == first || i == last) && p->ch[0] == L' ')
+				p->ch[0] = screen_glyph(u, 0x250A, ':'), p->style = STYLE_FRAME;
+		}
+}
+
+/* A bracket on the axis, where nothing else stands. */
+void select_axis(const struct ui *u, struct canvas *c)
+{
+	int first, last, y = u->at.axis.y;
+
+	if (!cells(u, &first, &last))
+		return;
+	for (int i = first; i <= last; i++) {
+		wchar_t ch = i == first  ? screen_glyph(u, 0x251C, '[')
+			     : i == last ? screen_glyph(u, 0x2524, ']')
+					 : screen_glyph(u, 0x2500, '-');
+
+		if (c->cells[(size_t)y * (size_t)c->w + (size_t)(u->at.chart.x + i)].ch[0] == L' ')
+			canvas_put(c, u->at.chart.x + i, y, STYLE_FRAME, ch);
+	}
+}
+
+/* One text after the other, as long as they fit whole. */
+static int put(struct canvas *c, int x, int y, int right, enum style style, const char *text)
+{
+	int w = text_width(text);
+
+	if (x + w > right)
+		return x;
+	canvas_text(c, x, y, w, style, text);
+	return x + w + 3;
+}
+
+/* The channel of which it is told: the chosen row's, or the power of all. */
+static int told(const struct ui *u)
+{
+	if (about_can(u))
+		return (int)u->rows[u->chosen].channel;
+	return rows_find(u->about, CHANNEL_POWER_TOTAL, -1);
+}
+
+static void tell_channel(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int right, int64_t from,
+			 int64_t to)
+{
+	int i = told(u), y = u->at.bar.y;
+	char text[160], mean[QUANTITY_TEXT], min[QUANTITY_TEXT], max[QUANTITY_TEXT];
+	const struct channel *ch = i < 0 ? NULL : &u->about->channels[i];
+	enum unit unit;
+	struct span span;
+
+	if (!ch || ch->missing[0])
+		return;
+	span_read(s->timeline, (size_t)i, from, to, &span);
+	unit = quantity_of(ch, span.max);
+	quantity_text(mean, unit, span.mean, 6);
+	quantity_text(min, unit, span.min, 6);
+	quantity_text(max, unit, span.max, 6);
+	if (ch->unit == UNIT_MILLIWATT) {
+		double j = span_joule(&span);
+		int64_t open = to - from - span.covered_ns;
+
+		quantity_text(text, fabs(j) >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE, j, 8);
+		strcat(text, " ");
+		strcat(text, quantity_unit(fabs(j) >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE));
+		x = put(c, x, y, right, STYLE_STRONG, text);
+		if (span.n && open > 0) {
+			char clock[QUANTITY_TEXT];
+
+			quantity_clock(clock, open, NS_PER_MS);
+			snprintf(text, sizeof(text), _("%s s of it not measured"), clock);
+			x = put(c, x, y, right, STYLE_WARN, text);
+		}
+	}
+	/* TRANSLATORS: a signal, its mean, its minimum and maximum, and their unit. */
+	snprintf(text, sizeof(text), _("%s: mean %s, %s..%s %s"), ch->label, mean, min, max,
+		 quantity_unit(unit));
+	put(c, x, y, right, STYLE_TEXT, text);
+}
+
+void select_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
+{
+	int x = u->at.name.x, y = u->at.bar.y, right = c->w - u->at.name.x;
+	const char *hint = u->selection.open ? _("v: up to here   Esc: none") : _("Esc: none");
+	char text[128], a[QUANTITY_TEXT], b[QUANTITY_TEXT], clock[QUANTITY_TEXT];
+	int64_t from, to;
+
+	x = put(c, x, y, right, STYLE_KEY, _("selected"));
+	if (!select_get(u, &from, &to)) {
+		put(c, x, y, right, STYLE_DIM, _("move the cursor   v: up to there   Esc: none"));
+		return;
+	}
+	quantity_clock(clock, to - from, NS_PER_MS);
+	snprintf(text, sizeof(text), strchr(clock, ':') ? "%s" : "%s s", clock);
+	x = put(c, x - 2, y, right, STYLE_STRONG, text);
+	if (c->w >= 100) {
+		canvas_right(c, x, y, right - x, STYLE_DIM, hint);
+		right -= text_width(hint) + 2;
+		screen_moment(u, s, from, a);
+		screen_moment(u, s, to, b);
+		snprintf(text, sizeof(text), "%s .. %s", a, b);
+		x = put(c, x, y, right, STYLE_DIM, text);
+	}
+	tell_channel(u, s, c, x, right, from, to);
+}
