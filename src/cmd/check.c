@@ -1,5 +1,6 @@
 /* Is this a trace as the format wants it? */
 #include <stdio.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "nvmtop/intl.h"
@@ -16,6 +17,14 @@ int cmd_check(const struct options *o)
 	struct trace_checked c;
 	struct err e;
 
+	if (trace_is_stream(o->input)) {
+		char shown[512];
+
+		text_printable(shown, sizeof shown, o->input, strlen(o->input));
+		err_set(&e, ERR_FAILED, _("%s is a stream: nvmtop --recover %s makes a trace of it, which can be checked"),
+			shown, shown);
+		return complain(&e);
+	}
 	if (trace_check(o->input, found, NULL, &c, &e) < 0)
 		return complain(&e);
 	if (c.wrong > 0) {

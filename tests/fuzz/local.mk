@@ -26,3 +26,12 @@ endif
 check_PROGRAMS += tests/fuzz/run-trace
 tests_fuzz_run_trace_SOURCES = %D%/run-trace.c %D%/fuzz-trace.c
 tests_fuzz_run_trace_LDADD = libtrace.la libbase.la $(ZLIB_LIBS) $(LTLIBINTL)
+check_PROGRAMS += tests/fuzz/run-report
+tests_fuzz_run_report_SOURCES = %D%/run-trace.c %D%/fuzz-report.c
+tests_fuzz_run_report_LDADD = libreport.la libtrace.la libbase.la $(ZLIB_LIBS) $(LTLIBINTL)
+if FUZZING
+noinst_PROGRAMS += tests/fuzz/fuzz-report
+tests_fuzz_fuzz_report_SOURCES = %D%/fuzz-report.c
+tests_fuzz_fuzz_report_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_report_LDADD = libreport.la libtrace.la libbase.la $(ZLIB_LIBS) $(LTLIBINTL)
+endif

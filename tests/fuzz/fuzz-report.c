@@ -1,0 +1,64 @@
+/* Bytes of any kind as a trace: checked, reported, exported. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "nvmtop/report.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+static void found(void *to, const char *text)
+{
+	(void)to;
+	(void)text;
+}
+
+static void numbers_of(struct trace *t, FILE *nowhere)
+{
+	const struct pick all = {.tier = -1};
+	const struct pick some = {.tier = -1, .has_from = true, .from_ns = 20000000, .has_to = true, .to_ns = 90000000};
+	struct trace *pair[] = {t, t};
+	struct err e;
+
+	for (int format = REPORT_TABLE; format <= REPORT_MARKDOWN; format++)
+		report_write(pair, 1 + (size_t)format % 2, format % 2 ? &some : &all, 3, (enum report_format)format,
+			     nowhere, NULL, &e);
+	for (int form = EXPORT_CSV; form <= EXPORT_PERFETTO; form++) {
+		export_write(t, &all, (enum export_form)form, 0, nowhere, NULL, &e);
+		export_write(t, &some, (enum export_form)form, 50, nowhere, NULL, &e);
+	}
+}
+
+/* A row may claim to be a year from the one before it: that is a lot of rows. */
+static bool is_long(const struct trace *t)
+{
+	int64_t first, last;
+
+	return trace_extent(t, &first, &last) && last - first > 100 * NS_PER_S;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	static int memory = -1;
+	static FILE *nowhere;
+	struct trace_checked checked;
+	struct trace *t;
+	struct err e;
+	char path[64];
+
+	if (memory < 0)
+		memory = memfd_create("trace", MFD_CLOEXEC);
+	if (!nowhere)
+		nowhere = fopen("/dev/null", "w");
+	if (!nowhere || ftruncate(memory, 0) < 0 || pwrite(memory, bytes, n, 0) != (ssize_t)n)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
+	trace_check(path, found, NULL, &checked, &e);
+	t = trace_open(path, &e);
+	if (t && !is_long(t))
+		numbers_of(t, nowhere);
+	trace_close(t);
+	return 0;
+}
