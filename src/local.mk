@@ -10,6 +10,7 @@ include src/history/local.mk
 include src/trace/local.mk
 include src/report/local.mk
 include src/mark/local.mk
+include src/proc/local.mk
 include src/ui/local.mk
 include src/term/local.mk
 
@@ -25,7 +26,7 @@ bin_PROGRAMS += src/nvmtop
 src_nvmtop_SOURCES = %D%/main.c
 include src/cmd/local.mk
 src_nvmtop_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-src_nvmtop_LDADD = libreport.la libui.la libterm.la libmark.la libhistory.la $(rooms) \
+src_nvmtop_LDADD = libreport.la libui.la libterm.la libmark.la libproc.la libhistory.la $(rooms) \
 	$(NCURSES_LIBS) $(TERMKEY_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS) $(LTLIBINTL)
 
 # the contracts
@@ -33,6 +34,6 @@ noinst_HEADERS = \
 	include/nvmtop/board.h include/nvmtop/canvas.h include/nvmtop/channel.h include/nvmtop/clock.h \
 	include/nvmtop/condition.h \
 	include/nvmtop/engine.h include/nvmtop/err.h include/nvmtop/event.h include/nvmtop/history.h \
-	include/nvmtop/intl.h include/nvmtop/keep.h include/nvmtop/lateness.h include/nvmtop/marks.h include/nvmtop/num.h include/nvmtop/probe.h include/nvmtop/report.h include/nvmtop/root.h \
+	include/nvmtop/intl.h include/nvmtop/keep.h include/nvmtop/lateness.h include/nvmtop/marks.h include/nvmtop/num.h include/nvmtop/probe.h include/nvmtop/procs.h include/nvmtop/report.h include/nvmtop/root.h \
 	include/nvmtop/stream.h include/nvmtop/term.h include/nvmtop/timeline.h include/nvmtop/trace.h \
 	include/nvmtop/ui.h

@@ -24,6 +24,7 @@ include tests/unit/keep.mk
 include tests/unit/ui.mk
 include tests/unit/term.mk
 include tests/unit/wave.mk
+include tests/unit/procs.mk
 include tests/lib/local.mk
 include tests/cli/local.mk
 include tests/pty/local.mk

@@ -5,6 +5,7 @@
 
 #include "nvmtop/canvas.h"
 #include "nvmtop/event.h"
+#include "nvmtop/procs.h"
 #include "nvmtop/timeline.h"
 
 /* A saved trace in the list that `o` opens. */
@@ -40,6 +41,9 @@ struct ui_scene {
 	const char *message;	/* NULL, or one line to show until the next key */
 	enum style message_style;
 
+	const struct procs_list *procs;	/* NULL: nobody has read them; see ui_wants_procs() */
+	uint64_t procs_serial;
+
 	const struct ui_file *files;	/* for the list */
 	size_t n_files;
 };
@@ -53,6 +57,7 @@ enum request_kind {
 	REQUEST_LIST,		/* fill scene.files */
 	REQUEST_OPEN,		/* path */
 	REQUEST_LIVE,		/* close the trace */
+	REQUEST_KILL,		/* pid, start and sig */
 	REQUEST_SUSPEND,
 	REQUEST_REPAINT,
 };
@@ -61,6 +66,8 @@ struct request {
 	enum request_kind kind;
 	bool redraw;		/* something on the screen changed */
 	int64_t t_ns;
+	int pid, sig;
+	uint64_t start;
 	char path[512];
 	char label[64];		/* UTF-8; may be "" */
 };
@@ -92,6 +99,9 @@ bool ui_advance(struct ui *u, const struct ui_scene *s);
 
 void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 struct request ui_event(struct ui *u, const struct ui_scene *s, const struct event *ev);
+
+/* Whether the processes are looked at now. */
+bool ui_wants_procs(const struct ui *u, const struct ui_scene *s);
 
 /* The names of the views, for --view and its error; NULL past the end. */
 const char *ui_view_name(size_t i);

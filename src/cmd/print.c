@@ -1,6 +1,8 @@
 /* One frame of the screen as text: for a bug report, a log, a test. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "cmd/cmd.h"
@@ -61,9 +63,14 @@ static int print_live(const struct options *o)
 	struct live l;
 	struct err e;
 	struct clock_anchor now;
+	struct procs_list list = {.n = 0};
+	struct procs *procs = NULL;
 
 	if (signals_open(&e) < 0 || live_open(&l, o, &e) < 0)
 		return complain(&e);
+	bool processes = o->view && !strcmp(o->view, "processes") && (procs = procs_open(l.root, &e));
+	if (processes)
+		procs_read(procs); /* what they use of the CPU is told by two readings */
 	engine_wait_warm(l.engine, -1);
 	nanosleep(&(struct timespec) {LIVE_NS / NS_PER_S, LIVE_NS % NS_PER_S}, NULL);
 	engine_detach(l.engine, history_sink(l.history), NULL);
@@ -73,7 +80,11 @@ static int print_live(const struct options *o)
 				 .now_ns = now.mono_ns,
 				 .wall_ns = now.real_ns,
 				 .own_cpu = NAN};
+	if (processes && procs_read(procs) == 0 && procs_get(procs, &list, &scene.procs_serial) == 0)
+		scene.procs = &list;
 	int status = draw(o, &scene, &e) < 0 ? complain(&e) : 0;
+	procs_close(procs);
+	free(list.procs);
 	live_close(&l);
 	return status;
 }

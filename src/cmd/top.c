@@ -48,6 +48,8 @@ struct top {
 	struct canvas canvas;
 	struct ui_scene scene;
 	struct files files;
+	struct procs *procs; /* while somebody has looked at them */
+	struct procs_list procs_list;
 	char message[TEXT_MAX];
 	int signals;
 	int64_t drawn_ns;
@@ -64,6 +66,39 @@ static void say(struct top *t, enum style style, const char *text)
 	t->scene.message = t->message[0] ? t->message : NULL;
 	t->scene.message_style = style;
 	t->redraw = true;
+}
+
+/* The processes of this machine are read only while they are looked at. */
+static void scene_procs(struct top *t)
+{
+	struct ui_scene *s = &t->scene;
+	bool wanted = t->live.root && !t->remote && ui_wants_procs(t->ui, s);
+	struct err e;
+
+	s->procs = NULL;
+	if (wanted && !t->procs && !(t->procs = procs_open(t->live.root, &e)))
+		return;
+	if (t->procs)
+		procs_want(t->procs, wanted);
+	if (wanted && procs_get(t->procs, &t->procs_list, &s->procs_serial) == 0)
+		s->procs = &t->procs_list;
+}
+
+/* Asked for by a person who was asked back. */
+static void end_process(struct top *t, const struct request *r)
+{
+	char text[96];
+	struct err e;
+
+	if (!t->live.root || !root_is_live(t->live.root)) {
+		say(t, STYLE_WARN, _("these processes are not of this machine: none was ended"));
+	} else if (procs_signal(r->pid, r->start, r->sig, &e) < 0) {
+		say(t, STYLE_ALERT, e.text);
+	} else {
+		snprintf(text, sizeof text, r->sig == SIGKILL ? _("process %d was sent SIGKILL")
+							      : _("process %d was sent SIGTERM"), r->pid);
+		say(t, STYLE_TEXT, text);
+	}
 }
 
 /* Everything of the scene that changes with time. */
@@ -86,6 +121,7 @@ static void scene_update(struct top *t)
 		remote_scene(t->remote, s);
 	else
 		s->timeline = history_timeline(t->live.history);
+	scene_procs(t);
 	s->files = t->files.list;
 	s->n_files = t->files.n;
 	s->own_cpu = NAN;
@@ -406,6 +442,9 @@ static void carry_out(struct top *t, const struct request *r)
 		if (t->trace)
 			show_live(t);
 		break;
+	case REQUEST_KILL:
+		end_process(t, r);
+		break;
 	case REQUEST_SUSPEND:
 		term_suspend(t->term);
 		t->redraw = true;
@@ -628,6 +667,8 @@ int cmd_top(const struct options *o)
 	remote_close(t.remote);
 	inbox_close(t.marks);
 	trace_close(t.trace);
+	procs_close(t.procs);
+	free(t.procs_list.procs);
 	live_close(&t.live);
 	keep_free(t.keep);
 	files_free(&t.files);

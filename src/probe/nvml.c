@@ -5,6 +5,7 @@
 #include "nvml.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #define CLOCK_GPU  0 /* NVML_CLOCK_GRAPHICS */
 #define SENSOR_GPU 0 /* NVML_TEMPERATURE_GPU */
 #define NAME_SIZE  96
+#define PROCESSES  128
 #define OK         0
 #define ABSENT     (-1) /* the library has no such function */
 #define NONSENSE   (-2)
@@ -25,6 +27,12 @@
 typedef struct nvml_handle *handle;
 struct utilization {
 	unsigned gpu, memory;
+};
+/* As versions 2 and 3 of the function have it. */
+struct process {
+	unsigned pid;
+	unsigned long long used;
+	unsigned instance, compute;
 };
 struct memory {
 	unsigned long long total, free, used;
@@ -44,7 +52,8 @@ struct nvml {
 	int (*temperature)(handle, int, unsigned *);
 	int (*clock)(handle, int, unsigned *);
 	int (*memory)(handle, struct memory *);
-	int (*engine[4])(handle, unsigned *, unsigned *); /* from NVML_ENC on */
+	int (*processes[2])(handle, unsigned *, struct process *); /* that compute, that draw */
+	int (*engine[4])(handle, unsigned *, unsigned *);          /* from NVML_ENC on */
 	unsigned n;
 	handle handles[NVML_DEVICES];
 	struct nvml_device devices[NVML_DEVICES];
@@ -70,6 +79,8 @@ static bool bind_all(struct nvml *n)
 	       bind(n, &n->temperature, "nvmlDeviceGetTemperature", false) &&
 	       bind(n, &n->clock, "nvmlDeviceGetClockInfo", false) &&
 	       bind(n, &n->memory, "nvmlDeviceGetMemoryInfo", false) &&
+	       bind(n, &n->processes[0], "nvmlDeviceGetComputeRunningProcesses_v3", false) &&
+	       bind(n, &n->processes[1], "nvmlDeviceGetGraphicsRunningProcesses_v3", false) &&
 	       bind(n, &n->engine[0], "nvmlDeviceGetEncoderUtilization", false) &&
 	       bind(n, &n->engine[1], "nvmlDeviceGetDecoderUtilization", false) &&
 	       bind(n, &n->engine[2], "nvmlDeviceGetJpgUtilization", false) &&
@@ -259,4 +270,24 @@ double nvml_read(struct nvml *n, unsigned device, enum nvml_quantity q)
 	double v;
 
 	return read_any(n, n->handles[device], q, &v) == OK ? v : NAN;
+}
+
+bool nvml_processes(struct nvml *n, unsigned device, void (*take)(void *to, int pid, double kb), void *to)
+{
+	bool told = false;
+
+	for (int i = 0; i < 2; i++) {
+		struct process list[PROCESSES];
+		unsigned count = PROCESSES;
+
+		/* More than there is room for is an error, and nothing is told. */
+		if (!n->processes[i] || n->processes[i](n->handles[device], &count, list) != OK)
+			continue;
+		told = true;
+		for (unsigned k = 0; k < count && k < PROCESSES; k++)
+			if (list[k].pid > 0 && list[k].pid <= INT_MAX)
+				take(to, (int)list[k].pid,
+				     list[k].used == ~0ULL ? NAN : (double)list[k].used / 1024);
+	}
+	return told;
 }

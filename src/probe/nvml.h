@@ -6,6 +6,7 @@
 #ifndef PROBE_NVML_H
 #define PROBE_NVML_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define NVML_LIBRARY "libnvidia-ml.so.1"
@@ -41,6 +42,10 @@ void nvml_close(struct nvml *n);
 
 unsigned nvml_devices(const struct nvml *n);
 const struct nvml_device *nvml_device(const struct nvml *n, unsigned device);
+
+/* Those that use the device now, with the KiB that they have of its memory, or NaN;
+ * one that computes and draws comes twice.  False: the library does not tell. */
+bool nvml_processes(struct nvml *n, unsigned device, void (*take)(void *to, int pid, double kb), void *to);
 
 /* NaN when it fails or answers nonsense. */
 double nvml_read(struct nvml *n, unsigned device, enum nvml_quantity q);

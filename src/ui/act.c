@@ -249,6 +249,12 @@ static void click(struct ui *u, const struct ui_scene *s, const struct event *ev
 		}
 		return;
 	}
+	if (processes_click(u, s, ev)) {
+		r->redraw = true;
+		return;
+	}
+	if (u->view->plain && !u->over)
+		return;
 	if (!u->over && u->extent.any && cell < 0 && inside(&u->at.body, ev->x, ev->y)) {
 		click_row(u, charts_row_at(u, ev->y));
 		r->redraw = true;
@@ -307,7 +313,7 @@ struct request ui_event(struct ui *u, const struct ui_scene *s, const struct eve
 		mouse(u, s, ev, &r);
 		break;
 	case EVENT_KEY:
-		if (u->labelling && label_key(u, ev, &r))
+		if (processes_key(u, ev, &r) || (u->labelling && label_key(u, ev, &r)))
 			break;
 		if (u->prompting && prompt_key(u, s, ev))
 			r.redraw = true;

@@ -234,6 +234,8 @@ void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 
 	if (!u->at.bar.h)
 		return;
+	if (processes_bar(u, s, c))
+		return;
 	if (u->labelling) {
 		label_draw(u, c);
 		return;

@@ -66,6 +66,16 @@ static const struct key_entry table[] = {
 	{ ACT_ENTER, WHEN_FILES, { { K_ENTER, 0 } }, "Enter", N_("open the chosen trace"), "Enter", N_("open") },
 	{ ACT_ABOUT, WHEN_CHARTS, { { K_ENTER, 0 } }, "Enter",
 	  N_("about the chosen row: its source, its limits, why it is missing"), NULL, NULL },
+	{ ACT_PROC_GPU, WHEN_PROCESSES, { { 'G', 0 } }, "G", N_("processes: those that use the GPU first, then by CPU"),
+	  "G P M N", N_("sort") },
+	{ ACT_PROC_CPU, WHEN_PROCESSES, { { 'P', 0 } }, "P", N_("processes: by CPU"), NULL, NULL },
+	{ ACT_PROC_MEMORY, WHEN_PROCESSES, { { 'M', 0 } }, "M", N_("processes: by memory"), NULL, NULL },
+	{ ACT_PROC_PID, WHEN_PROCESSES, { { 'N', 0 } }, "N", N_("processes: by number"), NULL, NULL },
+	{ ACT_PROC_TREE, WHEN_PROCESSES, { { 't', 0 } }, "t", N_("processes: as a tree, or not"), "t", N_("tree") },
+	{ ACT_PROC_FILTER, WHEN_PROCESSES, { { 'f', 0 }, { '/', 0 } }, "f", N_("processes: only those with a text"),
+	  "f", N_("filter") },
+	{ ACT_PROC_KILL, WHEN_PROCESSES, { { 'x', 0 }, { K_DELETE, 0 } }, "x", N_("processes: end the chosen one (asks first)"),
+	  "x", N_("end") },
 	{ ACT_ESC, WHEN_ALWAYS, { { K_ESC, 0 } }, "Esc", N_("back: from a list, from the past, from a trace"),
 	  "Esc", N_("back") },
 	{ ACT_WHY, WHEN_ALWAYS, { { '?', 0 } }, "?", N_("the same; when no row is chosen: all keys"),
@@ -95,8 +105,12 @@ enum action keys_action(const struct event *ev, unsigned when)
 		mods &= ~(unsigned)MOD_SHIFT;
 	if ((mods & MOD_CTRL) && key >= 'A' && key <= 'Z')
 		key += 'a' - 'A';
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		if (!(table[i].when & when))
+	/* What only this view has goes before what all have. */
+	for (size_t n = 0; n < 2 * sizeof(table) / sizeof(table[0]); n++) {
+		size_t i = n % (sizeof(table) / sizeof(table[0]));
+		bool special = table[i].when == WHEN_PROCESSES, first = n < sizeof(table) / sizeof(table[0]);
+
+		if (!(table[i].when & when) || special != first)
 			continue;
 		/* One entry for all the views: its keys are the first and the last. */
 		if (table[i].action == ACT_VIEW_1 && !mods && key >= '1' && key <= '9')

@@ -55,6 +55,13 @@ enum action {
 	ACT_VIEW_PREV,
 	ACT_SCROLL_UP, /* the wheel's: no key has them */
 	ACT_SCROLL_DOWN,
+	ACT_PROC_GPU, /* .. in the order of enum proc_sort */
+	ACT_PROC_CPU,
+	ACT_PROC_MEMORY,
+	ACT_PROC_PID,
+	ACT_PROC_TREE,
+	ACT_PROC_FILTER,
+	ACT_PROC_KILL,
 	ACT_REPAINT,
 	ACT_SUSPEND,
 	ACT_QUIT,
@@ -67,6 +74,7 @@ enum {
 	WHEN_REPLAY = 4,
 	WHEN_HELP = 8,
 	WHEN_FILES = 16,
+	WHEN_PROCESSES = 32, /* besides one of the first three */
 	WHEN_LIVE = WHEN_NOW | WHEN_BACK,
 	WHEN_CHARTS = WHEN_LIVE | WHEN_REPLAY,
 	WHEN_ALWAYS = WHEN_CHARTS | WHEN_HELP | WHEN_FILES

@@ -81,6 +81,8 @@ struct view {
 	const char *label; /* on its tab, to be translated; NULL: it has none */
 	uint32_t key;      /* '1'..'9', of its tab */
 	unsigned when;     /* WHEN_... of its keys; 0: as the charts have it */
+	unsigned keys;     /* WHEN_... of keys that it has besides those, and before them */
+	bool plain;        /* no charts: neither time above it nor events below */
 	/* NULL, or makes the rows that charts_draw() and its kin show; anew for each session. */
 	void (*build)(struct row_list *l);
 	const struct table_column *table; /* up to TABLE_MAX; NULL, or ends with a title NULL */
@@ -90,6 +92,7 @@ struct view {
 	int (*length)(const struct ui *u, const struct ui_scene *s); /* lines, for scrolling */
 };
 /* views.c has the list, in which the order is that of the tabs. */
+extern const struct view view_processes;
 extern const struct view view_overview, view_gpu, view_cpu, view_memory, view_power, view_thermal, view_board;
 extern const struct view view_help, view_files;
 
@@ -110,6 +113,13 @@ struct search {
 	bool going, back, again; /* again: it has gone round the end */
 	struct condition_search run;
 };
+
+/* A line of the list of processes. */
+struct proc_line {
+	size_t at; /* in the list as it was read */
+	unsigned char depth;
+};
+enum proc_sort { PROC_BY_GPU, PROC_BY_CPU, PROC_BY_MEMORY, PROC_BY_PID };
 
 struct hit {
 	int x, y, w;
@@ -153,6 +163,18 @@ struct ui {
 	bool labelling; /* a mark at label_ns waits for its label */
 	int64_t label_ns;
 	char label[64];
+
+	struct {
+		enum proc_sort sort;
+		bool tree, filtering, asking;
+		bool again; /* the order is to be made anew */
+		char filter[32];
+		int pid; /* the chosen one, or 0 */
+		uint64_t start;
+		struct proc_line *line;
+		int n, first_y;
+		uint64_t serial; /* of the reading that the lines are of */
+	} procs;
 
 	struct hit hits[40];
 	int n_hits;
@@ -280,6 +302,11 @@ void select_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 void label_open(struct ui *u, int64_t t_ns, struct request *r);
 bool label_key(struct ui *u, const struct event *ev, struct request *r); /* false: not for the label */
 void label_draw(const struct ui *u, struct canvas *c);
+
+/* view-processes.c: its prompts and its list; false: not for it. */
+bool processes_key(struct ui *u, const struct event *ev, struct request *r);
+bool processes_bar(struct ui *u, const struct ui_scene *s, struct canvas *c);
+bool processes_click(struct ui *u, const struct ui_scene *s, const struct event *ev);
 
 /* axis.c: time above the charts, marks through them, the strip below. */
 void axis_prepare(struct ui *u, const struct ui_scene *s);

@@ -64,6 +64,7 @@ void ui_free(struct ui *u)
 		return;
 	free(u->rows);
 	free(u->height);
+	free(u->procs.line);
 	free(u);
 }
 
@@ -73,7 +74,7 @@ unsigned screen_when(const struct ui *u)
 		return u->over->when;
 	if (!u->vp.live)
 		return WHEN_REPLAY;
-	return u->vp.follow ? WHEN_NOW : WHEN_BACK;
+	return (u->vp.follow ? WHEN_NOW : WHEN_BACK) | u->view->keys;
 }
 
 const char *screen_fact(const struct ui *u, const char *key)
@@ -258,6 +259,8 @@ void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		axis_prepare(u, s);
 	if (u->over) {
 		u->over->draw(u, s, c);
+	} else if (u->view->plain) {
+		u->view->draw(u, s, c);
 	} else if (!u->extent.any) {
 		draw_empty(u, s, c);
 	} else {
@@ -272,4 +275,9 @@ void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	/* Where there is no header, a recording must still be seen. */
 	if (!u->at.header.h && s->recording)
 		canvas_put(c, c->w - 1, 0, STYLE_RECORD, screen_glyph(u, 0x25CF, '*'));
+}
+
+bool ui_wants_procs(const struct ui *u, const struct ui_scene *s)
+{
+	return s->live && u->view == &view_processes && !u->over;
 }

@@ -21,7 +21,8 @@ walk() {
 		3 23 cpu0-3
 		5 42 Since start
 		6 52 Cooling
-		9 64 This machine
+		8 64 processes
+		9 78 This machine
 	END
 }
 

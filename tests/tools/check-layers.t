@@ -22,9 +22,10 @@ engine: err intl clock channel probe stream engine lateness
 history: err intl clock channel stream timeline history
 lib: err intl root clock channel probe board stream timeline engine trace nvmtop
 trace: err intl num clock channel stream timeline trace map condition keep
+proc: err intl num clock root procs
 mark: err intl num clock mark marks
 report: err intl num clock channel stream timeline trace report
-ui: err intl clock num channel stream timeline condition canvas event ui
+ui: err intl clock num channel stream timeline condition canvas event ui procs
 term: err intl clock canvas event term map
 END
 )
@@ -38,7 +39,7 @@ for f in src/*/*.c src/*/*.h; do
     test "$room" = cmd && continue
     sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' "$f" | while read -r r; do
         case "$room:$r" in
-        *:nvmtop | "$r:$r" | board:probe | engine:sampler) ;;
+        *:nvmtop | "$r:$r" | board:probe | proc:probe | engine:sampler) ;;
         *) echo "# $f must not include a private header of $r" ;;
         esac
     done
@@ -50,7 +51,7 @@ bad=$(
 only() { grep -rl "^#include <$1>" src | grep -vE "^($2)$" | sed "s|.*|# & must not include $1|"; }
 only curses.h 'src/term/term.c'
 only termkey.h 'src/term/input.c'
-only pthread.h 'src/lib/recorder.c|src/sampler/sampler.c|src/probe/slow.c|src/engine/engine.c|src/trace/writer.c|src/trace/series.h|src/trace/series.c|src/trace/parts.c|src/trace/stream-out.c|src/report/stats.c|src/trace/build.c|src/trace/keep.c|src/trace/kept.h|src/history/history.c|src/mark/inbox.c'
+only pthread.h 'src/proc/procs.c|src/lib/recorder.c|src/sampler/sampler.c|src/probe/slow.c|src/engine/engine.c|src/trace/writer.c|src/trace/series.h|src/trace/series.c|src/trace/parts.c|src/trace/stream-out.c|src/report/stats.c|src/trace/build.c|src/trace/keep.c|src/trace/kept.h|src/history/history.c|src/mark/inbox.c'
 only stdatomic.h 'src/sampler/(ring|sampler)\.[ch]|src/probe/slow.c|src/engine/(engine|own).c|src/trace/writer.c|src/trace/(build|cells|store).c|src/trace/reader.h|src/base/map.c|src/term/crash.c|src/mark/inbox.c'
 )
 if test -z "$bad"; then echo "ok 3 - each system header has one home"; else echo "not ok 3 - each system header has one home"; echo "$bad"; fi
