@@ -79,6 +79,12 @@ size_t mark_encode(uint8_t *p, const struct mark *m, uint64_t fast_row)
 	return MARK_SIZE + n;
 }
 
+/* So that differences of times do not overflow. */
+static bool time_sound(int64_t t_ns)
+{
+	return t_ns >= 0 && t_ns <= INT64_C(1) << 62;
+}
+
 size_t mark_decode(const uint8_t *p, size_t left, struct mark *m, uint64_t *fast_row)
 {
 	size_t n;
@@ -89,7 +95,7 @@ size_t mark_decode(const uint8_t *p, size_t left, struct mark *m, uint64_t *fast
 	m->t_ns = (int64_t)get_u64(p + 8);
 	*fast_row = get_u64(p + 16);
 	n = get_u16(p + 24);
-	if (n > left - MARK_SIZE)
+	if (n > left - MARK_SIZE || !time_sound(m->t_ns))
 		return 0;
 	text_printable(m->label, sizeof(m->label), (const char *)p + MARK_SIZE, n);
 	return MARK_SIZE + n;
@@ -113,7 +119,7 @@ bool gap_decode(const uint8_t *p, struct gap *g)
 	g->from_ns = (int64_t)get_u64(p + 4);
 	g->to_ns = (int64_t)get_u64(p + 12);
 	g->missed = get_u64(p + 20);
-	return p[0] < TIERS && g->from_ns <= g->to_ns;
+	return p[0] < TIERS && g->from_ns <= g->to_ns && time_sound(g->from_ns) && time_sound(g->to_ns);
 }
 
 size_t run_encode(uint8_t *p, const struct run *r)
