@@ -36,6 +36,7 @@ static void gaps_by_times(const struct analysis *a, struct part *p, enum tier ti
 	uint64_t row = trace_row_from(a->trace, tier, p->epoch.from_ns);
 	uint64_t end = trace_row_from(a->trace, tier, p->epoch.end_ns);
 	int64_t t[1024], before = -1;
+	uint64_t released = row;
 
 	while (row < end) {
 		size_t n = end - row < 1024 ? (size_t)(end - row) : 1024;
@@ -50,6 +51,7 @@ static void gaps_by_times(const struct analysis *a, struct part *p, enum tier ti
 			before = t[i];
 		}
 		row += n;
+		rows_passed(a->trace, tier, row, &released);
 	}
 }
 

@@ -54,6 +54,7 @@ static void integrate(struct trace *t, size_t channel, const struct epoch *spans
 	for (size_t k = 0; k < n_spans; k++) {
 		const struct epoch *ep = &spans[k];
 		uint64_t row = trace_row_from(t, tier, ep->from_ns - cover), rows = trace_rows(t, tier);
+		uint64_t released = row;
 		int64_t t0 = 0;
 		double v0 = NAN;
 
@@ -73,6 +74,7 @@ static void integrate(struct trace *t, size_t channel, const struct epoch *spans
 			if (i < n)
 				break;
 			row += n;
+			rows_passed(t, tier, row, &released);
 		}
 	}
 	r->integral = r->covered_ns > 0 ? area.value + area.rest : NAN;
@@ -101,6 +103,7 @@ static double counted_mean(struct trace *t, size_t channel, const struct epoch *
 	for (size_t k = 0; k < n_spans; k++) {
 		const struct epoch *ep = &spans[k];
 		uint64_t row = trace_row_from(t, tier, ep->from_ns), rows = trace_rows(t, tier);
+		uint64_t released = row;
 		int64_t before = ep->from_ns, to = before;
 
 		if (row > 0)
@@ -120,6 +123,7 @@ static double counted_mean(struct trace *t, size_t channel, const struct epoch *
 				passed += (double)(to - from);
 			}
 			row += n;
+			rows_passed(t, tier, row, &released);
 		}
 	}
 	return passed > 0 ? (busy.value + busy.rest) / passed : NAN;

@@ -45,6 +45,9 @@ ok 'epochs and their labels' holds waves.json "[x['label'] for x in e] == [''] +
 ok 'their times' holds waves.json "(e[1]['from_s'], e[1]['to_s'], e[9]['to_s']) == (2, 4, 20)"
 ok 'the median of a ramp is its middle' holds waves.json "near(s['cpu0.util']['p50'], 50, 0.15)"
 
+run nvmtop --print 80x24 --replay waves.bin
+ok 'it is shown, too' says out 'wave .*5.0 W'
+
 run nvmtop --report --format json --per 50 --epoch work --select ramp.power waves.bin
 ok 'per item: of the epochs of one label' \
     holds out "len(e) == 5 and e[0]['items'] == 50 and near(e[0]['s_per_item'], 0.04, 1e-12)"
