@@ -11,6 +11,7 @@ include src/trace/local.mk
 include src/report/local.mk
 include src/mark/local.mk
 include src/proc/local.mk
+include src/conf/local.mk
 include src/ui/local.mk
 include src/term/local.mk
 
@@ -26,14 +27,15 @@ bin_PROGRAMS += src/nvmtop
 src_nvmtop_SOURCES = %D%/main.c
 include src/cmd/local.mk
 src_nvmtop_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-src_nvmtop_LDADD = libreport.la libui.la libterm.la libmark.la libproc.la libhistory.la $(rooms) \
+src_nvmtop_LDADD = libreport.la libconf.la libui.la libterm.la libmark.la libproc.la libhistory.la $(rooms) \
 	$(NCURSES_LIBS) $(TERMKEY_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS) $(LTLIBINTL)
 
 # the contracts
 noinst_HEADERS = \
 	include/nvmtop/board.h include/nvmtop/canvas.h include/nvmtop/channel.h include/nvmtop/clock.h \
-	include/nvmtop/condition.h \
+	include/nvmtop/condition.h include/nvmtop/conf.h \
 	include/nvmtop/engine.h include/nvmtop/err.h include/nvmtop/event.h include/nvmtop/history.h \
 	include/nvmtop/intl.h include/nvmtop/keep.h include/nvmtop/lateness.h include/nvmtop/marks.h include/nvmtop/num.h include/nvmtop/probe.h include/nvmtop/procs.h include/nvmtop/report.h include/nvmtop/root.h \
+	include/nvmtop/settings.h \
 	include/nvmtop/stream.h include/nvmtop/term.h include/nvmtop/timeline.h include/nvmtop/trace.h \
 	include/nvmtop/ui.h

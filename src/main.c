@@ -68,6 +68,8 @@ int main(int argc, char **argv)
 		return cmd_join(&o);
 	case MODE_CHECK:
 		return flush_stdout(cmd_check(&o));
+	case MODE_CONFIG:
+		return flush_stdout(cmd_config(&o));
 	case MODE_MARK:
 		return cmd_mark(&o);
 	}

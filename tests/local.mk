@@ -12,6 +12,7 @@ T_LOG_COMPILER = $(SHELL)
 
 include tests/unit/base.mk
 include tests/unit/board.mk
+include tests/unit/conf.mk
 include tests/unit/cpu.mk
 include tests/unit/power.mk
 include tests/unit/engine.mk

@@ -5,11 +5,15 @@
 #include "nvmtop/canvas.h"
 #include "nvmtop/err.h"
 #include "nvmtop/event.h"
+#include "nvmtop/settings.h"
 
-enum colour_choice { COLOUR_AUTO, COLOUR_NEVER, COLOUR_8, COLOUR_16, COLOUR_256 };
+enum colour_choice { COLOUR_AUTO, COLOUR_NEVER, COLOUR_8, COLOUR_16, COLOUR_256, COLOUR_RGB };
 
 struct term_options {
-	enum colour_choice colour;	/* AUTO follows terminfo and NO_COLOR */
+	enum colour_choice colour;	/* AUTO follows terminfo, COLORTERM and NO_COLOR */
+	enum theme theme;
+	enum ground ground;		/* AUTO: what the terminal answers, or COLORFGBG says */
+	bool no_mouse;			/* leave the mouse to the terminal */
 	int escape_ms;			/* how long an ESC waits for the rest; 0: $ESCDELAY or 50 */
 	bool shared;			/* another program of the pipeline (ssh) may read this terminal, too */
 };
@@ -33,6 +37,10 @@ bool term_resized(struct term *t);
  * term_repaint().  Returns -1 when the terminal has gone. */
 int term_draw(struct term *t, const struct canvas *c);
 void term_repaint(struct term *t);
+
+/* Change these from the next frame on; no_mouse at once. */
+void term_theme(struct term *t, enum theme theme, enum ground ground);
+void term_mouse(struct term *t, bool no_mouse);
 
 /* Take over the bytes that are there (call when poll says so, and when
  * term_timeout_ms() ran out), then fetch events until EVENT_NONE. */

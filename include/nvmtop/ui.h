@@ -6,6 +6,7 @@
 #include "nvmtop/canvas.h"
 #include "nvmtop/event.h"
 #include "nvmtop/procs.h"
+#include "nvmtop/settings.h"
 #include "nvmtop/timeline.h"
 
 /* A saved trace in the list that `o` opens. */
@@ -60,6 +61,7 @@ enum request_kind {
 	REQUEST_KILL,		/* pid, start and sig */
 	REQUEST_SUSPEND,
 	REQUEST_REPAINT,
+	REQUEST_SETTINGS,	/* ui_settings() has changed */
 };
 
 struct request {
@@ -75,12 +77,16 @@ struct request {
 struct ui_options {
 	enum charset charset;
 	const char *view;	/* NULL: the first */
+	const struct settings *settings; /* NULL: none; copied */
 	int frame_ms;		/* pace of pictures and numbers; 0: as often as they change and can be read */
 };
 
 struct ui;
 struct ui *ui_new(const struct ui_options *o, struct err *e);	/* ERR_USAGE: no such view */
 void ui_free(struct ui *u);
+
+/* As they are now. */
+const struct settings *ui_settings(const struct ui *u);
 
 /* A new timeline is shown.  Live follows now.  A saved trace is shown whole,
  * as far as the zooms allow, with the playhead at its end, paused: what

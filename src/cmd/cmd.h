@@ -11,7 +11,7 @@
 #include "nvmtop/ui.h"
 
 enum mode { MODE_TOP, MODE_RECORD, MODE_RECOVER, MODE_ONCE, MODE_BOARDS, MODE_PRINT, MODE_MARK,
-	    MODE_REPORT, MODE_EXPORT, MODE_CUT, MODE_JOIN, MODE_CHECK, MODE_HELP, MODE_VERSION };
+	    MODE_REPORT, MODE_EXPORT, MODE_CUT, MODE_JOIN, MODE_CHECK, MODE_CONFIG, MODE_HELP, MODE_VERSION };
 
 /* The command line, checked.  Strings point into argv. */
 struct options {
@@ -59,6 +59,9 @@ struct options {
 	double frames; /* a second; 0: as they are needed */
 
 	bool ascii;
+	bool has_theme; /* of term */
+	const char *config; /* --config FILE, or NULL */
+	bool no_config;
 	struct term_options term;
 };
 
@@ -79,6 +82,7 @@ int cmd_cut(const struct options *o);
 int cmd_join(const struct options *o);
 int cmd_check(const struct options *o);
 int cmd_mark(const struct options *o);
+int cmd_config(const struct options *o);
 
 /* Shared between them. */
 

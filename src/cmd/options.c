@@ -9,6 +9,7 @@
 #include "cmd/cmd.h"
 #include "nvmtop/clock.h"
 #include "nvmtop/condition.h"
+#include "nvmtop/conf.h"
 #include "nvmtop/intl.h"
 #include "nvmtop/num.h"
 #include "nvmtop/trace.h"
@@ -63,6 +64,11 @@ enum {
 	OPT_SYSROOT,
 	OPT_ASCII,
 	OPT_COLOR,
+	OPT_THEME,
+	OPT_NO_MOUSE,
+	OPT_CONFIG,
+	OPT_NO_CONFIG,
+	OPT_PRINT_CONFIG,
 	OPT_HELP,
 	OPT_VERSION,
 	OPT_HEADING,
@@ -88,6 +94,7 @@ static const struct entry {
 	{"cut", OPT_CUT, "FILE", N_("write the stretch --from .. --to of a trace as a trace of its own")},
 	{"join", OPT_JOIN, NULL, N_("write several traces of one board as one trace")},
 	{"check", OPT_CHECK, "FILE", N_("hold a trace from any writer against the format")},
+	{"print-config", OPT_PRINT_CONFIG, NULL, N_("print the settings that hold, as a file of settings")},
 	{"help", OPT_HELP, NULL, N_("show this help")},
 	{"version", OPT_VERSION, NULL, N_("show the version")},
 	{NULL, OPT_HEADING, NULL, N_("Recording")},
@@ -119,7 +126,11 @@ static const struct entry {
 	{"view", OPT_VIEW, "NAME", N_("begin with this view")},
 	{"frames", OPT_FRAMES, "HZ", N_("draw so often a second, 0.1 to 60 (default: as things change)")},
 	{"ascii", OPT_ASCII, NULL, N_("draw with ASCII characters only")},
-	{"color", OPT_COLOR, "WHEN", N_("auto, never, 8, 16 or 256")},
+	{"color", OPT_COLOR, "WHEN", N_("auto, never, 8, 16, 256 or truecolor")},
+	{"theme", OPT_THEME, "NAME", N_("auto, dark, light, high-contrast, colour-blind (both also -dark, -light) or mono")},
+	{"no-mouse", OPT_NO_MOUSE, NULL, N_("leave the mouse to the terminal")},
+	{"config", OPT_CONFIG, "FILE", N_("read and keep the settings there (~/.config/nvmtop/nvmtop.conf)")},
+	{"no-config", OPT_NO_CONFIG, NULL, N_("read and keep no settings")},
 	{NULL, OPT_HEADING, NULL, N_("Sampling")},
 	{"fast-hz", OPT_FAST, "HZ", N_("rate of GPU, CPU, memory and EMC (1000)")},
 	{"medium-hz", OPT_MEDIUM, "HZ", N_("rate of power rails and clocks (100)")},
@@ -255,14 +266,15 @@ static int parse_colour(struct options *o, int code, const char *value, struct e
 		     {"never", COLOUR_NEVER},
 		     {"8", COLOUR_8},
 		     {"16", COLOUR_16},
-		     {"256", COLOUR_256}};
+		     {"256", COLOUR_256},
+		     {"truecolor", COLOUR_RGB}};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!strcmp(names[i].name, value)) {
 			o->term.colour = names[i].choice;
 			return 0;
 		}
-	return bad_value(e, code, value, _("auto, never, 8, 16 or 256"));
+	return bad_value(e, code, value, _("auto, never, 8, 16, 256 or truecolor"));
 }
 
 static int parse_nice(struct options *o, int code, const char *value, struct err *e)
@@ -521,6 +533,24 @@ static int take(struct options *o, int code, const char *value, struct err *e)
 	case OPT_ASCII:
 		o->ascii = true;
 		return 0;
+	case OPT_THEME:
+		o->has_theme = true;
+		return conf_theme(value, &o->term.theme, &o->term.ground)
+			       ? 0
+			       : bad_value(e, code, value,
+					   _("auto, dark, light, high-contrast, colour-blind (both also with "
+					     "-dark or -light) or mono"));
+	case OPT_NO_MOUSE:
+		o->term.no_mouse = true;
+		return 0;
+	case OPT_CONFIG:
+		o->config = value;
+		return 0;
+	case OPT_NO_CONFIG:
+		o->no_config = true;
+		return 0;
+	case OPT_PRINT_CONFIG:
+		return choose(o, MODE_CONFIG, e);
 	case OPT_COLOR:
 		return parse_colour(o, code, value, e);
 	default:
@@ -594,6 +624,12 @@ static int check(const struct options *o, struct err *e)
 		{o->has_at && !o->replay, N_("--at needs --replay FILE")},
 		{o->replay && o->mode != MODE_TOP && o->mode != MODE_PRINT,
 		 N_("--replay goes with the screen or with --print only")},
+		{o->config && o->no_config, N_("--config and --no-config: only one of them")},
+		{(o->config || o->no_config) && o->mode != MODE_TOP && o->mode != MODE_PRINT && o->mode != MODE_CONFIG,
+		 N_("--config and --no-config go with the screen, --print or --print-config only")},
+		{(o->has_theme || o->term.no_mouse) && o->mode != MODE_TOP && o->mode != MODE_PRINT &&
+			 o->mode != MODE_CONFIG,
+		 N_("--theme and --no-mouse go with the screen, --print or --print-config only")},
 		{o->view && o->mode != MODE_TOP && o->mode != MODE_PRINT,
 		 N_("--view goes with the screen or with --print only")},
 		{o->frames > 0 && o->mode != MODE_TOP, N_("--frames goes with the screen only")},

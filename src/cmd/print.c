@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cmd/chosen.h"
 #include "cmd/cmd.h"
 #include "nvmtop/clock.h"
 #include "nvmtop/history.h"
@@ -16,11 +17,20 @@
 
 static int draw(const struct options *o, struct ui_scene *scene, struct err *e)
 {
-	struct ui_options uo = {.charset = charset_of(o), .view = o->view};
+	struct chosen *chosen = malloc(sizeof *chosen);
+	struct ui_options uo = {.charset = charset_of(o)};
+	struct term_options unused;
 	struct canvas c = {0};
 	int result = -1;
 
-	struct ui *ui = ui_new(&uo, e);
+	if (!chosen)
+		return err_set(e, ERR_FAILED, _("out of memory"));
+	struct ui *ui = NULL;
+	if (chosen_load(chosen, o, e) == 0) {
+		chosen_options(chosen, o, &uo, &unused);
+		ui = ui_new(&uo, e);
+	}
+	free(chosen);
 	if (!ui)
 		return -1;
 	if (canvas_resize(&c, o->print_w, o->print_h) < 0) {

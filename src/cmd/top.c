@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cmd/chosen.h"
 #include "cmd/cmd.h"
 #include "cmd/files.h"
 #include "cmd/keeping.h"
@@ -25,6 +26,8 @@
 
 struct top {
 	const struct options *o;
+	struct chosen *chosen;
+	bool may_not_keep; /* told that what is changed lasts for this time only */
 	struct live live;            /* engine NULL: nothing is sampled (yet) */
 	struct inbox *marks;         /* from other programs, while something is sampled */
 	struct remote *remote;       /* sampled elsewhere, instead of here; or NULL */
@@ -399,6 +402,21 @@ static void take_growth(struct top *t)
 	t->look_ns = now + NS_PER_S + 10 * (clock_now_ns() - now);
 }
 
+/* What was changed on the screen: at once here, and in the file when the screen closes. */
+static void settings_changed(struct top *t)
+{
+	const struct settings *now = ui_settings(t->ui);
+	struct err e;
+
+	term_theme(t->term, now->theme, now->ground);
+	term_mouse(t->term, !now->mouse);
+	if (t->chosen->path[0] && !t->may_not_keep && conf_may_save(t->chosen->path, &e) < 0) {
+		t->may_not_keep = true;
+		say(t, STYLE_WARN, e.text);
+	}
+	t->redraw = true;
+}
+
 static void carry_out(struct top *t, const struct request *r)
 {
 	struct err e;
@@ -448,6 +466,9 @@ static void carry_out(struct top *t, const struct request *r)
 	case REQUEST_SUSPEND:
 		term_suspend(t->term);
 		t->redraw = true;
+		break;
+	case REQUEST_SETTINGS:
+		settings_changed(t);
 		break;
 	case REQUEST_REPAINT:
 		term_repaint(t->term);
@@ -615,9 +636,15 @@ static int source_open(struct top *t, struct err *e)
 
 static int start(struct top *t, struct err *e)
 {
-	struct ui_options uo = {.charset = charset_of(t->o), .view = t->o->view,
-				.frame_ms = t->o->frames > 0 ? (int)(1000 / t->o->frames) : 0};
+	struct ui_options uo = {.charset = charset_of(t->o)};
+	struct term_options how = t->o->term;
 
+	t->chosen = malloc(sizeof *t->chosen);
+	if (!t->chosen)
+		return err_set(e, ERR_FAILED, _("out of memory"));
+	if (chosen_load(t->chosen, t->o, e) < 0)
+		return -1;
+	chosen_options(t->chosen, t->o, &uo, &how);
 	/* While a signal still ends the program. */
 	if (t->o->replay && offer_recovery(t->o->replay, e) < 0)
 		return -1;
@@ -630,7 +657,6 @@ static int start(struct top *t, struct err *e)
 	if (source_open(t, e) < 0)
 		return -1;
 	/* ssh at the other end of the pipe reads the terminal as its standard input. */
-	struct term_options how = t->o->term;
 	how.shared = t->o->replay && !strcmp(t->o->replay, "-");
 	t->term = term_open(&how, e);
 	if (!t->term)
@@ -639,6 +665,8 @@ static int start(struct top *t, struct err *e)
 	ui_reset(t->ui, &t->scene);
 	if (t->o->has_at)
 		ui_seek(t->ui, &t->scene, t->o->at_ns);
+	if (t->chosen->trouble[0])
+		say(t, STYLE_WARN, t->chosen->trouble);
 	return 0;
 }
 
@@ -661,6 +689,8 @@ int cmd_top(const struct options *o)
 			fputs(t.summary, stderr);
 		if (t.failed[0])
 			fprintf(stderr, "nvmtop: %s\n", t.failed);
+		if (chosen_save(t.chosen, ui_settings(t.ui), &e) < 0)
+			fprintf(stderr, "nvmtop: %s\n", e.text);
 	}
 	if (!status && t.remote && remote_verdict(t.remote)->code != ERR_NONE)
 		status = complain(remote_verdict(t.remote));
@@ -675,5 +705,6 @@ int cmd_top(const struct options *o)
 	canvas_free(&t.canvas);
 	ui_free(t.ui);
 	free(t.summary);
+	free(t.chosen);
 	return status;
 }

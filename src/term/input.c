@@ -26,11 +26,17 @@
 #define CSI_SEMICOLONS  15             /* 16 arguments fit in libtermkey's array */
 #define CSI_DIGITS      9              /* in one argument */
 #define CSI_BYTES       160            /* less than its buffer of 256 */
+#define CLEAN_SIZE      256            /* what is pushed into libtermkey at once */
+#define FILTER_MOST     5              /* what may come of a single byte */
 #define CSI_NOTHING     'y'            /* a final byte that means no key */
 #define NOT_A_CHARACTER 0xff           /* in no encoding that is read here: U+FFFD */
 #define PASTE_END_NS    (2 * NS_PER_S) /* without a byte: its end was lost */
 
+#define ANSWER_NS NS_PER_S /* an answer that has begun comes to its end */
+
 enum csi { CSI_NO, CSI_ESC, CSI_IN, CSI_CUT };
+/* ESC ] was there; it is the answer that was asked for; it may be at its end. */
+enum osc { OSC_NO, OSC_IN, OSC_MINE, OSC_END };
 
 struct input {
 	TermKey *tk;
@@ -47,6 +53,11 @@ struct input {
 	char said[12]; /* what stands between CSI and its final byte, as far as there is room */
 	size_t n_said;
 	bool sync;
+	enum osc osc;
+	char colour[32]; /* the answer, as far as there is room */
+	size_t n_colour, long_osc;
+	enum ground ground;
+	bool answered;
 	int x10, follow; /* bytes still to come: of a mouse report, of a character */
 };
 
@@ -120,21 +131,113 @@ static bool csi_goes_on(struct input *in, unsigned char c)
 	return in->semicolons <= CSI_SEMICOLONS && in->digits <= CSI_DIGITS && in->length <= CSI_BYTES;
 }
 
-/* The terminal's answer to input_asks: it knows the mode, and it is on or off. */
+/* The terminal's answers to INPUT_ASKS: it knows the mode, and it is on or off; and
+ * to what is behind INPUT_ASKS_GROUND: what it is. */
 static void take_answer(struct input *in, unsigned char final)
 {
 	static const char *const yes[] = {"?2026;1$", "?2026;2$"};
 
+	if (final == 'c' && in->n_said && in->said[0] == '?')
+		in->answered = true;
 	for (size_t i = 0; final == 'y' && i < sizeof yes / sizeof *yes; i++)
 		if (in->n_said == strlen(yes[i]) && !memcmp(in->said, yes[i], in->n_said))
 			in->sync = true;
 }
 
-/* What libtermkey may see in place of this byte: none, one or two. */
+/* Something answers that no one types: its rest may be on its way for longer than a
+ * key's, and would be taken for keys. */
+static bool answering(const struct input *in)
+{
+	return in->osc == OSC_MINE || in->osc == OSC_END ||
+	       ((in->csi == CSI_IN || in->csi == CSI_CUT) && in->n_said && in->said[0] == '?');
+}
+
+static int hex(char c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+				      : -1;
+}
+
+/* "rgb:ffff/ffff/ffff", of one to four digits each; "rgba:" has a fourth. */
+static void take_colour(struct input *in)
+{
+	static const double weight[] = {0.2126, 0.7152, 0.0722};
+	const char *p = strchr(in->colour, ':');
+	double light = 0;
+
+	if (strncmp(in->colour, "rgb", 3) || !p)
+		return;
+	for (int i = 0; i < 3; i++) {
+		int v = 0, most = 0;
+
+		if (i && *p != '/')
+			return;
+		for (p++; hex(*p) >= 0 && most < 0xffff; p++) {
+			v = v * 16 + hex(*p);
+			most = most * 16 + 15;
+		}
+		if (!most)
+			return;
+		/* sRGB, nearly: it is a matter of dark or light */
+		double part = (double)v / most;
+		light += weight[i] * part * part;
+	}
+	/* where black and white have the same contrast */
+	in->ground = light > 0.18 ? GROUND_LIGHT : GROUND_DARK;
+}
+
+/* Bytes of ESC ] 11 ; ... up to its end go no further: they are an answer.  Libtermkey
+ * has its beginning and gets an end.  True: the byte was taken. */
+static bool filter_osc(struct input *in, unsigned char c, char *out, size_t *n)
+{
+	static const char mine[] = "11;";
+
+	if (in->osc == OSC_IN) {
+		in->osc = c == (unsigned char)mine[in->n_said] ? OSC_IN : OSC_NO;
+		if (in->osc == OSC_NO)
+			return false;
+		out[(*n)++] = (char)c;
+		if (!mine[++in->n_said])
+			in->osc = OSC_MINE;
+		in->n_colour = in->long_osc = 0;
+		return true;
+	}
+	if (in->osc == OSC_MINE && c == 27) {
+		in->osc = OSC_END;
+		return true;
+	}
+	bool end = in->osc == OSC_END || c == 7 || c == 0x18 || c == 0x1a || ++in->long_osc > 64;
+
+	if (!end) {
+		if (in->n_colour + 1 < sizeof in->colour)
+			in->colour[in->n_colour++] = (char)c;
+		return true;
+	}
+	bool whole = c == 7 || (in->osc == OSC_END && c == '\\'), again = in->osc == OSC_END && !whole;
+
+	in->osc = OSC_NO;
+	in->colour[in->n_colour] = 0;
+	if (whole)
+		take_colour(in);
+	memcpy(out + *n, "\033\\", 2);
+	*n += 2;
+	if (again) { /* it was cut off by another sequence */
+		out[(*n)++] = 27;
+		in->csi = CSI_ESC;
+	}
+	return !again;
+}
+
+/* What libtermkey may see in place of this byte: none, one or two; FILTER_MOST when
+ * it ends what had been held back. */
 static size_t filter(struct input *in, unsigned char c, char *out)
 {
 	size_t n = 0;
 
+	if (in->osc != OSC_NO && filter_osc(in, c, out, &n))
+		return n;
 	if (in->csi == CSI_IN || in->csi == CSI_CUT) {
 		if (c >= 0x20 && c < 0x40) {
 			if (in->n_said < sizeof in->said)
@@ -164,6 +267,7 @@ static size_t filter(struct input *in, unsigned char c, char *out)
 	}
 	if (in->csi == CSI_ESC) {
 		in->csi = c == '[' ? CSI_IN : c == 27 ? CSI_ESC : CSI_NO;
+		in->osc = c == ']' ? OSC_IN : OSC_NO;
 		in->semicolons = in->digits = in->length = 0;
 		in->n_said = 0;
 		in->sgr = false;
@@ -175,24 +279,47 @@ static size_t filter(struct input *in, unsigned char c, char *out)
 	return n;
 }
 
+/* How many bytes there is room for, whatever the filter makes of them. */
+static size_t takes(const struct input *in)
+{
+	size_t room = termkey_get_buffer_remaining(in->tk);
+
+	if (room > CLEAN_SIZE)
+		room = CLEAN_SIZE;
+	return room > FILTER_MOST ? (room - FILTER_MOST) / 2 : 0;
+}
+
+static int64_t patience(const struct input *in)
+{
+	return answering(in) && in->escape_ns < ANSWER_NS ? ANSWER_NS : in->escape_ns;
+}
+
+/* Nothing has come for a while. */
+static void give_up(struct input *in)
+{
+	if (in->osc == OSC_MINE || in->osc == OSC_END) {
+		in->osc = OSC_NO;
+		termkey_push_bytes(in->tk, "\033\\", 2);
+	}
+	in->force = true;
+}
+
 size_t input_feed(struct input *in, const char *bytes, size_t n, int64_t t_ns)
 {
-	char clean[256];
-	size_t room = termkey_get_buffer_remaining(in->tk), kept = 0;
+	char clean[CLEAN_SIZE];
+	size_t room = takes(in), kept = 0;
 
 	if (n == 0) {
-		if (in->waiting && t_ns >= in->read_ns + in->escape_ns)
-			in->force = true;
+		if (in->waiting && t_ns >= in->read_ns + patience(in))
+			give_up(in);
 		return 0;
 	}
-	if (room < 2) {
+	if (room == 0) {
 		in->force = true; /* a full buffer that is no key yet will never be one */
 		return 0;
 	}
-	if (room > sizeof clean)
-		room = sizeof clean;
-	if (n > room / 2)
-		n = room / 2;
+	if (n > room)
+		n = room;
 	if (in->pasting && t_ns > in->read_ns + PASTE_END_NS)
 		in->pasting = false;
 	in->read_ns = t_ns;
@@ -208,10 +335,20 @@ bool input_sync(const struct input *in)
 	return in->sync;
 }
 
+bool input_answered(const struct input *in)
+{
+	return in->answered;
+}
+
+enum ground input_ground(const struct input *in)
+{
+	return in->ground;
+}
+
 void input_read(struct input *in, int fd)
 {
 	char bytes[128];
-	size_t room = termkey_get_buffer_remaining(in->tk) / 2;
+	size_t room = takes(in);
 	int64_t now = clock_now_ns();
 
 	if (room == 0) {
@@ -232,7 +369,7 @@ int input_timeout_ms(const struct input *in)
 {
 	if (!in->waiting)
 		return -1;
-	int64_t left = in->read_ns + in->escape_ns - clock_now_ns();
+	int64_t left = in->read_ns + patience(in) - clock_now_ns();
 	if (left <= 0)
 		return 0;
 	return left / NS_PER_MS >= INT_MAX ? INT_MAX : (int)((left + NS_PER_MS - 1) / NS_PER_MS);
@@ -400,6 +537,7 @@ struct event input_event(struct input *in)
 		if (in->force) { /* what was half there is used up: what comes is new */
 			in->follow = in->x10 = 0;
 			in->csi = CSI_NO;
+			in->osc = OSC_NO;
 		}
 		in->force = false;
 		if (in->closed) {

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "nvmtop/event.h"
+#include "nvmtop/settings.h"
 
 struct input;
 
@@ -27,6 +28,12 @@ struct event input_event(struct input *in);
  * (mode 2026); until it has, and where it does not, input_sync() is false. */
 #define INPUT_ASKS "\033[?2026$p"
 bool input_sync(const struct input *in);
+
+/* The same for its background; a terminal that knows no such question says nothing,
+ * but every one answers what comes behind it: then it has said all there is. */
+#define INPUT_ASKS_GROUND "\033]11;?\033\\\033[c"
+bool input_answered(const struct input *in);
+enum ground input_ground(const struct input *in); /* AUTO: not said */
 
 /* How long poll may wait before input_read must be called; -1: for ever. */
 int input_timeout_ms(const struct input *in);

@@ -1,5 +1,6 @@
 /* What terminfo knows of a kind of terminal.  A file of its own because
  * <term.h> claims hundreds of plain words for its macros. */
+#include <stdlib.h>
 #include <string.h>
 #include <term.h>
 
@@ -109,4 +110,37 @@ bool kind_ansi(void)
 	const char *reset = tigetstr("sgr0");
 
 	return has(reset) && strstr(reset, "\033[") && strchr(reset, 'm');
+}
+
+/* RGB is ncurses', Tc is tmux's; either may be of any type. */
+static bool extended(const char *name)
+{
+	const char *s = tigetstr(name);
+
+	return tigetflag(name) > 0 || tigetnum(name) > 0 || has(s);
+}
+
+bool kind_truecolor(const char *term)
+{
+	const char *says = getenv("COLORTERM"), *mux = getenv("TMUX");
+
+	if (extended("RGB") || extended("Tc"))
+		return true;
+	/* GNU screen hands the variable of the terminal around it on, and not its colours. */
+	if (begins(term, "screen") && !(mux && *mux))
+		return false;
+	return says && (!strcmp(says, "truecolor") || !strcmp(says, "24bit"));
+}
+
+bool kind_counts_colours(void)
+{
+	const char *fg = tigetstr("setaf"), *bg = tigetstr("setab"), *made;
+
+	if (!has(fg) || !has(bg))
+		return false;
+	made = tiparm(fg, 100);
+	if (!made || strcmp(made, "\033[38;5;100m"))
+		return false;
+	made = tiparm(bg, 100);
+	return made && !strcmp(made, "\033[48;5;100m");
 }

@@ -23,5 +23,9 @@ bool kind_deletes(void);
 void kind_append_delete(char *to, size_t size, int y, int x, int k);
 /* Looks are set by sequences of ANSI. */
 bool kind_ansi(void);
+/* It takes 24 bits of colour: terminfo or the environment says so. */
+bool kind_truecolor(const char *term);
+/* Colour N of 256 is asked for by 38;5;N. */
+bool kind_counts_colours(void);
 
 #endif

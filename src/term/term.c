@@ -12,6 +12,7 @@
 #include <curses.h>
 #include <errno.h>
 #include <langinfo.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -28,15 +29,19 @@
 #include "term/palette.h"
 #include "term/shift.h"
 #include "term/trim.h"
+#include "term/truecolor.h"
 #include "term/tty.h"
 
 #define BUSY_MS        20 /* how soon to look again whether the line is free */
-#define SHARED_MS 30 /* poll says nothing: look for keys */
+#define SHARED_MS      30 /* poll says nothing: look for keys */
 #define SIZE_MAX_CELLS 1000
 
+#define ANSWER_HOLD_MS 25  /* a first picture waits so long to have the right background */
+#define ANSWER_LATE_MS 150 /* who comes after us is not to find the answers to our questions */
+
 /* Reports of buttons and dragging, in SGR form; of focus; brackets round pastes. */
-static const char reports_on[] = "\033[?1002h\033[?1006h\033[?1004h\033[?2004h";
-static const char reports_off[] = "\033[?2004l\033[?1004l\033[?1006l\033[?1002l";
+static const char mouse_on[] = "\033[?1002h\033[?1006h", mouse_off[] = "\033[?1006l\033[?1002l";
+static const char reports_on[] = "\033[?1004h\033[?2004h", reports_off[] = "\033[?2004l\033[?1004l";
 
 static const char sync_on[] = "\033[?2026h", sync_off[] = "\033[?2026l";
 
@@ -61,11 +66,18 @@ struct term {
 	bool resized, tell_resize;
 	struct grid next, shown;
 	cchar_t *row; /* as many as shown.w */
+	enum theme theme;
+	enum ground told, seen; /* the background: asked for, the terminal's */
+	bool no_mouse;
+	int64_t asked_ns; /* 0: nothing was asked */
+	int colours;
+	bool count; /* more colours than ncurses has: they are numbered, see rgb */
+	int rgb[256];
 	attr_t attributes[STYLES];
 	short pair[STYLES];
 	/* Around the time the terminal is ours, beyond what ncurses sends; and
 	 * all of it, for when ncurses cannot be asked. */
-	char enter[128], leave[128], way_out[512];
+	char enter[192], leave[192], way_out[512];
 };
 
 enum charset term_charset(void)
@@ -77,6 +89,22 @@ enum charset term_charset(void)
 	return term && !strncmp(term, "linux", 5) ? CHARSET_BLOCKS : CHARSET_BRAILLE;
 }
 
+/* In the colours that ncurses does not know; 0: they are not on their way. */
+static int queue_coloured(struct term *t, const char *bytes, size_t n)
+{
+	char *coloured;
+	int rc;
+
+	if (!t->count)
+		return tty_queue(&t->tty, bytes, n);
+	coloured = malloc(3 * n + 1);
+	if (!coloured)
+		return -1;
+	rc = tty_queue(&t->tty, coloured, truecolor_bytes(bytes, n, t->rgb, coloured));
+	free(coloured);
+	return rc;
+}
+
 /* Where the terminal can show a whole frame at once, it is asked to. */
 static int queue_frame(struct term *t, const char *bytes, size_t n)
 {
@@ -84,7 +112,7 @@ static int queue_frame(struct term *t, const char *bytes, size_t n)
 
 	if (sync && tty_queue(&t->tty, sync_on, strlen(sync_on)) < 0)
 		return -1;
-	if (tty_queue(&t->tty, bytes, n) < 0)
+	if (queue_coloured(t, bytes, n) < 0)
 		return -1;
 	return sync ? tty_queue(&t->tty, sync_off, strlen(sync_off)) : 0;
 }
@@ -151,26 +179,70 @@ static int fit(struct term *t)
 	return 0;
 }
 
-static void choose_looks(struct term *t, enum colour_choice choice)
+/* A colour as ncurses has it: its own number where it is to be counted. */
+static int ink(struct term *t, int colour)
 {
-	int colours = palette_colours(choice, tigetnum("colors"));
+	if (colour < 0 || !t->count)
+		return colour;
+	for (int i = 16; i < 256; i++) {
+		if (t->rgb[i] < 0)
+			t->rgb[i] = colour;
+		if (t->rgb[i] == colour)
+			return i;
+	}
+	return -1;
+}
 
-	if (colours && (start_color() != OK || use_default_colors() != OK))
-		colours = 0;
+static void choose_looks(struct term *t)
+{
+	struct scheme scheme = palette_scheme(t->theme, t->told, t->seen);
+
+	memset(t->rgb, -1, sizeof t->rgb);
+	memset(t->pair, 0, sizeof t->pair);
 	for (int s = 0; s < STYLES; s++) {
-		struct look l = palette_look((enum style)s, colours);
+		struct look l = palette_look(&scheme, (enum style)s, t->colours);
 
 		t->attributes[s] = (l.attributes & LOOK_BOLD ? A_BOLD : 0) |
 				   (l.attributes & LOOK_DIM ? A_DIM : 0) |
 				   (l.attributes & LOOK_UNDERLINE ? A_UNDERLINE : 0) |
 				   (l.attributes & LOOK_REVERSE ? A_REVERSE : 0);
-		if (colours && (l.fg >= 0 || l.bg >= 0) && init_pair((short)(s + 1), l.fg, l.bg) == OK)
+		if (t->colours && (l.fg >= 0 || l.bg >= 0) &&
+		    init_extended_pair(s + 1, ink(t, l.fg), ink(t, l.bg)) == OK)
 			t->pair[s] = (short)(s + 1);
 	}
+	t->repaint = true;
+}
+
+static void count_colours(struct term *t, const char *term, enum colour_choice choice)
+{
+	int has = tigetnum("colors");
+	bool rgb = kind_truecolor(term) && (has > 256 || kind_counts_colours());
+
+	if (choice == COLOUR_RGB)
+		rgb = has > 256 || kind_counts_colours();
+	t->colours = palette_colours(choice == COLOUR_RGB && !rgb ? COLOUR_256 : choice, has, rgb);
+	if (t->colours && (start_color() != OK || use_default_colors() != OK))
+		t->colours = 0;
+	t->count = t->colours == PALETTE_RGB && has == 256;
+}
+
+/* What rxvt and those that learned from it say of the background, "15;0". */
+static enum ground ground_of_environment(void)
+{
+	const char *says = getenv("COLORFGBG"), *last = says ? strrchr(says, ';') : NULL;
+	char *end;
+	long n;
+
+	if (!last || !last[1])
+		return GROUND_AUTO;
+	n = strtol(last + 1, &end, 10);
+	if (*end || n < 0 || n > 15)
+		return GROUND_AUTO;
+	return n == 7 || n > 8 ? GROUND_LIGHT : GROUND_DARK;
 }
 
 /* ncurses, on a file in memory. */
-static int start_curses(struct term *t, const char *term, enum colour_choice colour)
+static int start_curses(struct term *t, const char *term, const struct term_options *o)
 {
 	static const int touched[] = {SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
 	static const char *const end[] = {"sgr0", "op", "cnorm", "rmcup"};
@@ -199,7 +271,9 @@ static int start_curses(struct term *t, const char *term, enum colour_choice col
 	leaveok(stdscr, TRUE);
 	scrollok(stdscr, FALSE);
 	curs_set(0);
-	choose_looks(t, colour);
+	count_colours(t, term, o->colour);
+	t->seen = strncmp(term, "linux", 5) ? ground_of_environment() : GROUND_DARK;
+	choose_looks(t);
 	t->reports = kind_reports(term);
 	t->deletes = kind_deletes();
 	t->ansi = kind_ansi();
@@ -207,7 +281,9 @@ static int start_curses(struct term *t, const char *term, enum colour_choice col
 	if (t->reports) {
 		strcat(t->enter, reports_on);
 		strcat(t->enter, INPUT_ASKS);
+		strcat(t->enter, INPUT_ASKS_GROUND);
 		strcat(t->leave, reports_off);
+		strcat(t->leave, mouse_off);
 	}
 	kind_append(t->leave, sizeof t->leave, "rmkx");
 	strcpy(t->way_out, t->reports ? sync_off : ""); /* a frame may have been cut */
@@ -247,7 +323,33 @@ static int take(struct term *t)
 	tty_park(&t->tty);
 	arm(t);
 	t->on = true;
-	return tty_queue(&t->tty, t->enter, strlen(t->enter));
+	if (t->reports)
+		t->asked_ns = clock_now_ns();
+	if (tty_queue(&t->tty, t->enter, strlen(t->enter)) < 0)
+		return -1;
+	return t->reports && !t->no_mouse ? tty_queue(&t->tty, mouse_on, strlen(mouse_on)) : 0;
+}
+
+static bool awaits(const struct term *t, int ms)
+{
+	return t->asked_ns && !input_answered(t->input) && !t->tty.gone &&
+	       clock_now_ns() - t->asked_ns < ms * NS_PER_MS;
+}
+
+/* An answer that is still on its way would be typed into the shell. */
+static void await_answers(struct term *t)
+{
+	tty_flush(&t->tty);
+	while (awaits(t, ANSWER_LATE_MS)) {
+		struct pollfd p = {.fd = t->tty.fd, .events = POLLIN};
+
+		if (poll(&p, 1, 10) < 0 || (p.revents & (POLLHUP | POLLERR)))
+			return;
+		if (p.revents & POLLIN)
+			input_read(t->input, t->tty.fd);
+		while (input_event(t->input).kind != EVENT_NONE)
+			;
+	}
 }
 
 /* And the shell's again. */
@@ -256,6 +358,7 @@ static void give(struct term *t)
 	if (!t->on)
 		return;
 	t->on = false;
+	await_answers(t);
 	tty_queue(&t->tty, t->leave, strlen(t->leave));
 	endwin();
 	pass_on(t, false);
@@ -305,7 +408,10 @@ struct term *term_open(const struct term_options *o, struct err *e)
 		err_sys(e, ERR_FAILED, errno, _("cannot read keys from a terminal of the kind \"%s\""), term);
 		goto fail;
 	}
-	if (start_curses(t, term, o->colour) < 0 || take(t) < 0) {
+	t->theme = o->theme;
+	t->told = o->ground;
+	t->no_mouse = o->no_mouse;
+	if (start_curses(t, term, o) < 0 || take(t) < 0) {
 		err_sys(e, ERR_FAILED, errno, _("cannot open the screen on the terminal"));
 		goto fail;
 	}
@@ -339,12 +445,21 @@ int term_fd(const struct term *t)
 	return t->tty.fd;
 }
 
+/* A picture that may be of the wrong background altogether. */
+static bool held(const struct term *t)
+{
+	return t->stale && t->seen == GROUND_AUTO && palette_scheme(t->theme, t->told, t->seen).paint &&
+	       t->colours && t->theme != THEME_CONTRAST && awaits(t, ANSWER_HOLD_MS);
+}
+
 int term_timeout_ms(const struct term *t)
 {
 	int ms = input_timeout_ms(t->input);
 
 	if (t->tell_resize)
 		return 0;
+	if (held(t) && (ms < 0 || ms > ANSWER_HOLD_MS))
+		ms = ANSWER_HOLD_MS;
 	if (t->tty.shared && (ms < 0 || ms > SHARED_MS))
 		ms = SHARED_MS;
 	if ((t->stale || t->tty.from < t->tty.to) && !t->tty.gone && (ms < 0 || ms > BUSY_MS))
@@ -511,7 +626,7 @@ int term_draw(struct term *t, const struct canvas *c)
 	if (c->w && c->h)
 		memcpy(t->next.cells, c->cells, (size_t)c->w * (size_t)c->h * sizeof *c->cells);
 	t->stale = true;
-	return tty_ready(&t->tty) ? send_frame(t) : 0;
+	return !held(t) && tty_ready(&t->tty) ? send_frame(t) : 0;
 }
 
 void term_repaint(struct term *t)
@@ -519,10 +634,35 @@ void term_repaint(struct term *t)
 	t->repaint = true;
 }
 
+void term_theme(struct term *t, enum theme theme, enum ground ground)
+{
+	if (t->theme == theme && t->told == ground)
+		return;
+	t->theme = theme;
+	t->told = ground;
+	choose_looks(t);
+}
+
+void term_mouse(struct term *t, bool no_mouse)
+{
+	const char *bytes = no_mouse ? mouse_off : mouse_on;
+
+	if (t->no_mouse == no_mouse)
+		return;
+	t->no_mouse = no_mouse;
+	if (t->on && t->reports)
+		tty_queue(&t->tty, bytes, strlen(bytes));
+}
+
 void term_read(struct term *t)
 {
 	input_read(t->input, t->tty.fd);
-	if (t->stale && tty_ready(&t->tty))
+	if (input_ground(t->input) != GROUND_AUTO && input_ground(t->input) != t->seen) {
+		t->seen = input_ground(t->input);
+		choose_looks(t);
+		t->stale = t->next.cells != NULL;
+	}
+	if (t->stale && !held(t) && tty_ready(&t->tty))
 		send_frame(t);
 	else
 		tty_flush(&t->tty);

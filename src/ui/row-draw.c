@@ -152,9 +152,13 @@ static void draw_more(struct ui *u, struct canvas *c, const struct row *row, con
 
 static void draw_heading(struct ui *u, struct canvas *c, const struct row *row, int y)
 {
+	enum style hue = row->hue;
 	int x = u->at.name.x;
 
-	canvas_text(c, x, y, u->at.chart.x - 1 - x, row->hue, row->name);
+	/* Words need the clearer one of a family's two colours. */
+	if (hue >= STYLE_GPU && hue <= STYLE_OTHER)
+		hue = (enum style)(hue + STYLE_GPU_MEAN - STYLE_GPU);
+	canvas_text(c, x, y, u->at.chart.x - 1 - x, hue, row->name);
 	axis_lines(u, c, y, 1);
 }
 

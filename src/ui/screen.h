@@ -128,6 +128,7 @@ struct hit {
 
 struct ui {
 	enum charset charset;
+	struct settings settings;
 	int frame_ms; /* 0: by itself */
 	const struct view *view; /* the charts that one comes back to */
 	const struct view *over; /* NULL, or what covers them */

@@ -38,6 +38,7 @@ struct ui *ui_new(const struct ui_options *o, struct err *e)
 	}
 	u->charset = o->charset;
 	u->frame_ms = o->frame_ms;
+	u->settings = o->settings ? *o->settings : SETTINGS_DEFAULT;
 	u->view = &view_overview;
 	u->chosen = -1;
 	for (size_t i = 0; o->view && views_at(i); i++) {
@@ -66,6 +67,11 @@ void ui_free(struct ui *u)
 	free(u->height);
 	free(u->procs.line);
 	free(u);
+}
+
+const struct settings *ui_settings(const struct ui *u)
+{
+	return &u->settings;
 }
 
 unsigned screen_when(const struct ui *u)

@@ -25,8 +25,9 @@ trace: err intl num clock channel stream timeline trace map condition keep
 proc: err intl num clock root procs
 mark: err intl num clock mark marks
 report: err intl num clock channel stream timeline trace report
-ui: err intl clock num channel stream timeline condition canvas event ui procs
-term: err intl clock canvas event term map
+ui: err intl clock num channel stream timeline condition canvas event settings ui procs
+conf: err intl num settings conf
+term: err intl clock canvas event settings term map
 END
 )
 if test -z "$bad"; then echo "ok 1 - no include points upward"; else echo "not ok 1 - no include points upward"; echo "$bad"; fi

@@ -1,4 +1,4 @@
-/* Bytes to events without a terminal, and what a style looks like. */
+/* Bytes to events without a terminal. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -12,7 +12,6 @@
 
 #include "nvmtop/clock.h"
 #include "term/input.h"
-#include "term/palette.h"
 
 #define T0 (1000 * NS_PER_S)
 
@@ -398,57 +397,94 @@ static void bytes_outside_utf8(void **state)
 	setlocale(LC_ALL, "");
 }
 
-static void looks(void **state)
+/* What a terminal says of its background never arrives as keys. */
+static void background(void **state)
 {
-	static const int colours[] = {0, 8, 16, 256};
+	static const struct {
+		const char *bytes;
+		enum ground ground;
+	} cases[] = {
+		{"\033]11;rgb:0000/0000/0000\033\\", GROUND_DARK},
+		{"\033]11;rgb:ffff/ffff/ffff\033\\", GROUND_LIGHT},
+		{"\033]11;rgb:2828/2c2c/3434\007", GROUND_DARK},
+		{"\033]11;rgb:fd/f6/e3\007", GROUND_LIGHT},
+		{"\033]11;rgba:f/f/f/8\033\\", GROUND_LIGHT},
+		{"\033]11;rgba:1212/1212/1212/ffff\033\\", GROUND_DARK},
+	};
+	static const char *const nonsense[] = {
+		"\033]11;\033\\", "\033]11;rgb:\033\\", "\033]11;rgb:f/f\033\\", "\033]11;rgb:fffff/0/0\007",
+		"\033]11;#ffffff\033\\", "\033]11;rgb:ff/ff/f\030",
+		"\033]11;"
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\033\\",
+	};
 
 	(void)state;
-	for (size_t i = 0; i < 4; i++)
-		for (int s = 0; s < STYLES; s++) {
-			struct look l = palette_look((enum style)s, colours[i]);
-
-			assert_true(l.fg < (colours[i] ? colours[i] : 1));
-			assert_true(l.fg >= -1 && l.bg >= -1);
-			/* the terminal's own background everywhere but under the chosen row */
-			assert_true(l.bg == -1 || s == STYLE_SELECTED);
-			if (!colours[i])
-				assert_int_equal(l.fg, -1);
-		}
-	for (int s = STYLE_GPU; s <= STYLE_OTHER; s++)
-		for (size_t i = 0; i < 4; i++) {
-			struct look band = palette_look((enum style)s, colours[i]);
-			struct look mean = palette_look((enum style)(s + 6), colours[i]);
-
-			assert_true(band.fg != mean.fg || band.attributes != mean.attributes);
-		}
-	/* without colours what alarms still stands out */
-	assert_int_not_equal(palette_look(STYLE_ALERT, 0).attributes, palette_look(STYLE_TEXT, 0).attributes);
-	assert_int_not_equal(palette_look(STYLE_WARN, 0).attributes, palette_look(STYLE_ALERT, 0).attributes);
-	assert_int_not_equal(palette_look(STYLE_SELECTED, 0).attributes,
-			     palette_look(STYLE_TEXT, 0).attributes);
+	assert_int_equal(input_ground(in), GROUND_AUTO);
+	for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {
+		text(nonsense[i]);
+		is_nothing();
+		assert_int_equal(input_ground(in), GROUND_AUTO);
+		text("k");
+		is_key('k', 0);
+	}
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		text(cases[i].bytes);
+		is_nothing();
+		assert_int_equal(input_ground(in), cases[i].ground);
+		text("k");
+		is_key('k', 0);
+	}
+	assert_false(input_answered(in));
+	text("\033[?62;22c");
+	is_nothing();
+	assert_true(input_answered(in));
 }
 
-static void number_of_colours(void **state)
+/* Byte by byte, a tenth of a second apart: nothing of it is a key. */
+static void slow_answers(void **state)
+{
+	static const char bytes[] = "\033]11;rgb:ffff/ffff/ffff\033\\\033[?62;1;4c";
+
+	(void)state;
+	feed(bytes, 5); /* so much comes in one piece, as a key does */
+	for (size_t i = 5; i < sizeof bytes - 1; i++) {
+		/* ESC and its next byte too: alone it is a key */
+		size_t n = bytes[i] == 27 ? (bytes[i + 1] == '[' ? 3 : 2) : 1;
+
+		is_nothing();
+		now += NS_PER_S / 10;
+		input_feed(in, NULL, 0, now);
+		is_nothing();
+		feed(bytes + i, n);
+		i += n - 1;
+	}
+	is_nothing();
+	assert_int_equal(input_ground(in), GROUND_LIGHT);
+	assert_true(input_answered(in));
+	/* and one that never ends holds nothing up for long */
+	text("\033]11;rgb:ff");
+	is_nothing();
+	now += 2 * NS_PER_S;
+	input_feed(in, NULL, 0, now);
+	is_nothing();
+	text("k");
+	is_key('k', 0);
+	/* cut off by a key */
+	text("\033]11;rgb:ff\033[A");
+	is_key(K_UP, 0);
+}
+
+static void alt_bracket(void **state)
 {
 	(void)state;
-	unsetenv("NO_COLOR");
-	assert_int_equal(palette_colours(COLOUR_AUTO, -1), 0);
-	assert_int_equal(palette_colours(COLOUR_AUTO, 0), 0);
-	assert_int_equal(palette_colours(COLOUR_AUTO, 8), 8);
-	assert_int_equal(palette_colours(COLOUR_AUTO, 16), 16);
-	assert_int_equal(palette_colours(COLOUR_AUTO, 88), 16);
-	assert_int_equal(palette_colours(COLOUR_AUTO, 256), 256);
-	assert_int_equal(palette_colours(COLOUR_AUTO, 1 << 24), 8);
-	assert_int_equal(palette_colours(COLOUR_8, 256), 8);
-	assert_int_equal(palette_colours(COLOUR_16, 256), 16);
-	assert_int_equal(palette_colours(COLOUR_256, 8), 8);
-	assert_int_equal(palette_colours(COLOUR_NEVER, 256), 0);
-	setenv("NO_COLOR", "1", 1);
-	assert_int_equal(palette_colours(COLOUR_AUTO, 256), 0);
-	assert_int_equal(palette_colours(COLOUR_256, 256), 256);
-	setenv("NO_COLOR", "", 1);
-	assert_int_equal(palette_colours(COLOUR_AUTO, 256), 256);
-	unsetenv("NO_COLOR");
+	text("\033]");
+	is_nothing();
+	now += NS_PER_S;
+	input_feed(in, NULL, 0, now);
+	assert_int_equal(next().key, ']');
+	is_nothing();
+	text("k");
+	is_key('k', 0);
 }
 
 #define WITH_INPUT(f) cmocka_unit_test_setup_teardown(f, open_xterm, close_it)
@@ -472,8 +508,9 @@ int main(void)
 		WITH_INPUT(an_escape_ends_a_cut_sequence),
 		WITH_INPUT(a_string_without_end),
 		WITH_INPUT(bytes_outside_utf8),
-		cmocka_unit_test(looks),
-		cmocka_unit_test(number_of_colours),
+		WITH_INPUT(background),
+		WITH_INPUT(slow_answers),
+		WITH_INPUT(alt_bracket),
 	};
 
 	setlocale(LC_ALL, "");

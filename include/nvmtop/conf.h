@@ -1,0 +1,36 @@
+/* conf: settings in a file that people read and write, too. */
+#ifndef NVMTOP_CONF_H
+#define NVMTOP_CONF_H
+
+#include <stdio.h>
+
+#include "nvmtop/err.h"
+#include "nvmtop/settings.h"
+
+/* What cannot be read in line `line` (from 1), in a sentence. */
+typedef void conf_teller(void *to, unsigned line, const char *text);
+
+/* "auto", "light", "high-contrast-dark", ...  False: there is no such theme. */
+bool conf_theme(const char *text, enum theme *theme, enum ground *ground);
+const char *conf_theme_name(enum theme theme, enum ground ground);
+
+/* Change *s by what the text (n bytes of anything) says; the rest stays as it is. */
+void conf_read(struct settings *s, const char *text, size_t n, conf_teller *tell, void *to);
+
+/* The text that says what *s says.  before: NULL, or the text that it takes the place of
+ * (n bytes): its comments and the lines that are not known stay.  all: also what is as it
+ * would be without.  -1: out of memory, or the stream failed. */
+int conf_write(const struct settings *s, const char *before, size_t n, bool all, FILE *out);
+
+/* $XDG_CONFIG_HOME/nvmtop/nvmtop.conf, or in ~/.config.  -1: there is no such place. */
+int conf_path(char *out, size_t size);
+
+/* The same from and to a file.  Where there is none nothing is read, and that is no error
+ * unless it must exist; folders are made.  A file is replaced as a whole or not at all, a link
+ * to it stays. */
+int conf_load(const char *path, bool must, struct settings *s, conf_teller *tell, void *to, struct err *e);
+int conf_save(const char *path, const struct settings *s, struct err *e);
+/* Would it work?  -1 with the sentence. */
+int conf_may_save(const char *path, struct err *e);
+
+#endif

@@ -1,0 +1,39 @@
+/* The settings that hold, as a file that would have them hold. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/chosen.h"
+#include "nvmtop/intl.h"
+
+static void tell(void *path, unsigned line, const char *text)
+{
+	char shown[256];
+
+	text_printable(shown, sizeof shown, path, strlen(path));
+	fprintf(stderr, "nvmtop: %s:%u: %s\n", shown, line, text);
+}
+
+int cmd_config(const struct options *o)
+{
+	struct chosen *c = malloc(sizeof *c);
+	int status = 0;
+	struct err e;
+
+	if (!c || chosen_load(c, o, &e) < 0) {
+		if (!c)
+			err_set(&e, ERR_FAILED, _("out of memory"));
+		free(c);
+		return complain(&e);
+	}
+	if (e.code != ERR_NONE)
+		status = complain(&e);
+	else if (c->troubles) { /* all of them, not only the first */
+		struct settings again = SETTINGS_DEFAULT;
+
+		conf_load(c->path, false, &again, tell, c->path, &e);
+	}
+	conf_write(&c->begun, NULL, 0, true, stdout);
+	free(c);
+	return stdout_result(status);
+}

@@ -1,0 +1,205 @@
+/* The file.  It is replaced by a rename, so that a full disk or a lost power leaves
+ * the one that was there. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "conf/words.h"
+#include "nvmtop/intl.h"
+
+int conf_path(char *out, size_t size)
+{
+	const char *home = getenv("HOME"), *xdg = getenv("XDG_CONFIG_HOME");
+	int n;
+
+	/* A path that is not absolute counts as none, the specification says. */
+	if (xdg && *xdg == '/')
+		n = snprintf(out, size, "%s/nvmtop/nvmtop.conf", xdg);
+	else if (home && *home == '/')
+		n = snprintf(out, size, "%s/.config/nvmtop/nvmtop.conf", home);
+	else
+		return -1;
+	return n < 0 || (size_t)n >= size ? -1 : 0;
+}
+
+static int cannot(struct err *e, int num, const char *what, const char *path)
+{
+	char shown[256];
+
+	text_printable(shown, sizeof shown, path, strlen(path));
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	return err_sys(e, ERR_FAILED, num, what, shown);
+#pragma GCC diagnostic pop
+}
+
+/* The whole of a regular file, at most CONF_MOST bytes; to be freed.  NULL with errno. */
+static char *slurp(const char *path, size_t *n, mode_t *mode)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), num;
+	char *text = NULL;
+	struct stat st;
+	ssize_t got = 1;
+
+	if (fd < 0)
+		return NULL;
+	*n = 0;
+	if (fstat(fd, &st) < 0)
+		goto fail;
+	errno = S_ISDIR(st.st_mode)      ? EISDIR
+		: !S_ISREG(st.st_mode)   ? EINVAL
+		: st.st_size > CONF_MOST ? EFBIG
+					 : 0;
+	if (errno)
+		goto fail;
+	if (mode)
+		*mode = st.st_mode & 0777;
+	text = malloc(CONF_MOST);
+	while (text && got > 0 && *n < CONF_MOST) {
+		got = read(fd, text + *n, CONF_MOST - *n);
+		if (got > 0)
+			*n += (size_t)got;
+	}
+	if (text && got >= 0) {
+		close(fd);
+		return text;
+	}
+fail:
+	num = errno;
+	close(fd);
+	free(text);
+	errno = num;
+	return NULL;
+}
+
+int conf_load(const char *path, bool must, struct settings *s, conf_teller *tell, void *to, struct err *e)
+{
+	size_t n;
+	char *text = slurp(path, &n, NULL);
+
+	if (!text && !must && (errno == ENOENT || errno == ENOTDIR))
+		return 0;
+	if (!text)
+		return cannot(e, errno, _("the settings cannot be read: %s"), path);
+	conf_read(s, text, n, tell, to);
+	free(text);
+	return 0;
+}
+
+/* The folder of a path, which is cut for it. */
+static int make_folders(char *path)
+{
+	char *slash = strrchr(path, '/');
+	int rc = 0;
+
+	if (!slash || slash == path)
+		return 0;
+	*slash = 0;
+	if (mkdir(path, 0700) < 0 && errno == ENOENT) {
+		rc = make_folders(path);
+		if (rc == 0)
+			rc = mkdir(path, 0700);
+	}
+	if (rc < 0 && errno == EEXIST)
+		rc = 0;
+	*slash = '/';
+	return rc;
+}
+
+/* Where a link leads to. */
+static int target(char out[PATH_MAX], const char *path)
+{
+	if (realpath(path, out))
+		return 0;
+	if (errno != ENOENT || strlen(path) >= PATH_MAX)
+		return -1;
+	strcpy(out, path);
+	return 0;
+}
+
+int conf_may_save(const char *path, struct err *e)
+{
+	char there[PATH_MAX], *slash;
+	int rc = target(there, path);
+
+	/* the nearest folder that there is */
+	while (rc == 0 && (slash = strrchr(there, '/')) != NULL && slash != there) {
+		*slash = 0;
+		if (access(there, F_OK) == 0) {
+			rc = access(there, W_OK | X_OK);
+			break;
+		}
+	}
+	return rc < 0 ? cannot(e, errno, _("the settings cannot be kept in %s"), path) : 0;
+}
+
+static int replace(const char *path, const char *text, size_t n, mode_t mode)
+{
+	char temp[PATH_MAX], *slash;
+	int fd, num;
+
+	if (snprintf(temp, sizeof temp, "%s.XXXXXX", path) >= (int)sizeof temp) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	fd = mkostemp(temp, O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	for (size_t done = 0; done < n;) {
+		ssize_t put = write(fd, text + done, n - done);
+
+		if (put < 0 && errno != EINTR)
+			goto fail;
+		done += put > 0 ? (size_t)put : 0;
+	}
+	if (fchmod(fd, mode) < 0 || fsync(fd) < 0 || rename(temp, path) < 0)
+		goto fail;
+	close(fd);
+	/* so that the new name is there after a loss of power, too */
+	slash = strrchr(temp, '/');
+	if (slash && slash != temp)
+		*slash = 0;
+	fd = open(slash ? temp : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0) {
+		fsync(fd);
+		close(fd);
+	}
+	return 0;
+fail:
+	num = errno;
+	close(fd);
+	unlink(temp);
+	errno = num;
+	return -1;
+}
+
+int conf_save(const char *path, const struct settings *s, struct err *e)
+{
+	char there[PATH_MAX], *before, *text = NULL;
+	size_t n_before = 0, n = 0;
+	mode_t mode = 0644;
+	int rc;
+
+	if (target(there, path) < 0 || make_folders(there) < 0)
+		return cannot(e, errno, _("the settings cannot be kept in %s"), path);
+	before = slurp(there, &n_before, &mode);
+	if (!before && errno != ENOENT)
+		return cannot(e, errno, _("the settings cannot be kept in %s"), path);
+	FILE *out = open_memstream(&text, &n);
+
+	rc = out ? conf_write(s, before, n_before, false, out) : -1;
+	if (out && fclose(out) != 0)
+		rc = -1;
+	if (rc < 0)
+		errno = ENOMEM;
+	else if (!before || n != n_before || memcmp(before, text, n)) /* else it is there already */
+		rc = replace(there, text, n, mode);
+	int num = errno;
+	free(before);
+	free(text);
+	return rc < 0 ? cannot(e, num, _("the settings cannot be kept in %s"), path) : 0;
+}
