@@ -55,11 +55,11 @@ static int export_to_file(const struct options *o, struct trace *t, struct err *
 	text_printable(shown, sizeof shown, o->out, strlen(o->out));
 	if (same_file(o->out, o->files[0]))
 		return err_set(e, ERR_FAILED, _("%s is the trace itself: choose another name"), shown);
-	int fd = signals_open(e);
-	f = fd >= 0 ? target_open(o, shown, &made, e) : NULL;
+	f = target_open(o, shown, &made, e);
 	if (!f)
 		return -1;
-	progress_watch(fd); /* what is not whole is removed */
+	if (made) /* what is not whole is removed; a pipe may block for ever, and is just left */
+		progress_watch(signals_open(NULL));
 	r = export_write(t, &o->pick, o->form, o->resample_hz, f, progress_show, e);
 	int num = errno;
 	bool bad = ferror(f);

@@ -91,6 +91,13 @@ if test -e /dev/full; then
 else
     skip 'a full disk' 'no /dev/full'
 fi
+mkfifo pipe
+nvmtop --export csv -o pipe waves.bin 2>err &
+writer=$!
+cat pipe >through
+wait $writer
+ok 'into a FIFO' is $? 0
+ok 'into a FIFO: all of it' cmp through whole
 run nvmtop --export yaml waves.bin
 ok 'no such form: status 2' is "$status" 2
 run nvmtop --export csv
