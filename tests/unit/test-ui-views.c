@@ -27,30 +27,31 @@ static void assert_view(struct bench *b, const char *label)
 static void keys_and_tabs_lead_to_every_view(void **state)
 {
 	static const char *const tabs[] = {"1Overview", "2GPU",     "3CPU",  "4Memory",
-					   "5Power",    "6Thermal", "9Board"};
+					   "5Power",    "6Thermal", "8Processes", "9Board"};
+	const int n = sizeof(tabs) / sizeof(tabs[0]);
 	struct bench b;
 
 	(void)state;
 	for (int live = 0; live < 2; live++) {
 		start(&b, 100, 30, live, CHARSET_ASCII);
 		assert_view(&b, tabs[0]);
-		for (int i = 6; i >= 0; i--) {
+		for (int i = n - 1; i >= 0; i--) {
 			press(&b, (uint32_t)tabs[i][0], 0);
 			assert_view(&b, tabs[i]);
 		}
 		press(&b, '7', 0); /* there is none: nothing happens */
 		assert_view(&b, tabs[0]);
 		press(&b, K_BACKTAB, 0);
-		assert_view(&b, tabs[6]);
+		assert_view(&b, tabs[n - 1]);
 		press(&b, K_TAB, 0);
 		assert_view(&b, tabs[0]);
-		for (int i = 1; i < 7; i++) {
+		for (int i = 1; i < n; i++) {
 			press(&b, K_TAB, 0);
 			assert_view(&b, tabs[i]);
 		}
 		press(&b, K_TAB, MOD_SHIFT);
-		assert_view(&b, tabs[5]);
-		for (int i = 0; i < 7; i++) {
+		assert_view(&b, tabs[n - 2]);
+		for (int i = 0; i < n; i++) {
 			int x = (int)(strstr(line(&b, -2), tabs[i] + 1) - line(&b, -2));
 
 			mouse(&b, MOUSE_PRESS, 1, x + 1, 28);
@@ -92,9 +93,9 @@ static void tabs_shrink_to_numbers(void **state)
 
 	(void)state;
 	start(&b, 40, 24, true, CHARSET_ASCII);
-	assert_memory_equal(line(&b, -2), " 1 Overview 2 3 4 5 6 9", 23);
+	assert_memory_equal(line(&b, -2), " 1 Overview 2 3 4 5 6 8 9", 25);
 	press(&b, '4', 0);
-	assert_memory_equal(line(&b, -2), " 1 2 3 4 Memory 5 6 9", 21);
+	assert_memory_equal(line(&b, -2), " 1 2 3 4 Memory 5 6 8 9", 23);
 	mouse(&b, MOUSE_PRESS, 1, 5, 22);
 	assert_view(&b, "3CPU");
 	stop(&b);
