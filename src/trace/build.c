@@ -349,6 +349,8 @@ static struct build *build_new(struct trace *t, unsigned tiers, struct store *st
 		b->view.file = b->map;
 		b->view.map = b->map.bytes;
 		b->view.touched = 0;
+		b->view.store = NULL;
+		b->view.build = NULL;
 		return b;
 	}
 	build_free(b);
@@ -445,6 +447,11 @@ void build_lock(struct build *b)
 void build_unlock(struct build *b)
 {
 	pthread_mutex_unlock(&b->lock);
+}
+
+void build_relax(struct build *b)
+{
+	store_release(b->store);
 }
 
 bool build_makes(const struct build *b, enum tier tier)

@@ -28,6 +28,7 @@ struct store *build_release(struct build *b);
 
 /* While it is not done: the shelves may be read between these two, where the
  * columns from one time to another are complete. */
+void build_relax(struct build *b); /* give back pages of the columns that were looked at */
 bool build_makes(const struct build *b, enum tier tier);
 void build_lock(struct build *b);
 void build_unlock(struct build *b);

@@ -2,8 +2,7 @@
  * go field by field, so that the loops are plain. */
 #include <math.h>
 
-#include "trace/reader.h"
-#include "trace/store.h"
+#include "trace/build.h"
 
 const uint8_t *row_at(const struct trace *t, enum tier tier, uint64_t row)
 {
@@ -28,6 +27,8 @@ void trace_touch(struct trace *t, size_t bytes)
 	map_release(&t->file);
 	if (t->store)
 		store_release(t->store);
+	if (t->build)
+		build_relax(t->build);
 	t->touched = 0;
 }
 

@@ -8,8 +8,9 @@
 #include "trace/fold.h"
 
 #define ROWS_MOST    (1 << 20) /* that one question may read; more are estimated */
-#define SAMPLE_ROWS  16        /* of an estimate: so many rows in one place */
-#define SAMPLE_SPOTS 4
+#define SAMPLE_ROWS  32        /* of an estimate: so many rows in one place */
+#define SAMPLE_SPOTS 2
+#define FRAME_NS     (60 * NS_PER_MS) /* a slow disk has answered some: the others are for the next frame */
 
 static int tier_base(const struct trace *t, enum tier tier)
 {
@@ -102,17 +103,16 @@ static struct bin estimate(struct trace *t, size_t channel, uint64_t row, uint64
 			n = (size_t)(end - row);
 		}
 		cells_read(t, channel, at, n, v);
-		trace_touch(t, AROUND);
 		for (size_t i = 0; i < n; i++)
 			bin_add(&b, v[i]);
 		if (at == row && n == end - row)
-			return b;
+			break;
 	}
-	t->estimated = true;
 	return b;
 }
 
-/* The rows at which columns begin are the same for all channels of a tier. */
+/* The rows at which columns begin, and those that are looked at, are the same for
+ * all channels of a tier. */
 static uint64_t edge_row(struct trace *t, enum tier tier, int zoom, int64_t column)
 {
 	struct edges *e = &t->edges[tier];
@@ -123,11 +123,24 @@ static uint64_t edge_row(struct trace *t, enum tier tier, int zoom, int64_t colu
 		e->zoom = zoom;
 	}
 	if (e->column[slot] != column) {
-		trace_touch(t, 4 * AROUND);
+		trace_touch(t, (3 + SAMPLE_SPOTS) * AROUND);
 		e->row[slot] = row_find(t, tier, column * (INT64_C(1) << zoom));
 		e->column[slot] = column;
 	}
 	return e->row[slot];
+}
+
+static struct bin column_estimate(struct trace *t, size_t channel, int zoom, int64_t column)
+{
+	enum tier tier = t->channels[channel].tier;
+	uint64_t row, end;
+
+	t->estimated = true;
+	if (t->asked_ns && clock_now_ns() - t->asked_ns > FRAME_NS)
+		return (struct bin) {0, 0, 0, 0};
+	row = edge_row(t, tier, zoom, column);
+	end = edge_row(t, tier, zoom, column + 1);
+	return row < end ? estimate(t, channel, row, end) : (struct bin) {0, 0, 0, 0};
 }
 
 /* Columns lo..hi that are stored, or will be. */
@@ -152,17 +165,9 @@ static void columns_stored(struct trace *t, size_t channel, int zoom, int64_t lo
 	t->shelf[tier].touched = 0;
 	if (making)
 		build_unlock(t->build);
-	for (int64_t c = lo; c <= hi; c++) {
-		uint64_t row, end;
-
-		if (out[c - lo].n != UINT64_MAX)
-			continue;
-		row = edge_row(t, tier, zoom, c);
-		end = edge_row(t, tier, zoom, c + 1);
-		out[c - lo] = (struct bin) {0, 0, 0, 0};
-		if (row < end)
-			out[c - lo] = estimate(t, channel, row, end);
-	}
+	for (int64_t c = lo; c <= hi; c++)
+		if (out[c - lo].n == UINT64_MAX)
+			out[c - lo] = column_estimate(t, channel, zoom, c);
 }
 
 /* The finest zoom that is stored of a tier, or will be. */
@@ -204,12 +209,8 @@ static void columns_at(struct trace *t, size_t channel, int zoom, int64_t first,
 		columns_stored(t, channel, zoom, lo, hi, out);
 		return;
 	}
-	for (int64_t c = lo; c <= hi; c++) {
-		uint64_t row = edge_row(t, tier, zoom, c), end = edge_row(t, tier, zoom, c + 1);
-
-		if (row < end)
-			out[c - lo] = estimate(t, channel, row, end);
-	}
+	for (int64_t c = lo; c <= hi; c++)
+		out[c - lo] = column_estimate(t, channel, zoom, c);
 }
 
 /* A file that became shorter meanwhile, or cannot be read there, has given

@@ -28,6 +28,7 @@ static bool get_extent(struct timeline *tl, int64_t *first_ns, int64_t *last_ns)
 	struct trace *t = trace_of(tl);
 
 	shelves_look(t);
+	t->asked_ns = clock_now_ns();
 	*first_ns = t->first_ns;
 	*last_ns = t->last_ns;
 	return t->known;

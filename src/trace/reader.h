@@ -85,6 +85,7 @@ struct trace {
 	bool bare;           /* columns are missing, and nobody has asked for one yet */
 	int coarser;         /* than usual, that what is built fits */
 	struct trace_tuning tuning;
+	int64_t asked_ns; /* when its extent was asked for last, as each frame does first */
 	bool estimated; /* since it was last asked: some columns were not read whole */
 	struct times times[TIERS];
 	struct edges *edges; /* one a tier */

@@ -23,7 +23,7 @@
 
 #include "nvmtop/trace.h"
 #include "nvmtop/ui.h"
-#include "trace/reader.h"
+#include "trace/format.h"
 
 #define CORES 12
 #define RAILS 4
@@ -182,6 +182,14 @@ struct screen {
 	struct ui_scene scene;
 };
 
+static int64_t bytes_of(const struct trace *t)
+{
+	struct trace_summary s;
+
+	trace_summary(t, &s);
+	return s.bytes;
+}
+
 static double ms(int64_t ns)
 {
 	return (double)ns / 1e6;
@@ -334,7 +342,7 @@ static void wait_built(struct screen *s)
 {
 	int64_t began = clock_now_ns(), cpu = cpu_ns(CLOCK_PROCESS_CPUTIME_ID), worst = 0, worst_cpu = 0,
 		drawn = 0;
-	double gb = (double)s->trace->size / 1e9, seconds;
+	double gb = (double)bytes_of(s->trace) / 1e9, seconds;
 	struct trace_state st;
 	int n = 0;
 
@@ -369,12 +377,12 @@ static int look(const char *path)
 	struct trace_state st;
 	struct screen s;
 	int64_t first = open_screen(&s, path, 120, 40);
-	size_t size = s.trace->size;
+	size_t size = (size_t)bytes_of(s.trace);
 	int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
 
 	trace_look(s.trace, &st);
 	printf("%s: %.3f GB, %llu fast rows%s\n", path, (double)size / 1e9,
-	       (unsigned long long)s.trace->section[TIER_FAST].rows, st.building ? ", no columns in it" : "");
+	       (unsigned long long)trace_rows(s.trace, TIER_FAST), st.building ? ", no columns in it" : "");
 	printf("  first frame                        %.1f ms\n", ms(first));
 	wait_built(&s);
 	close_screen(&s);
@@ -403,9 +411,12 @@ static int look(const char *path)
 
 static void compare(struct trace *t, size_t channel, uint64_t *wrong, uint64_t *compared)
 {
-	uint64_t rows = t->section[TIER_FAST].rows;
-	int64_t first = t->first_ns, last = t->last_ns;
+	struct timeline *tl = trace_timeline(t);
+	uint64_t rows = trace_rows(t, TIER_FAST);
+	int64_t first = 0, last = 0, t_ns[1024];
 	int base = 24;
+
+	trace_extent(t, &first, &last);
 	size_t n = (size_t)((last >> base) - (first >> base)) + 1;
 	struct bin *plain = calloc(n, sizeof(*plain)), *got = malloc(8192 * sizeof(*got));
 	double v[1024];
@@ -413,14 +424,15 @@ static void compare(struct trace *t, size_t channel, uint64_t *wrong, uint64_t *
 	for (uint64_t row = 0; plain && row < rows; row += 1024) {
 		size_t part = rows - row < 1024 ? (size_t)(rows - row) : 1024;
 
-		cells_read(t, channel, row, part, v);
+		trace_row_times(t, TIER_FAST, row, part, t_ns);
+		trace_row_values(t, channel, row, part, v);
 		for (size_t i = 0; i < part; i++)
-			bin_add(&plain[(row_ns(t, TIER_FAST, row + i) >> base) - (first >> base)], v[i]);
-		trace_touch(t, part * FAST_SIZE);
+			bin_add(&plain[(t_ns[i] >> base) - (first >> base)], v[i]);
+		trace_rows_done(t, TIER_FAST, row, row + part);
 	}
 	for (int zoom = base; plain && got && zoom <= ZOOM_MAX; zoom++) {
 		for (int64_t c = first >> zoom; c <= last >> zoom; c += 8192) {
-			trace_columns(t, channel, zoom, c, 8192, got);
+			tl->ops->columns(tl, channel, zoom, c, 8192, got);
 			for (int64_t i = c; i < c + 8192 && i <= last >> zoom; i++, (*compared)++) {
 				const struct bin *want = &plain[i - (first >> zoom)];
 
@@ -453,8 +465,10 @@ static int check(const char *path)
 		return 1;
 	}
 	trace_settle(t);
-	for (size_t c = 0, done = 0; c < t->session.n_channels && done < 3; c++)
-		if (t->channels[c].tier == TIER_FAST && c % 7 == 0) {
+	const struct session *s = trace_session(t);
+
+	for (size_t c = 0, done = 0; c < s->n_channels && done < 3; c++)
+		if (s->channels[c].tier == TIER_FAST && c % 7 == 0) {
 			compare(t, c, &wrong, &compared);
 			done++;
 		}
