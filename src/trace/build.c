@@ -63,9 +63,10 @@ static int keep_chunk(void *to, const struct pyramid_head *h, const uint8_t *chu
 {
 	struct build *b = to;
 	struct piece p = {.head = *h, .checked = true};
+	bool coarse = h->zoom >= b->job[h->tier].zoom + 2 * PYRAMID_STEP;
 	int r;
 
-	if (store_put(b->store, chunk, n, &p.payload, &p.at) < 0)
+	if (store_put(b->store, coarse, chunk, n, &p.payload, &p.at) < 0)
 		return -1;
 	p.payload += CHUNK_HEAD;
 	pthread_mutex_lock(&b->lock);

@@ -15,12 +15,15 @@
 
 #include "trace/output.h"
 
-#define CHUNK_KEY  CHUNK_ID('N', 'V', 'P', 'C')
-#define KEY_SIZE   (CHUNK_HEAD + STORE_ID + CHUNK_CRC)
-#define ENTRY_SIZE (8 + PYRAMID_HEAD)
-#define STALE_S    86400 /* what nobody finished in that time is left over */
-#define SUFFIX     ".columns"
-#define FORMAT     1
+#define CHUNK_KEY   CHUNK_ID('N', 'V', 'P', 'C')
+#define KEY_SIZE    (CHUNK_HEAD + STORE_ID + CHUNK_CRC)
+#define ENTRY_SIZE  (8 + PYRAMID_HEAD)
+#define STALE_S     86400 /* what nobody finished in that time is left over */
+#define SUFFIX      ".columns"
+#define FORMAT      1
+#define BLOCKS_MOST 65536
+#define HELD_MOST   ((size_t)24 << 20)
+#define HELD        UINT64_MAX /* as the place of a piece: not in the file yet */
 
 uint64_t store_cache_most = UINT64_C(4) << 30;
 
@@ -33,7 +36,8 @@ struct store {
 	uint64_t most;
 	atomic_ullong end;
 	atomic_int n_blocks;
-	uint8_t **blocks; /* in memory */
+	atomic_size_t held; /* bytes that wait in memory */
+	uint8_t **blocks;   /* in memory */
 	bool named;
 };
 
@@ -164,22 +168,17 @@ static struct store *store_new(uint64_t most)
 		return NULL;
 	s->fd = s->dir = -1;
 	s->most = most;
-	return s;
-}
-
-#define BLOCKS_MOST 65536
-
-struct store *store_memory(uint64_t most)
-{
-	struct store *s = store_new(most);
-
-	if (s)
-		s->blocks = calloc(BLOCKS_MOST, sizeof(*s->blocks));
-	if (s && !s->blocks) {
+	s->blocks = calloc(BLOCKS_MOST, sizeof(*s->blocks));
+	if (!s->blocks) {
 		free(s);
 		return NULL;
 	}
 	return s;
+}
+
+struct store *store_memory(uint64_t most)
+{
+	return store_new(most);
 }
 
 static int temp_open(struct store *s)
@@ -248,17 +247,9 @@ struct store *store_file(const struct store_id *id, uint64_t most)
 	return s;
 }
 
-int store_put(struct store *s, const uint8_t *chunk, size_t n, const uint8_t **kept, uint64_t *at)
+/* A copy in memory. */
+static int block_put(struct store *s, const uint8_t *chunk, size_t n, const uint8_t **kept)
 {
-	uint64_t from = atomic_fetch_add(&s->end, n);
-
-	*at = from;
-	if (from + n > s->most)
-		return -1;
-	if (s->fd >= 0) {
-		*kept = s->map.bytes + from;
-		return write_at(s->fd, chunk, n, (off_t)from);
-	}
 	int i = atomic_fetch_add(&s->n_blocks, 1);
 	uint8_t *block = i < BLOCKS_MOST ? malloc(n) : NULL;
 
@@ -268,6 +259,25 @@ int store_put(struct store *s, const uint8_t *chunk, size_t n, const uint8_t **k
 	s->blocks[i] = block;
 	*kept = block;
 	return 0;
+}
+
+int store_put(struct store *s, bool coarse, const uint8_t *chunk, size_t n, const uint8_t **kept,
+	      uint64_t *at)
+{
+	uint64_t from;
+
+	if (s->fd >= 0 && coarse && atomic_fetch_add(&s->held, n) + n <= HELD_MOST &&
+	    block_put(s, chunk, n, kept) == 0) {
+		*at = HELD;
+		return 0;
+	}
+	*at = from = atomic_fetch_add(&s->end, n);
+	if (from + n > s->most)
+		return -1;
+	if (s->fd < 0)
+		return block_put(s, chunk, n, kept);
+	*kept = s->map.bytes + from;
+	return write_at(s->fd, chunk, n, (off_t)from);
 }
 
 uint64_t store_room(const struct store *s)
@@ -312,19 +322,42 @@ static size_t index_make(const struct shelf shelf[TIERS], uint8_t *p)
 	return used + 8;
 }
 
-void store_finish(struct store *s, const struct shelf shelf[TIERS])
+/* What waited in memory goes to the end of the file, by zoom and column. */
+static int held_write(struct store *s, struct shelf shelf[TIERS])
 {
-	size_t n = index_make(shelf, NULL);
-	uint64_t end = atomic_load(&s->end);
-	uint8_t *index;
+	for (int t = 0; t < TIERS; t++)
+		for (int k = 0; k < shelf[t].levels; k++)
+			for (size_t i = 0; i < shelf[t].level[k].n; i++) {
+				struct piece *p = &shelf[t].level[k].piece[i];
+				size_t n = CHUNK_HEAD + PYRAMID_HEAD + CHUNK_CRC +
+					   p->head.columns * pyramid_record(p->head.width);
+
+				if (p->at != HELD)
+					continue;
+				p->at = atomic_fetch_add(&s->end, n);
+				if (write_at(s->fd, p->payload - CHUNK_HEAD, n, (off_t)p->at) < 0)
+					return -1;
+			}
+	return 0;
+}
+
+void store_finish(struct store *s, struct shelf shelf[TIERS])
+{
+	uint8_t *index = NULL;
+	uint64_t end;
+	size_t n = 0;
 
 	if (s->fd < 0)
 		return;
-	index = s->temp[0] ? malloc(CHUNK_HEAD + n + CHUNK_CRC) : NULL;
+	if (s->temp[0] && held_write(s, shelf) == 0) {
+		n = index_make(shelf, NULL);
+		index = malloc(CHUNK_HEAD + n + CHUNK_CRC);
+	}
 	if (index) {
 		index_make(shelf, index + CHUNK_HEAD);
 		n = chunk_seal(index, CHUNK_INDEX, n);
 	}
+	end = atomic_load(&s->end);
 	/* The map is larger than the file from here on; nothing is asked for there. */
 	if (ftruncate(s->fd, (off_t)end) < 0 || !index || write_at(s->fd, index, n, (off_t)end) < 0 ||
 	    renameat(s->dir, s->temp, s->dir, s->name) < 0)

@@ -32,11 +32,13 @@ struct store *store_file(const struct store_id *id, uint64_t most);
 /* What the cache has of this trace; the pieces go onto the shelves.  NULL: nothing. */
 struct store *store_load(const struct store_id *id, struct shelf shelf[TIERS]);
 
-/* Keep a chunk of columns; safe from any thread.  -1: there is no room. */
-int store_put(struct store *s, const uint8_t *chunk, size_t n, const uint8_t **kept, uint64_t *at);
+/* Keep a chunk of columns; safe from any thread.  -1: there is no room.  Those of
+ * coarse zooms are small and asked for all at once: they wait in memory, as far as
+ * there is room, and lie side by side in the file when it is finished. */
+int store_put(struct store *s, bool coarse, const uint8_t *chunk, size_t n, const uint8_t **kept, uint64_t *at);
 /* Nothing more will come: give the file its name.  Any failure only means that
  * it will not be there the next time. */
-void store_finish(struct store *s, const struct shelf shelf[TIERS]);
+void store_finish(struct store *s, struct shelf shelf[TIERS]);
 /* What was put is gone, also when it was finished. */
 void store_close(struct store *s);
 /* It turned out to be damaged: also remove it from the cache. */

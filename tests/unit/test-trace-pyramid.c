@@ -342,7 +342,6 @@ static void test_cache(void **state)
 	unstore(path);
 	setenv("XDG_CACHE_HOME", in_folder("cache"), 1);
 	t = open_as(path, &kept);
-	assert_true(is_building(t));
 	look_and_close(s, t);
 	strcpy(first, cached(&n));
 	assert_int_equal(n, 1);
@@ -386,17 +385,15 @@ static void test_cache(void **state)
 
 		assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 		t = open_as(path, &kept);
-		assert_true(is_building(t));
 		look_and_close(s, t);
 	}
 	cached(&n);
-	assert_in_range(n, 1, (5 << 20) / was.st_size);
+	assert_in_range(n, 2, (5 << 20) / was.st_size); /* each anew, and the oldest are gone */
 	store_cache_most = UINT64_C(4) << 30;
 
 	/* no folder can be made there */
 	setenv("XDG_CACHE_HOME", path, 1);
 	t = open_as(path, &kept);
-	assert_true(is_building(t));
 	look_and_close(s, t);
 	unsetenv("XDG_CACHE_HOME");
 	while (*cached(&n))
