@@ -4,8 +4,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -138,10 +140,80 @@ static void student(void **state)
 	assert_true(fabs(welch(3, 5, 3, 5) - 2.306004 * 3 * sqrt(2.0 / 5)) < 1e-5);
 }
 
+/* A trace of version 1 with so many fast rows and nothing else but their times. */
+static void write_trace(const char *path, uint64_t rows)
+{
+	static const uint32_t head[] = {0x4E564D54, 1}, hz[] = {1000, 100, 10};
+	uint8_t header[728] = {0}, row[98] = {0};
+	FILE *f = fopen(path, "wb");
+
+	assert_non_null(f);
+	memcpy(header, head, sizeof(head));
+	strcpy((char *)header + 8, "test");
+	memcpy(header + 44, hz, sizeof(hz));
+	memcpy(header + 56, &rows, sizeof(rows));
+	fwrite(header, sizeof(header), 1, f);
+	for (uint64_t i = 0; i < rows; i++) {
+		double t = (double)i / 1000;
+
+		memcpy(row, &t, sizeof(t));
+		fwrite(row, sizeof(row), 1, f);
+	}
+	assert_int_equal(fclose(f), 0);
+}
+
+static bool stop(double done)
+{
+	return done < 0.4;
+}
+
+static bool is_there(const char *folder, const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return access(path, F_OK) == 0;
+}
+
+/* Whoever stops in the middle has nothing but what was there before. */
+static void stopped(void **state)
+{
+	char folder[] = "/tmp/nvmtop-report-XXXXXX", from[64], to[64];
+	const struct pick pick = {.tier = -1, .has_from = true, .from_ns = 1000000000};
+	struct trace *t, *two[2];
+	struct err e;
+	FILE *f;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(from, sizeof(from), "%s/long.bin", folder);
+	snprintf(to, sizeof(to), "%s/new.bin", folder);
+	write_trace(from, 200000);
+	t = trace_open(from, &e);
+	assert_non_null(t);
+	assert_int_equal(trace_cut(t, &pick, to, false, stop, &e), -1);
+	assert_int_equal(e.code, ERR_FAILED);
+	assert_false(is_there(folder, "new.bin") || is_there(folder, "new.bin.part") ||
+		     is_there(folder, "new.bin.part.side"));
+	f = fopen(to, "w");
+	assert_non_null(f);
+	assert_int_equal(export_write(t, &pick, EXPORT_CSV, 0, f, stop, &e), -1);
+	fclose(f);
+	two[0] = two[1] = t;
+	assert_int_equal(trace_join_files(two, 2, to, true, stop, NULL, &e), -1);
+	assert_true(is_there(folder, "new.bin")); /* the one that was there */
+	assert_false(is_there(folder, "new.bin.part"));
+	assert_int_equal(trace_cut(t, &pick, to, true, NULL, &e), 0);
+	trace_close(t);
+	unlink(from);
+	unlink(to);
+	rmdir(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(quantiles_of), cmocka_unit_test(ranks),
-					   cmocka_unit_test(student)};
+					   cmocka_unit_test(student), cmocka_unit_test(stopped)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
