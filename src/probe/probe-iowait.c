@@ -16,7 +16,8 @@
 #include "open.h"
 
 #define FILE_NAME "/proc/stat"
-#define READ_NS   NS_PER_S
+#define READ_NS   (NS_PER_S / 10)
+#define WINDOW    10 /* readings: a second */
 #define FIELDS    8 /* user nice system idle iowait irq softirq steal; guests are in user */
 #define IOWAIT    4
 
@@ -24,8 +25,8 @@ struct iowait {
 	struct probe probe;
 	const struct root *root;
 	struct attr attr;
-	bool begun;
-	int64_t total, waited; /* at the last reading */
+	int n;                                  /* readings that there are */
+	int64_t total[WINDOW], waited[WINDOW]; /* the oldest first */
 	uint16_t column;
 };
 
@@ -50,26 +51,43 @@ static bool parse(const char *p, const char *end, int64_t *total, int64_t *waite
 	return true;
 }
 
+/* A reading more; the share since the oldest that there is, or NaN. */
+static double look(struct iowait *w)
+{
+	int64_t total, waited = 0, all, part;
+	double share = NAN;
+	char buf[256];
+
+	ssize_t n = attr_read(&w->attr, w->root, buf, sizeof buf);
+	if (n <= 0 || !parse(buf, buf + n, &total, &waited)) {
+		w->n = 0;
+		return NAN;
+	}
+	/* It ran backwards: what was before is compared with nothing. */
+	if (w->n > 0 && (total < w->total[w->n - 1] || waited < w->waited[w->n - 1]))
+		w->n = 0;
+	if (w->n > 0) {
+		all = total - w->total[0];
+		part = waited - w->waited[0];
+		if (all > 0 && part <= all)
+			share = 100 * (double)part / (double)all;
+	}
+	if (w->n == WINDOW) {
+		w->n--;
+		memmove(w->total, w->total + 1, sizeof w->total - sizeof w->total[0]);
+		memmove(w->waited, w->waited + 1, sizeof w->waited - sizeof w->waited[0]);
+	}
+	w->total[w->n] = total;
+	w->waited[w->n++] = waited;
+	return share;
+}
+
 static void iowait_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct iowait *w = (struct iowait *)p;
-	int64_t total, waited = 0;
-	char buf[256];
-	double share = NAN;
 
 	(void)t_ns;
-	ssize_t n = attr_read(&w->attr, w->root, buf, sizeof buf);
-	if (n <= 0 || !parse(buf, buf + n, &total, &waited)) {
-		w->begun = false;
-		row[w->column] = NAN;
-		return;
-	}
-	if (w->begun && total > w->total && waited >= w->waited && waited - w->waited <= total - w->total)
-		share = 100 * (double)(waited - w->waited) / (double)(total - w->total);
-	row[w->column] = share;
-	w->total = total;
-	w->waited = waited;
-	w->begun = true;
+	row[w->column] = look(w);
 }
 
 static void iowait_close(struct probe *p)
@@ -100,7 +118,9 @@ int open_iowait(struct opening *o, struct err *e)
 	snprintf(ch.note, sizeof ch.note, "%s", _("idle while a task waits for a disk; mean of 1 s, of all cores"));
 	snprintf(ch.source, sizeof ch.source, "%s", FILE_NAME);
 	bool there = attr_open(&w->attr, o->root, FILE_NAME) == 0;
-	if (!there) {
+	if (there) {
+		look(w); /* what the first reading is compared with */
+	} else {
 		struct reason why = {.denied = false};
 		reason_add(&why, FILE_NAME, errno);
 		reason_tell(&why, o->s, &ch);
