@@ -1,4 +1,5 @@
 /* Exact values row by row, for what counts and writes instead of drawing. */
+#include <math.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -26,15 +27,35 @@ uint64_t trace_row_from(const struct trace *t, enum tier tier, int64_t t_ns)
 	return row_find(t, tier, t_ns);
 }
 
+/* Of a long trace nobody has looked at every time before. */
 void trace_row_times(const struct trace *t, enum tier tier, uint64_t first, size_t n, int64_t *out)
 {
-	for (size_t i = 0; i < n; i++)
-		out[i] = row_ns(t, tier, first + i);
+	int64_t before = first > 0 && n > 0 ? row_ns(t, tier, first - 1) : INT64_MIN;
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t ns = row_ns(t, tier, first + i);
+
+		out[i] = before = ns > before ? ns : before;
+	}
 }
 
+/* What a file that became shorter meanwhile no longer has reads as zeroes: it is
+ * missing. */
 void trace_row_values(struct trace *t, size_t channel, uint64_t first, size_t n, double *out)
 {
+	enum tier tier = t->channels[channel].tier;
+	size_t left, torn, end;
+
 	cells_read(t, channel, first, n, out);
+	left = map_left(&t->file);
+	torn = map_torn(&t->file);
+	end = left < torn ? left : torn;
+	if (end >= t->size)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (t->sources[channel].place.field == FIELD_EXTRA ||
+		    t->section[tier].at + (size_t)(first + i + 1) * row_size[tier] > end)
+			out[i] = (double)NAN;
 }
 
 const struct mark *trace_marks(const struct trace *t, size_t *n)

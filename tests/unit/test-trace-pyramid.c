@@ -455,6 +455,12 @@ static void test_shrinks(void **state)
 		assert_int_equal(t->section[TIER_FAST].rows, 12345);
 		trace_settle(t);
 		compare(s, t, rows);
+		assert_int_equal(truncate(path, HEADER_SIZE + 1000 * FAST_SIZE), 0);
+		double v[20]; /* for who reads rows: what is gone is missing, and not 0 */
+		trace_row_values(t, 0, 990, 20, v);
+		for (int k = 10; k < 20; k++)
+			assert_true(isnan(v[k]));
+		assert_true(same_value(v[9], s->values[TIER_FAST][999 * s->session.width[TIER_FAST]]));
 		assert_int_equal(truncate(path, 0), 0);
 		compare(s, t, (size_t[TIERS]) {0, 0, 0});
 		trace_look(t, &st);
