@@ -99,8 +99,8 @@ static void what_is_wrong(void **state)
 		"lines.overview = a", "lines.overview = a 0", "lines.overview = a 31", "lines.overview = a 3 4",
 		"move.overview = a", "move.overview = a before b", "move.overview = a after",
 		"move.overview = a after a", "move.overview = a first b", "hide. = a", "hide.UP = a",
-		"hide.averyverylongnameofaview = a", "hide.overview = "
-		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+		"hide.averyverylongnameofaview = a", 
+		"hide.overview = aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 		"\033[31m = 3", "\377\377",
 	};
 
@@ -194,7 +194,8 @@ static void all_of_it_comes_back(void **state)
 		c->hidden = i % 5 == 0;
 		c->lines = (unsigned char)(i % 4);
 		c->moved = true;
-		snprintf(c->after, sizeof c->after, i % 7 ? "name %d" : "", i);
+		if (i % 7)
+			snprintf(c->after, sizeof c->after, "name %d", i);
 	}
 	text = write_text(&s, NULL);
 	back = read_text(text);

@@ -35,6 +35,7 @@
 static atomic_bool watching;
 static atomic_uint allocations, locks, writes;
 
+#if STAND_IN
 /* The threads of the tiers are known by their names. */
 static void note(atomic_uint *count)
 {
@@ -47,7 +48,6 @@ static void note(atomic_uint *count)
 		atomic_fetch_add(count, 1);
 }
 
-#if STAND_IN
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t each);
 void *__libc_realloc(void *p, size_t n);

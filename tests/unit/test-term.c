@@ -414,8 +414,7 @@ static void background(void **state)
 	static const char *const nonsense[] = {
 		"\033]11;\033\\", "\033]11;rgb:\033\\", "\033]11;rgb:f/f\033\\", "\033]11;rgb:fffff/0/0\007",
 		"\033]11;#ffffff\033\\", "\033]11;rgb:ff/ff/f\030",
-		"\033]11;"
-		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\033\\",
+		"\033]11;aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\033\\",
 	};
 
 	(void)state;
