@@ -182,6 +182,9 @@ static void act(struct ui *u, const struct ui_scene *s, enum action a, int64_t t
 		else if (a == ACT_WHY)
 			over_set(u, &view_help);
 		break;
+	case ACT_CHOOSE:
+		screen_say(u, STYLE_DIM, "%s", _("7 shows the phases, of which x chooses some to be compared"));
+		break;
 	case ACT_HELP:
 		over_set(u, &view_help);
 		break;
@@ -249,6 +252,10 @@ static void click(struct ui *u, const struct ui_scene *s, const struct event *ev
 		}
 		return;
 	}
+	if (!u->over && u->view->click && inside(&u->at.body, ev->x, ev->y)) {
+		r->redraw = ev->action == MOUSE_PRESS && u->view->click(u, s, ev->x, ev->y);
+		return;
+	}
 	if (processes_click(u, s, ev)) {
 		r->redraw = true;
 		return;
@@ -277,7 +284,7 @@ static void click(struct ui *u, const struct ui_scene *s, const struct event *ev
 
 static void mouse(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
 {
-	bool charts = !u->over && ev->x >= u->at.chart.x;
+	bool charts = !u->over && !u->view->plain && ev->x >= u->at.chart.x;
 
 	if (ev->action != MOUSE_DRAG)
 		u->dragging = false;

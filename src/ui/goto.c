@@ -68,6 +68,12 @@ static int64_t mark_from(const struct extent *e)
 	return e->first_ns > NS_PER_S ? e->first_ns - NS_PER_S : 0;
 }
 
+bool goto_each_mark(struct timeline *t, const struct extent *e,
+		    bool (*visit)(void *arg, const struct mark *m), void *arg)
+{
+	return e->any && each_mark(t, mark_from(e), e->last_ns + NS_PER_S, visit, arg);
+}
+
 bool goto_mark(struct timeline *t, const struct extent *e, int64_t t_ns, int n, int64_t *out)
 {
 	struct wanted w = {0, 0, false};
@@ -155,8 +161,8 @@ static bool parse_clock(const char *p, struct tm *at, int64_t *rest_ns)
 	char part[16] = "0";
 	double rest = 0;
 
-	if (hour < 0 || hour > 23 || *p++ != ':' || (minute = digits(&p, 2)) < 0 || minute > 59 || *p++ != ':' ||
-	    (second = digits(&p, 2)) < 0 || second > 60)
+	if (hour < 0 || hour > 23 || *p++ != ':' || (minute = digits(&p, 2)) < 0 || minute > 59 ||
+	    *p++ != ':' || (second = digits(&p, 2)) < 0 || second > 60)
 		return false;
 	if (*p == '.' && strlen(p) < sizeof(part) - 1) {
 		strcpy(part + 1, p);
@@ -175,7 +181,8 @@ static bool parse_clock(const char *p, struct tm *at, int64_t *rest_ns)
 
 /* Each day of the recording is tried for a clock without a date; the ends may be
  * missed by a second, for people do not type fractions. */
-static bool parse_wall(const char *text, const struct clock_anchor *start, const struct extent *e, int64_t *out)
+static bool parse_wall(const char *text, const struct clock_anchor *start, const struct extent *e,
+		       int64_t *out)
 {
 	int64_t wall = start->real_ns - start->mono_ns, rest;
 	time_t first = (time_t)((e->first_ns + wall) / NS_PER_S);

@@ -11,6 +11,10 @@
  * hours after the start.  False: not understood, or no such mark or moment. */
 bool goto_parse(const char *text, struct timeline *t, const struct extent *e, int64_t head_ns, int64_t *out);
 
+/* Visit all marks in order until visit() says true; whether it did. */
+bool goto_each_mark(struct timeline *t, const struct extent *e, bool (*visit)(void *arg, const struct mark *m),
+		    void *arg);
+
 /* The newest mark before t_ns (n < 0) or the oldest after it; false: none. */
 bool goto_mark(struct timeline *t, const struct extent *e, int64_t t_ns, int n, int64_t *out);
 

@@ -51,6 +51,7 @@ static const struct key_entry table[] = {
 	  N_("select from the cursor on; again: up to the cursor (or drag the mouse)"), NULL, NULL },
 	{ ACT_SELECT_PHASE, WHEN_CHARTS, { { 'V', 0 } }, "V", N_("select the phase between the marks around the cursor"),
 	  NULL, NULL },
+	{ ACT_CHOOSE, WHEN_CHARTS, { { 'x', 0 } }, "x", N_("among the phases (7): compare this one; again: no more"), NULL, NULL },
 	{ ACT_LOOP, WHEN_CHARTS, { { 'L', 0 } }, "L", N_("play the selection, or the phase, over and over; again: no more"),
 	  NULL, NULL },
 	{ ACT_STEP_BACK, WHEN_CHARTS, { { ',', 0 } }, ",", N_("one sample back"), NULL, NULL },

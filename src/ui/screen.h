@@ -90,9 +90,11 @@ struct view {
 	/* True: the action was its own. */
 	bool (*act)(struct ui *u, const struct ui_scene *s, enum action a, struct request *r);
 	int (*length)(const struct ui *u, const struct ui_scene *s); /* lines, for scrolling */
+	/* NULL, or a press of the button in the body; true: it was on something. */
+	bool (*click)(struct ui *u, const struct ui_scene *s, int x, int y);
 };
 /* views.c has the list, in which the order is that of the tabs. */
-extern const struct view view_processes;
+extern const struct view view_epochs, view_processes;
 extern const struct view view_overview, view_gpu, view_cpu, view_memory, view_power, view_thermal, view_board;
 extern const struct view view_help, view_files;
 
@@ -160,6 +162,7 @@ struct ui {
 	bool dragging; /* the button is down since drag_ns in the charts */
 	int64_t drag_ns;
 	struct search search;
+	struct phases *phases; /* of view_epochs; NULL until it is shown */
 
 	bool labelling; /* a mark at label_ns waits for its label */
 	int64_t label_ns;
@@ -298,6 +301,11 @@ void select_phase(struct ui *u, const struct ui_scene *s, int64_t t_ns, int64_t 
 void select_shade(const struct ui *u, struct canvas *c, int y, int h);
 void select_axis(const struct ui *u, struct canvas *c);
 void select_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
+
+/* view-epochs.c: a step of its statistics; true: there is more to do. */
+bool phases_advance(struct ui *u, const struct ui_scene *s);
+bool phases_busy(const struct ui *u);
+void phases_free(struct ui *u);
 
 /* label.c: the label of a mark. */
 void label_open(struct ui *u, int64_t t_ns, struct request *r);

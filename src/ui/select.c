@@ -136,16 +136,21 @@ void select_shade(const struct ui *u, struct canvas *c, int y, int h)
 /* A bracket on the axis, where nothing else stands. */
 void select_axis(const struct ui *u, struct canvas *c)
 {
+	wchar_t line = screen_glyph(u, 0x2500, '-');
 	int first, last, y = u->at.axis.y;
+	const struct cell *row;
 
 	if (!cells(u, &first, &last))
 		return;
+	row = &c->cells[(size_t)y * (size_t)c->w + (size_t)u->at.chart.x];
 	for (int i = first; i <= last; i++) {
 		wchar_t ch = i == first  ? screen_glyph(u, 0x251C, '[')
 			     : i == last ? screen_glyph(u, 0x2524, ']')
-					 : screen_glyph(u, 0x2500, '-');
+					 : line;
+		bool left = i == 0 || row[i - 1].ch[0] == L' ' || row[i - 1].style == STYLE_FRAME;
+		bool right = i + 1 >= u->at.chart.w || row[i + 1].ch[0] == L' ';
 
-		if (c->cells[(size_t)y * (size_t)c->w + (size_t)(u->at.chart.x + i)].ch[0] == L' ')
+		if (row[i].ch[0] == L' ' && ((left && right) || i == first || i == last))
 			canvas_put(c, u->at.chart.x + i, y, STYLE_FRAME, ch);
 	}
 }
@@ -169,8 +174,8 @@ static int told(const struct ui *u)
 	return rows_find(u->about, CHANNEL_POWER_TOTAL, -1);
 }
 
-static void tell_channel(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int right, int64_t from,
-			 int64_t to)
+static void tell_channel(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int right,
+			 int64_t from, int64_t to)
 {
 	int i = told(u), y = u->at.bar.y;
 	char text[160], mean[QUANTITY_TEXT], min[QUANTITY_TEXT], max[QUANTITY_TEXT];

@@ -12,9 +12,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define FAN      32   /* columns of a zoom to one of the next that is used */
+#define FAN      32 /* columns of a zoom to one of the next that is used */
 #define FAN_BITS 5
-#define FILLED   0.97 /* of the samples that there should be; fewer is a hole */
+#define BRIDGE   10 /* periods */
+#define EDGE     2
 #define LOOKED   16384 /* columns that a quantile looks at, at most */
 
 static double tier_hz(struct timeline *t, size_t channel)
@@ -60,18 +61,82 @@ static void add(struct timeline *t, size_t channel, int zoom, int64_t lo, int64_
 	}
 }
 
+/* The rows of [from, to), a column at most, one by one. */
+static void add_rows(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct bin *all)
+{
+	enum tier tier = t->ops->session(t)->channels[channel].tier;
+	int64_t at;
+
+	if (from_ns >= to_ns)
+		return;
+	at = t->ops->step(t, tier, from_ns - 1, 1);
+	for (int i = 0; i < 4 && at >= from_ns && at < to_ns; i++) {
+		int64_t next = t->ops->step(t, tier, at, 1);
+
+		bin_add(all, t->ops->value(t, channel, at, NULL));
+		if (next <= at)
+			break;
+		at = next;
+	}
+}
+
+/* The columns of the base that lie wholly within, with the rows before and behind them
+ * in *edges; where the base is forgotten, the columns that are cut as a whole. */
+static bool whole_columns(struct timeline *t, size_t channel, int base, int64_t from_ns, int64_t to_ns,
+			  int64_t *lo, int64_t *hi, struct bin *edges)
+{
+	int64_t column = INT64_C(1) << base;
+
+	*edges = (struct bin) {0, 0, 0, 0};
+	*lo = from_ns >> base;
+	*hi = to_ns >> base;
+	if (finest(t, channel, from_ns) > base) {
+		*hi += *lo == *hi; /* shorter than a column: that one */
+		return false;
+	}
+	*lo = (from_ns + column - 1) >> base;
+	if (*lo > *hi) {
+		add_rows(t, channel, from_ns, to_ns, edges);
+		*hi = *lo;
+		return true;
+	}
+	add_rows(t, channel, from_ns, *lo * column, edges);
+	add_rows(t, channel, *hi * column, to_ns, edges);
+	return true;
+}
+
+/* How many ticks came too late and are bridged: so few that the signal cannot have
+ * done much meanwhile.  What is longer is a hole. */
+static double bridged(struct timeline *t, enum tier tier, double hz, int64_t from_ns, int64_t to_ns)
+{
+	struct gap gaps[32];
+	double missed = 0;
+
+	for (int rounds = 0; rounds < 32; rounds++) {
+		size_t n = t->ops->gaps(t, from_ns, to_ns, gaps, 32);
+
+		for (size_t i = 0; i < n; i++)
+			if (gaps[i].tier == tier && gaps[i].from_ns >= from_ns &&
+			    (double)(gaps[i].to_ns - gaps[i].from_ns) * hz <= BRIDGE * 1e9)
+				missed += (double)gaps[i].missed;
+		if (n < 32 || gaps[n - 1].to_ns <= from_ns)
+			break;
+		from_ns = gaps[n - 1].from_ns + 1;
+	}
+	return missed;
+}
+
 void span_read(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct span *out)
 {
 	double hz = tier_hz(t, channel), covered;
 	int zoom = zoom_base(hz);
-	int64_t lo = from_ns >> zoom, hi = to_ns >> zoom;
-	struct bin all = {0, 0, 0, 0};
+	int64_t lo, hi;
+	struct bin all;
 
 	*out = (struct span) {NAN, NAN, NAN, 0, 0};
 	if (from_ns < 0 || to_ns <= from_ns)
 		return;
-	if (lo == hi)
-		hi++; /* shorter than a column: that one */
+	whole_columns(t, channel, zoom, from_ns, to_ns, &lo, &hi, &all);
 	while (hi - lo > 2 * FAN && zoom + FAN_BITS <= ZOOM_MAX) {
 		int64_t up = (lo + FAN - 1) >> FAN_BITS, down = hi >> FAN_BITS;
 
@@ -84,9 +149,11 @@ void span_read(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_n
 	add(t, channel, zoom, lo, hi, &all);
 	if (!all.n)
 		return;
-	covered = (double)all.n / hz * 1e9;
-	if (covered > FILLED * (double)(to_ns - from_ns))
-		covered = (double)(to_ns - from_ns);
+	covered = (double)all.n + bridged(t, t->ops->session(t)->channels[channel].tier, hz, from_ns, to_ns);
+	/* Where it begins and ends between two samples. */
+	if (covered / hz * 1e9 > (double)(to_ns - from_ns) - EDGE / hz * 1e9)
+		covered = (double)(to_ns - from_ns) / 1e9 * hz;
+	covered *= 1e9 / hz;
 	*out = (struct span) {all.min, all.sum / (double)all.n, all.max, all.n, (int64_t)covered};
 }
 
@@ -174,6 +241,7 @@ double span_quantile(struct timeline *t, struct span_scratch *scratch, size_t ch
 	int base = zoom_base(tier_hz(t, channel)), zoom;
 	size_t n = 0;
 	uint64_t all = 0, rank;
+	struct bin edges;
 	int64_t lo, hi;
 
 	*exact = true;
@@ -185,9 +253,11 @@ double span_quantile(struct timeline *t, struct span_scratch *scratch, size_t ch
 	if (zoom > base)
 		*exact = false;
 	lo = from_ns >> zoom;
-	hi = to_ns >> zoom;
-	if (hi == lo)
-		hi++;
+	hi = (to_ns >> zoom) + (to_ns >> zoom == lo);
+	if (zoom == base && whole_columns(t, channel, base, from_ns, to_ns, &lo, &hi, &edges)) {
+		n = split(&edges, scratch->pieces, exact);
+		all = edges.n;
+	}
 	while (lo < hi) {
 		size_t some = hi - lo < 256 ? (size_t)(hi - lo) : 256;
 

@@ -66,6 +66,7 @@ void ui_free(struct ui *u)
 	free(u->rows);
 	free(u->height);
 	free(u->procs.line);
+	phases_free(u);
 	free(u);
 }
 
@@ -171,7 +172,8 @@ bool ui_advance(struct ui *u, const struct ui_scene *s)
 	screen_look(u, s);
 	if (u->search.going)
 		search_go(u, s);
-	return u->search.going;
+	phases_advance(u, s);
+	return u->search.going || phases_busy(u);
 }
 
 void ui_reset(struct ui *u, const struct ui_scene *s)
@@ -204,6 +206,8 @@ int ui_frame_ms(const struct ui *u, const struct ui_scene *s)
 {
 	int64_t column_ms = (INT64_C(1) << u->vp.zoom) / NS_PER_MS;
 
+	if (u->search.going || phases_busy(u))
+		return WORK_MS;
 	if (u->vp.playing)
 		return u->frame_ms ? u->frame_ms : PLAY_MS;
 	if (!s->live || !u->vp.follow)
@@ -243,7 +247,7 @@ void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	screen_look(u, s);
 	alarm = header_alarm(u, s, &style);
 	wish.alarm = *alarm != 0;
-	wish.events = u->events;
+	wish.events = u->events && !u->view->plain;
 	wish.table = charts_table_width(u, c->w);
 	u->at = layout_screen(&wish);
 	u->n_hits = 0;

@@ -11,7 +11,7 @@
 
 static const struct view *const views[] = {
 	&view_overview, &view_gpu,     &view_cpu,   &view_memory,
-	&view_power,    &view_thermal, &view_processes, &view_board, &view_help,
+	&view_power,    &view_thermal, &view_epochs,   &view_processes, &view_board, &view_help,
 };
 #define VIEWS (sizeof(views) / sizeof(views[0]))
 

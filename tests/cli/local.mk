@@ -1,5 +1,5 @@
 dist_check_SCRIPTS += \
-	%D%/boards.t %D%/cpu.t %D%/gpu.t %D%/keep.t %D%/mark.t %D%/once.t %D%/options.t %D%/print.t %D%/record.t %D%/record-command.t \
+	%D%/boards.t %D%/cpu.t %D%/epochs.t %D%/gpu.t %D%/keep.t %D%/mark.t %D%/once.t %D%/options.t %D%/print.t %D%/record.t %D%/record-command.t \
 	%D%/record-errors.t %D%/record-signals.t %D%/recover.t %D%/replay-errors.t %D%/roots.t %D%/setup.t \
 	%D%/slow.t %D%/ssh.t %D%/stream.t %D%/views.t
 EXTRA_DIST += %D%/lib.sh

@@ -5,7 +5,7 @@
 
 screens=$NVMTOP_SRC/tests/screens
 trace=$NVMTOP_SRC/tests/traces/views.bin
-views='gpu cpu memory power thermal board'
+views='gpu cpu memory power thermal epochs board'
 
 # golden NAME OPTIONS...: a view at all sizes, in one file
 golden() {
