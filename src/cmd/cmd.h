@@ -5,6 +5,7 @@
 
 #include "nvmtop/board.h"
 #include "nvmtop/engine.h"
+#include "nvmtop/history.h"
 #include "nvmtop/report.h"
 #include "nvmtop/term.h"
 #include "nvmtop/trace.h"
@@ -29,6 +30,7 @@ struct options {
 	int64_t delay_ns;
 	bool stop_on_eof;
 	struct trace_limits limits;
+	struct history_bound history;
 	int64_t keep_ns; /* 0: no ring mode */
 	int64_t after_ns;
 	const char *trigger; /* a condition that can be parsed, or NULL */

@@ -99,6 +99,8 @@ int live_open(struct live *l, const struct options *o, struct err *e)
 	if (!l->engine)
 		goto failed;
 	l->history = history_new(e);
+	if (l->history)
+		history_limit(l->history, &o->history);
 	/* Attached before the first row: one that is older than the attaching is not told. */
 	if (!l->history || engine_attach(l->engine, history_sink(l->history), true, e) < 0 ||
 	    engine_start(l->engine, e) < 0)

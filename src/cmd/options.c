@@ -50,6 +50,7 @@ enum {
 	OPT_SPLIT,
 	OPT_MAX_SIZE,
 	OPT_KEEP,
+	OPT_HISTORY,
 	OPT_AFTER,
 	OPT_TRIGGER,
 	OPT_AT,
@@ -122,6 +123,7 @@ static const struct entry {
 	{"json", OPT_JSON, NULL, N_("with --once: as one JSON object")},
 	{"paths", OPT_PATHS, NULL, N_("with --boards: only the kernel files that the board may need, one a line")},
 	{"follow", OPT_FOLLOW, NULL, N_("with --replay: FILE is still being recorded, show it live")},
+	{"history", OPT_HISTORY, "BYTES|SEC", N_("memory of the live screen (32Mi), or how far back it is fine")},
 	{"at", OPT_AT, "SEC", N_("with --replay: show the moment SEC seconds after the start")},
 	{"view", OPT_VIEW, "NAME", N_("begin with this view")},
 	{"frames", OPT_FRAMES, "HZ", N_("draw so often a second, 0.1 to 60 (default: as things change)")},
@@ -230,6 +232,22 @@ static int parse_split(struct options *o, const char *value, struct err *e)
 	return bad_value(e, OPT_SPLIT, value,
 			 _("a time of at least 1 second such as 3600 or 1h, or a size of at least 64Ki "
 			   "such as 500M"));
+}
+
+static int parse_history(struct options *o, const char *value, struct err *e)
+{
+	const struct history_bound none = {0, 0};
+
+	o->history = none;
+	if (num_duration_ns(value, &o->history.span_ns) && o->history.span_ns >= 10 * NS_PER_S &&
+	    o->history.span_ns <= 7 * 86400 * NS_PER_S)
+		return 0;
+	o->history = none;
+	if (*value && !strchr("0123456789", value[strlen(value) - 1]) && num_bytes(value, &o->history.bytes) &&
+	    o->history.bytes >= 4 << 20 && o->history.bytes <= UINT64_C(64) << 30)
+		return 0;
+	return bad_value(e, OPT_HISTORY, value,
+			 _("a size from 4Mi to 64Gi such as 64M, or a time from 10s to 168h such as 1h"));
 }
 
 static int parse_sync(struct options *o, const char *value, struct err *e)
@@ -495,6 +513,8 @@ static int take(struct options *o, int code, const char *value, struct err *e)
 		return parse_split(o, value, e);
 	case OPT_MAX_SIZE:
 		return parse_bytes(&o->limits.max_bytes, code, value, e);
+	case OPT_HISTORY:
+		return parse_history(o, value, e);
 	case OPT_KEEP:
 		if (parse_time(&o->keep_ns, code, value, e) < 0)
 			return -1;

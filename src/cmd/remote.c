@@ -111,7 +111,8 @@ static int wait_for_session(struct remote *r, int signals, struct err *e)
 	}
 }
 
-struct remote *remote_open(const char *path, int signals, bool *complete, struct err *e)
+struct remote *remote_open(const char *path, const struct history_bound *bound, int signals, bool *complete,
+			   struct err *e)
 {
 	struct remote *r = calloc(1, sizeof *r);
 
@@ -121,6 +122,7 @@ struct remote *remote_open(const char *path, int signals, bool *complete, struct
 		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
 	}
+	history_limit(r->history, bound);
 	text_printable(r->path, sizeof r->path, path, strlen(path));
 	if (!strcmp(path, "-") && isatty(STDIN_FILENO)) {
 		err_set(e, ERR_USAGE,

@@ -2,6 +2,7 @@
 #ifndef NVMTOP_CMD_REMOTE_H
 #define NVMTOP_CMD_REMOTE_H
 
+#include "nvmtop/history.h"
 #include "nvmtop/err.h"
 #include "nvmtop/ui.h"
 
@@ -11,7 +12,8 @@ struct remote;
  * Waits until it is known what is recorded, as long as no signal of the descriptor
  * asks to end.  NULL with *e; *complete is set when path is a trace that does not
  * grow, and nothing is wrong. */
-struct remote *remote_open(const char *path, int signals, bool *complete, struct err *e);
+struct remote *remote_open(const char *path, const struct history_bound *bound, int signals, bool *complete,
+			   struct err *e);
 void remote_close(struct remote *r); /* NULL is fine */
 
 /* To be polled for input; -1: nothing to poll. */

@@ -359,7 +359,7 @@ static int follow(struct top *t, struct err *e)
 {
 	bool complete;
 
-	t->remote = remote_open(t->o->replay, t->signals, &complete, e);
+	t->remote = remote_open(t->o->replay, &t->o->history, t->signals, &complete, e);
 	if (t->remote)
 		return 0;
 	if (!complete)

@@ -30,6 +30,8 @@ struct history {
 	pthread_mutex_t lock;
 	struct session session;
 	struct pyramid *tiers[TIERS];
+	struct history_bound bound;
+	size_t columns;
 	struct mark *marks;
 	size_t n_marks, room_marks;
 	struct gap *gaps;
@@ -79,16 +81,36 @@ static bool copy_session(struct session *to, const struct session *from)
 	return true;
 }
 
+#define COLUMNS_LEAST 16
+#define COLUMNS_MOST  (1 << 20)
+
+/* How many columns a ring has. */
+static size_t columns_for(const struct history_bound *b, const struct session *about)
+{
+	uint64_t room = b->bytes ? b->bytes : HISTORY_BYTES, each = 0, fixed = 0, n;
+
+	for (int t = 0; t < TIERS; t++)
+		if (about->width[t]) {
+			each += pyramid_column_bytes(about->width[t], about->hz[t]);
+			fixed += pyramid_fixed_bytes(about->width[t]);
+		}
+	n = b->span_ns ? (uint64_t)(b->span_ns >> 29) + 1 : each && room > fixed ? (room - fixed) / each : 0;
+	if (!b->bytes && !b->span_ns && n > HISTORY_COLUMNS)
+		n = HISTORY_COLUMNS;
+	return n < COLUMNS_LEAST ? COLUMNS_LEAST : n > COLUMNS_MOST ? COLUMNS_MOST : (size_t)n;
+}
+
 static int history_begin(struct sink *s, const struct session *about, struct err *e)
 {
 	struct history *h = of_sink(s);
 	struct pyramid *tiers[TIERS] = {NULL};
 	struct session session = {0};
 	bool ok = copy_session(&session, about);
+	size_t columns = columns_for(&h->bound, about);
 
 	for (int t = 0; ok && t < TIERS; t++) {
 		if (about->width[t])
-			ok = (tiers[t] = pyramid_new(about->width[t], about->hz[t]));
+			ok = (tiers[t] = pyramid_new(about->width[t], about->hz[t], columns));
 	}
 	if (!ok) {
 		for (int t = 0; t < TIERS; t++)
@@ -103,6 +125,7 @@ static int history_begin(struct sink *s, const struct session *about, struct err
 		pyramid_free(h->tiers[t]);
 		h->tiers[t] = tiers[t];
 	}
+	h->columns = columns;
 	h->n_marks = 0;
 	h->n_gaps = 0;
 	pthread_mutex_unlock(&h->lock);
@@ -363,6 +386,16 @@ void history_free(struct history *h)
 	free(h->gaps);
 	pthread_mutex_destroy(&h->lock);
 	free(h);
+}
+
+void history_limit(struct history *h, const struct history_bound *b)
+{
+	h->bound = *b;
+}
+
+size_t history_columns(const struct history *h)
+{
+	return h->columns;
 }
 
 struct sink *history_sink(struct history *h)

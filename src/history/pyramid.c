@@ -20,8 +20,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define SLOT_MASK (HISTORY_COLUMNS - 1)
-
 struct level {
 	int64_t newest; /* column */
 	int64_t *tags;  /* of each slot: its column + 1 */
@@ -30,6 +28,7 @@ struct level {
 
 struct pyramid {
 	size_t width, stride;
+	int64_t columns; /* of a ring */
 	int base, levels;
 	int64_t period_ns;
 	uint64_t rows;
@@ -41,7 +40,22 @@ struct pyramid {
 	struct level level[ZOOM_MAX - ZOOM_MIN + 1];
 };
 
-struct pyramid *pyramid_new(size_t width, double hz)
+static size_t stride_of(size_t width)
+{
+	return (width * (3 * sizeof(double) + sizeof(uint32_t)) + 7) / 8 * 8;
+}
+
+size_t pyramid_column_bytes(size_t width, double hz)
+{
+	return (size_t)(ZOOM_MAX - zoom_base(hz) + 1) * (sizeof(int64_t) + stride_of(width));
+}
+
+size_t pyramid_fixed_bytes(size_t width)
+{
+	return PYRAMID_TIMES * sizeof(int64_t) + width * sizeof(double);
+}
+
+struct pyramid *pyramid_new(size_t width, double hz, size_t columns)
 {
 	struct pyramid *p = calloc(1, sizeof(*p));
 	unsigned char *at;
@@ -53,9 +67,10 @@ struct pyramid *pyramid_new(size_t width, double hz)
 	p->base = zoom_base(hz);
 	p->levels = ZOOM_MAX - p->base + 1;
 	p->period_ns = llround((double)NS_PER_S / hz);
-	p->stride = (width * (3 * sizeof(double) + sizeof(uint32_t)) + 7) / 8 * 8;
-	per_level = HISTORY_COLUMNS * (sizeof(int64_t) + p->stride);
-	p->size = (size_t)p->levels * per_level + PYRAMID_TIMES * sizeof(int64_t) + width * sizeof(double);
+	p->stride = stride_of(width);
+	p->columns = (int64_t)columns;
+	per_level = columns * (sizeof(int64_t) + p->stride);
+	p->size = (size_t)p->levels * per_level + pyramid_fixed_bytes(width);
 	p->memory = mmap(NULL, p->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 			 -1, 0);
 	if (p->memory == MAP_FAILED) {
@@ -66,7 +81,7 @@ struct pyramid *pyramid_new(size_t width, double hz)
 	at = p->memory;
 	for (int l = 0; l < p->levels; l++) {
 		p->level[l].slots = at;
-		p->level[l].tags = (int64_t *)(void *)(at + HISTORY_COLUMNS * p->stride);
+		p->level[l].tags = (int64_t *)(void *)(at + columns * p->stride);
 		at += per_level;
 	}
 	p->times = (int64_t *)(void *)at;
@@ -84,7 +99,7 @@ void pyramid_free(struct pyramid *p)
 
 static unsigned char *slot_at(const struct pyramid *p, int l, int64_t index)
 {
-	return p->level[l].slots + (size_t)(index & SLOT_MASK) * p->stride;
+	return p->level[l].slots + (size_t)(index % p->columns) * p->stride;
 }
 
 static double *slot_values(unsigned char *slot)
@@ -118,7 +133,7 @@ static void store(const struct pyramid *p, unsigned char *slot, size_t column, c
 static void open_column(struct pyramid *p, int l, int64_t index)
 {
 	p->level[l].newest = index;
-	p->level[l].tags[index & SLOT_MASK] = index + 1;
+	p->level[l].tags[index % p->columns] = index + 1;
 	memset(slot_counts(p, slot_at(p, l, index)), 0, p->width * sizeof(uint32_t));
 }
 
@@ -198,12 +213,12 @@ static struct bin growing(const struct pyramid *p, int level, size_t column)
 /* Is the column still in the ring of its level, or newer than all of it? */
 static bool is_held(const struct pyramid *p, int l, int64_t index)
 {
-	return index > p->level[l].newest - HISTORY_COLUMNS;
+	return index > p->level[l].newest - p->columns;
 }
 
 static bool has_rows(const struct pyramid *p, int l, int64_t index)
 {
-	return index >= 0 && is_held(p, l, index) && p->level[l].tags[index & SLOT_MASK] == index + 1;
+	return index >= 0 && is_held(p, l, index) && p->level[l].tags[index % p->columns] == index + 1;
 }
 
 /* A column that has left its ring is answered by the finest that covers it and has not. */

@@ -1,6 +1,6 @@
 /* pyramid: the newest columns of one tier's channels, at every zoom.
  *
- * For each zoom from zoom_base(hz) to ZOOM_MAX the newest HISTORY_COLUMNS
+ * For each zoom from zoom_base(hz) to ZOOM_MAX so many of the newest
  * columns.  Memory is taken as it is touched. */
 #ifndef HISTORY_PYRAMID_H
 #define HISTORY_PYRAMID_H
@@ -11,7 +11,10 @@
 
 struct pyramid;
 
-struct pyramid *pyramid_new(size_t width, double hz); /* NULL: out of memory */
+struct pyramid *pyramid_new(size_t width, double hz, size_t columns); /* NULL: out of memory */
+/* Bytes for a column of each zoom; and for what does not depend on how many there are. */
+size_t pyramid_column_bytes(size_t width, double hz);
+size_t pyramid_fixed_bytes(size_t width);
 void pyramid_free(struct pyramid *p);
 
 /* One row.  Times that are negative or not increasing are ignored. */

@@ -100,7 +100,11 @@ void search_go(struct ui *u, const struct ui_scene *s)
 		return;
 	}
 	f->going = false;
-	screen_say(u, STYLE_WARN, _("%.160s: there is no moment at which this begins to hold"), f->text);
+	screen_say(u, STYLE_WARN,
+		   !s->live && s->notice ? _("%.160s: no moment was found at which this begins to hold, in "
+					     "what has been read so far")
+					 : _("%.160s: there is no moment at which this begins to hold"),
+		   f->text);
 }
 
 void search_forget(struct ui *u)

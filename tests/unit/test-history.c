@@ -81,6 +81,9 @@ static struct bin model_column(const struct model *m, size_t c, int zoom, int64_
 	return b;
 }
 
+static struct history_bound bound; /* asked for by what follows */
+static size_t ring;		    /* what came of it */
+
 /* What the contract says is answered: the finest zoom from there on that still holds it. */
 static struct bin model_answer(const struct model *m, size_t c, int zoom, int64_t index)
 {
@@ -88,7 +91,7 @@ static struct bin model_answer(const struct model *m, size_t c, int zoom, int64_
 		index >>= m->base - zoom;
 		zoom = m->base;
 	}
-	while (zoom < ZOOM_MAX && index <= (m->t[m->n - 1] >> zoom) - HISTORY_COLUMNS) {
+	while (zoom < ZOOM_MAX && index <= (m->t[m->n - 1] >> zoom) - (int64_t)ring) {
 		zoom++;
 		index >>= 1;
 	}
@@ -128,7 +131,7 @@ static void compare_all(const struct model *m, struct timeline *t)
 
 		compare(m, t, c, zoom, newest - 20, 24);
 		compare(m, t, c, zoom, oldest - 2, 8);
-		compare(m, t, c, zoom, newest - HISTORY_COLUMNS - 4, 8);
+		compare(m, t, c, zoom, newest - (int64_t)ring - 4, 8);
 		compare(m, t, c, zoom, oldest + (int64_t)draw((uint64_t)(newest - oldest) + 1), 16);
 	}
 }
@@ -151,8 +154,10 @@ static struct history *make(double hz, enum tier tier, struct timeline **t, int6
 	}
 	h = history_new(&e);
 	assert_non_null(h);
+	history_limit(h, &bound);
 	*t = history_timeline(h);
 	assert_int_equal(history_sink(h)->ops->begin(history_sink(h), &about, &e), 0);
+	ring = history_columns(h);
 	memset(channels, 0x55, sizeof(channels)); /* it must have copied them */
 	return h;
 }
@@ -224,6 +229,81 @@ static void extreme_rates_agree_with_model(void **state)
 	against_model(10000, TIER_FAST, 6000, 0, 5);
 	against_model(0.1, TIER_SLOW, 4000, 0, 6);
 	against_model(3, TIER_SLOW, 4000, UINT64_C(1) << 44, 7);
+}
+
+/* Rings of any length, also of one that is no power of two. */
+static void other_lengths_agree_with_model(void **state)
+{
+	(void)state;
+	bound = (struct history_bound) {.span_ns = 100 * NS_PER_S};
+	against_model(1000, TIER_FAST, 3000, UINT64_C(1) << 33, 11);
+	assert_int_equal(ring, 187);
+	bound = (struct history_bound) {.bytes = 4 << 20};
+	against_model(100, TIER_MEDIUM, 4000, UINT64_C(1) << 40, 12);
+	assert_in_range(ring, 1000, 2047);
+	bound = (struct history_bound) {0, 0};
+}
+
+/* All rings together take no more than was asked for, on boards with many signals too. */
+static void memory_is_bounded(void **state)
+{
+	static const size_t widths[][TIERS] = {{18, 19, 38}, {60, 80, 120}, {0, 0, 1}};
+	static const uint64_t asked[] = {0, 8 << 20, 64 << 20};
+
+	(void)state;
+	for (int k = 0; k < 9; k++) {
+		static struct channel channels[300];
+		struct session about = {.channels = channels, .hz = {1000, 100, 10}};
+		struct history_bound b = {.bytes = asked[k / 3]};
+		uint64_t bytes = 0, most = b.bytes ? b.bytes : HISTORY_BYTES;
+		struct history *h;
+		struct err e;
+
+		memset(channels, 0, sizeof(channels));
+		for (int t = 0; t < TIERS; t++) {
+			about.width[t] = widths[k % 3][t];
+			about.n_channels += about.width[t];
+			if (about.width[t]) /* levels of 28 bytes a channel and a tag; times for stepping */
+				bytes += (uint64_t)(ZOOM_MAX - zoom_base(about.hz[t]) + 1) *
+					 (about.width[t] * 28 + 8);
+		}
+		h = history_new(&e);
+		history_limit(h, &b);
+		assert_int_equal(history_sink(h)->ops->begin(history_sink(h), &about, &e), 0);
+		assert_in_range(history_columns(h), 16, 1 << 20);
+		assert_true(history_columns(h) * bytes + 3 * 32768 * 8 <= most + (1 << 20));
+		if (!b.bytes)
+			assert_in_range(history_columns(h), 100, HISTORY_COLUMNS);
+		history_free(h);
+	}
+}
+
+/* The zoom that finest() says is held, and the one below it is not. */
+static void the_finest_zoom_is_known(void **state)
+{
+	struct timeline *timeline;
+	struct history *h;
+	int64_t last = 0;
+
+	(void)state;
+	bound = (struct history_bound) {.span_ns = 50 * NS_PER_S};
+	h = make(100, TIER_MEDIUM, &timeline, 1);
+	for (int64_t i = 1; i <= 100000; i++) {
+		double v[WIDTH] = {1, 2, 3};
+
+		push(h, NULL, TIER_MEDIUM, last = i * 10 * NS_PER_MS, v);
+	}
+	for (int64_t t = 10 * NS_PER_MS; t <= last; t += 7 * NS_PER_S / 3) {
+		int zoom = timeline->ops->finest(timeline, 0, t);
+
+		assert_true(t >> zoom > (last >> zoom) - (int64_t)ring);
+		if (zoom > zoom_base(100))
+			assert_true(t >> (zoom - 1) <= (last >> (zoom - 1)) - (int64_t)ring);
+	}
+	assert_int_equal(timeline->ops->finest(timeline, 0, last), zoom_base(100));
+	assert_true(timeline->ops->finest(timeline, 0, 1) > zoom_base(100) + 3);
+	history_free(h);
+	bound = (struct history_bound) {0, 0};
 }
 
 /* Several rows in one base column (jitter cannot make more than two, but the fold does not rely on that). */
@@ -500,6 +580,9 @@ int main(void)
 		cmocka_unit_test(gaps_agree_with_model),
 		cmocka_unit_test(extreme_rates_agree_with_model),
 		cmocka_unit_test(crowded_columns_agree_with_model),
+		cmocka_unit_test(other_lengths_agree_with_model),
+		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(the_finest_zoom_is_known),
 		cmocka_unit_test(spike_is_seen_at_every_zoom),
 		cmocka_unit_test(nothing_is_nothing),
 		cmocka_unit_test(edges_of_time),
