@@ -82,7 +82,8 @@ void events_throttled(struct ui *u, const struct ui_scene *s, const struct chart
 			find_rises(u, s, k, axis, out);
 		else
 			for (int i = 0; i < axis->n; i++)
-				out[i] |= u->columns[i].any && u->columns[i].max > 0;
+				if (u->columns[i].any && u->columns[i].max > 0)
+					out[i] = 1;
 	}
 }
 
