@@ -17,6 +17,17 @@ struct ui_file {
 	bool readable;
 };
 
+/* How a second trace is laid over the first. */
+struct ui_align {
+	int64_t shift_ns;	/* to be added to the second's times */
+	char text[128];		/* "aligned at mark 1", for people */
+};
+
+/* how: the label of a mark that both have, "m3" for mark 3 of both, "start"; NULL: the
+ * first mark that both have by label, or else by number, or else their first samples.
+ * -1: what was asked for is not there. */
+int ui_align(struct timeline *a, struct timeline *b, const char *how, struct ui_align *out, struct err *e);
+
 /* Everything that is drawn and is not the ui's own state; filled in anew by the
  * caller before each call. */
 struct ui_scene {
@@ -25,6 +36,9 @@ struct ui_scene {
 	int64_t now_ns;		/* CLOCK_MONOTONIC; drives play and pause */
 	int64_t wall_ns;	/* CLOCK_REALTIME at now_ns */
 	const char *trace_name;	/* replay: the file's name */
+	struct timeline *with;	/* NULL, or a second trace under the first, row by row */
+	const char *with_name;
+	const struct ui_align *align;
 	const char *remote;	/* NULL, or where the samples come from, when not from here */
 	const char *notice;	/* NULL, or what is wrong with where they come from */
 

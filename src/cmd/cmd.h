@@ -41,6 +41,8 @@ struct options {
 	const char *to_text;
 
 	const char *replay;
+	const char *with;  /* NULL, or a second trace under it */
+	const char *align; /* a mark's label, "m3" or "start"; NULL: where they first agree */
 	const char *recover;
 	const char **files; /* operands that are read, n_files of them; never freed */
 	size_t n_files;
@@ -111,6 +113,8 @@ struct trouble {
 void recording_trouble(struct trouble *was, const struct trace_series_stats *now, char *out, size_t size);
 /* The names of its files, "a.bin, a.2.bin", after it has ended. */
 void recording_names(const struct trace_series *s, char *out, size_t size);
+/* --with FILE, aligned to the trace that is shown.  As open_trace(). */
+struct trace *with_open(const struct options *o, struct trace *shown, struct ui_align *align, struct err *e);
 /* The traces of the operands; *n of them were opened.  The exit status so far. */
 int open_traces(const struct options *o, struct trace **out, size_t *n);
 

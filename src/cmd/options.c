@@ -54,6 +54,8 @@ enum {
 	OPT_AFTER,
 	OPT_TRIGGER,
 	OPT_AT,
+	OPT_WITH,
+	OPT_ALIGN,
 	OPT_VIEW,
 	OPT_FRAMES,
 	OPT_FAST,
@@ -125,6 +127,8 @@ static const struct entry {
 	{"follow", OPT_FOLLOW, NULL, N_("with --replay: FILE is still being recorded, show it live")},
 	{"history", OPT_HISTORY, "BYTES|SEC", N_("memory of the live screen (32Mi), or how far back it is fine")},
 	{"at", OPT_AT, "SEC", N_("with --replay: show the moment SEC seconds after the start")},
+	{"with", OPT_WITH, "FILE", N_("with --replay: and under each signal the same one of this trace")},
+	{"align", OPT_ALIGN, "MARK|start", N_("with --with: where the two meet: a label, m3, or their start")},
 	{"view", OPT_VIEW, "NAME", N_("begin with this view")},
 	{"frames", OPT_FRAMES, "HZ", N_("draw so often a second, 0.1 to 60 (default: as things change)")},
 	{"ascii", OPT_ASCII, NULL, N_("draw with ASCII characters only")},
@@ -526,6 +530,12 @@ static int take(struct options *o, int code, const char *value, struct err *e)
 	case OPT_AT:
 		o->has_at = true;
 		return parse_time(&o->at_ns, code, value, e);
+	case OPT_WITH:
+		o->with = value;
+		return 0;
+	case OPT_ALIGN:
+		o->align = value;
+		return 0;
 	case OPT_FRAMES:
 		if (num_double(value, &o->frames) && o->frames >= 0.1 && o->frames <= 60)
 			return 0;
@@ -641,6 +651,11 @@ static int check(const struct options *o, struct err *e)
 		{o->mode != MODE_BOARDS && o->paths, N_("--paths is only for --boards")},
 		{o->has_nice && ((o->mode != MODE_TOP && o->mode != MODE_RECORD) || o->replay),
 		 N_("--nice is only for the live screen and --record")},
+		{o->with && (!o->replay || (o->mode != MODE_TOP && o->mode != MODE_PRINT)),
+		 N_("--with FILE goes with --replay FILE, on the screen or with --print")},
+		{o->with && o->replay && (!strcmp(o->with, "-") || !strcmp(o->replay, "-") || o->follow),
+		 N_("--with lays one saved trace over another: not with a stream, and not with --follow")},
+		{o->align && !o->with, N_("--align needs --with FILE")},
 		{o->has_at && !o->replay, N_("--at needs --replay FILE")},
 		{o->replay && o->mode != MODE_TOP && o->mode != MODE_PRINT,
 		 N_("--replay goes with the screen or with --print only")},

@@ -59,11 +59,27 @@ static int print_trace(const struct options *o)
 	if (!t)
 		return complain(&damage);
 	struct ui_scene scene = {.timeline = trace_timeline(t), .trace_name = trace_path(t), .own_cpu = NAN};
+	struct trace *with = NULL;
+	struct ui_align align;
+	if (o->with) {
+		with = with_open(o, t, &align, &e);
+		if (!with) {
+			trace_close(t);
+			return complain(&e);
+		}
+		if (damage.code == ERR_NONE)
+			damage = e;
+		trace_settle(with);
+		scene.with = trace_timeline(with);
+		scene.with_name = trace_path(with);
+		scene.align = &align;
+	}
 	scene.now_ns = clock_now_ns();
 	trace_settle(t); /* there is only one frame: an exact one */
 	int status = draw(o, &scene, &e) < 0 ? complain(&e) : 0;
 	if (!status && damage.code != ERR_NONE)
 		status = complain(&damage);
+	trace_close(with);
 	trace_close(t);
 	return status;
 }

@@ -35,6 +35,8 @@ struct top {
 	int64_t look_ns;             /* when next, not before */
 	int64_t repaint_ns;          /* somebody else may have written to the terminal; 0: no */
 	struct trace *trace;         /* shown instead of the live history, or NULL */
+	struct trace *with;          /* under it, or NULL */
+	struct ui_align align;
 	struct trace_series *series; /* while recording */
 	struct keep *keep;           /* the last stretch, with --keep */
 	size_t kept_told;
@@ -117,6 +119,9 @@ static void scene_update(struct top *t)
 	s->live = !t->trace;
 	s->trace_name = t->trace ? trace_path(t->trace) : NULL;
 	s->remote = s->notice = NULL;
+	s->with = t->with ? trace_timeline(t->with) : NULL;
+	s->with_name = t->with ? trace_path(t->with) : NULL;
+	s->align = &t->align;
 	if (t->trace) {
 		s->timeline = trace_timeline(t->trace);
 		s->notice = t->built[0] ? t->built : NULL;
@@ -309,6 +314,13 @@ static int begin_live(struct top *t, struct err *e)
 	return 0;
 }
 
+/* Another trace is shown, or none: nothing lies under it. */
+static void drop_with(struct top *t)
+{
+	trace_close(t->with);
+	t->with = NULL;
+}
+
 static void show_live(struct top *t)
 {
 	struct err e;
@@ -317,6 +329,7 @@ static void show_live(struct top *t)
 		say(t, STYLE_ALERT, e.text);
 		return;
 	}
+	drop_with(t);
 	trace_close(t->trace);
 	t->trace = NULL;
 	t->growing = false;
@@ -332,6 +345,7 @@ static int show_trace(struct top *t, const char *path, struct err *e)
 	if (!trace)
 		return -1;
 	t->growing &= !t->trace; /* another one is opened */
+	drop_with(t);
 	trace_close(t->trace);
 	t->trace = trace;
 	t->built[0] = '\0';
@@ -344,6 +358,14 @@ static int show_trace(struct top *t, const char *path, struct err *e)
 		say(t, STYLE_WARN, e->text);
 	t->redraw = true;
 	return 0;
+}
+
+static int show_with(struct top *t, struct err *e)
+{
+	t->with = with_open(t->o, t->trace, &t->align, e);
+	if (t->with && e->code != ERR_NONE)
+		say(t, STYLE_WARN, e->text);
+	return t->with ? 0 : -1;
 }
 
 /* Marks and recordings are made where something is sampled. */
@@ -552,6 +574,19 @@ static int sooner(int a, int b)
 	return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
+/* Both together: what is news of one is news. */
+static void look_with(struct top *t, struct trace_state *st)
+{
+	struct trace_state b;
+
+	trace_look(t->with, &b);
+	st->built = b.building && (!st->building || b.built < st->built) ? b.built : st->built;
+	st->building |= b.building;
+	if (b.news && (!st->news || st->damage.code == ERR_NONE))
+		st->damage = b.damage;
+	st->news |= b.news;
+}
+
 /* What became of the trace meanwhile: more of its columns, or less of the file. */
 static void watch_trace(struct top *t)
 {
@@ -561,6 +596,8 @@ static void watch_trace(struct top *t)
 	if (!t->trace || clock_now_ns() < t->trace_look_ns)
 		return;
 	trace_look(t->trace, &st);
+	if (t->with)
+		look_with(t, &st);
 	t->trace_look_ns = clock_now_ns() + (st.building ? BUILT_NS : NS_PER_S);
 	if (st.building)
 		/* TRANSLATORS: columns of the chart; they are estimated from some of their samples. */
@@ -631,7 +668,11 @@ static int source_open(struct top *t, struct err *e)
 {
 	if (!t->o->replay)
 		return begin_live(t, e);
-	return t->o->follow || !strcmp(t->o->replay, "-") ? follow(t, e) : show_trace(t, t->o->replay, e);
+	if (t->o->follow || !strcmp(t->o->replay, "-"))
+		return follow(t, e);
+	if (show_trace(t, t->o->replay, e) < 0)
+		return -1;
+	return t->o->with ? show_with(t, e) : 0;
 }
 
 static int start(struct top *t, struct err *e)
@@ -647,6 +688,8 @@ static int start(struct top *t, struct err *e)
 	chosen_options(t->chosen, t->o, &uo, &how);
 	/* While a signal still ends the program. */
 	if (t->o->replay && offer_recovery(t->o->replay, e) < 0)
+		return -1;
+	if (t->o->with && offer_recovery(t->o->with, e) < 0)
 		return -1;
 	t->signals = signals_open(e);
 	if (t->signals < 0)
@@ -696,6 +739,7 @@ int cmd_top(const struct options *o)
 		status = complain(remote_verdict(t.remote));
 	remote_close(t.remote);
 	inbox_close(t.marks);
+	trace_close(t.with);
 	trace_close(t.trace);
 	procs_close(t.procs);
 	free(t.procs_list.procs);

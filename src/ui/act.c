@@ -123,7 +123,8 @@ static void act(struct ui *u, const struct ui_scene *s, enum action a, int64_t t
 	int page = u->at.body.h > 1 ? u->at.body.h - 1 : 1;
 
 	r->redraw = true;
-	if ((v->act && v->act(u, s, a, r)) || act_time(u, s, a) || select_act(u, s, a))
+	if ((v->act && v->act(u, s, a, r)) || act_time(u, s, a) || select_act(u, s, a) ||
+	    second_act(u, a))
 		return;
 	if (views_turn(u, a)) {
 		views_show(u, views_turn(u, a));

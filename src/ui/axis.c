@@ -223,6 +223,9 @@ static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		canvas_text(c, x, y, right - x, STYLE_WARN, text);
 	}
 	charts_titles(u, c, y);
+	/* Over the differences that stand below the names. */
+	if (u->second.about && is_free(c, u->at.name.x + u->at.name.w - 5, 5, y))
+		canvas_right(c, u->at.name.x, y, u->at.name.w, STYLE_DIM, "B-A");
 	if (u->at.stats.w)
 		canvas_text(c, u->at.stats.x, y, u->at.stats.w, u->selection.on ? STYLE_STRONG : STYLE_DIM,
 			    _(" min..max  mean"));
@@ -262,7 +265,7 @@ void axis_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	select_axis(u, c);
 }
 
-void axis_lines(struct ui *u, struct canvas *c, int y, int h)
+static void draw_lines(struct ui *u, struct canvas *c, int y, int h, const unsigned char *mark_at, wchar_t glyph)
 {
 	int head = u->vp.follow ? -1 : viewport_cell(&u->vp, u->vp.head_ns);
 	int newest = viewport_cell(&u->vp, u->vp.right_ns);
@@ -270,9 +273,8 @@ void axis_lines(struct ui *u, struct canvas *c, int y, int h)
 	select_shade(u, c, y, h);
 	for (int line = y; line < y + h; line++) {
 		for (int cell = 0; u->lines && cell < u->at.chart.w; cell++)
-			if (u->mark_at[cell])
-				canvas_put(c, u->at.chart.x + cell, line, STYLE_MARK,
-					   screen_glyph(u, 0x2502, '|'));
+			if (mark_at[cell])
+				canvas_put(c, u->at.chart.x + cell, line, STYLE_MARK, glyph);
 		if (head >= 0 && head < newest) {
 			struct cell *p =
 				&c->cells[(size_t)line * (size_t)c->w + (size_t)(u->at.chart.x + head)];
@@ -282,4 +284,14 @@ void axis_lines(struct ui *u, struct canvas *c, int y, int h)
 			p->style = STYLE_FRAME;
 		}
 	}
+}
+
+void axis_lines(struct ui *u, struct canvas *c, int y, int h)
+{
+	draw_lines(u, c, y, h, u->mark_at, screen_glyph(u, 0x2502, '|'));
+}
+
+void axis_second_lines(struct ui *u, struct canvas *c, int y, int h)
+{
+	draw_lines(u, c, y, h, u->second.mark_at, screen_glyph(u, 0x254E, '|'));
 }

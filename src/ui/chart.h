@@ -5,6 +5,11 @@
 #include "nvmtop/timeline.h"
 #include "spark.h"
 
+#define CELLS_MAX   1000
+#define COLUMNS_MAX (2 * CELLS_MAX)
+#define MARKS_MAX   512
+#define GAPS_MAX    256
+
 /* One axis for everything on the screen. */
 struct chart_axis {
 	int zoom;

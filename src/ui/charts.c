@@ -21,6 +21,9 @@ static void measure(struct ui *u, const struct ui_scene *s, int screen_w)
 	unsigned char rank[RANKED] = {0};
 	int n = u->n_rows < RANKED ? u->n_rows : RANKED, lines = u->at.body.h;
 
+	/* Each of two traces has the same height, and so the same scale to the eye. */
+	if (u->second.about)
+		lines /= 2;
 	for (int i = 0; i < n; i++)
 		rank[i] = u->rows[i].rank;
 	layout_rows(rank, n, lines, u->height);
@@ -33,6 +36,8 @@ static void measure(struct ui *u, const struct ui_scene *s, int screen_w)
 			u->height[i] = (unsigned char)row_text_lines(u, row, screen_w);
 		else if (i >= n || row->kind == ROW_HEADING || u->about->channels[row->channel].missing[0])
 			u->height[i] = 1;
+		if (row->second.any)
+			u->height[i] = (unsigned char)(2 * u->height[i]);
 	}
 }
 

@@ -83,6 +83,18 @@ static int draw_record(const struct ui *u, const struct ui_scene *s, struct canv
 	return x - 2;
 }
 
+/* Of two traces the second has a line of its own, where there is one. */
+static int draw_names(const struct ui *u, const struct ui_scene *s, struct canvas *c, int right, int limit)
+{
+	const char *name = name_of(s->trace_name);
+	char text[256];
+
+	if (!s->with)
+		return put_left_of(c, right, 0, limit, STYLE_TEXT, name, 3);
+	snprintf(text, sizeof(text), u->at.second.h ? "A %s" : "A %s  B %s", name, name_of(s->with_name));
+	return put_left_of(c, right, 0, limit, STYLE_TEXT, text, 3);
+}
+
 static void draw_title(const struct ui *u, struct canvas *c, int x, int right)
 {
 	static const char *const keys[] = {"title", "release", "mode"};
@@ -129,7 +141,7 @@ void header_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	else if (s->remote)
 		right = put_left_of(c, right, 0, limit, STYLE_TEXT, s->remote, 3);
 	else if (!s->live)
-		right = put_left_of(c, right, 0, limit, STYLE_TEXT, name_of(s->trace_name), 3);
+		right = draw_names(u, s, c, right, limit);
 	draw_title(u, c, margin, right);
 }
 

@@ -54,6 +54,8 @@ static const struct key_entry table[] = {
 	{ ACT_CHOOSE, WHEN_CHARTS, { { 'x', 0 } }, "x", N_("among the phases (7): compare this one; again: no more"), NULL, NULL },
 	{ ACT_LOOP, WHEN_CHARTS, { { 'L', 0 } }, "L", N_("play the selection, or the phase, over and over; again: no more"),
 	  NULL, NULL },
+	{ ACT_NUDGE_BACK, WHEN_REPLAY, { { '{', 0 } }, "{", N_("move the trace of --with back by a dot"), NULL, NULL },
+	{ ACT_NUDGE, WHEN_REPLAY, { { '}', 0 } }, "}", N_("move the trace of --with forward by a dot"), NULL, NULL },
 	{ ACT_STEP_BACK, WHEN_CHARTS, { { ',', 0 } }, ",", N_("one sample back"), NULL, NULL },
 	{ ACT_STEP, WHEN_CHARTS, { { '.', 0 } }, ".", N_("one sample forward"), NULL, NULL },
 	{ ACT_SLOWER, WHEN_CHARTS, { { '<', 0 } }, "<", N_("play slower, down to a tenth"),

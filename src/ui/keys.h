@@ -39,6 +39,8 @@ enum action {
 	ACT_SELECT,
 	ACT_SELECT_PHASE,
 	ACT_LOOP,
+	ACT_NUDGE_BACK, /* the trace of --with */
+	ACT_NUDGE,
 	ACT_CHOOSE,
 	ACT_UP,
 	ACT_DOWN,

@@ -24,6 +24,8 @@ static void split_lines(struct layout *l, const struct layout_wish *wish)
 		take(&y, &l->header, w, 1);
 	if (wish->alarm && h >= 10)
 		take(&y, &l->alarm, w, 1);
+	if (wish->second && h >= 12)
+		take(&y, &l->second, w, 1);
 	if (h >= 9)
 		take(&y, &l->axis, w, 1);
 	if (h >= 6)

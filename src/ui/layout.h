@@ -14,6 +14,7 @@ struct rect {
 struct layout_wish {
 	int w, h;
 	bool replay; /* wants the strip */
+	bool second; /* wants one for the trace beside */
 	bool alarm;  /* wants the line below the header */
 	bool events; /* wants the line below the charts */
 	int table;   /* columns of a table between value and statistics; 0: none */
@@ -21,7 +22,7 @@ struct layout_wish {
 
 struct layout {
 	bool small; /* nothing fits but one line that says so */
-	struct rect header, alarm, axis, body, events, strip, tabs, bar;
+	struct rect header, alarm, second, axis, body, events, strip, tabs, bar;
 	/* Columns, the same for every row; their y and h are the body's. */
 	struct rect name, value, table, stats, chart;
 };

@@ -218,16 +218,82 @@ static void draw_chosen(struct ui *u, struct canvas *c, int y)
 		canvas_put(c, u->at.name.x - 1, y, STYLE_STRONG, L'>');
 }
 
+/* The same signal in the other trace: B, how far it is from A, its value, statistics
+ * and chart. */
+static void draw_second(struct ui *u, struct canvas *c, const struct row *row, int y, int h)
+{
+	const struct channel *ch = &u->about->channels[row->channel];
+	const struct channel *o = &u->second.about->channels[row->second.channel];
+	struct spark_look look = {.charset = u->charset,
+				  .level = u->second.level,
+				  .lo = row->scale.lo,
+				  .hi = row->scale.hi,
+				  .band = (enum style)(STYLE_GPU + (int)ch->family),
+				  .mean = (enum style)(STYLE_GPU + (int)ch->family)};
+	int indent = row->part && u->at.name.w >= 9 ? 4
+		     : u->at.name.w >= 9            ? 2
+						    : 0,
+	    w = u->at.name.w - indent - 2;
+	struct row b = *row; /* all of it quieter than A */
+	char text[QUANTITY_TEXT + 1] = "+";
+
+	canvas_put(c, u->at.name.x + indent, y, STYLE_DIM, L'B');
+	b.value = row->second.value;
+	b.summary = row->second.summary;
+	b.alarm = row->second.alarm;
+	b.rank = RANK_REST;
+	if (o->missing[0]) {
+		axis_second_lines(u, c, y, h);
+		draw_missing(u, c, &b, o, y);
+		return;
+	}
+	if (w >= 5 && !isnan(b.value - row->value)) {
+		quantity_text(text + 1, quantity_of(ch, b.value), b.value - row->value, w - 1);
+		canvas_right(c, u->at.name.x + indent + 2, y, w, STYLE_TEXT, text + (text[1] == '-'));
+	}
+	draw_value(u, c, &b, ch, y);
+	for (int i = 0; i < TABLE_MAX; i++) {
+		int k = row->with[i] < 0 ? -1 : second_channel(u, (size_t)row->with[i]);
+
+		rows_cell_text(&b, i, STYLE_DIM, "");
+		if (k >= 0)
+			rows_cell(u, &b, i, quantity_of(&u->about->channels[row->with[i]], 0),
+				  second_value(u, (size_t)k), STYLE_TEXT);
+	}
+	draw_table(u, c, &b, y);
+	if (u->at.stats.w)
+		draw_stats(u, c, &b, ch, y);
+	spark_draw(c, u->at.chart.x, y, u->at.chart.w, h, &look, u->second.columns);
+	axis_second_lines(u, c, y, h);
+}
+
+/* Nothing here, but there: the scale is that of the other alone. */
+static void read_missing(struct ui *u, struct row *row)
+{
+	double min = NAN, max = NAN;
+
+	second_read(u, row, &min, &max);
+	scale_fit(&row->scale, &u->about->channels[row->channel], min, max);
+	row->value = NAN;
+}
+
 static void draw_signal(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row, int y,
 			int h)
 {
 	const struct channel *ch = &u->about->channels[row->channel];
 	struct spark_look look = {.charset = u->charset, .level = u->level};
 
+	int below = row->second.any ? h / 2 : 0;
+
+	h -= below;
 	if (ch->missing[0]) {
+		if (below)
+			read_missing(u, row);
 		draw_name(u, c, row, ch, y);
 		axis_lines(u, c, y, h);
 		draw_missing(u, c, row, ch, y);
+		if (below)
+			draw_second(u, c, row, y + h, below);
 		return;
 	}
 	rows_read(u, s, row);
@@ -243,6 +309,8 @@ static void draw_signal(struct ui *u, const struct ui_scene *s, struct canvas *c
 	look.mean = (enum style)(STYLE_GPU_MEAN + (int)ch->family);
 	spark_draw(c, u->at.chart.x, y, u->at.chart.w, h, &look, u->columns);
 	axis_lines(u, c, y, h);
+	if (below)
+		draw_second(u, c, row, y + h, below);
 }
 
 void row_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row, int y, int h,

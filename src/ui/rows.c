@@ -113,6 +113,8 @@ int rows_build(struct ui *u, const struct session *about)
 
 	if (about && u->view->build)
 		u->view->build(&l);
+	if (about && u->view == &view_board)
+		second_add(u, &l);
 	height = calloc((size_t)l.n + 1, 1);
 	if (l.failed || !height) {
 		free(l.rows);
@@ -246,10 +248,12 @@ static void read_selection(struct ui *u, const struct ui_scene *s, struct row *r
 void rows_read(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	const struct channel *ch = &u->about->channels[row->channel];
-	struct chart_summary sum;
+	struct chart_summary sum, range;
 
 	chart_columns(s->timeline, row->channel, &u->axis, u->bins, u->columns, &sum);
-	scale_fit(&row->scale, ch, sum.min, sum.max);
+	range = sum;
+	second_read(u, row, &range.min, &range.max);
+	scale_fit(&row->scale, ch, range.min, range.max);
 	if (row->scale.hi < row->top)
 		row->scale.hi = row->top;
 	read_levels(u, ch);

@@ -9,13 +9,9 @@
 #include "nvmtop/ui.h"
 #include "nvmtop/condition.h"
 #include "quantity.h"
+#include "second.h"
 #include "span.h"
 #include "viewport.h"
-
-#define CELLS_MAX   1000
-#define COLUMNS_MAX (2 * CELLS_MAX)
-#define MARKS_MAX   512
-#define GAPS_MAX    256
 
 #define TABLE_MAX 6
 
@@ -64,6 +60,7 @@ struct row {
 	} cells[TABLE_MAX]; /* what the table says of it */
 	unsigned char text_style;
 	char text[256];   /* of a text */
+	struct second_row second; /* of a signal */
 	char below[2][40]; /* of a signal: under its name where there are more lines; "": the note, nothing */
 };
 
@@ -163,6 +160,7 @@ struct ui {
 	int64_t drag_ns;
 	struct search search;
 	struct phases *phases; /* of view_epochs; NULL until it is shown */
+	struct second second;
 
 	bool labelling; /* a mark at label_ns waits for its label */
 	int64_t label_ns;
@@ -307,6 +305,20 @@ bool phases_advance(struct ui *u, const struct ui_scene *s);
 bool phases_busy(const struct ui *u);
 void phases_free(struct ui *u);
 
+/* second.c: another trace under the one that is shown. */
+bool second_look(struct ui *u, const struct ui_scene *s); /* which one it is; true: another */
+void second_extend(struct ui *u, const struct ui_scene *s); /* u->extent as far as it reaches */
+void second_match(struct ui *u); /* its signals to the rows, when either is new */
+void second_reset(struct ui *u, const struct ui_scene *s); /* another one is shown */
+void second_prepare(struct ui *u); /* its marks and gaps in view */
+/* Its columns, values and statistics; min..max grows by what it has in view. */
+void second_read(struct ui *u, struct row *row, double *min, double *max);
+double second_value(const struct ui *u, size_t channel); /* of its own channels, at the playhead */
+int second_channel(const struct ui *u, size_t channel); /* the same signal as this of the first; -1: none */
+bool second_act(struct ui *u, enum action a); /* false: not its own */
+void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c); /* what stands above the axis */
+void second_add(struct ui *u, struct row_list *l); /* what there is to say about it */
+
 /* label.c: the label of a mark. */
 void label_open(struct ui *u, int64_t t_ns, struct request *r);
 bool label_key(struct ui *u, const struct event *ev, struct request *r); /* false: not for the label */
@@ -321,6 +333,7 @@ bool processes_click(struct ui *u, const struct ui_scene *s, const struct event 
 void axis_prepare(struct ui *u, const struct ui_scene *s);
 void axis_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 void axis_lines(struct ui *u, struct canvas *c, int y, int h);
+void axis_second_lines(struct ui *u, struct canvas *c, int y, int h); /* with its marks instead */
 void strip_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 
 /* ui.c */

@@ -4,6 +4,8 @@
  * drawn, and the strip comes last, for it takes the buffers of the charts. */
 #include "screen.h"
 
+#include "align.h"
+
 #include "nvmtop/intl.h"
 
 #include <stdarg.h>
@@ -96,29 +98,21 @@ wchar_t screen_glyph(const struct ui *u, wchar_t fine, wchar_t ascii)
 	return u->charset == CHARSET_ASCII ? ascii : fine;
 }
 
-/* Times of a file may be anything; everything after this stays far from overflow. */
 static void read_extent(struct ui *u, const struct ui_scene *s)
 {
-	const int64_t most = INT64_C(1) << 61;
-	struct extent *e = &u->extent;
-
-	*e = (struct extent) {false, 0, 0};
-	if (!s->timeline || !u->about || !s->timeline->ops->extent(s->timeline, &e->first_ns, &e->last_ns))
-		return;
-	if (e->first_ns < 0)
-		e->first_ns = 0;
-	if (e->last_ns > most)
-		e->last_ns = most;
-	e->any = e->first_ns <= e->last_ns;
+	u->extent = (struct extent) {false, 0, 0};
+	if (s->timeline && u->about)
+		align_extent(s->timeline, &u->extent);
+	second_extend(u, s);
 }
 
 /* Take note of what the scene holds now.  Out of memory: the old rows stay away. */
 void screen_look(struct ui *u, const struct ui_scene *s)
 {
 	const struct session *about = s->timeline ? s->timeline->ops->session(s->timeline) : NULL;
-	bool anew = false;
+	bool anew = false, other = second_look(u, s);
 
-	if (s->timeline != u->timeline || about != u->about || u->built != u->view || (about && !u->rows)) {
+	if (other || s->timeline != u->timeline || about != u->about || u->built != u->view || (about && !u->rows)) {
 		anew = s->timeline != u->timeline || about != u->about;
 		u->n_rows = 0;
 		u->about = NULL;
@@ -130,6 +124,7 @@ void screen_look(struct ui *u, const struct ui_scene *s)
 	if (!s->live)
 		u->vp.follow = false;
 	read_extent(u, s);
+	second_match(u);
 	if (!anew)
 		return;
 	u->events = events_wanted(u, s);
@@ -190,6 +185,7 @@ void ui_reset(struct ui *u, const struct ui_scene *s)
 	u->scroll = u->over_scroll = 0;
 	screen_look(u, s);
 	viewport_settle(&u->vp, &u->extent, s->now_ns);
+	second_reset(u, s);
 }
 
 void ui_seek(struct ui *u, const struct ui_scene *s, int64_t after_start_ns)
@@ -247,6 +243,7 @@ void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	screen_look(u, s);
 	alarm = header_alarm(u, s, &style);
 	wish.alarm = *alarm != 0;
+	wish.second = s->with != NULL;
 	wish.events = u->events && !u->view->plain;
 	wish.table = charts_table_width(u, c->w);
 	u->at = layout_screen(&wish);
@@ -265,8 +262,11 @@ void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	header_draw(u, s, c);
 	if (u->at.alarm.h)
 		canvas_text(c, u->at.name.x, u->at.alarm.y, c->w - 2 * u->at.name.x, style, alarm);
-	if (u->extent.any)
+	if (u->extent.any) {
 		axis_prepare(u, s);
+		second_prepare(u);
+	}
+	second_draw(u, s, c);
 	if (u->over) {
 		u->over->draw(u, s, c);
 	} else if (u->view->plain) {

@@ -16,3 +16,4 @@ tests_tools_stalls_SOURCES = tests/tools/stalls.c
 EXTRA_DIST += tests/tools/killer.py
 dist_check_SCRIPTS += %D%/kill.t %D%/split.t
 dist_check_SCRIPTS += %D%/processes.t
+dist_check_SCRIPTS += %D%/with.t
