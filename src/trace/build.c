@@ -19,6 +19,7 @@
 #include "trace/build.h"
 
 #define STRETCH_LEVELS 4   /* made within a stretch */
+#define LEDGE_BYTES    262144
 #define BATCH          128 /* rows between two looks at whether to go on */
 #define WORKERS_MOST   16
 
@@ -125,7 +126,7 @@ static void stretch_make(struct hand *h, struct job *j, size_t i)
 		atomic_store(&j->disorder, true);
 	} else if (row < end) {
 		if (tower_init(&w, j->tier, h->view.session.width[j->tier], j->base, j->zoom, j->levels,
-			       keep_chunk, b) < 0) {
+			       LEDGE_BYTES, keep_chunk, b) < 0) {
 			atomic_store(&b->failed, true);
 			return;
 		}
@@ -155,7 +156,7 @@ static void top_make(struct build *b, struct job *j)
 	if (more <= 0 || !l || zoom + PYRAMID_STEP > ZOOM_MAX)
 		return;
 	if (tower_init(&w, j->tier, b->view.session.width[j->tier], zoom, zoom + PYRAMID_STEP, more,
-		       keep_chunk, b) < 0) {
+		       LEDGE_BYTES, keep_chunk, b) < 0) {
 		atomic_store(&b->failed, true);
 		return;
 	}

@@ -231,7 +231,7 @@ static int summits_begin(struct join *j)
 		last = (s->head.first + s->head.columns) << zoom;
 		zoom = summit_zoom(j, s);
 		if (tower_init(&s->tower, s->head.tier, s->head.width, s->head.zoom, zoom,
-			       pyramid_levels(zoom, first, last), write_pyramid, j) < 0)
+			       pyramid_levels(zoom, first, last), LEDGE_SIZE, write_pyramid, j) < 0)
 			return err_set(j->err, ERR_FAILED, _("out of memory"));
 	}
 	return 0;

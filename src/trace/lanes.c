@@ -2,6 +2,8 @@
  * need before a byte of it is written, so that the columns of the extension
  * and the rows of version 1 never get out of step. */
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "nvmtop/intl.h"
 #include "trace/lanes.h"
@@ -38,6 +40,19 @@ void lanes_give(struct lanes *q, struct block *b)
 	b->next = q->free;
 	q->free = b;
 	q->n_free++;
+}
+
+void lanes_release(struct lanes *q)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+
+	for (struct block *b = q->free; b; b = b->next) {
+		uintptr_t from = ((uintptr_t)b->bytes + page - 1) & ~(page - 1);
+		uintptr_t to = (uintptr_t)(b->bytes + BLOCK_BYTES) & ~(page - 1);
+
+		if (from < to)
+			madvise((void *)from, to - from, MADV_DONTNEED);
+	}
 }
 
 static size_t head_size(const struct lanes *q, enum lane lane)

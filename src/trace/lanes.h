@@ -83,5 +83,7 @@ struct block *lanes_take(struct lanes *q);
 /* Where its bytes to be written are. */
 size_t block_finish(struct block *b);
 void lanes_give(struct lanes *q, struct block *b);
+/* Give the memory of blocks that are in the pool back to the kernel; they stay usable. */
+void lanes_release(struct lanes *q);
 
 #endif

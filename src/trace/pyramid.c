@@ -9,7 +9,6 @@
 #include <emmintrin.h>
 #endif
 
-#define LEDGE_BYTES  262144 /* of records in a chunk of the finest level */
 #define LEDGE_LEAST  16384
 #define HOLE_COLUMNS 8 /* a longer stretch without rows begins a new chunk */
 
@@ -318,9 +317,9 @@ bool course_take(struct course *c, uint8_t *record, int64_t *column)
 
 /* --- all levels --- */
 
-static size_t ledge_room(size_t width, int level)
+static size_t ledge_room(size_t bytes, size_t width, int level)
 {
-	size_t most = (size_t)LEDGE_BYTES >> (2 * (level < 3 ? level : 3)), one = pyramid_record(width);
+	size_t most = bytes >> (2 * (level < 3 ? level : 3)), one = pyramid_record(width);
 
 	if (most < LEDGE_LEAST)
 		most = LEDGE_LEAST;
@@ -328,7 +327,7 @@ static size_t ledge_room(size_t width, int level)
 }
 
 int tower_init(struct tower *w, enum tier tier, size_t width, int base, int zoom, int levels,
-	       tower_flush *flush, void *to)
+	       size_t bytes, tower_flush *flush, void *to)
 {
 	memset(w, 0, sizeof(*w));
 	w->tier = tier;
@@ -339,7 +338,7 @@ int tower_init(struct tower *w, enum tier tier, size_t width, int base, int zoom
 		struct ledge *l = &w->ledge[w->levels];
 
 		l->head = (struct pyramid_head) {.tier = tier, .zoom = zoom, .width = (uint32_t)width};
-		l->room = ledge_room(width, w->levels);
+		l->room = ledge_room(bytes, width, w->levels);
 		l->chunk = malloc(CHUNK_HEAD + PYRAMID_HEAD + l->room + CHUNK_CRC);
 		if (!l->chunk || course_init(&w->course[w->levels], width, base, zoom) < 0) {
 			free(l->chunk);

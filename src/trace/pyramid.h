@@ -100,9 +100,10 @@ struct tower {
 };
 
 /* Levels of zoom `zoom`, zoom + PYRAMID_STEP, ..., at most `levels`.  What goes
- * in are rows (base is the tier's) or records (base is their zoom). */
+ * in are rows (base is the tier's) or records (base is their zoom).  A chunk of the
+ * finest level has at most `bytes` of records, of coarser ones less. */
 int tower_init(struct tower *w, enum tier tier, size_t width, int base, int zoom, int levels,
-	       tower_flush *flush, void *to);
+	       size_t bytes, tower_flush *flush, void *to);
 void tower_free(struct tower *w);
 /* In order.  Once a flush was -1 nothing happens any more, and the end is -1. */
 void tower_row(struct tower *w, int64_t t_ns, uint64_t row, const double *values);

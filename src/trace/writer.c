@@ -177,7 +177,13 @@ static void finish(struct trace_writer *w)
 	struct joined joined;
 	struct err e = {ERR_NONE, ""};
 	struct shared *s = w->shared;
-	int r = trace_join(w->output.part_fd, w->output.side_fd, w->output.shown, &joined, &e);
+	int r;
+
+	/* The join needs as much in their stead. */
+	pthread_mutex_lock(&s->lock);
+	lanes_release(&s->lanes);
+	pthread_mutex_unlock(&s->lock);
+	r = trace_join(w->output.part_fd, w->output.side_fd, w->output.shown, &joined, &e);
 
 	if (r == 0)
 		r = output_publish(&w->output, &e);

@@ -178,7 +178,7 @@ def ratio_of(recorded, plain):
 
 def paired(program, reader, seconds, pairs, busy):
     spinners = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count() * busy)]
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+    with tempfile.TemporaryDirectory(dir=os.environ.get("COST_DIR", "/dev/shm")) as folder:
         tree = Tree(folder)
         try:
             few = files_of(program, tree.root, VERSION_1)
@@ -255,7 +255,7 @@ def late_once(program, reader, seconds, folder, root, name, busy):
 
 
 def late_ticks(program, reader, seconds):
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+    with tempfile.TemporaryDirectory(dir=os.environ.get("COST_DIR", "/dev/shm")) as folder:
         tree = Tree(folder)
         server = None
         print(f"\nlate ticks in {seconds} s")
