@@ -226,7 +226,9 @@ static void click_chart(struct ui *u, const struct ui_scene *s, const struct eve
 		u->dragging = true;
 		u->drag_ns = begin;
 	} else if (u->dragging && (begin != u->drag_ns || u->selection.on)) {
-		select_set(u, begin < u->drag_ns ? end : u->drag_ns, begin < u->drag_ns ? begin : end + 1);
+		int64_t pressed = u->drag_ns + (((int64_t)u->vp.per_cell << u->vp.zoom));
+
+		select_set(u, begin < u->drag_ns ? pressed : u->drag_ns, begin < u->drag_ns ? begin : end + 1);
 	}
 	viewport_jump(&u->vp, &u->extent, s->now_ns, end);
 }

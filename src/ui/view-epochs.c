@@ -548,8 +548,14 @@ static void put_number(struct canvas *c, int x, int y, int w, enum style style, 
 static void put_difference(struct canvas *c, int x, int y, int w, enum unit unit, double v, double first)
 {
 	double d = v - first;
+	char text[QUANTITY_TEXT];
 
-	if (!isnan(d))
+	if (isnan(d))
+		return;
+	quantity_text(text, unit, fabs(d), w - 2);
+	if (strspn(text, "0.") == strlen(text)) /* as far as it can be seen */
+		put_number(c, x, y, w, STYLE_DIM, unit, 0, "");
+	else
 		put_number(c, x, y, w, STYLE_STRONG, unit, fabs(d), d < 0 ? "-" : "+");
 }
 

@@ -1,6 +1,6 @@
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test-canvas tests/unit/test-spark tests/unit/test-ui-parts tests/unit/test-ui \
-	tests/unit/test-ui-events tests/unit/test-ui-views
+	tests/unit/test-ui-events tests/unit/test-ui-views tests/unit/test-ui-time
 tests_unit_test_canvas_SOURCES = %D%/test-canvas.c
 tests_unit_test_canvas_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_canvas_LDADD = libui.la libbase.la $(CMOCKA_LIBS) $(LTLIBINTL)
@@ -19,4 +19,7 @@ tests_unit_test_ui_events_LDADD = libui.la libbase.la $(CMOCKA_LIBS) $(LTLIBINTL
 tests_unit_test_ui_views_SOURCES = %D%/test-ui-views.c %D%/ui-bench.h %D%/ui-fake.h
 tests_unit_test_ui_views_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_ui_views_LDADD = libui.la libbase.la $(CMOCKA_LIBS) $(LTLIBINTL)
+tests_unit_test_ui_time_SOURCES = %D%/test-ui-time.c %D%/ui-bench.h %D%/ui-fake.h
+tests_unit_test_ui_time_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_ui_time_LDADD = libui.la libbase.la $(CMOCKA_LIBS) $(LTLIBINTL)
 endif
