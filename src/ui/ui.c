@@ -206,6 +206,9 @@ int ui_frame_ms(const struct ui *u, const struct ui_scene *s)
 		return WORK_MS;
 	if (u->vp.playing)
 		return u->frame_ms ? u->frame_ms : PLAY_MS;
+	/* The last phase goes on, wherever the cursor is. */
+	if (s->live && u->view == &view_epochs && !u->over)
+		return u->frame_ms ? u->frame_ms : VALUES_MS;
 	if (!s->live || !u->vp.follow)
 		return s->recording ? 1000 : -1;
 	if (u->over)

@@ -17,6 +17,11 @@ begun() {
 	screen | grep -q "^ *$1  *[0-9][0-9:]*\."
 }
 
+# The first phase is some seconds long.
+lasts() {
+	screen | grep -q "start  *[0-9:.]*  *[3-9]\.[0-9]"
+}
+
 begin() {
 	run "clear; $program --replay $trace"
 	wait_for "q quit" && wait_for " RAM  "
@@ -73,8 +78,11 @@ run "clear; $program --demo"
 check "the live screen comes up" wait_for " RAM  "
 keys h
 check "h: the cursor, and the picture stands still" wait_for PAUSED
-keys Space
-keys Space
+keys End
+keys 7
+# What is less than a second behind is now.
+check "the history grows" until_true lasts
+keys 1
 keys Home
 check "Home: back to the start" wait_for PAUSED
 keys Space
