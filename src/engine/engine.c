@@ -25,6 +25,9 @@
 
 #define COLLECT_EVERY_NS (25 * NS_PER_MS)
 #define HOLD_BACK_NS     (40 * NS_PER_MS) /* a mark may come so late and still find its place */
+/* Just begun, somebody waits for the first picture, and nobody has set a mark yet. */
+#define BEGIN_NS         (80 * NS_PER_MS)
+#define BEGIN_EVERY_NS   (4 * NS_PER_MS)
 #define JOIN_NS          (NS_PER_S / 2)
 #define GRID_AFTER_NS    NS_PER_MS /* the first tick: when the threads are there */
 
@@ -242,13 +245,14 @@ static void *engine_run(void *arg)
 	prctl(PR_SET_NAME, "nvmtop-engine");
 	pthread_mutex_lock(&g->lock);
 	do {
-		bool warm = g->warm;
+		bool warm = g->warm, begun;
 		struct sink *sink;
 		struct err *e;
-		int64_t now;
+		int64_t now = clock_now_ns();
 		int result;
 
-		order = await_order(g, clock_now_ns() + COLLECT_EVERY_NS);
+		begun = now - g->started_ns < BEGIN_NS;
+		order = await_order(g, now + (begun ? BEGIN_EVERY_NS : COLLECT_EVERY_NS));
 		sink = g->sink;
 		e = g->err;
 		take_marks(g);
@@ -257,7 +261,7 @@ static void *engine_run(void *arg)
 		now = clock_now_ns();
 		look(g, warm, now);
 		if (order == ORDER_NONE)
-			collector_run(&g->collector, now, now - HOLD_BACK_NS);
+			collector_run(&g->collector, now, begun ? now : now - HOLD_BACK_NS);
 		result = carry_out(g, order, sink, e);
 
 		pthread_mutex_lock(&g->lock);

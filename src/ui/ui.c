@@ -15,6 +15,8 @@
 
 #define VALUES_MS 250 /* numbers that change faster cannot be read */
 #define FRAME_MS  100
+#define FIRST_MS  8   /* until there is something to see */
+#define YOUNG_MS  400 /* so long numbers come as soon as they are there */
 #define PLAY_MS   40
 #define WORK_MS   10 /* while something is looked for: little work, often */
 
@@ -198,6 +200,12 @@ void ui_seek(struct ui *u, const struct ui_scene *s, int64_t after_start_ns)
 		viewport_jump(&u->vp, &u->extent, s->now_ns, u->extent.first_ns + by);
 }
 
+/* The first moments, in which one signal after the other gets its first value. */
+static bool is_young(const struct ui *u)
+{
+	return !u->extent.any || u->extent.last_ns - u->extent.first_ns < YOUNG_MS * NS_PER_MS;
+}
+
 int ui_frame_ms(const struct ui *u, const struct ui_scene *s)
 {
 	int64_t column_ms = (INT64_C(1) << u->vp.zoom) / NS_PER_MS;
@@ -213,6 +221,8 @@ int ui_frame_ms(const struct ui *u, const struct ui_scene *s)
 		return s->recording ? 1000 : -1;
 	if (u->over)
 		return 1000;
+	if (is_young(u))
+		return u->extent.any ? 5 * FIRST_MS : FIRST_MS;
 	if (u->frame_ms)
 		return u->frame_ms;
 	return column_ms <= FRAME_MS ? FRAME_MS : column_ms < VALUES_MS ? (int)column_ms : VALUES_MS;
@@ -241,6 +251,7 @@ void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	struct layout_wish wish = {.w = c->w, .h = c->h, .replay = !s->live};
 	const char *alarm;
 	enum style style;
+	int64_t pace;
 
 	canvas_clear(c);
 	screen_look(u, s);
@@ -258,7 +269,8 @@ void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	u->vp.per_cell = spark_per_cell(u->charset);
 	u->vp.columns = u->at.chart.w * u->vp.per_cell;
 	viewport_settle(&u->vp, &u->extent, s->now_ns);
-	u->tick = s->now_ns / ((u->frame_ms ? u->frame_ms : VALUES_MS) * NS_PER_MS) * 64 + u->vp.zoom;
+	pace = is_young(u) ? FIRST_MS : u->frame_ms ? u->frame_ms : VALUES_MS;
+	u->tick = s->now_ns / (pace * NS_PER_MS) * 64 + u->vp.zoom;
 	u->below = 0;
 	u->n_marks = 0;
 

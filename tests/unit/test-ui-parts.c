@@ -39,8 +39,12 @@ static void nothing_overlaps_at_any_size(void **state)
 	for (int w = 0; w <= 250; w++)
 		for (int h = 0; h <= 80; h++)
 			for (int flags = 0; flags < 16; flags++) {
-				struct layout_wish wish = {w, h, flags & 1, flags & 2, flags & 4,
-							   flags & 8 ? w / 4 : 0};
+				struct layout_wish wish = {.w = w,
+							   .h = h,
+							   .replay = flags & 1,
+							   .alarm = flags & 2,
+							   .events = flags & 4,
+							   .table = flags & 8 ? w / 4 : 0};
 				struct layout l = layout_screen(&wish);
 
 				assert_int_equal(l.small, w < 20 || h < 5);
@@ -66,7 +70,8 @@ static void nothing_overlaps_at_any_size(void **state)
 
 static void the_summary_fits_80x24(void **state)
 {
-	struct layout_wish wish = {80, 24, true, true, true, 0};
+	struct layout_wish wish = {
+		.w = 80, .h = 24, .replay = true, .alarm = true, .events = true, .table = 0};
 	struct layout l = layout_screen(&wish);
 
 	(void)state;
@@ -80,7 +85,12 @@ static void events_leave_before_the_summary(void **state)
 	(void)state;
 	for (int h = 5; h <= 80; h++)
 		for (int flags = 0; flags < 4; flags++) {
-			struct layout_wish wish = {80, h, flags & 1, flags & 2, true, 0};
+			struct layout_wish wish = {.w = 80,
+						   .h = h,
+						   .replay = flags & 1,
+						   .alarm = flags & 2,
+						   .events = true,
+						   .table = 0};
 			struct layout l = layout_screen(&wish);
 
 			assert_true(!l.events.h || l.body.h >= 10);
