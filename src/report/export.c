@@ -203,17 +203,21 @@ static void gather_before(struct flow *w, int64_t from_ns)
 	}
 }
 
-/* Rows at whole multiples of the period since the start.  The last row of an epoch
- * may reach into the one behind it, but not beyond end_ns. */
-static void resample(struct flow *w, const struct epoch *ep, double hz, int64_t end_ns)
+/* Rows at whole multiples of the period since the start.  The first row of a stretch
+ * stands before it, when it begins between two, so that no sample is left out; the
+ * last one of an epoch may reach into the one behind it, but not beyond end_ns. */
+static void resample(struct flow *w, const struct epoch *ep, double hz, bool continues, int64_t end_ns)
 {
 	struct export *x = w->x;
-	int64_t start = x->session->start.mono_ns;
-	int64_t i = (int64_t)floor((double)(ep->from_ns - start) * hz / 1e9);
+	int64_t start = x->session->start.mono_ns, first_ns;
+	int64_t i = (int64_t)floor((double)(ep->from_ns - start) * hz / 1e9) + 1;
 
-	while (start + llround((double)i * 1e9 / hz) < ep->from_ns)
-		i++;
-	gather_before(w, start + llround((double)i * 1e9 / hz));
+	while (start + llround((double)i * 1e9 / hz) > ep->from_ns)
+		i--;
+	first_ns = start + llround((double)i * 1e9 / hz);
+	if (continues && first_ns < ep->from_ns)
+		first_ns = start + llround((double)++i * 1e9 / hz);
+	gather_before(w, first_ns > ep->from_ns ? first_ns : ep->from_ns);
 	for (; !x->out.failed && !w->stopped; i++) {
 		int64_t t_ns = start + llround((double)i * 1e9 / hz);
 		int64_t next_ns = start + llround((double)(i + 1) * 1e9 / hz);
@@ -231,8 +235,9 @@ static void resample(struct flow *w, const struct epoch *ep, double hz, int64_t 
 	}
 }
 
-/* end_ns: where the epochs end that follow this one without a hole. */
-static void epoch_write(struct flow *w, const struct epoch *ep, double hz, int64_t end_ns)
+/* continues: the epoch before was written, too, and ends where this one begins;
+ * end_ns: where the epochs end that follow this one without a hole. */
+static void epoch_write(struct flow *w, const struct epoch *ep, double hz, bool continues, int64_t end_ns)
 {
 	struct export *x = w->x;
 
@@ -244,7 +249,7 @@ static void epoch_write(struct flow *w, const struct epoch *ep, double hz, int64
 	if (w->form->epoch)
 		w->form->epoch(x, ep, true);
 	if (hz > 0)
-		resample(w, ep, hz, end_ns);
+		resample(w, ep, hz, continues, end_ns);
 	else
 		merge(w);
 	events_until(w, ep->end_ns - 1);
@@ -268,7 +273,8 @@ static void run(struct flow *w, const struct epochs *eps, double hz)
 					    trace_row_from(w->x->trace, (enum tier)i, eps->list[k].from_ns);
 	w->form->begin(w->x);
 	for (size_t k = 0; k < eps->n && !w->x->out.failed && !w->stopped; k++)
-		epoch_write(w, &eps->list[k], hz, chain_end(eps, k));
+		epoch_write(w, &eps->list[k], hz, k > 0 && eps->list[k - 1].end_ns == eps->list[k].from_ns,
+			    chain_end(eps, k));
 	out_flush(&w->x->out);
 }
 

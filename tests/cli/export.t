@@ -57,6 +57,20 @@ assert x['time_s'] == '0.200000000', x
 assert abs(float(x['count.f']) - sum(i * 0.1 for i in range(200, 400)) / 200) < 1e-9
 assert abs(float(x['ramp.power [mW]']) - sum(range(200, 400, 10)) / 20) < 1e-9
 assert abs(float(x['temp.cpu [C]']) - 40.25) < 1e-5"
+run nvmtop --export csv --resample 1 --select count.f --from 1.5 --to 3.25 waves.bin
+ok 'one time base: no sample of a stretch between two rows is left out' py "$table
+r = [x for x in r if x['row'] == 'mean']
+assert [x['time_s'] for x in r] == ['1.000000000', '2.000000000', '3.000000000'], r
+for x, a, b in zip(r, (1500, 2000, 3000), (2000, 3000, 3250)):
+    i = [k for k in range(a, b) if not 3100 <= k < 3150]
+    assert abs(float(x['count.f']) - sum(k * 0.1 for k in i) / len(i)) < 1e-9, x"
+run nvmtop --export csv --resample 1 --select gpu.util "$NVMTOP_SRC/tests/traces/demo.bin"
+mv out means
+run nvmtop --export csv --select gpu.util --to 1 "$NVMTOP_SRC/tests/traces/demo.bin"
+ok 'one time base: nor those before the first whole period' py "$table
+m = next(x for x in csv.DictReader(open('means')) if x['row'] == 'mean')
+v = [float(x['gpu.util [%]']) for x in r if x['row'] == 'fast']
+assert m['time_s'] == '0.000000000' and abs(float(m['gpu.util [%]']) - sum(v) / len(v)) < 1e-9, (m, len(v))"
 run nvmtop --export csv --resample 1000 --tier slow --select temp.cpu --from 1 --to 1.3 waves.bin
 ok 'one time base: held between samples' py "$table
 r = [x for x in r if x['row'] == 'mean']
