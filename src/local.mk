@@ -16,7 +16,7 @@ include src/ui/local.mk
 include src/term/local.mk
 
 # the rooms without a screen: what the program and the library have in common
-rooms = libengine.la libsampler.la libtrace.la libboard.la libprobe.la libbase.la
+rooms = libmark.la libengine.la libsampler.la libtrace.la libboard.la libprobe.la libbase.la
 
 # for other programs
 nvmtopincludedir = $(includedir)/nvmtop
@@ -27,7 +27,7 @@ bin_PROGRAMS += src/nvmtop
 src_nvmtop_SOURCES = %D%/main.c
 include src/cmd/local.mk
 src_nvmtop_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-src_nvmtop_LDADD = libreport.la libconf.la libui.la libterm.la libmark.la libproc.la libhistory.la $(rooms) \
+src_nvmtop_LDADD = libreport.la libconf.la libui.la libterm.la libproc.la libhistory.la $(rooms) \
 	$(NCURSES_LIBS) $(TERMKEY_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS) $(LTLIBINTL)
 
 # the contracts

@@ -35,7 +35,7 @@ extern "C" {
 #endif
 
 /* Of this header; nvmtop_api_version() is that of the library that runs. */
-#define NVMTOP_API_VERSION 100
+#define NVMTOP_API_VERSION 101
 NVMTOP_PUBLIC int nvmtop_api_version(void);
 NVMTOP_PUBLIC const char *nvmtop_version(void);	/* "0.1.0" */
 
@@ -72,8 +72,11 @@ typedef struct nvmtop_options {
 	double slow_hz;		/* temperatures; 0: 10 */
 	int force;		/* overwrite a file that is there */
 	int gentle;		/* read the GPU less than twice a second, so that it can fall asleep */
+	/* since 101 */
+	int marks;		/* take the marks of other programs, too (nvmtop --mark, nvmtop/mark.h): a
+				 * socket and a thread for them, of one recorder in a process */
 } nvmtop_options;
-#define NVMTOP_OPTIONS_INIT { sizeof(nvmtop_options), NULL, NULL, 0, 0, 0, 0, 0 }
+#define NVMTOP_OPTIONS_INIT { sizeof(nvmtop_options), NULL, NULL, 0, 0, 0, 0, 0, 0 }
 
 /* Begin to record into path; options may be NULL.  The folder, the name and the
  * room on the disk are checked now.  Rows go to PATH.part meanwhile, and the name
@@ -125,7 +128,9 @@ typedef struct nvmtop_header {
 #define NVMTOP_HEADER_SIZE (sizeof(nvmtop_header))
 
 /* Rows as they lie in the file, version 1 of the format: packed, little-endian
- * (on a big-endian machine there are none).  Slots that are not in use are 0. */
+ * (on a big-endian machine there are none).  Slots that are not in use are 0.  A
+ * value that was not read is marked as each field says; that of the GPU reads as 0
+ * here, as version 1 has nothing else for it: nvmtop_values() tells them apart. */
 #if defined(__GNUC__)
 #define NVMTOP_PACKED __attribute__((packed))
 #else
@@ -133,7 +138,7 @@ typedef struct nvmtop_header {
 #endif
 typedef struct nvmtop_fast {
 	double time_s;		/* since the start of the recording */
-	uint16_t gpu_load;	/* tenths of a percent */
+	uint16_t gpu_load;	/* tenths of a percent; 0 also when it was not read */
 	float cpu_util[NVMTOP_CORES];	/* percent; NaN: offline, not read */
 	float cpu_aggregate;	/* percent over all online cores */
 	uint64_t ram_used_kb, ram_available_kb;	/* both 0: not read */
@@ -149,7 +154,8 @@ typedef struct nvmtop_slow {
 	float temp_c[NVMTOP_ZONES];	/* NaN: not read */
 } NVMTOP_PACKED nvmtop_slow;
 
-/* Every count and offset of the file is checked.  A file that is cut short or
+/* path: a trace, or a stream that was kept in a file.  Every count and offset of
+ * it is checked.  A file that is cut short or
  * damaged opens with *error NVMTOP_DAMAGED and a sentence that says what is lost. */
 NVMTOP_PUBLIC nvmtop_trace *nvmtop_open(const char *path, nvmtop_error *error);
 NVMTOP_PUBLIC void nvmtop_close(nvmtop_trace *trace);	/* NULL is fine */
@@ -174,6 +180,41 @@ typedef struct nvmtop_epoch {
 
 /* How many there are; the first `max` of them are put into out (NULL with max 0). */
 NVMTOP_PUBLIC uint64_t nvmtop_epochs(const nvmtop_trace *trace, nvmtop_epoch *out, uint64_t max);
+
+/* ---- signals: every value as it was sampled, also what version 1 has no room
+ * for (clocks, fans, throttling, cores from the 17th on); since 101 ---- */
+
+enum { NVMTOP_FAST = 0, NVMTOP_MEDIUM = 1, NVMTOP_SLOW = 2 };	/* tiers */
+
+typedef struct nvmtop_signal {
+	size_t size;		/* sizeof(nvmtop_signal), set before the call */
+	int tier;
+	char name[48];		/* unique and stable: "gpu.util", "cpu4.util", "VDD_IN.power" */
+	char label[32];		/* for people: "GPU" */
+	char unit[8];		/* "%", "Hz", "kB" (1024 bytes), "mV", "mA", "mW", "C", "rpm", "J", or "" */
+	char source[160];	/* the kernel file, or the formula over other signals */
+	char note[96];		/* "mean of 100 ms", "estimate"; may be "" */
+	char missing[200];	/* why it has no value at all, or "" */
+} nvmtop_signal;
+#define NVMTOP_SIGNAL_SIZE (sizeof(nvmtop_signal))
+
+/* How many signals there are; they are numbered from 0. */
+NVMTOP_PUBLIC uint64_t nvmtop_signals(const nvmtop_trace *trace);
+
+/* 0, or -1 when there is no such signal, or signal->size is not one that this
+ * library knows. */
+NVMTOP_PUBLIC int nvmtop_get_signal(const nvmtop_trace *trace, uint64_t index, nvmtop_signal *signal);
+
+/* The number of the signal with that name; -1: there is none. */
+NVMTOP_PUBLIC int64_t nvmtop_find_signal(const nvmtop_trace *trace, const char *name);
+
+/* Times of the rows of a tier, in seconds since the start, never decreasing, and
+ * values of a signal in these rows, in its unit; NaN: it was not read.  They go
+ * into out, which has room for n.  Returned is how many there are: fewer than n at
+ * the end of the tier, 0 when there is no such tier or signal. */
+NVMTOP_PUBLIC uint64_t nvmtop_times(const nvmtop_trace *trace, int tier, uint64_t first, uint64_t n, double *out);
+NVMTOP_PUBLIC uint64_t nvmtop_values(const nvmtop_trace *trace, uint64_t signal, uint64_t first, uint64_t n,
+				     double *out);
 
 #ifdef __cplusplus
 }

@@ -2,11 +2,21 @@
 #ifndef LIB_LIB_H
 #define LIB_LIB_H
 
+#include <stdint.h>
+
 #include "nvmtop/err.h"
 #include "nvmtop/nvmtop.h"
 
+struct trace;
+
 /* Once a process, before anything that may have to say something. */
 void lib_begin(void);
+
+/* The trace behind the handle, whose type only hides it. */
+static inline struct trace *trace_in(const nvmtop_trace *t)
+{
+	return (struct trace *)(uintptr_t)t;
+}
 
 /* Hand an error out, or that there is none (out may be NULL): 0 or -1. */
 int lib_error(nvmtop_error *out, const struct err *e);

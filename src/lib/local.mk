@@ -1,6 +1,6 @@
 # libnvmtop: what other programs link, made of the same rooms as the program
 noinst_LTLIBRARIES += libapi.la
-libapi_la_SOURCES = %D%/lib.h %D%/recorder.c %D%/reading.c
+libapi_la_SOURCES = %D%/lib.h %D%/recorder.c %D%/reading.c %D%/signals.c
 nvmtopinclude_HEADERS += include/nvmtop/nvmtop.h
 
 # Revision, age: every change of the code adds 1 to the revision; one of the
@@ -8,7 +8,7 @@ nvmtopinclude_HEADERS += include/nvmtop/nvmtop.h
 lib_LTLIBRARIES += libnvmtop.la
 libnvmtop_la_SOURCES =
 libnvmtop_la_LIBADD = libapi.la $(rooms) $(ZLIB_LIBS) $(LTLIBINTL)
-libnvmtop_la_LDFLAGS = $(SAN_LDFLAGS) $(SHARED_LDFLAGS) -shared -no-undefined -version-info 0:0:0 \
+libnvmtop_la_LDFLAGS = $(SAN_LDFLAGS) $(SHARED_LDFLAGS) -shared -no-undefined -version-info 1:0:1 \
 	-export-symbols-regex '^nvmtop_'
 
 # In an archive every name of every room would meet the names of the program

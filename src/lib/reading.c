@@ -11,12 +11,6 @@
 _Static_assert(sizeof(nvmtop_fast) == 98 && sizeof(nvmtop_medium) == 104 && sizeof(nvmtop_slow) == 72,
 	       "rows are those of version 1");
 
-/* The handle is the trace itself; the type only hides it. */
-static struct trace *of(const nvmtop_trace *t)
-{
-	return (struct trace *)(uintptr_t)t;
-}
-
 nvmtop_trace *nvmtop_open(const char *path, nvmtop_error *error)
 {
 	struct err e = {.code = ERR_NONE};
@@ -30,25 +24,25 @@ nvmtop_trace *nvmtop_open(const char *path, nvmtop_error *error)
 
 void nvmtop_close(nvmtop_trace *t)
 {
-	trace_close(of(t));
+	trace_close(trace_in(t));
 }
 
 int nvmtop_get_header(const nvmtop_trace *t, nvmtop_header *out)
 {
-	const struct session *about = trace_timeline(of(t))->ops->session(trace_timeline(of(t)));
+	const struct session *about = trace_session(trace_in(t));
 	struct trace_header h;
 	struct trace_summary s;
 
 	if (out->size != NVMTOP_HEADER_SIZE)
 		return -1;
-	trace_header(of(t), &h);
-	trace_summary(of(t), &s);
+	trace_header(trace_in(t), &h);
+	trace_summary(trace_in(t), &s);
 	*out = (nvmtop_header) {.size = NVMTOP_HEADER_SIZE,
 				.cores = h.cores,
 				.rails = h.rails,
 				.zones = h.zones,
 				.emc = h.emc,
-				.marks = trace_epochs(of(t), NULL, 0) - 1,
+				.marks = trace_epochs(trace_in(t), NULL, 0) - 1,
 				.duration_s = (double)s.duration_ns / NS_PER_S,
 				.start_real_ns = s.real_ns};
 	for (int i = 0; i < TIERS; i++) {
@@ -64,7 +58,7 @@ int nvmtop_get_header(const nvmtop_trace *t, nvmtop_header *out)
 static const void *rows(const nvmtop_trace *t, enum tier tier, uint64_t *n)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	return trace_raw(of(t), tier, n);
+	return trace_raw(trace_in(t), tier, n);
 #else
 	(void)t, (void)tier;
 	*n = 0;
@@ -94,13 +88,13 @@ static double seconds(const struct session *about, int64_t t_ns)
 
 uint64_t nvmtop_epochs(const nvmtop_trace *t, nvmtop_epoch *out, uint64_t max)
 {
-	const struct session *about = trace_timeline(of(t))->ops->session(trace_timeline(of(t)));
-	uint64_t n = trace_epochs(of(t), NULL, 0), got = n < max ? n : max;
+	const struct session *about = trace_session(trace_in(t));
+	uint64_t n = trace_epochs(trace_in(t), NULL, 0), got = n < max ? n : max;
 	struct trace_epoch *all = got > 0 ? calloc(got, sizeof(*all)) : NULL;
 
 	if (!all)
 		return got > 0 ? 0 : n;
-	trace_epochs(of(t), all, got);
+	trace_epochs(trace_in(t), all, got);
 	for (uint64_t i = 0; i < got; i++) {
 		out[i] = (nvmtop_epoch) {.id = all[i].id,
 					 .first = all[i].first,

@@ -2,6 +2,7 @@
  * begin and end together. */
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "nvmtop/clock.h"
 #include "nvmtop/engine.h"
 #include "nvmtop/intl.h"
+#include "nvmtop/marks.h"
 #include "nvmtop/nvmtop.h"
 #include "nvmtop/trace.h"
 
@@ -20,6 +22,7 @@ struct nvmtop_recorder {
 	struct root *root;
 	struct engine *engine;
 	struct trace_writer *writer;
+	struct inbox *inbox; /* marks of other programs; NULL: they are not taken */
 	bool stopped;
 	int status; /* of the stop */
 	struct err err;
@@ -129,6 +132,66 @@ static struct rig *rig_of(nvmtop_recorder *r, const nvmtop_options *o, const dou
 	return rig;
 }
 
+static bool running(nvmtop_recorder *r)
+{
+	struct trace_writer_stats s;
+
+	if (r->stopped)
+		return false;
+	trace_writer_stats(r->writer, &s);
+	return !s.failed;
+}
+
+static uint64_t mark(nvmtop_recorder *r, int64_t t_ns, const char *label)
+{
+	uint64_t id = 0;
+
+	pthread_mutex_lock(&r->lock);
+	if (running(r))
+		id = engine_mark(r->engine, t_ns, label);
+	pthread_mutex_unlock(&r->lock);
+	return id;
+}
+
+static void take_mark(void *to, int64_t t_ns, const char *label)
+{
+	mark(to, t_ns, label);
+}
+
+/* Its thread inherits that all signals are blocked. */
+static int open_inbox(nvmtop_recorder *r, struct err *e)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r->inbox = inbox_open(take_mark, r, e);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return r->inbox ? 0 : -1;
+}
+
+/* Marks that come meanwhile wait until there is something that they are in. */
+static int start(nvmtop_recorder *r, bool marks, struct err *e)
+{
+	int status;
+
+	pthread_mutex_lock(&r->lock);
+	status = marks ? open_inbox(r, e) : 0;
+	if (status == 0)
+		status = engine_attach(r->engine, trace_writer_sink(r->writer), true, e);
+	if (status == 0)
+		status = engine_start(r->engine, e);
+	r->stopped = status < 0;
+	pthread_mutex_unlock(&r->lock);
+	return status;
+}
+
+static void close_inbox(nvmtop_recorder *r)
+{
+	inbox_close(r->inbox);
+	r->inbox = NULL;
+}
+
 static int begin(nvmtop_recorder *r, const char *path, const nvmtop_options *given, struct err *e)
 {
 	nvmtop_options o;
@@ -153,13 +216,14 @@ static int begin(nvmtop_recorder *r, const char *path, const nvmtop_options *giv
 		return -1;
 	}
 	r->engine = engine_new(rig, hz, e);
-	if (!r->engine || engine_attach(r->engine, trace_writer_sink(r->writer), true, e) < 0)
+	if (!r->engine)
 		return -1;
-	return engine_start(r->engine, e);
+	return start(r, o.marks != 0, e);
 }
 
 static void end(nvmtop_recorder *r)
 {
+	close_inbox(r);
 	engine_free(r->engine);
 	root_close(r->root);
 	trace_writer_free(r->writer);
@@ -189,16 +253,6 @@ nvmtop_recorder *nvmtop_start(const char *path, const nvmtop_options *options, n
 	return r;
 }
 
-static bool running(nvmtop_recorder *r)
-{
-	struct trace_writer_stats s;
-
-	if (r->stopped)
-		return false;
-	trace_writer_stats(r->writer, &s);
-	return !s.failed;
-}
-
 int nvmtop_wait_for_warmup(nvmtop_recorder *r, int timeout_ms)
 {
 	int64_t until = timeout_ms < 0 ? INT64_MAX : clock_now_ns() + timeout_ms * NS_PER_MS;
@@ -221,15 +275,10 @@ uint64_t nvmtop_sync(nvmtop_recorder *r, const char *label)
 {
 	int64_t now = clock_now_ns();
 	char text[64] = "";
-	uint64_t id = 0;
 
 	if (label)
 		text_printable(text, sizeof(text), label, strlen(label));
-	pthread_mutex_lock(&r->lock);
-	if (running(r))
-		id = engine_mark(r->engine, now, text);
-	pthread_mutex_unlock(&r->lock);
-	return id;
+	return mark(r, now, text);
 }
 
 uint64_t nvmtop_sample_count(nvmtop_recorder *r)
@@ -254,6 +303,7 @@ int nvmtop_stop(nvmtop_recorder *r, nvmtop_error *error)
 {
 	int status;
 
+	close_inbox(r); /* its thread may be waiting for the lock */
 	pthread_mutex_lock(&r->lock);
 	if (!r->stopped) {
 		r->status = engine_detach(r->engine, trace_writer_sink(r->writer), &r->err);

@@ -1,10 +1,11 @@
-"""TAP: the module nvmtop, of which the first run has 13 tests and the second as many."""
+"""TAP: the module nvmtop, of which the first run has 20 tests and the second as many."""
 import os
 import struct
+import subprocess
 import sys
 import time
 
-TESTS = 13
+TESTS = 20
 how, source = sys.argv[1:]
 first = 0 if how == "plain" else TESTS
 n = first
@@ -81,3 +82,38 @@ except KeyError:
 ok(read_trace("raised-%s.bin" % how).epochs[1].label == "before", "an exception leaves a complete trace")
 name, title, why = nvmtop.detect_board()
 ok(bool(name and title) and nvmtop.version().count(".") == 2, "the board of this machine")
+
+# What was not read, told from what is 0: an independent writer leaves out ten values of the GPU.
+sys.path.insert(0, os.path.join(source, "tests", "tools"))
+import nvmt_write
+made = nvmt_write.waves(1.0)
+open("waves.bin", "wb").write(made.bytes())
+t = read_trace("waves.bin")
+gpu = [float(v) for v in t["gpu.util"]]
+ok([v != v for v in gpu] == [v is None for v in made.data["gpu.util"]] and sum(v != v for v in gpu) == 10 and
+   not any(t.fast.gpu_load[i] for i in range(500, 510)), "a load that was not read is NaN, and 0 in version 1")
+ok(all(a == b for a, b in zip(gpu, made.data["gpu.util"]) if b is not None) and gpu[0] == 0, "0 is 0")
+ok([float(v) for v in t["count.f"]] == made.data["count.f"] and "temp.gpu" in t.signals and
+   all(v != v for v in t["temp.gpu"]), "signals that version 1 has no field for")
+s = t.signals["wave.power"]
+ok((s.unit, s.tier, s.label, s.source) == ("mW", "medium", "wave", "made up") and len(t["wave.power"]) == len(t.medium),
+   "what a signal is")
+try:
+    t["no.such"]
+    ok(False, "a signal that is not there")
+except KeyError:
+    ok(True, "a signal that is not there")
+t.close()
+t.close()
+try:
+    t["gpu.util"]
+    ok(False, "a trace that is closed says so")
+except nvmtop.NvmtopError as e:
+    ok(e.code == nvmtop.USAGE and len(t.fast) == 1001, "a trace that is closed says so")
+
+os.environ["XDG_RUNTIME_DIR"] = os.getcwd()
+with Recorder("marked-%s.bin" % how, board="demo", marks=True) as r:
+    r.sync("own")
+    subprocess.run([os.environ["NVMTOP"], "--mark", "from outside"], check=True)
+ok([e.label for e in read_trace("marked-%s.bin" % how).epochs] == ["", "own", "from outside"],
+   "marks of another program")

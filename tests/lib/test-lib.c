@@ -12,8 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <nvmtop/mark.h>
 #include <nvmtop/nvmtop.h>
 
 static char folder[] = "/tmp/nvmtop-lib-XXXXXX";
@@ -213,6 +216,154 @@ static void test_signals(void **state)
 	signal(SIGTERM, SIG_DFL);
 }
 
+/* Each signal: what it is, found by its name, a value and a time for each row of
+ * its tier; those that version 1 has, too, are the same. */
+static void test_values(void **state)
+{
+	nvmtop_header h = {.size = NVMTOP_HEADER_SIZE};
+	nvmtop_signal s = {.size = NVMTOP_SIGNAL_SIZE}, wrong = {.size = 5};
+	static double v[100000], at[100000];
+	nvmtop_error e;
+	uint64_t n;
+	int known = 0, beyond = 0;
+
+	(void)state;
+	nvmtop_trace *t = nvmtop_open(path, &e);
+	assert_non_null(t);
+	assert_int_equal(nvmtop_get_header(t, &h), 0);
+	const nvmtop_fast *fast = nvmtop_fast_rows(t, &n);
+	assert_true(n > 0 && n < 100000);
+	assert_int_equal(nvmtop_times(t, NVMTOP_FAST, 0, 100000, at), n);
+	for (uint64_t i = 0; i < n; i++)
+		assert_true(fabs(at[i] - fast[i].time_s) < 1e-9);
+	assert_true(nvmtop_signals(t) > 20);
+	for (uint64_t i = 0; i < nvmtop_signals(t); i++) {
+		assert_int_equal(nvmtop_get_signal(t, i, &s), 0);
+		assert_int_equal(nvmtop_find_signal(t, s.name), i);
+		assert_true(s.name[0] && s.tier >= NVMTOP_FAST && s.tier <= NVMTOP_SLOW);
+		assert_int_equal(nvmtop_values(t, i, 0, 100000, v), h.rows[s.tier]);
+		beyond += !strcmp(s.unit, "Hz");
+		if (strcmp(s.name, "gpu.util") != 0)
+			continue;
+		known++;
+		assert_string_equal(s.unit, "%");
+		for (uint64_t k = 0; k < n; k++)
+			assert_true(fabs(v[k] * 10 - fast[k].gpu_load) < 1e-6);
+	}
+	assert_int_equal(known, 1);
+	assert_true(beyond > 0);
+	/* From the middle on, up to the end, behind it, and what is not there. */
+	assert_int_equal(nvmtop_values(t, 0, n - 3, 10, v), 3);
+	assert_int_equal(nvmtop_values(t, 0, n, 10, v), 0);
+	assert_int_equal(nvmtop_values(t, 0, UINT64_MAX, UINT64_MAX, v), 0);
+	assert_int_equal(nvmtop_times(t, NVMTOP_FAST, n - 1, UINT64_MAX, at), 1);
+	assert_int_equal(nvmtop_values(t, nvmtop_signals(t), 0, 1, v), 0);
+	assert_int_equal(nvmtop_times(t, 3, 0, 1, at), 0);
+	assert_int_equal(nvmtop_times(t, -1, 0, 1, at), 0);
+	assert_int_equal(nvmtop_find_signal(t, "no.such"), -1);
+	assert_int_equal(nvmtop_get_signal(t, nvmtop_signals(t), &s), -1);
+	assert_int_equal(nvmtop_get_signal(t, 0, &wrong), -1);
+	nvmtop_close(t);
+}
+
+/* A board of which nothing is there: version 1 has a load of 0, and the values
+ * say that it was not read, and why. */
+static void test_missing(void **state)
+{
+	nvmtop_options o = NVMTOP_OPTIONS_INIT;
+	nvmtop_signal s = {.size = NVMTOP_SIGNAL_SIZE};
+	char file[160];
+	double v[16];
+	nvmtop_error e;
+	uint64_t n;
+
+	(void)state;
+	snprintf(file, sizeof(file), "%s/proc", folder);
+	assert_int_equal(mkdir(file, 0700), 0);
+	snprintf(file, sizeof(file), "%s/proc/meminfo", folder);
+	FILE *f = fopen(file, "w");
+	assert_non_null(f);
+	fputs("MemTotal: 1000 kB\nMemAvailable: 600 kB\n", f);
+	assert_int_equal(fclose(f), 0);
+	snprintf(file, sizeof(file), "%s/none.bin", folder);
+	o.board = "agx_orin";
+	o.sysroot = folder;
+	nvmtop_recorder *r = nvmtop_start(file, &o, &e);
+	assert_non_null(r);
+	while (nvmtop_sample_count(r) < 16)
+		usleep(1000);
+	nvmtop_free(r);
+	nvmtop_trace *t = nvmtop_open(file, &e);
+	assert_non_null(t);
+	int64_t gpu = nvmtop_find_signal(t, "gpu.util");
+	assert_true(gpu >= 0);
+	assert_int_equal(nvmtop_get_signal(t, (uint64_t)gpu, &s), 0);
+	assert_true(s.missing[0]);
+	assert_int_equal(nvmtop_values(t, (uint64_t)gpu, 0, 16, v), 16);
+	const nvmtop_fast *fast = nvmtop_fast_rows(t, &n);
+	for (int i = 0; i < 16; i++) {
+		assert_true(isnan(v[i]));
+		assert_int_equal(fast[i].gpu_load, 0);
+	}
+	assert_int_equal(nvmtop_values(t, (uint64_t)nvmtop_find_signal(t, "ram.used"), 0, 16, v), 16);
+	assert_true(v[15] == 400);
+	nvmtop_close(t);
+	assert_int_equal(unlink(file), 0);
+	snprintf(file, sizeof(file), "%s/proc/meminfo", folder);
+	assert_int_equal(unlink(file), 0);
+	snprintf(file, sizeof(file), "%s/proc", folder);
+	assert_int_equal(rmdir(file), 0);
+}
+
+/* Marks of other programs: only when asked for, and of one recorder a process. */
+static void test_marks(void **state)
+{
+	nvmtop_options o = NVMTOP_OPTIONS_INIT;
+	char file[160];
+	nvmtop_epoch epoch[4];
+	nvmtop_error e;
+	int status;
+
+	(void)state;
+	setenv("XDG_RUNTIME_DIR", folder, 1);
+	snprintf(file, sizeof(file), "%s/marks.bin", folder);
+	o.board = "demo";
+	o.force = 1;
+	nvmtop_recorder *r = nvmtop_start(file, &o, &e);
+	assert_non_null(r);
+	assert_int_equal(nvmtop_mark("nobody listens"), 0);
+	nvmtop_free(r);
+
+	o.marks = 1;
+	r = nvmtop_start(file, &o, &e);
+	assert_non_null(r);
+	pid_t child = fork();
+	if (child == 0)
+		execlp("sh", "sh", "-c", "exec $EMU \"$NVMTOP\" --mark 'from outside'", (char *)NULL);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(nvmtop_sync(r, "own"), 2);
+
+	char second[160];
+	snprintf(second, sizeof(second), "%s/second.bin", folder);
+	assert_null(nvmtop_start(second, &o, &e));
+	assert_non_null(strstr(e.text, "socket"));
+	assert_int_equal(access(second, F_OK), -1);
+	strcat(second, ".part");
+	assert_int_equal(access(second, F_OK), -1);
+
+	assert_int_equal(nvmtop_stop(r, &e), 0);
+	nvmtop_free(r);
+	nvmtop_trace *t = nvmtop_open(file, &e);
+	assert_int_equal(nvmtop_epochs(t, epoch, 4), 3);
+	assert_string_equal(epoch[1].label, "from outside");
+	assert_string_equal(epoch[2].label, "own");
+	nvmtop_close(t);
+	assert_int_equal(unlink(file), 0);
+	snprintf(file, sizeof(file), "%s/nvmtop", folder);
+	assert_int_equal(rmdir(file), 0);
+}
+
 static void test_detect(void **state)
 {
 	char name[64] = "", title[64] = "", why[8] = "";
@@ -229,10 +380,12 @@ static void test_detect(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_versions), cmocka_unit_test(test_record),
-		cmocka_unit_test(test_refused),  cmocka_unit_test(test_no_trace),
-		cmocka_unit_test(test_threads),  cmocka_unit_test(test_old_options),
-		cmocka_unit_test(test_signals),  cmocka_unit_test(test_detect),
+		cmocka_unit_test(test_versions),    cmocka_unit_test(test_record),
+		cmocka_unit_test(test_values),      cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_no_trace),    cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_old_options), cmocka_unit_test(test_signals),
+		cmocka_unit_test(test_detect),      cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_marks),
 	};
 
 	if (!mkdtemp(folder))

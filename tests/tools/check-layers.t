@@ -20,7 +20,7 @@ probe: err intl root num clock channel probe
 sampler: err intl clock channel probe lateness
 engine: err intl clock channel probe stream engine lateness
 history: err intl clock channel stream timeline history
-lib: err intl root clock channel probe board stream timeline engine trace nvmtop
+lib: err intl root clock channel probe board stream timeline engine trace marks nvmtop
 trace: err intl num clock channel stream timeline trace map condition keep
 proc: err intl num clock root procs
 mark: err intl num clock mark marks

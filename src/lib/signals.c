@@ -1,0 +1,93 @@
+/* The values of a trace for other programs, one by one and exact: what version 1
+ * has no room for is there, and what was not read is NaN. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/lib.h"
+#include "nvmtop/clock.h"
+#include "nvmtop/trace.h"
+
+#define ONCE 4096 /* rows */
+
+_Static_assert((int)NVMTOP_FAST == (int)TIER_FAST && (int)NVMTOP_MEDIUM == (int)TIER_MEDIUM &&
+		       (int)NVMTOP_SLOW == (int)TIER_SLOW,
+	       "tiers have the same numbers");
+
+static const struct session *about(const nvmtop_trace *t)
+{
+	return trace_session(trace_in(t));
+}
+
+uint64_t nvmtop_signals(const nvmtop_trace *t)
+{
+	return about(t)->n_channels;
+}
+
+static void text_copy(char *out, size_t size, const char *text)
+{
+	snprintf(out, size, "%s", text);
+}
+
+int nvmtop_get_signal(const nvmtop_trace *t, uint64_t index, nvmtop_signal *out)
+{
+	const struct channel *c;
+
+	if (out->size != NVMTOP_SIGNAL_SIZE || index >= about(t)->n_channels)
+		return -1;
+	c = &about(t)->channels[index];
+	*out = (nvmtop_signal) {.size = NVMTOP_SIGNAL_SIZE, .tier = (int)c->tier};
+	text_copy(out->name, sizeof(out->name), c->name);
+	text_copy(out->label, sizeof(out->label), c->label);
+	text_copy(out->unit, sizeof(out->unit), unit_name(c->unit));
+	text_copy(out->source, sizeof(out->source), c->source);
+	text_copy(out->note, sizeof(out->note), c->note);
+	text_copy(out->missing, sizeof(out->missing), c->missing);
+	return 0;
+}
+
+int64_t nvmtop_find_signal(const nvmtop_trace *t, const char *name)
+{
+	for (size_t i = 0; i < about(t)->n_channels; i++)
+		if (!strcmp(about(t)->channels[i].name, name))
+			return (int64_t)i;
+	return -1;
+}
+
+/* How many of n rows from the first one on there are. */
+static uint64_t there(const nvmtop_trace *t, enum tier tier, uint64_t first, uint64_t n)
+{
+	uint64_t rows = trace_rows(trace_in(t), tier);
+
+	return first >= rows ? 0 : n < rows - first ? n : rows - first;
+}
+
+uint64_t nvmtop_times(const nvmtop_trace *t, int tier, uint64_t first, uint64_t n, double *out)
+{
+	int64_t ns[ONCE];
+	uint64_t got, done, part;
+
+	if (tier < 0 || tier >= TIERS)
+		return 0;
+	got = there(t, (enum tier)tier, first, n);
+	for (done = 0; done < got; done += part) {
+		part = got - done < ONCE ? got - done : ONCE;
+		trace_row_times(trace_in(t), (enum tier)tier, first + done, (size_t)part, ns);
+		for (uint64_t i = 0; i < part; i++)
+			out[done + i] = (double)(ns[i] - about(t)->start.mono_ns) / NS_PER_S;
+	}
+	return got;
+}
+
+uint64_t nvmtop_values(const nvmtop_trace *t, uint64_t signal, uint64_t first, uint64_t n, double *out)
+{
+	uint64_t got, done, part;
+
+	if (signal >= about(t)->n_channels)
+		return 0;
+	got = there(t, about(t)->channels[signal].tier, first, n);
+	for (done = 0; done < got; done += part) {
+		part = got - done < ONCE ? got - done : ONCE;
+		trace_row_values(trace_in(t), (size_t)signal, first + done, (size_t)part, out + done);
+	}
+	return got;
+}
