@@ -102,6 +102,7 @@ bool second_look(struct ui *u, const struct ui_scene *s)
 
 void second_extend(struct ui *u, const struct ui_scene *s)
 {
+	const int64_t most = INT64_C(1) << 61;
 	struct second *b = &u->second;
 
 	if (!b->about)
@@ -112,7 +113,7 @@ void second_extend(struct ui *u, const struct ui_scene *s)
 	b->extent.last_ns += b->shift_ns;
 	/* What takes longer is seen to its end; what began sooner has begun before time 0. */
 	if (u->extent.any && b->extent.any && b->extent.last_ns > u->extent.last_ns)
-		u->extent.last_ns = b->extent.last_ns;
+		u->extent.last_ns = b->extent.last_ns < most ? b->extent.last_ns : most;
 }
 
 /* Where both have something to show. */

@@ -22,4 +22,8 @@ tests_unit_test_ui_views_LDADD = libui.la libbase.la $(CMOCKA_LIBS) $(LTLIBINTL)
 tests_unit_test_ui_time_SOURCES = %D%/test-ui-time.c %D%/ui-bench.h %D%/ui-fake.h
 tests_unit_test_ui_time_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_ui_time_LDADD = libui.la libbase.la $(CMOCKA_LIBS) $(LTLIBINTL)
+check_PROGRAMS += tests/unit/test-ui-with
+tests_unit_test_ui_with_SOURCES = %D%/test-ui-with.c %D%/ui-bench.h %D%/ui-fake.h
+tests_unit_test_ui_with_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_ui_with_LDADD = libui.la libbase.la $(CMOCKA_LIBS) $(LTLIBINTL)
 endif
