@@ -141,6 +141,10 @@ static void fill(struct sheet *sheet, struct ui *u, const struct ui_scene *s)
 		number(now, ch, row->value);
 		snprintf(add(sheet, _("value"), STYLE_STRONG), LINE_MAX, "%s", now);
 	}
+	if (row->second.any && !isnan(row->second.value)) {
+		number(now, ch, row->second.value);
+		snprintf(add(sheet, _("in B"), STYLE_STRONG), LINE_MAX, "%s", now);
+	}
 	snprintf(add(sheet, _("source"), STYLE_TEXT), LINE_MAX, "%s",
 		 ch->source[0] ? ch->source : _("the trace does not say"));
 	if (ch->note[0])
