@@ -197,6 +197,8 @@ static bool bar_shows(const struct ui *u, const struct ui_scene *s, const struct
 		return false;
 	if ((k->action == ACT_MARK || k->action == ACT_RECORD) && when == WHEN_REPLAY)
 		return false;
+	if (k->action == ACT_CHOOSE)
+		return u->view == &view_epochs;
 	if (k->action == ACT_SLOWER && when == WHEN_NOW)
 		return false;
 	if (k->action == ACT_PREV_MARK)
