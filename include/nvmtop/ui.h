@@ -74,8 +74,8 @@ enum request_kind {
 	REQUEST_LIVE,		/* close the trace */
 	REQUEST_KILL,		/* pid, start and sig */
 	REQUEST_SUSPEND,
-	REQUEST_REPAINT,
 	REQUEST_SETTINGS,	/* ui_settings() has changed */
+	REQUEST_REPAINT,
 };
 
 struct request {

@@ -56,6 +56,8 @@ static void escape(struct ui *u, const struct ui_scene *s, struct request *r)
 		u->selection.on = false;
 	else if (u->about_chosen)
 		u->about_chosen = false;
+	else if (u->solo)
+		u->solo = false;
 	else if (u->chosen >= 0)
 		u->chosen = -1;
 	else if (!s->live)
@@ -186,6 +188,9 @@ static void act(struct ui *u, const struct ui_scene *s, enum action a, int64_t t
 	case ACT_CHOOSE:
 		screen_say(u, STYLE_DIM, "%s", _("7 shows the phases, of which x chooses some to be compared"));
 		break;
+	case ACT_SETUP:
+		over_set(u, &view_setup);
+		break;
 	case ACT_HELP:
 		over_set(u, &view_help);
 		break;
@@ -242,6 +247,8 @@ static void click(struct ui *u, const struct ui_scene *s, const struct event *ev
 			act(u, s, u->hits[i].action, ev->t_ns, r);
 			return;
 		}
+	if (setup_click(u, s, ev, u->screen_w, r))
+		return;
 	if (u->over == &view_files && inside(&u->at.body, ev->x, ev->y)) {
 		int at = u->over_scroll + ev->y - u->at.body.y;
 

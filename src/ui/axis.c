@@ -187,7 +187,8 @@ static const struct mark *mark_here(const struct ui *u)
 /* How far from now, or how late, or at which mark: told where the names are. */
 static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
-	int x = u->at.name.x, y = u->at.axis.y, right = u->at.value.x + u->at.value.w;
+	int x = u->at.name.x, y = u->at.axis.y,
+	    right = u->at.solo ? u->at.chart.x - 1 : u->at.value.x + u->at.value.w;
 	char text[64], behind[QUANTITY_TEXT];
 	int64_t step;
 
@@ -226,7 +227,7 @@ static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	/* Over the differences that stand below the names. */
 	if (u->second.about && is_free(c, u->at.name.x + u->at.name.w - 5, 5, y))
 		canvas_right(c, u->at.name.x, y, u->at.name.w, STYLE_DIM, "B-A");
-	if (u->at.stats.w)
+	if (u->at.stats.w && !u->at.solo)
 		canvas_text(c, u->at.stats.x, y, u->at.stats.w, u->selection.on ? STYLE_STRONG : STYLE_DIM,
 			    _(" min..max  mean"));
 }

@@ -18,15 +18,22 @@ static bool can_choose(const struct row *row)
 /* Texts are read first: how many lines they take is known only then. */
 static void measure(struct ui *u, const struct ui_scene *s, int screen_w)
 {
-	unsigned char rank[RANKED] = {0};
-	int n = u->n_rows < RANKED ? u->n_rows : RANKED, lines = u->at.body.h;
+	unsigned char rank[RANKED] = {0}, height[RANKED];
+	int n = u->n_rows < RANKED ? u->n_rows : RANKED, lines = u->at.body.h, k = 0;
 
 	/* Each of two traces has the same height, and so the same scale to the eye. */
 	if (u->second.about)
 		lines /= 2;
+	/* Those that a person has given a height get it; the others share the rest. */
 	for (int i = 0; i < n; i++)
-		rank[i] = u->rows[i].rank;
-	layout_rows(rank, n, lines, u->height);
+		if (!u->rows[i].lines)
+			rank[k++] = u->rows[i].rank;
+		else
+			lines -= u->rows[i].lines;
+	layout_rows(rank, k, lines > 0 ? lines : 1, height);
+	k = 0;
+	for (int i = 0; i < n; i++)
+		u->height[i] = u->rows[i].lines ? u->rows[i].lines : height[k++];
 	for (int i = 0; i < u->n_rows; i++) {
 		struct row *row = &u->rows[i];
 
@@ -77,6 +84,12 @@ void charts_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 
 	measure(u, s, c->w);
 	settle(u);
+	if (u->at.solo) {
+		row_draw_solo(u, s, c, &u->rows[u->chosen]);
+		if (u->about_chosen)
+			about_draw(u, s, c);
+		return;
+	}
 	for (i = u->scroll; i < u->n_rows && y < end; i++) {
 		int h = u->height[i] < end - y ? u->height[i] : end - y;
 
@@ -145,7 +158,8 @@ bool charts_act(struct ui *u, const struct ui_scene *s, enum action a, struct re
 	int page = u->at.body.h > 1 ? u->at.body.h - 1 : 1;
 
 	(void)s;
-	(void)r;
+	if (arrange_act(u, a, r))
+		return true;
 	switch (a) {
 	case ACT_UP:
 	case ACT_DOWN:
@@ -164,7 +178,7 @@ bool charts_act(struct ui *u, const struct ui_scene *s, enum action a, struct re
 
 int charts_table_width(const struct ui *u, int w)
 {
-	const struct table_column *t = u->over ? NULL : u->view->table;
+	const struct table_column *t = u->over && u->over != &view_setup ? NULL : u->view->table;
 	int width = 0;
 
 	for (int i = 0; t && i < TABLE_MAX && t[i].title; i++)

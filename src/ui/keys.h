@@ -42,6 +42,17 @@ enum action {
 	ACT_NUDGE_BACK, /* the trace of --with */
 	ACT_NUDGE,
 	ACT_CHOOSE,
+	ACT_SOLO,
+	ACT_HIDE,
+	ACT_MOVE_UP,
+	ACT_MOVE_DOWN,
+	ACT_HIGHER,
+	ACT_LOWER,
+	ACT_SETUP,
+	ACT_COPY,
+	ACT_LESS, /* of what is chosen in a list of settings */
+	ACT_MORE,
+	ACT_TOGGLE,
 	ACT_UP,
 	ACT_DOWN,
 	ACT_PAGE_UP,
@@ -76,10 +87,11 @@ enum {
 	WHEN_REPLAY = 4,
 	WHEN_HELP = 8,
 	WHEN_FILES = 16,
+	WHEN_SETUP = 64,
 	WHEN_PROCESSES = 32, /* besides one of the first three */
 	WHEN_LIVE = WHEN_NOW | WHEN_BACK,
 	WHEN_CHARTS = WHEN_LIVE | WHEN_REPLAY,
-	WHEN_ALWAYS = WHEN_CHARTS | WHEN_HELP | WHEN_FILES
+	WHEN_ALWAYS = WHEN_CHARTS | WHEN_HELP | WHEN_FILES | WHEN_SETUP
 };
 
 struct key_entry {

@@ -69,6 +69,29 @@ static void split_columns(struct layout *l, int w, int table)
 	l->chart = (struct rect) {x, l->body.y, w - x - margin, l->body.h};
 }
 
+/* Name, numbers and all stand above the chart, and the scale beside it. */
+static void split_solo(struct layout *l, int w)
+{
+	int margin = w >= 40 ? 1 : 0,
+	    name = w >= 50   ? 18
+		   : w >= 32 ? 10
+			     : 6,
+	    axis = w >= 76   ? 14
+		   : w >= 50 ? 8
+		   : w >= 32 ? 6
+			     : 0;
+	int value = w >= 32 ? 9 : 7, x = margin;
+
+	l->name = (struct rect) {x, l->body.y, name, 1};
+	x += name + 1;
+	l->value = (struct rect) {x, l->body.y, value, 1};
+	x += value + 2;
+	if (w - x - margin >= STATS_W)
+		l->stats = (struct rect) {x, l->body.y, STATS_W, 1};
+	l->chart = (struct rect) {margin + axis, l->body.y + 1, w - 2 * margin - axis, l->body.h - 1};
+	l->solo = true;
+}
+
 struct layout layout_screen(const struct layout_wish *wish)
 {
 	struct layout l = {.small = wish->w < LAYOUT_MIN_W || wish->h < LAYOUT_MIN_H};
@@ -76,7 +99,10 @@ struct layout layout_screen(const struct layout_wish *wish)
 	if (l.small)
 		return l;
 	split_lines(&l, wish);
-	split_columns(&l, wish->w, wish->table);
+	if (wish->solo && l.body.h >= 3)
+		split_solo(&l, wish->w);
+	else
+		split_columns(&l, wish->w, wish->table);
 	return l;
 }
 

@@ -18,9 +18,11 @@ struct layout_wish {
 	bool alarm;  /* wants the line below the header */
 	bool events; /* wants the line below the charts */
 	int table;   /* columns of a table between value and statistics; 0: none */
+	bool solo;   /* one chart over all of it */
 };
 
 struct layout {
+	bool solo;  /* as it was wished for */
 	bool small; /* nothing fits but one line that says so */
 	struct rect header, alarm, second, axis, body, events, strip, tabs, bar;
 	/* Columns, the same for every row; their y and h are the body's. */

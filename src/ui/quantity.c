@@ -73,6 +73,18 @@ void quantity_round(char out[QUANTITY_TEXT], enum unit u, double v)
 	snprintf(out, QUANTITY_TEXT, fabs(v) < 100 ? "%.3g" : "%.0f", v);
 }
 
+bool quantity_is_step(enum unit u, double step)
+{
+	double shown = step * ((unsigned)u < QUANTITY_UNITS ? units[u].factor : 1), power, m;
+
+	if (!(shown > 0) || isinf(shown))
+		return false;
+	power = pow(10, floor(log10(shown * (1 + 1e-9))));
+	m = shown / power;
+	return fabs(m - 1) < 1e-6 || fabs(m - 2) < 1e-6 || fabs(m - 5) < 1e-6 ||
+	       (fabs(m - 2.5) < 1e-6 && power >= 10);
+}
+
 void quantity_bytes(char out[QUANTITY_TEXT], uint64_t bytes)
 {
 	static const char *const names[] = {"kB", "MB", "GB", "TB", "PB"};

@@ -26,6 +26,9 @@ void quantity_text(char out[QUANTITY_TEXT], enum unit u, double v, int width);
 /* The same for a round number, such as the end of a scale: no decimals that are 0. */
 void quantity_round(char out[QUANTITY_TEXT], enum unit u, double v);
 
+/* Is it one by which people count: 1, 2 or 5 (or 25) and zeros, in the unit that is shown? */
+bool quantity_is_step(enum unit u, double step);
+
 /* Bytes: "812 kB", "81 MB", "1.2 GB". */
 void quantity_bytes(char out[QUANTITY_TEXT], uint64_t bytes);
 

@@ -277,11 +277,23 @@ static void read_missing(struct ui *u, struct row *row)
 	row->value = NAN;
 }
 
+static void draw_spark(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
+		       int h)
+{
+	struct spark_look look = {.charset = u->charset, .level = u->level};
+
+	look.lo = row->scale.lo;
+	look.hi = row->scale.hi;
+	look.band = (enum style)(STYLE_GPU + (int)ch->family);
+	look.mean = (enum style)(STYLE_GPU_MEAN + (int)ch->family);
+	spark_draw(c, u->at.chart.x, y, u->at.chart.w, h, &look, u->columns);
+	axis_lines(u, c, y, h);
+}
+
 static void draw_signal(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row, int y,
 			int h)
 {
 	const struct channel *ch = &u->about->channels[row->channel];
-	struct spark_look look = {.charset = u->charset, .level = u->level};
 
 	int below = row->second.any ? h / 2 : 0;
 
@@ -303,14 +315,60 @@ static void draw_signal(struct ui *u, const struct ui_scene *s, struct canvas *c
 	if (u->at.stats.w)
 		draw_stats(u, c, row, ch, y);
 	draw_more(u, c, row, ch, y, h);
-	look.lo = row->scale.lo;
-	look.hi = row->scale.hi;
-	look.band = (enum style)(STYLE_GPU + (int)ch->family);
-	look.mean = (enum style)(STYLE_GPU_MEAN + (int)ch->family);
-	spark_draw(c, u->at.chart.x, y, u->at.chart.w, h, &look, u->columns);
-	axis_lines(u, c, y, h);
+	draw_spark(u, c, row, ch, y, h);
 	if (below)
 		draw_second(u, c, row, y + h, below);
+}
+
+/* Into how many steps a scale is divided, with two lines between them at least. */
+static int parts(const struct scale *scale, enum unit unit, int h)
+{
+	for (int n = (h - 1) / 3 < 12 ? (h - 1) / 3 : 12; n > 1; n--)
+		if (quantity_is_step(unit, (scale->hi - scale->lo) / n))
+			return n;
+	return 1;
+}
+
+/* What the lines of a high chart stand for. */
+static void draw_ticks(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
+		       int h)
+{
+	enum unit unit = quantity_of(ch, row->value);
+	int n = parts(&row->scale, unit, h), x = u->at.name.x, w = u->at.chart.x - 1 - x;
+	char text[QUANTITY_TEXT];
+
+	for (int i = 0; w > 2 && i <= n; i++) {
+		int line = y + h - 1 - (int)(((double)(h - 1) * i) / n + 0.5);
+
+		quantity_round(text, unit, row->scale.lo + (row->scale.hi - row->scale.lo) * i / n);
+		if (text_width(text) <= w)
+			canvas_right(c, x, line, w, STYLE_DIM, text);
+	}
+}
+
+void row_draw_solo(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row)
+{
+	const struct channel *ch = &u->about->channels[row->channel];
+	int y = u->at.body.y, h = u->at.body.h, x = u->at.stats.x + u->at.stats.w + 3;
+
+	if (ch->missing[0]) {
+		draw_name(u, c, row, ch, y);
+		text_draw(c, u->at.name.x, y + 1, c->w - 2 * u->at.name.x, h - 1, STYLE_DIM, ch->missing);
+		return;
+	}
+	rows_read(u, s, row);
+	draw_name(u, c, row, ch, y);
+	draw_value(u, c, row, ch, y);
+	if (u->at.stats.w)
+		draw_stats(u, c, row, ch, y);
+	if (u->at.stats.w && ch->note[0] && x + text_width(ch->note) <= c->w - u->at.name.x)
+		canvas_text(c, x, y, c->w - x, STYLE_DIM, ch->note);
+	y++;
+	h = row->second.any ? h / 2 : h - 1;
+	draw_ticks(u, c, row, ch, y, h);
+	draw_spark(u, c, row, ch, y, h);
+	if (row->second.any && h > 1)
+		draw_second(u, c, row, y + h, u->at.body.h - 1 - h);
 }
 
 void row_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row, int y, int h,

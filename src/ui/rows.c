@@ -115,6 +115,8 @@ int rows_build(struct ui *u, const struct session *about)
 		u->view->build(&l);
 	if (about && u->view == &view_board)
 		second_add(u, &l);
+	if (about && !l.failed && arrange(u, &l) < 0)
+		l.failed = true;
 	height = calloc((size_t)l.n + 1, 1);
 	if (l.failed || !height) {
 		free(l.rows);

@@ -39,6 +39,8 @@ struct row {
 	int beside;          /* the channel that says how this one stands, or -1 */
 	int with[TABLE_MAX]; /* channels whose values stand in the table's columns, or -1 */
 	unsigned char rank;  /* enum row_rank */
+	unsigned char lines; /* as a person wants it; 0: as it comes */
+	int place;           /* in ui.places */
 	bool part;           /* of what stands above it: indented */
 	unsigned char alarm; /* enum alarm, of value */
 	row_reader *read;    /* NULL, or fills value, text and cells in anew, a few times a second */
@@ -62,6 +64,17 @@ struct row {
 	char text[256];   /* of a text */
 	struct second_row second; /* of a signal */
 	char below[2][40]; /* of a signal: under its name where there are more lines; "": the note, nothing */
+};
+
+/* A row as a person has arranged it, hidden or not. */
+struct spot {
+	char id[SETTINGS_NAME];
+	char name[48];
+	bool signal, head, part; /* part: of the row above, and moves with it */
+	bool hidden;
+	bool moved;          /* out of the view's own order */
+	unsigned char lines; /* 0: as it comes */
+	int natural;         /* where the view has it */
 };
 
 /* The rows of a view while they are made. */
@@ -93,7 +106,9 @@ struct view {
 /* views.c has the list, in which the order is that of the tabs. */
 extern const struct view view_epochs, view_processes;
 extern const struct view view_overview, view_gpu, view_cpu, view_memory, view_power, view_thermal, view_board;
-extern const struct view view_help, view_files;
+extern const struct view view_help, view_files, view_setup;
+/* A click on the panel of the set-up; false: beside it. */
+bool setup_click(struct ui *u, const struct ui_scene *s, const struct event *ev, int screen_w, struct request *r);
 
 enum prompt_kind { PROMPT_NONE, PROMPT_GOTO, PROMPT_SEARCH };
 
@@ -141,8 +156,11 @@ struct ui {
 	struct row *rows;
 	unsigned char *height;
 	int n_rows;
+	struct spot *places; /* in the order of the screen, with those that are hidden */
+	int n_places;
+	bool solo; /* the chosen row has the whole screen */
 
-	int scroll, over_scroll, file_at;
+	int scroll, over_scroll, file_at, setup_at, screen_w;
 	int chosen;        /* the row that Up and Down have chosen, or -1 */
 	bool bring;        /* scroll until it is to be seen */
 	bool about_chosen; /* what there is to know about it is shown */
@@ -232,6 +250,18 @@ enum alarm rows_alarm(const struct channel *ch, double v);
 void rows_cell(struct ui *u, struct row *row, int column, enum unit unit, double v, enum style style);
 void rows_cell_text(struct row *row, int column, enum style style, const char *text);
 
+/* arrange.c: rows hidden, moved and made higher.  Reorders the rows, and leaves out those
+ * that are hidden; -1: out of memory. */
+int arrange(struct ui *u, struct row_list *l);
+/* place: of ui.places.  Each notes it in the settings and asks for them to be kept. */
+void arrange_hide(struct ui *u, int place, bool hidden, struct request *r);
+void arrange_move(struct ui *u, int place, int by, struct request *r);
+void arrange_lines(struct ui *u, int place, int lines, struct request *r);
+void arrange_forget(struct ui *u, struct request *r); /* of this view, all of it */
+bool arrange_act(struct ui *u, enum action a, struct request *r);
+/* Whether one row has the whole screen. */
+bool arrange_solo(const struct ui *u);
+
 /* text.c: words over several lines; a word that is longer than a line is cut. */
 int text_lines(const char *text, int w);
 /* At most h of them; returns how many there were. */
@@ -240,6 +270,8 @@ int text_draw(struct canvas *c, int x, int y, int w, int h, enum style style, co
 /* row-draw.c: one row. */
 void row_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row, int y, int h,
 	      bool chosen);
+/* The same over the whole body. */
+void row_draw_solo(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row);
 int row_text_lines(const struct ui *u, const struct row *row, int screen_w);
 
 /* charts.c: rows on the screen. */

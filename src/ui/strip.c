@@ -174,7 +174,7 @@ void strip_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	if (!u->at.strip.h || !u->extent.any)
 		return;
 	o = measure(u);
-	draw_text(u, c, y, u->at.stats.w ? u->at.stats.x + u->at.stats.w : u->at.value.x + u->at.value.w);
+	draw_text(u, c, y, u->at.solo ? u->at.chart.x - 1 : u->at.stats.w ? u->at.stats.x + u->at.stats.w : u->at.value.x + u->at.value.w);
 	draw_chart(u, s, c, &o, y);
 	draw_frame(u, c, &o, y + 1);
 	draw_throttled(u, s, c, &o, y + 1);

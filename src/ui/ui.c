@@ -69,6 +69,7 @@ void ui_free(struct ui *u)
 		return;
 	free(u->rows);
 	free(u->height);
+	free(u->places);
 	free(u->procs.line);
 	phases_free(u);
 	free(u);
@@ -260,7 +261,9 @@ void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	wish.second = s->with != NULL;
 	wish.events = u->events && !u->view->plain;
 	wish.table = charts_table_width(u, c->w);
+	wish.solo = arrange_solo(u);
 	u->at = layout_screen(&wish);
+	u->screen_w = c->w;
 	u->n_hits = 0;
 	if (u->at.small) {
 		draw_small(c);
@@ -295,7 +298,7 @@ void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	}
 	tabs_draw(u, c);
 	bar_draw(u, s, c);
-	if (!u->over && u->extent.any)
+	if ((!u->over || u->over == &view_setup) && u->extent.any)
 		strip_draw(u, s, c);
 	/* Where there is no header, a recording must still be seen. */
 	if (!u->at.header.h && s->recording)

@@ -12,6 +12,7 @@
 static const struct view *const views[] = {
 	&view_overview, &view_gpu,     &view_cpu,   &view_memory,
 	&view_power,    &view_thermal, &view_epochs,   &view_processes, &view_board, &view_help,
+	&view_setup,
 };
 #define VIEWS (sizeof(views) / sizeof(views[0]))
 
@@ -61,6 +62,7 @@ void views_show(struct ui *u, const struct view *v)
 	u->scroll = 0;
 	u->chosen = -1;
 	u->about_chosen = false;
+	u->solo = false;
 }
 
 /* How wide the line is with so many blanks between two tabs; gap 0: numbers alone. */

@@ -17,3 +17,4 @@ EXTRA_DIST += tests/tools/killer.py
 dist_check_SCRIPTS += %D%/kill.t %D%/split.t
 dist_check_SCRIPTS += %D%/processes.t
 dist_check_SCRIPTS += %D%/with.t
+dist_check_SCRIPTS += %D%/config.t

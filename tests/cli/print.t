@@ -20,6 +20,8 @@ done
 golden replay-at-80x24 --print 80x24 --replay "$trace" --at 3
 golden replay-tiny --print 9x1 --replay "$trace"
 golden version1-120x40 --print 120x40 --replay "$foreign"
+golden setup-80x24 --print 80x24 --replay "$trace" --view setup
+golden setup-80x24-ascii --print 80x24 --ascii --replay "$trace" --view setup
 golden help-80x24 --print 80x24 --replay "$trace" --view help
 
 run env LC_ALL=C $EMU "$NVMTOP" --print 80x24 --replay "$trace"

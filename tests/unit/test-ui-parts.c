@@ -38,13 +38,14 @@ static void nothing_overlaps_at_any_size(void **state)
 	(void)state;
 	for (int w = 0; w <= 250; w++)
 		for (int h = 0; h <= 80; h++)
-			for (int flags = 0; flags < 16; flags++) {
+			for (int flags = 0; flags < 32; flags++) {
 				struct layout_wish wish = {.w = w,
 							   .h = h,
 							   .replay = flags & 1,
 							   .alarm = flags & 2,
 							   .events = flags & 4,
-							   .table = flags & 8 ? w / 4 : 0};
+							   .table = flags & 8 ? w / 4 : 0,
+							   .solo = flags & 16};
 				struct layout l = layout_screen(&wish);
 
 				assert_int_equal(l.small, w < 20 || h < 5);

@@ -507,7 +507,7 @@ static void any_event_at_any_size(void **state)
 	static const uint32_t keys[] = {
 		's',  'r', ' ', 'o', '+', '-',         K_LEFT,   K_RIGHT, K_HOME, K_END,     '[',   ']',
 		'g',  ',', '.', '<', '>', K_UP,        K_DOWN,   K_PGUP,  K_PGDN, K_ENTER,   K_ESC, '?',
-		K_F1, '1', '%', 'm', 'e', K_BACKSPACE, K_DELETE, 0x1F600, 0,      0xFFFFFFFF};
+		K_F1, K_F2, 'z', 'H', 'K', 'J', '(', ')', '4', '1', '%', 'm', 'e', K_BACKSPACE, K_DELETE, 0x1F600, 0,      0xFFFFFFFF};
 	struct ui_file files[2];
 	uint64_t x = 1234567;
 	struct bench b;

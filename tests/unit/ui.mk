@@ -1,6 +1,9 @@
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test-canvas tests/unit/test-spark tests/unit/test-ui-parts tests/unit/test-ui \
-	tests/unit/test-ui-events tests/unit/test-ui-views tests/unit/test-ui-time
+	tests/unit/test-ui-events tests/unit/test-ui-views tests/unit/test-ui-time tests/unit/test-ui-arrange
+tests_unit_test_ui_arrange_SOURCES = %D%/test-ui-arrange.c %D%/ui-bench.h %D%/ui-fake.h
+tests_unit_test_ui_arrange_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_ui_arrange_LDADD = libui.la libbase.la $(CMOCKA_LIBS) $(LTLIBINTL)
 tests_unit_test_canvas_SOURCES = %D%/test-canvas.c
 tests_unit_test_canvas_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_canvas_LDADD = libui.la libbase.la $(CMOCKA_LIBS) $(LTLIBINTL)

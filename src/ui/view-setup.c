@@ -1,0 +1,368 @@
+/* view-setup: everything that can be chosen about the screen, in a panel beside what
+ * it changes.
+ *
+ * Nothing has to be confirmed: what is chosen holds at once, and is kept. */
+#include "screen.h"
+
+#include "nvmtop/intl.h"
+
+#include <string.h>
+
+#define PANEL_W 50
+
+enum { SET_THEME, SET_GROUND, SET_MOUSE, SET_VIEW, SET_FRAMES, SETS };
+
+static const char *const titles[SETS] = {N_("Colours"), N_("Background"), N_("Mouse"), N_("First view"),
+					 N_("Pictures a second")};
+static const char *const themes[THEMES] = {N_("standard"), N_("high contrast"), N_("colour-blind safe"),
+					   N_("none")};
+static const char *const grounds[GROUNDS] = {N_("the terminal's"), N_("dark"), N_("light")};
+static const double frames[] = {0, 1, 2, 5, 10, 20, 30};
+#define FRAMES ((int)(sizeof(frames) / sizeof(frames[0])))
+
+/* Which rows of the view there are to choose: those that are signals. */
+static int places(const struct ui *u)
+{
+	int n = 0;
+
+	for (int i = 0; i < u->n_places; i++)
+		n += u->places[i].signal;
+	return n;
+}
+
+static int place_at(const struct ui *u, int nth)
+{
+	for (int i = 0; i < u->n_places; i++)
+		if (u->places[i].signal && nth-- == 0)
+			return i;
+	return -1;
+}
+
+static int nth_of(const struct ui *u, int place)
+{
+	int n = 0;
+
+	for (int i = 0; i < place && i < u->n_places; i++)
+		n += u->places[i].signal;
+	return n;
+}
+
+/* The line after the rows takes everything back. */
+static int items(const struct ui *u)
+{
+	return SETS + (places(u) ? places(u) + 1 : 0);
+}
+
+static int frames_at(const struct ui *u)
+{
+	for (int i = 0; i < FRAMES; i++)
+		if (u->settings.frames <= frames[i])
+			return i;
+	return FRAMES - 1;
+}
+
+/* The views that can be the first one: those with a tab. */
+static int view_at(const struct ui *u, const struct view **views, int most)
+{
+	int n = 0, at = 0;
+
+	for (size_t i = 0; views_at(i) && n < most; i++) {
+		if (!views_at(i)->label)
+			continue;
+		if (!strcmp(views_at(i)->name, u->settings.view))
+			at = n;
+		views[n++] = views_at(i);
+	}
+	views[n] = NULL;
+	return at;
+}
+
+static int turn(int at, int by, int n)
+{
+	return (at + by + n) % n;
+}
+
+static void change(struct ui *u, int item, int by, struct request *r)
+{
+	struct settings *s = &u->settings;
+	const struct view *views[32];
+	int at, n = 0;
+
+	switch (item) {
+	case SET_THEME:
+		s->theme = (enum theme)turn((int)s->theme, by, THEMES);
+		break;
+	case SET_GROUND:
+		s->ground = (enum ground)turn((int)s->ground, by, GROUNDS);
+		break;
+	case SET_MOUSE:
+		s->mouse = !s->mouse;
+		break;
+	case SET_VIEW:
+		at = view_at(u, views, 31);
+		while (views[n])
+			n++;
+		at = turn(at, by, n);
+		snprintf(s->view, sizeof(s->view), "%s", at ? views[at]->name : "");
+		break;
+	case SET_FRAMES:
+		s->frames = frames[turn(frames_at(u), by, FRAMES)];
+		u->frame_ms = s->frames > 0 ? (int)(1000 / s->frames) : 0;
+		break;
+	default:
+		return;
+	}
+	r->kind = REQUEST_SETTINGS;
+}
+
+static void value_of(const struct ui *u, int item, char *out, size_t size)
+{
+	const struct settings *s = &u->settings;
+	const struct view *views[32];
+
+	switch (item) {
+	case SET_THEME:
+		snprintf(out, size, "%s", _(themes[s->theme]));
+		break;
+	case SET_GROUND:
+		snprintf(out, size, "%s",
+			 s->theme == THEME_MONO ? _("the terminal's") : _(grounds[s->ground]));
+		break;
+	case SET_MOUSE:
+		snprintf(out, size, "%s", s->mouse ? _("on") : _("left to the terminal"));
+		break;
+	case SET_VIEW:
+		snprintf(out, size, "%s", _(views[view_at(u, views, 31)]->label));
+		break;
+	default:
+		if (s->frames > 0)
+			snprintf(out, size, "%g", s->frames);
+		else
+			snprintf(out, size, "%s", _("as things change"));
+		break;
+	}
+}
+
+static struct rect panel(const struct ui *u, int w)
+{
+	struct rect r = {.y = u->at.body.y, .h = u->at.body.h, .w = w < PANEL_W + 24 ? w : PANEL_W};
+
+	r.x = w - r.w;
+	return r;
+}
+
+/* Lines of the panel: the settings, a heading, the rows, and what takes it back. */
+static int line_of(int item)
+{
+	return item < SETS ? item : item + 2;
+}
+
+static void settle(struct ui *u)
+{
+	int n = items(u), h = u->at.body.h - 2, line;
+
+	if (u->setup_at >= n)
+		u->setup_at = n - 1;
+	if (u->setup_at < 0)
+		u->setup_at = 0;
+	line = line_of(u->setup_at);
+	if (u->over_scroll > line)
+		u->over_scroll = line;
+	if (u->over_scroll < line - h + 1)
+		u->over_scroll = line - h + 1;
+	if (u->over_scroll < 0 || (line < SETS && line < h))
+		u->over_scroll = 0;
+}
+
+static void draw_item(struct ui *u, struct canvas *c, int item, int x, int y, int w)
+{
+	enum style style = item == u->setup_at ? STYLE_SELECTED : STYLE_TEXT;
+	int name_w = w > 40 ? 22 : w / 2;
+	char text[96];
+
+	for (int k = 0; item == u->setup_at && k < w; k++)
+		canvas_put(c, x + k, y, style, L' ');
+	canvas_put(c, x, y, style, item == u->setup_at ? L'>' : L' ');
+	x += 2;
+	if (item < SETS) {
+		canvas_text(c, x, y, name_w, style, _(titles[item]));
+		value_of(u, item, text, sizeof(text));
+		canvas_text(c, x + name_w, y, w - 2 - name_w, style, text);
+	} else if (item == items(u) - 1) {
+		canvas_text(c, x, y, w - 2, style, _("all rows as they came"));
+	} else {
+		const struct spot *p = &u->places[place_at(u, item - SETS)];
+
+		canvas_text(c, x, y, 4, style, p->hidden ? "[ ]" : "[x]");
+		canvas_text(c, x + 4, y, name_w - 5, style, p->name);
+		if (p->hidden)
+			snprintf(text, sizeof(text), "%s", _("hidden"));
+		else if (p->lines)
+			snprintf(text, sizeof(text), P_("%d line", "%d lines", p->lines), p->lines);
+		else
+			text[0] = 0;
+		canvas_text(c, x + name_w, y, w - 2 - name_w, style, text);
+	}
+}
+
+static void frame(struct ui *u, struct canvas *c, const struct rect *r)
+{
+	bool ascii = u->charset == CHARSET_ASCII;
+
+	for (int y = r->y; y < r->y + r->h; y++)
+		for (int x = r->x; x < r->x + r->w; x++) {
+			bool side = x == r->x || x == r->x + r->w - 1,
+			     edge = y == r->y || y == r->y + r->h - 1;
+			wchar_t ch = !side && !edge ? L' '
+				     : ascii        ? (side && edge ? L'+'
+						       : side       ? L'|'
+								    : L'-')
+				     : !edge        ? 0x2502
+				     : !side        ? 0x2500
+				     : y == r->y    ? (x == r->x ? 0x256D : 0x256E)
+						    : (x == r->x ? 0x2570 : 0x256F);
+
+			canvas_put(c, x, y, STYLE_DIM, ch);
+		}
+}
+
+static void setup_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
+{
+	struct rect r = panel(u, c->w);
+	int n = items(u), h = r.h - 2;
+	char text[96];
+
+	if (u->view->plain) {
+		u->view->draw(u, s, c);
+	} else if (u->extent.any) {
+		axis_draw(u, s, c);
+		u->view->draw(u, s, c);
+	}
+	settle(u);
+	if (r.h < 4 || r.w < 20)
+		return;
+	frame(u, c, &r);
+	canvas_textf(c, r.x + 2, r.y, r.w - 4, STYLE_STRONG, " %s ", _("Set-up"));
+	for (int item = 0; item < n; item++) {
+		int y = r.y + 1 + line_of(item) - u->over_scroll;
+
+		if (y > r.y && y <= r.y + h)
+			draw_item(u, c, item, r.x + 1, y, r.w - 2);
+	}
+	snprintf(text, sizeof(text), _("Rows of %s"), _(u->view->label));
+	if (n > SETS && SETS + 1 >= u->over_scroll && SETS + 1 - u->over_scroll < h)
+		canvas_text(c, r.x + 3, r.y + 2 + SETS - u->over_scroll, r.w - 5, STYLE_DIM, text);
+	u->below = line_of(n - 1) + 1 - u->over_scroll - h;
+}
+
+static bool act_row(struct ui *u, enum action a, struct request *r)
+{
+	int place = place_at(u, u->setup_at - SETS), lines;
+
+	if (u->setup_at < SETS || place < 0 || u->setup_at == items(u) - 1)
+		return a != ACT_ESC && (a == ACT_HIDE || a == ACT_MOVE_UP || a == ACT_MOVE_DOWN ||
+					a == ACT_HIGHER || a == ACT_LOWER);
+	lines = u->places[place].lines;
+	switch (a) {
+	case ACT_TOGGLE:
+	case ACT_HIDE:
+		arrange_hide(u, place, !u->places[place].hidden, r);
+		return true;
+	case ACT_MORE:
+	case ACT_HIGHER:
+		arrange_lines(u, place, lines + 1, r);
+		return true;
+	case ACT_LESS:
+	case ACT_LOWER:
+		arrange_lines(u, place, lines - 1, r);
+		return true;
+	case ACT_MOVE_UP:
+	case ACT_MOVE_DOWN: {
+		char id[SETTINGS_NAME];
+
+		memcpy(id, u->places[place].id, sizeof(id));
+		arrange_move(u, place, a == ACT_MOVE_UP ? -1 : 1, r);
+		for (int i = 0; i < u->n_places; i++)
+			if (!strcmp(u->places[i].id, id))
+				u->setup_at = SETS + nth_of(u, i);
+		return true;
+	}
+	default:
+		return false;
+	}
+}
+
+static bool setup_act(struct ui *u, const struct ui_scene *s, enum action a, struct request *r)
+{
+	int page = u->at.body.h > 3 ? u->at.body.h - 3 : 1;
+
+	(void)s;
+	r->redraw = true;
+	switch (a) {
+	case ACT_UP:
+	case ACT_SCROLL_UP:
+		u->setup_at--;
+		break;
+	case ACT_DOWN:
+	case ACT_SCROLL_DOWN:
+		u->setup_at++;
+		break;
+	case ACT_PAGE_UP:
+		u->setup_at -= page;
+		break;
+	case ACT_PAGE_DOWN:
+		u->setup_at += page;
+		break;
+	case ACT_LESS:
+	case ACT_MORE:
+	case ACT_TOGGLE:
+		if (u->setup_at < SETS)
+			change(u, u->setup_at, a == ACT_LESS ? -1 : 1, r);
+		else if (u->setup_at == items(u) - 1)
+			arrange_forget(u, r);
+		else
+			act_row(u, a, r);
+		break;
+	default:
+		if (!act_row(u, a, r))
+			return false;
+	}
+	settle(u);
+	return true;
+}
+
+static int setup_length(const struct ui *u, const struct ui_scene *s)
+{
+	(void)s;
+	return items(u);
+}
+
+bool setup_click(struct ui *u, const struct ui_scene *s, const struct event *ev, int screen_w,
+		 struct request *r)
+{
+	struct rect p = panel(u, screen_w);
+	int line = ev->y - p.y - 1 + u->over_scroll;
+
+	if (u->over != &view_setup || ev->x <= p.x || ev->x >= p.x + p.w - 1 || ev->y <= p.y ||
+	    ev->y >= p.y + p.h - 1)
+		return false;
+	for (int item = 0; item < items(u); item++) {
+		if (line_of(item) != line)
+			continue;
+		r->redraw = true;
+		if (item == u->setup_at || item >= SETS) {
+			u->setup_at = item;
+			setup_act(u, s, ACT_TOGGLE, r);
+		}
+		u->setup_at = item;
+	}
+	return true;
+}
+
+const struct view view_setup = {
+	.name = "setup",
+	.when = WHEN_SETUP,
+	.draw = setup_draw,
+	.act = setup_act,
+	.length = setup_length,
+};

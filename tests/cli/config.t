@@ -1,0 +1,57 @@
+#!/bin/sh
+# Settings: what holds, where it comes from, and what is told of a file that cannot be read.
+. "$NVMTOP_SRC/tests/cli/lib.sh"
+trace=$NVMTOP_SRC/tests/traces/demo.bin
+conf=$XDG_CONFIG_HOME/nvmtop/nvmtop.conf
+
+run nvmtop --print-config
+ok 'without a file: as they come' is "$status" 0
+ok 'and nothing is told' test ! -s err
+ok 'themes follow the terminal' grep -qx 'theme = auto' out
+ok 'nothing is written for it' test ! -e "$conf"
+cp out first.conf
+run nvmtop --print-config --config first.conf
+ok 'what is printed can be read' is "$status" 0
+ok 'and says the same' cmp -s out first.conf
+ok 'without a complaint' test ! -s err
+
+mkdir -p "$(dirname "$conf")"
+printf '# mine\ntheme = mono\nwild = 1\nhide.overview = gpu.util, power.total\nmouse = perhaps\n' >"$conf"
+run nvmtop --print-config
+ok 'a file is read' grep -qx 'theme = mono' out
+ok 'what is not known is told with its line' says err 'nvmtop.conf:3: there is no setting "wild"'
+ok 'and all that is wrong' says err 'nvmtop.conf:5: "perhaps" is no value for mouse'
+ok 'it is no failure' is "$status" 0
+run nvmtop --print-config --theme colour-blind-light --no-mouse
+ok 'the command line comes first' grep -qx 'theme = colour-blind-light' out
+ok 'for the mouse, too' grep -qx 'mouse = no' out
+run nvmtop --print-config --no-config
+ok 'without the file' grep -qx 'theme = auto' out
+printf 'view = power\n' >other.conf
+run nvmtop --print-config --config other.conf
+ok 'another file' grep -qx 'view = power' out
+run nvmtop --print-config --config nowhere.conf
+ok 'one that is asked for must be there' is "$status" 1
+ok 'and is named' says err 'nowhere.conf'
+
+nvmtop --print 80x24 --replay "$trace" >out
+ok 'a hidden row is not drawn' sh -c '! grep -q "^ GPU  " out'
+ok 'the others are' grep -q '^ EMC  ' out
+nvmtop --print 80x24 --no-config --replay "$trace" >out
+ok 'unless the settings are left out' grep -q '^ GPU  ' out
+nvmtop --print 80x24 --config other.conf --replay "$trace" >out
+ok 'the first view' grep -q 'VDD_GPU_SOC' out
+nvmtop --print 80x24 --config other.conf --view gpu --replay "$trace" >out2
+ok 'unless the command line says which' sh -c '! cmp -s out out2'
+
+rm -rf "$XDG_CONFIG_HOME"
+mkdir -p "$conf"
+run nvmtop --print 80x24 --replay "$trace"
+ok 'a folder where the file should be stops nobody' is "$status" 0
+for wrong in '--theme blue' '--theme' '--config a --no-config' '--once --theme dark' '--record --no-mouse' \
+    '--boards --config x'; do
+    # shellcheck disable=SC2086
+    run nvmtop $wrong
+    ok "$wrong: status 2" is "$status" 2
+done
+done_testing
