@@ -266,15 +266,21 @@ static int64_t chain_end(const struct epochs *eps, size_t k)
 
 static void run(struct flow *w, const struct epochs *eps, double hz)
 {
+	int64_t end_ns = 0;
+
 	for (size_t k = 0; k < eps->n; k++)
 		for (int i = 0; i < TIERS; i++)
 			if (w->source[i].n > 0)
 				w->total += trace_row_from(w->x->trace, (enum tier)i, eps->list[k].end_ns) -
 					    trace_row_from(w->x->trace, (enum tier)i, eps->list[k].from_ns);
 	w->form->begin(w->x);
-	for (size_t k = 0; k < eps->n && !w->x->out.failed && !w->stopped; k++)
-		epoch_write(w, &eps->list[k], hz, k > 0 && eps->list[k - 1].end_ns == eps->list[k].from_ns,
-			    chain_end(eps, k));
+	for (size_t k = 0; k < eps->n && !w->x->out.failed && !w->stopped; k++) {
+		bool continues = k > 0 && eps->list[k - 1].end_ns == eps->list[k].from_ns;
+
+		if (!continues)
+			end_ns = chain_end(eps, k);
+		epoch_write(w, &eps->list[k], hz, continues, end_ns);
+	}
 	out_flush(&w->x->out);
 }
 

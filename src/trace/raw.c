@@ -1,6 +1,7 @@
 /* A trace as version 1 has it, for programs that know the format: the header
  * decoded, the rows where they lie, and the fast rows of each epoch. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "trace/reader.h"
 
@@ -36,19 +37,42 @@ const void *trace_raw(const struct trace *t, enum tier tier, uint64_t *n)
 	return *n > 0 ? row_at(t, tier, 0) : NULL;
 }
 
-/* The exact mark with that id, which only the extension has a label of. */
-static const struct mark *mark_of(const struct trace *t, uint64_t id)
+static int by_id(const void *a, const void *b)
 {
-	for (size_t i = 0; i < t->n_marks; i++)
-		if (t->marks[i].id == id)
-			return &t->marks[i];
-	return NULL;
+	uint64_t x = (*(const struct mark *const *)a)->id, y = (*(const struct mark *const *)b)->id;
+
+	return (x > y) - (x < y);
 }
 
-static void epoch_begin(const struct trace *t, struct trace_epoch *e, uint64_t id, uint64_t first)
+/* The exact marks by their ids, which only the extension has labels of; NULL: there
+ * is none, or no memory, and times are then those of the rows. */
+static const struct mark **marks_sorted(const struct trace *t)
+{
+	const struct mark **list = t->n_marks > 0 ? reallocarray(NULL, t->n_marks, sizeof(*list)) : NULL;
+
+	if (!list)
+		return NULL;
+	for (size_t i = 0; i < t->n_marks; i++)
+		list[i] = &t->marks[i];
+	qsort(list, t->n_marks, sizeof(*list), by_id);
+	return list;
+}
+
+static const struct mark *mark_of(const struct trace *t, const struct mark **sorted, uint64_t id)
+{
+	const struct mark key = {.id = id}, *wanted = &key;
+	const struct mark **at = NULL;
+
+	if (sorted && id > 0)
+		at = bsearch(&wanted, sorted, t->n_marks, sizeof(*sorted), by_id);
+	return at ? *at : NULL;
+}
+
+static void epoch_begin(const struct trace *t, const struct mark **sorted, struct trace_epoch *e, uint64_t id,
+			uint64_t first)
 {
 	uint64_t rows = t->section[TIER_FAST].rows;
-	const struct mark *m = id > 0 ? mark_of(t, id) : NULL;
+	const struct mark *m = mark_of(t, sorted, id);
 
 	memset(e, 0, sizeof(*e));
 	e->id = id;
@@ -63,17 +87,18 @@ static void epoch_begin(const struct trace *t, struct trace_epoch *e, uint64_t i
 
 uint64_t trace_epochs(const struct trace *t, struct trace_epoch *out, uint64_t max)
 {
+	const struct mark **sorted = max > 0 ? marks_sorted(t) : NULL;
 	uint64_t rows = t->section[TIER_FAST].rows, count = 1;
 	struct trace_epoch now, next;
 
-	epoch_begin(t, &now, 0, 0);
+	epoch_begin(t, sorted, &now, 0, 0);
 	for (uint64_t i = 0; i < t->n_sync; i++) {
 		const uint8_t *p = t->map + t->sync_at + (size_t)i * SYNC_SIZE;
 		uint64_t row = get_u64(p + 8);
 
 		if (row > rows || row < now.first)
 			continue; /* damage, which trace_open() has named */
-		epoch_begin(t, &next, get_u64(p), row);
+		epoch_begin(t, sorted, &next, get_u64(p), row);
 		now.n = row - now.first;
 		now.to_ns = next.from_ns;
 		if (count <= max)
@@ -85,5 +110,6 @@ uint64_t trace_epochs(const struct trace *t, struct trace_epoch *out, uint64_t m
 	now.to_ns = t->last_ns > now.from_ns ? t->last_ns : now.from_ns;
 	if (count <= max)
 		out[count - 1] = now;
+	free(sorted);
 	return count;
 }
