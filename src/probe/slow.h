@@ -2,7 +2,8 @@
  *
  * The thread makes a pass every period: it reads into a few values, which are
  * then published together.  The sampling path takes them without a lock and
- * without waiting. */
+ * without waiting.  Sources whose passes are over in microseconds share a thread
+ * for as long as they stay so. */
 #ifndef PROBE_SLOW_H
 #define PROBE_SLOW_H
 
@@ -31,7 +32,7 @@ struct slow_ops {
 struct slow *slow_new(const char *name, const struct slow_ops *ops, void *arg, size_t n, int64_t period_ns,
 		      double share);
 
-/* Start the thread, with a pass at once: from a probe's start().  When no thread
+/* Start its thread, with a pass at once: from a probe's start().  When no thread
  * can be had it stays as it was. */
 void slow_start(struct slow *s);
 

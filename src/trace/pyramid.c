@@ -326,8 +326,8 @@ static size_t ledge_room(size_t bytes, size_t width, int level)
 	return most < one ? one : most / one * one;
 }
 
-int tower_init(struct tower *w, enum tier tier, size_t width, int base, int zoom, int levels,
-	       size_t bytes, tower_flush *flush, void *to)
+int tower_init(struct tower *w, enum tier tier, size_t width, int base, int zoom, int levels, size_t bytes,
+	       tower_flush *flush, void *to)
 {
 	memset(w, 0, sizeof(*w));
 	w->tier = tier;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -16,7 +17,7 @@
 
 /* Lives longer than a test, as a thread that hangs may. */
 struct fake {
-	atomic_int passes, closed, hang, hanging;
+	atomic_int passes, closed, hang, hanging, thread;
 	atomic_uint_least64_t wanted;
 	int pause_us;
 };
@@ -28,6 +29,7 @@ static void fake_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
 
 	(void)t_ns;
 	atomic_store(&f->wanted, wanted);
+	atomic_store(&f->thread, (int)syscall(SYS_gettid));
 	while (atomic_load(&f->hang)) {
 		atomic_store(&f->hanging, 1);
 		usleep(1000);
@@ -175,12 +177,130 @@ static void test_hang_and_back(void **state)
 	assert_int_equal(atomic_load(&f.closed), 1);
 }
 
+#define CREW 3
+
+static bool share_a_thread(struct fake f[CREW])
+{
+	int passes = atomic_load(&f[0].passes);
+
+	for (int i = 0; i < CREW; i++)
+		if (!become(&f[i].passes, passes + 3))
+			return false;
+	for (int i = 1; i < CREW; i++)
+		if (atomic_load(&f[i].thread) != atomic_load(&f[0].thread))
+			return false;
+	return true;
+}
+
+/* Takers look after who hangs, as ticks do. */
+static bool go_on(struct slow *s[CREW], atomic_int *passes)
+{
+	int least = atomic_load(passes) + 20;
+
+	for (int i = 0; i < 10000 && atomic_load(passes) < least; i++) {
+		struct slow_seen seen = {0};
+		double v[N];
+
+		for (int k = 0; k < CREW; k++)
+			slow_take(s[k], &seen, clock_now_ns(), v);
+		usleep(1000);
+	}
+	return atomic_load(passes) >= least;
+}
+
+static void crew_begin(struct fake f[CREW], struct slow *s[CREW])
+{
+	static const int64_t period[CREW] = {NS_PER_MS, NS_PER_MS, 3 * NS_PER_MS};
+	int tries = 0;
+
+	for (int i = 0; i < CREW; i++) {
+		s[i] = slow_new("test", &fake_ops, &f[i], N, period[i], 1);
+		slow_start(s[i]);
+	}
+	while (tries < 200 && !share_a_thread(f))
+		tries++;
+	assert_true(tries < 200);
+}
+
+/* Quick sources share a thread; what hangs there holds up no other, nor does the
+ * next that hangs; and they come together again. */
+static void test_crew(void **state)
+{
+	static struct fake f[CREW];
+	struct slow *s[CREW];
+	int tries = 0;
+
+	(void)state;
+	crew_begin(f, s);
+	for (int i = 0; i < CREW; i++) {
+		atomic_store(&f[i].hang, 1);
+		assert_true(become(&f[i].hanging, 1));
+		for (int k = i + 1; k < CREW; k++)
+			assert_true(go_on(s, &f[k].passes));
+	}
+	for (int i = CREW; i-- > 0;) {
+		atomic_store(&f[i].hang, 0);
+		assert_true(go_on(s, &f[i].passes));
+	}
+	while (tries < 200 && !share_a_thread(f))
+		tries++;
+	assert_true(tries < 200);
+	for (int i = 0; i < CREW; i++)
+		slow_stop(s[i]);
+	for (int i = 0; i < CREW; i++)
+		assert_int_equal(atomic_load(&f[i].closed), 1);
+}
+
+/* One that hangs in the thread of them all, when they are stopped. */
+static void test_crew_stops(void **state)
+{
+	for (int hung = 0; hung < CREW; hung++) {
+		static struct fake all[CREW][CREW];
+		struct fake *f = all[hung];
+		struct slow *s[CREW];
+
+		(void)state;
+		crew_begin(f, s);
+		atomic_store(&f[hung].hang, 1);
+		assert_true(become(&f[hung].hanging, 1));
+		for (int i = 0; i < CREW; i++)
+			slow_stop(s[i]);
+		for (int i = 0; i < CREW; i++)
+			assert_int_equal(atomic_load(&f[i].closed), i != hung);
+		atomic_store(&f[hung].hang, 0);
+		assert_true(become(&f[hung].closed, 1));
+	}
+}
+
+/* A source that takes long now and then has a thread of its own. */
+static void test_crew_long(void **state)
+{
+	static struct fake f[CREW] = {{.pause_us = 7000}};
+	static const int64_t period[CREW] = {NS_PER_MS, NS_PER_MS, NS_PER_MS};
+	struct slow *s[CREW];
+	int other;
+
+	(void)state;
+	for (int i = 0; i < CREW; i++) {
+		s[i] = slow_new("test", &fake_ops, &f[i], N, period[i], 1);
+		slow_start(s[i]);
+	}
+	assert_true(become(&f[1].passes, 200) && become(&f[2].passes, 200));
+	other = atomic_load(&f[0].passes);
+	assert_true(become(&f[0].passes, other + 2));
+	assert_true(atomic_load(&f[0].thread) != atomic_load(&f[1].thread));
+	assert_true(atomic_load(&f[0].thread) != atomic_load(&f[2].thread));
+	for (int i = 0; i < CREW; i++)
+		slow_stop(s[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_in_place),      cmocka_unit_test(test_one_pass),
 		cmocka_unit_test(test_share),         cmocka_unit_test(test_hang),
-		cmocka_unit_test(test_hang_and_back),
+		cmocka_unit_test(test_hang_and_back), cmocka_unit_test(test_crew),
+		cmocka_unit_test(test_crew_stops),    cmocka_unit_test(test_crew_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
