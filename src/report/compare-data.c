@@ -1,0 +1,174 @@
+/* Comparisons as programs read them, the same in every language: JSON and CSV. */
+#include <math.h>
+#include <string.h>
+
+#include "report/compare.h"
+
+static const char *verdict_word(enum verdict v)
+{
+	static const char *const words[] = {"", "unknown", "within noise", "differs"};
+
+	return words[v]; /* part of formats */
+}
+
+static void group_title(const struct comparison *c, const struct group *g, char *out, size_t size)
+{
+	const struct occurrence *x = &c->all[g->first];
+
+	if (group_is_whole(c, g))
+		snprintf(out, size, "whole");
+	else if (*x->label)
+		snprintf(out, size, "%s", x->label);
+	else
+		snprintf(out, size, "epoch %llu", (unsigned long long)x->id);
+}
+
+static const char *what_word(const struct metric *m)
+{
+	static const char *const words[] = {
+		[DURATION] = "duration",
+		[ITEM_TIME] = "time_per_item",
+		[ITEM_ENERGY] = "energy_per_item",
+		[ENERGY] = "energy",
+		[MEAN] = "mean",
+		[RISE] = "rise",
+		[THROTTLED] = "throttled",
+	};
+
+	return words[m->what];
+}
+
+static const char *what_unit(const struct metric *m)
+{
+	if (m->what == MEAN || m->what == RISE)
+		return unit_name(m->channel->unit);
+	return m->what == ENERGY || m->what == ITEM_ENERGY ? "J" : "s";
+}
+
+static void member(struct out *o, const char *name, double v)
+{
+	out_format(o, ",\"%s\":", name);
+	out_json_num(o, v);
+}
+
+static void json_cell(struct out *o, const struct cell *first, const struct cell *x, bool is_first)
+{
+	double interval;
+	enum verdict v = verdict(first, x, &interval);
+
+	out_format(o, "{\"n\":%llu", (unsigned long long)x->n);
+	member(o, "mean", x->mean);
+	member(o, "sd", x->sd);
+	member(o, "ci95", confidence(x->sd, x->n));
+	if (!is_first) {
+		member(o, "difference", x->mean - first->mean);
+		member(o, "difference_ci95", interval);
+		out_format(o, ",\"verdict\":\"%s\"", verdict_word(v));
+	}
+	out_char(o, '}');
+}
+
+static void json_metric(struct out *o, const struct comparison *c, const struct group *g,
+			const struct metric *m, bool *comma)
+{
+	struct cell first = cell_of(c, g, 0, m);
+	bool any = false;
+
+	for (size_t f = 0; f < c->n_files; f++)
+		any |= cell_of(c, g, f, m).n > 0;
+	if (!any)
+		return;
+	out_text(o, *comma ? ",\n{\"signal\":" : "{\"signal\":");
+	*comma = true;
+	if (m->channel)
+		out_json_text(o, m->channel->name);
+	else
+		out_text(o, "null");
+	out_format(o, ",\"quantity\":\"%s\",\"unit\":\"%s\",\"traces\":[", what_word(m), what_unit(m));
+	for (size_t f = 0; f < c->n_files; f++) {
+		struct cell x = cell_of(c, g, f, m);
+
+		if (f > 0)
+			out_char(o, ',');
+		json_cell(o, &first, &x, f == 0);
+	}
+	out_text(o, "]}");
+}
+
+void compare_json(struct out *o, const struct analysis *list, size_t n)
+{
+	struct comparison c = compare_make(list, n);
+	bool first = true;
+
+	out_char(o, '[');
+	for (size_t g = 0; c.ok && g <= c.n_groups; g++) {
+		char title[160];
+		bool comma = false;
+
+		if (!group_shown(&c, &c.groups[g]))
+			continue;
+		group_title(&c, &c.groups[g], title, sizeof(title));
+		out_text(o, first ? "{\"epoch\":" : ",\n{\"epoch\":");
+		first = false;
+		out_json_text(o, title);
+		out_text(o, ",\"quantities\":[");
+		for (size_t i = 0; i < c.n_metrics; i++)
+			json_metric(o, &c, &c.groups[g], &c.metrics[i], &comma);
+		out_text(o, "]}");
+	}
+	out_char(o, ']');
+	compare_free(&c);
+}
+
+static void csv_cell(struct out *o, double v)
+{
+	out_char(o, ',');
+	out_num(o, v);
+}
+
+static void csv_metric(struct out *o, const struct comparison *c, const struct group *g, const char *title,
+		       const struct metric *m)
+{
+	struct cell first = cell_of(c, g, 0, m);
+
+	for (size_t f = 0; f < c->n_files; f++) {
+		struct cell x = cell_of(c, g, f, m);
+		double interval;
+		enum verdict v = verdict(&first, &x, &interval);
+		char path[4096];
+
+		if (x.n == 0)
+			continue;
+		text_printable(path, sizeof(path), trace_path(c->list[f].trace),
+			       strlen(trace_path(c->list[f].trace)));
+		out_csv_text(o, path);
+		out_char(o, ',');
+		out_csv_text(o, title);
+		out_char(o, ',');
+		out_csv_text(o, m->channel ? m->channel->name : "");
+		out_format(o, ",%s,%s,%llu", what_word(m), what_unit(m), (unsigned long long)x.n);
+		csv_cell(o, x.mean);
+		csv_cell(o, x.sd);
+		csv_cell(o, confidence(x.sd, x.n));
+		csv_cell(o, f > 0 ? x.mean - first.mean : NAN);
+		csv_cell(o, f > 0 ? interval : NAN);
+		out_format(o, ",%s\n", f > 0 ? verdict_word(v) : "");
+	}
+}
+
+void compare_csv(struct out *o, const struct analysis *list, size_t n)
+{
+	struct comparison c = compare_make(list, n);
+
+	out_text(o, "file,epoch,signal,quantity,unit,n,mean,sd,ci95,difference,difference_ci95,verdict\n");
+	for (size_t g = 0; c.ok && g <= c.n_groups; g++) {
+		char title[160];
+
+		if (!group_shown(&c, &c.groups[g]))
+			continue;
+		group_title(&c, &c.groups[g], title, sizeof(title));
+		for (size_t i = 0; i < c.n_metrics; i++)
+			csv_metric(o, &c, &c.groups[g], title, &c.metrics[i]);
+	}
+	compare_free(&c);
+}

@@ -1,0 +1,315 @@
+/* Comparisons as people read them: of one trace how much repeated epochs agree, of
+ * two their difference, of more the difference of each to the first. */
+#include <math.h>
+#include <string.h>
+
+#include "nvmtop/intl.h"
+#include "nvmtop/num.h"
+#include "report/compare.h"
+
+static const char *verdict_text(enum verdict v)
+{
+	static const char *const texts[] = {"", N_("occurs once"), N_("within noise"), N_("differs")};
+
+	return *texts[v] ? _(texts[v]) : "";
+}
+
+static size_t count(const struct comparison *c, const struct group *g, size_t file)
+{
+	size_t n = 0;
+
+	for (size_t k = g->first; k < g->first + g->n; k++)
+		n += c->all[k].file == file;
+	return n;
+}
+
+static void group_title(const struct comparison *c, const struct group *g, char *out, size_t size)
+{
+	const struct occurrence *x = &c->all[g->first];
+
+	if (group_is_whole(c, g))
+		snprintf(out, size, "%s", _("whole"));
+	else if (*x->label)
+		snprintf(out, size, "%s", x->label);
+	else
+		snprintf(out, size, _("epoch %llu"), (unsigned long long)x->id);
+}
+
+static const char *const what_names[] = {
+	[DURATION] = N_("duration"),
+	[ITEM_TIME] = N_("time an item"),
+	[ITEM_ENERGY] = N_("an item, %s"),
+	[ENERGY] = N_("energy, %s"),
+	[MEAN] = "%s",
+	[RISE] = N_("rise, %s"),
+	[THROTTLED] = "%s",
+};
+
+static void metric_name(const struct metric *m, char *out, size_t size)
+{
+	const char *name = what_names[m->what];
+
+	if (strcmp(name, "%s") != 0)
+		name = _(name);
+	if (!m->channel) {
+		snprintf(out, size, "%s", name);
+		return;
+	}
+	/* The name at the place of "%s", without handing a text to printf. */
+	const char *at = strstr(name, "%s");
+	snprintf(out, size, "%.*s%s%s", at ? (int)(at - name) : 0, name, m->channel->name, at ? at + 2 : "");
+}
+
+static struct shown metric_unit(const struct metric *m, double largest)
+{
+	switch (m->what) {
+	case DURATION:
+	case THROTTLED:
+		return (struct shown) {"s", 1};
+	case ITEM_TIME:
+		return (struct shown) {"ms", 1e3};
+	case ENERGY:
+	case ITEM_ENERGY:
+		return (struct shown) {"J", 1};
+	case RISE:
+		return (struct shown) {"C", 1};
+	default:
+		return shown_unit(m->channel, largest);
+	}
+}
+
+static void plus_minus(char *out, double v, double largest)
+{
+	if (isnan(v)) {
+		out[0] = '\0';
+		return;
+	}
+	strcpy(out, "+-");
+	shown_text(out + 2, v, largest);
+}
+
+#define MANY 5 /* columns of files at a time */
+
+/* One file: how much its repeated epochs agree. */
+static void spread_table(struct out *o, const struct comparison *c, const struct group *g, bool markdown)
+{
+	static const int wide[] = {-30, 11, 11, 11, -4};
+	const char *const head[] = {_("mean of the repetitions"), _("mean"), "95 %", _("sd"), _("unit")};
+
+	table_line(o, markdown, head, wide, 5);
+	if (markdown)
+		table_rule(o, wide, 5);
+	for (size_t i = 0; i < c->n_metrics; i++) {
+		const struct metric *m = &c->metrics[i];
+		struct cell x = cell_of(c, g, 0, m);
+		struct shown u = metric_unit(m, x.mean);
+		char name[120], mean[NUM_TEXT], interval[NUM_TEXT + 2], sd[NUM_TEXT];
+
+		if (x.n == 0)
+			continue;
+		metric_name(m, name, sizeof(name));
+		shown_text(mean, x.mean * u.factor, x.mean * u.factor);
+		plus_minus(interval, confidence(x.sd, x.n) * u.factor, x.mean * u.factor);
+		shown_text(sd, x.sd * u.factor, x.mean * u.factor);
+		table_line(o, markdown, (const char *[]) {name, mean, interval, sd, u.unit}, wide, 5);
+	}
+}
+
+static void pair_line(struct out *o, bool markdown, const char *name, const struct cell *a,
+		      const struct cell *b, struct shown u)
+{
+	static const int wide[] = {-18, -3, 8, 8, 8, 8, 7, -12};
+	double size = fmax(fabs(a->mean), fabs(b->mean)) * u.factor, diff = (b->mean - a->mean) * u.factor,
+	       interval;
+	enum verdict v = verdict(a, b, &interval);
+	char text[5][SIGNED_TEXT + 4];
+
+	shown_text(text[0], a->mean * u.factor, size);
+	shown_text(text[1], b->mean * u.factor, size);
+	signed_text(text[2], diff, size);
+	plus_minus(text[3], interval * u.factor, size);
+	text[4][0] = '\0';
+	if (v != NOTHING && a->mean != 0) {
+		size_t n;
+
+		signed_text(text[4], 100 * (b->mean - a->mean) / fabs(a->mean), 100);
+		n = strlen(text[4]);
+		memcpy(text[4] + n, " %", 3);
+	}
+	table_line(
+		o, markdown,
+		(const char *[]) {name, u.unit, text[0], text[1], text[2], text[3], text[4], verdict_text(v)},
+		wide, 8);
+}
+
+static void pair_table(struct out *o, const struct comparison *c, const struct group *g, bool markdown)
+{
+	static const int wide[] = {-18, -3, 8, 8, 8, 8, 7, -12};
+	const char *const head[] = {"", "", "A", "B", "B - A", "95 %", "", ""};
+
+	table_line(o, markdown, head, wide, 8);
+	if (markdown)
+		table_rule(o, wide, 8);
+	for (size_t i = 0; i < c->n_metrics; i++) {
+		struct cell a = cell_of(c, g, 0, &c->metrics[i]), b = cell_of(c, g, 1, &c->metrics[i]);
+		char name[120];
+
+		if (a.n + b.n == 0)
+			continue;
+		metric_name(&c->metrics[i], name, sizeof(name));
+		pair_line(o, markdown, name, &a, &b,
+			  metric_unit(&c->metrics[i], fmax(fabs(a.mean), fabs(b.mean))));
+	}
+}
+
+/* Three and more: values, and below each its difference to the first. */
+static void many_lines(struct out *o, const struct comparison *c, const struct group *g,
+		       const struct metric *m, size_t from, size_t n, bool markdown)
+{
+	static const int wide[] = {-18, -4, 10, 10, 10, 10, 10};
+	char name[120], text[2][MANY][SIGNED_TEXT + 4];
+	const char *top[MANY + 2], *below[MANY + 2];
+	struct cell first = cell_of(c, g, 0, m);
+	double size = fabs(first.mean);
+	struct shown u;
+	bool any = first.n > 0;
+
+	for (size_t k = 1; k < n; k++) {
+		struct cell x = cell_of(c, g, from + k - 1, m);
+
+		any |= x.n > 0;
+		size = fmax(size, fabs(x.mean));
+	}
+	if (!any)
+		return;
+	u = metric_unit(m, size);
+	metric_name(m, name, sizeof(name));
+	top[0] = name;
+	top[1] = u.unit;
+	below[0] = below[1] = "";
+	for (size_t k = 0; k < n; k++) {
+		struct cell x = k == 0 ? first : cell_of(c, g, from + k - 1, m);
+		double interval;
+		enum verdict v = k == 0 ? NOTHING : verdict(&first, &x, &interval);
+
+		shown_text(text[0][k], x.mean * u.factor, size * u.factor);
+		text[1][k][0] = '\0';
+		if (v != NOTHING) {
+			size_t used;
+
+			signed_text(text[1][k], (x.mean - first.mean) * u.factor, size * u.factor);
+			used = strlen(text[1][k]);
+			memcpy(text[1][k] + used, v == DIFFERS ? " *" : v == NOISE ? " =" : " ?", 3);
+		}
+		top[k + 2] = text[0][k];
+		below[k + 2] = text[1][k];
+	}
+	table_line(o, markdown, top, wide, n + 2);
+	table_line(o, markdown, below, wide, n + 2);
+}
+
+static void many_table(struct out *o, const struct comparison *c, const struct group *g, bool markdown)
+{
+	static const int wide[] = {-18, -4, 10, 10, 10, 10, 10};
+
+	for (size_t from = 1; from < c->n_files; from += MANY - 1) {
+		size_t n = c->n_files - from < MANY - 1 ? c->n_files - from + 1 : MANY;
+		char letter[MANY][8];
+		const char *head[MANY + 2] = {"", _("unit"), "A"};
+
+		for (size_t k = 1; k < n; k++) {
+			size_t f = from + k - 1;
+
+			if (f < 26)
+				snprintf(letter[k], sizeof(letter[k]), "%c", (char)('A' + (int)f));
+			else
+				snprintf(letter[k], sizeof(letter[k]), "#%u", (unsigned)(f + 1) % 100000);
+			head[k + 2] = letter[k];
+		}
+		table_line(o, markdown, head, wide, n + 2);
+		if (markdown)
+			table_rule(o, wide, n + 2);
+		for (size_t i = 0; i < c->n_metrics; i++)
+			many_lines(o, c, g, &c->metrics[i], from, n, markdown);
+	}
+	out_text(o,
+		 _("*: differs from A; =: within noise (95 %); ?: occurs once, so the noise is unknown\n"));
+}
+
+static void files_list(struct out *o, const struct comparison *c)
+{
+	for (size_t f = 0; f < c->n_files; f++) {
+		char path[1024];
+
+		text_printable(path, sizeof(path), trace_path(c->list[f].trace),
+			       strlen(trace_path(c->list[f].trace)));
+		if (f < 26)
+			out_format(o, "%c: %s\n", (char)('A' + (int)f), path);
+		else
+			out_format(o, "#%zu: %s\n", f + 1, path);
+	}
+	out_char(o, '\n');
+}
+
+/* Energy that is not known would look like energy that was saved. */
+static void tell_uncovered(struct out *o, const struct comparison *c, const struct group *g)
+{
+	for (size_t f = 0; f < c->n_files; f++) {
+		const struct analysis *a = &c->list[f];
+		double worst = 0;
+		char text[NUM_TEXT];
+
+		for (size_t k = g->first; k < g->first + g->n; k++)
+			for (size_t i = 0; c->all[k].file == f && i < a->channels.n; i++) {
+				double cover = (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9;
+
+				if (!isnan(energy_of(a, c->all[k].part, i)))
+					worst = fmax(worst, uncovered_of(a, c->all[k].part, i) - cover > 0
+								    ? uncovered_of(a, c->all[k].part, i)
+								    : 0);
+			}
+		if (worst == 0)
+			continue;
+		num_fixed(text, worst, 3);
+		out_format(o, _("%c: for up to %s s of it the power is not known, and not in its energy\n"),
+			   f < 26 ? 'A' + (int)f : '#', text);
+	}
+}
+
+static void group_table(struct out *o, const struct comparison *c, const struct group *g, bool markdown)
+{
+	char title[160];
+
+	group_title(c, g, title, sizeof(title));
+	out_format(o, "%s%s:", markdown ? "### " : "", title);
+	for (size_t f = 0; f < c->n_files; f++) {
+		unsigned long long n = count(c, g, f);
+		const char *comma = f > 0 ? "," : "";
+
+		if (c->n_files == 1)
+			out_format(o, P_(" %llu time", " %llu times", n), n);
+		else if (f < 26)
+			out_format(o, P_("%s %c %llu time", "%s %c %llu times", n), comma, 'A' + (int)f, n);
+	}
+	out_text(o, markdown ? "\n\n" : "\n");
+	tell_uncovered(o, c, g);
+	if (c->n_files == 1)
+		spread_table(o, c, g, markdown);
+	else if (c->n_files == 2)
+		pair_table(o, c, g, markdown);
+	else
+		many_table(o, c, g, markdown);
+	out_char(o, '\n');
+}
+
+void compare_tables(struct out *o, const struct analysis *list, size_t n, bool markdown)
+{
+	struct comparison c = compare_make(list, n);
+
+	if (c.ok && n > 1)
+		files_list(o, &c);
+	for (size_t g = 0; c.ok && g <= c.n_groups; g++)
+		if (group_shown(&c, &c.groups[g]))
+			group_table(o, &c, &c.groups[g], markdown);
+	compare_free(&c);
+}
