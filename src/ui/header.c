@@ -203,6 +203,8 @@ static bool bar_shows(const struct ui *u, const struct ui_scene *s, const struct
 		return false;
 	if (k->action == ACT_PREV_MARK)
 		return u->n_marks > 0 || !s->live;
+	if (k->action == ACT_NUDGE_BACK)
+		return u->second.about != NULL;
 	if (k->action == ACT_WHY)
 		return when != WHEN_HELP;
 	return true;

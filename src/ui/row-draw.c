@@ -263,6 +263,8 @@ static void draw_second(struct ui *u, struct canvas *c, const struct row *row, i
 	draw_table(u, c, &b, y);
 	if (u->at.stats.w)
 		draw_stats(u, c, &b, ch, y);
+	else if (h > 1)
+		draw_stats(u, c, &b, ch, y + 1);
 	spark_draw(c, u->at.chart.x, y, u->at.chart.w, h, &look, u->second.columns);
 	axis_second_lines(u, c, y, h);
 }

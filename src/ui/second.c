@@ -107,6 +107,7 @@ void second_extend(struct ui *u, const struct ui_scene *s)
 
 	if (!b->about)
 		return;
+	b->provisional = s->notice != NULL;
 	b->shift_ns = (s->align ? s->align->shift_ns : 0) + b->nudge_ns;
 	align_extent(b->timeline, &b->extent);
 	b->extent.first_ns += b->shift_ns;
@@ -201,10 +202,10 @@ static void read_selection(struct ui *u, struct second_row *r)
 	from -= u->second.shift_ns;
 	to -= u->second.shift_ns;
 	from = from < 0 ? 0 : from;
-	if (r->from_ns != from || r->to_ns != to) {
+	if (u->second.provisional || r->from_ns != from || r->to_ns != to) {
 		span_read(u->second.timeline, r->channel, from, to, &span);
-		r->from_ns = from;
-		r->to_ns = to;
+		r->from_ns = u->second.provisional ? 0 : from;
+		r->to_ns = u->second.provisional ? 0 : to;
 		r->chosen = (struct chart_summary) {span.min, span.mean, span.max};
 	}
 	r->summary = r->chosen;

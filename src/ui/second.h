@@ -23,6 +23,7 @@ struct second {
 	struct extent extent;        /* on the clock of the first */
 	int64_t shift_ns;            /* to be added to its times */
 	int64_t nudge_ns;            /* of it by hand */
+	bool provisional;            /* its columns are estimates until it has been read */
 	size_t here, there;          /* signals that only this one, only the other has */
 	const void *rows;            /* these are matched */
 	/* Of the frame: */

@@ -19,7 +19,7 @@ check "} moves B" wait_for "moved by +"
 keys '{' '{'
 check "{ moves it back" wait_for "moved by -"
 keys Home
-wait_for "0.0 / "
+wait_for " / 45.9"
 keys '>' '>' '>' '>' '>' '>' '>' Space
 check "both are played to the end" wait_for "45.9 / 45.9"
 keys 9
@@ -29,8 +29,8 @@ check "Esc goes back to live" wait_for "record"
 check "where nothing lies below" wait_gone "b.bin"
 keys o
 wait_for "a.bin"
-keys Down Enter
-wait_for "b.bin"
+keys Enter
+wait_for "paused"
 check "a trace that is opened then is alone" wait_gone "B-A"
 keys q
 check "q ends it" wait_prompt
