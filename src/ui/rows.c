@@ -136,6 +136,7 @@ int rows_build(struct ui *u, const struct session *about)
 	u->throttled_tick = INT64_MIN;
 	u->throttled[0] = 0;
 	u->overall.w = 0;
+	u->strip.kept = false;
 	return 0;
 }
 

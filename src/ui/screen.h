@@ -211,6 +211,12 @@ struct ui {
 	int64_t throttled_tick; /* when the next was read */
 	char throttled[160];    /* what is throttled at the playhead; "": nothing */
 	struct {
+		bool kept; /* dots are those of the strip */
+		int channel, zoom, n;
+		int64_t first, last_ns;
+		struct scale scale;
+	} strip;
+	struct {
 		int64_t last_ns;
 		int w;
 		unsigned char at[CELLS_MAX];

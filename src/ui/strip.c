@@ -95,25 +95,39 @@ static void share_out(struct spark_column *cols, const struct overall *o, struct
 	}
 }
 
+/* A trace does not change: its dots are made once, unless it grows or is still read. */
+static void make_dots(struct ui *u, const struct ui_scene *s, const struct overall *o, int channel)
+{
+	struct chart_axis axis = {.zoom = o->zoom, .first = o->first, .n = (int)o->n};
+	struct chart_summary sum;
+
+	if (u->strip.kept && u->strip.channel == channel && u->strip.zoom == o->zoom && u->strip.n == o->dots &&
+	    u->strip.first == o->first && u->strip.last_ns == u->extent.last_ns)
+		return;
+	chart_columns(s->timeline, (size_t)channel, &axis, u->bins, u->columns, &sum);
+	share_out(u->columns, o, u->dots);
+	u->strip.scale = (struct scale) {0, 0, false};
+	scale_fit(&u->strip.scale, &u->about->channels[channel], sum.min, sum.max);
+	u->strip.channel = channel;
+	u->strip.zoom = o->zoom;
+	u->strip.n = o->dots;
+	u->strip.first = o->first;
+	u->strip.last_ns = u->extent.last_ns;
+	u->strip.kept = !s->live && !s->notice;
+}
+
 static void draw_chart(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct overall *o,
 		       int y)
 {
 	int channel = strip_channel(u);
-	struct chart_axis axis = {.zoom = o->zoom, .first = o->first, .n = (int)o->n};
 	struct spark_look look = {.charset = u->charset, .band = STYLE_DIM};
-	struct scale scale = {0, 0, false};
-	const struct channel *ch;
-	struct chart_summary sum;
 
 	if (channel < 0)
 		return;
-	ch = &u->about->channels[channel];
-	chart_columns(s->timeline, (size_t)channel, &axis, u->bins, u->columns, &sum);
-	share_out(u->columns, o, u->dots);
-	scale_fit(&scale, ch, sum.min, sum.max);
-	look.lo = scale.lo;
-	look.hi = scale.hi;
-	look.mean = (enum style)(STYLE_GPU + (int)ch->family);
+	make_dots(u, s, o, channel);
+	look.lo = u->strip.scale.lo;
+	look.hi = u->strip.scale.hi;
+	look.mean = (enum style)(STYLE_GPU + (int)u->about->channels[channel].family);
 	spark_draw(c, u->at.chart.x, y, u->at.chart.w, 1, &look, u->dots);
 }
 
