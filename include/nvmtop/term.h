@@ -51,6 +51,13 @@ struct event term_event(struct term *t);
  * is continued.  Repaints at the next draw. */
 void term_suspend(struct term *t);
 
+/* What the terminal's background is; AUTO: not known. */
+enum ground term_ground(const struct term *t);
+
+/* A screen as an SVG picture, in the colours of a theme; where they follow the background,
+ * on that ground (AUTO: dark).  Whether that worked is in the stream. */
+void term_svg(const struct canvas *c, enum theme theme, enum ground ground, FILE *out);
+
 /* What the locale and $TERM can show: BRAILLE in UTF-8 (BLOCKS on TERM=linux, whose fonts
  * have no braille), ASCII otherwise. */
 enum charset term_charset(void);

@@ -75,6 +75,7 @@ enum request_kind {
 	REQUEST_KILL,		/* pid, start and sig */
 	REQUEST_SUSPEND,
 	REQUEST_SETTINGS,	/* ui_settings() has changed */
+	REQUEST_COPY,		/* the screen to a file, as text or (svg) as a picture */
 	REQUEST_REPAINT,
 };
 
@@ -85,6 +86,7 @@ struct request {
 	int pid, sig;
 	uint64_t start;
 	char path[512];
+	bool svg;
 	char label[64];		/* UTF-8; may be "" */
 };
 

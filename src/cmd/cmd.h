@@ -50,6 +50,7 @@ struct options {
 	struct pick pick;
 	enum report_format format;
 	bool has_format;
+	enum picture { PICTURE_NOT_TOLD, PICTURE_TEXT, PICTURE_SVG } picture; /* of --print */
 	enum export_form form;
 	double resample_hz; /* 0: tiers as they are */
 	double per;	    /* 0: no items */

@@ -114,7 +114,7 @@ static const struct entry {
 	{"after", OPT_AFTER, "SEC", N_("with --keep: and SEC seconds after that (0)")},
 	{"to", OPT_TO, "PID|SEC", N_("with --mark: only into that of process PID; else the end of a stretch")},
 	{NULL, OPT_HEADING, NULL, N_("Numbers (--report, --export, --cut, --join)")},
-	{"format", OPT_FORMAT, "NAME", N_("of --report: table, json, csv or markdown")},
+	{"format", OPT_FORMAT, "NAME", N_("of --report: table, json, csv or markdown; of --print: text or svg")},
 	{"per", OPT_PER, "N", N_("of --report: each epoch did N items; give energy and time of one")},
 	{"select", OPT_SELECT, "NAMES", N_("only these signals, such as gpu.util,*.power")},
 	{"epoch", OPT_EPOCH, "N|LABEL", N_("only this epoch, or all of this label")},
@@ -386,11 +386,15 @@ static int word_find(const char *const *words, int n, const char *value)
 
 static int parse_format(struct options *o, int code, const char *value, struct err *e)
 {
-	static const char *const names[] = {"table", "json", "csv", "markdown"};
-	int i = word_find(names, 4, value);
+	static const char *const names[] = {"table", "json", "csv", "markdown", "text", "svg"};
+	int i = word_find(names, 6, value);
 
 	if (i < 0)
-		return bad_value(e, code, value, _("table, json, csv or markdown"));
+		return bad_value(e, code, value, _("table, json, csv or markdown; for --print text or svg"));
+	if (i >= 4) {
+		o->picture = i == 4 ? PICTURE_TEXT : PICTURE_SVG;
+		return 0;
+	}
 	o->format = (enum report_format)i;
 	o->has_format = true;
 	return 0;
@@ -665,6 +669,7 @@ static int check(const struct options *o, struct err *e)
 		{(o->has_theme || o->term.no_mouse) && o->mode != MODE_TOP && o->mode != MODE_PRINT &&
 			 o->mode != MODE_CONFIG,
 		 N_("--theme and --no-mouse go with the screen, --print or --print-config only")},
+		{o->picture && o->mode != MODE_PRINT, N_("--format text and svg are for --print")},
 		{o->view && o->mode != MODE_TOP && o->mode != MODE_PRINT,
 		 N_("--view goes with the screen or with --print only")},
 		{o->frames > 0 && o->mode != MODE_TOP, N_("--frames goes with the screen only")},

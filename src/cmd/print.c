@@ -19,7 +19,7 @@ static int draw(const struct options *o, struct ui_scene *scene, struct err *e)
 {
 	struct chosen *chosen = malloc(sizeof *chosen);
 	struct ui_options uo = {.charset = charset_of(o)};
-	struct term_options unused;
+	struct term_options theme = {.theme = THEME_STANDARD};
 	struct canvas c = {0};
 	int result = -1;
 
@@ -27,7 +27,7 @@ static int draw(const struct options *o, struct ui_scene *scene, struct err *e)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	struct ui *ui = NULL;
 	if (chosen_load(chosen, o, e) == 0) {
-		chosen_options(chosen, o, &uo, &unused);
+		chosen_options(chosen, o, &uo, &theme);
 		ui = ui_new(&uo, e);
 	}
 	free(chosen);
@@ -43,7 +43,10 @@ static int draw(const struct options *o, struct ui_scene *scene, struct err *e)
 		while (ui_advance(ui, scene))
 			;
 		ui_draw(ui, scene, &c);
-		canvas_print(&c, stdout);
+		if (o->picture == PICTURE_SVG)
+			term_svg(&c, theme.theme, theme.ground, stdout);
+		else
+			canvas_print(&c, stdout);
 		result = 0;
 	}
 	canvas_free(&c);

@@ -12,6 +12,7 @@
 
 #include "cmd/chosen.h"
 #include "cmd/cmd.h"
+#include "cmd/copy.h"
 #include "cmd/files.h"
 #include "cmd/keeping.h"
 #include "cmd/remote.h"
@@ -424,6 +425,28 @@ static void take_growth(struct top *t)
 	t->look_ns = now + NS_PER_S + 10 * (clock_now_ns() - now);
 }
 
+/* Drawn anew: without the question that was just answered. */
+static void copy_screen(struct top *t, bool svg)
+{
+	const struct settings *s = ui_settings(t->ui);
+	enum ground ground = s->ground != GROUND_AUTO ? s->ground : term_ground(t->term);
+	struct canvas c = {0};
+	char name[64], text[128];
+	struct err e;
+
+	if (canvas_resize(&c, t->canvas.w, t->canvas.h) < 0)
+		return;
+	scene_update(t);
+	ui_draw(t->ui, &t->scene, &c);
+	if (copy_file(&c, svg, s->theme, ground, name, &e) < 0) {
+		say(t, STYLE_ALERT, e.text);
+	} else {
+		snprintf(text, sizeof text, _("saved %s"), name);
+		say(t, STYLE_TEXT, text);
+	}
+	canvas_free(&c);
+}
+
 /* What was changed on the screen: at once here, and in the file when the screen closes. */
 static void settings_changed(struct top *t)
 {
@@ -488,6 +511,9 @@ static void carry_out(struct top *t, const struct request *r)
 	case REQUEST_SUSPEND:
 		term_suspend(t->term);
 		t->redraw = true;
+		break;
+	case REQUEST_COPY:
+		copy_screen(t, r->svg);
 		break;
 	case REQUEST_SETTINGS:
 		settings_changed(t);

@@ -643,6 +643,11 @@ void term_theme(struct term *t, enum theme theme, enum ground ground)
 	choose_looks(t);
 }
 
+enum ground term_ground(const struct term *t)
+{
+	return t->seen;
+}
+
 void term_mouse(struct term *t, bool no_mouse)
 {
 	const char *bytes = no_mouse ? mouse_off : mouse_on;

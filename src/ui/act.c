@@ -188,6 +188,9 @@ static void act(struct ui *u, const struct ui_scene *s, enum action a, int64_t t
 	case ACT_CHOOSE:
 		screen_say(u, STYLE_DIM, "%s", _("7 shows the phases, of which x chooses some to be compared"));
 		break;
+	case ACT_COPY:
+		u->copying = u->at.bar.h > 0;
+		break;
 	case ACT_SETUP:
 		over_set(u, &view_setup);
 		break;
@@ -206,6 +209,22 @@ static void act(struct ui *u, const struct ui_scene *s, enum action a, int64_t t
 	default:
 		break;
 	}
+}
+
+/* Any other key: no copy. */
+static bool copy_key(struct ui *u, const struct event *ev, struct request *r)
+{
+	bool text = ev->key == 't', svg = ev->key == 's';
+
+	if (ev->pasted || (ev->mods & (MOD_CTRL | MOD_ALT)))
+		return false;
+	u->copying = false;
+	r->redraw = true;
+	if (text || svg) {
+		r->kind = REQUEST_COPY;
+		r->svg = svg;
+	}
+	return true;
 }
 
 static bool inside(const struct rect *r, int x, int y)
@@ -330,6 +349,8 @@ struct request ui_event(struct ui *u, const struct ui_scene *s, const struct eve
 		mouse(u, s, ev, &r);
 		break;
 	case EVENT_KEY:
+		if (u->copying && copy_key(u, ev, &r))
+			break;
 		if (processes_key(u, ev, &r) || (u->labelling && label_key(u, ev, &r)))
 			break;
 		if (u->prompting && prompt_key(u, s, ev))

@@ -252,6 +252,13 @@ void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		return;
 	if (processes_bar(u, s, c))
 		return;
+	if (u->copying) {
+		int x = u->at.name.x;
+
+		x += canvas_text(c, x, u->at.bar.y, right - x, STYLE_KEY, _("copy the screen:")) + 2;
+		canvas_text(c, x, u->at.bar.y, right - x, STYLE_KEY_TEXT, _("t: as text   s: as a picture (SVG)   Esc: no"));
+		return;
+	}
 	if (u->labelling) {
 		label_draw(u, c);
 		return;

@@ -91,6 +91,7 @@ static const struct key_entry table[] = {
 	{ ACT_LOWER, WHEN_CHARTS | WHEN_SETUP, { { '(', 0 } }, "(", N_("make the chosen row lower"), NULL, NULL },
 	{ ACT_SETUP, WHEN_CHARTS | WHEN_SETUP, { { K_F2, 0 }, { 'O', 0 } }, "F2 O",
 	  N_("set up the screen: colours, mouse, which rows and in which order"), NULL, NULL },
+	{ ACT_COPY, WHEN_ALWAYS, { { 'p', 0 } }, "p", N_("copy the screen to a file, as text or as a picture (SVG)"), NULL, NULL },
 	{ ACT_LESS, WHEN_SETUP, { { K_LEFT, 0 } }, "Left", N_("set-up: the value before; fewer lines"), NULL, NULL },
 	{ ACT_MORE, WHEN_SETUP, { { K_RIGHT, 0 } }, "Right", N_("set-up: the next value; more lines"),
 	  "Left Right", N_("change") },

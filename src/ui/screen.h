@@ -180,6 +180,7 @@ struct ui {
 	struct phases *phases; /* of view_epochs; NULL until it is shown */
 	struct second second;
 
+	bool copying; /* asks as what */
 	bool labelling; /* a mark at label_ns waits for its label */
 	int64_t label_ns;
 	char label[64];

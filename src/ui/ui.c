@@ -183,7 +183,7 @@ void ui_reset(struct ui *u, const struct ui_scene *s)
 	if (u->over == &view_files)
 		u->over = NULL;
 	u->prompting = PROMPT_NONE;
-	u->labelling = u->dragging = u->selection.on = false;
+	u->labelling = u->copying = u->dragging = u->selection.on = false;
 	u->said[0] = 0;
 	u->scroll = u->over_scroll = 0;
 	screen_look(u, s);

@@ -54,4 +54,30 @@ for wrong in '--theme blue' '--theme' '--config a --no-config' '--once --theme d
     run nvmtop $wrong
     ok "$wrong: status 2" is "$status" 2
 done
+for theme in dark light high-contrast colour-blind mono; do
+    run nvmtop --print 80x24 --no-config --format svg --theme $theme --replay "$trace"
+    ok "a picture: $theme" "$python" - "$theme" <<'END'
+import sys, xml.etree.ElementTree as e
+top = e.parse("out").getroot()
+ns = "{http://www.w3.org/2000/svg}"
+texts = [t.text for t in top.iter(ns + "text")]
+assert "nvmtop" in texts[0], texts[0]
+assert any("Hottest" in t for t in texts)
+assert len(list(top.iter(ns + "path"))) > 10
+fills = {x.get("fill") for x in top.iter() if x.get("fill")}
+assert (len(fills) > 8) == (sys.argv[1] != "mono"), fills
+ground = top.find(ns + "rect").get("fill")
+assert (ground in ("#ffffff",)) == (sys.argv[1] == "light"), ground
+for t in top.iter(ns + "text"):
+    assert int(t.get("textLength")) == 9 * len(t.text), t.text
+END
+done
+nvmtop --print 80x24 --no-config --format svg --theme light --replay "$trace" >light.svg
+nvmtop --print 80x24 --no-config --format svg --theme dark --replay "$trace" >dark.svg
+ok 'another theme is another picture' sh -c '! cmp -s light.svg dark.svg'
+nvmtop --print 80x24 --no-config --format text --replay "$trace" >text
+nvmtop --print 80x24 --no-config --replay "$trace" >plain
+ok 'as text' cmp -s text plain
+run nvmtop --report --format svg "$trace"
+ok 'a report is no picture: status 2' is "$status" 2
 done_testing

@@ -1,0 +1,243 @@
+/* A screen as a picture: SVG, in the colours that it has on the terminal.
+ *
+ * Fonts differ in what they draw for braille dots and blocks, and whether they have
+ * them at all; so these are drawn as shapes, and words as text that is told how wide
+ * it is.  The picture is then the same in every program that shows one. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "nvmtop/term.h"
+#include "term/palette.h"
+
+#define CELL_W 9
+#define CELL_H 18
+#define MARGIN 9
+
+struct svg {
+	const struct canvas *c;
+	struct scheme scheme;
+	FILE *out;
+};
+
+static const struct cell *cell(const struct svg *s, int x, int y)
+{
+	return &s->c->cells[(size_t)y * (size_t)s->c->w + (size_t)x];
+}
+
+static struct look look_of(const struct svg *s, enum style style)
+{
+	struct look l = palette_look(&s->scheme, style, PALETTE_RGB);
+	int swap;
+
+	if (l.fg < 0)
+		l.fg = palette_text(&s->scheme);
+	if (l.bg < 0)
+		l.bg = palette_ground(&s->scheme);
+	if (l.attributes & LOOK_REVERSE) {
+		swap = l.fg;
+		l.fg = l.bg;
+		l.bg = swap;
+	}
+	return l;
+}
+
+static void put_character(const struct svg *s, wchar_t ch)
+{
+	unsigned long c = (unsigned long)ch;
+
+	if (c == '&')
+		fputs("&amp;", s->out);
+	else if (c == '<')
+		fputs("&lt;", s->out);
+	else if (c == '>')
+		fputs("&gt;", s->out);
+	else if (c >= ' ' && c < 0x7f)
+		fputc((int)c, s->out);
+	else if (c < ' ' || (c >= 0x7f && c < 0xa0) || (c >= 0xd800 && c < 0xe000) ||
+		 (c & 0xfffe) == 0xfffe || c > 0x10ffff)
+		fputc('?', s->out); /* no character of XML */
+	else
+		fprintf(s->out, "&#x%lx;", c);
+}
+
+static void box(const struct svg *s, double x, double y, double w, double h)
+{
+	/* In tenths, by hand: the locale has no say in it. */
+	int v[4] = {(int)(x * 10 + 0.5), (int)(y * 10 + 0.5), (int)(w * 10 + 0.5), (int)(h * 10 + 0.5)};
+
+	fprintf(s->out, "M%d.%d %d.%dh%d.%dv%d.%dh-%d.%dz", v[0] / 10, v[0] % 10, v[1] / 10, v[1] % 10,
+		v[2] / 10, v[2] % 10, v[3] / 10, v[3] % 10, v[2] / 10, v[2] % 10);
+}
+
+/* Lines to the four sides of a cell; corners are drawn square. */
+static unsigned sides(wchar_t ch)
+{
+	switch ((unsigned long)ch) {
+	case 0x2500:
+		return 2 | 8;
+	case 0x2502:
+	case 0x250A:
+		return 1 | 4;
+	case 0x256D:
+		return 2 | 4;
+	case 0x256E:
+		return 4 | 8;
+	case 0x256F:
+		return 1 | 8;
+	case 0x2570:
+		return 1 | 2;
+	case 0x2575:
+		return 1;
+	case 0x2577:
+		return 4;
+	default:
+		return 0;
+	}
+}
+
+static bool is_shape(wchar_t ch)
+{
+	return (ch > 0x2800 && ch < 0x2900) || (ch >= 0x2580 && ch <= 0x2590) || sides(ch);
+}
+
+static void put_shape(const struct svg *s, wchar_t ch, double x, double y)
+{
+	static const unsigned char column[] = {0, 0, 0, 1, 1, 1, 0, 1}, line[] = {0, 1, 2, 0, 1, 2, 3, 3};
+	unsigned side = sides(ch);
+
+	if (ch > 0x2800 && ch < 0x2900) {
+		for (int i = 0; i < 8; i++)
+			if ((unsigned)ch >> i & 1)
+				box(s, x + 1 + 4.4 * column[i], y + 1 + 4.4 * line[i], 2.6, 2.8);
+	} else if (ch == 0x2580) {
+		box(s, x, y, CELL_W, CELL_H / 2.0);
+	} else if (ch >= 0x2581 && ch <= 0x2588) {
+		double h = CELL_H * (double)(ch - 0x2580) / 8;
+
+		box(s, x, y + CELL_H - h, CELL_W, h);
+	} else if (ch >= 0x2589 && ch <= 0x258f) {
+		box(s, x, y, CELL_W * (double)(0x2590 - ch) / 8, CELL_H);
+	} else if (ch == 0x2590) {
+		box(s, x + CELL_W / 2.0, y, CELL_W / 2.0, CELL_H);
+	} else if (ch == 0x250A) {
+		for (int i = 0; i < 4; i++)
+			box(s, x + 4, y + 4.5 * i + 1, 1, 2.5);
+	} else {
+		if (side & 1)
+			box(s, x + 4, y, 1, CELL_H / 2.0 + 0.5);
+		if (side & 4)
+			box(s, x + 4, y + CELL_H / 2.0 - 0.5, 1, CELL_H / 2.0 + 0.5);
+		if (side & 2)
+			box(s, x + 4, y + CELL_H / 2.0 - 0.5, CELL_W - 4, 1);
+		if (side & 8)
+			box(s, x, y + CELL_H / 2.0 - 0.5, 5, 1);
+	}
+}
+
+static void draw_grounds(const struct svg *s)
+{
+	int own = palette_ground(&s->scheme);
+
+	for (int y = 0; y < s->c->h; y++)
+		for (int x = 0, from = 0; x < s->c->w; from = x) {
+			int bg = look_of(s, (enum style)cell(s, x, y)->style).bg;
+
+			while (x < s->c->w && look_of(s, (enum style)cell(s, x, y)->style).bg == bg)
+				x++;
+			if (bg != own)
+				fprintf(s->out,
+					"<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
+					"fill=\"#%06x\"/>\n",
+					MARGIN + from * CELL_W, MARGIN + y * CELL_H, (x - from) * CELL_W,
+					CELL_H, (unsigned)bg);
+		}
+}
+
+/* All shapes of a line that have one style are one path. */
+static void draw_shapes(const struct svg *s, int y)
+{
+	for (int style = 0; style < STYLES; style++) {
+		bool any = false;
+
+		for (int x = 0; x < s->c->w; x++) {
+			const struct cell *p = cell(s, x, y);
+
+			if (p->style != style || !is_shape(p->ch[0]))
+				continue;
+			if (!any)
+				fprintf(s->out, "<path fill=\"#%06x\" d=\"",
+					(unsigned)look_of(s, (enum style)style).fg);
+			any = true;
+			put_shape(s, p->ch[0], MARGIN + x * CELL_W, MARGIN + y * CELL_H);
+		}
+		if (any)
+			fputs("\"/>\n", s->out);
+	}
+}
+
+static bool is_text(const struct cell *p)
+{
+	return p->ch[0] != L' ' && !is_shape(p->ch[0]) && p->ch[0] != 0x2800;
+}
+
+/* Words of one style, up to a gap of two blanks. */
+static int run_end(const struct svg *s, int x, int y)
+{
+	int style = cell(s, x, y)->style, end = x;
+
+	for (; x < s->c->w && cell(s, x, y)->style == style; x++) {
+		const struct cell *p = cell(s, x, y);
+
+		if (p->ch[0] == 0 || is_text(p))
+			end = x + 1;
+		else if (p->ch[0] != L' ' || x > end)
+			break;
+	}
+	return end;
+}
+
+static void draw_text(const struct svg *s, int y)
+{
+	for (int x = 0; x < s->c->w; x++) {
+		struct look l = look_of(s, (enum style)cell(s, x, y)->style);
+		int end;
+
+		if (cell(s, x, y)->ch[0] == 0 || !is_text(cell(s, x, y)))
+			continue;
+		end = run_end(s, x, y);
+		fprintf(s->out,
+			"<text x=\"%d\" y=\"%d\" textLength=\"%d\" lengthAdjust=\"spacingAndGlyphs\" "
+			"fill=\"#%06x\"%s%s>",
+			MARGIN + x * CELL_W, MARGIN + y * CELL_H + 14, (end - x) * CELL_W, (unsigned)l.fg,
+			l.attributes & LOOK_BOLD ? " font-weight=\"bold\"" : "",
+			l.attributes & LOOK_UNDERLINE ? " text-decoration=\"underline\"" : "");
+		for (; x < end; x++)
+			for (int i = 0; i < 2 && cell(s, x, y)->ch[i]; i++)
+				put_character(s, cell(s, x, y)->ch[i]);
+		x--;
+		fputs("</text>\n", s->out);
+	}
+}
+
+void term_svg(const struct canvas *c, enum theme theme, enum ground ground, FILE *out)
+{
+	struct svg s = {c, palette_scheme(theme, ground, ground), out};
+	int w = c->w * CELL_W + 2 * MARGIN, h = c->h * CELL_H + 2 * MARGIN;
+
+	/* Somewhere it has to stand on. */
+	if (s.scheme.ground == GROUND_AUTO && theme == THEME_STANDARD)
+		s.scheme.ground = GROUND_DARK;
+	fprintf(out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+		"font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" font-size=\"14.95\" "
+		"xml:space=\"preserve\">\n"
+		"<rect width=\"%d\" height=\"%d\" fill=\"#%06x\"/>\n",
+		w, h, w, h, w, h, (unsigned)palette_ground(&s.scheme));
+	draw_grounds(&s);
+	for (int y = 0; y < c->h; y++) {
+		draw_shapes(&s, y);
+		draw_text(&s, y);
+	}
+	fputs("</svg>\n", out);
+}
