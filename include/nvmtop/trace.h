@@ -78,6 +78,7 @@ struct trace_series_stats {
 	char path[4096];	/* the file that is written, or was last */
 };
 /* Safe from any thread. */
+int64_t trace_series_until_ns(struct trace_series *s);	/* rows from then on are too many; INT64_MAX: none yet */
 void trace_series_stats(struct trace_series *s, struct trace_series_stats *out);
 /* After end(): until all files are complete.  -1: something was lost, or a file
  * could not be completed; the sentence says what and where. */

@@ -389,6 +389,7 @@ static void summary(struct recorder *r, const struct summary_moment *before)
 	summary_moment(&s.after, r->engine);
 	s.file = names;
 	s.bytes = ws.bytes;
+	memcpy(s.rows, ws.rows, sizeof s.rows);
 	s.marks = ws.marks;
 	s.lost = ws.lost_rows;
 	s.holes = ws.holes;
@@ -497,6 +498,8 @@ static int record(struct recorder *r)
 	struct err e;
 	int status = 0;
 
+	if (r->series)
+		tally_of_series(&r->tally, r->series);
 	engine_wait_warm(r->engine, -1);
 	pause_before(r, clock_now_ns() + r->o->delay_ns);
 	if (r->stop) {

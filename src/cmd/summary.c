@@ -60,7 +60,7 @@ static uint64_t late_in(const struct summary *s, enum tier t)
 
 static void tell_samples(const struct summary *s, char *buf, size_t size)
 {
-	const uint64_t *rows = s->tally->rows;
+	const uint64_t *rows = s->rows;
 	uint64_t late = 0, lost = s->lost;
 
 	for (int t = 0; t < TIERS; t++) {
@@ -162,11 +162,14 @@ static double peak_mb(void)
 
 static void tell_own(const struct summary *s, char *buf, size_t size)
 {
-	int64_t took = s->tally->end_ns - s->tally->start_ns;
+	int64_t ran = s->tally->ran_ns;
 	double mb = peak_mb();
 
-	snprintf(buf, size, _("%.2f %% of a core"),
-		 took > 0 ? 100 * (double)s->tally->cpu_ns / (double)took : 0);
+	/* Beginning and ending alone would be a large share of less. */
+	if (ran >= NS_PER_S / 10)
+		snprintf(buf, size, _("%.2f %% of a core"), 100 * (double)s->tally->cpu_ns / (double)ran);
+	else
+		snprintf(buf, size, "%s", _("too short to measure its CPU time"));
 	if (!isnan(mb))
 		add(buf, size, _(", %.1f MB of memory"), mb);
 	if (s->priority[0])

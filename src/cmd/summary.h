@@ -18,6 +18,7 @@ struct summary {
 	const struct tally *tally;
 	const char *file; /* its name, or names */
 	uint64_t bytes;
+	uint64_t rows[TIERS]; /* that are in it */
 	uint64_t marks;
 	uint64_t lost; /* rows that the recorder could not keep */
 	struct summary_moment before, after;

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "nvmtop/intl.h"
+#include "nvmtop/trace.h"
 
 static int64_t cpu_now_ns(void)
 {
@@ -68,6 +69,7 @@ static int tally_begin(struct sink *s, const struct session *about, struct err *
 	choose(t, about);
 	t->start_ns = about->start.mono_ns;
 	t->cpu_ns = cpu_now_ns();
+	t->ran_ns = clock_now_ns();
 	return t->next->ops->begin(t->next, about, e);
 }
 
@@ -106,12 +108,21 @@ static void signals_row(struct tally_signal *s, size_t n, const struct rows *r, 
 			signal_row(&s[k], r->t_ns[i], r->values[i * r->width + s[k].column]);
 }
 
+static int64_t until_ns(const struct tally *t)
+{
+	return t->until ? t->until(t->until_of) : INT64_MAX;
+}
+
 static void tally_rows(struct sink *s, const struct rows *r)
 {
 	struct tally *t = tally_of(s);
 	int64_t newest = t->newest_ns[r->tier], longest = t->longest_ns[r->tier];
+	int64_t until;
+	size_t i;
 
-	for (size_t i = 0; i < r->n; i++) {
+	t->next->ops->rows(t->next, r);
+	until = until_ns(t); /* these rows may have been too many */
+	for (i = 0; i < r->n && r->t_ns[i] < until; i++) {
 		if (newest && r->t_ns[i] - newest > longest)
 			longest = r->t_ns[i] - newest;
 		newest = r->t_ns[i];
@@ -120,17 +131,15 @@ static void tally_rows(struct sink *s, const struct rows *r)
 		signals_row(t->zones, t->n_zones, r, i);
 		signals_row(t->throttles, t->n_throttles, r, i);
 	}
-	t->rows[r->tier] += r->n;
+	t->rows[r->tier] += i;
 	t->newest_ns[r->tier] = newest;
 	t->longest_ns[r->tier] = longest;
-	t->next->ops->rows(t->next, r);
 }
 
 static void tally_mark(struct sink *s, const struct mark *m)
 {
 	struct tally *t = tally_of(s);
 
-	t->marks++;
 	t->next->ops->mark(t->next, m);
 }
 
@@ -145,7 +154,12 @@ static int tally_end(struct sink *s, struct err *e)
 {
 	struct tally *t = tally_of(s);
 
+	int64_t until = until_ns(t);
+
 	t->end_ns = clock_now_ns();
+	t->ran_ns = t->end_ns - t->ran_ns;
+	if (t->end_ns > until)
+		t->end_ns = until;
 	t->cpu_ns = cpu_now_ns() - t->cpu_ns;
 	return t->next->ops->end(t->next, e);
 }
@@ -158,6 +172,17 @@ struct sink *tally_init(struct tally *t, struct sink *next)
 	t->sink.ops = &ops;
 	t->next = next;
 	return &t->sink;
+}
+
+static int64_t series_until(void *of)
+{
+	return trace_series_until_ns(of);
+}
+
+void tally_of_series(struct tally *t, struct trace_series *s)
+{
+	t->until = series_until;
+	t->until_of = s;
 }
 
 void tally_free(struct tally *t)

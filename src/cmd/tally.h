@@ -4,6 +4,8 @@
 
 #include "nvmtop/stream.h"
 
+struct trace_series;
+
 /* One signal among several that are compared: a zone, or what throttles. */
 struct tally_signal {
 	char label[32];
@@ -30,13 +32,16 @@ struct tally_power {
 	double most_mw;     /* NaN: nothing was read */
 };
 
-/* Passes the stream on to another sink, unchanged. */
+/* Passes the stream on to another sink, unchanged, and counts what that one takes. */
 struct tally {
 	struct sink sink;
 	struct sink *next;
+	int64_t (*until)(void *of); /* rows from this time on are not taken; NULL: all are */
+	void *until_of;
 	int64_t start_ns, end_ns;
-	int64_t cpu_ns; /* the whole process, from begin() to end() */
-	uint64_t rows[TIERS], marks;
+	int64_t cpu_ns,
+		ran_ns; /* CPU time of the whole process from begin() to end(), and how long that was */
+	uint64_t rows[TIERS];
 	int64_t newest_ns[TIERS], longest_ns[TIERS]; /* the longest time between two rows */
 	struct tally_power power;
 	struct tally_signal *zones, *throttles;
@@ -45,6 +50,8 @@ struct tally {
 
 /* In front of next, which is borrowed; t is zeroed. */
 struct sink *tally_init(struct tally *t, struct sink *next);
+/* Files have an end of their own, when they are as large as they may be.  Before begin(). */
+void tally_of_series(struct tally *t, struct trace_series *s);
 void tally_free(struct tally *t);
 
 /* The hottest zone, or NULL when no temperature was read. */

@@ -169,8 +169,11 @@ static void record_start(struct top *t)
 	t->trouble = (struct trouble) {.holes = 0};
 	summary_moment(&t->before, t->live.engine);
 	t->series = trace_series_new(name, false, &t->o->limits, &e);
-	if (t->series && engine_attach(t->live.engine, tally_init(&t->tally, trace_series_sink(t->series)),
-				       true, &e) == 0) {
+	if (t->series) {
+		tally_init(&t->tally, trace_series_sink(t->series));
+		tally_of_series(&t->tally, t->series);
+	}
+	if (t->series && engine_attach(t->live.engine, &t->tally.sink, true, &e) == 0) {
 		t->record_since_ns = clock_now_ns();
 		return;
 	}
@@ -195,6 +198,7 @@ static void record_tell(struct top *t)
 	s.holes = t->written.holes;
 	s.hole_ns = t->written.hole_ns;
 	s.bytes = t->written.bytes;
+	memcpy(s.rows, t->written.rows, sizeof s.rows);
 	s.marks = t->written.marks;
 	s.lost = t->written.lost_rows;
 	priority_text(t->o, s.priority, sizeof s.priority);

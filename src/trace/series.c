@@ -376,6 +376,16 @@ struct sink *trace_series_sink(struct trace_series *s)
 	return &s->sink;
 }
 
+int64_t trace_series_until_ns(struct trace_series *s)
+{
+	int64_t ns;
+
+	pthread_mutex_lock(&s->lock);
+	ns = s->end_ns;
+	pthread_mutex_unlock(&s->lock);
+	return ns;
+}
+
 void trace_series_stats(struct trace_series *s, struct trace_series_stats *out)
 {
 	struct trace_writer_stats w;

@@ -60,6 +60,7 @@ ok 'a size to end at: done' is "$status" 0
 ok 'a size to end at: said' says err 'as large as --max-size allows'
 ok 'a size to end at: kept' small max.bin 150000
 ok 'a size to end at: used' judge max.bin "t['bytes'] > 80000"
+ok 'a size to end at: the summary counts what is in the file' is "$(rows max.bin)" "$(said fast)"
 
 for wrong in '--split 0.5' '--split 10k' '--split 5x' '--max-size 1000' '--max-size 1m' '--sync 0' '--sync 2d'; do
     # shellcheck disable=SC2086
@@ -85,6 +86,7 @@ ok 'a file size limit: said in the end, too' says err 'interrupted: '
 ok 'a file size limit: the first is sound' judge lim.bin "t['counts']['fast'] > 500"
 ok 'a file size limit: so is the next' judge lim.2.bin "t['counts']['fast'] > 500"
 ok 'a file size limit: in a row' continuous lim.bin lim.2.bin
+ok 'a file size limit: the summary counts what is in the files' is "$(rows lim*.bin)" "$(said fast)"
 ok 'a file size limit: nothing is left over' is "$(ls | grep -c 'lim.*part')" 0
 
 # A disk that is full, and then is not.

@@ -137,8 +137,10 @@ static char *text_of(struct tally *t)
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
+	memcpy(s.rows, t->rows, sizeof s.rows);
 	t->end_ns = t->start_ns + 2 * NS_PER_S; /* of a test clock */
 	t->cpu_ns = 20 * MS;
+	t->ran_ns = 2 * NS_PER_S;
 	s.before.stats.late[TIER_FAST] = 5;
 	s.after.stats.late[TIER_FAST] = 7;
 	s.after.stats.lost[TIER_SLOW] = 1;
@@ -228,6 +230,35 @@ static void nothing_was_read(void **state)
 	tally_free(&t);
 }
 
+/* What is handed over is more than a file may hold: the rest is in no number. */
+static int64_t until_one_second(void *of)
+{
+	(void)of;
+	return 2 * NS_PER_S;
+}
+
+static void what_is_too_much_does_not_count(void **state)
+{
+	struct tally t;
+	struct next n;
+	struct err e;
+
+	(void)state;
+	begin(&t, &n, CHANNELS);
+	t.until = until_one_second;
+	stream(&t.sink);
+	t.sink.ops->end(&t.sink, &e);
+	assert_int_equal(n.rows, 1999 + 201 + 21); /* it is its own judge of what it takes */
+	assert_int_equal(t.rows[TIER_FAST], 998);
+	assert_int_equal(t.rows[TIER_MEDIUM], 100);
+	assert_int_equal(t.rows[TIER_SLOW], 10);
+	assert_int_equal(t.end_ns, 2 * NS_PER_S);
+	/* The trapezoids of 0 .. 990 ms: what came later was never measured. */
+	assert_true(fabs(t.power.joules - 14.8005) < 1e-6);
+	assert_true(t.ran_ns < NS_PER_S); /* of this test, and not of its clock */
+	tally_free(&t);
+}
+
 static void no_throttling_is_none(void **state)
 {
 	const double cool[5] = {40, 41, 0, 7, 0};
@@ -286,7 +317,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_is_told),    cmocka_unit_test(what_was_not_measured_says_so),
-		cmocka_unit_test(nothing_was_read),      cmocka_unit_test(no_throttling_is_none),
+		cmocka_unit_test(nothing_was_read),      cmocka_unit_test(what_is_too_much_does_not_count),
+		cmocka_unit_test(no_throttling_is_none),
 		cmocka_unit_test(lateness_has_its_step), cmocka_unit_test(shares_of_lateness),
 	};
 
