@@ -364,7 +364,7 @@ static void test_flip(void **state)
 		trace_close(tr);
 		assert_true(missing < 1200); /* some blocks of rows, not all of them */
 		unlink(in_folder("flip.bin"));
-		if (trace_unpack(in_folder("flip.nvms"), NULL, &rec, &e) == 0)
+		if (trace_unpack(in_folder("flip.nvms"), NULL, false, &rec, &e) == 0)
 			assert_true(e.code == ERR_DAMAGED || e.code == ERR_NONE);
 	}
 	unlink(in_folder("flip.bin"));
@@ -383,13 +383,13 @@ static void test_unpack(void **state)
 
 	(void)state;
 	stream_make(s, in_folder("u.nvms"));
-	assert_int_equal(trace_unpack(in_folder("u.nvms"), NULL, &rec, &e), 0);
+	assert_int_equal(trace_unpack(in_folder("u.nvms"), NULL, false, &rec, &e), 0);
 	assert_int_equal(e.code, ERR_NONE);
 	assert_string_equal(rec.path, in_folder("u.bin"));
 	assert_int_equal(rec.rows[TIER_FAST], ROWS);
 	assert_int_equal(rec.marks, 2);
 	assert_int_equal(rec.late[TIER_FAST], 3);
-	assert_int_equal(trace_unpack(in_folder("u.nvms"), NULL, &rec, &e), -1);
+	assert_int_equal(trace_unpack(in_folder("u.nvms"), NULL, false, &rec, &e), -1);
 	for (int kept = 0; kept < 2; kept++) {
 		t = trace_open(in_folder(kept ? "u.nvms" : "u.bin"), &e);
 		assert_non_null(t);
@@ -520,19 +520,12 @@ static void test_gone_reader(void **state)
  * ahead of the disk. */
 static void push_together(const struct script *s, struct trace_writer *w, size_t at[TIERS], size_t row)
 {
-	struct trace_writer_stats stats;
-
 	while (at[TIER_FAST] < row) {
 		size_t to = at[TIER_FAST] + 50;
 
+		assert_true(trace_writer_ready(w));
 		script_push(s, trace_writer_sink(w), at,
 			    to < s->n[TIER_FAST] ? s->t_ns[TIER_FAST][to] : INT64_MAX);
-		for (int i = 0; i < 2000 && at[TIER_FAST] % 4000 == 0; i++) {
-			trace_writer_stats(w, &stats);
-			if (stats.bytes >= at[TIER_FAST] * 98)
-				break;
-			usleep(5000);
-		}
 	}
 }
 
