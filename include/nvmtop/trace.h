@@ -145,7 +145,7 @@ void trace_tail_close(struct trace_tail *t);	/* ends the sink's stream if it run
 
 /* A stream that is in a file becomes a complete trace beside it: `to`, or with NULL
  * its name with .bin in the place of .nvms or behind it.  As trace_recover(). */
-int trace_unpack(const char *path, const char *to, struct trace_recovery *out, struct err *e);
+int trace_unpack(const char *path, const char *to, bool force, struct trace_recovery *out, struct err *e);
 bool trace_is_stream(const char *path);
 
 /* Reader.  path may also be a stream in a file, or "-": a stream on standard

@@ -112,8 +112,11 @@ struct trouble {
 	bool said;
 };
 void recording_trouble(struct trouble *was, const struct trace_series_stats *now, char *out, size_t size);
+const char *recording_full(void); /* it has ended by itself */
 /* The names of its files, "a.bin, a.2.bin", after it has ended. */
 void recording_names(const struct trace_series *s, char *out, size_t size);
+/* For a line that has little room: "a.bin", "a.bin (5 files)". */
+void recording_name(const struct trace_series *s, char *out, size_t size);
 /* --with FILE, aligned to the trace that is shown.  As open_trace(). */
 struct trace *with_open(const struct options *o, struct trace *shown, struct ui_align *align, struct err *e);
 /* The traces of the operands; *n of them were opened.  The exit status so far. */

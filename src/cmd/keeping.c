@@ -28,6 +28,11 @@ struct keep *keeping_new(const struct options *o, const struct engine *g, struct
 	return keep_new(&k, engine_session(g), e);
 }
 
+const char *keeping_nothing(void)
+{
+	return _("nothing is held: start nvmtop with --keep SEC");
+}
+
 static void seconds(char *buf, size_t size, int64_t ns)
 {
 	if (ns % NS_PER_S == 0)

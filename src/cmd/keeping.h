@@ -15,6 +15,8 @@ void keeping_begun(const struct options *o, struct keep *k, char *buf, size_t si
 void keeping_progress(struct keep *k, char *held, char *files, size_t size);
 /* The next file that was finished, or not, since *told; false: none. */
 bool keeping_news(struct keep *k, size_t *told, char *buf, size_t size, bool *failed);
+/* Said to a trigger where nothing is held. */
+const char *keeping_nothing(void);
 void keeping_summary(const struct options *o, struct keep *k, FILE *out);
 
 #endif

@@ -327,6 +327,8 @@ static int parse_trigger(struct options *o, const char *value, struct err *e)
 	char why[sizeof e->text];
 	struct condition c;
 
+	if (o->trigger)
+		return err_set(e, ERR_USAGE, _("there is one --trigger at most: put \"or\" between conditions"));
 	o->trigger = value;
 	if (condition_parse(&c, value, e) == 0)
 		return 0;
@@ -608,8 +610,10 @@ static int check(const struct options *o, struct err *e)
 		{o->mode != MODE_RECORD && o->command, N_("a COMMAND to run is only for --record")},
 		{o->mode != MODE_RECORD && (o->duration_ns || o->delay_ns),
 		 N_("--duration and --delay are only for --record")},
-		{o->mode != MODE_RECORD && !writes && o->force,
-		 N_("--force is only for --record, --export, --cut and --join")},
+		{o->mode == MODE_RECOVER && o->force && !trace_is_stream(o->recover),
+		 N_("--force is for --recover only when it recovers a stream: a recording is never overwritten")},
+		{o->mode != MODE_RECORD && o->mode != MODE_RECOVER && !writes && o->force,
+		 N_("--force is only for --record, --recover, --export, --cut and --join")},
 		{o->mode != MODE_REPORT && (o->has_format || o->per > 0),
 		 N_("--format and --per are only for --report")},
 		{o->mode != MODE_EXPORT && (o->pick.tier >= 0 || o->resample_hz > 0),

@@ -75,6 +75,7 @@ static void written(const struct recorder *r, struct trace_series_stats *out)
 		keep_stats(r->keep, &ks);
 		memset(out, 0, sizeof *out);
 		memcpy(out->rows, ks.rows, sizeof out->rows);
+		out->marks = r->tally.marks;
 		return;
 	}
 	trace_writer_stats(r->stream, &ws);
@@ -91,6 +92,12 @@ static void progress_wipe(struct recorder *r)
 	if (r->shown)
 		fprintf(stderr, "\r%*s\r", r->shown, "");
 	r->shown = 0;
+}
+
+static void say(struct recorder *r, const char *text)
+{
+	progress_wipe(r);
+	fprintf(stderr, "nvmtop: %s\n", text);
 }
 
 static int terminal_columns(void)
@@ -148,7 +155,7 @@ static void progress_show(struct recorder *r)
 	}
 	const char *keys = r->keep ? _("w write  s mark  S with a label  q stop") : _("s mark  S with a label  q stop");
 	if (used + 4 + text_width(keys) > columns)
-		keys = _("s mark  q stop");
+		keys = r->keep ? _("w write  q stop") : _("s mark  q stop");
 	if (r->keys.on && used + 4 + text_width(keys) <= columns) {
 		snprintf(line + len, sizeof line - (size_t)len, "    %s", keys);
 		used += 4 + text_width(keys);
@@ -208,7 +215,7 @@ static void take_signals(struct recorder *r)
 			if (r->keep)
 				keep_trigger(r->keep, clock_now_ns(), "SIGUSR2");
 			else
-				asked_to_end(r, sig, from_terminal);
+				say(r, keeping_nothing());
 			break;
 		case SIGCHLD:
 			reap(r);
@@ -318,16 +325,12 @@ static bool watch_disk(struct recorder *r)
 
 	written(r, &s);
 	recording_trouble(&r->trouble, &s, text, sizeof text);
-	if (text[0]) {
-		progress_wipe(r);
-		fprintf(stderr, "nvmtop: %s\n", text);
-	}
+	if (text[0])
+		say(r, text);
 	engine_add_lost(r->engine, s.lost_rows - r->lost);
 	r->lost = s.lost_rows;
-	if (s.full && r->series) {
-		progress_wipe(r);
-		fprintf(stderr, _("nvmtop: the recording is as large as --max-size allows\n"));
-	}
+	if (s.full && r->series)
+		say(r, recording_full());
 	return !s.full;
 }
 
@@ -336,10 +339,8 @@ static void watch_keep(struct recorder *r)
 	char text[1024];
 	bool failed;
 
-	while (r->keep && keeping_news(r->keep, &r->kept_told, text, sizeof text, &failed)) {
-		progress_wipe(r);
-		fprintf(stderr, "nvmtop: %s\n", text);
-	}
+	while (r->keep && keeping_news(r->keep, &r->kept_told, text, sizeof text, &failed))
+		say(r, text);
 }
 
 /* Until the time is over, somebody asks, the command ends or it is large enough. */
@@ -399,14 +400,14 @@ static void summary(struct recorder *r, const struct summary_moment *before)
 }
 
 /* Late ticks are likelier then, and there is something that can be done. */
-static void say_priority(const struct recorder *r, const struct engine_stats *now)
+static void say_priority(struct recorder *r, const struct engine_stats *now)
 {
 	char how[160];
 
 	if (now->realtime || r->o->has_nice)
 		return;
 	priority_text(r->o, how, sizeof how);
-	fprintf(stderr, "nvmtop: %s\n", how);
+	say(r, how);
 }
 
 static void say_holding(struct recorder *r)
@@ -414,7 +415,7 @@ static void say_holding(struct recorder *r)
 	char text[512];
 
 	keeping_begun(r->o, r->keep, text, sizeof text);
-	fprintf(stderr, "nvmtop: %s\n", text);
+	say(r, text);
 }
 
 static void take_mark(void *to, int64_t t_ns, const char *label)

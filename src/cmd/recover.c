@@ -49,7 +49,8 @@ int cmd_recover(const struct options *o)
 	struct trace_recovery r;
 	struct err e;
 
-	if ((stream ? trace_unpack(o->recover, o->out, &r, &e) : trace_recover(o->recover, &r, &e)) < 0)
+	if ((stream ? trace_unpack(o->recover, o->out, o->force, &r, &e)
+		    : trace_recover(o->recover, &r, &e)) < 0)
 		return complain(&e);
 	return tell(&r, stream, &e);
 }
@@ -102,8 +103,9 @@ struct trace *open_trace(const char *path, struct err *e)
 	if (!trace_interrupted(path) && !recorded_now(path))
 		return trace_open(path, e);
 	if (!trace_interrupted(path)) {
-		err_set(e, ERR_FAILED, _("%s is still being recorded: nvmtop --replay %s --follow shows it live"),
-			shown, shown);
+		err_set(e, ERR_FAILED,
+			_("%s is still being recorded: nvmtop --replay %s --follow shows it live"), shown,
+			shown);
 		return NULL;
 	}
 	err_set(e, ERR_FAILED,

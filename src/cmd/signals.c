@@ -61,7 +61,6 @@ bool signal_ends(int sig)
 	case SIGQUIT:
 	case SIGTERM:
 	case SIGHUP:
-	case SIGUSR2:
 	case SIGALRM:
 	case SIGXCPU:
 		return true;

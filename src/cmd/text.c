@@ -82,14 +82,42 @@ void recording_trouble(struct trouble *was, const struct trace_series_stats *now
 	}
 }
 
+const char *recording_full(void)
+{
+	return _("the recording is as large as --max-size allows");
+}
+
+static void name_of(const struct trace_series *s, size_t i, char *out, size_t size)
+{
+	char path[4096];
+	bool complete;
+
+	trace_series_part(s, i, path, sizeof path, &complete);
+	text_printable(out, size, path, strlen(path));
+	if (!complete)
+		snprintf(out + strlen(out), size - strlen(out), ".part");
+}
+
+void recording_name(const struct trace_series *s, char *out, size_t size)
+{
+	char shown[4096];
+	size_t n = 1;
+
+	name_of(s, 0, shown, sizeof shown);
+	while (trace_series_part(s, n, NULL, 0, NULL))
+		n++;
+	snprintf(out, size, "%s", shown);
+	if (n > 1)
+		snprintf(out, size, P_("%s (%zu file)", "%s (%zu files)", n), shown, n);
+}
+
 /* Beyond some the first and the last say it. */
 void recording_names(const struct trace_series *s, char *out, size_t size)
 {
-	char path[4096], shown[4096];
+	char shown[4096];
 	size_t n = 0, used = 0;
-	bool complete;
 
-	while (trace_series_part(s, n, path, sizeof path, &complete))
+	while (trace_series_part(s, n, NULL, 0, NULL))
 		n++;
 	out[0] = '\0';
 	for (size_t i = 0; i < n && used < size; i++) {
@@ -97,10 +125,8 @@ void recording_names(const struct trace_series *s, char *out, size_t size)
 			used += (size_t)snprintf(out + used, size - used, " ...");
 			i = n - 1;
 		}
-		trace_series_part(s, i, path, sizeof path, &complete);
-		text_printable(shown, sizeof shown, path, strlen(path));
-		used += (size_t)snprintf(out + used, size - used, "%s%s%s", i ? ", " : "", shown,
-					 complete ? "" : ".part");
+		name_of(s, i, shown, sizeof shown);
+		used += (size_t)snprintf(out + used, size - used, "%s%s", i ? ", " : "", shown);
 	}
 	if (n > 8 && used < size)
 		snprintf(out + used, size - used, P_(" (%zu file)", " (%zu files)", n), n);

@@ -187,12 +187,13 @@ static void record_start(struct top *t)
 static void record_tell(struct top *t)
 {
 	struct summary s = {.tally = &t->tally, .before = t->before};
-	char elapsed[32], size[32], more[160], names[4096], text[TEXT_MAX];
+	char elapsed[32], size[32], more[160], names[4096], name[512], text[TEXT_MAX];
 	size_t unused;
 	FILE *out;
 
 	trace_series_stats(t->series, &t->written);
 	recording_names(t->series, names, sizeof names);
+	recording_name(t->series, name, sizeof name);
 	summary_moment(&s.after, t->live.engine);
 	s.file = names;
 	s.holes = t->written.holes;
@@ -206,14 +207,19 @@ static void record_tell(struct top *t)
 	text_bytes(size, sizeof size, s.bytes);
 	summary_line(&s, more, sizeof more);
 	snprintf(text, sizeof text,
-		 P_("saved %.400s: %s, %s, %llu mark; %s", "saved %.400s: %s, %s, %llu marks; %s", s.marks),
-		 s.file, elapsed, size, (unsigned long long)s.marks, more);
+		 t->written.full
+			 ? P_("--max-size is reached: saved %.400s: %s, %s, %llu mark; %s",
+			      "--max-size is reached: saved %.400s: %s, %s, %llu marks; %s", s.marks)
+			 : P_("saved %.400s: %s, %s, %llu mark; %s", "saved %.400s: %s, %s, %llu marks; %s", s.marks),
+		 name, elapsed, size, (unsigned long long)s.marks, more);
 	say(t, STYLE_TEXT, text);
 	free(t->summary);
 	t->summary = NULL;
 	out = open_memstream(&t->summary, &unused);
 	if (!out)
 		return;
+	if (t->written.full)
+		fprintf(out, "nvmtop: %s\n", recording_full());
 	summary_print(&s, out);
 	fclose(out);
 }
@@ -270,7 +276,7 @@ static int keep_start(struct top *t, struct err *e)
 static void keep_write(struct top *t, int64_t t_ns, const char *label)
 {
 	if (!t->keep) {
-		say(t, STYLE_WARN, _("nothing is held: start nvmtop with --keep SEC"));
+		say(t, STYLE_WARN, keeping_nothing());
 		return;
 	}
 	keep_trigger(t->keep, t_ns, label);
@@ -541,10 +547,8 @@ static void take_signals(struct top *t)
 			t->redraw = true;
 			break;
 		case SIGUSR2:
-			if (t->keep)
-				keep_write(t, clock_now_ns(), "SIGUSR2");
-			else
-				t->quit = true;
+			keep_write(t, clock_now_ns(), "SIGUSR2");
+			t->redraw = true;
 			break;
 		case SIGTSTP:
 			term_suspend(t->term);

@@ -27,7 +27,7 @@ int part_path(const char *path, unsigned number, char *out, size_t size)
 		n = snprintf(out, size, "%s", path);
 	else
 		n = snprintf(out, size, "%.*s.%u%s", (int)(dot - path), path, number, dot);
-	return n > 0 && (size_t)n < size ? 0 : -1;
+	return n >= 0 && (size_t)n < size ? 0 : -1;
 }
 
 /* Nothing of that name is there, not even of a recording that was interrupted. */

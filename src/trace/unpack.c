@@ -27,7 +27,7 @@ struct unpack {
 	uint64_t end[TIERS], runs;       /* rows and runs in the side file's words */
 	bool has[TIERS], doubted[TIERS]; /* channels in that tier; a run of its next rows may be lost */
 	size_t torn;                     /* bytes at its end */
-	bool opened, closed;
+	bool opened, closed, described;
 	struct framer framer;
 	uint8_t piece[BLOCK_BYTES];
 	uint8_t chunk[BLOCK_BYTES];
@@ -132,8 +132,10 @@ static int visit(void *to, uint32_t id, uint8_t *p, size_t n)
 		u->closed = true;
 		return 0;
 	}
-	if (id == CHUNK_CHANNELS)
+	if (id == CHUNK_CHANNELS) {
 		note_channels(u, p, n);
+		u->described = true;
+	}
 	if (id == CHUNK_RUNS)
 		u->runs += n / RUN_SIZE;
 	if (id == CHUNK_COVER)
@@ -215,7 +217,9 @@ int stream_unpack(int in, int part, int side, const char *shown, struct unpacked
 	u->side = side;
 	u->part_end = HEADER_SIZE;
 	if (take_all(u, in, shown, e) == 0) {
-		if (u->part_end == HEADER_SIZE && ftruncate(part, HEADER_SIZE) < 0)
+		if (!u->described && !u->rows)
+			err_set(e, ERR_FAILED, _("the stream on %s ended before its first sample"), shown);
+		else if (u->part_end == HEADER_SIZE && ftruncate(part, HEADER_SIZE) < 0)
 			err_sys(e, ERR_FAILED, errno, _("%s could not be unpacked"), shown);
 		else if (part_repair(part, side, shown, &out->fixed, e) == 0)
 			r = trace_join_repaired(part, side, shown, out->fixed.bad, out->fixed.n_bad,
@@ -338,7 +342,7 @@ static void report(const struct unpacked *u, struct trace_recovery *out)
 	out->described = u->joined.described;
 }
 
-int trace_unpack(const char *path, const char *to, struct trace_recovery *out, struct err *e)
+int trace_unpack(const char *path, const char *to, bool force, struct trace_recovery *out, struct err *e)
 {
 	struct output *o = calloc(1, sizeof(*o));
 	char shown[512];
@@ -358,7 +362,7 @@ int trace_unpack(const char *path, const char *to, struct trace_recovery *out, s
 	else {
 		if (to)
 			snprintf(out->path, sizeof(out->path), "%s", to);
-		r = output_open(o, out->path, false, e);
+		r = output_open(o, out->path, force, e);
 		if (r == 0 && (r = stream_unpack(in, o->part_fd, o->side_fd, shown, &u, e)) < 0)
 			output_discard(o);
 		else if (r == 0) {

@@ -112,6 +112,7 @@ refused 'a trigger alone' 'need --keep' --record --trigger 'gpu > 5' x.bin
 refused 'after alone' 'need --keep' --record --after 5 x.bin
 refused 'no condition' 'the condition ends where a number' --record --keep 1 --trigger 'gpu >' x.bin
 refused 'no signal' 'there is no signal "gpx" here; there is gpu' --record --keep 1 --trigger 'gpx > 1' x.bin
+refused 'two triggers' 'put "or" between' --record --keep 1 --trigger 'gpu > 5' --trigger 'cpu > 5' x.bin
 refused 'no unit' 'needs its unit: mW, W, kW' --record --keep 1 --trigger 'power > 1' x.bin
 refused 'a stream' 'not a stream' --record --keep 1 -
 refused 'replay' 'only for the live screen and --record' --replay x.bin --keep 1

@@ -21,6 +21,9 @@ something_to_replay() {
     cat err
     return 1
 }
+run nvmtop --demo --record -o ''
+ok 'an empty name: wrong use' is "$status" 2
+ok 'an empty name: said' says err 'the name .* is empty'
 mkdir folder
 echo precious >exists.bin
 mkfifo pipe

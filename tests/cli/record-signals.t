@@ -12,7 +12,7 @@ begin() {
     done
     sleep 0.5
 }
-for sig in INT QUIT TERM HUP USR2; do
+for sig in INT QUIT TERM HUP; do
     if test $sig = HUP && hup_ignored; then
         skip 'SIGHUP' 'these tests were started with it ignored'
         continue
@@ -37,6 +37,14 @@ ok 'nohup: SIGHUP is ignored' kill -0 $pid
 kill -TERM $pid
 wait $pid
 ok 'nohup: and the file is complete in the end' judge nohup.bin "t['counts']['fast'] > 100"
+begin usr2.bin
+kill -USR2 $pid
+for i in $(seq 200); do test -s err && break; sleep 0.05; done
+ok 'SIGUSR2 without --keep: says how to have it' says err 'start nvmtop with --keep'
+ok 'SIGUSR2 without --keep: the recording goes on' kill -0 $pid
+kill -TERM $pid
+wait $pid
+ok 'SIGUSR2 without --keep: to its end' is "$?" 0
 begin marks.bin
 for i in 1 2 3; do
     kill -USR1 $pid

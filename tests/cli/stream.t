@@ -25,6 +25,11 @@ ok 'beside it' judge a.bin "abs(t['counts']['fast'] - 1500) < 300 and t['counts'
 ok 'the stream stays' test -s a.nvms
 run nvmtop --recover a.nvms
 ok 'an existing trace is not overwritten' is "$status" 1
+ok 'it is said what can be done' says err 'use --force'
+run nvmtop --recover a.nvms --force
+ok 'but with --force' is "$status" 0
+run nvmtop --recover a.bin --force
+ok '--force is not for a recording' is "$status" 2
 run nvmtop --recover a.nvms -o b.bin
 ok 'another name' is "$status" 0
 ok 'the same trace' cmp a.bin b.bin
@@ -53,6 +58,11 @@ ok 'what is there is shown' says out 'Jetson AGX Orin'
 run nvmtop --recover cut.nvms
 ok 'and recovered' is "$status" 3
 ok 'as far as it goes' judge cut.bin "600 < t['counts']['fast'] < 1300"
+head -c 100 a.nvms >begun.nvms
+run nvmtop --recover begun.nvms
+ok 'a stream of no samples: status 1' is "$status" 1
+ok 'its sentence is of a stream' says err 'the stream on begun.nvms ended before its first sample'
+ok 'and nothing is left of it' is "$(echo begun*)" begun.nvms
 cp a.nvms bad.nvms
 printf 'XXXXXXXXXX' | dd of=bad.nvms bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
 run nvmtop --recover bad.nvms
