@@ -286,21 +286,26 @@ static void ticks_lines(struct out *o, const struct analysis *a, const struct pa
 		   (unsigned long long)p->ticks[TIER_SLOW].rows);
 	for (int t = 0; t < TIERS; t++) {
 		const struct ticks *k = &p->ticks[t];
+		unsigned long long gaps = k->gaps;
 		char longest[NUM_TEXT];
 
-		if (k->gaps == 0)
+		if (gaps == 0)
 			continue;
 		num_fixed(longest, (double)k->longest_ns * ms, 1);
 		if (a->counted)
-			out_format(o, _("%s: %llu ticks late, %llu lost, in %llu gaps, the longest %s ms\n"),
+			out_format(o,
+				   P_("%s: %llu ticks late, %llu lost, in %llu gap of %s ms\n",
+				      "%s: %llu ticks late, %llu lost, in %llu gaps, the longest %s ms\n",
+				      gaps),
 				   tier_name((enum tier)t), (unsigned long long)k->late,
-				   (unsigned long long)k->lost, (unsigned long long)k->gaps, longest);
+				   (unsigned long long)k->lost, gaps, longest);
 		else
 			out_format(o,
-				   _("%s: %llu ticks without a sample, by the times, in %llu gaps, the "
-				     "longest %s ms\n"),
-				   tier_name((enum tier)t), (unsigned long long)k->late,
-				   (unsigned long long)k->gaps, longest);
+				   P_("%s: %llu ticks without a sample, by the times, in %llu gap of %s ms\n",
+				      "%s: %llu ticks without a sample, by the times, in %llu gaps, the "
+				      "longest %s ms\n",
+				      gaps),
+				   tier_name((enum tier)t), (unsigned long long)k->late, gaps, longest);
 	}
 	if (items_of(a, p) > 0) {
 		double seconds = (double)p->duration_ns / 1e9 / items_of(a, p);

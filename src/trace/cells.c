@@ -21,15 +21,14 @@ int64_t row_ns(const struct trace *t, enum tier tier, uint64_t row)
 
 void trace_touch(struct trace *t, size_t bytes)
 {
-	t->touched += bytes;
-	if (t->touched < TOUCHED_MOST)
+	if (atomic_fetch_add_explicit(&t->touched, bytes, memory_order_relaxed) + bytes < TOUCHED_MOST)
 		return;
+	atomic_store_explicit(&t->touched, 0, memory_order_relaxed);
 	map_release(&t->file);
 	if (t->store)
 		store_release(t->store);
 	if (t->build)
 		build_relax(t->build);
-	t->touched = 0;
 }
 
 /* Rows come at an almost steady rate, so a guess by time is nearly right; after

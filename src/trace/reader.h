@@ -59,7 +59,7 @@ struct trace {
 	struct map file;
 	const uint8_t *map; /* of the file; size: what of it may be used */
 	size_t size;
-	size_t touched; /* bytes of it that were read since its pages were given back */
+	atomic_size_t touched; /* bytes of it that were read since its pages were given back; by any thread */
 	struct section section[TIERS];
 	uint64_t n_sync;
 	size_t sync_at;

@@ -111,7 +111,6 @@ try:
 except nvmtop.NvmtopError as e:
     ok(e.code == nvmtop.USAGE and len(t.fast) == 1001, "a trace that is closed says so")
 
-os.environ["XDG_RUNTIME_DIR"] = os.getcwd()
 with Recorder("marked-%s.bin" % how, board="demo", marks=True) as r:
     r.sync("own")
     subprocess.run([os.environ["NVMTOP"], "--mark", "from outside"], check=True)
