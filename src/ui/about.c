@@ -142,8 +142,12 @@ static void fill(struct sheet *sheet, struct ui *u, const struct ui_scene *s)
 		snprintf(add(sheet, _("value"), STYLE_STRONG), LINE_MAX, "%s", now);
 	}
 	if (row->second.any && !isnan(row->second.value)) {
+		const char *note = u->second.about->channels[row->second.channel].note;
+
+		/* What is of the same name may be measured in another way. */
 		number(now, ch, row->second.value);
-		snprintf(add(sheet, _("in B"), STYLE_STRONG), LINE_MAX, "%s", now);
+		snprintf(add(sheet, _("in B"), STYLE_STRONG), LINE_MAX, *note && strcmp(note, ch->note) ? "%s; %s" : "%s",
+			 now, note);
 	}
 	snprintf(add(sheet, _("source"), STYLE_TEXT), LINE_MAX, "%s",
 		 ch->source[0] ? ch->source : _("the trace does not say"));
