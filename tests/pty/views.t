@@ -7,22 +7,27 @@ need "$program"
 NVMTOP_BOARDS=${NVMTOP_BOARDS:-${NVMTOP_SRC:-.}/boards}
 export NVMTOP_BOARDS
 
-# Each view by what it alone has, and the column of its tab.
+# Where the tab of that number is; wherever there is room its name is behind it.
+tab_column() {
+	screen | sed -n 29p | awk -v key="$1" '{ i = match($0, "(^| )" key "( |$)"); print i ? i + 1 : 0 }'
+}
+
+# Each view by what it alone has.
 walk() {
-	while read -r key column text; do
+	while read -r key text; do
 		keys "$key"
 		check "$1: $key shows its view" wait_for "$text"
 		keys 4
 		wait_for "RAM available"
-		click "$column" 29
+		click "$(tab_column "$key")" 29
 		check "$1: a click on tab $key, too" wait_for "$text"
 	done <<-END
-		2 16 NVENC
-		3 23 cpu0-3
-		5 42 Since start
-		6 52 Cooling
-		8 64 processes
-		9 78 This machine
+		2 NVENC
+		3 cpu0-3
+		5 Since start
+		6 Cooling
+		8 processes
+		9 This machine
 	END
 }
 
