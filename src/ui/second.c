@@ -294,6 +294,12 @@ void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		snprintf(text, sizeof(text), _("moved by %s%s s"), b->nudge_ns > 0 ? "+" : "", clock);
 		x = put(c, x, y, right, STYLE_TEXT, text);
 	}
+	if (u->extent.any && b->extent.first_ns < u->extent.first_ns) {
+		quantity_clock(clock, u->extent.first_ns - b->extent.first_ns, NS_PER_S / 10);
+		snprintf(text, sizeof(text),
+			 strchr(clock, ':') ? _("begins %s before A") : _("begins %s s before A"), clock);
+		x = put(c, x, y, right, STYLE_DIM, text);
+	}
 	if (b->here || b->there) {
 		/* TRANSLATORS: signals that only one of the two traces has. */
 		if (b->here && b->there)

@@ -270,6 +270,11 @@ static void what_takes_longer_is_seen_to_its_end(void **state)
 	assert_true(strstr(below(&b, "GPU"), "%") != NULL); /* and no difference to nothing */
 	assert_true(strchr(below(&b, "GPU"), '+') == NULL);
 	stop(&b);
+	/* What came before A is told, not shown. */
+	under(&b, 120, 40, CHARSET_ASCII, -75 * NS_PER_S);
+	assert_shows(&b, "begins 1:15.0 before A");
+	assert_shows(&b, "1:15.0 / 1:40.0");
+	stop(&b);
 	/* Before B began there is nothing of it. */
 	under(&b, 120, 40, CHARSET_ASCII, 30 * NS_PER_S);
 	seek(&b, 5);
