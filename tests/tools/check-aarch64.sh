@@ -8,7 +8,7 @@ build=${1:-/tmp/nvmtop-aarch64}
 
 dpkg --add-architecture arm64
 apt-get update
-apt-get install -y --no-install-recommends make autoconf automake autopoint gettext pkg-config xz-utils \
+apt-get install -y --no-install-recommends make autoconf automake libtool autopoint gettext pkg-config xz-utils \
     tmux python3 mandoc procps gcc libc6-dev gcc-aarch64-linux-gnu qemu-user-static \
     libc6-dev:arm64 libncurses-dev:arm64 libtermkey-dev:arm64 libcmocka-dev:arm64 zlib1g-dev:arm64 libjansson-dev:arm64
 test -x "$src/configure" || (cd "$src" && ./bootstrap --no-install --no-build)
