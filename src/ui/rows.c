@@ -137,6 +137,7 @@ int rows_build(struct ui *u, const struct session *about)
 	u->throttled[0] = 0;
 	u->overall.w = 0;
 	u->strip.kept = false;
+	u->second.rows = NULL; /* none of these is matched yet */
 	return 0;
 }
 
