@@ -7,6 +7,6 @@ libtrace_la_SOURCES += %D%/hold.c %D%/hold.h %D%/keep.c %D%/kept.c %D%/kept.h
 libtrace_la_SOURCES += %D%/rows.c %D%/check.c %D%/check.h %D%/check-extension.c
 libtrace_la_SOURCES += %D%/shelf.c %D%/shelf.h %D%/store.c %D%/store.h %D%/build.c %D%/build.h %D%/sections.c %D%/shelves.c
 libtrace_la_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
-libtrace_la_SOURCES += %D%/framer.c %D%/framer.h %D%/stream-in.c %D%/stream-in.h %D%/stream-out.c \
+libtrace_la_SOURCES += %D%/framer.c %D%/framer.h %D%/stream-about.c %D%/stream-in.c %D%/stream-in.h %D%/stream-rows.c %D%/stream-state.h %D%/stream-out.c \
 	%D%/stream-out.h %D%/tail.c %D%/unpack.c %D%/unpack.h
 libtrace_la_SOURCES += %D%/raw.c
