@@ -578,7 +578,7 @@ static void take_events(struct top *t)
 			t->quit = true;
 			break;
 		}
-		if (ev.kind == EVENT_KEY)
+		if (ev.kind == EVENT_KEY || (ev.kind == EVENT_MOUSE && ev.action == MOUSE_PRESS))
 			say(t, STYLE_TEXT, "");
 		scene_update(t);
 		struct request r = ui_event(t->ui, &t->scene, &ev);

@@ -257,6 +257,28 @@ static void click_chart(struct ui *u, const struct ui_scene *s, const struct eve
 	viewport_jump(&u->vp, &u->extent, s->now_ns, end);
 }
 
+/* On the axis: to the mark whose number or label is there, or whose line is a cell away. */
+static bool click_mark(struct ui *u, const struct ui_scene *s, int x)
+{
+	int64_t from_ns = viewport_first(&u->vp) * (INT64_C(1) << u->vp.zoom);
+	const struct mark *best = NULL;
+	size_t n;
+
+	n = s->timeline->ops->marks(s->timeline, from_ns, u->vp.right_ns + 1, u->marks, MARKS_MAX);
+	for (size_t i = 0; i < n; i++) {
+		int cell = viewport_cell(&u->vp, u->marks[i].t_ns), from = u->at.chart.x + cell;
+		int w = snprintf(NULL, 0, "%llu", (unsigned long long)u->marks[i].id);
+
+		if (u->marks[i].label[0])
+			w += 1 + text_width(u->marks[i].label);
+		if (cell >= 0 && x >= from - 1 && x <= from + w)
+			best = &u->marks[i]; /* the later one stands in front */
+	}
+	if (best)
+		viewport_jump(&u->vp, &u->extent, s->now_ns, best->t_ns);
+	return best != NULL;
+}
+
 static void click(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
 {
 	int cell = ev->x - u->at.chart.x;
@@ -298,6 +320,10 @@ static void click(struct ui *u, const struct ui_scene *s, const struct event *ev
 	}
 	if (u->over || !u->extent.any || cell < 0 || cell >= u->at.chart.w)
 		return;
+	if (inside(&u->at.axis, ev->x, ev->y)) {
+		r->redraw = ev->action == MOUSE_PRESS && click_mark(u, s, ev->x);
+		return;
+	}
 	if (inside(&u->at.strip, ev->x, ev->y)) {
 		double part = u->at.chart.w > 1 ? (double)cell / (u->at.chart.w - 1) : 0;
 
@@ -346,6 +372,8 @@ struct request ui_event(struct ui *u, const struct ui_scene *s, const struct eve
 		r.kind = REQUEST_QUIT;
 		break;
 	case EVENT_MOUSE:
+		if (ev->action == MOUSE_PRESS)
+			u->said[0] = 0;
 		mouse(u, s, ev, &r);
 		break;
 	case EVENT_KEY:

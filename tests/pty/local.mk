@@ -5,3 +5,4 @@ tests_pty_termtest_LDADD = libterm.la libbase.la $(NCURSES_LIBS) $(TERMKEY_LIBS)
 dist_check_SCRIPTS += %D%/line.t %D%/durable.t %D%/keep.t %D%/mark.t %D%/shrink.t %D%/term-keys.t %D%/term-session.t %D%/term-kinds.t %D%/time.t %D%/remote.t %D%/top.t %D%/views.t
 EXTRA_DIST += %D%/lib.sh %D%/line.py
 dist_check_SCRIPTS += %D%/processes.t %D%/with.t
+dist_check_SCRIPTS += %D%/form.t

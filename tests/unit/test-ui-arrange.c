@@ -266,6 +266,97 @@ static void set_up(void **state)
 	stop(&b);
 }
 
+/* Where a digit stands alone on the axis line; -1: nowhere. */
+static int digit_at(const struct bench *b, wchar_t digit)
+{
+	for (int y = 0; y < 4; y++)
+		for (int x = 40; x < b->canvas.w; x++) {
+			const struct cell *c = &b->canvas.cells[(size_t)y * (size_t)b->canvas.w + (size_t)x];
+
+			if (c->ch[0] == digit && c->style == STYLE_MARK)
+				return y * 1000 + x;
+		}
+	return -1;
+}
+
+static void marks_are_clicked(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	for (int live = 0; live < 2; live++) {
+		start(&b, 120, 30, live, CHARSET_ASCII);
+		press(&b, '0', 0);
+		int at[2] = {digit_at(&b, L'1'), digit_at(&b, L'2')};
+
+		for (int i = 0; i < 2; i++) {
+			static const char *const t[] = {"40", "1:25"};
+
+			assert_true(at[i] >= 0);
+			mouse(&b, MOUSE_PRESS, 1, at[i] % 1000, at[i] / 1000);
+			mouse(&b, MOUSE_RELEASE, 1, at[i] % 1000, at[i] / 1000);
+			/* it stands on the mark: the one before it is another one */
+			assert_int_equal(digit_at(&b, L'1'), at[0]);
+			assert_shows(&b, live ? "PAUSED" : t[i]);
+		}
+		/* beside them nothing happens */
+		struct request r = mouse(&b, MOUSE_PRESS, 1, at[0] % 1000 - 6, at[0] / 1000);
+		assert_false(r.redraw);
+		stop(&b);
+	}
+}
+
+/* The wheel over the set-up, clicks on its lines. */
+static void set_up_with_the_mouse(void **state)
+{
+	struct bench b;
+	int y = 0;
+
+	(void)state;
+	start(&b, 110, 30, true, CHARSET_ASCII);
+	press(&b, K_F2, 0);
+	for (; y < 30 && !strstr(line(&b, y), "Colours"); y++)
+		;
+	mouse(&b, MOUSE_PRESS, 1, 80, y);
+	assert_int_equal(ui_settings(b.ui)->theme, THEME_CONTRAST); /* it was chosen already */
+	mouse(&b, MOUSE_PRESS, 1, 80, y + 2);
+	assert_true(ui_settings(b.ui)->mouse); /* first chosen, */
+	mouse(&b, MOUSE_PRESS, 1, 80, y + 2);
+	assert_false(ui_settings(b.ui)->mouse); /* then changed */
+	for (y = 0; y < 30 && !strstr(line(&b, y), "[x] EMC"); y++)
+		;
+	mouse(&b, MOUSE_PRESS, 1, 80, y);
+	assert_shows(&b, "[ ] EMC");
+	mouse(&b, MOUSE_PRESS, 5, 80, y);
+	mouse(&b, MOUSE_PRESS, 4, 80, y);
+	mouse(&b, MOUSE_PRESS, 1, 80, y);
+	assert_shows(&b, "[x] EMC");
+	stop(&b);
+}
+
+static void copied(void **state)
+{
+	struct request r;
+	struct bench b;
+
+	(void)state;
+	start(&b, 80, 24, true, CHARSET_ASCII);
+	assert_int_equal(press(&b, 'p', 0).kind, REQUEST_NONE);
+	assert_shows(&b, "copy the screen");
+	r = press(&b, 's', 0); /* not a mark */
+	assert_int_equal(r.kind, REQUEST_COPY);
+	assert_true(r.svg);
+	assert_hides(&b, "copy the screen");
+	press(&b, 'p', 0);
+	r = press(&b, 't', 0);
+	assert_int_equal(r.kind, REQUEST_COPY);
+	assert_false(r.svg);
+	press(&b, 'p', 0);
+	assert_int_equal(press(&b, 'q', 0).kind, REQUEST_NONE); /* any other key: no */
+	assert_int_equal(press(&b, 's', 0).kind, REQUEST_MARK);
+	stop(&b);
+}
+
 /* What was kept elsewhere, or by another version, does no harm. */
 static void strange_settings(void **state)
 {
@@ -321,6 +412,9 @@ int main(void)
 		cmocka_unit_test(higher),
 		cmocka_unit_test(alone),
 		cmocka_unit_test(set_up),
+		cmocka_unit_test(marks_are_clicked),
+		cmocka_unit_test(set_up_with_the_mouse),
+		cmocka_unit_test(copied),
 		cmocka_unit_test(strange_settings),
 	};
 
