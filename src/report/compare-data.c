@@ -95,6 +95,22 @@ static void json_metric(struct out *o, const struct comparison *c, const struct 
 	out_text(o, "]}");
 }
 
+/* What the title is made of: a label may look like a title. */
+static void json_key(struct out *o, const struct comparison *c, const struct group *g)
+{
+	const struct occurrence *x = &c->all[g->first];
+
+	out_text(o, ",\"label\":");
+	if (*x->label)
+		out_json_text(o, x->label);
+	else
+		out_text(o, "null");
+	if (*x->label || group_is_whole(c, g))
+		out_text(o, ",\"number\":null");
+	else
+		out_format(o, ",\"number\":%llu", (unsigned long long)x->id);
+}
+
 void compare_json(struct out *o, const struct analysis *list, size_t n)
 {
 	struct comparison c = compare_make(list, n);
@@ -111,6 +127,7 @@ void compare_json(struct out *o, const struct analysis *list, size_t n)
 		out_text(o, first ? "{\"epoch\":" : ",\n{\"epoch\":");
 		first = false;
 		out_json_text(o, title);
+		json_key(o, &c, &c.groups[g]);
 		out_text(o, ",\"quantities\":[");
 		for (size_t i = 0; i < c.n_metrics; i++)
 			json_metric(o, &c, &c.groups[g], &c.metrics[i], &comma);

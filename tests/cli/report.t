@@ -95,6 +95,9 @@ ok 'what occurs once says nothing about noise' \
     compared "c['whole'][('wave.power', 'energy')][1]['verdict'] == 'unknown'"
 ok "the interval is Welch's" \
     compared "(lambda x, y: abs(y['difference_ci95'] / t(x, y) - 1) < 1e-3)(*c['work'][('cpu0.util', 'mean')])"
+ok 'a label is told from a number' "$python" -c 'import json
+c = {x["epoch"]: (x["label"], x["number"]) for x in json.load(open("out"))["comparison"]}
+assert c == {"epoch 0": (None, 0), "work": ("work", None), "rest": ("rest", None), "whole": (None, None)}, c'
 run nvmtop --report --format csv a.bin b.bin
 ok 'as CSV' "$python" -c 'import csv
 r = list(csv.DictReader(open("out")))
