@@ -354,7 +354,8 @@ static void run(struct recorder *r)
 		if (r->progress && !r->keys.on && !r->no_keys)
 			ttykeys_start(&r->keys);
 		progress_show(r);
-		int64_t wake = now + (r->progress ? PROGRESS_NS : NS_PER_S);
+		/* Of a pipe that was closed nobody else tells. */
+		int64_t wake = now + (r->progress || r->stream ? PROGRESS_NS : NS_PER_S);
 		wait_for_something(r, wake < r->until_ns ? wake : r->until_ns);
 		take_signals(r);
 		take_keys(r, true);

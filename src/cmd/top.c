@@ -384,7 +384,7 @@ static void say_elsewhere(struct top *t)
 {
 	if (t->remote && !t->trace)
 		say(t, STYLE_WARN,
-		    _("Marks and recordings are made where the samples are: nvmtop --mark there, tee here."));
+		    _("This screen only shows: mark with nvmtop --mark there, record with tee here."));
 }
 
 /* What is recorded elsewhere, or is still being copied. */

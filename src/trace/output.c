@@ -218,11 +218,21 @@ int output_publish(struct output *o, struct err *e)
 		return err_set(e, ERR_FAILED,
 			       _("%s was made by somebody else meanwhile: the recording is %s.part"),
 			       o->shown, o->shown);
+	if (num == ENOENT && output_removed(o))
+		return err_set(e, ERR_FAILED, _("%s.part was removed while it was recorded: it is lost"),
+			       o->shown);
 	if (num)
 		return err_sys(e, ERR_FAILED, num, _("the recording is %s.part: it cannot be renamed"),
 			       o->shown);
 	fsync(o->dir_fd);
 	return 0;
+}
+
+bool output_removed(const struct output *o)
+{
+	struct stat st;
+
+	return fstat(o->part_fd, &st) == 0 && st.st_nlink == 0;
 }
 
 void output_discard(struct output *o)

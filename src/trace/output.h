@@ -24,6 +24,8 @@ int output_open(struct output *o, const char *path, bool force, struct err *e);
 int output_find(struct output *o, const char *path, struct err *e);
 /* Give the complete part its final name and remove the side file. */
 int output_publish(struct output *o, struct err *e);
+/* Somebody removed the part, or its folder: what is written has no name any more. */
+bool output_removed(const struct output *o);
 void output_discard(struct output *o); /* remove both files */
 void output_close(struct output *o);   /* files stay as they are */
 

@@ -153,6 +153,7 @@ static void *syncer_main(void *arg)
 	struct trace_writer *w = arg;
 	struct shared *s = w->shared;
 	int64_t at = clock_now_ns() + w->sync_ns;
+	bool named = !output_removed(&w->output); /* or its file system counts no names */
 
 	pthread_mutex_lock(&s->lock);
 	while (!s->quit) {
@@ -166,6 +167,8 @@ static void *syncer_main(void *arg)
 		pthread_mutex_unlock(&s->lock);
 		if (fdatasync(w->output.side_fd) < 0 || fdatasync(w->output.part_fd) < 0)
 			fail(s, errno, w->output.shown);
+		else if (named && output_removed(&w->output))
+			fail(s, ENOENT, w->output.shown);
 		pthread_mutex_lock(&s->lock);
 	}
 	pthread_mutex_unlock(&s->lock);

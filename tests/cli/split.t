@@ -127,6 +127,22 @@ else
     skip 'a full disk' 'cannot mount a small file system here'
 fi
 
+# The part is removed: what comes from then on is in the next file.
+mkdir swept
+$EMU "$NVMTOP" --demo --record --sync 200ms swept/r.bin 2>err &
+pid=$!
+until_true grown swept/r.bin.part 900
+rm swept/r.bin.part
+ok 'a part that was removed: said' until_true grep 'swept/r.bin ended early: No such file.*goes on' err
+ok 'a part that was removed: the recording goes on' until_true grown swept/r.2.bin.part 900
+kill -TERM $pid
+wait $pid
+status=$?
+ok 'a part that was removed: status 1' is "$status" 1
+ok 'a part that was removed: what is lost' says err 'swept/r.bin.part was removed while it was recorded'
+ok 'a part that was removed: the rest is sound' judge swept/r.2.bin "t['counts']['fast'] > 0"
+ok 'a part that was removed: nothing is left over' is "$(ls swept)" r.2.bin
+
 # The folder goes away: said, and the recording stays in the file that it has.
 mkdir away
 $EMU "$NVMTOP" --demo --record --split 4 away/f.bin 2>err &

@@ -39,7 +39,7 @@ check "it can be paused" wait_for PAUSED
 keys Space
 wait_gone PAUSED
 keys s
-check "marks are set elsewhere" wait_for "Marks and recordings are made where"
+check "marks are set elsewhere" wait_for "record with tee here."
 kill -USR1 "$(cat rec.pid 2>/dev/null || cat "$dir/rec.pid")"
 axis_has() {
 	screen | sed -n 3p | grep -q -e "$1"
