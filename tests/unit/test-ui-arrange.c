@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 #include <locale.h>
+#include <wchar.h>
 
 #include "ui-bench.h"
 
@@ -357,6 +358,58 @@ static void copied(void **state)
 	stop(&b);
 }
 
+/* Labels of any width and of none, marks on letters, other directions, broken bytes:
+ * every cell is whole, and what stands behind them stays where it is. */
+static void labels_of_any_width(void **state)
+{
+	static const char *const labels[] = {
+		"\346\270\251\345\272\246\344\274\240\346\204\237\345\231\250",
+		"\343\203\241\343\203\242\343\203\252\343\203\274\345\270\257\345\237\237\345\271\205",
+		"e\314\201e\314\201e\314\201\314\201\314\201",
+		"\314\201x",
+		"\327\251\327\234\327\225\327\235",
+		"\360\237\221\251\342\200\215\360\237\232\200",
+		"\346\270",
+		"\377\376\033[31m",
+		"a\342\200\256b\342\200\213c",
+		"\357\274\241\357\274\242\357\274\243\357\274\244\357\274\245",
+	};
+	struct bench b;
+
+	(void)state;
+	for (int w = 20; w <= 130; w += 11) {
+		start(&b, w, 24, w & 1, CHARSET_BRAILLE);
+		press(&b, '0', 0);
+		int unit = 0; /* of the first row */
+		while (unit < 24 * w && b.canvas.cells[unit].ch[0] != L'%')
+			unit++;
+		assert_true(unit < 24 * w);
+		for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+			struct channel *ch = &b.fake.channels[0];
+
+			snprintf(ch->label, sizeof(ch->label), "%s", labels[i]);
+			ui_reset(b.ui, &b.scene);
+			draw(&b);
+			for (int y = 0; y < 24; y++)
+				for (int x = 0; x < w; x++) {
+					const struct cell *c = &b.canvas.cells[(size_t)(y * w + x)];
+					int width = c->ch[0] ? wcwidth(c->ch[0]) : 0;
+
+					assert_true(c->ch[0] == 0 || width == 1 || width == 2);
+					assert_true((width == 2) == (x + 1 < w && c[1].ch[0] == 0));
+					assert_true(x > 0 || c->ch[0]);
+					assert_true(c->ch[1] == 0 || wcwidth(c->ch[1]) == 0);
+				}
+			assert_true(b.canvas.cells[unit].ch[0] == L'%');
+		}
+		/* also in the set-up, and alone */
+		press(&b, K_F2, 0);
+		press(&b, K_ESC, 0);
+		press(&b, 'z', 0);
+		stop(&b);
+	}
+}
+
 /* What was kept elsewhere, or by another version, does no harm. */
 static void strange_settings(void **state)
 {
@@ -415,6 +468,7 @@ int main(void)
 		cmocka_unit_test(marks_are_clicked),
 		cmocka_unit_test(set_up_with_the_mouse),
 		cmocka_unit_test(copied),
+		cmocka_unit_test(labels_of_any_width),
 		cmocka_unit_test(strange_settings),
 	};
 
