@@ -167,11 +167,9 @@ static void futex_set(_Atomic uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Returns the time, at until_ns or later; or before that when told to stop. */
-static int64_t sleep_until(struct sampler *s, int64_t until_ns)
+/* It is now `now`.  Returns the time, at until_ns or later; or before that when told to stop. */
+static int64_t sleep_until(struct sampler *s, int64_t until_ns, int64_t now)
 {
-	int64_t now = clock_now_ns();
-
 	while (now < until_ns && !atomic_load_explicit(&s->stop, memory_order_acquire)) {
 		futex_wait(&s->stop, until_ns);
 		now = clock_now_ns();
@@ -187,9 +185,10 @@ int sampler_set_nice(struct sampler *s, int nice, struct err *e)
 	if (nice < now) { /* this way needs a right; the way back does not */
 		refused = setpriority(PRIO_PROCESS, 0, nice) ? errno : 0;
 		if (refused)
-			return err_sys(e, ERR_FAILED, refused,
-				       _("cannot sample at niceness %d; use sudo, or a niceness from %d to 19"),
-				       nice, now);
+			return err_sys(
+				e, ERR_FAILED, refused,
+				_("cannot sample at niceness %d; use sudo, or a niceness from %d to 19"),
+				nice, now);
 		setpriority(PRIO_PROCESS, 0, now);
 	}
 	s->has_nice = true;
@@ -242,17 +241,21 @@ static void *sampler_run(void *arg)
 {
 	struct sampler *s = arg;
 	uint64_t late = 0;
+	int64_t now;
 
 	settle(s);
+	now = clock_now_ns();
 	for (;;) {
-		int64_t due = grid_due(&s->grid), now = sleep_until(s, due);
+		int64_t due = grid_due(&s->grid);
 
+		now = sleep_until(s, due, now);
 		if (atomic_load_explicit(&s->stop, memory_order_acquire))
 			break;
 		count_lateness(s, now - due);
 		late += grid_begin(&s->grid, now);
 		sampler_tick(s, grid_due(&s->grid), now, late);
-		late = grid_end(&s->grid, clock_now_ns());
+		now = clock_now_ns();
+		late = grid_end(&s->grid, now);
 	}
 	futex_set(&s->done);
 	return NULL;

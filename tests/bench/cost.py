@@ -7,7 +7,8 @@ PART is paired, busy, late or screen; all of them without it.
 
 paired: the recorder and the yardstick (tests/bench/reader: it reads every file at
 every tick) take turns on one tree: the fake AGX Orin of tests/roots in memory,
-with this machine's own /proc/stat and /proc/meminfo where they can be mounted.
+with this machine's own /proc/stat and /proc/meminfo where they can be mounted (in
+/dev/shm, or the folder that COST_DIR names).
 The yardstick runs three times: with every file that nvmtop reads there, each at
 every tick of its tier, opened and closed each time; the same on descriptors that
 it holds; and these with the signals of version 1 alone (GPU, cores, RAM, EMC at
