@@ -21,6 +21,7 @@
 #include "trace/join.h"
 #include "trace/output.h"
 #include "trace/repair.h"
+#include "trace/series.h"
 
 /* A tier that ends so much earlier than the fast one is known to be cut. */
 #define LAG_NS (2 * NS_PER_S)
@@ -152,6 +153,31 @@ static int describe(const char *path, struct trace_recovery *out, struct err *e)
 }
 
 /* No part: the recording was complete, or there was none. */
+/* The file in which a recording went on, and where it was interrupted. */
+static bool next_interrupted(const char *path, char *out, size_t size)
+{
+	for (unsigned n = 2; part_path(path, n, out, size) == 0; n++) {
+		if (trace_interrupted(out))
+			return true;
+		if (!exists(out, "") && !exists(out, ".part"))
+			break;
+	}
+	return false;
+}
+
+static int nothing_left(const struct output *o, struct err *e)
+{
+	char next[4096], shown[4096];
+
+	if (!next_interrupted(o->path, next, sizeof(next)))
+		return err_set(e, ERR_FAILED, _("there is nothing to recover: %s is complete"), o->shown);
+	text_printable(shown, sizeof(shown), next, strlen(next));
+	return err_set(e, ERR_FAILED,
+		       _("%s is complete, but %s of the same recording was interrupted: "
+			 "nvmtop --recover %s completes it"),
+		       o->shown, shown, shown);
+}
+
 static int without_part(struct output *o, struct trace_recovery *out, struct err *e)
 {
 	struct stat st;
@@ -162,7 +188,7 @@ static int without_part(struct output *o, struct trace_recovery *out, struct err
 	if (fd >= 0)
 		close(fd);
 	if (complete && !side)
-		return err_set(e, ERR_FAILED, _("there is nothing to recover: %s is complete"), o->shown);
+		return nothing_left(o, e);
 	if (!complete)
 		return err_set(e, ERR_FAILED, _("there is nothing to recover: there is no %s.part"),
 			       o->shown);

@@ -84,6 +84,16 @@ run nvmtop --recover kill1.bin
 ok 'a second time: nothing to recover' is "$status" 1
 ok 'says so' says err 'nothing to recover'
 ok 'in one sentence' one_line err
+# Of several files the first is complete, and another one is not.
+begin parts.bin --split 1
+for try in $(seq 500); do
+    test -e parts.bin && test "$(wc -c <parts.2.bin.part 2>/dev/null || echo 0)" -gt 900 && break
+    sleep 0.02
+done
+end KILL
+run nvmtop --recover parts.bin
+ok 'of several files: says which one was interrupted' says err 'parts.bin is complete, but parts.2.bin .*--recover parts.2.bin'
+recovers parts.2.bin
 run nvmtop --recover never.bin
 ok 'never recorded: nothing to recover' is "$status" 1
 
