@@ -20,6 +20,7 @@ static void saved(void **state)
 	size_t at[TIERS] = {0}, hits = 0;
 	struct condition_search search;
 	struct condition c;
+	struct trace_writer_stats stats;
 	struct trace *t;
 
 	(void)state;
@@ -27,6 +28,8 @@ static void saved(void **state)
 	assert_int_equal(trace_writer_sink(w)->ops->begin(trace_writer_sink(w), &s->session, &e), 0);
 	script_push_paced(s, w, at, INT64_MAX);
 	assert_int_equal(trace_writer_sink(w)->ops->end(trace_writer_sink(w), &e), 0);
+	trace_writer_stats(w, &stats);
+	assert_int_equal(stats.lost_rows, 0); /* what is not in the file cannot be found there */
 	trace_writer_free(w);
 	t = trace_open(in_folder("s.bin"), &e);
 	assert_non_null(t);

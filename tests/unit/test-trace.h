@@ -204,16 +204,12 @@ static void script_push(const struct script *s, struct sink *sink, size_t at[TIE
 __attribute__((unused)) static void script_push_paced(const struct script *s, struct trace_writer *w,
 						      size_t at[TIERS], int64_t until)
 {
-	struct trace_writer_stats stats;
+	const size_t ahead = 50;
 
-	while (at[TIER_FAST] + 4000 < s->n[TIER_FAST] && s->t_ns[TIER_FAST][at[TIER_FAST] + 4000] < until) {
-		script_push(s, trace_writer_sink(w), at, s->t_ns[TIER_FAST][at[TIER_FAST] + 4000]);
-		for (;;) {
-			trace_writer_stats(w, &stats);
-			if (stats.failed || stats.bytes >= at[TIER_FAST] * 98)
-				break;
-			usleep(5000);
-		}
+	while (at[TIER_FAST] + ahead < s->n[TIER_FAST] && s->t_ns[TIER_FAST][at[TIER_FAST] + ahead] < until) {
+		script_push(s, trace_writer_sink(w), at, s->t_ns[TIER_FAST][at[TIER_FAST] + ahead]);
+		if (!trace_writer_ready(w))
+			break;
 	}
 	script_push(s, trace_writer_sink(w), at, until);
 }
