@@ -128,6 +128,7 @@ def contenders(program, home):
     rows = [("nvmtop, demo, 10 frames/s", [program, "--demo", "--frames", "10"], ours, keys, True),
             ("nvmtop, here, 10 frames/s", [program, "--frames", "10"], ours, keys, True),
             ("nvmtop, demo, by itself", [program, "--demo"], ours, keys, True),
+            ("nvmtop, here, 1 frame/s", [program, "--frames", "1"], ours, keys, True),
             ("nvmtop, demo, 1 frame/s", [program, "--demo", "--frames", "1"], ours, keys, True)]
     if shutil.which("htop"):
         rows.append(("htop, 10 updates/s", ["htop", "-d", "1"], base, [b"\x1b[B", b"\x1b[A"], False))
