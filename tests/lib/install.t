@@ -27,4 +27,14 @@ ok 'read-trace links statically with it' $CC $same "$NVMTOP_SRC/examples/read-tr
 run ./static run.bin
 ok 'and runs' says out '3 marks'
 ok 'without the shared one' sh -c '! ldd ./static | grep -q libnvmtop'
+py=$(sed -n 's/^PYTHON = //p' "$build/Makefile")
+if test -n "$(find dest -name nvmtop.py)"; then
+	ok 'the module is where its Python looks, if that looks below the prefix at all' "$py" -c 'import os, site, sys
+at = os.path.dirname(sys.argv[1])[len("dest"):]
+dirs = [d for d in site.getsitepackages() if d.startswith(sys.argv[2] + "/")]
+sys.exit(0 if not dirs or at in dirs else "%s is not in %s" % (at, dirs))' \
+		"$(find dest -name nvmtop.py)" "$(sed -n 's/^prefix = //p' "$build/Makefile")"
+else
+	skip 'the module is where its Python looks' 'there is no Python'
+fi
 done_testing
