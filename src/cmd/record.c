@@ -6,167 +6,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/cmd.h"
+#include "cmd/command.h"
 #include "cmd/keeping.h"
-#include "cmd/label.h"
+#include "cmd/recorder.h"
 #include "cmd/stream.h"
 #include "cmd/summary.h"
-#include "cmd/ttykeys.h"
-#include "nvmtop/canvas.h"
 #include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
-#include "nvmtop/marks.h"
-#include "nvmtop/trace.h"
 
 #define PROGRESS_NS (NS_PER_S / 4)
 /* How long a command that was told to end may take before the recording ends
  * without it. */
 #define GRACE_NS    (2 * NS_PER_S)
 
-struct recorder {
-	const struct options *o;
-	struct root *root;
-	struct engine *engine;
-	struct trace_series *series; /* one of the three: to files */
-	struct trace_writer *stream; /* and to standard output */
-	struct keep *keep;           /* or held, and written when triggered */
-	size_t kept_told;
-	struct trouble trouble;
-	struct tally tally; /* in front of it */
-	uint64_t lost;      /* rows it lost, as far as the engine was told */
-	int signals;
-	struct ttykeys keys;
-	struct label label; /* being typed */
-	struct inbox *marks; /* from other programs; NULL: they cannot be taken */
-	bool no_keys;        /* standard input has ended */
-	bool quiet;          /* somebody else may have the terminal */
-	bool progress;       /* one line on standard error, rewritten in place */
-	int shown;           /* columns of it on the terminal now */
-	int64_t since_ns;    /* when the first sample was due */
-	int64_t until_ns;    /* when to stop; INT64_MAX: not by itself */
-	bool stop;
-	bool asked; /* a command was asked to end */
-
-	pid_t child;      /* 0: none, or it has ended */
-	int child_status; /* as an exit status */
-};
-
 static bool to_stdout(const struct options *o)
 {
 	return o->out && !strcmp(o->out, "-");
 }
 
-/* What was written so far; of a stream, too. */
-static void written(const struct recorder *r, struct trace_series_stats *out)
-{
-	struct trace_writer_stats ws;
-
-	struct keep_stats ks;
-
-	if (r->series) {
-		trace_series_stats(r->series, out);
-		return;
-	}
-	if (r->keep) {
-		keep_stats(r->keep, &ks);
-		memset(out, 0, sizeof *out);
-		memcpy(out->rows, ks.rows, sizeof out->rows);
-		out->marks = r->tally.marks;
-		return;
-	}
-	trace_writer_stats(r->stream, &ws);
-	memset(out, 0, sizeof *out);
-	out->bytes = ws.bytes;
-	out->marks = ws.marks;
-	memcpy(out->rows, ws.rows, sizeof out->rows);
-	out->lost_rows = ws.lost_rows;
-	out->full = ws.failed; /* a pipe that has gone does not come back */
-}
-
-static void progress_wipe(struct recorder *r)
-{
-	if (r->shown)
-		fprintf(stderr, "\r%*s\r", r->shown, "");
-	r->shown = 0;
-}
-
-static void say(struct recorder *r, const char *text)
-{
-	progress_wipe(r);
-	fprintf(stderr, "nvmtop: %s\n", text);
-}
-
-static int terminal_columns(void)
-{
-	struct winsize ws;
-
-	return ioctl(STDERR_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col ? ws.ws_col : 80;
-}
-
-/* Over what stood there before. */
-static void progress_put(struct recorder *r, const char *line, int used, int columns)
-{
-	int wipe = r->shown < columns ? r->shown : columns; /* the window may have shrunk */
-
-	fprintf(stderr, "\r%s%*s", line, wipe > used ? wipe - used : 0, "");
-	r->shown = used;
-	if (r->label.open) /* the cursor stands behind what is typed */
-		fprintf(stderr, "\r%s", line);
-}
-
-/* As many of the parts as the line holds, the most important first. */
-static void progress_show(struct recorder *r)
-{
-	struct engine_stats es;
-	struct trace_series_stats ws;
-	char part[5][160], line[1024] = "", elapsed[32], size[32];
-	int columns = terminal_columns() - 1, used = 0, len = 0;
-
-	pid_t front = tcgetpgrp(STDERR_FILENO);
-	if (!r->progress || (front >= 0 && front != getpgrp()))
-		return;
-	if (r->label.open) {
-		used = label_show(&r->label, line, sizeof line, columns - 1);
-		progress_put(r, line, used, columns);
-		return;
-	}
-	engine_stats(r->engine, &es);
-	written(r, &ws);
-	text_elapsed(elapsed, sizeof elapsed, clock_now_ns() - r->since_ns);
-	text_bytes(size, sizeof size, ws.bytes);
-	snprintf(part[0], sizeof part[0], "%s %s", _("recording"), elapsed);
-	snprintf(part[1], sizeof part[1], _("%llu samples"), (unsigned long long)ws.rows[TIER_FAST]);
-	snprintf(part[2], sizeof part[2], _("%llu late"), (unsigned long long)es.late[TIER_FAST]);
-	snprintf(part[3], sizeof part[3], "%s", size);
-	snprintf(part[4], sizeof part[4], P_("%llu mark", "%llu marks", ws.marks),
-		 (unsigned long long)ws.marks);
-	if (r->keep)
-		keeping_progress(r->keep, part[0], part[3], sizeof part[0]);
-	for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
-		int wide = text_width(part[i]) + (used ? 2 : 0);
-		if (used + wide > columns)
-			break;
-		len += snprintf(line + len, sizeof line - (size_t)len, "%s%s", used ? "  " : "", part[i]);
-		used += wide;
-	}
-	const char *keys = r->keep ? _("w write  s mark  S with a label  q stop") : _("s mark  S with a label  q stop");
-	if (used + 4 + text_width(keys) > columns)
-		keys = r->keep ? _("w write  q stop") : _("s mark  q stop");
-	if (r->keys.on && used + 4 + text_width(keys) <= columns) {
-		snprintf(line + len, sizeof line - (size_t)len, "    %s", keys);
-		used += 4 + text_width(keys);
-	}
-	progress_put(r, line, used, columns);
-}
-
 /* Give the terminal back, stop, and go on where we were when continued. */
 static void suspend(struct recorder *r)
 {
-	progress_wipe(r);
+	recorder_line_wipe(r);
 	ttykeys_stop(&r->keys);
 	raise(SIGSTOP);
 	if (r->progress && !r->o->command)
@@ -215,7 +79,7 @@ static void take_signals(struct recorder *r)
 			if (r->keep)
 				keep_trigger(r->keep, clock_now_ns(), "SIGUSR2");
 			else
-				say(r, keeping_nothing());
+				recorder_say(r, keeping_nothing());
 			break;
 		case SIGCHLD:
 			reap(r);
@@ -280,57 +144,20 @@ static void wait_for_something(struct recorder *r, int64_t then_ns)
 		poll(p, 2, (int)(left / NS_PER_MS > 60000 ? 60000 : left / NS_PER_MS + 1));
 }
 
-/* Is there a program of that name?  Found out before anything is recorded. */
-static bool find_program(const char *name)
-{
-	char file[4096];
-	const char *path = getenv("PATH");
-
-	if (strchr(name, '/'))
-		return access(name, X_OK) == 0;
-	errno = ENOENT;
-	for (const char *p = path ? path : "/usr/local/bin:/usr/bin:/bin"; *p;) {
-		size_t len = strcspn(p, ":");
-		int n = snprintf(file, sizeof file, "%.*s/%s", len ? (int)len : 1, len ? p : ".", name);
-		if (n > 0 && (size_t)n < sizeof file && access(file, X_OK) == 0)
-			return true;
-		p += len + (p[len] == ':');
-	}
-	return false;
-}
-
-static int start_command(struct recorder *r, struct err *e)
-{
-	char **argv = r->o->command;
-
-	r->child = fork();
-	if (r->child < 0) {
-		r->child = 0;
-		return err_sys(e, ERR_FAILED, errno, _("cannot start the command \"%s\""), argv[0]);
-	}
-	if (r->child == 0) {
-		signals_default();
-		execvp(argv[0], argv);
-		dprintf(STDERR_FILENO, "nvmtop: %s: %s\n", argv[0], strerror(errno));
-		_exit(errno == ENOENT ? 127 : 126);
-	}
-	return 0;
-}
-
 /* What the disk does is said when it happens; false: there is no room left. */
 static bool watch_disk(struct recorder *r)
 {
 	struct trace_series_stats s;
 	char text[sizeof s.err.text];
 
-	written(r, &s);
+	recorder_written(r, &s);
 	recording_trouble(&r->trouble, &s, text, sizeof text);
 	if (text[0])
-		say(r, text);
+		recorder_say(r, text);
 	engine_add_lost(r->engine, s.lost_rows - r->lost);
 	r->lost = s.lost_rows;
 	if (s.full && r->series)
-		say(r, recording_full());
+		recorder_say(r, recording_full());
 	return !s.full;
 }
 
@@ -340,7 +167,7 @@ static void watch_keep(struct recorder *r)
 	bool failed;
 
 	while (r->keep && keeping_news(r->keep, &r->kept_told, text, sizeof text, &failed))
-		say(r, text);
+		recorder_say(r, text);
 }
 
 /* Until the time is over, somebody asks, the command ends or it is large enough. */
@@ -353,7 +180,7 @@ static void run(struct recorder *r)
 		/* Begun with & and brought to the front: the shell tells nobody. */
 		if (r->progress && !r->keys.on && !r->no_keys)
 			ttykeys_start(&r->keys);
-		progress_show(r);
+		recorder_line(r);
 		/* Of a pipe that was closed nobody else tells. */
 		int64_t wake = now + (r->progress || r->stream ? PROGRESS_NS : NS_PER_S);
 		wait_for_something(r, wake < r->until_ns ? wake : r->until_ns);
@@ -364,7 +191,7 @@ static void run(struct recorder *r)
 		if (!watch_disk(r))
 			break;
 	}
-	progress_wipe(r);
+	recorder_line_wipe(r);
 }
 
 static void pause_before(struct recorder *r, int64_t until_ns)
@@ -383,7 +210,7 @@ static void summary(struct recorder *r, const struct summary_moment *before)
 	struct trace_series_stats ws;
 	char names[8192];
 
-	written(r, &ws);
+	recorder_written(r, &ws);
 	if (r->series)
 		recording_names(r->series, names, sizeof names);
 	else
@@ -408,7 +235,7 @@ static void say_priority(struct recorder *r, const struct engine_stats *now)
 	if (now->realtime || r->o->has_nice)
 		return;
 	priority_text(r->o, how, sizeof how);
-	say(r, how);
+	recorder_say(r, how);
 }
 
 static void say_holding(struct recorder *r)
@@ -416,7 +243,7 @@ static void say_holding(struct recorder *r)
 	char text[512];
 
 	keeping_begun(r->o, r->keep, text, sizeof text);
-	say(r, text);
+	recorder_say(r, text);
 }
 
 static void take_mark(void *to, int64_t t_ns, const char *label)
@@ -517,7 +344,7 @@ static int record(struct recorder *r)
 	marks_begin(r);
 	if (r->keep)
 		say_holding(r);
-	if (r->o->command && start_command(r, &e) < 0)
+	if (r->o->command && command_start(r->o->command, &r->child, &e) < 0)
 		status = complain(&e);
 	else
 		run(r);
@@ -549,7 +376,7 @@ int cmd_record(const struct options *o)
 	r.signals = signals_open(&e);
 	if (r.signals < 0)
 		return complain(&e);
-	if (o->command && !find_program(o->command[0])) {
+	if (o->command && !command_find(o->command[0])) {
 		int missing = errno == ENOENT || errno == ENOTDIR;
 		err_sys(&e, ERR_FAILED, errno, _("cannot run \"%s\""), o->command[0]);
 		complain(&e);
