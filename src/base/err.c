@@ -1,6 +1,7 @@
 /* Errors travel as a sentence in an object that the caller owns, so that
  * nothing about them is global and a thread can fail on its own. */
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,8 +45,16 @@ int err_sys(struct err *e, enum err_code code, int num, const char *fmt, ...)
 	return -1;
 }
 
+/* U+2028 .. U+202E and U+2066 .. U+2069: they break a line, or turn what follows
+ * around, so that it reads as what it is not. */
+static bool turns_text(const unsigned char *p)
+{
+	return p[0] == 0xe2 && ((p[1] == 0x80 && p[2] >= 0xa8 && p[2] <= 0xae) ||
+				(p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
+}
+
 /* Length of the well-formed UTF-8 sequence at p, 0 when it is none, an
- * overlong form, a surrogate, or a control character (C0, DEL, C1). */
+ * overlong form, a surrogate, or a control character (C0, DEL, C1, of direction). */
 static size_t utf8_length(const unsigned char *p, size_t left)
 {
 	unsigned c = p[0];
@@ -61,7 +70,7 @@ static size_t utf8_length(const unsigned char *p, size_t left)
 	if ((c == 0xc2 && p[1] < 0xa0) || (c == 0xe0 && p[1] < 0xa0) || (c == 0xed && p[1] > 0x9f) ||
 	    (c == 0xf0 && p[1] < 0x90) || (c == 0xf4 && p[1] > 0x8f))
 		return 0;
-	return n;
+	return n == 3 && turns_text(p) ? 0 : n;
 }
 
 void text_printable(char *dst, size_t size, const char *src, size_t len)

@@ -53,6 +53,9 @@ static void hostile_texts(void **state)
 	printable("\xc2\x9b", 2, "??");           /* C1 control */
 	printable("\xc0\xaf", 2, "??");           /* overlong */
 	printable("\xed\xa0\x80", 3, "???");      /* surrogate */
+	printable("\xe2\x80\xae" "a", 4, "???a"); /* what follows would be turned around */
+	printable("\xe2\x81\xa6", 3, "???");
+	printable("\xe2\x80\xa6", 3, "\xe2\x80\xa6"); /* an ellipsis is a text */
 	printable("\xf4\x90\x80\x80", 4, "????"); /* beyond Unicode */
 	printable("\xe6\xbc", 2, "??");           /* cut */
 	printable("\xf0\x9f\x98\x80", 4, "\xf0\x9f\x98\x80");
