@@ -6,3 +6,4 @@ dist_check_SCRIPTS += %D%/line.t %D%/durable.t %D%/keep.t %D%/mark.t %D%/shrink.
 EXTRA_DIST += %D%/lib.sh %D%/line.py
 dist_check_SCRIPTS += %D%/processes.t %D%/with.t
 dist_check_SCRIPTS += %D%/form.t
+dist_check_SCRIPTS += %D%/keys.t

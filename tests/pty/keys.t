@@ -1,0 +1,176 @@
+#!/bin/sh
+# The keys and clicks that no other test of a terminal presses.
+. "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
+need "$program"
+
+NVMTOP_BOARDS=${NVMTOP_BOARDS:-${NVMTOP_SRC:-.}/boards}
+export NVMTOP_BOARDS
+XDG_CONFIG_HOME=/nonexistent
+export XDG_CONFIG_HOME
+trace=$(cd "${NVMTOP_SRC:-.}" && pwd)/tests/traces/demo.bin
+
+# The line of the playhead: where it is.
+at() {
+	screen | grep -q -e "^ *$1 / 14.0"
+}
+not_at() {
+	screen | grep -q -e " / 14.0" && ! at "$1"
+}
+# One line of the screen, and whether it is another one than before.
+line() {
+	screen | sed -n "${1}p"
+}
+line_differs() {
+	[ "$(line "$1")" != "$was" ]
+}
+line_is() {
+	[ "$(line "$1")" = "$was" ]
+}
+# The first name of a row that stands on that line.
+row_is() {
+	line "$1" | grep -q -e "^[ >] *$2"
+}
+# Button, column and line from 1 on.
+press() {
+	text_bytes "$(printf '\033[<%d;%d;%dM\033[<%d;%d;%dm' "$1" "$2" "$3" "$1" "$2" "$3")"
+}
+# Where a text of the key bar begins.
+bar_column() {
+	line 34 | awk -v text="$1" '{ print index($0, text) }'
+}
+# A click on the key of the bar with that text.
+bar() {
+	press 0 "$(bar_column "$1")" 34
+}
+
+pty_begin 120x34 xterm-256color
+run "clear; $program --replay $trace --no-config"
+wait_for "q quit"
+wait_for " RAM  "
+
+# Through time
+keys Home
+until_true at 0.0
+keys l l l l
+until_true not_at 0.0
+was=$(line 4)
+keys .
+check ".: one sample forward" until_true line_differs 4
+keys ,
+check ",: and back" until_true line_is 4
+keys End
+until_true at 14.0
+was=$(line 3)
+keys +
+check "+ zooms in" until_true line_differs 3
+keys S-Left
+check "Shift-Left: a screen back" until_true not_at 14.0
+keys S-Right
+check "Shift-Right: a screen forward" until_true at 14.0
+keys -
+check "- zooms out" until_true line_is 3
+keys Left
+check "Left: back" until_true not_at 14.0
+keys Right
+check "Right: forward" until_true at 14.0
+keys Home
+until_true at 0.0
+keys '<' '<'
+check "<: slower" wait_for "1/5x"
+keys '>' '>'
+wait_gone "1/5x"
+keys /
+text_bytes "gpu > 50"
+keys Enter
+wait_for "gpu > 50: from"
+at_first=$(screen | grep -o '[0-9.]* / 14.0')
+keys n
+check "n: where it begins to hold next" until_true not_at "${at_first%% *}"
+keys N
+check "N: where it began before" until_true at "${at_first%% *}"
+
+# The chosen row
+keys Down
+check "Down chooses" wait_for ">GPU"
+was=$(line 5)
+keys ')'
+check "): higher" until_true line_differs 5
+keys '('
+check "(: as it was" until_true line_is 5
+keys J
+check "J moves it down" until_true row_is 4 "CPU"
+keys K
+check "K moves it up" until_true row_is 4 "GPU"
+keys Escape
+check "Esc lets go of it" wait_gone ">GPU"
+
+# Lists
+keys F1
+wait_for "sync mark"
+was=$(line 4)
+keys NPage
+check "PgDn scrolls by a page" until_true line_differs 4
+keys PPage
+check "PgUp scrolls back" until_true line_is 4
+press 65 20 10
+check "the wheel scrolls a list" until_true line_differs 4
+press 64 20 10
+check "and back" until_true line_is 4
+keys Escape
+wait_gone "sync mark"
+keys O
+check "O: the set-up" wait_for "Set-up"
+keys Escape
+wait_gone "Set-up"
+
+# The mouse on the key bar and the strip
+bar "? keys"
+check "a click on ? keys" wait_for "sync mark"
+bar "Esc close"
+check "a click on Esc closes" wait_gone "sync mark"
+bar "Space play"
+check "a click on Space plays" wait_for "Space pause"
+bar "Space pause"
+check "and pauses" wait_for "Space play"
+bar "g go to"
+check "a click on g asks" wait_for "go to:"
+text_bytes "50%"
+keys BSpace BSpace BSpace
+text_bytes "start"
+check "what is typed is there" wait_for "go to: start"
+keys Escape
+wait_gone "go to:"
+was=$(line 3)
+press 64 100 10
+check "the wheel zooms in" until_true line_differs 3
+press 65 100 10
+check "and out" until_true line_is 3
+press 0 52 32
+check "a click on the strip goes there" until_true not_at 14.0
+
+wait_for "q quit"
+bar "q quit"
+check "a click on q quits" wait_prompt 0
+check "the terminal is as it was" usable_terminal
+
+# Processes
+run "clear; $program --demo --no-config --view processes"
+wait_for "GPU mem"
+was=$(T capture-pane -p -e | sed -n 3p)
+head_differs() {
+	[ "$(T capture-pane -p -e | sed -n 3p)" != "$was" ]
+}
+for key in P M N G; do
+	keys "$key"
+	check "$key sorts by another column" until_true head_differs
+	was=$(T capture-pane -p -e | sed -n 3p)
+done
+
+# What somebody else has cleared
+T send-keys -R
+wait_gone "GPU mem"
+keys C-l
+check "Ctrl-L draws anew" wait_for "GPU mem"
+keys q
+check "q quits" wait_prompt 0
+pty_end
