@@ -20,36 +20,6 @@ void label_open(struct ui *u, int64_t t_ns, struct request *r)
 	r->t_ns = t_ns;
 }
 
-/* UTF-8, as the mark keeps it; one that does not fit any more is not taken. */
-static void append(char *label, size_t size, uint32_t c)
-{
-	size_t len = strlen(label), n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-	static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
-
-	if (len + n >= size)
-		return;
-	label[len + n] = 0;
-	for (size_t i = n - 1; i > 0; i--, c >>= 6)
-		label[len + i] = (char)(0x80 | (c & 0x3f));
-	label[len] = (char)(first[n == 1 ? 0 : n] | c);
-}
-
-/* Without the last character. */
-static void shorten(char *label)
-{
-	size_t len = strlen(label);
-
-	while (len && ((unsigned char)label[len - 1] & 0xc0) == 0x80)
-		len--;
-	label[len ? len - 1 : 0] = 0;
-}
-
-static bool is_text(uint32_t c)
-{
-	return c >= ' ' && c != K_BACKSPACE && (c < 0x80 || c > 0x9f) && (c < 0xd800 || c > 0xdfff) &&
-	       c < 0x110000;
-}
-
 bool label_key(struct ui *u, const struct event *ev, struct request *r)
 {
 	if (ev->mods & (MOD_CTRL | MOD_ALT))
@@ -62,10 +32,8 @@ bool label_key(struct ui *u, const struct event *ev, struct request *r)
 		r->kind = REQUEST_MARK;
 		r->t_ns = u->label_ns;
 		memcpy(r->label, u->label, sizeof(r->label));
-	} else if (ev->key == K_BACKSPACE || ev->key == K_DELETE) {
-		shorten(u->label);
-	} else if (is_text(ev->key)) {
-		append(u->label, sizeof(u->label), ev->key);
+	} else {
+		prompt_edit(u->label, sizeof(u->label), ev->key);
 	}
 	return true;
 }

@@ -1,4 +1,4 @@
-/* prompt: the line in which a place or a condition is typed.
+/* prompt: the line in which a place or a condition is typed, and how any such line is edited.
  *
  * What is of no use stays there to be mended, with a word why. */
 #include "screen.h"
@@ -49,26 +49,60 @@ static bool enter(struct ui *u, const struct ui_scene *s)
 	return false;
 }
 
+/* UTF-8; one that does not fit any more is not taken. */
+static void append(char *text, size_t size, uint32_t c)
+{
+	size_t len = strlen(text), n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
+
+	if (len + n >= size)
+		return;
+	text[len + n] = 0;
+	for (size_t i = n - 1; i > 0; i--, c >>= 6)
+		text[len + i] = (char)(0x80 | (c & 0x3f));
+	text[len] = (char)(first[n == 1 ? 0 : n] | c);
+}
+
+/* Without the last character. */
+static void shorten(char *text)
+{
+	size_t len = strlen(text);
+
+	while (len && ((unsigned char)text[len - 1] & 0xc0) == 0x80)
+		len--;
+	text[len ? len - 1 : 0] = 0;
+}
+
+static bool is_text(uint32_t c)
+{
+	return c >= ' ' && c != K_BACKSPACE && (c < 0x80 || c > 0x9f) && (c < 0xd800 || c > 0xdfff) &&
+	       c < 0x110000;
+}
+
+void prompt_edit(char *text, size_t size, uint32_t key)
+{
+	if (key == K_BACKSPACE || key == K_DELETE)
+		shorten(text);
+	else if (is_text(key))
+		append(text, size, key);
+}
+
 bool prompt_key(struct ui *u, const struct ui_scene *s, const struct event *ev)
 {
-	size_t len = strlen(u->prompt), room = u->prompting == PROMPT_GOTO ? 32 : sizeof(u->prompt);
+	size_t room = u->prompting == PROMPT_GOTO ? 32 : sizeof(u->prompt);
 
 	if (ev->mods & (MOD_CTRL | MOD_ALT))
 		return false;
 	u->prompt_wrong[0] = 0;
 	if (ev->key == K_ESC && !ev->pasted) {
 		u->prompting = PROMPT_NONE;
-	} else if (ev->key == K_BACKSPACE || ev->key == K_DELETE) {
-		if (len)
-			u->prompt[len - 1] = 0;
-		else
-			u->prompting = PROMPT_NONE;
+	} else if (!u->prompt[0] && (ev->key == K_BACKSPACE || ev->key == K_DELETE)) {
+		u->prompting = PROMPT_NONE;
 	} else if (ev->key == K_ENTER && !ev->pasted) {
 		if (enter(u, s))
 			u->prompting = PROMPT_NONE;
-	} else if (ev->key >= ' ' && ev->key < K_BACKSPACE && len + 1 < room) {
-		u->prompt[len] = (char)ev->key;
-		u->prompt[len + 1] = 0;
+	} else {
+		prompt_edit(u->prompt, room, ev->key);
 	}
 	return true;
 }

@@ -320,6 +320,7 @@ void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 void prompt_open(struct ui *u, enum prompt_kind kind);
 bool prompt_key(struct ui *u, const struct ui_scene *s, const struct event *ev); /* false: not for it */
 void prompt_draw(struct ui *u, struct canvas *c);
+void prompt_edit(char *text, size_t size, uint32_t key); /* one key of a line that is typed, in UTF-8 */
 
 /* search.c: from one moment to the next at which a condition begins to hold. */
 bool search_begin(struct ui *u, const struct ui_scene *s, const char *text, struct err *e);

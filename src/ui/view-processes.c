@@ -458,7 +458,6 @@ static void answer(struct ui *u, const struct event *ev, struct request *r)
 static void filter_key(struct ui *u, const struct event *ev)
 {
 	char *text = u->procs.filter;
-	size_t len = strlen(text);
 
 	u->procs.again = true;
 	u->scroll = 0;
@@ -467,11 +466,8 @@ static void filter_key(struct ui *u, const struct event *ev)
 	} else if (ev->key == K_ESC && !ev->pasted) {
 		u->procs.filtering = false;
 		text[0] = 0;
-	} else if (ev->key == K_BACKSPACE || ev->key == K_DELETE) {
-		text[len ? len - 1 : 0] = 0;
-	} else if (ev->key >= ' ' && ev->key < K_BACKSPACE && len + 1 < sizeof(u->procs.filter)) {
-		text[len] = (char)ev->key;
-		text[len + 1] = 0;
+	} else {
+		prompt_edit(text, sizeof(u->procs.filter), ev->key);
 	}
 }
 

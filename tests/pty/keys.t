@@ -165,6 +165,15 @@ for key in P M N G; do
 	check "$key sorts by another column" until_true head_differs
 	was=$(T capture-pane -p -e | sed -n 3p)
 done
+keys f
+wait_for "filter:"
+text_bytes "aü"
+check "what is typed may have any letter" wait_for "filter: aü"
+keys BSpace
+check "and is taken back whole" wait_gone "aü"
+check "but the one before it" on_screen "filter: a"
+keys Escape
+wait_gone "filter:"
 
 # What somebody else has cleared
 T send-keys -R
