@@ -88,7 +88,7 @@ run nvmtop --cut nowhere.bin --from 1 -o x.bin
 ok 'no such file: status 1' is "$status" 1
 run nvmtop --join waves.bin -o x.bin
 ok 'one file: status 2' is "$status" 2
-run sh -c 'ulimit -f 300; exec "$0" --cut waves.bin --from 1 -o small.bin' "$NVMTOP"
+run sh -c 'ulimit -f 300; exec $EMU "$0" --cut waves.bin --from 1 -o small.bin' "$NVMTOP"
 ok 'a file that may not grow: status 1' is "$status" 1
 ok 'a file that may not grow: nothing is left' is "$(ls | grep -c small)" 0
 done_testing

@@ -97,9 +97,9 @@ run nvmtop --export csv --force -o waves.csv waves.bin
 ok 'but with --force' is "$status" 0
 run nvmtop --export csv --force -o waves.bin waves.bin
 ok 'never over the trace itself' is "$status" 1
-ok 'which is whole' sh -c '"$0" --check waves.bin' "$NVMTOP"
+ok 'which is whole' sh -c '$EMU "$0" --check waves.bin' "$NVMTOP"
 if test -e /dev/full; then
-    run sh -c '"$0" --export csv waves.bin >/dev/full' "$NVMTOP"
+    run sh -c '$EMU "$0" --export csv waves.bin >/dev/full' "$NVMTOP"
     ok 'a full disk: status 1' is "$status" 1
     ok 'a full disk: said in one line' one_line err
 else

@@ -43,9 +43,9 @@ run nvmtop --demo --record --duration 0.2 ./-dash.bin
 ok 'a name that begins with a dash' test -s ./-dash.bin
 
 # ---- the summary, and how sampling is scheduled
-run nvmtop --demo --record --duration 1.2 --nice 5 nice.bin
+run nvmtop --demo --record --duration 1.2 --nice 19 nice.bin
 ok 'a niceness' is "$status" 0
-ok 'is told' says err 'niceness 5'
+ok 'is told' says err 'niceness 19'
 for title in samples lateness power hottest throttling marks nvmtop; do
     ok "the summary has $title" says err "^  $title:"
 done

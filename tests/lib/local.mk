@@ -4,6 +4,7 @@ check_PROGRAMS += tests/lib/test-lib
 tests_lib_test_lib_SOURCES = %D%/test-lib.c
 tests_lib_test_lib_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_lib_test_lib_LDADD = libnvmtop.la $(CMOCKA_LIBS)
+tests_lib_test_lib_LDFLAGS = $(AM_LDFLAGS) -no-install
 endif
 if HAVE_PYTHON
 dist_check_SCRIPTS += %D%/python.t

@@ -7,10 +7,7 @@ src=$(cd "${NVMTOP_SRC:-.}" && pwd)
 NVMTOP_BOARDS=${NVMTOP_BOARDS:-$src/boards}
 export NVMTOP_BOARDS
 trace=$src/tests/traces/demo.bin
-case $program in
-/*) ;;
-*) program=$(pwd)/$program ;;
-esac
+test -n "${NVMTOP:-}" || program=$(pwd)/$program
 
 coloured() {
 	T capture-pane -p -e | grep -q -F -e "$1"
