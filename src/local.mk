@@ -31,7 +31,7 @@ src_nvmtop_LDADD = libreport.la libconf.la libui.la libterm.la libproc.la libhis
 	$(NCURSES_LIBS) $(TERMKEY_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS) $(LTLIBINTL)
 
 # the contracts
-noinst_HEADERS = \
+noinst_HEADERS = include/nvmtop/map.h \
 	include/nvmtop/board.h include/nvmtop/canvas.h include/nvmtop/channel.h include/nvmtop/clock.h \
 	include/nvmtop/condition.h include/nvmtop/conf.h \
 	include/nvmtop/engine.h include/nvmtop/err.h include/nvmtop/event.h include/nvmtop/history.h \
