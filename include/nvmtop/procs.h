@@ -39,7 +39,7 @@ void procs_close(struct procs *p);	/* NULL is fine */
 /* Somebody looks: from now on a thread reads every 1.5 s; wanted false: no longer. */
 void procs_want(struct procs *p, bool wanted);
 /* The newest reading, or one with n 0 while there is none; its number in *serial,
- * which grows.  Copied into out, whose procs is reused and grown: free() it at last.
+ * which grows: when it is still the one that out has, out stays as it is.  Copied into out, whose procs is reused and grown: free() it at last.
  * -1: out of memory. */
 int procs_get(struct procs *p, struct procs_list *out, uint64_t *serial);
 /* One reading, now, in this thread; for --print. */

@@ -127,6 +127,10 @@ int procs_get(struct procs *p, struct procs_list *out, uint64_t *serial)
 	int rc = 0;
 
 	pthread_mutex_lock(&p->lock);
+	if (out->procs && *serial == p->serial) {
+		pthread_mutex_unlock(&p->lock);
+		return 0;
+	}
 	struct proc *mine = realloc(out->procs, (p->shown.n + 1) * sizeof(*mine));
 	if (mine) {
 		*out = p->shown;

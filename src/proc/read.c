@@ -283,10 +283,11 @@ static struct proc *more(struct procs_list *l, size_t *room)
 	return &l->procs[l->n];
 }
 
-/* One process after the other; *now gets what the next reading compares with. */
-static int read_all(struct reader *r, struct procs_list *l, size_t *room, struct before **now, double seconds)
+/* One process after the other, in the order in which the folder is listed: that of pid. */
+static int read_all(struct reader *r, struct procs_list *l, size_t *room, double seconds)
 {
 	static double hz;
+	struct before *now;
 	char **names;
 	size_t n, kept = 0;
 
@@ -295,8 +296,8 @@ static int read_all(struct reader *r, struct procs_list *l, size_t *room, struct
 	l->n = 0;
 	if (root_list(r->root, "/proc", &names, &n) < 0)
 		return -1;
-	*now = calloc(n ? n : 1, sizeof(**now));
-	for (size_t i = 0; *now && i < n; i++) {
+	now = calloc(n ? n : 1, sizeof(*now));
+	for (size_t i = 0; now && i < n; i++) {
 		struct proc *p = is_number(names[i]) ? more(l, room) : NULL;
 		const struct before *was;
 		uint64_t ticks;
@@ -306,23 +307,16 @@ static int read_all(struct reader *r, struct procs_list *l, size_t *room, struct
 		was = before_of(r, p->pid, p->start);
 		if (was && ticks >= was->ticks && seconds > 0)
 			p->cpu = (double)(ticks - was->ticks) / hz / seconds * 100;
-		(*now)[kept++] = (struct before) {p->pid, p->start, ticks};
+		now[kept++] = (struct before) {p->pid, p->start, ticks};
 		l->n++;
 	}
 	free(names);
-	if (!*now)
+	if (!now)
 		return -1;
 	free(r->before);
-	r->before = *now;
+	r->before = now;
 	r->n_before = kept;
 	return 0;
-}
-
-static int before_by_pid(const void *a, const void *b)
-{
-	const struct before *p = a, *q = b;
-
-	return p->pid < q->pid ? -1 : p->pid > q->pid;
 }
 
 static double cpu_ms(void)
@@ -337,13 +331,10 @@ int reader_read(struct reader *r, struct procs_list *l, size_t *room)
 {
 	int64_t now_ns = clock_now_ns();
 	double seconds = r->before_ns ? (double)(now_ns - r->before_ns) / NS_PER_S : 0, began = cpu_ms();
-	struct before *now = NULL;
 
-	if (read_all(r, l, room, &now, seconds) < 0)
+	if (read_all(r, l, room, seconds) < 0)
 		return -1;
 	r->before_ns = now_ns;
-	qsort(l->procs, l->n, sizeof(*l->procs), by_pid);
-	qsort(r->before, r->n_before, sizeof(*r->before), before_by_pid);
 	read_gpu(r, l);
 	l->interval_s = seconds;
 	l->cost_ms = cpu_ms() - began;

@@ -240,18 +240,13 @@ static void memory_text(char out[16], double kb)
 	snprintf(out, 16, kb < 9.95 && i ? "%.1f %s" : "%.0f %s", kb, unit[i]);
 }
 
-static void draw_number(struct canvas *c, int x, int y, int w, enum style style, const char *text)
-{
-	canvas_right(c, x, y, w, style, text);
-}
-
 static void draw_memory(struct canvas *c, int x, int y, enum style style, double kb, bool none)
 {
 	char text[16] = "--";
 
 	if (!none)
 		memory_text(text, kb);
-	draw_number(c, x, y, 8, style == STYLE_SELECTED ? style : none || kb <= 0 ? STYLE_DIM : style, text);
+	canvas_right(c, x, y, 8, style == STYLE_SELECTED ? style : none || kb <= 0 ? STYLE_DIM : style, text);
 }
 
 static void head(struct ui *u, struct canvas *c, int x, int y, int w, const char *text, enum action a,
@@ -294,21 +289,21 @@ static void draw_proc(struct ui *u, struct canvas *c, const struct columns *k, c
 	for (int i = k->pid; chosen && i < c->w - k->pid; i++)
 		canvas_put(c, i, y, STYLE_SELECTED, L' ');
 	snprintf(buf, sizeof(buf), "%d", p->pid);
-	draw_number(c, k->pid, y, 7, dim, buf);
+	canvas_right(c, k->pid, y, 7, dim, buf);
 	if (k->user)
 		canvas_text(c, k->user, y, k->user_w, dim, p->user);
 	if (k->state)
 		canvas_put(c, k->state, y, p->state == 'R' ? text : dim, (wchar_t)p->state);
 	if (k->threads) {
 		snprintf(buf, sizeof(buf), "%ld", p->threads);
-		draw_number(c, k->threads, y, 6, dim, buf);
+		canvas_right(c, k->threads, y, 6, dim, buf);
 	}
 	snprintf(buf, sizeof(buf), "%.1f", p->cpu);
-	draw_number(c, k->cpu, y, 7,
-		    chosen                  ? STYLE_SELECTED
-		    : isnan(p->cpu) || idle ? STYLE_DIM
-					    : STYLE_STRONG,
-		    isnan(p->cpu) ? "--" : buf);
+	canvas_right(c, k->cpu, y, 7,
+		     chosen                  ? STYLE_SELECTED
+		     : isnan(p->cpu) || idle ? STYLE_DIM
+					     : STYLE_STRONG,
+		     isnan(p->cpu) ? "--" : buf);
 	if (k->memory)
 		draw_memory(c, k->memory, y, text, p->rss_kb, false);
 	/* A process that maps nothing has 0, and is quiet about it. */

@@ -202,20 +202,30 @@ static void let_go(struct viewport *v)
 	v->playing = false;
 }
 
-void viewport_pan(struct viewport *v, const struct extent *e, int64_t now_ns, int columns)
+/* The playhead by so many columns, as far as there is something; by how much in
+ * *by.  False: there is nothing to move, or it is now again. */
+static bool move_head(struct viewport *v, const struct extent *e, int64_t now_ns, int columns, int64_t *by)
 {
-	int64_t by = (int64_t)columns * (INT64_C(1) << v->zoom);
-	bool played = v->playing;
-
+	*by = (int64_t)columns * (INT64_C(1) << v->zoom);
 	viewport_settle(v, e, now_ns);
 	if (!e->any || (v->follow && columns > 0))
-		return;
-	if (v->live && v->head_ns + by >= e->last_ns) {
+		return false;
+	if (v->live && v->head_ns + *by >= e->last_ns) {
 		viewport_now(v, e, now_ns);
-		return;
+		return false;
 	}
 	let_go(v);
-	v->head_ns = clamp_ns(clamp_ns(v->head_ns, e) + by, e);
+	v->head_ns = clamp_ns(clamp_ns(v->head_ns, e) + *by, e);
+	return true;
+}
+
+void viewport_pan(struct viewport *v, const struct extent *e, int64_t now_ns, int columns)
+{
+	bool played = v->playing;
+	int64_t by;
+
+	if (!move_head(v, e, now_ns, columns, &by))
+		return;
 	v->right_ns += by;
 	viewport_settle(v, e, now_ns);
 	if (played && v->head_ns < e->last_ns)
@@ -224,18 +234,10 @@ void viewport_pan(struct viewport *v, const struct extent *e, int64_t now_ns, in
 
 void viewport_cursor(struct viewport *v, const struct extent *e, int64_t now_ns, int columns)
 {
-	int64_t by = (int64_t)columns * (INT64_C(1) << v->zoom);
+	int64_t by;
 
-	viewport_settle(v, e, now_ns);
-	if (!e->any || (v->follow && columns > 0))
-		return;
-	if (v->live && v->head_ns + by >= e->last_ns) {
-		viewport_now(v, e, now_ns);
-		return;
-	}
-	let_go(v);
-	v->head_ns = clamp_ns(clamp_ns(v->head_ns, e) + by, e);
-	viewport_settle(v, e, now_ns);
+	if (move_head(v, e, now_ns, columns, &by))
+		viewport_settle(v, e, now_ns);
 }
 
 void viewport_all(struct viewport *v, const struct extent *e, int64_t now_ns)
