@@ -119,8 +119,11 @@ void recording_names(const struct trace_series *s, char *out, size_t size);
 void recording_name(const struct trace_series *s, char *out, size_t size);
 /* --with FILE, aligned to the trace that is shown.  As open_trace(). */
 struct trace *with_open(const struct options *o, struct trace *shown, struct ui_align *align, struct err *e);
-/* The traces of the operands; *n of them were opened.  The exit status so far. */
-int open_traces(const struct options *o, struct trace **out, size_t *n);
+/* The traces that the command line names, in its order; a damaged one is complained
+ * about and counts.  Fewer than o->n_files in *n: the last one could not be opened,
+ * which was said.  *status is the exit status so far; close_traces() frees them. */
+struct trace **open_traces(const struct options *o, size_t *n, int *status);
+void close_traces(struct trace **traces, size_t n);
 
 /* The board that the options name, or the one that is recognised, resolved
  * below the sysroot.  why (may be NULL) gets how it was chosen.  *root is to be

@@ -4,7 +4,6 @@
 
 #include "cmd/cmd.h"
 #include "cmd/progress.h"
-#include "nvmtop/intl.h"
 
 int cmd_cut(const struct options *o)
 {
@@ -34,22 +33,16 @@ static void note(const char *text)
 
 int cmd_join(const struct options *o)
 {
-	struct trace **traces = calloc(o->n_files, sizeof(*traces));
+	struct trace **traces;
 	struct err e;
-	size_t n = 0;
 	int status;
+	size_t n;
 
-	if (!traces) {
-		err_set(&e, ERR_FAILED, _("out of memory"));
-		return complain(&e);
-	}
-	status = open_traces(o, traces, &n);
+	traces = open_traces(o, &n, &status);
 	progress_watch(signals_open(NULL));
 	if (n == o->n_files && trace_join_files(traces, n, o->out, o->force, progress_show, note, &e) < 0)
 		status = complain(&e);
 	progress_show(1);
-	while (n > 0)
-		trace_close(traces[--n]);
-	free(traces);
+	close_traces(traces, n);
 	return status;
 }

@@ -6,42 +6,50 @@
 #include "cmd/progress.h"
 #include "nvmtop/intl.h"
 
-int open_traces(const struct options *o, struct trace **out, size_t *n)
+struct trace **open_traces(const struct options *o, size_t *n, int *status)
 {
+	struct trace **traces = calloc(o->n_files, sizeof(*traces));
 	struct err e;
-	int status = 0;
 
-	for (*n = 0; *n < o->n_files; (*n)++) {
-		out[*n] = open_trace(o->files[*n], &e);
-		if (!out[*n])
-			return complain(&e);
-		if (e.code != ERR_NONE)
-			status = complain(&e);
+	*n = 0;
+	*status = 0;
+	if (!traces) {
+		err_set(&e, ERR_FAILED, _("out of memory"));
+		*status = complain(&e);
+		return NULL;
 	}
-	return status;
+	for (; *n < o->n_files; (*n)++) {
+		traces[*n] = open_trace(o->files[*n], &e);
+		if (!traces[*n] || e.code != ERR_NONE)
+			*status = complain(&e);
+		if (!traces[*n])
+			break;
+	}
+	return traces;
+}
+
+void close_traces(struct trace **traces, size_t n)
+{
+	while (n > 0)
+		trace_close(traces[--n]);
+	free(traces);
 }
 
 int cmd_report(const struct options *o)
 {
-	struct trace **traces = calloc(o->n_files, sizeof(*traces));
+	struct trace **traces;
 	struct err e;
-	size_t n = 0;
 	int status;
+	size_t n;
 
-	if (!traces) {
-		err_set(&e, ERR_FAILED, _("out of memory"));
-		return complain(&e);
-	}
 	signal(SIGPIPE, SIG_IGN);
-	status = open_traces(o, traces, &n);
+	traces = open_traces(o, &n, &status);
 	if (n < o->n_files)
 		; /* said already */
 	else if (report_write(traces, n, &o->pick, o->per, o->format, stdout, progress_show, &e) == 0)
 		status = stdout_result(status);
 	else
 		status = complain(&e);
-	while (n > 0)
-		trace_close(traces[--n]);
-	free(traces);
+	close_traces(traces, n);
 	return status;
 }
