@@ -14,6 +14,10 @@ typedef void conf_teller(void *to, unsigned line, const char *text);
 bool conf_theme(const char *text, enum theme *theme, enum ground *ground);
 const char *conf_theme_name(enum theme theme, enum ground ground);
 
+/* "auto" (0 and 0), "64M", "1h".  False: it is neither a size from 4 MiB to 64 GiB, with a
+ * letter, nor a time from 10 s to 7 days. */
+bool conf_history(const char *text, uint64_t *bytes, int64_t *span_ns);
+
 /* Change *s by what the text (n bytes of anything) says; the rest stays as it is. */
 void conf_read(struct settings *s, const char *text, size_t n, conf_teller *tell, void *to);
 

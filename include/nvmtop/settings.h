@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Which colours. */
 enum theme {
@@ -43,6 +44,8 @@ struct settings {
 	bool mouse;
 	char view[SETTINGS_VIEW];	/* which one to begin with; "": the first */
 	double frames;			/* a second; 0: as they are needed */
+	uint64_t history_bytes;		/* what the live screen remembers, in bytes, */
+	int64_t history_ns;		/* or fine for so long; both 0: as it comes */
 	size_t n_charts;
 	struct chart_setting charts[SETTINGS_CHARTS];	/* in an order in which they can be moved */
 };

@@ -32,6 +32,10 @@ static void override(struct settings *s, const struct options *o)
 		snprintf(s->view, sizeof s->view, "%s", o->view);
 	if (o->frames > 0)
 		s->frames = o->frames;
+	if (o->has_history) {
+		s->history_bytes = o->history.bytes;
+		s->history_ns = o->history.span_ns;
+	}
 }
 
 int chosen_load(struct chosen *c, const struct options *o, struct err *e)
@@ -75,20 +79,25 @@ static bool same_theme(const struct settings *a, const struct settings *b)
 	return a->theme == b->theme && a->ground == b->ground;
 }
 
+static bool same_history(const struct settings *a, const struct settings *b)
+{
+	return a->history_bytes == b->history_bytes && a->history_ns == b->history_ns;
+}
+
 bool chosen_changed(const struct chosen *c, const struct settings *now)
 {
 	const struct settings *b = &c->begun;
 
 	return !same_theme(b, now) || b->mouse != now->mouse || strcmp(b->view, now->view) ||
-	       b->frames < now->frames || b->frames > now->frames || !same_charts(b, now);
+	       b->frames < now->frames || b->frames > now->frames || !same_history(b, now) || !same_charts(b, now);
 }
 
-int chosen_save(const struct chosen *c, const struct settings *now, struct err *e)
+int chosen_save(const struct chosen *c, const struct settings *now, bool again, struct err *e)
 {
 	struct settings *s;
 	int rc;
 
-	if (!c->path[0] || !chosen_changed(c, now))
+	if (!c->path[0] || (!again && !chosen_changed(c, now)))
 		return 0;
 	s = malloc(sizeof *s);
 	if (!s)
@@ -104,6 +113,10 @@ int chosen_save(const struct chosen *c, const struct settings *now, struct err *
 		memcpy(s->view, c->kept.view, sizeof s->view);
 	if (!(now->frames < c->begun.frames) && !(now->frames > c->begun.frames))
 		s->frames = c->kept.frames;
+	if (same_history(now, &c->begun)) {
+		s->history_bytes = c->kept.history_bytes;
+		s->history_ns = c->kept.history_ns;
+	}
 	rc = conf_save(c->path, s, e);
 	free(s);
 	return rc;

@@ -17,8 +17,9 @@ struct chosen {
 };
 
 int chosen_load(struct chosen *c, const struct options *o, struct err *e);
-/* Keep what differs from how it began; where nothing does, nothing is written. */
-int chosen_save(const struct chosen *c, const struct settings *now, struct err *e);
+/* Keep what differs from how it began; where nothing does, nothing is written, unless
+ * something was before (again). */
+int chosen_save(const struct chosen *c, const struct settings *now, bool again, struct err *e);
 /* What the screen and the terminal are to know of them. */
 void chosen_options(const struct chosen *c, const struct options *o, struct ui_options *ui,
 		    struct term_options *term);

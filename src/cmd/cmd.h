@@ -30,6 +30,7 @@ struct options {
 	int64_t delay_ns;
 	bool stop_on_eof;
 	struct trace_limits limits;
+	bool has_history;
 	struct history_bound history;
 	int64_t keep_ns; /* 0: no ring mode */
 	int64_t after_ns;
@@ -145,7 +146,8 @@ struct live {
 	struct engine *engine;
 	struct history *history;
 };
-int live_open(struct live *l, const struct options *o, struct err *e);
+/* bound: what to remember; NULL: as it comes. */
+int live_open(struct live *l, const struct options *o, const struct history_bound *bound, struct err *e);
 void live_close(struct live *l);
 
 /* nvmtop-YYYYmmdd-HHMMSS.bin, local time. */

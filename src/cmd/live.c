@@ -86,7 +86,7 @@ struct engine *engine_for(const struct options *o, struct rig *rig, struct err *
 	return engine;
 }
 
-int live_open(struct live *l, const struct options *o, struct err *e)
+int live_open(struct live *l, const struct options *o, const struct history_bound *bound, struct err *e)
 {
 	struct board *board;
 
@@ -99,8 +99,8 @@ int live_open(struct live *l, const struct options *o, struct err *e)
 	if (!l->engine)
 		goto failed;
 	l->history = history_new(e);
-	if (l->history)
-		history_limit(l->history, &o->history);
+	if (l->history && bound)
+		history_limit(l->history, bound);
 	/* Attached before the first row: one that is older than the attaching is not told. */
 	if (!l->history || engine_attach(l->engine, history_sink(l->history), true, e) < 0 ||
 	    engine_start(l->engine, e) < 0)

@@ -165,7 +165,7 @@ int cmd_once(const struct options *o)
 	struct live l;
 	struct err e;
 
-	if (signals_open(&e) < 0 || live_open(&l, o, &e) < 0)
+	if (signals_open(&e) < 0 || live_open(&l, o, NULL, &e) < 0)
 		return complain(&e);
 	engine_wait_warm(l.engine, -1);
 	nanosleep(&(struct timespec){.tv_nsec = LOAD_NS}, NULL);

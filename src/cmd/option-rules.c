@@ -150,6 +150,8 @@ static int check_screen(const struct options *o, struct err *e)
 		{o->picture && o->mode != MODE_PRINT, N_("--format text and svg are for --print")},
 		{o->view && !shows(o), N_("--view goes with the screen or with --print only")},
 		{o->frames > 0 && o->mode != MODE_TOP, N_("--frames goes with the screen only")},
+		{o->has_history && o->mode != MODE_TOP && o->mode != MODE_CONFIG,
+		 N_("--history goes with the screen or with --print-config only")},
 		{o->board && !*o->board,
 		 N_("--board needs the name or the file of a board; nvmtop --boards lists them")},
 	};

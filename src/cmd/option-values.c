@@ -127,19 +127,11 @@ int value_split(struct options *o, const struct option_entry *t, const char *val
 
 int value_history(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
-	const struct history_bound none = {0, 0};
-
-	o->history = none;
-	if (num_duration_ns(value, &o->history.span_ns) && o->history.span_ns >= 10 * NS_PER_S &&
-	    o->history.span_ns <= 7 * 86400 * NS_PER_S)
-		return 0;
-	o->history = none;
-	if (*value && !strchr("0123456789", value[strlen(value) - 1]) &&
-	    num_bytes(value, &o->history.bytes) && o->history.bytes >= 4 << 20 &&
-	    o->history.bytes <= UINT64_C(64) << 30)
+	o->has_history = true;
+	if (conf_history(value, &o->history.bytes, &o->history.span_ns))
 		return 0;
 	return bad_value(e, t->name, value,
-			 _("a size from 4Mi to 64Gi such as 64M, or a time from 10s to 168h such as 1h"));
+			 _("auto, a size from 4Mi to 64Gi such as 64M, or a time from 10s to 168h such as 1h"));
 }
 
 int value_sync(struct options *o, const struct option_entry *t, const char *value, struct err *e)

@@ -95,7 +95,7 @@ static int print_live(const struct options *o)
 	struct procs_list list = {.n = 0};
 	struct procs *procs = NULL;
 
-	if (signals_open(&e) < 0 || live_open(&l, o, &e) < 0)
+	if (signals_open(&e) < 0 || live_open(&l, o, NULL, &e) < 0)
 		return complain(&e);
 	bool processes = o->view && !strcmp(o->view, "processes") && (procs = procs_open(l.root, &e));
 	if (processes)

@@ -16,6 +16,7 @@
 #include "cmd/files.h"
 #include "cmd/keeping.h"
 #include "cmd/remote.h"
+#include "cmd/saver.h"
 #include "cmd/summary.h"
 #include "nvmtop/clock.h"
 #include "nvmtop/history.h"
@@ -28,6 +29,7 @@
 struct top {
 	const struct options *o;
 	struct chosen *chosen;
+	struct saver *saver; /* once something was changed */
 	bool may_not_keep; /* told that what is changed lasts for this time only */
 	struct live live;            /* engine NULL: nothing is sampled (yet) */
 	struct inbox *marks;         /* from other programs, while something is sampled */
@@ -306,12 +308,19 @@ static void take_mark(void *to, int64_t t_ns, const char *label)
 	engine_mark(to, t_ns, label);
 }
 
+static struct history_bound remembered(const struct top *t)
+{
+	return (struct history_bound) {.bytes = t->chosen->begun.history_bytes,
+				       .span_ns = t->chosen->begun.history_ns};
+}
+
 /* Sampling begins, and with it marks can come from anywhere. */
 static int begin_live(struct top *t, struct err *e)
 {
+	struct history_bound bound = remembered(t);
 	struct err no_marks;
 
-	if (live_open(&t->live, t->o, e) < 0)
+	if (live_open(&t->live, t->o, &bound, e) < 0)
 		return -1;
 	if (t->o->keep_ns && keep_start(t, e) < 0) {
 		live_close(&t->live);
@@ -390,9 +399,10 @@ static void say_elsewhere(struct top *t)
 /* What is recorded elsewhere, or is still being copied. */
 static int follow(struct top *t, struct err *e)
 {
+	struct history_bound bound = remembered(t);
 	bool complete;
 
-	t->remote = remote_open(t->o->replay, &t->o->history, t->signals, &complete, e);
+	t->remote = remote_open(t->o->replay, &bound, t->signals, &complete, e);
 	if (t->remote)
 		return 0;
 	if (!complete)
@@ -457,7 +467,7 @@ static void copy_screen(struct top *t, bool svg)
 	canvas_free(&c);
 }
 
-/* What was changed on the screen: at once here, and in the file when the screen closes. */
+/* What was changed on the screen: at once here, and soon in the file. */
 static void settings_changed(struct top *t)
 {
 	const struct settings *now = ui_settings(t->ui);
@@ -469,7 +479,22 @@ static void settings_changed(struct top *t)
 		t->may_not_keep = true;
 		say(t, STYLE_WARN, e.text);
 	}
+	if (t->chosen->path[0] && !t->saver)
+		t->saver = saver_new(t->chosen);
+	if (t->saver)
+		saver_want(t->saver, now);
 	t->redraw = true;
+}
+
+/* Where it cannot be written at all was told at once. */
+static void watch_saver(struct top *t)
+{
+	struct err e;
+
+	if (!t->saver || t->may_not_keep || !saver_failed(t->saver, &e))
+		return;
+	t->may_not_keep = true;
+	say(t, STYLE_WARN, e.text);
 }
 
 static void carry_out(struct top *t, const struct request *r)
@@ -686,6 +711,7 @@ static void run(struct top *t)
 		watch_recording(t);
 		watch_keep(t);
 		watch_trace(t);
+		watch_saver(t);
 		if (t->repaint_ns && clock_now_ns() >= t->repaint_ns) {
 			t->repaint_ns = 0;
 			term_repaint(t->term);
@@ -766,7 +792,7 @@ int cmd_top(const struct options *o)
 			fputs(t.summary, stderr);
 		if (t.failed[0])
 			fprintf(stderr, "nvmtop: %s\n", t.failed);
-		if (chosen_save(t.chosen, ui_settings(t.ui), &e) < 0)
+		if (saver_end(t.saver, &e) < 0)
 			fprintf(stderr, "nvmtop: %s\n", e.text);
 	}
 	if (!status && t.remote && remote_verdict(t.remote)->code != ERR_NONE)

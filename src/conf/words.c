@@ -1,7 +1,9 @@
 /* What there is to set, and what it is called. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "conf/words.h"
+#include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
 #include "nvmtop/num.h"
 
@@ -88,6 +90,72 @@ static void give_frames(const struct settings *s, char *out)
 	snprintf(out, VALUE_SIZE, "%s", s->frames > 0 ? text : "auto");
 }
 
+bool conf_history(const char *text, uint64_t *bytes, int64_t *span_ns)
+{
+	size_t n = strlen(text);
+
+	*bytes = 0;
+	*span_ns = 0;
+	if (!strcmp(text, "auto"))
+		return true;
+	if (num_duration_ns(text, span_ns) && *span_ns >= 10 * NS_PER_S && *span_ns <= 7 * 86400 * NS_PER_S)
+		return true;
+	*span_ns = 0;
+	if (n && !strchr("0123456789", text[n - 1]) && num_bytes(text, bytes) && *bytes >= 4 << 20 &&
+	    *bytes <= UINT64_C(64) << 30)
+		return true;
+	*bytes = 0;
+	return false;
+}
+
+static bool take_history(struct settings *s, const char *value)
+{
+	uint64_t bytes;
+	int64_t ns;
+
+	if (!conf_history(value, &bytes, &ns))
+		return false;
+	s->history_bytes = bytes;
+	s->history_ns = ns;
+	return true;
+}
+
+/* In the unit that makes the smallest number of it, so that 64M stays 64M. */
+static void give_bytes(uint64_t bytes, char *out)
+{
+	static const struct {
+		const char *name;
+		uint64_t bytes;
+	} units[] = {{"Gi", UINT64_C(1) << 30}, {"G", 1000000000}, {"Mi", 1 << 20}, {"M", 1000000},
+		     {"Ki", 1 << 10},           {"k", 1000},       {"B", 1}};
+	size_t i = 0;
+
+	while (bytes % units[i].bytes)
+		i++;
+	snprintf(out, VALUE_SIZE, "%" PRIu64 "%s", bytes / units[i].bytes, units[i].name);
+}
+
+static void give_history(const struct settings *s, char *out)
+{
+	static const struct {
+		const char *name;
+		int64_t ns;
+	} units[] = {{"h", 3600 * NS_PER_S}, {"min", 60 * NS_PER_S}, {"s", NS_PER_S}};
+	char text[NUM_TEXT];
+
+	if (s->history_bytes) {
+		give_bytes(s->history_bytes, out);
+		return;
+	}
+	for (size_t i = 0; s->history_ns && i < sizeof units / sizeof *units; i++)
+		if (s->history_ns % units[i].ns == 0) {
+			snprintf(out, VALUE_SIZE, "%" PRId64 "%s", s->history_ns / units[i].ns, units[i].name);
+			return;
+		}
+	num_text(text, (double)s->history_ns / (double)NS_PER_S);
+	snprintf(out, VALUE_SIZE, "%s%s", s->history_ns ? text : "auto", s->history_ns ? "s" : "");
+}
+
 static const struct conf_word words[] = {
 	{"theme",
 	 "Colours: auto (as the terminal's background asks for), dark, light, high-contrast,\n"
@@ -99,6 +167,11 @@ static const struct conf_word words[] = {
 	 give_view, N_("the name of a view, such as overview, gpu or power")},
 	{"frames", "Pictures a second, 0.1 to 60; auto: as things change.", take_frames, give_frames,
 	 N_("auto, or a number from 0.1 to 60")},
+	{"history",
+	 "How much the live screen remembers: a size such as 64Mi, or a time such as 1h for\n"
+	 "which it is fine, whatever memory that takes; auto: as is useful, in 32Mi at most.",
+	 take_history, give_history,
+	 N_("auto, a size from 4Mi to 64Gi such as 64M, or a time from 10s to 168h such as 1h")},
 };
 
 const struct conf_word *conf_words(size_t i)

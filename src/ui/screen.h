@@ -143,6 +143,8 @@ struct hit {
 struct ui {
 	enum charset charset;
 	struct settings settings;
+	uint64_t history_bytes; /* what the history was made with */
+	int64_t history_ns;
 	int frame_ms; /* 0: by itself */
 	const struct view *view; /* the charts that one comes back to */
 	const struct view *over; /* NULL, or what covers them */

@@ -43,6 +43,8 @@ struct ui *ui_new(const struct ui_options *o, struct err *e)
 	u->charset = o->charset;
 	u->frame_ms = o->frame_ms;
 	u->settings = o->settings ? *o->settings : SETTINGS_DEFAULT;
+	u->history_bytes = u->settings.history_bytes;
+	u->history_ns = u->settings.history_ns;
 	u->view = &view_overview;
 	u->chosen = -1;
 	for (size_t i = 0; o->view && views_at(i); i++) {

@@ -4,21 +4,30 @@
  * Nothing has to be confirmed: what is chosen holds at once, and is kept. */
 #include "screen.h"
 
+#include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
 
 #include <string.h>
 
 #define PANEL_W 50
 
-enum { SET_THEME, SET_GROUND, SET_MOUSE, SET_VIEW, SET_FRAMES, SETS };
+enum { SET_THEME, SET_GROUND, SET_MOUSE, SET_VIEW, SET_FRAMES, SET_HISTORY, SETS };
 
 static const char *const titles[SETS] = {N_("Colours"), N_("Background"), N_("Mouse"), N_("First view"),
-					 N_("Pictures a second")};
+					 N_("Pictures a second"), N_("History")};
 static const char *const themes[THEMES] = {N_("standard"), N_("high contrast"), N_("colour-blind safe"),
 					   N_("none")};
 static const char *const grounds[GROUNDS] = {N_("the terminal's"), N_("dark"), N_("light")};
 static const double frames[] = {0, 1, 2, 5, 10, 20, 30};
 #define FRAMES ((int)(sizeof(frames) / sizeof(frames[0])))
+
+/* What the history can be made with, from little to much; a file may say something else. */
+static const struct {
+	uint64_t bytes;
+	int64_t ns;
+} histories[] = {{0, 0}, {8 << 20, 0}, {16 << 20, 0}, {32 << 20, 0}, {64 << 20, 0}, {128 << 20, 0}, {256 << 20, 0},
+		 {0, 3600 * NS_PER_S}};
+#define HISTORIES ((int)(sizeof(histories) / sizeof(histories[0])))
 
 /* Which rows of the view there are to choose: those that are signals. */
 static int places(const struct ui *u)
@@ -77,6 +86,14 @@ static int view_at(const struct ui *u, const struct view **views, int most)
 	return at;
 }
 
+static int history_at(const struct settings *s)
+{
+	for (int i = 0; i < HISTORIES; i++)
+		if (s->history_ns ? histories[i].ns >= s->history_ns : histories[i].bytes >= s->history_bytes)
+			return i;
+	return HISTORIES - 1;
+}
+
 static int turn(int at, int by, int n)
 {
 	return (at + by + n) % n;
@@ -109,10 +126,32 @@ static void change(struct ui *u, int item, int by, struct request *r)
 		s->frames = frames[turn(frames_at(u), by, FRAMES)];
 		u->frame_ms = s->frames > 0 ? (int)(1000 / s->frames) : 0;
 		break;
+	case SET_HISTORY:
+		at = turn(history_at(s), by, HISTORIES);
+		s->history_bytes = histories[at].bytes;
+		s->history_ns = histories[at].ns;
+		break;
 	default:
 		return;
 	}
 	r->kind = REQUEST_SETTINGS;
+}
+
+/* It is made when nvmtop starts. */
+static void history_of(const struct ui *u, char *out, size_t size)
+{
+	const struct settings *s = &u->settings;
+	bool later = s->history_bytes != u->history_bytes || s->history_ns != u->history_ns;
+	char much[32];
+
+	if (s->history_ns)
+		snprintf(much, sizeof(much), "%.4g h", (double)s->history_ns / (3600.0 * NS_PER_S));
+	else if (s->history_bytes)
+		snprintf(much, sizeof(much), "%.4g MiB", (double)s->history_bytes / (1 << 20));
+	else
+		snprintf(much, sizeof(much), "%s", _("up to 32 MiB"));
+	/* TRANSLATORS: a size or a time, which holds from the next start of nvmtop. */
+	snprintf(out, size, later ? _("%s, next time") : "%s", much);
 }
 
 static void value_of(const struct ui *u, int item, char *out, size_t size)
@@ -133,6 +172,9 @@ static void value_of(const struct ui *u, int item, char *out, size_t size)
 		break;
 	case SET_VIEW:
 		snprintf(out, size, "%s", _(views[view_at(u, views, 31)]->label));
+		break;
+	case SET_HISTORY:
+		history_of(u, out, size);
 		break;
 	default:
 		if (s->frames > 0)

@@ -27,6 +27,13 @@ ok 'the command line comes first' grep -qx 'theme = colour-blind-light' out
 ok 'for the mouse, too' grep -qx 'mouse = no' out
 run nvmtop --print-config --no-config
 ok 'without the file' grep -qx 'theme = auto' out
+printf 'history = 64Mi\n' >other.conf
+run nvmtop --print-config --config other.conf
+ok 'the history of the file' grep -qx 'history = 64Mi' out
+run nvmtop --print-config --config other.conf --history 1h
+ok 'unless the command line says another' grep -qx 'history = 1h' out
+run nvmtop --print-config --config other.conf --history auto
+ok 'also the one that comes without' grep -qx 'history = auto' out
 printf 'view = power\n' >other.conf
 run nvmtop --print-config --config other.conf
 ok 'another file' grep -qx 'view = power' out
@@ -49,7 +56,7 @@ mkdir -p "$conf"
 run nvmtop --print 80x24 --replay "$trace"
 ok 'a folder where the file should be stops nobody' is "$status" 0
 for wrong in '--theme blue' '--theme' '--config a --no-config' '--once --theme dark' '--record --no-mouse' \
-    '--boards --config x'; do
+    '--boards --config x' '--record --history 1h'; do
     # shellcheck disable=SC2086
     run nvmtop $wrong
     ok "$wrong: status 2" is "$status" 2

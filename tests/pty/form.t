@@ -64,8 +64,15 @@ keys z
 check "z shows one alone" wait_gone "RAM"
 keys Escape Escape
 wait_for "RAM"
-check "nothing is written meanwhile" [ ! -e "$conf" ]
+check "it is kept while the screen goes on" wait_file "$conf" "hide.overview = cpu.util"
+keys F2
+wait_for "Set-up"
+check "the set-up has the history" wait_for "up to 32 MiB"
+keys F2
+wait_gone "Set-up"
+was_inode=$(stat -c %i "$conf")
 leave
+check "and not written again at the end" [ "$(stat -c %i "$conf")" = "$was_inode" ]
 check "it is kept: the theme" grep -qx 'theme = high-contrast' "$conf"
 check "it is kept: the mouse" grep -qx 'mouse = no' "$conf"
 check "it is kept: the row" grep -qx 'hide.overview = cpu.util' "$conf"
@@ -93,6 +100,15 @@ wait_prompt
 
 rm -rf "$dir/config"
 show "--replay $trace"
+keys F2 Right
+check "what is chosen is kept soon" wait_file "$conf" "theme = high-contrast"
+keys Left
+not_in_file() {
+	! in_file "$@"
+}
+check "and so is that it was taken back" until_true not_in_file "$conf" "theme = high-contrast"
+keys F2
+wait_gone "Set-up"
 keys p
 check "p asks" wait_for "copy the screen"
 keys t

@@ -54,6 +54,7 @@ static void values(void **state)
 				      "  mouse=no  \n"
 				      "view = gpu\n"
 				      "frames = 2.5\n"
+				      "history = 64M\n"
 				      "hide.overview = swap.used, a%20b , fan.rpm\n"
 				      "lines.overview = gpu.util 4,cpu.util 30\n"
 				      "move.power = c after b, a first");
@@ -65,6 +66,8 @@ static void values(void **state)
 	assert_false(s.mouse);
 	assert_string_equal(s.view, "gpu");
 	assert_true(s.frames > 2.4 && s.frames < 2.6);
+	assert_int_equal(s.history_bytes, 64000000);
+	assert_int_equal(s.history_ns, 0);
 	assert_int_equal(s.n_charts, 7);
 	assert_string_equal(s.charts[1].name, "a b");
 	assert_true(s.charts[1].hidden);
@@ -73,6 +76,26 @@ static void values(void **state)
 	assert_string_equal(s.charts[5].after, "b");
 	assert_true(s.charts[6].moved);
 	assert_string_equal(s.charts[6].after, "");
+}
+
+/* What a person wrote is written so again. */
+static void every_history(void **state)
+{
+	static const char *const texts[] = {"auto",  "4Mi", "64M",  "64Mi", "1G",   "64Gi", "5000001B",
+					    "4100Ki", "10s", "90s", "45min", "168h", "10.25s", "4194305B"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		char line[64], *out;
+		struct settings s;
+
+		snprintf(line, sizeof line, "history = %s\n", texts[i]);
+		s = read_text(line);
+		assert_string_equal(told, "");
+		out = write_text(&s, line);
+		assert_string_equal(out, line);
+		free(out);
+	}
 }
 
 static void every_theme(void **state)
@@ -94,7 +117,8 @@ static void what_is_wrong(void **state)
 {
 	static const char *const wrong[] = {
 		"theme = blue", "theme =", "theme", "= dark", "mouse = maybe", "frames = 0", "frames = 1e9",
-		"frames = nan", "view = ../../etc", "view = averyverylongnameofaview", "colour = red",
+		"frames = nan", "history = 5", "history = 1M", "history = 65Gi", "history = 9s", "history = 169h",
+		"history = lots", "history =", "view = ../../etc", "view = averyverylongnameofaview", "colour = red",
 		"hide.overview = a b", "hide.overview = a,,b", "hide.overview = %zz", "hide.overview = %00",
 		"lines.overview = a", "lines.overview = a 0", "lines.overview = a 31", "lines.overview = a 3 4",
 		"move.overview = a", "move.overview = a before b", "move.overview = a after",
@@ -222,7 +246,8 @@ static void any_bytes(void **state)
 {
 	static const char *const parts[] = {"theme", "mouse", "hide.", "move.", "lines.", "overview", "=", " = ",
 					    ",", "\n", " ", "after", "first", "%20", "%", "#", "a", "b.c", "3",
-					    "dark", "yes", "\t", "\r", "frames", "1e308"};
+					    "dark", "yes", "\t", "\r", "frames", "1e308",
+					    "history", "auto", "64M", "1h"};
 	uint32_t seed = 7;
 
 	(void)state;
@@ -375,6 +400,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values),
 		cmocka_unit_test(every_theme),
+		cmocka_unit_test(every_history),
 		cmocka_unit_test(what_is_wrong),
 		cmocka_unit_test(a_persons_file),
 		cmocka_unit_test(a_new_file),
