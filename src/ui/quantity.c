@@ -43,28 +43,56 @@ const char *quantity_unit(enum unit u)
 	return (unsigned)u < QUANTITY_UNITS ? units[u].name : "";
 }
 
-void quantity_text(char out[QUANTITY_TEXT], enum unit u, double v, int width)
+static int decimals_of(enum unit u)
 {
-	int decimals = (unsigned)u < QUANTITY_UNITS ? units[u].decimals : 1;
+	return (unsigned)u < QUANTITY_UNITS ? units[u].decimals : 1;
+}
 
+/* A count that is whole: with more decimals it would say nothing more. */
+static bool is_whole(enum unit u, double v)
+{
+	return u == UNIT_NONE && v == floor(v);
+}
+
+/* With so many decimals, or as many fewer as it takes; returns how many, -1: there is
+ * no room at all. */
+static int fit(char out[QUANTITY_TEXT], enum unit u, double v, int width, int decimals)
+{
 	if (isnan(v)) {
 		strcpy(out, "--");
-		return;
+		return decimals;
 	}
 	if ((unsigned)u < QUANTITY_UNITS)
 		v *= units[u].factor;
-	if (u == UNIT_NONE && v == floor(v))
-		decimals = 0;
 	if (fabs(v) < 0.005)
 		v = 0; /* no "-0.0" */
 	for (; decimals >= 0; decimals--) {
 		int n = snprintf(out, QUANTITY_TEXT, "%.*f", decimals, v);
 
 		if (n <= width && n < QUANTITY_TEXT)
-			return;
+			return decimals;
 	}
 	if (snprintf(out, QUANTITY_TEXT, "%.0e", v) > width)
 		strcpy(out, v < 0 ? "<<" : ">>");
+	return -1;
+}
+
+void quantity_text(char out[QUANTITY_TEXT], enum unit u, double v, int width)
+{
+	fit(out, u, v, width, is_whole(u, v) ? 0 : decimals_of(u));
+}
+
+void quantity_alike(char (*out)[QUANTITY_TEXT], enum unit u, const double *v, int n, int width)
+{
+	int decimals = decimals_of(u);
+
+	for (int i = 0; i < n; i++) {
+		int has = is_whole(u, v[i]) ? decimals : fit(out[i], u, v[i], width, decimals);
+
+		decimals = has >= 0 && has < decimals ? has : decimals;
+	}
+	for (int i = 0; i < n; i++)
+		fit(out[i], u, v[i], width, is_whole(u, v[i]) ? 0 : decimals);
 }
 
 void quantity_round(char out[QUANTITY_TEXT], enum unit u, double v)

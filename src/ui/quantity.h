@@ -23,6 +23,11 @@ const char *quantity_unit(enum unit u);
  * wide: a decimal is dropped before the width is passed.  "--" for NaN. */
 void quantity_text(char out[QUANTITY_TEXT], enum unit u, double v, int width);
 
+/* Several of one signal that stand side by side, each at most `width` columns wide and
+ * all with the same decimals, so that a mean never looks larger than the maximum
+ * beside it.  Counts that are whole stay without. */
+void quantity_alike(char (*out)[QUANTITY_TEXT], enum unit u, const double *v, int n, int width);
+
 /* The same for a round number, such as the end of a scale: no decimals that are 0. */
 void quantity_round(char out[QUANTITY_TEXT], enum unit u, double v);
 

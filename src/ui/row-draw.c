@@ -81,20 +81,18 @@ static const struct rect *stats_at(const struct ui *u)
 
 static void draw_stats(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y)
 {
-	char min[QUANTITY_TEXT], max[QUANTITY_TEXT], mean[QUANTITY_TEXT];
+	const double v[] = {row->summary.min, row->summary.max, row->summary.mean};
 	int width = ch->unit == UNIT_PERCENT ? 3 : 4; /* percent: whole ones do */
-	enum unit unit = quantity_of(ch, row->value);
 	int x = stats_at(u)->x + stats_at(u)->w - STATS_W;
+	char text[3][QUANTITY_TEXT];
 
 	if (stats_at(u)->w < STATS_W || isnan(row->summary.mean))
 		return;
-	quantity_text(min, unit, row->summary.min, width);
-	quantity_text(max, unit, row->summary.max, width);
-	quantity_text(mean, unit, row->summary.mean, 4);
-	canvas_right(c, x, y, 4, STYLE_DIM, min);
+	quantity_alike(text, quantity_of(ch, row->value), v, 3, width);
+	canvas_right(c, x, y, 4, STYLE_DIM, text[0]);
 	canvas_text(c, x + 4, y, 2, STYLE_DIM, "..");
-	canvas_text(c, x + 6, y, 4, STYLE_DIM, max);
-	canvas_right(c, x + 11, y, 4, STYLE_DIM, mean);
+	canvas_text(c, x + 6, y, 4, STYLE_DIM, text[1]);
+	canvas_right(c, x + 11, y, 4, STYLE_DIM, text[2]);
 }
 
 /* What the chart's height means; returns where the room before it ends. */

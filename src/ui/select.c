@@ -178,7 +178,7 @@ static void tell_channel(struct ui *u, const struct ui_scene *s, struct canvas *
 			 int64_t from, int64_t to)
 {
 	int i = told(u), y = u->at.bar.y;
-	char text[160], mean[QUANTITY_TEXT], min[QUANTITY_TEXT], max[QUANTITY_TEXT];
+	char text[160], number[3][QUANTITY_TEXT];
 	const struct channel *ch = i < 0 ? NULL : &u->about->channels[i];
 	enum unit unit;
 	struct span span;
@@ -187,9 +187,7 @@ static void tell_channel(struct ui *u, const struct ui_scene *s, struct canvas *
 		return;
 	span_read(s->timeline, (size_t)i, from, to, &span);
 	unit = quantity_of(ch, span.max);
-	quantity_text(mean, unit, span.mean, 6);
-	quantity_text(min, unit, span.min, 6);
-	quantity_text(max, unit, span.max, 6);
+	quantity_alike(number, unit, (const double[]) {span.mean, span.min, span.max}, 3, 6);
 	if (ch->unit == UNIT_MILLIWATT) {
 		double j = span_joule(&span);
 		int64_t open = to - from - span.covered_ns;
@@ -207,7 +205,7 @@ static void tell_channel(struct ui *u, const struct ui_scene *s, struct canvas *
 		}
 	}
 	/* TRANSLATORS: a signal, its mean, its minimum and maximum, and their unit. */
-	snprintf(text, sizeof(text), _("%s: mean %s, %s..%s %s"), ch->label, mean, min, max,
+	snprintf(text, sizeof(text), _("%s: mean %s, %s..%s %s"), ch->label, number[0], number[1], number[2],
 		 quantity_unit(unit));
 	put(c, x, y, right, STYLE_TEXT, text);
 }

@@ -535,6 +535,14 @@ static void draw_sides_titles(struct ui *u, struct canvas *c, const struct phase
 			     (int)e->n_sheets - k->shown);
 }
 
+static void put_text(struct canvas *c, int x, int y, int w, const char *text, const char *sign, double v)
+{
+	char both[QUANTITY_TEXT + 2];
+
+	snprintf(both, sizeof(both), "%s%s", isnan(v) ? "" : sign, text);
+	canvas_right(c, x, y, w, isnan(v) ? STYLE_DIM : STYLE_TEXT, both);
+}
+
 static void put_number(struct canvas *c, int x, int y, int w, enum style style, enum unit unit, double v,
 		       const char *sign)
 {
@@ -566,7 +574,7 @@ static void draw_signal(struct ui *u, struct canvas *c, const struct phases *e, 
 	int x = k->x, nw = k->number_w + 1;
 	const struct figure *first = &e->sheets[0].cells[n];
 	enum unit unit = quantity_of(ch, first->ready ? first->max : 0);
-	char name[32];
+	char name[32], text[3][QUANTITY_TEXT];
 
 	events_name(name, ch);
 	canvas_text(c, u->at.name.x, y, u->at.name.w, STYLE_TEXT, name);
@@ -582,13 +590,14 @@ static void draw_signal(struct ui *u, struct canvas *c, const struct phases *e, 
 			canvas_put(c, at + nw - 1, y, STYLE_DIM, screen_glyph(u, 0x2026, '.'));
 			continue;
 		}
-		put_number(c, at, y, nw, STYLE_TEXT, unit, cell->mean, "");
+		quantity_alike(text, unit, (const double[]) {cell->mean, cell->max, cell->p95}, 3, nw - 2);
+		put_text(c, at, y, nw, text[0], "", cell->mean);
 		at += nw;
 		if (k->p95) {
-			put_number(c, at, y, nw, STYLE_TEXT, unit, cell->p95, cell->exact ? "" : "~");
+			put_text(c, at, y, nw, text[2], cell->exact ? "" : "~", cell->p95);
 			at += nw;
 		}
-		put_number(c, at, y, nw, STYLE_TEXT, unit, cell->max, "");
+		put_text(c, at, y, nw, text[1], "", cell->max);
 		if (i && first->ready)
 			put_difference(c, at + nw, y, nw, unit, cell->mean, first->mean);
 	}

@@ -323,6 +323,30 @@ static void numbers_fit(void **state)
 			}
 }
 
+static void numbers_side_by_side_have_the_same_decimals(void **state)
+{
+	char text[3][QUANTITY_TEXT];
+
+	(void)state;
+	quantity_alike(text, UNIT_PERCENT, (const double[]) {9.8, 10.12, 10.08}, 3, 3);
+	assert_string_equal(text[0], "10");
+	assert_string_equal(text[1], "10");
+	assert_string_equal(text[2], "10");
+	quantity_alike(text, UNIT_PERCENT, (const double[]) {0.04, 9.94, 1.26}, 3, 3);
+	assert_string_equal(text[0], "0.0");
+	assert_string_equal(text[1], "9.9");
+	assert_string_equal(text[2], "1.3");
+	/* The mean of whole counts is seldom whole. */
+	quantity_alike(text, UNIT_NONE, (const double[]) {0, 1, 0.25}, 3, 4);
+	assert_string_equal(text[0], "0");
+	assert_string_equal(text[1], "1");
+	assert_string_equal(text[2], "0.2");
+	quantity_alike(text, UNIT_MILLIWATT, (const double[]) {NAN, 250000, 1234}, 3, 4);
+	assert_string_equal(text[0], "--");
+	assert_string_equal(text[1], "250");
+	assert_string_equal(text[2], "1");
+}
+
 static void units_fit_the_signal(void **state)
 {
 	struct channel ch = {.kind = CHANNEL_OTHER, .unit = UNIT_KB, .hi = NAN};
@@ -506,6 +530,7 @@ int main(void)
 		cmocka_unit_test(playing_is_at_the_speed_it_says),
 		cmocka_unit_test(a_paused_view_stands_still),
 		cmocka_unit_test(numbers_fit),
+		cmocka_unit_test(numbers_side_by_side_have_the_same_decimals),
 		cmocka_unit_test(units_fit_the_signal),
 		cmocka_unit_test(times_and_sizes_read_well),
 		cmocka_unit_test(scales_end_on_round_numbers_and_do_not_flutter),
