@@ -2,15 +2,10 @@
  * and pushed into it, so that it neither reads, nor writes, nor changes the
  * terminal's modes, and never waits.
  *
- * What 0.22 (in most distributions) gets wrong is mended before or behind it:
+ * What 0.22 (in most distributions) gets wrong is mended before it (filter.c) or here:
  * - key_mouse from terminfo is taken for the X10 form even where it says SGR
  *   (xterm, alacritty): hidden from it.
  * - Its guess at UTF-8 reads the environment in the wrong order: told.
- * - A CSI with 17 arguments overruns its array, one with a private or an
- *   intermediate byte before a key's final indexes far outside its table, and a
- *   stray 0x9b counts as CSI: cut short on the way in.  Of the private ones
- *   only the mouse's is wanted.
- * - A sequence longer than its buffer would block it: cut short likewise.
  * - Home and End arrive as Find and Select where terminfo says otherwise. */
 #include <errno.h>
 #include <limits.h>
@@ -21,22 +16,12 @@
 #include <wchar.h>
 
 #include "nvmtop/clock.h"
+#include "term/filter.h"
 #include "term/input.h"
 
-#define CSI_SEMICOLONS  15             /* 16 arguments fit in libtermkey's array */
-#define CSI_DIGITS      9              /* in one argument */
-#define CSI_BYTES       160            /* less than its buffer of 256 */
-#define CLEAN_SIZE      256            /* what is pushed into libtermkey at once */
-#define FILTER_MOST     5              /* what may come of a single byte */
-#define CSI_NOTHING     'y'            /* a final byte that means no key */
-#define NOT_A_CHARACTER 0xff           /* in no encoding that is read here: U+FFFD */
-#define PASTE_END_NS    (2 * NS_PER_S) /* without a byte: its end was lost */
-
-#define ANSWER_NS NS_PER_S /* an answer that has begun comes to its end */
-
-enum csi { CSI_NO, CSI_ESC, CSI_IN, CSI_CUT };
-/* ESC ] was there; it is the answer that was asked for; it may be at its end. */
-enum osc { OSC_NO, OSC_IN, OSC_MINE, OSC_END };
+#define CLEAN_SIZE   256            /* what is pushed into libtermkey at once */
+#define PASTE_END_NS (2 * NS_PER_S) /* without a byte: its end was lost */
+#define ANSWER_NS    NS_PER_S       /* an answer that has begun comes to its end */
 
 struct input {
 	TermKey *tk;
@@ -47,18 +32,7 @@ struct input {
 	bool force;      /* what it has is all there will be */
 	bool pasting;
 	bool closed;
-	enum csi csi;
-	int semicolons, digits, length;
-	bool sgr;
-	char said[12]; /* what stands between CSI and its final byte, as far as there is room */
-	size_t n_said;
-	bool sync;
-	enum osc osc;
-	char colour[32]; /* the answer, as far as there is room */
-	size_t n_colour, long_osc;
-	enum ground ground;
-	bool answered;
-	int x10, follow; /* bytes still to come: of a mouse report, of a character */
+	struct filter filter;
 };
 
 static const char *mend_terminfo(const char *name, const char *value, void *unused)
@@ -75,7 +49,7 @@ struct input *input_open(const char *term, bool utf8, int escape_ms)
 
 	if (!in)
 		return NULL;
-	in->utf8 = utf8;
+	in->utf8 = in->filter.utf8 = utf8;
 	in->escape_ns = escape_ms * NS_PER_MS;
 	in->tk = termkey_new_abstract(term, flags);
 	if (in->tk) {
@@ -99,186 +73,6 @@ void input_close(struct input *in)
 	free(in);
 }
 
-/* UTF-8 that libtermkey can take: it looks for C1 controls before it looks for
- * characters, and starts a sequence at a stray 0x9b. */
-static int filter_text(struct input *in, unsigned char c)
-{
-	bool inside = in->follow > 0 && c >= 0x80 && c < 0xc0;
-
-	in->follow = inside ? in->follow - 1 : 0;
-	if (c < 0x80 || inside)
-		return c;
-	if (!in->utf8)
-		return c < 0xa0 ? NOT_A_CHARACTER : c;
-	if (c < 0xc2 || c > 0xf4)
-		return NOT_A_CHARACTER;
-	in->follow = c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
-	return c;
-}
-
-static bool csi_goes_on(struct input *in, unsigned char c)
-{
-	if (c >= '0' && c <= '9')
-		in->digits++;
-	else
-		in->digits = 0;
-	in->semicolons += c == ';';
-	in->length++;
-	if (c == '<' && in->length == 1)
-		in->sgr = true;
-	else if (c < '0' || c > ';')
-		return false;
-	return in->semicolons <= CSI_SEMICOLONS && in->digits <= CSI_DIGITS && in->length <= CSI_BYTES;
-}
-
-/* The terminal's answers to INPUT_ASKS: it knows the mode, and it is on or off; and
- * to what is behind INPUT_ASKS_GROUND: what it is. */
-static void take_answer(struct input *in, unsigned char final)
-{
-	static const char *const yes[] = {"?2026;1$", "?2026;2$"};
-
-	if (final == 'c' && in->n_said && in->said[0] == '?')
-		in->answered = true;
-	for (size_t i = 0; final == 'y' && i < sizeof yes / sizeof *yes; i++)
-		if (in->n_said == strlen(yes[i]) && !memcmp(in->said, yes[i], in->n_said))
-			in->sync = true;
-}
-
-/* Something answers that no one types: its rest may be on its way for longer than a
- * key's, and would be taken for keys. */
-static bool answering(const struct input *in)
-{
-	return in->osc == OSC_MINE || in->osc == OSC_END ||
-	       ((in->csi == CSI_IN || in->csi == CSI_CUT) && in->n_said && in->said[0] == '?');
-}
-
-static int hex(char c)
-{
-	return c >= '0' && c <= '9'   ? c - '0'
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-				      : -1;
-}
-
-/* "rgb:ffff/ffff/ffff", of one to four digits each; "rgba:" has a fourth. */
-static void take_colour(struct input *in)
-{
-	static const double weight[] = {0.2126, 0.7152, 0.0722};
-	const char *p = strchr(in->colour, ':');
-	double light = 0;
-
-	if (strncmp(in->colour, "rgb", 3) || !p)
-		return;
-	for (int i = 0; i < 3; i++) {
-		int v = 0, most = 0;
-
-		if (i && *p != '/')
-			return;
-		for (p++; hex(*p) >= 0 && most < 0xffff; p++) {
-			v = v * 16 + hex(*p);
-			most = most * 16 + 15;
-		}
-		if (!most)
-			return;
-		/* sRGB, nearly: it is a matter of dark or light */
-		double part = (double)v / most;
-		light += weight[i] * part * part;
-	}
-	/* where black and white have the same contrast */
-	in->ground = light > 0.18 ? GROUND_LIGHT : GROUND_DARK;
-}
-
-/* Bytes of ESC ] 11 ; ... up to its end go no further: they are an answer.  Libtermkey
- * has its beginning and gets an end.  True: the byte was taken. */
-static bool filter_osc(struct input *in, unsigned char c, char *out, size_t *n)
-{
-	static const char mine[] = "11;";
-
-	if (in->osc == OSC_IN) {
-		in->osc = c == (unsigned char)mine[in->n_said] ? OSC_IN : OSC_NO;
-		if (in->osc == OSC_NO)
-			return false;
-		out[(*n)++] = (char)c;
-		if (!mine[++in->n_said])
-			in->osc = OSC_MINE;
-		in->n_colour = in->long_osc = 0;
-		return true;
-	}
-	if (in->osc == OSC_MINE && c == 27) {
-		in->osc = OSC_END;
-		return true;
-	}
-	bool end = in->osc == OSC_END || c == 7 || c == 0x18 || c == 0x1a || ++in->long_osc > 64;
-
-	if (!end) {
-		if (in->n_colour + 1 < sizeof in->colour)
-			in->colour[in->n_colour++] = (char)c;
-		return true;
-	}
-	bool whole = c == 7 || (in->osc == OSC_END && c == '\\'), again = in->osc == OSC_END && !whole;
-
-	in->osc = OSC_NO;
-	in->colour[in->n_colour] = 0;
-	if (whole)
-		take_colour(in);
-	memcpy(out + *n, "\033\\", 2);
-	*n += 2;
-	if (again) { /* it was cut off by another sequence */
-		out[(*n)++] = 27;
-		in->csi = CSI_ESC;
-	}
-	return !again;
-}
-
-/* What libtermkey may see in place of this byte: none, one or two; FILTER_MOST when
- * it ends what had been held back. */
-static size_t filter(struct input *in, unsigned char c, char *out)
-{
-	size_t n = 0;
-
-	if (in->osc != OSC_NO && filter_osc(in, c, out, &n))
-		return n;
-	if (in->csi == CSI_IN || in->csi == CSI_CUT) {
-		if (c >= 0x20 && c < 0x40) {
-			if (in->n_said < sizeof in->said)
-				in->said[in->n_said++] = (char)c;
-			if (in->csi == CSI_IN && csi_goes_on(in, c)) {
-				out[n++] = (char)c;
-				return n;
-			}
-			in->csi = CSI_CUT;
-			return n;
-		}
-		bool cut = in->csi == CSI_CUT || (in->sgr && c != 'M' && c != 'm');
-
-		in->csi = CSI_NO;
-		take_answer(in, c);
-		if (c >= 0x40 && c < 0x7f) {
-			out[n++] = cut ? CSI_NOTHING : (char)c;
-			in->x10 = c == 'M' && in->length == 0 ? 3 : 0;
-			return n;
-		}
-		out[n++] = CSI_NOTHING; /* this byte cannot be in one: it ends there */
-	}
-	if (in->x10 > 0) { /* three bytes of a mouse report, whatever they are */
-		in->x10--;
-		out[n++] = (char)c;
-		return n;
-	}
-	if (in->csi == CSI_ESC) {
-		in->csi = c == '[' ? CSI_IN : c == 27 ? CSI_ESC : CSI_NO;
-		in->osc = c == ']' ? OSC_IN : OSC_NO;
-		in->semicolons = in->digits = in->length = 0;
-		in->n_said = 0;
-		in->sgr = false;
-	} else if (c == 27) {
-		in->csi = CSI_ESC;
-	}
-	if (c)
-		out[n++] = (char)filter_text(in, c);
-	return n;
-}
-
 /* How many bytes there is room for, whatever the filter makes of them. */
 static size_t takes(const struct input *in)
 {
@@ -291,16 +85,17 @@ static size_t takes(const struct input *in)
 
 static int64_t patience(const struct input *in)
 {
-	return answering(in) && in->escape_ns < ANSWER_NS ? ANSWER_NS : in->escape_ns;
+	return filter_answering(&in->filter) && in->escape_ns < ANSWER_NS ? ANSWER_NS : in->escape_ns;
 }
 
 /* Nothing has come for a while. */
 static void give_up(struct input *in)
 {
-	if (in->osc == OSC_MINE || in->osc == OSC_END) {
-		in->osc = OSC_NO;
-		termkey_push_bytes(in->tk, "\033\\", 2);
-	}
+	char end[FILTER_MOST];
+	size_t n = filter_end(&in->filter, end);
+
+	if (n)
+		termkey_push_bytes(in->tk, end, n);
 	in->force = true;
 }
 
@@ -324,7 +119,7 @@ size_t input_feed(struct input *in, const char *bytes, size_t n, int64_t t_ns)
 		in->pasting = false;
 	in->read_ns = t_ns;
 	for (size_t i = 0; i < n; i++)
-		kept += filter(in, (unsigned char)bytes[i], clean + kept);
+		kept += filter_byte(&in->filter, (unsigned char)bytes[i], clean + kept);
 	if (kept)
 		termkey_push_bytes(in->tk, clean, kept);
 	return n;
@@ -332,17 +127,17 @@ size_t input_feed(struct input *in, const char *bytes, size_t n, int64_t t_ns)
 
 bool input_sync(const struct input *in)
 {
-	return in->sync;
+	return in->filter.sync;
 }
 
 bool input_answered(const struct input *in)
 {
-	return in->answered;
+	return in->filter.answered;
 }
 
 enum ground input_ground(const struct input *in)
 {
-	return in->ground;
+	return in->filter.ground;
 }
 
 void input_read(struct input *in, int fd)
@@ -535,9 +330,7 @@ struct event input_event(struct input *in)
 		}
 		in->waiting = r == TERMKEY_RES_AGAIN;
 		if (in->force) { /* what was half there is used up: what comes is new */
-			in->follow = in->x10 = 0;
-			in->csi = CSI_NO;
-			in->osc = OSC_NO;
+			filter_forget(&in->filter);
 		}
 		in->force = false;
 		if (in->closed) {

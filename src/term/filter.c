@@ -1,0 +1,227 @@
+/* Bytes that libtermkey can bear.  What 0.22 (in most distributions) gets wrong:
+ * - A CSI with 17 arguments overruns its array, one with a private or an
+ *   intermediate byte before a key's final indexes far outside its table, and a
+ *   stray 0x9b counts as CSI: cut short on the way in.  Of the private ones
+ *   only the mouse's is wanted.
+ * - A sequence longer than its buffer would block it: cut short likewise.
+ * Answers of the terminal are taken out here, for they are no keys. */
+#include <string.h>
+
+#include "term/filter.h"
+
+#define CSI_SEMICOLONS  15   /* 16 arguments fit in libtermkey's array */
+#define CSI_DIGITS      9    /* in one argument */
+#define CSI_BYTES       160  /* less than its buffer of 256 */
+#define CSI_NOTHING     'y'  /* a final byte that means no key */
+#define OSC_BYTES       64   /* more is no answer */
+#define NOT_A_CHARACTER 0xff /* in no encoding that is read here: U+FFFD */
+
+enum { CAN = 0x18, SUB = 0x1a, ESC = 0x1b };
+
+/* UTF-8 that libtermkey can take: it looks for C1 controls before it looks for
+ * characters, and starts a sequence at a stray 0x9b. */
+static int filter_text(struct filter *f, unsigned char c)
+{
+	bool inside = f->follow > 0 && c >= 0x80 && c < 0xc0;
+
+	f->follow = inside ? f->follow - 1 : 0;
+	if (c < 0x80 || inside)
+		return c;
+	if (!f->utf8)
+		return c < 0xa0 ? NOT_A_CHARACTER : c;
+	if (c < 0xc2 || c > 0xf4)
+		return NOT_A_CHARACTER;
+	f->follow = c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
+	return c;
+}
+
+static bool csi_goes_on(struct filter *f, unsigned char c)
+{
+	if (c >= '0' && c <= '9')
+		f->digits++;
+	else
+		f->digits = 0;
+	f->semicolons += c == ';';
+	f->length++;
+	if (c == '<' && f->length == 1)
+		f->sgr = true;
+	else if (c < '0' || c > ';')
+		return false;
+	return f->semicolons <= CSI_SEMICOLONS && f->digits <= CSI_DIGITS && f->length <= CSI_BYTES;
+}
+
+/* The terminal's answers to INPUT_ASKS: it knows the mode, and it is on or off; and
+ * to what is behind INPUT_ASKS_GROUND: what it is. */
+static void take_answer(struct filter *f, unsigned char final)
+{
+	static const char *const yes[] = {"?2026;1$", "?2026;2$"};
+
+	if (final == 'c' && f->n_said && f->said[0] == '?')
+		f->answered = true;
+	for (size_t i = 0; final == 'y' && i < sizeof yes / sizeof *yes; i++)
+		if (f->n_said == strlen(yes[i]) && !memcmp(f->said, yes[i], f->n_said))
+			f->sync = true;
+}
+
+static int hex(char c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+				      : -1;
+}
+
+/* "rgb:ffff/ffff/ffff", of one to four digits each; "rgba:" has a fourth. */
+static void take_colour(struct filter *f)
+{
+	static const double weight[] = {0.2126, 0.7152, 0.0722};
+	const char *p = strchr(f->colour, ':');
+	double light = 0;
+
+	if (strncmp(f->colour, "rgb", 3) || !p)
+		return;
+	for (int i = 0; i < 3; i++) {
+		int v = 0, most = 0;
+
+		if (i && *p != '/')
+			return;
+		for (p++; hex(*p) >= 0 && most < 0xffff; p++) {
+			v = v * 16 + hex(*p);
+			most = most * 16 + 15;
+		}
+		if (!most)
+			return;
+		/* sRGB, nearly: it is a matter of dark or light */
+		double part = (double)v / most;
+		light += weight[i] * part * part;
+	}
+	/* where black and white have the same contrast */
+	f->ground = light > 0.18 ? GROUND_LIGHT : GROUND_DARK;
+}
+
+/* ESC ] was there: does "11;" follow?  False: something else does. */
+static bool filter_osc_head(struct filter *f, unsigned char c, char *out, size_t *n)
+{
+	static const char mine[] = "11;";
+
+	if (c != (unsigned char)mine[f->n_said]) {
+		f->osc = OSC_NO;
+		return false;
+	}
+	out[(*n)++] = (char)c;
+	if (!mine[++f->n_said])
+		f->osc = OSC_MINE;
+	f->n_colour = f->long_osc = 0;
+	return true;
+}
+
+/* Bytes of ESC ] 11 ; ... up to its end go no further: they are an answer.  Libtermkey
+ * has its beginning and gets an end.  True: the byte was taken. */
+static bool filter_osc(struct filter *f, unsigned char c, char *out, size_t *n)
+{
+	bool after_esc = f->osc == OSC_END;
+	bool whole = c == 7 || (after_esc && c == '\\');
+
+	if (f->osc == OSC_IN)
+		return filter_osc_head(f, c, out, n);
+	if (!after_esc && c == ESC) {
+		f->osc = OSC_END;
+		return true;
+	}
+	if (!after_esc && !whole && c != CAN && c != SUB && ++f->long_osc <= OSC_BYTES) {
+		if (f->n_colour + 1 < sizeof f->colour)
+			f->colour[f->n_colour++] = (char)c;
+		return true;
+	}
+	f->osc = OSC_NO;
+	f->colour[f->n_colour] = 0;
+	if (whole)
+		take_colour(f);
+	memcpy(out + *n, "\033\\", 2);
+	*n += 2;
+	if (!after_esc || whole)
+		return true;
+	out[(*n)++] = ESC; /* it was cut off by another sequence */
+	f->csi = CSI_ESC;
+	return false;
+}
+
+/* A byte within CSI: taken in, or the sequence ends with it or before it.  True: the byte was
+ * taken. */
+static bool filter_csi(struct filter *f, unsigned char c, char *out, size_t *n)
+{
+	if (c >= 0x20 && c < 0x40) {
+		if (f->n_said < sizeof f->said)
+			f->said[f->n_said++] = (char)c;
+		if (f->csi == CSI_IN && csi_goes_on(f, c))
+			out[(*n)++] = (char)c;
+		else
+			f->csi = CSI_CUT;
+		return true;
+	}
+	bool cut = f->csi == CSI_CUT || (f->sgr && c != 'M' && c != 'm');
+
+	f->csi = CSI_NO;
+	take_answer(f, c);
+	if (c >= 0x40 && c < 0x7f) {
+		out[(*n)++] = cut ? CSI_NOTHING : (char)c;
+		f->x10 = c == 'M' && f->length == 0 ? 3 : 0;
+		return true;
+	}
+	out[(*n)++] = CSI_NOTHING; /* this byte cannot be in one: it ends there */
+	return false;
+}
+
+/* The byte behind ESC. */
+static void begin(struct filter *f, unsigned char c)
+{
+	f->csi = c == '[' ? CSI_IN : c == ESC ? CSI_ESC : CSI_NO;
+	f->osc = c == ']' ? OSC_IN : OSC_NO;
+	f->semicolons = f->digits = f->length = 0;
+	f->n_said = 0;
+	f->sgr = false;
+}
+
+size_t filter_byte(struct filter *f, unsigned char c, char out[FILTER_MOST])
+{
+	size_t n = 0;
+
+	if (f->osc != OSC_NO && filter_osc(f, c, out, &n))
+		return n;
+	if ((f->csi == CSI_IN || f->csi == CSI_CUT) && filter_csi(f, c, out, &n))
+		return n;
+	if (f->x10 > 0) { /* three bytes of a mouse report, whatever they are */
+		f->x10--;
+		out[n++] = (char)c;
+		return n;
+	}
+	if (f->csi == CSI_ESC)
+		begin(f, c);
+	else if (c == ESC)
+		f->csi = CSI_ESC;
+	if (c)
+		out[n++] = (char)filter_text(f, c);
+	return n;
+}
+
+bool filter_answering(const struct filter *f)
+{
+	return f->osc == OSC_MINE || f->osc == OSC_END ||
+	       ((f->csi == CSI_IN || f->csi == CSI_CUT) && f->n_said && f->said[0] == '?');
+}
+
+size_t filter_end(struct filter *f, char out[FILTER_MOST])
+{
+	if (f->osc != OSC_MINE && f->osc != OSC_END)
+		return 0;
+	f->osc = OSC_NO;
+	memcpy(out, "\033\\", 2);
+	return 2;
+}
+
+void filter_forget(struct filter *f)
+{
+	f->follow = f->x10 = 0;
+	f->csi = CSI_NO;
+	f->osc = OSC_NO;
+}
