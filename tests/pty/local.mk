@@ -1,6 +1,6 @@
 check_PROGRAMS += tests/pty/termtest
 tests_pty_termtest_SOURCES = %D%/termtest.c
-tests_pty_termtest_LDADD = libterm.la libbase.la $(NCURSES_LIBS) $(TERMKEY_LIBS) $(LTLIBINTL)
+tests_pty_termtest_LDADD = libterm.la libui.la libbase.la $(NCURSES_LIBS) $(TERMKEY_LIBS) $(LTLIBINTL)
 
 dist_check_SCRIPTS += %D%/line.t %D%/durable.t %D%/keep.t %D%/mark.t %D%/shrink.t %D%/term-keys.t %D%/term-session.t %D%/term-kinds.t %D%/time.t %D%/remote.t %D%/top.t %D%/views.t
 EXTRA_DIST += %D%/lib.sh %D%/line.py

@@ -1,0 +1,46 @@
+/* What the environment says of the terminal, where neither terminfo nor the terminal does. */
+#include <langinfo.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "term/env.h"
+
+enum charset term_charset(void)
+{
+	const char *term = getenv("TERM");
+
+	if (strcmp(nl_langinfo(CODESET), "UTF-8"))
+		return CHARSET_ASCII;
+	return term && !strncmp(term, "linux", 5) ? CHARSET_BLOCKS : CHARSET_BRAILLE;
+}
+
+/* What rxvt and those that learned from it say of the background, "15;0". */
+enum ground env_ground(const char *term)
+{
+	const char *says = getenv("COLORFGBG"), *last = says ? strrchr(says, ';') : NULL;
+	char *end;
+	long n;
+
+	if (!strncmp(term, "linux", 5))
+		return GROUND_DARK;
+	if (!last || !last[1])
+		return GROUND_AUTO;
+	n = strtol(last + 1, &end, 10);
+	if (*end || n < 0 || n > 15)
+		return GROUND_AUTO;
+	return n == 7 || n > 8 ? GROUND_LIGHT : GROUND_DARK;
+}
+
+int env_escape_ms(int told)
+{
+	const char *env = getenv("ESCDELAY");
+	char *end;
+	long ms = told;
+
+	if (ms <= 0 && env && *env) {
+		ms = strtol(env, &end, 10);
+		if (*end)
+			ms = 0;
+	}
+	return ms <= 0 ? 50 : ms > 5000 ? 5000 : (int)ms;
+}

@@ -1,0 +1,356 @@
+/* Cells to bytes, through ncurses; the one file that knows it.
+ *
+ * ncurses is kept to what it does best: from two grids of cells it makes the
+ * shortest way for this terminal from the one to the other.  It does not own
+ * the terminal: it writes into a file in memory, from which the bytes are taken;
+ * it installs no signal handler that stays; and it reads nothing. */
+#include <curses.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "term/kind.h"
+#include "term/painter.h"
+#include "term/shift.h"
+#include "term/trim.h"
+#include "term/truecolor.h"
+
+struct painter {
+	SCREEN *screen;
+	FILE *out; /* what ncurses writes, in memory */
+	struct canvas shown;
+	cchar_t *row; /* as many as shown.w */
+	bool utf8;
+	bool deletes; /* it can move the rest of a row to the left */
+	bool ansi;
+	bool repaint;
+	bool changes; /* what it wrote is a frame that changes another */
+	int colours;
+	bool count; /* more colours than ncurses has: they are numbered, see rgb */
+	int rgb[256];
+	attr_t attributes[STYLES];
+	short pair[STYLES];
+};
+
+static void count_colours(struct painter *p, const char *term, enum colour_choice choice)
+{
+	int has = tigetnum("colors");
+	bool rgb = kind_truecolor(term) && (has > 256 || kind_counts_colours());
+
+	if (choice == COLOUR_RGB)
+		rgb = has > 256 || kind_counts_colours();
+	p->colours = palette_colours(choice == COLOUR_RGB && !rgb ? COLOUR_256 : choice, has, rgb);
+	if (p->colours && (start_color() != OK || use_default_colors() != OK))
+		p->colours = 0;
+	p->count = p->colours == PALETTE_RGB && has == 256;
+}
+
+/* Without the handlers of its own that it installs: the program has better ones. */
+static SCREEN *new_screen(const char *term, FILE *out)
+{
+	static const int touched[] = {SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
+	struct sigaction was[4];
+	SCREEN *screen;
+
+	for (int i = 0; i < 4; i++)
+		sigaction(touched[i], NULL, &was[i]);
+	screen = newterm(term, out, out);
+	for (int i = 0; i < 4; i++)
+		sigaction(touched[i], &was[i], NULL);
+	if (!screen)
+		errno = ENOMEM;
+	return screen;
+}
+
+static FILE *memory_file(void)
+{
+	int fd = memfd_create("screen", MFD_CLOEXEC);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w+");
+
+	if (!out && fd >= 0)
+		close(fd);
+	return out;
+}
+
+struct painter *painter_open(const char *term, enum colour_choice choice, bool utf8)
+{
+	struct painter *p = calloc(1, sizeof *p);
+
+	if (!p)
+		return NULL;
+	p->utf8 = utf8;
+	p->out = memory_file();
+	p->screen = p->out ? new_screen(term, p->out) : NULL;
+	if (!p->screen) {
+		int num = errno;
+
+		painter_close(p);
+		errno = num;
+		return NULL;
+	}
+	nonl();
+	noecho();
+	typeahead(-1);
+	leaveok(stdscr, TRUE);
+	scrollok(stdscr, FALSE);
+	curs_set(0);
+	count_colours(p, term, choice);
+	p->deletes = kind_deletes();
+	p->ansi = kind_ansi();
+	return p;
+}
+
+void painter_close(struct painter *p)
+{
+	if (!p)
+		return;
+	if (p->screen)
+		delscreen(p->screen);
+	if (p->out)
+		fclose(p->out);
+	canvas_free(&p->shown);
+	free(p->row);
+	free(p);
+}
+
+void painter_usual_size(int *w, int *h)
+{
+	*w = COLS;
+	*h = LINES;
+}
+
+int painter_resize(struct painter *p, int w, int h)
+{
+	cchar_t *row = realloc(p->row, (size_t)w * sizeof *row);
+
+	if (!row)
+		return -1;
+	p->row = row;
+	if (canvas_resize(&p->shown, w, h) < 0)
+		return -1;
+	if (COLS != w || LINES != h)
+		resize_term(h, w);
+	p->repaint = true;
+	return 0;
+}
+
+/* A colour as ncurses has it: its own number where it is to be counted. */
+static int ink(struct painter *p, int colour)
+{
+	if (colour < 0 || !p->count)
+		return colour;
+	for (int i = 16; i < 256; i++) {
+		if (p->rgb[i] < 0)
+			p->rgb[i] = colour;
+		if (p->rgb[i] == colour)
+			return i;
+	}
+	return -1;
+}
+
+void painter_looks(struct painter *p, const struct scheme *scheme)
+{
+	memset(p->rgb, -1, sizeof p->rgb);
+	memset(p->pair, 0, sizeof p->pair);
+	for (int s = 0; s < STYLES; s++) {
+		struct look l = palette_look(scheme, (enum style)s, p->colours);
+
+		p->attributes[s] = (l.attributes & LOOK_BOLD ? A_BOLD : 0) |
+				   (l.attributes & LOOK_DIM ? A_DIM : 0) |
+				   (l.attributes & LOOK_UNDERLINE ? A_UNDERLINE : 0) |
+				   (l.attributes & LOOK_REVERSE ? A_REVERSE : 0);
+		if (p->colours && (l.fg >= 0 || l.bg >= 0) &&
+		    init_extended_pair(s + 1, ink(p, l.fg), ink(p, l.bg)) == OK)
+			p->pair[s] = (short)(s + 1);
+	}
+	p->repaint = true;
+}
+
+bool painter_has_colours(const struct painter *p)
+{
+	return p->colours;
+}
+
+void painter_repaint(struct painter *p)
+{
+	p->repaint = true;
+}
+
+static bool same(const struct cell *a, const struct cell *b, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (a[i].ch[0] != b[i].ch[0] || a[i].ch[1] != b[i].ch[1] || a[i].style != b[i].style)
+			return false;
+	return true;
+}
+
+/* What a cell may put on the terminal: one character as wide as its place. */
+static int glyph(const struct painter *p, const struct cell *c, int room, wchar_t out[3])
+{
+	int width = 1;
+
+	memset(out, 0, 3 * sizeof *out);
+	out[0] = c->ch[0];
+	if (!p->utf8) {
+		if (out[0] < 32 || out[0] > 126)
+			out[0] = L'?';
+	} else {
+		width = wcwidth(out[0]);
+		if (width < 1 || width > room) {
+			out[0] = width > room ? L' ' : L'?';
+			width = 1;
+		} else if (c->ch[1] && wcwidth(c->ch[1]) == 0) {
+			out[1] = c->ch[1];
+		}
+	}
+	return width;
+}
+
+static void put_row(struct painter *p, int y, const struct cell *cells, int n)
+{
+	static const struct cell blank = {.ch = {L' '}, .style = STYLE_TEXT};
+	int used = 0;
+
+	for (int x = 0; x < p->shown.w;) {
+		const struct cell *c = x < n ? &cells[x] : &blank;
+		wchar_t text[3];
+		int style = c->style < STYLES ? c->style : STYLE_TEXT;
+
+		if (c->ch[0] == 0)
+			c = &blank; /* half of a wide character that is not there */
+		/* ncurses counts a wide character as one element here */
+		x += glyph(p, c, p->shown.w - x, text);
+		setcchar(&p->row[used++], text, p->attributes[style], p->pair[style], NULL);
+	}
+	mvadd_wchnstr(y, 0, p->row, used);
+}
+
+/* Move the rest of a row to the left, on the terminal and in what ncurses
+ * believes is there; it then draws what still differs. */
+static void move_row(struct painter *p, int y, struct shift s)
+{
+	char bytes[64] = "";
+
+	kind_append_delete(bytes, sizeof bytes, y, s.x, s.k);
+	fputs(bytes, p->out);
+	wmove(curscr, y, s.x);
+	for (int i = 0; i < s.k; i++)
+		wdelch(curscr);
+}
+
+/* Rows of which a part has moved, before ncurses draws: it takes no notice of
+ * this, for the terminal finds back to where ncurses left it. */
+static void move_rows(struct painter *p, const struct canvas *next)
+{
+	char begin[64] = "", end[64] = "";
+	int cury, curx, moved = 0;
+
+	getyx(curscr, cury, curx);
+	kind_append(begin, sizeof begin, "sc");
+	kind_append(begin, sizeof begin, "sgr0");
+	kind_append(end, sizeof end, "rc");
+	for (int y = 0; y < p->shown.h; y++) {
+		size_t at = (size_t)y * (size_t)p->shown.w;
+		struct shift s = shift_find(&p->shown.cells[at], &next->cells[at], p->shown.w);
+
+		if (s.k == 0)
+			continue;
+		if (moved++ == 0)
+			fputs(begin, p->out);
+		move_row(p, y, s);
+	}
+	if (moved == 0)
+		return;
+	fputs(end, p->out);
+	fflush(p->out);
+	wmove(curscr, cury, curx);
+}
+
+bool painter_draw(struct painter *p, const struct canvas *next)
+{
+	int w = p->shown.w, h = p->shown.h, n = next->w < w ? next->w : w;
+	bool changed = p->repaint;
+
+	if (!p->repaint && p->deletes && next->w == w && next->h == h)
+		move_rows(p, next);
+	for (int y = 0; y < h; y++) {
+		const struct cell *row = y < next->h ? &next->cells[(size_t)y * (size_t)next->w] : NULL;
+		struct cell *was = &p->shown.cells[(size_t)y * (size_t)w];
+		int cells = row ? n : 0;
+
+		if (!p->repaint && same(row, was, cells))
+			continue;
+		changed = true;
+		put_row(p, y, row, cells);
+		if (cells)
+			memcpy(was, row, (size_t)cells * sizeof *was);
+	}
+	if (!changed)
+		return false;
+	p->changes = !p->repaint;
+	if (p->repaint)
+		clearok(curscr, TRUE);
+	p->repaint = false;
+	wnoutrefresh(stdscr);
+	doupdate();
+	return true;
+}
+
+void painter_end(struct painter *p)
+{
+	endwin();
+	p->changes = false;
+}
+
+/* In the colours that ncurses does not know.  NULL: out of memory; bytes is freed. */
+static char *colour(const struct painter *p, char *bytes, size_t *n)
+{
+	char *coloured;
+
+	if (!p->count)
+		return bytes;
+	coloured = malloc(3 * *n + 1);
+	if (coloured)
+		*n = truecolor_bytes(bytes, *n, p->rgb, coloured);
+	free(bytes);
+	return coloured;
+}
+
+/* NULL: *n is 0, or there is no memory. */
+static char *written(struct painter *p, size_t *n)
+{
+	int fd = fileno(p->out);
+	off_t size;
+	char *bytes;
+
+	fflush(p->out);
+	size = lseek(fd, 0, SEEK_CUR);
+	*n = size > 0 ? (size_t)size : 0;
+	bytes = *n ? malloc(*n) : NULL;
+	if (bytes && pread(fd, bytes, *n, 0) != size) {
+		free(bytes);
+		bytes = NULL;
+	}
+	lseek(fd, 0, SEEK_SET);
+	if (ftruncate(fd, 0) < 0)
+		p->repaint = true;
+	return bytes;
+}
+
+char *painter_bytes(struct painter *p, size_t *n)
+{
+	char *bytes = written(p, n);
+
+	if (bytes && p->changes && p->ansi)
+		*n = trim_bytes(bytes, *n);
+	if (bytes)
+		bytes = colour(p, bytes, n);
+	if (!bytes && *n) {
+		p->repaint = true; /* out of memory: bytes are missing */
+		*n = 0;
+	}
+	return bytes;
+}
