@@ -128,7 +128,8 @@ bool ui_wants_procs(const struct ui *u, const struct ui_scene *s);
 /* The names of the views, for --view and its error; NULL past the end. */
 const char *ui_view_name(size_t i);
 
-/* The keys table, for the manual and --help: false past the end. */
-bool ui_key(size_t i, const char **keys, const char **what);
+/* The keys, for --help: what they are about, their names and what they do; those of
+ * a group come together.  False past the end. */
+bool ui_key(size_t i, const char **group, const char **keys, const char **what);
 
 #endif

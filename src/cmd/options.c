@@ -147,9 +147,13 @@ void options_help(FILE *out)
 		fprintf(out, "  %-22s %s\n", left, _(t->help));
 	}
 	fprintf(out, "\n%s:\n", _("Keys on the screen"));
-	const char *keys, *what;
-	for (size_t i = 0; ui_key(i, &keys, &what); i++)
+	const char *group, *keys, *what, *before = "";
+	for (size_t i = 0; ui_key(i, &group, &keys, &what); i++) {
+		if (strcmp(group, before) != 0)
+			fprintf(out, " %s\n", group);
 		fprintf(out, "  %-22s %s\n", keys, what);
+		before = group;
+	}
 	fprintf(out, "\n%s",
 		_("Exit status: 0 done, 1 failed, 2 wrong use, 3 the file was damaged but what could be read "
 		  "was.\n"

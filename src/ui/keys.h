@@ -94,20 +94,36 @@ enum {
 	WHEN_ALWAYS = WHEN_CHARTS | WHEN_HELP | WHEN_FILES | WHEN_SETUP
 };
 
+/* What keys are about: the headings of the help page, in its order. */
+enum key_group {
+	KEYS_VIEWS,
+	KEYS_MARKS,
+	KEYS_TIME,
+	KEYS_STRETCH,
+	KEYS_ROWS,
+	KEYS_PROCESSES,
+	KEYS_SCREEN,
+	KEYS_GROUPS
+};
+
 struct key_entry {
 	enum action action;
+	enum key_group group;
 	unsigned when;
 	struct {
 		uint32_t key;
 		unsigned mods;
 	} keys[4];
-	const char *shown;         /* the keys' names */
-	const char *what;          /* to be translated */
+	const char *shown;         /* the keys' names; NULL: the entry before tells both */
+	const char *what;          /* to be translated; NULL as well */
 	const char *bar_key, *bar; /* NULL: not in the key bar; bar is to be translated */
 };
 
 /* NULL past the end. */
 const struct key_entry *keys_entry(size_t i);
+/* Those that the help page tells, group by group; NULL past the end. */
+const struct key_entry *keys_help(size_t i);
+const char *keys_group(enum key_group group); /* to be translated */
 /* What a key means now; ACT_NONE: nothing. */
 enum action keys_action(const struct event *ev, unsigned when);
 

@@ -166,7 +166,7 @@ struct ui {
 	int chosen;        /* the row that Up and Down have chosen, or -1 */
 	bool bring;        /* scroll until it is to be seen */
 	bool about_chosen; /* what there is to know about it is shown */
-	bool wide_over;
+	int over_lines;    /* of the help page, as last drawn */
 
 	enum prompt_kind prompting;
 	char prompt[CONDITION_TEXT];
@@ -271,7 +271,7 @@ bool arrange_act(struct ui *u, enum action a, struct request *r);
 /* Whether one row has the whole screen. */
 bool arrange_solo(const struct ui *u);
 
-/* text.c: words over several lines; a word that is longer than a line is cut. */
+/* text.c: words over several lines. */
 int text_lines(const char *text, int w);
 /* At most h of them; returns how many there were. */
 int text_draw(struct canvas *c, int x, int y, int w, int h, enum style style, const char *text);

@@ -20,12 +20,13 @@
 #define PLAY_MS   40
 #define WORK_MS   10 /* while something is looked for: little work, often */
 
-bool ui_key(size_t i, const char **keys, const char **what)
+bool ui_key(size_t i, const char **group, const char **keys, const char **what)
 {
-	const struct key_entry *k = keys_entry(i);
+	const struct key_entry *k = keys_help(i);
 
 	if (!k)
 		return false;
+	*group = _(keys_group(k->group));
 	*keys = k->shown;
 	*what = _(k->what);
 	return true;

@@ -1,47 +1,118 @@
-/* view-help: the keys table, read out. */
+/* view-help: the keys table, read out, in groups with a heading each.
+ *
+ * Columns as many as there is room for; a group stays in one of them where that
+ * lets everything be seen, and what is too long for a line goes on in the next. */
 #include "screen.h"
 
 #include "nvmtop/intl.h"
 
-#define KEYS_W 12
+#define KEYS_W    11 /* the widest names */
+#define COLUMN_W  54 /* at least, for two of them and more */
+#define COLUMNS   3
+#define ITEMS_MAX 96
 
-static int entries(void)
+/* A heading, or what a key does; and where it stands. */
+struct item {
+	const struct key_entry *key; /* of a heading: the first of its group */
+	bool head;
+	int lines;
+	int column, line;
+};
+
+static int make(struct item *items, int text_w)
 {
+	const struct key_entry *k, *before = NULL;
 	int n = 0;
 
-	while (keys_entry((size_t)n))
-		n++;
+	for (size_t i = 0; (k = keys_help(i)) != NULL && n + 2 <= ITEMS_MAX; i++) {
+		int lines = text_lines(_(k->what), text_w);
+
+		if (!before || before->group != k->group)
+			items[n++] = (struct item) {.key = k, .head = true, .lines = 1};
+		items[n++] = (struct item) {.key = k, .lines = lines > 0 ? lines : 1};
+		before = k;
+	}
 	return n;
+}
+
+/* Lines from this item on that stay together: a heading and what it is above. */
+static int together(const struct item *items, int n, int i, bool whole)
+{
+	int lines = items[i].lines;
+
+	if (!items[i].head)
+		return lines;
+	for (int k = i + 1; k < n && !items[k].head && (whole || k == i + 1); k++)
+		lines += items[k].lines;
+	return lines;
+}
+
+/* Into columns of that height; false: they are too few. */
+static bool flow(struct item *items, int n, int columns, int height, bool whole)
+{
+	int column = 0, y = 0;
+
+	for (int i = 0; i < n; i++) {
+		y += items[i].head && y; /* one blank line above */
+		if (y && y + together(items, n, i, whole) > height)
+			column++, y = 0;
+		items[i].column = column;
+		items[i].line = y;
+		y += items[i].lines;
+		if (y > height)
+			return false;
+	}
+	return column < columns;
+}
+
+/* As low as it can be; returns the height. */
+static int settle(struct item *items, int n, int columns, int room)
+{
+	int lines = 0, most, least;
+
+	for (int i = 0; i < n; i++)
+		lines += items[i].lines + items[i].head;
+	least = lines / columns;
+	for (most = least; !flow(items, n, columns, most, true); most++)
+		;
+	if (most <= room)
+		return most;
+	for (most = least; !flow(items, n, columns, most, false); most++)
+		;
+	return most;
 }
 
 static int help_length(const struct ui *u, const struct ui_scene *s)
 {
-	int n = entries();
-
 	(void)s;
-	return u->wide_over ? (n + 1) / 2 : n;
+	return u->over_lines;
 }
 
 static void help_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
-	int n = entries(), lines, x0 = u->at.name.x, half = c->w / 2;
-	int y0 = u->at.body.y, h = u->at.body.h;
+	int x0 = u->at.name.x, y0 = u->at.body.y, h = u->at.body.h, room = c->w - 2 * x0;
+	int columns = room / COLUMN_W < 1 ? 1 : room / COLUMN_W > COLUMNS ? COLUMNS : room / COLUMN_W;
+	int step = (room + 2) / columns, text_w = step - 2 - KEYS_W - 1, n;
+	struct item items[ITEMS_MAX];
 
-	u->wide_over = c->w >= 110;
-	lines = help_length(u, s);
-	if (u->over_scroll > lines - h)
-		u->over_scroll = lines > h ? lines - h : 0;
+	(void)s;
+	n = make(items, text_w);
+	u->over_lines = settle(items, n, columns, h);
+	if (u->over_scroll > u->over_lines - h)
+		u->over_scroll = u->over_lines > h ? u->over_lines - h : 0;
 	for (int i = 0; i < n; i++) {
-		const struct key_entry *k = keys_entry((size_t)i);
-		int column = u->wide_over && i >= lines, line = i - (column ? lines : 0) - u->over_scroll;
-		int x = x0 + (column ? half : 0), end = u->wide_over && !column ? half : c->w;
+		int x = x0 + items[i].column * step, y = items[i].line - u->over_scroll;
 
-		if (line < 0 || line >= h)
+		if (y < 0 || y >= h)
 			continue;
-		canvas_text(c, x, y0 + line, KEYS_W, STYLE_KEY, k->shown);
-		canvas_text(c, x + KEYS_W + 1, y0 + line, end - x - KEYS_W - 2, STYLE_TEXT, _(k->what));
+		if (items[i].head) {
+			canvas_text(c, x, y0 + y, step - 2, STYLE_TITLE, _(keys_group(items[i].key->group)));
+			continue;
+		}
+		canvas_text(c, x, y0 + y, KEYS_W, STYLE_KEY, items[i].key->shown);
+		text_draw(c, x + KEYS_W + 1, y0 + y, text_w, h - y, STYLE_TEXT, _(items[i].key->what));
 	}
-	u->below = lines - u->over_scroll - h;
+	u->below = u->over_lines - u->over_scroll - h;
 }
 
 const struct view view_help = {

@@ -397,7 +397,8 @@ static void views_have_names(void **state)
 {
 	struct ui_options o = {.charset = CHARSET_ASCII, .view = "nonsense"};
 	struct err e = {ERR_NONE, ""};
-	const char *keys, *what;
+	const char *group, *keys, *what, *before = NULL;
+	int groups = 0;
 	size_t n = 0;
 
 	(void)state;
@@ -413,10 +414,14 @@ static void views_have_names(void **state)
 		ui_free(u);
 	}
 	assert_true(n >= 8);
-	for (n = 0; ui_key(n, &keys, &what); n++)
-		assert_true(*keys && *what);
+	for (n = 0; ui_key(n, &group, &keys, &what); n++) {
+		assert_true(*group && *keys && *what);
+		groups += !before || strcmp(before, group);
+		before = group;
+	}
+	assert_int_equal(groups, 7); /* each in one piece */
 	assert_true(n > 20);
-	assert_false(ui_key(n + 1000, &keys, &what));
+	assert_false(ui_key(n + 1000, &group, &keys, &what));
 }
 
 static bool no_extent(struct timeline *t, int64_t *first_ns, int64_t *last_ns)
