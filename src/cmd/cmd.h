@@ -92,6 +92,9 @@ int cmd_config(const struct options *o);
 
 /* Shared between them. */
 
+/* Something to be told on the screen, as soon as may be. */
+typedef void teller(void *to, enum style style, const char *text);
+
 /* "nvmtop: <sentence>" on standard error; returns the exit status for it. */
 int complain(const struct err *e);
 
@@ -106,18 +109,6 @@ int stdout_result(int status);
 /* trace_open(), whose sentence about an interrupted recording says what to do. */
 struct trace *open_trace(const char *path, struct err *e);
 
-/* One line on what is wrong with a recording, or on its going on again; "" when
- * there is nothing to say.  was: what was said last, both are updated. */
-struct trouble {
-	uint64_t holes;
-	bool said;
-};
-void recording_trouble(struct trouble *was, const struct trace_series_stats *now, char *out, size_t size);
-const char *recording_full(void); /* it has ended by itself */
-/* The names of its files, "a.bin, a.2.bin", after it has ended. */
-void recording_names(const struct trace_series *s, char *out, size_t size);
-/* For a line that has little room: "a.bin", "a.bin (5 files)". */
-void recording_name(const struct trace_series *s, char *out, size_t size);
 /* --with FILE, aligned to the trace that is shown.  As open_trace(). */
 struct trace *with_open(const struct options *o, struct trace *shown, struct ui_align *align, struct err *e);
 /* The traces that the command line names, in its order; a damaged one is complained

@@ -12,8 +12,8 @@
 #include "cmd/command.h"
 #include "cmd/keeping.h"
 #include "cmd/recorder.h"
+#include "cmd/recording.h"
 #include "cmd/stream.h"
-#include "cmd/summary.h"
 #include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
 
@@ -215,15 +215,8 @@ static void summary(struct recorder *r, const struct summary_moment *before)
 		recording_names(r->series, names, sizeof names);
 	else
 		snprintf(names, sizeof names, "%s", _("standard output"));
-	summary_moment(&s.after, r->engine);
 	s.file = names;
-	s.bytes = ws.bytes;
-	memcpy(s.rows, ws.rows, sizeof s.rows);
-	s.marks = ws.marks;
-	s.lost = ws.lost_rows;
-	s.holes = ws.holes;
-	s.hole_ns = ws.hole_ns;
-	priority_text(r->o, s.priority, sizeof s.priority);
+	recording_summary(&s, r->o, r->engine, &ws);
 	summary_print(&s, stderr);
 }
 

@@ -6,6 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/label.h"
+#include "cmd/recording.h"
 #include "cmd/tally.h"
 #include "cmd/ttykeys.h"
 #include "nvmtop/keep.h"

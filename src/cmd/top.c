@@ -2,54 +2,30 @@
  * frame; what a key asks for comes back from the ui as a request and is done
  * here, so that a key, the mouse and a signal go one way. */
 #include <errno.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cmd/chosen.h"
 #include "cmd/cmd.h"
 #include "cmd/copy.h"
 #include "cmd/files.h"
 #include "cmd/keeping.h"
-#include "cmd/remote.h"
+#include "cmd/recording.h"
 #include "cmd/saver.h"
-#include "cmd/summary.h"
+#include "cmd/source.h"
 #include "nvmtop/clock.h"
-#include "nvmtop/history.h"
 #include "nvmtop/intl.h"
-#include "nvmtop/marks.h"
-#include "nvmtop/trace.h"
-
-#define TEXT_MAX sizeof(((struct err *)0)->text)
 
 struct top {
 	const struct options *o;
 	struct chosen *chosen;
 	struct saver *saver; /* once something was changed */
-	bool may_not_keep; /* told that what is changed lasts for this time only */
-	struct live live;            /* engine NULL: nothing is sampled (yet) */
-	struct inbox *marks;         /* from other programs, while something is sampled */
-	struct remote *remote;       /* sampled elsewhere, instead of here; or NULL */
-	bool growing;                /* --follow of a trace: opened anew from time to time */
-	int64_t look_ns;             /* when next, not before */
-	int64_t repaint_ns;          /* somebody else may have written to the terminal; 0: no */
-	struct trace *trace;         /* shown instead of the live history, or NULL */
-	struct trace *with;          /* under it, or NULL */
-	struct ui_align align;
-	struct trace_series *series; /* while recording */
-	struct keep *keep;           /* the last stretch, with --keep */
-	size_t kept_told;
-	struct tally tally; /* in front of it */
-	int64_t record_since_ns;
-	struct summary_moment before; /* when it began */
-	struct trace_series_stats written;
-	struct trouble trouble;
-	char failed[TEXT_MAX]; /* why the last recording failed, or "" */
-	char *summary;         /* of the last one, to tell when the screen has gone; or NULL */
+	bool may_not_keep;   /* told that what is changed lasts for this time only */
+	struct source source;
+	struct recording recording;
 
 	struct term *term;
 	struct ui *ui;
@@ -58,18 +34,17 @@ struct top {
 	struct files files;
 	struct procs *procs; /* while somebody has looked at them */
 	struct procs_list procs_list;
-	char message[TEXT_MAX];
+	char message[sizeof((struct err *)NULL)->text];
 	int signals;
 	int64_t drawn_ns;
-	char built[160]; /* how far the columns of the trace are made, or "" */
-	int64_t trace_look_ns;
+	int64_t repaint_ns; /* somebody else may have written to the terminal; 0: no */
 	bool redraw, quit;
 };
 
-#define BUILT_NS (NS_PER_S / 5) /* while they are made; else the file is looked at once a second */
-
-static void say(struct top *t, enum style style, const char *text)
+static void say(void *to, enum style style, const char *text)
 {
+	struct top *t = to;
+
 	snprintf(t->message, sizeof t->message, "%s", text);
 	t->scene.message = t->message[0] ? t->message : NULL;
 	t->scene.message_style = style;
@@ -80,16 +55,32 @@ static void say(struct top *t, enum style style, const char *text)
 static void scene_procs(struct top *t)
 {
 	struct ui_scene *s = &t->scene;
-	bool wanted = t->live.root && !t->remote && ui_wants_procs(t->ui, s);
+	bool wanted = t->source.live.root && !t->source.remote && ui_wants_procs(t->ui, s);
 	struct err e;
 
 	s->procs = NULL;
-	if (wanted && !t->procs && !(t->procs = procs_open(t->live.root, &e)))
+	if (wanted && !t->procs && !(t->procs = procs_open(t->source.live.root, &e)))
 		return;
 	if (t->procs)
 		procs_want(t->procs, wanted);
 	if (wanted && procs_get(t->procs, &t->procs_list, &s->procs_serial) == 0)
 		s->procs = &t->procs_list;
+}
+
+/* Everything of the scene that changes with time. */
+static void scene_update(struct top *t)
+{
+	struct ui_scene *s = &t->scene;
+	struct clock_anchor now;
+
+	clock_anchor(&now);
+	s->now_ns = now.mono_ns;
+	s->wall_ns = now.real_ns;
+	s->files = t->files.list;
+	s->n_files = t->files.n;
+	recording_scene(&t->recording, s);
+	source_scene(&t->source, s);
+	scene_procs(t);
 }
 
 /* Asked for by a person who was asked back. */
@@ -98,351 +89,40 @@ static void end_process(struct top *t, const struct request *r)
 	char text[96];
 	struct err e;
 
-	if (!t->live.root || !root_is_live(t->live.root)) {
+	if (!t->source.live.root || !root_is_live(t->source.live.root)) {
 		say(t, STYLE_WARN, _("these processes are not of this machine: none was ended"));
 	} else if (procs_signal(r->pid, r->start, r->sig, &e) < 0) {
 		say(t, STYLE_ALERT, e.text);
 	} else {
-		snprintf(text, sizeof text, r->sig == SIGKILL ? _("process %d was sent SIGKILL")
-							      : _("process %d was sent SIGTERM"), r->pid);
+		snprintf(text, sizeof text,
+			 r->sig == SIGKILL ? _("process %d was sent SIGKILL")
+					   : _("process %d was sent SIGTERM"),
+			 r->pid);
 		say(t, STYLE_TEXT, text);
 	}
-}
-
-/* Everything of the scene that changes with time. */
-static void scene_update(struct top *t)
-{
-	struct ui_scene *s = &t->scene;
-	struct clock_anchor now;
-	struct engine_stats es;
-
-	clock_anchor(&now);
-	s->now_ns = now.mono_ns;
-	s->wall_ns = now.real_ns;
-	s->live = !t->trace;
-	s->trace_name = t->trace ? trace_path(t->trace) : NULL;
-	s->remote = s->notice = NULL;
-	s->with = t->with ? trace_timeline(t->with) : NULL;
-	s->with_name = t->with ? trace_path(t->with) : NULL;
-	s->align = &t->align;
-	if (t->trace) {
-		s->timeline = trace_timeline(t->trace);
-		s->notice = t->built[0] ? t->built : NULL;
-	} else if (t->remote)
-		remote_scene(t->remote, s);
-	else
-		s->timeline = history_timeline(t->live.history);
-	scene_procs(t);
-	s->files = t->files.list;
-	s->n_files = t->files.n;
-	s->own_cpu = NAN;
-	s->stalled = NULL;
-	s->recording = t->series != NULL;
-	s->record_error = NULL;
-	if (t->series) {
-		uint64_t lost = t->written.lost_rows;
-		trace_series_stats(t->series, &t->written);
-		engine_add_lost(t->live.engine, t->written.lost_rows - lost);
-		s->record_name = t->written.path;
-		s->record_since_ns = t->record_since_ns;
-		s->record_bytes = t->written.bytes;
-		s->record_marks = t->written.marks;
-		s->record_lost = t->written.lost_rows;
-		s->record_error = t->written.err.code != ERR_NONE ? t->written.err.text : NULL;
-	}
-	if (!t->live.engine)
-		return;
-	engine_stats(t->live.engine, &es);
-	s->late = es.late[TIER_FAST];
-	s->lost = es.lost[TIER_FAST];
-	s->own_cpu = es.cpu_percent;
-	for (int tier = 0; tier < TIERS; tier++)
-		if (es.stalled[tier])
-			s->stalled = tier_name((enum tier)tier);
-}
-
-static void record_start(struct top *t)
-{
-	char name[64];
-	struct err e;
-
-	trace_name_now(name, sizeof name);
-	memset(&t->written, 0, sizeof t->written);
-	t->trouble = (struct trouble) {.holes = 0};
-	summary_moment(&t->before, t->live.engine);
-	t->series = trace_series_new(name, false, &t->o->limits, &e);
-	if (t->series) {
-		tally_init(&t->tally, trace_series_sink(t->series));
-		tally_of_series(&t->tally, t->series);
-	}
-	if (t->series && engine_attach(t->live.engine, &t->tally.sink, true, &e) == 0) {
-		t->record_since_ns = clock_now_ns();
-		return;
-	}
-	trace_series_free(t->series);
-	t->series = NULL;
-	tally_free(&t->tally);
-	say(t, STYLE_ALERT, e.text);
-}
-
-/* A line for the screen, and all of it for when the screen has gone. */
-static void record_tell(struct top *t)
-{
-	struct summary s = {.tally = &t->tally, .before = t->before};
-	char elapsed[32], size[32], more[160], names[4096], name[512], text[TEXT_MAX];
-	size_t unused;
-	FILE *out;
-
-	trace_series_stats(t->series, &t->written);
-	recording_names(t->series, names, sizeof names);
-	recording_name(t->series, name, sizeof name);
-	summary_moment(&s.after, t->live.engine);
-	s.file = names;
-	s.holes = t->written.holes;
-	s.hole_ns = t->written.hole_ns;
-	s.bytes = t->written.bytes;
-	memcpy(s.rows, t->written.rows, sizeof s.rows);
-	s.marks = t->written.marks;
-	s.lost = t->written.lost_rows;
-	priority_text(t->o, s.priority, sizeof s.priority);
-	text_elapsed(elapsed, sizeof elapsed, t->tally.end_ns - t->tally.start_ns);
-	text_bytes(size, sizeof size, s.bytes);
-	summary_line(&s, more, sizeof more);
-	snprintf(text, sizeof text,
-		 t->written.full
-			 ? P_("--max-size is reached: saved %.400s: %s, %s, %llu mark; %s",
-			      "--max-size is reached: saved %.400s: %s, %s, %llu marks; %s", s.marks)
-			 : P_("saved %.400s: %s, %s, %llu mark; %s", "saved %.400s: %s, %s, %llu marks; %s", s.marks),
-		 name, elapsed, size, (unsigned long long)s.marks, more);
-	say(t, STYLE_TEXT, text);
-	free(t->summary);
-	t->summary = NULL;
-	out = open_memstream(&t->summary, &unused);
-	if (!out)
-		return;
-	if (t->written.full)
-		fprintf(out, "nvmtop: %s\n", recording_full());
-	summary_print(&s, out);
-	fclose(out);
-}
-
-static void record_stop(struct top *t)
-{
-	struct err e;
-
-	if (!t->series)
-		return;
-	t->failed[0] = '\0';
-	free(t->summary);
-	t->summary = NULL;
-	engine_detach(t->live.engine, &t->tally.sink, &e);
-	int saved = trace_series_wait(t->series, &e);
-	if (trace_series_part(t->series, 0, NULL, 0, NULL))
-		record_tell(t);
-	if (saved < 0) {
-		memcpy(t->failed, e.text, sizeof t->failed);
-		say(t, STYLE_ALERT, t->failed);
-	}
-	tally_free(&t->tally);
-	trace_series_free(t->series);
-	t->series = NULL;
-}
-
-/* A recording that goes on after an interruption, or has reached its size. */
-static void watch_recording(struct top *t)
-{
-	char text[TEXT_MAX];
-
-	if (!t->series)
-		return;
-	trace_series_stats(t->series, &t->written);
-	recording_trouble(&t->trouble, &t->written, text, sizeof text);
-	if (t->written.full)
-		record_stop(t);
-	else if (text[0] && t->written.err.code == ERR_NONE) /* the header shows what is wrong */
-		say(t, STYLE_WARN, text);
-}
-
-static int keep_start(struct top *t, struct err *e)
-{
-	char text[TEXT_MAX];
-
-	t->keep = keeping_new(t->o, t->live.engine, e);
-	if (!t->keep || engine_attach(t->live.engine, keep_sink(t->keep), false, e) < 0)
-		return -1;
-	keeping_begun(t->o, t->keep, text, sizeof text);
-	say(t, STYLE_TEXT, text);
-	return 0;
-}
-
-static void keep_write(struct top *t, int64_t t_ns, const char *label)
-{
-	if (!t->keep) {
-		say(t, STYLE_WARN, keeping_nothing());
-		return;
-	}
-	keep_trigger(t->keep, t_ns, label);
-	say(t, STYLE_TEXT, _("writing what was held"));
-}
-
-static void watch_keep(struct top *t)
-{
-	char text[TEXT_MAX];
-	bool failed;
-
-	while (t->keep && keeping_news(t->keep, &t->kept_told, text, sizeof text, &failed))
-		say(t, failed ? STYLE_ALERT : STYLE_TEXT, text);
-}
-
-/* Until what is being written is written. */
-static void keep_stop(struct top *t)
-{
-	struct err e;
-
-	if (t->keep && t->live.engine)
-		engine_detach(t->live.engine, keep_sink(t->keep), &e);
-}
-
-static void take_mark(void *to, int64_t t_ns, const char *label)
-{
-	engine_mark(to, t_ns, label);
-}
-
-static struct history_bound remembered(const struct top *t)
-{
-	return (struct history_bound) {.bytes = t->chosen->begun.history_bytes,
-				       .span_ns = t->chosen->begun.history_ns};
-}
-
-/* Sampling begins, and with it marks can come from anywhere. */
-static int begin_live(struct top *t, struct err *e)
-{
-	struct history_bound bound = remembered(t);
-	struct err no_marks;
-
-	if (live_open(&t->live, t->o, &bound, e) < 0)
-		return -1;
-	if (t->o->keep_ns && keep_start(t, e) < 0) {
-		live_close(&t->live);
-		keep_free(t->keep);
-		t->keep = NULL;
-		return -1;
-	}
-	t->marks = inbox_open(take_mark, t->live.engine, &no_marks);
-	if (!t->marks)
-		say(t, STYLE_WARN, no_marks.text);
-	return 0;
-}
-
-/* Another trace is shown, or none: nothing lies under it. */
-static void drop_with(struct top *t)
-{
-	trace_close(t->with);
-	t->with = NULL;
-}
-
-static void show_live(struct top *t)
-{
-	struct err e;
-
-	if (!t->remote && !t->live.engine && begin_live(t, &e) < 0) {
-		say(t, STYLE_ALERT, e.text);
-		return;
-	}
-	drop_with(t);
-	trace_close(t->trace);
-	t->trace = NULL;
-	t->growing = false;
-	scene_update(t);
-	ui_reset(t->ui, &t->scene);
-	t->redraw = true;
-}
-
-static int show_trace(struct top *t, const char *path, struct err *e)
-{
-	struct trace *trace = open_trace(path, e);
-
-	if (!trace)
-		return -1;
-	t->growing &= !t->trace; /* another one is opened */
-	drop_with(t);
-	trace_close(t->trace);
-	t->trace = trace;
-	t->built[0] = '\0';
-	t->trace_look_ns = 0;
-	if (t->ui) {
-		scene_update(t);
-		ui_reset(t->ui, &t->scene);
-	}
-	if (e->code != ERR_NONE)
-		say(t, STYLE_WARN, e->text);
-	t->redraw = true;
-	return 0;
-}
-
-static int show_with(struct top *t, struct err *e)
-{
-	t->with = with_open(t->o, t->trace, &t->align, e);
-	if (t->with && e->code != ERR_NONE)
-		say(t, STYLE_WARN, e->text);
-	return t->with ? 0 : -1;
 }
 
 /* Marks and recordings are made where something is sampled. */
 static void say_elsewhere(struct top *t)
 {
-	if (t->remote && !t->trace)
+	if (t->source.remote && !t->source.trace)
 		say(t, STYLE_WARN,
 		    _("This screen only shows: mark with nvmtop --mark there, record with tee here."));
 }
 
-/* What is recorded elsewhere, or is still being copied. */
-static int follow(struct top *t, struct err *e)
+/* Another trace; path NULL: what is live. */
+static void show(struct top *t, const char *path)
 {
-	struct history_bound bound = remembered(t);
-	bool complete;
-
-	t->remote = remote_open(t->o->replay, &bound, t->signals, &complete, e);
-	if (t->remote)
-		return 0;
-	if (!complete)
-		return -1;
-	t->growing = true;
-	return show_trace(t, t->o->replay, e);
-}
-
-static void take_remote(struct top *t)
-{
-	if (!remote_take(t->remote))
-		return;
-	if (!t->trace)
-		t->redraw = true;
-	/* A recorder at the other end of the pipe tells its summary to the same terminal. */
-	t->repaint_ns = clock_now_ns() + NS_PER_S / 2;
-}
-
-/* A trace that is being copied: anew when it has grown, a tenth of the time at most. */
-static void take_growth(struct top *t)
-{
-	struct trace_summary was;
-	struct trace *trace;
-	struct stat st;
-	int64_t now = clock_now_ns();
 	struct err e;
+	int failed = path ? source_show_trace(&t->source, path, &e) : source_show_live(&t->source, &e);
 
-	if (now < t->look_ns)
+	if (failed < 0) {
+		say(t, STYLE_ALERT, e.text);
 		return;
-	t->look_ns = now + NS_PER_S;
-	trace_summary(t->trace, &was);
-	if (stat(trace_path(t->trace), &st) < 0 || st.st_size == was.bytes)
-		return;
-	trace = trace_open(trace_path(t->trace), &e);
-	if (!trace)
-		return;
-	trace_close(t->trace);
-	t->trace = trace;
+	}
+	scene_update(t);
+	ui_reset(t->ui, &t->scene);
 	t->redraw = true;
-	t->look_ns = now + NS_PER_S + 10 * (clock_now_ns() - now);
 }
 
 /* Drawn anew: without the question that was just answered. */
@@ -497,10 +177,29 @@ static void watch_saver(struct top *t)
 	say(t, STYLE_WARN, e.text);
 }
 
+static void toggle_recording(struct top *t)
+{
+	if (t->recording.series)
+		recording_stop(&t->recording);
+	else
+		recording_start(&t->recording, t->source.live.engine);
+}
+
+/* What only where something is sampled can be done. */
+static void carry_out_there(struct top *t, const struct request *r)
+{
+	if (!t->source.live.engine)
+		say_elsewhere(t);
+	else if (r->kind == REQUEST_MARK)
+		engine_mark(t->source.live.engine, r->t_ns, r->label);
+	else if (r->kind == REQUEST_KEEP)
+		source_keep_write(&t->source, r->t_ns, "w");
+	else
+		toggle_recording(t);
+}
+
 static void carry_out(struct top *t, const struct request *r)
 {
-	struct err e;
-
 	t->redraw |= r->redraw;
 	switch (r->kind) {
 	case REQUEST_NONE:
@@ -509,36 +208,20 @@ static void carry_out(struct top *t, const struct request *r)
 		t->quit = true;
 		break;
 	case REQUEST_MARK:
-		if (t->live.engine)
-			engine_mark(t->live.engine, r->t_ns, r->label);
-		else
-			say_elsewhere(t);
-		break;
 	case REQUEST_RECORD:
-		if (t->series)
-			record_stop(t);
-		else if (t->live.engine)
-			record_start(t);
-		else
-			say_elsewhere(t);
-		break;
 	case REQUEST_KEEP:
-		if (t->live.engine)
-			keep_write(t, r->t_ns, "w");
-		else
-			say_elsewhere(t);
+		carry_out_there(t, r);
 		break;
 	case REQUEST_LIST:
 		files_scan(&t->files, ".");
 		t->redraw = true;
 		break;
 	case REQUEST_OPEN:
-		if (show_trace(t, r->path, &e) < 0)
-			say(t, STYLE_ALERT, e.text);
+		show(t, r->path);
 		break;
 	case REQUEST_LIVE:
-		if (t->trace)
-			show_live(t);
+		if (t->source.trace)
+			show(t, NULL);
 		break;
 	case REQUEST_KILL:
 		end_process(t, r);
@@ -567,12 +250,12 @@ static void take_signals(struct top *t)
 	while ((sig = signals_next(t->signals, NULL))) {
 		switch (sig) {
 		case SIGUSR1:
-			if (t->live.engine)
-				engine_mark(t->live.engine, clock_now_ns(), "");
+			if (t->source.live.engine)
+				engine_mark(t->source.live.engine, clock_now_ns(), "");
 			t->redraw = true;
 			break;
 		case SIGUSR2:
-			keep_write(t, clock_now_ns(), "SIGUSR2");
+			source_keep_write(&t->source, clock_now_ns(), "SIGUSR2");
 			t->redraw = true;
 			break;
 		case SIGTSTP:
@@ -633,62 +316,38 @@ static int sooner(int a, int b)
 	return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
-/* Both together: what is news of one is news. */
-static void look_with(struct top *t, struct trace_state *st)
+/* How long until the next frame is due, in ms; -1: it is not, until something happens. */
+static int frame_ms(const struct top *t)
 {
-	struct trace_state b;
+	int frame = ui_frame_ms(t->ui, &t->scene);
+	int64_t gone = (clock_now_ns() - t->drawn_ns) / NS_PER_MS;
 
-	trace_look(t->with, &b);
-	st->built = b.building && (!st->building || b.built < st->built) ? b.built : st->built;
-	st->building |= b.building;
-	if (b.news && (!st->news || st->damage.code == ERR_NONE))
-		st->damage = b.damage;
-	st->news |= b.news;
-}
-
-/* What became of the trace meanwhile: more of its columns, or less of the file. */
-static void watch_trace(struct top *t)
-{
-	char text[sizeof t->built] = "";
-	struct trace_state st;
-
-	if (!t->trace || clock_now_ns() < t->trace_look_ns)
-		return;
-	trace_look(t->trace, &st);
-	if (t->with)
-		look_with(t, &st);
-	t->trace_look_ns = clock_now_ns() + (st.building ? BUILT_NS : NS_PER_S);
-	if (st.building)
-		/* TRANSLATORS: columns of the chart; they are estimated from some of their samples. */
-		snprintf(text, sizeof text,
-			 _("Provisional: the trace is being read, %d %%. Until then minima and maxima are "
-			   "estimates."),
-			 (int)(st.built * 100));
-	if (st.news && st.damage.code != ERR_NONE)
-		say(t, STYLE_WARN, st.damage.text);
-	t->redraw |= st.news || strcmp(text, t->built) != 0;
-	strcpy(t->built, text);
+	if (frame < 0)
+		return -1;
+	return gone >= frame ? 0 : frame - (int)gone;
 }
 
 /* How long to wait, in ms; -1: until something happens. */
 static int patience(const struct top *t)
 {
-	int frame = ui_frame_ms(t->ui, &t->scene);
-	int input = term_timeout_ms(t->term);
+	int input = sooner(term_timeout_ms(t->term), source_patience_ms(&t->source));
 
-	if (frame >= 0) {
-		int64_t gone = (clock_now_ns() - t->drawn_ns) / NS_PER_MS;
-		frame = gone >= frame ? 0 : frame - (int)gone;
+	return sooner(sooner(input, t->repaint_ns ? 100 : -1), frame_ms(t));
+}
+
+static void look_after_source(struct top *t)
+{
+	bool ended;
+
+	t->redraw |= source_take(&t->source, &ended);
+	/* A recorder at the other end of the pipe tells its summary to the same terminal. */
+	if (ended)
+		t->repaint_ns = clock_now_ns() + NS_PER_S / 2;
+	if (t->repaint_ns && clock_now_ns() >= t->repaint_ns) {
+		t->repaint_ns = 0;
+		term_repaint(t->term);
+		t->redraw = true;
 	}
-	if (t->remote)
-		input = sooner(input, remote_patience_ms(t->remote));
-	if (t->growing || t->repaint_ns)
-		input = sooner(input, t->growing ? (int)(NS_PER_S / NS_PER_MS) : 100);
-	if (t->trace)
-		input = sooner(input, !t->trace_look_ns
-					      ? 0
-					      : (int)((t->built[0] ? BUILT_NS : NS_PER_S) / NS_PER_MS));
-	return sooner(input, frame);
 }
 
 static void run(struct top *t)
@@ -697,42 +356,19 @@ static void run(struct top *t)
 	while (!t->quit) {
 		struct pollfd p[3] = {{.fd = term_fd(t->term), .events = POLLIN},
 				      {.fd = t->signals, .events = POLLIN},
-				      {.fd = t->remote ? remote_fd(t->remote) : -1, .events = POLLIN}};
+				      {.fd = source_fd(&t->source), .events = POLLIN}};
 		if (poll(p, 3, patience(t)) < 0 && errno != EINTR)
 			break;
-		if (t->remote)
-			take_remote(t);
-		if (t->growing)
-			take_growth(t);
 		if (p[1].revents)
 			take_signals(t);
 		/* Also without input: an ESC may have waited long enough. */
 		take_events(t);
-		watch_recording(t);
-		watch_keep(t);
-		watch_trace(t);
+		look_after_source(t);
+		recording_watch(&t->recording);
 		watch_saver(t);
-		if (t->repaint_ns && clock_now_ns() >= t->repaint_ns) {
-			t->repaint_ns = 0;
-			term_repaint(t->term);
-			t->redraw = true;
-		}
-		int frame = ui_frame_ms(t->ui, &t->scene);
-		bool due = frame >= 0 && clock_now_ns() - t->drawn_ns >= frame * NS_PER_MS;
-		if (!t->quit && (t->redraw || due))
+		if (!t->quit && (t->redraw || frame_ms(t) == 0))
 			draw(t);
 	}
-}
-
-static int source_open(struct top *t, struct err *e)
-{
-	if (!t->o->replay)
-		return begin_live(t, e);
-	if (t->o->follow || !strcmp(t->o->replay, "-"))
-		return follow(t, e);
-	if (show_trace(t, t->o->replay, e) < 0)
-		return -1;
-	return t->o->with ? show_with(t, e) : 0;
 }
 
 static int start(struct top *t, struct err *e)
@@ -757,7 +393,13 @@ static int start(struct top *t, struct err *e)
 	t->ui = ui_new(&uo, e);
 	if (!t->ui)
 		return -1;
-	if (source_open(t, e) < 0)
+	t->source = (struct source) {
+		.o = t->o,
+		.bound = {.bytes = t->chosen->begun.history_bytes, .span_ns = t->chosen->begun.history_ns},
+		.signals = t->signals,
+		.tell = say,
+		.to = t};
+	if (source_open(&t->source, e) < 0)
 		return -1;
 	/* ssh at the other end of the pipe reads the terminal as its standard input. */
 	how.shared = t->o->replay && !strcmp(t->o->replay, "-");
@@ -775,7 +417,7 @@ static int start(struct top *t, struct err *e)
 
 int cmd_top(const struct options *o)
 {
-	struct top t = {.o = o};
+	struct top t = {.o = o, .recording = {.o = o, .tell = say, .to = &t}};
 	int status = 0;
 	struct err e;
 
@@ -783,32 +425,27 @@ int cmd_top(const struct options *o)
 		status = complain(&e);
 	} else {
 		run(&t);
-		record_stop(&t);
-		keep_stop(&t);
+		recording_stop(&t.recording);
+		source_keep_end(&t.source);
 		term_close(t.term);
-		if (t.keep)
-			keeping_summary(o, t.keep, stderr);
-		if (t.summary)
-			fputs(t.summary, stderr);
-		if (t.failed[0])
-			fprintf(stderr, "nvmtop: %s\n", t.failed);
+		if (t.source.keep)
+			keeping_summary(o, t.source.keep, stderr);
+		if (t.recording.summary)
+			fputs(t.recording.summary, stderr);
+		if (t.recording.failed[0])
+			fprintf(stderr, "nvmtop: %s\n", t.recording.failed);
 		if (saver_end(t.saver, &e) < 0)
 			fprintf(stderr, "nvmtop: %s\n", e.text);
 	}
-	if (!status && t.remote && remote_verdict(t.remote)->code != ERR_NONE)
-		status = complain(remote_verdict(t.remote));
-	remote_close(t.remote);
-	inbox_close(t.marks);
-	trace_close(t.with);
-	trace_close(t.trace);
+	if (!status && t.source.remote && remote_verdict(t.source.remote)->code != ERR_NONE)
+		status = complain(remote_verdict(t.source.remote));
 	procs_close(t.procs);
 	free(t.procs_list.procs);
-	live_close(&t.live);
-	keep_free(t.keep);
+	source_close(&t.source);
+	recording_free(&t.recording);
 	files_free(&t.files);
 	canvas_free(&t.canvas);
 	ui_free(t.ui);
-	free(t.summary);
 	free(t.chosen);
 	return status;
 }

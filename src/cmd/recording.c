@@ -1,0 +1,217 @@
+/* Recordings beside the screen: begun and ended while it goes on. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/recording.h"
+#include "nvmtop/clock.h"
+#include "nvmtop/intl.h"
+
+void recording_trouble(struct trouble *was, const struct trace_series_stats *now, char *out, size_t size)
+{
+	char shown[sizeof now->path];
+
+	out[0] = '\0';
+	if (now->err.code != ERR_NONE) {
+		if (!was->said)
+			snprintf(out, size, "%s", now->err.text);
+		was->said = true;
+	} else if (now->holes > was->holes) {
+		text_printable(shown, sizeof shown, now->path, strlen(now->path));
+		if (was->said)
+			snprintf(out, size, _("the recording goes on in %s"), shown);
+		else
+			snprintf(out, size, _("%s; the recording goes on in %s"), now->last.text, shown);
+	}
+	if (now->err.code == ERR_NONE) {
+		was->said = false;
+		was->holes = now->holes;
+	}
+}
+
+const char *recording_full(void)
+{
+	return _("the recording is as large as --max-size allows");
+}
+
+static void name_of(const struct trace_series *s, size_t i, char *out, size_t size)
+{
+	char path[4096];
+	bool complete;
+
+	trace_series_part(s, i, path, sizeof path, &complete);
+	text_printable(out, size, path, strlen(path));
+	if (!complete)
+		snprintf(out + strlen(out), size - strlen(out), ".part");
+}
+
+void recording_name(const struct trace_series *s, char *out, size_t size)
+{
+	char shown[4096];
+	size_t n = 1;
+
+	name_of(s, 0, shown, sizeof shown);
+	while (trace_series_part(s, n, NULL, 0, NULL))
+		n++;
+	snprintf(out, size, "%s", shown);
+	if (n > 1)
+		snprintf(out, size, P_("%s (%zu file)", "%s (%zu files)", n), shown, n);
+}
+
+/* Beyond some the first and the last say it. */
+void recording_names(const struct trace_series *s, char *out, size_t size)
+{
+	char shown[4096];
+	size_t n = 0, used = 0;
+
+	while (trace_series_part(s, n, NULL, 0, NULL))
+		n++;
+	out[0] = '\0';
+	for (size_t i = 0; i < n && used < size; i++) {
+		if (n > 8 && i == 2) {
+			used += (size_t)snprintf(out + used, size - used, " ...");
+			i = n - 1;
+		}
+		name_of(s, i, shown, sizeof shown);
+		used += (size_t)snprintf(out + used, size - used, "%s%s", i ? ", " : "", shown);
+	}
+	if (n > 8 && used < size)
+		snprintf(out + used, size - used, P_(" (%zu file)", " (%zu files)", n), n);
+}
+
+void recording_summary(struct summary *s, const struct options *o, const struct engine *g,
+		       const struct trace_series_stats *written)
+{
+	summary_moment(&s->after, g);
+	s->bytes = written->bytes;
+	memcpy(s->rows, written->rows, sizeof s->rows);
+	s->marks = written->marks;
+	s->lost = written->lost_rows;
+	s->holes = written->holes;
+	s->hole_ns = written->hole_ns;
+	priority_text(o, s->priority, sizeof s->priority);
+}
+
+/* What was written by now; rows that could not be count as lost. */
+static void look(struct recording *r)
+{
+	uint64_t lost = r->written.lost_rows;
+
+	trace_series_stats(r->series, &r->written);
+	engine_add_lost(r->engine, r->written.lost_rows - lost);
+}
+
+void recording_start(struct recording *r, struct engine *g)
+{
+	char name[64];
+	struct err e;
+
+	r->engine = g;
+	trace_name_now(name, sizeof name);
+	memset(&r->written, 0, sizeof r->written);
+	r->trouble = (struct trouble) {.holes = 0};
+	summary_moment(&r->before, r->engine);
+	r->series = trace_series_new(name, false, &r->o->limits, &e);
+	if (r->series) {
+		tally_init(&r->tally, trace_series_sink(r->series));
+		tally_of_series(&r->tally, r->series);
+	}
+	if (r->series && engine_attach(r->engine, &r->tally.sink, true, &e) == 0) {
+		r->since_ns = clock_now_ns();
+		return;
+	}
+	trace_series_free(r->series);
+	r->series = NULL;
+	tally_free(&r->tally);
+	r->tell(r->to, STYLE_ALERT, e.text);
+}
+
+/* A line for the screen, and all of it for when the screen has gone. */
+static void record_tell(struct recording *r)
+{
+	struct summary s = {.tally = &r->tally, .before = r->before};
+	char elapsed[32], size[32], more[160], names[4096], name[512], text[sizeof r->failed];
+	size_t unused;
+	FILE *out;
+
+	look(r);
+	recording_names(r->series, names, sizeof names);
+	recording_name(r->series, name, sizeof name);
+	s.file = names;
+	recording_summary(&s, r->o, r->engine, &r->written);
+	text_elapsed(elapsed, sizeof elapsed, r->tally.end_ns - r->tally.start_ns);
+	text_bytes(size, sizeof size, s.bytes);
+	summary_line(&s, more, sizeof more);
+	snprintf(text, sizeof text,
+		 r->written.full ? P_("--max-size is reached: saved %.400s: %s, %s, %llu mark; %s",
+				      "--max-size is reached: saved %.400s: %s, %s, %llu marks; %s", s.marks)
+				 : P_("saved %.400s: %s, %s, %llu mark; %s",
+				      "saved %.400s: %s, %s, %llu marks; %s", s.marks),
+		 name, elapsed, size, (unsigned long long)s.marks, more);
+	r->tell(r->to, STYLE_TEXT, text);
+	free(r->summary);
+	r->summary = NULL;
+	out = open_memstream(&r->summary, &unused);
+	if (!out)
+		return;
+	if (r->written.full)
+		fprintf(out, "nvmtop: %s\n", recording_full());
+	summary_print(&s, out);
+	fclose(out);
+}
+
+void recording_stop(struct recording *r)
+{
+	struct err e;
+
+	if (!r->series)
+		return;
+	r->failed[0] = '\0';
+	free(r->summary);
+	r->summary = NULL;
+	engine_detach(r->engine, &r->tally.sink, &e);
+	int saved = trace_series_wait(r->series, &e);
+	if (trace_series_part(r->series, 0, NULL, 0, NULL))
+		record_tell(r);
+	if (saved < 0) {
+		memcpy(r->failed, e.text, sizeof r->failed);
+		r->tell(r->to, STYLE_ALERT, r->failed);
+	}
+	tally_free(&r->tally);
+	trace_series_free(r->series);
+	r->series = NULL;
+}
+
+void recording_watch(struct recording *r)
+{
+	char text[sizeof r->failed];
+
+	if (!r->series)
+		return;
+	look(r);
+	recording_trouble(&r->trouble, &r->written, text, sizeof text);
+	if (r->written.full)
+		recording_stop(r);
+	else if (text[0] && r->written.err.code == ERR_NONE) /* the header shows what is wrong */
+		r->tell(r->to, STYLE_WARN, text);
+}
+
+void recording_scene(struct recording *r, struct ui_scene *s)
+{
+	s->recording = r->series != NULL;
+	s->record_error = NULL;
+	if (!r->series)
+		return;
+	look(r);
+	s->record_name = r->written.path;
+	s->record_since_ns = r->since_ns;
+	s->record_bytes = r->written.bytes;
+	s->record_marks = r->written.marks;
+	s->record_lost = r->written.lost_rows;
+	s->record_error = r->written.err.code != ERR_NONE ? r->written.err.text : NULL;
+}
+
+void recording_free(struct recording *r)
+{
+	free(r->summary);
+}

@@ -1,0 +1,53 @@
+/* recording: one that is made while the screen shows something, and what is said of any. */
+#ifndef CMD_RECORDING_H
+#define CMD_RECORDING_H
+
+#include "cmd/cmd.h"
+#include "cmd/summary.h"
+#include "cmd/tally.h"
+
+/* One line on what is wrong with a recording, or on its going on again; "" when
+ * there is nothing to say.  was: what was said last, both are updated. */
+struct trouble {
+	uint64_t holes;
+	bool said;
+};
+void recording_trouble(struct trouble *was, const struct trace_series_stats *now, char *out, size_t size);
+const char *recording_full(void); /* it has ended by itself */
+/* The names of its files, "a.bin, a.2.bin", after it has ended. */
+void recording_names(const struct trace_series *s, char *out, size_t size);
+/* For a line that has little room: "a.bin", "a.bin (5 files)". */
+void recording_name(const struct trace_series *s, char *out, size_t size);
+/* What was written, and what the engine has counted since s->before. */
+void recording_summary(struct summary *s, const struct options *o, const struct engine *g,
+		       const struct trace_series_stats *written);
+
+/* Zeroed, but for the first three. */
+struct recording {
+	const struct options *o;
+	teller *tell;
+	void *to;
+
+	struct engine *engine;       /* that is recorded */
+	struct trace_series *series; /* NULL: nothing is recorded */
+	struct tally tally;          /* in front of it */
+	int64_t since_ns;
+	struct summary_moment before; /* when it began */
+	struct trace_series_stats written;
+	struct trouble trouble;
+	char failed[sizeof((struct err *)NULL)->text]; /* why the last one failed, or "" */
+	char *summary; /* of the last one, for when the screen has gone; or NULL */
+};
+
+/* Into a file with the time in its name.  That it fails is told. */
+void recording_start(struct recording *r, struct engine *g);
+/* Waits until it is complete; tells what it was like, or why not.  Does nothing when
+ * nothing is recorded. */
+void recording_stop(struct recording *r);
+/* Tells that it goes on after an interruption; stops it when it has reached its size. */
+void recording_watch(struct recording *r);
+/* Fill in what of the scene comes from here. */
+void recording_scene(struct recording *r, struct ui_scene *s);
+void recording_free(struct recording *r);
+
+#endif
