@@ -179,7 +179,7 @@ struct ui {
 	bool dragging; /* the button is down since drag_ns in the charts */
 	int64_t drag_ns;
 	struct search search;
-	struct phases *phases; /* of view_epochs; NULL until it is shown */
+	struct phases *phases; /* of view_epochs, see phases.h; NULL until it is shown */
 	struct second second;
 
 	bool copying; /* asks as what */
@@ -342,7 +342,7 @@ void select_shade(const struct ui *u, struct canvas *c, int y, int h);
 void select_axis(const struct ui *u, struct canvas *c);
 void select_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 
-/* view-epochs.c: a step of its statistics; true: there is more to do. */
+/* phases.c: a step of their statistics; true: there is more to do. */
 bool phases_advance(struct ui *u, const struct ui_scene *s);
 bool phases_busy(const struct ui *u);
 void phases_free(struct ui *u);
