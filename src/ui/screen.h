@@ -133,6 +133,7 @@ struct proc_line {
 	size_t at; /* in the list as it was read */
 	unsigned char depth;
 };
+#define PROC_DEPTH_MAX 12
 enum proc_sort { PROC_BY_GPU, PROC_BY_CPU, PROC_BY_MEMORY, PROC_BY_PID };
 
 struct hit {
@@ -365,6 +366,9 @@ void second_add(struct ui *u, struct row_list *l); /* what there is to say about
 void label_open(struct ui *u, int64_t t_ns, struct request *r);
 bool label_key(struct ui *u, const struct event *ev, struct request *r); /* false: not for the label */
 void label_draw(const struct ui *u, struct canvas *c);
+
+/* processes-order.c: the lines of the list, where a new reading or another order asks for them. */
+void processes_order(struct ui *u, const struct ui_scene *s);
 
 /* view-processes.c: its prompts and its list; false: not for it. */
 bool processes_key(struct ui *u, const struct event *ev, struct request *r);

@@ -1,162 +1,12 @@
 /* view-processes: who uses this machine; those that use the GPU first, then by
- * what they take of the CPU.
- *
- * The order is made when a new reading comes and never between two, so that a
- * process does not run away from the one who chooses it; what is chosen is the
- * process and not its line. */
+ * what they take of the CPU.  What is chosen is the process and not its line. */
 #include "screen.h"
 
 #include "nvmtop/intl.h"
 
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-#define DEPTH_MAX 12
-
-/* ---- which, and in what order ---- */
-
-static bool contains(const char *text, const char *part)
-{
-	size_t n = strlen(part);
-
-	for (; *text; text++)
-		if (!strncasecmp(text, part, n))
-			return true;
-	return n == 0;
-}
-
-static bool passes(const struct ui *u, const struct proc *p)
-{
-	char pid[16];
-
-	snprintf(pid, sizeof(pid), "%d", p->pid);
-	return contains(p->name, u->procs.filter) || contains(p->user, u->procs.filter) ||
-	       !strcmp(pid, u->procs.filter);
-}
-
-/* Larger first; what is not known last. */
-static int falling(double a, double b)
-{
-	if (isnan(a) || isnan(b))
-		return isnan(a) - isnan(b);
-	return (a < b) - (a > b);
-}
-
-static int compare(const struct proc *a, const struct proc *b, enum proc_sort by)
-{
-	int c = 0;
-
-	switch (by) {
-	case PROC_BY_GPU:
-		c = b->gpu - a->gpu;
-		if (!c && a->gpu)
-			c = falling(a->gpu_kb, b->gpu_kb);
-		if (!c)
-			c = falling(a->cpu, b->cpu);
-		break;
-	case PROC_BY_CPU:
-		c = falling(a->cpu, b->cpu);
-		break;
-	case PROC_BY_MEMORY:
-		c = falling(a->rss_kb, b->rss_kb);
-		break;
-	case PROC_BY_PID:
-		break;
-	}
-	return c ? c : (a->pid > b->pid) - (a->pid < b->pid);
-}
-
-/* qsort takes no argument for its comparison; the screen has one thread. */
-static const struct proc *sorted;
-static enum proc_sort sorted_by;
-
-static int compare_order(const void *a, const void *b)
-{
-	const struct proc_line *x = a, *y = b;
-
-	return compare(&sorted[x->at], &sorted[y->at], sorted_by);
-}
-
-/* Below `parent`, in the order that there is; returns the number of lines. */
-static int grow(const struct proc *procs, const struct proc_line *flat, int n, struct proc_line *out,
-		int used, unsigned char *taken, int parent, int depth)
-{
-	for (int i = 0; i < n; i++) {
-		const struct proc *p = &procs[flat[i].at];
-
-		if (taken[i] || p->parent != parent || p->pid == p->parent)
-			continue;
-		taken[i] = 1;
-		out[used] = flat[i];
-		out[used++].depth = (unsigned char)depth;
-		if (depth < DEPTH_MAX)
-			used = grow(procs, flat, n, out, used, taken, p->pid, depth + 1);
-	}
-	return used;
-}
-
-static bool is_there(const struct proc *procs, const struct proc_line *flat, int n, int pid)
-{
-	for (int i = 0; i < n; i++)
-		if (procs[flat[i].at].pid == pid)
-			return true;
-	return false;
-}
-
-/* Parents before their children.  Whoever's parent is not in the list begins a tree. */
-static void make_tree(struct ui *u, const struct proc *procs)
-{
-	int n = u->procs.n, used = 0;
-	struct proc_line *out = malloc((size_t)n * sizeof(*out));
-	unsigned char *taken = calloc((size_t)n, 1);
-
-	for (int i = 0; out && taken && i < n; i++) {
-		const struct proc_line *l = &u->procs.line[i];
-
-		if (taken[i] || is_there(procs, u->procs.line, n, procs[l->at].parent))
-			continue;
-		taken[i] = 1;
-		out[used] = *l;
-		out[used++].depth = 0;
-		used = grow(procs, u->procs.line, n, out, used, taken, procs[l->at].pid, 1);
-	}
-	/* Deeper than can be shown, or in a circle while it was read. */
-	for (int i = 0; out && taken && i < n; i++)
-		if (!taken[i])
-			out[used++] = u->procs.line[i];
-	if (out && taken)
-		memcpy(u->procs.line, out, (size_t)n * sizeof(*out));
-	free(out);
-	free(taken);
-}
-
-static void order(struct ui *u, const struct ui_scene *s)
-{
-	const struct procs_list *l = s->procs;
-	struct proc_line *line;
-
-	if (!l || (u->procs.serial == s->procs_serial && !u->procs.again))
-		return;
-	line = realloc(u->procs.line, (l->n + 1) * sizeof(*line));
-	if (!line)
-		return;
-	u->procs.line = line;
-	u->procs.n = 0;
-	u->procs.serial = s->procs_serial;
-	u->procs.again = false;
-	for (size_t i = 0; i < l->n && i < 100000; i++)
-		if (passes(u, &l->procs[i]))
-			line[u->procs.n++] = (struct proc_line) {.at = i};
-	sorted = l->procs;
-	sorted_by = u->procs.sort;
-	if (u->procs.n > 1)
-		qsort(line, (size_t)u->procs.n, sizeof(*line), compare_order);
-	if (u->procs.tree && u->procs.n > 1)
-		make_tree(u, l->procs);
-}
 
 /* The line of the process that was chosen, or -1. */
 static int chosen_line(const struct ui *u, const struct ui_scene *s)
@@ -185,8 +35,6 @@ static void choose(struct ui *u, const struct ui_scene *s, int line)
 	if (u->at.body.h > 1 && line >= u->scroll + u->at.body.h - 1)
 		u->scroll = line - u->at.body.h + 2;
 }
-
-/* ---- the picture ---- */
 
 /* Columns from the left; a width of 0: there is no room for it. */
 struct columns {
@@ -314,7 +162,7 @@ static void draw_proc(struct ui *u, struct canvas *c, const struct columns *k, c
 				     : STYLE_DIM,
 			    p->gpu_kb, isnan(p->gpu_kb));
 	if (u->procs.tree)
-		x += 2 * (depth < DEPTH_MAX ? depth : DEPTH_MAX);
+		x += 2 * (depth < PROC_DEPTH_MAX ? depth : PROC_DEPTH_MAX);
 	x += canvas_text(c, x, y, k->name + k->name_w - x,
 			 p->self  ? dim
 			 : chosen ? STYLE_SELECTED
@@ -363,7 +211,7 @@ static void processes_draw(struct ui *u, const struct ui_scene *s, struct canvas
 		canvas_text(c, x, u->at.body.y, c->w - 2 * x, STYLE_DIM, _("Reading the processes."));
 		return;
 	}
-	order(u, s);
+	processes_order(u, s);
 	draw_heads(u, c, &k, top);
 	at = chosen_line(u, s);
 	if (u->scroll > u->procs.n - (end - y))
@@ -378,8 +226,6 @@ static void processes_draw(struct ui *u, const struct ui_scene *s, struct canvas
 	if (end > u->procs.first_y)
 		draw_foot(u, s, c, end);
 }
-
-/* ---- keys ---- */
 
 static void sort_by(struct ui *u, enum proc_sort by)
 {
