@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "trace/build.h"
+#include "trace/tower.h"
 
 #define STRETCH_LEVELS 4   /* made within a stretch */
 #define LEDGE_BYTES    262144
@@ -96,11 +97,11 @@ static bool times_take(const struct trace *t, enum tier tier, uint64_t row, size
 static bool rows_fold(struct hand *h, struct job *j, struct tower *w, uint64_t row, uint64_t end,
 		      int64_t from_ns, int64_t to_ns)
 {
-	size_t stride = tower_stride(w->width), n, taken;
-	int64_t t_ns[TOWER_ROWS];
+	size_t stride = course_stride(w->width), n, taken;
+	int64_t t_ns[COURSE_ROWS];
 
 	for (; row < end && !atomic_load(&h->b->stop); row += taken) {
-		n = end - row < TOWER_ROWS ? (size_t)(end - row) : TOWER_ROWS;
+		n = end - row < COURSE_ROWS ? (size_t)(end - row) : COURSE_ROWS;
 		if (!times_take(&h->view, j->tier, row, n, from_ns, to_ns, t_ns))
 			return false;
 		rows_decode(&h->view, j->tier, row, n, h->values, stride);
@@ -225,7 +226,7 @@ static void work(struct build *b)
 	for (int t = 0; t < TIERS; t++)
 		if (h.view.session.width[t] > widest)
 			widest = h.view.session.width[t];
-	h.values = calloc(TOWER_ROWS * tower_stride(widest), sizeof(*h.values));
+	h.values = calloc(COURSE_ROWS * course_stride(widest), sizeof(*h.values));
 	if (!h.values)
 		atomic_store(&b->failed, true);
 	for (int t = 0; t < TIERS; t++)

@@ -5,7 +5,7 @@
 
 #include "trace/join.h"
 #include "trace/journal.h"
-#include "trace/pyramid.h"
+#include "trace/tower.h"
 #include "trace/syncs.h"
 
 #define COLLECT_SIZE 131072

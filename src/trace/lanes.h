@@ -8,7 +8,7 @@
 #define TRACE_LANES_H
 
 #include "trace/chunk.h"
-#include "trace/pyramid.h"
+#include "trace/course.h"
 
 #define BLOCK_BYTES 32768
 #define BLOCK_COUNT 96 /* 3 MB: some 20 s of a disk that stands still */

@@ -3,6 +3,7 @@
 #define TRACE_READER_H
 
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include "nvmtop/map.h"
 #include "nvmtop/trace.h"
@@ -96,6 +97,25 @@ struct trace {
 /* Note the first damage; the sentence begins with the file's name. */
 void trace_damage(struct trace *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* header: what a file begins with */
+/* Open what may be a trace; a FIFO does not hang.  -1: errno. */
+int header_file(const char *path);
+/* Read its header and size.  Returns fd; -1 when it is none, and closes fd; or it was -1,
+ * with errno. */
+int header_read(int fd, const char *shown, uint8_t header[HEADER_SIZE], off_t *size, struct err *e);
+/* Its rates and counts; what cannot be is noted as damage. */
+void header_check(struct trace *t, uint64_t counts[4]);
+/* A recording that was not ended has no counts; the fast rows are there. */
+bool header_interrupted(const struct trace *t, const uint64_t counts[4]);
+/* Lay the sections out, each as far as the file goes.  Returns where they end. */
+size_t header_sections(struct trace *t, const uint64_t counts[4]);
+
+/* timeline: what is asked of an open trace */
+extern const struct timeline_ops trace_ops;
+/* Oldest first, and found by bisection.  -1: out of memory. */
+int events_sort(struct trace *t);
+
+bool extension_begins(const struct trace *t, size_t at);
 /* Walk the chunks from offset `at`.  When channels and clocks can be had from
  * there, t->extended; whatever is wrong is noted as damage. -1: out of memory. */
 int extension_read(struct trace *t, size_t at);

@@ -1,0 +1,150 @@
+/* The rows of a trace as a timeline: whoever looks knows no bytes. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "trace/reader.h"
+
+static struct trace *trace_of(struct timeline *tl)
+{
+	return (struct trace *)tl;
+}
+
+static const struct session *get_session(struct timeline *tl)
+{
+	return &trace_of(tl)->session;
+}
+
+static bool get_extent(struct timeline *tl, int64_t *first_ns, int64_t *last_ns)
+{
+	struct trace *t = trace_of(tl);
+
+	shelves_look(t);
+	t->asked_ns = clock_now_ns();
+	*first_ns = t->first_ns;
+	*last_ns = t->last_ns;
+	return t->known;
+}
+
+static void get_columns(struct timeline *tl, size_t channel, int zoom, int64_t first, size_t n,
+			struct bin *out)
+{
+	trace_columns(trace_of(tl), channel, zoom, first, n, out);
+}
+
+static double get_value(struct timeline *tl, size_t channel, int64_t t_ns, int64_t *at_ns)
+{
+	struct trace *t = trace_of(tl);
+	enum tier tier;
+	uint64_t row;
+	double v;
+
+	if (channel >= t->session.n_channels)
+		return NAN;
+	tier = t->channels[channel].tier;
+	row = t_ns == INT64_MAX ? t->section[tier].rows : row_find(t, tier, t_ns + 1);
+	if (row == 0)
+		return NAN;
+	if (at_ns)
+		*at_ns = row_ns(t, tier, row - 1);
+	v = cell_read(t, channel, row - 1);
+	trace_touch(t, 4 * AROUND);
+	return map_left(&t->file) < t->size || map_torn(&t->file) < t->size ? (double)NAN : v;
+}
+
+static int64_t get_step(struct timeline *tl, enum tier tier, int64_t t_ns, int n)
+{
+	struct trace *t = trace_of(tl);
+	uint64_t rows = t->section[tier].rows, row = row_find(t, tier, t_ns), far;
+
+	if (rows == 0)
+		return t_ns;
+	if (n > 0) {
+		if (row < rows && row_ns(t, tier, row) == t_ns)
+			row = row_find(t, tier, t_ns + 1);
+		far = row + (unsigned)n - 1;
+		return row_ns(t, tier, far < rows ? far : rows - 1);
+	}
+	far = (uint64_t) - (int64_t)n;
+	row = row > far ? row - far : 0;
+	return row_ns(t, tier, row < rows ? row : rows - 1);
+}
+
+static size_t get_marks(struct timeline *tl, int64_t from_ns, int64_t to_ns, struct mark *out, size_t max)
+{
+	struct trace *t = trace_of(tl);
+	size_t lo = 0, hi = t->n_marks, n = 0;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->marks[mid].t_ns < from_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < t->n_marks && t->marks[lo].t_ns < to_ns && n < max; lo++)
+		out[n++] = t->marks[lo];
+	return n;
+}
+
+static size_t get_gaps(struct timeline *tl, int64_t from_ns, int64_t to_ns, struct gap *out, size_t max)
+{
+	struct trace *t = trace_of(tl);
+	size_t lo = 0, hi = t->n_gaps, n = 0;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->gap_reach[mid] < from_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < t->n_gaps && t->gaps[lo].from_ns < to_ns && n < max; lo++)
+		if (t->gaps[lo].to_ns >= from_ns)
+			out[n++] = t->gaps[lo];
+	return n;
+}
+
+static int by_mark_time(const void *a, const void *b)
+{
+	const struct mark *m = a, *n = b;
+
+	if (m->t_ns != n->t_ns)
+		return m->t_ns < n->t_ns ? -1 : 1;
+	return (m->id > n->id) - (m->id < n->id);
+}
+
+static int by_gap_time(const void *a, const void *b)
+{
+	const struct gap *g = a, *h = b;
+
+	return (g->from_ns > h->from_ns) - (g->from_ns < h->from_ns);
+}
+
+int events_sort(struct trace *t)
+{
+	if (t->n_marks > 1)
+		qsort(t->marks, t->n_marks, sizeof(*t->marks), by_mark_time);
+	if (t->n_gaps > 1)
+		qsort(t->gaps, t->n_gaps, sizeof(*t->gaps), by_gap_time);
+	t->gap_reach = calloc(t->n_gaps + 1, sizeof(*t->gap_reach));
+	if (!t->gap_reach)
+		return -1;
+	for (size_t i = 0; i < t->n_gaps; i++) {
+		int64_t before = i > 0 ? t->gap_reach[i - 1] : INT64_MIN;
+
+		t->gap_reach[i] = t->gaps[i].to_ns > before ? t->gaps[i].to_ns : before;
+	}
+	return 0;
+}
+
+const struct timeline_ops trace_ops = {
+	.session = get_session,
+	.extent = get_extent,
+	.columns = get_columns,
+	.value = get_value,
+	.step = get_step,
+	.marks = get_marks,
+	.gaps = get_gaps,
+};
