@@ -29,6 +29,10 @@ int engine_start(struct engine *g, struct err *e);
  * SCHED_FIFO.  -1 when the kernel does not permit it. */
 int engine_set_nice(struct engine *g, int nice, struct err *e);
 
+/* Before engine_start(): no screen or pipe shows what comes, so rows may be handed
+ * over in larger pieces, up to 0.1 s after they were sampled. */
+void engine_unwatched(struct engine *g);
+
 /* Warm: every tier has a row, and each CPU figure has its window behind it.
  * Waits at most timeout_ms (-1: for ever); true when warm. */
 bool engine_wait_warm(struct engine *g, int timeout_ms);

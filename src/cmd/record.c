@@ -388,6 +388,8 @@ int cmd_record(const struct options *o)
 		board_free(board);
 		r.engine = engine_for(o, rig, &e);
 	}
+	if (r.engine && r.series)
+		engine_unwatched(r.engine);
 	if (r.engine && o->keep_ns)
 		r.keep = keeping_new(o, r.engine, &e);
 	if (r.engine && (r.keep || !o->keep_ns) && engine_start(r.engine, &e) == 0) {

@@ -24,6 +24,7 @@
 #include "sampler/sampler.h"
 
 #define COLLECT_EVERY_NS (25 * NS_PER_MS)
+#define COLLECT_MOST_NS  (50 * NS_PER_MS) /* a writer has some time left until the rows are 250 ms old */
 #define HOLD_BACK_NS     (40 * NS_PER_MS) /* a mark may come so late and still find its place */
 /* Just begun, somebody waits for the first picture, and nobody has set a mark yet. */
 #define BEGIN_NS         (80 * NS_PER_MS)
@@ -42,6 +43,7 @@ struct engine {
 	struct session *session; /* what engine_session() shows */
 	enum phase phase;        /* the controlling thread's */
 	int64_t started_ns;
+	int64_t every_ns; /* rows are collected; set before the thread begins */
 	pthread_t thread;
 	bool hangs[TIERS]; /* left behind: its sampler and the rig are not ours any more */
 
@@ -138,6 +140,7 @@ struct engine *engine_new(struct rig *rig, const double hz[TIERS], struct err *e
 		goto fail;
 	}
 	g->rig = rig;
+	g->every_ns = COLLECT_EVERY_NS;
 	memcpy(g->hz, hz, sizeof(g->hz));
 	g->marks_end = &g->marks;
 	g->next_id = 1;
@@ -252,7 +255,7 @@ static void *engine_run(void *arg)
 		int result;
 
 		begun = now - g->started_ns < BEGIN_NS;
-		order = await_order(g, now + (begun ? BEGIN_EVERY_NS : COLLECT_EVERY_NS));
+		order = await_order(g, now + (begun ? BEGIN_EVERY_NS : g->every_ns));
 		sink = g->sink;
 		e = g->err;
 		take_marks(g);
@@ -350,6 +353,11 @@ int engine_set_nice(struct engine *g, int nice, struct err *e)
 		if (g->samplers[t] && sampler_set_nice(g->samplers[t], nice, e))
 			return -1;
 	return 0;
+}
+
+void engine_unwatched(struct engine *g)
+{
+	g->every_ns = COLLECT_MOST_NS;
 }
 
 void engine_add_lost(struct engine *g, uint64_t rows)

@@ -218,6 +218,7 @@ static int begin(nvmtop_recorder *r, const char *path, const nvmtop_options *giv
 	r->engine = engine_new(rig, hz, e);
 	if (!r->engine)
 		return -1;
+	engine_unwatched(r->engine);
 	return start(r, o.marks != 0, e);
 }
 

@@ -18,7 +18,7 @@
 #include "trace/stream-out.h"
 #include "trace/reserve.h"
 
-#define FLUSH_NS  (150 * NS_PER_MS) /* the kernel has everything that is older than 250 ms */
+#define FLUSH_NS  (140 * NS_PER_MS) /* the kernel has everything that is older than 250 ms */
 #define SYNC_NS   (5 * NS_PER_S)
 #define PART_STEP ((off_t)1 << 20)
 #define SIDE_STEP ((off_t)256 << 10)
