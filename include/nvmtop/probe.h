@@ -24,7 +24,6 @@ struct probe {
 	const struct probe_ops *ops;
 	enum tier tier;
 	int64_t period_ns;	/* read no more often than this; 0 = at every tick; read() may change it */
-	int64_t due_ns;		/* the sampler's: next time to read it */
 	bool derived;		/* computes from the row: read after the others, at every tick that read one */
 	/* NULL, or called once before the first read on the sampling path: begins
 	 * the thread of a probe whose reads may block for long. */

@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -30,17 +31,25 @@
 #define RING_SECONDS  2 /* the collecting thread may be away for so long */
 #define RING_ROWS_MIN 64
 
+/* What a tick looks at of a probe, in one piece: a thread that slept finds the
+ * caches cold, and each probe that is not due would cost it a miss. */
+struct slot {
+	int64_t due_ns;
+	struct probe *probe;
+};
+
 struct sampler {
 	enum tier tier;
 	struct grid grid;
 	size_t width;
-	enum channel_kind *kinds; /* by column */
-	double *row;              /* what the probes see and hold */
-	double *rounded;          /* what the stream gets */
-	struct probe **probes;    /* those that read, then those that derive */
-	size_t n_read, n_probes;
+	double *row;        /* what the probes see and hold */
+	double *seen;       /* the row as it was rounded last */
+	double *rounded;    /* that: what the stream gets */
+	struct slot *slots; /* the probes that read, then those that derive */
+	size_t n_read, n_slots;
 	int64_t newest_ns;
 	struct ring *ring;
+	enum channel_kind *kinds; /* by column */
 
 	pthread_t thread;
 	bool started;
@@ -62,13 +71,14 @@ static bool take_over(struct sampler *s, const struct rig *rig, double hz)
 	s->width = rig->width[s->tier];
 	s->kinds = calloc(s->width + 1, sizeof(*s->kinds));
 	s->row = calloc(s->width + 1, sizeof(*s->row));
+	s->seen = calloc(s->width + 1, sizeof(*s->seen));
 	s->rounded = calloc(s->width + 1, sizeof(*s->rounded));
-	s->probes = calloc(rig->n_probes + 1, sizeof(struct probe *));
+	s->slots = calloc(rig->n_probes + 1, sizeof(*s->slots));
 	s->ring = ring_new(s->width, rows < RING_ROWS_MIN ? RING_ROWS_MIN : rows);
-	if (!s->kinds || !s->row || !s->rounded || !s->probes || !s->ring)
+	if (!s->kinds || !s->row || !s->seen || !s->rounded || !s->slots || !s->ring)
 		return false;
 	for (size_t i = 0; i < s->width; i++)
-		s->row[i] = NAN;
+		s->row[i] = s->seen[i] = s->rounded[i] = NAN;
 	for (size_t i = 0; i < rig->n_channels; i++) {
 		const struct channel *c = &rig->channels[i];
 
@@ -78,10 +88,10 @@ static bool take_over(struct sampler *s, const struct rig *rig, double hz)
 	for (int derived = 0; derived <= 1; derived++) {
 		for (size_t i = 0; i < rig->n_probes; i++) {
 			if (rig->probes[i]->tier == s->tier && rig->probes[i]->derived == derived)
-				s->probes[s->n_probes++] = rig->probes[i];
+				s->slots[s->n_slots++].probe = rig->probes[i];
 		}
 		if (!derived)
-			s->n_read = s->n_probes;
+			s->n_read = s->n_slots;
 	}
 	return true;
 }
@@ -109,24 +119,37 @@ void sampler_free(struct sampler *s)
 	if (!s)
 		return;
 	ring_free(s->ring);
-	free(s->probes);
+	free(s->slots);
 	free(s->rounded);
+	free(s->seen);
 	free(s->row);
 	free(s->kinds);
 	free(s);
 }
 
 /* Due times stay on the multiples of the probe's own period, whatever the tier's. */
-static bool read_if_due(struct sampler *s, struct probe *p, int64_t due_ns, int64_t now_ns)
+static void read_slot(struct sampler *s, struct slot *slot, int64_t due_ns, int64_t now_ns)
 {
-	if (p->period_ns > 0) {
-		if (due_ns < p->due_ns)
-			return false;
-		p->due_ns =
+	struct probe *p = slot->probe;
+
+	if (p->period_ns > 0)
+		slot->due_ns =
 			s->grid.start_ns + ((due_ns - s->grid.start_ns) / p->period_ns + 1) * p->period_ns;
-	}
 	p->ops->read(p, now_ns, s->row);
-	return true;
+	if (p->period_ns <= 0)
+		slot->due_ns = INT64_MIN;
+}
+
+/* Most values are those of the tick before.  Compared as bits: a value that is
+ * missing is so again. */
+static void round_row(struct sampler *s)
+{
+	for (size_t i = 0; i < s->width; i++) {
+		if (!memcmp(&s->row[i], &s->seen[i], sizeof(s->row[i])))
+			continue;
+		s->seen[i] = s->row[i];
+		s->rounded[i] = channel_round(s->kinds[i], s->row[i]);
+	}
 }
 
 void sampler_tick(struct sampler *s, int64_t due_ns, int64_t now_ns, uint64_t late)
@@ -136,14 +159,15 @@ void sampler_tick(struct sampler *s, int64_t due_ns, int64_t now_ns, uint64_t la
 	if (now_ns <= s->newest_ns)
 		now_ns = s->newest_ns + 1;
 	s->newest_ns = now_ns;
-	for (size_t i = 0; i < s->n_read; i++)
-		renewed |= read_if_due(s, s->probes[i], due_ns, now_ns);
-	if (renewed) {
-		for (size_t i = s->n_read; i < s->n_probes; i++)
-			s->probes[i]->ops->read(s->probes[i], now_ns, s->row);
+	for (size_t i = 0; i < s->n_read; i++) {
+		if (due_ns < s->slots[i].due_ns)
+			continue;
+		read_slot(s, &s->slots[i], due_ns, now_ns);
+		renewed = true;
 	}
-	for (size_t i = 0; i < s->width; i++)
-		s->rounded[i] = channel_round(s->kinds[i], s->row[i]);
+	for (size_t i = s->n_read; renewed && i < s->n_slots; i++)
+		s->slots[i].probe->ops->read(s->slots[i].probe, now_ns, s->row);
+	round_row(s);
 
 	if (ring_push(s->ring, now_ns, late, s->rounded))
 		atomic_fetch_add_explicit(&s->rows, 1, memory_order_relaxed);
@@ -268,10 +292,12 @@ int sampler_start(struct sampler *s, int64_t grid_ns, struct err *e)
 
 	s->grid.start_ns = grid_ns;
 	s->grid.tick = 0;
-	for (size_t i = 0; i < s->n_probes; i++) {
-		s->probes[i]->due_ns = grid_ns;
-		if (s->probes[i]->start)
-			s->probes[i]->start(s->probes[i]);
+	for (size_t i = 0; i < s->n_slots; i++) {
+		struct probe *p = s->slots[i].probe;
+
+		s->slots[i].due_ns = INT64_MIN;
+		if (p->start)
+			p->start(p);
 	}
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
