@@ -270,6 +270,7 @@ const struct cpu_source_ops cpu_by_idle = {
 	.period_ns = CPU_READ_NS,
 	.window_ns = WINDOW_NS,
 	.stat_ns = CPU_READ_NS,
+	.online = true,
 	.open = idle_open,
 	.tell = idle_tell,
 	.start = idle_start,

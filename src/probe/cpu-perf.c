@@ -351,6 +351,7 @@ const struct cpu_source_ops cpu_by_perf = {
 	.period_ns = 0,
 	.window_ns = 0,
 	.stat_ns = NS_PER_S,
+	.online = true,
 	.open = perf_open,
 	.tell = perf_tell,
 	.start = perf_start,

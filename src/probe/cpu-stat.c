@@ -14,11 +14,12 @@
 #include "nvmtop/intl.h"
 
 #define WINDOW_NS (100 * NS_PER_MS)
-#define NEAR_NS   (5 * NS_PER_MS) /* the window may be short by half a read */
-#define PAST      32
+#define READ_NS   (WINDOW_NS / 5) /* a mean over so long is not another one sooner */
+#define NEAR_NS   (5 * NS_PER_MS) /* the window may be so much shorter */
+#define PAST      16
 
 struct reading {
-	int64_t t_ns, total;
+	int64_t total;
 	int64_t idle[CORES_MAX];
 };
 
@@ -27,6 +28,7 @@ struct by_stat {
 	const struct cores *cores;
 	uint64_t reads;
 	uint64_t since[CORES_MAX]; /* the reading a core's window may reach back to */
+	int64_t t_ns[PAST];        /* of each reading; together, because they are searched */
 	struct reading past[PAST];
 };
 
@@ -44,17 +46,17 @@ static uint64_t window_start(const struct by_stat *b, int64_t t_ns)
 	uint64_t oldest = b->reads > PAST - 1 ? b->reads - (PAST - 1) : 0;
 
 	for (uint64_t i = b->reads; i-- > oldest;)
-		if (t_ns - b->past[i % PAST].t_ns >= WINDOW_NS - NEAR_NS)
+		if (t_ns - b->t_ns[i % PAST] >= WINDOW_NS - NEAR_NS)
 			return i;
 	return UINT64_MAX;
 }
 
 /* A core that comes back may have another idle time, and on some kernels it
  * steps: what cannot be begins a new window for that core. */
-static void rebase(struct by_stat *b, const struct reading *now, double tick_ns)
+static void rebase(struct by_stat *b, const struct reading *now, int64_t now_ns, double tick_ns)
 {
 	const struct reading *last = &b->past[(b->reads - 1) % PAST];
-	double most = 1.5 * (double)(now->t_ns - last->t_ns) / tick_ns + 4;
+	double most = 1.5 * (double)(now_ns - b->t_ns[(b->reads - 1) % PAST]) / tick_ns + 4;
 
 	for (unsigned i = 0; i < b->cores->n; i++) {
 		int64_t step = now->idle[i] - last->idle[i];
@@ -76,17 +78,17 @@ static bool stat_read(struct cpu_source *s, const struct cpu_stat *stat, int64_t
 		stat_start(s);
 		return true;
 	}
-	now->t_ns = stat->t_ns;
+	b->t_ns[b->reads % PAST] = stat->t_ns;
 	now->total = stat->total;
 	memcpy(now->idle, stat->idle, n * sizeof *now->idle);
 	if (b->reads)
-		rebase(b, now, stat->tick_ns);
-	uint64_t from = window_start(b, now->t_ns);
+		rebase(b, now, stat->t_ns, stat->tick_ns);
+	uint64_t from = window_start(b, stat->t_ns);
 	const struct reading *then = &b->past[from % PAST];
 	b->reads++;
 	if (from == UINT64_MAX || then->total == now->total)
 		return true; /* too early; or a file that nobody renews */
-	double ticks = (double)(now->t_ns - then->t_ns) / stat->tick_ns;
+	double ticks = (double)(stat->t_ns - b->t_ns[from % PAST]) / stat->tick_ns;
 	for (unsigned i = 0; i < n; i++)
 		if (now->idle[i] >= 0 && b->since[i] <= from)
 			busy[i] = 100 * (1 - (double)(now->idle[i] - then->idle[i]) / ticks);
@@ -126,9 +128,9 @@ static struct cpu_source *stat_open(const struct root *r, const struct cores *c,
 
 const struct cpu_source_ops cpu_by_stat = {
 	.name = "stat",
-	.period_ns = CPU_READ_NS,
+	.period_ns = READ_NS,
 	.window_ns = WINDOW_NS,
-	.stat_ns = CPU_READ_NS,
+	.stat_ns = READ_NS,
 	.open = stat_open,
 	.tell = stat_tell,
 	.start = stat_start,

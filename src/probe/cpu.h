@@ -49,6 +49,7 @@ struct cpu_source_ops {
 	int64_t period_ns; /* how often it is worth a read; 0: at every tick */
 	int64_t window_ns; /* what its values are the mean of; 0: of the time since the last read */
 	int64_t stat_ns;   /* how often it wants to see /proc/stat */
+	bool online;       /* asks which cores are online */
 	/* NULL with a few words in why.  tick_ns: how often it is read at best. */
 	struct cpu_source *(*open)(const struct root *r, const struct cores *c, int64_t tick_ns, char *why,
 				   size_t size);

@@ -127,7 +127,7 @@ static void renew(struct cpu *c, int64_t t_ns)
 	}
 	if (s->curious && c->stat_due_ns > t_ns + CPU_READ_NS)
 		c->stat_due_ns = t_ns + CPU_READ_NS;
-	if (t_ns >= c->online_due_ns) {
+	if (s->ops->online && t_ns >= c->online_due_ns) {
 		look_online(&c->look);
 		c->online_due_ns = t_ns + CPU_READ_NS;
 	}

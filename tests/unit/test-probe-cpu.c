@@ -63,7 +63,7 @@ static void test_busy_core_is_100(void **state)
 	assert_true(fabs(sum / 100 - 50) < 1);
 	assert_value(&c.tree, "cpu.util", (100 + 0 + tree_value(&c.tree, "cpu2.util") + 100) / 4);
 	assert_int_equal(tree_channel(&c.tree, "cpu3.util")->index, 3);
-	assert_int_equal(c.tree.rig->probes[0]->period_ns, 10 * MS);
+	assert_int_equal(c.tree.rig->probes[0]->period_ns, 20 * MS);
 	tree_end(&c.tree);
 }
 
