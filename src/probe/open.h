@@ -53,6 +53,11 @@ void reason_add_place(struct reason *why, const struct place *p, int error);
 /* Into c->missing, with what would unlock it (also from the setting hint=). */
 void reason_tell(const struct reason *why, const struct statement *s, struct channel *c);
 
+/* Does the rig's emc probe read that file as its clock, that often?  Then a channel
+ * of the opening's tier can have it from there instead of asking a second time. */
+bool emc_reads(const struct rig *r, const char *path, int64_t period_ns);
+int emc_add_rate(struct opening *o, const char *path, int64_t period_ns, uint16_t column, struct err *e);
+
 /* Is the channel's value a constant or an estimate that a thermal zone shows as
  * if it were measured? */
 bool value_is_made_up(const struct rig *r, const struct channel *c);

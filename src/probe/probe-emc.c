@@ -23,7 +23,11 @@
 #include "slow.h"
 
 #define READ_NS (10 * NS_PER_MS)
-#define OVER    110 /* percent: beyond it the two files do not go together */
+#define TAKE_NS (5 * NS_PER_MS) /* what the thread has is looked at */
+#define OVER    110             /* percent: beyond it the two files do not go together */
+
+/* What the thread makes: percent, and the clock in Hz for whoever shows it, too. */
+enum { UTIL, RATE, VALUES };
 
 /* The thread's. */
 struct reader {
@@ -37,6 +41,8 @@ struct emc {
 	struct slow *slow;
 	struct slow_seen seen;
 	uint16_t column;
+	int64_t every_ns; /* the thread's period */
+	char rate_path[sizeof((struct attr *)0)->path];
 };
 
 static bool take(struct reader *r, struct attr *a, double *out)
@@ -63,11 +69,15 @@ static void reader_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
 		if (!attr_is_open(&r->rate))
 			attr_open(&r->rate, r->root, r->rate.path);
 	}
-	if (!take(r, &r->activity, &busy_khz) || !take(r, &r->rate, &rate_hz) || rate_hz <= 0)
+	bool busy = take(r, &r->activity, &busy_khz);
+	if (!take(r, &r->rate, &rate_hz))
+		return;
+	v[RATE] = rate_hz;
+	if (!busy || rate_hz <= 0)
 		return;
 	double percent = busy_khz / (rate_hz / 1000) * 100;
 	if (percent <= OVER)
-		v[0] = fmin(percent, 100);
+		v[UTIL] = fmin(percent, 100);
 }
 
 static void reader_close(void *arg)
@@ -85,11 +95,11 @@ static const struct slow_ops reader_ops = {reader_read, reader_close};
 static void emc_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct emc *m = (struct emc *)p;
-	double v[1];
+	double v[VALUES];
 
 	slow_ask(m->slow, t_ns);
 	if (slow_take(m->slow, &m->seen, t_ns, v))
-		row[m->column] = channel_round(CHANNEL_EMC_UTIL, v[0]);
+		row[m->column] = channel_round(CHANNEL_EMC_UTIL, v[UTIL]);
 }
 
 static void emc_start(struct probe *p)
@@ -106,6 +116,59 @@ static void emc_close(struct probe *p)
 }
 
 static const struct probe_ops emc_ops = {emc_read, emc_close};
+
+/* The clock as a channel of another tier: what emc.util is made with. */
+struct rate {
+	struct probe probe;
+	struct slow *slow; /* the emc's, which is closed with the same rig */
+	struct slow_seen seen;
+	uint16_t column;
+};
+
+static void rate_read(struct probe *p, int64_t t_ns, double *row)
+{
+	struct rate *c = (struct rate *)p;
+	double v[VALUES];
+
+	slow_ask(c->slow, t_ns);
+	if (slow_take(c->slow, &c->seen, t_ns, v))
+		row[c->column] = v[RATE];
+}
+
+static void rate_close(struct probe *p)
+{
+	free(p);
+}
+
+static const struct probe_ops rate_ops = {rate_read, rate_close};
+
+/* Which reads that file, and as often as that. */
+static const struct emc *emc_with(const struct rig *r, const char *path, int64_t period_ns)
+{
+	for (size_t i = 0; i < r->n_probes; i++) {
+		const struct emc *m = (const struct emc *)r->probes[i];
+		if (m->probe.ops == &emc_ops && !strcmp(m->rate_path, path) &&
+		    m->every_ns <= (period_ns > READ_NS ? period_ns : READ_NS))
+			return m;
+	}
+	return NULL;
+}
+
+bool emc_reads(const struct rig *r, const char *path, int64_t period_ns)
+{
+	return emc_with(r, path, period_ns) != NULL;
+}
+
+int emc_add_rate(struct opening *o, const char *path, int64_t period_ns, uint16_t column, struct err *e)
+{
+	struct rate *c = probe_new(o, sizeof *c, &rate_ops, period_ns, e);
+
+	if (!c)
+		return -1;
+	c->slow = emc_with(o->rig, path, period_ns)->slow;
+	c->column = column;
+	return opening_add_probe(o, &c->probe, e);
+}
 
 /* The first of the statement's candidates that opens and holds a number. */
 static bool open_first(struct reader *r, struct attr *a, const struct statement *s, const char *key,
@@ -165,7 +228,7 @@ static struct reader *reader_new(const struct root *root)
 
 int open_emc(struct opening *o, struct err *e)
 {
-	struct emc *m = probe_new(o, sizeof *m, &emc_ops, 0, e);
+	struct emc *m = probe_new(o, sizeof *m, &emc_ops, TAKE_NS, e);
 	struct reader *r = m ? reader_new(o->root) : NULL;
 	struct reason why = {.denied = false};
 	struct channel ch;
@@ -178,14 +241,15 @@ int open_emc(struct opening *o, struct err *e)
 	bool found = open_first(r, &r->activity, o->s, "activity", &why) &&
 		     open_first(r, &r->rate, o->s, "rate", &why);
 	if (found) {
-		ch.period_ns = sample_period(o->root, r->activity.path);
+		text_join(m->rate_path, sizeof m->rate_path, r->rate.path, "", "");
+		m->every_ns = ch.period_ns = sample_period(o->root, r->activity.path);
 		snprintf(ch.source, sizeof ch.source, "%.70s kHz / %.70s Hz", r->activity.path, r->rate.path);
 		if (!ch.note[0])
 			snprintf(ch.note, sizeof ch.note, "%s", doubt(r->activity.path));
 	} else {
 		reason_tell(&why, o->s, &ch);
 	}
-	m->slow = slow_new("nvmtop-emc", &reader_ops, r, 1, found ? ch.period_ns : READ_NS, 0.2);
+	m->slow = slow_new("nvmtop-emc", &reader_ops, r, VALUES, found ? ch.period_ns : READ_NS, 0.2);
 	m->probe.start = emc_start;
 	const struct channel *added = m->slow ? opening_add(o, &ch, e) : NULL;
 	if (!m->slow)

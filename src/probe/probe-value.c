@@ -216,8 +216,11 @@ static int add_value(struct opening *o, const struct place *place, const struct 
 	const struct channel *added = opening_add(o, ch, e);
 	if (added)
 		v->column = added->column;
-	if (!added || !found) {
+	bool shared = added && found && scale == 1 && emc_reads(o->rig, place->path, ch->period_ns);
+	if (!added || !found || shared) {
 		value_close(&v->probe);
+		if (shared)
+			return emc_add_rate(o, place->path, added->period_ns, added->column, e);
 		return added ? 0 : -1;
 	}
 	return opening_add_probe(o, &v->probe, e);

@@ -197,6 +197,55 @@ static void test_emc(void **state)
 	tree_end(&t);
 }
 
+static size_t n_files_open(void)
+{
+	char path[40];
+	size_t n = 0;
+
+	for (int fd = 0; fd < 256; fd++) {
+		snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+		n += access(path, F_OK) == 0;
+	}
+	return n;
+}
+
+/* The clock is asked for once, and is there without the activity. */
+static void test_emc_rate(void **state)
+{
+	struct tree t;
+
+	(void)state;
+	tree_begin(&t);
+	tree_file(&t, "/sys/kernel/debug/cactmon/mc_all", "127980\n");
+	tree_file(&t, "/sys/kernel/debug/emc/rate", "2133000000\n");
+	tree_resolve(&t, EMC "\nmedium value emc.rate path=/sys/kernel/debug/emc/rate period=20ms");
+	size_t shared = n_files_open();
+	tree_tick(&t, MS);
+	assert_value(&t, "emc.util", (float)6.0);
+	assert_value(&t, "emc.rate", 2133e6);
+	assert_string_equal(tree_channel(&t, "emc.rate")->source, "/sys/kernel/debug/emc/rate");
+	tree_file(&t, "/sys/kernel/debug/cactmon/mc_all", "none\n");
+	tree_file(&t, "/sys/kernel/debug/emc/rate", "204000000\n");
+	tree_tick(&t, MS);
+	assert_missing(&t, "emc.util");
+	assert_value(&t, "emc.rate", 204e6);
+	tree_file(&t, "/sys/kernel/debug/emc/rate", "none\n");
+	tree_tick(&t, MS);
+	assert_missing(&t, "emc.rate");
+	tree_end(&t);
+
+	/* Too seldom read there: a reading of its own. */
+	tree_begin(&t);
+	tree_file(&t, "/sys/kernel/debug/cactmon/mc_all", "127980\n");
+	tree_file(&t, "/sys/kernel/debug/cactmon/sample_period_usec", "100000\n");
+	tree_file(&t, "/sys/kernel/debug/emc/rate", "2133000000\n");
+	tree_resolve(&t, EMC "\nmedium value emc.rate path=/sys/kernel/debug/emc/rate period=20ms");
+	assert_int_equal(n_files_open(), shared + 1);
+	tree_tick(&t, MS);
+	assert_value(&t, "emc.rate", 2133e6);
+	tree_end(&t);
+}
+
 /* What each generation has, and what its result is worth. */
 static void test_emc_generations(void **state)
 {
@@ -457,6 +506,7 @@ int main(void)
 		cmocka_unit_test(test_gpu_load),
 		cmocka_unit_test(test_gpu_missing),
 		cmocka_unit_test(test_emc),
+		cmocka_unit_test(test_emc_rate),
 		cmocka_unit_test(test_emc_generations),
 		cmocka_unit_test(test_gpu_slept_between),
 		cmocka_unit_test(test_gentle),
