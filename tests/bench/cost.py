@@ -103,6 +103,8 @@ def files_of(program, root, only):
             # The EMC's divisor is a clock that version 1 does not have.
             if only and "/clk/" in path:
                 continue
+            if os.path.isdir(root + path):  # a channel that counts readings of a chip names its folder
+                continue
             entry = (TIERS[m[2]], ("!" if "/kernel/debug/" in path else "") + root + path)
             if entry not in found:
                 found.append(entry)
