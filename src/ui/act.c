@@ -1,12 +1,10 @@
-/* act: from events to what they mean.
+/* act: from keys to what they mean; mouse.c does the same for the mouse.
  *
  * Whatever is done outside this folder (quit, mark, record, open) is only asked
  * for: keys, mouse, a script and a test go one way. */
 #include "screen.h"
 
 #include "nvmtop/intl.h"
-
-#include <string.h>
 
 static void over_set(struct ui *u, const struct view *over)
 {
@@ -119,48 +117,76 @@ static bool act_time(struct ui *u, const struct ui_scene *s, enum action a)
 	}
 }
 
-static void act(struct ui *u, const struct ui_scene *s, enum action a, int64_t t_ns, struct request *r)
+/* What is done outside this folder; false: something else. */
+static bool act_outside(struct ui *u, enum action a, int64_t t_ns, struct request *r)
 {
-	const struct view *v = u->over ? u->over : u->view;
-	int page = u->at.body.h > 1 ? u->at.body.h - 1 : 1;
-
-	r->redraw = true;
-	if ((v->act && v->act(u, s, a, r)) || act_time(u, s, a) || select_act(u, s, a) ||
-	    second_act(u, a))
-		return;
-	if (views_turn(u, a)) {
-		views_show(u, views_turn(u, a));
-		return;
-	}
-	if (!s->live && (a == ACT_MARK || a == ACT_LABEL || a == ACT_RECORD || a == ACT_KEEP)) {
-		screen_say(u, STYLE_WARN, "%s",
-			   _("A saved trace stays as it is; Esc goes back to where marks and recordings are made."));
-		return;
-	}
 	switch (a) {
 	case ACT_MARK:
 		r->kind = REQUEST_MARK;
-		r->t_ns = t_ns;
 		break;
 	case ACT_LABEL:
 		label_open(u, t_ns, r);
-		break;
+		return true;
 	case ACT_RECORD:
 		r->kind = REQUEST_RECORD;
-		r->t_ns = t_ns;
 		break;
 	case ACT_KEEP:
 		r->kind = REQUEST_KEEP;
-		r->t_ns = t_ns;
 		break;
+	case ACT_REPAINT:
+		r->kind = REQUEST_REPAINT;
+		break;
+	case ACT_SUSPEND:
+		r->kind = REQUEST_SUSPEND;
+		break;
+	case ACT_QUIT:
+		r->kind = REQUEST_QUIT;
+		break;
+	default:
+		return false;
+	}
+	r->t_ns = t_ns;
+	return true;
+}
+
+/* What covers the charts, or asks something; false: something else. */
+static bool act_over(struct ui *u, enum action a, struct request *r)
+{
+	switch (a) {
 	case ACT_OPEN:
 		over_set(u, &view_files);
 		r->kind = REQUEST_LIST;
-		break;
+		return true;
 	case ACT_GOTO:
 	case ACT_SEARCH:
 		prompt_open(u, a == ACT_GOTO ? PROMPT_GOTO : PROMPT_SEARCH);
-		break;
+		return true;
+	case ACT_ABOUT:
+	case ACT_WHY:
+		if (!u->over && about_can(u))
+			u->about_chosen = !u->about_chosen;
+		else if (a == ACT_WHY)
+			over_set(u, &view_help);
+		return true;
+	case ACT_COPY:
+		u->copying = u->at.bar.h > 0;
+		return true;
+	case ACT_SETUP:
+		over_set(u, &view_setup);
+		return true;
+	case ACT_HELP:
+		over_set(u, &view_help);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void act_else(struct ui *u, const struct ui_scene *s, enum action a, struct request *r)
+{
+	int page = u->at.body.h > 1 ? u->at.body.h - 1 : 1;
+
+	switch (a) {
 	case ACT_SEARCH_NEXT:
 	case ACT_SEARCH_PREV:
 		search_next(u, s, a == ACT_SEARCH_PREV);
@@ -178,37 +204,34 @@ static void act(struct ui *u, const struct ui_scene *s, enum action a, int64_t t
 	case ACT_ESC:
 		escape(u, s, r);
 		break;
-	case ACT_ABOUT:
-	case ACT_WHY:
-		if (!u->over && about_can(u))
-			u->about_chosen = !u->about_chosen;
-		else if (a == ACT_WHY)
-			over_set(u, &view_help);
-		break;
 	case ACT_CHOOSE:
-		screen_say(u, STYLE_DIM, "%s", _("7 shows the phases, of which x chooses some to be compared"));
-		break;
-	case ACT_COPY:
-		u->copying = u->at.bar.h > 0;
-		break;
-	case ACT_SETUP:
-		over_set(u, &view_setup);
-		break;
-	case ACT_HELP:
-		over_set(u, &view_help);
-		break;
-	case ACT_REPAINT:
-		r->kind = REQUEST_REPAINT;
-		break;
-	case ACT_SUSPEND:
-		r->kind = REQUEST_SUSPEND;
-		break;
-	case ACT_QUIT:
-		r->kind = REQUEST_QUIT;
+		screen_say(u, STYLE_DIM, "%s",
+			   _("7 shows the phases, of which x chooses some to be compared"));
 		break;
 	default:
 		break;
 	}
+}
+
+void act_on(struct ui *u, const struct ui_scene *s, enum action a, int64_t t_ns, struct request *r)
+{
+	const struct view *v = u->over ? u->over : u->view;
+
+	r->redraw = true;
+	if ((v->act && v->act(u, s, a, r)) || act_time(u, s, a) || select_act(u, s, a) || second_act(u, a))
+		return;
+	if (views_turn(u, a)) {
+		views_show(u, views_turn(u, a));
+		return;
+	}
+	if (!s->live && (a == ACT_MARK || a == ACT_LABEL || a == ACT_RECORD || a == ACT_KEEP)) {
+		screen_say(u, STYLE_WARN, "%s",
+			   _("A saved trace stays as it is; Esc goes back to where marks and recordings are "
+			     "made."));
+		return;
+	}
+	if (!act_outside(u, a, t_ns, r) && !act_over(u, a, r))
+		act_else(u, s, a, r);
 }
 
 /* Any other key: no copy. */
@@ -227,138 +250,6 @@ static bool copy_key(struct ui *u, const struct event *ev, struct request *r)
 	return true;
 }
 
-static bool inside(const struct rect *r, int x, int y)
-{
-	return x >= r->x && x < r->x + r->w && y >= r->y && y < r->y + r->h;
-}
-
-/* Once to choose a row, once more to be told about it. */
-static void click_row(struct ui *u, int row)
-{
-	if (row < 0 || row >= u->n_rows)
-		return;
-	u->about_chosen = row == u->chosen ? !u->about_chosen : u->about_chosen;
-	u->chosen = row;
-}
-
-/* A press puts the cursor there, dragging selects from there on. */
-static void click_chart(struct ui *u, const struct ui_scene *s, const struct event *ev, int cell)
-{
-	int64_t begin = viewport_cell_ns(&u->vp, cell - 1) + 1, end = viewport_cell_ns(&u->vp, cell);
-
-	if (ev->action == MOUSE_PRESS) {
-		u->dragging = true;
-		u->drag_ns = begin;
-	} else if (u->dragging && (begin != u->drag_ns || u->selection.on)) {
-		int64_t pressed = u->drag_ns + (((int64_t)u->vp.per_cell << u->vp.zoom));
-
-		select_set(u, begin < u->drag_ns ? pressed : u->drag_ns, begin < u->drag_ns ? begin : end + 1);
-	}
-	viewport_jump(&u->vp, &u->extent, s->now_ns, end);
-}
-
-/* On the axis: to the mark whose number or label is there, or whose line is a cell away. */
-static bool click_mark(struct ui *u, const struct ui_scene *s, int x)
-{
-	int64_t from_ns = viewport_first(&u->vp) * (INT64_C(1) << u->vp.zoom);
-	const struct mark *best = NULL;
-	size_t n;
-
-	n = s->timeline->ops->marks(s->timeline, from_ns, u->vp.right_ns + 1, u->marks, MARKS_MAX);
-	for (size_t i = 0; i < n; i++) {
-		int cell = viewport_cell(&u->vp, u->marks[i].t_ns), from = u->at.chart.x + cell;
-		int w = snprintf(NULL, 0, "%llu", (unsigned long long)u->marks[i].id);
-
-		if (u->marks[i].label[0])
-			w += 1 + text_width(u->marks[i].label);
-		if (cell >= 0 && x >= from - 1 && x <= from + w)
-			best = &u->marks[i]; /* the later one stands in front */
-	}
-	if (best)
-		viewport_jump(&u->vp, &u->extent, s->now_ns, best->t_ns);
-	return best != NULL;
-}
-
-static void click(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
-{
-	int cell = ev->x - u->at.chart.x;
-
-	for (int i = 0; i < u->n_hits; i++)
-		if (ev->y == u->hits[i].y && ev->x >= u->hits[i].x && ev->x < u->hits[i].x + u->hits[i].w) {
-			act(u, s, u->hits[i].action, ev->t_ns, r);
-			return;
-		}
-	if (setup_click(u, s, ev, u->screen_w, r))
-		return;
-	if (u->over == &view_files && inside(&u->at.body, ev->x, ev->y)) {
-		int at = u->over_scroll + ev->y - u->at.body.y;
-
-		if (at < (int)s->n_files) {
-			bool again = at == u->file_at;
-
-			u->file_at = at;
-			r->redraw = true;
-			if (again)
-				act(u, s, ACT_ENTER, ev->t_ns, r);
-		}
-		return;
-	}
-	if (!u->over && u->view->click && inside(&u->at.body, ev->x, ev->y)) {
-		r->redraw = ev->action == MOUSE_PRESS && u->view->click(u, s, ev->x, ev->y);
-		return;
-	}
-	if (processes_click(u, s, ev)) {
-		r->redraw = true;
-		return;
-	}
-	if (u->view->plain && !u->over)
-		return;
-	if (!u->over && u->extent.any && cell < 0 && inside(&u->at.body, ev->x, ev->y)) {
-		click_row(u, charts_row_at(u, ev->y));
-		r->redraw = true;
-		return;
-	}
-	if (u->over || !u->extent.any || cell < 0 || cell >= u->at.chart.w)
-		return;
-	if (inside(&u->at.axis, ev->x, ev->y)) {
-		r->redraw = ev->action == MOUSE_PRESS && click_mark(u, s, ev->x);
-		return;
-	}
-	if (inside(&u->at.strip, ev->x, ev->y)) {
-		double part = u->at.chart.w > 1 ? (double)cell / (u->at.chart.w - 1) : 0;
-
-		viewport_jump(&u->vp, &u->extent, s->now_ns,
-			      u->extent.first_ns +
-				      (int64_t)((double)(u->extent.last_ns - u->extent.first_ns) * part));
-		r->redraw = true;
-	} else if (inside(&u->at.chart, ev->x, ev->y) || inside(&u->at.events, ev->x, ev->y)) {
-		click_chart(u, s, ev, cell);
-		r->redraw = true;
-	}
-}
-
-static void mouse(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
-{
-	bool charts = !u->over && !u->view->plain && ev->x >= u->at.chart.x;
-
-	if (ev->action != MOUSE_DRAG)
-		u->dragging = false;
-	if (u->at.small || ev->action == MOUSE_RELEASE)
-		return;
-	if (ev->button == 4 || ev->button == 5) {
-		enum action a = charts ? (ev->button == 4 ? ACT_ZOOM_IN : ACT_ZOOM_OUT)
-				       : (ev->button == 4 ? ACT_SCROLL_UP : ACT_SCROLL_DOWN);
-
-		if (ev->action == MOUSE_PRESS)
-			act(u, s, a, ev->t_ns, r);
-	} else if (ev->button == 1 && (ev->action == MOUSE_PRESS || charts)) {
-		/* Dragging moves the playhead along; it must not press keys again. */
-		if (ev->action == MOUSE_DRAG && (ev->y == u->at.bar.y || ev->y == u->at.tabs.y))
-			return;
-		click(u, s, ev, r);
-	}
-}
-
 struct request ui_event(struct ui *u, const struct ui_scene *s, const struct event *ev)
 {
 	struct request r = {.kind = REQUEST_NONE};
@@ -374,7 +265,7 @@ struct request ui_event(struct ui *u, const struct ui_scene *s, const struct eve
 	case EVENT_MOUSE:
 		if (ev->action == MOUSE_PRESS)
 			u->said[0] = 0;
-		mouse(u, s, ev, &r);
+		mouse_event(u, s, ev, &r);
 		break;
 	case EVENT_KEY:
 		if (u->copying && copy_key(u, ev, &r))
@@ -385,7 +276,7 @@ struct request ui_event(struct ui *u, const struct ui_scene *s, const struct eve
 			r.redraw = true;
 		else if (!ev->pasted) {
 			u->said[0] = 0;
-			act(u, s, keys_action(ev, screen_when(u)), ev->t_ns, &r);
+			act_on(u, s, keys_action(ev, screen_when(u)), ev->t_ns, &r);
 		}
 		break;
 	default:

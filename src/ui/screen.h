@@ -101,7 +101,7 @@ struct view {
 	bool (*act)(struct ui *u, const struct ui_scene *s, enum action a, struct request *r);
 	int (*length)(const struct ui *u, const struct ui_scene *s); /* lines, for scrolling */
 	/* NULL, or a press of the button in the body; true: it was on something. */
-	bool (*click)(struct ui *u, const struct ui_scene *s, int x, int y);
+	bool (*click)(struct ui *u, const struct ui_scene *s, int x, int y, struct request *r);
 };
 /* views.c has the list, in which the order is that of the tabs. */
 extern const struct view view_epochs, view_processes;
@@ -373,7 +373,6 @@ void processes_order(struct ui *u, const struct ui_scene *s);
 /* view-processes.c: its prompts and its list; false: not for it. */
 bool processes_key(struct ui *u, const struct event *ev, struct request *r);
 bool processes_bar(struct ui *u, const struct ui_scene *s, struct canvas *c);
-bool processes_click(struct ui *u, const struct ui_scene *s, const struct event *ev);
 
 /* axis.c: time above the charts, marks through them, the strip below. */
 void axis_prepare(struct ui *u, const struct ui_scene *s);
@@ -381,6 +380,12 @@ void axis_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 void axis_lines(struct ui *u, struct canvas *c, int y, int h);
 void axis_second_lines(struct ui *u, struct canvas *c, int y, int h); /* with its marks instead */
 void strip_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
+
+/* act.c: an action that a key or a click stands for; t_ns: when that came. */
+void act_on(struct ui *u, const struct ui_scene *s, enum action a, int64_t t_ns, struct request *r);
+
+/* mouse.c: what a press, a drag or the wheel means where it is. */
+void mouse_event(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r);
 
 /* ui.c */
 /* Answer a key with a sentence, until the next one. */

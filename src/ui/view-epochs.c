@@ -96,13 +96,14 @@ static bool epochs_act(struct ui *u, const struct ui_scene *s, enum action a, st
 }
 
 /* Once to see a phase, once more to choose it. */
-static bool epochs_click(struct ui *u, const struct ui_scene *s, int x, int y)
+static bool epochs_click(struct ui *u, const struct ui_scene *s, int x, int y, struct request *r)
 {
 	struct phases *e = u->phases;
 	int line = y - u->at.body.y;
 
 	(void)s;
 	(void)x;
+	(void)r;
 	if (!e || !e->n || e->about != u->about || line < 0 || line >= phases_list_lines(u, e))
 		return false;
 	if (e->at == e->top + (size_t)line)

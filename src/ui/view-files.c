@@ -90,10 +90,25 @@ static bool files_act(struct ui *u, const struct ui_scene *s, enum action a, str
 	return true;
 }
 
+/* Once to choose a file, once more to open it. */
+static bool files_click(struct ui *u, const struct ui_scene *s, int x, int y, struct request *r)
+{
+	int at = u->over_scroll + y - u->at.body.y;
+
+	(void)x;
+	if (at >= (int)s->n_files)
+		return false;
+	if (at == u->file_at)
+		return files_act(u, s, ACT_ENTER, r);
+	u->file_at = at;
+	return true;
+}
+
 const struct view view_files = {
 	.name = "files",
 	.when = WHEN_FILES,
 	.draw = files_draw,
 	.act = files_act,
 	.length = files_length,
+	.click = files_click,
 };

@@ -357,12 +357,13 @@ bool processes_bar(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	return false;
 }
 
-bool processes_click(struct ui *u, const struct ui_scene *s, const struct event *ev)
+static bool processes_click(struct ui *u, const struct ui_scene *s, int x, int y, struct request *r)
 {
-	int line = u->scroll + ev->y - u->procs.first_y;
+	int line = u->scroll + y - u->procs.first_y;
 
-	if (u->view != &view_processes || u->over || !s->procs || ev->y < u->procs.first_y ||
-	    ev->y >= u->at.body.y + u->at.body.h - 1 || line >= u->procs.n)
+	(void)x;
+	(void)r;
+	if (!s->procs || y < u->procs.first_y || y >= u->at.body.y + u->at.body.h - 1 || line >= u->procs.n)
 		return false;
 	choose(u, s, line);
 	return true;
@@ -381,4 +382,5 @@ const struct view view_processes = {.name = "processes",
 				    .plain = true,
 				    .draw = processes_draw,
 				    .act = processes_act,
-				    .length = processes_length};
+				    .length = processes_length,
+				    .click = processes_click};

@@ -1,0 +1,137 @@
+/* mouse: a press, a turn of the wheel or dragging, to what it means where it is. */
+#include "screen.h"
+
+#include <stdio.h>
+
+static bool inside(const struct rect *r, int x, int y)
+{
+	return x >= r->x && x < r->x + r->w && y >= r->y && y < r->y + r->h;
+}
+
+/* Once to choose a row, once more to be told about it. */
+static void click_row(struct ui *u, int row)
+{
+	if (row < 0 || row >= u->n_rows)
+		return;
+	u->about_chosen = row == u->chosen ? !u->about_chosen : u->about_chosen;
+	u->chosen = row;
+}
+
+/* A press puts the cursor there, dragging selects from there on. */
+static void click_chart(struct ui *u, const struct ui_scene *s, const struct event *ev, int cell)
+{
+	int64_t begin = viewport_cell_ns(&u->vp, cell - 1) + 1, end = viewport_cell_ns(&u->vp, cell);
+
+	if (ev->action == MOUSE_PRESS) {
+		u->dragging = true;
+		u->drag_ns = begin;
+	} else if (u->dragging && (begin != u->drag_ns || u->selection.on)) {
+		int64_t pressed = u->drag_ns + (((int64_t)u->vp.per_cell << u->vp.zoom));
+
+		select_set(u, begin < u->drag_ns ? pressed : u->drag_ns,
+			   begin < u->drag_ns ? begin : end + 1);
+	}
+	viewport_jump(&u->vp, &u->extent, s->now_ns, end);
+}
+
+/* On the axis: to the mark whose number or label is there, or whose line is a cell away. */
+static bool click_mark(struct ui *u, const struct ui_scene *s, int x)
+{
+	int64_t from_ns = viewport_first(&u->vp) * (INT64_C(1) << u->vp.zoom);
+	const struct mark *best = NULL;
+	size_t n;
+
+	n = s->timeline->ops->marks(s->timeline, from_ns, u->vp.right_ns + 1, u->marks, MARKS_MAX);
+	for (size_t i = 0; i < n; i++) {
+		int cell = viewport_cell(&u->vp, u->marks[i].t_ns), from = u->at.chart.x + cell;
+		int w = snprintf(NULL, 0, "%llu", (unsigned long long)u->marks[i].id);
+
+		if (u->marks[i].label[0])
+			w += 1 + text_width(u->marks[i].label);
+		if (cell >= 0 && x >= from - 1 && x <= from + w)
+			best = &u->marks[i]; /* the later one stands in front */
+	}
+	if (best)
+		viewport_jump(&u->vp, &u->extent, s->now_ns, best->t_ns);
+	return best != NULL;
+}
+
+/* On a tab, on a key of the bar, on the head of a column. */
+static bool click_hit(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
+{
+	for (int i = 0; i < u->n_hits; i++) {
+		const struct hit *h = &u->hits[i];
+
+		if (ev->y != h->y || ev->x < h->x || ev->x >= h->x + h->w)
+			continue;
+		act_on(u, s, h->action, ev->t_ns, r);
+		return true;
+	}
+	return false;
+}
+
+static void click_strip(struct ui *u, const struct ui_scene *s, int cell)
+{
+	double part = u->at.chart.w > 1 ? (double)cell / (u->at.chart.w - 1) : 0;
+
+	viewport_jump(&u->vp, &u->extent, s->now_ns,
+		      u->extent.first_ns +
+			      (int64_t)((double)(u->extent.last_ns - u->extent.first_ns) * part));
+}
+
+/* True: there was something where the button is. */
+static bool click_charts(struct ui *u, const struct ui_scene *s, const struct event *ev)
+{
+	int cell = ev->x - u->at.chart.x;
+
+	if (cell < 0 && inside(&u->at.body, ev->x, ev->y)) {
+		click_row(u, charts_row_at(u, ev->y));
+		return true;
+	}
+	if (cell < 0 || cell >= u->at.chart.w)
+		return false;
+	if (inside(&u->at.axis, ev->x, ev->y))
+		return ev->action == MOUSE_PRESS && click_mark(u, s, ev->x);
+	if (inside(&u->at.strip, ev->x, ev->y)) {
+		click_strip(u, s, cell);
+		return true;
+	}
+	if (!inside(&u->at.chart, ev->x, ev->y) && !inside(&u->at.events, ev->x, ev->y))
+		return false;
+	click_chart(u, s, ev, cell);
+	return true;
+}
+
+static void click(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
+{
+	const struct view *v = u->over ? u->over : u->view;
+
+	if (click_hit(u, s, ev, r) || setup_click(u, s, ev, u->screen_w, r))
+		return;
+	if (v->click && inside(&u->at.body, ev->x, ev->y))
+		r->redraw = ev->action == MOUSE_PRESS && v->click(u, s, ev->x, ev->y, r);
+	else if (!u->over && !u->view->plain && u->extent.any)
+		r->redraw |= click_charts(u, s, ev);
+}
+
+void mouse_event(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
+{
+	bool charts = !u->over && !u->view->plain && ev->x >= u->at.chart.x;
+
+	if (ev->action != MOUSE_DRAG)
+		u->dragging = false;
+	if (u->at.small || ev->action == MOUSE_RELEASE)
+		return;
+	if (ev->button == 4 || ev->button == 5) {
+		enum action a = charts ? (ev->button == 4 ? ACT_ZOOM_IN : ACT_ZOOM_OUT)
+				       : (ev->button == 4 ? ACT_SCROLL_UP : ACT_SCROLL_DOWN);
+
+		if (ev->action == MOUSE_PRESS)
+			act_on(u, s, a, ev->t_ns, r);
+	} else if (ev->button == 1 && (ev->action == MOUSE_PRESS || charts)) {
+		/* Dragging moves the playhead along; it must not press keys again. */
+		if (ev->action == MOUSE_DRAG && (ev->y == u->at.bar.y || ev->y == u->at.tabs.y))
+			return;
+		click(u, s, ev, r);
+	}
+}
