@@ -1,8 +1,9 @@
 /* views: the list of views, and the line of tabs.
  *
  * A view is one file that ends in one table; it is here by its name alone.  The
- * tabs are one quiet line: where it has no room for all names, the numbers stay and
- * only the view that is shown keeps its name. */
+ * tabs are one quiet line: where it has no room for all names, the longest are
+ * abbreviated, but that of the view that is shown, and at last only the numbers
+ * stay. */
 #include "screen.h"
 
 #include "nvmtop/intl.h"
@@ -10,9 +11,8 @@
 #include <string.h>
 
 static const struct view *const views[] = {
-	&view_overview, &view_gpu,     &view_cpu,   &view_memory,
-	&view_power,    &view_thermal, &view_epochs,   &view_processes, &view_board, &view_help,
-	&view_setup,
+	&view_overview, &view_gpu,       &view_cpu,   &view_memory, &view_power, &view_thermal,
+	&view_epochs,   &view_processes, &view_board, &view_help,   &view_setup,
 };
 #define VIEWS (sizeof(views) / sizeof(views[0]))
 
@@ -65,41 +65,69 @@ void views_show(struct ui *u, const struct view *v)
 	u->solo = false;
 }
 
-/* How wide the line is with so many blanks between two tabs; gap 0: numbers alone. */
-static int width(const struct ui *u, int gap)
-{
-	int w = 0;
+#define LABEL_LEAST 4 /* shorter abbreviations say nothing */
 
-	for (size_t i = 0; i < VIEWS; i++)
+/* Of the name on a tab when none may be wider than `most`; 0: numbers alone. */
+static int label_width(const struct ui *u, const struct view *v, int most)
+{
+	int w = text_width(_(v->label));
+
+	return w <= most || v == u->view ? w : most;
+}
+
+static int line_width(const struct ui *u, int gap, int most)
+{
+	int w = -gap;
+
+	for (size_t i = 0; i < VIEWS; i++) {
+		int label = views[i]->label ? label_width(u, views[i], most) : 0;
+
 		if (views[i]->label)
-			w += 1 + (gap || views[i] == u->view ? 1 + text_width(_(views[i]->label)) : 0) +
-			     (gap ? gap : 1);
-	return w - (gap ? gap : 1);
+			w += 1 + (label ? 1 + label : 0) + gap;
+	}
+	return w;
+}
+
+/* Returns how wide it is. */
+static int draw_tab(struct ui *u, struct canvas *c, const struct view *v, int x, int y, int most)
+{
+	enum style style = v == u->view ? STYLE_STRONG : STYLE_KEY_TEXT;
+	int w = label_width(u, v, most);
+
+	canvas_put(c, x, y, style, (wchar_t)v->key);
+	if (!w)
+		return 1;
+	if (w < text_width(_(v->label)))
+		canvas_put(c, x + 2 + canvas_text(c, x + 2, y, w - 1, style, _(v->label)), y, style, L'.');
+	else
+		canvas_text(c, x + 2, y, w, style, _(v->label));
+	return 2 + w;
 }
 
 void tabs_draw(struct ui *u, struct canvas *c)
 {
-	int x = u->at.name.x, y = u->at.tabs.y, room = c->w - 2 * x, gap = 3;
+	int x = u->at.name.x, y = u->at.tabs.y, room = c->w - 2 * x, gap = 3, most = 0;
 
 	if (!u->at.tabs.h)
 		return;
-	while (gap > 0 && width(u, gap) > room)
+	for (size_t i = 0; i < VIEWS; i++)
+		if (views[i]->label && text_width(_(views[i]->label)) > most)
+			most = text_width(_(views[i]->label));
+	while (gap > 1 && line_width(u, gap, most) > room)
 		gap--;
+	while (most >= LABEL_LEAST && line_width(u, gap, most) > room)
+		most--;
+	if (most < LABEL_LEAST && line_width(u, gap, most) > room)
+		most = 0;
 	for (size_t i = 0; i < VIEWS; i++) {
-		bool here = views[i] == u->view;
-		int from = x;
+		int w;
 
 		if (!views[i]->label)
 			continue;
-		canvas_put(c, x++, y, here ? STYLE_STRONG : STYLE_KEY_TEXT, (wchar_t)views[i]->key);
-		if (gap || here) {
-			x++;
-			x += canvas_text(c, x, y, c->w - x, here ? STYLE_STRONG : STYLE_KEY_TEXT,
-					 _(views[i]->label));
-		}
+		w = draw_tab(u, c, views[i], x, y, most);
 		if (u->n_hits < (int)(sizeof(u->hits) / sizeof(u->hits[0])))
 			u->hits[u->n_hits++] = (struct hit) {
-				from, y, x - from, (enum action)(ACT_VIEW_1 + (int)(views[i]->key - '1'))};
-		x += gap ? gap : 1;
+				x, y, w, (enum action)(ACT_VIEW_1 + (int)(views[i]->key - '1'))};
+		x += w + gap;
 	}
 }
