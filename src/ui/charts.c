@@ -100,9 +100,10 @@ void charts_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		y += h;
 	}
 	u->below = u->n_rows - i;
-	/* The marks go on to the foot of the charts, so that they read as lines. */
+	/* The marks go on to the foot of the charts, so that they read as lines; or to the
+	 * events, which belong to them. */
 	if (y < end)
-		axis_lines(u, c, y, 1);
+		axis_lines(u, c, y, u->at.events.h ? end - y : 1);
 	if (u->about_chosen)
 		about_draw(u, s, c);
 }
@@ -187,14 +188,18 @@ int charts_table_width(const struct ui *u, int w)
 	return width;
 }
 
-void charts_titles(struct ui *u, struct canvas *c, int y)
+void charts_titles(struct ui *u, const struct ui_scene *s, struct canvas *c, int y)
 {
 	const struct table_column *t = u->view->table;
 
 	for (int i = 0, x = u->at.table.x; u->at.table.w && i < TABLE_MAX && t[i].title; i++) {
+		char text[TITLE_MAX];
+		const char *title = u->view->title ? u->view->title(u, s, i, text) : NULL;
+
 		if (c->w < t[i].from)
 			continue;
-		canvas_right(c, x, y, t[i].w, STYLE_DIM, _(t[i].title));
+		canvas_right(c, x, y, t[i].w, title && u->selection.on ? STYLE_STRONG : STYLE_DIM,
+			     title ? title : _(t[i].title));
 		x += t[i].w + 1;
 	}
 }

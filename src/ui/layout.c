@@ -63,7 +63,8 @@ static void split_columns(struct layout *l, int w, int table)
 	l->value = (struct rect) {x, l->body.y, value, l->body.h};
 	x += value + (w >= 76 ? 2 : 1);
 	l->table = (struct rect) {x, l->body.y, table, table ? l->body.h : 0};
-	x += table ? table + (w >= 76 ? 2 : 1) : 0;
+	/* One column more than that takes it from the blank ones behind it. */
+	x += table ? table + (w >= 76 && table != STATS_W + 1 ? 2 : 1) : 0;
 	l->stats = (struct rect) {x, l->body.y, stats, stats ? l->body.h : 0};
 	x += stats ? stats + 2 : 0;
 	l->chart = (struct rect) {x, l->body.y, w - x - margin, l->body.h};

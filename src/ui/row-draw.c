@@ -12,15 +12,18 @@
 #define TEXT_LINES 6
 #define STATS_W    15
 
+/* Names of parts are long; where there is little room they keep it. */
+static int indent_of(const struct ui *u, const struct row *row)
+{
+	return !row->part || u->at.name.w < 13 ? 0 : u->at.name.w < 15 ? 1 : 2;
+}
+
 static void draw_name(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y)
 {
-	int x = u->at.name.x, w = u->at.name.w, indent = 0;
+	int x = u->at.name.x, w = u->at.name.w, indent = indent_of(u, row);
 	enum style style = row->rank == RANK_REST ? STYLE_DIM : STYLE_TEXT;
 	char name[sizeof(ch->label)];
 
-	/* Names of details are long; where there is little room they keep it. */
-	if (row->part)
-		indent = row->rank == RANK_PART ? (w >= 9 ? 2 : 0) : w >= 15 ? 2 : w >= 13 ? 1 : 0;
 	x += indent;
 	w -= indent;
 	if (row->name[0])
@@ -116,7 +119,7 @@ static int draw_scale(struct ui *u, struct canvas *c, const struct row *row, con
 static void draw_below(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
 		       int line, int right)
 {
-	int x = u->at.name.x + (row->part && u->at.name.w >= 9 ? 2 : 0), n = (int)strcspn(ch->note, ",;:");
+	int x = u->at.name.x + indent_of(u, row), n = (int)strcspn(ch->note, ",;:");
 	char text[sizeof(ch->note)];
 
 	snprintf(text, sizeof(text), "%s", row->below[line]);
@@ -153,8 +156,10 @@ static void draw_heading(struct ui *u, struct canvas *c, const struct row *row, 
 	enum style hue = row->hue;
 	int x = u->at.name.x;
 
-	/* Words need the clearer one of a family's two colours. */
-	if (hue >= STYLE_GPU && hue <= STYLE_OTHER)
+	/* Words need the clearer one of a family's two colours; grey would be no heading. */
+	if (hue == STYLE_OTHER)
+		hue = STYLE_TITLE;
+	else if (hue >= STYLE_GPU && hue < STYLE_OTHER)
 		hue = (enum style)(hue + STYLE_GPU_MEAN - STYLE_GPU);
 	canvas_text(c, x, y, u->at.chart.x - 1 - x, hue, row->name);
 	axis_lines(u, c, y, 1);
@@ -170,10 +175,9 @@ int row_text_lines(const struct ui *u, const struct row *row, int screen_w)
 /* A name, perhaps a number, and then words. */
 static void draw_text(struct ui *u, struct canvas *c, const struct row *row, int y, int h)
 {
-	int x = u->at.name.x + (row->part && u->at.name.w >= 13 ? 2 : 0), right = c->w - u->at.name.x;
+	int x = u->at.name.x + indent_of(u, row), right = c->w - u->at.name.x;
 
-	if (text_x(u, row) + text_width(row->text) < u->at.chart.x)
-		axis_lines(u, c, y, h);
+	axis_lines(u, c, y, h);
 	canvas_text(c, x, y, u->at.value.x - 1 - x, row->part ? STYLE_DIM : STYLE_TEXT, row->name);
 	if (row->unit_shown)
 		draw_number(u, c, row->alarm, false, row->value, row->unit, STYLE_STRONG, y);
@@ -228,10 +232,7 @@ static void draw_second(struct ui *u, struct canvas *c, const struct row *row, i
 				  .hi = row->scale.hi,
 				  .band = (enum style)(STYLE_GPU + (int)ch->family),
 				  .mean = (enum style)(STYLE_GPU + (int)ch->family)};
-	int indent = row->part && u->at.name.w >= 9 ? 4
-		     : u->at.name.w >= 9            ? 2
-						    : 0,
-	    w = u->at.name.w - indent - 2;
+	int indent = indent_of(u, row) + (u->at.name.w >= 9 ? 2 : 0), w = u->at.name.w - indent - 2;
 	struct row b = *row; /* all of it quieter than A */
 	char text[QUANTITY_TEXT + 1] = "+";
 

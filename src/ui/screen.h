@@ -14,6 +14,7 @@
 #include "viewport.h"
 
 #define TABLE_MAX 6
+#define TITLE_MAX 16
 
 /* A column of numbers between the value and the chart. */
 struct table_column {
@@ -96,6 +97,8 @@ struct view {
 	/* NULL, or makes the rows that charts_draw() and its kin show; anew for each session. */
 	void (*build)(struct row_list *l);
 	const struct table_column *table; /* up to TABLE_MAX; NULL, or ends with a title NULL */
+	/* NULL, or what stands above a column now; NULL: its title. */
+	const char *(*title)(struct ui *u, const struct ui_scene *s, int column, char out[TITLE_MAX]);
 	void (*draw)(struct ui *u, const struct ui_scene *s, struct canvas *c);
 	/* True: the action was its own. */
 	bool (*act)(struct ui *u, const struct ui_scene *s, enum action a, struct request *r);
@@ -117,6 +120,16 @@ struct selection {
 	bool on;
 	bool open; /* its second end is where the playhead is */
 	int64_t a_ns, b_ns;
+};
+
+/* Where view_power counts energy: in the selection, or since the last mark before the
+ * playhead, or since the start. */
+struct counted {
+	int64_t tick; /* when this was found */
+	int64_t from_ns, to_ns;
+	bool selected;
+	uint64_t mark; /* 0: since none */
+	double joule;  /* of all; NaN: not measured */
 };
 
 /* Where a condition begins to hold. */
@@ -177,6 +190,7 @@ struct ui {
 	enum style said_style;
 
 	struct selection selection;
+	struct counted counted;
 	bool dragging; /* the button is down since drag_ns in the charts */
 	int64_t drag_ns;
 	struct search search;
@@ -292,7 +306,7 @@ bool charts_act(struct ui *u, const struct ui_scene *s, enum action a, struct re
 /* The row at line y of the screen, or -1. */
 int charts_row_at(const struct ui *u, int y);
 int charts_table_width(const struct ui *u, int w);
-void charts_titles(struct ui *u, struct canvas *c, int y);
+void charts_titles(struct ui *u, const struct ui_scene *s, struct canvas *c, int y);
 
 /* energy.c: joules of a power channel between two moments; NaN: nothing was measured. */
 double energy_joule(struct ui *u, const struct ui_scene *s, size_t channel, int64_t from_ns, int64_t to_ns);

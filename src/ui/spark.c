@@ -152,6 +152,9 @@ void spark_draw(struct canvas *c, int x, int y, int w, int h, const struct spark
 	int per_line = look->charset == CHARSET_BRAILLE ? 4 : look->charset == CHARSET_BLOCKS ? 8 : 2;
 	int n = look->charset == CHARSET_ASCII && h == 1 ? ASCII_LEVELS : per_line * h;
 
+	/* The highest dot of several lines stays blank, so that charts never touch. */
+	if (h > 1 && look->charset != CHARSET_ASCII)
+		n--;
 	for (int i = 0; i < w; i++, cols += per) {
 		struct levels l[2] = {{0, 0, 0}, {0, 0, 0}};
 		struct spark_look here = cell_look(look, i * per, per);

@@ -69,9 +69,12 @@ int text_draw(struct canvas *c, int x, int y, int w, int h, enum style style, co
 	for (; line < h && *text && w > 0; line++) {
 		size_t n = fitting(text, w);
 		char part[1024];
+		int used;
 
 		snprintf(part, sizeof(part), "%.*s", (int)n, text);
-		canvas_text(c, x, y + line, w, style, part);
+		used = canvas_text(c, x, y + line, w, style, part);
+		if (used < w) /* nothing stands close behind it */
+			canvas_put(c, x + used, y + line, style, L' ');
 		text += n;
 		text += strspn(text, " ");
 	}

@@ -106,7 +106,6 @@ static void add_missing(struct row_list *l)
 			rows_heading(l, _("Missing, and why"), STYLE_HEAT);
 		headed = true;
 		row = rows_text(l, ch->label, NULL);
-		row->text_style = STYLE_DIM;
 		snprintf(row->text, sizeof(row->text), "%s", ch->missing);
 	}
 }
@@ -178,6 +177,8 @@ static void build(struct row_list *l)
 	add_modes(l);
 	add_missing(l);
 	add_sampling(l);
+	for (int i = 0; i < l->n; i++)
+		l->rows[i].part = l->rows[i].kind != ROW_HEADING;
 }
 
 const struct view view_board = {

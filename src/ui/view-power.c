@@ -1,6 +1,6 @@
 /* view-power: the rails under their total, how far each is from its limit, and what
- * has been used up since the start and since the last mark, at the moment that is
- * looked at. */
+ * has been used up: in the selection, or since the last mark, or since the start, up
+ * to the moment that is looked at. */
 #include "screen.h"
 
 #include "nvmtop/intl.h"
@@ -8,113 +8,145 @@
 #include <math.h>
 #include <string.h>
 
-enum { VOLT, AMPERE, LIMIT, FREE, USED };
+enum { VOLT, AMPERE, USED, LIMIT, FREE };
 static const struct table_column table[] = {
-	[VOLT] = {N_("V"), 5, 50},
-	[AMPERE] = {N_("A"), 5, 50},
-	[LIMIT] = {N_("limit A"), 7, 140},
-	[FREE] = {N_("free %"), 6, 140},
-	/* TRANSLATORS: joules since the last mark, or since the start without one; 7 columns. */
-	[USED] = {N_("J"), 7, 140},
-	{NULL, 0, 0},
+	[VOLT] = {N_("V"), 5, 50},         [AMPERE] = {N_("A"), 4, 50},     [USED] = {"J", 5, 76},
+	[LIMIT] = {N_("limit A"), 7, 140}, [FREE] = {N_("free %"), 6, 140}, {NULL, 0, 0},
 };
 
-/* From where on energy is counted: the last mark before the playhead, or the start. */
-static int64_t since(struct ui *u, const struct ui_scene *s, uint64_t *id)
+static enum unit joule_unit(double j)
 {
-	int64_t t = energy_mark(u, s, id);
-
-	if (t < 0)
-		*id = 0;
-	return t < 0 ? u->extent.first_ns : t;
+	return fabs(j) >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE;
 }
 
-static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
+/* Where energy is counted now; and one unit for the whole column, that of the total,
+ * which no rail is above. */
+static const struct counted *counted(struct ui *u, const struct ui_scene *s)
 {
-	uint64_t id;
-	int64_t from = since(u, s, &id);
-	double j = energy_joule(u, s, row->channel, from, u->vp.head_ns);
-	enum unit unit = fabs(j) >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE;
+	struct counted *k = &u->counted;
+	int total = rows_find(u->about, CHANNEL_POWER_TOTAL, -1);
+
+	if (!rows_due(u, &k->tick))
+		return k;
+	k->mark = 0;
+	k->selected = select_get(u, &k->from_ns, &k->to_ns);
+	if (!k->selected) {
+		k->to_ns = u->vp.head_ns;
+		k->from_ns = energy_mark(u, s, &k->mark);
+	}
+	if (k->from_ns < 0) {
+		k->from_ns = u->extent.first_ns;
+		k->mark = 0;
+	}
+	k->joule = total < 0 ? NAN : energy_joule(u, s, (size_t)total, k->from_ns, k->to_ns);
+	return k;
+}
+
+static const char *title(struct ui *u, const struct ui_scene *s, int column, char out[TITLE_MAX])
+{
+	const struct counted *k;
+	const char *unit;
+
+	if (column != USED || !u->extent.any)
+		return NULL;
+	k = counted(u, s);
+	unit = quantity_unit(joule_unit(k->joule));
+	if (k->mark &&
+	    snprintf(out, TITLE_MAX, "%s m%llu", unit, (unsigned long long)k->mark) <= table[USED].w)
+		return out;
+	snprintf(out, TITLE_MAX, "%s", unit);
+	return out;
+}
+
+static void tell_limit(struct ui *u, const struct ui_scene *s, struct row *row)
+{
 	const struct channel *current =
 		row->with[AMPERE] >= 0 ? &u->about->channels[row->with[AMPERE]] : NULL;
 	double limit = current && current->crit > 0   ? current->crit
 		       : current && current->warn > 0 ? current->warn
 						      : NAN;
 	char text[QUANTITY_TEXT];
+	double left;
 
-	rows_cell(u, row, USED, unit, j, STYLE_TEXT);
-	if (current && !isnan(limit)) {
-		double left = 100 * (1 - rows_value(u, s, (size_t)row->with[AMPERE], 0) / limit);
-
-		rows_cell(u, row, LIMIT, UNIT_MILLIAMPERE, limit, STYLE_DIM);
-		quantity_text(text, UNIT_HZ, 1e6 * left, 4); /* whole ones */
-		rows_cell_text(row, FREE, (enum style)(row->alarm ? STYLE_WARN : STYLE_TEXT), text);
-		snprintf(row->below[1], sizeof(row->below[1]), _("limit %.2f A, %s %% free"), limit / 1000,
+	if (isnan(limit))
+		return;
+	left = 100 * (1 - rows_value(u, s, (size_t)row->with[AMPERE], 0) / limit);
+	rows_cell(u, row, LIMIT, UNIT_MILLIAMPERE, limit, STYLE_DIM);
+	quantity_text(text, UNIT_HZ, 1e6 * left, 4); /* whole ones */
+	rows_cell_text(row, FREE, (enum style)(row->alarm ? STYLE_WARN : STYLE_TEXT), text);
+	if (!u->at.stats.w)
+		snprintf(row->below[0], sizeof(row->below[0]), _("limit %.2f A, %s %% free"), limit / 1000,
 			 text);
-	}
-	/* Where the table has no room for it. */
-	quantity_text(text, unit, j, 7);
-	if (id)
-		snprintf(row->below[0], sizeof(row->below[0]), _("%s %s since mark %llu"), text,
-			 quantity_unit(unit), (unsigned long long)id);
+}
+
+/* Where the table has no room for it. */
+static void tell_used(char out[40], const struct counted *k, double j)
+{
+	const char *unit = quantity_unit(joule_unit(j));
+	char text[QUANTITY_TEXT];
+
+	quantity_text(text, joule_unit(j), j, 7);
+	if (k->selected)
+		snprintf(out, 40, _("%s %s selected"), text, unit);
+	else if (k->mark)
+		snprintf(out, 40, _("%s %s since mark %llu"), text, unit, (unsigned long long)k->mark);
 	else
-		snprintf(row->below[0], sizeof(row->below[0]), _("%s %s since the start"), text,
-			 quantity_unit(unit));
-	if (u->at.stats.w)
-		row->below[0][0] = row->below[1][0] = 0;
-	else if (row->below[1][0]) {
-		char first[sizeof(row->below[0])];
-
-		/* The limit first: it matters more where there is one line only. */
-		memcpy(first, row->below[0], sizeof(first));
-		memcpy(row->below[0], row->below[1], sizeof(first));
-		memcpy(row->below[1], first, sizeof(first));
-	}
+		snprintf(out, 40, _("%s %s since the start"), text, unit);
 }
 
-/* By the recorder's own count where there is one, which began with the sampling. */
-static double used_since(struct ui *u, const struct ui_scene *s, int64_t from)
+static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	int total = rows_find(u->about, CHANNEL_POWER_TOTAL, -1);
+	const struct counted *k = counted(u, s);
+	double j = energy_joule(u, s, row->channel, k->from_ns, k->to_ns);
 
-	return total < 0 ? NAN : energy_joule(u, s, (size_t)total, from, u->vp.head_ns);
+	row->below[0][0] = row->below[1][0] = 0;
+	tell_limit(u, s, row);
+	if (u->screen_w < table[USED].from)
+		tell_used(row->below[row->below[0][0] != 0], k, j);
+	else
+		rows_cell(u, row, USED, joule_unit(k->joule), j, STYLE_TEXT);
 }
 
-static void tell(struct row *row, double joule, int64_t long_ns, const char *since_text)
+static void tell(struct row *row, double joule, int64_t long_ns, uint64_t mark)
 {
+	double mean = long_ns > 0 ? joule / ((double)long_ns / 1e9) : 0;
 	char clock[QUANTITY_TEXT];
 
 	row->value = joule;
-	row->unit = fabs(joule) >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE;
-	quantity_clock(clock, long_ns, NS_PER_S / 10);
-	/* TRANSLATORS: "since mark 2, 12.3 s: mean 24.1 W" */
-	snprintf(row->text, sizeof(row->text), _("%s, %s s: mean %.1f W"), since_text, clock,
-		 long_ns > 0 ? joule / ((double)long_ns / 1e9) : 0.0);
+	row->unit = joule_unit(joule);
 	row->text_style = STYLE_DIM;
+	quantity_clock(clock, long_ns, NS_PER_S / 10);
 	if (isnan(joule))
 		snprintf(row->text, sizeof(row->text), "%s", _("no power was measured"));
+	else if (mark) /* TRANSLATORS: "mark 2, 12.3 s: mean 24.1 W" */
+		snprintf(row->text, sizeof(row->text), _("mark %llu, %s s: mean %.1f W"),
+			 (unsigned long long)mark, clock, mean);
+	else
+		snprintf(row->text, sizeof(row->text), _("%s s: mean %.1f W"), clock, mean);
 }
 
+/* By the recorder's own count where there is one, which began with the sampling. */
 static void read_start(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	tell(row, used_since(u, s, u->extent.first_ns), u->vp.head_ns - u->extent.first_ns,
-	     _("since the start"));
+	int total = rows_find(u->about, CHANNEL_POWER_TOTAL, -1);
+	int64_t from = u->extent.first_ns, to = u->vp.head_ns;
+
+	tell(row, total < 0 ? NAN : energy_joule(u, s, (size_t)total, from, to), to - from, 0);
 }
 
+/* Of the selection where there is one. */
 static void read_mark(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	uint64_t id;
-	int64_t from = since(u, s, &id);
-	char text[64];
+	const struct counted *k = counted(u, s);
 
-	if (!id) {
-		row->value = NAN;
-		row->text_style = STYLE_DIM;
-		snprintf(row->text, sizeof(row->text), "%s", _("no mark before this moment; s sets one"));
+	snprintf(row->name, sizeof(row->name), "%s", k->selected ? _("Selected") : _("Since mark"));
+	if (k->selected || k->mark) {
+		tell(row, k->joule, k->to_ns - k->from_ns, k->mark);
 		return;
 	}
-	snprintf(text, sizeof(text), _("since mark %llu"), (unsigned long long)id);
-	tell(row, used_since(u, s, from), u->vp.head_ns - from, text);
+	row->value = NAN;
+	row->text_style = STYLE_DIM;
+	snprintf(row->text, sizeof(row->text), "%s", _("no mark before this moment; s sets one"));
 }
 
 static void add_rail(struct row_list *l, size_t i, bool part)
@@ -156,6 +188,7 @@ const struct view view_power = {
 	.key = '5',
 	.build = build,
 	.table = table,
+	.title = title,
 	.draw = charts_draw,
 	.act = charts_act,
 	.length = charts_length,

@@ -71,8 +71,8 @@ static void braille_is_golden(void **state)
 	assert_spark(CHARSET_BRAILLE, 2, 1, ramp, "⣠⣾\n");
 	assert_spark(CHARSET_BRAILLE, 3, 1, holes, "⢀⡇\n");
 	assert_spark(CHARSET_BRAILLE, 1, 1, odd, "⣉\n");
-	assert_spark(CHARSET_BRAILLE, 2, 2, ramp, " ⣼\n⣰⣿\n");
-	assert_spark(CHARSET_BRAILLE, 1, 2, odd, "⢹\n⣸\n");
+	assert_spark(CHARSET_BRAILLE, 2, 2, ramp, " ⣰\n⣰⣿\n");
+	assert_spark(CHARSET_BRAILLE, 1, 2, odd, "⢲\n⣸\n");
 }
 
 static void blocks_are_golden(void **state)
@@ -81,7 +81,7 @@ static void blocks_are_golden(void **state)
 
 	(void)state;
 	assert_spark(CHARSET_BLOCKS, 5, 1, cols, "▁▅ ██\n");
-	assert_spark(CHARSET_BLOCKS, 5, 2, cols, " ▁ ██\n▁█ ██\n");
+	assert_spark(CHARSET_BLOCKS, 5, 2, cols, "   ▇▇\n▁█ ██\n");
 }
 
 static void ascii_is_golden(void **state)

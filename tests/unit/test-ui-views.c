@@ -244,7 +244,7 @@ static void limits_and_what_is_left(void **state)
 	assert_shows(&b, " Hottest cpu          5.0 C               94.0"); /* the least of any zone */
 	press(&b, '5', 0);
 	/* 5 mV and 5 mA of 20 */
-	assert_shows(&b, "   CPU_CV             0.0 W     0.01  0.01    0.02     75");
+	assert_shows(&b, "   CPU_CV             0.0 W     0.01 0.01   0.1    0.02     75");
 	stop(&b);
 }
 
@@ -258,17 +258,30 @@ static void energy_is_power_over_time(void **state)
 	start(&b, 120, 40, false, CHARSET_ASCII);
 	b.fake.constant = 1;
 	for (size_t i = 0; i < b.fake.about.n_channels; i++)
-		if (b.fake.channels[i].kind == CHANNEL_POWER_TOTAL)
+		if (b.fake.channels[i].kind == CHANNEL_POWER_TOTAL ||
+		    b.fake.channels[i].kind == CHANNEL_RAIL_POWER)
 			b.fake.channels[i].tier = TIER_SLOW;
 	press(&b, '5', 0);
 	ui_seek(b.ui, &b.scene, 60 * NS_PER_S);
 	draw(&b);
 	/* 20 s after mark 1, 60 s after the start: 0.1 and 0.3 J */
-	assert_shows(&b, " Since mark           0.1 J   since mark 1, 20.0 s: mean 0.0 W");
-	assert_shows(&b, " Since start          0.3 J   since the start, 1:00.0 s: mean 0.0 W");
+	assert_shows(&b, " Since mark           0.1 J   mark 1, 20.0 s: mean 0.0 W");
+	assert_shows(&b, " Since start          0.3 J   1:00.0 s: mean 0.0 W");
+	assert_shows(&b, "   V    A  J m1");
 	ui_seek(b.ui, &b.scene, 39 * NS_PER_S);
 	draw(&b);
 	assert_shows(&b, "no mark before this moment");
+	assert_shows(&b, "   V    A     J");
+	/* Of the rails, too; and of what is selected. */
+	assert_shows(&b, "   GPU_SOC            0.0 W     0.01 0.01   0.2");
+	press(&b, 'v', 0);
+	ui_seek(b.ui, &b.scene, 19 * NS_PER_S);
+	draw(&b);
+	assert_shows(&b, "   GPU_SOC            0.0 W     0.01 0.01   0.1");
+	assert_shows(&b, " Selected             0.1 J   20.0 s: mean 0.0 W");
+	press(&b, K_ESC, 0);
+	ui_seek(b.ui, &b.scene, 39 * NS_PER_S);
+	draw(&b);
 	assert_shows(&b, " Since start          0.2 J"); /* 0.195 */
 	b.fake.gaps[0] = (struct gap) {TIER_SLOW, GAP_LATE, FAKE_START, FAKE_START + 30 * NS_PER_S, 300};
 	b.fake.n_gaps = 1;

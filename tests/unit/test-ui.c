@@ -107,8 +107,8 @@ static void the_overview_is_as_designed(void **state)
 		" nvmtop  Jetson AGX Orin · L4T 36.4.3 · MODE_30W                       14:31:40");
 	assert_memory_equal(line(&b, 2), " GPU            98.9 %  ", 24);
 	assert_memory_equal(line(&b, 5), " RAM            18.6 GiB  18.2..", 32);
-	assert_memory_equal(line(&b, 7), "   GPU_SOC      11.8 W  ", 24);
-	assert_shows(&b, "VDDQ_VDD2_…");
+	assert_memory_equal(line(&b, 7), "  GPU_SOC       11.8 W  ", 24);
+	assert_shows(&b, "VDDQ_VDD2_1…");
 	assert_shows(&b, "Hottest gpu");
 	assert_shows(&b, "now\n");
 	assert_shows(&b, "s mark  r record  Space pause");
