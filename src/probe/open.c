@@ -213,9 +213,34 @@ const struct channel *opening_add(struct opening *o, const struct channel *c, st
 	return added;
 }
 
+int opening_column(struct opening *o, const struct channel *c, uint16_t *column, struct err *e)
+{
+	const struct channel *added = opening_add(o, c, e);
+
+	if (added)
+		*column = added->column;
+	return added ? 0 : -1;
+}
+
 int opening_add_probe(struct opening *o, struct probe *p, struct err *e)
 {
 	return rig_add_probe(o->rig, p) < 0 ? statement_error(o->s, e, _("out of memory")) : 0;
+}
+
+int opening_finish(struct opening *o, struct probe *p, int added, bool found, struct err *e)
+{
+	if (added == 0 && found)
+		return opening_add_probe(o, p, e);
+	p->ops->close(p);
+	return added;
+}
+
+void file_probe_close(struct probe *p)
+{
+	struct file_probe *f = (struct file_probe *)p;
+
+	attr_close(&f->attr);
+	free(f);
 }
 
 void *probe_new(const struct opening *o, size_t size, const struct probe_ops *ops, int64_t period_ns,

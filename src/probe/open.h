@@ -37,11 +37,24 @@ enum channel_kind channel_kind_of(const char *name);
 
 /* Add it.  Its copy in the rig, or NULL with the error (name in use, memory). */
 const struct channel *opening_add(struct opening *o, const struct channel *c, struct err *e);
+/* The same; where its values go into the row. */
+int opening_column(struct opening *o, const struct channel *c, uint16_t *column, struct err *e);
 int opening_add_probe(struct opening *o, struct probe *p, struct err *e);
+/* The end of an opener: the probe reads what was found; else, or when a channel could
+ * not be added (added: -1), it is closed.  Returns what the opener does. */
+int opening_finish(struct opening *o, struct probe *p, int added, bool found, struct err *e);
 
 /* A probe of size bytes, zeroed, with its head filled in; NULL with the error. */
 void *probe_new(const struct opening *o, size_t size, const struct probe_ops *ops, int64_t period_ns,
 		struct err *e);
+
+/* The head of a probe of one file of the kernel. */
+struct file_probe {
+	struct probe probe;
+	const struct root *root;
+	struct attr attr;
+};
+void file_probe_close(struct probe *p);
 
 /* Why a channel is missing, collected while its candidates are tried. */
 struct reason {

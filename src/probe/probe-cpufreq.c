@@ -22,9 +22,7 @@
 #define RETRY_NS  NS_PER_S
 
 struct freq {
-	struct probe probe;
-	const struct root *root;
-	struct attr attr;
+	struct file_probe file;
 	int64_t retry_ns;
 	uint16_t column;
 };
@@ -34,55 +32,40 @@ static void freq_read(struct probe *p, int64_t t_ns, double *row)
 	struct freq *f = (struct freq *)p;
 	double khz = NAN;
 
-	if (!attr_is_open(&f->attr) && t_ns >= f->retry_ns) {
+	if (!attr_is_open(&f->file.attr) && t_ns >= f->retry_ns) {
 		f->retry_ns = t_ns + RETRY_NS;
-		char path[sizeof f->attr.path];
-		text_join(path, sizeof path, f->attr.path, "", "");
-		attr_open(&f->attr, f->root, path);
+		char path[sizeof f->file.attr.path];
+		text_join(path, sizeof path, f->file.attr.path, "", "");
+		attr_open(&f->file.attr, f->file.root, path);
 	}
-	if (attr_is_open(&f->attr) && !attr_number(&f->attr, f->root, &khz)) {
-		attr_close(&f->attr);
+	if (attr_is_open(&f->file.attr) && !attr_number(&f->file.attr, f->file.root, &khz)) {
+		attr_close(&f->file.attr);
 		khz = NAN;
 	}
 	row[f->column] = khz > 0 ? khz * 1000 : NAN; /* some drivers say 0 for "not known" */
 }
 
-static void freq_close(struct probe *p)
-{
-	struct freq *f = (struct freq *)p;
-
-	attr_close(&f->attr);
-	free(f);
-}
-
-static const struct probe_ops freq_ops = {freq_read, freq_close};
+static const struct probe_ops freq_ops = {freq_read, file_probe_close};
 
 /* late: it is not there now, and may come. */
 static int add_file(struct opening *o, struct channel *ch, const char *path, bool late, struct err *e)
 {
 	struct freq *f = probe_new(o, sizeof *f, &freq_ops, ch->period_ns, e);
-	const struct channel *added;
 
 	if (!f)
 		return -1;
-	f->root = o->root;
-	f->attr.fd = -1;
+	f->file.root = o->root;
+	f->file.attr.fd = -1;
 	text_join(ch->source, sizeof ch->source, path, "", "");
-	bool open = attr_open(&f->attr, o->root, path) == 0;
+	bool open = attr_open(&f->file.attr, o->root, path) == 0;
 	if (!open && !late) {
 		struct reason why = {.denied = false};
 		reason_add(&why, path, errno);
 		reason_tell(&why, o->s, ch);
 	}
-	if (!(added = opening_add(o, ch, e))) {
-		freq_close(&f->probe);
-		return -1;
-	}
-	f->column = added->column;
-	if (open || late)
-		return opening_add_probe(o, &f->probe, e);
-	freq_close(&f->probe);
-	return 0;
+	int added = opening_column(o, ch, &f->column, e);
+
+	return opening_finish(o, &f->file.probe, added, open || late, e);
 }
 
 /* "cpu4", "cpu4-7", or with a hole "cpu0,3-5". */

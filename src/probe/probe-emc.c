@@ -251,14 +251,8 @@ int open_emc(struct opening *o, struct err *e)
 	}
 	m->slow = slow_new("nvmtop-emc", &reader_ops, r, VALUES, found ? ch.period_ns : READ_NS, 0.2);
 	m->probe.start = emc_start;
-	const struct channel *added = m->slow ? opening_add(o, &ch, e) : NULL;
-	if (!m->slow)
-		statement_error(o->s, e, _("out of memory"));
-	if (added)
-		m->column = added->column;
-	if (!added || !found) {
-		emc_close(&m->probe);
-		return added ? 0 : -1;
-	}
-	return opening_add_probe(o, &m->probe, e);
+	int added = m->slow ? opening_column(o, &ch, &m->column, e)
+			    : statement_error(o->s, e, _("out of memory"));
+
+	return opening_finish(o, &m->probe, added, found, e);
 }

@@ -168,10 +168,7 @@ static int add(struct opening *o, enum channel_kind kind, const char *path, cons
 	/* host1x counts in permille by its source; nobody compared the others. */
 	if (path && util && !ch.note[0] && !strstr(path, "host1x/actmon/"))
 		snprintf(ch.note, sizeof ch.note, "%s", _("not validated: taken as permille"));
-	const struct channel *added = opening_add(o, &ch, e);
-	if (added)
-		*column = added->column;
-	return added ? 0 : -1;
+	return opening_column(o, &ch, column, e);
 }
 
 int open_engine(struct opening *o, struct err *e)
@@ -201,16 +198,12 @@ int open_engine(struct opening *o, struct err *e)
 		engine_close(&n->probe);
 		return 0;
 	}
-	if ((wants_clock && add(o, CHANNEL_ENGINE_FREQ, n->has_clock ? n->clock.path : NULL, &no_clock,
-				&n->freq_column, e) < 0) ||
-	    (wants_load && add(o, CHANNEL_ENGINE_UTIL, n->has_load ? n->load.path : NULL,
-			       *no_load.tried ? &no_load : &no_clock, &n->util_column, e) < 0)) {
-		engine_close(&n->probe);
-		return -1;
-	}
-	if (nothing) {
-		engine_close(&n->probe);
-		return 0;
-	}
-	return opening_add_probe(o, &n->probe, e);
+	int added = 0;
+	if (wants_clock)
+		added = add(o, CHANNEL_ENGINE_FREQ, n->has_clock ? n->clock.path : NULL, &no_clock,
+			    &n->freq_column, e);
+	if (wants_load && added == 0)
+		added = add(o, CHANNEL_ENGINE_UTIL, n->has_load ? n->load.path : NULL,
+			    *no_load.tried ? &no_load : &no_clock, &n->util_column, e);
+	return opening_finish(o, &n->probe, added, !nothing, e);
 }

@@ -186,14 +186,9 @@ int open_gated(struct opening *o, struct err *e)
 		text_join(ch.source, sizeof ch.source, s->attr[0].path, "", "");
 	else
 		reason_tell(&why, o->s, &ch);
-	const struct channel *added = opening_add(o, &ch, e);
-	if (added)
-		s->column[0] = added->column;
-	if (!added || !found) {
-		close_state(&s->probe);
-		return added ? 0 : -1;
-	}
-	return opening_add_probe(o, &s->probe, e);
+	int added = opening_column(o, &ch, &s->column[0], e);
+
+	return opening_finish(o, &s->probe, added, found, e);
 }
 
 static void limits_read(struct probe *p, int64_t t_ns, double *row)
@@ -255,13 +250,15 @@ int open_limits(struct opening *o, struct err *e)
 	if (!s)
 		return -1;
 	bool found = limits_dir(o, dir, &why);
+	int added = 0;
+
 	for (int i = 0; i < 2 && found; i++) {
 		text_join(path, sizeof path, dir, "/", files[i]);
 		found = attr_open(&s->attr[i], o->root, path) == 0;
 		if (!found)
 			reason_add(&why, path, errno);
 	}
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2 && added == 0; i++) {
 		struct channel ch;
 		describe(o, &ch, CHANNEL_FREQ_LIMIT, names[i], _(labels[i]));
 		ch.period_ns = STATE_NS;
@@ -269,18 +266,11 @@ int open_limits(struct opening *o, struct err *e)
 			text_join(ch.source, sizeof ch.source, s->attr[i].path, "", "");
 		else
 			reason_tell(&why, o->s, &ch);
-		const struct channel *added = opening_add(o, &ch, e);
-		if (!added) {
-			close_state(&s->probe);
-			return -1;
-		}
-		s->column[i] = added->column;
+		added = opening_column(o, &ch, &s->column[i], e);
 	}
-	if (!found || add_governor(o, dir, e) < 0) {
-		close_state(&s->probe);
-		return found ? -1 : 0;
-	}
-	return opening_add_probe(o, &s->probe, e);
+	if (added == 0 && found)
+		added = add_governor(o, dir, e);
+	return opening_finish(o, &s->probe, added, found, e);
 }
 
 /* Pairs of files, lowest and highest clock of a unit. */
@@ -393,12 +383,7 @@ int open_pinned(struct opening *o, struct err *e)
 		reason_add(&why, "/sys/devices/system/cpu/cpufreq", ENOENT);
 		reason_tell(&why, o->s, &ch);
 	}
-	const struct channel *added = opening_add(o, &ch, e);
-	if (added)
-		s->column = added->column;
-	if (!added || !s->n) {
-		pinned_close(&s->probe);
-		return added ? 0 : -1;
-	}
-	return opening_add_probe(o, &s->probe, e);
+	int added = opening_column(o, &ch, &s->column, e);
+
+	return opening_finish(o, &s->probe, added, s->n > 0, e);
 }

@@ -274,12 +274,7 @@ int open_gpu(struct opening *o, struct err *e)
 	nvgpu_where(&where, o->s);
 	channel_describe(o, &ch, "gpu.util", false);
 	bool found = find(o, g, &ch, &where, o->tick_ns > GENTLE_NS ? o->tick_ns : GENTLE_NS);
-	const struct channel *added = opening_add(o, &ch, e);
-	if (added)
-		g->column = added->column;
-	if (!added || !found) {
-		gpu_close(&g->probe);
-		return added ? 0 : -1;
-	}
-	return opening_add_probe(o, &g->probe, e);
+	int added = opening_column(o, &ch, &g->column, e);
+
+	return opening_finish(o, &g->probe, added, found, e);
 }

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "nvmtop/clock.h"
@@ -22,9 +21,7 @@
 #define IOWAIT    4
 
 struct iowait {
-	struct probe probe;
-	const struct root *root;
-	struct attr attr;
+	struct file_probe file;
 	int n;                                  /* readings that there are */
 	int64_t total[WINDOW], waited[WINDOW]; /* the oldest first */
 	uint16_t column;
@@ -58,7 +55,7 @@ static double look(struct iowait *w)
 	double share = NAN;
 	char buf[256];
 
-	ssize_t n = attr_read(&w->attr, w->root, buf, sizeof buf);
+	ssize_t n = attr_read(&w->file.attr, w->file.root, buf, sizeof buf);
 	if (n <= 0 || !parse(buf, buf + n, &total, &waited)) {
 		w->n = 0;
 		return NAN;
@@ -90,15 +87,7 @@ static void iowait_read(struct probe *p, int64_t t_ns, double *row)
 	row[w->column] = look(w);
 }
 
-static void iowait_close(struct probe *p)
-{
-	struct iowait *w = (struct iowait *)p;
-
-	attr_close(&w->attr);
-	free(w);
-}
-
-static const struct probe_ops iowait_ops = {iowait_read, iowait_close};
+static const struct probe_ops iowait_ops = {iowait_read, file_probe_close};
 
 int open_iowait(struct opening *o, struct err *e)
 {
@@ -107,7 +96,7 @@ int open_iowait(struct opening *o, struct err *e)
 
 	if (!w)
 		return -1;
-	w->root = o->root;
+	w->file.root = o->root;
 	channel_describe(o, &ch, "cpu.iowait", false);
 	ch.family = FAMILY_CPU;
 	ch.unit = UNIT_PERCENT;
@@ -117,7 +106,7 @@ int open_iowait(struct opening *o, struct err *e)
 	snprintf(ch.label, sizeof ch.label, "%s", _("I/O wait"));
 	snprintf(ch.note, sizeof ch.note, "%s", _("idle while a task waits for a disk; mean of 1 s, of all cores"));
 	snprintf(ch.source, sizeof ch.source, "%s", FILE_NAME);
-	bool there = attr_open(&w->attr, o->root, FILE_NAME) == 0;
+	bool there = attr_open(&w->file.attr, o->root, FILE_NAME) == 0;
 	if (there) {
 		look(w); /* what the first reading is compared with */
 	} else {
@@ -125,11 +114,7 @@ int open_iowait(struct opening *o, struct err *e)
 		reason_add(&why, FILE_NAME, errno);
 		reason_tell(&why, o->s, &ch);
 	}
-	const struct channel *added = opening_add(o, &ch, e);
-	if (added)
-		w->column = added->column;
-	if (added && there)
-		return opening_add_probe(o, &w->probe, e);
-	iowait_close(&w->probe);
-	return added ? 0 : -1;
+	int added = opening_column(o, &ch, &w->column, e);
+
+	return opening_finish(o, &w->file.probe, added, there, e);
 }

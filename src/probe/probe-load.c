@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
@@ -16,9 +15,7 @@
 #define LOADS     3
 
 struct load {
-	struct probe probe;
-	const struct root *root;
-	struct attr attr;
+	struct file_probe file;
 	uint16_t column[LOADS];
 };
 
@@ -41,7 +38,7 @@ static void load_read(struct probe *p, int64_t t_ns, double *row)
 	char buf[64];
 
 	(void)t_ns;
-	ssize_t n = attr_read(&l->attr, l->root, buf, sizeof buf);
+	ssize_t n = attr_read(&l->file.attr, l->file.root, buf, sizeof buf);
 	const char *at = n > 0 ? buf : NULL;
 	for (int i = 0; i < LOADS; i++) {
 		row[l->column[i]] = NAN;
@@ -50,15 +47,7 @@ static void load_read(struct probe *p, int64_t t_ns, double *row)
 	}
 }
 
-static void load_close(struct probe *p)
-{
-	struct load *l = (struct load *)p;
-
-	attr_close(&l->attr);
-	free(l);
-}
-
-static const struct probe_ops load_ops = {load_read, load_close};
+static const struct probe_ops load_ops = {load_read, file_probe_close};
 
 int open_load(struct opening *o, struct err *e)
 {
@@ -68,17 +57,17 @@ int open_load(struct opening *o, struct err *e)
 			  {"load.5", N_("Load 5 min"), N_("processes that run or wait, mean of 5 min")},
 			  {"load.15", N_("Load 15 min"), N_("processes that run or wait, mean of 15 min")}};
 	struct load *l = probe_new(o, sizeof *l, &load_ops, READ_NS, e);
-	const struct channel *added = NULL;
+	int added = 0;
 	struct channel ch;
 	struct reason why = {.denied = false};
 
 	if (!l)
 		return -1;
-	l->root = o->root;
-	bool there = attr_open(&l->attr, o->root, FILE_NAME) == 0;
+	l->file.root = o->root;
+	bool there = attr_open(&l->file.attr, o->root, FILE_NAME) == 0;
 	if (!there)
 		reason_add(&why, FILE_NAME, errno);
-	for (int i = 0; i < LOADS; i++) {
+	for (int i = 0; i < LOADS && added == 0; i++) {
 		channel_describe(o, &ch, loads[i].name, false);
 		ch.family = FAMILY_CPU;
 		ch.lo = 0;
@@ -88,12 +77,7 @@ int open_load(struct opening *o, struct err *e)
 		snprintf(ch.source, sizeof ch.source, "%s", FILE_NAME);
 		if (!there)
 			reason_tell(&why, o->s, &ch);
-		if (!(added = opening_add(o, &ch, e)))
-			break;
-		l->column[i] = added->column;
+		added = opening_column(o, &ch, &l->column[i], e);
 	}
-	if (added && there)
-		return opening_add_probe(o, &l->probe, e);
-	load_close(&l->probe);
-	return added ? 0 : -1;
+	return opening_finish(o, &l->file.probe, added, there, e);
 }

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "nvmtop/clock.h"
@@ -15,9 +14,7 @@
 #define READ_NS (10 * NS_PER_MS)
 
 struct meminfo {
-	struct probe probe;
-	const struct root *root;
-	struct attr attr;
+	struct file_probe file;
 	const char *whole, *free; /* the two lines that count */
 	uint16_t used_column, free_column;
 	bool swap;
@@ -41,7 +38,7 @@ static double field(const char *text, const char *end, const char *name)
 static bool take(struct meminfo *m, double *whole, double *available)
 {
 	char buf[4096];
-	ssize_t n = attr_read(&m->attr, m->root, buf, sizeof buf);
+	ssize_t n = attr_read(&m->file.attr, m->file.root, buf, sizeof buf);
 
 	if (n <= 0)
 		return false;
@@ -63,15 +60,7 @@ static void meminfo_read(struct probe *p, int64_t t_ns, double *row)
 		row[m->free_column] = available;
 }
 
-static void meminfo_close(struct probe *p)
-{
-	struct meminfo *m = (struct meminfo *)p;
-
-	attr_close(&m->attr);
-	free(m);
-}
-
-static const struct probe_ops meminfo_ops = {meminfo_read, meminfo_close};
+static const struct probe_ops meminfo_ops = {meminfo_read, file_probe_close};
 
 static int add(struct opening *o, const char *name, struct meminfo *m, const struct reason *why, double whole,
 	       uint16_t *column, struct err *e)
@@ -89,10 +78,7 @@ static int add(struct opening *o, const char *name, struct meminfo *m, const str
 		snprintf(ch.source, sizeof ch.source, "%s %s - %s", PATH, m->whole, m->free);
 	if (why)
 		reason_tell(why, o->s, &ch);
-	const struct channel *added = opening_add(o, &ch, e);
-	if (added)
-		*column = added->column;
-	return added ? 0 : -1;
+	return opening_column(o, &ch, column, e);
 }
 
 static int open_meminfo(struct opening *o, bool swap, struct err *e)
@@ -104,11 +90,11 @@ static int open_meminfo(struct opening *o, bool swap, struct err *e)
 
 	if (!m)
 		return -1;
-	m->root = o->root;
+	m->file.root = o->root;
 	m->swap = swap;
 	m->whole = swap ? "SwapTotal:" : "MemTotal:";
 	m->free = swap ? "SwapFree:" : "MemAvailable:";
-	if (attr_open(&m->attr, o->root, PATH) < 0) {
+	if (attr_open(&m->file.attr, o->root, PATH) < 0) {
 		reason_add(&why, PATH, errno);
 	} else if (!(good = take(m, &whole, &available))) {
 		char what[64];
@@ -116,33 +102,25 @@ static int open_meminfo(struct opening *o, bool swap, struct err *e)
 		reason_add(&why, what, ENOENT);
 	}
 	if (swap && good && whole == 0) {
-		meminfo_close(&m->probe); /* no swap here: nothing to look at */
+		file_probe_close(&m->file.probe); /* no swap here: nothing to look at */
 		return 0;
 	}
-	if (add(o, swap ? "swap.used" : "ram.used", m, good ? NULL : &why, whole, &m->used_column, e) < 0 ||
-	    (!swap && add(o, "ram.available", m, good ? NULL : &why, whole, &m->free_column, e) < 0)) {
-		meminfo_close(&m->probe);
-		return -1;
-	}
-	if (!good) {
-		meminfo_close(&m->probe);
-		return 0;
-	}
-	return opening_add_probe(o, &m->probe, e);
+	int added = add(o, swap ? "swap.used" : "ram.used", m, good ? NULL : &why, whole, &m->used_column, e);
+	if (!swap && added == 0)
+		added = add(o, "ram.available", m, good ? NULL : &why, whole, &m->free_column, e);
+	return opening_finish(o, &m->file.probe, added, good, e);
 }
 
 /* What the GPU and the engines hold, where the driver counts it. */
 struct nvmap {
-	struct probe probe;
-	const struct root *root;
-	struct attr attr;
+	struct file_probe file;
 	uint16_t column;
 };
 
 static double nvmap_value(struct nvmap *m)
 {
 	char buf[4096];
-	ssize_t n = attr_read(&m->attr, m->root, buf, sizeof buf);
+	ssize_t n = attr_read(&m->file.attr, m->file.root, buf, sizeof buf);
 
 	return n > 0 ? field(buf, buf + n, "NvMapMemUsed:") : NAN;
 }
@@ -155,15 +133,7 @@ static void nvmap_read(struct probe *p, int64_t t_ns, double *row)
 	row[m->column] = nvmap_value(m);
 }
 
-static void nvmap_close(struct probe *p)
-{
-	struct nvmap *m = (struct nvmap *)p;
-
-	attr_close(&m->attr);
-	free(m);
-}
-
-static const struct probe_ops nvmap_ops = {nvmap_read, nvmap_close};
+static const struct probe_ops nvmap_ops = {nvmap_read, file_probe_close};
 
 int open_nvmap(struct opening *o, struct err *e)
 {
@@ -176,10 +146,10 @@ int open_nvmap(struct opening *o, struct err *e)
 	struct nvmap *m = probe_new(o, sizeof *m, &nvmap_ops, 0, e);
 	if (!m)
 		return -1;
-	m->root = o->root;
-	bool found = attr_open(&m->attr, o->root, PATH) == 0 && !isnan(nvmap_value(m));
+	m->file.root = o->root;
+	bool found = attr_open(&m->file.attr, o->root, PATH) == 0 && !isnan(nvmap_value(m));
 	if (!found && optional) {
-		nvmap_close(&m->probe);
+		file_probe_close(&m->file.probe);
 		return 0;
 	}
 	channel_describe(o, &ch, "nvmap.used", false);
@@ -193,14 +163,9 @@ int open_nvmap(struct opening *o, struct err *e)
 		reason_add(&why, PATH " NvMapMemUsed", ENOENT);
 		reason_tell(&why, o->s, &ch);
 	}
-	const struct channel *added = opening_add(o, &ch, e);
-	if (added)
-		m->column = added->column;
-	if (!added || !found) {
-		nvmap_close(&m->probe);
-		return added ? 0 : -1;
-	}
-	return opening_add_probe(o, &m->probe, e);
+	int added = opening_column(o, &ch, &m->column, e);
+
+	return opening_finish(o, &m->file.probe, added, found, e);
 }
 
 int open_ram(struct opening *o, struct err *e)

@@ -115,10 +115,7 @@ static int add_memory(struct opening *o, const char *name, const char *label, co
 	ch.period_ns = READ_NS;
 	snprintf(ch.label, sizeof ch.label, "%s", label);
 	snprintf(ch.source, sizeof ch.source, "%s", source);
-	const struct channel *added = opening_add(o, &ch, e);
-	if (added)
-		*column = added->column;
-	return added ? 0 : -1;
+	return opening_column(o, &ch, column, e);
 }
 
 /* Without a zram disk there is nothing to look at, and nothing is missing. */
@@ -134,20 +131,16 @@ int open_zram(struct opening *o, struct err *e)
 		zram_close(&z->probe);
 		return 0;
 	}
-	if (add_memory(o, "zram.used", _("zram in RAM"), _("/sys/block/zram*/mm_stat, third number"),
-		       &z->used_column, e) < 0 ||
-	    add_memory(o, "zram.stored", _("zram content"), _("/sys/block/zram*/mm_stat, first number"),
-		       &z->stored_column, e) < 0) {
-		zram_close(&z->probe);
-		return -1;
-	}
-	return opening_add_probe(o, &z->probe, e);
+	int added = add_memory(o, "zram.used", _("zram in RAM"), _("/sys/block/zram*/mm_stat, third number"),
+			       &z->used_column, e);
+	if (added == 0)
+		added = add_memory(o, "zram.stored", _("zram content"),
+				   _("/sys/block/zram*/mm_stat, first number"), &z->stored_column, e);
+	return opening_finish(o, &z->probe, added, true, e);
 }
 
 struct freeblock {
-	struct probe probe;
-	const struct root *root;
-	struct attr attr;
+	struct file_probe file;
 	double page_kb;
 	uint16_t column;
 };
@@ -170,7 +163,7 @@ static int line_order(const char *p, const char *end)
 static double largest_kb(struct freeblock *f)
 {
 	char buf[4096];
-	ssize_t n = attr_read(&f->attr, f->root, buf, sizeof buf);
+	ssize_t n = attr_read(&f->file.attr, f->file.root, buf, sizeof buf);
 	const char *end = buf + n;
 	int highest = -1;
 	bool any = false;
@@ -208,15 +201,7 @@ static void freeblock_read(struct probe *p, int64_t t_ns, double *row)
 	row[f->column] = largest_kb(f);
 }
 
-static void freeblock_close(struct probe *p)
-{
-	struct freeblock *f = (struct freeblock *)p;
-
-	attr_close(&f->attr);
-	free(f);
-}
-
-static const struct probe_ops freeblock_ops = {freeblock_read, freeblock_close};
+static const struct probe_ops freeblock_ops = {freeblock_read, file_probe_close};
 
 /* The kernel makes no larger blocks than some MiB, so that is the most that it shows. */
 int open_freeblock(struct opening *o, struct err *e)
@@ -225,15 +210,13 @@ int open_freeblock(struct opening *o, struct err *e)
 
 	if (!f)
 		return -1;
-	f->root = o->root;
+	f->file.root = o->root;
 	f->page_kb = (double)sysconf(_SC_PAGESIZE) / 1024;
-	if (attr_open(&f->attr, o->root, BUDDYINFO) < 0 || isnan(largest_kb(f))) {
-		freeblock_close(&f->probe); /* a kernel without it, or a container that hides it */
+	if (attr_open(&f->file.attr, o->root, BUDDYINFO) < 0 || isnan(largest_kb(f))) {
+		file_probe_close(&f->file.probe); /* a kernel without it, or a container that hides it */
 		return 0;
 	}
-	if (add_memory(o, "ram.largest_block", _("largest free block"), BUDDYINFO, &f->column, e) < 0) {
-		freeblock_close(&f->probe);
-		return -1;
-	}
-	return opening_add_probe(o, &f->probe, e);
+	int added = add_memory(o, "ram.largest_block", _("largest free block"), BUDDYINFO, &f->column, e);
+
+	return opening_finish(o, &f->file.probe, added, true, e);
 }

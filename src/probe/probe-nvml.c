@@ -284,12 +284,11 @@ static int add(struct opening *o, struct nvml_probe *n, unsigned device, int whi
 		n->at[n->n].slot = (uint16_t)slot;
 		n->at[n->n].kind = ch.kind;
 	}
-	const struct channel *added = opening_add(o, &ch, e);
-	if (!added)
-		return -1;
-	if (!ch.missing[0])
-		n->at[n->n++].column = added->column;
-	return 0;
+	int added = opening_column(o, &ch, &n->at[n->n].column, e);
+
+	if (added == 0 && !ch.missing[0])
+		n->n++;
+	return added;
 }
 
 static int add_all(struct opening *o, struct nvml_probe *n, const char *why, struct err *e)
@@ -320,16 +319,10 @@ int open_nvml_library(struct opening *o, const char *library, int64_t patience_n
 		nvml_probe_close(&n->probe);
 		return 0;
 	}
-	if (add_all(o, n, why, e) < 0) {
-		nvml_probe_close(&n->probe);
-		return -1;
-	}
+	int added = add_all(o, n, why, e);
+
 	/* Also without a channel of its own: another statement may share the session. */
-	if (!n->session) {
-		nvml_probe_close(&n->probe);
-		return 0;
-	}
-	return opening_add_probe(o, &n->probe, e);
+	return opening_finish(o, &n->probe, added, n->session != NULL, e);
 }
 
 /* It speaks of the machine that it runs on, and a tree is another one. */

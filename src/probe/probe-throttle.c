@@ -139,14 +139,9 @@ static int add_device(struct opening *o, const char *dir, const char *type, stru
 		reason_add(&why, text, errno);
 		reason_tell(&why, o->s, &ch);
 	}
-	const struct channel *added = opening_add(o, &ch, e);
-	if (added)
-		d->column = added->column;
-	if (!added || !good) {
-		device_close(&d->probe);
-		return added ? 0 : -1;
-	}
-	return opening_add_probe(o, &d->probe, e);
+	int added = opening_column(o, &ch, &d->column, e);
+
+	return opening_finish(o, &d->probe, added, good, e);
 }
 
 /* ocN_event_cnt of the chip soctherm_oc is a value like others. */

@@ -81,11 +81,7 @@ int open_wave(struct opening *o, struct err *e)
 	}
 	w->wave = wave;
 	w->kind = ch.kind;
-	const struct channel *added = opening_add(o, &ch, e);
-	if (!added) {
-		wave_close(&w->probe);
-		return -1;
-	}
-	w->column = added->column;
-	return opening_add_probe(o, &w->probe, e);
+	int added = opening_column(o, &ch, &w->column, e);
+
+	return opening_finish(o, &w->probe, added, true, e);
 }
