@@ -170,7 +170,8 @@ static int open_inbox(nvmtop_recorder *r, struct err *e)
 	return r->inbox ? 0 : -1;
 }
 
-/* Marks that come meanwhile wait until there is something that they are in. */
+/* Marks that come meanwhile wait until there is something that they are in.  The
+ * file begins last: what cannot be started leaves none. */
 static int start(nvmtop_recorder *r, bool marks, struct err *e)
 {
 	int status;
@@ -178,9 +179,9 @@ static int start(nvmtop_recorder *r, bool marks, struct err *e)
 	pthread_mutex_lock(&r->lock);
 	status = marks ? open_inbox(r, e) : 0;
 	if (status == 0)
-		status = engine_attach(r->engine, trace_writer_sink(r->writer), true, e);
-	if (status == 0)
 		status = engine_start(r->engine, e);
+	if (status == 0)
+		status = engine_attach(r->engine, trace_writer_sink(r->writer), true, e);
 	r->stopped = status < 0;
 	pthread_mutex_unlock(&r->lock);
 	return status;

@@ -314,8 +314,10 @@ static int series_begin(struct sink *sink, const struct session *about, struct e
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	num = pthread_create(&s->keeper, NULL, series_keep, s);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (num)
+	if (num) {
+		trace_writer_discard(first->writer); /* it has begun, and there is nothing in it */
 		return err_sys(e, ERR_FAILED, num, _("cannot record to %s: no thread"), s->shown);
+	}
 	s->running = true;
 	return 0;
 }
