@@ -24,6 +24,7 @@ struct trace_writer_stats {
 	uint64_t rows[TIERS];
 	uint64_t marks;
 	uint64_t lost_rows;	/* rows the disk was too slow for, or that a failure kept from it */
+	uint64_t lost_marks;	/* the same of marks */
 	bool failed;		/* writing ended early: err says why */
 	bool reader_gone;	/* of a stream: that is why */
 	bool complete;		/* the file has its name, with all that was recorded until then */
@@ -49,7 +50,8 @@ void trace_writer_free(struct trace_writer *w);	/* after end(); a stream that ne
  * first is PATH; "run.bin" goes on in "run.2.bin", "run.3.bin" and so on, always
  * the next number of which there is no file yet.  Each is a complete trace with
  * clocks of its own.  Where one ends on purpose no row is lost or doubled; marks
- * keep their numbers. */
+ * keep their numbers.  Some that are set while nothing can be written wait for the
+ * next file. */
 struct trace_limits {
 	int64_t sync_ns;	/* 0: 5 s */
 	int64_t split_ns;	/* a new file that often; 0: never */
@@ -68,6 +70,8 @@ struct sink *trace_series_sink(struct trace_series *s);
 struct trace_series_stats {
 	uint64_t bytes, marks, rows[TIERS];	/* of all files */
 	uint64_t lost_rows;	/* rows that are in none of them, and should be */
+	uint64_t lost_marks;	/* the same of marks */
+	uint64_t moved_marks;	/* set while nothing could be written: at the beginning of the next file */
 	size_t parts;		/* files so far */
 	uint64_t holes;		/* how often nothing could be written for a while */
 	int64_t hole_ns;	/* how long, together */

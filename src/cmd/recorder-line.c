@@ -32,6 +32,7 @@ void recorder_written(const struct recorder *r, struct trace_series_stats *out)
 	out->marks = ws.marks;
 	memcpy(out->rows, ws.rows, sizeof out->rows);
 	out->lost_rows = ws.lost_rows;
+	out->lost_marks = ws.lost_marks;
 	out->full = ws.failed; /* a pipe that has gone does not come back */
 }
 

@@ -7,6 +7,17 @@
 #include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
 
+static void add_moved(char *out, size_t size, uint64_t marks)
+{
+	size_t len = strlen(out);
+
+	if (marks)
+		snprintf(out + len, size - len,
+			 P_("; at its beginning: %llu mark that was set meanwhile",
+			    "; at its beginning: %llu marks that were set meanwhile", marks),
+			 (unsigned long long)marks);
+}
+
 void recording_trouble(struct trouble *was, const struct trace_series_stats *now, char *out, size_t size)
 {
 	char shown[sizeof now->path];
@@ -22,10 +33,12 @@ void recording_trouble(struct trouble *was, const struct trace_series_stats *now
 			snprintf(out, size, _("the recording goes on in %s"), shown);
 		else
 			snprintf(out, size, _("%s; the recording goes on in %s"), now->last.text, shown);
+		add_moved(out, size, now->moved_marks - was->moved_marks);
 	}
 	if (now->err.code == ERR_NONE) {
 		was->said = false;
 		was->holes = now->holes;
+		was->moved_marks = now->moved_marks;
 	}
 }
 
@@ -87,6 +100,7 @@ void recording_summary(struct summary *s, const struct options *o, const struct 
 	memcpy(s->rows, written->rows, sizeof s->rows);
 	s->marks = written->marks;
 	s->lost = written->lost_rows;
+	s->lost_marks = written->lost_marks;
 	s->holes = written->holes;
 	s->hole_ns = written->hole_ns;
 	priority_text(o, s->priority, sizeof s->priority);

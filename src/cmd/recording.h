@@ -9,7 +9,7 @@
 /* One line on what is wrong with a recording, or on its going on again; "" when
  * there is nothing to say.  was: what was said last, both are updated. */
 struct trouble {
-	uint64_t holes;
+	uint64_t holes, moved_marks;
 	bool said;
 };
 void recording_trouble(struct trouble *was, const struct trace_series_stats *now, char *out, size_t size);

@@ -195,6 +195,11 @@ static void fill(const struct summary *s, struct line lines[LINES])
 	tell_throttling(s, lines[THROTTLING].text, sizeof lines->text);
 	lines[MARKS].title = _("marks:");
 	snprintf(lines[MARKS].text, sizeof lines->text, "%llu", (unsigned long long)s->marks);
+	if (s->lost_marks)
+		add(lines[MARKS].text, sizeof lines->text,
+		    P_("; %llu was lost, because it could not be written",
+		       "; %llu were lost, because they could not be written", s->lost_marks),
+		    (unsigned long long)s->lost_marks);
 	lines[OWN].title = _("nvmtop:");
 	tell_own(s, lines[OWN].text, sizeof lines->text);
 }

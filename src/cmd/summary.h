@@ -20,6 +20,7 @@ struct summary {
 	uint64_t bytes;
 	uint64_t rows[TIERS]; /* that are in it */
 	uint64_t marks;
+	uint64_t lost_marks;
 	uint64_t lost; /* rows that the recorder could not keep */
 	struct summary_moment before, after;
 	uint64_t holes;     /* how often nothing could be written for a while */

@@ -425,8 +425,10 @@ void lanes_row(struct lanes *q, enum tier tier, int64_t t_ns, const double *valu
 
 void lanes_mark(struct lanes *q, const struct mark *m)
 {
-	if (!lane_room(q, LANE_MARKS, MARK_SIZE + sizeof(m->label), 0))
+	if (!lane_room(q, LANE_MARKS, MARK_SIZE + sizeof(m->label), 0)) {
+		q->lost_marks++;
 		return;
+	}
 	q->current[LANE_MARKS]->used += mark_encode(lane_end(q, LANE_MARKS), m, q->rows[TIER_FAST]);
 	q->marks++;
 }

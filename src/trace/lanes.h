@@ -60,7 +60,7 @@ struct lanes {
 	uint64_t rows[TIERS];  /* taken */
 	int64_t last_ns[TIERS];
 	struct gap hole[TIERS]; /* missed > 0: rows that found no room */
-	uint64_t lost, marks;
+	uint64_t lost, marks, lost_marks;
 	struct course pyramid[TIERS]; /* width 0: none is made */
 	uint64_t sealed, pyramids; /* bytes of all blocks that were ever ready, and of those of pyramids */
 };

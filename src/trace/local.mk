@@ -9,4 +9,4 @@ libtrace_la_SOURCES += %D%/shelf.c %D%/shelf.h %D%/store.c %D%/store.h %D%/build
 libtrace_la_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 libtrace_la_SOURCES += %D%/framer.c %D%/framer.h %D%/stream-about.c %D%/stream-in.c %D%/stream-in.h %D%/stream-rows.c %D%/stream-state.h %D%/stream-out.c \
 	%D%/stream-out.h %D%/tail.c %D%/unpack.c %D%/unpack.h
-libtrace_la_SOURCES += %D%/raw.c
+libtrace_la_SOURCES += %D%/raw.c %D%/held-marks.c %D%/held-marks.h

@@ -91,6 +91,7 @@ void part_account(struct trace_series_stats *sum, const struct part *p)
 	sum->bytes += w.bytes;
 	sum->marks += w.marks;
 	sum->lost_rows += w.lost_rows;
+	sum->lost_marks += w.lost_marks;
 	for (int t = 0; t < TIERS; t++)
 		sum->rows[t] += w.rows[t];
 }
@@ -149,6 +150,10 @@ static void reap(struct trace_series *s)
 		if (kept)
 			note_done(s, p, w.complete);
 		part_account(&s->gone, p);
+		if (!kept) {
+			s->gone.marks -= w.marks;
+			s->gone.lost_marks += w.marks;
+		}
 		for (int t = 0; !kept && t < TIERS; t++) {
 			s->gone.rows[t] -= w.rows[t];
 			s->gone.lost_rows += w.rows[t];

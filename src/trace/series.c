@@ -119,6 +119,7 @@ static void advance(struct trace_series *s, int64_t cut_ns)
 	}
 	old_end(s);
 	s->old = before;
+	s->gone.moved_marks += marks_give(&s->held, trace_writer_sink(p->writer), cut_ns);
 	if (s->failing)
 		s->gone.hole_ns += clock_now_ns() - s->failed_ns;
 	s->failing = false;
@@ -146,6 +147,16 @@ static uint64_t together(const struct trace_series *s)
 	return bytes;
 }
 
+/* Does the file that is written still take something? */
+static void check_current(struct trace_series *s, struct trace_writer_stats *w)
+{
+	if (!s->current)
+		return;
+	trace_writer_stats(s->current->writer, w);
+	if (w->failed)
+		interrupt(s, w);
+}
+
 /* Before rows up to until_ns are handed over: is the file to end? */
 static void look(struct trace_series *s, int64_t until_ns)
 {
@@ -153,11 +164,7 @@ static void look(struct trace_series *s, int64_t until_ns)
 	struct trace_writer_stats w;
 	uint64_t near;
 
-	if (s->current) {
-		trace_writer_stats(s->current->writer, &w);
-		if (w.failed)
-			interrupt(s, &w);
-	}
+	check_current(s, &w);
 	if (!s->current) {
 		if (s->ready)
 			advance(s, newest(s) + 1);
@@ -236,15 +243,21 @@ static void series_rows(struct sink *sink, const struct rows *r)
 static void series_mark(struct sink *sink, const struct mark *m)
 {
 	struct trace_series *s = (struct trace_series *)sink;
+	struct trace_writer_stats w;
 	struct mark own = *m;
 	struct part *p;
 
 	pthread_mutex_lock(&s->lock);
+	check_current(s, &w);
 	p = s->old && m->t_ns < s->cut_ns ? s->old : s->current;
-	if (p == s->current && own.t_ns < s->cut_ns) /* it came too late for the file it belongs to */
-		own.t_ns = s->cut_ns;
-	if (p && m->t_ns < s->end_ns)
+	if (p && p == s->current && own.t_ns < s->cut_ns) /* too late for the file it belongs to */
+		mark_move(&own, s->cut_ns);
+	if (m->t_ns >= s->end_ns)
+		; /* nor are there rows of that time */
+	else if (p)
 		trace_writer_sink(p->writer)->ops->mark(trace_writer_sink(p->writer), &own);
+	else if (!marks_hold(&s->held, m))
+		s->gone.lost_marks++;
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -335,6 +348,8 @@ static int series_end(struct sink *sink, struct err *e)
 		s->current = NULL;
 		if (s->failing)
 			s->gone.hole_ns += clock_now_ns() - s->failed_ns;
+		s->gone.lost_marks += s->held.n;
+		s->held.n = 0;
 		s->quit = true;
 		pthread_cond_signal(&s->wake);
 	}

@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "nvmtop/trace.h"
+#include "trace/held-marks.h"
 
 /* One file of it. */
 struct part {
@@ -51,6 +52,7 @@ struct trace_series {
 
 	/* What has come of it so far; `gone` are the parts that have ended. */
 	struct trace_series_stats gone;
+	struct held_marks held; /* while nothing can be written */
 	bool failing;          /* nothing is written */
 	int64_t failed_ns;     /* since when */
 	struct err err, last;

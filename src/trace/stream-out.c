@@ -330,6 +330,7 @@ void stream_out_stats(struct stream_out *o, struct trace_writer_stats *out)
 	memcpy(out->rows, o->lanes.rows, sizeof(out->rows));
 	out->bytes = o->bytes;
 	out->marks = o->lanes.marks;
+	out->lost_marks = o->lanes.lost_marks;
 	out->lost_rows = o->lanes.lost;
 	out->failed = o->failed;
 	out->reader_gone = o->gone;

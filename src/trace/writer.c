@@ -32,6 +32,7 @@ struct shared {
 	struct lanes lanes;
 	bool quit;
 	uint64_t bytes, refused;         /* rows that came after a failure */
+	uint64_t refused_marks;          /* and marks */
 	struct trace_writer_stats final; /* filled in by the join */
 	bool joined, complete, failed, done;
 	struct err err;
@@ -288,7 +289,9 @@ static void writer_mark(struct sink *sink, const struct mark *m)
 	struct shared *s = writer_of(sink)->shared;
 
 	pthread_mutex_lock(&s->lock);
-	if (!s->failed)
+	if (s->failed)
+		s->refused_marks++;
+	else
 		lanes_mark(&s->lanes, m);
 	pthread_mutex_unlock(&s->lock);
 }
@@ -446,6 +449,9 @@ void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats 
 		out->marks = s->lanes.marks;
 	}
 	out->lost_rows = s->lanes.lost + s->refused;
+	out->lost_marks = s->lanes.lost_marks + s->refused_marks;
+	if (s->joined && s->lanes.marks > s->final.marks)
+		out->lost_marks += s->lanes.marks - s->final.marks;
 	for (int t = 0; s->joined && t < TIERS; t++)
 		if (s->lanes.rows[t] > s->final.rows[t])
 			out->lost_rows += s->lanes.rows[t] - s->final.rows[t];

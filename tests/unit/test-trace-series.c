@@ -222,6 +222,76 @@ static void test_max_size(void **state)
 	script_free(script);
 }
 
+/* Marks that were set when there was no file stand at the beginning of the next. */
+static void check_moved(const struct trace *t)
+{
+	const struct mark *m;
+	size_t n;
+
+	m = trace_marks(t, &n);
+	assert_int_equal(n, HELD_MARKS);
+	assert_memory_equal(m[0].label, "(-0.", 4);
+	assert_memory_equal(m[1].label, "boot (-0.", 9);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(m[i].id, i + 1);
+		assert_true(m[i].t_ns - trace_session(t)->start.mono_ns < NS_PER_MS);
+	}
+}
+
+/* A label that has no room for the time is cut between two characters. */
+static void test_moved_label(void **state)
+{
+	struct mark m = {.t_ns = 0, .label = ""}, at_once = {.t_ns = 5, .label = "x"};
+
+	(void)state;
+	for (int i = 0; i < 31; i++)
+		strcat(m.label, "\xc3\xa4");
+	mark_move(&m, 12345 * NS_PER_MS);
+	assert_int_equal(m.t_ns, 12345 * NS_PER_MS);
+	assert_int_equal(strlen(m.label), 52 + strlen(" (-12.3 s)"));
+	assert_memory_equal(m.label + 50, "\xc3\xa4 (-12.3 s)", 12);
+	mark_move(&at_once, NS_PER_MS);
+	assert_string_equal(at_once.label, "x");
+}
+
+/* No file comes any more: they are counted. */
+static void test_marks_without_a_file(void **state)
+{
+	struct script *script = script_new(57, FAST, 2, 1, 1, false);
+	struct trace_series *s = trace_series_new(in_folder("none.bin"), false, NULL, NULL);
+	struct rlimit before, now;
+	struct trace_series_stats stats;
+	size_t at[TIERS] = {0}, pushed = 0;
+	struct sink *sink;
+	struct err e;
+
+	(void)state;
+	getrlimit(RLIMIT_FSIZE, &before);
+	now = before;
+	now.rlim_cur = 0;
+	setrlimit(RLIMIT_FSIZE, &now);
+	sink = begin(s, script);
+	for (int i = 0; i < PATIENCE; i++) {
+		script_push(script, sink, at, script->t_ns[TIER_FAST][pushed += 3]);
+		trace_series_stats(s, &stats);
+		if (stats.failing)
+			break;
+		usleep(25000);
+	}
+	assert_true(stats.failing);
+	/* Before anything else tells the series of it. */
+	sink->ops->mark(sink, &(struct mark) {1, script->t_ns[TIER_FAST][pushed], "lost"});
+	sink->ops->end(sink, &e);
+	assert_int_equal(trace_series_wait(s, &e), -1);
+	setrlimit(RLIMIT_FSIZE, &before);
+	trace_series_stats(s, &stats);
+	assert_int_equal(stats.marks, 0);
+	assert_int_equal(stats.lost_marks, 1);
+	assert_null(open_part(s, 0));
+	trace_series_free(s);
+	script_free(script);
+}
+
 /* A file that may not grow any more: it ends, and the next one begins.  Every
  * row is in one of them or counted as lost. */
 static void test_limit_and_resume(void **state)
@@ -254,6 +324,9 @@ static void test_limit_and_resume(void **state)
 	assert_non_null(strstr(stats.err.text, "File too large"));
 	setrlimit(RLIMIT_FSIZE, &before); /* the first file is completed from the next row on */
 	sink->ops->mark(sink, &(struct mark) {1, script->t_ns[TIER_FAST][2000], ""});
+	sink->ops->mark(sink, &(struct mark) {2, script->t_ns[TIER_FAST][2000], "boot"});
+	for (uint64_t i = 3; i <= HELD_MARKS + 5; i++)
+		sink->ops->mark(sink, &(struct mark) {i, script->t_ns[TIER_FAST][2000], "more"});
 	script_push(script, sink, at, script->t_ns[TIER_FAST][2100]); /* in no file, or in the next */
 	wait_part(s, 2, "l.2.bin.part");
 	script_push(script, sink, at, INT64_MAX);
@@ -270,8 +343,12 @@ static void test_limit_and_resume(void **state)
 	for (; (t = open_part(s, files)); files++) {
 		for (int i = 0; i < TIERS; i++)
 			rows += t->section[i].rows;
+		if (files == 1)
+			check_moved(t);
 		trace_close(t);
 	}
+	assert_int_equal(stats.moved_marks, HELD_MARKS);
+	assert_int_equal(stats.lost_marks, 5);
 	assert_int_equal(files, 2);
 	assert_int_equal(stats.parts, 2);
 	assert_true(stats.lost_rows >= 100);
@@ -444,6 +521,7 @@ int main(void)
 		cmocka_unit_test(test_max_size),      cmocka_unit_test(test_limit_and_resume),
 		cmocka_unit_test(test_late_start),    cmocka_unit_test(test_names),
 		cmocka_unit_test(test_cannot_split),  cmocka_unit_test(test_never_begun),
+		cmocka_unit_test(test_moved_label),   cmocka_unit_test(test_marks_without_a_file),
 	};
 
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);
