@@ -173,6 +173,28 @@ static void safe_for_the_colour_blind(void **state)
 	}
 }
 
+/* What nears a limit is seen in any chart: of each theme, and on each ground. */
+static void alarms_are_seen(void **state)
+{
+	(void)state;
+	for (int colours = 256; colours <= PALETTE_RGB; colours += PALETTE_RGB - 256)
+		for (int theme = 0; theme < THEMES; theme++)
+			for (int ground = 0; ground < GROUNDS; ground++) {
+				struct scheme s = palette_scheme((enum theme)theme, GROUND_AUTO, (enum ground)ground);
+				int warn = palette_look(&s, STYLE_WARN, colours).fg;
+
+				for (int k = STYLE_GPU_MEAN; theme != THEME_MONO && k <= STYLE_OTHER_MEAN; k++) {
+					int mean = palette_look(&s, (enum style)k, colours).fg;
+					double d = colours == 256 ? distance(rgb_of_256(warn), rgb_of_256(mean), 0)
+								  : distance(warn, mean, 0);
+
+					if (d < 20)
+						fail_msg("theme %d ground %d colours %d style %d: %.1f", theme,
+							 ground, colours, k, d);
+				}
+			}
+}
+
 static void all_of_them(void **state)
 {
 	static const int colours[] = {0, 8, 16, 256, PALETTE_RGB};
@@ -291,6 +313,7 @@ int main(void)
 		cmocka_unit_test(can_be_read),
 		cmocka_unit_test(high_contrast_is_higher),
 		cmocka_unit_test(safe_for_the_colour_blind),
+		cmocka_unit_test(alarms_are_seen),
 		cmocka_unit_test(all_of_them),
 		cmocka_unit_test(follows_the_terminal),
 		cmocka_unit_test(number_of_colours),
