@@ -92,7 +92,7 @@ static void draw_line(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 	joule_text(text, span_joule(&l->power), JOULE_W - 1);
 	canvas_right(c, k->joule_x, y, JOULE_W, STYLE_STRONG, text);
 	/* Energy of a part of the time only. */
-	if (l->power.n && l->power.covered_ns < p->to_ns - p->from_ns)
+	if (l->power.n && p->to_ns - p->from_ns - l->power.covered_ns >= NS_PER_MS)
 		canvas_put(c, k->joule_x + JOULE_W, y, STYLE_WARN, L'!');
 	for (int m = 0; m < k->means; m++) {
 		const struct channel *ch = &u->about->channels[e->means[m]];

@@ -196,7 +196,7 @@ static void tell_channel(struct ui *u, const struct ui_scene *s, struct canvas *
 		strcat(text, " ");
 		strcat(text, quantity_unit(fabs(j) >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE));
 		x = put(c, x, y, right, STYLE_STRONG, text);
-		if (span.n && open > 0) {
+		if (span.n && open >= NS_PER_MS) {
 			char clock[QUANTITY_TEXT];
 
 			quantity_clock(clock, open, NS_PER_MS);

@@ -13,8 +13,8 @@
 
 enum { SET_THEME, SET_GROUND, SET_MOUSE, SET_VIEW, SET_FRAMES, SET_HISTORY, SETS };
 
-static const char *const titles[SETS] = {N_("Colours"), N_("Background"), N_("Mouse"), N_("First view"),
-					 N_("Pictures a second"), N_("History")};
+static const char *const titles[SETS] = {N_("Colours"),    N_("Background"),        N_("Mouse"),
+					 N_("First view"), N_("Pictures a second"), N_("History")};
 static const char *const themes[THEMES] = {N_("standard"), N_("high contrast"), N_("colour-blind safe"),
 					   N_("none")};
 static const char *const grounds[GROUNDS] = {N_("the terminal's"), N_("dark"), N_("light")};
@@ -25,8 +25,8 @@ static const double frames[] = {0, 1, 2, 5, 10, 20, 30};
 static const struct {
 	uint64_t bytes;
 	int64_t ns;
-} histories[] = {{0, 0}, {8 << 20, 0}, {16 << 20, 0}, {32 << 20, 0}, {64 << 20, 0}, {128 << 20, 0}, {256 << 20, 0},
-		 {0, 3600 * NS_PER_S}};
+} histories[] = {{0, 0},        {8 << 20, 0},   {16 << 20, 0},  {32 << 20, 0},
+		 {64 << 20, 0}, {128 << 20, 0}, {256 << 20, 0}, {0, 3600 * NS_PER_S}};
 #define HISTORIES ((int)(sizeof(histories) / sizeof(histories[0])))
 
 /* Which rows of the view there are to choose: those that are signals. */
@@ -185,23 +185,27 @@ static void value_of(const struct ui *u, int item, char *out, size_t size)
 	}
 }
 
-static struct rect panel(const struct ui *u, int w)
-{
-	struct rect r = {.y = u->at.body.y, .h = u->at.body.h, .w = w < PANEL_W + 24 ? w : PANEL_W};
-
-	r.x = w - r.w;
-	return r;
-}
-
 /* Lines of the panel: the settings, a heading, the rows, and what takes it back. */
 static int line_of(int item)
 {
 	return item < SETS ? item : item + 2;
 }
 
+/* No higher than what is in it. */
+static struct rect panel(const struct ui *u, int w)
+{
+	struct rect r = {.y = u->at.body.y, .h = u->at.body.h, .w = w < PANEL_W + 24 ? w : PANEL_W};
+	int lines = line_of(items(u) - 1) + 1;
+
+	if (r.h > lines + 2)
+		r.h = lines + 2;
+	r.x = w - r.w;
+	return r;
+}
+
 static void settle(struct ui *u)
 {
-	int n = items(u), h = u->at.body.h - 2, line;
+	int n = items(u), h = panel(u, u->screen_w).h - 2, line;
 
 	if (u->setup_at >= n)
 		u->setup_at = n - 1;
@@ -236,7 +240,7 @@ static void draw_item(struct ui *u, struct canvas *c, int item, int x, int y, in
 		const struct spot *p = &u->places[place_at(u, item - SETS)];
 
 		canvas_text(c, x, y, 4, style, p->hidden ? "[ ]" : "[x]");
-		canvas_text(c, x + 4, y, name_w - 5, style, p->name);
+		canvas_text(c, x + 4 + (p->part ? 2 : 0), y, name_w - 5 - (p->part ? 2 : 0), style, p->name);
 		if (p->hidden)
 			snprintf(text, sizeof(text), "%s", _("hidden"));
 		else if (p->lines)

@@ -20,9 +20,12 @@ done
 golden replay-at-80x24 --print 80x24 --replay "$trace" --at 3
 golden replay-tiny --print 9x1 --replay "$trace"
 golden version1-120x40 --print 120x40 --replay "$foreign"
-golden setup-80x24 --print 80x24 --replay "$trace" --view setup
+for size in 60x16 80x24 120x40 200x60; do
+    golden "setup-$size" --print $size --replay "$trace" --view setup
+    golden "help-$size" --print $size --replay "$trace" --view help
+done
 golden setup-80x24-ascii --print 80x24 --ascii --replay "$trace" --view setup
-golden help-80x24 --print 80x24 --replay "$trace" --view help
+golden tabs-66x24 --print 66x24 --replay "$trace" --view thermal
 
 run env LC_ALL=C $EMU "$NVMTOP" --print 80x24 --replay "$trace"
 ok 'only ASCII in the C locale' sh -c '! LC_ALL=C grep -q "[^ -~]" out'
