@@ -16,18 +16,18 @@ RSS          resident megabytes at the end
 key          milliseconds from a key to the first byte of the answer: median and worst of 20
 """
 import argparse
-import fcntl
 import os
-import pty
 import select
 import shutil
 import signal
 import statistics
-import struct
 import sys
-import termios
 import tempfile
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+sys.dont_write_bytecode = True
+import terminal
 
 SIZE = (120, 40)
 
@@ -36,18 +36,8 @@ class Terminal:
     """A program in a pseudo-terminal."""
 
     def __init__(self, argv, environment):
-        self.master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", SIZE[1], SIZE[0], 0, 0))
         self.started = time.monotonic()
-        self.pid = os.fork()
-        if self.pid == 0:
-            os.setsid()
-            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
-            for fd in (0, 1, 2):
-                os.dup2(slave, fd)
-            os.closerange(3, 64)
-            os.environ.update(environment)
-            os.execvp(argv[0], argv)
+        self.pid, self.master, slave = terminal.spawn(argv, SIZE, environment)
         os.close(slave)
 
     def drain(self, until):

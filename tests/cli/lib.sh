@@ -59,6 +59,15 @@ is() {
         return 1
     }
 }
+# Until a condition holds; a generous while.
+soon() {
+    i=0
+    until "$@" >/dev/null 2>&1; do
+        i=$((i + 1))
+        test $i -lt 300 || return 1
+        sleep 0.1
+    done
+}
 one_line() { is "$(wc -l <"$1")" 1; }
 says() { grep -q -- "$2" "$1" || { echo "no \"$2\" in $1:"; cat "$1"; return 1; }; }
 # judge FILE EXPRESSION: a Python expression over what an independent reader of

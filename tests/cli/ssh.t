@@ -15,14 +15,6 @@ here=$(pwd)
 mkfifo hold
 exec 9<>hold
 
-soon() {
-    i=0
-    until "$@" >/dev/null 2>&1; do
-        i=$((i + 1))
-        test $i -lt 300 || return 1
-        sleep 0.1
-    done
-}
 # record NAME CLIENT OPTIONS...: over ssh into NAME.bin; leaves NAME.pid, and the client's in NAME.client
 record() {
     name=$1 client=$2

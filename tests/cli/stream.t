@@ -3,16 +3,6 @@
 # away; and what becomes of it.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 
-# Until a condition holds; a generous while.
-soon() {
-    i=0
-    until "$@" >/dev/null 2>&1; do
-        i=$((i + 1))
-        test $i -lt 300 || return 1
-        sleep 0.1
-    done
-}
-
 grows() { test "$(wc -c <"$1")" -gt "$2"; }
 
 $EMU "$NVMTOP" --demo --record - --duration 1.5 >a.nvms 2>err

@@ -2,17 +2,17 @@
 
 usage: line.py PROGRAM
 """
-import fcntl
 import os
-import pty
 import random
 import re
 import select
 import signal
-import struct
 import sys
-import termios
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+sys.dont_write_bytecode = True
+import terminal
 
 program = sys.argv[1]
 n = 0
@@ -29,23 +29,13 @@ def ok(condition, what, note=""):
 
 class Line:
     def __init__(self, *arguments, size=(120, 40), term="xterm-256color"):
-        self.master, slave = pty.openpty()
-        self.slave = slave
-        self.resize(*size)
-        self.pid = os.fork()
-        if self.pid == 0:
-            os.setsid()
-            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
-            for fd in (0, 1, 2):
-                os.dup2(slave, fd)
-            os.closerange(3, 64)
-            os.environ.update(TERM=term, LC_ALL="C.UTF-8")
-            os.execv(program, [program, *arguments])
+        self.pid, self.master, self.slave = terminal.spawn(
+            [program, *arguments], size, {"TERM": term, "LC_ALL": "C.UTF-8"})
         self.seen = b""
         self.status = None
 
     def resize(self, w, h):
-        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", h, w, 0, 0))
+        terminal.resize(self.master, w, h)
 
     def read(self, seconds, until=None):
         """Everything that comes, or as much as ends with what is awaited."""

@@ -13,7 +13,7 @@ tests_unit_test_probe_cpu_LDADD = libboard.la libprobe.la libbase.la $(CMOCKA_LI
 tests_unit_test_probe_sensors_SOURCES = %D%/test-probe-sensors.c %D%/test-probe-tree.h
 tests_unit_test_probe_sensors_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_probe_sensors_LDADD = libboard.la libprobe.la libbase.la $(CMOCKA_LIBS) $(LTLIBINTL)
-tests_unit_test_probe_errno_SOURCES = %D%/test-probe-errno.c %D%/test-probe-tree.h
+tests_unit_test_probe_errno_SOURCES = %D%/test-probe-errno.c %D%/fake-pread.h %D%/test-probe-tree.h
 tests_unit_test_probe_errno_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_probe_errno_LDADD = libboard.la libprobe.la libbase.la $(CMOCKA_LIBS) $(LTLIBINTL)
 endif

@@ -9,19 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "canvas-text.h"
 #include "nvmtop/canvas.h"
-
-static void assert_canvas(const struct canvas *c, const char *expected)
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-
-	canvas_print(c, out);
-	fclose(out);
-	assert_string_equal(text, expected);
-	free(text);
-}
 
 static void prints_without_trailing_blanks(void **state)
 {

@@ -13,18 +13,9 @@
 #include "engine/collect.h"
 #include "fake-rig.h"
 #include "nvmtop/engine.h"
+#include "random.h"
 
 #define MS NS_PER_MS
-
-static uint64_t seed;
-
-static uint64_t draw(uint64_t below)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (seed >> 11) % below;
-}
 
 /* A sink that checks the promise at every call, and notes what it got. */
 struct recorder {
@@ -190,13 +181,13 @@ static void bench_sample(struct bench *b, bool hiccups)
 {
 	for (int t = 0; t < TIERS; t++) {
 		while (b->rings[t] && b->next_ns[t] <= b->now) {
-			uint64_t late = hiccups && !draw(30) ? 1 + draw(5) : 0;
+			uint64_t late = hiccups && !random_below(30) ? 1 + random_below(5) : 0;
 
 			b->next_ns[t] += (int64_t)late * periods[t];
 			if (b->next_ns[t] > b->now)
 				break;
 			b->pushed[t] +=
-				ring_push(b->rings[t], b->next_ns[t] + (int64_t)draw(MS / 2), late, values);
+				ring_push(b->rings[t], b->next_ns[t] + (int64_t)random_below(MS / 2), late, values);
 			b->next_ns[t] += periods[t];
 		}
 	}
@@ -213,21 +204,21 @@ static void order_holds_at_random(void **state)
 	bench_open(&b, true);
 	bench_attach(&b, &b.r[0]);
 	for (int step = 0; step < 30000; step++) {
-		b.now += (int64_t)draw(draw(100) ? 8 * MS : 400 * MS);
+		b.now += (int64_t)random_below(random_below(100) ? 8 * MS : 400 * MS);
 		bench_sample(&b, true);
-		for (uint64_t n = draw(3); n; n--) {
+		for (uint64_t n = random_below(3); n; n--) {
 			/* a mark arrives up to 40 ms after its key was pressed */
-			int64_t t = b.now - (int64_t)draw(40 * MS);
+			int64_t t = b.now - (int64_t)random_below(40 * MS);
 
 			if (t < last_mark)
 				t = last_mark;
 			last_mark = t;
-			if (draw(2))
+			if (random_below(2))
 				bench_mark(&b, t);
 		}
-		if (draw(4))
+		if (random_below(4))
 			collector_run(&b.c, b.now, b.now - 40 * MS);
-		for (int i = 1; i < 3 && !draw(50); i++) {
+		for (int i = 1; i < 3 && !random_below(50); i++) {
 			if (b.r[i].begun && !b.r[i].ended) {
 				collector_drain(&b.c);
 				assert_int_equal(collector_detach(&b.c, &b.r[i].sink, &e), 0);
@@ -515,8 +506,8 @@ static void streams_come_and_go(void **state)
 	for (int i = 0; i < 12; i++) {
 		attach(g, &some, false);
 		since = id;
-		for (uint64_t k = draw(6); k; k--) {
-			wait_rows(g, 1 + draw(40));
+		for (uint64_t k = random_below(6); k; k--) {
+			wait_rows(g, 1 + random_below(40));
 			assert_int_equal(engine_mark(g, clock_now_ns(), "here"), ++id);
 		}
 		wait_rows(g, 20);

@@ -12,19 +12,9 @@
 #include <string.h>
 
 #include "nvmtop/history.h"
+#include "random.h"
 
 #define MS NS_PER_MS
-
-/* a small generator, so that every run is the same */
-static uint64_t seed;
-
-static uint64_t draw(uint64_t below)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (seed >> 11) % below;
-}
 
 #define WIDTH 3
 struct model {
@@ -127,12 +117,12 @@ static void compare_all(const struct model *m, struct timeline *t)
 {
 	for (int zoom = ZOOM_MIN; zoom <= ZOOM_MAX; zoom++) {
 		int64_t oldest = m->t[0] >> zoom, newest = m->t[m->n - 1] >> zoom;
-		size_t c = draw(WIDTH);
+		size_t c = random_below(WIDTH);
 
 		compare(m, t, c, zoom, newest - 20, 24);
 		compare(m, t, c, zoom, oldest - 2, 8);
 		compare(m, t, c, zoom, newest - (int64_t)ring - 4, 8);
-		compare(m, t, c, zoom, oldest + (int64_t)draw((uint64_t)(newest - oldest) + 1), 16);
+		compare(m, t, c, zoom, oldest + (int64_t)random_below((uint64_t)(newest - oldest) + 1), 16);
 	}
 }
 
@@ -181,19 +171,19 @@ static void against_model(double hz, enum tier tier, size_t rows, uint64_t long_
 	size_t next_look = 1;
 
 	seed = from_seed;
-	t = (int64_t)draw(UINT64_C(1) << 50);
+	t = (int64_t)random_below(UINT64_C(1) << 50);
 	h = make(hz, tier, &timeline, t);
 	for (size_t i = 0; i < rows; i++) {
-		double v[WIDTH] = {(double)draw(1000) / 7, draw(3) ? (double)draw(100) - 50.1 : (double)NAN,
+		double v[WIDTH] = {(double)random_below(1000) / 7, random_below(3) ? (double)random_below(100) - 50.1 : (double)NAN,
 				   i < rows / 2 ? (double)NAN : 1.0 / 3};
 
-		t += draw(50) ? period / 2 + (int64_t)draw((uint64_t)period) : 1 + (int64_t)draw(40) * period;
-		if (long_gap && !draw(rows / 4))
-			t += (int64_t)draw(long_gap);
+		t += random_below(50) ? period / 2 + (int64_t)random_below((uint64_t)period) : 1 + (int64_t)random_below(40) * period;
+		if (long_gap && !random_below(rows / 4))
+			t += (int64_t)random_below(long_gap);
 		push(h, &m, tier, t, v);
 		if (i + 1 == next_look) {
 			compare_all(&m, timeline);
-			next_look += next_look < 40 ? 1 : 1 + draw(rows / 6);
+			next_look += next_look < 40 ? 1 : 1 + random_below(rows / 6);
 		}
 	}
 	compare_all(&m, timeline);
@@ -315,8 +305,8 @@ static void crowded_columns_agree_with_model(void **state)
 
 	(void)state;
 	seed = 8;
-	for (int64_t t = 1; m.n < 5000; t += 1 + (int64_t)draw(100000)) {
-		double v[WIDTH] = {(double)draw(1000) / 3, 1e300 / (double)(1 + draw(9)), -0.0};
+	for (int64_t t = 1; m.n < 5000; t += 1 + (int64_t)random_below(100000)) {
+		double v[WIDTH] = {(double)random_below(1000) / 3, 1e300 / (double)(1 + random_below(9)), -0.0};
 
 		push(h, &m, TIER_FAST, t, v);
 	}

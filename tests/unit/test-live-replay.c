@@ -14,6 +14,7 @@
 
 #include "nvmtop/history.h"
 #include "nvmtop/trace.h"
+#include "random.h"
 
 #define CHANNELS 8
 #define SECONDS  40
@@ -27,16 +28,6 @@ static const enum tier tiers[CHANNELS] = {TIER_FAST,   TIER_FAST,   TIER_FAST, T
 static struct channel channels[CHANNELS];
 static struct session session = {.channels = channels, .n_channels = CHANNELS, .hz = {1000, 100, 10}};
 static const int64_t periods[TIERS] = {NS_PER_MS, 10 * NS_PER_MS, 100 * NS_PER_MS};
-
-static uint64_t seed = 3;
-
-static uint64_t draw(uint64_t below)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (seed >> 11) % below;
-}
 
 static void make_channels(void)
 {
@@ -59,7 +50,7 @@ static void push_row(struct sink *const sinks[2], enum tier tier, int64_t t_ns)
 	for (size_t i = 0; i < CHANNELS; i++) {
 		if (tiers[i] == tier)
 			values[channels[i].column] =
-				draw(17) ? channel_round(kinds[i], (double)draw(100000) / 997) : (double)NAN;
+				random_below(17) ? channel_round(kinds[i], (double)random_below(100000) / 997) : (double)NAN;
 	}
 	for (int i = 0; i < 2; i++)
 		sinks[i]->ops->rows(sinks[i], &r);
@@ -77,8 +68,8 @@ static void push_all(struct sink *const sinks[2], struct trace_writer *writer)
 		for (enum tier t = TIERS; t-- > 0;) {
 			if (next[t] > next[TIER_FAST])
 				continue;
-			push_row(sinks, t, next[t] + (int64_t)draw((uint64_t)periods[t] / 3));
-			next[t] += periods[t] * (draw(3000) ? 1 : 40);
+			push_row(sinks, t, next[t] + (int64_t)random_below((uint64_t)periods[t] / 3));
+			next[t] += periods[t] * (random_below(3000) ? 1 : 40);
 		}
 		/* Never faster than the disk: the writer drops rows rather than wait. */
 		if (++rows % 50 == 0)

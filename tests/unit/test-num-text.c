@@ -13,16 +13,7 @@
 #include <cmocka.h>
 
 #include "nvmtop/num.h"
-
-static uint64_t seed = 88172645463325252;
-
-static uint64_t random64(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
+#include "random.h"
 
 /* How many digits "%.*e" needs to give v back. */
 static int digits_needed(double v)
@@ -98,7 +89,7 @@ static void shortest(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 20000; i++) {
-		uint64_t bits = random64();
+		uint64_t bits = random_next();
 		double any, unit = (double)(bits >> 11) * 0x1p-53;
 		float narrow = (float)(unit * 100);
 

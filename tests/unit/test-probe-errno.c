@@ -2,18 +2,15 @@
  * or a file cannot be sought: no plain folder does, so this program's own
  * pread() does it, for the files whose path has a certain ending. */
 #include <errno.h>
-#include <sys/syscall.h>
 
+#include "fake-pread.h"
 #include "test-probe-tree.h"
 
 static char refused[64]; /* the ending, or "" */
 static int with;         /* errno */
 static int reads;        /* of that file */
 
-ssize_t pread(int fd, void *buf, size_t size, off_t offset);
-ssize_t pread64(int fd, void *buf, size_t size, off64_t offset);
-
-static ssize_t faked(int fd, void *buf, size_t size, off_t offset)
+static ssize_t faked_pread(int fd, void *buf, size_t size, off64_t offset)
 {
 	char link[64], path[256];
 
@@ -26,17 +23,7 @@ static ssize_t faked(int fd, void *buf, size_t size, off_t offset)
 		errno = with;
 		return -1;
 	}
-	return (ssize_t)syscall(SYS_pread64, fd, buf, size, offset);
-}
-
-ssize_t pread(int fd, void *buf, size_t size, off_t offset)
-{
-	return faked(fd, buf, size, offset);
-}
-
-ssize_t pread64(int fd, void *buf, size_t size, off64_t offset)
-{
-	return faked(fd, buf, size, offset);
+	return pread_really(fd, buf, size, offset);
 }
 
 static void refuse(const char *ending, int error)
@@ -46,25 +33,11 @@ static void refuse(const char *ending, int error)
 	reads = 0;
 }
 
-static void chip(struct tree *t, int n, const char *mv)
-{
-	char path[128];
-
-	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/name", n);
-	tree_file(t, path, "ina3221\n");
-	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/in1_label", n);
-	tree_file(t, path, "VDD_IN\n");
-	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/in1_input", n);
-	tree_file(t, path, mv);
-	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/curr1_input", n);
-	tree_file(t, path, "1000\n");
-}
-
 static void begin(struct tree *t)
 {
 	refuse("", 0);
 	tree_begin(t);
-	chip(t, 3, "5000\n");
+	tree_rail(t, 3, 1, "VDD_IN\n", "5000\n", "1000\n");
 	tree_file(t, "/sys/class/thermal/thermal_zone1/type", "gpu-thermal\n");
 	tree_file(t, "/sys/class/thermal/thermal_zone1/temp", "43000\n");
 	tree_file(t, "/some/counter", "7\n");
@@ -132,7 +105,7 @@ static void test_disabled_channel(void **state)
 
 	(void)state;
 	tree_begin(&t);
-	chip(&t, 3, "5000\n");
+	tree_rail(&t, 3, 1, "VDD_IN\n", "5000\n", "1000\n");
 	refuse("in1_input", ENODATA);
 	tree_resolve(&t, "medium rail VDD_IN");
 	assert_string_equal(tree_channel(&t, "VDD_IN.power")->note, "the chip has this channel disabled");
@@ -181,7 +154,7 @@ static void test_driver_bound_again(void **state)
 	assert_int_equal(unlink(from), 0);
 	tree_tick(&t, 10 * MS); /* looked for, and not there yet */
 	assert_missing(&t, "VDD_IN.voltage");
-	chip(&t, 12, "5008\n");
+	tree_rail(&t, 12, 1, "VDD_IN\n", "5008\n", "1000\n");
 	tree_tick(&t, 10 * MS); /* not looked for at every tick */
 	assert_missing(&t, "VDD_IN.voltage");
 	tree_tick(&t, 1000 * MS);

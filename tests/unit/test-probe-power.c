@@ -3,14 +3,6 @@
 #include "nvmtop/clock.h"
 #include "test-probe-tree.h"
 
-static void hwmon(struct tree *t, int n, const char *file, const char *text)
-{
-	char path[128];
-
-	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/%s", n, file);
-	tree_file(t, path, text);
-}
-
 #define IIO "/sys/bus/i2c/drivers/ina3221x/6-0040/iio:device0"
 
 /* A Nano: one chip, three rails. */
@@ -83,20 +75,20 @@ static void test_one_statement_for_all_drivers(void **state)
 
 	(void)state;
 	tree_begin(&t);
-	hwmon(&t, 4, "name", "ina238\n");
-	hwmon(&t, 4, "label", "VIN\n");
-	hwmon(&t, 4, "power1_input", "20986000\n");
-	hwmon(&t, 7, "name", "ina219\n");
-	hwmon(&t, 7, "in1_label", "CVB\n");
-	hwmon(&t, 7, "in0_input", "1\n");
-	hwmon(&t, 7, "in1_input", "12000\n");
-	hwmon(&t, 7, "curr1_input", "1000\n");
-	hwmon(&t, 7, "power1_input", "12500000\n");
-	hwmon(&t, 9, "name", "ina3221\n");
-	hwmon(&t, 9, "in2_label", "VDD_GPU\n");
-	hwmon(&t, 9, "in2_input", "19600\n");
-	hwmon(&t, 9, "curr2_input", "-20\n");
-	hwmon(&t, 10, "name", "inadvertent\n");
+	tree_hwmon(&t, 4, "name", "ina238\n");
+	tree_hwmon(&t, 4, "label", "VIN\n");
+	tree_hwmon(&t, 4, "power1_input", "20986000\n");
+	tree_hwmon(&t, 7, "name", "ina219\n");
+	tree_hwmon(&t, 7, "in1_label", "CVB\n");
+	tree_hwmon(&t, 7, "in0_input", "1\n");
+	tree_hwmon(&t, 7, "in1_input", "12000\n");
+	tree_hwmon(&t, 7, "curr1_input", "1000\n");
+	tree_hwmon(&t, 7, "power1_input", "12500000\n");
+	tree_hwmon(&t, 9, "name", "ina3221\n");
+	tree_hwmon(&t, 9, "in2_label", "VDD_GPU\n");
+	tree_hwmon(&t, 9, "in2_input", "19600\n");
+	tree_hwmon(&t, 9, "curr2_input", "-20\n");
+	tree_hwmon(&t, 10, "name", "inadvertent\n");
 	tree_resolve(&t, "medium rail VIN\nmedium rail CVB\nmedium rail VDD_GPU");
 	tree_tick(&t, 10 * MS);
 	assert_value(&t, "VIN.power", 20986);
@@ -121,19 +113,19 @@ static void test_what_a_chip_says_of_itself(void **state)
 	(void)state;
 	tree_begin(&t);
 	for (int i = 1; i <= 2; i++) {
-		hwmon(&t, i, "name", "ina3221\n");
-		hwmon(&t, i, "in1_label", i == 1 ? "A\n" : "B\n");
-		hwmon(&t, i, "in1_input", "5000\n");
-		hwmon(&t, i, "curr1_input", "500\n");
-		hwmon(&t, i, "curr1_max", i == 1 ? "7784\n" : "32760\n");
-		hwmon(&t, i, "curr1_crit", i == 1 ? "9000\n" : "32760\n");
-		hwmon(&t, i, "shunt1_resistor", "5000\n");
-		hwmon(&t, i, "update_interval", i == 1 ? "7\n" : "106\n");
-		hwmon(&t, i, "samples", i == 1 ? "1\n" : "16\n");
+		tree_hwmon(&t, i, "name", "ina3221\n");
+		tree_hwmon(&t, i, "in1_label", i == 1 ? "A\n" : "B\n");
+		tree_hwmon(&t, i, "in1_input", "5000\n");
+		tree_hwmon(&t, i, "curr1_input", "500\n");
+		tree_hwmon(&t, i, "curr1_max", i == 1 ? "7784\n" : "32760\n");
+		tree_hwmon(&t, i, "curr1_crit", i == 1 ? "9000\n" : "32760\n");
+		tree_hwmon(&t, i, "shunt1_resistor", "5000\n");
+		tree_hwmon(&t, i, "update_interval", i == 1 ? "7\n" : "106\n");
+		tree_hwmon(&t, i, "samples", i == 1 ? "1\n" : "16\n");
 	}
-	hwmon(&t, 2, "in2_label", "OFF\n");
+	tree_hwmon(&t, 2, "in2_label", "OFF\n");
 	tree_unreadable(&t, "/sys/class/hwmon/hwmon2/in2_input");
-	hwmon(&t, 2, "curr2_input", "0\n");
+	tree_hwmon(&t, 2, "curr2_input", "0\n");
 	tree_resolve(&t, "medium rail A\nmedium rail B\nmedium rail OFF");
 	assert_true(tree_channel(&t, "A.current")->warn == 7784 &&
 		    tree_channel(&t, "A.current")->crit == 9000);
@@ -162,9 +154,9 @@ static void test_totals(void **state)
 
 	(void)state;
 	tree_begin(&t);
-	hwmon(&t, 4, "name", "ina238\n");
-	hwmon(&t, 4, "label", "VIN\n");
-	hwmon(&t, 4, "power1_input", "20986000\n");
+	tree_hwmon(&t, 4, "name", "ina238\n");
+	tree_hwmon(&t, 4, "label", "VIN\n");
+	tree_hwmon(&t, 4, "power1_input", "20986000\n");
 	tree_resolve(&t, WAVES "medium rail NO\nmedium total NO or VIN or A B carrier=VIN");
 	tree_tick(&t, 10 * MS);
 	assert_value(&t, "power.total", 20000);
@@ -220,16 +212,6 @@ static void test_energy(void **state)
 	tree_end(&t);
 }
 
-static void zone(struct tree *t, int n, const char *type, const char *temp)
-{
-	char path[128];
-
-	snprintf(path, sizeof path, "/sys/class/thermal/thermal_zone%d/type", n);
-	tree_file(t, path, type);
-	snprintf(path, sizeof path, "/sys/class/thermal/thermal_zone%d/temp", n);
-	tree_file(t, path, temp);
-}
-
 static void trip(struct tree *t, int n, int point, const char *type, const char *temp)
 {
 	char path[128];
@@ -246,21 +228,21 @@ static void test_limits_of_temperatures(void **state)
 
 	(void)state;
 	tree_begin(&t);
-	zone(&t, 0, "cpu-thermal\n", "50000\n");
+	tree_zone(&t, 0, "cpu-thermal\n", "50000\n");
 	trip(&t, 0, 0, "active\n", "45000\n"); /* a fan's */
 	trip(&t, 0, 1, "critical\n", "104500\n");
 	trip(&t, 0, 2, "passive\n", "99000\n");
 	trip(&t, 0, 3, "hot\n", "103000\n");
-	zone(&t, 1, "soc-thermal\n", "51000\n");
+	tree_zone(&t, 1, "soc-thermal\n", "51000\n");
 	trip(&t, 1, 0, "passive\n", "99000\n");
 	trip(&t, 1, 1, "critical\n", "-274000\n"); /* switched off */
-	zone(&t, 2, "PMIC-Die\n", "100000\n");
-	zone(&t, 3, "thermal-fan-est\n", "90000\n");
+	tree_zone(&t, 2, "PMIC-Die\n", "100000\n");
+	tree_zone(&t, 3, "thermal-fan-est\n", "90000\n");
 	trip(&t, 3, 0, "passive\n", "10000\n");
-	hwmon(&t, 3, "name", "nvme\n");
-	hwmon(&t, 3, "temp1_input", "31000\n");
-	hwmon(&t, 3, "temp1_max", "81850\n");
-	hwmon(&t, 3, "temp1_crit", "84850\n");
+	tree_hwmon(&t, 3, "name", "nvme\n");
+	tree_hwmon(&t, 3, "temp1_input", "31000\n");
+	tree_hwmon(&t, 3, "temp1_max", "81850\n");
+	tree_hwmon(&t, 3, "temp1_crit", "84850\n");
 	tree_resolve(&t, "slow temp cpu zone=cpu-thermal\nslow temp soc zone=soc-thermal\n"
 			 "slow temp PMIC-Die zone=PMIC-Die\nslow temp est zone=thermal-fan-est\n"
 			 "slow hottest\nslow temp nvme hwmon=nvme/temp1");
@@ -293,10 +275,10 @@ static void test_fans(void **state)
 
 	(void)state;
 	tree_begin(&t);
-	hwmon(&t, 1, "name", "pwmfan\n");
-	hwmon(&t, 1, "pwm1", "51\n");
-	hwmon(&t, 2, "name", "pwm_tach\n");
-	hwmon(&t, 2, "rpm", "0\n");
+	tree_hwmon(&t, 1, "name", "pwmfan\n");
+	tree_hwmon(&t, 1, "pwm1", "51\n");
+	tree_hwmon(&t, 2, "name", "pwm_tach\n");
+	tree_hwmon(&t, 2, "rpm", "0\n");
 	tree_resolve(&t, board);
 	tree_tick(&t, 100 * MS);
 	assert_value(&t, "fan.pwm", 20);
@@ -316,8 +298,8 @@ static void test_fans(void **state)
 	tree_end(&t);
 
 	tree_begin(&t);
-	hwmon(&t, 5, "name", "nct6775\n");
-	hwmon(&t, 5, "pwm2", "255\n");
+	tree_hwmon(&t, 5, "name", "nct6775\n");
+	tree_hwmon(&t, 5, "pwm2", "255\n");
 	tree_resolve(&t, "slow pwm * hwmon=*");
 	tree_tick(&t, 100 * MS);
 	assert_value(&t, "fan.nct6775.pwm2", 100);
@@ -350,10 +332,10 @@ static void test_throttling(void **state)
 	cooling(&t, 11, "cpufreq-cpu0\n", "0\n");
 	cooling(&t, 12, "gpu-balanced\n", "0\n");
 	cooling(&t, 13, "gpu-balanced\n", "5\n");
-	hwmon(&t, 6, "name", "soctherm_oc\n");
-	hwmon(&t, 6, "oc1_event_cnt", "0\n");
-	hwmon(&t, 6, "oc3_event_cnt", "17\n");
-	hwmon(&t, 6, "oc3_throt_en", "1\n");
+	tree_hwmon(&t, 6, "name", "soctherm_oc\n");
+	tree_hwmon(&t, 6, "oc1_event_cnt", "0\n");
+	tree_hwmon(&t, 6, "oc3_event_cnt", "17\n");
+	tree_hwmon(&t, 6, "oc3_throt_en", "1\n");
 	tree_resolve(&t, "slow throttle");
 	tree_tick(&t, 100 * MS);
 	assert_int_equal(t.rig->n_channels, 8);

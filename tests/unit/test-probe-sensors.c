@@ -2,28 +2,14 @@
 #include "nvmtop/clock.h"
 #include "test-probe-tree.h"
 
-static void rail_chip(struct tree *t, int hwmon, const char *label, const char *mv, const char *ma)
-{
-	char path[128];
-
-	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/name", hwmon);
-	tree_file(t, path, "ina3221\n");
-	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/in2_label", hwmon);
-	tree_file(t, path, label);
-	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/in2_input", hwmon);
-	tree_file(t, path, mv);
-	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/curr2_input", hwmon);
-	tree_file(t, path, ma);
-}
-
 static void test_rails(void **state)
 {
 	struct tree t;
 
 	(void)state;
 	tree_begin(&t);
-	rail_chip(&t, 3, "VDD_SOC\n", "5000\n", "1224\n");
-	rail_chip(&t, 11, "VDD_IN\n", "12008\n", "-40\n");
+	tree_rail(&t, 3, 2, "VDD_SOC\n", "5000\n", "1224\n");
+	tree_rail(&t, 11, 2, "VDD_IN\n", "12008\n", "-40\n");
 	tree_file(&t, "/sys/class/hwmon/hwmon2/name", "coretemp\n");
 	tree_file(&t, "/sys/class/hwmon/hwmon2/in1_label", "VDD_IN\n"); /* not that chip */
 	tree_resolve(&t,
@@ -56,7 +42,7 @@ static void test_rail_that_cannot_be_read(void **state)
 
 	(void)state;
 	tree_begin(&t);
-	rail_chip(&t, 3, "VDD_IN\n", "5000\n", "1224\n");
+	tree_rail(&t, 3, 2, "VDD_IN\n", "5000\n", "1224\n");
 	tree_unreadable(&t, "/sys/class/hwmon/hwmon3/in2_input");
 	tree_resolve(&t, "medium rail VDD_IN hwmon=ina3221/VDD_IN\nmedium total VDD_IN\n");
 	tree_tick(&t, 10 * MS);
@@ -73,9 +59,9 @@ static void test_wild_rails(void **state)
 
 	(void)state;
 	tree_begin(&t);
-	rail_chip(&t, 0, "NC\n", "0\n", "0\n");
-	rail_chip(&t, 1, "VDD\n", "1000\n", "10\n");
-	rail_chip(&t, 2, "VDD\n", "2000\n", "10\n");
+	tree_rail(&t, 0, 2, "NC\n", "0\n", "0\n");
+	tree_rail(&t, 1, 2, "VDD\n", "1000\n", "10\n");
+	tree_rail(&t, 2, 2, "VDD\n", "2000\n", "10\n");
 	tree_file(&t, "/sys/class/hwmon/hwmon2/in7_label", "sum of shunt voltages\n");
 	tree_file(&t, "/sys/class/hwmon/hwmon2/in7_input", "360\n");
 	tree_file(&t, "/sys/class/hwmon/hwmon2/curr7_input", "360\n");
@@ -98,29 +84,16 @@ static void test_wild_rails(void **state)
 	tree_end(&t);
 }
 
-static void zone(struct tree *t, int n, const char *type, const char *temp)
-{
-	char path[128];
-
-	snprintf(path, sizeof path, "/sys/class/thermal/thermal_zone%d/type", n);
-	tree_file(t, path, type);
-	snprintf(path, sizeof path, "/sys/class/thermal/thermal_zone%d/temp", n);
-	if (temp)
-		tree_file(t, path, temp);
-	else
-		tree_unreadable(t, path);
-}
-
 static void test_zones(void **state)
 {
 	struct tree t;
 
 	(void)state;
 	tree_begin(&t);
-	zone(&t, 0, "CPU-therm\n", "51250\n");
-	zone(&t, 4, "gpu-thermal\n", NULL);
-	zone(&t, 5, "PMIC-Die\n", "100000\n");
-	zone(&t, 12, "tj-thermal\n", "-1500\n");
+	tree_zone(&t, 0, "CPU-therm\n", "51250\n");
+	tree_zone(&t, 4, "gpu-thermal\n", NULL);
+	tree_zone(&t, 5, "PMIC-Die\n", "100000\n");
+	tree_zone(&t, 12, "tj-thermal\n", "-1500\n");
 	tree_file(&t, "/sys/class/hwmon/hwmon7/name", "tmp451\n");
 	tree_file(&t, "/sys/class/hwmon/hwmon7/temp2_input", "28812\n");
 	tree_resolve(&t, "slow temp cpu zone=cpu-thermal zone=CPU-therm\nslow temp gpu zone=gpu-thermal\n"
@@ -152,7 +125,7 @@ static void test_wild_temperatures(void **state)
 
 	(void)state;
 	tree_begin(&t);
-	zone(&t, 0, "x86-pkg\n", "40000\n");
+	tree_zone(&t, 0, "x86-pkg\n", "40000\n");
 	for (int i = 0; i < 2; i++) {
 		char path[128];
 		snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/name", i);

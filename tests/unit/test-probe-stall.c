@@ -3,10 +3,10 @@
  * the machine is: what must come is waited for, what hangs hangs until released. */
 #include <errno.h>
 #include <pthread.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 #include "nvmtop/clock.h"
+#include "fake-pread.h"
 #include "test-probe-tree.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -15,10 +15,7 @@ static char held[64]; /* part of a path, or "" */
 static int waiting;   /* reads that hang */
 static int error;     /* what such a read answers in the end; 0: the truth */
 
-ssize_t pread(int fd, void *buf, size_t size, off_t offset);
-ssize_t pread64(int fd, void *buf, size_t size, off64_t offset);
-
-static ssize_t faked(int fd, void *buf, size_t size, off_t offset)
+static ssize_t faked_pread(int fd, void *buf, size_t size, off64_t offset)
 {
 	char link[64], path[256];
 	int answer = 0;
@@ -39,17 +36,7 @@ static ssize_t faked(int fd, void *buf, size_t size, off_t offset)
 		errno = answer;
 		return -1;
 	}
-	return (ssize_t)syscall(SYS_pread64, fd, buf, size, offset);
-}
-
-ssize_t pread(int fd, void *buf, size_t size, off_t offset)
-{
-	return faked(fd, buf, size, offset);
-}
-
-ssize_t pread64(int fd, void *buf, size_t size, off64_t offset)
-{
-	return faked(fd, buf, size, offset);
+	return pread_really(fd, buf, size, offset);
 }
 
 static void hold(const char *part, int answer)
@@ -68,20 +55,6 @@ static void wait_until_it_hangs(void)
 	while (!waiting)
 		pthread_cond_wait(&changed, &lock);
 	pthread_mutex_unlock(&lock);
-}
-
-static void chip(struct tree *t, int n, const char *label, const char *mv)
-{
-	char path[128];
-
-	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/name", n);
-	tree_file(t, path, "ina3221\n");
-	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/in1_label", n);
-	tree_file(t, path, label);
-	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/in1_input", n);
-	tree_file(t, path, mv);
-	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/curr1_input", n);
-	tree_file(t, path, "1000\n");
 }
 
 /* Tick by the real clock until the channel has the value (NaN: until it has none). */
@@ -103,8 +76,8 @@ static void begin(struct tree *t)
 {
 	hold("", 0);
 	tree_begin(t);
-	chip(t, 1, "A\n", "5000\n");
-	chip(t, 2, "B\n", "3000\n");
+	tree_rail(t, 1, 1, "A\n", "5000\n", "1000\n");
+	tree_rail(t, 2, 1, "B\n", "3000\n", "1000\n");
 	tree_resolve(t, "medium rail A\nmedium rail B");
 	for (size_t i = 0; i < t->rig->n_probes; i++)
 		t->rig->probes[i]->start(t->rig->probes[i]);
@@ -143,7 +116,7 @@ static void test_a_chip_that_hangs_at_once(void **state)
 	(void)state;
 	hold("", 0);
 	tree_begin(&t);
-	chip(&t, 1, "A\n", "5000\n");
+	tree_rail(&t, 1, 1, "A\n", "5000\n", "1000\n");
 	tree_resolve(&t, "medium rail A");
 	hold("hwmon1/", 0);
 	t.rig->probes[0]->start(t.rig->probes[0]);

@@ -100,6 +100,44 @@ static inline void tree_link(const struct tree *t, const char *path, const char 
 	assert_int_equal(symlink(to, full), 0);
 }
 
+/* A file of a hwmon chip. */
+static inline void tree_hwmon(const struct tree *t, int n, const char *file, const char *text)
+{
+	char path[128];
+
+	snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/%s", n, file);
+	tree_file(t, path, text);
+}
+
+/* An INA3221 with one rail. */
+static inline void tree_rail(const struct tree *t, int n, int rail, const char *label, const char *mv,
+			     const char *ma)
+{
+	char file[32];
+
+	tree_hwmon(t, n, "name", "ina3221\n");
+	snprintf(file, sizeof file, "in%d_label", rail);
+	tree_hwmon(t, n, file, label);
+	snprintf(file, sizeof file, "in%d_input", rail);
+	tree_hwmon(t, n, file, mv);
+	snprintf(file, sizeof file, "curr%d_input", rail);
+	tree_hwmon(t, n, file, ma);
+}
+
+/* temp NULL: it cannot be read. */
+static inline void tree_zone(const struct tree *t, int n, const char *type, const char *temp)
+{
+	char path[128];
+
+	snprintf(path, sizeof path, "/sys/class/thermal/thermal_zone%d/type", n);
+	tree_file(t, path, type);
+	snprintf(path, sizeof path, "/sys/class/thermal/thermal_zone%d/temp", n);
+	if (temp)
+		tree_file(t, path, temp);
+	else
+		tree_unreadable(t, path);
+}
+
 /* Resolve a board of these statements; NULL with the error. */
 static inline struct rig *tree_try(struct tree *t, const char *statements, struct err *e)
 {

@@ -13,23 +13,14 @@
 
 #include "report/sieve.h"
 #include "report/stats.h"
+#include "random.h"
 
 #define MANY 300000
 
 static const double at[QUANTILES] = {0.5, 0.95, 0.99};
-static uint64_t seed = 88172645463325252;
-
-static uint64_t random64(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
-
 static double unit_random(void)
 {
-	return (double)(random64() >> 11) * 0x1p-53;
+	return (double)(random_next() >> 11) * 0x1p-53;
 }
 
 static int by_value(const void *a, const void *b)
@@ -88,10 +79,10 @@ static void quantiles_of(void **state)
 		v[i] = round(unit_random() * 1000) / 10;
 	compare(v, MANY);
 	for (size_t i = 0; i < MANY; i++) /* doubles that share almost all of their bits */
-		v[i] = 1 + (double)(random64() % MANY) * 0x1p-52;
+		v[i] = 1 + (double)(random_next() % MANY) * 0x1p-52;
 	compare(v, MANY);
 	for (size_t i = 0; i < MANY; i++) {
-		uint64_t bits = random64();
+		uint64_t bits = random_next();
 
 		memcpy(&v[i], &bits, sizeof(bits)); /* anything: signs, zeroes, infinite, NaN */
 		if (i % 7 == 0)

@@ -9,22 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "canvas-text.h"
 #include "nvmtop/canvas.h"
 #include "ui/chart.h"
 #include "ui/spark.h"
 #include "ui-fake.h"
-
-static void assert_canvas(const struct canvas *c, const char *expected)
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-
-	canvas_print(c, out);
-	fclose(out);
-	assert_string_equal(text, expected);
-	free(text);
-}
 
 static void assert_spark(enum charset cs, int w, int h, const struct spark_column *cols, const char *expected)
 {

@@ -412,6 +412,19 @@ static void test_unpack(void **state)
 	script_free(s);
 }
 
+/* A recorder into a pipe that nobody reads yet, begun. */
+static struct trace_writer *pipe_writer(const struct script *s, int fd[2])
+{
+	struct trace_writer *w;
+	struct err e;
+
+	assert_int_equal(pipe(fd), 0);
+	w = trace_writer_stream(fd[1], &e);
+	assert_non_null(w);
+	assert_int_equal(trace_writer_sink(w)->ops->begin(trace_writer_sink(w), &s->session, &e), 0);
+	return w;
+}
+
 /* A reader that takes nothing: nobody waits, memory does not grow, and when it
  * goes on there is a gap and the later rows come. */
 static void test_stopped_reader(void **state)
@@ -426,10 +439,7 @@ static void test_stopped_reader(void **state)
 	int fd[2], keep = dup(STDIN_FILENO), r;
 
 	(void)state;
-	assert_int_equal(pipe(fd), 0);
-	w = trace_writer_stream(fd[1], &e);
-	assert_non_null(w);
-	assert_int_equal(trace_writer_sink(w)->ops->begin(trace_writer_sink(w), &s->session, &e), 0);
+	w = pipe_writer(s, fd);
 	/* Far more than queue and pipe hold; each of these returns although nobody reads. */
 	script_push(s, trace_writer_sink(w), at, s->t_ns[TIER_FAST][50000]);
 	trace_writer_stats(w, &stats);
@@ -477,9 +487,7 @@ static void test_deaf_reader(void **state)
 	int fd[2];
 
 	(void)state;
-	assert_int_equal(pipe(fd), 0);
-	w = trace_writer_stream(fd[1], &e);
-	assert_int_equal(trace_writer_sink(w)->ops->begin(trace_writer_sink(w), &s->session, &e), 0);
+	w = pipe_writer(s, fd);
 	script_push(s, trace_writer_sink(w), at, INT64_MAX);
 	assert_int_equal(trace_writer_sink(w)->ops->end(trace_writer_sink(w), &e), -1);
 	assert_int_equal(e.code, ERR_FAILED);
@@ -498,9 +506,7 @@ static void test_gone_reader(void **state)
 	int fd[2];
 
 	(void)state;
-	assert_int_equal(pipe(fd), 0);
-	w = trace_writer_stream(fd[1], &e);
-	assert_int_equal(trace_writer_sink(w)->ops->begin(trace_writer_sink(w), &s->session, &e), 0);
+	w = pipe_writer(s, fd);
 	close(fd[0]);
 	script_push(s, trace_writer_sink(w), at, INT64_MAX);
 	for (int i = 0; i < 1000; i++) {

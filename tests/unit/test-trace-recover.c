@@ -35,49 +35,34 @@ static uint8_t *get_bytes(const char *name, size_t *n)
 	return p;
 }
 
-/* A recorder that dies with everything written. */
-static void leave(const char *name)
+static void record(void *name)
 {
-	int pipes[2], status;
-	char byte;
+	struct trace_writer *w = trace_writer_new(in_folder(name), false, NULL);
+	struct sink *sink = trace_writer_sink(w);
+	size_t at[TIERS] = {0};
 
-	assert_int_equal(pipe(pipes), 0);
-	pid_t pid = fork();
-	if (pid == 0) {
-		struct trace_writer *w = trace_writer_new(in_folder(name), false, NULL);
-		struct sink *sink = trace_writer_sink(w);
-		size_t at[TIERS] = {0};
-
-		sink->ops->begin(sink, &script->session, NULL);
-		script_push(script, sink, at, script->t_ns[TIER_FAST][FAST / 2]);
-		sink->ops->mark(sink, &(struct mark) {1, script->t_ns[TIER_FAST][FAST / 2], "half"});
-		sink->ops->gap(sink, &(struct gap) {TIER_SLOW, GAP_LATE, START_NS, START_NS + 5, 7});
-		for (int i = 0; i < 4; i++) { /* several blocks */
-			usleep(300000);
-			script_push(script, sink, at, script->t_ns[TIER_FAST][FAST / 2 + (i + 1) * 300]);
-		}
-		script_push(script, sink, at, INT64_MAX);
-		usleep(600000);
-		if (write(pipes[1], "x", 1) == 1)
-			pause();
-		_exit(1);
+	sink->ops->begin(sink, &script->session, NULL);
+	script_push(script, sink, at, script->t_ns[TIER_FAST][FAST / 2]);
+	sink->ops->mark(sink, &(struct mark) {1, script->t_ns[TIER_FAST][FAST / 2], "half"});
+	sink->ops->gap(sink, &(struct gap) {TIER_SLOW, GAP_LATE, START_NS, START_NS + 5, 7});
+	for (int i = 0; i < 4; i++) { /* several blocks */
+		usleep(300000);
+		script_push(script, sink, at, script->t_ns[TIER_FAST][FAST / 2 + (i + 1) * 300]);
 	}
-	assert_int_equal(read(pipes[0], &byte, 1), 1);
-	kill(pid, SIGKILL);
-	waitpid(pid, &status, 0);
-	close(pipes[0]);
-	close(pipes[1]);
+	script_push(script, sink, at, INT64_MAX);
+	usleep(600000);
 }
 
 static int setup(void **state)
 {
+	char name[] = "a.bin"; /* of a recorder that dies with everything written */
 	struct trace_recovery r;
 	struct err e;
 
 	if (folder_make(state) < 0)
 		return -1;
 	script = script_new(91, FAST, 4, 3, 3, true);
-	leave("a.bin");
+	killed_after(record, name);
 	part = get_bytes("a.bin.part", &n_part);
 	side = get_bytes("a.bin.part.side", &n_side);
 	if (trace_recover(in_folder("a.bin"), &r, &e) < 0 || e.code != ERR_NONE)

@@ -13,10 +13,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "nvmtop/trace.h"
@@ -255,6 +257,28 @@ static const char *in_folder(const char *name)
 __attribute__((unused)) static bool there(const char *name)
 {
 	return access(in_folder(name), F_OK) == 0;
+}
+
+/* Run record(arg) in a process of its own, which is killed when it returns. */
+static inline void killed_after(void (*record)(void *), void *arg)
+{
+	int pipes[2], status;
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(pipes), 0);
+	pid = fork();
+	if (pid == 0) {
+		record(arg);
+		if (write(pipes[1], "x", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_int_equal(read(pipes[0], &byte, 1), 1);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	close(pipes[0]);
+	close(pipes[1]);
 }
 
 #endif

@@ -43,64 +43,83 @@ static void restart(struct bench *b, const struct settings *s)
 	draw(b);
 }
 
+struct size {
+	int w, h;
+};
+
+/* For a test that wants a live screen of plain characters and that size. */
+#define ON(test, w, h) cmocka_unit_test_prestate_setup_teardown(test, begin, end, (&(struct size) {w, h}))
+
+static int begin(void **state)
+{
+	const struct size *size = *state;
+	struct bench *b = malloc(sizeof(*b));
+
+	assert_non_null(b);
+	start(b, size->w, size->h, true, CHARSET_ASCII);
+	*state = b;
+	return 0;
+}
+
+static int end(void **state)
+{
+	stop(*state);
+	free(*state);
+	return 0;
+}
+
 static void hidden(void **state)
 {
 	struct settings kept;
-	struct bench b;
+	struct bench *b = *state;
 
-	(void)state;
-	start(&b, 100, 40, true, CHARSET_ASCII);
-	assert_true(line_of(&b, "EMC") > 0);
+	assert_true(line_of(b, "EMC") > 0);
 	/* not without a row */
-	assert_int_equal(press(&b, 'H', 0).kind, REQUEST_NONE);
-	choose(&b, 3);
-	assert_int_equal(press(&b, 'H', 0).kind, REQUEST_SETTINGS);
-	assert_non_null(strstr(b.text, "EMC is hidden"));
-	press(&b, 'Y', 0);
-	assert_int_equal(line_of(&b, "EMC"), -1);
-	assert_true(line_of(&b, "RAM") > 0);
-	kept = *ui_settings(b.ui);
+	assert_int_equal(press(b, 'H', 0).kind, REQUEST_NONE);
+	choose(b, 3);
+	assert_int_equal(press(b, 'H', 0).kind, REQUEST_SETTINGS);
+	assert_non_null(strstr(b->text, "EMC is hidden"));
+	press(b, 'Y', 0);
+	assert_int_equal(line_of(b, "EMC"), -1);
+	assert_true(line_of(b, "RAM") > 0);
+	kept = *ui_settings(b->ui);
 	assert_int_equal(kept.n_charts, 1);
 	assert_string_equal(kept.charts[0].view, "overview");
-	restart(&b, &kept);
-	assert_int_equal(line_of(&b, "EMC"), -1);
+	restart(b, &kept);
+	assert_int_equal(line_of(b, "EMC"), -1);
 	/* only in this view */
-	press(&b, '4', 0);
-	assert_true(line_of(&b, "EMC") > 0);
-	stop(&b);
+	press(b, '4', 0);
+	assert_true(line_of(b, "EMC") > 0);
 }
 
 static void moved(void **state)
 {
 	struct settings kept;
-	struct bench b;
+	struct bench *b = *state;
 
-	(void)state;
-	start(&b, 100, 40, true, CHARSET_ASCII);
-	int gpu = line_of(&b, "GPU"), cpu = line_of(&b, "CPU");
+	int gpu = line_of(b, "GPU"), cpu = line_of(b, "CPU");
 
 	assert_true(gpu < cpu);
-	choose(&b, 1);
-	assert_int_equal(press(&b, 'J', 0).kind, REQUEST_SETTINGS);
-	assert_true(line_of(&b, "GPU") > line_of(&b, "CPU"));
+	choose(b, 1);
+	assert_int_equal(press(b, 'J', 0).kind, REQUEST_SETTINGS);
+	assert_true(line_of(b, "GPU") > line_of(b, "CPU"));
 	/* the row that was moved is still the chosen one */
-	press(&b, K_DOWN, MOD_SHIFT);
-	assert_true(line_of(&b, "GPU") > line_of(&b, "EMC"));
-	kept = *ui_settings(b.ui);
+	press(b, K_DOWN, MOD_SHIFT);
+	assert_true(line_of(b, "GPU") > line_of(b, "EMC"));
+	kept = *ui_settings(b->ui);
 	assert_int_equal(kept.n_charts, 1);
 	assert_true(kept.charts[0].moved);
-	restart(&b, &kept);
-	assert_true(line_of(&b, "GPU") > line_of(&b, "EMC"));
+	restart(b, &kept);
+	assert_true(line_of(b, "GPU") > line_of(b, "EMC"));
 	/* and back: then there is nothing to keep */
-	choose(&b, 3);
-	press(&b, 'K', 0);
-	press(&b, K_UP, MOD_SHIFT);
-	assert_int_equal(line_of(&b, "GPU"), gpu);
-	assert_int_equal(line_of(&b, "CPU"), cpu);
-	assert_int_equal(ui_settings(b.ui)->n_charts, 0);
-	press(&b, 'K', 0); /* no further */
-	assert_int_equal(line_of(&b, "GPU"), gpu);
-	stop(&b);
+	choose(b, 3);
+	press(b, 'K', 0);
+	press(b, K_UP, MOD_SHIFT);
+	assert_int_equal(line_of(b, "GPU"), gpu);
+	assert_int_equal(line_of(b, "CPU"), cpu);
+	assert_int_equal(ui_settings(b->ui)->n_charts, 0);
+	press(b, 'K', 0); /* no further */
+	assert_int_equal(line_of(b, "GPU"), gpu);
 }
 
 /* Any moves: what is kept makes the same order again. */
@@ -109,163 +128,150 @@ static void any_order_comes_back(void **state)
 	static const char *const names[] = {"GPU", "CPU", "EMC", "RAM", "Power"};
 	struct settings kept;
 	uint32_t seed = 3;
-	struct bench b;
+	struct bench *b = *state;
 
-	(void)state;
-	start(&b, 100, 60, true, CHARSET_ASCII);
 	for (int i = 0; i < 300; i++) {
 		static const uint32_t keys[] = {K_DOWN, K_UP, 'K', 'J', 'K', 'J', K_PGDN, K_PGUP, 'H'};
 
 		seed = seed * 1664525u + 1013904223u;
 		unsigned roll = (seed >> 8) % 64;
-		press(&b, keys[roll < 9 ? roll : 2 + roll % 6], 0);
+		press(b, keys[roll < 9 ? roll : 2 + roll % 6], 0);
 		if (i % 50 != 49)
 			continue;
 		/* to the top, for the comparison */
-		press(&b, K_ESC, 0);
-		press(&b, K_ESC, 0);
-		kept = *ui_settings(b.ui);
-		restart(&b, &kept);
+		press(b, K_ESC, 0);
+		press(b, K_ESC, 0);
+		kept = *ui_settings(b->ui);
+		restart(b, &kept);
 		int was[5];
 		for (int k = 0; k < 5; k++)
-			was[k] = line_of(&b, names[k]);
-		restart(&b, &kept);
+			was[k] = line_of(b, names[k]);
+		restart(b, &kept);
 		for (int k = 0; k < 5; k++)
-			assert_int_equal(line_of(&b, names[k]), was[k]);
-		assert_true(memcmp(&kept, ui_settings(b.ui), sizeof(kept)) == 0);
+			assert_int_equal(line_of(b, names[k]), was[k]);
+		assert_true(memcmp(&kept, ui_settings(b->ui), sizeof(kept)) == 0);
 	}
-	stop(&b);
 }
 
 /* Rails go with their total. */
 static void parts_move_along(void **state)
 {
-	struct bench b;
+	struct bench *b = *state;
 	int power, rail;
 
-	(void)state;
-	start(&b, 100, 60, true, CHARSET_ASCII);
-	power = line_of(&b, "Power");
-	for (rail = 0; b.text && rail < 40; rail++) {
-		press(&b, K_DOWN, 0);
-		if (b.canvas.cells[(size_t)power * 100].ch[0] == L'>')
+	power = line_of(b, "Power");
+	for (rail = 0; b->text && rail < 40; rail++) {
+		press(b, K_DOWN, 0);
+		if (b->canvas.cells[(size_t)power * 100].ch[0] == L'>')
 			break;
 	}
 	assert_true(rail < 40);
-	press(&b, 'K', 0);
-	assert_true(line_of(&b, "Power") < power);
+	press(b, 'K', 0);
+	assert_true(line_of(b, "Power") < power);
 	/* what stood above it now stands below all of it */
-	assert_true(line_of(&b, "RAM") > line_of(&b, "Power") + 1);
-	stop(&b);
+	assert_true(line_of(b, "RAM") > line_of(b, "Power") + 1);
 }
 
 static void higher(void **state)
 {
-	struct bench b;
+	struct bench *b = *state;
 	int gap;
 
-	(void)state;
-	start(&b, 100, 30, true, CHARSET_ASCII);
-	gap = line_of(&b, "EMC") - line_of(&b, "CPU");
-	choose(&b, 2);
+	gap = line_of(b, "EMC") - line_of(b, "CPU");
+	choose(b, 2);
 	for (int i = 0; i < 3; i++)
-		press(&b, ')', 0);
-	assert_int_equal(line_of(&b, "EMC") - line_of(&b, "CPU"), gap + 3);
-	press(&b, '(', 0);
-	assert_int_equal(line_of(&b, "EMC") - line_of(&b, "CPU"), gap + 2);
+		press(b, ')', 0);
+	assert_int_equal(line_of(b, "EMC") - line_of(b, "CPU"), gap + 3);
+	press(b, '(', 0);
+	assert_int_equal(line_of(b, "EMC") - line_of(b, "CPU"), gap + 2);
 	for (int i = 0; i < 60; i++)
-		press(&b, ')', 0);
-	assert_true(ui_settings(b.ui)->charts[0].lines <= CHART_LINES_MAX);
+		press(b, ')', 0);
+	assert_true(ui_settings(b->ui)->charts[0].lines <= CHART_LINES_MAX);
 	for (int i = 0; i < 60; i++)
-		press(&b, '(', 0);
-	assert_int_equal(ui_settings(b.ui)->charts[0].lines, 1);
-	stop(&b);
+		press(b, '(', 0);
+	assert_int_equal(ui_settings(b->ui)->charts[0].lines, 1);
 }
 
 static void alone(void **state)
 {
-	struct bench b;
+	struct bench *b = *state;
 
-	(void)state;
-	start(&b, 100, 30, true, CHARSET_ASCII);
-	choose(&b, 1);
-	press(&b, 'z', 0);
-	assert_true(line_of(&b, "GPU") > 0);
-	assert_int_equal(line_of(&b, "CPU"), -1);
+	choose(b, 1);
+	press(b, 'z', 0);
+	assert_true(line_of(b, "GPU") > 0);
+	assert_int_equal(line_of(b, "CPU"), -1);
 	/* a scale of round numbers beside it */
 	for (int v = 0; v <= 100; v += 20) {
 		char text[8];
 
 		snprintf(text, sizeof(text), "%d", v);
-		assert_true(line_of(&b, text) > 0);
+		assert_true(line_of(b, text) > 0);
 	}
-	press(&b, K_DOWN, 0);
-	assert_true(line_of(&b, "CPU") > 0);
-	assert_int_equal(line_of(&b, "GPU"), -1);
-	press(&b, K_ESC, 0);
-	assert_true(line_of(&b, "GPU") > 0);
+	press(b, K_DOWN, 0);
+	assert_true(line_of(b, "CPU") > 0);
+	assert_int_equal(line_of(b, "GPU"), -1);
+	press(b, K_ESC, 0);
+	assert_true(line_of(b, "GPU") > 0);
 	/* without a chosen row: the first; at any size */
 	for (int w = 1; w < 120; w += 7)
 		for (int h = 1; h < 40; h += 3) {
-			canvas_resize(&b.canvas, w, h);
-			press(&b, 'z', 0);
+			canvas_resize(&b->canvas, w, h);
+			press(b, 'z', 0);
 		}
-	stop(&b);
 }
 
 static void set_up(void **state)
 {
 	struct settings s;
-	struct bench b;
+	struct bench *b = *state;
 
-	(void)state;
-	start(&b, 100, 40, true, CHARSET_ASCII);
-	press(&b, K_F2, 0);
-	assert_non_null(strstr(b.text, "Set-up"));
-	assert_int_equal(press(&b, K_RIGHT, 0).kind, REQUEST_SETTINGS);
-	assert_int_equal(ui_settings(b.ui)->theme, THEME_CONTRAST);
-	assert_non_null(strstr(b.text, "high contrast"));
-	press(&b, K_LEFT, 0);
-	press(&b, K_LEFT, 0);
-	assert_int_equal(ui_settings(b.ui)->theme, THEME_MONO);
-	press(&b, K_DOWN, 0);
-	press(&b, ' ', 0);
-	assert_int_equal(ui_settings(b.ui)->ground, GROUND_DARK);
-	press(&b, K_DOWN, 0);
-	press(&b, K_ENTER, 0);
-	assert_false(ui_settings(b.ui)->mouse);
-	press(&b, K_DOWN, 0);
-	press(&b, K_RIGHT, 0);
-	assert_string_equal(ui_settings(b.ui)->view, "gpu");
-	press(&b, K_LEFT, 0);
-	assert_string_equal(ui_settings(b.ui)->view, "");
-	press(&b, K_DOWN, 0);
-	press(&b, K_RIGHT, 0);
-	assert_true(ui_settings(b.ui)->frames > 0);
-	press(&b, K_DOWN, 0); /* history */
+	press(b, K_F2, 0);
+	assert_non_null(strstr(b->text, "Set-up"));
+	assert_int_equal(press(b, K_RIGHT, 0).kind, REQUEST_SETTINGS);
+	assert_int_equal(ui_settings(b->ui)->theme, THEME_CONTRAST);
+	assert_non_null(strstr(b->text, "high contrast"));
+	press(b, K_LEFT, 0);
+	press(b, K_LEFT, 0);
+	assert_int_equal(ui_settings(b->ui)->theme, THEME_MONO);
+	press(b, K_DOWN, 0);
+	press(b, ' ', 0);
+	assert_int_equal(ui_settings(b->ui)->ground, GROUND_DARK);
+	press(b, K_DOWN, 0);
+	press(b, K_ENTER, 0);
+	assert_false(ui_settings(b->ui)->mouse);
+	press(b, K_DOWN, 0);
+	press(b, K_RIGHT, 0);
+	assert_string_equal(ui_settings(b->ui)->view, "gpu");
+	press(b, K_LEFT, 0);
+	assert_string_equal(ui_settings(b->ui)->view, "");
+	press(b, K_DOWN, 0);
+	press(b, K_RIGHT, 0);
+	assert_true(ui_settings(b->ui)->frames > 0);
+	press(b, K_DOWN, 0);
+	press(b, K_RIGHT, 0);
+	assert_true(ui_settings(b->ui)->history_bytes > 0);
 	/* the rows: hidden and back, higher, moved */
-	press(&b, K_DOWN, 0);
-	press(&b, 'H', 0);
-	assert_non_null(strstr(b.text, "[ ] GPU"));
-	press(&b, ' ', 0);
-	assert_null(strstr(b.text, "[ ] GPU"));
-	press(&b, K_RIGHT, 0);
-	press(&b, K_RIGHT, 0);
-	assert_non_null(strstr(b.text, "2 lines"));
-	press(&b, 'J', 0);
-	press(&b, 'H', 0); /* it is still the GPU's */
-	assert_non_null(strstr(b.text, "[ ] GPU"));
-	s = *ui_settings(b.ui);
+	press(b, K_DOWN, 0);
+	press(b, 'H', 0);
+	assert_non_null(strstr(b->text, "[ ] GPU"));
+	press(b, ' ', 0);
+	assert_null(strstr(b->text, "[ ] GPU"));
+	press(b, K_RIGHT, 0);
+	press(b, K_RIGHT, 0);
+	assert_non_null(strstr(b->text, "2 lines"));
+	press(b, 'J', 0);
+	press(b, 'H', 0); /* it is still the GPU's */
+	assert_non_null(strstr(b->text, "[ ] GPU"));
+	s = *ui_settings(b->ui);
 	assert_true(s.n_charts >= 1);
 	/* and the last line takes all of it back */
 	for (int i = 0; i < 100; i++)
-		press(&b, K_DOWN, 0);
-	press(&b, K_ENTER, 0);
-	assert_int_equal(ui_settings(b.ui)->n_charts, 0);
-	press(&b, K_ESC, 0);
-	assert_null(strstr(b.text, "Set-up"));
-	assert_true(line_of(&b, "GPU") < line_of(&b, "CPU"));
-	stop(&b);
+		press(b, K_DOWN, 0);
+	press(b, K_ENTER, 0);
+	assert_int_equal(ui_settings(b->ui)->n_charts, 0);
+	press(b, K_ESC, 0);
+	assert_null(strstr(b->text, "Set-up"));
+	assert_true(line_of(b, "GPU") < line_of(b, "CPU"));
 }
 
 /* Where a digit stands alone on the axis line; -1: nowhere. */
@@ -311,52 +317,46 @@ static void marks_are_clicked(void **state)
 /* The wheel over the set-up, clicks on its lines. */
 static void set_up_with_the_mouse(void **state)
 {
-	struct bench b;
+	struct bench *b = *state;
 	int y = 0;
 
-	(void)state;
-	start(&b, 110, 30, true, CHARSET_ASCII);
-	press(&b, K_F2, 0);
-	for (; y < 30 && !strstr(line(&b, y), "Colours"); y++)
+	press(b, K_F2, 0);
+	for (; y < 30 && !strstr(line(b, y), "Colours"); y++)
 		;
-	mouse(&b, MOUSE_PRESS, 1, 80, y);
-	assert_int_equal(ui_settings(b.ui)->theme, THEME_CONTRAST); /* it was chosen already */
-	mouse(&b, MOUSE_PRESS, 1, 80, y + 2);
-	assert_true(ui_settings(b.ui)->mouse); /* first chosen, */
-	mouse(&b, MOUSE_PRESS, 1, 80, y + 2);
-	assert_false(ui_settings(b.ui)->mouse); /* then changed */
-	for (y = 0; y < 30 && !strstr(line(&b, y), "[x] EMC"); y++)
+	mouse(b, MOUSE_PRESS, 1, 80, y);
+	assert_int_equal(ui_settings(b->ui)->theme, THEME_CONTRAST); /* it was chosen already */
+	mouse(b, MOUSE_PRESS, 1, 80, y + 2);
+	assert_true(ui_settings(b->ui)->mouse); /* first chosen, */
+	mouse(b, MOUSE_PRESS, 1, 80, y + 2);
+	assert_false(ui_settings(b->ui)->mouse); /* then changed */
+	for (y = 0; y < 30 && !strstr(line(b, y), "[x] EMC"); y++)
 		;
-	mouse(&b, MOUSE_PRESS, 1, 80, y);
-	assert_shows(&b, "[ ] EMC");
-	mouse(&b, MOUSE_PRESS, 5, 80, y);
-	mouse(&b, MOUSE_PRESS, 4, 80, y);
-	mouse(&b, MOUSE_PRESS, 1, 80, y);
-	assert_shows(&b, "[x] EMC");
-	stop(&b);
+	mouse(b, MOUSE_PRESS, 1, 80, y);
+	assert_shows(b, "[ ] EMC");
+	mouse(b, MOUSE_PRESS, 5, 80, y);
+	mouse(b, MOUSE_PRESS, 4, 80, y);
+	mouse(b, MOUSE_PRESS, 1, 80, y);
+	assert_shows(b, "[x] EMC");
 }
 
 static void copied(void **state)
 {
 	struct request r;
-	struct bench b;
+	struct bench *b = *state;
 
-	(void)state;
-	start(&b, 80, 24, true, CHARSET_ASCII);
-	assert_int_equal(press(&b, 'p', 0).kind, REQUEST_NONE);
-	assert_shows(&b, "copy the screen");
-	r = press(&b, 's', 0); /* not a mark */
+	assert_int_equal(press(b, 'p', 0).kind, REQUEST_NONE);
+	assert_shows(b, "copy the screen");
+	r = press(b, 's', 0); /* not a mark */
 	assert_int_equal(r.kind, REQUEST_COPY);
 	assert_true(r.svg);
-	assert_hides(&b, "copy the screen");
-	press(&b, 'p', 0);
-	r = press(&b, 't', 0);
+	assert_hides(b, "copy the screen");
+	press(b, 'p', 0);
+	r = press(b, 't', 0);
 	assert_int_equal(r.kind, REQUEST_COPY);
 	assert_false(r.svg);
-	press(&b, 'p', 0);
-	assert_int_equal(press(&b, 'q', 0).kind, REQUEST_NONE); /* any other key: no */
-	assert_int_equal(press(&b, 's', 0).kind, REQUEST_MARK);
-	stop(&b);
+	press(b, 'p', 0);
+	assert_int_equal(press(b, 'q', 0).kind, REQUEST_NONE); /* any other key: no */
+	assert_int_equal(press(b, 's', 0).kind, REQUEST_MARK);
 }
 
 /* Labels of any width and of none, marks on letters, other directions, broken bytes:
@@ -415,9 +415,8 @@ static void labels_of_any_width(void **state)
 static void strange_settings(void **state)
 {
 	struct settings s = SETTINGS_DEFAULT;
-	struct bench b;
+	struct bench *b = *state;
 
-	(void)state;
 	s.n_charts = 6;
 	strcpy(s.charts[0].view, "overview");
 	strcpy(s.charts[0].name, "no.such");
@@ -438,39 +437,37 @@ static void strange_settings(void **state)
 	strcpy(s.charts[5].view, "overview");
 	strcpy(s.charts[5].name, "emc.util");
 	s.charts[5].lines = 255;
-	start(&b, 100, 40, true, CHARSET_ASCII);
-	restart(&b, &s);
-	assert_true(line_of(&b, "GPU") > 0);
+	restart(b, &s);
+	assert_true(line_of(b, "GPU") > 0);
 	for (int i = 0; i < 30; i++) {
-		press(&b, K_DOWN, 0);
-		press(&b, i % 3 ? 'K' : 'H', 0);
+		press(b, K_DOWN, 0);
+		press(b, i % 3 ? 'K' : 'H', 0);
 	}
 	/* all of them hidden: the rest of the screen is there */
 	for (int i = 0; i < 200; i++) {
-		press(&b, K_UP, 0);
-		press(&b, 'H', 0);
-		press(&b, 'J', 0);
-		press(&b, 'z', 0);
+		press(b, K_UP, 0);
+		press(b, 'H', 0);
+		press(b, 'J', 0);
+		press(b, 'z', 0);
 	}
-	assert_non_null(b.text);
-	stop(&b);
+	assert_non_null(b->text);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hidden),
-		cmocka_unit_test(moved),
-		cmocka_unit_test(any_order_comes_back),
-		cmocka_unit_test(parts_move_along),
-		cmocka_unit_test(higher),
-		cmocka_unit_test(alone),
-		cmocka_unit_test(set_up),
+		ON(hidden, 100, 40),
+		ON(moved, 100, 40),
+		ON(any_order_comes_back, 100, 60),
+		ON(parts_move_along, 100, 60),
+		ON(higher, 100, 30),
+		ON(alone, 100, 30),
+		ON(set_up, 100, 40),
 		cmocka_unit_test(marks_are_clicked),
-		cmocka_unit_test(set_up_with_the_mouse),
-		cmocka_unit_test(copied),
+		ON(set_up_with_the_mouse, 110, 30),
+		ON(copied, 80, 24),
 		cmocka_unit_test(labels_of_any_width),
-		cmocka_unit_test(strange_settings),
+		ON(strange_settings, 100, 40),
 	};
 
 	setlocale(LC_ALL, "C.UTF-8");

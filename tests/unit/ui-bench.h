@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "canvas-text.h"
 #include "nvmtop/ui.h"
 #include "ui-fake.h"
 
@@ -19,15 +20,9 @@ struct bench {
 
 static inline void draw(struct bench *b)
 {
-	size_t size = 0;
-	FILE *out;
-
 	free(b->text);
-	b->text = NULL;
 	ui_draw(b->ui, &b->scene, &b->canvas);
-	out = open_memstream(&b->text, &size);
-	canvas_print(&b->canvas, out);
-	fclose(out);
+	b->text = canvas_to_text(&b->canvas);
 }
 
 static inline void start(struct bench *b, int w, int h, bool live, enum charset cs)
