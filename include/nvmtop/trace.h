@@ -87,6 +87,8 @@ void trace_series_stats(struct trace_series *s, struct trace_series_stats *out);
 /* After end(): until all files are complete.  -1: something was lost, or a file
  * could not be completed; the sentence says what and where. */
 int trace_series_wait(struct trace_series *s, struct err *e);
+/* After end(): whether trace_series_wait() would return at once. */
+bool trace_series_done(struct trace_series *s);
 /* File i, after trace_series_wait(): its name; whether it is complete, otherwise
  * PATH.part is what there is.  False behind the last one.  path and complete may
  * be NULL. */

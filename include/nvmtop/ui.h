@@ -43,6 +43,7 @@ struct ui_scene {
 	const char *notice;	/* NULL, or what is wrong with where they come from */
 
 	bool recording;
+	const char *completing;		/* NULL, or the file of a recording that has ended and is not complete yet */
 	const char *record_name;
 	int64_t record_since_ns;
 	uint64_t record_bytes, record_marks, record_lost;

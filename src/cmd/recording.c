@@ -2,10 +2,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/recording.h"
 #include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
+
+#define COMPLETE_MS 40  /* whether it is complete is looked at */
+#define SHORT_MS    250 /* to wait for that at the end without a word */
 
 static void add_moved(char *out, size_t size, uint64_t marks)
 {
@@ -153,6 +157,7 @@ static void record_tell(struct recording *r)
 	recording_name(r->series, name, sizeof name);
 	s.file = names;
 	recording_summary(&s, r->o, r->engine, &r->written);
+	s.after = r->after;
 	text_elapsed(elapsed, sizeof elapsed, r->tally.end_ns - r->tally.start_ns);
 	text_bytes(size, sizeof size, s.bytes);
 	summary_line(&s, more, sizeof more);
@@ -174,16 +179,24 @@ static void record_tell(struct recording *r)
 	fclose(out);
 }
 
-void recording_stop(struct recording *r)
+void recording_end(struct recording *r)
 {
 	struct err e;
 
-	if (!r->series)
+	if (!r->series || r->ending)
 		return;
+	r->ending = true;
 	r->failed[0] = '\0';
 	free(r->summary);
 	r->summary = NULL;
 	engine_detach(r->engine, &r->tally.sink, &e);
+	summary_moment(&r->after, r->engine);
+}
+
+/* It has ended; waits until it is complete. */
+static void complete(struct recording *r)
+{
+	struct err e;
 	int saved = trace_series_wait(r->series, &e);
 	if (trace_series_part(r->series, 0, NULL, 0, NULL))
 		record_tell(r);
@@ -194,6 +207,29 @@ void recording_stop(struct recording *r)
 	tally_free(&r->tally);
 	trace_series_free(r->series);
 	r->series = NULL;
+	r->ending = false;
+}
+
+void recording_finish(struct recording *r)
+{
+	char shown[sizeof r->written.path];
+
+	if (!r->series)
+		return;
+	recording_end(r);
+	for (int i = 0; i < SHORT_MS && !trace_series_done(r->series); i++)
+		usleep(1000);
+	if (!trace_series_done(r->series)) {
+		look(r);
+		text_printable(shown, sizeof shown, r->written.path, strlen(r->written.path));
+		fprintf(stderr, _("nvmtop: completing %s\n"), shown);
+	}
+	complete(r);
+}
+
+int recording_patience_ms(const struct recording *r)
+{
+	return r->ending ? COMPLETE_MS : -1;
 }
 
 void recording_watch(struct recording *r)
@@ -202,22 +238,30 @@ void recording_watch(struct recording *r)
 
 	if (!r->series)
 		return;
+	if (r->ending) {
+		if (trace_series_done(r->series))
+			complete(r);
+		return;
+	}
 	look(r);
 	recording_trouble(&r->trouble, &r->written, text, sizeof text);
 	if (r->written.full)
-		recording_stop(r);
+		recording_end(r);
 	else if (text[0] && r->written.err.code == ERR_NONE) /* the header shows what is wrong */
 		r->tell(r->to, STYLE_WARN, text);
 }
 
 void recording_scene(struct recording *r, struct ui_scene *s)
 {
-	s->recording = r->series != NULL;
+	s->recording = r->series && !r->ending;
+	s->completing = NULL;
 	s->record_error = NULL;
 	if (!r->series)
 		return;
 	look(r);
 	s->record_name = r->written.path;
+	if (r->ending)
+		s->completing = r->written.path;
 	s->record_since_ns = r->since_ns;
 	s->record_bytes = r->written.bytes;
 	s->record_marks = r->written.marks;

@@ -31,8 +31,9 @@ struct recording {
 	struct engine *engine;       /* that is recorded */
 	struct trace_series *series; /* NULL: nothing is recorded */
 	struct tally tally;          /* in front of it */
+	bool ending;                 /* and is not complete yet */
 	int64_t since_ns;
-	struct summary_moment before; /* when it began */
+	struct summary_moment before, after; /* when it began, when it ended */
 	struct trace_series_stats written;
 	struct trouble trouble;
 	char failed[sizeof((struct err *)NULL)->text]; /* why the last one failed, or "" */
@@ -41,11 +42,16 @@ struct recording {
 
 /* Into a file with the time in its name.  That it fails is told. */
 void recording_start(struct recording *r, struct engine *g);
-/* Waits until it is complete; tells what it was like, or why not.  Does nothing when
- * nothing is recorded. */
-void recording_stop(struct recording *r);
-/* Tells that it goes on after an interruption; stops it when it has reached its size. */
+/* It takes nothing more, and is completed in the background; recording_watch() tells
+ * what it was like, or why not. */
+void recording_end(struct recording *r);
+/* The end of everything: waits, and says on standard error for what when that takes
+ * a moment.  Does nothing when nothing is recorded, as the one before. */
+void recording_finish(struct recording *r);
+/* Tells that it goes on after an interruption; ends it when it has reached its size. */
 void recording_watch(struct recording *r);
+/* How long until that is to be called again, in ms; -1: not before something happens. */
+int recording_patience_ms(const struct recording *r);
 /* Fill in what of the scene comes from here. */
 void recording_scene(struct recording *r, struct ui_scene *s);
 void recording_free(struct recording *r);

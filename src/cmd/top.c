@@ -179,8 +179,10 @@ static void watch_saver(struct top *t)
 
 static void toggle_recording(struct top *t)
 {
-	if (t->recording.series)
-		recording_stop(&t->recording);
+	if (t->recording.ending)
+		say(t, STYLE_WARN, _("The recording before is still being completed: a new one can begin after that."));
+	else if (t->recording.series)
+		recording_end(&t->recording);
 	else
 		recording_start(&t->recording, t->source.live.engine);
 }
@@ -332,6 +334,8 @@ static int patience(const struct top *t)
 {
 	int input = sooner(term_timeout_ms(t->term), source_patience_ms(&t->source));
 
+	input = sooner(input, recording_patience_ms(&t->recording));
+
 	return sooner(sooner(input, t->repaint_ns ? 100 : -1), frame_ms(t));
 }
 
@@ -425,9 +429,10 @@ int cmd_top(const struct options *o)
 		status = complain(&e);
 	} else {
 		run(&t);
-		recording_stop(&t.recording);
+		recording_end(&t.recording);
+		term_close(t.term); /* what follows may take as long as the disk does */
+		recording_finish(&t.recording);
 		source_keep_end(&t.source);
-		term_close(t.term);
 		if (t.source.keep)
 			keeping_summary(o, t.source.keep, stderr);
 		if (t.recording.summary)

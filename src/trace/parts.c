@@ -213,6 +213,7 @@ void *series_keep(void *series)
 		else
 			pthread_cond_wait(&s->wake, &s->lock);
 	}
+	s->done_all = true;
 	pthread_mutex_unlock(&s->lock);
 	return NULL;
 }

@@ -450,6 +450,16 @@ int trace_series_wait(struct trace_series *s, struct err *e)
 	return -1;
 }
 
+bool trace_series_done(struct trace_series *s)
+{
+	bool done;
+
+	pthread_mutex_lock(&s->lock);
+	done = s->done_all || !s->running;
+	pthread_mutex_unlock(&s->lock);
+	return done;
+}
+
 bool trace_series_part(const struct trace_series *s, size_t i, char *path, size_t size, bool *complete)
 {
 	if (i >= s->n_done)

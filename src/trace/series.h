@@ -46,7 +46,7 @@ struct trace_series {
 	int64_t newest_ns[TIERS];
 	bool want; /* a part that is ready */
 	int64_t retry_ns;
-	bool quit;
+	bool quit, done_all; /* nothing more comes; and the keeper is done with it */
 	unsigned number; /* of the latest part that holds something */
 	char shown[PATH_MAX]; /* the file that is written, or was last */
 

@@ -83,6 +83,20 @@ static int draw_record(const struct ui *u, const struct ui_scene *s, struct canv
 	return x - 2;
 }
 
+/* The recording has ended, and the disk has not. */
+static int draw_completing(const struct ui_scene *s, struct canvas *c, int right, int limit)
+{
+	char text[160];
+	int at;
+
+	/* TRANSLATORS: the recording of that name. */
+	snprintf(text, sizeof(text), _("completing %s"), name_of(s->completing));
+	at = put_left_of(c, right, 0, limit, STYLE_RECORD, text, 3);
+	if (at == right)
+		at = put_left_of(c, right, 0, limit, STYLE_RECORD, _("completing"), 3);
+	return at;
+}
+
 /* Of two traces the second has a line of its own, where there is one. */
 static int draw_names(const struct ui *u, const struct ui_scene *s, struct canvas *c, int right, int limit)
 {
@@ -138,6 +152,8 @@ void header_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	right = put_left_of(c, right, 0, limit, STYLE_DIM, clock, 3);
 	if (s->recording)
 		right = draw_record(u, s, c, right, limit);
+	else if (s->completing)
+		right = draw_completing(s, c, right, limit);
 	else if (s->remote)
 		right = put_left_of(c, right, 0, limit, STYLE_TEXT, s->remote, 3);
 	else if (!s->live)

@@ -222,7 +222,7 @@ int ui_frame_ms(const struct ui *u, const struct ui_scene *s)
 	if (s->live && u->view == &view_epochs && !u->over)
 		return u->frame_ms ? u->frame_ms : VALUES_MS;
 	if (!s->live || !u->vp.follow)
-		return s->recording ? 1000 : -1;
+		return s->recording || s->completing ? 1000 : -1;
 	if (u->over)
 		return 1000;
 	if (is_young(u))
@@ -304,7 +304,7 @@ void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	if ((!u->over || u->over == &view_setup) && u->extent.any)
 		strip_draw(u, s, c);
 	/* Where there is no header, a recording must still be seen. */
-	if (!u->at.header.h && s->recording)
+	if (!u->at.header.h && (s->recording || s->completing))
 		canvas_put(c, c->w - 1, 0, STYLE_RECORD, screen_glyph(u, 0x25CF, '*'));
 }
 

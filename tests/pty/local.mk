@@ -7,3 +7,4 @@ EXTRA_DIST += tests/tools/terminal.py %D%/lib.sh %D%/line.py
 dist_check_SCRIPTS += %D%/processes.t %D%/with.t
 dist_check_SCRIPTS += %D%/form.t
 dist_check_SCRIPTS += %D%/keys.t
+dist_check_SCRIPTS += %D%/complete.t
