@@ -21,6 +21,33 @@ static int flush_stdout(int status)
 	return complain(&e);
 }
 
+/* The kernel lets no process go while it holds a read of it: then at least the person who
+ * waits for the end is told why. */
+static int end(int status)
+{
+	if (!engine_left_behind())
+		return status;
+	fprintf(stderr, _("nvmtop: all is done, but a sensor does not answer, and the kernel lets go of this "
+			  "process only when it does\n"));
+	fflush(NULL);
+	_exit(status);
+}
+
+static int once(const struct options *o)
+{
+	return flush_stdout(cmd_once(o));
+}
+
+static int boards(const struct options *o)
+{
+	return flush_stdout(cmd_boards(o));
+}
+
+static int print(const struct options *o)
+{
+	return flush_stdout(cmd_print(o));
+}
+
 int main(int argc, char **argv)
 {
 	struct options o;
@@ -47,17 +74,17 @@ int main(int argc, char **argv)
 		printf("%s\n", PACKAGE_STRING);
 		return flush_stdout(0);
 	case MODE_TOP:
-		return cmd_top(&o);
+		return end(cmd_top(&o));
 	case MODE_RECORD:
-		return cmd_record(&o);
+		return end(cmd_record(&o));
 	case MODE_RECOVER:
 		return cmd_recover(&o);
 	case MODE_ONCE:
-		return flush_stdout(cmd_once(&o));
+		return run_apart(once, &o);
 	case MODE_BOARDS:
-		return flush_stdout(cmd_boards(&o));
+		return run_apart(boards, &o);
 	case MODE_PRINT:
-		return flush_stdout(cmd_print(&o));
+		return o.replay ? print(&o) : run_apart(print, &o);
 	case MODE_REPORT:
 		return flush_stdout(cmd_report(&o));
 	case MODE_EXPORT:

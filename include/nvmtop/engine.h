@@ -73,5 +73,8 @@ void engine_lateness(const struct engine *g, enum tier tier, struct lateness *ou
  * due; a tier that hangs in the kernel is left behind after half a second. */
 void engine_stop(struct engine *g);
 void engine_free(struct engine *g);	/* stops first; NULL is fine */
+/* Threads of all engines that hung in a read of a sensor when they were to end: the kernel
+ * lets go of the process when they come back from there. */
+unsigned engine_left_behind(void);
 
 #endif

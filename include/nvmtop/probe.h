@@ -49,6 +49,8 @@ struct rig {
 };
 
 void rig_free(struct rig *r);
+/* Threads that hung in a read when they were to end. */
+unsigned probes_left_behind(void);
 
 /* Reserve one channel in the rig, already filled in but for column, and get a
  * pointer to it that is valid until the next call.  NULL: out of memory. */

@@ -20,6 +20,15 @@ void root_close(struct root *r);
 const char *root_dir(const struct root *r);	/* as given, without a trailing '/' unless it is "/" */
 bool root_is_live(const struct root *r);	/* is it "/"? */
 
+/* From now on, until told otherwise, this thread gives up reads that hang, with ETIME.  They
+ * take another thread and two switches to it each: not for sampling. */
+void root_give_up(bool hanging);
+/* pread(), or read() where at is negative, that can be given up.  Of more than 4096 bytes it
+ * cannot. */
+ssize_t root_read_at(int fd, void *buf, size_t size, off_t at);
+/* What an errno means, for ETIME that it did not answer. */
+const char *root_error(int error);
+
 /* Open path (absolute, as on the machine) below the root, close-on-exec.
  * Returns a descriptor, or -1 with errno. */
 int root_open_file(const struct root *r, const char *path, int flags);

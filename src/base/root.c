@@ -14,6 +14,7 @@
 #include "nvmtop/intl.h"
 #include "nvmtop/num.h"
 #include "nvmtop/root.h"
+#include "patient.h"
 
 #define LINKS_MAX 40
 
@@ -54,6 +55,27 @@ void root_close(struct root *r)
 		return;
 	close(r->fd);
 	free(r);
+}
+
+static _Thread_local bool gives_up;
+
+void root_give_up(bool hanging)
+{
+	gives_up = hanging;
+	if (!hanging)
+		patient_end();
+}
+
+ssize_t root_read_at(int fd, void *buf, size_t size, off_t at)
+{
+	if (gives_up && size <= PATIENT_MOST)
+		return patient_read(fd, buf, size, at);
+	return at < 0 ? read(fd, buf, size) : pread(fd, buf, size, at);
+}
+
+const char *root_error(int error)
+{
+	return error == ETIME ? _("it did not answer") : strerror(error);
 }
 
 const char *root_dir(const struct root *r)
@@ -243,7 +265,8 @@ ssize_t root_read(const struct root *r, const char *path, char *buf, size_t size
 	if (fd < 0)
 		return -1;
 	while (used < size - 1) {
-		ssize_t n = read(fd, buf + used, size - 1 - used);
+		size_t room = size - 1 - used;
+		ssize_t n = root_read_at(fd, buf + used, gives_up && room > PATIENT_MOST ? PATIENT_MOST : room, -1);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0) {

@@ -41,7 +41,10 @@ struct rig *board_resolve(const struct board *b, const struct root *r, const dou
 		return NULL;
 	}
 	rig->root = root_open(root_dir(r), e);
-	if (!rig->root || open_all(b, rig, hz, e) < 0 || board_facts(b, r, why, rig, e) < 0) {
+	root_give_up(true);
+	int failed = !rig->root || open_all(b, rig, hz, e) < 0 || board_facts(b, r, why, rig, e) < 0;
+	root_give_up(false);
+	if (failed) {
 		rig_free(rig);
 		return NULL;
 	}

@@ -131,6 +131,10 @@ int describe_priority(const struct options *o, struct rig *rig, struct err *e); 
 /* The engine that the options ask for.  Takes the rig over, also on error (NULL). */
 struct engine *engine_for(const struct options *o, struct rig *rig, struct err *e);
 
+/* Do it in a process of its own, so that a sensor that hangs does not hold up the end; the
+ * exit status.  What it says is complete when it returns. */
+int run_apart(int (*what)(const struct options *o), const struct options *o);
+
 /* An engine that samples, with a history attached. */
 struct live {
 	struct root *root;

@@ -28,19 +28,39 @@ static bool is_offline(const struct live *l, const struct channel *c)
 	       root_read_i64(l->root, path, &online) == 0 && !online;
 }
 
+/* As the kernel answers now.  What hangs is not asked again for its neighbours. */
+static int ask(const struct live *l, const char *source)
+{
+	static char hangs[sizeof ((struct channel *)0)->source];
+	size_t folder = (size_t)(strrchr(source, '/') - source);
+	char buf[256];
+
+	if (hangs[0] && folder == strlen(hangs) && !strncmp(hangs, source, folder))
+		return ETIME;
+	if (root_read(l->root, source, buf, sizeof buf) >= 0)
+		return 0;
+	if (errno == ETIME)
+		snprintf(hangs, sizeof hangs, "%.*s", (int)folder, source);
+	return errno;
+}
+
 /* Why a channel that is there has no value at this moment: what the kernel
  * says when its file is read now. */
 static void reason_now(const struct live *l, const struct channel *c, char *out, size_t size)
 {
-	char buf[256];
+	bool is_file = c->source[0] == '/' && !strchr(c->source, ' ');
+	int error;
 
 	if (c->missing[0]) {
 		snprintf(out, size, "%s", c->missing);
 	} else if (is_offline(l, c)) {
 		snprintf(out, size, _("core %u is offline"), c->index);
-	} else if (c->source[0] == '/' && !strchr(c->source, ' ') && root_read(l->root, c->source, buf, sizeof buf) < 0) {
+	} else if (is_file && (error = ask(l, c->source)) != 0) {
 		struct err e;
-		err_sys(&e, ERR_FAILED, errno, "%s", c->source);
+		if (error == ETIME)
+			err_set(&e, ERR_FAILED, "%s: %s", c->source, root_error(error));
+		else
+			err_sys(&e, ERR_FAILED, error, "%s", c->source);
 		snprintf(out, size, "%.*s", (int)size - 1, e.text);
 	} else if (!root_is_live(l->root)) {
 		snprintf(out, size, "%s", _("it is a difference of two readings, and these files stand still"));
@@ -171,7 +191,9 @@ int cmd_once(const struct options *o)
 	nanosleep(&(struct timespec){.tv_nsec = LOAD_NS}, NULL);
 	/* What was sampled is in the history when its sink has ended. */
 	engine_detach(l.engine, history_sink(l.history), NULL);
+	root_give_up(true);
 	int status = o->json ? print_json(&l) : print_table(&l);
+	root_give_up(false);
 	live_close(&l);
 	return status;
 }

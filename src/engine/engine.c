@@ -365,6 +365,13 @@ void engine_add_lost(struct engine *g, uint64_t rows)
 	atomic_fetch_add_explicit(&g->sinks_lost, rows, memory_order_relaxed);
 }
 
+static atomic_uint tiers_left_behind;
+
+unsigned engine_left_behind(void)
+{
+	return atomic_load(&tiers_left_behind) + probes_left_behind();
+}
+
 static void stop_samplers(struct engine *g)
 {
 	int64_t until = clock_now_ns() + JOIN_NS;
@@ -376,6 +383,8 @@ static void stop_samplers(struct engine *g)
 	for (int t = 0; t < TIERS; t++) {
 		if (g->samplers[t])
 			g->hangs[t] = !sampler_join(g->samplers[t], until);
+		if (g->hangs[t])
+			atomic_fetch_add(&tiers_left_behind, 1);
 	}
 }
 

@@ -269,7 +269,7 @@ static ssize_t read_anew(struct attr *a, const struct root *r, char *buf, size_t
 		fd = root_open_file(r, a->path, FILE_FLAGS);
 	if (fd < 0)
 		return -1;
-	ssize_t n = read(fd, buf, size);
+	ssize_t n = root_read_at(fd, buf, size, -1);
 	int saved = errno;
 	close(fd);
 	errno = saved;
@@ -280,7 +280,7 @@ ssize_t attr_read(struct attr *a, const struct root *r, char *buf, size_t size)
 {
 	if (a->each)
 		return read_anew(a, r, buf, size);
-	ssize_t n = pread(a->fd, buf, size, 0);
+	ssize_t n = root_read_at(a->fd, buf, size, 0);
 	if (n < 0 && errno == ESPIPE) {
 		open_each(a, r);
 		return read_anew(a, r, buf, size);

@@ -225,7 +225,7 @@ void channel_describe(const struct opening *o, struct channel *c, const char *na
 
 void reason_add(struct reason *why, const char *what, int error)
 {
-	const char *text = error == ENOENT ? _("not there") : strerror(error);
+	const char *text = error == ENOENT ? _("not there") : root_error(error);
 	char one[sizeof why->tried];
 
 	snprintf(one, sizeof one, "%s%.120s (%.60s)", *why->tried ? ", " : "", what, text);

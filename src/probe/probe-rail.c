@@ -168,20 +168,24 @@ static struct chip *chip_of(struct opening *o, const struct place *place)
 
 /* What one read costs: the best of some, so that a busy machine or a bus that
  * hangs once does not count. */
-static int64_t measure(const struct opening *o, struct meter *m, double values[METER_VALUES], char *note,
-		       size_t size)
+static int64_t measure(const struct opening *o, struct chip *c, struct meter *m,
+		       double values[METER_VALUES], char *note, size_t size)
 {
 	int64_t best = INT64_MAX, spent = 0;
 
+	for (int i = 0; i < METER_VALUES; i++)
+		values[i] = NAN;
 	for (int i = 0; i < 3 && best > o->tick_ns / 8 && (i < 2 || spent < 200 * NS_PER_MS); i++) {
 		int64_t begin = clock_now_ns();
-		bool good = meter_read(m, o->root, values);
-		int error = errno;
+		bool good = !chip_hangs(c) && meter_read(m, o->root, values);
+		int error = chip_hangs(c) ? ETIME : errno;
 		int64_t took = clock_now_ns() - begin;
 		if (!good && error == ENODATA)
 			snprintf(note, size, "%s", _("the chip has this channel disabled"));
 		else if (!good)
-			snprintf(note, size, _("not readable when nvmtop started: %.48s"), strerror(error));
+			snprintf(note, size, _("not readable when nvmtop started: %.48s"), root_error(error));
+		if (!good && error == ETIME)
+			chip_set_hanging(c);
 		if (!good)
 			return 0;
 		best = took < best ? took : best;
@@ -207,7 +211,7 @@ static int add_probe(struct opening *o, struct meter *m, const char *name, bool 
 	l->probe.start = rail_start;
 	if (period)
 		num_duration_ns(period, &floor_ns);
-	int64_t cost = measure(o, m, values, note, sizeof note);
+	int64_t cost = measure(o, l->chip, m, values, note, sizeof note);
 	l->noted = note[0] || setting_get(o->s, "note");
 	bool first = chip_meters(l->chip) == 0;
 	struct place place = m->place;

@@ -170,18 +170,24 @@ static void describe(const struct opening *o, const struct form *form, struct ch
 	ch->hi = 100;
 }
 
-/* A first look, so that the screen can say why there is no value yet. */
-static void note_state(struct value *v, struct channel *ch)
+/* A first look: 0, or the errno. */
+static int look(struct value *v)
 {
 	double number;
 
-	if (attr_number(&v->attr, v->root, &number) || ch->note[0])
+	return attr_number(&v->attr, v->root, &number) ? 0 : errno;
+}
+
+/* So that the screen can say why there is no value yet. */
+static void note_state(struct channel *ch, int error)
+{
+	if (!error || ch->note[0])
 		return;
-	if (errno == EAGAIN)
+	if (error == EAGAIN)
 		snprintf(ch->note, sizeof ch->note, "%s", _("powered down when nvmtop started"));
 	else
 		snprintf(ch->note, sizeof ch->note, _("not readable when nvmtop started: %.48s"),
-			 strerror(errno));
+			 root_error(error));
 }
 
 /* Open what place says, as the channel ch.  place NULL: missing, with why. */
@@ -200,6 +206,9 @@ static int add_value(struct opening *o, const struct place *place, const struct 
 	if (place)
 		v->place = *place;
 	bool found = place && attr_open(&v->attr, o->root, place->path) == 0;
+	int error = found ? look(v) : errno;
+	/* One that hangs would hold up all that is sampled in its tier. */
+	found = found && error != ETIME;
 	if (found) {
 		text_join(ch->source, sizeof ch->source, place->path, "", "");
 		const char *note = made_up_note(place);
@@ -207,10 +216,10 @@ static int add_value(struct opening *o, const struct place *place, const struct 
 			text_printable(ch->note, sizeof ch->note, note, strlen(note));
 		if (ch->kind == CHANNEL_TEMPERATURE && !note)
 			find_limits(o, place, ch);
-		note_state(v, ch);
+		note_state(ch, error);
 	} else {
 		if (place)
-			reason_add_place(why, place, errno);
+			reason_add_place(why, place, error);
 		reason_tell(why, o->s, ch);
 	}
 	const struct channel *added = opening_add(o, ch, e);

@@ -30,7 +30,7 @@ struct chip {
 	int64_t floor_ns, cost_ns;
 	int64_t at_ns, period_ns; /* the tick that was served last, and the tier's period */
 	double values[CHIP_METERS][METER_VALUES];
-	bool heard;
+	bool heard, hangs;
 	int64_t first_ns, window_ns; /* the first tick; when the count began */
 	unsigned count;
 	double rate;
@@ -158,6 +158,16 @@ struct chip *chip_new(const struct root *r, const char *dir, int64_t tick_ns)
 	for (int i = 0; i < CHIP_METERS; i++)
 		forget(c->values[i]);
 	return c;
+}
+
+bool chip_hangs(const struct chip *c)
+{
+	return c->hangs;
+}
+
+void chip_set_hanging(struct chip *c)
+{
+	c->hangs = true;
 }
 
 const char *chip_dir(const struct chip *c)

@@ -39,6 +39,9 @@ struct chip;
 
 /* A chip of that directory, with a root of its own.  NULL: out of memory. */
 struct chip *chip_new(const struct root *r, const char *dir, int64_t tick_ns);
+/* What it has not answered, it is not asked again while it is opened. */
+bool chip_hangs(const struct chip *c);
+void chip_set_hanging(struct chip *c);
 const char *chip_dir(const struct chip *c);
 /* Each rail holds it; the last one to let go ends it. */
 void chip_hold(struct chip *c);

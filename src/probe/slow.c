@@ -26,10 +26,11 @@
 #include <unistd.h>
 
 #include "nvmtop/clock.h"
+#include "nvmtop/probe.h"
 
 #define STALE_NS     (500 * NS_PER_MS)
 #define STALE_PASSES 8
-#define STOP_NS      (300 * NS_PER_MS)
+#define STOP_NS      (300 * NS_PER_MS) /* of all that hang together */
 #define TRIES        4
 #define PERIOD_MAX   (3600 * NS_PER_S)
 #define QUICK_NS     (NS_PER_MS / 5) /* such passes lead into the crew, */
@@ -81,6 +82,8 @@ static struct {
 	_Atomic uint32_t turn;      /* changes when a thread has to look again */
 	atomic_int_least64_t since; /* a pass of the leader began; 0: there is none */
 } crew = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static atomic_uint left_behind; /* threads that did not end when they were to */
 
 static void futex_wait(const _Atomic uint32_t *word, uint32_t value, int64_t until_ns)
 {
@@ -450,6 +453,11 @@ static struct worker *leave_crew(struct slow *s)
 	return w;
 }
 
+unsigned probes_left_behind(void)
+{
+	return atomic_load(&left_behind);
+}
+
 void slow_stop(struct slow *s)
 {
 	struct worker *w;
@@ -461,14 +469,17 @@ void slow_stop(struct slow *s)
 		return;
 	}
 	w = leave_crew(s);
-	int64_t until = clock_now_ns() + STOP_NS;
+	/* Who waited for one that hangs has given the others their time, too. */
+	int64_t until = clock_now_ns() + (atomic_load(&left_behind) ? 0 : STOP_NS);
 
 	while (!atomic_load_explicit(&w->done, memory_order_acquire) && clock_now_ns() < until)
 		futex_wait(&w->done, 0, until);
-	if (atomic_load_explicit(&w->done, memory_order_acquire))
+	if (atomic_load_explicit(&w->done, memory_order_acquire)) {
 		pthread_join(w->thread, NULL);
-	else
+	} else {
 		pthread_detach(w->thread);
+		atomic_fetch_add(&left_behind, 1);
+	}
 	worker_let_go(w);
 	let_go(s);
 }
