@@ -18,3 +18,4 @@ dist_check_SCRIPTS += %D%/kill.t %D%/split.t
 dist_check_SCRIPTS += %D%/processes.t
 dist_check_SCRIPTS += %D%/with.t
 dist_check_SCRIPTS += %D%/config.t
+dist_check_SCRIPTS += %D%/locale.t
