@@ -7,7 +7,8 @@
 
 #include <stddef.h>
 
-#define STATS_W 15
+#define STATS_W      15
+#define SOLO_STATS_W 24 /* in words */
 
 static int take(int *y, struct rect *r, int w, int h)
 {
@@ -77,7 +78,7 @@ static void split_solo(struct layout *l, int w)
 	    name = w >= 50   ? 18
 		   : w >= 32 ? 10
 			     : 6,
-	    axis = w >= 76   ? 14
+	    axis = w >= 76   ? 16
 		   : w >= 50 ? 8
 		   : w >= 32 ? 6
 			     : 0;
@@ -87,8 +88,8 @@ static void split_solo(struct layout *l, int w)
 	x += name + 1;
 	l->value = (struct rect) {x, l->body.y, value, 1};
 	x += value + 2;
-	if (w - x - margin >= STATS_W)
-		l->stats = (struct rect) {x, l->body.y, STATS_W, 1};
+	if (w - x - margin >= SOLO_STATS_W)
+		l->stats = (struct rect) {x, l->body.y, SOLO_STATS_W, 1};
 	l->chart = (struct rect) {margin + axis, l->body.y + 1, w - 2 * margin - axis, l->body.h - 1};
 	l->solo = true;
 }

@@ -92,6 +92,11 @@ static void draw_stats(struct ui *u, struct canvas *c, const struct row *row, co
 	if (stats_at(u)->w < STATS_W || isnan(row->summary.mean))
 		return;
 	quantity_alike(text, quantity_of(ch, row->value), v, 3, width);
+	if (u->at.solo) { /* there is no title above them */
+		canvas_textf(c, stats_at(u)->x, y, stats_at(u)->w, STYLE_DIM, "%s..%s, %s %s", text[0], text[1],
+			     _("mean"), text[2]);
+		return;
+	}
 	canvas_right(c, x, y, 4, STYLE_DIM, text[0]);
 	canvas_text(c, x + 4, y, 2, STYLE_DIM, "..");
 	canvas_text(c, x + 6, y, 4, STYLE_DIM, text[1]);
@@ -264,6 +269,9 @@ static void draw_second(struct ui *u, struct canvas *c, const struct row *row, i
 		draw_stats(u, c, &b, ch, y);
 	else if (h > 1)
 		draw_stats(u, c, &b, ch, y + 1);
+	/* Over the whole screen the numbers stand above the chart, not beside it. */
+	if (u->at.solo && h > 1)
+		y++, h--;
 	spark_draw(c, u->at.chart.x, y, u->at.chart.w, h, &look, u->second.columns);
 	axis_second_lines(u, c, y, h);
 }
@@ -365,11 +373,12 @@ void row_draw_solo(struct ui *u, const struct ui_scene *s, struct canvas *c, str
 	if (u->at.stats.w && ch->note[0] && x + text_width(ch->note) <= c->w - u->at.name.x)
 		canvas_text(c, x, y, c->w - x, STYLE_DIM, ch->note);
 	y++;
-	h = row->second.any ? h / 2 : h - 1;
+	/* Two charts of one height, and the numbers of the second between them. */
+	h = row->second.any && h > 3 ? (h - 2) / 2 : h - 1;
 	draw_ticks(u, c, row, ch, y, h);
 	draw_spark(u, c, row, ch, y, h);
-	if (row->second.any && h > 1)
-		draw_second(u, c, row, y + h, u->at.body.h - 1 - h);
+	if (row->second.any && u->at.body.h > 3)
+		draw_second(u, c, row, y + h, h + 1);
 }
 
 void row_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row, int y, int h,

@@ -311,7 +311,8 @@ void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 				 b->here + b->there);
 		x = put(c, x, y, right, STYLE_WARN, text);
 	}
-	draw_marks(u, c, y, x - 1);
+	if (!u->view->plain) /* there are no charts to which they belong */
+		draw_marks(u, c, y, x - 1);
 }
 
 /* Names of what is here and not there. */
