@@ -75,15 +75,16 @@ static int label_width(const struct ui *u, const struct view *v, int most)
 	return w <= most || v == u->view ? w : most;
 }
 
-static int line_width(const struct ui *u, int gap, int most)
+/* With a name of width `full` in full. */
+static int line_width(int gap, int most, int full)
 {
-	int w = -gap;
+	int w = (full > most ? full - most : 0) - gap;
 
 	for (size_t i = 0; i < VIEWS; i++) {
-		int label = views[i]->label ? label_width(u, views[i], most) : 0;
+		int label = views[i]->label ? text_width(_(views[i]->label)) : 0;
 
 		if (views[i]->label)
-			w += 1 + (label ? 1 + label : 0) + gap;
+			w += 2 + (label < most ? label : most) + gap;
 	}
 	return w;
 }
@@ -106,19 +107,21 @@ static int draw_tab(struct ui *u, struct canvas *c, const struct view *v, int x,
 
 void tabs_draw(struct ui *u, struct canvas *c)
 {
-	int x = u->at.name.x, y = u->at.tabs.y, room = c->w - 2 * x, gap = 3, most = 0;
+	int x = u->at.name.x, y = u->at.tabs.y, room = c->w - 2 * x, gap = 3, widest = 0, most;
 
 	if (!u->at.tabs.h)
 		return;
 	for (size_t i = 0; i < VIEWS; i++)
-		if (views[i]->label && text_width(_(views[i]->label)) > most)
-			most = text_width(_(views[i]->label));
-	while (gap > 1 && line_width(u, gap, most) > room)
+		if (views[i]->label && text_width(_(views[i]->label)) > widest)
+			widest = text_width(_(views[i]->label));
+	most = widest;
+	while (gap > 1 && line_width(gap, most, widest) > room)
 		gap--;
-	while (most >= LABEL_LEAST && line_width(u, gap, most) > room)
+	/* The widest in full, so that no letter changes when another view is shown. */
+	while (most >= LABEL_LEAST && line_width(gap, most, widest) > room)
 		most--;
-	if (most < LABEL_LEAST && line_width(u, gap, most) > room)
-		most = 0;
+	if (most < LABEL_LEAST && most < widest)
+		most = line_width(gap, LABEL_LEAST, text_width(_(u->view->label))) > room ? 0 : LABEL_LEAST;
 	for (size_t i = 0; i < VIEWS; i++) {
 		int w;
 

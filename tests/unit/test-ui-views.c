@@ -97,6 +97,14 @@ static void tabs_shrink_to_numbers(void **state)
 	mouse(&b, MOUSE_PRESS, 1, 5, 22);
 	assert_view(&b, "3CPU");
 	stop(&b);
+	/* Before that they are abbreviated, alike whichever view is shown. */
+	start(&b, 72, 24, true, CHARSET_ASCII);
+	assert_memory_equal(line(&b, -2), " 1 Overview 2 GPU 3 CPU 4 Mem. 5 Pow", 36);
+	press(&b, '8', 0);
+	assert_memory_equal(line(&b, -2), " 1 Ove. 2 GPU 3 CPU 4 Mem. 5 Pow. 6 The. 7 Epo. 8 Processes 9 Boa.", 66);
+	mouse(&b, MOUSE_PRESS, 1, 27, 22);
+	assert_view(&b, "5Power");
+	stop(&b);
 	/* Where there is no line for them the header names the view. */
 	start(&b, 60, 16, true, CHARSET_ASCII);
 	assert_memory_equal(line(&b, 0), " nvmtop", 7);
