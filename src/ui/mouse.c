@@ -17,21 +17,34 @@ static void click_row(struct ui *u, int row)
 	u->chosen = row;
 }
 
-/* A press puts the cursor there, dragging selects from there on. */
+/* From when to when a cell is; where a mark's line goes through it, both are the mark. */
+static void cell_bounds(struct ui *u, const struct ui_scene *s, int cell, int64_t *from_ns, int64_t *to_ns)
+{
+	size_t n = 0;
+
+	*from_ns = viewport_cell_ns(&u->vp, cell - 1) + 1;
+	*to_ns = viewport_cell_ns(&u->vp, cell) + 1;
+	if (u->lines && u->mark_at[cell])
+		n = s->timeline->ops->marks(s->timeline, *from_ns, *to_ns, u->marks, MARKS_MAX);
+	if (n)
+		*from_ns = *to_ns = u->marks[n - 1].t_ns;
+}
+
+/* A press puts the cursor there, dragging selects from there on: also from mark to mark. */
 static void click_chart(struct ui *u, const struct ui_scene *s, const struct event *ev, int cell)
 {
-	int64_t begin = viewport_cell_ns(&u->vp, cell - 1) + 1, end = viewport_cell_ns(&u->vp, cell);
+	int64_t from, to;
 
+	cell_bounds(u, s, cell, &from, &to);
 	if (ev->action == MOUSE_PRESS) {
 		u->dragging = true;
-		u->drag_ns = begin;
-	} else if (u->dragging && (begin != u->drag_ns || u->selection.on)) {
-		int64_t pressed = u->drag_ns + (((int64_t)u->vp.per_cell << u->vp.zoom));
-
-		select_set(u, begin < u->drag_ns ? pressed : u->drag_ns,
-			   begin < u->drag_ns ? begin : end + 1);
+		u->drag_ns = from;
+		u->drag_end_ns = to;
+	} else if (u->dragging && (from != u->drag_ns || u->selection.on)) {
+		select_set(u, from < u->drag_ns ? u->drag_end_ns : u->drag_ns,
+			   from < u->drag_ns ? from : to);
 	}
-	viewport_jump(&u->vp, &u->extent, s->now_ns, end);
+	viewport_jump(&u->vp, &u->extent, s->now_ns, from == to ? to : to - 1);
 }
 
 /* On the axis: to the mark whose number or label is there, or whose line is a cell away. */

@@ -191,8 +191,8 @@ struct ui {
 
 	struct selection selection;
 	struct counted counted;
-	bool dragging; /* the button is down since drag_ns in the charts */
-	int64_t drag_ns;
+	bool dragging; /* the button was pressed in the charts, where a cell begins and ends: */
+	int64_t drag_ns, drag_end_ns;
 	struct search search;
 	struct phases *phases; /* of view_epochs, see phases.h; NULL until it is shown */
 	struct second second;

@@ -306,6 +306,53 @@ static void dragging_selects(void **state)
 	stop(&b);
 }
 
+/* The last cell before `before` through which a mark's line goes. */
+static int marked(const struct bench *b, int before)
+{
+	while (--before >= 0 && !b->ui->mark_at[before])
+		;
+	assert_true(before >= 0);
+	return before;
+}
+
+static void lines_of_marks_are_clicked(void **state)
+{
+	struct mark marks[8];
+	int64_t from, to;
+	struct bench b;
+
+	(void)state;
+	for (int live = 0; live < 2; live++) {
+		start(&b, 120, 40, live, CHARSET_BRAILLE);
+		press(&b, '0', 0);
+		int left = b.ui->at.chart.x, second = marked(&b, b.ui->at.chart.w), first = marked(&b, second);
+		int y = b.ui->at.chart.y + 3;
+		struct timeline *t = b.scene.timeline;
+		size_t n = t->ops->marks(t, INT64_MIN, INT64_MAX, marks, 8);
+
+		assert_true(b.ui->lines && n >= 2);
+		mouse(&b, MOUSE_PRESS, 1, left + first, y);
+		mouse(&b, MOUSE_RELEASE, 1, left + first, y);
+		assert_true(b.ui->vp.head_ns == marks[n - 2].t_ns);
+		assert_false(select_get(b.ui, &from, &to));
+		/* a cell beside it is no mark */
+		mouse(&b, MOUSE_PRESS, 1, left + first + 1, y);
+		mouse(&b, MOUSE_RELEASE, 1, left + first + 1, y);
+		assert_true(b.ui->vp.head_ns > marks[n - 2].t_ns);
+		/* from one to the other, both ways */
+		for (int back = 0; back < 2; back++) {
+			mouse(&b, MOUSE_PRESS, 1, left + (back ? second : first), y);
+			mouse(&b, MOUSE_DRAG, 1, left + (first + second) / 2, y);
+			mouse(&b, MOUSE_DRAG, 1, left + (back ? first : second), y);
+			mouse(&b, MOUSE_RELEASE, 1, left + (back ? first : second), y);
+			assert_true(select_get(b.ui, &from, &to));
+			assert_true(from == marks[n - 2].t_ns && to == marks[n - 1].t_ns);
+			press(&b, K_ESC, 0);
+		}
+		stop(&b);
+	}
+}
+
 static void search_for(struct bench *b, const char *text)
 {
 	press(b, '/', 0);
@@ -642,6 +689,7 @@ int main(void)
 		cmocka_unit_test(a_loop_comes_back),
 		cmocka_unit_test(a_selection_has_its_own_statistics),
 		cmocka_unit_test(dragging_selects),
+		cmocka_unit_test(lines_of_marks_are_clicked),
 		cmocka_unit_test(conditions_are_found),
 		cmocka_unit_test(a_wrong_condition_is_mended),
 		cmocka_unit_test(a_long_search_is_done_in_steps),
