@@ -147,6 +147,15 @@ press 65 100 10
 check "and out" until_true line_is 3
 press 0 52 32
 check "a click on the strip goes there" until_true not_at 14.0
+keys End
+until_true at 14.0
+keys [
+until_true not_at 14.0
+at_mark=$(screen | grep -o '[0-9.]* / 14.0')
+keys Home
+until_true at 0.0
+press 0 "$(line 6 | sed 's/│[^│]*$//' | wc -m)" 6
+check "a click on a mark's line goes to the mark" until_true at "${at_mark%% *}"
 
 wait_for "q quit"
 bar "q quit"
