@@ -17,7 +17,7 @@
  *
  * A missing value is never true, also not for != .  "for" is held without
  * interruption from the first true row to this one, over their own times; rows
- * that are further apart than condition_bridge_ns() interrupt it. */
+ * that are further apart than 10 periods of the tier, at least 250 ms, interrupt it. */
 #ifndef NVMTOP_CONDITION_H
 #define NVMTOP_CONDITION_H
 
@@ -57,7 +57,6 @@ int condition_bind(struct condition *c, const struct session *about, struct err 
 
 bool condition_uses(const struct condition *c, enum tier tier);
 int64_t condition_longest_ns(const struct condition *c);	/* the longest "for"; 0: none */
-int64_t condition_bridge_ns(double hz);		/* 10 periods of the tier, at least 250 ms */
 
 /* --- over rows --- */
 

@@ -32,9 +32,6 @@ struct keep_options {
 
 struct keep;
 
-/* How many bytes a session of these widths and rates would take. */
-double keep_bytes(const struct keep_options *o, const struct session *about);
-
 /* Takes all memory that it will ever need for holding, and checks what can be
  * checked of the path.  Strings of o are copied. */
 struct keep *keep_new(const struct keep_options *o, const struct session *about, struct err *e);

@@ -2,7 +2,6 @@
  * another way; what is meant by more than one channel is asked back, never guessed. */
 #include "nvmtop/condition.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

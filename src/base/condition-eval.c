@@ -25,7 +25,7 @@ int64_t condition_longest_ns(const struct condition *c)
 	return longest;
 }
 
-int64_t condition_bridge_ns(double hz)
+static int64_t bridge_of(double hz)
 {
 	double ns = 10 * (double)NS_PER_S / hz;
 
@@ -37,7 +37,7 @@ void condition_start(struct condition_eval *v, const struct condition *c, const 
 	memset(v, 0, sizeof(*v));
 	v->c = c;
 	for (int t = 0; t < TIERS; t++)
-		v->bridge_ns[t] = condition_bridge_ns(hz[t]);
+		v->bridge_ns[t] = bridge_of(hz[t]);
 }
 
 bool term_compare(const struct condition_term *t, double x)

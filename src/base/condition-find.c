@@ -1,7 +1,6 @@
 /* A condition over a timeline.  The extremes of coarse columns say where it
  * cannot hold, so that a day is passed over in a few hundred looks; what is left
  * is walked row by row with the same evaluation that rows get as they come. */
-#include <math.h>
 #include <string.h>
 
 #include "base/terms.h"

@@ -2,7 +2,6 @@
  * error is said before anything is opened. */
 #include "nvmtop/condition.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "nvmtop/intl.h"

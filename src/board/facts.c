@@ -1,6 +1,5 @@
 /* Facts about the machine that the samples come from: for the header of the
  * screen and for whoever opens the trace a year later. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -84,7 +84,7 @@ static bool same_history(const struct settings *a, const struct settings *b)
 	return a->history_bytes == b->history_bytes && a->history_ns == b->history_ns;
 }
 
-bool chosen_changed(const struct chosen *c, const struct settings *now)
+static bool chosen_changed(const struct chosen *c, const struct settings *now)
 {
 	const struct settings *b = &c->begun;
 

@@ -23,6 +23,5 @@ int chosen_save(const struct chosen *c, const struct settings *now, bool again, 
 /* What the screen and the terminal are to know of them. */
 void chosen_options(const struct chosen *c, const struct options *o, struct ui_options *ui,
 		    struct term_options *term);
-bool chosen_changed(const struct chosen *c, const struct settings *now);
 
 #endif

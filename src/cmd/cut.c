@@ -1,6 +1,5 @@
 /* Traces out of traces: a stretch of one, or several in a row. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cmd/cmd.h"
 #include "cmd/progress.h"

@@ -1,5 +1,4 @@
 /* From options to an engine that samples into a history. */
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #ifdef __GLIBC__

@@ -1,5 +1,4 @@
 /* What the options take: text into values, with a sentence that says what would be one. */
-#include <stdio.h>
 #include <string.h>
 
 #include "cmd/options.h"

@@ -62,7 +62,8 @@ static void name_of(const struct trace_series *s, size_t i, char *out, size_t si
 		snprintf(out + strlen(out), size - strlen(out), ".part");
 }
 
-void recording_name(const struct trace_series *s, char *out, size_t size)
+/* For a line that has little room: "a.bin", "a.bin (5 files)". */
+static void recording_name(const struct trace_series *s, char *out, size_t size)
 {
 	char shown[4096];
 	size_t n = 1;
@@ -70,9 +71,10 @@ void recording_name(const struct trace_series *s, char *out, size_t size)
 	name_of(s, 0, shown, sizeof shown);
 	while (trace_series_part(s, n, NULL, 0, NULL))
 		n++;
-	snprintf(out, size, "%s", shown);
 	if (n > 1)
 		snprintf(out, size, P_("%s (%zu file)", "%s (%zu files)", n), shown, n);
+	else
+		name_of(s, 0, out, size);
 }
 
 /* Beyond some the first and the last say it. */

@@ -16,8 +16,6 @@ void recording_trouble(struct trouble *was, const struct trace_series_stats *now
 const char *recording_full(void); /* it has ended by itself */
 /* The names of its files, "a.bin, a.2.bin", after it has ended. */
 void recording_names(const struct trace_series *s, char *out, size_t size);
-/* For a line that has little room: "a.bin", "a.bin (5 files)". */
-void recording_name(const struct trace_series *s, char *out, size_t size);
 /* What was written, and what the engine has counted since s->before. */
 void recording_summary(struct summary *s, const struct options *o, const struct engine *g,
 		       const struct trace_series_stats *written);

@@ -5,7 +5,6 @@
 #include "cmd/remote.h"
 
 #include <errno.h>
-#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,11 +62,6 @@ bool remote_take(struct remote *r)
 	more = trace_tail_take(r->tail, &r->end);
 	relate(r);
 	r->ended = more < 0;
-	return r->ended;
-}
-
-bool remote_ended(const struct remote *r)
-{
 	return r->ended;
 }
 

@@ -22,7 +22,6 @@ int remote_fd(const struct remote *r);
 int remote_patience_ms(const struct remote *r);
 /* Take what has come, but not for long; true when it ended just now. */
 bool remote_take(struct remote *r);
-bool remote_ended(const struct remote *r);
 /* How it ended; ERR_NONE while it runs. */
 const struct err *remote_verdict(const struct remote *r);
 

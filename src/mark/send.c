@@ -2,7 +2,6 @@
  * sentence when it fails. */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 /* Which cores there are, which of them are online, and what /proc/stat says of
  * their idle time.  An offline core has no line there, and lines are known by
  * the N of cpuN: they are not numbered through. */
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 

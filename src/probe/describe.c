@@ -82,7 +82,8 @@ static bool ends(const char *name, const char *end)
 	return n > m && !strcmp(name + n - m, end);
 }
 
-enum channel_kind channel_kind_of(const char *name)
+/* The kind that a name stands for: "gpu.util", "*.voltage", "temp.*" ... */
+static enum channel_kind channel_kind_of(const char *name)
 {
 	const struct known *k = known_find(name);
 

@@ -32,9 +32,6 @@ int statement_error(const struct statement *s, struct err *e, const char *fmt, .
  * form, then by what the statement says. */
 void channel_describe(const struct opening *o, struct channel *c, const char *name, bool wild);
 
-/* The kind that a name stands for: "gpu.util", "*.voltage", "temp.*" ... */
-enum channel_kind channel_kind_of(const char *name);
-
 /* Add it.  Its copy in the rig, or NULL with the error (name in use, memory). */
 const struct channel *opening_add(struct opening *o, const struct channel *c, struct err *e);
 /* The same; where its values go into the row. */

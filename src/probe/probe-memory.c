@@ -1,7 +1,6 @@
 /* Memory beside what is used: the compressed swap in RAM (zram), and the
  * largest block that is free in one piece, which is what an allocation for a
  * camera or a display needs. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

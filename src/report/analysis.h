@@ -78,7 +78,6 @@ void write_csv(struct out *o, const struct analysis *list, size_t n);
 /* A line of a table: cells with their widths (negative: to the left). */
 void table_line(struct out *o, bool markdown, const char *const *cells, const int *widths, size_t n);
 void table_rule(struct out *o, const int *widths, size_t n); /* Markdown's, below the heads */
-size_t cell_width(const char *text);
 
 /* Comparison of several traces, and of epochs that occur repeatedly. */
 void compare_tables(struct out *o, const struct analysis *list, size_t n, bool markdown);

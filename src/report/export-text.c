@@ -1,7 +1,6 @@
 /* CSV and JSON lines.  One table holds all tiers, so that their order in time is
  * kept and one file is one recording: a row has cells for its own tier's signals
  * and leaves the others empty. */
-#include <math.h>
 
 #include "nvmtop/intl.h"
 #include "report/export.h"

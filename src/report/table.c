@@ -12,7 +12,7 @@
 static const int widths[] = {-18, 7, 7, 7, 7, 7, 7, 7, -4};
 #define COLUMNS (sizeof(widths) / sizeof(widths[0]))
 
-size_t cell_width(const char *text)
+static size_t cell_width(const char *text)
 {
 	size_t n = 0;
 

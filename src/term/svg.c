@@ -4,7 +4,6 @@
  * them at all; so these are drawn as shapes, and words as text that is told how wide
  * it is.  The picture is then the same in every program that shows one. */
 #include <stdbool.h>
-#include <string.h>
 
 #include "nvmtop/term.h"
 #include "term/palette.h"

@@ -7,7 +7,6 @@
  * bisection, which gives some answer whatever the times are; each row is then
  * looked at, and a row that does not lie in its stretch, or not behind the one
  * before it, says that the times are out of order. */
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>

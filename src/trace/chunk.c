@@ -5,7 +5,7 @@
 
 #include "trace/chunk.h"
 
-void chunk_head_encode(uint8_t *p, uint32_t id, uint64_t length)
+static void chunk_head_encode(uint8_t *p, uint32_t id, uint64_t length)
 {
 	put_u32(p, id);
 	put_u32(p + 4, CHUNK_VERSION);

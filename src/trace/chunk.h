@@ -59,7 +59,6 @@ struct chunk {
 	uint64_t length;
 };
 
-void chunk_head_encode(uint8_t *p, uint32_t id, uint64_t length);
 bool chunk_head_decode(const uint8_t *p, struct chunk *out); /* false: its sum is wrong */
 uint32_t chunk_crc(const uint8_t *p, size_t n);
 /* Fill in head and payload sum of a chunk whose payload is already behind the

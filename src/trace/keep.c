@@ -4,7 +4,6 @@
  * rows are there. */
 #include "nvmtop/keep.h"
 
-#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -69,7 +68,7 @@ static bool too_long(const struct keep_options *o)
 	return o->keep_ns > INT64_MAX / 8 || o->after_ns > INT64_MAX / 8;
 }
 
-double keep_bytes(const struct keep_options *o, const struct session *about)
+static double keep_bytes(const struct keep_options *o, const struct session *about)
 {
 	return too_long(o) ? 1e30 : hold_bytes(about, span_of(o));
 }

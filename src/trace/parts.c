@@ -2,7 +2,6 @@
  * were, on a thread of its own: neither must hold up the stream, which has only
  * so much room.  A file that cannot be opened is tried again every second for
  * as long as the recording lasts. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
  * has come there may still be older ones of another tier: the part before stays
  * open for those until every tier has passed the cut.  So no row is lost and
  * none is in two files, and nobody waits. */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  *
  * All of this is looked at by the thread that draws, once a frame: whether the
  * file has become shorter, and how far the background has come. */
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "nvmtop/intl.h"

@@ -3,7 +3,6 @@
 #include "trace/store.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>

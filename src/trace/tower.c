@@ -109,17 +109,6 @@ static void level_take(struct tower *w, int level)
 	course_record(&w->course[level + 1], column, rows, at);
 }
 
-void tower_row(struct tower *w, int64_t t_ns, uint64_t row, const double *values)
-{
-	struct course *c = &w->course[0];
-
-	if (w->failed)
-		return;
-	if (course_leaves(c, t_ns >> c->base))
-		level_take(w, 0);
-	course_row(c, t_ns, row, values);
-}
-
 size_t tower_rows(struct tower *w, const int64_t *t_ns, size_t n, bool last, uint64_t row, double *values)
 {
 	struct course *c = &w->course[0];

@@ -30,9 +30,7 @@ struct tower {
 int tower_init(struct tower *w, enum tier tier, size_t width, int base, int zoom, int levels,
 	       size_t bytes, tower_flush *flush, void *to);
 void tower_free(struct tower *w);
-/* In order.  Once a flush was -1 nothing happens any more, and the end is -1. */
-void tower_row(struct tower *w, int64_t t_ns, uint64_t row, const double *values);
-/* The same of many, and faster.  Row i has its values at values[i * stride], where
+/* In order.  Once a flush was -1 nothing happens any more, and the end is -1.  Row i has its values at values[i * stride], where
  * they are changed; stride is that of course_stride().  Returns how many were taken:
  * rows of a column that may go on are left for the next call, unless they are the
  * last.  n: at most COURSE_ROWS. */

@@ -191,6 +191,13 @@ static int take_all(struct unpack *u, int in, const char *shown, struct err *e)
 	return 0;
 }
 
+struct unpacked {
+	struct joined joined;
+	struct repair fixed; /* free fixed.bad */
+	uint64_t broken;     /* bytes of the stream that could not be used */
+	bool closed;         /* it was ended by its recorder */
+};
+
 static void say_lost(const struct unpack *u, const struct unpacked *out, const char *shown, struct err *e)
 {
 	uint64_t holes = out->fixed.rows + out->joined.holes[TIER_MEDIUM] + out->joined.holes[TIER_SLOW];
@@ -204,7 +211,10 @@ static void say_lost(const struct unpack *u, const struct unpacked *out, const c
 		err_set(e, ERR_DAMAGED, _("%s is cut: its recorder did not end it"), shown);
 }
 
-int stream_unpack(int in, int part, int side, const char *shown, struct unpacked *out, struct err *e)
+/* Read `in` (a pipe or a file, from where it is) into the two empty files and join
+ * them.  0 with e->code ERR_NONE or ERR_DAMAGED and a sentence about what is
+ * missing; -1 with ERR_FAILED when there is nothing. */
+static int stream_unpack(int in, int part, int side, const char *shown, struct unpacked *out, struct err *e)
 {
 	struct unpack *u = calloc(1, sizeof(*u));
 	int r = -1;

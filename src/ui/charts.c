@@ -6,7 +6,6 @@
 
 #include "nvmtop/intl.h"
 
-#include <string.h>
 
 #define RANKED 512
 

@@ -11,7 +11,6 @@
 
 #include "nvmtop/intl.h"
 
-#include <math.h>
 #include <string.h>
 
 #define THROTTLES_MAX 64

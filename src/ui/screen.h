@@ -351,8 +351,6 @@ bool select_act(struct ui *u, const struct ui_scene *s, enum action a); /* false
 void select_set(struct ui *u, int64_t a_ns, int64_t b_ns);
 /* False: nothing is selected, or no time at all. */
 bool select_get(const struct ui *u, int64_t *from_ns, int64_t *to_ns);
-/* The stretch between the marks before and after a moment, or the ends. */
-void select_phase(struct ui *u, const struct ui_scene *s, int64_t t_ns, int64_t *from_ns, int64_t *to_ns);
 void select_shade(const struct ui *u, struct canvas *c, int y, int h);
 void select_axis(const struct ui *u, struct canvas *c);
 void select_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);

@@ -25,7 +25,8 @@ void select_set(struct ui *u, int64_t a_ns, int64_t b_ns)
 	u->selection = (struct selection) {.on = true, .a_ns = a_ns, .b_ns = b_ns};
 }
 
-void select_phase(struct ui *u, const struct ui_scene *s, int64_t t_ns, int64_t *from_ns, int64_t *to_ns)
+/* The stretch between the marks before and after a moment, or the ends. */
+static void select_phase(struct ui *u, const struct ui_scene *s, int64_t t_ns, int64_t *from_ns, int64_t *to_ns)
 {
 	/* A mark begins its phase, so the moment of the mark is within. */
 	if (!goto_mark(s->timeline, &u->extent, t_ns + 1, -1, from_ns) || *from_ns < u->extent.first_ns)

@@ -4,7 +4,6 @@
 #include "nvmtop/intl.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { WHOLE, SHARE };
 static const struct table_column table[] = {

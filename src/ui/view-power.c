@@ -6,7 +6,6 @@
 #include "nvmtop/intl.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { VOLT, AMPERE, USED, LIMIT, FREE };
 static const struct table_column table[] = {

@@ -5,7 +5,6 @@
 #include "nvmtop/intl.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { SLOWS, STOPS, LEFT };
 static const struct table_column table[] = {

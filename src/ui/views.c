@@ -8,7 +8,6 @@
 
 #include "nvmtop/intl.h"
 
-#include <string.h>
 
 static const struct view *const views[] = {
 	&view_overview, &view_gpu,       &view_cpu,   &view_memory, &view_power, &view_thermal,
