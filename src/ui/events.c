@@ -171,12 +171,7 @@ static void draw_text(struct ui *u, struct canvas *c, int y)
 	}
 	/* TRANSLATORS: then a list such as "cpu, gpu" that are slowed down. */
 	snprintf(text, sizeof(text), _("throttled: %s"), u->throttled);
-	if (text_width(text) <= w) {
-		canvas_text(c, x, y, w, STYLE_WARN, text);
-		return;
-	}
-	canvas_text(c, x, y, w - 1, STYLE_WARN, text);
-	canvas_put(c, x + w - 1, y, STYLE_WARN, screen_glyph(u, 0x2026, '~'));
+	screen_cut(u, c, x, y, w, STYLE_WARN, text);
 }
 
 void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)

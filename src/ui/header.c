@@ -272,7 +272,8 @@ void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		int x = u->at.name.x;
 
 		x += canvas_text(c, x, u->at.bar.y, right - x, STYLE_KEY, _("copy the screen:")) + 2;
-		canvas_text(c, x, u->at.bar.y, right - x, STYLE_KEY_TEXT, _("t: as text   s: as a picture (SVG)   Esc: no"));
+		canvas_text(c, x, u->at.bar.y, right - x, STYLE_KEY_TEXT,
+			    _("t: as text   s: as a picture (SVG)   Esc: no"));
 		return;
 	}
 	if (u->labelling) {
@@ -288,11 +289,12 @@ void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		return;
 	}
 	if (u->said[0]) {
-		canvas_text(c, u->at.name.x, u->at.bar.y, right - u->at.name.x, u->said_style, u->said);
+		screen_cut(u, c, u->at.name.x, u->at.bar.y, right - u->at.name.x, u->said_style, u->said);
 		return;
 	}
 	if (s->message) {
-		canvas_text(c, u->at.name.x, u->at.bar.y, right - u->at.name.x, s->message_style, s->message);
+		screen_cut(u, c, u->at.name.x, u->at.bar.y, right - u->at.name.x, s->message_style,
+			   s->message);
 		return;
 	}
 	if (u->selection.on && !u->over) {

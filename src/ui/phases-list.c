@@ -82,7 +82,7 @@ static void draw_line(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 		canvas_put(c, x, y, STYLE_MARK, (wchar_t)(L'A' + (wchar_t)place));
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)p->id);
 	canvas_right(c, x + 2, y, 4, p->id ? STYLE_MARK : STYLE_DIM, p->id ? text : "");
-	canvas_text(c, k->label_x, y, k->label_w, p->id ? STYLE_TEXT : STYLE_DIM, p->label);
+	screen_cut(u, c, k->label_x, y, k->label_w, p->id ? STYLE_TEXT : STYLE_DIM, p->label);
 	if (k->from_w) {
 		screen_moment(u, s, p->from_ns, at);
 		canvas_right(c, k->from_x, y, k->from_w - 2, STYLE_DIM, at);

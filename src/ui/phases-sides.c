@@ -111,9 +111,7 @@ static void draw_signal(struct ui *u, struct canvas *c, const struct phases *e, 
 	char name[32], text[3][QUANTITY_TEXT];
 
 	events_name(name, ch);
-	canvas_text(c, u->at.name.x, y, u->at.name.w, STYLE_TEXT, name);
-	if (text_width(name) > u->at.name.w)
-		canvas_put(c, u->at.name.x + u->at.name.w - 1, y, STYLE_DIM, screen_glyph(u, 0x2026, '~'));
+	screen_cut(u, c, u->at.name.x, y, u->at.name.w, STYLE_TEXT, name);
 	canvas_text(c, u->at.name.x + u->at.name.w + 1, y, 4, STYLE_DIM, quantity_unit(unit));
 	for (int i = 0; i < k->shown; i++) {
 		const struct figure *cell = &e->sheets[i].cells[n];

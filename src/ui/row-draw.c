@@ -30,12 +30,7 @@ static void draw_name(struct ui *u, struct canvas *c, const struct row *row, con
 		snprintf(name, sizeof(name), "%.31s", row->name);
 	else
 		events_name(name, ch);
-	if (text_width(name) > w) {
-		canvas_text(c, x, y, w - 1, style, name);
-		canvas_put(c, x + w - 1, y, STYLE_DIM, screen_glyph(u, 0x2026, '~'));
-		return;
-	}
-	x += canvas_text(c, x, y, w, style, name) + 1;
+	x += screen_cut(u, c, x, y, w, style, name) + 1;
 	w = u->at.name.x + u->at.name.w - x;
 	if (row->tag[0] && text_width(row->tag) <= w)
 		canvas_text(c, x, y, w, STYLE_DIM, row->tag);
@@ -199,9 +194,7 @@ static void draw_missing(struct ui *u, struct canvas *c, const struct row *row, 
 	int w = c->w - u->at.name.x - x;
 
 	draw_value(u, c, row, ch, y);
-	canvas_text(c, x, y, w, STYLE_DIM, ch->missing);
-	if (text_width(ch->missing) > w)
-		canvas_put(c, x + w - 1, y, STYLE_DIM, screen_glyph(u, 0x2026, '~'));
+	screen_cut(u, c, x, y, w, STYLE_DIM, ch->missing);
 }
 
 static void draw_table(struct ui *u, struct canvas *c, const struct row *row, int y)

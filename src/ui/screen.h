@@ -410,5 +410,7 @@ unsigned screen_when(const struct ui *u);
 const char *screen_fact(const struct ui *u, const char *key); /* never NULL: "" */
 /* A character that only some charsets have. */
 wchar_t screen_glyph(const struct ui *u, wchar_t fine, wchar_t ascii);
+/* A text that ends in an ellipsis where it has no room; returns the columns it took. */
+int screen_cut(const struct ui *u, struct canvas *c, int x, int y, int w, enum style style, const char *text);
 
 #endif

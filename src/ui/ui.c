@@ -104,6 +104,17 @@ wchar_t screen_glyph(const struct ui *u, wchar_t fine, wchar_t ascii)
 	return u->charset == CHARSET_ASCII ? ascii : fine;
 }
 
+int screen_cut(const struct ui *u, struct canvas *c, int x, int y, int w, enum style style, const char *text)
+{
+	int used;
+
+	if (text_width(text) <= w || w < 1)
+		return canvas_text(c, x, y, w, style, text);
+	used = canvas_text(c, x, y, w - 1, style, text);
+	canvas_put(c, x + used, y, style, screen_glyph(u, 0x2026, '~'));
+	return used + 1;
+}
+
 static void read_extent(struct ui *u, const struct ui_scene *s)
 {
 	u->extent = (struct extent) {false, 0, 0};
@@ -118,7 +129,8 @@ void screen_look(struct ui *u, const struct ui_scene *s)
 	const struct session *about = s->timeline ? s->timeline->ops->session(s->timeline) : NULL;
 	bool anew = false, other = second_look(u, s);
 
-	if (other || s->timeline != u->timeline || about != u->about || u->built != u->view || (about && !u->rows)) {
+	if (other || s->timeline != u->timeline || about != u->about || u->built != u->view ||
+	    (about && !u->rows)) {
 		anew = s->timeline != u->timeline || about != u->about;
 		u->n_rows = 0;
 		u->about = NULL;
@@ -282,7 +294,7 @@ void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 
 	header_draw(u, s, c);
 	if (u->at.alarm.h)
-		canvas_text(c, u->at.name.x, u->at.alarm.y, c->w - 2 * u->at.name.x, style, alarm);
+		screen_cut(u, c, u->at.name.x, u->at.alarm.y, c->w - 2 * u->at.name.x, style, alarm);
 	if (u->extent.any) {
 		axis_prepare(u, s);
 		second_prepare(u);

@@ -45,7 +45,7 @@ static void files_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		for (int k = 0; chosen && k < w; k++)
 			canvas_put(c, x + k, y, style, L' ');
 		canvas_put(c, x, y, style, chosen ? L'>' : L' ');
-		canvas_text(c, x + 2, y, name_w - 3, style, f->name);
+		screen_cut(u, c, x + 2, y, name_w - 3, style, f->name);
 		if (w - name_w > 8)
 			canvas_text(c, x + name_w, y, w - name_w,
 				    chosen        ? STYLE_SELECTED

@@ -163,13 +163,13 @@ static void draw_proc(struct ui *u, struct canvas *c, const struct columns *k, c
 			    p->gpu_kb, isnan(p->gpu_kb));
 	if (u->procs.tree)
 		x += 2 * (depth < PROC_DEPTH_MAX ? depth : PROC_DEPTH_MAX);
-	x += canvas_text(c, x, y, k->name + k->name_w - x,
-			 p->self  ? dim
-			 : chosen ? STYLE_SELECTED
-			 : p->gpu ? STYLE_GPU_MEAN
-			 : idle   ? STYLE_DIM
-				  : STYLE_TEXT,
-			 p->name);
+	x += screen_cut(u, c, x, y, k->name + k->name_w - x,
+			p->self  ? dim
+			: chosen ? STYLE_SELECTED
+			: p->gpu ? STYLE_GPU_MEAN
+			: idle   ? STYLE_DIM
+				 : STYLE_TEXT,
+			p->name);
 	if (p->self)
 		canvas_text(c, x + 1, y, k->name + k->name_w - x - 1, dim, _("(this)"));
 }
@@ -187,7 +187,7 @@ static void draw_foot(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 		x += canvas_text(c, x, y, right - x, STYLE_WARN, text) + 2;
 	}
 	if (s->procs->gpu_missing[0] && x < right)
-		canvas_text(c, x, y, right - x, STYLE_DIM, s->procs->gpu_missing);
+		screen_cut(u, c, x, y, right - x, STYLE_DIM, s->procs->gpu_missing);
 }
 
 static void processes_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
