@@ -73,6 +73,7 @@ enum request_kind {
 	REQUEST_LIST,		/* fill scene.files */
 	REQUEST_OPEN,		/* path */
 	REQUEST_LIVE,		/* close the trace */
+	REQUEST_PART,		/* the next (by 1) or the previous (-1) file of this recording */
 	REQUEST_KILL,		/* pid, start and sig */
 	REQUEST_SUSPEND,
 	REQUEST_SETTINGS,	/* ui_settings() has changed */
@@ -84,7 +85,7 @@ struct request {
 	enum request_kind kind;
 	bool redraw;		/* something on the screen changed */
 	int64_t t_ns;
-	int pid, sig;
+	int pid, sig, by;
 	uint64_t start;
 	char path[512];
 	bool svg;
@@ -109,6 +110,12 @@ const struct settings *ui_settings(const struct ui *u);
  * as far as the zooms allow, with the playhead at its end, paused: what
  * happened first, then space plays it from the start. */
 void ui_reset(struct ui *u, const struct ui_scene *s);
+
+/* The same, but with the zoom and the speed that there were: it goes on where the one
+ * before ended, or (at_end) ended where that one begins. */
+void ui_go_on(struct ui *u, const struct ui_scene *s, bool at_end, bool play);
+/* Has a trace been played to its end?  Once for each time. */
+bool ui_played_out(struct ui *u);
 
 /* Show this moment (nanoseconds after the timeline's start) at the playhead, paused. */
 void ui_seek(struct ui *u, const struct ui_scene *s, int64_t after_start_ns);

@@ -125,6 +125,43 @@ static void show(struct top *t, const char *path)
 	t->redraw = true;
 }
 
+/* The file beside this one in which the recording goes on or from which it came. */
+static void show_part(struct top *t, int by, bool play)
+{
+	char path[PATH_MAX], text[160];
+	struct err e;
+
+	if (!t->source.trace || t->source.with || !part_beside(t->source.trace, by, path, sizeof path)) {
+		if (!play)
+			say(t, STYLE_WARN, by > 0 ? _("This recording does not go on in another file.")
+						  : _("No file before this one belongs to this recording."));
+		return;
+	}
+	if (source_show_trace(&t->source, path, &e) < 0) {
+		say(t, STYLE_ALERT, e.text);
+		return;
+	}
+	scene_update(t);
+	ui_go_on(t->ui, &t->scene, by < 0, play);
+	text_printable(text, sizeof text, path, strlen(path));
+	say(t, STYLE_TEXT, text);
+}
+
+/* One that goes on elsewhere says so, lest its end be taken for the end. */
+static void tell_part(struct top *t)
+{
+	char path[PATH_MAX], name[128], text[256];
+	const char *slash;
+
+	if (!t->source.trace || t->source.with || t->message[0] ||
+	    !part_beside(t->source.trace, 1, path, sizeof path))
+		return;
+	slash = strrchr(path, '/');
+	text_printable(name, sizeof name, slash ? slash + 1 : path, strlen(slash ? slash + 1 : path));
+	snprintf(text, sizeof text, _("this recording goes on in %s   e: there"), name);
+	say(t, STYLE_TEXT, text);
+}
+
 /* Drawn anew: without the question that was just answered. */
 static void copy_screen(struct top *t, bool svg)
 {
@@ -220,6 +257,10 @@ static void carry_out(struct top *t, const struct request *r)
 		break;
 	case REQUEST_OPEN:
 		show(t, r->path);
+		tell_part(t);
+		break;
+	case REQUEST_PART:
+		show_part(t, r->by, false);
 		break;
 	case REQUEST_LIVE:
 		if (t->source.trace)
@@ -372,6 +413,8 @@ static void run(struct top *t)
 		watch_saver(t);
 		if (!t->quit && (t->redraw || frame_ms(t) == 0))
 			draw(t);
+		if (ui_played_out(t->ui))
+			show_part(t, 1, true);
 	}
 }
 
@@ -416,6 +459,7 @@ static int start(struct top *t, struct err *e)
 		ui_seek(t->ui, &t->scene, t->o->at_ns);
 	if (t->chosen->trouble[0])
 		say(t, STYLE_WARN, t->chosen->trouble);
+	tell_part(t);
 	return 0;
 }
 

@@ -139,6 +139,11 @@ static bool act_outside(struct ui *u, enum action a, int64_t t_ns, struct reques
 	case ACT_SUSPEND:
 		r->kind = REQUEST_SUSPEND;
 		break;
+	case ACT_NEXT_PART:
+	case ACT_PREV_PART:
+		r->kind = REQUEST_PART;
+		r->by = a == ACT_NEXT_PART ? 1 : -1;
+		break;
 	case ACT_QUIT:
 		r->kind = REQUEST_QUIT;
 		break;

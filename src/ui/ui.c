@@ -206,6 +206,31 @@ void ui_reset(struct ui *u, const struct ui_scene *s)
 	second_reset(u, s);
 }
 
+void ui_go_on(struct ui *u, const struct ui_scene *s, bool at_end, bool play)
+{
+	struct viewport was = u->vp;
+	struct viewport *v = &u->vp;
+
+	ui_reset(u, s);
+	v->speed = was.speed;
+	if (!was.fit) {
+		v->zoom = was.zoom;
+		v->fit = false;
+	}
+	if (u->extent.any)
+		viewport_jump(v, &u->extent, s->now_ns, at_end ? u->extent.last_ns : u->extent.first_ns);
+	if (play)
+		viewport_space(v, &u->extent, s->now_ns);
+}
+
+bool ui_played_out(struct ui *u)
+{
+	bool out = u->vp.played_out;
+
+	u->vp.played_out = false;
+	return out;
+}
+
 void ui_seek(struct ui *u, const struct ui_scene *s, int64_t after_start_ns)
 {
 	const int64_t most = INT64_C(1) << 61;

@@ -99,6 +99,7 @@ static void play(struct viewport *v, const struct extent *e, int64_t now_ns)
 	}
 	v->head_ns = e->last_ns;
 	v->playing = false;
+	v->played_out = v->speed < SPEED_ALL;
 	v->follow = v->live; /* what was behind has caught up */
 }
 

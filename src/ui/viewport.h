@@ -22,7 +22,7 @@ struct viewport {
 	int zoom;
 	bool fit;    /* the zoom that shows everything, whatever the width and however it grows */
 	bool follow; /* live: the right edge is now */
-	bool playing;
+	bool playing, played_out; /* the latter: as somebody asks */
 	int speed;                         /* SPEED_SLOWEST .. SPEED_ALL; 0: as it was */
 	int64_t head_ns;                   /* the moment whose values stand beside the names */
 	int64_t right_ns;                  /* within the newest column that is shown */
