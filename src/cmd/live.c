@@ -9,6 +9,8 @@
 #include "nvmtop/history.h"
 #include "nvmtop/intl.h"
 
+#define LARGE (64 * 1024) /* bytes; a ring, what a writer has, what a join takes */
+
 struct rig *open_rig(const struct options *o, struct root **root, struct board **board, char *why,
 		     size_t size, struct err *e)
 {
@@ -81,6 +83,8 @@ struct engine *engine_for(const struct options *o, struct rig *rig, struct err *
 	}
 #ifdef __GLIBC__
 	malloc_trim(0); /* what looking for the board took: from here on memory stays as it is */
+	/* Else large pieces that were given back, as by a join, are kept for others. */
+	mallopt(M_MMAP_THRESHOLD, LARGE);
 #endif
 	return engine;
 }

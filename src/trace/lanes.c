@@ -19,8 +19,7 @@ int lanes_init(struct lanes *q, struct err *e)
 	q->pool = malloc(BLOCK_COUNT * sizeof(*q->pool));
 	if (!q->pool)
 		return err_set(e, ERR_FAILED, _("out of memory"));
-	for (size_t i = BLOCK_COUNT; i-- > 0;)
-		lanes_give(q, &q->pool[i]);
+	q->n_free = q->n_fresh = BLOCK_COUNT;
 	return 0;
 }
 
@@ -42,17 +41,39 @@ void lanes_give(struct lanes *q, struct block *b)
 	q->n_free++;
 }
 
-void lanes_release(struct lanes *q)
+/* The whole pages between the two. */
+static void release(const void *from, const void *to)
 {
 	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t first = ((uintptr_t)from + page - 1) & ~(page - 1), end = (uintptr_t)to & ~(page - 1);
 
-	for (struct block *b = q->free; b; b = b->next) {
-		uintptr_t from = ((uintptr_t)b->bytes + page - 1) & ~(page - 1);
-		uintptr_t to = (uintptr_t)(b->bytes + BLOCK_BYTES) & ~(page - 1);
+	if (first < end)
+		madvise((void *)first, end - first, MADV_DONTNEED);
+}
 
-		if (from < to)
-			madvise((void *)from, to - from, MADV_DONTNEED);
+void lanes_release(struct lanes *q)
+{
+	if (q->n_free == BLOCK_COUNT) {
+		q->free = NULL;
+		q->n_fresh = BLOCK_COUNT;
+		release(q->pool, q->pool + BLOCK_COUNT);
+		return;
 	}
+	for (struct block *b = q->free; b; b = b->next)
+		release(b->bytes, b->bytes + BLOCK_BYTES);
+}
+
+/* One of the pool, which is not empty. */
+static struct block *pool_take(struct lanes *q)
+{
+	struct block *b = q->free;
+
+	if (b)
+		q->free = b->next;
+	else
+		b = &q->pool[BLOCK_COUNT - q->n_fresh--];
+	q->n_free--;
+	return b;
 }
 
 static size_t head_size(const struct lanes *q, enum lane lane)
@@ -126,9 +147,7 @@ static bool lane_room(struct lanes *q, enum lane lane, size_t bytes, size_t keep
 	lane_seal(q, lane);
 	if (q->n_free <= keep)
 		return false;
-	b = q->free;
-	q->free = b->next;
-	q->n_free--;
+	b = pool_take(q);
 	b->lane = lane;
 	b->id = lane == LANE_FAST && !q->stream ? 0 : ids[lane];
 	b->used = head_size(q, lane);

@@ -50,8 +50,9 @@ struct lanes {
 	const struct session *about;
 	struct layout layout;
 	struct block *pool; /* all of them, one allocation */
-	struct block *free; /* newest first, so that few are ever touched */
-	size_t n_free;
+	struct block *free; /* newest first, so that few are ever touched, */
+	size_t n_fresh;     /* and behind them as many that never were: even a link would touch a page */
+	size_t n_free;      /* both */
 	struct block *head, **tail; /* ready to be written */
 	struct block *current[LANES];
 	struct open_run *runs; /* one a channel */

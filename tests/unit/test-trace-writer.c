@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -233,6 +234,20 @@ static void test_full_disk(void **state)
 	script_free(s);
 }
 
+/* Pages of the blocks that are in memory. */
+static size_t resident(const struct lanes *q)
+{
+	static unsigned char in[BLOCK_COUNT * sizeof(struct block) / 4096 + 1];
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), n = 0, all;
+	uintptr_t from = ((uintptr_t)q->pool + page - 1) & ~(page - 1);
+
+	all = ((uintptr_t)(q->pool + BLOCK_COUNT) - from) / page;
+	assert_int_equal(mincore((void *)from, all * page, in), 0);
+	for (size_t i = 0; i < all; i++)
+		n += in[i] & 1;
+	return n;
+}
+
 /* A disk that stands still: rows are lost, counted and a gap; marks are not. */
 static void test_no_room(void **state)
 {
@@ -244,6 +259,7 @@ static void test_no_room(void **state)
 
 	(void)state;
 	assert_int_equal(lanes_init(&q, &e), 0);
+	assert_true(resident(&q) <= 2);
 	assert_int_equal(lanes_begin(&q, &s->session, &e), 0);
 	for (size_t i = 0; i < s->n[TIER_FAST]; i++)
 		lanes_row(&q, TIER_FAST, s->t_ns[TIER_FAST][i], s->values[TIER_FAST] + i * width);
@@ -283,6 +299,9 @@ static void test_no_room(void **state)
 	assert_int_equal(marks, 500);
 	assert_int_equal(rows, q.rows[TIER_FAST]);
 	assert_int_equal(q.n_free, BLOCK_COUNT);
+	assert_true(resident(&q) > BLOCK_COUNT);
+	lanes_release(&q);
+	assert_int_equal(resident(&q), 0);
 	/* and it goes on */
 	lanes_row(&q, TIER_FAST, s->t_ns[TIER_FAST][s->n[TIER_FAST] - 1] + 1000000, s->values[TIER_FAST]);
 	assert_int_equal(q.rows[TIER_FAST], rows + 1);
