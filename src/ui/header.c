@@ -221,9 +221,18 @@ static bool bar_shows(const struct ui *u, const struct ui_scene *s, const struct
 		return u->n_marks > 0 || !s->live;
 	if (k->action == ACT_NUDGE_BACK)
 		return u->second.about != NULL;
+	/* Elsewhere the help page tells them. */
+	if (k->action == ACT_MOVE_UP || k->action == ACT_HIGHER)
+		return when == WHEN_SETUP && u->n_places > 0 && !u->view->plain;
 	if (k->action == ACT_WHY)
 		return when != WHEN_HELP;
 	return true;
+}
+
+/* How one gets on and out is always told; the others fill what is left. */
+static bool bar_keeps(const struct ui *u, const struct key_entry *k)
+{
+	return k->action == ACT_WHY || k->action == ACT_QUIT || (k->action == ACT_ESC && u->over);
 }
 
 /* The keys, and how many there are of room; two gaps and one space an entry. */
@@ -233,12 +242,10 @@ static void bar_keys(struct ui *u, const struct ui_scene *s, struct canvas *c, i
 	unsigned when = screen_when(u);
 	int x = u->at.name.x, y = u->at.bar.y, keep = 0;
 
-	/* Help and quit are always told; the others fill what is left. */
 	for (size_t i = 0; (k = keys_entry(i)) != NULL; i++)
-		if ((k->action == ACT_WHY || k->action == ACT_QUIT) && bar_shows(u, s, k, when))
+		if (bar_keeps(u, k) && bar_shows(u, s, k, when))
 			keep += text_width(k->bar_key) + 1 + text_width(bar_label(u, s, k)) + 2;
 	for (size_t i = 0; (k = keys_entry(i)) != NULL; i++) {
-		bool last = k->action == ACT_WHY || k->action == ACT_QUIT;
 		const char *label;
 		int w, key;
 
@@ -247,7 +254,7 @@ static void bar_keys(struct ui *u, const struct ui_scene *s, struct canvas *c, i
 		label = bar_label(u, s, k);
 		key = text_width(k->bar_key);
 		w = key + 1 + text_width(label);
-		if (last)
+		if (bar_keeps(u, k))
 			keep -= w + 2;
 		if (x + w > right - keep)
 			continue;
