@@ -51,7 +51,7 @@ static const struct key_entry table[] = {
 	  "[ ]", N_("to the previous, the next mark"), "[ ]", N_("marks") },
 	{ ACT_NEXT_MARK, KEYS_TIME, WHEN_CHARTS, { { ']', 0 } }, NULL, NULL, NULL, NULL },
 	{ ACT_NEXT_PART, KEYS_MARKS, WHEN_CHARTS, { { 'e', 0 } },
-	  "e E", N_("the next, the previous file of a recording in several"), NULL, NULL },
+	  "e E", N_("the next, the previous file of a recording"), NULL, NULL },
 	{ ACT_PREV_PART, KEYS_MARKS, WHEN_CHARTS, { { 'E', 0 } }, NULL, NULL, NULL, NULL },
 	{ ACT_GOTO, KEYS_TIME, WHEN_CHARTS, { { 'g', 0 } },
 	  "g", N_("go to: 1:23, +10s, 50%, 14:32:05, m3, end"), "g", N_("go to") },

@@ -289,7 +289,8 @@ static void draw_empty(struct ui *u, const struct ui_scene *s, struct canvas *c)
 
 void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
-	struct layout_wish wish = {.w = c->w, .h = c->h, .replay = !s->live};
+	struct layout_wish wish = {
+		.w = c->w, .h = c->h, .replay = !s->live && (!u->over || u->over == &view_setup)};
 	const char *alarm;
 	enum style style;
 	int64_t pace;

@@ -106,7 +106,7 @@ static void help_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		if (y < 0 || y >= h)
 			continue;
 		if (items[i].head) {
-			canvas_text(c, x, y0 + y, step - 2, STYLE_TITLE, _(keys_group(items[i].key->group)));
+			canvas_text(c, x, y0 + y, step - 2, STYLE_DIM, _(keys_group(items[i].key->group)));
 			continue;
 		}
 		canvas_text(c, x, y0 + y, KEYS_W, STYLE_KEY, items[i].key->shown);
