@@ -14,31 +14,30 @@ void out_init(struct out *o, FILE *f)
 	o->used = 0;
 }
 
-void out_flush(struct out *o)
+static void write_out(struct out *o, const void *p, size_t n)
 {
-	if (o->used > 0 && !o->failed && fwrite(o->bytes, 1, o->used, o->f) != o->used) {
+	if (n > 0 && !o->failed && fwrite(p, 1, n, o->f) != n) {
 		o->failed = true;
 		o->error = errno;
 	}
+}
+
+void out_flush(struct out *o)
+{
+	write_out(o, o->bytes, o->used);
 	o->used = 0;
 }
 
 void out_bytes(struct out *o, const void *p, size_t n)
 {
-	const char *from = p;
-
-	while (n > 0) {
-		size_t part = sizeof(o->bytes) - o->used;
-
-		if (part > n)
-			part = n;
-		memcpy(o->bytes + o->used, from, part);
-		o->used += part;
-		from += part;
-		n -= part;
-		if (o->used == sizeof(o->bytes))
-			out_flush(o);
+	if (n > sizeof(o->bytes) - o->used)
+		out_flush(o);
+	if (n > sizeof(o->bytes)) {
+		write_out(o, p, n);
+		return;
 	}
+	memcpy(o->bytes + o->used, p, n);
+	o->used += n;
 }
 
 void out_char(struct out *o, char c)

@@ -92,41 +92,53 @@ static bool is_counted(const struct session *s, const struct channel *c)
 	return (c->kind == CHANNEL_CPU_UTIL || c->kind == CHANNEL_CORE_UTIL) && by && !strncmp(by, "perf", 4);
 }
 
-/* Each value stands for the time since the row before; cut to the spans. */
+/* Values times how long they stood, and how long that was. */
+struct share {
+	struct sum busy;
+	double passed;
+};
+
+/* Each of n rows stands for the time since the one before, which is *before at first;
+ * cut to the span. */
+static void share_rows(struct share *sh, const struct epoch *span, const int64_t *at, const double *v,
+		       size_t n, int64_t *before)
+{
+	for (size_t i = 0; i < n && *before < span->to_ns; *before = at[i++]) {
+		int64_t from = *before > span->from_ns ? *before : span->from_ns;
+		int64_t to = at[i] < span->to_ns ? at[i] : span->to_ns;
+
+		if (isnan(v[i]) || to <= from)
+			continue;
+		sum_add(&sh->busy, v[i] * (double)(to - from));
+		sh->passed += (double)(to - from);
+	}
+}
+
 static double counted_mean(struct trace *t, size_t channel, const struct epoch *spans, size_t n_spans)
 {
 	enum tier tier = trace_session(t)->channels[channel].tier;
-	struct sum busy = {0};
-	double v[BLOCK], passed = 0;
+	uint64_t rows = trace_rows(t, tier);
+	struct share sh = {.passed = 0};
 	int64_t at[BLOCK];
+	double v[BLOCK];
 
 	for (size_t k = 0; k < n_spans; k++) {
-		const struct epoch *ep = &spans[k];
-		uint64_t row = trace_row_from(t, tier, ep->from_ns), rows = trace_rows(t, tier);
-		uint64_t released = row;
-		int64_t before = ep->from_ns, to = before;
+		uint64_t row = trace_row_from(t, tier, spans[k].from_ns), released = row;
+		int64_t before = spans[k].from_ns;
 
 		if (row > 0)
 			trace_row_times(t, tier, row - 1, 1, &before);
-		while (row < rows && to < ep->to_ns) {
+		while (row < rows && before < spans[k].to_ns) {
 			size_t n = rows - row < BLOCK ? (size_t)(rows - row) : BLOCK;
 
 			trace_row_times(t, tier, row, n, at);
 			trace_row_values(t, channel, row, n, v);
-			for (size_t i = 0; i < n && to < ep->to_ns; before = at[i++]) {
-				int64_t from = before > ep->from_ns ? before : ep->from_ns;
-
-				to = at[i] < ep->to_ns ? at[i] : ep->to_ns;
-				if (isnan(v[i]) || to <= from)
-					continue;
-				sum_add(&busy, v[i] * (double)(to - from));
-				passed += (double)(to - from);
-			}
+			share_rows(&sh, &spans[k], at, v, n, &before);
 			row += n;
 			rows_passed(t, tier, row, &released);
 		}
 	}
-	return passed > 0 ? (busy.value + busy.rest) / passed : NAN;
+	return sh.passed > 0 ? (sh.busy.value + sh.busy.rest) / sh.passed : NAN;
 }
 
 void over_time(struct trace *t, size_t channel, const struct epoch *spans, size_t n, struct result *r)

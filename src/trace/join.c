@@ -23,29 +23,30 @@ static int fail_write(struct join *j)
 		(unsigned long long)j->fast_rows, j->shown, j->shown, j->shown);
 }
 
+static int append(struct join *j, const uint8_t *p, size_t n)
+{
+	if (write_at(j->part, p, n, j->end) < 0)
+		return fail_write(j);
+	j->end += (off_t)n;
+	return 0;
+}
+
 static int out_flush(struct join *j)
 {
-	if (write_at(j->part, j->out, j->out_used, j->end) < 0)
-		return fail_write(j);
-	j->end += (off_t)j->out_used;
+	size_t n = j->out_used;
+
 	j->out_used = 0;
-	return 0;
+	return append(j, j->out, n);
 }
 
 int join_write(struct join *j, const uint8_t *p, size_t n)
 {
-	while (n > 0) {
-		size_t part = sizeof(j->out) - j->out_used;
-
-		if (part > n)
-			part = n;
-		memcpy(j->out + j->out_used, p, part);
-		j->out_used += part;
-		p += part;
-		n -= part;
-		if (j->out_used == sizeof(j->out) && out_flush(j) < 0)
-			return -1;
-	}
+	if (n > sizeof(j->out) - j->out_used && out_flush(j) < 0)
+		return -1;
+	if (n > sizeof(j->out))
+		return append(j, p, n);
+	memcpy(j->out + j->out_used, p, n);
+	j->out_used += n;
 	return 0;
 }
 
@@ -114,49 +115,81 @@ static int count_marks(struct join *j, const uint8_t *p, size_t n)
 	return 0;
 }
 
-static int visit_count(void *to, uint32_t id, uint8_t *p, size_t n)
+static void count_channels(struct join *j, const uint8_t *p, size_t n)
 {
-	struct join *j = to;
 	struct channel c;
 	struct place place;
-	struct gap g;
-	uint64_t hole;
 
-	if (id == CHUNK_ANCHOR && n == ANCHOR_SIZE) {
-		j->anchor = true;
-		anchor_decode(p, &j->start);
-	}
-	if (id == CHUNK_MARKS && count_marks(j, p, n) < 0)
-		return -1;
-	if (!journal_describes(id) && id != CHUNK_JOIN && !j->other) {
-		/* A description of which nothing is missing. */
-		j->other = true;
-		j->described = j->anchor && j->n_runs > 0 && j->journal.broken == 0;
-	}
-	if (id == CHUNK_RUNS)
-		doubts_runs(&j->doubts, n / RUN_SIZE);
-	if (id == CHUNK_COVER && n == COVER_SIZE && doubts_cover(&j->doubts, p) < 0)
-		return err_set(j->err, ERR_FAILED, _("out of memory"));
-	if (id == CHUNK_PYRAMID)
-		count_pyramid(j, p, n);
-	else if (id == CHUNK_MEDIUM)
-		rows_take(j, TIER_MEDIUM, p, n, &hole);
-	else if (id == CHUNK_SLOW)
-		rows_take(j, TIER_SLOW, p, n, &hole);
-	else if (id == CHUNK_JOIN && n == JOIN_SIZE)
-		j->noted = get_u64(p); /* an earlier join was interrupted */
-	for (size_t used; id == CHUNK_CHANNELS && n > 0; p += used, n -= used) {
+	for (size_t used; n > 0 && j->n_runs < MAX_CHANNELS; p += used, n -= used) {
 		used = channel_decode(p, n, &c, &place);
-		if (used == 0 || j->n_runs == MAX_CHANNELS)
-			break;
+		if (used == 0)
+			return;
 		j->fields[j->n_runs] = place.field;
 		j->slots[j->n_runs] = (uint8_t)place.slot;
 		j->extra[c.tier] += place.field == FIELD_EXTRA;
 		j->tiers[j->n_runs++] = (uint8_t)c.tier;
 	}
-	for (; id == CHUNK_GAPS && n >= GAP_SIZE; p += GAP_SIZE, n -= GAP_SIZE)
+}
+
+static void count_gaps(struct join *j, const uint8_t *p, size_t n)
+{
+	struct gap g;
+
+	for (; n >= GAP_SIZE; p += GAP_SIZE, n -= GAP_SIZE)
 		if (gap_decode(p, &g))
 			*(g.cause == GAP_LATE ? &j->late[g.tier] : &j->lost[g.tier]) += g.missed;
+}
+
+static int count_cover(struct join *j, const uint8_t *p, size_t n)
+{
+	return n == COVER_SIZE && doubts_cover(&j->doubts, p) < 0
+		       ? err_set(j->err, ERR_FAILED, _("out of memory"))
+		       : 0;
+}
+
+static int visit_count(void *to, uint32_t id, uint8_t *p, size_t n)
+{
+	struct join *j = to;
+	uint64_t hole;
+
+	if (!journal_describes(id) && id != CHUNK_JOIN && !j->other) {
+		/* A description of which nothing is missing. */
+		j->other = true;
+		j->described = j->anchor && j->n_runs > 0 && j->journal.broken == 0;
+	}
+	switch (id) {
+	case CHUNK_ANCHOR:
+		j->anchor |= n == ANCHOR_SIZE;
+		if (n == ANCHOR_SIZE)
+			anchor_decode(p, &j->start);
+		break;
+	case CHUNK_CHANNELS:
+		count_channels(j, p, n);
+		break;
+	case CHUNK_MEDIUM:
+		rows_take(j, TIER_MEDIUM, p, n, &hole);
+		break;
+	case CHUNK_SLOW:
+		rows_take(j, TIER_SLOW, p, n, &hole);
+		break;
+	case CHUNK_PYRAMID:
+		count_pyramid(j, p, n);
+		break;
+	case CHUNK_RUNS:
+		doubts_runs(&j->doubts, n / RUN_SIZE);
+		break;
+	case CHUNK_COVER:
+		return count_cover(j, p, n);
+	case CHUNK_MARKS:
+		return count_marks(j, p, n);
+	case CHUNK_GAPS:
+		count_gaps(j, p, n);
+		break;
+	case CHUNK_JOIN:
+		if (n == JOIN_SIZE)
+			j->noted = get_u64(p); /* an earlier join was interrupted */
+		break;
+	}
 	return 0;
 }
 
@@ -216,11 +249,7 @@ static int write_syncs(struct join *j)
 
 static int write_open(struct join *j)
 {
-#ifdef PACKAGE_VERSION
-	static const char writer[] = "nvmtop " PACKAGE_VERSION;
-#else
-	static const char writer[] = "nvmtop";
-#endif
+	static const char writer[] = PACKAGE_NAME " " PACKAGE_VERSION;
 	uint8_t p[2 + sizeof(writer)];
 
 	put_u16(p, sizeof(writer) - 1);

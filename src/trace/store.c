@@ -1,15 +1,13 @@
 /* The cache is a convenience: whatever is wrong with it, the pyramid is made
  * again.  So nothing here is an error that anybody is told. */
-#include "trace/store.h"
+#include "trace/cache.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "trace/output.h"
@@ -17,14 +15,10 @@
 #define CHUNK_KEY   CHUNK_ID('N', 'V', 'P', 'C')
 #define KEY_SIZE    (CHUNK_HEAD + STORE_ID + CHUNK_CRC)
 #define ENTRY_SIZE  (8 + PYRAMID_HEAD)
-#define STALE_S     86400 /* what nobody finished in that time is left over */
-#define SUFFIX      ".columns"
 #define FORMAT      1
 #define BLOCKS_MOST 65536
 #define HELD_MOST   ((size_t)24 << 20)
 #define HELD        UINT64_MAX /* as the place of a piece: not in the file yet */
-
-uint64_t store_cache_most = UINT64_C(4) << 30;
 
 struct store {
 	struct map map;
@@ -59,106 +53,6 @@ void store_identify(struct store_id *id, const struct stat *st, const uint8_t *m
 	put_u32(p + 72, chunk_crc(map + size - tail, tail));
 }
 
-/* --- the folder --- */
-
-static int folder_in(const char *base, const char *below)
-{
-	char path[PATH_MAX];
-	int n = snprintf(path, sizeof(path), "%s%s", base, below);
-
-	if (n < 0 || (size_t)n >= sizeof(path))
-		return -1;
-	mkdir(path, 0700); /* XDG: it is made when it is needed */
-	n = snprintf(path, sizeof(path), "%s%s/nvmtop", base, below);
-	if (n < 0 || (size_t)n >= sizeof(path))
-		return -1;
-	mkdir(path, 0700);
-	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
-static int folder_open(void)
-{
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-
-	if (cache && cache[0] == '/')
-		return folder_in(cache, "");
-	if (home && home[0] == '/')
-		return folder_in(home, "/.cache");
-	return -1;
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-
-	return n > m && strcmp(text + n - m, end) == 0;
-}
-
-struct aged {
-	char name[64];
-	uint64_t bytes;
-	time_t used;
-};
-
-static int oldest_first(const void *a, const void *b)
-{
-	const struct aged *x = a, *y = b;
-
-	return (x->used > y->used) - (x->used < y->used);
-}
-
-/* Remove what was not used for the longest time until `room` bytes fit, and what
- * a process that died has left. */
-static void folder_tidy(int dir, uint64_t room)
-{
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	struct aged *all = calloc(1024, sizeof(*all));
-	uint64_t sum = room;
-	struct dirent *f;
-	size_t n = 0;
-
-	while (d && all && n < 1024 && (f = readdir(d))) {
-		struct stat st;
-
-		if (strlen(f->d_name) >= sizeof(all->name) ||
-		    fstatat(dir, f->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
-			continue;
-		if (strstr(f->d_name, SUFFIX ".") && st.st_mtime < time(NULL) - STALE_S)
-			unlinkat(dir, f->d_name, 0);
-		if (!ends_with(f->d_name, SUFFIX))
-			continue;
-		strcpy(all[n].name, f->d_name);
-		all[n].bytes = (uint64_t)st.st_blocks * 512;
-		all[n].used = st.st_mtime;
-		sum += all[n++].bytes;
-	}
-	if (n > 1)
-		qsort(all, n, sizeof(*all), oldest_first);
-	for (size_t i = 0; i < n && sum > store_cache_most; i++) {
-		unlinkat(dir, all[i].name, 0);
-		sum -= all[i].bytes;
-	}
-	free(all);
-	if (d)
-		closedir(d);
-	else if (fd >= 0)
-		close(fd);
-}
-
-static void name_make(struct store *s)
-{
-	/* Two sums of different starts: a name, not a proof; the id is in the file. */
-	uint8_t salted[STORE_ID + 1];
-
-	memcpy(salted, s->id.bytes, STORE_ID);
-	salted[STORE_ID] = 1;
-	snprintf(s->name, sizeof(s->name), "%08x%08x" SUFFIX, (unsigned)chunk_crc(s->id.bytes, STORE_ID),
-		 (unsigned)chunk_crc(salted + 4, STORE_ID - 3));
-}
-
-/* --- making --- */
-
 static struct store *store_new(uint64_t most)
 {
 	struct store *s = calloc(1, sizeof(*s));
@@ -184,11 +78,11 @@ static int temp_open(struct store *s)
 {
 	static atomic_uint turn;
 
-	s->dir = folder_open();
+	s->dir = cache_open();
 	if (s->dir < 0 || s->most > store_cache_most / 2)
 		return -1;
-	folder_tidy(s->dir, s->most);
-	name_make(s);
+	cache_tidy(s->dir, s->most);
+	cache_name(&s->id, s->name, sizeof(s->name));
 	snprintf(s->temp, sizeof(s->temp), "%.40s.%ld.%u", s->name, (long)getpid(),
 		 atomic_fetch_add(&turn, 1));
 	return openat(s->dir, s->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -300,8 +194,7 @@ bool store_torn(const struct store *s)
 	return s->fd >= 0 && map_torn(&s->map) < s->map.size;
 }
 
-/* --- the index: an entry a piece, and how many, at the end of the file --- */
-
+/* The index: an entry a piece, and how many, at the end of the file. */
 static size_t index_make(const struct shelf shelf[TIERS], uint8_t *p)
 {
 	size_t used = 0;
@@ -411,8 +304,8 @@ struct store *store_load(const struct store_id *id, struct shelf shelf[TIERS])
 	if (!s)
 		return NULL;
 	s->id = *id;
-	name_make(s);
-	s->dir = folder_open();
+	cache_name(&s->id, s->name, sizeof(s->name));
+	s->dir = cache_open();
 	fd = s->dir < 0 ? -1 : openat(s->dir, s->name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
 	    map_open(&s->map, fd, (size_t)st.st_size) == 0) {

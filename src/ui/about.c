@@ -160,25 +160,6 @@ static void fill(struct sheet *sheet, struct ui *u, const struct ui_scene *s)
 		 ch->name, unit_name(ch->unit));
 }
 
-static void frame(struct ui *u, struct canvas *c, const struct rect *r)
-{
-	bool ascii = u->charset == CHARSET_ASCII;
-
-	for (int y = r->y; y < r->y + r->h; y++)
-		for (int x = r->x; x < r->x + r->w; x++) {
-			bool side = x == r->x || x == r->x + r->w - 1,
-			     edge = y == r->y || y == r->y + r->h - 1;
-			wchar_t ch = side && edge ? (ascii       ? L'+'
-						     : y == r->y ? (x == r->x ? 0x256D : 0x256E)
-								 : (x == r->x ? 0x2570 : 0x256F))
-				     : side       ? (ascii ? L'|' : 0x2502)
-				     : edge       ? (ascii ? L'-' : 0x2500)
-						  : L' ';
-
-			canvas_put(c, x, y, STYLE_DIM, ch);
-		}
-}
-
 /* On the side of the body on which the chosen row is not. */
 static struct rect place(const struct ui *u, const struct canvas *c, int lines)
 {
@@ -216,7 +197,7 @@ void about_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	for (int i = 0; i < sheet.n; i++)
 		lines += text_lines(sheet.line[i].text, r.w - 6 - name_w);
 	r = place(u, c, lines);
-	frame(u, c, &r);
+	frame_draw(u, c, &r);
 	label = u->about->channels[u->rows[u->chosen].channel].label;
 	canvas_put(c, r.x + 2, r.y, STYLE_DIM, L' ');
 	y = canvas_text(c, r.x + 3, r.y, r.w - 6, STYLE_STRONG, label);

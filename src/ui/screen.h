@@ -291,6 +291,9 @@ int text_lines(const char *text, int w);
 /* At most h of them; returns how many there were. */
 int text_draw(struct canvas *c, int x, int y, int w, int h, enum style style, const char *text);
 
+/* frame.c: an empty box with a line round it, over what is there. */
+void frame_draw(const struct ui *u, struct canvas *c, const struct rect *r);
+
 /* row-draw.c: one row. */
 void row_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row, int y, int h,
 	      bool chosen);

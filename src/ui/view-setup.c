@@ -251,27 +251,6 @@ static void draw_item(struct ui *u, struct canvas *c, int item, int x, int y, in
 	}
 }
 
-static void frame(struct ui *u, struct canvas *c, const struct rect *r)
-{
-	bool ascii = u->charset == CHARSET_ASCII;
-
-	for (int y = r->y; y < r->y + r->h; y++)
-		for (int x = r->x; x < r->x + r->w; x++) {
-			bool side = x == r->x || x == r->x + r->w - 1,
-			     edge = y == r->y || y == r->y + r->h - 1;
-			wchar_t ch = !side && !edge ? L' '
-				     : ascii        ? (side && edge ? L'+'
-						       : side       ? L'|'
-								    : L'-')
-				     : !edge        ? 0x2502
-				     : !side        ? 0x2500
-				     : y == r->y    ? (x == r->x ? 0x256D : 0x256E)
-						    : (x == r->x ? 0x2570 : 0x256F);
-
-			canvas_put(c, x, y, STYLE_DIM, ch);
-		}
-}
-
 static void setup_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	struct rect r = panel(u, c->w);
@@ -287,7 +266,7 @@ static void setup_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	settle(u);
 	if (r.h < 4 || r.w < 20)
 		return;
-	frame(u, c, &r);
+	frame_draw(u, c, &r);
 	canvas_textf(c, r.x + 2, r.y, r.w - 4, STYLE_STRONG, " %s ", _("Set-up"));
 	for (int item = 0; item < n; item++) {
 		int y = r.y + 1 + line_of(item) - u->over_scroll;
