@@ -1,0 +1,201 @@
+/* Several traces of one board as one: on the clock of the first, with gaps between. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nvmtop/intl.h"
+#include "report/pour.h"
+
+#define YEAR_NS (366 * 86400 * NS_PER_S)
+
+/* The first thing in which two sessions differ. */
+static int same_board(const struct trace *a, const struct trace *b, struct err *e)
+{
+	const struct session *s = trace_session(a), *o = trace_session(b);
+	char first[400], other[400];
+	const char *board = fact_get(s->facts, s->n_facts, "board");
+	const char *board2 = fact_get(o->facts, o->n_facts, "board");
+
+	pour_shown(a, first, sizeof(first));
+	pour_shown(b, other, sizeof(other));
+	if (board && board2 && strcmp(board, board2) != 0)
+		return err_set(e, ERR_FAILED,
+			       _("%s is of board %s and %s of board %s: they cannot be joined"), first, board,
+			       other, board2);
+	for (int t = 0; t < TIERS; t++)
+		if (fabs(s->hz[t] - o->hz[t]) > 1e-9 * s->hz[t])
+			return err_set(e, ERR_FAILED,
+				       _("%s and %s have different rates: they cannot be joined"), first,
+				       other);
+	for (size_t i = 0; i < s->n_channels && i < o->n_channels; i++) {
+		const struct channel *c = &s->channels[i], *d = &o->channels[i];
+
+		if (strcmp(c->name, d->name) != 0 || c->tier != d->tier || c->unit != d->unit ||
+		    c->kind != d->kind || c->column != d->column)
+			return err_set(e, ERR_FAILED,
+				       _("%s has signal %s where %s has %s: they cannot be joined"), first,
+				       c->name, other, d->name);
+	}
+	if (s->n_channels != o->n_channels)
+		return err_set(e, ERR_FAILED, _("%s has %zu signals and %s has %zu: they cannot be joined"),
+			       first, s->n_channels, other, o->n_channels);
+	return 0;
+}
+
+/* What has to be added to the times of b to lie on the clock of the first trace. */
+static int64_t shift_of(const struct trace *first, const struct trace *b, int64_t last_ns, bool *known)
+{
+	const struct clock_anchor *s = &trace_session(first)->start, *o = &trace_session(b)->start;
+	int64_t apart = (o->real_ns - o->mono_ns) - (s->real_ns - s->mono_ns), from, to;
+
+	*known = s->real_ns != 0 && o->real_ns != 0;
+	if (!*known) {
+		trace_extent(b, &from, &to);
+		return last_ns + llround(1e9 / trace_session(first)->hz[TIER_FAST]) - from;
+	}
+	/* Within seconds: the same boot, and its monotonic clock is the better one. */
+	return llabs(apart) < 2 * NS_PER_S ? 0 : apart;
+}
+
+static int64_t latest(const int64_t last_ns[TIERS])
+{
+	int64_t best = -1;
+
+	for (int t = 0; t < TIERS; t++)
+		if (last_ns[t] > best)
+			best = last_ns[t];
+	return best;
+}
+
+/* Where the parts of the joined trace lie. */
+struct place {
+	int64_t shift;
+	bool known;
+};
+
+static int places_find(struct trace *const *traces, size_t n, struct place *out, struct err *e)
+{
+	int64_t last[TIERS] = {-1, -1, -1}, t_ns, start = trace_session(traces[0])->start.mono_ns;
+
+	for (size_t i = 0; i < n; i++) {
+		char shown[512];
+
+		pour_shown(traces[i], shown, sizeof(shown));
+		if (!trace_extent(traces[i], &t_ns, &t_ns))
+			return err_set(e, ERR_FAILED, _("there is no sample in %s"), shown);
+		out[i] = (struct place) {0, true};
+		if (i > 0) {
+			if (same_board(traces[0], traces[i], e) < 0)
+				return -1;
+			out[i].shift = shift_of(traces[0], traces[i], latest(last), &out[i].known);
+		}
+		for (int t = 0; t < TIERS; t++) {
+			uint64_t rows = trace_rows(traces[i], (enum tier)t);
+
+			if (rows == 0)
+				continue;
+			trace_row_times(traces[i], (enum tier)t, 0, 1, &t_ns);
+			if (t_ns + out[i].shift < last[t])
+				return err_set(
+					e, ERR_FAILED,
+					_("%s begins before the trace before it ends: give them in the order "
+					  "in which they were recorded"),
+					shown);
+			trace_row_times(traces[i], (enum tier)t, rows - 1, 1, &t_ns);
+			last[t] = t_ns + out[i].shift;
+		}
+		if (latest(last) - start > YEAR_NS)
+			return err_set(e, ERR_FAILED,
+				       _("%s was recorded more than a year after the first: a trace cannot "
+					 "hold that"),
+				       shown);
+	}
+	return 0;
+}
+
+/* The time between two parts has no rows: that is a gap like any other. */
+static void gaps_between(struct pour *p)
+{
+	for (int t = 0; t < TIERS; t++) {
+		struct gap g = {(enum tier)t, GAP_LOST, p->last_ns[t], 0, 0};
+		double hz = p->about->hz[t];
+
+		if (trace_rows(p->t, (enum tier)t) == 0 || p->last_ns[t] < 0)
+			continue;
+		trace_row_times(p->t, (enum tier)t, 0, 1, &g.to_ns);
+		g.to_ns += p->shift;
+		if ((double)(g.to_ns - g.from_ns) * hz / 1e9 < 1.5)
+			continue;
+		g.missed = (uint64_t)llround((double)(g.to_ns - g.from_ns) * hz / 1e9) - 1;
+		if (pour_ready(p))
+			p->sink->ops->gap(p->sink, &g);
+	}
+}
+
+/* What is missing in one part may be there in another. */
+static struct channel *channels_merge(struct trace *const *traces, size_t n)
+{
+	const struct session *s = trace_session(traces[0]);
+	struct channel *list = calloc(s->n_channels + 1, sizeof(*list));
+
+	for (size_t c = 0; list && c < s->n_channels; c++) {
+		list[c] = s->channels[c];
+		for (size_t i = 1; i < n; i++)
+			if (!trace_session(traces[i])->channels[c].missing[0])
+				list[c].missing[0] = '\0';
+	}
+	return list;
+}
+
+static void tell_unknown(const struct trace *t, void (*note)(const char *text))
+{
+	char shown[512], text[768];
+
+	pour_shown(t, shown, sizeof(shown));
+	snprintf(text, sizeof(text),
+		 _("%s does not say when it was recorded: it follows the part before it without a pause"),
+		 shown);
+	note(text);
+}
+
+static void pour_parts(struct pour *p, struct trace *const *traces, size_t n, const struct place *places,
+		       void (*note)(const char *text))
+{
+	for (size_t i = 0; i < n; i++)
+		p->total += pour_rows_of(traces[i], INT64_MIN, INT64_MAX);
+	for (size_t i = 0; i < n; i++) {
+		p->t = traces[i];
+		p->shift = places[i].shift;
+		if (!places[i].known && note)
+			tell_unknown(traces[i], note);
+		if (i > 0)
+			gaps_between(p);
+		pour_stretch(p, 0, INT64_MAX);
+	}
+}
+
+int trace_join_files(struct trace *const *traces, size_t n, const char *path, bool force,
+		     report_progress *progress, void (*note)(const char *text), struct err *e)
+{
+	struct session about = *trace_session(traces[0]);
+	struct place *places = calloc(n, sizeof(*places));
+	struct channel *channels = NULL;
+	struct pour p;
+	int r = -1;
+
+	if (!places)
+		return err_set(e, ERR_FAILED, _("out of memory"));
+	if (places_find(traces, n, places, e) == 0) {
+		about.channels = channels = channels_merge(traces, n);
+		if (!channels) {
+			err_set(e, ERR_FAILED, _("out of memory"));
+		} else if (pour_begin(&p, path, force, &about, e) == 0) {
+			p.progress = progress;
+			pour_parts(&p, traces, n, places, note);
+			r = pour_end(&p, e);
+		}
+	}
+	free(channels);
+	free(places);
+	return r;
+}
