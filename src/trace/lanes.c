@@ -2,14 +2,10 @@
  * need before a byte of it is written, so that the columns of the extension
  * and the rows of version 1 never get out of step. */
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "nvmtop/intl.h"
 #include "trace/lanes.h"
 
-/* Behind the last record: the number of the first row, and the sum. */
-#define TAIL      (8 + CHUNK_CRC)
 #define RUNS_ROOM ((size_t)64 * RUN_SIZE) /* version 1 has 61 fields */
 
 int lanes_init(struct lanes *q, struct err *e)
@@ -32,133 +28,6 @@ void lanes_free(struct lanes *q)
 	free(q->pool);
 	q->runs = NULL;
 	q->pool = NULL;
-}
-
-void lanes_give(struct lanes *q, struct block *b)
-{
-	b->next = q->free;
-	q->free = b;
-	q->n_free++;
-}
-
-/* The whole pages between the two. */
-static void release(const void *from, const void *to)
-{
-	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t first = ((uintptr_t)from + page - 1) & ~(page - 1), end = (uintptr_t)to & ~(page - 1);
-
-	if (first < end)
-		madvise((void *)first, end - first, MADV_DONTNEED);
-}
-
-void lanes_release(struct lanes *q)
-{
-	if (q->n_free == BLOCK_COUNT) {
-		q->free = NULL;
-		q->n_fresh = BLOCK_COUNT;
-		release(q->pool, q->pool + BLOCK_COUNT);
-		return;
-	}
-	for (struct block *b = q->free; b; b = b->next)
-		release(b->bytes, b->bytes + BLOCK_BYTES);
-}
-
-/* One of the pool, which is not empty. */
-static struct block *pool_take(struct lanes *q)
-{
-	struct block *b = q->free;
-
-	if (b)
-		q->free = b->next;
-	else
-		b = &q->pool[BLOCK_COUNT - q->n_fresh--];
-	q->n_free--;
-	return b;
-}
-
-static size_t head_size(const struct lanes *q, enum lane lane)
-{
-	if (lane == LANE_FAST && !q->stream)
-		return 0;
-	if (lane >= LANE_COLUMNS && lane < LANE_PYRAMID)
-		return CHUNK_HEAD + COLUMNS_HEAD;
-	if (lane >= LANE_PYRAMID && lane < LANE_RUNS)
-		return CHUNK_HEAD + PYRAMID_HEAD;
-	return CHUNK_HEAD;
-}
-
-static void lane_seal(struct lanes *q, enum lane lane)
-{
-	struct block *b = q->current[lane];
-
-	if (!b)
-		return;
-	q->current[lane] = NULL;
-	if (b->used == head_size(q, lane)) {
-		lanes_give(q, b);
-		return;
-	}
-	q->sealed += b->used + TAIL;
-	if (lane >= LANE_PYRAMID && lane < LANE_PYRAMID + TIERS)
-		q->pyramids += b->used + TAIL;
-	b->next = NULL;
-	*q->tail = b;
-	q->tail = &b->next;
-}
-
-/* The join leaves out heads, and adds a sync point a mark, the coarser levels of
- * the pyramids (an eighth each of the one before) and some small chunks. */
-uint64_t lanes_most(const struct lanes *q)
-{
-	uint64_t most = q->sealed + q->pyramids / 4 + q->marks * SYNC_SIZE + 1024;
-
-	for (int i = 0; i < LANES; i++)
-		if (q->current[i])
-			most += q->current[i]->used + TAIL;
-	for (int t = 0; t < TIERS; t++)
-		if (q->pyramid[t].width > 0 && q->pyramids > 0)
-			most += 4 *
-				(PYRAMID_HEAD + CHUNK_HEAD + CHUNK_CRC + pyramid_record(q->pyramid[t].width));
-	return most + (q->about ? q->about->n_channels * RUN_SIZE : 0);
-}
-
-/* See that `bytes` more fit into the lane, leaving `keep` blocks in the pool. */
-static bool lane_room(struct lanes *q, enum lane lane, size_t bytes, size_t keep)
-{
-	static const uint32_t ids[LANES] = {
-		[LANE_FAST] = CHUNK_FAST,
-		[LANE_MEDIUM] = CHUNK_MEDIUM,
-		[LANE_SLOW] = CHUNK_SLOW,
-		[LANE_COLUMNS + TIER_FAST] = CHUNK_COLUMNS,
-		[LANE_COLUMNS + TIER_MEDIUM] = CHUNK_COLUMNS,
-		[LANE_COLUMNS + TIER_SLOW] = CHUNK_COLUMNS,
-		[LANE_PYRAMID + TIER_FAST] = CHUNK_PYRAMID,
-		[LANE_PYRAMID + TIER_MEDIUM] = CHUNK_PYRAMID,
-		[LANE_PYRAMID + TIER_SLOW] = CHUNK_PYRAMID,
-		[LANE_COVER] = CHUNK_COVER,
-		[LANE_RUNS] = CHUNK_RUNS,
-		[LANE_MARKS] = CHUNK_MARKS,
-		[LANE_GAPS] = CHUNK_GAPS,
-	};
-	struct block *b = q->current[lane];
-
-	if (b && b->used + bytes + TAIL <= BLOCK_BYTES)
-		return true;
-	lane_seal(q, lane);
-	if (q->n_free <= keep)
-		return false;
-	b = pool_take(q);
-	b->lane = lane;
-	b->id = lane == LANE_FAST && !q->stream ? 0 : ids[lane];
-	b->used = head_size(q, lane);
-	b->pyramid.columns = 0;
-	q->current[lane] = b;
-	return true;
-}
-
-static uint8_t *lane_end(struct lanes *q, enum lane lane)
-{
-	return q->current[lane]->bytes + q->current[lane]->used;
 }
 
 /* The lane that the rows of version 1 of a tier go to. */
@@ -311,7 +180,7 @@ static void extra_store(struct lanes *q, enum tier tier, const double *values)
 	struct block *b = q->current[columns_lane(tier)];
 	size_t n = q->layout.extra[tier];
 
-	if (b->used == head_size(q, b->lane))
+	if (b->used == lane_head(q, b->lane))
 		b->columns = (struct columns_head) {tier, (uint32_t)n, q->rows[tier], 0};
 	for (size_t i = q->layout.n_fields[tier]; i < q->layout.n_cells[tier]; i++) {
 		const struct cell *c = &q->layout.cells[tier][i];
@@ -384,13 +253,6 @@ static void runs_seal(struct lanes *q)
 	lane_seal(q, LANE_COVER);
 }
 
-static bool lane_full(const struct lanes *q, enum lane lane, size_t bytes)
-{
-	const struct block *b = q->current[lane];
-
-	return b && b->used + bytes + TAIL > BLOCK_BYTES;
-}
-
 /* A reader of a stream makes rows of what it has, as they come.  So the rows of a
  * tier, what belongs to them and what stands between them are made ready
  * together, rows last, however far the reader lags behind. */
@@ -430,7 +292,7 @@ void lanes_row(struct lanes *q, enum tier tier, int64_t t_ns, const double *valu
 		return;
 	}
 	hole_close(q, tier, t_ns);
-	if (q->current[lane]->used == head_size(q, lane))
+	if (q->current[lane]->used == lane_head(q, lane))
 		q->current[lane]->columns.row = q->rows[tier];
 	row_encode(lane_end(q, lane), q->about, &q->layout, tier, t_ns, values);
 	runs_note(q, tier, lane_end(q, lane), values);
@@ -476,31 +338,4 @@ bool lanes_seal(struct lanes *q, bool last)
 		    i >= LANE_RUNS) /* columns can wait: they are also made of rows */
 			lane_seal(q, (enum lane)i);
 	return true;
-}
-
-struct block *lanes_take(struct lanes *q)
-{
-	struct block *b = q->head;
-
-	if (!b)
-		return NULL;
-	q->head = b->next;
-	if (!q->head)
-		q->tail = &q->head;
-	return b;
-}
-
-size_t block_finish(struct block *b)
-{
-	if (b->id == 0)
-		return b->used;
-	if (b->id == CHUNK_COLUMNS)
-		columns_encode(b->bytes + CHUNK_HEAD, &b->columns);
-	if (b->id == CHUNK_PYRAMID)
-		pyramid_head_encode(b->bytes + CHUNK_HEAD, &b->pyramid);
-	if (b->lane <= LANE_SLOW) {
-		put_u64(b->bytes + b->used, b->columns.row);
-		b->used += 8;
-	}
-	return chunk_seal(b->bytes, b->id, b->used - CHUNK_HEAD);
 }

@@ -87,4 +87,12 @@ void lanes_give(struct lanes *q, struct block *b);
 /* Give the memory of blocks that are in the pool back to the kernel; they stay usable. */
 void lanes_release(struct lanes *q);
 
+/* Of blocks, for what fills them.  A lane's block, if it has one, becomes ready. */
+void lane_seal(struct lanes *q, enum lane lane);
+/* See that `bytes` more fit into the lane, leaving `keep` blocks in the pool. */
+bool lane_room(struct lanes *q, enum lane lane, size_t bytes, size_t keep);
+bool lane_full(const struct lanes *q, enum lane lane, size_t bytes); /* it has a block, and no room in it */
+uint8_t *lane_end(struct lanes *q, enum lane lane);		      /* where the next bytes go */
+size_t lane_head(const struct lanes *q, enum lane lane);	      /* bytes before the first record */
+
 #endif

@@ -1,0 +1,207 @@
+/* From the queue to the disk, and at the end the join: what may take its time. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nvmtop/intl.h"
+#include "trace/join.h"
+#include "trace/writer.h"
+
+#define FLUSH_NS  (140 * NS_PER_MS) /* the kernel has everything that is older than 250 ms */
+#define JOIN_MORE 12288             /* its small chunks, and records that are not full */
+
+static void fail(struct shared *s, int num, const char *shown)
+{
+	pthread_mutex_lock(&s->lock);
+	if (!s->failed)
+		err_sys(&s->err, ERR_FAILED, num, _("recording to %s ended early"), shown);
+	s->failed = true;
+	pthread_cond_signal(&s->room);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* A place for n more bytes, and for joining the two files with them. */
+static int place_take(struct trace_writer *w, const struct block *b, off_t n)
+{
+	off_t part = w->part_end, side = w->side_end;
+
+	*(b->lane == LANE_FAST ? &part : &side) += n;
+	if (b->lane == LANE_MARKS)
+		w->more += n; /* sync points */
+	else if (b->lane >= LANE_PYRAMID && b->lane < LANE_PYRAMID + TIERS)
+		w->more += n / 4; /* coarser levels */
+	if (reserve_take(&w->part_room, part + side + w->more + JOIN_MORE) < 0)
+		return -1;
+	return reserve_take(&w->side_room, side + JOIN_MORE);
+}
+
+/* Write one block; on error cut off what is not whole. */
+static void block_write(struct trace_writer *w, struct block *b)
+{
+	bool part = b->lane == LANE_FAST;
+	int fd = part ? w->output.part_fd : w->output.side_fd;
+	off_t *end = part ? &w->part_end : &w->side_end;
+	size_t n = block_finish(b);
+	struct shared *s = w->shared;
+
+	if (place_take(w, b, (off_t)n) < 0 || write_at(fd, b->bytes, n, *end) < 0) {
+		int num = errno;
+		struct stat st;
+
+		/* Of fast rows the whole ones stay; a chunk is nothing without its end. */
+		if (part && fstat(fd, &st) == 0 && st.st_size > *end && *end >= HEADER_SIZE)
+			*end += (st.st_size - *end) / FAST_SIZE * FAST_SIZE;
+		if (ftruncate(fd, *end) < 0)
+			num = num ? num : errno;
+		fail(s, num, w->output.shown);
+		return;
+	}
+	*end += (off_t)n;
+	pthread_mutex_lock(&s->lock);
+	s->bytes += n;
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Wait for a full block, the deadline or the end. True when it is time to
+ * write whatever there is. */
+static bool wait_for_work(struct shared *s, int64_t *deadline)
+{
+	struct timespec ts = {.tv_sec = (time_t)(*deadline / NS_PER_S),
+			      .tv_nsec = (long)(*deadline % NS_PER_S)};
+
+	while (!s->lanes.head && !s->quit)
+		if (pthread_cond_timedwait(&s->wake, &s->lock, &ts) == ETIMEDOUT)
+			break;
+	if (!s->quit && clock_now_ns() < *deadline)
+		return false;
+	*deadline = clock_now_ns() + FLUSH_NS;
+	return true;
+}
+
+static void write_all(struct trace_writer *w)
+{
+	struct shared *s = w->shared;
+	int64_t flush = clock_now_ns() + FLUSH_NS;
+	struct block *b;
+	bool quit;
+
+	pthread_mutex_lock(&s->lock);
+	do {
+		if (wait_for_work(s, &flush))
+			lanes_seal(&s->lanes, s->quit);
+		quit = s->quit;
+		while ((b = lanes_take(&s->lanes))) {
+			bool skip = s->failed;
+
+			pthread_mutex_unlock(&s->lock);
+			if (!skip)
+				block_write(w, b);
+			pthread_mutex_lock(&s->lock);
+			lanes_give(&s->lanes, b);
+			pthread_cond_signal(&s->room);
+		}
+	} while (!quit);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* A disk can take seconds for this; what is written meanwhile must not wait, or
+ * it would be lost when the process is killed. */
+static void *syncer_main(void *arg)
+{
+	struct trace_writer *w = arg;
+	struct shared *s = w->shared;
+	int64_t at = clock_now_ns() + w->sync_ns;
+	bool named = !output_removed(&w->output); /* or its file system counts no names */
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->quit) {
+		struct timespec ts = {.tv_sec = (time_t)(at / NS_PER_S), .tv_nsec = (long)(at % NS_PER_S)};
+
+		if (pthread_cond_timedwait(&s->syncer, &s->lock, &ts) != ETIMEDOUT)
+			continue;
+		at = clock_now_ns() + w->sync_ns;
+		if (s->quit || s->failed)
+			continue;
+		pthread_mutex_unlock(&s->lock);
+		if (fdatasync(w->output.side_fd) < 0 || fdatasync(w->output.part_fd) < 0)
+			fail(s, errno, w->output.shown);
+		else if (named && output_removed(&w->output))
+			fail(s, ENOENT, w->output.shown);
+		pthread_mutex_lock(&s->lock);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+static void finish(struct trace_writer *w)
+{
+	struct joined joined;
+	struct err e = {ERR_NONE, ""};
+	struct shared *s = w->shared;
+	int r;
+
+	/* The join needs as much in their stead. */
+	pthread_mutex_lock(&s->lock);
+	lanes_release(&s->lanes);
+	pthread_mutex_unlock(&s->lock);
+	r = trace_join(w->output.part_fd, w->output.side_fd, w->output.shown, &joined, &e);
+
+	if (r == 0)
+		r = output_publish(&w->output, &e);
+	pthread_mutex_lock(&s->lock);
+	s->complete = r == 0;
+	if (e.code == ERR_NONE) {
+		memcpy(s->final.rows, joined.rows, sizeof(joined.rows));
+		s->final.marks = joined.marks;
+		s->final.bytes = joined.bytes;
+		s->joined = true;
+	} else if (!s->failed) {
+		s->err = e;
+	}
+	if (s->failed && r == 0) {
+		err_set(&w->result_err, ERR_FAILED, _("%s; what was recorded until then is in %s"),
+			s->err.text, w->output.shown);
+		r = -1;
+	} else if (r < 0) {
+		w->result_err = e;
+	}
+	s->failed = r < 0;
+	w->result = r;
+	s->done = true;
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void *writer_main(void *arg)
+{
+	struct trace_writer *w = arg;
+
+	write_all(w);
+	pthread_join(w->syncer, NULL);
+	if (w->discard)
+		w->result = -1;
+	else
+		finish(w);
+	return NULL;
+}
+
+int writer_threads_start(struct trace_writer *w)
+{
+	sigset_t all, before;
+	int num;
+
+	/* SIGXFSZ among them: a file that may not grow is EFBIG and no death. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	num = pthread_create(&w->syncer, NULL, syncer_main, w);
+	if (num == 0) {
+		num = pthread_create(&w->thread, NULL, writer_main, w);
+		if (num) {
+			trace_writer_finish(w);
+			pthread_join(w->syncer, NULL);
+		}
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return num;
+}

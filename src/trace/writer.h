@@ -1,0 +1,44 @@
+/* writer: what the sink of a recording and its threads share. */
+#ifndef TRACE_WRITER_H
+#define TRACE_WRITER_H
+
+#include <pthread.h>
+
+#include "nvmtop/trace.h"
+#include "trace/lanes.h"
+#include "trace/output.h"
+#include "trace/reserve.h"
+
+/* What the two threads share. */
+struct shared {
+	pthread_mutex_t lock;
+	pthread_cond_t wake, syncer; /* to the writing thread, to the one that syncs */
+	pthread_cond_t room;         /* for trace_writer_ready() */
+	struct lanes lanes;
+	bool quit;
+	uint64_t bytes, refused;         /* rows that came after a failure */
+	uint64_t refused_marks;          /* and marks */
+	struct trace_writer_stats final; /* filled in by the join */
+	bool joined, complete, failed, done;
+	struct err err;
+};
+
+struct trace_writer {
+	struct sink sink;
+	struct stream_out *stream; /* does all of it instead, or NULL */
+	struct shared *shared;
+	struct output output;
+	off_t part_end, side_end; /* the writing thread's */
+	off_t more;               /* what the join adds to what is in the side file, but for JOIN_MORE */
+	struct reserve part_room, side_room;
+	int64_t sync_ns;
+	pthread_t thread, syncer;
+	bool running, ended, discard;
+	int result; /* of end() */
+	struct err result_err;
+};
+
+/* writer-disk.c: the thread that writes, the one that syncs.  0, or errno and neither runs. */
+int writer_threads_start(struct trace_writer *w);
+
+#endif
