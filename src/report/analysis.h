@@ -77,6 +77,8 @@ void write_csv(struct out *o, const struct analysis *list, size_t n);
 
 /* A line of a table: cells with their widths (negative: to the left). */
 void table_line(struct out *o, bool markdown, const char *const *cells, const int *widths, size_t n);
+/* Room for names: at least so much, and no two of them look the same when cut to it. */
+int names_room(const char *const *names, size_t n, int least);
 void table_rule(struct out *o, const int *widths, size_t n); /* Markdown's, below the heads */
 
 /* Comparison of several traces, and of epochs that occur repeatedly. */

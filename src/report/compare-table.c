@@ -1,6 +1,7 @@
 /* Comparisons as people read them: of one trace how much repeated epochs agree, of
  * two their difference, of more the difference of each to the first. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "nvmtop/intl.h"
@@ -60,6 +61,25 @@ static void metric_name(const struct metric *m, char *out, size_t size)
 	snprintf(out, size, "%.*s%s%s", at ? (int)(at - name) : 0, name, m->channel->name, at ? at + 2 : "");
 }
 
+#define NAME 120
+
+/* The same in all tables: they stand below each other. */
+static int room_of(const struct comparison *c, int least)
+{
+	char(*text)[NAME] = calloc(c->n_metrics + 1, sizeof(*text));
+	const char **names = calloc(c->n_metrics + 1, sizeof(*names));
+
+	for (size_t i = 0; text && names && i < c->n_metrics; i++) {
+		metric_name(&c->metrics[i], text[i], NAME);
+		names[i] = text[i];
+	}
+	if (text && names)
+		least = names_room(names, c->n_metrics, least);
+	free(text);
+	free(names);
+	return least;
+}
+
 static struct shown metric_unit(const struct metric *m, double largest)
 {
 	switch (m->what) {
@@ -91,9 +111,10 @@ static void plus_minus(char *out, double v, double largest)
 #define MANY 5 /* columns of files at a time */
 
 /* One file: how much its repeated epochs agree. */
-static void spread_table(struct out *o, const struct comparison *c, const struct group *g, bool markdown)
+static void spread_table(struct out *o, const struct comparison *c, const struct group *g, bool markdown,
+			 int room)
 {
-	static const int wide[] = {-30, 11, 11, 11, -4};
+	const int wide[] = {-room, 11, 11, 11, -4};
 	const char *const head[] = {_("mean of the repetitions"), _("mean"), "95 %", _("sd"), _("unit")};
 
 	table_line(o, markdown, head, wide, 5);
@@ -103,7 +124,7 @@ static void spread_table(struct out *o, const struct comparison *c, const struct
 		const struct metric *m = &c->metrics[i];
 		struct cell x = cell_of(c, g, 0, m);
 		struct shown u = metric_unit(m, x.mean);
-		char name[120], mean[NUM_TEXT], interval[NUM_TEXT + 2], sd[NUM_TEXT];
+		char name[NAME], mean[NUM_TEXT], interval[NUM_TEXT + 2], sd[NUM_TEXT];
 
 		if (x.n == 0)
 			continue;
@@ -116,9 +137,9 @@ static void spread_table(struct out *o, const struct comparison *c, const struct
 }
 
 static void pair_line(struct out *o, bool markdown, const char *name, const struct cell *a,
-		      const struct cell *b, struct shown u)
+		      const struct cell *b, struct shown u, int room)
 {
-	static const int wide[] = {-18, -3, 8, 8, 8, 8, 7, -12};
+	const int wide[] = {-room, -3, 8, 8, 8, 8, 7, -12};
 	double size = fmax(fabs(a->mean), fabs(b->mean)) * u.factor, diff = (b->mean - a->mean) * u.factor,
 	       interval;
 	enum verdict v = verdict(a, b, &interval);
@@ -142,9 +163,10 @@ static void pair_line(struct out *o, bool markdown, const char *name, const stru
 		wide, 8);
 }
 
-static void pair_table(struct out *o, const struct comparison *c, const struct group *g, bool markdown)
+static void pair_table(struct out *o, const struct comparison *c, const struct group *g, bool markdown,
+		       int room)
 {
-	static const int wide[] = {-18, -3, 8, 8, 8, 8, 7, -12};
+	const int wide[] = {-room, -3, 8, 8, 8, 8, 7, -12};
 	const char *const head[] = {"", "", "A", "B", "B - A", "95 %", "", ""};
 
 	table_line(o, markdown, head, wide, 8);
@@ -152,22 +174,22 @@ static void pair_table(struct out *o, const struct comparison *c, const struct g
 		table_rule(o, wide, 8);
 	for (size_t i = 0; i < c->n_metrics; i++) {
 		struct cell a = cell_of(c, g, 0, &c->metrics[i]), b = cell_of(c, g, 1, &c->metrics[i]);
-		char name[120];
+		char name[NAME];
 
 		if (a.n + b.n == 0)
 			continue;
 		metric_name(&c->metrics[i], name, sizeof(name));
 		pair_line(o, markdown, name, &a, &b,
-			  metric_unit(&c->metrics[i], fmax(fabs(a.mean), fabs(b.mean))));
+			  metric_unit(&c->metrics[i], fmax(fabs(a.mean), fabs(b.mean))), room);
 	}
 }
 
 /* Three and more: values, and below each its difference to the first. */
 static void many_lines(struct out *o, const struct comparison *c, const struct group *g,
-		       const struct metric *m, size_t from, size_t n, bool markdown)
+		       const struct metric *m, size_t from, size_t n, bool markdown, int room)
 {
-	static const int wide[] = {-18, -4, 10, 10, 10, 10, 10};
-	char name[120], text[2][MANY][SIGNED_TEXT + 4];
+	const int wide[] = {-room, -4, 10, 10, 10, 10, 10};
+	char name[NAME], text[2][MANY][SIGNED_TEXT + 4];
 	const char *top[MANY + 2], *below[MANY + 2];
 	struct cell first = cell_of(c, g, 0, m);
 	double size = fabs(first.mean);
@@ -208,9 +230,10 @@ static void many_lines(struct out *o, const struct comparison *c, const struct g
 	table_line(o, markdown, below, wide, n + 2);
 }
 
-static void many_table(struct out *o, const struct comparison *c, const struct group *g, bool markdown)
+static void many_table(struct out *o, const struct comparison *c, const struct group *g, bool markdown,
+		       int room)
 {
-	static const int wide[] = {-18, -4, 10, 10, 10, 10, 10};
+	const int wide[] = {-room, -4, 10, 10, 10, 10, 10};
 
 	for (size_t from = 1; from < c->n_files; from += MANY - 1) {
 		size_t n = c->n_files - from < MANY - 1 ? c->n_files - from + 1 : MANY;
@@ -230,7 +253,7 @@ static void many_table(struct out *o, const struct comparison *c, const struct g
 		if (markdown)
 			table_rule(o, wide, n + 2);
 		for (size_t i = 0; i < c->n_metrics; i++)
-			many_lines(o, c, g, &c->metrics[i], from, n, markdown);
+			many_lines(o, c, g, &c->metrics[i], from, n, markdown, room);
 	}
 	out_text(o,
 		 _("*: differs from A; =: within noise (95 %); ?: occurs once, so the noise is unknown\n"));
@@ -276,7 +299,8 @@ static void tell_uncovered(struct out *o, const struct comparison *c, const stru
 	}
 }
 
-static void group_table(struct out *o, const struct comparison *c, const struct group *g, bool markdown)
+static void group_table(struct out *o, const struct comparison *c, const struct group *g, bool markdown,
+			int room)
 {
 	char title[160];
 
@@ -294,22 +318,23 @@ static void group_table(struct out *o, const struct comparison *c, const struct 
 	out_text(o, markdown ? "\n\n" : "\n");
 	tell_uncovered(o, c, g);
 	if (c->n_files == 1)
-		spread_table(o, c, g, markdown);
+		spread_table(o, c, g, markdown, room);
 	else if (c->n_files == 2)
-		pair_table(o, c, g, markdown);
+		pair_table(o, c, g, markdown, room);
 	else
-		many_table(o, c, g, markdown);
+		many_table(o, c, g, markdown, room);
 	out_char(o, '\n');
 }
 
 void compare_tables(struct out *o, const struct analysis *list, size_t n, bool markdown)
 {
 	struct comparison c = compare_make(list, n);
+	int room = c.ok ? room_of(&c, n == 1 ? 30 : 18) : 0;
 
 	if (c.ok && n > 1)
 		files_list(o, &c);
 	for (size_t g = 0; c.ok && g <= c.n_groups; g++)
 		if (group_shown(&c, &c.groups[g]))
-			group_table(o, &c, &c.groups[g], markdown);
+			group_table(o, &c, &c.groups[g], markdown, room);
 	compare_free(&c);
 }

@@ -72,7 +72,8 @@ static void metrics_of(struct comparison *c, const struct analysis *a, enum what
 {
 	for (size_t i = 0; i < a->channels.n; i++) {
 		const struct channel *ch = channel_of(a, i);
-		bool fits = what == MEAN ||
+		/* joules since the program began say nothing of an epoch: its energy does */
+		bool fits = (what == MEAN && ch->unit != UNIT_JOULE) ||
 			    ((what == ENERGY || what == ITEM_ENERGY) && ch->unit == UNIT_MILLIWATT) ||
 			    (what == RISE && ch->unit == UNIT_CELSIUS) ||
 			    (what == THROTTLED && ch->kind == CHANNEL_THROTTLE);

@@ -1,5 +1,6 @@
 /* Tables for people: eighty columns, or Markdown. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -9,8 +10,11 @@
 
 #define STATS 7
 
-static const int widths[] = {-18, 7, 7, 7, 7, 7, 7, 7, -4};
-#define COLUMNS (sizeof(widths) / sizeof(widths[0]))
+#define COLUMNS 9
+#define WIDTHS(room)                                                                                         \
+	{                                                                                                    \
+		-(room), 7, 7, 7, 7, 7, 7, 7, -4                                                             \
+	}
 
 static size_t cell_width(const char *text)
 {
@@ -36,10 +40,15 @@ static const char *skip_cells(const char *text, size_t n)
 	return text;
 }
 
+static size_t tail_of(size_t room)
+{
+	return room > 12 ? 8 : room / 2;
+}
+
 /* What is too long loses its middle: names differ at both ends. */
 static void cut_text(struct out *o, const char *text, size_t width)
 {
-	size_t w = cell_width(text), tail = width > 12 ? 8 : width / 2;
+	size_t w = cell_width(text), tail = tail_of(width);
 	const char *end;
 
 	if (w <= width) {
@@ -50,6 +59,28 @@ static void cut_text(struct out *o, const char *text, size_t width)
 	out_bytes(o, text, (size_t)(end - text));
 	out_char(o, '~');
 	out_text(o, skip_cells(text, w - tail));
+}
+
+/* Can two names that are cut to that room no more be told from each other? */
+static bool look_same(const char *a, const char *b, size_t room)
+{
+	size_t tail = tail_of(room), wa = cell_width(a), wb = cell_width(b), head;
+
+	if (wa <= room || wb <= room || !strcmp(a, b))
+		return false;
+	head = (size_t)(skip_cells(a, room - tail - 1) - a);
+	return !strncmp(a, b, head) && !strcmp(skip_cells(a, wa - tail), skip_cells(b, wb - tail));
+}
+
+int names_room(const char *const *names, size_t n, int least)
+{
+	size_t room = (size_t)least;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < i; j++)
+			while (look_same(names[i], names[j], room))
+				room++;
+	return (int)room;
 }
 
 static void markdown_cell(struct out *o, const char *text)
@@ -122,8 +153,9 @@ static double largest(const struct result *r)
 	return fmax(fabs(r->min), fabs(r->max));
 }
 
-static void stat_line(struct out *o, bool markdown, const struct channel *c, const struct result *r)
+static void stat_line(struct out *o, bool markdown, const struct channel *c, const struct result *r, int room)
 {
+	const int widths[COLUMNS] = WIDTHS(room);
 	struct shown u = shown_unit(c, largest(r));
 	const double v[STATS] = {mean_of(r), r->sd, r->min, r->p50, r->p95, r->p99, r->max};
 	char text[STATS][NUM_TEXT];
@@ -137,8 +169,10 @@ static void stat_line(struct out *o, bool markdown, const struct channel *c, con
 	table_line(o, markdown, cells, widths, COLUMNS);
 }
 
-static void stats_table(struct out *o, const struct analysis *a, const struct part *p, bool markdown)
+static void stats_table(struct out *o, const struct analysis *a, const struct part *p, bool markdown,
+			int room)
 {
+	const int widths[COLUMNS] = WIDTHS(room);
 	const char *const head[COLUMNS] = {_("signal"), _("mean"), _("sd"), "min",    "p50",
 					   "p95",       "p99",     "max",   _("unit")};
 	bool any = false;
@@ -149,7 +183,7 @@ static void stats_table(struct out *o, const struct analysis *a, const struct pa
 		if (!any)
 			heads(o, markdown, head, widths, COLUMNS);
 		any = true;
-		stat_line(o, markdown, channel_of(a, i), &p->results[i]);
+		stat_line(o, markdown, channel_of(a, i), &p->results[i], room);
 	}
 	if (any)
 		out_char(o, '\n');
@@ -181,9 +215,9 @@ static void missing_list(struct out *o, const struct analysis *a, const struct p
 }
 
 static void energy_line(struct out *o, const struct analysis *a, const struct part *p, size_t i,
-			bool markdown)
+			bool markdown, int room)
 {
-	static const int wide[] = {-19, 12, 10, 14, 12};
+	const int wide[] = {-room - 1, 12, 10, 14, 12};
 	double items = items_of(a, p), energy = energy_of(a, p, i), power = mean_power(a, p, i);
 	double gap = uncovered_of(a, p, i),
 	       cover = (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9;
@@ -199,9 +233,10 @@ static void energy_line(struct out *o, const struct analysis *a, const struct pa
 		   wide, 5);
 }
 
-static void energy_table(struct out *o, const struct analysis *a, const struct part *p, bool markdown)
+static void energy_table(struct out *o, const struct analysis *a, const struct part *p, bool markdown,
+			 int room)
 {
-	static const int wide[] = {-19, 12, 10, 14, 12};
+	const int wide[] = {-room - 1, 12, 10, 14, 12};
 	const char *head[] = {_("energy"), "J", _("mean W"), items_of(a, p) > 0 ? _("J an item") : "", ""};
 	bool any = false;
 
@@ -215,15 +250,15 @@ static void energy_table(struct out *o, const struct analysis *a, const struct p
 		if (!any)
 			heads(o, markdown, head, wide, 5);
 		any = true;
-		energy_line(o, a, p, i, markdown);
+		energy_line(o, a, p, i, markdown, room);
 	}
 	if (any)
 		out_char(o, '\n');
 }
 
-static void heat_table(struct out *o, const struct analysis *a, const struct part *p, bool markdown)
+static void heat_table(struct out *o, const struct analysis *a, const struct part *p, bool markdown, int room)
 {
-	static const int wide[] = {-19, 12, 10, 14};
+	const int wide[] = {-room - 1, 12, 10, 14};
 	const char *const head[] = {_("temperature"), _("first C"), _("last C"), _("rise C")};
 	bool any = false;
 
@@ -319,16 +354,30 @@ static void ticks_lines(struct out *o, const struct analysis *a, const struct pa
 	out_char(o, '\n');
 }
 
-static void write_part(struct out *o, const struct analysis *a, const struct part *p, bool markdown)
+/* Of all tables alike: they stand below each other. */
+static int room_of(const struct analysis *a)
+{
+	const char **names = calloc(a->channels.n + 1, sizeof(*names));
+	int room = 18;
+
+	for (size_t i = 0; names && i < a->channels.n; i++)
+		names[i] = channel_of(a, i)->name;
+	if (names)
+		room = names_room(names, a->channels.n, room);
+	free(names);
+	return room;
+}
+
+static void write_part(struct out *o, const struct analysis *a, const struct part *p, bool markdown, int room)
 {
 	char text[160];
 
 	part_title(a, p, text, sizeof(text));
 	title(o, markdown, 3, text);
 	ticks_lines(o, a, p);
-	stats_table(o, a, p, markdown);
-	energy_table(o, a, p, markdown);
-	heat_table(o, a, p, markdown);
+	stats_table(o, a, p, markdown, room);
+	energy_table(o, a, p, markdown, room);
+	heat_table(o, a, p, markdown, room);
 	throttle_lines(o, a, p);
 	missing_list(o, a, p);
 }
@@ -356,9 +405,11 @@ static void write_head(struct out *o, const struct analysis *a, bool markdown)
 
 void write_tables(struct out *o, const struct analysis *a, bool markdown)
 {
+	int room = room_of(a);
+
 	write_head(o, a, markdown);
 	for (size_t i = 0; i < a->epochs.n; i++)
-		write_part(o, a, &a->parts[i], markdown);
+		write_part(o, a, &a->parts[i], markdown, room);
 	if (a->epochs.n > 1)
-		write_part(o, a, &a->whole, markdown);
+		write_part(o, a, &a->whole, markdown, room);
 }

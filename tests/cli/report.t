@@ -147,4 +147,13 @@ head -c 1500000 waves.bin >cut.bin
 run nvmtop --report --select gpu.util cut.bin
 ok 'a cut file: status 3' is "$status" 3
 ok 'a cut file: what is there is reported' says out 'gpu.util'
+# Names that are cut can still be told from each other.
+nvmtop --record --duration 0.3 --sysroot "$roots/agx_orin-36" orin.bin 2>err
+told_apart() { grep -a '^throttle\.[^:]*[0-9]$\|^VDD.* [A-Z]$' "$1" | cut -d' ' -f1 | sort | uniq -d >twice && test ! -s twice; }
+nvmtop --report orin.bin >out
+ok 'no two signals have the same name in a table' told_apart out
+ok 'and all of them are there' is "$(grep -c '^throttle\.[^:]*[0-9]$' out)" 8
+nvmtop --report orin.bin orin.bin | sed '/^whole/,$d' | grep -v ' s  ' >out
+ok 'nor where two traces are compared' sh -c "grep -o '^throttle[^ ]*' out | sort | uniq -d | grep . && exit 1; grep -q '^throttle' out"
+ok 'joules since the start of the program are not compared' sh -c '! grep "^energy.total" out'
 done_testing
