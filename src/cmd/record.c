@@ -369,10 +369,13 @@ int cmd_record(const struct options *o)
 	if (r.signals < 0)
 		return complain(&e);
 	if (o->command && !command_find(o->command[0])) {
-		int missing = errno == ENOENT || errno == ENOTDIR;
-		err_sys(&e, ERR_FAILED, errno, _("cannot run \"%s\""), o->command[0]);
+		int missing = errno;
+		char shown[256];
+
+		text_printable(shown, sizeof shown, o->command[0], strlen(o->command[0]));
+		err_sys(&e, ERR_FAILED, missing, _("cannot run \"%s\""), shown);
 		complain(&e);
-		return missing ? 127 : 126;
+		return missing == ENOENT || missing == ENOTDIR ? 127 : 126;
 	}
 	trace_name_now(name, sizeof name);
 	r.quiet = to_stdout(o) && stream_is_shown_elsewhere();

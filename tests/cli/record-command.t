@@ -28,4 +28,6 @@ ok 'a command that ignores SIGINT is not waited for after the second' is "$statu
 ok 'and the recording is complete' judge i.bin "t['counts']['fast'] > 0"
 run nvmtop --demo --record h.bin -- sh -c 'trap "" PIPE; kill -0 $$; ps -o ignored= -p $$ 2>/dev/null || true'
 ok 'the command begins with ordinary signals' is "$status" 0
+run nvmtop --record --demo -- "$(printf 'no\033[31msuch')"
+ok 'escape sequences in the name of a command do not reach the terminal' sh -c '! grep -q "$(printf "\033")" err'
 done_testing

@@ -38,6 +38,9 @@ ok 'and kept' judge rates.bin "0 < t['counts']['fast'] <= 210 and 0 < t['counts'
 
 run nvmtop --demo --record --duration 0.2
 ok 'without a name: one with the time in it' sh -c 'ls nvmtop-[0-9]*-[0-9]*.bin'
+mkdir short
+for i in 1 2 3 4; do (cd short && nvmtop --demo --record -- true) >out 2>err || cat err; done
+ok 'four in one second: four files' is "$(ls short | wc -l)" 4
 run nvmtop --demo --record --delay 0.3 --duration 0.2 "name with blanks ü.bin"
 ok 'a name with blanks and umlauts' test -s "name with blanks ü.bin"
 run nvmtop --demo --record --duration 0.2 ./-dash.bin
