@@ -1,5 +1,5 @@
 src_nvmtop_SOURCES += \
-	%D%/boards.c %D%/cmd.h %D%/files.c %D%/files.h %D%/keeping.c %D%/keeping.h %D%/label.c %D%/label.h %D%/live.c %D%/mark.c %D%/once.c %D%/options.c %D%/options.h %D%/option-values.c %D%/option-rules.c \
+	%D%/boards.c %D%/cmd.h %D%/files.c %D%/files.h %D%/keeping.c %D%/keeping.h %D%/label.c %D%/label.h %D%/live.c %D%/mark.c %D%/once.c %D%/options.c %D%/options.h %D%/option-values.c %D%/option-rules.c %D%/option-unknown.c \
 	%D%/print.c %D%/record.c %D%/recover.c %D%/signals.c %D%/stream.c %D%/stream.h %D%/text.c %D%/top.c %D%/ttykeys.c \
 	%D%/ttykeys.h %D%/summary.c %D%/summary.h %D%/tally.c %D%/tally.h
 src_nvmtop_SOURCES += %D%/remote.c %D%/remote.h

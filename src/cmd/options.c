@@ -216,7 +216,7 @@ static int unknown(struct err *e, int code, char *word)
 	text_printable(shown, sizeof shown, word, strlen(word));
 	if (code == ':')
 		return err_set(e, ERR_USAGE, _("\"%s\" needs a value"), shown);
-	return err_set(e, ERR_USAGE, _("\"%s\" is not an option, or not one that takes a value"), shown);
+	return option_unknown(e, table, ENTRIES, word, shown);
 }
 
 /* The table as getopt_long() wants it. */

@@ -33,6 +33,10 @@ option_taker value_demo, value_print, value_export, value_output, value_duration
 /* --to, once it is known what is to be done: a process for --mark, else a time. */
 int value_to(struct options *o, struct err *e);
 
+/* ERR_USAGE for a word that is none of the n options of the table, or has a value that it does not take.
+ * shown: the word as it may be printed. */
+int option_unknown(struct err *e, const struct option_entry *table, size_t n, const char *word, const char *shown);
+
 /* What is left over is where the trace goes: of that there is one. */
 int option_operand(struct options *o, const char *text, struct err *e);
 

@@ -32,6 +32,18 @@ bool ui_key(size_t i, const char **group, const char **keys, const char **what)
 	return true;
 }
 
+static void no_view(const char *name, struct err *e)
+{
+	char shown[80], list[160] = "";
+	size_t used = 0;
+
+	text_printable(shown, sizeof(shown), name, strlen(name));
+	for (size_t i = 0; views_at(i); i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
+					 views_at(i)->name);
+	err_set(e, ERR_USAGE, _("there is no view \"%s\"; there are: %s"), shown, list);
+}
+
 struct ui *ui_new(const struct ui_options *o, struct err *e)
 {
 	struct ui *u = calloc(1, sizeof(*u));
@@ -58,7 +70,7 @@ struct ui *ui_new(const struct ui_options *o, struct err *e)
 			u->view = views_at(i);
 	}
 	if (!known) {
-		err_set(e, ERR_USAGE, _("There is no view named \"%s\"."), o->view);
+		no_view(o->view, e);
 		free(u);
 		return NULL;
 	}

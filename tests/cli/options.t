@@ -26,6 +26,15 @@ wrong() {
 wrong 'unknown option' --frobnicate
 wrong 'unknown short option' -Z
 wrong 'a value where none is taken' --record=x
+ok 'a value where none is taken: that is said' says err 'takes no value'
+wrong 'a misspelt option' --recrod
+ok 'a misspelt option: the one that was meant' says err 'did you mean --record?'
+wrong 'one dash' -replay x
+ok 'one dash: two were meant' says err 'did you mean --replay?'
+wrong 'the start of several' --re x
+ok 'the start of several: they are named' says err '--record, --replay, --recover, --report, --resample'
+wrong 'a long word' --$(printf '%0500d' 0)
+ok 'a long word: no guess' says err 'is not an option$'
 wrong 'a value is missing' --replay
 wrong 'rate of zero' --fast-hz 0
 wrong 'rate that is no number' --fast-hz fast
@@ -61,6 +70,8 @@ wrong 'to without mark' --to 1
 wrong 'to that is no process' --mark --to 0
 wrong 'to that is no number' --mark --to me
 wrong 'replay with record' --record --replay x
+run nvmtop --print 80x24 --demo --view nonsense
+ok 'an unknown view: those that there are' says err '"nonsense"; .* overview, gpu, cpu, .* board'
 run nvmtop --once --board no_such_board
 ok 'an unknown board is named' says err no_such_board
 run nvmtop "$(printf '%s\033[31m' --bad)"
