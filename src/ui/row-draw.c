@@ -11,6 +11,7 @@
 
 #define TEXT_LINES 6
 #define STATS_W    15
+#define WORDED_W   20 /* of statistics that say which one is the mean */
 
 /* Names of parts are long; where there is little room they keep it. */
 static int indent_of(const struct ui *u, const struct row *row)
@@ -77,25 +78,40 @@ static const struct rect *stats_at(const struct ui *u)
 	return u->at.stats.w ? &u->at.stats : &u->at.table;
 }
 
+/* Where numbers without a title above them begin to say which one is the mean. */
+static int worded_x(const struct ui *u)
+{
+	return u->at.stats.w || u->at.name.w < 18 ? stats_at(u)->x
+						  : stats_at(u)->x + stats_at(u)->w - WORDED_W;
+}
+
 static void draw_stats(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y)
 {
 	const double v[] = {row->summary.min, row->summary.max, row->summary.mean};
 	int width = ch->unit == UNIT_PERCENT ? 3 : 4; /* percent: whole ones do */
-	int x = stats_at(u)->x + stats_at(u)->w - STATS_W;
-	char text[3][QUANTITY_TEXT];
+	int right = stats_at(u)->x + stats_at(u)->w, x = right - STATS_W, mean_w = 4;
+	char text[3][QUANTITY_TEXT], mean[64];
 
 	if (stats_at(u)->w < STATS_W || isnan(row->summary.mean))
 		return;
 	quantity_alike(text, quantity_of(ch, row->value), v, 3, width);
-	if (u->at.solo) { /* there is no title above them */
-		canvas_textf(c, stats_at(u)->x, y, stats_at(u)->w, STYLE_DIM, "%s..%s, %s %s", text[0], text[1],
-			     _("mean"), text[2]);
+	/* TRANSLATORS: behind "min..max"; the word has 4 columns at most, or is left out. */
+	snprintf(mean, sizeof(mean), _("mean %s"), text[2]);
+	if (u->at.solo) {
+		canvas_textf(c, stats_at(u)->x, y, stats_at(u)->w, STYLE_DIM, "%s..%s, %s", text[0], text[1],
+			     mean);
 		return;
+	}
+	if (!u->at.stats.w && u->at.name.w >= 18 && text_width(mean) <= WORDED_W - STATS_W + 4) {
+		x = worded_x(u);
+		mean_w = WORDED_W - STATS_W + 4;
+	} else {
+		snprintf(mean, sizeof(mean), "%s", text[2]);
 	}
 	canvas_right(c, x, y, 4, STYLE_DIM, text[0]);
 	canvas_text(c, x + 4, y, 2, STYLE_DIM, "..");
 	canvas_text(c, x + 6, y, 4, STYLE_DIM, text[1]);
-	canvas_right(c, x + 11, y, 4, STYLE_DIM, text[2]);
+	canvas_right(c, right - mean_w, y, mean_w, STYLE_DIM, mean);
 }
 
 /* What the chart's height means; returns where the room before it ends. */
@@ -140,7 +156,7 @@ static void draw_more(struct ui *u, struct canvas *c, const struct row *row, con
 
 	if (!u->at.stats.w && u->at.table.w && h > 1) {
 		draw_stats(u, c, row, ch, y + 1);
-		draw_below(u, c, row, ch, y + 1, 0, u->at.table.x - 1);
+		draw_below(u, c, row, ch, y + 1, 0, worded_x(u) - 1);
 		line = 2;
 	}
 	if (h <= line)
