@@ -58,8 +58,7 @@ int condition_bind(struct condition *c, const struct session *about, struct err 
 bool condition_uses(const struct condition *c, enum tier tier);
 int64_t condition_longest_ns(const struct condition *c);	/* the longest "for"; 0: none */
 
-/* --- over rows --- */
-
+/* Over rows as they come. */
 struct condition_eval {
 	const struct condition *c;	/* bound; lives as long as this */
 	int64_t bridge_ns[TIERS];
@@ -73,8 +72,6 @@ void condition_start(struct condition_eval *v, const struct condition *c, const 
 /* Take a row; rows of all tiers that the condition uses in time order.  Whether
  * it holds at t_ns.  Allocates and locks nothing. */
 bool condition_row(struct condition_eval *v, enum tier tier, int64_t t_ns, const double *values);
-
-/* --- over a timeline --- */
 
 enum condition_wanted {
 	CONDITION_HOLDS,	/* the first moment, `from` included, at which it holds */

@@ -98,8 +98,6 @@ static bool term_at(struct condition_search *s, const struct condition_term *t, 
 	return t->hold_ns ? !breaks(t, &b) : may_hold(t, &b);
 }
 
-/* --- walking the rows of a leaf --- */
-
 static void walk_next(struct condition_search *s, enum tier tier, int64_t t_ns)
 {
 	int64_t next = INT64_MAX;
@@ -168,8 +166,6 @@ static bool walk(struct condition_search *s, size_t *rows)
 	}
 	return false;
 }
-
-/* --- the search --- */
 
 void condition_search_begin(struct condition_search *s, const struct condition *c, struct timeline *t,
 			    int64_t from_ns, bool back, enum condition_wanted wanted)

@@ -162,7 +162,7 @@ static void look_again(void)
 	futex_wake(&crew.turn);
 }
 
-/* --- what follows: with the lock held --- */
+/* What follows: with the lock held. */
 
 /* The leader hangs: it keeps what it hangs in, and its own source gets the thread
  * of that. */

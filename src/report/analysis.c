@@ -171,8 +171,6 @@ void analysis_free(struct analysis *a)
 	epochs_free(&a->epochs);
 }
 
-/* --- what follows from them --- */
-
 const struct channel *channel_of(const struct analysis *a, size_t i)
 {
 	return &a->session->channels[a->channels.list[i]];

@@ -148,8 +148,6 @@ void write_json(struct out *o, const struct analysis *list, size_t n)
 	out_text(o, "}\n");
 }
 
-/* --- CSV: a line a signal and epoch --- */
-
 static void cell(struct out *o, double v)
 {
 	out_char(o, ',');

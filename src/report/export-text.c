@@ -17,8 +17,6 @@ static const char *row_name(int tier)
 	return tier == RESAMPLED ? "mean" : tier_name((enum tier)tier);
 }
 
-/* --- CSV --- */
-
 static void csv_begin(struct export *x)
 {
 	out_text(&x->out, "time_s,row,epoch,event");
@@ -81,8 +79,6 @@ static void csv_gap(struct export *x, const struct gap *g)
 }
 
 const struct form form_csv = {csv_begin, NULL, csv_row, csv_mark, csv_gap};
-
-/* --- JSON lines --- */
 
 static void jsonl_channel(struct out *o, const struct channel *c)
 {

@@ -259,9 +259,7 @@ static int group_make(struct work *w, struct group *g)
 	return all ? 0 : -1;
 }
 
-/* --- several threads: reading rows is safe from all of them --- */
-
-/* Channels of one tier that one thread works on together. */
+/* Channels of one tier that one thread works on together; all threads read the rows. */
 struct job {
 	enum tier tier;
 	size_t first, n; /* in the order of the pool */

@@ -50,8 +50,6 @@ void kind_say(struct check *c, const char *section, const struct kind *k)
 			  (unsigned long long)k->row, k->text, (unsigned long long)(k->n - 1));
 }
 
-/* --- header --- */
-
 static void check_name(struct check *c, size_t at, size_t field, const char *what, unsigned slot, bool used)
 {
 	const char *name = (const char *)c->map + at;
@@ -101,8 +99,6 @@ static void check_header(struct check *c)
 			break;
 		}
 }
-
-/* --- sections --- */
 
 /* Where they are, as far as the file goes.  Returns where they end. */
 static size_t check_sizes(struct check *c)

@@ -85,8 +85,6 @@ static bool name_next(struct keep *k, struct keep_file *f)
 	return kept_name(f, k->path[0] ? k->path : now, &k->number, over);
 }
 
-/* --- the writing thread --- */
-
 /* With the lock: are all rows of the wanted stretch there? */
 static bool complete(const struct keep *k)
 {
@@ -160,8 +158,6 @@ static void *keep_main(void *arg)
 	free(f);
 	return NULL;
 }
-
-/* --- triggers --- */
 
 static void note_trigger(struct keep *k, int64_t t_ns, const char *label)
 {
@@ -258,8 +254,6 @@ static void evaluate(struct keep *k, int64_t until)
 	}
 }
 
-/* --- the stream --- */
-
 static struct keep *keep_of(struct sink *s)
 {
 	return (struct keep *)s;
@@ -345,8 +339,6 @@ void keep_trigger(struct keep *k, int64_t t_ns, const char *label)
 		trigger(k, t_ns, label, false);
 	pthread_mutex_unlock(&k->lock);
 }
-
-/* --- making and asking --- */
 
 static int check(const struct keep_options *o, const struct session *about, struct err *e)
 {

@@ -269,8 +269,6 @@ void kept_write(const struct kept *k, struct keep_file *out)
 	trace_writer_free(w);
 }
 
-/* --- names --- */
-
 static bool exists(const char *path, const char *suffix)
 {
 	char name[sizeof(((struct keep_file *)0)->path) + 16];

@@ -49,8 +49,6 @@ static int visit(void *to, uint32_t id, uint8_t *p, size_t n)
 	return stream_in_chunk(t->in, id, p, n, t->err);
 }
 
-/* --- the end --- */
-
 static int end_sentence(struct trace_tail *t, struct err *e)
 {
 	struct trace_tail_state s;
@@ -84,8 +82,6 @@ static int finish(struct trace_tail *t, struct err *e)
 	t->ended = true;
 	return -1;
 }
-
-/* --- a stream --- */
 
 static int feed(struct trace_tail *t, size_t n, struct err *e)
 {
@@ -132,8 +128,6 @@ static int take_stream(struct trace_tail *t, struct err *e)
 	}
 	return 1;
 }
-
-/* --- a recorder's files --- */
 
 /* Fast rows up to `rows`, and not later than that time.  -1 with *e. */
 static int take_fast(struct trace_tail *t, uint64_t rows, int64_t until_ns, struct err *e)
@@ -198,8 +192,6 @@ int trace_tail_take(struct trace_tail *t, struct err *e)
 	t->err = e;
 	return t->part >= 0 ? take_files(t, e) : take_stream(t, e);
 }
-
-/* --- opening --- */
 
 static int open_file(const char *path, const char *suffix)
 {

@@ -18,8 +18,6 @@
 
 #define STALE_NS NS_PER_S
 
-/* --- which signals are the same --- */
-
 /* Kinds that mean the same on every board, whatever their name. */
 static bool universal(enum channel_kind kind)
 {
@@ -86,8 +84,6 @@ void second_match(struct ui *u)
 	}
 }
 
-/* --- which trace it is --- */
-
 bool second_look(struct ui *u, const struct ui_scene *s)
 {
 	const struct session *about = s->with ? s->with->ops->session(s->with) : NULL;
@@ -149,8 +145,6 @@ bool second_act(struct ui *u, enum action a)
 		u->second.nudge_ns = to;
 	return true;
 }
-
-/* --- its numbers --- */
 
 /* The first of its columns that are drawn. */
 static int64_t first_column(const struct ui *u)
@@ -237,8 +231,6 @@ void second_read(struct ui *u, struct row *row, double *min, double *max)
 	r->value = second_value(u, r->channel);
 	r->alarm = (unsigned char)rows_alarm(ch, r->value);
 }
-
-/* --- what there is to say about it --- */
 
 static const char *name_of(const char *path)
 {

@@ -162,8 +162,6 @@ double span_joule(const struct span *s)
 	return s->n ? s->mean / 1000 * ((double)s->covered_ns / 1e9) : NAN;
 }
 
-/* --- quantiles --- */
-
 struct piece {
 	double v;
 	uint64_t n;

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-static ssize_t faked_pread(int fd, void *buf, size_t size, off64_t offset);
+ssize_t faked_pread(int fd, void *buf, size_t size, off64_t offset);
 
 static inline ssize_t pread_really(int fd, void *buf, size_t size, off64_t offset)
 {
