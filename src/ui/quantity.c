@@ -64,11 +64,11 @@ static int fit(char out[QUANTITY_TEXT], enum unit u, double v, int width, int de
 	}
 	if ((unsigned)u < QUANTITY_UNITS)
 		v *= units[u].factor;
-	if (fabs(v) < 0.005)
-		v = 0; /* no "-0.0" */
 	for (; decimals >= 0; decimals--) {
 		int n = snprintf(out, QUANTITY_TEXT, "%.*f", decimals, v);
 
+		if (out[0] == '-' && strspn(out + 1, "0.") == (size_t)n - 1)
+			n = snprintf(out, QUANTITY_TEXT, "%.*f", decimals, 0.0); /* no "-0.0" */
 		if (n <= width && n < QUANTITY_TEXT)
 			return decimals;
 	}

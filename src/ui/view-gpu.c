@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 enum { CLOCK, LOWEST, HIGHEST };
 static const struct table_column table[] = {
@@ -71,6 +72,15 @@ static void add_engines(struct row_list *l)
 	}
 }
 
+/* Throttling of the GPU as a whole. */
+static bool is_of_all(const struct channel *ch)
+{
+	char name[32];
+
+	events_name(name, ch);
+	return !strcasecmp(name, "gpu");
+}
+
 /* What belongs to the GPU by its name: its rail, its sensor, what throttles it. */
 static bool names_gpu(const struct channel *ch)
 {
@@ -93,9 +103,11 @@ static void add_cost(struct row_list *l)
 			headed = true;
 			struct row *row = rows_signal(l, i, RANK_PART, true);
 
-			/* The sensor is called gpu, too. */
-			if (ch->kind == CHANNEL_THROTTLE)
+			/* The sensor is called gpu, too; what slows down a part has its name. */
+			if (ch->kind == CHANNEL_THROTTLE && is_of_all(ch))
 				snprintf(row->name, sizeof(row->name), "%s", _("throttled"));
+			else if (ch->kind == CHANNEL_THROTTLE)
+				snprintf(row->tag, sizeof(row->tag), "%s", _("throttled"));
 		}
 }
 

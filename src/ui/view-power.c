@@ -64,7 +64,7 @@ static void tell_limit(struct ui *u, const struct ui_scene *s, struct row *row)
 	double limit = current && current->crit > 0   ? current->crit
 		       : current && current->warn > 0 ? current->warn
 						      : NAN;
-	char text[QUANTITY_TEXT];
+	char text[QUANTITY_TEXT], most[QUANTITY_TEXT];
 	double left;
 
 	if (isnan(limit))
@@ -73,9 +73,11 @@ static void tell_limit(struct ui *u, const struct ui_scene *s, struct row *row)
 	rows_cell(u, row, LIMIT, UNIT_MILLIAMPERE, limit, STYLE_DIM);
 	quantity_text(text, UNIT_HZ, 1e6 * left, 4); /* whole ones */
 	rows_cell_text(row, FREE, (enum style)(row->alarm ? STYLE_WARN : STYLE_TEXT), text);
-	if (!u->at.stats.w)
-		snprintf(row->below[0], sizeof(row->below[0]), _("limit %.2f A, %s %% free"), limit / 1000,
-			 text);
+	if (!u->at.stats.w) {
+		quantity_round(most, UNIT_MILLIAMPERE, limit);
+		/* TRANSLATORS: "32 % of 1.2 A free"; 22 columns at most */
+		snprintf(row->below[0], sizeof(row->below[0]), _("%s %% of %s A free"), text, most);
+	}
 }
 
 /* Where the table has no room for it. */

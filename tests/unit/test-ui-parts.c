@@ -307,6 +307,8 @@ static void numbers_fit(void **state)
 	assert_quantity(UNIT_PERCENT, 100, 5, "100.0");
 	assert_quantity(UNIT_PERCENT, 100, 4, "100");
 	assert_quantity(UNIT_PERCENT, -0.001, 5, "0.0");
+	assert_quantity(UNIT_MILLIAMPERE, -22, 5, "-0.02");
+	assert_quantity(UNIT_MILLIAMPERE, -22, 4, "0.0");
 	assert_quantity(UNIT_MILLIWATT, 17240, 5, "17.2");
 	assert_quantity(UNIT_KB, 22439526, 5, "21.4");
 	assert_quantity(UNIT_HZ, 1300500000, 5, "1300");
