@@ -10,6 +10,11 @@ ok 'make install' "${MAKE:-make}" -C "$build" install DESTDIR="$scratch/dest"
 libdir=$(dirname "$(find dest -name libnvmtop.a)")
 export PKG_CONFIG_PATH="$scratch/$libdir/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$scratch/dest"
 export LD_LIBRARY_PATH="$scratch/$libdir"
+# Another prefix after a build: what has folders in it is compiled again.
+"${MAKE:-make}" -C "$build" -pnq 2>/dev/null | sed -n 's/^\(src[^:=]*\): .*[ ]Makefile\( .*\)*$/\1/p' >again
+for f in $(grep -l 'BOARDDIR\|LOCALEDIR' "$NVMTOP_SRC"/src/*.c "$NVMTOP_SRC"/src/*/*.c); do
+	ok "$(basename "$f") depends on where things are installed" grep -q "$(basename "$f" .c)\.l\?o$" again
+done
 ok 'pkg-config knows it' pkg-config --exists nvmtop
 flags=$(pkg-config --cflags --libs nvmtop)
 same=$(sed -n 's/^SAN_CFLAGS = //p' "$build/Makefile")
