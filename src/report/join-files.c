@@ -96,11 +96,11 @@ static int places_find(struct trace *const *traces, size_t n, struct place *out,
 				continue;
 			trace_row_times(traces[i], (enum tier)t, 0, 1, &t_ns);
 			if (t_ns + out[i].shift < last[t])
-				return err_set(
-					e, ERR_FAILED,
-					_("%s begins before the trace before it ends: give them in the order "
-					  "in which they were recorded"),
-					shown);
+				return err_set(e, ERR_FAILED,
+					       _("%s begins before the end of the trace given before it: "
+						 "give them in the order "
+						 "in which they were recorded"),
+					       shown);
 			trace_row_times(traces[i], (enum tier)t, rows - 1, 1, &t_ns);
 			last[t] = t_ns + out[i].shift;
 		}
