@@ -23,6 +23,7 @@ bool root_is_live(const struct root *r);	/* is it "/"? */
 /* From now on, until told otherwise, this thread gives up reads that hang, with ETIME.  They
  * take another thread and two switches to it each: not for sampling. */
 void root_give_up(bool hanging);
+unsigned root_given_up(void);	/* how many reads were, so far */
 /* pread(), or read() where at is negative, that can be given up.  Of more than 4096 bytes it
  * cannot. */
 ssize_t root_read_at(int fd, void *buf, size_t size, off_t at);

@@ -33,7 +33,7 @@ struct reader {
 static struct {
 	pthread_mutex_t lock; /* one read at a time */
 	struct reader *reader;
-	bool hung;
+	unsigned hung;
 } patient = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void *reader_run(void *arg)
@@ -123,7 +123,7 @@ static ssize_t ask(struct reader *r, int fd, void *buf, size_t size, off_t at)
 			memcpy(buf, r->buf, (size_t)n);
 	} else {
 		r->state = LEFT;
-		patient.hung = true;
+		patient.hung++;
 		patient.reader = NULL;
 	}
 	pthread_mutex_unlock(&r->lock);
@@ -144,6 +144,16 @@ ssize_t patient_read(int fd, void *buf, size_t size, off_t at)
 	error = errno;
 	pthread_mutex_unlock(&patient.lock);
 	errno = error;
+	return n;
+}
+
+unsigned patient_given_up(void)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&patient.lock);
+	n = patient.hung;
+	pthread_mutex_unlock(&patient.lock);
 	return n;
 }
 

@@ -10,6 +10,8 @@
  * it has not come within a second, or, once something has hung, within a tenth; the thread
  * that hangs in it is left behind. */
 ssize_t patient_read(int fd, void *buf, size_t size, off_t at);
+/* How many were given up. */
+unsigned patient_given_up(void);
 /* The thread that made them ends. */
 void patient_end(void);
 

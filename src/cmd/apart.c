@@ -17,11 +17,11 @@
 #include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
 
-#define ALL_MS  20000 /* a reading takes a second, with all that hangs some more */
+#define ALL_MS  60000 /* a reading takes a second, with all that hangs some more */
 #define END_NS  (100 * NS_PER_MS)
 #define LOOK_NS NS_PER_MS
 
-/* What it says, for who reads a pipe from it, ends here, too. */
+/* It may not come to its end: so what it says, for who reads a pipe from it, ends here. */
 static void say_all(int to, int status)
 {
 	unsigned char byte = (unsigned char)status;
@@ -94,6 +94,7 @@ int run_apart(int (*what)(const struct options *o), const struct options *o)
 	if (getppid() != parent)
 		_exit(1);
 	status = what(o);
-	say_all(said[1], status);
+	if (root_given_up() || engine_left_behind())
+		say_all(said[1], status);
 	exit(status);
 }
