@@ -5,7 +5,7 @@ libtrace_la_SOURCES = %D%/format.h %D%/layout.c %D%/layout.h %D%/chunk.c %D%/chu
 libtrace_la_SOURCES += %D%/series.c %D%/series.h %D%/parts.c %D%/reserve.c %D%/reserve.h %D%/doubt.c %D%/doubt.h %D%/gather.c %D%/joint.h
 libtrace_la_SOURCES += %D%/hold.c %D%/hold.h %D%/keep.c %D%/kept.c %D%/kept.h
 libtrace_la_SOURCES += %D%/rows.c %D%/check.c %D%/check.h %D%/check-extension.c
-libtrace_la_SOURCES += %D%/shelf.c %D%/shelf.h %D%/cache.c %D%/cache.h %D%/store.c %D%/store.h %D%/build.c %D%/build.h %D%/sections.c %D%/shelves.c
+libtrace_la_SOURCES += %D%/shelf.c %D%/shelf.h %D%/cache.c %D%/cache.h %D%/store.c %D%/store.h %D%/builder.c %D%/builder.h %D%/build.c %D%/build.h %D%/sections.c %D%/shelves.c
 libtrace_la_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 libtrace_la_SOURCES += %D%/framer.c %D%/framer.h %D%/stream-about.c %D%/stream-in.c %D%/stream-in.h %D%/stream-rows.c %D%/stream-state.h %D%/stream-out.c \
 	%D%/stream-out.h %D%/tail.c %D%/unpack.c %D%/unpack.h
