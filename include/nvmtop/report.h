@@ -6,6 +6,10 @@
 
 #include "nvmtop/trace.h"
 
+/* How far two samples of a channel can be apart for the time between them to count as
+ * covered: so many periods of its tier. */
+#define COVER_PERIODS 5
+
 /* What of a trace is wanted. */
 struct pick {
 	const char *select;	/* names with * and ?, separated by commas; NULL: all signals */

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "nvmtop/intl.h"
+#include "nvmtop/report.h"
 #include "nvmtop/trace.h"
 
 static int64_t cpu_now_ns(void)
@@ -49,7 +50,8 @@ static void choose(struct tally *t, const struct session *about)
 							 .column = c->column,
 							 .last_mw = NAN,
 							 .most_mw = NAN};
-			t->power.hole_ns = hz >= 4 ? NS_PER_S : (int64_t)(4 / hz * (double)NS_PER_S);
+			/* as a report of the file has it */
+			t->power.hole_ns = (int64_t)(COVER_PERIODS / hz * (double)NS_PER_S);
 		} else if (c->kind == CHANNEL_TEMPERATURE) {
 			signal_init(&t->zones[t->n_zones++], c);
 		} else if (c->kind == CHANNEL_THROTTLE || c->kind == CHANNEL_THROTTLE_COUNT) {

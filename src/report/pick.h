@@ -30,9 +30,7 @@ struct channels {
 int channels_find(const struct trace *t, const struct pick *p, struct channels *out, struct err *e);
 void channels_free(struct channels *l);
 
-/* How far two samples of a channel can be apart for the time between them to
- * count as covered: five periods of its tier. */
-#define COVER_PERIODS 5
+/* COVER_PERIODS of a tier. */
 int64_t cover_ns(const struct session *s, enum tier tier);
 
 #endif

@@ -259,6 +259,25 @@ static void what_is_too_much_does_not_count(void **state)
 	tally_free(&t);
 }
 
+/* Stopped for 0.7 s, by Ctrl-Z for instance: what was used meanwhile is not known. */
+static void a_hole_has_no_energy(void **state)
+{
+	const double mw = 10000;
+	struct tally t;
+	struct next n;
+	char *text;
+
+	(void)state;
+	begin(&t, &n, CHANNELS);
+	for (int ms = 0; ms <= 2000; ms += 10)
+		if (ms <= 1000 || ms >= 1700)
+			row(&t.sink, TIER_MEDIUM, 1, ms, &mw);
+	text = text_of(&t);
+	line(text, "  power:      mean 10.00 W, maximum 10.00 W, energy 13.00 J (measured 65 % of the time)\n");
+	free(text);
+	tally_free(&t);
+}
+
 static void no_throttling_is_none(void **state)
 {
 	const double cool[5] = {40, 41, 0, 7, 0};
@@ -318,7 +337,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_is_told),    cmocka_unit_test(what_was_not_measured_says_so),
 		cmocka_unit_test(nothing_was_read),      cmocka_unit_test(what_is_too_much_does_not_count),
-		cmocka_unit_test(no_throttling_is_none),
+		cmocka_unit_test(a_hole_has_no_energy),  cmocka_unit_test(no_throttling_is_none),
 		cmocka_unit_test(lateness_has_its_step), cmocka_unit_test(shares_of_lateness),
 	};
 
