@@ -11,8 +11,9 @@
  * tones reach 4 on black and on white, for no tone has 4.6 to both.  The colour-blind safe
  * set is made of the hues of Okabe and Ito.
  *
- * With 16 and 8 colours the terminal says what they look like; with 8 the clearer
- * one is bold; without colours weight, underline and reverse say the same. */
+ * With 16 and 8 colours the terminal says what they look like, and what alarms is
+ * underlined or reversed; with 8 the clearer one is bold; without colours weight,
+ * underline and reverse say the same. */
 #include <stdlib.h>
 
 #include "term/palette.h"
@@ -197,6 +198,12 @@ static int value(const struct scheme *s, enum slot slot, int colours)
 	return (on_light ? of_8_light : of_8)[slot];
 }
 
+/* Of 16 colours each is a family's already. */
+static bool alarms(enum style style)
+{
+	return style == STYLE_WARN || style == STYLE_ALERT;
+}
+
 struct look palette_look(const struct scheme *s, enum style style, int colours)
 {
 	struct look look = {-1, -1, 0};
@@ -209,7 +216,8 @@ struct look palette_look(const struct scheme *s, enum style style, int colours)
 		look.attributes = tints[style].without;
 		return look;
 	}
-	look.attributes = colours >= 16 ? tints[style].coloured : tints[style].with_8;
+	look.attributes = colours > 16 || (colours == 16 && !alarms(style)) ? tints[style].coloured
+									    : tints[style].with_8;
 	if (tints[style].slot != SLOT_TEXT)
 		look.fg = value(s, tints[style].slot, colours);
 	if (s->paint) {

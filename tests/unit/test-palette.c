@@ -195,6 +195,25 @@ static void alarms_are_seen(void **state)
 			}
 }
 
+/* With so few colours that each is a family's, by something else than colour. */
+static void alarms_are_seen_with_few_colours(void **state)
+{
+	(void)state;
+	for (int colours = 8; colours <= 16; colours += 8)
+		for (int ground = 0; ground < GROUNDS; ground++) {
+			struct scheme s = palette_scheme(THEME_STANDARD, GROUND_AUTO, (enum ground)ground);
+
+			for (int k = STYLE_GPU; k <= STYLE_OTHER_MEAN; k++)
+				for (int alarm = STYLE_WARN; alarm <= STYLE_ALERT; alarm++) {
+					struct look a = palette_look(&s, (enum style)alarm, colours);
+					struct look b = palette_look(&s, (enum style)k, colours);
+
+					assert_true(a.fg != b.fg ||
+						    ((a.attributes ^ b.attributes) & (LOOK_UNDERLINE | LOOK_REVERSE)));
+				}
+		}
+}
+
 static void all_of_them(void **state)
 {
 	static const int colours[] = {0, 8, 16, 256, PALETTE_RGB};
@@ -314,6 +333,7 @@ int main(void)
 		cmocka_unit_test(high_contrast_is_higher),
 		cmocka_unit_test(safe_for_the_colour_blind),
 		cmocka_unit_test(alarms_are_seen),
+		cmocka_unit_test(alarms_are_seen_with_few_colours),
 		cmocka_unit_test(all_of_them),
 		cmocka_unit_test(follows_the_terminal),
 		cmocka_unit_test(number_of_colours),
