@@ -1,5 +1,5 @@
-/* joint: a join at work, as its two sources share it: join.c has the order of
- * things and the sections of version 1, gather.c the extension. */
+/* joint: a join at work, as its sources share it: join.c has the order of
+ * things and the sections of version 1, survey.c what is there, gather.c the extension. */
 #ifndef TRACE_JOINT_H
 #define TRACE_JOINT_H
 
@@ -64,11 +64,17 @@ struct join {
 	struct collect collect[COLLECTS];
 };
 
-/* All return -1 with the sentence in *j->err. */
+/* The number of rows in a chunk of rows that can be used, and how many are
+ * missing before them. */
+uint64_t join_rows_take(struct join *j, enum tier tier, const uint8_t *p, size_t n, uint64_t *hole);
+
+/* These return -1 with the sentence in *j->err. */
 /* Append to what is written to the part. */
 int join_write(struct join *j, const uint8_t *p, size_t n);
 /* Visit each whole chunk of the journal with the join as `to`. */
 int join_each(struct join *j, journal_visit *visit);
+/* See what is there.  A part without a whole header is no recording. */
+int join_survey(struct join *j);
 /* Everything of the extension that the journal has. */
 int gather(struct join *j);
 /* One chunk by itself, now. */
