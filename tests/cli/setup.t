@@ -25,6 +25,11 @@ ok 'the program says which files' is "$status" 0
 ok 'the activity of the memory controller is one' says out '^/sys/kernel/debug/cactmon/mc_all$'
 ok 'each once' sh -c 'test -z "$(sort out | uniq -d)"'
 
+run env NVMTOP=nowhere/nvmtop sh "$NVMTOP_SRC/setup/nvmtop-setup" --root tree
+ok 'without the program' is "$status" 1
+ok 'without the program: a sentence that says what to do' one_line err
+ok 'without the program: what to do' says err 'NVMTOP='
+
 run setup --root tree --print
 ok '--print' is "$status" 0
 ok '--print names the folder' says out "^chmod -- o+x .*/sys/kernel/debug$"
