@@ -1,0 +1,162 @@
+/* One thread collects and calls every sink, so that a sink needs no lock
+ * against another call of its own stream; attach and detach are carried out by
+ * that thread while the caller waits.  A mark never waits: it goes through a
+ * list of its own, because the collecting thread may be inside a slow sink. */
+#include "engine/thread.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#define HOLD_BACK_NS   (40 * NS_PER_MS) /* a mark may come so late and still find its place */
+/* Just begun, somebody waits for the first picture, and nobody has set a mark yet. */
+#define BEGIN_NS       (80 * NS_PER_MS)
+#define BEGIN_EVERY_NS (4 * NS_PER_MS)
+
+void engine_describe(const struct engine *g, struct session *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->channels = g->rig->channels;
+	out->n_channels = g->rig->n_channels;
+	out->facts = g->rig->facts;
+	out->n_facts = g->rig->n_facts;
+	for (int t = 0; t < TIERS; t++) {
+		out->width[t] = g->rig->width[t];
+		out->hz[t] = g->hz[t];
+	}
+	clock_anchor(&out->start);
+}
+
+static void publish_own(struct engine *g, double cpu)
+{
+	uint64_t late = 0, lost = atomic_load_explicit(&g->sinks_lost, memory_order_relaxed);
+
+	for (int t = 0; t < TIERS; t++) {
+		struct sampler_counts n;
+
+		if (!g->samplers[t])
+			continue;
+		sampler_counts(g->samplers[t], &n);
+		late += n.late;
+		lost += n.lost;
+	}
+	own_publish(g->own, cpu, late, lost);
+}
+
+/* Before the collector takes the rows away. */
+static void look(struct engine *g, bool warm, int64_t now_ns)
+{
+	double cpu = watch_cpu(&g->watch, now_ns);
+
+	if (!isnan(cpu))
+		atomic_store_explicit(&g->cpu_percent, cpu, memory_order_relaxed);
+	if (g->own)
+		publish_own(g, cpu);
+	if (warm || !watch_warm(&g->watch, now_ns))
+		return;
+	pthread_mutex_lock(&g->lock);
+	g->warm = true;
+	pthread_cond_broadcast(&g->news);
+	pthread_mutex_unlock(&g->lock);
+}
+
+/* With the lock held: the marks that came in go to the collector. */
+static void take_marks(struct engine *g)
+{
+	if (!g->marks)
+		return;
+	collector_add_marks(&g->collector, g->marks);
+	g->marks = NULL;
+	g->marks_end = &g->marks;
+}
+
+int engine_carry_out(struct engine *g, enum order order, struct sink *sink, struct err *e)
+{
+	struct session about;
+
+	switch (order) {
+	case ORDER_ATTACH:
+		engine_describe(g, &about);
+		return collector_attach(&g->collector, sink, &about, g->next_order, e);
+	case ORDER_DETACH:
+		collector_drain(&g->collector);
+		return collector_detach(&g->collector, sink, e);
+	case ORDER_STOP:
+		collector_drain(&g->collector);
+		collector_detach_all(&g->collector);
+		return 0;
+	case ORDER_NONE:
+		break;
+	}
+	return 0;
+}
+
+/* With the lock held: wait for an order, but not past until_ns. */
+static enum order await_order(struct engine *g, int64_t until_ns)
+{
+	struct timespec until = {.tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S};
+
+	while (g->order == ORDER_NONE && pthread_cond_timedwait(&g->work, &g->lock, &until) != ETIMEDOUT)
+		continue;
+	return g->order;
+}
+
+void *engine_run(void *arg)
+{
+	struct engine *g = arg;
+	enum order order;
+
+	prctl(PR_SET_NAME, "nvmtop-engine");
+	pthread_mutex_lock(&g->lock);
+	do {
+		bool warm = g->warm, begun;
+		struct sink *sink;
+		struct err *e;
+		int64_t now = clock_now_ns();
+		int result;
+
+		begun = now - g->started_ns < BEGIN_NS;
+		order = await_order(g, now + (begun ? BEGIN_EVERY_NS : g->every_ns));
+		sink = g->sink;
+		e = g->err;
+		take_marks(g);
+		pthread_mutex_unlock(&g->lock);
+
+		now = clock_now_ns();
+		look(g, warm, now);
+		if (order == ORDER_NONE)
+			collector_run(&g->collector, now, begun ? now : now - HOLD_BACK_NS);
+		result = engine_carry_out(g, order, sink, e);
+
+		pthread_mutex_lock(&g->lock);
+		if (order != ORDER_NONE) {
+			g->result = result;
+			g->order = ORDER_NONE;
+			pthread_cond_broadcast(&g->news);
+		}
+	} while (order != ORDER_STOP);
+	pthread_mutex_unlock(&g->lock);
+	return NULL;
+}
+
+int engine_order(struct engine *g, enum order order, struct sink *sink, struct err *e)
+{
+	int result;
+
+	pthread_mutex_lock(&g->lock);
+	if (g->phase == PHASE_RUNNING) {
+		g->sink = sink;
+		g->err = e;
+		g->order = order;
+		pthread_cond_signal(&g->work);
+		while (g->order != ORDER_NONE)
+			pthread_cond_wait(&g->news, &g->lock);
+		result = g->result;
+		pthread_mutex_unlock(&g->lock);
+		return result;
+	}
+	take_marks(g);
+	pthread_mutex_unlock(&g->lock);
+	return engine_carry_out(g, order, sink, e);
+}

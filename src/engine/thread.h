@@ -1,0 +1,60 @@
+/* thread: what the collecting thread of an engine and whoever controls it share. */
+#ifndef ENGINE_THREAD_H
+#define ENGINE_THREAD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "engine/collect.h"
+#include "engine/own.h"
+#include "engine/watch.h"
+#include "nvmtop/engine.h"
+#include "sampler/sampler.h"
+
+enum phase { PHASE_NEW, PHASE_RUNNING, PHASE_STOPPED };
+enum order { ORDER_NONE, ORDER_ATTACH, ORDER_DETACH, ORDER_STOP };
+
+struct engine {
+	struct rig *rig;
+	double hz[TIERS];
+	struct sampler *samplers[TIERS]; /* NULL where the tier has no channel */
+	struct collector collector;
+	struct session *session; /* what engine_session() shows */
+	enum phase phase;        /* the controlling thread's */
+	int64_t started_ns;
+	int64_t every_ns; /* rows are collected; set before the thread begins */
+	pthread_t thread;
+	bool hangs[TIERS]; /* left behind: its sampler and the rig are not ours any more */
+
+	pthread_mutex_t lock;      /* for what follows, held for moments */
+	pthread_cond_t work, news; /* to the collecting thread, and from it */
+	enum order order;
+	struct sink *sink; /* the order's */
+	struct err *err;
+	int result;
+	struct pending_mark *marks, **marks_end;
+	uint64_t next_id, next_order;
+	bool warm;
+
+	struct watch watch; /* the collecting thread's */
+
+	struct own *own; /* the rig's, or NULL */
+	atomic_uint_least64_t sinks_lost;
+
+	_Atomic double cpu_percent;
+};
+
+/* A session as it is now; what it points to is the rig's. */
+
+/* A session as it is now; what it points to is the rig's. */
+void engine_describe(const struct engine *g, struct session *out);
+
+/* The thread, until it is ordered to stop. */
+void *engine_run(void *engine);
+
+/* Have the collecting thread do it, and wait; where there is none, do it here. */
+int engine_order(struct engine *g, enum order order, struct sink *sink, struct err *e);
+/* Here, whoever else there is. */
+int engine_carry_out(struct engine *g, enum order order, struct sink *sink, struct err *e);
+
+#endif
