@@ -273,6 +273,8 @@ static void draw_second(struct ui *u, struct canvas *c, const struct row *row, i
 			rows_cell(u, &b, i, quantity_of(&u->about->channels[row->with[i]], 0),
 				  second_value(u, (size_t)k), STYLE_TEXT);
 	}
+	if (u->view->second)
+		u->view->second(u, &b);
 	draw_table(u, c, &b, y);
 	if (u->at.stats.w)
 		draw_stats(u, c, &b, ch, y);

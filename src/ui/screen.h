@@ -99,6 +99,8 @@ struct view {
 	const struct table_column *table; /* up to TABLE_MAX; NULL, or ends with a title NULL */
 	/* NULL, or what stands above a column now; NULL: its title. */
 	const char *(*title)(struct ui *u, const struct ui_scene *s, int column, char out[TITLE_MAX]);
+	/* NULL, or fills in cells of the same row in another trace, b. */
+	void (*second)(struct ui *u, struct row *b);
 	void (*draw)(struct ui *u, const struct ui_scene *s, struct canvas *c);
 	/* True: the action was its own. */
 	bool (*act)(struct ui *u, const struct ui_scene *s, enum action a, struct request *r);

@@ -108,6 +108,22 @@ static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 		rows_cell(u, row, USED, joule_unit(k->joule), j, STYLE_TEXT);
 }
 
+/* Of another trace in the same stretch, where it has all of that. */
+static void read_second(struct ui *u, struct row *b)
+{
+	const struct second *o = &u->second;
+	const struct counted *k = &u->counted;
+	double j = NAN;
+	struct span span;
+
+	if (!o->provisional && k->from_ns >= o->extent.first_ns && k->to_ns <= o->extent.last_ns) {
+		span_read(o->timeline, b->second.channel, k->from_ns - o->shift_ns, k->to_ns - o->shift_ns,
+			  &span);
+		j = span_joule(&span);
+	}
+	rows_cell(u, b, USED, joule_unit(k->joule), j, STYLE_TEXT);
+}
+
 static void tell(struct row *row, double joule, int64_t long_ns, uint64_t mark)
 {
 	double mean = long_ns > 0 ? joule / ((double)long_ns / 1e9) : 0;
@@ -190,6 +206,7 @@ const struct view view_power = {
 	.build = build,
 	.table = table,
 	.title = title,
+	.second = read_second,
 	.draw = charts_draw,
 	.act = charts_act,
 	.length = charts_length,
