@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "nvmtop/intl.h"
@@ -224,6 +225,18 @@ void channel_describe(const struct opening *o, struct channel *c, const char *na
 	by_settings(o->s, c);
 }
 
+#define DEBUGFS "/sys/kernel/debug"
+
+static bool has_debugfs(const struct root *r)
+{
+	char **names = NULL;
+	size_t n = 0;
+	bool any = root_list(r, DEBUGFS, &names, &n) == 0 && n > 0;
+
+	free(names);
+	return any;
+}
+
 void reason_add(struct reason *why, const char *what, int error)
 {
 	const char *text = error == ENOENT ? _("not there") : root_error(error);
@@ -232,6 +245,7 @@ void reason_add(struct reason *why, const char *what, int error)
 	snprintf(one, sizeof one, "%s%.120s (%.60s)", *why->tried ? ", " : "", what, text);
 	text_join(why->tried, sizeof why->tried, why->tried, one, "");
 	why->denied |= error == EACCES || error == EPERM;
+	why->debugfs |= error == ENOENT && !strncmp(what, DEBUGFS "/", sizeof DEBUGFS);
 }
 
 void reason_add_place(struct reason *why, const struct place *p, int error)
@@ -251,13 +265,16 @@ void reason_add_place(struct reason *why, const struct place *p, int error)
 	reason_add(why, what, error);
 }
 
-void reason_tell(const struct reason *why, const struct statement *s, struct channel *c)
+void reason_tell(const struct reason *why, const struct opening *o, struct channel *c)
 {
-	const char *hint = setting_get(s, "hint"), *cure = "";
+	const char *hint = setting_get(o->s, "hint"), *cure = "";
 	char text[512], tail[160] = "";
 
 	if (why->denied)
 		cure = _("to open it to all users: sudo nvmtop-setup; or run nvmtop with sudo");
+	else if (why->debugfs && !has_debugfs(o->root))
+		cure = _("debugfs is not mounted: sudo mount -t debugfs none /sys/kernel/debug "
+			 "(a container: give it the host's)");
 	else if (hint)
 		cure = hint;
 	if (*cure)

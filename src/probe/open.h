@@ -56,12 +56,13 @@ void file_probe_close(struct probe *p);
 /* Why a channel is missing, collected while its candidates are tried. */
 struct reason {
 	char tried[200];
-	bool denied; /* more rights would help */
+	bool denied;  /* more rights would help */
+	bool debugfs; /* something in debugfs was not there */
 };
 void reason_add(struct reason *why, const char *what, int error);
 void reason_add_place(struct reason *why, const struct place *p, int error);
 /* Into c->missing, with what would unlock it (also from the setting hint=). */
-void reason_tell(const struct reason *why, const struct statement *s, struct channel *c);
+void reason_tell(const struct reason *why, const struct opening *o, struct channel *c);
 
 /* Does the rig's emc probe read that file as its clock, that often?  Then a channel
  * of the opening's tier can have it from there instead of asking a second time. */

@@ -282,7 +282,7 @@ static int add_missing(struct opening *o, struct cpu *c, const char *what, const
 	channel_describe(o, &ch, "cpu.util", false);
 	if (error) {
 		reason_add(&reason, what, error);
-		reason_tell(&reason, o->s, &ch);
+		reason_tell(&reason, o, &ch);
 	} else {
 		text_join(ch.missing, sizeof ch.missing, "source=", what, why);
 	}

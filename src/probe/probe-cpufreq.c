@@ -61,7 +61,7 @@ static int add_file(struct opening *o, struct channel *ch, const char *path, boo
 	if (!open && !late) {
 		struct reason why = {.denied = false};
 		reason_add(&why, path, errno);
-		reason_tell(&why, o->s, ch);
+		reason_tell(&why, o, ch);
 	}
 	int added = opening_column(o, ch, &f->column, e);
 

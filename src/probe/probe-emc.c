@@ -247,7 +247,7 @@ int open_emc(struct opening *o, struct err *e)
 		if (!ch.note[0])
 			snprintf(ch.note, sizeof ch.note, "%s", doubt(r->activity.path));
 	} else {
-		reason_tell(&why, o->s, &ch);
+		reason_tell(&why, o, &ch);
 	}
 	m->slow = slow_new("nvmtop-emc", &reader_ops, r, VALUES, found ? ch.period_ns : READ_NS, 0.2);
 	m->probe.start = emc_start;

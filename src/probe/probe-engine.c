@@ -164,7 +164,7 @@ static int add(struct opening *o, enum channel_kind kind, const char *path, cons
 	if (path)
 		text_join(ch.source, sizeof ch.source, path, "", "");
 	else
-		reason_tell(why, o->s, &ch);
+		reason_tell(why, o, &ch);
 	/* host1x counts in permille by its source; nobody compared the others. */
 	if (path && util && !ch.note[0] && !strstr(path, "host1x/actmon/"))
 		snprintf(ch.note, sizeof ch.note, "%s", _("not validated: taken as permille"));

@@ -185,7 +185,7 @@ int open_gated(struct opening *o, struct err *e)
 	if (found)
 		text_join(ch.source, sizeof ch.source, s->attr[0].path, "", "");
 	else
-		reason_tell(&why, o->s, &ch);
+		reason_tell(&why, o, &ch);
 	int added = opening_column(o, &ch, &s->column[0], e);
 
 	return opening_finish(o, &s->probe, added, found, e);
@@ -265,7 +265,7 @@ int open_limits(struct opening *o, struct err *e)
 		if (found)
 			text_join(ch.source, sizeof ch.source, s->attr[i].path, "", "");
 		else
-			reason_tell(&why, o->s, &ch);
+			reason_tell(&why, o, &ch);
 		added = opening_column(o, &ch, &s->column[i], e);
 	}
 	if (added == 0 && found)
@@ -381,7 +381,7 @@ int open_pinned(struct opening *o, struct err *e)
 		     : _("cores: scaling_min_freq = scaling_max_freq"));
 	if (!s->n) {
 		reason_add(&why, "/sys/devices/system/cpu/cpufreq", ENOENT);
-		reason_tell(&why, o->s, &ch);
+		reason_tell(&why, o, &ch);
 	}
 	int added = opening_column(o, &ch, &s->column, e);
 

@@ -247,7 +247,7 @@ static bool find(struct opening *o, struct gpu *g, struct channel *ch, const str
 		text_join(ch->source, sizeof ch->source, where->at[0].name, "", "");
 		note = _("its driver was not there when nvmtop started; looked for every 2 s");
 	} else {
-		reason_tell(&why, o->s, ch);
+		reason_tell(&why, o, ch);
 		return false;
 	}
 	if (!ch->note[0])
@@ -255,7 +255,7 @@ static bool find(struct opening *o, struct gpu *g, struct channel *ch, const str
 	if (make_reader(g, where, interval_ns) == 0)
 		return true;
 	reason_add(&why, "slow thread", ENOMEM);
-	reason_tell(&why, o->s, ch);
+	reason_tell(&why, o, ch);
 	return false;
 }
 

@@ -112,7 +112,7 @@ int open_iowait(struct opening *o, struct err *e)
 	} else {
 		struct reason why = {.denied = false};
 		reason_add(&why, FILE_NAME, errno);
-		reason_tell(&why, o->s, &ch);
+		reason_tell(&why, o, &ch);
 	}
 	int added = opening_column(o, &ch, &w->column, e);
 

@@ -76,7 +76,7 @@ int open_load(struct opening *o, struct err *e)
 		snprintf(ch.note, sizeof ch.note, "%s", _(loads[i].note));
 		snprintf(ch.source, sizeof ch.source, "%s", FILE_NAME);
 		if (!there)
-			reason_tell(&why, o->s, &ch);
+			reason_tell(&why, o, &ch);
 		added = opening_column(o, &ch, &l->column[i], e);
 	}
 	return opening_finish(o, &l->file.probe, added, there, e);

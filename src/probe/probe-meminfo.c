@@ -77,7 +77,7 @@ static int add(struct opening *o, const char *name, struct meminfo *m, const str
 	if (strstr(name, "used"))
 		snprintf(ch.source, sizeof ch.source, "%s %s - %s", PATH, m->whole, m->free);
 	if (why)
-		reason_tell(why, o->s, &ch);
+		reason_tell(why, o, &ch);
 	return opening_column(o, &ch, column, e);
 }
 
@@ -161,7 +161,7 @@ int open_nvmap(struct opening *o, struct err *e)
 	snprintf(ch.source, sizeof ch.source, "%s NvMapMemUsed", PATH);
 	if (!found) {
 		reason_add(&why, PATH " NvMapMemUsed", ENOENT);
-		reason_tell(&why, o->s, &ch);
+		reason_tell(&why, o, &ch);
 	}
 	int added = opening_column(o, &ch, &m->column, e);
 

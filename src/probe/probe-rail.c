@@ -77,7 +77,7 @@ static int add_channels(struct opening *o, const struct meter *m, const char *na
 		if (!ch.note[0] && !why)
 			text_printable(ch.note, sizeof ch.note, note, strlen(note));
 		if (why) {
-			reason_tell(why, o->s, &ch);
+			reason_tell(why, o, &ch);
 		} else if (attr_is_open(&m->attrs[i])) {
 			text_join(ch.source, sizeof ch.source, m->attrs[i].path, "", "");
 			if (i == METER_CURRENT)
@@ -89,7 +89,7 @@ static int add_channels(struct opening *o, const struct meter *m, const char *na
 			struct reason absent = {.denied = false};
 			meter_path(&m->place, i, "_input", path, sizeof path);
 			reason_add(&absent, path, ENOENT);
-			reason_tell(&absent, o->s, &ch);
+			reason_tell(&absent, o, &ch);
 		}
 		const struct channel *added = opening_add(o, &ch, e);
 		if (!added)

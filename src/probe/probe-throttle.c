@@ -137,7 +137,7 @@ static int add_device(struct opening *o, const char *dir, const char *type, stru
 		text_join(ch.source, sizeof ch.source, text, "", "");
 	} else {
 		reason_add(&why, text, errno);
-		reason_tell(&why, o->s, &ch);
+		reason_tell(&why, o, &ch);
 	}
 	int added = opening_column(o, &ch, &d->column, e);
 
@@ -206,6 +206,6 @@ int open_throttle(struct opening *o, struct err *e)
 	struct channel ch;
 	channel_describe(o, &ch, "throttle", true);
 	reason_add(&why, _("cooling devices that throttle"), ENOENT);
-	reason_tell(&why, o->s, &ch);
+	reason_tell(&why, o, &ch);
 	return opening_add(o, &ch, e) ? 0 : -1;
 }

@@ -220,7 +220,7 @@ static int add_value(struct opening *o, const struct place *place, const struct 
 	} else {
 		if (place)
 			reason_add_place(why, place, error);
-		reason_tell(why, o->s, ch);
+		reason_tell(why, o, ch);
 	}
 	const struct channel *added = opening_add(o, ch, e);
 	if (added)
