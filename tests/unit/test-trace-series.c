@@ -323,10 +323,11 @@ static void test_limit_and_resume(void **state)
 	assert_true(stats.failing);
 	assert_non_null(strstr(stats.err.text, "File too large"));
 	setrlimit(RLIMIT_FSIZE, &before); /* the first file is completed from the next row on */
-	sink->ops->mark(sink, &(struct mark) {1, script->t_ns[TIER_FAST][2000], ""});
-	sink->ops->mark(sink, &(struct mark) {2, script->t_ns[TIER_FAST][2000], "boot"});
+	/* The next file may be open as soon as the next row comes. */
+	sink->ops->mark(sink, &(struct mark) {1, script->t_ns[TIER_FAST][1800], ""});
+	sink->ops->mark(sink, &(struct mark) {2, script->t_ns[TIER_FAST][1800], "boot"});
 	for (uint64_t i = 3; i <= HELD_MARKS + 5; i++)
-		sink->ops->mark(sink, &(struct mark) {i, script->t_ns[TIER_FAST][2000], "more"});
+		sink->ops->mark(sink, &(struct mark) {i, script->t_ns[TIER_FAST][1800], "more"});
 	script_push(script, sink, at, script->t_ns[TIER_FAST][2100]); /* in no file, or in the next */
 	wait_part(s, 2, "l.2.bin.part");
 	script_push(script, sink, at, INT64_MAX);
