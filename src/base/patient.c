@@ -6,14 +6,13 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "nvmtop/clock.h"
+#include "nvmtop/thread.h"
 
 #define FIRST_NS NS_PER_S
 #define THEN_NS  (NS_PER_S / 10)
@@ -67,22 +66,14 @@ static void *reader_run(void *arg)
 static struct reader *reader_new(void)
 {
 	struct reader *r = calloc(1, sizeof *r);
-	pthread_condattr_t monotonic;
-	sigset_t all, before;
 	pthread_t thread;
 
 	if (!r)
 		return NULL;
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_cond_init(&r->asked, NULL);
-	pthread_cond_init(&r->answered, &monotonic);
-	pthread_condattr_destroy(&monotonic);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int failed = pthread_create(&thread, NULL, reader_run, r);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	thread_cond_init(&r->answered);
+	int failed = thread_start(&thread, reader_run, r);
 	if (!failed) {
 		pthread_detach(thread);
 		return r;
@@ -96,11 +87,9 @@ static struct reader *reader_new(void)
 static bool wait_for(struct reader *r)
 {
 	int64_t until = clock_now_ns() + (patient.hung ? THEN_NS : FIRST_NS);
-	struct timespec at = {.tv_sec = until / NS_PER_S, .tv_nsec = until % NS_PER_S};
 
-	while (r->state == ASKED)
-		if (pthread_cond_timedwait(&r->answered, &r->lock, &at) == ETIMEDOUT)
-			break;
+	while (r->state == ASKED && thread_wait(&r->answered, &r->lock, until))
+		continue;
 	return r->state == ANSWERED;
 }
 

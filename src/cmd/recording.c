@@ -62,15 +62,22 @@ static void name_of(const struct trace_series *s, size_t i, char *out, size_t si
 		snprintf(out + strlen(out), size - strlen(out), ".part");
 }
 
+static size_t parts_of(const struct trace_series *s)
+{
+	size_t n = 0;
+
+	while (trace_series_part(s, n, NULL, 0, NULL))
+		n++;
+	return n;
+}
+
 /* For a line that has little room: "a.bin", "a.bin (5 files)". */
 static void recording_name(const struct trace_series *s, char *out, size_t size)
 {
 	char shown[4096];
-	size_t n = 1;
+	size_t n = parts_of(s);
 
 	name_of(s, 0, shown, sizeof shown);
-	while (trace_series_part(s, n, NULL, 0, NULL))
-		n++;
 	if (n > 1)
 		snprintf(out, size, P_("%s (%zu file)", "%s (%zu files)", n), shown, n);
 	else
@@ -81,10 +88,8 @@ static void recording_name(const struct trace_series *s, char *out, size_t size)
 void recording_names(const struct trace_series *s, char *out, size_t size)
 {
 	char shown[4096];
-	size_t n = 0, used = 0;
+	size_t n = parts_of(s), used = 0;
 
-	while (trace_series_part(s, n, NULL, 0, NULL))
-		n++;
 	out[0] = '\0';
 	for (size_t i = 0; i < n && used < size; i++) {
 		if (n > 8 && i == 2) {

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 
 #include "nvmtop/clock.h"
+#include "nvmtop/thread.h"
 
 #define AFTER_NS (300 * NS_PER_MS) /* the last change, */
 #define MOST_NS  (2 * NS_PER_S)    /* but of one that is followed by others not later */
@@ -30,17 +31,13 @@ struct saver {
 struct saver *saver_new(const struct chosen *c)
 {
 	struct saver *s = calloc(1, sizeof *s);
-	pthread_condattr_t monotonic;
 
 	if (!s)
 		return NULL;
 	s->chosen = c;
 	s->told = true;
 	pthread_mutex_init(&s->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->news, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	thread_cond_init(&s->news);
 	return s;
 }
 
@@ -79,9 +76,7 @@ static void *saver_run(void *arg)
 		if (!s->wanted) {
 			pthread_cond_wait(&s->news, &s->lock);
 		} else if (clock_now_ns() < until) {
-			struct timespec at = {.tv_sec = until / NS_PER_S, .tv_nsec = until % NS_PER_S};
-
-			pthread_cond_timedwait(&s->news, &s->lock, &at);
+			thread_wait(&s->news, &s->lock, until);
 		} else {
 			save(s, copy);
 		}

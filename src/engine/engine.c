@@ -3,14 +3,13 @@
  * A thread that hangs in the kernel cannot be ended.  engine_stop() leaves it
  * behind with everything it may still touch (its sampler, ring and the rig);
  * that memory is lost on purpose. */
-#include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/thread.h"
 #include "nvmtop/intl.h"
+#include "nvmtop/thread.h"
 
 #define COLLECT_EVERY_NS (25 * NS_PER_MS)
 #define COLLECT_MOST_NS  (50 * NS_PER_MS) /* a writer has some time left until the rows are 250 ms old */
@@ -19,24 +18,16 @@
 
 static int init_locks(struct engine *g)
 {
-	pthread_condattr_t monotonic;
-
 	if (pthread_mutex_init(&g->lock, NULL))
 		return -1;
-	if (pthread_condattr_init(&monotonic))
-		goto no_attr;
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	if (pthread_cond_init(&g->work, &monotonic))
+	if (thread_cond_init(&g->work))
 		goto no_work;
-	if (pthread_cond_init(&g->news, &monotonic))
+	if (thread_cond_init(&g->news))
 		goto no_news;
-	pthread_condattr_destroy(&monotonic);
 	return 0;
 no_news:
 	pthread_cond_destroy(&g->work);
 no_work:
-	pthread_condattr_destroy(&monotonic);
-no_attr:
 	pthread_mutex_destroy(&g->lock);
 	return -1;
 }
@@ -193,17 +184,13 @@ static void stop_samplers(struct engine *g)
 
 static int start_threads(struct engine *g, struct err *e)
 {
-	sigset_t all, before;
 	int failed;
 
 	for (int t = 0; t < TIERS; t++) {
 		if (g->samplers[t] && sampler_start(g->samplers[t], g->started_ns + GRID_AFTER_NS, e))
 			return -1;
 	}
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	failed = pthread_create(&g->thread, NULL, engine_run, g);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	failed = thread_start(&g->thread, engine_run, g);
 	if (failed)
 		return err_sys(e, ERR_FAILED, failed, _("Cannot start the collecting thread"));
 	return 0;
@@ -228,7 +215,6 @@ int engine_start(struct engine *g, struct err *e)
 bool engine_wait_warm(struct engine *g, int timeout_ms)
 {
 	int64_t until_ns = clock_now_ns() + timeout_ms * NS_PER_MS;
-	struct timespec until = {.tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S};
 	bool warm;
 
 	if (g->phase != PHASE_RUNNING)
@@ -237,7 +223,7 @@ bool engine_wait_warm(struct engine *g, int timeout_ms)
 	while (!g->warm) {
 		if (timeout_ms < 0)
 			pthread_cond_wait(&g->news, &g->lock);
-		else if (pthread_cond_timedwait(&g->news, &g->lock, &until) == ETIMEDOUT)
+		else if (!thread_wait(&g->news, &g->lock, until_ns))
 			break;
 	}
 	warm = g->warm;

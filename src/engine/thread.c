@@ -4,10 +4,11 @@
  * list of its own, because the collecting thread may be inside a slow sink. */
 #include "engine/thread.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <sys/prctl.h>
+
+#include "nvmtop/thread.h"
 
 #define HOLD_BACK_NS   (40 * NS_PER_MS) /* a mark may come so late and still find its place */
 /* Just begun, somebody waits for the first picture, and nobody has set a mark yet. */
@@ -95,9 +96,7 @@ int engine_carry_out(struct engine *g, enum order order, struct sink *sink, stru
 /* With the lock held: wait for an order, but not past until_ns. */
 static enum order await_order(struct engine *g, int64_t until_ns)
 {
-	struct timespec until = {.tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S};
-
-	while (g->order == ORDER_NONE && pthread_cond_timedwait(&g->work, &g->lock, &until) != ETIMEDOUT)
+	while (g->order == ORDER_NONE && thread_wait(&g->work, &g->lock, until_ns))
 		continue;
 	return g->order;
 }

@@ -16,7 +16,6 @@
 #include <linux/futex.h>
 #include <math.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +26,7 @@
 
 #include "nvmtop/clock.h"
 #include "nvmtop/probe.h"
+#include "nvmtop/thread.h"
 
 #define STALE_NS     (500 * NS_PER_MS)
 #define STALE_PASSES 8
@@ -350,7 +350,6 @@ struct slow *slow_new(const char *name, const struct slow_ops *ops, void *arg, s
 
 void slow_start(struct slow *s)
 {
-	sigset_t all, before;
 	struct worker *w;
 
 	if (!s || atomic_load(&s->started))
@@ -363,17 +362,14 @@ void slow_start(struct slow *s)
 	s->alone = true;
 	s->trial = TRIAL;
 	s->due_ns = clock_now_ns();
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pthread_mutex_lock(&crew.lock);
-	if (pthread_create(&w->thread, NULL, worker_run, w) == 0) {
+	if (thread_start(&w->thread, worker_run, w) == 0) {
 		s->worker = w;
 		s->next = crew.members;
 		crew.members = s;
 		atomic_store(&s->started, true);
 	}
 	pthread_mutex_unlock(&crew.lock);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!atomic_load(&s->started))
 		free(w);
 }

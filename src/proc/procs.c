@@ -14,6 +14,7 @@
 
 #include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
+#include "nvmtop/thread.h"
 #include "proc/read.h"
 
 #define PACE_NS (3 * NS_PER_S / 2)
@@ -33,7 +34,6 @@ struct procs {
 struct procs *procs_open(const struct root *root, struct err *e)
 {
 	struct procs *p = calloc(1, sizeof(*p));
-	pthread_condattr_t a;
 
 	if (p)
 		p->reader = reader_open(root);
@@ -43,10 +43,7 @@ struct procs *procs_open(const struct root *root, struct err *e)
 		return NULL;
 	}
 	pthread_mutex_init(&p->lock, NULL);
-	pthread_condattr_init(&a);
-	pthread_condattr_setclock(&a, CLOCK_MONOTONIC);
-	pthread_cond_init(&p->wake, &a);
-	pthread_condattr_destroy(&a);
+	thread_cond_init(&p->wake);
 	return p;
 }
 
@@ -100,16 +97,6 @@ static void *loop(void *arg)
 	return NULL;
 }
 
-static void start(struct procs *p)
-{
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	p->running = pthread_create(&p->thread, NULL, loop, p) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 void procs_want(struct procs *p, bool wanted)
 {
 	pthread_mutex_lock(&p->lock);
@@ -119,7 +106,7 @@ void procs_want(struct procs *p, bool wanted)
 	}
 	pthread_mutex_unlock(&p->lock);
 	if (wanted && !p->running)
-		start(p);
+		p->running = thread_start(&p->thread, loop, p) == 0;
 }
 
 int procs_get(struct procs *p, struct procs_list *out, uint64_t *serial)

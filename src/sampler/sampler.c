@@ -14,7 +14,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +25,7 @@
 
 #include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
+#include "nvmtop/thread.h"
 #include "sampler/grid.h"
 
 #define RING_SECONDS  2 /* the collecting thread may be away for so long */
@@ -287,7 +287,6 @@ static void *sampler_run(void *arg)
 
 int sampler_start(struct sampler *s, int64_t grid_ns, struct err *e)
 {
-	sigset_t all, before;
 	int failed;
 
 	s->grid.start_ns = grid_ns;
@@ -299,10 +298,7 @@ int sampler_start(struct sampler *s, int64_t grid_ns, struct err *e)
 		if (p->start)
 			p->start(p);
 	}
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	failed = pthread_create(&s->thread, NULL, sampler_run, s);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	failed = thread_start(&s->thread, sampler_run, s);
 	if (failed)
 		return err_sys(e, ERR_FAILED, failed, _("Cannot start the thread of the %s tier"),
 			       tier_name(s->tier));

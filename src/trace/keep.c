@@ -6,14 +6,13 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "nvmtop/intl.h"
+#include "nvmtop/thread.h"
 #include "nvmtop/trace.h"
 #include "trace/kept.h"
 
@@ -100,14 +99,10 @@ static bool complete(const struct keep *k)
 static bool wait_for_stretch(struct keep *k)
 {
 	while (!(k->wanted.is && complete(k))) {
-		int64_t until = clock_now_ns() + NS_PER_S / 4;
-		struct timespec ts = {.tv_sec = (time_t)(until / NS_PER_S),
-				      .tv_nsec = (long)(until % NS_PER_S)};
-
 		if (k->quit && !k->wanted.is)
 			return false;
 		if (k->wanted.is)
-			pthread_cond_timedwait(&k->wake, &k->lock, &ts);
+			thread_wait(&k->wake, &k->lock, clock_now_ns() + NS_PER_S / 4);
 		else
 			pthread_cond_wait(&k->wake, &k->lock);
 	}
@@ -133,10 +128,7 @@ static void *keep_main(void *arg)
 	struct keep *k = arg;
 	struct kept kept = {.about = k->about, .hold = &k->hold, .lock = &k->lock, .force = k->o.force};
 	struct keep_file *f = calloc(1, sizeof(*f));
-	sigset_t all;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	pthread_mutex_lock(&k->lock);
 	while (f && wait_for_stretch(k)) {
 		memset(f, 0, sizeof(*f));
@@ -271,7 +263,7 @@ static int keep_begin(struct sink *s, const struct session *about, struct err *e
 		k->newest_ns[t] = about->start.mono_ns;
 	if (k->when.n)
 		condition_start(&k->eval, &k->when, about->hz);
-	num = pthread_create(&k->thread, NULL, keep_main, k);
+	num = thread_start(&k->thread, keep_main, k);
 	if (num)
 		return err_sys(e, ERR_FAILED, num, _("cannot hold the last stretch: no thread"));
 	k->running = true;
@@ -367,7 +359,6 @@ static int check(const struct keep_options *o, const struct session *about, stru
 struct keep *keep_new(const struct keep_options *o, const struct session *about, struct err *e)
 {
 	static const struct sink_ops ops = {keep_begin, keep_rows, keep_mark, keep_gap, keep_end};
-	pthread_condattr_t attr;
 	struct keep *k;
 
 	if (check(o, about, e) < 0)
@@ -388,10 +379,7 @@ struct keep *keep_new(const struct keep_options *o, const struct session *about,
 	if (o->when)
 		k->when = *o->when;
 	pthread_mutex_init(&k->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&k->wake, &attr);
-	pthread_condattr_destroy(&attr);
+	thread_cond_init(&k->wake);
 	return k;
 }
 

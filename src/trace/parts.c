@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "nvmtop/intl.h"
+#include "nvmtop/thread.h"
 #include "trace/series.h"
 
 #define RETRY_NS NS_PER_S
@@ -185,13 +185,6 @@ static void prepare(struct trace_series *s)
 		s->err.code = ERR_NONE;
 }
 
-static void wait_until(struct trace_series *s, int64_t ns)
-{
-	struct timespec ts = {.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
-
-	pthread_cond_timedwait(&s->wake, &s->lock, &ts);
-}
-
 void *series_keep(void *series)
 {
 	struct trace_series *s = series;
@@ -206,9 +199,9 @@ void *series_keep(void *series)
 		if (s->want && !s->ready && !s->quit && now >= s->retry_ns)
 			prepare(s);
 		else if (s->ending)
-			wait_until(s, now + LOOK_NS);
+			thread_wait(&s->wake, &s->lock, now + LOOK_NS);
 		else if (s->want && !s->ready)
-			wait_until(s, s->retry_ns);
+			thread_wait(&s->wake, &s->lock, s->retry_ns);
 		else
 			pthread_cond_wait(&s->wake, &s->lock);
 	}

@@ -2,12 +2,12 @@
  * has come there may still be older ones of another tier: the part before stays
  * open for those until every tier has passed the cut.  So no row is lost and
  * none is in two files, and nobody waits. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "nvmtop/intl.h"
+#include "nvmtop/thread.h"
 #include "trace/format.h"
 #include "trace/series.h"
 
@@ -312,7 +312,6 @@ static int series_begin(struct sink *sink, const struct session *about, struct e
 {
 	struct trace_series *s = (struct trace_series *)sink;
 	struct part *first = s->current;
-	sigset_t all, before;
 	int num;
 
 	if (s->running || s->channels || !first)
@@ -322,10 +321,7 @@ static int series_begin(struct sink *sink, const struct session *about, struct e
 	s->due_ns = about->start.mono_ns + s->limits.split_ns;
 	if (part_begin(s, first, about->start.mono_ns, e) < 0)
 		return -1;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	num = pthread_create(&s->keeper, NULL, series_keep, s);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	num = thread_start(&s->keeper, series_keep, s);
 	if (num) {
 		trace_writer_discard(first->writer); /* it has begun, and there is nothing in it */
 		return err_sys(e, ERR_FAILED, num, _("cannot record to %s: no thread"), s->shown);
@@ -361,7 +357,6 @@ struct trace_series *trace_series_new(const char *path, bool force, const struct
 {
 	static const struct sink_ops ops = {series_begin, series_rows, series_mark, series_gap, series_end};
 	struct trace_series *s = calloc(1, sizeof(*s));
-	pthread_condattr_t attr;
 
 	if (!s) {
 		err_set(e, ERR_FAILED, _("out of memory"));
@@ -374,10 +369,7 @@ struct trace_series *trace_series_new(const char *path, bool force, const struct
 		s->limits = *limits;
 	snprintf(s->path, sizeof(s->path), "%.*s", (int)sizeof(s->path) - 1, path);
 	pthread_mutex_init(&s->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->wake, &attr);
-	pthread_condattr_destroy(&attr);
+	thread_cond_init(&s->wake);
 	s->current = part_open(s, 1, e);
 	if (s->current) {
 		snprintf(s->shown, sizeof(s->shown), "%s", trace_writer_path(s->current->writer));

@@ -7,15 +7,14 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "nvmtop/intl.h"
+#include "nvmtop/thread.h"
 #include "trace/lanes.h"
 
 #define FLUSH_NS    (100 * NS_PER_MS) /* a remote screen is so much behind */
@@ -127,12 +126,8 @@ static void put_ready(struct stream_out *o)
 /* With the lock held: until a block is full, the time is over or it is the end. */
 static void wait_for_work(struct stream_out *o, int64_t until_ns)
 {
-	struct timespec ts = {.tv_sec = (time_t)(until_ns / NS_PER_S),
-			      .tv_nsec = (long)(until_ns % NS_PER_S)};
-
-	while (!o->lanes.head && !o->quit)
-		if (pthread_cond_timedwait(&o->wake, &o->lock, &ts) == ETIMEDOUT)
-			break;
+	while (!o->lanes.head && !o->quit && thread_wait(&o->wake, &o->lock, until_ns))
+		continue;
 }
 
 static void put_end(struct stream_out *o)
@@ -152,10 +147,7 @@ static void *stream_main(void *arg)
 	struct stream_out *o = arg;
 	int64_t flush = clock_now_ns();
 	bool failed, sealed = false;
-	sigset_t all;
 
-	sigfillset(&all); /* SIGPIPE among them */
-	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	pthread_mutex_lock(&o->lock);
 	while (!o->quit && !o->failed) {
 		wait_for_work(o, flush);
@@ -191,7 +183,7 @@ static int out_begin(struct sink *sink, const struct session *about, struct err 
 		return err_set(e, ERR_FAILED, _("%s is recorded already"), _("standard output"));
 	if (lanes_begin(&o->lanes, about, e) < 0)
 		return -1;
-	num = pthread_create(&o->thread, NULL, stream_main, o);
+	num = thread_start(&o->thread, stream_main, o);
 	if (num)
 		return err_sys(e, ERR_FAILED, num, _("cannot record to %s: no thread"), _("standard output"));
 	o->running = true;
@@ -284,7 +276,6 @@ struct stream_out *stream_out_new(int fd, struct err *e)
 {
 	static const struct sink_ops ops = {out_begin, out_rows, out_mark, out_gap, out_end};
 	struct stream_out *o = calloc(1, sizeof(*o));
-	pthread_condattr_t attr;
 
 	if (!o || lanes_init(&o->lanes, e) < 0) {
 		free(o);
@@ -297,10 +288,7 @@ struct stream_out *stream_out_new(int fd, struct err *e)
 	o->fd = fd;
 	fd_prepare(o);
 	pthread_mutex_init(&o->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&o->wake, &attr);
-	pthread_condattr_destroy(&attr);
+	thread_cond_init(&o->wake);
 	return o;
 }
 

@@ -1,11 +1,10 @@
 /* From the queue to the disk, and at the end the join: what may take its time. */
 #include <errno.h>
-#include <signal.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "nvmtop/intl.h"
+#include "nvmtop/thread.h"
 #include "trace/join.h"
 #include "trace/writer.h"
 
@@ -68,12 +67,8 @@ static void block_write(struct trace_writer *w, struct block *b)
  * write whatever there is. */
 static bool wait_for_work(struct shared *s, int64_t *deadline)
 {
-	struct timespec ts = {.tv_sec = (time_t)(*deadline / NS_PER_S),
-			      .tv_nsec = (long)(*deadline % NS_PER_S)};
-
-	while (!s->lanes.head && !s->quit)
-		if (pthread_cond_timedwait(&s->wake, &s->lock, &ts) == ETIMEDOUT)
-			break;
+	while (!s->lanes.head && !s->quit && thread_wait(&s->wake, &s->lock, *deadline))
+		continue;
 	if (!s->quit && clock_now_ns() < *deadline)
 		return false;
 	*deadline = clock_now_ns() + FLUSH_NS;
@@ -117,9 +112,7 @@ static void *syncer_main(void *arg)
 
 	pthread_mutex_lock(&s->lock);
 	while (!s->quit) {
-		struct timespec ts = {.tv_sec = (time_t)(at / NS_PER_S), .tv_nsec = (long)(at % NS_PER_S)};
-
-		if (pthread_cond_timedwait(&s->syncer, &s->lock, &ts) != ETIMEDOUT)
+		if (thread_wait(&s->syncer, &s->lock, at))
 			continue;
 		at = clock_now_ns() + w->sync_ns;
 		if (s->quit || s->failed)
@@ -188,20 +181,15 @@ static void *writer_main(void *arg)
 
 int writer_threads_start(struct trace_writer *w)
 {
-	sigset_t all, before;
-	int num;
+	/* SIGXFSZ is blocked there: a file that may not grow is EFBIG and no death. */
+	int num = thread_start(&w->syncer, syncer_main, w);
 
-	/* SIGXFSZ among them: a file that may not grow is EFBIG and no death. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	num = pthread_create(&w->syncer, NULL, syncer_main, w);
 	if (num == 0) {
-		num = pthread_create(&w->thread, NULL, writer_main, w);
+		num = thread_start(&w->thread, writer_main, w);
 		if (num) {
 			trace_writer_finish(w);
 			pthread_join(w->syncer, NULL);
 		}
 	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return num;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "nvmtop/intl.h"
+#include "nvmtop/thread.h"
 #include "trace/stream-out.h"
 #include "trace/writer.h"
 
@@ -95,7 +96,6 @@ static int writer_end(struct sink *sink, struct err *e)
 static struct shared *shared_new(struct err *e)
 {
 	struct shared *s = calloc(1, sizeof(*s));
-	pthread_condattr_t attr;
 
 	if (!s) {
 		err_set(e, ERR_FAILED, _("out of memory"));
@@ -106,12 +106,9 @@ static struct shared *shared_new(struct err *e)
 		return NULL;
 	}
 	pthread_mutex_init(&s->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->wake, &attr);
-	pthread_cond_init(&s->syncer, &attr);
+	thread_cond_init(&s->wake);
+	thread_cond_init(&s->syncer);
 	pthread_cond_init(&s->room, NULL);
-	pthread_condattr_destroy(&attr);
 	return s;
 }
 

@@ -14,15 +14,15 @@ while IFS=: read -r room may; do
         done
     done
 done <<END
-base: err intl root num clock channel stream timeline condition lateness map
+base: err intl root num clock thread channel stream timeline condition lateness map
 board: err intl root num clock channel board probe
-probe: err intl root num clock channel probe
-sampler: err intl clock channel probe lateness
-engine: err intl clock channel probe stream engine lateness
+probe: err intl root num clock thread channel probe
+sampler: err intl clock thread channel probe lateness
+engine: err intl clock thread channel probe stream engine lateness
 history: err intl clock channel stream timeline history
 lib: err intl root clock channel probe board stream timeline engine trace marks nvmtop
-trace: err intl num clock channel stream timeline trace map condition keep
-proc: err intl num clock root procs
+trace: err intl num clock thread channel stream timeline trace map condition keep
+proc: err intl num clock thread root procs
 mark: err intl num clock mark marks
 report: err intl num clock channel stream timeline trace report
 ui: err intl clock num channel stream timeline condition canvas event settings ui procs
@@ -52,7 +52,7 @@ bad=$(
 only() { grep -rl "^#include <$1>" src | grep -vE "^($2)$" | sed "s|.*|# & must not include $1|"; }
 only curses.h 'src/term/painter.c'
 only termkey.h 'src/term/input.c'
-only pthread.h 'src/base/patient.c|src/cmd/saver.c|src/proc/procs.c|src/lib/recorder.c|src/sampler/sampler.c|src/probe/slow.c|src/engine/thread.h|src/trace/writer.h|src/trace/series.h|src/trace/series.c|src/trace/parts.c|src/trace/stream-out.c|src/report/stats.c|src/trace/builder.h|src/trace/keep.c|src/trace/kept.h|src/history/history.c|src/mark/inbox.c'
+only pthread.h 'src/base/(patient|thread).c|src/cmd/saver.c|src/proc/procs.c|src/lib/recorder.c|src/sampler/sampler.c|src/probe/slow.c|src/engine/thread.h|src/trace/writer.h|src/trace/series.h|src/trace/series.c|src/trace/parts.c|src/trace/stream-out.c|src/report/stats.c|src/trace/builder.h|src/trace/keep.c|src/trace/kept.h|src/history/history.c|src/mark/inbox.c'
 only stdatomic.h 'src/sampler/(ring|sampler)\.[ch]|src/probe/slow.c|src/engine/own.c|src/engine/thread.h|src/trace/(cells|store).c|src/trace/builder.h|src/trace/reader.h|src/base/map.c|src/term/crash.c|src/mark/inbox.c'
 )
 if test -z "$bad"; then echo "ok 3 - each system header has one home"; else echo "not ok 3 - each system header has one home"; echo "$bad"; fi

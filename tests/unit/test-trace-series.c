@@ -54,6 +54,36 @@ static void wait_bytes(struct trace_series *s, uint64_t bytes)
 	fail_msg("only %llu bytes were written", (unsigned long long)stats.bytes);
 }
 
+/* What files may grow to from here on; returns what it was. */
+static struct rlimit limit_files(rlim_t bytes)
+{
+	struct rlimit before, now;
+
+	getrlimit(RLIMIT_FSIZE, &before);
+	now = before;
+	now.rlim_cur = bytes;
+	setrlimit(RLIMIT_FSIZE, &now);
+	return before;
+}
+
+/* A few rows at a time, where nothing can be written; returns how far it came. */
+static size_t push_until_failing(struct trace_series *s, const struct script *script, struct sink *sink,
+				 size_t at[TIERS])
+{
+	struct trace_series_stats stats;
+	size_t pushed = 0;
+
+	for (int i = 0; i < PATIENCE; i++) {
+		script_push(script, sink, at, script->t_ns[TIER_FAST][pushed += 3]);
+		trace_series_stats(s, &stats);
+		if (stats.failing)
+			break;
+		usleep(25000);
+	}
+	assert_true(stats.failing);
+	return pushed;
+}
+
 /* The rows of one file are the next ones of the script; at[] is how far. */
 static void check_rows(struct trace *t, const struct script *s, size_t at[TIERS])
 {
@@ -259,26 +289,16 @@ static void test_marks_without_a_file(void **state)
 {
 	struct script *script = script_new(57, FAST, 2, 1, 1, false);
 	struct trace_series *s = trace_series_new(in_folder("none.bin"), false, NULL, NULL);
-	struct rlimit before, now;
+	struct rlimit before;
 	struct trace_series_stats stats;
-	size_t at[TIERS] = {0}, pushed = 0;
+	size_t at[TIERS] = {0}, pushed;
 	struct sink *sink;
 	struct err e;
 
 	(void)state;
-	getrlimit(RLIMIT_FSIZE, &before);
-	now = before;
-	now.rlim_cur = 0;
-	setrlimit(RLIMIT_FSIZE, &now);
+	before = limit_files(0);
 	sink = begin(s, script);
-	for (int i = 0; i < PATIENCE; i++) {
-		script_push(script, sink, at, script->t_ns[TIER_FAST][pushed += 3]);
-		trace_series_stats(s, &stats);
-		if (stats.failing)
-			break;
-		usleep(25000);
-	}
-	assert_true(stats.failing);
+	pushed = push_until_failing(s, script, sink, at);
 	/* Before anything else tells the series of it. */
 	sink->ops->mark(sink, &(struct mark) {1, script->t_ns[TIER_FAST][pushed], "lost"});
 	sink->ops->end(sink, &e);
@@ -300,17 +320,14 @@ static void test_limit_and_resume(void **state)
 	struct trace_series *s = trace_series_new(in_folder("l.bin"), false, NULL, NULL);
 	struct sink *sink = begin(s, script);
 	struct trace_series_stats stats;
-	struct rlimit before, now;
+	struct rlimit before;
 	size_t at[TIERS] = {0}, files = 0;
 	uint64_t rows = 0;
 	struct trace *t;
 	struct err e;
 
 	(void)state;
-	getrlimit(RLIMIT_FSIZE, &before);
-	now = before;
-	now.rlim_cur = 150000;
-	setrlimit(RLIMIT_FSIZE, &now);
+	before = limit_files(150000);
 	script_push(script, sink, at, script->t_ns[TIER_FAST][800]);
 	wait_bytes(s, 800 * FAST_SIZE);
 	script_push(script, sink, at, script->t_ns[TIER_FAST][2000]);
@@ -363,28 +380,19 @@ static void test_late_start(void **state)
 {
 	struct script *script = script_new(55, FAST, 2, 1, 1, false);
 	struct trace_series *s = trace_series_new(in_folder("late.bin"), false, NULL, NULL);
-	struct rlimit before, now;
+	struct rlimit before;
 	struct trace_series_stats stats;
-	size_t at[TIERS] = {0}, pushed = 0;
+	size_t at[TIERS] = {0}, pushed;
 	struct sink *sink;
 	struct trace *t;
 	struct err e;
 
 	(void)state;
-	getrlimit(RLIMIT_FSIZE, &before);
-	now = before;
-	now.rlim_cur = 0;
-	setrlimit(RLIMIT_FSIZE, &now);
+	before = limit_files(0);
 	sink = begin(s, script);
-	for (int i = 0; i < PATIENCE; i++) {
-		script_push(script, sink, at, script->t_ns[TIER_FAST][pushed += 3]);
-		trace_series_stats(s, &stats);
-		if (stats.failing)
-			break;
-		usleep(25000);
-	}
-	assert_true(stats.failing);
+	pushed = push_until_failing(s, script, sink, at);
 	setrlimit(RLIMIT_FSIZE, &before);
+	stats.failing = true;
 	for (int i = 0; i < PATIENCE && stats.failing; i++) {
 		script_push(script, sink, at, script->t_ns[TIER_FAST][pushed += 3]);
 		trace_series_stats(s, &stats);

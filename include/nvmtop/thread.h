@@ -1,0 +1,21 @@
+/* thread: how threads begin here, and how they wait for each other by the one clock. */
+#ifndef NVMTOP_THREAD_H
+#define NVMTOP_THREAD_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Begin run(arg) on a thread of its own, in which every signal is blocked: they are
+ * those of the thread that looks after them, and SIGXFSZ and SIGPIPE of none.
+ * Returns 0, or what pthread_create() returns. */
+int thread_start(pthread_t *out, void *(*run)(void *), void *arg);
+
+/* For thread_wait().  Returns 0, or an error number.  Ended by pthread_cond_destroy(). */
+int thread_cond_init(pthread_cond_t *c);
+
+/* With the lock held: wait for c, until until_ns of clock_now_ns() at the latest.
+ * False: that time has come. */
+bool thread_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until_ns);
+
+#endif
