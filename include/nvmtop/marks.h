@@ -25,7 +25,7 @@ typedef void inbox_take(void *to, int64_t t_ns, const char *label);
 /* A socket for this process, and a thread that reads it as soon as something
  * comes, whatever the rest of the program is busy with.  NULL with the sentence
  * when there is no folder for it that belongs to this user alone; what recorders
- * that were killed left there is removed.  Signals must be blocked already. */
+ * that were killed left there is removed. */
 struct inbox;
 struct inbox *inbox_open(inbox_take *take, void *to, struct err *e);
 

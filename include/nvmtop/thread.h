@@ -6,8 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Begin run(arg) on a thread of its own, in which every signal is blocked: they are
- * those of the thread that looks after them, and SIGXFSZ and SIGPIPE of none.
+/* Begin run(arg) on a thread of its own, in which every signal is blocked but its own
+ * faults (SIGSEGV, SIGBUS, ...): the others are those of the thread that looks after
+ * them, and SIGXFSZ and SIGPIPE of none.
  * Returns 0, or what pthread_create() returns. */
 int thread_start(pthread_t *out, void *(*run)(void *), void *arg);
 

@@ -1,5 +1,6 @@
-/* Every thread begins without signals, and every wait ends by CLOCK_MONOTONIC, which
- * nobody sets: neither is for each of those who have a thread to remember. */
+/* Every thread begins without signals but its own faults, and every wait ends by
+ * CLOCK_MONOTONIC, which nobody sets: neither is for each of those who have a thread
+ * to remember. */
 #include <errno.h>
 #include <signal.h>
 #include <time.h>
@@ -7,13 +8,19 @@
 #include "nvmtop/clock.h"
 #include "nvmtop/thread.h"
 
+/* What a thread does to itself.  The kernel ends the program at once where such a signal
+ * is blocked: past who puts the terminal back, and past who mends a file that shrank. */
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+
 int thread_start(pthread_t *out, void *(*run)(void *), void *arg)
 {
-	sigset_t all, before;
+	sigset_t others, before;
 	int failed;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	sigfillset(&others);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		sigdelset(&others, faults[i]);
+	pthread_sigmask(SIG_SETMASK, &others, &before);
 	failed = pthread_create(out, NULL, run, arg);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return failed;

@@ -3,7 +3,6 @@
  * screen loses none.  There is none of it until something is changed. */
 #include "cmd/saver.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 
@@ -94,9 +93,9 @@ void saver_want(struct saver *s, const struct settings *now)
 	if (!s->wanted)
 		s->first_ns = s->last_ns;
 	s->wanted = true;
-	/* Signals are blocked in the thread as they are here.  Without one the end writes. */
+	/* Without the thread the end writes. */
 	if (!s->started)
-		s->started = pthread_create(&s->thread, NULL, saver_run, s) == 0;
+		s->started = thread_start(&s->thread, saver_run, s) == 0;
 	pthread_cond_signal(&s->news);
 	pthread_mutex_unlock(&s->lock);
 }

@@ -2,7 +2,6 @@
  * begin and end together. */
 #include <math.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,18 +157,6 @@ static void take_mark(void *to, int64_t t_ns, const char *label)
 	mark(to, t_ns, label);
 }
 
-/* Its thread inherits that all signals are blocked. */
-static int open_inbox(nvmtop_recorder *r, struct err *e)
-{
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r->inbox = inbox_open(take_mark, r, e);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return r->inbox ? 0 : -1;
-}
-
 /* Marks that come meanwhile wait until there is something that they are in.  The
  * file begins last: what cannot be started leaves none. */
 static int start(nvmtop_recorder *r, bool marks, struct err *e)
@@ -177,7 +164,9 @@ static int start(nvmtop_recorder *r, bool marks, struct err *e)
 	int status;
 
 	pthread_mutex_lock(&r->lock);
-	status = marks ? open_inbox(r, e) : 0;
+	if (marks)
+		r->inbox = inbox_open(take_mark, r, e);
+	status = marks && !r->inbox ? -1 : 0;
 	if (status == 0)
 		status = engine_start(r->engine, e);
 	if (status == 0)

@@ -3,7 +3,6 @@
  * recording.  The kernel notes when each was sent, and who sent it. */
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
 #include "nvmtop/marks.h"
+#include "nvmtop/thread.h"
 
 /* So many at most in such a time: then the senders wait, and nothing grows. */
 #define BURST_MARKS 512
@@ -215,7 +215,7 @@ struct inbox *inbox_open(inbox_take *take, void *to, struct err *e)
 	}
 	num = listen_at(b) < 0 ? errno : 0;
 	if (!num)
-		num = pthread_create(&b->thread, NULL, inbox_main, b);
+		num = thread_start(&b->thread, inbox_main, b);
 	if (num) {
 		char shown[sizeof(b->at.sun_path)];
 

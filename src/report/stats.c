@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "nvmtop/thread.h"
 #include "report/sieve.h"
 #include "report/stats.h"
 
@@ -330,7 +331,7 @@ static void pool_run(struct pool *p, size_t threads)
 	pthread_t thread[THREADS];
 	size_t n = 0;
 
-	while (n + 1 < threads && pthread_create(&thread[n], NULL, pool_worker, p) == 0)
+	while (n + 1 < threads && thread_start(&thread[n], pool_worker, p) == 0)
 		n++;
 	pool_worker(p);
 	while (n > 0)

@@ -2,23 +2,17 @@
  * from which zoom on, and how far they are. */
 #include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "nvmtop/thread.h"
 #include "trace/builder.h"
 
 #define STRETCH_LEVELS 4 /* made within a stretch */
 
 static void *work_main(void *arg)
 {
-	sigset_t all;
-
-	/* Not SIGBUS: a file that shrinks is mended where it is read. */
-	sigfillset(&all);
-	sigdelset(&all, SIGBUS);
-	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	setpriority(PRIO_PROCESS, 0, 10); /* of this thread, on Linux */
 	builder_work(arg);
 	return NULL;
@@ -138,7 +132,7 @@ struct build *build_start(struct trace *t, unsigned tiers, struct store *store, 
 	n = n < WORKERS_MOST ? n : WORKERS_MOST;
 	atomic_store(&b->busy, n);
 	for (int i = 0; i < n; i++) {
-		if (pthread_create(&b->thread[b->workers], NULL, work_main, b) == 0) {
+		if (thread_start(&b->thread[b->workers], work_main, b) == 0) {
 			b->workers++;
 			continue;
 		}

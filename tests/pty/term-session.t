@@ -128,8 +128,9 @@ for sig in SEGV:139 BUS:135 ABRT:134; do
 	check "SIG${sig%:*}: ends as a fault does" wait_prompt "${sig#*:}"
 	check "SIG${sig%:*}: the shell has its terminal" usable_terminal
 done
-for way in crash:139 abort:134 overflow:139; do
-	begin "${way%:*}" stderr
+for way in crash:139 abort:134 overflow:139 "crash thread:139" "abort thread:134"; do
+	# shellcheck disable=SC2086
+	begin ${way%:*} stderr
 	keys x
 	check "${way%:*}: ends as a fault does" wait_prompt "${way#*:}"
 	check "${way%:*}: what was said before is shown" on_screen "words to stderr 1"

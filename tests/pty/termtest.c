@@ -6,8 +6,8 @@
  *
  * Words: styles (every style by name), wide (text that is more than ASCII),
  * fill (letters up to the last cell), flood (a new picture every millisecond),
- * stderr (writes a line there), crash, abort, overflow (after the first key),
- * mono, escape=MS. */
+ * stderr (writes a line there), crash, abort, overflow (after the first key), thread
+ * (each of the first two there), mono, escape=MS. */
 #include <errno.h>
 #include <locale.h>
 #include <poll.h>
@@ -21,6 +21,7 @@
 
 #include "nvmtop/clock.h"
 #include "nvmtop/term.h"
+#include "nvmtop/thread.h"
 
 static FILE *lg;
 static char **words;
@@ -104,6 +105,26 @@ static int overflow(int depth)
 
 	room[0] = (char)depth;
 	return depth < 0 ? 0 : overflow(depth + 1) + room[0];
+}
+
+static void *fault(void *where)
+{
+	if (has("crash"))
+		crash((uintptr_t)where);
+	if (has("abort"))
+		abort();
+	return NULL;
+}
+
+/* What was asked for after a key. */
+static void take_fault(uintptr_t where)
+{
+	pthread_t thread;
+
+	if (!has("thread"))
+		fault((void *)where);
+	else if (thread_start(&thread, fault, (void *)where) == 0)
+		pthread_join(thread, NULL);
 }
 
 static const char *name_of(const struct event *ev, char *buf, size_t size)
@@ -211,10 +232,8 @@ static int run(struct term *t, int signals)
 			nth++;
 			if (has("stderr"))
 				fprintf(stderr, "words to stderr %d\n", nth);
-			if (ev.kind == EVENT_KEY && has("crash"))
-				crash((uintptr_t)nth - 1);
-			if (ev.kind == EVENT_KEY && has("abort"))
-				abort();
+			if (ev.kind == EVENT_KEY)
+				take_fault((uintptr_t)nth - 1);
 			if (ev.kind == EVENT_KEY && has("overflow"))
 				rc = overflow(0);
 			if (what > 0) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Who may include whom: a sample travels one way through the rooms, and the
 # rooms that look never know where it came from.
-echo 1..3
+echo 1..4
 cd "$NVMTOP_SRC" || exit 1
 
 # "room: the contracts it may use" (its own private headers are its own)
@@ -23,8 +23,8 @@ history: err intl clock channel stream timeline history
 lib: err intl root clock channel probe board stream timeline engine trace marks nvmtop
 trace: err intl num clock thread channel stream timeline trace map condition keep
 proc: err intl num clock thread root procs
-mark: err intl num clock mark marks
-report: err intl num clock channel stream timeline trace report
+mark: err intl num clock thread mark marks
+report: err intl num clock thread channel stream timeline trace report
 ui: err intl clock num channel stream timeline condition canvas event settings ui procs
 conf: err intl num clock settings conf
 term: err intl clock canvas event settings term map
@@ -52,7 +52,11 @@ bad=$(
 only() { grep -rl "^#include <$1>" src | grep -vE "^($2)$" | sed "s|.*|# & must not include $1|"; }
 only curses.h 'src/term/painter.c'
 only termkey.h 'src/term/input.c'
-only pthread.h 'src/base/(patient|thread).c|src/cmd/saver.c|src/proc/procs.c|src/lib/recorder.c|src/sampler/sampler.c|src/probe/slow.c|src/engine/thread.h|src/trace/writer.h|src/trace/series.h|src/trace/series.c|src/trace/parts.c|src/trace/stream-out.c|src/report/stats.c|src/trace/builder.h|src/trace/keep.c|src/trace/kept.h|src/history/history.c|src/mark/inbox.c'
+only pthread.h 'src/base/(patient|thread).c|src/proc/procs.c|src/lib/recorder.c|src/sampler/sampler.c|src/probe/slow.c|src/engine/thread.h|src/trace/writer.h|src/trace/series.h|src/trace/series.c|src/trace/parts.c|src/trace/stream-out.c|src/report/stats.c|src/trace/builder.h|src/trace/keep.c|src/trace/kept.h|src/history/history.c'
 only stdatomic.h 'src/sampler/(ring|sampler)\.[ch]|src/probe/slow.c|src/engine/own.c|src/engine/thread.h|src/trace/(cells|store).c|src/trace/builder.h|src/trace/reader.h|src/base/map.c|src/term/crash.c|src/mark/inbox.c'
 )
 if test -z "$bad"; then echo "ok 3 - each system header has one home"; else echo "not ok 3 - each system header has one home"; echo "$bad"; fi
+
+# One way for a thread to begin, so that none is left without what all need.
+bad=$(grep -rl 'pthread_create(' src | grep -vx src/base/thread.c | sed 's/.*/# & must use thread_start()/')
+if test -z "$bad"; then echo "ok 4 - threads begin in one place"; else echo "not ok 4 - threads begin in one place"; echo "$bad"; fi

@@ -285,7 +285,7 @@ static void look_around(struct fake *f)
 	prctl(PR_GET_NAME, name_seen);
 }
 
-static void thread_takes_no_signal_and_has_a_name(void **state)
+static void thread_takes_no_signal_but_its_own_faults(void **state)
 {
 	struct rig *r = fake_rig();
 	struct sampler *s;
@@ -298,6 +298,8 @@ static void thread_takes_no_signal_and_has_a_name(void **state)
 	assert_true(sampler_join(s, INT64_MAX));
 	assert_true(sigismember(&mask_seen, SIGINT) && sigismember(&mask_seen, SIGTERM));
 	assert_true(sigismember(&mask_seen, SIGUSR1) && sigismember(&mask_seen, SIGWINCH));
+	assert_false(sigismember(&mask_seen, SIGSEGV) || sigismember(&mask_seen, SIGBUS));
+	assert_false(sigismember(&mask_seen, SIGABRT) || sigismember(&mask_seen, SIGFPE));
 	assert_string_equal(name_seen, "nvmtop-fast");
 	sampler_free(s);
 	rig_free(r);
@@ -365,7 +367,7 @@ int main(void)
 		cmocka_unit_test(times_always_increase),
 		cmocka_unit_test(full_ring_counts_lost_rows),
 		cmocka_unit_test(thread_keeps_the_grid),
-		cmocka_unit_test(thread_takes_no_signal_and_has_a_name),
+		cmocka_unit_test(thread_takes_no_signal_but_its_own_faults),
 		cmocka_unit_test(stop_ends_a_long_sleep),
 		cmocka_unit_test(hanging_probe_does_not_hold_the_join),
 	};
