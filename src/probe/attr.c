@@ -241,8 +241,6 @@ int attr_open(struct attr *a, const struct root *r, const char *path)
 	a->fd = root_open_file(r, path, FILE_FLAGS);
 	if (a->fd < 0)
 		return -1;
-	if (!strncmp(path, "/sys/kernel/debug/", 18))
-		open_each(a, r);
 	return 0;
 }
 
@@ -257,6 +255,11 @@ void attr_close(struct attr *a)
 bool attr_is_open(const struct attr *a)
 {
 	return a->fd >= 0 || a->each;
+}
+
+static bool in_debugfs(const char *path)
+{
+	return !strncmp(path, "/sys/kernel/debug/", 18);
 }
 
 /* Some files of debugfs make their value when they are opened and refuse pread. */
@@ -281,7 +284,8 @@ ssize_t attr_read(struct attr *a, const struct root *r, char *buf, size_t size)
 	if (a->each)
 		return read_anew(a, r, buf, size);
 	ssize_t n = root_read_at(a->fd, buf, size, 0);
-	if (n < 0 && errno == ESPIPE) {
+	/* EIO: what a held file of debugfs answers once its driver has taken it away. */
+	if (n < 0 && (errno == ESPIPE || (errno == EIO && in_debugfs(a->path)))) {
 		open_each(a, r);
 		return read_anew(a, r, buf, size);
 	}

@@ -9,8 +9,8 @@
  * On a tegra234 nobody has yet compared the result with tegrastats, and it may
  * be off by a factor of 2: the channel says so.
  *
- * The clock is a question to another processor, and debugfs files are opened for
- * every read: a thread of its own does both. */
+ * The clock is a question to another processor, and the activity is made anew
+ * only when its file is opened: a thread of its own does both. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

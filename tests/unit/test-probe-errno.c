@@ -238,6 +238,33 @@ static void test_files_that_cannot_be_sought(void **state)
 	tree_end(&t);
 }
 
+/* A file of debugfs is held where it can be sought; once its driver has taken it
+ * away the held one answers EIO, also when there is another of that name. */
+static void test_debugfs_of_another_driver(void **state)
+{
+	static const char path[] = "/sys/kernel/debug/clk/rate";
+	struct tree t;
+	char full[256];
+
+	(void)state;
+	refuse("", 0);
+	tree_begin(&t);
+	tree_file(&t, path, "100\n");
+	tree_resolve(&t, "slow value clk.rate path=/sys/kernel/debug/clk/rate");
+	refuse("clk/rate", EIO);
+	tree_tick(&t, 10 * MS);
+	assert_value(&t, "clk.rate", 100); /* anew */
+	assert_int_equal(reads, 1);
+	tree_path(&t, path, full);
+	assert_int_equal(unlink(full), 0);
+	tree_tick(&t, 10 * MS);
+	assert_missing(&t, "clk.rate");
+	tree_file(&t, path, "200\n");
+	tree_tick(&t, 10 * MS);
+	assert_value(&t, "clk.rate", 200);
+	tree_end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +275,7 @@ int main(void)
 		cmocka_unit_test(test_driver_bound_again),
 		cmocka_unit_test(test_others_bound_again),
 		cmocka_unit_test(test_files_that_cannot_be_sought),
+		cmocka_unit_test(test_debugfs_of_another_driver),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
