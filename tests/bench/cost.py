@@ -6,9 +6,10 @@ usage: cost.py [--seconds N] [--pairs N] [--only PART] [PROGRAM]
 PART is paired, busy, late or screen; all of them without it.
 
 paired: the recorder and the yardstick (tests/bench/reader: it reads every file at
-every tick) take turns on one tree: the fake AGX Orin of tests/roots in memory,
-with this machine's own /proc/stat and /proc/meminfo where they can be mounted (in
-/dev/shm, or the folder that COST_DIR names).
+every tick) take turns on one tree: the fake AGX Orin of tests/roots in memory (in
+/dev/shm, or the folder that COST_DIR names), its GPU awake.  Where files can be
+mounted, /proc/stat and /proc/meminfo are this machine's own, and what debugfs makes
+when it is opened is such a file of this kernel, which cannot be held.
 The yardstick runs three times: with every file that nvmtop reads there, each at
 every tick of its tier, opened and closed each time; the same on descriptors that
 it holds; and these with the signals of version 1 alone (GPU, cores, RAM, EMC at
@@ -29,6 +30,7 @@ alias with what wakes at the same rate.  Compare figures of one run with each
 other, not with those of another machine.
 """
 import argparse
+import errno
 import fcntl
 import json
 import os
@@ -48,6 +50,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.join(HERE, "..", "roots", "agx_orin-36")
+GPU = "/sys/devices/platform/bus@0/17000000.gpu/counters"
+EMC = "/sys/kernel/debug/cactmon/mc_all"
 HZ = ["1000", "100", "10"]
 WARM = 1.0
 TIERS = {"fast": 0, "medium": 1, "slow": 2}
@@ -72,21 +76,59 @@ def stolen_s():
     return int(fields[8]) / os.sysconf("SC_CLK_TCK") if len(fields) > 8 else 0.0
 
 
+def cannot_seek(path):
+    """Is it read from its start by opening it anew only?"""
+    try:
+        fd = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        os.pread(fd, 64, 0)
+        return False
+    except OSError as e:
+        return e.errno == errno.ESPIPE
+    finally:
+        os.close(fd)
+
+
+def made_when_opened(debugfs):
+    """A file of debugfs that holds one number and cannot seek, as those of the EMC do."""
+    for folder, _, names in os.walk(debugfs):
+        for name in names:
+            path = os.path.join(folder, name)
+            if os.path.isfile(path) and os.stat(path).st_mode & 0o444 and cannot_seek(path):
+                with open(path, "rb") as f:
+                    if f.read(24).strip().isdigit():
+                        return path
+    return None
+
+
 class Tree:
     """A copy of the fake board in memory, with live files of this machine in it."""
 
     def __init__(self, folder):
         self.root = os.path.join(folder, "root")
         shutil.copytree(TREE, self.root, symlinks=True)
+        with open(self.root + GPU, "w", encoding="ascii") as f:
+            f.write("123456 9876543\n")
         self.mounted = []
-        for path in ("/proc/stat", "/proc/meminfo"):
-            target = self.root + path
-            done = subprocess.run(["mount", "--bind", path, target], stderr=subprocess.DEVNULL, check=False)
-            if done.returncode == 0:
-                self.mounted.append(target)
+        self.live = self.mount("/proc/stat", "--bind") and self.mount("/proc/meminfo", "--bind")
+        debugfs = os.path.join(folder, "debugfs")
+        os.mkdir(debugfs)
+        if self.mount("debugfs", "-tdebugfs", debugfs):
+            number = made_when_opened(debugfs)
+            if number:
+                self.mount(number, "--bind", self.root + EMC)
+
+    def mount(self, what, how, target=None):
+        target = target or self.root + what
+        done = subprocess.run(["mount", how, what, target], stderr=subprocess.DEVNULL, check=False)
+        if done.returncode == 0:
+            self.mounted.append(target)
+        return done.returncode == 0
 
     def close(self):
-        for target in self.mounted:
+        for target in reversed(self.mounted):
             subprocess.run(["umount", target], check=False)
 
 
@@ -105,7 +147,7 @@ def files_of(program, root, only):
                 continue
             if os.path.isdir(root + path):  # a channel that counts readings of a chip names its folder
                 continue
-            entry = (TIERS[m[2]], ("!" if "/kernel/debug/" in path else "") + root + path)
+            entry = (TIERS[m[2]], ("!" if cannot_seek(root + path) else "") + root + path)
             if entry not in found:
                 found.append(entry)
     return found
@@ -200,7 +242,7 @@ def paired(program, reader, seconds, pairs, busy):
             for p in spinners:
                 p.kill()
                 p.wait()
-    live = "with this machine's /proc" if tree.mounted else "with a /proc that stands still"
+    live = "with this machine's /proc" if tree.live else "with a /proc that stands still"
     print(f"\n{'all cores busy' if busy else 'quiet'}: {pairs} x {seconds:g} s in turn, {live}; "
           f"the host took {100 * stolen:.1f} % of a core")
     print(f"{'':30} {'CPU':>8} {'a sample':>9} {'ratio':>6} {'memory':>9} {'written':>12} "
