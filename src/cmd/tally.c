@@ -103,11 +103,15 @@ static void signal_row(struct tally_signal *s, int64_t t_ns, double v)
 	s->last_ns = t_ns;
 }
 
-static void signals_row(struct tally_signal *s, size_t n, const struct rows *r, size_t i)
+/* The first n rows. */
+static void signals_rows(struct tally_signal *s, size_t n_signals, const struct rows *r, size_t n)
 {
-	for (size_t k = 0; k < n; k++)
-		if (s[k].tier == r->tier)
-			signal_row(&s[k], r->t_ns[i], r->values[i * r->width + s[k].column]);
+	for (struct tally_signal *end = s + n_signals; s < end; s++) {
+		if (s->tier != r->tier)
+			continue;
+		for (size_t i = 0; i < n; i++)
+			signal_row(s, r->t_ns[i], r->values[i * r->width + s->column]);
+	}
 }
 
 static int64_t until_ns(const struct tally *t)
@@ -130,9 +134,9 @@ static void tally_rows(struct sink *s, const struct rows *r)
 		newest = r->t_ns[i];
 		if (t->power.known && t->power.tier == r->tier)
 			power_row(&t->power, newest, r->values[i * r->width + t->power.column]);
-		signals_row(t->zones, t->n_zones, r, i);
-		signals_row(t->throttles, t->n_throttles, r, i);
 	}
+	signals_rows(t->zones, t->n_zones, r, i);
+	signals_rows(t->throttles, t->n_throttles, r, i);
 	t->rows[r->tier] += i;
 	t->newest_ns[r->tier] = newest;
 	t->longest_ns[r->tier] = longest;

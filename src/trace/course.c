@@ -9,63 +9,82 @@
 #include <emmintrin.h>
 #endif
 
+typedef double pair __attribute__((vector_size(16)));
+typedef int64_t mask __attribute__((vector_size(16)));
+
+static inline pair pair_at(const double *p)
+{
+	pair x;
+
+	memcpy(&x, p, sizeof(x));
+	return x;
+}
+
+static inline void pair_put(double *p, pair x)
+{
+	memcpy(p, &x, sizeof(x));
+}
+
+static inline void add_rows(double *restrict to, const double *restrict from, size_t stride)
+{
+	for (size_t i = 0; i < stride; i += 2)
+		pair_put(to + i, pair_at(to + i) + pair_at(from + i));
+}
+
 static void course_clear(struct course *c)
 {
-	size_t all = (size_t)(c->top - c->base + 1) * c->width;
-
-	for (size_t i = 0; i < all; i++)
-		c->sums[i] = -0.0;
 	for (size_t i = 0; i < c->width; i++) {
 		c->min[i] = (double)INFINITY;
 		c->max[i] = (double)-INFINITY;
 		c->n[i] = 0;
 	}
+	c->branches = 0;
 	c->open = false;
 	c->rows = 0;
 }
 
 int course_init(struct course *c, size_t width, int base, int top)
 {
-	size_t levels = (size_t)(top - base + 1);
+	size_t levels = (size_t)(top - base + 1), stride = course_stride(width);
 
 	memset(c, 0, sizeof(*c));
 	c->base = base;
 	c->top = top;
 	c->width = width;
-	c->sums = malloc((levels + 3) * width * sizeof(double));
-	if (!c->sums)
+	c->memory = calloc((levels + 3) * stride, sizeof(*c->memory));
+	if (!c->memory)
 		return -1;
-	c->min = c->sums + levels * width;
-	c->max = c->min + width;
-	c->n = malloc(width * sizeof(*c->n));
-	if (!c->n) {
-		course_free(c);
-		return -1;
-	}
+	for (size_t k = 0; k < levels; k++)
+		c->sums[k] = c->memory + k * stride;
+	c->min = c->memory + levels * stride;
+	c->max = c->min + stride;
+	c->n = (uint64_t *)(void *)(c->max + stride);
 	course_clear(c);
 	return 0;
 }
 
 void course_free(struct course *c)
 {
-	free(c->sums);
-	free(c->n);
-	c->sums = NULL;
-	c->n = NULL;
+	free(c->memory);
+	c->memory = NULL;
 }
 
-/* The sums of `levels` zooms from base up end: each goes into the next coarser. */
-static void sums_close(struct course *c, int levels)
+/* The branches of `levels` zooms from base up end: each goes into that of the next
+ * coarser zoom, or becomes it. */
+static void branches_close(struct course *c, int levels)
 {
-	double *restrict below = c->sums;
+	for (int k = 0; k < levels; k++) {
+		double *below = c->sums[k];
 
-	for (int k = 0; k < levels; k++, below += c->width) {
-		double *restrict above = below + c->width;
-
-		for (size_t i = 0; i < c->width; i++) {
-			above[i] += below[i];
-			below[i] = -0.0;
+		if (!(c->branches >> k & 1))
+			continue;
+		if (c->branches >> (k + 1) & 1) {
+			add_rows(c->sums[k + 1], below, course_stride(c->width));
+		} else {
+			c->sums[k] = c->sums[k + 1];
+			c->sums[k + 1] = below;
 		}
+		c->branches = (c->branches | UINT64_C(2) << k) & ~(UINT64_C(1) << k);
 	}
 }
 
@@ -75,34 +94,13 @@ static inline void course_at(struct course *c, int64_t column, uint64_t row)
 	if (c->open && column != c->column) {
 		int levels = 64 - __builtin_clzll((uint64_t)(column ^ c->column));
 
-		sums_close(c, levels < c->top - c->base ? levels : c->top - c->base);
+		branches_close(c, levels < c->top - c->base ? levels : c->top - c->base);
 	}
 	if (!c->open)
 		c->row = row;
 	c->open = true;
 	c->column = column;
 }
-
-void course_row(struct course *c, int64_t t_ns, uint64_t row, const double *restrict values)
-{
-	double *restrict sum = c->sums, *restrict min = c->min, *restrict max = c->max;
-	uint64_t *restrict n = c->n;
-	size_t width = c->width;
-
-	course_at(c, t_ns >> c->base, row);
-	c->rows++;
-	for (size_t i = 0; i < width; i++) {
-		double v = values[i];
-
-		sum[i] += v == v ? v : -0.0;
-		min[i] = v < min[i] ? v : min[i];
-		max[i] = v > max[i] ? v : max[i];
-		n[i] += v == v;
-	}
-}
-
-typedef double pair __attribute__((vector_size(16)));
-typedef int64_t mask __attribute__((vector_size(16)));
 
 static inline pair choose(mask m, pair a, pair b)
 {
@@ -128,6 +126,45 @@ static inline pair higher(pair x, pair y)
 #endif
 }
 
+/* Two channels at a time.  What is missing is -0.0 in the sums, to which the first
+ * row of a branch need not be added. */
+static void row_add(struct course *c, const double *restrict values, bool first)
+{
+	double *restrict sum = c->sums[0], *restrict min = c->min, *restrict max = c->max;
+	uint64_t *restrict n = c->n;
+	size_t i = 0;
+
+	for (; i + 2 <= c->width; i += 2) {
+		const pair none = {-0.0, -0.0};
+		pair x = pair_at(values + i), part;
+		mask there = x == x, count;
+
+		part = choose(there, x, none);
+		pair_put(sum + i, first ? part : pair_at(sum + i) + part);
+		pair_put(min + i, lower(x, pair_at(min + i)));
+		pair_put(max + i, higher(x, pair_at(max + i)));
+		memcpy(&count, n + i, sizeof(count));
+		count -= there;
+		memcpy(n + i, &count, sizeof(count));
+	}
+	if (i < c->width) {
+		double v = values[i], part = v == v ? v : -0.0;
+
+		sum[i] = first ? part : sum[i] + part;
+		min[i] = v < min[i] ? v : min[i];
+		max[i] = v > max[i] ? v : max[i];
+		n[i] += v == v;
+	}
+}
+
+void course_row(struct course *c, int64_t t_ns, uint64_t row, const double *values)
+{
+	course_at(c, t_ns >> c->base, row);
+	c->rows++;
+	row_add(c, values, !(c->branches & 1));
+	c->branches |= 1;
+}
+
 struct bounds {
 	pair min, max;
 	mask n;
@@ -136,16 +173,13 @@ struct bounds {
 static inline void bounds_add(struct bounds *b, double *v)
 {
 	const pair none = {-0.0, -0.0};
-	pair x;
-	mask there;
+	pair x = pair_at(v);
+	mask there = x == x;
 
-	memcpy(&x, v, sizeof(x));
-	there = x == x;
 	b->min = lower(x, b->min);
 	b->max = higher(x, b->max);
 	b->n -= there;
-	x = choose(there, x, none);
-	memcpy(v, &x, sizeof(x));
+	pair_put(v, choose(there, x, none));
 }
 
 /* Bounds and counts of four channels over n rows; what is missing becomes -0.0. */
@@ -162,24 +196,11 @@ static void bounds_of(double *v, size_t n, size_t stride, struct bounds out[2])
 	out[1] = b;
 }
 
-static inline void add_rows(double *restrict to, const double *restrict from, size_t stride)
-{
-	for (size_t i = 0; i < stride; i += 2) {
-		pair a, b;
-
-		memcpy(&a, to + i, sizeof(a));
-		memcpy(&b, from + i, sizeof(b));
-		a += b;
-		memcpy(to + i, &a, sizeof(a));
-	}
-}
-
 /* A whole column of zoom top: rows are added pair by pair where they lie, in any
  * order that has the halves before the whole. */
 void course_column(struct course *c, const int64_t *t_ns, size_t n, uint64_t row, double *v)
 {
 	size_t stride = course_stride(c->width), left = 0;
-	double *total = c->sums + (size_t)(c->top - c->base) * c->width;
 	uint16_t at[COURSE_ROWS];
 
 	for (size_t k = 0; k < stride; k += 4) {
@@ -209,8 +230,8 @@ void course_column(struct course *c, const int64_t *t_ns, size_t n, uint64_t row
 		}
 		left = kept;
 	}
-	for (size_t i = 0; i < c->width; i++)
-		total[i] = v[i];
+	memcpy(c->sums[c->top - c->base], v, c->width * sizeof(*v));
+	c->branches = UINT64_C(1) << (c->top - c->base);
 	c->open = true;
 	c->column = t_ns[n - 1] >> c->base;
 	c->row = row;
@@ -221,12 +242,15 @@ void course_record(struct course *c, int64_t column, uint64_t rows, const uint8_
 {
 	course_at(c, column, get_u64(record));
 	c->rows += rows;
+	for (size_t i = 0; i < c->width && !(c->branches & 1); i++)
+		c->sums[0][i] = -0.0;
+	c->branches |= 1;
 	for (size_t i = 0; i < c->width; i++) {
 		struct bin b = pyramid_bin(record, i);
 
 		if (b.n == 0)
 			continue;
-		c->sums[i] += b.sum;
+		c->sums[0][i] += b.sum;
 		c->min[i] = b.min < c->min[i] ? b.min : c->min[i];
 		c->max[i] = b.max > c->max[i] ? b.max : c->max[i];
 		c->n[i] += b.n;
@@ -235,11 +259,12 @@ void course_record(struct course *c, int64_t column, uint64_t rows, const uint8_
 
 bool course_take(struct course *c, uint8_t *record, int64_t *column)
 {
-	const double *sum = c->sums + (size_t)(c->top - c->base) * c->width;
+	const double *sum;
 	uint8_t *p = record + 8;
 	uint64_t most = 0;
 
-	sums_close(c, c->top - c->base);
+	branches_close(c, c->top - c->base);
+	sum = c->sums[c->top - c->base];
 	put_u64(record, c->row);
 	for (size_t i = 0; i < c->width; i++, p += PYRAMID_BIN) {
 		bool any = c->n[i] > 0;

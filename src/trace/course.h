@@ -5,17 +5,19 @@
 #include "trace/pyramid.h"
 
 /* All channels side by side.  Minimum, maximum and count need no tree; the sums
- * go through the binary tree of timeline.h, whose open branches are `sums`.  A
- * value that is missing adds -0.0, which changes no sum. */
+ * go through the binary tree of timeline.h, of which each zoom from base to top has
+ * one open branch, or none.  A value that is missing adds -0.0, which changes no sum. */
 struct course {
 	int base, top; /* zooms: of what goes in, of what comes out */
 	size_t width;
 	bool open;
-	int64_t column;     /* of zoom base: the latest */
-	uint64_t row, rows; /* of the column of zoom top that is open */
-	double *sums;       /* [top - base + 1][width] */
+	int64_t column;             /* of zoom base: the latest */
+	uint64_t row, rows;         /* of the column of zoom top that is open */
+	double *sums[ZOOM_MAX + 1]; /* of base + k at k */
+	uint64_t branches;          /* bit k: there is one at k; what else stands there is nothing */
 	double *min, *max;
 	uint64_t *n;
+	double *memory; /* of all of them */
 };
 
 int course_init(struct course *c, size_t width, int base, int top); /* -1: out of memory */

@@ -22,8 +22,10 @@ int lanes_init(struct lanes *q, struct err *e)
 void lanes_free(struct lanes *q)
 {
 	layout_free(&q->layout);
-	for (int t = 0; t < TIERS; t++)
+	for (int t = 0; t < TIERS; t++) {
 		course_free(&q->pyramid[t]);
+		image_free(&q->image[t]);
+	}
 	free(q->runs);
 	free(q->pool);
 	q->runs = NULL;
@@ -105,6 +107,8 @@ int lanes_begin(struct lanes *q, const struct session *about, struct err *e)
 	if (!q->runs)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	for (int t = 0; t < TIERS; t++) {
+		if (image_init(&q->image[t], &q->layout, (enum tier)t, about->width[t]) < 0)
+			return err_set(e, ERR_FAILED, _("out of memory"));
 		q->last_ns[t] = about->start.mono_ns;
 		if (q->layout.extra[t] * 8 > BLOCK_BYTES / 2)
 			return err_set(e, ERR_FAILED, _("a trace cannot hold %zu channels"),
@@ -156,15 +160,17 @@ static void runs_close(struct lanes *q)
 	q->covered = rows;
 }
 
-/* Compare what a reader will make of the row with what it was made from. */
-static void runs_note(struct lanes *q, enum tier tier, const uint8_t *row, const double *values)
+/* The newest row is q->image[tier], before that it was one of which `before` was lossy. */
+static void runs_note(struct lanes *q, enum tier tier, uint32_t before)
 {
-	for (size_t i = 0; i < q->layout.n_fields[tier]; i++) {
-		const struct cell *c = &q->layout.cells[tier][i];
-		struct open_run *o = &q->runs[c->channel];
-		double v = values[c->column];
+	const struct image *m = &q->image[tier];
 
-		if (same_value(v, cell_decode(row, (enum field)c->place.field, c->place.slot))) {
+	for (uint32_t left = before | m->lossy; left; left &= left - 1) {
+		const struct cell *c = &q->layout.cells[tier][__builtin_ctz(left)];
+		struct open_run *o = &q->runs[c->channel];
+		double v = m->values[c->column];
+
+		if (!(m->lossy & left & -left)) {
 			run_close(q, c->channel);
 		} else if (o->open && same_value(o->value, v)) {
 			o->count++;
@@ -275,7 +281,10 @@ void lanes_row(struct lanes *q, enum tier tier, int64_t t_ns, const double *valu
 {
 	enum lane lane = row_lane(tier), extra = columns_lane(tier);
 	size_t wide = 8 * q->layout.extra[tier];
+	struct image *m = &q->image[tier];
+	uint32_t lossy = m->lossy;
 	bool room = true;
+	uint8_t *row;
 
 	/* What says that a value is missing comes before its row. */
 	if (q->stream && (lane_full(q, lane, row_size[tier]) || (wide && lane_full(q, extra, wide))))
@@ -294,9 +303,11 @@ void lanes_row(struct lanes *q, enum tier tier, int64_t t_ns, const double *valu
 	hole_close(q, tier, t_ns);
 	if (q->current[lane]->used == lane_head(q, lane))
 		q->current[lane]->columns.row = q->rows[tier];
-	row_encode(lane_end(q, lane), q->about, &q->layout, tier, t_ns, values);
-	runs_note(q, tier, lane_end(q, lane), values);
-	pyramid_row(q, tier, lane_end(q, lane), values);
+	image_set(m, values);
+	row = memcpy(lane_end(q, lane), m->row, row_size[tier]);
+	row_time_put(row, t_ns - q->about->start.mono_ns);
+	runs_note(q, tier, lossy);
+	pyramid_row(q, tier, row, values);
 	q->current[lane]->used += row_size[tier];
 	if (wide)
 		extra_store(q, tier, values);

@@ -9,6 +9,7 @@
 
 #include "trace/chunk.h"
 #include "trace/course.h"
+#include "trace/image.h"
 
 #define BLOCK_BYTES 32768
 #define BLOCK_COUNT 96 /* 3 MB: some 20 s of a disk that stands still */
@@ -49,6 +50,7 @@ struct lanes {
 	bool stream; /* set before lanes_begin(): all that comes out is chunks in the order of a stream */
 	const struct session *about;
 	struct layout layout;
+	struct image image[TIERS]; /* the newest rows */
 	struct block *pool; /* all of them, one allocation */
 	struct block *free; /* newest first, so that few are ever touched, */
 	size_t n_fresh;     /* and behind them as many that never were: even a link would touch a page */

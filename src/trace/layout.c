@@ -1,7 +1,7 @@
 /* The one place that knows how a channel is squeezed into version 1.
  *
  * Encoding may lose: an unsigned field has no room for "missing", for a
- * negative current, for a fraction.  So the writer decodes each row again with
+ * negative current, for a fraction.  So the writer decodes what it encoded with
  * the same cell_decode() that the reader uses and puts whatever differs into
  * the extension.  Exactness then needs no case by case argument. */
 #include <math.h>
@@ -59,6 +59,28 @@ static enum field field_for(const struct channel *c)
 	return FIELD_EXTRA;
 }
 
+/* Whether cell_decode() of the one looks at bytes of the other. */
+static bool are_mates(const struct place *a, const struct place *b)
+{
+	bool rail = a->field >= FIELD_VOLTAGE && a->field <= FIELD_POWER;
+
+	if (a->field == FIELD_RAM_USED || a->field == FIELD_RAM_AVAILABLE)
+		return b->field == FIELD_RAM_USED || b->field == FIELD_RAM_AVAILABLE;
+	if (rail)
+		return b->field >= FIELD_VOLTAGE && b->field <= FIELD_POWER && a->slot == b->slot;
+	return a->field == b->field && a->slot == b->slot;
+}
+
+_Static_assert(3 * MAX_RAILS <= 32 && MAX_CORES + 5 <= 32 && MAX_ZONES <= 32, "a bit for each field of a tier");
+
+static void mates_find(struct cell *cells, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < n; k++)
+			if (are_mates(&cells[i].place, &cells[k].place))
+				cells[i].mates |= UINT32_C(1) << k;
+}
+
 static int cells_make(struct layout *l, const struct session *about)
 {
 	for (int t = 0; t < TIERS; t++) {
@@ -74,10 +96,12 @@ static int cells_make(struct layout *l, const struct session *about)
 			    l->n_cells[c->tier] == about->width[c->tier])
 				continue;
 			l->cells[c->tier][l->n_cells[c->tier]++] =
-				(struct cell) {(uint32_t)i, c->column, l->place[i]};
+				(struct cell) {(uint32_t)i, c->column, l->place[i], 0};
 			l->n_fields[c->tier] += !extra;
 		}
 	}
+	for (int t = 0; t < TIERS; t++)
+		mates_find(l->cells[t], l->n_fields[t]);
 	return 0;
 }
 
@@ -111,6 +135,9 @@ int layout_make(struct layout *l, const struct session *about, struct err *e)
 		if (f == FIELD_EMC && !c->missing[0])
 			l->emc = true;
 	}
+	for (unsigned i = 0; i < l->rails; i++)
+		if (!taken[FIELD_POWER][i])
+			l->powerless |= 1U << i;
 	if (cells_make(l, about) < 0) {
 		layout_free(l);
 		return err_set(e, ERR_FAILED, _("out of memory"));
@@ -184,7 +211,7 @@ static uint64_t whole(double v, double max)
 	return v >= max ? (uint64_t)max : (uint64_t)llround(v);
 }
 
-static void cell_encode(uint8_t *row, enum field f, unsigned slot, double v)
+void cell_encode(uint8_t *row, enum field f, unsigned slot, double v)
 {
 	switch (f) {
 	case FIELD_GPU:
@@ -237,45 +264,6 @@ void row_blank(uint8_t *row, const struct layout *l, enum tier tier)
 		for (unsigned i = 0; i < l->zones; i++)
 			cell_encode(row, FIELD_TEMPERATURE, i, NAN);
 	}
-}
-
-/* A rail whose power is no channel of its own still gets it, so that readers
- * of version 1 find it. */
-static void power_fill(uint8_t *row, const struct layout *l, const double *values)
-{
-	double volt[MAX_RAILS], amp[MAX_RAILS];
-	bool has[MAX_RAILS] = {false};
-
-	for (unsigned i = 0; i < MAX_RAILS; i++)
-		volt[i] = amp[i] = NAN;
-	for (size_t i = 0; i < l->n_fields[TIER_MEDIUM]; i++) {
-		const struct cell *c = &l->cells[TIER_MEDIUM][i];
-		const struct place *p = &c->place;
-
-		if (p->field == FIELD_VOLTAGE)
-			volt[p->slot] = values[c->column];
-		else if (p->field == FIELD_CURRENT)
-			amp[p->slot] = values[c->column];
-		else if (p->field == FIELD_POWER)
-			has[p->slot] = true;
-	}
-	for (unsigned i = 0; i < l->rails; i++)
-		if (!has[i])
-			cell_encode(row, FIELD_POWER, i, volt[i] * amp[i] / 1000);
-}
-
-void row_encode(uint8_t *row, const struct session *about, const struct layout *l, enum tier tier,
-		int64_t t_ns, const double *values)
-{
-	row_blank(row, l, tier);
-	put_f64(row, (double)(t_ns - about->start.mono_ns) / 1e9);
-	for (size_t i = 0; i < l->n_fields[tier]; i++) {
-		const struct cell *c = &l->cells[tier][i];
-
-		cell_encode(row, (enum field)c->place.field, c->place.slot, values[c->column]);
-	}
-	if (tier == TIER_MEDIUM)
-		power_fill(row, l, values);
 }
 
 /* A rail that was not read at all has power NaN beside zeroes. */

@@ -33,6 +33,7 @@ struct cell {
 	uint32_t channel;
 	uint16_t column; /* of the stream */
 	struct place place;
+	uint32_t mates; /* of a field: all fields of the tier, as bits, that are read out of the same bytes */
 };
 
 struct layout {
@@ -43,6 +44,7 @@ struct layout {
 	size_t n_fields[TIERS], n_cells[TIERS];
 	size_t extra[TIERS]; /* columns of the extension in a row of the tier */
 	unsigned cores, rails, zones;
+	unsigned powerless; /* rails, as bits, whose power is no channel of version 1 */
 	bool emc;
 };
 
@@ -64,9 +66,8 @@ extern const size_t row_size[TIERS];
  * are missing, the others 0. */
 void row_blank(uint8_t *row, const struct layout *l, enum tier tier);
 
-/* One row of version 1 out of the values of a row of the stream. */
-void row_encode(uint8_t *row, const struct session *about, const struct layout *l, enum tier tier,
-		int64_t t_ns, const double *values);
+/* Put a value into a field, as far as that can hold it. */
+void cell_encode(uint8_t *row, enum field f, unsigned slot, double v);
 
 /* What a reader makes of a field; NaN where the row says it is missing. */
 double cell_decode(const uint8_t *row, enum field f, unsigned slot);
@@ -89,6 +90,11 @@ static inline bool row_time(const uint8_t *row, int64_t *out)
 	whole = (int64_t)s;
 	*out = whole + (s - (double)whole >= 0.5); /* llround(), without the call */
 	return true;
+}
+
+static inline void row_time_put(uint8_t *row, int64_t ns)
+{
+	put_f64(row, (double)ns / 1e9);
 }
 
 /* Whether two values are the same to a reader: the same bits, or both NaN. */

@@ -1,6 +1,6 @@
 /* What goes into the writer comes out of the reader, to the last bit. */
 #include "test-trace.h"
-#include "trace/layout.h"
+#include "trace/image.h"
 
 static bool same(double a, double b)
 {
@@ -312,28 +312,73 @@ static void test_columns_anywhere(void **state)
 static void test_time_exact(void **state)
 {
 	struct script *s = script_new(9, 0, 1, 0, 0, false);
-	struct layout l;
 	uint8_t row[FAST_SIZE];
-	double values[64] = {0};
 	int64_t day = 86400 * NS_PER_S, got;
 
 	(void)state;
-	assert_int_equal(layout_make(&l, &s->session, NULL), 0);
 	for (int64_t i = 0; i < 3000000; i++) {
 		int64_t after = i < 1000000 ? i : (int64_t)(script_random(s) % (uint64_t)(30 * day));
 
 		if (i >= 2000000)
 			after = 30 * day - (i - 2000000) * 7;
-		put_f64(row, (double)after / 1e9);
+		row_time_put(row, after);
 		assert_true(row_time(row, &got));
 		if (got != after)
 			fail_msg("%lld came back as %lld", (long long)after, (long long)got);
 	}
-	row_encode(row, &s->session, &l, TIER_FAST, START_NS + 30 * day - 1, values);
-	assert_true(row_time(row, &got));
-	assert_int_equal(got, 30 * day - 1);
-	layout_free(&l);
 	script_free(s);
+}
+
+/* A row that is made out of the one before is what it would be by itself. */
+static void image_check(struct script *s, enum tier tier)
+{
+	size_t width = s->session.width[tier], lossy = 0, same = 0;
+	struct image m = {.any = false};
+	struct layout l;
+
+	assert_int_equal(layout_make(&l, &s->session, NULL), 0);
+	assert_int_equal(image_init(&m, &l, tier, width), 0);
+	for (size_t r = 0; r < s->n[tier]; r++) {
+		double *v = s->values[tier] + r * width;
+		struct image alone = {.any = false};
+
+		for (size_t i = 0; r > 0 && i < width; i++)
+			if (r % 4 == 1 || (r % 4 == 2 && script_random(s) % 8 > 0))
+				v[i] = *(v + i - width);
+		same += r > 0 && !memcmp(v, v - width, width * sizeof(*v));
+		image_set(&m, v);
+		assert_int_equal(image_init(&alone, &l, tier, width), 0);
+		image_set(&alone, v);
+		assert_memory_equal(m.row, alone.row, row_size[tier]);
+		assert_int_equal(m.lossy, alone.lossy);
+		for (size_t i = 0; i < l.n_fields[tier]; i++) {
+			const struct cell *c = &l.cells[tier][i];
+			double got = cell_decode(m.row, (enum field)c->place.field, c->place.slot);
+
+			assert_int_equal(m.lossy >> i & 1, !same_value(got, v[c->column]));
+			lossy += m.lossy >> i & 1;
+		}
+		image_free(&alone);
+	}
+	assert_true(same > 0 && (lossy > 0 || tier == TIER_SLOW));
+	image_free(&m);
+	layout_free(&l);
+}
+
+static void test_rows_held(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		struct script *s = script_new(60 + i, 4000, 16, 8, 16, i & 1);
+
+		/* Rails whose power is none of version 1 have it in their row all the same. */
+		for (size_t c = 0; c < s->session.n_channels; c++)
+			if (i >= 2 && s->channels[c].kind == CHANNEL_RAIL_POWER && c % 2)
+				s->channels[c].kind = CHANNEL_OTHER;
+		for (int t = 0; t < TIERS; t++)
+			image_check(s, (enum tier)t);
+		script_free(s);
+	}
 }
 
 /* A negative current comes back out of the power, over all that a board has. */
@@ -423,12 +468,13 @@ static void test_sync_points(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain),       cmocka_unit_test(test_beyond_version_1),
-		cmocka_unit_test(test_wild_values), cmocka_unit_test(test_nothing_but_a_core),
-		cmocka_unit_test(test_long),        cmocka_unit_test(test_no_rows),
-		cmocka_unit_test(test_step),        cmocka_unit_test(test_columns_anywhere),
-		cmocka_unit_test(test_time_exact),  cmocka_unit_test(test_current_exact),
-		cmocka_unit_test(test_header),      cmocka_unit_test(test_sync_points),
+		cmocka_unit_test(test_plain),         cmocka_unit_test(test_beyond_version_1),
+		cmocka_unit_test(test_wild_values),   cmocka_unit_test(test_nothing_but_a_core),
+		cmocka_unit_test(test_long),          cmocka_unit_test(test_no_rows),
+		cmocka_unit_test(test_step),          cmocka_unit_test(test_columns_anywhere),
+		cmocka_unit_test(test_time_exact),    cmocka_unit_test(test_rows_held),
+		cmocka_unit_test(test_current_exact), cmocka_unit_test(test_header),
+		cmocka_unit_test(test_sync_points),
 	};
 
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);
