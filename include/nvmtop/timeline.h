@@ -28,6 +28,11 @@ int zoom_base(double hz);
 void bin_add(struct bin *b, double v);			/* NaN is ignored */
 void bin_merge(struct bin *b, const struct bin *later);
 
+/* Of marks in the order of their times those in [from, to), at most max.  Returns how
+ * many are in out. */
+size_t marks_between(const struct mark *marks, size_t n_marks, int64_t from_ns, int64_t to_ns,
+		     struct mark *out, size_t max);
+
 struct timeline;
 struct timeline_ops {
 	const struct session *(*session)(struct timeline *t);

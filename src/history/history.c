@@ -295,19 +295,10 @@ static int64_t step_of(struct timeline *t, enum tier tier, int64_t t_ns, int n)
 static size_t marks_of(struct timeline *t, int64_t from_ns, int64_t to_ns, struct mark *out, size_t max)
 {
 	struct history *h = of_timeline(t);
-	size_t n = 0, lo = 0, hi;
+	size_t n;
 
 	pthread_mutex_lock(&h->lock);
-	for (hi = h->n_marks; lo < hi;) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (h->marks[mid].t_ns < from_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < h->n_marks && h->marks[lo].t_ns < to_ns && n < max; lo++)
-		out[n++] = h->marks[lo];
+	n = marks_between(h->marks, h->n_marks, from_ns, to_ns, out, max);
 	pthread_mutex_unlock(&h->lock);
 	return n;
 }

@@ -72,19 +72,8 @@ static int64_t get_step(struct timeline *tl, enum tier tier, int64_t t_ns, int n
 static size_t get_marks(struct timeline *tl, int64_t from_ns, int64_t to_ns, struct mark *out, size_t max)
 {
 	struct trace *t = trace_of(tl);
-	size_t lo = 0, hi = t->n_marks, n = 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->marks[mid].t_ns < from_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < t->n_marks && t->marks[lo].t_ns < to_ns && n < max; lo++)
-		out[n++] = t->marks[lo];
-	return n;
+	return marks_between(t->marks, t->n_marks, from_ns, to_ns, out, max);
 }
 
 static size_t get_gaps(struct timeline *tl, int64_t from_ns, int64_t to_ns, struct gap *out, size_t max)

@@ -1,4 +1,4 @@
-/* The fold that history and trace share, and rounding to what a trace holds. */
+/* The fold and the marks that history and trace share, and rounding to what a trace holds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,10 +56,33 @@ static void rounding_is_idempotent(void **state)
 	assert_true(channel_round(CHANNEL_TEMPERATURE, 47.1) == (double)47.1f);
 }
 
+/* Several may have one time, and a stretch has its beginning but not its end. */
+static void marks_of_a_stretch(void **state)
+{
+	static const int64_t times[] = {10, 20, 20, 20, 30, 50};
+	struct mark marks[6], out[6];
+
+	(void)state;
+	for (size_t i = 0; i < 6; i++)
+		marks[i] = (struct mark) {.t_ns = times[i], .id = i + 1};
+	for (int64_t from = 0; from < 60; from += 5)
+		for (int64_t to = from; to < 70; to += 5)
+			for (size_t max = 0; max <= 6; max++) {
+				size_t n = marks_between(marks, 6, from, to, out, max), k = 0;
+
+				for (size_t i = 0; i < 6; i++)
+					if (times[i] >= from && times[i] < to && k < max)
+						assert_int_equal(out[k++].id, i + 1);
+				assert_int_equal(n, k);
+			}
+	assert_int_equal(marks_between(NULL, 0, 0, INT64_MAX, out, 6), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(missing_is_not_counted), cmocka_unit_test(bases),
-					   cmocka_unit_test(rounding_is_idempotent)};
+					   cmocka_unit_test(rounding_is_idempotent),
+					   cmocka_unit_test(marks_of_a_stretch)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
