@@ -15,6 +15,7 @@ struct clock_anchor {
 };
 
 int64_t clock_now_ns(void);	/* CLOCK_MONOTONIC */
+int64_t clock_cpu_ns(void);	/* what this process has used so far, all threads */
 
 /* Read all three as close together as can be (the tightest of a few tries). */
 void clock_anchor(struct clock_anchor *out);

@@ -17,6 +17,11 @@ int64_t clock_now_ns(void)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
+int64_t clock_cpu_ns(void)
+{
+	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 void clock_anchor(struct clock_anchor *out)
 {
 	int64_t tightest = INT64_MAX;

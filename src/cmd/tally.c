@@ -7,19 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "nvmtop/intl.h"
 #include "nvmtop/report.h"
 #include "nvmtop/trace.h"
-
-static int64_t cpu_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return t.tv_sec * NS_PER_S + t.tv_nsec;
-}
 
 static struct tally *tally_of(struct sink *s)
 {
@@ -70,7 +61,7 @@ static int tally_begin(struct sink *s, const struct session *about, struct err *
 		return err_set(e, ERR_FAILED, "%s", _("out of memory"));
 	choose(t, about);
 	t->start_ns = about->start.mono_ns;
-	t->cpu_ns = cpu_now_ns();
+	t->cpu_ns = clock_cpu_ns();
 	t->ran_ns = clock_now_ns();
 	return t->next->ops->begin(t->next, about, e);
 }
@@ -167,7 +158,7 @@ static int tally_end(struct sink *s, struct err *e)
 	t->ran_ns = t->end_ns - t->ran_ns;
 	if (t->end_ns > until)
 		t->end_ns = until;
-	t->cpu_ns = cpu_now_ns() - t->cpu_ns;
+	t->cpu_ns = clock_cpu_ns() - t->cpu_ns;
 	return t->next->ops->end(t->next, e);
 }
 

@@ -5,20 +5,11 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "nvmtop/clock.h"
 
 #define WARM_AFTER_NS NS_PER_S
 #define CPU_EVERY_NS  NS_PER_S
-
-static int64_t cpu_used_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return t.tv_sec * NS_PER_S + t.tv_nsec;
-}
 
 void watch_begin(struct watch *w, const struct rig *rig, struct sampler *const *samplers, int64_t now_ns)
 {
@@ -27,7 +18,7 @@ void watch_begin(struct watch *w, const struct rig *rig, struct sampler *const *
 	w->samplers = samplers;
 	w->since_ns = now_ns;
 	w->cpu_since_ns = now_ns;
-	w->cpu_used_ns = cpu_used_ns();
+	w->cpu_used_ns = clock_cpu_ns();
 }
 
 /* Is there a figure for the CPU in the newest row of its tier, or can there never be one? */
@@ -71,7 +62,7 @@ double watch_cpu(struct watch *w, int64_t now_ns)
 
 	if (took < CPU_EVERY_NS)
 		return (double)NAN;
-	used = cpu_used_ns();
+	used = clock_cpu_ns();
 	w->cpu_since_ns = now_ns;
 	w->cpu_used_ns = used;
 	return 100.0 * (double)(used - before) / (double)took;
