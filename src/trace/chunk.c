@@ -175,6 +175,11 @@ static size_t text_encode(uint8_t *p, const char *text, size_t size)
 	return 2 + n;
 }
 
+size_t writer_encode(uint8_t *p)
+{
+	return text_encode(p, PACKAGE_NAME " " PACKAGE_VERSION, WRITER_MAX - 2 + 1);
+}
+
 /* 0 when it does not fit into what is left. */
 static size_t text_decode(const uint8_t *p, size_t left, char *out, size_t size)
 {

@@ -81,6 +81,8 @@ struct columns_head {
 /* Payload records.  The encoders return the bytes used.  The decoders of
  * records of variable size return them too, or 0 when what is there is no such
  * record; the others read a fixed size that the caller has checked. */
+#define WRITER_MAX 64
+size_t writer_encode(uint8_t *p); /* this program's name and version */
 size_t anchor_encode(uint8_t *p, const struct clock_anchor *a);
 void anchor_decode(const uint8_t *p, struct clock_anchor *a);
 size_t mark_encode(uint8_t *p, const struct mark *m, uint64_t fast_row);

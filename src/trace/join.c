@@ -116,12 +116,9 @@ static int write_syncs(struct join *j)
 
 static int write_open(struct join *j)
 {
-	static const char writer[] = PACKAGE_NAME " " PACKAGE_VERSION;
-	uint8_t p[2 + sizeof(writer)];
+	uint8_t p[WRITER_MAX];
 
-	put_u16(p, sizeof(writer) - 1);
-	memcpy(p + 2, writer, sizeof(writer) - 1);
-	return gather_chunk(j, CHUNK_OPEN, p, 2 + sizeof(writer) - 1);
+	return gather_chunk(j, CHUNK_OPEN, p, writer_encode(p));
 }
 
 static int write_close(struct join *j, uint64_t first)

@@ -58,12 +58,9 @@ static bool about_add(struct lanes *q, uint32_t id, const uint8_t *record, size_
 
 static bool stream_open(struct lanes *q)
 {
-	static const char writer[] = PACKAGE_NAME " " PACKAGE_VERSION;
-	uint8_t p[2 + sizeof(writer)];
+	uint8_t p[WRITER_MAX];
 
-	put_u16(p, sizeof(writer) - 1);
-	memcpy(p + 2, writer, sizeof(writer) - 1);
-	return about_add(q, CHUNK_STREAM, p, 2 + sizeof(writer) - 1);
+	return about_add(q, CHUNK_STREAM, p, writer_encode(p));
 }
 
 static bool about_write(struct lanes *q, const struct session *about)
