@@ -11,6 +11,7 @@
 
 #define MEMORY_MOST (UINT64_C(32) << 20) /* where no file can be made */
 #define TRIES       4
+#define ALL         ((1U << TIERS) - 1) /* tiers */
 
 const struct trace_tuning trace_tuned = {.at_once = UINT64_C(48) << 20, .workers = 0, .keep = true};
 
@@ -58,6 +59,23 @@ static void release(struct trace *t)
 	t->store = NULL;
 }
 
+/* Of these tiers. */
+static void clear(struct trace *t, unsigned tiers)
+{
+	for (int i = 0; i < TIERS; i++)
+		if (tiers & 1U << i)
+			shelf_clear(&t->shelf[i]);
+}
+
+/* All that was made or read of columns. */
+static void forget(struct trace *t)
+{
+	build_free(t->build);
+	t->build = NULL;
+	clear(t, ALL);
+	release(t);
+}
+
 /* Make what is missing, `coarser` after it did not fit. */
 static void begin(struct trace *t, unsigned tiers, int coarser)
 {
@@ -65,9 +83,7 @@ static void begin(struct trace *t, unsigned tiers, int coarser)
 	struct store_id id;
 	struct store *s = NULL;
 
-	for (int i = 0; i < TIERS; i++)
-		if (tiers & 1U << i)
-			shelf_clear(&t->shelf[i]);
+	clear(t, tiers);
 	if (t->tuning.keep && t->damage.code == ERR_NONE && identify(t, &id))
 		s = store_file(&id, most);
 	if (!s)
@@ -96,9 +112,7 @@ static void at_once(struct trace *t, unsigned tiers)
 			return;
 		}
 		build_free(b);
-		for (int i = 0; i < TIERS; i++)
-			if (tiers & 1U << i)
-				shelf_clear(&t->shelf[i]);
+		clear(t, tiers);
 	} while (++tries < TRIES);
 }
 
@@ -148,11 +162,7 @@ void shelves_fill(struct trace *t)
 
 void shelves_close(struct trace *t)
 {
-	build_free(t->build);
-	t->build = NULL;
-	for (int i = 0; i < TIERS; i++)
-		shelf_clear(&t->shelf[i]);
-	release(t);
+	forget(t);
 }
 
 /* A chunk of stored columns is not as it was written: make them anew. */
@@ -170,8 +180,7 @@ static void bad_columns(struct trace *t)
 		} else {
 			store_discard(t->store);
 			t->store = NULL;
-			for (int k = 0; k < TIERS; k++)
-				shelf_clear(&t->shelf[k]);
+			clear(t, ALL);
 		}
 		shelf_clear(&t->shelf[i]);
 		begin(t, shelves_empty(t), 0);
@@ -214,11 +223,7 @@ static void shrunk(struct trace *t, size_t size, bool torn)
 {
 	const char *tier = place_of(t, size);
 
-	build_free(t->build);
-	t->build = NULL;
-	for (int i = 0; i < TIERS; i++)
-		shelf_clear(&t->shelf[i]);
-	release(t);
+	forget(t);
 	t->damage.code = ERR_NONE; /* this is news, and more than what was wrong before */
 	if (torn && tier)
 		trace_damage(
@@ -274,9 +279,7 @@ static void built(struct trace *t)
 		build_free(b);
 		return;
 	}
-	for (int i = 0; i < TIERS; i++)
-		if (made & 1U << i)
-			shelf_clear(&t->shelf[i]);
+	clear(t, made);
 	build_free(b);
 	extent_find(t);
 	if (cut)
@@ -297,8 +300,7 @@ void shelves_look(struct trace *t)
 		built(t);
 	if (t->store && store_torn(t->store)) {
 		release(t);
-		for (int i = 0; i < TIERS; i++)
-			shelf_clear(&t->shelf[i]);
+		clear(t, ALL);
 		begin(t, shelves_empty(t), 0);
 	}
 	bad_columns(t);
