@@ -187,6 +187,24 @@ static bool act_over(struct ui *u, enum action a, struct request *r)
 	}
 }
 
+int act_lines(enum action a, int page)
+{
+	switch (a) {
+	case ACT_UP:
+	case ACT_SCROLL_UP:
+		return -1;
+	case ACT_DOWN:
+	case ACT_SCROLL_DOWN:
+		return 1;
+	case ACT_PAGE_UP:
+		return -page;
+	case ACT_PAGE_DOWN:
+		return page;
+	default:
+		return 0;
+	}
+}
+
 static void act_else(struct ui *u, const struct ui_scene *s, enum action a, struct request *r)
 {
 	int page = u->at.body.h > 1 ? u->at.body.h - 1 : 1;
@@ -196,16 +214,6 @@ static void act_else(struct ui *u, const struct ui_scene *s, enum action a, stru
 	case ACT_SEARCH_PREV:
 		search_next(u, s, a == ACT_SEARCH_PREV);
 		break;
-	case ACT_UP:
-	case ACT_DOWN:
-	case ACT_SCROLL_UP:
-	case ACT_SCROLL_DOWN:
-		scroll(u, s, a == ACT_UP || a == ACT_SCROLL_UP ? -1 : 1);
-		break;
-	case ACT_PAGE_UP:
-	case ACT_PAGE_DOWN:
-		scroll(u, s, a == ACT_PAGE_UP ? -page : page);
-		break;
 	case ACT_ESC:
 		escape(u, s, r);
 		break;
@@ -214,6 +222,8 @@ static void act_else(struct ui *u, const struct ui_scene *s, enum action a, stru
 			   _("7 shows the phases, of which x chooses some to be compared"));
 		break;
 	default:
+		if (act_lines(a, page))
+			scroll(u, s, act_lines(a, page));
 		break;
 	}
 }

@@ -248,6 +248,10 @@ struct ui {
 	unsigned char level[COLUMNS_MAX]; /* enum alarm, of columns */
 };
 
+/* act.c: by how many lines an action moves through a list of which `page` are to be seen;
+ * 0: it is none that does. */
+int act_lines(enum action a, int page);
+
 /* views.c: which views there are. */
 const struct view *views_at(size_t i); /* NULL past the end */
 /* The view that an action of keys or tabs leads to; NULL: there is none. */

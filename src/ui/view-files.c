@@ -60,31 +60,14 @@ static bool files_act(struct ui *u, const struct ui_scene *s, enum action a, str
 {
 	int n = files_length(u, s), page = u->at.body.h > 1 ? u->at.body.h - 1 : 1;
 
-	switch (a) {
-	case ACT_UP:
-	case ACT_SCROLL_UP:
-		u->file_at--;
-		break;
-	case ACT_DOWN:
-	case ACT_SCROLL_DOWN:
-		u->file_at++;
-		break;
-	case ACT_PAGE_UP:
-		u->file_at -= page;
-		break;
-	case ACT_PAGE_DOWN:
-		u->file_at += page;
-		break;
-	case ACT_ENTER:
-		if (u->file_at < n && s->files[u->file_at].readable) {
-			r->kind = REQUEST_OPEN;
-			memcpy(r->path, s->files[u->file_at].path, sizeof(r->path));
-			r->path[sizeof(r->path) - 1] = 0;
-		}
-		break;
-	default:
+	if (a != ACT_ENTER && !act_lines(a, page))
 		return false;
+	if (a == ACT_ENTER && u->file_at < n && s->files[u->file_at].readable) {
+		r->kind = REQUEST_OPEN;
+		memcpy(r->path, s->files[u->file_at].path, sizeof(r->path));
+		r->path[sizeof(r->path) - 1] = 0;
 	}
+	u->file_at += act_lines(a, page);
 	settle(u, n, u->at.body.h);
 	r->redraw = true;
 	return true;

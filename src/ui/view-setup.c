@@ -323,21 +323,8 @@ static bool setup_act(struct ui *u, const struct ui_scene *s, enum action a, str
 
 	(void)s;
 	r->redraw = true;
+	u->setup_at += act_lines(a, page);
 	switch (a) {
-	case ACT_UP:
-	case ACT_SCROLL_UP:
-		u->setup_at--;
-		break;
-	case ACT_DOWN:
-	case ACT_SCROLL_DOWN:
-		u->setup_at++;
-		break;
-	case ACT_PAGE_UP:
-		u->setup_at -= page;
-		break;
-	case ACT_PAGE_DOWN:
-		u->setup_at += page;
-		break;
 	case ACT_LESS:
 	case ACT_MORE:
 	case ACT_TOGGLE:
@@ -349,7 +336,7 @@ static bool setup_act(struct ui *u, const struct ui_scene *s, enum action a, str
 			act_row(u, a, r);
 		break;
 	default:
-		if (!act_row(u, a, r))
+		if (!act_lines(a, page) && !act_row(u, a, r))
 			return false;
 	}
 	settle(u);
