@@ -19,8 +19,10 @@ busy: the same while every core is kept busy.
 
 late: late ticks of a minute (or --late N seconds), quiet, with every core busy, and
 with that while a rail hangs for 2 s in every 10 (tests/tools/slowfs).  Beside each
-runs the control, a real-time thread at 1000 Hz that does nothing: where it is late,
-it was the machine, not its load.
+runs a control on every core, a thread at 1000 Hz that does nothing, of a higher
+real-time priority than anything of nvmtop.  A tick that was late while a control,
+too, waited for its core (for 0.2 ms or more: it is due at other moments) is the
+machine's; what is left is nvmtop's own.
 
 screen: the live screen.
 
@@ -279,24 +281,45 @@ def hang_rails(folder, root):
     return None
 
 
+def late_spans(program, path):
+    """From when to when there was no row of the fast tier although one was due, in ns of CLOCK_REALTIME."""
+    build = os.path.join(os.path.dirname(program), "..")
+    os.environ.setdefault("NVMTOP_LIBRARY", os.path.join(build, ".libs", "libnvmtop.so.0"))
+    sys.path.insert(0, os.path.join(build, "python"))
+    import nvmtop  # pylint: disable=import-outside-toplevel
+    trace = nvmtop.read_trace(path)
+    start, times = trace.start_real_ns, list(trace.fast.time_s)
+    return [(start + int(a * 1e9) + 1000000, start + int(b * 1e9))
+            for a, b in zip(times, times[1:]) if b - a > 0.0019]
+
+
+def meet(span, others):
+    slack = 200000  # how well the two clocks and the times of rows agree
+    return any(a < span[1] + slack and span[0] < b + slack for a, b in others)
+
+
 def late_once(program, reader, seconds, folder, root, name, busy):
     spinners = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count() * busy)]
     path = os.path.join(folder, "late.bin")
+    controls = [subprocess.Popen([reader, "--fifo", "--cpu", str(n), "--seconds", str(seconds + 1), "1000", "0", "0"],
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+                for n in sorted(os.sched_getaffinity(0))]
     try:
-        with subprocess.Popen([reader, "--fifo", "--seconds", str(seconds), *HZ], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, text=True) as control:
-            text = subprocess.run([program, "--sysroot", root, "--record", "--force", "--duration",
-                                   str(seconds), path], capture_output=True, text=True, check=True,
-                                  env={**os.environ, "LC_ALL": "C"}).stderr
-            idle = json.loads(control.stdout.read())
+        text = subprocess.run([program, "--sysroot", root, "--record", "--force", "--duration",
+                               str(seconds), path], capture_output=True, text=True, check=True,
+                              env={**os.environ, "LC_ALL": "C"}).stderr
+        idle = [json.loads(p.communicate()[0]) for p in controls]
     finally:
-        for p in spinners:
+        for p in spinners + controls:
             p.kill()
             p.wait()
     samples = re.search(r"samples: *(.*)", text)[1]
     late = re.search(r"lateness: *(.*)", text)[1]
-    print(f"{name}: {samples}\n    {late}\n    control: {idle['late']} late, 50 % within {idle['p50_us']} us, "
-          f"99 % within {idle['p99_us']} us, all within {idle['max_us']} us")
+    spans = late_spans(program, path)
+    machine = sum(meet(s, [span for c in idle for span in c["spans_real_ns"]]) for s in spans)
+    print(f"{name}: {samples}\n    {late}\n    stretches without a row: {len(spans)}, of which the machine's "
+          f"{machine}, nvmtop's own {len(spans) - machine}\n    controls: "
+          + "; ".join(f"{c['late']} late, 99 % within {c['p99_us']} us, all within {c['max_us']} us" for c in idle))
 
 
 def late_ticks(program, reader, seconds):

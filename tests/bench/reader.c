@@ -1,20 +1,22 @@
 /* The yardstick: what it costs to read every file at every tick, done plainly
  * and well.
  *
- *   reader [--open] [--fifo] [--seconds N] [--out FILE] HZ HZ HZ <LIST
+ *   reader [--open] [--fifo] [--cpu N] [--seconds N] [--out FILE] HZ HZ HZ <LIST
  *
  * LIST has lines "TIER PATH": 0, 1 or 2, and the file; "TIER !PATH" is opened
  * and closed each time, as a file that cannot seek must be.  A thread a tier
  * sleeps to absolute times, reads each of its files from the start into a
  * buffer, takes every number out of it with strtoll() and appends a row to an
  * array that grows.  The rows are written to FILE at the end.  It prints one
- * JSON object: rows, late ticks, lateness.
+ * JSON object: rows, late ticks, lateness, and when it waited in vain.
  *
  * With --open every file is opened and closed each time, as a script or a
  * program that was written in an hour does it.
  *
  * With --fifo and no files it is the control: what the machine itself makes of
- * a real-time thread that does nothing. */
+ * a real-time thread that does nothing.  With --cpu N, too, it stays on that core,
+ * above whatever else is real-time there, and tells when it waited in vain for its
+ * core: what was late at the same time was so for the same reason. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -48,12 +50,15 @@ struct tier {
 	int32_t *late_us; /* lateness of each tick, rounded down; grows */
 	size_t n_ticks, ticks_room;
 	uint64_t late; /* ticks that began later than one period */
+	int64_t *spans; /* of those that began a fifth of it later: due, begun; grows */
+	size_t n_spans, spans_room;
 	pthread_t thread;
 };
 
 static struct tier tiers[TIERS];
 static int64_t start_ns;
 static bool fifo, open_each;
+static int cpu = -1; /* any */
 
 static int64_t now_ns(void)
 {
@@ -124,6 +129,12 @@ static void tick(struct tier *t, int64_t due)
 	int64_t now = now_ns();
 
 	t->late += now - due > t->period_ns;
+	/* A stall of more than a period makes somebody else's tick late by some part of it. */
+	if (now - due > t->period_ns / 5) {
+		t->spans = grow(t->spans, t->n_spans, &t->spans_room, 2, sizeof *t->spans);
+		t->spans[t->n_spans++] = due;
+		t->spans[t->n_spans++] = now;
+	}
 	t->late_us = grow(t->late_us, t->n_ticks, &t->ticks_room, 1, sizeof *t->late_us);
 	t->late_us[t->n_ticks++] = (int32_t)((now - due) / 1000);
 	t->rows = grow(t->rows, t->used, &t->room, 1, sizeof *t->rows);
@@ -139,8 +150,16 @@ static void tick(struct tier *t, int64_t due)
 static void *run(void *arg)
 {
 	struct tier *t = arg;
-	struct sched_param p = {.sched_priority = 15};
+	struct sched_param p = {.sched_priority = cpu < 0 ? 15 : 50};
 
+	if (cpu >= 0) {
+		cpu_set_t one;
+
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		if (sched_setaffinity(0, sizeof one, &one))
+			perror("reader: sched_setaffinity");
+	}
 	if (fifo) {
 		prctl(PR_SET_TIMERSLACK, 1UL);
 		if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &p))
@@ -191,12 +210,20 @@ static void tell(int seconds)
 	struct tier *t = &tiers[0];
 	size_t n = t->n_ticks;
 
+	struct timespec real;
+
+	clock_gettime(CLOCK_REALTIME, &real);
+	int64_t to_real = real.tv_sec * NS_PER_S + real.tv_nsec - now_ns();
 	qsort(t->late_us, n, sizeof *t->late_us, by_size);
 	printf("{\"seconds\": %d, \"rows\": [%zu, %zu, %zu], \"files\": [%zu, %zu, %zu], \"late\": %llu, "
-	       "\"p50_us\": %d, \"p99_us\": %d, \"max_us\": %d}\n",
+	       "\"p50_us\": %d, \"p99_us\": %d, \"max_us\": %d, \"spans_real_ns\": [",
 	       seconds, tiers[0].n_ticks, tiers[1].n_ticks, tiers[2].n_ticks, tiers[0].n_files,
 	       tiers[1].n_files, tiers[2].n_files, (unsigned long long)t->late, n ? t->late_us[n / 2] : 0,
 	       n ? t->late_us[n * 99 / 100] : 0, n ? t->late_us[n - 1] : 0);
+	for (size_t i = 0; i < t->n_spans; i += 2)
+		printf("%s[%lld, %lld]", i ? ", " : "", (long long)(t->spans[i] + to_real),
+		       (long long)(t->spans[i + 1] + to_real));
+	printf("]}\n");
 }
 
 static int save(const char *path)
@@ -224,6 +251,8 @@ int main(int argc, char **argv)
 			fifo = true;
 		else if (!strcmp(argv[arg], "--open"))
 			open_each = true;
+		else if (!strcmp(argv[arg], "--cpu") && arg + 1 < argc)
+			cpu = atoi(argv[++arg]);
 		else if (!strcmp(argv[arg], "--seconds") && arg + 1 < argc)
 			seconds = atoi(argv[++arg]);
 		else if (!strcmp(argv[arg], "--out") && arg + 1 < argc)
@@ -233,7 +262,7 @@ int main(int argc, char **argv)
 	}
 	if (argc - arg != TIERS || seconds < 1) {
 		fprintf(stderr,
-			"usage: reader [--open] [--fifo] [--seconds N] [--out FILE] HZ HZ HZ <LIST\n");
+			"usage: reader [--open] [--fifo] [--cpu N] [--seconds N] [--out FILE] HZ HZ HZ <LIST\n");
 		return 2;
 	}
 	while (fgets(line, sizeof line, stdin))
