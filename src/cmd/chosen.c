@@ -40,6 +40,8 @@ static void override(struct settings *s, const struct options *o)
 
 int chosen_load(struct chosen *c, const struct options *o, struct err *e)
 {
+	const struct conf_reader who = {note, c, ui_view_name};
+
 	c->kept = SETTINGS_DEFAULT;
 	c->path[0] = c->trouble[0] = 0;
 	c->troubles = 0;
@@ -48,7 +50,7 @@ int chosen_load(struct chosen *c, const struct options *o, struct err *e)
 	else if (!o->no_config && conf_path(c->path, sizeof c->path) < 0)
 		c->path[0] = 0;
 	e->code = ERR_NONE;
-	if (c->path[0] && conf_load(c->path, o->config != NULL, &c->kept, note, c, e) < 0) {
+	if (c->path[0] && conf_load(c->path, o->config != NULL, &c->kept, &who, e) < 0) {
 		/* One that was not asked for does not stop anybody. */
 		if (o->config)
 			return -1;
@@ -126,7 +128,7 @@ void chosen_options(const struct chosen *c, const struct options *o, struct ui_o
 		    struct term_options *term)
 {
 	ui->settings = &c->begun;
-	/* A view in the file that there is not (any more) is no reason to end. */
+	/* A view in the file that there is not (any more) was told, and is no reason to end. */
 	ui->view = o->view;
 	for (size_t i = 0; !o->view && c->begun.view[0] && ui_view_name(i); i++)
 		if (!strcmp(ui_view_name(i), c->begun.view))

@@ -29,9 +29,10 @@ int cmd_config(const struct options *o)
 	if (e.code != ERR_NONE)
 		status = complain(&e);
 	else if (c->troubles) { /* all of them, not only the first */
+		const struct conf_reader who = {tell, c->path, ui_view_name};
 		struct settings again = SETTINGS_DEFAULT;
 
-		conf_load(c->path, false, &again, tell, c->path, &e);
+		conf_load(c->path, false, &again, &who, &e);
 	}
 	conf_write(&c->begun, NULL, 0, true, stdout);
 	free(c);

@@ -76,7 +76,7 @@ fail:
 	return NULL;
 }
 
-int conf_load(const char *path, bool must, struct settings *s, conf_teller *tell, void *to, struct err *e)
+int conf_load(const char *path, bool must, struct settings *s, const struct conf_reader *who, struct err *e)
 {
 	size_t n;
 	char *text = slurp(path, &n, NULL);
@@ -85,7 +85,7 @@ int conf_load(const char *path, bool must, struct settings *s, conf_teller *tell
 		return 0;
 	if (!text)
 		return cannot(e, errno, _("the settings cannot be read: %s"), path);
-	conf_read(s, text, n, tell, to);
+	conf_read(s, text, n, who);
 	free(text);
 	return 0;
 }

@@ -8,8 +8,7 @@
 
 struct reading {
 	struct settings *s;
-	conf_teller *tell;
-	void *to;
+	const struct conf_reader *who;
 	unsigned line;
 };
 
@@ -22,8 +21,25 @@ static void complain(const struct reading *r, const char *fmt, const char *what,
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	snprintf(text, sizeof text, fmt, shown, more);
 #pragma GCC diagnostic pop
-	if (r->tell)
-		r->tell(r->to, r->line, text);
+	if (r->who->tell)
+		r->who->tell(r->who->to, r->line, text);
+}
+
+static void check_view(const struct reading *r, const char *name)
+{
+	char list[256] = "";
+	size_t used = 0;
+
+	if (!r->who->view)
+		return;
+	for (size_t i = 0; r->who->view(i); i++) {
+		if (!strcmp(r->who->view(i), name))
+			return;
+		if (used < sizeof list)
+			used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
+						 r->who->view(i));
+	}
+	complain(r, _("there is no view \"%s\"; there are: %s"), name, strlen(name), list);
 }
 
 static struct chart_setting *chart(struct settings *s, const char *view, const char *name)
@@ -128,6 +144,7 @@ static void take_list(const struct reading *r, enum conf_list list, const char *
 		}
 		p += len + (comma ? 1 : 0);
 	}
+	check_view(r, view);
 }
 
 static void take_line(const struct reading *r, const char *text, size_t n)
@@ -159,16 +176,19 @@ static void take_line(const struct reading *r, const char *text, size_t n)
 	if (l.value_n < sizeof value && !memchr(l.value, 0, l.value_n)) {
 		memcpy(value, l.value, l.value_n);
 		value[l.value_n] = 0;
-		if (w->take(r->s, value))
+		if (w->take(r->s, value)) {
+			if (!strcmp(w->key, "view"))
+				check_view(r, value);
 			return;
+		}
 	}
 	snprintf(value, sizeof value, "%s: %s", w->key, _(w->takes));
 	complain(r, _("\"%s\" is no value for %s"), l.value, l.value_n, value);
 }
 
-void conf_read(struct settings *s, const char *text, size_t n, conf_teller *tell, void *to)
+void conf_read(struct settings *s, const char *text, size_t n, const struct conf_reader *who)
 {
-	struct reading r = {s, tell, to, 0};
+	struct reading r = {s, who, 0};
 
 	for (const char *p = text, *end = text + n; p < end;) {
 		const char *nl = memchr(p, '\n', (size_t)(end - p));

@@ -58,7 +58,7 @@ static void give_mouse(const struct settings *s, char *out)
 	strcpy(out, s->mouse ? "yes" : "no");
 }
 
-/* Whether there is such a view the screen knows. */
+/* Whether there is such a view who reads knows. */
 static bool take_view(struct settings *s, const char *value)
 {
 	if (strlen(value) >= sizeof s->view || value[strspn(value, "abcdefghijklmnopqrstuvwxyz-")])

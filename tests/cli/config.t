@@ -27,6 +27,13 @@ ok 'the command line comes first' grep -qx 'theme = colour-blind-light' out
 ok 'for the mouse, too' grep -qx 'mouse = no' out
 run nvmtop --print-config --no-config
 ok 'without the file' grep -qx 'theme = auto' out
+printf 'view = sensors\nmove.powr = a first\n' >other.conf
+run nvmtop --print-config --config other.conf
+ok 'a view that there is not is told, with those that there are' \
+    says err 'other.conf:1: there is no view "sensors"; there are: overview, gpu, cpu, '
+ok 'also where its rows are chosen' says err 'other.conf:2: there is no view "powr"; there are: overview'
+ok 'each once' is "$(wc -l <err)" 2
+ok 'and stays in the file' grep -qx 'view = sensors' out
 printf 'history = 64Mi\n' >other.conf
 run nvmtop --print-config --config other.conf
 ok 'the history of the file' grep -qx 'history = 64Mi' out

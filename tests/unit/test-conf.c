@@ -25,13 +25,15 @@ static void tell(void *to, unsigned line, const char *text)
 	snprintf(told + used, sizeof told - used, "%u: %s\n", line, text);
 }
 
+static const struct conf_reader any_view = {.tell = tell}, deaf = {.tell = NULL};
+
 static struct settings read_text(const char *text)
 {
 	struct settings s = SETTINGS_DEFAULT;
 
 	told[0] = 0;
 	lines_told = 0;
-	conf_read(&s, text, strlen(text), tell, NULL);
+	conf_read(&s, text, strlen(text), &any_view);
 	return s;
 }
 
@@ -143,6 +145,34 @@ static void what_is_wrong(void **state)
 	}
 	read_text("mouse = no\nmouse = yes\n");
 	assert_string_equal(told, "");
+}
+
+static const char *two_views(size_t i)
+{
+	static const char *const names[] = {"overview", "gpu", NULL};
+
+	return names[i];
+}
+
+/* Told once, and kept: the file may be that of another version. */
+static void a_view_that_there_is_not(void **state)
+{
+	static const struct conf_reader who = {.tell = tell, .view = two_views};
+	static const char text[] = "view = gpu\nhide.gpu = x\nlines.disk = a 4, b 2\nview = cpus\n";
+	struct settings s = SETTINGS_DEFAULT;
+	char *same;
+
+	(void)state;
+	told[0] = 0;
+	conf_read(&s, text, strlen(text), &who);
+	assert_string_equal(told, "3: there is no view \"disk\"; there are: overview, gpu\n"
+				  "4: there is no view \"cpus\"; there are: overview, gpu\n");
+	assert_string_equal(s.view, "cpus");
+	assert_int_equal(s.n_charts, 3);
+	same = write_text(&s, text);
+	assert_non_null(strstr(same, "lines.disk = a 4, b 2\n"));
+	assert_non_null(strstr(same, "view = cpus\n"));
+	free(same);
 }
 
 /* A line that is known is changed where it stands; all else stays. */
@@ -270,7 +300,7 @@ static void any_bytes(void **state)
 			n += strlen(part);
 		}
 		struct settings s = SETTINGS_DEFAULT;
-		conf_read(&s, text, n, NULL, NULL);
+		conf_read(&s, text, n, &deaf);
 		assert_true(s.n_charts <= SETTINGS_CHARTS);
 		assert_true((s.frames >= 0.1 && s.frames <= 60) || !(s.frames > 0 || s.frames < 0));
 		for (size_t i = 0; i < s.n_charts; i++)
@@ -282,7 +312,7 @@ static void any_bytes(void **state)
 		assert_int_equal(conf_write(&s, text, n, false, f), 0);
 		fclose(f);
 		struct settings back = SETTINGS_DEFAULT;
-		conf_read(&back, out, size, NULL, NULL);
+		conf_read(&back, out, size, &deaf);
 		assert_int_equal(back.theme, s.theme);
 		assert_int_equal(back.mouse, s.mouse);
 		free(out);
@@ -316,13 +346,13 @@ static void files(void **state)
 
 	(void)state;
 	snprintf(path, sizeof path, "%s/a/b/nvmtop.conf", folder);
-	assert_int_equal(conf_load(path, false, &s, tell, NULL, &e), 0);
-	assert_int_equal(conf_load(path, true, &s, tell, NULL, &e), -1);
+	assert_int_equal(conf_load(path, false, &s, &any_view, &e), 0);
+	assert_int_equal(conf_load(path, true, &s, &any_view, &e), -1);
 	assert_non_null(strstr(e.text, path));
 	s.theme = THEME_SAFE;
 	assert_int_equal(conf_may_save(path, &e), 0);
 	assert_int_equal(conf_save(path, &s, &e), 0);
-	assert_int_equal(conf_load(path, true, &back, tell, NULL, &e), 0);
+	assert_int_equal(conf_load(path, true, &back, &any_view, &e), 0);
 	assert_int_equal(back.theme, THEME_SAFE);
 	/* its rights stay, and a link to it stays one */
 	assert_int_equal(chmod(path, 0600), 0);
@@ -335,25 +365,25 @@ static void files(void **state)
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	back = SETTINGS_DEFAULT;
-	assert_int_equal(conf_load(path, true, &back, tell, NULL, &e), 0);
+	assert_int_equal(conf_load(path, true, &back, &any_view, &e), 0);
 	assert_false(back.mouse);
 	/* nothing is left beside it */
 	snprintf(there, sizeof there, "test $(ls %s/a/b | wc -l) -eq 1", folder);
 	assert_int_equal(system(there), 0);
 	/* a folder, a pipe: not a file */
 	snprintf(there, sizeof there, "%s/a", folder);
-	assert_int_equal(conf_load(there, false, &back, tell, NULL, &e), -1);
+	assert_int_equal(conf_load(there, false, &back, &any_view, &e), -1);
 	assert_int_equal(conf_save(there, &s, &e), -1);
 	snprintf(there, sizeof there, "%s/pipe", folder);
 	assert_int_equal(mkfifo(there, 0600), 0);
-	assert_int_equal(conf_load(there, false, &back, tell, NULL, &e), -1);
+	assert_int_equal(conf_load(there, false, &back, &any_view, &e), -1);
 	/* one that is too long is neither read nor cut */
 	snprintf(there, sizeof there, "%s/long", folder);
 	FILE *f = fopen(there, "w");
 	for (int i = 0; i < 70000; i++)
 		fputc('#', f);
 	fclose(f);
-	assert_int_equal(conf_load(there, false, &back, tell, NULL, &e), -1);
+	assert_int_equal(conf_load(there, false, &back, &any_view, &e), -1);
 	assert_int_equal(conf_save(there, &s, &e), -1);
 	assert_int_equal(stat(there, &st), 0);
 	assert_int_equal(st.st_size, 70000);
@@ -402,6 +432,7 @@ int main(void)
 		cmocka_unit_test(every_theme),
 		cmocka_unit_test(every_history),
 		cmocka_unit_test(what_is_wrong),
+		cmocka_unit_test(a_view_that_there_is_not),
 		cmocka_unit_test(a_persons_file),
 		cmocka_unit_test(a_new_file),
 		cmocka_unit_test(all_of_it_comes_back),
