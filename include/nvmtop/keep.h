@@ -32,8 +32,9 @@ struct keep_options {
 
 struct keep;
 
-/* Takes all memory that it will ever need for holding, and checks what can be
- * checked of the path.  Strings of o are copied. */
+/* Reserves all memory that it may ever need for holding, and checks what can be
+ * checked of the path.  Rows are packed: of the memory only what they need is used.
+ * Strings of o are copied. */
 struct keep *keep_new(const struct keep_options *o, const struct session *about, struct err *e);
 struct sink *keep_sink(struct keep *k);	/* end() waits for the file that is being written or waits */
 void keep_free(struct keep *k);		/* after end() */
@@ -53,7 +54,8 @@ struct keep_file {
 #define KEEP_FILES 256	/* what is known of this many, the newest */
 
 struct keep_stats {
-	size_t memory;		/* bytes */
+	size_t memory;		/* bytes that the holding has needed so far */
+	size_t memory_most;	/* that it may need, whatever the values are */
 	int64_t held_ns;	/* how much is held now, at most keep */
 	uint64_t rows[TIERS];	/* taken so far */
 	uint64_t triggers;

@@ -47,16 +47,16 @@ void keeping_begun(const struct options *o, struct keep *k, char *buf, size_t si
 	struct keep_stats s;
 
 	keep_stats(k, &s);
-	text_bytes(memory, sizeof memory, s.memory);
+	text_bytes(memory, sizeof memory, s.memory_most);
 	seconds(span, sizeof span, o->keep_ns);
 	if (!o->trigger) {
-		snprintf(buf, size, _("holding the last %s in %s; w or SIGUSR2 writes them out"), span,
-			 memory);
+		snprintf(buf, size, _("holding the last %s in at most %s; w or SIGUSR2 writes them out"),
+			 span, memory);
 		return;
 	}
 	text_printable(shown, sizeof shown, o->trigger, strlen(o->trigger));
-	snprintf(buf, size, _("holding the last %s in %s; w, SIGUSR2 or %s writes them out"), span, memory,
-		 shown);
+	snprintf(buf, size, _("holding the last %s in at most %s; w, SIGUSR2 or %s writes them out"), span,
+		 memory, shown);
 }
 
 void keeping_progress(struct keep *k, char *held, char *files, size_t size)
@@ -109,14 +109,16 @@ bool keeping_news(struct keep *k, size_t *told, char *buf, size_t size, bool *fa
 
 void keeping_summary(const struct options *o, struct keep *k, FILE *out)
 {
-	char text[900], span[32];
+	char text[900], memory[32], span[32];
 	struct keep_stats s;
 	struct keep_file f;
 
 	keep_stats(k, &s);
 	seconds(span, sizeof span, o->keep_ns);
-	fprintf(out, _("nvmtop: the last %s were held; %llu samples, triggered: %llu, files: %zu\n"), span,
-		(unsigned long long)s.rows[TIER_FAST], (unsigned long long)s.triggers, s.files - s.failed);
+	text_bytes(memory, sizeof memory, s.memory);
+	fprintf(out, _("nvmtop: the last %s were held in %s; %llu samples, triggered: %llu, files: %zu\n"),
+		span, memory, (unsigned long long)s.rows[TIER_FAST], (unsigned long long)s.triggers,
+		s.files - s.failed);
 	size_t first = s.files > KEEP_FILES ? s.files - KEEP_FILES : 0;
 	if (first)
 		fprintf(out, P_("  %zu file before these\n", "  %zu files before these\n", first), first);

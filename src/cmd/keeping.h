@@ -9,7 +9,7 @@
 
 /* What --keep, --after and --trigger ask for, for the channels of this engine. */
 struct keep *keeping_new(const struct options *o, const struct engine *g, struct err *e);
-/* "holding the last 30 s in 6.8 MB; w or SIGUSR2 writes them out, and so does gpu > 95" */
+/* "holding the last 30 s in at most 8.2 MB; w, SIGUSR2 or gpu > 95 writes them out" */
 void keeping_begun(const struct options *o, struct keep *k, char *buf, size_t size);
 /* For the progress line: how much is held, and what was written. */
 void keeping_progress(struct keep *k, char *held, char *files, size_t size);

@@ -1,4 +1,4 @@
-/* Triggers, and the one thread that writes.  The thread that pushes only copies
+/* Triggers, and the one thread that writes.  The thread that pushes only packs
  * rows under a lock and evaluates the condition; what a trigger asks for is a
  * stretch of time in a slot, and the writing thread takes it when all of its
  * rows are there. */
@@ -42,7 +42,8 @@ struct keep {
 	struct hold hold;
 	struct condition_eval eval;
 	bool armed;
-	uint64_t seen[TIERS]; /* rows that the condition has seen */
+	uint64_t seen[TIERS];         /* rows that the condition has seen */
+	struct hold_cursor at[TIERS]; /* the next one */
 	int64_t newest_ns[TIERS];
 	struct stretch_wanted wanted;
 	bool written; /* some stretch was asked for: last_ns is the end of the latest */
@@ -51,7 +52,6 @@ struct keep {
 	uint64_t triggers;
 	struct keep_file *files;
 	size_t n_files, n_failed;
-	size_t memory;
 	unsigned name, number; /* of the latest complete file and of the present one; the writing thread's */
 };
 
@@ -226,19 +226,21 @@ static void evaluate(struct keep *k, int64_t until)
 		bool holds;
 
 		for (int t = 0; t < TIERS; t++) {
-			int64_t at;
+			struct hold_cursor *c = &k->at[t];
 
-			if (!condition_uses(&k->when, (enum tier)t) || k->seen[t] >= k->hold.tiers[t].head)
+			if (!condition_uses(&k->when, (enum tier)t))
 				continue;
-			at = hold_time(&k->hold, (enum tier)t, k->seen[t]);
-			if (at <= until && (tier == TIERS || at < t_ns)) {
+			if (k->seen[t] < hold_oldest(&k->hold, (enum tier)t))
+				k->seen[t] = hold_oldest(&k->hold, (enum tier)t);
+			if (hold_at(&k->hold, c, k->seen[t]) && c->row.t_ns <= until &&
+			    (tier == TIERS || c->row.t_ns < t_ns)) {
 				tier = (enum tier)t;
-				t_ns = at;
+				t_ns = c->row.t_ns;
 			}
 		}
 		if (tier == TIERS)
 			return;
-		holds = condition_row(&k->eval, tier, t_ns, hold_values(&k->hold, tier, k->seen[tier]));
+		holds = condition_row(&k->eval, tier, t_ns, k->at[tier].row.values);
 		k->seen[tier]++;
 		if (holds && k->armed)
 			trigger(k, t_ns, k->when.text, true);
@@ -274,7 +276,7 @@ static void keep_rows(struct sink *s, const struct rows *r)
 {
 	struct keep *k = keep_of(s);
 
-	if (r->width != k->hold.tiers[r->tier].width || !r->n || !r->width)
+	if (r->width != k->hold.tiers[r->tier].last.width || !r->n || !r->width)
 		return;
 	pthread_mutex_lock(&k->lock);
 	for (size_t i = 0; i < r->n; i++)
@@ -356,6 +358,24 @@ static int check(const struct keep_options *o, const struct session *about, stru
 	return w ? 0 : -1;
 }
 
+static bool take_memory(struct keep *k, const struct keep_options *o, const struct session *about)
+{
+	bool ok = hold_init(&k->hold, about, span_of(o));
+
+	for (int t = 0; t < TIERS && ok; t++)
+		ok = hold_cursor_init(&k->at[t], &k->hold, (enum tier)t);
+	return ok;
+}
+
+static void give_memory(struct keep *k)
+{
+	for (int t = 0; k && t < TIERS; t++)
+		hold_cursor_free(&k->at[t]);
+	if (k)
+		hold_free(&k->hold);
+	free(k);
+}
+
 struct keep *keep_new(const struct keep_options *o, const struct session *about, struct err *e)
 {
 	static const struct sink_ops ops = {keep_begin, keep_rows, keep_mark, keep_gap, keep_end};
@@ -364,16 +384,15 @@ struct keep *keep_new(const struct keep_options *o, const struct session *about,
 	if (check(o, about, e) < 0)
 		return NULL;
 	k = calloc(1, sizeof(*k));
-	if (!k || !hold_init(&k->hold, about, span_of(o))) {
+	if (!k || !take_memory(k, o, about)) {
 		err_set(e, ERR_FAILED, _("there is no memory to keep that long: %.0f MB"),
 			keep_bytes(o, about) / 1e6);
-		free(k);
+		give_memory(k);
 		return NULL;
 	}
 	k->sink.ops = &ops;
 	k->o = *o;
 	k->armed = true;
-	k->memory = (size_t)keep_bytes(o, about);
 	if (o->path)
 		strcpy(k->path, o->path);
 	if (o->when)
@@ -398,14 +417,15 @@ void keep_stats(struct keep *k, struct keep_stats *out)
 		out->rows[t] = k->hold.tiers[t].head;
 		if (!out->rows[t])
 			continue;
-		if (hold_time(&k->hold, (enum tier)t, hold_oldest(&k->hold, (enum tier)t)) < oldest)
-			oldest = hold_time(&k->hold, (enum tier)t, hold_oldest(&k->hold, (enum tier)t));
+		if (hold_oldest_ns(&k->hold, (enum tier)t) < oldest)
+			oldest = hold_oldest_ns(&k->hold, (enum tier)t);
 		if (k->newest_ns[t] > newest)
 			newest = k->newest_ns[t];
 	}
 	if (newest > oldest)
 		out->held_ns = newest - oldest < k->o.keep_ns ? newest - oldest : k->o.keep_ns;
-	out->memory = k->memory;
+	out->memory = hold_touched(&k->hold);
+	out->memory_most = k->hold.size;
 	out->triggers = k->triggers;
 	out->files = k->n_files;
 	out->failed = k->n_failed;
@@ -431,9 +451,8 @@ void keep_free(struct keep *k)
 	if (!k)
 		return;
 	keep_end(&k->sink, NULL);
-	hold_free(&k->hold);
 	pthread_cond_destroy(&k->wake);
 	pthread_mutex_destroy(&k->lock);
 	free(k->files);
-	free(k);
+	give_memory(k);
 }

@@ -22,6 +22,7 @@ struct copy {
 	struct gap *gaps;
 	size_t n_marks, n_gaps, mark;
 	size_t gap[TIERS];
+	struct hold_cursor row[TIERS]; /* the next one */
 	uint64_t next[TIERS], stop[TIERS];
 	uint64_t gone[TIERS]; /* rows that are not held any more, not told yet */
 	int64_t last_ns[TIERS];
@@ -37,8 +38,7 @@ static void gone_early(struct copy *c, enum tier tier)
 
 	if (!hold_oldest(h, tier) || c->next[tier] != hold_oldest(h, tier) || c->next[tier] >= c->stop[tier])
 		return;
-	rows = (double)(hold_time(h, tier, c->next[tier]) - c->out->from_ns) * c->k->about->hz[tier] /
-	       (double)NS_PER_S;
+	rows = (double)(hold_oldest_ns(h, tier) - c->out->from_ns) * c->k->about->hz[tier] / (double)NS_PER_S;
 	if (rows > 2)
 		c->gone[tier] = (uint64_t)rows;
 }
@@ -56,10 +56,10 @@ static void take_notes(struct copy *c)
 			c->gaps[c->n_gaps++] = h->gaps[i];
 	for (int t = 0; t < TIERS; t++) {
 		c->last_ns[t] = c->out->from_ns;
-		if (!h->tiers[t].room)
+		if (!c->k->about->width[t])
 			continue;
-		c->next[t] = hold_find(h, (enum tier)t, c->out->from_ns);
-		c->stop[t] = hold_find(h, (enum tier)t, c->out->to_ns + 1);
+		c->stop[t] = hold_find(h, &c->row[t], c->out->to_ns + 1);
+		c->next[t] = hold_find(h, &c->row[t], c->out->from_ns);
 		gone_early(c, (enum tier)t);
 	}
 }
@@ -67,17 +67,35 @@ static void take_notes(struct copy *c)
 static bool copy_init(struct copy *c, const struct kept *k, struct keep_file *out)
 {
 	size_t widest = 1;
+	bool ok = true;
 
 	memset(c, 0, sizeof(*c));
 	c->k = k;
 	c->out = out;
-	for (int t = 0; t < TIERS; t++)
+	for (int t = 0; t < TIERS; t++) {
+		ok = hold_cursor_init(&c->row[t], k->hold, (enum tier)t) && ok;
 		if (k->about->width[t] > widest)
 			widest = k->about->width[t];
+	}
 	c->marks = calloc(HOLD_MARKS, sizeof(*c->marks));
 	c->gaps = calloc(HOLD_GAPS, sizeof(*c->gaps));
 	c->values = calloc(BATCH * widest, sizeof(*c->values));
-	return c->marks && c->gaps && c->values;
+	return ok && c->marks && c->gaps && c->values;
+}
+
+static void copy_free(struct copy *c)
+{
+	for (int t = 0; t < TIERS; t++)
+		hold_cursor_free(&c->row[t]);
+	free(c->marks);
+	free(c->gaps);
+	free(c->values);
+}
+
+/* With the lock: the next row of the tier, where its cursor then stands; false: all are told. */
+static bool at_next(struct copy *c, enum tier tier)
+{
+	return c->next[tier] < c->stop[tier] && hold_at(c->k->hold, &c->row[tier], c->next[tier]);
 }
 
 /* The next gap of the tier that is not told yet; NULL: none. */
@@ -102,17 +120,17 @@ static void tell_gap(struct copy *c, struct gap *g)
 		c->sink->ops->gap(c->sink, g);
 }
 
-/* Of the tier whose next row is the oldest; TIERS: all is told. */
-static enum tier oldest(const struct copy *c, int64_t *t_ns)
+/* With the lock: the tier whose next row is the oldest; TIERS: all is told. */
+static enum tier oldest(struct copy *c, int64_t *t_ns)
 {
 	enum tier tier = TIERS;
 
 	for (int t = 0; t < TIERS; t++) {
 		int64_t at;
 
-		if (c->next[t] >= c->stop[t])
+		if (!at_next(c, (enum tier)t))
 			continue;
-		at = hold_time(c->k->hold, (enum tier)t, c->next[t]);
+		at = c->row[t].row.t_ns;
 		if (tier == TIERS || at < *t_ns) {
 			*t_ns = at;
 			tier = (enum tier)t;
@@ -141,8 +159,8 @@ static void tell_gone(struct copy *c, enum tier tier)
 
 	if (!c->gone[tier])
 		return;
-	if (c->next[tier] < c->stop[tier])
-		g.to_ns = hold_time(c->k->hold, tier, c->next[tier]);
+	if (at_next(c, tier))
+		g.to_ns = c->row[tier].row.t_ns;
 	c->out->lost_rows += c->gone[tier];
 	c->gone[tier] = 0;
 	c->sink->ops->gap(c->sink, &g);
@@ -151,16 +169,12 @@ static void tell_gone(struct copy *c, enum tier tier)
 /* With the lock: up to BATCH rows in front of until_ns. */
 static size_t take_rows(struct copy *c, enum tier tier, int64_t until_ns)
 {
-	size_t width = c->k->about->width[tier], n = 0;
+	const struct dense *row = &c->row[tier].row;
+	size_t n = 0;
 
-	while (n < BATCH && c->next[tier] < c->stop[tier]) {
-		int64_t t_ns = hold_time(c->k->hold, tier, c->next[tier]);
-
-		if (n && t_ns >= until_ns)
-			break;
-		c->t_ns[n] = t_ns;
-		memcpy(c->values + n * width, hold_values(c->k->hold, tier, c->next[tier]),
-		       width * sizeof(double));
+	while (n < BATCH && at_next(c, tier) && !(n && row->t_ns >= until_ns)) {
+		c->t_ns[n] = row->t_ns;
+		memcpy(c->values + n * row->width, row->values, row->width * sizeof(double));
 		c->next[tier]++;
 		n++;
 	}
@@ -185,7 +199,7 @@ static bool step(struct copy *c)
 
 	pthread_mutex_lock(c->k->lock);
 	for (int t = 0; t < TIERS; t++) {
-		if (!c->k->hold->tiers[t].room)
+		if (!c->k->about->width[t])
 			continue;
 		skip_gone(c, (enum tier)t);
 		tell_gone(c, (enum tier)t);
@@ -263,9 +277,7 @@ void kept_write(const struct kept *k, struct keep_file *out)
 		write_to(&c, w);
 	else
 		err_set(&out->err, ERR_FAILED, _("out of memory"));
-	free(c.marks);
-	free(c.gaps);
-	free(c.values);
+	copy_free(&c);
 	trace_writer_free(w);
 }
 

@@ -7,7 +7,7 @@
 #include "nvmtop/keep.h"
 #include "trace/hold.h"
 
-/* What the writing needs of a keep.  The lock is held for the time of a memcpy. */
+/* What the writing needs of a keep.  The lock is held while 64 rows are unpacked. */
 struct kept {
 	const struct session *about;
 	struct hold *hold;
