@@ -13,6 +13,9 @@
 #define SYNC_NS   (5 * NS_PER_S)
 #define PART_STEP ((off_t)1 << 20)
 #define SIDE_STEP ((off_t)256 << 10)
+/* Nobody who can wait has more than ten blocks wait for the disk, beside one a lane that is
+ * being filled: the rest of the pool is not touched, and takes no memory. */
+#define BLOCKS_READY (BLOCK_COUNT - LANES - 10)
 
 static struct trace_writer *writer_of(struct sink *s)
 {
@@ -231,7 +234,7 @@ bool trace_writer_ready(struct trace_writer *w)
 	bool ready;
 
 	pthread_mutex_lock(&s->lock);
-	while (!s->failed && s->lanes.head && s->lanes.n_free < BLOCK_COUNT / 2)
+	while (!s->failed && s->lanes.head && s->lanes.n_free < BLOCKS_READY)
 		pthread_cond_wait(&s->room, &s->lock);
 	ready = !s->failed;
 	pthread_mutex_unlock(&s->lock);
