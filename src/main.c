@@ -1,5 +1,6 @@
 /* Options in, one of cmd/ out. */
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +9,16 @@
 #include "cmd/cmd.h"
 #include "nvmtop/intl.h"
 #include "nvmtop/map.h"
+
+/* The next file to be opened would get the number of one that the caller closed, and be
+ * taken for it: signals for input, a trace for the place where errors go.  What is put
+ * there instead can neither be read from nor written to. */
+static void hold_closed_numbers(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+			return;
+}
 
 /* A closed or full standard output is an error, not silence. */
 static int flush_stdout(int status)
@@ -53,6 +64,7 @@ int main(int argc, char **argv)
 	struct options o;
 	struct err e;
 
+	hold_closed_numbers();
 	map_guard();
 	setlocale(LC_ALL, "");
 	/* Numbers are written and read alike everywhere. */

@@ -80,6 +80,25 @@ run nvmtop --demo --record --duration 0.2 "$blank"
 ok 'blanks, a tab, UTF-8 and an escape in the name' test -s "$blank"
 ok 'the escape is not shown' sh -c '! grep -q "$(printf "\033")" err'
 
+# Who closes standard input, output or errors: nothing else takes their numbers.
+(
+    $EMU "$NVMTOP" --demo --record --duration 0.3 closed.bin <&- >&- 2>&-
+    echo $? >closed.status
+)
+ok 'nothing is open: status 0' is "$(cat closed.status)" 0
+ok 'nothing is open: the trace is sound' judge closed.bin "t['counts']['fast'] > 100"
+run timeout 60 $EMU "$NVMTOP" --demo --record --stop-on-eof eof.bin <&-
+ok 'a closed standard input is at its end' is "$status" 0
+run timeout 60 $EMU "$NVMTOP" --replay - <&-
+ok 'no stream comes out of it: status 3' is "$status" 3
+ok 'no stream comes out of it: a sentence' says err 'cannot read standard input'
+(
+    $EMU "$NVMTOP" --demo --record --duration 0.3 - >&- 2>err
+    echo $? >closed.status
+)
+ok 'no stream goes into a closed output: status 1' is "$(cat closed.status)" 1
+ok 'no stream goes into a closed output: a sentence' says err 'standard output ended early: Bad file'
+
 # Many at the same moment: one records, the others are told that it does.
 for i in 1 2 3 4 5 6; do
     (
