@@ -69,19 +69,22 @@ static inline size_t nvmtop_mark_folder(char *out, size_t size)
 	return n > 0 && (size_t)n < size ? (size_t)n : 0;
 }
 
-/* Fill in the sockets of that folder, if it is closed to all other users. */
+/* Fill in the sockets of that folder at which somebody listens, if it is closed to all
+ * other users. */
 static inline void nvmtop_mark_look(struct nvmtop_mark_peers *p)
 {
 	char folder[sizeof(p->at[0].sun_path)];
 	struct dirent *d;
 	struct stat st;
 	DIR *dir;
+	int fd;
 
 	p->n = 0;
 	if (!nvmtop_mark_folder(folder, sizeof folder) || lstat(folder, &st) < 0 || !S_ISDIR(st.st_mode) ||
 	    st.st_uid != geteuid() || (st.st_mode & 077) || !(dir = opendir(folder)))
 		return;
-	while (p->n < NVMTOP_MARK_MOST && (d = readdir(dir))) {
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	while (fd >= 0 && p->n < NVMTOP_MARK_MOST && (d = readdir(dir))) {
 		struct sockaddr_un *to = &p->at[p->n];
 		size_t len = strlen(d->d_name);
 
@@ -89,9 +92,12 @@ static inline void nvmtop_mark_look(struct nvmtop_mark_peers *p)
 		to->sun_family = AF_UNIX;
 		if (len > 5 && !strcmp(d->d_name + len - 5, ".sock") &&
 		    snprintf(to->sun_path, sizeof to->sun_path, "%s/%s", folder, d->d_name) <
-			    (int)sizeof to->sun_path)
+			    (int)sizeof to->sun_path &&
+		    connect(fd, (struct sockaddr *)to, sizeof *to) == 0)
 			p->n++;
 	}
+	if (fd >= 0)
+		close(fd);
 	closedir(dir);
 }
 

@@ -52,8 +52,8 @@ long folder_pid(const char *path)
 		       : 0;
 }
 
-/* Whether somebody listens there; errno says why not. */
-static bool listens(const struct sockaddr_un *at)
+/* errno says why not. */
+bool folder_listens(const struct sockaddr_un *at)
 {
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	bool yes = fd >= 0 && connect(fd, (const struct sockaddr *)at, sizeof(*at)) == 0;
@@ -67,25 +67,50 @@ static bool listens(const struct sockaddr_un *at)
 
 /* Both are asked: the process may be of another container, where its number is
  * another, and a socket that is just being made does not listen yet. */
-bool folder_stale(const struct sockaddr_un *at)
+void folder_sweep(const struct sockaddr_un *at)
 {
 	long pid = folder_pid(at->sun_path);
 
-	return pid && !listens(at) && errno == ECONNREFUSED && kill((pid_t)pid, 0) < 0 && errno == ESRCH &&
-	       unlink(at->sun_path) == 0;
+	if (pid && !folder_listens(at) && errno == ECONNREFUSED && kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+		unlink(at->sun_path);
 }
 
-static void sweep(const char *folder)
+static int not_ours(const char *folder, struct err *e)
 {
-	DIR *dir = opendir(folder);
+	char shown[sizeof(((struct sockaddr_un *)0)->sun_path)];
+
+	text_printable(shown, sizeof(shown), folder, strlen(folder));
+	return err_set(e, ERR_FAILED,
+		       _("marks from other programs cannot be taken: %s is not a folder that only you "
+			 "can enter (chmod 700, or remove it)"),
+		       shown);
+}
+
+int folder_each(void (*call)(void *to, const struct sockaddr_un *at), void *to, struct err *e)
+{
+	char folder[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	struct sockaddr_un at;
 	struct dirent *d;
+	struct stat st;
+	DIR *dir;
 
+	if (!nvmtop_mark_folder(folder, sizeof(folder)) || lstat(folder, &st) < 0)
+		return 0;
+	if (!is_ours(folder, 077))
+		return not_ours(folder, e);
+	dir = opendir(folder);
 	while (dir && (d = readdir(dir)))
 		if (folder_pid(d->d_name) && address(&at, folder, d->d_name))
-			folder_stale(&at);
+			call(to, &at);
 	if (dir)
 		closedir(dir);
+	return 0;
+}
+
+static void sweep(void *unused, const struct sockaddr_un *at)
+{
+	(void)unused;
+	folder_sweep(at);
 }
 
 int folder_own(struct sockaddr_un *out, struct err *e)
@@ -103,14 +128,9 @@ int folder_own(struct sockaddr_un *out, struct err *e)
 		return err_sys(e, ERR_FAILED, num,
 			       _("marks from other programs cannot be taken: cannot make the folder %s"),
 			       shown);
-	if (!is_ours(folder, 077))
-		return err_set(
-			e, ERR_FAILED,
-			_("marks from other programs cannot be taken: %s is not a folder that only you "
-			  "can enter (chmod 700, or remove it)"),
-			shown);
-	sweep(folder);
-	if (listens(out))
+	if (folder_each(sweep, NULL, e) < 0)
+		return -1;
+	if (folder_listens(out))
 		return err_set(
 			e, ERR_FAILED,
 			_("marks from other programs cannot be taken: another nvmtop has the socket %s/%s"),

@@ -14,10 +14,16 @@ int folder_own(struct sockaddr_un *out, struct err *e);
 /* The address of a process; false: there is no folder that is ours alone. */
 bool folder_of(long pid, struct sockaddr_un *out);
 
+/* Calls for each socket of ours.  -1 with the sentence: there is something in the place
+ * of the folder that is not ours alone. */
+int folder_each(void (*call)(void *to, const struct sockaddr_un *at), void *to, struct err *e);
+
 /* The process in the name of a socket; 0: it is no such name. */
 long folder_pid(const char *path);
 
+bool folder_listens(const struct sockaddr_un *at);
+
 /* Nobody listens there, and the process that did has gone: then it is removed. */
-bool folder_stale(const struct sockaddr_un *at);
+void folder_sweep(const struct sockaddr_un *at);
 
 #endif

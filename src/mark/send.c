@@ -14,43 +14,54 @@
 
 #define WAIT_S 1 /* for a receiver whose queue is full */
 
-/* All that listen, without those that have gone. */
-static void look(struct nvmtop_mark_peers *p)
-{
-	bool swept;
+/* A mark on its way to all, or the question who they are. */
+struct post {
+	int fd; /* -1: they are only listed */
+	const char *text;
+	size_t len;
+	int taken, failed;
+	long failed_pid;
+	char *list; /* "1234, 1240" */
+	size_t size, used;
+};
 
-	do {
-		nvmtop_mark_look(p);
-		swept = false;
-		for (int i = 0; i < p->n; i++)
-			swept |= folder_stale(&p->at[i]);
-	} while (swept);
+static void note(struct post *p, long pid)
+{
+	int n = p->used < p->size ? snprintf(p->list + p->used, p->size - p->used, "%s%ld",
+					     p->taken ? ", " : "", pid)
+				  : 0;
+
+	p->taken++;
+	if (n > 0)
+		p->used += (size_t)n;
 }
 
-static void look_for(struct nvmtop_mark_peers *p, long pid)
+static void deliver(void *to, const struct sockaddr_un *at)
 {
-	p->n = folder_of(pid, &p->at[0]) && access(p->at[0].sun_path, F_OK) == 0;
-}
+	struct post *p = to;
+	bool there = p->fd < 0 ? folder_listens(at)
+			       : sendto(p->fd, p->text, p->len, MSG_NOSIGNAL, (const struct sockaddr *)at,
+					sizeof(*at)) >= 0;
+	int num = errno;
 
-/* "1234, 1240". */
-static void list(const struct nvmtop_mark_peers *p, char *out, size_t size)
-{
-	size_t used = 0;
-
-	out[0] = '\0';
-	for (int i = 0; i < p->n && used < size; i++)
-		used += (size_t)snprintf(out + used, size - used, "%s%ld", i ? ", " : "",
-					 folder_pid(p->at[i].sun_path));
+	if (there) {
+		note(p, folder_pid(at->sun_path));
+	} else if (num == ECONNREFUSED || num == ENOENT) {
+		folder_sweep(at);
+	} else {
+		p->failed = num;
+		p->failed_pid = folder_pid(at->sun_path);
+	}
 }
 
 static int nobody(long to, struct err *e)
 {
-	struct nvmtop_mark_peers all;
-	char pids[128];
+	char pids[128] = "";
+	struct post all = {.fd = -1, .list = pids, .size = sizeof(pids)};
 
-	look(&all);
-	list(&all, pids, sizeof(pids));
-	if (all.n)
+	if (folder_each(deliver, &all, e) < 0)
+		return -1;
+	if (all.taken)
 		return err_set(e, ERR_FAILED,
 			       _("process %ld is no recorder or live screen of yours; there is %s"), to,
 			       pids);
@@ -63,36 +74,31 @@ int marks_send(int64_t t_ns, const char *label, long to, char *whom, size_t size
 {
 	const struct timespec at = {(time_t)(t_ns / NS_PER_S), (long)(t_ns % NS_PER_S)};
 	const struct timeval patience = {WAIT_S, 0};
-	struct nvmtop_mark_peers p, taken = {.n = 0};
+	struct post p = {.list = whom, .size = whom ? size : 0};
+	struct sockaddr_un one;
 	char text[256];
-	size_t n = nvmtop_mark_text(text, sizeof(text), &at, label);
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), failed = 0;
+	int r = 0;
 
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0) {
+	if (p.size)
+		whom[0] = '\0';
+	p.text = text;
+	p.len = nvmtop_mark_text(text, sizeof(text), &at, label);
+	p.fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (p.fd < 0 || setsockopt(p.fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0) {
 		err_sys(e, ERR_FAILED, errno, _("cannot open a socket for a mark"));
-		if (fd >= 0)
-			close(fd);
+		if (p.fd >= 0)
+			close(p.fd);
 		return -1;
 	}
-	if (to)
-		look_for(&p, to);
-	else
-		look(&p);
-	for (int i = 0; i < p.n; i++) {
-		if (sendto(fd, text, n, MSG_NOSIGNAL, (struct sockaddr *)&p.at[i], sizeof(p.at[i])) >= 0) {
-			taken.at[taken.n++] = p.at[i];
-		} else if (errno != ECONNREFUSED && errno != ENOENT) {
-			failed = errno;
-			p.at[0] = p.at[i];
-		}
-	}
-	close(fd);
-	if (failed)
-		return err_sys(e, ERR_FAILED, failed == EAGAIN ? ETIMEDOUT : failed,
-			       _("process %ld did not take the mark"), folder_pid(p.at[0].sun_path));
-	if (!taken.n)
-		return nobody(to, e);
-	if (whom)
-		list(&taken, whom, size);
-	return taken.n;
+	if (!to)
+		r = folder_each(deliver, &p, e);
+	else if (folder_of(to, &one))
+		deliver(&p, &one);
+	close(p.fd);
+	if (r < 0)
+		return -1;
+	if (p.failed)
+		return err_sys(e, ERR_FAILED, p.failed == EAGAIN ? ETIMEDOUT : p.failed,
+			       _("process %ld did not take the mark"), p.failed_pid);
+	return p.taken ? p.taken : nobody(to, e);
 }

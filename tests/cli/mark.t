@@ -125,6 +125,30 @@ nvmtop --recover b.bin >/dev/null 2>&1
 ok 'the first has one' landed a.bin "labels == ['both']"
 ok 'the second has two' landed b.bin "labels == ['both', 'only the second']"
 
+# More than a program with mark.h reaches at once, some of them killed after the first began.
+begin lasts.bin --fast-hz 10
+first=$pid
+killed=
+for i in 1 2 3 4 5 6 7 8 9 10; do
+    begin killed$i.bin --fast-hz 10
+    killed="$killed $pid"
+done
+run nvmtop --mark 'to all'
+ok 'eleven recorders: none is left out' says err 'marked in 11 places'
+kill -KILL $killed
+wait $killed 2>/dev/null
+ok 'mark.h finds the one among ten that were killed' $EMU ./t-c99
+ok 'and leaves their sockets' is "$(ls "$run_dir" | grep -c sock)" 11
+end $first
+ok 'it has both' landed lasts.bin "labels == ['to all', 'from C']"
+rm -f "$run_dir"/*.sock killed*
+
+chmod 755 "$run_dir"
+run nvmtop --mark 'into a folder that others can enter'
+ok 'a folder that is not ours alone: status 1' is "$status" 1
+ok 'a folder that is not ours alone: said' says err "$run_dir is not a folder that only you can enter"
+chmod 700 "$run_dir"
+
 begin hostile.bin
 wrong=$($tool hostile "$run_dir")
 fds=$(ls /proc/$pid/fd | wc -l)
