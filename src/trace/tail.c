@@ -29,6 +29,7 @@ struct trace_tail {
 	bool growing; /* no end of file is the end */
 	bool ended;
 	bool opened;                 /* what is damaged from here on is part of it */
+	bool another;                /* stream began behind it */
 	uint64_t bytes, fast, noted; /* taken; fast rows taken; of how many, when it has ended */
 	uint64_t broken;             /* bytes, when the latest chunk came */
 	struct framer framer;
@@ -40,6 +41,9 @@ static int visit(void *to, uint32_t id, uint8_t *p, size_t n)
 {
 	struct trace_tail *t = to;
 
+	t->another |= id == CHUNK_STREAM && t->opened;
+	if (t->another)
+		return 0;
 	if (t->framer.broken > t->broken && t->opened)
 		stream_in_damage(t->in);
 	t->opened |= id == CHUNK_STREAM;
@@ -56,7 +60,9 @@ static int end_sentence(struct trace_tail *t, struct err *e)
 	trace_tail_state(t, &s);
 	if (t->part >= 0)
 		return -1;
-	if (!stream_in_closed(t->in))
+	if (t->another)
+		err_set(e, ERR_DAMAGED, _("only the first of the streams in %s was used"), t->shown);
+	else if (!stream_in_closed(t->in))
 		err_set(e, ERR_DAMAGED, _("the stream was cut: its recorder did not end it"));
 	else if (s.damaged > 0)
 		err_set(e, ERR_DAMAGED, _("the stream was damaged: %llu bytes could not be used"),
@@ -121,7 +127,7 @@ static int take_stream(struct trace_tail *t, struct err *e)
 		}
 		if (n > 0 && feed(t, (size_t)n, e) < 0)
 			return -1;
-		if (t->growing && stream_in_closed(t->in))
+		if (t->another || (t->growing && stream_in_closed(t->in)))
 			return finish(t, e);
 		if (n == 0)
 			return t->growing ? 0 : finish(t, e);

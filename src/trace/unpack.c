@@ -16,18 +16,20 @@
 #include "trace/framer.h"
 #include "trace/output.h"
 
-#define FOREIGN 65536
+#define FOREIGN 65536 /* bytes without a chunk: this is something else */
 
 struct unpack {
 	int part, side;
 	off_t part_end, side_end;
 	uint64_t rows;                   /* fast rows so far */
+	uint64_t foreign;                /* bytes before the stream */
 	uint64_t broken;                 /* of the stream, when its latest fast rows came */
 	uint64_t told;                   /* of it, in the side file */
 	uint64_t end[TIERS], runs;       /* rows and runs in the side file's words */
 	bool has[TIERS], doubted[TIERS]; /* channels in that tier; a run of its next rows may be lost */
 	size_t torn;                     /* bytes at its end */
 	bool opened, closed, described;
+	bool another; /* stream began behind it */
 	struct framer framer;
 	uint8_t piece[BLOCK_BYTES];
 	uint8_t chunk[BLOCK_BYTES];
@@ -122,12 +124,17 @@ static int visit(void *to, uint32_t id, uint8_t *p, size_t n)
 	struct unpack *u = to;
 	uint64_t first, rows = n / FAST_SIZE;
 
+	u->another |= id == CHUNK_STREAM && u->opened;
+	if (u->another)
+		return 0;
 	if (tell_broken(u) < 0)
 		return -1;
-	if (id == CHUNK_STREAM || id == CHUNK_JOIN || u->closed) {
-		u->opened |= id == CHUNK_STREAM;
-		return 0;
+	if (id == CHUNK_STREAM) {
+		u->opened = true;
+		u->foreign = u->framer.broken;
 	}
+	if (id == CHUNK_STREAM || id == CHUNK_JOIN || u->closed)
+		return 0;
 	if (id == CHUNK_END) {
 		u->closed = true;
 		return 0;
@@ -182,7 +189,7 @@ static int take_all(struct unpack *u, int in, const char *shown, struct err *e)
 			break;
 	}
 	u->torn = framer_end(&u->framer, visit, u);
-	if (u->framer.broken > u->torn && cover(u, in_doubt(u)) < 0)
+	if (u->framer.broken - u->foreign > u->torn && cover(u, in_doubt(u)) < 0)
 		return err_sys(e, ERR_FAILED, errno, _("%s could not be unpacked"), shown);
 	if (bytes == 0)
 		return err_set(e, ERR_FAILED, _("nothing came on %s: the recorder did not start"), shown);
@@ -202,10 +209,12 @@ static void say_lost(const struct unpack *u, const struct unpacked *out, const c
 {
 	uint64_t holes = out->fixed.rows + out->joined.holes[TIER_MEDIUM] + out->joined.holes[TIER_SLOW];
 
-	if (u->framer.broken > u->torn || holes > 0 || out->joined.broken > 0)
+	if (u->another)
+		err_set(e, ERR_DAMAGED, _("only the first of the streams in %s was used"), shown);
+	else if (out->broken > u->torn || holes > 0 || out->joined.broken > 0)
 		err_set(e, ERR_DAMAGED,
 			_("%s is damaged: %llu bytes could not be used, %llu samples are without values%s"),
-			shown, (unsigned long long)u->framer.broken, (unsigned long long)holes,
+			shown, (unsigned long long)out->broken, (unsigned long long)holes,
 			u->closed ? "" : _("; its end is missing"));
 	else if (!u->closed)
 		err_set(e, ERR_DAMAGED, _("%s is cut: its recorder did not end it"), shown);
@@ -235,7 +244,7 @@ static int stream_unpack(int in, int part, int side, const char *shown, struct u
 			r = trace_join_repaired(part, side, shown, out->fixed.bad, out->fixed.n_bad,
 						&out->joined, e);
 	}
-	out->broken = u->framer.broken;
+	out->broken = u->framer.broken - u->foreign;
 	out->closed = u->closed;
 	if (r == 0 && !out->joined.described)
 		r = err_set(e, ERR_FAILED,
@@ -274,17 +283,30 @@ static int nameless(void)
 	return memfd_create("nvmtop", MFD_CLOEXEC);
 }
 
+/* tee keeps what a remote shell printed before the stream, too. */
+static bool begins_stream(int fd)
+{
+	uint8_t *p = malloc(FOREIGN);
+	ssize_t n = p ? read_at(fd, p, FOREIGN, 0) : -1;
+	struct chunk c;
+	bool found = false;
+
+	if (n >= 4 && get_u32(p) != NVMT_MAGIC)
+		for (ssize_t i = 0; i + CHUNK_HEAD <= n && !found; i++)
+			found = get_u32(p + i) == CHUNK_STREAM && chunk_head_decode(p + i, &c);
+	free(p);
+	return found;
+}
+
 static int stream_fd(const char *path)
 {
-	uint8_t magic[4];
 	struct stat st;
 	int fd;
 
 	if (strcmp(path, "-") == 0)
 		return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && read_at(fd, magic, 4, 0) == 4 &&
-	    get_u32(magic) == CHUNK_STREAM)
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && begins_stream(fd))
 		return fd;
 	if (fd >= 0)
 		close(fd);

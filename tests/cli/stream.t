@@ -38,6 +38,33 @@ ok 'through two pipes' says live.txt 'Jetson AGX Orin'
 nvmtop --print 100x30 --replay tee.nvms >kept.txt
 ok 'and what tee kept is what was shown' sh -c 'sed 1d live.txt >1; sed 1d kept.txt >2; cmp 1 2'
 
+# --- what a remote shell prints before it, and a second one behind it ---
+(printf 'Welcome\n\nLast login: NVMSunday\n'; cat a.nvms) >said.nvms
+run nvmtop --recover said.nvms
+ok 'text before a stream: status 0' is "$status" 0
+ok 'text before a stream: the same trace' cmp a.bin said.bin
+run nvmtop --print 100x30 --replay said.nvms
+ok 'text before a stream: it is shown' is "$status" 0
+ok 'text before a stream: without a word' test ! -s err
+(head -c 60000 /dev/zero; head -c 60000 /dev/zero; cat a.nvms) >deep.nvms
+run nvmtop --replay deep.nvms --print 100x30
+ok 'a lot before a stream: it is something else' is "$status" 1
+cat a.nvms a.nvms >twice.nvms
+run nvmtop --recover twice.nvms
+ok 'two streams: status 3' is "$status" 3
+ok 'two streams: said' says err 'only the first of the streams in twice.nvms was used'
+ok 'two streams: the first is whole' cmp a.bin twice.bin
+size=$(wc -c <a.nvms)
+(head -c $((size * 2 / 3)) a.nvms; cat a.nvms) >again.nvms
+run nvmtop --recover again.nvms
+ok 'a stream behind one that was cut: status 3' is "$status" 3
+ok 'a stream behind one that was cut: the first, as far as it goes' judge again.bin "600 < t['counts']['fast'] < 1300"
+run nvmtop --check again.bin
+ok 'a stream behind one that was cut: nothing is mixed' is "$status" 0
+$EMU "$NVMTOP" --print 100x30 --replay - <again.nvms >out 2>err
+ok 'nor on the screen' is $? 3
+ok 'where it is said, too' says err 'only the first of the streams'
+
 # --- damage ---
 size=$(wc -c <a.nvms)
 head -c $((size * 2 / 3)) a.nvms >cut.nvms
