@@ -31,5 +31,7 @@ int err_sys(struct err *e, enum err_code code, int num, const char *fmt, ...)
  * control bytes, DEL, C1 controls and invalid UTF-8 become '?'.  For every
  * text that came from a file, the kernel or a user. */
 void text_printable(char *dst, size_t size, const char *src, size_t len);
+/* The same, and what does not fit ends in "...". */
+void text_shortened(char *dst, size_t size, const char *src, size_t len);
 
 #endif

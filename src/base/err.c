@@ -94,3 +94,14 @@ void text_printable(char *dst, size_t size, const char *src, size_t len)
 	}
 	dst[used] = '\0';
 }
+
+void text_shortened(char *dst, size_t size, const char *src, size_t len)
+{
+	static const char more[] = "...";
+
+	text_printable(dst, size, src, len);
+	if (len < size || size <= sizeof(more))
+		return;
+	text_printable(dst, size - strlen(more), src, len);
+	strcat(dst, more);
+}

@@ -268,7 +268,7 @@ void reason_add_place(struct reason *why, const struct place *p, int error)
 void reason_tell(const struct reason *why, const struct opening *o, struct channel *c)
 {
 	const char *hint = setting_get(o->s, "hint"), *cure = "";
-	char text[512], tail[160] = "";
+	char text[512], told[sizeof c->missing], tail[160] = "";
 
 	if (why->denied)
 		cure = _("to open it to all users: sudo nvmtop-setup; or run nvmtop with sudo");
@@ -280,12 +280,8 @@ void reason_tell(const struct reason *why, const struct opening *o, struct chann
 	if (*cure)
 		snprintf(tail, sizeof tail, "; %.120s", cure);
 	/* The cure is worth more than the end of a long list of paths. */
-	size_t room = sizeof c->missing - 1 - strlen(tail);
 	snprintf(text, sizeof text, _("tried %s"), why->tried);
-	if (strlen(text) > room && room > 3) {
-		text_printable(c->missing, room - 2, text, strlen(text));
-		snprintf(text, sizeof text, "%s...", c->missing);
-	}
-	text_join(text, sizeof text, text, tail, "");
+	text_shortened(told, sizeof told - strlen(tail), text, strlen(text));
+	text_join(text, sizeof text, told, tail, "");
 	text_printable(c->missing, sizeof c->missing, text, strlen(text));
 }

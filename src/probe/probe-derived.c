@@ -123,9 +123,9 @@ static int add_up(struct opening *o, size_t first, size_t *n, uint16_t *from, st
 		  struct err *e)
 {
 	const char *const *words = o->s->words;
-	char name[64];
+	char name[64], sum[512] = "";
 
-	ch->source[0] = ch->missing[0] = '\0';
+	ch->missing[0] = '\0';
 	for (*n = 0; first + *n < o->s->n_words && strcmp(words[first + *n], "or") != 0; ++*n) {
 		const char *word = words[first + *n];
 		text_join(name, sizeof name, word, ".power", "");
@@ -136,9 +136,10 @@ static int add_up(struct opening *o, size_t first, size_t *n, uint16_t *from, st
 					       word, tier_name(o->s->tier));
 		if (rail->missing[0] && !ch->missing[0])
 			snprintf(ch->missing, sizeof ch->missing, _("%.40s is missing"), rail->label);
-		text_join(ch->source, sizeof ch->source, ch->source, *n ? " + " : "", name);
+		text_join(sum, sizeof sum, sum, *n ? " + " : "", name);
 		from[*n] = rail->column;
 	}
+	text_shortened(ch->source, sizeof ch->source, sum, strlen(sum));
 	return *n ? 0 : statement_error(o->s, e, _("\"or\" stands between rails"));
 }
 

@@ -51,7 +51,7 @@ static int column_of(void *arg, const char *name)
 /* The expression in one line of single blanks. */
 static void describe_source(char *out, size_t size, const char *expression)
 {
-	char text[192];
+	char text[512], shown[140];
 	size_t used = 0;
 
 	for (const char *p = expression; *p && used < sizeof text - 1; p++) {
@@ -60,7 +60,8 @@ static void describe_source(char *out, size_t size, const char *expression)
 			text[used++] = blank ? ' ' : *p;
 	}
 	text[used] = '\0';
-	snprintf(out, size, _("made up: %.140s"), text);
+	text_shortened(shown, sizeof shown, text, used);
+	snprintf(out, size, _("made up: %.140s"), shown);
 }
 
 int open_wave(struct opening *o, struct err *e)

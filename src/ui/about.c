@@ -205,7 +205,7 @@ void about_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	y = r.y + 1;
 	for (int i = 0; i < sheet.n && y < r.y + r.h - 1; i++) {
 		canvas_text(c, r.x + 2, y, name_w, STYLE_DIM, sheet.line[i].name);
-		y += text_draw(c, r.x + 4 + name_w, y, r.w - 6 - name_w, r.y + r.h - 1 - y,
+		y += text_draw(u, c, r.x + 4 + name_w, y, r.w - 6 - name_w, r.y + r.h - 1 - y,
 			       sheet.line[i].style, sheet.line[i].text);
 	}
 }

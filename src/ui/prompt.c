@@ -28,8 +28,7 @@ static bool go_to(struct ui *u, const struct ui_scene *s)
 		viewport_jump(&u->vp, &u->extent, s->now_ns, t);
 		return true;
 	}
-	snprintf(u->prompt_wrong, sizeof(u->prompt_wrong), "%s",
-		 _("no such place; try 12.5  1:23  +10s  -2m  50%  14:32:05  m3  end"));
+	snprintf(u->prompt_wrong, sizeof(u->prompt_wrong), "%s", _("no such place; try"));
 	return false;
 }
 
@@ -107,6 +106,23 @@ bool prompt_key(struct ui *u, const struct ui_scene *s, const struct event *ev)
 	return true;
 }
 
+/* Examples with blanks between them, as many as there is room for. */
+static void draw_examples(struct canvas *c, int x, int y, int w, const char *text)
+{
+	int n = (int)strlen(text);
+	char shown[128];
+
+	while (n > 0 && n > w) {
+		do
+			n--;
+		while (n > 0 && strncmp(text + n, "  ", 2));
+		while (n > 0 && text[n - 1] == ' ')
+			n--;
+	}
+	snprintf(shown, sizeof(shown), "%.*s", n, text);
+	canvas_text(c, x, y, w, STYLE_DIM, shown);
+}
+
 void prompt_draw(struct ui *u, struct canvas *c)
 {
 	int x = u->at.name.x, y = u->at.bar.y, right = c->w - u->at.name.x;
@@ -118,9 +134,10 @@ void prompt_draw(struct ui *u, struct canvas *c)
 		canvas_put(c, x, y, STYLE_SELECTED, L' ');
 	x += 3;
 	if (u->prompt_wrong[0])
-		canvas_text(c, x, y, right - x, STYLE_WARN, u->prompt_wrong);
-	else
-		canvas_text(c, x, y, right - x, STYLE_DIM,
-			    go ? "12.5  1:23  2m  +10s  50%  14:32:05  m3  end"
-			       : "gpu > 95   power > 25 W for 2s   hottest >= 85   throttled");
+		x += screen_cut(u, c, x, y, right - x, STYLE_WARN, u->prompt_wrong) + 2;
+	if (go)
+		draw_examples(c, x, y, right - x, "12.5  1:23  +10s  -2m  50%  14:32:05  m3  end");
+	else if (!u->prompt_wrong[0])
+		draw_examples(c, x, y, right - x,
+			      "gpu > 95   power > 25 W for 2s   hottest >= 85   throttled");
 }

@@ -198,7 +198,7 @@ static void draw_text(struct ui *u, struct canvas *c, const struct row *row, int
 	if (row->unit_shown)
 		draw_number(u, c, row->alarm, false, row->value, row->unit, STYLE_STRONG, y);
 	x = text_x(u, row);
-	text_draw(c, x, y, right - x, h, (enum style)row->text_style, row->text);
+	text_draw(u, c, x, y, right - x, h, (enum style)row->text_style, row->text);
 }
 
 /* Why there is no value, over the place of the chart; cut where it has no room, and
@@ -373,7 +373,7 @@ void row_draw_solo(struct ui *u, const struct ui_scene *s, struct canvas *c, str
 
 	if (ch->missing[0]) {
 		draw_name(u, c, row, ch, y);
-		text_draw(c, u->at.name.x, y + 1, c->w - 2 * u->at.name.x, h - 1, STYLE_DIM, ch->missing);
+		text_draw(u, c, u->at.name.x, y + 1, c->w - 2 * u->at.name.x, h - 1, STYLE_DIM, ch->missing);
 		return;
 	}
 	rows_read(u, s, row);

@@ -294,8 +294,9 @@ bool arrange_solo(const struct ui *u);
 
 /* text.c: words over several lines. */
 int text_lines(const char *text, int w);
-/* At most h of them; returns how many there were. */
-int text_draw(struct canvas *c, int x, int y, int w, int h, enum style style, const char *text);
+/* At most h of them, the last with an ellipsis where there are more; returns how many
+ * there were. */
+int text_draw(const struct ui *u, struct canvas *c, int x, int y, int w, int h, enum style style, const char *text);
 
 /* frame.c: an empty box with a line round it, over what is there. */
 void frame_draw(const struct ui *u, struct canvas *c, const struct rect *r);

@@ -62,7 +62,8 @@ int text_lines(const char *text, int w)
 	return lines;
 }
 
-int text_draw(struct canvas *c, int x, int y, int w, int h, enum style style, const char *text)
+int text_draw(const struct ui *u, struct canvas *c, int x, int y, int w, int h, enum style style,
+	      const char *text)
 {
 	int line = 0;
 
@@ -71,8 +72,8 @@ int text_draw(struct canvas *c, int x, int y, int w, int h, enum style style, co
 		char part[1024];
 		int used;
 
-		snprintf(part, sizeof(part), "%.*s", (int)n, text);
-		used = canvas_text(c, x, y + line, w, style, part);
+		snprintf(part, sizeof(part), "%.*s", line == h - 1 ? (int)sizeof(part) - 1 : (int)n, text);
+		used = screen_cut(u, c, x, y + line, w, style, part);
 		if (used < w) /* nothing stands close behind it */
 			canvas_put(c, x + used, y + line, style, L' ');
 		text += n;

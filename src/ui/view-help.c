@@ -110,7 +110,7 @@ static void help_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 			continue;
 		}
 		canvas_text(c, x, y0 + y, KEYS_W, STYLE_KEY, items[i].key->shown);
-		text_draw(c, x + KEYS_W + 1, y0 + y, text_w, h - y, STYLE_TEXT, _(items[i].key->what));
+		text_draw(u, c, x + KEYS_W + 1, y0 + y, text_w, h - y, STYLE_TEXT, _(items[i].key->what));
 	}
 	u->below = u->over_lines - u->over_scroll - h;
 }

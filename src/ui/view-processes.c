@@ -197,12 +197,12 @@ static void processes_draw(struct ui *u, const struct ui_scene *s, struct canvas
 	struct columns k = columns_of(x, c->w - x);
 
 	if (!s->live) {
-		text_draw(c, x, u->at.body.y, c->w - 2 * x, u->at.body.h, STYLE_DIM,
+		text_draw(u, c, x, u->at.body.y, c->w - 2 * x, u->at.body.h, STYLE_DIM,
 			  _("A trace does not hold the processes: they are shown of the live machine only."));
 		return;
 	}
 	if (s->remote) {
-		text_draw(c, x, u->at.body.y, c->w - 2 * x, u->at.body.h, STYLE_DIM,
+		text_draw(u, c, x, u->at.body.y, c->w - 2 * x, u->at.body.h, STYLE_DIM,
 			  _("A stream does not hold the processes: they are shown on the machine itself "
 			    "only."));
 		return;

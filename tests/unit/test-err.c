@@ -66,6 +66,28 @@ static void hostile_texts(void **state)
 	assert_string_equal(small, "");
 }
 
+static void shortened(const char *in, const char *expected)
+{
+	char out[10];
+
+	text_shortened(out, sizeof out, in, strlen(in));
+	assert_string_equal(out, expected);
+}
+
+static void what_does_not_fit_is_not_hidden(void **state)
+{
+	char small[4];
+
+	(void)state;
+	shortened("", "");
+	shortened("a + b + c", "a + b + c");
+	shortened("a + b + c2", "a + b ...");
+	shortened("caf\xc3\xa9 \x1b+a", "caf\xc3\xa9 ?+a");
+	shortened("12345\xc3\xa9" "7890", "12345...");
+	text_shortened(small, sizeof small, "abcd", 4);
+	assert_string_equal(small, "abc"); /* no room for both */
+}
+
 static void names_both_ways(void **state)
 {
 	(void)state;
@@ -93,8 +115,13 @@ static void facts(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(sentences), cmocka_unit_test(hostile_texts),
-					   cmocka_unit_test(names_both_ways), cmocka_unit_test(facts)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sentences),
+		cmocka_unit_test(hostile_texts),
+		cmocka_unit_test(what_does_not_fit_is_not_hidden),
+		cmocka_unit_test(names_both_ways),
+		cmocka_unit_test(facts),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,6 +122,21 @@ static struct channel *channel(struct bench *b, const char *label)
 	return NULL;
 }
 
+/* What has no room in the panel is not hidden. */
+static void a_panel_says_that_there_is_more(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b, 60, 11, false, CHARSET_ASCII);
+	memset(channel(&b, "GPU")->source, 'x', 159);
+	press(&b, K_DOWN, 0);
+	press(&b, K_ENTER, 0);
+	assert_shows(&b, "source");
+	assert_shows(&b, "x~ |");
+	stop(&b);
+}
+
 static void a_row_tells_about_itself(void **state)
 {
 	struct bench b;
@@ -365,6 +380,7 @@ int main(void)
 		cmocka_unit_test(the_view_stays_when_a_trace_is_opened),
 		cmocka_unit_test(tabs_shrink_to_numbers),
 		cmocka_unit_test(a_row_tells_about_itself),
+		cmocka_unit_test(a_panel_says_that_there_is_more),
 		cmocka_unit_test(the_chosen_row_is_in_view),
 		cmocka_unit_test(cores_stand_below_their_clock),
 		cmocka_unit_test(limits_and_what_is_left),

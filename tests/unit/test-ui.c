@@ -338,7 +338,7 @@ static void places_are_reached(void **state)
 	assert_shows(&b, "go to: 12x");
 	assert_int_equal(press(&b, 'q', 0).kind, REQUEST_NONE); /* text while it is asked for */
 	press(&b, K_ENTER, 0);
-	assert_shows(&b, "no such place");
+	assert_shows(&b, "no such place; try  12.5  1:23  +10s  -2m  50%  14:32:05  m3  end");
 	press(&b, K_BACKSPACE, 0);
 	press(&b, K_BACKSPACE, 0);
 	type(&b, ".5");
@@ -364,6 +364,35 @@ static void places_are_reached(void **state)
 	draw(&b);
 	assert_memory_equal(line(&b, -3), " 0.0", 4);
 	stop(&b);
+}
+
+/* Where there is less room there are fewer examples, and each is whole. */
+static void examples_of_places(void **state)
+{
+	static const char hint[] = "  12.5  1:23  +10s  -2m  50%  14:32:05  m3  end";
+
+	(void)state;
+	for (int w = 40; w < 100; w++) {
+		struct bench b;
+		const char *shown;
+		size_t n;
+
+		start(&b, w, 24, false, CHARSET_ASCII);
+		press(&b, 'g', 0);
+		type(&b, "12x");
+		press(&b, K_ENTER, 0);
+		shown = strstr(line(&b, -1), "no such place; try");
+		assert_non_null(shown);
+		shown += strlen("no such place; try");
+		n = strlen(shown);
+		while (n && shown[n - 1] == ' ')
+			n--;
+		assert_memory_equal(shown, hint, n);
+		assert_true(hint[n] == ' ' || !hint[n]);
+		/* no more are left out than need be: they begin at 32, and the longest takes ten */
+		assert_true(!hint[n] || 32 + (int)n + 10 > w - 1);
+		stop(&b);
+	}
 }
 
 static void the_mouse_acts(void **state)
@@ -579,6 +608,7 @@ int main(void)
 		cmocka_unit_test(values_can_be_read),
 		cmocka_unit_test(drawn_cells_do_not_shimmer),
 		cmocka_unit_test(places_are_reached),
+		cmocka_unit_test(examples_of_places),
 		cmocka_unit_test(the_mouse_acts),
 		cmocka_unit_test(views_have_names),
 		cmocka_unit_test(nothing_there_is_no_crash),
