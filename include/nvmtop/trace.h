@@ -26,6 +26,8 @@ struct trace_writer_stats {
 	uint64_t lost_rows;	/* rows the disk was too slow for, or that a failure kept from it */
 	uint64_t lost_marks;	/* the same of marks */
 	bool failed;		/* writing ended early: err says why */
+	bool moved;		/* it goes on, but its name does not lead there any more */
+	bool removed;		/* somebody removed it: nothing of it is left */
 	bool reader_gone;	/* of a stream: that is why */
 	bool complete;		/* the file has its name, with all that was recorded until then */
 	struct err err;

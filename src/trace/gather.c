@@ -232,7 +232,7 @@ static int summits_begin(struct join *j)
 		zoom = summit_zoom(j, s);
 		if (tower_init(&s->tower, s->head.tier, s->head.width, s->head.zoom, zoom,
 			       pyramid_levels(zoom, first, last), LEDGE_SIZE, write_pyramid, j) < 0)
-			return err_set(j->err, ERR_FAILED, _("out of memory"));
+			return join_no_memory(j);
 	}
 	return 0;
 }

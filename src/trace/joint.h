@@ -71,6 +71,7 @@ uint64_t join_rows_take(struct join *j, enum tier tier, const uint8_t *p, size_t
 /* These return -1 with the sentence in *j->err. */
 /* Append to what is written to the part. */
 int join_write(struct join *j, const uint8_t *p, size_t n);
+int join_no_memory(const struct join *j); /* -1, with the sentence */
 /* Visit each whole chunk of the journal with the join as `to`. */
 int join_each(struct join *j, journal_visit *visit);
 /* See what is there.  A part without a whole header is no recording. */

@@ -235,6 +235,15 @@ bool output_removed(const struct output *o)
 	return fstat(o->part_fd, &st) == 0 && st.st_nlink == 0;
 }
 
+bool output_moved(const struct output *o, const char *suffix)
+{
+	char name[PATH_MAX + sizeof(".part")];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "%s%s", o->path, suffix);
+	return lstat(name, &st) < 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 void output_discard(struct output *o)
 {
 	if (o->part_fd >= 0)

@@ -26,6 +26,9 @@ int output_find(struct output *o, const char *path, struct err *e);
 int output_publish(struct output *o, struct err *e);
 /* Somebody removed the part, or its folder: what is written has no name any more. */
 bool output_removed(const struct output *o);
+/* No such name is there: its folder was moved, or its mount has gone, and what is written
+ * goes to where they went.  suffix: ".part" while it is recorded, "" when it is complete. */
+bool output_moved(const struct output *o, const char *suffix);
 void output_discard(struct output *o); /* remove both files */
 void output_close(struct output *o);   /* files stay as they are */
 

@@ -157,7 +157,7 @@ static void reap(struct trace_series *s)
 			s->gone.rows[t] -= w.rows[t];
 			s->gone.lost_rows += w.rows[t];
 		}
-		if (e.code != ERR_NONE && (kept || s->last.code == ERR_NONE))
+		if (e.code != ERR_NONE && (kept || w.removed || s->last.code == ERR_NONE))
 			s->last = e;
 		pthread_mutex_unlock(&s->lock);
 		trace_writer_free(p->writer);

@@ -84,12 +84,17 @@ static void old_end(struct trace_series *s)
 	s->old = NULL;
 }
 
+static void say_failed(struct err *e, const struct err *why)
+{
+	err_set(e, ERR_FAILED, _("%s; it goes on in a new file as soon as it can"), why->text);
+}
+
 /* The file that is written takes nothing any more. */
 static void interrupt(struct trace_series *s, const struct trace_writer_stats *w)
 {
 	int64_t now = clock_now_ns();
 
-	err_set(&s->err, ERR_FAILED, _("%s; it goes on in a new file as soon as it can"), w->err.text);
+	say_failed(&s->err, &w->err);
 	s->last = w->err;
 	s->failing = true;
 	s->failed_ns = now;
@@ -416,7 +421,12 @@ void trace_series_stats(struct trace_series *s, struct trace_series_stats *out)
 		trace_writer_stats(s->current->writer, &w);
 		if (w.failed) {
 			out->failing = true;
-			out->err = w.err;
+			say_failed(&out->err, &w.err);
+		} else if (w.moved && out->err.code == ERR_NONE) {
+			err_set(&out->err, ERR_FAILED,
+				_("%s.part is not there any more: its folder was moved, or its mount has gone; "
+				  "the recording goes on in it"),
+				s->shown);
 		}
 	}
 	snprintf(out->path, sizeof(out->path), "%s", s->shown);

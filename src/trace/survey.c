@@ -53,7 +53,7 @@ static int count_marks(struct join *j, const uint8_t *p, size_t n)
 		if (used == 0)
 			break;
 		if (syncs_add(&j->syncs, &m, row) < 0)
-			return err_set(j->err, ERR_FAILED, _("out of memory"));
+			return join_no_memory(j);
 	}
 	return 0;
 }
@@ -86,7 +86,7 @@ static void count_gaps(struct join *j, const uint8_t *p, size_t n)
 static int count_cover(struct join *j, const uint8_t *p, size_t n)
 {
 	return n == COVER_SIZE && doubts_cover(&j->doubts, p) < 0
-		       ? err_set(j->err, ERR_FAILED, _("out of memory"))
+		       ? join_no_memory(j)
 		       : 0;
 }
 
@@ -151,7 +151,7 @@ int join_survey(struct join *j)
 	j->slots = calloc(MAX_CHANNELS, sizeof(*j->slots));
 	j->noted = UINT64_MAX;
 	if (!j->tiers || !j->fields || !j->slots)
-		return err_set(j->err, ERR_FAILED, _("out of memory"));
+		return join_no_memory(j);
 	if (join_each(j, visit_count) < 0)
 		return -1;
 	if (!j->other) /* it ended before there was more than the description */
@@ -171,6 +171,6 @@ int join_survey(struct join *j)
 	j->settled = calloc(j->n_runs + 1, sizeof(*j->settled));
 	if (!j->runs || !j->settled ||
 	    doubts_end(&j->doubts, j->rows, j->journal.broken == 0 && j->journal.torn == 0) < 0)
-		return err_set(j->err, ERR_FAILED, _("out of memory"));
+		return join_no_memory(j);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "trace/join.h"
 #include "trace/writer.h"
 
+#define LOOK_NS   NS_PER_S            /* whether the files are still there */
 #define FLUSH_NS  (140 * NS_PER_MS) /* the kernel has everything that is older than 250 ms */
 #define JOIN_MORE 12288             /* its small chunks, and records that are not full */
 
@@ -101,27 +102,48 @@ static void write_all(struct trace_writer *w)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* A disk can take seconds for this; what is written meanwhile must not wait, or
- * it would be lost when the process is killed. */
+static bool removed(const struct trace_writer *w)
+{
+	return w->named && output_removed(&w->output);
+}
+
+/* With the disk, which may take seconds for it. */
+static void look_after(struct trace_writer *w, bool sync)
+{
+	struct shared *s = w->shared;
+	bool moved;
+
+	if (sync && (fdatasync(w->output.side_fd) < 0 || fdatasync(w->output.part_fd) < 0))
+		fail(s, errno, w->output.shown);
+	else if (removed(w))
+		fail(s, ENOENT, w->output.shown);
+	moved = output_moved(&w->output, ".part");
+	pthread_mutex_lock(&s->lock);
+	s->moved = moved;
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* What is written meanwhile must not wait for this, or it would be lost when the process
+ * is killed. */
 static void *syncer_main(void *arg)
 {
 	struct trace_writer *w = arg;
 	struct shared *s = w->shared;
-	int64_t at = clock_now_ns() + w->sync_ns;
-	bool named = !output_removed(&w->output); /* or its file system counts no names */
+	int64_t now = clock_now_ns(), look = now + LOOK_NS, sync = now + w->sync_ns;
 
 	pthread_mutex_lock(&s->lock);
 	while (!s->quit) {
-		if (thread_wait(&s->syncer, &s->lock, at))
+		if (thread_wait(&s->syncer, &s->lock, look < sync ? look : sync))
 			continue;
-		at = clock_now_ns() + w->sync_ns;
+		now = clock_now_ns();
+		bool due = now >= sync;
+		if (due)
+			sync = now + w->sync_ns;
+		look = now + LOOK_NS;
 		if (s->quit || s->failed)
 			continue;
 		pthread_mutex_unlock(&s->lock);
-		if (fdatasync(w->output.side_fd) < 0 || fdatasync(w->output.part_fd) < 0)
-			fail(s, errno, w->output.shown);
-		else if (named && output_removed(&w->output))
-			fail(s, ENOENT, w->output.shown);
+		look_after(w, due);
 		pthread_mutex_lock(&s->lock);
 	}
 	pthread_mutex_unlock(&s->lock);
@@ -133,6 +155,7 @@ static void finish(struct trace_writer *w)
 	struct joined joined;
 	struct err e = {ERR_NONE, ""};
 	struct shared *s = w->shared;
+	bool gone, moved;
 	int r;
 
 	/* The join needs as much in their stead. */
@@ -143,15 +166,20 @@ static void finish(struct trace_writer *w)
 
 	if (r == 0)
 		r = output_publish(&w->output, &e);
+	gone = r < 0 && removed(w);
+	moved = r == 0 && output_moved(&w->output, "");
 	pthread_mutex_lock(&s->lock);
+	s->moved = false;
 	s->complete = r == 0;
 	if (e.code == ERR_NONE) {
 		memcpy(s->final.rows, joined.rows, sizeof(joined.rows));
 		s->final.marks = joined.marks;
 		s->final.bytes = joined.bytes;
 		s->joined = true;
-	} else if (!s->failed) {
-		s->err = e;
+	} else {
+		s->joined = s->final.removed = gone;
+		if (!s->failed)
+			s->err = e;
 	}
 	if (s->failed && r == 0) {
 		err_set(&w->result_err, ERR_FAILED, _("%s; what was recorded until then is in %s"),
@@ -159,6 +187,10 @@ static void finish(struct trace_writer *w)
 		r = -1;
 	} else if (r < 0) {
 		w->result_err = e;
+	} else if (moved) {
+		r = err_set(&w->result_err, ERR_FAILED,
+			    _("%s is complete, but not there: its folder was moved, or its mount has gone"),
+			    w->output.shown);
 	}
 	s->failed = r < 0;
 	w->result = r;
@@ -181,6 +213,7 @@ static void *writer_main(void *arg)
 
 int writer_threads_start(struct trace_writer *w)
 {
+	w->named = !output_removed(&w->output);
 	/* SIGXFSZ is blocked there: a file that may not grow is EFBIG and no death. */
 	int num = thread_start(&w->syncer, syncer_main, w);
 

@@ -224,6 +224,7 @@ void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats 
 	out->most = s->joined ? out->bytes : lanes_most(&s->lanes);
 	out->complete = s->complete;
 	out->failed = s->failed;
+	out->moved = s->moved;
 	out->err = s->err;
 	pthread_mutex_unlock(&s->lock);
 }

@@ -20,6 +20,7 @@ struct shared {
 	uint64_t refused_marks;          /* and marks */
 	struct trace_writer_stats final; /* filled in by the join */
 	bool joined, complete, failed, done;
+	bool moved; /* its name does not lead to it any more */
 	struct err err;
 };
 
@@ -34,6 +35,7 @@ struct trace_writer {
 	int64_t sync_ns;
 	pthread_t thread, syncer;
 	bool running, ended, discard;
+	bool named; /* its file system counts names */
 	int result; /* of end() */
 	struct err result_err;
 };

@@ -117,11 +117,13 @@ if mkdir disk && mount -t tmpfs -o size=14m none disk 2>/dev/null; then
     pid=$!
     until_true grown disk/gone.bin.part 900
     umount -l disk
+    ok 'a mount that is gone: said' until_true grep 'gone.bin.part is not there any more: .* its mount has gone' err
     ok 'a mount that is gone: the recording goes on' until_true grown disk/gone.2.bin.part 900
     kill -TERM $pid
     wait $pid
     status=$?
-    ok 'a mount that is gone: done' is "$status" 0
+    ok 'a mount that is gone: status 1' is "$status" 1
+    ok 'a mount that is gone: said in the end, too' says err 'gone.bin is complete, but not there'
     ok 'a mount that is gone: the rest is sound' judge disk/gone.2.bin "t['fast']['increasing']"
 else
     skip 'a full disk' 'cannot mount a small file system here'
@@ -129,7 +131,7 @@ fi
 
 # The part is removed: what comes from then on is in the next file.
 mkdir swept
-$EMU "$NVMTOP" --demo --record --sync 200ms swept/r.bin 2>err &
+$EMU "$NVMTOP" --demo --record --sync 1h swept/r.bin 2>err &
 pid=$!
 until_true grown swept/r.bin.part 900
 rm swept/r.bin.part
@@ -140,6 +142,7 @@ wait $pid
 status=$?
 ok 'a part that was removed: status 1' is "$status" 1
 ok 'a part that was removed: what is lost' says err 'swept/r.bin.part was removed while it was recorded'
+ok 'a part that was removed: only what is left is counted' is "$(rows swept/r.2.bin)" "$(said fast)"
 ok 'a part that was removed: the rest is sound' judge swept/r.2.bin "t['counts']['fast'] > 0"
 ok 'a part that was removed: nothing is left over' is "$(ls swept)" r.2.bin
 
@@ -149,11 +152,12 @@ $EMU "$NVMTOP" --demo --record --split 4 away/f.bin 2>err &
 pid=$!
 until_true grown away/f.bin.part 900
 mv away moved
-ok 'a folder that is gone: said' until_true grep 'no folder away.*goes on in the file before it' err
-sleep 0.5
+ok 'a folder that is gone: said' until_true grep 'away/f.bin.part is not there any more: its folder was moved.*goes on in it' err
+sleep 2.5 # in which no further file can be opened
 kill -TERM $pid
 wait $pid
 status=$?
-ok 'a folder that is gone: done' is "$status" 0
+ok 'a folder that is gone: status 1' is "$status" 1
+ok 'a folder that is gone: said in the end, too' says err 'away/f.bin is complete, but not there'
 ok 'a folder that is gone: nothing is lost' judge moved/f.bin "t['counts']['fast'] > 100"
 done_testing
