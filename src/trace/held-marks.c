@@ -24,21 +24,42 @@ void mark_move(struct mark *m, int64_t to_ns)
 	strcat(m->label, ago);
 }
 
-bool marks_hold(struct held_marks *h, const struct mark *m)
+static bool hold(struct held_marks *h, const struct held_mark *m)
 {
+	size_t at;
+
 	if (h->n == HELD_MARKS)
 		return false;
-	h->marks[h->n++] = *m;
+	for (at = h->n++; at && h->marks[at - 1].mark.t_ns > m->mark.t_ns; at--)
+		h->marks[at] = h->marks[at - 1];
+	h->marks[at] = *m;
 	return true;
+}
+
+bool marks_hold(struct held_marks *h, const struct mark *m)
+{
+	return hold(h, &(struct held_mark) {*m, false});
+}
+
+bool marks_hold_again(struct held_marks *h, const struct mark *m)
+{
+	for (size_t i = 0; i < h->n_given && i < HELD_MARKS; i++)
+		if (h->given[i].id == m->id)
+			return hold(h, &(struct held_mark) {h->given[i], true});
+	return marks_hold(h, m);
 }
 
 size_t marks_give(struct held_marks *h, struct sink *to, int64_t from_ns)
 {
-	size_t n = h->n;
+	size_t n = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		mark_move(&h->marks[i], from_ns);
-		to->ops->mark(to, &h->marks[i]);
+	for (size_t i = 0; i < h->n; i++) {
+		struct mark m = h->marks[i].mark;
+
+		mark_move(&m, from_ns);
+		to->ops->mark(to, &m);
+		n += !h->marks[i].was_given;
+		h->given[h->n_given++ % HELD_MARKS] = h->marks[i].mark;
 	}
 	h->n = 0;
 	return n;

@@ -95,6 +95,14 @@ void part_account(struct trace_series_stats *sum, const struct part *p)
 		sum->rows[t] += w.rows[t];
 }
 
+void part_take_back(struct trace_series *s, const struct part *p)
+{
+	struct mark m;
+
+	while (s->held.n < HELD_MARKS && trace_writer_take_back(p->writer, &m))
+		marks_hold_again(&s->held, &m);
+}
+
 /* With the lock held: remember a part that has ended. */
 static void note_done(struct trace_series *s, const struct part *p, bool complete)
 {
@@ -144,6 +152,11 @@ static void reap(struct trace_series *s)
 		trace_writer_stats(p->writer, &w);
 		pthread_mutex_lock(&s->lock);
 		unlink_part(s, p);
+		if (!s->quit)
+			part_take_back(s, p);
+		if (s->current)
+			s->gone.moved_marks +=
+				marks_give(&s->held, trace_writer_sink(s->current->writer), s->cut_ns);
 		/* One that never held a byte has left nothing. */
 		kept = w.complete || w.bytes > 0;
 		if (kept)

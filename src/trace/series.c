@@ -123,6 +123,8 @@ static void advance(struct trace_series *s, int64_t cut_ns)
 	}
 	old_end(s);
 	s->old = before;
+	for (const struct part *failed = s->ending; failed; failed = failed->next)
+		part_take_back(s, failed);
 	s->gone.moved_marks += marks_give(&s->held, trace_writer_sink(p->writer), cut_ns);
 	if (s->failing)
 		s->gone.hole_ns += clock_now_ns() - s->failed_ns;

@@ -9,6 +9,7 @@
 
 #include "nvmtop/trace.h"
 #include "trace/held-marks.h"
+#include "trace/writer.h"
 
 /* One file of it. */
 struct part {
@@ -65,6 +66,8 @@ int part_path(const char *path, unsigned number, char *out, size_t size);
 struct part *part_open(struct trace_series *s, unsigned number, struct err *e);
 /* With the lock held: it ends, while the keeper looks after it. */
 void part_end(struct trace_series *s, struct part *p);
+/* The same: marks that it could not write wait for the next one. */
+void part_take_back(struct trace_series *s, const struct part *p);
 void part_account(struct trace_series_stats *sum, const struct part *p);
 void *series_keep(void *series);
 

@@ -37,8 +37,25 @@ static int place_take(struct trace_writer *w, const struct block *b, off_t n)
 	return reserve_take(&w->side_room, side + JOIN_MORE);
 }
 
+/* With the lock: marks that do not reach the disk are somebody else's again. */
+static void marks_return(struct shared *s, const struct block *b)
+{
+	size_t at = CHUNK_HEAD, used;
+	uint64_t row;
+	struct mark m;
+
+	for (; b->lane == LANE_MARKS && at < b->used; at += used) {
+		used = mark_decode(b->bytes + at, b->used - at, &m, &row);
+		if (used == 0)
+			return;
+		s->unwritten_marks++;
+		if (s->n_unwritten < HELD_MARKS)
+			s->unwritten[s->n_unwritten++] = m;
+	}
+}
+
 /* Write one block; on error cut off what is not whole. */
-static void block_write(struct trace_writer *w, struct block *b)
+static bool block_write(struct trace_writer *w, struct block *b)
 {
 	bool part = b->lane == LANE_FAST;
 	int fd = part ? w->output.part_fd : w->output.side_fd;
@@ -56,12 +73,13 @@ static void block_write(struct trace_writer *w, struct block *b)
 		if (ftruncate(fd, *end) < 0)
 			num = num ? num : errno;
 		fail(s, num, w->output.shown);
-		return;
+		return false;
 	}
 	*end += (off_t)n;
 	pthread_mutex_lock(&s->lock);
 	s->bytes += n;
 	pthread_mutex_unlock(&s->lock);
+	return true;
 }
 
 /* Wait for a full block, the deadline or the end. True when it is time to
@@ -89,12 +107,14 @@ static void write_all(struct trace_writer *w)
 			lanes_seal(&s->lanes, s->quit);
 		quit = s->quit;
 		while ((b = lanes_take(&s->lanes))) {
-			bool skip = s->failed;
+			bool written = !s->failed;
 
 			pthread_mutex_unlock(&s->lock);
-			if (!skip)
-				block_write(w, b);
+			if (written)
+				written = block_write(w, b);
 			pthread_mutex_lock(&s->lock);
+			if (!written)
+				marks_return(s, b);
 			lanes_give(&s->lanes, b);
 			pthread_cond_signal(&s->room);
 		}

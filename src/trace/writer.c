@@ -13,6 +13,7 @@
 #define SYNC_NS   (5 * NS_PER_S)
 #define PART_STEP ((off_t)1 << 20)
 #define SIDE_STEP ((off_t)256 << 10)
+
 /* Nobody who can wait has more than ten blocks wait for the disk, beside one a lane that is
  * being filled: the rest of the pool is not touched, and takes no memory. */
 #define BLOCKS_READY (BLOCK_COUNT - LANES - 10)
@@ -59,10 +60,13 @@ static void writer_mark(struct sink *sink, const struct mark *m)
 	struct shared *s = writer_of(sink)->shared;
 
 	pthread_mutex_lock(&s->lock);
-	if (s->failed)
-		s->refused_marks++;
-	else
+	if (!s->failed) {
 		lanes_mark(&s->lanes, m);
+	} else {
+		s->refused_marks++;
+		if (s->n_unwritten < HELD_MARKS)
+			s->unwritten[s->n_unwritten++] = *m;
+	}
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -212,12 +216,14 @@ void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats 
 	} else {
 		memcpy(out->rows, s->lanes.rows, sizeof(out->rows));
 		out->bytes = s->bytes;
-		out->marks = s->lanes.marks;
+		out->marks = s->lanes.marks - s->unwritten_marks;
+		out->lost_marks = s->unwritten_marks;
 	}
 	out->lost_rows = s->lanes.lost + s->refused;
-	out->lost_marks = s->lanes.lost_marks + s->refused_marks;
 	if (s->joined && s->lanes.marks > s->final.marks)
-		out->lost_marks += s->lanes.marks - s->final.marks;
+		out->lost_marks = s->lanes.marks - s->final.marks;
+	out->lost_marks += s->lanes.lost_marks + s->refused_marks;
+	out->lost_marks -= out->lost_marks < s->returned_marks ? out->lost_marks : s->returned_marks;
 	for (int t = 0; s->joined && t < TIERS; t++)
 		if (s->lanes.rows[t] > s->final.rows[t])
 			out->lost_rows += s->lanes.rows[t] - s->final.rows[t];
@@ -227,6 +233,23 @@ void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats 
 	out->moved = s->moved;
 	out->err = s->err;
 	pthread_mutex_unlock(&s->lock);
+}
+
+bool trace_writer_take_back(struct trace_writer *w, struct mark *m)
+{
+	struct shared *s = w->shared;
+	bool any;
+
+	pthread_mutex_lock(&s->lock);
+	any = s->n_unwritten > 0;
+	if (any) {
+		*m = s->unwritten[0];
+		s->n_unwritten--;
+		s->returned_marks++;
+		memmove(s->unwritten, s->unwritten + 1, s->n_unwritten * sizeof(*m));
+	}
+	pthread_mutex_unlock(&s->lock);
+	return any;
 }
 
 bool trace_writer_ready(struct trace_writer *w)

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "nvmtop/trace.h"
+#include "trace/held-marks.h"
 #include "trace/lanes.h"
 #include "trace/output.h"
 #include "trace/reserve.h"
@@ -16,8 +17,12 @@ struct shared {
 	pthread_cond_t room;         /* for trace_writer_ready() */
 	struct lanes lanes;
 	bool quit;
-	uint64_t bytes, refused;         /* rows that came after a failure */
-	uint64_t refused_marks;          /* and marks */
+	uint64_t bytes, refused;           /* rows that came after a failure */
+	uint64_t refused_marks;            /* and marks */
+	uint64_t unwritten_marks;          /* and those that were taken, and did not reach the disk */
+	uint64_t returned_marks;           /* of both: what somebody has taken back, */
+	struct mark unwritten[HELD_MARKS]; /* and still can */
+	size_t n_unwritten;
 	struct trace_writer_stats final; /* filled in by the join */
 	bool joined, complete, failed, done;
 	bool moved; /* its name does not lead to it any more */
@@ -39,6 +44,10 @@ struct trace_writer {
 	int result; /* of end() */
 	struct err result_err;
 };
+
+/* After a failure: a mark that is not in the file and is given back, oldest first; false:
+ * there is none, or none yet.  It counts as lost until then. */
+bool trace_writer_take_back(struct trace_writer *w, struct mark *m);
 
 /* writer-disk.c: the thread that writes, the one that syncs.  0, or errno and neither runs. */
 int writer_threads_start(struct trace_writer *w);

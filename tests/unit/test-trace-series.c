@@ -312,6 +312,116 @@ static void test_marks_without_a_file(void **state)
 	script_free(script);
 }
 
+static void wait_failing(struct trace_series *s)
+{
+	struct trace_series_stats stats;
+
+	for (int i = 0; i < PATIENCE; i++) {
+		trace_series_stats(s, &stats);
+		if (stats.failing)
+			return;
+		usleep(25000);
+	}
+	fail_msg("writing does not fail");
+}
+
+/* Until some next file is open. */
+static void wait_ready(struct trace_series *s)
+{
+	bool ready = false;
+
+	for (int i = 0; i < PATIENCE && !ready; i++) {
+		usleep(25000);
+		pthread_mutex_lock(&s->lock);
+		ready = s->ready != NULL;
+		pthread_mutex_unlock(&s->lock);
+	}
+	assert_true(ready);
+}
+
+static void wait_done(struct trace_series *s, size_t n)
+{
+	size_t done = 0;
+
+	for (int i = 0; i < PATIENCE && done < n; i++) {
+		usleep(25000);
+		pthread_mutex_lock(&s->lock);
+		done = s->n_done;
+		pthread_mutex_unlock(&s->lock);
+	}
+	assert_int_equal(done, n);
+}
+
+static const struct mark *mark_labelled(const struct trace *t, const char *label)
+{
+	size_t n;
+	const struct mark *m = trace_marks(t, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(m[i].label, label, strlen(label)) == 0)
+			return &m[i];
+	fail_msg("no mark \"%s\"", label);
+	return NULL;
+}
+
+/* Taken before it was known that nothing can be written: it did not reach the file, and
+ * is in the next one; also when that could not be written either. */
+static void test_mark_in_the_last_block(void **state)
+{
+	struct script *script = script_new(58, FAST, 4, 3, 3, false);
+	struct trace_series *s = trace_series_new(in_folder("b.bin"), false, NULL, NULL);
+	struct sink *sink = begin(s, script);
+	struct trace_series_stats stats;
+	struct rlimit before;
+	size_t at[TIERS] = {0};
+	const struct mark *m;
+	struct trace *t;
+	struct err e;
+
+	(void)state;
+	sink->ops->mark(sink, &(struct mark) {1, script->t_ns[TIER_FAST][0], "early"});
+	script_push(script, sink, at, script->t_ns[TIER_FAST][800]);
+	wait_bytes(s, 800 * FAST_SIZE);
+	before = limit_files(1);
+	sink->ops->mark(sink, &(struct mark) {2, script->t_ns[TIER_FAST][800], "late"});
+	script_push(script, sink, at, script->t_ns[TIER_FAST][810]);
+	wait_failing(s);
+	setrlimit(RLIMIT_FSIZE, &before);
+	sink->ops->mark(sink,
+			&(struct mark) {3, script->t_ns[TIER_FAST][810], "held"}); /* now the file ends */
+	wait_done(s, 1);
+	wait_ready(s);
+	limit_files(1);
+	script_push(script, sink, at, script->t_ns[TIER_FAST][820]);
+	wait_failing(s); /* the second file, with both marks in it */
+	setrlimit(RLIMIT_FSIZE, &before);
+	sink->ops->mark(sink, &(struct mark) {4, script->t_ns[TIER_FAST][820], "held too"});
+	wait_ready(s);
+	script_push(script, sink, at, INT64_MAX);
+	wait_bytes(s, 3000 * FAST_SIZE);
+	sink->ops->end(sink, &e);
+	assert_int_equal(trace_series_wait(s, &e), -1);
+	trace_series_stats(s, &stats);
+	assert_int_equal(stats.parts, 2);
+	assert_int_equal(stats.marks, 4);
+	assert_int_equal(stats.lost_marks, 0);
+	assert_int_equal(stats.moved_marks, 3);
+	t = open_part(s, 0);
+	mark_labelled(t, "early");
+	trace_close(t);
+	t = open_part(s, 1);
+	m = mark_labelled(t, "late");
+	assert_int_equal(m->id, 2);
+	assert_true(m->t_ns - trace_session(t)->start.mono_ns < NS_PER_MS);
+	if (m->label[4]) /* once, however often it waited */
+		assert_null(strchr(strchr(m->label, '(') + 1, '('));
+	assert_int_equal(mark_labelled(t, "held")->id, 3);
+	assert_int_equal(mark_labelled(t, "held too")->id, 4);
+	trace_close(t);
+	trace_series_free(s);
+	script_free(script);
+}
+
 /* A file that may not grow any more: it ends, and the next one begins.  Every
  * row is in one of them or counted as lost. */
 static void test_limit_and_resume(void **state)
@@ -526,11 +636,17 @@ static void test_never_begun(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_split_by_time), cmocka_unit_test(test_split_by_size),
-		cmocka_unit_test(test_max_size),      cmocka_unit_test(test_limit_and_resume),
-		cmocka_unit_test(test_late_start),    cmocka_unit_test(test_names),
-		cmocka_unit_test(test_cannot_split),  cmocka_unit_test(test_never_begun),
-		cmocka_unit_test(test_moved_label),   cmocka_unit_test(test_marks_without_a_file),
+		cmocka_unit_test(test_split_by_time),
+		cmocka_unit_test(test_split_by_size),
+		cmocka_unit_test(test_max_size),
+		cmocka_unit_test(test_limit_and_resume),
+		cmocka_unit_test(test_late_start),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_cannot_split),
+		cmocka_unit_test(test_never_begun),
+		cmocka_unit_test(test_mark_in_the_last_block),
+		cmocka_unit_test(test_moved_label),
+		cmocka_unit_test(test_marks_without_a_file),
 	};
 
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);
