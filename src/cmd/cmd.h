@@ -149,10 +149,6 @@ struct live {
 int live_open(struct live *l, const struct options *o, const struct history_bound *bound, struct err *e);
 void live_close(struct live *l);
 
-/* nvmtop-YYYYmmdd-HHMMSS.bin, local time; where that is there already, nvmtop-YYYYmmdd-HHMMSS.2.bin
- * and so on.  size: at least 64. */
-void trace_name_now(char *buf, size_t size);
-
 /* "12:31" or "1:02:31" from nanoseconds; "81.0 MB" from bytes. */
 void text_elapsed(char *buf, size_t size, int64_t ns);
 void text_bytes(char *buf, size_t size, uint64_t bytes);

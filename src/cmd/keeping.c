@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cmd/naming.h"
 #include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
 

@@ -10,6 +10,7 @@
 
 #include "cmd/command.h"
 #include "cmd/keeping.h"
+#include "cmd/naming.h"
 #include "cmd/recorder.h"
 #include "cmd/recording.h"
 #include "cmd/stream.h"
@@ -361,7 +362,6 @@ int cmd_record(const struct options *o)
 {
 	struct recorder r = {.o = o, .signals = -1};
 	struct board *board;
-	char name[64];
 	struct err e;
 	int status;
 
@@ -377,12 +377,12 @@ int cmd_record(const struct options *o)
 		complain(&e);
 		return missing == ENOENT || missing == ENOTDIR ? 127 : 126;
 	}
-	trace_name_now(name, sizeof name);
 	r.quiet = to_stdout(o) && stream_is_shown_elsewhere();
 	if (to_stdout(o))
 		r.stream = stream_to_stdout(&e);
 	else if (!o->keep_ns)
-		r.series = trace_series_new(o->out ? o->out : name, o->force, &o->limits, &e);
+		r.series = o->out ? trace_series_new(o->out, o->force, &o->limits, &e)
+				  : trace_series_now(&o->limits, &e);
 	if (!r.stream && !r.series && !o->keep_ns)
 		return complain(&e);
 	struct rig *rig = open_rig(o, &r.root, &board, NULL, 0, &e);

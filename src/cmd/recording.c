@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/naming.h"
 #include "cmd/recording.h"
 #include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
@@ -128,15 +129,13 @@ static void look(struct recording *r)
 
 void recording_start(struct recording *r, struct engine *g)
 {
-	char name[64];
 	struct err e;
 
 	r->engine = g;
-	trace_name_now(name, sizeof name);
 	memset(&r->written, 0, sizeof r->written);
 	r->trouble = (struct trouble) {.holes = 0};
 	summary_moment(&r->before, r->engine);
-	r->series = trace_series_new(name, false, &r->o->limits, &e);
+	r->series = trace_series_now(&r->o->limits, &e);
 	if (r->series) {
 		tally_init(&r->tally, trace_series_sink(r->series));
 		tally_of_series(&r->tally, r->series);

@@ -2,14 +2,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
 #include "cmd/cmd.h"
 #include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
-
-#define NAMES 1000 /* of recordings that were begun within a second */
 
 int complain(const struct err *e)
 {
@@ -28,29 +24,6 @@ int stdout_result(int status)
 		return status;
 	err_sys(&e, ERR_FAILED, errno, _("cannot write to standard output"));
 	return complain(&e);
-}
-
-/* Is there a trace of that name, or one that is being recorded? */
-static bool name_taken(const char *name)
-{
-	char part[80];
-	struct stat st;
-
-	snprintf(part, sizeof part, "%s.part", name);
-	return lstat(name, &st) == 0 || lstat(part, &st) == 0;
-}
-
-void trace_name_now(char *buf, size_t size)
-{
-	time_t now = time(NULL);
-	char base[40];
-	struct tm tm;
-
-	localtime_r(&now, &tm);
-	strftime(base, sizeof base, "nvmtop-%Y%m%d-%H%M%S", &tm);
-	snprintf(buf, size, "%s.bin", base);
-	for (int i = 2; i <= NAMES && name_taken(buf); i++)
-		snprintf(buf, size, "%s.%d.bin", base, i);
 }
 
 void text_elapsed(char *buf, size_t size, int64_t ns)

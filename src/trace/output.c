@@ -176,7 +176,8 @@ int output_open(struct output *o, const char *path, bool force, struct err *e)
 		output_close(o);
 		return -1;
 	}
-	if (part_make(o, o->side, &o->side_fd, e) < 0) {
+	/* Again: another recording of this name may have been completed between the two. */
+	if (target_check(o, e) < 0 || part_make(o, o->side, &o->side_fd, e) < 0) {
 		unlinkat(o->dir_fd, o->part, 0);
 		output_close(o);
 		return -1;

@@ -152,4 +152,46 @@ refused 'a second recorder to one name' twice.bin
 kill -TERM $pid
 wait $pid
 ok 'does the first no harm' judge twice.bin "t['counts']['fast'] > 0"
+# Eight that begin in the same moment without a name: each has its own.  Where it can be
+# had, all of them have seen that the first name is free before one takes it.
+cat >late.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int lstat(const char *restrict path, struct stat *restrict st)
+{
+	static int looked;
+	int r = ((int (*)(const char *, struct stat *))dlsym(RTLD_NEXT, "lstat"))(path, st);
+	if (!strncmp(path, "nvmtop-", 7) && !looked++)
+		usleep(300000);
+	return r;
+}
+END
+preload=
+if ${CC:-cc} -shared -fPIC -o late.so late.c -ldl 2>/dev/null; then
+    preload=$scratch/late.so
+    LD_PRELOAD=$preload $EMU "$NVMTOP" --version >out 2>&1
+    { grep -q '^nvmtop' out && ! grep -qi preload out; } || preload=
+fi
+mkdir together
+(
+    cd together || exit 1
+    for i in 1 2 3 4 5 6 7 8; do
+        (
+            LD_PRELOAD=$preload $EMU "$NVMTOP" --demo --record --duration 0.5 >/dev/null 2>"../together.$i"
+            echo $? >"../together.$i.status"
+        ) &
+    done
+    wait
+)
+ok 'eight in one moment: none fails' is "$(cat together.*.status | sort -u)" 0
+ok 'eight in one moment: eight files' is "$(find together -name 'nvmtop-*.bin' | wc -l)" 8
+ok 'eight in one moment: each says another' is "$(sed -n 's/.*\(nvmtop-[0-9.-]*bin\).*/\1/p' together.? | sort -u | wc -l)" 8
+ok 'eight in one moment: nothing else' is "$(find together -type f | wc -l)" 8
+all_whole() {
+    for f in "$@"; do nvmtop --check "$f" || return; done
+}
+ok 'eight in one moment: all whole' all_whole together/nvmtop-*.bin
 done_testing
