@@ -22,11 +22,16 @@ static int fail_write(struct join *j)
 		(unsigned long long)j->fast_rows, j->shown, j->shown, j->shown);
 }
 
+static int no_memory(const char *shown, struct err *e)
+{
+	return err_set(e, ERR_FAILED,
+		       _("out of memory: the recording is %s.part; nvmtop --recover %s completes it"), shown,
+		       shown);
+}
+
 int join_no_memory(const struct join *j)
 {
-	return err_set(j->err, ERR_FAILED,
-		       _("out of memory: the recording is %s.part; nvmtop --recover %s completes it"), j->shown,
-		       j->shown);
+	return no_memory(j->shown, j->err);
 }
 
 static int append(struct join *j, const uint8_t *p, size_t n)
@@ -240,11 +245,8 @@ int trace_join_repaired(int part_fd, int side_fd, const char *shown, const struc
 	struct join *j = calloc(1, sizeof(*j));
 	int r;
 
-	if (!j) {
-		const struct join none = {.shown = shown, .err = e};
-
-		return join_no_memory(&none);
-	}
+	if (!j)
+		return no_memory(shown, e);
 	j->part = part_fd;
 	j->journal.fd = side_fd;
 	j->shown = shown;
@@ -253,7 +255,7 @@ int trace_join_repaired(int part_fd, int side_fd, const char *shown, const struc
 	r = 0;
 	for (size_t i = 0; i < n_bad && r == 0; i++)
 		if (doubts_add(&j->doubts, TIER_FAST, bad[i]) < 0)
-			r = join_no_memory(j);
+			r = no_memory(shown, e);
 	if (r == 0)
 		r = join_all(j, out);
 	if (r == 0)
