@@ -151,6 +151,8 @@ void live_close(struct live *l);
 
 /* "12:31" or "1:02:31" from nanoseconds; "81.0 MB" from bytes. */
 void text_elapsed(char *buf, size_t size, int64_t ns);
+/* The same of what is over: below 10 s with a fraction, "0.42 s". */
+void text_lasted(char *buf, size_t size, int64_t ns);
 void text_bytes(char *buf, size_t size, uint64_t bytes);
 
 /* Block the signals that the program reads through a descriptor, before any

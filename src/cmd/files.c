@@ -41,7 +41,7 @@ static bool look_into(const char *folder, const char *name, struct found *out)
 	    !S_ISREG(st.st_mode) || trace_peek(out->file.path, &s, &e) < 0)
 		return false;
 	text_printable(out->file.name, sizeof out->file.name, name, strlen(name));
-	text_elapsed(elapsed, sizeof elapsed, s.duration_ns);
+	text_lasted(elapsed, sizeof elapsed, s.duration_ns);
 	text_bytes(size, sizeof size, (uint64_t)st.st_size);
 	snprintf(out->file.about, sizeof out->file.about,
 		 P_("%s  %s  %s  %llu mark", "%s  %s  %s  %llu marks", s.marks), s.board, elapsed, size,

@@ -164,7 +164,7 @@ static void record_tell(struct recording *r)
 	s.file = names;
 	recording_summary(&s, r->o, r->engine, &r->written);
 	s.after = r->after;
-	text_elapsed(elapsed, sizeof elapsed, r->tally.end_ns - r->tally.start_ns);
+	text_lasted(elapsed, sizeof elapsed, r->tally.end_ns - r->tally.start_ns);
 	text_bytes(size, sizeof size, s.bytes);
 	summary_line(&s, more, sizeof more);
 	snprintf(text, sizeof text,

@@ -29,7 +29,7 @@ static int tell(const struct trace_recovery *r, bool stream, const struct err *e
 		fprintf(stderr, _("nvmtop: %s is complete; what was left beside it is removed\n"), shown);
 		return e->code == ERR_NONE ? 0 : complain(e);
 	}
-	text_elapsed(elapsed, sizeof elapsed, r->last_ns);
+	text_lasted(elapsed, sizeof elapsed, r->last_ns);
 	fprintf(stderr,
 		P_("nvmtop: recovered %s in %s, with %llu mark\n",
 		   "nvmtop: recovered %s in %s, with %llu marks\n", r->marks),

@@ -217,7 +217,7 @@ void summary_print(const struct summary *s, FILE *out)
 	int wide = 0;
 
 	fill(s, lines);
-	text_elapsed(elapsed, sizeof elapsed, s->tally->end_ns - s->tally->start_ns);
+	text_lasted(elapsed, sizeof elapsed, s->tally->end_ns - s->tally->start_ns);
 	text_bytes(size, sizeof size, s->bytes);
 	fprintf(out, _("nvmtop: recorded %s in %s (%s)\n"), elapsed, s->file, size);
 	for (int i = 0; i < LINES; i++)

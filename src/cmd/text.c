@@ -37,6 +37,16 @@ void text_elapsed(char *buf, size_t size, int64_t ns)
 		snprintf(buf, size, "%02d:%02d", (int)(s / 60), (int)(s % 60));
 }
 
+void text_lasted(char *buf, size_t size, int64_t ns)
+{
+	double s = ns < 0 ? 0 : (double)ns / (double)NS_PER_S;
+
+	if (s >= 10)
+		text_elapsed(buf, size, ns);
+	else
+		snprintf(buf, size, s < 1 ? "%.2f s" : "%.1f s", s);
+}
+
 void text_bytes(char *buf, size_t size, uint64_t bytes)
 {
 	static const char *const unit[] = {"B", "kB", "MB", "GB", "TB"};

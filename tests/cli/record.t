@@ -57,6 +57,7 @@ ok 'power is measured' says err 'mean [0-9.]* W, maximum [0-9.]* W, energy [0-9.
 ok 'and the hottest zone' says err 'hottest: .* [0-9.]* C$'
 run nvmtop --record --sysroot "$roots/pc" --duration 0.2 few.bin
 ok 'what cannot be measured says so' says err 'not measured$'
+ok 'less than a second is told, too' says err 'recorded [0-9.]* s in few.bin'
 own() {
     "$python" - nice.bin <<'END'
 import sys

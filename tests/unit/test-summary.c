@@ -176,7 +176,7 @@ static void everything_is_told(void **state)
 	assert_int_equal(n.rows, 1999 + 201 + 21);
 
 	text = text_of(&t);
-	line(text, "nvmtop: recorded 00:02 in run.bin (1.2 MB)\n");
+	line(text, "nvmtop: recorded 2.0 s in run.bin (1.2 MB)\n");
 	line(text, "  samples:    1999 fast, 201 medium, 21 slow; 2 late, 5 lost\n");
 	line(text, "99 % within 1 us, all within 5.1 ms; longest interval 3.0 ms\n");
 	/* Trapezoids over 0 .. 990 and 1500 .. 2000 ms: 14.8005 and 13.75 J. */
