@@ -4,13 +4,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/naming.h"
+#include "cmd/opening.h"
 #include "cmd/recording.h"
 #include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
 
-#define COMPLETE_MS 40  /* whether it is complete is looked at */
-#define SHORT_MS    250 /* to wait for that at the end without a word */
+#define COMPLETE_MS 40                /* whether it has begun, or is complete, is looked at */
+#define ANSWER_NS   (100 * NS_PER_MS) /* that a folder has before the screen goes on */
+#define SHORT_MS    250               /* to wait for that at the end without a word */
 
 static void add_moved(char *out, size_t size, uint64_t marks)
 {
@@ -127,27 +128,64 @@ static void look(struct recording *r)
 	engine_add_lost(r->engine, r->written.lost_rows - lost);
 }
 
+/* Its files are there, or e says why not. */
+static void begin(struct recording *r, struct err *e)
+{
+	memset(&r->written, 0, sizeof r->written);
+	r->trouble = (struct trouble) {.holes = 0};
+	summary_moment(&r->before, r->engine);
+	if (r->series) {
+		tally_init(&r->tally, trace_series_sink(r->series));
+		tally_of_series(&r->tally, r->series);
+		if (engine_attach(r->engine, &r->tally.sink, true, e) == 0) {
+			r->since_ns = clock_now_ns();
+			return;
+		}
+		tally_free(&r->tally);
+		trace_series_free(r->series);
+		r->series = NULL;
+	}
+	r->tell(r->to, STYLE_ALERT, e->text);
+}
+
+/* Whether its folder has answered until then; if so, it begins. */
+static bool begun(struct recording *r, int64_t until_ns)
+{
+	struct err e;
+
+	if (!opening_done(r->opening, until_ns))
+		return false;
+	r->series = opening_take(r->opening, &e);
+	r->opening = NULL;
+	begin(r, &e);
+	return true;
+}
+
 void recording_start(struct recording *r, struct engine *g)
 {
 	struct err e;
 
 	r->engine = g;
-	memset(&r->written, 0, sizeof r->written);
-	r->trouble = (struct trouble) {.holes = 0};
-	summary_moment(&r->before, r->engine);
-	r->series = trace_series_now(&r->o->limits, &e);
-	if (r->series) {
-		tally_init(&r->tally, trace_series_sink(r->series));
-		tally_of_series(&r->tally, r->series);
-	}
-	if (r->series && engine_attach(r->engine, &r->tally.sink, true, &e) == 0) {
-		r->since_ns = clock_now_ns();
-		return;
-	}
-	trace_series_free(r->series);
-	r->series = NULL;
-	tally_free(&r->tally);
-	r->tell(r->to, STYLE_ALERT, e.text);
+	r->opening = opening_start(&r->o->limits, &e);
+	if (!r->opening)
+		r->tell(r->to, STYLE_ALERT, e.text);
+	else if (!begun(r, clock_now_ns() + ANSWER_NS))
+		r->tell(r->to, STYLE_WARN,
+			_("this folder does not answer yet: the recording begins when it does"));
+}
+
+bool recording_on(const struct recording *r)
+{
+	return r->opening || (r->series && !r->ending);
+}
+
+/* Nobody waits for the folder any more. */
+static void give_up(struct recording *r)
+{
+	opening_leave(r->opening);
+	r->opening = NULL;
+	snprintf(r->failed, sizeof r->failed, "%s", _("nothing was recorded: the folder did not answer"));
+	r->tell(r->to, STYLE_WARN, r->failed);
 }
 
 /* A line for the screen, and all of it for when the screen has gone. */
@@ -189,6 +227,8 @@ void recording_end(struct recording *r)
 {
 	struct err e;
 
+	if (r->opening)
+		give_up(r);
 	if (!r->series || r->ending)
 		return;
 	r->ending = true;
@@ -235,13 +275,15 @@ void recording_finish(struct recording *r)
 
 int recording_patience_ms(const struct recording *r)
 {
-	return r->ending ? COMPLETE_MS : -1;
+	return r->ending || r->opening ? COMPLETE_MS : -1;
 }
 
 void recording_watch(struct recording *r)
 {
 	char text[sizeof r->failed];
 
+	if (r->opening && begun(r, 0) && r->series)
+		r->tell(r->to, STYLE_TEXT, _("the recording has begun"));
 	if (!r->series)
 		return;
 	if (r->ending) {

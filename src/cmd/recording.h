@@ -27,6 +27,7 @@ struct recording {
 	void *to;
 
 	struct engine *engine;       /* that is recorded */
+	struct opening *opening;     /* its files are being made; NULL: they are not */
 	struct trace_series *series; /* NULL: nothing is recorded */
 	struct tally tally;          /* in front of it */
 	bool ending;                 /* and is not complete yet */
@@ -38,15 +39,19 @@ struct recording {
 	char *summary; /* of the last one, for when the screen has gone; or NULL */
 };
 
-/* Into a file with the time in its name.  That it fails is told. */
+/* Into a file with the time in its name.  Where its folder does not answer at once it
+ * begins when it does.  That it fails is told, soon or later. */
 void recording_start(struct recording *r, struct engine *g);
+/* It has been started and not been ended. */
+bool recording_on(const struct recording *r);
 /* It takes nothing more, and is completed in the background; recording_watch() tells
  * what it was like, or why not. */
 void recording_end(struct recording *r);
 /* The end of everything: waits, and says on standard error for what when that takes
  * a moment.  Does nothing when nothing is recorded, as the one before. */
 void recording_finish(struct recording *r);
-/* Tells that it goes on after an interruption; ends it when it has reached its size. */
+/* Begins when the folder has answered; tells that it goes on after an interruption; ends
+ * it when it has reached its size. */
 void recording_watch(struct recording *r);
 /* How long until that is to be called again, in ms; -1: not before something happens. */
 int recording_patience_ms(const struct recording *r);

@@ -218,7 +218,7 @@ static void toggle_recording(struct top *t)
 {
 	if (t->recording.ending)
 		say(t, STYLE_WARN, _("The recording before is still being completed: a new one can begin after that."));
-	else if (t->recording.series)
+	else if (recording_on(&t->recording))
 		recording_end(&t->recording);
 	else
 		recording_start(&t->recording, t->source.live.engine);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# On a terminal: a recording ends, and its disk takes long to say that it has it.
-# The screen goes on meanwhile.
+# On a terminal: a recording begins, and its folder takes long to answer; it ends, and its
+# disk takes long to say that it has it.  The screen goes on meanwhile.
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$program"
 
@@ -11,17 +11,27 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/nvmtop-pty.XXXXXX") || exit 99
 trap 'pty_stop; rm -rf "$tmp"' EXIT
 trap 'exit 99' INT TERM HUP
 
-# Whoever asks the disk waits for as long as the file is there.
+# Whoever asks the disk waits for as long as the file is there; who asks how much room is
+# left, before a file is made, for as long as the other one is.
 cat >"$tmp/slow.c" <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
-static void wait_for_it(void)
+static void wait_for(const char *file)
 {
-	const char *file = getenv("SLOWDISK");
 	while (file && access(file, F_OK) == 0)
 		usleep(10000);
+}
+static void wait_for_it(void)
+{
+	wait_for(getenv("SLOWDISK"));
+}
+int fstatvfs(int fd, struct statvfs *v)
+{
+	wait_for(getenv("SLOWFOLDER"));
+	return ((int (*)(int, struct statvfs *))dlsym(RTLD_NEXT, "fstatvfs"))(fd, v);
 }
 int fsync(int fd)
 {
@@ -55,8 +65,50 @@ clock_moves() {
 pty_begin 150x40
 dir=$tmp/work
 mkdir "$dir"
-run "cd $dir; clear; SLOWDISK=$tmp/slow LD_PRELOAD=$tmp/slow.so $program --demo"
-wait_for "q quit"
+show() {
+	run "cd $dir; clear; SLOWDISK=$tmp/slow SLOWFOLDER=$tmp/folder LD_PRELOAD=$tmp/slow.so $program --demo"
+	wait_for "q quit"
+}
+
+# ---- it begins
+touch "$tmp/folder"
+show
+keys r
+check "a folder that does not answer is told" wait_for "does not answer yet"
+check "time goes on meanwhile" until_true clock_moves "$(clock)"
+keys p
+check "so do keys" wait_for "Processes"
+keys 1
+check "nothing is recorded" off_screen "REC"
+rm "$tmp/folder"
+check "when it answers the recording begins" wait_for "REC nvmtop-"
+check "which is said" wait_for "the recording has begun"
+until_true begun "$dir"
+keys r
+check "and is saved" wait_for "saved nvmtop-"
+check "whole" until_true whole "$dir" 1
+touch "$tmp/folder"
+keys r
+wait_for "does not answer yet"
+keys r
+check "it need not be waited for" wait_for "nothing was recorded"
+rm "$tmp/folder"
+keys r
+check "another one begins" wait_for "REC nvmtop-"
+until_true begun "$dir"
+keys r
+check "and what was made for the other is removed" until_true whole "$dir" 2
+touch "$tmp/folder"
+keys r
+wait_for "does not answer yet"
+keys q
+check "the screen ends without it" wait_prompt 0
+check "and says so" on_screen "nothing was recorded"
+check "nothing is left of it" whole "$dir" 2
+rm -f "$tmp/folder" "$dir"/*
+
+# ---- it ends
+show
 keys r
 check "recording" wait_for "REC"
 until_true begun "$dir"
