@@ -1,6 +1,5 @@
 /* The screen, live or replaying.  One loop waits for keys, signals and the next
- * frame; what a key asks for comes back from the ui as a request and is done
- * here, so that a key, the mouse and a signal go one way. */
+ * frame. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -8,40 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/chosen.h"
-#include "cmd/cmd.h"
-#include "cmd/copy.h"
-#include "cmd/files.h"
 #include "cmd/keeping.h"
-#include "cmd/recording.h"
-#include "cmd/saver.h"
-#include "cmd/source.h"
+#include "cmd/top.h"
 #include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
 
-struct top {
-	const struct options *o;
-	struct chosen *chosen;
-	struct saver *saver; /* once something was changed */
-	bool may_not_keep;   /* told that what is changed lasts for this time only */
-	struct source source;
-	struct recording recording;
-
-	struct term *term;
-	struct ui *ui;
-	struct canvas canvas;
-	struct ui_scene scene;
-	struct files files;
-	struct procs *procs; /* while somebody has looked at them */
-	struct procs_list procs_list;
-	char message[sizeof((struct err *)NULL)->text];
-	int signals;
-	int64_t drawn_ns;
-	int64_t repaint_ns; /* somebody else may have written to the terminal; 0: no */
-	bool redraw, quit;
-};
-
-static void say(void *to, enum style style, const char *text)
+void top_say(void *to, enum style style, const char *text)
 {
 	struct top *t = to;
 
@@ -67,8 +38,7 @@ static void scene_procs(struct top *t)
 		s->procs = &t->procs_list;
 }
 
-/* Everything of the scene that changes with time. */
-static void scene_update(struct top *t)
+void top_look(struct top *t)
 {
 	struct ui_scene *s = &t->scene;
 	struct clock_anchor now;
@@ -83,126 +53,6 @@ static void scene_update(struct top *t)
 	scene_procs(t);
 }
 
-/* Asked for by a person who was asked back. */
-static void end_process(struct top *t, const struct request *r)
-{
-	char text[96];
-	struct err e;
-
-	if (!t->source.live.root || !root_is_live(t->source.live.root)) {
-		say(t, STYLE_WARN, _("these processes are not of this machine: none was ended"));
-	} else if (procs_signal(r->pid, r->start, r->sig, &e) < 0) {
-		say(t, STYLE_ALERT, e.text);
-	} else {
-		snprintf(text, sizeof text,
-			 r->sig == SIGKILL ? _("process %d was sent SIGKILL")
-					   : _("process %d was sent SIGTERM"),
-			 r->pid);
-		say(t, STYLE_TEXT, text);
-	}
-}
-
-/* Marks and recordings are made where something is sampled. */
-static void say_elsewhere(struct top *t)
-{
-	if (t->source.remote && !t->source.trace)
-		say(t, STYLE_WARN,
-		    _("This screen only shows: mark with nvmtop --mark there, record with tee here."));
-}
-
-/* Another trace; path NULL: what is live. */
-static void show(struct top *t, const char *path)
-{
-	struct err e;
-	int failed = path ? source_show_trace(&t->source, path, &e) : source_show_live(&t->source, &e);
-
-	if (failed < 0) {
-		say(t, STYLE_ALERT, e.text);
-		return;
-	}
-	scene_update(t);
-	ui_reset(t->ui, &t->scene);
-	t->redraw = true;
-}
-
-/* The file beside this one in which the recording goes on or from which it came. */
-static void show_part(struct top *t, int by, bool play)
-{
-	char path[PATH_MAX], text[160];
-	struct err e;
-
-	if (!t->source.trace || t->source.with || !part_beside(t->source.trace, by, path, sizeof path)) {
-		if (!play)
-			say(t, STYLE_WARN, by > 0 ? _("This recording does not go on in another file.")
-						  : _("No file before this one belongs to this recording."));
-		return;
-	}
-	if (source_show_trace(&t->source, path, &e) < 0) {
-		say(t, STYLE_ALERT, e.text);
-		return;
-	}
-	scene_update(t);
-	ui_go_on(t->ui, &t->scene, by < 0, play);
-	text_printable(text, sizeof text, path, strlen(path));
-	say(t, STYLE_TEXT, text);
-}
-
-/* One that goes on elsewhere says so, lest its end be taken for the end. */
-static void tell_part(struct top *t)
-{
-	char path[PATH_MAX], name[128], text[256];
-	const char *slash;
-
-	if (!t->source.trace || t->source.with || t->message[0] ||
-	    !part_beside(t->source.trace, 1, path, sizeof path))
-		return;
-	slash = strrchr(path, '/');
-	text_printable(name, sizeof name, slash ? slash + 1 : path, strlen(slash ? slash + 1 : path));
-	snprintf(text, sizeof text, _("this recording goes on in %s   e: there"), name);
-	say(t, STYLE_TEXT, text);
-}
-
-/* Drawn anew: without the question that was just answered. */
-static void copy_screen(struct top *t, bool svg)
-{
-	const struct settings *s = ui_settings(t->ui);
-	enum ground ground = s->ground != GROUND_AUTO ? s->ground : term_ground(t->term);
-	struct canvas c = {0};
-	char name[64], text[128];
-	struct err e;
-
-	if (canvas_resize(&c, t->canvas.w, t->canvas.h) < 0)
-		return;
-	scene_update(t);
-	ui_draw(t->ui, &t->scene, &c);
-	if (copy_file(&c, svg, s->theme, ground, name, &e) < 0) {
-		say(t, STYLE_ALERT, e.text);
-	} else {
-		snprintf(text, sizeof text, _("saved %s"), name);
-		say(t, STYLE_TEXT, text);
-	}
-	canvas_free(&c);
-}
-
-/* What was changed on the screen: at once here, and soon in the file. */
-static void settings_changed(struct top *t)
-{
-	const struct settings *now = ui_settings(t->ui);
-	struct err e;
-
-	term_theme(t->term, now->theme, now->ground);
-	term_mouse(t->term, !now->mouse);
-	if (t->chosen->path[0] && !t->may_not_keep && conf_may_save(t->chosen->path, &e) < 0) {
-		t->may_not_keep = true;
-		say(t, STYLE_WARN, e.text);
-	}
-	if (t->chosen->path[0] && !t->saver)
-		t->saver = saver_new(t->chosen);
-	if (t->saver)
-		saver_want(t->saver, now);
-	t->redraw = true;
-}
-
 /* Where it cannot be written at all was told at once. */
 static void watch_saver(struct top *t)
 {
@@ -211,79 +61,7 @@ static void watch_saver(struct top *t)
 	if (!t->saver || t->may_not_keep || !saver_failed(t->saver, &e))
 		return;
 	t->may_not_keep = true;
-	say(t, STYLE_WARN, e.text);
-}
-
-static void toggle_recording(struct top *t)
-{
-	if (t->recording.ending)
-		say(t, STYLE_WARN, _("The recording before is still being completed: a new one can begin after that."));
-	else if (recording_on(&t->recording))
-		recording_end(&t->recording);
-	else
-		recording_start(&t->recording, t->source.live.engine);
-}
-
-/* What only where something is sampled can be done. */
-static void carry_out_there(struct top *t, const struct request *r)
-{
-	if (!t->source.live.engine)
-		say_elsewhere(t);
-	else if (r->kind == REQUEST_MARK)
-		engine_mark(t->source.live.engine, r->t_ns, r->label);
-	else if (r->kind == REQUEST_KEEP)
-		source_keep_write(&t->source, r->t_ns, "w");
-	else
-		toggle_recording(t);
-}
-
-static void carry_out(struct top *t, const struct request *r)
-{
-	t->redraw |= r->redraw;
-	switch (r->kind) {
-	case REQUEST_NONE:
-		break;
-	case REQUEST_QUIT:
-		t->quit = true;
-		break;
-	case REQUEST_MARK:
-	case REQUEST_RECORD:
-	case REQUEST_KEEP:
-		carry_out_there(t, r);
-		break;
-	case REQUEST_LIST:
-		files_scan(&t->files, ".");
-		t->redraw = true;
-		break;
-	case REQUEST_OPEN:
-		show(t, r->path);
-		tell_part(t);
-		break;
-	case REQUEST_PART:
-		show_part(t, r->by, false);
-		break;
-	case REQUEST_LIVE:
-		if (t->source.trace)
-			show(t, NULL);
-		break;
-	case REQUEST_KILL:
-		end_process(t, r);
-		break;
-	case REQUEST_SUSPEND:
-		term_suspend(t->term);
-		t->redraw = true;
-		break;
-	case REQUEST_COPY:
-		copy_screen(t, r->svg);
-		break;
-	case REQUEST_SETTINGS:
-		settings_changed(t);
-		break;
-	case REQUEST_REPAINT:
-		term_repaint(t->term);
-		t->redraw = true;
-		break;
-	}
+	top_say(t, STYLE_WARN, e.text);
 }
 
 static void take_signals(struct top *t)
@@ -330,10 +108,10 @@ static void take_events(struct top *t)
 			break;
 		}
 		if (ev.kind == EVENT_KEY || (ev.kind == EVENT_MOUSE && ev.action == MOUSE_PRESS))
-			say(t, STYLE_TEXT, "");
-		scene_update(t);
+			top_say(t, STYLE_TEXT, "");
+		top_look(t);
 		struct request r = ui_event(t->ui, &t->scene, &ev);
-		carry_out(t, &r);
+		top_carry_out(t, &r);
 	}
 }
 
@@ -344,7 +122,7 @@ static void draw(struct top *t)
 	term_size(t->term, &w, &h);
 	if ((w != t->canvas.w || h != t->canvas.h) && canvas_resize(&t->canvas, w, h) < 0)
 		return;
-	scene_update(t);
+	top_look(t);
 	ui_advance(t->ui, &t->scene);
 	ui_draw(t->ui, &t->scene, &t->canvas);
 	if (term_draw(t->term, &t->canvas) < 0)
@@ -414,7 +192,7 @@ static void run(struct top *t)
 		if (!t->quit && (t->redraw || frame_ms(t) == 0))
 			draw(t);
 		if (ui_played_out(t->ui))
-			show_part(t, 1, true);
+			top_show_part(t, 1, true);
 	}
 }
 
@@ -444,7 +222,7 @@ static int start(struct top *t, struct err *e)
 		.o = t->o,
 		.bound = {.bytes = t->chosen->begun.history_bytes, .span_ns = t->chosen->begun.history_ns},
 		.signals = t->signals,
-		.tell = say,
+		.tell = top_say,
 		.to = t};
 	if (source_open(&t->source, e) < 0)
 		return -1;
@@ -453,19 +231,19 @@ static int start(struct top *t, struct err *e)
 	t->term = term_open(&how, e);
 	if (!t->term)
 		return -1;
-	scene_update(t);
+	top_look(t);
 	ui_reset(t->ui, &t->scene);
 	if (t->o->has_at)
 		ui_seek(t->ui, &t->scene, t->o->at_ns);
 	if (t->chosen->trouble[0])
-		say(t, STYLE_WARN, t->chosen->trouble);
-	tell_part(t);
+		top_say(t, STYLE_WARN, t->chosen->trouble);
+	top_tell_part(t);
 	return 0;
 }
 
 int cmd_top(const struct options *o)
 {
-	struct top t = {.o = o, .recording = {.o = o, .tell = say, .to = &t}};
+	struct top t = {.o = o, .recording = {.o = o, .tell = top_say, .to = &t}};
 	int status = 0;
 	struct err e;
 
