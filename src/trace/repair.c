@@ -14,7 +14,7 @@
 #include "trace/repair.h"
 
 #define BATCH   4096
-#define AHEAD   8           /* rows that say whether the one before them can be right */
+#define AHEAD   8           /* rows, near and far, that say whether the one before them can be right */
 #define LEAP_NS NS_PER_S    /* further than this from row to row is looked at closely */
 #define EMPTY   0x7FC0DEADU /* the total load in a row without values: a NaN like no other */
 
@@ -31,6 +31,7 @@ struct scan {
 	int part;
 	struct repair *out;
 	uint64_t at;     /* the next row */
+	uint64_t end;    /* of all rows */
 	uint64_t begin;  /* of the bad stretch that is open */
 	int64_t last_ns; /* of the last good row */
 	struct layout layout;
@@ -152,24 +153,52 @@ static int header_repair(int part, const struct survey *s, const char *shown, st
 	return 0;
 }
 
+/* What later rows say about the time of one. */
+struct vote {
+	unsigned right, older; /* that can be right; of them */
+};
+
+static void ask(struct vote *v, const struct scan *s, const uint8_t *later, int64_t ns)
+{
+	int64_t next;
+
+	if (!row_time(later, &next) || next <= s->last_ns)
+		return;
+	v->right++;
+	v->older += next <= ns;
+}
+
+/* A leap ahead, in the middle of a block that is none of ours, would leave all that comes
+ * behind the block too old: rows from here to the end are asked. */
+static bool leap_right(const struct scan *s, int64_t ns)
+{
+	uint64_t behind = s->end - s->at - 1;
+	struct vote v = {0, 0};
+	uint8_t row[8];
+
+	for (unsigned i = 1; i <= AHEAD && behind > 0; i++) {
+		uint64_t at = s->at + 1 + (behind - 1) * i / AHEAD;
+
+		if (read_at(s->part, row, sizeof(row), (off_t)(HEADER_SIZE + at * FAST_SIZE)) == sizeof(row))
+			ask(&v, s, row, ns);
+	}
+	return behind == 0 || v.older * 2 < v.right;
+}
+
 /* Whether the time of the row can be right, `left` rows being there with it. */
 static bool row_right(const struct scan *s, const uint8_t *row, uint64_t left, int64_t *ns)
 {
 	static const uint8_t zeroes[FAST_SIZE];
-	unsigned right = 0, older = 0;
+	struct vote v = {0, 0};
 	int64_t next;
 
 	if (!row_time(row, ns) || *ns <= s->last_ns || memcmp(row, zeroes, FAST_SIZE) == 0)
 		return false;
 	if (left > 1 && row_time(row + FAST_SIZE, &next) && next > *ns && *ns - s->last_ns <= LEAP_NS)
 		return true;
-	for (unsigned i = 1; i <= AHEAD && i < left; i++) {
-		if (!row_time(row + i * FAST_SIZE, &next) || next <= s->last_ns)
-			continue;
-		right++;
-		older += next <= *ns;
-	}
-	return older * 2 <= right;
+	for (unsigned i = 1; i <= AHEAD && i < left; i++)
+		ask(&v, s, row + i * FAST_SIZE, *ns);
+	return v.older * 2 <= v.right && (*ns - s->last_ns <= LEAP_NS || leap_right(s, *ns));
 }
 
 static bool stretch_add(struct repair *out, uint64_t row, uint64_t count)
@@ -211,6 +240,7 @@ static int stretch_close(struct scan *s, int64_t next_ns)
 static int rows_scan(struct scan *s, uint64_t *rows)
 {
 	s->last_ns = -1;
+	s->end = *rows;
 	while (s->at < *rows) {
 		uint64_t n = *rows - s->at < BATCH + AHEAD ? *rows - s->at : BATCH + AHEAD;
 		uint64_t mine = n > BATCH ? BATCH : n;

@@ -344,12 +344,41 @@ static void test_zeroes(void **state)
 	free(p);
 }
 
+/* A block of something else, in which two rows happen to have a time that could be one. */
+static void test_foreign(void **state)
+{
+	uint8_t *p = malloc(n_part);
+	struct trace_recovery r;
+	struct err e;
+
+	(void)state;
+	assert_non_null(p);
+	for (size_t tail = 0; tail < 2; tail++) {
+		size_t from = tail ? FAST - 41 : 1000;
+
+		memcpy(p, part, n_part);
+		memset(p + HEADER_SIZE + from * FAST_SIZE, 0xFF, 41 * FAST_SIZE);
+		put_f64(p + HEADER_SIZE + (from + 3) * FAST_SIZE, 5e6);
+		put_f64(p + HEADER_SIZE + (from + 9) * FAST_SIZE, 9e6);
+		put_bytes("a.bin.part", p, n_part);
+		put_bytes("a.bin.part.side", side, n_side);
+		assert_int_equal(trace_recover(in_folder("a.bin"), &r, &e), 0);
+		assert_int_equal(e.code, ERR_DAMAGED);
+		assert_int_equal(r.rows[TIER_FAST], tail ? FAST - 41 : FAST);
+		assert_int_equal(r.holes[TIER_FAST], tail ? 0 : 41);
+		assert_false(r.restarted);
+		clean();
+	}
+	free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_within_join), cmocka_unit_test(test_within_rename),
 		cmocka_unit_test(test_locked),      cmocka_unit_test(test_values_stay),
 		cmocka_unit_test(test_cut),         cmocka_unit_test(test_zeroes),
+		cmocka_unit_test(test_foreign),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
