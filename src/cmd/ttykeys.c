@@ -1,9 +1,11 @@
 /* Canonical mode and echo are switched off and nothing else, so that Ctrl-C and
- * Ctrl-Z stay signals and a person's other settings stay as they were. */
+ * Ctrl-Z stay signals and a person's other settings stay as they were; also when
+ * the program dies of a fault meanwhile. */
 #include <poll.h>
 #include <unistd.h>
 
 #include "cmd/ttykeys.h"
+#include "term/crash.h"
 
 void ttykeys_start(struct ttykeys *k)
 {
@@ -12,17 +14,23 @@ void ttykeys_start(struct ttykeys *k)
 	k->on = false;
 	if (tcgetpgrp(STDIN_FILENO) != getpgrp() || tcgetattr(STDIN_FILENO, &k->before) < 0)
 		return;
+	crash_arm(&(struct crash_plan) {
+		.fd = STDIN_FILENO, .shell = k->before, .bytes = "", .parked = -1, .real_stderr = -1});
 	t = k->before;
 	t.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	t.c_cc[VMIN] = 1;
 	t.c_cc[VTIME] = 0;
 	k->on = tcsetattr(STDIN_FILENO, TCSADRAIN, &t) == 0;
+	if (!k->on)
+		crash_disarm();
 }
 
 void ttykeys_stop(struct ttykeys *k)
 {
-	if (k->on)
+	if (k->on) {
 		tcsetattr(STDIN_FILENO, TCSADRAIN, &k->before);
+		crash_disarm();
+	}
 	k->on = false;
 }
 

@@ -56,6 +56,16 @@ check "a complete one is shown at once" wait_for "q quit"
 keys q
 wait_prompt 0
 
+# A recorder that dies of a fault leaves neither a terminal without echo nor nothing to keep.
+run "ulimit -c 0 2>/dev/null; clear; $program --demo --record y.bin"
+wait_for "q stop"
+until_true grown "$dir/y.bin.part" 30000
+kill -SEGV "$(find "$tmp/nvmtop" -name '*.sock' | sed 's|.*/||; s|\.sock$||')"
+check "a recorder with a fault ends as one does" wait_prompt 139
+check "a recorder with a fault: the shell has its terminal" usable_terminal
+check "a recorder with a fault: what it had is there" \
+	sh -c "cd $dir && $program --recover y.bin >/dev/null 2>&1 && $program --check y.bin >/dev/null"
+
 disk=$tmp/disk
 mkdir "$disk"
 if mount -t tmpfs -o size=14m none "$disk" 2>/dev/null; then
