@@ -20,6 +20,16 @@ static void tell_missing(const struct trace_recovery *r)
 			  "machine was down\n"));
 }
 
+/* Of all tiers, as the summary of a recording tells them. */
+static unsigned long long together(const uint64_t ticks[TIERS])
+{
+	unsigned long long n = 0;
+
+	for (int t = 0; t < TIERS; t++)
+		n += ticks[t];
+	return n;
+}
+
 static int tell(const struct trace_recovery *r, bool stream, const struct err *e)
 {
 	char elapsed[32], shown[sizeof r->path];
@@ -36,8 +46,7 @@ static int tell(const struct trace_recovery *r, bool stream, const struct err *e
 		elapsed, shown, (unsigned long long)r->marks);
 	fprintf(stderr, _("  samples: %llu fast, %llu medium, %llu slow; %llu late, %llu lost\n"),
 		(unsigned long long)r->rows[TIER_FAST], (unsigned long long)r->rows[TIER_MEDIUM],
-		(unsigned long long)r->rows[TIER_SLOW], (unsigned long long)r->late[TIER_FAST],
-		(unsigned long long)r->lost[TIER_FAST]);
+		(unsigned long long)r->rows[TIER_SLOW], together(r->late), together(r->lost));
 	if (!stream)
 		tell_missing(r);
 	return e->code == ERR_NONE ? 0 : complain(e);
