@@ -30,7 +30,7 @@ int engine_start(struct engine *g, struct err *e);
 int engine_set_nice(struct engine *g, int nice, struct err *e);
 
 /* Before engine_start(): no screen or pipe shows what comes, so rows may be handed
- * over in larger pieces, up to 0.1 s after they were sampled. */
+ * over in larger pieces, up to 0.2 s after they were sampled. */
 void engine_unwatched(struct engine *g);
 
 /* Warm: every tier has a row, and each CPU figure has its window behind it.

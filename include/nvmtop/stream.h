@@ -1,6 +1,6 @@
 /* stream: what the engine pushes and every sink takes.
  *
- *   begin  (rows | mark | gap)*  end
+ *   begin  (rows | mark | gap | rest)*  end
  *
  * In time order within a tier.  A mark comes after every fast row that is older
  * than it and before the first fast row that is not; one that reaches the engine
@@ -60,6 +60,7 @@ struct sink_ops {
 	void (*mark)(struct sink *s, const struct mark *m);
 	void (*gap)(struct sink *s, const struct gap *g);
 	int (*end)(struct sink *s, struct err *e);
+	void (*rest)(struct sink *s);	/* all that was there is handed over, and more comes later; may be NULL */
 };
 
 /* Embedded as the first member of whatever takes a stream. */

@@ -162,9 +162,18 @@ static int tally_end(struct sink *s, struct err *e)
 	return t->next->ops->end(t->next, e);
 }
 
+static void tally_rest(struct sink *s)
+{
+	struct tally *t = tally_of(s);
+
+	if (t->next->ops->rest)
+		t->next->ops->rest(t->next);
+}
+
 struct sink *tally_init(struct tally *t, struct sink *next)
 {
-	static const struct sink_ops ops = {tally_begin, tally_rows, tally_mark, tally_gap, tally_end};
+	static const struct sink_ops ops = {tally_begin, tally_rows, tally_mark,
+					    tally_gap,   tally_end,  tally_rest};
 
 	memset(t, 0, sizeof *t);
 	t->sink.ops = &ops;

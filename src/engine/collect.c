@@ -135,6 +135,7 @@ static void send_mark(struct collector *c)
 {
 	struct pending_mark *p = c->marks;
 
+	c->gave = true;
 	c->marks = p->next;
 	if (!c->marks)
 		c->marks_end = &c->marks;
@@ -155,6 +156,7 @@ static void send_rows(struct collector *c, enum tier tier, size_t n)
 {
 	const struct source *s = &c->sources[tier];
 
+	c->gave = true;
 	for (struct listener *l = c->listeners; l; l = l->next) {
 		struct rows r = {.tier = tier, .width = s->width};
 		size_t skip = 0;
@@ -260,6 +262,16 @@ static void run_tier(struct collector *c, enum tier tier, int64_t before_ns)
 	}
 }
 
+static void send_rest(struct collector *c)
+{
+	if (!c->gave)
+		return;
+	c->gave = false;
+	for (struct listener *l = c->listeners; l; l = l->next)
+		if (l->sink->ops->rest)
+			l->sink->ops->rest(l->sink);
+}
+
 void collector_run(struct collector *c, int64_t now_ns, int64_t before_ns)
 {
 	const struct source *fast = &c->sources[TIER_FAST];
@@ -269,6 +281,7 @@ void collector_run(struct collector *c, int64_t now_ns, int64_t before_ns)
 	while (c->marks && (!fast->ring ||
 			    (!ring_count(fast->ring) && now_ns - c->marks->asked_ns >= COLLECT_MARK_WAIT_NS)))
 		send_mark(c);
+	send_rest(c);
 }
 
 void collector_drain(struct collector *c)

@@ -32,6 +32,7 @@ struct collector {
 	struct listener *listeners;
 	struct pending_mark *marks, **marks_end; /* in time order */
 	int64_t newest_mark_ns; /* the time of the last of them */
+	bool gave;              /* something was handed over, and no sink was told that it rests */
 };
 
 /* rings[] are borrowed, NULL where a tier is not sampled.  -1: out of memory. */

@@ -12,7 +12,7 @@
 #include "nvmtop/thread.h"
 
 #define COLLECT_EVERY_NS (25 * NS_PER_MS)
-#define COLLECT_MOST_NS  (50 * NS_PER_MS) /* a writer has some time left until the rows are 250 ms old */
+#define COLLECT_MOST_NS  (150 * NS_PER_MS) /* and held back for 40: a writer has time until 250 ms */
 #define JOIN_NS          (NS_PER_S / 2)
 #define GRID_AFTER_NS    NS_PER_MS /* the first tick: when the threads are there */
 

@@ -378,7 +378,7 @@ static void give_memory(struct keep *k)
 
 struct keep *keep_new(const struct keep_options *o, const struct session *about, struct err *e)
 {
-	static const struct sink_ops ops = {keep_begin, keep_rows, keep_mark, keep_gap, keep_end};
+	static const struct sink_ops ops = {keep_begin, keep_rows, keep_mark, keep_gap, keep_end, NULL};
 	struct keep *k;
 
 	if (check(o, about, e) < 0)

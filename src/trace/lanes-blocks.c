@@ -152,6 +152,11 @@ struct block *lanes_take(struct lanes *q)
 	return b;
 }
 
+size_t block_most(const struct block *b)
+{
+	return b->used + TAIL;
+}
+
 size_t block_finish(struct block *b)
 {
 	if (b->id == 0)

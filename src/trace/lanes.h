@@ -85,6 +85,7 @@ uint64_t lanes_most(const struct lanes *q);
 struct block *lanes_take(struct lanes *q);
 /* Where its bytes to be written are. */
 size_t block_finish(struct block *b);
+size_t block_most(const struct block *b); /* bytes that this makes of it, at most */
 void lanes_give(struct lanes *q, struct block *b);
 /* Give the memory of blocks that are in the pool back to the kernel; they stay usable. */
 void lanes_release(struct lanes *q);

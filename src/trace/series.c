@@ -337,6 +337,24 @@ static int series_begin(struct sink *sink, const struct session *about, struct e
 	return 0;
 }
 
+static void part_rest(struct part *p)
+{
+	struct sink *sink = p ? trace_writer_sink(p->writer) : NULL;
+
+	if (sink)
+		sink->ops->rest(sink);
+}
+
+static void series_rest(struct sink *sink)
+{
+	struct trace_series *s = (struct trace_series *)sink;
+
+	pthread_mutex_lock(&s->lock);
+	part_rest(s->old);
+	part_rest(s->current);
+	pthread_mutex_unlock(&s->lock);
+}
+
 static int series_end(struct sink *sink, struct err *e)
 {
 	struct trace_series *s = (struct trace_series *)sink;
@@ -362,7 +380,8 @@ static int series_end(struct sink *sink, struct err *e)
 struct trace_series *trace_series_new(const char *path, bool force, const struct trace_limits *limits,
 				      struct err *e)
 {
-	static const struct sink_ops ops = {series_begin, series_rows, series_mark, series_gap, series_end};
+	static const struct sink_ops ops = {series_begin, series_rows, series_mark,
+					    series_gap,   series_end,  series_rest};
 	struct trace_series *s = calloc(1, sizeof(*s));
 
 	if (!s) {

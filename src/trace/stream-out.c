@@ -274,7 +274,7 @@ static void fd_prepare(struct stream_out *o)
 
 struct stream_out *stream_out_new(int fd, struct err *e)
 {
-	static const struct sink_ops ops = {out_begin, out_rows, out_mark, out_gap, out_end};
+	static const struct sink_ops ops = {out_begin, out_rows, out_mark, out_gap, out_end, NULL};
 	struct stream_out *o = calloc(1, sizeof(*o));
 
 	if (!o || lanes_init(&o->lanes, e) < 0) {

@@ -8,9 +8,13 @@
 #include "trace/join.h"
 #include "trace/writer.h"
 
-#define LOOK_NS   NS_PER_S            /* whether the files are still there */
-#define FLUSH_NS  (140 * NS_PER_MS) /* the kernel has everything that is older than 250 ms */
-#define JOIN_MORE 12288             /* its small chunks, and records that are not full */
+#define LOOK_NS       NS_PER_S /* whether the files are still there */
+/* The kernel has everything that is older than 250 ms.  Whoever says when it rests is
+ * waited for that long, so that nobody wakes between two times at which there is more. */
+#define FLUSH_NS      (140 * NS_PER_MS)
+#define FLUSH_LATE_NS (200 * NS_PER_MS)
+#define JOIN_MORE     12288 /* its small chunks, and records that are not full */
+#define TOGETHER      8     /* blocks that are written with one call */
 
 static void fail(struct shared *s, int num, const char *shown)
 {
@@ -22,19 +26,32 @@ static void fail(struct shared *s, int num, const char *shown)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* A place for n more bytes, and for joining the two files with them. */
-static int place_take(struct trace_writer *w, const struct block *b, off_t n)
-{
-	off_t part = w->part_end, side = w->side_end;
+/* Blocks that go to the same file, one behind the other. */
+struct some {
+	struct block *block[TOGETHER];
+	size_t bytes[TOGETHER], all, n;
+};
 
-	*(b->lane == LANE_FAST ? &part : &side) += n;
-	if (b->lane == LANE_MARKS)
-		w->more += n; /* sync points */
-	else if (b->lane >= LANE_PYRAMID && b->lane < LANE_PYRAMID + TIERS)
-		w->more += n / 4; /* coarser levels */
-	if (reserve_take(&w->part_room, part + side + w->more + JOIN_MORE) < 0)
+/* A place for these blocks, and for joining the two files with them. */
+static int place_take(struct trace_writer *w, const struct some *some)
+{
+	off_t part = w->part_end, side = w->side_end, more = w->more;
+
+	for (size_t i = 0; i < some->n; i++) {
+		enum lane lane = some->block[i]->lane;
+		off_t n = (off_t)some->bytes[i];
+
+		*(lane == LANE_FAST ? &part : &side) += n;
+		if (lane == LANE_MARKS)
+			more += n; /* sync points */
+		else if (lane >= LANE_PYRAMID && lane < LANE_PYRAMID + TIERS)
+			more += n / 4; /* coarser levels */
+	}
+	if (reserve_take(&w->part_room, part + side + more + JOIN_MORE) < 0 ||
+	    reserve_take(&w->side_room, side + JOIN_MORE) < 0)
 		return -1;
-	return reserve_take(&w->side_room, side + JOIN_MORE);
+	w->more = more;
+	return 0;
 }
 
 /* With the lock: marks that do not reach the disk are somebody else's again. */
@@ -54,16 +71,16 @@ static void marks_return(struct shared *s, const struct block *b)
 	}
 }
 
-/* Write one block; on error cut off what is not whole. */
-static bool block_write(struct trace_writer *w, struct block *b)
+/* Write them with one call, out of the first; on error cut off what is not whole.
+ * 0, or errno. */
+static int some_put(struct trace_writer *w, const struct some *some)
 {
-	bool part = b->lane == LANE_FAST;
+	bool part = some->block[0]->lane == LANE_FAST;
 	int fd = part ? w->output.part_fd : w->output.side_fd;
 	off_t *end = part ? &w->part_end : &w->side_end;
-	size_t n = block_finish(b);
 	struct shared *s = w->shared;
 
-	if (place_take(w, b, (off_t)n) < 0 || write_at(fd, b->bytes, n, *end) < 0) {
+	if (place_take(w, some) < 0 || write_at(fd, some->block[0]->bytes, some->all, *end) < 0) {
 		int num = errno;
 		struct stat st;
 
@@ -72,50 +89,96 @@ static bool block_write(struct trace_writer *w, struct block *b)
 			*end += (st.st_size - *end) / FAST_SIZE * FAST_SIZE;
 		if (ftruncate(fd, *end) < 0)
 			num = num ? num : errno;
-		fail(s, num, w->output.shown);
-		return false;
+		return num;
 	}
-	*end += (off_t)n;
+	*end += (off_t)some->all;
 	pthread_mutex_lock(&s->lock);
-	s->bytes += n;
+	s->bytes += some->all;
 	pthread_mutex_unlock(&s->lock);
-	return true;
+	return 0;
+}
+
+/* Returns how many are written: where there is no room for all of them there may be
+ * for the first. */
+static size_t some_write(struct trace_writer *w, struct some *some)
+{
+	for (size_t i = 0; i < some->n; i++) {
+		some->bytes[i] = block_finish(some->block[i]);
+		if (i > 0)
+			memcpy(some->block[0]->bytes + some->all, some->block[i]->bytes, some->bytes[i]);
+		some->all += some->bytes[i];
+	}
+	if (some->n > 1 && some_put(w, some) == 0)
+		return some->n;
+	for (size_t i = 0; i < some->n; i++) {
+		int num = some_put(w, &(struct some) {{some->block[i]}, {some->bytes[i]}, some->bytes[i], 1});
+
+		if (num) {
+			fail(w->shared, num, w->output.shown);
+			return i;
+		}
+	}
+	return some->n;
+}
+
+/* With the lock held: what is ready next and fits into one block of the same file. */
+static bool some_take(struct lanes *q, struct some *some)
+{
+	size_t room = BLOCK_BYTES;
+
+	for (some->n = some->all = 0; some->n < TOGETHER && q->head; some->n++) {
+		const struct block *b = q->head;
+
+		if (some->n > 0 &&
+		    (b->lane == LANE_FAST || some->block[0]->lane == LANE_FAST || block_most(b) > room))
+			break;
+		room -= block_most(b);
+		some->block[some->n] = lanes_take(q);
+	}
+	return some->n > 0;
 }
 
 /* Wait for a full block, the deadline or the end. True when it is time to
  * write whatever there is. */
-static bool wait_for_work(struct shared *s, int64_t *deadline)
+static bool wait_for_work(struct shared *s)
 {
-	while (!s->lanes.head && !s->quit && thread_wait(&s->wake, &s->lock, *deadline))
+	int64_t now, deadline = s->sealed_ns + (s->rest_ns ? FLUSH_LATE_NS : FLUSH_NS);
+
+	while (!s->lanes.head && !s->quit && !s->due && thread_wait(&s->wake, &s->lock, deadline))
 		continue;
-	if (!s->quit && clock_now_ns() < *deadline)
+	now = clock_now_ns();
+	if (!s->quit && !s->due && now < deadline)
 		return false;
-	*deadline = clock_now_ns() + FLUSH_NS;
+	s->due = false;
+	s->sealed_ns = now;
 	return true;
 }
 
 static void write_all(struct trace_writer *w)
 {
 	struct shared *s = w->shared;
-	int64_t flush = clock_now_ns() + FLUSH_NS;
-	struct block *b;
+	struct some some;
 	bool quit;
 
 	pthread_mutex_lock(&s->lock);
+	s->sealed_ns = clock_now_ns();
 	do {
-		if (wait_for_work(s, &flush))
+		if (wait_for_work(s))
 			lanes_seal(&s->lanes, s->quit);
 		quit = s->quit;
-		while ((b = lanes_take(&s->lanes))) {
-			bool written = !s->failed;
+		while (some_take(&s->lanes, &some)) {
+			size_t written = 0;
 
-			pthread_mutex_unlock(&s->lock);
-			if (written)
-				written = block_write(w, b);
-			pthread_mutex_lock(&s->lock);
-			if (!written)
-				marks_return(s, b);
-			lanes_give(&s->lanes, b);
+			if (!s->failed) {
+				pthread_mutex_unlock(&s->lock);
+				written = some_write(w, &some);
+				pthread_mutex_lock(&s->lock);
+			}
+			for (size_t i = 0; i < some.n; i++) {
+				if (i >= written)
+					marks_return(s, some.block[i]);
+				lanes_give(&s->lanes, some.block[i]);
+			}
 			pthread_cond_signal(&s->room);
 		}
 	} while (!quit);

@@ -11,6 +11,7 @@
 #include "trace/writer.h"
 
 #define SYNC_NS   (5 * NS_PER_S)
+#define REST_NS   (120 * NS_PER_MS) /* what has come since then is written when there is a rest */
 #define PART_STEP ((off_t)1 << 20)
 #define SIDE_STEP ((off_t)256 << 10)
 
@@ -80,6 +81,22 @@ static void writer_gap(struct sink *sink, const struct gap *g)
 	pthread_mutex_unlock(&s->lock);
 }
 
+/* All tiers have handed over what they had: it goes to the kernel together.  By the
+ * time of the last rest, since the disk may have held up what was due then. */
+static void writer_rest(struct sink *sink)
+{
+	struct shared *s = writer_of(sink)->shared;
+	int64_t now = clock_now_ns();
+
+	if (now - s->rest_ns < REST_NS)
+		return;
+	pthread_mutex_lock(&s->lock);
+	s->rest_ns = now;
+	s->due = true;
+	pthread_mutex_unlock(&s->lock);
+	pthread_cond_signal(&s->wake);
+}
+
 static int writer_end(struct sink *sink, struct err *e)
 {
 	struct trace_writer *w = writer_of(sink);
@@ -121,7 +138,8 @@ static struct shared *shared_new(struct err *e)
 
 struct trace_writer *trace_writer_new(const char *path, bool force, struct err *e)
 {
-	static const struct sink_ops ops = {writer_begin, writer_rows, writer_mark, writer_gap, writer_end};
+	static const struct sink_ops ops = {writer_begin, writer_rows, writer_mark,
+					    writer_gap,   writer_end,  writer_rest};
 	struct trace_writer *w = calloc(1, sizeof(*w));
 
 	if (!w) {

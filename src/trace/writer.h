@@ -17,6 +17,9 @@ struct shared {
 	pthread_cond_t room;         /* for trace_writer_ready() */
 	struct lanes lanes;
 	bool quit;
+	int64_t rest_ns;   /* when whoever hands over said last that this is to be written; 0: never */
+	bool due;          /* and it is not taken over yet */
+	int64_t sealed_ns; /* when the last was taken over to be written */
 	uint64_t bytes, refused;           /* rows that came after a failure */
 	uint64_t refused_marks;            /* and marks */
 	uint64_t unwritten_marks;          /* and those that were taken, and did not reach the disk */

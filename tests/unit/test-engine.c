@@ -32,6 +32,8 @@ struct recorder {
 	int64_t gap_to_ns[TIERS];
 	bool may_be_late; /* marks may come after newer rows */
 	void (*at_rows)(struct recorder *r);
+	uint64_t rests;
+	uint64_t rows_at_rest;
 };
 
 static int rec_begin(struct sink *s, const struct session *about, struct err *e)
@@ -115,7 +117,16 @@ static int rec_end(struct sink *s, struct err *e)
 	return 0;
 }
 
-static const struct sink_ops rec_ops = {rec_begin, rec_rows, rec_mark, rec_gap, rec_end};
+static void rec_rest(struct sink *s)
+{
+	struct recorder *r = (struct recorder *)(void *)s;
+
+	assert_true(r->begun == 1 && !r->ended);
+	r->rests++;
+	r->rows_at_rest = r->rows[TIER_FAST] + r->rows[TIER_MEDIUM] + r->rows[TIER_SLOW];
+}
+
+static const struct sink_ops rec_ops = {rec_begin, rec_rows, rec_mark, rec_gap, rec_end, rec_rest};
 
 /* The collector alone, with rings that the test fills */
 
@@ -186,8 +197,8 @@ static void bench_sample(struct bench *b, bool hiccups)
 			b->next_ns[t] += (int64_t)late * periods[t];
 			if (b->next_ns[t] > b->now)
 				break;
-			b->pushed[t] +=
-				ring_push(b->rings[t], b->next_ns[t] + (int64_t)random_below(MS / 2), late, values);
+			b->pushed[t] += ring_push(b->rings[t], b->next_ns[t] + (int64_t)random_below(MS / 2),
+						  late, values);
 			b->next_ns[t] += periods[t];
 		}
 	}
@@ -314,6 +325,34 @@ static void marks_do_not_wait_for_ever(void **state)
 	}
 }
 
+/* A rest comes behind all that was there, and only where there was something. */
+static void a_rest_is_told(void **state)
+{
+	static struct bench b;
+
+	(void)state;
+	bench_open(&b, true);
+	bench_attach(&b, &b.r[0]);
+	collector_run(&b.c, b.now, b.now - 40 * MS);
+	assert_int_equal(b.r[0].rests, 0);
+	for (uint64_t i = 1; i <= 3; i++) {
+		b.now += 300 * MS; /* more than one batch */
+		bench_sample(&b, false);
+		collector_run(&b.c, b.now, b.now - 40 * MS);
+		assert_int_equal(b.r[0].rests, i);
+		assert_true(b.r[0].rows_at_rest > i * 256);
+		assert_int_equal(b.r[0].rows_at_rest,
+				 b.r[0].rows[TIER_FAST] + b.r[0].rows[TIER_MEDIUM] + b.r[0].rows[TIER_SLOW]);
+		collector_run(&b.c, b.now, b.now - 40 * MS);
+		assert_int_equal(b.r[0].rests, i);
+	}
+	bench_mark(&b, b.now - 40 * MS);
+	collector_run(&b.c, b.now, b.now - 40 * MS);
+	assert_int_equal(b.r[0].marks, 1);
+	assert_int_equal(b.r[0].rests, 4);
+	bench_close(&b);
+}
+
 struct late {
 	struct sink sink;
 	int64_t t_ns[8];
@@ -355,7 +394,7 @@ static void late_mark(struct sink *s, const struct mark *m)
  * time; of those that wait, the older goes first. */
 static void late_marks_keep_their_time(void **state)
 {
-	static const struct sink_ops ops = {late_begin, late_rows, late_mark, late_gap, NULL};
+	static const struct sink_ops ops = {late_begin, late_rows, late_mark, late_gap, NULL, NULL};
 	static struct bench b;
 	struct late l = {.sink.ops = &ops};
 	struct session about = {0};
@@ -739,6 +778,7 @@ int main(void)
 		cmocka_unit_test(lost_rows_are_told),
 		cmocka_unit_test(gaps_are_told_from_two),
 		cmocka_unit_test(marks_do_not_wait_for_ever),
+		cmocka_unit_test(a_rest_is_told),
 		cmocka_unit_test(mark_goes_before_the_row_that_follows),
 		cmocka_unit_test(late_marks_keep_their_time),
 		cmocka_unit_test(marks_belong_to_a_stream),

@@ -58,7 +58,7 @@ static int next_end(struct sink *s, struct err *e)
 	return ((struct next *)(void *)s)->result;
 }
 
-static const struct sink_ops next_ops = {next_begin, next_rows, next_mark, next_gap, next_end};
+static const struct sink_ops next_ops = {next_begin, next_rows, next_mark, next_gap, next_end, NULL};
 
 enum { GPU, POWER, CPU_ZONE, GPU_ZONE, ALERT, COUNT, NEVER, CHANNELS };
 

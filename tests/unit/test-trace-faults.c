@@ -14,7 +14,7 @@
 
 #include "trace/reader.h"
 
-#define FAST 700
+#define FAST 2600
 
 enum fault { FAULT_NONE, FAULT_KILL, FAULT_TEAR, FAULT_ERROR, FAULT_ERRORS };
 
