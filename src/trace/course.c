@@ -73,19 +73,22 @@ void course_free(struct course *c)
  * coarser zoom, or becomes it. */
 static void branches_close(struct course *c, int levels)
 {
-	for (int k = 0; k < levels; k++) {
+	uint64_t branches = c->branches, bit = 1;
+
+	for (int k = 0; k < levels; k++, bit <<= 1) {
 		double *below = c->sums[k];
 
-		if (!(c->branches >> k & 1))
+		if (!(branches & bit))
 			continue;
-		if (c->branches >> (k + 1) & 1) {
+		if (branches & bit << 1) {
 			add_rows(c->sums[k + 1], below, course_stride(c->width));
 		} else {
 			c->sums[k] = c->sums[k + 1];
 			c->sums[k + 1] = below;
 		}
-		c->branches = (c->branches | UINT64_C(2) << k) & ~(UINT64_C(1) << k);
+		branches = (branches | bit << 1) ^ bit;
 	}
+	c->branches = branches;
 }
 
 /* What goes in next belongs to this column. */
@@ -128,18 +131,18 @@ static inline pair higher(pair x, pair y)
 
 /* Two channels at a time.  What is missing is -0.0 in the sums, to which the first
  * row of a branch need not be added. */
-static void row_add(struct course *c, const double *restrict values, bool first)
+static inline void row_add(struct course *c, const double *restrict values, bool first)
 {
 	double *restrict sum = c->sums[0], *restrict min = c->min, *restrict max = c->max;
 	uint64_t *restrict n = c->n;
-	size_t i = 0;
+	size_t width = c->width;
 
-	for (; i + 2 <= c->width; i += 2) {
+	for (size_t i = 0; i < width; i += 2) {
 		const pair none = {-0.0, -0.0};
-		pair x = pair_at(values + i), part;
+		pair x = i + 1 < width ? pair_at(values + i) : (pair) {values[i], values[i]};
 		mask there = x == x, count;
+		pair part = choose(there, x, none);
 
-		part = choose(there, x, none);
 		pair_put(sum + i, first ? part : pair_at(sum + i) + part);
 		pair_put(min + i, lower(x, pair_at(min + i)));
 		pair_put(max + i, higher(x, pair_at(max + i)));
@@ -147,21 +150,16 @@ static void row_add(struct course *c, const double *restrict values, bool first)
 		count -= there;
 		memcpy(n + i, &count, sizeof(count));
 	}
-	if (i < c->width) {
-		double v = values[i], part = v == v ? v : -0.0;
-
-		sum[i] = first ? part : sum[i] + part;
-		min[i] = v < min[i] ? v : min[i];
-		max[i] = v > max[i] ? v : max[i];
-		n[i] += v == v;
-	}
 }
 
 void course_row(struct course *c, int64_t t_ns, uint64_t row, const double *values)
 {
 	course_at(c, t_ns >> c->base, row);
 	c->rows++;
-	row_add(c, values, !(c->branches & 1));
+	if (c->branches & 1)
+		row_add(c, values, false);
+	else
+		row_add(c, values, true);
 	c->branches |= 1;
 }
 

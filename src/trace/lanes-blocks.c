@@ -135,6 +135,11 @@ bool lane_full(const struct lanes *q, enum lane lane, size_t bytes)
 	return b && b->used + bytes + TAIL > BLOCK_BYTES;
 }
 
+size_t lane_left(const struct lanes *q, enum lane lane)
+{
+	return BLOCK_BYTES - TAIL - q->current[lane]->used;
+}
+
 uint8_t *lane_end(struct lanes *q, enum lane lane)
 {
 	return q->current[lane]->bytes + q->current[lane]->used;

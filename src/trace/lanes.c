@@ -178,19 +178,16 @@ static void runs_note(struct lanes *q, enum tier tier, uint32_t before)
 	}
 }
 
-static void extra_store(struct lanes *q, enum tier tier, const double *values)
+static void extra_store(struct lanes *q, enum tier tier, struct block *b, const double *values)
 {
-	struct block *b = q->current[columns_lane(tier)];
-	size_t n = q->layout.extra[tier];
+	uint8_t *row = b->bytes + b->used;
 
-	if (b->used == lane_head(q, b->lane))
-		b->columns = (struct columns_head) {tier, (uint32_t)n, q->rows[tier], 0};
 	for (size_t i = q->layout.n_fields[tier]; i < q->layout.n_cells[tier]; i++) {
 		const struct cell *c = &q->layout.cells[tier][i];
 
-		put_f64(b->bytes + b->used + 8 * (size_t)c->place.slot, values[c->column]);
+		put_f64(row + 8 * (size_t)c->place.slot, values[c->column]);
 	}
-	b->used += 8 * n;
+	b->used += 8 * q->layout.extra[tier];
 	b->columns.rows++;
 }
 
@@ -274,42 +271,87 @@ static bool frame_seal(struct lanes *q, enum tier tier)
 	return true;
 }
 
-void lanes_row(struct lanes *q, enum tier tier, int64_t t_ns, const double *values)
+/* The blocks that rows of a tier are put into. */
+struct place_for {
+	struct block *row, *extra;
+	size_t rows; /* that they have room for */
+};
+
+/* A place for at least one row and all that belongs to it; false: there is none. */
+static bool rows_place(struct lanes *q, enum tier tier, struct place_for *out)
 {
 	enum lane lane = row_lane(tier), extra = columns_lane(tier);
-	size_t wide = 8 * q->layout.extra[tier];
-	struct image *m = &q->image[tier];
-	uint32_t lossy = m->lossy;
-	bool room = true;
-	uint8_t *row;
+	size_t wide = 8 * q->layout.extra[tier], closed = q->layout.n_fields[tier] * RUN_SIZE, left;
 
 	/* What says that a value is missing comes before its row. */
-	if (q->stream && (lane_full(q, lane, row_size[tier]) || (wide && lane_full(q, extra, wide))))
-		room = frame_seal(q, tier);
-	else if (lane_full(q, lane, row_size[tier]))
+	if (q->stream && (lane_full(q, lane, row_size[tier]) || (wide && lane_full(q, extra, wide)))) {
+		if (!frame_seal(q, tier))
+			return false;
+	} else if (lane_full(q, lane, row_size[tier])) {
 		runs_seal(q);
-	if (!room || !lane_room(q, lane, row_size[tier], BLOCK_SPARE) ||
-	    (wide && !lane_room(q, extra, wide, BLOCK_SPARE)) ||
-	    !lane_room(q, LANE_RUNS, RUNS_ROOM, BLOCK_SPARE) || t_ns < q->last_ns[tier]) {
-		if (q->hole[tier].missed++ == 0)
-			q->hole[tier] = (struct gap) {tier, GAP_LOST, q->last_ns[tier], t_ns, 1};
-		q->hole[tier].to_ns = t_ns;
-		q->lost++;
-		return;
 	}
-	hole_close(q, tier, t_ns);
-	if (q->current[lane]->used == lane_head(q, lane))
-		q->current[lane]->columns.row = q->rows[tier];
+	if (!lane_room(q, lane, row_size[tier], BLOCK_SPARE) ||
+	    (wide && !lane_room(q, extra, wide, BLOCK_SPARE)) ||
+	    !lane_room(q, LANE_RUNS, RUNS_ROOM, BLOCK_SPARE))
+		return false;
+	out->row = q->current[lane];
+	out->extra = wide ? q->current[extra] : NULL;
+	out->rows = lane_left(q, lane) / row_size[tier];
+	if (wide && lane_left(q, extra) / wide < out->rows)
+		out->rows = lane_left(q, extra) / wide;
+	/* Each row may end as many runs as it has fields. */
+	left = (lane_left(q, LANE_RUNS) - RUNS_ROOM) / (closed ? closed : 1);
+	if (left + 1 < out->rows)
+		out->rows = left + 1;
+	if (out->row->used == lane_head(q, lane))
+		out->row->columns.row = q->rows[tier];
+	if (wide && out->extra->used == lane_head(q, extra))
+		out->extra->columns =
+			(struct columns_head) {tier, (uint32_t)q->layout.extra[tier], q->rows[tier], 0};
+	return true;
+}
+
+static void row_put(struct lanes *q, enum tier tier, const struct place_for *p, int64_t t_ns,
+		    const double *values)
+{
+	struct image *m = &q->image[tier];
+	uint32_t lossy = m->lossy;
+	uint8_t *row = p->row->bytes + p->row->used;
+
 	image_set(m, values);
-	row = memcpy(lane_end(q, lane), m->row, row_size[tier]);
+	memcpy(row, m->row, row_size[tier]);
 	row_time_put(row, t_ns - q->about->start.mono_ns);
 	runs_note(q, tier, lossy);
 	pyramid_row(q, tier, row, values);
-	q->current[lane]->used += row_size[tier];
-	if (wide)
-		extra_store(q, tier, values);
+	p->row->used += row_size[tier];
+	if (p->extra)
+		extra_store(q, tier, p->extra, values);
 	q->rows[tier]++;
 	q->last_ns[tier] = t_ns;
+}
+
+static void row_lose(struct lanes *q, enum tier tier, int64_t t_ns)
+{
+	if (q->hole[tier].missed++ == 0)
+		q->hole[tier] = (struct gap) {tier, GAP_LOST, q->last_ns[tier], t_ns, 1};
+	q->hole[tier].to_ns = t_ns;
+	q->lost++;
+}
+
+void lanes_rows(struct lanes *q, const struct rows *r)
+{
+	struct place_for place;
+	size_t i = 0;
+
+	while (i < r->n) {
+		if (!rows_place(q, r->tier, &place) || r->t_ns[i] < q->last_ns[r->tier]) {
+			row_lose(q, r->tier, r->t_ns[i++]);
+			continue;
+		}
+		hole_close(q, r->tier, r->t_ns[i]);
+		for (; place.rows > 0 && i < r->n && r->t_ns[i] >= q->last_ns[r->tier]; place.rows--, i++)
+			row_put(q, r->tier, &place, r->t_ns[i], r->values + i * r->width);
+	}
 }
 
 void lanes_mark(struct lanes *q, const struct mark *m)

@@ -72,7 +72,7 @@ int lanes_init(struct lanes *q, struct err *e);
 void lanes_free(struct lanes *q);
 /* Header and description of the session; -1 when they do not fit. */
 int lanes_begin(struct lanes *q, const struct session *about, struct err *e);
-void lanes_row(struct lanes *q, enum tier tier, int64_t t_ns, const double *values);
+void lanes_rows(struct lanes *q, const struct rows *r);
 void lanes_mark(struct lanes *q, const struct mark *m);
 void lanes_gap(struct lanes *q, const struct gap *g);
 /* Make everything ready that is there; at the end also what could still grow.
@@ -95,6 +95,7 @@ void lane_seal(struct lanes *q, enum lane lane);
 /* See that `bytes` more fit into the lane, leaving `keep` blocks in the pool. */
 bool lane_room(struct lanes *q, enum lane lane, size_t bytes, size_t keep);
 bool lane_full(const struct lanes *q, enum lane lane, size_t bytes); /* it has a block, and no room in it */
+size_t lane_left(const struct lanes *q, enum lane lane);	      /* bytes that its block has room for */
 uint8_t *lane_end(struct lanes *q, enum lane lane);		      /* where the next bytes go */
 size_t lane_head(const struct lanes *q, enum lane lane);	      /* bytes before the first record */
 

@@ -198,8 +198,8 @@ static void out_rows(struct sink *sink, const struct rows *r)
 
 	pthread_mutex_lock(&o->lock);
 	lost = o->lanes.lost;
-	for (size_t i = 0; i < r->n && !o->failed; i++)
-		lanes_row(&o->lanes, r->tier, r->t_ns[i], r->values + i * r->width);
+	if (!o->failed)
+		lanes_rows(&o->lanes, r);
 	o->lost[r->tier] += o->lanes.lost - lost;
 	wake = o->lanes.head != NULL;
 	pthread_mutex_unlock(&o->lock);

@@ -48,8 +48,8 @@ static void writer_rows(struct sink *sink, const struct rows *r)
 	pthread_mutex_lock(&s->lock);
 	if (s->failed)
 		s->refused += r->n;
-	for (size_t i = 0; i < r->n && !s->failed; i++)
-		lanes_row(&s->lanes, r->tier, r->t_ns[i], r->values + i * r->width);
+	else
+		lanes_rows(&s->lanes, r);
 	wake = s->lanes.head != NULL;
 	pthread_mutex_unlock(&s->lock);
 	if (wake)

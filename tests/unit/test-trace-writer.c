@@ -261,8 +261,8 @@ static void test_no_room(void **state)
 	assert_int_equal(lanes_init(&q, &e), 0);
 	assert_true(resident(&q) <= 2);
 	assert_int_equal(lanes_begin(&q, &s->session, &e), 0);
-	for (size_t i = 0; i < s->n[TIER_FAST]; i++)
-		lanes_row(&q, TIER_FAST, s->t_ns[TIER_FAST][i], s->values[TIER_FAST] + i * width);
+	lanes_rows(&q, &(struct rows) {TIER_FAST, s->n[TIER_FAST], width, s->t_ns[TIER_FAST],
+				       s->values[TIER_FAST]});
 	assert_true(q.lost > 0);
 	assert_int_equal(q.lost + q.rows[TIER_FAST], s->n[TIER_FAST]);
 	for (uint64_t id = 1; id <= 500; id++)
@@ -303,7 +303,9 @@ static void test_no_room(void **state)
 	lanes_release(&q);
 	assert_int_equal(resident(&q), 0);
 	/* and it goes on */
-	lanes_row(&q, TIER_FAST, s->t_ns[TIER_FAST][s->n[TIER_FAST] - 1] + 1000000, s->values[TIER_FAST]);
+	lanes_rows(&q, &(struct rows) {TIER_FAST, 1, width,
+				       &(int64_t) {s->t_ns[TIER_FAST][s->n[TIER_FAST] - 1] + 1000000},
+				       s->values[TIER_FAST]});
 	assert_int_equal(q.rows[TIER_FAST], rows + 1);
 	lanes_free(&q);
 	script_free(s);
