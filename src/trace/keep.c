@@ -126,7 +126,8 @@ static void file_add(struct keep *k, const struct keep_file *f)
 static void *keep_main(void *arg)
 {
 	struct keep *k = arg;
-	struct kept kept = {.about = k->about, .hold = &k->hold, .lock = &k->lock, .force = k->o.force};
+	struct kept kept = {
+		.about = k->about, .hold = &k->hold, .lock = &k->lock, .force = k->o.force && k->path[0]};
 	struct keep_file *f = calloc(1, sizeof(*f));
 
 	pthread_mutex_lock(&k->lock);
@@ -137,11 +138,10 @@ static void *keep_main(void *arg)
 		k->wanted.is = false;
 		k->writing = true;
 		pthread_mutex_unlock(&k->lock);
-		if (name_next(k, f)) {
-			kept_write(&kept, f);
-			if (f->err.code == ERR_NONE)
-				k->name = k->number;
-		}
+		while (name_next(k, f) && !kept_write(&kept, f))
+			;
+		if (f->err.code == ERR_NONE)
+			k->name = k->number;
 		pthread_mutex_lock(&k->lock);
 		k->writing = false;
 		file_add(k, f);

@@ -266,21 +266,6 @@ static void write_to(struct copy *c, struct trace_writer *w)
 	c->out->lost_rows += stats.lost_rows;
 }
 
-void kept_write(const struct kept *k, struct keep_file *out)
-{
-	struct trace_writer *w = trace_writer_new(out->path, k->force, &out->err);
-	struct copy c;
-
-	if (!w)
-		return;
-	if (copy_init(&c, k, out))
-		write_to(&c, w);
-	else
-		err_set(&out->err, ERR_FAILED, _("out of memory"));
-	copy_free(&c);
-	trace_writer_free(w);
-}
-
 static bool exists(const char *path, const char *suffix)
 {
 	char name[sizeof(((struct keep_file *)0)->path) + 16];
@@ -305,11 +290,31 @@ static bool name_number(char *out, size_t size, const char *path, unsigned numbe
 	return n > 0 && (size_t)n < size;
 }
 
+static bool is_free(const char *path, bool over)
+{
+	return !exists(path, ".part") && !exists(path, ".part.side") && (over || !exists(path, ""));
+}
+
+bool kept_write(const struct kept *k, struct keep_file *out)
+{
+	struct trace_writer *w = trace_writer_new(out->path, k->force, &out->err);
+	struct copy c;
+
+	if (!w)
+		return is_free(out->path, k->force);
+	if (copy_init(&c, k, out))
+		write_to(&c, w);
+	else
+		err_set(&out->err, ERR_FAILED, _("out of memory"));
+	copy_free(&c);
+	trace_writer_free(w);
+	return true;
+}
+
 bool kept_name(struct keep_file *out, const char *path, unsigned *number, bool over)
 {
 	for (; *number < NAMES && name_number(out->path, sizeof(out->path), path, *number); ++*number)
-		if (!exists(out->path, ".part") && !exists(out->path, ".part.side") &&
-		    (over || !exists(out->path, "")))
+		if (is_free(out->path, over))
 			return true;
 	err_set(&out->err, ERR_FAILED, _("%s: no name is left for another file"), path);
 	return false;

@@ -21,7 +21,8 @@ struct kept {
 bool kept_name(struct keep_file *out, const char *path, unsigned *number, bool over);
 
 /* Write out->from_ns .. out->to_ns, both included, to out->path; fills in the
- * rest.  Rows that are overwritten meanwhile become a gap in the file. */
-void kept_write(const struct kept *k, struct keep_file *out);
+ * rest.  Rows that are overwritten meanwhile become a gap in the file.  False: nothing
+ * was written, since somebody else has taken that name. */
+bool kept_write(const struct kept *k, struct keep_file *out);
 
 #endif

@@ -164,8 +164,8 @@ int lstat(const char *restrict path, struct stat *restrict st)
 {
 	static int looked;
 	int r = ((int (*)(const char *, struct stat *))dlsym(RTLD_NEXT, "lstat"))(path, st);
-	if (!strncmp(path, "nvmtop-", 7) && !looked++)
-		usleep(300000);
+	if (!strncmp(path, "nvmtop-", 7) && looked++ < 6)
+		usleep(100000);
 	return r;
 }
 END
@@ -194,4 +194,24 @@ all_whole() {
     for f in "$@"; do nvmtop --check "$f" || return; done
 }
 ok 'eight in one moment: all whole' all_whole together/nvmtop-*.bin
+
+# The same of what is written out of memory, when something happens that all of them see.
+mkdir kept
+(
+    cd kept || exit 1
+    pids=
+    for i in 1 2 3 4; do
+        LD_PRELOAD=$preload $EMU "$NVMTOP" --demo --record --keep 1 >/dev/null 2>"../kept.$i" &
+        pids="$pids $!"
+    done
+    for i in $(seq 600); do test "$(find "$XDG_RUNTIME_DIR" -name '*.sock' | wc -l)" -eq 4 && break; sleep 0.05; done
+    kill -USR2 $pids
+    for i in $(seq 600); do test "$(find . -name 'nvmtop-*.bin' | wc -l)" -eq 4 && break; sleep 0.05; done
+    kill -TERM $pids
+    wait
+)
+ok 'four that keep: four files' is "$(find kept -type f -name 'nvmtop-*.bin' | wc -l)" 4
+ok 'four that keep: nothing else' is "$(find kept -type f | wc -l)" 4
+ok 'four that keep: all whole' all_whole kept/nvmtop-*.bin
+ok 'four that keep: none complains' sh -c '! grep -i "being recorded\|exists" kept.?'
 done_testing
