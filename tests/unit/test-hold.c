@@ -338,6 +338,34 @@ static void whatever_comes(void **state)
 	assert_true((double)board <= raw / 8);
 }
 
+/* What a cursor stood on has gone, and its cell has other rows now. */
+static void left_behind(void **state)
+{
+	struct hold_cursor c;
+	uint64_t head = 0, oldest;
+	double values[64];
+	struct hold h;
+
+	(void)state;
+	assert_true(hold_init(&h, &session, NS_PER_S));
+	assert_true(hold_cursor_init(&c, &h, TIER_FAST));
+	for (int n = 0; n < 300; n++) {
+		int64_t t_ns;
+
+		oldest = hold_oldest(&h, TIER_FAST);
+		if (head > 0)
+			check_row(&h, &c, oldest + random_below(head - oldest > 20 ? 20 : head - oldest),
+				  true);
+		do {
+			make_row(TIER_FAST, head++, true, &t_ns, values);
+			hold_row(&h, TIER_FAST, t_ns, values);
+		} while (n > 5 && oldest == hold_oldest(&h, TIER_FAST));
+		check_row(&h, &c, hold_oldest(&h, TIER_FAST), true);
+	}
+	hold_cursor_free(&c);
+	hold_free(&h);
+}
+
 /* One row alone, and rows so wide that few fit a cell. */
 static void wide(void **state)
 {
@@ -368,8 +396,8 @@ static void wide(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bit_for_bit),    cmocka_unit_test(times), cmocka_unit_test(few_bytes),
-		cmocka_unit_test(whatever_comes), cmocka_unit_test(wide),
+		cmocka_unit_test(bit_for_bit),    cmocka_unit_test(times),       cmocka_unit_test(few_bytes),
+		cmocka_unit_test(whatever_comes), cmocka_unit_test(left_behind), cmocka_unit_test(wide),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

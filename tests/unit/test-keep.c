@@ -351,6 +351,58 @@ static void overrun(void **state)
 	script_free(s);
 }
 
+/* Nothing of it can be packed: the whole stretch is there, while more comes in, and it took
+ * no more than was said at the start. */
+static void noise(void **state)
+{
+	struct script *s = script_now(18, 15000);
+	size_t at[TIERS] = {0}, raw = 0, row;
+	struct keep_stats before, after;
+	struct trace_epoch epochs[3];
+	struct keep_file f;
+	struct gap g = {TIER_FAST, GAP_LATE, 0, 0, 17}, got[4];
+
+	(void)state;
+	for (size_t c = 0; c < s->session.n_channels; c++)
+		s->channels[c].kind = CHANNEL_OTHER;
+	for (int t = 0; t < TIERS; t++) {
+		raw += (size_t)(3 * s->session.hz[t]) * (s->session.width[t] + 1) * sizeof(double);
+		for (size_t i = 0; i < s->n[t] * s->session.width[t]; i++) {
+			uint64_t bits = script_random(s);
+
+			memcpy(&s->values[t][i], &bits, sizeof(bits));
+		}
+	}
+	struct keep *k = begin(s, "noise.bin", 3, 0, NULL);
+	struct sink *sink = keep_sink(k);
+	keep_stats(k, &before);
+	script_push(s, sink, at, after_start(s, 10));
+	row = at[TIER_FAST];
+	g.from_ns = s->t_ns[TIER_FAST][row - 1];
+	g.to_ns = s->t_ns[TIER_FAST][row];
+	sink->ops->gap(sink, &g);
+	sink->ops->mark(sink, &(struct mark) {1, s->t_ns[TIER_FAST][row], "on a row"});
+	script_push(s, sink, at, after_start(s, 11.6));
+	keep_trigger(k, after_start(s, 11.5), "noise");
+	script_push(s, sink, at, after_start(s, 14));
+	wait_files(k, 1);
+	file_of(k, 0, &f);
+	assert_int_equal(f.lost_rows, 0);
+	assert_stretch(s, &f, after_start(s, 8.5), after_start(s, 11.5));
+	struct trace *t = trace_open(f.path, &e);
+	assert_int_equal(trace_timeline(t)->ops->gaps(trace_timeline(t), 0, INT64_MAX, got, 4), 1);
+	assert_true(got[0].from_ns == g.from_ns && got[0].to_ns == g.to_ns && got[0].missed == 17);
+	assert_int_equal(trace_epochs(t, epochs, 3), 3);
+	assert_string_equal(epochs[1].label, "on a row");
+	assert_int_equal(epochs[1].first, row - lower(s, TIER_FAST, f.from_ns));
+	trace_close(t);
+	keep_stats(k, &after);
+	assert_int_equal(after.memory_most, before.memory_most);
+	assert_true(after.memory > raw && after.memory <= after.memory_most);
+	keep_free(k);
+	script_free(s);
+}
+
 /* Names: none is taken from anybody. */
 static void names(void **state)
 {
@@ -422,9 +474,9 @@ static void full_disk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(exact),     cmocka_unit_test(by_condition), cmocka_unit_test(two_tiers),
-		cmocka_unit_test(put_off),   cmocka_unit_test(overrun),      cmocka_unit_test(names),
-		cmocka_unit_test(full_disk),
+		cmocka_unit_test(exact),   cmocka_unit_test(by_condition), cmocka_unit_test(two_tiers),
+		cmocka_unit_test(put_off), cmocka_unit_test(overrun),      cmocka_unit_test(noise),
+		cmocka_unit_test(names),   cmocka_unit_test(full_disk),
 	};
 
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);
