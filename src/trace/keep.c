@@ -123,6 +123,17 @@ static void file_add(struct keep *k, const struct keep_file *f)
 	k->files[k->n_files++ % KEEP_FILES] = *f;
 }
 
+/* With the lock: where the stretch ends, which may be the end of the stream. */
+static int64_t wanted_until(const struct keep *k)
+{
+	int64_t newest = k->wanted.from_ns;
+
+	for (int t = 0; t < TIERS; t++)
+		if (k->newest_ns[t] > newest)
+			newest = k->newest_ns[t];
+	return k->quit && newest < k->wanted.to_ns ? newest : k->wanted.to_ns;
+}
+
 static void *keep_main(void *arg)
 {
 	struct keep *k = arg;
@@ -134,7 +145,7 @@ static void *keep_main(void *arg)
 	while (f && wait_for_stretch(k)) {
 		memset(f, 0, sizeof(*f));
 		f->from_ns = k->wanted.from_ns;
-		f->to_ns = k->wanted.to_ns;
+		f->to_ns = wanted_until(k);
 		k->wanted.is = false;
 		k->writing = true;
 		pthread_mutex_unlock(&k->lock);

@@ -241,6 +241,9 @@ bool output_moved(const struct output *o, const char *suffix)
 	char name[PATH_MAX + sizeof(".part")];
 	struct stat st;
 
+	/* The current folder can be one that has no path any more. */
+	if (o->path[0] != '/' && !getcwd(name, sizeof(name)) && errno == ENOENT)
+		return true;
 	snprintf(name, sizeof(name), "%s%s", o->path, suffix);
 	return lstat(name, &st) < 0 && (errno == ENOENT || errno == ENOTDIR);
 }

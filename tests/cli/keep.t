@@ -64,6 +64,7 @@ sleep 0.3
 end
 ok 'SIGTERM while a file waits: status 0' is "$status" 0
 ok 'and it is complete, as far as it came' judge late.bin "500 < t['counts']['fast'] < 30000 and len(t['sync']) == 1"
+ok 'and that is what is said of it' sh -c 'grep -q "^  late.bin: " err && ! grep -q "^  late.bin: 61" err'
 
 # The same moment, with much to write.
 begin --keep 1 --fast-hz 5000 both.bin

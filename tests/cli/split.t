@@ -125,6 +125,15 @@ if mkdir disk && mount -t tmpfs -o size=14m none disk 2>/dev/null; then
     ok 'a mount that is gone: status 1' is "$status" 1
     ok 'a mount that is gone: said in the end, too' says err 'gone.bin is complete, but not there'
     ok 'a mount that is gone: the rest is sound' judge disk/gone.2.bin "t['fast']['increasing']"
+    rm -f disk/*
+    mount -t tmpfs -o size=14m none disk
+    (cd disk && exec $EMU "$NVMTOP" --demo --record here.bin 2>../err) &
+    pid=$!
+    until_true grown disk/here.bin.part 900
+    umount -l disk
+    ok 'a mount that is gone, and one stands in it: said' until_true grep 'here.bin.part is not there any more' err
+    kill -TERM $pid
+    wait $pid
 else
     skip 'a full disk' 'cannot mount a small file system here'
 fi
