@@ -200,6 +200,9 @@ static void look_after(struct trace_writer *w, bool sync)
 		fail(s, errno, w->output.shown);
 	else if (removed(w))
 		fail(s, ENOENT, w->output.shown);
+	/* Where that cannot be synced, nobody can help it. */
+	if (sync && !w->listed)
+		w->listed = fsync(w->output.dir_fd) == 0 || errno == EBADF || errno == EINVAL;
 	moved = output_moved(&w->output, ".part");
 	pthread_mutex_lock(&s->lock);
 	s->moved = moved;

@@ -43,7 +43,8 @@ struct trace_writer {
 	int64_t sync_ns;
 	pthread_t thread, syncer;
 	bool running, ended, discard;
-	bool named; /* its file system counts names */
+	bool listed; /* the disk has the names of both files, too */
+	bool named;  /* its file system counts names */
 	int result; /* of end() */
 	struct err result_err;
 };

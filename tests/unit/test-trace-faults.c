@@ -27,6 +27,7 @@ struct state {
 	int result;
 	struct err err;
 	atomic_int syncs, syncing; /* of the side file and of the part, one after the other */
+	atomic_int folders;        /* of the folder */
 	atomic_bool stuck;         /* the disk takes for ever */
 };
 static struct state *state;
@@ -78,6 +79,7 @@ int __wrap_fsync(int fd);
 int __wrap_fsync(int fd)
 {
 	(void)fd;
+	atomic_fetch_add(&state->folders, 1);
 	return fault_now() ? -1 : 0;
 }
 
@@ -416,6 +418,7 @@ static void test_sync(void **unused)
 	(void)unused;
 	state->fault = FAULT_NONE;
 	atomic_store(&state->syncs, 0);
+	atomic_store(&state->folders, 0);
 	trace_writer_sync_every(w, 100 * NS_PER_MS);
 	since = clock_now_ns();
 	assert_int_equal(sink->ops->begin(sink, &script->session, NULL), 0);
@@ -423,6 +426,7 @@ static void test_sync(void **unused)
 		usleep(10000);
 	assert_true(atomic_load(&state->syncs) >= 8); /* four times both files */
 	assert_true(clock_now_ns() - since >= 400 * NS_PER_MS);
+	assert_int_equal(atomic_load(&state->folders), 1); /* its names are there after the first */
 	atomic_store(&state->stuck, true);
 	for (int i = 0; i < 1000 && !atomic_load(&state->syncing); i++)
 		usleep(10000);
