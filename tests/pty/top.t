@@ -44,12 +44,13 @@ stopped() {
 }
 
 # The threads beside the main one leave it all signals but their own faults (ILL, ABRT,
-# BUS, FPE, SEGV); there are at least so many.
+# BUS, FPE, SEGV); there are at least so many.  A sanitizer's thread has no such name.
 threads_leave_signals() {
 	threads=0
 	for task in "/proc/$1/task"/*; do
+		grep -q '^nvmtop-' "$task/comm" 2>/dev/null || continue
 		mask=$(sed -n 's/^SigBlk:.*\(....\)$/\1/p' "$task/status" 2>/dev/null)
-		[ "${task##*/}" != "$1" ] && [ "$mask" ] || continue
+		[ "$mask" ] || continue
 		threads=$((threads + 1))
 		[ $((0x$mask & 0x4e8)) -eq 0 ] && [ $((0x$mask & 0x4002)) -eq $((0x4002)) ] || {
 			echo "# $(cat "$task/comm"): $mask"
