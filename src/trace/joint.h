@@ -8,7 +8,7 @@
 #include "trace/tower.h"
 #include "trace/syncs.h"
 
-#define COLLECT_SIZE 131072
+#define COLLECT_SIZE 65536
 #define LEDGE_SIZE   65536 /* of the finest level of the columns */
 
 /* Payload of one id (and tier) that waits to become one chunk. */

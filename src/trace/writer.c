@@ -15,9 +15,9 @@
 #define PART_STEP ((off_t)1 << 20)
 #define SIDE_STEP ((off_t)256 << 10)
 
-/* Nobody who can wait has more than ten blocks wait for the disk, beside one a lane that is
+/* Nobody who can wait has more than two blocks wait for the disk, beside one a lane that is
  * being filled: the rest of the pool is not touched, and takes no memory. */
-#define BLOCKS_READY (BLOCK_COUNT - LANES - 10)
+#define BLOCKS_READY (BLOCK_COUNT - LANES - 2)
 
 static struct trace_writer *writer_of(struct sink *s)
 {

@@ -5,7 +5,7 @@
 
 #include "test-trace.h"
 
-#define MOST  (1600 << 10) /* to complete a recording of any length */
+#define MOST  (1000 << 10) /* to complete a recording of any length */
 #define PIECE 3000         /* fast rows of the script */
 
 static atomic_long held, peak;
