@@ -203,7 +203,7 @@ static void look_after(struct trace_writer *w, bool sync)
 	/* Where that cannot be synced, nobody can help it. */
 	if (sync && !w->listed)
 		w->listed = fsync(w->output.dir_fd) == 0 || errno == EBADF || errno == EINVAL;
-	moved = output_moved(&w->output, ".part");
+	moved = w->found && output_moved(&w->output, ".part");
 	pthread_mutex_lock(&s->lock);
 	s->moved = moved;
 	pthread_mutex_unlock(&s->lock);
@@ -217,6 +217,8 @@ static void *syncer_main(void *arg)
 	struct shared *s = w->shared;
 	int64_t now = clock_now_ns(), look = now + LOOK_NS, sync = now + w->sync_ns;
 
+	w->named = !output_removed(&w->output);
+	w->found = !output_moved(&w->output, ".part");
 	pthread_mutex_lock(&s->lock);
 	while (!s->quit) {
 		if (thread_wait(&s->syncer, &s->lock, look < sync ? look : sync))
@@ -253,7 +255,7 @@ static void finish(struct trace_writer *w)
 	if (r == 0)
 		r = output_publish(&w->output, &e);
 	gone = r < 0 && removed(w);
-	moved = r == 0 && output_moved(&w->output, "");
+	moved = r == 0 && w->found && output_moved(&w->output, "");
 	pthread_mutex_lock(&s->lock);
 	s->moved = false;
 	s->complete = r == 0;
@@ -299,7 +301,6 @@ static void *writer_main(void *arg)
 
 int writer_threads_start(struct trace_writer *w)
 {
-	w->named = !output_removed(&w->output);
 	/* SIGXFSZ is blocked there: a file that may not grow is EFBIG and no death. */
 	int num = thread_start(&w->syncer, syncer_main, w);
 

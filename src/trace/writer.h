@@ -43,8 +43,10 @@ struct trace_writer {
 	int64_t sync_ns;
 	pthread_t thread, syncer;
 	bool running, ended, discard;
+	/* What the syncing thread found: */
 	bool listed; /* the disk has the names of both files, too */
 	bool named;  /* its file system counts names */
+	bool found;  /* its name led to it when it began */
 	int result; /* of end() */
 	struct err result_err;
 };
