@@ -62,6 +62,10 @@ struct trace_limits {
 };
 #define TRACE_BYTES_MIN 65536	/* of split_bytes and max_bytes */
 
+/* Is nothing of that name there, not even what is left of a recording that was
+ * interrupted?  over: but for a trace, which may be replaced. */
+bool trace_name_free(const char *path, bool over);
+
 struct trace_series;
 /* Checks what trace_writer_new() does.  limits may be NULL. */
 struct trace_series *trace_series_new(const char *path, bool force, const struct trace_limits *limits,

@@ -3,10 +3,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/copy.h"
+#include "cmd/naming.h"
 #include "nvmtop/intl.h"
 #include "nvmtop/term.h"
 
@@ -15,13 +15,10 @@
 
 static int create(char *name, const char *suffix)
 {
-	time_t now = time(NULL);
 	char base[40];
-	struct tm tm;
 	int fd = -1;
 
-	localtime_r(&now, &tm);
-	strftime(base, sizeof base, "nvmtop-%Y%m%d-%H%M%S", &tm);
+	name_now(base, sizeof base);
 	for (int i = 1; fd < 0 && i <= TRIES; i++) {
 		char number[16] = "";
 

@@ -2,39 +2,28 @@
  * is free is only known when its file was made: who comes second takes the next one. */
 #include "cmd/naming.h"
 
-#include <stdbool.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #define NAMES 1000 /* of recordings that were begun within a second */
 #define TRIES 100  /* to be the first to take one */
 
-/* Is there a trace of that name, or one that is being recorded, or what is left of one? */
-static bool name_taken(const char *name)
+void name_now(char *buf, size_t size)
 {
-	static const char *const suffixes[] = {"", ".part", ".part.side"};
-	char path[80];
-	struct stat st;
+	time_t now = time(NULL);
+	struct tm tm;
 
-	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-		snprintf(path, sizeof path, "%s%s", name, suffixes[i]);
-		if (lstat(path, &st) == 0)
-			return true;
-	}
-	return false;
+	localtime_r(&now, &tm);
+	strftime(buf, size, "nvmtop-%Y%m%d-%H%M%S", &tm);
 }
 
 void trace_name_now(char *buf, size_t size)
 {
-	time_t now = time(NULL);
 	char base[40];
-	struct tm tm;
 
-	localtime_r(&now, &tm);
-	strftime(base, sizeof base, "nvmtop-%Y%m%d-%H%M%S", &tm);
+	name_now(base, sizeof base);
 	snprintf(buf, size, "%s.bin", base);
-	for (int i = 2; i <= NAMES && name_taken(buf); i++)
+	for (int i = 2; i <= NAMES && !trace_name_free(buf, false); i++)
 		snprintf(buf, size, "%s.%d.bin", base, i);
 }
 
@@ -46,7 +35,7 @@ struct trace_series *trace_series_now(const struct trace_limits *limits, struct 
 	for (int i = 0; !s && i < TRIES; i++) {
 		trace_name_now(name, sizeof name);
 		s = trace_series_new(name, false, limits, e);
-		if (!s && !name_taken(name)) /* there is something else in the way */
+		if (!s && trace_name_free(name, false)) /* there is something else in the way */
 			break;
 	}
 	return s;

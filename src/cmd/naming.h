@@ -6,7 +6,9 @@
 
 #include "nvmtop/trace.h"
 
-/* nvmtop-YYYYmmdd-HHMMSS.bin, local time; where that is there already, nvmtop-YYYYmmdd-HHMMSS.2.bin
+/* nvmtop-YYYYmmdd-HHMMSS, local time.  size: at least 40. */
+void name_now(char *buf, size_t size);
+/* The same with .bin; where that is there already, nvmtop-YYYYmmdd-HHMMSS.2.bin
  * and so on.  size: at least 64. */
 void trace_name_now(char *buf, size_t size);
 

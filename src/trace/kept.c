@@ -3,13 +3,12 @@
  * as the disk is faster than the sampling it never catches up. */
 #include "trace/kept.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "nvmtop/intl.h"
 #include "nvmtop/trace.h"
+#include "trace/names.h"
 
 #define BATCH 64
 #define NAMES 100000
@@ -266,42 +265,13 @@ static void write_to(struct copy *c, struct trace_writer *w)
 	c->out->lost_rows += stats.lost_rows;
 }
 
-static bool exists(const char *path, const char *suffix)
-{
-	char name[sizeof(((struct keep_file *)0)->path) + 16];
-	struct stat st;
-
-	snprintf(name, sizeof(name), "%s%s", path, suffix);
-	return lstat(name, &st) == 0;
-}
-
-/* spike.bin, spike.2.bin; false: too long. */
-static bool name_number(char *out, size_t size, const char *path, unsigned number)
-{
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
-	size_t stem = dot && dot != base ? (size_t)(dot - path) : strlen(path);
-	int n;
-
-	if (number == 1)
-		n = snprintf(out, size, "%s", path);
-	else
-		n = snprintf(out, size, "%.*s.%u%s", (int)stem, path, number, path + stem);
-	return n > 0 && (size_t)n < size;
-}
-
-static bool is_free(const char *path, bool over)
-{
-	return !exists(path, ".part") && !exists(path, ".part.side") && (over || !exists(path, ""));
-}
-
 bool kept_write(const struct kept *k, struct keep_file *out)
 {
 	struct trace_writer *w = trace_writer_new(out->path, k->force, &out->err);
 	struct copy c;
 
 	if (!w)
-		return is_free(out->path, k->force);
+		return trace_name_free(out->path, k->force);
 	if (copy_init(&c, k, out))
 		write_to(&c, w);
 	else
@@ -313,8 +283,8 @@ bool kept_write(const struct kept *k, struct keep_file *out)
 
 bool kept_name(struct keep_file *out, const char *path, unsigned *number, bool over)
 {
-	for (; *number < NAMES && name_number(out->path, sizeof(out->path), path, *number); ++*number)
-		if (is_free(out->path, over))
+	for (; *number < NAMES && part_path(path, *number, out->path, sizeof(out->path)) == 0; ++*number)
+		if (trace_name_free(out->path, over))
 			return true;
 	err_set(&out->err, ERR_FAILED, _("%s: no name is left for another file"), path);
 	return false;

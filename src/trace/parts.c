@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "nvmtop/intl.h"
 #include "nvmtop/thread.h"
@@ -13,36 +12,6 @@
 
 #define RETRY_NS NS_PER_S
 #define LOOK_NS  (20 * NS_PER_MS) /* at parts that are ending */
-
-int part_path(const char *path, unsigned number, char *out, size_t size)
-{
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-	const char *dot = strrchr(base, '.');
-	int n;
-
-	if (!dot || dot == base)
-		dot = base + strlen(base);
-	if (number == 1)
-		n = snprintf(out, size, "%s", path);
-	else
-		n = snprintf(out, size, "%.*s.%u%s", (int)(dot - path), path, number, dot);
-	return n >= 0 && (size_t)n < size ? 0 : -1;
-}
-
-/* Nothing of that name is there, not even of a recording that was interrupted. */
-static bool is_free(const char *path)
-{
-	static const char *const suffixes[] = {"", ".part", ".part.side"};
-	char name[PATH_MAX + 16];
-	struct stat st;
-
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		snprintf(name, sizeof(name), "%s%s", path, suffixes[i]);
-		if (lstat(name, &st) == 0)
-			return false;
-	}
-	return true;
-}
 
 struct part *part_open(struct trace_series *s, unsigned number, struct err *e)
 {
@@ -59,7 +28,7 @@ struct part *part_open(struct trace_series *s, unsigned number, struct err *e)
 			break;
 		}
 		/* The first one says itself what is wrong with its name. */
-		if (number == 1 || is_free(path)) {
+		if (number == 1 || trace_name_free(path, false)) {
 			p->writer = trace_writer_new(path, number == 1 && s->force, e);
 			break;
 		}

@@ -19,9 +19,9 @@
 #include "nvmtop/trace.h"
 #include "trace/chunk.h"
 #include "trace/join.h"
+#include "trace/names.h"
 #include "trace/output.h"
 #include "trace/repair.h"
-#include "trace/series.h"
 
 /* A tier that ends so much earlier than the fast one is known to be cut. */
 #define LAG_NS (2 * NS_PER_S)
@@ -33,22 +33,13 @@ static bool ends_with(const char *text, const char *end)
 	return n > m && strcmp(text + n - m, end) == 0;
 }
 
-static bool exists(const char *path, const char *suffix)
-{
-	struct stat st;
-	char name[4096 + 16];
-	int n = snprintf(name, sizeof(name), "%s%s", path, suffix);
-
-	return n > 0 && (size_t)n < sizeof(name) && lstat(name, &st) == 0;
-}
-
 /* The final name, when one of the others was given. */
 static void name_final(const char *path, char *out, size_t size)
 {
 	static const char *const suffixes[] = {".part.side", ".part"};
 
 	snprintf(out, size, "%s", path);
-	for (size_t i = 0; i < 2 && !exists(path, ".part"); i++)
+	for (size_t i = 0; i < 2 && !name_exists(path, ".part"); i++)
 		if (ends_with(path, suffixes[i]) && strlen(path) < size) {
 			out[strlen(path) - strlen(suffixes[i])] = '\0';
 			return;
@@ -61,7 +52,7 @@ bool trace_interrupted(const char *path)
 	bool recorded;
 	int fd;
 
-	if (exists(path, "") || !exists(path, ".part"))
+	if (name_exists(path, "") || !name_exists(path, ".part"))
 		return false;
 	snprintf(name, sizeof(name), "%s.part", path);
 	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -159,7 +150,7 @@ static bool next_interrupted(const char *path, char *out, size_t size)
 	for (unsigned n = 2; part_path(path, n, out, size) == 0; n++) {
 		if (trace_interrupted(out))
 			return true;
-		if (!exists(out, "") && !exists(out, ".part"))
+		if (!name_exists(out, "") && !name_exists(out, ".part"))
 			break;
 	}
 	return false;

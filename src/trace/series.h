@@ -9,6 +9,7 @@
 
 #include "nvmtop/trace.h"
 #include "trace/held-marks.h"
+#include "trace/names.h"
 #include "trace/writer.h"
 
 /* One file of it. */
@@ -61,8 +62,6 @@ struct trace_series {
 	size_t n_done;
 };
 
-/* The file of that number. */
-int part_path(const char *path, unsigned number, char *out, size_t size);
 struct part *part_open(struct trace_series *s, unsigned number, struct err *e);
 /* With the lock held: it ends, while the keeper looks after it. */
 void part_end(struct trace_series *s, struct part *p);

@@ -89,7 +89,7 @@ check "and is saved" wait_for "saved nvmtop-"
 check "whole" until_true whole "$dir" 1
 touch "$tmp/folder"
 keys r
-wait_for "does not answer yet"
+check "another one waits" wait_for "does not answer yet"
 keys r
 check "it need not be waited for" wait_for "nothing was recorded"
 rm "$tmp/folder"
@@ -97,10 +97,11 @@ keys r
 check "another one begins" wait_for "REC nvmtop-"
 until_true begun "$dir"
 keys r
+wait_for "saved nvmtop-"
 check "and what was made for the other is removed" until_true whole "$dir" 2
 touch "$tmp/folder"
 keys r
-wait_for "does not answer yet"
+check "the next one waits, too" wait_for "does not answer yet"
 keys q
 check "the screen ends without it" wait_prompt 0
 check "and says so" on_screen "nothing was recorded"
