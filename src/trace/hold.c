@@ -13,8 +13,6 @@
 #define CELL_PAGE  4096
 #define CELLS_OVER 2 /* the chunk that is filled, and the one whose first rows are too old */
 
-#define TOO_MUCH 1e15
-
 struct plan {
 	size_t most, cell;
 	double room, cells;
@@ -60,11 +58,15 @@ double hold_bytes(const struct session *about, int64_t span_ns)
 	for (int t = 0; t < TIERS; t++) {
 		struct plan p = plan(about, (enum tier)t, span_ns);
 
-		if (p.cells > UINT32_MAX)
-			return INFINITY;
 		bytes += tier_bytes(&p);
 	}
-	return bytes < TOO_MUCH ? bytes : INFINITY;
+	return bytes;
+}
+
+/* There are numbers for the bytes, and for the cells: none is smaller than CELL_BYTES. */
+static bool countable(double bytes)
+{
+	return bytes < (double)SIZE_MAX / 2 && bytes / CELL_BYTES < (double)UINT32_MAX;
 }
 
 /* The next bytes of the memory. */
@@ -100,7 +102,7 @@ bool hold_init(struct hold *h, const struct session *about, int64_t span_ns)
 	uint8_t *at;
 
 	memset(h, 0, sizeof(*h));
-	if (isinf(bytes))
+	if (!countable(bytes))
 		return false;
 	h->size = (size_t)bytes;
 	at = mmap(NULL, h->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

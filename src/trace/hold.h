@@ -42,7 +42,7 @@ struct hold {
 	size_t size;
 };
 
-/* What it may take in all; INFINITY: more than there are addresses. */
+/* What it may take in all, and would if there are not so many addresses. */
 double hold_bytes(const struct session *about, int64_t span_ns);
 /* False: out of memory. */
 bool hold_init(struct hold *h, const struct session *about, int64_t span_ns);

@@ -356,7 +356,7 @@ static int check(const struct keep_options *o, const struct session *about, stru
 	if (too_long(o) || bytes > most / 2)
 		return err_set(
 			e, ERR_FAILED,
-			_("to keep that long would take %.0f MB of memory and the machine has %.0f MB: "
+			_("to keep that long could take %.0f MB of memory and the machine has %.0f MB: "
 			  "keep less, or sample less often"),
 			bytes / 1e6, most / 1e6);
 	if (!o->path)
