@@ -123,11 +123,15 @@ static void file_add(struct keep *k, const struct keep_file *f)
 	k->files[k->n_files++ % KEEP_FILES] = *f;
 }
 
-/* With the lock: where the stretch ends, which may be the end of the stream. */
+/* With the lock: where the stretch ends, which may be the end of the stream.  What
+ * triggered it may be newer than all rows. */
 static int64_t wanted_until(const struct keep *k)
 {
 	int64_t newest = k->wanted.from_ns;
 
+	for (size_t i = k->hold.n_marks; i-- > 0 && k->hold.marks[i].t_ns > newest;)
+		if (k->hold.marks[i].t_ns <= k->wanted.to_ns)
+			newest = k->hold.marks[i].t_ns;
 	for (int t = 0; t < TIERS; t++)
 		if (k->newest_ns[t] > newest)
 			newest = k->newest_ns[t];

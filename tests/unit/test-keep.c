@@ -318,6 +318,30 @@ static void put_off(void **state)
 	script_free(s);
 }
 
+/* The stream ends before a row comes that is newer than the trigger, and long before its time after. */
+static void at_the_end(void **state)
+{
+	for (int after = 0; after <= 60; after += 60) {
+		struct script *s = script_now(19, 4000);
+		struct keep *k = begin(s, after ? "end.bin" : "end0.bin", 1, after, NULL);
+		size_t at[TIERS] = {0};
+		struct keep_file f;
+		struct mark m[2];
+
+		script_push(s, keep_sink(k), at, after_start(s, 3));
+		keep_trigger(k, after_start(s, 3.02), "last");
+		assert_int_equal(keep_sink(k)->ops->end(keep_sink(k), &e), 0);
+		file_of(k, 0, &f);
+		assert_true(f.to_ns == after_start(s, 3.02));
+		assert_stretch(s, &f, after_start(s, 2.02), after_start(s, 3) - 1);
+		assert_int_equal(marks_of(&f, m, 2), 1);
+		assert_string_equal(m[0].label, "last");
+		keep_free(k);
+		script_free(s);
+	}
+	(void)state;
+}
+
 /* Rows that the ring has lost before they were written are said to be missing. */
 static void overrun(void **state)
 {
@@ -475,8 +499,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exact),   cmocka_unit_test(by_condition), cmocka_unit_test(two_tiers),
-		cmocka_unit_test(put_off), cmocka_unit_test(overrun),      cmocka_unit_test(noise),
-		cmocka_unit_test(names),   cmocka_unit_test(full_disk),
+		cmocka_unit_test(put_off), cmocka_unit_test(overrun),      cmocka_unit_test(at_the_end),
+		cmocka_unit_test(noise),   cmocka_unit_test(names),        cmocka_unit_test(full_disk),
 	};
 
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);
