@@ -390,7 +390,7 @@ int cmd_record(const struct options *o)
 		board_free(board);
 		r.engine = engine_for(o, rig, &e);
 	}
-	if (r.engine && r.series)
+	if (r.engine && !r.stream)
 		engine_unwatched(r.engine);
 	if (r.engine && o->keep_ns)
 		r.keep = keeping_new(o, r.engine, &e);

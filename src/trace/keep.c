@@ -18,9 +18,11 @@
 
 #define SLACK_NS                                                                                             \
 	(3 * NS_PER_S) /* and an eighth of all: how far a file's beginning is from being overwritten */
-#define LAG_NS      (50 * NS_PER_MS) /* and two periods: what tiers may be apart before one counts as stalled */
-#define LAG_MOST_NS NS_PER_S         /* less than the slack: what was not evaluated yet is still held */
-#define COMING_NS   NS_PER_S         /* how long rows are waited for that do not come */
+/* And two periods: what tiers may be apart before one counts as stalled.  They come one after the
+ * other, each with what there is of the last 200 ms. */
+#define LAG_NS      (300 * NS_PER_MS)
+#define LAG_MOST_NS NS_PER_S /* less than the slack: what was not evaluated yet is still held */
+#define COMING_NS   NS_PER_S /* how long rows are waited for that do not come */
 
 /* What is to be written, from_ns .. to_ns. */
 struct stretch_wanted {
