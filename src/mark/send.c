@@ -27,13 +27,10 @@ struct post {
 
 static void note(struct post *p, long pid)
 {
-	int n = p->used < p->size ? snprintf(p->list + p->used, p->size - p->used, "%s%ld",
-					     p->taken ? ", " : "", pid)
-				  : 0;
+	const char *between = p->taken++ ? ", " : "";
 
-	p->taken++;
-	if (n > 0)
-		p->used += (size_t)n;
+	if (p->used < p->size)
+		p->used += (size_t)snprintf(p->list + p->used, p->size - p->used, "%s%ld", between, pid);
 }
 
 static void deliver(void *to, const struct sockaddr_un *at)

@@ -445,7 +445,8 @@ void trace_series_stats(struct trace_series *s, struct trace_series_stats *out)
 			say_failed(&out->err, &w.err);
 		} else if (w.moved && out->err.code == ERR_NONE) {
 			err_set(&out->err, ERR_FAILED,
-				_("%s.part is not there any more: its folder was moved, or its mount has gone; "
+				_("%s.part is not there any more: its folder was moved, or its mount has "
+				  "gone; "
 				  "the recording goes on in it"),
 				s->shown);
 		}
