@@ -66,6 +66,19 @@ static struct rlimit limit_files(rlim_t bytes)
 	return before;
 }
 
+/* No file can be opened from here on, so that a recording stays interrupted until this
+ * is put back; returns what it was. */
+static struct rlimit limit_opening(void)
+{
+	struct rlimit before, now;
+
+	getrlimit(RLIMIT_NOFILE, &before);
+	now = before;
+	now.rlim_cur = 0;
+	setrlimit(RLIMIT_NOFILE, &now);
+	return before;
+}
+
 /* A few rows at a time, where nothing can be written; returns how far it came. */
 static size_t push_until_failing(struct trace_series *s, const struct script *script, struct sink *sink,
 				 size_t at[TIERS])
@@ -430,7 +443,7 @@ static void test_limit_and_resume(void **state)
 	struct trace_series *s = trace_series_new(in_folder("l.bin"), false, NULL, NULL);
 	struct sink *sink = begin(s, script);
 	struct trace_series_stats stats;
-	struct rlimit before;
+	struct rlimit before, files_before;
 	size_t at[TIERS] = {0}, files = 0;
 	uint64_t rows = 0;
 	struct trace *t;
@@ -440,6 +453,7 @@ static void test_limit_and_resume(void **state)
 	before = limit_files(150000);
 	script_push(script, sink, at, script->t_ns[TIER_FAST][800]);
 	wait_bytes(s, 800 * FAST_SIZE);
+	files_before = limit_opening();
 	script_push(script, sink, at, script->t_ns[TIER_FAST][2000]);
 	for (int i = 0; i < PATIENCE; i++) {
 		trace_series_stats(s, &stats);
@@ -447,6 +461,7 @@ static void test_limit_and_resume(void **state)
 			break;
 		usleep(25000);
 	}
+	setrlimit(RLIMIT_NOFILE, &files_before);
 	assert_true(stats.failing);
 	assert_non_null(strstr(stats.err.text, "File too large"));
 	setrlimit(RLIMIT_FSIZE, &before); /* the first file is completed from the next row on */
