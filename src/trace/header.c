@@ -26,6 +26,11 @@ int header_read(int fd, const char *shown, uint8_t header[HEADER_SIZE], off_t *s
 		err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
 	else if (S_ISDIR(st.st_mode))
 		err_set(e, ERR_FAILED, _("%s is a folder, not a trace"), shown);
+	else if (S_ISFIFO(st.st_mode))
+		err_set(e, ERR_FAILED,
+			_("%s is a pipe, and a trace an ordinary file: a stream is read from standard input, "
+			  "with - as FILE"),
+			shown);
 	else if (!S_ISREG(st.st_mode))
 		err_set(e, ERR_FAILED, _("%s is not an ordinary file: a trace must be one"), shown);
 	else if (st.st_size == 0)

@@ -20,6 +20,7 @@ refused 'another kind of file' text.bin
 refused 'zeros' zeros.bin
 refused 'a folder' folder
 refused 'a pipe' pipe
+ok 'a pipe: what to do' grep -q -- '- as FILE' err
 
 nvmtop --demo --record --duration 0.4 --fast-hz 100 good.bin 2>/dev/null
 run nvmtop --print 80x24 --replay good.bin
