@@ -103,8 +103,11 @@ void opening_leave(struct opening *o)
 	pthread_mutex_lock(&o->lock);
 	o->left = true;
 	done = o->done;
-	pthread_detach(o->thread); /* which may be the last that knows of it, from now on */
+	if (!done)
+		pthread_detach(o->thread); /* which is the last that knows of it, from now on */
 	pthread_mutex_unlock(&o->lock);
-	if (done)
-		opening_free(o);
+	if (!done)
+		return;
+	pthread_join(o->thread, NULL);
+	opening_free(o);
 }
