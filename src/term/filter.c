@@ -3,6 +3,8 @@
  *   intermediate byte before a key's final indexes far outside its table, and a
  *   stray 0x9b counts as CSI: cut short on the way in.  Of the private ones
  *   only the mouse's is wanted.
+ * - Of a final u, and of a ~ that says 27 first, it takes the character from an
+ *   argument whether that is there or not.
  * - A sequence longer than its buffer would block it: cut short likewise.
  * Answers of the terminal are taken out here, for they are no keys. */
 #include <string.h>
@@ -37,17 +39,27 @@ static int filter_text(struct filter *f, unsigned char c)
 
 static bool csi_goes_on(struct filter *f, unsigned char c)
 {
-	if (c >= '0' && c <= '9')
-		f->digits++;
-	else
-		f->digits = 0;
+	bool digit = c >= '0' && c <= '9';
+
+	f->digits = digit ? f->digits + 1 : 0;
+	if (digit && f->semicolons == 0 && f->digits <= CSI_DIGITS)
+		f->first = (f->first < 0 ? 0 : f->first) * 10 + (c - '0');
+	f->third |= digit && f->semicolons == 2;
 	f->semicolons += c == ';';
 	f->length++;
 	if (c == '<' && f->length == 1)
 		f->sgr = true;
-	else if (c < '0' || c > ';')
+	else if (!digit && c != ';')
 		return false;
 	return f->semicolons <= CSI_SEMICOLONS && f->digits <= CSI_DIGITS && f->length <= CSI_BYTES;
+}
+
+/* Is there the argument that libtermkey takes for a character? */
+static bool csi_has_character(const struct filter *f, unsigned char final)
+{
+	if (final == 'u')
+		return f->first >= 0;
+	return final != '~' || (f->first >= 0 && (f->first != 27 || f->third));
 }
 
 /* The terminal's answers to INPUT_ASKS: it knows the mode, and it is on or off; and
@@ -159,7 +171,7 @@ static bool filter_csi(struct filter *f, unsigned char c, char *out, size_t *n)
 			f->csi = CSI_CUT;
 		return true;
 	}
-	bool cut = f->csi == CSI_CUT || (f->sgr && c != 'M' && c != 'm');
+	bool cut = f->csi == CSI_CUT || (f->sgr && c != 'M' && c != 'm') || !csi_has_character(f, c);
 
 	f->csi = CSI_NO;
 	take_answer(f, c);
@@ -178,6 +190,8 @@ static void begin(struct filter *f, unsigned char c)
 	f->csi = c == '[' ? CSI_IN : c == ESC ? CSI_ESC : CSI_NO;
 	f->osc = c == ']' ? OSC_IN : OSC_NO;
 	f->semicolons = f->digits = f->length = 0;
+	f->first = -1;
+	f->third = false;
 	f->n_said = 0;
 	f->sgr = false;
 }

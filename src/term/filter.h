@@ -22,7 +22,8 @@ struct filter {
 	/* Where it is in a sequence: filter.c's own. */
 	enum { CSI_NO, CSI_ESC, CSI_IN, CSI_CUT } csi;
 	int semicolons, digits, length;
-	bool sgr;
+	int first;       /* the first argument; -1: it is not there */
+	bool third, sgr; /* there is a third one; it begins with < */
 	char said[12]; /* what stands between CSI and its final byte, as far as there is room */
 	size_t n_said;
 	/* ESC ] was there; it is the answer that was asked for; it may be at its end. */

@@ -243,7 +243,6 @@ static void keys_after_escape(void **state)
 	is_nothing();
 }
 
-/* libtermkey would index its table of keys with these bytes. */
 /* Can it show a frame at once?  Only a mode that it knows, on or off, is a yes. */
 static void answer_about_frames(void **state)
 {
@@ -264,6 +263,28 @@ static void answer_about_frames(void **state)
 	is_key('k', 0);
 }
 
+/* libtermkey would take whatever lies on its stack for the character. */
+static void characters_that_are_not_there(void **state)
+{
+	static const char *const each[] = {"\033[u",   "\033[;5u",   "\033[~",      "\033[;5~",
+					   "\033[27~", "\033[27;5~", "\033[27;5;~", "\033[027;;~"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+		text(each[i]);
+		is_nothing();
+		text("k");
+		is_key('k', 0);
+	}
+	text("\033[107u");
+	is_key('k', 0);
+	text("\033[27;1;107~");
+	is_key('k', 0);
+	text("\033[107:75;1u"); /* asked for by nobody */
+	is_nothing();
+}
+
+/* libtermkey would index its table of keys with these bytes. */
 static void private_sequences(void **state)
 {
 	static const char *const each[] = {"\033[?1A",   "\033[>0;1H", "\033[=1F",   "\033[1*H", "\033[ P",
@@ -412,8 +433,12 @@ static void background(void **state)
 		{"\033]11;rgba:1212/1212/1212/ffff\033\\", GROUND_DARK},
 	};
 	static const char *const nonsense[] = {
-		"\033]11;\033\\", "\033]11;rgb:\033\\", "\033]11;rgb:f/f\033\\", "\033]11;rgb:fffff/0/0\007",
-		"\033]11;#ffffff\033\\", "\033]11;rgb:ff/ff/f\030",
+		"\033]11;\033\\",
+		"\033]11;rgb:\033\\",
+		"\033]11;rgb:f/f\033\\",
+		"\033]11;rgb:fffff/0/0\007",
+		"\033]11;#ffffff\033\\",
+		"\033]11;rgb:ff/ff/f\030",
 		"\033]11;aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\033\\",
 	};
 
@@ -500,6 +525,7 @@ int main(void)
 		WITH_INPUT(escape_waits),
 		WITH_INPUT(keys_after_escape),
 		WITH_INPUT(answer_about_frames),
+		WITH_INPUT(characters_that_are_not_there),
 		WITH_INPUT(private_sequences),
 		WITH_INPUT(old_mouse),
 		WITH_INPUT(split_anywhere),
