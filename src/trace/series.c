@@ -446,8 +446,7 @@ void trace_series_stats(struct trace_series *s, struct trace_series_stats *out)
 		} else if (w.moved && out->err.code == ERR_NONE) {
 			err_set(&out->err, ERR_FAILED,
 				_("%s.part is not there any more: its folder was moved, or its mount has "
-				  "gone; "
-				  "the recording goes on in it"),
+				  "gone; the recording goes on in it"),
 				s->shown);
 		}
 	}

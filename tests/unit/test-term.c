@@ -263,6 +263,17 @@ static void answer_about_frames(void **state)
 	is_key('k', 0);
 }
 
+/* And what comes behind each of them is. */
+static void none_is_a_key(const char *const *each, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		text(each[i]);
+		is_nothing();
+		text("k");
+		is_key('k', 0);
+	}
+}
+
 /* libtermkey would take whatever lies on its stack for the character. */
 static void characters_that_are_not_there(void **state)
 {
@@ -270,12 +281,7 @@ static void characters_that_are_not_there(void **state)
 					   "\033[27~", "\033[27;5~", "\033[27;5;~", "\033[027;;~"};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
-		text(each[i]);
-		is_nothing();
-		text("k");
-		is_key('k', 0);
-	}
+	none_is_a_key(each, sizeof each / sizeof *each);
 	text("\033[107u");
 	is_key('k', 0);
 	text("\033[27;1;107~");
@@ -291,12 +297,7 @@ static void private_sequences(void **state)
 					   "\033[?25$y", "\033[<1A",   "\033[1;2 Z", "\033[/~"};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
-		text(each[i]);
-		is_nothing();
-		text("k");
-		is_key('k', 0);
-	}
+	none_is_a_key(each, sizeof each / sizeof *each);
 	/* eight-bit controls outside a character */
 	feed("\233*H", 3);
 	is_key(0xfffd, 0);
