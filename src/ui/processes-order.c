@@ -131,16 +131,17 @@ void processes_order(struct ui *u, const struct ui_scene *s)
 
 	if (!l || (u->procs.serial == s->procs_serial && !u->procs.again))
 		return;
+	u->procs.n = 0;
 	line = realloc(u->procs.line, (l->n + 1) * sizeof(*line));
 	if (!line)
 		return;
 	u->procs.line = line;
-	u->procs.n = 0;
 	u->procs.serial = s->procs_serial;
 	u->procs.again = false;
 	for (size_t i = 0; i < l->n && i < 100000; i++)
 		if (passes(u, &l->procs[i]))
-			line[u->procs.n++] = (struct proc_line) {.at = i};
+			line[u->procs.n++] = (struct proc_line) {
+				.at = i, .pid = l->procs[i].pid, .start = l->procs[i].start};
 	sorted = l->procs;
 	sorted_by = u->procs.sort;
 	if (u->procs.n > 1)

@@ -143,9 +143,12 @@ struct search {
 	struct condition_search run;
 };
 
-/* A line of the list of processes. */
+/* A line of the list of processes.  A newer list can be there before it is drawn:
+ * what a key or a click means is found by the process, not by its place. */
 struct proc_line {
-	size_t at; /* in the list as it was read */
+	size_t at; /* in the list of procs.serial */
+	int pid;
+	uint64_t start;
 	unsigned char depth;
 };
 #define PROC_DEPTH_MAX 12

@@ -9,27 +9,21 @@
 #include <string.h>
 
 /* The line of the process that was chosen, or -1. */
-static int chosen_line(const struct ui *u, const struct ui_scene *s)
+static int chosen_line(const struct ui *u)
 {
-	for (int i = 0; s->procs && i < u->procs.n; i++) {
-		const struct proc *p = &s->procs->procs[u->procs.line[i].at];
-
-		if (p->pid == u->procs.pid && p->start == u->procs.start)
+	for (int i = 0; i < u->procs.n; i++)
+		if (u->procs.line[i].pid == u->procs.pid && u->procs.line[i].start == u->procs.start)
 			return i;
-	}
 	return -1;
 }
 
-static void choose(struct ui *u, const struct ui_scene *s, int line)
+static void choose(struct ui *u, int line)
 {
-	const struct proc *p;
-
-	if (!s->procs || u->procs.n == 0)
+	if (u->procs.n == 0)
 		return;
 	line = line < 0 ? 0 : line >= u->procs.n ? u->procs.n - 1 : line;
-	p = &s->procs->procs[u->procs.line[line].at];
-	u->procs.pid = p->pid;
-	u->procs.start = p->start;
+	u->procs.pid = u->procs.line[line].pid;
+	u->procs.start = u->procs.line[line].start;
 	if (line < u->scroll)
 		u->scroll = line;
 	if (u->at.body.h > 1 && line >= u->scroll + u->at.body.h - 1)
@@ -213,7 +207,7 @@ static void processes_draw(struct ui *u, const struct ui_scene *s, struct canvas
 	}
 	processes_order(u, s);
 	draw_heads(u, c, &k, top);
-	at = chosen_line(u, s);
+	at = chosen_line(u);
 	if (u->scroll > u->procs.n - (end - y))
 		u->scroll = u->procs.n - (end - y);
 	if (u->scroll < 0)
@@ -236,7 +230,7 @@ static void sort_by(struct ui *u, enum proc_sort by)
 
 static bool processes_act(struct ui *u, const struct ui_scene *s, enum action a, struct request *r)
 {
-	int at = chosen_line(u, s), page = u->at.body.h > 2 ? u->at.body.h - 2 : 1;
+	int at = chosen_line(u), page = u->at.body.h > 2 ? u->at.body.h - 2 : 1;
 
 	if (!s->live)
 		return false;
@@ -244,11 +238,11 @@ static bool processes_act(struct ui *u, const struct ui_scene *s, enum action a,
 	switch (a) {
 	case ACT_UP:
 	case ACT_DOWN:
-		choose(u, s, at < 0 ? u->scroll : at + (a == ACT_UP ? -1 : 1));
+		choose(u, at < 0 ? u->scroll : at + (a == ACT_UP ? -1 : 1));
 		return true;
 	case ACT_PAGE_UP:
 	case ACT_PAGE_DOWN:
-		choose(u, s, (at < 0 ? u->scroll : at) + (a == ACT_PAGE_UP ? -page : page));
+		choose(u, (at < 0 ? u->scroll : at) + (a == ACT_PAGE_UP ? -page : page));
 		return true;
 	case ACT_PROC_GPU:
 	case ACT_PROC_CPU:
@@ -333,8 +327,9 @@ bool processes_bar(struct ui *u, const struct ui_scene *s, struct canvas *c)
 
 	if (u->view != &view_processes || u->over || !s->procs)
 		return false;
+	processes_order(u, s);
 	if (u->procs.asking) {
-		at = chosen_line(u, s);
+		at = chosen_line(u);
 		if (at < 0) {
 			u->procs.asking = false;
 			return false;
@@ -365,7 +360,7 @@ static bool processes_click(struct ui *u, const struct ui_scene *s, int x, int y
 	(void)r;
 	if (!s->procs || y < u->procs.first_y || y >= u->at.body.y + u->at.body.h - 1 || line >= u->procs.n)
 		return false;
-	choose(u, s, line);
+	choose(u, line);
 	return true;
 }
 

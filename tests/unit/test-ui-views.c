@@ -349,6 +349,61 @@ static void what_is_not_there_is_said(void **state)
 	stop(&b);
 }
 
+/* The processes from..to-1, called p0, p1, ...; each takes more of the CPU than the next. */
+static void read_processes(struct bench *b, struct procs_list *l, int from, int to)
+{
+	free(l->procs);
+	*l = (struct procs_list) {.procs = calloc((size_t)(to - from), sizeof(*l->procs))};
+	assert_non_null(l->procs);
+	for (int i = from; i < to; i++) {
+		struct proc *p = &l->procs[l->n++];
+
+		*p = (struct proc) {.pid = 100 + i, .start = 7, .state = 'S', .cpu = 100 - i};
+		snprintf(p->name, sizeof(p->name), "p%d", i);
+	}
+	b->scene.procs = l;
+	b->scene.procs_serial++;
+}
+
+/* A key and a click mean what was seen, whatever has been read since. */
+static void a_newer_list_does_not_move_the_choice(void **state)
+{
+	struct procs_list l = {.n = 0};
+	struct bench b;
+	int y = 0;
+
+	(void)state;
+	start(&b, 100, 30, true, CHARSET_ASCII);
+	press(&b, '8', 0);
+	read_processes(&b, &l, 0, 12);
+	draw(&b);
+	while (y < 29 && !strstr(line(&b, y), "p6"))
+		y++;
+	read_processes(&b, &l, 3, 12); /* three have ended above it */
+	mouse(&b, MOUSE_PRESS, 1, 4, y);
+	press(&b, 'x', 0);
+	assert_shows(&b, "End p6 (106)?");
+	press(&b, 'n', 0);
+	read_processes(&b, &l, 2, 12);
+	press(&b, K_DOWN, 0);
+	press(&b, 'x', 0);
+	assert_shows(&b, "End p7 (107)?");
+	press(&b, 'n', 0);
+	read_processes(&b, &l, 0, 2); /* it has, too, and all behind it */
+	press(&b, 'x', 0);
+	assert_hides(&b, "End p");
+	read_processes(&b, &l, 0, 1);
+	press(&b, K_DOWN, 0);
+	read_processes(&b, &l, 0, 12);
+	draw(&b);
+	read_processes(&b, &l, 11, 12);
+	press(&b, K_PGDN, 0);
+	press(&b, 'x', 0);
+	assert_shows(&b, "End p11 (111)?");
+	stop(&b);
+	free(l.procs);
+}
+
 static void every_view_at_every_size(void **state)
 {
 	static const enum charset sets[] = {CHARSET_ASCII, CHARSET_BLOCKS, CHARSET_BRAILLE};
@@ -386,6 +441,7 @@ int main(void)
 		cmocka_unit_test(limits_and_what_is_left),
 		cmocka_unit_test(energy_is_power_over_time),
 		cmocka_unit_test(what_is_not_there_is_said),
+		cmocka_unit_test(a_newer_list_does_not_move_the_choice),
 		cmocka_unit_test(every_view_at_every_size),
 	};
 
