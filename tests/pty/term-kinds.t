@@ -39,8 +39,8 @@ sent() {
 	wait_file "$tmp/log-kind" "key U+0061"
 	keys q
 	wait_prompt 0
+	wait_file "$file" '[0]$' # what writes it is behind
 	T pipe-pane
-	[ -s "$file" ]
 }
 
 high_bytes() {

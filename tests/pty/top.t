@@ -108,7 +108,7 @@ check "space goes on" wait_gone PAUSED
 remember
 check "and it moves again" until_true differs
 axis() {
-	screen | sed -n 3p | grep -o -e '-[0-9:]* *[a-z]*' | head -n 1
+	screen | sed -n '3s/.*mean//p' | grep -o -e '-[0-9:]* *[a-z]*' | head -n 1
 }
 axis_differs() {
 	[ "$(axis)" != "$was" ]
