@@ -4,6 +4,8 @@
 
 #include "trace/reader.h"
 
+#define BEHIND_NS (NS_PER_S / 2) /* while the values of the last row are still the present ones */
+
 static struct trace *trace_of(struct timeline *tl)
 {
 	return (struct trace *)tl;
@@ -14,6 +16,14 @@ static const struct session *get_session(struct timeline *tl)
 	return &trace_of(tl)->session;
 }
 
+/* A mark that ends a recording comes after its last row, and belongs to it. */
+static int64_t end_of(const struct trace *t)
+{
+	const struct mark *last = t->n_marks ? &t->marks[t->n_marks - 1] : NULL;
+
+	return last && last->t_ns > t->last_ns && last->t_ns - t->last_ns < BEHIND_NS ? last->t_ns : t->last_ns;
+}
+
 static bool get_extent(struct timeline *tl, int64_t *first_ns, int64_t *last_ns)
 {
 	struct trace *t = trace_of(tl);
@@ -21,7 +31,7 @@ static bool get_extent(struct timeline *tl, int64_t *first_ns, int64_t *last_ns)
 	shelves_look(t);
 	t->asked_ns = clock_now_ns();
 	*first_ns = t->first_ns;
-	*last_ns = t->last_ns;
+	*last_ns = end_of(t);
 	return t->known;
 }
 

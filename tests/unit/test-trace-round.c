@@ -465,6 +465,28 @@ static void test_sync_points(void **state)
 	script_free(s);
 }
 
+/* The mark that ended a recording is in the picture of it; one from far away does not spoil that. */
+static void test_mark_at_the_end(void **state)
+{
+	static const int64_t behind_ms[] = {-1, 400, 600};
+	int64_t from, to, rows_to = 0;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct script *s = script_new(12, 100, 1, 0, 0, false);
+		struct mark m = {1, rows_to + behind_ms[i] * NS_PER_MS, ""};
+		struct trace *t = record(s, "end.bin", &m, behind_ms[i] >= 0, NULL, 0);
+		struct timeline *tl = trace_timeline(t);
+
+		assert_true(tl->ops->extent(tl, &from, &to));
+		if (i == 0)
+			rows_to = to;
+		assert_int_equal(to, behind_ms[i] == 400 ? m.t_ns : rows_to);
+		trace_close(t);
+		script_free(s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -474,7 +496,7 @@ int main(void)
 		cmocka_unit_test(test_step),          cmocka_unit_test(test_columns_anywhere),
 		cmocka_unit_test(test_time_exact),    cmocka_unit_test(test_rows_held),
 		cmocka_unit_test(test_current_exact), cmocka_unit_test(test_header),
-		cmocka_unit_test(test_sync_points),
+		cmocka_unit_test(test_sync_points),   cmocka_unit_test(test_mark_at_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);
