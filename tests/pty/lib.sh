@@ -180,3 +180,6 @@ usable_terminal() {
 builddir=$(dirname "$(dirname "${NVMTOP:-src/nvmtop}")")
 TERMTEST="${EMU:+$EMU }${TERMTEST:-$builddir/tests/pty/termtest}"
 program="${EMU:+$EMU }${NVMTOP:-src/nvmtop}"
+# Before what a terminal that goes away will end: the SIGCONT that comes with it can
+# undo the stop with which the sanitizers look for leaks, and they wait for ever.
+hung_up="env ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"

@@ -186,7 +186,10 @@ check "when the terminal goes on the shell has it" wait_prompt 143
 check "and in order" usable_terminal
 
 # the terminal goes away
-begin
+log=$tmp/log-$tests_run
+: >"$log"
+run "clear; $hung_up $TERMTEST $log"
+wait_file "$log" ready
 victim=$(pid)
 T kill-server
 gone() {

@@ -8,7 +8,7 @@ NVMTOP_BOARDS=${NVMTOP_BOARDS:-${NVMTOP_SRC:-.}/boards}
 export NVMTOP_BOARDS
 
 begin() {
-	run "cd $dir; clear; $program --demo"
+	run "cd $dir; clear; $* $program --demo"
 	wait_for "q quit" && wait_for " RAM  "
 }
 
@@ -189,7 +189,8 @@ wait_prompt 0
 
 # a third, whose terminal goes away while it records
 rm -f "$dir"/*
-begin
+# shellcheck disable=SC2086
+begin $hung_up
 keys r
 wait_for "REC nvmtop-"
 victim=$(pid)
