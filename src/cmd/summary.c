@@ -11,6 +11,8 @@
 #include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
 
+#define CLOCK_STEP_NS (NS_PER_S / 10) /* less is how clocks are kept right */
+
 struct line {
 	const char *title;
 	char text[320];
@@ -208,6 +210,26 @@ void summary_moment(struct summary_moment *m, const struct engine *g)
 {
 	engine_stats(g, &m->stats);
 	engine_lateness(g, TIER_FAST, &m->fast);
+	clock_anchor(&m->clocks);
+}
+
+/* The time of samples stands still while the machine is suspended, and what the file
+ * knows of the wall clock is of its begin. */
+static void print_clocks(const struct summary *s, FILE *out)
+{
+	const struct clock_anchor *a = &s->before.clocks, *b = &s->after.clocks;
+	int64_t asleep = (b->boot_ns - b->mono_ns) - (a->boot_ns - a->mono_ns);
+	int64_t set = (b->real_ns - b->boot_ns) - (a->real_ns - a->boot_ns);
+	char text[32];
+
+	text_lasted(text, sizeof text, asleep);
+	if (asleep >= CLOCK_STEP_NS)
+		fprintf(out, _("  suspended: %s, which the times in the file leave out\n"), text);
+	text_lasted(text, sizeof text, set < 0 ? -set : set);
+	if (set >= CLOCK_STEP_NS)
+		fprintf(out, _("  clock: was set forward by %s; the file has the times of before\n"), text);
+	else if (set <= -CLOCK_STEP_NS)
+		fprintf(out, _("  clock: was set back by %s; the file has the times of before\n"), text);
 }
 
 void summary_print(const struct summary *s, FILE *out)
@@ -230,6 +252,7 @@ void summary_print(const struct summary *s, FILE *out)
 			P_("  interrupted: %llu time, %.1f s\n", "  interrupted: %llu times, %.1f s\n",
 			   s->holes),
 			(unsigned long long)s->holes, (double)s->hole_ns / (double)NS_PER_S);
+	print_clocks(s, out);
 }
 
 void summary_line(const struct summary *s, char *buf, size_t size)

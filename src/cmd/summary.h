@@ -5,12 +5,14 @@
 #include <stdio.h>
 
 #include "cmd/tally.h"
+#include "nvmtop/clock.h"
 #include "nvmtop/engine.h"
 
 /* What the engine had counted at the begin, and at the end, of a recording. */
 struct summary_moment {
 	struct engine_stats stats;
 	struct lateness fast;
+	struct clock_anchor clocks;
 };
 void summary_moment(struct summary_moment *m, const struct engine *g);
 

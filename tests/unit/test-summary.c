@@ -129,6 +129,8 @@ static void begin(struct tally *t, struct next *n, size_t channels_n)
 	assert_int_equal(t->sink.ops->begin(&t->sink, &about, &e), 0);
 }
 
+static struct clock_anchor clocks_then, clocks_now;
+
 static char *text_of(struct tally *t)
 {
 	struct summary s = {.tally = t, .file = "run.bin", .bytes = 1234567, .marks = 1, .lost = 4};
@@ -147,6 +149,8 @@ static char *text_of(struct tally *t)
 	s.before.fast.n[lateness_step(1000)] = 10;
 	s.after.fast.n[lateness_step(1000)] = 109;
 	s.after.fast.n[lateness_step(5 * MS)] = 1;
+	s.before.clocks = clocks_then;
+	s.after.clocks = clocks_now;
 	snprintf(s.priority, sizeof s.priority, "as a test has it");
 	summary_print(&s, out);
 	fclose(out);
@@ -205,6 +209,45 @@ static void what_was_not_measured_says_so(void **state)
 	line(text, "  hottest:    not measured\n");
 	line(text, "  throttling: not measured\n");
 	free(text);
+	tally_free(&t);
+}
+
+static void clocks_that_leap(void **state)
+{
+	static const struct {
+		int64_t mono, boot, real; /* ms later */
+		const char *asleep, *set;
+	} cases[] = {
+		{2000, 2000, 2000, NULL, NULL},
+		{2000, 2000, 2050, NULL, NULL}, /* kept right */
+		{2000, 9500, 9500, "  suspended: 7.5 s, which the times in the file leave out\n", NULL},
+		{2000, 2000, 3602000, NULL, "  clock: was set forward by 1:00:00; the file has the times"},
+		{2000, 4000, 1000, "  suspended: 2.0 s, ", "  clock: was set back by 3.0 s; the file has"},
+	};
+	struct tally t;
+	struct next n;
+
+	(void)state;
+	begin(&t, &n, 1);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		clocks_then = (struct clock_anchor) {5 * NS_PER_S, 1763000000 * NS_PER_S, 70 * NS_PER_S};
+		clocks_now = clocks_then;
+		clocks_now.mono_ns += cases[i].mono * MS;
+		clocks_now.boot_ns += cases[i].boot * MS;
+		clocks_now.real_ns += cases[i].real * MS;
+		char *text = text_of(&t);
+
+		if (cases[i].asleep)
+			line(text, cases[i].asleep);
+		else
+			assert_null(strstr(text, "suspended"));
+		if (cases[i].set)
+			line(text, cases[i].set);
+		else
+			assert_null(strstr(text, "clock"));
+		free(text);
+	}
+	clocks_now = clocks_then;
 	tally_free(&t);
 }
 
@@ -338,7 +381,8 @@ int main(void)
 		cmocka_unit_test(everything_is_told),    cmocka_unit_test(what_was_not_measured_says_so),
 		cmocka_unit_test(nothing_was_read),      cmocka_unit_test(what_is_too_much_does_not_count),
 		cmocka_unit_test(a_hole_has_no_energy),  cmocka_unit_test(no_throttling_is_none),
-		cmocka_unit_test(lateness_has_its_step), cmocka_unit_test(shares_of_lateness),
+		cmocka_unit_test(clocks_that_leap),      cmocka_unit_test(lateness_has_its_step),
+		cmocka_unit_test(shares_of_lateness),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
