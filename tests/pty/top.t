@@ -102,7 +102,7 @@ check "s again: the second" until_true axis_has '[^0-9:]2'
 
 keys Space
 check "space pauses" wait_for PAUSED
-check "then nothing moves" still
+check "then nothing moves" until_true still
 keys Space
 check "space goes on" wait_gone PAUSED
 remember
@@ -144,7 +144,7 @@ check "o lists it" wait_for "> nvmtop-"
 keys Enter
 check "Enter replays it" wait_for "Esc live"
 check "the strip names the file" wait_for "nvmtop-2"
-check "a replay stands still" still
+check "a replay stands still" until_true still
 keys Escape
 check "Esc returns to the present" wait_gone "Esc live"
 remember
