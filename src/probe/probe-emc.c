@@ -135,6 +135,12 @@ static void rate_read(struct probe *p, int64_t t_ns, double *row)
 		row[c->column] = v[RATE];
 }
 
+/* Its tier may begin before that of the emc. */
+static void rate_start(struct probe *p)
+{
+	slow_start(((struct rate *)p)->slow);
+}
+
 static void rate_close(struct probe *p)
 {
 	free(p);
@@ -167,6 +173,7 @@ int emc_add_rate(struct opening *o, const char *path, int64_t period_ns, uint16_
 		return -1;
 	c->slow = emc_with(o->rig, path, period_ns)->slow;
 	c->column = column;
+	c->probe.start = rate_start;
 	return opening_add_probe(o, &c->probe, e);
 }
 

@@ -71,8 +71,8 @@ struct slow {
 	atomic_int_least64_t t_ns;
 	_Atomic double v[SLOW_VALUES];
 
-	atomic_bool started;
-	atomic_int holders; /* the owner and who makes a pass: the last one frees */
+	atomic_bool started, asked; /* it has a thread; a taker is reading it */
+	atomic_int holders;         /* the owner and who makes a pass: the last one frees */
 };
 
 static struct {
@@ -292,9 +292,10 @@ static void *worker_run(void *arg)
 	if (w->owns)
 		prctl(PR_SET_NAME, w->owns->name);
 	while (w->owns) {
+		/* Before the clock: a taker that finds the leader late now is then not missed. */
+		uint32_t turn = atomic_load_explicit(&crew.turn, memory_order_acquire);
 		int64_t now = clock_now_ns(), until;
 		struct slow *s = next_of(w, now, &until);
-		uint32_t turn = atomic_load_explicit(&crew.turn, memory_order_relaxed);
 
 		if (s) {
 			make_pass(w, s, now);
@@ -376,8 +377,12 @@ void slow_start(struct slow *s)
 
 void slow_ask(struct slow *s, int64_t t_ns)
 {
-	if (!atomic_load_explicit(&s->started, memory_order_relaxed))
-		slow_pass(s, t_ns);
+	/* Takers of several tiers may come at the same time. */
+	if (atomic_load_explicit(&s->started, memory_order_relaxed) ||
+	    atomic_exchange_explicit(&s->asked, true, memory_order_acquire))
+		return;
+	slow_pass(s, t_ns);
+	atomic_store_explicit(&s->asked, false, memory_order_release);
 }
 
 void slow_want(struct slow *s, size_t i)

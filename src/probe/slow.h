@@ -36,8 +36,8 @@ struct slow *slow_new(const char *name, const struct slow_ops *ops, void *arg, s
  * can be had it stays as it was. */
 void slow_start(struct slow *s);
 
-/* While there is no thread: make a pass here and now.  So a rig that is only
- * looked at, or driven by a test, has no threads. */
+/* While there is no thread: make a pass here and now, unless another taker is at it.
+ * So a rig that is only looked at, or driven by a test, has no threads. */
 void slow_ask(struct slow *s, int64_t t_ns);
 
 /* From the next pass on. */

@@ -1,6 +1,7 @@
 /* The thread for slow reads: what it publishes, and what happens when it hangs. */
 #include <math.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -18,6 +19,7 @@
 /* Lives longer than a test, as a thread that hangs may. */
 struct fake {
 	atomic_int passes, closed, hang, hanging, thread;
+	atomic_int_least64_t begin_ns; /* of the latest pass */
 	atomic_uint_least64_t wanted;
 	int pause_us;
 };
@@ -27,7 +29,7 @@ static void fake_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
 	struct fake *f = arg;
 	int pass = atomic_fetch_add(&f->passes, 1) + 1;
 
-	(void)t_ns;
+	atomic_store(&f->begin_ns, t_ns);
 	atomic_store(&f->wanted, wanted);
 	atomic_store(&f->thread, (int)syscall(SYS_gettid));
 	while (atomic_load(&f->hang)) {
@@ -47,6 +49,29 @@ static void fake_close(void *arg)
 }
 
 static const struct slow_ops fake_ops = {fake_read, fake_close};
+
+/* The clock of a thread that is held up between its look at the clock and its sleep: in
+ * this moment a taker finds the leader late. */
+static struct {
+	atomic_int thread; /* 0: none, or it is done */
+	int64_t now_ns;
+	struct slow *taken;
+} held_up;
+
+int64_t __real_clock_now_ns(void);
+int64_t __wrap_clock_now_ns(void);
+
+int64_t __wrap_clock_now_ns(void)
+{
+	int me = (int)syscall(SYS_gettid);
+	struct slow_seen seen = {0};
+	double v[N];
+
+	if (!atomic_compare_exchange_strong(&held_up.thread, &me, 0))
+		return __real_clock_now_ns();
+	slow_take(held_up.taken, &seen, __real_clock_now_ns(), v);
+	return held_up.now_ns;
+}
 
 static bool become(atomic_int *value, int least)
 {
@@ -294,6 +319,57 @@ static void test_crew_long(void **state)
 		slow_stop(s[i]);
 }
 
+static void nothing(int sig)
+{
+	(void)sig;
+}
+
+/* The one that is to take over is awake, and looks at the clock just before the leader is
+ * late: it is not to sleep through the taker's word. */
+static void test_crew_woken(void **state)
+{
+	static struct fake f[2];
+	struct slow *s[2];
+	/* Ends a sleep: it is not blocked, being a fault, and there is no SA_RESTART. */
+	const struct sigaction wakes = {.sa_handler = nothing};
+	int own[2], idle, passes, tries = 0;
+
+	(void)state;
+	sigaction(SIGTRAP, &wakes, NULL);
+	for (int i = 0; i < 2; i++) {
+		s[i] = slow_new("test", &fake_ops, &f[i], N, NS_PER_MS, 1);
+		slow_start(s[i]);
+		assert_true(become(&f[i].passes, 1));
+		own[i] = atomic_load(&f[i].thread);
+	}
+	assert_int_not_equal(own[0], own[1]);
+	do {
+		passes = atomic_load(&f[1].passes);
+		assert_true(become(&f[0].passes, atomic_load(&f[0].passes) + 3) &&
+			    become(&f[1].passes, passes + 3));
+		assert_true(tries++ < 1000);
+	} while (atomic_load(&f[0].thread) != atomic_load(&f[1].thread));
+	atomic_store(&f[0].hang, 1);
+	assert_true(become(&f[0].hanging, 1));
+	idle = atomic_load(&f[0].thread) == own[0] ? own[1] : own[0];
+	held_up.now_ns = atomic_load(&f[0].begin_ns);
+	held_up.taken = s[1];
+	while (__real_clock_now_ns() < held_up.now_ns + 10 * NS_PER_MS)
+		usleep(1000);
+	passes = atomic_load(&f[1].passes);
+	atomic_store(&held_up.thread, idle);
+	for (tries = 0; tries < 2000 && atomic_load(&held_up.thread); tries++) {
+		syscall(SYS_tgkill, getpid(), idle, SIGTRAP);
+		usleep(10000);
+	}
+	assert_int_equal(atomic_load(&held_up.thread), 0);
+	assert_true(become(&f[1].passes, passes + 3));
+	atomic_store(&f[0].hang, 0);
+	for (int i = 0; i < 2; i++)
+		slow_stop(s[i]);
+	signal(SIGTRAP, SIG_DFL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_share),         cmocka_unit_test(test_hang),
 		cmocka_unit_test(test_hang_and_back), cmocka_unit_test(test_crew),
 		cmocka_unit_test(test_crew_stops),    cmocka_unit_test(test_crew_long),
+		cmocka_unit_test(test_crew_woken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
