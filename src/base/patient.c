@@ -5,6 +5,7 @@
 #include "patient.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ struct reader {
 	pthread_mutex_t lock;
 	pthread_cond_t asked, answered;
 	enum { IDLE, ASKED, ANSWERED, LEFT } state;
-	int fd;
+	int fd; /* its own: who asked may close theirs before it has begun to read */
 	size_t size;
 	off_t at;
 	ssize_t n;
@@ -48,6 +49,7 @@ static void *reader_run(void *arg)
 		pthread_mutex_unlock(&r->lock);
 		ssize_t n = r->at < 0 ? read(r->fd, r->buf, r->size) : pread(r->fd, r->buf, r->size, r->at);
 		int error = errno;
+		close(r->fd);
 		pthread_mutex_lock(&r->lock);
 		r->n = n;
 		r->error = error;
@@ -95,11 +97,13 @@ static bool wait_for(struct reader *r)
 
 static ssize_t ask(struct reader *r, int fd, void *buf, size_t size, off_t at)
 {
+	int error = ETIME, own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	ssize_t n = -1;
-	int error = ETIME;
 
+	if (own < 0)
+		return -1;
 	pthread_mutex_lock(&r->lock);
-	r->fd = fd;
+	r->fd = own;
 	r->size = size;
 	r->at = at;
 	r->state = ASKED;

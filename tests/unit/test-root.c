@@ -6,15 +6,43 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fake-pread.h"
 #include "nvmtop/root.h"
 
 static char dir[] = "/tmp/nvmtop-root-XXXXXX";
+
+/* A reading thread that is held up just before it reads. */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool hold, done;
+	char text[8]; /* what it has read then */
+} late = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+ssize_t faked_pread(int fd, void *buf, size_t size, off64_t offset)
+{
+	bool held = false;
+	ssize_t n;
+
+	pthread_mutex_lock(&late.lock);
+	for (; late.hold; held = true)
+		pthread_cond_wait(&late.changed, &late.lock);
+	n = pread_really(fd, buf, size, offset);
+	if (held) {
+		memcpy(late.text, buf, n < 0 ? 0 : n < 8 ? (size_t)n : 7);
+		late.done = true;
+		pthread_cond_broadcast(&late.changed);
+	}
+	pthread_mutex_unlock(&late.lock);
+	return n;
+}
 
 static void put(const char *path, const char *text, size_t len)
 {
@@ -150,11 +178,44 @@ static void says_what_is_wrong(void **state)
 	root_close(NULL);
 }
 
+/* A read that is given up before it has begun: the file that was opened since, under the
+ * same number, is none of its business. */
+static void gives_up_without_harm(void **state)
+{
+	char buf[8] = "";
+	int fd = open("inside/sys/real/value", O_RDONLY), other;
+
+	(void)state;
+	assert_true(fd >= 0);
+	root_give_up(true);
+	assert_int_equal(root_read_at(fd, buf, 3, 0), 3);
+	assert_string_equal(buf, "42\n");
+	late.hold = true;
+	assert_int_equal(root_read_at(fd, buf, 3, 0), -1);
+	assert_int_equal(errno, ETIME);
+	assert_int_equal(root_given_up(), 1);
+	close(fd);
+	other = open("secret", O_RDONLY);
+	assert_int_equal(other, fd);
+	pthread_mutex_lock(&late.lock);
+	late.hold = false;
+	pthread_cond_broadcast(&late.changed);
+	while (!late.done)
+		pthread_cond_wait(&late.changed, &late.lock);
+	assert_string_equal(late.text, "42\n");
+	pthread_mutex_unlock(&late.lock);
+	assert_int_equal(root_read_at(other, buf, 6, 0), 6); /* by another thread */
+	assert_memory_equal(buf, "secret", 6);
+	root_give_up(false);
+	close(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(stays_inside), cmocka_unit_test(reads),
 					   cmocka_unit_test(lists_in_natural_order),
-					   cmocka_unit_test(says_what_is_wrong)};
+					   cmocka_unit_test(says_what_is_wrong),
+					   cmocka_unit_test(gives_up_without_harm)};
 
 	return cmocka_run_group_tests(tests, make_tree, remove_tree);
 }
