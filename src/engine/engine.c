@@ -98,14 +98,17 @@ int engine_attach(struct engine *g, struct sink *s, bool restart_marks, struct e
 {
 	if (g->phase == PHASE_STOPPED)
 		return err_set(e, ERR_FAILED, _("Sampling has ended: nothing can be attached any more."));
-	if (engine_order(g, ORDER_ATTACH, s, e))
-		return -1;
-	if (restart_marks) {
+	pthread_mutex_lock(&g->lock);
+	g->restart = restart_marks;
+	pthread_mutex_unlock(&g->lock);
+	if (engine_order(g, ORDER_ATTACH, s, e) == 0)
+		return 0;
+	if (restart_marks) { /* as if it had never been asked for */
 		pthread_mutex_lock(&g->lock);
-		g->next_id = 1;
+		g->next_id += g->id_before - 1;
 		pthread_mutex_unlock(&g->lock);
 	}
-	return 0;
+	return -1;
 }
 
 int engine_detach(struct engine *g, struct sink *s, struct err *e)

@@ -72,6 +72,18 @@ static void take_marks(struct engine *g)
 	g->marks_end = &g->marks;
 }
 
+/* The same, when there is an order: what is set from here on is a new sink's, also while
+ * that begins, and is counted as such.  So none has a number that is given again. */
+static void divide_marks(struct engine *g, enum order order)
+{
+	if (order != ORDER_ATTACH)
+		return;
+	g->first_order = g->next_order;
+	g->id_before = g->next_id;
+	if (g->restart)
+		g->next_id = 1;
+}
+
 int engine_carry_out(struct engine *g, enum order order, struct sink *sink, struct err *e)
 {
 	struct session about;
@@ -79,7 +91,7 @@ int engine_carry_out(struct engine *g, enum order order, struct sink *sink, stru
 	switch (order) {
 	case ORDER_ATTACH:
 		engine_describe(g, &about);
-		return collector_attach(&g->collector, sink, &about, g->next_order, e);
+		return collector_attach(&g->collector, sink, &about, g->first_order, e);
 	case ORDER_DETACH:
 		collector_drain(&g->collector);
 		return collector_detach(&g->collector, sink, e);
@@ -120,6 +132,7 @@ void *engine_run(void *arg)
 		sink = g->sink;
 		e = g->err;
 		take_marks(g);
+		divide_marks(g, order);
 		pthread_mutex_unlock(&g->lock);
 
 		now = clock_now_ns();
@@ -156,6 +169,7 @@ int engine_order(struct engine *g, enum order order, struct sink *sink, struct e
 		return result;
 	}
 	take_marks(g);
+	divide_marks(g, order);
 	pthread_mutex_unlock(&g->lock);
 	return engine_carry_out(g, order, sink, e);
 }

@@ -34,17 +34,18 @@ struct engine {
 	int result;
 	struct pending_mark *marks, **marks_end;
 	uint64_t next_id, next_order;
+	bool restart;       /* the order's: the marks of the new sink count from 1 */
+	uint64_t id_before; /* what would have been the next one's */
 	bool warm;
 
-	struct watch watch; /* the collecting thread's */
+	uint64_t first_order; /* of the marks of the new sink; the collecting thread's, as what follows */
+	struct watch watch;
 
 	struct own *own; /* the rig's, or NULL */
 	atomic_uint_least64_t sinks_lost;
 
 	_Atomic double cpu_percent;
 };
-
-/* A session as it is now; what it points to is the rig's. */
 
 /* A session as it is now; what it points to is the rig's. */
 void engine_describe(const struct engine *g, struct session *out);

@@ -32,6 +32,8 @@ struct recorder {
 	int64_t gap_to_ns[TIERS];
 	bool may_be_late; /* marks may come after newer rows */
 	void (*at_rows)(struct recorder *r);
+	struct engine *marks_it; /* begin() sets a mark there, with this number */
+	uint64_t id_at_begin;
 	uint64_t rests;
 	uint64_t rows_at_rest;
 };
@@ -40,6 +42,8 @@ static int rec_begin(struct sink *s, const struct session *about, struct err *e)
 {
 	struct recorder *r = (struct recorder *)(void *)s;
 
+	if (r->marks_it)
+		r->id_at_begin = engine_mark(r->marks_it, clock_now_ns(), "meanwhile");
 	if (r->refuse)
 		return err_set(e, ERR_FAILED, "refused");
 	r->begun++;
@@ -600,6 +604,34 @@ static void marks_restart_with_a_recording(void **state)
 	assert_int_equal(a.ended, 0);
 }
 
+/* Another thread may set one while a recording begins: it is in there, as the first; and
+ * when nothing begins it is counted on from before. */
+static void marks_while_it_begins(void **state)
+{
+	struct engine *g = live(live_rig());
+	struct recorder r;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(engine_start(g, &e), 0);
+	assert_int_equal(engine_mark(g, clock_now_ns(), NULL), 1);
+	memset(&r, 0, sizeof(r));
+	r.sink.ops = &rec_ops;
+	r.marks_it = g;
+	r.refuse = true;
+	assert_int_equal(engine_attach(g, &r.sink, true, &e), -1);
+	assert_int_equal(engine_mark(g, clock_now_ns(), NULL), 3);
+	r.refuse = false;
+	r.may_be_late = true;
+	assert_int_equal(engine_attach(g, &r.sink, true, &e), 0);
+	assert_int_equal(r.id_at_begin, 1);
+	assert_int_equal(engine_mark(g, clock_now_ns(), NULL), 2);
+	assert_int_equal(engine_detach(g, &r.sink, &e), 0);
+	assert_int_equal(r.marks, 2);
+	assert_int_equal(r.first_id, 1);
+	engine_free(g);
+}
+
 static void session_is_the_rigs(void **state)
 {
 	struct rig *r = live_rig();
@@ -784,6 +816,7 @@ int main(void)
 		cmocka_unit_test(marks_belong_to_a_stream),
 		cmocka_unit_test(streams_come_and_go),
 		cmocka_unit_test(marks_restart_with_a_recording),
+		cmocka_unit_test(marks_while_it_begins),
 		cmocka_unit_test(session_is_the_rigs),
 		cmocka_unit_test(slow_sink_stalls_no_sampler),
 		cmocka_unit_test(warm_waits_for_the_cpu),
