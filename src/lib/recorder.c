@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "lib/lib.h"
 #include "nvmtop/board.h"
@@ -15,6 +16,8 @@
 #include "nvmtop/marks.h"
 #include "nvmtop/nvmtop.h"
 #include "nvmtop/trace.h"
+
+#define LOOK_NS (2 * NS_PER_MS) /* whether it is warm */
 
 struct nvmtop_recorder {
 	pthread_mutex_t lock; /* the engine takes orders from one thread at a time */
@@ -247,19 +250,20 @@ nvmtop_recorder *nvmtop_start(const char *path, const nvmtop_options *options, n
 int nvmtop_wait_for_warmup(nvmtop_recorder *r, int timeout_ms)
 {
 	int64_t until = timeout_ms < 0 ? INT64_MAX : clock_now_ns() + timeout_ms * NS_PER_MS;
-	bool warm = false, more = true;
+	bool warm = false, more;
 
-	/* In short waits, so that a mark of another thread need not wait for it all. */
-	while (!warm && more) {
-		int64_t left = until == INT64_MAX ? 20 : (until - clock_now_ns()) / NS_PER_MS;
-
+	/* It waits without the lock: who has it again at once lets no other thread have it, and
+	 * a mark would wait for all of this. */
+	for (;;) {
 		pthread_mutex_lock(&r->lock);
 		if (!r->stopped)
-			warm = engine_wait_warm(r->engine, left > 20 ? 20 : left > 0 ? (int)left : 0);
-		more = running(r) && left > 0;
+			warm = engine_wait_warm(r->engine, 0);
+		more = running(r) && clock_now_ns() < until;
 		pthread_mutex_unlock(&r->lock);
+		if (warm || !more)
+			return warm;
+		nanosleep(&(struct timespec) {.tv_nsec = LOOK_NS}, NULL);
 	}
-	return warm;
 }
 
 uint64_t nvmtop_sync(nvmtop_recorder *r, const char *label)
