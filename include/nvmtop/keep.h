@@ -59,6 +59,7 @@ struct keep_stats {
 	int64_t held_ns;	/* how much is held now, at most keep */
 	uint64_t rows[TIERS];	/* taken so far */
 	uint64_t triggers;
+	uint64_t marks;		/* of the stream */
 	size_t files;		/* finished, complete or not */
 	size_t failed;		/* of them */
 	bool writing;

@@ -5,6 +5,7 @@
 #include "nvmtop/map.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -72,16 +73,25 @@ static void on_bus(int sig, siginfo_t *how, void *where)
 	}
 }
 
-void map_guard(void)
+static void guard(void)
 {
 	struct sigaction act = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | SA_ONSTACK}, now;
 
-	atomic_store(&page, (size_t)sysconf(_SC_PAGESIZE));
 	if (sigaction(SIGBUS, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_bus)
 		return;
 	before = now;
 	sigemptyset(&act.sa_mask);
 	sigaction(SIGBUS, &act, NULL);
+}
+
+void map_guard(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* two may open their first file at once */
+
+	pthread_mutex_lock(&lock);
+	atomic_store(&page, (size_t)sysconf(_SC_PAGESIZE));
+	guard();
+	pthread_mutex_unlock(&lock);
 }
 
 static int slot_take(void)

@@ -23,7 +23,7 @@ void recorder_written(const struct recorder *r, struct trace_series_stats *out)
 		keep_stats(r->keep, &ks);
 		memset(out, 0, sizeof *out);
 		memcpy(out->rows, ks.rows, sizeof out->rows);
-		out->marks = r->tally.marks;
+		out->marks = ks.marks;
 		return;
 	}
 	trace_writer_stats(r->stream, &ws);

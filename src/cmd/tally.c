@@ -137,7 +137,6 @@ static void tally_mark(struct sink *s, const struct mark *m)
 {
 	struct tally *t = tally_of(s);
 
-	t->marks++;
 	t->next->ops->mark(t->next, m);
 }
 

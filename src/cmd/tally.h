@@ -41,7 +41,7 @@ struct tally {
 	int64_t start_ns, end_ns;
 	int64_t cpu_ns,
 		ran_ns; /* CPU time of the whole process from begin() to end(), and how long that was */
-	uint64_t rows[TIERS], marks;
+	uint64_t rows[TIERS];
 	int64_t newest_ns[TIERS], longest_ns[TIERS]; /* the longest time between two rows */
 	struct tally_power power;
 	struct tally_signal *zones, *throttles;

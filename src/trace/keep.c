@@ -51,7 +51,7 @@ struct keep {
 	bool written; /* some stretch was asked for: last_ns is the end of the latest */
 	int64_t last_ns;
 	bool quit, writing;
-	uint64_t triggers;
+	uint64_t triggers, marks;
 	struct keep_file *files;
 	size_t n_files, n_failed;
 	unsigned name, number; /* of the latest complete file and of the present one; the writing thread's */
@@ -312,6 +312,7 @@ static void keep_mark(struct sink *s, const struct mark *m)
 
 	pthread_mutex_lock(&k->lock);
 	hold_mark(&k->hold, m);
+	k->marks++;
 	pthread_mutex_unlock(&k->lock);
 }
 
@@ -444,6 +445,7 @@ void keep_stats(struct keep *k, struct keep_stats *out)
 	out->memory = hold_touched(&k->hold);
 	out->memory_most = k->hold.size;
 	out->triggers = k->triggers;
+	out->marks = k->marks;
 	out->files = k->n_files;
 	out->failed = k->n_failed;
 	out->writing = k->writing;

@@ -149,11 +149,12 @@ static bool cached(struct trace *t, unsigned tiers)
 
 void shelves_fill(struct trace *t)
 {
-	unsigned tiers = shelves_empty(t);
+	unsigned tiers;
 
 	if (!t->bare)
 		return;
 	t->bare = false;
+	tiers = shelves_empty(t);
 	if (rows_bytes(t, tiers) <= t->tuning.at_once)
 		at_once(t, tiers);
 	else if (!cached(t, tiers))

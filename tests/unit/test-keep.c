@@ -422,6 +422,7 @@ static void noise(void **state)
 	trace_close(t);
 	keep_stats(k, &after);
 	assert_int_equal(after.memory_most, before.memory_most);
+	assert_int_equal(after.marks, 1);
 	assert_true(after.memory > raw && after.memory <= after.memory_most);
 	keep_free(k);
 	script_free(s);
