@@ -10,12 +10,14 @@
 
 #define STEP_ROWS 4096 /* looked at between two frames: a millisecond or two */
 
+/* From the text: what was bound once keeps the channels and units of that session. */
 static bool bind(struct ui *u, struct err *e)
 {
 	struct search *f = &u->search;
 
 	if (!f->bound)
-		f->bound = u->about && condition_bind(&f->c, u->about, e) == 0;
+		f->bound = u->about && condition_parse(&f->c, f->text, e) == 0 &&
+			   condition_bind(&f->c, u->about, e) == 0;
 	return f->bound;
 }
 

@@ -395,6 +395,7 @@ static void conditions_are_found(void **state)
 
 static void a_wrong_condition_is_mended(void **state)
 {
+	struct channel gpu;
 	struct bench b;
 
 	(void)state;
@@ -409,13 +410,16 @@ static void a_wrong_condition_is_mended(void **state)
 	assert_shows(&b, "gpo");
 	press(&b, K_ESC, 0);
 	assert_hides(&b, "search:");
-	/* Another trace: the condition is bound to its signals. */
-	search_for(&b, "gpu > 50");
+	/* Another trace: the condition is bound to its signals.  The CPU never reaches 80. */
+	search_for(&b, "gpu > 80");
+	gpu = b.fake.channels[0];
+	b.fake.channels[0] = b.fake.channels[1];
+	b.fake.channels[1] = gpu;
 	ui_reset(b.ui, &b.scene);
 	draw(&b);
 	press(&b, 'N', 0);
 	finish(&b);
-	assert_shows(&b, "gpu > 50: from");
+	assert_shows(&b, "gpu > 80: from");
 	stop(&b);
 }
 
