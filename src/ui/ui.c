@@ -159,6 +159,7 @@ void screen_look(struct ui *u, const struct ui_scene *s)
 		return;
 	u->events = events_wanted(u, s);
 	search_forget(u);
+	phases_free(u);
 }
 
 void screen_say(struct ui *u, enum style style, const char *fmt, ...)

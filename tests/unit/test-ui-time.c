@@ -580,6 +580,31 @@ static void phases_are_told(void **state)
 	}
 }
 
+/* Another trace can come to lie where the one before it was. */
+static void phases_are_of_the_trace_that_is_shown(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b, 120, 40, false, CHARSET_ASCII);
+	b.fake.constant = 1;
+	press(&b, '7', 0);
+	press(&b, K_DOWN, 0);
+	press(&b, 'x', 0);
+	finish(&b);
+	assert_shows(&b, "A  1");
+	assert_shows(&b, "5.0     5.0     5.0");
+	press(&b, '1', 0);
+	b.fake.constant = 0;
+	ui_reset(b.ui, &b.scene);
+	draw(&b);
+	press(&b, '7', 0);
+	finish(&b);
+	assert_hides(&b, "A  1");
+	assert_hides(&b, "5.0     5.0     5.0");
+	stop(&b);
+}
+
 static void a_phase_grows_while_it_lasts(void **state)
 {
 	struct bench b;
@@ -700,6 +725,7 @@ int main(void)
 		cmocka_unit_test(the_clock_is_a_place),
 		cmocka_unit_test(the_same_keys_everywhere),
 		cmocka_unit_test(phases_are_told),
+		cmocka_unit_test(phases_are_of_the_trace_that_is_shown),
 		cmocka_unit_test(a_phase_grows_while_it_lasts),
 		cmocka_unit_test(what_was_not_measured_is_said),
 		cmocka_unit_test(phases_at_every_size),
