@@ -101,7 +101,8 @@ static bool click_charts(struct ui *u, const struct ui_scene *s, const struct ev
 		click_row(u, charts_row_at(u, ev->y));
 		return true;
 	}
-	if (cell < 0 || cell >= u->at.chart.w)
+	/* A time that is in no picture yet cannot be pointed at. */
+	if (cell < 0 || cell >= u->at.chart.w || u->vp.right_ns == INT64_MAX)
 		return false;
 	if (inside(&u->at.axis, ev->x, ev->y))
 		return ev->action == MOUSE_PRESS && click_mark(u, s, ev->x);

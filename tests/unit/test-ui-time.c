@@ -306,6 +306,29 @@ static void dragging_selects(void **state)
 	stop(&b);
 }
 
+/* Samples have come, and there is no picture of them yet. */
+static void what_is_not_drawn_is_not_selected(void **state)
+{
+	struct event ev = {.kind = EVENT_MOUSE, .action = MOUSE_PRESS, .button = 1, .x = 70, .y = 10};
+	int64_t first, from, to;
+	struct bench b;
+
+	(void)state;
+	start(&b, 120, 40, true, CHARSET_BRAILLE);
+	first = b.fake.first_ns;
+	b.fake.first_ns = b.fake.last_ns + 1;
+	ui_reset(b.ui, &b.scene);
+	b.fake.first_ns = first;
+	ui_event(b.ui, &b.scene, &ev);
+	ev.action = MOUSE_DRAG;
+	ev.x = 80;
+	ui_event(b.ui, &b.scene, &ev);
+	assert_false(select_get(b.ui, &from, &to));
+	draw(&b);
+	assert_hides(&b, "selected");
+	stop(&b);
+}
+
 /* The last cell before `before` through which a mark's line goes. */
 static int marked(const struct bench *b, int before)
 {
@@ -718,6 +741,7 @@ int main(void)
 		cmocka_unit_test(a_loop_comes_back),
 		cmocka_unit_test(a_selection_has_its_own_statistics),
 		cmocka_unit_test(dragging_selects),
+		cmocka_unit_test(what_is_not_drawn_is_not_selected),
 		cmocka_unit_test(lines_of_marks_are_clicked),
 		cmocka_unit_test(conditions_are_found),
 		cmocka_unit_test(a_wrong_condition_is_mended),
