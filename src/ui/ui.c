@@ -211,7 +211,7 @@ void ui_reset(struct ui *u, const struct ui_scene *s)
 	if (u->over == &view_files)
 		u->over = NULL;
 	u->prompting = PROMPT_NONE;
-	u->labelling = u->copying = u->dragging = u->selection.on = false;
+	u->labelling = u->copying = u->dragging = u->selection.on = u->procs.asking = false;
 	u->said[0] = 0;
 	u->scroll = u->over_scroll = 0;
 	screen_look(u, s);
@@ -319,6 +319,8 @@ void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	u->at = layout_screen(&wish);
 	u->screen_w = c->w;
 	u->n_hits = 0;
+	if (!u->at.bar.h) /* what cannot be read is not asked */
+		u->procs.asking = false;
 	if (u->at.small) {
 		draw_small(c);
 		return;

@@ -280,7 +280,7 @@ static bool processes_act(struct ui *u, const struct ui_scene *s, enum action a,
 static void answer(struct ui *u, const struct event *ev, struct request *r)
 {
 	u->procs.asking = false;
-	if (ev->mods & (MOD_CTRL | MOD_ALT))
+	if (ev->pasted || (ev->mods & (MOD_CTRL | MOD_ALT)))
 		return;
 	if (ev->key == 'y' || ev->key == 'Y' || ev->key == '9') {
 		r->kind = REQUEST_KILL;
@@ -325,8 +325,10 @@ bool processes_bar(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	int x = u->at.name.x, y = u->at.bar.y, right = c->w - x, at;
 	char text[160];
 
-	if (u->view != &view_processes || u->over || !s->procs)
+	if (u->view != &view_processes || u->over || !s->procs) {
+		u->procs.asking = false;
 		return false;
+	}
 	processes_order(u, s);
 	if (u->procs.asking) {
 		at = chosen_line(u);
@@ -361,6 +363,7 @@ static bool processes_click(struct ui *u, const struct ui_scene *s, int x, int y
 	if (!s->procs || y < u->procs.first_y || y >= u->at.body.y + u->at.body.h - 1 || line >= u->procs.n)
 		return false;
 	choose(u, line);
+	u->procs.asking = false;
 	return true;
 }
 

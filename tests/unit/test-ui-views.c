@@ -404,6 +404,52 @@ static void a_newer_list_does_not_move_the_choice(void **state)
 	free(l.procs);
 }
 
+/* Only who reads the question can have answered it. */
+static void a_process_is_ended_by_an_answer_alone(void **state)
+{
+	struct event pasted = {.kind = EVENT_KEY, .key = 'y', .pasted = 1};
+	struct procs_list l = {.n = 0};
+	struct bench b;
+
+	(void)state;
+	start(&b, 100, 30, true, CHARSET_ASCII);
+	press(&b, '8', 0);
+	read_processes(&b, &l, 0, 12);
+	draw(&b);
+	press(&b, K_DOWN, 0);
+	press(&b, 'x', 0);
+	assert_shows(&b, "End p0 (100)?");
+	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_KILL);
+	press(&b, 'x', 0);
+	assert_int_equal(ui_event(b.ui, &b.scene, &pasted).kind, REQUEST_NONE);
+	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_NONE);
+	/* Another view, or another process. */
+	press(&b, 'x', 0);
+	assert_shows(&b, "End p0 (100)?");
+	mouse(&b, MOUSE_PRESS, 1, 3, 28);
+	assert_hides(&b, "End p0");
+	press(&b, '8', 0);
+	assert_hides(&b, "End p0");
+	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_NONE);
+	press(&b, 'x', 0);
+	mouse(&b, MOUSE_PRESS, 1, 4, 5);
+	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_NONE);
+	/* A window without room for it; a trace instead. */
+	press(&b, 'x', 0);
+	canvas_resize(&b.canvas, 100, 5);
+	draw(&b);
+	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_NONE);
+	canvas_resize(&b.canvas, 100, 30);
+	draw(&b);
+	press(&b, 'x', 0);
+	b.scene.live = false;
+	b.scene.procs = NULL;
+	ui_reset(b.ui, &b.scene);
+	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_NONE);
+	stop(&b);
+	free(l.procs);
+}
+
 static void every_view_at_every_size(void **state)
 {
 	static const enum charset sets[] = {CHARSET_ASCII, CHARSET_BLOCKS, CHARSET_BRAILLE};
@@ -442,6 +488,7 @@ int main(void)
 		cmocka_unit_test(energy_is_power_over_time),
 		cmocka_unit_test(what_is_not_there_is_said),
 		cmocka_unit_test(a_newer_list_does_not_move_the_choice),
+		cmocka_unit_test(a_process_is_ended_by_an_answer_alone),
 		cmocka_unit_test(every_view_at_every_size),
 	};
 
