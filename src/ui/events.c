@@ -131,6 +131,8 @@ static void list_add(char *list, size_t size, const char *name)
 {
 	size_t used = strlen(list), n = strlen(name);
 
+	if (!n) /* a trace may have such a signal */
+		return;
 	for (const char *p = list; (p = strstr(p, name)) != NULL; p++)
 		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ','))
 			return;

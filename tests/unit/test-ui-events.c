@@ -129,6 +129,7 @@ static void all_that_is_throttled_is_named_once(void **state)
 	add_throttles(&b.fake);
 	fake_add(&b.fake, "cpu-balanced", CHANNEL_THROTTLE, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
 	fake_add(&b.fake, "thermal-cpufreq-2", CHANNEL_THROTTLE, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
+	fake_add(&b.fake, "", CHANNEL_THROTTLE, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
 	fake_add(&b.fake, "-alert", CHANNEL_THROTTLE, 9, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
 	again(&b);
 	ui_seek(b.ui, &b.scene, 35 * NS_PER_S);
