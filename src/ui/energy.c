@@ -20,7 +20,7 @@ int64_t energy_mark(struct ui *u, const struct ui_scene *s, uint64_t *id)
 	size_t n = 0;
 
 	/* Look back further and further; what is found is oldest first. */
-	for (int64_t left = to; left > from; back *= 8) {
+	for (int64_t left = to; left > from; back = back < INT64_MAX / 8 ? 8 * back : back) {
 		int64_t right = left;
 
 		left = right - from > back ? right - back : from;
