@@ -35,3 +35,7 @@ tests_fuzz_fuzz_report_SOURCES = %D%/fuzz-report.c
 tests_fuzz_fuzz_report_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_report_LDADD = libreport.la libtrace.la libbase.la $(ZLIB_LIBS) $(LTLIBINTL)
 endif
+# the screen: see there for how to make many more runs
+check_PROGRAMS += tests/fuzz/try-ui
+tests_fuzz_try_ui_SOURCES = %D%/try-ui.c %D%/stage.c %D%/stage.h %D%/tape.c %D%/tape.h tests/unit/random.h
+tests_fuzz_try_ui_LDADD = libui.la libbase.la $(LTLIBINTL)
