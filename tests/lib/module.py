@@ -1,11 +1,12 @@
-"""TAP: the module nvmtop, of which the first run has 20 tests and the second as many."""
+"""TAP: the module nvmtop, of which the first run has 21 tests and the second as many."""
 import os
 import struct
 import subprocess
 import sys
+import threading
 import time
 
-TESTS = 20
+TESTS = 21
 how, source = sys.argv[1:]
 first = 0 if how == "plain" else TESTS
 n = first
@@ -116,3 +117,34 @@ with Recorder("marked-%s.bin" % how, board="demo", marks=True) as r:
     subprocess.run([os.environ["NVMTOP"], "--mark", "from outside"], check=True)
 ok([e.label for e in read_trace("marked-%s.bin" % how).epochs] == ["", "own", "from outside"],
    "marks of another program")
+
+# A thread that is in a call while another stops the recorder: its handle lives for as long as that.
+r = Recorder("threads-%s.bin" % how, board="demo").start()
+lib, inside, stopped, freed, seen = nvmtop._lib, threading.Event(), threading.Event(), [], []
+
+
+class Held:
+    def __getattr__(self, name):
+        return getattr(lib, name)
+
+    def nvmtop_sync(self, *args):
+        inside.set()
+        stopped.wait()
+        seen.append(len(freed))
+        seen.append(lib.nvmtop_sync(*args))
+
+
+def free(pointer):
+    freed.append(pointer)
+    lib.nvmtop_free(pointer)
+
+
+nvmtop._lib, nvmtop._Handle.free = Held(), staticmethod(free)
+thread = threading.Thread(target=r.sync)
+thread.start()
+inside.wait()
+r.stop()
+stopped.set()
+thread.join()
+nvmtop._lib = lib
+ok(seen == [0, 0] and len(freed) == 1 and not r.is_running, "stopped while another thread is in a call")
