@@ -179,10 +179,16 @@ static int start(nvmtop_recorder *r, bool marks, struct err *e)
 	return status;
 }
 
+/* Its thread may be waiting for the lock. */
 static void close_inbox(nvmtop_recorder *r)
 {
-	inbox_close(r->inbox);
+	struct inbox *inbox;
+
+	pthread_mutex_lock(&r->lock);
+	inbox = r->inbox;
 	r->inbox = NULL;
+	pthread_mutex_unlock(&r->lock);
+	inbox_close(inbox);
 }
 
 static int begin(nvmtop_recorder *r, const char *path, const nvmtop_options *given, struct err *e)
@@ -298,7 +304,7 @@ int nvmtop_stop(nvmtop_recorder *r, nvmtop_error *error)
 {
 	int status;
 
-	close_inbox(r); /* its thread may be waiting for the lock */
+	close_inbox(r);
 	pthread_mutex_lock(&r->lock);
 	if (!r->stopped) {
 		r->status = engine_detach(r->engine, trace_writer_sink(r->writer), &r->err);
