@@ -60,11 +60,23 @@ size_t anchor_encode(uint8_t *p, const struct clock_anchor *a)
 	return ANCHOR_SIZE;
 }
 
+/* So that neither sums nor differences of two times overflow. */
+static bool time_sound(int64_t t_ns)
+{
+	return t_ns >= 0 && t_ns < INT64_C(1) << 62;
+}
+
+/* A time that cannot be is one that is not known. */
+static int64_t known(uint64_t t_ns)
+{
+	return time_sound((int64_t)t_ns) ? (int64_t)t_ns : 0;
+}
+
 void anchor_decode(const uint8_t *p, struct clock_anchor *a)
 {
 	a->mono_ns = (int64_t)get_u64(p);
-	a->real_ns = (int64_t)get_u64(p + 8);
-	a->boot_ns = (int64_t)get_u64(p + 16);
+	a->real_ns = known(get_u64(p + 8));
+	a->boot_ns = known(get_u64(p + 16));
 }
 
 size_t mark_encode(uint8_t *p, const struct mark *m, uint64_t fast_row)
@@ -77,12 +89,6 @@ size_t mark_encode(uint8_t *p, const struct mark *m, uint64_t fast_row)
 	put_u16(p + 24, (uint16_t)n);
 	memcpy(p + MARK_SIZE, m->label, n);
 	return MARK_SIZE + n;
-}
-
-/* So that differences of times do not overflow. */
-static bool time_sound(int64_t t_ns)
-{
-	return t_ns >= 0 && t_ns <= INT64_C(1) << 62;
 }
 
 size_t mark_decode(const uint8_t *p, size_t left, struct mark *m, uint64_t *fast_row)

@@ -267,6 +267,36 @@ static void test_bad_chunk_is_named(void **state)
 	assert_non_null(strstr(text, want));
 }
 
+/* With which nobody could add anything up: as in a trace that does not say. */
+static void test_clock_that_cannot_be(void **state)
+{
+	static const int64_t bad[] = {INT64_MAX, INT64_MIN, -1, INT64_C(1) << 62};
+	uint8_t *p = malloc(good_size);
+	struct trace_summary sum;
+	size_t at = sections_end;
+	char path[64];
+
+	(void)state;
+	while (get_u32(good + at) != CHUNK_ANCHOR)
+		at += CHUNK_HEAD + (size_t)get_u64(good + at + 8) + CHUNK_CRC;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct trace *t;
+
+		memcpy(p, good, good_size);
+		put_u64(p + at + CHUNK_HEAD + 8, (uint64_t)bad[i]);
+		chunk_seal(p + at, CHUNK_ANCHOR, (size_t)get_u64(good + at + 8));
+		assert_int_equal(open_bytes(p, good_size, NULL), ERR_NONE);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
+		assert_int_equal(trace_peek(path, &sum, NULL), 0);
+		assert_true(sum.real_ns == 0);
+		t = trace_open(path, NULL);
+		assert_non_null(t);
+		assert_true(trace_timeline(t)->ops->session(trace_timeline(t))->start.real_ns == 0);
+		trace_close(t);
+	}
+	free(p);
+}
+
 /* A chunk that is not known is walked over. */
 static void test_unknown_chunk(void **state)
 {
@@ -441,6 +471,7 @@ int main(void)
 		cmocka_unit_test(test_interrupted),
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_bad_chunk_is_named),
+		cmocka_unit_test(test_clock_that_cannot_be),
 		cmocka_unit_test(test_unknown_chunk),
 		cmocka_unit_test(test_no_trace_at_all),
 		cmocka_unit_test(test_foreign),
