@@ -75,7 +75,9 @@ static int file_open(const struct output *o, const char *name, int *fd, struct e
 	*fd = openat(o->dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (*fd < 0)
 		return errno == ENOENT ? 0 : cannot(o, e);
-	if (fstat(*fd, &st) == 0 && S_ISREG(st.st_mode))
+	if (fstat(*fd, &st) < 0)
+		return cannot(o, e);
+	if (S_ISREG(st.st_mode))
 		return 0;
 	return err_set(e, ERR_FAILED, _("%s%s is not an ordinary file: a trace must be one"), o->shown,
 		       name + strlen(o->name));
@@ -89,38 +91,49 @@ static int part_lock(const struct output *o, struct err *e)
 	if (flock(o->part_fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return err_set(e, ERR_FAILED, _("%s is still being recorded: end that recording first"),
 			       o->shown);
+	if (fstat(o->part_fd, &mine) < 0)
+		return cannot(o, e);
 	/* It may have been completed between the two calls. */
-	if (fstat(o->part_fd, &mine) == 0 && fstatat(o->dir_fd, o->part, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    mine.st_ino == named.st_ino && mine.st_dev == named.st_dev)
+	if (fstatat(o->dir_fd, o->part, &named, AT_SYMLINK_NOFOLLOW) == 0 && mine.st_ino == named.st_ino &&
+	    mine.st_dev == named.st_dev)
 		return 0;
 	return err_set(e, ERR_FAILED, _("there is nothing to recover: there is no %s.part"), o->shown);
 }
 
-/* What a part holds whose join was finished; false: it was not. */
-static bool part_complete(int fd)
+/* Whether the join of a part was finished: 1 or 0; -1 with errno when that cannot be
+ * read.  One that was must not be taken for one that was not: a second join would keep
+ * no more of it than its fast rows. */
+static int part_complete(int fd)
 {
 	static const size_t sizes[4] = {FAST_SIZE, MEDIUM_SIZE, SLOW_SIZE, SYNC_SIZE};
 	uint8_t header[HEADER_SIZE], p[CHUNK_HEAD + CLOSE_SIZE + CHUNK_CRC];
 	uint64_t left, any = 0;
 	struct chunk c;
 	struct stat st;
+	ssize_t n = read_at(fd, header, HEADER_SIZE, 0);
 
-	if (fstat(fd, &st) < 0 || read_at(fd, header, HEADER_SIZE, 0) != HEADER_SIZE)
-		return false;
+	if (n < 0 || fstat(fd, &st) < 0)
+		return -1;
+	if (n < HEADER_SIZE)
+		return 0;
 	left = (uint64_t)st.st_size - HEADER_SIZE;
 	for (int i = 0; i < 4; i++) {
 		uint64_t rows = get_u64(header + H_COUNTS + 8 * i);
 
 		if (rows > left / sizes[i])
-			return false;
+			return 0;
 		left -= rows * sizes[i];
 		any |= rows;
 	}
 	if (any == 0 || left == 0)
 		return any != 0;
-	return left >= sizeof(p) &&
-	       read_at(fd, p, sizeof(p), st.st_size - (off_t)sizeof(p)) == (ssize_t)sizeof(p) &&
-	       chunk_head_decode(p, &c) && c.id == CHUNK_CLOSE && c.length == CLOSE_SIZE &&
+	if (left < sizeof(p))
+		return 0;
+	n = read_at(fd, p, sizeof(p), st.st_size - (off_t)sizeof(p));
+	if (n < 0)
+		return -1;
+	return n == (ssize_t)sizeof(p) && chunk_head_decode(p, &c) && c.id == CHUNK_CLOSE &&
+	       c.length == CLOSE_SIZE &&
 	       get_u32(p + CHUNK_HEAD + CLOSE_SIZE) == chunk_crc(p + CHUNK_HEAD, CLOSE_SIZE) &&
 	       get_u32(p + CHUNK_HEAD + 48) == chunk_crc(header, HEADER_SIZE);
 }
@@ -173,7 +186,7 @@ static int without_part(struct output *o, struct trace_recovery *out, struct err
 {
 	struct stat st;
 	int fd = openat(o->dir_fd, o->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool complete = fd >= 0 && part_complete(fd);
+	bool complete = fd >= 0 && part_complete(fd) > 0;
 	bool side = fstatat(o->dir_fd, o->side, &st, AT_SYMLINK_NOFOLLOW) == 0;
 
 	if (fd >= 0)
@@ -283,6 +296,7 @@ static int complete(struct output *o, struct trace_recovery *out, struct err *e)
 static int recover(struct output *o, struct trace_recovery *out, struct err *e)
 {
 	struct stat st;
+	int joined;
 
 	if (file_open(o, o->part, &o->part_fd, e) < 0)
 		return -1;
@@ -302,7 +316,10 @@ static int recover(struct output *o, struct trace_recovery *out, struct err *e)
 	}
 	if (file_open(o, o->side, &o->side_fd, e) < 0)
 		return -1;
-	if (!part_complete(o->part_fd)) {
+	joined = part_complete(o->part_fd);
+	if (joined < 0)
+		return cannot(o, e);
+	if (!joined) {
 		if (complete(o, out, e) < 0)
 			return -1;
 	} else if (fdatasync(o->part_fd) < 0) {

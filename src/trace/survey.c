@@ -1,4 +1,5 @@
 /* The first look of a join: what is there, what is missing, how many of everything. */
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -139,8 +140,11 @@ static int visit_count(void *to, uint32_t id, uint8_t *p, size_t n)
 int join_survey(struct join *j)
 {
 	struct stat st;
+	ssize_t n = read_at(j->part, j->header, HEADER_SIZE, 0);
 
-	if (fstat(j->part, &st) < 0 || read_at(j->part, j->header, HEADER_SIZE, 0) != HEADER_SIZE)
+	if (n < 0 || fstat(j->part, &st) < 0)
+		return err_sys(j->err, ERR_FAILED, errno, _("cannot read %s.part"), j->shown);
+	if (n < HEADER_SIZE)
 		return err_set(j->err, ERR_FAILED,
 			       _("nothing was recorded to %s: not even its header could be written"),
 			       j->shown);

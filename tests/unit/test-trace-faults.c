@@ -16,13 +16,13 @@
 
 #define FAST 2600
 
-enum fault { FAULT_NONE, FAULT_KILL, FAULT_TEAR, FAULT_ERROR, FAULT_ERRORS };
+enum fault { FAULT_NONE, FAULT_KILL, FAULT_TEAR, FAULT_ERROR, FAULT_ERRORS, FAULT_READ };
 
 /* Shared with the children. */
 struct state {
 	enum fault fault;
 	int at, num; /* which call, errno */
-	_Atomic int calls;
+	_Atomic int calls, reads;
 	atomic_bool joining; /* the first sync is that of the join */
 	int result;
 	struct err err;
@@ -60,6 +60,17 @@ ssize_t __wrap_pwrite(int fd, const void *p, size_t n, off_t at)
 			kill(getpid(), SIGKILL);
 	}
 	return __real_pwrite(fd, p, n, at);
+}
+
+ssize_t __real_pread(int fd, void *p, size_t n, off_t at);
+ssize_t __wrap_pread(int fd, void *p, size_t n, off_t at);
+ssize_t __wrap_pread(int fd, void *p, size_t n, off_t at)
+{
+	if (state->fault == FAULT_READ && atomic_fetch_add(&state->reads, 1) + 1 == state->at) {
+		errno = state->num;
+		return -1;
+	}
+	return __real_pread(fd, p, n, at);
 }
 
 int __wrap_fdatasync(int fd);
@@ -149,6 +160,7 @@ static bool in_child(int (*run)(const char *path), const char *path, enum fault 
 	state->at = at;
 	state->num = num;
 	atomic_store(&state->calls, 0);
+	atomic_store(&state->reads, 0);
 	atomic_store(&state->joining, false);
 	state->err = (struct err) {ERR_NONE, ""};
 	pid = fork();
@@ -349,6 +361,54 @@ static void test_calls_fail(void **unused)
 		}
 }
 
+/* Once a read fails, in a recorder or in a recovery: nobody takes that for a recording
+ * without anything in it, or a complete one for one that is not, and writes over it. */
+static void test_reads_fail(void **unused)
+{
+	static const char *const left[] = {"dead.bin", "whole.bin"};
+	int failed = 0;
+
+	(void)unused;
+	for (int at = 1;; at++) {
+		assert_true(in_child(record, in_folder("d.bin"), FAULT_READ, at, EIO));
+		if (at > atomic_load(&state->reads))
+			break;
+		if (state->result < 0)
+			assert_non_null(strstr(state->err.text, strerror(EIO)));
+		failed += state->result < 0;
+		becomes_sound("d.bin", true);
+	}
+	becomes_sound("d.bin", true);
+	for (int first = 1;; first++) {
+		assert_false(in_child(record, in_folder("dead.bin"), FAULT_KILL, first, 0));
+		if (atomic_load(&state->joining) && there("dead.bin.part.side"))
+			break;
+		clean("dead.bin");
+	}
+	assert_true(in_child(record, in_folder("whole.bin"), FAULT_NONE, 0, 0));
+	assert_int_equal(rename(in_folder("whole.bin"), in_folder("whole.bin.part")), 0);
+	for (size_t i = 0; i < 2; i++)
+		for (int at = 1;; at++) {
+			char part[32], side[32];
+
+			snprintf(part, sizeof(part), "%s.part", left[i]);
+			snprintf(side, sizeof(side), "%s.part.side", left[i]);
+			copy(part, "e.bin.part");
+			if (there(side))
+				copy(side, "e.bin.part.side");
+			assert_true(in_child(recover, in_folder("e.bin"), FAULT_READ, at, EIO));
+			if (state->result < 0)
+				assert_non_null(strstr(state->err.text, strerror(EIO)));
+			failed += state->result < 0;
+			becomes_sound("e.bin", true);
+			if (at > atomic_load(&state->reads))
+				break;
+		}
+	assert_true(failed > 10);
+	clean("dead.bin");
+	clean("whole.bin");
+}
+
 /* Single bits anywhere in the two files, and cuts: a sound trace or a clear no. */
 static void test_flips(void **unused)
 {
@@ -471,7 +531,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_recorder_dies), cmocka_unit_test(test_recovery_dies),
-		cmocka_unit_test(test_calls_fail),    cmocka_unit_test(test_flips),
+		cmocka_unit_test(test_calls_fail),    cmocka_unit_test(test_reads_fail),
+		cmocka_unit_test(test_flips),
 		cmocka_unit_test(test_sync),
 	};
 

@@ -25,8 +25,8 @@ tests_unit_test_trace_series_LDADD = libtrace.la libbase.la $(CMOCKA_LIBS) $(ZLI
 check_PROGRAMS += tests/unit/test-trace-faults
 tests_unit_test_trace_faults_SOURCES = %D%/test-trace-faults.c %D%/test-trace.h
 tests_unit_test_trace_faults_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_trace_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pwrite -Wl,--wrap=fdatasync -Wl,--wrap=fsync \
-	-Wl,--wrap=ftruncate -Wl,--wrap=renameat2 -Wl,--wrap=linkat -Wl,--wrap=unlinkat
+tests_unit_test_trace_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pwrite -Wl,--wrap=pread -Wl,--wrap=fdatasync \
+	-Wl,--wrap=fsync -Wl,--wrap=ftruncate -Wl,--wrap=renameat2 -Wl,--wrap=linkat -Wl,--wrap=unlinkat
 tests_unit_test_trace_faults_LDADD = libtrace.la libbase.la $(CMOCKA_LIBS) $(ZLIB_LIBS) $(LTLIBINTL)
 check_PROGRAMS += tests/unit/test-trace-memory
 tests_unit_test_trace_memory_SOURCES = %D%/test-trace-memory.c %D%/test-trace.h
