@@ -14,6 +14,9 @@ struct trace_writer *trace_writer_new(const char *path, bool force, struct err *
 struct sink *trace_writer_sink(struct trace_writer *w);
 /* The disk has everything that is older than that; 5 s by default.  Before begin(). */
 void trace_writer_sync_every(struct trace_writer *w, int64_t ns);
+/* All or nothing: what does not take every row leaves no file, and one of that name as
+ * it was.  Before begin(). */
+void trace_writer_whole(struct trace_writer *w);
 /* Begin to end without waiting, so that end() will not wait either once it is done. */
 void trace_writer_finish(struct trace_writer *w);
 bool trace_writer_done(const struct trace_writer *w);

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "nvmtop/intl.h"
 #include "report/pour.h"
@@ -154,8 +153,6 @@ int pour_end(struct pour *p, struct err *e)
 	trace_writer_stats(w, &stats);
 	if (!p->failed && !p->stopped) {
 		r = p->sink->ops->end(p->sink, e);
-		if (r < 0)
-			unlink(trace_writer_path(w));
 	} else {
 		trace_writer_discard(w);
 		if (p->stopped)
@@ -174,6 +171,7 @@ int pour_begin(struct pour *p, const char *path, bool force, const struct sessio
 
 	if (!w)
 		return -1;
+	trace_writer_whole(w);
 	if (pour_init(p, w, about) < 0)
 		err_set(e, ERR_FAILED, _("out of memory"));
 	else if (p->sink->ops->begin(p->sink, about, e) == 0)

@@ -286,13 +286,29 @@ static void finish(struct trace_writer *w)
 	pthread_mutex_unlock(&s->lock);
 }
 
+/* Nobody wants what is there, or not without what is missing. */
+static bool given_up(struct trace_writer *w)
+{
+	struct shared *s = w->shared;
+	bool up;
+
+	pthread_mutex_lock(&s->lock);
+	if (w->whole && s->failed && !w->discard) {
+		w->discard = true;
+		w->result_err = s->err;
+	}
+	up = w->discard;
+	pthread_mutex_unlock(&s->lock);
+	return up;
+}
+
 static void *writer_main(void *arg)
 {
 	struct trace_writer *w = arg;
 
 	write_all(w);
 	pthread_join(w->syncer, NULL);
-	if (w->discard)
+	if (given_up(w))
 		w->result = -1;
 	else
 		finish(w);

@@ -188,6 +188,11 @@ void trace_writer_sync_every(struct trace_writer *w, int64_t ns)
 	w->sync_ns = ns;
 }
 
+void trace_writer_whole(struct trace_writer *w)
+{
+	w->whole = true;
+}
+
 void trace_writer_finish(struct trace_writer *w)
 {
 	pthread_mutex_lock(&w->shared->lock);

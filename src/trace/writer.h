@@ -42,7 +42,7 @@ struct trace_writer {
 	struct reserve part_room, side_room;
 	int64_t sync_ns;
 	pthread_t thread, syncer;
-	bool running, ended, discard;
+	bool running, ended, discard, whole;
 	/* What the syncing thread found: */
 	bool listed; /* the disk has the names of both files, too */
 	bool named;  /* its file system counts names */

@@ -46,6 +46,16 @@ run nvmtop --cut "$demo" --to 2 -o d1.bin
 run nvmtop --cut "$demo" --from 9 -o d3.bin
 run nvmtop --join d1.bin d2.bin d3.bin -o d.bin
 ok 'a recording: every sample and mark' same "$demo" d.bin
+(
+    cp first.bin old.bin
+    ulimit -f 400
+    run nvmtop --cut waves.bin --to 13 --force -o old.bin
+    echo $status >old.status
+)
+ok 'no room for all of it: status 1' is "$(cat old.status)" 1
+ok 'no room for all of it: said' says err 'old.bin ended early: File too large'
+ok 'no room for all of it: what was there stays' cmp first.bin old.bin
+ok 'no room for all of it: nothing is left over' test ! -e old.bin.part -a ! -e old.bin.part.side
 run nvmtop --join first.bin last.bin -o hole.bin
 ok 'with a hole between' is "$status" 0
 ok 'the hole is a gap' is "$(nvmtop --export jsonl hole.bin | grep -c '"tier":"fast","cause":"lost","missed":10000')" 1

@@ -122,15 +122,17 @@ int __wrap_unlinkat(int fd, const char *name, int flags)
 	return fault_now() ? -1 : __real_unlinkat(fd, name, flags);
 }
 
-static int record(const char *path)
+static int record_to(const char *path, bool over)
 {
-	struct trace_writer *w = trace_writer_new(path, false, &state->err);
+	struct trace_writer *w = trace_writer_new(path, over, &state->err);
 	struct sink *sink;
 	size_t at[TIERS] = {0};
 	int r;
 
 	if (!w)
 		return -1;
+	if (over)
+		trace_writer_whole(w);
 	sink = trace_writer_sink(w);
 	sink->ops->begin(sink, &script->session, &state->err);
 	script_push(script, sink, at, script->t_ns[TIER_FAST][FAST / 2]);
@@ -141,6 +143,17 @@ static int record(const char *path)
 	r = sink->ops->end(sink, &state->err);
 	trace_writer_free(w);
 	return r;
+}
+
+static int record(const char *path)
+{
+	return record_to(path, false);
+}
+
+/* In the place of one that is there: all of it, or what was there before. */
+static int record_over(const char *path)
+{
+	return record_to(path, true);
 }
 
 static int recover(const char *path)
@@ -465,6 +478,31 @@ static off_t size_of(const char *name)
 	return stat(in_folder(name), &st) == 0 ? st.st_size : -1;
 }
 
+/* What is to be there as a whole or not at all leaves what was there before. */
+static void test_all_or_nothing(void **unused)
+{
+	int failed = 0;
+
+	(void)unused;
+	for (int at = 1;; at++) {
+		int fd = open(in_folder("o.bin"), O_WRONLY | O_CREAT, 0600);
+
+		assert_int_equal(__real_pwrite(fd, "old", 3, 0), 3);
+		close(fd);
+		assert_true(in_child(record_over, in_folder("o.bin"), at % 2 ? FAULT_ERRORS : FAULT_ERROR, at,
+				     ENOSPC));
+		if (state->result < 0)
+			assert_int_equal(size_of("o.bin"), 3);
+		else
+			judge("o.bin", true);
+		failed += state->result < 0;
+		clean("o.bin");
+		if (at > atomic_load(&state->calls))
+			break;
+	}
+	assert_true(failed > 10);
+}
+
 /* The disk is asked as often as it should be; and while it takes its time, what
  * is written reaches the kernel all the same. */
 static void test_sync(void **unused)
@@ -532,7 +570,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_recorder_dies), cmocka_unit_test(test_recovery_dies),
 		cmocka_unit_test(test_calls_fail),    cmocka_unit_test(test_reads_fail),
-		cmocka_unit_test(test_flips),
+		cmocka_unit_test(test_flips),         cmocka_unit_test(test_all_or_nothing),
 		cmocka_unit_test(test_sync),
 	};
 
