@@ -89,6 +89,11 @@ static int some_put(struct trace_writer *w, const struct some *some)
 			*end += (st.st_size - *end) / FAST_SIZE * FAST_SIZE;
 		if (ftruncate(fd, *end) < 0)
 			num = num ? num : errno;
+		if (part && *end == 0) { /* what stands beside a header that is not there is nothing */
+			pthread_mutex_lock(&s->lock);
+			s->bytes = 0;
+			pthread_mutex_unlock(&s->lock);
+		}
 		return num;
 	}
 	*end += (off_t)some->all;
@@ -274,7 +279,8 @@ static void finish(struct trace_writer *w)
 			s->err.text, w->output.shown);
 		r = -1;
 	} else if (r < 0) {
-		w->result_err = e;
+		/* Why there is no header is the first failure. */
+		w->result_err = s->failed && !w->part_end ? s->err : e;
 	} else if (moved) {
 		r = err_set(&w->result_err, ERR_FAILED,
 			    _("%s is complete, but not there: its folder was moved, or its mount has gone"),

@@ -107,8 +107,9 @@ static int writer_end(struct sink *sink, struct err *e)
 	pthread_join(w->thread, NULL);
 	w->running = false;
 	w->ended = true;
-	/* What never held a byte is nothing to recover, and must not stand in the way. */
-	if (w->discard || (w->result < 0 && !w->part_end && !w->side_end))
+	/* Rows come behind the header.  What has none is nothing to recover, and must not
+	 * stand in the way. */
+	if (w->discard || (w->result < 0 && !w->part_end))
 		output_discard(&w->output);
 	else
 		output_close(&w->output);

@@ -344,6 +344,13 @@ static void test_recovery_dies(void **unused)
 	clean("dead.bin");
 }
 
+static off_t size_of(const char *name)
+{
+	struct stat st;
+
+	return stat(in_folder(name), &st) == 0 ? st.st_size : -1;
+}
+
 /* Each call fails, once or from then on: it is said, nobody dies, and what was
  * recorded is a trace or becomes one. */
 static void test_calls_fail(void **unused)
@@ -367,6 +374,10 @@ static void test_calls_fail(void **unused)
 			if (state->result < 0) {
 				assert_int_equal(state->err.code, ERR_FAILED);
 				assert_non_null(strstr(state->err.text, "c.bin"));
+				assert_non_null(strstr(state->err.text, strerror(nums[i])));
+				/* What cannot be recovered is not left over. */
+				if (fault == FAULT_ERROR && there("c.bin.part"))
+					assert_true(size_of("c.bin.part") >= HEADER_SIZE);
 			} else {
 				assert_true(there_now);
 			}
@@ -469,13 +480,6 @@ static void test_flips(void **unused)
 		      damaged);
 	assert_true(recovered > 250 && damaged > 100);
 	clean("dead.bin");
-}
-
-static off_t size_of(const char *name)
-{
-	struct stat st;
-
-	return stat(in_folder(name), &st) == 0 ? st.st_size : -1;
 }
 
 /* What is to be there as a whole or not at all leaves what was there before. */
