@@ -2,8 +2,10 @@
  * there when it is whole. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,21 +14,50 @@
 #include "cmd/progress.h"
 #include "nvmtop/intl.h"
 
-static FILE *target_open(const struct options *o, const char *shown, bool *made, struct err *e)
+/* What is written to, and removed when it is not whole; empty: nothing is. */
+struct target {
+	char made[PATH_MAX];
+	char there[PATH_MAX]; /* whose place it takes in the end; empty: it has its name already */
+};
+
+/* Beside a file, to take its place.  A folder that takes no second file leaves only the
+ * one that is there to write to. */
+static int open_beside(const char *path, const struct stat *st, struct target *to)
+{
+	int fd = -1;
+
+	if (realpath(path, to->there) &&
+	    snprintf(to->made, sizeof to->made, "%s.XXXXXX", to->there) < (int)sizeof to->made)
+		fd = mkostemp(to->made, O_CLOEXEC);
+	if (fd >= 0) {
+		fchmod(fd, st->st_mode & 07777);
+		return fd;
+	}
+	to->there[0] = '\0';
+	snprintf(to->made, sizeof to->made, "%s", path);
+	return open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+}
+
+static FILE *target_open(const struct options *o, const char *shown, struct target *to, struct err *e)
 {
 	struct stat st;
 	FILE *f;
 	int fd = open(o->out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 
-	*made = fd >= 0;
+	to->there[0] = '\0';
+	snprintf(to->made, sizeof to->made, "%s", o->out);
 	if (fd < 0 && errno == EEXIST && stat(o->out, &st) == 0) {
 		if (S_ISREG(st.st_mode) && !o->force) {
 			err_set(e, ERR_FAILED, _("%s exists already: choose another name, or use --force"),
 				shown);
 			return NULL;
 		}
-		fd = open(o->out, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
-		*made = S_ISREG(st.st_mode);
+		if (S_ISREG(st.st_mode)) {
+			fd = open_beside(o->out, &st, to);
+		} else {
+			to->made[0] = '\0';
+			fd = open(o->out, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+		}
 	}
 	f = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (!f) {
@@ -35,6 +66,20 @@ static FILE *target_open(const struct options *o, const char *shown, bool *made,
 			close(fd);
 	}
 	return f;
+}
+
+/* All of it is written: 0, or errno. */
+static int target_close(FILE *f, const struct target *to)
+{
+	int num = 0;
+
+	if (fflush(f) != 0 || (to->there[0] && fsync(fileno(f)) < 0))
+		num = errno;
+	if (fclose(f) != 0 && num == 0)
+		num = errno;
+	if (num == 0 && to->there[0] && rename(to->made, to->there) < 0)
+		num = errno;
+	return num;
 }
 
 /* Is the file that would be written the one that is read? */
@@ -48,34 +93,28 @@ static bool same_file(const char *a, const char *b)
 static int export_to_file(const struct options *o, struct trace *t, struct err *e)
 {
 	char shown[512];
-	bool made;
+	struct target to;
 	FILE *f;
-	int r;
+	int r, num;
 
 	text_printable(shown, sizeof shown, o->out, strlen(o->out));
 	if (same_file(o->out, o->files[0]))
 		return err_set(e, ERR_FAILED, _("%s is the trace itself: choose another name"), shown);
-	f = target_open(o, shown, &made, e);
+	f = target_open(o, shown, &to, e);
 	if (!f)
 		return -1;
-	if (made) /* what is not whole is removed; a pipe may block for ever, and is just left */
+	if (to.made[0]) /* a pipe may block for ever, and is just left */
 		progress_watch(signals_open(NULL));
 	r = export_write(t, &o->pick, o->form, o->resample_hz, f, progress_show, e);
-	int num = errno;
-	bool bad = ferror(f);
-
-	if (!bad && fflush(f) != 0) {
-		bad = true;
-		num = errno;
-	}
-	if (fclose(f) != 0 && !bad) {
-		bad = true;
-		num = errno;
-	}
-	if (r == 0 && bad)
+	num = !ferror(f) ? 0 : errno ? errno : EIO;
+	if (r < 0 || num)
+		fclose(f);
+	else
+		num = target_close(f, &to);
+	if (r == 0 && num)
 		r = err_sys(e, ERR_FAILED, num, _("cannot write %s"), shown);
-	if (r < 0 && made)
-		unlink(o->out);
+	if (r < 0 && to.made[0])
+		unlink(to.made);
 	return r;
 }
 

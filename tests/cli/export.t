@@ -95,6 +95,23 @@ run nvmtop --export csv -o waves.csv waves.bin
 ok 'never over a file' is "$status" 1
 run nvmtop --export csv --force -o waves.csv waves.bin
 ok 'but with --force' is "$status" 0
+cp waves.csv before.csv
+(
+    ulimit -f 100
+    run nvmtop --export jsonl --force -o waves.csv waves.bin
+    echo $status >short.status
+)
+ok 'no room for all of it: status 1' is "$(cat short.status)" 1
+ok 'no room for all of it: said' says err 'cannot write waves.csv: File too large'
+ok 'no room for all of it: what was there stays' cmp waves.csv before.csv
+ok 'no room for all of it: nothing is left over' is "$(echo waves.csv*)" waves.csv
+ln -s waves.csv link.csv
+chmod 640 waves.csv
+run nvmtop --export csv --force --to 1 -o link.csv waves.bin
+ok 'through a link: done' is "$status" 0
+ok 'through a link: that stays one' test -L link.csv
+ok 'through a link: the file is the new one' test "$(wc -c <waves.csv)" -lt "$(wc -c <before.csv)"
+ok 'through a link: it keeps who may read it' is "$(stat -c %a waves.csv)" 640
 run nvmtop --export csv --force -o waves.bin waves.bin
 ok 'never over the trace itself' is "$status" 1
 ok 'which is whole' sh -c '$EMU "$0" --check waves.bin' "$NVMTOP"
