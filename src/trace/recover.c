@@ -349,9 +349,12 @@ int trace_recover(const char *path, struct trace_recovery *out, struct err *e)
 		return -1;
 	}
 	name_final(path, out->path, sizeof(out->path));
+	errno = 0; /* else there is nothing wrong but the name */
 	r = output_find(o, out->path, e);
 	if (r < 0 && errno == ENOENT && *path)
 		err_set(e, ERR_FAILED, _("there is nothing to recover: there is no %s.part"), o->shown);
+	else if (r < 0 && errno != 0)
+		cannot(o, e);
 	if (r == 0)
 		r = recover(o, out, e);
 	output_close(o);

@@ -180,6 +180,9 @@ run nvmtop --recover j.bin
 ok 'nothing was recorded: status 1' is "$status" 1
 ok 'nothing was recorded: said' says err 'nothing was recorded'
 ok 'nothing was recorded: in one sentence' one_line err
+run nvmtop --recover j.bin.part/k.bin
+ok 'below what is no folder: status 1' is "$status" 1
+ok 'below what is no folder: nobody wanted to record' says err 'cannot recover j.bin.part/k.bin: Not a directory'
 run nvmtop --recover
 ok '--recover needs a FILE' is "$status" 2
 run nvmtop --record --recover k.bin
