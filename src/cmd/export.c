@@ -30,6 +30,7 @@ static int open_beside(const char *path, const struct stat *st, struct target *t
 	    snprintf(to->made, sizeof to->made, "%s.XXXXXX", to->there) < (int)sizeof to->made)
 		fd = mkostemp(to->made, O_CLOEXEC);
 	if (fd >= 0) {
+		(void)!fchown(fd, st->st_uid, st->st_gid); /* of whoever it was, where that may be */
 		fchmod(fd, st->st_mode & 07777);
 		return fd;
 	}
