@@ -13,29 +13,27 @@
 #include "cmd/cmd.h"
 #include "cmd/progress.h"
 #include "nvmtop/intl.h"
+#include "nvmtop/replace.h"
 
 /* What is written to, and removed when it is not whole; empty: nothing is. */
 struct target {
-	char made[PATH_MAX];
-	char there[PATH_MAX]; /* whose place it takes in the end; empty: it has its name already */
+	const char *made;
+	struct replacement beside; /* what takes another file's place in the end */
 };
 
 /* Beside a file, to take its place.  A folder that takes no second file leaves only the
  * one that is there to write to. */
 static int open_beside(const char *path, const struct stat *st, struct target *to)
 {
-	int fd = -1;
+	char there[PATH_MAX];
+	int fd = realpath(path, there) ? replace_open(&to->beside, there) : -1;
 
-	if (realpath(path, to->there) &&
-	    snprintf(to->made, sizeof to->made, "%s.XXXXXX", to->there) < (int)sizeof to->made)
-		fd = mkostemp(to->made, O_CLOEXEC);
 	if (fd >= 0) {
+		to->made = to->beside.temp;
 		(void)!fchown(fd, st->st_uid, st->st_gid); /* of whoever it was, where that may be */
 		fchmod(fd, st->st_mode & 07777);
 		return fd;
 	}
-	to->there[0] = '\0';
-	snprintf(to->made, sizeof to->made, "%s", path);
 	return open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
 }
 
@@ -45,8 +43,8 @@ static FILE *target_open(const struct options *o, const char *shown, struct targ
 	FILE *f;
 	int fd = open(o->out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 
-	to->there[0] = '\0';
-	snprintf(to->made, sizeof to->made, "%s", o->out);
+	to->beside.temp[0] = '\0';
+	to->made = o->out;
 	if (fd < 0 && errno == EEXIST && stat(o->out, &st) == 0) {
 		if (S_ISREG(st.st_mode) && !o->force) {
 			err_set(e, ERR_FAILED, _("%s exists already: choose another name, or use --force"),
@@ -56,13 +54,14 @@ static FILE *target_open(const struct options *o, const char *shown, struct targ
 		if (S_ISREG(st.st_mode)) {
 			fd = open_beside(o->out, &st, to);
 		} else {
-			to->made[0] = '\0';
+			to->made = "";
 			fd = open(o->out, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
 		}
 	}
 	f = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (!f) {
 		err_sys(e, ERR_FAILED, errno, _("cannot write %s"), shown);
+		replace_drop(&to->beside);
 		if (fd >= 0)
 			close(fd);
 	}
@@ -70,15 +69,13 @@ static FILE *target_open(const struct options *o, const char *shown, struct targ
 }
 
 /* All of it is written: 0, or errno. */
-static int target_close(FILE *f, const struct target *to)
+static int target_close(FILE *f, struct target *to)
 {
 	int num = 0;
 
-	if (fflush(f) != 0 || (to->there[0] && fsync(fileno(f)) < 0))
+	if (fflush(f) != 0 || (to->beside.temp[0] && replace_done(&to->beside, fileno(f)) < 0))
 		num = errno;
 	if (fclose(f) != 0 && num == 0)
-		num = errno;
-	if (num == 0 && to->there[0] && rename(to->made, to->there) < 0)
 		num = errno;
 	return num;
 }

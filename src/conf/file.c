@@ -10,6 +10,7 @@
 
 #include "conf/words.h"
 #include "nvmtop/intl.h"
+#include "nvmtop/replace.h"
 
 int conf_path(char *out, size_t size)
 {
@@ -137,44 +138,31 @@ int conf_may_save(const char *path, struct err *e)
 	return rc < 0 ? cannot(e, errno, _("the settings cannot be kept in %s"), path) : 0;
 }
 
-static int replace(const char *path, const char *text, size_t n, mode_t mode)
+static int put_all(int fd, const char *text, size_t n)
 {
-	char temp[PATH_MAX], *slash;
-	int fd, num;
-
-	if (snprintf(temp, sizeof temp, "%s.XXXXXX", path) >= (int)sizeof temp) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	fd = mkostemp(temp, O_CLOEXEC);
-	if (fd < 0)
-		return -1;
 	for (size_t done = 0; done < n;) {
 		ssize_t put = write(fd, text + done, n - done);
 
 		if (put < 0 && errno != EINTR)
-			goto fail;
+			return -1;
 		done += put > 0 ? (size_t)put : 0;
 	}
-	if (fchmod(fd, mode) < 0 || fsync(fd) < 0 || rename(temp, path) < 0)
-		goto fail;
-	close(fd);
-	/* so that the new name is there after a loss of power, too */
-	slash = strrchr(temp, '/');
-	if (slash && slash != temp)
-		*slash = 0;
-	fd = open(slash ? temp : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0) {
-		fsync(fd);
-		close(fd);
-	}
 	return 0;
-fail:
+}
+
+static int replace(const char *path, const char *text, size_t n, mode_t mode)
+{
+	struct replacement r;
+	int fd = replace_open(&r, path), rc, num;
+
+	if (fd < 0)
+		return -1;
+	rc = put_all(fd, text, n) < 0 || fchmod(fd, mode) < 0 ? -1 : replace_done(&r, fd);
 	num = errno;
+	replace_drop(&r);
 	close(fd);
-	unlink(temp);
 	errno = num;
-	return -1;
+	return rc;
 }
 
 int conf_save(const char *path, const struct settings *s, struct err *e)

@@ -14,7 +14,7 @@ while IFS=: read -r room may; do
         done
     done
 done <<END
-base: err intl root num clock thread channel stream timeline condition lateness map
+base: err intl root num clock thread channel stream timeline condition lateness map replace
 board: err intl root num clock channel board probe
 probe: err intl root num clock thread channel probe
 sampler: err intl clock thread channel probe lateness
@@ -26,7 +26,7 @@ proc: err intl num clock thread root procs
 mark: err intl num clock thread mark marks
 report: err intl num clock thread channel stream timeline trace report
 ui: err intl clock num channel stream timeline condition canvas event settings ui procs
-conf: err intl num clock settings conf
+conf: err intl num clock settings conf replace
 term: err intl clock canvas event settings term map
 END
 )
