@@ -233,7 +233,6 @@ void act_on(struct ui *u, const struct ui_scene *s, enum action a, int64_t t_ns,
 	const struct view *v = u->over ? u->over : u->view;
 
 	r->redraw = true;
-	u->procs.asking = false; /* who does something else has answered */
 	if ((v->act && v->act(u, s, a, r)) || act_time(u, s, a) || select_act(u, s, a) || second_act(u, a))
 		return;
 	if (views_turn(u, a)) {
@@ -266,9 +265,22 @@ static bool copy_key(struct ui *u, const struct event *ev, struct request *r)
 	return true;
 }
 
+/* Was a question in the last picture?  To that the next key or press is the answer; what
+ * was in no picture yet is not asked at all. */
+static bool take_question(struct ui *u, const struct event *ev)
+{
+	bool asked = u->procs.asked;
+
+	if (ev->kind != EVENT_KEY && (ev->kind != EVENT_MOUSE || ev->action != MOUSE_PRESS))
+		return false;
+	u->procs.asking = u->procs.asked = false;
+	return asked;
+}
+
 struct request ui_event(struct ui *u, const struct ui_scene *s, const struct event *ev)
 {
 	struct request r = {.kind = REQUEST_NONE};
+	bool asked = take_question(u, ev);
 
 	screen_look(u, s);
 	switch (ev->kind) {
@@ -284,6 +296,10 @@ struct request ui_event(struct ui *u, const struct ui_scene *s, const struct eve
 		mouse_event(u, s, ev, &r);
 		break;
 	case EVENT_KEY:
+		if (asked) {
+			processes_answer(u, ev, &r);
+			break;
+		}
 		if (u->copying && copy_key(u, ev, &r))
 			break;
 		if (processes_key(u, ev, &r) || (u->labelling && label_key(u, ev, &r)))
@@ -298,5 +314,6 @@ struct request ui_event(struct ui *u, const struct ui_scene *s, const struct eve
 	default:
 		break;
 	}
+	r.redraw |= asked;
 	return r;
 }

@@ -209,7 +209,9 @@ struct ui {
 
 	struct {
 		enum proc_sort sort;
-		bool tree, filtering, asking;
+		bool tree, filtering;
+		bool asking; /* whether the chosen one is to end */
+		bool asked;  /* and that is in the last picture */
 		bool again; /* the order is to be made anew */
 		char filter[32];
 		int pid; /* the chosen one, or 0 */
@@ -397,6 +399,7 @@ void processes_order(struct ui *u, const struct ui_scene *s);
 
 /* view-processes.c: its prompts and its list; false: not for it. */
 bool processes_key(struct ui *u, const struct event *ev, struct request *r);
+void processes_answer(const struct ui *u, const struct event *ev, struct request *r);
 bool processes_bar(struct ui *u, const struct ui_scene *s, struct canvas *c);
 
 /* axis.c: time above the charts, marks through them, the strip below. */

@@ -202,6 +202,13 @@ bool ui_advance(struct ui *u, const struct ui_scene *s)
 	return u->search.going || phases_busy(u);
 }
 
+/* What was in the last picture cannot be clicked or answered any more. */
+static void forget_picture(struct ui *u)
+{
+	u->n_hits = 0;
+	u->procs.asked = false;
+}
+
 void ui_reset(struct ui *u, const struct ui_scene *s)
 {
 	u->timeline = NULL;
@@ -211,7 +218,8 @@ void ui_reset(struct ui *u, const struct ui_scene *s)
 	if (u->over == &view_files)
 		u->over = NULL;
 	u->prompting = PROMPT_NONE;
-	u->labelling = u->copying = u->dragging = u->selection.on = u->procs.asking = false;
+	u->labelling = u->copying = u->dragging = u->selection.on = false;
+	forget_picture(u);
 	u->said[0] = 0;
 	u->scroll = u->over_scroll = 0;
 	screen_look(u, s);
@@ -300,7 +308,7 @@ static void draw_empty(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		    s->live ? _("Waiting for the first samples.") : _("There is no sample in this trace."));
 }
 
-void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
+static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	struct layout_wish wish = {
 		.w = c->w, .h = c->h, .replay = !s->live && (!u->over || u->over == &view_setup)};
@@ -318,9 +326,6 @@ void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	wish.solo = arrange_solo(u);
 	u->at = layout_screen(&wish);
 	u->screen_w = c->w;
-	u->n_hits = 0;
-	if (!u->at.bar.h) /* what cannot be read is not asked */
-		u->procs.asking = false;
 	if (u->at.small) {
 		draw_small(c);
 		return;
@@ -359,6 +364,14 @@ void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	/* Where there is no header, a recording must still be seen. */
 	if (!u->at.header.h && (s->recording || s->completing))
 		canvas_put(c, c->w - 1, 0, STYLE_RECORD, screen_glyph(u, 0x25CF, '*'));
+}
+
+void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
+{
+	forget_picture(u);
+	draw(u, s, c);
+	/* A question is over when a picture is without it, whatever has come in its way. */
+	u->procs.asking = u->procs.asked;
 }
 
 bool ui_wants_procs(const struct ui *u, const struct ui_scene *s)

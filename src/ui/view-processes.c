@@ -258,7 +258,7 @@ static bool processes_act(struct ui *u, const struct ui_scene *s, enum action a,
 		u->procs.filtering = u->at.bar.h > 0;
 		return true;
 	case ACT_PROC_KILL:
-		u->procs.asking = at >= 0 && u->at.bar.h > 0;
+		u->procs.asking = at >= 0;
 		return true;
 	case ACT_ESC:
 		if (u->procs.filter[0]) {
@@ -277,9 +277,9 @@ static bool processes_act(struct ui *u, const struct ui_scene *s, enum action a,
 }
 
 /* The answer to whether the chosen one is to end: only these three keys say yes. */
-static void answer(struct ui *u, const struct event *ev, struct request *r)
+void processes_answer(const struct ui *u, const struct event *ev, struct request *r)
 {
-	u->procs.asking = false;
+	r->redraw = true;
 	if (ev->pasted || (ev->mods & (MOD_CTRL | MOD_ALT)))
 		return;
 	if (ev->key == 'y' || ev->key == 'Y' || ev->key == '9') {
@@ -308,15 +308,11 @@ static void filter_key(struct ui *u, const struct event *ev)
 
 bool processes_key(struct ui *u, const struct event *ev, struct request *r)
 {
-	if (u->view != &view_processes || u->over || (!u->procs.asking && !u->procs.filtering))
+	if (u->view != &view_processes || u->over || !u->procs.filtering ||
+	    (ev->mods & (MOD_CTRL | MOD_ALT)))
 		return false;
 	r->redraw = true;
-	if (u->procs.asking)
-		answer(u, ev, r);
-	else if (ev->mods & (MOD_CTRL | MOD_ALT))
-		return false;
-	else
-		filter_key(u, ev);
+	filter_key(u, ev);
 	return true;
 }
 
@@ -325,17 +321,12 @@ bool processes_bar(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	int x = u->at.name.x, y = u->at.bar.y, right = c->w - x, at;
 	char text[160];
 
-	if (u->view != &view_processes || u->over || !s->procs) {
-		u->procs.asking = false;
+	if (u->view != &view_processes || u->over || !s->procs)
 		return false;
-	}
 	processes_order(u, s);
-	if (u->procs.asking) {
-		at = chosen_line(u);
-		if (at < 0) {
-			u->procs.asking = false;
-			return false;
-		}
+	at = u->procs.asking ? chosen_line(u) : -1;
+	if (at >= 0) {
+		u->procs.asked = true;
 		snprintf(text, sizeof(text), _("End %s (%d)?"), s->procs->procs[u->procs.line[at].at].name,
 			 u->procs.pid);
 		x += canvas_text(c, x, y, right - x, STYLE_WARN, text) + 2;
@@ -363,7 +354,6 @@ static bool processes_click(struct ui *u, const struct ui_scene *s, int x, int y
 	if (!s->procs || y < u->procs.first_y || y >= u->at.body.y + u->at.body.h - 1 || line >= u->procs.n)
 		return false;
 	choose(u, line);
-	u->procs.asking = false;
 	return true;
 }
 

@@ -195,7 +195,6 @@ void stage_frame(struct stage *st)
 	if (one_in(3))
 		draw_again(st);
 	st->question = shows_question(&st->canvas);
-	st->asked = false;
 	expect(ui_frame_ms(st->ui, &st->scene) >= -1, "a time to wait that is none");
 	if (ui_played_out(st->ui))
 		show_part(st, 1, true);
@@ -322,7 +321,7 @@ static void carry_out(struct stage *st, const struct request *r)
 		break;
 	case REQUEST_KILL:
 		expect(st->scene.live && r->pid > 0, "a process of no machine is to end");
-		expect(st->question || st->asked, "a process is to end, and nobody was asked");
+		expect(st->question, "a process is to end, and nobody was asked");
 		stage_say(st, "process 1 was sent SIGTERM");
 		break;
 	case REQUEST_SETTINGS:
@@ -348,9 +347,9 @@ void stage_give(struct stage *st, const struct event *ev)
 	r = ui_event(st->ui, &st->scene, ev);
 	end_call(st, "an event takes too much");
 	expect(!ev->pasted || r.kind == REQUEST_NONE, "what was pasted asks for something");
-	st->asked |= !ev->pasted && ((ev->kind == EVENT_KEY && (ev->key == 'x' || ev->key == K_DELETE)) ||
-				     ev->kind == EVENT_MOUSE);
 	carry_out(st, &r);
+	/* Whatever it was, it was the answer. */
+	st->question &= ev->kind != EVENT_KEY && (ev->kind != EVENT_MOUSE || ev->action != MOUSE_PRESS);
 }
 
 static void begin_ui(struct stage *st, const struct settings *kept)

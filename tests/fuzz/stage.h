@@ -21,8 +21,7 @@ struct stage {
 	char text[8][200]; /* that the scene points to */
 	char message[320];
 	int64_t now_ns;
-	bool question; /* whether to end a process, in the last picture */
-	bool asked;    /* an event since then may have asked it */
+	bool question; /* whether to end a process, in the last picture, and no answer yet */
 	bool quit;
 	uint64_t work; /* tape_asked() before the call that is checked next */
 };

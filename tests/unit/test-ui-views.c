@@ -408,6 +408,7 @@ static void a_newer_list_does_not_move_the_choice(void **state)
 static void a_process_is_ended_by_an_answer_alone(void **state)
 {
 	struct event pasted = {.kind = EVENT_KEY, .key = 'y', .pasted = 1};
+	struct event ask = {.kind = EVENT_KEY, .key = 'x'};
 	struct procs_list l = {.n = 0};
 	struct bench b;
 
@@ -423,6 +424,14 @@ static void a_process_is_ended_by_an_answer_alone(void **state)
 	press(&b, 'x', 0);
 	assert_int_equal(ui_event(b.ui, &b.scene, &pasted).kind, REQUEST_NONE);
 	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_NONE);
+	/* Typed ahead, before there is a picture of it. */
+	assert_int_equal(ui_event(b.ui, &b.scene, &ask).kind, REQUEST_NONE);
+	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_NONE);
+	assert_hides(&b, "End p0");
+	/* The mouse may move, and let go of what was clicked. */
+	press(&b, 'x', 0);
+	mouse(&b, MOUSE_RELEASE, 1, 4, 5);
+	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_KILL);
 	/* Another view, or another process. */
 	press(&b, 'x', 0);
 	assert_shows(&b, "End p0 (100)?");
