@@ -8,7 +8,9 @@
 
 /* Begin run(arg) on a thread of its own, in which every signal is blocked but its own
  * faults (SIGSEGV, SIGBUS, ...): the others are those of the thread that looks after
- * them, and SIGXFSZ and SIGPIPE of none.
+ * them, and SIGXFSZ and SIGPIPE of none.  A handler with SA_ONSTACK has a stack of its
+ * own there, for as long as run() lasts: which therefore returns and does not
+ * pthread_exit().
  * Returns 0, or what pthread_create() returns. */
 int thread_start(pthread_t *out, void *(*run)(void *), void *arg);
 

@@ -1,8 +1,9 @@
-/* Every thread begins without signals but its own faults, and every wait ends by
- * CLOCK_MONOTONIC, which nobody sets: neither is for each of those who have a thread
- * to remember. */
+/* Every thread begins without signals but its own faults, with a stack aside for
+ * those, and every wait ends by CLOCK_MONOTONIC, which nobody sets: none of it is for
+ * each of those who have a thread to remember. */
 #include <errno.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "nvmtop/clock.h"
@@ -12,17 +13,65 @@
  * is blocked: past who puts the terminal back, and past who mends a file that shrank. */
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
 
+/* An overflown stack has no room for who handles it.  Nothing of this one is touched
+ * until then, and so takes memory, but for the page with what is to run. */
+struct aside {
+	char stack[64 * 1024];
+	void *(*run)(void *);
+	void *arg;
+};
+
+static struct aside *aside_new(void *(*run)(void *), void *arg)
+{
+	struct aside *a = mmap(NULL, sizeof *a, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+
+	if (a == MAP_FAILED)
+		return NULL;
+	a->run = run;
+	a->arg = arg;
+	return a;
+}
+
+/* Where there is one already, as a sanitizer gives each thread, that one stays. */
+static bool aside_use(struct aside *a)
+{
+	stack_t ours = {.ss_sp = a->stack, .ss_size = sizeof a->stack}, was;
+
+	return sigaltstack(NULL, &was) == 0 && (was.ss_flags & SS_DISABLE) && sigaltstack(&ours, NULL) == 0;
+}
+
+/* Here, and by the thread itself: nobody waits for one that is detached, and one that
+ * never ends needs it until the process does. */
+static void *begin(void *arg)
+{
+	const stack_t none = {.ss_flags = SS_DISABLE};
+	struct aside *a = arg;
+	bool used = aside_use(a);
+	void *result = a->run(a->arg);
+
+	if (used)
+		sigaltstack(&none, NULL);
+	munmap(a, sizeof *a);
+	return result;
+}
+
 int thread_start(pthread_t *out, void *(*run)(void *), void *arg)
 {
+	struct aside *a = aside_new(run, arg);
 	sigset_t others, before;
 	int failed;
 
+	if (!a)
+		return errno;
 	sigfillset(&others);
 	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
 		sigdelset(&others, faults[i]);
 	pthread_sigmask(SIG_SETMASK, &others, &before);
-	failed = pthread_create(out, NULL, run, arg);
+	failed = pthread_create(out, NULL, begin, a);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (failed)
+		munmap(a, sizeof *a);
 	return failed;
 }
 

@@ -2,7 +2,8 @@
  * give its core dump.  All that is needed is prepared while all is well; the
  * handler only calls what POSIX allows in one, then lets the default action
  * happen.  It runs on a stack of its own, because an overflown stack is one of
- * the faults. */
+ * the faults: the first thread's is made here, the others have theirs from
+ * thread_start(). */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -72,14 +73,13 @@ void crash_arm(const struct crash_plan *p)
 	plan = *p;
 	if (!installed) {
 		size_t size = 64 * 1024; /* SIGSTKSZ is no constant any more */
-		struct sigaction act = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+		struct sigaction act = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 
 		stack = malloc(size);
 		if (stack) {
 			stack_t alt = {.ss_sp = stack, .ss_size = size};
 
-			if (sigaltstack(&alt, NULL) == 0)
-				act.sa_flags |= SA_ONSTACK;
+			sigaltstack(&alt, NULL);
 		}
 		sigemptyset(&act.sa_mask);
 		for (size_t i = 0; i < FAULTS; i++)

@@ -128,7 +128,8 @@ for sig in SEGV:139 BUS:135 ABRT:134; do
 	check "SIG${sig%:*}: ends as a fault does" wait_prompt "${sig#*:}"
 	check "SIG${sig%:*}: the shell has its terminal" usable_terminal
 done
-for way in crash:139 abort:134 overflow:139 "crash thread:139" "abort thread:134"; do
+for way in crash:139 abort:134 overflow:139 "crash thread:139" "abort thread:134" \
+	"overflow thread:139"; do
 	# shellcheck disable=SC2086
 	begin ${way%:*} stderr
 	keys x

@@ -7,7 +7,7 @@
  * Words: styles (every style by name), wide (text that is more than ASCII),
  * fill (letters up to the last cell), flood (a new picture every millisecond),
  * stderr (writes a line there), crash, abort, overflow (after the first key), thread
- * (each of the first two there), mono, escape=MS. */
+ * (each of these there), mono, escape=MS. */
 #include <errno.h>
 #include <locale.h>
 #include <poll.h>
@@ -109,6 +109,8 @@ static int overflow(int depth)
 
 static void *fault(void *where)
 {
+	if (has("overflow"))
+		return overflow(0) ? where : NULL;
 	if (has("crash"))
 		crash((uintptr_t)where);
 	if (has("abort"))
@@ -234,8 +236,6 @@ static int run(struct term *t, int signals)
 				fprintf(stderr, "words to stderr %d\n", nth);
 			if (ev.kind == EVENT_KEY)
 				take_fault((uintptr_t)nth - 1);
-			if (ev.kind == EVENT_KEY && has("overflow"))
-				rc = overflow(0);
 			if (what > 0) {
 				fprintf(lg, "suspend\n");
 				term_suspend(t);
