@@ -223,7 +223,7 @@ static void settle(struct ui *u)
 static void draw_item(struct ui *u, struct canvas *c, int item, int x, int y, int w)
 {
 	enum style style = item == u->setup_at ? STYLE_SELECTED : STYLE_TEXT;
-	int name_w = w > 40 ? 22 : w / 2;
+	int name_w = w > 40 ? 22 : w / 2, at;
 	char text[96];
 
 	for (int k = 0; item == u->setup_at && k < w; k++)
@@ -240,13 +240,14 @@ static void draw_item(struct ui *u, struct canvas *c, int item, int x, int y, in
 		const struct spot *p = &u->places[place_at(u, item - SETS)];
 
 		canvas_text(c, x, y, 4, style, p->hidden ? "[ ]" : "[x]");
-		canvas_text(c, x + 4 + (p->part ? 2 : 0), y, name_w - 5 - (p->part ? 2 : 0), style, p->name);
 		if (p->hidden)
 			snprintf(text, sizeof(text), "%s", _("hidden"));
 		else if (p->lines)
 			snprintf(text, sizeof(text), P_("%d line", "%d lines", p->lines), p->lines);
 		else
 			text[0] = 0;
+		at = x + 4 + (p->part ? 2 : 0);
+		screen_cut(u, c, at, y, x - at + (text[0] ? name_w - 1 : w - 3), style, p->name);
 		canvas_text(c, x + name_w, y, w - 2 - name_w, style, text);
 	}
 }
