@@ -81,11 +81,8 @@ static void label_text(char out[QUANTITY_TEXT], int64_t ns, int64_t step)
 			 : step < 100000 ? 2
 					 : 1,
 			 (double)ns / 1e6);
-	else {
-		quantity_clock(out, ns, step < NS_PER_S ? step : 0);
-		if (!strchr(out, ':'))
-			strcat(out, " s");
-	}
+	else
+		quantity_time(out, ns, step < NS_PER_S ? step : 0);
 }
 
 static void put_label(struct ui *u, struct canvas *c, int cell, const char *text, enum style style)
@@ -93,7 +90,8 @@ static void put_label(struct ui *u, struct canvas *c, int cell, const char *text
 	int w = text_width(text), x = u->at.chart.x + cell - w + 1;
 
 	/* Not close to the title of a table. */
-	if (x < u->at.chart.x + (u->at.table.w != 0) || cell >= u->at.chart.w || !is_free(c, x, w, u->at.axis.y))
+	if (x < u->at.chart.x + (u->at.table.w != 0) || cell >= u->at.chart.w ||
+	    !is_free(c, x, w, u->at.axis.y))
 		return;
 	canvas_text(c, x, u->at.axis.y, w, style, text);
 }
@@ -210,11 +208,10 @@ static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
 			x += canvas_text(c, x, y, right - x, STYLE_WARN, _("PAUSED")) + 1;
 		}
 		step = INT64_C(1) << (u->vp.zoom + 2);
-		quantity_clock(behind, u->vp.head_ns - u->extent.last_ns,
-			       step < NS_PER_S / 10 ? step : NS_PER_S / 10);
-		snprintf(text, sizeof(text), "%s s", behind);
-		if (x + text_width(text) <= right)
-			canvas_text(c, x, y, right - x, STYLE_DIM, text);
+		quantity_time(behind, u->vp.head_ns - u->extent.last_ns,
+			      step < NS_PER_S / 10 ? step : NS_PER_S / 10);
+		if (x + text_width(behind) <= right)
+			canvas_text(c, x, y, right - x, STYLE_DIM, behind);
 	} else if (s->live && s->lost) {
 		snprintf(text, sizeof(text), P_("%llu row lost", "%llu rows lost", s->lost),
 			 (unsigned long long)s->lost);
@@ -267,7 +264,8 @@ void axis_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	select_axis(u, c);
 }
 
-static void draw_lines(struct ui *u, struct canvas *c, int y, int h, const unsigned char *mark_at, wchar_t glyph)
+static void draw_lines(struct ui *u, struct canvas *c, int y, int h, const unsigned char *mark_at,
+		       wchar_t glyph)
 {
 	int head = u->vp.follow ? -1 : viewport_cell(&u->vp, u->vp.head_ns);
 	int newest = viewport_cell(&u->vp, u->vp.right_ns);

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#define SIZE_W 6 /* "999 kB", "1.2 MB" */
+
 /* One piece of text on its way from right to left. */
 static int put_left_of(struct canvas *c, int right, int y, int limit, enum style s, const char *text, int gap)
 {
@@ -47,6 +49,16 @@ static const char *name_of(const char *path)
 	return slash ? slash + 1 : path ? path : "";
 }
 
+/* How long: "00:48", "1:02:03"; a number alone would be taken for a part of the name. */
+static void since_text(char out[QUANTITY_TEXT], int64_t ns)
+{
+	if (ns >= 0 && ns < 3600 * NS_PER_S)
+		snprintf(out, QUANTITY_TEXT, "%02d:%02d", (int)(ns / NS_PER_S / 60),
+			 (int)(ns / NS_PER_S % 60));
+	else
+		quantity_clock(out, ns, 0);
+}
+
 static int draw_record(const struct ui *u, const struct ui_scene *s, struct canvas *c, int right, int limit)
 {
 	char size[QUANTITY_TEXT], since[QUANTITY_TEXT], marks[48] = "";
@@ -54,11 +66,12 @@ static int draw_record(const struct ui *u, const struct ui_scene *s, struct canv
 	int x, fixed;
 
 	quantity_bytes(size, s->record_bytes);
-	quantity_clock(since, s->now_ns - s->record_since_ns, 0);
+	since_text(since, s->now_ns - s->record_since_ns);
 	if (s->record_marks)
 		snprintf(marks, sizeof(marks), P_("%llu mark", "%llu marks", s->record_marks),
 			 (unsigned long long)s->record_marks);
-	fixed = 5 + 2 + text_width(since) + 2 + text_width(size);
+	/* As wide as the widest, so that the name stands still. */
+	fixed = 5 + 2 + text_width(since) + 2 + (text_width(size) < SIZE_W ? SIZE_W : text_width(size));
 	if (right - fixed < limit)
 		fixed = 5;
 	if (right - fixed < limit)
@@ -75,7 +88,7 @@ static int draw_record(const struct ui *u, const struct ui_scene *s, struct canv
 		x = right - fixed - more - named;
 		if (named)
 			canvas_text(c, x + 6, 0, named - 1, STYLE_TEXT, name);
-		canvas_textf(c, x + 6 + named, 0, right - x, STYLE_TEXT, "%s  %s%s%s", since, size,
+		canvas_textf(c, x + 6 + named, 0, right - x, STYLE_TEXT, "%s  %*s%s%s", since, SIZE_W, size,
 			     *marks ? "  " : "", marks);
 	}
 	canvas_put(c, x, 0, STYLE_RECORD, screen_glyph(u, 0x25CF, '*'));
@@ -205,20 +218,36 @@ static const char *bar_label(const struct ui *u, const struct ui_scene *s, const
 	return _(k->bar);
 }
 
+static bool is_of_time(const struct key_entry *k)
+{
+	return k->action == ACT_ZOOM_IN || k->action == ACT_PREV_MARK || k->action == ACT_GOTO ||
+	       k->action == ACT_SLOWER;
+}
+
+/* Whether what such a key does is to be seen: in charts, or in the strip below a list. */
+static bool shows_time(const struct ui *u, const struct ui_scene *s, const struct key_entry *k)
+{
+	return !u->view->plain || (!s->live && k->action != ACT_ZOOM_IN);
+}
+
 static bool bar_shows(const struct ui *u, const struct ui_scene *s, const struct key_entry *k, unsigned when)
 {
 	if (!k->bar || !(k->when & when))
 		return false;
-	if (k->action == ACT_ESC && when == WHEN_NOW && !u->about_chosen)
+	if (k->action == ACT_ESC && (when & WHEN_NOW) && !u->about_chosen)
 		return false;
 	if ((k->action == ACT_MARK || k->action == ACT_RECORD) && when == WHEN_REPLAY)
 		return false;
 	if (k->action == ACT_CHOOSE)
 		return u->view == &view_epochs;
-	if (k->action == ACT_SLOWER && when == WHEN_NOW)
+	if (is_of_time(k) && !shows_time(u, s, k))
+		return false;
+	if (k->action == ACT_SLOWER && (when & WHEN_NOW))
 		return false;
 	if (k->action == ACT_PREV_MARK)
 		return u->n_marks > 0 || !s->live;
+	if (k->action == ACT_PROC_KILL)
+		return u->procs.pid != 0;
 	if (k->action == ACT_NUDGE_BACK)
 		return u->second.about != NULL;
 	/* Elsewhere the help page tells them. */

@@ -10,7 +10,7 @@ static void joule_text(char out[QUANTITY_TEXT], double j, int w)
 
 static void seconds_text(char out[QUANTITY_TEXT], int64_t ns)
 {
-	quantity_clock(out, ns, ns < 10 * NS_PER_S ? NS_PER_MS : NS_PER_S / 10);
+	quantity_time(out, ns, ns < 10 * NS_PER_S ? NS_PER_MS : NS_PER_S / 10);
 }
 
 /* Where the columns of the list stand; w 0: there is no room for it. */

@@ -87,6 +87,36 @@ static void put_number(struct canvas *c, int x, int y, int w, enum style style, 
 	canvas_right(c, x, y, w, isnan(v) ? STYLE_DIM : style, both);
 }
 
+/* In the list above they have as many digits. */
+static void seconds_text(char out[QUANTITY_TEXT], double v)
+{
+	if (isnan(v))
+		snprintf(out, QUANTITY_TEXT, "--");
+	else
+		snprintf(out, QUANTITY_TEXT, "%.*f", fabs(v) < 10 ? 3 : 1, v);
+}
+
+static void put_seconds(struct canvas *c, int x, int y, int w, enum style style, double v)
+{
+	char text[QUANTITY_TEXT];
+
+	seconds_text(text, v);
+	canvas_right(c, x, y, w, isnan(v) ? STYLE_DIM : style, text);
+}
+
+static void put_longer(struct canvas *c, int x, int y, int w, double d)
+{
+	char text[QUANTITY_TEXT], both[QUANTITY_TEXT + 2];
+	bool none;
+
+	if (isnan(d))
+		return;
+	seconds_text(text, fabs(d));
+	none = strspn(text, "0.") == strlen(text);
+	snprintf(both, sizeof(both), "%s%s", none ? "" : d < 0 ? "-" : "+", text);
+	canvas_right(c, x, y, w, none ? STYLE_DIM : STYLE_STRONG, both);
+}
+
 static void put_difference(struct canvas *c, int x, int y, int w, enum unit unit, double v, double first)
 {
 	double d = v - first;
@@ -149,18 +179,23 @@ static void draw_fixed(struct ui *u, const struct ui_scene *s, struct canvas *c,
 		const struct sheet *sh = &e->sheets[i];
 		struct span power = {NAN, NAN, NAN, 0, 0};
 		double v = (double)(sh->to_ns - sh->from_ns) / 1e9;
+		int last = x + nw * (k->p95 ? 3 : 2);
 
 		if (which && e->power >= 0)
 			span_read(s->timeline, (size_t)e->power, sh->from_ns, sh->to_ns, &power);
 		if (which == 1)
 			v = span_joule(&power);
 		else if (which == 2)
-			v = (double)(sh->to_ns - sh->from_ns - power.covered_ns) / 1e9;
-		put_number(c, x, y, nw, which == 2 && v > 0 ? STYLE_WARN : STYLE_STRONG, UNIT_JOULE, v, "");
-		if (!i)
-			first = v;
+			v = e->power < 0 ? NAN : v - (double)power.covered_ns / 1e9;
+		first = i ? first : v;
+		if (which == 1)
+			put_number(c, x, y, nw, STYLE_STRONG, UNIT_JOULE, v, "");
 		else
-			put_difference(c, x + nw * (k->p95 ? 3 : 2), y, nw, UNIT_JOULE, v, first);
+			put_seconds(c, x, y, nw, which == 2 && v >= 0.001 ? STYLE_WARN : STYLE_STRONG, v);
+		if (i && which == 1)
+			put_difference(c, last, y, nw, UNIT_JOULE, v, first);
+		else if (i)
+			put_longer(c, last, y, nw, v - first);
 		x += side_width(k, i);
 	}
 }

@@ -155,6 +155,13 @@ void quantity_clock(char out[QUANTITY_TEXT], int64_t ns, int64_t step_ns)
 	out[n] = 0;
 }
 
+void quantity_time(char out[QUANTITY_TEXT], int64_t ns, int64_t step_ns)
+{
+	quantity_clock(out, ns, step_ns);
+	if (!strchr(out, ':'))
+		strcat(out, " s");
+}
+
 /* The next of 1 2 3 4 5 6 8 10 times a power of ten that is at least v. */
 static double round_up(double v)
 {

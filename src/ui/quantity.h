@@ -40,6 +40,9 @@ void quantity_bytes(char out[QUANTITY_TEXT], uint64_t bytes);
 /* A time span: "12.345", "1:23.4", "2:01:07"; precise to step_ns, 0: whole seconds. */
 void quantity_clock(char out[QUANTITY_TEXT], int64_t ns, int64_t step_ns);
 
+/* The same with its unit where the colons do not say it: "12.345 s", "1:23.4". */
+void quantity_time(char out[QUANTITY_TEXT], int64_t ns, int64_t step_ns);
+
 /* The range that a chart shows. */
 struct scale {
 	double lo, hi;

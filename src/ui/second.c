@@ -282,14 +282,13 @@ void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	if (s->align)
 		x = put(c, x, y, right, STYLE_DIM, s->align->text);
 	if (b->nudge_ns) {
-		quantity_clock(clock, b->nudge_ns, INT64_C(1) << u->vp.zoom);
-		snprintf(text, sizeof(text), _("moved by %s%s s"), b->nudge_ns > 0 ? "+" : "", clock);
+		quantity_time(clock, b->nudge_ns, INT64_C(1) << u->vp.zoom);
+		snprintf(text, sizeof(text), _("moved by %s%s"), b->nudge_ns > 0 ? "+" : "", clock);
 		x = put(c, x, y, right, STYLE_TEXT, text);
 	}
 	if (u->extent.any && b->extent.first_ns < u->extent.first_ns) {
-		quantity_clock(clock, u->extent.first_ns - b->extent.first_ns, NS_PER_S / 10);
-		snprintf(text, sizeof(text),
-			 strchr(clock, ':') ? _("begins %s before A") : _("begins %s s before A"), clock);
+		quantity_time(clock, u->extent.first_ns - b->extent.first_ns, NS_PER_S / 10);
+		snprintf(text, sizeof(text), _("begins %s before A"), clock);
 		x = put(c, x, y, right, STYLE_DIM, text);
 	}
 	if (b->here || b->there) {

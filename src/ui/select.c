@@ -26,7 +26,8 @@ void select_set(struct ui *u, int64_t a_ns, int64_t b_ns)
 }
 
 /* The stretch between the marks before and after a moment, or the ends. */
-static void select_phase(struct ui *u, const struct ui_scene *s, int64_t t_ns, int64_t *from_ns, int64_t *to_ns)
+static void select_phase(struct ui *u, const struct ui_scene *s, int64_t t_ns, int64_t *from_ns,
+			 int64_t *to_ns)
 {
 	/* A mark begins its phase, so the moment of the mark is within. */
 	if (!goto_mark(s->timeline, &u->extent, t_ns + 1, -1, from_ns) || *from_ns < u->extent.first_ns)
@@ -150,8 +151,10 @@ void select_axis(const struct ui *u, struct canvas *c)
 					 : line;
 		bool left = i == 0 || row[i - 1].ch[0] == L' ' || row[i - 1].style == STYLE_FRAME;
 		bool right = i + 1 >= u->at.chart.w || row[i + 1].ch[0] == L' ';
+		/* An end may touch a label, but not stand within one. */
+		bool end = (i == first || i == last) && (left || right);
 
-		if (row[i].ch[0] == L' ' && ((left && right) || i == first || i == last))
+		if (row[i].ch[0] == L' ' && ((left && right) || end))
 			canvas_put(c, u->at.chart.x + i, y, STYLE_FRAME, ch);
 	}
 }
@@ -200,8 +203,8 @@ static void tell_channel(struct ui *u, const struct ui_scene *s, struct canvas *
 		if (span.n && open >= NS_PER_MS) {
 			char clock[QUANTITY_TEXT];
 
-			quantity_clock(clock, open, NS_PER_MS);
-			snprintf(text, sizeof(text), _("%s s of it not measured"), clock);
+			quantity_time(clock, open, NS_PER_MS);
+			snprintf(text, sizeof(text), _("%s of it not measured"), clock);
 			x = put(c, x, y, right, STYLE_WARN, text);
 		}
 	}
@@ -223,9 +226,8 @@ void select_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		put(c, x, y, right, STYLE_DIM, _("move the cursor   v: up to there   Esc: none"));
 		return;
 	}
-	quantity_clock(clock, to - from, NS_PER_MS);
-	snprintf(text, sizeof(text), strchr(clock, ':') ? "%s" : "%s s", clock);
-	x = put(c, x - 2, y, right, STYLE_STRONG, text);
+	quantity_time(clock, to - from, NS_PER_MS);
+	x = put(c, x - 2, y, right, STYLE_STRONG, clock);
 	if (c->w >= 100) {
 		canvas_right(c, x, y, right - x, STYLE_DIM, hint);
 		right -= text_width(hint) + 2;

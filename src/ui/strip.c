@@ -37,8 +37,7 @@ static void draw_text(const struct ui *u, struct canvas *c, int y, int right)
 	if (step > NS_PER_S / 10)
 		step = NS_PER_S / 10;
 	quantity_clock(at, u->vp.head_ns - u->extent.first_ns, step);
-	quantity_clock(all, u->extent.last_ns - u->extent.first_ns,
-		       step < NS_PER_S / 10 ? step : NS_PER_S / 10);
+	quantity_time(all, u->extent.last_ns - u->extent.first_ns, step);
 	x = u->at.name.x;
 	w = canvas_text(c, x, y + 1, right - x, STYLE_STRONG, at);
 	if (x + w + 3 + (int)strlen(all) <= right)
@@ -101,8 +100,8 @@ static void make_dots(struct ui *u, const struct ui_scene *s, const struct overa
 	struct chart_axis axis = {.zoom = o->zoom, .first = o->first, .n = (int)o->n};
 	struct chart_summary sum;
 
-	if (u->strip.kept && u->strip.channel == channel && u->strip.zoom == o->zoom && u->strip.n == o->dots &&
-	    u->strip.first == o->first && u->strip.last_ns == u->extent.last_ns)
+	if (u->strip.kept && u->strip.channel == channel && u->strip.zoom == o->zoom &&
+	    u->strip.n == o->dots && u->strip.first == o->first && u->strip.last_ns == u->extent.last_ns)
 		return;
 	chart_columns(s->timeline, (size_t)channel, &axis, u->bins, u->columns, &sum);
 	share_out(u->columns, o, u->dots);
@@ -188,7 +187,10 @@ void strip_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	if (!u->at.strip.h || !u->extent.any)
 		return;
 	o = measure(u);
-	draw_text(u, c, y, u->at.solo ? u->at.chart.x - 1 : u->at.stats.w ? u->at.stats.x + u->at.stats.w : u->at.value.x + u->at.value.w);
+	draw_text(u, c, y,
+		  u->at.solo      ? u->at.chart.x - 1
+		  : u->at.stats.w ? u->at.stats.x + u->at.stats.w
+				  : u->at.value.x + u->at.value.w);
 	draw_chart(u, s, c, &o, y);
 	draw_frame(u, c, &o, y + 1);
 	draw_throttled(u, s, c, &o, y + 1);

@@ -181,8 +181,7 @@ void screen_moment(const struct ui *u, const struct ui_scene *s, int64_t t_ns, c
 
 	step = step < NS_PER_MS ? NS_PER_MS : step > NS_PER_S / 10 ? NS_PER_S / 10 : step;
 	if (!s->live || !u->about || !u->about->start.real_ns) {
-		quantity_clock(clock, t_ns - u->extent.first_ns, step);
-		snprintf(out, QUANTITY_TEXT, strchr(clock, ':') ? "%s" : "%.28s s", clock);
+		quantity_time(out, t_ns - u->extent.first_ns, step);
 		return;
 	}
 	wall = u->about->start.real_ns + (t_ns - u->about->start.mono_ns);

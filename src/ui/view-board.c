@@ -142,7 +142,14 @@ static void read_late(struct ui *u, const struct ui_scene *s, struct row *row)
 			return;
 		}
 	}
-	snprintf(row->text, sizeof(row->text), P_("%llu late tick", "%llu late ticks", late), late);
+	if (s->live)
+		snprintf(row->text, sizeof(row->text), P_("%llu late tick", "%llu late ticks", late), late);
+	else if (late || lost)
+		/* One that was late alone is no hole: it is in the channel below. */
+		snprintf(row->text, sizeof(row->text),
+			 P_("%llu late tick in holes", "%llu late ticks in holes", late), late);
+	else
+		snprintf(row->text, sizeof(row->text), "%s", _("no holes"));
 	if (lost)
 		snprintf(row->text + strlen(row->text), sizeof(row->text) - strlen(row->text),
 			 P_(", %llu row lost", ", %llu rows lost", lost), lost);

@@ -132,14 +132,14 @@ static void tell(struct row *row, double joule, int64_t long_ns, uint64_t mark)
 	row->value = joule;
 	row->unit = joule_unit(joule);
 	row->text_style = STYLE_DIM;
-	quantity_clock(clock, long_ns, NS_PER_S / 10);
+	quantity_time(clock, long_ns, NS_PER_S / 10);
 	if (isnan(joule))
 		snprintf(row->text, sizeof(row->text), "%s", _("no power was measured"));
-	else if (mark) /* TRANSLATORS: "mark 2, 12.3 s: mean 24.1 W" */
-		snprintf(row->text, sizeof(row->text), _("mark %llu, %s s: mean %.1f W"),
+	else if (mark) /* TRANSLATORS: "mark 2, 12.3 s, mean 24.1 W" */
+		snprintf(row->text, sizeof(row->text), _("mark %llu, %s, mean %.1f W"),
 			 (unsigned long long)mark, clock, mean);
 	else
-		snprintf(row->text, sizeof(row->text), _("%s s: mean %.1f W"), clock, mean);
+		snprintf(row->text, sizeof(row->text), _("%s, mean %.1f W"), clock, mean);
 }
 
 /* By the recorder's own count where there is one, which began with the sampling. */

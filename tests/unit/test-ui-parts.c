@@ -388,6 +388,12 @@ static void times_and_sizes_read_well(void **state)
 	assert_string_equal(text, "2:01:07");
 	quantity_clock(text, -2100 * NS_PER_MS, NS_PER_S / 10);
 	assert_string_equal(text, "-2.1");
+	quantity_time(text, -2100 * NS_PER_MS, NS_PER_S / 10);
+	assert_string_equal(text, "-2.1 s");
+	quantity_time(text, -80 * NS_PER_S, NS_PER_S / 10);
+	assert_string_equal(text, "-1:20.0");
+	quantity_time(text, INT64_MIN, 1);
+	assert_true(strlen(text) < QUANTITY_TEXT);
 	quantity_clock(text, INT64_MIN, 1);
 	quantity_clock(text, INT64_MAX, 1);
 	assert_true(strlen(text) < QUANTITY_TEXT);

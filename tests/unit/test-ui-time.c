@@ -277,6 +277,33 @@ static void a_selection_has_its_own_statistics(void **state)
 	}
 }
 
+/* Wherever the other end of it comes to be. */
+static void a_selection_leaves_labels_whole(void **state)
+{
+	const char *at;
+	struct bench b;
+	int seen = 0;
+
+	(void)state;
+	start(&b, 80, 24, false, CHARSET_BRAILLE);
+	ui_seek(b.ui, &b.scene, 60 * NS_PER_S);
+	for (int i = 0; i < 6; i++)
+		press(&b, '+', 0);
+	press(&b, 'v', 0);
+	for (int i = 0; i < 40; i++) {
+		press(&b, 'h', 0);
+		at = strstr(line(&b, b.ui->at.axis.y), "▼ 5");
+		if (!at)
+			continue;
+		at += strlen("▼ 5");
+		if (strncmp(at + strspn(at, "0123456789."), " s", 2) != 0)
+			fail_msg("%s", b.text);
+		seen++;
+	}
+	assert_true(seen > 5);
+	stop(&b);
+}
+
 static void dragging_selects(void **state)
 {
 	int64_t from, to;
@@ -572,15 +599,15 @@ static void phases_are_told(void **state)
 		/* 40 s, 45 s, 15 s of 5 mW */
 		assert_shows(&b, "start ");
 		assert_shows(&b, "1 infer ");
-		assert_shows(&b, " 40.0      0.2 ");
-		assert_shows(&b, " 45.0      0.2 ");
-		assert_shows(&b, " 15.0      0.1 ");
+		assert_shows(&b, " 40.0 s      0.2 ");
+		assert_shows(&b, " 45.0 s      0.2 ");
+		assert_shows(&b, " 15.0 s      0.1 ");
 		press(&b, K_DOWN, 0);
 		finish(&b);
 		assert_shows(&b, " GPU                %        5.0    ~5.0   100.0"); /* 45000 samples */
 		assert_shows(&b, " Hottest            C        5.0     5.0     5.0"); /* 450: all of them */
 		assert_shows(&b, " Energy             J        0.2");
-		assert_shows(&b, " Unmeasured         s        0.0");
+		assert_shows(&b, " Unmeasured         s      0.000");
 		press(&b, 'x', 0);
 		press(&b, K_DOWN, 0);
 		press(&b, 'x', 0);
@@ -668,7 +695,17 @@ static void what_was_not_measured_is_said(void **state)
 	finish(&b);
 	/* The fake counts a sample in ten of long columns: only the proportion is exact. */
 	assert_true(number_after(&b, "Energy") < 0.45);
-	assert_hides(&b, " Unmeasured         s        0.0");
+	assert_hides(&b, " Unmeasured         s      0.000");
+	stop(&b);
+	/* Without a power all of it is unknown, and not unmeasured for so long. */
+	start(&b, 120, 40, false, CHARSET_ASCII);
+	for (size_t i = 0; i < b.fake.about.n_channels; i++)
+		if (b.fake.channels[i].kind == CHANNEL_POWER_TOTAL)
+			b.fake.channels[i].kind = CHANNEL_OTHER;
+	press(&b, '7', 0);
+	finish(&b);
+	assert_shows(&b, " Energy             J         --");
+	assert_shows(&b, " Unmeasured         s         --");
 	stop(&b);
 }
 
@@ -740,6 +777,7 @@ int main(void)
 		cmocka_unit_test(speeds_are_what_they_say),
 		cmocka_unit_test(a_loop_comes_back),
 		cmocka_unit_test(a_selection_has_its_own_statistics),
+		cmocka_unit_test(a_selection_leaves_labels_whole),
 		cmocka_unit_test(dragging_selects),
 		cmocka_unit_test(what_is_not_drawn_is_not_selected),
 		cmocka_unit_test(lines_of_marks_are_clicked),

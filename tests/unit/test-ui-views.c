@@ -288,8 +288,8 @@ static void energy_is_power_over_time(void **state)
 	ui_seek(b.ui, &b.scene, 60 * NS_PER_S);
 	draw(&b);
 	/* 20 s after mark 1, 60 s after the start: 0.1 and 0.3 J */
-	assert_shows(&b, " Since mark           0.1 J   mark 1, 20.0 s: mean 0.0 W");
-	assert_shows(&b, " Since start          0.3 J   1:00.0 s: mean 0.0 W");
+	assert_shows(&b, " Since mark           0.1 J   mark 1, 20.0 s, mean 0.0 W");
+	assert_shows(&b, " Since start          0.3 J   1:00.0, mean 0.0 W");
 	assert_shows(&b, "   V    A  J m1");
 	ui_seek(b.ui, &b.scene, 39 * NS_PER_S);
 	draw(&b);
@@ -301,7 +301,7 @@ static void energy_is_power_over_time(void **state)
 	ui_seek(b.ui, &b.scene, 19 * NS_PER_S);
 	draw(&b);
 	assert_shows(&b, "   GPU_SOC            0.0 W     0.01 0.01   0.1");
-	assert_shows(&b, " Selected             0.1 J   20.0 s: mean 0.0 W");
+	assert_shows(&b, " Selected             0.1 J   20.0 s, mean 0.0 W");
 	press(&b, K_ESC, 0);
 	ui_seek(b.ui, &b.scene, 39 * NS_PER_S);
 	draw(&b);
@@ -377,10 +377,17 @@ static void a_newer_list_does_not_move_the_choice(void **state)
 	press(&b, '8', 0);
 	read_processes(&b, &l, 0, 12);
 	draw(&b);
+	/* Neither what is seen in charts only, nor to end what is not chosen. */
+	assert_shows(&b, "G P M N sort  t tree");
+	assert_hides(&b, "zoom");
+	assert_hides(&b, "marks");
+	assert_hides(&b, "speed");
+	assert_hides(&b, "x end");
 	while (y < 29 && !strstr(line(&b, y), "p6"))
 		y++;
 	read_processes(&b, &l, 3, 12); /* three have ended above it */
 	mouse(&b, MOUSE_PRESS, 1, 4, y);
+	assert_shows(&b, "x end");
 	press(&b, 'x', 0);
 	assert_shows(&b, "End p6 (106)?");
 	press(&b, 'n', 0);

@@ -187,7 +187,15 @@ static void recording_and_messages_are_shown(void **state)
 	b.scene.record_bytes = 81400000;
 	b.scene.record_marks = 1;
 	draw(&b);
-	assert_shows(&b, "● REC run.bin 12:31  81 MB  1 mark ");
+	assert_shows(&b, "● REC run.bin 12:31   81 MB  1 mark ");
+	/* The name stands still while the numbers grow. */
+	b.scene.record_since_ns = b.scene.now_ns - 9 * NS_PER_S;
+	b.scene.record_bytes = 999000;
+	draw(&b);
+	assert_shows(&b, "● REC run.bin 00:09  999 kB  1 mark ");
+	b.scene.record_since_ns = b.scene.now_ns - 3723 * NS_PER_S;
+	draw(&b);
+	assert_shows(&b, "● REC run.bin 1:02:03  999 kB  1 mark ");
 	assert_shows(&b, "r stop rec");
 	assert_hides(&b, "late");
 	b.scene.late = 3;
