@@ -49,6 +49,7 @@ struct keep_file {
 	uint64_t rows[TIERS], marks, bytes;
 	uint64_t lost_rows;	/* were not held any more when the disk had taken what is before them */
 	struct err err;		/* ERR_NONE: complete */
+	struct err left;	/* a file beside it could not be removed; or ERR_NONE */
 };
 
 #define KEEP_FILES 256	/* what is known of this many, the newest */

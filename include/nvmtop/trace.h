@@ -34,6 +34,7 @@ struct trace_writer_stats {
 	bool reader_gone;	/* of a stream: that is why */
 	bool complete;		/* the file has its name, with all that was recorded until then */
 	struct err err;
+	struct err left;	/* it is complete, and a file beside it could not be removed; or ERR_NONE */
 };
 /* Safe from any thread while the stream runs. */
 void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats *out);
@@ -88,6 +89,8 @@ struct trace_series_stats {
 	bool full;		/* max_bytes are reached: nothing more is taken */
 	struct err err;		/* of what is wrong just now; ERR_NONE: nothing is */
 	struct err last;	/* what went wrong last, ERR_NONE: nothing did */
+	uint64_t n_left;	/* files that are not needed any more and could not be removed */
+	struct err left;	/* the last of them */
 	char path[4096];	/* the file that is written, or was last */
 };
 /* Safe from any thread. */
@@ -122,6 +125,7 @@ struct trace_recovery {
 	bool restarted;		/* the machine has been down since */
 	bool header;		/* the header was damaged, and made anew */
 	bool described;		/* channels beyond version 1, exact marks and gaps are there */
+	struct err left;	/* a file beside it could not be removed; or ERR_NONE */
 };
 /* Joins, completes the header, syncs and renames; never over a file that is
  * there, and not before the new one is complete, so it can be interrupted and

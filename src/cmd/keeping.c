@@ -89,6 +89,10 @@ static void tell_file(const struct keep_file *f, char *buf, size_t size)
 		snprintf(buf + n, size - n, _("; %llu rows were gone before the disk had taken them"),
 			 (unsigned long long)f->lost_rows);
 	}
+	if (f->left.code != ERR_NONE) {
+		size_t n = strlen(buf);
+		snprintf(buf + n, size - n, "; %s", f->left.text);
+	}
 }
 
 bool keeping_news(struct keep *k, size_t *told, char *buf, size_t size, bool *failed)

@@ -144,6 +144,14 @@ static void wait_for_something(struct recorder *r, int64_t then_ns)
 		poll(p, 2, (int)(left / NS_PER_MS > 60000 ? 60000 : left / NS_PER_MS + 1));
 }
 
+static void say_left(struct recorder *r, const struct trace_series_stats *s)
+{
+	const char *left = recording_left(&r->trouble, s);
+
+	if (left)
+		recorder_say(r, left);
+}
+
 /* What the disk does is said when it happens; false: there is no room left. */
 static bool watch_disk(struct recorder *r)
 {
@@ -154,6 +162,7 @@ static bool watch_disk(struct recorder *r)
 	recording_trouble(&r->trouble, &s, text, sizeof text);
 	if (text[0])
 		recorder_say(r, text);
+	say_left(r, &s);
 	engine_add_lost(r->engine, s.lost_rows - r->lost);
 	r->lost = s.lost_rows;
 	if (s.full && r->series)
@@ -218,6 +227,7 @@ static void summary(struct recorder *r, const struct summary_moment *before)
 	s.file = names;
 	recording_summary(&s, r->o, r->engine, &ws);
 	summary_print(&s, stderr);
+	say_left(r, &ws);
 }
 
 /* Late ticks are likelier then, and there is something that can be done. */

@@ -48,6 +48,14 @@ void recording_trouble(struct trouble *was, const struct trace_series_stats *now
 	}
 }
 
+const char *recording_left(struct trouble *was, const struct trace_series_stats *now)
+{
+	bool news = now->n_left > was->left;
+
+	was->left = now->n_left;
+	return news ? now->left.text : NULL;
+}
+
 const char *recording_full(void)
 {
 	return _("the recording is as large as --max-size allows");
@@ -191,6 +199,7 @@ static void give_up(struct recording *r)
 /* A line for the screen, and all of it for when the screen has gone. */
 static void record_tell(struct recording *r)
 {
+	const char *left;
 	struct summary s = {.tally = &r->tally, .before = r->before};
 	char elapsed[32], size[32], more[160], names[4096], name[512], text[sizeof r->failed];
 	size_t unused;
@@ -212,6 +221,9 @@ static void record_tell(struct recording *r)
 				      "saved %.400s: %s, %s, %llu marks; %s", s.marks),
 		 name, elapsed, size, (unsigned long long)s.marks, more);
 	r->tell(r->to, STYLE_TEXT, text);
+	left = recording_left(&r->trouble, &r->written);
+	if (left)
+		r->tell(r->to, STYLE_WARN, left);
 	free(r->summary);
 	r->summary = NULL;
 	out = open_memstream(&r->summary, &unused);
@@ -220,6 +232,8 @@ static void record_tell(struct recording *r)
 	if (r->written.full)
 		fprintf(out, "nvmtop: %s\n", recording_full());
 	summary_print(&s, out);
+	if (r->written.n_left)
+		fprintf(out, "nvmtop: %s\n", r->written.left.text);
 	fclose(out);
 }
 
@@ -281,6 +295,7 @@ int recording_patience_ms(const struct recording *r)
 void recording_watch(struct recording *r)
 {
 	char text[sizeof r->failed];
+	const char *left;
 
 	if (r->opening && begun(r, 0) && r->series)
 		r->tell(r->to, STYLE_TEXT, _("the recording has begun"));
@@ -293,6 +308,9 @@ void recording_watch(struct recording *r)
 	}
 	look(r);
 	recording_trouble(&r->trouble, &r->written, text, sizeof text);
+	left = recording_left(&r->trouble, &r->written);
+	if (left)
+		r->tell(r->to, STYLE_WARN, left);
 	if (r->written.full)
 		recording_end(r);
 	else if (text[0] && r->written.err.code == ERR_NONE) /* the header shows what is wrong */

@@ -9,10 +9,13 @@
 /* One line on what is wrong with a recording, or on its going on again; "" when
  * there is nothing to say.  was: what was said last, both are updated. */
 struct trouble {
-	uint64_t holes, moved_marks;
+	uint64_t holes, moved_marks, left;
 	bool said;
 };
 void recording_trouble(struct trouble *was, const struct trace_series_stats *now, char *out, size_t size);
+/* A file of it that nobody needs is still there: the sentence, once; NULL: none, or it
+ * was said. */
+const char *recording_left(struct trouble *was, const struct trace_series_stats *now);
 const char *recording_full(void); /* it has ended by itself */
 /* The names of its files, "a.bin, a.2.bin", after it has ended. */
 void recording_names(const struct trace_series *s, char *out, size_t size);

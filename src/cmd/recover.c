@@ -30,13 +30,23 @@ static unsigned long long together(const uint64_t ticks[TIERS])
 	return n;
 }
 
+/* It needs a hand, and takes nothing from what was recovered. */
+static void tell_left(const struct trace_recovery *r)
+{
+	if (r->left.code != ERR_NONE)
+		fprintf(stderr, "nvmtop: %s\n", r->left.text);
+}
+
 static int tell(const struct trace_recovery *r, bool stream, const struct err *e)
 {
 	char elapsed[32], shown[sizeof r->path];
 
 	text_printable(shown, sizeof shown, r->path, strlen(r->path));
 	if (r->left_over) {
-		fprintf(stderr, _("nvmtop: %s is complete; what was left beside it is removed\n"), shown);
+		if (r->left.code == ERR_NONE)
+			fprintf(stderr, _("nvmtop: %s is complete; what was left beside it is removed\n"),
+				shown);
+		tell_left(r);
 		return e->code == ERR_NONE ? 0 : complain(e);
 	}
 	text_lasted(elapsed, sizeof elapsed, r->last_ns);
@@ -49,6 +59,7 @@ static int tell(const struct trace_recovery *r, bool stream, const struct err *e
 		(unsigned long long)r->rows[TIER_SLOW], together(r->late), together(r->lost));
 	if (!stream)
 		tell_missing(r);
+	tell_left(r);
 	return e->code == ERR_NONE ? 0 : complain(e);
 }
 

@@ -262,6 +262,7 @@ static void write_to(struct copy *c, struct trace_writer *w)
 	memcpy(c->out->rows, stats.rows, sizeof(stats.rows));
 	c->out->marks = stats.marks;
 	c->out->bytes = stats.bytes;
+	c->out->left = stats.left;
 	c->out->lost_rows += stats.lost_rows;
 }
 

@@ -206,11 +206,26 @@ static int rename_new(const struct output *o)
 	return renameat(o->dir_fd, o->part, o->dir_fd, o->name) < 0 ? errno : 0;
 }
 
+void output_side_remove(struct output *o)
+{
+	o->side_left = unlinkat(o->dir_fd, o->side, 0) < 0 && errno != ENOENT ? errno : 0;
+}
+
+void output_left(const struct output *o, struct err *out)
+{
+	out->code = ERR_NONE;
+	if (o->side_left)
+		err_set(out, ERR_FAILED,
+			_("%s is complete, but %s.part.side, which is not needed any more, could not be "
+			  "removed (%s): remove it by hand"),
+			o->shown, o->shown, strerror(o->side_left));
+}
+
 int output_publish(struct output *o, struct err *e)
 {
 	int num = 0;
 
-	unlinkat(o->dir_fd, o->side, 0); /* all of it is in the part */
+	output_side_remove(o);
 	if (!o->force)
 		num = rename_new(o);
 	else if (renameat(o->dir_fd, o->part, o->dir_fd, o->name) < 0)

@@ -15,6 +15,7 @@ struct output {
 	char name[NAME_MAX + 1], part[NAME_MAX + 1], side[NAME_MAX + 1]; /* in the folder */
 	int dir_fd, part_fd, side_fd;                                    /* -1: not open */
 	bool force;
+	int side_left; /* why the side file could not be removed, an errno; 0: it is not there any more */
 };
 
 /* Check everything that can be checked and make PATH.part and PATH.part.side,
@@ -24,6 +25,10 @@ int output_open(struct output *o, const char *path, bool force, struct err *e);
 int output_find(struct output *o, const char *path, struct err *e);
 /* Give the complete part its final name and remove the side file. */
 int output_publish(struct output *o, struct err *e);
+/* All of it is in the part. */
+void output_side_remove(struct output *o);
+/* What stayed of the files that nobody needs any more; out->code is ERR_NONE when nothing did. */
+void output_left(const struct output *o, struct err *out);
 /* Somebody removed the part, or its folder: what is written has no name any more. */
 bool output_removed(const struct output *o);
 /* No such name is there: its folder was moved, or its mount has gone, and what is written

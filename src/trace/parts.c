@@ -131,6 +131,10 @@ static void reap(struct trace_series *s)
 		if (kept)
 			note_done(s, p, w.complete);
 		part_account(&s->gone, p);
+		if (w.left.code != ERR_NONE) {
+			s->gone.n_left++;
+			s->gone.left = w.left;
+		}
 		if (!kept) {
 			s->gone.marks -= w.marks;
 			s->gone.lost_marks += w.marks;

@@ -311,7 +311,7 @@ static int recover(struct output *o, struct trace_recovery *out, struct err *e)
 					 "can be recovered"),
 				       o->shown, o->shown);
 		out->left_over = true;
-		unlinkat(o->dir_fd, o->side, 0);
+		output_side_remove(o);
 		return unlinkat(o->dir_fd, o->part, 0) < 0 ? cannot(o, e) : describe(o->path, out, e);
 	}
 	if (file_open(o, o->side, &o->side_fd, e) < 0)
@@ -357,6 +357,8 @@ int trace_recover(const char *path, struct trace_recovery *out, struct err *e)
 		cannot(o, e);
 	if (r == 0)
 		r = recover(o, out, e);
+	if (r == 0)
+		output_left(o, &out->left);
 	output_close(o);
 	free(o);
 	return r;

@@ -401,6 +401,7 @@ int trace_unpack(const char *path, const char *to, bool force, struct trace_reco
 			struct err lost = *e;
 
 			r = output_publish(o, e);
+			output_left(o, &out->left);
 			output_close(o);
 			if (r == 0)
 				*e = lost;

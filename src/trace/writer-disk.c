@@ -269,6 +269,7 @@ static void finish(struct trace_writer *w)
 		s->final.marks = joined.marks;
 		s->final.bytes = joined.bytes;
 		s->joined = true;
+		output_left(&w->output, &s->final.left);
 	} else {
 		s->joined = s->final.removed = gone;
 		if (!s->failed)

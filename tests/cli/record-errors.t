@@ -214,4 +214,60 @@ ok 'four that keep: four files' is "$(find kept -type f -name 'nvmtop-*.bin' | w
 ok 'four that keep: nothing else' is "$(find kept -type f | wc -l)" 4
 ok 'four that keep: all whole' all_whole kept/nvmtop-*.bin
 ok 'four that keep: none complains' sh -c '! grep -i "being recorded\|exists" kept.?'
+
+# The file beside the part has done its service, and cannot be removed: said, and no failure.
+stays='beside.bin is complete, but beside.bin.part.side, which is not needed any more, could not be removed'
+$EMU "$NVMTOP" --demo --record --duration 60 beside.bin 2>err &
+pid=$!
+for i in $(seq 600); do test "$(wc -c <beside.bin.part 2>/dev/null || echo 0)" -gt 900 && break; sleep 0.05; done
+mv beside.bin.part.side elsewhere
+mkdir beside.bin.part.side
+kill -TERM $pid
+wait $pid
+ok 'a file beside it that stays: status 0' is "$?" 0
+ok 'a file beside it that stays: said, and what to do' says err "nvmtop: $stays (Is a directory): remove it by hand"
+ok 'a file beside it that stays: once' is "$(grep -c 'not needed' err)" 1
+ok 'a file beside it that stays: the trace is sound' judge beside.bin "t['counts']['fast'] > 0"
+
+cat >stays.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+int unlinkat(int folder, const char *name, int flags)
+{
+	size_t n = strlen(name);
+	if (n > 10 && !strcmp(name + n - 10, ".part.side")) {
+		errno = EIO;
+		return -1;
+	}
+	return ((int (*)(int, const char *, int))dlsym(RTLD_NEXT, "unlinkat"))(folder, name, flags);
+}
+END
+${CC:-cc} -shared -fPIC -o stays.so stays.c -ldl 2>/dev/null
+if test -n "$preload" && test -s stays.so; then
+    stays() { LD_PRELOAD=$scratch/stays.so $EMU "$NVMTOP" "$@"; }
+    mkdir beside
+    stays --demo --record --duration 2.5 --split 1 beside/many.bin 2>err
+    ok 'of several files: status 0' is "$?" 0
+    ok 'of several files: the first is told' says err 'beside/many.bin.part.side, which'
+    ok 'of several files: the next, too' says err 'beside/many.2.bin.part.side, which'
+    stays --demo --record --keep 1 --trigger 'gpu > -1' --duration 3 beside/held.bin 2>err
+    ok 'what was kept: status 0' is "$?" 0
+    ok 'what was kept: said' says err 'wrote .*; beside/held.*bin is complete, but .*(Input/output error)'
+    $EMU "$NVMTOP" --demo --record --duration 60 beside/killed.bin 2>/dev/null &
+    pid=$!
+    for i in $(seq 600); do test "$(wc -c <beside/killed.bin.part 2>/dev/null || echo 0)" -gt 900 && break; sleep 0.05; done
+    kill -KILL $pid
+    wait $pid 2>/dev/null
+    stays --recover beside/killed.bin 2>err
+    ok 'recovered: status 0' is "$?" 0
+    ok 'recovered: said' says err 'beside/killed.bin.part.side, which'
+    $EMU "$NVMTOP" --demo --record --duration 0.3 - >beside/stream.nvms 2>/dev/null
+    stays --recover beside/stream.nvms 2>err
+    ok 'a stream: status 0' is "$?" 0
+    ok 'a stream: said' says err 'beside/stream.bin.part.side, which'
+else
+    skip 'others whose file beside stays' 'nothing can be preloaded here'
+fi
 done_testing
