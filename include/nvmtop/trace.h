@@ -144,6 +144,7 @@ struct trace_tail_state {
 	int64_t newest_ns;	/* of the latest row, on the recorder's clock; start when there is none */
 	uint64_t rows[TIERS], marks;
 	uint64_t late[TIERS], lost[TIERS];
+	uint64_t missed;	/* rows before the first description that could be used, among the lost ones */
 	uint64_t damaged;	/* bytes that could not be used */
 };
 

@@ -21,9 +21,9 @@ bool chunk_head_decode(const uint8_t *p, struct chunk *out)
 	return get_u32(p + 16) == chunk_crc(p, 16);
 }
 
-uint32_t chunk_crc(const uint8_t *p, size_t n)
+uint32_t chunk_crc_more(uint32_t before, const uint8_t *p, size_t n)
 {
-	uLong crc = crc32(0, NULL, 0);
+	uLong crc = before;
 
 	while (n > 0) { /* its length is an unsigned int */
 		uInt part = n > 1U << 30 ? 1U << 30 : (uInt)n;
@@ -33,6 +33,11 @@ uint32_t chunk_crc(const uint8_t *p, size_t n)
 		n -= part;
 	}
 	return (uint32_t)crc;
+}
+
+uint32_t chunk_crc(const uint8_t *p, size_t n)
+{
+	return chunk_crc_more(0, p, n);
 }
 
 size_t chunk_seal(uint8_t *p, uint32_t id, size_t length)

@@ -40,6 +40,7 @@ enum chunk_id {
 	/* only in a stream */
 	CHUNK_STREAM = CHUNK_ID('N', 'V', 'M', 'S'), /* the first: who writes it */
 	CHUNK_FAST = CHUNK_ID('F', 'R', 'O', 'W'),
+	CHUNK_AGAIN = CHUNK_ID('A', 'G', 'I', 'N'), /* a part of the description once more */
 	CHUNK_END = CHUNK_ID('E', 'N', 'D', 'S') /* the last: rows, late and lost ticks */
 };
 
@@ -61,6 +62,7 @@ struct chunk {
 
 bool chunk_head_decode(const uint8_t *p, struct chunk *out); /* false: its sum is wrong */
 uint32_t chunk_crc(const uint8_t *p, size_t n);
+uint32_t chunk_crc_more(uint32_t crc, const uint8_t *p, size_t n); /* of what is behind that */
 /* Fill in head and payload sum of a chunk whose payload is already behind the
  * head at p.  Returns the size of the whole. */
 size_t chunk_seal(uint8_t *p, uint32_t id, size_t length);

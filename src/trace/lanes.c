@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "nvmtop/intl.h"
-#include "trace/lanes.h"
+#include "trace/again.h"
 
 #define RUNS_ROOM ((size_t)64 * RUN_SIZE) /* version 1 has 61 fields */
 
@@ -48,7 +48,8 @@ static bool about_add(struct lanes *q, uint32_t id, const uint8_t *record, size_
 {
 	if (q->current[LANE_ABOUT] && q->current[LANE_ABOUT]->id != id)
 		lane_seal(q, LANE_ABOUT);
-	if (!lane_room(q, LANE_ABOUT, n, BLOCK_COUNT / 2))
+	/* In a stream it is sent again, in chunks that are longer. */
+	if (!lane_room(q, LANE_ABOUT, n + (q->stream ? AGAIN_MORE : 0), BLOCK_COUNT / 2))
 		return false;
 	q->current[LANE_ABOUT]->id = id;
 	memcpy(lane_end(q, LANE_ABOUT), record, n);

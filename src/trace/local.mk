@@ -7,6 +7,6 @@ libtrace_la_SOURCES += %D%/dense.c %D%/dense.h %D%/hold.c %D%/hold.h %D%/keep.c 
 libtrace_la_SOURCES += %D%/rows.c %D%/check.c %D%/check.h %D%/check-extension.c
 libtrace_la_SOURCES += %D%/shelf.c %D%/shelf.h %D%/cache.c %D%/cache.h %D%/store.c %D%/store.h %D%/builder.c %D%/builder.h %D%/build.c %D%/build.h %D%/sections.c %D%/shelves.c
 libtrace_la_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
-libtrace_la_SOURCES += %D%/framer.c %D%/framer.h %D%/stream-about.c %D%/stream-in.c %D%/stream-in.h %D%/stream-rows.c %D%/stream-state.h %D%/stream-out.c \
+libtrace_la_SOURCES += %D%/again.c %D%/again.h %D%/apart.c %D%/apart.h %D%/resettle.c %D%/resettle.h %D%/recognize.c %D%/framer.c %D%/framer.h %D%/stream-about.c %D%/stream-in.c %D%/stream-in.h %D%/stream-rows.c %D%/stream-state.h %D%/stream-out.c \
 	%D%/stream-out.h %D%/tail.c %D%/unpack.c %D%/unpack.h
 libtrace_la_SOURCES += %D%/raw.c %D%/held-marks.c %D%/held-marks.h

@@ -49,13 +49,16 @@ static void take_marks(struct stream_in *s, const uint8_t *p, size_t n)
 			return;
 		if (m.t_ns < s->about.start.mono_ns || m.t_ns > TIME_MOST)
 			continue;
+		if (s->n_marks == WAIT_MOST && !s->begun)
+			return;
 		if (s->n_marks == WAIT_MOST)
 			stream_send_marks(s, s->marks[0].row);
 		s->marks[s->n_marks].mark = m;
 		s->marks[s->n_marks++].row = row;
 		s->state.marks++;
 	}
-	stream_send_marks(s, s->tier[TIER_FAST].next);
+	if (s->begun)
+		stream_send_marks(s, s->tier[TIER_FAST].next);
 }
 
 static void take_gaps(struct stream_in *s, const uint8_t *p, size_t n)
@@ -81,8 +84,13 @@ int stream_in_chunk(struct stream_in *s, uint32_t id, const uint8_t *p, size_t n
 		return 0;
 	if (id == CHUNK_ANCHOR || id == CHUNK_RATES || id == CHUNK_FACTS || id == CHUNK_CHANNELS)
 		return stream_describe(s, id, p, n, e);
-	if (!s->begun && stream_begin(s, e) < 0)
+	if (id == CHUNK_AGAIN)
+		return stream_again(s, p, n, e);
+	if (!s->begun && stream_not_yet(s, id, p, n, e) < 0)
 		return -1;
+	/* Marks wait for the description, which has the clocks. */
+	if (!s->begun && id != CHUNK_MARKS && id != CHUNK_END)
+		return 0;
 	switch (id) {
 	case CHUNK_FAST:
 	case CHUNK_MEDIUM:
@@ -140,6 +148,16 @@ bool stream_in_begun(const struct stream_in *s)
 	return s->begun;
 }
 
+bool stream_in_other(const struct stream_in *s)
+{
+	return s->other;
+}
+
+bool stream_in_late(const struct stream_in *s)
+{
+	return s->late;
+}
+
 bool stream_in_only_fast(const struct stream_in *s)
 {
 	return s->about.width[TIER_MEDIUM] == 0 && s->about.width[TIER_SLOW] == 0;
@@ -168,6 +186,7 @@ struct stream_in *stream_in_new(struct sink *to, struct err *e)
 		return NULL;
 	}
 	s->to = to;
+	s->late_ns = -1;
 	return s;
 }
 
@@ -186,6 +205,7 @@ void stream_in_free(struct stream_in *s)
 		free(l->gaps);
 		free(l->values);
 	}
+	again_free(&s->again);
 	free(s->marks);
 	free(s->channels);
 	free(s->places);

@@ -24,6 +24,8 @@ int stream_in_fast(struct stream_in *s, uint64_t first, const uint8_t *p, size_t
 void stream_in_finish(struct stream_in *s);
 
 bool stream_in_begun(const struct stream_in *s);     /* the sink has the session */
+bool stream_in_late(const struct stream_in *s);      /* there were rows, and no description is whole yet */
+bool stream_in_other(const struct stream_in *s);     /* another stream has begun behind it */
 bool stream_in_only_fast(const struct stream_in *s); /* no channel is in another tier */
 bool stream_in_closed(const struct stream_in *s);    /* the last chunk was there */
 void stream_in_state(const struct stream_in *s, struct trace_tail_state *out);

@@ -15,9 +15,11 @@
 
 #include "nvmtop/intl.h"
 #include "nvmtop/thread.h"
-#include "trace/lanes.h"
+#include "trace/again.h"
 
 #define FLUSH_NS    (100 * NS_PER_MS) /* a remote screen is so much behind */
+#define AGAIN_NS    (10 * NS_PER_S)   /* the description comes again so often, */
+#define SOON_NS     NS_PER_S          /* and for the first time so soon */
 #define PATIENCE_NS (2 * NS_PER_S)    /* with a reader that takes nothing more, at the end */
 #define LOOK_MS     50                /* how soon the end is noticed while the pipe is full */
 #define PIECE       4096              /* a pipe that can be written to has room for this much: PIPE_BUF */
@@ -37,6 +39,11 @@ struct stream_out {
 	bool quit, failed, gone;
 	uint64_t bytes, late[TIERS], lost[TIERS];
 	struct err err;
+
+	struct again_out again; /* of the thread alone */
+	int64_t again_ns;       /* when it is due */
+	bool pending;           /* it comes next, behind this block; NULL: at once */
+	const struct block *behind;
 };
 
 static bool quitting(struct stream_out *o)
@@ -102,13 +109,52 @@ static int put(struct stream_out *o, const uint8_t *p, size_t n)
 	return 0;
 }
 
+static void tally(const struct stream_out *o, uint8_t p[TALLY_SIZE])
+{
+	for (int t = 0; t < TIERS; t++) {
+		put_u64(p + 24 * t, o->lanes.rows[t]);
+		put_u64(p + 24 * t + 8, o->late[t]);
+		put_u64(p + 24 * t + 16, o->lost[t]);
+	}
+}
+
+/* With the lock held, and everything ready: the description belongs behind it. */
+static void again_due(struct stream_out *o)
+{
+	uint8_t now[TALLY_SIZE];
+
+	if (o->pending || clock_now_ns() < o->again_ns)
+		return;
+	o->again_ns = clock_now_ns() + AGAIN_NS;
+	o->pending = true;
+	o->behind = o->lanes.head;
+	while (o->behind && o->behind->next)
+		o->behind = o->behind->next;
+	tally(o, now);
+	again_tally(&o->again, now);
+}
+
+/* With the lock held, which is let go meanwhile. */
+static void put_again(struct stream_out *o)
+{
+	bool put_it = !o->failed;
+
+	o->pending = false;
+	pthread_mutex_unlock(&o->lock);
+	put_it = put_it && put(o, o->again.bytes, o->again.size) == 0;
+	pthread_mutex_lock(&o->lock);
+	o->bytes += put_it ? o->again.size : 0;
+}
+
 /* With the lock held: take over what is ready. */
 static void put_ready(struct stream_out *o)
 {
 	struct block *b;
 
+	if (o->pending && !o->behind)
+		put_again(o);
 	while ((b = lanes_take(&o->lanes))) {
-		bool skip = o->failed;
+		bool skip = o->failed, again = o->pending && b == o->behind;
 		size_t n = 0;
 
 		pthread_mutex_unlock(&o->lock);
@@ -120,6 +166,8 @@ static void put_ready(struct stream_out *o)
 		pthread_mutex_lock(&o->lock);
 		o->bytes += n;
 		lanes_give(&o->lanes, b);
+		if (again)
+			put_again(o);
 	}
 }
 
@@ -134,11 +182,7 @@ static void put_end(struct stream_out *o)
 {
 	uint8_t p[CHUNK_HEAD + TALLY_SIZE + CHUNK_CRC];
 
-	for (int t = 0; t < TIERS; t++) {
-		put_u64(p + CHUNK_HEAD + 24 * t, o->lanes.rows[t]);
-		put_u64(p + CHUNK_HEAD + 24 * t + 8, o->late[t]);
-		put_u64(p + CHUNK_HEAD + 24 * t + 16, o->lost[t]);
-	}
+	tally(o, p + CHUNK_HEAD);
 	put(o, p, chunk_seal(p, CHUNK_END, TALLY_SIZE));
 }
 
@@ -152,7 +196,8 @@ static void *stream_main(void *arg)
 	while (!o->quit && !o->failed) {
 		wait_for_work(o, flush);
 		if (clock_now_ns() >= flush) {
-			lanes_seal(&o->lanes, false);
+			if (lanes_seal(&o->lanes, false))
+				again_due(o);
 			flush = clock_now_ns() + FLUSH_NS;
 		}
 		put_ready(o);
@@ -161,6 +206,10 @@ static void *stream_main(void *arg)
 		put_ready(o);
 		sealed = lanes_seal(&o->lanes, true);
 	}
+	/* A stream that is short has it twice, too. */
+	o->again_ns = 0;
+	if (sealed)
+		again_due(o);
 	put_ready(o);
 	failed = o->failed;
 	pthread_mutex_unlock(&o->lock);
@@ -183,6 +232,9 @@ static int out_begin(struct sink *sink, const struct session *about, struct err 
 		return err_set(e, ERR_FAILED, _("%s is recorded already"), _("standard output"));
 	if (lanes_begin(&o->lanes, about, e) < 0)
 		return -1;
+	if (again_make(&o->again, o->lanes.head) < 0)
+		return err_set(e, ERR_FAILED, _("out of memory"));
+	o->again_ns = clock_now_ns() + SOON_NS;
 	num = thread_start(&o->thread, stream_main, o);
 	if (num)
 		return err_sys(e, ERR_FAILED, num, _("cannot record to %s: no thread"), _("standard output"));
@@ -303,6 +355,7 @@ void stream_out_free(struct stream_out *o)
 	pthread_cond_destroy(&o->wake);
 	pthread_mutex_destroy(&o->lock);
 	lanes_free(&o->lanes);
+	free(o->again.bytes);
 	free(o);
 }
 

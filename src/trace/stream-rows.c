@@ -137,6 +137,9 @@ static size_t hand_over(struct stream_in *s, enum tier t, size_t n)
 		forget(l, t, 1);
 		return 1;
 	}
+	if (l->missed > 0)
+		send_gap(s, &(struct gap) {t, GAP_LOST, s->about.start.mono_ns, times[0], l->missed});
+	l->missed = 0;
 	stream_send_gaps(s, l, times[0]);
 	if (t == TIER_FAST)
 		stream_send_marks(s, l->next);

@@ -3,6 +3,7 @@
 #ifndef TRACE_STREAM_STATE_H
 #define TRACE_STREAM_STATE_H
 
+#include "trace/again.h"
 #include "trace/stream-in.h"
 
 #define BATCH     64
@@ -18,6 +19,7 @@ struct lane_in {
 	struct fifo rows; /* of version 1, from number `next` on */
 	struct fifo cols; /* rows of f64, from number `cols_next` on */
 	uint64_t next, cols_next;
+	uint64_t missed; /* rows before the first one that can be used */
 	struct run *runs; /* in the order in which they came */
 	size_t n_runs, room_runs;
 	int64_t last_ns;
@@ -38,6 +40,11 @@ struct stream_in {
 	struct place *places;
 	struct fact *facts;
 	bool spoiled, anchor, rates, begun, closed;
+	bool late; /* rows come and the description is not whole: one of the next copies will be */
+	int64_t late_ns; /* time of the first of those rows; -1: there was none */
+	uint32_t sum; /* of the description, as its copies have it */
+	bool other;   /* a copy was of another one */
+	struct again_in again;
 	struct lane_in tier[TIERS];
 	struct {
 		struct mark mark;
@@ -52,6 +59,11 @@ int stream_no_memory(struct err *e);
 /* The description: chunks of it, and the sink's begin() when it is whole. */
 int stream_describe(struct stream_in *s, uint32_t id, const uint8_t *p, size_t n, struct err *e);
 int stream_begin(struct stream_in *s, struct err *e);
+/* A chunk of a copy of it.  The first that is whole begins a stream that has not begun. */
+int stream_again(struct stream_in *s, const uint8_t *p, size_t n, struct err *e);
+/* Something else while there is none: at first it may begin, later it is lost.  -1 also when
+ * it is time to give up. */
+int stream_not_yet(struct stream_in *s, uint32_t id, const uint8_t *p, size_t n, struct err *e);
 
 /* Rows first .. first+n-1, in the bytes at p, and columns beyond version 1. */
 int stream_take_rows(struct stream_in *s, enum tier t, uint64_t first, const uint8_t *p, size_t n,

@@ -40,17 +40,20 @@ struct trace_tail {
 static int visit(void *to, uint32_t id, uint8_t *p, size_t n)
 {
 	struct trace_tail *t = to;
+	int r;
 
 	t->another |= id == CHUNK_STREAM && t->opened;
 	if (t->another)
 		return 0;
 	if (t->framer.broken > t->broken && t->opened)
 		stream_in_damage(t->in);
-	t->opened |= id == CHUNK_STREAM;
+	t->opened = true;
 	t->broken = t->framer.broken;
 	if (id == CHUNK_JOIN && n == JOIN_SIZE)
 		t->noted = get_u64(p);
-	return stream_in_chunk(t->in, id, p, n, t->err);
+	r = stream_in_chunk(t->in, id, p, n, t->err);
+	t->another |= stream_in_other(t->in);
+	return r;
 }
 
 static int end_sentence(struct trace_tail *t, struct err *e)
@@ -62,6 +65,9 @@ static int end_sentence(struct trace_tail *t, struct err *e)
 		return -1;
 	if (t->another)
 		err_set(e, ERR_DAMAGED, _("only the first of the streams in %s was used"), t->shown);
+	else if (s.missed > 0)
+		err_set(e, ERR_DAMAGED, _("the beginning of the stream is lost, and %llu samples with it"),
+			(unsigned long long)s.missed);
 	else if (!stream_in_closed(t->in))
 		err_set(e, ERR_DAMAGED, _("the stream was cut: its recorder did not end it"));
 	else if (s.damaged > 0)
@@ -80,6 +86,9 @@ static int finish(struct trace_tail *t, struct err *e)
 		end_sentence(t, e);
 	else if (t->bytes == 0)
 		err_set(e, ERR_FAILED, _("nothing came on %s: the recorder did not start"), t->shown);
+	else if (stream_in_late(t->in))
+		err_set(e, ERR_FAILED,
+			_("the beginning of the stream is damaged: it does not say which channels it has"));
 	else if (t->framer.any)
 		err_set(e, ERR_FAILED, _("the stream on %s ended before its first sample"), t->shown);
 	else

@@ -86,6 +86,26 @@ run nvmtop --recover bad.nvms
 ok 'a damaged stream: status 3' is "$status" 3
 ok 'it is said how much' says err 'bytes could not be used'
 ok 'the rest is sound' judge bad.bin "t['counts']['fast'] > 50"
+# the description is there again behind the first second, and at the end
+head -c 60 a.nvms >hurt.nvms; printf 'X' >>hurt.nvms; tail -c +62 a.nvms >>hurt.nvms
+run nvmtop --recover hurt.nvms
+ok 'a damaged description: status 3' is "$status" 3
+ok 'a damaged description: said' says err 'hurt.nvms is damaged'
+ok 'a damaged description: all samples' is "$(sed -n 's/^  samples: //p' err)" "$(nvmtop --recover a.nvms -o whole.bin 2>&1 | sed -n 's/^  samples: //p')"
+run nvmtop --check hurt.bin
+ok 'a damaged description: a sound trace' is "$status" 0
+$EMU "$NVMTOP" --print 100x30 --replay - <hurt.nvms >out 2>err
+ok 'a damaged description, through a pipe: status 3' is $? 3
+ok 'a damaged description, through a pipe: shown' says out 'Jetson AGX Orin'
+tail -c +$((size / 3)) a.nvms >late.nvms
+run nvmtop --recover late.nvms
+ok 'without its beginning: status 3' is "$status" 3
+ok 'without its beginning: said' says err 'the beginning of late.nvms is lost, and [1-9][0-9]* samples with it'
+run nvmtop --check late.bin
+ok 'without its beginning: a sound trace' is "$status" 0
+ok 'without its beginning: what is there' judge late.bin "600 < t['counts']['fast'] < 1300 and t['fast']['first_s'] > 0.2"
+run nvmtop --print 100x30 --replay late.nvms
+ok 'without its beginning: shown' says out 'Jetson AGX Orin'
 run nvmtop --print 80x10 --replay - </dev/null
 ok 'nothing on standard input' is "$status" 1
 run nvmtop --print 80x10 --replay - <b.bin
