@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/away.h"
 #include "cmd/cmd.h"
+#include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
 #include "nvmtop/map.h"
 
@@ -36,10 +38,16 @@ static int flush_stdout(int status)
  * waits for the end is told why. */
 static int end(int status)
 {
-	if (!engine_left_behind())
-		return status;
-	fprintf(stderr, _("nvmtop: all is done, but a sensor does not answer, and the kernel lets go of this "
+	if (engine_left_behind())
+		fprintf(stderr,
+			_("nvmtop: all is done, but a sensor does not answer, and the kernel lets go of this "
 			  "process only when it does\n"));
+	else if (away_left_behind(clock_now_ns() + NS_PER_S / 2))
+		fprintf(stderr, _("nvmtop: all is done, but a disk does not answer, and the kernel may let "
+				  "go of this "
+				  "process only when it does\n"));
+	else
+		return status;
 	fflush(NULL);
 	_exit(status);
 }

@@ -62,6 +62,9 @@ struct ui_scene {
 
 	const struct ui_file *files;	/* for the list */
 	size_t n_files;
+	uint64_t files_serial;	/* another number: another list */
+	const char *files_at;	/* NULL: it is complete; else the file that is looked into, "" between two */
+	const char *opening;	/* NULL, or the trace that is being opened, and not there yet */
 };
 
 enum request_kind {
@@ -72,6 +75,7 @@ enum request_kind {
 	REQUEST_KEEP,		/* write what is held until t_ns */
 	REQUEST_LIST,		/* fill scene.files */
 	REQUEST_OPEN,		/* path */
+	REQUEST_STAY,		/* open nothing, after all */
 	REQUEST_LIVE,		/* close the trace */
 	REQUEST_PART,		/* the next (by 1) or the previous (-1) file of this recording */
 	REQUEST_KILL,		/* pid, start and sig */
@@ -122,6 +126,9 @@ void ui_seek(struct ui *u, const struct ui_scene *s, int64_t after_start_ns);
 
 /* How long until the picture changes by itself, in ms; -1: not before an event. */
 int ui_frame_ms(const struct ui *u, const struct ui_scene *s);
+
+/* Somebody types, or is asked something: no moment to show another timeline. */
+bool ui_is_asking(const struct ui *u);
 
 /* Go on with what takes longer than a frame may: a search, statistics of long
  * phases.  A millisecond or two of it, before each ui_draw(); true: there is more. */

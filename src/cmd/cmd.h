@@ -131,9 +131,9 @@ int describe_priority(const struct options *o, struct rig *rig, struct err *e); 
 /* The engine that the options ask for.  Takes the rig over, also on error (NULL). */
 struct engine *engine_for(const struct options *o, struct rig *rig, struct err *e);
 
-/* The file in which a recording in several goes on behind this one (by 1), or from which it
- * came (-1).  False: there is none. */
-bool part_beside(const struct trace *t, int by, char *out, size_t size);
+/* The file in which a recording in several goes on behind that of a trace (by 1), or from
+ * which it came (-1).  False: there is none. */
+bool part_beside(const char *path, const struct trace_summary *here, int by, char *out, size_t size);
 
 /* Do it in a process of its own, so that a sensor that hangs does not hold up the end; the
  * exit status.  What it says is complete when it returns. */

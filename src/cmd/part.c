@@ -32,20 +32,22 @@ static int64_t take_apart(const char *path, size_t *stem, const char **ending)
 }
 
 /* Is it a trace of the same board that begins when the other has ended, or ends before? */
-static bool goes_on(const struct trace *t, const char *path, int by)
+static bool goes_on(const struct trace_summary *here, const char *path, int by)
 {
-	struct trace_summary here, there, *first = by > 0 ? &here : &there, *then = by > 0 ? &there : &here;
+	const struct trace_summary *first, *then;
+	struct trace_summary there;
 	struct err e;
 
-	trace_summary(t, &here);
-	return trace_peek(path, &there, &e) == 0 && here.real_ns && there.real_ns &&
-	       !strcmp(here.board, there.board) &&
+	first = by > 0 ? here : &there;
+	then = by > 0 ? &there : here;
+	return trace_peek(path, &there, &e) == 0 && here->real_ns && there.real_ns &&
+	       !strcmp(here->board, there.board) &&
 	       then->real_ns >= first->real_ns + first->duration_ns - NS_PER_S;
 }
 
-bool part_beside(const struct trace *t, int by, char *out, size_t size)
+bool part_beside(const char *path, const struct trace_summary *here, int by, char *out, size_t size)
 {
-	const char *path = trace_path(t), *ending;
+	const char *ending;
 	size_t stem;
 	int64_t number = take_apart(path, &stem, &ending);
 
@@ -58,7 +60,7 @@ bool part_beside(const struct trace *t, int by, char *out, size_t size)
 					       ending);
 		if (n < 0 || (size_t)n >= size)
 			return false;
-		if (goes_on(t, out, by))
+		if (goes_on(here, out, by))
 			return true;
 	}
 	return false;

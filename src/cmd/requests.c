@@ -1,13 +1,15 @@
 /* What a key asks for comes back from the ui as a request and is done here, so that a
  * key and the mouse go one way. */
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd/copy.h"
 #include "cmd/top.h"
+#include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
+
+#define LIST_NS (100 * NS_PER_MS) /* that a folder has to be read before the screen goes on */
 
 /* Asked for by a person who was asked back. */
 static void end_process(struct top *t, const struct request *r)
@@ -34,57 +36,6 @@ static void say_elsewhere(struct top *t)
 	if (t->source.remote && !t->source.trace)
 		top_say(t, STYLE_WARN,
 			_("This screen only shows: mark with nvmtop --mark there, record with tee here."));
-}
-
-/* Another trace; path NULL: what is live. */
-static void show(struct top *t, const char *path)
-{
-	struct err e;
-	int failed = path ? source_show_trace(&t->source, path, &e) : source_show_live(&t->source, &e);
-
-	if (failed < 0) {
-		top_say(t, STYLE_ALERT, e.text);
-		return;
-	}
-	top_look(t);
-	ui_reset(t->ui, &t->scene);
-	t->redraw = true;
-}
-
-void top_show_part(struct top *t, int by, bool play)
-{
-	char path[PATH_MAX], text[160];
-	struct err e;
-
-	if (!t->source.trace || t->source.with || !part_beside(t->source.trace, by, path, sizeof path)) {
-		if (!play)
-			top_say(t, STYLE_WARN,
-				by > 0 ? _("This recording does not go on in another file.")
-				       : _("No file before this one belongs to this recording."));
-		return;
-	}
-	if (source_show_trace(&t->source, path, &e) < 0) {
-		top_say(t, STYLE_ALERT, e.text);
-		return;
-	}
-	top_look(t);
-	ui_go_on(t->ui, &t->scene, by < 0, play);
-	text_printable(text, sizeof text, path, strlen(path));
-	top_say(t, STYLE_TEXT, text);
-}
-
-void top_tell_part(struct top *t)
-{
-	char path[PATH_MAX], name[128], text[256];
-	const char *slash;
-
-	if (!t->source.trace || t->source.with || t->message[0] ||
-	    !part_beside(t->source.trace, 1, path, sizeof path))
-		return;
-	slash = strrchr(path, '/');
-	text_printable(name, sizeof name, slash ? slash + 1 : path, strlen(slash ? slash + 1 : path));
-	snprintf(text, sizeof text, _("this recording goes on in %s   e: there"), name);
-	top_say(t, STYLE_TEXT, text);
 }
 
 /* Drawn anew: without the question that was just answered. */
@@ -152,6 +103,17 @@ static void carry_out_there(struct top *t, const struct request *r)
 		toggle_recording(t);
 }
 
+/* Those of a disk that is quick are there at once. */
+static void list_files(struct top *t)
+{
+	struct err e;
+
+	if (files_read(&t->files, ".", &e) < 0)
+		top_say(t, STYLE_ALERT, e.text);
+	files_take(&t->files, clock_now_ns() + LIST_NS);
+	t->redraw = true;
+}
+
 void top_carry_out(struct top *t, const struct request *r)
 {
 	t->redraw |= r->redraw;
@@ -167,19 +129,19 @@ void top_carry_out(struct top *t, const struct request *r)
 		carry_out_there(t, r);
 		break;
 	case REQUEST_LIST:
-		files_scan(&t->files, ".");
-		t->redraw = true;
+		list_files(t);
 		break;
 	case REQUEST_OPEN:
-		show(t, r->path);
-		top_tell_part(t);
+		showing_open(t, r->path);
+		break;
+	case REQUEST_STAY:
+		showing_stay(t);
 		break;
 	case REQUEST_PART:
-		top_show_part(t, r->by, false);
+		showing_part(t, r->by, false);
 		break;
 	case REQUEST_LIVE:
-		if (t->source.trace)
-			show(t, NULL);
+		showing_live(t);
 		break;
 	case REQUEST_KILL:
 		end_process(t, r);

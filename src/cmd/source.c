@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "cmd/fetch.h"
 #include "cmd/keeping.h"
 #include "cmd/source.h"
 #include "nvmtop/clock.h"
@@ -11,7 +11,8 @@
 #include "nvmtop/intl.h"
 #include "nvmtop/trace.h"
 
-#define BUILT_NS (NS_PER_S / 5) /* while they are made; else the file is looked at once a second */
+#define GROWTH_NS (40 * NS_PER_MS) /* whether one that has grown has been opened */
+#define BUILT_NS  (NS_PER_S / 5)   /* while they are made; else the file is looked at once a second */
 
 static int keep_start(struct source *s, struct err *e)
 {
@@ -49,39 +50,46 @@ static int begin_live(struct source *s, struct err *e)
 	return 0;
 }
 
-/* Another trace is shown, or none: nothing lies under it. */
-static void drop_with(struct source *s)
+/* Another trace is shown, or none: nothing lies under it, or is to come in its place. */
+static void drop_trace(struct source *s)
 {
-	trace_close(s->with);
+	if (s->growth)
+		fetch_leave(s->growth);
+	s->growth = NULL;
+	fetch_close(s->with);
 	s->with = NULL;
+	fetch_close(s->trace);
+	s->trace = NULL;
 }
 
 int source_show_live(struct source *s, struct err *e)
 {
 	if (!s->remote && !s->live.engine && begin_live(s, e) < 0)
 		return -1;
-	drop_with(s);
-	trace_close(s->trace);
-	s->trace = NULL;
+	drop_trace(s);
 	s->growing = false;
 	return 0;
 }
 
-int source_show_trace(struct source *s, const char *path, struct err *e)
+void source_take_trace(struct source *s, struct trace *trace, const struct err *damage)
 {
-	struct trace *trace = open_trace(path, e);
-
-	if (!trace)
-		return -1;
 	s->growing &= !s->trace; /* another one is opened */
-	drop_with(s);
-	trace_close(s->trace);
+	drop_trace(s);
 	s->trace = trace;
 	s->built[0] = '\0';
 	s->trace_look_ns = 0;
-	if (e->code != ERR_NONE)
-		s->tell(s->to, STYLE_WARN, e->text);
-	return 0;
+	if (damage->code != ERR_NONE)
+		s->tell(s->to, STYLE_WARN, damage->text);
+}
+
+/* Before there is a screen. */
+static int show_trace(struct source *s, const char *path, struct err *e)
+{
+	struct trace *trace = open_trace(path, e);
+
+	if (trace)
+		source_take_trace(s, trace, e);
+	return trace ? 0 : -1;
 }
 
 static int show_with(struct source *s, struct err *e)
@@ -103,7 +111,7 @@ static int follow(struct source *s, struct err *e)
 	if (!complete)
 		return -1;
 	s->growing = true;
-	return source_show_trace(s, s->o->replay, e);
+	return show_trace(s, s->o->replay, e);
 }
 
 int source_open(struct source *s, struct err *e)
@@ -112,7 +120,7 @@ int source_open(struct source *s, struct err *e)
 		return begin_live(s, e);
 	if (s->o->follow || !strcmp(s->o->replay, "-"))
 		return follow(s, e);
-	if (source_show_trace(s, s->o->replay, e) < 0)
+	if (show_trace(s, s->o->replay, e) < 0)
 		return -1;
 	return s->o->with ? show_with(s, e) : 0;
 }
@@ -121,8 +129,7 @@ void source_close(struct source *s)
 {
 	remote_close(s->remote);
 	inbox_close(s->marks);
-	trace_close(s->with);
-	trace_close(s->trace);
+	drop_trace(s);
 	live_close(&s->live);
 	keep_free(s->keep);
 }
@@ -174,30 +181,35 @@ int source_patience_ms(const struct source *s)
 
 	if (!s->trace)
 		return remote;
+	if (s->growth && look > GROWTH_NS)
+		look = GROWTH_NS;
 	return remote >= 0 && remote < look / NS_PER_MS ? remote : (int)(look / NS_PER_MS);
 }
 
 /* A trace that is being copied: anew when it has grown, a tenth of the time at most. */
 static bool take_growth(struct source *s)
 {
-	struct trace_summary was;
-	struct trace *trace;
-	struct stat st;
-	int64_t now = clock_now_ns();
+	int64_t now = clock_now_ns(), begun = s->growth_look_ns;
+	struct fetched got;
 	struct err e;
 
-	if (now < s->growth_look_ns)
+	if (!s->growth) {
+		if (now < s->growth_look_ns)
+			return false;
+		s->growth = fetch_grown(s->trace, &e);
+		s->growth_look_ns = s->growth ? now : now + NS_PER_S;
+		return false;
+	}
+	if (!fetch_done(s->growth, 0))
 		return false;
 	s->growth_look_ns = now + NS_PER_S;
-	trace_summary(s->trace, &was);
-	if (stat(trace_path(s->trace), &st) < 0 || st.st_size == was.bytes)
+	bool grown = fetch_take(s->growth, &got);
+	s->growth = NULL;
+	if (!grown || !got.trace)
 		return false;
-	trace = trace_open(trace_path(s->trace), &e);
-	if (!trace)
-		return false;
-	trace_close(s->trace);
-	s->trace = trace;
-	s->growth_look_ns = now + NS_PER_S + 10 * (clock_now_ns() - now);
+	fetch_close(s->trace);
+	s->trace = got.trace;
+	s->growth_look_ns += 10 * (now - begun);
 	return true;
 }
 

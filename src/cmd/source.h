@@ -27,15 +27,17 @@ struct source {
 	char built[160];        /* how far the columns of the trace are made, or "" */
 	int64_t trace_look_ns;  /* when next */
 	bool growing;           /* --follow of a trace: opened anew from time to time */
-	int64_t growth_look_ns; /* when next, not before */
+	struct fetch *growth;   /* NULL, or whether it has grown, and what it is then */
+	int64_t growth_look_ns; /* when next, not before; of growth: when it was begun */
 };
 
 /* What the options ask for. */
 int source_open(struct source *s, struct err *e);
 void source_close(struct source *s);
 
-/* Show a trace instead of what is shown; or what is live again.  -1: as it was. */
-int source_show_trace(struct source *s, const char *path, struct err *e);
+/* Show a trace, which becomes its own, instead of what is shown; what is wrong with it is
+ * told.  Or what is live again; -1: as it was. */
+void source_take_trace(struct source *s, struct trace *trace, const struct err *damage);
 int source_show_live(struct source *s, struct err *e);
 
 /* Fill in what of the scene comes from here. */

@@ -48,6 +48,9 @@ void top_look(struct top *t)
 	s->wall_ns = now.real_ns;
 	s->files = t->files.list;
 	s->n_files = t->files.n;
+	s->files_serial = t->files.serial;
+	s->files_at = t->files.scan ? t->files.at : NULL;
+	s->opening = t->showing.fetch ? t->showing.name : NULL;
 	recording_scene(&t->recording, s);
 	source_scene(&t->source, s);
 	scene_procs(t);
@@ -154,7 +157,8 @@ static int patience(const struct top *t)
 	int input = sooner(term_timeout_ms(t->term), source_patience_ms(&t->source));
 
 	input = sooner(input, recording_patience_ms(&t->recording));
-
+	input = sooner(input, files_patience_ms(&t->files));
+	input = sooner(input, showing_patience_ms(&t->showing));
 	return sooner(sooner(input, t->repaint_ns ? 100 : -1), frame_ms(t));
 }
 
@@ -189,11 +193,26 @@ static void run(struct top *t)
 		look_after_source(t);
 		recording_watch(&t->recording);
 		watch_saver(t);
+		t->redraw |= files_take(&t->files, 0);
+		showing_watch(t);
 		if (!t->quit && (t->redraw || frame_ms(t) == 0))
 			draw(t);
 		if (ui_played_out(t->ui))
-			top_show_part(t, 1, true);
+			showing_part(t, 1, true);
 	}
+}
+
+/* Of the trace that was opened before there was a screen. */
+static void tell_next(struct top *t)
+{
+	struct trace_summary s;
+	char next[4096];
+
+	if (!t->source.trace)
+		return;
+	trace_summary(t->source.trace, &s);
+	if (part_beside(trace_path(t->source.trace), &s, 1, next, sizeof next))
+		showing_tell_next(t, next);
 }
 
 static int start(struct top *t, struct err *e)
@@ -237,7 +256,7 @@ static int start(struct top *t, struct err *e)
 		ui_seek(t->ui, &t->scene, t->o->at_ns);
 	if (t->chosen->trouble[0])
 		top_say(t, STYLE_WARN, t->chosen->trouble);
-	top_tell_part(t);
+	tell_next(t);
 	return 0;
 }
 
@@ -251,6 +270,7 @@ int cmd_top(const struct options *o)
 		status = complain(&e);
 	} else {
 		run(&t);
+		showing_stay(&t);
 		recording_end(&t.recording);
 		term_close(t.term); /* what follows may take as long as the disk does */
 		recording_finish(&t.recording);

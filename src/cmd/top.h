@@ -7,6 +7,7 @@
 #include "cmd/files.h"
 #include "cmd/recording.h"
 #include "cmd/saver.h"
+#include "cmd/showing.h"
 #include "cmd/source.h"
 
 struct top {
@@ -22,6 +23,7 @@ struct top {
 	struct canvas canvas;
 	struct ui_scene scene;
 	struct files files;
+	struct showing showing; /* what comes onto the screen next */
 	struct procs *procs; /* while somebody has looked at them */
 	struct procs_list procs_list;
 	char message[sizeof((struct err *)NULL)->text];
@@ -38,10 +40,5 @@ void top_look(struct top *t);
 
 /* requests.c */
 void top_carry_out(struct top *t, const struct request *r);
-/* The file beside this one in which the recording goes on (by 1) or from which it came (-1);
- * play: the person did not ask for it, it is played on. */
-void top_show_part(struct top *t, int by, bool play);
-/* A trace that goes on elsewhere says so, lest its end be taken for the end. */
-void top_tell_part(struct top *t);
 
 #endif

@@ -233,6 +233,10 @@ void act_on(struct ui *u, const struct ui_scene *s, enum action a, int64_t t_ns,
 	const struct view *v = u->over ? u->over : u->view;
 
 	r->redraw = true;
+	if (a == ACT_ESC && s->opening) {
+		r->kind = REQUEST_STAY;
+		return;
+	}
 	if ((v->act && v->act(u, s, a, r)) || act_time(u, s, a) || select_act(u, s, a) || second_act(u, a))
 		return;
 	if (views_turn(u, a)) {

@@ -174,6 +174,18 @@ void header_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	draw_title(u, c, margin, right);
 }
 
+static const char *opening_text(struct ui *u, const struct ui_scene *s)
+{
+	snprintf(u->alarm, sizeof(u->alarm), _("Opening %s.   Esc: stay here"), s->opening);
+	return u->alarm;
+}
+
+/* Where the line that is for it is not there, or tells something worse. */
+static bool opening_untold(const struct ui *u, const struct ui_scene *s)
+{
+	return s->opening && (!u->at.alarm.h || s->record_error || (s->recording && s->record_lost));
+}
+
 /* The one line that must not be overlooked, the worst first. */
 const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *style)
 {
@@ -190,6 +202,8 @@ const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *sty
 		return u->alarm;
 	}
 	*style = STYLE_WARN;
+	if (s->opening)
+		return opening_text(u, s);
 	if (s->notice)
 		return s->notice;
 	if (s->live && s->stalled) {
@@ -326,6 +340,11 @@ void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	}
 	if (u->said[0]) {
 		screen_cut(u, c, u->at.name.x, u->at.bar.y, right - u->at.name.x, u->said_style, u->said);
+		return;
+	}
+	if (opening_untold(u, s)) {
+		screen_cut(u, c, u->at.name.x, u->at.bar.y, right - u->at.name.x, STYLE_WARN,
+			   opening_text(u, s));
 		return;
 	}
 	if (s->message) {

@@ -181,6 +181,8 @@ struct ui {
 	int n_places;
 	bool solo; /* the chosen row has the whole screen */
 
+	char file_chosen[512]; /* its path; "": nobody has chosen one, it is the first */
+	uint64_t files_serial; /* of the list in which it is at file_at */
 	int scroll, over_scroll, file_at, setup_at, screen_w;
 	int chosen;        /* the row that Up and Down have chosen, or -1 */
 	bool bring;        /* scroll until it is to be seen */

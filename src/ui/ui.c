@@ -373,6 +373,12 @@ void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	u->procs.asking = u->procs.asked;
 }
 
+bool ui_is_asking(const struct ui *u)
+{
+	return u->prompting || u->labelling || u->copying || u->procs.asking ||
+	       (u->procs.filtering && u->view == &view_processes && !u->over);
+}
+
 bool ui_wants_procs(const struct ui *u, const struct ui_scene *s)
 {
 	return s->live && u->view == &view_processes && !u->over;

@@ -11,8 +11,28 @@ static int files_length(const struct ui *u, const struct ui_scene *s)
 	return s->n_files > 100000 ? 100000 : (int)s->n_files;
 }
 
-static void settle(struct ui *u, int n, int h)
+/* The last line is for what is still to come. */
+static int list_lines(const struct ui *u, const struct ui_scene *s)
 {
+	return s->files_at && u->at.body.h > 0 ? u->at.body.h - 1 : u->at.body.h;
+}
+
+/* Where the one that a person has chosen is by now: others are found while it is. */
+static void follow(struct ui *u, const struct ui_scene *s)
+{
+	if (u->files_serial == s->files_serial)
+		return;
+	u->files_serial = s->files_serial;
+	for (size_t i = 0; u->file_chosen[0] && i < s->n_files; i++)
+		if (!strcmp(s->files[i].path, u->file_chosen))
+			u->file_at = (int)i;
+}
+
+static void settle(struct ui *u, const struct ui_scene *s)
+{
+	int n = files_length(u, s), h = list_lines(u, s);
+
+	follow(u, s);
 	if (u->file_at >= n)
 		u->file_at = n - 1;
 	if (u->file_at < 0)
@@ -25,34 +45,55 @@ static void settle(struct ui *u, int n, int h)
 		u->over_scroll = 0;
 }
 
+static void choose(struct ui *u, const struct ui_scene *s, int at)
+{
+	u->file_at = at;
+	settle(u, s);
+	if (u->file_at < files_length(u, s))
+		memcpy(u->file_chosen, s->files[u->file_at].path, sizeof(u->file_chosen));
+}
+
+/* What is still to come, and the file that is waited for. */
+static void draw_reading(struct ui *u, const struct ui_scene *s, struct canvas *c, int y, int w)
+{
+	char text[192];
+
+	if (s->files_at[0])
+		snprintf(text, sizeof(text), _("Reading this folder: %s"), s->files_at);
+	else
+		snprintf(text, sizeof(text), "%s", _("Reading this folder."));
+	screen_cut(u, c, u->at.name.x, y, w, STYLE_WARN, text);
+}
+
+static void draw_file(struct ui *u, const struct ui_file *f, struct canvas *c, int y, int w, bool chosen)
+{
+	int x = u->at.name.x, name_w = w > 60 ? w / 2 : w > 40 ? 28 : w;
+	enum style style = chosen ? STYLE_SELECTED : f->readable ? STYLE_TEXT : STYLE_DIM;
+
+	for (int k = 0; chosen && k < w; k++)
+		canvas_put(c, x + k, y, style, L' ');
+	canvas_put(c, x, y, style, chosen ? L'>' : L' ');
+	screen_cut(u, c, x + 2, y, name_w - 3, style, f->name);
+	if (w - name_w > 8)
+		canvas_text(c, x + name_w, y, w - name_w,
+			    chosen        ? STYLE_SELECTED
+			    : f->readable ? STYLE_DIM
+					  : STYLE_WARN,
+			    f->about);
+}
+
 static void files_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
-	int n = files_length(u, s), h = u->at.body.h, x = u->at.name.x, w = c->w - 2 * x;
-	int name_w = w > 60 ? w / 2 : w > 40 ? 28 : w;
+	int n = files_length(u, s), h = list_lines(u, s), y = u->at.body.y, w = c->w - 2 * u->at.name.x;
 
-	if (!n) {
-		canvas_text(c, x, u->at.body.y, w, STYLE_DIM,
+	settle(u, s);
+	for (int i = 0; i < h && u->over_scroll + i < n; i++)
+		draw_file(u, &s->files[u->over_scroll + i], c, y++, w, u->over_scroll + i == u->file_at);
+	if (s->files_at)
+		draw_reading(u, s, c, y, w);
+	else if (!n)
+		canvas_text(c, u->at.name.x, y, w, STYLE_DIM,
 			    _("There are no saved traces here; r records one."));
-		return;
-	}
-	settle(u, n, h);
-	for (int i = 0; i < h && u->over_scroll + i < n; i++) {
-		const struct ui_file *f = &s->files[u->over_scroll + i];
-		bool chosen = u->over_scroll + i == u->file_at;
-		enum style style = chosen ? STYLE_SELECTED : f->readable ? STYLE_TEXT : STYLE_DIM;
-		int y = u->at.body.y + i;
-
-		for (int k = 0; chosen && k < w; k++)
-			canvas_put(c, x + k, y, style, L' ');
-		canvas_put(c, x, y, style, chosen ? L'>' : L' ');
-		screen_cut(u, c, x + 2, y, name_w - 3, style, f->name);
-		if (w - name_w > 8)
-			canvas_text(c, x + name_w, y, w - name_w,
-				    chosen        ? STYLE_SELECTED
-				    : f->readable ? STYLE_DIM
-						  : STYLE_WARN,
-				    f->about);
-	}
 	u->below = n - u->over_scroll - h;
 }
 
@@ -62,13 +103,13 @@ static bool files_act(struct ui *u, const struct ui_scene *s, enum action a, str
 
 	if (a != ACT_ENTER && !act_lines(a, page))
 		return false;
+	settle(u, s);
 	if (a == ACT_ENTER && u->file_at < n && s->files[u->file_at].readable) {
 		r->kind = REQUEST_OPEN;
 		memcpy(r->path, s->files[u->file_at].path, sizeof(r->path));
 		r->path[sizeof(r->path) - 1] = 0;
 	}
-	u->file_at += act_lines(a, page);
-	settle(u, n, u->at.body.h);
+	choose(u, s, u->file_at + act_lines(a, page));
 	r->redraw = true;
 	return true;
 }
@@ -76,14 +117,14 @@ static bool files_act(struct ui *u, const struct ui_scene *s, enum action a, str
 /* Once to choose a file, once more to open it. */
 static bool files_click(struct ui *u, const struct ui_scene *s, int x, int y, struct request *r)
 {
-	int at = u->over_scroll + y - u->at.body.y;
+	int line = y - u->at.body.y, at = u->over_scroll + line;
 
 	(void)x;
-	if (at >= (int)s->n_files)
+	if (at >= files_length(u, s) || line >= list_lines(u, s))
 		return false;
 	if (at == u->file_at)
 		return files_act(u, s, ACT_ENTER, r);
-	u->file_at = at;
+	choose(u, s, at);
 	return true;
 }
 

@@ -308,8 +308,7 @@ static void filter_key(struct ui *u, const struct event *ev)
 
 bool processes_key(struct ui *u, const struct event *ev, struct request *r)
 {
-	if (u->view != &view_processes || u->over || !u->procs.filtering ||
-	    (ev->mods & (MOD_CTRL | MOD_ALT)))
+	if (u->view != &view_processes || u->over || !u->procs.filtering || (ev->mods & (MOD_CTRL | MOD_ALT)))
 		return false;
 	r->redraw = true;
 	filter_key(u, ev);

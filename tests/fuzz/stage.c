@@ -89,7 +89,9 @@ static void look(struct stage *st)
 	s->now_ns = st->now_ns;
 	s->wall_ns = one_in(16) ? 0 : INT64_C(1795185000) * NS_PER_S + st->now_ns;
 	s->files = st->files;
-	s->n_files = st->n_files;
+	s->n_files = st->n_files - st->unread;
+	s->files_at = st->unread ? st->text[6] : NULL;
+	s->opening = st->opening ? st->text[7] : NULL;
 	s->live = !st->trace && !st->ended;
 	s->trace_name = st->trace ? st->text[0] : st->remote ? st->text[1] : NULL;
 	s->remote = st->remote && !st->trace ? st->text[1] : NULL;
@@ -249,6 +251,7 @@ static void show_part(struct stage *st, int by, bool play)
 static void scan_files(struct stage *st)
 {
 	free(st->files);
+	st->scene.files_serial++;
 	st->n_files = one_in(4) ? 0 : one_in(8) ? 1000 : dice(60);
 	st->files = calloc(st->n_files + !st->n_files, sizeof(*st->files));
 	if (!st->files)
@@ -262,6 +265,47 @@ static void scan_files(struct stage *st)
 		snprintf(f->about, sizeof(f->about), "%.90s", tape_text());
 		f->readable = !one_in(8);
 	}
+	st->unread = one_in(2) ? dice(st->n_files + 1) : 0;
+}
+
+static void open_file(struct stage *st)
+{
+	st->opening = false;
+	if (one_in(4)) {
+		stage_say(st, "This is no trace.");
+		return;
+	}
+	show_trace(st);
+	reset(st);
+}
+
+/* As files_take(): further files anywhere in the list. */
+static void find_file(struct stage *st)
+{
+	size_t n = st->n_files - st->unread;
+	struct ui_file one = st->files[n];
+
+	memmove(st->files + 1, st->files, n * sizeof(one));
+	st->files[0] = one;
+	st->unread--;
+	st->scene.files_serial++;
+}
+
+/* As look_after_source() and what comes with it in run(), before the next picture. */
+void stage_answer(struct stage *st)
+{
+	bool news = st->unread > 0;
+
+	if (st->unread && one_in(8))
+		stage_name(st, 6);
+	else if (st->unread)
+		find_file(st);
+	if (st->opening && !ui_is_asking(st->ui)) {
+		news = true;
+		open_file(st);
+	}
+	if (news)
+		stage_frame(st);
 }
 
 static void check_settings(const struct settings *s)
@@ -298,23 +342,30 @@ static void carry_out(struct stage *st, const struct request *r)
 		st->scene.completing = there && !st->scene.recording && one_in(2) ? st->text[3] : NULL;
 		break;
 	case REQUEST_LIST:
-		scan_files(st);
+		if (!st->unread)
+			scan_files(st);
 		break;
 	case REQUEST_OPEN:
 		expect(memchr(r->path, 0, sizeof(r->path)) != NULL, "a path without end");
-		if (one_in(4)) {
-			stage_say(st, "This is no trace.");
+		if (one_in(2)) {
+			open_file(st);
 			break;
 		}
-		show_trace(st);
-		reset(st);
+		st->opening = true;
+		stage_name(st, 7);
+		break;
+	case REQUEST_STAY:
+		expect(st->opening, "what is not opened is not to be opened");
+		st->opening = false;
 		break;
 	case REQUEST_PART:
+		st->opening = false;
 		expect(r->by == 1 || r->by == -1, "a part that is none");
 		show_part(st, r->by, false);
 		break;
 	case REQUEST_LIVE:
 		if (st->trace) {
+			st->opening = false;
 			show_live(st);
 			reset(st);
 		}

@@ -16,12 +16,13 @@ struct stage {
 	struct tape *live, *trace, *with;
 	struct ui_align align;
 	struct ui_file *files;
-	size_t n_files;
+	size_t n_files, unread; /* unread: of those that are there */
 	struct procs_list procs;
 	char text[8][200]; /* that the scene points to */
 	char message[320];
 	int64_t now_ns;
 	bool question; /* whether to end a process, in the last picture, and no answer yet */
+	bool opening;  /* a trace is on its way */
 	bool quit;
 	uint64_t work; /* tape_asked() before the call that is checked next */
 };
@@ -34,6 +35,9 @@ void stage_end(struct stage *st);
 void stage_give(struct stage *st, const struct event *ev);
 /* As draw() does, and what comes after it. */
 void stage_frame(struct stage *st);
+
+/* A disk answers: with a file more of the list, with the trace that is to be opened. */
+void stage_answer(struct stage *st);
 
 /* One of its texts, another one by now; and the line for the person. */
 const char *stage_name(struct stage *st, int i);

@@ -214,7 +214,7 @@ static void grow_trace(struct stage *st)
 
 static void step(struct stage *st)
 {
-	switch (dice(24)) {
+	switch (dice(26)) {
 	case 0:
 	case 1:
 	case 2:
@@ -254,6 +254,10 @@ static void step(struct stage *st)
 		break;
 	case 20:
 		grow_trace(st);
+		break;
+	case 21:
+	case 22:
+		stage_answer(st);
 		break;
 	default:
 		stage_frame(st);

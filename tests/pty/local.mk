@@ -8,4 +8,4 @@ dist_check_SCRIPTS += %D%/processes.t %D%/with.t
 dist_check_SCRIPTS += %D%/form.t
 dist_check_SCRIPTS += %D%/keys.t
 dist_check_SCRIPTS += %D%/complete.t
-dist_check_SCRIPTS += %D%/hang.t
+dist_check_SCRIPTS += %D%/hang.t %D%/disk.t

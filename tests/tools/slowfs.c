@@ -22,6 +22,9 @@
  *   gone             not there; a second name, such as a link, needs its own rule
  *   wait=US          a read takes at least so many microseconds
  *   hang             a read that begins meanwhile ends when this does
+ *   open:wait=US, open:hang, list:wait=US, list:hang
+ *                    the same of opening a file, of listing a folder
+ *   whole            a file as on a disk: of its own size, read at any offset, to be mapped
  *   ramp=LO:HI:MS    a number that goes up and down once in MS
  *   clear            ends all rules for exactly this PATTERN */
 #define FUSE_USE_VERSION 31
@@ -48,11 +51,13 @@
 #define TEXT_MAX  4096
 #define NS_PER_MS INT64_C(1000000)
 
-enum what { FAIL, GONE, WAIT, HANG, RAMP };
+enum what { FAIL, GONE, WAIT, HANG, RAMP, WHOLE };
+enum when { READ, OPEN, LIST };
 
 struct rule {
 	char pattern[256];
 	enum what what;
+	enum when when;      /* WAIT, HANG */
 	int error;           /* FAIL */
 	int64_t duration_ns; /* WAIT; RAMP: the period */
 	double lo, hi;       /* RAMP */
@@ -60,7 +65,7 @@ struct rule {
 };
 
 struct handle {
-	bool is_control;
+	bool is_control, whole;
 	int fd;
 	int64_t opened_ns;
 	pthread_mutex_t lock; /* of the text, which reads at later offsets share */
@@ -97,19 +102,25 @@ static bool fits(const struct rule *r, const char *path)
 }
 
 /* The newest rule that is in force at that time. */
-static bool find_rule(const char *path, enum what what, int64_t t_ns, struct rule *out)
+static bool find_rule_when(const char *path, enum what what, enum when when, int64_t t_ns, struct rule *out)
 {
 	bool found = false;
 
 	pthread_mutex_lock(&rules_lock);
 	for (size_t i = n_rules; i-- && !found;) {
 		const struct rule *r = &rules[i];
-		found = r->what == what && t_ns >= r->from_ns && t_ns < r->to_ns && fits(r, path);
+		found = r->what == what && r->when == when && t_ns >= r->from_ns && t_ns < r->to_ns &&
+			fits(r, path);
 		if (found)
 			*out = *r;
 	}
 	pthread_mutex_unlock(&rules_lock);
 	return found;
+}
+
+static bool find_rule(const char *path, enum what what, int64_t t_ns, struct rule *out)
+{
+	return find_rule_when(path, what, READ, t_ns, out);
 }
 
 static bool is_gone(const char *path)
@@ -154,7 +165,15 @@ static bool parse_what(struct rule *r, const char *word)
 {
 	double number;
 
-	if (!strcmp(word, "gone")) {
+	if (!strncmp(word, "open:", 5) || !strncmp(word, "list:", 5)) {
+		r->when = *word == 'o' ? OPEN : LIST;
+		word += 5;
+		if (strcmp(word, "hang") && strncmp(word, "wait=", 5))
+			return false;
+	}
+	if (!strcmp(word, "whole")) {
+		r->what = WHOLE;
+	} else if (!strcmp(word, "gone")) {
 		r->what = GONE;
 	} else if (!strcmp(word, "hang")) {
 		r->what = HANG;
@@ -230,6 +249,13 @@ static struct handle *handle_of(const struct fuse_file_info *file)
 	return (struct handle *)(uintptr_t)file->fh;
 }
 
+static bool is_whole(const char *path)
+{
+	struct rule r;
+
+	return find_rule(path, WHOLE, now_ns(), &r);
+}
+
 static int slow_getattr(const char *path, struct stat *st, struct fuse_file_info *file)
 {
 	if (!strcmp(path, CONTROL)) {
@@ -241,9 +267,22 @@ static int slow_getattr(const char *path, struct stat *st, struct fuse_file_info
 		return -ENOENT;
 	if ((fd < 0 ? fstatat(folder, below(path), st, AT_SYMLINK_NOFOLLOW) : fstat(fd, st)) < 0)
 		return -errno;
-	if (S_ISREG(st->st_mode))
+	if (S_ISREG(st->st_mode) && !is_whole(path))
 		st->st_size = TEXT_MAX;
 	return 0;
+}
+
+/* The time that a driver or a disk takes.  An end of the file system ends a hang. */
+static void spend(const char *path, enum when when, int64_t begin_ns)
+{
+	struct fuse_session *session = fuse_get_session(fuse_get_context()->fuse);
+	struct rule r;
+
+	if (find_rule_when(path, HANG, when, begin_ns, &r))
+		while (find_rule_when(path, HANG, when, now_ns(), &r) && !fuse_session_exited(session))
+			sleep_until(now_ns() + 2 * NS_PER_MS);
+	if (find_rule_when(path, WAIT, when, begin_ns, &r))
+		sleep_until(begin_ns + r.duration_ns);
 }
 
 static int slow_readlink(const char *path, char *to, size_t size)
@@ -266,6 +305,7 @@ static int slow_readdir(const char *path, void *to, fuse_fill_dir_t fill, off_t 
 	(void)offset;
 	(void)file;
 	(void)flags;
+	spend(path, LIST, now_ns());
 	if (is_gone(path))
 		return -ENOENT;
 	int fd = openat(folder, below(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -292,6 +332,8 @@ static int slow_open(const char *path, struct fuse_file_info *file)
 
 	if (((file->flags & O_ACCMODE) == O_WRONLY) != is_control)
 		return -EACCES;
+	if (!is_control)
+		spend(path, OPEN, now_ns());
 	int64_t t_ns = now_ns();
 	if (!is_control) {
 		if (is_gone(path))
@@ -306,11 +348,14 @@ static int slow_open(const char *path, struct fuse_file_info *file)
 			close(fd);
 		return -ENOMEM;
 	}
-	*h = (struct handle) {.is_control = is_control, .fd = fd, .opened_ns = t_ns};
+	*h = (struct handle) {.is_control = is_control,
+			      .whole = !is_control && is_whole(path),
+			      .fd = fd,
+			      .opened_ns = t_ns};
 	pthread_mutex_init(&h->lock, NULL);
 	strcpy(h->path, path);
 	file->fh = (uint64_t)(uintptr_t)h;
-	file->direct_io = 1;
+	file->direct_io = !h->whole;
 	return 0;
 }
 
@@ -324,19 +369,6 @@ static int slow_release(const char *path, struct fuse_file_info *file)
 	pthread_mutex_destroy(&h->lock);
 	free(h);
 	return 0;
-}
-
-/* The time that a driver takes.  An end of the file system ends a hang. */
-static void spend(const struct handle *h, int64_t begin_ns)
-{
-	struct fuse_session *session = fuse_get_session(fuse_get_context()->fuse);
-	struct rule r;
-
-	if (find_rule(h->path, HANG, begin_ns, &r))
-		while (find_rule(h->path, HANG, now_ns(), &r) && !fuse_session_exited(session))
-			sleep_until(now_ns() + 2 * NS_PER_MS);
-	if (find_rule(h->path, WAIT, begin_ns, &r))
-		sleep_until(begin_ns + r.duration_ns);
 }
 
 /* What the file says now: into h->text; 0 or a negative errno. */
@@ -368,8 +400,12 @@ static int slow_read(const char *path, char *to, size_t size, off_t offset, stru
 	int error = 0;
 
 	(void)path;
-	if (offset == 0)
-		spend(h, now_ns());
+	if (offset == 0 || h->whole)
+		spend(h->path, READ, now_ns());
+	if (h->whole) {
+		ssize_t n = pread(h->fd, to, size, offset);
+		return n < 0 ? -errno : (int)n;
+	}
 	pthread_mutex_lock(&h->lock);
 	if (offset == 0)
 		error = make_text(h);

@@ -1,0 +1,186 @@
+#!/bin/sh
+# A disk that is slow, or does not answer at all, below the list of traces and a trace that
+# is opened from it: the screen says what it waits for, every key is answered meanwhile, and
+# a recording goes on.  Nothing here has a time: the disk answers only after the test has
+# seen what came before, so that a screen that waited for it would wait for ever.
+. "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
+need "$program"
+src=$(cd "${NVMTOP_SRC:-.}" && pwd)
+NVMTOP_BOARDS=${NVMTOP_BOARDS:-$src/boards}
+export NVMTOP_BOARDS
+slowfs=$builddir/tests/tools/slowfs
+case $program in /*) ;; *) program=$(pwd)/$program ;; esac
+case $slowfs in /*) ;; *) slowfs=$(pwd)/$slowfs ;; esac
+test -x "$slowfs" || skip_all 'built without libfuse 3'
+test -c /dev/fuse || skip_all 'there is no /dev/fuse'
+
+pty_begin 80x24
+dir=$tmp/work
+mkdir -p "$dir/disk" "$dir/base/far" "$dir/near"
+cd "$dir" || exit 99
+fuse=
+release() {
+	[ -z "$fuse" ] || {
+		kill "$fuse"
+		wait "$fuse"
+	} 2>/dev/null
+	umount -l "$dir/disk" 2>/dev/null || fusermount3 -uz "$dir/disk" 2>/dev/null
+	fuse=
+}
+trap 'release; pty_stop; cd /; rm -rf "$tmp"' EXIT
+cp "$src/tests/traces/views.bin" base/far/far.bin
+cp "$src/tests/traces/small.bin" near/near.bin
+touch -d '2030-01-01' base/far/far.bin # the first in the list
+ln -s ../disk/far/far.bin near/far.bin
+echo "/far whole" >rules
+${EMU:-} "$slowfs" base rules disk 2>fuse.err &
+fuse=$!
+mounted() {
+	test -e disk/.rules || ! kill -0 "$fuse" 2>/dev/null
+}
+until_true mounted
+test -e disk/.rules ||
+	skip_all "a file system cannot be mounted here: $(grep -v 'max threads' fuse.err | tail -n 1)"
+rule() {
+	echo "$*" >disk/.rules
+}
+# begin FOLDER
+begin() {
+	run "cd $dir/$1; clear; $program --demo"
+	wait_for "q quit"
+}
+left() {
+	[ "$(T display-message -p '#{alternate_on}')" = 0 ]
+}
+size_of() {
+	wc -c 2>/dev/null <"$(echo "$dir"/near/nvmtop-*.bin.part)" || echo 0
+}
+# grows: what is recorded gets more from now on
+larger() {
+	[ "$(size_of)" -gt "$before" ]
+}
+grows() {
+	before=$(size_of)
+	until_true larger
+}
+complete() {
+	for f in "$dir"/near/nvmtop-*.bin; do
+		[ -f "$f" ] && [ ! -e "$f.part" ] && $program --check "$f" >/dev/null && return
+	done
+	return 1
+}
+
+# A folder that does not answer.
+folder_hangs() {
+	begin disk/far
+	rule "/far list:hang"
+	keys o
+	check "$1: the list says that it is read" wait_for "Reading this folder"
+	check "$1: and not that there is nothing" off_screen "no saved traces"
+	keys '?'
+	check "$1: the keys" wait_for "zoom out to everything"
+	keys Escape
+	wait_gone "zoom out to everything"
+	keys 2
+	check "$1: another view" wait_for "GPU clock"
+	keys o
+	check "$1: the list again" wait_for "Reading this folder"
+	keys Escape
+	check "$1: Esc leaves it" wait_gone "Reading this folder"
+	keys o
+	wait_for "Reading this folder"
+	rule "/far clear"
+	rule "/far whole"
+	check "$1: when the folder has answered, it is there" wait_for "> far.bin"
+	check "$1: all of it" wait_gone "Reading this folder"
+	keys Escape
+	wait_gone "> far.bin"
+	rule "/far list:hang"
+	keys o
+	wait_for "Reading this folder"
+	keys q
+	check "$1: q gives the terminal back" until_true left
+	check "$1: why there is no end yet is said" wait_for "a disk does not answer"
+	rule "/far clear"
+	rule "/far whole"
+	check "$1: the end" wait_prompt 0
+	check "$1: the terminal is as it was" usable_terminal
+}
+
+# A file that does not answer, while a recording is made.
+file_hangs() {
+	begin near
+	keys r
+	wait_for "REC"
+	rule "/far/far.bin open:hang"
+	keys o
+	check "$1: the list says for which file it waits" wait_for "Reading this folder: far.bin"
+	check "$1: the recording goes on" grows
+	rule "/far/far.bin clear"
+	check "$1: the file has answered" wait_for "> far.bin"
+	wait_gone "Reading this folder"
+	check "$1: another file" on_screen "near.bin"
+	rule "/far/far.bin hang"
+	keys Enter
+	check "$1: the trace is being opened" wait_for "Opening far.bin"
+	check "$1: still the recording goes on" grows
+	keys Down
+	check "$1: the list goes on" wait_gone "> far.bin"
+	keys Up
+	wait_for "> far.bin"
+	keys Escape
+	check "$1: Esc opens nothing after all" wait_gone "Opening"
+	check "$1: and leaves the list" on_screen "> far.bin"
+	keys Enter
+	wait_for "Opening far.bin"
+	keys 2
+	check "$1: another view" wait_for "GPU clock"
+	keys S
+	wait_for "label of the mark:"
+	rule "/far/far.bin clear"
+	text_bytes "while"
+	check "$1: who types is not disturbed" wait_for "label of the mark: while"
+	keys Enter
+	check "$1: then the trace is there" wait_for "45.9 / 45.9"
+	check "$1: and nothing is being opened" off_screen "Opening"
+	keys Escape
+	check "$1: Esc is back to live" wait_gone "45.9 / 45.9"
+	check "$1: where the mark was set" wait_for "1 mark"
+	check "$1: and the recording goes on" grows
+	# Slow, but not for ever.
+	rule "/far/far.bin open:wait=400000"
+	rule "/far list:wait=400000"
+	keys o
+	wait_for "Reading this folder"
+	check "$1: a slow list" wait_for "> far.bin"
+	wait_gone "Reading this folder"
+	keys Enter
+	check "$1: a slow trace" wait_for "45.9 / 45.9"
+	keys Escape
+	wait_gone "45.9 / 45.9"
+	rule "/far/far.bin clear"
+	keys o
+	wait_for "> far.bin"
+	wait_gone "Reading this folder"
+	rule "/far/far.bin hang"
+	keys Enter
+	wait_for "Opening far.bin"
+	keys q
+	check "$1: q gives the terminal back while it is opened" until_true left
+	check "$1: and completes the recording" until_true complete
+	rule "/far/far.bin clear"
+	check "$1: it ends" wait_prompt 0
+	check "$1: the terminal is usable" usable_terminal
+	rm -f "$dir"/near/nvmtop-*
+}
+
+folder_hangs 80x24
+file_hangs 80x24
+T resize-window -x 120 -y 40
+folder_hangs 120x40
+file_hangs 120x40
+run "cd $dir"
+wait_prompt
+release
+check "nothing stays mounted" sh -c "! grep -q '$dir' /proc/mounts"
+pty_end
