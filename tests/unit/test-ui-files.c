@@ -1,0 +1,157 @@
+/* The list of saved traces while it is read, and the screen while one is opened. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "ui-bench.h"
+
+#define FILES 40
+
+/* The list as it is when that many have been found: they come in front of the others. */
+static void find(struct bench *b, struct ui_file files[FILES], size_t n)
+{
+	memset(files, 0, FILES * sizeof(*files));
+	for (size_t i = 0; i < n; i++) {
+		snprintf(files[i].path, sizeof(files[i].path), "./%zu.bin", n - i);
+		snprintf(files[i].name, sizeof(files[i].name), "%zu.bin", n - i);
+		files[i].readable = true;
+	}
+	b->scene.files = files;
+	b->scene.n_files = n;
+	b->scene.files_serial++;
+}
+
+static void a_list_grows_while_it_is_read(void **state)
+{
+	static const int sizes[][2] = {{80, 24}, {120, 40}, {40, 8}, {20, 5}};
+	struct ui_file files[FILES];
+	struct bench b;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		start(&b, sizes[i][0], sizes[i][1], true, CHARSET_BRAILLE);
+		b.scene.files_at = "";
+		press(&b, 'o', 0);
+		assert_shows(&b, "Reading this folder");
+		assert_hides(&b, "no saved");
+		find(&b, files, 1);
+		b.scene.files_at = "far.bin";
+		draw(&b);
+		if (sizes[i][0] >= 80)
+			assert_shows(&b, "Reading this folder: far.bin");
+		assert_shows(&b, "> 1.bin");
+		/* Nobody has chosen yet: it is the newest. */
+		find(&b, files, 2);
+		draw(&b);
+		assert_shows(&b, "> 2.bin");
+		press(&b, K_DOWN, 0);
+		assert_shows(&b, "> 1.bin");
+		/* Who has chosen has that one, wherever it is by now. */
+		for (size_t n = 3; n <= FILES; n++) {
+			find(&b, files, n);
+			draw(&b);
+			assert_shows(&b, "> 1.bin");
+			assert_shows(&b, "Reading");
+		}
+		assert_string_equal(press(&b, K_ENTER, 0).path, "./1.bin");
+		b.scene.files_at = NULL;
+		draw(&b);
+		assert_hides(&b, "Reading");
+		assert_shows(&b, "> 1.bin");
+		stop(&b);
+	}
+}
+
+/* The line that tells what is still to come is no file. */
+static void the_last_line_is_not_clicked(void **state)
+{
+	struct ui_file files[FILES];
+	struct bench b;
+	int last = -1;
+
+	(void)state;
+	start(&b, 80, 24, true, CHARSET_ASCII);
+	press(&b, 'o', 0);
+	b.scene.files_at = "far.bin";
+	find(&b, files, FILES);
+	draw(&b);
+	for (int y = 0; y < 24 && last < 0; y++)
+		last = strstr(line(&b, y), "Reading this folder") ? y : -1;
+	assert_true(last > 0);
+	assert_int_equal(mouse(&b, MOUSE_PRESS, 1, 5, last).kind, REQUEST_NONE);
+	assert_shows(&b, "> 40.bin");
+	assert_int_equal(mouse(&b, MOUSE_PRESS, 1, 5, last - 1).kind, REQUEST_NONE);
+	assert_hides(&b, "> 40.bin");
+	stop(&b);
+}
+
+static void opening_is_told_and_taken_back(void **state)
+{
+	static const int sizes[][2] = {{80, 24}, {120, 40}, {60, 9}, {60, 6}};
+	struct bench b;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		start(&b, sizes[i][0], sizes[i][1], true, CHARSET_BRAILLE);
+		b.scene.opening = "far.bin";
+		draw(&b);
+		assert_shows(&b, "Opening far.bin.   Esc: stay here");
+		/* Also where something else is told in the line for what is wrong. */
+		b.scene.record_error = "No space";
+		draw(&b);
+		assert_shows(&b, "Opening far.bin.   Esc: stay here");
+		b.scene.record_error = NULL;
+		/* Every other key has its meaning. */
+		assert_int_equal(press(&b, 's', 0).kind, REQUEST_MARK);
+		assert_int_equal(press(&b, 'r', 0).kind, REQUEST_RECORD);
+		assert_int_equal(press(&b, 'q', 0).kind, REQUEST_QUIT);
+		press(&b, '2', 0);
+		/* Esc means this, before it means what it means else. */
+		press(&b, 'o', 0);
+		assert_int_equal(press(&b, K_ESC, 0).kind, REQUEST_STAY);
+		assert_shows(&b, "no saved traces");
+		b.scene.opening = NULL;
+		assert_int_equal(press(&b, K_ESC, 0).kind, REQUEST_NONE);
+		assert_hides(&b, "no saved traces");
+		assert_hides(&b, "Opening");
+		stop(&b);
+	}
+}
+
+/* Another timeline takes away what is being typed: it comes after that. */
+static void who_types_is_not_disturbed(void **state)
+{
+	static const char asking[] = {'g', '/', 'S', 'p'};
+	struct bench b;
+
+	(void)state;
+	start(&b, 80, 24, true, CHARSET_ASCII);
+	for (size_t i = 0; i < sizeof(asking); i++) {
+		assert_false(ui_is_asking(b.ui));
+		press(&b, (unsigned char)asking[i], 0);
+		assert_true(ui_is_asking(b.ui));
+		press(&b, K_ESC, 0);
+	}
+	/* A text for which nobody asks any more is not typed. */
+	press(&b, '8', 0);
+	press(&b, 'f', 0);
+	assert_true(ui_is_asking(b.ui));
+	mouse(&b, MOUSE_PRESS, 1, 3, 22);
+	assert_shows(&b, "Overview");
+	assert_false(ui_is_asking(b.ui));
+	stop(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_list_grows_while_it_is_read),
+		cmocka_unit_test(the_last_line_is_not_clicked),
+		cmocka_unit_test(opening_is_told_and_taken_back),
+		cmocka_unit_test(who_types_is_not_disturbed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
