@@ -112,7 +112,7 @@ bool keeping_news(struct keep *k, size_t *told, char *buf, size_t size, bool *fa
 	return true;
 }
 
-void keeping_summary(const struct options *o, struct keep *k, FILE *out)
+int keeping_ended(const struct options *o, struct keep *k)
 {
 	char text[900], memory[32], span[32];
 	struct keep_stats s;
@@ -121,16 +121,17 @@ void keeping_summary(const struct options *o, struct keep *k, FILE *out)
 	keep_stats(k, &s);
 	seconds(span, sizeof span, o->keep_ns);
 	text_bytes(memory, sizeof memory, s.memory);
-	fprintf(out, _("nvmtop: the last %s were held in %s; %llu samples, triggered: %llu, files: %zu\n"),
+	fprintf(stderr, _("nvmtop: the last %s were held in %s; %llu samples, triggered: %llu, files: %zu\n"),
 		span, memory, (unsigned long long)s.rows[TIER_FAST], (unsigned long long)s.triggers,
 		s.files - s.failed);
 	size_t first = s.files > KEEP_FILES ? s.files - KEEP_FILES : 0;
 	if (first)
-		fprintf(out, P_("  %zu file before these\n", "  %zu files before these\n", first), first);
+		fprintf(stderr, P_("  %zu file before these\n", "  %zu files before these\n", first), first);
 	for (size_t i = first; keep_file(k, i, &f); i++) {
 		tell_file(&f, text, sizeof text);
-		fprintf(out, "  %s\n", text);
+		fprintf(stderr, "  %s\n", text);
 	}
 	if (!s.files)
-		fprintf(out, "  %s\n", _("nothing was written"));
+		fprintf(stderr, "  %s\n", _("nothing was written"));
+	return s.failed ? ERR_FAILED : 0;
 }

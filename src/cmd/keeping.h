@@ -17,6 +17,7 @@ void keeping_progress(struct keep *k, char *held, char *files, size_t size);
 bool keeping_news(struct keep *k, size_t *told, char *buf, size_t size, bool *failed);
 /* Said to a trigger where nothing is held. */
 const char *keeping_nothing(void);
-void keeping_summary(const struct options *o, struct keep *k, FILE *out);
+/* What ring mode says at its end, on standard error; the exit status for it. */
+int keeping_ended(const struct options *o, struct keep *k);
 
 #endif

@@ -312,16 +312,6 @@ static struct sink *sink_of(struct recorder *r)
 	return r->series ? trace_series_sink(r->series) : trace_writer_sink(r->stream);
 }
 
-/* What ring mode says at its end; the exit status. */
-static int keep_ended(struct recorder *r)
-{
-	struct keep_stats s;
-
-	keep_stats(r->keep, &s);
-	keeping_summary(r->o, r->keep, stderr);
-	return s.failed ? 1 : 0;
-}
-
 /* From the first sample to the complete file; the exit status. */
 static int record(struct recorder *r)
 {
@@ -355,7 +345,7 @@ static int record(struct recorder *r)
 	r->until_ns = clock_now_ns();
 	int saved = detach(r, sink, &e);
 	if (r->keep)
-		status = keep_ended(r);
+		status = keeping_ended(r->o, r->keep);
 	else if (!r->series ? saved == 0 : trace_series_part(r->series, 0, NULL, 0, NULL))
 		summary(r, &before);
 	if (saved < 0)

@@ -136,6 +136,13 @@ static void look(struct recording *r)
 	engine_add_lost(r->engine, r->written.lost_rows - lost);
 }
 
+/* Also for who asks at the end of everything. */
+static void fail(struct recording *r, enum style style, const char *why)
+{
+	snprintf(r->failed, sizeof r->failed, "%s", why);
+	r->tell(r->to, style, r->failed);
+}
+
 /* Its files are there, or e says why not. */
 static void begin(struct recording *r, struct err *e)
 {
@@ -153,7 +160,7 @@ static void begin(struct recording *r, struct err *e)
 		trace_series_free(r->series);
 		r->series = NULL;
 	}
-	r->tell(r->to, STYLE_ALERT, e->text);
+	fail(r, STYLE_ALERT, e->text);
 }
 
 /* Whether its folder has answered until then; if so, it begins. */
@@ -176,7 +183,7 @@ void recording_start(struct recording *r, struct engine *g)
 	r->engine = g;
 	r->opening = opening_start(&r->o->limits, &e);
 	if (!r->opening)
-		r->tell(r->to, STYLE_ALERT, e.text);
+		fail(r, STYLE_ALERT, e.text);
 	else if (!begun(r, clock_now_ns() + ANSWER_NS))
 		r->tell(r->to, STYLE_WARN,
 			_("this folder does not answer yet: the recording begins when it does"));
@@ -192,8 +199,7 @@ static void give_up(struct recording *r)
 {
 	opening_leave(r->opening);
 	r->opening = NULL;
-	snprintf(r->failed, sizeof r->failed, "%s", _("nothing was recorded: the folder did not answer"));
-	r->tell(r->to, STYLE_WARN, r->failed);
+	fail(r, STYLE_WARN, _("nothing was recorded: the folder did not answer"));
 }
 
 /* A line for the screen, and all of it for when the screen has gone. */
@@ -246,7 +252,6 @@ void recording_end(struct recording *r)
 	if (!r->series || r->ending)
 		return;
 	r->ending = true;
-	r->failed[0] = '\0';
 	free(r->summary);
 	r->summary = NULL;
 	engine_detach(r->engine, &r->tally.sink, &e);
@@ -260,10 +265,8 @@ static void complete(struct recording *r)
 	int saved = trace_series_wait(r->series, &e);
 	if (trace_series_part(r->series, 0, NULL, 0, NULL))
 		record_tell(r);
-	if (saved < 0) {
-		memcpy(r->failed, e.text, sizeof r->failed);
-		r->tell(r->to, STYLE_ALERT, r->failed);
-	}
+	if (saved < 0)
+		fail(r, STYLE_ALERT, e.text);
 	tally_free(&r->tally);
 	trace_series_free(r->series);
 	r->series = NULL;

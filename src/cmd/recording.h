@@ -38,7 +38,8 @@ struct recording {
 	struct summary_moment before, after; /* when it began, when it ended */
 	struct trace_series_stats written;
 	struct trouble trouble;
-	char failed[sizeof((struct err *)NULL)->text]; /* why the last one failed, or "" */
+	/* Why the last that failed is not there, or not complete; "": none has failed so far. */
+	char failed[sizeof((struct err *)NULL)->text];
 	char *summary; /* of the last one, for when the screen has gone; or NULL */
 };
 

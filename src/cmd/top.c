@@ -276,11 +276,13 @@ int cmd_top(const struct options *o)
 		recording_finish(&t.recording);
 		source_keep_end(&t.source);
 		if (t.source.keep)
-			keeping_summary(o, t.source.keep, stderr);
+			status = keeping_ended(o, t.source.keep);
 		if (t.recording.summary)
 			fputs(t.recording.summary, stderr);
-		if (t.recording.failed[0])
+		if (t.recording.failed[0]) {
 			fprintf(stderr, "nvmtop: %s\n", t.recording.failed);
+			status = ERR_FAILED;
+		}
 		if (saver_end(t.saver, &e) < 0)
 			fprintf(stderr, "nvmtop: %s\n", e.text);
 	}

@@ -103,10 +103,21 @@ touch "$tmp/folder"
 keys r
 check "the next one waits, too" wait_for "does not answer yet"
 keys q
-check "the screen ends without it" wait_prompt 0
+check "the screen ends without it, and with another exit status" wait_prompt 1
 check "and says so" on_screen "nothing was recorded"
 check "nothing is left of it" whole "$dir" 2
 rm -f "$tmp/folder" "$dir"/*
+
+# ---- it cannot begin
+mkdir "$tmp/gone"
+run "cd $tmp/gone; clear; $program --demo"
+wait_for "q quit"
+rmdir "$tmp/gone"
+keys r
+check "where no file can be made it says so" wait_for "cannot record"
+keys q
+check "the exit status says it, too" wait_prompt 1
+check "with the sentence" on_screen "cannot record"
 
 # ---- it ends
 show
@@ -138,4 +149,21 @@ rm "$tmp/slow"
 check "and ends" wait_prompt 0
 check "with a summary" wait_for "nvmtop: recorded"
 check "and a whole file" whole "$dir" 2
+
+# ---- one fails, the next does not
+show
+keys r
+wait_for "REC"
+until_true begun "$dir"
+rm "$dir"/*.part
+check "the first goes on in another file" wait_for ".2.bin"
+keys r
+check "and is told to have lost something" wait_for "it is lost"
+keys r
+wait_for "REC"
+wait_gone "it is lost"
+until_true begun "$dir"
+keys q
+check "the exit status is that of the first" wait_prompt 1
+check "and the sentence, too" on_screen "it is lost"
 pty_end
