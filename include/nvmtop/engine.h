@@ -1,6 +1,6 @@
 /* engine: samples a rig and pushes the stream to every attached sink.
  *
- * Owns one thread a tier and one that collects.  Every function may be called
+ * Owns one thread that samples and one that collects.  Every function may be called
  * from any one controlling thread (the main thread), engine_mark() from any;
  * sinks are called from the collecting thread only. */
 #ifndef NVMTOP_ENGINE_H
@@ -61,6 +61,7 @@ struct engine_stats {
 	uint64_t lost[TIERS];	/* rows dropped because nobody took them over in time */
 	int64_t worst_late_ns[TIERS];
 	bool stalled[TIERS];	/* no row for more than a second and ten periods */
+	const struct channel *hangs;	/* NULL, or one whose file has not answered for more than a second */
 	double cpu_percent;	/* of one core, the whole process, over the last second; NaN at first */
 	bool realtime;		/* SCHED_FIFO was granted */
 };
@@ -70,7 +71,7 @@ void engine_stats(const struct engine *g, struct engine_stats *out);
 void engine_lateness(const struct engine *g, enum tier tier, struct lateness *out);
 
 /* Ends every attached sink and the threads.  Does not wait for a tick to come
- * due; a tier that hangs in the kernel is left behind after half a second. */
+ * due; sampling that hangs in the kernel is left behind after half a second. */
 void engine_stop(struct engine *g);
 void engine_free(struct engine *g);	/* stops first; NULL is fine */
 /* Threads of all engines that hung in a read of a sensor when they were to end: the kernel

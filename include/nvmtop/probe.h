@@ -24,10 +24,16 @@ struct probe {
 	const struct probe_ops *ops;
 	enum tier tier;
 	int64_t period_ns;	/* read no more often than this; 0 = at every tick; read() may change it */
+	bool computes;		/* read() touches no file */
 	bool derived;		/* computes from the row: read after the others, at every tick that read one */
+	/* The columns that it writes, where its reads may be made by another thread than
+	 * that which makes rows, and at other times; width 0: they may not. */
+	uint16_t column, width;
 	/* NULL, or called once before the first read on the sampling path: begins
 	 * the thread of a probe whose reads may block for long. */
 	void (*start)(struct probe *p);
+	/* NULL, or: has a read of it not come back for more than a second?  Then of which column. */
+	bool (*hangs)(const struct probe *p, int64_t now_ns, uint16_t *column);
 	/* NULL, or: from now on read so seldom that the unit can fall asleep.  The
 	 * rig's channels are told of it. */
 	void (*gentle)(struct probe *p, struct rig *r);
@@ -58,6 +64,19 @@ struct channel *rig_add_channel(struct rig *r, const struct channel *c);
 int rig_add_probe(struct rig *r, struct probe *p);	/* takes p over, also on error */
 int rig_add_fact(struct rig *r, const char *key, const char *value);
 const struct channel *rig_find(const struct rig *r, const char *name);
+
+/* Reads of the slower tiers, which may take long or hang, go to threads of their own: its
+ * probes that may be read so are put into others that take what those threads have read.
+ * Once, when all probes are there; hz is of each tier.  0, or -1: out of memory. */
+int rig_bundle(struct rig *r, const double hz[TIERS], struct err *e);
+
+/* Begin the threads of the probes that have one, and wait for the first reading of each, but
+ * not past until_ns (CLOCK_MONOTONIC). */
+void rig_start(struct rig *r, int64_t until_ns);
+
+/* A channel whose file has not answered for more than a second now, or NULL.  While the rig
+ * is sampled, from any thread. */
+const struct channel *rig_hanging(const struct rig *r, int64_t now_ns);
 
 /* --gentle: whatever is kept awake by being read is read seldom.  Before it is sampled. */
 void rig_be_gentle(struct rig *r);

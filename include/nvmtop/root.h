@@ -16,7 +16,8 @@
 struct root;
 
 struct root *root_open(const char *dir, struct err *e);	/* NULL on error */
-void root_close(struct root *r);
+struct root *root_hold(struct root *r);	/* the same, closed once more before it is gone; from any thread */
+void root_close(struct root *r);	/* NULL is fine */
 const char *root_dir(const struct root *r);	/* as given, without a trailing '/' unless it is "/" */
 bool root_is_live(const struct root *r);	/* is it "/"? */
 

@@ -52,7 +52,8 @@ struct ui_scene {
 	uint64_t late;		/* ticks skipped so far, fast tier */
 	uint64_t lost;
 	double own_cpu;		/* percent of a core; NaN: not known */
-	const char *stalled;	/* NULL, or the name of a tier that hangs */
+	bool stalled;		/* there are no new rows: sampling hangs */
+	const char *hangs;	/* NULL, or the name of a signal whose file does not answer */
 
 	const char *message;	/* NULL, or one line to show until the next key */
 	enum style message_style;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #define LINKS_MAX 40
 
 struct root {
+	atomic_int holders;
 	int fd;
 	bool live;
 	char dir[];
@@ -36,6 +38,7 @@ struct root *root_open(const char *dir, struct err *e)
 		err_sys(e, ERR_FAILED, errno, _("cannot open \"%s\" as the root of the kernel's files"), shown);
 		return NULL;
 	}
+	atomic_init(&r->holders, 1);
 	memcpy(r->dir, dir, len);
 	r->dir[len] = '\0';
 	r->live = !strcmp(r->dir, "/");
@@ -48,9 +51,15 @@ struct root *root_open(const char *dir, struct err *e)
 	return r;
 }
 
+struct root *root_hold(struct root *r)
+{
+	atomic_fetch_add(&r->holders, 1);
+	return r;
+}
+
 void root_close(struct root *r)
 {
-	if (!r)
+	if (!r || atomic_fetch_sub(&r->holders, 1) != 1)
 		return;
 	close(r->fd);
 	free(r);

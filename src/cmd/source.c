@@ -143,8 +143,8 @@ static void engine_scene(const struct engine *g, struct ui_scene *scene)
 	scene->lost = es.lost[TIER_FAST];
 	scene->own_cpu = es.cpu_percent;
 	for (int tier = 0; tier < TIERS; tier++)
-		if (es.stalled[tier])
-			scene->stalled = tier_name((enum tier)tier);
+		scene->stalled |= es.stalled[tier];
+	scene->hangs = es.hangs ? es.hangs->name : NULL;
 }
 
 void source_scene(struct source *s, struct ui_scene *scene)
@@ -164,7 +164,8 @@ void source_scene(struct source *s, struct ui_scene *scene)
 		scene->timeline = history_timeline(s->live.history);
 	}
 	scene->own_cpu = NAN;
-	scene->stalled = NULL;
+	scene->stalled = false;
+	scene->hangs = NULL;
 	if (s->live.engine)
 		engine_scene(s->live.engine, scene);
 }

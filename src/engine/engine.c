@@ -1,7 +1,7 @@
 /* Made, started, told what to do and stopped by one controlling thread.
  *
  * A thread that hangs in the kernel cannot be ended.  engine_stop() leaves it
- * behind with everything it may still touch (its sampler, ring and the rig);
+ * behind with everything it may still touch (its samplers, rings and the rig);
  * that memory is lost on purpose. */
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,8 @@
 #define COLLECT_EVERY_NS (25 * NS_PER_MS)
 #define COLLECT_MOST_NS  (150 * NS_PER_MS) /* and held back for 40: a writer has time until 250 ms */
 #define JOIN_NS          (NS_PER_S / 2)
-#define GRID_AFTER_NS    NS_PER_MS /* the first tick: when the threads are there */
+#define SOURCES_NS       (10 * NS_PER_MS) /* those that take longer come later than the first row */
+#define GRID_AFTER_NS    NS_PER_MS        /* the first tick: when the thread is there */
 
 static int init_locks(struct engine *g)
 {
@@ -46,6 +47,9 @@ static int init_tiers(struct engine *g, struct err *e)
 		rings[t] = sampler_ring(g->samplers[t]);
 		period_ns[t] = sampler_period_ns(g->samplers[t]);
 	}
+	g->pacer = pacer_new(g->samplers, e);
+	if (!g->pacer)
+		return -1;
 	if (collector_init(&g->collector, rings, g->rig->width, period_ns))
 		return err_set(e, ERR_FAILED, _("Out of memory for the engine."));
 	return 0;
@@ -75,7 +79,7 @@ struct engine *engine_new(struct rig *rig, const double hz[TIERS], struct err *e
 	atomic_init(&g->cpu_percent, (double)NAN);
 	atomic_init(&g->sinks_lost, 0);
 	g->own = own_find(rig);
-	if (init_tiers(g, e)) {
+	if (rig_bundle(rig, hz, e) || init_tiers(g, e)) {
 		engine_free(g);
 		return NULL;
 	}
@@ -141,15 +145,12 @@ uint64_t engine_mark(struct engine *g, int64_t t_ns, const char *label)
 
 int engine_realtime_refused(void)
 {
-	return sampler_realtime_refused();
+	return pacer_realtime_refused();
 }
 
 int engine_set_nice(struct engine *g, int nice, struct err *e)
 {
-	for (int t = 0; t < TIERS; t++)
-		if (g->samplers[t] && sampler_set_nice(g->samplers[t], nice, e))
-			return -1;
-	return 0;
+	return pacer_set_nice(g->pacer, nice, e);
 }
 
 void engine_unwatched(struct engine *g)
@@ -162,37 +163,28 @@ void engine_add_lost(struct engine *g, uint64_t rows)
 	atomic_fetch_add_explicit(&g->sinks_lost, rows, memory_order_relaxed);
 }
 
-static atomic_uint tiers_left_behind;
+static atomic_uint samplers_left_behind;
 
 unsigned engine_left_behind(void)
 {
-	return atomic_load(&tiers_left_behind) + probes_left_behind();
+	return atomic_load(&samplers_left_behind) + probes_left_behind();
 }
 
-static void stop_samplers(struct engine *g)
+static void stop_sampling(struct engine *g)
 {
-	int64_t until = clock_now_ns() + JOIN_NS;
-
-	for (int t = 0; t < TIERS; t++) {
-		if (g->samplers[t])
-			sampler_stop(g->samplers[t]);
-	}
-	for (int t = 0; t < TIERS; t++) {
-		if (g->samplers[t])
-			g->hangs[t] = !sampler_join(g->samplers[t], until);
-		if (g->hangs[t])
-			atomic_fetch_add(&tiers_left_behind, 1);
-	}
+	pacer_stop(g->pacer);
+	g->hangs = !pacer_join(g->pacer, clock_now_ns() + JOIN_NS);
+	if (g->hangs)
+		atomic_fetch_add(&samplers_left_behind, 1);
 }
 
 static int start_threads(struct engine *g, struct err *e)
 {
 	int failed;
 
-	for (int t = 0; t < TIERS; t++) {
-		if (g->samplers[t] && sampler_start(g->samplers[t], g->started_ns + GRID_AFTER_NS, e))
-			return -1;
-	}
+	rig_start(g->rig, g->started_ns + SOURCES_NS);
+	if (pacer_start(g->pacer, clock_now_ns() + GRID_AFTER_NS, e))
+		return -1;
 	failed = thread_start(&g->thread, engine_run, g);
 	if (failed)
 		return err_sys(e, ERR_FAILED, failed, _("Cannot start the collecting thread"));
@@ -206,7 +198,7 @@ int engine_start(struct engine *g, struct err *e)
 	g->started_ns = clock_now_ns();
 	watch_begin(&g->watch, g->rig, g->samplers, g->started_ns);
 	if (start_threads(g, e)) {
-		stop_samplers(g);
+		stop_sampling(g);
 		g->phase = PHASE_STOPPED;
 		engine_carry_out(g, ORDER_STOP, NULL, NULL);
 		return -1;
@@ -240,6 +232,9 @@ void engine_stats(const struct engine *g, struct engine_stats *out)
 
 	memset(out, 0, sizeof(*out));
 	out->cpu_percent = atomic_load_explicit(&g->cpu_percent, memory_order_relaxed);
+	if (g->phase == PHASE_RUNNING)
+		out->hangs = rig_hanging(g->rig, now);
+	out->realtime = pacer_is_realtime(g->pacer);
 	for (int t = 0; t < TIERS; t++) {
 		struct sampler_counts n;
 		int64_t since;
@@ -251,7 +246,6 @@ void engine_stats(const struct engine *g, struct engine_stats *out)
 		out->late[t] = n.late;
 		out->lost[t] = n.lost;
 		out->worst_late_ns[t] = n.worst_late_ns;
-		out->realtime |= n.realtime;
 		since = n.newest_ns ? n.newest_ns : g->started_ns;
 		out->stalled[t] = g->phase == PHASE_RUNNING &&
 				  now - since > NS_PER_S + 10 * sampler_period_ns(g->samplers[t]);
@@ -270,7 +264,7 @@ void engine_stop(struct engine *g)
 	if (g->phase == PHASE_STOPPED)
 		return;
 	if (g->phase == PHASE_RUNNING) {
-		stop_samplers(g);
+		stop_sampling(g);
 		engine_order(g, ORDER_STOP, NULL, NULL);
 		pthread_join(g->thread, NULL);
 	} else {
@@ -281,14 +275,12 @@ void engine_stop(struct engine *g)
 
 void engine_free(struct engine *g)
 {
-	bool left_behind = false;
-
 	if (!g)
 		return;
 	engine_stop(g);
-	for (int t = 0; t < TIERS; t++) {
-		left_behind |= g->hangs[t];
-		if (!g->hangs[t])
+	if (!g->hangs) {
+		pacer_free(g->pacer);
+		for (int t = 0; t < TIERS; t++)
 			sampler_free(g->samplers[t]);
 	}
 	collector_close(&g->collector);
@@ -298,7 +290,7 @@ void engine_free(struct engine *g)
 		g->marks = gone->next;
 		free(gone);
 	}
-	if (!left_behind)
+	if (!g->hangs)
 		rig_free(g->rig);
 	pthread_cond_destroy(&g->news);
 	pthread_cond_destroy(&g->work);

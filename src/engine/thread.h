@@ -9,7 +9,7 @@
 #include "engine/own.h"
 #include "engine/watch.h"
 #include "nvmtop/engine.h"
-#include "sampler/sampler.h"
+#include "sampler/pacer.h"
 
 enum phase { PHASE_NEW, PHASE_RUNNING, PHASE_STOPPED };
 enum order { ORDER_NONE, ORDER_ATTACH, ORDER_DETACH, ORDER_STOP };
@@ -24,7 +24,8 @@ struct engine {
 	int64_t started_ns;
 	int64_t every_ns; /* rows are collected; set before the thread begins */
 	pthread_t thread;
-	bool hangs[TIERS]; /* left behind: its sampler and the rig are not ours any more */
+	struct pacer *pacer;
+	bool hangs; /* it does, and is left behind: samplers and rig are not ours any more */
 
 	pthread_mutex_t lock;      /* for what follows, held for moments */
 	pthread_cond_t work, news; /* to the collecting thread, and from it */

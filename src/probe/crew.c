@@ -20,12 +20,14 @@
 #include "nvmtop/probe.h"
 #include "nvmtop/thread.h"
 
-#define STOP_NS    (300 * NS_PER_MS) /* of all that hang together */
+#define STOP_NS    (300 * NS_PER_MS) /* for the first that hangs, */
+#define THEN_NS    (20 * NS_PER_MS)  /* and for each after it */
 #define QUICK_NS   (NS_PER_MS / 5)   /* such passes lead into the crew, */
 #define LONG_NS    (5 * NS_PER_MS)   /* and one such pass out of it */
 #define TRIAL      32                /* quick passes in a row; twice as many after each that was long */
 #define TRIAL_MOST 4096
-#define EARLY      8 /* who is awake makes a pass by this part of its period early */
+#define LOOK_NS    (NS_PER_MS / 10)
+#define EARLY      4 /* who is awake makes a pass by this part of its period early */
 
 /* A thread; what is in it is under the crew's lock. */
 struct worker {
@@ -180,8 +182,8 @@ static void make_pass(struct worker *w, struct slow *s, int64_t now_ns)
 	s->busy = false;
 	period = slow_period_ns(s);
 	s->due_ns += period;
-	if (s->due_ns < end)
-		s->due_ns = end + period;
+	if (s->due_ns < end) /* the steps stay: rows are made a moment after them */
+		s->due_ns += ((end - s->due_ns) / period + 1) * period;
 	judge(w, s, end - now_ns);
 	if (s->worker != w && s->alone)
 		look_again(); /* its own thread waited for the end of this */
@@ -262,6 +264,25 @@ void crew_join(struct slow *s)
 		free(w);
 }
 
+static bool all_read(void)
+{
+	bool all = true;
+
+	pthread_mutex_lock(&crew.lock);
+	for (const struct slow *s = crew.members; s; s = s->next)
+		all &= atomic_load_explicit(&s->pass, memory_order_relaxed) > 1;
+	pthread_mutex_unlock(&crew.lock);
+	return all;
+}
+
+void crew_settle(int64_t until_ns)
+{
+	const struct timespec moment = {.tv_nsec = LOOK_NS};
+
+	while (!all_read() && clock_now_ns() < until_ns)
+		nanosleep(&moment, NULL);
+}
+
 /* Nobody begins a pass of it any more.  Returns its thread, which is to end. */
 static struct worker *take_out(struct slow *s)
 {
@@ -288,8 +309,7 @@ unsigned probes_left_behind(void)
 void crew_leave(struct slow *s)
 {
 	struct worker *w = take_out(s);
-	/* Who waited for one that hangs has given the others their time, too. */
-	int64_t until = clock_now_ns() + (atomic_load(&left_behind) ? 0 : STOP_NS);
+	int64_t until = clock_now_ns() + (atomic_load(&left_behind) ? THEN_NS : STOP_NS);
 
 	while (!atomic_load_explicit(&w->done, memory_order_acquire) && clock_now_ns() < until)
 		futex_wait(&w->done, 0, until);

@@ -30,6 +30,7 @@ struct slow {
 	int64_t due_ns;
 
 	atomic_int_least64_t wish_ns, period_ns;
+	atomic_int_least64_t begun_ns; /* the pass that is under way; 0: there is none */
 	atomic_uint_least64_t wanted;
 
 	_Atomic uint32_t pass; /* 2 for each; odd while one is being stored */
@@ -49,6 +50,8 @@ void slow_let_go(struct slow *s);                /* the last of its holders free
 void crew_join(struct slow *s);
 /* Nobody begins a pass of s any more.  Waits a moment for one that hangs. */
 void crew_leave(struct slow *s);
+/* Wait until each source that has a thread was read once, but not past until_ns. */
+void crew_settle(int64_t until_ns);
 /* On the sampling path: wake the crew when a pass of its leader lasts too long. */
 void crew_watch(int64_t now_ns);
 

@@ -222,8 +222,11 @@ int opening_column(struct opening *o, const struct channel *c, uint16_t *column,
 	return added ? 0 : -1;
 }
 
+/* Its channels are those that were added since it was made. */
 int opening_add_probe(struct opening *o, struct probe *p, struct err *e)
 {
+	if (!p->derived && !p->start && !p->computes)
+		p->width = (uint16_t)(o->rig->width[p->tier] - p->column);
 	return rig_add_probe(o->rig, p) < 0 ? statement_error(o->s, e, _("out of memory")) : 0;
 }
 
@@ -254,6 +257,7 @@ void *probe_new(const struct opening *o, size_t size, const struct probe_ops *op
 	}
 	p->ops = ops;
 	p->tier = o->s->tier;
+	p->column = (uint16_t)o->rig->width[p->tier];
 	p->period_ns = period_ns;
 	return p;
 }

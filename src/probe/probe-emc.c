@@ -107,6 +107,14 @@ static void emc_start(struct probe *p)
 	slow_start(((struct emc *)p)->slow);
 }
 
+static bool emc_hangs(const struct probe *p, int64_t now_ns, uint16_t *column)
+{
+	const struct emc *m = (const struct emc *)p;
+
+	*column = m->column;
+	return slow_hangs(m->slow, now_ns);
+}
+
 static void emc_close(struct probe *p)
 {
 	struct emc *m = (struct emc *)p;
@@ -218,25 +226,21 @@ static const char *doubt(const char *activity)
 }
 
 /* NULL: no memory. */
-static struct reader *reader_new(const struct root *root)
+static struct reader *reader_new(struct root *root)
 {
 	struct reader *r = calloc(1, sizeof *r);
 
 	if (!r)
 		return NULL;
 	r->activity.fd = r->rate.fd = -1;
-	r->root = root_open(root_dir(root), NULL);
-	if (!r->root) {
-		free(r);
-		return NULL;
-	}
+	r->root = root_hold(root);
 	return r;
 }
 
 int open_emc(struct opening *o, struct err *e)
 {
 	struct emc *m = probe_new(o, sizeof *m, &emc_ops, TAKE_NS, e);
-	struct reader *r = m ? reader_new(o->root) : NULL;
+	struct reader *r = m ? reader_new(o->rig->root) : NULL;
 	struct reason why = {.denied = false};
 	struct channel ch;
 
@@ -258,6 +262,7 @@ int open_emc(struct opening *o, struct err *e)
 	}
 	m->slow = slow_new("nvmtop-emc", &reader_ops, r, VALUES, found ? ch.period_ns : READ_NS, 0.2);
 	m->probe.start = emc_start;
+	m->probe.hangs = emc_hangs;
 	int added = m->slow ? opening_column(o, &ch, &m->column, e)
 			    : statement_error(o->s, e, _("out of memory"));
 

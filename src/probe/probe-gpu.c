@@ -176,6 +176,14 @@ static void gpu_start(struct probe *p)
 	slow_start(((struct gpu *)p)->slow);
 }
 
+static bool gpu_hangs(const struct probe *p, int64_t now_ns, uint16_t *column)
+{
+	const struct gpu *g = (const struct gpu *)p;
+
+	*column = g->column;
+	return g->slow && slow_hangs(g->slow, now_ns);
+}
+
 static void gpu_close(struct probe *p)
 {
 	struct gpu *g = (struct gpu *)p;
@@ -206,7 +214,7 @@ static void gpu_gentle(struct probe *p, struct rig *r)
 static const struct probe_ops gpu_ops = {gpu_read, gpu_close};
 
 /* Hand over to the thread what was found, or the search. */
-static int make_reader(struct gpu *g, const struct nvgpu_where *where, int64_t interval_ns)
+static int make_reader(struct gpu *g, struct root *root, const struct nvgpu_where *where, int64_t interval_ns)
 {
 	struct reader *r = calloc(1, sizeof *r);
 
@@ -215,11 +223,7 @@ static int make_reader(struct gpu *g, const struct nvgpu_where *where, int64_t i
 	nvgpu_init(&r->gpu);
 	r->where = *where;
 	r->interval_ns = interval_ns;
-	r->root = root_open(root_dir(g->root), NULL);
-	if (!r->root) {
-		free(r);
-		return -1;
-	}
+	r->root = root_hold(root);
 	if (attr_is_open(&g->gpu.attr)) {
 		r->gpu = g->gpu;
 		r->gpu.root = r->root;
@@ -252,7 +256,7 @@ static bool find(struct opening *o, struct gpu *g, struct channel *ch, const str
 	}
 	if (!ch->note[0])
 		snprintf(ch->note, sizeof ch->note, "%s", note);
-	if (make_reader(g, where, interval_ns) == 0)
+	if (make_reader(g, o->rig->root, where, interval_ns) == 0)
 		return true;
 	reason_add(&why, "slow thread", ENOMEM);
 	reason_tell(&why, o, ch);
@@ -270,6 +274,7 @@ int open_gpu(struct opening *o, struct err *e)
 	nvgpu_init(&g->gpu);
 	g->root = o->root;
 	g->probe.start = gpu_start;
+	g->probe.hangs = gpu_hangs;
 	g->probe.gentle = gpu_gentle;
 	nvgpu_where(&where, o->s);
 	channel_describe(o, &ch, "gpu.util", false);

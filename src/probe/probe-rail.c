@@ -52,6 +52,14 @@ static void rail_start(struct probe *p)
 	chip_start(((struct rail *)p)->chip);
 }
 
+static bool rail_hangs(const struct probe *p, int64_t now_ns, uint16_t *column)
+{
+	const struct rail *l = (const struct rail *)p;
+
+	*column = l->columns[0];
+	return chip_stuck(l->chip, now_ns);
+}
+
 static const struct probe_ops rail_ops = {rail_read, rail_close};
 
 static struct rail *rail_at(const struct opening *o, size_t i)
@@ -163,7 +171,7 @@ static struct chip *chip_of(struct opening *o, const struct place *place)
 			return l->chip;
 		}
 	}
-	return chip_new(o->root, place->dir, o->tick_ns);
+	return chip_new(o->rig->root, place->dir, o->tick_ns);
 }
 
 /* What one read costs: the best of some, so that a busy machine or a bus that
@@ -209,6 +217,7 @@ static int add_probe(struct opening *o, struct meter *m, const char *name, bool 
 		return l ? statement_error(o->s, e, _("out of memory")) : -1;
 	}
 	l->probe.start = rail_start;
+	l->probe.hangs = rail_hangs;
 	if (period)
 		num_duration_ns(period, &floor_ns);
 	int64_t cost = measure(o, l->chip, m, values, note, sizeof note);

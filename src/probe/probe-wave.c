@@ -79,6 +79,7 @@ int open_wave(struct opening *o, struct err *e)
 		wave_free(wave);
 		return -1;
 	}
+	w->probe.computes = true;
 	w->wave = wave;
 	w->kind = ch.kind;
 	int added = opening_column(o, &ch, &w->column, e);

@@ -134,16 +134,17 @@ static void bench_free(void *arg)
 
 static const struct slow_ops bench_ops = {bench_read, bench_free};
 
-struct chip *chip_new(const struct root *r, const char *dir, int64_t tick_ns)
+struct chip *chip_new(struct root *r, const char *dir, int64_t tick_ns)
 {
 	struct chip *c = calloc(1, sizeof *c);
 	struct bench *b = calloc(1, sizeof *b);
 
-	if (!c || !b || !(b->root = root_open(root_dir(r), NULL))) {
+	if (!c || !b) {
 		free(b);
 		free(c);
 		return NULL;
 	}
+	b->root = root_hold(r);
 	c->slow = slow_new("nvmtop-rails", &bench_ops, b, (size_t)CHIP_METERS * METER_VALUES, tick_ns, SHARE);
 	if (!c->slow) {
 		free(c);
@@ -224,6 +225,11 @@ int64_t chip_period(const struct chip *c)
 int64_t chip_cost(const struct chip *c)
 {
 	return c->cost_ns;
+}
+
+bool chip_stuck(const struct chip *c, int64_t now_ns)
+{
+	return slow_hangs(c->slow, now_ns);
 }
 
 void chip_start(struct chip *c)

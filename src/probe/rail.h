@@ -37,11 +37,13 @@ int64_t rail_renews(const struct root *r, const struct place *place, int64_t tic
 
 struct chip;
 
-/* A chip of that directory, with a root of its own.  NULL: out of memory. */
-struct chip *chip_new(const struct root *r, const char *dir, int64_t tick_ns);
+/* A chip of that directory, which holds the root.  NULL: out of memory. */
+struct chip *chip_new(struct root *r, const char *dir, int64_t tick_ns);
 /* What it has not answered, it is not asked again while it is opened. */
 bool chip_hangs(const struct chip *c);
 void chip_set_hanging(struct chip *c);
+/* Has a reading of it not come back for more than a second? */
+bool chip_stuck(const struct chip *c, int64_t now_ns);
 const char *chip_dir(const struct chip *c);
 /* Each rail holds it; the last one to let go ends it. */
 void chip_hold(struct chip *c);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crew.h"
 #include "nvmtop/probe.h"
 
 void rig_free(struct rig *r)
@@ -73,9 +74,37 @@ const struct channel *rig_find(const struct rig *r, const char *name)
 	return NULL;
 }
 
+static const struct channel *at_column(const struct rig *r, enum tier tier, uint16_t column)
+{
+	for (size_t i = 0; i < r->n_channels; i++)
+		if (r->channels[i].tier == tier && r->channels[i].column == column)
+			return &r->channels[i];
+	return NULL;
+}
+
+const struct channel *rig_hanging(const struct rig *r, int64_t now_ns)
+{
+	uint16_t column;
+
+	for (size_t i = 0; i < r->n_probes; i++) {
+		const struct probe *p = r->probes[i];
+		if (p->hangs && p->hangs(p, now_ns, &column))
+			return at_column(r, p->tier, column);
+	}
+	return NULL;
+}
+
 void rig_be_gentle(struct rig *r)
 {
 	for (size_t i = 0; i < r->n_probes; i++)
 		if (r->probes[i]->gentle)
 			r->probes[i]->gentle(r->probes[i], r);
+}
+
+void rig_start(struct rig *r, int64_t until_ns)
+{
+	for (size_t i = 0; i < r->n_probes; i++)
+		if (r->probes[i]->start)
+			r->probes[i]->start(r->probes[i]);
+	crew_settle(until_ns);
 }

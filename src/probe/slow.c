@@ -11,6 +11,7 @@
 
 #define STALE_NS     (500 * NS_PER_MS)
 #define STALE_PASSES 8
+#define HANGS_NS     NS_PER_S
 #define TRIES        4
 #define PERIOD_MAX   (3600 * NS_PER_S)
 
@@ -54,10 +55,12 @@ int64_t slow_pass(struct slow *s, int64_t t_ns)
 	double v[SLOW_VALUES];
 	int64_t begin = clock_now_ns();
 
+	atomic_store_explicit(&s->begun_ns, begin, memory_order_relaxed);
 	for (size_t i = 0; i < s->n; i++)
 		v[i] = NAN;
 	s->ops->read(s->arg, t_ns, atomic_load_explicit(&s->wanted, memory_order_relaxed), v);
 	int64_t end = clock_now_ns();
+	atomic_store_explicit(&s->begun_ns, 0, memory_order_relaxed);
 	/* The first may open and start things: what it takes tells nothing. */
 	if (atomic_load_explicit(&s->pass, memory_order_relaxed))
 		pace(s, end - begin);
@@ -151,6 +154,13 @@ bool slow_take(const struct slow *s, struct slow_seen *seen, int64_t now_ns, dou
 		return true;
 	}
 	return false;
+}
+
+bool slow_hangs(const struct slow *s, int64_t now_ns)
+{
+	int64_t begun = atomic_load_explicit(&s->begun_ns, memory_order_relaxed);
+
+	return begun && now_ns - begun > HANGS_NS;
 }
 
 void slow_stop(struct slow *s)

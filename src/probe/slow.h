@@ -58,6 +58,9 @@ struct slow_seen {
  * False: nothing to say, v is not touched. */
 bool slow_take(const struct slow *s, struct slow_seen *seen, int64_t now_ns, double *v);
 
+/* Has a pass not come back for more than a second? */
+bool slow_hangs(const struct slow *s, int64_t now_ns);
+
 /* The thread is told to stop and waited for, for a moment: one that hangs is
  * left alone and cleans up when it comes back.  NULL is fine. */
 void slow_stop(struct slow *s);

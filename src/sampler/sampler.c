@@ -1,31 +1,14 @@
-/* A tier is a thread that sleeps to absolute times, so that nothing it does
- * adds up to a drift, and that wakes from its sleep at once when told to stop:
- * the sleep is a futex on the stop word, which costs what clock_nanosleep()
- * costs.  Between two sleeps there is no allocation, no lock and no stdio.
- *
- * SCHED_FIFO takes the late wake-ups on a busy machine from some percent to
- * none.  Where it is refused the thread goes on without.  The priorities stay
- * below 50, where the kernel runs its threaded interrupts. */
+/* What a tick of a tier is: read what is due, round it, and put one row into the
+ * ring, with no allocation, no lock and no stdio. */
 #include "sampler/sampler.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <math.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
-#include "nvmtop/thread.h"
 #include "sampler/grid.h"
 
 #define RING_SECONDS  2 /* the collecting thread may be away for so long */
@@ -50,16 +33,10 @@ struct sampler {
 	int64_t newest_ns;
 	struct ring *ring;
 	enum channel_kind *kinds; /* by column */
-
-	pthread_t thread;
-	bool started;
-	bool has_nice; /* run at this niceness, and not with SCHED_FIFO */
-	int nice;
-	_Atomic uint32_t stop, done;
+	uint64_t skipped;         /* ticks since the row before */
 
 	atomic_uint_least64_t rows, late;
 	atomic_int_least64_t worst_late, newest;
-	atomic_bool realtime;
 	atomic_uint_least32_t lateness[LATENESS_STEPS];
 };
 
@@ -176,81 +153,6 @@ void sampler_tick(struct sampler *s, int64_t due_ns, int64_t now_ns, uint64_t la
 	atomic_store_explicit(&s->newest, now_ns, memory_order_relaxed);
 }
 
-/* Returns when *word is not 0, when it was woken, at until_ns (CLOCK_MONOTONIC),
- * or for no reason at all: the caller looks again. */
-static void futex_wait(_Atomic uint32_t *word, int64_t until_ns)
-{
-	struct timespec at = {.tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S};
-
-	syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, 0, &at, NULL, FUTEX_BITSET_MATCH_ANY);
-}
-
-static void futex_set(_Atomic uint32_t *word)
-{
-	atomic_store_explicit(word, 1, memory_order_release);
-	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
-}
-
-/* It is now `now`.  Returns the time, at until_ns or later; or before that when told to stop. */
-static int64_t sleep_until(struct sampler *s, int64_t until_ns, int64_t now)
-{
-	while (now < until_ns && !atomic_load_explicit(&s->stop, memory_order_acquire)) {
-		futex_wait(&s->stop, until_ns);
-		now = clock_now_ns();
-	}
-	return now;
-}
-
-/* In Linux niceness is a thread's, and 0 is the calling one. */
-int sampler_set_nice(struct sampler *s, int nice, struct err *e)
-{
-	int now = getpriority(PRIO_PROCESS, 0), refused;
-
-	if (nice < now) { /* this way needs a right; the way back does not */
-		refused = setpriority(PRIO_PROCESS, 0, nice) ? errno : 0;
-		if (refused)
-			return err_sys(
-				e, ERR_FAILED, refused,
-				_("cannot sample at niceness %d; use sudo, or a niceness from %d to 19"),
-				nice, now);
-		setpriority(PRIO_PROCESS, 0, now);
-	}
-	s->has_nice = true;
-	s->nice = nice;
-	return 0;
-}
-
-static int priority_of(enum tier tier)
-{
-	return 20 - (int)tier;
-}
-
-int sampler_realtime_refused(void)
-{
-	struct sched_param fifo = {.sched_priority = priority_of(TIER_FAST)}, before;
-	int policy, refused;
-
-	if (pthread_getschedparam(pthread_self(), &policy, &before))
-		return EINVAL;
-	refused = pthread_setschedparam(pthread_self(), SCHED_FIFO, &fifo);
-	if (!refused)
-		pthread_setschedparam(pthread_self(), policy, &before);
-	return refused;
-}
-
-static void settle(struct sampler *s)
-{
-	static const char *const names[TIERS] = {"nvmtop-fast", "nvmtop-medium", "nvmtop-slow"};
-	struct sched_param param = {.sched_priority = priority_of(s->tier)};
-
-	prctl(PR_SET_NAME, names[s->tier]);
-	prctl(PR_SET_TIMERSLACK, 1UL);
-	if (s->has_nice)
-		setpriority(PRIO_PROCESS, 0, s->nice);
-	else if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &param) == 0)
-		atomic_store_explicit(&s->realtime, true, memory_order_relaxed);
-}
-
 /* Only the sampler's thread writes these: no instruction needs to be locked. */
 static void count_lateness(struct sampler *s, int64_t late_ns)
 {
@@ -261,70 +163,27 @@ static void count_lateness(struct sampler *s, int64_t late_ns)
 	atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1, memory_order_relaxed);
 }
 
-static void *sampler_run(void *arg)
+void sampler_begin(struct sampler *s, int64_t grid_ns)
 {
-	struct sampler *s = arg;
-	uint64_t late = 0;
-	int64_t now;
-
-	settle(s);
-	now = clock_now_ns();
-	for (;;) {
-		int64_t due = grid_due(&s->grid);
-
-		now = sleep_until(s, due, now);
-		if (atomic_load_explicit(&s->stop, memory_order_acquire))
-			break;
-		count_lateness(s, now - due);
-		late += grid_begin(&s->grid, now);
-		sampler_tick(s, grid_due(&s->grid), now, late);
-		now = clock_now_ns();
-		late = grid_end(&s->grid, now);
-	}
-	futex_set(&s->done);
-	return NULL;
-}
-
-int sampler_start(struct sampler *s, int64_t grid_ns, struct err *e)
-{
-	int failed;
-
 	s->grid.start_ns = grid_ns;
 	s->grid.tick = 0;
-	for (size_t i = 0; i < s->n_slots; i++) {
-		struct probe *p = s->slots[i].probe;
-
+	for (size_t i = 0; i < s->n_slots; i++)
 		s->slots[i].due_ns = INT64_MIN;
-		if (p->start)
-			p->start(p);
-	}
-	failed = thread_start(&s->thread, sampler_run, s);
-	if (failed)
-		return err_sys(e, ERR_FAILED, failed, _("Cannot start the thread of the %s tier"),
-			       tier_name(s->tier));
-	s->started = true;
-	return 0;
 }
 
-void sampler_stop(struct sampler *s)
+int64_t sampler_due(const struct sampler *s)
 {
-	futex_set(&s->stop);
+	return grid_due(&s->grid);
 }
 
-/* Waits on a word of its own because pthread_timedjoin_np() counts in wall
- * clock time, which may step. */
-bool sampler_join(struct sampler *s, int64_t until_ns)
+int64_t sampler_run(struct sampler *s, int64_t now_ns)
 {
-	if (!s->started)
-		return true;
-	while (!atomic_load_explicit(&s->done, memory_order_acquire)) {
-		if (clock_now_ns() >= until_ns)
-			return false;
-		futex_wait(&s->done, until_ns);
-	}
-	pthread_join(s->thread, NULL);
-	s->started = false;
-	return true;
+	count_lateness(s, now_ns - grid_due(&s->grid));
+	s->skipped += grid_begin(&s->grid, now_ns);
+	sampler_tick(s, grid_due(&s->grid), now_ns, s->skipped);
+	now_ns = clock_now_ns();
+	s->skipped = grid_end(&s->grid, now_ns);
+	return now_ns;
 }
 
 struct ring *sampler_ring(struct sampler *s)
@@ -344,7 +203,6 @@ void sampler_counts(const struct sampler *s, struct sampler_counts *out)
 	out->lost = ring_lost(s->ring);
 	out->worst_late_ns = atomic_load_explicit(&s->worst_late, memory_order_relaxed);
 	out->newest_ns = atomic_load_explicit(&s->newest, memory_order_relaxed);
-	out->realtime = atomic_load_explicit(&s->realtime, memory_order_relaxed);
 }
 
 void sampler_lateness(const struct sampler *s, struct lateness *out)

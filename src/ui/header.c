@@ -206,10 +206,10 @@ const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *sty
 		return opening_text(u, s);
 	if (s->notice)
 		return s->notice;
-	if (s->live && s->stalled) {
-		/* TRANSLATORS: %s is fast, medium or slow. */
-		snprintf(u->alarm, sizeof(u->alarm), _("The %s tier hangs: a sensor does not answer."),
-			 s->stalled);
+	if (s->live && s->stalled)
+		return _("Sampling hangs: a sensor does not answer.");
+	if (s->live && s->hangs) {
+		snprintf(u->alarm, sizeof(u->alarm), _("%s does not answer: its driver hangs."), s->hangs);
 		return u->alarm;
 	}
 	*style = STYLE_DIM;

@@ -188,7 +188,8 @@ static void change_state(struct stage *st)
 	s->late = one_in(2) ? 0 : dice_any();
 	s->lost = one_in(2) ? 0 : dice_any();
 	s->own_cpu = one_in(2) ? NAN : (double)dice(100);
-	s->stalled = one_in(8) ? "fast" : NULL;
+	s->stalled = one_in(8);
+	s->hangs = one_in(8) ? "temp.cpu" : NULL;
 	if (st->trace || st->remote)
 		s->notice = one_in(2) ? stage_name(st, 5) : NULL;
 	if (one_in(4))

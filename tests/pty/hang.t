@@ -77,7 +77,7 @@ status_is() {
 show
 wait_for "VDD_GPU_SOC"
 hang
-check "what hangs is told" wait_for "tier hangs"
+check "what hangs is told" wait_for "does not answer: its driver hangs"
 keys 2
 check "a key is answered meanwhile: a view" wait_for "GPU clock"
 keys 6
@@ -112,7 +112,7 @@ check "the terminal is as it was" usable_terminal
 
 show
 hang
-wait_for "tier hangs"
+wait_for "does not answer: its driver hangs"
 pkill -TERM -P "$(T display-message -p '#{pane_pid}')" -f -- "--sysroot root"
 check "SIGTERM gives it back, too" until_true left
 go_on

@@ -133,7 +133,7 @@ keys r
 check "r records" wait_for "REC nvmtop-"
 keys s
 check "a mark while recording is counted" wait_for "1 mark "
-check "a fault in any thread is its own, other signals are not" threads_leave_signals "$(pid)" 8
+check "a fault in any thread is its own, other signals are not" threads_leave_signals "$(pid)" 6
 keys r
 check "r again saves" wait_for "saved nvmtop-"
 check "there is a trace" until_true is_count 1

@@ -13,7 +13,7 @@
 #include "fake-rig.h"
 #include "nvmtop/clock.h"
 #include "sampler/grid.h"
-#include "sampler/sampler.h"
+#include "sampler/pacer.h"
 
 #define MS NS_PER_MS
 
@@ -232,47 +232,104 @@ static void full_ring_counts_lost_rows(void **state)
 	rig_free(r);
 }
 
-static bool start_and_wait(struct sampler *s, int64_t grid_ns, size_t rows)
+static struct pacer *start(struct sampler *fast, struct sampler *slow, int64_t grid_ns)
 {
+	struct sampler *const samplers[TIERS] = {[TIER_FAST] = fast, [TIER_SLOW] = slow};
 	struct err e;
+	struct pacer *p = pacer_new(samplers, &e);
 
-	if (sampler_start(s, grid_ns, &e))
-		return false;
+	assert_non_null(p);
+	assert_int_equal(pacer_start(p, grid_ns, &e), 0);
+	return p;
+}
+
+static void end(struct pacer *p)
+{
+	pacer_stop(p);
+	assert_true(pacer_join(p, INT64_MAX));
+	pacer_free(p);
+}
+
+static void wait_for_rows(struct sampler *s, size_t rows)
+{
 	while (ring_count(sampler_ring(s)) < rows)
 		sched_yield();
-	return true;
 }
 
 /* Each row lies in the period of the tick that the counts say it is. */
-static void thread_keeps_the_grid(void **state)
+static void assert_on_grid(struct sampler *s, int64_t grid)
 {
-	struct rig *r = fake_rig();
-	struct sampler *s;
+	int64_t tick = -1, period = sampler_period_ns(s);
+	size_t rows = ring_count(sampler_ring(s));
 	struct sampler_counts n;
-	int64_t grid = clock_now_ns() + MS, tick = -1;
 	uint64_t late = 0;
-	size_t rows;
 
-	(void)state;
-	fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
-	s = make(r, 2000);
-	assert_true(start_and_wait(s, grid, 300));
-	sampler_stop(s);
-	assert_true(sampler_join(s, INT64_MAX));
-	rows = ring_count(sampler_ring(s));
 	for (size_t i = 0; i < rows; i++) {
 		const struct ring_row *row = ring_at(sampler_ring(s), i);
 
-		tick += 1 + row->late;
+		tick += 1 + (int64_t)row->late;
 		late += row->late;
-		assert_in_range(row->t_ns, grid + tick * MS / 2, grid + (tick + 1) * MS / 2 - 1);
+		assert_in_range(row->t_ns, grid + tick * period, grid + (tick + 1) * period - 1);
 	}
 	sampler_counts(s, &n);
 	assert_int_equal(n.rows, rows);
 	assert_int_equal(n.late, late);
 	assert_int_equal(n.lost, 0);
+}
+
+static void thread_keeps_the_grid(void **state)
+{
+	struct rig *r = fake_rig();
+	struct sampler *s;
+	int64_t grid = clock_now_ns() + MS;
+	struct pacer *p;
+
+	(void)state;
+	fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
+	s = make(r, 2000);
+	p = start(s, NULL, grid);
+	wait_for_rows(s, 300);
+	end(p);
+	assert_on_grid(s, grid);
 	sampler_free(s);
 	rig_free(r);
+}
+
+static struct sampler *make_slow(struct rig *r, double hz)
+{
+	struct err e;
+	struct sampler *s = sampler_new(TIER_SLOW, hz, r, &e);
+
+	assert_non_null(s);
+	return s;
+}
+
+/* Also when their periods have nothing in common, and the slower tier is the faster one. */
+static void tiers_keep_grids_of_their_own(void **state)
+{
+	static const double rates[][2] = {{1000, 300}, {130, 700}};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct rig *r = fake_rig();
+		struct sampler *fast, *slow;
+		int64_t grid = clock_now_ns() + MS;
+		struct pacer *p;
+
+		fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
+		fake_add(r, TIER_SLOW, CHANNEL_OTHER, 0);
+		fast = make(r, rates[i][0]);
+		slow = make_slow(r, rates[i][1]);
+		p = start(fast, slow, grid);
+		wait_for_rows(fast, 60);
+		wait_for_rows(slow, 60);
+		end(p);
+		assert_on_grid(fast, grid);
+		assert_on_grid(slow, grid);
+		sampler_free(fast);
+		sampler_free(slow);
+		rig_free(r);
+	}
 }
 
 static sigset_t mask_seen;
@@ -289,18 +346,19 @@ static void thread_takes_no_signal_but_its_own_faults(void **state)
 {
 	struct rig *r = fake_rig();
 	struct sampler *s;
+	struct pacer *p;
 
 	(void)state;
 	fake_add(r, TIER_FAST, CHANNEL_OTHER, 0)->hook = look_around;
 	s = make(r, 1000);
-	assert_true(start_and_wait(s, clock_now_ns(), 1));
-	sampler_stop(s);
-	assert_true(sampler_join(s, INT64_MAX));
+	p = start(s, NULL, clock_now_ns());
+	wait_for_rows(s, 1);
+	end(p);
 	assert_true(sigismember(&mask_seen, SIGINT) && sigismember(&mask_seen, SIGTERM));
 	assert_true(sigismember(&mask_seen, SIGUSR1) && sigismember(&mask_seen, SIGWINCH));
 	assert_false(sigismember(&mask_seen, SIGSEGV) || sigismember(&mask_seen, SIGBUS));
 	assert_false(sigismember(&mask_seen, SIGABRT) || sigismember(&mask_seen, SIGFPE));
-	assert_string_equal(name_seen, "nvmtop-fast");
+	assert_string_equal(name_seen, "nvmtop-sampler");
 	sampler_free(s);
 	rig_free(r);
 }
@@ -310,13 +368,16 @@ static void stop_ends_a_long_sleep(void **state)
 {
 	struct rig *r = fake_rig();
 	struct sampler *s;
+	struct pacer *p;
 
 	(void)state;
 	fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
 	s = make(r, 0.1);
-	assert_true(start_and_wait(s, clock_now_ns(), 1));
-	sampler_stop(s);
-	assert_true(sampler_join(s, clock_now_ns() + 8 * NS_PER_S));
+	p = start(s, NULL, clock_now_ns());
+	wait_for_rows(s, 1);
+	pacer_stop(p);
+	assert_true(pacer_join(p, clock_now_ns() + 8 * NS_PER_S));
+	pacer_free(p);
 	assert_int_equal(ring_count(sampler_ring(s)), 1);
 	sampler_free(s);
 	rig_free(r);
@@ -336,20 +397,21 @@ static void hanging_probe_does_not_hold_the_join(void **state)
 {
 	struct rig *r = fake_rig();
 	struct sampler *s;
-	struct err e;
+	struct pacer *p;
 
 	(void)state;
 	sem_init(&entered, 0, 0);
 	sem_init(&leave, 0, 0);
 	fake_add(r, TIER_FAST, CHANNEL_OTHER, 0)->hook = hang;
 	s = make(r, 1000);
-	assert_int_equal(sampler_start(s, clock_now_ns(), &e), 0);
+	p = start(s, NULL, clock_now_ns());
 	while (sem_wait(&entered))
 		continue;
-	sampler_stop(s);
-	assert_false(sampler_join(s, clock_now_ns() + MS));
+	pacer_stop(p);
+	assert_false(pacer_join(p, clock_now_ns() + MS));
 	sem_post(&leave);
-	assert_true(sampler_join(s, INT64_MAX));
+	assert_true(pacer_join(p, INT64_MAX));
+	pacer_free(p);
 	sampler_free(s);
 	rig_free(r);
 }
@@ -367,6 +429,7 @@ int main(void)
 		cmocka_unit_test(times_always_increase),
 		cmocka_unit_test(full_ring_counts_lost_rows),
 		cmocka_unit_test(thread_keeps_the_grid),
+		cmocka_unit_test(tiers_keep_grids_of_their_own),
 		cmocka_unit_test(thread_takes_no_signal_but_its_own_faults),
 		cmocka_unit_test(stop_ends_a_long_sleep),
 		cmocka_unit_test(hanging_probe_does_not_hold_the_join),

@@ -165,9 +165,12 @@ static void what_is_missing_says_why(void **state)
 	assert_shows(&b, "EMC                   --      only root may read it");
 	assert_shows(&b, "This is no Jetson.");
 	assert_shows(&b, "nvmtop  DEMO");
-	b.scene.stalled = "slow";
+	b.scene.hangs = "temp.cpu";
 	draw(&b);
-	assert_shows(&b, "The slow tier hangs");
+	assert_shows(&b, "temp.cpu does not answer: its driver hangs.");
+	b.scene.stalled = true;
+	draw(&b);
+	assert_shows(&b, "Sampling hangs: a sensor does not answer.");
 	b.scene.record_error = "x.bin: no space left";
 	draw(&b);
 	assert_shows(&b, "x.bin: no space left");
