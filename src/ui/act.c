@@ -245,8 +245,7 @@ void act_on(struct ui *u, const struct ui_scene *s, enum action a, int64_t t_ns,
 	}
 	if (!s->live && (a == ACT_MARK || a == ACT_LABEL || a == ACT_RECORD || a == ACT_KEEP)) {
 		screen_say(u, STYLE_WARN, "%s",
-			   _("A saved trace stays as it is; Esc goes back to where marks and recordings are "
-			     "made."));
+			   _("A saved trace stays as it is; Esc leads to the live screen."));
 		return;
 	}
 	if (!act_outside(u, a, t_ns, r) && !act_over(u, a, r))

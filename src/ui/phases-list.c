@@ -15,12 +15,13 @@ static void seconds_text(char out[QUANTITY_TEXT], int64_t ns)
 
 /* Where the columns of the list stand; w 0: there is no room for it. */
 struct columns {
-	int label_x, label_w, from_x, from_w, lasted_x, joule_x, mean_x, means;
+	int label_x, label_w, from_x, from_w, lasted_x, joule_x, joule_w, mean_x, means;
 };
 
-#define LASTED_W 8
-#define JOULE_W  8
-#define MEAN_W   7
+#define LABEL_LEAST 4
+#define LASTED_W    8
+#define JOULE_W     8
+#define MEAN_W      7
 
 static struct columns columns_of(const struct ui *u, const struct phases *e, int w)
 {
@@ -30,6 +31,12 @@ static struct columns columns_of(const struct ui *u, const struct phases *e, int
 	k.label_x = x;
 	fixed = k.from_w + LASTED_W + 1 + JOULE_W + 1;
 	k.label_w = w >= 120 ? 24 : w >= 76 ? 16 : 10;
+	/* Names shorten before a number leaves, and a number leaves as a whole. */
+	k.joule_w = right - x - fixed >= LABEL_LEAST ? JOULE_W : 0;
+	if (!k.joule_w)
+		fixed -= JOULE_W + 1;
+	if (k.label_w > right - x - fixed)
+		k.label_w = right - x - fixed > LABEL_LEAST ? right - x - fixed : LABEL_LEAST;
 	while (k.means > 0 && x + k.label_w + fixed + k.means * MEAN_W > right)
 		k.means--;
 	x += k.label_w + 1;
@@ -56,7 +63,7 @@ static void draw_titles(struct ui *u, struct canvas *c, const struct phases *e, 
 	if (k->from_w)
 		canvas_right(c, k->from_x, y, k->from_w - 2, STYLE_DIM, _("from"));
 	canvas_right(c, k->lasted_x, y, LASTED_W, STYLE_DIM, _("lasted"));
-	canvas_right(c, k->joule_x, y, JOULE_W, STYLE_DIM, "J");
+	canvas_right(c, k->joule_x, y, k->joule_w, STYLE_DIM, "J");
 	for (int i = 0; i < k->means; i++) {
 		const struct channel *ch = &u->about->channels[e->means[i]];
 		char text[48];
@@ -90,9 +97,9 @@ static void draw_line(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 	seconds_text(text, p->to_ns - p->from_ns);
 	canvas_right(c, k->lasted_x, y, LASTED_W, STYLE_TEXT, text);
 	joule_text(text, span_joule(&l->power), JOULE_W - 1);
-	canvas_right(c, k->joule_x, y, JOULE_W, STYLE_STRONG, text);
+	canvas_right(c, k->joule_x, y, k->joule_w, STYLE_STRONG, text);
 	/* Energy of a part of the time only. */
-	if (l->power.n && p->to_ns - p->from_ns - l->power.covered_ns >= NS_PER_MS)
+	if (k->joule_w && l->power.n && p->to_ns - p->from_ns - l->power.covered_ns >= NS_PER_MS)
 		canvas_put(c, k->joule_x + JOULE_W, y, STYLE_WARN, L'!');
 	for (int m = 0; m < k->means; m++) {
 		const struct channel *ch = &u->about->channels[e->means[m]];

@@ -11,7 +11,7 @@
 
 struct sides {
 	int name_w, number_w, x, shown;
-	bool p95;
+	bool p95, max;
 };
 
 static int side_width(const struct sides *k, int i)
@@ -21,7 +21,7 @@ static int side_width(const struct sides *k, int i)
 
 static struct sides sides_of(const struct ui *u, const struct phases *e, int w)
 {
-	struct sides k = {.name_w = u->at.name.w + 5, .number_w = 7, .p95 = true};
+	struct sides k = {.name_w = u->at.name.w + 5, .number_w = 7, .p95 = true, .max = true};
 	int right = w - u->at.name.x, x;
 
 	k.x = u->at.name.x + k.name_w;
@@ -35,7 +35,7 @@ static struct sides sides_of(const struct ui *u, const struct phases *e, int w)
 			break;
 	}
 	if (!k.shown)
-		k.p95 = false, k.shown = 1;
+		k.p95 = false, k.shown = 1, k.max = k.x + 2 * (k.number_w + 1) <= right;
 	return k;
 }
 
@@ -58,7 +58,8 @@ static void draw_sides_titles(struct ui *u, struct canvas *c, const struct phase
 		canvas_right(c, x, y + 1, nw, STYLE_DIM, _("mean"));
 		if (k->p95)
 			canvas_right(c, x + nw, y + 1, nw, STYLE_DIM, "p95");
-		canvas_right(c, x + nw * (k->p95 ? 2 : 1), y + 1, nw, STYLE_DIM, _("max"));
+		if (k->max)
+			canvas_right(c, x + nw * (k->p95 ? 2 : 1), y + 1, nw, STYLE_DIM, _("max"));
 		/* TRANSLATORS: the difference of the mean to that of the first; at most 6 columns. */
 		if (i)
 			canvas_right(c, x + nw * (k->p95 ? 3 : 2), y + 1, nw, STYLE_DIM, _("+/- A"));
@@ -87,33 +88,24 @@ static void put_number(struct canvas *c, int x, int y, int w, enum style style, 
 	canvas_right(c, x, y, w, isnan(v) ? STYLE_DIM : style, both);
 }
 
-/* In the list above they have as many digits. */
-static void seconds_text(char out[QUANTITY_TEXT], double v)
+/* With as many digits as in the list above. */
+static void seconds_text(char out[QUANTITY_TEXT], int64_t ns)
 {
-	if (isnan(v))
-		snprintf(out, QUANTITY_TEXT, "--");
+	if (ns < 10 * NS_PER_S)
+		snprintf(out, QUANTITY_TEXT, "%d.%03d", (int)(ns / NS_PER_S),
+			 (int)(ns % NS_PER_S / NS_PER_MS));
 	else
-		snprintf(out, QUANTITY_TEXT, "%.*f", fabs(v) < 10 ? 3 : 1, v);
+		snprintf(out, QUANTITY_TEXT, "%lld.%d", (long long)(ns / NS_PER_S),
+			 (int)(ns % NS_PER_S / (NS_PER_S / 10)));
 }
 
-static void put_seconds(struct canvas *c, int x, int y, int w, enum style style, double v)
-{
-	char text[QUANTITY_TEXT];
-
-	seconds_text(text, v);
-	canvas_right(c, x, y, w, isnan(v) ? STYLE_DIM : style, text);
-}
-
-static void put_longer(struct canvas *c, int x, int y, int w, double d)
+static void put_longer(struct canvas *c, int x, int y, int w, int64_t ns)
 {
 	char text[QUANTITY_TEXT], both[QUANTITY_TEXT + 2];
-	bool none;
+	bool none = ns < NS_PER_MS && ns > -NS_PER_MS;
 
-	if (isnan(d))
-		return;
-	seconds_text(text, fabs(d));
-	none = strspn(text, "0.") == strlen(text);
-	snprintf(both, sizeof(both), "%s%s", none ? "" : d < 0 ? "-" : "+", text);
+	seconds_text(text, ns < 0 ? -ns : ns);
+	snprintf(both, sizeof(both), "%s%s", none ? "" : ns < 0 ? "-" : "+", text);
 	canvas_right(c, x, y, w, none ? STYLE_DIM : STYLE_STRONG, both);
 }
 
@@ -159,10 +151,21 @@ static void draw_signal(struct ui *u, struct canvas *c, const struct phases *e, 
 			put_text(c, at, y, nw, text[2], cell->exact ? "" : "~", cell->p95);
 			at += nw;
 		}
-		put_text(c, at, y, nw, text[1], "", cell->max);
+		if (k->max)
+			put_text(c, at, y, nw, text[1], "", cell->max);
 		if (i && first->ready)
 			put_difference(c, at + nw, y, nw, unit, cell->mean, first->mean);
 	}
+}
+
+/* How long a phase was, or how long there was no power in it; false: there is none at all. */
+static bool lasted(const struct phases *e, const struct sheet *sh, const struct span *power, bool without,
+		   int64_t *ns)
+{
+	*ns = sh->to_ns - sh->from_ns;
+	if (without)
+		*ns = *ns > power->covered_ns ? *ns - power->covered_ns : 0;
+	return !without || e->power >= 0;
 }
 
 /* Duration, energy, and for how long nothing was measured. */
@@ -171,31 +174,35 @@ static void draw_fixed(struct ui *u, const struct ui_scene *s, struct canvas *c,
 {
 	static const char *const names[FIXED] = {N_("Duration"), N_("Energy"), N_("Unmeasured")};
 	int x = k->x, nw = k->number_w + 1;
-	double first = NAN;
+	double joule, first = NAN;
+	int64_t ns, first_ns = 0;
 
-	canvas_text(c, u->at.name.x, y, u->at.name.w, STYLE_TEXT, _(names[which]));
+	screen_cut(u, c, u->at.name.x, y, u->at.name.w, STYLE_TEXT, _(names[which]));
 	canvas_text(c, u->at.name.x + u->at.name.w + 1, y, 4, STYLE_DIM, which == 1 ? "J" : "s");
 	for (int i = 0; i < k->shown; i++) {
 		const struct sheet *sh = &e->sheets[i];
 		struct span power = {NAN, NAN, NAN, 0, 0};
-		double v = (double)(sh->to_ns - sh->from_ns) / 1e9;
 		int last = x + nw * (k->p95 ? 3 : 2);
+		char text[QUANTITY_TEXT];
 
 		if (which && e->power >= 0)
 			span_read(s->timeline, (size_t)e->power, sh->from_ns, sh->to_ns, &power);
-		if (which == 1)
-			v = span_joule(&power);
-		else if (which == 2)
-			v = e->power < 0 ? NAN : v - (double)power.covered_ns / 1e9;
-		first = i ? first : v;
-		if (which == 1)
-			put_number(c, x, y, nw, STYLE_STRONG, UNIT_JOULE, v, "");
-		else
-			put_seconds(c, x, y, nw, which == 2 && v >= 0.001 ? STYLE_WARN : STYLE_STRONG, v);
-		if (i && which == 1)
-			put_difference(c, last, y, nw, UNIT_JOULE, v, first);
-		else if (i)
-			put_longer(c, last, y, nw, v - first);
+		if (which == 1) {
+			joule = span_joule(&power);
+			first = i ? first : joule;
+			put_number(c, x, y, nw, STYLE_STRONG, UNIT_JOULE, joule, "");
+			if (i)
+				put_difference(c, last, y, nw, UNIT_JOULE, joule, first);
+		} else if (lasted(e, sh, &power, which == 2, &ns)) {
+			first_ns = i ? first_ns : ns;
+			seconds_text(text, ns);
+			canvas_right(c, x, y, nw, which == 2 && ns >= NS_PER_MS ? STYLE_WARN : STYLE_STRONG,
+				     text);
+			if (i)
+				put_longer(c, last, y, nw, ns - first_ns);
+		} else {
+			canvas_right(c, x, y, nw, STYLE_DIM, "--");
+		}
 		x += side_width(k, i);
 	}
 }

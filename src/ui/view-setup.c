@@ -231,9 +231,9 @@ static void draw_item(struct ui *u, struct canvas *c, int item, int x, int y, in
 	canvas_put(c, x, y, style, item == u->setup_at ? L'>' : L' ');
 	x += 2;
 	if (item < SETS) {
-		canvas_text(c, x, y, name_w, style, _(titles[item]));
+		screen_cut(u, c, x, y, name_w - 1, style, _(titles[item]));
 		value_of(u, item, text, sizeof(text));
-		canvas_text(c, x + name_w, y, w - 2 - name_w, style, text);
+		screen_cut(u, c, x + name_w, y, w - 3 - name_w, style, text);
 	} else if (item == items(u) - 1) {
 		canvas_text(c, x, y, w - 2, style, _("all rows as they came"));
 	} else {

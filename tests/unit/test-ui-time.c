@@ -709,6 +709,36 @@ static void what_was_not_measured_is_said(void **state)
 	stop(&b);
 }
 
+/* What has no room leaves as a whole, never a part of a number. */
+static void phases_in_narrow_windows(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b, 120, 40, false, CHARSET_ASCII);
+	b.fake.constant = 1;
+	for (size_t i = 0; i < b.fake.about.n_channels; i++)
+		if (b.fake.channels[i].kind == CHANNEL_POWER_TOTAL)
+			b.fake.channels[i].tier = TIER_SLOW;
+	press(&b, '7', 0);
+	finish(&b);
+	for (int w = 20; w < 100; w++) {
+		const char *titles, *row;
+
+		canvas_resize(&b.canvas, w, 24);
+		draw(&b);
+		titles = strstr(b.text, "lasted");
+		assert_non_null(titles);
+		assert_int_equal(titles[6] == '\n' || strncmp(titles + 6, "        J", 9) == 0, 1);
+		row = strstr(b.text, " 40.0 s");
+		assert_non_null(row);
+		if (row[7] != '\n' && strncmp(row + 7, "      0.2", 9) != 0)
+			fail_msg("%s", b.text);
+		assert_int_equal(row[7] == '\n', titles[6] == '\n');
+	}
+	stop(&b);
+}
+
 static void phases_at_every_size(void **state)
 {
 	struct bench b;
@@ -790,6 +820,7 @@ int main(void)
 		cmocka_unit_test(phases_are_of_the_trace_that_is_shown),
 		cmocka_unit_test(a_phase_grows_while_it_lasts),
 		cmocka_unit_test(what_was_not_measured_is_said),
+		cmocka_unit_test(phases_in_narrow_windows),
 		cmocka_unit_test(phases_at_every_size),
 		cmocka_unit_test(quantiles_are_exact_where_they_say_so),
 	};
