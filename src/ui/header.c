@@ -225,6 +225,8 @@ static const char *bar_label(const struct ui *u, const struct ui_scene *s, const
 		return _("stop rec");
 	if (k->action == ACT_WHY && !u->over && about_can(u))
 		return _("about");
+	if (k->action == ACT_ESC && s->opening)
+		return _("stay here");
 	if (k->action == ACT_ESC && (u->over || u->about_chosen))
 		return _("close");
 	if (k->action == ACT_ESC)
@@ -248,7 +250,7 @@ static bool bar_shows(const struct ui *u, const struct ui_scene *s, const struct
 {
 	if (!k->bar || !(k->when & when))
 		return false;
-	if (k->action == ACT_ESC && (when & WHEN_NOW) && !u->about_chosen)
+	if (k->action == ACT_ESC && (when & WHEN_NOW) && !u->about_chosen && !s->opening)
 		return false;
 	if ((k->action == ACT_MARK || k->action == ACT_RECORD) && when == WHEN_REPLAY)
 		return false;
