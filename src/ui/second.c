@@ -286,7 +286,7 @@ void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		snprintf(text, sizeof(text), _("moved by %s%s"), b->nudge_ns > 0 ? "+" : "", clock);
 		x = put(c, x, y, right, STYLE_TEXT, text);
 	}
-	if (u->extent.any && b->extent.first_ns < u->extent.first_ns) {
+	if (u->extent.any && u->extent.first_ns - b->extent.first_ns >= NS_PER_S / 10) {
 		quantity_time(clock, u->extent.first_ns - b->extent.first_ns, NS_PER_S / 10);
 		snprintf(text, sizeof(text), _("begins %s before A"), clock);
 		x = put(c, x, y, right, STYLE_DIM, text);

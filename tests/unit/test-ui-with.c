@@ -275,6 +275,10 @@ static void what_takes_longer_is_seen_to_its_end(void **state)
 	assert_shows(&b, "begins 1:15.0 before A");
 	assert_shows(&b, "1:15.0 / 1:40.0");
 	stop(&b);
+	/* A few milliseconds are nothing to be told. */
+	under(&b, 120, 40, CHARSET_ASCII, -40 * NS_PER_MS);
+	assert_hides(&b, "before A");
+	stop(&b);
 	/* Before B began there is nothing of it. */
 	under(&b, 120, 40, CHARSET_ASCII, 30 * NS_PER_S);
 	seek(&b, 5);
