@@ -17,7 +17,7 @@ struct engine;
  * "nvmtop.lost" (rows dropped) so far, over all tiers.  Before engine_new(). */
 int engine_own_channels(struct rig *rig, struct err *e);
 
-/* How the kernel would schedule the sampling threads of this process: 0 when it
+/* How the kernel would schedule the sampling thread of this process: 0 when it
  * grants SCHED_FIFO, or the errno with which it refuses.  Changes nothing. */
 int engine_realtime_refused(void);
 
@@ -25,7 +25,7 @@ int engine_realtime_refused(void);
 struct engine *engine_new(struct rig *rig, const double hz[TIERS], struct err *e);
 int engine_start(struct engine *g, struct err *e);
 
-/* Before engine_start(): sample at niceness nice (-20 .. 19) and do not ask for
+/* Before engine_start(): sample and read at niceness nice (-20 .. 19) and do not ask for
  * SCHED_FIFO.  -1 when the kernel does not permit it. */
 int engine_set_nice(struct engine *g, int nice, struct err *e);
 

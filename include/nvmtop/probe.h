@@ -55,6 +55,8 @@ struct rig {
 };
 
 void rig_free(struct rig *r);
+/* Threads that begin from now on to read for probes have this niceness. */
+void probes_set_nice(int nice);
 /* Threads that hung in a read when they were to end. */
 unsigned probes_left_behind(void);
 

@@ -150,7 +150,10 @@ int engine_realtime_refused(void)
 
 int engine_set_nice(struct engine *g, int nice, struct err *e)
 {
-	return pacer_set_nice(g->pacer, nice, e);
+	if (pacer_set_nice(g->pacer, nice, e))
+		return -1;
+	probes_set_nice(nice);
+	return 0;
 }
 
 void engine_unwatched(struct engine *g)

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -45,6 +46,8 @@ static struct {
 	struct worker *leader;
 	_Atomic uint32_t turn;      /* changes when a thread has to look again */
 	atomic_int_least64_t since; /* a pass of the leader began; 0: there is none */
+	bool has_nice;
+	int nice;
 } crew = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static atomic_uint left_behind; /* threads that did not end when they were to */
@@ -203,6 +206,8 @@ static void *worker_run(void *arg)
 	pthread_mutex_lock(&crew.lock);
 	if (w->owns)
 		prctl(PR_SET_NAME, w->owns->name);
+	if (crew.has_nice)
+		setpriority(PRIO_PROCESS, 0, crew.nice); /* a thread's, in Linux */
 	while (w->owns) {
 		/* Before the clock: a taker that finds the leader late now is then not missed. */
 		uint32_t turn = atomic_load_explicit(&crew.turn, memory_order_acquire);
@@ -299,6 +304,14 @@ static struct worker *take_out(struct slow *s)
 	look_again();
 	pthread_mutex_unlock(&crew.lock);
 	return w;
+}
+
+void probes_set_nice(int nice)
+{
+	pthread_mutex_lock(&crew.lock);
+	crew.has_nice = true;
+	crew.nice = nice;
+	pthread_mutex_unlock(&crew.lock);
 }
 
 unsigned probes_left_behind(void)

@@ -50,6 +50,29 @@ ok 'a name that begins with a dash' test -s ./-dash.bin
 run nvmtop --demo --record --duration 1.2 --nice 19 nice.bin
 ok 'a niceness' is "$status" 0
 ok 'is told' says err 'niceness 19'
+reading_is_nice() {
+    "$python" - "$@" <<'END'
+import os, subprocess, sys, time
+p = subprocess.Popen(sys.argv[1:], stderr=subprocess.DEVNULL)
+found, wanted = {}, {"nvmtop-sampler": "7", "nvmtop-rails": "7", "nvmtop-files": "7"}
+for _ in range(600):
+    for task in os.listdir(f"/proc/{p.pid}/task"):
+        try:
+            with open(f"/proc/{p.pid}/task/{task}/stat") as f:
+                name, rest = f.read().split("(", 1)[1].rsplit(") ", 1)
+            found[name] = rest.split()[16]
+        except OSError:
+            pass
+    if {n: found.get(n) for n in wanted} == wanted:
+        break
+    time.sleep(0.05)
+p.terminate()
+p.wait()
+print("#", found)
+sys.exit({n: found.get(n) for n in wanted} != wanted)
+END
+}
+ok 'who reads for the sampling thread has it, too' reading_is_nice $EMU "$NVMTOP" --sysroot "$roots/agx_orin-36" --record --nice 7 nicer.bin
 for title in samples lateness power hottest throttling marks nvmtop; do
     ok "the summary has $title" says err "^  $title:"
 done
