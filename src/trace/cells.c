@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "trace/build.h"
+#include "trace/nonsense.h"
 
 const uint8_t *row_at(const struct trace *t, enum tier tier, uint64_t row)
 {
@@ -118,19 +119,26 @@ static void extra_read(struct trace *t, enum tier tier, unsigned slot, uint64_t 
 	}
 }
 
-/* Lay the runs of the channel over the values. */
-static void runs_apply(const struct trace *t, const struct source *s, uint64_t first, size_t n, double *out)
+size_t run_find(const struct trace *t, const struct source *s, uint64_t row)
 {
 	size_t lo = s->run, hi = s->run + s->n_runs;
 
-	while (lo < hi) { /* the first run that ends behind the first row */
+	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (t->runs[mid].row + t->runs[mid].count <= first)
+		if (t->runs[mid].row + t->runs[mid].count <= row)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
+	return lo;
+}
+
+/* Lay the runs of the channel over the values. */
+static void runs_apply(const struct trace *t, const struct source *s, uint64_t first, size_t n, double *out)
+{
+	size_t lo = run_find(t, s, first);
+
 	for (; lo < s->run + s->n_runs && t->runs[lo].row < first + n; lo++) {
 		const struct run *r = &t->runs[lo];
 		uint64_t from = r->row > first ? r->row : first;
@@ -149,8 +157,8 @@ void cells_read(struct trace *t, size_t channel, uint64_t first, size_t n, doubl
 
 	if (field == FIELD_EXTRA)
 		extra_read(t, tier, s->place.slot, first, n, out);
-	else
-		cells_decode(row_at(t, tier, first), row_size[tier], field, s->place.slot, n, out, 1);
+	else if (!cells_decode(row_at(t, tier, first), row_size[tier], field, s->place.slot, n, out, 1))
+		nonsense_note(t, channel, first, n);
 	if (s->n_runs > 0)
 		runs_apply(t, s, first, n, out);
 }
@@ -178,8 +186,10 @@ void rows_decode(struct trace *t, enum tier tier, uint64_t first, size_t n, doub
 			if (t->channels[c].tier != tier)
 				continue;
 			if (s->place.field != FIELD_EXTRA && s->n_runs == 0) {
-				cells_decode(row_at(t, tier, first + done), row_size[tier],
-					     (enum field)s->place.field, s->place.slot, part, to, stride);
+				if (!cells_decode(row_at(t, tier, first + done), row_size[tier],
+						  (enum field)s->place.field, s->place.slot, part, to,
+						  stride))
+					nonsense_note(t, c, first + done, part);
 				continue;
 			}
 			cells_read(t, c, first + done, part, v);

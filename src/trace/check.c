@@ -134,7 +134,7 @@ static size_t check_sizes(struct check *c)
 
 /* What can be wrong in a row. */
 struct faults {
-	struct kind time, order, first, second, third, unused;
+	struct kind time, order, first, second, third, fourth, unused;
 };
 
 static void check_time(struct faults *f, const uint8_t *row, size_t at, uint64_t i, double *before)
@@ -181,8 +181,17 @@ static void check_fast_row(const struct check *c, struct faults *f, const uint8_
 				  k < cores ? _("core %u has %g %%") : _("all %u cores have %g %%"), k,
 				  (double)v);
 	}
-	if (c->map[H_EMC] ? emc != -1 && !(emc >= 0) : emc != -1 && emc == emc)
+	if (c->map[H_EMC] ? emc != -1 && !(emc >= 0 && emc <= 1000) : emc != -1 && emc == emc)
 		kind_note(&f->third, at + F_EMC, i, _("EMC is %g %%"), (double)emc);
+	for (int k = 0; k < 2; k++) {
+		size_t where = k ? F_RAM_AVAILABLE : F_RAM_USED;
+		uint64_t kb = get_u64(r + where);
+
+		if (kb > UINT64_C(1) << 40)
+			kind_note(&f->fourth, at + where, i,
+				  k ? _("%lld kB of memory are available") : _("%lld kB of memory are used"),
+				  (long long)kb);
+	}
 	if (!zero(r + F_CORES + 4 * cores, 4 * (size_t)(MAX_CORES - cores)))
 		kind_note(&f->unused, at + F_CORES + 4 * cores, i,
 			  _("the slot of a core that is not there is not 0"));
@@ -234,7 +243,7 @@ static void check_section(struct check *c, enum tier tier)
 	static void (*const rows[TIERS])(const struct check *, struct faults *, const uint8_t *, size_t,
 					 uint64_t) = {check_fast_row, check_medium_row, check_slow_row};
 	struct faults f = {0};
-	const struct kind *all[] = {&f.time, &f.order, &f.first, &f.second, &f.third, &f.unused};
+	const struct kind *all[] = {&f.time, &f.order, &f.first, &f.second, &f.third, &f.fourth, &f.unused};
 	double before = 0;
 
 	for (uint64_t i = 0; i < c->rows[tier]; i++) {

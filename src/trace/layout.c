@@ -71,7 +71,8 @@ static bool are_mates(const struct place *a, const struct place *b)
 	return a->field == b->field && a->slot == b->slot;
 }
 
-_Static_assert(3 * MAX_RAILS <= 32 && MAX_CORES + 5 <= 32 && MAX_ZONES <= 32, "a bit for each field of a tier");
+_Static_assert(3 * MAX_RAILS <= 32 && MAX_CORES + 5 <= 32 && MAX_ZONES <= 32,
+	       "a bit for each field of a tier");
 
 static void mates_find(struct cell *cells, size_t n)
 {
@@ -305,7 +306,7 @@ static inline double decode(const uint8_t *row, enum field f, unsigned slot)
 		return (double)get_u64(row + (f == FIELD_RAM_USED ? F_RAM_USED : F_RAM_AVAILABLE));
 	case FIELD_EMC:
 		v = get_f32(row + F_EMC);
-		return v < 0 ? NAN : (double)v;
+		return v == -1 ? NAN : (double)v;
 	case FIELD_VOLTAGE:
 		return rail_missing(row, slot) ? NAN : (double)get_u32(row + M_VOLTAGE + 4 * slot);
 	case FIELD_CURRENT:
@@ -319,21 +320,91 @@ static inline double decode(const uint8_t *row, enum field f, unsigned slot)
 	}
 }
 
+/* Rows have no sums, so a damaged one can say anything.  What is outside of these is
+ * not true on any board: loads as a recorder can measure them, more memory than an
+ * address space, a kilovolt, a kiloampere, a megawatt, colder than cold.  The EMC's load
+ * is not bounded by its rate, which other writers take from another moment. */
+#define PERCENT_MOST ((double)100.01F)
+static const struct {
+	double lo, hi;
+} limits[FIELDS] = {
+	[FIELD_GPU] = {0, 100},
+	[FIELD_CORE] = {0, PERCENT_MOST},
+	[FIELD_CPU] = {0, PERCENT_MOST},
+	[FIELD_RAM_USED] = {0, 0x1p40},
+	[FIELD_RAM_AVAILABLE] = {0, 0x1p40},
+	[FIELD_EMC] = {0, 1000},
+	[FIELD_VOLTAGE] = {0, 1e6},
+	[FIELD_CURRENT] = {-1e6, 1e6},
+	[FIELD_POWER] = {-1e9, 1e9},
+	[FIELD_TEMPERATURE] = {-273.2, 1000},
+};
+
+static inline bool within(double v, enum field f)
+{
+	return v >= limits[f].lo && v <= limits[f].hi;
+}
+
+/* The same of the fields that there are a thousand times a second, by their bytes alone:
+ * of floats that are not negative the larger one has the larger bits.  False: look at
+ * the value. */
+static inline bool surely_within(const uint8_t *row, enum field f, unsigned slot)
+{
+	const uint32_t percent = 0x42C80000; /* 100 */
+
+	switch (f) {
+	case FIELD_GPU:
+		return get_u16(row + F_GPU) <= 1000;
+	case FIELD_CORE:
+		return get_u32(row + F_CORES + 4 * slot) <= percent;
+	case FIELD_CPU:
+		return get_u32(row + F_CPU) <= percent;
+	case FIELD_EMC:
+		return get_u32(row + F_EMC) <= percent;
+	case FIELD_RAM_USED:
+		return get_u64(row + F_RAM_USED) <= UINT64_C(1) << 40;
+	case FIELD_RAM_AVAILABLE:
+		return get_u64(row + F_RAM_AVAILABLE) <= UINT64_C(1) << 40;
+	default:
+		return false;
+	}
+}
+
+bool cell_nonsense(const uint8_t *row, enum field f, unsigned slot, double *out)
+{
+	double v = decode(row, f, slot);
+
+	if (out)
+		*out = v;
+	return v == v && !within(v, f);
+}
+
 double cell_decode(const uint8_t *row, enum field f, unsigned slot)
 {
-	return decode(row, f, slot);
+	double v = decode(row, f, slot);
+
+	return within(v, f) ? v : NAN;
 }
 
 /* A loop for each field, so that none decides anything a value. */
 #define EACH(field)                                                                                          \
 	case field:                                                                                          \
-		for (size_t i = 0; i < n; i++, row += step, out += stride)                                   \
-			*out = decode(row, field, slot);                                                     \
+		for (size_t i = 0; i < n; i++, row += step, out += stride) {                                 \
+			double v = decode(row, field, slot);                                                 \
+                                                                                                             \
+			if (!surely_within(row, field, slot) && !within(v, field)) {                         \
+				wrong |= v == v;                                                             \
+				v = NAN;                                                                     \
+			}                                                                                    \
+			*out = v;                                                                            \
+		}                                                                                            \
 		break
 
-void cells_decode(const uint8_t *row, size_t step, enum field f, unsigned slot, size_t n, double *out,
+bool cells_decode(const uint8_t *row, size_t step, enum field f, unsigned slot, size_t n, double *out,
 		  size_t stride)
 {
+	bool wrong = false;
+
 	switch (f) {
 		EACH(FIELD_GPU);
 		EACH(FIELD_CORE);
@@ -349,4 +420,5 @@ void cells_decode(const uint8_t *row, size_t step, enum field f, unsigned slot, 
 		for (size_t i = 0; i < n; i++, out += stride)
 			*out = NAN;
 	}
+	return !wrong;
 }

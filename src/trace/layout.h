@@ -69,12 +69,17 @@ void row_blank(uint8_t *row, const struct layout *l, enum tier tier);
 /* Put a value into a field, as far as that can hold it. */
 void cell_encode(uint8_t *row, enum field f, unsigned slot, double v);
 
-/* What a reader makes of a field; NaN where the row says it is missing. */
+/* What a reader makes of a field; NaN where the row says it is missing, or something that
+ * cannot be. */
 double cell_decode(const uint8_t *row, enum field f, unsigned slot);
 
-/* The same of n rows, `step` bytes apart, to every `stride`th place. */
-void cells_decode(const uint8_t *row, size_t step, enum field f, unsigned slot, size_t n, double *out,
+/* The same of n rows, `step` bytes apart, to every `stride`th place.  False: one of them
+ * cannot be. */
+bool cells_decode(const uint8_t *row, size_t step, enum field f, unsigned slot, size_t n, double *out,
 		  size_t stride);
+
+/* Whether what the row says cannot be; what that is, unless v is NULL. */
+bool cell_nonsense(const uint8_t *row, enum field f, unsigned slot, double *v);
 
 #define MAX_TIME_S 31622400.0 /* 366 days */
 /* The time of a row in ns since the start of the recording; false when the row

@@ -56,7 +56,8 @@ static struct trace *trace_new(const char *path)
 	t->path = strdup(path);
 	t->shown = malloc(strlen(path) + 1);
 	t->edges = calloc(TIERS, sizeof(*t->edges));
-	if (t->path && t->shown && t->edges) {
+	t->nonsense = nonsense_new();
+	if (t->path && t->shown && t->edges && t->nonsense) {
 		text_printable(t->shown, strlen(path) + 1, path, strlen(path));
 		return t;
 	}
@@ -98,6 +99,7 @@ struct trace *trace_open_tuned(const char *path, const struct trace_tuning *tuni
 		err_set(e, ERR_FAILED, _("out of memory while reading %s"), t->shown);
 	} else if (t->map) {
 		shelves_look(t); /* it may have become shorter meanwhile */
+		nonsense_tell(t);
 		t->told = t->damage;
 		if (e)
 			*e = t->damage;
@@ -115,6 +117,7 @@ struct trace *trace_open(const char *path, struct err *e)
 void trace_look(struct trace *t, struct trace_state *out)
 {
 	shelves_look(t);
+	nonsense_tell(t);
 	out->built = t->build ? build_part(t->build) : 1;
 	out->building = t->build != NULL;
 	out->estimated = t->estimated;
@@ -151,6 +154,7 @@ void trace_close(struct trace *t)
 	free(t->marks);
 	free(t->gaps);
 	free(t->gap_reach);
+	nonsense_free(t->nonsense);
 	free(t->path);
 	free(t->shown);
 	free(t);

@@ -7,6 +7,7 @@
 
 #include "nvmtop/map.h"
 #include "nvmtop/trace.h"
+#include "trace/nonsense.h"
 #include "trace/shelf.h"
 
 /* Rows of version 1 of one tier, as far as they can be used. */
@@ -90,6 +91,8 @@ struct trace {
 	bool estimated; /* since it was last asked: some columns were not read whole */
 	struct times times[TIERS];
 	struct edges *edges; /* one a tier */
+	struct nonsense *nonsense;   /* values that cannot be */
+	bool nonsense_is_damage;     /* the damage is of those */
 	struct err damage;
 	struct err told; /* as it was when it was last asked for */
 };
@@ -136,6 +139,8 @@ uint64_t row_find(const struct trace *t, enum tier tier, int64_t t_ns);
 /* Values of rows first .. first+n-1. */
 void cells_read(struct trace *t, size_t channel, uint64_t first, size_t n, double *out);
 double cell_read(struct trace *t, size_t channel, uint64_t row);
+/* The first of the channel's runs that ends behind the row. */
+size_t run_find(const struct trace *t, const struct source *s, uint64_t row);
 /* Check one chunk of columns, once. */
 bool columns_check(struct trace *t, struct columns *c);
 
