@@ -70,12 +70,17 @@ static void name_places(const struct row_list *l, struct spot *places)
 		*p = (struct spot) {.signal = row->kind == ROW_SIGNAL, .natural = i};
 		p->part = row->kind == ROW_SIGNAL && row->rank == RANK_PART && row->part;
 		p->head = row->kind == ROW_HEADING;
+		p->unit = "";
 		if (p->signal) {
-			next = l->about->channels[row->channel].name;
+			const struct channel *ch = &l->about->channels[row->channel];
+			char name[32];
+
+			next = ch->name;
 			n_above = 0;
 			snprintf(p->id, sizeof(p->id), "%s", next);
-			snprintf(p->name, sizeof(p->name), "%s",
-				 row->name[0] ? row->name : l->about->channels[row->channel].label);
+			events_name(name, ch);
+			snprintf(p->name, sizeof(p->name), "%s", row->name[0] ? row->name : name);
+			p->unit = quantity_unit(quantity_of(ch, 0));
 			continue;
 		}
 		if (n_above + 1 < sizeof(above))

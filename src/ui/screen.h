@@ -71,6 +71,7 @@ struct row {
 struct spot {
 	char id[SETTINGS_NAME];
 	char name[48];
+	const char *unit; /* tells signals of one name apart */
 	bool signal, head, part; /* part: of the row above, and moves with it */
 	bool hidden;
 	bool moved;          /* out of the view's own order */

@@ -223,7 +223,7 @@ static void settle(struct ui *u)
 static void draw_item(struct ui *u, struct canvas *c, int item, int x, int y, int w)
 {
 	enum style style = item == u->setup_at ? STYLE_SELECTED : STYLE_TEXT;
-	int name_w = w > 40 ? 22 : w / 2, at;
+	int name_w = w > 40 ? 22 : w / 2, at, right;
 	char text[96];
 
 	for (int k = 0; item == u->setup_at && k < w; k++)
@@ -247,7 +247,10 @@ static void draw_item(struct ui *u, struct canvas *c, int item, int x, int y, in
 		else
 			text[0] = 0;
 		at = x + 4 + (p->part ? 2 : 0);
-		screen_cut(u, c, at, y, x - at + (text[0] ? name_w - 1 : w - 3), style, p->name);
+		right = w - 3 - (*p->unit ? 4 : 0);
+		screen_cut(u, c, at, y, x - at + (text[0] ? name_w - 1 : right), style, p->name);
+		if (!text[0] || w > 30)
+			canvas_right(c, x + w - 7, y, 4, item == u->setup_at ? style : STYLE_DIM, p->unit);
 		canvas_text(c, x + name_w, y, w - 2 - name_w, style, text);
 	}
 }
