@@ -34,7 +34,7 @@ src_nvmtop_LDADD = libreport.la libconf.la libui.la libterm.la libproc.la libhis
 noinst_HEADERS = include/nvmtop/map.h \
 	include/nvmtop/board.h include/nvmtop/canvas.h include/nvmtop/channel.h include/nvmtop/clock.h \
 	include/nvmtop/condition.h include/nvmtop/conf.h \
-	include/nvmtop/engine.h include/nvmtop/err.h include/nvmtop/event.h include/nvmtop/history.h \
+	include/nvmtop/engine.h include/nvmtop/err.h include/nvmtop/descriptors.h include/nvmtop/event.h include/nvmtop/history.h \
 	include/nvmtop/intl.h include/nvmtop/keep.h include/nvmtop/lateness.h include/nvmtop/marks.h include/nvmtop/num.h include/nvmtop/probe.h include/nvmtop/procs.h include/nvmtop/replace.h include/nvmtop/report.h include/nvmtop/root.h \
 	include/nvmtop/settings.h \
 	include/nvmtop/stream.h include/nvmtop/term.h include/nvmtop/thread.h include/nvmtop/timeline.h include/nvmtop/trace.h \

@@ -8,6 +8,7 @@
 
 #include "cmd/away.h"
 #include "cmd/cmd.h"
+#include "nvmtop/descriptors.h"
 #include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
 #include "nvmtop/map.h"
@@ -74,6 +75,7 @@ int main(int argc, char **argv)
 
 	hold_closed_numbers();
 	map_guard();
+	descriptors_raise();
 	setlocale(LC_ALL, "");
 	/* Numbers are written and read alike everywhere. */
 	setlocale(LC_NUMERIC, "C");

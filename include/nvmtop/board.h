@@ -20,7 +20,9 @@ const char *board_path(const struct board *b);	/* the file it came from */
 
 /* Which board is the machine below root?  Exact comparison of the NUL-separated
  * entries of /proc/device-tree/compatible with the `match` lines of every known
- * board; "generic" when none fits.  `why` gets a sentence for people. */
+ * board; "generic" when none fits.  `why` gets a sentence for people.  With the board
+ * e->code is ERR_NONE; or ERR_DAMAGED when a file is there that could not be read, or, where
+ * none fits, not be understood: e says which and why. */
 struct board *board_detect(const struct root *r, char *why, size_t size, struct err *e);
 
 /* Every known board, for listings.  visit() is called in order of name; a file
@@ -33,7 +35,9 @@ void board_paths(const struct board *b, void (*visit)(void *arg, const char *pat
 
 /* Find what the board file names below root and open it.  A signal that is not
  * there becomes a channel with its reason in `missing`; only a board file that
- * cannot work at all (no channel) is an error. hz are the rates of the tiers. */
+ * cannot work at all (no channel) is an error. hz are the rates of the tiers.
+ * With the rig e->code is ERR_NONE, or ERR_DAMAGED and says how many signals are missing
+ * because this process may not open more files. */
 struct rig *board_resolve(const struct board *b, const struct root *r, const double hz[TIERS],
 			  const char *why, struct err *e);
 

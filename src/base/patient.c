@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "nvmtop/clock.h"
+#include "nvmtop/descriptors.h"
 #include "nvmtop/thread.h"
 
 #define FIRST_NS NS_PER_S
@@ -100,8 +101,10 @@ static ssize_t ask(struct reader *r, int fd, void *buf, size_t size, off_t at)
 	int error = ETIME, own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	ssize_t n = -1;
 
-	if (own < 0)
+	if (own < 0) {
+		descriptors_note(errno);
 		return -1;
+	}
 	pthread_mutex_lock(&r->lock);
 	r->fd = own;
 	r->size = size;

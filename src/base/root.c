@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "nvmtop/descriptors.h"
 #include "nvmtop/intl.h"
 #include "nvmtop/num.h"
 #include "nvmtop/root.h"
@@ -188,7 +189,7 @@ static int walk_step(struct walk *w, struct climb *c, int flags, int *out)
 	return 0;
 }
 
-int root_open_file(const struct root *r, const char *path, int flags)
+static int open_file(const struct root *r, const char *path, int flags)
 {
 	if (r->live)
 		return open(path, flags | O_CLOEXEC);
@@ -209,6 +210,15 @@ int root_open_file(const struct root *r, const char *path, int flags)
 	climb_to(&c, 0);
 	errno = saved;
 	return done < 0 ? -1 : out;
+}
+
+int root_open_file(const struct root *r, const char *path, int flags)
+{
+	int fd = open_file(r, path, flags);
+
+	if (fd < 0)
+		descriptors_note(errno);
+	return fd;
 }
 
 /* "hwmon2" before "hwmon10". */

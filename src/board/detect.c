@@ -24,6 +24,8 @@ struct detection {
 	struct board **all;
 	size_t n;
 	char why[256];
+	/* The first that could not be read, that could not be understood, and folder. */
+	struct err unread, broken, closed;
 };
 
 /* The files that parse; one that does not must not keep a board from being
@@ -35,12 +37,21 @@ static int load_all(struct detection *d, struct err *e)
 
 	if (board_files(&files, &n_files, e) < 0)
 		return -1;
+	d->closed = *e;
 	d->all = calloc(n_files + 1, sizeof(struct board *));
 	if (!d->all)
 		err_sys(e, ERR_FAILED, errno, _("cannot list the board files"));
-	for (size_t i = 0; d->all && i < n_files; i++)
-		if ((d->all[d->n] = board_parse(files[i].path, NULL)))
+	for (size_t i = 0; d->all && i < n_files; i++) {
+		struct err why = {.code = ERR_NONE}, *first;
+
+		if ((d->all[d->n] = board_parse(files[i].path, &why))) {
 			d->n++;
+			continue;
+		}
+		first = board_readable(files[i].path, &why) ? &d->broken : &d->unread;
+		if (first->code == ERR_NONE)
+			*first = why;
+	}
 	free(files);
 	return d->all ? 0 : -1;
 }
@@ -201,6 +212,26 @@ static int identify(struct detection *d)
 	return which;
 }
 
+/* What another board, or none, may have been recognised for; e->code is ERR_NONE when
+ * there is nothing. */
+static void tell_unread(const struct detection *d, bool recognised, struct err *e)
+{
+	const struct err *why = d->unread.code != ERR_NONE   ? &d->unread
+				: d->broken.code != ERR_NONE ? &d->broken
+							     : &d->closed;
+
+	e->code = ERR_NONE;
+	if (recognised && why == &d->unread)
+		err_set(e, ERR_DAMAGED, "%s", why->text);
+	else if (!recognised && why == &d->closed && why->code != ERR_NONE)
+		err_set(e, ERR_DAMAGED,
+			_("%s; what is in it may describe this machine, which no other board file does"),
+			why->text);
+	else if (!recognised && why->code != ERR_NONE)
+		err_set(e, ERR_DAMAGED, _("%s; it may describe this machine, which no other board file does"),
+			why->text);
+}
+
 /* Somebody's word counts more than anything that can be found out. */
 static struct board *by_wish(const struct root *r, char *why, size_t size, struct err *e)
 {
@@ -220,16 +251,19 @@ static struct board *by_wish(const struct root *r, char *why, size_t size, struc
 struct board *board_detect(const struct root *r, char *why, size_t size, struct err *e)
 {
 	struct detection d = {.root = r};
-	struct err wished = {.code = ERR_NONE};
-	struct board *found = by_wish(r, why, size, &wished);
+	struct err told = {.code = ERR_NONE};
+	struct board *found = by_wish(r, why, size, &told);
 
-	if (found || wished.code) {
-		if (wished.code && e)
-			*e = wished;
+	if (found || told.code) {
+		if (e)
+			*e = told;
 		return found;
 	}
-	if (load_all(&d, e) < 0)
+	if (load_all(&d, &told) < 0) {
+		if (e)
+			*e = told;
 		return NULL;
+	}
 	int which = identify(&d);
 	text_printable(why, size, d.why, strlen(d.why));
 	for (size_t i = 0; i < d.n; i++)
@@ -238,5 +272,10 @@ struct board *board_detect(const struct root *r, char *why, size_t size, struct 
 		else
 			found = d.all[i];
 	free(d.all);
-	return found ? found : board_load("generic", e);
+	tell_unread(&d, found, &told);
+	if (!found)
+		found = board_load("generic", e);
+	if (found && e)
+		*e = told;
+	return found;
 }

@@ -86,15 +86,29 @@ static int compare(const void *x, const void *y)
 	return a->rank != b->rank ? a->rank - b->rank : strcmp(a->name, b->name);
 }
 
-/* A folder that cannot be read has no boards. */
+/* Did a look at a path fail because nothing is there?  Else nobody knows. */
+static bool is_absent(int error)
+{
+	return error == ENOENT || error == ENOTDIR;
+}
+
+/* A folder that cannot be read has no boards, and e says so. */
 static int add_folder(struct board_file **files, size_t *n, int rank, const char *dir, struct err *e)
 {
 	DIR *d = opendir(dir);
 	struct dirent *entry;
 	size_t earlier = *n;
+	char shown[PATH_SIZE];
 
-	if (!d)
+	if (!d) {
+		int error = errno;
+
+		text_printable(shown, sizeof shown, dir, strlen(dir));
+		if (!is_absent(error))
+			err_sys(e, ERR_DAMAGED, error, _("cannot read the folder of board files \"%s\""),
+				shown);
 		return 0;
+	}
 	while ((entry = readdir(d)) && *n < FILES_MOST) {
 		if (!is_board_file(entry->d_name))
 			continue;
@@ -126,6 +140,7 @@ int board_files(struct board_file **files, size_t *n, struct err *e)
 
 	*files = NULL;
 	*n = 0;
+	e->code = ERR_NONE;
 	for (int rank = 0; rank < FOLDERS; rank++)
 		if (folder(rank, dir) && add_folder(files, n, rank, dir, e) < 0) {
 			free(*files);
@@ -139,11 +154,13 @@ int board_files(struct board_file **files, size_t *n, struct err *e)
 struct board *board_load(const char *name, struct err *e)
 {
 	char dir[PATH_SIZE], path[PATH_SIZE + 80], tried[512] = "", shown[256];
+	char hiding[PATH_SIZE];
 	size_t len = strlen(name), used = 0;
+	int hidden = 0;
 
 	text_printable(shown, sizeof shown, name, len);
 	if (strchr(name, '/') || (len > 6 && !strcmp(name + len - 6, ".board"))) {
-		if (access(name, F_OK) == 0)
+		if (access(name, F_OK) == 0 || !is_absent(errno))
 			return board_parse(name, e);
 		err_sys(e, ERR_USAGE, errno, _("there is no board file \"%s\""), shown);
 		return NULL;
@@ -154,8 +171,17 @@ struct board *board_load(const char *name, struct err *e)
 		snprintf(path, sizeof path, "%s/%s.board", dir, name);
 		if (access(path, F_OK) == 0)
 			return board_parse(path, e);
+		if (!is_absent(errno) && !hidden) {
+			hidden = errno;
+			memcpy(hiding, dir, sizeof hiding);
+		}
 		int wrote = snprintf(tried + used, sizeof tried - used, "%s%s", used ? ", " : "", dir);
 		used += wrote > 0 && (size_t)wrote < sizeof tried - used ? (size_t)wrote : 0;
+	}
+	if (hidden) {
+		text_printable(dir, sizeof dir, hiding, strlen(hiding));
+		err_sys(e, ERR_FAILED, hidden, _("cannot look for the board \"%s\" in \"%s\""), shown, dir);
+		return NULL;
 	}
 	err_set(e, ERR_USAGE, _("there is no board \"%s\"; looked in %s; `nvmtop --boards` lists all"), shown,
 		*tried ? tried : "-");
@@ -179,6 +205,8 @@ void board_each(void (*visit)(void *arg, const struct board *b, const struct err
 		visit(arg, NULL, &e);
 		return;
 	}
+	if (e.code != ERR_NONE)
+		visit(arg, NULL, &e);
 	if (n)
 		qsort(files, n, sizeof *files, compare_name);
 	for (size_t i = 0; i < n; i++) {

@@ -58,20 +58,26 @@ static char *slurp(const char *path, size_t *len, struct err *e)
 	char *text = NULL;
 	size_t used = 0;
 	ssize_t n = 0;
+	char shown[512];
 
+	text_printable(shown, sizeof shown, path, strlen(path));
 	if (fd < 0 || fstat(fd, &st) < 0) {
-		err_sys(e, ERR_FAILED, errno, _("cannot read the board file \"%s\""), path);
+		err_sys(e, ERR_FAILED, errno, _("cannot read the board file \"%s\""), shown);
+		goto out;
+	}
+	if (S_ISDIR(st.st_mode)) {
+		err_sys(e, ERR_FAILED, EISDIR, _("cannot read the board file \"%s\""), shown);
 		goto out;
 	}
 	if (!S_ISREG(st.st_mode) || st.st_size > FILE_MAX) {
-		err_set(e, ERR_FAILED, _("\"%s\" is no board file: it is no file of at most 1 MiB"), path);
+		err_set(e, ERR_FAILED, _("\"%s\" is no board file: it is no file of at most 1 MiB"), shown);
 		goto out;
 	}
 	text = malloc(FILE_MAX + 1);
 	while (text && used < FILE_MAX && (n = read(fd, text + used, FILE_MAX - used)) > 0)
 		used += (size_t)n;
 	if (!text || n < 0) {
-		err_sys(e, ERR_FAILED, errno, _("cannot read the board file \"%s\""), path);
+		err_sys(e, ERR_FAILED, errno, _("cannot read the board file \"%s\""), shown);
 		free(text);
 		text = NULL;
 	} else {
@@ -83,6 +89,15 @@ out:
 	if (fd >= 0)
 		close(fd);
 	return text;
+}
+
+bool board_readable(const char *path, struct err *e)
+{
+	size_t len;
+	char *text = slurp(path, &len, e);
+
+	free(text);
+	return text != NULL;
 }
 
 int board_parse_file(struct board *b, const char *path, const struct parser *outer, struct err *e)

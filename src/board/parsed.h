@@ -44,8 +44,12 @@ struct board *board_parse(const char *path, struct err *e);
  * include starts from. */
 struct board *board_parse_text(const char *path, const char *text, size_t len, struct err *e);
 
+/* Else e says why not. */
+bool board_readable(const char *path, struct err *e);
+
 /* The board files of all folders, of two with one name only the one that is
- * found first.  rank: 0 for the first folder.  In order of rank and name. */
+ * found first.  With 0, e->code is ERR_NONE, or ERR_DAMAGED for a folder that is there and
+ * cannot be read.  rank: 0 for the first folder.  In order of rank and name. */
 struct board_file {
 	char name[64]; /* without ".board" */
 	char path[512];

@@ -4,17 +4,56 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nvmtop/descriptors.h"
 #include "nvmtop/intl.h"
 #include "parsed.h"
 
-static int open_all(const struct board *b, struct rig *rig, const double hz[TIERS], struct err *e)
+/* Those of a statement that are missing though they may be there: how many. */
+static size_t tell_refused(struct rig *rig, size_t from, const char *why)
 {
+	size_t n = 0;
+
+	for (size_t i = from; i < rig->n_channels; i++) {
+		struct channel *c = &rig->channels[i];
+
+		if (c->missing[0]) {
+			text_shortened(c->missing, sizeof c->missing, why, strlen(why));
+			n++;
+		}
+	}
+	return n;
+}
+
+/* Something could not be opened for lack of descriptors, n signals with it.  Other than
+ * a sensor that is not there it can be helped. */
+static void warn_refused(size_t n, const char *why, struct err *e)
+{
+	if (n)
+		err_set(e, ERR_DAMAGED, P_("%zu signal is missing: %s", "%zu signals are missing: %s", n), n,
+			why);
+	else
+		err_set(e, ERR_DAMAGED, _("some signals are missing, or less exact: %s"), why);
+}
+
+static int open_all(const struct board *b, struct rig *rig, const double hz[TIERS], struct err *warning,
+		    struct err *e)
+{
+	unsigned refused = descriptors_refused();
+	size_t missing = 0;
+	char why[200];
+
 	for (size_t i = 0; i < b->n_statements; i++) {
 		const struct statement *s = &b->statements[i];
 		double tick = hz[s->tier] > 0 ? 1e9 / hz[s->tier] : 1e9;
 		size_t before = rig->n_channels;
 		if (probe_open(rig, s, tick < 1e12 ? (int64_t)tick : INT64_C(1000000000000), e) < 0)
 			return -1;
+		if (descriptors_refused() != refused) {
+			refused = descriptors_refused();
+			descriptors_reason(why, sizeof why);
+			missing += tell_refused(rig, before, why);
+			warn_refused(missing, why, warning);
+		}
 		for (size_t k = before; b->demo && k < rig->n_channels; k++)
 			if (!rig->channels[k].note[0])
 				strcpy(rig->channels[k].note, "demo");
@@ -35,6 +74,7 @@ struct rig *board_resolve(const struct board *b, const struct root *r, const dou
 			  const char *why, struct err *e)
 {
 	struct rig *rig = calloc(1, sizeof *rig);
+	struct err warning = {.code = ERR_NONE};
 
 	if (!rig) {
 		err_sys(e, ERR_FAILED, errno, _("cannot open the board \"%s\""), b->name);
@@ -42,7 +82,8 @@ struct rig *board_resolve(const struct board *b, const struct root *r, const dou
 	}
 	rig->root = root_open(root_dir(r), e);
 	root_give_up(true);
-	int failed = !rig->root || open_all(b, rig, hz, e) < 0 || board_facts(b, r, why, rig, e) < 0;
+	int failed =
+		!rig->root || open_all(b, rig, hz, &warning, e) < 0 || board_facts(b, r, why, rig, e) < 0;
 	root_give_up(false);
 	if (failed) {
 		rig_free(rig);
@@ -55,6 +96,8 @@ struct rig *board_resolve(const struct board *b, const struct root *r, const dou
 		rig_free(rig);
 		return NULL;
 	}
+	if (e)
+		*e = warning;
 	return rig;
 }
 

@@ -120,11 +120,12 @@ int cmd_boards(const struct options *o)
 	struct board *board;
 	char why[256];
 	int status = 0;
-	struct err e;
+	struct err e, lacking;
 
 	struct rig *rig = open_rig(o, &root, &board, why, sizeof why, &e);
 	if (!rig)
 		return complain(&e);
+	lacking = e;
 	if (o->paths) {
 		board_paths(board, print_path, NULL);
 		goto out;
@@ -136,6 +137,8 @@ int cmd_boards(const struct options *o)
 	}
 	printf(_("This is %s (%s): %s.\n"), board_title(board), board_name(board), why);
 	print_facts(rig);
+	if (lacking.code != ERR_NONE)
+		printf("  %s: %s\n", _("note"), lacking.text);
 	print_channels(o, rig, false);
 	print_channels(o, rig, true);
 	printf("\n%s:\n", _("Known boards"));

@@ -119,7 +119,8 @@ void close_traces(struct trace **traces, size_t n);
 
 /* The board that the options name, or the one that is recognised, resolved
  * below the sysroot.  why (may be NULL) gets how it was chosen.  *root is to be
- * closed after the rig. */
+ * closed after the rig.  With the rig e->code is ERR_NONE, or ERR_DAMAGED and says what
+ * is missing that need not be. */
 struct rig *open_rig(const struct options *o, struct root **root, struct board **board, char *why,
 		     size_t size, struct err *e);
 
@@ -145,7 +146,7 @@ struct live {
 	struct engine *engine;
 	struct history *history;
 };
-/* bound: what to remember; NULL: as it comes. */
+/* bound: what to remember; NULL: as it comes.  0: e as from open_rig(). */
 int live_open(struct live *l, const struct options *o, const struct history_bound *bound, struct err *e);
 void live_close(struct live *l);
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "nvmtop/descriptors.h"
 #include "nvmtop/intl.h"
 
 bool command_find(const char *name)
@@ -36,6 +37,7 @@ int command_start(char **argv, pid_t *child, struct err *e)
 		return err_sys(e, ERR_FAILED, errno, _("cannot start the command \"%s\""), argv[0]);
 	if (pid == 0) {
 		signals_default();
+		descriptors_restore();
 		execvp(argv[0], argv);
 		dprintf(STDERR_FILENO, "nvmtop: %s: %s\n", argv[0], strerror(errno));
 		_exit(errno == ENOENT ? 127 : 126);

@@ -6,6 +6,7 @@
 #endif
 
 #include "cmd/cmd.h"
+#include "nvmtop/descriptors.h"
 #include "nvmtop/history.h"
 #include "nvmtop/intl.h"
 
@@ -14,6 +15,7 @@
 struct rig *open_rig(const struct options *o, struct root **root, struct board **board, char *why,
 		     size_t size, struct err *e)
 {
+	struct err unread = {.code = ERR_NONE};
 	char chosen[256] = "";
 	struct rig *rig = NULL;
 
@@ -21,14 +23,18 @@ struct rig *open_rig(const struct options *o, struct root **root, struct board *
 	*root = root_open(o->sysroot, e);
 	if (!*root)
 		return NULL;
+	descriptors_spare(true);
 	if (o->board) {
 		*board = board_load(o->board, e);
 		snprintf(chosen, sizeof chosen, "%s", _("chosen on the command line"));
 	} else {
 		*board = board_detect(*root, chosen, sizeof chosen, e);
+		if (*board)
+			unread = *e;
 	}
 	if (*board)
 		rig = board_resolve(*board, *root, o->hz, chosen, e);
+	descriptors_spare(false);
 	if (!rig) {
 		board_free(*board);
 		root_close(*root);
@@ -38,6 +44,10 @@ struct rig *open_rig(const struct options *o, struct root **root, struct board *
 	}
 	if (o->gentle)
 		rig_be_gentle(rig);
+	if (unread.code != ERR_NONE && e->code != ERR_NONE)
+		err_set(e, ERR_DAMAGED, "%s; %s", unread.text, e->text);
+	else if (unread.code != ERR_NONE)
+		*e = unread;
 	if (why)
 		snprintf(why, size, "%s", chosen);
 	return rig;
@@ -53,10 +63,12 @@ void priority_text(const struct options *o, char *buf, size_t size)
 		snprintf(buf, size, "%s", _("real time (SCHED_FIFO)"));
 	else if (geteuid() == 0)
 		snprintf(buf, size, "%s",
-			 _("not real time: SCHED_FIFO is refused even to root; in a container add --cap-add SYS_NICE"));
+			 _("not real time: SCHED_FIFO is refused even to root; in a container add --cap-add "
+			   "SYS_NICE"));
 	else
 		snprintf(buf, size, "%s",
-			 _("not real time: SCHED_FIFO is not granted; use sudo, or setcap cap_sys_nice+ep on nvmtop"));
+			 _("not real time: SCHED_FIFO is not granted; use sudo, or setcap cap_sys_nice+ep on "
+			   "nvmtop"));
 }
 
 int describe_priority(const struct options *o, struct rig *rig, struct err *e)
@@ -64,7 +76,8 @@ int describe_priority(const struct options *o, struct rig *rig, struct err *e)
 	struct fact f;
 
 	priority_text(o, f.value, sizeof f.value);
-	return rig_add_fact(rig, "priority", f.value) < 0 ? err_set(e, ERR_FAILED, "%s", _("out of memory")) : 0;
+	return rig_add_fact(rig, "priority", f.value) < 0 ? err_set(e, ERR_FAILED, "%s", _("out of memory"))
+							  : 0;
 }
 
 struct engine *engine_for(const struct options *o, struct rig *rig, struct err *e)
@@ -91,12 +104,14 @@ struct engine *engine_for(const struct options *o, struct rig *rig, struct err *
 
 int live_open(struct live *l, const struct options *o, const struct history_bound *bound, struct err *e)
 {
+	struct err lacking;
 	struct board *board;
 
 	memset(l, 0, sizeof *l);
 	struct rig *rig = open_rig(o, &l->root, &board, NULL, 0, e);
 	if (!rig)
 		return -1;
+	lacking = *e;
 	board_free(board);
 	l->engine = engine_for(o, rig, e);
 	if (!l->engine)
@@ -108,6 +123,7 @@ int live_open(struct live *l, const struct options *o, const struct history_boun
 	if (!l->history || engine_attach(l->engine, history_sink(l->history), true, e) < 0 ||
 	    engine_start(l->engine, e) < 0)
 		goto failed;
+	*e = lacking;
 	return 0;
 failed:
 	live_close(l);

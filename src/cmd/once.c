@@ -187,6 +187,8 @@ int cmd_once(const struct options *o)
 
 	if (signals_open(&e) < 0 || live_open(&l, o, NULL, &e) < 0)
 		return complain(&e);
+	if (e.code != ERR_NONE)
+		complain(&e);
 	engine_wait_warm(l.engine, -1);
 	nanosleep(&(struct timespec){.tv_nsec = LOAD_NS}, NULL);
 	/* What was sampled is in the history when its sink has ended. */

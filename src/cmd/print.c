@@ -97,6 +97,8 @@ static int print_live(const struct options *o)
 
 	if (signals_open(&e) < 0 || live_open(&l, o, NULL, &e) < 0)
 		return complain(&e);
+	if (e.code != ERR_NONE)
+		complain(&e);
 	bool processes = o->view && !strcmp(o->view, "processes") && (procs = procs_open(l.root, &e));
 	if (processes)
 		procs_read(procs); /* what they use of the CPU is told by two readings */

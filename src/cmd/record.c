@@ -387,6 +387,8 @@ int cmd_record(const struct options *o)
 		return complain(&e);
 	struct rig *rig = open_rig(o, &r.root, &board, NULL, 0, &e);
 	if (rig) {
+		if (e.code != ERR_NONE)
+			complain(&e);
 		board_free(board);
 		r.engine = engine_for(o, rig, &e);
 	}

@@ -34,10 +34,11 @@ static void take_mark(void *to, int64_t t_ns, const char *label)
 /* Sampling begins, and with it marks can come from anywhere. */
 static int begin_live(struct source *s, struct err *e)
 {
-	struct err no_marks;
+	struct err no_marks, lacking;
 
 	if (live_open(&s->live, s->o, &s->bound, e) < 0)
 		return -1;
+	lacking = *e;
 	if (s->o->keep_ns && keep_start(s, e) < 0) {
 		live_close(&s->live);
 		keep_free(s->keep);
@@ -47,6 +48,8 @@ static int begin_live(struct source *s, struct err *e)
 	s->marks = inbox_open(take_mark, s->live.engine, &no_marks);
 	if (!s->marks)
 		s->tell(s->to, STYLE_WARN, no_marks.text);
+	if (lacking.code != ERR_NONE)
+		s->tell(s->to, STYLE_WARN, lacking.text);
 	return 0;
 }
 

@@ -128,6 +128,8 @@ static struct rig *rig_of(nvmtop_recorder *r, const nvmtop_options *o, const dou
 	board = o->board ? board_load(o->board, e) : board_detect(r->root, why, sizeof(why), e);
 	if (board)
 		rig = board_resolve(board, r->root, hz, why, e);
+	if (rig)
+		e->code = ERR_NONE; /* what is missing says so itself */
 	board_free(board);
 	if (rig && o->gentle)
 		rig_be_gentle(rig);

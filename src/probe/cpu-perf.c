@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "cpu.h"
+#include "nvmtop/descriptors.h"
 #include "nvmtop/intl.h"
 
 #define RING_BYTES   (128 * 1024)     /* 2700 switches: 50 ms of a storm */
@@ -79,8 +80,10 @@ static int ring_open(struct by_perf *b, struct ring *r, unsigned core)
 	a.clockid = CLOCK_MONOTONIC;
 	a.disabled = 1;
 	r->fd = (int)syscall(SYS_perf_event_open, &a, -1, (int)core, -1, PERF_FLAG_FD_CLOEXEC);
-	if (r->fd < 0)
+	if (r->fd < 0) {
+		descriptors_note(errno);
 		return -1;
+	}
 	void *p = mmap(NULL, b->page_size + b->ring_size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
 	if (p == MAP_FAILED) {
 		int saved = errno;

@@ -30,6 +30,63 @@ ok 'an unknown revision is still a JetPack' says out 'JetPack: 6$'
 run nvmtop --boards --sysroot "$roots/agx_orin-36-as-nano"
 ok 'what it is made to imitate is said' says out 'imitating an Orin Nano 4GB'
 
+# A board file that is there and cannot be read is not one that is not there.
+mkdir mine mine/agx_orin.board
+mine=$scratch/mine/agx_orin.board
+run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --boards --sysroot "$roots/agx_orin-36"
+ok 'a folder of that name: goes on' is "$status" 0
+ok 'a folder of that name: said' says out "note: cannot read the board file \"$mine\": Is a directory"
+run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --boards --board agx_orin
+ok '--board NAME: status 1' is "$status" 1
+ok '--board NAME: which, and why' says err "cannot read the board file \"$mine\": Is a directory"
+run nvmtop --boards --board "$mine"
+ok '--board FILE: status 1' is "$status" 1
+ok '--board FILE: which, and why' says err "cannot read the board file \"$mine\": Is a directory"
+run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --record --duration 0.2 --sysroot "$roots/agx_orin-36" mine.bin
+ok '--record says it' says err "^nvmtop: cannot read the board file \"$mine\": Is a directory"
+# On a machine that no file describes, one that is not understood is named.
+echo nonsense >mine/broken.board
+rmdir mine/agx_orin.board
+run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --boards --sysroot "$roots/pc"
+ok 'a broken one may be this' says out 'note: .*broken.board:1: .*; it may describe this machine, which no other board file does'
+run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --boards --sysroot "$roots/agx_orin-36"
+ok 'where another one fits it is only listed' sh -c 'grep -q "^  .*broken.board:1:" out && ! grep "note:.*broken" out'
+# Root may read everything: then somebody else tries.
+cat >other.py <<'END'
+import os, sys
+if os.getuid() == 0:
+    os.setgid(65534)
+    os.setuid(65534)
+os.execv(os.environ["NVMTOP"], ["nvmtop"] + sys.argv[1:])
+END
+rm mine/broken.board
+cp "$NVMTOP_SRC/boards/agx_orin.board" mine
+cp -R "$roots/agx_orin-36" root
+chmod -R a+rX . && chmod 0 mine/agx_orin.board
+if test -z "$EMU" && "$python" other.py --version >/dev/null 2>&1; then
+    other() { run env HOME=/nonexistent NVMTOP_BOARDS="$scratch/mine" "$python" other.py "$@"; }
+    other --boards --sysroot root
+    ok 'one that may not be read: goes on' is "$status" 0
+    ok 'one that may not be read: said' says out "note: cannot read the board file \"$mine\": Permission denied"
+    other --boards --board agx_orin --sysroot root
+    ok 'one that may not be read, by its name: status 1' is "$status" 1
+    ok 'one that may not be read, by its name: said' says err "cannot read the board file \"$mine\": Permission denied"
+    chmod a+r mine/agx_orin.board
+    chmod 0 mine
+    other --boards --board "$mine" --sysroot root
+    ok 'in a folder that may not be entered: status 1' is "$status" 1
+    ok 'in a folder that may not be entered: said' says err "cannot read the board file \"$mine\": Permission denied"
+    other --boards --board agx_orin --sysroot root
+    ok 'a name that is found in another folder' is "$status" 0
+    other --boards --board nonesuch --sysroot root
+    ok 'a name that may be in that folder: said' says err "cannot look for the board \"nonesuch\" in \"$scratch/mine\": Permission denied"
+    other --boards --sysroot root
+    ok 'that folder is listed' says out "cannot read the folder of board files \"$scratch/mine\": Permission denied"
+    chmod 755 mine
+else
+    skip 'a board file that may not be read' 'root may read everything, and nobody else can be tried'
+fi
+
 # of this machine, by what the environment says
 run env NVMTOP_BOARD=agx_xavier $EMU "$NVMTOP" --boards
 ok 'NVMTOP_BOARD chooses' says out 'Jetson AGX Xavier (agx_xavier): NVMTOP_BOARD says "agx_xavier"'

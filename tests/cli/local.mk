@@ -18,4 +18,5 @@ dist_check_SCRIPTS += %D%/kill.t %D%/split.t
 dist_check_SCRIPTS += %D%/processes.t
 dist_check_SCRIPTS += %D%/with.t
 dist_check_SCRIPTS += %D%/config.t
+dist_check_SCRIPTS += %D%/descriptors.t
 dist_check_SCRIPTS += %D%/locale.t

@@ -14,9 +14,9 @@ while IFS=: read -r room may; do
         done
     done
 done <<END
-base: err intl root num clock thread channel stream timeline condition lateness map replace
-board: err intl root num clock channel board probe
-probe: err intl root num clock thread channel probe
+base: err intl root num clock descriptors thread channel stream timeline condition lateness map replace
+board: err intl root num clock descriptors channel board probe
+probe: err intl root num clock descriptors thread channel probe
 sampler: err intl clock thread channel probe lateness
 engine: err intl clock thread channel probe stream engine lateness
 history: err intl clock channel stream timeline history
