@@ -8,192 +8,9 @@
 
 #include "nvmtop/intl.h"
 #include "nvmtop/thread.h"
-#include "trace/format.h"
 #include "trace/series.h"
 
-#define LEAD_NS   (2 * NS_PER_S)  /* a file is opened so long before it is needed */
 #define BEHIND_NS (10 * NS_PER_S) /* a tier that hangs is waited for so long */
-#define LASTED_NS (2 * NS_PER_S)  /* what failed sooner is not tried again at once */
-
-static int64_t newest(const struct trace_series *s)
-{
-	int64_t ns = s->about.start.mono_ns;
-
-	for (int t = 0; t < TIERS; t++)
-		if (s->newest_ns[t] > ns)
-			ns = s->newest_ns[t];
-	return ns;
-}
-
-static uint64_t most(const struct part *p)
-{
-	struct trace_writer_stats w;
-
-	trace_writer_stats(p->writer, &w);
-	return w.most;
-}
-
-/* Bytes of about half a second: rows that may still come for a file that is to
- * end.  At most a part of the whole, for limits that are small. */
-static uint64_t margin(const struct trace_series *s, uint64_t limit)
-{
-	static const double row[TIERS] = {FAST_SIZE, MEDIUM_SIZE, SLOW_SIZE};
-	double bytes = 0;
-
-	for (int t = 0; t < TIERS; t++)
-		if (s->about.width[t])
-			bytes += s->about.hz[t] * (row[t] + 8 * (double)s->about.width[t]) / 2;
-	return bytes < (double)limit / 8 ? (uint64_t)bytes : limit / 8;
-}
-
-/* The session of a part that begins at cut_ns, by the clocks as they are now. */
-static void about_part(const struct trace_series *s, int64_t cut_ns, struct session *out)
-{
-	struct clock_anchor now;
-
-	*out = s->about;
-	if (cut_ns == s->about.start.mono_ns)
-		return;
-	clock_anchor(&now);
-	out->start.mono_ns = cut_ns;
-	out->start.real_ns = now.real_ns - (now.mono_ns - cut_ns);
-	out->start.boot_ns = now.boot_ns - (now.mono_ns - cut_ns);
-}
-
-static int part_begin(struct trace_series *s, struct part *p, int64_t cut_ns, struct err *e)
-{
-	struct sink *sink = trace_writer_sink(p->writer);
-
-	about_part(s, cut_ns, &p->about);
-	if (sink->ops->begin(sink, &p->about, e) < 0)
-		return -1;
-	s->current = p;
-	s->cut_ns = cut_ns;
-	s->number = p->number;
-	snprintf(s->shown, sizeof(s->shown), "%s", trace_writer_path(p->writer));
-	if (s->limits.split_ns)
-		while (s->due_ns <= cut_ns)
-			s->due_ns += s->limits.split_ns;
-	return 0;
-}
-
-static void old_end(struct trace_series *s)
-{
-	if (s->old)
-		part_end(s, s->old);
-	s->old = NULL;
-}
-
-static void say_failed(struct err *e, const struct err *why)
-{
-	err_set(e, ERR_FAILED, _("%s; it goes on in a new file as soon as it can"), why->text);
-}
-
-/* The file that is written takes nothing any more. */
-static void interrupt(struct trace_series *s, const struct trace_writer_stats *w)
-{
-	int64_t now = clock_now_ns();
-
-	say_failed(&s->err, &w->err);
-	s->last = w->err;
-	s->failing = true;
-	s->failed_ns = now;
-	s->gone.holes++;
-	if (w->bytes == 0)
-		s->number--; /* its name is free again */
-	part_end(s, s->current);
-	s->current = NULL;
-	s->want = true;
-	s->retry_ns = now - s->cut_ns > LASTED_NS ? now : now + NS_PER_S;
-	pthread_cond_signal(&s->wake);
-}
-
-/* The next part takes over from cut_ns on. */
-static void advance(struct trace_series *s, int64_t cut_ns)
-{
-	struct part *before = s->current, *p = s->ready;
-	struct err e;
-
-	s->ready = NULL;
-	if (part_begin(s, p, cut_ns, &e) < 0) {
-		err_set(&s->err, ERR_FAILED, "%s", e.text);
-		trace_writer_free(p->writer);
-		free(p);
-		return;
-	}
-	old_end(s);
-	s->old = before;
-	for (const struct part *failed = s->ending; failed; failed = failed->next)
-		part_take_back(s, failed);
-	s->gone.moved_marks += marks_give(&s->held, trace_writer_sink(p->writer), cut_ns);
-	if (s->failing)
-		s->gone.hole_ns += clock_now_ns() - s->failed_ns;
-	s->failing = false;
-	s->err.code = ERR_NONE;
-}
-
-static void ask(struct trace_series *s)
-{
-	if (s->want || s->ready)
-		return;
-	s->want = true;
-	s->retry_ns = 0;
-	pthread_cond_signal(&s->wake);
-}
-
-/* Bytes of all files, if the recording ended now. */
-static uint64_t together(const struct trace_series *s)
-{
-	uint64_t bytes = s->gone.bytes + most(s->current);
-
-	if (s->old)
-		bytes += most(s->old);
-	for (const struct part *p = s->ending; p; p = p->next)
-		bytes += most(p);
-	return bytes;
-}
-
-/* Does the file that is written still take something? */
-static void check_current(struct trace_series *s, struct trace_writer_stats *w)
-{
-	if (!s->current)
-		return;
-	trace_writer_stats(s->current->writer, w);
-	if (w->failed)
-		interrupt(s, w);
-}
-
-/* Before rows up to until_ns are handed over: is the file to end? */
-static void look(struct trace_series *s, int64_t until_ns)
-{
-	const struct trace_limits *l = &s->limits;
-	struct trace_writer_stats w;
-	uint64_t near;
-
-	check_current(s, &w);
-	if (!s->current) {
-		if (s->ready)
-			advance(s, newest(s) + 1);
-		return;
-	}
-	if (s->end_ns != INT64_MAX)
-		return;
-	if (l->max_bytes && together(s) + margin(s, l->max_bytes) >= l->max_bytes) {
-		s->end_ns = newest(s) + 1;
-		return;
-	}
-	near = w.most + margin(s, l->split_bytes);
-	if (l->split_bytes && near + 4 * margin(s, l->split_bytes) >= l->split_bytes)
-		ask(s);
-	if (l->split_ns && until_ns >= s->due_ns - LEAD_NS)
-		ask(s);
-	if (!s->ready)
-		return;
-	if (l->split_bytes && near >= l->split_bytes)
-		advance(s, newest(s) + 1);
-	else if (l->split_ns && until_ns >= s->due_ns)
-		advance(s, s->due_ns > newest(s) ? s->due_ns : newest(s) + 1);
-}
 
 static void give_rows(struct trace_series *s, struct part *to, const struct rows *r, size_t from, size_t n)
 {
@@ -230,7 +47,7 @@ static void series_rows(struct sink *sink, const struct rows *r)
 	if (r->n == 0)
 		return;
 	pthread_mutex_lock(&s->lock);
-	look(s, r->t_ns[r->n - 1]);
+	series_look(s, r->t_ns[r->n - 1]);
 	cut = first_at(r, s->cut_ns);
 	end = first_at(r, s->end_ns);
 	if (cut > end)
@@ -241,8 +58,8 @@ static void series_rows(struct sink *sink, const struct rows *r)
 		s->newest_ns[r->tier] = r->t_ns[end - 1];
 	for (int t = 0; t < TIERS; t++)
 		passed &= !s->about.width[t] || s->newest_ns[t] >= s->cut_ns;
-	if (passed || newest(s) - s->cut_ns > BEHIND_NS)
-		old_end(s);
+	if (passed || series_newest(s) - s->cut_ns > BEHIND_NS)
+		series_old_end(s);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -254,7 +71,7 @@ static void series_mark(struct sink *sink, const struct mark *m)
 	struct part *p;
 
 	pthread_mutex_lock(&s->lock);
-	check_current(s, &w);
+	series_look_current(s, &w);
 	p = s->old && m->t_ns < s->cut_ns ? s->old : s->current;
 	if (p && p == s->current && own.t_ns < s->cut_ns) /* too late for the file it belongs to */
 		mark_move(&own, s->cut_ns);
@@ -362,7 +179,7 @@ static int series_end(struct sink *sink, struct err *e)
 	(void)e;
 	pthread_mutex_lock(&s->lock);
 	if (s->running && !s->quit) {
-		old_end(s);
+		series_old_end(s);
 		if (s->current)
 			part_end(s, s->current);
 		s->current = NULL;
@@ -442,7 +259,7 @@ void trace_series_stats(struct trace_series *s, struct trace_series_stats *out)
 		trace_writer_stats(s->current->writer, &w);
 		if (w.failed) {
 			out->failing = true;
-			say_failed(&out->err, &w.err);
+			series_say_failed(&out->err, &w.err);
 		} else if (w.moved && out->err.code == ERR_NONE) {
 			err_set(&out->err, ERR_FAILED,
 				_("%s.part is not there any more: its folder was moved, or its mount has "

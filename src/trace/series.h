@@ -1,6 +1,6 @@
-/* series: a recording in several files, as its two sources share it: series.c
- * is the stream's side and never waits for a disk, parts.c the thread that
- * opens and ends files. */
+/* series: a recording in several files, as its sources share it: series.c is the
+ * stream's side and never waits for a disk, cuts.c says where one file ends and the next
+ * begins, parts.c is the thread that opens and ends files. */
 #ifndef TRACE_SERIES_H
 #define TRACE_SERIES_H
 
@@ -69,5 +69,18 @@ void part_end(struct trace_series *s, struct part *p);
 void part_take_back(struct trace_series *s, const struct part *p);
 void part_account(struct trace_series_stats *sum, const struct part *p);
 void *series_keep(void *series);
+
+/* With the lock held. */
+/* The file becomes the one that is written, from cut_ns on. */
+int part_begin(struct trace_series *s, struct part *p, int64_t cut_ns, struct err *e);
+/* Before rows up to until_ns are handed over: is the file to end? */
+void series_look(struct trace_series *s, int64_t until_ns);
+/* Does the file that is written still take something? */
+void series_look_current(struct trace_series *s, struct trace_writer_stats *w);
+int64_t series_newest(const struct trace_series *s); /* of all tiers */
+/* No row of the file before the present one can come any more. */
+void series_old_end(struct trace_series *s);
+/* What is said of a file that takes nothing any more. */
+void series_say_failed(struct err *e, const struct err *why);
 
 #endif

@@ -52,7 +52,7 @@ bad=$(
 only() { grep -rl "^#include <$1>" src | grep -vE "^($2)$" | sed "s|.*|# & must not include $1|"; }
 only curses.h 'src/term/painter.c'
 only termkey.h 'src/term/input.c'
-only pthread.h 'src/base/(map|patient|thread).c|src/proc/procs.c|src/lib/recorder.c|src/sampler/pacer.c|src/probe/crew.c|src/engine/thread.h|src/trace/writer.h|src/trace/series.h|src/trace/series.c|src/trace/parts.c|src/trace/stream-out.c|src/trace/nonsense.c|src/report/stats.c|src/trace/builder.h|src/trace/keep.c|src/trace/kept.h|src/history/history.c'
+only pthread.h 'src/base/(map|patient|thread).c|src/proc/procs.c|src/lib/recorder.c|src/sampler/pacer.c|src/probe/crew.c|src/engine/thread.h|src/trace/writer.h|src/trace/series.h|src/trace/series.c|src/trace/parts.c|src/trace/stream-out.c|src/trace/nonsense.c|src/report/stats.c|src/trace/builder.h|src/trace/keep-state.h|src/trace/kept.h|src/history/history.c'
 only stdatomic.h 'src/sampler/(pacer|ring|sampler)\.[ch]|src/probe/(bundle|slow|crew).[ch]|src/engine/own.c|src/engine/thread.h|src/trace/(cells|store).c|src/trace/builder.h|src/trace/reader.h|src/base/(map|root).c|src/term/crash.c|src/mark/inbox.c'
 )
 if test -z "$bad"; then echo "ok 3 - each system header has one home"; else echo "not ok 3 - each system header has one home"; echo "$bad"; fi
