@@ -57,6 +57,9 @@ struct rig {
 void rig_free(struct rig *r);
 /* Threads that begin from now on to read for probes have this niceness. */
 void probes_set_nice(int nice);
+/* Rows are made at grid_ns (CLOCK_MONOTONIC) and multiples of their tier's period from there:
+ * from now on what threads read is read a moment before. */
+void probes_align(int64_t grid_ns);
 /* Threads that hung in a read when they were to end. */
 unsigned probes_left_behind(void);
 

@@ -183,10 +183,13 @@ static void stop_sampling(struct engine *g)
 
 static int start_threads(struct engine *g, struct err *e)
 {
+	int64_t grid_ns;
 	int failed;
 
 	rig_start(g->rig, g->started_ns + SOURCES_NS);
-	if (pacer_start(g->pacer, clock_now_ns() + GRID_AFTER_NS, e))
+	grid_ns = clock_now_ns() + GRID_AFTER_NS;
+	probes_align(grid_ns);
+	if (pacer_start(g->pacer, grid_ns, e))
 		return -1;
 	failed = thread_start(&g->thread, engine_run, g);
 	if (failed)

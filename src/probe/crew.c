@@ -27,6 +27,7 @@
 #define LONG_NS    (5 * NS_PER_MS)   /* and one such pass out of it */
 #define TRIAL      32                /* quick passes in a row; twice as many after each that was long */
 #define TRIAL_MOST 4096
+#define LEAD_NS    (2 * NS_PER_MS) /* a pass is over before the row is made that takes it */
 #define LOOK_NS    (NS_PER_MS / 10)
 #define EARLY      4 /* who is awake makes a pass by this part of its period early */
 
@@ -46,6 +47,7 @@ static struct {
 	struct worker *leader;
 	_Atomic uint32_t turn;      /* changes when a thread has to look again */
 	atomic_int_least64_t since; /* a pass of the leader began; 0: there is none */
+	int64_t grid_ns;            /* passes are due so many of their periods from here */
 	bool has_nice;
 	int nice;
 } crew = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -136,22 +138,14 @@ static struct slow *next_of(struct worker *w, int64_t now_ns, int64_t *until_ns)
 	return first->due_ns - (w->begin_ns ? slow_period_ns(first) / EARLY : 0) <= now_ns ? first : NULL;
 }
 
-/* Into the crew: with the steps of one that is there already. */
-static void come_together(struct slow *s)
-{
-	s->alone = false;
-	for (const struct slow *m = crew.members; m; m = m->next)
-		if (m != s && !m->alone && slow_period_ns(m) == slow_period_ns(s) && m->due_ns > s->due_ns)
-			s->due_ns = m->due_ns;
-	look_again();
-}
-
 static void judge(struct worker *w, struct slow *s, int64_t took_ns)
 {
 	if (s->alone) {
 		s->streak = took_ns < QUICK_NS ? s->streak + 1 : 0;
-		if (s->streak >= s->trial && s->worker == w)
-			come_together(s);
+		if (s->streak >= s->trial && s->worker == w) {
+			s->alone = false;
+			look_again();
+		}
 	} else if (took_ns > LONG_NS) {
 		s->alone = true;
 		s->streak = 0;
@@ -164,11 +158,27 @@ static void judge(struct worker *w, struct slow *s, int64_t took_ns)
 	}
 }
 
+/* When the pass after one that ended at end_ns is due: on the grid, unless it takes so
+ * long that its period is another one than was wished for. */
+static int64_t next_step(const struct slow *s, int64_t end_ns)
+{
+	int64_t period = slow_period_ns(s), due = s->due_ns + period, off;
+
+	if (period == atomic_load_explicit(&s->wish_ns, memory_order_relaxed)) {
+		off = (due - crew.grid_ns) % period;
+		off += off < 0 ? period : 0;
+		due += off > period / 2 ? period - off : -off;
+	}
+	if (due < end_ns)
+		due += ((end_ns - due) / period + 1) * period;
+	return due;
+}
+
 /* Gives the lock away for the time of the pass. */
 static void make_pass(struct worker *w, struct slow *s, int64_t now_ns)
 {
 	bool led = !s->alone;
-	int64_t end, period;
+	int64_t end;
 
 	s->busy = true;
 	w->reads = s;
@@ -183,10 +193,7 @@ static void make_pass(struct worker *w, struct slow *s, int64_t now_ns)
 		atomic_store_explicit(&crew.since, 0, memory_order_relaxed);
 	w->reads = NULL;
 	s->busy = false;
-	period = slow_period_ns(s);
-	s->due_ns += period;
-	if (s->due_ns < end) /* the steps stay: rows are made a moment after them */
-		s->due_ns += ((end - s->due_ns) / period + 1) * period;
+	s->due_ns = next_step(s, end);
 	judge(w, s, end - now_ns);
 	if (s->worker != w && s->alone)
 		look_again(); /* its own thread waited for the end of this */
@@ -278,6 +285,13 @@ static bool all_read(void)
 		all &= atomic_load_explicit(&s->pass, memory_order_relaxed) > 1;
 	pthread_mutex_unlock(&crew.lock);
 	return all;
+}
+
+void probes_align(int64_t grid_ns)
+{
+	pthread_mutex_lock(&crew.lock);
+	crew.grid_ns = grid_ns - LEAD_NS;
+	pthread_mutex_unlock(&crew.lock);
 }
 
 void crew_settle(int64_t until_ns)

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "nvmtop/clock.h"
+#include "nvmtop/probe.h"
 #include "probe/slow.h"
 
 #define N 8
@@ -370,6 +371,29 @@ static void test_crew_woken(void **state)
 	signal(SIGTRAP, SIG_DFL);
 }
 
+/* Passes that begin at any time come to lie on the grid: here half a period later.  One
+ * that is late for less than that is enough to tell. */
+static void test_grid(void **state)
+{
+	static struct fake f;
+	const int64_t period = 200 * NS_PER_MS;
+	struct slow *s = slow_new("test", &fake_ops, &f, N, period, 1);
+	bool aligned = false;
+
+	(void)state;
+	assert_non_null(s);
+	slow_start(s);
+	assert_true(become(&f.passes, 1));
+	int64_t due = atomic_load(&f.begin_ns) + period / 2;
+	probes_align(due + 2 * NS_PER_MS);
+	for (int i = 3; i < 10 && !aligned; i++) {
+		assert_true(become(&f.passes, i));
+		aligned = (atomic_load(&f.begin_ns) - due) % period < period / 2;
+	}
+	assert_true(aligned);
+	slow_stop(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -377,7 +401,7 @@ int main(void)
 		cmocka_unit_test(test_share),         cmocka_unit_test(test_hang),
 		cmocka_unit_test(test_hang_and_back), cmocka_unit_test(test_crew),
 		cmocka_unit_test(test_crew_stops),    cmocka_unit_test(test_crew_long),
-		cmocka_unit_test(test_crew_woken),
+		cmocka_unit_test(test_crew_woken),   cmocka_unit_test(test_grid),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
