@@ -11,14 +11,14 @@
 #include "nvmtop/intl.h"
 
 #define LEFT_MOST 8 /* that wait for a disk, and nobody for them */
-#define COLUMNS   512
+#define COLUMNS   256
 
 struct fetch {
 	struct away away;
 	int by;                   /* 0: path itself; else path is the one beside */
 	bool grown;               /* if it is not as it was */
 	struct trace_summary was; /* of what path is */
-	bool none;
+	bool waits, none;
 	struct fetched got;
 	char path[4096];
 };
@@ -64,7 +64,8 @@ static void fetch_run(struct away *a)
 	f->got.trace = f->grown ? trace_open(path, &f->got.err) : open_trace(path, &f->got.err);
 	if (!f->got.trace || away_is_left(a))
 		return;
-	look(f->got.trace);
+	if (!f->waits)
+		look(f->got.trace);
 	trace_summary(f->got.trace, &s);
 	if (!part_beside(path, &s, 1, f->got.next, sizeof f->got.next))
 		f->got.next[0] = '\0';
@@ -97,9 +98,13 @@ static struct fetch *begin(struct fetch *f, const char *path, struct err *e)
 	return NULL;
 }
 
-struct fetch *fetch_start(const char *path, struct err *e)
+struct fetch *fetch_start(const char *path, bool waits, struct err *e)
 {
-	return begin(calloc(1, sizeof(struct fetch)), path, e);
+	struct fetch *f = calloc(1, sizeof *f);
+
+	if (f)
+		f->waits = waits;
+	return begin(f, path, e);
 }
 
 struct fetch *fetch_part(const struct trace *t, int by, struct err *e)

@@ -12,8 +12,9 @@ struct fetched {
 };
 
 struct fetch;
-/* Begin to open a trace; NULL with the sentence. */
-struct fetch *fetch_start(const char *path, struct err *e);
+/* Begin to open a trace; NULL with the sentence.  waits: nothing goes on meanwhile, the
+ * first picture may wait for the disk as well. */
+struct fetch *fetch_start(const char *path, bool waits, struct err *e);
 /* The same of the file that is a part of the recording that t is one of, too: the next one
  * (by 1) or the one before (-1). */
 struct fetch *fetch_part(const struct trace *t, int by, struct err *e);

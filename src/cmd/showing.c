@@ -90,7 +90,7 @@ static void begin(struct top *t, struct fetch *f, const struct err *e)
 void showing_open(struct top *t, const char *path)
 {
 	struct err e;
-	struct fetch *f = fetch_start(path, &e);
+	struct fetch *f = fetch_start(path, false, &e);
 
 	t->showing.by = 0;
 	t->showing.play = false;

@@ -12,6 +12,7 @@
 #include "nvmtop/trace.h"
 
 #define GROWTH_NS (40 * NS_PER_MS) /* whether one that has grown has been opened */
+#define SIGNAL_NS (20 * NS_PER_MS) /* whether somebody ends the wait for a disk */
 #define BUILT_NS  (NS_PER_S / 5)   /* while they are made; else the file is looked at once a second */
 
 static int keep_start(struct source *s, struct err *e)
@@ -85,14 +86,28 @@ void source_take_trace(struct source *s, struct trace *trace, const struct err *
 		s->tell(s->to, STYLE_WARN, damage->text);
 }
 
-/* Before there is a screen. */
+/* Before there is a screen: a disk is waited for, but no longer than until somebody ends it. */
 static int show_trace(struct source *s, const char *path, struct err *e)
 {
-	struct trace *trace = open_trace(path, e);
+	struct fetch *f = fetch_start(path, true, e);
+	struct fetched got;
+	int sig;
 
-	if (trace)
-		source_take_trace(s, trace, e);
-	return trace ? 0 : -1;
+	while (f && !fetch_done(f, clock_now_ns() + SIGNAL_NS))
+		while ((sig = signals_next(s->signals, NULL)))
+			if (signal_ends(sig)) {
+				fetch_leave(f);
+				return err_set(e, ERR_FAILED, _("stopped before the recording came"));
+			}
+	if (!f)
+		return -1;
+	fetch_take(f, &got);
+	*e = got.err;
+	if (!got.trace)
+		return -1;
+	memcpy(s->next, got.next, sizeof s->next);
+	source_take_trace(s, got.trace, e);
+	return 0;
 }
 
 static int show_with(struct source *s, struct err *e)

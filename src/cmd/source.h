@@ -22,6 +22,7 @@ struct source {
 	size_t kept_told;
 	struct remote *remote; /* sampled elsewhere, instead of here; or NULL */
 	struct trace *trace;   /* shown instead of the live history, or NULL */
+	char next[4096];       /* where that which was opened first goes on, or "" */
 	struct trace *with;    /* under it, or NULL */
 	struct ui_align align;
 	char built[160];        /* how far the columns of the trace are made, or "" */

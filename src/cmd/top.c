@@ -202,19 +202,6 @@ static void run(struct top *t)
 	}
 }
 
-/* Of the trace that was opened before there was a screen. */
-static void tell_next(struct top *t)
-{
-	struct trace_summary s;
-	char next[4096];
-
-	if (!t->source.trace)
-		return;
-	trace_summary(t->source.trace, &s);
-	if (part_beside(trace_path(t->source.trace), &s, 1, next, sizeof next))
-		showing_tell_next(t, next);
-}
-
 static int start(struct top *t, struct err *e)
 {
 	struct ui_options uo = {.charset = charset_of(t->o)};
@@ -256,7 +243,7 @@ static int start(struct top *t, struct err *e)
 		ui_seek(t->ui, &t->scene, t->o->at_ns);
 	if (t->chosen->trouble[0])
 		top_say(t, STYLE_WARN, t->chosen->trouble);
-	tell_next(t);
+	showing_tell_next(t, t->source.next);
 	return 0;
 }
 

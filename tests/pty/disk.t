@@ -174,6 +174,29 @@ file_hangs() {
 	rm -f "$dir"/near/nvmtop-*
 }
 
+waits() {
+	for p in $(pgrep -P "$(T display-message -p '#{pane_pid}')"); do
+		cat /proc/"$p"/task/*/comm 2>/dev/null | grep -q nvmtop-fetch && return
+	done
+	return 1
+}
+
+# Before there is a screen.
+start_hangs() {
+	rule "/far/far.bin hang"
+	run "cd $dir/near; clear; $program --replay far.bin"
+	until_true waits
+	keys C-c
+	check "Ctrl-C ends the wait for a trace" wait_for "stopped before the recording came"
+	rule "/far/far.bin clear"
+	check "with a status" wait_prompt 1
+	run "clear; $program --replay far.bin"
+	check "when the disk answers, it is shown" wait_for "45.9 / 45.9"
+	keys q
+	wait_prompt 0
+}
+
+start_hangs
 folder_hangs 80x24
 file_hangs 80x24
 T resize-window -x 120 -y 40
