@@ -31,7 +31,8 @@ run nvmtop --boards --sysroot "$roots/agx_orin-36-as-nano"
 ok 'what it is made to imitate is said' says out 'imitating an Orin Nano 4GB'
 
 # A board file that is there and cannot be read is not one that is not there.
-mkdir mine mine/agx_orin.board
+mkdir -p mine/agx_orin.board "$XDG_CONFIG_HOME/nvmtop/boards"
+cp "$NVMTOP_SRC"/boards/*.board "$NVMTOP_SRC"/boards/*.inc "$XDG_CONFIG_HOME/nvmtop/boards" # where all others are
 mine=$scratch/mine/agx_orin.board
 run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --boards --sysroot "$roots/agx_orin-36"
 ok 'a folder of that name: goes on' is "$status" 0
@@ -62,7 +63,7 @@ END
 rm mine/broken.board
 cp "$NVMTOP_SRC/boards/agx_orin.board" mine
 cp -R "$roots/agx_orin-36" root
-chmod -R a+rX . && chmod 0 mine/agx_orin.board
+chmod -R a+rX,u+w . && chmod 0 mine/agx_orin.board
 if test -z "$EMU" && "$python" other.py --version >/dev/null 2>&1; then
     other() { run env HOME=/nonexistent NVMTOP_BOARDS="$scratch/mine" "$python" other.py "$@"; }
     other --boards --sysroot root
