@@ -111,6 +111,9 @@ struct trace *open_trace(const char *path, struct err *e);
 
 /* --with FILE, aligned to the trace that is shown.  As open_trace(). */
 struct trace *with_open(const struct options *o, struct trace *shown, struct ui_align *align, struct err *e);
+/* The same of one that is open, with *e as open_trace() left it.  NULL: it was closed. */
+struct trace *with_aligned(const struct options *o, struct trace *shown, struct trace *t, struct ui_align *align,
+			   struct err *e);
 /* The traces that the command line names, in its order; a damaged one is complained
  * about and counts.  Fewer than o->n_files in *n: the last one could not be opened,
  * which was said.  *status is the exit status so far; close_traces() frees them. */

@@ -87,10 +87,9 @@ void source_take_trace(struct source *s, struct trace *trace, const struct err *
 }
 
 /* Before there is a screen: a disk is waited for, but no longer than until somebody ends it. */
-static int show_trace(struct source *s, const char *path, struct err *e)
+static int wait_for(struct source *s, const char *path, struct fetched *out, struct err *e)
 {
 	struct fetch *f = fetch_start(path, true, e);
-	struct fetched got;
 	int sig;
 
 	while (f && !fetch_done(f, clock_now_ns() + SIGNAL_NS))
@@ -101,9 +100,16 @@ static int show_trace(struct source *s, const char *path, struct err *e)
 			}
 	if (!f)
 		return -1;
-	fetch_take(f, &got);
-	*e = got.err;
-	if (!got.trace)
+	fetch_take(f, out);
+	*e = out->err;
+	return out->trace ? 0 : -1;
+}
+
+static int show_trace(struct source *s, const char *path, struct err *e)
+{
+	struct fetched got;
+
+	if (wait_for(s, path, &got, e) < 0)
 		return -1;
 	memcpy(s->next, got.next, sizeof s->next);
 	source_take_trace(s, got.trace, e);
@@ -112,7 +118,11 @@ static int show_trace(struct source *s, const char *path, struct err *e)
 
 static int show_with(struct source *s, struct err *e)
 {
-	s->with = with_open(s->o, s->trace, &s->align, e);
+	struct fetched got;
+
+	if (wait_for(s, s->o->with, &got, e) < 0)
+		return -1;
+	s->with = with_aligned(s->o, s->trace, got.trace, &s->align, e);
 	if (s->with && e->code != ERR_NONE)
 		s->tell(s->to, STYLE_WARN, e->text);
 	return s->with ? 0 : -1;

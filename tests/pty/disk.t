@@ -181,13 +181,15 @@ waits() {
 
 # Before there is a screen.
 start_hangs() {
-	rule "/far/far.bin hang"
-	run "cd $dir/near; clear; $program --replay far.bin"
-	until_true waits
-	keys C-c
-	check "Ctrl-C ends the wait for a trace" wait_for "stopped before the recording came"
-	rule "/far/far.bin clear"
-	check "with a status" wait_prompt 1
+	for traces in "far.bin" "near.bin --with far.bin"; do
+		rule "/far/far.bin hang"
+		run "cd $dir/near; clear; $program --replay $traces"
+		until_true waits
+		keys C-c
+		check "$traces: Ctrl-C ends the wait" wait_for "stopped before the recording came"
+		rule "/far/far.bin clear"
+		check "$traces: with a status" wait_prompt 1
+	done
 	run "clear; $program --replay far.bin"
 	check "when the disk answers, it is shown" wait_for "45.9 / 45.9"
 	keys q
