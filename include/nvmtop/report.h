@@ -45,7 +45,8 @@ int export_write(struct trace *t, const struct pick *p, enum export_form form, d
 /* A stretch of a trace (from_ns, to_ns since its start) as a trace of its own,
  * and several traces of one board as one; path is as for trace_writer_new().
  * Marks are numbered anew from 1.  join: note (may be NULL) is called with a
- * sentence about what of the time between the parts is not known. */
+ * sentence about what of the time between the parts is not known.  With 0 e->code is
+ * ERR_NONE, or e says which file beside it could not be removed. */
 int trace_cut(struct trace *t, const struct pick *p, const char *path, bool force,
 	      report_progress *progress, struct err *e);
 int trace_join_files(struct trace *const *traces, size_t n, const char *path, bool force,

@@ -20,6 +20,8 @@ int cmd_cut(const struct options *o)
 	status = damage.code == ERR_NONE ? 0 : complain(&damage);
 	if (trace_cut(t, &o->pick, o->out, o->force, progress_show, &e) < 0)
 		status = complain(&e);
+	else if (e.code != ERR_NONE)
+		complain(&e);
 	progress_show(1);
 	trace_close(t);
 	return status;
@@ -33,7 +35,7 @@ static void note(const char *text)
 int cmd_join(const struct options *o)
 {
 	struct trace **traces;
-	struct err e;
+	struct err e = {.code = ERR_NONE};
 	int status;
 	size_t n;
 
@@ -41,6 +43,8 @@ int cmd_join(const struct options *o)
 	progress_watch(signals_open(NULL));
 	if (n == o->n_files && trace_join_files(traces, n, o->out, o->force, progress_show, note, &e) < 0)
 		status = complain(&e);
+	else if (e.code != ERR_NONE)
+		complain(&e);
 	progress_show(1);
 	close_traces(traces, n);
 	return status;

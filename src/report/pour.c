@@ -153,6 +153,9 @@ int pour_end(struct pour *p, struct err *e)
 	trace_writer_stats(w, &stats);
 	if (!p->failed && !p->stopped) {
 		r = p->sink->ops->end(p->sink, e);
+		trace_writer_stats(w, &stats);
+		if (r == 0)
+			*e = stats.left;
 	} else {
 		trace_writer_discard(w);
 		if (p->stopped)

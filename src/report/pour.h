@@ -26,7 +26,8 @@ struct pour {
 int pour_begin(struct pour *p, const char *path, bool force, const struct session *about, struct err *e);
 /* All of p->t from from_ns up to end_ns, on its own clock. */
 void pour_stretch(struct pour *p, int64_t from_ns, int64_t end_ns);
-/* What was begun is ended; a file that is not whole is no trace of anything. */
+/* What was begun is ended; a file that is not whole is no trace of anything.  With 0 e->code
+ * is ERR_NONE, or e says which file beside it could not be removed. */
 int pour_end(struct pour *p, struct err *e);
 
 /* Before anything is pushed into p->sink; false: no more is to be. */

@@ -267,6 +267,12 @@ if test -n "$preload" && test -s stays.so; then
     stays --recover beside/stream.nvms 2>err
     ok 'a stream: status 0' is "$?" 0
     ok 'a stream: said' says err 'beside/stream.bin.part.side, which'
+    stays --cut beside.bin --from 0 -o beside/cut.bin 2>err
+    ok 'cut out of another: status 0' is "$?" 0
+    ok 'cut out of another: said' says err 'beside/cut.bin.part.side, which'
+    stays --join beside/many.bin beside/many.2.bin -o beside/joined.bin 2>err
+    ok 'joined: status 0' is "$?" 0
+    ok 'joined: said' says err 'beside/joined.bin.part.side, which'
 else
     skip 'others whose file beside stays' 'nothing can be preloaded here'
 fi
