@@ -140,6 +140,7 @@ bool trace_interrupted(const char *path);
 struct trace_tail;
 struct trace_tail_state {
 	bool begun;		/* the sink knows the session */
+	bool waits;		/* rows come, but the description is lost: one of its next copies will do */
 	struct clock_anchor start;
 	int64_t newest_ns;	/* of the latest row, on the recorder's clock; start when there is none */
 	uint64_t rows[TIERS], marks;

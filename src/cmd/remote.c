@@ -84,6 +84,7 @@ int remote_patience_ms(const struct remote *r)
 static int wait_for_session(struct remote *r, int signals, struct err *e)
 {
 	struct trace_tail_state s;
+	bool said = false;
 	int sig;
 
 	for (;;) {
@@ -98,6 +99,11 @@ static int wait_for_session(struct remote *r, int signals, struct err *e)
 		}
 		if (s.begun || r->ended)
 			return 0;
+		if (s.waits && !said)
+			fputs(_("nvmtop: the beginning of the stream is missing: waiting until it says again "
+				"which signals it has, every 10 s\n"),
+			      stderr);
+		said = s.waits;
 		while ((sig = signals_next(signals, NULL)))
 			if (signal_ends(sig))
 				return err_set(e, ERR_FAILED, _("stopped before the recording came"));

@@ -297,6 +297,7 @@ void trace_tail_state(const struct trace_tail *t, struct trace_tail_state *out)
 {
 	stream_in_state(t->in, out);
 	out->begun = stream_in_begun(t->in);
+	out->waits = stream_in_late(t->in);
 	out->damaged += t->framer.broken;
 }
 

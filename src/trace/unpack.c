@@ -215,6 +215,7 @@ static void report(const struct unpacked *u, struct trace_recovery *out)
 	out->bytes = u->joined.bytes;
 	out->marks = u->joined.marks;
 	out->described = u->joined.described;
+	out->doubted = u->joined.doubted;
 }
 
 int trace_unpack(const char *path, const char *to, bool force, struct trace_recovery *out, struct err *e)

@@ -7,11 +7,59 @@
 
 #include "nvmtop/history.h"
 #include "nvmtop/trace.h"
-#include "trace/chunk.h"
+#include "trace/again.h"
 
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t n, size_t most);
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t n, size_t most, unsigned seed);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+/* Chunks of a copy of the description that follow each other: one copy, with the right
+ * sum, or it would never be used. */
+static void seal_copy(uint8_t *p, size_t n)
+{
+	uint32_t sum = 0;
+	uint16_t parts = 0;
+	struct chunk c;
+
+	for (int pass = 0; pass < 2; pass++) {
+		uint16_t part = 0;
+
+		for (size_t at = 0, size; n - at > CHUNK_HEAD; at += size) {
+			uint8_t *payload = p + at + CHUNK_HEAD;
+
+			if (!chunk_head_decode(p + at, &c) || c.id != CHUNK_AGAIN || c.length < AGAIN_MORE ||
+			    c.length > n - at - CHUNK_HEAD - CHUNK_CRC)
+				break;
+			size = CHUNK_HEAD + (size_t)c.length + CHUNK_CRC;
+			if (pass == 0) {
+				sum = chunk_crc_more(sum, payload + AGAIN_HEAD,
+						     (size_t)c.length - AGAIN_HEAD);
+				parts++;
+				continue;
+			}
+			put_u32(payload, sum);
+			put_u16(payload + 4, part++);
+			put_u16(payload + 6, parts);
+			chunk_seal(p + at, CHUNK_AGAIN, (size_t)c.length);
+		}
+	}
+}
+
+static void seal_copies(uint8_t *p, size_t n)
+{
+	bool before = false;
+	struct chunk c;
+
+	for (size_t at = 0;
+	     n - at > CHUNK_HEAD && chunk_head_decode(p + at, &c) && c.length < n - at - CHUNK_HEAD;
+	     at += CHUNK_HEAD + (size_t)c.length + CHUNK_CRC) {
+		if (c.id == CHUNK_AGAIN && !before)
+			seal_copy(p + at, n - at);
+		before = c.id == CHUNK_AGAIN;
+		if (n - at < CHUNK_HEAD + (size_t)c.length + CHUNK_CRC)
+			break;
+	}
+}
 
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t n, size_t most, unsigned seed)
 {
@@ -24,6 +72,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t n, size_t most, unsigned s
 
 		at += chunk_seal(bytes + at, get_u32(bytes + at), length < room ? (size_t)length : room);
 	}
+	seal_copies(bytes, n);
 	return n;
 }
 
