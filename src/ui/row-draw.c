@@ -194,7 +194,7 @@ static void draw_text(struct ui *u, struct canvas *c, const struct row *row, int
 	int x = u->at.name.x + indent_of(u, row), right = c->w - u->at.name.x;
 
 	axis_lines(u, c, y, h);
-	canvas_text(c, x, y, u->at.value.x - 1 - x, row->part ? STYLE_DIM : STYLE_TEXT, row->name);
+	screen_cut(u, c, x, y, u->at.value.x - 1 - x, row->part ? STYLE_DIM : STYLE_TEXT, row->name);
 	if (row->unit_shown)
 		draw_number(u, c, row->alarm, false, row->value, row->unit, STYLE_STRONG, y);
 	x = text_x(u, row);
