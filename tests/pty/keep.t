@@ -96,4 +96,13 @@ check "why a recording ended is said first" wait_for "max-size is reached: saved
 keys q
 check "and again when the screen has gone" wait_for "as large as --max-size allows"
 wait_prompt
+mkdir "$dir/gone"
+run "cd $dir/gone; clear; $program --demo --keep 1"
+wait_for "q quit"
+rmdir "$dir/gone"
+keys w
+check "what cannot be written is told" wait_for "cannot record"
+keys q
+check "and by the exit status, too" wait_prompt 1
+check "with the sentence" on_screen "cannot record"
 pty_end
