@@ -53,7 +53,7 @@ static bool look_into(const char *folder, const char *name, struct found *out)
 	struct trace_summary s;
 	struct stat st;
 	struct err e;
-	char elapsed[32], size[32];
+	char elapsed[32], size[32], lasted[40], bytes[40];
 
 	int n = snprintf(out->file.path, sizeof out->file.path, "%s/%s", folder, name);
 	if (n < 0 || (size_t)n >= sizeof out->file.path || stat(out->file.path, &st) < 0 ||
@@ -62,8 +62,11 @@ static bool look_into(const char *folder, const char *name, struct found *out)
 	text_printable(out->file.name, sizeof out->file.name, name, strlen(name));
 	text_lasted(elapsed, sizeof elapsed, s.duration_ns);
 	text_bytes(size, sizeof size, (uint64_t)st.st_size);
+	/* One below the other. */
+	snprintf(lasted, sizeof lasted, "%6s", elapsed);
+	snprintf(bytes, sizeof bytes, "%7s", size);
 	snprintf(out->file.about, sizeof out->file.about,
-		 P_("%s  %s  %s  %llu mark", "%s  %s  %s  %llu marks", s.marks), s.board, elapsed, size,
+		 P_("%s  %s  %s  %llu mark", "%s  %s  %s  %llu marks", s.marks), s.board, lasted, bytes,
 		 (unsigned long long)s.marks);
 	out->file.readable = true;
 	out->changed = st.st_mtim;

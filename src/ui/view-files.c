@@ -75,11 +75,11 @@ static void draw_file(struct ui *u, const struct ui_file *f, struct canvas *c, i
 	canvas_put(c, x, y, style, chosen ? L'>' : L' ');
 	screen_cut(u, c, x + 2, y, name_w - 3, style, f->name);
 	if (w - name_w > 8)
-		canvas_text(c, x + name_w, y, w - name_w,
-			    chosen        ? STYLE_SELECTED
-			    : f->readable ? STYLE_DIM
-					  : STYLE_WARN,
-			    f->about);
+		screen_cut(u, c, x + name_w, y, w - name_w,
+			   chosen        ? STYLE_SELECTED
+			   : f->readable ? STYLE_DIM
+					 : STYLE_WARN,
+			   f->about);
 }
 
 static void files_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
