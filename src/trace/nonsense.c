@@ -105,13 +105,13 @@ void nonsense_tell(struct trace *t)
 		      t->sources[channel].place.slot, &v);
 	trace_damage(
 		t,
-		full ? _("%s is %g in row %llu of the %s section, which cannot be; so are %zu values or "
-			 "more, and count as missing: --check tells all")
-		     : P_("%s is %g in row %llu of the %s section, which cannot be; %zu such value was "
-			  "read so far and counts as missing: --check tells all",
-			  "%s is %g in row %llu of the %s section, which cannot be; %zu such values were "
-			  "read so far and count as missing: --check tells all",
+		full ? _("%zu values or more cannot be and count as missing: %s is %g in row %llu of the %s "
+			 "section; --check tells all")
+		     : P_("%zu value cannot be and counts as missing: %s is %g in row %llu of the %s "
+			  "section; --check tells all",
+			  "%zu values so far cannot be and count as missing: %s is %g in row %llu of the %s "
+			  "section; --check tells all",
 			  found),
-		t->channels[channel].name, v, (unsigned long long)row, tier_name(t->channels[channel].tier),
-		found);
+		found, t->channels[channel].name, v, (unsigned long long)row,
+		tier_name(t->channels[channel].tier));
 }

@@ -226,6 +226,7 @@ static void shrunk(struct trace *t, size_t size, bool torn)
 
 	forget(t);
 	t->damage.code = ERR_NONE; /* this is news, and more than what was wrong before */
+	t->nonsense_is_damage = false;
 	if (torn && tier)
 		trace_damage(
 			t,
