@@ -385,7 +385,7 @@ static void test_grid(void **state)
 	slow_start(s);
 	assert_true(become(&f.passes, 1));
 	int64_t due = atomic_load(&f.begin_ns) + period / 2;
-	probes_align(due + 2 * NS_PER_MS);
+	probes_align(due + 3 * NS_PER_MS / 2);
 	for (int i = 3; i < 10 && !aligned; i++) {
 		assert_true(become(&f.passes, i));
 		aligned = (atomic_load(&f.begin_ns) - due) % period < period / 2;
