@@ -118,7 +118,10 @@ struct trace *with_aligned(const struct options *o, struct trace *shown, struct 
  * about and counts.  Fewer than o->n_files in *n: the last one could not be opened,
  * which was said.  *status is the exit status so far; close_traces() frees them. */
 struct trace **open_traces(const struct options *o, size_t *n, int *status);
-void close_traces(struct trace **traces, size_t n);
+/* Close what was read: damage that was not found before its values were read is complained
+ * about.  Returns the exit status, which was status. */
+int close_traces(struct trace **traces, size_t n, int status);
+int close_read(struct trace *t, int status);
 
 /* The board that the options name, or the one that is recognised, resolved
  * below the sysroot.  why (may be NULL) gets how it was chosen.  *root is to be

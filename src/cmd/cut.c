@@ -23,8 +23,7 @@ int cmd_cut(const struct options *o)
 	else if (e.code != ERR_NONE)
 		complain(&e);
 	progress_show(1);
-	trace_close(t);
-	return status;
+	return close_read(t, status);
 }
 
 static void note(const char *text)
@@ -46,6 +45,5 @@ int cmd_join(const struct options *o)
 	else if (e.code != ERR_NONE)
 		complain(&e);
 	progress_show(1);
-	close_traces(traces, n);
-	return status;
+	return close_traces(traces, n, status);
 }

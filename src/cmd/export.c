@@ -133,6 +133,5 @@ int cmd_export(const struct options *o)
 	progress_show(1);
 	if (r < 0)
 		status = complain(&e);
-	trace_close(t);
-	return status;
+	return close_read(t, status);
 }

@@ -82,9 +82,9 @@ static int print_trace(const struct options *o)
 	int status = draw(o, &scene, &e) < 0 ? complain(&e) : 0;
 	if (!status && damage.code != ERR_NONE)
 		status = complain(&damage);
-	trace_close(with);
-	trace_close(t);
-	return status;
+	if (with)
+		status = close_read(with, status);
+	return close_read(t, status);
 }
 
 static int print_live(const struct options *o)

@@ -28,11 +28,26 @@ struct trace **open_traces(const struct options *o, size_t *n, int *status)
 	return traces;
 }
 
-void close_traces(struct trace **traces, size_t n)
+int close_read(struct trace *t, int status)
 {
-	while (n > 0)
-		trace_close(traces[--n]);
+	struct trace_state st;
+	int found;
+
+	trace_look(t, &st);
+	if (st.news && st.damage.code != ERR_NONE) {
+		found = complain(&st.damage);
+		status = status ? status : found;
+	}
+	trace_close(t);
+	return status;
+}
+
+int close_traces(struct trace **traces, size_t n, int status)
+{
+	for (size_t i = 0; i < n; i++)
+		status = close_read(traces[i], status);
 	free(traces);
+	return status;
 }
 
 int cmd_report(const struct options *o)
@@ -50,6 +65,5 @@ int cmd_report(const struct options *o)
 		status = stdout_result(status);
 	else
 		status = complain(&e);
-	close_traces(traces, n);
-	return status;
+	return close_traces(traces, n, status);
 }

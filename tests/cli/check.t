@@ -56,6 +56,14 @@ wrong 'extension: a head' good.bin 'find(b"ANCH")' 414e4349 'extension, offset .
 wrong 'extension: a payload' good.bin 'find(b"CHAN") + 60' ff 'extension, offset .*, chunk CHAN: its payload has the wrong sum'
 wrong 'extension: the header' good.bin 9 78 'chunk ENDX: the header is not as it was written'
 wrong 'extension: bytes behind it' good.bin n 00 'bytes follow the closing chunk'
+# Who reads values finds that they cannot be when it reads them, and says so in the end.
+patch plain.bin $((fast + 98 * 9 + 8)) ffff
+for what in '--report bad.bin' '--export csv bad.bin' '--print 80x24 --replay bad.bin'; do
+    run nvmtop $what
+    ok "$what: what cannot be, status 3" is "$status" 3
+    ok "$what: said" says err '1 value cannot be and counts as missing: gpu.util is 6553.5 in row 9'
+    ok "$what: in one sentence" one_line err
+done
 patch plain.bin $((fast + 98 * 7)) 0000000000000000
 "$python" -c 'raw = bytearray(open("bad.bin", "rb").read())
 raw[728 + 98 * 7 + 8] = raw[728 + 98 * 7 + 9] = raw[728 + 98 * 8 + 9] = 255
