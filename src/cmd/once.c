@@ -87,20 +87,51 @@ static double load_mean(struct timeline *t, size_t i)
 	return all.n ? round(all.sum / (double)all.n * 1000) / 1000 : NAN;
 }
 
+/* Some are differences, of which the second reading comes a tick of the slow tier later, or
+ * on a busy machine after that.  What has no value then has none. */
+#define COMES_NS (300 * NS_PER_MS)
+#define LOOK_NS  (20 * NS_PER_MS)
+
 static bool is_load(const struct channel *c)
 {
 	return c->tier == TIER_FAST && c->unit == UNIT_PERCENT;
 }
 
-static void reading_take(struct reading *r, const struct live *l, size_t i)
+static double value_of(const struct live *l, const struct channel *c, size_t i)
 {
 	struct timeline *t = history_timeline(l->history);
 
+	if (c->missing[0])
+		return NAN;
+	return is_load(c) ? load_mean(t, i) : t->ops->value(t, i, clock_now_ns(), NULL);
+}
+
+static bool all_there(const struct live *l)
+{
+	const struct session *s = engine_session(l->engine);
+
+	for (size_t i = 0; i < s->n_channels; i++)
+		if (!s->channels[i].missing[0] && isnan(value_of(l, &s->channels[i], i)))
+			return false;
+	return true;
+}
+
+/* Files that stand still have no differences, however long one waits. */
+static void wait_for_values(const struct live *l)
+{
+	int64_t until;
+
+	nanosleep(&(struct timespec){.tv_nsec = LOAD_NS}, NULL);
+	until = clock_now_ns() + COMES_NS;
+	while (root_is_live(l->root) && !all_there(l) && clock_now_ns() < until)
+		nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+}
+
+static void reading_take(struct reading *r, const struct live *l, size_t i)
+{
 	r->channel = &engine_session(l->engine)->channels[i];
 	r->reason[0] = '\0';
-	r->value = r->channel->missing[0] ? NAN
-		   : is_load(r->channel)  ? load_mean(t, i)
-					  : t->ops->value(t, i, clock_now_ns(), NULL);
+	r->value = value_of(l, r->channel, i);
 	if (isnan(r->value))
 		reason_now(l, r->channel, r->reason, sizeof r->reason);
 }
@@ -190,7 +221,7 @@ int cmd_once(const struct options *o)
 	if (e.code != ERR_NONE)
 		complain(&e);
 	engine_wait_warm(l.engine, -1);
-	nanosleep(&(struct timespec){.tv_nsec = LOAD_NS}, NULL);
+	wait_for_values(&l);
 	/* What was sampled is in the history when its sink has ended. */
 	engine_detach(l.engine, history_sink(l.history), NULL);
 	root_give_up(true);

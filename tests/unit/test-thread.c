@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -116,9 +117,12 @@ static void run_detached(int n)
 static void test_nothing_stays(void **state)
 {
 	const long most = 16 * 1024 * 1024 / sysconf(_SC_PAGESIZE);
+	const char *emulator = getenv("EMU");
 	long before;
 
 	(void)state;
+	if (emulator && *emulator)
+		skip(); /* it keeps 280 kB of its own for each thread that ever was */
 	sem_init(&ended, 0, 0);
 	run_joined(20);
 	run_detached(20);
