@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "nvmtop/clock.h"
 #include "nvmtop/intl.h"
@@ -31,8 +30,6 @@ struct bundle {
 	struct reader *reader; /* the slow source's, when there is one */
 	struct slow *slow;
 	struct slow_seen seen;
-	size_t n;
-	uint16_t column[SLOW_VALUES];
 };
 
 static void reader_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
@@ -65,13 +62,14 @@ static const struct slow_ops reader_ops = {reader_read, reader_close};
 static void bundle_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct bundle *b = (struct bundle *)p;
+	const struct reader *r = b->reader;
 	double v[SLOW_VALUES];
 
 	slow_ask(b->slow, t_ns);
 	if (!slow_take(b->slow, &b->seen, t_ns, v))
 		return;
-	for (size_t i = 0; i < b->n; i++)
-		row[b->column[i]] = v[i];
+	for (size_t i = 0; i < r->n; i++)
+		row[r->column[i]] = v[i];
 }
 
 static void bundle_start(struct probe *p)
@@ -145,25 +143,23 @@ static struct bundle *bundle_for(struct rig *r, size_t n, const struct probe *p,
 {
 	for (size_t i = n; i < r->n_probes; i++) {
 		struct bundle *b = (struct bundle *)r->probes[i];
-		if (b->probe.tier == p->tier && b->every_ns == every_ns && b->n + p->width <= SLOW_VALUES)
+		if (b->probe.tier == p->tier && b->every_ns == every_ns && b->reader->n + p->width <= SLOW_VALUES)
 			return b;
 	}
 	return bundle_new(r, p->tier, every_ns);
 }
 
-static void bundle_add(struct bundle *b, struct probe *p)
+static void reader_add(struct reader *r, struct probe *p)
 {
-	b->reader->probes[b->reader->n_probes++] = p;
+	r->probes[r->n_probes++] = p;
 	for (uint16_t i = 0; i < p->width; i++)
-		b->column[b->n++] = (uint16_t)(p->column + i);
-	memcpy(b->reader->column, b->column, sizeof b->column);
-	b->reader->n = b->n;
+		r->column[r->n++] = (uint16_t)(p->column + i);
 }
 
 /* From here on it can be read. */
 static int bundle_finish(struct bundle *b)
 {
-	b->slow = slow_new("nvmtop-files", &reader_ops, b->reader, b->n, b->every_ns, SHARE);
+	b->slow = slow_new("nvmtop-files", &reader_ops, b->reader, b->reader->n, b->every_ns, SHARE);
 	if (!b->slow)
 		b->reader = NULL; /* closed */
 	return b->slow ? 0 : -1;
@@ -190,7 +186,7 @@ static int move_probes(struct rig *r, const double hz[TIERS])
 			result = -1;
 			break;
 		}
-		bundle_add(b, p);
+		reader_add(b->reader, p);
 		r->probes[i] = NULL;
 	}
 	for (size_t i = n; i < r->n_probes; i++)
