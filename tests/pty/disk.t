@@ -8,42 +8,19 @@ need "$program"
 src=$(cd "${NVMTOP_SRC:-.}" && pwd)
 NVMTOP_BOARDS=${NVMTOP_BOARDS:-$src/boards}
 export NVMTOP_BOARDS
-slowfs=$builddir/tests/tools/slowfs
 case $program in /*) ;; *) program=$(pwd)/$program ;; esac
-case $slowfs in /*) ;; *) slowfs=$(pwd)/$slowfs ;; esac
-test -x "$slowfs" || skip_all 'built without libfuse 3'
-test -c /dev/fuse || skip_all 'there is no /dev/fuse'
+need_slowfs
 
 pty_begin 80x24
 dir=$tmp/work
 mkdir -p "$dir/disk" "$dir/base/far" "$dir/near"
 cd "$dir" || exit 99
-fuse=
-release() {
-	[ -z "$fuse" ] || {
-		kill "$fuse"
-		wait "$fuse"
-	} 2>/dev/null
-	umount -l "$dir/disk" 2>/dev/null || fusermount3 -uz "$dir/disk" 2>/dev/null
-	fuse=
-}
-trap 'release; pty_stop; cd /; rm -rf "$tmp"' EXIT
 cp "$src/tests/traces/views.bin" base/far/far.bin
 cp "$src/tests/traces/small.bin" near/near.bin
 touch -d '2030-01-01' base/far/far.bin # the first in the list
 ln -s ../disk/far/far.bin near/far.bin
 echo "/far whole" >rules
-${EMU:-} "$slowfs" base rules disk 2>fuse.err &
-fuse=$!
-mounted() {
-	test -e disk/.rules || ! kill -0 "$fuse" 2>/dev/null
-}
-until_true mounted
-test -e disk/.rules ||
-	skip_all "a file system cannot be mounted here: $(grep -v 'max threads' fuse.err | tail -n 1)"
-rule() {
-	echo "$*" >disk/.rules
-}
+slow_mount base rules disk
 # begin FOLDER
 begin() {
 	run "cd $dir/$1; clear; $program --demo"
@@ -204,6 +181,6 @@ folder_hangs 120x40
 file_hangs 120x40
 run "cd $dir"
 wait_prompt
-release
+slow_release
 check "nothing stays mounted" sh -c "! grep -q '$dir' /proc/mounts"
 pty_end

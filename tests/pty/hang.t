@@ -8,43 +8,20 @@ need "$program"
 src=$(cd "${NVMTOP_SRC:-.}" && pwd)
 NVMTOP_BOARDS=${NVMTOP_BOARDS:-$src/boards}
 export NVMTOP_BOARDS
-slowfs=$builddir/tests/tools/slowfs
 case $program in /*) ;; *) program=$(pwd)/$program ;; esac
-test -x "$slowfs" || skip_all 'built without libfuse 3'
-test -c /dev/fuse || skip_all 'there is no /dev/fuse'
+need_slowfs
 
 pty_begin 110x34
 dir=$tmp/work
 mkdir -p "$dir/root/sys"
 cd "$dir" || exit 99
-fuse=
-release() {
-	[ -z "$fuse" ] || {
-		kill "$fuse"
-		wait "$fuse"
-	} 2>/dev/null
-	umount -l "$dir/root/sys" 2>/dev/null || fusermount3 -uz "$dir/root/sys" 2>/dev/null
-	fuse=
-}
-trap 'release; pty_stop; cd /; rm -rf "$tmp"' EXIT
 cp -a "$src/tests/roots/agx_orin-36" base && chmod -R u+w base || exit 99
 mv base/proc base/etc root/
 rm -rf base/sys/kernel/debug base/sys/devices/platform/gpu.0/counters
 chip=/devices/platform/bus@0/c240000.i2c/i2c-1/1-0040/hwmon/hwmon4
 zone=/devices/virtual/thermal/thermal_zone5
 : >none
-case $slowfs in /*) ;; *) slowfs=$OLDPWD/$slowfs ;; esac
-${EMU:-} "$slowfs" base/sys none root/sys 2>fuse.err &
-fuse=$!
-mounted() {
-	test -e root/sys/.rules || ! kill -0 "$fuse" 2>/dev/null
-}
-until_true mounted
-test -e root/sys/.rules ||
-	skip_all "a file system cannot be mounted here: $(grep -v 'max threads' fuse.err | tail -n 1)"
-rule() {
-	echo "$*" >root/sys/.rules
-}
+slow_mount base/sys none root/sys
 hang() {
 	rule "$chip/in1_input hang"
 	rule "$zone/temp hang"
@@ -149,6 +126,6 @@ run "clear; $program --record -o headless.bin --duration 1 --sysroot root 2>err;
 check "--record completes its file" until_true complete headless.bin
 go_on
 wait_prompt
-release
+slow_release
 check "nothing stays mounted" sh -c "! grep -q '$dir' /proc/mounts"
 pty_end

@@ -68,6 +68,44 @@ pty_stop() {
 	:
 }
 
+# A file system that is slow, fails and hangs as the test says (tests/tools/slowfs).
+need_slowfs() {
+	slowfs=$builddir/tests/tools/slowfs
+	case $slowfs in /*) ;; *) slowfs=$(pwd)/$slowfs ;; esac
+	test -x "$slowfs" || skip_all 'built without libfuse 3'
+	test -c /dev/fuse || skip_all 'there is no /dev/fuse'
+}
+
+fuse=
+slow_mounted() {
+	test -e "$fuse_at/.rules" || ! kill -0 "$fuse" 2>/dev/null
+}
+
+# slow_mount BASE RULES AT: what is in BASE is at AT as well, by the rules of a file, and
+# from then on by those that rule tells.
+slow_mount() {
+	fuse_at=$(cd "$3" && pwd)
+	trap 'slow_release; pty_stop; cd /; rm -rf "$tmp"' EXIT
+	${EMU:-} "$slowfs" "$1" "$2" "$fuse_at" 2>fuse.err &
+	fuse=$!
+	until_true slow_mounted
+	test -e "$fuse_at/.rules" ||
+		skip_all "a file system cannot be mounted here: $(grep -v 'max threads' fuse.err | tail -n 1)"
+}
+
+rule() {
+	echo "$*" >"$fuse_at/.rules"
+}
+
+slow_release() {
+	[ -z "$fuse" ] || {
+		kill "$fuse"
+		wait "$fuse"
+	} 2>/dev/null
+	umount -l "$fuse_at" 2>/dev/null || fusermount3 -uz "$fuse_at" 2>/dev/null
+	fuse=
+}
+
 pty_end() {
 	echo "1..$tests_run"
 	[ "$tests_failed" -eq 0 ]
