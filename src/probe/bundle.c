@@ -143,7 +143,8 @@ static struct bundle *bundle_for(struct rig *r, size_t n, const struct probe *p,
 {
 	for (size_t i = n; i < r->n_probes; i++) {
 		struct bundle *b = (struct bundle *)r->probes[i];
-		if (b->probe.tier == p->tier && b->every_ns == every_ns && b->reader->n + p->width <= SLOW_VALUES)
+		if (b->probe.tier == p->tier && b->every_ns == every_ns &&
+		    b->reader->n + p->width <= SLOW_VALUES)
 			return b;
 	}
 	return bundle_new(r, p->tier, every_ns);
