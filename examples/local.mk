@@ -1,8 +1,8 @@
-# -no-install: they run from here, without a script around them. Each is also built against the installed library by tests/lib/install.t.
+# They run from here. Each is also built against the installed library by tests/lib/install.t.
 noinst_PROGRAMS += %D%/profile-phases %D%/read-trace
 examples_profile_phases_SOURCES = %D%/profile-phases.c
-examples_profile_phases_LDADD = libnvmtop.la
-examples_profile_phases_LDFLAGS = $(AM_LDFLAGS) -no-install
+examples_profile_phases_LDADD = $(shared)
+examples_profile_phases_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$(abs_top_builddir)'
 examples_read_trace_SOURCES = %D%/read-trace.c
-examples_read_trace_LDADD = libnvmtop.la
-examples_read_trace_LDFLAGS = $(AM_LDFLAGS) -no-install
+examples_read_trace_LDADD = $(shared)
+examples_read_trace_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$(abs_top_builddir)'

@@ -49,8 +49,8 @@ static int record(const char *path, const char *board, nvmtop_error *error)
 
 int main(int argc, char **argv)
 {
-	nvmtop_error error;
-	nvmtop_epoch epoch[4];
+	nvmtop_error error = NVMTOP_ERROR_INIT;
+	nvmtop_epoch epoch[4] = {{.size = NVMTOP_EPOCH_SIZE}};
 	uint64_t n, epochs;
 
 	if (argc < 2) {

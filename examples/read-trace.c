@@ -30,7 +30,7 @@ static double energy(const nvmtop_medium *row, uint64_t n, unsigned rail, double
 int main(int argc, char **argv)
 {
 	nvmtop_header header = {.size = NVMTOP_HEADER_SIZE};
-	nvmtop_error error;
+	nvmtop_error error = NVMTOP_ERROR_INIT;
 	uint64_t n;
 
 	if (argc != 2) {

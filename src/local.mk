@@ -1,41 +1,49 @@
-# One archive for each room, in the order in which a sample travels.  A unit
-# test links only the archives its room may use: an arrow that points upward
-# does not link.
-include src/base/local.mk
-include src/board/local.mk
-include src/probe/local.mk
-include src/sampler/local.mk
-include src/engine/local.mk
-include src/history/local.mk
-include src/trace/local.mk
-include src/report/local.mk
-include src/mark/local.mk
-include src/proc/local.mk
-include src/conf/local.mk
-include src/ui/local.mk
-include src/term/local.mk
+# Each source is compiled once, position independent, for the program, both
+# libraries and the tests.  sources.mk is written by sources.sh.
+include src/sources.mk
+EXTRA_DIST += src/sources.sh
 
-# the rooms without a screen: what the program and the library have in common
-rooms = libmark.la libengine.la libsampler.la libtrace.la libboard.la libprobe.la libbase.la
-
-# for other programs
-nvmtopincludedir = $(includedir)/nvmtop
-nvmtopinclude_HEADERS = include/nvmtop/mark.h
-include src/lib/local.mk
+noinst_LIBRARIES += src/libcore.a
+src_libcore_a_SOURCES = $(core_sources)
+core = src/libcore.a
+core_LIBS = $(core) $(NCURSES_LIBS) $(TERMKEY_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS) $(JANSSON_LIBS) $(LTLIBINTL)
 
 bin_PROGRAMS += src/nvmtop
-src_nvmtop_SOURCES = %D%/main.c
-include src/cmd/local.mk
-src_nvmtop_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-src_nvmtop_LDADD = libreport.la libconf.la libui.la libterm.la libproc.la libhistory.la $(rooms) \
-	$(NCURSES_LIBS) $(TERMKEY_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS) $(LTLIBINTL)
+src_nvmtop_SOURCES = $(cli_sources)
+src_nvmtop_LDADD = $(core_LIBS)
 
-# the contracts
-noinst_HEADERS = include/nvmtop/map.h \
-	include/nvmtop/board.h include/nvmtop/canvas.h include/nvmtop/channel.h include/nvmtop/clock.h \
-	include/nvmtop/condition.h include/nvmtop/conf.h \
-	include/nvmtop/engine.h include/nvmtop/err.h include/nvmtop/descriptors.h include/nvmtop/event.h include/nvmtop/history.h \
-	include/nvmtop/intl.h include/nvmtop/keep.h include/nvmtop/lateness.h include/nvmtop/marks.h include/nvmtop/num.h include/nvmtop/probe.h include/nvmtop/procs.h include/nvmtop/replace.h include/nvmtop/report.h include/nvmtop/root.h \
-	include/nvmtop/settings.h \
-	include/nvmtop/stream.h include/nvmtop/term.h include/nvmtop/thread.h include/nvmtop/timeline.h include/nvmtop/trace.h \
-	include/nvmtop/ui.h
+nvmtopincludedir = $(includedir)/nvmtop
+nvmtopinclude_HEADERS = include/nvmtop/mark.h include/nvmtop/nvmtop.h
+
+# libnvmtop, for other programs.  A change of the interface that is not an
+# addition starts a new SONAME.
+soname = libnvmtop.so.1
+shared = libnvmtop.so.1.0.0
+noinst_LIBRARIES += src/libapi.a
+src_libapi_a_SOURCES = $(lib_sources)
+noinst_DATA += $(shared) libnvmtop.a
+$(shared): src/libapi.a $(core)
+	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) $(SAN_LDFLAGS) $(SHARED_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(soname) -Wl,-z,defs \
+		-o $@ -Wl,--whole-archive src/libapi.a -Wl,--no-whole-archive $(core) $(ZLIB_LIBS) $(ZSTD_LIBS) $(LTLIBINTL) $(LIBS) && \
+	ln -sf $(shared) $(soname) && ln -sf $(soname) libnvmtop.so
+# In an archive each name would meet the names of the program that it is linked
+# into: all but the interface become local.
+libnvmtop.a: src/libapi.a $(core)
+	$(AM_V_AR)rm -f $@ libnvmtop-all.o && \
+	$(LD) -r -o libnvmtop-all.o --whole-archive src/libapi.a --no-whole-archive $(core) && \
+	$(OBJCOPY) --localize-hidden libnvmtop-all.o && \
+	$(AR) cr $@ libnvmtop-all.o && rm -f libnvmtop-all.o
+install-exec-local: $(shared) libnvmtop.a
+	$(MKDIR_P) '$(DESTDIR)$(libdir)'
+	$(INSTALL_PROGRAM) $(shared) '$(DESTDIR)$(libdir)/$(shared)'
+	cd '$(DESTDIR)$(libdir)' && ln -sf $(shared) $(soname) && ln -sf $(soname) libnvmtop.so
+	$(INSTALL_DATA) libnvmtop.a '$(DESTDIR)$(libdir)/libnvmtop.a'
+uninstall-local:
+	cd '$(DESTDIR)$(libdir)' && rm -f libnvmtop.so $(soname) $(shared) libnvmtop.a
+CLEANFILES += $(shared) $(soname) libnvmtop.so libnvmtop.a
+
+pkgconfigdir = $(libdir)/pkgconfig
+pkgconfig_DATA = src/lib/nvmtop.pc
+
+# These know where things are installed, which another run of configure may change.
+src/board/find.$(OBJEXT) src/lib/recorder.$(OBJEXT) src/cli/main.$(OBJEXT): Makefile

@@ -6,36 +6,89 @@ AM_TESTS_ENVIRONMENT = CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; 
 	NVMTOP='$(abs_top_builddir)/src/nvmtop'; export NVMTOP; \
 	NVMTOP_SRC='$(abs_top_srcdir)'; export NVMTOP_SRC; \
 	NVMTOP_BOARDS='$(abs_top_srcdir)/boards'; export NVMTOP_BOARDS; \
+	NVMTOP_ROOTS='$(abs_top_builddir)/tests/roots'; export NVMTOP_ROOTS; \
 	CC="$(CC)"; export CC; EMU="$(EMU)"; export EMU; \
 	LC_ALL=C.UTF-8; export LC_ALL; TZ=UTC0; export TZ;
 T_LOG_COMPILER = $(SHELL)
 
-include tests/unit/base.mk
-include tests/unit/board.mk
-include tests/unit/conf.mk
-include tests/unit/cpu.mk
-include tests/unit/power.mk
-include tests/unit/engine.mk
-include tests/unit/mark.mk
-include tests/unit/gpu.mk
-include tests/unit/trace.mk
-include tests/unit/stream.mk
-include tests/unit/report.mk
-include tests/unit/keep.mk
-include tests/unit/ui.mk
-include tests/unit/term.mk
-include tests/unit/wave.mk
-include tests/unit/procs.mk
-include tests/lib/local.mk
-include tests/cli/local.mk
-include tests/pty/local.mk
-include tests/fuzz/local.mk
-include tests/bench/local.mk
-
-dist_check_SCRIPTS += %D%/tools/check-headers.t %D%/tools/check-layers.t %D%/tools/check-man.t %D%/tools/check-po.t
-# fake boards, traces and screens: kept as they are, so that git shows a changed value as one line
-EXTRA_DIST += %D%/roots %D%/expected %D%/screens %D%/traces
-EXTRA_DIST += %D%/tools/check-aarch64.sh %D%/tools/marks.py %D%/tools/mkroot.sh %D%/tools/nvmt.py %D%/tools/sshd.sh %D%/tools/tcpproxy.py
-
+# Written by lists.sh: each tests/unit/test-NAME.c is a program, each .t a script.
+include tests/lists.mk
+EXTRA_DIST += tests/lists.sh $(test_files)
+dist_check_SCRIPTS += $(script_tests)
 TESTS += $(check_PROGRAMS) $(dist_check_SCRIPTS)
-EXTRA_DIST += %D%/bench/screen.py
+
+# The fake boards, as folders; see tests/boards.
+check_DATA += unpack-boards
+unpack-boards:
+	@$(PYTHON) $(top_srcdir)/tests/tools/board.py unpack tests/roots $(top_srcdir)/tests/boards/*.txt
+clean-local:
+	rm -rf tests/roots
+.PHONY: unpack-boards release-check
+
+# Of a release: translations are complete, and all of this holds for aarch64, too.
+release-check: check
+	@$(SHELL) $(top_srcdir)/tests/tools/check-release.sh $(top_srcdir)
+
+# These say so when the machine was too busy to measure on: they run alone, after all others.
+tests/cli/slow.log: $(filter-out tests/cli/slow.log tests/cli/cpu.log,$(TEST_LOGS))
+tests/cli/cpu.log: $(filter-out tests/cli/cpu.log,$(TEST_LOGS))
+
+# Programs that scripts run.
+helpers = tests/tools/spin tests/tools/stalls tests/pty/termtest
+if HAVE_FUSE
+helpers += tests/tools/slowfs
+endif
+EXTRA_PROGRAMS += $(helpers)
+check_DATA += $(helpers)
+tests_tools_slowfs_CFLAGS = $(AM_CFLAGS) $(FUSE_CFLAGS)
+tests_tools_slowfs_LDADD = $(FUSE_LIBS)
+
+if HAVE_CMOCKA
+check_PROGRAMS += $(unit_tests) tests/lib/test-lib tests/lib/test-threads
+endif
+# Tests with functions of their own in front of others.
+tests_unit_test_hold_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=reallocarray -Wl,--wrap=mmap
+tests_unit_test_trace_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pwrite -Wl,--wrap=pread -Wl,--wrap=fdatasync \
+	-Wl,--wrap=fsync -Wl,--wrap=ftruncate -Wl,--wrap=renameat2 -Wl,--wrap=linkat -Wl,--wrap=unlinkat
+tests_unit_test_trace_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc \
+	-Wl,--wrap=reallocarray -Wl,--wrap=free
+tests_unit_test_log_writer_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fdatasync
+tests_unit_test_trace_recover_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_anchor
+# its functions stand in for those of the C library
+tests_unit_test_quiet_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+# -rdynamic: the program itself is the library that it loads
+tests_unit_test_probe_nvml_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+tests_unit_test_probe_nvml_LDFLAGS = $(AM_LDFLAGS) -rdynamic
+tests_lib_test_lib_LDADD = $(shared) $(CMOCKA_LIBS)
+tests_lib_test_lib_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$(abs_top_builddir)'
+tests_lib_test_threads_LDADD = src/libapi.a $(LDADD)
+tests_lib_test_threads_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
+
+# Fuzzing: ./configure --enable-fuzzing CC=clang; tests/fuzz/fuzz-trace tests/traces
+if FUZZING
+noinst_PROGRAMS += tests/fuzz/fuzz-trace tests/fuzz/fuzz-stream tests/fuzz/fuzz-condition tests/fuzz/fuzz-input tests/fuzz/fuzz-report
+else
+# The same without a fuzzer: a fixed number of inputs from a fixed beginning.
+check_PROGRAMS += tests/fuzz/try-input
+endif
+tests_fuzz_fuzz_trace_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_stream_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_condition_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_input_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_report_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_try_input_SOURCES = tests/fuzz/fuzz-input.c tests/fuzz/try.c
+# the same targets with changes of their own, in every make check
+check_PROGRAMS += tests/fuzz/run-trace tests/fuzz/run-report
+tests_fuzz_run_trace_SOURCES = tests/fuzz/run-trace.c tests/fuzz/fuzz-trace.c
+tests_fuzz_run_report_SOURCES = tests/fuzz/run-trace.c tests/fuzz/fuzz-report.c
+# the screen: see there for how to make many more runs
+check_PROGRAMS += tests/fuzz/try-ui
+tests_fuzz_try_ui_SOURCES = tests/fuzz/try-ui.c tests/fuzz/stage.c tests/fuzz/tape.c
+
+# Measurements.  The reader is the yardstick of cost.py, built with everything, so that
+# a measurement needs no more than a build; make tests/bench/bench-trace
+noinst_PROGRAMS += tests/bench/reader
+EXTRA_PROGRAMS += tests/bench/bench-trace tests/bench/log-size
+EXTRA_DIST += tests/bench/bench-engine.c tests/bench/bench-mark.c
+
+CLEANFILES += $(EXTRA_PROGRAMS)

@@ -5,18 +5,18 @@
  *
  * Nothing to link; C99 or C++98, with POSIX.  From any thread, not from a signal
  * handler.  A mark costs a microsecond or two; it never blocks, prints, allocates
- * in the common case or raises a signal, and where nothing records it does nothing.
- * Up to 8 receivers are reached at once; they are looked for again at most four
+ * in the common case or raises a signal, and while nothing records it does nothing.
+ * It reaches up to 8 receivers, which are searched again at most four
  * times a second.
  *
- * What travels is one datagram of text, at most 512 bytes, to each socket PID.sock
- * in $XDG_RUNTIME_DIR/nvmtop; where that is not set, or no folder of this user, in
- * /run/user/UID/nvmtop, and without such a one in /tmp/nvmtop-UID:
+ * A mark is one datagram of text, at most 512 bytes, to each socket PID.sock
+ * in $XDG_RUNTIME_DIR/nvmtop; if that is not set, or not a directory of this user, in
+ * /run/user/UID/nvmtop, or else in /tmp/nvmtop-UID:
  *
  *     nvmtop-mark 1 SECONDS[.FRACTION][ LABEL]
  *
- * with the seconds of CLOCK_MONOTONIC, at most 5 s ago, or 0 for the moment at
- * which it is sent.  LABEL is UTF-8; 63 bytes of it are kept. */
+ * with the seconds of CLOCK_MONOTONIC, at most 5 s ago, or 0 for the time of
+ * sending.  LABEL is UTF-8; 63 bytes of it are kept. */
 #ifndef NVMTOP_MARK_H
 #define NVMTOP_MARK_H
 
@@ -41,18 +41,31 @@
 
 #define NVMTOP_MARK_MOST 8
 
-/* The receivers that a thread knows. */
-struct nvmtop_mark_peers {
-	struct sockaddr_un at[NVMTOP_MARK_MOST];
-	int n, looked;
-	struct timespec when; /* they were looked for */
+/* A cast without warnings in C++. */
+#ifdef __cplusplus
+#define NVMTOP_MARK_AS(type, value) static_cast<type>(value)
+#else
+#define NVMTOP_MARK_AS(type, value) ((type)(value))
+#endif
+
+/* The type of the socket calls, and the real one. */
+union nvmtop_mark_address {
+	struct sockaddr any;
+	struct sockaddr_un path;
 };
 
-/* The folder for the sockets; it need not be there.  Its length, 0: none. */
+/* The receivers known to a thread. */
+struct nvmtop_mark_peers {
+	union nvmtop_mark_address at[NVMTOP_MARK_MOST];
+	int n, looked;
+	struct timespec when; /* of the last search */
+};
+
+/* The directory of the sockets, which need not exist.  Returns its length, 0: none. */
 static inline size_t nvmtop_mark_folder(char *out, size_t size)
 {
 	const char *run = getenv("XDG_RUNTIME_DIR");
-	unsigned long user = (unsigned long)geteuid();
+	unsigned long user = geteuid();
 	struct stat st;
 	int n;
 
@@ -61,19 +74,19 @@ static inline size_t nvmtop_mark_folder(char *out, size_t size)
 		n = snprintf(out, size, "%s/nvmtop", run);
 	} else {
 		n = snprintf(out, size, "/run/user/%lu", user);
-		if (n > 0 && (size_t)n < size && stat(out, &st) == 0 && st.st_uid == geteuid())
+		if (n > 0 && NVMTOP_MARK_AS(size_t, n) < size && stat(out, &st) == 0 && st.st_uid == geteuid())
 			n = snprintf(out, size, "/run/user/%lu/nvmtop", user);
 		else
 			n = snprintf(out, size, "/tmp/nvmtop-%lu", user);
 	}
-	return n > 0 && (size_t)n < size ? (size_t)n : 0;
+	return n > 0 && NVMTOP_MARK_AS(size_t, n) < size ? NVMTOP_MARK_AS(size_t, n) : 0;
 }
 
-/* Fill in the sockets of that folder at which somebody listens, if it is closed to all
+/* Fills in the sockets of that directory that have a listener, if it is inaccessible to
  * other users. */
 static inline void nvmtop_mark_look(struct nvmtop_mark_peers *p)
 {
-	char folder[sizeof(p->at[0].sun_path)];
+	char folder[sizeof(p->at[0].path.sun_path)];
 	struct dirent *d;
 	struct stat st;
 	DIR *dir;
@@ -85,15 +98,15 @@ static inline void nvmtop_mark_look(struct nvmtop_mark_peers *p)
 		return;
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	while (fd >= 0 && p->n < NVMTOP_MARK_MOST && (d = readdir(dir))) {
-		struct sockaddr_un *to = &p->at[p->n];
+		union nvmtop_mark_address *to = &p->at[p->n];
 		size_t len = strlen(d->d_name);
 
 		memset(to, 0, sizeof *to);
-		to->sun_family = AF_UNIX;
+		to->path.sun_family = AF_UNIX;
 		if (len > 5 && !strcmp(d->d_name + len - 5, ".sock") &&
-		    snprintf(to->sun_path, sizeof to->sun_path, "%s/%s", folder, d->d_name) <
-			    (int)sizeof to->sun_path &&
-		    connect(fd, (struct sockaddr *)to, sizeof *to) == 0)
+		    snprintf(to->path.sun_path, sizeof to->path.sun_path, "%s/%s", folder, d->d_name) <
+			    NVMTOP_MARK_AS(int, sizeof to->path.sun_path) &&
+		    connect(fd, &to->any, sizeof to->path) == 0)
 			p->n++;
 	}
 	if (fd >= 0)
@@ -101,17 +114,17 @@ static inline void nvmtop_mark_look(struct nvmtop_mark_peers *p)
 	closedir(dir);
 }
 
-/* Write the datagram into out: its length. */
+/* Writes the datagram to out and returns its length. */
 static inline size_t nvmtop_mark_text(char *out, size_t size, const struct timespec *at, const char *label)
 {
-	int n = snprintf(out, size, "nvmtop-mark 1 %ld.%09ld%s%.160s", (long)at->tv_sec, (long)at->tv_nsec,
-			 label && *label ? " " : "", label ? label : "");
+	int n = snprintf(out, size, "nvmtop-mark 1 %ld.%09ld%s%.160s", NVMTOP_MARK_AS(long, at->tv_sec),
+			 NVMTOP_MARK_AS(long, at->tv_nsec), label && *label ? " " : "", label ? label : "");
 
-	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
+	return n < 0 ? 0 : NVMTOP_MARK_AS(size_t, n) < size ? NVMTOP_MARK_AS(size_t, n) : size - 1;
 }
 
-/* A mark at a time of CLOCK_MONOTONIC; label may be NULL.  Returns how many
- * receivers took it: 0 when there is none.  errno stays as it was. */
+/* A mark at a time of CLOCK_MONOTONIC; label may be NULL.  Returns the number of
+ * receivers that accepted it.  errno is preserved. */
 static inline int nvmtop_mark_at(const struct timespec *at, const char *label)
 {
 	static __thread struct nvmtop_mark_peers peers;
@@ -136,13 +149,15 @@ static inline int nvmtop_mark_at(const struct timespec *at, const char *label)
 		}
 	}
 	for (i = 0; i < peers.n && fd >= 0; i++) {
-		if (sendto(fd, text, n, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&peers.at[i],
-			   sizeof peers.at[i]) >= 0)
+		if (sendto(fd, text, n, MSG_DONTWAIT | MSG_NOSIGNAL, &peers.at[i].any,
+			   sizeof peers.at[i].path) >= 0)
 			taken++;
-		else if (errno == ECONNREFUSED || errno == ENOENT) /* it has ended */
+		else if (errno == ECONNREFUSED || errno == ENOENT) /* the receiver ended */
 			peers.at[i--] = peers.at[--peers.n];
-		else if (errno == EBADF || errno == ENOTSOCK) /* somebody closed it */
-			fd = __sync_val_compare_and_swap(&shared_fd, fd, -1), fd = -1;
+		else if (errno == EBADF || errno == ENOTSOCK) { /* the program closed it */
+			__sync_bool_compare_and_swap(&shared_fd, fd, -1);
+			fd = -1;
+		}
 	}
 	errno = before;
 	return taken;

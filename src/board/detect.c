@@ -11,8 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "nvmtop/intl.h"
-#include "parsed.h"
+#include "util/intl.h"
+#include "board/parsed.h"
 
 #define COMPATIBLE "/proc/device-tree/compatible"
 #define MODEL      "/proc/device-tree/model"
@@ -190,9 +190,10 @@ static void tell_unknown(struct detection *d)
 	memcpy(before, d->why, sizeof before);
 	if (file_line(d->root, "/etc/nv_tegra_release", line, sizeof line))
 		snprintf(d->why, sizeof d->why,
-			 _("a Jetson, but which? %.120s; set NVMTOP_BOARD or mount %s"), before, MODEL_FILE);
+			 _("a Jetson of unknown model: %.120s; set NVMTOP_BOARD or mount %s"), before,
+			 MODEL_FILE);
 	else
-		snprintf(d->why, sizeof d->why, _("no known Jetson: %.200s"), before);
+		snprintf(d->why, sizeof d->why, _("not a known Jetson: %.200s"), before);
 }
 
 static int identify(struct detection *d)
@@ -225,10 +226,10 @@ static void tell_unread(const struct detection *d, bool recognised, struct err *
 		err_set(e, ERR_DAMAGED, "%s", why->text);
 	else if (!recognised && why == &d->closed && why->code != ERR_NONE)
 		err_set(e, ERR_DAMAGED,
-			_("%s; what is in it may describe this machine, which no other board file does"),
+			_("%s; a file in it may describe this machine, and no other board file does"),
 			why->text);
 	else if (!recognised && why->code != ERR_NONE)
-		err_set(e, ERR_DAMAGED, _("%s; it may describe this machine, which no other board file does"),
+		err_set(e, ERR_DAMAGED, _("%s; it may describe this machine, and no other board file does"),
 			why->text);
 }
 

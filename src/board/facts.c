@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/intl.h"
-#include "nvmtop/num.h"
-#include "parsed.h"
+#include "util/intl.h"
+#include "util/num.h"
+#include "board/parsed.h"
 
 /* The first line of a small file; NULs at its end, as in the device tree, cut. */
 static bool first_line(const struct root *r, const char *path, char *out, size_t size)
@@ -61,38 +61,6 @@ static bool os_release(const struct root *r, char *out, size_t size)
 	return (root_read(r, "/etc/os-release", text, sizeof text) > 0 ||
 		root_read(r, "/usr/lib/os-release", text, sizeof text) > 0) &&
 	       shell_value(text, "PRETTY_NAME", out, size);
-}
-
-/* The mode's name: its number is in "pmode:0002", the names are in lines such
- * as "< POWER_MODEL ID=2 NAME=MODE_30W >".  Numbers mean other modes on other
- * modules, so without the name there is none. */
-static bool power_mode(const struct root *r, char *out, size_t size)
-{
-	char status[128];
-	int64_t wanted, id;
-	const size_t room = 256 * 1024;
-	bool found = false;
-
-	if (!first_line(r, "/var/lib/nvpmodel/status", status, sizeof status))
-		return false;
-	const char *p = strstr(status, "pmode:");
-	if (!p || !num_i64(p + 6, p + strlen(p), &wanted))
-		return false;
-	char *text = malloc(room);
-	if (!text)
-		return false;
-	ssize_t n = root_read(r, "/etc/nvpmodel.conf", text, room);
-	for (p = n > 0 ? text : NULL; p && !found && (p = strstr(p, "POWER_MODEL")); p += 11) {
-		const char *end = p + strcspn(p, "\n>");
-		const char *number = strstr(p, " ID="), *name = strstr(p, " NAME=");
-		if (!number || !name || number > end || name > end || !num_i64(number + 4, end, &id) ||
-		    id != wanted)
-			continue;
-		text_printable(out, size, name + 6, strcspn(name + 6, " \t\n>"));
-		found = *out;
-	}
-	free(text);
-	return found;
 }
 
 static bool ram_total(const struct root *r, char *out, size_t size)
@@ -204,54 +172,56 @@ static const struct {
 	const char *key;
 	bool (*find)(const struct root *r, char *out, size_t size);
 } finders[] = {
-	{"model", device_model}, {"module", module},     {"soc", soc_name},
-	{"release", release},    {"jetpack", jetpack},   {"kernel", kernel},
-	{"mode", power_mode},    {"hostname", hostname}, {"ram_total_kb", ram_total},
+	{"model", device_model}, {"module", module}, {"soc", soc_name},      {"release", release},
+	{"jetpack", jetpack},    {"kernel", kernel}, {"hostname", hostname}, {"ram_total_kb", ram_total},
 };
 
-static int add(struct rig *rig, const char *key, const char *value, struct err *e)
+static int add(struct probe_set *probes, const char *key, const char *value, struct err *e)
 {
-	if (fact_get(rig->facts, rig->n_facts, key) || !*value)
+	if (fact_get(probes->facts, probes->n_facts, key) || !*value)
 		return 0;
-	return rig_add_fact(rig, key, value) < 0 ? err_set(e, ERR_FAILED, _("out of memory")) : 0;
+	return probe_set_add_fact(probes, key, value) < 0 ? err_set(e, ERR_FAILED, _("out of memory")) : 0;
 }
 
 /* A made-up board has a made-up memory, and none of this machine's facts. */
-static int demo_facts(struct rig *rig, struct err *e)
+static int demo_facts(struct probe_set *probes, struct err *e)
 {
 	char text[32];
-	const struct channel *ram = rig_find(rig, "ram.used");
+	const struct channel *ram = probe_set_find(probes, "ram.used");
 
-	if (add(rig, "demo", "yes", e) < 0)
+	if (add(probes, "demo", "yes", e) < 0)
 		return -1;
 	if (!ram || !(ram->hi > 0 && ram->hi < 1e15))
 		return 0;
 	snprintf(text, sizeof text, "%.0f", ram->hi);
-	return add(rig, "ram_total_kb", text, e);
+	return add(probes, "ram_total_kb", text, e);
 }
 
-int board_facts(const struct board *b, const struct root *r, const char *why, struct rig *rig, struct err *e)
+int board_facts(const struct board *b, const struct root *r, const char *why, struct probe_set *probes,
+		struct err *e)
 {
 	char text[160];
 
-	if (add(rig, "board", b->name, e) < 0 || add(rig, "title", b->title, e) < 0 ||
-	    add(rig, "why", why ? why : "", e) < 0)
+	if (add(probes, "board", b->name, e) < 0 || add(probes, "title", b->title, e) < 0 ||
+	    add(probes, "why", why ? why : "", e) < 0)
 		return -1;
 	for (size_t i = 0; i < b->n_facts; i++)
-		if (add(rig, b->facts[i].key, b->facts[i].value, e) < 0)
+		if (add(probes, b->facts[i].key, b->facts[i].value, e) < 0)
 			return -1;
 	if (b->demo)
-		return demo_facts(rig, e);
+		return demo_facts(probes, e);
 	for (size_t i = 0; i < sizeof finders / sizeof *finders; i++) {
 		text[0] = '\0';
-		if (finders[i].find(r, text, sizeof text) && add(rig, finders[i].key, text, e) < 0)
+		if (finders[i].find(r, text, sizeof text) && add(probes, finders[i].key, text, e) < 0)
 			return -1;
 	}
+	if (board_unlisted(probes, r, text, sizeof text) && add(probes, "other_sensors", text, e) < 0)
+		return -1;
+	if (board_settings(r, probes) < 0)
+		return err_set(e, ERR_FAILED, _("out of memory"));
 	/* In the user's language, which the board file cannot be. */
 	if (!strcmp(b->name, "generic"))
-		return add(
-			rig, "notice",
-			_("no known Jetson: showing what this Linux machine offers (CPU, memory, sensors)"),
-			e);
+		return add(probes, "notice",
+			   _("not a known Jetson: showing CPU, memory and sensors of this Linux machine"), e);
 	return 0;
 }

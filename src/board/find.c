@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nvmtop/intl.h"
-#include "parsed.h"
+#include "util/intl.h"
+#include "board/parsed.h"
 
 #define FOLDERS    4
 #define FILES_MOST 512
@@ -183,7 +183,7 @@ struct board *board_load(const char *name, struct err *e)
 		err_sys(e, ERR_FAILED, hidden, _("cannot look for the board \"%s\" in \"%s\""), shown, dir);
 		return NULL;
 	}
-	err_set(e, ERR_USAGE, _("there is no board \"%s\"; looked in %s; `nvmtop --boards` lists all"), shown,
+	err_set(e, ERR_USAGE, _("unknown board \"%s\"; searched %s; `nvmtop --boards` lists all"), shown,
 		*tried ? tried : "-");
 	return NULL;
 }

@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "lex.h"
-#include "nvmtop/intl.h"
+#include "board/lex.h"
+#include "util/intl.h"
 
 void lex_begin(struct lexer *l, const char *file, char *text, size_t len)
 {

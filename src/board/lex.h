@@ -1,10 +1,10 @@
 /* lex: the text of a board file as statements of words. */
-#ifndef BOARD_LEX_H
-#define BOARD_LEX_H
+#ifndef NVMTOP_BOARD_LEX_H
+#define NVMTOP_BOARD_LEX_H
 
 #include <stddef.h>
 
-#include "nvmtop/err.h"
+#include "util/err.h"
 
 #define WORDS_MAX 64
 

@@ -4,7 +4,7 @@
  * compared, and the first entry that any board knows decides. */
 #include <string.h>
 
-#include "parsed.h"
+#include "board/parsed.h"
 
 static bool has(const struct board *b, const char *entry, size_t len)
 {

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nvmtop/intl.h"
-#include "parser.h"
+#include "util/intl.h"
+#include "board/parser.h"
 
 #define FILE_MAX  (1024 * 1024)
 #define FILES_MAX 64
@@ -70,7 +70,8 @@ static char *slurp(const char *path, size_t *len, struct err *e)
 		goto out;
 	}
 	if (!S_ISREG(st.st_mode) || st.st_size > FILE_MAX) {
-		err_set(e, ERR_FAILED, _("\"%s\" is no board file: it is no file of at most 1 MiB"), shown);
+		err_set(e, ERR_FAILED, _("\"%s\" is not a board file: not a regular file of at most 1 MiB"),
+			shown);
 		goto out;
 	}
 	text = malloc(FILE_MAX + 1);
@@ -120,7 +121,7 @@ static struct board *finish(struct board *b, int result, struct err *e)
 				 _("%s: a board file needs a line \"board NAME\" and one \"title TEXT\""),
 				 b->path);
 	else if (!result && !b->n_statements)
-		result = err_set(e, ERR_FAILED, _("%s: there is no signal in this board file"), b->path);
+		result = err_set(e, ERR_FAILED, _("%s: this board file has no signals"), b->path);
 	if (!result)
 		return b;
 	board_free(b);

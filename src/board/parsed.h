@@ -1,8 +1,8 @@
 /* parsed: a board file after it was read, as the files of this room see it. */
-#ifndef BOARD_PARSED_H
-#define BOARD_PARSED_H
+#ifndef NVMTOP_BOARD_PARSED_H
+#define NVMTOP_BOARD_PARSED_H
 
-#include "nvmtop/board.h"
+#include "board/board.h"
 #include "probe/attr.h"
 
 /* How a board is recognised where there is no device tree. */
@@ -60,8 +60,16 @@ int board_files(struct board_file **files, size_t *n, struct err *e); /* free(*f
 /* The first of the folders' files of that name. */
 bool board_find_file(const char *name, char *path, size_t size);
 
+/* The power monitors that no channel of the probe set reads, in a line; false: there are none. */
+bool board_unlisted(const struct probe_set *probes, const struct root *r, char *out, size_t size);
+
 /* Add what is known about the machine below r; why: from board_detect(). */
-int board_facts(const struct board *b, const struct root *r, const char *why, struct rig *rig, struct err *e);
+int board_facts(const struct board *b, const struct root *r, const char *why, struct probe_set *probes,
+		struct err *e);
+
+/* Add how it is set, as facts, and have the probe set watch that and the governors.  -1: out of
+ * memory. */
+int board_settings(const struct root *r, struct probe_set *probes);
 
 /* The board of the first entry of compatible (len bytes, entries end in NUL)
  * that any of the n boards has as a match, and which entry that is; -1: none. */

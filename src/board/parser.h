@@ -1,9 +1,9 @@
 /* parser: a board file while it is read. */
-#ifndef BOARD_PARSER_H
-#define BOARD_PARSER_H
+#ifndef NVMTOP_BOARD_PARSER_H
+#define NVMTOP_BOARD_PARSER_H
 
-#include "lex.h"
-#include "parsed.h"
+#include "board/lex.h"
+#include "board/parsed.h"
 
 struct parser {
 	struct board *b;

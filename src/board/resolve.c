@@ -4,17 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/descriptors.h"
-#include "nvmtop/intl.h"
-#include "parsed.h"
+#include "util/descriptors.h"
+#include "util/intl.h"
+#include "board/parsed.h"
 
 /* Those of a statement that are missing though they may be there: how many. */
-static size_t tell_refused(struct rig *rig, size_t from, const char *why)
+static size_t tell_refused(struct probe_set *probes, size_t from, const char *why)
 {
 	size_t n = 0;
 
-	for (size_t i = from; i < rig->n_channels; i++) {
-		struct channel *c = &rig->channels[i];
+	for (size_t i = from; i < probes->n_channels; i++) {
+		struct channel *c = &probes->channels[i];
 
 		if (c->missing[0]) {
 			text_shortened(c->missing, sizeof c->missing, why, strlen(why));
@@ -35,8 +35,8 @@ static void warn_refused(size_t n, const char *why, struct err *e)
 		err_set(e, ERR_DAMAGED, _("some signals are missing, or less exact: %s"), why);
 }
 
-static int open_all(const struct board *b, struct rig *rig, const double hz[TIERS], struct err *warning,
-		    struct err *e)
+static int open_all(const struct board *b, struct probe_set *probes, const double hz[TIERS],
+		    struct err *warning, struct err *e)
 {
 	unsigned refused = descriptors_refused();
 	size_t missing = 0;
@@ -45,60 +45,59 @@ static int open_all(const struct board *b, struct rig *rig, const double hz[TIER
 	for (size_t i = 0; i < b->n_statements; i++) {
 		const struct statement *s = &b->statements[i];
 		double tick = hz[s->tier] > 0 ? 1e9 / hz[s->tier] : 1e9;
-		size_t before = rig->n_channels;
-		if (probe_open(rig, s, tick < 1e12 ? (int64_t)tick : INT64_C(1000000000000), e) < 0)
+		size_t before = probes->n_channels;
+		if (probe_open(probes, s, tick < 1e12 ? (int64_t)tick : INT64_C(1000000000000), e) < 0)
 			return -1;
 		if (descriptors_refused() != refused) {
 			refused = descriptors_refused();
 			descriptors_reason(why, sizeof why);
-			missing += tell_refused(rig, before, why);
+			missing += tell_refused(probes, before, why);
 			warn_refused(missing, why, warning);
 		}
-		for (size_t k = before; b->demo && k < rig->n_channels; k++)
-			if (!rig->channels[k].note[0])
-				strcpy(rig->channels[k].note, "demo");
+		for (size_t k = before; b->demo && k < probes->n_channels; k++)
+			if (!probes->channels[k].note[0])
+				strcpy(probes->channels[k].note, "demo");
 	}
 	return 0;
 }
 
-static size_t count_present(const struct rig *rig)
+static size_t count_present(const struct probe_set *probes)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < rig->n_channels; i++)
-		n += !rig->channels[i].missing[0];
+	for (size_t i = 0; i < probes->n_channels; i++)
+		n += !probes->channels[i].missing[0];
 	return n;
 }
 
-struct rig *board_resolve(const struct board *b, const struct root *r, const double hz[TIERS],
-			  const char *why, struct err *e)
+struct probe_set *board_resolve(const struct board *b, const struct root *r, const double hz[TIERS],
+				const char *why, struct err *e)
 {
-	struct rig *rig = calloc(1, sizeof *rig);
+	struct probe_set *probes = calloc(1, sizeof *probes);
 	struct err warning = {.code = ERR_NONE};
 
-	if (!rig) {
+	if (!probes) {
 		err_sys(e, ERR_FAILED, errno, _("cannot open the board \"%s\""), b->name);
 		return NULL;
 	}
-	rig->root = root_open(root_dir(r), e);
+	probes->root = root_open(root_dir(r), e);
 	root_give_up(true);
-	int failed =
-		!rig->root || open_all(b, rig, hz, &warning, e) < 0 || board_facts(b, r, why, rig, e) < 0;
+	int failed = !probes->root || open_all(b, probes, hz, &warning, e) < 0 ||
+		     board_facts(b, r, why, probes, e) < 0;
 	root_give_up(false);
 	if (failed) {
-		rig_free(rig);
+		probe_set_free(probes);
 		return NULL;
 	}
-	if (!count_present(rig)) {
-		err_set(e, ERR_FAILED,
-			_("nothing that the board \"%s\" names can be read below \"%s\"; first: %s"), b->name,
-			root_dir(r), rig->n_channels ? rig->channels[0].missing : "-");
-		rig_free(rig);
+	if (!count_present(probes)) {
+		err_set(e, ERR_FAILED, _("no signal of the board \"%s\" can be read below \"%s\"; first: %s"),
+			b->name, root_dir(r), probes->n_channels ? probes->channels[0].missing : "-");
+		probe_set_free(probes);
 		return NULL;
 	}
 	if (e)
 		*e = warning;
-	return rig;
+	return probes;
 }
 
 static bool stated_before(const struct board *b, size_t i, size_t k)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "parsed.h"
+#include "board/parsed.h"
 
 #define TABLE_MAX (64 * 1024)
 #define BLANKS    " \t\r"

@@ -1,15 +1,15 @@
 /* Made, started, told what to do and stopped by one controlling thread.
  *
  * A thread that hangs in the kernel cannot be ended.  engine_stop() leaves it
- * behind with everything it may still touch (its samplers, rings and the rig);
+ * behind with everything it may still touch (its samplers, rings and the probe set);
  * that memory is lost on purpose. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/thread.h"
-#include "nvmtop/intl.h"
-#include "nvmtop/thread.h"
+#include "engine/engine-thread.h"
+#include "util/intl.h"
+#include "util/thread.h"
 
 #define COLLECT_EVERY_NS (25 * NS_PER_MS)
 #define COLLECT_MOST_NS  (150 * NS_PER_MS) /* and held back for 40: a writer has time until 250 ms */
@@ -25,7 +25,11 @@ static int init_locks(struct engine *g)
 		goto no_work;
 	if (thread_cond_init(&g->news))
 		goto no_news;
+	if (hangs_init(&g->hangs_log))
+		goto no_hangs;
 	return 0;
+no_hangs:
+	pthread_cond_destroy(&g->news);
 no_news:
 	pthread_cond_destroy(&g->work);
 no_work:
@@ -39,9 +43,9 @@ static int init_tiers(struct engine *g, struct err *e)
 	int64_t period_ns[TIERS] = {0};
 
 	for (enum tier t = 0; t < TIERS; t++) {
-		if (!g->rig->width[t])
+		if (!g->probes->width[t])
 			continue;
-		g->samplers[t] = sampler_new(t, g->hz[t], g->rig, e);
+		g->samplers[t] = sampler_new(t, g->hz[t], g->probes, e);
 		if (!g->samplers[t])
 			return -1;
 		rings[t] = sampler_ring(g->samplers[t]);
@@ -50,36 +54,49 @@ static int init_tiers(struct engine *g, struct err *e)
 	g->pacer = pacer_new(g->samplers, e);
 	if (!g->pacer)
 		return -1;
-	if (collector_init(&g->collector, rings, g->rig->width, period_ns))
-		return err_set(e, ERR_FAILED, _("Out of memory for the engine."));
+	if (collector_init(&g->collector, rings, g->probes->width, period_ns))
+		return err_set(e, ERR_FAILED, _("out of memory"));
 	return 0;
 }
 
-struct engine *engine_new(struct rig *rig, const double hz[TIERS], struct err *e)
+static int init_changes(struct engine *g, struct err *e)
+{
+	const struct probe_set *r = g->probes;
+
+	g->changes = changes_new(r, g->samplers);
+	g->facts = calloc(r->n_facts + 1, sizeof(*g->facts));
+	if (!g->changes || !g->facts)
+		return err_set(e, ERR_FAILED, _("out of memory"));
+	if (r->n_facts)
+		memcpy(g->facts, r->facts, r->n_facts * sizeof(*g->facts));
+	return 0;
+}
+
+struct engine *engine_new(struct probe_set *probes, const double hz[TIERS], struct err *e)
 {
 	struct engine *g = NULL;
 
 	for (enum tier t = 0; t < TIERS; t++) {
 		if (!(hz[t] >= 0.1 && hz[t] <= 10000)) {
-			err_set(e, ERR_USAGE, _("The rate of the %s tier must be 0.1 to 10000 Hz."),
+			err_set(e, ERR_USAGE, _("the rate of the %s tier must be 0.1 to 10000 Hz"),
 				tier_name(t));
 			goto fail;
 		}
 	}
 	g = calloc(1, sizeof(*g));
 	if (!g || !(g->session = calloc(1, sizeof(*g->session))) || init_locks(g)) {
-		err_set(e, ERR_FAILED, _("Out of memory for the engine."));
+		err_set(e, ERR_FAILED, _("out of memory"));
 		goto fail;
 	}
-	g->rig = rig;
+	g->probes = probes;
 	g->every_ns = COLLECT_EVERY_NS;
 	memcpy(g->hz, hz, sizeof(g->hz));
 	g->marks_end = &g->marks;
 	g->next_id = 1;
 	atomic_init(&g->cpu_percent, (double)NAN);
 	atomic_init(&g->sinks_lost, 0);
-	g->own = own_find(rig);
-	if (rig_bundle(rig, hz, e) || init_tiers(g, e)) {
+	g->own = own_find(probes);
+	if (probe_set_guard(probes, hz, e) || init_tiers(g, e) || init_changes(g, e)) {
 		engine_free(g);
 		return NULL;
 	}
@@ -88,26 +105,27 @@ fail:
 	if (g)
 		free(g->session);
 	free(g);
-	rig_free(rig);
+	probe_set_free(probes);
 	return NULL;
 }
 
 const struct session *engine_session(const struct engine *g)
 {
 	engine_describe(g, g->session);
+	g->session->facts = g->probes->facts; /* those that are kept up to date are the other thread's */
 	return g->session;
 }
 
-int engine_attach(struct engine *g, struct sink *s, bool restart_marks, struct err *e)
+int engine_attach(struct engine *g, struct sink *s, bool recording, struct err *e)
 {
 	if (g->phase == PHASE_STOPPED)
-		return err_set(e, ERR_FAILED, _("Sampling has ended: nothing can be attached any more."));
+		return err_set(e, ERR_FAILED, _("sampling has ended: no sink can be attached"));
 	pthread_mutex_lock(&g->lock);
-	g->restart = restart_marks;
+	g->restart = recording;
 	pthread_mutex_unlock(&g->lock);
 	if (engine_order(g, ORDER_ATTACH, s, e) == 0)
 		return 0;
-	if (restart_marks) { /* as if it had never been asked for */
+	if (recording) { /* as if it had never been asked for */
 		pthread_mutex_lock(&g->lock);
 		g->next_id += g->id_before - 1;
 		pthread_mutex_unlock(&g->lock);
@@ -152,7 +170,8 @@ int engine_set_nice(struct engine *g, int nice, struct err *e)
 {
 	if (pacer_set_nice(g->pacer, nice, e))
 		return -1;
-	probes_set_nice(nice);
+	g->probes->has_nice = true;
+	g->probes->nice = nice;
 	return 0;
 }
 
@@ -186,23 +205,23 @@ static int start_threads(struct engine *g, struct err *e)
 	int64_t grid_ns;
 	int failed;
 
-	rig_start(g->rig, g->started_ns + SOURCES_NS);
+	probe_set_start(g->probes, g->started_ns + SOURCES_NS);
 	grid_ns = clock_now_ns() + GRID_AFTER_NS;
-	probes_align(grid_ns);
+	probe_set_align(g->probes, grid_ns);
 	if (pacer_start(g->pacer, grid_ns, e))
 		return -1;
 	failed = thread_start(&g->thread, engine_run, g);
 	if (failed)
-		return err_sys(e, ERR_FAILED, failed, _("Cannot start the collecting thread"));
+		return err_sys(e, ERR_FAILED, failed, _("cannot start the engine thread"));
 	return 0;
 }
 
 int engine_start(struct engine *g, struct err *e)
 {
 	if (g->phase != PHASE_NEW)
-		return err_set(e, ERR_FAILED, _("The engine can be started only once."));
+		return err_set(e, ERR_FAILED, _("the engine can be started only once"));
 	g->started_ns = clock_now_ns();
-	watch_begin(&g->watch, g->rig, g->samplers, g->started_ns);
+	warm_up_begin(&g->watch, g->probes, g->samplers, g->started_ns);
 	if (start_threads(g, e)) {
 		stop_sampling(g);
 		g->phase = PHASE_STOPPED;
@@ -232,6 +251,17 @@ bool engine_wait_warm(struct engine *g, int timeout_ms)
 	return warm;
 }
 
+uint64_t engine_recorded(const struct engine *g)
+{
+	uint64_t row_0 = atomic_load(&g->collector.row_0);
+	struct sampler_counts n;
+
+	if (!g->samplers[TIER_FAST] || row_0 == UINT64_MAX)
+		return 0;
+	sampler_counts(g->samplers[TIER_FAST], &n);
+	return n.rows - row_0;
+}
+
 void engine_stats(const struct engine *g, struct engine_stats *out)
 {
 	int64_t now = clock_now_ns();
@@ -239,7 +269,7 @@ void engine_stats(const struct engine *g, struct engine_stats *out)
 	memset(out, 0, sizeof(*out));
 	out->cpu_percent = atomic_load_explicit(&g->cpu_percent, memory_order_relaxed);
 	if (g->phase == PHASE_RUNNING)
-		out->hangs = rig_hanging(g->rig, now);
+		out->hangs = probe_set_hanging(g->probes, now, 0, &out->hangs_since_ns);
 	out->realtime = pacer_is_realtime(g->pacer);
 	for (int t = 0; t < TIERS; t++) {
 		struct sampler_counts n;
@@ -256,6 +286,11 @@ void engine_stats(const struct engine *g, struct engine_stats *out)
 		out->stalled[t] = g->phase == PHASE_RUNNING &&
 				  now - since > NS_PER_S + 10 * sampler_period_ns(g->samplers[t]);
 	}
+}
+
+bool engine_hang(struct engine *g, size_t nth, struct engine_hang *out)
+{
+	return hangs_get(&g->hangs_log, nth, out);
 }
 
 void engine_lateness(const struct engine *g, enum tier tier, struct lateness *out)
@@ -297,7 +332,10 @@ void engine_free(struct engine *g)
 		free(gone);
 	}
 	if (!g->hangs)
-		rig_free(g->rig);
+		probe_set_free(g->probes);
+	hangs_close(&g->hangs_log);
+	changes_free(g->changes);
+	free(g->facts);
 	pthread_cond_destroy(&g->news);
 	pthread_cond_destroy(&g->work);
 	pthread_mutex_destroy(&g->lock);

@@ -1,10 +1,10 @@
 /* lib: what the files of the library share. */
-#ifndef LIB_LIB_H
-#define LIB_LIB_H
+#ifndef NVMTOP_LIB_LIB_H
+#define NVMTOP_LIB_LIB_H
 
 #include <stdint.h>
 
-#include "nvmtop/err.h"
+#include "util/err.h"
 #include "nvmtop/nvmtop.h"
 
 struct trace;

@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "lib/lib.h"
-#include "nvmtop/clock.h"
+#include "util/clock.h"
+#include "util/intl.h"
 #include "nvmtop/nvmtop.h"
-#include "nvmtop/trace.h"
+#include "trace/trace.h"
 
 _Static_assert(sizeof(nvmtop_fast) == 98 && sizeof(nvmtop_medium) == 104 && sizeof(nvmtop_slow) == 72,
 	       "rows are those of version 1");
@@ -17,7 +18,12 @@ nvmtop_trace *nvmtop_open(const char *path, nvmtop_error *error)
 	struct trace *t;
 
 	lib_begin();
-	t = trace_open(path, &e);
+	if (path) {
+		t = trace_open(path, &e);
+	} else {
+		t = NULL;
+		err_set(&e, ERR_USAGE, "%s", _("the file name of the trace is NULL"));
+	}
 	lib_error(error, &e);
 	return (nvmtop_trace *)t;
 }
@@ -29,12 +35,13 @@ void nvmtop_close(nvmtop_trace *t)
 
 int nvmtop_get_header(const nvmtop_trace *t, nvmtop_header *out)
 {
-	const struct session *about = trace_session(trace_in(t));
+	const struct session *about;
 	struct trace_header h;
 	struct trace_summary s;
 
-	if (out->size != NVMTOP_HEADER_SIZE)
+	if (!t || !out || out->size != NVMTOP_HEADER_SIZE)
 		return -1;
+	about = trace_session(trace_in(t));
 	trace_header(trace_in(t), &h);
 	trace_summary(trace_in(t), &s);
 	*out = (nvmtop_header) {.size = NVMTOP_HEADER_SIZE,
@@ -57,11 +64,14 @@ int nvmtop_get_header(const nvmtop_trace *t, nvmtop_header *out)
 
 static const void *rows(const nvmtop_trace *t, enum tier tier, uint64_t *n)
 {
+	if (n)
+		*n = 0;
+	if (!t || !n)
+		return NULL;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	return trace_raw(trace_in(t), tier, n);
 #else
-	(void)t, (void)tier;
-	*n = 0;
+	(void)tier;
 	return NULL;
 #endif
 }
@@ -88,15 +98,22 @@ static double seconds(const struct session *about, int64_t t_ns)
 
 uint64_t nvmtop_epochs(const nvmtop_trace *t, nvmtop_epoch *out, uint64_t max)
 {
-	const struct session *about = trace_session(trace_in(t));
-	uint64_t n = trace_epochs(trace_in(t), NULL, 0), got = n < max ? n : max;
-	struct trace_epoch *all = got > 0 ? calloc(got, sizeof(*all)) : NULL;
+	const struct session *about;
+	struct trace_epoch *all;
+	uint64_t n, got;
 
+	if (!t || (max > 0 && (!out || out->size != NVMTOP_EPOCH_SIZE)))
+		return 0;
+	about = trace_session(trace_in(t));
+	n = trace_epochs(trace_in(t), NULL, 0);
+	got = n < max ? n : max;
+	all = got > 0 ? calloc(got, sizeof(*all)) : NULL;
 	if (!all)
 		return got > 0 ? 0 : n;
 	trace_epochs(trace_in(t), all, got);
 	for (uint64_t i = 0; i < got; i++) {
-		out[i] = (nvmtop_epoch) {.id = all[i].id,
+		out[i] = (nvmtop_epoch) {.size = NVMTOP_EPOCH_SIZE,
+					 .id = all[i].id,
 					 .first = all[i].first,
 					 .n = all[i].n,
 					 .start_s = seconds(about, all[i].from_ns),

@@ -1,5 +1,6 @@
 /* The recorder as other programs have it: a board, an engine and a writer that
  * begin and end together. */
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -7,31 +8,35 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "lib/lib.h"
-#include "nvmtop/board.h"
-#include "nvmtop/clock.h"
-#include "nvmtop/engine.h"
-#include "nvmtop/intl.h"
-#include "nvmtop/marks.h"
+#include "board/board.h"
+#include "util/clock.h"
+#include "engine/engine.h"
+#include "util/intl.h"
+#include "record/marks.h"
 #include "nvmtop/nvmtop.h"
-#include "nvmtop/trace.h"
+#include "trace/trace.h"
 
-#define LOOK_NS (2 * NS_PER_MS) /* whether it is warm */
+#define LOOK_NS   (2 * NS_PER_MS) /* whether it is warm */
+#define WARM_ROWS 10              /* of a warm recording, as programs of its format count on */
 
 struct nvmtop_recorder {
+	pid_t owner; /* a child of it has none of the threads, and locks may be held there for ever */
 	pthread_mutex_t lock; /* the engine takes orders from one thread at a time */
 	struct root *root;
 	struct engine *engine;
 	struct trace_writer *writer;
 	struct inbox *inbox; /* marks of other programs; NULL: they are not taken */
+	uint64_t warm_rows;  /* so many fast rows it has when it is warm */
 	bool stopped;
 	int status; /* of the stop */
 	struct err err;
 };
 
 /* Translations are looked up only when the program has set a locale. */
-static void bind_texts(void)
+static void begin_once(void)
 {
 #if ENABLE_NLS
 	bindtextdomain(PACKAGE, LOCALEDIR);
@@ -42,13 +47,14 @@ void lib_begin(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, bind_texts);
+	pthread_once(&once, begin_once);
 }
 
 int lib_error(nvmtop_error *out, const struct err *e)
 {
-	if (out) {
+	if (out && out->size >= sizeof(*out)) {
 		out->code = (int)e->code;
+		out->number = e->code == ERR_NONE ? 0 : e->num;
 		snprintf(out->text, sizeof(out->text), "%s", e->code == ERR_NONE ? "" : e->text);
 	}
 	return e->code == ERR_NONE ? 0 : -1;
@@ -96,10 +102,12 @@ int nvmtop_detect_board(char *name, size_t name_size, char *title, size_t title_
 static int options_of(nvmtop_options *o, const nvmtop_options *given, struct err *e)
 {
 	*o = (nvmtop_options)NVMTOP_OPTIONS_INIT;
-	if (given && (given->size > sizeof(*o) || given->size < sizeof(given->size)))
+	/* No size that there ever was ends in the middle of a pointer. */
+	if (given && (given->size > sizeof(*o) || given->size < sizeof(given->size) ||
+		      given->size % sizeof(given->board) != 0))
 		return err_set(e, ERR_USAGE,
-			       _("options of %zu bytes are not known to this version of the library; begin "
-				 "with NVMTOP_OPTIONS_INIT"),
+			       _("options of %zu bytes are unknown to this version of the library; "
+				 "initialise them with NVMTOP_OPTIONS_INIT"),
 			       given->size);
 	if (given)
 		memcpy(o, given, given->size);
@@ -114,10 +122,11 @@ static int rate_of(double *hz, double given, double otherwise, struct err *e)
 	return err_set(e, ERR_USAGE, _("a rate of %g per second is not within 0.1 .. 10000"), *hz);
 }
 
-static struct rig *rig_of(nvmtop_recorder *r, const nvmtop_options *o, const double hz[TIERS], struct err *e)
+static struct probe_set *probe_set_of(nvmtop_recorder *r, const nvmtop_options *o, const double hz[TIERS],
+				      struct err *e)
 {
 	char why[256] = "";
-	struct rig *rig = NULL;
+	struct probe_set *probes = NULL;
 	struct board *board;
 
 	r->root = root_open(o->sysroot ? o->sysroot : "/", e);
@@ -127,13 +136,18 @@ static struct rig *rig_of(nvmtop_recorder *r, const nvmtop_options *o, const dou
 		snprintf(why, sizeof(why), "%s", _("chosen by the program"));
 	board = o->board ? board_load(o->board, e) : board_detect(r->root, why, sizeof(why), e);
 	if (board)
-		rig = board_resolve(board, r->root, hz, why, e);
-	if (rig)
+		probes = board_resolve(board, r->root, hz, why, e);
+	if (probes)
 		e->code = ERR_NONE; /* what is missing says so itself */
 	board_free(board);
-	if (rig && o->gentle)
-		rig_be_gentle(rig);
-	return rig;
+	if (probes && o->gentle)
+		probe_set_be_gentle(probes);
+	return probes;
+}
+
+static bool usable(const nvmtop_recorder *r)
+{
+	return r && r->owner == getpid();
 }
 
 static bool running(nvmtop_recorder *r)
@@ -193,30 +207,42 @@ static void close_inbox(nvmtop_recorder *r)
 	inbox_close(inbox);
 }
 
+/* In the words of a program, which has no command line. */
+static int say_exists(const char *path, struct err *e)
+{
+	char shown[256];
+
+	text_printable(shown, sizeof(shown), path, strlen(path));
+	return err_num(e, ERR_FAILED, EEXIST,
+		       _("%s already exists: choose another name, or set \"force\" to overwrite it"), shown);
+}
+
 static int begin(nvmtop_recorder *r, const char *path, const nvmtop_options *given, struct err *e)
 {
 	nvmtop_options o;
 	double hz[TIERS];
-	struct rig *rig;
+	struct probe_set *probes;
 
 	if (!path || !*path)
-		return err_set(e, ERR_USAGE, "%s", _("a recording needs the name of a file"));
+		return err_set(e, ERR_USAGE, "%s", _("a recording needs a file name"));
 	if (options_of(&o, given, e) < 0 || rate_of(&hz[TIER_FAST], o.fast_hz, 1000, e) < 0 ||
 	    rate_of(&hz[TIER_MEDIUM], o.medium_hz, 100, e) < 0 ||
 	    rate_of(&hz[TIER_SLOW], o.slow_hz, 10, e) < 0)
 		return -1;
 	r->writer = trace_writer_new(path, o.force != 0, e);
 	if (!r->writer)
-		return -1;
-	rig = rig_of(r, &o, hz, e);
-	if (!rig)
+		return e->num == EEXIST ? say_exists(path, e) : -1;
+	probes = probe_set_of(r, &o, hz, e);
+	if (!probes)
 		return -1;
 	/* Own cost, late ticks and lost rows are channels, as in nvmtop's recordings. */
-	if (engine_own_channels(rig, e) < 0) {
-		rig_free(rig);
+	if (engine_own_channels(probes, e) < 0) {
+		probe_set_free(probes);
 		return -1;
 	}
-	r->engine = engine_new(rig, hz, e);
+	if (probes->width[TIER_FAST] > 0)
+		r->warm_rows = hz[TIER_FAST] >= 100 ? WARM_ROWS : 1;
+	r->engine = engine_new(probes, hz, e);
 	if (!r->engine)
 		return -1;
 	engine_unwatched(r->engine);
@@ -244,6 +270,7 @@ nvmtop_recorder *nvmtop_start(const char *path, const nvmtop_options *options, n
 		lib_error(error, &e);
 		return NULL;
 	}
+	r->owner = getpid();
 	pthread_mutex_init(&r->lock, NULL);
 	if (begin(r, path, options, &e) < 0) {
 		lib_error(error, &e);
@@ -260,12 +287,14 @@ int nvmtop_wait_for_warmup(nvmtop_recorder *r, int timeout_ms)
 	int64_t until = timeout_ms < 0 ? INT64_MAX : clock_now_ns() + timeout_ms * NS_PER_MS;
 	bool warm = false, more;
 
+	if (!usable(r))
+		return 0;
 	/* It waits without the lock: who has it again at once lets no other thread have it, and
 	 * a mark would wait for all of this. */
 	for (;;) {
 		pthread_mutex_lock(&r->lock);
 		if (!r->stopped)
-			warm = engine_wait_warm(r->engine, 0);
+			warm = engine_wait_warm(r->engine, 0) && engine_recorded(r->engine) >= r->warm_rows;
 		more = running(r) && clock_now_ns() < until;
 		pthread_mutex_unlock(&r->lock);
 		if (warm || !more)
@@ -279,6 +308,8 @@ uint64_t nvmtop_sync(nvmtop_recorder *r, const char *label)
 	int64_t now = clock_now_ns();
 	char text[64] = "";
 
+	if (!usable(r))
+		return 0;
 	if (label)
 		text_printable(text, sizeof(text), label, strlen(label));
 	return mark(r, now, text);
@@ -287,25 +318,48 @@ uint64_t nvmtop_sync(nvmtop_recorder *r, const char *label)
 uint64_t nvmtop_sample_count(nvmtop_recorder *r)
 {
 	struct trace_writer_stats s;
+	uint64_t n = 0;
 
+	if (!usable(r))
+		return 0;
+	pthread_mutex_lock(&r->lock);
 	trace_writer_stats(r->writer, &s);
-	return s.rows[TIER_FAST];
+	/* While it runs, what was sampled; in the end, and where the disk does not take it all,
+	 * what is in the file. */
+	if (!r->stopped && !s.failed && s.lost_rows == 0)
+		n = engine_recorded(r->engine);
+	pthread_mutex_unlock(&r->lock);
+	return n > s.rows[TIER_FAST] ? n : s.rows[TIER_FAST];
 }
 
 int nvmtop_is_running(nvmtop_recorder *r)
 {
 	bool is;
 
+	if (!usable(r))
+		return 0;
 	pthread_mutex_lock(&r->lock);
 	is = running(r);
 	pthread_mutex_unlock(&r->lock);
 	return is;
 }
 
+static int refuse(const nvmtop_recorder *r, nvmtop_error *error)
+{
+	struct err e;
+
+	err_set(&e, ERR_USAGE, "%s",
+		r ? _("this recorder belongs to the process that started it, and does nothing after fork()")
+		  : _("the recorder to stop is NULL"));
+	return lib_error(error, &e);
+}
+
 int nvmtop_stop(nvmtop_recorder *r, nvmtop_error *error)
 {
 	int status;
 
+	if (!usable(r))
+		return refuse(r, error);
 	close_inbox(r);
 	pthread_mutex_lock(&r->lock);
 	if (!r->stopped) {
@@ -322,7 +376,7 @@ int nvmtop_stop(nvmtop_recorder *r, nvmtop_error *error)
 
 void nvmtop_free(nvmtop_recorder *r)
 {
-	if (!r)
+	if (!usable(r))
 		return;
 	nvmtop_stop(r, NULL);
 	end(r);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "lib/lib.h"
-#include "nvmtop/clock.h"
-#include "nvmtop/trace.h"
+#include "util/clock.h"
+#include "trace/trace.h"
 
 #define ONCE 4096 /* rows */
 
@@ -20,7 +20,7 @@ static const struct session *about(const nvmtop_trace *t)
 
 uint64_t nvmtop_signals(const nvmtop_trace *t)
 {
-	return about(t)->n_channels;
+	return t ? about(t)->n_channels : 0;
 }
 
 static void text_copy(char *out, size_t size, const char *text)
@@ -32,7 +32,7 @@ int nvmtop_get_signal(const nvmtop_trace *t, uint64_t index, nvmtop_signal *out)
 {
 	const struct channel *c;
 
-	if (out->size != NVMTOP_SIGNAL_SIZE || index >= about(t)->n_channels)
+	if (!t || !out || out->size != NVMTOP_SIGNAL_SIZE || index >= about(t)->n_channels)
 		return -1;
 	c = &about(t)->channels[index];
 	*out = (nvmtop_signal) {.size = NVMTOP_SIGNAL_SIZE, .tier = (int)c->tier};
@@ -47,7 +47,7 @@ int nvmtop_get_signal(const nvmtop_trace *t, uint64_t index, nvmtop_signal *out)
 
 int64_t nvmtop_find_signal(const nvmtop_trace *t, const char *name)
 {
-	for (size_t i = 0; i < about(t)->n_channels; i++)
+	for (size_t i = 0; t && name && i < about(t)->n_channels; i++)
 		if (!strcmp(about(t)->channels[i].name, name))
 			return (int64_t)i;
 	return -1;
@@ -66,7 +66,7 @@ uint64_t nvmtop_times(const nvmtop_trace *t, int tier, uint64_t first, uint64_t 
 	int64_t ns[ONCE];
 	uint64_t got, done, part;
 
-	if (tier < 0 || tier >= TIERS)
+	if (!t || !out || tier < 0 || tier >= TIERS)
 		return 0;
 	got = there(t, (enum tier)tier, first, n);
 	for (done = 0; done < got; done += part) {
@@ -82,7 +82,7 @@ uint64_t nvmtop_values(const nvmtop_trace *t, uint64_t signal, uint64_t first, u
 {
 	uint64_t got, done, part;
 
-	if (signal >= about(t)->n_channels)
+	if (!t || !out || signal >= about(t)->n_channels)
 		return 0;
 	got = there(t, about(t)->channels[signal].tier, first, n);
 	for (done = 0; done < got; done += part) {

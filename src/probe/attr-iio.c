@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attr.h"
+#include "probe/attr.h"
 
 /* The rail p->which in one device's directory p->dir.  *error: EACCES when the
  * names may not be read. */

@@ -8,13 +8,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "attr.h"
-#include "nvmtop/num.h"
+#include "probe/attr.h"
+#include "util/num.h"
 
 #define HWMON_MAX  128
 #define ZONE_MAX   128
 #define INPUT_MAX  128
 #define FILE_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY)
+
+bool text_ends(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && !strcmp(text + n - m, end);
+}
 
 size_t text_join(char *dst, size_t size, const char *a, const char *b, const char *c)
 {
@@ -62,13 +69,14 @@ bool file_line(const struct root *r, const char *path, char *out, size_t size)
 
 bool place_set(struct place *p, const char *key, const char *value)
 {
-	static const char *const keys[] = {"path", "hwmon", "zone", "devfreq", "iio"};
+	static const char *const keys[] = {"path", "hwmon", "zone", "devfreq", "iio", "bus"};
+	const int n = sizeof keys / sizeof *keys;
 	int kind = 0;
 
 	memset(p, 0, sizeof *p);
-	while (kind < 5 && strcmp(keys[kind], key) != 0)
+	while (kind < n && strcmp(keys[kind], key) != 0)
 		kind++;
-	if (kind == 5)
+	if (kind == n)
 		return false;
 	p->kind = (enum place_kind)kind;
 	if (kind == PLACE_PATH)
@@ -177,9 +185,48 @@ static int find_numbered(struct place *p, const struct root *r, const char *pref
 	return -1;
 }
 
+/* Is that device the node of the device tree? A container does not see the tree: there the
+ * device's own name, "154c0000.nvenc", has the node's behind its address. */
+static bool is_node(const struct root *r, const char *dir, const char *device, const char *name)
+{
+	char path[192], node[72];
+	const char *dot = strchr(device, '.');
+
+	if (!strcmp(device, name))
+		return true;
+	text_join(path, sizeof path, dir, "/device/of_node/name", "");
+	if (file_line(r, path, node, sizeof node))
+		return !strcmp(node, name);
+	return dot && !strcmp(dot + 1, name);
+}
+
+/* The hwmon chip that is the device at an address of an I2C bus; in trees without the list
+ * of the bus, by the way from the chip to its neighbours. */
+static int find_bus(struct place *p, const struct root *r)
+{
+	char path[224], number[24];
+
+	for (unsigned n = 0; n < HWMON_MAX; n++) {
+		text_number(number, sizeof number, "/hwmon/hwmon", n);
+		text_join(path, sizeof path, "/sys/bus/i2c/devices/", p->name, number);
+		text_join(path, sizeof path, path, "/name", "");
+		text_number(p->dir, sizeof p->dir, "/sys/class/hwmon/hwmon", n);
+		bool there = file_exists(r, path);
+		if (!there) {
+			text_join(path, sizeof path, p->dir, "/device/../", p->name);
+			text_join(path, sizeof path, path, number, "/name");
+			there = file_exists(r, path);
+		}
+		if (there && place_try(p, r, p->which, "_input"))
+			return 0;
+	}
+	errno = ENOENT;
+	return -1;
+}
+
 static int find_devfreq(struct place *p, const struct root *r)
 {
-	char **names, path[192], node[72];
+	char **names;
 	size_t n;
 
 	if (root_list(r, "/sys/class/devfreq", &names, &n) < 0)
@@ -188,10 +235,7 @@ static int find_devfreq(struct place *p, const struct root *r)
 	for (size_t i = 0; i < n && !found; i++) {
 		if (text_join(p->dir, sizeof p->dir, "/sys/class/devfreq/", names[i], "") >= sizeof p->dir)
 			continue;
-		text_join(path, sizeof path, p->dir, "/device/of_node/name", "");
-		found = (file_line(r, path, node, sizeof node) && !strcmp(node, p->name)) ||
-			!strcmp(names[i], p->name);
-		found = found && place_try(p, r, p->which, "");
+		found = is_node(r, p->dir, names[i], p->name) && place_try(p, r, p->which, "");
 	}
 	free(names);
 	if (!found)
@@ -217,6 +261,8 @@ int place_find(struct place *p, const struct root *r, const char *attribute)
 		return find_devfreq(p, r);
 	case PLACE_IIO:
 		return place_find_iio(p, r);
+	case PLACE_BUS:
+		return find_bus(p, r);
 	}
 	return -1;
 }
@@ -307,6 +353,15 @@ bool attr_number(struct attr *a, const struct root *r, double *out)
 	}
 	*out = (double)v;
 	return true;
+}
+
+bool attr_value(struct attr *a, const struct root *r, double scale, enum channel_kind kind, double *out)
+{
+	if (!attr_number(a, r, out))
+		return false;
+	*out *= scale;
+	errno = ERANGE;
+	return range_holds(channel_range(kind), *out);
 }
 
 bool attr_gone(int error)

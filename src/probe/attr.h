@@ -1,12 +1,13 @@
 /* attr: one small file of the kernel, how it was found, and its number. */
-#ifndef PROBE_ATTR_H
-#define PROBE_ATTR_H
+#ifndef NVMTOP_PROBE_ATTR_H
+#define NVMTOP_PROBE_ATTR_H
 
 #include <sys/types.h>
 
-#include "nvmtop/root.h"
+#include "model/channel.h"
+#include "util/root.h"
 
-enum place_kind { PLACE_PATH, PLACE_HWMON, PLACE_ZONE, PLACE_DEVFREQ, PLACE_IIO };
+enum place_kind { PLACE_PATH, PLACE_HWMON, PLACE_ZONE, PLACE_DEVFREQ, PLACE_IIO, PLACE_BUS };
 
 #define PLACE_DIR 112 /* bytes of a directory's path, with its end */
 
@@ -15,7 +16,7 @@ enum place_kind { PLACE_PATH, PLACE_HWMON, PLACE_ZONE, PLACE_DEVFREQ, PLACE_IIO 
  * boot to boot and when a driver is bound again; the names do not. */
 struct place {
 	enum place_kind kind;
-	char name[72];  /* the chip's name ("ina*": any that begins so), the zone's type, the node's name */
+	char name[72];  /* the chip's name ("ina*": any that begins so), the zone's type, the node's name, "1-0040" */
 	char which[72]; /* the label, the attribute ("temp1", "rpm"), the file */
 	unsigned nth;   /* when several have that name: 0 = the first */
 	char dir[PLACE_DIR]; /* found: "/sys/class/hwmon/hwmon3" */
@@ -24,7 +25,7 @@ struct place {
 };
 
 /* Fill in from the text of a setting: path=FILE, hwmon=CHIP/WHICH, zone=TYPE,
- * devfreq=NODE/FILE, iio=DRIVER/RAIL.  False when it is none of these or too long. */
+ * devfreq=NODE/FILE, iio=DRIVER/RAIL, bus=BUS-ADDRESS/inN.  False when it is none of these or too long. */
 bool place_set(struct place *p, const char *key, const char *value);
 
 /* Look for it below the root; attribute is the kind of hwmon attribute whose
@@ -50,6 +51,7 @@ bool file_line(const struct root *r, const char *path, char *out, size_t size);
 
 /* "a" + "b" + "c" into dst, cut to size; the length without the cut.  a may be
  * dst itself. */
+bool text_ends(const char *text, const char *end);
 size_t text_join(char *dst, size_t size, const char *a, const char *b, const char *c);
 /* prefix + n, as in "hwmon12". */
 size_t text_number(char *dst, size_t size, const char *prefix, unsigned n);
@@ -69,6 +71,8 @@ ssize_t attr_read(struct attr *a, const struct root *r, char *buf, size_t size);
 
 /* Read one decimal integer.  False with errno; EINVAL: something else is in it. */
 bool attr_number(struct attr *a, const struct root *r, double *out);
+/* The same times scale, which must be a value of that kind; ERANGE: it cannot be one. */
+bool attr_value(struct attr *a, const struct root *r, double scale, enum channel_kind kind, double *out);
 
 /* Does the error mean that this file is gone for good and must be found anew? */
 bool attr_gone(int error);

@@ -19,9 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cpu.h"
-#include "nvmtop/intl.h"
-#include "nvmtop/num.h"
+#include "probe/cpu.h"
+#include "util/intl.h"
+#include "util/num.h"
 
 #define WINDOW_NS  (50 * NS_PER_MS)
 #define NEAR_NS    (5 * NS_PER_MS)
@@ -30,6 +30,7 @@
 #define STATES_MAX 10 /* the kernel's own limit */
 #define RETRY_NS   NS_PER_S
 #define PATIENCE   3 /* retries of a core that is online */
+#define STILL_NS   (5 * NS_PER_S) /* of idle time, of all cores, none of which is in a counter */
 
 struct core {
 	int fd[STATES_MAX];
@@ -50,6 +51,7 @@ struct by_idle {
 	const struct root *root;
 	const struct cores *cores;
 	uint64_t reads;
+	int64_t still; /* the idle ticks of all cores in /proc/stat before any counter moved */
 	int64_t t_ns[PAST], total[PAST]; /* by read: when; /proc/stat's total */
 	struct core core[];
 };
@@ -168,6 +170,21 @@ static bool core_follow(struct by_idle *b, struct core *c, const struct cpu_stat
 	return true;
 }
 
+/* Some drivers never count: what is then computed would be /proc/stat's under another name. */
+static bool counters_move(struct by_idle *b, const struct cpu_stat *stat)
+{
+	int64_t idle = 0;
+	bool moved = b->reads == 0;
+
+	for (unsigned i = 0; i < b->cores->n; i++) {
+		idle += stat->idle[i] > 0 ? stat->idle[i] : 0;
+		moved |= b->core[i].gained_ns > 0;
+	}
+	if (moved || idle < b->still)
+		b->still = idle;
+	return (double)(idle - b->still) * stat->tick_ns < STILL_NS;
+}
+
 static void idle_start(struct cpu_source *s)
 {
 	((struct by_idle *)s)->reads = 0;
@@ -219,6 +236,7 @@ static bool idle_read(struct cpu_source *s, const struct cpu_stat *stat, int64_t
 		if (idle >= 0 && moves && c->since <= from)
 			busy[i] = 100 * (1 - (double)(idle - c->idle_ns[then]) / passed);
 	}
+	fine &= counters_move(b, stat);
 	b->reads++;
 	return fine;
 }
@@ -255,10 +273,20 @@ static struct cpu_source *idle_open(const struct root *r, const struct cores *c,
 	b->source.ops = &cpu_by_idle;
 	b->root = r;
 	b->cores = c;
+	int64_t counted = 0;
 	for (unsigned i = 0; i < c->n; i++) {
-		if (!c->online[i] || core_open(&b->core[i], r, c->id[i]) == 0)
+		if (!c->online[i])
 			continue;
+		if (core_open(&b->core[i], r, c->id[i]) == 0) {
+			counted |= core_counter(&b->core[i]);
+			continue;
+		}
 		snprintf(why, size, "%s", errno == ENOENT ? _("not there") : strerror(errno));
+		idle_close(&b->source);
+		return NULL;
+	}
+	if (counted == 0) {
+		snprintf(why, size, "%s", _("its times are 0 since the system started"));
 		idle_close(&b->source);
 		return NULL;
 	}

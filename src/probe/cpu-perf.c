@@ -8,10 +8,10 @@
  * begins with the other task's way out and ends with the other task's way in,
  * and no record of the idle task is needed.
  *
- * Two things would make this lie and are kept out.  In a PID namespace every
- * process of the outside has the number 0 too, and would look idle.  And the
- * work of interrupts on an idle core is no switch: the caller compares with
- * /proc/stat, which does not count it as idle. */
+ * In a PID namespace every process of the outside has the number 0 too, and would
+ * look idle: there it is not used.  The work of interrupts on an idle core is no switch
+ * and is not seen: the channel's note says so, and where it is much, the caller, which
+ * compares with /proc/stat, takes another source. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <math.h>
@@ -24,9 +24,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cpu.h"
-#include "nvmtop/descriptors.h"
-#include "nvmtop/intl.h"
+#include "probe/cpu.h"
+#include "util/descriptors.h"
+#include "util/intl.h"
 
 #define RING_BYTES   (128 * 1024)     /* 2700 switches: 50 ms of a storm */
 #define TICK_MAX_NS  (40 * NS_PER_MS) /* a ring that is emptied less often overflows before a storm is seen */
@@ -323,7 +323,7 @@ static struct cpu_source *perf_open(const struct root *r, const struct cores *c,
 	if (!allowed(r, why, size))
 		return NULL;
 	if (tick_ns > TICK_MAX_NS) {
-		snprintf(why, size, "%s", _("read too seldom for it"));
+		snprintf(why, size, "%s", _("sampled too rarely for it"));
 		return NULL;
 	}
 	struct by_perf *b = calloc(1, sizeof *b);

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu.h"
-#include "nvmtop/intl.h"
+#include "probe/cpu.h"
+#include "util/intl.h"
 
 #define WINDOW_NS (100 * NS_PER_MS)
 #define READ_NS   (WINDOW_NS / 5) /* a mean over so long is not another one sooner */

@@ -2,11 +2,11 @@
  *
  * Cores are known by slot: the nth of those that are present.  Everything here
  * is used on the sampling path: a source that has been opened allocates nothing. */
-#ifndef PROBE_CPU_H
-#define PROBE_CPU_H
+#ifndef NVMTOP_PROBE_CPU_H
+#define NVMTOP_PROBE_CPU_H
 
-#include "nvmtop/clock.h"
-#include "open.h"
+#include "util/clock.h"
+#include "probe/open.h"
 
 #define CORES_MAX   256
 #define CPU_READ_NS (10 * NS_PER_MS) /* as often as /proc/stat and cpuidle are worth a look */

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/intl.h"
-#include "nvmtop/num.h"
-#include "open.h"
+#include "util/intl.h"
+#include "util/num.h"
+#include "probe/open.h"
 
 static const struct form {
 	enum unit unit;
@@ -38,6 +38,8 @@ static const struct form {
 	[CHANNEL_THROTTLE_COUNT] = {UNIT_NONE, FAMILY_HEAT, NAN, NAN},
 	[CHANNEL_FREQ_LIMIT] = {UNIT_HZ, FAMILY_OTHER, NAN, NAN},
 	[CHANNEL_GATED] = {UNIT_NONE, FAMILY_OTHER, 0, 1},
+	[CHANNEL_COUNTER] = {UNIT_NONE, FAMILY_OTHER, 0, NAN},
+	[CHANNEL_NOTICE] = {UNIT_NONE, FAMILY_HEAT, 0, NAN},
 };
 
 static const struct known {
@@ -98,6 +100,8 @@ static enum channel_kind channel_kind_of(const char *name)
 		return CHANNEL_TEMPERATURE;
 	if (!strncmp(name, "fan.", 4))
 		return CHANNEL_FAN;
+	if (!strncmp(name, "notice.", 7))
+		return CHANNEL_NOTICE;
 	if (!strncmp(name, "throttle", 8) && (name[8] == '.' || !name[8]))
 		return CHANNEL_THROTTLE;
 	if (ends(name, ".voltage"))
@@ -121,7 +125,7 @@ static size_t stem_length(const char *name)
 }
 
 /* The three channels of a rail share an index; others are counted by kind. */
-static uint16_t next_index(const struct rig *r, const struct channel *c)
+static uint16_t next_index(const struct probe_set *r, const struct channel *c)
 {
 	size_t stem = stem_length(c->name);
 	int next = 0;
@@ -184,14 +188,14 @@ static void by_settings(const struct statement *s, struct channel *c)
 
 /* "temp.nvme.Composite" a second time is "temp.nvme.Composite.2", and
  * "VDD.power" is "VDD_2.power". */
-static void make_unique(const struct rig *r, struct channel *c)
+static void make_unique(const struct probe_set *r, struct channel *c)
 {
 	size_t stem = is_rail(c->kind) ? stem_length(c->name) : strlen(c->name);
 	char text[96], base[sizeof c->name], ending[sizeof c->name];
 
 	text_join(base, stem + 1, c->name, "", "");
 	text_join(ending, sizeof ending, c->name + stem, "", "");
-	for (unsigned n = 2; rig_find(r, c->name) && n < 1000; n++) {
+	for (unsigned n = 2; probe_set_find(r, c->name) && n < 1000; n++) {
 		char number[16];
 		snprintf(number, sizeof number, "%c%u", is_rail(c->kind) ? '_' : '.', n);
 		size_t room = sizeof c->name - 1 - strlen(number) - strlen(ending);
@@ -201,7 +205,7 @@ static void make_unique(const struct rig *r, struct channel *c)
 	}
 }
 
-void channel_describe(const struct opening *o, struct channel *c, const char *name, bool wild)
+void channel_describe(const struct probe_ctx *o, struct channel *c, const char *name, bool wild)
 {
 	const char *kind = setting_get(o->s, "kind");
 
@@ -213,14 +217,14 @@ void channel_describe(const struct opening *o, struct channel *c, const char *na
 	c->tier = o->s->tier;
 	c->kind = kind ? (enum channel_kind)channel_kind_find(kind) : channel_kind_of(c->name);
 	if (wild)
-		make_unique(o->rig, c);
+		make_unique(o->probes, c);
 	c->unit = forms[c->kind].unit;
 	c->family = forms[c->kind].family;
 	c->lo = forms[c->kind].lo;
 	c->hi = forms[c->kind].hi;
 	c->warn = c->crit = NAN;
 	int core = core_of(c->name);
-	c->index = core >= 0 ? (uint16_t)core : next_index(o->rig, c);
+	c->index = core >= 0 ? (uint16_t)core : next_index(o->probes, c);
 	label_by_name(c);
 	by_settings(o->s, c);
 }
@@ -237,14 +241,20 @@ static bool has_debugfs(const struct root *r)
 	return any;
 }
 
-void reason_add(struct reason *why, const char *what, int error)
+void reason_add_text(struct reason *why, const char *what, const char *text)
 {
-	const char *text = error == ENOENT ? _("not there") : root_error(error);
 	char one[sizeof why->tried];
 
 	snprintf(one, sizeof one, "%s%.120s (%.60s)", *why->tried ? ", " : "", what, text);
 	text_join(why->tried, sizeof why->tried, why->tried, one, "");
-	why->denied |= error == EACCES || error == EPERM;
+}
+
+void reason_add(struct reason *why, const char *what, int error)
+{
+	reason_add_text(why, what, error == ENOENT ? _("not there") : root_error(error));
+	bool denied = error == EACCES || error == EPERM;
+	why->denied |= denied;
+	why->hidden |= denied && !strncmp(what, DEBUGFS "/", sizeof DEBUGFS);
 	why->debugfs |= error == ENOENT && !strncmp(what, DEBUGFS "/", sizeof DEBUGFS);
 }
 
@@ -260,17 +270,22 @@ void reason_add_place(struct reason *why, const struct place *p, int error)
 		snprintf(what, sizeof what, "%s %s/%s",
 			 p->kind == PLACE_HWMON ? "hwmon"
 			 : p->kind == PLACE_IIO ? "IIO"
+			 : p->kind == PLACE_BUS ? "I2C"
 						: "devfreq",
 			 p->name, p->which);
 	reason_add(why, what, error);
 }
 
-void reason_tell(const struct reason *why, const struct opening *o, struct channel *c)
+void reason_set(const struct reason *why, const struct probe_ctx *o, struct channel *c)
 {
 	const char *hint = setting_get(o->s, "hint"), *cure = "";
 	char text[512], told[sizeof c->missing], tail[160] = "";
 
-	if (why->denied)
+	if (why->cure[0])
+		cure = why->cure;
+	else if (why->hidden)
+		cure = _("only root can see whether it exists: sudo nvmtop-setup opens it if so");
+	else if (why->denied)
 		cure = _("to open it to all users: sudo nvmtop-setup; or run nvmtop with sudo");
 	else if (why->debugfs && !has_debugfs(o->root))
 		cure = _("debugfs is not mounted: sudo mount -t debugfs none /sys/kernel/debug "

@@ -1,8 +1,8 @@
 /* gate: is a unit powered down?  Asking does not wake it. */
-#ifndef PROBE_GATE_H
-#define PROBE_GATE_H
+#ifndef NVMTOP_PROBE_GATE_H
+#define NVMTOP_PROBE_GATE_H
 
-#include "open.h"
+#include "probe/open.h"
 
 /* Open the first file that says so in the directories that the statement names
  * (dir=, devfreq=): gpu_powered_on, is_railgated, power/runtime_status. */

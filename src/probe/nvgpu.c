@@ -5,7 +5,7 @@
  * second later it would have gone to sleep: who reads it more often than twice
  * a second keeps it awake.  One that sleeps is not woken, and the other files
  * here do neither. */
-#include "nvgpu.h"
+#include "probe/nvgpu.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "nvmtop/clock.h"
-#include "nvmtop/num.h"
+#include "util/clock.h"
+#include "util/num.h"
 
 #define CYCLES_NS 2.5 /* of the fastest clock that any of them can be thought to have */
 

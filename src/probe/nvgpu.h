@@ -1,8 +1,8 @@
 /* nvgpu: the files that the driver of the Tegra's GPU shows in its directory. */
-#ifndef PROBE_NVGPU_H
-#define PROBE_NVGPU_H
+#ifndef NVMTOP_PROBE_NVGPU_H
+#define NVMTOP_PROBE_NVGPU_H
 
-#include "open.h"
+#include "probe/open.h"
 
 #define NVGPU_CANDIDATES 24
 

@@ -2,7 +2,7 @@
  * device whose name ends in "(nvgpu)", and supports nothing.  So each quantity
  * of each device is asked for a few times at the start, and what is refused or
  * is no possible value then is missing, with what the library said. */
-#include "nvml.h"
+#include "probe/nvml.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/err.h"
-#include "nvmtop/intl.h"
+#include "util/err.h"
+#include "util/intl.h"
 
 #define TRIES      3
 #define CLOCK_GPU  0 /* NVML_CLOCK_GRAPHICS */
@@ -144,7 +144,7 @@ static int read_any(struct nvml *n, handle h, enum nvml_quantity q, double *out)
 static void say(struct nvml *n, int status, char *out, size_t size)
 {
 	const char *text = status == ABSENT     ? _("the library has no such function")
-			   : status == NONSENSE ? _("what it says cannot be")
+			   : status == NONSENSE ? _("its value is out of range")
 			   : n->error           ? n->error(status)
 						: NULL;
 
@@ -179,7 +179,7 @@ static bool find_devices(struct nvml *n, char *why, size_t size)
 
 	if (status) {
 		say(n, status, text, sizeof text);
-		snprintf(why, size, _("NVML does not count its devices: %s"), text);
+		snprintf(why, size, _("NVML cannot count its devices: %s"), text);
 		return false;
 	}
 	snprintf(why, size, "%s", _("NVML has no device"));
@@ -216,13 +216,13 @@ static bool start(struct nvml *n, const char *library, char *why, size_t size)
 		return false;
 	}
 	if (!bind_all(n)) {
-		snprintf(why, size, _("%s is not the NVML that nvmtop knows"), library ? library : "-");
+		snprintf(why, size, _("%s is not a known version of NVML"), library ? library : "-");
 		return false;
 	}
 	int status = n->init();
 	if (status) {
 		say(n, status, text, sizeof text);
-		snprintf(why, size, _("NVML does not start: %s"), text);
+		snprintf(why, size, _("NVML cannot be initialised: %s"), text);
 		return false;
 	}
 	n->started = true;

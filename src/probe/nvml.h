@@ -3,8 +3,8 @@
  * It is loaded by name when it is asked for and never linked.  A call takes some
  * milliseconds, and can hang: so there is one thread for it, however many
  * statements want something of it. */
-#ifndef PROBE_NVML_H
-#define PROBE_NVML_H
+#ifndef NVMTOP_PROBE_NVML_H
+#define NVMTOP_PROBE_NVML_H
 
 #include <stdbool.h>
 #include <stddef.h>

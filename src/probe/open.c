@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/intl.h"
-#include "nvmtop/num.h"
-#include "open.h"
+#include "util/intl.h"
+#include "util/num.h"
+#include "probe/open.h"
 
 #define SETTINGS_CHANNEL " label kind unit family index lo hi note period hint "
 #define SETTINGS_PLACE   " path hwmon zone devfreq "
@@ -30,12 +30,12 @@ static const struct probe_kind {
 	{"gated", 1, 1, " dir devfreq label note hint ", false, false, open_gated},
 	{"limits", 1, 1, " devfreq label note hint ", false, false, open_limits},
 	{"pinned", 0, 0, " devfreq label note hint ", false, false, open_pinned},
-	{"engine", 1, 2, " dir devfreq path load label note hint ", false, false, open_engine},
+	{"engine", 1, 2, " dir devfreq path load gate label note hint ", false, false, open_engine},
 	{"nvml", 1, 10, " hint ", false, false, open_nvml},
 	{"zram", 0, 0, " hint ", false, false, open_zram},
 	{"nvmap", 0, 1, " hint ", false, false, open_nvmap},
 	{"freeblock", 0, 0, " hint ", false, false, open_freeblock},
-	{"rail", 1, 1, " hwmon iio label note period hint ", false, false, open_rail},
+	{"rail", 1, 1, " hwmon iio bus label note period hint ", false, false, open_rail},
 	{"power", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_value},
 	{"temp", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE " scale ", true, false, open_value},
 	{"fan", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_value},
@@ -94,20 +94,24 @@ static int check_value(const struct statement *s, const struct setting *t, struc
 	int64_t ns;
 	const char *k = t->key, *v = t->value;
 
+	if (!strcmp(k, "gate") && strcmp(v, "none") != 0)
+		return statement_error(s, e, _("gate= takes only \"none\", not \"%s\""), v);
 	if (!strcmp(k, "kind") && channel_kind_find(v) < 0)
-		return statement_error(s, e, _("\"%s\" is no kind of channel"), v);
+		return statement_error(s, e, _("unknown channel kind \"%s\""), v);
 	if (!strcmp(k, "unit") && unit_find(v) < 0)
-		return statement_error(s, e, _("\"%s\" is no unit; known: %% Hz kB mV mA mW C rpm J"), v);
+		return statement_error(s, e, _("unknown unit \"%s\"; known: %% Hz kB mV mA mW C rpm J"), v);
 	if (!strcmp(k, "family") && family_find(v) < 0)
-		return statement_error(s, e, _("\"%s\" is no family; known: gpu cpu memory power heat other"),
+		return statement_error(s, e,
+				       _("unknown family \"%s\"; known: gpu cpu memory power heat "
+					 "other"),
 				       v);
 	if (listed(" lo hi scale warn crit ", k) && !num_double(v, &number))
-		return statement_error(s, e, _("%s= wants a number, not \"%s\""), k, v);
+		return statement_error(s, e, _("%s= needs a number, not \"%s\""), k, v);
 	if (!strcmp(k, "index") &&
 	    (!num_double(v, &number) || number < 0 || number > 1023 || number != (int)number))
-		return statement_error(s, e, _("index= wants a whole number from 0 to 1023, not \"%s\""), v);
+		return statement_error(s, e, _("index= needs a whole number from 0 to 1023, not \"%s\""), v);
 	if (!strcmp(k, "period") && (!num_duration_ns(v, &ns) || ns > 60 * INT64_C(1000000000)))
-		return statement_error(s, e, _("period= wants a time such as 25ms, at most 60s, not \"%s\""),
+		return statement_error(s, e, _("period= needs a time such as 25ms, at most 60s, not \"%s\""),
 				       v);
 	return 0;
 }
@@ -119,18 +123,18 @@ static int check_place(const struct statement *s, const struct setting *t, struc
 	if (listed(" dir activity rate load ", t->key)) {
 		if (*t->value != '/' || strlen(t->value) >= sizeof p.path)
 			return statement_error(
-				s, e, _("%s= wants an absolute path of less than %zu bytes, not \"%s\""),
+				s, e, _("%s= needs an absolute path of less than %zu bytes, not \"%s\""),
 				t->key, sizeof p.path, t->value);
 		return 0;
 	}
-	if (!listed(SETTINGS_PLACE "iio ", t->key) || !strcmp(t->value, "*") ||
+	if (!listed(SETTINGS_PLACE "iio bus ", t->key) || !strcmp(t->value, "*") ||
 	    (!strcmp(t->key, "devfreq") && listed(" gpu gated limits pinned engine ", s->probe)))
 		return 0;
 	if (place_set(&p, t->key, t->value))
 		return 0;
 	return statement_error(
 		s, e,
-		_("%s=\"%s\" is not understood; wanted: path=/FILE, hwmon=CHIP/LABEL, zone=TYPE or "
+		_("%s=\"%s\" is not a place; expected path=/FILE, hwmon=CHIP/LABEL, zone=TYPE or "
 		  "devfreq=NODE/FILE"),
 		t->key, t->value);
 }
@@ -159,13 +163,13 @@ int probe_check(const struct statement *s, struct err *e)
 		char known[320] = "";
 		for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 			text_join(known, sizeof known, known, " ", kinds[i].name);
-		return statement_error(s, e, _("there is no probe \"%s\"; known:%s"), s->probe, known);
+		return statement_error(s, e, _("unknown probe \"%s\"; known:%s"), s->probe, known);
 	}
 	if (s->n_words < k->words_min)
-		return statement_error(s, e, _("\"%s\" wants a name behind it"), k->name);
+		return statement_error(s, e, _("\"%s\" needs a name"), k->name);
 	if (s->n_words > k->words_max)
-		return statement_error(s, e, _("\"%s\" is one word too many behind \"%s\""),
-				       s->words[k->words_max], k->name);
+		return statement_error(s, e, _("unexpected \"%s\" after \"%s\""), s->words[k->words_max],
+				       k->name);
 	for (size_t i = 0; i < s->n_words; i++)
 		if (strlen(s->words[i]) > 36)
 			return statement_error(s, e, _("the name \"%s\" has more than 36 bytes"),
@@ -178,44 +182,44 @@ int probe_check(const struct statement *s, struct err *e)
 	if (k->place && !places)
 		return statement_error(
 			s, e,
-			_("\"%s\" wants a place to read: path=/FILE, hwmon=CHIP/LABEL, zone=TYPE or "
+			_("\"%s\" needs a place to read: path=/FILE, hwmon=CHIP/LABEL, zone=TYPE or "
 			  "devfreq=NODE/FILE"),
 			k->name);
 	if (k->expression && !s->expression)
-		return statement_error(s, e, _("\"%s\" wants = and an expression"), k->name);
+		return statement_error(s, e, _("\"%s\" needs = and an expression"), k->name);
 	if (!k->expression && s->expression)
 		return statement_error(s, e, _("only \"wave\" takes = and an expression"));
 	return 0;
 }
 
-int probe_open(struct rig *r, const struct statement *s, int64_t tick_ns, struct err *e)
+int probe_open(struct probe_set *r, const struct statement *s, int64_t tick_ns, struct err *e)
 {
-	struct opening o = {.rig = r, .root = r->root, .s = s, .tick_ns = tick_ns};
+	struct probe_ctx o = {.probes = r, .root = r->root, .s = s, .tick_ns = tick_ns};
 
 	if (probe_check(s, e) < 0)
 		return -1;
 	return kind_find(s->probe)->open(&o, e);
 }
 
-const struct channel *opening_add(struct opening *o, const struct channel *c, struct err *e)
+const struct channel *probe_ctx_add(struct probe_ctx *o, const struct channel *c, struct err *e)
 {
-	if (rig_find(o->rig, c->name)) {
-		statement_error(o->s, e, _("there is a channel \"%s\" already"), c->name);
+	if (probe_set_find(o->probes, c->name)) {
+		statement_error(o->s, e, _("duplicate channel \"%s\""), c->name);
 		return NULL;
 	}
-	if (o->rig->width[c->tier] >= UINT16_MAX) {
+	if (o->probes->width[c->tier] >= UINT16_MAX) {
 		statement_error(o->s, e, _("more channels than a tier can hold"));
 		return NULL;
 	}
-	const struct channel *added = rig_add_channel(o->rig, c);
+	const struct channel *added = probe_set_add_channel(o->probes, c);
 	if (!added)
 		statement_error(o->s, e, _("out of memory"));
 	return added;
 }
 
-int opening_column(struct opening *o, const struct channel *c, uint16_t *column, struct err *e)
+int probe_ctx_column(struct probe_ctx *o, const struct channel *c, uint16_t *column, struct err *e)
 {
-	const struct channel *added = opening_add(o, c, e);
+	const struct channel *added = probe_ctx_add(o, c, e);
 
 	if (added)
 		*column = added->column;
@@ -223,17 +227,17 @@ int opening_column(struct opening *o, const struct channel *c, uint16_t *column,
 }
 
 /* Its channels are those that were added since it was made. */
-int opening_add_probe(struct opening *o, struct probe *p, struct err *e)
+int probe_ctx_add_probe(struct probe_ctx *o, struct probe *p, struct err *e)
 {
-	if (!p->derived && !p->start && !p->computes)
-		p->width = (uint16_t)(o->rig->width[p->tier] - p->column);
-	return rig_add_probe(o->rig, p) < 0 ? statement_error(o->s, e, _("out of memory")) : 0;
+	if (!p->derived && !p->readers[0] && !p->computes)
+		p->width = (uint16_t)(o->probes->width[p->tier] - p->column);
+	return probe_set_add_probe(o->probes, p) < 0 ? statement_error(o->s, e, _("out of memory")) : 0;
 }
 
-int opening_finish(struct opening *o, struct probe *p, int added, bool found, struct err *e)
+int probe_ctx_finish(struct probe_ctx *o, struct probe *p, int added, bool found, struct err *e)
 {
 	if (added == 0 && found)
-		return opening_add_probe(o, p, e);
+		return probe_ctx_add_probe(o, p, e);
 	p->ops->close(p);
 	return added;
 }
@@ -246,7 +250,7 @@ void file_probe_close(struct probe *p)
 	free(f);
 }
 
-void *probe_new(const struct opening *o, size_t size, const struct probe_ops *ops, int64_t period_ns,
+void *probe_new(const struct probe_ctx *o, size_t size, const struct probe_ops *ops, int64_t period_ns,
 		struct err *e)
 {
 	struct probe *p = calloc(1, size);
@@ -257,7 +261,7 @@ void *probe_new(const struct opening *o, size_t size, const struct probe_ops *op
 	}
 	p->ops = ops;
 	p->tier = o->s->tier;
-	p->column = (uint16_t)o->rig->width[p->tier];
+	p->column = (uint16_t)o->probes->width[p->tier];
 	p->period_ns = period_ns;
 	return p;
 }

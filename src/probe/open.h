@@ -1,23 +1,23 @@
-/* open: what every kind of probe needs to become channels of a rig.
+/* open: what every kind of probe needs to become channels of a probe set.
  *
  * To add a kind: write opener(), name it in the table of open.c. */
-#ifndef PROBE_OPEN_H
-#define PROBE_OPEN_H
+#ifndef NVMTOP_PROBE_OPEN_H
+#define NVMTOP_PROBE_OPEN_H
 
-#include "attr.h"
-#include "nvmtop/probe.h"
+#include "probe/attr.h"
+#include "probe/probe.h"
 
-struct opening {
-	struct rig *rig;
-	const struct root *root; /* the rig's */
+struct probe_ctx {
+	struct probe_set *probes;
+	const struct root *root; /* the probe set's */
 	const struct statement *s;
 	int64_t tick_ns; /* the period of the statement's tier */
 };
 
-typedef int opener(struct opening *o, struct err *e);
-opener open_cpu, open_cpufreq, open_iowait, open_load, open_ram, open_swap, open_gpu, open_emc, open_rail, open_value, open_throttle, open_total,
-	open_hottest, open_wave, open_gated, open_limits, open_pinned, open_engine, open_nvml, open_zram, open_nvmap,
-	open_freeblock;
+typedef int opener(struct probe_ctx *o, struct err *e);
+opener open_cpu, open_cpufreq, open_iowait, open_load, open_ram, open_swap, open_gpu, open_emc, open_rail,
+	open_value, open_throttle, open_total, open_hottest, open_wave, open_gated, open_limits, open_pinned,
+	open_engine, open_nvml, open_zram, open_nvmap, open_freeblock;
 
 /* The value of the nth setting of that key, or NULL. */
 const char *setting_nth(const struct statement *s, const char *key, size_t nth);
@@ -30,19 +30,19 @@ int statement_error(const struct statement *s, struct err *e, const char *fmt, .
 /* Fill in a channel called name (made safe, and unique by a number behind it
  * when wild is set): kind, label, unit, family, index and range by the name's
  * form, then by what the statement says. */
-void channel_describe(const struct opening *o, struct channel *c, const char *name, bool wild);
+void channel_describe(const struct probe_ctx *o, struct channel *c, const char *name, bool wild);
 
-/* Add it.  Its copy in the rig, or NULL with the error (name in use, memory). */
-const struct channel *opening_add(struct opening *o, const struct channel *c, struct err *e);
+/* Add it.  Its copy in the probe set, or NULL with the error (name in use, memory). */
+const struct channel *probe_ctx_add(struct probe_ctx *o, const struct channel *c, struct err *e);
 /* The same; where its values go into the row. */
-int opening_column(struct opening *o, const struct channel *c, uint16_t *column, struct err *e);
-int opening_add_probe(struct opening *o, struct probe *p, struct err *e);
+int probe_ctx_column(struct probe_ctx *o, const struct channel *c, uint16_t *column, struct err *e);
+int probe_ctx_add_probe(struct probe_ctx *o, struct probe *p, struct err *e);
 /* The end of an opener: the probe reads what was found; else, or when a channel could
  * not be added (added: -1), it is closed.  Returns what the opener does. */
-int opening_finish(struct opening *o, struct probe *p, int added, bool found, struct err *e);
+int probe_ctx_finish(struct probe_ctx *o, struct probe *p, int added, bool found, struct err *e);
 
 /* A probe of size bytes, zeroed, with its head filled in; NULL with the error. */
-void *probe_new(const struct opening *o, size_t size, const struct probe_ops *ops, int64_t period_ns,
+void *probe_new(const struct probe_ctx *o, size_t size, const struct probe_ops *ops, int64_t period_ns,
 		struct err *e);
 
 /* The head of a probe of one file of the kernel. */
@@ -56,22 +56,31 @@ void file_probe_close(struct probe *p);
 /* Why a channel is missing, collected while its candidates are tried. */
 struct reason {
 	char tried[200];
-	bool denied;  /* more rights would help */
-	bool debugfs; /* something in debugfs was not there */
+	bool denied;    /* more rights would help */
+	bool debugfs;   /* something in debugfs was not there */
+	bool hidden;    /* the folder of what was denied is closed: it may not even be there */
+	char cure[120]; /* what would help, where that is known; or "" */
 };
 void reason_add(struct reason *why, const char *what, int error);
+void reason_add_text(struct reason *why, const char *what, const char *text);
 void reason_add_place(struct reason *why, const struct place *p, int error);
 /* Into c->missing, with what would unlock it (also from the setting hint=). */
-void reason_tell(const struct reason *why, const struct opening *o, struct channel *c);
+void reason_set(const struct reason *why, const struct probe_ctx *o, struct channel *c);
 
-/* Does the rig's emc probe read that file as its clock, that often?  Then a channel
+/* Does the probe set's emc probe read that file as its clock, that often?  Then a channel
  * of the opening's tier can have it from there instead of asking a second time. */
-bool emc_reads(const struct rig *r, const char *path, int64_t period_ns);
-int emc_add_rate(struct opening *o, const char *path, int64_t period_ns, uint16_t column, struct err *e);
+bool emc_reads(const struct probe_set *r, const char *path, int64_t period_ns);
+int emc_add_rate(struct probe_ctx *o, const char *path, int64_t period_ns, uint16_t column, struct err *e);
+
+/* From where on the channel of a zone or of a chip's temperature warns and is critical. */
+void heat_limits(const struct probe_ctx *o, const struct place *place, struct channel *ch);
 
 /* Is the channel's value a constant or an estimate that a thermal zone shows as
  * if it were measured? */
-bool value_is_made_up(const struct rig *r, const struct channel *c);
+bool value_is_made_up(const struct probe_set *r, const struct channel *c);
+
+/* Does a cooling device of that type slow something down?  Fans do not. */
+bool cooling_slows(const char *type);
 
 /* "0-3,6" as a set of numbers below max; how many are in it, 0 when it is no
  * such list. */

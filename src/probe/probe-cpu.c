@@ -1,6 +1,7 @@
 /* CPU utilisation: one statement, the best source that this kernel grants.
  *
- * Context switches are exact at every tick, cpuidle and /proc/stat are means
+ * Context switches are exact at every tick, but for the work of interrupts on an
+ * idle core, which is no switch (the note says so); cpuidle and /proc/stat are means
  * over a window; see cpu-perf.c, cpu-idle.c and cpu-stat.c.  Whatever is in use
  * is held against /proc/stat over whole seconds: a source that contradicts it,
  * loses records or costs too much makes way for the next one, and is tried again
@@ -14,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu.h"
-#include "nvmtop/intl.h"
+#include "probe/cpu.h"
+#include "util/intl.h"
 
 #define CHECK_NS      NS_PER_S
 #define CHECK_PERCENT 15
@@ -185,7 +186,7 @@ static const struct probe_ops cpu_ops = {cpu_read, cpu_close};
 
 /* Open what may come into use; in fact: the first one's name, and what is wrong
  * with those before it. */
-static void open_sources(struct opening *o, struct cpu *c, char *fact, size_t size)
+static void open_sources(struct probe_ctx *o, struct cpu *c, char *fact, size_t size)
 {
 	const char *only = setting_get(o->s, "source");
 	char why[80], missing[160] = "", one[120];
@@ -218,11 +219,11 @@ static void describe_source(const struct cpu_source_ops *ops, int64_t tick_ns, s
 		snprintf(what, sizeof what, _("mean of the last %d ms"),
 			 (int)(window_ns(ops, tick_ns) / NS_PER_MS));
 	else
-		snprintf(what, sizeof what, "%s", _("exact, from context switches"));
+		snprintf(what, sizeof what, "%s", _("from context switches, without interrupts"));
 	text_join(ch->note, sizeof ch->note, what, of, "");
 }
 
-static int add_window(struct opening *o, struct cpu *c, struct err *e)
+static int add_window(struct probe_ctx *o, struct cpu *c, struct err *e)
 {
 	struct channel ch;
 
@@ -234,14 +235,14 @@ static int add_window(struct opening *o, struct cpu *c, struct err *e)
 	snprintf(ch.source, sizeof ch.source, "%s", c->source[0]->ops->name);
 	for (unsigned i = 1; i < c->n_sources; i++)
 		text_join(ch.source, sizeof ch.source, ch.source, ", ", c->source[i]->ops->name);
-	snprintf(ch.note, sizeof ch.note, "%s", _("milliseconds that cpu*.util is a mean of now"));
-	const struct channel *added = opening_add(o, &ch, e);
+	snprintf(ch.note, sizeof ch.note, "%s", _("current averaging time of cpu*.util in ms"));
+	const struct channel *added = probe_ctx_add(o, &ch, e);
 	c->window = added != NULL;
 	c->window_column = added ? added->column : 0;
 	return added ? 0 : -1;
 }
 
-static int add_channels(struct opening *o, struct cpu *c, struct err *e)
+static int add_channels(struct probe_ctx *o, struct cpu *c, struct err *e)
 {
 	const struct cpu_source_ops *ops = c->source[0]->ops;
 	const struct channel *added;
@@ -256,7 +257,7 @@ static int add_channels(struct opening *o, struct cpu *c, struct err *e)
 		 ops == &cpu_by_perf   ? _("perf: context switches")
 		 : ops == &cpu_by_idle ? "/sys/devices/system/cpu/cpu*/cpuidle/state*/time"
 				       : "/proc/stat");
-	if (!(added = opening_add(o, &ch, e)))
+	if (!(added = probe_ctx_add(o, &ch, e)))
 		return -1;
 	c->column = added->column;
 	for (unsigned i = 0; i < c->look.cores.n; i++) {
@@ -264,7 +265,7 @@ static int add_channels(struct opening *o, struct cpu *c, struct err *e)
 		channel_describe(o, &ch, name, false);
 		describe_source(ops, o->tick_ns, &ch, "");
 		ops->tell(c->look.cores.id[i], ch.source, sizeof ch.source);
-		if (!(added = opening_add(o, &ch, e)))
+		if (!(added = probe_ctx_add(o, &ch, e)))
 			return -1;
 		c->core_column[i] = added->column;
 	}
@@ -272,7 +273,7 @@ static int add_channels(struct opening *o, struct cpu *c, struct err *e)
 }
 
 /* Nothing to read: the channel with the reason. */
-static int add_missing(struct opening *o, struct cpu *c, const char *what, const char *why, int error,
+static int add_missing(struct probe_ctx *o, struct cpu *c, const char *what, const char *why, int error,
 		       struct err *e)
 {
 	struct reason reason = {.denied = false};
@@ -282,20 +283,20 @@ static int add_missing(struct opening *o, struct cpu *c, const char *what, const
 	channel_describe(o, &ch, "cpu.util", false);
 	if (error) {
 		reason_add(&reason, what, error);
-		reason_tell(&reason, o, &ch);
+		reason_set(&reason, o, &ch);
 	} else {
 		text_join(ch.missing, sizeof ch.missing, "source=", what, why);
 	}
-	return opening_add(o, &ch, e) ? 0 : -1;
+	return probe_ctx_add(o, &ch, e) ? 0 : -1;
 }
 
-int open_cpu(struct opening *o, struct err *e)
+int open_cpu(struct probe_ctx *o, struct err *e)
 {
 	const char *only = setting_get(o->s, "source");
 	char fact[200];
 
 	if (only && strcmp(only, "perf") != 0 && strcmp(only, "cpuidle") != 0 && strcmp(only, "stat") != 0)
-		return statement_error(o->s, e, _("source= wants perf, cpuidle or stat, not \"%s\""), only);
+		return statement_error(o->s, e, _("source= needs perf, cpuidle or stat, not \"%s\""), only);
 	struct cpu *c = probe_new(o, sizeof *c, &cpu_ops, CPU_READ_NS, e);
 	if (!c)
 		return -1;
@@ -306,9 +307,9 @@ int open_cpu(struct opening *o, struct err *e)
 	if (!c->n_sources)
 		return add_missing(o, c, only, fact[0] ? fact : "", 0, e);
 	use_source(c, 0);
-	if (add_channels(o, c, e) < 0 || rig_add_fact(o->rig, "cpu.source", fact) < 0) {
+	if (add_channels(o, c, e) < 0 || probe_set_add_fact(o->probes, "cpu.source", fact) < 0) {
 		cpu_close(&c->probe);
 		return -1;
 	}
-	return opening_add_probe(o, &c->probe, e);
+	return probe_ctx_add_probe(o, &c->probe, e);
 }

@@ -1,6 +1,7 @@
 /* The clock of each group of cores that share one, and the limits it is held
  * to.  scaling_cur_freq, never cpuinfo_cur_freq: that one asks the firmware, for
- * milliseconds on some boards, and wants root.
+ * milliseconds on some boards, and wants root.  It is what was asked for, but where
+ * the driver measures; a clock that the hardware throttles is lower.
  *
  * The group goes away with its last core and comes back with another inode, so
  * a file that fails is opened anew, once a second. */
@@ -10,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/clock.h"
-#include "nvmtop/intl.h"
-#include "nvmtop/num.h"
-#include "open.h"
+#include "util/clock.h"
+#include "util/intl.h"
+#include "util/num.h"
+#include "probe/open.h"
 
 #define CPU       "/sys/devices/system/cpu"
 #define CORES_MAX 256
@@ -48,7 +49,7 @@ static void freq_read(struct probe *p, int64_t t_ns, double *row)
 static const struct probe_ops freq_ops = {freq_read, file_probe_close};
 
 /* late: it is not there now, and may come. */
-static int add_file(struct opening *o, struct channel *ch, const char *path, bool late, struct err *e)
+static int add_file(struct probe_ctx *o, struct channel *ch, const char *path, bool late, struct err *e)
 {
 	struct freq *f = probe_new(o, sizeof *f, &freq_ops, ch->period_ns, e);
 
@@ -61,11 +62,11 @@ static int add_file(struct opening *o, struct channel *ch, const char *path, boo
 	if (!open && !late) {
 		struct reason why = {.denied = false};
 		reason_add(&why, path, errno);
-		reason_tell(&why, o, ch);
+		reason_set(&why, o, ch);
 	}
-	int added = opening_column(o, ch, &f->column, e);
+	int added = probe_ctx_column(o, ch, &f->column, e);
 
-	return opening_finish(o, &f->file.probe, added, open || late, e);
+	return probe_ctx_finish(o, &f->file.probe, added, open || late, e);
 }
 
 /* "cpu4", "cpu4-7", or with a hole "cpu0,3-5". */
@@ -88,7 +89,7 @@ static void label_group(char *out, size_t size, const bool *group)
 	}
 }
 
-static int add_limits(struct opening *o, const char *dir, unsigned first, const char *label, struct err *e)
+static int add_limits(struct probe_ctx *o, const char *dir, unsigned first, const char *label, struct err *e)
 {
 	static const struct {
 		const char *file, *suffix, *word, *note;
@@ -115,7 +116,23 @@ static int add_limits(struct opening *o, const char *dir, unsigned first, const 
 	return 0;
 }
 
-static int add_group(struct opening *o, const char *dir, unsigned first, const bool *group, struct err *e)
+/* Does scaling_cur_freq measure?  On PCs the kernel does; other drivers repeat the request. */
+static bool measures(const struct probe_ctx *o, const char *dir)
+{
+	static const char *const drivers[] = {"intel_pstate", "intel_cpufreq", "amd-pstate", "amd-pstate-epp",
+					      "acpi-cpufreq"};
+	char path[192], driver[64];
+
+	snprintf(path, sizeof path, "%.120s/scaling_driver", dir);
+	if (!file_line(o->root, path, driver, sizeof driver))
+		return false;
+	for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++)
+		if (!strcmp(driver, drivers[i]))
+			return true;
+	return false;
+}
+
+static int add_group(struct probe_ctx *o, const char *dir, unsigned first, const bool *group, struct err *e)
 {
 	char path[192], name[32], label[32], governor[64];
 	struct channel ch;
@@ -127,18 +144,21 @@ static int add_group(struct opening *o, const char *dir, unsigned first, const b
 	snprintf(ch.label, sizeof ch.label, "%s", label);
 	if (!ch.period_ns)
 		ch.period_ns = PERIOD_NS;
+	if (!ch.note[0] && !measures(o, dir))
+		snprintf(ch.note, sizeof ch.note, "%s",
+			 _("requested clock; lower while the hardware throttles"));
 	if (add_file(o, &ch, path, false, e) < 0 || add_limits(o, dir, first, label, e) < 0)
 		return -1;
 	snprintf(path, sizeof path, "%.120s/scaling_governor", dir);
 	snprintf(name, sizeof name, "cpu%u.governor", first);
 	if (file_line(o->root, path, governor, sizeof governor) && *governor &&
-	    rig_add_fact(o->rig, name, governor) < 0)
+	    probe_set_add_fact(o->probes, name, governor) < 0)
 		return statement_error(o->s, e, _("out of memory"));
 	return 0;
 }
 
 /* The cores of a group: "4 5 6 7", online or not. */
-static void find_related(const struct opening *o, const char *dir, unsigned first, bool *group)
+static void find_related(const struct probe_ctx *o, const char *dir, unsigned first, bool *group)
 {
 	char path[192], text[160];
 	int64_t n;
@@ -156,7 +176,7 @@ static void find_related(const struct opening *o, const char *dir, unsigned firs
 
 /* Cores that are offline have no group yet: each run of them gets a channel,
  * which comes to life with its first core. */
-static int add_offline(struct opening *o, const bool *left, struct err *e)
+static int add_offline(struct probe_ctx *o, const bool *left, struct err *e)
 {
 	char path[192], name[32];
 	bool run[CORES_MAX];
@@ -182,7 +202,7 @@ static int add_offline(struct opening *o, const bool *left, struct err *e)
 	return 0;
 }
 
-int open_cpufreq(struct opening *o, struct err *e)
+int open_cpufreq(struct probe_ctx *o, struct err *e)
 {
 	char **names, dir[128], present[160], online[160];
 	bool left[CORES_MAX], up[CORES_MAX], group[CORES_MAX];

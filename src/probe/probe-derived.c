@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/clock.h"
-#include "nvmtop/intl.h"
-#include "open.h"
+#include "util/clock.h"
+#include "util/intl.h"
+#include "probe/open.h"
 
 struct derived {
 	struct probe probe;
@@ -47,10 +47,10 @@ static void derived_close(struct probe *p)
 static const struct probe_ops total_ops = {total_read, derived_close};
 static const struct probe_ops hottest_ops = {hottest_read, derived_close};
 
-static int add_derived(struct opening *o, const struct probe_ops *ops, const struct channel *ch, size_t n,
+static int add_derived(struct probe_ctx *o, const struct probe_ops *ops, const struct channel *ch, size_t n,
 		       const uint16_t *from, struct err *e)
 {
-	const struct channel *added = opening_add(o, ch, e);
+	const struct channel *added = probe_ctx_add(o, ch, e);
 
 	if (!added)
 		return -1;
@@ -63,16 +63,16 @@ static int add_derived(struct opening *o, const struct probe_ops *ops, const str
 	d->column = added->column;
 	d->n = n;
 	memcpy(d->from, from, n * sizeof *from);
-	return opening_add_probe(o, &d->probe, e);
+	return probe_ctx_add_probe(o, &d->probe, e);
 }
 
 /* Energy since the start: trapezoids over the times at which power was really
- * sampled.  Where power is missing, or was not sampled for long, nothing is added
- * and nothing is shown, so that the hole can be seen. */
+ * sampled, as a report has them.  Where power is missing nothing is shown, so that the
+ * hole can be seen; where it was for long nothing is added. */
 struct energy {
 	struct probe probe;
 	uint16_t power, column;
-	int64_t gap_ns; /* from here on it is a hole */
+	int64_t gap_ns; /* values further apart have a hole between them */
 	int64_t last_ns;
 	double last_mw, joules;
 };
@@ -82,16 +82,19 @@ static void energy_read(struct probe *p, int64_t t_ns, double *row)
 	struct energy *g = (struct energy *)p;
 	double mw = row[g->power];
 
-	if (g->last_ns && t_ns - g->last_ns <= g->gap_ns && !isnan(mw) && !isnan(g->last_mw))
+	row[g->column] = NAN;
+	if (isnan(mw))
+		return;
+	if (g->last_ns && t_ns - g->last_ns <= g->gap_ns)
 		g->joules += (mw + g->last_mw) / 2 / 1000 * (double)(t_ns - g->last_ns) / (double)NS_PER_S;
 	g->last_ns = t_ns;
 	g->last_mw = mw;
-	row[g->column] = isnan(mw) ? NAN : g->joules;
+	row[g->column] = g->joules;
 }
 
 static const struct probe_ops energy_ops = {energy_read, derived_close};
 
-static int add_energy(struct opening *o, const struct channel *power, struct err *e)
+static int add_energy(struct probe_ctx *o, const struct channel *power, struct err *e)
 {
 	struct energy *g;
 	struct channel ch;
@@ -101,10 +104,10 @@ static int add_energy(struct opening *o, const struct channel *power, struct err
 	ch.unit = UNIT_JOULE;
 	ch.family = FAMILY_POWER;
 	snprintf(ch.source, sizeof ch.source, "%s", _("power.total over time"));
-	snprintf(ch.note, sizeof ch.note, "%s", _("since nvmtop started; a hole adds nothing"));
+	snprintf(ch.note, sizeof ch.note, "%s", _("since nvmtop started; gaps add nothing"));
 	text_join(ch.missing, sizeof ch.missing, power->missing, "", "");
 	uint16_t column = power->column;
-	const struct channel *added = opening_add(o, &ch, e);
+	const struct channel *added = probe_ctx_add(o, &ch, e);
 	if (!added || ch.missing[0])
 		return added ? 0 : -1;
 	g = probe_new(o, sizeof *g, &energy_ops, 0, e);
@@ -113,13 +116,13 @@ static int add_energy(struct opening *o, const struct channel *power, struct err
 	g->probe.derived = true;
 	g->power = column;
 	g->column = added->column;
-	g->gap_ns = 4 * o->tick_ns > NS_PER_S ? 4 * o->tick_ns : NS_PER_S;
-	return opening_add_probe(o, &g->probe, e);
+	g->gap_ns = COVER_PERIODS * o->tick_ns;
+	return probe_ctx_add_probe(o, &g->probe, e);
 }
 
 /* One group of rails, from words[first] up to an "or": their columns.  0, or -1
  * with the error; missing gets the first of them that is. */
-static int add_up(struct opening *o, size_t first, size_t *n, uint16_t *from, struct channel *ch,
+static int add_up(struct probe_ctx *o, size_t first, size_t *n, uint16_t *from, struct channel *ch,
 		  struct err *e)
 {
 	const char *const *words = o->s->words;
@@ -129,7 +132,7 @@ static int add_up(struct opening *o, size_t first, size_t *n, uint16_t *from, st
 	for (*n = 0; first + *n < o->s->n_words && strcmp(words[first + *n], "or") != 0; ++*n) {
 		const char *word = words[first + *n];
 		text_join(name, sizeof name, word, ".power", "");
-		const struct channel *rail = rig_find(o->rig, name);
+		const struct channel *rail = probe_set_find(o->probes, name);
 		if (!rail || rail->tier != o->s->tier)
 			return statement_error(o->s, e,
 					       _("there is no rail \"%s\" above this line in the %s tier"),
@@ -137,13 +140,15 @@ static int add_up(struct opening *o, size_t first, size_t *n, uint16_t *from, st
 		if (rail->missing[0] && !ch->missing[0])
 			snprintf(ch->missing, sizeof ch->missing, _("%.40s is missing"), rail->label);
 		text_join(sum, sizeof sum, sum, *n ? " + " : "", name);
+		if (rail->period_ns > ch->period_ns)
+			ch->period_ns = rail->period_ns;
 		from[*n] = rail->column;
 	}
 	text_shortened(ch->source, sizeof ch->source, sum, strlen(sum));
-	return *n ? 0 : statement_error(o->s, e, _("\"or\" stands between rails"));
+	return *n ? 0 : statement_error(o->s, e, _("\"or\" must be between rails"));
 }
 
-int open_total(struct opening *o, struct err *e)
+int open_total(struct probe_ctx *o, struct err *e)
 {
 	const char *carrier = setting_get(o->s, "carrier");
 	uint16_t from[32], best[32];
@@ -167,10 +172,10 @@ int open_total(struct opening *o, struct err *e)
 	}
 	if (add_derived(o, &total_ops, &chosen, n_best, best, e) < 0)
 		return -1;
-	return add_energy(o, rig_find(o->rig, chosen.name), e);
+	return add_energy(o, probe_set_find(o->probes, chosen.name), e);
 }
 
-static bool left_out(const struct rig *r, const struct statement *s, const struct channel *c)
+static bool left_out(const struct probe_set *r, const struct statement *s, const struct channel *c)
 {
 	const char *except;
 
@@ -191,9 +196,9 @@ static void join_limit(double *joined, double limit, bool first)
 		*joined = NAN;
 }
 
-int open_hottest(struct opening *o, struct err *e)
+int open_hottest(struct probe_ctx *o, struct err *e)
 {
-	const struct rig *r = o->rig;
+	const struct probe_set *r = o->probes;
 	uint16_t *from = malloc((r->n_channels + 1) * sizeof *from);
 	struct channel ch;
 	double warn = NAN, crit = NAN;

@@ -17,10 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/clock.h"
-#include "nvmtop/intl.h"
-#include "open.h"
-#include "slow.h"
+#include "util/clock.h"
+#include "util/intl.h"
+#include "probe/open.h"
+#include "probe/async-reader.h"
 
 #define READ_NS (10 * NS_PER_MS)
 #define TAKE_NS (5 * NS_PER_MS) /* what the thread has is looked at */
@@ -38,8 +38,8 @@ struct reader {
 
 struct emc {
 	struct probe probe;
-	struct slow *slow;
-	struct slow_seen seen;
+	struct async_reader *slow;
+	struct async_reader_seen seen;
 	uint16_t column;
 	int64_t every_ns; /* the thread's period */
 	char rate_path[sizeof((struct attr *)0)->path];
@@ -90,36 +90,23 @@ static void reader_close(void *arg)
 	free(r);
 }
 
-static const struct slow_ops reader_ops = {reader_read, reader_close};
+static const struct async_reader_ops reader_ops = {reader_read, reader_close};
 
 static void emc_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct emc *m = (struct emc *)p;
 	double v[VALUES];
 
-	slow_ask(m->slow, t_ns);
-	if (slow_take(m->slow, &m->seen, t_ns, v))
+	async_reader_ask(m->slow, t_ns);
+	if (async_reader_take(m->slow, &m->seen, t_ns, v))
 		row[m->column] = channel_round(CHANNEL_EMC_UTIL, v[UTIL]);
-}
-
-static void emc_start(struct probe *p)
-{
-	slow_start(((struct emc *)p)->slow);
-}
-
-static bool emc_hangs(const struct probe *p, int64_t now_ns, uint16_t *column)
-{
-	const struct emc *m = (const struct emc *)p;
-
-	*column = m->column;
-	return slow_hangs(m->slow, now_ns);
 }
 
 static void emc_close(struct probe *p)
 {
 	struct emc *m = (struct emc *)p;
 
-	slow_stop(m->slow);
+	async_reader_stop(m->slow);
 	free(m);
 }
 
@@ -128,8 +115,8 @@ static const struct probe_ops emc_ops = {emc_read, emc_close};
 /* The clock as a channel of another tier: what emc.util is made with. */
 struct rate {
 	struct probe probe;
-	struct slow *slow; /* the emc's, which is closed with the same rig */
-	struct slow_seen seen;
+	struct async_reader *slow; /* the emc's, which is closed with the same probes */
+	struct async_reader_seen seen;
 	uint16_t column;
 };
 
@@ -138,15 +125,9 @@ static void rate_read(struct probe *p, int64_t t_ns, double *row)
 	struct rate *c = (struct rate *)p;
 	double v[VALUES];
 
-	slow_ask(c->slow, t_ns);
-	if (slow_take(c->slow, &c->seen, t_ns, v))
+	async_reader_ask(c->slow, t_ns);
+	if (async_reader_take(c->slow, &c->seen, t_ns, v))
 		row[c->column] = v[RATE];
-}
-
-/* Its tier may begin before that of the emc. */
-static void rate_start(struct probe *p)
-{
-	slow_start(((struct rate *)p)->slow);
 }
 
 static void rate_close(struct probe *p)
@@ -157,7 +138,7 @@ static void rate_close(struct probe *p)
 static const struct probe_ops rate_ops = {rate_read, rate_close};
 
 /* Which reads that file, and as often as that. */
-static const struct emc *emc_with(const struct rig *r, const char *path, int64_t period_ns)
+static const struct emc *emc_with(const struct probe_set *r, const char *path, int64_t period_ns)
 {
 	for (size_t i = 0; i < r->n_probes; i++) {
 		const struct emc *m = (const struct emc *)r->probes[i];
@@ -168,21 +149,21 @@ static const struct emc *emc_with(const struct rig *r, const char *path, int64_t
 	return NULL;
 }
 
-bool emc_reads(const struct rig *r, const char *path, int64_t period_ns)
+bool emc_reads(const struct probe_set *r, const char *path, int64_t period_ns)
 {
 	return emc_with(r, path, period_ns) != NULL;
 }
 
-int emc_add_rate(struct opening *o, const char *path, int64_t period_ns, uint16_t column, struct err *e)
+int emc_add_rate(struct probe_ctx *o, const char *path, int64_t period_ns, uint16_t column, struct err *e)
 {
 	struct rate *c = probe_new(o, sizeof *c, &rate_ops, period_ns, e);
 
 	if (!c)
 		return -1;
-	c->slow = emc_with(o->rig, path, period_ns)->slow;
+	c->slow = emc_with(o->probes, path, period_ns)->slow;
 	c->column = column;
-	c->probe.start = rate_start;
-	return opening_add_probe(o, &c->probe, e);
+	c->probe.readers[0] = c->slow;
+	return probe_ctx_add_probe(o, &c->probe, e);
 }
 
 /* The first of the statement's candidates that opens and holds a number. */
@@ -237,10 +218,10 @@ static struct reader *reader_new(struct root *root)
 	return r;
 }
 
-int open_emc(struct opening *o, struct err *e)
+int open_emc(struct probe_ctx *o, struct err *e)
 {
 	struct emc *m = probe_new(o, sizeof *m, &emc_ops, TAKE_NS, e);
-	struct reader *r = m ? reader_new(o->rig->root) : NULL;
+	struct reader *r = m ? reader_new(o->probes->root) : NULL;
 	struct reason why = {.denied = false};
 	struct channel ch;
 
@@ -258,13 +239,12 @@ int open_emc(struct opening *o, struct err *e)
 		if (!ch.note[0])
 			snprintf(ch.note, sizeof ch.note, "%s", doubt(r->activity.path));
 	} else {
-		reason_tell(&why, o, &ch);
+		reason_set(&why, o, &ch);
 	}
-	m->slow = slow_new("nvmtop-emc", &reader_ops, r, VALUES, found ? ch.period_ns : READ_NS, 0.2);
-	m->probe.start = emc_start;
-	m->probe.hangs = emc_hangs;
-	int added = m->slow ? opening_column(o, &ch, &m->column, e)
+	m->slow = async_reader_new("nvmtop-emc", &reader_ops, r, VALUES, found ? ch.period_ns : READ_NS, 0.2);
+	m->probe.readers[0] = m->slow;
+	int added = m->slow ? probe_ctx_column(o, &ch, &m->column, e)
 			    : statement_error(o->s, e, _("out of memory"));
 
-	return opening_finish(o, &m->probe, added, found, e);
+	return probe_ctx_finish(o, &m->probe, added, found, e);
 }

@@ -10,11 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gate.h"
-#include "nvmtop/clock.h"
-#include "nvmtop/intl.h"
-
-#define RATE_MAX 1e10
+#include "probe/gate.h"
+#include "util/clock.h"
+#include "util/intl.h"
 
 struct engine {
 	struct probe probe;
@@ -25,18 +23,17 @@ struct engine {
 	uint16_t freq_column, util_column;
 };
 
-static double number(struct attr *a, const struct root *r, double most)
+static double number(struct attr *a, const struct root *r, double per, enum channel_kind kind)
 {
 	double v;
 
 	if (!attr_is_open(a))
 		return NAN;
-	if (!attr_number(a, r, &v)) {
-		if (attr_gone(errno))
-			attr_close(a);
-		return NAN;
-	}
-	return v >= 0 && v <= most ? v : NAN;
+	if (attr_number(a, r, &v))
+		return range_holds(channel_range(kind), v / per) ? v / per : NAN;
+	if (attr_gone(errno))
+		attr_close(a);
+	return NAN;
 }
 
 static void reopen(struct engine *n, int64_t t_ns)
@@ -59,9 +56,9 @@ static void engine_read(struct probe *p, int64_t t_ns, double *row)
 	reopen(n, t_ns);
 	bool off = attr_is_open(&n->gate) && gate_read(&n->gate, n->root) > 0;
 	if (n->has_clock)
-		row[n->freq_column] = off ? 0 : number(&n->clock, n->root, RATE_MAX);
+		row[n->freq_column] = off ? 0 : number(&n->clock, n->root, 1, CHANNEL_ENGINE_FREQ);
 	if (n->has_load)
-		row[n->util_column] = off ? 0 : number(&n->load, n->root, 1000) / 10;
+		row[n->util_column] = off ? 0 : number(&n->load, n->root, 10, CHANNEL_ENGINE_UTIL);
 }
 
 static void engine_close(struct probe *p)
@@ -104,7 +101,8 @@ static bool find_clock(struct engine *n, const struct statement *s, struct reaso
 }
 
 /* Nobody knows whether the load of an engine without power may be read: it is
- * not, nor is it where nothing says whether there is power. */
+ * not, nor is it where nothing says whether there is power, unless the board says
+ * (gate=none) that it may. */
 static bool find_load(struct engine *n, const struct statement *s, struct reason *why)
 {
 	const char *path;
@@ -112,8 +110,8 @@ static bool find_load(struct engine *n, const struct statement *s, struct reason
 	bool off = n->has_gate && gate_read(&n->gate, n->root) > 0;
 
 	for (size_t i = 0; (path = setting_nth(s, "load", i)); i++) {
-		if (!n->has_gate && strstr(path, "/actmon/")) {
-			reason_add(why, _("whether it has power"), ENODATA);
+		if (!n->has_gate && !setting_get(s, "gate") && strstr(path, "/actmon/")) {
+			reason_add(why, _("its power state"), ENODATA);
 			continue;
 		}
 		if (attr_open(&n->load, n->root, path) == 0 &&
@@ -127,7 +125,7 @@ static bool find_load(struct engine *n, const struct statement *s, struct reason
 }
 
 /* Both channels of an engine have the same index; engines count up. */
-static uint16_t index_of(const struct rig *r, const char *name)
+static uint16_t index_of(const struct probe_set *r, const char *name)
 {
 	size_t stem = strcspn(name, ".") + 1;
 	uint16_t next = 0;
@@ -145,7 +143,7 @@ static uint16_t index_of(const struct rig *r, const char *name)
 }
 
 /* path NULL: missing, with why. */
-static int add(struct opening *o, enum channel_kind kind, const char *path, const struct reason *why,
+static int add(struct probe_ctx *o, enum channel_kind kind, const char *path, const struct reason *why,
 	       uint16_t *column, struct err *e)
 {
 	bool util = kind == CHANNEL_ENGINE_UTIL;
@@ -158,20 +156,20 @@ static int add(struct opening *o, enum channel_kind kind, const char *path, cons
 	ch.unit = util ? UNIT_PERCENT : UNIT_HZ;
 	ch.lo = 0;
 	ch.hi = util ? 100 : (double)NAN;
-	ch.index = index_of(o->rig, ch.name);
+	ch.index = index_of(o->probes, ch.name);
 	if (!setting_get(o->s, "label"))
 		text_printable(ch.label, sizeof ch.label, o->s->words[0], strlen(o->s->words[0]));
 	if (path)
 		text_join(ch.source, sizeof ch.source, path, "", "");
 	else
-		reason_tell(why, o, &ch);
+		reason_set(why, o, &ch);
 	/* host1x counts in permille by its source; nobody compared the others. */
 	if (path && util && !ch.note[0] && !strstr(path, "host1x/actmon/"))
 		snprintf(ch.note, sizeof ch.note, "%s", _("not validated: taken as permille"));
-	return opening_column(o, &ch, column, e);
+	return probe_ctx_column(o, &ch, column, e);
 }
 
-int open_engine(struct opening *o, struct err *e)
+int open_engine(struct probe_ctx *o, struct err *e)
 {
 	const struct statement *s = o->s;
 	struct reason no_clock = {.denied = false}, no_load = no_clock, no_gate = no_clock;
@@ -180,11 +178,10 @@ int open_engine(struct opening *o, struct err *e)
 	bool wants_load = setting_get(s, "load") != NULL;
 
 	if (optional && strcmp(s->words[1], "optional") != 0)
-		return statement_error(s, e,
-				       _("\"%s\" is one word too many; only \"optional\" may stand there"),
+		return statement_error(s, e, _("unexpected \"%s\"; only \"optional\" is allowed there"),
 				       s->words[1]);
 	if (!wants_clock && !wants_load)
-		return statement_error(s, e, _("\"engine\" wants devfreq=, path= or load="));
+		return statement_error(s, e, _("\"engine\" needs devfreq=, path= or load="));
 	struct engine *n = probe_new(o, sizeof *n, &engine_ops, 0, e);
 	if (!n)
 		return -1;
@@ -205,5 +202,5 @@ int open_engine(struct opening *o, struct err *e)
 	if (wants_load && added == 0)
 		added = add(o, CHANNEL_ENGINE_UTIL, n->has_load ? n->load.path : NULL,
 			    *no_load.tried ? &no_load : &no_clock, &n->util_column, e);
-	return opening_finish(o, &n->probe, added, !nothing, e);
+	return probe_ctx_finish(o, &n->probe, added, !nothing, e);
 }

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gate.h"
-#include "nvmtop/clock.h"
-#include "nvmtop/intl.h"
+#include "probe/gate.h"
+#include "util/clock.h"
+#include "util/intl.h"
 
 #define STATE_NS NS_PER_S
 #define FILES    72 /* of pinned: 35 clusters */
@@ -31,7 +31,7 @@ static void close_state(struct probe *p)
 	free(s);
 }
 
-static struct state *new_state(struct opening *o, const struct probe_ops *ops, int64_t period_ns,
+static struct state *new_state(struct probe_ctx *o, const struct probe_ops *ops, int64_t period_ns,
 			       struct err *e)
 {
 	struct state *s = probe_new(o, sizeof *s, ops, period_ns, e);
@@ -154,7 +154,7 @@ bool gate_open(struct attr *a, const struct root *r, const struct statement *s, 
 }
 
 /* Name and label of a state of the unit that the statement's first word names. */
-static void describe(struct opening *o, struct channel *ch, enum channel_kind kind, const char *suffix,
+static void describe(struct probe_ctx *o, struct channel *ch, enum channel_kind kind, const char *suffix,
 		     const char *label)
 {
 	const char *unit = o->s->words[0];
@@ -172,7 +172,7 @@ static void describe(struct opening *o, struct channel *ch, enum channel_kind ki
 		snprintf(ch->label, sizeof ch->label, "%.12s %.18s", gpu ? "GPU" : unit, label);
 }
 
-int open_gated(struct opening *o, struct err *e)
+int open_gated(struct probe_ctx *o, struct err *e)
 {
 	struct state *s = new_state(o, &gated_ops, 0, e);
 	struct reason why = {.denied = false};
@@ -185,10 +185,10 @@ int open_gated(struct opening *o, struct err *e)
 	if (found)
 		text_join(ch.source, sizeof ch.source, s->attr[0].path, "", "");
 	else
-		reason_tell(&why, o, &ch);
-	int added = opening_column(o, &ch, &s->column[0], e);
+		reason_set(&why, o, &ch);
+	int added = probe_ctx_column(o, &ch, &s->column[0], e);
 
-	return opening_finish(o, &s->probe, added, found, e);
+	return probe_ctx_finish(o, &s->probe, added, found, e);
 }
 
 static void limits_read(struct probe *p, int64_t t_ns, double *row)
@@ -209,7 +209,7 @@ static void limits_read(struct probe *p, int64_t t_ns, double *row)
 static const struct probe_ops limits_ops = {limits_read, close_state};
 
 /* The devfreq directory that has min_freq. */
-static bool limits_dir(struct opening *o, char dir[112], struct reason *why)
+static bool limits_dir(struct probe_ctx *o, char dir[112], struct reason *why)
 {
 	const char *node;
 	char text[128];
@@ -227,7 +227,7 @@ static bool limits_dir(struct opening *o, char dir[112], struct reason *why)
 	return false;
 }
 
-static int add_governor(struct opening *o, const char *dir, struct err *e)
+static int add_governor(struct probe_ctx *o, const char *dir, struct err *e)
 {
 	char path[192], text[64], key[48];
 
@@ -235,10 +235,11 @@ static int add_governor(struct opening *o, const char *dir, struct err *e)
 	snprintf(key, sizeof key, "%.12s.governor", o->s->words[0]);
 	if (!file_line(o->root, path, text, sizeof text) || !*text)
 		return 0;
-	return rig_add_fact(o->rig, key, text) < 0 ? statement_error(o->s, e, _("out of memory")) : 0;
+	return probe_set_add_fact(o->probes, key, text) < 0 ? statement_error(o->s, e, _("out of memory"))
+							    : 0;
 }
 
-int open_limits(struct opening *o, struct err *e)
+int open_limits(struct probe_ctx *o, struct err *e)
 {
 	static const char *const files[2] = {"min_freq", "max_freq"};
 	static const char *const names[2] = {"freq_min", "freq_max"};
@@ -265,12 +266,12 @@ int open_limits(struct opening *o, struct err *e)
 		if (found)
 			text_join(ch.source, sizeof ch.source, s->attr[i].path, "", "");
 		else
-			reason_tell(&why, o, &ch);
-		added = opening_column(o, &ch, &s->column[i], e);
+			reason_set(&why, o, &ch);
+		added = probe_ctx_column(o, &ch, &s->column[i], e);
 	}
 	if (added == 0 && found)
 		added = add_governor(o, dir, e);
-	return opening_finish(o, &s->probe, added, found, e);
+	return probe_ctx_finish(o, &s->probe, added, found, e);
 }
 
 /* Pairs of files, lowest and highest clock of a unit. */
@@ -356,7 +357,7 @@ static void pinned_cores(struct pinned *s)
 	free(names);
 }
 
-int open_pinned(struct opening *o, struct err *e)
+int open_pinned(struct probe_ctx *o, struct err *e)
 {
 	struct pinned *s = probe_new(o, sizeof *s, &pinned_ops, STATE_NS, e);
 	struct reason why = {.denied = false};
@@ -381,9 +382,9 @@ int open_pinned(struct opening *o, struct err *e)
 		     : _("cores: scaling_min_freq = scaling_max_freq"));
 	if (!s->n) {
 		reason_add(&why, "/sys/devices/system/cpu/cpufreq", ENOENT);
-		reason_tell(&why, o, &ch);
+		reason_set(&why, o, &ch);
 	}
-	int added = opening_column(o, &ch, &s->column, e);
+	int added = probe_ctx_column(o, &ch, &s->column, e);
 
-	return opening_finish(o, &s->probe, added, s->n > 0, e);
+	return probe_ctx_finish(o, &s->probe, added, s->n > 0, e);
 }

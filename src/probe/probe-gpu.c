@@ -17,11 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvgpu.h"
-#include "nvmtop/clock.h"
-#include "nvmtop/intl.h"
-#include "nvmtop/num.h"
-#include "slow.h"
+#include "probe/nvgpu.h"
+#include "util/clock.h"
+#include "util/intl.h"
+#include "util/num.h"
+#include "probe/async-reader.h"
 
 #define LOAD_NS   INT64_C(16700000)
 #define GENTLE_NS (600 * NS_PER_MS) /* the GPU goes to sleep after 500 ms */
@@ -47,9 +47,9 @@ struct gpu {
 	bool primed;      /* busy, total, t_ns and slept hold a reading */
 	int64_t busy, total, t_ns, slept;
 	int64_t retry_ns;
-	struct reader *reader; /* the slow thread owns it; its dir is fixed once FOUND_COUNTERS is 1 */
-	struct slow *slow;     /* or NULL: counters from the beginning */
-	struct slow_seen seen;
+	struct reader *reader;     /* the slow thread owns it; its dir is fixed once FOUND_COUNTERS is 1 */
+	struct async_reader *slow; /* or NULL: counters from the beginning */
+	struct async_reader_seen seen;
 	uint16_t column;
 };
 
@@ -86,7 +86,7 @@ static void reader_close(void *arg)
 	free(r);
 }
 
-static const struct slow_ops reader_ops = {reader_read, reader_close};
+static const struct async_reader_ops reader_ops = {reader_read, reader_close};
 
 /* Was the GPU off between the two readings, so that it counts anew? */
 static bool started_anew(const struct gpu *g, int64_t t_ns, int64_t total, int64_t slept)
@@ -139,8 +139,8 @@ static bool take_slow(struct gpu *g, int64_t t_ns, double *row)
 {
 	double v[VALUES];
 
-	slow_ask(g->slow, t_ns);
-	if (!slow_take(g->slow, &g->seen, t_ns, v))
+	async_reader_ask(g->slow, t_ns);
+	if (!async_reader_take(g->slow, &g->seen, t_ns, v))
 		return false;
 	row[g->column] = channel_round(CHANNEL_GPU_UTIL, v[LOAD]);
 	if (!(v[FOUND_COUNTERS] > 0))
@@ -155,7 +155,7 @@ static void gpu_read(struct probe *p, int64_t t_ns, double *row)
 
 	if (!g->gpu.counters) {
 		if (take_slow(g, t_ns, row))
-			slow_set_period(g->slow, INT64_MAX); /* nothing left to do */
+			async_reader_set_period(g->slow, INT64_MAX); /* nothing left to do */
 		else
 			g->gpu.counters = false;
 		return;
@@ -171,43 +171,30 @@ static void gpu_read(struct probe *p, int64_t t_ns, double *row)
 	row[g->column] = channel_round(CHANNEL_GPU_UTIL, counters_value(g, t_ns));
 }
 
-static void gpu_start(struct probe *p)
-{
-	slow_start(((struct gpu *)p)->slow);
-}
-
-static bool gpu_hangs(const struct probe *p, int64_t now_ns, uint16_t *column)
-{
-	const struct gpu *g = (const struct gpu *)p;
-
-	*column = g->column;
-	return g->slow && slow_hangs(g->slow, now_ns);
-}
-
 static void gpu_close(struct probe *p)
 {
 	struct gpu *g = (struct gpu *)p;
 
-	slow_stop(g->slow);
+	async_reader_stop(g->slow);
 	nvgpu_close(&g->gpu);
 	free(g);
 }
 
-static void gpu_gentle(struct probe *p, struct rig *r)
+static void gpu_gentle(struct probe *p, struct probe_set *r)
 {
 	struct gpu *g = (struct gpu *)p;
 
 	if (p->period_ns < GENTLE_NS)
 		p->period_ns = GENTLE_NS;
 	if (g->slow)
-		slow_set_period(g->slow, GENTLE_NS);
+		async_reader_set_period(g->slow, GENTLE_NS);
 	for (size_t i = 0; i < r->n_channels; i++) {
 		struct channel *c = &r->channels[i];
 		if (strcmp(c->name, "gpu.util") != 0)
 			continue;
 		c->period_ns = p->period_ns;
 		text_join(c->note, sizeof c->note, c->note, c->note[0] ? "; " : "",
-			  _("read seldom so that it can sleep"));
+			  _("read rarely so that it can sleep"));
 	}
 }
 
@@ -230,12 +217,12 @@ static int make_reader(struct gpu *g, struct root *root, const struct nvgpu_wher
 		nvgpu_init(&g->gpu);
 	}
 	g->reader = r;
-	g->slow = slow_new("nvmtop-gpu", &reader_ops, r, VALUES, LOAD_NS, 0.5);
+	g->slow = async_reader_new("nvmtop-gpu", &reader_ops, r, VALUES, LOAD_NS, 0.5);
 	return g->slow ? 0 : -1;
 }
 
 /* False: it is missing, with the reason in ch. */
-static bool find(struct opening *o, struct gpu *g, struct channel *ch, const struct nvgpu_where *where,
+static bool find(struct probe_ctx *o, struct gpu *g, struct channel *ch, const struct nvgpu_where *where,
 		 int64_t interval_ns)
 {
 	struct reason why = {.denied = false};
@@ -249,21 +236,21 @@ static bool find(struct opening *o, struct gpu *g, struct channel *ch, const str
 		note = _("moving average of 284 ms");
 	} else if (!why.denied && nvgpu_expected(where, o->root)) {
 		text_join(ch->source, sizeof ch->source, where->at[0].name, "", "");
-		note = _("its driver was not there when nvmtop started; looked for every 2 s");
+		note = _("its driver was not loaded when nvmtop started; retried every 2 s");
 	} else {
-		reason_tell(&why, o, ch);
+		reason_set(&why, o, ch);
 		return false;
 	}
 	if (!ch->note[0])
 		snprintf(ch->note, sizeof ch->note, "%s", note);
-	if (make_reader(g, o->rig->root, where, interval_ns) == 0)
+	if (make_reader(g, o->probes->root, where, interval_ns) == 0)
 		return true;
 	reason_add(&why, "slow thread", ENOMEM);
-	reason_tell(&why, o, ch);
+	reason_set(&why, o, ch);
 	return false;
 }
 
-int open_gpu(struct opening *o, struct err *e)
+int open_gpu(struct probe_ctx *o, struct err *e)
 {
 	struct gpu *g = probe_new(o, sizeof *g, &gpu_ops, 0, e);
 	struct nvgpu_where where;
@@ -273,13 +260,13 @@ int open_gpu(struct opening *o, struct err *e)
 		return -1;
 	nvgpu_init(&g->gpu);
 	g->root = o->root;
-	g->probe.start = gpu_start;
-	g->probe.hangs = gpu_hangs;
+	g->probe.width = 1; /* counters are read directly */
 	g->probe.gentle = gpu_gentle;
 	nvgpu_where(&where, o->s);
 	channel_describe(o, &ch, "gpu.util", false);
 	bool found = find(o, g, &ch, &where, o->tick_ns > GENTLE_NS ? o->tick_ns : GENTLE_NS);
-	int added = opening_column(o, &ch, &g->column, e);
+	int added = probe_ctx_column(o, &ch, &g->column, e);
 
-	return opening_finish(o, &g->probe, added, found, e);
+	g->probe.readers[0] = g->slow;
+	return probe_ctx_finish(o, &g->probe, added, found, e);
 }

@@ -9,20 +9,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nvmtop/clock.h"
-#include "nvmtop/intl.h"
-#include "nvmtop/num.h"
-#include "open.h"
+#include "util/clock.h"
+#include "util/intl.h"
+#include "util/num.h"
+#include "probe/open.h"
 
 #define FILE_NAME "/proc/stat"
 #define READ_NS   (NS_PER_S / 10)
 #define WINDOW    10 /* readings: a second */
-#define FIELDS    8 /* user nice system idle iowait irq softirq steal; guests are in user */
+#define FIELDS    8  /* user nice system idle iowait irq softirq steal; guests are in user */
 #define IOWAIT    4
 
 struct iowait {
 	struct file_probe file;
-	int n;                                  /* readings that there are */
+	int n;                                 /* readings that there are */
 	int64_t total[WINDOW], waited[WINDOW]; /* the oldest first */
 	uint16_t column;
 };
@@ -89,7 +89,7 @@ static void iowait_read(struct probe *p, int64_t t_ns, double *row)
 
 static const struct probe_ops iowait_ops = {iowait_read, file_probe_close};
 
-int open_iowait(struct opening *o, struct err *e)
+int open_iowait(struct probe_ctx *o, struct err *e)
 {
 	struct iowait *w = probe_new(o, sizeof *w, &iowait_ops, READ_NS, e);
 	struct channel ch;
@@ -104,7 +104,8 @@ int open_iowait(struct opening *o, struct err *e)
 	ch.hi = 100;
 	ch.period_ns = READ_NS;
 	snprintf(ch.label, sizeof ch.label, "%s", _("I/O wait"));
-	snprintf(ch.note, sizeof ch.note, "%s", _("idle while a task waits for a disk; mean of 1 s, of all cores"));
+	snprintf(ch.note, sizeof ch.note, "%s",
+		 _("idle while a task waits for a disk; mean of 1 s, of all cores"));
 	snprintf(ch.source, sizeof ch.source, "%s", FILE_NAME);
 	bool there = attr_open(&w->file.attr, o->root, FILE_NAME) == 0;
 	if (there) {
@@ -112,9 +113,9 @@ int open_iowait(struct opening *o, struct err *e)
 	} else {
 		struct reason why = {.denied = false};
 		reason_add(&why, FILE_NAME, errno);
-		reason_tell(&why, o, &ch);
+		reason_set(&why, o, &ch);
 	}
-	int added = opening_column(o, &ch, &w->column, e);
+	int added = probe_ctx_column(o, &ch, &w->column, e);
 
-	return opening_finish(o, &w->file.probe, added, there, e);
+	return probe_ctx_finish(o, &w->file.probe, added, there, e);
 }

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "nvmtop/clock.h"
-#include "nvmtop/intl.h"
-#include "nvmtop/num.h"
-#include "open.h"
+#include "util/clock.h"
+#include "util/intl.h"
+#include "util/num.h"
+#include "probe/open.h"
 
 #define FILE_NAME "/proc/loadavg"
 #define RENEW_NS  (5 * NS_PER_S)
@@ -49,7 +49,7 @@ static void load_read(struct probe *p, int64_t t_ns, double *row)
 
 static const struct probe_ops load_ops = {load_read, file_probe_close};
 
-int open_load(struct opening *o, struct err *e)
+int open_load(struct probe_ctx *o, struct err *e)
 {
 	static const struct {
 		const char *name, *label, *note;
@@ -76,8 +76,8 @@ int open_load(struct opening *o, struct err *e)
 		snprintf(ch.note, sizeof ch.note, "%s", _(loads[i].note));
 		snprintf(ch.source, sizeof ch.source, "%s", FILE_NAME);
 		if (!there)
-			reason_tell(&why, o, &ch);
-		added = opening_column(o, &ch, &l->column[i], e);
+			reason_set(&why, o, &ch);
+		added = probe_ctx_column(o, &ch, &l->column[i], e);
 	}
-	return opening_finish(o, &l->file.probe, added, there, e);
+	return probe_ctx_finish(o, &l->file.probe, added, there, e);
 }

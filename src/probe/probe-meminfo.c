@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nvmtop/clock.h"
-#include "nvmtop/intl.h"
-#include "nvmtop/num.h"
-#include "open.h"
+#include "util/clock.h"
+#include "util/intl.h"
+#include "util/num.h"
+#include "probe/open.h"
 
 #define PATH    "/proc/meminfo"
 #define READ_NS (10 * NS_PER_MS)
@@ -62,8 +62,8 @@ static void meminfo_read(struct probe *p, int64_t t_ns, double *row)
 
 static const struct probe_ops meminfo_ops = {meminfo_read, file_probe_close};
 
-static int add(struct opening *o, const char *name, struct meminfo *m, const struct reason *why, double whole,
-	       uint16_t *column, struct err *e)
+static int add(struct probe_ctx *o, const char *name, struct meminfo *m, const struct reason *why,
+	       double whole, uint16_t *column, struct err *e)
 {
 	struct channel ch;
 
@@ -77,11 +77,11 @@ static int add(struct opening *o, const char *name, struct meminfo *m, const str
 	if (strstr(name, "used"))
 		snprintf(ch.source, sizeof ch.source, "%s %s - %s", PATH, m->whole, m->free);
 	if (why)
-		reason_tell(why, o, &ch);
-	return opening_column(o, &ch, column, e);
+		reason_set(why, o, &ch);
+	return probe_ctx_column(o, &ch, column, e);
 }
 
-static int open_meminfo(struct opening *o, bool swap, struct err *e)
+static int open_meminfo(struct probe_ctx *o, bool swap, struct err *e)
 {
 	struct meminfo *m = probe_new(o, sizeof *m, &meminfo_ops, READ_NS, e);
 	struct reason why = {.denied = false};
@@ -108,7 +108,7 @@ static int open_meminfo(struct opening *o, bool swap, struct err *e)
 	int added = add(o, swap ? "swap.used" : "ram.used", m, good ? NULL : &why, whole, &m->used_column, e);
 	if (!swap && added == 0)
 		added = add(o, "ram.available", m, good ? NULL : &why, whole, &m->free_column, e);
-	return opening_finish(o, &m->file.probe, added, good, e);
+	return probe_ctx_finish(o, &m->file.probe, added, good, e);
 }
 
 /* What the GPU and the engines hold, where the driver counts it. */
@@ -135,14 +135,14 @@ static void nvmap_read(struct probe *p, int64_t t_ns, double *row)
 
 static const struct probe_ops nvmap_ops = {nvmap_read, file_probe_close};
 
-int open_nvmap(struct opening *o, struct err *e)
+int open_nvmap(struct probe_ctx *o, struct err *e)
 {
 	bool optional = o->s->n_words > 0;
 	struct reason why = {.denied = false};
 	struct channel ch;
 
 	if (optional && strcmp(o->s->words[0], "optional") != 0)
-		return statement_error(o->s, e, _("only \"optional\" may stand behind \"nvmap\""));
+		return statement_error(o->s, e, _("only \"optional\" may follow \"nvmap\""));
 	struct nvmap *m = probe_new(o, sizeof *m, &nvmap_ops, 0, e);
 	if (!m)
 		return -1;
@@ -161,19 +161,19 @@ int open_nvmap(struct opening *o, struct err *e)
 	snprintf(ch.source, sizeof ch.source, "%s NvMapMemUsed", PATH);
 	if (!found) {
 		reason_add(&why, PATH " NvMapMemUsed", ENOENT);
-		reason_tell(&why, o, &ch);
+		reason_set(&why, o, &ch);
 	}
-	int added = opening_column(o, &ch, &m->column, e);
+	int added = probe_ctx_column(o, &ch, &m->column, e);
 
-	return opening_finish(o, &m->file.probe, added, found, e);
+	return probe_ctx_finish(o, &m->file.probe, added, found, e);
 }
 
-int open_ram(struct opening *o, struct err *e)
+int open_ram(struct probe_ctx *o, struct err *e)
 {
 	return open_meminfo(o, false, e);
 }
 
-int open_swap(struct opening *o, struct err *e)
+int open_swap(struct probe_ctx *o, struct err *e)
 {
 	return open_meminfo(o, true, e);
 }

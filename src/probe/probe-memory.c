@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nvmtop/clock.h"
-#include "nvmtop/intl.h"
-#include "nvmtop/num.h"
-#include "open.h"
+#include "util/clock.h"
+#include "util/intl.h"
+#include "util/num.h"
+#include "probe/open.h"
 
 #define READ_NS   NS_PER_S
 #define DISKS     32
@@ -102,7 +102,7 @@ static void zram_find(struct zram *z)
 	free(names);
 }
 
-static int add_memory(struct opening *o, const char *name, const char *label, const char *source,
+static int add_memory(struct probe_ctx *o, const char *name, const char *label, const char *source,
 		      uint16_t *column, struct err *e)
 {
 	struct channel ch;
@@ -114,11 +114,11 @@ static int add_memory(struct opening *o, const char *name, const char *label, co
 	ch.period_ns = READ_NS;
 	snprintf(ch.label, sizeof ch.label, "%s", label);
 	snprintf(ch.source, sizeof ch.source, "%s", source);
-	return opening_column(o, &ch, column, e);
+	return probe_ctx_column(o, &ch, column, e);
 }
 
 /* Without a zram disk there is nothing to look at, and nothing is missing. */
-int open_zram(struct opening *o, struct err *e)
+int open_zram(struct probe_ctx *o, struct err *e)
 {
 	struct zram *z = probe_new(o, sizeof *z, &zram_ops, READ_NS, e);
 
@@ -135,7 +135,7 @@ int open_zram(struct opening *o, struct err *e)
 	if (added == 0)
 		added = add_memory(o, "zram.stored", _("zram content"),
 				   _("/sys/block/zram*/mm_stat, first number"), &z->stored_column, e);
-	return opening_finish(o, &z->probe, added, true, e);
+	return probe_ctx_finish(o, &z->probe, added, true, e);
 }
 
 struct freeblock {
@@ -203,7 +203,7 @@ static void freeblock_read(struct probe *p, int64_t t_ns, double *row)
 static const struct probe_ops freeblock_ops = {freeblock_read, file_probe_close};
 
 /* The kernel makes no larger blocks than some MiB, so that is the most that it shows. */
-int open_freeblock(struct opening *o, struct err *e)
+int open_freeblock(struct probe_ctx *o, struct err *e)
 {
 	struct freeblock *f = probe_new(o, sizeof *f, &freeblock_ops, READ_NS, e);
 
@@ -217,5 +217,5 @@ int open_freeblock(struct opening *o, struct err *e)
 	}
 	int added = add_memory(o, "ram.largest_block", _("largest free block"), BUDDYINFO, &f->column, e);
 
-	return opening_finish(o, &f->file.probe, added, true, e);
+	return probe_ctx_finish(o, &f->file.probe, added, true, e);
 }

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "nvml.h"
-#include "nvmtop/clock.h"
-#include "nvmtop/intl.h"
-#include "probe-nvml.h"
-#include "slow.h"
+#include "probe/nvml.h"
+#include "util/clock.h"
+#include "util/intl.h"
+#include "probe/probe-nvml.h"
+#include "probe/async-reader.h"
 
 #define PASS_NS     (20 * NS_PER_MS)
 #define OTHER_NS    (100 * NS_PER_MS)
@@ -52,7 +52,7 @@ struct reader {
 };
 
 struct session {
-	struct slow *slow;
+	struct async_reader *slow;
 	const struct nvml *nvml; /* what it said at the start, which does not change */
 	unsigned users;
 };
@@ -60,7 +60,7 @@ struct session {
 struct nvml_probe {
 	struct probe probe;
 	struct session *session;
-	struct slow_seen seen;
+	struct async_reader_seen seen;
 	struct {
 		uint16_t slot, column;
 		enum channel_kind kind;
@@ -97,13 +97,13 @@ static void reader_close(void *arg)
 	free(r);
 }
 
-static const struct slow_ops reader_ops = {reader_read, reader_close};
+static const struct async_reader_ops reader_ops = {reader_read, reader_close};
 
 static void let_go(struct session *s)
 {
 	if (--s->users)
 		return;
-	slow_stop(s->slow);
+	async_reader_stop(s->slow);
 	free(s);
 }
 
@@ -112,8 +112,8 @@ static void nvml_probe_read(struct probe *p, int64_t t_ns, double *row)
 	struct nvml_probe *n = (struct nvml_probe *)p;
 	double v[SLOW_VALUES];
 
-	slow_ask(n->session->slow, t_ns);
-	if (!slow_take(n->session->slow, &n->seen, t_ns, v))
+	async_reader_ask(n->session->slow, t_ns);
+	if (!async_reader_take(n->session->slow, &n->seen, t_ns, v))
 		return;
 	for (size_t i = 0; i < n->n; i++)
 		row[n->at[i].column] = channel_round(n->at[i].kind, v[n->at[i].slot]);
@@ -128,19 +128,14 @@ static void nvml_probe_close(struct probe *p)
 	free(n);
 }
 
-static void nvml_probe_start(struct probe *p)
-{
-	slow_start(((struct nvml_probe *)p)->session->slow);
-}
-
-static void nvml_probe_gentle(struct probe *p, struct rig *r)
+static void nvml_probe_gentle(struct probe *p, struct probe_set *r)
 {
 	struct nvml_probe *n = (struct nvml_probe *)p;
 
-	slow_set_period(n->session->slow, GENTLE_NS);
+	async_reader_set_period(n->session->slow, GENTLE_NS);
 	for (size_t i = 0; i < r->n_channels; i++) {
 		struct channel *c = &r->channels[i];
-		if (!strncmp(c->source, "NVML", 4))
+		if (channel_is_nvml(c))
 			c->period_ns = GENTLE_NS;
 	}
 }
@@ -148,18 +143,18 @@ static void nvml_probe_gentle(struct probe *p, struct rig *r)
 static const struct probe_ops nvml_ops = {nvml_probe_read, nvml_probe_close};
 
 /* Wait for the first pass, which may take as long as a driver that hangs. */
-static bool first_pass(struct slow *s, int64_t patience_ns)
+static bool first_pass(struct async_reader *s, int64_t patience_ns)
 {
-	struct slow_seen seen = {.pass = 0};
+	struct async_reader_seen seen = {.pass = 0};
 	struct timespec moment = {.tv_nsec = NS_PER_MS};
 	int64_t until = clock_now_ns() + patience_ns;
 	double v[SLOW_VALUES];
 
 	if (!patience_ns)
-		slow_ask(s, clock_now_ns());
+		async_reader_ask(s, clock_now_ns());
 	else
-		slow_start(s);
-	while (!slow_take(s, &seen, clock_now_ns(), v)) {
+		async_reader_start(s);
+	while (!async_reader_take(s, &seen, clock_now_ns(), v)) {
 		if (clock_now_ns() >= until)
 			return false;
 		nanosleep(&moment, NULL);
@@ -167,13 +162,13 @@ static bool first_pass(struct slow *s, int64_t patience_ns)
 	return true;
 }
 
-/* The one that the rig has, or a new one; NULL with the reason. */
-static struct session *session_open(const struct rig *rig, const char *library, int64_t patience_ns,
+/* The one that the probe set has, or a new one; NULL with the reason. */
+static struct session *session_open(const struct probe_set *probes, const char *library, int64_t patience_ns,
 				    char *why, size_t size)
 {
-	for (size_t i = 0; i < rig->n_probes; i++)
-		if (rig->probes[i]->ops == &nvml_ops) {
-			struct session *s = ((struct nvml_probe *)rig->probes[i])->session;
+	for (size_t i = 0; i < probes->n_probes; i++)
+		if (probes->probes[i]->ops == &nvml_ops) {
+			struct session *s = ((struct nvml_probe *)probes->probes[i])->session;
 			s->users++;
 			return s;
 		}
@@ -187,7 +182,7 @@ static struct session *session_open(const struct rig *rig, const char *library, 
 	}
 	r->library = library;
 	s->users = 1;
-	s->slow = slow_new("nvmtop-nvml", &reader_ops, r, SLOTS, PASS_NS, SHARE);
+	s->slow = async_reader_new("nvmtop-nvml", &reader_ops, r, SLOTS, PASS_NS, SHARE);
 	if (!s->slow) {
 		free(s);
 		return NULL;
@@ -197,8 +192,7 @@ static struct session *session_open(const struct rig *rig, const char *library, 
 		s->nvml = r->nvml;
 		return s;
 	}
-	snprintf(why, size, "%s",
-		 answered ? r->why : _("NVML did not answer within 5 s: is the driver well?"));
+	snprintf(why, size, "%s", answered ? r->why : _("NVML did not answer within 5 s: check the driver"));
 	let_go(s);
 	return NULL;
 }
@@ -219,8 +213,8 @@ static int check_words(const struct statement *s, struct err *e)
 			known |= !strcmp(s->words[i], quantities[q].word);
 		if (!known)
 			return statement_error(s, e,
-					       _("\"%s\" is nothing that NVML says; known: util freq power "
-						 "temp memory enc dec jpg ofa"),
+					       _("unknown NVML quantity \"%s\"; known: util freq power temp "
+						 "memory enc dec jpg ofa"),
 					       s->words[i]);
 	}
 	return 0;
@@ -239,7 +233,7 @@ static void name_of(char *out, size_t size, unsigned device, const struct quanti
 		snprintf(out, size, "%s%s%s", device ? gpu : "", device ? "." : "", q->channel);
 }
 
-static void describe(struct opening *o, struct channel *ch, unsigned device, int which)
+static void describe(struct probe_ctx *o, struct channel *ch, unsigned device, int which)
 {
 	const struct quantity *q = &quantities[which];
 	const char *label = _(q->label);
@@ -262,7 +256,7 @@ static void describe(struct opening *o, struct channel *ch, unsigned device, int
 }
 
 /* device NULL: missing, because of why. */
-static int add(struct opening *o, struct nvml_probe *n, unsigned device, int which,
+static int add(struct probe_ctx *o, struct nvml_probe *n, unsigned device, int which,
 	       const struct nvml_device *d, const char *why, struct err *e)
 {
 	struct channel ch;
@@ -274,9 +268,9 @@ static int add(struct opening *o, struct nvml_probe *n, unsigned device, int whi
 		text_printable(ch.missing, sizeof ch.missing, why, strlen(why));
 	} else {
 		unsigned slot = device * NVML_QUANTITIES + (unsigned)which;
-		slow_want(n->session->slow, slot);
+		async_reader_want(n->session->slow, slot);
 		snprintf(ch.source, sizeof ch.source, "NVML: %s", d->name);
-		ch.period_ns = which == NVML_UTIL ? slow_period_ns(n->session->slow) : OTHER_NS;
+		ch.period_ns = which == NVML_UTIL ? async_reader_period_ns(n->session->slow) : OTHER_NS;
 		if (which == NVML_UTIL && !ch.note[0])
 			snprintf(ch.note, sizeof ch.note, "%s", _("the driver's mean over 1/6 s to 1 s"));
 		if (which == NVML_MEMORY)
@@ -284,14 +278,14 @@ static int add(struct opening *o, struct nvml_probe *n, unsigned device, int whi
 		n->at[n->n].slot = (uint16_t)slot;
 		n->at[n->n].kind = ch.kind;
 	}
-	int added = opening_column(o, &ch, &n->at[n->n].column, e);
+	int added = probe_ctx_column(o, &ch, &n->at[n->n].column, e);
 
 	if (added == 0 && !ch.missing[0])
 		n->n++;
 	return added;
 }
 
-static int add_all(struct opening *o, struct nvml_probe *n, const char *why, struct err *e)
+static int add_all(struct probe_ctx *o, struct nvml_probe *n, const char *why, struct err *e)
 {
 	unsigned devices = n->session ? nvml_devices(n->session->nvml) : 1;
 
@@ -303,7 +297,7 @@ static int add_all(struct opening *o, struct nvml_probe *n, const char *why, str
 	return 0;
 }
 
-int open_nvml_library(struct opening *o, const char *library, int64_t patience_ns, struct err *e)
+int open_nvml_library(struct probe_ctx *o, const char *library, int64_t patience_ns, struct err *e)
 {
 	char why[200] = "";
 
@@ -312,9 +306,10 @@ int open_nvml_library(struct opening *o, const char *library, int64_t patience_n
 	struct nvml_probe *n = probe_new(o, sizeof *n, &nvml_ops, 0, e);
 	if (!n)
 		return -1;
-	n->probe.start = nvml_probe_start;
 	n->probe.gentle = nvml_probe_gentle;
-	n->session = session_open(o->rig, library, patience_ns, why, sizeof why);
+	n->session = session_open(o->probes, library, patience_ns, why, sizeof why);
+	if (n->session)
+		n->probe.readers[0] = n->session->slow;
 	if (!n->session && asked(o->s, "optional")) {
 		nvml_probe_close(&n->probe);
 		return 0;
@@ -322,11 +317,11 @@ int open_nvml_library(struct opening *o, const char *library, int64_t patience_n
 	int added = add_all(o, n, why, e);
 
 	/* Also without a channel of its own: another statement may share the session. */
-	return opening_finish(o, &n->probe, added, n->session != NULL, e);
+	return probe_ctx_finish(o, &n->probe, added, n->session != NULL, e);
 }
 
 /* It speaks of the machine that it runs on, and a tree is another one. */
-int open_nvml(struct opening *o, struct err *e)
+int open_nvml(struct probe_ctx *o, struct err *e)
 {
 	struct nvml_probe none = {.n = 0};
 
@@ -335,5 +330,5 @@ int open_nvml(struct opening *o, struct err *e)
 	if (check_words(o->s, e) < 0)
 		return -1;
 	return asked(o->s, "optional") ? 0
-				       : add_all(o, &none, _("NVML is there on the machine itself only"), e);
+				       : add_all(o, &none, _("NVML can be read on the live machine only"), e);
 }

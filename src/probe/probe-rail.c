@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/clock.h"
-#include "nvmtop/intl.h"
-#include "nvmtop/num.h"
-#include "open.h"
-#include "rail.h"
+#include "util/clock.h"
+#include "util/intl.h"
+#include "util/num.h"
+#include "probe/open.h"
+#include "probe/rail.h"
 
 #define IIO_DRIVER "ina3221x"
 
@@ -34,7 +34,7 @@ static void rail_read(struct probe *p, int64_t t_ns, double *row)
 	struct rail *l = (struct rail *)p;
 	double values[METER_VALUES], rate;
 
-	chip_values(l->chip, t_ns, l->meter, values, &rate);
+	p->read_ns = chip_values(l->chip, t_ns, l->meter, values, &rate);
 	for (int i = 0; i < METER_VALUES; i++)
 		row[l->columns[i]] = channel_round(kinds[i], values[i]);
 	if (l->tells_rate)
@@ -47,31 +47,18 @@ static void rail_close(struct probe *p)
 	free(p);
 }
 
-static void rail_start(struct probe *p)
-{
-	chip_start(((struct rail *)p)->chip);
-}
-
-static bool rail_hangs(const struct probe *p, int64_t now_ns, uint16_t *column)
-{
-	const struct rail *l = (const struct rail *)p;
-
-	*column = l->columns[0];
-	return chip_stuck(l->chip, now_ns);
-}
-
 static const struct probe_ops rail_ops = {rail_read, rail_close};
 
-static struct rail *rail_at(const struct opening *o, size_t i)
+static struct rail *rail_at(const struct probe_ctx *o, size_t i)
 {
-	struct probe *p = o->rig->probes[i];
+	struct probe *p = o->probes->probes[i];
 
 	return p->ops == &rail_ops && p->tier == o->s->tier ? (struct rail *)p : NULL;
 }
 
 /* The three channels; what is missing is so for all three, or, when the chip
  * gives the power alone, for the other two. */
-static int add_channels(struct opening *o, const struct meter *m, const char *name, bool wild,
+static int add_channels(struct probe_ctx *o, const struct meter *m, const char *name, bool wild,
 			const char *note, const struct reason *why, uint16_t columns[METER_VALUES],
 			struct err *e)
 {
@@ -85,7 +72,7 @@ static int add_channels(struct opening *o, const struct meter *m, const char *na
 		if (!ch.note[0] && !why)
 			text_printable(ch.note, sizeof ch.note, note, strlen(note));
 		if (why) {
-			reason_tell(why, o, &ch);
+			reason_set(why, o, &ch);
 		} else if (attr_is_open(&m->attrs[i])) {
 			text_join(ch.source, sizeof ch.source, m->attrs[i].path, "", "");
 			if (i == METER_CURRENT)
@@ -97,9 +84,9 @@ static int add_channels(struct opening *o, const struct meter *m, const char *na
 			struct reason absent = {.denied = false};
 			meter_path(&m->place, i, "_input", path, sizeof path);
 			reason_add(&absent, path, ENOENT);
-			reason_tell(&absent, o, &ch);
+			reason_set(&absent, o, &ch);
 		}
-		const struct channel *added = opening_add(o, &ch, e);
+		const struct channel *added = probe_ctx_add(o, &ch, e);
 		if (!added)
 			return -1;
 		columns[i] = added->column;
@@ -113,17 +100,17 @@ static long long round_ms(int64_t ns)
 }
 
 /* How often the chip will be read is known anew with each of its rails. */
-static void tell_period(struct opening *o, const struct chip *chip)
+static void tell_period(struct probe_ctx *o, const struct chip *chip)
 {
 	int64_t period = chip_period(chip), cost = chip_cost(chip);
 	bool slow = 2 * cost > o->tick_ns;
 
-	for (size_t i = 0; i < o->rig->n_probes; i++) {
+	for (size_t i = 0; i < o->probes->n_probes; i++) {
 		const struct rail *l = rail_at(o, i);
 		if (!l || l->chip != chip)
 			continue;
-		for (size_t k = 0; k < o->rig->n_channels; k++) {
-			struct channel *ch = &o->rig->channels[k];
+		for (size_t k = 0; k < o->probes->n_channels; k++) {
+			struct channel *ch = &o->probes->channels[k];
 			if (ch->tier != o->s->tier ||
 			    (ch->column != l->columns[0] && ch->column != l->columns[1] &&
 			     ch->column != l->columns[2]))
@@ -139,7 +126,7 @@ static void tell_period(struct opening *o, const struct chip *chip)
 
 /* A channel of how often the chip was really read: what is recorded at 100 Hz
  * may have been read at 10, and at times not at all. */
-static int add_rate(struct opening *o, struct rail *l, const struct place *place, struct err *e)
+static int add_rate(struct probe_ctx *o, struct rail *l, const struct place *place, struct err *e)
 {
 	struct channel ch;
 	char name[64], path[192], chip[40];
@@ -154,7 +141,7 @@ static int add_rate(struct opening *o, struct rail *l, const struct place *place
 	snprintf(ch.source, sizeof ch.source, _("readings of %.100s in the last second"), place->dir);
 	ch.note[0] = '\0';
 	ch.period_ns = NS_PER_S;
-	const struct channel *added = opening_add(o, &ch, e);
+	const struct channel *added = probe_ctx_add(o, &ch, e);
 	if (!added)
 		return -1;
 	l->rate_column = added->column;
@@ -162,21 +149,21 @@ static int add_rate(struct opening *o, struct rail *l, const struct place *place
 	return 0;
 }
 
-static struct chip *chip_of(struct opening *o, const struct place *place)
+static struct chip *chip_of(struct probe_ctx *o, const struct place *place)
 {
-	for (size_t i = 0; i < o->rig->n_probes; i++) {
+	for (size_t i = 0; i < o->probes->n_probes; i++) {
 		const struct rail *l = rail_at(o, i);
 		if (l && !strcmp(chip_dir(l->chip), place->dir) && chip_meters(l->chip) < CHIP_METERS) {
 			chip_hold(l->chip);
 			return l->chip;
 		}
 	}
-	return chip_new(o->rig->root, place->dir, o->tick_ns);
+	return chip_new(o->probes->root, place->dir, o->tick_ns);
 }
 
 /* What one read costs: the best of some, so that a busy machine or a bus that
  * hangs once does not count. */
-static int64_t measure(const struct opening *o, struct chip *c, struct meter *m,
+static int64_t measure(const struct probe_ctx *o, struct chip *c, struct meter *m,
 		       double values[METER_VALUES], char *note, size_t size)
 {
 	int64_t best = INT64_MAX, spent = 0;
@@ -203,7 +190,7 @@ static int64_t measure(const struct opening *o, struct chip *c, struct meter *m,
 }
 
 /* An open meter becomes a probe and its channels. */
-static int add_probe(struct opening *o, struct meter *m, const char *name, bool wild, struct err *e)
+static int add_probe(struct probe_ctx *o, struct meter *m, const char *name, bool wild, struct err *e)
 {
 	const char *period = setting_get(o->s, "period");
 	struct rail *l = probe_new(o, sizeof *l, &rail_ops, 0, e);
@@ -216,10 +203,12 @@ static int add_probe(struct opening *o, struct meter *m, const char *name, bool 
 		meter_close(m);
 		return l ? statement_error(o->s, e, _("out of memory")) : -1;
 	}
-	l->probe.start = rail_start;
-	l->probe.hangs = rail_hangs;
+	l->probe.timed = true;
+	l->probe.readers[0] = chip_reader(l->chip);
 	if (period)
 		num_duration_ns(period, &floor_ns);
+	if (m->place.kind == PLACE_BUS)
+		text_join(note, sizeof note, note, note[0] ? "; " : "", _("named by the module's order"));
 	int64_t cost = measure(o, l->chip, m, values, note, sizeof note);
 	l->noted = note[0] || setting_get(o->s, "note");
 	bool first = chip_meters(l->chip) == 0;
@@ -230,14 +219,17 @@ static int add_probe(struct opening *o, struct meter *m, const char *name, bool 
 		rail_close(&l->probe);
 		return -1;
 	}
-	if (opening_add_probe(o, &l->probe, e) < 0)
+	if (probe_ctx_add_probe(o, &l->probe, e) < 0)
 		return -1;
 	tell_period(o, l->chip);
+	if (!fact_get(o->probes->facts, o->probes->n_facts, FACT_MOMENTS) &&
+	    probe_set_add_fact(o->probes, FACT_MOMENTS, "random") < 0)
+		return statement_error(o->s, e, _("out of memory"));
 	return first ? add_rate(o, l, &place, e) : 0;
 }
 
 /* place is found already, or why says that it is not. */
-static int add_rail(struct opening *o, const struct place *place, const char *name, bool wild,
+static int add_rail(struct probe_ctx *o, const struct place *place, const char *name, bool wild,
 		    struct reason *why, struct err *e)
 {
 	struct meter m = {.attrs = {{.fd = -1}, {.fd = -1}, {.fd = -1}}};
@@ -259,11 +251,11 @@ static bool no_rail(const char *label)
 }
 
 /* How many rails of that chip name and label there are already. */
-static unsigned place_count(const struct opening *o, const struct place *place)
+static unsigned place_count(const struct probe_ctx *o, const struct place *place)
 {
 	unsigned n = 0;
 
-	for (size_t i = 0; i < o->rig->n_probes; i++) {
+	for (size_t i = 0; i < o->probes->n_probes; i++) {
 		const struct rail *l = rail_at(o, i);
 		n += l && place_equal(chip_place(l->chip, l->meter), place);
 	}
@@ -271,11 +263,13 @@ static unsigned place_count(const struct opening *o, const struct place *place)
 }
 
 /* Channel n of a hwmon chip; labelled as such, or, the first, by the whole chip. */
-static int wild_channel(struct opening *o, struct place *place, unsigned n, struct err *e)
+static int wild_channel(struct probe_ctx *o, struct place *place, unsigned n, struct err *e)
 {
 	char label[64], path[192], name[40], stem[24];
 	struct reason why = {.denied = false};
 
+	if (n > 3 && rail_is_ina3221(o->root, place))
+		return 0;
 	text_number(place->stem, sizeof place->stem, "in", n);
 	text_number(stem, sizeof stem, "/curr", n);
 	text_join(path, sizeof path, place->dir, stem, "_input");
@@ -299,7 +293,7 @@ static int wild_channel(struct opening *o, struct place *place, unsigned n, stru
 	return add_rail(o, place, name, true, &why, e);
 }
 
-static int wild_hwmon(struct opening *o, struct err *e)
+static int wild_hwmon(struct probe_ctx *o, struct err *e)
 {
 	char **names, path[192], chip[40];
 	size_t n;
@@ -324,7 +318,7 @@ static int wild_hwmon(struct opening *o, struct err *e)
 }
 
 struct wild_iio {
-	struct opening *o;
+	struct probe_ctx *o;
 	struct err *e;
 	int result;
 };
@@ -351,7 +345,7 @@ static bool wild_device(void *arg, const char *dir)
 	return w->result < 0;
 }
 
-static int open_wild(struct opening *o, struct err *e)
+static int open_wild(struct probe_ctx *o, struct err *e)
 {
 	struct wild_iio w = {o, e, 0};
 	const char *value;
@@ -364,7 +358,7 @@ static int open_wild(struct opening *o, struct err *e)
 	return w.result;
 }
 
-static bool try_place(struct opening *o, const char *key, const char *value, struct place *place,
+static bool try_place(struct probe_ctx *o, const char *key, const char *value, struct place *place,
 		      struct reason *why)
 {
 	if (!place_set(place, key, value))
@@ -375,7 +369,51 @@ static bool try_place(struct opening *o, const char *key, const char *value, str
 	return false;
 }
 
-int open_rail(struct opening *o, struct err *e)
+/* A device tree may leave out what the channels of a chip are called.  Of an INA3221 so, the
+ * first: its number of hwmon in place. */
+static bool nameless(const struct root *r, struct place *place)
+{
+	char path[192], label[8], number[24];
+
+	for (unsigned n = 0; n < 64; n++) {
+		bool named = false;
+		text_number(place->dir, sizeof place->dir, "/sys/class/hwmon/hwmon", n);
+		for (unsigned k = 1; k <= 3; k++) {
+			text_number(number, sizeof number, "/in", k);
+			text_join(path, sizeof path, place->dir, number, "_label");
+			named |= file_line(r, path, label, sizeof label) && *label;
+		}
+		if (!named && rail_is_ina3221(r, place))
+			return true;
+	}
+	return false;
+}
+
+/* The rail has no name anywhere here: by the order of the module's chip, where the board says
+ * which that is (bus=) and it names none; else why tells that there is such a chip. */
+static bool by_order(struct probe_ctx *o, struct place *place, struct reason *why)
+{
+	struct place chip = {.kind = PLACE_HWMON};
+	const char *value = setting_get(o->s, "bus");
+	char path[192], label[8];
+
+	if (value && place_set(place, "bus", value) && place_find(place, o->root, "in") == 0) {
+		text_join(path, sizeof path, place->dir, "/", place->stem);
+		text_join(path, sizeof path, path, "_label", "");
+		if (rail_is_ina3221(o->root, place) &&
+		    !(file_line(o->root, path, label, sizeof label) && *label))
+			return true;
+	}
+	if (!nameless(o->root, &chip))
+		return false;
+	why->tried[0] = '\0';
+	reason_add_text(why, chip.dir, _("an ina3221 whose channels have no names"));
+	snprintf(why->cure, sizeof why->cure, _("a board file can name them: rail %.36s hwmon=ina3221/in1"),
+		 o->s->words[0]);
+	return false;
+}
+
+int open_rail(struct probe_ctx *o, struct err *e)
 {
 	const char *name = o->s->words[0];
 	struct reason why = {.denied = false};
@@ -399,7 +437,7 @@ int open_rail(struct opening *o, struct err *e)
 		if (try_place(o, "hwmon", value, &place, &why))
 			return add_rail(o, &place, name, false, &why, e);
 		text_join(value, sizeof value, IIO_DRIVER "/", name, "");
-		if (try_place(o, "iio", value, &place, &why))
+		if (try_place(o, "iio", value, &place, &why) || by_order(o, &place, &why))
 			return add_rail(o, &place, name, false, &why, e);
 	}
 	return add_rail(o, NULL, name, false, &why, e);

@@ -1,5 +1,5 @@
 /* What holds the machine back: cooling devices that are at work, and counts of
- * over-current.
+ * over-current.  A cooling device that only tells something is a notice.
  *
  * A cooling device is known by its type, for its number changes from boot to
  * boot.  Only type, max_state and cur_state are ever read: beside them lie files
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/clock.h"
-#include "nvmtop/intl.h"
-#include "nvmtop/num.h"
-#include "open.h"
+#include "util/clock.h"
+#include "util/intl.h"
+#include "util/num.h"
+#include "probe/open.h"
 
 #define DEVICES_MAX 256
 #define THERMAL     "/sys/class/thermal/cooling_device"
@@ -28,21 +28,19 @@ struct device {
 	uint16_t column;
 };
 
-static bool ends(const char *s, const char *end)
+/* What a person would burn a finger on; the kernel tells it and does nothing. */
+static bool only_tells(const char *type)
 {
-	size_t n = strlen(s), m = strlen(end);
-
-	return n >= m && !strcmp(s + n - m, end);
+	return text_ends(type, "hot-surface-alert");
 }
 
-/* Does a device of that type slow something down?  Fans do not. */
-static bool slows_down(const char *type)
+bool cooling_slows(const char *type)
 {
-	static const char *const endings[] = {"-throttle-alert", "hot-surface-alert", "-balanced"};
+	static const char *const endings[] = {"-throttle-alert", "-balanced"};
 	static const char *const begins[] = {"devfreq-", "cpufreq-", "thermal-devfreq-", "thermal-cpufreq-"};
 
 	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-		if (ends(type, endings[i]))
+		if (text_ends(type, endings[i]))
 			return true;
 	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
 		if (!strncmp(type, begins[i], strlen(begins[i])))
@@ -102,21 +100,22 @@ static void device_close(struct probe *p)
 
 static const struct probe_ops device_ops = {device_read, device_close};
 
-static unsigned count_of(const struct opening *o, const char *type)
+static unsigned count_of(const struct probe_ctx *o, const char *type)
 {
 	unsigned n = 0;
 
-	for (size_t i = 0; i < o->rig->n_probes; i++)
-		n += o->rig->probes[i]->ops == &device_ops &&
-		     !strcmp(((const struct device *)o->rig->probes[i])->type, type);
+	for (size_t i = 0; i < o->probes->n_probes; i++)
+		n += o->probes->probes[i]->ops == &device_ops &&
+		     !strcmp(((const struct device *)o->probes->probes[i])->type, type);
 	return n;
 }
 
-static int add_device(struct opening *o, const char *dir, const char *type, struct err *e)
+static int add_device(struct probe_ctx *o, const char *dir, const char *type, struct err *e)
 {
 	struct device *d = probe_new(o, sizeof *d, &device_ops, 0, e);
 	struct reason why = {.denied = false};
 	struct channel ch;
+	const char *label = only_tells(type) ? _("hot to touch") : type;
 	char text[192];
 	long long most;
 
@@ -125,9 +124,9 @@ static int add_device(struct opening *o, const char *dir, const char *type, stru
 	d->root = o->root;
 	text_join(d->type, sizeof d->type, type, "", "");
 	d->nth = count_of(o, type);
-	snprintf(text, sizeof text, "throttle.%.36s", type);
+	snprintf(text, sizeof text, "%s.%.36s", only_tells(type) ? "notice" : "throttle", type);
 	channel_describe(o, &ch, text, true);
-	text_printable(ch.label, sizeof ch.label, type, strlen(type));
+	text_printable(ch.label, sizeof ch.label, label, strlen(label));
 	text_join(text, sizeof text, dir, "/max_state", "");
 	if (root_read_i64(o->root, text, &most) == 0 && most > 0)
 		ch.hi = (double)most;
@@ -137,15 +136,15 @@ static int add_device(struct opening *o, const char *dir, const char *type, stru
 		text_join(ch.source, sizeof ch.source, text, "", "");
 	} else {
 		reason_add(&why, text, errno);
-		reason_tell(&why, o, &ch);
+		reason_set(&why, o, &ch);
 	}
-	int added = opening_column(o, &ch, &d->column, e);
+	int added = probe_ctx_column(o, &ch, &d->column, e);
 
-	return opening_finish(o, &d->probe, added, good, e);
+	return probe_ctx_finish(o, &d->probe, added, good, e);
 }
 
 /* ocN_event_cnt of the chip soctherm_oc is a value like others. */
-static int add_counts(struct opening *o, size_t *found, struct err *e)
+static int add_counts(struct probe_ctx *o, size_t *found, struct err *e)
 {
 	char dir[64], path[96], name[40], label[40];
 
@@ -175,7 +174,7 @@ static int add_counts(struct opening *o, size_t *found, struct err *e)
 					      .n_words = 1,
 					      .settings = settings,
 					      .n_settings = sizeof settings / sizeof *settings};
-			struct opening inner = *o;
+			struct probe_ctx inner = *o;
 			inner.s = &s;
 			if (open_value(&inner, e) < 0)
 				return -1;
@@ -186,17 +185,18 @@ static int add_counts(struct opening *o, size_t *found, struct err *e)
 	return 0;
 }
 
-int open_throttle(struct opening *o, struct err *e)
+int open_throttle(struct probe_ctx *o, struct err *e)
 {
 	char dir[64], type[72];
 	size_t found = 0;
 
 	for (unsigned n = 0; n < DEVICES_MAX; n++) {
-		if (!device_type(o->root, n, dir, sizeof dir, type, sizeof type) || !slows_down(type))
+		if (!device_type(o->root, n, dir, sizeof dir, type, sizeof type) ||
+		    (!cooling_slows(type) && !only_tells(type)))
 			continue;
 		if (add_device(o, dir, type, e) < 0)
 			return -1;
-		found++;
+		found += !only_tells(type);
 	}
 	if (add_counts(o, &found, e) < 0)
 		return -1;
@@ -206,6 +206,6 @@ int open_throttle(struct opening *o, struct err *e)
 	struct channel ch;
 	channel_describe(o, &ch, "throttle", true);
 	reason_add(&why, _("cooling devices that throttle"), ENOENT);
-	reason_tell(&why, o, &ch);
-	return opening_add(o, &ch, e) ? 0 : -1;
+	reason_set(&why, o, &ch);
+	return probe_ctx_add(o, &ch, e) ? 0 : -1;
 }

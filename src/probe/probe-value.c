@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/clock.h"
-#include "nvmtop/intl.h"
-#include "nvmtop/num.h"
-#include "open.h"
+#include "util/clock.h"
+#include "util/intl.h"
+#include "util/num.h"
+#include "probe/open.h"
 
 struct value {
 	struct probe probe;
@@ -20,6 +20,7 @@ struct value {
 	struct place place;
 	const char *attribute;
 	struct attr attr;
+	struct attr counting; /* 0 in it: the value means nothing */
 	enum channel_kind kind;
 	double scale;
 	int64_t retry_ns;
@@ -49,17 +50,30 @@ static bool reopen(struct value *v, int64_t t_ns)
 	       attr_open(&v->attr, v->root, v->place.path) == 0;
 }
 
+/* The driver of a fan that counts its turns only when asked to says 0 until then. */
+static bool counts_nothing(struct value *v)
+{
+	double on;
+
+	return attr_is_open(&v->counting) && attr_number(&v->counting, v->root, &on) && on <= 0;
+}
+
 static void value_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct value *v = (struct value *)p;
 	double number = NAN;
 
-	if ((attr_is_open(&v->attr) || reopen(v, t_ns)) && !attr_number(&v->attr, v->root, &number)) {
+	if (counts_nothing(v)) {
+		row[v->column] = NAN;
+		return;
+	}
+	if ((attr_is_open(&v->attr) || reopen(v, t_ns)) &&
+	    !attr_value(&v->attr, v->root, v->scale, v->kind, &number)) {
 		if (attr_gone(errno))
 			attr_close(&v->attr);
 		number = NAN;
 	}
-	row[v->column] = channel_round(v->kind, number * v->scale);
+	row[v->column] = channel_round(v->kind, number);
 }
 
 static void value_close(struct probe *p)
@@ -67,6 +81,7 @@ static void value_close(struct probe *p)
 	struct value *v = (struct value *)p;
 
 	attr_close(&v->attr);
+	attr_close(&v->counting);
 	free(v);
 }
 
@@ -88,7 +103,7 @@ static const char *made_up_note(const struct place *place)
 	return NULL;
 }
 
-bool value_is_made_up(const struct rig *r, const struct channel *c)
+bool value_is_made_up(const struct probe_set *r, const struct channel *c)
 {
 	for (size_t i = 0; i < r->n_probes; i++) {
 		const struct value *v = (const struct value *)r->probes[i];
@@ -107,59 +122,8 @@ static const struct form *form_of(const struct statement *s)
 	return &forms[i];
 }
 
-/* A temperature in a file of the kernel, if it can be one. */
-static double limit_of(const struct opening *o, const char *path)
-{
-	long long v;
-
-	return root_read_i64(o->root, path, &v) == 0 && v > 0 && v <= 200000 ? (double)v / 1000 : NAN;
-}
-
-/* A zone's trip points: where the kernel begins to slow something down, and
- * where it switches off.  Those called active are for fans. */
-static void find_trips(const struct opening *o, const char *dir, struct channel *ch)
-{
-	char stem[128], number[32], path[160], type[24];
-	double passive = NAN, hot = NAN;
-
-	for (unsigned n = 0; n < 32; n++) {
-		text_number(number, sizeof number, "/trip_point_", n);
-		text_join(stem, sizeof stem, dir, number, "");
-		text_join(path, sizeof path, stem, "_type", "");
-		if (!file_line(o->root, path, type, sizeof type))
-			break;
-		text_join(path, sizeof path, stem, "_temp", "");
-		/* of two, the lower one; and the other one when one is NaN */
-		if (!strcmp(type, "passive"))
-			passive = fmin(passive, limit_of(o, path));
-		else if (!strcmp(type, "hot"))
-			hot = fmin(hot, limit_of(o, path));
-		else if (!strcmp(type, "critical"))
-			ch->crit = fmin(ch->crit, limit_of(o, path));
-	}
-	ch->warn = fmin(ch->warn, fmin(passive, hot));
-	if (!ch->note[0] && !isnan(passive) && !isnan(hot) && hot != passive)
-		snprintf(ch->note, sizeof ch->note, _("trip points: passive %g, hot %g"), passive, hot);
-}
-
-static void find_limits(const struct opening *o, const struct place *place, struct channel *ch)
-{
-	char path[192];
-
-	if (place->kind == PLACE_ZONE)
-		find_trips(o, place->dir, ch);
-	if (place->kind != PLACE_HWMON || strncmp(place->stem, "temp", 4) != 0)
-		return;
-	text_join(path, sizeof path, place->dir, "/", place->stem);
-	text_join(path, sizeof path, path, "_max", "");
-	ch->warn = limit_of(o, path);
-	text_join(path, sizeof path, place->dir, "/", place->stem);
-	text_join(path, sizeof path, path, "_crit", "");
-	ch->crit = limit_of(o, path);
-}
-
 /* What the name does not say: a fan.NAME that is a pwm is no speed. */
-static void describe(const struct opening *o, const struct form *form, struct channel *ch, const char *name,
+static void describe(const struct probe_ctx *o, const struct form *form, struct channel *ch, const char *name,
 		     bool wild)
 {
 	channel_describe(o, ch, name, wild);
@@ -175,7 +139,26 @@ static int look(struct value *v)
 {
 	double number;
 
-	return attr_number(&v->attr, v->root, &number) ? 0 : errno;
+	return attr_value(&v->attr, v->root, v->scale, v->kind, &number) ? 0 : errno;
+}
+
+/* L4T 28 to 32: beside the speed of the fan there is what turns its measuring on. */
+static bool tachometer_off(struct value *v, struct reason *why)
+{
+	static const char speed[] = "/rpm_measured";
+	char path[sizeof v->attr.path];
+
+	if (!text_ends(v->attr.path, speed))
+		return false;
+	text_join(path, strlen(v->attr.path) - strlen(speed) + 1, v->attr.path, "", "");
+	text_join(path, sizeof path, path, "/tach_enable", "");
+	if (attr_open(&v->counting, v->root, path) < 0 || !counts_nothing(v))
+		return false;
+	why->tried[0] = '\0';
+	reason_add_text(why, v->attr.path, _("the tachometer is off"));
+	snprintf(why->cure, sizeof why->cure,
+		 _("to turn it on: echo 1 | sudo tee %.64s; then start nvmtop again"), path);
+	return true;
 }
 
 /* So that the screen can say why there is no value yet. */
@@ -191,7 +174,7 @@ static void note_state(struct channel *ch, int error)
 }
 
 /* Open what place says, as the channel ch.  place NULL: missing, with why. */
-static int add_value(struct opening *o, const struct place *place, const struct form *form,
+static int add_value(struct probe_ctx *o, const struct place *place, const struct form *form,
 		     struct channel *ch, double scale, struct reason *why, struct err *e)
 {
 	struct value *v = probe_new(o, sizeof *v, &value_ops, ch->period_ns, e);
@@ -202,11 +185,18 @@ static int add_value(struct opening *o, const struct place *place, const struct 
 	v->attribute = form->attribute;
 	v->kind = ch->kind;
 	v->scale = scale;
-	v->attr.fd = -1;
+	v->attr.fd = v->counting.fd = -1;
 	if (place)
 		v->place = *place;
+	if (place && place->kind == PLACE_ZONE)
+		text_printable(ch->kernel, sizeof ch->kernel, place->name, strlen(place->name));
 	bool found = place && attr_open(&v->attr, o->root, place->path) == 0;
 	int error = found ? look(v) : errno;
+	if (found && tachometer_off(v, why)) {
+		value_close(&v->probe);
+		reason_set(why, o, ch);
+		return probe_ctx_add(o, ch, e) ? 0 : -1;
+	}
 	/* One that hangs would hold up all that is sampled in its tier. */
 	found = found && error != ETIME;
 	if (found) {
@@ -215,24 +205,24 @@ static int add_value(struct opening *o, const struct place *place, const struct 
 		if (note && !ch->note[0])
 			text_printable(ch->note, sizeof ch->note, note, strlen(note));
 		if (ch->kind == CHANNEL_TEMPERATURE && !note)
-			find_limits(o, place, ch);
+			heat_limits(o, place, ch);
 		note_state(ch, error);
 	} else {
 		if (place)
 			reason_add_place(why, place, error);
-		reason_tell(why, o, ch);
+		reason_set(why, o, ch);
 	}
-	const struct channel *added = opening_add(o, ch, e);
+	const struct channel *added = probe_ctx_add(o, ch, e);
 	if (added)
 		v->column = added->column;
-	bool shared = added && found && scale == 1 && emc_reads(o->rig, place->path, ch->period_ns);
+	bool shared = added && found && scale == 1 && emc_reads(o->probes, place->path, ch->period_ns);
 	if (!added || !found || shared) {
 		value_close(&v->probe);
 		if (shared)
 			return emc_add_rate(o, place->path, added->period_ns, added->column, e);
 		return added ? 0 : -1;
 	}
-	return opening_add_probe(o, &v->probe, e);
+	return probe_ctx_add_probe(o, &v->probe, e);
 }
 
 static double scale_of(const struct statement *s, const struct form *form)
@@ -245,25 +235,25 @@ static double scale_of(const struct statement *s, const struct form *form)
 	return scale;
 }
 
-static unsigned place_count(const struct rig *rig, const struct place *place)
+static unsigned place_count(const struct probe_set *probes, const struct place *place)
 {
 	unsigned n = 0;
 
-	for (size_t i = 0; i < rig->n_probes; i++) {
-		const struct value *v = (const struct value *)rig->probes[i];
-		n += rig->probes[i]->ops == &value_ops && place_equal(&v->place, place);
+	for (size_t i = 0; i < probes->n_probes; i++) {
+		const struct value *v = (const struct value *)probes->probes[i];
+		n += probes->probes[i]->ops == &value_ops && place_equal(&v->place, place);
 	}
 	return n;
 }
 
-static int add_wild(struct opening *o, const struct form *form, struct place *place, const char *stem,
+static int add_wild(struct probe_ctx *o, const struct form *form, struct place *place, const char *stem,
 		    const char *label, struct err *e)
 {
 	struct reason why = {.denied = false};
 	struct channel ch;
 	char name[64];
 
-	place->nth = place_count(o->rig, place);
+	place->nth = place_count(o->probes, place);
 	snprintf(name, sizeof name, "%s%s%s", form->prefix, stem, form->suffix);
 	describe(o, form, &ch, name, true);
 	if (label)
@@ -272,7 +262,7 @@ static int add_wild(struct opening *o, const struct form *form, struct place *pl
 }
 
 /* Every thermal zone, by its type. */
-static int wild_zones(struct opening *o, const struct form *form, struct err *e)
+static int wild_zones(struct probe_ctx *o, const struct form *form, struct err *e)
 {
 	char **names, path[192];
 	size_t n;
@@ -296,11 +286,11 @@ static int wild_zones(struct opening *o, const struct form *form, struct err *e)
 }
 
 /* The kernel shows most zones a second time as a hwmon chip, with - as _. */
-static bool is_zone(const struct rig *rig, const char *chip)
+static bool is_zone(const struct probe_set *probes, const char *chip)
 {
-	for (size_t i = 0; i < rig->n_probes; i++) {
-		const struct value *v = (const struct value *)rig->probes[i];
-		if (rig->probes[i]->ops != &value_ops || v->place.kind != PLACE_ZONE)
+	for (size_t i = 0; i < probes->n_probes; i++) {
+		const struct value *v = (const struct value *)probes->probes[i];
+		if (probes->probes[i]->ops != &value_ops || v->place.kind != PLACE_ZONE)
 			continue;
 		const char *a = v->place.name, *b = chip;
 		while (*a && (*a == *b || (*a == '-' && *b == '_'))) {
@@ -314,22 +304,22 @@ static bool is_zone(const struct rig *rig, const char *chip)
 }
 
 /* A rail that is there already may read its power from the same file. */
-static bool is_read(const struct rig *rig, const char *path)
+static bool is_read(const struct probe_set *probes, const char *path)
 {
-	for (size_t i = 0; i < rig->n_channels; i++)
-		if (!strcmp(rig->channels[i].source, path))
+	for (size_t i = 0; i < probes->n_channels; i++)
+		if (!strcmp(probes->channels[i].source, path))
 			return true;
 	return false;
 }
 
-static int wild_chip(struct opening *o, const struct form *form, const char *hwmon, struct err *e)
+static int wild_chip(struct probe_ctx *o, const struct form *form, const char *hwmon, struct err *e)
 {
 	struct place place = {.kind = PLACE_HWMON};
 	char path[192], label[64], stem[96], shown[128];
 
 	text_join(place.dir, sizeof place.dir, "/sys/class/hwmon/", hwmon, "");
 	text_join(path, sizeof path, place.dir, "/name", "");
-	if (!file_line(o->root, path, place.name, sizeof place.name) || is_zone(o->rig, place.name))
+	if (!file_line(o->root, path, place.name, sizeof place.name) || is_zone(o->probes, place.name))
 		return 0;
 	for (unsigned n = 0; n < 64; n++) {
 		text_number(place.stem, sizeof place.stem, form->attribute, n);
@@ -339,7 +329,7 @@ static int wild_chip(struct opening *o, const struct form *form, const char *hwm
 		if (!strcmp(form->attribute, "power") && !file_exists(o->root, place.path))
 			text_join(place.path, sizeof place.path, path, "_average", "");
 		text_join(path, sizeof path, path, "_label", "");
-		if (!file_exists(o->root, place.path) || is_read(o->rig, place.path))
+		if (!file_exists(o->root, place.path) || is_read(o->probes, place.path))
 			continue;
 		bool labelled = file_line(o->root, path, label, sizeof label) && *label;
 		const char *which = labelled ? label : place.stem;
@@ -355,7 +345,7 @@ static int wild_chip(struct opening *o, const struct form *form, const char *hwm
 	return 0;
 }
 
-static int wild_chips(struct opening *o, const struct form *form, struct err *e)
+static int wild_chips(struct probe_ctx *o, const struct form *form, struct err *e)
 {
 	char **names;
 	size_t n;
@@ -369,7 +359,7 @@ static int wild_chips(struct opening *o, const struct form *form, struct err *e)
 	return result;
 }
 
-static int open_wild(struct opening *o, const struct form *form, struct err *e)
+static int open_wild(struct probe_ctx *o, const struct form *form, struct err *e)
 {
 	for (size_t i = 0; i < o->s->n_settings; i++) {
 		const struct setting *t = &o->s->settings[i];
@@ -383,7 +373,7 @@ static int open_wild(struct opening *o, const struct form *form, struct err *e)
 	return 0;
 }
 
-int open_value(struct opening *o, struct err *e)
+int open_value(struct probe_ctx *o, struct err *e)
 {
 	const struct form *form = form_of(o->s);
 	struct reason why = {.denied = false};

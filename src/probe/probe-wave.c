@@ -4,17 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "nvmtop/clock.h"
-#include "nvmtop/intl.h"
-#include "open.h"
-#include "wave.h"
+#include "util/clock.h"
+#include "util/intl.h"
+#include "model/expr.h"
+#include "probe/open.h"
 
 struct wave_probe {
 	struct probe probe;
-	struct wave *wave;
+	struct formula *formula;
 	enum channel_kind kind;
-	bool started;
-	int64_t start_ns;
+	int64_t start_ns; /* below 0: none yet */
 	uint16_t column;
 };
 
@@ -22,11 +21,9 @@ static void wave_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct wave_probe *w = (struct wave_probe *)p;
 
-	if (!w->started) {
-		w->started = true;
+	if (w->start_ns < 0)
 		w->start_ns = t_ns;
-	}
-	double v = wave_value(w->wave, (double)(t_ns - w->start_ns) / (double)NS_PER_S, row);
+	double v = formula_value(w->formula, (double)(t_ns - w->start_ns) / (double)NS_PER_S, row);
 	row[w->column] = channel_round(w->kind, isfinite(v) ? v : NAN);
 }
 
@@ -34,7 +31,7 @@ static void wave_close(struct probe *p)
 {
 	struct wave_probe *w = (struct wave_probe *)p;
 
-	wave_free(w->wave);
+	free(w->formula);
 	free(w);
 }
 
@@ -42,8 +39,8 @@ static const struct probe_ops wave_ops = {wave_read, wave_close};
 
 static int column_of(void *arg, const char *name)
 {
-	const struct opening *o = arg;
-	const struct channel *c = rig_find(o->rig, name);
+	const struct probe_ctx *o = arg;
+	const struct channel *c = probe_set_find(o->probes, name);
 
 	return c && c->tier == o->s->tier ? c->column : -1;
 }
@@ -51,38 +48,36 @@ static int column_of(void *arg, const char *name)
 /* The expression in one line of single blanks. */
 static void describe_source(char *out, size_t size, const char *expression)
 {
-	char text[512], shown[140];
+	char text[512] = "", shown[140];
 	size_t used = 0;
 
-	for (const char *p = expression; *p && used < sizeof text - 1; p++) {
-		bool blank = *p == ' ' || *p == '\t';
-		if (!blank || (used && text[used - 1] != ' '))
-			text[used++] = blank ? ' ' : *p;
-	}
-	text[used] = '\0';
+	for (const char *p = expression; *p && used < sizeof text - 1; p++)
+		if ((*p != ' ' && *p != '\t') || (used && text[used - 1] != ' '))
+			text[used++] = *p == '\t' ? ' ' : *p;
 	text_shortened(shown, sizeof shown, text, used);
 	snprintf(out, size, _("made up: %.140s"), shown);
 }
 
-int open_wave(struct opening *o, struct err *e)
+int open_wave(struct probe_ctx *o, struct err *e)
 {
 	struct err why = {.code = ERR_NONE};
 	struct channel ch;
-	struct wave *wave = wave_compile(o->s->expression, column_of, o, &why);
+	struct formula *formula = formula_compile(o->s->expression, column_of, o, &why);
 
-	if (!wave)
+	if (!formula)
 		return statement_error(o->s, e, "%s", why.text);
 	channel_describe(o, &ch, o->s->words[0], false);
 	describe_source(ch.source, sizeof ch.source, o->s->expression);
 	struct wave_probe *w = probe_new(o, sizeof *w, &wave_ops, ch.period_ns, e);
 	if (!w) {
-		wave_free(wave);
+		free(formula);
 		return -1;
 	}
 	w->probe.computes = true;
-	w->wave = wave;
+	w->formula = formula;
 	w->kind = ch.kind;
-	int added = opening_column(o, &ch, &w->column, e);
+	w->start_ns = -1;
+	int added = probe_ctx_column(o, &ch, &w->column, e);
 
-	return opening_finish(o, &w->probe, added, true, e);
+	return probe_ctx_finish(o, &w->probe, added, true, e);
 }

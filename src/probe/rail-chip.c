@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/clock.h"
-#include "rail.h"
-#include "slow.h"
+#include "util/clock.h"
+#include "probe/rail.h"
+#include "probe/async-reader.h"
 
 #define SHARE      0.5 /* of the time that a chip may be read */
 #define FIRST_PASS NS_PER_S
@@ -23,12 +23,13 @@ struct bench {
 
 struct chip {
 	unsigned holders;
-	struct slow *slow;
-	struct slow_seen seen;
+	struct async_reader *slow;
+	struct async_reader_seen seen;
 	struct bench *bench; /* the slow's */
 	char dir[PLACE_DIR];
 	int64_t floor_ns, cost_ns;
 	int64_t at_ns, period_ns; /* the tick that was served last, and the tier's period */
+	int64_t read_ns;          /* when what is new at that tick was read; 0: nothing is */
 	double values[CHIP_METERS][METER_VALUES];
 	bool heard, hangs;
 	int64_t first_ns, window_ns; /* the first tick; when the count began */
@@ -83,11 +84,14 @@ static void forget(double values[METER_VALUES])
 
 bool meter_read(struct meter *m, const struct root *r, double values[METER_VALUES])
 {
-	double scale = m->place.kind == PLACE_IIO ? 1 : 1e-3; /* hwmon: microwatts */
+	static const enum channel_kind kinds[METER_VALUES] = {CHANNEL_RAIL_VOLTAGE, CHANNEL_RAIL_CURRENT,
+							      CHANNEL_RAIL_POWER};
 
 	forget(values);
 	for (int i = 0; i < METER_VALUES; i++) {
-		if (!attr_is_open(&m->attrs[i]) || attr_number(&m->attrs[i], r, &values[i]))
+		/* power of hwmon: microwatts */
+		double scale = i == METER_POWER && m->place.kind != PLACE_IIO ? 1e-3 : 1;
+		if (!attr_is_open(&m->attrs[i]) || attr_value(&m->attrs[i], r, scale, kinds[i], &values[i]))
 			continue;
 		int error = errno;
 		forget(values);
@@ -96,9 +100,7 @@ bool meter_read(struct meter *m, const struct root *r, double values[METER_VALUE
 		errno = error;
 		return false;
 	}
-	if (attr_is_open(&m->attrs[METER_POWER]))
-		values[METER_POWER] *= scale;
-	else
+	if (!attr_is_open(&m->attrs[METER_POWER]))
 		values[METER_POWER] = values[METER_VOLTAGE] * values[METER_CURRENT] / 1000;
 	return true;
 }
@@ -132,7 +134,7 @@ static void bench_free(void *arg)
 	free(b);
 }
 
-static const struct slow_ops bench_ops = {bench_read, bench_free};
+static const struct async_reader_ops bench_ops = {bench_read, bench_free};
 
 struct chip *chip_new(struct root *r, const char *dir, int64_t tick_ns)
 {
@@ -145,11 +147,13 @@ struct chip *chip_new(struct root *r, const char *dir, int64_t tick_ns)
 		return NULL;
 	}
 	b->root = root_hold(r);
-	c->slow = slow_new("nvmtop-rails", &bench_ops, b, (size_t)CHIP_METERS * METER_VALUES, tick_ns, SHARE);
+	c->slow = async_reader_new("nvmtop-rails", &bench_ops, b, (size_t)CHIP_METERS * METER_VALUES, tick_ns,
+				   SHARE);
 	if (!c->slow) {
 		free(c);
 		return NULL;
 	}
+	async_reader_at_random(c->slow, tick_ns);
 	c->bench = b;
 	c->holders = 1;
 	c->period_ns = tick_ns;
@@ -185,7 +189,7 @@ void chip_release(struct chip *c)
 {
 	if (--c->holders)
 		return;
-	slow_stop(c->slow);
+	async_reader_stop(c->slow);
 	free(c);
 }
 
@@ -201,7 +205,7 @@ int chip_add(struct chip *c, const struct meter *m, const double values[METER_VA
 	c->cost_ns += cost_ns;
 	if (floor_ns < c->floor_ns)
 		c->floor_ns = floor_ns;
-	slow_set_period(c->slow, c->floor_ns > c->period_ns ? c->floor_ns : c->period_ns);
+	async_reader_set_period(c->slow, c->floor_ns > c->period_ns ? c->floor_ns : c->period_ns);
 	return (int)b->n++;
 }
 
@@ -227,14 +231,9 @@ int64_t chip_cost(const struct chip *c)
 	return c->cost_ns;
 }
 
-bool chip_stuck(const struct chip *c, int64_t now_ns)
+struct async_reader *chip_reader(const struct chip *c)
 {
-	return slow_hangs(c->slow, now_ns);
-}
-
-void chip_start(struct chip *c)
-{
-	slow_start(c->slow);
+	return c->slow;
 }
 
 static void count_rate(struct chip *c, int64_t t_ns)
@@ -251,9 +250,11 @@ static void count_rate(struct chip *c, int64_t t_ns)
  * thread has made its first pass. */
 static void hear(struct chip *c, int64_t t_ns)
 {
-	if (slow_take(c->slow, &c->seen, t_ns, &c->values[0][0])) {
+	c->read_ns = 0;
+	if (async_reader_take(c->slow, &c->seen, t_ns, &c->values[0][0])) {
 		c->heard = true;
 		c->count += !c->seen.stale;
+		c->read_ns = c->seen.stale ? 0 : c->seen.t_ns;
 	}
 	if (!c->first_ns)
 		c->first_ns = t_ns;
@@ -262,14 +263,15 @@ static void hear(struct chip *c, int64_t t_ns)
 			forget(c->values[i]);
 }
 
-void chip_values(struct chip *c, int64_t t_ns, int meter, double values[METER_VALUES], double *rate)
+int64_t chip_values(struct chip *c, int64_t t_ns, int meter, double values[METER_VALUES], double *rate)
 {
 	if (t_ns != c->at_ns) {
 		c->at_ns = t_ns;
-		slow_ask(c->slow, t_ns);
+		async_reader_ask(c->slow, t_ns);
 		hear(c, t_ns);
 		count_rate(c, t_ns);
 	}
 	memcpy(values, c->values[meter], sizeof c->values[meter]);
 	*rate = c->rate;
+	return c->read_ns;
 }

@@ -1,9 +1,9 @@
 /* rail: the chips that measure the power of rails. */
-#ifndef PROBE_RAIL_H
-#define PROBE_RAIL_H
+#ifndef NVMTOP_PROBE_RAIL_H
+#define NVMTOP_PROBE_RAIL_H
 
-#include "attr.h"
-#include "nvmtop/channel.h"
+#include "probe/attr.h"
+#include "model/channel.h"
 
 enum { METER_VOLTAGE, METER_CURRENT, METER_POWER, METER_VALUES };
 #define CHIP_METERS 16
@@ -30,8 +30,11 @@ bool meter_read(struct meter *m, const struct root *r, double values[METER_VALUE
  * does when nobody told it anything is none. */
 void rail_limits(const struct root *r, const struct place *place, struct channel *ch);
 
-/* How often the chip renews its values where that is longer than a tick, else 0;
- * and in note, where that is more than one, over how many conversions. */
+/* A hwmon chip of that driver: its in4 and above and curr4 are shunts and sums, no rails. */
+bool rail_is_ina3221(const struct root *r, const struct place *place);
+
+/* How often the chip renews its values where that is known and longer than a tick, else 0;
+ * and in note, where it is a mean, over what. */
 int64_t rail_renews(const struct root *r, const struct place *place, int64_t tick_ns, char *note,
 		    size_t size);
 
@@ -42,8 +45,6 @@ struct chip *chip_new(struct root *r, const char *dir, int64_t tick_ns);
 /* What it has not answered, it is not asked again while it is opened. */
 bool chip_hangs(const struct chip *c);
 void chip_set_hanging(struct chip *c);
-/* Has a reading of it not come back for more than a second? */
-bool chip_stuck(const struct chip *c, int64_t now_ns);
 const char *chip_dir(const struct chip *c);
 /* Each rail holds it; the last one to let go ends it. */
 void chip_hold(struct chip *c);
@@ -59,10 +60,11 @@ const struct place *chip_place(const struct chip *c, int meter);
 int64_t chip_period(const struct chip *c); /* how often it will be read; 0: at every tick */
 int64_t chip_cost(const struct chip *c);   /* what one pass over its meters takes */
 
-void chip_start(struct chip *c); /* from now on it is read by its thread */
+struct async_reader *chip_reader(const struct chip *c); /* the thread's, once that is started */
 
 /* The newest values of a meter: NaN when they could not be read, or when the
- * chip has not answered for long.  rate: passes a second that were finished, over the last second. */
-void chip_values(struct chip *c, int64_t t_ns, int meter, double values[METER_VALUES], double *rate);
+ * chip has not answered for long.  rate: passes a second that were finished, over the last second.
+ * Returns when they were read, or 0: they are those of the tick before. */
+int64_t chip_values(struct chip *c, int64_t t_ns, int meter, double values[METER_VALUES], double *rate);
 
 #endif

@@ -3,109 +3,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/intl.h"
-#include "nvmtop/num.h"
+#include "util/intl.h"
+#include "util/num.h"
 #include "report/analysis.h"
 
-static void tick(void *to, uint64_t rows)
-{
-	struct reading *r = to;
+#define KEPT (32u << 20) /* bytes of numbers; more are made again where they are needed */
 
-	r->done += rows;
-	if (r->progress && r->rows > 0)
-		r->progress(fmin((double)r->done / (double)r->rows, 1));
+static void parts_keep(struct analysis *a)
+{
+	size_t room = a->channels.n + 1, n = a->epochs.n;
+
+	a->now = calloc(1, sizeof(*a->now));
+	a->no_memory = calloc(1, sizeof(*a->no_memory));
+	a->whole.results = calloc(room, sizeof(*a->whole.results));
+	if (a->now)
+		a->now->results = calloc(room, sizeof(*a->now->results));
+	if (n > KEPT / (sizeof(*a->kept) + room * sizeof(*a->kept->results)))
+		return;
+	a->kept = calloc(n, sizeof(*a->kept));
+	for (size_t i = 0; a->kept && i < n; i++)
+		a->kept[i].results = calloc(room, sizeof(*a->kept[i].results));
 }
 
-static bool inside(const struct epoch *ep, int64_t t_ns)
-{
-	return t_ns >= ep->from_ns && t_ns < ep->end_ns;
-}
-
-static void gap_add(struct ticks *k, bool lost, uint64_t missed, int64_t ns)
-{
-	*(lost ? &k->lost : &k->late) += missed;
-	k->gaps++;
-	if (ns > k->longest_ns)
-		k->longest_ns = ns;
-}
-
-/* Where the trace does not list them, rows that are far apart do. */
-static void gaps_by_times(const struct analysis *a, struct part *p, enum tier tier)
-{
-	double period = 1e9 / a->session->hz[tier];
-	uint64_t row = trace_row_from(a->trace, tier, p->epoch.from_ns);
-	uint64_t end = trace_row_from(a->trace, tier, p->epoch.end_ns);
-	int64_t t[1024], before = -1;
-	uint64_t released = row;
-
-	while (row < end) {
-		size_t n = end - row < 1024 ? (size_t)(end - row) : 1024;
-
-		trace_row_times(a->trace, tier, row, n, t);
-		for (size_t i = 0; i < n; i++) {
-			int64_t apart = before < 0 ? 0 : t[i] - before;
-
-			if ((double)apart > 1.5 * period)
-				gap_add(&p->ticks[tier], false, (uint64_t)llround((double)apart / period) - 1,
-					apart);
-			before = t[i];
-		}
-		row += n;
-		rows_passed(a->trace, tier, row, &released);
-	}
-}
-
-static void count_ticks(const struct analysis *a, struct part *p)
-{
-	size_t n;
-	const struct gap *gaps = trace_gaps(a->trace, &n);
-
-	for (int t = 0; t < TIERS; t++) {
-		p->ticks[t].rows = trace_row_from(a->trace, (enum tier)t, p->epoch.end_ns) -
-				   trace_row_from(a->trace, (enum tier)t, p->epoch.from_ns);
-		if (!a->counted)
-			gaps_by_times(a, p, (enum tier)t);
-	}
-	for (size_t i = 0; a->counted && i < n; i++)
-		if (inside(&p->epoch, gaps[i].from_ns))
-			gap_add(&p->ticks[gaps[i].tier], gaps[i].cause == GAP_LOST, gaps[i].missed,
-				gaps[i].to_ns - gaps[i].from_ns);
-}
-
-static void ticks_sum(struct part *whole, const struct part *p)
-{
-	for (int t = 0; t < TIERS; t++) {
-		struct ticks *w = &whole->ticks[t];
-		const struct ticks *k = &p->ticks[t];
-
-		w->rows += k->rows;
-		w->late += k->late;
-		w->lost += k->lost;
-		w->gaps += k->gaps;
-		if (k->longest_ns > w->longest_ns)
-			w->longest_ns = k->longest_ns;
-	}
-	whole->duration_ns += p->duration_ns;
-}
-
-int analysis_begin(struct analysis *a, struct trace *t, const struct pick *p, double per, struct reading *r,
-		   struct err *e)
+int analysis_begin(struct analysis *a, struct trace *t, const struct selection *p, double per, bool brief,
+		   struct reading *r, struct err *e)
 {
 	memset(a, 0, sizeof(*a));
 	a->trace = t;
 	a->session = trace_session(t);
 	a->counted = trace_lists_gaps(t);
 	a->per = per;
-	a->total = SIZE_MAX;
+	a->brief = brief;
 	if (channels_find(t, p, &a->channels, e) < 0 || epochs_find(t, p, &a->epochs, e) < 0)
 		return -1;
-	for (size_t i = 0; i < a->channels.n; i++)
-		if (channel_of(a, i)->kind == CHANNEL_POWER_TOTAL)
-			a->total = i;
-	a->parts = calloc(a->epochs.n, sizeof(*a->parts));
-	if (!a->parts)
+	if (brief)
+		a->channels.n = 0;
+	keys_find(a);
+	parts_keep(a);
+	if (!a->now || !a->now->results || !a->no_memory || !a->whole.results)
 		return err_set(e, ERR_FAILED, _("out of memory"));
-	r->rows += stats_rows(t, &a->channels, a->epochs.list, a->epochs.n) * (a->epochs.n > 1 ? 2 : 1);
+	r->rows += stats_rows(t, &a->channels, a->epochs.list, a->epochs.n) *
+		   (a->kept && a->epochs.n > 1 ? 2 : 1);
 	return 0;
 }
 
@@ -130,14 +68,13 @@ static int whole_make(struct analysis *a, struct reading *r)
 	struct epoch *spans = calloc(a->epochs.n, sizeof(*spans));
 	int done = -1;
 
-	a->whole.results = calloc(a->channels.n + 1, sizeof(*a->whole.results));
-	if (spans && a->whole.results && a->epochs.n == 1) {
-		memcpy(a->whole.results, a->parts[0].results, a->channels.n * sizeof(*a->whole.results));
+	if (spans && a->kept && a->epochs.n == 1) {
+		memcpy(a->whole.results, a->kept[0].results, a->channels.n * sizeof(*a->whole.results));
+		memcpy(a->whole.key, a->kept[0].key, sizeof(a->whole.key));
+		a->whole.full = a->kept[0].full;
 		done = 0;
-	} else if (spans && a->whole.results) {
-		size_t n = spans_merge(spans, &a->epochs);
-
-		done = stats_make(a->trace, &a->channels, spans, n, a->whole.results, tick, r);
+	} else if (spans) {
+		done = part_make(a, &a->whole, spans, spans_merge(spans, &a->epochs), a->brief, r);
 	}
 	free(spans);
 	return done;
@@ -148,25 +85,34 @@ int analyse(struct analysis *a, struct reading *r, struct err *e)
 	a->whole.epoch.from_ns = a->epochs.list[0].from_ns;
 	a->whole.epoch.to_ns = a->epochs.list[a->epochs.n - 1].to_ns;
 	for (size_t i = 0; i < a->epochs.n; i++) {
-		struct part *p = &a->parts[i];
+		struct part *p = a->kept ? &a->kept[i] : a->now;
 
 		p->epoch = a->epochs.list[i];
 		p->duration_ns = p->epoch.to_ns - p->epoch.from_ns;
-		count_ticks(a, p);
+		ticks_count(a, p);
 		ticks_sum(&a->whole, p);
-		p->results = calloc(a->channels.n + 1, sizeof(*p->results));
-		if (!p->results || stats_make(a->trace, &a->channels, &p->epoch, 1, p->results, tick, r) < 0)
+		a->whole.duration_ns += p->duration_ns;
+		if (a->kept && (!p->results || part_make(a, p, &p->epoch, 1, a->brief, r) < 0))
 			return err_set(e, ERR_FAILED, _("out of memory"));
 	}
 	return whole_make(a, r) < 0 ? err_set(e, ERR_FAILED, _("out of memory")) : 0;
 }
 
+static void part_free(struct part *p)
+{
+	if (p)
+		free(p->results);
+}
+
 void analysis_free(struct analysis *a)
 {
-	for (size_t i = 0; a->parts && i < a->epochs.n; i++)
-		free(a->parts[i].results);
-	free(a->parts);
-	free(a->whole.results);
+	for (size_t i = 0; a->kept && i < a->epochs.n; i++)
+		part_free(&a->kept[i]);
+	part_free(a->now);
+	part_free(&a->whole);
+	free(a->kept);
+	free(a->now);
+	free(a->no_memory);
 	channels_free(&a->channels);
 	epochs_free(&a->epochs);
 }
@@ -178,18 +124,25 @@ const struct channel *channel_of(const struct analysis *a, size_t i)
 
 double energy_of(const struct analysis *a, const struct part *p, size_t i)
 {
-	return channel_of(a, i)->unit == UNIT_MILLIWATT ? p->results[i].integral / 1e3 : NAN;
+	return channel_of(a, i)->unit == UNIT_MILLIWATT ? joules_of(&p->results[i]) : NAN;
+}
+
+double within_of(const struct analysis *a, const struct part *p, size_t i)
+{
+	return channel_of(a, i)->unit == UNIT_MILLIWATT ? p->results[i].within / 1e3 : NAN;
 }
 
 double mean_power(const struct analysis *a, const struct part *p, size_t i)
 {
-	return energy_of(a, p, i) / ((double)p->results[i].covered_ns / 1e9);
+	return channel_of(a, i)->unit == UNIT_MILLIWATT ? watts_of(&p->results[i]) : NAN;
 }
 
 double rise_of(const struct analysis *a, const struct part *p, size_t i)
 {
 	const struct channel *c = channel_of(a, i);
 
+	if (channel_counts(c))
+		return p->results[i].n > 0 ? p->results[i].steps : NAN;
 	return c->unit == UNIT_CELSIUS ? p->results[i].last - p->results[i].first : NAN;
 }
 
@@ -206,6 +159,33 @@ double uncovered_of(const struct analysis *a, const struct part *p, size_t i)
 	return (double)(p->duration_ns - p->results[i].covered_ns) / 1e9;
 }
 
+void known_of(const struct analysis *a, const struct part *p, size_t i, double *known_ns, double *span_ns)
+{
+	const struct channel *c = channel_of(a, i);
+	const struct result *r = &p->results[i];
+	const struct ticks *k = &p->ticks[c->tier];
+
+	*span_ns = *known_ns = (double)k->span_ns;
+	if (c->unit == UNIT_MILLIWATT || c->kind == CHANNEL_THROTTLE)
+		*known_ns = (double)r->covered_ns;
+	else if (!channel_counts(c) && r->n + r->missing > 0)
+		*known_ns = (double)(k->span_ns - (isnan(r->counted) ? k->hole_ns : 0)) * (double)r->n /
+			    (double)(r->n + r->missing);
+}
+
+double full_energy(const struct analysis *a, const struct part *p, size_t i)
+{
+	return mean_power(a, p, i) * ((double)p->duration_ns / 1e9);
+}
+
+double item_energy(const struct analysis *a, const struct part *p, size_t i)
+{
+	double known, span;
+
+	known_of(a, p, i, &known, &span);
+	return known < KNOWN_ENOUGH * span ? NAN : full_energy(a, p, i) / items_of(a, p);
+}
+
 double items_of(const struct analysis *a, const struct part *p)
 {
 	return p == &a->whole ? a->per * (double)a->epochs.n : a->per;
@@ -216,9 +196,9 @@ void part_title(const struct analysis *a, const struct part *p, char *out, size_
 	if (p == &a->whole)
 		snprintf(out, size, "%s", _("whole"));
 	else if (p->epoch.label[0])
-		snprintf(out, size, _("epoch %llu, %s"), (unsigned long long)p->epoch.id, p->epoch.label);
+		snprintf(out, size, _("phase %llu, %s"), (unsigned long long)p->epoch.id, p->epoch.label);
 	else
-		snprintf(out, size, _("epoch %llu"), (unsigned long long)p->epoch.id);
+		snprintf(out, size, _("phase %llu"), (unsigned long long)p->epoch.id);
 }
 
 struct shown shown_unit(const struct channel *c, double largest)

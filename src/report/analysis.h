@@ -1,6 +1,6 @@
 /* analysis: the numbers of a trace, before they are written down. */
-#ifndef REPORT_ANALYSIS_H
-#define REPORT_ANALYSIS_H
+#ifndef NVMTOP_REPORT_ANALYSIS_H
+#define NVMTOP_REPORT_ANALYSIS_H
 
 #include "report/out.h"
 #include "report/stats.h"
@@ -9,14 +9,21 @@ struct ticks {
 	uint64_t rows, late, lost; /* late, lost: ticks that have no row */
 	uint64_t gaps;
 	int64_t longest_ns;
+	int64_t span_ns; /* of the part, between the first and the last row of the trace */
+	int64_t hole_ns; /* of that, without rows for so long that it is not bridged */
 };
 
-/* An epoch, or all that was picked. */
+/* What the table by phase tells. */
+enum key { KEY_POWER, KEY_GPU, KEY_HOTTEST, KEYS };
+
+/* A phase, or all that was picked. */
 struct part {
 	struct epoch epoch;
 	int64_t duration_ns;
 	struct ticks ticks[TIERS];
 	struct result *results; /* one a channel */
+	bool full;              /* they are there, and not only the keys */
+	struct result key[KEYS];
 };
 
 struct analysis {
@@ -24,11 +31,15 @@ struct analysis {
 	const struct session *session;
 	struct channels channels;
 	struct epochs epochs;
-	struct part *parts; /* one an epoch */
 	struct part whole;
-	bool counted; /* the trace says itself which ticks are missing; else its times do */
-	double per;   /* items in each epoch; 0: none */
-	size_t total; /* of channels: the board's total power; SIZE_MAX: none */
+	bool brief;        /* only the keys are wanted */
+	bool counted;      /* the trace says itself which ticks are missing; else its times do */
+	double per;        /* items in each epoch; 0: none */
+	size_t key[KEYS];  /* channels of the trace; SIZE_MAX: none */
+	size_t at[KEYS];   /* where they are in channels; SIZE_MAX: nowhere */
+	struct part *kept; /* one an epoch; NULL: they would be too many */
+	struct part *now;  /* else the one that was asked for last */
+	bool *no_memory;   /* a part could not be made: its numbers are missing */
 };
 
 struct reading {
@@ -37,26 +48,48 @@ struct reading {
 };
 
 /* What analyse() will read, for the progress. */
-int analysis_begin(struct analysis *a, struct trace *t, const struct pick *p, double per, struct reading *r,
-		   struct err *e);
+int analysis_begin(struct analysis *a, struct trace *t, const struct selection *p, double per, bool brief,
+		   struct reading *r, struct err *e);
 int analyse(struct analysis *a, struct reading *r, struct err *e);
 void analysis_free(struct analysis *a);
+
+/* Numbers of an epoch, until the next one is asked for; brief: only the keys are needed. */
+const struct part *part_load(const struct analysis *a, size_t epoch, bool brief);
+/* The inside of that: keys, and unless brief all channels, over the spans. */
+int part_make(const struct analysis *a, struct part *p, const struct epoch *spans, size_t n, bool brief,
+	      struct reading *r);
+void keys_find(struct analysis *a);
+/* NULL: the trace has no such signal. */
+const struct result *key_of(const struct analysis *a, const struct part *p, enum key k);
+
+void ticks_count(const struct analysis *a, struct part *p);
+void ticks_sum(struct part *whole, const struct part *p);
 
 const struct channel *channel_of(const struct analysis *a, size_t i);
 /* Energy in joules of a channel in mW, or NaN. */
 double energy_of(const struct analysis *a, const struct part *p, size_t i);
+/* It is no further off than so many joules; NaN: how far is not known. */
+double within_of(const struct analysis *a, const struct part *p, size_t i);
 /* Its mean over the time that is covered, in watts. */
 double mean_power(const struct analysis *a, const struct part *p, size_t i);
-/* Of a temperature: from the first to the last sample. */
+/* Of a temperature: from the first to the last sample; of a counter: all that it went up. */
 double rise_of(const struct analysis *a, const struct part *p, size_t i);
 /* Seconds for which a channel that says "throttled" did. */
 double throttled_of(const struct analysis *a, const struct part *p, size_t i);
+/* For how much of a span a channel is known; a counter is at any time. */
+void known_of(const struct analysis *a, const struct part *p, size_t i, double *known_ns, double *span_ns);
+/* Below that share nothing is concluded from what is known about the rest. */
+#define KNOWN_ENOUGH 0.99
+/* Its energy over the whole duration, as if it had gone on like where it is known. */
+double full_energy(const struct analysis *a, const struct part *p, size_t i);
+/* The same of one item; NaN where too little is known. */
+double item_energy(const struct analysis *a, const struct part *p, size_t i);
 /* Seconds of the part for which nothing is known of the channel's power. */
 double uncovered_of(const struct analysis *a, const struct part *p, size_t i);
 /* For how many items of --per the part stands; 0: it does not say. */
 double items_of(const struct analysis *a, const struct part *p);
 
-/* "epoch 3", "epoch 3, inference", "whole". */
+/* "phase 3", "phase 3, inference", "whole". */
 void part_title(const struct analysis *a, const struct part *p, char *out, size_t size);
 
 /* A unit for people: W for mW, MHz for Hz. */
@@ -72,8 +105,11 @@ size_t shown_text(char *out, double v, double largest);
 void signed_text(char *out, double v, double largest);
 
 void write_tables(struct out *o, const struct analysis *a, bool markdown);
+void write_phases(struct out *o, const struct analysis *a, bool markdown); /* one line each */
+void write_head(struct out *o, const struct analysis *a, bool markdown);   /* above tables */
 void write_json(struct out *o, const struct analysis *list, size_t n);
 void write_csv(struct out *o, const struct analysis *list, size_t n);
+void write_csv_phases(struct out *o, const struct analysis *list, size_t n);
 
 /* A line of a table: cells with their widths (negative: to the left). */
 void table_line(struct out *o, bool markdown, const char *const *cells, const int *widths, size_t n);

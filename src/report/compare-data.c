@@ -6,7 +6,7 @@
 
 static const char *verdict_word(enum verdict v)
 {
-	static const char *const words[] = {"", "unknown", "within noise", "differs"};
+	static const char *const words[] = {"", "partly unknown", "unknown", "within noise", "differs"};
 
 	return words[v]; /* part of formats */
 }
@@ -51,31 +51,34 @@ static void member(struct out *o, const char *name, double v)
 	out_json_num(o, v);
 }
 
-static void json_cell(struct out *o, const struct cell *first, const struct cell *x, bool is_first)
+static void json_cell(struct out *o, const struct comparison *c, const struct metric *m, size_t file)
 {
-	double interval;
-	enum verdict v = verdict(first, x, &interval);
+	const struct cell *first = cell_of(c, 0, m), *x = cell_of(c, file, m);
 
 	out_format(o, "{\"n\":%llu", (unsigned long long)x->n);
-	member(o, "mean", x->mean);
+	member(o, "mean", x->n > 0 ? x->mean : NAN);
 	member(o, "sd", x->sd);
 	member(o, "ci95", confidence(x->sd, x->n));
-	if (!is_first) {
+	member(o, "coverage", coverage_of(x));
+	member(o, "drift_p", x->drift);
+	if (file > 0) {
+		struct difference d = difference(c, first, x);
+
 		member(o, "difference", x->mean - first->mean);
-		member(o, "difference_ci95", interval);
-		out_format(o, ",\"verdict\":\"%s\"", verdict_word(v));
+		member(o, "difference_ci95", d.interval);
+		member(o, "p", d.p);
+		out_format(o, ",\"verdict\":\"%s\",\"drifts\":%s", verdict_word(d.verdict),
+			   d.drifts ? "true" : "false");
 	}
 	out_char(o, '}');
 }
 
-static void json_metric(struct out *o, const struct comparison *c, const struct group *g,
-			const struct metric *m, bool *comma)
+static void json_metric(struct out *o, const struct comparison *c, const struct metric *m, bool *comma)
 {
-	struct cell first = cell_of(c, g, 0, m);
 	bool any = false;
 
 	for (size_t f = 0; f < c->n_files; f++)
-		any |= cell_of(c, g, f, m).n > 0;
+		any |= cell_of(c, f, m)->n > 0;
 	if (!any)
 		return;
 	out_text(o, *comma ? ",\n{\"signal\":" : "{\"signal\":");
@@ -86,11 +89,9 @@ static void json_metric(struct out *o, const struct comparison *c, const struct 
 		out_text(o, "null");
 	out_format(o, ",\"quantity\":\"%s\",\"unit\":\"%s\",\"traces\":[", what_word(m), what_unit(m));
 	for (size_t f = 0; f < c->n_files; f++) {
-		struct cell x = cell_of(c, g, f, m);
-
 		if (f > 0)
 			out_char(o, ',');
-		json_cell(o, &first, &x, f == 0);
+		json_cell(o, c, m, f);
 	}
 	out_text(o, "]}");
 }
@@ -116,6 +117,7 @@ void compare_json(struct out *o, const struct analysis *list, size_t n)
 	struct comparison c = compare_make(list, n);
 	bool first = true;
 
+	compare_test(&c);
 	out_char(o, '[');
 	for (size_t g = 0; c.ok && g <= c.n_groups; g++) {
 		char title[160];
@@ -129,8 +131,9 @@ void compare_json(struct out *o, const struct analysis *list, size_t n)
 		out_json_text(o, title);
 		json_key(o, &c, &c.groups[g]);
 		out_text(o, ",\"quantities\":[");
+		group_begin(&c, &c.groups[g]);
 		for (size_t i = 0; i < c.n_metrics; i++)
-			json_metric(o, &c, &c.groups[g], &c.metrics[i], &comma);
+			json_metric(o, &c, &c.metrics[i], &comma);
 		out_text(o, "]}");
 	}
 	out_char(o, ']');
@@ -143,18 +146,16 @@ static void csv_cell(struct out *o, double v)
 	out_num(o, v);
 }
 
-static void csv_metric(struct out *o, const struct comparison *c, const struct group *g, const char *title,
-		       const struct metric *m)
+static void csv_metric(struct out *o, const struct comparison *c, const char *title, const struct metric *m)
 {
-	struct cell first = cell_of(c, g, 0, m);
+	const struct cell *first = cell_of(c, 0, m);
 
 	for (size_t f = 0; f < c->n_files; f++) {
-		struct cell x = cell_of(c, g, f, m);
-		double interval;
-		enum verdict v = verdict(&first, &x, &interval);
+		const struct cell *x = cell_of(c, f, m);
+		struct difference d = difference(c, first, x);
 		char path[4096];
 
-		if (x.n == 0)
+		if (x->n == 0)
 			continue;
 		text_printable(path, sizeof(path), trace_path(c->list[f].trace),
 			       strlen(trace_path(c->list[f].trace)));
@@ -163,13 +164,17 @@ static void csv_metric(struct out *o, const struct comparison *c, const struct g
 		out_csv_text(o, title);
 		out_char(o, ',');
 		out_csv_text(o, m->channel ? m->channel->name : "");
-		out_format(o, ",%s,%s,%llu", what_word(m), what_unit(m), (unsigned long long)x.n);
-		csv_cell(o, x.mean);
-		csv_cell(o, x.sd);
-		csv_cell(o, confidence(x.sd, x.n));
-		csv_cell(o, f > 0 ? x.mean - first.mean : NAN);
-		csv_cell(o, f > 0 ? interval : NAN);
-		out_format(o, ",%s\n", f > 0 ? verdict_word(v) : "");
+		out_format(o, ",%s,%s,%llu", what_word(m), what_unit(m), (unsigned long long)x->n);
+		csv_cell(o, x->mean);
+		csv_cell(o, x->sd);
+		csv_cell(o, confidence(x->sd, x->n));
+		csv_cell(o, f > 0 ? x->mean - first->mean : NAN);
+		csv_cell(o, f > 0 ? d.interval : NAN);
+		out_format(o, ",%s", f > 0 ? verdict_word(d.verdict) : "");
+		csv_cell(o, coverage_of(x));
+		csv_cell(o, f > 0 ? d.p : NAN);
+		csv_cell(o, x->drift);
+		out_format(o, ",%s\n", d.drifts ? "drifts" : "");
 	}
 }
 
@@ -177,15 +182,18 @@ void compare_csv(struct out *o, const struct analysis *list, size_t n)
 {
 	struct comparison c = compare_make(list, n);
 
-	out_text(o, "file,epoch,signal,quantity,unit,n,mean,sd,ci95,difference,difference_ci95,verdict\n");
+	out_text(o, "file,epoch,signal,quantity,unit,n,mean,sd,ci95,difference,difference_ci95,verdict,"
+		    "coverage,p,drift_p,warning\n");
+	compare_test(&c);
 	for (size_t g = 0; c.ok && g <= c.n_groups; g++) {
 		char title[160];
 
 		if (!group_shown(&c, &c.groups[g]))
 			continue;
 		group_title(&c, &c.groups[g], title, sizeof(title));
+		group_begin(&c, &c.groups[g]);
 		for (size_t i = 0; i < c.n_metrics; i++)
-			csv_metric(o, &c, &c.groups[g], title, &c.metrics[i]);
+			csv_metric(o, &c, title, &c.metrics[i]);
 	}
 	compare_free(&c);
 }

@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/intl.h"
-#include "nvmtop/num.h"
+#include "util/intl.h"
+#include "util/num.h"
 #include "report/compare.h"
 
 static const char *verdict_text(enum verdict v)
 {
-	static const char *const texts[] = {"", N_("occurs once"), N_("within noise"), N_("differs")};
+	static const char *const texts[] = {"", N_("unknown time"), N_("occurs once"), N_("within noise"),
+					    N_("differs")};
 
 	return *texts[v] ? _(texts[v]) : "";
 }
@@ -33,13 +34,13 @@ static void group_title(const struct comparison *c, const struct group *g, char 
 	else if (*x->label)
 		snprintf(out, size, "%s", x->label);
 	else
-		snprintf(out, size, _("epoch %llu"), (unsigned long long)x->id);
+		snprintf(out, size, _("phase %llu"), (unsigned long long)x->id);
 }
 
 static const char *const what_names[] = {
 	[DURATION] = N_("duration"),
-	[ITEM_TIME] = N_("time an item"),
-	[ITEM_ENERGY] = N_("an item, %s"),
+	[ITEM_TIME] = N_("time per item"),
+	[ITEM_ENERGY] = N_("per item, %s"),
 	[ENERGY] = N_("energy, %s"),
 	[MEAN] = "%s",
 	[RISE] = N_("rise, %s"),
@@ -91,8 +92,6 @@ static struct shown metric_unit(const struct metric *m, double largest)
 	case ENERGY:
 	case ITEM_ENERGY:
 		return (struct shown) {"J", 1};
-	case RISE:
-		return (struct shown) {"C", 1};
 	default:
 		return shown_unit(m->channel, largest);
 	}
@@ -110,10 +109,18 @@ static void plus_minus(char *out, double v, double largest)
 
 #define MANY 5 /* columns of files at a time */
 
-/* One file: how much its repeated epochs agree. */
-static void spread_table(struct out *o, const struct comparison *c, const struct group *g, bool markdown,
-			 int room)
+/* What was marked so above. */
+static void drift_note(struct out *o, bool any)
 {
+	if (any)
+		out_text(o, _("~: drifts within a run, so that its repetitions are not independent and the "
+			      "95 percent interval is too narrow\n"));
+}
+
+/* One file: how much its repeated epochs agree. */
+static void spread_table(struct out *o, const struct comparison *c, bool markdown, int room)
+{
+	bool any = false;
 	const int wide[] = {-room, 11, 11, 11, -4};
 	const char *const head[] = {_("mean of the repetitions"), _("mean"), "95 %", _("sd"), _("unit")};
 
@@ -122,50 +129,56 @@ static void spread_table(struct out *o, const struct comparison *c, const struct
 		table_rule(o, wide, 5);
 	for (size_t i = 0; i < c->n_metrics; i++) {
 		const struct metric *m = &c->metrics[i];
-		struct cell x = cell_of(c, g, 0, m);
-		struct shown u = metric_unit(m, x.mean);
-		char name[NAME], mean[NUM_TEXT], interval[NUM_TEXT + 2], sd[NUM_TEXT];
+		const struct cell *x = cell_of(c, 0, m);
+		struct shown u = metric_unit(m, x->mean);
+		char name[NAME], mean[NUM_TEXT], interval[NUM_TEXT + 4], sd[NUM_TEXT];
 
-		if (x.n == 0)
+		if (x->n == 0)
 			continue;
 		metric_name(m, name, sizeof(name));
-		shown_text(mean, x.mean * u.factor, x.mean * u.factor);
-		plus_minus(interval, confidence(x.sd, x.n) * u.factor, x.mean * u.factor);
-		shown_text(sd, x.sd * u.factor, x.mean * u.factor);
+		shown_text(mean, x->mean * u.factor, x->mean * u.factor);
+		plus_minus(interval, confidence(x->sd, x->n) * u.factor, x->mean * u.factor);
+		if (drifts(x) && interval[0])
+			strcat(interval, "~");
+		any |= drifts(x) && interval[0];
+		shown_text(sd, x->sd * u.factor, x->mean * u.factor);
 		table_line(o, markdown, (const char *[]) {name, mean, interval, sd, u.unit}, wide, 5);
 	}
+	drift_note(o, any);
 }
 
-static void pair_line(struct out *o, bool markdown, const char *name, const struct cell *a,
-		      const struct cell *b, struct shown u, int room)
+static bool pair_line(struct out *o, const struct comparison *c, bool markdown, const char *name,
+		      const struct metric *m, int room)
 {
+	const struct cell *a = cell_of(c, 0, m), *b = cell_of(c, 1, m);
+	struct shown u = metric_unit(m, fmax(fabs(a->mean), fabs(b->mean)));
 	const int wide[] = {-room, -3, 8, 8, 8, 8, 7, -12};
-	double size = fmax(fabs(a->mean), fabs(b->mean)) * u.factor, diff = (b->mean - a->mean) * u.factor,
-	       interval;
-	enum verdict v = verdict(a, b, &interval);
-	char text[5][SIGNED_TEXT + 4];
+	double size = fmax(fabs(a->mean), fabs(b->mean)) * u.factor, diff = (b->mean - a->mean) * u.factor;
+	struct difference d = difference(c, a, b);
+	char text[5][SIGNED_TEXT + 4], said[80];
 
 	shown_text(text[0], a->mean * u.factor, size);
 	shown_text(text[1], b->mean * u.factor, size);
 	signed_text(text[2], diff, size);
-	plus_minus(text[3], interval * u.factor, size);
+	plus_minus(text[3], d.interval * u.factor, size);
 	text[4][0] = '\0';
-	if (v != NOTHING && a->mean != 0) {
+	if (d.verdict != NOTHING && a->mean != 0 && !isnan(diff)) {
 		size_t n;
 
 		signed_text(text[4], 100 * (b->mean - a->mean) / fabs(a->mean), 100);
 		n = strlen(text[4]);
 		memcpy(text[4] + n, " %", 3);
 	}
-	table_line(
-		o, markdown,
-		(const char *[]) {name, u.unit, text[0], text[1], text[2], text[3], text[4], verdict_text(v)},
-		wide, 8);
+	snprintf(said, sizeof(said), "%s%s", verdict_text(d.verdict), d.drifts ? " ~" : "");
+	table_line(o, markdown,
+		   (const char *[]) {name, u.unit, text[0], text[1], text[2], text[3], text[4], said}, wide,
+		   8);
+	return d.drifts;
 }
 
-static void pair_table(struct out *o, const struct comparison *c, const struct group *g, bool markdown,
-		       int room)
+static void pair_table(struct out *o, const struct comparison *c, bool markdown, int room)
 {
+	bool any = false;
 	const int wide[] = {-room, -3, 8, 8, 8, 8, 7, -12};
 	const char *const head[] = {"", "", "A", "B", "B - A", "95 %", "", ""};
 
@@ -173,66 +186,66 @@ static void pair_table(struct out *o, const struct comparison *c, const struct g
 	if (markdown)
 		table_rule(o, wide, 8);
 	for (size_t i = 0; i < c->n_metrics; i++) {
-		struct cell a = cell_of(c, g, 0, &c->metrics[i]), b = cell_of(c, g, 1, &c->metrics[i]);
+		const struct metric *m = &c->metrics[i];
 		char name[NAME];
 
-		if (a.n + b.n == 0)
+		if (cell_of(c, 0, m)->n + cell_of(c, 1, m)->n == 0)
 			continue;
-		metric_name(&c->metrics[i], name, sizeof(name));
-		pair_line(o, markdown, name, &a, &b,
-			  metric_unit(&c->metrics[i], fmax(fabs(a.mean), fabs(b.mean))), room);
+		metric_name(m, name, sizeof(name));
+		any |= pair_line(o, c, markdown, name, m, room);
 	}
+	drift_note(o, any);
 }
 
 /* Three and more: values, and below each its difference to the first. */
-static void many_lines(struct out *o, const struct comparison *c, const struct group *g,
-		       const struct metric *m, size_t from, size_t n, bool markdown, int room)
+static bool many_lines(struct out *o, const struct comparison *c, const struct metric *m, size_t from,
+		       size_t n, bool markdown, int room)
 {
 	const int wide[] = {-room, -4, 10, 10, 10, 10, 10};
 	char name[NAME], text[2][MANY][SIGNED_TEXT + 4];
 	const char *top[MANY + 2], *below[MANY + 2];
-	struct cell first = cell_of(c, g, 0, m);
-	double size = fabs(first.mean);
+	const struct cell *first = cell_of(c, 0, m);
+	double size = fabs(first->mean);
 	struct shown u;
-	bool any = first.n > 0;
+	bool any = first->n > 0, drift = false;
 
 	for (size_t k = 1; k < n; k++) {
-		struct cell x = cell_of(c, g, from + k - 1, m);
+		const struct cell *x = cell_of(c, from + k - 1, m);
 
-		any |= x.n > 0;
-		size = fmax(size, fabs(x.mean));
+		any |= x->n > 0;
+		size = fmax(size, fabs(x->mean));
 	}
 	if (!any)
-		return;
+		return false;
 	u = metric_unit(m, size);
 	metric_name(m, name, sizeof(name));
 	top[0] = name;
 	top[1] = u.unit;
 	below[0] = below[1] = "";
 	for (size_t k = 0; k < n; k++) {
-		struct cell x = k == 0 ? first : cell_of(c, g, from + k - 1, m);
-		double interval;
-		enum verdict v = k == 0 ? NOTHING : verdict(&first, &x, &interval);
+		const struct cell *x = k == 0 ? first : cell_of(c, from + k - 1, m);
+		struct difference d = difference(c, first, x);
 
-		shown_text(text[0][k], x.mean * u.factor, size * u.factor);
+		shown_text(text[0][k], x->mean * u.factor, size * u.factor);
 		text[1][k][0] = '\0';
-		if (v != NOTHING) {
-			size_t used;
+		if (k > 0 && d.verdict != NOTHING) {
+			static const char *const signs[] = {"", " -", " ?", " =", " *"};
 
-			signed_text(text[1][k], (x.mean - first.mean) * u.factor, size * u.factor);
-			used = strlen(text[1][k]);
-			memcpy(text[1][k] + used, v == DIFFERS ? " *" : v == NOISE ? " =" : " ?", 3);
+			signed_text(text[1][k], (x->mean - first->mean) * u.factor, size * u.factor);
+			strcat(text[1][k], d.drifts ? " ~" : signs[d.verdict]);
+			drift |= d.drifts;
 		}
 		top[k + 2] = text[0][k];
 		below[k + 2] = text[1][k];
 	}
 	table_line(o, markdown, top, wide, n + 2);
 	table_line(o, markdown, below, wide, n + 2);
+	return drift;
 }
 
-static void many_table(struct out *o, const struct comparison *c, const struct group *g, bool markdown,
-		       int room)
+static void many_table(struct out *o, const struct comparison *c, bool markdown, int room)
 {
+	bool any = false;
 	const int wide[] = {-room, -4, 10, 10, 10, 10, 10};
 
 	for (size_t from = 1; from < c->n_files; from += MANY - 1) {
@@ -253,10 +266,14 @@ static void many_table(struct out *o, const struct comparison *c, const struct g
 		if (markdown)
 			table_rule(o, wide, n + 2);
 		for (size_t i = 0; i < c->n_metrics; i++)
-			many_lines(o, c, g, &c->metrics[i], from, n, markdown, room);
+			any |= many_lines(o, c, &c->metrics[i], from, n, markdown, room);
 	}
 	out_text(o,
-		 _("*: differs from A; =: within noise (95 %); ?: occurs once, so the noise is unknown\n"));
+		 _("*: differs from A; =: within noise; ?: occurs once, so the noise is unknown; -: too much "
+		   "of the\ntime is unknown\n"));
+	if (any)
+		out_text(o, _("~: differs from A, but drifts within a run, so that its repetitions are not "
+			      "independent\n"));
 }
 
 static void files_list(struct out *o, const struct comparison *c)
@@ -274,29 +291,27 @@ static void files_list(struct out *o, const struct comparison *c)
 	out_char(o, '\n');
 }
 
-/* Energy that is not known would look like energy that was saved. */
-static void tell_uncovered(struct out *o, const struct comparison *c, const struct group *g)
+/* What is not known would look like what is equal, or saved. */
+static void tell_unknown(struct out *o, const struct comparison *c, bool markdown)
 {
+	bool any = false;
+
 	for (size_t f = 0; f < c->n_files; f++) {
-		const struct analysis *a = &c->list[f];
-		double worst = 0;
+		double worst = 1;
 		char text[NUM_TEXT];
 
-		for (size_t k = g->first; k < g->first + g->n; k++)
-			for (size_t i = 0; c->all[k].file == f && i < a->channels.n; i++) {
-				double cover = (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9;
-
-				if (!isnan(energy_of(a, c->all[k].part, i)))
-					worst = fmax(worst, uncovered_of(a, c->all[k].part, i) - cover > 0
-								    ? uncovered_of(a, c->all[k].part, i)
-								    : 0);
-			}
-		if (worst == 0)
+		for (size_t m = 0; m < c->n_metrics; m++)
+			if (cell_of(c, f, &c->metrics[m])->n > 0)
+				worst = fmin(worst, coverage_of(cell_of(c, f, &c->metrics[m])));
+		if (worst > 0.9999)
 			continue;
-		num_fixed(text, worst, 3);
-		out_format(o, _("%c: for up to %s s of it the power is not known, and not in its energy\n"),
+		num_fixed(text, floor(worst * 1000) / 10, 1);
+		out_format(o, _("%c: some of its signals are known for %s %% of the time only\n"),
 			   f < 26 ? 'A' + (int)f : '#', text);
+		any = true;
 	}
+	if (any && markdown)
+		out_char(o, '\n');
 }
 
 static void group_table(struct out *o, const struct comparison *c, const struct group *g, bool markdown,
@@ -316,13 +331,13 @@ static void group_table(struct out *o, const struct comparison *c, const struct 
 			out_format(o, P_("%s %c %llu time", "%s %c %llu times", n), comma, 'A' + (int)f, n);
 	}
 	out_text(o, markdown ? "\n\n" : "\n");
-	tell_uncovered(o, c, g);
+	tell_unknown(o, c, markdown);
 	if (c->n_files == 1)
-		spread_table(o, c, g, markdown, room);
+		spread_table(o, c, markdown, room);
 	else if (c->n_files == 2)
-		pair_table(o, c, g, markdown, room);
+		pair_table(o, c, markdown, room);
 	else
-		many_table(o, c, g, markdown, room);
+		many_table(o, c, markdown, room);
 	out_char(o, '\n');
 }
 
@@ -331,10 +346,20 @@ void compare_tables(struct out *o, const struct analysis *list, size_t n, bool m
 	struct comparison c = compare_make(list, n);
 	int room = c.ok ? room_of(&c, n == 1 ? 30 : 18) : 0;
 
+	compare_test(&c);
 	if (c.ok && n > 1)
 		files_list(o, &c);
-	for (size_t g = 0; c.ok && g <= c.n_groups; g++)
-		if (group_shown(&c, &c.groups[g]))
-			group_table(o, &c, &c.groups[g], markdown, room);
+	for (size_t g = 0; c.ok && g <= c.n_groups; g++) {
+		if (!group_shown(&c, &c.groups[g]))
+			continue;
+		group_begin(&c, &c.groups[g]);
+		group_table(o, &c, &c.groups[g], markdown, room);
+	}
+	if (c.tested > 0)
+		out_format(o,
+			   P_("differs: after Holm's correction for %zu difference that was tested\n",
+			      "differs: after Holm's correction for the %zu differences that were tested\n",
+			      c.tested),
+			   c.tested);
 	compare_free(&c);
 }

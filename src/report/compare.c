@@ -4,7 +4,6 @@
  * number.  What occurs repeatedly has a spread, and with it the difference of two
  * means has a confidence interval (Welch's, 95 %); what occurs once has none, and
  * no difference is called real or noise then. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,9 +45,9 @@ static int groups_make(struct comparison *c)
 		return -1;
 	for (size_t f = 0; f < c->n_files; f++)
 		for (size_t i = 0; i < c->list[f].epochs.n; i++) {
-			const struct part *p = &c->list[f].parts[i];
+			const struct epoch *ep = &c->list[f].epochs.list[i];
 
-			c->all[c->n_all] = (struct occurrence) {p->epoch.label, p->epoch.id, f, c->n_all, p};
+			c->all[c->n_all] = (struct occurrence) {ep->label, ep->id, f, c->n_all, i};
 			c->n_all++;
 		}
 	qsort(c->all, c->n_all, sizeof(*c->all), by_key);
@@ -63,7 +62,7 @@ static int groups_make(struct comparison *c)
 	qsort(c->groups, c->n_groups, sizeof(*c->groups), by_order);
 	/* The whole of each, as the last one. */
 	for (size_t f = 0; f < c->n_files; f++)
-		c->all[c->n_all + f] = (struct occurrence) {"", 0, f, 0, &c->list[f].whole};
+		c->all[c->n_all + f] = (struct occurrence) {"", 0, f, 0, SIZE_MAX};
 	c->groups[c->n_groups] = (struct group) {c->n_all, c->n_files, 0};
 	return 0;
 }
@@ -72,10 +71,9 @@ static void metrics_of(struct comparison *c, const struct analysis *a, enum what
 {
 	for (size_t i = 0; i < a->channels.n; i++) {
 		const struct channel *ch = channel_of(a, i);
-		/* joules since the program began say nothing of an epoch: its energy does */
-		bool fits = (what == MEAN && ch->unit != UNIT_JOULE) ||
+		bool fits = (what == MEAN && !channel_counts(ch)) ||
 			    ((what == ENERGY || what == ITEM_ENERGY) && ch->unit == UNIT_MILLIWATT) ||
-			    (what == RISE && ch->unit == UNIT_CELSIUS) ||
+			    (what == RISE && (ch->unit == UNIT_CELSIUS || channel_counts(ch))) ||
 			    (what == THROTTLED && ch->kind == CHANNEL_THROTTLE);
 		bool again = false;
 
@@ -114,21 +112,6 @@ static int metrics_make(struct comparison *c)
 	return 0;
 }
 
-struct comparison compare_make(const struct analysis *list, size_t n)
-{
-	struct comparison c = {.list = list, .n_files = n};
-
-	c.ok = groups_make(&c) == 0 && metrics_make(&c) == 0;
-	return c;
-}
-
-void compare_free(struct comparison *c)
-{
-	free(c->all);
-	free(c->groups);
-	free(c->metrics);
-}
-
 static size_t find(const struct analysis *a, const char *name)
 {
 	for (size_t i = 0; i < a->channels.n; i++)
@@ -137,64 +120,44 @@ static size_t find(const struct analysis *a, const char *name)
 	return SIZE_MAX;
 }
 
-static double value_of(const struct analysis *a, const struct part *p, const struct metric *m, size_t i)
-{
-	double seconds = (double)p->duration_ns / 1e9;
+#define KEPT (32u << 20) /* bytes of cells; those of more groups are made twice */
 
-	switch (m->what) {
-	case DURATION:
-		return seconds;
-	case ITEM_TIME:
-		return seconds / items_of(a, p);
-	case ENERGY:
-		return energy_of(a, p, i);
-	case ITEM_ENERGY:
-		return energy_of(a, p, i) / items_of(a, p);
-	case RISE:
-		return rise_of(a, p, i);
-	case THROTTLED:
-		return throttled_of(a, p, i);
-	default:
-		return mean_of(&p->results[i]);
+static int cells_make(struct comparison *c)
+{
+	size_t each = c->n_metrics * c->n_files;
+
+	c->at = calloc(each + 1, sizeof(*c->at));
+	c->cells = calloc(each + 1, sizeof(*c->cells));
+	if (!c->at || !c->cells)
+		return -1;
+	for (size_t i = 0; i < each; i++) {
+		const struct channel *ch = c->metrics[i / c->n_files].channel;
+
+		c->at[i] = ch ? find(&c->list[i % c->n_files], ch->name) : 0;
 	}
+	if (c->n_groups + 1 <= KEPT / ((each + 1) * sizeof(*c->cells)))
+		c->kept = calloc(c->n_groups + 1, sizeof(*c->kept));
+	return 0;
 }
 
-struct cell cell_of(const struct comparison *c, const struct group *g, size_t file, const struct metric *m)
+struct comparison compare_make(const struct analysis *list, size_t n)
 {
-	const struct analysis *a = &c->list[file];
-	size_t i = m->channel ? find(a, m->channel->name) : 0;
-	struct cell out = {0, NAN, NAN};
-	double mean = 0, m2 = 0;
+	struct comparison c = {.list = list, .n_files = n};
 
-	for (size_t k = g->first; i != SIZE_MAX && k < g->first + g->n; k++) {
-		double v, d;
-
-		if (c->all[k].file != file)
-			continue;
-		v = value_of(a, c->all[k].part, m, i);
-		if (isnan(v))
-			continue;
-		out.n++;
-		d = v - mean;
-		mean += d / (double)out.n;
-		m2 += d * (v - mean);
-	}
-	if (out.n > 0)
-		out.mean = mean;
-	if (out.n > 1)
-		out.sd = sqrt(m2 / (double)(out.n - 1));
-	return out;
+	c.ok = groups_make(&c) == 0 && metrics_make(&c) == 0 && cells_make(&c) == 0;
+	return c;
 }
 
-enum verdict verdict(const struct cell *a, const struct cell *b, double *interval)
+void compare_free(struct comparison *c)
 {
-	*interval = NAN;
-	if (a->n == 0 || b->n == 0)
-		return NOTHING;
-	*interval = welch(a->sd, a->n, b->sd, b->n);
-	if (isnan(*interval))
-		return UNKNOWN;
-	return fabs(b->mean - a->mean) <= *interval ? NOISE : DIFFERS;
+	for (size_t g = 0; c->kept && g <= c->n_groups; g++)
+		free(c->kept[g]);
+	free(c->kept);
+	free(c->cells);
+	free(c->at);
+	free(c->all);
+	free(c->groups);
+	free(c->metrics);
 }
 
 bool group_is_whole(const struct comparison *c, const struct group *g)

@@ -60,12 +60,14 @@ static void json_signal(struct out *o, const struct analysis *a, const struct pa
 	member(o, "max", r->max);
 	if (c->unit == UNIT_MILLIWATT) {
 		member(o, "energy_j", energy_of(a, p, i));
+		member(o, "energy_within_j", within_of(a, p, i));
+		seconds_member(o, "read_every_s", reading_ns(a->session, c));
 		member(o, "mean_power_w", mean_power(a, p, i));
 		seconds_member(o, "covered_s", r->covered_ns);
 		if (items_of(a, p) > 0)
-			member(o, "energy_per_item_j", energy_of(a, p, i) / items_of(a, p));
+			member(o, "energy_per_item_j", item_energy(a, p, i));
 	}
-	if (c->unit == UNIT_CELSIUS)
+	if (c->unit == UNIT_CELSIUS || channel_counts(c))
 		member(o, "rise", rise_of(a, p, i));
 	if (c->kind == CHANNEL_THROTTLE) {
 		member(o, "throttled_s", throttled_of(a, p, i));
@@ -76,6 +78,22 @@ static void json_signal(struct out *o, const struct analysis *a, const struct pa
 	if (r->n == 0 && c->missing[0])
 		text_member(o, "reason", c->missing);
 	out_char(o, '}');
+}
+
+static void json_keys(struct out *o, const struct analysis *a, const struct part *p)
+{
+	const struct result *power = key_of(a, p, KEY_POWER), *gpu = key_of(a, p, KEY_GPU),
+			    *hottest = key_of(a, p, KEY_HOTTEST);
+
+	if (power) {
+		text_member(o, "power", a->session->channels[a->key[KEY_POWER]].name);
+		member(o, "energy_j", joules_of(power));
+		member(o, "energy_within_j", power->within / 1e3);
+		member(o, "mean_power_w", watts_of(power));
+		seconds_member(o, "covered_s", power->covered_ns);
+	}
+	member(o, "gpu_percent", gpu ? mean_of(gpu) : NAN);
+	member(o, "hottest_c", hottest ? hottest->max : NAN);
 }
 
 static void json_part(struct out *o, const struct analysis *a, const struct part *p)
@@ -95,9 +113,10 @@ static void json_part(struct out *o, const struct analysis *a, const struct part
 		member(o, "items", items_of(a, p));
 		member(o, "s_per_item", (double)p->duration_ns / 1e9 / items_of(a, p));
 	}
-	if (a->total != SIZE_MAX) {
-		member(o, "energy_j", energy_of(a, p, a->total));
-		member(o, "mean_power_w", mean_power(a, p, a->total));
+	json_keys(o, a, p);
+	if (a->brief) {
+		out_char(o, '}');
+		return;
 	}
 	out_text(o, ",\"signals\":[");
 	for (size_t i = 0; i < a->channels.n; i++) {
@@ -106,6 +125,23 @@ static void json_part(struct out *o, const struct analysis *a, const struct part
 		json_signal(o, a, p, i);
 	}
 	out_text(o, "]}");
+}
+
+static void json_changes(struct out *o, const struct analysis *a)
+{
+	size_t n;
+	const struct change *list = trace_changes(a->trace, &n);
+
+	out_text(o, ",\"changes\":[");
+	for (size_t i = 0; i < n; i++) {
+		out_text(o, i ? ",{\"time_s\":" : "{\"time_s\":");
+		out_seconds(o, list[i].t_ns - a->session->start.mono_ns);
+		out_json_member(o, "what", list[i].what);
+		out_json_member(o, "from", list[i].from);
+		out_json_member(o, "to", list[i].to);
+		out_char(o, '}');
+	}
+	out_char(o, ']');
 }
 
 static void json_trace(struct out *o, const struct analysis *a)
@@ -121,11 +157,12 @@ static void json_trace(struct out *o, const struct analysis *a)
 	if (s->start.real_ns)
 		out_format(o, ",\"start_realtime_ns\":%lld", (long long)s->start.real_ns);
 	text_member(o, "gaps_from", a->counted ? "trace" : "times");
+	json_changes(o, a);
 	out_text(o, ",\"epochs\":[");
 	for (size_t i = 0; i < a->epochs.n; i++) {
 		if (i > 0)
 			out_text(o, ",\n");
-		json_part(o, a, &a->parts[i]);
+		json_part(o, a, part_load(a, i, false));
 	}
 	out_text(o, "],\n\"whole\":");
 	json_part(o, a, &a->whole);
@@ -141,7 +178,7 @@ void write_json(struct out *o, const struct analysis *list, size_t n)
 		json_trace(o, &list[i]);
 	}
 	out_char(o, ']');
-	if (compare_wanted(list, n)) {
+	if (!list[0].brief && compare_wanted(list, n)) {
 		out_text(o, ",\n\"comparison\":");
 		compare_json(o, list, n);
 	}
@@ -160,11 +197,9 @@ static void int_cell(struct out *o, uint64_t v)
 	out_int(o, v);
 }
 
-static void csv_signal(struct out *o, const struct analysis *a, const struct part *p, size_t i)
+/* Which part of which file a line is about. */
+static void csv_phase(struct out *o, const struct analysis *a, const struct part *p)
 {
-	const struct channel *c = channel_of(a, i);
-	const struct result *r = &p->results[i];
-	const struct ticks *k = &p->ticks[c->tier];
 	int64_t start = a->session->start.mono_ns;
 	char path[4096];
 
@@ -183,6 +218,45 @@ static void csv_signal(struct out *o, const struct analysis *a, const struct par
 	out_seconds(o, p->epoch.to_ns - start);
 	out_char(o, ',');
 	out_seconds(o, p->duration_ns);
+}
+
+/* The table by phase. */
+static void csv_keys(struct out *o, const struct analysis *a, const struct part *p)
+{
+	const struct result *power = key_of(a, p, KEY_POWER), *gpu = key_of(a, p, KEY_GPU),
+			    *hottest = key_of(a, p, KEY_HOTTEST);
+
+	csv_phase(o, a, p);
+	out_char(o, ',');
+	out_csv_text(o, power ? a->session->channels[a->key[KEY_POWER]].name : "");
+	cell(o, power ? joules_of(power) : NAN);
+	cell(o, power ? watts_of(power) : NAN);
+	out_char(o, ',');
+	if (power)
+		out_seconds(o, power->covered_ns);
+	cell(o, gpu ? mean_of(gpu) : NAN);
+	cell(o, hottest ? hottest->max : NAN);
+	out_char(o, '\n');
+}
+
+void write_csv_phases(struct out *o, const struct analysis *list, size_t n)
+{
+	out_text(o, "file,epoch,label,from_s,to_s,duration_s,power,energy_j,mean_power_w,covered_s,"
+		    "gpu_percent,hottest_c\n");
+	for (size_t f = 0; f < n; f++) {
+		for (size_t i = 0; i < list[f].epochs.n; i++)
+			csv_keys(o, &list[f], part_load(&list[f], i, true));
+		csv_keys(o, &list[f], &list[f].whole);
+	}
+}
+
+static void csv_signal(struct out *o, const struct analysis *a, const struct part *p, size_t i)
+{
+	const struct channel *c = channel_of(a, i);
+	const struct result *r = &p->results[i];
+	const struct ticks *k = &p->ticks[c->tier];
+
+	csv_phase(o, a, p);
 	out_char(o, ',');
 	out_csv_text(o, c->name);
 	out_format(o, ",%s,%s", unit_name(c->unit), tier_name(c->tier));
@@ -208,7 +282,9 @@ static void csv_signal(struct out *o, const struct analysis *a, const struct par
 	cell(o, c->kind == CHANNEL_THROTTLE_COUNT && r->n > 0 ? r->steps : NAN);
 	cell(o, items_of(a, p) > 0 ? items_of(a, p) : NAN);
 	cell(o, items_of(a, p) > 0 ? (double)p->duration_ns / 1e9 / items_of(a, p) : NAN);
-	cell(o, items_of(a, p) > 0 ? energy_of(a, p, i) / items_of(a, p) : NAN);
+	cell(o, items_of(a, p) > 0 ? item_energy(a, p, i) : NAN);
+	cell(o, within_of(a, p, i));
+	cell(o, c->unit == UNIT_MILLIWATT ? (double)reading_ns(a->session, c) / 1e9 : NAN);
 	out_char(o, '\n');
 }
 
@@ -224,10 +300,10 @@ void write_csv(struct out *o, const struct analysis *list, size_t n)
 		    "mean,sd,"
 		    "min,p50,p95,p99,max,energy_j,mean_power_w,covered_s,rise,throttled_s,events,items,s_per_"
 		    "item,"
-		    "energy_per_item_j\n");
+		    "energy_per_item_j,energy_within_j,read_every_s\n");
 	for (size_t f = 0; f < n; f++) {
 		for (size_t i = 0; i < list[f].epochs.n; i++)
-			csv_part(o, &list[f], &list[f].parts[i]);
+			csv_part(o, &list[f], part_load(&list[f], i, false));
 		csv_part(o, &list[f], &list[f].whole);
 	}
 }

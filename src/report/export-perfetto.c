@@ -24,11 +24,11 @@ enum {
 	CLOCK_TIME = 2,
 	TRACK_UUID = 1,
 	TRACK_NAME = 2,
-	TRACK_PROCESS = 3,
 	TRACK_PARENT = 5,
 	TRACK_COUNTER = 8,
-	PROCESS_PID = 1,
-	PROCESS_NAME = 6,
+	TRACK_CHILDREN = 11,
+	TRACK_RANK = 12,
+	TRACK_DESCRIPTION = 14,
 	COUNTER_UNIT = 3,
 	COUNTER_MULTIPLIER = 4,
 	COUNTER_UNIT_NAME = 6,
@@ -38,14 +38,19 @@ enum {
 	EVENT_VALUE = 44,
 };
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
+enum { CHILDREN_BY_RANK = 3 };
 enum { CLOCK_REAL = 1, CLOCK_MONO = 3, CLOCK_BOOT = 6 };
 
-/* Tracks: the process, one for marks, epochs, gaps, one a family, one a signal. */
+/* Tracks: the board, one for marks, epochs, gaps of each tier, changes, one a family, one a signal.
+ * The board is no process: its number would be that of one in another trace that this
+ * one is merged with. */
 enum {
-	UUID_PROCESS = 1,
+	UUID_BOARD = 1,
 	UUID_MARKS,
 	UUID_EPOCHS,
 	UUID_GAPS,
+	UUID_GAPS_TIER,
+	UUID_CHANGES = UUID_GAPS_TIER + TIERS,
 	UUID_FAMILY,
 	UUID_SIGNAL = UUID_FAMILY + FAMILIES
 };
@@ -54,7 +59,7 @@ enum {
 
 struct message {
 	size_t n;
-	uint8_t bytes[1024];
+	uint8_t bytes[2048];
 };
 
 static void put_varint(struct message *m, uint64_t v)
@@ -81,7 +86,7 @@ static void put_double(struct message *m, unsigned field, double v)
 		m->bytes[m->n++] = (uint8_t)(bits >> i);
 }
 
-/* Texts of a trace are at most 200 bytes, messages few: none reaches the limit. */
+/* Texts of a trace are at most some hundred bytes, messages few: none reaches the limit. */
 static void put_bytes(struct message *m, unsigned field, const void *p, size_t n)
 {
 	put_varint(m, field << 3 | 2);
@@ -126,13 +131,10 @@ static void put_clock(struct message *snapshot, unsigned id, int64_t ns)
 	put_message(snapshot, SNAPSHOT_CLOCK, &c);
 }
 
-static void write_clocks(struct export *x)
+static void write_snapshot(struct export *x, const struct clock_anchor *a)
 {
-	const struct clock_anchor *a = &x->session->start;
 	struct message snapshot = {.n = 0}, m = {.n = 0};
 
-	if (!anchored(x))
-		return;
 	put_clock(&snapshot, CLOCK_BOOT, a->boot_ns);
 	put_clock(&snapshot, CLOCK_MONO, a->mono_ns);
 	put_clock(&snapshot, CLOCK_REAL, a->real_ns);
@@ -153,30 +155,51 @@ static void write_track(struct export *x, const struct message *track)
 	packet(x, &m);
 }
 
-static void write_group(struct export *x, uint64_t uuid, const char *name)
+/* Its children stand in the order of their ranks. */
+static void write_group(struct export *x, uint64_t uuid, uint64_t parent, uint64_t rank, const char *name)
 {
 	struct message t = {.n = 0};
 
 	put_int(&t, TRACK_UUID, uuid);
-	put_int(&t, TRACK_PARENT, UUID_PROCESS);
+	if (parent)
+		put_int(&t, TRACK_PARENT, parent);
 	put_text(&t, TRACK_NAME, name);
+	put_int(&t, TRACK_CHILDREN, CHILDREN_BY_RANK);
+	put_int(&t, TRACK_RANK, rank);
 	write_track(x, &t);
 }
 
-static void write_process(struct export *x)
+static void write_clocks(struct export *x)
+{
+	size_t n;
+	const struct clock_anchor *a = trace_anchors(x->trace, &n);
+
+	for (size_t i = 0; i < n && anchored(x); i++)
+		write_snapshot(x, &a[i]);
+}
+
+static void write_board(struct export *x)
 {
 	const char *title = fact_get(x->session->facts, x->session->n_facts, "title");
-	struct message process = {.n = 0}, t = {.n = 0};
-	char name[200];
 
 	if (!title)
 		title = fact_get(x->session->facts, x->session->n_facts, "board");
-	snprintf(name, sizeof(name), "%s", title ? title : "nvmtop");
-	put_int(&process, PROCESS_PID, 1);
-	put_text(&process, PROCESS_NAME, name);
-	put_int(&t, TRACK_UUID, UUID_PROCESS);
-	put_message(&t, TRACK_PROCESS, &process);
-	write_track(x, &t);
+	write_group(x, UUID_BOARD, 0, 0, title ? title : "nvmtop");
+}
+
+/* What it is, where it comes from, and what has to be known about it. */
+static void put_description(struct message *m, const struct channel *c)
+{
+	const char *const parts[] = {c->label, c->source, c->note, c->missing};
+	char text[640];
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i][0] && n < sizeof(text))
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", n ? "; " : "", parts[i]);
+	if (text[0])
+		put_text(m, TRACK_DESCRIPTION, text);
 }
 
 /* Perfetto shows sizes in bytes; the other units have their names. */
@@ -194,6 +217,8 @@ static void write_signal(struct export *x, size_t i)
 	put_int(&t, TRACK_UUID, UUID_SIGNAL + i);
 	put_int(&t, TRACK_PARENT, UUID_FAMILY + (unsigned)c->family);
 	put_text(&t, TRACK_NAME, c->name);
+	put_int(&t, TRACK_RANK, i);
+	put_description(&t, c);
 	put_message(&t, TRACK_COUNTER, &counter);
 	write_track(x, &t);
 }
@@ -203,15 +228,19 @@ static void perfetto_begin(struct export *x)
 	bool has[FAMILIES] = {false};
 
 	write_clocks(x);
-	write_process(x);
-	write_group(x, UUID_EPOCHS, "epochs");
-	write_group(x, UUID_MARKS, "marks");
-	write_group(x, UUID_GAPS, "gaps");
+	write_board(x);
+	write_group(x, UUID_EPOCHS, UUID_BOARD, 0, "epochs");
+	write_group(x, UUID_MARKS, UUID_BOARD, 1, "marks");
+	write_group(x, UUID_GAPS, UUID_BOARD, 2, "gaps");
+	for (unsigned t = 0; t < TIERS; t++)
+		write_group(x, UUID_GAPS_TIER + t, UUID_GAPS, t, tier_name((enum tier)t));
+	write_group(x, UUID_CHANGES, UUID_BOARD, 3, "changes");
 	for (size_t i = 0; i < x->channels.n; i++)
 		has[x->session->channels[x->channels.list[i]].family] = true;
 	for (int f = 0; f < FAMILIES; f++)
 		if (has[f])
-			write_group(x, UUID_FAMILY + (unsigned)f, family_name((enum family)f));
+			write_group(x, UUID_FAMILY + (unsigned)f, UUID_BOARD, 4 + (unsigned)f,
+				    family_name((enum family)f));
 	for (size_t i = 0; i < x->channels.n; i++)
 		write_signal(x, i);
 }
@@ -243,6 +272,23 @@ static void write_named(struct export *x, int64_t t_ns, unsigned type, uint64_t 
 	write_event(x, t_ns, &event);
 }
 
+/* The end of each gap that has one by that time: events stand in the order of time. */
+static void gaps_end(struct export *x, int64_t t_ns)
+{
+	for (;;) {
+		int first = -1;
+
+		for (int t = 0; t < TIERS; t++)
+			if (x->gap_end[t] && x->gap_end[t] <= t_ns &&
+			    (first < 0 || x->gap_end[t] < x->gap_end[first]))
+				first = t;
+		if (first < 0)
+			return;
+		write_named(x, x->gap_end[first], TYPE_END, UUID_GAPS_TIER + (unsigned)first, NULL);
+		x->gap_end[first] = 0;
+	}
+}
+
 static void numbered(char *out, size_t size, const char *word, uint64_t id, const char *label)
 {
 	snprintf(out, size, "%s %llu%s%s", word, (unsigned long long)id, *label ? ": " : "", label);
@@ -252,6 +298,7 @@ static void perfetto_epoch(struct export *x, const struct epoch *ep, bool begins
 {
 	char name[128];
 
+	gaps_end(x, begins ? ep->from_ns : ep->to_ns);
 	numbered(name, sizeof(name), "epoch", ep->id, ep->label);
 	write_named(x, begins ? ep->from_ns : ep->to_ns, begins ? TYPE_BEGIN : TYPE_END, UUID_EPOCHS,
 		    begins ? name : NULL);
@@ -261,6 +308,7 @@ static void perfetto_row(struct export *x, const struct row *r)
 {
 	double v;
 
+	gaps_end(x, r->t_ns);
 	for (size_t i = 0; i < x->channels.n; i++) {
 		struct message event = {.n = 0};
 
@@ -277,6 +325,7 @@ static void perfetto_mark(struct export *x, const struct mark *m)
 {
 	char name[128];
 
+	gaps_end(x, m->t_ns);
 	numbered(name, sizeof(name), "mark", m->id, m->label);
 	write_named(x, m->t_ns, TYPE_INSTANT, UUID_MARKS, name);
 }
@@ -285,10 +334,28 @@ static void perfetto_gap(struct export *x, const struct gap *g)
 {
 	char name[96];
 
-	snprintf(name, sizeof(name), "%s: %llu ticks %s, %.6f s", tier_name(g->tier),
-		 (unsigned long long)g->missed, g->cause == GAP_LOST ? "lost" : "late",
-		 (double)(g->to_ns - g->from_ns) / 1e9);
-	write_named(x, g->from_ns, TYPE_INSTANT, UUID_GAPS, name);
+	gaps_end(x, g->from_ns);
+	if (x->gap_end[g->tier]) /* it began within another one */
+		return;
+	snprintf(name, sizeof(name), "%llu ticks %s", (unsigned long long)g->missed,
+		 g->cause == GAP_LOST ? "lost" : "late");
+	write_named(x, g->from_ns, TYPE_BEGIN, UUID_GAPS_TIER + (unsigned)g->tier, name);
+	x->gap_end[g->tier] = g->to_ns;
 }
 
-const struct form form_perfetto = {perfetto_begin, perfetto_epoch, perfetto_row, perfetto_mark, perfetto_gap};
+static void perfetto_end(struct export *x)
+{
+	gaps_end(x, INT64_MAX);
+}
+
+static void perfetto_change(struct export *x, const struct change *c)
+{
+	char name[CHANGE_TEXT];
+
+	gaps_end(x, c->t_ns);
+	change_text(name, c);
+	write_named(x, c->t_ns, TYPE_INSTANT, UUID_CHANGES, name);
+}
+
+const struct form form_perfetto = {perfetto_begin, perfetto_epoch, perfetto_row,   perfetto_mark,
+				   perfetto_gap,   perfetto_end,   perfetto_change};

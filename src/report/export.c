@@ -1,10 +1,10 @@
-/* Rows of three tiers, marks and gaps, merged into the order of time in blocks
+/* Rows of three tiers, marks, gaps and changes, merged into the order of time in blocks
  * of fixed size, or folded onto one time base. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 #include "report/export.h"
 
 #define BLOCK   256
@@ -18,6 +18,7 @@ struct source {
 	uint64_t row, end, released; /* the next one, and behind the last */
 	size_t at, have;
 	int64_t t_ns[BLOCK];
+	double seconds[BLOCK];
 	double *values; /* BLOCK rows of n */
 	/* resampling, one a channel */
 	double *sum, *last;
@@ -33,9 +34,10 @@ struct flow {
 	double *line; /* of all channels */
 	const struct mark *marks;
 	const struct gap *gaps;
-	size_t n_marks, n_gaps, mark, gap;
-	int tier; /* whose gaps are wanted, or -1 */
-	uint64_t total, done;
+	const struct change *changes;
+	size_t n_marks, n_gaps, n_changes, mark, gap, change;
+	int tier;                   /* whose gaps are wanted, or -1 */
+	uint64_t total, done, made; /* rows: to be read, read, and of one time base */
 	bool stopped;
 	report_progress *progress;
 };
@@ -50,6 +52,7 @@ static int source_make(struct source *s, enum tier tier, const struct export *x)
 		if (x->session->channels[x->channels.list[i]].tier != tier)
 			continue;
 		x->tier[i] = tier;
+		x->single[i] = !x->resampled && trace_is_single(x->trace, x->channels.list[i]);
 		x->slot[i] = s->n;
 		s->channels[s->n++] = x->channels.list[i];
 	}
@@ -77,6 +80,13 @@ static void source_seek(struct source *s, uint64_t row, uint64_t end)
 	s->seen = false;
 }
 
+static void go_on(struct flow *w)
+{
+	if (w->progress)
+		w->stopped =
+			w->stopped || !w->progress(w->total > 0 ? (double)w->done / (double)w->total : 0);
+}
+
 /* See that there is a row; false at the end. */
 static bool source_ready(struct source *s, struct flow *w)
 {
@@ -91,6 +101,7 @@ static bool source_ready(struct source *s, struct flow *w)
 	}
 	n = s->end - s->row < BLOCK ? (size_t)(s->end - s->row) : BLOCK;
 	trace_row_times(w->x->trace, s->tier, s->row, n, s->t_ns);
+	trace_row_seconds(w->x->trace, s->tier, s->row, n, s->seconds);
 	for (size_t c = 0; c < s->n; c++) {
 		trace_row_values(w->x->trace, s->channels[c], s->row, n, column);
 		for (size_t i = 0; i < n; i++)
@@ -103,29 +114,26 @@ static bool source_ready(struct source *s, struct flow *w)
 	if (s->row - s->released >= RELEASE) {
 		trace_rows_done(w->x->trace, s->tier, s->released, s->row);
 		s->released = s->row;
-		if (w->progress && w->total > 0)
-			w->stopped = !w->progress((double)w->done / (double)w->total);
 	}
+	go_on(w);
 	return true;
 }
 
-/* What happened before t_ns: marks up to it, gaps that began before it. */
+/* What happened before t_ns: marks and changes up to it, gaps that began before it. */
 static void events_until(struct flow *w, int64_t t_ns)
 {
 	for (;;) {
-		const struct mark *m = w->mark < w->n_marks ? &w->marks[w->mark] : NULL;
-		const struct gap *g = w->gap < w->n_gaps ? &w->gaps[w->gap] : NULL;
+		int64_t mark = w->mark < w->n_marks ? w->marks[w->mark].t_ns : INT64_MAX;
+		int64_t change = w->change < w->n_changes ? w->changes[w->change].t_ns : INT64_MAX;
+		int64_t gap = w->gap < w->n_gaps ? w->gaps[w->gap].from_ns : INT64_MAX;
 
-		if (m && m->t_ns > t_ns)
-			m = NULL;
-		if (g && g->from_ns >= t_ns)
-			g = NULL;
-		if (m && (!g || m->t_ns <= g->from_ns)) {
-			w->form->mark(w->x, m);
-			w->mark++;
-		} else if (g) {
-			if (w->tier < 0 || (int)g->tier == w->tier)
-				w->form->gap(w->x, g);
+		if (mark <= t_ns && mark <= gap && mark <= change) {
+			w->form->mark(w->x, &w->marks[w->mark++]);
+		} else if (change <= t_ns && change <= gap) {
+			w->form->change(w->x, &w->changes[w->change++]);
+		} else if (gap < t_ns) {
+			if (w->tier < 0 || (int)w->gaps[w->gap].tier == w->tier)
+				w->form->gap(w->x, &w->gaps[w->gap]);
 			w->gap++;
 		} else {
 			return;
@@ -137,6 +145,8 @@ static void events_seek(struct flow *w, int64_t from_ns)
 {
 	while (w->mark < w->n_marks && w->marks[w->mark].t_ns < from_ns)
 		w->mark++;
+	while (w->change < w->n_changes && w->changes[w->change].t_ns < from_ns)
+		w->change++;
 	while (w->gap < w->n_gaps && w->gaps[w->gap].to_ns <= from_ns)
 		w->gap++;
 }
@@ -153,7 +163,8 @@ static void merge(struct flow *w)
 		if (!s)
 			return;
 		events_until(w, s->t_ns[s->at]);
-		w->form->row(w->x, &(struct row) {s->t_ns[s->at], (int)s->tier, s->values + s->at * s->n});
+		w->form->row(w->x, &(struct row) {s->t_ns[s->at], (int)s->tier, s->values + s->at * s->n,
+						  s->seconds[s->at]});
 		s->at++;
 	}
 }
@@ -230,7 +241,9 @@ static void resample(struct flow *w, const struct epoch *ep, double hz, bool con
 		for (size_t c = 0; c < x->channels.n; c++)
 			w->line[c] = gathered(w, &w->source[x->tier[c]], x->slot[c], t_ns);
 		events_until(w, t_ns);
-		w->form->row(x, &(struct row) {t_ns, RESAMPLED, w->line});
+		w->form->row(x, &(struct row) {t_ns, RESAMPLED, w->line, (double)NAN});
+		if (++w->made % BLOCK == 0)
+			go_on(w);
 	}
 }
 
@@ -263,15 +276,33 @@ static int64_t chain_end(const struct epochs *eps, size_t k)
 	return eps->list[k].end_ns;
 }
 
+static int count(struct flow *w, const struct epochs *eps, double hz, bool force, struct err *e)
+{
+	double wanted = 0;
+
+	for (size_t k = 0; k < eps->n; k++) {
+		const struct epoch *ep = &eps->list[k];
+
+		wanted += (double)(ep->end_ns - ep->from_ns) * hz / 1e9;
+		for (int i = 0; i < TIERS; i++)
+			if (w->source[i].n > 0)
+				w->total += trace_row_from(w->x->trace, (enum tier)i, ep->end_ns) -
+					    trace_row_from(w->x->trace, (enum tier)i, ep->from_ns);
+	}
+	if (force || wanted <= RESAMPLED_MOST * (double)w->total + RESAMPLED_MOST)
+		return 0;
+	return err_set(
+		e, ERR_FAILED,
+		_("--resample %g would write %.0f rows from %llu: choose a lower rate, a shorter range with "
+		  "--from and --to, or --force"),
+		hz, wanted, (unsigned long long)w->total);
+}
+
 static void run(struct flow *w, const struct epochs *eps, double hz)
 {
 	int64_t end_ns = 0;
 
-	for (size_t k = 0; k < eps->n; k++)
-		for (int i = 0; i < TIERS; i++)
-			if (w->source[i].n > 0)
-				w->total += trace_row_from(w->x->trace, (enum tier)i, eps->list[k].end_ns) -
-					    trace_row_from(w->x->trace, (enum tier)i, eps->list[k].from_ns);
+	w->x->epoch = eps->list[0].id;
 	w->form->begin(w->x);
 	for (size_t k = 0; k < eps->n && !w->x->out.failed && !w->stopped; k++) {
 		bool continues = k > 0 && eps->list[k - 1].end_ns == eps->list[k].from_ns;
@@ -280,34 +311,38 @@ static void run(struct flow *w, const struct epochs *eps, double hz)
 			end_ns = chain_end(eps, k);
 		epoch_write(w, &eps->list[k], hz, continues, end_ns);
 	}
+	if (w->form->end)
+		w->form->end(w->x);
 	out_flush(&w->x->out);
 }
 
-static int prepare(struct flow *w, const struct pick *p, struct epochs *eps, struct err *e)
+static int prepare(struct flow *w, const struct selection *p, struct epochs *eps, struct err *e)
 {
 	struct export *x = w->x;
 
 	if (channels_find(x->trace, p, &x->channels, e) < 0 || epochs_find(x->trace, p, eps, e) < 0)
 		return -1;
 	if (x->channels.n == 0)
-		return err_set(e, ERR_FAILED, _("none of the signals that are selected is in the %s tier"),
+		return err_set(e, ERR_FAILED, _("none of the selected signals is in the %s tier"),
 			       tier_name((enum tier)p->tier));
 	x->slot = calloc(x->channels.n, sizeof(*x->slot));
 	x->tier = calloc(x->channels.n, sizeof(*x->tier));
+	x->single = calloc(x->channels.n, sizeof(*x->single));
 	w->line = calloc(x->channels.n, sizeof(*w->line));
-	if (!x->slot || !x->tier || !w->line)
+	if (!x->slot || !x->tier || !x->single || !w->line)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	for (int i = 0; i < TIERS; i++)
 		if (source_make(&w->source[i], (enum tier)i, x) < 0)
 			return err_set(e, ERR_FAILED, _("out of memory"));
 	w->marks = trace_marks(x->trace, &w->n_marks);
 	w->gaps = trace_gaps(x->trace, &w->n_gaps);
+	w->changes = trace_changes(x->trace, &w->n_changes);
 	w->tier = p->tier;
 	return 0;
 }
 
-int export_write(struct trace *t, const struct pick *p, enum export_form form, double hz, FILE *f,
-		 report_progress *progress, struct err *e)
+int export_write(struct trace *t, const struct selection *p, enum export_form form, double hz, bool force,
+		 FILE *f, report_progress *progress, struct err *e)
 {
 	static const struct form *const forms[] = {&form_csv, &form_jsonl, &form_perfetto};
 	struct export *x = calloc(1, sizeof(*x));
@@ -327,6 +362,8 @@ int export_write(struct trace *t, const struct pick *p, enum export_form form, d
 		w->progress = progress;
 		r = prepare(w, p, &eps, e);
 		if (r == 0)
+			r = count(w, &eps, hz, force, e);
+		if (r == 0)
 			run(w, &eps, hz);
 		if (r == 0 && w->stopped)
 			r = err_set(e, ERR_FAILED, _("interrupted: nothing was written"));
@@ -335,6 +372,7 @@ int export_write(struct trace *t, const struct pick *p, enum export_form form, d
 		free(w->line);
 		free(x->slot);
 		free(x->tier);
+		free(x->single);
 		channels_free(&x->channels);
 	}
 	epochs_free(&eps);

@@ -1,9 +1,9 @@
 /* export: samples in the order of time, and the forms that they are written in. */
-#ifndef REPORT_EXPORT_H
-#define REPORT_EXPORT_H
+#ifndef NVMTOP_REPORT_EXPORT_H
+#define NVMTOP_REPORT_EXPORT_H
 
 #include "report/out.h"
-#include "report/pick.h"
+#include "report/select.h"
 
 #define RESAMPLED TIERS /* as the tier of a row: a row of all tiers */
 
@@ -16,14 +16,18 @@ struct export
 	/* Where the value of channels.list[i] is in a row of its tier. */
 	size_t *slot;
 	enum tier *tier;
+	bool *single; /* it is a float */
 	bool resampled;
 	uint64_t epoch; /* that the rows are in */
+	/* Of a gap that has begun and not ended; 0: there is none. */
+	int64_t gap_end[TIERS];
 };
 
 struct row {
 	int64_t t_ns;
 	int tier; /* or RESAMPLED: values of all channels */
 	const double *values;
+	double seconds; /* since the start, as in the trace; NaN: it has no such row */
 };
 
 struct form {
@@ -32,6 +36,8 @@ struct form {
 	void (*row)(struct export *x, const struct row *r);
 	void (*mark)(struct export *x, const struct mark *m);
 	void (*gap)(struct export *x, const struct gap *g);
+	void (*end)(struct export *x);
+	void (*change)(struct export *x, const struct change *c);
 };
 
 extern const struct form form_csv, form_jsonl, form_perfetto;

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/intl.h"
-#include "report/pour.h"
+#include "util/intl.h"
+#include "report/copy-rows.h"
 
 #define YEAR_NS (366 * 86400 * NS_PER_S)
 
@@ -16,8 +16,8 @@ static int same_board(const struct trace *a, const struct trace *b, struct err *
 	const char *board = fact_get(s->facts, s->n_facts, "board");
 	const char *board2 = fact_get(o->facts, o->n_facts, "board");
 
-	pour_shown(a, first, sizeof(first));
-	pour_shown(b, other, sizeof(other));
+	copy_shown(a, first, sizeof(first));
+	copy_shown(b, other, sizeof(other));
 	if (board && board2 && strcmp(board, board2) != 0)
 		return err_set(e, ERR_FAILED,
 			       _("%s is of board %s and %s of board %s: they cannot be joined"), first, board,
@@ -80,9 +80,9 @@ static int places_find(struct trace *const *traces, size_t n, struct place *out,
 	for (size_t i = 0; i < n; i++) {
 		char shown[512];
 
-		pour_shown(traces[i], shown, sizeof(shown));
+		copy_shown(traces[i], shown, sizeof(shown));
 		if (!trace_extent(traces[i], &t_ns, &t_ns))
-			return err_set(e, ERR_FAILED, _("there is no sample in %s"), shown);
+			return err_set(e, ERR_FAILED, _("%s has no samples"), shown);
 		out[i] = (struct place) {0, true};
 		if (i > 0) {
 			if (same_board(traces[0], traces[i], e) < 0)
@@ -97,9 +97,8 @@ static int places_find(struct trace *const *traces, size_t n, struct place *out,
 			trace_row_times(traces[i], (enum tier)t, 0, 1, &t_ns);
 			if (t_ns + out[i].shift < last[t])
 				return err_set(e, ERR_FAILED,
-					       _("%s begins before the end of the trace given before it: "
-						 "give them in the order "
-						 "in which they were recorded"),
+					       _("%s begins before the end of the previous trace: give the "
+						 "traces in the order in which they were recorded"),
 					       shown);
 			trace_row_times(traces[i], (enum tier)t, rows - 1, 1, &t_ns);
 			last[t] = t_ns + out[i].shift;
@@ -114,7 +113,7 @@ static int places_find(struct trace *const *traces, size_t n, struct place *out,
 }
 
 /* The time between two parts has no rows: that is a gap like any other. */
-static void gaps_between(struct pour *p)
+static void gaps_between(struct copy *p)
 {
 	for (int t = 0; t < TIERS; t++) {
 		struct gap g = {(enum tier)t, GAP_LOST, p->last_ns[t], 0, 0};
@@ -127,7 +126,7 @@ static void gaps_between(struct pour *p)
 		if ((double)(g.to_ns - g.from_ns) * hz / 1e9 < 1.5)
 			continue;
 		g.missed = (uint64_t)llround((double)(g.to_ns - g.from_ns) * hz / 1e9) - 1;
-		if (pour_ready(p))
+		if (copy_ready(p))
 			p->sink->ops->gap(p->sink, &g);
 	}
 }
@@ -151,18 +150,36 @@ static void tell_unknown(const struct trace *t, void (*note)(const char *text))
 {
 	char shown[512], text[768];
 
-	pour_shown(t, shown, sizeof(shown));
-	snprintf(text, sizeof(text),
-		 _("%s does not say when it was recorded: it follows the part before it without a pause"),
-		 shown);
+	copy_shown(t, shown, sizeof(shown));
+	snprintf(text, sizeof(text), _("%s has no recording time: it is appended without a pause"), shown);
 	note(text);
 }
 
-static void pour_parts(struct pour *p, struct trace *const *traces, size_t n, const struct place *places,
+/* What was changed between two parts is known from when the second one begins. */
+static void changes_between_parts(struct copy *p, const struct trace *before)
+{
+	const struct session *s = trace_session(before), *now = trace_session(p->t);
+	struct fact *facts = copy_facts(before, INT64_MAX);
+
+	for (size_t i = 0; facts && i < s->n_facts; i++) {
+		const char *value = fact_get(now->facts, now->n_facts, facts[i].key);
+		struct change c = {.t_ns = now->start.mono_ns + p->shift};
+
+		if (!value || !strcmp(value, facts[i].value) || !copy_ready(p))
+			continue;
+		snprintf(c.what, sizeof(c.what), "%s", facts[i].key);
+		text_printable(c.from, sizeof(c.from), facts[i].value, strlen(facts[i].value));
+		text_printable(c.to, sizeof(c.to), value, strlen(value));
+		p->sink->ops->change(p->sink, &c);
+	}
+	free(facts);
+}
+
+static void copy_parts(struct copy *p, struct trace *const *traces, size_t n, const struct place *places,
 		       void (*note)(const char *text))
 {
 	for (size_t i = 0; i < n; i++)
-		p->total += pour_rows_of(traces[i], INT64_MIN, INT64_MAX);
+		p->total += copy_rows_of(traces[i], INT64_MIN, INT64_MAX);
 	for (size_t i = 0; i < n; i++) {
 		p->t = traces[i];
 		p->shift = places[i].shift;
@@ -170,7 +187,9 @@ static void pour_parts(struct pour *p, struct trace *const *traces, size_t n, co
 			tell_unknown(traces[i], note);
 		if (i > 0)
 			gaps_between(p);
-		pour_stretch(p, 0, INT64_MAX);
+		if (i > 0)
+			changes_between_parts(p, traces[i - 1]);
+		copy_stretch(p, 0, INT64_MAX);
 	}
 }
 
@@ -180,7 +199,7 @@ int trace_join_files(struct trace *const *traces, size_t n, const char *path, bo
 	struct session about = *trace_session(traces[0]);
 	struct place *places = calloc(n, sizeof(*places));
 	struct channel *channels = NULL;
-	struct pour p;
+	struct copy p;
 	int r = -1;
 
 	if (!places)
@@ -189,10 +208,10 @@ int trace_join_files(struct trace *const *traces, size_t n, const char *path, bo
 		about.channels = channels = channels_merge(traces, n);
 		if (!channels) {
 			err_set(e, ERR_FAILED, _("out of memory"));
-		} else if (pour_begin(&p, path, force, &about, e) == 0) {
+		} else if (copy_begin(&p, path, force, &about, e) == 0) {
 			p.progress = progress;
-			pour_parts(&p, traces, n, places, note);
-			r = pour_end(&p, e);
+			copy_parts(&p, traces, n, places, note);
+			r = copy_end(&p, e);
 		}
 	}
 	free(channels);

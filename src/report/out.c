@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "nvmtop/num.h"
+#include "util/num.h"
 #include "report/out.h"
 
 void out_init(struct out *o, FILE *f)
@@ -71,6 +71,14 @@ void out_num(struct out *o, double v)
 		out_bytes(o, text, num_text(text, v));
 }
 
+void out_single(struct out *o, double v)
+{
+	char text[NUM_TEXT];
+
+	if (!isnan(v))
+		out_bytes(o, text, num_text_single(text, v));
+}
+
 void out_seconds(struct out *o, int64_t ns)
 {
 	char text[NUM_TEXT];
@@ -105,6 +113,15 @@ void out_json_text(struct out *o, const char *text)
 		out_char(o, hex[c & 15]);
 	}
 	out_char(o, '"');
+}
+
+void out_json_member(struct out *o, const char *name, const char *text)
+{
+	out_format(o, ",\"%s\":", name);
+	if (*text)
+		out_json_text(o, text);
+	else
+		out_text(o, "null");
 }
 
 void out_csv_text(struct out *o, const char *text)

@@ -3,31 +3,39 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 #include "report/analysis.h"
 
 static void write_all(struct out *o, const struct analysis *list, size_t n, enum report_format format)
 {
-	bool markdown = format == REPORT_MARKDOWN;
+	bool markdown = format == REPORT_MARKDOWN, brief = list[0].brief;
 
 	switch (format) {
 	case REPORT_JSON:
 		write_json(o, list, n);
 		break;
 	case REPORT_CSV:
-		if (n > 1)
+		if (brief)
+			write_csv_phases(o, list, n);
+		else if (n > 1)
 			compare_csv(o, list, n);
 		else
 			write_csv(o, list, n);
 		break;
 	default:
+		for (size_t i = 0; i < n && (brief || n == 1); i++) {
+			write_head(o, &list[i], markdown);
+			write_phases(o, &list[i], markdown);
+		}
+		if (brief)
+			return;
 		if (n == 1)
 			write_tables(o, &list[0], markdown);
 		compare_tables(o, list, n, markdown);
 	}
 }
 
-int report_write(struct trace *const *traces, size_t n, const struct pick *p, double per,
+int report_write(struct trace *const *traces, size_t n, const struct selection *p, double per, bool summary,
 		 enum report_format format, FILE *f, report_progress *progress, struct err *e)
 {
 	struct analysis *list = calloc(n, sizeof(*list));
@@ -37,7 +45,7 @@ int report_write(struct trace *const *traces, size_t n, const struct pick *p, do
 	size_t begun = 0;
 
 	for (; r == 0 && begun < n; begun++)
-		r = analysis_begin(&list[begun], traces[begun], p, per, &reading, e);
+		r = analysis_begin(&list[begun], traces[begun], p, per, summary, &reading, e);
 	for (size_t i = 0; r == 0 && i < n; i++)
 		r = analyse(&list[i], &reading, e);
 	if (r == 0) {
@@ -47,8 +55,11 @@ int report_write(struct trace *const *traces, size_t n, const struct pick *p, do
 		write_all(o, list, n, format);
 		out_flush(o);
 	}
-	for (size_t i = 0; i < begun; i++)
+	for (size_t i = 0; i < begun; i++) {
+		if (r == 0 && *list[i].no_memory)
+			r = err_set(e, ERR_FAILED, _("out of memory"));
 		analysis_free(&list[i]);
+	}
 	free(list);
 	if (r == 0 && o->failed)
 		errno = o->error;

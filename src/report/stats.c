@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nvmtop/thread.h"
-#include "report/sieve.h"
+#include "util/thread.h"
+#include "report/quantile.h"
 #include "report/stats.h"
 
 #define BLOCK   2048
@@ -40,10 +40,10 @@ struct group {
 	size_t channel[GROUP]; /* of the trace */
 	struct result *result[GROUP];
 	struct moments moments[GROUP];
-	struct sieve sieve[GROUP];
-	bool leads;          /* the first one of its tier */
-	size_t kept, missed; /* in v */
-	bool open[GROUP];    /* its quantiles need another pass */
+	struct quantile *sieve; /* one each, of a long stretch */
+	bool leads;             /* the first one of its tier */
+	size_t kept, missed;    /* in v */
+	bool open[GROUP];       /* its quantiles need another pass */
 	double v[BLOCK];
 };
 
@@ -154,12 +154,12 @@ static void first_pass(struct group *g, size_t i, const double *v, size_t n)
 	g->result[i]->missing += g->missed;
 	if (n > 0)
 		block_moments(g->result[i], &g->moments[i], v, n);
-	sieve_add(&g->sieve[i], v, n);
+	quantile_add(&g->sieve[i], v, n);
 }
 
 static void next_pass(struct group *g, size_t i, const double *v, size_t n)
 {
-	sieve_again(&g->sieve[i], v, n);
+	quantile_add_again(&g->sieve[i], v, n);
 }
 
 static void moments_tell(struct result *r, const struct moments *m)
@@ -176,6 +176,9 @@ static int long_stretch(struct work *w, struct group *g)
 {
 	bool again = true, no_memory = false;
 
+	g->sieve = calloc(g->n, sizeof(*g->sieve));
+	if (!g->sieve)
+		return -1;
 	for (size_t i = 0; i < g->n; i++)
 		g->open[i] = true;
 	each_block(w, g, first_pass);
@@ -184,7 +187,7 @@ static int long_stretch(struct work *w, struct group *g)
 	while (again) {
 		again = false;
 		for (size_t i = 0; i < g->n; i++) {
-			g->open[i] = g->open[i] && sieve_settle(&g->sieve[i], quantiles);
+			g->open[i] = g->open[i] && quantile_next_pass(&g->sieve[i], quantiles);
 			again |= g->open[i];
 		}
 		if (again)
@@ -195,8 +198,9 @@ static int long_stretch(struct work *w, struct group *g)
 		g->result[i]->p95 = g->sieve[i].aim[1].value;
 		g->result[i]->p99 = g->sieve[i].aim[2].value;
 		no_memory |= g->sieve[i].no_memory;
-		sieve_free(&g->sieve[i]);
+		quantile_free(&g->sieve[i]);
 	}
+	free(g->sieve);
 	return no_memory ? -1 : 0;
 }
 
@@ -207,8 +211,9 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* All values of one channel fit into memory. */
-static void short_stretch(struct work *w, size_t channel, struct result *r, double *all)
+/* All values of one channel fit into memory: `room` of them, unless somebody has written
+ * other times into the file since they were counted. */
+static void short_stretch(struct work *w, size_t channel, struct result *r, double *all, size_t room)
 {
 	enum tier tier = trace_session(w->t)->channels[channel].tier;
 	struct moments m = {0};
@@ -216,8 +221,11 @@ static void short_stretch(struct work *w, size_t channel, struct result *r, doub
 
 	for (size_t s = 0; s < w->n_spans; s++) {
 		uint64_t row = trace_row_from(w->t, tier, w->spans[s].from_ns);
-		size_t rows = (size_t)(trace_row_from(w->t, tier, w->spans[s].end_ns) - row);
+		uint64_t end = trace_row_from(w->t, tier, w->spans[s].end_ns);
+		size_t rows = end > row ? (size_t)(end - row) : 0;
 
+		if (rows > room - n)
+			rows = room - n;
 		if (rows > 0)
 			trace_row_values(w->t, channel, row, rows, all + n);
 		n += rows;
@@ -243,6 +251,12 @@ static uint64_t tier_rows(const struct trace *t, enum tier tier, const struct ep
 	return rows;
 }
 
+/* The level of a counter is how long ago it began: only what it rose by is told. */
+static void forget_level(struct result *r)
+{
+	r->mean = r->sd = r->p50 = r->p95 = r->p99 = NAN;
+}
+
 static int group_make(struct work *w, struct group *g)
 {
 	uint64_t rows = tier_rows(w->t, g->tier, w->spans, w->n_spans);
@@ -254,7 +268,7 @@ static int group_make(struct work *w, struct group *g)
 		return long_stretch(w, g);
 	all = malloc(((size_t)rows + 1) * sizeof(*all));
 	for (size_t i = 0; all && i < g->n; i++)
-		short_stretch(w, g->channel[i], g->result[i], all);
+		short_stretch(w, g->channel[i], g->result[i], all, (size_t)rows);
 	free(all);
 	tell(w, g, rows);
 	return all ? 0 : -1;
@@ -297,6 +311,9 @@ static void job_run(struct pool *p, const struct job *j, struct group *g)
 		p->no_memory = true;
 		pthread_mutex_unlock(&p->lock);
 	}
+	for (size_t i = 0; i < g->n; i++)
+		if (channel_counts(&trace_session(p->work->t)->channels[g->channel[i]]))
+			forget_level(g->result[i]);
 }
 
 static void *pool_worker(void *arg)
@@ -319,11 +336,12 @@ static void *pool_worker(void *arg)
 
 static size_t threads_wanted(const struct pool *p)
 {
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	long cores;
 
-	if (tier_rows(p->work->t, TIER_FAST, p->work->spans, p->work->n_spans) <= SHORT || cores < 2)
+	if (tier_rows(p->work->t, TIER_FAST, p->work->spans, p->work->n_spans) <= SHORT)
 		return 1;
-	return cores > THREADS ? THREADS : (size_t)cores;
+	cores = sysconf(_SC_NPROCESSORS_ONLN);
+	return cores > THREADS ? THREADS : cores < 2 ? 1 : (size_t)cores;
 }
 
 static void pool_run(struct pool *p, size_t threads)
@@ -378,6 +396,7 @@ int stats_make(struct trace *t, const struct channels *channels, const struct ep
 					  .first = NAN,
 					  .last = NAN,
 					  .integral = NAN,
+					  .within = NAN,
 					  .steps = NAN,
 					  .counted = NAN};
 	p.order = calloc(channels->n + 1, sizeof(*p.order));

@@ -1,8 +1,8 @@
 /* stats: what a set of samples is like, exactly, however many there are. */
-#ifndef REPORT_STATS_H
-#define REPORT_STATS_H
+#ifndef NVMTOP_REPORT_STATS_H
+#define NVMTOP_REPORT_STATS_H
 
-#include "report/pick.h"
+#include "report/select.h"
 
 /* Of one signal over one or more stretches of a trace; doubles are NaN when
  * there is nothing to say. */
@@ -13,10 +13,11 @@ struct result {
 	double p50, p95, p99; /* nearest rank: a sample that at least so many do not exceed */
 	double first, last;   /* the oldest and the newest sample */
 	double integral;      /* trapezoid over the true times, unit x seconds; power and counts only */
+	double within;        /* of the integral: where readings are random, it is no further off */
 	int64_t covered_ns;   /* for which it is known */
 	int64_t above_ns;     /* of these with a value above 0 */
 	double counted;       /* the mean by counters, where the values are differences of such */
-	double steps;         /* by how much it went up, each time added */
+	double steps;         /* of a counter: by how much it went up, each time added */
 };
 
 /* Statistics of `channels` over the spans, which are in order and apart.
@@ -32,6 +33,24 @@ static inline double mean_of(const struct result *r)
 
 /* The part of a result that needs the times of the samples. */
 void over_time(struct trace *t, size_t channel, const struct epoch *spans, size_t n, struct result *r);
+
+/* Is power read at moments that are random within their period, so that what is faster
+ * than that makes noise and no bias? */
+bool read_at_random(const struct session *s, const struct channel *c);
+/* How often it is read. */
+int64_t reading_ns(const struct session *s, const struct channel *c);
+
+/* Of power in mW. */
+static inline double joules_of(const struct result *r)
+{
+	return r->integral / 1e3;
+}
+
+/* Over the time for which it is known. */
+static inline double watts_of(const struct result *r)
+{
+	return joules_of(r) / ((double)r->covered_ns / 1e9);
+}
 
 /* How many rows stats_make() will have told tick() about, if none of them is read twice. */
 uint64_t stats_rows(const struct trace *t, const struct channels *channels, const struct epoch *spans,
@@ -50,8 +69,15 @@ static inline void rows_passed(const struct trace *t, enum tier tier, uint64_t r
  * standard deviation sd; NaN for n < 2. */
 double confidence(double sd, uint64_t n);
 
-/* The same for the difference of two means, without assuming equal spreads. */
-double welch(double sd1, uint64_t n1, double sd2, uint64_t n2);
+/* Von Neumann's ratio: how likely the squares from each of n values to the next would sum
+ * up to so little, beside those around their mean, if the values were independent.  NaN
+ * for fewer than five, or where all are equal.  Exact is its variance for a normal
+ * distribution; the rest is a beta distribution of that variance. */
+double neumann(double turns, double squares, uint64_t n);
+
+/* The same for the difference of two means, without assuming equal spreads; *p: how likely
+ * one so large would be if there were none. */
+double welch(double sd1, uint64_t n1, double sd2, uint64_t n2, double difference, double *p);
 
 /* The 97.5 % point of Student's t. */
 double student_t(double df);

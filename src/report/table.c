@@ -4,8 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "nvmtop/intl.h"
-#include "nvmtop/num.h"
+#include "util/intl.h"
+#include "util/num.h"
 #include "report/analysis.h"
 
 #define STATS 7
@@ -178,7 +178,7 @@ static void stats_table(struct out *o, const struct analysis *a, const struct pa
 	bool any = false;
 
 	for (size_t i = 0; i < a->channels.n; i++) {
-		if (p->results[i].n == 0)
+		if (p->results[i].n == 0 || channel_counts(channel_of(a, i)))
 			continue;
 		if (!any)
 			heads(o, markdown, head, widths, COLUMNS);
@@ -214,41 +214,52 @@ static void missing_list(struct out *o, const struct analysis *a, const struct p
 		out_text(o, "\n\n");
 }
 
+#define ENERGY_COLUMNS 6
+#define ENERGY_WIDTHS(room)                                                                                  \
+	{                                                                                                    \
+		-(room)-1, 11, 9, 9, 13, 11                                                                  \
+	}
+
 static void energy_line(struct out *o, const struct analysis *a, const struct part *p, size_t i,
 			bool markdown, int room)
 {
-	const int wide[] = {-room - 1, 12, 10, 14, 12};
+	const int wide[] = ENERGY_WIDTHS(room);
 	double items = items_of(a, p), energy = energy_of(a, p, i), power = mean_power(a, p, i);
-	double gap = uncovered_of(a, p, i),
+	double gap = uncovered_of(a, p, i), within = within_of(a, p, i),
 	       cover = (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9;
-	char text[4][NUM_TEXT];
+	char text[5][NUM_TEXT];
 
 	shown_text(text[0], energy, energy);
-	shown_text(text[1], power, power);
-	shown_text(text[2], energy / items, energy / items);
-	num_fixed(text[3], gap, 3);
+	shown_text(text[1], within, within);
+	shown_text(text[2], power, power);
+	shown_text(text[3], item_energy(a, p, i), energy / items);
+	num_fixed(text[4], gap, 3);
 	table_line(o, markdown,
-		   (const char *[]) {channel_of(a, i)->name, text[0], text[1], items > 0 ? text[2] : "",
-				     gap > cover ? text[3] : ""},
-		   wide, 5);
+		   (const char *[]) {channel_of(a, i)->name, text[0], isnan(within) ? "" : text[1], text[2],
+				     items > 0 ? text[3] : "", gap > cover ? text[4] : ""},
+		   wide, ENERGY_COLUMNS);
 }
 
 static void energy_table(struct out *o, const struct analysis *a, const struct part *p, bool markdown,
 			 int room)
 {
-	const int wide[] = {-room - 1, 12, 10, 14, 12};
-	const char *head[] = {_("energy"), "J", _("mean W"), items_of(a, p) > 0 ? _("J an item") : "", ""};
+	const int wide[] = ENERGY_WIDTHS(room);
+	const char *head[] = {_("energy"), "J", "", _("mean W"), items_of(a, p) > 0 ? _("J per item") : "", ""};
 	bool any = false;
 
-	for (size_t i = 0; i < a->channels.n; i++)
-		if (!isnan(energy_of(a, p, i)) &&
-		    uncovered_of(a, p, i) > (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9)
-			head[4] = _("unknown s");
+	for (size_t i = 0; i < a->channels.n; i++) {
+		if (isnan(energy_of(a, p, i)))
+			continue;
+		if (!isnan(within_of(a, p, i)))
+			head[2] = "+- J";
+		if (uncovered_of(a, p, i) > (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9)
+			head[5] = _("unknown s");
+	}
 	for (size_t i = 0; i < a->channels.n; i++) {
 		if (isnan(energy_of(a, p, i)))
 			continue;
 		if (!any)
-			heads(o, markdown, head, wide, 5);
+			heads(o, markdown, head, wide, ENERGY_COLUMNS);
 		any = true;
 		energy_line(o, a, p, i, markdown, room);
 	}
@@ -266,7 +277,7 @@ static void heat_table(struct out *o, const struct analysis *a, const struct par
 		const struct result *r = &p->results[i];
 		char text[2][NUM_TEXT], rise[SIGNED_TEXT];
 
-		if (isnan(rise_of(a, p, i)))
+		if (isnan(rise_of(a, p, i)) || channel_of(a, i)->unit != UNIT_CELSIUS)
 			continue;
 		if (!any)
 			heads(o, markdown, head, wide, 4);
@@ -276,6 +287,34 @@ static void heat_table(struct out *o, const struct analysis *a, const struct par
 		signed_text(rise, rise_of(a, p, i), 10);
 		table_line(o, markdown, (const char *[]) {channel_of(a, i)->name, text[0], text[1], rise},
 			   wide, 4);
+	}
+	if (any)
+		out_char(o, '\n');
+}
+
+/* Of what throttled it is told how many events there were. */
+static void counter_table(struct out *o, const struct analysis *a, const struct part *p, bool markdown,
+			  int room)
+{
+	const int wide[] = {-room - 1, 12, -4};
+	const char *const head[] = {_("counter"), _("rise"), _("unit")};
+	bool any = false;
+
+	for (size_t i = 0; i < a->channels.n; i++) {
+		const struct channel *c = channel_of(a, i);
+		double rise = rise_of(a, p, i);
+		char text[NUM_TEXT];
+
+		if (isnan(rise) || !channel_counts(c) || c->kind == CHANNEL_THROTTLE_COUNT)
+			continue;
+		if (!any)
+			heads(o, markdown, head, wide, 3);
+		any = true;
+		if (rise == floor(rise))
+			num_fixed(text, rise, 0);
+		else
+			shown_text(text, rise, rise);
+		table_line(o, markdown, (const char *[]) {c->name, text, unit_name(c->unit)}, wide, 3);
 	}
 	if (any)
 		out_char(o, '\n');
@@ -349,7 +388,7 @@ static void ticks_lines(struct out *o, const struct analysis *a, const struct pa
 		num_text(items, items_of(a, p));
 		num_fixed(each, seconds * 1e3, 3);
 		shown_text(rate, 1 / seconds, 1 / seconds);
-		out_format(o, _("%s items: %s ms an item, %s items a second\n"), items, each, rate);
+		out_format(o, _("%s items: %s ms per item, %s items per second\n"), items, each, rate);
 	}
 	out_char(o, '\n');
 }
@@ -378,11 +417,39 @@ static void write_part(struct out *o, const struct analysis *a, const struct par
 	stats_table(o, a, p, markdown, room);
 	energy_table(o, a, p, markdown, room);
 	heat_table(o, a, p, markdown, room);
+	counter_table(o, a, p, markdown, room);
 	throttle_lines(o, a, p);
 	missing_list(o, a, p);
 }
 
-static void write_head(struct out *o, const struct analysis *a, bool markdown)
+#define CHANGES_SHOWN 100
+
+/* In the time that the report is about. */
+static void change_lines(struct out *o, const struct analysis *a, bool markdown)
+{
+	const struct epoch *all_of_it = &a->whole.epoch;
+	size_t n, shown = 0, all = 0;
+	const struct change *list = trace_changes(a->trace, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		char text[CHANGE_TEXT];
+
+		if (list[i].t_ns < all_of_it->from_ns || list[i].t_ns > all_of_it->to_ns || all++ >= CHANGES_SHOWN)
+			continue;
+		if (!shown++)
+			title(o, markdown, 3, _("changes"));
+		change_text(text, &list[i]);
+		out_format(o, "%s%12.3f s  %s\n", markdown ? "    " : "",
+			   (double)(list[i].t_ns - a->session->start.mono_ns) / 1e9, text);
+	}
+	if (all > shown)
+		out_format(o, P_("%s... and %llu more\n", "%s... and %llu more\n", all - shown),
+			   markdown ? "    " : "", (unsigned long long)(all - shown));
+	if (shown)
+		out_char(o, '\n');
+}
+
+void write_head(struct out *o, const struct analysis *a, bool markdown)
 {
 	const char *board = fact_get(a->session->facts, a->session->n_facts, "title");
 	char path[1024], head[1400], when[40] = "";
@@ -403,13 +470,47 @@ static void write_head(struct out *o, const struct analysis *a, bool markdown)
 		out_char(o, '\n');
 }
 
+/* What the readings of the rails cannot tell. */
+static void energy_notes(struct out *o, const struct analysis *a)
+{
+	int64_t slowest = 0;
+	bool regular = false;
+	char every[NUM_TEXT], twice[NUM_TEXT];
+
+	for (size_t i = 0; i < a->channels.n; i++) {
+		const struct channel *c = channel_of(a, i);
+		int64_t ns = reading_ns(a->session, c);
+
+		if (isnan(energy_of(a, &a->whole, i)))
+			continue;
+		regular |= !read_at_random(a->session, c);
+		slowest = ns > slowest ? ns : slowest;
+	}
+	if (!slowest)
+		return;
+	num_text(every, (double)slowest / 1e6);
+	num_text(twice, (double)slowest * 2 / 1e6);
+	if (regular)
+		out_format(o,
+			   _("Power is read every %s ms, in step with a clock: the energy of\n"
+			     "loads faster than %s ms may be wrong by any amount.\n"),
+			   every, twice);
+	else
+		out_format(o,
+			   _("Power is read every %s ms, at random moments: loads faster than %s ms are not\n"
+			     "resolved; their energy is within +- J.\n"),
+			   every, twice);
+	out_char(o, '\n');
+}
+
 void write_tables(struct out *o, const struct analysis *a, bool markdown)
 {
 	int room = room_of(a);
 
-	write_head(o, a, markdown);
 	for (size_t i = 0; i < a->epochs.n; i++)
-		write_part(o, a, &a->parts[i], markdown, room);
+		write_part(o, a, part_load(a, i, false), markdown, room);
 	if (a->epochs.n > 1)
 		write_part(o, a, &a->whole, markdown, room);
+	change_lines(o, a, markdown);
+	energy_notes(o, a);
 }

@@ -1,5 +1,5 @@
-/* A fault must not leave a terminal without echo and cursor, and it must still
- * give its core dump.  All that is needed is prepared while all is well; the
+/* No signal that ends the program may leave a terminal without echo and cursor, and a
+ * fault must still give its core dump.  All that is needed is prepared while all is well; the
  * handler only calls what POSIX allows in one, then lets the default action
  * happen.  It runs on a stack of its own, because an overflown stack is one of
  * the faults: the first thread's is made here, the others have theirs from
@@ -8,21 +8,35 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "nvmtop/map.h"
+#include "util/map.h"
 #include "term/crash.h"
 
-static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-#define FAULTS (sizeof faults / sizeof *faults)
+/* What happens again on return from the handler, and the core shows its place. */
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+/* What the kernel does not end a program for, or does not let it have. */
+static const int harmless[] = {SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN,  SIGTTOU,
+			       SIGCONT, SIGCHLD, SIGURG,  SIGWINCH};
+#define COUNT(a) (sizeof(a) / sizeof *(a))
 
 static struct crash_plan plan;
 static atomic_int state;
 enum { RESTING, ARMED, AT_WORK };
-static _Bool installed;
-static struct sigaction before[FAULTS];
+static bool installed;
+static struct sigaction before[NSIG];
+static sigset_t taken;
 static void *stack;
+
+static bool among(const int *list, size_t n, int sig)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i] == sig)
+			return true;
+	return false;
+}
 
 static void put_back(void)
 {
@@ -62,10 +76,31 @@ static void on_fault(int sig, siginfo_t *how, void *where)
 	for (int i = 0; i < 100 && atomic_load(&state) == AT_WORK; i++)
 		poll(NULL, 0, 10);
 	signal(sig, SIG_DFL);
-	/* A fault of our own happens again on return, and the core shows its
-	 * place; one that somebody sent would not. */
-	if (how->si_code <= 0)
+	/* One that somebody sent would not happen again. */
+	if (how->si_code <= 0 || !among(faults, COUNT(faults), sig))
 		raise(sig);
+}
+
+/* Every signal that would end the program here.  One that is blocked is read elsewhere;
+ * one that somebody else handles is theirs, but for faults: a sanitizer that reports them
+ * does so on the screen. */
+static void take_all(void)
+{
+	struct sigaction act = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	sigset_t blocked;
+
+	sigfillset(&act.sa_mask);
+	sigemptyset(&taken);
+	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+	for (int sig = 1; sig < NSIG; sig++) {
+		bool fault = sig == SIGABRT || among(faults, COUNT(faults), sig);
+
+		if (among(harmless, COUNT(harmless), sig) || sigismember(&blocked, sig) ||
+		    sigaction(sig, NULL, &before[sig]) < 0)
+			continue;
+		if ((fault || before[sig].sa_handler == SIG_DFL) && sigaction(sig, &act, NULL) == 0)
+			sigaddset(&taken, sig);
+	}
 }
 
 void crash_arm(const struct crash_plan *p)
@@ -73,7 +108,6 @@ void crash_arm(const struct crash_plan *p)
 	plan = *p;
 	if (!installed) {
 		size_t size = 64 * 1024; /* SIGSTKSZ is no constant any more */
-		struct sigaction act = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 
 		stack = malloc(size);
 		if (stack) {
@@ -81,9 +115,7 @@ void crash_arm(const struct crash_plan *p)
 
 			sigaltstack(&alt, NULL);
 		}
-		sigemptyset(&act.sa_mask);
-		for (size_t i = 0; i < FAULTS; i++)
-			sigaction(faults[i], &act, &before[i]);
+		take_all();
 		installed = 1;
 	}
 	atomic_store(&state, ARMED);
@@ -101,8 +133,9 @@ void crash_disarm(void)
 	atomic_store(&state, RESTING);
 	if (!installed)
 		return;
-	for (size_t i = 0; i < FAULTS; i++)
-		sigaction(faults[i], &before[i], NULL);
+	for (int sig = 1; sig < NSIG; sig++)
+		if (sigismember(&taken, sig) == 1)
+			sigaction(sig, &before[sig], NULL);
 	installed = 0;
 	sigaltstack(&none, NULL);
 	free(stack);

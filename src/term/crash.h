@@ -1,6 +1,6 @@
-/* crash: puts the terminal back when the program dies of a fault. */
-#ifndef TERM_CRASH_H
-#define TERM_CRASH_H
+/* crash: puts the terminal back when the program dies of a signal. */
+#ifndef NVMTOP_TERM_CRASH_H
+#define NVMTOP_TERM_CRASH_H
 
 #include <stddef.h>
 #include <termios.h>

@@ -1,5 +1,6 @@
 /* What the environment says of the terminal, where neither terminfo nor the terminal does. */
 #include <langinfo.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,4 +44,20 @@ int env_escape_ms(int told)
 			ms = 0;
 	}
 	return ms <= 0 ? 50 : ms > 5000 ? 5000 : (int)ms;
+}
+
+static void number(const char *name, int *to)
+{
+	const char *says = getenv(name);
+	char *end;
+	long n = says ? strtol(says, &end, 10) : 0;
+
+	if (n > 0 && !*end)
+		*to = n > INT_MAX ? INT_MAX : (int)n;
+}
+
+void env_size(int *w, int *h)
+{
+	number("COLUMNS", w);
+	number("LINES", h);
 }

@@ -1,12 +1,12 @@
 /* filter: what libtermkey may see of the bytes that a terminal sends; and the
  * terminal's answers to our questions, which it may not. */
-#ifndef TERM_FILTER_H
-#define TERM_FILTER_H
+#ifndef NVMTOP_TERM_FILTER_H
+#define NVMTOP_TERM_FILTER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "nvmtop/settings.h"
+#include "ui/settings.h"
 
 #define FILTER_MOST 5 /* what may come of a single byte */
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "nvmtop/clock.h"
+#include "util/clock.h"
 #include "term/filter.h"
 #include "term/input.h"
 

@@ -1,13 +1,13 @@
 /* input: bytes from the terminal to events. */
-#ifndef TERM_INPUT_H
-#define TERM_INPUT_H
+#ifndef NVMTOP_TERM_INPUT_H
+#define NVMTOP_TERM_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "nvmtop/event.h"
-#include "nvmtop/settings.h"
+#include "ui/event.h"
+#include "ui/settings.h"
 
 struct input;
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <term.h>
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 #include "term/kind.h"
 
 int kind_check(const char *term, int fd, struct err *e)

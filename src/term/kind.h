@@ -1,11 +1,11 @@
 /* kind: what terminfo knows of the kind of terminal. */
-#ifndef TERM_KIND_H
-#define TERM_KIND_H
+#ifndef NVMTOP_TERM_KIND_H
+#define NVMTOP_TERM_KIND_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "nvmtop/err.h"
+#include "util/err.h"
 
 /* ERR_USAGE when nothing can be drawn on a terminal of this kind ($TERM; NULL:
  * not set).  fd: the terminal. */

@@ -55,6 +55,10 @@ static SCREEN *new_screen(const char *term, FILE *out)
 	struct sigaction was[4];
 	SCREEN *screen;
 
+	/* It would make room at once for as much as the environment says.  The tty is asked instead:
+	 * some descriptions of terminals, that of linux for one, have no size. */
+	use_env(FALSE);
+	use_tioctl(TRUE);
 	for (int i = 0; i < 4; i++)
 		sigaction(touched[i], NULL, &was[i]);
 	screen = newterm(term, out, out);

@@ -1,12 +1,12 @@
 /* painter: the bytes that make one canvas of another on the terminal, by ncurses. */
-#ifndef TERM_PAINTER_H
-#define TERM_PAINTER_H
+#ifndef NVMTOP_TERM_PAINTER_H
+#define NVMTOP_TERM_PAINTER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "nvmtop/canvas.h"
-#include "nvmtop/term.h"
+#include "ui/canvas.h"
+#include "term/term.h"
 #include "term/palette.h"
 
 struct painter;
@@ -15,7 +15,7 @@ struct painter;
 struct painter *painter_open(const char *term, enum colour_choice choice, bool utf8);
 void painter_close(struct painter *p);
 
-/* The size that $COLUMNS or terminfo say. */
+/* The size that terminfo says. */
 void painter_usual_size(int *w, int *h);
 /* Make everything fit; -1: out of memory. */
 int painter_resize(struct painter *p, int w, int h);

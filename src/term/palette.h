@@ -1,10 +1,10 @@
 /* palette: what a style looks like with the colours there are. */
-#ifndef TERM_PALETTE_H
-#define TERM_PALETTE_H
+#ifndef NVMTOP_TERM_PALETTE_H
+#define NVMTOP_TERM_PALETTE_H
 
-#include "nvmtop/canvas.h"
-#include "nvmtop/settings.h"
-#include "nvmtop/term.h"
+#include "ui/canvas.h"
+#include "ui/settings.h"
+#include "term/term.h"
 
 enum { LOOK_BOLD = 1, LOOK_DIM = 2, LOOK_UNDERLINE = 4, LOOK_REVERSE = 8 };
 

@@ -1,8 +1,8 @@
 /* shift: rows whose right part has moved to the left, as charts do. */
-#ifndef TERM_SHIFT_H
-#define TERM_SHIFT_H
+#ifndef NVMTOP_TERM_SHIFT_H
+#define NVMTOP_TERM_SHIFT_H
 
-#include "nvmtop/canvas.h"
+#include "ui/canvas.h"
 
 /* From column x on, the row is what it was k cells further right; k is 0 when it
  * is cheaper to draw what differs. */

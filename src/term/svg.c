@@ -5,7 +5,7 @@
  * it is.  The picture is then the same in every program that shows one. */
 #include <stdbool.h>
 
-#include "nvmtop/term.h"
+#include "term/term.h"
 #include "term/palette.h"
 
 #define CELL_W 9

@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nvmtop/clock.h"
-#include "nvmtop/intl.h"
-#include "nvmtop/term.h"
+#include "util/clock.h"
+#include "util/intl.h"
+#include "term/term.h"
 #include "term/crash.h"
 #include "term/env.h"
 #include "term/input.h"
@@ -26,7 +26,9 @@
 
 #define BUSY_MS        20 /* how soon to look again whether the line is free */
 #define SHARED_MS      30 /* poll says nothing: look for keys */
-#define SIZE_MAX_CELLS 1000
+/* No terminal has more, but some say so, and each cell takes memory. */
+#define COLUMNS_MOST 1000
+#define LINES_MOST   500
 
 #define ANSWER_HOLD_MS 25  /* a first picture waits so long to have the right background */
 #define ANSWER_LATE_MS 150 /* who comes after us is not to find the answers to our questions */
@@ -61,10 +63,12 @@ static int fit(struct term *t)
 {
 	int w = t->w, h = t->h;
 
-	if (!tty_size(&t->tty, &w, &h) && w == 0)
-		painter_usual_size(&w, &h); /* a serial line has no size */
-	w = w < 1 ? 1 : w > SIZE_MAX_CELLS ? SIZE_MAX_CELLS : w;
-	h = h < 1 ? 1 : h > SIZE_MAX_CELLS ? SIZE_MAX_CELLS : h;
+	if (!tty_size(&t->tty, &w, &h) && w == 0) { /* a serial line has no size */
+		painter_usual_size(&w, &h);
+		env_size(&w, &h);
+	}
+	w = w < 1 ? 1 : w > COLUMNS_MOST ? COLUMNS_MOST : w;
+	h = h < 1 ? 1 : h > LINES_MOST ? LINES_MOST : h;
 	if (painter_resize(t->painter, w, h) < 0)
 		return -1;
 	t->w = w;

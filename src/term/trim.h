@@ -1,6 +1,6 @@
 /* trim: what ncurses says twice or for nothing. */
-#ifndef TERM_TRIM_H
-#define TERM_TRIM_H
+#ifndef NVMTOP_TERM_TRIM_H
+#define NVMTOP_TERM_TRIM_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* truecolor: colours that ncurses does not know of, on terminals that take them. */
-#ifndef TERM_TRUECOLOR_H
-#define TERM_TRUECOLOR_H
+#ifndef NVMTOP_TERM_TRUECOLOR_H
+#define NVMTOP_TERM_TRUECOLOR_H
 
 #include <stddef.h>
 

@@ -18,8 +18,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "nvmtop/clock.h"
-#include "nvmtop/intl.h"
+#include "util/clock.h"
+#include "util/intl.h"
 #include "term/tty.h"
 
 #define DRAIN_STALL_MS 500 /* without a byte taken */

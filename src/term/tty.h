@@ -1,12 +1,12 @@
 /* tty: the line to the terminal: its modes, and bytes that never block. */
-#ifndef TERM_TTY_H
-#define TERM_TTY_H
+#ifndef NVMTOP_TERM_TTY_H
+#define NVMTOP_TERM_TTY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <termios.h>
 
-#include "nvmtop/err.h"
+#include "util/err.h"
 
 struct tty {
 	int fd;                /* /dev/tty, an open file of our own, non-blocking */

@@ -8,8 +8,8 @@
  * of each chunk of the description.  The parts come in one piece, behind all rows that
  * the tally counts and whatever belongs to them, and before anything of later ones.
  * The same description has the same sum, so parts of several copies fit together. */
-#ifndef TRACE_AGAIN_H
-#define TRACE_AGAIN_H
+#ifndef NVMTOP_TRACE_AGAIN_H
+#define NVMTOP_TRACE_AGAIN_H
 
 #include "trace/journal.h"
 

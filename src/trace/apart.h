@@ -1,6 +1,6 @@
 /* apart: a stream, chunk by chunk, to what a recorder would have left. */
-#ifndef TRACE_APART_H
-#define TRACE_APART_H
+#ifndef NVMTOP_TRACE_APART_H
+#define NVMTOP_TRACE_APART_H
 
 #include "trace/framer.h"
 #include "trace/resettle.h"

@@ -1,15 +1,14 @@
 /* Threads that make the columns of a trace while somebody looks at it: how many,
  * from which zoom on, and how far they are. */
-#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include "nvmtop/thread.h"
+#include "util/thread.h"
 #include "trace/builder.h"
 
 #define STRETCH_LEVELS 4 /* made within a stretch */
+#define COLUMNS_A_ROW  64 /* at most: most of them are empty */
 
 static void *work_main(void *arg)
 {
@@ -36,7 +35,7 @@ static int zoom_fit(const struct trace *t, enum tier tier, double most)
 	while (zoom < ZOOM_MAX) {
 		double columns = (double)((t->last_ns >> zoom) - (t->first_ns >> zoom) + 1);
 
-		if ((columns < rows ? columns : rows) * one <= most)
+		if ((columns < rows ? columns : rows) * one <= most && columns <= COLUMNS_A_ROW * rows)
 			break;
 		zoom++;
 	}
@@ -89,7 +88,6 @@ static int jobs_init(struct build *b, int coarser)
 static struct build *build_new(struct trace *t, unsigned tiers, struct store *store, int coarser)
 {
 	struct build *b = calloc(1, sizeof(*b));
-	int fd;
 
 	if (!b) {
 		store_close(store);
@@ -100,19 +98,8 @@ static struct build *build_new(struct trace *t, unsigned tiers, struct store *st
 	b->tiers = tiers;
 	pthread_mutex_init(&b->lock, NULL);
 	pthread_cond_init(&b->ended, NULL);
-	fd = fcntl(t->file.fd, F_DUPFD_CLOEXEC, 0);
-	if (fd < 0 || map_open(&b->map, fd, t->file.size) < 0) {
-		if (fd >= 0)
-			close(fd);
-	} else if (jobs_init(b, coarser) == 0) {
-		b->view = *t;
-		b->view.file = b->map;
-		b->view.map = b->map.bytes;
-		b->view.touched = 0;
-		b->view.store = NULL;
-		b->view.build = NULL;
+	if (trace_view(t, &b->map, &b->view) == 0 && jobs_init(b, coarser) == 0)
 		return b;
-	}
 	build_free(b);
 	return NULL;
 }

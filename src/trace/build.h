@@ -1,6 +1,6 @@
 /* build: the pyramid of a trace that brought none, made of its rows. */
-#ifndef TRACE_BUILD_H
-#define TRACE_BUILD_H
+#ifndef NVMTOP_TRACE_BUILD_H
+#define NVMTOP_TRACE_BUILD_H
 
 #include "trace/reader.h"
 #include "trace/store.h"

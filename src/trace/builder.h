@@ -1,6 +1,6 @@
 /* builder: what the threads that build a pyramid share. */
-#ifndef TRACE_BUILDER_H
-#define TRACE_BUILDER_H
+#ifndef NVMTOP_TRACE_BUILDER_H
+#define NVMTOP_TRACE_BUILDER_H
 
 #include <pthread.h>
 #include <stdatomic.h>

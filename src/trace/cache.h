@@ -1,6 +1,6 @@
 /* cache: the folder in which columns that were made are kept for the next time. */
-#ifndef TRACE_CACHE_H
-#define TRACE_CACHE_H
+#ifndef NVMTOP_TRACE_CACHE_H
+#define NVMTOP_TRACE_CACHE_H
 
 #include "trace/store.h"
 

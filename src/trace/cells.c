@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "trace/build.h"
+#include "trace/log-reader.h"
 #include "trace/nonsense.h"
 
 const uint8_t *row_at(const struct trace *t, enum tier tier, uint64_t row)
@@ -14,6 +15,10 @@ int64_t row_ns(const struct trace *t, enum tier tier, uint64_t row)
 {
 	int64_t ns = 0;
 
+	if (t->log) {
+		log_reader_times(t->log, tier, row, 1, &ns);
+		return ns;
+	}
 	row_time(row_at(t, tier, row), &ns);
 	return t->session.start.mono_ns + ns;
 }
@@ -39,6 +44,8 @@ uint64_t row_find(const struct trace *t, enum tier tier, int64_t t_ns)
 	uint64_t lo = 0, hi = t->section[tier].rows;
 	int64_t lo_ns, hi_ns;
 
+	if (t->log)
+		return log_reader_row_from(t->log, tier, t_ns);
 	if (hi == 0)
 		return 0;
 	lo_ns = row_ns(t, tier, 0);
@@ -153,8 +160,13 @@ void cells_read(struct trace *t, size_t channel, uint64_t first, size_t n, doubl
 {
 	const struct source *s = &t->sources[channel];
 	enum tier tier = t->channels[channel].tier;
-	enum field field = (enum field)s->place.field;
+	enum field field;
 
+	if (t->log) {
+		log_reader_values(t->log, channel, first, n, out);
+		return;
+	}
+	field = (enum field)s->place.field;
 	if (field == FIELD_EXTRA)
 		extra_read(t, tier, s->place.slot, first, n, out);
 	else if (!cells_decode(row_at(t, tier, first), row_size[tier], field, s->place.slot, n, out, 1))

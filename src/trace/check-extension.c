@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 #include "trace/check.h"
 #include "trace/pyramid.h"
 
@@ -20,6 +20,7 @@ struct walk {
 	uint64_t run_end[MAX_CHANNELS]; /* of the channel's latest run */
 	uint8_t taken[TIERS][MAX_CHANNELS];
 	uint64_t columns_end[TIERS], marks;
+	uint8_t *sync_taken; /* one a sync point: a mark has its id */
 	struct kind runs, gaps, marks_bad;
 	uint64_t late[TIERS], lost[TIERS];
 };
@@ -105,11 +106,33 @@ static void check_channels(struct walk *w, const uint8_t *p, size_t n)
 	}
 }
 
+/* Marks stand in the order in which they came, sync points in that of their ids.  False:
+ * there is none of that id, or it was asked for before. */
+static bool sync_of(struct walk *w, uint64_t id, uint64_t *row)
+{
+	const uint8_t *first = w->c->map + w->c->sync_at;
+	uint64_t lo = 0, hi = w->c->n_sync;
+
+	while (lo < hi) {
+		uint64_t mid = lo + (hi - lo) / 2;
+
+		if (get_u64(first + mid * SYNC_SIZE) < id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == w->c->n_sync || get_u64(first + lo * SYNC_SIZE) != id)
+		return false;
+	*row = get_u64(first + lo * SYNC_SIZE + 8);
+	if (!w->sync_taken)
+		w->sync_taken = calloc(w->c->n_sync, 1);
+	return w->sync_taken && !w->sync_taken[lo]++;
+}
+
 static void check_marks(struct walk *w, const uint8_t *p, size_t n)
 {
-	const struct check *c = w->c;
 	struct mark m;
-	uint64_t row;
+	uint64_t row, at;
 
 	for (size_t used; n > 0; p += used, n -= used) {
 		used = mark_decode(p, n, &m, &row);
@@ -117,16 +140,14 @@ static void check_marks(struct walk *w, const uint8_t *p, size_t n)
 			say(w, _("record %llu is no mark"), (unsigned long long)w->marks);
 			return;
 		}
-		if (w->marks < c->n_sync) {
-			const uint8_t *sync = c->map + c->sync_at + (size_t)w->marks * SYNC_SIZE;
-
-			if (get_u64(sync) != m.id || get_u64(sync + 8) != row)
-				kind_note(&w->marks_bad, w->at, w->marks,
-					  _("mark %llu at fast row %llu is sync point %llu at %llu"),
-					  (unsigned long long)m.id, (unsigned long long)row,
-					  (unsigned long long)get_u64(sync),
-					  (unsigned long long)get_u64(sync + 8));
-		}
+		if (!sync_of(w, m.id, &at))
+			kind_note(&w->marks_bad, w->at, w->marks,
+				  _("no sync point has the id %llu of this mark, or another mark has it, too"),
+				  (unsigned long long)m.id);
+		else if (at != row)
+			kind_note(&w->marks_bad, w->at, w->marks,
+				  _("mark %llu is at fast row %llu, and its sync point at %llu"),
+				  (unsigned long long)m.id, (unsigned long long)row, (unsigned long long)at);
 		w->marks++;
 	}
 }
@@ -371,5 +392,6 @@ void check_extension(struct check *c, size_t at)
 	kind_say(c, "RUNS", &w->runs);
 	check_sum(w);
 	c->out->chunks = w->chunks + w->closed;
+	free(w->sync_taken);
 	free(w);
 }

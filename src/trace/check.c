@@ -1,6 +1,7 @@
 /* The reader takes what it can get; this is the other half: whoever writes
  * traces learns what is not as the format wants it, in the order of the file.
- * It shares no assumption with the reader but the names of the bytes. */
+ * It shares no assumption with the reader but the names of the bytes, and the folds that
+ * make stored columns. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -9,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
+#include "trace/audit.h"
 #include "trace/check.h"
 
 #define SYNC_KINDS 3
@@ -311,6 +313,42 @@ static void check_all(struct check *c)
 	c->out->marks = c->n_sync;
 }
 
+/* Rows against the gaps and against the stored columns, which takes the reader. */
+static void check_opened(struct check *c, const char *path)
+{
+	struct err e;
+	struct trace *t = trace_open(path, &e);
+	struct audited a;
+
+	for (size_t i = 0; t && i < t->n_leaps; i++) {
+		const struct leap *l = &t->leap[i];
+
+		if (leap_odd(t, l))
+			check_say(c,
+				  t->extended ? _("%s, row %llu: it comes %.3f s after the row before it, and no "
+						  "gap is listed")
+					      : _("%s, row %llu: it comes %.3f s after the row before it"),
+				  tier_name(l->tier), (unsigned long long)l->row,
+				  (double)(row_ns(t, l->tier, l->row) - row_ns(t, l->tier, l->row - 1)) / 1e9);
+	}
+	for (int i = 0; t && i < TIERS; i++) {
+		if (t->shelf[i].levels == 0)
+			continue;
+		audit_tier(t, (enum tier)i, NULL, &a);
+		if (a.failed)
+			check_say(c, _("out of memory"));
+		else if (a.wrong > 0)
+			check_say(c,
+				  P_("PYRM, offset %llu: column %lld of zoom %d of the %s tier is not that of its rows",
+				     "PYRM, offset %llu: column %lld of zoom %d of the %s tier is not that of its "
+				     "rows, the first of %llu that are not",
+				     a.wrong),
+				  (unsigned long long)a.at, (long long)a.column, a.zoom, tier_name((enum tier)i),
+				  (unsigned long long)a.wrong);
+	}
+	trace_close(t);
+}
+
 static int map_file(struct check *c, const char *path, const char *shown, struct err *e)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -320,7 +358,7 @@ static int map_file(struct check *c, const char *path, const char *shown, struct
 		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
-		return err_set(e, ERR_FAILED, _("%s is not an ordinary file: a trace must be one"), shown);
+		return err_set(e, ERR_FAILED, _("%s is not a regular file: a trace must be one"), shown);
 	}
 	c->size = (size_t)st.st_size;
 	if (c->size < 8 || map_open(&c->file, fd, c->size) < 0) {
@@ -330,13 +368,13 @@ static int map_file(struct check *c, const char *path, const char *shown, struct
 		if (c->size >= 8)
 			return err_sys(e, ERR_FAILED, num, _("cannot read %s"), shown);
 		return err_set(e, ERR_FAILED,
-			       _("%s is not a trace: it does not begin with the bytes of NVMT"), shown);
+			       _("%s is not a trace: it does not begin with the magic number of NVMT"), shown);
 	}
 	c->map = c->file.bytes;
 	if (get_u32(c->map) != NVMT_MAGIC) {
 		map_close(&c->file);
 		return err_set(e, ERR_FAILED,
-			       _("%s is not a trace: it does not begin with the bytes of NVMT"), shown);
+			       _("%s is not a trace: it does not begin with the magic number of NVMT"), shown);
 	}
 	return 0;
 }
@@ -360,6 +398,8 @@ int trace_check(const char *path, void (*found)(void *to, const char *text), voi
 			    shown, get_u32(c.map + H_VERSION), NVMT_VERSION);
 	else
 		check_all(&c);
+	if (r == 0 && c.size >= HEADER_SIZE)
+		check_opened(&c, path);
 	if (map_torn(&c.file) < c.size)
 		check_say(
 			&c,

@@ -1,9 +1,9 @@
 /* check: a file held against the format. */
-#ifndef TRACE_CHECK_H
-#define TRACE_CHECK_H
+#ifndef NVMTOP_TRACE_CHECK_H
+#define NVMTOP_TRACE_CHECK_H
 
-#include "nvmtop/map.h"
-#include "nvmtop/trace.h"
+#include "util/map.h"
+#include "trace/trace.h"
 #include "trace/chunk.h"
 
 struct check {

@@ -220,6 +220,41 @@ size_t fact_decode(const uint8_t *p, size_t left, struct fact *f)
 	return m ? n + m : 0;
 }
 
+size_t change_encode(uint8_t *p, const struct change *c)
+{
+	size_t n = 12;
+
+	put_u64(p + 4, (uint64_t)c->t_ns);
+	n += text_encode(p + n, c->what, sizeof(c->what));
+	n += text_encode(p + n, c->from, sizeof(c->from));
+	n += text_encode(p + n, c->to, sizeof(c->to));
+	put_u32(p, (uint32_t)n - 4);
+	return n;
+}
+
+size_t change_decode(const uint8_t *p, size_t left, struct change *c)
+{
+	const struct {
+		char *out;
+		size_t size;
+	} texts[] = {{c->what, sizeof(c->what)}, {c->from, sizeof(c->from)}, {c->to, sizeof(c->to)}};
+	size_t at = 12, end;
+
+	memset(c, 0, sizeof(*c));
+	if (left < at || get_u32(p) < at - 4 || get_u32(p) > left - 4)
+		return 0;
+	end = (size_t)get_u32(p) + 4;
+	c->t_ns = (int64_t)get_u64(p + 4);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		size_t n = text_decode(p + at, end - at, texts[i].out, texts[i].size);
+
+		if (n == 0)
+			return 0;
+		at += n;
+	}
+	return time_sound(c->t_ns) ? end : 0;
+}
+
 #define CHANNEL_FIXED 52 /* numbers before the texts */
 
 size_t channel_encode(uint8_t *p, const struct channel *c, const struct place *place)
@@ -244,6 +279,8 @@ size_t channel_encode(uint8_t *p, const struct channel *c, const struct place *p
 	n += text_encode(p + n, c->source, sizeof(c->source));
 	n += text_encode(p + n, c->note, sizeof(c->note));
 	n += text_encode(p + n, c->missing, sizeof(c->missing));
+	if (c->kernel[0])
+		n += text_encode(p + n, c->kernel, sizeof(c->kernel));
 	put_u32(p, (uint32_t)n - 4);
 	return n;
 }
@@ -276,8 +313,13 @@ static bool channel_texts(const uint8_t *p, size_t left, struct channel *c)
 		p += n;
 		left -= n;
 	}
+	if (text_decode(p, left, c->kernel, sizeof(c->kernel)) == 0)
+		c->kernel[0] = '\0'; /* it came later than the others, and need not be there */
 	found = channel_kind_find(kind);
 	c->kind = found < 0 ? CHANNEL_OTHER : (enum channel_kind)found;
+	/* Version 0.1 of nvmtop took it for throttling. */
+	if (c->kind == CHANNEL_THROTTLE && !strcmp(c->name, "throttle.hot-surface-alert"))
+		c->kind = CHANNEL_NOTICE;
 	found = unit_find(unit);
 	c->unit = found < 0 ? UNIT_NONE : (enum unit)found;
 	found = family_find(family);

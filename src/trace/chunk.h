@@ -5,12 +5,12 @@
  *
  * The head has a sum of its own so that one bad payload does not hide what
  * follows it, and so that a walk need not touch the payloads. */
-#ifndef TRACE_CHUNK_H
-#define TRACE_CHUNK_H
+#ifndef NVMTOP_TRACE_CHUNK_H
+#define NVMTOP_TRACE_CHUNK_H
 
 #include <stddef.h>
 
-#include "nvmtop/stream.h"
+#include "model/stream.h"
 #include "trace/layout.h"
 
 #define CHUNK_HEAD    20
@@ -26,6 +26,7 @@ enum chunk_id {
 	CHUNK_CHANNELS = CHUNK_ID('C', 'H', 'A', 'N'),
 	CHUNK_MARKS = CHUNK_ID('M', 'A', 'R', 'K'),
 	CHUNK_GAPS = CHUNK_ID('G', 'A', 'P', 'S'),
+	CHUNK_CHANGES = CHUNK_ID('S', 'T', 'A', 'T'), /* how the machine was set from then on */
 	CHUNK_RUNS = CHUNK_ID('R', 'U', 'N', 'S'),    /* cells that version 1 could not hold */
 	CHUNK_COLUMNS = CHUNK_ID('C', 'O', 'L', 'S'), /* channels beyond version 1 */
 	CHUNK_PYRAMID = CHUNK_ID('P', 'Y', 'R', 'M'), /* columns of rows */
@@ -96,6 +97,10 @@ void run_decode(const uint8_t *p, struct run *r);
 size_t columns_encode(uint8_t *p, const struct columns_head *h);
 /* Checks that the rows fill the payload of `length` bytes exactly. */
 bool columns_decode(const uint8_t *p, uint64_t length, struct columns_head *h);
+
+#define CHANGE_MAX (12 + 6 + sizeof(struct change))
+size_t change_encode(uint8_t *p, const struct change *c);
+size_t change_decode(const uint8_t *p, size_t left, struct change *c);
 
 #define FACT_MAX    (4 + sizeof(struct fact))
 #define CHANNEL_MAX 1024

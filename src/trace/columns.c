@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "trace/build.h"
+#include "trace/log-reader.h"
 #include "trace/fold.h"
 
 #define ROWS_MOST    (1 << 20) /* that one question may read; more are estimated */
@@ -239,6 +240,10 @@ void trace_columns(struct trace *t, size_t channel, int zoom, int64_t first, siz
 		return;
 	if (!t->known || channel >= t->session.n_channels || zoom > ZOOM_MAX || zoom < 0) {
 		memset(out, 0, n * sizeof(*out));
+		return;
+	}
+	if (t->log) {
+		log_reader_columns(t->log, channel, zoom, first, n, out);
 		return;
 	}
 	shelves_fill(t);

@@ -244,7 +244,7 @@ void course_record(struct course *c, int64_t column, uint64_t rows, const uint8_
 		c->sums[0][i] = -0.0;
 	c->branches |= 1;
 	for (size_t i = 0; i < c->width; i++) {
-		struct bin b = pyramid_bin(record, i);
+		struct bin b = lod_bin(record, i);
 
 		if (b.n == 0)
 			continue;

@@ -1,6 +1,6 @@
 /* course: one level of a pyramid: rows, or columns of a finer zoom, to columns. */
-#ifndef TRACE_COURSE_H
-#define TRACE_COURSE_H
+#ifndef NVMTOP_TRACE_COURSE_H
+#define NVMTOP_TRACE_COURSE_H
 
 #include "trace/pyramid.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 #include "trace/format.h"
 #include "trace/series.h"
 
@@ -81,7 +81,7 @@ void series_old_end(struct trace_series *s)
 
 void series_say_failed(struct err *e, const struct err *why)
 {
-	err_set(e, ERR_FAILED, _("%s; it goes on in a new file as soon as it can"), why->text);
+	err_set(e, ERR_FAILED, _("%s; the recording continues in a new file as soon as possible"), why->text);
 }
 
 /* The file that is written takes nothing any more. */

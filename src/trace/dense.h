@@ -6,12 +6,12 @@
  *            that, zigzag, in units of 7 bits, the first of 6 and whether any value changed
  *   changed  a bit a column, then for each that is set a byte (the lengths) and
  *            what is left of old XOR new without the zero bytes at both ends */
-#ifndef TRACE_DENSE_H
-#define TRACE_DENSE_H
+#ifndef NVMTOP_TRACE_DENSE_H
+#define NVMTOP_TRACE_DENSE_H
 
 #include <stdint.h>
 
-#include "nvmtop/stream.h"
+#include "model/stream.h"
 
 /* The row that was put or got last. */
 struct dense {

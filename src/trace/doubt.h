@@ -2,11 +2,11 @@
  * were measured.
  *
  * Some fields of version 1 have no bits for "missing": there it is said by a run
- * beside a zero.  After all runs of the rows so far the journal has a COVR chunk
+ * beside a zero, or, of the GPU's load, beside the value of the row before.  After all runs of the rows so far the journal has a COVR chunk
  * with the numbers of those rows and of the runs; what no such chunk vouches for
  * is in doubt. */
-#ifndef TRACE_DOUBT_H
-#define TRACE_DOUBT_H
+#ifndef NVMTOP_TRACE_DOUBT_H
+#define NVMTOP_TRACE_DOUBT_H
 
 #include "trace/chunk.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 #include "trace/output.h"
 #include "trace/reader.h"
 
@@ -38,7 +38,7 @@ static void bad(struct walk *w, uint32_t id)
 	char name[5];
 
 	chunk_name(id, name);
-	trace_damage(w->t, _("chunk %s of the extension, at offset %llu, is not as it was written"), name,
+	trace_damage(w->t, _("chunk %s of the extension, at offset %llu, has a wrong checksum"), name,
 		     (unsigned long long)w->at);
 }
 
@@ -115,6 +115,23 @@ static void read_gaps(struct walk *w, const uint8_t *p, size_t n)
 	}
 }
 
+static void read_changes(struct walk *w, const uint8_t *p, size_t n)
+{
+	for (size_t used; n > 0; p += used, n -= used) {
+		struct trace *t = w->t;
+
+		t->changes = grow(w, t->changes, t->n_changes, sizeof(*t->changes));
+		if (w->no_memory)
+			return;
+		used = change_decode(p, n, &t->changes[t->n_changes]);
+		if (used == 0) {
+			bad(w, CHUNK_CHANGES);
+			return;
+		}
+		t->n_changes++;
+	}
+}
+
 static void read_runs(struct walk *w, const uint8_t *p, size_t n)
 {
 	for (; n >= RUN_SIZE; p += RUN_SIZE, n -= RUN_SIZE) {
@@ -185,17 +202,23 @@ static void read_pyramid(struct walk *w, const uint8_t *p, uint64_t n)
 
 static void read_anchor(struct walk *w, const uint8_t *p, size_t n)
 {
+	struct trace *t = w->t;
 	struct clock_anchor a;
 
-	if (w->has_anchor || n < ANCHOR_SIZE)
-		return;
-	anchor_decode(p, &a);
-	if (a.mono_ns < 0 || a.mono_ns > INT64_C(1) << 61) {
-		bad(w, CHUNK_ANCHOR);
-		return;
+	for (; n >= ANCHOR_SIZE; p += ANCHOR_SIZE, n -= ANCHOR_SIZE) {
+		anchor_decode(p, &a);
+		if (a.mono_ns < 0 || a.mono_ns > INT64_C(1) << 61) {
+			bad(w, CHUNK_ANCHOR);
+			return;
+		}
+		t->anchors = grow(w, t->anchors, t->n_anchors, sizeof(*t->anchors));
+		if (w->no_memory)
+			return;
+		if (!w->has_anchor)
+			t->session.start = a;
+		w->has_anchor = true;
+		t->anchors[t->n_anchors++] = a;
 	}
-	w->t->session.start = a;
-	w->has_anchor = true;
 }
 
 static void read_rates(struct walk *w, const uint8_t *p, size_t n)
@@ -247,6 +270,9 @@ static void read_chunk(struct walk *w, const struct chunk *c, const uint8_t *p)
 		break;
 	case CHUNK_GAPS:
 		read_gaps(w, p, n);
+		break;
+	case CHUNK_CHANGES:
+		read_changes(w, p, n);
 		break;
 	case CHUNK_RUNS:
 		read_runs(w, p, n);
@@ -356,6 +382,7 @@ int extension_read(struct trace *t, size_t at)
 		memset(&t->session.start, 0, sizeof(t->session.start));
 		memset(t->n_columns, 0, sizeof(t->n_columns));
 		t->n_gaps = 0;
+		t->n_changes = 0;
 	}
 	free(w.runs);
 	return r;

@@ -1,8 +1,8 @@
 /* fold: rows of one channel to columns, the way timeline.h defines them. */
-#ifndef TRACE_FOLD_H
-#define TRACE_FOLD_H
+#ifndef NVMTOP_TRACE_FOLD_H
+#define NVMTOP_TRACE_FOLD_H
 
-#include "nvmtop/timeline.h"
+#include "model/timeline.h"
 
 #define STEP 1024 /* rows at a time */
 

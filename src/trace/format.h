@@ -2,8 +2,8 @@
  *
  * Every field is put and got one byte at a time: no struct goes to disk, so
  * neither padding nor the byte order of the machine is ever in a file. */
-#ifndef TRACE_FORMAT_H
-#define TRACE_FORMAT_H
+#ifndef NVMTOP_TRACE_FORMAT_H
+#define NVMTOP_TRACE_FORMAT_H
 
 #include <stdint.h>
 #include <string.h>
@@ -49,6 +49,9 @@ enum { /* offsets in a fast, a medium, a slow row; the time is at 0 in each */
        M_POWER = 72,
        S_TEMPERATURE = 8
 };
+
+/* The total load in a row of which nothing but its time is known: a NaN like no other. */
+#define ROW_EMPTY 0x7FC0DEADU
 
 static inline void put_u16(uint8_t *p, uint16_t v)
 {

@@ -1,6 +1,6 @@
 /* framer: bytes as they come, in pieces of any size, to whole chunks. */
-#ifndef TRACE_FRAMER_H
-#define TRACE_FRAMER_H
+#ifndef NVMTOP_TRACE_FRAMER_H
+#define NVMTOP_TRACE_FRAMER_H
 
 #include "trace/journal.h"
 

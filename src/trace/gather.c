@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <math.h>
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 #include "trace/joint.h"
 #include "trace/output.h"
 
-static int collect_flush(struct join *j, struct collect *c)
+static int collect_flush(struct join *j, struct collector *c)
 {
 	if (c->used == 0)
 		return 0;
@@ -19,7 +19,7 @@ static int collect_flush(struct join *j, struct collect *c)
 	return join_write(j, c->bytes, n);
 }
 
-static int collect_add(struct join *j, struct collect *c, uint32_t id, const uint8_t *p, size_t n)
+static int collect_add(struct join *j, struct collector *c, uint32_t id, const uint8_t *p, size_t n)
 {
 	if ((c->used + n > COLLECT_SIZE || c->id != id) && collect_flush(j, c) < 0)
 		return -1;
@@ -32,7 +32,7 @@ static int collect_add(struct join *j, struct collect *c, uint32_t id, const uin
 static int collect_columns(struct join *j, const uint8_t *p, size_t n)
 {
 	struct columns_head h;
-	struct collect *c;
+	struct collector *c;
 
 	if (!columns_decode(p, n, &h) || h.row >= j->rows[h.tier])
 		return 0;
@@ -87,8 +87,13 @@ static int doubt_stretch(struct join *j, size_t channel, uint64_t row, uint64_t 
 {
 	enum field f = (enum field)j->fields[channel];
 	size_t size = row_size[j->tiers[channel]];
-	uint8_t rows[64 * MEDIUM_SIZE];
+	uint8_t rows[64 * MEDIUM_SIZE], last[FAST_SIZE];
+	bool load = f == FIELD_GPU, known = false;
 
+	/* The row before tells a load that was measured from one that is repeated. */
+	if (load && row > 0)
+		known = read_at(j->part, last, FAST_SIZE,
+				j->at[TIER_FAST] + (off_t)((row - 1) * FAST_SIZE)) == FAST_SIZE;
 	while (row < end) {
 		uint64_t n = end - row < 64 ? end - row : 64;
 
@@ -97,8 +102,13 @@ static int doubt_stretch(struct join *j, size_t channel, uint64_t row, uint64_t 
 			return err_sys(j->err, ERR_FAILED, errno, _("cannot read %s.part"), j->shown);
 		for (uint64_t i = 0; i < n; i++, row++) {
 			double v = cell_decode(rows + i * size, f, j->slots[channel]);
+			bool again = load && (!known || get_u32(last + F_CPU) == ROW_EMPTY ||
+					      get_u16(last + F_GPU) == get_u16(rows + i * size + F_GPU));
 
-			if (isnan(v) || !value_doubtful(f, v))
+			if (load)
+				memcpy(last, rows + i * size, FAST_SIZE);
+			known = true;
+			if (isnan(v) || (!again && !value_doubtful(f, v)))
 				continue;
 			if (run_add(j, &(struct run) {(uint32_t)channel, row, 1, NAN}) < 0)
 				return -1;
@@ -264,7 +274,7 @@ static int visit_extension(void *to, uint32_t id, uint8_t *p, size_t n)
 
 int gather_chunk(struct join *j, uint32_t id, const uint8_t *p, size_t n)
 {
-	struct collect *c = &j->collect[COLLECT_ABOUT];
+	struct collector *c = &j->collect[COLLECT_ABOUT];
 
 	return collect_add(j, c, id, p, n) < 0 || collect_flush(j, c) < 0 ? -1 : 0;
 }

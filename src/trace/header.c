@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 #include "trace/output.h"
 #include "trace/reader.h"
 
@@ -25,25 +25,27 @@ int header_read(int fd, const char *shown, uint8_t header[HEADER_SIZE], off_t *s
 	if (fstat(fd, &st) < 0)
 		err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
 	else if (S_ISDIR(st.st_mode))
-		err_set(e, ERR_FAILED, _("%s is a folder, not a trace"), shown);
+		err_num(e, ERR_FAILED, EISDIR, _("%s is a folder, not a trace"), shown);
 	else if (S_ISFIFO(st.st_mode))
 		err_set(e, ERR_FAILED,
-			_("%s is a pipe, and a trace an ordinary file: a stream is read from standard input, "
-			  "with - as FILE"),
+			_("%s is a pipe, not a regular file: read a stream from standard input, with - as "
+			  "FILE"),
 			shown);
 	else if (!S_ISREG(st.st_mode))
-		err_set(e, ERR_FAILED, _("%s is not an ordinary file: a trace must be one"), shown);
+		err_set(e, ERR_FAILED, _("%s is not a regular file: a trace must be one"), shown);
 	else if (st.st_size == 0)
-		err_set(e, ERR_FAILED, _("%s is empty: there is no trace in it"), shown);
+		err_set(e, ERR_FAILED, _("%s is empty: it is not a trace"), shown);
 	else if ((n = read_at(fd, header, HEADER_SIZE, 0)) < 0)
 		err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
 	else if (n < 4 || get_u32(header + H_MAGIC) != NVMT_MAGIC)
-		err_set(e, ERR_FAILED, _("%s is not a trace: it does not begin with the bytes of NVMT"),
+		err_set(e, ERR_FAILED,
+			_("%s is not a trace: it does not begin with the magic number of "
+			  "NVMT"),
 			shown);
 	else if (n < HEADER_SIZE)
 		err_set(e, ERR_FAILED,
-			_("%s is cut off within its header, at byte %zd of %d: nothing can be read"), shown,
-			n, HEADER_SIZE);
+			_("%s is truncated in its header, at byte %zd of %d: nothing can be read"), shown, n,
+			HEADER_SIZE);
 	else if (get_u32(header + H_VERSION) != NVMT_VERSION)
 		err_set(e, ERR_FAILED, _("%s is a trace of version %u: this program reads version %d"), shown,
 			get_u32(header + H_VERSION), NVMT_VERSION);
@@ -105,8 +107,8 @@ void header_check(struct trace *t, uint64_t counts[4])
 	for (int i = 0; i < 4; i++)
 		counts[i] = get_u64(h + H_COUNTS + 8 * i);
 	if (close_chunk(t->map, t->size, &closing) && get_u32(closing + 48) != chunk_crc(h, HEADER_SIZE)) {
-		trace_damage(t, _("the header, at offset 0, is not as it was written; "
-				  "the counts are taken from the end of the file"));
+		trace_damage(t, _("the header, at offset 0, has a wrong checksum; the counts are taken from "
+				  "the end of the file"));
 		for (int i = 0; i < 4; i++)
 			counts[i] = get_u64(closing + 16 + 8 * i);
 	}

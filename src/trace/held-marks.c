@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nvmtop/clock.h"
+#include "util/clock.h"
 #include "trace/held-marks.h"
 
 #define TELL_NS (50 * NS_PER_MS) /* less than that is told by nothing else either */

@@ -1,10 +1,10 @@
 /* held-marks: marks for which there is no file just now. */
-#ifndef TRACE_HELD_MARKS_H
-#define TRACE_HELD_MARKS_H
+#ifndef NVMTOP_TRACE_HELD_MARKS_H
+#define NVMTOP_TRACE_HELD_MARKS_H
 
 #include <stdbool.h>
 
-#include "nvmtop/stream.h"
+#include "model/stream.h"
 
 #define HELD_MARKS 64
 

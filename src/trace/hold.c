@@ -42,7 +42,8 @@ static double pages(double bytes)
 
 static double notes_bytes(void)
 {
-	return pages(HOLD_MARKS * sizeof(struct mark)) + pages(HOLD_GAPS * sizeof(struct gap));
+	return pages(HOLD_MARKS * sizeof(struct mark)) + pages(HOLD_GAPS * sizeof(struct gap)) +
+	       pages(HOLD_CHANGES * sizeof(struct change));
 }
 
 static double tier_bytes(const struct plan *p)
@@ -113,6 +114,7 @@ bool hold_init(struct hold *h, const struct session *about, int64_t span_ns)
 	h->memory = at;
 	h->marks = carve(&at, HOLD_MARKS * sizeof(*h->marks));
 	h->gaps = carve(&at, HOLD_GAPS * sizeof(*h->gaps));
+	h->changes = carve(&at, HOLD_CHANGES * sizeof(*h->changes));
 	for (int t = 0; t < TIERS; t++)
 		ok = tier_init(&h->tiers[t], about, (enum tier)t, span_ns, &at) && ok;
 	if (!ok)
@@ -131,7 +133,8 @@ void hold_free(struct hold *h)
 
 size_t hold_touched(const struct hold *h)
 {
-	size_t bytes = h->n_marks * sizeof(*h->marks) + h->n_gaps * sizeof(*h->gaps);
+	size_t bytes = h->n_marks * sizeof(*h->marks) + h->n_gaps * sizeof(*h->gaps) +
+		       h->n_changes * sizeof(*h->changes);
 
 	for (int t = 0; t < TIERS; t++) {
 		const struct hold_tier *r = &h->tiers[t];
@@ -207,6 +210,22 @@ void hold_gap(struct hold *h, const struct gap *g)
 		memmove(h->gaps, h->gaps + 1, h->n_gaps * sizeof(*h->gaps));
 	}
 	h->gaps[h->n_gaps++] = *g;
+}
+
+bool hold_change(struct hold *h, const struct change *c, struct change *gone)
+{
+	bool room = h->n_changes < HOLD_CHANGES;
+	size_t at;
+
+	if (!room) {
+		*gone = h->changes[0];
+		h->n_changes--;
+		memmove(h->changes, h->changes + 1, h->n_changes * sizeof(*h->changes));
+	}
+	for (at = h->n_changes++; at && h->changes[at - 1].t_ns > c->t_ns; at--)
+		h->changes[at] = h->changes[at - 1];
+	h->changes[at] = *c;
+	return room;
 }
 
 uint64_t hold_oldest(const struct hold *h, enum tier tier)

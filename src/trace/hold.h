@@ -5,13 +5,14 @@
  * many cells for chunks as rows need of which nothing can be packed, so that the
  * stretch is held whatever comes.  A cell that gets free is the next to be used:
  * those that packed rows do not need are never touched, and take no memory. */
-#ifndef TRACE_HOLD_H
-#define TRACE_HOLD_H
+#ifndef NVMTOP_TRACE_HOLD_H
+#define NVMTOP_TRACE_HOLD_H
 
 #include "trace/dense.h"
 
 #define HOLD_MARKS 4096 /* the oldest is forgotten for one more */
 #define HOLD_GAPS  1024
+#define HOLD_CHANGES 256
 
 /* Chunk i is at i % cells of the tier's list, from its first row to that of chunk i + 1. */
 struct hold_chunk {
@@ -38,6 +39,8 @@ struct hold {
 	size_t n_marks;
 	struct gap *gaps; /* as they came */
 	size_t n_gaps;
+	struct change *changes; /* by time */
+	size_t n_changes;
 	void *memory; /* of all but the newest rows */
 	size_t size;
 };
@@ -54,6 +57,8 @@ size_t hold_touched(const struct hold *h);
 void hold_row(struct hold *h, enum tier tier, int64_t t_ns, const double *values);
 void hold_mark(struct hold *h, const struct mark *m);
 void hold_gap(struct hold *h, const struct gap *g);
+/* False, and *gone is the oldest, when it is forgotten for this one. */
+bool hold_change(struct hold *h, const struct change *c, struct change *gone);
 
 /* The oldest row that is still there, and its time; head and INT64_MAX when there is none. */
 uint64_t hold_oldest(const struct hold *h, enum tier tier);

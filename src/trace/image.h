@@ -1,6 +1,6 @@
 /* image: the newest row of a tier as version 1 has it, and what of it that cannot hold. */
-#ifndef TRACE_IMAGE_H
-#define TRACE_IMAGE_H
+#ifndef NVMTOP_TRACE_IMAGE_H
+#define NVMTOP_TRACE_IMAGE_H
 
 #include "trace/layout.h"
 

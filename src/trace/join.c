@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 #include "trace/joint.h"
 #include "trace/output.h"
 
@@ -18,7 +18,7 @@ static int fail_write(struct join *j)
 	return err_sys(
 		j->err, ERR_FAILED, errno,
 		_("the recording could not be completed (%llu fast samples are in %s.part, the rest in "
-		  "%s.part.side); nvmtop --recover %s does it when this is mended"),
+		  "%s.part.side); fix the cause, then run nvmtop --recover %s"),
 		(unsigned long long)j->fast_rows, j->shown, j->shown, j->shown);
 }
 

@@ -2,14 +2,14 @@
  *
  * Works from the two files alone, so that it does the same for a recording that
  * ended well and for what a dead process left behind. */
-#ifndef TRACE_JOIN_H
-#define TRACE_JOIN_H
+#ifndef NVMTOP_TRACE_JOIN_H
+#define NVMTOP_TRACE_JOIN_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "nvmtop/channel.h"
-#include "nvmtop/err.h"
+#include "model/channel.h"
+#include "util/err.h"
 #include "trace/doubt.h"
 
 struct joined {

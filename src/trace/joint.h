@@ -1,7 +1,7 @@
 /* joint: a join at work, as its sources share it: join.c has the order of
  * things and the sections of version 1, survey.c what is there, gather.c the extension. */
-#ifndef TRACE_JOINT_H
-#define TRACE_JOINT_H
+#ifndef NVMTOP_TRACE_JOINT_H
+#define NVMTOP_TRACE_JOINT_H
 
 #include "trace/join.h"
 #include "trace/journal.h"
@@ -12,7 +12,7 @@
 #define LEDGE_SIZE   65536 /* of the finest level of the columns */
 
 /* Payload of one id (and tier) that waits to become one chunk. */
-struct collect {
+struct collector {
 	uint32_t id;
 	struct columns_head columns;
 	size_t used; /* payload bytes */
@@ -61,7 +61,7 @@ struct join {
 	size_t n_bad;
 	struct summit summit[TIERS];
 	uint8_t out[65536];
-	struct collect collect[COLLECTS];
+	struct collector collect[COLLECTS];
 };
 
 /* The number of rows in a chunk of rows that can be used, and how many are

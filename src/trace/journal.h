@@ -1,7 +1,7 @@
 /* journal: the chunks beside a running recording, one after the other, also
  * when some of them are damaged. */
-#ifndef TRACE_JOURNAL_H
-#define TRACE_JOURNAL_H
+#ifndef NVMTOP_TRACE_JOURNAL_H
+#define NVMTOP_TRACE_JOURNAL_H
 
 #include <sys/types.h>
 

@@ -1,10 +1,10 @@
 /* keep-state: the last stretch, as the files that hold it, watch it and write it share it. */
-#ifndef TRACE_KEEP_STATE_H
-#define TRACE_KEEP_STATE_H
+#ifndef NVMTOP_TRACE_KEEP_STATE_H
+#define NVMTOP_TRACE_KEEP_STATE_H
 
 #include <pthread.h>
 
-#include "nvmtop/keep.h"
+#include "trace/keep.h"
 #include "trace/kept.h"
 
 /* What is to be written, from_ns .. to_ns. */
@@ -25,6 +25,7 @@ struct keep {
 	pthread_mutex_t lock; /* for all that follows */
 	pthread_cond_t wake;
 	struct hold hold;
+	struct fact *facts; /* as they were before the first change that is held */
 	struct condition_eval eval;
 	bool armed;
 	uint64_t seen[TIERS];         /* rows that the condition has seen */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/thread.h"
+#include "util/thread.h"
 #include "trace/keep-state.h"
 
 #define COMING_NS NS_PER_S /* how long rows are waited for that do not come */
@@ -77,7 +77,7 @@ void *keep_main(void *arg)
 {
 	struct keep *k = arg;
 	struct kept kept = {
-		.about = k->about, .hold = &k->hold, .lock = &k->lock, .force = k->o.force && k->path[0]};
+		.about = k->about, .facts = k->facts, .hold = &k->hold, .lock = &k->lock, .force = k->o.force && k->path[0]};
 	struct keep_file *f = calloc(1, sizeof(*f));
 
 	pthread_mutex_lock(&k->lock);

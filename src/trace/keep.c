@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nvmtop/intl.h"
-#include "nvmtop/thread.h"
-#include "nvmtop/trace.h"
+#include "util/intl.h"
+#include "util/thread.h"
+#include "trace/trace.h"
 #include "trace/keep-state.h"
 
 /* And an eighth of all: how far a file's beginning is from being overwritten. */
@@ -41,7 +41,12 @@ static int keep_begin(struct sink *s, const struct session *about, struct err *e
 	int num;
 
 	if (k->running || k->ended)
-		return err_set(e, ERR_FAILED, _("the last stretch is held already"));
+		return err_set(e, ERR_FAILED, _("the last seconds are already being kept"));
+	k->facts = calloc(about->n_facts + 1, sizeof(*k->facts));
+	if (!k->facts)
+		return err_set(e, ERR_FAILED, _("out of memory"));
+	if (about->n_facts)
+		memcpy(k->facts, about->facts, about->n_facts * sizeof(*k->facts));
 	k->about = about;
 	for (int t = 0; t < TIERS; t++)
 		k->newest_ns[t] = about->start.mono_ns;
@@ -49,7 +54,7 @@ static int keep_begin(struct sink *s, const struct session *about, struct err *e
 		condition_start(&k->eval, &k->when, about->hz);
 	num = thread_start(&k->thread, keep_main, k);
 	if (num)
-		return err_sys(e, ERR_FAILED, num, _("cannot hold the last stretch: no thread"));
+		return err_sys(e, ERR_FAILED, num, _("cannot keep the last seconds: no thread"));
 	k->running = true;
 	return 0;
 }
@@ -90,6 +95,17 @@ static void keep_gap(struct sink *s, const struct gap *g)
 	pthread_mutex_unlock(&k->lock);
 }
 
+static void keep_change(struct sink *s, const struct change *c)
+{
+	struct keep *k = keep_of(s);
+	struct change gone;
+
+	pthread_mutex_lock(&k->lock);
+	if (!hold_change(&k->hold, c, &gone))
+		facts_change(k->facts, k->about->n_facts, &gone);
+	pthread_mutex_unlock(&k->lock);
+}
+
 static int keep_end(struct sink *s, struct err *e)
 {
 	struct keep *k = keep_of(s);
@@ -124,12 +140,12 @@ static int check(const struct keep_options *o, const struct session *about, stru
 	struct trace_writer *w;
 
 	if (o->keep_ns < KEEP_MIN_NS)
-		return err_set(e, ERR_USAGE, _("the stretch to keep is at least 0.1 s"));
+		return err_set(e, ERR_USAGE, _("the time to keep must be at least 0.1 s"));
 	if (too_long(o) || bytes > most / 2)
 		return err_set(
 			e, ERR_FAILED,
-			_("to keep that long could take %.0f MB of memory and the machine has %.0f MB: "
-			  "keep less, or sample less often"),
+			_("keeping that long could take %.0f MB of memory and the machine has %.0f MB: keep "
+			  "less or sample less often"),
 			bytes / 1e6, most / 1e6);
 	if (!o->path)
 		return 0;
@@ -161,14 +177,14 @@ static void give_memory(struct keep *k)
 
 struct keep *keep_new(const struct keep_options *o, const struct session *about, struct err *e)
 {
-	static const struct sink_ops ops = {keep_begin, keep_rows, keep_mark, keep_gap, keep_end, NULL};
+	static const struct sink_ops ops = {keep_begin, keep_rows, keep_mark, keep_gap, keep_end, NULL, keep_change};
 	struct keep *k;
 
 	if (check(o, about, e) < 0)
 		return NULL;
 	k = calloc(1, sizeof(*k));
 	if (!k || !take_memory(k, o, about)) {
-		err_set(e, ERR_FAILED, _("there is no memory to keep that long: %.0f MB"),
+		err_set(e, ERR_FAILED, _("not enough memory to keep that long: %.0f MB"),
 			keep_bytes(o, about) / 1e6);
 		give_memory(k);
 		return NULL;
@@ -238,5 +254,6 @@ void keep_free(struct keep *k)
 	pthread_cond_destroy(&k->wake);
 	pthread_mutex_destroy(&k->lock);
 	free(k->files);
+	free(k->facts);
 	give_memory(k);
 }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/intl.h"
-#include "nvmtop/trace.h"
+#include "util/intl.h"
+#include "trace/trace.h"
 #include "trace/names.h"
 
 #define BATCH 64
@@ -19,7 +19,9 @@ struct copy {
 	struct sink *sink;
 	struct mark *marks;
 	struct gap *gaps;
-	size_t n_marks, n_gaps, mark;
+	struct change *changes; /* of the stretch */
+	struct fact *facts;	/* of its beginning */
+	size_t n_marks, n_gaps, n_changes, mark;
 	size_t gap[TIERS];
 	struct hold_cursor row[TIERS]; /* the next one */
 	uint64_t next[TIERS], stop[TIERS];
@@ -27,6 +29,7 @@ struct copy {
 	int64_t last_ns[TIERS];
 	int64_t t_ns[BATCH];
 	double *values; /* BATCH rows of the widest tier */
+	struct joules joules;
 };
 
 /* With the lock: the file had to wait so long that its first rows have gone. */
@@ -63,6 +66,24 @@ static void take_notes(struct copy *c)
 	}
 }
 
+/* How the machine was set when the stretch began, and what was changed in it. */
+static void take_changes(struct copy *c)
+{
+	const struct hold *h = c->k->hold;
+	size_t n = c->k->about->n_facts;
+
+	pthread_mutex_lock(c->k->lock);
+	if (n)
+		memcpy(c->facts, c->k->facts, n * sizeof(*c->facts));
+	for (size_t i = 0; i < h->n_changes; i++) {
+		if (h->changes[i].t_ns < c->out->from_ns)
+			facts_change(c->facts, n, &h->changes[i]);
+		else if (h->changes[i].t_ns <= c->out->to_ns)
+			c->changes[c->n_changes++] = h->changes[i];
+	}
+	pthread_mutex_unlock(c->k->lock);
+}
+
 static bool copy_init(struct copy *c, const struct kept *k, struct keep_file *out)
 {
 	size_t widest = 1;
@@ -76,10 +97,13 @@ static bool copy_init(struct copy *c, const struct kept *k, struct keep_file *ou
 		if (k->about->width[t] > widest)
 			widest = k->about->width[t];
 	}
+	joules_begin(&c->joules, k->about);
 	c->marks = calloc(HOLD_MARKS, sizeof(*c->marks));
 	c->gaps = calloc(HOLD_GAPS, sizeof(*c->gaps));
+	c->changes = calloc(HOLD_CHANGES, sizeof(*c->changes));
+	c->facts = calloc(k->about->n_facts + 1, sizeof(*c->facts));
 	c->values = calloc(BATCH * widest, sizeof(*c->values));
-	return ok && c->marks && c->gaps && c->values;
+	return ok && c->marks && c->gaps && c->changes && c->facts && c->values;
 }
 
 static void copy_free(struct copy *c)
@@ -88,6 +112,8 @@ static void copy_free(struct copy *c)
 		hold_cursor_free(&c->row[t]);
 	free(c->marks);
 	free(c->gaps);
+	free(c->changes);
+	free(c->facts);
 	free(c->values);
 }
 
@@ -221,6 +247,7 @@ static bool step(struct copy *c)
 	}
 	n = take_rows(c, tier, until);
 	pthread_mutex_unlock(c->k->lock);
+	joules_count(&c->joules, tier, c->values, c->k->about->width[tier], n, NULL);
 	c->last_ns[tier] = c->t_ns[n - 1];
 	c->sink->ops->rows(c->sink, &(struct rows) {tier, n, c->k->about->width[tier], c->t_ns, c->values});
 	return true;
@@ -233,6 +260,7 @@ static void describe(const struct copy *c, struct session *out)
 	int64_t ago;
 
 	*out = *c->k->about;
+	out->facts = c->facts;
 	clock_anchor(&now);
 	ago = now.mono_ns - c->out->from_ns;
 	out->start.mono_ns = c->out->from_ns;
@@ -245,6 +273,7 @@ static void write_to(struct copy *c, struct trace_writer *w)
 	struct trace_writer_stats stats;
 	struct session about;
 
+	take_changes(c);
 	describe(c, &about);
 	c->sink = trace_writer_sink(w);
 	if (c->sink->ops->begin(c->sink, &about, &c->out->err) < 0)
@@ -256,6 +285,8 @@ static void write_to(struct copy *c, struct trace_writer *w)
 	while (trace_writer_ready(w) && step(c))
 		;
 	tell_marks(c, INT64_MAX);
+	for (size_t i = 0; i < c->n_changes; i++)
+		c->sink->ops->change(c->sink, &c->changes[i]);
 	if (c->sink->ops->end(c->sink, &c->out->err) == 0)
 		c->out->err.code = ERR_NONE;
 	trace_writer_stats(w, &stats);

@@ -1,15 +1,16 @@
 /* kept: one stretch of what is held, into one file. */
-#ifndef TRACE_KEPT_H
-#define TRACE_KEPT_H
+#ifndef NVMTOP_TRACE_KEPT_H
+#define NVMTOP_TRACE_KEPT_H
 
 #include <pthread.h>
 
-#include "nvmtop/keep.h"
+#include "trace/keep.h"
 #include "trace/hold.h"
 
 /* What the writing needs of a keep.  The lock is held while 64 rows are unpacked. */
 struct kept {
 	const struct session *about;
+	const struct fact *facts; /* as they were before the first change that is held */
 	struct hold *hold;
 	pthread_mutex_t *lock;
 	bool force;

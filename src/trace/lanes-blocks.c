@@ -111,6 +111,7 @@ bool lane_room(struct lanes *q, enum lane lane, size_t bytes, size_t keep)
 		[LANE_RUNS] = CHUNK_RUNS,
 		[LANE_MARKS] = CHUNK_MARKS,
 		[LANE_GAPS] = CHUNK_GAPS,
+		[LANE_CHANGES] = CHUNK_CHANGES,
 	};
 	struct block *b = q->current[lane];
 

@@ -3,7 +3,7 @@
  * and the rows of version 1 never get out of step. */
 #include <stdlib.h>
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 #include "trace/again.h"
 
 #define RUNS_ROOM ((size_t)64 * RUN_SIZE) /* version 1 has 61 fields */
@@ -194,7 +194,7 @@ static void extra_store(struct lanes *q, enum tier tier, struct block *b, const 
 
 /* The open column of a tier is complete.  When the disk lags behind there is no
  * room for it, and the join sees that a part is missing. */
-static void pyramid_take(struct lanes *q, enum tier tier)
+static void lod_take(struct lanes *q, enum tier tier)
 {
 	enum lane lane = (enum lane)((int)LANE_PYRAMID + (int)tier);
 	struct course *c = &q->pyramid[tier];
@@ -218,7 +218,7 @@ static void pyramid_take(struct lanes *q, enum tier tier)
 }
 
 /* By the times that a reader will see. */
-static void pyramid_row(struct lanes *q, enum tier tier, const uint8_t *row, const double *values)
+static void lod_row(struct lanes *q, enum tier tier, const uint8_t *row, const double *values)
 {
 	struct course *c = &q->pyramid[tier];
 	int64_t ns = 0;
@@ -228,7 +228,7 @@ static void pyramid_row(struct lanes *q, enum tier tier, const uint8_t *row, con
 	row_time(row, &ns);
 	ns += q->about->start.mono_ns;
 	if (course_leaves(c, ns >> c->base))
-		pyramid_take(q, tier);
+		lod_take(q, tier);
 	if (c->width > 0)
 		course_row(c, ns, q->rows[tier], values);
 }
@@ -323,7 +323,7 @@ static void row_put(struct lanes *q, enum tier tier, const struct place_for *p, 
 	memcpy(row, m->row, row_size[tier]);
 	row_time_put(row, t_ns - q->about->start.mono_ns);
 	runs_note(q, tier, lossy);
-	pyramid_row(q, tier, row, values);
+	lod_row(q, tier, row, values);
 	p->row->used += row_size[tier];
 	if (p->extra)
 		extra_store(q, tier, p->extra, values);
@@ -371,6 +371,12 @@ void lanes_gap(struct lanes *q, const struct gap *g)
 		q->current[LANE_GAPS]->used += gap_encode(lane_end(q, LANE_GAPS), g);
 }
 
+void lanes_change(struct lanes *q, const struct change *c)
+{
+	if (lane_room(q, LANE_CHANGES, CHANGE_MAX, 1))
+		q->current[LANE_CHANGES]->used += change_encode(lane_end(q, LANE_CHANGES), c);
+}
+
 bool lanes_seal(struct lanes *q, bool last)
 {
 	if (q->runs && lane_room(q, LANE_RUNS, RUNS_ROOM, last ? 0 : BLOCK_SPARE))
@@ -380,7 +386,7 @@ bool lanes_seal(struct lanes *q, bool last)
 	for (int t = 0; last && t < TIERS; t++) {
 		hole_close(q, (enum tier)t, q->hole[t].to_ns);
 		if (q->pyramid[t].width > 0 && q->pyramid[t].open)
-			pyramid_take(q, (enum tier)t);
+			lod_take(q, (enum tier)t);
 	}
 	/* Rows last: what says that a value in them is missing must be there first,
 	 * should this be the moment at which everything ends. */

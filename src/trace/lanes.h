@@ -4,8 +4,8 @@
  * times a second, go to the writer's thread.  Blocks come from a pool that is
  * made before the first row and never grows.  No function here blocks, and none
  * locks: the writer does. */
-#ifndef TRACE_LANES_H
-#define TRACE_LANES_H
+#ifndef NVMTOP_TRACE_LANES_H
+#define NVMTOP_TRACE_LANES_H
 
 #include "trace/chunk.h"
 #include "trace/course.h"
@@ -25,6 +25,7 @@ enum lane {
 	LANE_RUNS,
 	LANE_MARKS,
 	LANE_GAPS,
+	LANE_CHANGES,
 	LANE_ABOUT,
 	LANES
 };
@@ -75,6 +76,7 @@ int lanes_begin(struct lanes *q, const struct session *about, struct err *e);
 void lanes_rows(struct lanes *q, const struct rows *r);
 void lanes_mark(struct lanes *q, const struct mark *m);
 void lanes_gap(struct lanes *q, const struct gap *g);
+void lanes_change(struct lanes *q, const struct change *c);
 /* Make everything ready that is there; at the end also what could still grow.
  * False: nothing was, since in a stream there is not even a block for what must
  * stand before the rows. */

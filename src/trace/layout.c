@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 #include "trace/layout.h"
 
 const size_t row_size[TIERS] = {FAST_SIZE, MEDIUM_SIZE, SLOW_SIZE};
@@ -200,7 +200,7 @@ void header_encode(uint8_t *h, const struct session *about, const struct layout 
 			named[l->place[i].slot] = true;
 			put_name(h + H_RAIL_NAMES + at, NAME_SIZE, c->label);
 		} else if (f == FIELD_TEMPERATURE) {
-			put_name(h + H_ZONE_NAMES + at, NAME_SIZE, c->label);
+			put_name(h + H_ZONE_NAMES + at, NAME_SIZE, c->kernel[0] ? c->kernel : c->label);
 		}
 	}
 }
@@ -216,7 +216,12 @@ void cell_encode(uint8_t *row, enum field f, unsigned slot, double v)
 {
 	switch (f) {
 	case FIELD_GPU:
-		put_u16(row + F_GPU, (uint16_t)whole(v * 10, UINT16_MAX));
+		/* There are no bits for "missing", and readers of version 1 average over all rows:
+		 * the reading before stands there, and a run says that it is none. */
+		if (!isnan(v))
+			put_u16(row + F_GPU, (uint16_t)whole(v * 10, UINT16_MAX));
+		else if (get_u16(row + F_GPU) > 1000) /* which stands for itself alone */
+			put_u16(row + F_GPU, 0);
 		break;
 	case FIELD_CORE:
 		put_f32(row + F_CORES + 4 * slot, (float)v);
@@ -320,32 +325,12 @@ static inline double decode(const uint8_t *row, enum field f, unsigned slot)
 	}
 }
 
-/* Rows have no sums, so a damaged one can say anything.  What is outside of these is
- * not true on any board: loads as a recorder can measure them, more memory than an
- * address space, a kilovolt, a kiloampere, a megawatt, colder than cold.  The EMC's load
- * is not bounded by its rate, which other writers take from another moment. */
-#define PERCENT_MOST ((double)100.01F)
-static const struct {
-	double lo, hi;
-} limits[FIELDS] = {
-	[FIELD_GPU] = {0, 100},
-	[FIELD_CORE] = {0, PERCENT_MOST},
-	[FIELD_CPU] = {0, PERCENT_MOST},
-	[FIELD_RAM_USED] = {0, 0x1p40},
-	[FIELD_RAM_AVAILABLE] = {0, 0x1p40},
-	[FIELD_EMC] = {0, 1000},
-	[FIELD_VOLTAGE] = {0, 1e6},
-	[FIELD_CURRENT] = {-1e6, 1e6},
-	[FIELD_POWER] = {-1e9, 1e9},
-	[FIELD_TEMPERATURE] = {-273.2, 1000},
-};
-
-static inline bool within(double v, enum field f)
+static inline struct range range_of(enum field f)
 {
-	return v >= limits[f].lo && v <= limits[f].hi;
+	return channel_range(fields[f].kind);
 }
 
-/* The same of the fields that there are a thousand times a second, by their bytes alone:
+/* Is it what can be?  Of the fields that there are a thousand times a second, by their bytes alone:
  * of floats that are not negative the larger one has the larger bits.  False: look at
  * the value. */
 static inline bool surely_within(const uint8_t *row, enum field f, unsigned slot)
@@ -376,14 +361,14 @@ bool cell_nonsense(const uint8_t *row, enum field f, unsigned slot, double *out)
 
 	if (out)
 		*out = v;
-	return v == v && !within(v, f);
+	return v == v && !range_holds(range_of(f), v);
 }
 
 double cell_decode(const uint8_t *row, enum field f, unsigned slot)
 {
 	double v = decode(row, f, slot);
 
-	return within(v, f) ? v : NAN;
+	return range_holds(range_of(f), v) ? v : NAN;
 }
 
 /* A loop for each field, so that none decides anything a value. */
@@ -392,7 +377,7 @@ double cell_decode(const uint8_t *row, enum field f, unsigned slot)
 		for (size_t i = 0; i < n; i++, row += step, out += stride) {                                 \
 			double v = decode(row, field, slot);                                                 \
                                                                                                              \
-			if (!surely_within(row, field, slot) && !within(v, field)) {                         \
+			if (!surely_within(row, field, slot) && !range_holds(range, v)) {                         \
 				wrong |= v == v;                                                             \
 				v = NAN;                                                                     \
 			}                                                                                    \
@@ -403,6 +388,7 @@ double cell_decode(const uint8_t *row, enum field f, unsigned slot)
 bool cells_decode(const uint8_t *row, size_t step, enum field f, unsigned slot, size_t n, double *out,
 		  size_t stride)
 {
+	struct range range = range_of(f);
 	bool wrong = false;
 
 	switch (f) {

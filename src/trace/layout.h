@@ -1,8 +1,8 @@
 /* layout: which field of version 1 holds which channel, and the rest. */
-#ifndef TRACE_LAYOUT_H
-#define TRACE_LAYOUT_H
+#ifndef NVMTOP_TRACE_LAYOUT_H
+#define NVMTOP_TRACE_LAYOUT_H
 
-#include "nvmtop/stream.h"
+#include "model/stream.h"
 #include "trace/format.h"
 
 /* Part of the extension's channel table: the numbers never change. */
@@ -66,7 +66,8 @@ extern const size_t row_size[TIERS];
  * are missing, the others 0. */
 void row_blank(uint8_t *row, const struct layout *l, enum tier tier);
 
-/* Put a value into a field, as far as that can hold it. */
+/* Put a value into a field, as far as that can hold it; into that of the GPU's load a
+ * missing one leaves what is there. */
 void cell_encode(uint8_t *row, enum field f, unsigned slot, double v);
 
 /* What a reader makes of a field; NaN where the row says it is missing, or something that

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "nvmtop/trace.h"
+#include "trace/trace.h"
 
 int part_path(const char *path, unsigned number, char *out, size_t size)
 {

@@ -1,6 +1,6 @@
 /* names: what the files of a recording are called, as paths. */
-#ifndef TRACE_NAMES_H
-#define TRACE_NAMES_H
+#ifndef NVMTOP_TRACE_NAMES_H
+#define NVMTOP_TRACE_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>

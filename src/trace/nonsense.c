@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 #include "trace/reader.h"
 
 #define MOST  4096 /* values that are told apart */
@@ -105,12 +105,12 @@ void nonsense_tell(struct trace *t)
 		      t->sources[channel].place.slot, &v);
 	trace_damage(
 		t,
-		full ? _("%zu values or more cannot be and count as missing: %s is %g in row %llu of the %s "
-			 "section; --check tells all")
-		     : P_("%zu value cannot be and counts as missing: %s is %g in row %llu of the %s "
-			  "section; --check tells all",
-			  "%zu values so far cannot be and count as missing: %s is %g in row %llu of the %s "
-			  "section; --check tells all",
+		full ? _("at least %zu out-of-range values are treated as missing: %s is %g in row %llu of "
+			 "the %s section; --check lists all")
+		     : P_("%zu out-of-range value is treated as missing: %s is %g in row %llu of the %s "
+			  "section; --check lists all",
+			  "%zu out-of-range values so far are treated as missing: %s is %g in row %llu of "
+			  "the %s section; --check lists all",
 			  found),
 		found, t->channels[channel].name, v, (unsigned long long)row,
 		tier_name(t->channels[channel].tier));

@@ -1,13 +1,13 @@
 /* nonsense: values in the rows of version 1, which have no sums, that cannot be true.
  * They are read as missing (layout.c); here they are counted, each once, however often
  * it is read. */
-#ifndef TRACE_NONSENSE_H
-#define TRACE_NONSENSE_H
+#ifndef NVMTOP_TRACE_NONSENSE_H
+#define NVMTOP_TRACE_NONSENSE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "nvmtop/channel.h"
+#include "model/channel.h"
 
 struct trace;
 struct nonsense;

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 #include "trace/output.h"
 
 #define ROOM_MIN (UINT64_C(4) << 20) /* a recording is about 110 kB a second */
@@ -25,7 +25,8 @@ static int names_make(struct output *o, struct err *e)
 	size_t n = strlen(base);
 
 	if (n == 0 || !strcmp(base, ".") || !strcmp(base, ".."))
-		return err_set(e, ERR_FAILED, _("%s is a folder: give the name of a file in it"), o->shown);
+		return err_num(e, ERR_FAILED, EISDIR, _("%s is a folder: give the name of a file in it"),
+			       o->shown);
 	if (n + sizeof(".part.side") > sizeof(o->side))
 		return err_set(e, ERR_FAILED, _("%s: the name is too long: use at most %zu bytes"), o->shown,
 			       sizeof(o->side) - sizeof(".part.side"));
@@ -56,8 +57,8 @@ static int folder_open(struct output *o, struct err *e)
 		return 0;
 	text_printable(shown, sizeof(shown), folder, strlen(folder));
 	if (errno == ENOENT)
-		return err_set(e, ERR_FAILED, _("cannot record to %s: there is no folder %s"), o->shown,
-			       shown);
+		return err_num(e, ERR_FAILED, ENOENT, _("cannot record to %s: there is no folder %s"),
+			       o->shown, shown);
 	return err_sys(e, ERR_FAILED, errno, _("cannot record to %s: folder %s"), o->shown, shown);
 }
 
@@ -72,15 +73,16 @@ static int target_check(const struct output *o, struct err *e)
 	}
 	if (S_ISLNK(st.st_mode) && fstatat(o->dir_fd, o->name, &st, 0) < 0)
 		return err_set(e, ERR_FAILED,
-			       _("%s is a symbolic link that leads nowhere: choose another name"), o->shown);
+			       _("%s is a dangling symbolic link: choose another name"), o->shown);
 	if (S_ISDIR(st.st_mode))
-		return err_set(e, ERR_FAILED, _("%s is a folder: give the name of a file in it"), o->shown);
+		return err_num(e, ERR_FAILED, EISDIR, _("%s is a folder: give the name of a file in it"),
+			       o->shown);
 	if (!S_ISREG(st.st_mode))
-		return err_set(e, ERR_FAILED, _("%s is not an ordinary file: a recording needs one"),
+		return err_set(e, ERR_FAILED, _("%s is not a regular file: a recording needs one"),
 			       o->shown);
 	if (!o->force)
-		return err_set(e, ERR_FAILED, _("%s exists already: choose another name, or use --force"),
-			       o->shown);
+		return err_num(e, ERR_FAILED, EEXIST,
+			       _("%s already exists: choose another name, or use --force"), o->shown);
 	return 0;
 }
 
@@ -91,7 +93,7 @@ static int room_check(const struct output *o, struct err *e)
 	if (fstatvfs(o->dir_fd, &v) < 0 || v.f_blocks == 0) /* some file systems do not say */
 		return 0;
 	if ((uint64_t)v.f_bavail * v.f_frsize < ROOM_MIN)
-		return err_set(e, ERR_FAILED,
+		return err_num(e, ERR_FAILED, ENOSPC,
 			       _("cannot record to %s: the disk is full (less than %d MB are free)"),
 			       o->shown, (int)(ROOM_MIN >> 20));
 	return 0;
@@ -125,12 +127,12 @@ static int taken(const struct output *o, const char *name, struct err *e)
 	if (fd >= 0)
 		close(fd);
 	if (locked)
-		return err_set(e, ERR_FAILED,
+		return err_num(e, ERR_FAILED, EBUSY,
 			       _("%s is being recorded by another process: choose another name"), o->shown);
 	return err_set(
 		e, ERR_FAILED,
-		_("%s%s is left from a recording that was interrupted: complete it with "
-		  "nvmtop --recover %s, or choose another name"),
+		_("%s%s is left from an interrupted recording: complete it with nvmtop --recover %s, or "
+		  "choose another name"),
 		o->shown, suffix, o->shown);
 }
 
@@ -216,8 +218,8 @@ void output_left(const struct output *o, struct err *out)
 	out->code = ERR_NONE;
 	if (o->side_left)
 		err_set(out, ERR_FAILED,
-			_("%s is complete, but %s.part.side, which is not needed any more, could not be "
-			  "removed (%s): remove it by hand"),
+			_("%s is complete, but %s.part.side, which is no longer needed, could not be removed "
+			  "(%s): remove it by hand"),
 			o->shown, o->shown, strerror(o->side_left));
 }
 
@@ -232,7 +234,7 @@ int output_publish(struct output *o, struct err *e)
 		num = errno;
 	if (num == EEXIST)
 		return err_set(e, ERR_FAILED,
-			       _("%s was made by somebody else meanwhile: the recording is %s.part"),
+			       _("%s was created by another process: the recording is %s.part"),
 			       o->shown, o->shown);
 	if (num == ENOENT && output_removed(o))
 		return err_set(e, ERR_FAILED, _("%s.part was removed while it was recorded: it is lost"),

@@ -1,13 +1,13 @@
 /* output: the files of a recording, from the first check to the final name. */
-#ifndef TRACE_OUTPUT_H
-#define TRACE_OUTPUT_H
+#ifndef NVMTOP_TRACE_OUTPUT_H
+#define NVMTOP_TRACE_OUTPUT_H
 
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "nvmtop/err.h"
+#include "util/err.h"
 
 struct output {
 	char path[PATH_MAX];                                             /* as given */

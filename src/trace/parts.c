@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/intl.h"
-#include "nvmtop/thread.h"
+#include "util/intl.h"
+#include "util/thread.h"
 #include "trace/series.h"
 
 #define RETRY_NS NS_PER_S
@@ -24,7 +24,7 @@ struct part *part_open(struct trace_series *s, unsigned number, struct err *e)
 	}
 	for (;; number++) {
 		if (part_path(s->path, number, path, sizeof(path)) < 0) {
-			err_set(e, ERR_FAILED, _("the path is too long to be continued in another file"));
+			err_set(e, ERR_FAILED, _("the path is too long for the name of a next file"));
 			break;
 		}
 		/* The first one says itself what is wrong with its name. */
@@ -113,7 +113,7 @@ static void reap(struct trace_series *s)
 	while ((p = find_done(s))) {
 		struct sink *sink = trace_writer_sink(p->writer);
 		struct trace_writer_stats w;
-		struct err e = {ERR_NONE, ""};
+		struct err e = {.code = ERR_NONE};
 		bool kept;
 
 		pthread_mutex_unlock(&s->lock);
@@ -157,7 +157,7 @@ static void prepare(struct trace_series *s)
 {
 	unsigned number = s->number + 1;
 	struct part *p;
-	struct err e = {ERR_NONE, ""};
+	struct err e = {.code = ERR_NONE};
 
 	pthread_mutex_unlock(&s->lock);
 	p = part_open(s, number, &e);
@@ -166,7 +166,7 @@ static void prepare(struct trace_series *s)
 	s->ready = p;
 	s->retry_ns = clock_now_ns() + RETRY_NS;
 	if (!s->failing && !p)
-		err_set(&s->err, ERR_FAILED, _("%s; the recording goes on in the file before it"), e.text);
+		err_set(&s->err, ERR_FAILED, _("%s; the recording continues in the previous file"), e.text);
 	else if (!s->failing)
 		s->err.code = ERR_NONE;
 }

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 #include "trace/output.h"
-#include "trace/reader.h"
+#include "trace/log-trace.h"
 
 /* The time of the last row of the finest tier that has one. */
 static int64_t peek_duration(int fd, const struct trace_summary *s)
@@ -38,6 +38,12 @@ int trace_peek(const char *path, struct trace_summary *out, struct err *e)
 	if (!shown)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	text_printable(shown, strlen(path) + 1, path, strlen(path));
+	fd = log_trace_fd(path);
+	if (fd >= 0) {
+		fd = log_trace_peek(fd, shown, out, e);
+		free(shown);
+		return fd;
+	}
 	fd = header_read(header_file(path), shown, header, &size, e);
 	free(shown);
 	if (fd < 0)

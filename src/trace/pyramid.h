@@ -4,17 +4,17 @@
  * A chunk has columns of one zoom that follow each other.  A column is a record:
  * the number of the first row at or after its beginning, then minimum, maximum,
  * sum and count of each channel, in the order of the sampler's row. */
-#ifndef TRACE_PYRAMID_H
-#define TRACE_PYRAMID_H
+#ifndef NVMTOP_TRACE_PYRAMID_H
+#define NVMTOP_TRACE_PYRAMID_H
 
-#include "nvmtop/timeline.h"
+#include "model/timeline.h"
 #include "trace/chunk.h"
 
 #define PYRAMID_HEAD   48
-#define PYRAMID_BIN    28 /* f64 minimum, maximum, sum; u32 count */
+#define PYRAMID_BIN    28  /* f64 minimum, maximum, sum; u32 count */
 #define PYRAMID_WIDEST 512 /* channels; a tier with more has no pyramid */
-#define PYRAMID_STEP   3  /* zooms from one stored level to the next */
-#define PYRAMID_FEW    64 /* a level of so few columns is the last */
+#define PYRAMID_STEP   3   /* zooms from one stored level to the next */
+#define PYRAMID_FEW    64  /* a level of so few columns is the last */
 #define PYRAMID_LEVELS ((ZOOM_MAX - ZOOM_MIN) / PYRAMID_STEP + 1)
 
 struct pyramid_head {
@@ -37,7 +37,7 @@ static inline size_t pyramid_record(size_t width)
 }
 
 /* One bin of a record; its sum is undefined where its count is 0. */
-static inline struct bin pyramid_bin(const uint8_t *record, size_t column)
+static inline struct bin lod_bin(const uint8_t *record, size_t column)
 {
 	const uint8_t *p = record + 8 + column * PYRAMID_BIN;
 

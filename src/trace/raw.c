@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "trace/reader.h"
+#include "trace/log-trace.h"
 
 static void text_get(char *out, size_t size, const uint8_t *p, size_t field)
 {
@@ -19,6 +19,10 @@ void trace_header(const struct trace *t, struct trace_header *out)
 {
 	const uint8_t *h = t->map;
 
+	if (t->log) {
+		log_trace_header(t, out);
+		return;
+	}
 	memset(out, 0, sizeof(*out));
 	text_get(out->board, sizeof(out->board), h + H_BOARD, H_CORES - H_BOARD);
 	out->cores = at_most(h[H_CORES], MAX_CORES);
@@ -33,7 +37,7 @@ void trace_header(const struct trace *t, struct trace_header *out)
 
 const void *trace_raw(const struct trace *t, enum tier tier, uint64_t *n)
 {
-	*n = t->section[tier].rows;
+	*n = t->log ? 0 : t->section[tier].rows;
 	return *n > 0 ? row_at(t, tier, 0) : NULL;
 }
 
@@ -92,13 +96,13 @@ uint64_t trace_epochs(const struct trace *t, struct trace_epoch *out, uint64_t m
 	struct trace_epoch now, next;
 
 	epoch_begin(t, sorted, &now, 0, 0);
-	for (uint64_t i = 0; i < t->n_sync; i++) {
-		const uint8_t *p = t->map + t->sync_at + (size_t)i * SYNC_SIZE;
-		uint64_t row = get_u64(p + 8);
+	for (uint64_t i = 0; i < (t->log ? t->n_marks : t->n_sync); i++) {
+		const uint8_t *p = t->log ? NULL : t->map + t->sync_at + (size_t)i * SYNC_SIZE;
+		uint64_t row = p ? get_u64(p + 8) : row_find(t, TIER_FAST, t->marks[i].t_ns);
 
 		if (row > rows || row < now.first)
 			continue; /* damage, which trace_open() has named */
-		epoch_begin(t, sorted, &next, get_u64(p), row);
+		epoch_begin(t, sorted, &next, p ? get_u64(p) : t->marks[i].id, row);
 		now.n = row - now.first;
 		now.to_ns = next.from_ns;
 		if (count <= max)

@@ -1,11 +1,14 @@
 /* A trace is mapped and never copied; its rows are the timeline. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "nvmtop/intl.h"
-#include "trace/output.h"
+#include "util/intl.h"
+#include "trace/audit.h"
 #include "trace/build.h"
+#include "trace/log-trace.h"
+#include "trace/output.h"
 #include "trace/unpack.h"
 
 static int load(struct trace *t, const struct trace_tuning *tuning)
@@ -25,13 +28,16 @@ static int load(struct trace *t, const struct trace_tuning *tuning)
 			     (unsigned long long)(HEADER_SIZE + counts[0] * FAST_SIZE));
 	}
 	end = header_sections(t, counts);
-	large = end - HEADER_SIZE > tuning->at_once;
-	/* Who has written an end and stored columns has looked at the times. */
+	large = end - HEADER_SIZE > tuning->at_once && !tuning->sure;
+	/* Who has written an end and stored columns has looked at the times: a second look
+	 * can wait until the first picture is there. */
 	trusted = large && close_chunk(t->map, t->size, &closing);
 	if (!large)
 		sections_check(t);
 	else if (!trusted)
 		sections_probe(t, (1U << TIERS) - 1);
+	else
+		sections_ends(t);
 	if (end < t->size && (extension_begins(t, end) || close_chunk(t->map, t->size, &closing)) &&
 	    extension_read(t, end) < 0)
 		return -1;
@@ -43,7 +49,10 @@ static int load(struct trace *t, const struct trace_tuning *tuning)
 		sections_probe(t, shelves_empty(t));
 		extent_find(t);
 	}
-	return events_sort(t);
+	if (events_sort(t) < 0)
+		return -1;
+	leaps_tell(t);
+	return 0;
 }
 
 static struct trace *trace_new(const char *path)
@@ -69,13 +78,24 @@ struct trace *trace_open_tuned(const char *path, const struct trace_tuning *tuni
 {
 	uint8_t header[HEADER_SIZE];
 	struct trace *t = trace_new(path);
-	struct err damage = {ERR_NONE, ""};
+	struct err damage = {.code = ERR_NONE};
 	off_t size = 0;
 	int fd;
 
 	if (!t) {
 		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
+	}
+	fd = log_trace_fd(path);
+	if (fd >= 0 && log_trace_load(t, fd, e) < 0) {
+		trace_close(t);
+		return NULL;
+	}
+	if (fd >= 0) {
+		t->told = t->damage;
+		if (e)
+			*e = t->damage;
+		return t;
 	}
 	fd = stream_open_trace(path, t->shown, &damage);
 	if (fd == -1) {
@@ -109,7 +129,33 @@ struct trace *trace_open_tuned(const char *path, const struct trace_tuning *tuni
 	return NULL;
 }
 
+int trace_view(const struct trace *t, struct map *own, struct trace *view)
+{
+	int fd = fcntl(t->file.fd, F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0 || map_open(own, fd, t->file.size) < 0) {
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	*view = *t;
+	view->file = *own;
+	view->map = own->bytes;
+	view->touched = 0;
+	view->store = NULL;
+	view->build = NULL;
+	return 0;
+}
+
 struct trace *trace_open(const char *path, struct err *e)
+{
+	struct trace_tuning sure = trace_tuned;
+
+	sure.sure = true;
+	return trace_open_tuned(path, &sure, e);
+}
+
+struct trace *trace_open_view(const char *path, struct err *e)
 {
 	return trace_open_tuned(path, &trace_tuned, e);
 }
@@ -117,7 +163,8 @@ struct trace *trace_open(const char *path, struct err *e)
 void trace_look(struct trace *t, struct trace_state *out)
 {
 	shelves_look(t);
-	nonsense_tell(t);
+	if (!t->log)
+		nonsense_tell(t);
 	out->built = t->build ? build_part(t->build) : 1;
 	out->building = t->build != NULL;
 	out->estimated = t->estimated;
@@ -130,8 +177,11 @@ void trace_look(struct trace *t, struct trace_state *out)
 void trace_settle(struct trace *t)
 {
 	shelves_fill(t);
-	while (t->build) {
-		build_wait(t->build);
+	while (t->build || t->audit) {
+		if (t->build)
+			build_wait(t->build);
+		else
+			audit_wait(t->audit);
 		shelves_look(t);
 	}
 }
@@ -145,6 +195,7 @@ void trace_close(struct trace *t)
 		free(t->columns[i]);
 		free(t->times[i].t_ns);
 	}
+	log_reader_close(t->log);
 	map_close(&t->file);
 	free(t->edges);
 	free(t->channels);
@@ -153,7 +204,9 @@ void trace_close(struct trace *t)
 	free(t->runs);
 	free(t->marks);
 	free(t->gaps);
+	free(t->changes);
 	free(t->gap_reach);
+	free(t->anchors);
 	nonsense_free(t->nonsense);
 	free(t->path);
 	free(t->shown);

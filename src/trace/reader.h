@@ -1,12 +1,12 @@
 /* reader: an open trace, as the files of this room share it. */
-#ifndef TRACE_READER_H
-#define TRACE_READER_H
+#ifndef NVMTOP_TRACE_READER_H
+#define NVMTOP_TRACE_READER_H
 
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#include "nvmtop/map.h"
-#include "nvmtop/trace.h"
+#include "util/map.h"
+#include "trace/trace.h"
 #include "trace/nonsense.h"
 #include "trace/shelf.h"
 
@@ -40,11 +40,19 @@ struct times {
 	int64_t *t_ns;
 };
 
+/* A row that comes long after the one before it. */
+struct leap {
+	enum tier tier;
+	uint64_t row;
+};
+#define LEAPS 256
+
 /* How the columns of a trace that has none stored are made. */
 struct trace_tuning {
 	uint64_t at_once; /* bytes of rows of which they are made while somebody waits */
 	int workers;      /* threads that make them later; 0: by the number of cores */
 	bool keep;        /* use the cache */
+	bool sure;        /* look at every time before anything is asked */
 };
 
 /* Rows at which columns of one zoom begin, found before. */
@@ -58,6 +66,7 @@ struct edges {
 struct trace {
 	struct timeline timeline;
 	char *path, *shown;
+	struct log_reader *log; /* where the rows are; NULL: in the map */
 	struct map file;
 	const uint8_t *map; /* of the file; size: what of it may be used */
 	size_t size;
@@ -77,8 +86,12 @@ struct trace {
 	struct mark *marks;
 	size_t n_marks;
 	struct gap *gaps;
+	struct clock_anchor *anchors;
+	size_t n_anchors;
 	int64_t *gap_reach; /* the latest end of gaps 0..i */
 	size_t n_gaps;
+	struct change *changes;
+	size_t n_changes;
 	bool known; /* there is at least one row */
 	int64_t first_ns, last_ns;
 	struct shelf shelf[TIERS];
@@ -89,6 +102,10 @@ struct trace {
 	struct trace_tuning tuning;
 	int64_t asked_ns; /* when its extent was asked for last, as each frame does first */
 	bool estimated; /* since it was last asked: some columns were not read whole */
+	struct leap leap[LEAPS]; /* the first of those that were seen */
+	size_t n_leaps;
+	struct audit *audit; /* still at it, or NULL */
+	unsigned unsure;     /* tiers, as bits, whose stored columns nobody has held against their rows */
 	struct times times[TIERS];
 	struct edges *edges; /* one a tier */
 	struct nonsense *nonsense;   /* values that cannot be */
@@ -149,15 +166,26 @@ bool columns_check(struct trace *t, struct columns *c);
 void rows_decode(struct trace *t, enum tier tier, uint64_t first, size_t n, double *out, size_t stride);
 #define AROUND 65536 /* bytes that the kernel maps around a page that is asked for */
 /* So many bytes were read: from time to time their pages are given back. */
+/* The trace for another thread, which reads the file through a map of its own, to be closed
+ * by it.  -1: there is none. */
+int trace_view(const struct trace *t, struct map *own, struct trace *view);
 void trace_touch(struct trace *t, size_t bytes);
 
 /* sections: whether times can be right */
 /* Cut each section where its times stop being finite or go backwards: after a
- * look at all of them, or at some of them all over the section. */
+ * look at all of them, at some of them all over the section, or at the last ones. */
 void sections_check(struct trace *t);
 void sections_probe(struct trace *t, unsigned tiers); /* bits */
+void sections_ends(struct trace *t);
+
 void section_end(struct trace *t, enum tier tier, uint64_t row); /* before this row, which is wrong */
 void extent_find(struct trace *t);
+/* Whether a leap of that length is one to be noted. */
+bool leap_long(const struct trace *t, enum tier tier, int64_t apart_ns);
+/* Whether it is more than a pause: no gap says that there are no rows, or where the trace
+ * lists none, it is longer than an hour. */
+bool leap_odd(const struct trace *t, const struct leap *l);
+void leaps_tell(struct trace *t);
 
 /* shelves: where the columns of a trace come from */
 extern const struct trace_tuning trace_tuned;

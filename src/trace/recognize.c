@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nvmtop/trace.h"
+#include "trace/trace.h"
 #include "trace/output.h"
 #include "trace/unpack.h"
 

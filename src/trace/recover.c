@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nvmtop/intl.h"
-#include "nvmtop/trace.h"
+#include "util/intl.h"
+#include "trace/trace.h"
 #include "trace/chunk.h"
 #include "trace/join.h"
 #include "trace/names.h"
@@ -79,7 +79,7 @@ static int file_open(const struct output *o, const char *name, int *fd, struct e
 		return cannot(o, e);
 	if (S_ISREG(st.st_mode))
 		return 0;
-	return err_set(e, ERR_FAILED, _("%s%s is not an ordinary file: a trace must be one"), o->shown,
+	return err_set(e, ERR_FAILED, _("%s%s is not a regular file: a trace must be one"), o->shown,
 		       name + strlen(o->name));
 }
 
@@ -89,7 +89,7 @@ static int part_lock(const struct output *o, struct err *e)
 	struct stat mine, named;
 
 	if (flock(o->part_fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		return err_set(e, ERR_FAILED, _("%s is still being recorded: end that recording first"),
+		return err_set(e, ERR_FAILED, _("%s is still being recorded: stop that recording first"),
 			       o->shown);
 	if (fstat(o->part_fd, &mine) < 0)
 		return cannot(o, e);
@@ -97,7 +97,7 @@ static int part_lock(const struct output *o, struct err *e)
 	if (fstatat(o->dir_fd, o->part, &named, AT_SYMLINK_NOFOLLOW) == 0 && mine.st_ino == named.st_ino &&
 	    mine.st_dev == named.st_dev)
 		return 0;
-	return err_set(e, ERR_FAILED, _("there is nothing to recover: there is no %s.part"), o->shown);
+	return err_set(e, ERR_FAILED, _("nothing to recover: there is no %s.part"), o->shown);
 }
 
 /* Whether the join of a part was finished: 1 or 0; -1 with errno when that cannot be
@@ -174,7 +174,7 @@ static int nothing_left(const struct output *o, struct err *e)
 	char next[4096], shown[4096];
 
 	if (!next_interrupted(o->path, next, sizeof(next)))
-		return err_set(e, ERR_FAILED, _("there is nothing to recover: %s is complete"), o->shown);
+		return err_set(e, ERR_FAILED, _("nothing to recover: %s is complete"), o->shown);
 	text_printable(shown, sizeof(shown), next, strlen(next));
 	return err_set(e, ERR_FAILED,
 		       _("%s is complete, but %s of the same recording was interrupted: "
@@ -194,8 +194,7 @@ static int without_part(struct output *o, struct trace_recovery *out, struct err
 	if (complete && !side)
 		return nothing_left(o, e);
 	if (!complete)
-		return err_set(e, ERR_FAILED, _("there is nothing to recover: there is no %s.part"),
-			       o->shown);
+		return err_set(e, ERR_FAILED, _("nothing to recover: there is no %s.part"), o->shown);
 	out->left_over = true;
 	if (describe(o->path, out, e) < 0)
 		return -1;
@@ -227,9 +226,8 @@ static int say_lost(const struct output *o, bool had_side, const struct joined *
 			o->shown);
 	else if (out->doubted > 0)
 		err_set(e, ERR_DAMAGED,
-			_("the recording was damaged: %llu bytes could not be used, %llu samples are "
-			  "without values; of %llu zeroes it is lost whether they were measured, they are "
-			  "missing now"),
+			_("the recording was damaged: %llu bytes could not be used, %llu samples are without "
+			  "values; %llu zeros could not be verified and were marked missing"),
 			(unsigned long long)out->unused_bytes, (unsigned long long)holes,
 			(unsigned long long)out->doubted);
 	else if (out->unused_bytes > 0 || holes > 0 || out->header)
@@ -240,8 +238,8 @@ static int say_lost(const struct output *o, bool had_side, const struct joined *
 	for (int t = TIER_MEDIUM; out->described && t < TIERS; t++)
 		if (e->code == ERR_NONE && j->rows[t] > 0 && j->last_ns[t] + LAG_NS < j->last_ns[TIER_FAST])
 			err_set(e, ERR_DAMAGED,
-				_("%s.part.side was cut: the rest of the recording ends %.1f s earlier than "
-				  "the fast samples"),
+				_("%s.part.side was truncated: the rest of the recording ends %.1f s earlier "
+				  "than the fast samples"),
 				o->shown, (double)(j->last_ns[TIER_FAST] - j->last_ns[t]) / 1e9);
 	return 0;
 }
@@ -307,8 +305,8 @@ static int recover(struct output *o, struct trace_recovery *out, struct err *e)
 	if (fstatat(o->dir_fd, o->name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		if (!same_file(o))
 			return err_set(e, ERR_FAILED,
-				       _("%s exists already: move it away, then the recording in %s.part "
-					 "can be recovered"),
+				       _("%s already exists: move it away, then the recording in %s.part can "
+					 "be recovered"),
 				       o->shown, o->shown);
 		out->left_over = true;
 		output_side_remove(o);
@@ -338,7 +336,7 @@ int trace_recover(const char *path, struct trace_recovery *out, struct err *e)
 
 	if (!e)
 		e = &ignored;
-	*e = (struct err) {ERR_NONE, ""};
+	*e = (struct err) {.code = ERR_NONE};
 	memset(out, 0, sizeof(*out));
 	if (!o)
 		return err_set(e, ERR_FAILED, _("out of memory"));
@@ -352,7 +350,7 @@ int trace_recover(const char *path, struct trace_recovery *out, struct err *e)
 	errno = 0; /* else there is nothing wrong but the name */
 	r = output_find(o, out->path, e);
 	if (r < 0 && errno == ENOENT && *path)
-		err_set(e, ERR_FAILED, _("there is nothing to recover: there is no %s.part"), o->shown);
+		err_set(e, ERR_FAILED, _("nothing to recover: there is no %s.part"), o->shown);
 	else if (r < 0 && errno != 0)
 		cannot(o, e);
 	if (r == 0)

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 #include "trace/journal.h"
 #include "trace/output.h"
 #include "trace/repair.h"
@@ -16,7 +16,6 @@
 #define BATCH   4096
 #define AHEAD   8           /* rows, near and far, that say whether the one before them can be right */
 #define LEAP_NS NS_PER_S    /* further than this from row to row is looked at closely */
-#define EMPTY   0x7FC0DEADU /* the total load in a row without values: a NaN like no other */
 
 struct survey {
 	struct journal journal;
@@ -225,7 +224,7 @@ static int stretch_close(struct scan *s, int64_t next_ns)
 	double from = s->last_ns < 0 ? 0 : (double)s->last_ns;
 
 	row_blank(row, &s->layout, TIER_FAST);
-	put_u32(row + F_CPU, EMPTY);
+	put_u32(row + F_CPU, ROW_EMPTY);
 	for (uint64_t i = 0; i < n; i++) {
 		put_f64(row, (from + ((double)next_ns - from) * (double)(i + 1) / (double)(n + 1)) / 1e9);
 		if (write_at(s->part, row, FAST_SIZE, (off_t)(HEADER_SIZE + (s->begin + i) * FAST_SIZE)) < 0)
@@ -256,7 +255,7 @@ static int rows_scan(struct scan *s, uint64_t *rows)
 				continue;
 			if (stretch_close(s, ns) < 0)
 				return -1;
-			if (get_u32(row + F_CPU) == EMPTY && !stretch_add(s->out, s->at, 1))
+			if (get_u32(row + F_CPU) == ROW_EMPTY && !stretch_add(s->out, s->at, 1))
 				return -1;
 			s->last_ns = ns;
 			s->begin = s->at + 1;

@@ -1,7 +1,7 @@
 /* repair: a part that nobody completed is made sound in place, so that the join
  * can take it for what a recorder would have left. */
-#ifndef TRACE_REPAIR_H
-#define TRACE_REPAIR_H
+#ifndef NVMTOP_TRACE_REPAIR_H
+#define NVMTOP_TRACE_REPAIR_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* reserve: disk space that is taken ahead, so that a recording that meets a full
  * disk can still be completed. */
-#ifndef TRACE_RESERVE_H
-#define TRACE_RESERVE_H
+#ifndef NVMTOP_TRACE_RESERVE_H
+#define NVMTOP_TRACE_RESERVE_H
 
 #include <sys/types.h>
 

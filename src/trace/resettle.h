@@ -2,8 +2,8 @@
  * its description first, though that came later, and rows counted from the first that
  * is there, since a trace of a day without its first hours must not hold hours of
  * nothing. */
-#ifndef TRACE_RESETTLE_H
-#define TRACE_RESETTLE_H
+#ifndef NVMTOP_TRACE_RESETTLE_H
+#define NVMTOP_TRACE_RESETTLE_H
 
 #include "trace/again.h"
 

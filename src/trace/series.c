@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/intl.h"
-#include "nvmtop/thread.h"
+#include "util/intl.h"
+#include "util/thread.h"
 #include "trace/series.h"
 
 #define BEHIND_NS (10 * NS_PER_S) /* a tier that hangs is waited for so long */
@@ -115,6 +115,23 @@ static void series_gap(struct sink *sink, const struct gap *g)
 	pthread_mutex_unlock(&s->lock);
 }
 
+/* Files that begin later have the facts of then. */
+static void series_change(struct sink *sink, const struct change *c)
+{
+	struct trace_series *s = (struct trace_series *)sink;
+	struct part *p;
+	struct change own = *c;
+
+	pthread_mutex_lock(&s->lock);
+	facts_change(s->facts, s->about.n_facts, c);
+	p = s->old && c->t_ns < s->cut_ns ? s->old : s->current;
+	if (p == s->current && own.t_ns < s->cut_ns)
+		own.t_ns = s->cut_ns;
+	if (p && own.t_ns < s->end_ns)
+		trace_writer_sink(p->writer)->ops->change(trace_writer_sink(p->writer), &own);
+	pthread_mutex_unlock(&s->lock);
+}
+
 /* What the session points to must outlive the stream: files are completed later. */
 static int about_copy(struct trace_series *s, const struct session *about)
 {
@@ -139,7 +156,7 @@ static int series_begin(struct sink *sink, const struct session *about, struct e
 	int num;
 
 	if (s->running || s->channels || !first)
-		return err_set(e, ERR_FAILED, _("%s is recorded already"), s->shown);
+		return err_set(e, ERR_FAILED, _("%s is already being recorded"), s->shown);
 	if (about_copy(s, about) < 0)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	s->due_ns = about->start.mono_ns + s->limits.split_ns;
@@ -158,7 +175,7 @@ static void part_rest(struct part *p)
 {
 	struct sink *sink = p ? trace_writer_sink(p->writer) : NULL;
 
-	if (sink)
+	if (sink && sink->ops->rest)
 		sink->ops->rest(sink);
 }
 
@@ -198,7 +215,7 @@ struct trace_series *trace_series_new(const char *path, bool force, const struct
 				      struct err *e)
 {
 	static const struct sink_ops ops = {series_begin, series_rows, series_mark,
-					    series_gap,   series_end,  series_rest};
+					    series_gap,   series_end,  series_rest, series_change};
 	struct trace_series *s = calloc(1, sizeof(*s));
 
 	if (!s) {
@@ -262,8 +279,8 @@ void trace_series_stats(struct trace_series *s, struct trace_series_stats *out)
 			series_say_failed(&out->err, &w.err);
 		} else if (w.moved && out->err.code == ERR_NONE) {
 			err_set(&out->err, ERR_FAILED,
-				_("%s.part is not there any more: its folder was moved, or its mount has "
-				  "gone; the recording goes on in it"),
+				_("%s.part is no longer at its path: its folder was moved or unmounted; the "
+				  "recording continues in it"),
 				s->shown);
 		}
 	}

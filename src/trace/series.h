@@ -1,13 +1,13 @@
 /* series: a recording in several files, as its sources share it: series.c is the
  * stream's side and never waits for a disk, cuts.c says where one file ends and the next
  * begins, parts.c is the thread that opens and ends files. */
-#ifndef TRACE_SERIES_H
-#define TRACE_SERIES_H
+#ifndef NVMTOP_TRACE_SERIES_H
+#define NVMTOP_TRACE_SERIES_H
 
 #include <limits.h>
 #include <pthread.h>
 
-#include "nvmtop/trace.h"
+#include "trace/trace.h"
 #include "trace/held-marks.h"
 #include "trace/names.h"
 #include "trace/writer.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 #include "trace/reader.h"
 
 static void name_get(char *out, size_t size, const uint8_t *p, size_t field)
@@ -121,6 +121,30 @@ static void add_rail(struct trace *t, unsigned slot)
 	}
 }
 
+/* The kernel's name of a zone without what all of them end in, as board files call it, so
+ * that traces of two programs can be held against each other. */
+static void call_zone(const struct trace *t, struct channel *c, const char *zone)
+{
+	static const char *const ends[] = {"-thermal", "-therm"};
+	size_t n = strlen(zone);
+	char name[sizeof(c->name)];
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		size_t end = strlen(ends[i]);
+
+		if (n > end && !strcmp(zone + n - end, ends[i])) {
+			n -= end;
+			break;
+		}
+	}
+	snprintf(name, sizeof(name), "temp.%.*s", (int)n, zone);
+	for (const struct channel *other = t->channels; other < c; other++)
+		if (!strcmp(other->name, name))
+			n = strlen(zone); /* both ends are there */
+	snprintf(c->name, sizeof(c->name), "temp.%.*s", (int)n, zone);
+	snprintf(c->label, sizeof(c->label), "%.*s", (int)n, zone);
+}
+
 int header_session(struct trace *t)
 {
 	/* fast: 5 and the cores; medium: 3 a rail and at most 3 totals; slow: zones */
@@ -146,8 +170,9 @@ int header_session(struct trace *t)
 		char zone[32];
 
 		slot_name(zone, sizeof(zone), t->map + H_ZONE_NAMES, i, "zone");
-		snprintf(c->name, sizeof(c->name), "temp.%s", zone);
-		snprintf(c->label, sizeof(c->label), "%s", zone);
+		name_get(c->kernel, sizeof(c->kernel), t->map + H_ZONE_NAMES + (size_t)i * NAME_SIZE,
+			 NAME_SIZE);
+		call_zone(t, c, zone);
 	}
 	strcpy(t->facts[0].key, "board");
 	name_get(t->facts[0].value, sizeof(t->facts[0].value), t->map + H_BOARD, H_CORES - H_BOARD);

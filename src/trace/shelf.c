@@ -99,17 +99,15 @@ static bool piece_good(struct shelf *s, struct piece *p)
 	return true;
 }
 
-/* The piece that has the column, or NULL. */
-static struct piece *piece_of(struct level *l, int64_t column)
+static bool has_column(const struct piece *p, int64_t column)
+{
+	return column >= p->head.first && column - p->head.first < p->head.columns;
+}
+
+struct piece *level_piece(const struct level *l, int64_t column)
 {
 	size_t lo = 0, hi = l->n;
-	struct piece *p;
 
-	if (l->last < l->n) {
-		p = &l->piece[l->last];
-		if (column >= p->head.first && column - p->head.first < p->head.columns)
-			return p;
-	}
 	while (lo < hi) { /* the first that begins behind it */
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -118,11 +116,20 @@ static struct piece *piece_of(struct level *l, int64_t column)
 		else
 			hi = mid;
 	}
-	if (lo == 0)
-		return NULL;
-	p = &l->piece[lo - 1];
-	l->last = lo - 1;
-	return column - p->head.first < p->head.columns ? p : NULL;
+	return lo > 0 && has_column(&l->piece[lo - 1], column) ? &l->piece[lo - 1] : NULL;
+}
+
+/* The same, which is often the one that was found before. */
+static struct piece *piece_of(struct level *l, int64_t column)
+{
+	struct piece *p;
+
+	if (l->last < l->n && has_column(&l->piece[l->last], column))
+		return &l->piece[l->last];
+	p = level_piece(l, column);
+	if (p)
+		l->last = (size_t)(p - l->piece);
+	return p;
 }
 
 static struct bin load(struct shelf *s, struct level *l, size_t channel, int64_t column)
@@ -132,9 +139,9 @@ static struct bin load(struct shelf *s, struct level *l, size_t channel, int64_t
 	if (!p || !piece_good(s, p) || channel >= p->head.width)
 		return (struct bin) {0, 0, 0, 0};
 	s->touched += pyramid_record(p->head.width);
-	return pyramid_bin(p->payload + PYRAMID_HEAD +
-				   (size_t)(column - p->head.first) * pyramid_record(p->head.width),
-			   channel);
+	return lod_bin(p->payload + PYRAMID_HEAD +
+			       (size_t)(column - p->head.first) * pyramid_record(p->head.width),
+		       channel);
 }
 
 static struct bin bin_of(struct shelf *s, struct level *l, size_t channel, int zoom, int64_t column,

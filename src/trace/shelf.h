@@ -1,7 +1,7 @@
 /* shelf: the stored columns of one tier, level by level, wherever their bytes
  * are: in the trace, in a file of the cache, in memory. */
-#ifndef TRACE_SHELF_H
-#define TRACE_SHELF_H
+#ifndef NVMTOP_TRACE_SHELF_H
+#define NVMTOP_TRACE_SHELF_H
 
 #include "trace/pyramid.h"
 
@@ -30,6 +30,9 @@ struct shelf {
 
 int shelf_put(struct shelf *s, const struct piece *p); /* -1: out of memory; wrong ones are left out */
 void shelf_clear(struct shelf *s);
+
+/* The piece that has the column, or NULL. */
+struct piece *level_piece(const struct level *l, int64_t column);
 
 /* Leave only levels of `width` channels that hold all rows, from `base` up. */
 void shelf_settle(struct shelf *s, size_t width, int base, uint64_t rows);

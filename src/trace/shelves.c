@@ -6,8 +6,10 @@
  * file has become shorter, and how far the background has come. */
 #include <unistd.h>
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
+#include "trace/audit.h"
 #include "trace/build.h"
+#include "trace/log-trace.h"
 
 #define MEMORY_MOST (UINT64_C(32) << 20) /* where no file can be made */
 #define TRIES       4
@@ -62,6 +64,11 @@ static void release(struct trace *t)
 /* Of these tiers. */
 static void clear(struct trace *t, unsigned tiers)
 {
+	if (t->unsure & tiers) { /* the others are begun with again */
+		audit_free(t->audit);
+		t->audit = NULL;
+		t->unsure &= ~tiers;
+	}
 	for (int i = 0; i < TIERS; i++)
 		if (tiers & 1U << i)
 			shelf_clear(&t->shelf[i]);
@@ -72,17 +79,23 @@ static void forget(struct trace *t)
 {
 	build_free(t->build);
 	t->build = NULL;
-	clear(t, ALL);
+	clear(t, ALL); /* and ends an audit */
 	release(t);
 }
 
 /* Make what is missing, `coarser` after it did not fit. */
 static void begin(struct trace *t, unsigned tiers, int coarser)
 {
-	uint64_t most = rows_bytes(t, tiers) / 6 + (1 << 20);
 	struct store_id id;
 	struct store *s = NULL;
+	uint64_t most;
 
+	if (t->store) { /* there is one: what it has is made again, too */
+		clear(t, ALL);
+		release(t);
+		tiers = shelves_empty(t);
+	}
+	most = rows_bytes(t, tiers) / 6 + (1 << 20);
 	clear(t, tiers);
 	if (t->tuning.keep && t->damage.code == ERR_NONE && identify(t, &id))
 		s = store_file(&id, most);
@@ -121,6 +134,9 @@ void shelves_open(struct trace *t, const struct trace_tuning *tuning)
 	t->tuning = *tuning;
 	settle(t);
 	t->bare = t->known && shelves_empty(t);
+	for (int i = 0; i < TIERS; i++)
+		if (t->shelf[i].levels > 0)
+			t->unsure |= 1U << i;
 }
 
 /* Whether the cache has what is missing. */
@@ -151,6 +167,8 @@ void shelves_fill(struct trace *t)
 {
 	unsigned tiers;
 
+	if (t->unsure && !t->audit && !(t->audit = audit_start(t, t->unsure)))
+		t->unsure = 0;
 	if (!t->bare)
 		return;
 	t->bare = false;
@@ -176,16 +194,52 @@ static void bad_columns(struct trace *t)
 			continue;
 		if (!t->store || p->payload == t->map + p->at + CHUNK_HEAD) {
 			trace_damage(t,
-				     _("chunk %s of the extension, at offset %llu, is not as it was written"),
+				     _("chunk %s of the extension, at offset %llu, has a wrong checksum"),
 				     "PYRM", (unsigned long long)p->at);
 		} else {
 			store_discard(t->store);
 			t->store = NULL;
 			clear(t, ALL);
 		}
-		shelf_clear(&t->shelf[i]);
+		clear(t, 1U << i);
 		begin(t, shelves_empty(t), 0);
 	}
+}
+
+/* The columns that the trace brought along were held against its rows. */
+static void audited(struct trace *t)
+{
+	struct audited found;
+	unsigned wrong = 0;
+
+	for (int i = 0; i < TIERS; i++) {
+		if (!(t->unsure & 1U << i) || !audit_result(t->audit, (enum tier)i, &found))
+			continue;
+		if (found.leap > 0 && t->n_leaps < LEAPS) {
+			t->leap[t->n_leaps++] = (struct leap) {(enum tier)i, found.leap};
+			leaps_tell(t);
+		}
+		if (found.row != UINT64_MAX)
+			section_end(t, (enum tier)i, found.row);
+		else if (found.wrong > 0)
+			trace_damage(t,
+				     _("the stored columns of the %s tier, at offset %llu, do not match its "
+				       "rows; the rows are shown"),
+				     tier_name((enum tier)i), (unsigned long long)found.at);
+		else
+			continue;
+		wrong |= 1U << i;
+		t->times[i].n = 0;
+		t->edges[i].zoom = 0;
+	}
+	audit_free(t->audit);
+	t->audit = NULL;
+	t->unsure = 0;
+	if (!wrong)
+		return;
+	clear(t, wrong);
+	extent_find(t);
+	begin(t, shelves_empty(t), 0);
 }
 
 /* How many rows of each section lie before this offset. */
@@ -238,11 +292,11 @@ static void shrunk(struct trace *t, size_t size, bool torn)
 			     (unsigned long long)size);
 	else if (tier)
 		trace_damage(t,
-			     _("it was cut to %llu bytes while it was open, in the %s section; "
-			       "what is left is shown"),
+			     _("it was truncated to %llu bytes while it was open, in the %s section; the "
+			       "rest is shown"),
 			     (unsigned long long)size, tier);
 	else
-		trace_damage(t, _("it was cut to %llu bytes while it was open, behind the samples"),
+		trace_damage(t, _("it was truncated to %llu bytes while it was open, behind the samples"),
 			     (unsigned long long)size);
 	t->size = size;
 	sections_shrink(t, size);
@@ -292,8 +346,14 @@ static void built(struct trace *t)
 
 void shelves_look(struct trace *t)
 {
-	size_t left = map_left(&t->file), torn = map_torn(&t->file);
+	size_t left, torn;
 
+	if (t->log) {
+		log_trace_look(t);
+		return;
+	}
+	left = map_left(&t->file);
+	torn = map_torn(&t->file);
 	if (left < t->size)
 		shrunk(t, left, false);
 	else if (torn < t->size)
@@ -306,4 +366,6 @@ void shelves_look(struct trace *t)
 		begin(t, shelves_empty(t), 0);
 	}
 	bad_columns(t);
+	if (t->audit && !t->build && audit_done(t->audit))
+		audited(t);
 }

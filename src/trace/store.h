@@ -2,13 +2,13 @@
  * that it is there at once the next time, else in a file without a name, else in
  * memory.  A file of the cache holds, as chunks, the identity of its trace, the
  * columns, and where each of these is. */
-#ifndef TRACE_STORE_H
-#define TRACE_STORE_H
+#ifndef NVMTOP_TRACE_STORE_H
+#define NVMTOP_TRACE_STORE_H
 
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#include "nvmtop/map.h"
+#include "util/map.h"
 #include "trace/shelf.h"
 
 #define STORE_ID 76 /* bytes */

@@ -2,7 +2,7 @@
  * be missing before the first row is handed over. */
 #include <stdlib.h>
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 #include "trace/stream-state.h"
 
 #define PATIENCE_NS (30 * NS_PER_S) /* the description comes again every 10 s */
@@ -138,7 +138,7 @@ static bool described(struct stream_in *s)
 static int beginning_damaged(struct err *e)
 {
 	return err_set(e, ERR_FAILED,
-		       _("the beginning of the stream is damaged: it does not say which channels it has"));
+		       _("the beginning of the stream is damaged: its list of channels is lost"));
 }
 
 int stream_begin(struct stream_in *s, struct err *e)

@@ -2,10 +2,10 @@
  *
  * Knows nothing about where the chunks come from: a pipe, a file that grows, the
  * files of a recording that is running. */
-#ifndef TRACE_STREAM_IN_H
-#define TRACE_STREAM_IN_H
+#ifndef NVMTOP_TRACE_STREAM_IN_H
+#define NVMTOP_TRACE_STREAM_IN_H
 
-#include "nvmtop/trace.h"
+#include "trace/trace.h"
 #include "trace/chunk.h"
 
 struct stream_in;

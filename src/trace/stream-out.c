@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nvmtop/intl.h"
-#include "nvmtop/thread.h"
+#include "util/intl.h"
+#include "util/thread.h"
 #include "trace/again.h"
 
 #define FLUSH_NS    (100 * NS_PER_MS) /* a remote screen is so much behind */
@@ -62,10 +62,10 @@ static void fail(struct stream_out *o, int num)
 	if (!o->failed) {
 		o->gone = num == EPIPE || num == ECONNRESET;
 		if (o->gone)
-			err_set(&o->err, ERR_FAILED, _("the stream's reader has gone: the recording ended"));
+			err_set(&o->err, ERR_FAILED, _("the reader closed the stream: the recording ended"));
 		else if (num == ETIMEDOUT)
 			err_set(&o->err, ERR_FAILED,
-				_("the stream's reader takes nothing more: its end is lost"));
+				_("the reader of the stream does not respond: its end is lost"));
 		else
 			err_sys(&o->err, ERR_FAILED, num, _("the stream to standard output ended early"));
 	}
@@ -229,7 +229,7 @@ static int out_begin(struct sink *sink, const struct session *about, struct err 
 	int num;
 
 	if (o->running || o->ended)
-		return err_set(e, ERR_FAILED, _("%s is recorded already"), _("standard output"));
+		return err_set(e, ERR_FAILED, _("%s is already being recorded"), _("standard output"));
 	if (lanes_begin(&o->lanes, about, e) < 0)
 		return -1;
 	if (again_make(&o->again, o->lanes.head) < 0)
@@ -280,6 +280,16 @@ static void out_gap(struct sink *sink, const struct gap *g)
 	pthread_mutex_unlock(&o->lock);
 }
 
+static void out_change(struct sink *sink, const struct change *c)
+{
+	struct stream_out *o = out_of(sink);
+
+	pthread_mutex_lock(&o->lock);
+	if (!o->failed)
+		lanes_change(&o->lanes, c);
+	pthread_mutex_unlock(&o->lock);
+}
+
 static int out_end(struct sink *sink, struct err *e)
 {
 	struct stream_out *o = out_of(sink);
@@ -326,7 +336,7 @@ static void fd_prepare(struct stream_out *o)
 
 struct stream_out *stream_out_new(int fd, struct err *e)
 {
-	static const struct sink_ops ops = {out_begin, out_rows, out_mark, out_gap, out_end, NULL};
+	static const struct sink_ops ops = {out_begin, out_rows, out_mark, out_gap, out_end, NULL, out_change};
 	struct stream_out *o = calloc(1, sizeof(*o));
 
 	if (!o || lanes_init(&o->lanes, e) < 0) {

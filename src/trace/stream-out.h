@@ -1,9 +1,9 @@
 /* stream-out: a recording as one sequence of chunks, to a pipe that may be slow,
  * stand still, or lose its reader. */
-#ifndef TRACE_STREAM_OUT_H
-#define TRACE_STREAM_OUT_H
+#ifndef NVMTOP_TRACE_STREAM_OUT_H
+#define NVMTOP_TRACE_STREAM_OUT_H
 
-#include "nvmtop/trace.h"
+#include "trace/trace.h"
 
 struct stream_out;
 

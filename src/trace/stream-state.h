@@ -1,7 +1,7 @@
 /* stream-state: what has come of a stream and waits, as the files that take it in
  * share it. */
-#ifndef TRACE_STREAM_STATE_H
-#define TRACE_STREAM_STATE_H
+#ifndef NVMTOP_TRACE_STREAM_STATE_H
+#define NVMTOP_TRACE_STREAM_STATE_H
 
 #include "trace/again.h"
 #include "trace/stream-in.h"

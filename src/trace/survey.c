@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 #include "trace/joint.h"
 #include "trace/output.h"
 

@@ -2,8 +2,8 @@
  *
  * They are written in the order in which they came, and one that came late lies
  * before rows that were written already. */
-#ifndef TRACE_SYNCS_H
-#define TRACE_SYNCS_H
+#ifndef NVMTOP_TRACE_SYNCS_H
+#define NVMTOP_TRACE_SYNCS_H
 
 #include "trace/chunk.h"
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 #include "trace/framer.h"
 #include "trace/output.h"
 #include "trace/stream-in.h"
@@ -69,7 +69,7 @@ static int end_sentence(struct trace_tail *t, struct err *e)
 		err_set(e, ERR_DAMAGED, _("the beginning of the stream is lost, and %llu samples with it"),
 			(unsigned long long)s.missed);
 	else if (!stream_in_closed(t->in))
-		err_set(e, ERR_DAMAGED, _("the stream was cut: its recorder did not end it"));
+		err_set(e, ERR_DAMAGED, _("the stream was truncated: its recorder did not end it"));
 	else if (s.damaged > 0)
 		err_set(e, ERR_DAMAGED, _("the stream was damaged: %llu bytes could not be used"),
 			(unsigned long long)s.damaged);
@@ -85,14 +85,14 @@ static int finish(struct trace_tail *t, struct err *e)
 	if (begun)
 		end_sentence(t, e);
 	else if (t->bytes == 0)
-		err_set(e, ERR_FAILED, _("nothing came on %s: the recorder did not start"), t->shown);
+		err_set(e, ERR_FAILED, _("no data on %s: the recorder did not start"), t->shown);
 	else if (stream_in_late(t->in))
 		err_set(e, ERR_FAILED,
-			_("the beginning of the stream is damaged: it does not say which channels it has"));
+			_("the beginning of the stream is damaged: its list of channels is lost"));
 	else if (t->framer.any)
 		err_set(e, ERR_FAILED, _("the stream on %s ended before its first sample"), t->shown);
 	else
-		err_set(e, ERR_FAILED, _("%s is no recording that nvmtop can follow"), t->shown);
+		err_set(e, ERR_FAILED, _("%s is not a recording that nvmtop can follow"), t->shown);
 	stream_in_finish(t->in);
 	t->ended = true;
 	return -1;
@@ -102,7 +102,7 @@ static int feed(struct trace_tail *t, size_t n, struct err *e)
 {
 	if (t->bytes == 0 && n >= 4 && get_u32(t->piece) == NVMT_MAGIC) {
 		t->ended = true;
-		return err_set(e, ERR_FAILED, _("%s is a trace and no stream: give its name to --replay"),
+		return err_set(e, ERR_FAILED, _("%s is a trace, not a stream: give its name to --replay"),
 			       t->shown);
 	}
 	t->bytes += n;
@@ -113,7 +113,7 @@ static int feed(struct trace_tail *t, size_t n, struct err *e)
 	if (t->framer.any || t->bytes < FOREIGN)
 		return 0;
 	t->ended = true;
-	return err_set(e, ERR_FAILED, _("%s is no recording that nvmtop can follow"), t->shown);
+	return err_set(e, ERR_FAILED, _("%s is not a recording that nvmtop can follow"), t->shown);
 }
 
 static int take_stream(struct trace_tail *t, struct err *e)
@@ -201,7 +201,7 @@ static int take_files(struct trace_tail *t, struct err *e)
 
 int trace_tail_take(struct trace_tail *t, struct err *e)
 {
-	*e = (struct err) {ERR_NONE, ""};
+	*e = (struct err) {.code = ERR_NONE};
 	if (t->ended)
 		return -1;
 	t->err = e;

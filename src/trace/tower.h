@@ -1,6 +1,6 @@
 /* tower: all levels of a tier's pyramid, in chunks. */
-#ifndef TRACE_TOWER_H
-#define TRACE_TOWER_H
+#ifndef NVMTOP_TRACE_TOWER_H
+#define NVMTOP_TRACE_TOWER_H
 
 #include "trace/course.h"
 

@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "nvmtop/intl.h"
-#include "nvmtop/trace.h"
+#include "util/intl.h"
+#include "trace/trace.h"
 #include "trace/apart.h"
 #include "trace/output.h"
 
@@ -26,7 +26,7 @@ static int take_all(struct apart *u, int in, const char *shown, struct err *e)
 			return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
 		if (bytes == 0 && n >= 4 && get_u32(u->piece) == NVMT_MAGIC)
 			return err_set(e, ERR_FAILED,
-				       _("%s is a trace and no stream: give its name to --replay"), shown);
+				       _("%s is a trace, not a stream: give its name to --replay"), shown);
 		bytes += (uint64_t)n;
 		if (framer_feed(&u->framer, u->piece, (size_t)n, apart_visit, u) < 0)
 			return err_sys(e, ERR_FAILED, errno, _("%s could not be unpacked"), shown);
@@ -36,9 +36,9 @@ static int take_all(struct apart *u, int in, const char *shown, struct err *e)
 	if (apart_end(u) < 0)
 		return err_sys(e, ERR_FAILED, errno, _("%s could not be unpacked"), shown);
 	if (bytes == 0)
-		return err_set(e, ERR_FAILED, _("nothing came on %s: the recorder did not start"), shown);
+		return err_set(e, ERR_FAILED, _("no data on %s: the recorder did not start"), shown);
 	if (!u->framer.any)
-		return err_set(e, ERR_FAILED, _("%s is no stream of nvmtop"), shown);
+		return err_set(e, ERR_FAILED, _("%s is not an nvmtop stream"), shown);
 	return 0;
 }
 
@@ -69,7 +69,7 @@ static void say_lost(const struct apart *u, const struct unpacked *out, const ch
 			shown, (unsigned long long)out->broken, (unsigned long long)holes,
 			u->closed ? "" : _("; its end is missing"));
 	else if (!u->closed)
-		err_set(e, ERR_DAMAGED, _("%s is cut: its recorder did not end it"), shown);
+		err_set(e, ERR_DAMAGED, _("%s is truncated: its recorder did not end it"), shown);
 }
 
 /* A file that nobody else sees and that goes with its descriptor. */
@@ -105,8 +105,7 @@ static int settle(struct apart *u, const char *shown, struct err *e)
 		return 0;
 	if (!u->known && !u->likely)
 		return err_set(e, ERR_FAILED,
-			       _("the beginning of %s is damaged: it does not say which channels it has"),
-			       shown);
+			       _("the beginning of %s is damaged: its list of channels is lost"), shown);
 	spare = nameless();
 	r = spare < 0 ? -1 : side_resettle(u->side, spare, about, &u->front);
 	if (r < 0)
@@ -125,7 +124,7 @@ static int stream_unpack(int in, int part, int side, const char *shown, struct u
 	int r = -1;
 
 	memset(out, 0, sizeof(*out));
-	*e = (struct err) {ERR_NONE, ""};
+	*e = (struct err) {.code = ERR_NONE};
 	if (!u)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	apart_init(u, part, side);
@@ -144,8 +143,7 @@ static int stream_unpack(int in, int part, int side, const char *shown, struct u
 	out->closed = u->closed;
 	out->front = u->front;
 	if (r == 0 && !out->joined.described)
-		r = err_set(e, ERR_FAILED,
-			    _("the beginning of %s is damaged: it does not say which channels it has"),
+		r = err_set(e, ERR_FAILED, _("the beginning of %s is damaged: its list of channels is lost"),
 			    shown);
 	else if (r == 0 &&
 		 out->joined.rows[TIER_FAST] + out->joined.rows[TIER_MEDIUM] + out->joined.rows[TIER_SLOW] ==
@@ -232,7 +230,7 @@ int trace_unpack(const char *path, const char *to, bool force, struct trace_reco
 	if (!o)
 		err_set(e, ERR_FAILED, _("out of memory"));
 	else if (in < 0)
-		err_set(e, ERR_FAILED, _("%s is no stream of nvmtop"), shown);
+		err_set(e, ERR_FAILED, _("%s is not an nvmtop stream"), shown);
 	else if (!to && name_beside(path, out->path, sizeof(out->path)) < 0)
 		err_set(e, ERR_FAILED, _("%.60s...: the path is too long"), shown);
 	else {

@@ -1,6 +1,6 @@
 /* unpack: a stream, read to its end, becomes a complete trace. */
-#ifndef TRACE_UNPACK_H
-#define TRACE_UNPACK_H
+#ifndef NVMTOP_TRACE_UNPACK_H
+#define NVMTOP_TRACE_UNPACK_H
 
 #include "trace/join.h"
 #include "trace/repair.h"

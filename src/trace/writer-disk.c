@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nvmtop/intl.h"
-#include "nvmtop/thread.h"
+#include "util/intl.h"
+#include "util/thread.h"
 #include "trace/join.h"
 #include "trace/writer.h"
 
@@ -246,7 +246,7 @@ static void *syncer_main(void *arg)
 static void finish(struct trace_writer *w)
 {
 	struct joined joined;
-	struct err e = {ERR_NONE, ""};
+	struct err e = {.code = ERR_NONE};
 	struct shared *s = w->shared;
 	bool gone, moved;
 	int r;
@@ -276,16 +276,15 @@ static void finish(struct trace_writer *w)
 			s->err = e;
 	}
 	if (s->failed && r == 0) {
-		err_set(&w->result_err, ERR_FAILED, _("%s; what was recorded until then is in %s"),
-			s->err.text, w->output.shown);
+		err_set(&w->result_err, ERR_FAILED, _("%s; the samples until then are in %s"), s->err.text,
+			w->output.shown);
 		r = -1;
 	} else if (r < 0) {
 		/* Why there is no header is the first failure. */
 		w->result_err = s->failed && !w->part_end ? s->err : e;
 	} else if (moved) {
 		r = err_set(&w->result_err, ERR_FAILED,
-			    _("%s is complete, but not there: its folder was moved, or its mount has gone"),
-			    w->output.shown);
+			    _("%s was completed, but its folder was moved or unmounted"), w->output.shown);
 	}
 	s->failed = r < 0;
 	w->result = r;

@@ -2,11 +2,12 @@
  * memcpy; a thread of its own takes it to the disk.  So a disk that stalls
  * costs rows (counted, and recorded as a gap) and never a sample of anybody
  * else. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "nvmtop/intl.h"
-#include "nvmtop/thread.h"
+#include "util/intl.h"
+#include "util/thread.h"
 #include "trace/stream-out.h"
 #include "trace/writer.h"
 
@@ -30,7 +31,7 @@ static int writer_begin(struct sink *sink, const struct session *about, struct e
 	int num;
 
 	if (w->running || w->ended)
-		return err_set(e, ERR_FAILED, _("%s is recorded already"), w->output.shown);
+		return err_set(e, ERR_FAILED, _("%s is already being recorded"), w->output.shown);
 	if (lanes_begin(&w->shared->lanes, about, e) < 0)
 		return -1;
 	num = writer_threads_start(w);
@@ -78,6 +79,16 @@ static void writer_gap(struct sink *sink, const struct gap *g)
 	pthread_mutex_lock(&s->lock);
 	if (!s->failed)
 		lanes_gap(&s->lanes, g);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void writer_change(struct sink *sink, const struct change *c)
+{
+	struct shared *s = writer_of(sink)->shared;
+
+	pthread_mutex_lock(&s->lock);
+	if (!s->failed)
+		lanes_change(&s->lanes, c);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -137,10 +148,10 @@ static struct shared *shared_new(struct err *e)
 	return s;
 }
 
-struct trace_writer *trace_writer_new(const char *path, bool force, struct err *e)
+static struct trace_writer *version1_new(const char *path, bool force, struct err *e)
 {
-	static const struct sink_ops ops = {writer_begin, writer_rows, writer_mark,
-					    writer_gap,   writer_end,  writer_rest};
+	static const struct sink_ops ops = {writer_begin, writer_rows, writer_mark,  writer_gap,
+					    writer_end,   writer_rest, writer_change};
 	struct trace_writer *w = calloc(1, sizeof(*w));
 
 	if (!w) {
@@ -162,6 +173,32 @@ struct trace_writer *trace_writer_new(const char *path, bool force, struct err *
 	return NULL;
 }
 
+/* By its name a log (docs/format-nvmt.md), which is complete at every moment. */
+static struct trace_writer *log_new(const char *path, bool force, struct err *e)
+{
+	struct trace_writer *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		err_set(e, ERR_FAILED, _("out of memory"));
+		return NULL;
+	}
+	snprintf(w->output.path, sizeof(w->output.path), "%s", path);
+	w->log = log_writer_new(path, force, e);
+	if (w->log)
+		return w;
+	free(w);
+	return NULL;
+}
+
+struct trace_writer *trace_writer_new(const char *path, bool force, struct err *e)
+{
+	size_t n = strlen(path);
+
+	if (n > 5 && !strcmp(path + n - 5, ".nvmt"))
+		return log_new(path, force, e);
+	return version1_new(path, force, e);
+}
+
 struct trace_writer *trace_writer_stream(int fd, struct err *e)
 {
 	struct trace_writer *w = calloc(1, sizeof(*w));
@@ -181,12 +218,16 @@ struct trace_writer *trace_writer_stream(int fd, struct err *e)
 
 struct sink *trace_writer_sink(struct trace_writer *w)
 {
+	if (w->log)
+		return log_writer_sink(w->log);
 	return w->stream ? stream_out_sink(w->stream) : &w->sink;
 }
 
 void trace_writer_sync_every(struct trace_writer *w, int64_t ns)
 {
 	w->sync_ns = ns;
+	if (w->log)
+		log_writer_sync_every(w->log, ns);
 }
 
 void trace_writer_whole(struct trace_writer *w)
@@ -196,6 +237,10 @@ void trace_writer_whole(struct trace_writer *w)
 
 void trace_writer_finish(struct trace_writer *w)
 {
+	if (w->log) {
+		log_writer_finish(w->log);
+		return;
+	}
 	pthread_mutex_lock(&w->shared->lock);
 	w->shared->quit = true;
 	pthread_mutex_unlock(&w->shared->lock);
@@ -207,6 +252,8 @@ bool trace_writer_done(const struct trace_writer *w)
 {
 	bool done;
 
+	if (w->log)
+		return log_writer_done(w->log);
 	pthread_mutex_lock(&w->shared->lock);
 	done = w->shared->done;
 	pthread_mutex_unlock(&w->shared->lock);
@@ -215,6 +262,8 @@ bool trace_writer_done(const struct trace_writer *w)
 
 void trace_writer_discard(struct trace_writer *w)
 {
+	if (w->log)
+		unlink(w->output.path);
 	if (!w->shared)
 		return;
 	pthread_mutex_lock(&w->shared->lock);
@@ -225,10 +274,30 @@ void trace_writer_discard(struct trace_writer *w)
 	writer_end(&w->sink, NULL);
 }
 
+static void log_stats(const struct trace_writer *w, struct trace_writer_stats *out)
+{
+	struct log_writer_stats l;
+
+	log_writer_stats(w->log, &l);
+	*out = (struct trace_writer_stats) {.bytes = l.bytes,
+					    .most = l.bytes + l.queued,
+					    .marks = l.marks,
+					    .lost_rows = l.lost_rows,
+					    .failed = l.failed,
+					    .removed = l.removed,
+					    .complete = log_writer_done(w->log) && !l.failed,
+					    .err = l.err};
+	memcpy(out->rows, l.rows, sizeof(out->rows));
+}
+
 void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats *out)
 {
 	struct shared *s = w->shared;
 
+	if (w->log) {
+		log_stats(w, out);
+		return;
+	}
 	if (w->stream) {
 		stream_out_stats(w->stream, out);
 		return;
@@ -264,6 +333,8 @@ bool trace_writer_take_back(struct trace_writer *w, struct mark *m)
 	struct shared *s = w->shared;
 	bool any;
 
+	if (w->log)
+		return false;
 	pthread_mutex_lock(&s->lock);
 	any = s->n_unwritten > 0;
 	if (any) {
@@ -281,6 +352,8 @@ bool trace_writer_ready(struct trace_writer *w)
 	struct shared *s = w->shared;
 	bool ready;
 
+	if (w->log)
+		return log_writer_ready(w->log);
 	pthread_mutex_lock(&s->lock);
 	while (!s->failed && s->lanes.head && s->lanes.n_free < BLOCKS_READY)
 		pthread_cond_wait(&s->room, &s->lock);
@@ -298,8 +371,15 @@ void trace_writer_free(struct trace_writer *w)
 {
 	if (!w)
 		return;
-	if (w->stream) {
+	if (w->stream || w->log) {
+		struct trace_writer_stats stats = {.bytes = 1};
+
+		if (w->log)
+			log_stats(w, &stats);
 		stream_out_free(w->stream);
+		log_writer_free(w->log);
+		if (!stats.bytes) /* it never began */
+			unlink(w->output.path);
 		free(w);
 		return;
 	}

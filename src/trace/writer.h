@@ -1,12 +1,13 @@
 /* writer: what the sink of a recording and its threads share. */
-#ifndef TRACE_WRITER_H
-#define TRACE_WRITER_H
+#ifndef NVMTOP_TRACE_WRITER_H
+#define NVMTOP_TRACE_WRITER_H
 
 #include <pthread.h>
 
-#include "nvmtop/trace.h"
+#include "trace/trace.h"
 #include "trace/held-marks.h"
 #include "trace/lanes.h"
+#include "trace/log-writer.h"
 #include "trace/output.h"
 #include "trace/reserve.h"
 
@@ -35,6 +36,7 @@ struct shared {
 struct trace_writer {
 	struct sink sink;
 	struct stream_out *stream; /* does all of it instead, or NULL */
+	struct log_writer *log;    /* the same */
 	struct shared *shared;
 	struct output output;
 	off_t part_end, side_end; /* the writing thread's */

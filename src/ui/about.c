@@ -1,8 +1,8 @@
 /* about: a panel that tells what there is to know about the chosen row: where the
  * number comes from, how often, how far it may go, and why there is none. */
-#include "screen.h"
+#include "ui/screen.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,12 +2,12 @@
  *
  * People mark the same phases in the runs that they compare, so a label that both
  * have says more than a number, and a number more than that both have begun. */
-#include "align.h"
+#include "ui/align.h"
 
-#include "goto.h"
-#include "nvmtop/intl.h"
-#include "nvmtop/num.h"
-#include "nvmtop/ui.h"
+#include "ui/goto.h"
+#include "util/intl.h"
+#include "util/num.h"
+#include "ui/ui.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef NVMTOP_UI_ALIGN_H
 #define NVMTOP_UI_ALIGN_H
 
-#include "nvmtop/timeline.h"
-#include "viewport.h"
+#include "model/timeline.h"
+#include "ui/viewport.h"
 
 /* What there is of a timeline; times of a file may be anything, those here stay far
  * from overflow. */

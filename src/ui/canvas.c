@@ -3,7 +3,7 @@
  * Views decide what a cell means and term/ what it looks like, so golden screens
  * need no terminal.  The one invariant that everything here protects: the right
  * half of a wide character never stands without its left half. */
-#include "nvmtop/canvas.h"
+#include "ui/canvas.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -88,26 +88,6 @@ void canvas_put(struct canvas *c, int x, int y, enum style s, wchar_t ch)
 	}
 }
 
-/* The next character of the locale's text; what cannot be decoded or shown is
- * '?'.  Width 0 is a combining mark.  False at the end. */
-static bool text_next(const char **p, mbstate_t *state, wchar_t *ch, int *width)
-{
-	size_t n = mbrtowc(ch, *p, MB_LEN_MAX, state);
-
-	if (n == 0)
-		return false;
-	if (n == (size_t)-1 || n == (size_t)-2) {
-		memset(state, 0, sizeof(*state));
-		*ch = L'?';
-		n = 1;
-	}
-	*p += n;
-	*width = wcwidth(*ch);
-	if (*width < 0)
-		*ch = L'?', *width = 1;
-	return true;
-}
-
 int canvas_text(struct canvas *c, int x, int y, int w, enum style s, const char *text)
 {
 	mbstate_t state;
@@ -145,18 +125,6 @@ int canvas_textf(struct canvas *c, int x, int y, int w, enum style s, const char
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	return canvas_text(c, x, y, w, s, text);
-}
-
-int text_width(const char *text)
-{
-	mbstate_t state;
-	wchar_t ch;
-	int width, used = 0;
-
-	memset(&state, 0, sizeof(state));
-	while (text_next(&text, &state, &ch, &width))
-		used += width;
-	return used;
 }
 
 int canvas_right(struct canvas *c, int x, int y, int w, enum style s, const char *text)

@@ -8,7 +8,7 @@
  *
  * The timeline is asked once a row: no finer than the tier keeps columns, which
  * bounds what looking back costs to a few bins at any zoom. */
-#include "chart.h"
+#include "ui/chart.h"
 
 #include <math.h>
 

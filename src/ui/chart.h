@@ -2,13 +2,14 @@
 #ifndef NVMTOP_UI_CHART_H
 #define NVMTOP_UI_CHART_H
 
-#include "nvmtop/timeline.h"
-#include "spark.h"
+#include "model/timeline.h"
+#include "ui/spark.h"
 
 #define CELLS_MAX   1000
 #define COLUMNS_MAX (2 * CELLS_MAX)
 #define MARKS_MAX   512
 #define GAPS_MAX    256
+#define CHANGES_MAX 256
 
 /* One axis for everything on the screen. */
 struct chart_axis {

@@ -2,9 +2,9 @@
  *
  * All views that show signals are this one with other rows: the same axis, the same
  * marks, the same keys. */
-#include "screen.h"
+#include "ui/screen.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 
 #define RANKED 512

@@ -2,7 +2,7 @@
  *
  * The mean of all samples counts for the time that they cover: late ticks are filled
  * in with the mean, holes add nothing. */
-#include "screen.h"
+#include "ui/screen.h"
 
 double energy_joule(struct ui *u, const struct ui_scene *s, size_t channel, int64_t from_ns, int64_t to_ns)
 {

@@ -1,25 +1,34 @@
 /* events: what happened, in one line below the charts, on their axis.
  *
  * A T stands wherever something was throttled in that cell's time: while a cooling
- * device was at work, or where a count of over-current rose.  A ! is a hole in what
- * was sampled.  At the left it is said by name what is throttled at the playhead.
+ * device was at work, or where a count of over-current rose.  An n is a notice, which
+ * slows nothing down.  A ! is a hole in what was sampled.  A C is a change of how the
+ * machine is set, or a sensor that died or came back; beside the last one it is said
+ * what, for some seconds.  At the left it is said by name what is throttled at the
+ * playhead, or else which notice there is.
  *
  * The line is there for as long as the session has anything that could be
- * throttled: an empty line tells that nothing was, and nothing jumps when it
- * begins.  A session without has no such line. */
-#include "screen.h"
+ * throttled or noticed, and once something was changed: an empty line tells that nothing was, and nothing jumps when
+ * it begins.  A session without has no such line. */
+#include "ui/screen.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 #include <string.h>
 
 #define THROTTLES_MAX 64
 #define GAP_NS        (10 * NS_PER_MS) /* a tick that came late is no gap that one would look for */
+#define SAID_NS       (10 * NS_PER_S)
 #define RISE_NS       (2 * NS_PER_S)   /* counts are read once a second; then for another to read it */
 
 static bool throttles(const struct channel *ch)
 {
 	return !ch->missing[0] && (ch->kind == CHANNEL_THROTTLE || ch->kind == CHANNEL_THROTTLE_COUNT);
+}
+
+static bool notices(const struct channel *ch)
+{
+	return !ch->missing[0] && ch->kind == CHANNEL_NOTICE;
 }
 
 bool events_gap(const struct gap *g, int64_t cell_ns)
@@ -32,11 +41,15 @@ bool events_gap(const struct gap *g, int64_t cell_ns)
 bool events_wanted(const struct ui *u, const struct ui_scene *s)
 {
 	struct gap gaps[32];
+	struct change change;
 	size_t n = 0;
 
 	for (size_t i = 0; u->about && i < u->about->n_channels; i++)
-		if (throttles(&u->about->channels[i]))
+		if (throttles(&u->about->channels[i]) || notices(&u->about->channels[i]))
 			return true;
+	if (s->timeline && s->timeline->ops->changes &&
+	    s->timeline->ops->changes(s->timeline, INT64_MIN, INT64_MAX, &change, 1))
+		return true;
 	if (!s->live && u->extent.any)
 		n = s->timeline->ops->gaps(s->timeline, u->extent.first_ns, u->extent.last_ns + 1, gaps, 32);
 	for (size_t i = 0; i < n; i++)
@@ -63,6 +76,14 @@ static void find_rises(struct ui *u, const struct ui_scene *s, size_t channel, c
 	}
 }
 
+/* The columns in which a channel was above 0. */
+static void find_above(struct ui *u, const struct chart_axis *axis, unsigned char *out)
+{
+	for (int i = 0; i < axis->n; i++)
+		if (u->columns[i].any && u->columns[i].max > 0)
+			out[i] = 1;
+}
+
 void events_throttled(struct ui *u, const struct ui_scene *s, const struct chart_axis *axis,
 		      unsigned char *out)
 {
@@ -80,9 +101,21 @@ void events_throttled(struct ui *u, const struct ui_scene *s, const struct chart
 		if (ch->kind == CHANNEL_THROTTLE_COUNT)
 			find_rises(u, s, k, axis, out);
 		else
-			for (int i = 0; i < axis->n; i++)
-				if (u->columns[i].any && u->columns[i].max > 0)
-					out[i] = 1;
+			find_above(u, axis, out);
+	}
+}
+
+static void events_noticed(struct ui *u, const struct ui_scene *s, const struct chart_axis *axis,
+			   unsigned char *out)
+{
+	struct chart_summary sum;
+
+	memset(out, 0, (size_t)axis->n);
+	for (size_t k = 0; k < u->about->n_channels; k++) {
+		if (!notices(&u->about->channels[k]))
+			continue;
+		chart_columns(s->timeline, k, axis, u->bins, u->columns, &sum);
+		find_above(u, axis, out);
 	}
 }
 
@@ -144,12 +177,14 @@ static void read_throttled(struct ui *u, const struct ui_scene *s)
 {
 	if (!rows_due(u, &u->throttled_tick))
 		return;
-	u->throttled[0] = 0;
+	u->throttled[0] = u->noticed[0] = 0;
 	for (size_t i = 0; i < u->about->n_channels; i++) {
 		const struct channel *ch = &u->about->channels[i];
 		char name[32];
 		double v;
 
+		if (notices(ch) && rows_value(u, s, i, 0) > 0)
+			list_add(u->noticed, sizeof(u->noticed), ch->label);
 		if (!throttles(ch))
 			continue;
 		v = rows_value(u, s, i, 0);
@@ -167,6 +202,10 @@ static void draw_text(struct ui *u, struct canvas *c, int y)
 	int x = u->at.name.x, w = u->at.chart.x - 1 - x;
 	char text[256];
 
+	if (!u->throttled[0] && u->noticed[0]) {
+		screen_cut(u, c, x, y, w, STYLE_TEXT, u->noticed);
+		return;
+	}
 	if (!u->throttled[0]) {
 		canvas_text(c, x, y, u->at.name.w, STYLE_DIM, _("events"));
 		return;
@@ -176,19 +215,85 @@ static void draw_text(struct ui *u, struct canvas *c, int y)
 	screen_cut(u, c, x, y, w, STYLE_WARN, text);
 }
 
+/* A letter in each cell that has what find() looks for. */
+static void draw_cells(struct ui *u, const struct ui_scene *s, struct canvas *c, int y,
+		       void (*find)(struct ui *, const struct ui_scene *, const struct chart_axis *,
+				    unsigned char *),
+		       enum style style, wchar_t letter)
+{
+	find(u, s, &u->axis, u->level);
+	for (int i = 0; i < u->axis.n; i++)
+		if (u->level[i])
+			canvas_put(c, u->at.chart.x + i / u->vp.per_cell, y, style, letter);
+}
+
+/* Of those that came together the power mode, which has brought the others along. */
+static void draw_change(struct ui *u, struct canvas *c, int y, const struct change *list, size_t n)
+{
+	int64_t head_ns = u->vp.follow ? u->extent.last_ns : u->vp.head_ns;
+	const struct change *said = NULL;
+	unsigned long more = 0;
+	char text[CHANGE_TEXT + 48];
+	int w, at;
+
+	for (size_t i = 0; i < n; i++) {
+		if (list[i].t_ns > head_ns || head_ns - list[i].t_ns >= SAID_NS)
+			continue;
+		more += said != NULL;
+		if (!said || strcmp(said->what, "mode") != 0 || !strcmp(list[i].what, "mode"))
+			said = &list[i];
+	}
+	at = said ? viewport_cell(&u->vp, said->t_ns) : -1;
+	if (at < 0)
+		return;
+	change_text(text, said);
+	if (more) {
+		size_t used = strlen(text);
+
+		/* TRANSLATORS: behind a change, such as "mode: 15W -> 30W". */
+		snprintf(text + used, sizeof(text) - used, P_(" and %lu more", " and %lu more", more), more);
+	}
+	w = text_width(text);
+	if (at + 2 + w <= u->at.chart.w)
+		at += 2;
+	else
+		at = at - 1 - w > 0 ? at - 1 - w : 0;
+	screen_cut(u, c, u->at.chart.x + at, y, u->at.chart.w - at, said->to[0] ? STYLE_TEXT : STYLE_WARN, text);
+}
+
+/* Returns how many there are in view. */
+static size_t draw_changes(struct ui *u, const struct ui_scene *s, struct canvas *c, int y, struct change *list)
+{
+	int64_t from = u->axis.first * (INT64_C(1) << u->axis.zoom);
+	int64_t to = (u->axis.first + u->axis.n) * (INT64_C(1) << u->axis.zoom);
+	size_t n;
+
+	if (!s->timeline->ops->changes)
+		return 0;
+	n = s->timeline->ops->changes(s->timeline, from, to, list, CHANGES_MAX);
+	for (size_t i = 0; i < n; i++) {
+		int cell = viewport_cell(&u->vp, list[i].t_ns);
+
+		if (cell >= 0)
+			canvas_put(c, u->at.chart.x + cell, y, list[i].to[0] ? STYLE_TEXT : STYLE_WARN, L'C');
+	}
+	return n;
+}
+
 void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int y = u->at.events.y;
 	int64_t cell_ns = (int64_t)u->vp.per_cell << u->vp.zoom;
+	struct change changes[CHANGES_MAX];
+	size_t n_changes;
 
 	if (!u->at.events.h)
 		return;
 	read_throttled(u, s);
 	draw_text(u, c, y);
-	events_throttled(u, s, &u->axis, u->level);
-	for (int i = 0; i < u->axis.n; i++)
-		if (u->level[i])
-			canvas_put(c, u->at.chart.x + i / u->vp.per_cell, y, STYLE_WARN, L'T');
+	n_changes = draw_changes(u, s, c, y, changes);
+	draw_cells(u, s, c, y, events_noticed, STYLE_TEXT, L'n');
+	draw_cells(u, s, c, y, events_throttled, STYLE_WARN, L'T');
 	for (size_t i = 0; i < u->axis.n_gaps; i++) {
 		int cell = viewport_cell(&u->vp, u->gaps[i].from_ns);
 
@@ -197,4 +302,5 @@ void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 				   u->gaps[i].cause == GAP_LOST ? STYLE_ALERT : STYLE_WARN, L'!');
 	}
 	axis_lines(u, c, y, 1);
+	draw_change(u, c, y, changes, n_changes);
 }

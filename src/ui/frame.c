@@ -1,5 +1,5 @@
 /* frame: an empty box with a line round it, over what is there. */
-#include "screen.h"
+#include "ui/screen.h"
 
 /* The first, one between or the last of n from `from` on. */
 static int third(int at, int from, int n)

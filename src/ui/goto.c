@@ -2,9 +2,9 @@
  *
  * Marks are asked for in blocks: a trace may hold more of them than anybody would
  * keep on a stack. */
-#include "goto.h"
+#include "ui/goto.h"
 
-#include "nvmtop/num.h"
+#include "util/num.h"
 
 #include <string.h>
 #include <time.h>

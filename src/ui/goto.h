@@ -2,8 +2,8 @@
 #ifndef NVMTOP_UI_GOTO_H
 #define NVMTOP_UI_GOTO_H
 
-#include "nvmtop/timeline.h"
-#include "viewport.h"
+#include "model/timeline.h"
+#include "ui/viewport.h"
 
 /* "12.5", "1:23", "2m": after the start; "+10s", "-2m": from head_ns; "50%";
  * "m3": mark 3; "start", "end".  "14:32:05", "2026-11-20 14:32:05.25": local time,

@@ -2,9 +2,10 @@
  *
  * What matters most is placed first and from the edges inwards; what then has no
  * room is left out as a whole, never cut in the middle of a number. */
-#include "screen.h"
+#include "ui/screen.h"
 
-#include "nvmtop/intl.h"
+#include "util/clock.h"
+#include "util/intl.h"
 
 #include <string.h>
 #include <time.h>
@@ -209,7 +210,8 @@ const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *sty
 	if (s->live && s->stalled)
 		return _("Sampling hangs: a sensor does not answer.");
 	if (s->live && s->hangs) {
-		snprintf(u->alarm, sizeof(u->alarm), _("%s does not answer: its driver hangs."), s->hangs);
+		snprintf(u->alarm, sizeof(u->alarm), _("%s has not answered for %.1f s: its driver hangs."),
+			 s->hangs, (double)s->hangs_ns / (double)NS_PER_S);
 		return u->alarm;
 	}
 	*style = STYLE_DIM;

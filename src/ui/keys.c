@@ -2,9 +2,9 @@
  *
  * The order is that of the key bar, and within a group that of the help page.  No
  * single key does harm: a split escape sequence may arrive as Esc, [ and A. */
-#include "keys.h"
+#include "ui/keys.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 /* clang-format off */
 static const struct key_entry table[] = {

@@ -2,7 +2,7 @@
 #ifndef NVMTOP_UI_KEYS_H
 #define NVMTOP_UI_KEYS_H
 
-#include "nvmtop/event.h"
+#include "ui/event.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,9 +2,9 @@
  *
  * The moment is that of the key; the mark itself is asked for when its name is
  * known, and finds its place all the same. */
-#include "screen.h"
+#include "ui/screen.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 #include <string.h>
 

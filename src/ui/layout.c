@@ -3,7 +3,7 @@
  * In the order of what a person can do without: the space between, statistics,
  * the axis, the header, the keys; names and values never.  All widths depend on
  * the window alone and never on a number, so nothing jumps. */
-#include "layout.h"
+#include "ui/layout.h"
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* mouse: a press, a turn of the wheel or dragging, to what it means where it is. */
-#include "screen.h"
+#include "ui/screen.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* The phases, a line each: when, how long, how much energy, and a few means. */
-#include "phases.h"
+#include "ui/phases.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 static void joule_text(char out[QUANTITY_TEXT], double j, int w)
 {

@@ -1,8 +1,8 @@
 /* All signals of the phases that were chosen, side by side and held against the first
  * of them. */
-#include "phases.h"
+#include "ui/phases.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 #include <math.h>
 #include <string.h>
@@ -181,7 +181,7 @@ static void draw_fixed(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	canvas_text(c, u->at.name.x + u->at.name.w + 1, y, 4, STYLE_DIM, which == 1 ? "J" : "s");
 	for (int i = 0; i < k->shown; i++) {
 		const struct sheet *sh = &e->sheets[i];
-		struct span power = {NAN, NAN, NAN, 0, 0};
+		struct span power = {NAN, NAN, NAN, 0, 0, NAN};
 		int last = x + nw * (k->p95 ? 3 : 2);
 		char text[QUANTITY_TEXT];
 

@@ -3,9 +3,9 @@
  * Means, extremes and energy come from columns in no time.  The 95th percentile
  * needs the samples: it is worked out between the frames, a signal at a time, and
  * where there are too many of them it is estimated from columns and says so. */
-#include "phases.h"
+#include "ui/phases.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,7 +59,8 @@ static bool list_channels(struct phases *e, const struct session *about)
 		return false;
 	for (size_t rank = 0; rank <= FIRST_KINDS; rank++)
 		for (size_t i = 0; i < about->n_channels; i++)
-			if (rank_of(&about->channels[i]) == rank && !about->channels[i].missing[0])
+			if (rank_of(&about->channels[i]) == rank && !about->channels[i].missing[0] &&
+			    !channel_counts(&about->channels[i]))
 				e->channels[e->n_channels++] = i;
 	e->power = rows_find(about, CHANNEL_POWER_TOTAL, -1);
 	for (int k = 0; k < MEANS_MAX; k++) {
@@ -269,7 +270,7 @@ struct line *phases_line(struct phases *e, const struct ui_scene *s, size_t i)
 		return l;
 	l->from_ns = p->from_ns;
 	l->to_ns = provisional ? 0 : p->to_ns;
-	l->power = (struct span) {NAN, NAN, NAN, 0, 0};
+	l->power = (struct span) {NAN, NAN, NAN, 0, 0, NAN};
 	if (e->power >= 0)
 		span_read(s->timeline, (size_t)e->power, p->from_ns, p->to_ns, &l->power);
 	for (int k = 0; k < e->n_means; k++) {

@@ -2,7 +2,7 @@
 #ifndef NVMTOP_UI_PHASES_H
 #define NVMTOP_UI_PHASES_H
 
-#include "screen.h"
+#include "ui/screen.h"
 
 #define PHASES_MAX 4096
 #define CHOSEN_MAX 8

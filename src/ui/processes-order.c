@@ -2,7 +2,7 @@
  *
  * It is made when a new reading comes and never between two, so that a process does
  * not run away from the one who chooses it. */
-#include "screen.h"
+#include "ui/screen.h"
 
 #include <math.h>
 #include <stdlib.h>

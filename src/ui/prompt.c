@@ -1,9 +1,9 @@
 /* prompt: the line in which a place or a condition is typed, and how any such line is edited.
  *
  * What is of no use stays there to be mended, with a word why. */
-#include "screen.h"
+#include "ui/screen.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * A signal keeps one unit and one number of decimals over its whole range, for a
  * number that changes its form is read as a jump.  Memory is counted in GiB and
  * says so: a 64 GB board that shows "61.4 GB" makes people look for the rest. */
-#include "quantity.h"
+#include "ui/quantity.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef NVMTOP_UI_QUANTITY_H
 #define NVMTOP_UI_QUANTITY_H
 
-#include "nvmtop/channel.h"
+#include "model/channel.h"
 
 /* Long enough for every text of this header. */
 #define QUANTITY_TEXT 32

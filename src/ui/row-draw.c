@@ -2,9 +2,9 @@
  *
  * Every column stands in the same place in all rows of a view, and its width hangs
  * on the window alone: what changes is the numbers, never where they are. */
-#include "screen.h"
+#include "ui/screen.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 #include <math.h>
 #include <string.h>

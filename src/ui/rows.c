@@ -3,9 +3,9 @@
  * Numbers that change ten times a second cannot be read, so while the screen
  * follows now they are taken anew only four times a second; when somebody has
  * stopped to look they are those of that very moment. */
-#include "screen.h"
+#include "ui/screen.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -108,7 +108,7 @@ int rows_named(const struct session *about, const char *name)
 
 int rows_build(struct ui *u, const struct session *about)
 {
-	struct row_list l = {.about = about};
+	struct row_list l = {.about = about, .present = &u->present};
 	unsigned char *height;
 
 	if (about && u->view->build)

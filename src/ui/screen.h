@@ -2,16 +2,16 @@
 #ifndef NVMTOP_UI_SCREEN_H
 #define NVMTOP_UI_SCREEN_H
 
-#include "chart.h"
-#include "goto.h"
-#include "keys.h"
-#include "layout.h"
-#include "nvmtop/ui.h"
-#include "nvmtop/condition.h"
-#include "quantity.h"
-#include "second.h"
-#include "span.h"
-#include "viewport.h"
+#include "ui/chart.h"
+#include "ui/goto.h"
+#include "ui/keys.h"
+#include "ui/layout.h"
+#include "ui/ui.h"
+#include "model/condition.h"
+#include "ui/quantity.h"
+#include "ui/compare.h"
+#include "ui/range-stats.h"
+#include "ui/viewport.h"
 
 #define TABLE_MAX 6
 #define TITLE_MAX 16
@@ -79,9 +79,26 @@ struct spot {
 	int natural;         /* where the view has it */
 };
 
+/* How it was at the playhead. */
+#define DEAD_MAX 64
+struct present {
+	int64_t tick;       /* when this was read */
+	const struct session *about;
+	struct fact *facts; /* its own, as changed; NULL: not read yet */
+	size_t n_facts;
+	size_t count;       /* of changes up to the playhead */
+	int64_t newest_ns;
+	struct dead {
+		size_t channel;
+		char since[QUANTITY_TEXT]; /* it has not answered */
+	} dead[DEAD_MAX];
+	size_t n_dead;
+};
+
 /* The rows of a view while they are made. */
 struct row_list {
 	const struct session *about;
+	const struct present *present; /* at the playhead */
 	struct row *rows;
 	int n, room;
 	bool failed; /* out of memory */
@@ -204,6 +221,7 @@ struct ui {
 	struct search search;
 	struct phases *phases; /* of view_epochs, see phases.h; NULL until it is shown */
 	struct second second;
+	struct present present;
 
 	bool copying; /* asks as what */
 	bool labelling; /* a mark at label_ns waits for its label */
@@ -238,6 +256,7 @@ struct ui {
 	bool events;            /* there may be something to tell below the charts */
 	int64_t throttled_tick; /* when the next was read */
 	char throttled[160];    /* what is throttled at the playhead; "": nothing */
+	char noticed[96];       /* the same of notices */
 	struct {
 		bool kept; /* dots are those of the strip */
 		int channel, zoom, n;
@@ -346,6 +365,12 @@ void events_name(char out[32], const struct channel *ch);
 /* A hole that one would look for where a cell is that long. */
 bool events_gap(const struct gap *g, int64_t cell_ns);
 
+/* present.c: how the machine was set at the playhead. */
+bool present_read(struct ui *u, const struct ui_scene *s); /* true: otherwise than before */
+void present_forget(struct ui *u); /* another session is shown */
+/* The session's facts as they were then. */
+const struct fact *present_facts(const struct present *p, const struct session *about);
+
 /* header.c: the lines above and below the body. */
 void header_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *style);
@@ -426,7 +451,7 @@ void screen_moment(const struct ui *u, const struct ui_scene *s, int64_t t_ns, c
 /* Take note of what the scene holds now; before drawing and before acting. */
 void screen_look(struct ui *u, const struct ui_scene *s);
 unsigned screen_when(const struct ui *u);
-const char *screen_fact(const struct ui *u, const char *key); /* never NULL: "" */
+const char *screen_fact(const struct ui *u, const char *key); /* at the playhead; never NULL: "" */
 /* A character that only some charsets have. */
 wchar_t screen_glyph(const struct ui *u, wchar_t fine, wchar_t ascii);
 /* A text that ends in an ellipsis where it has no room; returns the columns it took. */

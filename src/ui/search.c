@@ -2,9 +2,9 @@
  *
  * A long trace is gone through in steps between the frames, so that keys are
  * answered meanwhile; where one end is reached it goes on at the other, once. */
-#include "screen.h"
+#include "ui/screen.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
  * One end is where it was begun, the other goes along with the playhead until it is
  * held, so that every key that moves through time selects.  While there is a
  * selection the statistics of all rows are its own; what lies outside is dim. */
-#include "screen.h"
+#include "ui/screen.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 #include <math.h>
 #include <string.h>

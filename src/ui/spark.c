@@ -14,7 +14,7 @@
  * between.  A value at the lower end is the lowest dot; what was not measured
  * is nothing at all.
  * Where a limit was passed, the whole height of the cell says so. */
-#include "spark.h"
+#include "ui/spark.h"
 
 #include <math.h>
 

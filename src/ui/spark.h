@@ -2,7 +2,7 @@
 #ifndef NVMTOP_UI_SPARK_H
 #define NVMTOP_UI_SPARK_H
 
-#include "nvmtop/canvas.h"
+#include "ui/canvas.h"
 
 /* One column of a chart, in the channel's unit. */
 struct spark_column {

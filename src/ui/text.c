@@ -2,7 +2,7 @@
  *
  * A line ends between words, and in scripts that have no blanks between them beside
  * any wide character, but not before one that ends a sentence or a bracket. */
-#include "screen.h"
+#include "ui/screen.h"
 
 #include <limits.h>
 #include <string.h>

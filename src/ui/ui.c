@@ -2,11 +2,11 @@
  *
  * The order of a frame matters: what is in view is settled before anything is
  * drawn, and the strip comes last, for it takes the buffers of the charts. */
-#include "screen.h"
+#include "ui/screen.h"
 
-#include "align.h"
+#include "ui/align.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static void no_view(const char *name, struct err *e)
 	for (size_t i = 0; views_at(i); i++)
 		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
 					 views_at(i)->name);
-	err_set(e, ERR_USAGE, _("there is no view \"%s\"; there are: %s"), shown, list);
+	err_set(e, ERR_USAGE, _("unknown view \"%s\"; known: %s"), shown, list);
 }
 
 struct ui *ui_new(const struct ui_options *o, struct err *e)
@@ -87,6 +87,7 @@ void ui_free(struct ui *u)
 	free(u->places);
 	free(u->procs.line);
 	phases_free(u);
+	present_forget(u);
 	free(u);
 }
 
@@ -106,7 +107,7 @@ unsigned screen_when(const struct ui *u)
 
 const char *screen_fact(const struct ui *u, const char *key)
 {
-	const char *value = u->about ? fact_get(u->about->facts, u->about->n_facts, key) : NULL;
+	const char *value = u->about ? fact_get(present_facts(&u->present, u->about), u->about->n_facts, key) : NULL;
 
 	return value ? value : "";
 }
@@ -145,6 +146,8 @@ void screen_look(struct ui *u, const struct ui_scene *s)
 	    (about && !u->rows)) {
 		anew = s->timeline != u->timeline || about != u->about;
 		u->n_rows = 0;
+		if (anew)
+			present_forget(u);
 		u->about = NULL;
 		if (rows_build(u, about) < 0)
 			about = NULL;
@@ -212,6 +215,7 @@ void ui_reset(struct ui *u, const struct ui_scene *s)
 {
 	u->timeline = NULL;
 	u->about = NULL;
+	present_forget(u);
 	u->n_rows = 0;
 	viewport_reset(&u->vp, s->live);
 	if (u->over == &view_files)
@@ -307,6 +311,20 @@ static void draw_empty(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		    s->live ? _("Waiting for the first samples.") : _("There is no sample in this trace."));
 }
 
+/* What the view tells of it is made anew, and stays where it was. */
+static void look_present(struct ui *u, const struct ui_scene *s)
+{
+	int scroll = u->scroll, chosen = u->chosen;
+	bool about_chosen = u->about_chosen;
+
+	if (!present_read(u, s) || u->view != &view_board || rows_build(u, u->about) < 0)
+		return;
+	u->scroll = scroll;
+	u->chosen = chosen < u->n_rows ? chosen : -1;
+	u->about_chosen = about_chosen && u->chosen >= 0;
+	second_match(u);
+}
+
 static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	struct layout_wish wish = {
@@ -320,7 +338,7 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	alarm = header_alarm(u, s, &style);
 	wish.alarm = *alarm != 0;
 	wish.second = s->with != NULL;
-	wish.events = u->events && !u->view->plain;
+	wish.events = (u->events || u->present.count) && !u->view->plain;
 	wish.table = charts_table_width(u, c->w);
 	wish.solo = arrange_solo(u);
 	u->at = layout_screen(&wish);
@@ -336,6 +354,7 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	u->tick = s->now_ns / (pace * NS_PER_MS) * 64 + u->vp.zoom;
 	u->below = 0;
 	u->n_marks = 0;
+	look_present(u, s);
 
 	header_draw(u, s, c);
 	if (u->at.alarm.h)

@@ -1,15 +1,20 @@
 /* view-board: what this is, how it is set, what it does not tell and how that can be
  * mended, and what looking at it costs. */
-#include "screen.h"
+#include "ui/screen.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 #include <math.h>
 #include <string.h>
 
+static const struct fact *facts_of(const struct row_list *l)
+{
+	return present_facts(l->present, l->about);
+}
+
 static void add_fact(struct row_list *l, const char *name, const char *key)
 {
-	const char *value = fact_get(l->about->facts, l->about->n_facts, key);
+	const char *value = fact_get(facts_of(l), l->about->n_facts, key);
 
 	if (value && *value)
 		snprintf(rows_text(l, name, NULL)->text, sizeof(l->rows->text), "%s", value);
@@ -29,6 +34,7 @@ static void add_identity(struct row_list *l)
 	add_fact(l, _("Kernel"), "kernel");
 	add_fact(l, _("Host"), "hostname");
 	add_fact(l, _("Known by"), "why");
+	add_fact(l, _("Not read"), "other_sensors");
 	if (l->n == n + 1)
 		snprintf(rows_text(l, _("Board"), NULL)->text, sizeof(l->rows->text), "%s",
 			 _("this trace does not say what it was recorded on"));
@@ -54,7 +60,7 @@ static void add_governors(struct row_list *l)
 	bool same = true;
 
 	for (size_t i = 0; i < about->n_facts; i++) {
-		const struct fact *f = &about->facts[i];
+		const struct fact *f = &facts_of(l)[i];
 		const char *dot = strchr(f->key, '.');
 		size_t used;
 
@@ -82,7 +88,7 @@ static void add_modes(struct row_list *l)
 	add_fact(l, _("Power mode"), "mode");
 	if (rows_named(about, "clocks.pinned") >= 0)
 		rows_text(l, _("Clocks"), read_pinned);
-	governor = fact_get(about->facts, about->n_facts, "gpu.governor");
+	governor = fact_get(facts_of(l), about->n_facts, "gpu.governor");
 	if (governor)
 		/* TRANSLATORS: the names of this view have 11 columns on narrow screens. */
 		snprintf(rows_text(l, _("GPU clock"), NULL)->text, sizeof(l->rows->text), _("governor %.64s"),
@@ -107,6 +113,17 @@ static void add_missing(struct row_list *l)
 		headed = true;
 		row = rows_text(l, ch->label, NULL);
 		snprintf(row->text, sizeof(row->text), "%s", ch->missing);
+	}
+	for (size_t i = 0; i < l->present->n_dead; i++) {
+		const struct dead *d = &l->present->dead[i];
+		struct row *row;
+
+		if (!headed)
+			rows_heading(l, _("Missing, and why"), STYLE_HEAT);
+		headed = true;
+		row = rows_text(l, l->about->channels[d->channel].label, NULL);
+		/* TRANSLATORS: then a time, such as "12:34:56.7". */
+		snprintf(row->text, sizeof(row->text), _("stopped answering at %s"), d->since);
 	}
 }
 
@@ -143,7 +160,9 @@ static void read_late(struct ui *u, const struct ui_scene *s, struct row *row)
 		}
 	}
 	if (s->live)
-		snprintf(row->text, sizeof(row->text), P_("%llu late tick", "%llu late ticks", late), late);
+		snprintf(row->text, sizeof(row->text),
+			 P_("%llu late tick of the fast tier", "%llu late ticks of the fast tier", late),
+			 late);
 	else if (late || lost)
 		/* One that was late alone is no hole: it is in the channel below. */
 		snprintf(row->text, sizeof(row->text),
@@ -174,7 +193,8 @@ static void add_sampling(struct row_list *l)
 		if (strstr(about->channels[i].name, ".rate") ||
 		    !strncmp(about->channels[i].name, "nvmtop.", 7) ||
 		    !strcmp(about->channels[i].name, "cpu.window"))
-			if (about->channels[i].kind == CHANNEL_OTHER)
+			if (about->channels[i].kind == CHANNEL_OTHER ||
+			    about->channels[i].kind == CHANNEL_COUNTER)
 				rows_signal(l, i, RANK_REST, false);
 }
 

@@ -1,9 +1,9 @@
 /* view-cpu: the whole, what waits, then each group of cores that share a clock with
  * its clock, limits and governor, and below it its cores. */
-#include "screen.h"
+#include "ui/screen.h"
 
-#include "nvmtop/intl.h"
-#include "nvmtop/num.h"
+#include "util/intl.h"
+#include "util/num.h"
 
 #include <math.h>
 #include <string.h>

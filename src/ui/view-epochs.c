@@ -2,9 +2,9 @@
  *
  * Above, a line a phase; below, all signals of the phases that were chosen, side by
  * side and held against the first of them, or of the one that the line is on. */
-#include "phases.h"
+#include "ui/phases.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 #include <string.h>
 
@@ -120,7 +120,7 @@ static int epochs_length(const struct ui *u, const struct ui_scene *s)
 
 const struct view view_epochs = {
 	.name = "epochs",
-	.label = N_("Epochs"),
+	.label = N_("Phases"),
 	.key = '7',
 	.plain = true,
 	.draw = epochs_draw,

@@ -1,7 +1,7 @@
 /* view-files: the saved traces, to choose one. */
-#include "screen.h"
+#include "ui/screen.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 #include <string.h>
 

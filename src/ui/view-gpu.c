@@ -1,8 +1,8 @@
 /* view-gpu: how busy, how fast, within which limits, asleep or not; then the engines
  * beside it, and the rail and the sensor that say what it costs. */
-#include "screen.h"
+#include "ui/screen.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 #include <math.h>
 #include <string.h>

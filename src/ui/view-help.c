@@ -2,9 +2,9 @@
  *
  * Columns as many as there is room for; a group stays in one of them where that
  * lets everything be seen, and what is too long for a line goes on in the next. */
-#include "screen.h"
+#include "ui/screen.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 #define KEYS_W    11 /* the widest names */
 #define COLUMN_W  54 /* at least, for two of them and more */

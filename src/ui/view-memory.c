@@ -1,7 +1,7 @@
 /* view-memory: who has how much of it, and how busy the way to it is. */
-#include "screen.h"
+#include "ui/screen.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 #include <math.h>
 

@@ -3,9 +3,9 @@
  * First what sums the machine up, then the details in sections, and in them what
  * somebody who tunes software asks for first: how busy each core is and how fast it
  * runs long before how often a sensor was read. */
-#include "screen.h"
+#include "ui/screen.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 #include <string.h>
 
@@ -56,6 +56,7 @@ static const struct place places[CHANNEL_KINDS] = {
 	[CHANNEL_THROTTLE_COUNT] = {LIMITS, 1},
 	[CHANNEL_FREQ_LIMIT] = {LIMITS, 2},
 	[CHANNEL_GATED] = {LIMITS, 4},
+	[CHANNEL_NOTICE] = {LIMITS, 5},
 	[CHANNEL_RAIL_VOLTAGE] = {POWER, 1},
 	[CHANNEL_RAIL_CURRENT] = {POWER, 2},
 };
@@ -69,7 +70,7 @@ static bool named(const struct channel *ch, const char *start, const char *part)
 
 static struct place place_of(const struct channel *ch)
 {
-	if (ch->kind != CHANNEL_OTHER)
+	if (ch->kind != CHANNEL_OTHER && ch->kind != CHANNEL_COUNTER)
 		return places[(unsigned)ch->kind < CHANNEL_KINDS ? ch->kind : CHANNEL_OTHER];
 	if (ch->family == FAMILY_MEMORY)
 		return (struct place) {MEMORY, 1};

@@ -1,15 +1,15 @@
 /* view-processes: who uses this machine; those that use the GPU first, then by
  * what they take of the CPU.  What is chosen is the process and not its line. */
-#include "screen.h"
+#include "ui/screen.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 #include <math.h>
 #include <signal.h>
 #include <string.h>
 
 /* The line of the process that was chosen, or -1. */
-static int chosen_line(const struct ui *u)
+static int selected_line(const struct ui *u)
 {
 	for (int i = 0; i < u->procs.n; i++)
 		if (u->procs.line[i].pid == u->procs.pid && u->procs.line[i].start == u->procs.start)
@@ -207,7 +207,7 @@ static void processes_draw(struct ui *u, const struct ui_scene *s, struct canvas
 	}
 	processes_order(u, s);
 	draw_heads(u, c, &k, top);
-	at = chosen_line(u);
+	at = selected_line(u);
 	if (u->scroll > u->procs.n - (end - y))
 		u->scroll = u->procs.n - (end - y);
 	if (u->scroll < 0)
@@ -230,7 +230,7 @@ static void sort_by(struct ui *u, enum proc_sort by)
 
 static bool processes_act(struct ui *u, const struct ui_scene *s, enum action a, struct request *r)
 {
-	int at = chosen_line(u), page = u->at.body.h > 2 ? u->at.body.h - 2 : 1;
+	int at = selected_line(u), page = u->at.body.h > 2 ? u->at.body.h - 2 : 1;
 
 	if (!s->live)
 		return false;
@@ -323,7 +323,7 @@ bool processes_bar(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	if (u->view != &view_processes || u->over || !s->procs)
 		return false;
 	processes_order(u, s);
-	at = u->procs.asking ? chosen_line(u) : -1;
+	at = u->procs.asking ? selected_line(u) : -1;
 	if (at >= 0) {
 		u->procs.asked = true;
 		snprintf(text, sizeof(text), _("End %s (%d)?"), s->procs->procs[u->procs.line[at].at].name,

@@ -2,10 +2,10 @@
  * it changes.
  *
  * Nothing has to be confirmed: what is chosen holds at once, and is kept. */
-#include "screen.h"
+#include "ui/screen.h"
 
-#include "nvmtop/clock.h"
-#include "nvmtop/intl.h"
+#include "util/clock.h"
+#include "util/intl.h"
 
 #include <string.h>
 

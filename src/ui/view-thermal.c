@@ -1,8 +1,8 @@
 /* view-thermal: how warm each place is and how far from being slowed down for it,
- * what cools, and what is slowed down already. */
-#include "screen.h"
+ * what cools, what is slowed down already, and what the kernel tells beside that. */
+#include "ui/screen.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 #include <math.h>
 
@@ -92,7 +92,7 @@ static void add_all(struct row_list *l, enum channel_kind kind, const char *head
 static void build(struct row_list *l)
 {
 	int hottest = rows_find(l->about, CHANNEL_HOTTEST, -1);
-	bool zones = false, fans = false, limits = false;
+	bool zones = false, fans = false, limits = false, notices = false;
 
 	if (hottest >= 0) {
 		struct row *row = rows_signal(l, (size_t)hottest, RANK_MAIN, false);
@@ -107,6 +107,7 @@ static void build(struct row_list *l)
 	add_all(l, CHANNEL_FAN, _("Cooling"), STYLE_OTHER, &fans);
 	add_all(l, CHANNEL_THROTTLE, _("Throttling"), STYLE_HEAT, &limits);
 	add_all(l, CHANNEL_THROTTLE_COUNT, _("Throttling"), STYLE_HEAT, &limits);
+	add_all(l, CHANNEL_NOTICE, _("Notices"), STYLE_HEAT, &notices);
 }
 
 const struct view view_thermal = {

@@ -7,9 +7,9 @@
  * and pushes the view along once it has reached the right edge: then a replay
  * looks like the live screen.  The live screen plays in the same way from where
  * somebody has stopped it; what is played faster than it comes reaches now. */
-#include "viewport.h"
+#include "ui/viewport.h"
 
-#include "nvmtop/timeline.h"
+#include "model/timeline.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
  * tabs are one quiet line: where it has no room for all names, the longest are
  * abbreviated, but that of the view that is shown, and at last only the numbers
  * stay. */
-#include "screen.h"
+#include "ui/screen.h"
 
-#include "nvmtop/intl.h"
+#include "util/intl.h"
 
 
 static const struct view *const views[] = {

@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nvmtop/engine.h"
-#include "nvmtop/history.h"
+#include "engine/engine.h"
+#include "model/history.h"
 
 #define HOUR_S   3600
 #define CHANNELS 49
@@ -139,7 +139,7 @@ static void engine_cost(int seconds)
 {
 	static const struct probe_ops ops = {nothing, no_close};
 	static struct probe probes[TIERS];
-	struct rig *r = calloc(1, sizeof(*r));
+	struct probe_set *r = calloc(1, sizeof(*r));
 	struct channel channels[CHANNELS] = {0};
 	struct engine *g;
 	struct history *h;
@@ -151,13 +151,13 @@ static void engine_cost(int seconds)
 		exit(1);
 	fill_channels(channels);
 	for (size_t i = 0; i < CHANNELS; i++) {
-		if (!rig_add_channel(r, &channels[i]))
+		if (!probe_set_add_channel(r, &channels[i]))
 			exit(1);
 	}
 	for (int t = 0; t < TIERS; t++) {
 		probes[t].ops = &ops;
 		probes[t].tier = (enum tier)t;
-		if (rig_add_probe(r, &probes[t]))
+		if (probe_set_add_probe(r, &probes[t]))
 			exit(1);
 	}
 	g = engine_new(r, hz, &e);

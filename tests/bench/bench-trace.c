@@ -21,8 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nvmtop/trace.h"
-#include "nvmtop/ui.h"
+#include "trace/trace.h"
+#include "ui/ui.h"
 #include "trace/format.h"
 
 #define CORES 12
@@ -112,7 +112,7 @@ static void push(struct trace_writer *w, enum tier tier, uint64_t row, int64_t p
 
 static int make(const char *path, double hours)
 {
-	struct err e = {ERR_NONE, ""};
+	struct err e = {.code = ERR_NONE};
 	struct trace_writer *w = trace_writer_new(path, true, &e);
 	struct trace_writer_stats st = {.bytes = 0};
 	uint64_t rows = (uint64_t)(hours * 3600e3), marks = 0;

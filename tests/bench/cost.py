@@ -6,7 +6,7 @@ usage: cost.py [--seconds N] [--pairs N] [--only PART] [PROGRAM]
 PART is paired, busy, late or screen; all of them without it.
 
 paired: the recorder and the yardstick (tests/bench/reader: it reads every file at
-every tick) take turns on one tree: the fake AGX Orin of tests/roots in memory (in
+every tick) take turns on one tree: the fake AGX Orin of tests/boards in memory (in
 /dev/shm, or the folder that COST_DIR names), its GPU awake.  Where files can be
 mounted, /proc/stat and /proc/meminfo are this machine's own, and what debugfs makes
 when it is opened is such a file of this kernel, which cannot be held.
@@ -51,7 +51,8 @@ import termios
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TREE = os.path.join(HERE, "..", "roots", "agx_orin-36")
+BOARD = os.path.join(HERE, "..", "boards", "agx_orin-36.txt")
+UNPACK = os.path.join(HERE, "..", "tools", "board.py")
 GPU = "/sys/devices/platform/bus@0/17000000.gpu/counters"
 EMC = "/sys/kernel/debug/cactmon/mc_all"
 HZ = ["1000", "100", "10"]
@@ -106,11 +107,11 @@ def made_when_opened(debugfs):
 
 
 class Tree:
-    """A copy of the fake board in memory, with live files of this machine in it."""
+    """The fake board in memory, with live files of this machine in it."""
 
     def __init__(self, folder):
-        self.root = os.path.join(folder, "root")
-        shutil.copytree(TREE, self.root, symlinks=True)
+        self.root = os.path.join(folder, "agx_orin-36")
+        subprocess.run([sys.executable, UNPACK, "unpack", folder, BOARD], check=True)
         with open(self.root + GPU, "w", encoding="ascii") as f:
             f.write("123456 9876543\n")
         self.mounted = []
@@ -266,7 +267,7 @@ def hang_rails(folder, root):
     base, rules = os.path.join(folder, "bus"), os.path.join(folder, "rules")
     if not os.access(slowfs, os.X_OK) or not os.path.exists("/dev/fuse"):
         return None
-    shutil.copytree(TREE + BUS, base, symlinks=True)
+    shutil.copytree(root + BUS, base, symlinks=True)
     with open(rules, "w", encoding="ascii") as f:
         for start in range(3000, 120000, 10000):
             f.write(f"/i2c-1/1-0040/hwmon/hwmon4/in1_input hang {start} {start + 2000}\n")
@@ -284,7 +285,7 @@ def hang_rails(folder, root):
 def late_spans(program, path):
     """From when to when there was no row of the fast tier although one was due, in ns of CLOCK_REALTIME."""
     build = os.path.join(os.path.dirname(program), "..")
-    os.environ.setdefault("NVMTOP_LIBRARY", os.path.join(build, ".libs", "libnvmtop.so.0"))
+    os.environ.setdefault("NVMTOP_LIBRARY", os.path.join(build, "libnvmtop.so.1"))
     sys.path.insert(0, os.path.join(build, "python"))
     import nvmtop  # pylint: disable=import-outside-toplevel
     trace = nvmtop.read_trace(path)

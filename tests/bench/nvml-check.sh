@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 	}
 	if (!rig->n_probes)
 		return 0;
-	rig->probes[0]->start(rig->probes[0]);
+	probe_set_start(rig, 0);
 	double last = NAN, worst_us = 0;
 	unsigned changes = 0;
 	int64_t begin = clock_now_ns(), next = begin;

@@ -30,6 +30,29 @@ ok 'an unknown revision is still a JetPack' says out 'JetPack: 6$'
 run nvmtop --boards --sysroot "$roots/agx_orin-36-as-nano"
 ok 'what it is made to imitate is said' says out 'imitating an Orin Nano 4GB'
 
+# A container, where the device tree is masked and all of_node lead nowhere.
+for r in orin_nx-36-offline:orin_nx orin_nano-36-super:orin_nano tx2-32:tx2 tx2_nx-32:tx2_nx agx_xavier-32:agx_xavier \
+    agx_xavier-35:agx_xavier xavier_nx-35:xavier_nx agx_orin-36:agx_orin; do
+    rm -rf c
+    cp -R -P "$roots/${r%:*}" c
+    rm -rf c/proc/device-tree c/sys/firmware c/etc/nv_tegra_release
+    find c -name of_node -prune -exec rm -rf {} +
+    run nvmtop --boards --sysroot c
+    ok "${r%:*} in a container without a device tree is ${r#*:}" says out "(${r#*:})"
+done
+
+# cpuidle that has counted nothing is a reason, not a load of 0.
+cp -R -P "$roots/pc" still
+mkdir -p still/sys/devices/system/cpu/cpu0/cpuidle/state0
+for cpu in still/sys/devices/system/cpu/cpu[0-9]*; do
+    mkdir -p "$cpu/cpuidle/state0"
+    echo 0 >"$cpu/cpuidle/state0/time"
+done
+nvmtop --once --json --sysroot still >out
+ok 'cpuidle that has counted nothing: said' says out 'cpuidle: its times are 0'
+nvmtop --once --json --sysroot "$roots/agx_orin-36" >out
+ok 'a requested clock is called so' says out 'requested clock'
+
 # A board file that is there and cannot be read is not one that is not there.
 mkdir -p mine/agx_orin.board "$XDG_CONFIG_HOME/nvmtop/boards"
 cp "$NVMTOP_SRC"/boards/*.board "$NVMTOP_SRC"/boards/*.inc "$XDG_CONFIG_HOME/nvmtop/boards" # where all others are
@@ -49,7 +72,7 @@ ok '--record says it' says err "^nvmtop: cannot read the board file \"$mine\": I
 echo nonsense >mine/broken.board
 rmdir mine/agx_orin.board
 run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --boards --sysroot "$roots/pc"
-ok 'a broken one may be this' says out 'note: .*broken.board:1: .*; it may describe this machine, which no other board file does'
+ok 'a broken one may be this' says out 'note: .*broken.board:1: .*; it may describe this machine, and no other board file does'
 run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --boards --sysroot "$roots/agx_orin-36"
 ok 'where another one fits it is only listed' sh -c 'grep -q "^  .*broken.board:1:" out && ! grep "note:.*broken" out'
 # Root may read everything: then somebody else tries.
@@ -58,8 +81,9 @@ import os, sys
 if os.getuid() == 0:
     os.setgid(65534)
     os.setuid(65534)
-os.execv(os.environ["NVMTOP"], ["nvmtop"] + sys.argv[1:])
+os.execv("./as-other", ["nvmtop"] + sys.argv[1:])
 END
+cp "$NVMTOP" as-other # which may be in a folder of root's alone
 rm mine/broken.board
 cp "$NVMTOP_SRC/boards/agx_orin.board" mine
 cp -R "$roots/agx_orin-36" root
@@ -84,8 +108,12 @@ if test -z "$EMU" && "$python" other.py --version >/dev/null 2>&1; then
     other --boards --sysroot root
     ok 'that folder is listed' says out "cannot read the folder of board files \"$scratch/mine\": Permission denied"
     chmod 755 mine
+    chmod 700 root/sys/kernel/debug
+    other --boards --board tx2 --sysroot root
+    ok 'what may not be there is not called locked' says out '(Permission denied); only root can see whether it exists'
+    chmod 755 root/sys/kernel/debug
 else
-    skip 'a board file that may not be read' 'root may read everything, and nobody else can be tried'
+    skip 'a board file that may not be read' 'root may read everything, and nobody else can be tried: run it as another user'
 fi
 
 # of this machine, by what the environment says
@@ -97,7 +125,7 @@ ok 'and the variable is named' says err 'NVMTOP_BOARD: .*nonesuch'
 run env NVMTOP_BOARD=agx_xavier $EMU "$NVMTOP" --boards --board tx2
 ok '--board counts more' says out '(tx2): chosen on the command line'
 if test -e /proc/device-tree/compatible; then
-    skip 'JETSON_MODEL_NAME' 'this machine has a device tree'
+    skip 'JETSON_MODEL_NAME' 'this machine has a device tree: run it on one without'
 else
     run env JETSON_MODEL_NAME=JETSON_ORIN_NANO $EMU "$NVMTOP" --boards
     ok 'JETSON_MODEL_NAME as a name' says out '(orin_nano): JETSON_MODEL_NAME says'
@@ -124,4 +152,57 @@ printf 'board broken\ntitle "Broken"\nslow nonsense x\n' >broken.board
 run nvmtop --boards --board ./broken.board
 ok 'a broken board file fails' test "$status" -ne 0
 ok 'with file and line' says err 'broken.board:3'
+# The name of a file is text of somebody else, too.
+esc=$(printf '\033')
+wild="w${esc}[31m"
+mkdir "$wild"
+cp "$NVMTOP_SRC"/boards/*.board "$NVMTOP_SRC"/boards/*.inc "$wild"
+cp "$NVMTOP_SRC/tests/traces/small.bin" "$wild/t.bin"
+printf 'title\n' >"$wild/x.board"
+printf '#!/nowhere\n' >"$wild/run"
+chmod +x "$wild/run"
+printf 'theme = no\n' >"$wild/conf"
+: >raw
+while read -r words; do
+    # shellcheck disable=SC2086
+    NVMTOP_BOARDS=$wild nvmtop $words >out 2>err </dev/null
+    cat out err >>said
+    if grep -q "$esc" out err; then echo "$words" | tr "$esc" '?' >>raw; fi
+done <<END
+--board $wild/x.board --once
+--board $wild/none.board --once
+--board $wild/nano.board --once --sysroot $roots/nano-32
+--board $wild/nano.board --boards --sysroot $roots/nano-32
+--boards --sysroot $wild
+--boards --sysroot $wild/none
+--boards --paths --board $wild/nano.board --sysroot $roots/nano-32
+--record $wild/r.bin --demo --duration 0.1
+--record $wild/r.bin --demo --duration 0.1
+--record $wild/r2.bin --demo -- $wild/run
+--record $wild/none/r.bin --demo --duration 0.1
+--replay $wild/none
+--replay $wild/conf
+--report $wild/t.bin
+--report $wild/t.bin $wild/none
+--check $wild/t.bin
+--check $wild/conf
+--recover $wild/t.bin
+--recover $wild/conf
+--cut $wild/t.bin --output $wild/cut.bin --from 0 --to 0.1
+--cut $wild/t.bin --output $wild/none/cut.bin --from 0 --to 0.1
+--join $wild/t.bin $wild/conf --output $wild/j.bin
+--export csv $wild/t.bin --output $wild/t.csv
+--export csv $wild/t.bin --output $wild/none/t.csv
+--print 80x24 --replay $wild/t.bin
+--print 80x24 --config $wild/conf --replay $wild/t.bin
+--print-config --config $wild/conf
+--print-config --config $wild/none
+--demo --print 80x24 $wild
+$wild $wild
+--mark x --to $wild
+--$wild
+END
+ok 'names of files are told' says said '?.31m'
+ok 'and none of them as it is' is "$(cat raw)" ''
+
 done_testing

@@ -8,7 +8,7 @@ traces=$NVMTOP_SRC/tests/traces
 for name in demo small version-1; do
     run nvmtop --check "$traces/$name.bin"
     ok "$name: sound" is "$status" 0
-    ok "$name: says so" says out '^sound'
+    ok "$name: says so" says out '^valid'
 done
 "$python" "$NVMTOP_SRC/tests/tools/nvmt_write.py" good.bin --seconds 3
 "$python" "$NVMTOP_SRC/tests/tools/nvmt_write.py" plain.bin --seconds 3 --plain
@@ -61,7 +61,7 @@ patch plain.bin $((fast + 98 * 9 + 8)) ffff
 for what in '--report bad.bin' '--export csv bad.bin' '--print 80x24 --replay bad.bin'; do
     run nvmtop $what
     ok "$what: what cannot be, status 3" is "$status" 3
-    ok "$what: said" says err '1 value cannot be and counts as missing: gpu.util is 6553.5 in row 9'
+    ok "$what: said" says err '1 out-of-range value is treated as missing: gpu.util is 6553.5 in row 9'
     ok "$what: in one sentence" one_line err
 done
 patch plain.bin $((fast + 98 * 7)) 0000000000000000

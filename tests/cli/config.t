@@ -19,8 +19,8 @@ mkdir -p "$(dirname "$conf")"
 printf '# mine\ntheme = mono\nwild = 1\nhide.overview = gpu.util, power.total\nmouse = perhaps\n' >"$conf"
 run nvmtop --print-config
 ok 'a file is read' grep -qx 'theme = mono' out
-ok 'what is not known is told with its line' says err 'nvmtop.conf:3: there is no setting "wild"'
-ok 'and all that is wrong' says err 'nvmtop.conf:5: "perhaps" is no value for mouse'
+ok 'what is not known is told with its line' says err 'nvmtop.conf:3: unknown setting "wild"'
+ok 'and all that is wrong' says err 'nvmtop.conf:5: "perhaps" is not a valid value for mouse'
 ok 'it is no failure' is "$status" 0
 run nvmtop --print-config --theme colour-blind-light --no-mouse
 ok 'the command line comes first' grep -qx 'theme = colour-blind-light' out
@@ -30,10 +30,16 @@ ok 'without the file' grep -qx 'theme = auto' out
 printf 'view = sensors\nmove.powr = a first\n' >other.conf
 run nvmtop --print-config --config other.conf
 ok 'a view that there is not is told, with those that there are' \
-    says err 'other.conf:1: there is no view "sensors"; there are: overview, gpu, cpu, '
-ok 'also where its rows are chosen' says err 'other.conf:2: there is no view "powr"; there are: overview'
+    says err 'other.conf:1: unknown view "sensors"; known: overview, gpu, cpu, '
+ok 'also where its rows are chosen' says err 'other.conf:2: unknown view "powr"; known: overview'
 ok 'each once' is "$(wc -l <err)" 2
 ok 'and stays in the file' grep -qx 'view = sensors' out
+printf 'hide.\000x = gpu.util\nmove.\000 = gpu.util first\nlines.gpu\000 = gpu.util 3\n' >other.conf
+run nvmtop --print-config --config other.conf
+ok 'a key with a zero byte is no setting' says err 'other.conf:1: unknown setting "hide.?x"'
+cp out again.conf
+run nvmtop --print-config --config again.conf
+ok 'and what is printed can be read' test ! -s err
 printf 'history = 64Mi\n' >other.conf
 run nvmtop --print-config --config other.conf
 ok 'the history of the file' grep -qx 'history = 64Mi' out

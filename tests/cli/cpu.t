@@ -7,23 +7,26 @@ measures
 
 spin=${NVMTOP%/src/nvmtop}/tests/tools/spin
 test -x "$spin" || {
-    echo "1..0 # SKIP $spin was not built"
+    echo "1..0 # SKIP $spin was not built: make check builds it"
     exit 0
 }
 # The last core that this process may use.
 core=$(taskset -pc $$ 2>/dev/null | sed 's/.*[:, -]//')
 core=${core:-0}
 $EMU "$spin" "$core" 0 4 0.1 >/dev/null 2>&1 || {
-    echo "1..0 # SKIP may not run on core $core"
+    echo "1..0 # SKIP may not run on core $core: run it where taskset may, with more processors"
     exit 0
 }
 
 board() { printf 'board cpu-%s\ntitle CPU\nfast cpu source=%s\nslow wave here = 1\n' "$1" "$1" >"$1.board"; }
 
-# about PERCENT OWN CORE MEAN: 0 right, 1 wrong, 2 too much else was going on to tell
+# about PERCENT OWN CORE MEAN: 0 right, 1 wrong, 2 too much else was going on to tell.
+# Waking an idle core costs time that /proc/stat does not see, most of all in a virtual
+# machine: what the source showed for an idle core is allowed on top, up to 10 points.
+idle=0
 about() {
-    awk -v want="$1" -v own="$2" -v core="$3" -v mean="$4" 'BEGIN {
-        if (mean >= own - 3 && mean <= core + 3) exit 0
+    awk -v want="$1" -v own="$2" -v core="$3" -v mean="$4" -v idle="$idle" 'BEGIN {
+        if (mean >= own - 3 && mean <= core + (want == 0 ? 10 : 3 + idle)) exit 0
         exit (core - own > 10 || want - own > 10) ? 2 : 1
     }'
 }
@@ -39,7 +42,10 @@ print(json.load(open("judged"))["fast"]["fields"]["cpu" + sys.argv[1]]["mean"])'
         # shellcheck disable=SC2046
         about "$2" $(cat said) "$mean"
         verdict=$?
-        test $verdict = 0 && return 0
+        if test $verdict = 0; then
+            test "$2" = 0 && idle=$mean
+            return 0
+        fi
         echo "try $try: spinner and core $(cat said), mean $mean"
     done
     return $verdict
@@ -50,19 +56,20 @@ for source in perf cpuidle stat; do
     nvmtop --board "./$source.board" --boards >out 2>err
     if grep -q "source=$source;" out; then
         why=$(sed -n "s/.*source=$source; *//p" out)
-        skip "$source" "$why"
+        skip "$source" "it takes a machine that has this source: $why"
         continue
     fi
     ok "$source is named" grep -q 'cpu.util .*(.*)' out
-    for period in 4 50; do
-        for percent in 0 25 50 75 100; do
-            measure $source $percent $period >why 2>&1
-            case $? in
-            0) ok "$source: $percent percent of $period ms" true ;;
-            2) skip "$source: $percent percent of $period ms" "busy machine: $(tail -n 1 why)" ;;
-            *) ok "$source: $percent percent of $period ms" sh -c 'cat why; exit 1' ;;
-            esac
-        done
+    idle=0
+    # none and all of a period is the same in each
+    for of in 4:0 4:25 4:50 4:75 4:100 50:25 50:50 50:75; do
+        period=${of%:*} percent=${of#*:}
+        measure $source $percent $period >why 2>&1
+        case $? in
+        0) ok "$source: $percent percent of $period ms" true ;;
+        2) skip "$source: $percent percent of $period ms" "busy machine, run it while nothing else runs: $(tail -n 1 why)" ;;
+        *) ok "$source: $percent percent of $period ms" sh -c 'cat why; exit 1' ;;
+        esac
     done
 done
 
@@ -78,10 +85,10 @@ if grep -q 'cpu.window .* perf' out; then
         nvmtop --replay storm.bin --at 2.9 --print 100x40 >late 2>err
         ok 'a storm of switches: another source by then' grep -Eq 'CPU mean, ms +(50|100) ' late
     else
-        skip 'a storm of switches' "only $rate a second"
+        skip 'a storm of switches' "only $rate a second: it takes a faster machine, or one where nothing else runs"
     fi
 else
-    skip 'a storm of switches' 'no perf here'
+    skip 'a storm of switches' 'no perf here: run it as root, or with kernel.perf_event_paranoid at 1'
 fi
 
 # A core that goes and comes back.  Others on this machine would feel it: only
@@ -97,6 +104,6 @@ if test -n "${NVMTOP_TEST_HOTPLUG:-}" && test -w "$online"; then
             "900 <= t['fast']['fields']['cpu$core']['nan'] <= 1600"
     done
 else
-    skip 'a core goes and comes back' 'as root with NVMTOP_TEST_HOTPLUG=1'
+    skip 'a core goes and comes back' 'run it as root with NVMTOP_TEST_HOTPLUG=1: it takes a core from the whole machine'
 fi
 done_testing

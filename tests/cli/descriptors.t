@@ -4,7 +4,7 @@
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 unset NVMTOP_BOARD JETSON_MODEL_NAME
 agx=$roots/agx_orin-36
-lacking='nvmtop may have only 40 files open; start it where more are allowed (ulimit -n)'
+lacking='only 40 open files are allowed; raise the limit (ulimit -n)'
 
 most=$(ulimit -Hn)
 if test "$most" = unlimited || test "$most" -ge 400; then
@@ -20,7 +20,7 @@ if test "$most" = unlimited || test "$most" -ge 400; then
     )
     ok 'a command is started with what there was' is "$(cat out)" "99 $most"
 else
-    skip 'a low limit that can be raised' "the hard limit is only $most"
+    skip 'a low limit that can be raised' "the hard limit is only $most: ulimit -Hn 1024"
 fi
 
 few() (
@@ -35,7 +35,7 @@ print(sum(c.get("reason", "").startswith(sys.argv[1]) for c in json.load(open("o
 END
 few --once --json --sysroot "$agx"
 ok 'fewer than the sensors need: a reading of the rest' is "$?" 0
-lack=$("$python" count.py 'nvmtop may have only 40 files open')
+lack=$("$python" count.py 'only 40 open files are allowed')
 ok 'fewer than the sensors need: many are missing for it' test "$lack" -gt 10
 ok 'fewer than the sensors need: --once says how many' says err "^nvmtop: $lack signals are missing: $lacking"
 ok 'fewer than the sensors need: no reason is another' sh -c '! grep "reason.*Too many open files" out'
@@ -50,7 +50,7 @@ ok '--record says it once' is "$(grep -c 'are missing' err)" 1
 ok '--record has descriptors for its next file' test -s few.2.bin
 ok '--record: what is there is sampled' judge few.bin "t['counts']['fast'] > 100"
 nvmtop --print 200x60 --view board --replay few.bin >out
-ok 'the trace knows it, too' says out 'may have only 40 files open'
+ok 'the trace knows it, too' says out 'only 40 open files are allowed'
 few --print 100x30 --sysroot "$agx"
-ok '--print says it' says err 'are missing: nvmtop may have only 40'
+ok '--print says it' says err 'are missing: only 40'
 done_testing

@@ -40,7 +40,7 @@ ok 'the epochs of a label' py "$table
 assert {x['epoch'] for x in r} == {'1', '3', '5', '7', '9'} and sum(x['row'] == 'mark' for x in r) == 5"
 run nvmtop --export csv --epoch 2 --select gpu.util waves.bin
 ok 'an epoch by number' py "$table
-assert {x['epoch'] for x in r} == {'2'} and len(r) == 2001 and r[1]['time_s'] == '4.000000000'"
+assert {x['epoch'] for x in r} == {'2'} and len(r) == 2002 and r[2]['time_s'] == '4.000000000', r[:3]"
 run nvmtop --export csv --from 1.5 --to 2.5 --select gpu.util waves.bin
 ok 'a stretch' py "$table
 t = [float(x['time_s']) for x in r if x['row'] == 'fast']
@@ -79,6 +79,41 @@ run nvmtop --export csv --resample 1000 --tier medium --select ramp.power --from
 ok 'one time base: not held over a gap' py "$table
 r = [x for x in r if x['row'] == 'mean']
 assert r[60]['ramp.power [mW]'] == '12040' and r[120]['ramp.power [mW]'] == '' and r[160]['ramp.power [mW]'] == '12160', r[120]"
+
+slow='--export csv --tier slow --select temp.cpu --resample 10000'
+run nvmtop $slow waves.bin
+ok 'one time base: far too many rows are refused' is "$status" 1
+ok 'one time base: which and why' says err 'would write 200000 rows from 201: choose a lower rate'
+ok 'one time base: nothing is written' test ! -s out
+run nvmtop $slow --force waves.bin
+ok 'one time base: but with --force' is "$status:$(grep -c mean out)" 0:200001
+
+# Clocks, as often as the file tells them.
+py 'import sys, struct, nvmt_write as w
+raw = w.waves(3).bytes()
+two = w.chunk(b"ANCH", struct.pack("<qqq", w.START_MONO + 10**9, w.START_REAL + 10**9 + 5, w.START_BOOT + 10**9))
+close = raw.index(b"ENDX")
+n, = struct.unpack_from("<Q", raw, close + 28)
+end = w.chunk(b"ENDX", raw[close + 20:close + 28] + struct.pack("<Q", n + 1) + raw[close + 36:-4])
+open("anchors.bin", "wb").write(raw[:close] + two + end)'
+ok 'two clocks: sound' sh -c '$EMU "$NVMTOP" --check anchors.bin'
+nvmtop --export perfetto -o anchors.pftrace anchors.bin
+tool perfetto anchors.pftrace >decoded
+ok 'perfetto: each one is a snapshot' py 'import json; d = json.load(open("decoded"))["snapshots"]
+assert len(d) == 2 and d[1]["1"] - d[0]["1"] == 10**9 + 5 and d[1]["3"] - d[0]["3"] == 10**9, d'
+
+# Times that are no whole nanoseconds.
+py 'import struct, nvmt_write as w
+raw = bytearray(w.waves(1).bytes(plain=True))
+for i in range(1001):
+    struct.pack_into("<d", raw, 728 + 98 * i, i / 1000 + 1e-10 / 3)
+open("odd.bin", "wb").write(raw)'
+for form in csv jsonl; do
+    nvmtop --export $form --select gpu.util odd.bin >out
+    ok "$form: times of another writer, exactly" py 'import re
+t = [float(x) for x in re.findall(r"^(?:.\"time_s\":)?([0-9][0-9.e-]*),(?:\"row\":\")?fast", open("out").read(), re.M)]
+assert t == [i / 1000 + 1e-10 / 3 for i in range(1001)], t[:5]'
+done
 
 # Numbers are the shortest that read back, everywhere.
 run env LC_ALL=de_DE.UTF-8 $EMU "$NVMTOP" --export csv --select count.f waves.bin
@@ -122,7 +157,7 @@ if test -e /dev/full; then
     ok 'a full disk: status 1' is "$status" 1
     ok 'a full disk: said in one line' one_line err
 else
-    skip 'a full disk' 'no /dev/full'
+    skip 'a full disk' 'there is no /dev/full: mknod /dev/full c 1 7'
 fi
 mkfifo pipe
 nvmtop --export csv -o pipe waves.bin 2>err &

@@ -23,7 +23,7 @@ ok 'is named as the moving average that it is' says out '/load  (moving average 
 ok 'with its state' says out 'gpu.gated .*gpu_powered_on'
 
 run nvmtop --boards --board ./gpu.board --sysroot root --gentle
-ok '--gentle says what it does' says out 'moving average of 284 ms; read seldom so that it can sleep'
+ok '--gentle says what it does' says out 'moving average of 284 ms; read rarely so that it can sleep'
 
 run nvmtop --record --duration 1 -o load.bin --board ./gpu.board --sysroot root
 ok 'a recording with the load' is "$status" 0

@@ -26,7 +26,7 @@ end() {
 }
 
 begin --keep 1 spike.bin
-ok 'it says how much memory it takes' says err 'holding the last 1 s in at most .* MB; w or SIGUSR2'
+ok 'it says how much memory it takes' says err 'keeping the last 1 s in at most .* MB; w or SIGUSR2'
 ok 'nothing is written without a trigger' test ! -e spike.bin
 kill -USR1 $pid
 sleep 0.2
@@ -43,7 +43,7 @@ ok 'a complete file of that second' judge spike.bin \
 ok 'with the mark inside and the trigger' judge spike.bin "[s['id'] for s in t['sync']] == [1, 2]"
 ok 'the second is complete' judge spike.2.bin "0 < t['counts']['fast'] <= 1001"
 ok 'the summary lists both' says err 'triggered: 2, files: 2'
-ok 'and how much memory it took' says err 'the last 1 s were held in [0-9.]* kB;'
+ok 'and how much memory it took' says err 'kept the last 1 s in [0-9.]* kB;'
 ok 'by name' says err '^  spike.2.bin: 1.0 s'
 ok 'nothing is left over' test -z "$(ls ./*.part* 2>/dev/null)"
 run nvmtop --replay spike.bin --print 120x40
@@ -97,7 +97,7 @@ if mount -t tmpfs -o size=5m tmpfs small 2>/dev/null; then
     ok 'the later file is complete' judge small/full.bin "len(t['sync']) >= 1"
     umount small
 else
-    skip 'a full disk' 'no small file system can be mounted here'
+    skip 'a full disk' 'a small file system cannot be mounted here: run it as root'
 fi
 
 refused() {
@@ -108,17 +108,17 @@ refused() {
     ok "$title: status 2" is "$status" 2
     ok "$title: what is wrong" says err "$expected"
 }
-refused 'no time' '"soon" is not a value for --keep' --record --keep soon x.bin
+refused 'no time' '"soon" is not a valid value for --keep' --record --keep soon x.bin
 refused 'no length' 'at least 100ms' --record --keep 0 x.bin
 refused 'a trigger alone' 'need --keep' --record --trigger 'gpu > 5' x.bin
 refused 'after alone' 'need --keep' --record --after 5 x.bin
-refused 'no condition' 'the condition ends where a number' --record --keep 1 --trigger 'gpu >' x.bin
-refused 'no signal' 'there is no signal "gpx" here; there is gpu' --record --keep 1 --trigger 'gpx > 1' x.bin
-refused 'two triggers' 'put "or" between' --record --keep 1 --trigger 'gpu > 5' --trigger 'cpu > 5' x.bin
-refused 'no unit' 'needs its unit: mW, W, kW' --record --keep 1 --trigger 'power > 1' x.bin
+refused 'no condition' 'column 6: expected a number such as 12, 0.5 or 1e3, found the end' --record --keep 1 --trigger 'gpu >' x.bin
+refused 'no signal' 'unknown signal "gpx"; known signals include gpu' --record --keep 1 --trigger 'gpx > 1' x.bin
+refused 'two triggers' 'join conditions with "or"' --record --keep 1 --trigger 'gpu > 5' --trigger 'cpu > 5' x.bin
+refused 'no unit' 'needs a unit: mW, W, kW' --record --keep 1 --trigger 'power > 1' x.bin
 refused 'a stream' 'not a stream' --record --keep 1 -
 refused 'replay' 'only for the live screen and --record' --replay x.bin --keep 1
-refused 'parts' 'not with --record --keep' --record --keep 1 --split 10 x.bin
+refused 'parts' 'cannot be used with --record --keep' --record --keep 1 --split 10 x.bin
 run nvmtop --demo --record --keep 30d x.bin
 ok 'a wrong suffix' is "$status" 2
 run nvmtop --demo --record --keep 100000h x.bin

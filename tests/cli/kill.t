@@ -5,11 +5,11 @@
 
 stalls=${NVMTOP%/src/nvmtop}/tests/tools/stalls
 test -x "$stalls" || {
-    echo '1..0 # SKIP tests/tools/stalls was not built'
+    echo '1..0 # SKIP tests/tools/stalls was not built: make check builds it'
     exit 0
 }
 if test -n "${EMU:-}"; then
-    echo '1..0 # SKIP an emulator is not what would be measured'
+    echo '1..0 # SKIP an emulator is not what would be measured: build for this machine'
     exit 0
 fi
 "$python" "$NVMTOP_SRC/tests/tools/killer.py" "$NVMTOP" "$stalls" "${NVMTOP_TEST_KILLS:-150}"

@@ -5,7 +5,7 @@
 run nvmtop --help
 ok 'help succeeds' is "$status" 0
 for option in record replay demo once boards print output force duration delay json at view ascii color fast-hz medium-hz \
-    slow-hz nice board sysroot mark to report export cut join check format per select epoch from tier \
+    slow-hz nice board sysroot mark to report export cut join check format summary per select phase epoch from tier \
     resample help version; do
     ok "help names --$option" says out "--$option"
     ok "the manual names --$option" grep -q "Fl Fl $option" "$NVMTOP_SRC/man/nvmtop.1"
@@ -47,7 +47,9 @@ wrong 'two things at once' --record --once
 wrong 'size without rows' --print 80
 wrong 'size of zero' --print 0x24
 wrong 'size that overflows' --print 99999999999999999999x24
-wrong 'operand without --record' trace.bin
+wrong 'two traces to show' a.bin b.bin
+wrong 'a second trace to show' --replay a.bin b.bin
+ok 'a second trace to show: what to do' says err '--with FILE'
 wrong 'command without --record' -- true
 wrong 'no command behind --' --record --
 wrong 'two files' --record a b
@@ -70,12 +72,40 @@ wrong 'to without mark' --to 1
 wrong 'to that is no process' --mark --to 0
 wrong 'to that is no number' --mark --to me
 wrong 'replay with record' --record --replay x
+wrong 'an option in place of a value' --report --select --from 1 x
+ok 'an option in place of a value: that is said' says err '"--select" needs a value'
+wrong 'no file to replay' --replay --ascii
+ok 'no file to replay: that is said' says err '--replay needs a FILE'
+wrong 'two that need a file' --cut --replay x
+wrong 'a check as JSON' --check --json x
+ok 'a check as JSON: that is said' says err '--json is only for --once'
 run nvmtop --print 80x24 --demo --view nonsense
 ok 'an unknown view: those that there are' says err '"nonsense"; .* overview, gpu, cpu, .* board'
 run nvmtop --once --board no_such_board
 ok 'an unknown board is named' says err no_such_board
 run nvmtop "$(printf '%s\033[31m' --bad)"
 ok 'escape sequences in arguments do not reach the terminal' sh -c '! grep -q "$(printf "\033")" err'
+
+# An option whose file stands behind other options, and a file without an option.
+trace=$NVMTOP_SRC/tests/traces/demo.bin
+nvmtop --print 80x24 --replay "$trace" >plain
+for line in "--print 80x24 $trace" "$trace --print 80x24" "--replay --print 80x24 $trace" "--replay=$trace --print 80x24"; do
+    run nvmtop $line
+    ok "as --replay FILE: nvmtop $(echo "$line" | sed "s,$trace,FILE,")" cmp plain out
+done
+run nvmtop --cut --from 1 --to 3 "$trace" -o cut.bin
+ok '--cut before --from and --to' is "$status" 0
+run nvmtop --check --no-config cut.bin
+ok '--check before another option' is "$status" 0
+run nvmtop --demo --record --duration 0.2 -
+cp out stream.nvms
+run nvmtop --recover --force stream.nvms
+ok '--recover before --force' is "$status" 0
+for mode in --once --boards --version -V --help "--report $trace" '--record --duration 0.1 x.bin' '--mark'; do
+    run nvmtop --demo --no-config $mode
+    ok "--no-config with $mode" sh -c '! grep -q "config" err'
+done
+ok '-V is --version' test "$(nvmtop -V)" = "$(nvmtop --version)"
 
 for term in '' dumb no-such-terminal; do
     run env TERM="$term" setsid $EMU "$NVMTOP" --demo </dev/null

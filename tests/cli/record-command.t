@@ -30,4 +30,14 @@ run nvmtop --demo --record h.bin -- sh -c 'trap "" PIPE; kill -0 $$; ps -o ignor
 ok 'the command begins with ordinary signals' is "$status" 0
 run nvmtop --record --demo -- "$(printf 'no\033[31msuch')"
 ok 'escape sequences in the name of a command do not reach the terminal' sh -c '! grep -q "$(printf "\033")" err'
+# --delay leaves out the start of the command, which does not wait for it.
+run nvmtop --demo --record --delay 1 j.bin -- sleep 2
+ok 'a delay: the status of the command' is "$status" 0
+ok 'a delay: the recording begins after the command' judge j.bin "0 < t['fast']['last_s'] < 1.9"
+run nvmtop --demo --record --delay 1000 k.bin -- sh -c 'exit 6'
+ok 'a command that ends before the recording begins: its status' is "$status" 6
+ok 'a command that ends before the recording begins: no file' sh -c '! ls k.bin* 2>/dev/null'
+ok 'a command that ends before the recording begins: that is said' says err 'before the recording began'
+run nvmtop --demo --record --delay 1000 l.bin -- sh -c 'trap "exit 5" TERM; kill -TERM $PPID; while :; do sleep 0.1; done'
+ok 'SIGTERM before the recording begins is passed on' is "$status" 5
 done_testing

@@ -14,7 +14,7 @@ begin() {
 }
 for sig in INT QUIT TERM HUP; do
     if test $sig = HUP && hup_ignored; then
-        skip 'SIGHUP' 'these tests were started with it ignored'
+        skip 'SIGHUP' 'these tests were started with it ignored: run them without nohup'
         continue
     fi
     # A shell starts background jobs with SIGINT ignored; the program's own
@@ -55,4 +55,24 @@ wait $pid
 ok 'three marks from SIGUSR1' judge marks.bin "[s['id'] for s in t['sync']] == [1, 2, 3]"
 ok 'in order, 0.3 s apart' judge marks.bin "all(0.2 < b['time_s'] - a['time_s'] < 3 for a, b in zip(t['sync'], t['sync'][1:]))"
 ok 'the summary counts them' says err 3
+# Before there is a board, or a file.
+early() {
+    $EMU "$NVMTOP" --record --sysroot "$roots/nano-32" early.bin 2>err &
+    pid=$!
+    holds() { grep -q '^nvmtop' /proc/$pid/comm && grep -q '^SigBlk:.*[1-9a-f]' /proc/$pid/status; }
+    until holds || ! kill -0 $pid; do :; done
+    kill -USR1 $pid
+    sleep 0.05
+    kill -USR1 $pid
+    soon nvmtop --mark third --to $pid || return
+    sleep 1 # the recording has started
+    kill -TERM $pid
+    wait $pid
+    is "$?" 0 && judge early.bin "[s['id'] for s in t['sync']] == [1, 2, 3]"
+}
+if test -z "$EMU"; then
+    ok 'marks from the first moment on: each is in the recording' early
+else
+    skip 'marks from the first moment on: each is in the recording' 'not under an emulator'
+fi
 done_testing

@@ -37,6 +37,15 @@ ok 'mean power is over the time that is covered' \
     holds waves.json "near(s['ramp.power']['mean_power_w'], 198.66955 / 19.89, 1e-6)"
 ok 'the energies of the epochs are that of the whole' holds waves.json \
     "near(sum(es(i)['ramp.power']['energy_j'] for i in range(len(e))), s['ramp.power']['energy_j'], 1e-9)"
+# The sampler was late before it had made a row.
+"$python" -c 'import nvmt_write as w
+t = w.Trace()
+for i in range(1000):
+    t.row(0, 5_000_000 + i * 1_000_000, **{"gpu.util": 1})
+t.gaps.append((0, 0, 0, 5_000_000, 4))
+open("late.bin", "wb").write(t.bytes())'
+nvmtop --report --format json late.bin >late.json
+ok 'a gap before the first row counts' holds late.json "[x['ticks']['fast']['late'] for x in (w, e[0])] == [4, 4]"
 ok 'temperature rise' holds waves.json "s['temp.cpu']['rise'] == 20"
 ok 'time throttled' holds waves.json "near(s['throttle.x']['throttled_s'], 2.5, 1e-9)"
 ok 'late and lost ticks, where they were' holds waves.json \
@@ -47,6 +56,9 @@ ok 'the median of a ramp is its middle' holds waves.json "near(s['cpu0.util']['p
 
 run nvmtop --print 80x24 --replay waves.bin
 ok 'it is shown, too' says out 'wave .*5.0 W'
+
+run nvmtop --print 120x60 --replay waves.bin --view epochs
+ok 'where means of a phase are, too, counters have none' sh -c '! grep "ticks.n\|spent.j\|events.n" out && grep -q "most.hot .*[0-9]" out'
 
 run nvmtop --report --format json --per 50 --epoch work --select ramp.power waves.bin
 ok 'per item: of the epochs of one label' \
@@ -62,6 +74,38 @@ run nvmtop --report --format json counters.bin
 ok 'means of counters weigh the time' holds out "near(es(1)['gpu.util']['mean'],
     sum(i % 1001 / 10 for i in [*range(2001, 3100), *[3150] * 51, *range(3151, 4001)]) / 2000, 1e-9)"
 ok 'and say so' holds out "s['gpu.util']['mean_of'] == 'counters' and 'mean_of' not in s['cpu0.util']"
+
+# Loads that are faster than the readings, in step with the clock and not: 101 runs of 10 s.
+write moments.bin --moments 1 --seconds 1010
+run nvmtop --report --format json --epoch run --select '*.power' moments.bin
+cp out moments.json
+cat >within.py <<'END'
+import json
+from nvmt_write import LOADS, load_j
+d = json.load(open("moments.json"))["traces"][0]
+for rail in LOADS:
+    runs = [(e["from_s"], e["to_s"], s) for e in d["epochs"] for s in e["signals"] if s["name"] == rail + ".power"][:100]
+    off = [(s["energy_j"] - load_j(rail, b) + load_j(rail, a), s["energy_within_j"]) for a, b, s in runs]
+    inside = sum(abs(e) <= within for e, within in off)
+    bias = sum(e for e, _ in off) / load_j(rail, 1000)
+    assert len(runs) == 100 and inside >= 95 and abs(bias) < 0.01, (rail, len(runs), inside, bias)
+    assert all(0 < within < 40 and s["read_every_s"] == 0.01 for (_, within), (_, _, s) in zip(off, runs)), (rail, off)
+END
+ok 'the energy of 95 runs of 100 is within the bound' "$python" within.py
+run nvmtop --report --format csv --epoch 1 --select 'step.power' moments.bin
+ok 'the bound as CSV' "$python" -c 'import csv, json
+r = next(csv.DictReader(open("out")))
+e = json.load(open("moments.json"))["traces"][0]["epochs"][0]["signals"]
+assert [float(r["energy_within_j"])] == [s["energy_within_j"] for s in e if s["name"] == "step.power"], r
+assert r["read_every_s"] == "0.01", r'
+run nvmtop --report --epoch 1 --select 'step.power' moments.bin
+ok 'the bound in a table' says out '^energy  *J  *+- J  *mean W'
+ok 'which loads are not resolved' says out 'loads faster than 20 ms are not$'
+run nvmtop --report --format markdown --epoch 1 --select 'step.power' moments.bin
+ok 'the bound in Markdown' says out '^| energy | J | +- J | mean W'
+run nvmtop --report --select '*.power' waves.bin
+ok 'readings in step with a clock have no bound' sh -c '! grep -q "+- J" out'
+ok 'and may be wrong' says out 'in step with a clock: the energy of$'
 
 write plain.bin --plain
 run nvmtop --report --format json plain.bin
@@ -106,7 +150,86 @@ run nvmtop --report --format csv waves.bin
 ok 'CSV of one' "$python" -c 'import csv
 r = list(csv.DictReader(open("out")))
 assert len({x["signal"] for x in r}) * 11 == len(r), len(r)
-assert all(len(x) == 30 and None not in x.values() for x in r)'
+assert all(len(x) == 32 and None not in x.values() for x in r)'
+
+# Power that is not known is neither saved nor equal.
+write even.bin --reps even --jitter 1
+write holes.bin --reps holes --jitter 1
+run nvmtop --report --format json even.bin holes.bin
+ok 'mean power of the time that is known' \
+    compared "[x['mean'] for x in c['step'][('main.power', 'mean')]] == [10000, 10000]"
+ok 'no energy where a fifth is known' compared "[x['mean'] for x in c['step'][('main.power', 'energy')]] == [10, None]"
+ok 'and no verdict' compared "{c['step'][('main.power', q)][1]['verdict'] for q in ('energy', 'mean')} == {'partly unknown'}"
+ok 'but how much is known' compared "abs(c['step'][('main.power', 'energy')][1]['coverage'] - 0.2) < 0.02"
+ok 'what is known has one' compared "c['step'][('gpu.util', 'mean')][1]['verdict'] == 'within noise'"
+run nvmtop --report --format csv even.bin holes.bin
+ok 'as CSV' "$python" -c 'import csv
+r = [x for x in csv.DictReader(open("out")) if x["signal"] == "main.power" and x["epoch"] == "step"]
+assert [x["verdict"] for x in r] == ["", "partly unknown"] * 2, r
+assert [round(float(x["coverage"]), 1) for x in r] == [1, 0.2, 1, 0.2], r'
+for format in table markdown; do
+    run nvmtop --report --format $format even.bin holes.bin
+    ok "as $format" says out 'energy, main.power.* -- .*unknown time'
+    ok "and its share" says out 'B: .* known for 20.0 % of the time'
+done
+run nvmtop --report --per 10 --format json --select main.power holes.bin
+ok 'no joules an item, either' holds out "s['main.power']['energy_per_item_j'] is None"
+run nvmtop --report --per 10 --select main.power holes.bin
+ok 'in the table, too' says out '^main.power .* -- '
+run nvmtop --report --per 50 --format json --select ramp.power waves.bin
+ok 'what is missing of an item is as the rest' \
+    holds out "near(s['ramp.power']['energy_per_item_j'], 198.66955 / 19.89 * 20 / 500, 1e-9)"
+
+# Of many differences some look real by chance; and not every repetition is independent.
+write same.bin --reps even --jitter 2
+write walk1.bin --reps walk --jitter 1
+write walk2.bin --reps walk --jitter 2
+write shift.bin --reps shift --jitter 2
+verdicts() { # A B EXPRESSION
+    nvmtop --report --format json "$1" "$2" >out && "$python" -c 'import json, sys
+c = json.load(open("out"))["comparison"]
+v = [q["traces"][1] for g in c for q in g["quantities"] if g["epoch"] == "step" and q["signal"] and q["signal"][0] == "q"]
+chance = [x for x in v if x["p"] < 0.05]
+differ = [x for x in v if x["verdict"] == "differs"]
+drift = [x for x in differ if x["drifts"]]
+sys.exit(0 if eval(sys.argv[1]) else "%d of %d, %d by chance, %d drift" % (len(differ), len(v), len(chance), len(drift)))' "$3"
+}
+ok 'the same program twice: nothing differs' verdicts even.bin same.bin 'len(v) == 60 and chance and not differ'
+ok 'another one: all of it differs, and seldom with a warning' \
+    verdicts even.bin shift.bin 'len(differ) == 60 and len(drift) <= 6'
+ok 'what drifts within a run has a warning' verdicts walk1.bin walk2.bin 'len(differ) > 5 and len(drift) > 0.8 * len(differ)'
+run nvmtop --report walk1.bin walk2.bin
+ok 'in the table' says out 'differs ~'
+ok 'and what it means' says out '^~: drifts'
+run nvmtop --report walk1.bin
+ok 'where repetitions are summed up' says out '+-.*~ '
+run nvmtop --report --format csv walk1.bin walk2.bin
+ok 'in CSV' says out ',differs,.*,drifts$'
+
+# First of all a line a phase.
+run nvmtop --report waves.bin
+ok 'the first table is by phase' is "$(sed -n '3p;5p' out | tr -s ' ' | tr '\n' ' ')" \
+    'phase from s to s s J mean W GPU % max C 1 work 2.000 4.000 2.000 16.00 8.000 50.92 43.90 '
+nvmtop --report waves.bin | sed '/^phase 0/,$d' >long
+run nvmtop --report --summary waves.bin
+ok 'alone' cmp long out
+ok 'with what is not known of the power' says out '^6 rest .*!$'
+run nvmtop --report --summary --select gpu.util a.bin b.bin
+ok 'of several traces, whatever is selected' is "$(grep -c '^whole .* J\|^whole  *0.000 .*[0-9]' out)" 2
+run nvmtop --report --summary --format json waves.bin
+ok 'as JSON' "$python" -c 'import json
+t = json.load(open("out"))["traces"][0]
+assert [round(x["energy_j"], 1) for x in t["epochs"][:3]] == [12, 16, 20] and "signals" not in t["whole"], t
+assert t["whole"]["hottest_c"] == 60 and t["epochs"][1]["power"] == "power.total", t["whole"]'
+run nvmtop --report --summary --format csv waves.bin
+ok 'as CSV' "$python" -c 'import csv
+r = list(csv.DictReader(open("out")))
+assert len(r) == 11 and r[1]["label"] == "work" and round(float(r[1]["mean_power_w"]), 2) == 8, r[1]
+assert r[10]["epoch"] == "whole" and float(r[10]["hottest_c"]) == 60, r[10]'
+run nvmtop --report --summary --format markdown waves.bin
+ok 'as Markdown' says out '^| 1 work | 2.000 | 4.000 | 2.000 | 16.00 | '
+run nvmtop --export csv --summary waves.bin
+ok 'a summary of what is no report: status 2' is "$status" 2
 
 # What people see.
 golden() {
@@ -133,6 +256,25 @@ ok 'no such epoch: named' says err 'nothing'
 run nvmtop --report --select 'gpu.util,vdd*' waves.bin
 ok 'no such signal: status 1' is "$status" 1
 ok 'no such signal: named' says err 'vdd'
+# Phase 3 is that from 6 s to 8 s; the label 3 is that of phase 2.
+write numbers.bin --labels 7,3,5
+froms() { "$python" -c 'import json,sys
+print(*[round(x["from_s"]) for x in json.load(sys.stdin)["traces"][0]["epochs"]])' <out; }
+run nvmtop --report --format json --phase 3 waves.bin
+ok 'a number is a number' is "$(froms)" 6
+run nvmtop --report --format json --epoch 3 waves.bin
+ok 'by its other name' is "$(froms)" 6
+run nvmtop --report --phase 3 numbers.bin
+ok 'a number that is a label, too: status 2' is "$status" 2
+ok 'and a sentence that names both' says err 'n:3.*label:3'
+run nvmtop --report --format json --phase n:3 numbers.bin
+ok 'the number' is "$(froms)" 6
+run nvmtop --report --format json --phase label:3 numbers.bin
+ok 'the label' is "$(froms)" '4 10 16'
+run nvmtop --report --format json --phase label:work waves.bin
+ok 'a label that is none but a label' is "$(froms)" '2 6 10 14 18'
+run nvmtop --export csv --phase 5 numbers.bin
+ok 'an export does the same' is "$status" 2
 run nvmtop --report --from 100 waves.bin
 ok 'no such stretch: status 1' is "$status" 1
 run nvmtop --report
@@ -152,8 +294,8 @@ nvmtop --record --duration 0.3 --sysroot "$roots/agx_orin-36" orin.bin 2>err
 told_apart() { grep -a '^throttle\.[^:]*[0-9]$\|^VDD.* [A-Z]$' "$1" | cut -d' ' -f1 | sort | uniq -d >twice && test ! -s twice; }
 nvmtop --report orin.bin >out
 ok 'no two signals have the same name in a table' told_apart out
-ok 'and all of them are there' is "$(grep -c '^throttle\.[^:]*[0-9]$' out)" 8
+ok 'and all of them are there' is "$(grep -c '^throttle\.[^:]*[0-9]$\|^throttle\..* events$' out)" 7
 nvmtop --report orin.bin orin.bin | sed '/^whole/,$d' | grep -v ' s  ' >out
 ok 'nor where two traces are compared' sh -c "grep -o '^throttle[^ ]*' out | sort | uniq -d | grep . && exit 1; grep -q '^throttle' out"
-ok 'joules since the start of the program are not compared' sh -c '! grep "^energy.total" out'
+ok "counters are compared by what they rose" sh -c '! grep "^energy.total\|^nvmtop.late" out && grep -q "^rise, energy.total" out && grep -q "^rise, nvmtop.late" out'
 done_testing

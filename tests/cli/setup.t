@@ -17,7 +17,7 @@ modes() { find tree/sys -printf '%m %p\n' | sort; }
 # It asks the program, which may run under an emulator.
 printf '#!/bin/sh\nexec %s "%s" "$@"\n' "${EMU-}" "$NVMTOP" >ask
 chmod +x ask
-setup() { NVMTOP=./ask sh "$NVMTOP_SRC/setup/nvmtop-setup" "$@"; }
+setup() { sh "$NVMTOP_SRC/setup/nvmtop-setup" --program ./ask "$@"; }
 modes >before
 
 run nvmtop --boards --paths --sysroot tree
@@ -25,10 +25,22 @@ ok 'the program says which files' is "$status" 0
 ok 'the activity of the memory controller is one' says out '^/sys/kernel/debug/cactmon/mc_all$'
 ok 'each once' sh -c 'test -z "$(sort out | uniq -d)"'
 
-run env NVMTOP=nowhere/nvmtop sh "$NVMTOP_SRC/setup/nvmtop-setup" --root tree
+run sh "$NVMTOP_SRC/setup/nvmtop-setup" --root tree --program nowhere/nvmtop
 ok 'without the program' is "$status" 1
 ok 'without the program: a sentence that says what to do' one_line err
-ok 'without the program: what to do' says err 'NVMTOP='
+ok 'without the program: what to do' says err '--program /'
+
+# Nothing that the environment names is run: root has it from a user.
+mkdir trap
+printf '#!/bin/sh\necho "$0" >>"%s/ran"\n' "$scratch" >trap/nvmtop
+chmod +x trap/nvmtop
+for tool in chmod stat id ls cut grep readlink mkdir tac dirname; do cp trap/nvmtop trap/$tool; done
+mkdir beside
+cp "$NVMTOP_SRC/setup/nvmtop-setup" beside/
+run env NVMTOP=trap/nvmtop PATH="$scratch/trap:$PATH" CDPATH="$scratch/trap" sh beside/nvmtop-setup --root tree --print
+run env NVMTOP=trap/nvmtop PATH="$scratch/trap:$PATH" sh beside/nvmtop-setup --root tree --print --program ./ask
+ok 'without what the environment names' is "$status" 0
+ok 'none of which is run' is "$(cat ran 2>/dev/null)" ''
 
 run setup --root tree --print
 ok '--print' is "$status" 0
@@ -81,6 +93,6 @@ ok 'a link that leads out is left alone' sh -c '! grep -q etc/ out'
 if command -v shellcheck >/dev/null; then
     ok 'shellcheck' shellcheck "$NVMTOP_SRC/setup/nvmtop-setup"
 else
-    skip 'shellcheck' 'shellcheck is not installed'
+    skip 'shellcheck' 'shellcheck is not installed: ./bootstrap --tests installs it'
 fi
 done_testing

@@ -57,7 +57,7 @@ ok 'split by size: all samples are there' is "$(rows size*)" "$(said fast)"
 
 run nvmtop --demo --record --duration 60 --max-size 150k max.bin
 ok 'a size to end at: done' is "$status" 0
-ok 'a size to end at: said' says err 'as large as --max-size allows'
+ok 'a size to end at: said' says err 'has reached --max-size'
 ok 'a size to end at: kept' small max.bin 150000
 ok 'a size to end at: used' judge max.bin "t['bytes'] > 80000"
 ok 'a size to end at: the summary counts what is in the file' is "$(rows max.bin)" "$(said fast)"
@@ -66,7 +66,7 @@ for wrong in '--split 0.5' '--split 10k' '--split 5x' '--max-size 1000' '--max-s
     # shellcheck disable=SC2086
     run nvmtop --demo --record $wrong x.bin
     ok "$wrong: wrong use" is "$status" 2
-    ok "$wrong: says what it takes" says err 'is not a value for .*: it takes'
+    ok "$wrong: says what it takes" says err 'is not a valid value for .*: it takes'
 done
 run nvmtop --once --split 5
 ok 'only with what records' is "$status" 2
@@ -81,7 +81,7 @@ ok 'none of these left a file' test ! -e x.bin -a ! -e x.bin.part
     echo $status >lim.status
 )
 ok 'a file size limit: status 1' is "$(cat lim.status)" 1
-ok 'a file size limit: said' says err 'lim.bin ended early: File too large; .*goes on in'
+ok 'a file size limit: said' says err 'lim.bin ended early: File too large; .*continues in'
 ok 'a file size limit: said in the end, too' says err 'interrupted: '
 ok 'a file size limit: the first is sound' judge lim.bin "t['counts']['fast'] > 50"
 ok 'a file size limit: so is the next' judge lim.2.bin "t['counts']['fast'] > 50"
@@ -94,7 +94,7 @@ if mkdir disk && mount -t tmpfs -o size=14m none disk 2>/dev/null; then
     head -c 7000000 /dev/zero >disk/ballast
     $EMU "$NVMTOP" --demo --record --fast-hz 10000 disk/full.bin 2>err &
     pid=$!
-    ok 'a full disk: said at once' until_true grep 'full.bin ended early: No space left.*goes on' err
+    ok 'a full disk: said at once' until_true grep 'full.bin ended early: No space left.*continues' err
     kill -USR1 $pid # all goes on
     until_true test -s disk/full.bin
     rm disk/ballast
@@ -117,13 +117,13 @@ if mkdir disk && mount -t tmpfs -o size=14m none disk 2>/dev/null; then
     pid=$!
     until_true grown disk/gone.bin.part 900
     umount -l disk
-    ok 'a mount that is gone: said' until_true grep 'gone.bin.part is not there any more: .* its mount has gone' err
+    ok 'a mount that is gone: said' until_true grep 'gone.bin.part is no longer at its path: .* unmounted' err
     ok 'a mount that is gone: the recording goes on' until_true grown disk/gone.2.bin.part 900
     kill -TERM $pid
     wait $pid
     status=$?
     ok 'a mount that is gone: status 1' is "$status" 1
-    ok 'a mount that is gone: said in the end, too' says err 'gone.bin is complete, but not there'
+    ok 'a mount that is gone: said in the end, too' says err 'gone.bin was completed, but its folder was moved'
     ok 'a mount that is gone: the rest is sound' judge disk/gone.2.bin "t['fast']['increasing']"
     rm -f disk/*
     mount -t tmpfs -o size=14m none disk
@@ -131,11 +131,11 @@ if mkdir disk && mount -t tmpfs -o size=14m none disk 2>/dev/null; then
     pid=$!
     until_true grown disk/here.bin.part 900
     umount -l disk
-    ok 'a mount that is gone, and one stands in it: said' until_true grep 'here.bin.part is not there any more' err
+    ok 'a mount that is gone, and one stands in it: said' until_true grep 'here.bin.part is no longer at its path' err
     kill -TERM $pid
     wait $pid
 else
-    skip 'a full disk' 'cannot mount a small file system here'
+    skip 'a full disk' 'a small file system cannot be mounted here: run it as root'
 fi
 
 # The part is removed: what comes from then on is in the next file.
@@ -144,7 +144,7 @@ $EMU "$NVMTOP" --demo --record --sync 1h swept/r.bin 2>err &
 pid=$!
 until_true grown swept/r.bin.part 900
 rm swept/r.bin.part
-ok 'a part that was removed: said' until_true grep 'swept/r.bin ended early: No such file.*goes on' err
+ok 'a part that was removed: said' until_true grep 'swept/r.bin ended early: No such file.*continues' err
 ok 'a part that was removed: the recording goes on' until_true grown swept/r.2.bin.part 900
 kill -TERM $pid
 wait $pid
@@ -161,12 +161,12 @@ $EMU "$NVMTOP" --demo --record --split 4 away/f.bin 2>err &
 pid=$!
 until_true grown away/f.bin.part 900
 mv away moved
-ok 'a folder that is gone: said' until_true grep 'away/f.bin.part is not there any more: its folder was moved.*goes on in it' err
+ok 'a folder that is gone: said' until_true grep 'away/f.bin.part is no longer at its path: its folder was moved.*continues in it' err
 sleep 2.5 # in which no further file can be opened
 kill -TERM $pid
 wait $pid
 status=$?
 ok 'a folder that is gone: status 1' is "$status" 1
-ok 'a folder that is gone: said in the end, too' says err 'away/f.bin is complete, but not there'
+ok 'a folder that is gone: said in the end, too' says err 'away/f.bin was completed, but its folder was moved'
 ok 'a folder that is gone: nothing is lost' judge moved/f.bin "t['counts']['fast'] > 10"
 done_testing

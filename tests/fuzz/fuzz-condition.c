@@ -1,12 +1,31 @@
-/* Any text as a condition: refused with a sentence, or taken with terms that the
- * evaluation can use. */
+/* Any text as a condition and as a formula: refused with a sentence, or taken with
+ * terms and operations that the evaluation can use. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/condition.h"
+#include "model/condition.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+static int column(void *arg, const char *name)
+{
+	(void)arg;
+	return strcmp(name, "gpu.util") == 0 ? 0 : -1;
+}
+
+static void try_formula(const char *text)
+{
+	const double row[] = {50};
+	struct err e = {.code = ERR_NONE};
+	struct formula *f = formula_compile(text, column, NULL, &e);
+
+	for (double t = -2; f && t < 60; t += 1.7)
+		formula_value(f, t, row);
+	if (!f && strncmp(e.text, "column ", 7) != 0)
+		abort();
+	free(f);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
@@ -29,13 +48,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	double row[2] = {1, NAN};
 	struct condition_eval v;
 	struct condition c;
-	struct err e = {ERR_NONE, ""};
+	struct err e = {.code = ERR_NONE};
 	char text[512];
 
 	if (n >= sizeof(text))
 		return 0;
 	memcpy(text, bytes, n);
 	text[n] = '\0';
+	try_formula(text);
 	if (condition_parse(&c, text, &e) < 0 || condition_bind(&c, &about, &e) < 0) {
 		if (e.code != ERR_USAGE || !e.text[0])
 			abort();

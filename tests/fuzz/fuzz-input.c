@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "nvmtop/clock.h"
+#include "util/clock.h"
 #include "term/input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);

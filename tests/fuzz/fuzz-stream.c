@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "nvmtop/history.h"
-#include "nvmtop/trace.h"
+#include "model/history.h"
+#include "trace/trace.h"
 #include "trace/again.h"
 
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t n, size_t most);

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "nvmtop/trace.h"
+#include "trace/trace.h"
 #include "trace/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
@@ -44,8 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
 	trace_peek(path, &sum, &e);
-	/* Columns made while somebody waits, and in the background; the last byte decides. */
-	t = trace_open_tuned(path, n > 0 && bytes[n - 1] & 1 ? &later : &trace_tuned, &e);
+	/* Columns made while somebody waits, and in the background; their sum decides. */
+	t = trace_open_tuned(path, chunk_crc(bytes, n) & 1 ? &later : &trace_tuned, &e);
 	if (t) {
 		look_at(trace_timeline(t));
 		trace_settle(t);

@@ -2,9 +2,11 @@
  * random, always in the same way.  Half of the changes keep the sums of the chunks
  * right, so that what is behind them is reached.  With --enable-sanitizers it
  * finds what libFuzzer would find first. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "trace/chunk.h"
 
@@ -75,6 +77,46 @@ static void change_chunk(uint8_t *p, size_t n, size_t at)
 	}
 }
 
+static double odd_time(double last)
+{
+	static const double odd[] = {0,    -1,    -0.0,       1e308, (double)NAN, (double)INFINITY,
+				     3e7,  1e-9,  MAX_TIME_S, 1e9,   5e-324,      -(double)INFINITY};
+
+	return dice(3) ? last * (double)dice(1000001) / 1e6 : odd[dice(sizeof(odd) / sizeof(*odd))];
+}
+
+/* Times of a tier that cannot be right, in ways that chance alone does not come upon: one at
+ * an end, all of them, the same again and again, blocks in another order, and rows that are
+ * as they were where a look at some would look. */
+static void disorder(uint8_t *p, size_t n)
+{
+	enum tier tier = (enum tier)dice(TIERS);
+	uint64_t at = HEADER_SIZE, rows = get_u64(p + H_COUNTS + 8 * tier), how = dice(7), every = dice(9) + 1;
+	double last;
+
+	for (int t = 0; t < (int)tier; t++)
+		at += get_u64(p + H_COUNTS + 8 * t) * row_size[t];
+	if (rows == 0 || at + rows * row_size[tier] > n)
+		return;
+	last = get_f64(p + at + (rows - 1) * row_size[tier]);
+	if (how < 2) {
+		uint64_t row = how ? rows - 1 : dice(2) ? 0 : dice(rows);
+
+		put_f64(p + at + row * row_size[tier], odd_time(last));
+		return;
+	}
+	for (uint64_t i = 0; i < rows; i++) {
+		double s = how == 2   ? odd_time(last)
+			   : how == 3 ? last * (double)(rows - i) / (double)rows
+			   : how == 4 ? last / 2
+			   : how == 5 ? last * (double)(i * 7 / 100 % 7) / 7
+				      : last * (double)dice(1000001) / 1e6;
+
+		if (how < 6 || i % every)
+			put_f64(p + at + i * row_size[tier], s);
+	}
+}
+
 static size_t load(const char *name, uint8_t *to, size_t room)
 {
 	const char *source = getenv("NVMTOP_SRC");
@@ -108,10 +150,13 @@ int main(void)
 			size_t size = dice(8) ? n : (size_t)dice(n);
 
 			memcpy(bad, good, n);
-			if (at < n && dice(2))
+			if (dice(4) == 0)
+				disorder(bad, n);
+			else if (at < n && dice(2))
 				change_chunk(bad, n, at);
 			else
 				change(bad, dice(4) ? n : HEADER_SIZE);
+			alarm(120); /* none of them goes on for ever */
 			LLVMFuzzerTestOneInput(bad, size);
 		}
 		printf("ok %d - %s, changed in %d ways\n", i + 1, names[i], ROUNDS);

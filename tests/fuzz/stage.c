@@ -238,7 +238,7 @@ static void show_part(struct stage *st, int by, bool play)
 {
 	if (!st->trace || st->with || one_in(3)) {
 		if (!play)
-			stage_say(st, "This recording does not go on in another file.");
+			stage_say(st, "This recording has no next file.");
 		return;
 	}
 	show_trace(st);

@@ -3,7 +3,7 @@
 #ifndef TESTS_STAGE_H
 #define TESTS_STAGE_H
 
-#include "nvmtop/ui.h"
+#include "ui/ui.h"
 #include "tape.h"
 
 struct stage {

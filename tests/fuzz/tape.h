@@ -5,7 +5,7 @@
 #ifndef TESTS_TAPE_H
 #define TESTS_TAPE_H
 
-#include "nvmtop/timeline.h"
+#include "model/timeline.h"
 
 /* There are few places for tapes, so that a new one soon lies where another has been. */
 #define TAPES 4

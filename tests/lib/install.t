@@ -3,10 +3,12 @@
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 build=${NVMTOP%/src/nvmtop}
 if test -n "$EMU"; then
-	echo '1..0 # SKIP built for another machine'
+	echo '1..0 # SKIP built for another machine: run it there'
 	exit 0
 fi
-ok 'make install' "${MAKE:-make}" -C "$build" install DESTDIR="$scratch/dest"
+run "${MAKE:-make}" -C "$build" install DESTDIR="$scratch/dest"
+ok 'make install' is "$status" 0
+cp out installed
 libdir=$(dirname "$(find dest -name libnvmtop.a)")
 export PKG_CONFIG_PATH="$scratch/$libdir/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$scratch/dest"
 export LD_LIBRARY_PATH="$scratch/$libdir"
@@ -28,7 +30,7 @@ run ./read-trace run.bin
 ok 'read-trace reads what it recorded' says out '3 marks'
 # shellcheck disable=SC2086
 ok 'read-trace links statically with it' $CC $same "$NVMTOP_SRC/examples/read-trace.c" -o static \
-	$(pkg-config --cflags nvmtop) "$libdir/libnvmtop.a" $(pkg-config --libs-only-l zlib) -lpthread -lm -ldl
+	$(pkg-config --cflags nvmtop) "$libdir/libnvmtop.a" $(pkg-config --libs-only-l zlib libzstd) -lpthread -lm -ldl
 run ./static run.bin
 ok 'and runs' says out '3 marks'
 ok 'without the shared one' sh -c '! ldd ./static | grep -q libnvmtop'
@@ -39,7 +41,12 @@ at = os.path.dirname(sys.argv[1])[len("dest"):]
 dirs = [d for d in site.getsitepackages() if d.startswith(sys.argv[2] + "/")]
 sys.exit(0 if not dirs or at in dirs else "%s is not in %s" % (at, dirs))' \
 		"$(find dest -name nvmtop.py)" "$(sed -n 's/^prefix = //p' "$build/Makefile")"
+	at=$(dirname "$(find dest -name nvmtop.py)")
+	ok 'and make install says where that is' says installed "module is in ${at#dest}, where $py "
+	if test -x /usr/bin/python3 && ! "$build/config.status" --config | grep -q PYTHON=; then
+		ok "its Python is the system's, whatever is first in PATH" is "$py" /usr/bin/python3
+	fi
 else
-	skip 'the module is where its Python looks' 'there is no Python'
+	skip 'the module is where its Python looks' 'there is no Python: ./bootstrap installs it'
 fi
 done_testing

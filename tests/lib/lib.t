@@ -2,7 +2,7 @@
 # The library from outside: what it shows, the examples, and C++.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 build=${NVMTOP%/src/nvmtop}
-so=$build/.libs/libnvmtop.so.0
+so=$build/libnvmtop.so.1
 
 symbols() { nm -D --defined-only "$so" | awk '$2 != "A" && $3 !~ /@.*NVMTOP/ { sub(/@.*/, "", $3); print $3 }'; }
 # The interface, as its header declares it.
@@ -31,12 +31,29 @@ run $EMU "$build/examples/read-trace" cut.bin
 ok 'read-trace: a damaged trace is status 3' is "$status" 3
 ok 'read-trace: and says so' says err 'damaged'
 
+# An application may be stricter than any of ours.
+program='int main() { nvmtop_error e = NVMTOP_ERROR_INIT; nvmtop_options o = NVMTOP_OPTIONS_INIT; return e.code + o.force + nvmtop_mark("here"); }'
+printf '#include <nvmtop/nvmtop.h>\n#include <nvmtop/mark.h>\n%s\n' "$program" >both.cc
+printf '#include <nvmtop/mark.h>\n#include <nvmtop/nvmtop.h>\n%s\n' "$program" >htob.cc
+strict='-Wall -Wextra -pedantic -Wconversion -Wsign-conversion -Wshadow -Wcast-qual -Werror'
 if command -v "${CXX:-g++}" >/dev/null 2>&1; then
-	printf '#include <nvmtop/nvmtop.h>\n#include <nvmtop/mark.h>\nint main() { return nvmtop_api_version() == NVMTOP_API_VERSION ? 0 : 1; }\n' >cxx.cc
-	ok 'the headers are C++98' ${CXX:-g++} -std=c++98 -Wall -Wextra -Werror -I"$NVMTOP_SRC/include" -fsyntax-only cxx.cc
+	for f in both htob; do
+		for std in c++98 c++17; do
+			# shellcheck disable=SC2086
+			ok "$f: the headers are $std, and no old-style cast" ${CXX:-g++} -std=$std $strict -Wold-style-cast \
+				-I"$NVMTOP_SRC/include" -fsyntax-only $f.cc
+		done
+	done
 else
-	skip 'the headers are C++98' 'no C++ compiler'
+	for i in 1 2 3 4; do
+		skip "the headers are C++, $i" 'no C++ compiler; ./bootstrap --tests installs one'
+	done
 fi
-printf '#include <nvmtop/nvmtop.h>\nint main(void) { return 0; }\n' >c99.c
-ok 'nvmtop.h is C99' $CC -std=c99 -pedantic -Wall -Wextra -Werror -I"$NVMTOP_SRC/include" -fsyntax-only c99.c
+for f in both htob; do
+	sed 's/main()/main(void)/' $f.cc >$f.c
+	for std in c99 gnu17; do
+		# shellcheck disable=SC2086
+		ok "$f: the headers are $std" $CC -std=$std $strict -I"$NVMTOP_SRC/include" -fsyntax-only $f.c
+	done
+done
 done_testing

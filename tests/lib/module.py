@@ -1,4 +1,4 @@
-"""TAP: the module nvmtop, of which the first run has 21 tests and the second as many."""
+"""TAP: the module nvmtop, of which the first run has 25 tests and the second as many."""
 import os
 import struct
 import subprocess
@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 
-TESTS = 21
+TESTS = 25
 how, source = sys.argv[1:]
 first = 0 if how == "plain" else TESTS
 n = first
@@ -14,7 +14,7 @@ if how == "plain":
     print("1..%d" % (2 * TESTS))
 if how == "skip":
     for i in range(TESTS):
-        print("ok %d - with NumPy # SKIP there is no NumPy" % (first + i + 1))
+        print("ok %d - with NumPy # SKIP there is no NumPy: ./bootstrap --tests installs it" % (first + i + 1))
     sys.exit()
 
 import nvmtop
@@ -37,6 +37,7 @@ with Recorder(path, board="demo") as r:
     running = r.is_running
 ok((a, b, running) == (1, 2, True) and not r.is_running, "a recording with two marks")
 t = read_trace(path)
+ok(r.sample_count == len(t.fast), "sample_count of a recording that is over is that of its file")
 ok(t.board == "demo" and t.cores == 12 and len(t.rails) == 4 and t.damage is None, "its header")
 ok(len(t.fast) >= 500 and len(t.fast.cpu_aggregate) == len(t.fast), "its fast samples")
 ids = [int(e) for e in t.fast.epoch]
@@ -71,6 +72,18 @@ try:
     ok(False, "an error is raised")
 except nvmtop.NvmtopError as e:
     ok(e.code == nvmtop.FAILED and "/no/such/folder" in str(e), "an error has a code and a sentence")
+    ok(isinstance(e, FileNotFoundError) and e.errno == 2, "it is the OSError of its errno")
+try:
+    Recorder(path, board="demo").start()
+    ok(False, "a file that is there is said in the words of the module")
+except FileExistsError as e:
+    ok(isinstance(e, nvmtop.NvmtopError) and "force" in str(e) and "--" not in str(e),
+       "a file that is there is said in the words of the module")
+try:
+    Recorder(path, board="demo", fast_hz=1e9).start()
+    ok(False, "an error without an errno is none of the system's")
+except nvmtop.NvmtopError as e:
+    ok(e.code == nvmtop.USAGE and not isinstance(e, OSError), "an error without an errno is none of the system's")
 open("cut.bin", "wb").write(raw[:2000])
 t = read_trace("cut.bin")
 ok("damaged" in t.damage and len(t.fast) == 12, "of a damaged trace the rest is there")

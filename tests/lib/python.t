@@ -3,14 +3,14 @@
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 build=${NVMTOP%/src/nvmtop}
 if test -n "$EMU"; then
-	echo '1..0 # SKIP built for another machine'
+	echo '1..0 # SKIP built for another machine: run it there'
 	exit 0
 fi
 if grep -q '^SAN_CFLAGS = .*fsanitize' "$build/Makefile"; then
-	echo '1..0 # SKIP a library with sanitizers cannot be loaded into Python'
+	echo '1..0 # SKIP a library with sanitizers cannot be loaded into Python: build without'
 	exit 0
 fi
-NVMTOP_LIBRARY=$build/.libs/libnvmtop.so.0
+NVMTOP_LIBRARY=$build/libnvmtop.so.1
 PYTHONPATH=$build/python
 PYTHONDONTWRITEBYTECODE=1
 export NVMTOP_LIBRARY PYTHONPATH PYTHONDONTWRITEBYTECODE

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -41,8 +42,8 @@ static void test_versions(void **state)
 static void test_record(void **state)
 {
 	nvmtop_header h = {.size = NVMTOP_HEADER_SIZE};
-	nvmtop_epoch epoch[8];
-	nvmtop_error e;
+	nvmtop_epoch epoch[8] = {{.size = NVMTOP_EPOCH_SIZE}};
+	nvmtop_error e = NVMTOP_ERROR_INIT;
 	uint64_t n;
 
 	(void)state;
@@ -51,6 +52,10 @@ static void test_record(void **state)
 	assert_int_equal(e.code, NVMTOP_OK);
 	assert_string_equal(e.text, "");
 	assert_int_equal(nvmtop_wait_for_warmup(r, -1), 1);
+	uint64_t before = nvmtop_sample_count(r);
+	assert_true(before >= 10);
+	usleep(20000);
+	assert_true(nvmtop_sample_count(r) > before); /* not in steps of what is handed over at once */
 	assert_int_equal(nvmtop_is_running(r), 1);
 	assert_int_equal(nvmtop_sync(r, "first \033[31mphase"), 1);
 	usleep(200000);
@@ -100,7 +105,7 @@ static void test_record(void **state)
 static void test_refused(void **state)
 {
 	nvmtop_options o = NVMTOP_OPTIONS_INIT;
-	nvmtop_error e;
+	nvmtop_error e = NVMTOP_ERROR_INIT;
 
 	(void)state;
 	assert_null(nvmtop_start(NULL, NULL, &e));
@@ -108,6 +113,12 @@ static void test_refused(void **state)
 	assert_null(nvmtop_start("/no/such/folder/x.bin", NULL, &e));
 	assert_int_equal(e.code, NVMTOP_FAILED);
 	assert_non_null(strstr(e.text, "/no/such/folder"));
+	assert_int_equal(e.number, ENOENT);
+	/* In the words of a program, not of a command line. */
+	assert_null(nvmtop_start(path, NULL, &e));
+	assert_int_equal(e.number, EEXIST);
+	assert_non_null(strstr(e.text, "\"force\""));
+	assert_null(strstr(e.text, "--"));
 	o.board = "no_such_board";
 	assert_null(nvmtop_start(path, &o, NULL));
 	o.board = "demo";
@@ -124,6 +135,148 @@ static void test_refused(void **state)
 	nvmtop_close(NULL);
 }
 
+/* What a program gets wrong is an error, and no crash. */
+static void test_wrong_calls(void **state)
+{
+	nvmtop_error e = NVMTOP_ERROR_INIT, unset = {.size = 3, .code = 77};
+	nvmtop_options half = {.size = sizeof(size_t) + sizeof(char *) / 2};
+	nvmtop_header h = {.size = NVMTOP_HEADER_SIZE};
+	nvmtop_signal s = {.size = NVMTOP_SIGNAL_SIZE};
+	nvmtop_epoch epoch = {.size = 0};
+	uint64_t n = 5;
+	double v;
+
+	(void)state;
+	assert_null(nvmtop_open(NULL, &e));
+	assert_int_equal(e.code, NVMTOP_USAGE);
+	assert_true(e.text[0]);
+	assert_null(nvmtop_start("", NULL, &e));
+	assert_int_equal(e.code, NVMTOP_USAGE);
+	assert_null(nvmtop_start(path, &half, &e));
+	assert_int_equal(e.code, NVMTOP_USAGE);
+	assert_null(nvmtop_open("/no/such/file", &unset));
+	assert_int_equal(unset.code, 77);
+
+	assert_int_equal(nvmtop_stop(NULL, NULL), -1);
+	assert_int_equal(nvmtop_stop(NULL, &e), -1);
+	assert_int_equal(e.code, NVMTOP_USAGE);
+	assert_int_equal(nvmtop_sync(NULL, "mark"), 0);
+	assert_int_equal(nvmtop_sample_count(NULL), 0);
+	assert_int_equal(nvmtop_is_running(NULL), 0);
+	assert_int_equal(nvmtop_wait_for_warmup(NULL, -1), 0);
+
+	assert_int_equal(nvmtop_get_header(NULL, &h), -1);
+	assert_null(nvmtop_fast_rows(NULL, &n));
+	assert_int_equal(n, 0);
+	assert_null(nvmtop_slow_rows(NULL, NULL));
+	assert_int_equal(nvmtop_epochs(NULL, NULL, 0), 0);
+	assert_int_equal(nvmtop_signals(NULL), 0);
+	assert_int_equal(nvmtop_get_signal(NULL, 0, &s), -1);
+	assert_int_equal(nvmtop_find_signal(NULL, "gpu.util"), -1);
+	assert_int_equal(nvmtop_times(NULL, NVMTOP_FAST, 0, 1, &v), 0);
+	assert_int_equal(nvmtop_values(NULL, 0, 0, 1, &v), 0);
+
+	nvmtop_trace *t = nvmtop_open(path, &e);
+	assert_non_null(t);
+	assert_int_equal(nvmtop_get_header(t, NULL), -1);
+	assert_null(nvmtop_medium_rows(t, NULL));
+	assert_int_equal(nvmtop_epochs(t, NULL, 1), 0);
+	assert_int_equal(nvmtop_epochs(t, &epoch, 1), 0);
+	assert_int_equal(nvmtop_get_signal(t, 0, NULL), -1);
+	assert_int_equal(nvmtop_find_signal(t, NULL), -1);
+	assert_int_equal(nvmtop_times(t, NVMTOP_FAST, 0, 1, NULL), 0);
+	assert_int_equal(nvmtop_values(t, 0, 0, 1, NULL), 0);
+	nvmtop_close(t);
+}
+
+/* A mark right before the end has a sample behind it. */
+static void test_last_mark(void **state)
+{
+	nvmtop_epoch epoch[3] = {{.size = NVMTOP_EPOCH_SIZE}};
+	nvmtop_error e = NVMTOP_ERROR_INIT;
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		nvmtop_recorder *r = start(&e);
+		assert_non_null(r);
+		nvmtop_wait_for_warmup(r, -1);
+		assert_int_equal(nvmtop_sync(r, "last"), 1);
+		assert_int_equal(nvmtop_stop(r, &e), 0);
+		nvmtop_free(r);
+		nvmtop_trace *t = nvmtop_open(path, &e);
+		assert_int_equal(nvmtop_epochs(t, epoch, 3), 2);
+		assert_true(epoch[1].n > 0);
+		nvmtop_close(t);
+	}
+}
+
+/* The first row has a load of the CPU, on this machine as on a board; a mark that comes before
+ * it keeps its time, and is at row 0. */
+static void test_first_row(void **state)
+{
+	nvmtop_options o = NVMTOP_OPTIONS_INIT;
+	nvmtop_epoch epoch[2] = {{.size = NVMTOP_EPOCH_SIZE}};
+	nvmtop_error e = NVMTOP_ERROR_INIT;
+	uint64_t n;
+
+	(void)state;
+	o.board = "generic";
+	o.force = 1;
+	nvmtop_recorder *r = nvmtop_start(path, &o, &e);
+	assert_non_null(r);
+	assert_int_equal(nvmtop_sync(r, "early"), 1);
+	nvmtop_wait_for_warmup(r, -1);
+	assert_int_equal(nvmtop_stop(r, &e), 0);
+	nvmtop_free(r);
+	nvmtop_trace *t = nvmtop_open(path, &e);
+	const nvmtop_fast *fast = nvmtop_fast_rows(t, &n);
+	assert_true(n > 0);
+	for (uint64_t i = 0; i < n; i++)
+		assert_false(isnan(fast[i].cpu_aggregate));
+	assert_int_equal(nvmtop_epochs(t, epoch, 2), 2);
+	assert_int_equal(epoch[1].first, 0);
+	assert_true(epoch[1].start_s < fast[0].time_s);
+	nvmtop_close(t);
+}
+
+/* In a child of fork() a recorder does nothing, and nothing is waited for; another one can
+ * be started there.  That of the parent goes on. */
+static void test_fork(void **state)
+{
+	nvmtop_options o = NVMTOP_OPTIONS_INIT;
+	nvmtop_error e = NVMTOP_ERROR_INIT;
+	char file[160];
+	int status;
+
+	(void)state;
+	snprintf(file, sizeof(file), "%s/child.bin", folder);
+	nvmtop_recorder *r = start(&e);
+	assert_non_null(r);
+	pid_t child = fork();
+	if (child == 0) {
+		int wrong = 0;
+
+		alarm(30);
+		wrong += nvmtop_sync(r, "child") != 0;
+		wrong += nvmtop_is_running(r) != 0;
+		wrong += nvmtop_sample_count(r) != 0;
+		wrong += nvmtop_wait_for_warmup(r, -1) != 0;
+		wrong += nvmtop_stop(r, &e) != -1 || e.code != NVMTOP_USAGE || !strstr(e.text, "fork");
+		nvmtop_free(r);
+		o.board = "demo";
+		r = nvmtop_start(file, &o, &e);
+		wrong += !r || nvmtop_sync(r, "own") != 1 || nvmtop_stop(r, &e) != 0;
+		nvmtop_free(r);
+		_exit(wrong);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(unlink(file), 0);
+	assert_int_equal(nvmtop_sync(r, "parent"), 1);
+	assert_int_equal(nvmtop_stop(r, &e), 0);
+	nvmtop_free(r);
+}
+
 /* A program that was built with an older, shorter struct. */
 static void test_old_options(void **state)
 {
@@ -132,7 +285,7 @@ static void test_old_options(void **state)
 		const char *board;
 	} old = {sizeof(old), "demo"};
 	char file[160];
-	nvmtop_error e;
+	nvmtop_error e = NVMTOP_ERROR_INIT;
 
 	(void)state;
 	snprintf(file, sizeof(file), "%s/old.bin", folder);
@@ -144,7 +297,7 @@ static void test_old_options(void **state)
 
 static void test_no_trace(void **state)
 {
-	nvmtop_error e;
+	nvmtop_error e = NVMTOP_ERROR_INIT;
 	nvmtop_header h = {.size = 3};
 
 	(void)state;
@@ -170,7 +323,7 @@ static void *marks(void *arg)
 /* Marks from several threads: each has an id of its own, and none is lost. */
 static void test_threads(void **state)
 {
-	nvmtop_error e;
+	nvmtop_error e = NVMTOP_ERROR_INIT;
 	pthread_t thread[4];
 
 	(void)state;
@@ -200,7 +353,7 @@ static void on_signal(int sig)
 static void test_signals(void **state)
 {
 	struct sigaction act = {.sa_handler = on_signal}, now;
-	nvmtop_error e;
+	nvmtop_error e = NVMTOP_ERROR_INIT;
 
 	(void)state;
 	sigaction(SIGTERM, &act, NULL);
@@ -223,7 +376,7 @@ static void test_values(void **state)
 	nvmtop_header h = {.size = NVMTOP_HEADER_SIZE};
 	nvmtop_signal s = {.size = NVMTOP_SIGNAL_SIZE}, wrong = {.size = 5};
 	static double v[100000], at[100000];
-	nvmtop_error e;
+	nvmtop_error e = NVMTOP_ERROR_INIT;
 	uint64_t n;
 	int known = 0, beyond = 0;
 
@@ -274,7 +427,7 @@ static void test_missing(void **state)
 	nvmtop_signal s = {.size = NVMTOP_SIGNAL_SIZE};
 	char file[160];
 	double v[16];
-	nvmtop_error e;
+	nvmtop_error e = NVMTOP_ERROR_INIT;
 	uint64_t n;
 
 	(void)state;
@@ -320,8 +473,8 @@ static void test_marks(void **state)
 {
 	nvmtop_options o = NVMTOP_OPTIONS_INIT;
 	char file[160];
-	nvmtop_epoch epoch[4];
-	nvmtop_error e;
+	nvmtop_epoch epoch[4] = {{.size = NVMTOP_EPOCH_SIZE}};
+	nvmtop_error e = NVMTOP_ERROR_INIT;
 	int status;
 
 	(void)state;
@@ -358,8 +511,7 @@ static void test_marks(void **state)
 	nvmtop_free(r);
 	nvmtop_trace *t = nvmtop_open(file, &e);
 	assert_int_equal(nvmtop_epochs(t, epoch, 4), 3);
-	int at = epoch[1].id == own ? 1 : 2;
-	assert_int_equal(epoch[at].id, own);
+	int at = strcmp(epoch[1].label, "own") ? 2 : 1; /* they stand in the order of their times */
 	assert_string_equal(epoch[at].label, "own");
 	assert_string_equal(epoch[3 - at].label, "from outside");
 	nvmtop_close(t);
@@ -371,7 +523,7 @@ static void test_marks(void **state)
 static void test_detect(void **state)
 {
 	char name[64] = "", title[64] = "", why[8] = "";
-	nvmtop_error e;
+	nvmtop_error e = NVMTOP_ERROR_INIT;
 
 	(void)state;
 	assert_int_equal(nvmtop_detect_board(name, sizeof(name), title, sizeof(title), why, sizeof(why), &e),
@@ -386,6 +538,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_versions),    cmocka_unit_test(test_record),
 		cmocka_unit_test(test_values),      cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_wrong_calls), cmocka_unit_test(test_fork),
+		cmocka_unit_test(test_last_mark),   cmocka_unit_test(test_first_row),
 		cmocka_unit_test(test_no_trace),    cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_old_options), cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_detect),      cmocka_unit_test(test_missing),

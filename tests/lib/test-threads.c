@@ -15,9 +15,9 @@
 
 #include <cmocka.h>
 
-#include "nvmtop/clock.h"
+#include "util/clock.h"
 #include "nvmtop/nvmtop.h"
-#include "nvmtop/trace.h"
+#include "trace/trace.h"
 
 #define MOST 32
 
@@ -53,7 +53,7 @@ static void test_start(void **state)
 	nvmtop_options o = NVMTOP_OPTIONS_INIT;
 	nvmtop_recorder *r = NULL;
 	unsigned refused = 0;
-	nvmtop_error e;
+	nvmtop_error e = NVMTOP_ERROR_INIT;
 
 	(void)state;
 	o.board = "demo";

@@ -44,9 +44,9 @@ int fdatasync(int fd)
 	return ((int (*)(int))dlsym(RTLD_NEXT, "fdatasync"))(fd);
 }
 END
-${CC:-cc} -shared -fPIC -o "$tmp/slow.so" "$tmp/slow.c" -ldl 2>/dev/null || skip_all "there is no compiler here"
+${CC:-cc} -shared -fPIC -o "$tmp/slow.so" "$tmp/slow.c" -ldl 2>/dev/null || skip_all "there is no compiler here: ./bootstrap installs one"
 LD_PRELOAD=$tmp/slow.so $program --version >"$tmp/out" 2>&1
-grep -q '^nvmtop' "$tmp/out" && ! grep -qi preload "$tmp/out" || skip_all "$program cannot be preloaded"
+grep -q '^nvmtop' "$tmp/out" && ! grep -qi preload "$tmp/out" || skip_all "$program cannot be preloaded: build without sanitizers"
 
 whole() {
 	[ "$(find "$1" -name '*.part*' | wc -l)" -eq 0 ] && [ "$(find "$1" -name 'nvmtop-*.bin' | wc -l)" -eq "$2" ]
@@ -82,7 +82,7 @@ keys 1
 check "nothing is recorded" off_screen "REC"
 rm "$tmp/folder"
 check "when it answers the recording begins" wait_for "REC nvmtop-"
-check "which is said" wait_for "the recording has begun"
+check "which is said" wait_for "the recording has started"
 until_true begun "$dir"
 keys r
 check "and is saved" wait_for "saved nvmtop-"

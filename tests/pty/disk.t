@@ -151,7 +151,7 @@ file_hangs() {
 
 waits() {
 	for p in $(pgrep -P "$(T display-message -p '#{pane_pid}')"); do
-		cat /proc/"$p"/task/*/comm 2>/dev/null | grep -q nvmtop-fetch && return
+		cat /proc/"$p"/task/*/comm 2>/dev/null | grep -q nvmtop-job && return
 	done
 	return 1
 }
@@ -163,7 +163,7 @@ start_hangs() {
 		run "cd $dir/near; clear; $program --replay $traces"
 		until_true waits
 		keys C-c
-		check "$traces: Ctrl-C ends the wait" wait_for "stopped before the recording came"
+		check "$traces: Ctrl-C ends the wait" wait_for "stopped before the recording arrived"
 		rule "/far/far.bin clear"
 		check "$traces: with a status" wait_prompt 1
 	done

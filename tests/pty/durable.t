@@ -75,11 +75,11 @@ if mount -t tmpfs -o size=14m none "$disk" 2>/dev/null; then
 	wait_for "q quit"
 	keys r
 	check "recording" wait_for "REC"
-	check "a full disk is said at once" wait_for "No space left on device; it goes on in a new file as soon as it can"
+	check "a full disk is said at once" wait_for "No space left on device; the recording continues in a new file as soon as possible"
 	check "sampling goes on" wait_for "q quit"
 	until_true whole "$disk" 1
 	rm "$disk/ballast"
-	check "the recording goes on" wait_for "the recording goes on in nvmtop-"
+	check "the recording goes on" wait_for "the recording continues in nvmtop-"
 	check "in the next file" until_true any_grown "$disk/*.2.bin.part" 100000
 	check "and is no trouble any more" wait_gone "No space left"
 	keys r

@@ -89,13 +89,13 @@ leave
 
 mkdir -p "$dir/ro/nvmtop/nvmtop.conf"
 run "clear; env XDG_CONFIG_HOME=$dir/ro $program --replay $trace"
-check "a file of settings that cannot be read: one line" wait_for "the settings cannot be read"
+check "a file of settings that cannot be read: one line" wait_for "cannot read the settings"
 keys F2 Right
 wait_for "high contrast"
 keys F2
 wait_gone "Set-up"
 keys q
-check "and one when it cannot be kept" wait_for "the settings cannot be kept in"
+check "and one when it cannot be kept" wait_for "cannot save the settings in"
 wait_prompt
 
 rm -rf "$dir/config"

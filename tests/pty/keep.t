@@ -52,7 +52,7 @@ keys q
 wait_prompt
 
 run "clear; $program --demo --keep 1"
-check "the screen says what it holds" wait_for "holding the last 1 s in"
+check "the screen says what it holds" wait_for "keeping the last 1 s in"
 wait_for "q quit"
 keys r
 wait_for "REC nvmtop-"
@@ -94,7 +94,7 @@ wait_for "q quit"
 keys r
 check "why a recording ended is said first" wait_for "max-size is reached: saved nvmtop-"
 keys q
-check "and again when the screen has gone" wait_for "as large as --max-size allows"
+check "and again when the screen has gone" wait_for "has reached --max-size"
 wait_prompt
 mkdir "$dir/gone"
 run "cd $dir/gone; clear; $program --demo --keep 1"

@@ -167,7 +167,7 @@ run "cd $tmp; clear; $program --record --demo --split 1 --duration 3.5 -o parts.
 wait_prompt 0
 check "in several files" [ -s "$tmp/parts.3.bin" ]
 run "clear; $program --replay parts.bin --no-config"
-check "it is told in which it goes on" wait_for "goes on in parts.2.bin"
+check "it is told in which it goes on" wait_for "continues in parts.2.bin"
 keys e
 title() {
 	screen | sed -n 1p | grep -q -F -e " $1 "
@@ -176,7 +176,7 @@ check "e: there" until_true title parts.2.bin
 keys E
 check "E: and back" until_true title parts.bin
 keys E
-check "before the first there is none" wait_for "No file before"
+check "before the first there is none" wait_for "no previous file"
 keys Home Space
 check "playing goes on in the next by itself" until_true title parts.3.bin
 keys q

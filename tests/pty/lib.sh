@@ -35,7 +35,7 @@ T() {
 
 pty_begin() {
 	for tool in tmux pgrep infocmp; do
-		command -v "$tool" >/dev/null 2>&1 || skip_all "$tool is not installed"
+		command -v "$tool" >/dev/null 2>&1 || skip_all "$tool is not installed: ./bootstrap --tests installs it"
 	done
 	pty_term=${2:-tmux-256color}
 	infocmp "$pty_term" >/dev/null 2>&1 || pty_term=screen
@@ -52,13 +52,13 @@ pty_begin() {
 	# the first prompt comes after this was run: later lines need not wait for it
 	T new-session -d -x "${size%x*}" -y "${size#*x}" \
 		"env -u ENV -u TMUX -u TMUX_PANE PS1='[\$?]\$ ' TERM=$pty_term sh -i" ||
-		skip_all "tmux does not start here"
+		skip_all "tmux does not start here: it needs /dev/ptmx and a folder for its socket"
 	T set -g escape-time 0
 	T set -g exit-empty off
 	T set -g status off
 	T set -g focus-events off
 	T resize-window -x "${size%x*}" -y "${size#*x}"
-	wait_for '[0]$' || skip_all "the shell in tmux does not start"
+	wait_for '[0]$' || skip_all "the shell in tmux does not start: it needs /bin/sh and /dev/ptmx"
 }
 
 pty_stop() {
@@ -72,8 +72,8 @@ pty_stop() {
 need_slowfs() {
 	slowfs=$builddir/tests/tools/slowfs
 	case $slowfs in /*) ;; *) slowfs=$(pwd)/$slowfs ;; esac
-	test -x "$slowfs" || skip_all 'built without libfuse 3'
-	test -c /dev/fuse || skip_all 'there is no /dev/fuse'
+	test -x "$slowfs" || skip_all 'built without libfuse 3: ./bootstrap --tests, then configure and make again'
+	test -c /dev/fuse || skip_all 'there is no /dev/fuse: modprobe fuse'
 }
 
 fuse=
@@ -90,7 +90,7 @@ slow_mount() {
 	fuse=$!
 	until_true slow_mounted
 	test -e "$fuse_at/.rules" ||
-		skip_all "a file system cannot be mounted here: $(grep -v 'max threads' fuse.err | tail -n 1)"
+		skip_all "a file system cannot be mounted here, as root or with fusermount3 it can: $(grep -v 'max threads' fuse.err | tail -n 1)"
 }
 
 rule() {
@@ -216,6 +216,7 @@ usable_terminal() {
 
 # The built programs, under an emulator if need be.
 builddir=$(dirname "$(dirname "${NVMTOP:-src/nvmtop}")")
+roots=${NVMTOP_ROOTS:-$builddir/tests/roots}
 TERMTEST="${EMU:+$EMU }${TERMTEST:-$builddir/tests/pty/termtest}"
 program="${EMU:+$EMU }${NVMTOP:-src/nvmtop}"
 # Before what a terminal that goes away will end: the SIGCONT that comes with it can

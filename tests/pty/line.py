@@ -5,9 +5,11 @@ usage: line.py PROGRAM
 import os
 import random
 import re
+import resource
 import select
 import signal
 import sys
+import termios
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
@@ -28,9 +30,9 @@ def ok(condition, what, note=""):
 
 
 class Line:
-    def __init__(self, *arguments, size=(120, 40), term="xterm-256color"):
+    def __init__(self, *arguments, size=(120, 40), term="xterm-256color", **environment):
         self.pid, self.master, self.slave = terminal.spawn(
-            [program, *arguments], size, {"TERM": term, "LC_ALL": "C.UTF-8"})
+            [program, *arguments], size, {"TERM": term, "LC_ALL": "C.UTF-8", **environment})
         self.seen = b""
         self.status = None
 
@@ -151,4 +153,42 @@ ok(status == 0, "and q ends it", "status %s" % status)
 left = t.seen[-400:]
 ok(b"\x1b[?1049l" in left and b"\x1b[?1006l" in left, "the terminal is put back")
 t.close()
+
+# Every signal that ends it leaves the terminal as it was: those of which the default is
+# another, that cannot be had, that are keys or errors of a write are left out.
+signals = set(range(1, signal.SIGRTMAX + 1)) & set(signal.valid_signals()) - {
+    signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCONT, signal.SIGCHLD,
+    signal.SIGURG, signal.SIGWINCH, signal.SIGUSR1, signal.SIGUSR2, signal.SIGPIPE, signal.SIGXFSZ}
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signals -= {signal.SIGHUP}
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+wrong = []
+modes = termios.tcgetattr(os.openpty()[1])  # of a line that nothing was changed of
+for sig in sorted(signals):
+    t = Line("--replay", os.path.join(os.environ["NVMTOP_SRC"], "tests/traces/small.bin"))
+    t.read(20, until=b"quit")
+    taken = termios.tcgetattr(t.slave) != modes
+    os.kill(t.pid, sig)
+    how = t.ended()
+    if b"\x1b[?1049l" not in t.seen:
+        t.read(2, until=b"\x1b[?1049l")
+    if not taken or how not in (0, -sig, 128 + sig) or termios.tcgetattr(t.slave) != modes \
+            or b"\x1b[?1049l" not in t.seen:
+        wrong.append("%d: %s" % (sig, how))
+    t.close()
+ok(len(signals) > 40 and not wrong, "no signal that ends it keeps the terminal", "; ".join(wrong))
+
+# A size that only the environment says.
+for told, most in ((("60", "20"), b"\x1b[20;"), (("30000", "30000"), b"\x1b[500;")):
+    t = Line("--demo", size=(0, 0), COLUMNS=told[0], LINES=told[1])
+    t.read(20, until=b"quit")
+    t.read(1, until=most)
+    rows = [int(row) for row in re.findall(rb"\x1b\[(\d+);\d+H", t.seen)]
+    with open("/proc/%d/status" % t.pid) as status:
+        peak = int(re.search(r"VmHWM:\s*(\d+)", status.read()).group(1))
+    ok(rows and 10 < max(rows) <= 500 and peak < 600000, "a line without a size: %s x %s" % told,
+       "row %d, %d kB" % (max(rows, default=0), peak))
+    t.type(b"q")
+    ok(t.ended() == 0, "and q ends it")
+    t.close()
 print("1..%d" % n)

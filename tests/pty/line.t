@@ -2,7 +2,7 @@
 # Slow and silent lines, sizes and bytes of every kind.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 if test -n "$EMU"; then
-    echo '1..0 # SKIP built for another machine'
+    echo '1..0 # SKIP built for another machine: run it there'
     exit 0
 fi
 "$python" "$NVMTOP_SRC/tests/pty/line.py" "$NVMTOP"

@@ -57,7 +57,7 @@ check "a stream that was ended: status 0" wait_for "status 0"
 run "clear; sh -c 'echo \$\$ >rec.pid; exec $program --demo --record - 2>rec.err' | $program --replay -; echo status \$?"
 wait_for "live from"
 kill -KILL "$(cat "$dir/rec.pid")"
-check "a recorder that was killed: the screen stays" wait_for "the stream was cut"
+check "a recorder that was killed: the screen stays" wait_for "the stream was truncated"
 keys q
 check "status 3" wait_for "status 3"
 
@@ -126,7 +126,7 @@ if sshd_begin "$tmp/sshd"; then
 	wait_gone "go to:"
 	pid=$(cat "$dir/rec.pid")
 	kill -KILL "$(sed -n 's/^PPid:[^0-9]*//p' "/proc/$pid/status")"
-	check "the connection breaks: the screen stays" wait_for "the stream was cut"
+	check "the connection breaks: the screen stays" wait_for "the stream was truncated"
 	keys q
 	check "status 3" wait_for "status 3"
 	check "the recorder over there ends" until_true gone "$pid"

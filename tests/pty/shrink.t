@@ -17,12 +17,12 @@ shown() {
 
 check "it is shown" shown
 truncate -s "$half" "$tmp/demo.bin"
-check "the screen says that it was cut, and where" wait_for "cut to $half bytes"
+check "the screen says that it was cut, and where" wait_for "truncated to $half bytes"
 keys - + + Left Home End
-check "what is left is shown" wait_for " EMC "
+check "the rest is shown" wait_for " EMC "
 truncate -s 0 "$tmp/demo.bin"
 keys Left
-check "also when nothing is left" wait_for "cut to 0 bytes"
+check "also when nothing is left" wait_for "truncated to 0 bytes"
 keys Right + q
 check "q ends it as always" wait_prompt 0
 check "the terminal is usable" usable_terminal

@@ -63,7 +63,7 @@ keys Space
 check "plays all of it" until_true at 14.0
 keys 7
 check "7: the phases" wait_for "lasted"
-check "with their energy" wait_for "100.8"
+check "with their energy" wait_for "100.1 "
 keys x
 keys Down
 keys x

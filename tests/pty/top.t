@@ -214,8 +214,8 @@ run "clear; TERM=vt100 $program --demo"
 check "a vt100 shows it" wait_for "q quit"
 keys q
 check "and is left as it was" usable_terminal
-run "clear; (ulimit -n 40; $program --sysroot ${NVMTOP_SRC:-.}/tests/roots/agx_orin-36)"
-check "what too few descriptors cost is said at the start" wait_for "signals are missing: nvmtop may have only 40"
+run "clear; (ulimit -n 40; $program --sysroot $roots/agx_orin-36)"
+check "what too few descriptors cost is said at the start" wait_for "signals are missing: only 40"
 keys q
 wait_prompt 0
 pty_end

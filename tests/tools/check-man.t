@@ -2,7 +2,7 @@
 # The manual pages are clean, and name every key and option there is.
 cd "$NVMTOP_SRC/man" || exit 1
 if ! command -v mandoc >/dev/null; then
-    echo '1..0 # SKIP mandoc is not installed'
+    echo '1..0 # SKIP mandoc is not installed: ./bootstrap installs it'
     exit 0
 fi
 n=0

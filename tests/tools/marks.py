@@ -4,7 +4,8 @@ nothing but what mark.h and nvmtop-trace(5) say.
 
   marks.py send FOLDER [AGO LABEL]...   one mark each, AGO seconds old; prints
                                         the exact times
-  marks.py flood FOLDER N               N marks as fast as they are taken
+  marks.py flood FOLDER N [AGO]         N marks as fast as they are taken, each fourth up
+                                        to AGO seconds old
   marks.py hostile FOLDER               all that is no mark; prints how many
   marks.py check FILE                   the marks as JSON; fails where a sync
                                         point is not at the row of its mark
@@ -43,10 +44,13 @@ def send(folder, *what):
     print(json.dumps(times))
 
 
-def flood(folder, n):
+def flood(folder, n, ago=0):
     (s,) = sockets(folder)
     for i in range(int(n)):
-        s.send(text(time.monotonic_ns(), "flood"))
+        late = float(ago) * (i % 100) / 100 if i % 4 == 3 else 0
+        s.send(text(time.monotonic_ns() - int(late * 1e9), "flood"))
+        if late and i % 100 == 99:
+            time.sleep(0.05)  # what comes in one go is put in order in one go
 
 
 def hostile(folder):

@@ -26,7 +26,7 @@ case $1 in
 '' | -*) usage ;;
 esac
 if [ -e "$1" ]; then
-	echo "$0: $1 exists already" >&2
+	echo "$0: $1 already exists" >&2
 	exit 1
 fi
 case $1 in
@@ -44,7 +44,7 @@ copied=0
 unreadable=0
 
 # copy PATH: replay the symbolic links on the way, then copy the file.  What is
-# there but cannot be read becomes a directory: opening it fails there too.
+# there but cannot be read becomes an empty directory: opening it fails there too.
 copy() {
 	done=
 	rest=$1
@@ -79,10 +79,9 @@ copy() {
 	mkdir -p "$out${done%/*}"
 	if [ ! -d "$from$done" ] && timeout 2 head -c 262144 "$from$done" >"$out$done" 2>/dev/null; then
 		copied=$((copied + 1))
-	elif [ ! -d "$from$done" ] || [ -e "$from$done/.gitkeep" ]; then
+	elif [ ! -d "$from$done" ] || [ -z "$(ls -A "$from$done")" ]; then
 		rm -f "$out$done"
 		mkdir -p "$out$done"
-		: >"$out$done/.gitkeep"
 		unreadable=$((unreadable + 1))
 	fi
 }
@@ -98,7 +97,7 @@ each() {
 
 each /proc/device-tree/model /proc/device-tree/compatible \
 	/proc/stat /proc/meminfo /proc/loadavg /proc/buddyinfo /proc/sys/kernel/osrelease \
-	/etc/nv_tegra_release /etc/os-release /etc/nvpmodel.conf /var/lib/nvpmodel/status
+	/etc/nv_tegra_release /etc/os-release /tmp/nv_jetson_model /etc/nvpmodel.conf /var/lib/nvpmodel/status
 
 cpu=/sys/devices/system/cpu
 each $cpu/present $cpu/possible $cpu/online $cpu/offline \
@@ -106,7 +105,7 @@ each $cpu/present $cpu/possible $cpu/online $cpu/offline \
 	"$cpu/cpu[0-9]*/cpufreq/scaling_cur_freq" \
 	"$cpu/cpu[0-9]*/cpuidle/state[0-9]*/name" "$cpu/cpu[0-9]*/cpuidle/state[0-9]*/time"
 for file in scaling_cur_freq scaling_min_freq scaling_max_freq cpuinfo_min_freq cpuinfo_max_freq \
-	scaling_governor affected_cpus related_cpus; do
+	scaling_driver scaling_governor affected_cpus related_cpus; do
 	each "$cpu/cpufreq/policy[0-9]*/$file"
 done
 
@@ -126,15 +125,17 @@ each '/sys/bus/i2c/devices/*-004[0-9a-f]/name' '/sys/bus/i2c/drivers/*/*-004[0-9
 # Power before hwmon, L4T 32 and older.
 for iio in '/sys/bus/i2c/drivers/ina3221x/*/iio:device*' '/sys/bus/i2c/drivers/ina3221x/*/iio_device'; do
 	each "$iio/name" "$iio/rail_name_[0-9]" "$iio/in_voltage[0-9]_input" "$iio/in_current[0-9]_input" \
-		"$iio/in_power[0-9]_input" "$iio/crit_current_limit_[0-9]" "$iio/warn_current_limit_[0-9]"
+		"$iio/in_power[0-9]_input" "$iio/running_mode" "$iio/crit_current_limit_[0-9]" "$iio/warn_current_limit_[0-9]"
 done
 
 zone='/sys/class/thermal/thermal_zone[0-9]*'
 each "$zone/type" "$zone/mode" "$zone/temp" \
-	"$zone/trip_point_[0-9]*_type" "$zone/trip_point_[0-9]*_temp"
+	"$zone/trip_point_[0-9]*_type" "$zone/trip_point_[0-9]*_temp" \
+	"$zone/cdev[0-9]*_trip_point" "$zone/cdev[0-9]*/type"
 cooling='/sys/class/thermal/cooling_device[0-9]*'
 each "$cooling/type" "$cooling/cur_state" "$cooling/max_state"
-each /sys/devices/pwm-fan/cur_pwm /sys/devices/pwm-fan/target_pwm /sys/devices/pwm-fan/rpm_measured
+each /sys/devices/pwm-fan/cur_pwm /sys/devices/pwm-fan/target_pwm /sys/devices/pwm-fan/rpm_measured \
+	/sys/devices/pwm-fan/tach_enable
 
 for file in cur_freq min_freq max_freq target_freq available_frequencies governor device/of_node/name; do
 	each "/sys/class/devfreq/*/$file"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes traces out of nvmtop-trace(5) alone; shares no code with nvmtop.
 
-  nvmt_write.py FILE [--seconds S] [--plain] [--scale X] [--jitter SEED] [--repeat N]
+  nvmt_write.py FILE [--seconds S] [--plain] [--scale X] [--jitter SEED] [--repeat N] [--labels A,B]
+                [--moments SEED] [--reps even|walk|shift|holes]
 
 The waveforms are such that their numbers follow from a formula:
 
@@ -13,6 +14,12 @@ The waveforms are such that their numbers follow from a formula:
   temp.cpu    40 + t degrees; temp.gpu was never read
   throttle.x  1 while 1 <= t < 1.5 (mod 4), else 0; beyond version 1
   count.f     i * 0.1, in the fast tier; beyond version 1
+  power.total is ramp.power and wave.power, most.hot is temp.cpu; beyond version 1
+  ticks.n     i, a counter in the fast tier; spent.j 3 J a second, events.n one event a second;
+              all beyond version 1
+
+With --moments: rails with loads that are on and off, read at random moments of each tick;
+a mark every 10 s.
 
 Marks stand at 2 s, 4 s, 6 s, ...; their labels are "work" and "rest" in turn.
 """
@@ -60,6 +67,7 @@ class Trace:
         self.marks = []      # (ns, label)
         self.gaps = []       # (tier, cause, from, to, missed)
         self.emc = False
+        self.facts = {"board": board, "title": "A test"}
         self.gpu_source = "made up"
 
     def row(self, tier, t, **values):
@@ -158,7 +166,7 @@ class Trace:
                   chunk(b"RUNS", self.runs(numbers)),   # any order is allowed
                   chunk(b"ANCH", struct.pack("<qqq", START_MONO, START_REAL, START_BOOT)),
                   chunk(b"RATE", struct.pack("<ddd", *self.hz)),
-                  chunk(b"FACT", text("board") + text(self.board) + text("title") + text("A test")),
+                  chunk(b"FACT", b"".join(text(k) + text(v) for k, v in self.facts.items())),
                   chunk(b"XXXX", b"of a kind that nobody knows"),
                   chunk(b"CHAN", records, version=1)]
         for tier in range(3):
@@ -191,11 +199,14 @@ class Trace:
         return out if plain else out + self.extension(len(out))
 
 
-def waves(seconds=20.0, scale=1.0, jitter=None, repeat=2.0):
+def waves(seconds=20.0, scale=1.0, jitter=None, repeat=2.0, labels=("work", "rest")):
     rng = random.Random(jitter)
     t = Trace()
     t.cores, t.rails, t.zones, t.emc = [0, 1], ["ramp", "wave"], ["cpu", "gpu"], True
-    t.extra = [("count.f", "other", 0, "", "other"), ("throttle.x", "throttle", 2, "", "heat")]
+    t.extra = [("count.f", "other", 0, "", "other"), ("ticks.n", "counter", 0, "", "other"),
+               ("throttle.x", "throttle", 2, "", "heat"), ("spent.j", "other", 2, "J", "power"),
+               ("events.n", "throttle_count", 2, "", "heat"),
+               ("power.total", "power_total", 1, "mW", "power"), ("most.hot", "hottest", 2, "C", "heat")]
     n = round(seconds * 1000)
     for i in range(n + 1):
         if 3100 <= i < 3150:        # the sampler woke too late
@@ -204,7 +215,7 @@ def waves(seconds=20.0, scale=1.0, jitter=None, repeat=2.0):
         s = ns / 1e9
         t.row(0, ns, **{"gpu.util": None if 500 <= i < 510 else i % 1001 / 10, "cpu0.util": f32(100 * i / n),
                         "cpu1.util": f32(50 + 40 * math.sin(math.pi * s)), "ram.used": 1_000_000 + i,
-                        "ram.available": 8_000_000 - i, "emc.util": f32(i % 7), "count.f": i * 0.1})
+                        "ram.available": 8_000_000 - i, "emc.util": f32(i % 7), "count.f": i * 0.1, "ticks.n": float(i)})
     t.gaps.append((0, 0, 3_099_000_000, 3_150_000_000, 50))
     for i in range(round(seconds * 100) + 1):
         if 1205 <= i < 1215:        # rows that could not be kept: 0.1 s
@@ -213,14 +224,69 @@ def waves(seconds=20.0, scale=1.0, jitter=None, repeat=2.0):
         noise = rng.gauss(0, 100) if jitter is not None else 0
         power = (5000 + 1000 * math.sin(2 * math.pi * ns / 1e9)) * scale + noise
         t.row(1, ns, **{"ramp.voltage": 1000, "ramp.current": round(ns / 1e6), "wave.voltage": 1000,
-                        "wave.current": round(power)})
+                        "wave.current": round(power), "power.total": float(round(ns / 1e6) + round(power))})
     t.gaps.append((1, 1, 12_040_000_000, 12_150_000_000, 10))
     for i in range(round(seconds * 10) + 1):
         ns = i * 100_000_000
         t.row(2, ns, **{"temp.cpu": f32(40 + ns / 1e9), "temp.gpu": None,
-                        "throttle.x": float(10 <= i % 40 < 15)})
+                        "throttle.x": float(10 <= i % 40 < 15), "spent.j": i * 0.3, "events.n": float(i // 10), "most.hot": 40 + ns / 1e9})
     for k in range(1, math.ceil(seconds / repeat)):
-        t.marks.append((round(k * repeat * 1e9), ("rest", "work")[k % 2]))
+        t.marks.append((round(k * repeat * 1e9), labels[(k - 1) % len(labels)]))
+    return t
+
+
+LOADS = {"step": (0.010, 0.5), "frame": (1 / 30, 0.3), "odd": (0.007, 0.2), "slow": (1.0, 0.5)}
+
+
+def load_j(name, s):
+    """What a rail of moments() used in its first s seconds: 50 W in the first part of each
+    period, 10 W in the rest."""
+    period, share = LOADS[name]
+    whole, rest = divmod(s, period)
+    return 10 * s + 40 * (whole * period * share + min(rest, period * share))
+
+
+def moments(seconds, seed):
+    rng = random.Random(seed)
+    t = Trace(hz=(10, 100, 10))
+    t.rails = list(LOADS)
+    t.facts["rails.moments"] = "random"
+    for i in range(round(seconds * 10) + 1):
+        t.row(0, i * 100_000_000)
+    for i in range(round(seconds * 100) + 20):
+        ns = i * 10_000_000 + rng.randrange(10_000_000)
+        row = {}
+        for name, (period, share) in LOADS.items():
+            on = (ns / 1e9) % period < share * period
+            row.update({name + ".voltage": 1000, name + ".current": 50_000 if on else 10_000})
+        t.row(1, ns, **row)
+    t.marks = [(k * 10_000_000_000, "run") for k in range(1, round(seconds / 10) + 1)]
+    return t
+
+
+def reps(what, seed, n=12):
+    """n repetitions of 1 s at 10 W, and 60 signals: their levels are independent, wander
+    from one repetition to the next, or are higher by 5; with holes the power is known for
+    a fifth of each second."""
+    rng = random.Random(seed)
+    t = Trace(hz=(10, 10, 10))
+    t.cores, t.rails = [0], ["main"]
+    t.extra = [(f"q{q}.x", "other", 2, "", "other") for q in range(60)]
+    levels = [[rng.gauss(5 * (what == "shift"), 1) for _ in range(n)] for _ in t.extra]
+    if what == "walk":
+        levels = [[sum(one[:k + 1]) for k in range(n)] for one in levels]
+    for k in range(10 * n + 1):
+        ns = k * 100_000_000
+        t.row(0, ns, **{"gpu.util": 50, "cpu0.util": 10.0, "ram.used": 1, "ram.available": 2})
+        if what == "holes" and 2 <= k % 10 <= 8:
+            continue
+        t.row(1, ns, **{"main.voltage": 1000, "main.current": 10000})
+    for k in range(10 * n + 1):
+        t.row(2, k * 100_000_000, **{f"q{q}.x": levels[q][min(k // 10, n - 1)] for q in range(60)})
+    for k in range(n):
+        t.marks.append((k * 1_000_000_000, "step"))
+        if what == "holes":
+            t.gaps.append((1, 1, k * 1_000_000_000 + 100_000_000, k * 1_000_000_000 + 900_000_000, 7))
     return t
 
 
@@ -232,9 +298,16 @@ def main():
     p.add_argument("--scale", type=float, default=1.0)
     p.add_argument("--jitter", type=int, default=None)
     p.add_argument("--repeat", type=float, default=2.0)
+    p.add_argument("--labels", default="work,rest", help="of the marks, in turn")
     p.add_argument("--counters", action="store_true", help="the GPU load is a difference of counters")
+    p.add_argument("--reps", help="repetitions for a comparison")
+    p.add_argument("--moments", type=int, default=None)
     a = p.parse_args()
-    t = waves(a.seconds, a.scale, a.jitter, a.repeat)
+    if a.reps:
+        t = reps(a.reps, a.jitter)
+    else:
+        t = (waves(a.seconds, a.scale, a.jitter, a.repeat, a.labels.split(",")) if a.moments is None
+             else moments(a.seconds, a.moments))
     if a.counters:
         t.gpu_source = "/sys/devices/gpu.0/counters"
     with open(a.file, "wb") as f:

@@ -43,32 +43,42 @@ def one(raw):
 def track(raw):
     f = one(raw)
     out = {"name": f.get(2, b"").decode(), "parent": f.get(5)}
-    if 3 in f:
-        process = one(f[3])
-        out["process"] = process[6].decode()
+    assert 3 not in f, "a process"
+    out["rank"], out["order"], out["description"] = f.get(12), f.get(11), f.get(14, b"").decode()
     if 8 in f:
         counter = one(f[8])
         out["counter"] = {"unit": counter.get(3), "multiplier": counter.get(4), "unit_name": counter.get(6, b"").decode()}
     return f[1], out
 
 
+def path_of(tracks, uuid):
+    words = []
+    while uuid:
+        words.insert(0, tracks[uuid]["name"])
+        uuid = tracks[uuid]["parent"]
+    return "/".join(words)
+
+
 def main():
     with open(sys.argv[1], "rb") as f:
         raw = f.read()
-    out = {"clocks": None, "tracks": {}, "counters": {}, "instants": [], "slices": []}
-    open_slices = {}
+    out = {"clocks": None, "tracks": {}, "counters": {}, "instants": [], "slices": [], "snapshots": []}
+    open_slices, last = {}, 0
     for number, packet in fields(raw):
         assert number == 1, number
         p = one(packet)
         assert p[10] == 1       # the sequence
         if 6 in p:
             clocks = [one(v) for n, v in fields(p[6]) if n == 1]
-            out["clocks"] = {c[1]: c[2] for c in clocks}
+            out["snapshots"].append({c[1]: c[2] for c in clocks})
+            out["clocks"] = out["snapshots"][0]
         elif 60 in p:
             uuid, t = track(p[60])
             out["tracks"][uuid] = t
         elif 11 in p:
             e, at, clock = one(p[11]), p[8], p.get(58)
+            assert at >= last, "not in the order of time"
+            last = at
             assert e[11] in out["tracks"], "an event on a track that was not described"
             if e[9] == 4:
                 out["counters"].setdefault(out["tracks"][e[11]]["name"], []).append((at, clock, e[44]))
@@ -78,7 +88,7 @@ def main():
                 open_slices[e[11]] = (at, e[23].decode())
             elif e[9] == 2:
                 begin, name = open_slices.pop(e[11])
-                out["slices"].append((begin, at, name))
+                out["slices"].append((begin, at, name, path_of(out["tracks"], e[11])))
         else:
             raise ValueError("a packet of nothing")
     assert not open_slices

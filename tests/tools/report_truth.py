@@ -42,6 +42,13 @@ def check_signal(t, p, s, a, b, plain):
         if s["mean"] is not None or s["p50"] is not None:
             bad.append(what + " has numbers without a sample")
         return 0
+    if s["name"] in ("ticks.n", "spent.j", "events.n"):     # counters: what they rose by until b
+        first = [x for x, at in zip(values(t, s["name"]), t.times[tier]) if at <= a] or kept
+        rise = [x for x, at in zip(values(t, s["name"]), t.times[tier]) if at <= b]
+        near(what + " rise", s["rise"], rise[-1] - first[-1 if first is not kept else 0])
+        if [s[key] for key in ("mean", "sd", "p50", "p95", "p99")] != [None] * 5:
+            bad.append(what + " is a counter and has a mean")
+        return 1
     mean = math.fsum(kept) / len(kept)
     near(what + " mean", s["mean"], mean)
     if len(kept) > 1:

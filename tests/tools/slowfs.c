@@ -27,7 +27,9 @@
  *   whole            a file as on a disk: of its own size, read at any offset, to be mapped
  *   ramp=LO:HI:MS    a number that goes up and down once in MS
  *   clear            ends all rules for exactly this PATTERN */
-#define FUSE_USE_VERSION 31
+#ifndef FUSE_USE_VERSION /* configure knows which one there is */
+#define FUSE_USE_VERSION 32
+#endif
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -49,6 +51,7 @@
 #define CONTROL   "/.rules"
 #define RULES_MAX 256
 #define TEXT_MAX  4096
+#define HUNG_MAX  1000
 #define NS_PER_MS INT64_C(1000000)
 
 enum what { FAIL, GONE, WAIT, HANG, RAMP, WHOLE };
@@ -485,12 +488,46 @@ static int read_rules(const char *name)
 	return error ? -1 : 0;
 }
 
+/* A read that hangs keeps a thread: from 3.12 on libfuse has ten of them unless it is told
+ * so, and what came later would wait, which is not what a test wants to measure. */
+static int loop(struct fuse *f)
+{
+#if FUSE_USE_VERSION >= 312
+	struct fuse_loop_config *config = fuse_loop_cfg_create();
+	int failed;
+
+	fuse_loop_cfg_set_max_threads(config, HUNG_MAX);
+	fuse_loop_cfg_set_idle_threads(config, HUNG_MAX);
+	failed = fuse_loop_mt(f, config);
+	fuse_loop_cfg_destroy(config);
+	return failed;
+#else
+	return fuse_loop_mt(f, &(struct fuse_loop_config) {.max_idle_threads = HUNG_MAX});
+#endif
+}
+
+static int serve(char *name, const char *at)
+{
+	char *words[] = {name, (char[]) {"-o"}, (char[]) {"fsname=slowfs"}, NULL};
+	struct fuse_args args = FUSE_ARGS_INIT(3, words);
+	struct fuse *f = fuse_new(&args, &operations, sizeof operations, NULL);
+	int failed = -1;
+
+	if (f && fuse_mount(f, at) == 0) {
+		if (fuse_set_signal_handlers(fuse_get_session(f)) == 0) {
+			failed = loop(f);
+			fuse_remove_signal_handlers(fuse_get_session(f));
+		}
+		fuse_unmount(f);
+	}
+	if (f)
+		fuse_destroy(f);
+	fuse_opt_free_args(&args);
+	return failed ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
-	if (argc == 1) {
-		puts("1..0 # SKIP a tool of other tests");
-		return 0;
-	}
 	if (argc != 4) {
 		fprintf(stderr, "usage: slowfs FOLDER RULES MOUNTPOINT\n");
 		return 2;
@@ -504,6 +541,5 @@ int main(int argc, char **argv)
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	if (read_rules(argv[2]) < 0)
 		return 1;
-	char *fuse[] = {argv[0], (char[]) {"-f"}, (char[]) {"-o"}, (char[]) {"fsname=slowfs"}, argv[3], NULL};
-	return fuse_main(5, fuse, &operations, NULL);
+	return serve(argv[0], argv[3]);
 }

@@ -50,9 +50,9 @@ sshd_begin() {
 	sshd_dir=$1
 	sshd=$(command -v sshd || ls /usr/sbin/sshd /usr/local/sbin/sshd 2>/dev/null | head -n 1)
 	for tool in ssh ssh-keygen; do
-		command -v $tool >/dev/null || sshd_why="$tool is not installed"
+		command -v $tool >/dev/null || sshd_why="$tool is not installed: ./bootstrap --tests installs it"
 	done
-	test -n "$sshd" || sshd_why='sshd (openssh-server) is not installed'
+	test -n "$sshd" || sshd_why='sshd is not installed: ./bootstrap --tests installs it'
 	test -z "${sshd_why:-}" || return 1
 	mkdir -p "$sshd_dir" && chmod 700 "$sshd_dir" || return 1
 	# Where it drops its privileges; only root has any, and can make it.
@@ -74,7 +74,7 @@ s=socket.socket(); s.bind(("127.0.0.1",0)); print(s.getsockname()[1])')
 		kill -0 $sshd_pid 2>/dev/null && break
 		sshd_pid=
 	done
-	sshd_why="sshd does not start here: $(tail -n 1 "$sshd_dir/log" 2>/dev/null)"
+	sshd_why="sshd does not start here, which its log explains: $(tail -n 1 "$sshd_dir/log" 2>/dev/null)"
 	test -n "$sshd_pid" || return 1
 	"${python:-python3}" "$NVMTOP_SRC/tests/tools/tcpproxy.py" "$sshd_port" >"$sshd_dir/proxy-port" &
 	proxy_pid=$!
@@ -86,7 +86,7 @@ s=socket.socket(); s.bind(("127.0.0.1",0)); print(s.getsockname()[1])')
 	ssh="ssh -F $sshd_dir/client-direct"
 	sshc="ssh -F $sshd_dir/client-proxy"
 	$ssh rig true </dev/null >/dev/null 2>"$sshd_dir/why" && $sshc rig true </dev/null 2>/dev/null && return 0
-	sshd_why="nobody can log in here: $(tail -n 1 "$sshd_dir/log")"
+	sshd_why="$(id -un) cannot log in here, usermod -p '*' unlocks an account: $(tail -n 1 "$sshd_dir/log")"
 	sshd_end
 	return 1
 }

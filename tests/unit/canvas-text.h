@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "nvmtop/canvas.h"
+#include "ui/canvas.h"
 
 /* To be freed. */
 static inline char *canvas_to_text(const struct canvas *c)

@@ -168,7 +168,7 @@ static void test_detect_otherwise(void **state)
 	tree_begin(&t);
 	tree_file(&t, "/etc/nv_tegra_release", "# R36 (release), REVISION: 4.3\n");
 	detect(&t, "generic", why);
-	assert_non_null(strstr(why, "a Jetson, but which?"));
+	assert_non_null(strstr(why, "a Jetson of unknown model"));
 	tree_end(&t);
 }
 
@@ -326,7 +326,7 @@ static void test_each(void **state)
 
 static const char *fact(const struct tree *t, const char *key)
 {
-	const char *value = fact_get(t->rig->facts, t->rig->n_facts, key);
+	const char *value = fact_get(t->probes->facts, t->probes->n_facts, key);
 
 	return value ? value : "";
 }
@@ -427,22 +427,22 @@ static void test_roots(void **state)
 		{"agx_orin-35", "agx_orin", "L4T 35.3.1", 4, 11, 12, "temp.gpu"},
 		{"orin_nx-36-offline", "orin_nx", "L4T 36.4.7", 3, 9, 8, "cpu4.util"},
 		{"orin_nano-36-super", "orin_nano", "L4T 36.4.3", 3, 9, 6, NULL},
-		{"nano-32", "nano", "L4T 32.5.1", 3, 5, 4, NULL},
-		{"tx1-32", "tx1", "L4T 32.7.1", 9, 7, 4, NULL},
-		{"tx2-32", "tx2", "L4T 32.6.1", 12, 7, 6, "cpu1.util"},
-		{"agx_xavier-32", "agx_xavier", "L4T 32.3.1", 6, 7, 8, NULL},
-		{"agx_xavier-35", "agx_xavier", "L4T 35.4.1", 6, 7, 8, NULL},
-		{"xavier_nx-35", "xavier_nx", "L4T 35.6.5", 3, 5, 6, "cpu2.util"},
+		{"nano-32", "nano", "L4T 32.5.1", 3, 6, 4, NULL},
+		{"tx1-32", "tx1", "L4T 32.7.1", 9, 8, 4, NULL},
+		{"tx2-32", "tx2", "L4T 32.6.1", 12, 8, 6, "cpu1.util"},
+		{"agx_xavier-32", "agx_xavier", "L4T 32.3.1", 6, 8, 8, NULL},
+		{"agx_xavier-35", "agx_xavier", "L4T 35.4.1", 6, 8, 8, NULL},
+		{"xavier_nx-35", "xavier_nx", "L4T 35.6.5", 3, 6, 6, "cpu2.util"},
 		{"igx_orin-36", "igx_orin", "L4T 36.3.0", 8, 11, 12, "temp.cv0"},
 		{"agx_thor-38", "agx_thor", "L4T 38.4.0", 4, 7, 14, "temp.gpu"},
 		{"agx_thor-39-no-vin", "agx_thor", "L4T 39.2.0", 3, 7, 14, "temp.gpu"},
 		{"agx_orin-36-as-nano", "agx_orin", "L4T 36.4.0", 4, 9, 6, "temp.cv0"},
 	};
-	const char *src = getenv("NVMTOP_SRC");
+	const char *src = getenv("NVMTOP_ROOTS");
 
 	(void)state;
 	if (!src) {
-		print_message("# skipped: NVMTOP_SRC does not say where the sources are\n");
+		print_message("# skipped: NVMTOP_ROOTS is to say where the fake boards are, as in make check\n");
 		return;
 	}
 	for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
@@ -451,18 +451,18 @@ static void test_roots(void **state)
 		struct err e;
 		char dir[512], why[512];
 		int rails = 0, zones = 0, cores = 0;
-		snprintf(dir, sizeof dir, "%s/tests/roots/%s", src, roots[i].root);
+		snprintf(dir, sizeof dir, "%s/%s", src, roots[i].root);
 		struct root *r = root_open(dir, &e);
 		if (!r)
 			fail_msg("%s", e.text);
 		struct board *b = board_detect(r, why, sizeof why, &e);
 		assert_non_null(b);
 		assert_string_equal(board_name(b), roots[i].board);
-		t.rig = board_resolve(b, r, hz, why, &e);
-		if (!t.rig)
+		t.probes = board_resolve(b, r, hz, why, &e);
+		if (!t.probes)
 			fail_msg("%s: %s", roots[i].root, e.text);
-		for (size_t k = 0; k < t.rig->n_channels; k++) {
-			const struct channel *c = &t.rig->channels[k];
+		for (size_t k = 0; k < t.probes->n_channels; k++) {
+			const struct channel *c = &t.probes->channels[k];
 			rails += c->kind == CHANNEL_RAIL_POWER && !c->missing[0];
 			zones += c->kind == CHANNEL_TEMPERATURE && !c->missing[0];
 			cores += c->kind == CHANNEL_CORE_UTIL;
@@ -479,7 +479,7 @@ static void test_roots(void **state)
 		assert_string_equal(fact(&t, "release"), roots[i].release);
 		board_free(b);
 		root_close(r);
-		rig_free(t.rig);
+		probe_set_free(t.probes);
 	}
 }
 

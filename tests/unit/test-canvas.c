@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "canvas-text.h"
-#include "nvmtop/canvas.h"
+#include "ui/canvas.h"
 
 static void prints_without_trailing_blanks(void **state)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/condition.h"
+#include "model/condition.h"
 
 enum { GPU, CPU, CPU4, RAM, LATE, POWER, VIN_V, VIN_W, HOT, OC1, OC2, DEAD, ZONE, CHANNELS };
 
@@ -129,30 +129,30 @@ static void understood(void **state)
 	static const struct {
 		const char *text;
 		size_t channel;
-		enum condition_op op;
+		const char *true_at; /* below the limit, at it, above it */
 		double limit;
 		int64_t hold_ns;
 	} good[] = {
-		{"gpu > 95", GPU, OP_ABOVE, 95, 0},
-		{"gpu>95%", GPU, OP_ABOVE, 95, 0},
-		{" GPU.Util >= 9.5e1 % for 2s ", GPU, OP_AT_LEAST, 95, 2 * NS_PER_S},
-		{"gpu > 95 FOR 500ms", GPU, OP_ABOVE, 95, NS_PER_S / 2},
-		{"cpu4 < 10", CPU4, OP_BELOW, 10, 0},
-		{"power > 25 W", POWER, OP_ABOVE, 25000, 0},
-		{"power>25w", POWER, OP_ABOVE, 25000, 0},
-		{"power > 0.025kW", POWER, OP_ABOVE, 25000, 0},
-		{"total > 5000mw for 1m30s", POWER, OP_ABOVE, 5000, 90 * NS_PER_S},
-		{"VDD_IN > 20W", VIN_W, OP_ABOVE, 20000, 0},
-		{"vdd_in <= 4.9 V", VIN_V, OP_AT_MOST, 4900, 0},
-		{"VDD_IN.power != 0 mW", VIN_W, OP_DIFFERENT, 0, 0},
-		{"hottest >= 85C", HOT, OP_AT_LEAST, 85, 0},
-		{"hottest >= 85\302\260C", HOT, OP_AT_LEAST, 85, 0},
-		{"hottest > -5.5", HOT, OP_ABOVE, -5.5, 0},
-		{"ram > 2 GiB", RAM, OP_ABOVE, 2097152, 0},
-		{"ram = 512MB", RAM, OP_EQUAL, 500000, 0},
-		{"ram == 7kB", RAM, OP_EQUAL, 7, 0},
-		{"late > 0", LATE, OP_ABOVE, 0, 0},
-		{"[Package id 0] > 70", ZONE, OP_ABOVE, 70, 0},
+		{"gpu > 95", GPU, "001", 95, 0},
+		{"gpu>95%", GPU, "001", 95, 0},
+		{" GPU.Util >= 9.5e1 % for 2s ", GPU, "011", 95, 2 * NS_PER_S},
+		{"gpu > 95 FOR 500ms", GPU, "001", 95, NS_PER_S / 2},
+		{"cpu4 < 10", CPU4, "100", 10, 0},
+		{"power > 25 W", POWER, "001", 25000, 0},
+		{"power>25w", POWER, "001", 25000, 0},
+		{"power > 0.025kW", POWER, "001", 25000, 0},
+		{"total > 5000mw for 1m30s", POWER, "001", 5000, 90 * NS_PER_S},
+		{"VDD_IN > 20W", VIN_W, "001", 20000, 0},
+		{"vdd_in <= 4.9 V", VIN_V, "110", 4900, 0},
+		{"VDD_IN.power != 0 mW", VIN_W, "101", 0, 0},
+		{"hottest >= 85C", HOT, "011", 85, 0},
+		{"hottest >= 85\302\260C", HOT, "011", 85, 0},
+		{"hottest > -5.5", HOT, "001", -5.5, 0},
+		{"ram > 2 GiB", RAM, "001", 2097152, 0},
+		{"ram = 512MB", RAM, "010", 500000, 0},
+		{"ram == 7kB", RAM, "010", 7, 0},
+		{"late > 0", LATE, "001", 0, 0},
+		{"[Package id 0] > 70", ZONE, "001", 70, 0},
 	};
 	struct condition c;
 
@@ -164,11 +164,26 @@ static void understood(void **state)
 		assert_int_equal(c.terms[0].channel, good[i].channel);
 		assert_int_equal(c.terms[0].tier, channels[good[i].channel].tier);
 		assert_int_equal(c.terms[0].column, channels[good[i].channel].column);
-		assert_int_equal(c.terms[0].op, good[i].op);
+		for (int side = -1; side <= 1; side++)
+			assert_int_equal(term_compare(&c.terms[0], c.terms[0].limit + side),
+					 good[i].true_at[side + 1] == '1');
+		assert_false(term_compare(&c.terms[0], NAN));
 		if (fabs(c.terms[0].limit - good[i].limit) > 1e-9)
 			fail_msg("%s: %g", good[i].text, c.terms[0].limit);
 		assert_true(c.terms[0].hold_ns == good[i].hold_ns);
 	}
+}
+
+/* The order of comparisons, and (&) and or (|), in reverse Polish. */
+static void shape(const struct condition *c, const char *polish)
+{
+	char found[2 * CONDITION_TERMS + 1] = "";
+
+	for (size_t i = 0; i < c->n_ops; i++)
+		found[i] = c->ops[i].apply == expr_and  ? '&'
+			   : c->ops[i].apply == expr_or ? '|'
+							: (char)('0' + c->ops[i].index);
+	assert_string_equal(found, polish);
 }
 
 static void joined(void **state)
@@ -178,23 +193,23 @@ static void joined(void **state)
 	(void)state;
 	assert_true(bound(&c, "gpu > 1 and cpu > 2 for 3s or power > 4W && ram<5kB||cpu4>6"));
 	assert_int_equal(c.n, 5);
-	assert_false(c.terms[0].alternative || c.terms[1].alternative || c.terms[3].alternative);
-	assert_true(c.terms[2].alternative && c.terms[4].alternative);
-	assert_true(condition_longest_ns(&c) == 3 * NS_PER_S);
+	shape(&c, "01&23&|4|");
+	assert_true(c.terms[1].hold_ns == 3 * NS_PER_S);
 	assert_true(condition_uses(&c, TIER_FAST) && condition_uses(&c, TIER_MEDIUM));
 	assert_false(condition_uses(&c, TIER_SLOW));
 	/* One of the throttles, joined with what stands beside it. */
 	assert_true(bound(&c, "gpu > 1 and throttled for 2s"));
-	assert_int_equal(c.n, 4);
+	shape(&c, "012|&");
 	assert_int_equal(c.terms[0].channel, GPU);
 	assert_int_equal(c.terms[1].channel, OC1);
-	assert_int_equal(c.terms[3].channel, OC2);
-	assert_true(c.terms[2].alternative && !c.terms[3].alternative);
-	assert_true(c.terms[3].hold_ns == 2 * NS_PER_S);
+	assert_int_equal(c.terms[2].channel, OC2);
+	assert_true(c.terms[1].hold_ns == 2 * NS_PER_S && c.terms[2].hold_ns == 2 * NS_PER_S);
 	/* None of them. */
 	assert_true(bound(&c, "throttled == 0"));
-	assert_int_equal(c.n, 2);
-	assert_false(c.terms[1].alternative);
+	shape(&c, "01&");
+	/* Brackets. */
+	assert_true(bound(&c, "gpu > 1 and (cpu > 2 or ( cpu4 < 3 )) && ram < 4 kB"));
+	shape(&c, "012|&3&");
 }
 
 static void refused(void **state)
@@ -204,29 +219,34 @@ static void refused(void **state)
 	} bad[] = {
 		{"", "the name of a signal"},
 		{"   ", "the name of a signal"},
-		{"> 5", "\">\""},
+		{"> 5", "column 1: expected the name of a signal, found \">\""},
 		{"gpu", "a comparison"},
 		{"gpu 5", "\"5\""},
 		{"gpu >", "a number"},
 		{"gpu > x", "\"x\""},
-		{"gpu > 1.2.3", "\"1.2.3\""},
-		{"gpu > 5 W", "no unit of gpu.util"},
+		{"gpu > 1.2.3", "column 7: expected a number such as 12, 0.5 or 1e3, found \"1.2.3\""},
+		{"gpu > 5 W", "not a unit of gpu.util"},
 		{"gpu > 5 parsecs", "parsecs"},
 		{"gpu > 5parsecs", "a unit"},
 		{"gpu > 5 for", "a time"},
 		{"gpu > 5 for ever", "\"ever\""},
 		{"gpu > 5 and", "the name of a signal"},
 		{"gpu > 5 nor cpu > 5", "\"nor\""},
-		{"(gpu > 5)", "\"(gpu\""},
-		{"power > 25", "needs its unit: mW, W, kW"},
-		{"VDD_IN > 5", "VDD_IN.voltage, VDD_IN.power: say which"},
-		{"VDD_IN > 5 C", "VDD_IN.voltage, VDD_IN.power: say which"},
-		{"late > 5 W", "plain number"},
+		{"(gpu > 5", "column 9: expected an operator or \")\", found the end"},
+		{"gpu > 5)", "column 8"},
+		{"(gpu) > 5", "column 5: expected a comparison"},
+		{"gpu > 5 + 3", "column 9"},
+		{"gpu > 5 > 3", "column 9"},
+		{"t > 5 and", "column 10"},
+		{"power > 25", "needs a unit: mW, W, kW"},
+		{"VDD_IN > 5", "it matches VDD_IN.voltage, VDD_IN.power"},
+		{"VDD_IN > 5 C", "it matches VDD_IN.voltage, VDD_IN.power"},
+		{"late > 5 W", "has no unit"},
 		{"emc > 5", "not readable without root"},
 		{"gpx > 5", "gpu, cpu, ram, power, hottest"},
 		{"vdd_out > 1W", "VDD_IN.voltage, VDD_IN.power"},
 		{"cpu7 > 5", "cpu.util, cpu4.util"},
-		{"throttled > 5 W", "plain number"},
+		{"throttled > 5 W", "has no unit"},
 		{"[gpu > 5", "\"]\""},
 		{"gpu\x1b[2J > 5", "[2J"},
 		{"gp\x1b > 5", "gp?"},
@@ -236,7 +256,7 @@ static void refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		e = (struct err) {ERR_NONE, ""};
+		e = (struct err) {.code = ERR_NONE};
 		if (bound(&c, bad[i].text))
 			fail_msg("%s: taken", bad[i].text);
 		assert_int_equal(e.code, ERR_USAGE);
@@ -297,7 +317,7 @@ static void fuzzed(void **state)
 					     pieces[r / 4 % (sizeof(pieces) / sizeof(*pieces))]);
 		}
 		text[n] = '\0';
-		e = (struct err) {ERR_NONE, ""};
+		e = (struct err) {.code = ERR_NONE};
 		if (condition_parse(&c, text, &e) < 0 || condition_bind(&c, &session, &e) < 0) {
 			assert_int_equal(e.code, ERR_USAGE);
 			assert_true(e.text[0]);
@@ -562,6 +582,9 @@ static void searched(void **state)
 		"gpu >= 0 and gpu < 0",
 		"gpu <= 100",
 		"hottest <= 30 or gpu > 30 for 60s",
+		"(hottest > 70 or gpu > 95) and gpu < 98",
+		"(gpu < 3 for 5ms or hottest < 20) and (hottest > 10 or gpu == 0)",
+		"gpu > 97 and (hottest < 40)",
 	};
 	static struct fake f;
 	static int64_t t_ns[FAST + SLOW];

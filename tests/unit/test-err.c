@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "nvmtop/channel.h"
-#include "nvmtop/err.h"
+#include "model/channel.h"
+#include "util/err.h"
 
 static void sentences(void **state)
 {

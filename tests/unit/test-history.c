@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/history.h"
+#include "model/history.h"
 #include "random.h"
 
 #define MS NS_PER_MS

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "nvmtop/keep.h"
+#include "trace/keep.h"
 
 #define S NS_PER_S
 
@@ -450,7 +450,7 @@ static void names(void **state)
 	keep_free(k);
 	struct keep_options o = {.keep_ns = S, .path = in_folder("n.a.x")};
 	assert_null(keep_new(&o, &s->session, &e));
-	assert_non_null(strstr(e.text, "exists already"));
+	assert_non_null(strstr(e.text, "already exists"));
 	o.path = in_folder("none/n.x");
 	assert_null(keep_new(&o, &s->session, &e));
 	o = (struct keep_options) {.keep_ns = INT64_C(1) << 61, .path = in_folder("big.x")};

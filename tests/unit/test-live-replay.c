@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nvmtop/history.h"
-#include "nvmtop/trace.h"
+#include "model/history.h"
+#include "trace/trace.h"
 #include "random.h"
 
 #define CHANNELS 8

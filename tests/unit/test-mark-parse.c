@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/clock.h"
+#include "util/clock.h"
 #include "nvmtop/mark.h"
-#include "nvmtop/marks.h"
+#include "record/marks.h"
 
 #define SENT (INT64_C(5000) * NS_PER_S + 250)
 #define NOW  (SENT + 30 * NS_PER_MS)

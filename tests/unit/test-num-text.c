@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "nvmtop/num.h"
+#include "util/num.h"
 #include "random.h"
 
 /* How many digits "%.*e" needs to give v back. */
@@ -107,6 +107,39 @@ static void shortest(void **state)
 	check(DBL_MIN);
 }
 
+/* As a float: reads back as that float, and no shorter number does. */
+static void singles(void **state)
+{
+	char text[NUM_TEXT], other[64];
+
+	(void)state;
+	num_text_single(text, (double)17.2F);
+	assert_string_equal(text, "17.2");
+	num_text_single(text, 17.2);
+	assert_string_equal(text, "17.2");
+	num_text_single(text, 0.1 + 0.2);
+	assert_string_equal(text, "0.30000000000000004");
+	for (int i = 0; i < 40000; i++) {
+		uint64_t bits = random_next();
+		uint32_t low = (uint32_t)bits;
+		float v = (float)((double)(bits >> 11) * 0x1p-53 * 1e5);
+		int n = 0;
+
+		if (i % 2)
+			memcpy(&v, &low, sizeof(v));
+		if (!isfinite(v))
+			continue;
+		num_text_single(text, (double)v);
+		do
+			snprintf(other, sizeof(other), "%.*e", n++, (double)v);
+		while (strtof(other, NULL) != v);
+		if (strtof(text, NULL) != v || (fabsf(v) < 0x1p24F && digits_of(text) > n)) {
+			print_error("%.9g became %s\n", (double)v, text);
+			fail();
+		}
+	}
+}
+
 static void fixed(void **state)
 {
 	static const struct {
@@ -166,7 +199,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(texts), cmocka_unit_test(shortest),
 					   cmocka_unit_test(fixed), cmocka_unit_test(seconds),
-					   cmocka_unit_test(locales)};
+					   cmocka_unit_test(locales), cmocka_unit_test(singles)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "nvmtop/num.h"
+#include "util/num.h"
 
 static const char *i64(const char *s, int64_t *v)
 {

@@ -9,8 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "fake-rig.h"
-#include "nvmtop/engine.h"
+#include "fake-probes.h"
+#include "engine/engine.h"
 
 static const double rates[TIERS] = {200, 50, 20};
 
@@ -59,7 +59,7 @@ static int last_end(struct sink *s, struct err *e)
 	return 0;
 }
 
-static const struct sink_ops last_ops = {last_begin, last_rows, last_mark, last_gap, last_end, NULL};
+static const struct sink_ops last_ops = {last_begin, last_rows, last_mark, last_gap, last_end, NULL, NULL};
 
 /* Every 20th read of the fast tier takes ten periods. */
 static void dawdle(struct fake *f)
@@ -78,9 +78,9 @@ static void work(struct fake *f)
 		continue;
 }
 
-static size_t column(const struct rig *r, const char *name)
+static size_t column(const struct probe_set *r, const char *name)
 {
-	const struct channel *c = rig_find(r, name);
+	const struct channel *c = probe_set_find(r, name);
 
 	assert_non_null(c);
 	assert_int_equal(c->tier, TIER_SLOW);
@@ -90,7 +90,7 @@ static size_t column(const struct rig *r, const char *name)
 static void costs_and_losses_are_channels(void **state)
 {
 	struct last l = {.sink.ops = &last_ops};
-	struct rig *r = fake_rig();
+	struct probe_set *r = fake_probes();
 	size_t cpu, late, lost;
 	struct engine_stats n;
 	struct engine *g;
@@ -141,7 +141,7 @@ static void look_at_nice(struct fake *f)
 static void niceness_is_the_samplers(void **state)
 {
 	int before = getpriority(PRIO_PROCESS, 0), nice = before < 15 ? before + 3 : 19;
-	struct rig *r = fake_rig();
+	struct probe_set *r = fake_probes();
 	struct engine_stats n;
 	struct engine *g;
 	struct err e;
@@ -171,20 +171,23 @@ static void become(uid_t uid)
 static void niceness_that_is_not_permitted(void **state)
 {
 	struct rlimit none = {0, 0};
-	struct rig *r = fake_rig();
+	struct probe_set *r = fake_probes();
 	struct engine *g;
 	struct err e = {.code = ERR_NONE};
 	uid_t was = geteuid();
 
 	(void)state;
-	if (geteuid() == 0 && (setrlimit(RLIMIT_NICE, &none) || seteuid(65534)))
+	if (geteuid() == 0 && (setrlimit(RLIMIT_NICE, &none) || seteuid(65534))) {
+		print_message("# skipped: there is no other user here; run it as one\n");
 		skip();
+	}
 	fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
 	g = engine_new(r, rates, &e);
 	assert_non_null(g);
 	if (engine_set_nice(g, -20, &e) == 0) { /* the system lets everybody */
 		engine_free(g);
 		become(was);
+		print_message("# skipped: any niceness is permitted here; run it with ulimit -e 0\n");
 		skip();
 	}
 	become(was);

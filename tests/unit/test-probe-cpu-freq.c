@@ -25,7 +25,7 @@ static void policy(const struct tree *t, int n, const char *cores, long cur, lon
 
 static const char *fact(const struct tree *t, const char *key)
 {
-	return fact_get(t->rig->facts, t->rig->n_facts, key);
+	return fact_get(t->probes->facts, t->probes->n_facts, key);
 }
 
 static void test_clusters(void **state)
@@ -42,7 +42,7 @@ static void test_clusters(void **state)
 	tree_file(&t, CPU "/cpufreq/policy0/cpuinfo_cur_freq", "1\n"); /* asks the firmware: never */
 	tree_resolve(&t, "medium cpufreq");
 	tree_tick(&t, MS);
-	assert_int_equal(t.rig->n_channels, 6);
+	assert_int_equal(t.probes->n_channels, 6);
 	assert_value(&t, "cpu0.freq", 729600e3);
 	assert_value(&t, "cpu4.freq", 2201600e3);
 	assert_value(&t, "cpu0.freq_min", 115200e3);
@@ -73,7 +73,7 @@ static void test_no_limits_no_governor(void **state)
 	tree_file(&t, CPU "/cpufreq/policy99999999999/scaling_cur_freq", "1000\n");
 	tree_file(&t, CPU "/cpufreq/boost", "1\n");
 	tree_resolve(&t, "medium cpufreq");
-	assert_int_equal(t.rig->n_channels, 1);
+	assert_int_equal(t.probes->n_channels, 1);
 	assert_string_equal(tree_channel(&t, "cpu0.freq")->label, "cpu0");
 	assert_null(fact(&t, "cpu0.governor"));
 	tree_end(&t);

@@ -9,6 +9,7 @@ struct cores {
 	int64_t idle_us[2], counted_us[2], since_us[2]; /* live; by cpuidle; when it went idle */
 	bool idle[2];
 	bool lossy;   /* cpuidle counts half of it */
+	bool still;   /* and nothing of it */
 	bool offline; /* core 1 */
 	int64_t stat_step;
 };
@@ -41,7 +42,7 @@ static void write_stat(const struct cores *c)
 
 static void set_idle(struct cores *c, int core, bool idle)
 {
-	if (c->idle[core] && !idle)
+	if (c->idle[core] && !idle && !c->still)
 		c->counted_us[core] += (c->us - c->since_us[core]) / (c->lossy ? 2 : 1);
 	if (!c->idle[core] && idle)
 		c->since_us[core] = c->us;
@@ -148,6 +149,41 @@ static void test_no_gain(void **state)
 	assert_true(s.high[0] < 1e-6);
 	assert_true(s.low[1] > 100 - 1e-6);
 	assert_value(&c.tree, "cpu.util", 50);
+	tree_end(&c.tree);
+}
+
+/* Counters that stand still while /proc/stat counts: its numbers are not called cpuidle's. */
+static void test_still(void **state)
+{
+	const int64_t period[2] = {20000, 20000};
+	const double busy[2] = {0.5, 0.5};
+	struct cores c;
+
+	(void)state;
+	begin(&c, "fast cpu");
+	c.still = true;
+	run(&c, 4000, period, busy, NULL, NULL);
+	assert_value(&c.tree, "cpu.window", 50);
+	run(&c, 3000, period, busy, NULL, NULL);
+	assert_value(&c.tree, "cpu.window", 100);
+	tree_end(&c.tree);
+}
+
+/* One that has never counted is named, and not used. */
+static void test_never_counted(void **state)
+{
+	struct cores c;
+
+	(void)state;
+	c = (struct cores) {.idle_us = {123456, 7654321}};
+	tree_begin(&c.tree);
+	tree_file(&c.tree, "/sys/devices/system/cpu/present", "0-1\n");
+	tree_file(&c.tree, "/sys/devices/system/cpu/online", "0-1\n");
+	write_idle(&c, 0);
+	write_idle(&c, 1);
+	write_stat(&c);
+	tree_resolve(&c.tree, "fast cpu");
+	assert_string_equal(tree_channel(&c.tree, "cpu.util")->source, "/proc/stat");
 	tree_end(&c.tree);
 }
 
@@ -268,7 +304,7 @@ static void test_choice(void **state)
 
 	(void)state;
 	begin(&c, "fast cpu");
-	assert_string_equal(fact_get(c.tree.rig->facts, c.tree.rig->n_facts, "cpu.source"),
+	assert_string_equal(fact_get(c.tree.probes->facts, c.tree.probes->n_facts, "cpu.source"),
 			    "cpuidle; perf: not of this machine");
 	assert_string_equal(tree_channel(&c.tree, "cpu1.util")->source,
 			    "/sys/devices/system/cpu/cpu1/cpuidle/state*/time");
@@ -281,18 +317,18 @@ static void test_choice(void **state)
 	tree_end(&c.tree);
 
 	begin(&c, "fast cpu source=stat");
-	assert_string_equal(fact_get(c.tree.rig->facts, c.tree.rig->n_facts, "cpu.source"), "stat");
-	assert_null(rig_find(c.tree.rig, "cpu.window"));
+	assert_string_equal(fact_get(c.tree.probes->facts, c.tree.probes->n_facts, "cpu.source"), "stat");
+	assert_null(probe_set_find(c.tree.probes, "cpu.window"));
 	tree_end(&c.tree);
 
 	begin(&c, "fast cpu source=stat");
-	rig_free(c.tree.rig);
+	probe_set_free(c.tree.probes);
 	tree_file(&c.tree, "/proc/meminfo", "MemTotal: 10 kB\nMemAvailable: 4 kB\n");
 	tree_resolve(&c.tree, "fast cpu source=perf\nfast ram");
 	assert_string_equal(tree_channel(&c.tree, "cpu.util")->missing,
 			    "source=perf; perf: not of this machine");
-	rig_free(c.tree.rig);
-	c.tree.rig = NULL;
+	probe_set_free(c.tree.probes);
+	c.tree.probes = NULL;
 	assert_null(tree_try(&c.tree, "fast cpu source=magic", &e));
 	assert_non_null(strstr(e.text, "source="));
 	tree_end(&c.tree);
@@ -309,7 +345,7 @@ static void test_not_for_all_cores(void **state)
 	tree_file(&t, "/sys/devices/system/cpu/cpu0/cpuidle/state0/time", "1\n");
 	tree_file(&t, "/proc/stat", "cpu  5 0 5 3 0\ncpu0 5 0 5 3 0\ncpu1 5 0 5 3 0\nintr 1\n");
 	tree_resolve(&t, "fast cpu");
-	assert_string_equal(fact_get(t.rig->facts, t.rig->n_facts, "cpu.source"),
+	assert_string_equal(fact_get(t.probes->facts, t.probes->n_facts, "cpu.source"),
 			    "stat; perf: not of this machine; cpuidle: not there");
 	tree_end(&t);
 }
@@ -380,6 +416,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_means),
 		cmocka_unit_test(test_no_gain),
+		cmocka_unit_test(test_still),
+		cmocka_unit_test(test_never_counted),
 		cmocka_unit_test(test_gain_of_a_long_stretch),
 		cmocka_unit_test(test_offline_and_back),
 		cmocka_unit_test(test_counter_steps),

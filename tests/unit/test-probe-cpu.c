@@ -63,7 +63,7 @@ static void test_busy_core_is_100(void **state)
 	assert_true(fabs(sum / 100 - 50) < 1);
 	assert_value(&c.tree, "cpu.util", (100 + 0 + tree_value(&c.tree, "cpu2.util") + 100) / 4);
 	assert_int_equal(tree_channel(&c.tree, "cpu3.util")->index, 3);
-	assert_int_equal(c.tree.rig->probes[0]->period_ns, 20 * MS);
+	assert_int_equal(c.tree.probes->probes[0]->period_ns, 20 * MS);
 	tree_end(&c.tree);
 }
 
@@ -191,7 +191,7 @@ static void test_more_cores_than_at_the_start(void **state)
 	tree_file(&t, "/sys/devices/system/cpu/present", "0-255\n");
 	tree_file(&t, "/proc/stat", "cpu  1 0 0 1 0\ncpu0 1 0 0 1 0\nintr 0\n");
 	tree_resolve(&t, "fast cpu");
-	assert_int_equal(t.rig->n_channels, 257);
+	assert_int_equal(t.probes->n_channels, 257);
 	for (int k = 0; k < 20; k++) {
 		int n = snprintf(text, 128 * 1024, "cpu  1 0 0 %d 0\n", k);
 		for (int i = 0; i < 256; i++)
@@ -230,7 +230,7 @@ static void test_cores_without_a_list(void **state)
 	tree_file(&t, "/sys/devices/system/cpu/present", "0-3,x\n"); /* not a list: the file decides */
 	tree_file(&t, "/proc/stat", "cpu  1 0 0 1 0\ncpu0 1 0 0 1 0\ncpu5 1 0 0 1 0\n");
 	tree_resolve(&t, "fast cpu");
-	assert_int_equal(t.rig->n_channels, 3);
+	assert_int_equal(t.probes->n_channels, 3);
 	tree_channel(&t, "cpu5.util");
 	tree_end(&t);
 }
@@ -250,7 +250,7 @@ static void test_memory(void **state)
 	assert_value(&t, "ram.available", 60000000);
 	assert_value(&t, "swap.used", 750);
 	assert_true(tree_channel(&t, "ram.used")->hi == 64349572);
-	assert_string_equal(fact_get(t.rig->facts, t.rig->n_facts, "ram_total_kb"), "64349572");
+	assert_string_equal(fact_get(t.probes->facts, t.probes->n_facts, "ram_total_kb"), "64349572");
 	tree_file(&t, "/proc/meminfo", "MemTotal: 10 kB\n");
 	tree_tick(&t, MS);
 	assert_missing(&t, "ram.used");

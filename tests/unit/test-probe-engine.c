@@ -74,7 +74,7 @@ static void test_engine_clock_tree(void **state)
 	tree_resolve(&t, "slow engine NVENC devfreq=nvenc path=/no/rate path=" RATE " load=" USAGE);
 	tree_tick(&t, MS);
 	assert_value(&t, "NVENC.freq", 1164.8e6);
-	/* Nothing says whether it has power: the counter is left alone. */
+	/* Nothing says its power state: the counter is left alone. */
 	assert_missing(&t, "NVENC.util");
 	assert_non_null(strstr(tree_channel(&t, "NVENC.util")->missing, "power"));
 	tree_end(&t);
@@ -92,13 +92,13 @@ static void test_engine_that_is_not_there(void **state)
 			 "slow engine NVENC optional devfreq=nvenc path=" RATE " load=" USAGE "\n"
 			 "slow engine NVDEC devfreq=nvdec hint=\"is the module nvdec loaded?\"\n"
 			 "slow engine VIC optional load=/sys/kernel/debug/vic/actmon_avg_norm");
-	assert_null(rig_find(t.rig, "NVENC.freq"));
-	assert_null(rig_find(t.rig, "NVENC.util"));
-	assert_null(rig_find(t.rig, "VIC.util"));
+	assert_null(probe_set_find(t.probes, "NVENC.freq"));
+	assert_null(probe_set_find(t.probes, "NVENC.util"));
+	assert_null(probe_set_find(t.probes, "VIC.util"));
 	assert_non_null(
 		strstr(tree_channel(&t, "NVDEC.freq")->missing, "devfreq nvdec/cur_freq (not there)"));
 	assert_non_null(strstr(tree_channel(&t, "NVDEC.freq")->missing, "is the module nvdec loaded?"));
-	assert_null(rig_find(t.rig, "NVDEC.util"));
+	assert_null(probe_set_find(t.probes, "NVDEC.util"));
 	tree_end(&t);
 }
 
@@ -184,8 +184,8 @@ static void test_nvmap(void **state)
 	tree_begin(&t);
 	tree_file(&t, "/proc/meminfo", "MemTotal: 2000 kB\nMemAvailable: 1000 kB\n");
 	tree_resolve(&t, "fast ram\nslow nvmap optional\nslow zram\nslow freeblock");
-	assert_null(rig_find(t.rig, "nvmap.used"));
-	assert_int_equal(t.rig->n_channels, 2);
+	assert_null(probe_set_find(t.probes, "nvmap.used"));
+	assert_int_equal(t.probes->n_channels, 2);
 	tree_end(&t);
 
 	tree_begin(&t);

@@ -125,7 +125,7 @@ static void test_rails_for_root_only(void **state)
 
 	(void)state;
 	if (geteuid() == 0) {
-		print_message("# skipped: root reads everything\n");
+		print_message("# skipped: root reads everything; run it as another user\n");
 		return;
 	}
 	refuse("", 0);

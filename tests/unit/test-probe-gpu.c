@@ -1,5 +1,5 @@
 /* GPU, memory controller, engines and the states of units. */
-#include "nvmtop/clock.h"
+#include "util/clock.h"
 #include "test-probe-tree.h"
 
 #define GPU "/sys/devices/platform/gpu.0"
@@ -293,7 +293,7 @@ static void test_gpu_slept_between(void **state)
 	tree_file(&t, GPU "/devfreq/17000000.gpu/available_frequencies", "306000000 1300500000\n");
 	sleeps(&t, "1000\n");
 	tree_resolve(&t, "fast gpu dir=" GPU);
-	rig_be_gentle(t.rig);
+	probe_set_be_gentle(t.probes);
 	tree_file(&t, GPU "/counters", "1000000000 2000000000\n");
 	tree_tick(&t, 600 * MS);
 	tree_file(&t, GPU "/counters", "1060000000 2120000000\n");
@@ -332,10 +332,10 @@ static void test_gentle(void **state)
 
 	(void)state;
 	gpu_begin(&t);
-	assert_int_equal(t.rig->probes[0]->period_ns, 0);
-	rig_be_gentle(t.rig);
-	assert_true(t.rig->probes[0]->period_ns > 500 * MS);
-	assert_int_equal(tree_channel(&t, "gpu.util")->period_ns, t.rig->probes[0]->period_ns);
+	assert_int_equal(t.probes->probes[0]->period_ns, 0);
+	probe_set_be_gentle(t.probes);
+	assert_true(t.probes->probes[0]->period_ns > 500 * MS);
+	assert_int_equal(tree_channel(&t, "gpu.util")->period_ns, t.probes->probes[0]->period_ns);
 	assert_non_null(strstr(tree_channel(&t, "gpu.util")->note, "sleep"));
 	tree_end(&t);
 }
@@ -353,8 +353,8 @@ static void test_gpu_slow_tier(void **state)
 	static const double hz[TIERS] = {0.5, 100, 10};
 	static const char text[] = "board b\ntitle B\nfast gpu dir=" GPU "\n";
 	struct board *b = board_parse_text("b.board", text, strlen(text), &e);
-	t.rig = board_resolve(b, t.root, hz, "because", &e);
-	assert_non_null(t.rig);
+	t.probes = board_resolve(b, t.root, hz, "because", &e);
+	assert_non_null(t.probes);
 	board_free(b);
 	tree_tick(&t, 2000 * MS);
 	assert_value(&t, "gpu.util", 25);
@@ -372,7 +372,7 @@ static void test_gpu_late(void **state)
 	tree_file(&t, "/proc/stat", "cpu 1 1 1 1\ncpu0 1 1 1 1\n");
 	tree_resolve(&t, "fast gpu dir=" GPU " devfreq=gpu");
 	assert_string_equal(tree_channel(&t, "gpu.util")->missing, "");
-	assert_non_null(strstr(tree_channel(&t, "gpu.util")->note, "driver was not there"));
+	assert_non_null(strstr(tree_channel(&t, "gpu.util")->note, "driver was not loaded"));
 	tree_tick(&t, MS);
 	assert_missing(&t, "gpu.util");
 	tree_file(&t, GPU "/load", "125\n");
@@ -397,7 +397,7 @@ static void test_gpu_late(void **state)
 	tree_end(&t);
 }
 
-/* The load by a thread: what it reads arrives, and it ends with the rig. */
+/* The load by a thread: what it reads arrives, and it ends with the probe set. */
 static void test_gpu_load_thread(void **state)
 {
 	struct tree t;
@@ -406,7 +406,7 @@ static void test_gpu_load_thread(void **state)
 	tree_begin(&t);
 	tree_file(&t, GPU "/load", "420\n");
 	tree_resolve(&t, "fast gpu dir=" GPU);
-	t.rig->probes[0]->start(t.rig->probes[0]);
+	probe_set_start(t.probes, 0);
 	for (int i = 0; i < 5000 && isnan(tree_value(&t, "gpu.util")); i++) {
 		usleep(1000);
 		tree_tick(&t, 1);
@@ -482,7 +482,7 @@ static void test_limits_and_pinned(void **state)
 	assert_value(&t, "gpu.freq_max", 1300.5e6);
 	assert_int_equal(tree_channel(&t, "gpu.freq_max")->kind, CHANNEL_FREQ_LIMIT);
 	assert_int_equal(tree_channel(&t, "gpu.freq_max")->unit, UNIT_HZ);
-	assert_string_equal(fact_get(t.rig->facts, t.rig->n_facts, "gpu.governor"), "nvhost_podgov");
+	assert_string_equal(fact_get(t.probes->facts, t.probes->n_facts, "gpu.governor"), "nvhost_podgov");
 	assert_value(&t, "clocks.pinned", 0);
 	tree_file(&t, DEVFREQ "/min_freq", "1300500000\n");
 	tree_tick(&t, MS);

@@ -154,7 +154,7 @@ static void begin(struct tree *t)
 	tree_resolve(t, "fast ram");
 }
 
-/* Open "nvml WORDS" in the rig that begin() made. */
+/* Open "nvml WORDS" in the probe set that begin() made. */
 static int open_words(struct tree *t, enum tier tier, const char *library, const char *words, struct err *e)
 {
 	char text[128], *word[12];
@@ -169,7 +169,7 @@ static int open_words(struct tree *t, enum tier tier, const char *library, const
 			      .probe = "nvml",
 			      .words = (const char *const *)word,
 			      .n_words = n};
-	struct opening o = {.rig = t->rig, .root = t->rig->root, .s = &s, .tick_ns = MS};
+	struct probe_ctx o = {.probes = t->probes, .root = t->probes->root, .s = &s, .tick_ns = MS};
 	return open_nvml_library(&o, library, fake.patience_ns, e);
 }
 
@@ -235,7 +235,7 @@ static void test_not_supported(void **state)
 	assert_int_equal(open_words(&t, TIER_FAST, NULL, "util power temp memory jpg freq", NULL), 0);
 	assert_string_equal(tree_channel(&t, "gpu.util")->missing, "NVML, NVIDIA Thor: Not Supported");
 	assert_string_equal(tree_channel(&t, "gpu.power")->missing, "NVML, NVIDIA Thor: GPU is ?[31mlost");
-	assert_non_null(strstr(tree_channel(&t, "temp.gpu")->missing, "cannot be"));
+	assert_non_null(strstr(tree_channel(&t, "temp.gpu")->missing, "out of range"));
 	assert_non_null(strstr(tree_channel(&t, "gpu.memory")->missing, "unknown error"));
 	assert_non_null(strstr(tree_channel(&t, "NVJPG.util")->missing, "no such function"));
 	unsigned calls = fake.calls[0];
@@ -257,7 +257,7 @@ static void expect_none(struct tree *t, const char *library, const char *why)
 	struct err e;
 
 	assert_int_equal(open_words(t, TIER_FAST, library, "util optional", &e), 0);
-	assert_null(rig_find(t->rig, "gpu.util"));
+	assert_null(probe_set_find(t->probes, "gpu.util"));
 	assert_int_equal(open_words(t, TIER_FAST, library, "util", &e), 0);
 	const char *missing = tree_channel(t, "gpu.util")->missing;
 	if (!strstr(missing, why))
@@ -276,10 +276,10 @@ static void test_none(void **state)
 	begin(&t);
 	expect_none(&t, "libnvidia-ml-that-is-not-there.so.1", "not installed");
 	begin(&t);
-	expect_none(&t, "libm.so.6", "not the NVML");
+	expect_none(&t, "libm.so.6", "not a known version of NVML");
 	begin(&t);
 	fake.init = NOT_SUPPORTED;
-	expect_none(&t, NULL, "NVML does not start: Not Supported");
+	expect_none(&t, NULL, "NVML cannot be initialised: Not Supported");
 	begin(&t);
 	fake.devices = 0;
 	expect_none(&t, NULL, "no device");
@@ -294,10 +294,10 @@ static void test_tree_is_another_machine(void **state)
 
 	(void)state;
 	begin(&t);
-	rig_free(t.rig);
+	probe_set_free(t.probes);
 	tree_resolve(&t, "fast ram\nfast nvml util\nslow nvml power optional");
-	assert_non_null(strstr(tree_channel(&t, "gpu.util")->missing, "the machine itself"));
-	assert_null(rig_find(t.rig, "gpu.power"));
+	assert_non_null(strstr(tree_channel(&t, "gpu.util")->missing, "the live machine only"));
+	assert_null(probe_set_find(t.probes, "gpu.power"));
 	assert_int_equal(fake.inits, 0);
 	tree_end(&t);
 }
@@ -320,7 +320,7 @@ static void test_two_devices_and_long_names(void **state)
 	assert_value(&t, "gpu1.NVENC.util", 12);
 	assert_value(&t, "temp.gpu1", 51);
 	assert_int_equal(open_words(&t, TIER_FAST, NULL, "speed", &e), -1);
-	assert_non_null(strstr(e.text, "b.board:3: \"speed\""));
+	assert_non_null(strstr(e.text, "b.board:3: unknown NVML quantity \"speed\""));
 	tree_end(&t);
 
 	begin(&t);
@@ -331,7 +331,7 @@ static void test_two_devices_and_long_names(void **state)
 	assert_int_equal(open_words(&t, TIER_FAST, NULL, "util", NULL), 0);
 	tree_tick(&t, MS);
 	assert_value(&t, "gpu3.util", 43);
-	assert_null(rig_find(t.rig, "gpu4.util"));
+	assert_null(probe_set_find(t.probes, "gpu4.util"));
 	tree_end(&t);
 }
 
@@ -343,11 +343,9 @@ static void test_thread(void **state)
 	begin(&t);
 	assert_int_equal(open_words(&t, TIER_FAST, NULL, "util", NULL), 0);
 	assert_int_equal(open_words(&t, TIER_SLOW, NULL, "power", NULL), 0);
-	rig_be_gentle(t.rig);
+	probe_set_be_gentle(t.probes);
 	assert_true(tree_channel(&t, "gpu.util")->period_ns > 500 * MS);
-	for (size_t i = 0; i < t.rig->n_probes; i++)
-		if (t.rig->probes[i]->start)
-			t.rig->probes[i]->start(t.rig->probes[i]);
+	probe_set_start(t.probes, 0);
 	for (int i = 0; i < 5000 && (isnan(tree_value(&t, "gpu.util")) || isnan(tree_value(&t, "gpu.power")));
 	     i++) {
 		usleep(1000);

@@ -1,6 +1,6 @@
 /* Rails wherever a driver shows them, totals and energy, limits, fans, and what
  * throttles. */
-#include "nvmtop/clock.h"
+#include "util/clock.h"
 #include "test-probe-tree.h"
 
 #define IIO "/sys/bus/i2c/drivers/ina3221x/6-0040/iio:device0"
@@ -45,8 +45,8 @@ static void test_iio(void **state)
 	const struct channel *current = tree_channel(&t, "POM_5V_IN.current");
 	assert_true(current->warn == 3000 && current->crit == 7784);
 	assert_string_equal(current->source, IIO "/in_current0_input");
-	assert_int_equal(current->period_ns, 422 * MS);
-	assert_string_equal(current->note, "mean of 64 conversions in 422 ms");
+	assert_int_equal(current->period_ns, 0);
+	assert_string_equal(current->note, "unknown whether the chip averages");
 	assert_true(isnan(tree_channel(&t, "POM_5V_GPU.current")->crit));
 	assert_true(isnan(tree_channel(&t, "POM_5V_IN.power")->warn));
 	/* Where it was looked for, in words. */
@@ -64,7 +64,7 @@ static void test_iio(void **state)
 	tree_tick(&t, 10 * MS);
 	assert_value(&t, "VDD_IN.power", 1900);
 	assert_value(&t, "POM_5V_CPU.power", -40);
-	assert_int_equal(t.rig->n_channels, 3 + 1 + 9 + 1);
+	assert_int_equal(t.probes->n_channels, 3 + 1 + 9 + 1);
 	tree_end(&t);
 }
 
@@ -120,7 +120,7 @@ static void test_what_a_chip_says_of_itself(void **state)
 		tree_hwmon(&t, i, "curr1_max", i == 1 ? "7784\n" : "32760\n");
 		tree_hwmon(&t, i, "curr1_crit", i == 1 ? "9000\n" : "32760\n");
 		tree_hwmon(&t, i, "shunt1_resistor", "5000\n");
-		tree_hwmon(&t, i, "update_interval", i == 1 ? "7\n" : "106\n");
+		tree_hwmon(&t, i, "update_interval", i == 1 ? "7\n" : "106\n"); /* with its samples */
 		tree_hwmon(&t, i, "samples", i == 1 ? "1\n" : "16\n");
 	}
 	tree_hwmon(&t, 2, "in2_label", "OFF\n");
@@ -192,23 +192,24 @@ static void test_energy(void **state)
 
 	(void)state;
 	tree_begin(&t);
-	tree_resolve(&t, "medium wave A.power = if(between(t, 2, 3), nan, 1000 * t)\nmedium total A");
+	tree_resolve(&t, "slow wave A.power = 1000 * t + hold(100, 0,0, 2,nan, 3,0)\nslow total A");
 	assert_int_equal(tree_channel(&t, "energy.total")->unit, UNIT_JOULE);
-	tree_tick(&t, 10 * MS); /* t = 0 */
+	tree_tick(&t, 100 * MS); /* t = 0 */
 	assert_value(&t, "energy.total", 0);
 	tree_tick(&t, 400 * MS); /* trapezoids of the true times: exact for a straight line */
-	tree_tick(&t, 600 * MS);
-	assert_value(&t, "energy.total", 0.5);
-	tree_tick(&t, 900 * MS);
+	tree_tick(&t, 500 * MS);
+	assert_value(&t, "energy.total", 0.9 * 0.9 / 2);
+	tree_tick(&t, 500 * MS);
+	tree_tick(&t, 500 * MS);
 	assert_value(&t, "energy.total", 1.9 * 1.9 / 2);
 	tree_tick(&t, 600 * MS); /* t = 2.5: a hole, seen as one */
 	assert_missing(&t, "energy.total");
 	tree_tick(&t, 600 * MS); /* behind it: what was before, and nothing for the hole */
 	assert_value(&t, "energy.total", 1.9 * 1.9 / 2);
-	tree_tick(&t, 900 * MS);
-	assert_value(&t, "energy.total", 1.9 * 1.9 / 2 + 0.9 * (3.1 + 4.0) / 2);
-	tree_tick(&t, 5000 * MS); /* nobody looked for five seconds: a hole too */
-	assert_value(&t, "energy.total", 1.9 * 1.9 / 2 + 0.9 * (3.1 + 4.0) / 2);
+	tree_tick(&t, 400 * MS);
+	assert_value(&t, "energy.total", 1.9 * 1.9 / 2 + 0.4 * (3.1 + 3.5) / 2);
+	tree_tick(&t, 600 * MS); /* more than five ticks without a value: a hole too */
+	assert_value(&t, "energy.total", 1.9 * 1.9 / 2 + 0.4 * (3.1 + 3.5) / 2);
 	tree_end(&t);
 }
 
@@ -222,6 +223,17 @@ static void trip(struct tree *t, int n, int point, const char *type, const char 
 	tree_file(t, path, temp);
 }
 
+/* Which cooling device begins at which trip point. */
+static void bound(const struct tree *t, int zone, int n, const char *type, const char *trip)
+{
+	char path[128];
+
+	snprintf(path, sizeof path, "/sys/class/thermal/thermal_zone%d/cdev%d/type", zone, n);
+	tree_file(t, path, type);
+	snprintf(path, sizeof path, "/sys/class/thermal/thermal_zone%d/cdev%d_trip_point", zone, n);
+	tree_file(t, path, trip);
+}
+
 static void test_limits_of_temperatures(void **state)
 {
 	struct tree t;
@@ -233,9 +245,16 @@ static void test_limits_of_temperatures(void **state)
 	trip(&t, 0, 1, "critical\n", "104500\n");
 	trip(&t, 0, 2, "passive\n", "99000\n");
 	trip(&t, 0, 3, "hot\n", "103000\n");
+	trip(&t, 0, 4, "passive\n", "70000\n"); /* only tells */
+	trip(&t, 0, 5, "passive\n", "60000\n"); /* does nothing */
+	bound(&t, 0, 0, "pwm-fan\n", "5\n");
+	bound(&t, 0, 1, "hot-surface-alert\n", "4\n");
+	bound(&t, 0, 3, "thermal-cpufreq-0\n", "2\n");
+	bound(&t, 0, 4, "thermal-cpufreq-1\n", "-1\n");
 	tree_zone(&t, 1, "soc-thermal\n", "51000\n");
 	trip(&t, 1, 0, "passive\n", "99000\n");
 	trip(&t, 1, 1, "critical\n", "-274000\n"); /* switched off */
+	bound(&t, 1, 0, "cpu-throttle-alert\n", "0\n");
 	tree_zone(&t, 2, "PMIC-Die\n", "100000\n");
 	tree_zone(&t, 3, "thermal-fan-est\n", "90000\n");
 	trip(&t, 3, 0, "passive\n", "10000\n");
@@ -338,9 +357,10 @@ static void test_throttling(void **state)
 	tree_hwmon(&t, 6, "oc3_throt_en", "1\n");
 	tree_resolve(&t, "slow throttle");
 	tree_tick(&t, 100 * MS);
-	assert_int_equal(t.rig->n_channels, 8);
+	assert_int_equal(t.probes->n_channels, 8);
 	assert_value(&t, "throttle.cpu-throttle-alert", 1);
-	assert_value(&t, "throttle.hot-surface-alert", 0);
+	assert_value(&t, "notice.hot-surface-alert", 0);
+	assert_int_equal(tree_channel(&t, "notice.hot-surface-alert")->kind, CHANNEL_NOTICE);
 	assert_value(&t, "throttle.devfreq-17000000.gpu", 4);
 	assert_value(&t, "throttle.cpufreq-cpu0", 0);
 	assert_value(&t, "throttle.gpu-balanced", 0);
@@ -352,7 +372,7 @@ static void test_throttling(void **state)
 	c = tree_channel(&t, "throttle.oc3");
 	assert_true(c->kind == CHANNEL_THROTTLE_COUNT && c->period_ns == 1000 * MS);
 	assert_string_equal(c->label, "over-current 3");
-	assert_int_equal(t.rig->probes[7]->period_ns, 1000 * MS);
+	assert_int_equal(t.probes->probes[7]->period_ns, 1000 * MS);
 	cooling(&t, 0, "cpu-throttle-alert\n", "0\n");
 	tree_tick(&t, 100 * MS);
 	assert_value(&t, "throttle.cpu-throttle-alert", 0);

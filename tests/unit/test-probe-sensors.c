@@ -1,5 +1,5 @@
 /* Rails, temperatures and what is computed from them. */
-#include "nvmtop/clock.h"
+#include "util/clock.h"
 #include "test-probe-tree.h"
 
 static void test_rails(void **state)
@@ -73,7 +73,7 @@ static void test_wild_rails(void **state)
 	tree_file(&t, "/sys/class/hwmon/hwmon9/power2_input", "7000000\n");
 	tree_resolve(&t, "medium rail * hwmon=*\nmedium power * hwmon=*");
 	tree_tick(&t, 10 * MS);
-	assert_int_equal(t.rig->n_channels, 13);
+	assert_int_equal(t.probes->n_channels, 13);
 	assert_value(&t, "VDD.voltage", 1000);
 	assert_value(&t, "VDD_2.voltage", 2000);
 	assert_value(&t, "VDD_2.power", 20);
@@ -140,7 +140,7 @@ static void test_wild_temperatures(void **state)
 	tree_file(&t, "/sys/class/hwmon/hwmon4/fan1_input", "900\n"); /* a chip without a name */
 	tree_resolve(&t, "slow temp * zone=* hwmon=*\nslow fan * hwmon=*");
 	tree_tick(&t, MS);
-	assert_int_equal(t.rig->n_channels, 3);
+	assert_int_equal(t.probes->n_channels, 3);
 	assert_value(&t, "temp.x86-pkg", 40);
 	assert_value(&t, "temp.nvme.Sensor_one", 31);
 	assert_value(&t, "temp.nvme.Sensor_one.2", 32);
@@ -169,7 +169,7 @@ static void test_values(void **state)
 	assert_int_equal(tree_channel(&t, "cpu4.freq")->index, 4);
 	assert_string_equal(tree_channel(&t, "cpu4.freq")->label, "cpu4-7");
 	assert_int_equal(tree_channel(&t, "gpu.freq")->kind, CHANNEL_GPU_FREQ);
-	assert_int_equal(t.rig->probes[0]->period_ns, 25 * MS);
+	assert_int_equal(t.probes->probes[0]->period_ns, 25 * MS);
 	assert_value(&t, "tank.level", 25);
 	assert_string_equal(tree_channel(&t, "tank.level")->label, "The tank");
 	assert_int_equal(tree_channel(&t, "tank.level")->unit, UNIT_PERCENT);
@@ -197,7 +197,7 @@ static void test_waves(void **state)
 	(void)state;
 	tree_begin(&t);
 	tree_resolve(&t,
-		     "demo\nfast wave gpu.util = if(t < 1, 12.34, nan)\nfast wave twice.it = gpu.util * 2\n"
+		     "demo\nfast wave gpu.util = hold(100, 0,12.34, 1,nan)\nfast wave twice.it = gpu.util * 2\n"
 		     "fast wave ram.used hi=4096 = 1000.4\n"
 		     "medium wave A.voltage = 5000\nmedium wave A.current = -100\n"
 		     "medium wave A.power = A.voltage * A.current / 1000\nmedium total A\n"
@@ -214,9 +214,9 @@ static void test_waves(void **state)
 	assert_missing(&t, "twice.it");
 	assert_value(&t, "temp.hottest", 41);
 	assert_string_equal(tree_channel(&t, "gpu.util")->note, "demo");
-	assert_string_equal(fact_get(t.rig->facts, t.rig->n_facts, "demo"), "yes");
-	assert_string_equal(fact_get(t.rig->facts, t.rig->n_facts, "ram_total_kb"), "4096");
-	assert_null(fact_get(t.rig->facts, t.rig->n_facts, "kernel"));
+	assert_string_equal(fact_get(t.probes->facts, t.probes->n_facts, "demo"), "yes");
+	assert_string_equal(fact_get(t.probes->facts, t.probes->n_facts, "ram_total_kb"), "4096");
+	assert_null(fact_get(t.probes->facts, t.probes->n_facts, "kernel"));
 	tree_end(&t);
 }
 

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "nvmtop/clock.h"
+#include "util/clock.h"
 #include "fake-pread.h"
 #include "test-probe-tree.h"
 
@@ -57,12 +57,15 @@ static void wait_until_it_hangs(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Tick by the real clock until the channel has the value (NaN: until it has none). */
+/* Tick by the real clock, and rescue what is held up, until the channel has the value (NaN: until it has none). */
 static void until(struct tree *t, const char *name, double value)
 {
 	struct timespec pause = {.tv_nsec = 2 * MS};
 
 	for (int i = 0; i < 30000; i++) {
+		int64_t look_ns = INT64_MAX;
+
+		probe_set_rescue(t->probes, clock_now_ns(), &look_ns);
 		tree_tick(t, clock_now_ns() - t->t_ns);
 		double got = tree_value(t, name);
 		if (isnan(value) ? isnan(got) : fabs(got - value) < 0.5)
@@ -79,8 +82,7 @@ static void begin(struct tree *t)
 	tree_rail(t, 1, 1, "A\n", "5000\n", "1000\n");
 	tree_rail(t, 2, 1, "B\n", "3000\n", "1000\n");
 	tree_resolve(t, "medium rail A\nmedium rail B");
-	for (size_t i = 0; i < t->rig->n_probes; i++)
-		t->rig->probes[i]->start(t->rig->probes[i]);
+	probe_set_start(t->probes, 0);
 	until(t, "A.power", 5000);
 	until(t, "B.power", 3000);
 }
@@ -119,7 +121,7 @@ static void test_a_chip_that_hangs_at_once(void **state)
 	tree_rail(&t, 1, 1, "A\n", "5000\n", "1000\n");
 	tree_resolve(&t, "medium rail A");
 	hold("hwmon1/", 0);
-	t.rig->probes[0]->start(t.rig->probes[0]);
+	probe_set_start(t.probes, 0);
 	wait_until_it_hangs();
 	tree_tick(&t, 10 * MS);
 	assert_value(&t, "A.power", 5000);
@@ -141,8 +143,8 @@ static void test_the_end_does_not_wait_for_a_hung_chip(void **state)
 	begin(&t);
 	hold("hwmon1/", 0);
 	wait_until_it_hangs();
-	rig_free(t.rig); /* returns, and what the thread uses is still there */
-	t.rig = NULL;
+	probe_set_free(t.probes); /* returns, and what the thread uses is still there */
+	t.probes = NULL;
 	hold("", 0);
 	tree_end(&t);
 }

@@ -1,4 +1,4 @@
-/* tree: a made-up root in a temporary folder, and a rig that reads from it with
+/* tree: a made-up root in a temporary folder, and a probe set that reads from it with
  * a clock that the test turns. */
 #ifndef TEST_PROBE_TREE_H
 #define TEST_PROBE_TREE_H
@@ -24,7 +24,7 @@
 struct tree {
 	char dir[64];
 	struct root *root;
-	struct rig *rig;
+	struct probe_set *probes;
 	int64_t t_ns;
 	double row[TIERS][1024];
 };
@@ -49,7 +49,7 @@ static inline int tree_unlink(const char *path, const struct stat *st, int flag,
 
 static inline void tree_end(struct tree *t)
 {
-	rig_free(t->rig);
+	probe_set_free(t->probes);
 	root_close(t->root);
 	nftw(t->dir, tree_unlink, 16, FTW_DEPTH | FTW_PHYS);
 }
@@ -139,7 +139,7 @@ static inline void tree_zone(const struct tree *t, int n, const char *type, cons
 }
 
 /* Resolve a board of these statements; NULL with the error. */
-static inline struct rig *tree_try(struct tree *t, const char *statements, struct err *e)
+static inline struct probe_set *tree_try(struct tree *t, const char *statements, struct err *e)
 {
 	static const double hz[TIERS] = {1000, 100, 10};
 	char text[4096];
@@ -148,12 +148,12 @@ static inline struct rig *tree_try(struct tree *t, const char *statements, struc
 	struct board *b = board_parse_text("b.board", text, strlen(text), e);
 	if (!b)
 		return NULL;
-	t->rig = board_resolve(b, t->root, hz, "because", e);
+	t->probes = board_resolve(b, t->root, hz, "because", e);
 	board_free(b);
 	for (int tier = 0; tier < TIERS; tier++)
 		for (int i = 0; i < 1024; i++)
 			t->row[tier][i] = NAN;
-	return t->rig;
+	return t->probes;
 }
 
 static inline void tree_resolve(struct tree *t, const char *statements)
@@ -169,8 +169,8 @@ static inline void tree_tick(struct tree *t, int64_t step_ns)
 {
 	t->t_ns += step_ns;
 	for (int derived = 0; derived < 2; derived++)
-		for (size_t i = 0; i < t->rig->n_probes; i++) {
-			struct probe *p = t->rig->probes[i];
+		for (size_t i = 0; i < t->probes->n_probes; i++) {
+			struct probe *p = t->probes->probes[i];
 			if (p->derived == derived)
 				p->ops->read(p, t->t_ns, t->row[p->tier]);
 		}
@@ -178,7 +178,7 @@ static inline void tree_tick(struct tree *t, int64_t step_ns)
 
 static inline const struct channel *tree_channel(const struct tree *t, const char *name)
 {
-	const struct channel *c = rig_find(t->rig, name);
+	const struct channel *c = probe_set_find(t->probes, name);
 
 	if (!c)
 		fail_msg("no channel %s", name);

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nvmtop/procs.h"
+#include "probe/processes.h"
 
 #define REST " S 7 1 1 0 -1 4194560 9 0 0 0 120 30 0 0 20 0 3 0 5000 123456789 10 18446744073709551615 1 1 0\n"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "report/sieve.h"
+#include "report/quantile.h"
 #include "report/stats.h"
 #include "random.h"
 
@@ -31,21 +31,21 @@ static int by_value(const void *a, const void *b)
 }
 
 /* In blocks, as many passes as it takes. Returns how many. */
-static int sift(struct sieve *s, const double *v, size_t n)
+static int sift(struct quantile *s, const double *v, size_t n)
 {
 	int passes = 1;
 
 	for (size_t i = 0; i < n; i += 1000)
-		sieve_add(s, v + i, n - i < 1000 ? n - i : 1000);
-	for (; sieve_settle(s, at); passes++)
+		quantile_add(s, v + i, n - i < 1000 ? n - i : 1000);
+	for (; quantile_next_pass(s, at); passes++)
 		for (size_t i = 0; i < n; i += 1000)
-			sieve_again(s, v + i, n - i < 1000 ? n - i : 1000);
+			quantile_add_again(s, v + i, n - i < 1000 ? n - i : 1000);
 	return passes;
 }
 
 static int compare(double *v, size_t n)
 {
-	struct sieve s;
+	struct quantile s;
 	size_t kept = 0;
 	int passes;
 
@@ -62,7 +62,7 @@ static int compare(double *v, size_t n)
 		else
 			assert_true(s.aim[q].value == v[quantile_rank(at[q], kept)]);
 	}
-	sieve_free(&s);
+	quantile_free(&s);
 	return passes;
 }
 
@@ -119,16 +119,54 @@ static void student(void **state)
 	} table[] = {{1, 12.706205}, {2, 4.302653},  {3, 3.182446},   {4, 2.776445},    {5, 2.570582},
 		     {9, 2.262157},  {29, 2.045230}, {100, 1.983972}, {1000, 1.962339}, {1e9, 1.959964}};
 
+	double p;
+
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		assert_true(fabs(student_t(table[i].df) - table[i].t) < 1e-6);
 	assert_true(student_t(2.5) < student_t(2) && student_t(2.5) > student_t(3));
 	assert_true(isnan(confidence(1, 1)));
 	assert_true(fabs(confidence(2, 5) - 2.776445 * 2 / sqrt(5)) < 1e-5);
-	assert_true(isnan(welch(1, 1, 1, 5)));
-	assert_true(welch(0, 3, 0, 3) == 0);
+	assert_true(isnan(welch(1, 1, 1, 5, 1, &p)) && isnan(p));
+	assert_true(welch(0, 3, 0, 3, 0, &p) == 0 && p == 1);
+	assert_true(welch(0, 3, 0, 3, 1, &p) == 0 && p == 0);
 	/* Equal spreads and counts: n1 + n2 - 2 degrees of freedom. */
-	assert_true(fabs(welch(3, 5, 3, 5) - 2.306004 * 3 * sqrt(2.0 / 5)) < 1e-5);
+	assert_true(fabs(welch(3, 5, 3, 5, 2.306004 * 3 * sqrt(2.0 / 5), &p) - 2.306004 * 3 * sqrt(2.0 / 5)) < 1e-5);
+	assert_true(fabs(p - 0.05) < 1e-6);
+}
+
+/* Von Neumann's test says of independent values as seldom as it promises that they drift,
+ * and of those that wander most of the time. */
+static void neumann_of(void **state)
+{
+	int independent = 0, wandering = 0;
+
+	(void)state;
+	for (int run = 0; run < 20000; run++) {
+		const size_t n = 12;
+		double squares[2] = {0}, turns[2] = {0}, v[2][12], mean[2] = {0}, walk = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			double u = 0;
+
+			for (int k = 0; k < 12; k++)
+				u += unit_random() - 0.5;
+			v[0][i] = u;
+			v[1][i] = walk += u;
+			mean[0] += v[0][i] / (double)n;
+			mean[1] += v[1][i] / (double)n;
+		}
+		for (int k = 0; k < 2; k++)
+			for (size_t i = 0; i < n; i++) {
+				squares[k] += (v[k][i] - mean[k]) * (v[k][i] - mean[k]);
+				turns[k] += i > 0 ? (v[k][i] - v[k][i - 1]) * (v[k][i] - v[k][i - 1]) : 0;
+			}
+		independent += neumann(turns[0], squares[0], n) < 0.02;
+		wandering += neumann(turns[1], squares[1], n) < 0.02;
+	}
+	assert_in_range(independent, 300, 500); /* 400 of 20000 */
+	assert_in_range(wandering, 13000, 20000);
+	assert_true(isnan(neumann(1, 10, 4)) && isnan(neumann(0, 0, 9)));
 }
 
 /* A trace of version 1 with so many fast rows and nothing else but their times. */
@@ -170,7 +208,7 @@ static bool is_there(const char *folder, const char *name)
 static void stopped(void **state)
 {
 	char folder[] = "/tmp/nvmtop-report-XXXXXX", from[64], to[64];
-	const struct pick pick = {.tier = -1, .has_from = true, .from_ns = 1000000000};
+	const struct selection pick = {.tier = -1, .has_from = true, .from_ns = 1000000000};
 	struct trace *t, *two[2];
 	struct err e;
 	FILE *f;
@@ -188,7 +226,7 @@ static void stopped(void **state)
 		     is_there(folder, "new.bin.part.side"));
 	f = fopen(to, "w");
 	assert_non_null(f);
-	assert_int_equal(export_write(t, &pick, EXPORT_CSV, 0, f, stop, &e), -1);
+	assert_int_equal(export_write(t, &pick, EXPORT_CSV, 0, false, f, stop, &e), -1);
 	fclose(f);
 	two[0] = two[1] = t;
 	assert_int_equal(trace_join_files(two, 2, to, true, stop, NULL, &e), -1);
@@ -204,7 +242,7 @@ static void stopped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(quantiles_of), cmocka_unit_test(ranks),
-					   cmocka_unit_test(student), cmocka_unit_test(stopped)};
+					   cmocka_unit_test(student), cmocka_unit_test(neumann_of), cmocka_unit_test(stopped)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "sampler/ring.h"
+#include "engine/ring.h"
 
 static void rows_come_out_as_they_went_in(void **state)
 {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "fake-pread.h"
-#include "nvmtop/root.h"
+#include "util/root.h"
 
 static char dir[] = "/tmp/nvmtop-root-XXXXXX";
 

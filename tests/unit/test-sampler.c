@@ -10,10 +10,10 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
-#include "fake-rig.h"
-#include "nvmtop/clock.h"
-#include "sampler/grid.h"
-#include "sampler/pacer.h"
+#include "fake-probes.h"
+#include "util/clock.h"
+#include "engine/grid.h"
+#include "engine/pacer.h"
 
 #define MS NS_PER_MS
 
@@ -63,7 +63,7 @@ static void grid_never_keeps_a_thread_awake(void **state)
 	assert_int_equal(ticks + skipped, g.tick);
 }
 
-static struct sampler *make(struct rig *r, double hz)
+static struct sampler *make(struct probe_set *r, double hz)
 {
 	struct err e;
 	struct sampler *s = sampler_new(TIER_FAST, hz, r, &e);
@@ -83,7 +83,7 @@ static const struct ring_row *newest(struct sampler *s)
 /* A probe with a period of its own is read when that is over, and held between. */
 static void values_are_held_until_due(void **state)
 {
-	struct rig *r = fake_rig();
+	struct probe_set *r = fake_probes();
 	struct fake *each = fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
 	struct fake *fifth = fake_add(r, TIER_FAST, CHANNEL_OTHER, 5 * MS);
 	struct fake *other = fake_add(r, TIER_SLOW, CHANNEL_OTHER, 0);
@@ -103,13 +103,13 @@ static void values_are_held_until_due(void **state)
 	assert_int_equal(fifth->reads, 20);
 	assert_int_equal(other->reads, 0);
 	sampler_free(s);
-	rig_free(r);
+	probe_set_free(r);
 }
 
 /* A period that is no multiple of the tick's keeps its mean rate. */
 static void odd_period_does_not_drift(void **state)
 {
-	struct rig *r = fake_rig();
+	struct probe_set *r = fake_probes();
 	struct fake *f = fake_add(r, TIER_FAST, CHANNEL_OTHER, 16666667);
 	struct sampler *s = make(r, 1000);
 
@@ -118,13 +118,13 @@ static void odd_period_does_not_drift(void **state)
 		sampler_tick(s, i * MS, i * MS, 0);
 	assert_int_equal(f->reads, 180);
 	sampler_free(s);
-	rig_free(r);
+	probe_set_free(r);
 }
 
 /* After skipped ticks a probe is read once, not once for each that was missed. */
 static void no_burst_after_a_gap(void **state)
 {
-	struct rig *r = fake_rig();
+	struct probe_set *r = fake_probes();
 	struct fake *f = fake_add(r, TIER_FAST, CHANNEL_OTHER, 5 * MS);
 	struct sampler *s = make(r, 1000);
 	struct sampler_counts n;
@@ -144,14 +144,14 @@ static void no_burst_after_a_gap(void **state)
 	assert_int_equal(n.late, 101);
 	assert_int_equal(n.newest_ns, 105 * MS);
 	sampler_free(s);
-	rig_free(r);
+	probe_set_free(r);
 }
 
 /* Derived values follow those they are made of, wherever they stand in the
- * rig, at the ticks that read something. */
+ * probes, at the ticks that read something. */
 static void derived_come_last(void **state)
 {
-	struct rig *r = fake_rig();
+	struct probe_set *r = fake_probes();
 	struct fake *twice = fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
 	struct fake *base = fake_add(r, TIER_FAST, CHANNEL_OTHER, 2 * MS);
 	struct sampler *s;
@@ -168,13 +168,13 @@ static void derived_come_last(void **state)
 	}
 	assert_int_equal(twice->reads, 5);
 	sampler_free(s);
-	rig_free(r);
+	probe_set_free(r);
 }
 
 /* The stream gets what a trace can hold; the probes keep what they stored. */
 static void rows_are_rounded_and_probes_are_not(void **state)
 {
-	struct rig *r = fake_rig();
+	struct probe_set *r = fake_probes();
 	struct fake *gpu = fake_add(r, TIER_FAST, CHANNEL_GPU_UTIL, 0);
 	struct fake *twice = fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
 	struct fake *never = fake_add(r, TIER_FAST, CHANNEL_TEMPERATURE, 0);
@@ -192,12 +192,12 @@ static void rows_are_rounded_and_probes_are_not(void **state)
 	assert_true(newest(s)->values[1] == 2 * 12.345);
 	assert_true(isnan(newest(s)->values[2]));
 	sampler_free(s);
-	rig_free(r);
+	probe_set_free(r);
 }
 
 static void times_always_increase(void **state)
 {
-	struct rig *r = fake_rig();
+	struct probe_set *r = fake_probes();
 	struct sampler *s;
 
 	(void)state;
@@ -209,12 +209,12 @@ static void times_always_increase(void **state)
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(ring_at(sampler_ring(s), i)->t_ns, 500 + i);
 	sampler_free(s);
-	rig_free(r);
+	probe_set_free(r);
 }
 
 static void full_ring_counts_lost_rows(void **state)
 {
-	struct rig *r = fake_rig();
+	struct probe_set *r = fake_probes();
 	struct sampler *s;
 	struct sampler_counts n;
 	size_t capacity;
@@ -229,7 +229,7 @@ static void full_ring_counts_lost_rows(void **state)
 	assert_int_equal(n.rows, capacity);
 	assert_int_equal(n.lost, 3);
 	sampler_free(s);
-	rig_free(r);
+	probe_set_free(r);
 }
 
 static struct pacer *start(struct sampler *fast, struct sampler *slow, int64_t grid_ns)
@@ -279,7 +279,7 @@ static void assert_on_grid(struct sampler *s, int64_t grid)
 
 static void thread_keeps_the_grid(void **state)
 {
-	struct rig *r = fake_rig();
+	struct probe_set *r = fake_probes();
 	struct sampler *s;
 	int64_t grid = clock_now_ns() + MS;
 	struct pacer *p;
@@ -292,10 +292,10 @@ static void thread_keeps_the_grid(void **state)
 	end(p);
 	assert_on_grid(s, grid);
 	sampler_free(s);
-	rig_free(r);
+	probe_set_free(r);
 }
 
-static struct sampler *make_slow(struct rig *r, double hz)
+static struct sampler *make_slow(struct probe_set *r, double hz)
 {
 	struct err e;
 	struct sampler *s = sampler_new(TIER_SLOW, hz, r, &e);
@@ -311,7 +311,7 @@ static void tiers_keep_grids_of_their_own(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		struct rig *r = fake_rig();
+		struct probe_set *r = fake_probes();
 		struct sampler *fast, *slow;
 		int64_t grid = clock_now_ns() + MS;
 		struct pacer *p;
@@ -328,7 +328,7 @@ static void tiers_keep_grids_of_their_own(void **state)
 		assert_on_grid(slow, grid);
 		sampler_free(fast);
 		sampler_free(slow);
-		rig_free(r);
+		probe_set_free(r);
 	}
 }
 
@@ -344,7 +344,7 @@ static void look_around(struct fake *f)
 
 static void thread_takes_no_signal_but_its_own_faults(void **state)
 {
-	struct rig *r = fake_rig();
+	struct probe_set *r = fake_probes();
 	struct sampler *s;
 	struct pacer *p;
 
@@ -360,13 +360,13 @@ static void thread_takes_no_signal_but_its_own_faults(void **state)
 	assert_false(sigismember(&mask_seen, SIGABRT) || sigismember(&mask_seen, SIGFPE));
 	assert_string_equal(name_seen, "nvmtop-sampler");
 	sampler_free(s);
-	rig_free(r);
+	probe_set_free(r);
 }
 
 /* The next tick is ten seconds away and the join would give up after eight. */
 static void stop_ends_a_long_sleep(void **state)
 {
-	struct rig *r = fake_rig();
+	struct probe_set *r = fake_probes();
 	struct sampler *s;
 	struct pacer *p;
 
@@ -380,7 +380,7 @@ static void stop_ends_a_long_sleep(void **state)
 	pacer_free(p);
 	assert_int_equal(ring_count(sampler_ring(s)), 1);
 	sampler_free(s);
-	rig_free(r);
+	probe_set_free(r);
 }
 
 static sem_t entered, leave;
@@ -395,7 +395,7 @@ static void hang(struct fake *f)
 
 static void hanging_probe_does_not_hold_the_join(void **state)
 {
-	struct rig *r = fake_rig();
+	struct probe_set *r = fake_probes();
 	struct sampler *s;
 	struct pacer *p;
 
@@ -413,7 +413,7 @@ static void hanging_probe_does_not_hold_the_join(void **state)
 	assert_true(pacer_join(p, INT64_MAX));
 	pacer_free(p);
 	sampler_free(s);
-	rig_free(r);
+	probe_set_free(r);
 }
 
 int main(void)

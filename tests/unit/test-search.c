@@ -3,8 +3,8 @@
  * gone it finds the column that has the spike. */
 #include "test-trace.h"
 
-#include "nvmtop/condition.h"
-#include "nvmtop/history.h"
+#include "model/condition.h"
+#include "model/history.h"
 
 #define GPU  1
 #define ROWS 40000

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "canvas-text.h"
-#include "nvmtop/canvas.h"
+#include "ui/canvas.h"
 #include "ui/chart.h"
 #include "ui/spark.h"
 #include "ui-fake.h"

@@ -104,7 +104,7 @@ static int check_end(struct sink *s, struct err *e)
 
 static struct sink *checker_init(struct checker *c, const struct script *script)
 {
-	static const struct sink_ops ops = {check_begin, check_rows, check_mark, check_gap, check_end, NULL};
+	static const struct sink_ops ops = {check_begin, check_rows, check_mark, check_gap, check_end, NULL, NULL};
 
 	memset(c, 0, sizeof(*c));
 	c->sink.ops = &ops;

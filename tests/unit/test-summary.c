@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/summary.h"
-#include "nvmtop/lateness.h"
+#include "record/summary.h"
+#include "model/lateness.h"
 
 #define MS NS_PER_MS
 
@@ -58,7 +58,7 @@ static int next_end(struct sink *s, struct err *e)
 	return ((struct next *)(void *)s)->result;
 }
 
-static const struct sink_ops next_ops = {next_begin, next_rows, next_mark, next_gap, next_end, NULL};
+static const struct sink_ops next_ops = {next_begin, next_rows, next_mark, next_gap, next_end, NULL, NULL};
 
 enum { GPU, POWER, CPU_ZONE, GPU_ZONE, ALERT, COUNT, NEVER, CHANNELS };
 
@@ -143,9 +143,8 @@ static char *text_of(struct tally *t)
 	t->end_ns = t->start_ns + 2 * NS_PER_S; /* of a test clock */
 	t->cpu_ns = 20 * MS;
 	t->ran_ns = 2 * NS_PER_S;
-	s.before.stats.late[TIER_FAST] = 5;
-	s.after.stats.late[TIER_FAST] = 7;
-	s.after.stats.lost[TIER_SLOW] = 1;
+	t->late[TIER_FAST] = 2;
+	t->lost[TIER_SLOW] = 1;
 	s.before.fast.n[lateness_step(1000)] = 10;
 	s.after.fast.n[lateness_step(1000)] = 109;
 	s.after.fast.n[lateness_step(5 * MS)] = 1;
@@ -195,6 +194,35 @@ static void everything_is_told(void **state)
 	tally_free(&t);
 }
 
+/* A PC: there is no total. */
+static void power_of_the_gpu_alone(void **state)
+{
+	static struct channel gpu = {.name = "gpu.power",
+				     .kind = CHANNEL_RAIL_POWER,
+				     .tier = TIER_SLOW,
+				     .source = "NVML: power"};
+	const double mw = 20000;
+	struct session about = {.channels = &gpu,
+				.n_channels = 1,
+				.width = {0, 0, 1},
+				.hz = {1000, 100, 10},
+				.start.mono_ns = NS_PER_S};
+	struct next n = {.sink.ops = &next_ops};
+	struct tally t;
+	struct err e;
+	char *text;
+
+	(void)state;
+	tally_init(&t, &n.sink);
+	assert_int_equal(t.sink.ops->begin(&t.sink, &about, &e), 0);
+	for (int ms = 0; ms <= 2000; ms += 100)
+		row(&t.sink, TIER_SLOW, 1, ms, &mw);
+	text = text_of(&t);
+	line(text, "  power:      mean 20.00 W, maximum 20.00 W, energy 40.00 J; of the GPU alone, by NVML\n");
+	free(text);
+	tally_free(&t);
+}
+
 static void what_was_not_measured_says_so(void **state)
 {
 	struct tally t;
@@ -220,9 +248,9 @@ static void clocks_that_leap(void **state)
 	} cases[] = {
 		{2000, 2000, 2000, NULL, NULL},
 		{2000, 2000, 2050, NULL, NULL}, /* kept right */
-		{2000, 9500, 9500, "  suspended: 7.5 s, which the times in the file leave out\n", NULL},
-		{2000, 2000, 3602000, NULL, "  clock: was set forward by 1:00:00; the file has the times"},
-		{2000, 4000, 1000, "  suspended: 2.0 s, ", "  clock: was set back by 3.0 s; the file has"},
+		{2000, 9500, 9500, "  suspended: 7.5 s, not counted in the times of the file\n", NULL},
+		{2000, 2000, 3602000, NULL, "  clock: was set forward by 1:00:00; the file uses the time"},
+		{2000, 4000, 1000, "  suspended: 2.0 s, ", "  clock: was set back by 3.0 s; the file uses"},
 	};
 	struct tally t;
 	struct next n;
@@ -297,7 +325,7 @@ static void what_is_too_much_does_not_count(void **state)
 	assert_int_equal(t.rows[TIER_SLOW], 10);
 	assert_int_equal(t.end_ns, 2 * NS_PER_S);
 	/* The trapezoids of 0 .. 990 ms: what came later was never measured. */
-	assert_true(fabs(t.power.joules - 14.8005) < 1e-6);
+	assert_true(fabs(integral_get(&t.power.mj) / 1000 - 14.8005) < 1e-6);
 	assert_true(t.ran_ns < NS_PER_S); /* of this test, and not of its clock */
 	tally_free(&t);
 }
@@ -378,7 +406,7 @@ static void shares_of_lateness(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everything_is_told),    cmocka_unit_test(what_was_not_measured_says_so),
+		cmocka_unit_test(everything_is_told), cmocka_unit_test(power_of_the_gpu_alone),    cmocka_unit_test(what_was_not_measured_says_so),
 		cmocka_unit_test(nothing_was_read),      cmocka_unit_test(what_is_too_much_does_not_count),
 		cmocka_unit_test(a_hole_has_no_energy),  cmocka_unit_test(no_throttling_is_none),
 		cmocka_unit_test(clocks_that_leap),      cmocka_unit_test(lateness_has_its_step),

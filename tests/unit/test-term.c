@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvmtop/clock.h"
+#include "util/clock.h"
 #include "term/input.h"
 
 #define T0 (1000 * NS_PER_S)

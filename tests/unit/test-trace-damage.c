@@ -82,7 +82,7 @@ static void look_at(struct trace *t)
 /* Open these bytes; returns the code, and looks at what there is. */
 static enum err_code open_bytes(const uint8_t *p, size_t n, char *text)
 {
-	struct err e = {ERR_NONE, ""};
+	struct err e = {.code = ERR_NONE};
 	struct trace_summary sum;
 	struct trace *t;
 	char path[64];
@@ -91,7 +91,7 @@ static enum err_code open_bytes(const uint8_t *p, size_t n, char *text)
 	assert_int_equal(pwrite(memory, p, n, 0), n);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
 	trace_peek(path, &sum, &e);
-	e = (struct err) {ERR_NONE, ""};
+	e = (struct err) {.code = ERR_NONE};
 	t = trace_open(path, &e);
 	if (t) {
 		assert_true(e.code == ERR_NONE || e.code == ERR_DAMAGED);
@@ -314,7 +314,7 @@ static void test_unknown_chunk(void **state)
 
 static void expect_failure(const char *path, const char *word)
 {
-	struct err e = {ERR_NONE, ""};
+	struct err e = {.code = ERR_NONE};
 	struct trace_summary sum;
 
 	assert_null(trace_open(path, &e));
@@ -333,9 +333,9 @@ static void test_no_trace_at_all(void **state)
 	(void)state;
 	expect_failure(in_folder("nothing"), "No such file");
 	expect_failure(test_folder, "folder");
-	expect_failure("/dev/null", "ordinary");
+	expect_failure("/dev/null", "regular file");
 	assert_int_equal(mkfifo(in_folder("fifo"), 0600), 0);
-	expect_failure(in_folder("fifo"), "ordinary");
+	expect_failure(in_folder("fifo"), "regular file");
 	assert_int_equal(open_bytes(good, 0, text), ERR_FAILED);
 	assert_non_null(strstr(text, "empty"));
 	memset(p, 'x', sizeof(p));
@@ -355,7 +355,7 @@ static void test_foreign(void **state)
 {
 	uint8_t *p = calloc(1, sections_end + 9);
 	char path[64];
-	struct err e = {ERR_NONE, ""};
+	struct err e = {.code = ERR_NONE};
 	struct trace *t;
 	struct timeline *tl;
 	const struct session *s;
@@ -397,7 +397,7 @@ static void test_foreign(void **state)
 static struct trace *open_saved(const char *name)
 {
 	const char *source = getenv("NVMTOP_SRC");
-	struct err e = {ERR_NONE, ""};
+	struct err e = {.code = ERR_NONE};
 	char path[4096];
 	struct trace *t;
 

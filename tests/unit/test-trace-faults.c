@@ -175,7 +175,7 @@ static bool in_child(int (*run)(const char *path), const char *path, enum fault 
 	atomic_store(&state->calls, 0);
 	atomic_store(&state->reads, 0);
 	atomic_store(&state->joining, false);
-	state->err = (struct err) {ERR_NONE, ""};
+	state->err = (struct err) {.code = ERR_NONE};
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {

@@ -83,7 +83,7 @@ static long complete(const struct script *s, const char *name, int pieces)
 {
 	const int64_t span = INT64_C(1400000) * PIECE; /* no row of the script takes longer */
 	struct trace_writer_stats stats;
-	struct err e = {ERR_NONE, ""};
+	struct err e = {.code = ERR_NONE};
 	struct trace_writer *w = trace_writer_new(in_folder(name), false, &e);
 	struct sink *sink = trace_writer_sink(w);
 	long before;

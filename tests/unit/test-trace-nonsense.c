@@ -122,7 +122,7 @@ static void test_impossible(void **state)
 	trace_look(t, &st);
 	assert_true(st.news);
 	assert_int_equal(st.damage.code, ERR_DAMAGED);
-	assert_non_null(strstr(st.damage.text, ": 9 values so far"));
+	assert_non_null(strstr(st.damage.text, ": 9 out-of-range values so far"));
 	/* Read again they are the same ones. */
 	assert_int_equal(missing(t, s), now);
 	trace_look(t, &st);
@@ -180,7 +180,7 @@ static void test_rails(void **state)
 	trace_row_values(t, watt, 0, 6, v);
 	assert_true(v[2] == 10000 && isnan(v[3]) && v[4] == 10000);
 	trace_look(t, &st);
-	assert_non_null(strstr(st.damage.text, ": 4 values so far"));
+	assert_non_null(strstr(st.damage.text, ": 4 out-of-range values so far"));
 	trace_close(t);
 	script_free(s);
 }
@@ -243,7 +243,7 @@ static void test_many(void **state)
 				assert_true(isnan(v[r]));
 		}
 	trace_look(t, &st);
-	assert_non_null(strstr(st.damage.text, ": 4096 values or more"));
+	assert_non_null(strstr(st.damage.text, ": at least 4096 out-of-range values"));
 	trace_close(t);
 	script_free(s);
 }

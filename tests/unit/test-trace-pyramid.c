@@ -9,7 +9,8 @@
 
 #define ROWS 40000
 
-static const struct trace_tuning at_once = {UINT64_MAX, 0, false}, later = {0, 2, false}, kept = {0, 2, true};
+static const struct trace_tuning at_once = {.at_once = UINT64_MAX}, later = {.workers = 2},
+				 kept = {.workers = 2, .keep = true};
 
 /* --- the plain scan --- */
 
@@ -117,7 +118,7 @@ static struct script *irregular(uint64_t seed)
 			unsigned dice = (unsigned)(script_random(s) % 8000);
 
 			if (dice == 0)
-				by += (int64_t)(script_random(s) % (uint64_t)(60 * NS_PER_S));
+				by += (int64_t)(script_random(s) % (uint64_t)(9 * NS_PER_S)); /* longer ones are gaps */
 			else if (dice < 20)
 				by += (int64_t)(script_random(s) % (uint64_t)NS_PER_S);
 			s->t_ns[t][r] += by;
@@ -191,7 +192,7 @@ static void unstore(const char *path)
 
 static struct trace *open_as(const char *path, const struct trace_tuning *how)
 {
-	struct err e = {ERR_NONE, ""};
+	struct err e = {.code = ERR_NONE};
 	struct trace *t = trace_open_tuned(path, how, &e);
 
 	if (!t || e.code != ERR_NONE)

@@ -15,6 +15,15 @@ static uint8_t *part, *side, *whole; /* what was left, and what it becomes */
 static size_t n_part, n_side, n_whole;
 static struct script *script;
 
+/* How long this machine has been up says nothing about a recording that is made up. */
+static int64_t up_ns = START_NS + 3600 * NS_PER_S;
+
+void __wrap_clock_anchor(struct clock_anchor *out);
+void __wrap_clock_anchor(struct clock_anchor *out)
+{
+	*out = (struct clock_anchor) {.mono_ns = up_ns, .real_ns = up_ns, .boot_ns = up_ns};
+}
+
 static void put_bytes(const char *name, const uint8_t *bytes, size_t n)
 {
 	FILE *f = fopen(in_folder(name), "w");
@@ -174,7 +183,7 @@ static void test_within_rename(void **state)
 	put_bytes("a.bin.part", part, n_part);
 	put_bytes("a.bin.part.side", side, n_side);
 	assert_int_equal(trace_recover(in_folder("a.bin"), &r, &e), -1);
-	assert_non_null(strstr(e.text, "exists already"));
+	assert_non_null(strstr(e.text, "already exists"));
 	unlink(in_folder("a.bin"));
 	becomes_whole();
 	/* Leftovers beside what is no complete trace stay. */
@@ -372,13 +381,31 @@ static void test_foreign(void **state)
 	free(p);
 }
 
+/* A boot clock that is behind the recording's last row has begun anew since. */
+static void test_restarted(void **state)
+{
+	const int64_t last = script->t_ns[TIER_FAST][FAST - 1];
+	struct trace_recovery r;
+	struct err e;
+
+	(void)state;
+	for (int later = 0; later < 2; later++) {
+		up_ns = last + (later ? NS_PER_S : -NS_PER_S);
+		put_bytes("a.bin.part", part, n_part);
+		put_bytes("a.bin.part.side", side, n_side);
+		assert_int_equal(trace_recover(in_folder("a.bin"), &r, &e), 0);
+		assert_int_equal(r.restarted, !later);
+		clean();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_within_join), cmocka_unit_test(test_within_rename),
 		cmocka_unit_test(test_locked),      cmocka_unit_test(test_values_stay),
 		cmocka_unit_test(test_cut),         cmocka_unit_test(test_zeroes),
-		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_foreign),     cmocka_unit_test(test_restarted),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

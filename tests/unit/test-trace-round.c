@@ -10,7 +10,7 @@ static bool same(double a, double b)
 static struct trace *record(const struct script *s, const char *name, const struct mark *marks,
 			    size_t n_marks, const struct gap *gaps, size_t n_gaps)
 {
-	struct err e = {ERR_NONE, ""};
+	struct err e = {.code = ERR_NONE};
 	struct trace_writer *w = trace_writer_new(in_folder(name), true, &e);
 	struct trace_writer_stats stats;
 	size_t at[TIERS] = {0};
@@ -334,6 +334,7 @@ static void image_check(struct script *s, enum tier tier)
 {
 	size_t width = s->session.width[tier], lossy = 0, same = 0;
 	struct image m = {.any = false};
+	uint8_t before[MEDIUM_SIZE] = {0};
 	struct layout l;
 
 	assert_int_equal(layout_make(&l, &s->session, NULL), 0);
@@ -348,6 +349,10 @@ static void image_check(struct script *s, enum tier tier)
 		same += r > 0 && !memcmp(v, v - width, width * sizeof(*v));
 		image_set(&m, v);
 		assert_int_equal(image_init(&alone, &l, tier, width), 0);
+		/* But for the load of the GPU, which stays while it is missing. */
+		if (tier == TIER_FAST)
+			memcpy(alone.row + F_GPU, before + F_GPU, 2);
+		memcpy(before, m.row, sizeof(before));
 		image_set(&alone, v);
 		assert_memory_equal(m.row, alone.row, row_size[tier]);
 		assert_int_equal(m.lossy, alone.lossy);

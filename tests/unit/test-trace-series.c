@@ -575,7 +575,7 @@ static void test_names(void **state)
 	put_file("n.2.bin");
 	put_file("n.3.bin.part");
 	assert_null(trace_series_new(in_folder("n.bin"), false, &limits, &e));
-	assert_non_null(strstr(e.text, "exists already"));
+	assert_non_null(strstr(e.text, "already exists"));
 	s = trace_series_new(in_folder("n.bin"), true, &limits, &e);
 	sink = begin(s, script);
 	script_push(script, sink, at, START_NS + NS_PER_S / 2);
@@ -622,7 +622,7 @@ static void test_cannot_split(void **state)
 	assert_false(stats.failing);
 	if (!strstr(stats.err.text, "too long"))
 		fail_msg("%s", stats.err.text);
-	assert_non_null(strstr(stats.err.text, "goes on in the file before it"));
+	assert_non_null(strstr(stats.err.text, "continues in the previous file"));
 	script_push(script, sink, at, INT64_MAX);
 	sink->ops->end(sink, &e);
 	assert_int_equal(trace_series_wait(s, &e), 0);

@@ -15,7 +15,7 @@
 
 static void refused(const char *path, bool force, const char *word)
 {
-	struct err e = {ERR_NONE, ""};
+	struct err e = {.code = ERR_NONE};
 	struct trace_writer *w = trace_writer_new(path, force, &e);
 
 	assert_null(w);
@@ -46,11 +46,11 @@ static void test_refused(void **state)
 	refused(in_folder("nowhere/x.bin"), false, "no folder");
 	put_file("file", "mine");
 	refused(in_folder("file/x.bin"), false, "Not a directory");
-	refused(in_folder("file"), false, "exists already");
-	refused("/dev/full", true, "ordinary");
+	refused(in_folder("file"), false, "already exists");
+	refused("/dev/full", true, "regular file");
 	refused("/proc/x.bin", false, "cannot record");
 	assert_int_equal(mkfifo(in_folder("pipe"), 0600), 0);
-	refused(in_folder("pipe"), true, "ordinary");
+	refused(in_folder("pipe"), true, "regular file");
 	assert_int_equal(symlink("nowhere/at/all", in_folder("link")), 0);
 	refused(in_folder("link"), false, "symbolic link");
 	memset(path, 'x', sizeof(path));
@@ -105,7 +105,7 @@ static int record(struct trace_writer *w, const struct script *s, struct err *e)
 static void test_force(void **state)
 {
 	struct script *s = script_new(31, 200, 2, 2, 2, false);
-	struct err e = {ERR_NONE, ""};
+	struct err e = {.code = ERR_NONE};
 	struct trace_writer *w;
 	struct trace *t;
 
@@ -128,7 +128,7 @@ static void test_force(void **state)
 static void test_name_taken_meanwhile(void **state)
 {
 	struct script *s = script_new(32, 200, 2, 2, 2, false);
-	struct err e = {ERR_NONE, ""};
+	struct err e = {.code = ERR_NONE};
 	struct trace_writer *w = trace_writer_new(in_folder("race.bin"), false, &e);
 	struct trace *t;
 	char text[8] = "";
@@ -155,7 +155,7 @@ static void test_name_taken_meanwhile(void **state)
 static void limited(const char *name, rlim_t limit)
 {
 	struct script *s = script_new(33, 4000, 8, 8, 8, false);
-	struct err e = {ERR_NONE, ""};
+	struct err e = {.code = ERR_NONE};
 	struct trace_writer *w = trace_writer_new(in_folder(name), false, &e);
 	struct rlimit before, now;
 	struct trace_writer_stats stats;
@@ -174,7 +174,7 @@ static void limited(const char *name, rlim_t limit)
 	assert_int_not_equal(stats.err.code, ERR_NONE);
 	assert_non_null(strstr(stats.err.text, "File too large"));
 	assert_int_equal(e.code, ERR_FAILED);
-	assert_non_null(strstr(e.text, "what was recorded until then is in"));
+	assert_non_null(strstr(e.text, "the samples until then are in"));
 	assert_int_equal(stats.rows[TIER_FAST] + stats.rows[TIER_MEDIUM] + stats.rows[TIER_SLOW] +
 				 stats.lost_rows,
 			 4000 + 400 + 40);
@@ -199,7 +199,7 @@ static void test_file_limit(void **state)
 static void test_full_disk(void **state)
 {
 	struct script *s = script_new(34, 60000, 16, 8, 16, true);
-	struct err e = {ERR_NONE, ""}, opened = {ERR_FAILED, ""};
+	struct err e = {.code = ERR_NONE}, opened = {.code = ERR_FAILED};
 	struct trace_writer *w;
 	struct trace *t;
 	char path[600];
@@ -208,7 +208,7 @@ static void test_full_disk(void **state)
 	snprintf(path, sizeof(path), "%s", in_folder("disk"));
 	assert_int_equal(mkdir(path, 0700), 0);
 	if (mount("none", path, "tmpfs", 0, "size=5m") < 0) {
-		print_message("# skipped: no small disk can be mounted here (%s)\n", strerror(errno));
+		print_message("# skipped: no small disk can be mounted here, but by root (%s)\n", strerror(errno));
 		script_free(s);
 		return;
 	}
@@ -253,7 +253,7 @@ static void test_no_room(void **state)
 {
 	struct script *s = script_new(35, 60000, 16, 8, 16, true);
 	struct lanes q;
-	struct err e = {ERR_NONE, ""};
+	struct err e = {.code = ERR_NONE};
 	size_t width = s->session.width[TIER_FAST], gaps = 0, marks = 0, rows = 0;
 	struct block *b;
 
@@ -335,7 +335,7 @@ static void record_dead(void *script)
 static void test_join_what_is_left(void **state)
 {
 	struct script *s = script_new(36, 3000, 4, 3, 3, true);
-	struct err e = {ERR_NONE, ""};
+	struct err e = {.code = ERR_NONE};
 	struct joined joined;
 	struct trace *t;
 	int part, side;

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "nvmtop/trace.h"
+#include "trace/trace.h"
 
 #define START_NS INT64_C(5123456789012)
 

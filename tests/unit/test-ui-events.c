@@ -197,6 +197,56 @@ static void holes_are_events(void **state)
 	stop(&b);
 }
 
+static void changes_are_events(void **state)
+{
+	struct bench b;
+	const char *zone;
+	int at, y;
+
+	(void)state;
+	start(&b, 100, 40, true, CHARSET_BRAILLE);
+	b.scene.now_ns += NS_PER_S;
+	b.fake.last_ns += NS_PER_S;
+	zone = find(&b, CHANNEL_TEMPERATURE, 2)->name;
+	assert_shows(&b, "MODE_30W");
+	assert_int_equal(line_of(&b, " events"), -1);
+	/* Live, one after the other. */
+	fake_change(&b.fake, b.fake.last_ns - 3 * NS_PER_S, "mode", "MODE_30W", "MODE_50W");
+	fake_change(&b.fake, b.fake.last_ns - 3 * NS_PER_S, zone, "52.0 C", "");
+	b.scene.now_ns += NS_PER_S;
+	draw(&b);
+	assert_non_null(strstr(line(&b, 0), "MODE_50W"));
+	b.scene.now_ns += NS_PER_S;
+	draw(&b);
+	y = line_of(&b, " events");
+	assert_true(y > 0);
+	assert_non_null(strstr(line(&b, y), "mode: MODE_30W -> MODE_50W and 1 more C"));
+	press(&b, '9', 0);
+	assert_shows(&b, "Power mode");
+	assert_true(strstr(strstr(b.text, "Power mode"), "MODE_50W") != NULL);
+	assert_shows(&b, "stopped answering at ");
+	fake_change(&b.fake, b.fake.last_ns, zone, "", "52.0 C");
+	b.scene.now_ns += NS_PER_S;
+	draw(&b);
+	assert_hides(&b, "stopped answering");
+	stop(&b);
+	/* At the playhead. */
+	start(&b, 100, 24, false, CHARSET_BRAILLE);
+	fake_change(&b.fake, FAKE_START + 55 * NS_PER_S, "mode", "MODE_30W", "MODE_50W");
+	again(&b);
+	at = column_at(&b, 55);
+	assert_non_null(strstr(line(&b, 0), "MODE_50W"));
+	assert_shows(&b, "mode: MODE_30W -> MODE_50W");
+	column_at(&b, 53);
+	assert_non_null(strstr(line(&b, 0), "MODE_30W"));
+	assert_hides(&b, "MODE_50W");
+	assert_int_equal(b.canvas.cells[19 * 100 + at].ch[0], L'C');
+	column_at(&b, 70);
+	assert_non_null(strstr(line(&b, 0), "MODE_50W"));
+	assert_hides(&b, "mode: MODE_30W");
+	stop(&b);
+}
+
 static void values_near_limits_stand_out(void **state)
 {
 	struct bench b;
@@ -317,6 +367,7 @@ int main(void)
 		cmocka_unit_test(all_that_is_throttled_is_named_once),
 		cmocka_unit_test(the_line_is_there_before_it_is_needed),
 		cmocka_unit_test(holes_are_events),
+		cmocka_unit_test(changes_are_events),
 		cmocka_unit_test(values_near_limits_stand_out),
 		cmocka_unit_test(rows_stand_in_sections),
 		cmocka_unit_test(a_sleeping_unit_says_so),

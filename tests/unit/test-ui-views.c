@@ -27,7 +27,7 @@ static void assert_view(struct bench *b, const char *label)
 static void keys_and_tabs_lead_to_every_view(void **state)
 {
 	static const char *const tabs[] = {"1Overview", "2GPU",     "3CPU",  "4Memory",
-					   "5Power",    "6Thermal", "7Epochs", "8Processes", "9Board"};
+					   "5Power",    "6Thermal", "7Phases", "8Processes", "9Board"};
 	const int n = sizeof(tabs) / sizeof(tabs[0]);
 	struct bench b;
 
@@ -101,7 +101,7 @@ static void tabs_shrink_to_numbers(void **state)
 	start(&b, 72, 24, true, CHARSET_ASCII);
 	assert_memory_equal(line(&b, -2), " 1 Overview 2 GPU 3 CPU 4 Mem. 5 Pow", 36);
 	press(&b, '8', 0);
-	assert_memory_equal(line(&b, -2), " 1 Ove. 2 GPU 3 CPU 4 Mem. 5 Pow. 6 The. 7 Epo. 8 Processes 9 Boa.", 66);
+	assert_memory_equal(line(&b, -2), " 1 Ove. 2 GPU 3 CPU 4 Mem. 5 Pow. 6 The. 7 Pha. 8 Processes 9 Boa.", 66);
 	mouse(&b, MOUSE_PRESS, 1, 27, 22);
 	assert_view(&b, "5Power");
 	stop(&b);

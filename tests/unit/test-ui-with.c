@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "ui-bench.h"
-#include "ui/span.h"
+#include "ui/range-stats.h"
 
 static struct fake other; /* B */
 static struct ui_align where;

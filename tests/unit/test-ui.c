@@ -166,8 +166,9 @@ static void what_is_missing_says_why(void **state)
 	assert_shows(&b, "This is no Jetson.");
 	assert_shows(&b, "nvmtop  DEMO");
 	b.scene.hangs = "temp.cpu";
+	b.scene.hangs_ns = INT64_C(2500000000);
 	draw(&b);
-	assert_shows(&b, "temp.cpu does not answer: its driver hangs.");
+	assert_shows(&b, "temp.cpu has not answered for 2.5 s: its driver hangs.");
 	b.scene.stalled = true;
 	draw(&b);
 	assert_shows(&b, "Sampling hangs: a sensor does not answer.");
@@ -436,7 +437,7 @@ static void the_mouse_acts(void **state)
 static void views_have_names(void **state)
 {
 	struct ui_options o = {.charset = CHARSET_ASCII, .view = "nonsense"};
-	struct err e = {ERR_NONE, ""};
+	struct err e = {.code = ERR_NONE};
 	const char *group, *keys, *what, *before = NULL;
 	int groups = 0;
 	size_t n = 0;

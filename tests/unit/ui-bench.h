@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "canvas-text.h"
-#include "nvmtop/ui.h"
+#include "ui/ui.h"
 #include "ui-fake.h"
 
 struct bench {

@@ -5,7 +5,7 @@
 #ifndef TESTS_UI_FAKE_H
 #define TESTS_UI_FAKE_H
 
-#include "nvmtop/timeline.h"
+#include "model/timeline.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,6 +22,8 @@ struct fake {
 	int64_t first_ns, last_ns;
 	struct mark marks[40];
 	size_t n_marks;
+	struct change changes[4];
+	size_t n_changes;
 	struct gap gaps[4];
 	size_t n_gaps;
 	/* One fast sample of channel 0 that leaps to 100 when everything else is 5. */
@@ -185,8 +187,15 @@ static size_t fake_gaps(struct timeline *t, int64_t from, int64_t to, struct gap
 	return n;
 }
 
+static size_t fake_changes(struct timeline *t, int64_t from, int64_t to, struct change *out, size_t max)
+{
+	struct fake *f = (struct fake *)t;
+
+	return changes_between(f->changes, f->n_changes, from, to, out, max);
+}
+
 static const struct timeline_ops fake_ops = {fake_session, fake_extent, fake_columns, fake_read,
-					     fake_step,    fake_marks,  fake_gaps,    NULL};
+					     fake_step,    fake_marks,  fake_gaps,    NULL, fake_changes, NULL};
 
 static struct channel *fake_add(struct fake *f, const char *label, enum channel_kind kind, unsigned index,
 				enum tier tier, enum unit unit, enum family family)
@@ -217,6 +226,17 @@ static inline void fake_mark(struct fake *f, int64_t t_ns)
 	m->t_ns = t_ns;
 	m->id = ++f->n_marks;
 	m->label[0] = 0;
+}
+
+static inline void fake_change(struct fake *f, int64_t t_ns, const char *what, const char *from, const char *to)
+{
+	struct change *c = &f->changes[f->n_changes++];
+
+	memset(c, 0, sizeof(*c));
+	c->t_ns = t_ns;
+	snprintf(c->what, sizeof(c->what), "%s", what);
+	snprintf(c->from, sizeof(c->from), "%s", from);
+	snprintf(c->to, sizeof(c->to), "%s", to);
 }
 
 static void fake_fact(struct fake *f, const char *key, const char *value)

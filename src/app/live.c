@@ -1,0 +1,141 @@
+/* From options to an engine that samples into a history. */
+#include <string.h>
+#include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include "app/app.h"
+#include "util/descriptors.h"
+#include "model/history.h"
+#include "util/intl.h"
+
+#define LARGE (64 * 1024) /* bytes; a ring, what a writer has, what a join takes */
+
+struct probe_set *open_probes(const struct options *o, struct root **root, struct board **board, char *why,
+			      size_t size, struct err *e)
+{
+	struct err unread = {.code = ERR_NONE};
+	char chosen[256] = "";
+	struct probe_set *probes = NULL;
+
+	*board = NULL;
+	*root = root_open(o->sysroot, e);
+	if (!*root)
+		return NULL;
+	descriptors_spare(true);
+	if (o->board) {
+		*board = board_load(o->board, e);
+		snprintf(chosen, sizeof chosen, "%s", _("chosen on the command line"));
+	} else {
+		*board = board_detect(*root, chosen, sizeof chosen, e);
+		if (*board)
+			unread = *e;
+	}
+	if (*board)
+		probes = board_resolve(*board, *root, o->hz, chosen, e);
+	descriptors_spare(false);
+	if (!probes) {
+		board_free(*board);
+		root_close(*root);
+		*board = NULL;
+		*root = NULL;
+		return NULL;
+	}
+	if (o->gentle)
+		probe_set_be_gentle(probes);
+	if (unread.code != ERR_NONE && e->code != ERR_NONE)
+		err_set(e, ERR_DAMAGED, "%s; %s", unread.text, e->text);
+	else if (unread.code != ERR_NONE)
+		*e = unread;
+	if (why)
+		snprintf(why, size, "%s", chosen);
+	return probes;
+}
+
+void priority_text(const struct options *o, char *buf, size_t size)
+{
+	int refused = o->has_nice ? 0 : engine_realtime_refused();
+
+	if (o->has_nice)
+		snprintf(buf, size, _("niceness %d, as asked"), o->nice);
+	else if (!refused)
+		snprintf(buf, size, "%s", _("real time (SCHED_FIFO)"));
+	else if (geteuid() == 0)
+		snprintf(buf, size, "%s",
+			 _("not real time: SCHED_FIFO is refused even to root; in a container add --cap-add "
+			   "SYS_NICE"));
+	else
+		snprintf(buf, size, "%s",
+			 _("not real time: SCHED_FIFO is not granted; use sudo, or setcap cap_sys_nice+ep on "
+			   "nvmtop"));
+}
+
+int describe_priority(const struct options *o, struct probe_set *probes, struct err *e)
+{
+	struct fact f;
+
+	priority_text(o, f.value, sizeof f.value);
+	return probe_set_add_fact(probes, "priority", f.value) < 0
+		       ? err_set(e, ERR_FAILED, "%s", _("out of memory"))
+		       : 0;
+}
+
+struct engine *engine_for(const struct options *o, struct probe_set *probes, struct err *e)
+{
+	struct engine *engine;
+
+	/* One reading is over before there is anything to tell. */
+	if (o->mode != MODE_ONCE &&
+	    (describe_priority(o, probes, e) < 0 || engine_own_channels(probes, e) < 0)) {
+		probe_set_free(probes);
+		return NULL;
+	}
+	engine = engine_new(probes, o->hz, e);
+	if (engine && o->has_nice && engine_set_nice(engine, o->nice, e) < 0) {
+		engine_free(engine);
+		return NULL;
+	}
+#ifdef __GLIBC__
+	malloc_trim(0); /* what looking for the board took: from here on memory stays as it is */
+	/* Else large pieces that were given back, as by a join, are kept for others. */
+	mallopt(M_MMAP_THRESHOLD, LARGE);
+#endif
+	return engine;
+}
+
+int live_open(struct live *l, const struct options *o, const struct history_bound *bound, struct err *e)
+{
+	struct err lacking;
+	struct board *board;
+
+	memset(l, 0, sizeof *l);
+	struct probe_set *probes = open_probes(o, &l->root, &board, NULL, 0, e);
+	if (!probes)
+		return -1;
+	lacking = *e;
+	board_free(board);
+	l->engine = engine_for(o, probes, e);
+	if (!l->engine)
+		goto failed;
+	l->history = history_new(e);
+	if (l->history && bound)
+		history_limit(l->history, bound);
+	/* Attached before the first row: one that is older than the attaching is not told. */
+	if (!l->history || engine_attach(l->engine, history_sink(l->history), false, e) < 0 ||
+	    engine_start(l->engine, e) < 0)
+		goto failed;
+	*e = lacking;
+	return 0;
+failed:
+	live_close(l);
+	return -1;
+}
+
+void live_close(struct live *l)
+{
+	engine_free(l->engine);
+	history_free(l->history);
+	root_close(l->root);
+	memset(l, 0, sizeof *l);
+}

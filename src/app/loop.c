@@ -1,0 +1,291 @@
+/* The screen, live or replaying.  One loop waits for keys, signals and the next
+ * frame. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/pretrigger.h"
+#include "app/loop.h"
+#include "util/clock.h"
+#include "util/intl.h"
+#include "util/job.h"
+
+void top_say(void *to, enum style style, const char *text)
+{
+	struct top *t = to;
+
+	snprintf(t->message, sizeof t->message, "%s", text);
+	t->scene.message = t->message[0] ? t->message : NULL;
+	t->scene.message_style = style;
+	t->redraw = true;
+}
+
+/* The processes of this machine are read only while they are looked at. */
+static void scene_procs(struct top *t)
+{
+	struct ui_scene *s = &t->scene;
+	bool wanted = t->source.live.root && !t->source.remote && ui_wants_procs(t->ui, s);
+	struct err e;
+
+	s->procs = NULL;
+	if (wanted && !t->procs && !(t->procs = procs_open(t->source.live.root, &e)))
+		return;
+	if (t->procs)
+		procs_want(t->procs, wanted);
+	if (wanted && procs_get(t->procs, &t->procs_list, &s->procs_serial) == 0)
+		s->procs = &t->procs_list;
+}
+
+void top_look(struct top *t)
+{
+	struct ui_scene *s = &t->scene;
+	struct clock_anchor now;
+
+	clock_anchor(&now);
+	s->now_ns = now.mono_ns;
+	s->wall_ns = now.real_ns;
+	s->files = t->files.list;
+	s->n_files = t->files.n;
+	s->files_serial = t->files.serial;
+	s->files_at = t->files.scan ? t->files.at : NULL;
+	s->opening = t->showing.fetch ? t->showing.name : NULL;
+	recording_scene(&t->recording, s);
+	source_scene(&t->source, s);
+	scene_procs(t);
+}
+
+/* Where it cannot be written at all was told at once. */
+static void watch_saver(struct top *t)
+{
+	struct err e;
+
+	if (!t->saver || !settings_saver_failed(t->saver, &e) || t->may_not_keep)
+		return;
+	t->may_not_keep = true;
+	top_say(t, STYLE_WARN, e.text);
+}
+
+static void take_signals(struct top *t)
+{
+	int sig;
+
+	while ((sig = signals_next(t->signals, NULL))) {
+		switch (sig) {
+		case SIGUSR1:
+			if (t->source.live.engine)
+				engine_mark(t->source.live.engine, clock_now_ns(), "");
+			t->redraw = true;
+			break;
+		case SIGUSR2:
+			source_keep_write(&t->source, clock_now_ns(), "SIGUSR2");
+			t->redraw = true;
+			break;
+		case SIGTSTP:
+			term_suspend(t->term);
+			t->redraw = true;
+			break;
+		case SIGWINCH:
+		case SIGCONT:
+			if (sig == SIGCONT)
+				term_repaint(t->term);
+			term_resized(t->term);
+			t->redraw = true;
+			break;
+		default:
+			t->quit |= signal_ends(sig);
+			break;
+		}
+	}
+}
+
+static void take_events(struct top *t)
+{
+	struct event ev;
+
+	term_read(t->term);
+	while (!t->quit && (ev = term_event(t->term)).kind != EVENT_NONE) {
+		if (ev.kind == EVENT_CLOSED) {
+			t->quit = true;
+			break;
+		}
+		if (ev.kind == EVENT_KEY || (ev.kind == EVENT_MOUSE && ev.action == MOUSE_PRESS))
+			top_say(t, STYLE_TEXT, "");
+		top_look(t);
+		struct request r = ui_event(t->ui, &t->scene, &ev);
+		top_carry_out(t, &r);
+	}
+}
+
+static void draw(struct top *t)
+{
+	int w, h;
+
+	term_size(t->term, &w, &h);
+	if ((w != t->canvas.w || h != t->canvas.h) && canvas_resize(&t->canvas, w, h) < 0)
+		return;
+	top_look(t);
+	ui_advance(t->ui, &t->scene);
+	ui_draw(t->ui, &t->scene, &t->canvas);
+	if (term_draw(t->term, &t->canvas) < 0)
+		t->quit = true;
+	t->drawn_ns = clock_now_ns();
+	t->redraw = false;
+}
+
+/* Of two times to wait, -1 being for ever. */
+static int sooner(int a, int b)
+{
+	return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
+/* How long until the next frame is due, in ms; -1: it is not, until something happens. */
+static int frame_ms(const struct top *t)
+{
+	int frame = ui_frame_ms(t->ui, &t->scene);
+	int64_t gone = (clock_now_ns() - t->drawn_ns) / NS_PER_MS;
+
+	if (frame < 0)
+		return -1;
+	return gone >= frame ? 0 : frame - (int)gone;
+}
+
+/* How long to wait, in ms; -1: until something happens. */
+static int patience(const struct top *t)
+{
+	int input = sooner(term_timeout_ms(t->term), source_patience_ms(&t->source));
+
+	input = sooner(input, recording_patience_ms(&t->recording));
+	input = sooner(input, files_patience_ms(&t->files));
+	input = sooner(input, settings_saver_patience_ms(t->saver));
+	return sooner(sooner(input, t->repaint_ns ? 100 : -1), frame_ms(t));
+}
+
+static void look_after_source(struct top *t)
+{
+	bool ended;
+
+	t->redraw |= source_take(&t->source, &ended);
+	/* A recorder at the other end of the pipe tells its summary to the same terminal. */
+	if (ended)
+		t->repaint_ns = clock_now_ns() + NS_PER_S / 2;
+	if (t->repaint_ns && clock_now_ns() >= t->repaint_ns) {
+		t->repaint_ns = 0;
+		term_repaint(t->term);
+		t->redraw = true;
+	}
+}
+
+static void run(struct top *t)
+{
+	draw(t);
+	while (!t->quit) {
+		struct pollfd p[4] = {{.fd = term_fd(t->term), .events = POLLIN},
+				      {.fd = t->signals, .events = POLLIN},
+				      {.fd = source_fd(&t->source), .events = POLLIN},
+				      {.fd = jobs_fd(), .events = POLLIN}};
+		if (poll(p, 4, patience(t)) < 0 && errno != EINTR)
+			break;
+		if (p[1].revents)
+			take_signals(t);
+		if (p[3].revents)
+			jobs_fd_clear();
+		/* Also without input: an ESC may have waited long enough. */
+		take_events(t);
+		look_after_source(t);
+		recording_watch(&t->recording);
+		watch_saver(t);
+		t->redraw |= files_take(&t->files, 0);
+		pending_open_watch(t);
+		if (!t->quit && (t->redraw || frame_ms(t) == 0))
+			draw(t);
+		if (ui_played_out(t->ui))
+			pending_open_part(t, 1, true);
+	}
+}
+
+static int start(struct top *t, struct err *e)
+{
+	struct ui_options uo = {.charset = charset_of(t->o)};
+	struct term_options how = t->o->term;
+
+	t->chosen = malloc(sizeof *t->chosen);
+	if (!t->chosen)
+		return err_set(e, ERR_FAILED, _("out of memory"));
+	if (app_settings_load(t->chosen, t->o, e) < 0)
+		return -1;
+	app_settings_options(t->chosen, t->o, &uo, &how);
+	/* While a signal still ends the program. */
+	if (t->o->replay && offer_recovery(t->o->replay, e) < 0)
+		return -1;
+	if (t->o->with && offer_recovery(t->o->with, e) < 0)
+		return -1;
+	t->signals = signals_open(e);
+	if (t->signals < 0)
+		return -1;
+	t->ui = ui_new(&uo, e);
+	if (!t->ui)
+		return -1;
+	t->source = (struct source) {
+		.o = t->o,
+		.bound = {.bytes = t->chosen->begun.history_bytes, .span_ns = t->chosen->begun.history_ns},
+		.signals = t->signals,
+		.tell = top_say,
+		.to = t};
+	if (source_open(&t->source, e) < 0)
+		return -1;
+	/* ssh at the other end of the pipe reads the terminal as its standard input. */
+	how.shared = t->o->replay && !strcmp(t->o->replay, "-");
+	t->term = term_open(&how, e);
+	if (!t->term)
+		return -1;
+	top_look(t);
+	ui_reset(t->ui, &t->scene);
+	if (t->o->has_at)
+		ui_seek(t->ui, &t->scene, t->o->at_ns);
+	if (t->chosen->trouble[0])
+		top_say(t, STYLE_WARN, t->chosen->trouble);
+	pending_open_report_next(t, t->source.next);
+	return 0;
+}
+
+int cmd_top(const struct options *o)
+{
+	struct top t = {.o = o, .recording = {.o = o, .tell = top_say, .to = &t}};
+	int status = 0;
+	struct err e;
+
+	if (start(&t, &e) < 0) {
+		status = complain(&e);
+	} else {
+		run(&t);
+		pending_open_cancel(&t);
+		recording_end(&t.recording);
+		term_close(t.term); /* what follows may take as long as the disk does */
+		recording_finish(&t.recording);
+		source_keep_end(&t.source);
+		if (t.source.keep)
+			status = keeping_ended(o, t.source.keep);
+		if (t.recording.summary)
+			fputs(t.recording.summary, stderr);
+		if (t.recording.failed[0]) {
+			fprintf(stderr, "nvmtop: %s\n", t.recording.failed);
+			status = ERR_FAILED;
+		}
+		if (settings_saver_end(t.saver, &e) < 0)
+			fprintf(stderr, "nvmtop: %s\n", e.text);
+	}
+	if (!status && t.source.remote && remote_verdict(t.source.remote)->code != ERR_NONE)
+		status = complain(remote_verdict(t.source.remote));
+	procs_close(t.procs);
+	free(t.procs_list.procs);
+	source_close(&t.source);
+	recording_free(&t.recording);
+	files_free(&t.files);
+	canvas_free(&t.canvas);
+	ui_free(t.ui);
+	free(t.chosen);
+	return status;
+}

@@ -1,0 +1,174 @@
+/* Opening a trace reads it, and so does the first picture of it; a file in several parts
+ * has others looked at, too.  A thread does all of that before the screen's own has to do
+ * with the trace, and closes it afterwards: threads that make its columns are waited for. */
+#include "app/open-trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "util/job.h"
+#include "util/intl.h"
+
+#define LEFT_MOST 8 /* that wait for a disk, and nobody for them */
+#define COLUMNS   256
+
+struct fetch {
+	struct job job;
+	int by;                   /* 0: path itself; else path is the one beside */
+	bool grown;               /* if it is not as it was */
+	struct trace_summary was; /* of what path is */
+	bool waits, none;
+	struct fetched got;
+	char path[4096];
+};
+
+/* Ask what the first picture will: from then on it is in memory. */
+static void look(struct trace *t)
+{
+	struct timeline *tl = trace_timeline(t);
+	struct bin *bins = malloc(COLUMNS * sizeof *bins);
+	int64_t first, last;
+	int zoom = ZOOM_MIN;
+
+	if (bins && trace_extent(t, &first, &last)) {
+		while (zoom < ZOOM_MAX && (last >> zoom) - (first >> zoom) >= COLUMNS)
+			zoom++;
+		for (size_t i = 0; i < trace_session(t)->n_channels; i++) {
+			int64_t n = (last >> zoom) - (first >> zoom) + 1;
+
+			tl->ops->columns(tl, i, zoom, first >> zoom, n < COLUMNS ? (size_t)n : COLUMNS, bins);
+			tl->ops->value(tl, i, last, NULL);
+		}
+	}
+	free(bins);
+}
+
+static bool same_size(const struct fetch *f)
+{
+	struct stat st;
+
+	return stat(f->path, &st) < 0 || st.st_size == f->was.bytes;
+}
+
+static void fetch_run(struct job *a)
+{
+	struct fetch *f = (struct fetch *)a;
+	char path[sizeof f->path];
+	struct trace_summary s;
+
+	memcpy(path, f->path, sizeof path);
+	f->none = f->grown ? same_size(f) : f->by && !part_beside(f->path, &f->was, f->by, path, sizeof path);
+	if (f->none || job_is_cancelled(a))
+		return;
+	f->got.trace = f->grown ? trace_open_view(path, &f->got.err) : open_trace(path, true, &f->got.err);
+	if (!f->got.trace || job_is_cancelled(a))
+		return;
+	if (!f->waits)
+		look(f->got.trace);
+	trace_summary(f->got.trace, &s);
+	if (!part_beside(path, &s, 1, f->got.next, sizeof f->got.next))
+		f->got.next[0] = '\0';
+}
+
+static void fetch_drop(struct job *a)
+{
+	struct fetch *f = (struct fetch *)a;
+
+	trace_close(f->got.trace);
+	free(f);
+}
+
+static struct fetch *begin(struct fetch *f, const char *path, struct err *e)
+{
+	if (!f) {
+		err_set(e, ERR_FAILED, _("out of memory"));
+		return NULL;
+	}
+	if (strlen(path) >= sizeof f->path) {
+		err_set(e, ERR_FAILED, _("the name of this file is too long"));
+	} else if (jobs_abandoned(0) >= LEFT_MOST) {
+		err_set(e, ERR_FAILED,
+			_("the disk does not answer: no other file can be opened until it "
+			  "does"));
+	} else {
+		strcpy(f->path, path);
+		if (job_start(&f->job, fetch_run, fetch_drop, e) == 0)
+			return f;
+	}
+	free(f);
+	return NULL;
+}
+
+struct fetch *fetch_start(const char *path, bool waits, struct err *e)
+{
+	struct fetch *f = calloc(1, sizeof *f);
+
+	if (f)
+		f->waits = waits;
+	return begin(f, path, e);
+}
+
+struct fetch *fetch_part(const struct trace *t, int by, struct err *e)
+{
+	struct fetch *f = calloc(1, sizeof *f);
+
+	if (f) {
+		f->by = by;
+		trace_summary(t, &f->was);
+	}
+	return begin(f, trace_path(t), e);
+}
+
+struct fetch *fetch_grown(const struct trace *t, struct err *e)
+{
+	struct fetch *f = calloc(1, sizeof *f);
+
+	if (f) {
+		f->grown = true;
+		trace_summary(t, &f->was);
+	}
+	return begin(f, trace_path(t), e);
+}
+
+bool fetch_done(struct fetch *f, int64_t until_ns)
+{
+	return job_done(&f->job, until_ns);
+}
+
+bool fetch_take(struct fetch *f, struct fetched *out)
+{
+	bool none = f->none;
+
+	*out = f->got;
+	free(f);
+	return !none;
+}
+
+void fetch_leave(struct fetch *f)
+{
+	job_cancel(&f->job);
+}
+
+static void close_run(struct job *a)
+{
+	struct fetch *f = (struct fetch *)a;
+
+	trace_close(f->got.trace);
+	f->got.trace = NULL;
+}
+
+void fetch_close(struct trace *t)
+{
+	struct fetch *f = t ? calloc(1, sizeof *f) : NULL;
+	struct err e;
+
+	if (f)
+		f->got.trace = t;
+	if (f && job_start(&f->job, close_run, fetch_drop, &e) == 0) {
+		job_detach(&f->job);
+	} else {
+		free(f);
+		trace_close(t);
+	}
+}

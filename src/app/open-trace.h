@@ -1,0 +1,33 @@
+/* fetch: a trace that is opened while the screen goes on. */
+#ifndef NVMTOP_APP_OPEN_TRACE_H
+#define NVMTOP_APP_OPEN_TRACE_H
+
+#include "app/app.h"
+#include "trace/trace.h"
+
+struct fetched {
+	struct trace *trace; /* NULL: err says why */
+	struct err err;      /* of a trace that is there: what is damaged, or ERR_NONE */
+	char next[4096];     /* the file in which its recording goes on, or "" */
+};
+
+struct fetch;
+/* Begin to open a trace; NULL with the sentence.  waits: nothing goes on meanwhile, the
+ * first picture may wait for the disk as well. */
+struct fetch *fetch_start(const char *path, bool waits, struct err *e);
+/* The same of the file that is a part of the recording that t is one of, too: the next one
+ * (by 1) or the one before (-1). */
+struct fetch *fetch_part(const struct trace *t, int by, struct err *e);
+/* The same of one that is still being copied: anew, if it has another size by now. */
+struct fetch *fetch_grown(const struct trace *t, struct err *e);
+/* Is it known what came of it?  Waits for that until until_ns of clock_now_ns(). */
+bool fetch_done(struct fetch *f, int64_t until_ns);
+/* The end of one that is done.  False: there is no such part, or it has not grown. */
+bool fetch_take(struct fetch *f, struct fetched *out);
+/* The end of any: nobody wants it. */
+void fetch_leave(struct fetch *f);
+
+/* Close a trace, whatever its disk does; NULL is fine. */
+void fetch_close(struct trace *t);
+
+#endif

@@ -1,0 +1,146 @@
+/* What is shown stays there, and every key with it, until what is to be shown instead has
+ * been opened: at once, but where a disk is slow or does not answer at all. */
+#include "app/pending-open.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "app/loop.h"
+#include "util/clock.h"
+#include "util/intl.h"
+
+#define ANSWER_NS (100 * NS_PER_MS) /* that a disk has before the screen goes on */
+
+static void name_of(char *out, size_t size, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	text_printable(out, size, name, strlen(name));
+}
+
+void pending_open_report_next(struct top *t, const char *next)
+{
+	char name[128], text[256];
+
+	if (!next[0] || t->source.with || t->message[0])
+		return;
+	name_of(name, sizeof name, next);
+	snprintf(text, sizeof text, _("this recording continues in %s   e: open it"), name);
+	top_say(t, STYLE_TEXT, text);
+}
+
+static void say_no_part(struct top *t, int by)
+{
+	top_say(t, STYLE_WARN,
+		by > 0 ? _("This recording has no next file.") : _("This recording has no previous file."));
+}
+
+static void show(struct top *t, const struct fetched *got)
+{
+	const struct pending_open *g = &t->showing;
+	char text[160];
+
+	source_take_trace(&t->source, got->trace, &got->err);
+	top_look(t);
+	if (g->by) {
+		ui_go_on(t->ui, &t->scene, g->by < 0, g->play);
+		text_printable(text, sizeof text, trace_path(got->trace), strlen(trace_path(got->trace)));
+		top_say(t, STYLE_TEXT, text);
+	} else {
+		ui_reset(t->ui, &t->scene);
+		pending_open_report_next(t, got->next);
+	}
+	t->redraw = true;
+}
+
+static void arrive(struct top *t)
+{
+	struct pending_open *g = &t->showing;
+	struct fetched got;
+	bool found = fetch_take(g->fetch, &got);
+
+	g->fetch = NULL;
+	t->redraw = true;
+	if (!found) {
+		if (!g->play)
+			say_no_part(t, g->by);
+	} else if (!got.trace) {
+		top_say(t, STYLE_ALERT, got.err.text);
+	} else {
+		show(t, &got);
+	}
+}
+
+/* What was on its way before is not wanted any more. */
+static void begin(struct top *t, struct fetch *f, const struct err *e)
+{
+	struct pending_open *g = &t->showing;
+
+	pending_open_cancel(t);
+	g->fetch = f;
+	t->redraw = true;
+	if (!f)
+		top_say(t, STYLE_ALERT, e->text);
+	else if (fetch_done(f, clock_now_ns() + ANSWER_NS))
+		arrive(t);
+}
+
+void pending_open_start(struct top *t, const char *path)
+{
+	struct err e;
+	struct fetch *f = fetch_start(path, false, &e);
+
+	t->showing.by = 0;
+	t->showing.play = false;
+	name_of(t->showing.name, sizeof t->showing.name, path);
+	begin(t, f, &e);
+}
+
+void pending_open_part(struct top *t, int by, bool play)
+{
+	struct fetch *f;
+	struct err e;
+
+	if (!t->source.trace || t->source.with) {
+		if (!play)
+			say_no_part(t, by);
+		return;
+	}
+	f = fetch_part(t->source.trace, by, &e);
+	t->showing.by = by;
+	t->showing.play = play;
+	snprintf(t->showing.name, sizeof t->showing.name, "%s",
+		 by > 0 ? _("the next file of this recording") : _("the previous file of this recording"));
+	begin(t, f, &e);
+}
+
+void pending_open_live(struct top *t)
+{
+	struct err e;
+
+	if (!t->source.trace)
+		return;
+	pending_open_cancel(t);
+	if (source_show_live(&t->source, &e) < 0) {
+		top_say(t, STYLE_ALERT, e.text);
+		return;
+	}
+	top_look(t);
+	ui_reset(t->ui, &t->scene);
+	t->redraw = true;
+}
+
+void pending_open_cancel(struct top *t)
+{
+	if (!t->showing.fetch)
+		return;
+	fetch_leave(t->showing.fetch);
+	t->showing.fetch = NULL;
+	t->redraw = true;
+}
+
+void pending_open_watch(struct top *t)
+{
+	if (t->showing.fetch && !ui_is_asking(t->ui) && fetch_done(t->showing.fetch, 0))
+		arrive(t);
+}

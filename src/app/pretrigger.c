@@ -1,0 +1,139 @@
+/* The sentences of ring mode, and its options as the sink wants them. */
+#include "app/pretrigger.h"
+
+#include <string.h>
+
+#include "record/naming.h"
+#include "util/clock.h"
+#include "util/intl.h"
+
+struct keep *keeping_new(const struct options *o, const struct engine *g, struct err *e)
+{
+	struct keep_options k = {.keep_ns = o->keep_ns,
+				 .after_ns = o->after_ns,
+				 .path = o->mode == MODE_RECORD ? o->out : NULL,
+				 .name = trace_name_now,
+				 .force = o->force};
+	struct condition when;
+
+	if (o->trigger) {
+		if (condition_parse(&when, o->trigger, e) < 0 ||
+		    condition_bind(&when, engine_session(g), e) < 0) {
+			char why[sizeof e->text];
+			memcpy(why, e->text, sizeof why);
+			err_set(e, ERR_USAGE, "--trigger: %s", why);
+			return NULL;
+		}
+		k.when = &when;
+	}
+	return keep_new(&k, engine_session(g), e);
+}
+
+const char *keeping_nothing(void)
+{
+	return _("nothing is kept: start nvmtop with --keep SEC");
+}
+
+static void seconds(char *buf, size_t size, int64_t ns)
+{
+	if (ns % NS_PER_S == 0)
+		snprintf(buf, size, "%lld s", (long long)(ns / NS_PER_S));
+	else
+		snprintf(buf, size, "%.1f s", (double)ns / (double)NS_PER_S);
+}
+
+void keeping_begun(const struct options *o, struct keep *k, char *buf, size_t size)
+{
+	char shown[256], memory[32], span[32];
+	struct keep_stats s;
+
+	keep_stats(k, &s);
+	text_bytes(memory, sizeof memory, s.memory_most);
+	seconds(span, sizeof span, o->keep_ns);
+	if (!o->trigger) {
+		snprintf(buf, size,
+			 _("keeping the last %s in at most %s; w or SIGUSR2 writes them to a "
+			   "file"),
+			 span, memory);
+		return;
+	}
+	text_printable(shown, sizeof shown, o->trigger, strlen(o->trigger));
+	snprintf(buf, size, _("keeping the last %s in at most %s; w, SIGUSR2 or %s writes them to a file"),
+		 span, memory, shown);
+}
+
+void keeping_progress(struct keep *k, char *held, char *files, size_t size)
+{
+	struct keep_stats s;
+	char elapsed[32];
+
+	keep_stats(k, &s);
+	text_elapsed(elapsed, sizeof elapsed, s.held_ns);
+	snprintf(held, size, "%s %s", s.writing ? _("writing, keeping") : _("keeping"), elapsed);
+	snprintf(files, size, P_("%zu file", "%zu files", s.files), s.files);
+}
+
+static void tell_file(const struct keep_file *f, char *buf, size_t size)
+{
+	char shown[512], bytes[32], span[32];
+
+	text_printable(shown, sizeof shown, f->path, strlen(f->path));
+	if (f->err.code != ERR_NONE) {
+		snprintf(buf, size, "%s", f->err.text);
+		return;
+	}
+	text_bytes(bytes, sizeof bytes, f->bytes);
+	snprintf(span, sizeof span, "%.1f s", (double)(f->to_ns - f->from_ns) / (double)NS_PER_S);
+	snprintf(buf, size, P_("%s: %s, %s, %llu mark", "%s: %s, %s, %llu marks", f->marks), shown, span,
+		 bytes, (unsigned long long)f->marks);
+	if (f->lost_rows) {
+		size_t n = strlen(buf);
+		snprintf(buf + n, size - n, _("; %llu rows were overwritten before they reached the disk"),
+			 (unsigned long long)f->lost_rows);
+	}
+	if (f->left.code != ERR_NONE) {
+		size_t n = strlen(buf);
+		snprintf(buf + n, size - n, "; %s", f->left.text);
+	}
+}
+
+bool keeping_news(struct keep *k, size_t *told, char *buf, size_t size, bool *failed)
+{
+	char text[900];
+	struct keep_file f;
+
+	if (!keep_file(k, *told, &f))
+		return false;
+	++*told;
+	*failed = f.err.code != ERR_NONE;
+	tell_file(&f, text, sizeof text);
+	if (*failed)
+		snprintf(buf, size, "%s", text);
+	else
+		snprintf(buf, size, _("wrote %s"), text);
+	return true;
+}
+
+int keeping_ended(const struct options *o, struct keep *k)
+{
+	char text[900], memory[32], span[32];
+	struct keep_stats s;
+	struct keep_file f;
+
+	keep_stats(k, &s);
+	seconds(span, sizeof span, o->keep_ns);
+	text_bytes(memory, sizeof memory, s.memory);
+	fprintf(stderr, _("nvmtop: kept the last %s in %s; %llu samples, triggered: %llu, files: %zu\n"),
+		span, memory, (unsigned long long)s.rows[TIER_FAST], (unsigned long long)s.triggers,
+		s.files - s.failed);
+	size_t first = s.files > KEEP_FILES ? s.files - KEEP_FILES : 0;
+	if (first)
+		fprintf(stderr, P_("  %zu earlier file\n", "  %zu earlier files\n", first), first);
+	for (size_t i = first; keep_file(k, i, &f); i++) {
+		tell_file(&f, text, sizeof text);
+		fprintf(stderr, "  %s\n", text);
+	}
+	if (!s.files)
+		fprintf(stderr, "  %s\n", _("nothing was written"));
+	return s.failed ? ERR_FAILED : 0;
+}

@@ -1,0 +1,345 @@
+/* Recordings beside the screen: begun and ended while it goes on. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/open-recording.h"
+#include "app/recording.h"
+#include "util/clock.h"
+#include "util/intl.h"
+
+#define COMPLETE_MS 40                /* whether it has begun, or is complete, is looked at */
+#define ANSWER_NS   (100 * NS_PER_MS) /* that a folder has before the screen goes on */
+#define SHORT_MS    250               /* to wait for that at the end without a word */
+
+static void add_moved(char *out, size_t size, uint64_t marks)
+{
+	size_t len = strlen(out);
+
+	if (marks)
+		snprintf(out + len, size - len,
+			 P_("; %llu mark set in between is at its beginning",
+			    "; %llu marks set in between are at its beginning", marks),
+			 (unsigned long long)marks);
+}
+
+void recording_trouble(struct trouble *was, const struct trace_series_stats *now, char *out, size_t size)
+{
+	char shown[sizeof now->path];
+
+	out[0] = '\0';
+	if (now->err.code != ERR_NONE) {
+		if (!was->said)
+			snprintf(out, size, "%s", now->err.text);
+		was->said = true;
+	} else if (now->holes > was->holes) {
+		text_printable(shown, sizeof shown, now->path, strlen(now->path));
+		if (was->said)
+			snprintf(out, size, _("the recording continues in %s"), shown);
+		else
+			snprintf(out, size, _("%s; the recording continues in %s"), now->last.text, shown);
+		add_moved(out, size, now->moved_marks - was->moved_marks);
+	}
+	if (now->err.code == ERR_NONE) {
+		was->said = false;
+		was->holes = now->holes;
+		was->moved_marks = now->moved_marks;
+	}
+}
+
+const char *recording_left(struct trouble *was, const struct trace_series_stats *now)
+{
+	bool news = now->n_left > was->left;
+
+	was->left = now->n_left;
+	return news ? now->left.text : NULL;
+}
+
+const char *recording_full(void)
+{
+	return _("the recording has reached --max-size");
+}
+
+static void name_of(const struct trace_series *s, size_t i, char *out, size_t size)
+{
+	char path[4096];
+	bool complete;
+
+	trace_series_part(s, i, path, sizeof path, &complete);
+	text_printable(out, size, path, strlen(path));
+	if (!complete)
+		snprintf(out + strlen(out), size - strlen(out), ".part");
+}
+
+static size_t parts_of(const struct trace_series *s)
+{
+	size_t n = 0;
+
+	while (trace_series_part(s, n, NULL, 0, NULL))
+		n++;
+	return n;
+}
+
+/* For a line that has little room: "a.bin", "a.bin (5 files)". */
+static void recording_name(const struct trace_series *s, char *out, size_t size)
+{
+	char shown[4096];
+	size_t n = parts_of(s);
+
+	name_of(s, 0, shown, sizeof shown);
+	if (n > 1)
+		snprintf(out, size, P_("%s (%zu file)", "%s (%zu files)", n), shown, n);
+	else
+		name_of(s, 0, out, size);
+}
+
+/* Beyond some the first and the last say it. */
+void recording_names(const struct trace_series *s, char *out, size_t size)
+{
+	char shown[4096];
+	size_t n = parts_of(s), used = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < n && used < size; i++) {
+		if (n > 8 && i == 2) {
+			used += (size_t)snprintf(out + used, size - used, " ...");
+			i = n - 1;
+		}
+		name_of(s, i, shown, sizeof shown);
+		used += (size_t)snprintf(out + used, size - used, "%s%s", i ? ", " : "", shown);
+	}
+	if (n > 8 && used < size)
+		snprintf(out + used, size - used, P_(" (%zu file)", " (%zu files)", n), n);
+}
+
+void recording_summary(struct summary *s, const struct options *o, struct engine *g,
+		       const struct trace_series_stats *written)
+{
+	s->engine = g;
+	s->bytes = written->bytes;
+	memcpy(s->rows, written->rows, sizeof s->rows);
+	s->marks = written->marks;
+	s->lost = written->lost_rows;
+	s->lost_marks = written->lost_marks;
+	s->holes = written->holes;
+	s->hole_ns = written->hole_ns;
+	priority_text(o, s->priority, sizeof s->priority);
+}
+
+/* What was written by now; rows that could not be count as lost. */
+static void look(struct recording *r)
+{
+	uint64_t lost = r->written.lost_rows;
+
+	trace_series_stats(r->series, &r->written);
+	engine_add_lost(r->engine, r->written.lost_rows - lost);
+}
+
+/* Also for who asks at the end of everything. */
+static void fail(struct recording *r, enum style style, const char *why)
+{
+	snprintf(r->failed, sizeof r->failed, "%s", why);
+	r->tell(r->to, style, r->failed);
+}
+
+/* Its files are there, or e says why not. */
+static void begin(struct recording *r, struct err *e)
+{
+	memset(&r->written, 0, sizeof r->written);
+	r->trouble = (struct trouble) {.holes = 0};
+	summary_moment(&r->before, r->engine);
+	if (r->series) {
+		tally_init(&r->tally, trace_series_sink(r->series));
+		tally_of_series(&r->tally, r->series);
+		if (engine_attach(r->engine, &r->tally.sink, true, e) == 0) {
+			r->since_ns = clock_now_ns();
+			return;
+		}
+		tally_free(&r->tally);
+		trace_series_free(r->series);
+		r->series = NULL;
+	}
+	fail(r, STYLE_ALERT, e->text);
+}
+
+/* Whether its folder has answered until then; if so, it begins. */
+static bool begun(struct recording *r, int64_t until_ns)
+{
+	struct err e;
+
+	if (!record_open_done(r->opening, until_ns))
+		return false;
+	r->series = record_open_take(r->opening, &e);
+	r->opening = NULL;
+	begin(r, &e);
+	return true;
+}
+
+void recording_start(struct recording *r, struct engine *g)
+{
+	struct err e;
+
+	r->engine = g;
+	r->opening = record_open_start(&r->o->limits, &e);
+	if (!r->opening)
+		fail(r, STYLE_ALERT, e.text);
+	else if (!begun(r, clock_now_ns() + ANSWER_NS))
+		r->tell(r->to, STYLE_WARN,
+			_("this folder does not answer yet: the recording starts when it does"));
+}
+
+bool recording_on(const struct recording *r)
+{
+	return r->opening || (r->series && !r->ending);
+}
+
+/* Nobody waits for the folder any more. */
+static void give_up(struct recording *r)
+{
+	record_open_cancel(r->opening);
+	r->opening = NULL;
+	fail(r, STYLE_WARN, _("nothing was recorded: the folder did not answer"));
+}
+
+/* A line for the screen, and all of it for when the screen has gone. */
+static void record_tell(struct recording *r)
+{
+	const char *left;
+	struct summary s = {.tally = &r->tally, .before = r->before, .after = r->after};
+	char elapsed[32], size[32], more[160], names[4096], name[512], text[sizeof r->failed];
+	size_t unused;
+	FILE *out;
+
+	look(r);
+	recording_names(r->series, names, sizeof names);
+	recording_name(r->series, name, sizeof name);
+	s.file = names;
+	recording_summary(&s, r->o, r->engine, &r->written);
+	text_lasted(elapsed, sizeof elapsed, r->tally.end_ns - r->tally.start_ns);
+	text_bytes(size, sizeof size, s.bytes);
+	summary_line(&s, more, sizeof more);
+	snprintf(text, sizeof text,
+		 r->written.full ? P_("--max-size is reached: saved %.400s: %s, %s, %llu mark; %s",
+				      "--max-size is reached: saved %.400s: %s, %s, %llu marks; %s", s.marks)
+				 : P_("saved %.400s: %s, %s, %llu mark; %s",
+				      "saved %.400s: %s, %s, %llu marks; %s", s.marks),
+		 name, elapsed, size, (unsigned long long)s.marks, more);
+	r->tell(r->to, STYLE_TEXT, text);
+	left = recording_left(&r->trouble, &r->written);
+	if (left)
+		r->tell(r->to, STYLE_WARN, left);
+	free(r->summary);
+	r->summary = NULL;
+	out = open_memstream(&r->summary, &unused);
+	if (!out)
+		return;
+	if (r->written.full)
+		fprintf(out, "nvmtop: %s\n", recording_full());
+	summary_print(&s, out);
+	if (r->written.n_left)
+		fprintf(out, "nvmtop: %s\n", r->written.left.text);
+	fclose(out);
+	if (summary_incomplete(&s, text, sizeof text))
+		fail(r, STYLE_WARN, text);
+}
+
+void recording_end(struct recording *r)
+{
+	struct err e;
+
+	if (r->opening)
+		give_up(r);
+	if (!r->series || r->ending)
+		return;
+	r->ending = true;
+	free(r->summary);
+	r->summary = NULL;
+	summary_moment(&r->after, r->engine); /* what is missed while its files are ended is not its own */
+	engine_detach(r->engine, &r->tally.sink, &e);
+}
+
+/* It has ended; waits until it is complete. */
+static void complete(struct recording *r)
+{
+	struct err e;
+	int saved = trace_series_wait(r->series, &e);
+	if (trace_series_part(r->series, 0, NULL, 0, NULL))
+		record_tell(r);
+	if (saved < 0)
+		fail(r, STYLE_ALERT, e.text);
+	tally_free(&r->tally);
+	trace_series_free(r->series);
+	r->series = NULL;
+	r->ending = false;
+}
+
+void recording_finish(struct recording *r)
+{
+	char shown[sizeof r->written.path];
+
+	if (!r->series)
+		return;
+	recording_end(r);
+	for (int i = 0; i < SHORT_MS && !trace_series_done(r->series); i++)
+		usleep(1000);
+	if (!trace_series_done(r->series)) {
+		look(r);
+		text_printable(shown, sizeof shown, r->written.path, strlen(r->written.path));
+		fprintf(stderr, _("nvmtop: completing %s\n"), shown);
+	}
+	complete(r);
+}
+
+int recording_patience_ms(const struct recording *r)
+{
+	return r->ending ? COMPLETE_MS : -1;
+}
+
+void recording_watch(struct recording *r)
+{
+	char text[sizeof r->failed];
+	const char *left;
+
+	if (r->opening && begun(r, 0) && r->series)
+		r->tell(r->to, STYLE_TEXT, _("the recording has started"));
+	if (!r->series)
+		return;
+	if (r->ending) {
+		if (trace_series_done(r->series))
+			complete(r);
+		return;
+	}
+	look(r);
+	recording_trouble(&r->trouble, &r->written, text, sizeof text);
+	left = recording_left(&r->trouble, &r->written);
+	if (left)
+		r->tell(r->to, STYLE_WARN, left);
+	if (r->written.full)
+		recording_end(r);
+	else if (text[0] && r->written.err.code == ERR_NONE) /* the header shows what is wrong */
+		r->tell(r->to, STYLE_WARN, text);
+}
+
+void recording_scene(struct recording *r, struct ui_scene *s)
+{
+	s->recording = r->series && !r->ending;
+	s->completing = NULL;
+	s->record_error = NULL;
+	if (!r->series)
+		return;
+	look(r);
+	s->record_name = r->written.path;
+	if (r->ending)
+		s->completing = r->written.path;
+	s->record_since_ns = r->since_ns;
+	s->record_bytes = r->written.bytes;
+	s->record_marks = r->written.marks;
+	s->record_lost = r->written.lost_rows;
+	s->record_error = r->written.err.code != ERR_NONE ? r->written.err.text : NULL;
+}
+
+void recording_free(struct recording *r)
+{
+	free(r->summary);
+}

@@ -1,0 +1,66 @@
+/* recording: one that is made while the screen shows something, and what is said of any. */
+#ifndef NVMTOP_APP_RECORDING_H
+#define NVMTOP_APP_RECORDING_H
+
+#include "app/app.h"
+#include "record/summary.h"
+#include "record/tally.h"
+
+/* One line on what is wrong with a recording, or on its going on again; "" when
+ * there is nothing to say.  was: what was said last, both are updated. */
+struct trouble {
+	uint64_t holes, moved_marks, left;
+	bool said;
+};
+void recording_trouble(struct trouble *was, const struct trace_series_stats *now, char *out, size_t size);
+/* A file of it that nobody needs is still there: the sentence, once; NULL: none, or it
+ * was said. */
+const char *recording_left(struct trouble *was, const struct trace_series_stats *now);
+const char *recording_full(void); /* it has ended by itself */
+/* The names of its files, "a.bin, a.2.bin", after it has ended. */
+void recording_names(const struct trace_series *s, char *out, size_t size);
+/* What was written, and what the engine has counted since s->before. */
+void recording_summary(struct summary *s, const struct options *o, struct engine *g,
+		       const struct trace_series_stats *written);
+
+/* Zeroed, but for the first three. */
+struct recording {
+	const struct options *o;
+	notify_fn *tell;
+	void *to;
+
+	struct engine *engine;       /* that is recorded */
+	struct record_open *opening; /* its files are being made; NULL: they are not */
+	struct trace_series *series; /* NULL: nothing is recorded */
+	struct tally tally;          /* in front of it */
+	bool ending;                 /* and is not complete yet */
+	int64_t since_ns;
+	struct summary_moment before, after; /* when it began, when it ended */
+	struct trace_series_stats written;
+	struct trouble trouble;
+	/* Why the last that failed is not there, or not complete; "": none has failed so far. */
+	char failed[sizeof((struct err *)NULL)->text];
+	char *summary; /* of the last one, for when the screen has gone; or NULL */
+};
+
+/* Into a file with the time in its name.  Where its folder does not answer at once it
+ * begins when it does.  That it fails is told, soon or later. */
+void recording_start(struct recording *r, struct engine *g);
+/* It has been started and not been ended. */
+bool recording_on(const struct recording *r);
+/* It takes nothing more, and is completed in the background; recording_watch() tells
+ * what it was like, or why not. */
+void recording_end(struct recording *r);
+/* The end of everything: waits, and says on standard error for what when that takes
+ * a moment.  Does nothing when nothing is recorded, as the one before. */
+void recording_finish(struct recording *r);
+/* Begins when the folder has answered; tells that it goes on after an interruption; ends
+ * it when it has reached its size. */
+void recording_watch(struct recording *r);
+/* How long until that is to be called again, in ms; -1: not before something happens. */
+int recording_patience_ms(const struct recording *r);
+/* Fill in what of the scene comes from here. */
+void recording_scene(struct recording *r, struct ui_scene *s);
+void recording_free(struct recording *r);
+
+#endif

@@ -1,0 +1,204 @@
+/* The recorder's clocks are not ours.  What relates them is the sample that was
+ * under way the shortest time: the moment at which it came counts as the
+ * recorder's present.  From there on our clock goes on, so that data that stay
+ * away are seen to stay away, and by how much. */
+#include "app/remote-clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/app.h"
+#include "model/history.h"
+#include "util/intl.h"
+#include "trace/trace.h"
+
+#define BEHIND_NS (NS_PER_S / 2) /* from here on it is said */
+#define SILENT_NS (3 * NS_PER_S) /* nothing comes any more */
+#define CREEP     2000           /* one part in so many, for clocks that drift apart */
+
+struct remote {
+	struct trace_tail *tail;
+	struct history *history;
+	char path[512];
+	bool ended;
+	struct err end;
+	bool related;
+	int64_t offset_ns; /* the recorder's clock minus ours */
+	int64_t looked_ns; /* when it was looked at last */
+	int64_t came_ns;   /* when something came last */
+	int64_t newest_ns;
+	char where[200], notice[sizeof(((struct err *)0)->text)];
+};
+
+static void relate(struct remote *r)
+{
+	struct trace_tail_state s;
+	int64_t now = clock_now_ns(), apart;
+
+	trace_tail_state(r->tail, &s);
+	if (s.newest_ns == r->newest_ns)
+		return;
+	r->newest_ns = s.newest_ns;
+	r->came_ns = now;
+	apart = s.newest_ns - now;
+	if (r->related)
+		r->offset_ns -= (now - r->looked_ns) / CREEP;
+	if (!r->related || apart > r->offset_ns)
+		r->offset_ns = apart;
+	r->looked_ns = now;
+	r->related = true;
+}
+
+bool remote_take(struct remote *r)
+{
+	int more;
+
+	if (r->ended)
+		return false;
+	more = trace_tail_take(r->tail, &r->end);
+	relate(r);
+	r->ended = more < 0;
+	return r->ended;
+}
+
+const struct err *remote_verdict(const struct remote *r)
+{
+	return &r->end;
+}
+
+int remote_fd(const struct remote *r)
+{
+	return r->ended ? -1 : trace_tail_fd(r->tail);
+}
+
+int remote_patience_ms(const struct remote *r)
+{
+	return r->ended || trace_tail_fd(r->tail) >= 0 ? -1 : TRACE_TAIL_MS;
+}
+
+/* Until the session is known.  -1 when there will be none, or nobody waits. */
+static int wait_for_session(struct remote *r, int signals, struct err *e)
+{
+	struct trace_tail_state s;
+	bool said = false;
+	int sig;
+
+	for (;;) {
+		struct pollfd p[2] = {{.fd = remote_fd(r), .events = POLLIN},
+				      {.fd = signals, .events = POLLIN}};
+
+		remote_take(r);
+		trace_tail_state(r->tail, &s);
+		if (r->ended && r->end.code != ERR_NONE && r->newest_ns == 0) {
+			*e = r->end;
+			return -1;
+		}
+		if (s.begun || r->ended)
+			return 0;
+		if (s.waits && !said)
+			fputs(_("nvmtop: the beginning of the stream is missing: waiting for the list of "
+				"signals, which is repeated every 10 s\n"),
+			      stderr);
+		said = s.waits;
+		while ((sig = signals_next(signals, NULL)))
+			if (signal_ends(sig))
+				return err_set(e, ERR_FAILED, _("stopped before the recording arrived"));
+		poll(p, 2, remote_patience_ms(r));
+	}
+}
+
+struct remote *remote_open(const char *path, const struct history_bound *bound, int signals, bool *complete,
+			   struct err *e)
+{
+	struct remote *r = calloc(1, sizeof *r);
+
+	*complete = false;
+	if (!r || !(r->history = history_new(e))) {
+		free(r);
+		err_set(e, ERR_FAILED, _("out of memory"));
+		return NULL;
+	}
+	history_limit(r->history, bound);
+	text_printable(r->path, sizeof r->path, path, strlen(path));
+	if (!strcmp(path, "-") && isatty(STDIN_FILENO)) {
+		err_set(e, ERR_USAGE,
+			_("standard input is a terminal: read a stream from a pipe, as in ssh board nvmtop "
+			  "--record - | nvmtop --replay -"));
+	} else {
+		errno = 0;
+		r->tail = trace_tail_open(path, history_sink(r->history), e);
+		*complete = !r->tail && errno == ENODATA;
+		if (r->tail && wait_for_session(r, signals, e) == 0)
+			return r;
+	}
+	remote_close(r);
+	return NULL;
+}
+
+void remote_close(struct remote *r)
+{
+	if (!r)
+		return;
+	trace_tail_close(r->tail);
+	history_free(r->history);
+	free(r);
+}
+
+/* Who it is: the machine's name, else the board's, else the file's. */
+static const char *origin(const struct remote *r)
+{
+	static const char *const keys[] = {"hostname", "title", "board"};
+	struct timeline *tl = history_timeline(r->history);
+	const struct session *about = tl->ops->session(tl);
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		const char *value = fact_get(about->facts, about->n_facts, keys[i]);
+
+		if (value && *value)
+			return value;
+	}
+	return r->path;
+}
+
+static void say_where(struct remote *r, int64_t behind_ns, int64_t silent_ns)
+{
+	r->notice[0] = '\0';
+	if (r->ended) {
+		/* TRANSLATORS: %s is the name of a machine. */
+		snprintf(r->where, sizeof r->where, _("%s, ended"), origin(r));
+		if (r->end.code != ERR_NONE)
+			snprintf(r->notice, sizeof r->notice, "%s", r->end.text);
+		return;
+	}
+	if (behind_ns >= BEHIND_NS)
+		/* TRANSLATORS: %s is the name of a machine; its samples come so many seconds late. */
+		snprintf(r->where, sizeof r->where, _("%s, %.1f s behind"), origin(r),
+			 (double)behind_ns / 1e9);
+	else
+		/* TRANSLATORS: %s is the name of a machine. */
+		snprintf(r->where, sizeof r->where, _("live from %s"), origin(r));
+	if (silent_ns >= SILENT_NS)
+		snprintf(r->notice, sizeof r->notice, _("No data from %s for %d s."), origin(r),
+			 (int)(silent_ns / NS_PER_S));
+}
+
+void remote_scene(struct remote *r, struct ui_scene *s)
+{
+	struct trace_tail_state st;
+	int64_t now = clock_now_ns();
+
+	trace_tail_state(r->tail, &st);
+	s->timeline = history_timeline(r->history);
+	s->live = !r->ended;
+	s->now_ns = r->related ? now + r->offset_ns : st.start.mono_ns;
+	s->wall_ns = st.start.real_ns ? st.start.real_ns + (s->now_ns - st.start.mono_ns) : 0;
+	s->late = st.late[TIER_FAST];
+	s->lost = st.lost[TIER_FAST];
+	say_where(r, r->related ? s->now_ns - r->newest_ns : 0, r->related ? now - r->came_ns : 0);
+	s->trace_name = s->remote = r->where;
+	s->notice = r->notice[0] ? r->notice : NULL;
+}

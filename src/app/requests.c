@@ -1,0 +1,165 @@
+/* What a key asks for comes back from the ui as a request and is done here, so that a
+ * key and the mouse go one way. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/screen-file.h"
+#include "app/loop.h"
+#include "util/clock.h"
+#include "util/intl.h"
+
+#define LIST_NS (100 * NS_PER_MS) /* that a folder has to be read before the screen goes on */
+
+/* Asked for by a person who was asked back. */
+static void end_process(struct top *t, const struct request *r)
+{
+	char text[96];
+	struct err e;
+
+	if (!t->source.live.root || !root_is_live(t->source.live.root)) {
+		top_say(t, STYLE_WARN, _("these processes run on another machine: none was ended"));
+	} else if (procs_signal(r->pid, r->start, r->sig, &e) < 0) {
+		top_say(t, STYLE_ALERT, e.text);
+	} else {
+		snprintf(text, sizeof text,
+			 r->sig == SIGKILL ? _("process %d was sent SIGKILL")
+					   : _("process %d was sent SIGTERM"),
+			 r->pid);
+		top_say(t, STYLE_TEXT, text);
+	}
+}
+
+/* Marks and recordings are made where something is sampled. */
+static void say_elsewhere(struct top *t)
+{
+	if (t->source.remote && !t->source.trace)
+		top_say(t, STYLE_WARN,
+			_("This screen is read-only: set marks with nvmtop --mark there, record with tee "
+			  "here."));
+}
+
+/* Drawn anew: without the question that was just answered. */
+static void copy_screen(struct top *t, bool svg)
+{
+	const struct settings *s = ui_settings(t->ui);
+	enum ground ground = s->ground != GROUND_AUTO ? s->ground : term_ground(t->term);
+	struct canvas c = {0};
+	char name[64], text[128];
+	struct err e;
+
+	if (canvas_resize(&c, t->canvas.w, t->canvas.h) < 0)
+		return;
+	top_look(t);
+	ui_draw(t->ui, &t->scene, &c);
+	if (copy_file(&c, svg, s->theme, ground, name, &e) < 0) {
+		top_say(t, STYLE_ALERT, e.text);
+	} else {
+		snprintf(text, sizeof text, _("saved %s"), name);
+		top_say(t, STYLE_TEXT, text);
+	}
+	canvas_free(&c);
+}
+
+/* What was changed on the screen: at once here, and soon in the file. */
+static void settings_changed(struct top *t)
+{
+	const struct settings *now = ui_settings(t->ui);
+	struct err e;
+
+	term_theme(t->term, now->theme, now->ground);
+	term_mouse(t->term, !now->mouse);
+	if (t->chosen->path[0] && !t->may_not_keep && conf_may_save(t->chosen->path, &e) < 0) {
+		t->may_not_keep = true;
+		top_say(t, STYLE_WARN, e.text);
+	}
+	if (t->chosen->path[0] && !t->saver)
+		t->saver = settings_saver_new(t->chosen);
+	if (t->saver)
+		settings_saver_want(t->saver, now);
+	t->redraw = true;
+}
+
+static void toggle_recording(struct top *t)
+{
+	if (t->recording.ending)
+		top_say(t, STYLE_WARN,
+			_("The previous recording is still being completed: start a new one after that."));
+	else if (recording_on(&t->recording))
+		recording_end(&t->recording);
+	else
+		recording_start(&t->recording, t->source.live.engine);
+}
+
+/* What only where something is sampled can be done. */
+static void carry_out_there(struct top *t, const struct request *r)
+{
+	if (!t->source.live.engine)
+		say_elsewhere(t);
+	else if (r->kind == REQUEST_MARK)
+		engine_mark(t->source.live.engine, r->t_ns, r->label);
+	else if (r->kind == REQUEST_KEEP)
+		source_keep_write(&t->source, r->t_ns, "w");
+	else
+		toggle_recording(t);
+}
+
+/* Those of a disk that is quick are there at once. */
+static void list_files(struct top *t)
+{
+	struct err e;
+
+	if (files_read(&t->files, ".", &e) < 0)
+		top_say(t, STYLE_ALERT, e.text);
+	files_take(&t->files, clock_now_ns() + LIST_NS);
+	t->redraw = true;
+}
+
+void top_carry_out(struct top *t, const struct request *r)
+{
+	t->redraw |= r->redraw;
+	switch (r->kind) {
+	case REQUEST_NONE:
+		break;
+	case REQUEST_QUIT:
+		t->quit = true;
+		break;
+	case REQUEST_MARK:
+	case REQUEST_RECORD:
+	case REQUEST_KEEP:
+		carry_out_there(t, r);
+		break;
+	case REQUEST_LIST:
+		list_files(t);
+		break;
+	case REQUEST_OPEN:
+		pending_open_start(t, r->path);
+		break;
+	case REQUEST_STAY:
+		pending_open_cancel(t);
+		break;
+	case REQUEST_PART:
+		pending_open_part(t, r->by, false);
+		break;
+	case REQUEST_LIVE:
+		pending_open_live(t);
+		break;
+	case REQUEST_KILL:
+		end_process(t, r);
+		break;
+	case REQUEST_SUSPEND:
+		term_suspend(t->term);
+		t->redraw = true;
+		break;
+	case REQUEST_COPY:
+		copy_screen(t, r->svg);
+		break;
+	case REQUEST_SETTINGS:
+		settings_changed(t);
+		break;
+	case REQUEST_REPAINT:
+		term_repaint(t->term);
+		t->redraw = true;
+		break;
+	}
+}

@@ -1,0 +1,12 @@
+/* copy: what is on the screen, as a file. */
+#ifndef NVMTOP_APP_SCREEN_FILE_H
+#define NVMTOP_APP_SCREEN_FILE_H
+
+#include "ui/canvas.h"
+#include "util/err.h"
+#include "ui/settings.h"
+
+/* nvmtop-DATE-TIME.txt, or .svg, here; never over a file that there is.  name: 64 bytes. */
+int copy_file(const struct canvas *c, bool svg, enum theme theme, enum ground ground, char *name, struct err *e);
+
+#endif

@@ -1,0 +1,80 @@
+/* Signals are blocked before the first thread starts, so that every thread
+ * inherits the mask, and are read where the program waits anyway.  Nothing
+ * runs in a handler and nothing is interrupted halfway. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "app/app.h"
+#include "util/intl.h"
+
+static const int ours[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,  SIGUSR1,  SIGUSR2, SIGALRM,
+			   SIGXCPU, SIGCHLD, SIGWINCH, SIGTSTP, SIGCONT};
+/* A closed pipe and a file that may not grow are errors of the write that met
+ * them; a background job that touches the terminal must not be stopped. */
+static const int ignored[] = {SIGPIPE, SIGXFSZ, SIGTTOU};
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+int signals_open(struct err *e)
+{
+	struct sigaction was;
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < COUNT(ours); i++) {
+		/* A blocked signal is queued even where it is ignored: leave it out. */
+		if (ours[i] == SIGHUP && sigaction(SIGHUP, NULL, &was) == 0 && was.sa_handler == SIG_IGN)
+			continue;
+		sigaddset(&set, ours[i]);
+	}
+	for (size_t i = 0; i < COUNT(ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	/* A script starts its background jobs with SIGINT ignored, and then sends
+	 * it to end a recording.  SIGHUP stays ignored when nohup asked for that. */
+	signal(SIGINT, SIG_DFL);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return err_sys(e, ERR_FAILED, errno, _("cannot block signals"));
+	int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		return err_sys(e, ERR_FAILED, errno, _("cannot open a descriptor for signals"));
+	return fd;
+}
+
+int signals_next(int fd, bool *from_terminal)
+{
+	struct signalfd_siginfo si;
+
+	if (read(fd, &si, sizeof si) != (ssize_t)sizeof si)
+		return 0;
+	if (from_terminal)
+		*from_terminal = si.ssi_code == SI_KERNEL;
+	return (int)si.ssi_signo;
+}
+
+bool signal_ends(int sig)
+{
+	switch (sig) {
+	case SIGINT:
+	case SIGQUIT:
+	case SIGTERM:
+	case SIGHUP:
+	case SIGALRM:
+	case SIGXCPU:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void signals_default(void)
+{
+	sigset_t none;
+
+	for (size_t i = 0; i < COUNT(ignored); i++)
+		signal(ignored[i], SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}

@@ -1,0 +1,332 @@
+/* What is looked at: a board, live; a recording that is made elsewhere; a saved trace. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/open-trace.h"
+#include "app/pretrigger.h"
+#include "app/source.h"
+#include "util/clock.h"
+#include "model/history.h"
+#include "util/intl.h"
+#include "trace/trace.h"
+
+#define GROWTH_NS (40 * NS_PER_MS) /* whether one that has grown has been opened */
+#define SIGNAL_NS (20 * NS_PER_MS) /* whether somebody ends the wait for a disk */
+#define BUILT_NS  (NS_PER_S / 5)   /* while they are made; else the file is looked at once a second */
+
+static int keep_start(struct source *s, struct err *e)
+{
+	char text[sizeof e->text];
+
+	s->keep = keeping_new(s->o, s->live.engine, e);
+	if (!s->keep || engine_attach(s->live.engine, keep_sink(s->keep), false, e) < 0)
+		return -1;
+	keeping_begun(s->o, s->keep, text, sizeof text);
+	s->tell(s->to, STYLE_TEXT, text);
+	return 0;
+}
+
+static void take_mark(void *to, int64_t t_ns, const char *label)
+{
+	engine_mark(to, t_ns, label);
+}
+
+/* Sampling begins, and with it marks can come from anywhere. */
+static int begin_live(struct source *s, struct err *e)
+{
+	struct err no_marks, lacking;
+
+	if (live_open(&s->live, s->o, &s->bound, e) < 0)
+		return -1;
+	lacking = *e;
+	s->begun_ns = clock_now_ns();
+	if (s->o->keep_ns && keep_start(s, e) < 0) {
+		live_close(&s->live);
+		keep_free(s->keep);
+		s->keep = NULL;
+		return -1;
+	}
+	s->marks = inbox_open(take_mark, s->live.engine, &no_marks);
+	if (!s->marks)
+		s->tell(s->to, STYLE_WARN, no_marks.text);
+	if (lacking.code != ERR_NONE)
+		s->tell(s->to, STYLE_WARN, lacking.text);
+	return 0;
+}
+
+/* Another trace is shown, or none: nothing lies under it, or is to come in its place. */
+static void drop_trace(struct source *s)
+{
+	if (s->growth)
+		fetch_leave(s->growth);
+	s->growth = NULL;
+	fetch_close(s->with);
+	s->with = NULL;
+	fetch_close(s->trace);
+	s->trace = NULL;
+}
+
+int source_show_live(struct source *s, struct err *e)
+{
+	if (!s->remote && !s->live.engine && begin_live(s, e) < 0)
+		return -1;
+	drop_trace(s);
+	s->growing = false;
+	return 0;
+}
+
+void source_take_trace(struct source *s, struct trace *trace, const struct err *damage)
+{
+	s->growing &= !s->trace; /* another one is opened */
+	drop_trace(s);
+	s->trace = trace;
+	s->built[0] = '\0';
+	s->trace_look_ns = 0;
+	if (damage->code != ERR_NONE)
+		s->tell(s->to, STYLE_WARN, damage->text);
+}
+
+/* Before there is a screen: a disk is waited for, but no longer than until somebody ends it. */
+static int wait_for(struct source *s, const char *path, struct fetched *out, struct err *e)
+{
+	struct fetch *f = fetch_start(path, true, e);
+	int sig;
+
+	while (f && !fetch_done(f, clock_now_ns() + SIGNAL_NS))
+		while ((sig = signals_next(s->signals, NULL)))
+			if (signal_ends(sig)) {
+				fetch_leave(f);
+				return err_set(e, ERR_FAILED, _("stopped before the recording arrived"));
+			}
+	if (!f)
+		return -1;
+	fetch_take(f, out);
+	*e = out->err;
+	return out->trace ? 0 : -1;
+}
+
+static int show_trace(struct source *s, const char *path, struct err *e)
+{
+	struct fetched got;
+
+	if (wait_for(s, path, &got, e) < 0)
+		return -1;
+	memcpy(s->next, got.next, sizeof s->next);
+	source_take_trace(s, got.trace, e);
+	return 0;
+}
+
+static int show_with(struct source *s, struct err *e)
+{
+	struct fetched got;
+
+	if (wait_for(s, s->o->with, &got, e) < 0)
+		return -1;
+	s->with = with_aligned(s->o, s->trace, got.trace, &s->align, e);
+	if (s->with && e->code != ERR_NONE)
+		s->tell(s->to, STYLE_WARN, e->text);
+	return s->with ? 0 : -1;
+}
+
+/* What is recorded elsewhere, or is still being copied. */
+static int follow(struct source *s, struct err *e)
+{
+	bool complete;
+
+	s->remote = remote_open(s->o->replay, &s->bound, s->signals, &complete, e);
+	if (s->remote)
+		return 0;
+	if (!complete)
+		return -1;
+	s->growing = true;
+	return show_trace(s, s->o->replay, e);
+}
+
+int source_open(struct source *s, struct err *e)
+{
+	if (!s->o->replay)
+		return begin_live(s, e);
+	if (s->o->follow || !strcmp(s->o->replay, "-"))
+		return follow(s, e);
+	if (show_trace(s, s->o->replay, e) < 0)
+		return -1;
+	return s->o->with ? show_with(s, e) : 0;
+}
+
+void source_close(struct source *s)
+{
+	remote_close(s->remote);
+	inbox_close(s->marks);
+	drop_trace(s);
+	live_close(&s->live);
+	keep_free(s->keep);
+}
+
+static void engine_scene(const struct engine *g, struct ui_scene *scene)
+{
+	struct engine_stats es;
+
+	engine_stats(g, &es);
+	scene->late = es.late[TIER_FAST];
+	scene->lost = es.lost[TIER_FAST];
+	scene->own_cpu = es.cpu_percent;
+	for (int tier = 0; tier < TIERS; tier++)
+		scene->stalled |= es.stalled[tier];
+	scene->hangs = es.hangs ? es.hangs->name : NULL;
+	scene->hangs_ns = es.hangs ? scene->now_ns - es.hangs_since_ns : 0;
+}
+
+void source_scene(struct source *s, struct ui_scene *scene)
+{
+	scene->live = !s->trace;
+	scene->trace_name = s->trace ? trace_path(s->trace) : NULL;
+	scene->remote = scene->notice = NULL;
+	scene->with = s->with ? trace_timeline(s->with) : NULL;
+	scene->with_name = s->with ? trace_path(s->with) : NULL;
+	scene->align = &s->align;
+	if (s->trace) {
+		scene->timeline = trace_timeline(s->trace);
+		scene->notice = s->built[0] ? s->built : NULL;
+	} else if (s->remote) {
+		remote_scene(s->remote, scene);
+	} else {
+		scene->timeline = history_timeline(s->live.history);
+	}
+	scene->own_cpu = NAN;
+	scene->stalled = false;
+	scene->hangs = NULL;
+	if (s->live.engine)
+		engine_scene(s->live.engine, scene);
+}
+
+int source_fd(const struct source *s)
+{
+	return s->remote ? remote_fd(s->remote) : -1;
+}
+
+int source_patience_ms(const struct source *s)
+{
+	int64_t look = s->trace && !s->trace_look_ns ? 0 : s->built[0] ? BUILT_NS : NS_PER_S;
+	int remote = s->remote ? remote_patience_ms(s->remote) : -1;
+
+	if (!s->trace)
+		return remote;
+	if (s->growth && look > GROWTH_NS)
+		look = GROWTH_NS;
+	return remote >= 0 && remote < look / NS_PER_MS ? remote : (int)(look / NS_PER_MS);
+}
+
+/* A trace that is being copied: anew when it has grown, a tenth of the time at most. */
+static bool take_growth(struct source *s)
+{
+	int64_t now = clock_now_ns(), begun = s->growth_look_ns;
+	struct fetched got;
+	struct err e;
+
+	if (!s->growth) {
+		if (now < s->growth_look_ns)
+			return false;
+		s->growth = fetch_grown(s->trace, &e);
+		s->growth_look_ns = s->growth ? now : now + NS_PER_S;
+		return false;
+	}
+	if (!fetch_done(s->growth, 0))
+		return false;
+	s->growth_look_ns = now + NS_PER_S;
+	bool grown = fetch_take(s->growth, &got);
+	s->growth = NULL;
+	if (!grown || !got.trace)
+		return false;
+	fetch_close(s->trace);
+	s->trace = got.trace;
+	s->growth_look_ns += 10 * (now - begun);
+	return true;
+}
+
+/* Both together: what is news of one is news. */
+static void look_with(struct source *s, struct trace_state *st)
+{
+	struct trace_state b;
+
+	trace_look(s->with, &b);
+	st->built = b.building && (!st->building || b.built < st->built) ? b.built : st->built;
+	st->building |= b.building;
+	if (b.news && (!st->news || st->damage.code == ERR_NONE))
+		st->damage = b.damage;
+	st->news |= b.news;
+}
+
+/* What became of the trace meanwhile: more of its columns, or less of the file. */
+static bool watch_trace(struct source *s)
+{
+	char text[sizeof s->built] = "";
+	struct trace_state st;
+
+	if (!s->trace || clock_now_ns() < s->trace_look_ns)
+		return false;
+	trace_look(s->trace, &st);
+	if (s->with)
+		look_with(s, &st);
+	s->trace_look_ns = clock_now_ns() + (st.building ? BUILT_NS : NS_PER_S);
+	if (st.building)
+		/* TRANSLATORS: columns of the chart; they are estimated from some of their samples. */
+		snprintf(text, sizeof text,
+			 _("Provisional: the trace is being read, %d %%. Until then minima and maxima are "
+			   "estimates."),
+			 (int)(st.built * 100));
+	if (st.news && st.damage.code != ERR_NONE)
+		s->tell(s->to, STYLE_WARN, st.damage.text);
+	bool changed = st.news || strcmp(text, s->built) != 0;
+	strcpy(s->built, text);
+	return changed;
+}
+
+static void watch_keep(struct source *s)
+{
+	char text[sizeof((struct err *)NULL)->text];
+	bool failed;
+
+	while (s->keep && keeping_news(s->keep, &s->kept_told, text, sizeof text, &failed))
+		s->tell(s->to, failed ? STYLE_ALERT : STYLE_TEXT, text);
+}
+
+static void watch_sensors(struct source *s)
+{
+	char text[256];
+
+	while (s->live.engine && silence_news(&s->silence, s->live.engine, s->begun_ns, text, sizeof text))
+		s->tell(s->to, STYLE_WARN, text);
+}
+
+bool source_take(struct source *s, bool *ended)
+{
+	bool news = false;
+
+	*ended = s->remote && remote_take(s->remote);
+	news |= *ended && !s->trace;
+	if (s->growing)
+		news |= take_growth(s);
+	watch_keep(s);
+	watch_sensors(s);
+	news |= watch_trace(s);
+	return news;
+}
+
+void source_keep_write(struct source *s, int64_t t_ns, const char *label)
+{
+	if (!s->keep) {
+		s->tell(s->to, STYLE_WARN, keeping_nothing());
+		return;
+	}
+	keep_trigger(s->keep, t_ns, label);
+	s->tell(s->to, STYLE_TEXT, _("writing the kept samples"));
+}
+
+void source_keep_end(struct source *s)
+{
+	struct err e;
+
+	if (s->keep && s->live.engine)
+		engine_detach(s->live.engine, keep_sink(s->keep), &e);
+}

@@ -1,0 +1,21 @@
+/* stream: a recording that goes to standard output, and standard input as the
+ * sign that somebody is still there. */
+#ifndef NVMTOP_APP_STREAM_H
+#define NVMTOP_APP_STREAM_H
+
+#include <stdbool.h>
+
+#include "trace/trace.h"
+
+/* NULL with a sentence when standard output is nothing that a stream can go to.
+ * From then on standard output is where standard error is. */
+struct trace_writer *stream_to_stdout(struct err *e);
+
+/* Is standard output a pipe or a socket, at whose other end somebody may be drawing
+ * on the terminal?  To be asked before stream_to_stdout(). */
+bool stream_is_shown_elsewhere(void);
+
+/* Take what has come on standard input, and whether it has ended. */
+bool stdin_ended(void);
+
+#endif

@@ -1,0 +1,67 @@
+/* Canonical mode and echo are switched off and nothing else, so that Ctrl-C and
+ * Ctrl-Z stay signals and a person's other settings stay as they were; also when
+ * the program dies of a fault meanwhile. */
+#include <poll.h>
+#include <unistd.h>
+
+#include "app/tty-keys.h"
+#include "term/crash.h"
+
+void ttykeys_start(struct ttykeys *k)
+{
+	struct termios t;
+
+	k->on = false;
+	if (tcgetpgrp(STDIN_FILENO) != getpgrp() || tcgetattr(STDIN_FILENO, &k->before) < 0)
+		return;
+	crash_arm(&(struct crash_plan) {
+		.fd = STDIN_FILENO, .shell = k->before, .bytes = "", .parked = -1, .real_stderr = -1});
+	t = k->before;
+	t.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	t.c_cc[VMIN] = 1;
+	t.c_cc[VTIME] = 0;
+	k->on = tcsetattr(STDIN_FILENO, TCSADRAIN, &t) == 0;
+	if (!k->on)
+		crash_disarm();
+}
+
+void ttykeys_stop(struct ttykeys *k)
+{
+	if (k->on) {
+		tcsetattr(STDIN_FILENO, TCSADRAIN, &k->before);
+		crash_disarm();
+	}
+	k->on = false;
+}
+
+/* A byte that is there; 0: none; -1: the terminal has gone. */
+static int next_byte(void)
+{
+	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+	unsigned char c;
+
+	/* In the background a read would stop the whole job. */
+	if (tcgetpgrp(STDIN_FILENO) != getpgrp() || poll(&p, 1, 0) <= 0)
+		return 0;
+	return read(STDIN_FILENO, &c, 1) == 1 ? c : -1;
+}
+
+/* An arrow or function key comes as ESC, [ or O and more: its last letter is
+ * none that was pressed. */
+static int skip_sequence(void)
+{
+	int c = next_byte(), most = 16;
+
+	if (c != '[' && c != 'O')
+		return c ? c : 27;
+	while (most-- > 0 && (c = next_byte()) > 0 && (c < '@' || c > '~'))
+		continue;
+	return next_byte();
+}
+
+int ttykeys_next(struct ttykeys *k)
+{
+	int c = k->on ? next_byte() : 0;
+
+	return c == 27 ? skip_sequence() : c;
+}

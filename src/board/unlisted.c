@@ -1,0 +1,106 @@
+/* Power monitors that are here and that no channel reads: a carrier may have some of which
+ * the board file knows nothing, and then power.total is not all that the machine takes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/num.h"
+#include "board/parsed.h"
+#include "probe/attr.h"
+
+#define HWMON "/sys/class/hwmon"
+#define IIO   "/sys/bus/iio/devices"
+
+static bool begins(const char *text, const char *start)
+{
+	return !strncmp(text, start, strlen(start));
+}
+
+/* One line of a file in a device's folder; "": none. */
+static void line_of(const struct root *r, const char *dir, const char *file, char out[40])
+{
+	char path[256];
+
+	text_join(path, sizeof path, dir, "/", file);
+	if (!file_line(r, path, out, 40))
+		out[0] = '\0';
+}
+
+static bool is_read(const struct probe_set *probes, const char *device)
+{
+	char part[80];
+
+	snprintf(part, sizeof part, "/%.70s/", device);
+	for (size_t i = 0; i < probes->n_channels; i++)
+		if (strstr(probes->channels[i].source, part))
+			return true;
+	return false;
+}
+
+static bool measures_power(const char *file, bool iio)
+{
+	if (iio)
+		return begins(file, "in_power") || begins(file, "in_current");
+	return (begins(file, "power") && (text_ends(file, "_input") || text_ends(file, "_average"))) ||
+	       (begins(file, "curr") && text_ends(file, "_input"));
+}
+
+static bool names_channel(const char *file)
+{
+	return !strcmp(file, "label") ||
+	       (text_ends(file, "_label") &&
+		(begins(file, "in") || begins(file, "power") || begins(file, "curr")));
+}
+
+/* Sources of USB are what was agreed upon and measure nothing; the rails of ina3221x are known
+ * by their names, or missing with a reason. */
+static bool is_other(const char *name)
+{
+	return *name && !begins(name, "ucsi") && strcmp(name, "ina3221x") != 0;
+}
+
+/* ", ina226 (hwmon6: VIN)" behind what is there, when that device measures power. */
+static void add_device(const struct root *r, const char *folder, const char *device, char *out, size_t size)
+{
+	char dir[128], name[40], label[40], labels[120] = "", **files;
+	size_t n, used;
+	bool power = false;
+
+	snprintf(dir, sizeof dir, "%s/%.70s", folder, device);
+	line_of(r, dir, "name", name);
+	if (!is_other(name) || root_list(r, dir, &files, &n) < 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		power |= measures_power(files[i], !strcmp(folder, IIO));
+		if (!names_channel(files[i]))
+			continue;
+		line_of(r, dir, files[i], label);
+		used = strlen(labels);
+		if (*label && strcmp(label, "NC") != 0 && !begins(label, "sum of "))
+			snprintf(labels + used, sizeof labels - used, "%s %s", used ? "," : ":", label);
+	}
+	free(files);
+	used = strlen(out);
+	if (power)
+		snprintf(out + used, size - used, "%s%s (%.40s%s)", used ? ", " : "", name, device, labels);
+}
+
+bool board_unlisted(const struct probe_set *probes, const struct root *r, char *out, size_t size)
+{
+	static const struct {
+		const char *folder, *prefix;
+	} lists[] = {{HWMON, "hwmon"}, {IIO, "iio:device"}};
+	char text[512] = "", **devices;
+	size_t n;
+
+	for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+		if (root_list(r, lists[k].folder, &devices, &n) < 0)
+			continue;
+		for (size_t i = 0; i < n; i++)
+			if (begins(devices[i], lists[k].prefix) && !is_read(probes, devices[i]))
+				add_device(r, lists[k].folder, devices[i], text, sizeof text);
+		free(devices);
+	}
+	text_shortened(out, size, text, strlen(text));
+	return *out;
+}

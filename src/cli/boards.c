@@ -1,0 +1,159 @@
+/* What nvmtop made of this machine: the board and why, each channel with its
+ * kernel file, and for what is missing the reason and what would unlock it. */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "util/intl.h"
+
+static void print_facts(const struct probe_set *probes)
+{
+	static const struct {
+		const char *key, *title;
+	} shown[] = {{"model", N_("model")},     {"module", N_("module")},
+		     {"soc", N_("chip")},        {"release", N_("release")},
+		     {"jetpack", "JetPack"},     {"kernel", N_("kernel")},
+		     {"mode", N_("power mode")}, {"priority", N_("priority")},
+		     {"notice", N_("note")},     {"other_sensors", N_("other sensors")}};
+
+	for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+		const char *value = fact_get(probes->facts, probes->n_facts, shown[i].key);
+		if (value)
+			printf("  %s: %s\n", _(shown[i].title), value);
+	}
+}
+
+static int name_width(const struct probe_set *probes)
+{
+	int width = 4;
+
+	for (size_t i = 0; i < probes->n_channels; i++)
+		if ((int)strlen(probes->channels[i].name) > width)
+			width = (int)strlen(probes->channels[i].name);
+	return width;
+}
+
+static bool stands_here(const struct channel *c, bool missing, enum family family)
+{
+	return !c->missing[0] != missing && c->family == family;
+}
+
+/* What is to be known beyond the file: how it was obtained, and its limits. */
+static void print_more(const struct channel *c)
+{
+	const char *open = "  (", *next = "; ";
+
+	if (c->note[0])
+		printf("%s%s", open, c->note), open = next;
+	if (!isnan(c->warn))
+		printf(_("%swarns at %g"), open, c->warn), open = next;
+	if (!isnan(c->crit))
+		printf(_("%scritical at %g"), open, c->crit), open = next;
+	puts(open == next ? ")" : "");
+}
+
+/* One family of what is there, or of what is missing, below its name. */
+static void print_family(const struct probe_set *probes, bool missing, enum family family, int width)
+{
+	static const char *const titles[FAMILIES] = {N_("GPU"),   N_("CPU"),  N_("Memory"),
+						     N_("Power"), N_("Heat"), N_("Other")};
+	const char *reason = "";
+	bool any = false;
+
+	for (size_t i = 0; i < probes->n_channels; i++) {
+		const struct channel *c = &probes->channels[i];
+		if (!stands_here(c, missing, family))
+			continue;
+		if (!any && !missing)
+			printf(" %s\n", _(titles[family]));
+		any = true;
+		if (missing) {
+			printf("  %-*s  %s\n", width, c->name,
+			       strcmp(reason, c->missing) ? c->missing : _("for the same reason"));
+		} else {
+			printf("  %-*s  %-6s %-4s %s", width, c->name, tier_name(c->tier), unit_name(c->unit),
+			       c->source);
+			print_more(c);
+		}
+		reason = c->missing;
+	}
+}
+
+static void print_channels(const struct options *o, const struct probe_set *probes, bool missing)
+{
+	int width = name_width(probes);
+	size_t n = 0;
+
+	for (size_t i = 0; i < probes->n_channels; i++)
+		n += !probes->channels[i].missing[0] != missing;
+	if (!n)
+		return;
+	if (missing)
+		printf(_("\nMissing (%zu), and what was tried:\n"), n);
+	else
+		printf(_("\nChannels (%zu): name, how often it is read (fast %g, medium %g, slow %g times a "
+			 "second), unit, source\n"),
+		       n, o->hz[TIER_FAST], o->hz[TIER_MEDIUM], o->hz[TIER_SLOW]);
+	for (int family = 0; family < FAMILIES; family++)
+		print_family(probes, missing, (enum family)family, width);
+}
+
+static void print_known(void *arg, const struct board *b, const struct err *e)
+{
+	const char *current = board_name(*(struct board *const *)arg);
+	char path[PATH_MAX];
+
+	if (b) {
+		text_printable(path, sizeof path, board_path(b), strlen(board_path(b)));
+		printf("%s %-12s %s  (%s)\n", strcmp(board_name(b), current) ? " " : "*", board_name(b),
+		       board_title(b), path);
+	} else
+		printf("  %s\n", e->text);
+}
+
+static void print_path(void *arg, const char *path)
+{
+	char shown[PATH_MAX];
+
+	(void)arg;
+	text_printable(shown, sizeof shown, path, strlen(path));
+	puts(shown);
+}
+
+int cmd_boards(const struct options *o)
+{
+	struct root *root;
+	struct board *board;
+	char why[256];
+	int status = 0;
+	struct err e, lacking;
+
+	struct probe_set *probes = open_probes(o, &root, &board, why, sizeof why, &e);
+	if (!probes)
+		return complain(&e);
+	lacking = e;
+	if (o->paths) {
+		board_paths(board, print_path, NULL);
+		goto out;
+	}
+	/* Of a tree that somebody sent in it says nothing. */
+	if (root_is_live(root) && describe_priority(o, probes, &e) < 0) {
+		status = complain(&e);
+		goto out;
+	}
+	printf(_("This is %s (%s): %s.\n"), board_title(board), board_name(board), why);
+	print_facts(probes);
+	if (lacking.code != ERR_NONE)
+		printf("  %s: %s\n", _("note"), lacking.text);
+	print_channels(o, probes, false);
+	print_channels(o, probes, true);
+	printf("\n%s:\n", _("Known boards"));
+	board_each(print_known, &board);
+out:
+	probe_set_free(probes);
+	board_free(board);
+	root_close(root);
+	return status;
+}

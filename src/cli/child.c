@@ -1,0 +1,100 @@
+/* A process cannot end while the kernel holds a read of one of its threads, and a
+ * driver can hold one for as long as it likes.  What answers once and ends is
+ * therefore done by a child, and whoever waits for nvmtop waits for the parent: which
+ * ends when the child has said all, whether that can end or not. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "util/clock.h"
+#include "util/intl.h"
+
+#define ALL_MS  60000 /* a reading takes a second, with all that hangs some more */
+#define END_NS  (100 * NS_PER_MS)
+#define LOOK_NS NS_PER_MS
+
+/* It may not come to its end: so what it says, for who reads a pipe from it, ends here. */
+static void say_all(int to, int status)
+{
+	unsigned char byte = (unsigned char)status;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
+		dup2(null, fd);
+	while (write(to, &byte, 1) < 0 && errno == EINTR)
+		;
+}
+
+/* As it ended, if it has within the time. */
+static bool ended(pid_t child, int64_t within_ns, int *status)
+{
+	int64_t until = clock_now_ns() + within_ns;
+	pid_t got;
+
+	while ((got = waitpid(child, status, within_ns < 0 ? 0 : WNOHANG)) == 0 && clock_now_ns() < until)
+		nanosleep(&(struct timespec) {.tv_nsec = LOOK_NS}, NULL);
+	return got == child;
+}
+
+static int as_child(int status)
+{
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	if (WIFSIGNALED(status)) {
+		signal(WTERMSIG(status), SIG_DFL);
+		raise(WTERMSIG(status));
+	}
+	return 1;
+}
+
+static int wait_for(pid_t child, int from)
+{
+	struct pollfd p = {.fd = from, .events = POLLIN};
+	unsigned char byte;
+	int status, ready;
+	struct err e;
+
+	while ((ready = poll(&p, 1, ALL_MS)) < 0 && errno == EINTR)
+		;
+	if (ready == 0) {
+		err_set(&e, ERR_FAILED, _("a file of the kernel does not answer; nvmtop has given up"));
+		return complain(&e);
+	}
+	if (read(from, &byte, 1) != 1)
+		return ended(child, -1, &status) ? as_child(status) : 1;
+	return ended(child, END_NS, &status) ? as_child(status) : byte;
+}
+
+int run_apart(int (*what)(const struct options *o), const struct options *o)
+{
+	pid_t parent = getpid(), child;
+	int said[2], status;
+
+	if (pipe2(said, O_CLOEXEC) < 0)
+		return what(o);
+	child = fork();
+	if (child > 0) {
+		close(said[1]);
+		return wait_for(child, said[0]);
+	}
+	close(said[0]);
+	if (child < 0) {
+		close(said[1]);
+		return what(o);
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	status = what(o);
+	if (root_given_up() || engine_left_behind())
+		say_all(said[1], status);
+	exit(status);
+}

@@ -1,0 +1,29 @@
+/* cli: the command line; one file a verb. */
+#ifndef NVMTOP_CLI_CLI_H
+#define NVMTOP_CLI_CLI_H
+
+#include "app/app.h"
+
+/* 0, or -1 with the error. */
+int options_parse(struct options *o, int argc, char **argv, struct err *e);
+void options_help(FILE *out);
+
+/* Each returns the exit status. */
+int cmd_record(const struct options *o);
+int cmd_recover(const struct options *o);
+int cmd_once(const struct options *o);
+int cmd_boards(const struct options *o);
+int cmd_print(const struct options *o);
+int cmd_report(const struct options *o);
+int cmd_export(const struct options *o);
+int cmd_cut(const struct options *o);
+int cmd_join(const struct options *o);
+int cmd_check(const struct options *o);
+int cmd_mark(const struct options *o);
+int cmd_config(const struct options *o);
+
+/* Do it in a process of its own, so that a sensor that hangs does not hold up the end; the
+ * exit status.  What it says is complete when it returns. */
+int run_apart(int (*what)(const struct options *o), const struct options *o);
+
+#endif

@@ -1,0 +1,137 @@
+/* A trace for other programs, to standard output or into a file that is only
+ * there when it is whole. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "app/progress.h"
+#include "util/intl.h"
+#include "util/replace.h"
+
+/* What is written to, and removed when it is not whole; empty: nothing is. */
+struct target {
+	const char *made;
+	struct replacement beside; /* what takes another file's place in the end */
+};
+
+/* Beside a file, to take its place.  A folder that takes no second file leaves only the
+ * one that is there to write to. */
+static int open_beside(const char *path, const struct stat *st, struct target *to)
+{
+	char there[PATH_MAX];
+	int fd = realpath(path, there) ? replace_open(&to->beside, there) : -1;
+
+	if (fd >= 0) {
+		to->made = to->beside.temp;
+		(void)!fchown(fd, st->st_uid, st->st_gid); /* of whoever it was, where that may be */
+		fchmod(fd, st->st_mode & 07777);
+		return fd;
+	}
+	return open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+}
+
+static FILE *target_open(const struct options *o, const char *shown, struct target *to, struct err *e)
+{
+	struct stat st;
+	FILE *f;
+	int fd = open(o->out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+	to->beside.temp[0] = '\0';
+	to->made = o->out;
+	if (fd < 0 && errno == EEXIST && stat(o->out, &st) == 0) {
+		if (S_ISREG(st.st_mode) && !o->force) {
+			err_set(e, ERR_FAILED, _("%s already exists: choose another name, or use --force"),
+				shown);
+			return NULL;
+		}
+		if (S_ISREG(st.st_mode)) {
+			fd = open_beside(o->out, &st, to);
+		} else {
+			to->made = "";
+			fd = open(o->out, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+		}
+	}
+	f = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (!f) {
+		err_sys(e, ERR_FAILED, errno, _("cannot write %s"), shown);
+		replace_drop(&to->beside);
+		if (fd >= 0)
+			close(fd);
+	}
+	return f;
+}
+
+/* All of it is written: 0, or errno. */
+static int target_close(FILE *f, struct target *to)
+{
+	int num = 0;
+
+	if (fflush(f) != 0 || (to->beside.temp[0] && replace_done(&to->beside, fileno(f)) < 0))
+		num = errno;
+	if (fclose(f) != 0 && num == 0)
+		num = errno;
+	return num;
+}
+
+/* Is the file that would be written the one that is read? */
+static bool same_file(const char *a, const char *b)
+{
+	struct stat s, t;
+
+	return stat(a, &s) == 0 && stat(b, &t) == 0 && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
+}
+
+static int export_to_file(const struct options *o, struct trace *t, struct err *e)
+{
+	char shown[512];
+	struct target to;
+	FILE *f;
+	int r, num;
+
+	text_printable(shown, sizeof shown, o->out, strlen(o->out));
+	if (same_file(o->out, o->files[0]))
+		return err_set(e, ERR_FAILED, _("%s is the trace itself: choose another name"), shown);
+	f = target_open(o, shown, &to, e);
+	if (!f)
+		return -1;
+	if (to.made[0]) /* a pipe may block for ever, and is just left */
+		progress_watch(signals_open(NULL));
+	r = export_write(t, &o->pick, o->form, o->resample_hz, o->force, f, progress_show, e);
+	num = !ferror(f) ? 0 : errno ? errno : EIO;
+	if (r < 0 || num)
+		fclose(f);
+	else
+		num = target_close(f, &to);
+	if (r == 0 && num)
+		r = err_sys(e, ERR_FAILED, num, _("cannot write %s"), shown);
+	if (r < 0 && to.made[0])
+		unlink(to.made);
+	return r;
+}
+
+int cmd_export(const struct options *o)
+{
+	struct err e, damage;
+	struct trace *t = open_trace(o->files[0], false, &damage);
+	int status, r;
+
+	if (!t)
+		return complain(&damage);
+	signal(SIGPIPE, SIG_IGN);
+	status = damage.code == ERR_NONE ? 0 : complain(&damage);
+	if (o->out && strcmp(o->out, "-") != 0)
+		r = export_to_file(o, t, &e);
+	else if ((r = export_write(t, &o->pick, o->form, o->resample_hz, o->force, stdout, progress_show, &e)) == 0)
+		status = stdout_result(status);
+	progress_show(1);
+	if (r < 0)
+		status = complain(&e);
+	return close_read(t, status);
+}

@@ -1,0 +1,255 @@
+/* One reading of everything, for a person or as JSON for a program. */
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/cli.h"
+#include "util/clock.h"
+#include "model/history.h"
+#include "util/intl.h"
+#include "util/num.h"
+#include "model/timeline.h"
+
+struct reading {
+	const struct channel *channel;
+	double value;
+	char reason[256]; /* "" when there is a value */
+};
+
+static bool is_offline(const struct live *l, const struct channel *c)
+{
+	char path[64];
+	long long online;
+
+	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/online", c->index);
+	return (c->kind == CHANNEL_CORE_UTIL || c->kind == CHANNEL_CPU_FREQ) &&
+	       root_read_i64(l->root, path, &online) == 0 && !online;
+}
+
+/* Kernel files are in the units of channels, but for temperatures and hwmon's power. */
+static bool cannot_be(const struct channel *c, const char *text, ssize_t n)
+{
+	double scale = c->kind == CHANNEL_TEMPERATURE || c->kind == CHANNEL_RAIL_POWER ? 1e-3 : 1;
+	const char *p;
+	int64_t v;
+
+	p = num_i64(text, text + n, &v);
+	return p && (p == text + n || *p == '\n') && !range_holds(channel_range(c->kind), (double)v * scale);
+}
+
+/* As the kernel answers now.  What hangs is not asked again for its neighbours. */
+static int ask(const struct live *l, const struct channel *c)
+{
+	static char hangs[sizeof c->source];
+	const char *source = c->source;
+	size_t folder = (size_t)(strrchr(source, '/') - source);
+	char buf[256];
+	ssize_t n;
+
+	if (hangs[0] && folder == strlen(hangs) && !strncmp(hangs, source, folder))
+		return ETIME;
+	n = root_read(l->root, source, buf, sizeof buf);
+	if (n >= 0)
+		return cannot_be(c, buf, n) ? ERANGE : 0;
+	if (errno == ETIME)
+		snprintf(hangs, sizeof hangs, "%.*s", (int)folder, source);
+	return errno;
+}
+
+/* Why a channel that is there has no value at this moment: what the kernel
+ * says when its file is read now. */
+static void reason_now(const struct live *l, const struct channel *c, char *out, size_t size)
+{
+	bool is_file = c->source[0] == '/' && !strchr(c->source, ' ');
+	int error;
+
+	if (c->missing[0]) {
+		snprintf(out, size, "%s", c->missing);
+	} else if (is_offline(l, c)) {
+		snprintf(out, size, _("core %u is offline"), c->index);
+	} else if (is_file && (error = ask(l, c)) != 0) {
+		struct err e;
+		if (error == ETIME || error == ERANGE)
+			err_set(&e, ERR_FAILED, "%s: %s", c->source, root_error(error));
+		else
+			err_sys(&e, ERR_FAILED, error, "%s", c->source);
+		snprintf(out, size, "%.*s", (int)size - 1, e.text);
+	} else if (c->kind == CHANNEL_RAIL_VOLTAGE || c->kind == CHANNEL_RAIL_CURRENT ||
+		   c->kind == CHANNEL_RAIL_POWER) {
+		snprintf(out, size, "%s",
+			 _("one of voltage, current and power could not be read, so none has a value"));
+	} else if (!root_is_live(l->root)) {
+		snprintf(out, size, "%s", _("it is the difference of two readings, and its files do not "
+					    "change"));
+	} else if (!is_file) {
+		snprintf(out, size, "%s", _("it is computed over a longer time than nvmtop has been "
+					    "running"));
+	} else {
+		snprintf(out, size, "%s", _("the kernel returned no value"));
+	}
+}
+
+/* A load is a mean over some time or it is noise: of the last 100 ms. */
+#define LOAD_NS   (100 * NS_PER_MS)
+#define LOAD_ZOOM 20
+
+static double load_mean(struct timeline *t, size_t i)
+{
+	struct bin bins[(LOAD_NS >> LOAD_ZOOM) + 1], all = {.n = 0};
+	int64_t first, last;
+
+	if (!t->ops->extent(t, &first, &last))
+		return NAN;
+	t->ops->columns(t, i, LOAD_ZOOM, (last - LOAD_NS) >> LOAD_ZOOM, sizeof bins / sizeof *bins, bins);
+	for (size_t k = 0; k < sizeof bins / sizeof *bins; k++)
+		bin_merge(&all, &bins[k]);
+	/* What a mean has beyond this is noise of the addition. */
+	return all.n ? round(all.sum / (double)all.n * 1000) / 1000 : NAN;
+}
+
+/* Some are differences, of which the second reading comes a tick of the slow tier later, or
+ * on a busy machine after that.  What has no value then has none. */
+#define COMES_NS (300 * NS_PER_MS)
+#define LOOK_NS  (20 * NS_PER_MS)
+
+static bool is_load(const struct channel *c)
+{
+	return c->tier == TIER_FAST && c->unit == UNIT_PERCENT;
+}
+
+static double value_of(const struct live *l, const struct channel *c, size_t i)
+{
+	struct timeline *t = history_timeline(l->history);
+
+	if (c->missing[0])
+		return NAN;
+	return is_load(c) ? load_mean(t, i) : t->ops->value(t, i, clock_now_ns(), NULL);
+}
+
+static bool all_there(const struct live *l)
+{
+	const struct session *s = engine_session(l->engine);
+
+	for (size_t i = 0; i < s->n_channels; i++)
+		if (!s->channels[i].missing[0] && isnan(value_of(l, &s->channels[i], i)))
+			return false;
+	return true;
+}
+
+/* Files that stand still have no differences, however long one waits. */
+static void wait_for_values(const struct live *l)
+{
+	int64_t until;
+
+	nanosleep(&(struct timespec){.tv_nsec = LOAD_NS}, NULL);
+	until = clock_now_ns() + COMES_NS;
+	while (root_is_live(l->root) && !all_there(l) && clock_now_ns() < until)
+		nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+}
+
+static void reading_take(struct reading *r, const struct live *l, size_t i)
+{
+	r->channel = &engine_session(l->engine)->channels[i];
+	r->reason[0] = '\0';
+	r->value = value_of(l, r->channel, i);
+	if (isnan(r->value))
+		reason_now(l, r->channel, r->reason, sizeof r->reason);
+}
+
+static json_t *facts_json(const struct session *s)
+{
+	json_t *facts = json_object();
+
+	for (size_t i = 0; i < s->n_facts; i++)
+		json_object_set_new(facts, s->facts[i].key, json_string(s->facts[i].value));
+	return facts;
+}
+
+static json_t *reading_json(const struct reading *r)
+{
+	const struct channel *c = r->channel;
+	json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "name", c->name, "label", c->label,
+			      "kind", channel_kind_name(c->kind), "family", family_name(c->family), "tier",
+			      tier_name(c->tier), "unit", unit_name(c->unit), "source", c->source);
+
+	if (c->note[0])
+		json_object_set_new(j, "note", json_string(c->note));
+	if (!isnan(c->warn))
+		json_object_set_new(j, "warn", json_real(c->warn));
+	if (!isnan(c->crit))
+		json_object_set_new(j, "crit", json_real(c->crit));
+	json_object_set_new(j, "value", isnan(r->value) ? json_null() : json_real(r->value));
+	if (r->reason[0])
+		json_object_set_new(j, "reason", json_string(r->reason));
+	return j;
+}
+
+static int print_json(const struct live *l)
+{
+	const struct session *s = engine_session(l->engine);
+	struct clock_anchor now;
+	struct reading r;
+
+	clock_anchor(&now);
+	json_t *channels = json_array();
+	for (size_t i = 0; i < s->n_channels; i++) {
+		reading_take(&r, l, i);
+		json_array_append_new(channels, reading_json(&r));
+	}
+	json_t *all = json_pack("{s:s, s:f, s:o, s:o}", "nvmtop", PACKAGE_VERSION, "time",
+				(double)now.real_ns / (double)NS_PER_S, "facts", facts_json(s), "channels",
+				channels);
+	int result = all ? json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : -1;
+	putchar('\n');
+	json_decref(all);
+	return result < 0 ? ERR_FAILED : 0;
+}
+
+static int print_table(const struct live *l)
+{
+	const struct session *s = engine_session(l->engine);
+	const char *notice = fact_get(s->facts, s->n_facts, "notice");
+	struct reading r;
+	int wide = 0;
+
+	for (size_t i = 0; i < s->n_channels; i++)
+		if ((int)strlen(s->channels[i].name) > wide)
+			wide = (int)strlen(s->channels[i].name);
+	const char *title = fact_get(s->facts, s->n_facts, "title");
+	const char *release = fact_get(s->facts, s->n_facts, "release");
+	printf("%s%s%s\n", title ? title : "", release ? " · " : "", release ? release : "");
+	if (notice)
+		printf("%s\n", notice);
+	for (size_t i = 0; i < s->n_channels; i++) {
+		char number[32] = "--";
+		reading_take(&r, l, i);
+		if (!isnan(r.value))
+			snprintf(number, sizeof number, r.value == rint(r.value) ? "%.0f" : "%.1f", r.value);
+		printf("%-*s %14s %-4s %s\n", wide, r.channel->name, number, unit_name(r.channel->unit),
+		       r.reason[0] ? r.reason : r.channel->note);
+	}
+	return 0;
+}
+
+int cmd_once(const struct options *o)
+{
+	struct live l;
+	struct err e;
+
+	if (signals_open(&e) < 0 || live_open(&l, o, NULL, &e) < 0)
+		return complain(&e);
+	if (e.code != ERR_NONE)
+		complain(&e);
+	engine_wait_warm(l.engine, -1);
+	wait_for_values(&l);
+	/* What was sampled is in the history when its sink has ended. */
+	engine_detach(l.engine, history_sink(l.history), NULL);
+	root_give_up(true);
+	int status = o->json ? print_json(&l) : print_table(&l);
+	root_give_up(false);
+	live_close(&l);
+	return status;
+}

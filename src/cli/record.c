@@ -1,0 +1,456 @@
+/* A recording without a screen: in a script, over SSH, under systemd, around a
+ * command.  Everything that can fail is tried before the first sample. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "app/pretrigger.h"
+#include "record/naming.h"
+#include "cli/recorder.h"
+#include "app/recording.h"
+#include "app/stream.h"
+#include "util/clock.h"
+#include "util/intl.h"
+
+#define WARM_MS     150 /* what has no value by then comes later than the first row */
+#define PROGRESS_NS (NS_PER_S / 4)
+/* How long a command that was told to end may take before the recording ends
+ * without it. */
+#define GRACE_NS    (2 * NS_PER_S)
+
+static bool to_stdout(const struct options *o)
+{
+	return o->out && !strcmp(o->out, "-");
+}
+
+/* Give the terminal back, stop, and go on where we were when continued. */
+static void suspend(struct recorder *r)
+{
+	recorder_line_wipe(r);
+	ttykeys_stop(&r->keys);
+	raise(SIGSTOP);
+	if (r->progress && !r->o->command)
+		ttykeys_start(&r->keys);
+}
+
+static void reap(struct recorder *r)
+{
+	int status;
+
+	if (!r->child || waitpid(r->child, &status, WNOHANG) != r->child)
+		return;
+	r->child = 0;
+	r->child_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	r->stop = true;
+}
+
+/* A recording without a command ends at once.  With one, a request is passed on
+ * to the command, unless the terminal sent it to both of us; the recording goes
+ * on while the command ends, and the second request ends it. */
+static void asked_to_end(struct recorder *r, int sig, bool from_terminal)
+{
+	if (!r->child || r->asked)
+		r->stop = true;
+	r->asked = true;
+	if (!r->child || from_terminal)
+		return;
+	kill(r->child, sig);
+	r->child_status = 128 + sig;
+	int64_t grace = clock_now_ns() + GRACE_NS;
+	if (grace < r->until_ns)
+		r->until_ns = grace;
+}
+
+static void take_signals(struct recorder *r)
+{
+	bool from_terminal;
+	int sig;
+
+	while ((sig = signals_next(r->signals, &from_terminal))) {
+		switch (sig) {
+		case SIGUSR1:
+			marker_take(r->marker, clock_now_ns(), "");
+			break;
+		case SIGUSR2:
+			if (r->keep)
+				keep_trigger(r->keep, clock_now_ns(), "SIGUSR2");
+			else
+				recorder_say(r, keeping_nothing());
+			break;
+		case SIGCHLD:
+			reap(r);
+			break;
+		case SIGTSTP:
+			suspend(r);
+			break;
+		default:
+			if (signal_ends(sig))
+				asked_to_end(r, sig, from_terminal);
+			break;
+		}
+	}
+}
+
+static void take_keys(struct recorder *r, bool marks)
+{
+	int key;
+
+	while ((key = ttykeys_next(&r->keys))) {
+		if (r->label.open) {
+			if (label_take(&r->label, key))
+				engine_mark(r->engine, r->label.t_ns, r->label.text);
+			if (key > 0)
+				continue;
+		}
+		if (key == 'q' || key == 'Q' || key < 0 || (key == 4 && r->o->stop_on_eof)) /* Ctrl-D */
+			r->stop = true;
+		else if (key == 's' && marks)
+			engine_mark(r->engine, clock_now_ns(), "");
+		else if (key == 'w' && r->keep)
+			keep_trigger(r->keep, clock_now_ns(), "w");
+		else if (key == 'S' && marks)
+			label_begin(&r->label, clock_now_ns());
+		if (key < 0) {
+			ttykeys_stop(&r->keys);
+			r->no_keys = true;
+		}
+	}
+}
+
+/* --stop-on-eof, where standard input is not a terminal with keys. */
+static bool awaits_eof(const struct recorder *r)
+{
+	return r->o->stop_on_eof && !r->keys.on && !r->no_keys;
+}
+
+static void take_eof(struct recorder *r)
+{
+	if (awaits_eof(r) && stdin_ended())
+		r->stop = r->no_keys = true;
+}
+
+/* Wait for whatever comes first, at most until then_ns. */
+static void wait_for_something(struct recorder *r, int64_t then_ns)
+{
+	struct pollfd p[2] = {{.fd = r->signals, .events = POLLIN},
+			      {.fd = r->keys.on || awaits_eof(r) ? STDIN_FILENO : -1, .events = POLLIN}};
+	int64_t left = then_ns - clock_now_ns();
+
+	if (left > 0)
+		poll(p, 2, (int)(left / NS_PER_MS > 60000 ? 60000 : left / NS_PER_MS + 1));
+}
+
+static void say_left(struct recorder *r, const struct trace_series_stats *s)
+{
+	const char *left = recording_left(&r->trouble, s);
+
+	if (left)
+		recorder_say(r, left);
+}
+
+/* What the disk does is said when it happens; false: there is no room left. */
+static bool watch_disk(struct recorder *r)
+{
+	struct trace_series_stats s;
+	char text[sizeof s.err.text];
+
+	recorder_written(r, &s);
+	recording_trouble(&r->trouble, &s, text, sizeof text);
+	if (text[0])
+		recorder_say(r, text);
+	say_left(r, &s);
+	engine_add_lost(r->engine, s.lost_rows - r->lost);
+	r->lost = s.lost_rows;
+	if (s.full && r->series)
+		recorder_say(r, recording_full());
+	return !s.full;
+}
+
+static void watch_keep(struct recorder *r)
+{
+	char text[1024];
+	bool failed;
+
+	while (r->keep && keeping_news(r->keep, &r->kept_told, text, sizeof text, &failed))
+		recorder_say(r, text);
+}
+
+static void watch_sensors(struct recorder *r)
+{
+	char text[256];
+
+	while (silence_news(&r->silence, r->engine, r->since_ns, text, sizeof text))
+		recorder_say(r, text);
+}
+
+/* Until the time is over, somebody asks, the command ends or it is large enough. */
+static void run(struct recorder *r)
+{
+	while (!r->stop) {
+		int64_t now = clock_now_ns();
+		if (now >= r->until_ns)
+			break;
+		/* Begun with & and brought to the front: the shell tells nobody. */
+		if (r->progress && !r->keys.on && !r->no_keys)
+			ttykeys_start(&r->keys);
+		recorder_line(r);
+		/* Of a pipe that was closed nobody else tells. */
+		int64_t wake = now + (r->progress || r->stream ? PROGRESS_NS : NS_PER_S);
+		wait_for_something(r, wake < r->until_ns ? wake : r->until_ns);
+		take_signals(r);
+		take_keys(r, true);
+		take_eof(r);
+		watch_keep(r);
+		watch_sensors(r);
+		if (!watch_disk(r))
+			break;
+	}
+	recorder_line_wipe(r);
+}
+
+static void pause_before(struct recorder *r, int64_t until_ns)
+{
+	while (!r->stop && clock_now_ns() < until_ns) {
+		wait_for_something(r, until_ns);
+		take_signals(r);
+		if (r->until_ns < until_ns) /* the command was told to end, and has its grace */
+			until_ns = r->until_ns;
+		take_keys(r, false);
+		take_eof(r);
+	}
+}
+
+/* Whoever closes the pipe of a stream without an end of its own ends it. */
+static bool left_by_reader(const struct recorder *r)
+{
+	struct trace_writer_stats ws;
+
+	if (!r->stream)
+		return false;
+	trace_writer_stats(r->stream, &ws);
+	return ws.reader_gone && !r->o->duration_ns && !r->o->command;
+}
+
+/* The exit status that follows from it. */
+static int summary(struct recorder *r, const struct summary_moment *before,
+		   const struct summary_moment *after)
+{
+	struct summary s = {.tally = &r->tally, .before = *before, .after = *after};
+	struct trace_series_stats ws;
+	char names[8192], why[256];
+
+	recorder_written(r, &ws);
+	if (r->series)
+		recording_names(r->series, names, sizeof names);
+	else
+		snprintf(names, sizeof names, "%s", _("standard output"));
+	s.file = names;
+	recording_summary(&s, r->o, r->engine, &ws);
+	s.after = *after;
+	summary_print(&s, stderr);
+	say_left(r, &ws);
+	if (left_by_reader(r) || !summary_incomplete(&s, why, sizeof why))
+		return 0;
+	recorder_say(r, why);
+	return ERR_FAILED;
+}
+
+/* Late ticks are likelier then, and there is something that can be done. */
+static void say_priority(struct recorder *r, const struct engine_stats *now)
+{
+	char how[160];
+
+	if (now->realtime || r->o->has_nice)
+		return;
+	priority_text(r->o, how, sizeof how);
+	recorder_say(r, how);
+}
+
+static void say_holding(struct recorder *r)
+{
+	char text[512];
+
+	keeping_begun(r->o, r->keep, text, sizeof text);
+	recorder_say(r, text);
+}
+
+static void marks_end(struct recorder *r)
+{
+	struct inbox_stats s = {0, 0};
+
+	/* The moment counts, even if its name was still being typed. */
+	if (r->label.open)
+		engine_mark(r->engine, r->label.t_ns, r->label.text);
+	r->label.open = false;
+	marker_end(r->marker, &s);
+	if (s.refused)
+		fprintf(stderr,
+			P_("nvmtop: ignored %llu malformed or stale mark message\n",
+			   "nvmtop: ignored %llu malformed or stale mark messages\n", s.refused),
+			(unsigned long long)s.refused);
+}
+
+/* The end of the stream, and until it is all where it belongs. */
+static int detach(struct recorder *r, struct sink *sink, struct err *e)
+{
+	int failed = engine_detach(r->engine, sink, e);
+
+	if (r->series)
+		return trace_series_wait(r->series, e);
+	if (r->keep)
+		return failed;
+	return failed && left_by_reader(r) ? 0 : failed;
+}
+
+static struct sink *sink_of(struct recorder *r)
+{
+	if (r->keep)
+		return keep_sink(r->keep);
+	return r->series ? trace_series_sink(r->series) : trace_writer_sink(r->stream);
+}
+
+static int start_command(struct recorder *r, struct err *e)
+{
+	return r->o->command ? command_start(r->o->command, &r->child, e) : 0;
+}
+
+/* The time is over, or the recording did not begin, before the command ended. */
+static void wait_for_command(struct recorder *r)
+{
+	while (r->child && r->child_status == 0) {
+		wait_for_something(r, INT64_MAX);
+		take_signals(r);
+	}
+}
+
+/* --delay: until then the command runs unrecorded. False: there is nothing left to record. */
+static bool delay(struct recorder *r, struct err *e)
+{
+	if (start_command(r, e) < 0)
+		return false;
+	r->until_ns = INT64_MAX;
+	pause_before(r, clock_now_ns() + r->o->delay_ns);
+	if (!r->stop && !r->asked)
+		return true;
+	wait_for_command(r);
+	err_set(e, ERR_NONE, "%s", _("stopped before the recording began; nothing was written"));
+	return false;
+}
+
+/* From the first sample to the complete file; the exit status. */
+static int record(struct recorder *r)
+{
+	struct sink *sink = tally_init(&r->tally, sink_of(r));
+	struct summary_moment before, after;
+	struct err e;
+	int status = 0, lost = 0;
+
+	if (r->series)
+		tally_of_series(&r->tally, r->series);
+	else if (r->stream)
+		tally_of_stream(&r->tally, r->stream);
+	if (r->o->delay_ns)
+		marker_drop(r->marker);
+	if (r->o->delay_ns && !delay(r, &e)) {
+		status = complain(&e);
+		return r->child_status ? r->child_status : status;
+	}
+	engine_wait_warm(r->engine, WARM_MS);
+	summary_moment(&before, r->engine);
+	say_priority(r, &before.stats);
+	r->since_ns = clock_now_ns();
+	r->until_ns = r->o->duration_ns ? r->since_ns + r->o->duration_ns : INT64_MAX;
+	if (engine_attach(r->engine, sink, true, &e) < 0)
+		return complain(&e);
+	marker_begin(r->marker, r->engine);
+	if (r->keep)
+		say_holding(r);
+	if (!r->o->delay_ns && start_command(r, &e) < 0)
+		status = complain(&e);
+	else
+		run(r);
+	marks_end(r);
+	r->until_ns = clock_now_ns();
+	/* The end of a stream may wait for its reader: what is sampled meanwhile is of no recording. */
+	summary_moment(&after, r->engine);
+	int saved = detach(r, sink, &e);
+	if (r->keep)
+		status = keeping_ended(r->o, r->keep);
+	else if (!r->series ? saved == 0 : trace_series_part(r->series, 0, NULL, 0, NULL))
+		lost = summary(r, &before, &after);
+	if (status == 0)
+		status = lost;
+	if (saved < 0)
+		status = complain(&e);
+	wait_for_command(r);
+	return r->child_status ? r->child_status : status;
+}
+
+int cmd_record(const struct options *o)
+{
+	struct recorder r = {.o = o, .signals = -1};
+	struct board *board;
+	struct err e;
+	int status;
+
+	r.signals = signals_open(&e);
+	if (r.signals < 0)
+		return complain(&e);
+	if (o->command && !command_find(o->command[0])) {
+		int missing = errno;
+		char shown[256];
+
+		text_printable(shown, sizeof shown, o->command[0], strlen(o->command[0]));
+		err_sys(&e, ERR_FAILED, missing, _("cannot run \"%s\""), shown);
+		complain(&e);
+		return missing == ENOENT || missing == ENOTDIR ? 127 : 126;
+	}
+	r.marker = marker_open(&e);
+	if (!r.marker)
+		return complain(&e);
+	if (e.code != ERR_NONE)
+		complain(&e);
+	r.quiet = to_stdout(o) && stream_is_shown_elsewhere();
+	if (to_stdout(o))
+		r.stream = stream_to_stdout(&e);
+	else if (!o->keep_ns)
+		r.series = o->out ? trace_series_new(o->out, o->force, &o->limits, &e)
+				  : trace_series_now(&o->limits, &e);
+	if (!r.stream && !r.series && !o->keep_ns) {
+		marker_free(r.marker);
+		return complain(&e);
+	}
+	struct probe_set *probes = open_probes(o, &r.root, &board, NULL, 0, &e);
+	if (probes) {
+		if (e.code != ERR_NONE)
+			complain(&e);
+		board_free(board);
+		r.engine = engine_for(o, probes, &e);
+	}
+	if (r.engine && !r.stream)
+		engine_unwatched(r.engine);
+	if (r.engine && o->keep_ns)
+		r.keep = keeping_new(o, r.engine, &e);
+	if (r.engine && (r.keep || !o->keep_ns) && engine_start(r.engine, &e) == 0) {
+		r.progress = !o->command && !r.quiet && isatty(STDERR_FILENO);
+		if (r.progress)
+			ttykeys_start(&r.keys);
+		status = record(&r);
+		ttykeys_stop(&r.keys);
+	} else {
+		status = complain(&e);
+	}
+	marker_free(r.marker);
+	engine_free(r.engine);
+	root_close(r.root);
+	trace_series_free(r.series);
+	keep_free(r.keep);
+	trace_writer_free(r.stream);
+	tally_free(&r.tally);
+	return status;
+}

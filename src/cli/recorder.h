@@ -1,0 +1,54 @@
+/* recorder: a recording without a screen, and the line that it shows of itself. */
+#ifndef NVMTOP_CLI_RECORDER_H
+#define NVMTOP_CLI_RECORDER_H
+
+#include <sys/types.h>
+
+#include "cli/cli.h"
+#include "app/label-input.h"
+#include "record/marker.h"
+#include "app/recording.h"
+#include "record/silence.h"
+#include "record/tally.h"
+#include "app/tty-keys.h"
+#include "trace/keep.h"
+#include "trace/trace.h"
+
+struct recorder {
+	const struct options *o;
+	struct root *root;
+	struct engine *engine;
+	struct trace_series *series; /* one of the three: to files */
+	struct trace_writer *stream; /* and to standard output */
+	struct keep *keep;           /* or held, and written when triggered */
+	size_t kept_told;
+	struct trouble trouble;
+	struct tally tally; /* in front of it */
+	uint64_t lost;      /* rows it lost, as far as the engine was told */
+	int signals;
+	struct ttykeys keys;
+	struct label label;  /* being typed */
+	struct marker *marker;
+	struct silence silence; /* what was told of sensors that do not answer */
+	bool no_keys;        /* standard input has ended */
+	bool quiet;          /* somebody else may have the terminal */
+	bool progress;       /* one line on standard error, rewritten in place */
+	int shown;           /* columns of it on the terminal now */
+	int64_t since_ns;    /* when the first sample was due */
+	int64_t until_ns;    /* when to stop; INT64_MAX: not by itself */
+	bool stop;
+	bool asked; /* a command was asked to end */
+
+	pid_t child;      /* 0: none, or it has ended */
+	int child_status; /* as an exit status */
+};
+
+/* What was written so far; of a stream, too. */
+void recorder_written(const struct recorder *r, struct trace_series_stats *out);
+
+/* The line is drawn anew, taken away, or makes room for a sentence. */
+void recorder_line(struct recorder *r);
+void recorder_line_wipe(struct recorder *r);
+void recorder_say(struct recorder *r, const char *text);
+
+#endif

@@ -1,0 +1,69 @@
+/* Numbers out of one trace, or out of several side by side. */
+#include <signal.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "app/progress.h"
+#include "util/intl.h"
+
+struct trace **open_traces(const struct options *o, size_t *n, int *status)
+{
+	struct trace **traces = calloc(o->n_files, sizeof(*traces));
+	struct err e;
+
+	*n = 0;
+	*status = 0;
+	if (!traces) {
+		err_set(&e, ERR_FAILED, _("out of memory"));
+		*status = complain(&e);
+		return NULL;
+	}
+	for (; *n < o->n_files; (*n)++) {
+		traces[*n] = open_trace(o->files[*n], false, &e);
+		if (!traces[*n] || e.code != ERR_NONE)
+			*status = complain(&e);
+		if (!traces[*n])
+			break;
+	}
+	return traces;
+}
+
+int close_read(struct trace *t, int status)
+{
+	struct trace_state st;
+	int found;
+
+	trace_look(t, &st);
+	if (st.news && st.damage.code != ERR_NONE) {
+		found = complain(&st.damage);
+		status = status ? status : found;
+	}
+	trace_close(t);
+	return status;
+}
+
+int close_traces(struct trace **traces, size_t n, int status)
+{
+	for (size_t i = 0; i < n; i++)
+		status = close_read(traces[i], status);
+	free(traces);
+	return status;
+}
+
+int cmd_report(const struct options *o)
+{
+	struct trace **traces;
+	struct err e;
+	int status;
+	size_t n;
+
+	signal(SIGPIPE, SIG_IGN);
+	traces = open_traces(o, &n, &status);
+	if (n < o->n_files)
+		; /* said already */
+	else if (report_write(traces, n, &o->pick, o->per, o->summary, o->format, stdout, progress_show, &e) == 0)
+		status = stdout_result(status);
+	else
+		status = complain(&e);
+	return close_traces(traces, n, status);
+}

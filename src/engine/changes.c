@@ -1,0 +1,170 @@
+/* Limits of clocks are signals already: they are compared in the newest rows.  What is
+ * text is watched by the probe set.
+ *
+ * A sensor that has no value for some seconds, and had one, has died.  Signals that come
+ * and go with their unit do not count, nor those that are made of others: of a rail its
+ * power is enough. */
+#include "engine/changes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/clock.h"
+#include "util/intl.h"
+
+#define EVERY_NS (250 * NS_PER_MS)
+#define DEAD_NS  (3 * NS_PER_S)
+
+enum about { NOTHING, SETTING, LIFE };
+
+struct signal {
+	enum about about;
+	double last;     /* NaN: it never had a value */
+	int64_t gone_ns; /* since when it has none; 0: it has one */
+	bool dead;
+};
+
+struct changes {
+	const struct probe_set *probes;
+	struct sampler *const *samplers;
+	int64_t looked_ns;
+	struct signal signals[];
+};
+
+static enum about about_what(const struct channel *c)
+{
+	if (c->missing[0])
+		return NOTHING;
+	if (!strcmp(c->name, "clocks.pinned"))
+		return SETTING;
+	switch (c->kind) {
+	case CHANNEL_FREQ_LIMIT:
+		return SETTING;
+	case CHANNEL_GPU_UTIL:
+	case CHANNEL_CPU_UTIL:
+	case CHANNEL_RAM_USED:
+	case CHANNEL_EMC_UTIL:
+	case CHANNEL_RAIL_POWER:
+	case CHANNEL_TEMPERATURE:
+	case CHANNEL_GPU_FREQ:
+	case CHANNEL_EMC_RATE:
+	case CHANNEL_FAN:
+	case CHANNEL_THROTTLE:
+	case CHANNEL_THROTTLE_COUNT:
+		return LIFE;
+	default:
+		return NOTHING;
+	}
+}
+
+struct changes *changes_new(const struct probe_set *probes, struct sampler *const *samplers)
+{
+	struct changes *c = calloc(1, sizeof(*c) + probes->n_channels * sizeof(c->signals[0]));
+
+	if (!c)
+		return NULL;
+	c->probes = probes;
+	c->samplers = samplers;
+	for (size_t i = 0; i < probes->n_channels; i++) {
+		c->signals[i].about = about_what(&probes->channels[i]);
+		c->signals[i].last = NAN;
+	}
+	return c;
+}
+
+void changes_free(struct changes *c)
+{
+	free(c);
+}
+
+static void value_text(const struct channel *c, double v, char *out, size_t size)
+{
+	if (!strcmp(c->name, "clocks.pinned"))
+		snprintf(out, size, "%s", v > 0 ? _("pinned") : _("free"));
+	else if (c->kind == CHANNEL_FREQ_LIMIT && !(v > 0)) /* as drivers say it */
+		snprintf(out, size, "%s", _("none"));
+	else if (c->unit == UNIT_HZ)
+		snprintf(out, size, "%.10g MHz", v / 1e6);
+	else
+		snprintf(out, size, "%.6g%s%s", v, *unit_name(c->unit) ? " " : "", unit_name(c->unit));
+}
+
+static bool same(double a, double b)
+{
+	return !(a < b) && !(a > b);
+}
+
+/* Fills in what has changed with this value of time t_ns. */
+static bool setting_changed(struct signal *s, const struct channel *c, int64_t t_ns, double v,
+			    struct change *out)
+{
+	double before = s->last;
+
+	if (isnan(v)) /* the cores that share a clock are offline */
+		return false;
+	s->last = v;
+	if (isnan(before) || same(before, v))
+		return false;
+	out->t_ns = t_ns;
+	value_text(c, before, out->from, sizeof(out->from));
+	value_text(c, v, out->to, sizeof(out->to));
+	return true;
+}
+
+static bool life_changed(struct signal *s, const struct channel *c, int64_t t_ns, double v,
+			 struct change *out)
+{
+	bool was_dead = s->dead;
+
+	if (!isnan(v)) {
+		s->last = v;
+		s->gone_ns = 0;
+		s->dead = false;
+		out->t_ns = t_ns;
+		if (was_dead)
+			value_text(c, v, out->to, sizeof(out->to));
+		return was_dead;
+	}
+	if (isnan(s->last) || was_dead)
+		return false;
+	if (!s->gone_ns)
+		s->gone_ns = t_ns;
+	s->dead = t_ns - s->gone_ns >= DEAD_NS;
+	out->t_ns = s->gone_ns;
+	value_text(c, s->last, out->from, sizeof(out->from));
+	return s->dead;
+}
+
+static bool signal_changed(struct changes *c, size_t i, struct change *out)
+{
+	const struct channel *ch = &c->probes->channels[i];
+	struct signal *s = &c->signals[i];
+	struct sampler *sampler = c->samplers[ch->tier];
+	struct ring *ring = sampler ? sampler_ring(sampler) : NULL;
+	size_t n = ring && s->about != NOTHING ? ring_count(ring) : 0;
+	const struct ring_row *row;
+
+	if (!n)
+		return false;
+	row = ring_at(ring, n - 1);
+	memset(out, 0, sizeof(*out));
+	memcpy(out->what, ch->name, sizeof(out->what));
+	return s->about == SETTING ? setting_changed(s, ch, row->t_ns, row->values[ch->column], out)
+				   : life_changed(s, ch, row->t_ns, row->values[ch->column], out);
+}
+
+void changes_look(struct changes *c, int64_t now_ns, void (*tell)(void *to, const struct change *c), void *to)
+{
+	struct change change;
+
+	if (now_ns - c->looked_ns < EVERY_NS)
+		return;
+	c->looked_ns = now_ns;
+	while (probe_set_changed(c->probes, &change))
+		tell(to, &change);
+	for (size_t i = 0; i < c->probes->n_channels; i++)
+		if (signal_changed(c, i, &change))
+			tell(to, &change);
+}

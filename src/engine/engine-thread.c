@@ -1,0 +1,209 @@
+/* One thread collects and calls every sink, so that a sink needs no lock
+ * against another call of its own stream; attach and detach are carried out by
+ * that thread while the caller waits.  A mark never waits: it goes through a
+ * list of its own, because the collecting thread may be inside a slow sink. */
+#include "engine/engine-thread.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "util/thread.h"
+
+#define HOLD_BACK_NS   (40 * NS_PER_MS) /* a mark may come so late and still find its place */
+/* Just begun, somebody waits for the first picture, and nobody has set a mark yet. */
+#define BEGIN_NS       (200 * NS_PER_MS)
+#define BEGIN_EVERY_NS (4 * NS_PER_MS)
+
+void engine_describe(const struct engine *g, struct session *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->channels = g->probes->channels;
+	out->n_channels = g->probes->n_channels;
+	out->facts = g->facts;
+	out->n_facts = g->probes->n_facts;
+	for (int t = 0; t < TIERS; t++) {
+		out->width[t] = g->probes->width[t];
+		out->hz[t] = g->hz[t];
+	}
+	clock_anchor(&out->start);
+}
+
+static void publish_own(struct engine *g, double cpu)
+{
+	uint64_t late = 0, lost = atomic_load_explicit(&g->sinks_lost, memory_order_relaxed);
+
+	for (int t = 0; t < TIERS; t++) {
+		struct sampler_counts n;
+
+		if (!g->samplers[t])
+			continue;
+		sampler_counts(g->samplers[t], &n);
+		late += n.late;
+		lost += n.lost;
+	}
+	own_publish(g->own, cpu, late, lost);
+}
+
+static void take_change(void *engine, const struct change *c)
+{
+	struct engine *g = engine;
+
+	facts_change(g->facts, g->probes->n_facts, c);
+	collector_change(&g->collector, c);
+}
+
+/* Before the collector takes the rows away.  True: it is warm now. */
+static bool look(struct engine *g, bool warm, int64_t now_ns)
+{
+	double cpu = warm_up_cpu(&g->watch, now_ns);
+
+	changes_look(g->changes, now_ns, take_change, g);
+	if (!isnan(cpu))
+		atomic_store_explicit(&g->cpu_percent, cpu, memory_order_relaxed);
+	if (g->own)
+		publish_own(g, cpu);
+	return !warm && warm_up_done(&g->watch, now_ns);
+}
+
+/* With the lock held: the marks that came in go to the collector. */
+static void take_marks(struct engine *g)
+{
+	if (!g->marks)
+		return;
+	collector_add_marks(&g->collector, g->marks);
+	g->marks = NULL;
+	g->marks_end = &g->marks;
+}
+
+/* The same, when there is an order: what is set from here on is a new sink's, also while
+ * that begins, and is counted as such.  So none has a number that is given again. */
+static void divide_marks(struct engine *g, enum order order)
+{
+	if (order != ORDER_ATTACH)
+		return;
+	g->first_order = g->next_order;
+	g->id_before = g->next_id;
+	if (g->restart)
+		g->next_id = 1;
+}
+
+/* A mark that was set just now has its row with the next tick. */
+static void await_row(struct engine *g)
+{
+	const struct timespec moment = {.tv_nsec = NS_PER_MS / 2};
+	int64_t until = clock_now_ns() + COLLECT_MARK_WAIT_NS;
+
+	while (g->phase == PHASE_RUNNING && collector_mark_waits(&g->collector) && clock_now_ns() < until)
+		nanosleep(&moment, NULL);
+}
+
+int engine_carry_out(struct engine *g, enum order order, struct sink *sink, struct err *e)
+{
+	struct session about;
+
+	switch (order) {
+	case ORDER_ATTACH:
+		engine_describe(g, &about);
+		return collector_attach(&g->collector, sink, &about, g->first_order, g->restart, e);
+	case ORDER_DETACH:
+		await_row(g);
+		collector_drain(&g->collector);
+		return collector_detach(&g->collector, sink, e);
+	case ORDER_STOP:
+		collector_drain(&g->collector);
+		collector_detach_all(&g->collector);
+		return 0;
+	case ORDER_NONE:
+		break;
+	}
+	return 0;
+}
+
+/* With the lock held: wait for an order, but not past until_ns. */
+static enum order await_order(struct engine *g, int64_t until_ns)
+{
+	while (g->order == ORDER_NONE && thread_wait(&g->work, &g->lock, until_ns))
+		continue;
+	return g->order;
+}
+
+/* What hangs is left to who is in it.  Returns when to look again, at the latest. */
+static int64_t look_after_reads(struct engine *g, int64_t now_ns)
+{
+	int64_t look_ns = INT64_MAX;
+
+	if (probe_set_rescue(g->probes, now_ns, &look_ns) || g->rowless)
+		g->rowless = pacer_replace(g->pacer) < 0;
+	hangs_look(&g->hangs_log, g->probes, now_ns);
+	return look_ns;
+}
+
+void *engine_run(void *arg)
+{
+	struct engine *g = arg;
+	int64_t look_ns = INT64_MAX;
+	enum order order;
+
+	prctl(PR_SET_NAME, "nvmtop-engine");
+	pthread_mutex_lock(&g->lock);
+	do {
+		bool warm = g->warm, begun, is_warm;
+		struct sink *sink;
+		struct err *e;
+		int64_t now = clock_now_ns(), until;
+		int result;
+
+		begun = now - g->started_ns < BEGIN_NS;
+		until = now + (begun ? BEGIN_EVERY_NS : g->every_ns);
+		order = await_order(g, look_ns < until ? look_ns : until);
+		sink = g->sink;
+		e = g->err;
+		take_marks(g);
+		divide_marks(g, order);
+		pthread_mutex_unlock(&g->lock);
+
+		now = clock_now_ns();
+		look_ns = look_after_reads(g, now);
+		is_warm = look(g, warm, now);
+		if (order == ORDER_NONE)
+			collector_run(&g->collector, now, begun ? now : now - HOLD_BACK_NS);
+		result = engine_carry_out(g, order, sink, e);
+
+		pthread_mutex_lock(&g->lock);
+		if (is_warm && order == ORDER_NONE) { /* and what came with it was handed over */
+			g->warm = true;
+			pthread_cond_broadcast(&g->news);
+		}
+		if (order != ORDER_NONE) {
+			g->result = result;
+			g->order = ORDER_NONE;
+			pthread_cond_broadcast(&g->news);
+		}
+	} while (order != ORDER_STOP);
+	pthread_mutex_unlock(&g->lock);
+	return NULL;
+}
+
+int engine_order(struct engine *g, enum order order, struct sink *sink, struct err *e)
+{
+	int result;
+
+	pthread_mutex_lock(&g->lock);
+	if (g->phase == PHASE_RUNNING) {
+		g->sink = sink;
+		g->err = e;
+		g->order = order;
+		pthread_cond_signal(&g->work);
+		while (g->order != ORDER_NONE)
+			pthread_cond_wait(&g->news, &g->lock);
+		result = g->result;
+		pthread_mutex_unlock(&g->lock);
+		return result;
+	}
+	take_marks(g);
+	divide_marks(g, order);
+	pthread_mutex_unlock(&g->lock);
+	return engine_carry_out(g, order, sink, e);
+}

@@ -1,0 +1,213 @@
+/* One thread for all tiers: to wake costs more than to make a row, and a tick of a
+ * slower tier is due when one of the fast tier is.  What could hold it up for long is
+ * read by others (slow.h), so that tiers never wait for each other.
+ *
+ * It sleeps to absolute times, so that nothing it does adds up to a drift, and wakes
+ * from its sleep at once when told to stop: the sleep is a futex on the stop word,
+ * which costs what clock_nanosleep() costs.
+ *
+ * SCHED_FIFO takes the late wake-ups on a busy machine from some percent to none.
+ * Where it is refused the thread goes on without.  The priority stays below 50,
+ * where the kernel runs its threaded interrupts. */
+#include "engine/pacer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include "util/clock.h"
+#include "util/intl.h"
+#include "util/thread.h"
+
+#define PRIORITY 20
+
+struct pacer {
+	struct sampler *samplers[TIERS]; /* the fastest first; then NULL */
+	pthread_mutex_t lock; /* for the thread that is the one of now; it takes it never */
+	pthread_t thread;
+	bool started;
+	bool has_nice; /* run at this niceness, and not with SCHED_FIFO */
+	int nice;
+	_Atomic uint32_t stop, done;
+	atomic_bool realtime;
+};
+
+struct pacer *pacer_new(struct sampler *const samplers[TIERS], struct err *e)
+{
+	struct pacer *p = calloc(1, sizeof(*p));
+
+	if (!p) {
+		err_set(e, ERR_FAILED, _("out of memory"));
+		return NULL;
+	}
+	pthread_mutex_init(&p->lock, NULL);
+	for (int t = 0, n = 0; t < TIERS; t++)
+		if (samplers[t])
+			p->samplers[n++] = samplers[t];
+	return p;
+}
+
+void pacer_free(struct pacer *p)
+{
+	if (p)
+		pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+static bool is_to_stop(struct pacer *p)
+{
+	return atomic_load_explicit(&p->stop, memory_order_acquire);
+}
+
+/* It is now `now`.  Returns the time, at until_ns or later; or before that when told to stop. */
+static int64_t sleep_until(struct pacer *p, int64_t until_ns, int64_t now)
+{
+	while (now < until_ns && !is_to_stop(p)) {
+		thread_flag_wait(&p->stop, until_ns);
+		now = clock_now_ns();
+	}
+	return now;
+}
+
+/* In Linux niceness is a thread's, and 0 is the calling one. */
+int pacer_set_nice(struct pacer *p, int nice, struct err *e)
+{
+	int now = getpriority(PRIO_PROCESS, 0), refused;
+
+	if (nice < now) { /* this way needs a right; the way back does not */
+		refused = setpriority(PRIO_PROCESS, 0, nice) ? errno : 0;
+		if (refused)
+			return err_sys(
+				e, ERR_FAILED, refused,
+				_("cannot sample at niceness %d; use sudo, or a niceness from %d to 19"),
+				nice, now);
+		setpriority(PRIO_PROCESS, 0, now);
+	}
+	p->has_nice = true;
+	p->nice = nice;
+	return 0;
+}
+
+int pacer_realtime_refused(void)
+{
+	struct sched_param fifo = {.sched_priority = PRIORITY}, before;
+	int policy, refused;
+
+	if (pthread_getschedparam(pthread_self(), &policy, &before))
+		return EINVAL;
+	refused = pthread_setschedparam(pthread_self(), SCHED_FIFO, &fifo);
+	if (!refused)
+		pthread_setschedparam(pthread_self(), policy, &before);
+	return refused;
+}
+
+static void settle(struct pacer *p)
+{
+	struct sched_param param = {.sched_priority = PRIORITY};
+
+	prctl(PR_SET_NAME, "nvmtop-sampler");
+	prctl(PR_SET_TIMERSLACK, 1UL);
+	if (p->has_nice)
+		setpriority(PRIO_PROCESS, 0, p->nice);
+	else if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &param) == 0)
+		atomic_store_explicit(&p->realtime, true, memory_order_relaxed);
+}
+
+static int64_t next_due(const struct pacer *p)
+{
+	int64_t due = INT64_MAX;
+
+	for (int i = 0; i < TIERS && p->samplers[i]; i++) {
+		int64_t its = sampler_due(p->samplers[i]);
+
+		due = its < due ? its : due;
+	}
+	return due;
+}
+
+static void *pacer_run(void *arg)
+{
+	struct pacer *p = arg;
+	int64_t now;
+
+	settle(p);
+	now = clock_now_ns();
+	for (;;) {
+		now = sleep_until(p, next_due(p), now);
+		if (is_to_stop(p))
+			break;
+		for (int i = 0; i < TIERS && p->samplers[i]; i++)
+			if (sampler_due(p->samplers[i]) <= now) {
+				now = sampler_run(p->samplers[i], now);
+				if (now < 0)
+					return NULL;
+			}
+	}
+	thread_flag_set(&p->done);
+	return NULL;
+}
+
+int pacer_start(struct pacer *p, int64_t grid_ns, struct err *e)
+{
+	int failed;
+
+	for (int i = 0; i < TIERS && p->samplers[i]; i++)
+		sampler_begin(p->samplers[i], grid_ns);
+	failed = thread_start(&p->thread, pacer_run, p);
+	if (failed)
+		return err_sys(e, ERR_FAILED, failed, _("cannot start the sampling thread"));
+	p->started = true; /* nobody looks at it yet */
+	return 0;
+}
+
+int pacer_replace(struct pacer *p)
+{
+	int failed;
+
+	pthread_mutex_lock(&p->lock);
+	if (p->started)
+		pthread_detach(p->thread);
+	failed = thread_start(&p->thread, pacer_run, p);
+	p->started = !failed;
+	pthread_mutex_unlock(&p->lock);
+	return failed ? -1 : 0;
+}
+
+void pacer_stop(struct pacer *p)
+{
+	thread_flag_set(&p->stop);
+}
+
+/* Waits on a word of its own because pthread_timedjoin_np() counts in wall
+ * clock time, which may step. */
+bool pacer_join(struct pacer *p, int64_t until_ns)
+{
+	bool started;
+
+	pthread_mutex_lock(&p->lock);
+	started = p->started;
+	pthread_mutex_unlock(&p->lock);
+	if (!started)
+		return true;
+	while (!atomic_load_explicit(&p->done, memory_order_acquire)) {
+		if (clock_now_ns() >= until_ns)
+			return false;
+		thread_flag_wait(&p->done, until_ns);
+	}
+	pthread_mutex_lock(&p->lock);
+	if (p->started)
+		pthread_join(p->thread, NULL);
+	p->started = false;
+	pthread_mutex_unlock(&p->lock);
+	return true;
+}
+
+bool pacer_is_realtime(const struct pacer *p)
+{
+	return atomic_load_explicit(&p->realtime, memory_order_relaxed);
+}

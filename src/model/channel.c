@@ -1,0 +1,196 @@
+/* The names that formats, board files and messages use for tiers, units,
+ * families and kinds: one table each, for both directions. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/channel.h"
+
+static const char *const tiers[TIERS] = {"fast", "medium", "slow"};
+
+static const char *const units[UNITS] = {
+	[UNIT_NONE] = "",        [UNIT_PERCENT] = "%",    [UNIT_HZ] = "Hz",
+	[UNIT_KB] = "kB",        [UNIT_MILLIVOLT] = "mV", [UNIT_MILLIAMPERE] = "mA",
+	[UNIT_MILLIWATT] = "mW", [UNIT_CELSIUS] = "C",    [UNIT_RPM] = "rpm",
+	[UNIT_JOULE] = "J",
+};
+
+static const char *const families[FAMILIES] = {"gpu", "cpu", "memory", "power", "heat", "other"};
+
+static const char *const kinds[CHANNEL_KINDS] = {
+	[CHANNEL_OTHER] = "other",
+	[CHANNEL_GPU_UTIL] = "gpu_util",
+	[CHANNEL_CPU_UTIL] = "cpu_util",
+	[CHANNEL_CORE_UTIL] = "core_util",
+	[CHANNEL_RAM_USED] = "ram_used",
+	[CHANNEL_RAM_AVAILABLE] = "ram_available",
+	[CHANNEL_EMC_UTIL] = "emc_util",
+	[CHANNEL_RAIL_VOLTAGE] = "rail_voltage",
+	[CHANNEL_RAIL_CURRENT] = "rail_current",
+	[CHANNEL_RAIL_POWER] = "rail_power",
+	[CHANNEL_POWER_TOTAL] = "power_total",
+	[CHANNEL_TEMPERATURE] = "temperature",
+	[CHANNEL_HOTTEST] = "hottest",
+	[CHANNEL_GPU_FREQ] = "gpu_freq",
+	[CHANNEL_CPU_FREQ] = "cpu_freq",
+	[CHANNEL_EMC_RATE] = "emc_rate",
+	[CHANNEL_FAN] = "fan",
+	[CHANNEL_ENGINE_UTIL] = "engine_util",
+	[CHANNEL_ENGINE_FREQ] = "engine_freq",
+	[CHANNEL_THROTTLE] = "throttle",
+	[CHANNEL_THROTTLE_COUNT] = "throttle_count",
+	[CHANNEL_FREQ_LIMIT] = "freq_limit",
+	[CHANNEL_GATED] = "gated",
+	[CHANNEL_COUNTER] = "counter",
+	[CHANNEL_NOTICE] = "notice",
+};
+
+static const char *name_of(const char *const *names, int n, int i)
+{
+	return i >= 0 && i < n ? names[i] : "";
+}
+
+static int find(const char *const *names, int n, const char *name)
+{
+	for (int i = 0; i < n; i++)
+		if (!strcmp(names[i], name))
+			return i;
+	return -1;
+}
+
+const char *tier_name(enum tier t)
+{
+	return name_of(tiers, TIERS, (int)t);
+}
+
+const char *unit_name(enum unit u)
+{
+	return name_of(units, UNITS, (int)u);
+}
+
+const char *family_name(enum family f)
+{
+	return name_of(families, FAMILIES, (int)f);
+}
+
+const char *channel_kind_name(enum channel_kind k)
+{
+	return name_of(kinds, CHANNEL_KINDS, (int)k);
+}
+
+int tier_find(const char *name)
+{
+	return find(tiers, TIERS, name);
+}
+
+int unit_find(const char *name)
+{
+	return find(units, UNITS, name);
+}
+
+int family_find(const char *name)
+{
+	return find(families, FAMILIES, name);
+}
+
+int channel_kind_find(const char *name)
+{
+	return find(kinds, CHANNEL_KINDS, name);
+}
+
+const char *fact_get(const struct fact *facts, size_t n, const char *key)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(facts[i].key, key))
+			return facts[i].value;
+	return NULL;
+}
+
+bool channel_counts(const struct channel *c)
+{
+	return c->kind == CHANNEL_COUNTER || c->kind == CHANNEL_THROTTLE_COUNT || c->unit == UNIT_JOULE;
+}
+
+bool channel_is_nvml(const struct channel *c)
+{
+	return !strncmp(c->source, "NVML", 4);
+}
+
+/* Drivers and rows without a sum can say anything.  What is outside of these is not true
+ * on any board: loads as a recorder can measure them, more memory than an address space,
+ * a kilovolt, a kiloampere, a megawatt, colder than any sensor works.  The EMC's load is
+ * not bounded by its rate, which other writers take from another moment. */
+#define ANY          {-INFINITY, INFINITY}
+#define COUNT        {0, INFINITY}
+#define PERCENT      {0, (double)100.01F}
+#define MEMORY       {0, 0x1p40}
+#define MILLIWATTS   {-1e9, 1e9}
+#define CELSIUS      {-199.999, 1000}
+#define HERTZ        {0, 1e11}
+static const struct range ranges[CHANNEL_KINDS] = {
+	[CHANNEL_GPU_UTIL] = {0, 100},
+	[CHANNEL_CPU_UTIL] = PERCENT,
+	[CHANNEL_CORE_UTIL] = PERCENT,
+	[CHANNEL_RAM_USED] = MEMORY,
+	[CHANNEL_RAM_AVAILABLE] = MEMORY,
+	[CHANNEL_EMC_UTIL] = {0, 1000},
+	[CHANNEL_RAIL_VOLTAGE] = {0, 1e6},
+	[CHANNEL_RAIL_CURRENT] = {-1e6, 1e6},
+	[CHANNEL_RAIL_POWER] = MILLIWATTS,
+	[CHANNEL_POWER_TOTAL] = MILLIWATTS,
+	[CHANNEL_TEMPERATURE] = CELSIUS,
+	[CHANNEL_HOTTEST] = CELSIUS,
+	[CHANNEL_GPU_FREQ] = HERTZ,
+	[CHANNEL_CPU_FREQ] = HERTZ,
+	[CHANNEL_EMC_RATE] = HERTZ,
+	[CHANNEL_FAN] = {0, 1e6},
+	[CHANNEL_ENGINE_UTIL] = PERCENT,
+	[CHANNEL_ENGINE_FREQ] = HERTZ,
+	[CHANNEL_THROTTLE] = COUNT,
+	[CHANNEL_THROTTLE_COUNT] = COUNT,
+	[CHANNEL_FREQ_LIMIT] = HERTZ,
+	[CHANNEL_GATED] = {0, 1},
+	[CHANNEL_NOTICE] = COUNT,
+};
+
+struct range channel_range(enum channel_kind kind)
+{
+	/* a kind that is not in the table */
+	return ranges[kind].hi > ranges[kind].lo ? ranges[kind] : (struct range) ANY;
+}
+
+void change_text(char out[CHANGE_TEXT], const struct change *c)
+{
+	snprintf(out, CHANGE_TEXT, "%.47s: %.63s -> %.63s", c->what, c->from[0] ? c->from : "--",
+		 c->to[0] ? c->to : "--");
+}
+
+void facts_change(struct fact *facts, size_t n, const struct change *c)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(facts[i].key, c->what))
+			memcpy(facts[i].value, c->to, sizeof(c->to));
+}
+
+double channel_round(enum channel_kind kind, double v)
+{
+	if (!range_holds(channel_range(kind), v))
+		return NAN;
+	switch (kind) {
+	case CHANNEL_GPU_UTIL: /* u16 of 0..1000 */
+		return round(v * 10) / 10;
+	case CHANNEL_CPU_UTIL: /* f32 */
+	case CHANNEL_CORE_UTIL:
+	case CHANNEL_EMC_UTIL:
+	case CHANNEL_RAIL_POWER:
+	case CHANNEL_TEMPERATURE:
+		return (float)v;
+	case CHANNEL_RAM_USED: /* u64 */
+	case CHANNEL_RAM_AVAILABLE:
+	case CHANNEL_RAIL_VOLTAGE: /* u32 */
+	case CHANNEL_RAIL_CURRENT:
+		return round(v);
+	default:
+		return v;
+	}
+}

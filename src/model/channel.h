@@ -1,0 +1,151 @@
+/* channel: one signal over time, and what a reader must know about it. */
+#ifndef NVMTOP_MODEL_CHANNEL_H
+#define NVMTOP_MODEL_CHANNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A tier is a rate.  Every channel is sampled in exactly one. */
+enum tier {
+	TIER_FAST,		/* 1 kHz by default: GPU, CPU, memory, EMC */
+	TIER_MEDIUM,		/* 100 Hz: power rails, clocks */
+	TIER_SLOW,		/* 10 Hz: temperatures, fans */
+	TIERS
+};
+
+/* How far two samples of a channel can be apart for the time between them to count as
+ * covered: so many periods of its tier. */
+#define COVER_PERIODS 5
+
+/* Values are doubles in these units; NaN is "was not read". */
+enum unit {
+	UNIT_NONE,		/* a plain number */
+	UNIT_PERCENT,		/* 0 .. 100 */
+	UNIT_HZ,
+	UNIT_KB,		/* 1024 bytes, as /proc/meminfo counts */
+	UNIT_MILLIVOLT,
+	UNIT_MILLIAMPERE,	/* signed */
+	UNIT_MILLIWATT,		/* signed */
+	UNIT_CELSIUS,
+	UNIT_RPM,
+	UNIT_JOULE,
+	UNITS
+};
+
+enum family { FAMILY_GPU, FAMILY_CPU, FAMILY_MEMORY, FAMILY_POWER, FAMILY_HEAT, FAMILY_OTHER, FAMILIES };
+
+/* What the channel is, as far as other rooms must tell: the trace (which field
+ * of version 1 holds it) and the screen (where it stands). */
+enum channel_kind {
+	CHANNEL_OTHER,
+	CHANNEL_GPU_UTIL,	/* percent in tenths */
+	CHANNEL_CPU_UTIL,	/* percent over all online cores, to float precision */
+	CHANNEL_CORE_UTIL,	/* index = N of cpuN */
+	CHANNEL_RAM_USED,	/* MemTotal - MemAvailable */
+	CHANNEL_RAM_AVAILABLE,
+	CHANNEL_EMC_UTIL,	/* percent */
+	CHANNEL_RAIL_VOLTAGE,	/* whole millivolts; index = rail, in the board's order */
+	CHANNEL_RAIL_CURRENT,	/* whole milliamperes */
+	CHANNEL_RAIL_POWER,	/* mV x mA / 1000, to float precision */
+	CHANNEL_POWER_TOTAL,	/* the board's total by its rule; note says which */
+	CHANNEL_TEMPERATURE,	/* index = zone, in the board's order; float precision */
+	CHANNEL_HOTTEST,	/* the highest temperature */
+	CHANNEL_GPU_FREQ,
+	CHANNEL_CPU_FREQ,	/* index = first core of the cluster */
+	CHANNEL_EMC_RATE,
+	CHANNEL_FAN,
+	CHANNEL_ENGINE_UTIL,	/* video, vision and copy engines */
+	CHANNEL_ENGINE_FREQ,	/* 0 when it is off */
+	CHANNEL_THROTTLE,	/* above 0 while something is throttled; label says what */
+	CHANNEL_THROTTLE_COUNT,	/* events so far; each step up is one */
+	CHANNEL_FREQ_LIMIT,	/* the lowest or highest clock that is allowed now */
+	CHANNEL_GATED,		/* 1 while the unit is powered down */
+	CHANNEL_COUNTER,	/* counts up since the program began: only its rise says something */
+	CHANNEL_NOTICE,		/* above 0 while there is something to know that slows nothing down; label says what */
+	CHANNEL_KINDS
+};
+
+/* Texts are printable UTF-8 and always terminated. */
+struct channel {
+	char name[48];		/* unique and stable: "gpu.util", "cpu4.util", "VDD_IN.power" */
+	char label[32];		/* what the screen shows: "GPU", "cpu4", "VDD_IN" */
+	enum channel_kind kind;
+	uint16_t index;
+	enum tier tier;
+	uint16_t column;	/* where it stands in a row of its tier */
+	enum unit unit;
+	enum family family;
+	double lo, hi;		/* natural range (0..100, 0..MemTotal), or NaN: scale to the data */
+	double warn, crit;	/* from where on it nears, and passes, a limit; NaN: none is known */
+	int64_t period_ns;	/* how often the kernel really renews it, 0 = every tick */
+	char source[160];	/* the kernel file, or the formula over other channels */
+	char note[96];		/* "mean of 100 ms", "sum of rails", "estimate", "demo"; may be "" */
+	char missing[200];	/* "" or why it has no value at all, and what would unlock it */
+	char kernel[24];	/* the kernel's own name of it, a thermal zone's type: "cpu-thermal"; may be "" */
+};
+
+/* A fact about where the samples come from: "board"="agx_orin",
+ * "title"="Jetson AGX Orin", "release"="L4T 36.4.3", "mode", "soc", "why",
+ * "demo"="yes", "ram_total_kb", "kernel", "hostname". */
+struct fact {
+	char key[24];
+	char value[160];
+};
+
+/* The fact that is there where rails are read at random moments of their period. */
+#define FACT_MOMENTS "rails.moments"
+
+/* The value of a fact, or NULL. */
+const char *fact_get(const struct fact *facts, size_t n, const char *key);
+
+/* What has another value from t_ns on: a fact, or a channel of which that is told because
+ * it says how the machine is set, or whether it has values at all. */
+struct change {
+	int64_t t_ns;
+	char what[48];		/* the fact's key or the channel's name */
+	char from[64], to[64];	/* for people, with a unit; "" is no value */
+};
+
+/* "mode: 15W -> 40W"; "--" for no value. */
+#define CHANGE_TEXT (sizeof(struct change) + 16)
+void change_text(char out[CHANGE_TEXT], const struct change *c);
+
+/* The fact of that name, if there is one, has the new value. */
+void facts_change(struct fact *facts, size_t n, const struct change *c);
+
+const char *tier_name(enum tier t);	/* "fast", "medium", "slow": part of formats, not translated */
+const char *unit_name(enum unit u);	/* "%", "Hz", "kB", "mV", "mA", "mW", "C", "rpm", "J", "" */
+const char *family_name(enum family f);	/* "gpu", "cpu", "memory", "power", "heat", "other" */
+const char *channel_kind_name(enum channel_kind k);	/* "gpu_util", ...: part of formats */
+
+/* The inverse; -1 when there is no such name. */
+int tier_find(const char *name);
+int unit_find(const char *name);
+int family_find(const char *name);
+int channel_kind_find(const char *name);
+
+/* Does it only count up, so that its rise is told and no mean?  Joules always do. */
+bool channel_counts(const struct channel *c);
+
+/* Is it NVIDIA's library that measures it? */
+bool channel_is_nvml(const struct channel *c);
+
+/* What values of a kind can be at all, whatever a driver or a damaged file says. */
+struct range {
+	double lo, hi;
+};
+struct range channel_range(enum channel_kind kind);
+
+/* False for NaN, too. */
+static inline bool range_holds(struct range r, double v)
+{
+	return v >= r.lo && v <= r.hi;
+}
+
+/* Round v to what a trace of version 1 can hold for this kind, so that the
+ * live value and the one read back are equal bit for bit.  NaN stays NaN, and
+ * what cannot be becomes NaN. */
+double channel_round(enum channel_kind kind, double v);
+
+#endif

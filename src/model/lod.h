@@ -1,0 +1,33 @@
+/* pyramid: the newest columns of one tier's channels, at every zoom.
+ *
+ * For each zoom from zoom_base(hz) to ZOOM_MAX so many of the newest
+ * columns.  Memory is taken as it is touched. */
+#ifndef NVMTOP_MODEL_LOD_H
+#define NVMTOP_MODEL_LOD_H
+
+#include "model/history.h"
+
+#define PYRAMID_TIMES 32768 /* rows whose exact times are kept, for stepping */
+
+struct lod;
+
+struct lod *lod_new(size_t width, double hz, size_t columns); /* NULL: out of memory */
+/* Bytes for a column of each zoom; and for what does not depend on how many there are. */
+size_t lod_column_bytes(size_t width, double hz);
+size_t lod_fixed_bytes(size_t width);
+void lod_free(struct lod *p);
+
+/* One row.  Times that are negative or not increasing are ignored. */
+void lod_push(struct lod *p, int64_t t_ns, const double *values);
+
+bool pyramid_extent(const struct lod *p, int64_t *first_ns, int64_t *last_ns); /* false: no row yet */
+
+/* As in struct timeline_ops, for one column of the rows. */
+void lod_columns(const struct lod *p, size_t column, int zoom, int64_t first, size_t n, struct bin *out);
+int lod_finest(const struct lod *p, int64_t t_ns);
+double lod_value(const struct lod *p, size_t column, int64_t t_ns, int64_t *at_ns);
+
+/* Exact for the newest PYRAMID_TIMES rows, by the tier's period before them. */
+int64_t lod_step(const struct lod *p, int64_t t_ns, int n);
+
+#endif

@@ -1,0 +1,161 @@
+/* Files are many, and how long a driver takes for each of them is not known.  The sampling
+ * thread, which makes the rows of all tiers, reads those of the fast tier itself, because to
+ * wake another thread costs more than the read.  Those of the other tiers are read by the
+ * readers' thread, and the sampling thread copies what is new.
+ *
+ * A read of the sampling thread that hangs is left to it: it reads that file from then on,
+ * and another thread makes the rows. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "probe/probe.h"
+#include "probe/reader-thread.h"
+#include "util/clock.h"
+#include "util/intl.h"
+
+#define SHARE 0.5
+
+/* What is read; lives as long as its reader. */
+struct target {
+	struct root *root; /* of the probe */
+	struct probe *probe;
+	double row[]; /* of the tier, to the last column of the probe */
+};
+
+struct guarded {
+	struct probe probe;
+	struct target *target;
+	struct async_reader *reader;
+	struct async_reader_seen seen;
+};
+
+static _Thread_local bool left_me;
+
+bool probes_left_me(void)
+{
+	return left_me;
+}
+
+static void target_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
+{
+	struct target *t = arg;
+
+	(void)wanted;
+	t->probe->ops->read(t->probe, t_ns, t->row);
+	for (size_t i = 0; i < t->probe->width; i++)
+		v[i] = t->row[t->probe->column + i];
+}
+
+static void target_close(void *arg)
+{
+	struct target *t = arg;
+
+	t->probe->ops->close(t->probe);
+	root_close(t->root);
+	free(t);
+}
+
+static void read_here(struct guarded *g, int64_t t_ns, double *row)
+{
+	struct probe *p = g->target->probe;
+	struct async_reader *s = g->reader;
+	double *from = g->target->row;
+
+	async_reader_begin(s, t_ns);
+	p->ops->read(p, t_ns, from);
+	if (!async_reader_end(s, t_ns)) {
+		reader_thread_continue(s);
+		left_me = true;
+		return;
+	}
+	for (size_t i = p->column; i < p->column + p->width; i++)
+		row[i] = from[i];
+	g->probe.period_ns = p->period_ns;
+}
+
+static void guarded_read(struct probe *p, int64_t t_ns, double *row)
+{
+	struct guarded *g = (struct guarded *)p;
+	double v[SLOW_VALUES];
+
+	if (g->reader->urgent && !atomic_load_explicit(&g->reader->started, memory_order_relaxed)) {
+		read_here(g, t_ns, row);
+		return;
+	}
+	async_reader_ask(g->reader, t_ns);
+	if (!async_reader_take(g->reader, &g->seen, t_ns, v))
+		return;
+	for (size_t i = 0; i < p->width; i++)
+		row[p->column + i] = v[i];
+}
+
+static void guarded_close(struct probe *p)
+{
+	struct guarded *g = (struct guarded *)p;
+
+	async_reader_stop(g->reader);
+	free(g);
+}
+
+static struct target *target_new(struct probe_set *r, struct probe *p)
+{
+	size_t columns = (size_t)p->column + p->width;
+	struct target *t = malloc(sizeof *t + columns * sizeof t->row[0]);
+
+	if (!t)
+		return NULL;
+	for (size_t i = 0; i < columns; i++)
+		t->row[i] = NAN;
+	t->root = r->root ? root_hold(r->root) : NULL;
+	t->probe = p;
+	return t;
+}
+
+/* In the place of p, which it takes over, also on error; NULL: out of memory. */
+static struct probe *guard(struct probe_set *r, struct probe *p, int64_t tick_ns)
+{
+	static const struct probe_ops guarded_ops = {guarded_read, guarded_close};
+	static const struct async_reader_ops target_ops = {target_read, target_close};
+	int64_t period = p->period_ns > tick_ns ? p->period_ns : tick_ns;
+	struct guarded *g = calloc(1, sizeof *g);
+	struct target *t = g ? target_new(r, p) : NULL;
+
+	if (!t) {
+		p->ops->close(p);
+		free(g);
+		return NULL;
+	}
+	g->target = t;
+	g->probe =
+		(struct probe) {.ops = &guarded_ops, .tier = p->tier, .column = p->column, .width = p->width};
+	g->reader = async_reader_new("nvmtop-files", &target_ops, t, p->width, period, SHARE);
+	if (!g->reader) {
+		free(g);
+		return NULL;
+	}
+	g->reader->urgent = p->tier == TIER_FAST || p->readers[0];
+	if (g->reader->urgent)
+		g->probe.period_ns = p->period_ns;
+	g->probe.readers[0] = g->reader;
+	g->probe.readers[1] = p->readers[0];
+	return &g->probe;
+}
+
+int probe_set_guard(struct probe_set *r, const double hz[TIERS], struct err *e)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->n_probes; i++) {
+		struct probe *p = r->probes[i];
+
+		if (p->width && p->width <= SLOW_VALUES)
+			p = guard(r, p, llround((double)NS_PER_S / hz[p->tier]));
+		if (p)
+			r->probes[kept++] = p;
+	}
+	if (kept < r->n_probes)
+		err_set(e, ERR_FAILED, _("out of memory"));
+	kept = r->n_probes - kept;
+	r->n_probes -= kept;
+	return kept ? -1 : 0;
+}

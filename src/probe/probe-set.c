@@ -1,0 +1,185 @@
+/* The probe set grows while a board is resolved and never again: once the samplers
+ * run, nothing in it moves. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "probe/probe.h"
+#include "probe/reader-thread.h"
+#include "util/clock.h"
+
+#define LOOK_NS (NS_PER_MS / 10)
+
+void probe_set_free(struct probe_set *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->n_probes; i++)
+		r->probes[i]->ops->close(r->probes[i]);
+	free(r->probes);
+	free(r->channels);
+	free(r->facts);
+	root_close(r->root);
+	free(r);
+}
+
+/* Room for one more in an array of n; it grows whenever n is a power of two. */
+static void *grow(void *array, size_t n, size_t each)
+{
+	if (n & (n - 1))
+		return array;
+	return reallocarray(array, n ? n * 2 : 1, each);
+}
+
+struct channel *probe_set_add_channel(struct probe_set *r, const struct channel *c)
+{
+	struct channel *all = grow(r->channels, r->n_channels, sizeof *all);
+
+	if (!all)
+		return NULL;
+	r->channels = all;
+	struct channel *added = &all[r->n_channels++];
+	*added = *c;
+	added->column = (uint16_t)r->width[c->tier]++;
+	return added;
+}
+
+int probe_set_add_probe(struct probe_set *r, struct probe *p)
+{
+	struct probe **all = grow(r->probes, r->n_probes, sizeof(struct probe *));
+
+	if (!all) {
+		p->ops->close(p);
+		return -1;
+	}
+	r->probes = all;
+	all[r->n_probes++] = p;
+	return 0;
+}
+
+int probe_set_add_fact(struct probe_set *r, const char *key, const char *value)
+{
+	struct fact *all = grow(r->facts, r->n_facts, sizeof *all);
+
+	if (!all)
+		return -1;
+	r->facts = all;
+	struct fact *f = &all[r->n_facts++];
+	text_printable(f->key, sizeof f->key, key, strlen(key));
+	text_printable(f->value, sizeof f->value, value, strlen(value));
+	return 0;
+}
+
+const struct channel *probe_set_find(const struct probe_set *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_channels; i++)
+		if (!strcmp(r->channels[i].name, name))
+			return &r->channels[i];
+	return NULL;
+}
+
+static const struct channel *at_column(const struct probe_set *r, enum tier tier, uint16_t column)
+{
+	for (size_t i = 0; i < r->n_channels; i++)
+		if (r->channels[i].tier == tier && r->channels[i].column == column)
+			return &r->channels[i];
+	return NULL;
+}
+
+/* Reader number i of its probes, some of which share one; there are 2 * n_probes, or NULL. */
+static struct async_reader *reader_at(const struct probe_set *r, size_t i)
+{
+	return r->probes[i / 2]->readers[i % 2];
+}
+
+const struct channel *probe_set_hanging(const struct probe_set *r, int64_t now_ns, size_t nth,
+					int64_t *since_ns)
+{
+	for (size_t i = 0; i < 2 * r->n_probes; i++) {
+		const struct probe *p = r->probes[i / 2];
+		const struct async_reader *s = reader_at(r, i);
+
+		if (s && (*since_ns = async_reader_hangs(s, now_ns)) && !nth--)
+			return at_column(r, p->tier, p->column);
+	}
+	return NULL;
+}
+
+bool probe_set_rescue(struct probe_set *r, int64_t now_ns, int64_t *look_ns)
+{
+	const int *nice = r->has_nice ? &r->nice : NULL;
+	bool rows = false;
+
+	for (size_t i = 0; i < 2 * r->n_probes; i++)
+		if (reader_at(r, i))
+			rows |= reader_thread_rescue(reader_at(r, i), nice, now_ns, look_ns);
+	return rows;
+}
+
+bool probe_set_changed(const struct probe_set *r, struct change *out)
+{
+	for (size_t i = 0; i < r->n_probes; i++)
+		if (r->probes[i]->changed && r->probes[i]->changed(r->probes[i], out))
+			return true;
+	return false;
+}
+
+void probe_set_be_gentle(struct probe_set *r)
+{
+	for (size_t i = 0; i < r->n_probes; i++)
+		if (r->probes[i]->gentle)
+			r->probes[i]->gentle(r->probes[i], r);
+}
+
+void probe_set_align(struct probe_set *r, int64_t grid_ns)
+{
+	for (size_t i = 0; i < 2 * r->n_probes; i++)
+		if (reader_at(r, i))
+			atomic_store_explicit(&reader_at(r, i)->grid_ns, grid_ns, memory_order_relaxed);
+}
+
+/* Those at random moments first, then by their periods: a short one does not wait for many files. */
+static int64_t rank_of(const struct async_reader *s)
+{
+	return s->moments.tick_ns ? 0 : async_reader_period_ns(s);
+}
+
+/* Those that have no thread yet, each once, in their order. */
+static size_t list_readers(const struct probe_set *r, struct async_reader **out)
+{
+	size_t n = 0, at;
+
+	for (size_t i = 0; i < 2 * r->n_probes; i++) {
+		struct async_reader *s = reader_at(r, i);
+
+		for (at = 0; at < n && out[at] != s; at++)
+			continue;
+		if (!s || s->urgent || s->thread || at < n)
+			continue;
+		for (at = n++; at && rank_of(out[at - 1]) > rank_of(s); at--)
+			out[at] = out[at - 1];
+		out[at] = s;
+	}
+	return n;
+}
+
+static bool all_read(struct async_reader *const *readers, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (atomic_load_explicit(&readers[i]->pass, memory_order_relaxed) <= 1)
+			return false;
+	return true;
+}
+
+void probe_set_start(struct probe_set *r, int64_t until_ns)
+{
+	const struct timespec moment = {.tv_nsec = LOOK_NS};
+	struct async_reader **readers = calloc(2 * r->n_probes + 1, sizeof(struct async_reader *));
+	size_t n = readers ? list_readers(r, readers) : 0;
+
+	/* Without a thread the sampling thread makes the passes. */
+	if (n && reader_thread_start(readers, n, r->has_nice ? &r->nice : NULL) == 0)
+		while (!all_read(readers, n) && clock_now_ns() < until_ns)
+			nanosleep(&moment, NULL);
+	free(readers);
+}

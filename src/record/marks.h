@@ -1,0 +1,48 @@
+/* marks: where the marks of other programs come in, and how nvmtop --mark sends
+ * one.  What travels, and where, is said in mark.h. */
+#ifndef NVMTOP_RECORD_MARKS_H
+#define NVMTOP_RECORD_MARKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/err.h"
+
+#define MARK_LABEL  64		/* bytes of a label, with its end */
+#define MARK_OLDEST_S 5		/* how long before it was sent a mark may lie */
+
+/* One datagram.  sent_ns: when it was sent, now_ns: when it was read, both of
+ * CLOCK_MONOTONIC.  False: it is none, of another version, longer than it may
+ * be, older than MARK_OLDEST_S when it was sent, or from the future.  label is
+ * printable. */
+bool mark_parse(const char *text, size_t len, int64_t sent_ns, int64_t now_ns, int64_t *t_ns,
+		char label[MARK_LABEL]);
+
+/* Called by a thread of the inbox for each mark, in the order of arrival. */
+typedef void inbox_take(void *to, int64_t t_ns, const char *label);
+
+/* A socket for this process, and a thread that reads it as soon as something
+ * comes, whatever the rest of the program is busy with.  NULL with the sentence
+ * when there is no folder for it that belongs to this user alone; what recorders
+ * that were killed left there is removed. */
+struct inbox;
+struct inbox *inbox_open(inbox_take *take, void *to, struct err *e);
+
+struct inbox_stats {
+	uint64_t taken;
+	uint64_t refused;	/* datagrams that were no mark, of another user or of another time */
+};
+/* From any thread. */
+void inbox_stats(const struct inbox *b, struct inbox_stats *out);
+
+/* No more marks; those that were sent before are taken first.  NULL is fine. */
+void inbox_close(struct inbox *b);
+
+/* Send a mark at t_ns to the receiver of that process, or to all of this user
+ * when `to` is 0: how many took it, and their processes in the text of `whom`
+ * (may be NULL).  -1 with the sentence when there is none, or one does not take
+ * it within a second. */
+int marks_send(int64_t t_ns, const char *label, long to, char *whom, size_t size, struct err *e);
+
+#endif

@@ -1,0 +1,42 @@
+/* Several recorders may begin within the same second, or the same moment.  That a name
+ * is free is only known when its file was made: who comes second takes the next one. */
+#include "record/naming.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#define NAMES 1000 /* of recordings that were begun within a second */
+#define TRIES 100  /* to be the first to take one */
+
+void name_now(char *buf, size_t size)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	localtime_r(&now, &tm);
+	strftime(buf, size, "nvmtop-%Y%m%d-%H%M%S", &tm);
+}
+
+void trace_name_now(char *buf, size_t size)
+{
+	char base[40];
+
+	name_now(base, sizeof base);
+	snprintf(buf, size, "%s.bin", base);
+	for (int i = 2; i <= NAMES && !trace_name_free(buf, false); i++)
+		snprintf(buf, size, "%s.%d.bin", base, i);
+}
+
+struct trace_series *trace_series_now(const struct trace_limits *limits, struct err *e)
+{
+	struct trace_series *s = NULL;
+	char name[64];
+
+	for (int i = 0; !s && i < TRIES; i++) {
+		trace_name_now(name, sizeof name);
+		s = trace_series_new(name, false, limits, e);
+		if (!s && trace_name_free(name, false)) /* there is something else in the way */
+			break;
+	}
+	return s;
+}

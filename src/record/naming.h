@@ -1,0 +1,19 @@
+/* naming: names with the time in them, for what is recorded without one. */
+#ifndef NVMTOP_RECORD_NAMING_H
+#define NVMTOP_RECORD_NAMING_H
+
+#include <stddef.h>
+
+#include "trace/trace.h"
+
+/* nvmtop-YYYYmmdd-HHMMSS, local time.  size: at least 40. */
+void name_now(char *buf, size_t size);
+/* The same with .bin; where that is there already, nvmtop-YYYYmmdd-HHMMSS.2.bin
+ * and so on.  size: at least 64. */
+void trace_name_now(char *buf, size_t size);
+
+/* A recording under such a name, which is nobody else's however many begin at once.
+ * NULL with the sentence. */
+struct trace_series *trace_series_now(const struct trace_limits *limits, struct err *e);
+
+#endif

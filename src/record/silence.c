@@ -1,0 +1,53 @@
+/* A sensor that hung leaves a hole: who finds it later wants to know which one it was,
+ * and when. */
+#include "record/silence.h"
+
+#include <stdio.h>
+
+#include "util/clock.h"
+#include "util/intl.h"
+
+static double seconds(int64_t ns)
+{
+	return (double)ns / (double)NS_PER_S;
+}
+
+bool silence_news(struct silence *told, struct engine *g, int64_t since_ns, char *out, size_t size)
+{
+	struct engine_hang h;
+
+	for (size_t i = 0; engine_hang(g, i, &h); i++) {
+		const uint64_t bit = UINT64_C(1) << i;
+
+		if (!(told->begun & bit)) {
+			told->begun |= bit;
+			snprintf(out, size, _("%s has not answered since %.1f s: its driver hangs"),
+				 h.channel->name, seconds(h.since_ns > since_ns ? h.since_ns - since_ns : 0));
+			return true;
+		}
+		if (h.until_ns && !(told->ended & bit)) {
+			told->ended |= bit;
+			snprintf(out, size, _("%s answers again, after %.1f s"), h.channel->name,
+				 seconds(h.until_ns - h.since_ns));
+			return true;
+		}
+	}
+	return false;
+}
+
+bool silence_line(struct engine *g, size_t nth, int64_t from_ns, int64_t to_ns, char *out, size_t size)
+{
+	struct engine_hang h;
+
+	for (size_t i = 0; engine_hang(g, i, &h); i++) {
+		int64_t until = h.until_ns && h.until_ns < to_ns ? h.until_ns : to_ns;
+		int64_t since = h.since_ns > from_ns ? h.since_ns : from_ns;
+
+		if (until <= since || nth--)
+			continue;
+		snprintf(out, size, _("%s for %.1f s, from %.1f s on"), h.channel->name,
+			 seconds(until - since), seconds(since - from_ns));
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,232 @@
+/* What is poured into the writer is what a recording is, with its extension, marks,
+ * gaps and clocks. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/intl.h"
+#include "report/copy-rows.h"
+
+#define BLOCK 100 /* that trace_writer_ready() makes room for */
+#define WINDOW_NS                                                                                            \
+	NS_PER_S /* how far a tier runs ahead of the others, and between two looks at whether to stop */
+#define RELEASE 65536
+
+bool copy_ready(struct copy *p)
+{
+	p->failed = p->failed || !trace_writer_ready(p->writer);
+	return !p->failed && !p->stopped;
+}
+
+static void copy_rows(struct copy *p, enum tier tier, uint64_t to)
+{
+	const struct session *s = trace_session(p->t);
+	size_t width = s->width[tier];
+	double column[BLOCK];
+	int64_t t_ns[BLOCK];
+
+	while (p->row[tier] < to && copy_ready(p)) {
+		size_t n = to - p->row[tier] < BLOCK ? (size_t)(to - p->row[tier]) : BLOCK;
+
+		trace_row_times(p->t, tier, p->row[tier], n, t_ns);
+		for (size_t i = 0; i < n; i++)
+			t_ns[i] += p->shift;
+		for (size_t c = 0; c < s->n_channels; c++) {
+			if (s->channels[c].tier != tier)
+				continue;
+			trace_row_values(p->t, c, p->row[tier], n, column);
+			for (size_t i = 0; i < n; i++)
+				p->values[i * width + s->channels[c].column] = column[i];
+		}
+		p->sink->ops->rows(p->sink, &(struct rows) {tier, n, width, t_ns, p->values});
+		p->last_ns[tier] = t_ns[n - 1];
+		p->row[tier] += n;
+		p->done += n;
+	}
+	if (p->row[tier] - p->released[tier] >= RELEASE) {
+		trace_rows_done(p->t, tier, p->released[tier], p->row[tier]);
+		p->released[tier] = p->row[tier];
+	}
+}
+
+/* The time of the oldest row that is still to come; INT64_MAX: there is none. */
+static int64_t oldest(const struct copy *p)
+{
+	int64_t t_ns, best = INT64_MAX;
+
+	for (int t = 0; t < TIERS; t++) {
+		if (p->row[t] >= p->end[t])
+			continue;
+		trace_row_times(p->t, (enum tier)t, p->row[t], 1, &t_ns);
+		if (t_ns < best)
+			best = t_ns;
+	}
+	return best;
+}
+
+/* The part of a gap that lies in the stretch. */
+static void copy_gap(struct copy *p, const struct gap *g, int64_t from_ns, int64_t end_ns)
+{
+	struct gap cut = *g;
+	double length = (double)(g->to_ns - g->from_ns);
+
+	if (cut.from_ns < from_ns)
+		cut.from_ns = from_ns;
+	if (cut.to_ns > end_ns)
+		cut.to_ns = end_ns;
+	if (length > 0)
+		cut.missed =
+			(uint64_t)llround((double)g->missed * (double)(cut.to_ns - cut.from_ns) / length);
+	cut.from_ns += p->shift;
+	cut.to_ns += p->shift;
+	if (cut.missed > 0 && copy_ready(p))
+		p->sink->ops->gap(p->sink, &cut);
+}
+
+static void copy_mark(struct copy *p, const struct mark *m)
+{
+	struct mark anew = *m;
+
+	anew.id = ++p->marks;
+	anew.t_ns += p->shift;
+	if (copy_ready(p))
+		p->sink->ops->mark(p->sink, &anew);
+}
+
+/* What was told before the stretch is among its facts. */
+static void copy_changes(struct copy *p, int64_t from_ns, int64_t end_ns)
+{
+	size_t n;
+	const struct change *list = trace_changes(p->t, &n);
+
+	for (size_t i = 0; i < n && list[i].t_ns < end_ns; i++) {
+		struct change c = list[i];
+
+		if (c.t_ns < from_ns)
+			continue;
+		c.t_ns += p->shift;
+		if (copy_ready(p))
+			p->sink->ops->change(p->sink, &c);
+	}
+}
+
+void copy_stretch(struct copy *p, int64_t from_ns, int64_t end_ns)
+{
+	size_t n_marks, n_gaps, mark = 0, gap = 0;
+	const struct mark *marks = trace_marks(p->t, &n_marks);
+	const struct gap *gaps = trace_gaps(p->t, &n_gaps);
+
+	for (int t = 0; t < TIERS; t++) {
+		p->row[t] = p->released[t] = trace_row_from(p->t, (enum tier)t, from_ns);
+		p->end[t] = trace_row_from(p->t, (enum tier)t, end_ns);
+	}
+	while (mark < n_marks && marks[mark].t_ns < from_ns)
+		mark++;
+	copy_changes(p, from_ns, end_ns);
+	while (!p->failed && !p->stopped) {
+		int64_t until = oldest(p);
+
+		if (p->progress && p->total > 0 && !p->progress((double)p->done / (double)p->total))
+			p->stopped = true;
+		until = until > end_ns - WINDOW_NS ? end_ns : until + WINDOW_NS;
+		if (mark < n_marks && marks[mark].t_ns < until)
+			until = marks[mark].t_ns;
+		for (int t = 0; t < TIERS; t++) {
+			uint64_t to = trace_row_from(p->t, (enum tier)t, until);
+
+			copy_rows(p, (enum tier)t, to < p->end[t] ? to : p->end[t]);
+		}
+		for (; gap < n_gaps && gaps[gap].from_ns < until; gap++)
+			if (gaps[gap].to_ns > from_ns)
+				copy_gap(p, &gaps[gap], from_ns, end_ns);
+		if (until == end_ns)
+			return;
+		for (; mark < n_marks && marks[mark].t_ns == until; mark++)
+			copy_mark(p, &marks[mark]);
+	}
+}
+
+static int copy_init(struct copy *p, struct trace_writer *w, const struct session *about)
+{
+	size_t widest = 1;
+
+	memset(p, 0, sizeof(*p));
+	p->writer = w;
+	p->sink = trace_writer_sink(w);
+	p->about = about;
+	for (int t = 0; t < TIERS; t++) {
+		p->last_ns[t] = -1;
+		if (about->width[t] > widest)
+			widest = about->width[t];
+	}
+	p->values = malloc(widest * BLOCK * sizeof(*p->values));
+	return p->values ? 0 : -1;
+}
+
+int copy_end(struct copy *p, struct err *e)
+{
+	struct trace_writer *w = p->writer;
+	struct trace_writer_stats stats;
+	int r = -1;
+
+	trace_writer_stats(w, &stats);
+	if (!p->failed && !p->stopped) {
+		r = p->sink->ops->end(p->sink, e);
+		trace_writer_stats(w, &stats);
+		if (r == 0)
+			*e = stats.left;
+	} else {
+		trace_writer_discard(w);
+		if (p->stopped)
+			err_set(e, ERR_FAILED, _("interrupted: nothing was written"));
+		else
+			*e = stats.err;
+	}
+	free(p->values);
+	trace_writer_free(w);
+	return r;
+}
+
+struct fact *copy_facts(const struct trace *t, int64_t before_ns)
+{
+	const struct session *s = trace_session(t);
+	struct fact *facts = calloc(s->n_facts + 1, sizeof(*facts));
+	size_t n;
+	const struct change *list = trace_changes(t, &n);
+
+	if (facts && s->n_facts)
+		memcpy(facts, s->facts, s->n_facts * sizeof(*facts));
+	for (size_t i = 0; facts && i < n && list[i].t_ns < before_ns; i++)
+		facts_change(facts, s->n_facts, &list[i]);
+	return facts;
+}
+
+int copy_begin(struct copy *p, const char *path, bool force, const struct session *about, struct err *e)
+{
+	struct trace_writer *w = trace_writer_new(path, force, e);
+
+	if (!w)
+		return -1;
+	trace_writer_whole(w);
+	if (copy_init(p, w, about) < 0)
+		err_set(e, ERR_FAILED, _("out of memory"));
+	else if (p->sink->ops->begin(p->sink, about, e) == 0)
+		return 0;
+	free(p->values);
+	trace_writer_free(w);
+	return -1;
+}
+
+uint64_t copy_rows_of(const struct trace *t, int64_t from_ns, int64_t end_ns)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < TIERS; i++)
+		n += trace_row_from(t, (enum tier)i, end_ns) - trace_row_from(t, (enum tier)i, from_ns);
+	return n;
+}
+
+void copy_shown(const struct trace *t, char *out, size_t size)
+{
+	text_printable(out, size, trace_path(t), strlen(trace_path(t)));
+}

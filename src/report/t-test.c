@@ -1,0 +1,98 @@
+/* Student's t by its distribution function, an incomplete beta integral in the
+ * continued fraction of Lentz, inverted by bisection: no table, any degree. */
+#include <math.h>
+
+#include "report/stats.h"
+
+static double fraction(double a, double b, double x)
+{
+	const double tiny = 1e-300;
+	double c = 1, d = 1 - (a + b) * x / (a + 1), h;
+
+	d = 1 / (fabs(d) < tiny ? tiny : d);
+	h = d;
+	for (int m = 1; m < 300; m++) {
+		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+
+		d = 1 + even * d;
+		c = 1 + even / c;
+		d = 1 / (fabs(d) < tiny ? tiny : d);
+		c = fabs(c) < tiny ? tiny : c;
+		h *= d * c;
+		d = 1 + odd * d;
+		c = 1 + odd / c;
+		d = 1 / (fabs(d) < tiny ? tiny : d);
+		c = fabs(c) < tiny ? tiny : c;
+		h *= d * c;
+		if (fabs(d * c - 1) < 1e-15)
+			break;
+	}
+	return h;
+}
+
+/* I_x(a, b) */
+static double beta(double a, double b, double x)
+{
+	double front;
+
+	if (x <= 0 || x >= 1)
+		return x <= 0 ? 0 : 1;
+	front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+	if (x < (a + 1) / (a + b + 2))
+		return front * fraction(a, b, x) / a;
+	return 1 - front * fraction(b, a, 1 - x) / b;
+}
+
+double student_t(double df)
+{
+	double lo = 0, hi = 13; /* 12.7 with one degree of freedom, the fewest */
+
+	if (!(df >= 1))
+		return NAN;
+	if (df > 1e6)
+		return 1.959963984540054;
+	for (int i = 0; i < 200; i++) {
+		double t = lo + (hi - lo) / 2;
+
+		/* One tail beyond t is half of I at df / (df + t^2). */
+		if (beta(df / 2, 0.5, df / (df + t * t)) / 2 > 0.025)
+			lo = t;
+		else
+			hi = t;
+	}
+	return lo + (hi - lo) / 2;
+}
+
+/* How likely a t so far from 0 would be. */
+static double student_p(double t, double df)
+{
+	return beta(df / 2, 0.5, df / (df + t * t));
+}
+
+double neumann(double turns, double squares, uint64_t n)
+{
+	double count = (double)n, shape = ((count * count - 1) / (count - 2) - 1) / 2;
+
+	return n < 5 || squares <= 0 ? NAN : beta(shape, shape, turns / squares / 4);
+}
+
+double confidence(double sd, uint64_t n)
+{
+	return n < 2 ? NAN : student_t((double)(n - 1)) * sd / sqrt((double)n);
+}
+
+double welch(double sd1, uint64_t n1, double sd2, uint64_t n2, double difference, double *p)
+{
+	double v1 = sd1 * sd1 / (double)n1, v2 = sd2 * sd2 / (double)n2, df;
+
+	*p = NAN;
+	if (n1 < 2 || n2 < 2)
+		return NAN;
+	*p = difference == 0;
+	if (v1 + v2 == 0)
+		return 0;
+	df = (v1 + v2) * (v1 + v2) / (v1 * v1 / (double)(n1 - 1) + v2 * v2 / (double)(n2 - 1));
+	*p = student_p(difference / sqrt(v1 + v2), df);
+	return student_t(df) * sqrt(v1 + v2);
+}

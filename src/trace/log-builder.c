@@ -1,0 +1,715 @@
+/* Rows of all tiers become one chunk a cell, cells become groups, and each level is closed
+ * by its bins, statistics and index. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "util/intl.h"
+#include "trace/format.h"
+#include "trace/log-builder.h"
+#include "trace/log-index.h"
+#include "trace/log-lod.h"
+
+#define CELL_NS       (INT64_C(1) << LOG_CELL_ZOOM)
+#define GROUP_LATE    15     /* cells for which a group waits for the rows of a tier */
+#define SECTION_BYTES 300000 /* of the values of a tier in one chunk, so that it fits whatever they are */
+#define EVENTS_BYTES  32768  /* of marks, gaps or changes in one chunk */
+#define LIKE_GROUPS   4
+#define STEP_NS       (50 * NS_PER_MS)
+#define SUSPENDED     ((enum gap_cause)2)
+
+/* Rows that wait for the end of their cell. */
+struct waiting {
+	int64_t *t_ns;
+	double *values;
+	size_t n, room;
+	int64_t newest_ns;  /* of the last row that came; INT64_MIN: none */
+	struct gap hole;    /* rows without room; missed 0: none */
+	int64_t written_ns; /* of the last row in a chunk */
+	uint8_t *like;
+};
+
+struct log_builder {
+	const struct session *about;
+	struct log_options options;
+	log_emit *emit;
+	void *to;
+	struct log_packer *packer;
+	struct log_fold *fold;
+	struct log_index *index;
+	struct fact *facts;
+	struct waiting tier[TIERS];
+	struct log_bytes events[3]; /* MARK, GAP, STATE */
+	int64_t event_ns;           /* when the first of them must be written; INT64_MAX: there is none */
+	struct log_bytes raw, chunk;
+	struct log_tally tally;
+	struct clock_anchor anchor;
+	uint64_t seq, at;
+	int64_t newest_cell, meta_span, like_span;
+	int64_t closed_span; /* rows of this group and of those before it are too late */
+	uint8_t boot[16];
+};
+
+static bool tier_used(const struct log_builder *b, enum tier t)
+{
+	return b->about->width[t] > 0 && b->about->hz[t] > 0;
+}
+
+static int64_t period_ns(const struct log_builder *b, enum tier t)
+{
+	return llround((double)NS_PER_S / b->about->hz[t]);
+}
+
+/* --- chunks --- */
+
+/* The chunk of b->raw. */
+static bool put_chunk(struct log_builder *b, struct log_entry *e)
+{
+	struct log_head h = {.kind = e->kind,
+			     .session = b->options.session,
+			     .generation = 1,
+			     .seq = b->seq,
+			     .cell = e->cell};
+
+	b->chunk.n = 0;
+	if (b->raw.failed || log_pack(b->packer, &h, b->raw.p, b->raw.n, &b->chunk) < 0)
+		return false;
+	e->distance = b->at;
+	e->stored = h.stored;
+	if (!b->emit(b->to, e, b->chunk.p, b->chunk.n))
+		return false;
+	b->seq++;
+	b->at += b->chunk.n;
+	if (b->index)
+		log_index_add(b->index, e, b->raw.p, b->raw.n);
+	return true;
+}
+
+static bool put_kind(struct log_builder *b, enum log_kind kind, unsigned aux, int64_t cell)
+{
+	return put_chunk(b, &(struct log_entry) {.kind = (uint8_t)kind, .aux = (uint8_t)aux, .cell = cell});
+}
+
+static size_t tag_begin(struct log_bytes *raw, unsigned tag)
+{
+	log_put_u16(raw, tag);
+	log_put_u32(raw, 0);
+	return raw->n;
+}
+
+static void tag_end(struct log_bytes *raw, size_t start)
+{
+	if (!raw->failed)
+		put_u32(raw->p + start - 4, (uint32_t)(raw->n - start));
+}
+
+static void put_anchor(struct log_bytes *raw, unsigned tag, const struct clock_anchor *a)
+{
+	size_t start = tag_begin(raw, tag);
+
+	log_put_i64(raw, a->mono_ns);
+	log_put_i64(raw, a->real_ns);
+	log_put_i64(raw, a->boot_ns);
+	tag_end(raw, start);
+}
+
+static void put_channel(struct log_bytes *raw, const struct channel *c, uint32_t number)
+{
+	size_t start = tag_begin(raw, LOG_TAG_CHANNEL);
+
+	log_put_u32(raw, number);
+	log_put_u8(raw, c->tier);
+	log_put_u16(raw, c->column);
+	log_put_u16(raw, c->index);
+	log_put_f64(raw, c->lo);
+	log_put_f64(raw, c->hi);
+	log_put_f64(raw, c->warn);
+	log_put_f64(raw, c->crit);
+	log_put_i64(raw, c->period_ns);
+	log_put_str(raw, c->name);
+	log_put_str(raw, c->label);
+	log_put_str(raw, channel_kind_name(c->kind));
+	log_put_str(raw, unit_name(c->unit));
+	log_put_str(raw, family_name(c->family));
+	log_put_str(raw, c->source);
+	log_put_str(raw, c->note);
+	log_put_str(raw, c->missing);
+	log_put_str(raw, c->kernel);
+	log_put_str(raw, "");
+	tag_end(raw, start);
+}
+
+static void put_identity(struct log_builder *b, struct log_bytes *raw)
+{
+	size_t start = tag_begin(raw, LOG_TAG_WRITER);
+
+	log_put_str(raw, PACKAGE_NAME " " PACKAGE_VERSION);
+	tag_end(raw, start);
+	start = tag_begin(raw, LOG_TAG_ID);
+	log_bytes_put(raw, b->options.uuid, sizeof(b->options.uuid));
+	log_bytes_put(raw, b->boot, sizeof(b->boot));
+	tag_end(raw, start);
+	start = tag_begin(raw, LOG_TAG_PART);
+	log_put_u32(raw, b->options.part);
+	log_put_str(raw, b->options.previous ? b->options.previous : "");
+	tag_end(raw, start);
+}
+
+static void put_tiers(struct log_builder *b, struct log_bytes *raw)
+{
+	for (enum tier t = 0; t < TIERS; t++) {
+		size_t start = tag_begin(raw, LOG_TAG_TIER);
+
+		log_put_u8(raw, t);
+		log_put_u8(raw, b->about->hz[t] > 0 ? (unsigned)zoom_base(b->about->hz[t]) : 0);
+		log_put_u16(raw, (unsigned)b->about->width[t]);
+		log_put_f64(raw, b->about->hz[t]);
+		tag_end(raw, start);
+	}
+}
+
+static void put_meta(struct log_builder *b, int64_t cell)
+{
+	struct log_bytes *raw = &b->raw;
+	size_t start;
+
+	raw->n = 0;
+	put_identity(b, raw);
+	put_anchor(raw, LOG_TAG_START, &b->about->start);
+	put_anchor(raw, LOG_TAG_ANCHOR, &b->anchor);
+	put_tiers(b, raw);
+	for (size_t i = 0; i < b->about->n_facts; i++) {
+		start = tag_begin(raw, LOG_TAG_FACT);
+		log_put_str(raw, b->facts[i].key);
+		log_put_str(raw, b->facts[i].value);
+		tag_end(raw, start);
+	}
+	for (size_t i = 0; i < b->about->n_channels; i++)
+		put_channel(raw, &b->about->channels[i], (uint32_t)i);
+	start = tag_begin(raw, LOG_TAG_TALLY);
+	log_tally_put(raw, &b->tally);
+	tag_end(raw, start);
+	put_kind(b, LOG_META, 0, cell);
+	b->meta_span = log_span(cell, 1);
+}
+
+/* --- marks, gaps, changes --- */
+
+static void events_flush(struct log_builder *b)
+{
+	for (int i = 0; i < 3; i++) {
+		struct log_bytes swap = b->raw;
+
+		if (b->events[i].n == 0)
+			continue;
+		b->raw = b->events[i];
+		put_kind(b, (enum log_kind)(LOG_MARK + i), 0, b->newest_cell);
+		b->events[i] = b->raw;
+		b->events[i].n = 0;
+		b->raw = swap;
+	}
+	b->event_ns = INT64_MAX;
+}
+
+static struct log_bytes *event_begin(struct log_builder *b, enum log_kind kind, int64_t t_ns, size_t *start)
+{
+	struct log_bytes *raw = &b->events[kind - LOG_MARK];
+
+	if (raw->n > EVENTS_BYTES)
+		events_flush(b);
+	t_ns += CELL_NS + LOG_LATE_NS;
+	b->event_ns = t_ns < b->event_ns ? t_ns : b->event_ns;
+	log_put_u16(raw, 0);
+	*start = raw->n;
+	return raw;
+}
+
+static void event_end(struct log_bytes *raw, size_t start)
+{
+	if (raw->failed)
+		return;
+	raw->p[start - 2] = (uint8_t)(raw->n - start);
+	raw->p[start - 1] = (uint8_t)((raw->n - start) >> 8);
+}
+
+void log_builder_mark(struct log_builder *b, const struct mark *m)
+{
+	size_t start;
+	struct log_bytes *raw = event_begin(b, LOG_MARK, m->t_ns, &start);
+
+	log_mark_put(raw, m);
+	event_end(raw, start);
+	b->tally.marks++;
+}
+
+static void put_gap(struct log_builder *b, const struct gap *g)
+{
+	size_t start;
+	struct log_bytes *raw = event_begin(b, LOG_GAP, g->to_ns, &start);
+
+	log_gap_put(raw, g);
+	event_end(raw, start);
+}
+
+void log_builder_gap(struct log_builder *b, const struct gap *g)
+{
+	put_gap(b, g);
+	*(g->cause == GAP_LATE ? &b->tally.late[g->tier] : &b->tally.lost[g->tier]) += g->missed;
+}
+
+void log_builder_change(struct log_builder *b, const struct change *c)
+{
+	size_t start;
+	struct log_bytes *raw = event_begin(b, LOG_STATE, c->t_ns, &start);
+
+	log_change_put(raw, c);
+	event_end(raw, start);
+	facts_change(b->facts, b->about->n_facts, c);
+}
+
+/* The clocks once a group: what they did since the last time. */
+static void clocks_read(struct log_builder *b)
+{
+	struct clock_anchor was = b->anchor, now;
+	int64_t step, asleep;
+
+	if (!b->options.live)
+		return;
+	clock_anchor(&now);
+	b->anchor = now;
+	step = now.real_ns - now.boot_ns - (was.real_ns - was.boot_ns);
+	asleep = now.boot_ns - now.mono_ns - (was.boot_ns - was.mono_ns);
+	if (asleep > NS_PER_MS)
+		put_gap(b, &(struct gap) {.cause = SUSPENDED,
+					  .from_ns = was.mono_ns,
+					  .to_ns = now.mono_ns,
+					  .missed = (uint64_t)asleep});
+	if (step > STEP_NS || step < -STEP_NS) {
+		struct change c = {.t_ns = now.mono_ns, .what = "clock"};
+
+		snprintf(c.to, sizeof(c.to), "%+.3f s", (double)step / (double)NS_PER_S);
+		log_builder_change(b, &c);
+	}
+}
+
+/* --- rows --- */
+
+static bool waiting_add(struct waiting *w, int64_t t_ns, const double *values, size_t width)
+{
+	if (w->n == w->room) {
+		size_t room = w->room ? 2 * w->room : 256;
+		int64_t *t = reallocarray(w->t_ns, room, sizeof(*t));
+		double *v;
+
+		if (t)
+			w->t_ns = t;
+		v = t ? reallocarray(w->values, room, (width ? width : 1) * sizeof(*v)) : NULL;
+		if (!v)
+			return false;
+		w->values = v;
+		w->room = room;
+	}
+	w->t_ns[w->n] = t_ns;
+	memcpy(w->values + w->n++ * width, values, width * sizeof(*values));
+	return true;
+}
+
+static void waiting_drop(struct waiting *w, size_t n, size_t width)
+{
+	w->n -= n;
+	memmove(w->t_ns, w->t_ns + n, w->n * sizeof(*w->t_ns));
+	memmove(w->values, w->values + n * width, w->n * width * sizeof(*w->values));
+}
+
+static void row_lost(struct log_builder *b, enum tier t, int64_t t_ns)
+{
+	struct waiting *w = &b->tier[t];
+
+	if (w->hole.missed++ == 0)
+		w->hole = (struct gap) {t, GAP_LOST, w->written_ns == INT64_MIN ? t_ns : w->written_ns, t_ns,
+					1};
+	w->hole.to_ns = t_ns;
+	b->tally.lost[t]++;
+}
+
+/* Rows are written again, the first of that time. */
+static void hole_end(struct log_builder *b, enum tier t, int64_t t_ns)
+{
+	struct waiting *w = &b->tier[t];
+
+	if (w->hole.missed == 0)
+		return;
+	w->hole.to_ns = t_ns > w->hole.to_ns ? t_ns : w->hole.to_ns;
+	put_gap(b, &w->hole);
+	w->hole.missed = 0;
+}
+
+/* The earliest cell with rows that wait; false: there is none. */
+static bool first_cell(const struct log_builder *b, int64_t *cell)
+{
+	bool any = false;
+
+	for (int t = 0; t < TIERS; t++) {
+		const struct waiting *w = &b->tier[t];
+
+		if (w->n > 0 && (!any || log_cell(w->t_ns[0]) < *cell)) {
+			*cell = log_cell(w->t_ns[0]);
+			any = true;
+		}
+	}
+	return any;
+}
+
+/* Have all tiers come so far that no more rows before that time are to be expected? */
+static bool all_at(const struct log_builder *b, int64_t end_ns)
+{
+	for (enum tier t = 0; t < TIERS; t++) {
+		const struct waiting *w = &b->tier[t];
+
+		if (tier_used(b, t) &&
+		    (w->newest_ns == INT64_MIN || w->newest_ns + period_ns(b, t) / 2 < end_ns))
+			return false;
+	}
+	return true;
+}
+
+static bool any_at(const struct log_builder *b, int64_t end_ns)
+{
+	for (int t = 0; t < TIERS; t++)
+		if (b->tier[t].newest_ns >= end_ns)
+			return true;
+	return false;
+}
+
+/* Bins, statistics and index of the earliest open span of a level. */
+static void level_close(struct log_builder *b, int level)
+{
+	struct log_entry e;
+	int64_t span, cell;
+
+	if (!log_fold_open(b->fold, level, &span))
+		return;
+	cell = log_span_cell(span, level);
+	for (const uint8_t *zoom = log_zooms[level]; *zoom; zoom++) {
+		b->raw.n = 0;
+		log_fold_lod(b->fold, level, *zoom, &b->raw);
+		if (b->raw.n > 0)
+			put_kind(b, LOG_LOD, *zoom, cell);
+	}
+	b->raw.n = 0;
+	log_fold_stat(b->fold, level, &b->raw);
+	if (b->raw.n > 0)
+		put_kind(b, LOG_STAT, (unsigned)level, cell);
+	log_fold_close(b->fold, level);
+	if (level == 1)
+		b->closed_span = span;
+	if (!b->index)
+		return;
+	b->raw.n = 0;
+	log_index_make(b->index, level, span, b->at, &b->raw, &e);
+	put_chunk(b, &e);
+}
+
+/* Is there an open span of the level before that one? */
+static bool open_before(const struct log_builder *b, int level, int64_t span)
+{
+	int64_t open;
+
+	return log_fold_open(b->fold, level, &open) && open < span;
+}
+
+/* All spans that end before the cell, as soon as their rows are there. */
+static void levels_close(struct log_builder *b, int64_t cell)
+{
+	int64_t group = log_span(cell, 1), late = log_span(cell - GROUP_LATE, 1);
+
+	while (open_before(b, 1, group)) {
+		int64_t span;
+
+		log_fold_open(b->fold, 1, &span);
+		if (span >= late && !all_at(b, log_span_cell(span + 1, 1) << LOG_CELL_ZOOM))
+			return;
+		level_close(b, 1);
+		for (int level = 2; level <= LOG_LEVELS; level++) {
+			int64_t next = log_fold_open(b->fold, 1, &span) && span < group ? span : group;
+
+			next = log_span(next, level - 1);
+			if (open_before(b, level, next) && !open_before(b, level - 1, next << LOG_SPAN_BITS))
+				level_close(b, level);
+		}
+	}
+}
+
+/* How many of the rows that wait belong into one chunk of that cell. */
+static size_t rows_of(const struct log_builder *b, enum tier t, int64_t cell)
+{
+	const struct waiting *w = &b->tier[t];
+	size_t width = b->about->width[t] ? b->about->width[t] : 1,
+	       most = SECTION_BYTES / sizeof(double) / width;
+	size_t n = 0;
+
+	while (n < w->n && n < (most ? most : 1) && log_cell(w->t_ns[n]) == cell)
+		n++;
+	return n;
+}
+
+static void rows_taken(struct log_builder *b, const size_t n[TIERS], bool written)
+{
+	for (enum tier t = 0; t < TIERS; t++) {
+		struct waiting *w = &b->tier[t];
+		struct rows r = {t, n[t], b->about->width[t], w->t_ns, w->values};
+
+		if (n[t] == 0)
+			continue;
+		if (written) {
+			log_fold_rows(b->fold, &r);
+			hole_end(b, t, w->t_ns[0]);
+			w->written_ns = w->t_ns[n[t] - 1];
+			b->tally.rows[t] += n[t];
+		}
+		for (size_t i = 0; !written && i < n[t]; i++)
+			row_lost(b, t, w->t_ns[i]);
+		waiting_drop(w, n[t], b->about->width[t]);
+	}
+}
+
+/* Which form suits a column is found out again in every fourth group. */
+static void likes_forget(struct log_builder *b, int64_t span)
+{
+	if (span == b->like_span)
+		return;
+	b->like_span = span;
+	for (int t = 0; t < TIERS; t++)
+		memset(b->tier[t].like, LOG_OTHER, b->about->width[t]);
+}
+
+/* One chunk of rows of the cell. */
+static void put_data(struct log_builder *b, int64_t cell)
+{
+	struct log_entry e = {.kind = LOG_DATA, .cell = cell};
+	size_t n[TIERS];
+
+	likes_forget(b, log_span(cell, 1) / LIKE_GROUPS);
+	b->raw.n = 0;
+	for (enum tier t = 0; t < TIERS; t++) {
+		struct rows r = {t, rows_of(b, t, cell), b->about->width[t], b->tier[t].t_ns,
+				 b->tier[t].values};
+		int64_t step = tier_used(b, t) ? period_ns(b, t) : 0;
+
+		n[t] = r.n;
+		e.rows[t] = (uint32_t)r.n;
+		if (r.n > 0)
+			log_data_put(&b->raw, &r, step < CELL_NS ? (uint32_t)step : 0, b->tier[t].like);
+	}
+	rows_taken(b, n, put_chunk(b, &e));
+}
+
+static void cell_seal(struct log_builder *b, int64_t cell)
+{
+	int64_t first;
+
+	levels_close(b, cell);
+	b->newest_cell = cell > b->newest_cell ? cell : b->newest_cell;
+	if (log_span(cell, 1) <= b->closed_span) {
+		size_t n[TIERS];
+
+		for (enum tier t = 0; t < TIERS; t++)
+			n[t] = rows_of(b, t, cell);
+		rows_taken(b, n, false);
+		return;
+	}
+	if (log_span(cell, 1) > b->meta_span) {
+		clocks_read(b);
+		put_meta(b, cell);
+	}
+	while (first_cell(b, &first) && first == cell)
+		put_data(b, cell);
+	events_flush(b);
+}
+
+void log_builder_rows(struct log_builder *b, const struct rows *r)
+{
+	struct waiting *w = &b->tier[r->tier];
+	int64_t cell;
+
+	for (size_t i = 0; i < r->n; i++) {
+		cell = log_cell(r->t_ns[i]);
+		if (r->t_ns[i] <= w->newest_ns || cell >= LOG_CELL_LIMIT || cell <= -LOG_CELL_LIMIT ||
+		    !waiting_add(w, r->t_ns[i], r->values + i * r->width, r->width)) {
+			b->tally.lost[r->tier]++;
+			continue;
+		}
+		w->newest_ns = r->t_ns[i];
+	}
+	while (first_cell(b, &cell)) {
+		int64_t end_ns = (cell + 1) << LOG_CELL_ZOOM;
+
+		if (!any_at(b, end_ns + LOG_LATE_NS) && !all_at(b, end_ns))
+			break;
+		cell_seal(b, cell);
+	}
+}
+
+int64_t log_builder_due(const struct log_builder *b)
+{
+	int64_t cell = 0, due = b->event_ns;
+
+	if (first_cell(b, &cell) && ((cell + 1) << LOG_CELL_ZOOM) + LOG_LATE_NS < due)
+		due = ((cell + 1) << LOG_CELL_ZOOM) + LOG_LATE_NS;
+	return due;
+}
+
+void log_builder_run(struct log_builder *b, int64_t now_ns)
+{
+	int64_t cell;
+
+	while (first_cell(b, &cell) && ((cell + 1) << LOG_CELL_ZOOM) + LOG_LATE_NS <= now_ns)
+		cell_seal(b, cell);
+	if (b->event_ns <= now_ns)
+		events_flush(b);
+}
+
+void log_builder_end(struct log_builder *b, enum log_reason reason, const char *next)
+{
+	uint64_t newest = 0;
+	int64_t cell, span;
+
+	while (first_cell(b, &cell))
+		cell_seal(b, cell);
+	for (enum tier t = 0; t < TIERS; t++)
+		hole_end(b, t, b->tier[t].hole.to_ns);
+	events_flush(b);
+	for (int level = 1; level <= LOG_LEVELS; level++)
+		while (log_fold_open(b->fold, level, &span))
+			level_close(b, level);
+	b->raw.n = 0;
+	log_put_u8(&b->raw, reason);
+	log_put_u64(&b->raw, b->index && log_index_newest(b->index, &newest) ? b->at - newest : 0);
+	log_tally_put(&b->raw, &b->tally);
+	log_put_str(&b->raw, next ? next : "");
+	put_kind(b, LOG_END, 0, b->newest_cell);
+}
+
+/* --- one builder --- */
+
+const struct log_tally *log_builder_tally(const struct log_builder *b)
+{
+	return &b->tally;
+}
+
+void log_builder_next(const struct log_builder *b, struct log_options *o)
+{
+	*o = b->options;
+	o->seq = b->seq;
+	o->part++;
+}
+
+static void read_boot_id(uint8_t id[16])
+{
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	size_t n = 0;
+	char text[64] = "";
+
+	if (f && fgets(text, sizeof(text), f))
+		for (const char *p = text; *p && n < 32; p++) {
+			const char digits[] = "0123456789abcdef", *d = strchr(digits, *p);
+
+			if (!d)
+				continue;
+			id[n / 2] = (uint8_t)(id[n / 2] << 4 | (d - digits));
+			n++;
+		}
+	if (f)
+		fclose(f);
+}
+
+static bool is_zero(const uint8_t *p, size_t n)
+{
+	while (n > 0 && p[n - 1] == 0)
+		n--;
+	return n == 0;
+}
+
+/* Numbers that no other recording has. */
+static void identify(struct log_builder *b)
+{
+	struct log_options *o = &b->options;
+
+	while (o->session == 0 && getrandom(&o->session, sizeof(o->session), 0) > 0)
+		continue;
+	if (is_zero(o->uuid, sizeof(o->uuid)) && getrandom(o->uuid, sizeof(o->uuid), 0) > 0) {
+		o->uuid[6] = (uint8_t)(0x40 | (o->uuid[6] & 0x0F)); /* RFC 4122, random */
+		o->uuid[8] = (uint8_t)(0x80 | (o->uuid[8] & 0x3F));
+	}
+	if (o->live)
+		read_boot_id(b->boot);
+}
+
+static bool builder_alloc(struct log_builder *b)
+{
+	const struct session *about = b->about;
+	bool ok;
+
+	b->packer = log_packer_new();
+	b->fold = log_fold_new(about);
+	b->index = b->options.index ? log_index_new() : NULL;
+	b->facts = calloc(about->n_facts + 1, sizeof(*b->facts));
+	ok = b->packer && b->fold && b->facts && (b->index || !b->options.index);
+	for (int t = 0; t < TIERS; t++) {
+		b->tier[t].like = calloc(about->width[t] + 1, 1);
+		b->tier[t].newest_ns = b->tier[t].written_ns = INT64_MIN;
+		ok &= b->tier[t].like != NULL;
+	}
+	return ok;
+}
+
+struct log_builder *log_builder_new(const struct session *about, const struct log_options *o, log_emit *emit,
+				    void *to, struct err *e)
+{
+	struct log_builder *b = calloc(1, sizeof(*b));
+
+	if (b) {
+		*b = (struct log_builder) {.about = about,
+					   .options = *o,
+					   .emit = emit,
+					   .to = to,
+					   .seq = o->seq,
+					   .anchor = about->start,
+					   .event_ns = INT64_MAX,
+					   .newest_cell = log_cell(about->start.mono_ns),
+					   .like_span = INT64_MIN,
+					   .closed_span = INT64_MIN};
+		if (builder_alloc(b)) {
+			if (about->n_facts > 0)
+				memcpy(b->facts, about->facts, about->n_facts * sizeof(*b->facts));
+			identify(b);
+			put_meta(b, b->newest_cell);
+			return b;
+		}
+	}
+	log_builder_free(b);
+	err_set(e, ERR_FAILED, _("out of memory"));
+	return NULL;
+}
+
+void log_builder_free(struct log_builder *b)
+{
+	if (!b)
+		return;
+	for (int t = 0; t < TIERS; t++) {
+		free(b->tier[t].t_ns);
+		free(b->tier[t].values);
+		free(b->tier[t].like);
+	}
+	for (int i = 0; i < 3; i++)
+		log_bytes_free(&b->events[i]);
+	log_bytes_free(&b->raw);
+	log_bytes_free(&b->chunk);
+	log_index_free(b->index);
+	log_fold_free(b->fold);
+	log_packer_free(b->packer);
+	free(b->facts);
+	free(b);
+}

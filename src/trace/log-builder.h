@@ -1,0 +1,44 @@
+/* log-builder: a stream to the chunks of a log, wherever they go.  Knows no thread. */
+#ifndef TRACE_LOG_BUILDER_H
+#define TRACE_LOG_BUILDER_H
+
+#include "trace/log.h"
+
+/* How long a cell waits for rows of other tiers, by the clock or by the rows that come. */
+#define LOG_LATE_NS (60 * NS_PER_MS)
+
+struct log_options {
+	uint32_t session;     /* 0: a random number */
+	uint8_t uuid[16];     /* zeroes: random */
+	uint64_t seq;         /* of the first chunk */
+	unsigned part;        /* number of the file in a split recording */
+	const char *previous; /* name of the file before, or NULL */
+	bool live;            /* rows are of this moment, so clocks can be read */
+	bool index;           /* an output that is read from its end; false: a ring */
+};
+
+/* A chunk: e->distance is where it begins in the output.  False: there is no room; only DATA is
+ * then tried again, as a gap. */
+typedef bool log_emit(void *to, const struct log_entry *e, const uint8_t *chunk, size_t n);
+
+struct log_builder;
+struct log_builder *log_builder_new(const struct session *about, const struct log_options *o, log_emit *emit,
+				    void *to, struct err *e);
+void log_builder_free(struct log_builder *b);
+/* Of each tier in the order of time, and of all tiers within about a second. */
+void log_builder_rows(struct log_builder *b, const struct rows *r);
+void log_builder_mark(struct log_builder *b, const struct mark *m);
+void log_builder_gap(struct log_builder *b, const struct gap *g);
+void log_builder_change(struct log_builder *b, const struct change *c);
+/* When what is here has waited long enough; INT64_MAX: there is nothing. */
+int64_t log_builder_due(const struct log_builder *b);
+/* Chunks of what was due by then. */
+void log_builder_run(struct log_builder *b, int64_t now_ns);
+/* Chunks of all, LOD, STAT and INDEX of all levels, and END. */
+void log_builder_end(struct log_builder *b, enum log_reason reason, const char *next);
+/* Rows in accepted chunks, and those that were lost. */
+const struct log_tally *log_builder_tally(const struct log_builder *b);
+/* What the next file of a split recording goes on with. */
+void log_builder_next(const struct log_builder *b, struct log_options *o);
+
+#endif

@@ -1,0 +1,557 @@
+/* Arrays of doubles to bytes that compress well, and back bit for bit.
+ *
+ * What decodes trusts nothing: log_array_size() checks all that log_array_get()
+ * relies on. */
+/* The loops over values are to be vectorised at -O2, too. */
+#if defined(__OPTIMIZE__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+#include <math.h>
+#include <stdlib.h>
+
+#include "trace/format.h"
+#include "trace/log.h"
+
+#define WHOLE_MAX 1099511627776.0 /* 2^40 */
+#define NAN_32    UINT32_C(0x7FC00000)
+#define NAN_64    UINT64_C(0x7FF8000000000000)
+
+static inline uint64_t bits_of(double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	return bits;
+}
+
+static inline double of_bits(uint64_t bits)
+{
+	double v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+static inline uint32_t bits_32(double v)
+{
+	float f = (float)v;
+	uint32_t bits;
+
+	memcpy(&bits, &f, sizeof(bits));
+	return isnan(v) ? NAN_32 : bits;
+}
+
+static inline double of_bits_32(uint32_t bits)
+{
+	float f;
+
+	memcpy(&f, &bits, sizeof(f));
+	return isnan(f) ? of_bits(NAN_64) : (double)f;
+}
+
+static inline uint64_t zigzag(int64_t v)
+{
+	return (uint64_t)v << 1 ^ (uint64_t)(v >> 63);
+}
+
+static inline uint64_t unzigzag(uint64_t z)
+{
+	return z >> 1 ^ -(z & 1);
+}
+
+/* --- whole numbers --- */
+
+static inline double scaled(int64_t k, unsigned scale)
+{
+	double v = (double)k;
+
+	switch (scale) {
+	case 0:
+		return v;
+	case 1:
+		return v / 10;
+	case 2:
+		return v / 1000;
+	default:
+		return (double)(float)(v / 1000);
+	}
+}
+
+/* False: no whole number is that value at that scale. */
+static inline bool whole(double v, unsigned scale, int64_t *k)
+{
+	double x = scale == 0 ? v : scale == 1 ? v * 10 : v * 1000;
+
+	if (!(fabs(x) < WHOLE_MAX))
+		return false;
+	*k = (int64_t)(x + (x < 0 ? -0.5 : 0.5));
+	return bits_of(scaled(*k, scale)) == bits_of(v);
+}
+
+static inline void put_plane(uint8_t *p, size_t n, size_t i, uint64_t x, unsigned size)
+{
+	for (unsigned k = 0; k < size; k++)
+		p[k * n + i] = (uint8_t)(x >> 8 * k);
+}
+
+static inline uint64_t get_plane(const uint8_t *p, size_t n, size_t i, unsigned size)
+{
+	uint64_t x = 0;
+
+	for (unsigned k = 0; k < size; k++)
+		x |= (uint64_t)p[k * n + i] << 8 * k;
+	return x;
+}
+
+static void put_bitmap(struct log_bytes *b, const double *v, size_t n)
+{
+	uint8_t *p = log_bytes_add(b, (n + 7) / 8);
+
+	if (!p)
+		return;
+	memset(p, 0, (n + 7) / 8);
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(v[i]))
+			p[i / 8] = (uint8_t)(p[i / 8] | 1 << i % 8);
+}
+
+/* The m values of n.  0: they are not whole at that scale; else the kind. */
+static uint8_t put_whole(struct log_bytes *b, const double *v, size_t n, size_t m, unsigned scale)
+{
+	unsigned form = LOG_I8, kind;
+	uint64_t widest = 0;
+	int64_t first = 0, before = 0, k = 0;
+	size_t at = 0;
+	uint8_t *p;
+
+	for (size_t i = 0; i < n; i++) {
+		if (isnan(v[i]))
+			continue;
+		if (!whole(v[i], scale, &k))
+			return 0;
+		if (at++ == 0)
+			first = before = k;
+		widest |= zigzag(k - before);
+		before = k;
+	}
+	while (form < LOG_I64 && widest >> (8 << (form - LOG_I8)))
+		form++;
+	kind = form | scale << LOG_SCALE_BIT;
+	if (m < n) {
+		kind |= LOG_BITMAP;
+		put_bitmap(b, v, n);
+	}
+	log_put_i64(b, first);
+	p = log_bytes_add(b, (m - 1) << (form - LOG_I8));
+	at = 0;
+	for (size_t i = 0; p && i < n; i++) {
+		if (isnan(v[i]))
+			continue;
+		whole(v[i], scale, &k);
+		if (at > 0)
+			put_plane(p, m - 1, at - 1, zigzag(k - before), 1U << (form - LOG_I8));
+		before = k;
+		at++;
+	}
+	return (uint8_t)kind;
+}
+
+#define STRETCH 256 /* numbers at a time, so that each plane is written in one go */
+
+static uint8_t put_floats(struct log_bytes *b, const double *v, size_t n, bool single, uint8_t xor)
+{
+	unsigned size = single ? 4 : 8;
+	uint8_t *p = log_bytes_add(b, n * size);
+	uint64_t x[STRETCH + 1];
+
+	x[0] = 0;
+	for (size_t first = 0; p && first < n; first += STRETCH) {
+		size_t m = n - first < STRETCH ? n - first : STRETCH;
+
+		for (size_t i = 0; single && i < m; i++)
+			x[i + 1] = bits_32(v[first + i]);
+		for (size_t i = 0; !single && i < m; i++)
+			x[i + 1] = isnan(v[first + i]) ? NAN_64 : bits_of(v[first + i]);
+		for (unsigned k = 0; k < size; k++)
+			for (size_t i = 0; i < m; i++)
+				p[k * n + first + i] = (uint8_t)((x[i + 1] ^ (xor? x[i] : 0)) >> 8 * k);
+		x[0] = x[m];
+	}
+	return (uint8_t)((single ? LOG_F32 : LOG_F64) | xor);
+}
+
+/* About how many bits n bytes come to, in planes of m: the same bytes in the same plane cost least. */
+static double cost(const uint8_t *p, size_t n, size_t m)
+{
+	uint32_t count[256] = {0};
+	double bits = 0;
+
+	for (size_t done = 0; done < n; done += m, p += m) {
+		size_t left = n - done < m ? n - done : m;
+		uint64_t squares = 0; /* of the counts */
+
+		for (size_t i = 0; i < left; i++)
+			squares += 2 * count[p[i]]++ + 1;
+		for (size_t i = 0; i < left; i++)
+			count[p[i]] = 0;
+		bits += (double)left * log2((double)left * (double)left / (double)squares);
+	}
+	return bits;
+}
+
+struct about {
+	size_t there; /* values that are not missing */
+	bool constant;
+	double value;
+};
+
+static struct about look(const double *v, size_t n)
+{
+	struct about a = {0, true, 0};
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		a.there += v[i] == v[i];
+	for (i = 0; a.there > 0 && isnan(v[i]); i++)
+		continue;
+	a.value = i < n ? v[i] : 0;
+	for (; a.constant && i < n; i++)
+		a.constant = bits_of(v[i]) == bits_of(a.value) || isnan(v[i]);
+	return a;
+}
+
+/* NaN's payload does not matter here: as f64 it is the same. */
+static bool is_single(const double *v, size_t n)
+{
+	uint64_t wrong = 0;
+
+	for (size_t i = 0; i < n; i++)
+		wrong |= bits_of((double)(float)v[i]) ^ bits_of(v[i]);
+	return !wrong;
+}
+
+/* Try each form and keep the one that costs least. */
+static uint8_t put_best(struct log_bytes *b, const double *v, size_t n, const struct about *a)
+{
+	size_t start = b->n;
+	bool single = is_single(v, n);
+	uint8_t best = 0, kind;
+	double least = (double)INFINITY, bits;
+
+	for (unsigned way = 0; way < 6 && !b->failed; way++) {
+		bool floats = way >= 4;
+
+		kind = floats ? put_floats(b, v, n, single, way == 5 ? LOG_XOR : 0)
+			      : put_whole(b, v, n, a->there, way);
+		if (!kind)
+			continue;
+		bits = b->failed ? 0 : cost(b->p + start, b->n - start, floats ? n : a->there);
+		b->n = start;
+		if (bits < least) {
+			least = bits;
+			best = kind;
+		}
+		if (!floats) /* of the scales the first that fits */
+			way = 3;
+	}
+	return best;
+}
+
+uint8_t log_array_put(struct log_bytes *b, const double *v, size_t n, uint8_t like)
+{
+	struct about a = look(v, n);
+	unsigned form = like & LOG_FORM;
+	uint8_t kind;
+
+	if (a.there == 0)
+		return LOG_NONE;
+	if (a.constant) {
+		if (a.there < n)
+			put_bitmap(b, v, n);
+		log_put_f64(b, a.value);
+		return a.there < n ? LOG_CONSTANT | LOG_BITMAP : LOG_CONSTANT;
+	}
+	if (like & LOG_OTHER || form < LOG_I8) {
+		like = put_best(b, v, n, &a);
+		form = like & LOG_FORM;
+	}
+	if (form <= LOG_I64) {
+		kind = put_whole(b, v, n, a.there, (like & LOG_SCALE) >> LOG_SCALE_BIT);
+		if (kind)
+			return kind;
+	}
+	return put_floats(b, v, n, is_single(v, n), like & LOG_XOR);
+}
+
+static size_t ones(const uint8_t *bitmap, size_t n)
+{
+	size_t m = 0;
+
+	for (size_t i = 0; i < (n + 7) / 8; i++)
+		m += (size_t)__builtin_popcount(bitmap[i]);
+	return m;
+}
+
+ssize_t log_array_size(const uint8_t *p, size_t left, uint8_t kind, size_t n)
+{
+	unsigned form = kind & LOG_FORM, more = kind & ~LOG_FORM & 0xFF;
+	size_t bitmap = 0, there = n, size;
+
+	if (kind & LOG_OTHER)
+		return left >= 4 && get_u32(p) <= left - 4 ? 4 + (ssize_t)get_u32(p) : -1;
+	if (form == LOG_NONE)
+		return more ? -1 : 0;
+	if (form >= LOG_F32) {
+		size = n * (form == LOG_F32 ? 4 : 8);
+		return more & ~(unsigned)LOG_XOR || size > left ? -1 : (ssize_t)size;
+	}
+	if (more & LOG_XOR || (form == LOG_CONSTANT && more & LOG_SCALE))
+		return -1;
+	if (more & LOG_BITMAP) {
+		bitmap = (n + 7) / 8;
+		if (bitmap > left || (n % 8 && p[n / 8] >> n % 8))
+			return -1;
+		there = ones(p, n);
+	}
+	if (there == 0)
+		return -1;
+	size = bitmap + 8 + (form == LOG_CONSTANT ? 0 : (there - 1) << (form - LOG_I8));
+	return size > left ? -1 : (ssize_t)size;
+}
+
+/* Compiled once for each size and scale. */
+static inline __attribute__((always_inline)) void wholes(const uint8_t *p, size_t m, double *out,
+							 unsigned size, unsigned scale)
+{
+	uint64_t k = get_u64(p);
+
+	p += 8;
+	out[0] = scaled((int64_t)k, scale);
+	for (size_t i = 1; i < m; i++) {
+		k += unzigzag(get_plane(p, m - 1, i - 1, size));
+		out[i] = scaled((int64_t)k, scale);
+	}
+}
+
+static inline __attribute__((always_inline)) void wholes_of(const uint8_t *p, size_t m, double *out,
+							    unsigned size, unsigned scale)
+{
+	switch (scale) {
+	case 0:
+		wholes(p, m, out, size, 0);
+		break;
+	case 1:
+		wholes(p, m, out, size, 1);
+		break;
+	case 2:
+		wholes(p, m, out, size, 2);
+		break;
+	default:
+		wholes(p, m, out, size, 3);
+		break;
+	}
+}
+
+static void get_whole(const uint8_t *p, unsigned form, unsigned scale, size_t m, double *out)
+{
+	switch (form) {
+	case LOG_I8:
+		wholes_of(p, m, out, 1, scale);
+		break;
+	case LOG_I16:
+		wholes_of(p, m, out, 2, scale);
+		break;
+	case LOG_I32:
+		wholes_of(p, m, out, 4, scale);
+		break;
+	default:
+		wholes_of(p, m, out, 8, scale);
+		break;
+	}
+}
+
+static void get_floats(const uint8_t *p, size_t n, bool single, bool xor, double *out)
+{
+	uint64_t x = 0;
+
+	for (size_t i = 0; single && i < n; i++) {
+		x = (xor? x : 0) ^ get_plane(p, n, i, 4);
+		out[i] = of_bits_32((uint32_t)x);
+	}
+	for (size_t i = 0; !single && i < n; i++) {
+		x = (xor? x : 0) ^ get_plane(p, n, i, 8);
+		out[i] = isnan(of_bits(x)) ? of_bits(NAN_64) : of_bits(x);
+	}
+}
+
+/* The m values at the beginning to the rows that have one. */
+static void spread(const uint8_t *bitmap, size_t n, size_t m, double *out)
+{
+	for (size_t i = n; i-- > 0;)
+		out[i] = bitmap[i / 8] >> i % 8 & 1 ? out[--m] : (double)NAN;
+}
+
+void log_array_get(const uint8_t *p, uint8_t kind, size_t n, double *out)
+{
+	unsigned form = kind & LOG_FORM;
+	const uint8_t *bitmap = p;
+	size_t m = n;
+
+	if (kind & LOG_OTHER || form == LOG_NONE) {
+		for (size_t i = 0; i < n; i++)
+			out[i] = (double)NAN;
+		return;
+	}
+	if (kind & LOG_BITMAP) {
+		m = ones(p, n);
+		p += (n + 7) / 8;
+	}
+	if (form >= LOG_F32)
+		get_floats(p, n, form == LOG_F32, kind & LOG_XOR, out);
+	else if (form == LOG_CONSTANT)
+		for (size_t i = 0; i < m; i++)
+			out[i] = get_f64(p);
+	else
+		get_whole(p, form, (kind & LOG_SCALE) >> LOG_SCALE_BIT, m, out);
+	if (kind & LOG_BITMAP)
+		spread(bitmap, n, m, out);
+}
+
+/* --- sections --- */
+
+/* The arrays are where in->p is: are they all there? */
+static int section_arrays(struct log_in *in, struct log_section *s)
+{
+	s->arrays = in->p;
+	for (uint32_t i = 0; i < s->columns; i++) {
+		ssize_t size = log_array_size(in->p, (size_t)(in->end - in->p), s->kinds[i], s->n);
+
+		if (size < 0)
+			return -1;
+		in->p += size;
+	}
+	s->size = (size_t)(in->p - s->arrays);
+	return 1;
+}
+
+static int section_next(struct log_in *in, struct log_section *s, bool data)
+{
+	if (in->bad)
+		return -1;
+	if (in->p >= in->end)
+		return 0;
+	s->tier = (uint8_t)log_get_u8(in);
+	log_get_u8(in);
+	s->columns = log_get_u16(in);
+	s->n = log_get_u32(in);
+	s->first = log_get_i64(in);
+	s->step = data ? log_get_u32(in) : 0;
+	if (in->bad || s->tier >= LOG_TIERS || s->columns > LOG_CHANNELS || s->n == 0 ||
+	    s->n > (data ? LOG_ROWS_MAX : LOG_BINS_MAX))
+		return -1;
+	s->columns *= data ? 1 : 4;
+	s->kinds = log_in_take(in, s->columns);
+	s->times = data ? log_in_take(in, 4 * (size_t)s->n) : NULL;
+	return in->bad ? -1 : section_arrays(in, s);
+}
+
+int log_data_next(struct log_in *in, struct log_section *s)
+{
+	return section_next(in, s, true);
+}
+
+int log_lod_next(struct log_in *in, struct log_section *s)
+{
+	return section_next(in, s, false);
+}
+
+int log_section_times(const struct log_section *s, int64_t cell, int64_t *t_ns)
+{
+	int64_t before;
+
+	if (log_cell(s->first) != cell)
+		return -1;
+	before = s->first - 1;
+	for (uint32_t i = 0; i < s->n; i++) {
+		int64_t t = s->first + (int64_t)((uint64_t)i * s->step) +
+			    (int64_t)unzigzag(get_plane(s->times, s->n, i, 4));
+
+		if (t <= before)
+			return -1;
+		t_ns[i] = before = t;
+	}
+	return t_ns[0] == s->first && log_cell(before) == cell ? 0 : -1;
+}
+
+void log_walk_begin(struct log_walk *w, const struct log_section *s)
+{
+	*w = (struct log_walk) {s, 0, s->arrays};
+}
+
+void log_walk_skip(struct log_walk *w, uint32_t n)
+{
+	const struct log_section *s = w->s;
+
+	for (; n > 0 && w->next < s->columns; n--, w->next++)
+		w->p += log_array_size(w->p, (size_t)(s->arrays + s->size - w->p), s->kinds[w->next], s->n);
+}
+
+bool log_walk_get(struct log_walk *w, double *out)
+{
+	uint8_t kind = w->s->kinds[w->next];
+
+	log_array_get(w->p, kind, w->s->n, out);
+	log_walk_skip(w, 1);
+	return !(kind & LOG_OTHER);
+}
+
+static void put_times(struct log_bytes *b, const struct rows *r, uint32_t step)
+{
+	uint8_t *p = log_bytes_add(b, 4 * r->n);
+
+	for (size_t i = 0; p && i < r->n; i++)
+		put_plane(p, r->n, i, zigzag(r->t_ns[i] - r->t_ns[0] - (int64_t)(i * step)), 4);
+}
+
+/* The period, unless it leads too far from the rows. */
+static uint32_t step_for(const struct rows *r, uint32_t step)
+{
+	int64_t span = r->t_ns[r->n - 1] - r->t_ns[0];
+
+	if (r->n > 1 && (uint64_t)step * (r->n - 1) > UINT64_C(1) << (LOG_CELL_ZOOM + 1))
+		return (uint32_t)(span / (int64_t)(r->n - 1));
+	return r->n > 1 ? step : 0;
+}
+
+void log_data_put(struct log_bytes *b, const struct rows *r, uint32_t step, uint8_t *like)
+{
+	double *column = malloc(r->n * sizeof(*column));
+	size_t kinds;
+
+	if (!column) {
+		b->failed = true;
+		return;
+	}
+	step = step_for(r, step);
+	log_put_u8(b, r->tier);
+	log_put_u8(b, 0);
+	log_put_u16(b, (unsigned)r->width);
+	log_put_u32(b, (uint32_t)r->n);
+	log_put_i64(b, r->t_ns[0]);
+	log_put_u32(b, step);
+	kinds = b->n;
+	log_bytes_add(b, r->width);
+	put_times(b, r, step);
+	for (size_t c = 0; c < r->width; c++) {
+		uint8_t kind;
+
+		for (size_t i = 0; i < r->n; i++)
+			column[i] = r->values[i * r->width + c];
+		kind = log_array_put(b, column, r->n, like[c]);
+		if ((kind & LOG_FORM) >= LOG_I8)
+			like[c] = kind;
+		if (!b->failed)
+			b->p[kinds + c] = kind;
+	}
+	free(column);
+}

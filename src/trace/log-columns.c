@@ -1,0 +1,432 @@
+/* What is asked of the rows of a log: values and times, columns of any zoom from the stored
+ * bins where there are some, and statistics of any stretch. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/log-lod.h"
+#include "trace/log-tree.h"
+
+#define COUNT_MAX 9007199254740992.0 /* 2^53 */
+
+static int64_t cell_ns(int64_t cell)
+{
+	return (int64_t)((uint64_t)cell << LOG_CELL_ZOOM);
+}
+
+/* --- rows --- */
+
+void log_reader_times(struct log_reader *r, enum tier tier, uint64_t first, size_t n, int64_t *out)
+{
+	pthread_mutex_lock(&r->lock);
+	for (size_t done = 0; done < n;) {
+		uint64_t from;
+		const struct log_block *b = log_block_of(r, tier, first + done, &from);
+		size_t skip = b ? (size_t)(first + done - from) : 0, part = b ? b->n - skip : n - done;
+
+		part = part < n - done ? part : n - done;
+		if (b)
+			memcpy(out + done, b->t_ns + skip, part * sizeof(*out));
+		for (size_t i = 0; !b && i < part; i++)
+			out[done + i] = r->last_ns;
+		done += part;
+	}
+	pthread_mutex_unlock(&r->lock);
+}
+
+void log_reader_values(struct log_reader *r, size_t channel, uint64_t first, size_t n, double *out)
+{
+	const struct channel *c = &r->channels[channel];
+
+	pthread_mutex_lock(&r->lock);
+	for (size_t done = 0; done < n;) {
+		uint64_t from;
+		const struct log_block *b = log_block_of(r, c->tier, first + done, &from);
+		size_t skip = b ? (size_t)(first + done - from) : 0, part = b ? b->n - skip : n - done;
+
+		part = part < n - done ? part : n - done;
+		if (b)
+			memcpy(out + done, b->values + (size_t)c->column * b->n + skip, part * sizeof(*out));
+		for (size_t i = 0; !b && i < part; i++)
+			out[done + i] = (double)NAN;
+		done += part;
+	}
+	pthread_mutex_unlock(&r->lock);
+}
+
+/* The first of n times at or after t_ns; n: there is none. */
+static size_t first_from(const int64_t *t, size_t n, int64_t t_ns)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t[mid] < t_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static uint32_t block_from(const struct log_block *b, int64_t t_ns)
+{
+	return (uint32_t)first_from(b->t_ns, b->n, t_ns);
+}
+
+uint64_t log_reader_row_from(struct log_reader *r, enum tier tier, int64_t t_ns)
+{
+	uint64_t rows = r->top.rows[tier], row, first;
+
+	pthread_mutex_lock(&r->lock);
+	row = log_rows_before(r, tier, log_cell(t_ns));
+	while (row < rows) {
+		const struct log_block *b = log_block_of(r, tier, row, &first);
+		uint32_t at = b ? block_from(b, t_ns) : 0;
+
+		if (!b || at < b->n) {
+			row = first + at > row ? first + at : row;
+			break;
+		}
+		row = first + b->n;
+	}
+	pthread_mutex_unlock(&r->lock);
+	return row;
+}
+
+/* --- columns --- */
+
+/* The level whose spans have bins of that zoom. */
+static int zoom_level(int zoom)
+{
+	for (int level = 1; level <= LOG_LEVELS; level++)
+		for (const uint8_t *z = log_zooms[level]; *z; z++)
+			if (*z == zoom)
+				return level;
+	return 0;
+}
+
+/* As many bins as a section may have, all in its span. */
+static bool bins_fit(const struct log_section *s, const struct log_item *lod, int zoom, int level)
+{
+	int bits = LOG_CELL_ZOOM + LOG_SPAN_BITS * level - zoom;
+	int64_t first = (int64_t)((uint64_t)log_span(lod->cell, level) << bits);
+
+	return s->first >= first && s->first - first + (int64_t)s->n <= INT64_C(1) << bits;
+}
+
+enum { PARTS = 4 };
+
+static struct log_block *bins_decode(struct log_reader *r, const struct log_generation *g,
+				     const struct log_section *s, uint64_t key)
+{
+	enum tier tier = (enum tier)s->tier;
+	size_t width = r->session.width[tier], columns = s->columns / PARTS;
+	struct log_block *b = log_cache_add(&r->caches[LOG_LODS], key, 0, PARTS * width * s->n, 0);
+	struct log_walk w;
+
+	if (!b)
+		return NULL;
+	b->n = s->n;
+	b->first = s->first;
+	for (size_t i = 0; i < PARTS * width * s->n; i++)
+		b->values[i] = (double)NAN;
+	log_walk_begin(&w, s);
+	for (size_t c = 0; c < s->columns; c++) {
+		size_t part = c / columns, of = c % columns;
+		unsigned to = of < g->width[tier] ? g->column[tier][of] : NO_COLUMN;
+
+		if (to != NO_COLUMN)
+			log_walk_get(&w, b->values + (part * width + to) * s->n);
+		else
+			log_walk_skip(&w, 1);
+	}
+	return b;
+}
+
+/* One without bins, so that the chunk is not read again. */
+static struct log_block *bins_none(struct log_reader *r, uint64_t key)
+{
+	struct log_block *b = log_cache_add(&r->caches[LOG_LODS], key, 0, 0, 0);
+
+	if (b)
+		b->n = 0;
+	return b;
+}
+
+/* Bins of a tier in a LOD chunk; n is 0 where it is damaged, or NULL. */
+static const struct log_block *bins_get(struct log_reader *r, const struct log_item *lod, int zoom, int level,
+					enum tier tier)
+{
+	uint64_t key = lod->at * 4 + tier;
+	const struct log_block *b = log_cache_find(&r->caches[LOG_LODS], key);
+	const struct log_generation *g;
+	struct log_section s;
+	struct log_head h;
+	struct log_in in;
+
+	if (b)
+		return b;
+	if (!log_read_chunk(r, lod, &h, &r->raw))
+		return bins_none(r, key);
+	in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
+	g = log_generation_find(r, h.generation);
+	if ((int)log_get_u8(&in) == zoom && g && log_in_take(&in, 3))
+		while (log_lod_next(&in, &s) > 0)
+			if (s.tier == tier && s.columns > 0 && bins_fit(&s, lod, zoom, level))
+				return bins_decode(r, g, &s, key);
+	if (in.bad || !g)
+		log_note(r, g ? LOG_FAULT_CONTENT : LOG_FAULT_CHANNELS, lod->at, h.seq, lod->cell, 0);
+	return bins_none(r, key);
+}
+
+static bool bin_of(const struct log_block *b, size_t width, unsigned column, int64_t at, struct bin *out)
+{
+	size_t i = (size_t)(at - b->first), plane = width * b->n, c = column * (size_t)b->n;
+	double count;
+
+	*out = (struct bin) {0, 0, 0, 0};
+	if (at < b->first || i >= b->n)
+		return true;
+	count = b->values[3 * plane + c + i];
+	if (!(count > 0))
+		return true;
+	*out = (struct bin) {b->values[c + i], b->values[plane + c + i], b->values[2 * plane + c + i], 0};
+	if (!(count < COUNT_MAX) || !(out->min <= out->max))
+		return false;
+	out->n = (uint64_t)count;
+	return true;
+}
+
+/* The bin out of a LOD; false: there is none that has it. */
+static bool bin_stored(struct log_reader *r, const struct channel *c, int zoom, int64_t at, struct bin *out)
+{
+	int level = zoom_level(zoom);
+	int64_t cell = (int64_t)((uint64_t)at << (zoom - LOG_CELL_ZOOM));
+	struct log_item index;
+	struct log_node *node;
+	const struct log_block *b;
+
+	if (!level || !log_zoom_has(zoom, r->session.hz[c->tier]) || !log_find_index(r, level, cell, &index))
+		return false;
+	node = log_node_get(r, &index);
+	for (size_t i = 0; node && i < node->list.n_others; i++) {
+		const struct log_item *lod = &node->list.others[i];
+
+		if (lod->kind != LOG_LOD || lod->aux != zoom || lod->cell != index.cell)
+			continue;
+		b = bins_get(r, lod, zoom, level, c->tier);
+		return b && b->n > 0 && bin_of(b, r->session.width[c->tier], c->column, at, out);
+	}
+	return false;
+}
+
+/* Values of rows lo .. hi - 1 as halves are merged, down to the base. */
+static struct bin rows_bin(const int64_t *t, const double *v, size_t n, int zoom, int base)
+{
+	struct bin b = {0, 0, 0, 0}, later;
+	size_t lo;
+
+	if (zoom <= base || n < 2) {
+		for (size_t i = 0; i < n; i++)
+			bin_add(&b, v[i]);
+		return b;
+	}
+	lo = first_from(t, n, (t[0] >> zoom << zoom) + (INT64_C(1) << (zoom - 1)));
+	b = rows_bin(t, v, lo, zoom - 1, base);
+	later = rows_bin(t + lo, v + lo, n - lo, zoom - 1, base);
+	bin_merge(&b, &later);
+	return b;
+}
+
+/* A bin within a cell, or all of it. */
+static struct bin bin_rows(struct log_reader *r, const struct channel *c, int zoom, int64_t at)
+{
+	int64_t cell = at >> (LOG_CELL_ZOOM - zoom);
+	int64_t from = (int64_t)((uint64_t)at << zoom), last = from + (INT64_C(1) << zoom) - 1;
+	uint64_t row = log_rows_before(r, c->tier, cell), first;
+	int base = zoom_base(r->session.hz[c->tier]);
+	struct bin sum = {0, 0, 0, 0}, b;
+
+	while (row < r->top.rows[c->tier]) {
+		const struct log_block *block = log_block_of(r, c->tier, row, &first);
+		uint32_t lo, hi;
+
+		if (!block || block->cell != cell)
+			break;
+		lo = block_from(block, from);
+		hi = last == INT64_MAX ? block->n : block_from(block, last + 1);
+		b = rows_bin(block->t_ns + lo, block->values + (size_t)c->column * block->n + lo, hi - lo, zoom,
+			     base < LOG_CELL_ZOOM ? base : LOG_CELL_ZOOM);
+		bin_merge(&sum, &b);
+		row = first + block->n;
+	}
+	return sum;
+}
+
+static struct bin bin_any(struct log_reader *r, const struct channel *c, int zoom, int64_t at)
+{
+	int64_t cell = zoom > LOG_CELL_ZOOM ? (int64_t)((uint64_t)at << (zoom - LOG_CELL_ZOOM)) : 0;
+	struct bin b = {0, 0, 0, 0}, later;
+
+	if (zoom <= LOG_CELL_ZOOM)
+		return bin_rows(r, c, zoom, at);
+	if (log_rows_before(r, c->tier, cell) ==
+	    log_rows_before(r, c->tier, cell + (INT64_C(1) << (zoom - LOG_CELL_ZOOM))))
+		return b;
+	if (bin_stored(r, c, zoom, at, &b))
+		return b;
+	b = bin_any(r, c, zoom - 1, 2 * at);
+	later = bin_any(r, c, zoom - 1, 2 * at + 1);
+	bin_merge(&b, &later);
+	return b;
+}
+
+void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out)
+{
+	const struct channel *c = &r->channels[channel];
+	int base = r->session.hz[c->tier] > 0 ? zoom_base(r->session.hz[c->tier]) : ZOOM_MIN, up;
+	int64_t lo, hi, before = INT64_MIN;
+
+	memset(out, 0, n * sizeof(*out));
+	if (!r->any || zoom > ZOOM_MAX || zoom < 0)
+		return;
+	/* Finer than there is: each column is answered with the one that covers it. */
+	up = zoom < base ? base - zoom : 0;
+	lo = r->first_ns >> zoom >> up;
+	hi = r->last_ns >> zoom >> up;
+	pthread_mutex_lock(&r->lock);
+	for (size_t i = 0; i < n; i++) {
+		int64_t at = first;
+
+		if (__builtin_add_overflow(first, (int64_t)i, &at) || (at >>= up) > hi)
+			break;
+		if (at < lo)
+			continue;
+		out[i] = up && i > 0 && at == before ? out[i - 1] : bin_any(r, c, zoom + up, at);
+		before = at;
+	}
+	pthread_mutex_unlock(&r->lock);
+}
+
+/* --- statistics --- */
+
+/* The channel's record in a STAT chunk; false: there is none. */
+static bool stat_stored(struct log_reader *r, const struct log_node *node, const struct log_item *index,
+			size_t channel, struct log_stat *out)
+{
+	const struct log_item *item = NULL;
+	struct log_cache *cache = &r->caches[LOG_LODS];
+	struct log_block *b;
+	struct log_head h;
+
+	for (size_t i = 0; node && i < node->list.n_others && !item; i++)
+		if (node->list.others[i].kind == LOG_STAT && node->list.others[i].aux == index->aux &&
+		    node->list.others[i].cell == index->cell)
+			item = &node->list.others[i];
+	if (!item)
+		return false;
+	b = log_cache_find(cache, item->at * 4 + 3);
+	if (!b && log_read_chunk(r, item, &h, &r->raw)) {
+		struct log_in in = {r->raw.p, r->raw.p + r->raw.n, false};
+		bool level = log_get_u8(&in) == index->aux && log_in_take(&in, 1);
+		size_t size = log_get_u16(&in);
+		uint32_t n = log_get_u32(&in);
+		const uint8_t *p = level && !in.bad && size >= LOG_STAT_SIZE && n <= LOG_CHANNELS
+					   ? log_in_take(&in, n * size)
+					   : NULL;
+		uint8_t *plain = p ? malloc(n * size + 1) : NULL;
+
+		b = plain ? log_cache_add(cache, item->at * 4 + 3, 0, 0, n * LOG_STAT_SIZE) : NULL;
+		if (b) {
+			b->n = n;
+			log_unshuffle(plain, p, n, size);
+			for (uint32_t i = 0; i < n; i++)
+				memcpy(b->records + i * LOG_STAT_SIZE, plain + i * size, LOG_STAT_SIZE);
+		} else if (!p) {
+			log_note(r, LOG_FAULT_CONTENT, item->at, h.seq, item->cell, 0);
+		}
+		free(plain);
+	}
+	if (!b)
+		return false;
+	*out = (struct log_stat) {.n = 0};
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct log_stat s;
+
+		log_stat_get(b->records + i * LOG_STAT_SIZE, &s);
+		if (s.channel == r->numbers[channel])
+			*out = s;
+	}
+	return true;
+}
+
+/* Joins what is in [from_ns, to_ns), which ends with that row. */
+static void stat_rows(struct log_reader *r, const struct channel *c, uint64_t row, uint64_t end, int64_t cover,
+		      struct log_stat *to)
+{
+	while (row < end) {
+		struct log_stat s;
+		uint64_t first;
+		const struct log_block *b = log_block_of(r, c->tier, row, &first);
+		size_t skip = b ? (size_t)(row - first) : 0, n;
+
+		if (!b)
+			return;
+		n = b->n - skip < end - row ? b->n - skip : (size_t)(end - row);
+		log_stat_rows(&s, b->t_ns + skip, b->values + (size_t)c->column * b->n + skip, n, cover);
+		log_stat_join(to, &s, cover);
+		row += n;
+	}
+}
+
+/* The highest level whose span begins with that cell and is all before the end. */
+static bool stat_span(struct log_reader *r, size_t channel, int64_t cell, int64_t end, struct log_stat *s,
+		      int64_t *next)
+{
+	for (int level = LOG_LEVELS; level > 0; level--) {
+		struct log_item index;
+
+		if (log_span_cell(log_span(cell, level), level) != cell ||
+		    log_span_cell(log_span(cell, level) + 1, level) > end || !log_find_index(r, level, cell, &index))
+			continue;
+		*next = log_item_end(&index);
+		if (stat_stored(r, log_node_get(r, &index), &index, channel, s))
+			return true;
+	}
+	return false;
+}
+
+void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int64_t to_ns, struct log_stat *out)
+{
+	const struct channel *c = &r->channels[channel];
+	int64_t cover = r->session.hz[c->tier] > 0 ? stats_hole_ns(r->session.hz[c->tier]) : 0, next = 0;
+	uint64_t row = log_reader_row_from(r, c->tier, from_ns), end = log_reader_row_from(r, c->tier, to_ns);
+	int64_t cell = log_cell(from_ns - 1) + 1, last = log_cell(to_ns);
+
+	*out = (struct log_stat) {.channel = r->numbers[channel]};
+	pthread_mutex_lock(&r->lock);
+	while (row < end) {
+		struct log_stat s;
+		uint64_t to, first;
+		const struct log_block *b = log_block_of(r, c->tier, row, &first);
+
+		/* Where there are no rows there are no spans. */
+		if (b && row == first && b->t_ns[0] >= cell_ns(cell))
+			cell = log_span_cell(log_span(b->cell, 1), 1) > cell ? log_span_cell(log_span(b->cell, 1), 1) : cell;
+		if (log_rows_before(r, c->tier, cell) == row && stat_span(r, channel, cell, last, &s, &next)) {
+			log_stat_join(out, &s, cover);
+			cell = next;
+			row = log_rows_before(r, c->tier, cell);
+			continue;
+		}
+		if (log_rows_before(r, c->tier, cell) <= row)
+			cell = log_span_cell(log_span(cell, 1) + 1, 1);
+		to = log_rows_before(r, c->tier, cell);
+		to = to < end ? to : end;
+		stat_rows(r, c, row, to, cover, out);
+		row = to;
+	}
+	pthread_mutex_unlock(&r->lock);
+}

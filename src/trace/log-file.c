@@ -1,0 +1,133 @@
+/* The file of a recording: what can be wrong with its name is found before the first
+ * sample, and a file that is there is only replaced when that is asked for. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "util/intl.h"
+#include "trace/log-writer.h"
+
+#define ROOM_MIN (UINT64_C(4) << 20)
+
+static int cannot(const char *path, int num, struct err *e)
+{
+	char shown[PATH_MAX];
+
+	text_printable(shown, sizeof(shown), path, strlen(path));
+	if (num == EEXIST)
+		return err_num(e, ERR_FAILED, EEXIST,
+			       _("%s already exists: choose another name, or use --force"), shown);
+	if (num == EISDIR)
+		return err_num(e, ERR_FAILED, EISDIR, _("%s is a folder: give the name of a file in it"),
+			       shown);
+	if (num == ENOSPC)
+		return err_num(e, ERR_FAILED, ENOSPC,
+			       _("cannot record to %s: the disk is full (less than %d MB are free)"), shown,
+			       (int)(ROOM_MIN >> 20));
+	if (num == EBUSY)
+		return err_num(e, ERR_FAILED, EBUSY,
+			       _("%s is being recorded by another process: choose another name"), shown);
+	return err_sys(e, ERR_FAILED, num, _("cannot record to %s"), shown);
+}
+
+/* 0, or errno.  Where there are no locks, O_EXCL has to do. */
+static int lock(int fd, int how)
+{
+	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	if (fcntl(fd, how, &l) == 0 || (errno != EAGAIN && errno != EACCES))
+		return 0;
+	return EBUSY;
+}
+
+/* What is there may be replaced: 0, or errno. */
+static int replaceable(const char *path)
+{
+	struct stat st;
+	int fd, num;
+
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? 0 : errno;
+	if (S_ISDIR(st.st_mode))
+		return EISDIR;
+	if (!S_ISREG(st.st_mode))
+		return EEXIST;
+	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return errno;
+	num = lock(fd, F_OFD_SETLK);
+	close(fd);
+	return num;
+}
+
+/* Under another name first: who reads the old file keeps it. */
+static int replace(const char *path, int *num)
+{
+	char name[PATH_MAX];
+	int fd;
+
+	*num = replaceable(path);
+	if (*num)
+		return -1;
+	if (snprintf(name, sizeof(name), "%s.%d.new", path, (int)getpid()) >= (int)sizeof(name)) {
+		*num = ENAMETOOLONG;
+		return -1;
+	}
+	unlink(name);
+	fd = open(name, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd >= 0 && (lock(fd, F_OFD_SETLK) || rename(name, path) == 0))
+		return fd;
+	*num = errno;
+	if (fd >= 0) {
+		unlink(name);
+		close(fd);
+	}
+	return -1;
+}
+
+int log_file_make(const char *path, bool force, struct err *e)
+{
+	struct statvfs v;
+	struct stat st;
+	int fd, num = 0;
+
+	if (!*path)
+		return err_set(e, ERR_USAGE, _("the name of the file to record to is empty"));
+	if (force) {
+		fd = replace(path, &num);
+	} else {
+		fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		num = errno;
+		if (fd < 0 && num == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+			num = EISDIR;
+		if (fd >= 0)
+			lock(fd, F_OFD_SETLK);
+	}
+	if (fd < 0)
+		return cannot(path, num, e);
+	if (fstatvfs(fd, &v) == 0 && v.f_blocks > 0 && (uint64_t)v.f_bavail * v.f_frsize < ROOM_MIN) {
+		unlink(path);
+		close(fd);
+		return cannot(path, ENOSPC, e);
+	}
+	return fd;
+}
+
+void log_file_list(const char *path)
+{
+	char folder[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	int fd;
+
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	fsync(fd);
+	close(fd);
+}

@@ -1,0 +1,501 @@
+/* Rows are folded into bins and statistics while they are in hand: once a cell, then
+ * span into span.  The reader joins statistics by the same functions. */
+/* As in log-codec.c. */
+#if defined(__OPTIMIZE__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/log-lod.h"
+
+#define SLOTS_1 32  /* bins of zoom 28 in a group */
+#define SLOTS   128 /* of zoom 32 in a level 2, of zoom 38 in a level 3 */
+#define SETS    (LOG_LEVELS + 1)
+#define ZOOMS   8 /* 28, 30, ... 42 */
+
+const uint8_t log_zooms[LOG_LEVELS + 1][4] = {{0}, {28, 30, 0}, {32, 34, 36, 0}, {38, 40, 42, 0}};
+
+/* What a span holds so far. */
+struct set {
+	bool open;
+	int64_t span;
+	unsigned slots;
+	struct bin *bins;       /* slots a channel, of the level's finest zoom */
+	struct log_stat *stats; /* one a channel */
+};
+
+struct log_fold {
+	const struct session *about;
+	struct set sets[SETS];    /* two groups, a level 2, a level 3 */
+	uint32_t *channel[TIERS]; /* by column */
+	double *column, *sums, *weights;
+	uint16_t *to, *from; /* sums[to] += sums[from], one after the other */
+	size_t room;
+	uint8_t *like; /* kinds of the arrays written last, by zoom, part and channel */
+};
+
+bool log_zoom_has(int zoom, double hz)
+{
+	return hz > 0 && zoom_base(hz) + 4 <= zoom;
+}
+
+/* The time and the values between two neighbours. */
+static void between(struct log_stat *s, int64_t t0, double v0, int64_t t1, double v1, int64_t cover_ns)
+{
+	int64_t dt = t1 - t0;
+
+	if (v1 > v0)
+		s->rise += v1 - v0;
+	if (dt > cover_ns)
+		return;
+	s->integral += (v0 + v1) / 2 * ((double)dt / (double)NS_PER_S);
+	s->known_ns += (uint64_t)dt;
+	if (v0 > 0)
+		s->above_ns += (uint64_t)dt;
+}
+
+void log_stat_rows(struct log_stat *s, const int64_t *t_ns, const double *v, size_t n, int64_t cover_ns)
+{
+	double mean;
+
+	*s = (struct log_stat) {.channel = s->channel};
+	for (size_t i = 0; i < n; i++) {
+		if (isnan(v[i]))
+			continue;
+		if (s->n++ == 0) {
+			s->first_ns = t_ns[i];
+			s->first = s->min = s->max = v[i];
+		} else {
+			between(s, s->last_ns, s->last, t_ns[i], v[i], cover_ns);
+		}
+		s->min = v[i] < s->min ? v[i] : s->min;
+		s->max = v[i] > s->max ? v[i] : s->max;
+		s->sum += v[i];
+		s->last_ns = t_ns[i];
+		s->last = v[i];
+	}
+	mean = s->sum / (double)s->n;
+	for (size_t i = 0; s->n > 0 && i < n; i++)
+		if (!isnan(v[i]))
+			s->squares += (v[i] - mean) * (v[i] - mean);
+}
+
+#define LANES 4
+
+/* The same where no value is missing: weights[i] is the time from row i to the next one, or 0
+ * where that is not known, and known is their sum.  Several sums side by side, so that they can be vectorised. */
+static void stat_full(struct log_stat *s, const int64_t *t_ns, const double *v, const double *weights,
+		      double known, size_t n)
+{
+	double min[LANES], max[LANES], sum[LANES] = {0}, squares[LANES] = {0};
+	double area[LANES] = {0}, rise[LANES] = {0}, above = 0, mean;
+	size_t i, k;
+
+	for (k = 0; k < LANES; k++)
+		min[k] = max[k] = v[n - 1];
+	for (i = 0; i + LANES < n; i += LANES) {
+		for (k = 0; k < LANES; k++) {
+			double a = v[i + k], b = v[i + k + 1], step = b - a;
+
+			min[k] = a < min[k] ? a : min[k];
+			max[k] = a > max[k] ? a : max[k];
+			sum[k] += a;
+			area[k] += (a + b) * weights[i + k];
+			rise[k] += step > 0 ? step : 0;
+		}
+	}
+	for (k = 0; i < n; i++) {
+		min[k] = v[i] < min[k] ? v[i] : min[k];
+		max[k] = v[i] > max[k] ? v[i] : max[k];
+		sum[k] += v[i];
+		if (i + 1 == n)
+			break;
+		area[k] += (v[i] + v[i + 1]) * weights[i];
+		rise[k] += v[i + 1] > v[i] ? v[i + 1] - v[i] : 0;
+	}
+	for (k = 1; k < LANES; k++) {
+		min[0] = min[k] < min[0] ? min[k] : min[0];
+		max[0] = max[k] > max[0] ? max[k] : max[0];
+		sum[0] += sum[k];
+		area[0] += area[k];
+		rise[0] += rise[k];
+	}
+	mean = sum[0] / (double)n;
+	for (i = 0; i + LANES <= n; i += LANES)
+		for (k = 0; k < LANES; k++)
+			squares[k] += (v[i + k] - mean) * (v[i + k] - mean);
+	for (; i < n; i++)
+		squares[0] += (v[i] - mean) * (v[i] - mean);
+	if (min[0] > 0)
+		above = known;
+	for (i = 0; i + 1 < n && min[0] <= 0 && max[0] > 0; i++)
+		above += v[i] > 0 ? weights[i] : 0;
+	*s = (struct log_stat) {.channel = s->channel,
+				.n = n,
+				.min = min[0],
+				.max = max[0],
+				.sum = sum[0],
+				.squares = squares[0] + squares[1] + squares[2] + squares[3],
+				.first_ns = t_ns[0],
+				.last_ns = t_ns[n - 1],
+				.first = v[0],
+				.last = v[n - 1],
+				.integral = area[0] / 2 / (double)NS_PER_S,
+				.known_ns = (uint64_t)known,
+				.above_ns = (uint64_t)above,
+				.rise = rise[0]};
+}
+
+void log_stat_join(struct log_stat *s, const struct log_stat *later, int64_t cover_ns)
+{
+	double n = (double)s->n, m = (double)later->n, apart;
+
+	if (later->n == 0)
+		return;
+	if (s->n == 0) {
+		*s = *later;
+		return;
+	}
+	between(s, s->last_ns, s->last, later->first_ns, later->first, cover_ns);
+	apart = later->sum / m - s->sum / n;
+	s->squares += later->squares + apart * apart * (n * m / (n + m));
+	s->n += later->n;
+	s->sum += later->sum;
+	s->min = later->min < s->min ? later->min : s->min;
+	s->max = later->max > s->max ? later->max : s->max;
+	s->integral += later->integral;
+	s->known_ns += later->known_ns;
+	s->above_ns += later->above_ns;
+	s->rise += later->rise;
+	s->last_ns = later->last_ns;
+	s->last = later->last;
+}
+
+static int set_init(struct set *s, size_t channels, unsigned slots)
+{
+	s->slots = slots;
+	s->bins = calloc(channels * slots + 1, sizeof(*s->bins));
+	s->stats = calloc(channels + 1, sizeof(*s->stats));
+	return s->bins && s->stats ? 0 : -1;
+}
+
+enum { MINIMUM, MAXIMUM, SUM, COUNT, PARTS };
+
+static size_t likes(const struct log_fold *f)
+{
+	return (size_t)ZOOMS * PARTS * f->about->n_channels;
+}
+
+struct log_fold *log_fold_new(const struct session *about)
+{
+	struct log_fold *f = calloc(1, sizeof(*f));
+	bool ok = f != NULL;
+
+	if (!f)
+		return NULL;
+	f->about = about;
+	for (int i = 0; i < SETS; i++)
+		ok &= set_init(&f->sets[i], about->n_channels, i < 2 ? SLOTS_1 : SLOTS) == 0;
+	f->like = malloc(likes(f) + 1);
+	ok &= f->like != NULL;
+	if (f->like)
+		memset(f->like, LOG_OTHER, likes(f));
+	for (int t = 0; t < TIERS; t++) {
+		f->channel[t] = calloc(about->width[t] + 1, sizeof(*f->channel[t]));
+		ok &= f->channel[t] != NULL;
+	}
+	for (size_t i = 0; ok && i < about->n_channels; i++)
+		f->channel[about->channels[i].tier][about->channels[i].column] = (uint32_t)i;
+	if (ok)
+		return f;
+	log_fold_free(f);
+	return NULL;
+}
+
+void log_fold_free(struct log_fold *f)
+{
+	if (!f)
+		return;
+	for (int i = 0; i < SETS; i++) {
+		free(f->sets[i].bins);
+		free(f->sets[i].stats);
+	}
+	for (int t = 0; t < TIERS; t++)
+		free(f->channel[t]);
+	free(f->column);
+	free(f->sums);
+	free(f->weights);
+	free(f->to);
+	free(f->from);
+	free(f->like);
+	free(f);
+}
+
+static bool reserve(struct log_fold *f, size_t n)
+{
+	if (n <= f->room)
+		return true;
+	free(f->column);
+	free(f->sums);
+	free(f->weights);
+	free(f->to);
+	free(f->from);
+	f->column = calloc(n, sizeof(*f->column));
+	f->sums = calloc(n, sizeof(*f->sums));
+	f->weights = calloc(n, sizeof(*f->weights));
+	f->to = calloc(n, sizeof(*f->to));
+	f->from = calloc(n, sizeof(*f->from));
+	f->room = f->column && f->sums && f->weights && f->to && f->from ? n : 0;
+	return f->room > 0;
+}
+
+/* In which order values are added: as bin_add() does it in the bins of the base zoom, and
+ * bin_merge() from there on.  The same for all channels of a tier. */
+static void plan(struct log_fold *f, const struct rows *r)
+{
+	int base = zoom_base(f->about->hz[r->tier]);
+	size_t left = r->n, steps = 0;
+	uint16_t *at = (uint16_t *)(void *)f->sums;
+
+	for (size_t i = 0; i < left; i++)
+		at[i] = (uint16_t)i;
+	for (int zoom = base < LOG_CELL_ZOOM ? base : LOG_CELL_ZOOM; left > 1; zoom++) {
+		size_t kept = 0;
+
+		for (size_t i = 0; i < left; i++) {
+			if (kept == 0 || r->t_ns[at[kept - 1]] >> zoom != r->t_ns[at[i]] >> zoom) {
+				at[kept++] = at[i];
+				continue;
+			}
+			f->to[steps] = at[kept - 1];
+			f->from[steps++] = at[i];
+		}
+		left = kept;
+	}
+}
+
+static double planned_sum(struct log_fold *f, size_t n)
+{
+	double *sums = f->sums;
+
+	for (size_t i = 0; i < n; i++)
+		sums[i] = isnan(f->column[i]) ? -0.0 : f->column[i]; /* x + -0.0 is x */
+	for (size_t i = 0; i + 1 < n; i++)
+		sums[f->to[i]] += sums[f->from[i]];
+	return sums[0];
+}
+
+/* A column of the rows; false: a value is missing. */
+static bool gather(struct log_fold *f, const struct rows *r, size_t column)
+{
+	size_t there = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		f->column[i] = r->values[i * r->width + column];
+	for (size_t i = 0; i < r->n; i++)
+		there += f->column[i] == f->column[i];
+	return there == r->n;
+}
+
+void log_fold_rows(struct log_fold *f, const struct rows *r)
+{
+	int64_t cell = log_cell(r->t_ns[0]), cover = stats_hole_ns(f->about->hz[r->tier]);
+	struct set *s = &f->sets[log_span(cell, 1) & 1];
+	size_t slot = (size_t)(cell >> 1) % SLOTS_1;
+	double known = 0;
+
+	if (!reserve(f, r->n))
+		return;
+	s->open = true;
+	s->span = log_span(cell, 1);
+	plan(f, r);
+	for (size_t i = 0; i + 1 < r->n; i++) {
+		int64_t dt = r->t_ns[i + 1] - r->t_ns[i];
+
+		f->weights[i] = dt <= cover ? (double)dt : 0;
+		known += f->weights[i];
+	}
+	for (size_t c = 0; c < r->width; c++) {
+		uint32_t channel = f->channel[r->tier][c];
+		struct log_stat stat = {.channel = channel};
+		struct bin bin;
+
+		if (gather(f, r, c))
+			stat_full(&stat, r->t_ns, f->column, f->weights, known, r->n);
+		else
+			log_stat_rows(&stat, r->t_ns, f->column, r->n, cover);
+		if (stat.n == 0)
+			continue;
+		stat.sum = planned_sum(f, r->n);
+		bin = (struct bin) {stat.min, stat.max, stat.sum, stat.n};
+		bin_merge(&s->bins[channel * SLOTS_1 + slot], &bin);
+		log_stat_join(&s->stats[channel], &stat, cover);
+	}
+}
+
+static struct set *set_of(const struct log_fold *f, int level)
+{
+	const struct set *a = &f->sets[0], *b = &f->sets[1];
+
+	if (level > 1)
+		a = &f->sets[level];
+	else if (b->open && (!a->open || b->span < a->span))
+		a = b;
+	return (struct set *)(uintptr_t)a;
+}
+
+bool log_fold_open(const struct log_fold *f, int level, int64_t *span)
+{
+	const struct set *s = set_of(f, level);
+
+	*span = s->span;
+	return s->open;
+}
+
+void log_fold_stat(struct log_fold *f, int level, struct log_bytes *raw)
+{
+	const struct set *s = set_of(f, level);
+	size_t n = 0, channels = f->about->n_channels;
+	uint8_t *records = malloc(channels * LOG_STAT_SIZE + 1), *to;
+
+	for (size_t i = 0; records && i < channels; i++)
+		if (s->stats[i].n > 0)
+			log_stat_put(records + n++ * LOG_STAT_SIZE, &s->stats[i]);
+	raw->failed |= records == NULL;
+	if (n > 0) {
+		log_put_u8(raw, (unsigned)level);
+		log_put_u8(raw, 0);
+		log_put_u16(raw, LOG_STAT_SIZE);
+		log_put_u32(raw, (uint32_t)n);
+		to = log_bytes_add(raw, n * LOG_STAT_SIZE);
+		if (to)
+			log_shuffle(to, records, n, LOG_STAT_SIZE);
+	}
+	free(records);
+}
+
+/* The bin i of a zoom; halves are merged as a timeline does it. */
+static struct bin bin_at(const struct bin *finest, size_t i, int up)
+{
+	struct bin b, later;
+
+	if (up == 0)
+		return finest[i];
+	b = bin_at(finest, 2 * i, up - 1);
+	later = bin_at(finest, 2 * i + 1, up - 1);
+	bin_merge(&b, &later);
+	return b;
+}
+
+/* Which bins of the zoom have a value of the tier: first .. first + the result - 1. */
+static size_t used(const struct log_fold *f, const struct set *s, enum tier tier, int up, size_t *first)
+{
+	size_t from = s->slots, to = 0;
+
+	for (size_t c = 0; c < f->about->width[tier]; c++) {
+		const struct bin *bins = s->bins + f->channel[tier][c] * s->slots;
+
+		for (size_t i = 0; i < s->slots; i++) {
+			if (bins[i].n == 0)
+				continue;
+			from = i < from ? i : from;
+			to = i >= to ? i + 1 : to;
+		}
+	}
+	if (to == 0)
+		return 0;
+	*first = from >> up;
+	return ((to - 1) >> up) - *first + 1;
+}
+
+static double part_of(const struct bin *b, int part)
+{
+	if (part == COUNT)
+		return (double)b->n;
+	if (b->n == 0)
+		return (double)NAN;
+	return part == MINIMUM ? b->min : part == MAXIMUM ? b->max : b->sum;
+}
+
+static void put_section(const struct log_fold *f, const struct set *s, enum tier tier, int level, int zoom,
+			struct log_bytes *raw)
+{
+	int up = zoom - log_zooms[level][0];
+	size_t first = 0, n = used(f, s, tier, up, &first), width = f->about->width[tier], kinds;
+	double v[SLOTS];
+
+	if (n == 0)
+		return;
+	log_put_u8(raw, tier);
+	log_put_u8(raw, 0);
+	log_put_u16(raw, (unsigned)width);
+	log_put_u32(raw, (uint32_t)n);
+	log_put_i64(raw, s->span * (s->slots >> up) + (int64_t)first);
+	kinds = raw->n;
+	log_bytes_add(raw, PARTS * width);
+	for (int part = 0; part < PARTS; part++) {
+		for (size_t c = 0; c < width; c++) {
+			uint32_t channel = f->channel[tier][c];
+			const struct bin *bins = s->bins + channel * s->slots;
+			size_t array =
+				((size_t)(zoom - 28) / 2 * PARTS + (size_t)part) * f->about->n_channels +
+				channel;
+			uint8_t kind;
+
+			for (size_t i = 0; i < n; i++) {
+				struct bin b = bin_at(bins, first + i, up);
+
+				v[i] = part_of(&b, part);
+			}
+			kind = log_array_put(raw, v, n, f->like[array]);
+			f->like[array] = (kind & LOG_FORM) >= LOG_I8 ? kind : f->like[array];
+			if (!raw->failed)
+				raw->p[kinds + (size_t)part * width + c] = kind;
+		}
+	}
+}
+
+void log_fold_lod(struct log_fold *f, int level, int zoom, struct log_bytes *raw)
+{
+	const struct set *s = set_of(f, level);
+	size_t start = raw->n, head;
+
+	log_put_u8(raw, (unsigned)zoom);
+	log_put_u8(raw, 0);
+	log_put_u16(raw, 0);
+	head = raw->n;
+	for (enum tier t = 0; t < TIERS; t++)
+		if (log_zoom_has(zoom, f->about->hz[t]))
+			put_section(f, s, t, level, zoom, raw);
+	if (raw->n == head)
+		raw->n = start;
+}
+
+void log_fold_close(struct log_fold *f, int level)
+{
+	struct set *s = set_of(f, level), *to = level < LOG_LEVELS ? &f->sets[level + 1] : NULL;
+	int up = to ? log_zooms[level + 1][0] - log_zooms[level][0] : 0;
+	size_t n = s->slots >> up, channels = f->about->n_channels;
+	size_t slot = (size_t)s->span % (1 << LOG_SPAN_BITS) * n;
+
+	for (size_t c = 0; to && c < channels; c++) {
+		for (size_t i = 0; i < n; i++) {
+			struct bin b = bin_at(s->bins + c * s->slots, i, up);
+
+			bin_merge(&to->bins[c * to->slots + slot + i], &b);
+		}
+		log_stat_join(&to->stats[c], &s->stats[c],
+			      stats_hole_ns(f->about->hz[f->about->channels[c].tier]));
+	}
+	if (to) {
+		to->open = true;
+		to->span = log_span(s->span, 1);
+	}
+	if (level > 1)
+		memset(f->like, LOG_OTHER, likes(f));
+	memset(s->bins, 0, channels * s->slots * sizeof(*s->bins));
+	memset(s->stats, 0, channels * sizeof(*s->stats));
+	s->open = false;
+}

@@ -1,0 +1,32 @@
+/* log-lod: rows to bins and statistics of the log's spans. */
+#ifndef TRACE_LOG_LOD_H
+#define TRACE_LOG_LOD_H
+
+#include "trace/log.h"
+
+/* Statistics of n rows of a channel, and those of what comes behind them.  cover_ns: how far
+ * neighbours are apart at most for the time between them to be known: stats_hole_ns(). */
+void log_stat_rows(struct log_stat *s, const int64_t *t_ns, const double *v, size_t n, int64_t cover_ns);
+void log_stat_join(struct log_stat *s, const struct log_stat *later, int64_t cover_ns);
+
+/* Has a LOD of that zoom the tier? */
+bool log_zoom_has(int zoom, double hz);
+
+/* The zooms of a level, the finest first, with 0 behind the last. */
+extern const uint8_t log_zooms[LOG_LEVELS + 1][4];
+
+struct log_fold;
+struct log_fold *log_fold_new(const struct session *about); /* kept; NULL: out of memory */
+void log_fold_free(struct log_fold *f);
+/* Rows of one cell.  Two groups next to each other can be open at a time. */
+void log_fold_rows(struct log_fold *f, const struct rows *r);
+
+/* An open span of the level, the earlier one; false: there is none. */
+bool log_fold_open(const struct log_fold *f, int level, int64_t *span);
+/* Payloads of that span; nothing is appended where there is nothing. */
+void log_fold_stat(struct log_fold *f, int level, struct log_bytes *raw);
+void log_fold_lod(struct log_fold *f, int level, int zoom, struct log_bytes *raw);
+/* It is written: into the span of the next level. */
+void log_fold_close(struct log_fold *f, int level);
+
+#endif

@@ -1,0 +1,894 @@
+/* Opening a log: who it is from its first META, what there is from the newest INDEX and
+ * the chunks behind it, and what has happened from the events that these hold. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/intl.h"
+#include "trace/log-tree.h"
+
+#define FRONT	  65536			/* bytes of something else before the first chunk */
+#define TAIL	  (UINT64_C(256) << 10) /* where the newest INDEX is looked for, at first and at most */
+#define TAIL_MOST (UINT64_C(64) << 20)
+#define FACTS	  1024
+#define FAULTS	  65536 /* chunks that are told apart */
+#define EVENTS	  (1 << 20)
+
+ssize_t log_read_at(struct log_reader *r, void *to, size_t n, uint64_t at)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		ssize_t got = pread(r->fd, (char *)to + done, n - done, (off_t)(at + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			break;
+		done += (size_t)got;
+	}
+	return (ssize_t)done;
+}
+
+bool log_begins(int fd)
+{
+	uint8_t *p = malloc(FRONT);
+	ssize_t n = p ? pread(fd, p, FRONT, 0) : -1;
+	bool found = n >= LOG_HEAD && log_find(p, (size_t)n, 0) < (size_t)n - LOG_HEAD + 1;
+
+	free(p);
+	return found;
+}
+
+/* --- damage --- */
+
+static bool faulty(struct log_reader *r, uint64_t at)
+{
+	size_t lo = 0, hi = r->n_faulty;
+	uint64_t *more;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (r->faulty[mid] == at)
+			return true;
+		if (r->faulty[mid] < at)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	more = r->n_faulty < FAULTS ? reallocarray(r->faulty, r->n_faulty + 1, sizeof(*more)) : NULL;
+	if (!more)
+		return r->n_faulty > 0;
+	r->faulty = more;
+	memmove(more + lo + 1, more + lo, (r->n_faulty++ - lo) * sizeof(*more));
+	more[lo] = at;
+	return false;
+}
+
+bool log_note(struct log_reader *r, enum log_fault fault, uint64_t at, uint64_t seq, int64_t cell, uint64_t rows)
+{
+	struct log_damage *d = &r->damage;
+
+	if (r->quiet || faulty(r, at))
+		return false;
+	d->chunks += fault != LOG_FAULT_BYTES;
+	d->rows += rows;
+	if (d->first != LOG_FAULT_NONE && (fault == LOG_FAULT_BYTES || d->first != LOG_FAULT_BYTES))
+		return true;
+	d->first = fault;
+	d->seq = seq;
+	d->t_ns = (int64_t)((uint64_t)cell << LOG_CELL_ZOOM);
+	return true;
+}
+
+void log_reader_damage(struct log_reader *r, struct log_damage *out)
+{
+	pthread_mutex_lock(&r->lock);
+	*out = r->damage;
+	pthread_mutex_unlock(&r->lock);
+}
+
+bool log_damage_text(struct log_reader *r, char *out, size_t size)
+{
+	static const char *const why[] = {
+		[LOG_FAULT_BYTES] = "bytes that are no chunk",
+		[LOG_FAULT_SEQ] = "it is not there",
+		[LOG_FAULT_SUM] = "its bytes are not as they were written",
+		[LOG_FAULT_CODEC] = "its codec is not known to this version of nvmtop",
+		[LOG_FAULT_CONTENT] = "what it holds cannot be",
+		[LOG_FAULT_ORDER] = "it is older than the one before it",
+		[LOG_FAULT_CHANNELS] = "the description of its channels is lost",
+	};
+	struct log_damage d;
+	char seq[48];
+	double s;
+
+	log_reader_damage(r, &d);
+	snprintf(seq, sizeof(seq), d.seq == LOG_SEQ_NONE ? "of unknown number" : "number %llu",
+		 (unsigned long long)d.seq);
+	if (d.first == LOG_FAULT_NONE)
+		return false;
+	s = (double)(d.t_ns - r->session.start.mono_ns) / (double)NS_PER_S;
+	if (d.chunks == 0)
+		snprintf(out, size, "%llu bytes belong to no chunk, the first about %.1f s after the start",
+			 (unsigned long long)d.bytes, s);
+	else
+		snprintf(out, size,
+			 "%llu of its chunks cannot be used, with %llu rows or more; the first, %s, "
+			 "is about %.1f s after the start: %s",
+			 (unsigned long long)d.chunks, (unsigned long long)d.rows, seq, s, why[d.first]);
+	return true;
+}
+
+/* --- chunks --- */
+
+bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct log_head *h, struct log_bytes *to)
+{
+	enum log_fault fault = LOG_FAULT_SUM;
+	size_t n = LOG_HEAD + (size_t)item->stored;
+	uint64_t rows = 0;
+
+	*h = (struct log_head) {.seq = LOG_SEQ_NONE};
+	r->stored.n = 0;
+	for (int t = 0; t < TIERS; t++)
+		rows += item->rows[t];
+	if (item->stored <= LOG_STORED_MAX && log_bytes_add(&r->stored, n) &&
+	    log_read_at(r, r->stored.p, n, item->at) == (ssize_t)n && log_head_get(r->stored.p, h) &&
+	    h->session == r->id && h->kind == item->kind && h->stored == item->stored && h->cell == item->cell) {
+		switch (h->version == LOG_VERSION ? log_unpack(r->unpacker, h, r->stored.p + LOG_HEAD, to)
+						  : LOG_BAD_CODEC) {
+		case LOG_OK: return true;
+		case LOG_BAD_CODEC: fault = LOG_FAULT_CODEC; break;
+		default: break;
+		}
+	}
+	r->stored.failed = to->failed = false;
+	log_note(r, fault, item->at, h->seq, item->cell, rows);
+	return false;
+}
+
+/* --- META --- */
+
+const struct log_generation *log_generation_find(const struct log_reader *r, uint32_t number)
+{
+	for (size_t i = 0; i < r->n_generations; i++)
+		if (r->generations[i].number == number)
+			return &r->generations[i];
+	return NULL;
+}
+
+static void get_anchor(struct log_in *in, struct clock_anchor *a)
+{
+	a->mono_ns = log_get_i64(in);
+	a->real_ns = log_get_i64(in);
+	a->boot_ns = log_get_i64(in);
+}
+
+static void get_name(struct log_in *in, int (*find)(const char *), int otherwise, int *out)
+{
+	char name[64];
+	int found;
+
+	log_get_str(in, name, sizeof(name));
+	found = find(name);
+	*out = found >= 0 ? found : otherwise;
+}
+
+static bool get_channel(struct log_in *in, struct channel *c, uint32_t *number)
+{
+	int kind, unit, family;
+	unsigned tier;
+
+	memset(c, 0, sizeof(*c));
+	*number = log_get_u32(in);
+	tier = log_get_u8(in);
+	c->tier = (enum tier)tier;
+	c->column = (uint16_t)log_get_u16(in);
+	c->index = (uint16_t)log_get_u16(in);
+	c->lo = log_get_f64(in);
+	c->hi = log_get_f64(in);
+	c->warn = log_get_f64(in);
+	c->crit = log_get_f64(in);
+	c->period_ns = log_get_i64(in);
+	log_get_str(in, c->name, sizeof(c->name));
+	log_get_str(in, c->label, sizeof(c->label));
+	get_name(in, channel_kind_find, CHANNEL_OTHER, &kind);
+	get_name(in, unit_find, UNIT_NONE, &unit);
+	get_name(in, family_find, FAMILY_OTHER, &family);
+	log_get_str(in, c->source, sizeof(c->source));
+	log_get_str(in, c->note, sizeof(c->note));
+	log_get_str(in, c->missing, sizeof(c->missing));
+	log_get_str(in, c->kernel, sizeof(c->kernel));
+	c->kind = (enum channel_kind)kind;
+	c->unit = (enum unit)unit;
+	c->family = (enum family)family;
+	return !in->bad && tier < TIERS && c->column < LOG_CHANNELS;
+}
+
+/* The session's column of that channel, which may be a new one.  -1: there are too many. */
+static int channel_column(struct log_reader *r, const struct channel *c, uint32_t number)
+{
+	struct session *s = &r->session;
+	struct channel *to;
+
+	for (size_t i = 0; i < s->n_channels; i++)
+		if (r->numbers[i] == number)
+			return r->channels[i].tier == c->tier ? r->channels[i].column : -1;
+	if (s->n_channels == LOG_CHANNELS)
+		return -1;
+	to = reallocarray(r->channels, s->n_channels + 1, sizeof(*to));
+	if (to) {
+		uint32_t *numbers;
+
+		r->channels = to;
+		s->channels = to;
+		numbers = reallocarray(r->numbers, s->n_channels + 1, sizeof(*numbers));
+		if (!numbers)
+			return -1;
+		r->numbers = numbers;
+		numbers[s->n_channels] = number;
+		to += s->n_channels++;
+		*to = *c;
+		to->column = (uint16_t)s->width[c->tier]++;
+		return to->column;
+	}
+	return -1;
+}
+
+static void meta_tier(struct log_reader *r, struct log_in *in, struct log_generation *g)
+{
+	unsigned tier = log_get_u8(in), width;
+	double hz;
+
+	log_get_u8(in);
+	width = log_get_u16(in);
+	hz = log_get_f64(in);
+	if (in->bad || tier >= TIERS || width > LOG_CHANNELS || !(hz >= 0 && hz <= 1e6) || g->column[tier])
+		return;
+	g->column[tier] = malloc((width + 1) * sizeof(*g->column[tier]));
+	if (!g->column[tier])
+		return;
+	memset(g->column[tier], 0xFF, (width + 1) * sizeof(*g->column[tier]));
+	g->width[tier] = width;
+	if (r->n_generations == 0)
+		r->session.hz[tier] = hz;
+}
+
+static void meta_fact(struct log_reader *r, struct log_in *in)
+{
+	struct fact f, *to;
+
+	log_get_str(in, f.key, sizeof(f.key));
+	log_get_str(in, f.value, sizeof(f.value));
+	if (in->bad || r->session.n_facts >= FACTS)
+		return;
+	to = reallocarray(r->facts, r->session.n_facts + 1, sizeof(*to));
+	if (!to)
+		return;
+	r->facts = to;
+	r->session.facts = to;
+	to[r->session.n_facts++] = f;
+}
+
+static void meta_channel(struct log_reader *r, struct log_in *in, struct log_generation *g)
+{
+	struct channel c;
+	uint32_t number;
+	int column;
+
+	if (!get_channel(in, &c, &number) || c.column >= g->width[c.tier] ||
+	    g->column[c.tier][c.column] != NO_COLUMN)
+		return;
+	column = channel_column(r, &c, number);
+	if (column >= 0)
+		g->column[c.tier][c.column] = (uint16_t)column;
+}
+
+/* Tiers stand before channels. */
+static int meta_take(struct log_reader *r, const struct log_head *h, const uint8_t *p, size_t n)
+{
+	struct log_generation g = {.number = h->generation}, *more;
+	struct log_in in = {p, p + n, false}, record;
+	bool first = r->n_generations == 0;
+	unsigned tag;
+
+	while (log_get_tagged(&in, &tag, &record)) {
+		if (tag == LOG_TAG_WRITER && first)
+			log_get_str(&record, r->writer, sizeof(r->writer));
+		else if (tag == LOG_TAG_START && first)
+			get_anchor(&record, &r->session.start);
+		else if (tag == LOG_TAG_TIER)
+			meta_tier(r, &record, &g);
+		else if (tag == LOG_TAG_FACT && first)
+			meta_fact(r, &record);
+		else if (tag == LOG_TAG_CHANNEL)
+			meta_channel(r, &record, &g);
+	}
+	more = reallocarray(r->generations, r->n_generations + 1, sizeof(*more));
+	if (!more) {
+		for (int t = 0; t < TIERS; t++)
+			free(g.column[t]);
+		return -1;
+	}
+	r->generations = more;
+	more[r->n_generations++] = g;
+	if (g.number > r->newest)
+		r->newest = g.number;
+	return 0;
+}
+
+static bool meta_read(struct log_reader *r, const struct log_item *item, struct log_head *h)
+{
+	return log_read_chunk(r, item, h, &r->raw_index);
+}
+
+/* The latest anchor and tallies of a META that was read. */
+static void meta_state(struct log_reader *r, struct clock_anchor *a, struct log_tally *tally)
+{
+	struct log_in in = {r->raw_index.p, r->raw_index.p + r->raw_index.n, false}, record;
+	unsigned tag;
+
+	while (log_get_tagged(&in, &tag, &record)) {
+		if (tag == LOG_TAG_ANCHOR)
+			get_anchor(&record, a);
+		else if (tag == LOG_TAG_TALLY)
+			log_tally_get(&record, tally);
+	}
+}
+
+/* --- the first chunk, and what describes it --- */
+
+static bool first_head(struct log_reader *r, struct err *e)
+{
+	uint8_t *p = malloc(FRONT);
+	ssize_t n = p ? log_read_at(r, p, FRONT, 0) : -1;
+	struct log_head h;
+	size_t at = n > 0 ? log_find(p, (size_t)n, 0) : 0;
+	bool found = n >= LOG_HEAD && at + LOG_HEAD <= (size_t)n && log_head_get(p + at, &h);
+
+	if (found) {
+		r->begin = at;
+		r->id = h.session;
+	} else {
+		err_set(e, ERR_FAILED, _("%s is no recording: no chunk of a log begins in it"), r->shown);
+	}
+	free(p);
+	return found;
+}
+
+/* The signature of META was changed as a terminal or a conversion of texts does it. */
+static bool through_terminal(struct log_reader *r, const struct log_item *item)
+{
+	uint8_t p[8];
+
+	return item->kind == LOG_META && log_read_at(r, p, 8, item->at + LOG_HEAD) == 8 &&
+	       memcmp(p, log_signature, 4) == 0 && memcmp(p, log_signature, 8) != 0;
+}
+
+/* META of the first chunk, or of one of the next groups. */
+static int describe(struct log_reader *r, struct err *e)
+{
+	struct log_items items = {.n = 0};
+	uint64_t to = r->begin + TAIL, from = r->begin;
+	struct log_head h;
+	bool mangled = false;
+
+	for (; r->n_generations == 0 && from < r->size; from = to, to += TAIL_MOST) {
+		items.n = 0;
+		r->quiet = true;
+		log_scan(r, from, to < r->size ? to : r->size, &items);
+		r->quiet = false;
+		for (size_t i = 0; i < items.n && r->n_generations == 0; i++) {
+			if (items.p[i].kind != LOG_META)
+				continue;
+			mangled |= through_terminal(r, &items.p[i]);
+			if (meta_read(r, &items.p[i], &h) &&
+			    meta_take(r, &h, r->raw_index.p, r->raw_index.n) < 0)
+				break;
+		}
+	}
+	free(items.p);
+	if (r->n_generations > 0)
+		return 0;
+	if (r->newer)
+		return err_set(e, ERR_FAILED, _("%s needs a newer version of nvmtop"), r->shown);
+	if (mangled)
+		return err_set(e, ERR_FAILED,
+			       _("%s went through a terminal, which changes bytes: use ssh -T"), r->shown);
+	return err_set(e, ERR_FAILED, _("%s does not say which signals it has: its description is damaged"),
+		       r->shown);
+}
+
+/* --- all chunks --- */
+
+/* Is what an INDEX of level 1 lists there?  Then what is open before `least` goes to items. */
+static bool begin_at(struct log_reader *r, const struct log_item *index, struct log_items *items, uint64_t *from)
+{
+	struct log_items own = {.n = 0};
+	struct log_node node = {.at = 0};
+	bool good = log_node_read(r, index, &own, &node) && own.n > 0;
+
+	*from = good ? own.p[0].at : 0;
+	for (size_t i = 0; good && i <= node.open.n; i++) {
+		const struct log_item *to = i < node.open.n ? &node.open.p[i] : &own.p[0];
+
+		good = log_item_there(r, to);
+		if (good && i < node.open.n && to->at < *from) {
+			struct log_item *copy = log_items_add(items);
+
+			if (copy)
+				*copy = *to;
+		}
+	}
+	free(own.p);
+	free(node.open.p);
+	free(node.events);
+	return good;
+}
+
+/* The newest INDEX of level 1 in the last bytes of the file. */
+static bool from_tail(struct log_reader *r, struct log_items *items, uint64_t *from)
+{
+	struct log_items heads = {.n = 0};
+	bool found = false;
+
+	for (uint64_t n = TAIL; !found && n <= TAIL_MOST; n *= 2) {
+		uint64_t at = r->size - r->begin > n ? r->size - n : r->begin;
+
+		heads.n = 0;
+		r->quiet = true; /* the scan that follows says it */
+		log_scan(r, at, r->size, &heads);
+		r->quiet = false;
+		for (size_t i = heads.n; i-- > 0 && !found;) {
+			items->n = 0;
+			found = heads.p[i].kind == LOG_INDEX && heads.p[i].aux == 1 &&
+				begin_at(r, &heads.p[i], items, from);
+		}
+		if (at == r->begin)
+			break;
+	}
+	free(heads.p);
+	if (!found)
+		items->n = 0;
+	return found;
+}
+
+static int find_chunks(struct log_reader *r)
+{
+	struct log_items items = {.n = 0};
+	uint64_t from = r->begin;
+	struct log_head h;
+
+	if (!from_tail(r, &items, &from))
+		from = r->begin;
+	log_scan(r, from, r->size, &items);
+	/* Rows are of use only where their channels are known. */
+	for (size_t i = 0; i < items.n && r->newest > r->generations[0].number; i++)
+		if (items.p[i].kind == LOG_META && r->n_generations < LOG_CHANNELS &&
+		    meta_read(r, &items.p[i], &h) && !log_generation_find(r, h.generation))
+			meta_take(r, &h, r->raw_index.p, r->raw_index.n);
+	return log_list_make(r, &items, &r->top);
+}
+
+/* --- events --- */
+
+struct events {
+	struct log_bytes bytes; /* kind and record with its length, as in INDEX */
+};
+
+static void events_chunk(struct log_reader *r, const struct log_item *item, struct events *to)
+{
+	struct log_head h;
+	struct log_in in, record;
+
+	if (!log_read_chunk(r, item, &h, &r->raw))
+		return;
+	in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
+	while (log_get_record(&in, &record)) {
+		log_put_u8(&to->bytes, item->kind);
+		log_bytes_put(&to->bytes, record.p - 2, (size_t)(record.end - record.p) + 2);
+	}
+	if (in.bad)
+		log_note(r, LOG_FAULT_CONTENT, item->at, h.seq, item->cell, 0);
+}
+
+static bool has_events(unsigned kind)
+{
+	return kind == LOG_MARK || kind == LOG_GAP || kind == LOG_STATE;
+}
+
+/* What is in an INDEX as well is taken from there.  visit: read each META. */
+static void walk(struct log_reader *r, const struct log_list *list, struct events *to, bool metas)
+{
+	struct log_list l = *list;
+	struct log_head h;
+
+	for (size_t i = 0; i < l.n_others; i++) {
+		if (to && has_events(l.others[i].kind))
+			events_chunk(r, &l.others[i], to);
+		if (metas && l.others[i].kind == LOG_META && r->n_generations < LOG_CHANNELS) {
+			uint8_t p[LOG_HEAD];
+
+			if (log_read_at(r, p, LOG_HEAD, l.others[i].at) == LOG_HEAD && log_head_get(p, &h) &&
+			    !log_generation_find(r, h.generation) && meta_read(r, &l.others[i], &h))
+				meta_take(r, &h, r->raw_index.p, r->raw_index.n);
+		}
+	}
+	for (size_t i = 0; i < l.n_data; i++) {
+		struct log_node *node = l.data[i].kind == LOG_INDEX ? log_node_get(r, &l.data[i]) : NULL;
+
+		if (!node)
+			continue;
+		if (to && !node->incomplete)
+			log_bytes_put(&to->bytes, node->events, node->n_events);
+		if (metas || node->incomplete)
+			walk(r, &node->list, node->incomplete ? to : NULL, metas);
+	}
+}
+
+static int by_mark(const void *a, const void *b)
+{
+	const struct mark *m = a, *n = b;
+
+	if (m->t_ns != n->t_ns)
+		return m->t_ns < n->t_ns ? -1 : 1;
+	return (m->id > n->id) - (m->id < n->id);
+}
+
+static int by_gap(const void *a, const void *b)
+{
+	const struct gap *g = a, *h = b;
+
+	if (g->from_ns != h->from_ns)
+		return g->from_ns < h->from_ns ? -1 : 1;
+	if (g->to_ns != h->to_ns)
+		return g->to_ns < h->to_ns ? -1 : 1;
+	if (g->tier != h->tier)
+		return g->tier < h->tier ? -1 : 1;
+	return g->cause != h->cause ? (int)g->cause - (int)h->cause : (g->missed > h->missed) - (g->missed < h->missed);
+}
+
+static int by_change(const void *a, const void *b)
+{
+	const struct change *c = a, *d = b;
+	int order;
+
+	if (c->t_ns != d->t_ns)
+		return c->t_ns < d->t_ns ? -1 : 1;
+	order = strcmp(c->what, d->what);
+	order = order ? order : strcmp(c->from, d->from);
+	return order ? order : strcmp(c->to, d->to);
+}
+
+/* Sorted, each once. */
+static size_t sort_once(void *list, size_t n, size_t size, int (*order)(const void *, const void *))
+{
+	char *p = list;
+	size_t kept = n > 0;
+
+	if (n > 1)
+		qsort(list, n, size, order);
+	for (size_t i = 1; i < n; i++)
+		if (order(p + (kept - 1) * size, p + i * size) != 0)
+			memmove(p + kept++ * size, p + i * size, size);
+	return kept;
+}
+
+static bool event_next(struct log_in *in, unsigned *kind, struct log_in *record)
+{
+	if (in->p >= in->end)
+		return false;
+	*kind = log_get_u8(in);
+	return log_get_record(in, record);
+}
+
+static void events_take(struct log_reader *r, struct log_in in)
+{
+	struct log_in record;
+	unsigned kind;
+
+	while (event_next(&in, &kind, &record)) {
+		if (kind == LOG_MARK)
+			r->n_marks += log_mark_get(&record, &r->marks[r->n_marks]);
+		else if (kind == LOG_GAP)
+			r->n_gaps += log_gap_get(&record, &r->gaps[r->n_gaps]) &&
+				     r->gaps[r->n_gaps].cause <= LOG_SUSPENDED;
+		else if (kind == LOG_STATE)
+			r->n_changes += log_change_get(&record, &r->changes[r->n_changes]);
+	}
+}
+
+static int events_read(struct log_reader *r)
+{
+	struct events all = {.bytes = {.n = 0}};
+	size_t n[LOG_KINDS] = {0};
+	struct log_in in, count, record;
+	unsigned kind;
+	bool ok;
+
+	walk(r, &r->top, &all, false);
+	in = count = (struct log_in) {all.bytes.p, all.bytes.p + all.bytes.n, false};
+	while (all.bytes.n > 0 && event_next(&count, &kind, &record))
+		n[kind < LOG_KINDS ? kind : 0]++;
+	for (kind = 0; kind < LOG_KINDS; kind++)
+		n[kind] = n[kind] < EVENTS ? n[kind] : EVENTS;
+	r->marks = calloc(n[LOG_MARK] + 1, sizeof(*r->marks));
+	r->gaps = calloc(n[LOG_GAP] + 1, sizeof(*r->gaps));
+	r->changes = calloc(n[LOG_STATE] + 1, sizeof(*r->changes));
+	ok = r->marks && r->gaps && r->changes && !all.bytes.failed;
+	if (ok && all.bytes.n > 0) {
+		in.end = count.p;
+		events_take(r, in);
+		r->n_marks = sort_once(r->marks, r->n_marks, sizeof(*r->marks), by_mark);
+		r->n_gaps = sort_once(r->gaps, r->n_gaps, sizeof(*r->gaps), by_gap);
+		r->n_changes = sort_once(r->changes, r->n_changes, sizeof(*r->changes), by_change);
+	}
+	log_bytes_free(&all.bytes);
+	return ok ? 0 : -1;
+}
+
+/* --- clocks --- */
+
+static void anchor_add(struct log_reader *r, const struct log_list *list, int64_t cell)
+{
+	struct clock_anchor a = r->session.start;
+	struct log_tally tally;
+	struct log_head h;
+
+	for (size_t i = 0; i < list->n_others; i++)
+		if (list->others[i].kind == LOG_META && log_span(list->others[i].cell, 1) >= log_span(cell, 1)) {
+			if (!meta_read(r, &list->others[i], &h))
+				continue;
+			meta_state(r, &a, &tally);
+			r->anchors[r->n_anchors++] = a;
+			return;
+		}
+}
+
+/* The META that was written when that was noticed. */
+static void anchor_at(struct log_reader *r, int64_t t_ns)
+{
+	struct log_item index;
+	struct log_node *node = log_find_index(r, 1, log_cell(t_ns), &index) ? log_node_get(r, &index) : NULL;
+
+	anchor_add(r, node ? &node->list : &r->top, log_cell(t_ns));
+}
+
+static int by_anchor(const void *a, const void *b)
+{
+	const struct clock_anchor *c = a, *d = b;
+
+	return (c->mono_ns > d->mono_ns) - (c->mono_ns < d->mono_ns);
+}
+
+static const struct log_item *last_meta(const struct log_list *list)
+{
+	for (size_t i = list->n_others; i-- > 0;)
+		if (list->others[i].kind == LOG_META)
+			return &list->others[i];
+	return NULL;
+}
+
+/* Behind the newest INDEX, or of the last group. */
+static bool newest_meta(struct log_reader *r, struct log_head *h)
+{
+	const struct log_item *meta = last_meta(&r->top);
+	struct log_item index;
+	struct log_node *node;
+
+	if (!meta && log_find_index(r, 1, log_cell(r->last_ns), &index)) {
+		node = log_node_get(r, &index);
+		meta = node ? last_meta(&node->list) : NULL;
+	}
+	return meta && meta_read(r, meta, h);
+}
+
+static int clocks_read(struct log_reader *r)
+{
+	struct clock_anchor a = r->session.start;
+	struct log_head h;
+
+	r->anchors = calloc(r->n_changes + r->n_gaps + 2, sizeof(*r->anchors));
+	if (!r->anchors)
+		return -1;
+	r->anchors[r->n_anchors++] = a;
+	for (size_t i = 0; i < r->n_changes; i++)
+		if (strcmp(r->changes[i].what, "clock") == 0)
+			anchor_at(r, r->changes[i].t_ns);
+	for (size_t i = 0; i < r->n_gaps; i++)
+		if (r->gaps[i].cause == LOG_SUSPENDED)
+			anchor_at(r, r->gaps[i].to_ns);
+	if (newest_meta(r, &h)) {
+		struct log_tally tally = r->tail.tally;
+
+		meta_state(r, &a, &tally);
+		if (!r->tail.ended)
+			r->tail.tally = tally;
+		r->anchors[r->n_anchors++] = a;
+	}
+	r->n_anchors = sort_once(r->anchors, r->n_anchors, sizeof(*r->anchors), by_anchor);
+	return 0;
+}
+
+/* --- the end --- */
+
+static void end_read(struct log_reader *r)
+{
+	const struct log_item *last = NULL;
+	struct log_head h;
+	struct log_in in;
+
+	for (size_t i = 0; i < r->top.n_others; i++)
+		if (r->top.others[i].kind == LOG_END && (!last || r->top.others[i].at > last->at))
+			last = &r->top.others[i];
+	if (!last || !log_read_chunk(r, last, &h, &r->raw))
+		return;
+	in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
+	r->tail.reason = (enum log_reason)log_get_u8(&in);
+	log_get_u64(&in);
+	log_tally_get(&in, &r->tail.tally);
+	log_get_str(&in, r->tail.next, sizeof(r->tail.next));
+	r->tail.ended = !in.bad;
+	if (strchr(r->tail.next, '/'))
+		r->tail.next[0] = '\0';
+}
+
+static void extent(struct log_reader *r)
+{
+	for (enum tier t = 0; t < TIERS; t++) {
+		uint64_t rows = r->top.rows[t], first;
+		const struct log_block *b = rows > 0 ? log_block_of(r, t, 0, &first) : NULL;
+
+		if (b && (!r->any || b->t_ns[0] < r->first_ns))
+			r->first_ns = b->t_ns[0];
+		b = b ? log_block_of(r, t, rows - 1, &first) : NULL;
+		if (b && (!r->any || b->t_ns[b->n - 1] > r->last_ns))
+			r->last_ns = b->t_ns[b->n - 1];
+		r->any |= b != NULL;
+	}
+}
+
+static int load(struct log_reader *r, struct err *e)
+{
+	if (!first_head(r, e) || describe(r, e) < 0)
+		return -1;
+	if (find_chunks(r) < 0)
+		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), r->shown);
+	if (r->newest > r->generations[0].number || r->n_generations > 1)
+		walk(r, &r->top, NULL, true);
+	extent(r);
+	end_read(r);
+	if (events_read(r) < 0 || clocks_read(r) < 0)
+		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), r->shown);
+	if (r->newer)
+		return err_set(e, ERR_FAILED, _("%s needs a newer version of nvmtop"), r->shown);
+	return 0;
+}
+
+struct log_reader *log_reader_open(int fd, const char *shown, struct err *e)
+{
+	struct log_reader *r = calloc(1, sizeof(*r));
+	struct stat st;
+	bool ok;
+
+	if (!r) {
+		close(fd);
+		err_set(e, ERR_FAILED, _("out of memory"));
+		return NULL;
+	}
+	pthread_mutex_init(&r->lock, NULL);
+	r->fd = fd;
+	r->shown = strdup(shown);
+	r->unpacker = log_unpacker_new();
+	for (int i = 0; i < LOG_CACHES; i++)
+		r->caches[i].most = (size_t)(i == TIER_FAST || i == LOG_LODS ? 8 : 4) << 20;
+	ok = r->shown && r->unpacker;
+	if (!ok) {
+		err_set(e, ERR_FAILED, _("out of memory"));
+	} else if (fstat(fd, &st) < 0) {
+		ok = false;
+		err_sys(e, ERR_FAILED, errno, _("cannot read %s"), r->shown);
+	} else {
+		r->size = (uint64_t)st.st_size;
+		ok = load(r, e) == 0;
+	}
+	if (ok)
+		return r;
+	log_reader_close(r);
+	return NULL;
+}
+
+void log_reader_close(struct log_reader *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->n_generations; i++)
+		for (int t = 0; t < TIERS; t++)
+			free(r->generations[i].column[t]);
+	log_list_free(&r->top);
+	log_nodes_free(r);
+	log_caches_free(r);
+	log_unpacker_free(r->unpacker);
+	log_bytes_free(&r->stored);
+	log_bytes_free(&r->raw);
+	log_bytes_free(&r->raw_index);
+	free(r->generations);
+	free(r->window);
+	free(r->channels);
+	free(r->numbers);
+	free(r->facts);
+	free(r->faulty);
+	free(r->marks);
+	free(r->gaps);
+	free(r->changes);
+	free(r->anchors);
+	free(r->shown);
+	pthread_mutex_destroy(&r->lock);
+	close(r->fd);
+	free(r);
+}
+
+/* --- what does not change --- */
+
+const struct session *log_reader_session(const struct log_reader *r)
+{
+	return &r->session;
+}
+
+const char *log_reader_writer(const struct log_reader *r)
+{
+	return r->writer;
+}
+
+const struct mark *log_reader_marks(const struct log_reader *r, size_t *n)
+{
+	*n = r->n_marks;
+	return r->marks;
+}
+
+const struct gap *log_reader_gaps(const struct log_reader *r, size_t *n)
+{
+	*n = r->n_gaps;
+	return r->gaps;
+}
+
+const struct change *log_reader_changes(const struct log_reader *r, size_t *n)
+{
+	*n = r->n_changes;
+	return r->changes;
+}
+
+const struct clock_anchor *log_reader_anchors(const struct log_reader *r, size_t *n)
+{
+	*n = r->n_anchors;
+	return r->anchors;
+}
+
+uint64_t log_reader_bytes(const struct log_reader *r)
+{
+	return r->size;
+}
+
+void log_reader_tail(const struct log_reader *r, struct log_tail *out)
+{
+	*out = r->tail;
+}
+
+uint64_t log_reader_rows(const struct log_reader *r, enum tier tier)
+{
+	return r->top.rows[tier];
+}
+
+bool log_reader_extent(const struct log_reader *r, int64_t *first_ns, int64_t *last_ns)
+{
+	*first_ns = r->first_ns;
+	*last_ns = r->last_ns;
+	return r->any;
+}

@@ -1,0 +1,157 @@
+/* log-tree: the chunks of a log that is read, as a tree of its INDEX chunks.  Private to
+ * log-reader.c, log-tree.c and log-columns.c; the reader's lock is held by who calls. */
+#ifndef TRACE_LOG_TREE_H
+#define TRACE_LOG_TREE_H
+
+#include <pthread.h>
+
+#include "trace/log-reader.h"
+
+/* A chunk that is known. */
+struct log_item {
+	uint64_t at;   /* offset of its head */
+	uint64_t from; /* what an INDEX lists is not before */
+	uint32_t stored;
+	uint8_t kind, aux;
+	bool known; /* rows[] is */
+	int64_t cell;
+	uint32_t rows[TIERS];
+	uint64_t before[TIERS]; /* rows before it in its list */
+};
+
+struct log_list {
+	struct log_item *data; /* DATA and INDEX in the order of cells */
+	size_t n_data;
+	struct log_item *others; /* in the order of the file */
+	size_t n_others;
+	uint64_t rows[TIERS];
+};
+
+/* Chunks in the order of the file. */
+struct log_items {
+	struct log_item *p;
+	size_t n, room;
+	bool failed;
+};
+
+/* What an INDEX says. */
+struct log_node {
+	uint64_t at;
+	struct log_list list;
+	struct log_items open;
+	uint8_t *events;
+	size_t n_events;
+	bool incomplete;
+};
+
+/* What was decoded of a chunk: rows or bins of a tier, or records of STAT. */
+struct log_block {
+	struct log_block *same, *next; /* in its slot; in the order of age */
+	uint64_t at;
+	int64_t cell, first; /* first: of bins */
+	size_t bytes;
+	uint32_t n;
+	int64_t *t_ns;	/* of rows */
+	double *values; /* n of each of the session's columns; of bins for each part */
+	uint8_t *records;
+};
+
+#define LOG_SLOTS 8192
+struct log_cache {
+	struct log_block *slots[LOG_SLOTS], *oldest, *newest;
+	size_t bytes, most;
+};
+
+#define NO_COLUMN UINT16_MAX
+/* Which of a session's columns those of a generation are; or NO_COLUMN. */
+struct log_generation {
+	uint32_t number;
+	unsigned width[TIERS];
+	uint16_t *column[TIERS];
+};
+
+#define LOG_NODES 1024
+enum { LOG_LODS = TIERS, LOG_CACHES };
+
+struct log_reader {
+	pthread_mutex_t lock;
+	int fd;
+	char *shown;
+	uint64_t begin, size; /* of its chunks */
+	uint32_t id;	      /* its session number */
+	char writer[64];
+	struct session session;
+	struct channel *channels;
+	uint32_t *numbers; /* of the channels */
+	struct fact *facts;
+	struct log_generation *generations;
+	size_t n_generations;
+	uint32_t newest; /* generation */
+	struct mark *marks;
+	struct gap *gaps;
+	struct change *changes;
+	struct clock_anchor *anchors;
+	size_t n_marks, n_gaps, n_changes, n_anchors;
+	struct log_tail tail;
+	struct log_damage damage;
+	uint64_t *faulty; /* offsets of chunks that are counted in damage */
+	size_t n_faulty;
+	bool quiet; /* what is found is found again */
+	bool newer; /* a critical chunk of an unknown kind */
+	int64_t first_ns, last_ns;
+	bool any;
+	struct log_list top;
+	struct log_node *nodes[LOG_NODES];
+	struct log_cache caches[LOG_CACHES];
+	struct log_unpacker *unpacker;
+	struct log_bytes stored, raw, raw_index;
+	uint8_t *window;
+	uint64_t window_at;
+	size_t window_n;
+	struct {
+		uint64_t first, n, at;
+	} spot[TIERS]; /* of the rows asked for last */
+};
+
+/* log-reader.c */
+ssize_t log_read_at(struct log_reader *r, void *to, size_t n, uint64_t at);
+#define LOG_SEQ_NONE UINT64_MAX
+/* Count a chunk, once; false: it was. */
+bool log_note(struct log_reader *r, enum log_fault fault, uint64_t at, uint64_t seq, int64_t cell, uint64_t rows);
+/* The payload of a chunk to `to`.  False: noted as damage. */
+bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct log_head *h, struct log_bytes *to);
+const struct log_generation *log_generation_find(const struct log_reader *r, uint32_t number);
+
+/* log-tree.c */
+/* Chunks in [from, to). */
+void log_scan(struct log_reader *r, uint64_t from, uint64_t to, struct log_items *items);
+struct log_item *log_items_add(struct log_items *items);
+/* Makes a list of them and frees them: what an INDEX among them lists is only there, and rows
+ * of DATA that none lists are counted.  -1: out of memory. */
+int log_list_make(struct log_reader *r, struct log_items *items, struct log_list *out);
+void log_list_free(struct log_list *l);
+/* NULL: out of memory. */
+struct log_node *log_node_get(struct log_reader *r, const struct log_item *index);
+/* Is the head of that chunk where an INDEX says? */
+bool log_item_there(struct log_reader *r, const struct log_item *item);
+/* What an INDEX lists; false: it is damaged. */
+bool log_node_read(struct log_reader *r, const struct log_item *index, struct log_items *items,
+		   struct log_node *node);
+void log_nodes_free(struct log_reader *r);
+/* Rows of chunks of cells before that one. */
+uint64_t log_rows_before(struct log_reader *r, enum tier tier, int64_t cell);
+/* The rows of the chunk that holds that row, and the number of the first; lives until the
+ * next call.  NULL: out of memory. */
+const struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first);
+/* INDEX of that level and span. */
+bool log_find_index(struct log_reader *r, int level, int64_t cell, struct log_item *out);
+struct log_block *log_cache_find(struct log_cache *c, uint64_t at);
+struct log_block *log_cache_add(struct log_cache *c, uint64_t at, size_t times, size_t values, size_t records);
+void log_caches_free(struct log_reader *r);
+
+static inline int64_t log_item_end(const struct log_item *i) /* the cell behind it */
+{
+	return i->kind == LOG_INDEX ? log_span_cell(log_span(i->cell, i->aux) + 1, i->aux) : i->cell + 1;
+}
+
+#endif

@@ -1,0 +1,286 @@
+/* log: the chunks of a recording, as its writer and its readers share them; the
+ * bytes are in docs/format-nvmt.md. */
+#ifndef TRACE_LOG_H
+#define TRACE_LOG_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "model/timeline.h"
+
+#define LOG_VERSION    1
+#define LOG_HEAD       48 /* bytes */
+#define LOG_STORED_MAX (UINT32_C(1) << 20)
+#define LOG_RAW_MAX    (UINT32_C(16) << 20)
+#define LOG_ROWS_MAX   65536
+#define LOG_CHANNELS   4096
+#define LOG_BINS_MAX   256
+#define LOG_EVENTS_MAX 65536 /* of an INDEX */
+#define LOG_TIERS      4     /* that the format has room for */
+#define LOG_CELL_LIMIT (INT64_C(1) << 35)
+
+#define LOG_CELL_ZOOM 27
+#define LOG_SPAN_BITS 6 /* a span has 64 of the level below */
+#define LOG_LEVELS    3
+
+static inline int64_t log_cell(int64_t t_ns)
+{
+	return t_ns >> LOG_CELL_ZOOM;
+}
+
+/* The number of the span of a level that the cell is in, and the first cell of a span. */
+static inline int64_t log_span(int64_t cell, int level)
+{
+	return cell >> (LOG_SPAN_BITS * level);
+}
+
+static inline int64_t log_span_cell(int64_t span, int level)
+{
+	return (int64_t)((uint64_t)span << (LOG_SPAN_BITS * level));
+}
+
+extern const uint8_t log_magic[4], log_signature[8];
+
+enum log_kind {
+	LOG_META = 1,
+	LOG_DATA,
+	LOG_MARK,
+	LOG_GAP,
+	LOG_STATE,
+	LOG_RANGE,
+	LOG_LOD,
+	LOG_STAT,
+	LOG_INDEX,
+	LOG_END,
+	LOG_KINDS
+};
+
+enum log_codec { LOG_PLAIN, LOG_ZSTD };
+
+#define LOG_CRITICAL 1 /* flag of a head: a reader that does not know the kind gives up */
+
+struct log_head {
+	uint8_t kind, version, codec, flags;
+	uint32_t session, generation;
+	uint64_t seq;
+	uint32_t stored, raw;
+	int64_t cell;
+	uint32_t crc; /* of the payload */
+};
+
+enum log_tag {
+	LOG_TAG_WRITER = 1,
+	LOG_TAG_ID,
+	LOG_TAG_START,
+	LOG_TAG_ANCHOR,
+	LOG_TAG_TIER,
+	LOG_TAG_FACT,
+	LOG_TAG_CHANNEL,
+	LOG_TAG_TALLY,
+	LOG_TAG_OPEN,
+	LOG_TAG_PART
+};
+
+enum log_reason { LOG_STOPPED, LOG_SPLIT, LOG_LIMIT, LOG_DISK, LOG_COMMAND_ENDED };
+
+/* Bytes that are made.  What is put after memory ran out is dropped, and failed stays true. */
+struct log_bytes {
+	uint8_t *p;
+	size_t n, room;
+	bool failed;
+};
+uint8_t *log_bytes_add(struct log_bytes *b, size_t n); /* room for n more at the end; NULL */
+void log_bytes_put(struct log_bytes *b, const void *p, size_t n);
+void log_put_int(struct log_bytes *b, uint64_t v, size_t size);
+
+static inline void log_put_u8(struct log_bytes *b, unsigned v)
+{
+	log_put_int(b, v, 1);
+}
+
+static inline void log_put_u16(struct log_bytes *b, unsigned v)
+{
+	log_put_int(b, v, 2);
+}
+
+static inline void log_put_u32(struct log_bytes *b, uint32_t v)
+{
+	log_put_int(b, v, 4);
+}
+
+static inline void log_put_u64(struct log_bytes *b, uint64_t v)
+{
+	log_put_int(b, v, 8);
+}
+
+static inline void log_put_i64(struct log_bytes *b, int64_t v)
+{
+	log_put_int(b, (uint64_t)v, 8);
+}
+
+void log_put_f64(struct log_bytes *b, double v);
+void log_put_str(struct log_bytes *b, const char *text);
+void log_bytes_free(struct log_bytes *b);
+
+/* Bytes that are read.  Behind the end everything is 0 or "", and bad stays true. */
+struct log_in {
+	const uint8_t *p, *end;
+	bool bad;
+};
+const uint8_t *log_in_take(struct log_in *in, size_t n); /* the next n bytes; NULL: there are less */
+uint64_t log_get_int(struct log_in *in, size_t size);
+
+static inline unsigned log_get_u8(struct log_in *in)
+{
+	return (unsigned)log_get_int(in, 1);
+}
+
+static inline unsigned log_get_u16(struct log_in *in)
+{
+	return (unsigned)log_get_int(in, 2);
+}
+
+static inline uint32_t log_get_u32(struct log_in *in)
+{
+	return (uint32_t)log_get_int(in, 4);
+}
+
+static inline uint64_t log_get_u64(struct log_in *in)
+{
+	return log_get_int(in, 8);
+}
+
+static inline int64_t log_get_i64(struct log_in *in)
+{
+	return (int64_t)log_get_int(in, 8);
+}
+
+double log_get_f64(struct log_in *in);
+void log_get_str(struct log_in *in, char *out, size_t size); /* printable; what does not fit is cut */
+/* The next record of a MARK, GAP or STATE chunk; false: there is none, or in->bad. */
+bool log_get_record(struct log_in *in, struct log_in *record);
+/* The same of META and its tag. */
+bool log_get_tagged(struct log_in *in, unsigned *tag, struct log_in *record);
+
+/* log-chunk.c */
+uint32_t log_crc(const uint8_t *p, size_t n);
+/* The n items of `size` bytes between their two orders; out and in do not overlap. */
+void log_shuffle(uint8_t *out, const uint8_t *in, size_t n, size_t size);
+void log_unshuffle(uint8_t *out, const uint8_t *in, size_t n, size_t size);
+
+/* False: no head, or one with lengths beyond the limits.  Any kind, version and codec. */
+bool log_head_get(const uint8_t p[LOG_HEAD], struct log_head *out);
+void log_head_put(uint8_t p[LOG_HEAD], const struct log_head *h);
+/* Offset of the first valid head of that session (0: any) in n bytes; n - 47 or, with less bytes, 0: none begins before. */
+size_t log_find(const uint8_t *p, size_t n, uint32_t session);
+
+struct log_packer; /* zstd */
+struct log_packer *log_packer_new(void);
+void log_packer_free(struct log_packer *k);
+/* Append a whole chunk; h->stored, raw, codec and crc are filled in.  -1: out of memory, or too long. */
+int log_pack(struct log_packer *k, struct log_head *h, const uint8_t *raw, size_t n, struct log_bytes *out);
+
+enum log_unpacked {
+	LOG_OK,
+	LOG_BAD_SUM,   /* the payload is not what was written */
+	LOG_BAD_FRAME, /* the codec cannot undo it */
+	LOG_BAD_CODEC, /* a codec that is not known */
+	LOG_NO_MEMORY
+};
+struct log_unpacker;
+struct log_unpacker *log_unpacker_new(void);
+void log_unpacker_free(struct log_unpacker *u);
+/* The h->stored bytes at `stored` to h->raw bytes in out, from its beginning. */
+enum log_unpacked log_unpack(struct log_unpacker *u, const struct log_head *h, const uint8_t *stored,
+			     struct log_bytes *out);
+
+/* log-codec.c: arrays of doubles, NaN where there is no value. */
+#define LOG_FORM      0x07
+#define LOG_XOR       0x08
+#define LOG_BITMAP    0x10
+#define LOG_SCALE     0x60
+#define LOG_SCALE_BIT 5
+#define LOG_OTHER     0x80
+enum log_form { LOG_NONE, LOG_CONSTANT, LOG_I8, LOG_I16, LOG_I32, LOG_I64, LOG_F32, LOG_F64 };
+
+/* Append n values in the shortest form that gives them back bit for bit; returns its kind.
+ * like: the kind of such an array before, whose scale and XOR are used again where they
+ * can be; LOG_OTHER: find out which. */
+uint8_t log_array_put(struct log_bytes *b, const double *v, size_t n, uint8_t like);
+/* How many of the `left` bytes at p an array takes up, or -1: it cannot be.  n is not 0. */
+ssize_t log_array_size(const uint8_t *p, size_t left, uint8_t kind, size_t n);
+/* Decodes one of which log_array_size() is right. */
+void log_array_get(const uint8_t *p, uint8_t kind, size_t n, double *out);
+
+/* A section of DATA or LOD, as it lies in the raw payload. */
+struct log_section {
+	uint8_t tier;
+	uint32_t n, columns; /* of LOD: arrays, 4 a column */
+	int64_t first;       /* time of the first row, or the first bin */
+	uint32_t step;
+	const uint8_t *times, *kinds, *arrays;
+	size_t size; /* of the arrays */
+};
+/* 1: a section whose arrays all fit; 0: the end; -1: damage. */
+int log_data_next(struct log_in *in, struct log_section *s);
+int log_lod_next(struct log_in *in, struct log_section *s);
+/* -1: they do not rise strictly, or one is not in the cell. */
+int log_section_times(const struct log_section *s, int64_t cell, int64_t *t_ns);
+/* Calls for each array in turn; false: the array is of a form that is not known, and all NaN. */
+struct log_walk {
+	const struct log_section *s;
+	uint32_t next;
+	const uint8_t *p;
+};
+void log_walk_begin(struct log_walk *w, const struct log_section *s);
+bool log_walk_get(struct log_walk *w, double *out); /* s->n values */
+void log_walk_skip(struct log_walk *w, uint32_t n);
+
+/* rows: n * width, row by row; like[width] is updated. */
+void log_data_put(struct log_bytes *b, const struct rows *r, uint32_t step, uint8_t *like);
+
+/* Records, without the length in front. */
+void log_mark_put(struct log_bytes *b, const struct mark *m);
+bool log_mark_get(struct log_in *record, struct mark *m);
+void log_gap_put(struct log_bytes *b, const struct gap *g);
+bool log_gap_get(struct log_in *record, struct gap *g);
+void log_change_put(struct log_bytes *b, const struct change *c);
+bool log_change_get(struct log_in *record, struct change *c);
+
+/* STAT: one channel over one span. */
+#define LOG_STAT_SIZE 108
+struct log_stat {
+	uint32_t channel;
+	uint64_t n;
+	double min, max, sum, squares;
+	int64_t first_ns, last_ns;
+	double first, last;
+	double integral;
+	uint64_t known_ns, above_ns;
+	double rise;
+};
+void log_stat_put(uint8_t p[LOG_STAT_SIZE], const struct log_stat *s);
+void log_stat_get(const uint8_t p[LOG_STAT_SIZE], struct log_stat *s);
+
+/* INDEX */
+#define LOG_ENTRY_SIZE 40
+#define LOG_INDEX_HEAD 12
+#define LOG_INCOMPLETE 1 /* flag: the events are not here */
+struct log_entry {
+	uint64_t distance;
+	uint32_t stored;
+	uint8_t kind, aux; /* aux: zoom or level */
+	int64_t cell;
+	uint32_t rows[LOG_TIERS];
+};
+void log_entry_put(uint8_t p[LOG_ENTRY_SIZE], const struct log_entry *e);
+void log_entry_get(const uint8_t p[LOG_ENTRY_SIZE], struct log_entry *e);
+
+struct log_tally {
+	uint64_t rows[LOG_TIERS], late[LOG_TIERS], lost[LOG_TIERS], marks;
+};
+#define LOG_TALLY_SIZE 104
+void log_tally_put(struct log_bytes *b, const struct log_tally *t);
+void log_tally_get(struct log_in *in, struct log_tally *t);
+
+#endif

@@ -1,0 +1,352 @@
+/* second: another trace under the one that is shown.
+ *
+ * Below each signal stands the same signal of the other trace, on the same scale and
+ * under the same columns, so that the two are compared by looking down; one chart
+ * over the other would be a guess in four dots of height, and nothing at all without
+ * colours.  The other trace is asked on its own clock: its columns are true columns
+ * of its own, which stand where they belong to within half a column.
+ *
+ * Time, marks between which one moves, and everything that no row shows are those of
+ * the first. */
+#include "ui/screen.h"
+
+#include "ui/align.h"
+#include "util/intl.h"
+
+#include <math.h>
+#include <string.h>
+
+#define STALE_NS NS_PER_S
+
+/* Kinds that mean the same on every board, whatever their name. */
+static bool universal(enum channel_kind kind)
+{
+	return kind == CHANNEL_GPU_UTIL || kind == CHANNEL_CPU_UTIL || kind == CHANNEL_RAM_USED ||
+	       kind == CHANNEL_RAM_AVAILABLE || kind == CHANNEL_EMC_UTIL || kind == CHANNEL_POWER_TOTAL ||
+	       kind == CHANNEL_HOTTEST || kind == CHANNEL_GPU_FREQ || kind == CHANNEL_EMC_RATE;
+}
+
+static bool alone(const struct session *about, enum channel_kind kind)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < about->n_channels; i++)
+		n += about->channels[i].kind == kind;
+	return n == 1;
+}
+
+/* The channel of `there` that is what channel i of `here` is; -1: there is none. */
+static int match(const struct session *here, size_t i, const struct session *there)
+{
+	const struct channel *ch = &here->channels[i];
+	int k = rows_named(there, ch->name);
+
+	if (k < 0 && universal(ch->kind) && alone(here, ch->kind) && alone(there, ch->kind))
+		k = rows_find(there, ch->kind, -1);
+	return k >= 0 && there->channels[k].unit == ch->unit ? k : -1;
+}
+
+/* How many signals have values here and none there. */
+static size_t only(const struct session *here, const struct session *there)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < here->n_channels; i++) {
+		int k = here->channels[i].missing[0] ? 0 : match(here, i, there);
+
+		n += !here->channels[i].missing[0] && (k < 0 || there->channels[k].missing[0]);
+	}
+	return n;
+}
+
+int second_channel(const struct ui *u, size_t channel)
+{
+	return u->second.about && u->about ? match(u->about, channel, u->second.about) : -1;
+}
+
+void second_match(struct ui *u)
+{
+	struct second *b = &u->second;
+
+	if (b->rows == u->rows)
+		return;
+	b->rows = u->rows;
+	b->here = b->there = 0;
+	if (b->about && u->about) {
+		b->here = only(u->about, b->about);
+		b->there = only(b->about, u->about);
+	}
+	for (int i = 0; i < u->n_rows; i++) {
+		int k = u->rows[i].kind == ROW_SIGNAL ? second_channel(u, u->rows[i].channel) : -1;
+
+		u->rows[i].second =
+			(struct second_row) {.any = k >= 0, .channel = k < 0 ? 0 : (size_t)k, .value = NAN};
+	}
+}
+
+bool second_look(struct ui *u, const struct ui_scene *s)
+{
+	const struct session *about = s->with ? s->with->ops->session(s->with) : NULL;
+	bool other = s->with != u->second.timeline || about != u->second.about;
+
+	u->second.timeline = s->with;
+	u->second.about = about;
+	if (other)
+		u->second.rows = NULL;
+	return other;
+}
+
+void second_extend(struct ui *u, const struct ui_scene *s)
+{
+	const int64_t most = INT64_C(1) << 61;
+	struct second *b = &u->second;
+
+	if (!b->about)
+		return;
+	b->provisional = s->notice != NULL;
+	b->shift_ns = (s->align ? s->align->shift_ns : 0) + b->nudge_ns;
+	align_extent(b->timeline, &b->extent);
+	b->extent.first_ns += b->shift_ns;
+	b->extent.last_ns += b->shift_ns;
+	/* What takes longer is seen to its end; what began sooner has begun before time 0. */
+	if (u->extent.any && b->extent.any && b->extent.last_ns > u->extent.last_ns)
+		u->extent.last_ns = b->extent.last_ns < most ? b->extent.last_ns : most;
+}
+
+/* Where both have something to show. */
+void second_reset(struct ui *u, const struct ui_scene *s)
+{
+	struct second *b = &u->second;
+	struct extent a;
+
+	b->nudge_ns = 0;
+	b->rows = NULL;
+	if (!s->with || !b->about || !b->extent.any || !u->extent.any)
+		return;
+	align_extent(s->timeline, &a);
+	viewport_jump(&u->vp, &u->extent, s->now_ns,
+		      a.last_ns < b->extent.last_ns ? a.last_ns : b->extent.last_ns);
+}
+
+bool second_act(struct ui *u, enum action a)
+{
+	const int64_t most = INT64_C(1) << 60;
+	int64_t column = INT64_C(1) << u->vp.zoom, to;
+
+	if (a != ACT_NUDGE_BACK && a != ACT_NUDGE)
+		return false;
+	if (!u->second.about) {
+		screen_say(u, STYLE_DIM, "%s",
+			   _("There is no second trace: nvmtop --replay FILE --with FILE"));
+		return true;
+	}
+	to = u->second.nudge_ns + (a == ACT_NUDGE ? column : -column);
+	if (to > -most && to < most)
+		u->second.nudge_ns = to;
+	return true;
+}
+
+/* The first of its columns that are drawn. */
+static int64_t first_column(const struct ui *u)
+{
+	int64_t half = INT64_C(1) << (u->vp.zoom - 1);
+
+	return viewport_first(&u->vp) - ((u->second.shift_ns + half) >> u->vp.zoom);
+}
+
+void second_prepare(struct ui *u)
+{
+	struct second *b = &u->second;
+	int64_t from, to, step = INT64_C(1) << u->vp.zoom;
+
+	b->n_marks = b->n_gaps = 0;
+	if (!b->about)
+		return;
+	from = first_column(u) * step;
+	to = from + u->vp.columns * step;
+	b->n_gaps = b->timeline->ops->gaps(b->timeline, from, to, b->gaps, GAPS_MAX);
+	b->n_marks = b->timeline->ops->marks(b->timeline, from, to, b->marks, MARKS_MAX);
+	memset(b->mark_at, 0, sizeof(b->mark_at));
+	for (size_t i = 0; i < b->n_marks; i++) {
+		int cell = viewport_cell(&u->vp, b->marks[i].t_ns + b->shift_ns);
+
+		if (cell >= 0)
+			b->mark_at[cell] = 1;
+	}
+}
+
+double second_value(const struct ui *u, size_t channel)
+{
+	const struct second *b = &u->second;
+	double hz = b->about->hz[b->about->channels[channel].tier], v;
+	int64_t when = u->vp.head_ns - b->shift_ns, at = when;
+
+	v = b->timeline->ops->value(b->timeline, channel, when, &at);
+	return when - at > STALE_NS + (hz > 0 ? (int64_t)(3e9 / hz) : 0) ? NAN : v;
+}
+
+/* While something is selected, statistics are those of the selection. */
+static void read_selection(struct ui *u, struct second_row *r)
+{
+	struct span span;
+	int64_t from, to;
+
+	if (!select_get(u, &from, &to))
+		return;
+	from -= u->second.shift_ns;
+	to -= u->second.shift_ns;
+	from = from < 0 ? 0 : from;
+	if (u->second.provisional || r->from_ns != from || r->to_ns != to) {
+		span_read(u->second.timeline, r->channel, from, to, &span);
+		r->from_ns = u->second.provisional ? 0 : from;
+		r->to_ns = u->second.provisional ? 0 : to;
+		r->chosen = (struct chart_summary) {span.min, span.mean, span.max};
+	}
+	r->summary = r->chosen;
+}
+
+void second_read(struct ui *u, struct row *row, double *min, double *max)
+{
+	struct second *b = &u->second;
+	struct second_row *r = &row->second;
+	struct chart_axis axis = {.zoom = u->vp.zoom,
+				  .first = first_column(u),
+				  .n = u->vp.columns,
+				  .gaps = b->gaps,
+				  .n_gaps = b->n_gaps};
+	const struct channel *ch;
+
+	if (!r->any || !b->about)
+		return;
+	ch = &b->about->channels[r->channel];
+	if (ch->missing[0])
+		return;
+	chart_columns(b->timeline, r->channel, &axis, u->bins, b->columns, &r->summary);
+	for (int i = 0; i < axis.n; i++)
+		b->level[i] =
+			b->columns[i].any ? (unsigned char)rows_alarm(ch, b->columns[i].max) : ALARM_NONE;
+	*min = fmin(*min, r->summary.min); /* of NaN and a number: the number */
+	*max = fmax(*max, r->summary.max);
+	read_selection(u, r);
+	r->value = second_value(u, r->channel);
+	r->alarm = (unsigned char)rows_alarm(ch, r->value);
+}
+
+static const char *name_of(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path ? path : "";
+}
+
+static int put(struct canvas *c, int x, int y, int right, enum style style, const char *text)
+{
+	int w = text_width(text);
+
+	if (!*text || x + w > right)
+		return x;
+	canvas_text(c, x, y, w, style, text);
+	return x + w + 3;
+}
+
+/* The numbers of its marks, where they are, as far as there is room. */
+static void draw_marks(struct ui *u, struct canvas *c, int y, int from)
+{
+	for (size_t i = 0; i < u->second.n_marks; i++) {
+		int cell = viewport_cell(&u->vp, u->second.marks[i].t_ns + u->second.shift_ns);
+		int x = u->at.chart.x + cell, w;
+		char text[32];
+
+		w = snprintf(text, sizeof(text), "%llu", (unsigned long long)u->second.marks[i].id);
+		if (cell < 0 || x < from || x + w > u->at.chart.x + u->at.chart.w)
+			continue;
+		canvas_text(c, x, y, w, STYLE_MARK, text);
+		from = x + w + 1;
+	}
+}
+
+void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
+{
+	int x = u->at.name.x, y = u->at.second.y, right = c->w - x;
+	const struct second *b = &u->second;
+	char text[256], clock[QUANTITY_TEXT];
+
+	if (!u->at.second.h)
+		return;
+	x = put(c, x, y, right, STYLE_STRONG, "B") - 1;
+	x = put(c, x, y, right, STYLE_TEXT, name_of(s->with_name));
+	if (!b->about || !b->extent.any) {
+		put(c, x, y, right, STYLE_WARN, _("There is no sample in this trace."));
+		return;
+	}
+	if (s->align)
+		x = put(c, x, y, right, STYLE_DIM, s->align->text);
+	if (b->nudge_ns) {
+		quantity_time(clock, b->nudge_ns, INT64_C(1) << u->vp.zoom);
+		snprintf(text, sizeof(text), _("moved by %s%s"), b->nudge_ns > 0 ? "+" : "", clock);
+		x = put(c, x, y, right, STYLE_TEXT, text);
+	}
+	if (u->extent.any && u->extent.first_ns - b->extent.first_ns >= NS_PER_S / 10) {
+		quantity_time(clock, u->extent.first_ns - b->extent.first_ns, NS_PER_S / 10);
+		snprintf(text, sizeof(text), _("begins %s before A"), clock);
+		x = put(c, x, y, right, STYLE_DIM, text);
+	}
+	if (b->here || b->there) {
+		/* TRANSLATORS: signals that only one of the two traces has. */
+		if (b->here && b->there)
+			snprintf(text, sizeof(text), _("only in A: %zu, only in B: %zu (see Board)"), b->here,
+				 b->there);
+		else
+			snprintf(text, sizeof(text),
+				 b->here ? _("only in A: %zu (see Board)") : _("only in B: %zu (see Board)"),
+				 b->here + b->there);
+		x = put(c, x, y, right, STYLE_WARN, text);
+	}
+	if (!u->view->plain) /* there are no charts to which they belong */
+		draw_marks(u, c, y, x - 1);
+}
+
+/* Names of what is here and not there. */
+static void add_only(struct row_list *l, const char *name, const struct session *here,
+		     const struct session *there)
+{
+	struct row *row = NULL;
+	size_t used = 0;
+
+	for (size_t i = 0; i < here->n_channels; i++) {
+		const struct channel *ch = &here->channels[i];
+		int k = ch->missing[0] ? 0 : match(here, i, there);
+
+		if (ch->missing[0] || (k >= 0 && !there->channels[k].missing[0]))
+			continue;
+		if (!row || used + strlen(ch->name) + 3 > sizeof(row->text)) {
+			row = rows_text(l, row ? "" : name, NULL);
+			used = 0;
+		}
+		used += (size_t)snprintf(row->text + used, sizeof(row->text) - used, "%s%s", used ? ", " : "",
+					 ch->name);
+	}
+}
+
+static void add_fact(struct row_list *l, const char *name, const struct session *about, const char *key)
+{
+	const char *value = fact_get(about->facts, about->n_facts, key);
+
+	if (value && *value)
+		snprintf(rows_text(l, name, NULL)->text, sizeof(l->rows->text), "%s", value);
+}
+
+void second_add(struct ui *u, struct row_list *l)
+{
+	const struct session *about = u->second.about;
+
+	if (!about || !l->about)
+		return;
+	rows_heading(l, _("B, the trace beside"), STYLE_OTHER);
+	add_fact(l, _("Board"), about, fact_get(about->facts, about->n_facts, "title") ? "title" : "board");
+	add_fact(l, _("Release"), about, "release");
+	add_fact(l, _("Kernel"), about, "kernel");
+	add_fact(l, _("Power mode"), about, "mode");
+	add_only(l, _("Only in A"), l->about, about);
+	add_only(l, _("Only in B"), about, l->about);
+}

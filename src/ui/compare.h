@@ -1,0 +1,39 @@
+/* second: another trace under the one that is shown, row by row. */
+#ifndef NVMTOP_UI_COMPARE_H
+#define NVMTOP_UI_COMPARE_H
+
+#include "ui/chart.h"
+#include "ui/ui.h"
+#include "ui/viewport.h"
+
+/* Of a row: the same signal in the second trace. */
+struct second_row {
+	bool any;
+	size_t channel; /* of the second trace */
+	double value;   /* at the playhead */
+	unsigned char alarm;
+	struct chart_summary summary;
+	int64_t from_ns, to_ns; /* for which chosen was taken; 0, 0: not taken */
+	struct chart_summary chosen;
+};
+
+struct second {
+	struct timeline *timeline;   /* NULL: there is none */
+	const struct session *about; /* NULL: it has no sample */
+	struct extent extent;        /* on the clock of the first */
+	int64_t shift_ns;            /* to be added to its times */
+	int64_t nudge_ns;            /* of it by hand */
+	bool provisional;            /* its columns are estimates until it has been read */
+	size_t here, there;          /* signals that only this one, only the other has */
+	const void *rows;            /* these are matched */
+	/* Of the frame: */
+	struct gap gaps[GAPS_MAX]; /* on its own clock */
+	size_t n_gaps;
+	struct mark marks[MARKS_MAX];
+	size_t n_marks;
+	unsigned char mark_at[CELLS_MAX]; /* 1: a mark's line */
+	struct spark_column columns[COLUMNS_MAX]; /* of the row that was read last */
+	unsigned char level[COLUMNS_MAX];         /* enum alarm, of columns */
+};
+
+#endif

@@ -1,0 +1,104 @@
+/* present: how the machine was set at the playhead, and which sensors did not answer.
+ *
+ * A session tells how it was at the beginning; the changes since then are read from the
+ * newest to the oldest, so that the first of a name is the one that counts. */
+#include "ui/screen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE 64
+
+/* Settled: the facts first, then the channels. */
+static bool settle(unsigned char *settled, size_t i)
+{
+	bool was = settled[i];
+
+	settled[i] = 1;
+	return !was;
+}
+
+static void take(struct ui *u, const struct ui_scene *s, unsigned char *settled, const struct change *c)
+{
+	const struct session *about = u->about;
+	struct present *p = &u->present;
+
+	for (size_t i = 0; i < about->n_facts; i++)
+		if (!strcmp(p->facts[i].key, c->what)) {
+			if (settle(settled, i))
+				memcpy(p->facts[i].value, c->to, sizeof(c->to));
+			return;
+		}
+	/* A limit has values before and after. */
+	if (c->from[0] && c->to[0])
+		return;
+	for (size_t i = 0; i < about->n_channels; i++)
+		if (!strcmp(about->channels[i].name, c->what)) {
+			if (settle(settled, about->n_facts + i) && !c->to[0] && p->n_dead < DEAD_MAX) {
+				p->dead[p->n_dead].channel = i;
+				screen_moment(u, s, c->t_ns, p->dead[p->n_dead++].since);
+			}
+			return;
+		}
+}
+
+/* Those before to_ns.  Of a page's oldest moment there may be more on the next. */
+static void take_all(struct ui *u, const struct ui_scene *s, unsigned char *settled, int64_t to_ns)
+{
+	struct change page[PAGE];
+	size_t n;
+
+	do {
+		n = s->timeline->ops->changes(s->timeline, INT64_MIN, to_ns, page, PAGE);
+		for (size_t i = n; i-- > 0;)
+			take(u, s, settled, &page[i]);
+		u->present.count += n;
+		if (n == PAGE)
+			to_ns = page[0].t_ns < page[n - 1].t_ns ? page[0].t_ns + 1 : page[0].t_ns;
+	} while (n == PAGE);
+}
+
+void present_forget(struct ui *u)
+{
+	free(u->present.facts);
+	memset(&u->present, 0, sizeof(u->present));
+}
+
+bool present_read(struct ui *u, const struct ui_scene *s)
+{
+	struct present *p = &u->present;
+	const struct session *about = u->about;
+	int64_t to_ns = u->vp.follow || !u->extent.any ? INT64_MAX : u->vp.head_ns + 1;
+	struct change newest;
+	size_t before = p->count;
+	int64_t before_ns = p->newest_ns;
+	unsigned char *settled;
+
+	if (!about || !s->timeline->ops->changes || (p->facts && !rows_due(u, &p->tick)))
+		return false;
+	settled = calloc(about->n_facts + about->n_channels + 1, 1);
+	if (!settled)
+		return false;
+	if (!p->facts || p->n_facts != about->n_facts) { /* a session can begin anew in its place */
+		free(p->facts);
+		p->facts = calloc(about->n_facts + 1, sizeof(*p->facts));
+		p->n_facts = about->n_facts;
+	}
+	p->about = about;
+	if (p->facts) {
+		if (about->n_facts)
+			memcpy(p->facts, about->facts, about->n_facts * sizeof(*p->facts));
+		p->n_dead = p->count = 0;
+		p->newest_ns = s->timeline->ops->changes(s->timeline, INT64_MIN, to_ns, &newest, 1)
+				       ? newest.t_ns
+				       : 0;
+		take_all(u, s, settled, to_ns);
+	}
+	free(settled);
+	return p->facts && (p->count != before || p->newest_ns != before_ns);
+}
+
+const struct fact *present_facts(const struct present *p, const struct session *about)
+{
+	return p->facts && about == p->about && about->n_facts == p->n_facts ? p->facts : about->facts;
+}

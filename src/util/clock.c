@@ -1,0 +1,42 @@
+/* CLOCK_MONOTONIC is the time of everything: it does not jump when somebody
+ * sets the clock in the middle of a recording. */
+#include <time.h>
+
+#include "util/clock.h"
+
+static int64_t read_clock(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+int64_t clock_now_ns(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t clock_cpu_ns(void)
+{
+	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+void clock_anchor(struct clock_anchor *out)
+{
+	int64_t tightest = INT64_MAX;
+
+	/* Of several tries the one that was interrupted least. */
+	for (int i = 0; i < 8; i++) {
+		int64_t before = read_clock(CLOCK_MONOTONIC);
+		int64_t real = read_clock(CLOCK_REALTIME);
+		int64_t boot = read_clock(CLOCK_BOOTTIME);
+		int64_t after = read_clock(CLOCK_MONOTONIC);
+		if (after - before >= tightest)
+			continue;
+		tightest = after - before;
+		out->mono_ns = before + (after - before) / 2;
+		out->real_ns = real;
+		out->boot_ns = boot;
+	}
+}

@@ -1,0 +1,23 @@
+/* clock: one clock for everything, and how it relates to the others. */
+#ifndef NVMTOP_UTIL_CLOCK_H
+#define NVMTOP_UTIL_CLOCK_H
+
+#include <stdint.h>
+
+#define NS_PER_S INT64_C(1000000000)
+#define NS_PER_MS INT64_C(1000000)
+
+/* The same instant on three clocks, in nanoseconds. */
+struct clock_anchor {
+	int64_t mono_ns;	/* CLOCK_MONOTONIC: the time of every sample */
+	int64_t real_ns;	/* CLOCK_REALTIME: wall clock, since 1970-01-01 UTC */
+	int64_t boot_ns;	/* CLOCK_BOOTTIME: as dmesg -T and perf count it */
+};
+
+int64_t clock_now_ns(void);	/* CLOCK_MONOTONIC */
+int64_t clock_cpu_ns(void);	/* what this process has used so far, all threads */
+
+/* Read all three as close together as can be (the tightest of a few tries). */
+void clock_anchor(struct clock_anchor *out);
+
+#endif

@@ -1,0 +1,83 @@
+/* A shell gives a program fewer descriptors than it may have, and a board can have
+ * more sensors than that.  Where even those that it may have are too few, the errno
+ * is lost on its way through a search in which a file that cannot be opened is one
+ * that is not there: so it is counted where all are opened. */
+#include <errno.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include "util/descriptors.h"
+#include "util/intl.h"
+
+#define SPARE 16 /* files of a recording at a cut, a socket, a folder, what is held for a read */
+
+static struct rlimit before;
+static bool raised;
+static rlim_t all; /* while some are spared; else 0 */
+
+static _Thread_local unsigned refused;
+static _Thread_local int last;
+
+void descriptors_raise(void)
+{
+	struct rlimit now;
+
+	if (raised || getrlimit(RLIMIT_NOFILE, &now) < 0)
+		return;
+	before = now;
+	now.rlim_cur = now.rlim_max;
+	raised = setrlimit(RLIMIT_NOFILE, &now) == 0;
+}
+
+void descriptors_restore(void)
+{
+	if (raised)
+		setrlimit(RLIMIT_NOFILE, &before);
+}
+
+/* Where there are few all in all, they are shared. */
+static rlim_t spared(rlim_t of)
+{
+	return of / 4 < SPARE ? of / 4 : SPARE;
+}
+
+void descriptors_spare(bool spare)
+{
+	struct rlimit now;
+
+	if (spare == (all != 0) || getrlimit(RLIMIT_NOFILE, &now) < 0)
+		return;
+	if (spare) {
+		all = now.rlim_cur;
+		now.rlim_cur -= spared(all);
+	} else {
+		now.rlim_cur = all;
+		all = 0;
+	}
+	setrlimit(RLIMIT_NOFILE, &now);
+}
+
+void descriptors_note(int error)
+{
+	if (error != EMFILE && error != ENFILE)
+		return;
+	refused++;
+	last = error;
+}
+
+unsigned descriptors_refused(void)
+{
+	return refused;
+}
+
+void descriptors_reason(char *buf, size_t size)
+{
+	struct rlimit now;
+
+	if (last == EMFILE && getrlimit(RLIMIT_NOFILE, &now) == 0)
+		snprintf(buf, size, _("only %llu open files are allowed; raise the limit (ulimit -n)"),
+			 (unsigned long long)(all ? all : now.rlim_cur));
+	else
+		snprintf(buf, size, "%s",
+			 _("too many open files on this machine; close some or raise fs.file-max (sysctl)"));
+}

@@ -1,0 +1,198 @@
+/* A key is answered in milliseconds, and a disk may take as long as it likes.  The kernel
+ * does not let go of a thread before the disk has answered: a job that hangs and was
+ * cancelled keeps its thread, and another one takes its place. */
+#include "util/job.h"
+
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+#include "util/intl.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for all below, and for jobs */
+static pthread_cond_t ended;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct job *first, **end = &first;
+static unsigned workers, abandoned; /* abandoned: of the workers' jobs */
+static int fd = -1;
+
+static void init(void)
+{
+	thread_cond_init(&ended);
+	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+static struct job *take_first(void)
+{
+	struct job *j = first;
+
+	if (j && !(first = j->next))
+		end = &first;
+	return j;
+}
+
+static void job_ended(struct job *j)
+{
+	uint64_t one = 1;
+
+	j->state = JOB_DONE;
+	if (j->cancelled) {
+		abandoned--;
+		pthread_mutex_unlock(&lock);
+		j->drop(j);
+		pthread_mutex_lock(&lock);
+	}
+	pthread_cond_broadcast(&ended);
+	if (fd >= 0 && write(fd, &one, sizeof(one)) < 0)
+		return; /* it is readable already */
+}
+
+static void *work(void *arg)
+{
+	struct job *j;
+
+	prctl(PR_SET_NAME, "nvmtop-job");
+	pthread_mutex_lock(&lock);
+	while (workers - abandoned <= JOBS_MAX && (j = take_first()) != NULL) {
+		j->state = JOB_RUNS;
+		abandoned += j->cancelled;
+		pthread_mutex_unlock(&lock);
+		j->run(j);
+		pthread_mutex_lock(&lock);
+		job_ended(j);
+	}
+	workers--;
+	pthread_mutex_unlock(&lock);
+	return arg;
+}
+
+/* With the lock held: a thread for what is queued, where there may be one more.  Returns 0, or
+ * an error number. */
+static int add_worker(void)
+{
+	pthread_t thread;
+	int num;
+
+	if (!first || workers - abandoned >= JOBS_MAX)
+		return 0;
+	num = thread_start(&thread, work, NULL);
+	if (!num) {
+		pthread_detach(thread);
+		workers++;
+	}
+	return workers > abandoned ? 0 : num;
+}
+
+static void unqueue(struct job *j)
+{
+	struct job **p = &first;
+
+	while (*p != j)
+		p = &(*p)->next;
+	*p = j->next;
+	if (end == &j->next)
+		end = p;
+}
+
+int job_start(struct job *j, void (*run)(struct job *j), void (*drop)(struct job *j), struct err *e)
+{
+	int num;
+
+	pthread_once(&once, init);
+	*j = (struct job) {.run = run, .drop = drop};
+	pthread_mutex_lock(&lock);
+	*end = j;
+	end = &j->next;
+	num = add_worker();
+	if (num)
+		unqueue(j);
+	pthread_mutex_unlock(&lock);
+	return num ? err_sys(e, ERR_FAILED, num, _("cannot start a thread")) : 0;
+}
+
+bool job_done(struct job *j, int64_t until_ns)
+{
+	bool done;
+
+	pthread_mutex_lock(&lock);
+	while (j->state != JOB_DONE && thread_wait(&ended, &lock, until_ns))
+		continue;
+	done = j->state == JOB_DONE;
+	pthread_mutex_unlock(&lock);
+	return done;
+}
+
+bool job_is_cancelled(struct job *j)
+{
+	bool cancelled;
+
+	pthread_mutex_lock(&lock);
+	cancelled = j->cancelled;
+	pthread_mutex_unlock(&lock);
+	return cancelled;
+}
+
+void job_cancel(struct job *j)
+{
+	bool runs;
+
+	pthread_mutex_lock(&lock);
+	if (j->state == JOB_QUEUED)
+		unqueue(j);
+	runs = j->state == JOB_RUNS;
+	if (runs) {
+		j->cancelled = true;
+		abandoned++;
+		add_worker();
+	}
+	pthread_mutex_unlock(&lock);
+	if (!runs)
+		j->drop(j);
+}
+
+void job_detach(struct job *j)
+{
+	bool done;
+
+	pthread_mutex_lock(&lock);
+	done = j->state == JOB_DONE;
+	if (!done) {
+		j->cancelled = true;
+		if (j->state == JOB_RUNS) {
+			abandoned++;
+			add_worker();
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	if (done)
+		j->drop(j);
+}
+
+int jobs_fd(void)
+{
+	pthread_once(&once, init);
+	return fd;
+}
+
+void jobs_fd_clear(void)
+{
+	uint64_t n;
+
+	if (fd >= 0 && read(fd, &n, sizeof(n)) < 0)
+		return; /* it is clear */
+}
+
+unsigned jobs_abandoned(int64_t until_ns)
+{
+	unsigned n;
+
+	pthread_once(&once, init);
+	pthread_mutex_lock(&lock);
+	while (abandoned && thread_wait(&ended, &lock, until_ns))
+		continue;
+	n = abandoned;
+	pthread_mutex_unlock(&lock);
+	return n;
+}

@@ -1,0 +1,210 @@
+/* What a recording takes up as a log, by kind of chunk, and what writing it costs beside
+ * the writer of version 1.
+ *
+ *   log-size RECORDING FOLDER
+ *
+ * The rows of the recording are read into memory and pushed 33 ms at a time, as the engine
+ * does it, into FOLDER/log-size.nvmt and FOLDER/log-size.bin, in turns; the .nvmt stays. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace/trace.h"
+#include "trace/log-writer.h"
+
+#define STEP_NS (33 * NS_PER_MS)
+#define TURNS   5
+
+struct tier_rows {
+	size_t n, width, next;
+	int64_t *t_ns;
+	double *values;
+};
+
+static struct tier_rows tiers[TIERS];
+static struct session about;
+static const struct mark *marks;
+static size_t n_marks;
+
+static void *need(void *p)
+{
+	if (p)
+		return p;
+	fputs("log-size: out of memory\n", stderr);
+	exit(1);
+}
+
+static void load(struct trace *t, enum tier tier)
+{
+	struct tier_rows *r = &tiers[tier];
+	double *column;
+
+	r->n = (size_t)trace_rows(t, tier);
+	r->width = about.width[tier];
+	r->t_ns = need(calloc(r->n + 1, sizeof(*r->t_ns)));
+	r->values = need(calloc(r->n * r->width + 1, sizeof(*r->values)));
+	column = need(calloc(r->n + 1, sizeof(*column)));
+	trace_row_times(t, tier, 0, r->n, r->t_ns);
+	for (size_t c = 0; c < about.n_channels; c++) {
+		if (about.channels[c].tier != tier)
+			continue;
+		trace_row_values(t, c, 0, r->n, column);
+		for (size_t i = 0; i < r->n; i++)
+			r->values[i * r->width + about.channels[c].column] = column[i];
+	}
+	free(column);
+}
+
+static void push_until(struct sink *s, enum tier tier, int64_t t_ns)
+{
+	struct tier_rows *r = &tiers[tier];
+	size_t first = r->next;
+
+	while (r->next < r->n && r->t_ns[r->next] < t_ns)
+		r->next++;
+	if (r->next > first)
+		s->ops->rows(s, &(struct rows) {tier, r->next - first, r->width, r->t_ns + first,
+						r->values + first * r->width});
+}
+
+/* CPU time of all threads, in ns. */
+static int64_t push_all(struct sink *s, bool (*ready)(void *), void *w)
+{
+	int64_t began = clock_cpu_ns(), last = 0;
+	size_t mark = 0;
+	struct err e = {.code = ERR_NONE};
+
+	if (s->ops->begin(s, &about, &e) < 0) {
+		fprintf(stderr, "%s\n", e.text);
+		exit(1);
+	}
+	for (int t = 0; t < TIERS; t++) {
+		tiers[t].next = 0;
+		if (tiers[t].n > 0 && tiers[t].t_ns[tiers[t].n - 1] > last)
+			last = tiers[t].t_ns[tiers[t].n - 1];
+	}
+	for (int64_t t_ns = about.start.mono_ns; t_ns <= last + STEP_NS && ready(w); t_ns += STEP_NS) {
+		for (enum tier t = 0; t < TIERS; t++)
+			push_until(s, t, t_ns);
+		for (; mark < n_marks && marks[mark].t_ns < t_ns; mark++)
+			s->ops->mark(s, &marks[mark]);
+		if (s->ops->rest)
+			s->ops->rest(s);
+	}
+	if (s->ops->end(s, &e) < 0) {
+		fprintf(stderr, "%s\n", e.text);
+		exit(1);
+	}
+	return clock_cpu_ns() - began;
+}
+
+static bool log_ready(void *w)
+{
+	return log_writer_ready(w);
+}
+
+static bool old_ready(void *w)
+{
+	return trace_writer_ready(w);
+}
+
+static int64_t write_log(const char *path, struct log_writer_stats *stats)
+{
+	struct err e;
+	struct log_writer *w = log_writer_new(path, true, &e);
+	int64_t cpu;
+
+	if (!w) {
+		fprintf(stderr, "%s\n", e.text);
+		exit(1);
+	}
+	log_writer_options(w)->live = false;
+	log_writer_sync_every(w, 0);
+	cpu = push_all(log_writer_sink(w), log_ready, w);
+	log_writer_stats(w, stats);
+	log_writer_free(w);
+	return cpu;
+}
+
+static int64_t write_old(const char *path, uint64_t *bytes)
+{
+	struct err e;
+	struct trace_writer *w = trace_writer_new(path, true, &e);
+	struct trace_writer_stats stats;
+	int64_t cpu;
+
+	if (!w) {
+		fprintf(stderr, "%s\n", e.text);
+		exit(1);
+	}
+	cpu = push_all(trace_writer_sink(w), old_ready, w);
+	trace_writer_stats(w, &stats);
+	*bytes = stats.bytes;
+	trace_writer_free(w);
+	return cpu;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void report(const struct log_writer_stats *s, uint64_t old, int64_t cpu[2][TURNS])
+{
+	static const char *const names[LOG_KINDS] = {"",      "META", "DATA", "MARK",  "GAP", "STATE",
+						     "RANGE", "LOD",  "STAT", "INDEX", "END"};
+	uint64_t rows = 0;
+	double seconds;
+
+	for (int t = 0; t < TIERS; t++)
+		rows += s->rows[t];
+	seconds = (double)(tiers[0].t_ns[tiers[0].n - 1] - tiers[0].t_ns[0]) / 1e9;
+	printf("%zu channels, %.1f s, %llu rows (%llu lost)\n", about.n_channels, seconds,
+	       (unsigned long long)rows, (unsigned long long)s->lost_rows);
+	for (int k = 1; k < LOG_KINDS; k++)
+		if (s->kind[k])
+			printf("%-6s %9.0f B/s\n", names[k], (double)s->kind[k] / seconds);
+	printf("all    %9.0f B/s; version 1: %.0f B/s\n", (double)s->bytes / seconds, (double)old / seconds);
+	for (int i = 0; i < 2; i++)
+		qsort(cpu[i], TURNS, sizeof(cpu[i][0]), ascending);
+	printf("CPU    %9.0f ns a row; version 1: %.0f; %.2f of it\n",
+	       (double)cpu[0][TURNS / 2] / (double)rows, (double)cpu[1][TURNS / 2] / (double)rows,
+	       (double)cpu[0][TURNS / 2] / (double)cpu[1][TURNS / 2]);
+}
+
+int main(int argc, char **argv)
+{
+	char path[2][4096];
+	int64_t cpu[2][TURNS];
+	struct log_writer_stats stats;
+	uint64_t old = 0;
+	struct err e;
+	struct trace *t;
+
+	if (argc != 3 || !(t = trace_open(argv[1], &e))) {
+		fprintf(stderr, "%s\n", argc == 3 ? e.text : "usage: log-size RECORDING FOLDER");
+		return 1;
+	}
+	about = *trace_session(t);
+	marks = trace_marks(t, &n_marks);
+	for (enum tier k = 0; k < TIERS; k++)
+		load(t, k);
+	snprintf(path[0], sizeof(path[0]), "%s/log-size.nvmt", argv[2]);
+	snprintf(path[1], sizeof(path[1]), "%s/log-size.bin", argv[2]);
+	for (int i = 0; i < TURNS; i++) {
+		cpu[0][i] = write_log(path[0], &stats);
+		cpu[1][i] = write_old(path[1], &old);
+	}
+	unlink(path[1]);
+	report(&stats, old, cpu);
+	for (int k = 0; k < TIERS; k++) {
+		free(tiers[k].t_ns);
+		free(tiers[k].values);
+	}
+	trace_close(t);
+	return 0;
+}

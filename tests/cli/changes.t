@@ -1,0 +1,111 @@
+#!/bin/sh
+# How a machine is set, changed while it is watched.
+. "$NVMTOP_SRC/tests/cli/lib.sh"
+cp -R "$roots/agx_orin-36" tree && chmod -R u+w tree
+cpu=tree/sys/devices/system/cpu
+gpu=tree/sys/class/devfreq/17000000.gpu
+# Links of the tree that lead to its root do not lead there from here.
+zone=$(grep -lx 'tj-thermal' tree/sys/class/thermal/thermal_zone*/type | head -n 1)
+zone=${zone%/type}
+gov=$cpu/cpufreq/policy4/scaling_governor
+
+# The file's recorder looks at moments of its own: what is put back before it has looked
+# was not there for it. Its second file names what it has seen.
+in_file() { test "$(grep -ao -- "$1" file.bin.part.side | wc -l)" -ge "$2"; }
+told() { nvmtop --export jsonl live.nvms 2>/dev/null | grep '"row":"change"' | grep -- "$1"; }
+# set FILE TEXT WHAT: and wait until it is told
+put() {
+    echo "$2" >"$1"
+    ok "$3" soon told "\"what\":\"$3\"$4"
+}
+
+$EMU "$NVMTOP" --sysroot tree --record - >live.nvms 2>err &
+stream=$!
+$EMU "$NVMTOP" --sysroot tree --record file.bin 2>file.err &
+file=$!
+ok 'it samples' soon test -s live.nvms
+# Two looks, so that the first one has been.
+sleep 1
+put $gov performance cpu4.governor ',"from":"schedutil","to":"performance"'
+echo 816000000 >"$gpu/max_freq"
+put tree/var/lib/nvpmodel/status pmode:0003 mode ',"from":"MODE_30W","to":"MODE_50W"'
+ok 'the highest clock of the GPU' soon told '"what":"gpu.freq_max","from":"612 MHz","to":"816 MHz"'
+put $cpu/online 0-7 cpu.online ',"from":"0-11","to":"0-7"'
+put tree/sys/kernel/nvpmodel_clk_cap/emc 665600000 emc.cap ',"from":"2133 MHz","to":"665.6 MHz"'
+put $cpu/cpufreq/policy0/scaling_max_freq 1190400 cpu0.freq_max ',"from":"1728 MHz","to":"1190.4 MHz"'
+ok 'the file has the mode, too' soon in_file MODE_50W 1
+# What nvpmodel says that it has set, and was not: clocks are higher than that.
+put tree/var/lib/nvpmodel/status pmode:0001 mode ',"from":"MODE_50W","to":"MODE_15W, not in force"'
+# A file that is empty for a moment, as while it is written, or gone, changes nothing.
+: >$gov
+mv tree/var/lib/nvpmodel/status status
+temp=$(cat "$zone/temp")
+: >"$zone/temp"
+ok 'a sensor dies' soon told '"what":"temp.tj","from":"[0-9.]* C","to":null'
+ok 'in the file, too' soon in_file temp.tj 2
+mv status tree/var/lib/nvpmodel/status
+echo performance >$gov
+put "$zone/temp" "$temp" temp.tj ',"from":null,"to":"[0-9.]* C"'
+ok 'and it is back in the file' soon in_file temp.tj 3
+
+kill -TERM $stream $file
+wait $stream
+wait $file
+nvmtop --export jsonl live.nvms | grep '"row":"change"' >changes
+ok 'nothing else is told' is "$(wc -l <changes)" 9
+nvmtop --export jsonl file.bin >file.jsonl
+ok 'a file has the same' is "$(grep -o '"what":.*' file.jsonl | head -n 9 | sort)" \
+    "$(grep -o '"what":.*' changes | head -n 9 | sort)"
+ok 'facts are those of the beginning' says file.jsonl '"mode":"MODE_30W"'
+ok 'the summary tells them' says file.err 'changes: *cpu4.governor: schedutil -> performance; '
+run nvmtop --check file.bin
+ok 'the file is sound' is $status 0
+nvmtop --report file.bin >report
+ok 'the report lists them' says report '^ *[0-9.]* s  mode: MODE_30W -> MODE_50W$'
+ok 'and a sensor that died' says report 'temp.tj: [0-9.]* C -> --$'
+nvmtop --report --format json file.bin >report.json
+ok 'as JSON' says report.json '"what":"cpu.online","from":"0-11","to":"0-7"'
+nvmtop --export csv file.bin >file.csv
+ok 'as CSV' says file.csv ',change,0,mode: MODE_30W -> MODE_50W,'
+nvmtop --export perfetto file.bin >file.pftrace
+ok 'for Perfetto' says file.pftrace 'cpu.online: 0-11 -> 0-7'
+ok 'readers of version 1 see a file like any other' judge file.bin 't["counts"]["sync"] == 0'
+
+# screen SECONDS VIEW: as it was then
+screen() { run nvmtop --print 120x40 --replay file.bin --at $1 --view $2; }
+# when CHANGE: how many seconds after the start
+when() { sed -n "s/^ *\([0-9.]*\) s  $1.*/\1/p" report | head -n 1; }
+screen 0 board
+ok 'a replay begins with the mode of the beginning' says out 'AGX Orin.* MODE_30W'
+ok 'the board has it' says out 'Power mode  *MODE_30W'
+ok 'and one governor' says out 'CPU clock  *governor schedutil'
+screen $(when mode:.*50W) board
+ok 'and goes on with that at the playhead' says out 'AGX Orin.* MODE_50W'
+ok 'on the board, too' says out 'Power mode  *MODE_50W'
+ok 'and its governors' says out 'CPU clock  *cpu0 schedutil, cpu4 performance'
+
+screen $(when mode:.*50W) overview
+ok 'the change is an event' says out 'mode: MODE_30W -> MODE_50W'
+screen $(when 'temp.tj: .*-> --') board
+ok 'a sensor that died is missing' says out 'tj .*stopped answering at '
+run nvmtop --print 120x40 --replay file.bin --view board
+ok 'and when it is back, no more' sh -c '! grep -q "stopped answering" out'
+
+run nvmtop --sysroot tree --boards
+ok 'a mode that is not in force, looked at once' says out 'MODE_15W, not in force'
+cat >tree/etc/nvpmodel/nvpmodel_p3701_0000.conf <<END
+< PARAM TYPE=CLOCK NAME=CPU_A78_0 >
+FREQ_TABLE /sys/devices/system/cpu/cpu0/cpufreq/scaling_available_frequencies
+MAX_FREQ /sys/devices/system/cpu/cpufreq/policy4/scaling_max_freq
+
+< POWER_MODEL ID=1 NAME=MODE_15W >
+CPU_ONLINE CORE_3 1
+CPU_A78_0 MAX_FREQ 1113600
+GPU MAX_FREQ 816000000
+END
+run nvmtop --sysroot tree --boards
+ok 'by the files that the configuration names' says out 'MODE_15W, not in force'
+echo 1113600 >$cpu/cpufreq/policy4/scaling_max_freq
+run nvmtop --sysroot tree --boards
+ok 'and one that is' says out 'MODE_15W$'
+done_testing

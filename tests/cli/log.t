@@ -1,0 +1,55 @@
+#!/bin/sh
+# A recording whose name ends in .nvmt is a log: every command reads it, and what is left of
+# one after a crash, too.
+. "$NVMTOP_SRC/tests/cli/lib.sh"
+reader="$python $NVMTOP_SRC/tests/tools/nvmt-log.py"
+
+run nvmtop --demo --record a.nvmt --duration 2 -- sh -c "sleep 0.5; $NVMTOP --mark one; sleep 0.5; $NVMTOP --mark two; sleep 0.7"
+ok 'it is recorded' is "$status" 0
+ok 'as a log' is "$(head -c 4 a.nvmt | tail -c 3 | tr -d '\n')" NV
+ok 'and nothing else is left' is "$(echo a.nvmt*)" a.nvmt
+# shellcheck disable=SC2086
+$reader a.nvmt >a.json
+ok 'an independent reader finds the rows' test "$(wc -l <a.json)" -gt 1000
+nvmtop --export jsonl a.nvmt >a.jsonl
+ok 'both marks are there' is "$(grep -c '"row":"mark"' a.jsonl)" 2
+ok 'a report has three phases' is "$(nvmtop --report --summary a.nvmt | grep -c '^[012] ')" 3
+ok 'the screen shows it' sh -c "$EMU $NVMTOP --print 100x30 --replay a.nvmt | grep -q 'VDD_GPU_SOC'"
+
+# Into version 1 and back: not a value changes.
+nvmtop --cut a.nvmt --from 0 -o b.bin 2>err
+ok 'it becomes version 1' judge b.bin 't["counts"]["sync"] == 2'
+nvmtop --cut b.bin --from 0 -o c.nvmt 2>err
+for f in a.nvmt b.bin c.nvmt; do nvmtop --export csv $f >$f.csv; done
+ok 'the same values' cmp a.nvmt.csv b.bin.csv
+ok 'and back' cmp a.nvmt.csv c.nvmt.csv
+run nvmtop --demo --record a.nvmt --duration 1
+ok 'it is not overwritten' is "$status" 1
+
+run nvmtop --demo --record s.nvmt --split 1 --duration 2.5
+ok 'in several files' is "$(ls s*.nvmt | tr '\n' ' ')" 's.2.nvmt s.3.nvmt s.nvmt '
+rows() { nvmtop --export jsonl "$1" | grep -c '"row":"fast"'; }
+sum=$(($(rows s.nvmt) + $(rows s.2.nvmt) + $(rows s.3.nvmt)))
+ok 'with each row once' says err "samples: *$sum fast"
+
+# A crash loses the last cell and nothing else.
+$EMU "$NVMTOP" --demo --record k.nvmt 2>err &
+killed=$!
+large() { test "$(wc -c <k.nvmt)" -gt 60000; }
+ok 'it grows' soon large
+kill -KILL $killed
+wait $killed 2>/dev/null
+run nvmtop --report --summary k.nvmt
+ok 'what a killed recorder leaves is read' is "$status" 0
+ok 'and has a phase' says out '^0  '
+
+# Damage costs the chunk that it is in.
+known() { nvmtop --export jsonl "$1" 2>/dev/null | grep '"row":"fast"' | grep -vc '"gpu.util":null'; }
+all=$(known a.nvmt)
+cp a.nvmt d.nvmt
+printf 'XXXX' | dd of=d.nvmt bs=1 seek=$(($(wc -c <a.nvmt) / 2)) conv=notrunc 2>/dev/null
+run nvmtop --report --summary d.nvmt
+ok 'damage is reported' is "$status" 3
+left=$(known d.nvmt)
+ok 'and costs a cell at most' test "$left" -le "$all" -a "$left" -gt $((all - 400))
+done_testing

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""Lets one file of each kind hang below each board tree, one after the other, while it is
+recorded, and looks at what that held up.
+
+  hangs.py NVMTOP SLOWFS SCRATCH TREE...
+
+A table: each tree is a row, and each kind of file that is read there an entry of it.  One
+line of TAP for each tree."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+
+FIRST, STEP, HANG = 0.8, 0.3, 2.3  # seconds: when the first one hangs, the next one does, for how long
+AT_ONCE = 6
+# What is held up has no value as long as the file hangs.  A busy machine loses some, too, but not for so long.
+HELD_UP = HANG / 2
+DERIVED = re.compile(r"power\.total|energy\.total|temp\.hottest|ina3221\.rate.*|cpu\.window|clocks\.pinned")
+PLACES = ("/sys/class/devfreq", "/sys/class/hwmon", "/sys/class/thermal", "/sys/devices/system/cpu", "/sys/kernel/debug", "/sys", "/proc")
+
+
+def run(*command, **more):
+    return subprocess.run(command, capture_output=True, text=True, **more)
+
+
+class Tree:
+    def __init__(self, nvmtop, slowfs, scratch, tree):
+        self.nvmtop, self.slowfs = nvmtop, slowfs
+        self.name = os.path.basename(tree)
+        self.at = os.path.join(scratch, self.name)
+        self.base, self.root = os.path.join(self.at, "base"), os.path.join(self.at, "root")
+        shutil.copytree(tree, self.base, symlinks=True)
+        run("chmod", "-R", "u+w", self.base)
+        os.makedirs(self.root)
+        self.why, self.server, self.recorder = [], None, None
+
+    def path(self, name):
+        """Where a file really is, below the tree, or None."""
+        real = os.path.realpath(self.base + name)
+        return real[len(os.path.realpath(self.base)):] if os.path.isfile(real) else None
+
+    def files(self, source):
+        return [p for p in map(self.path, re.findall(r"/[^\s,]+", source or "")) if p]
+
+    def mount(self):
+        rules = os.path.join(self.at, "none")
+        open(rules, "w").close()
+        self.server = subprocess.Popen([self.slowfs, self.base, rules, self.root],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.control = os.path.join(self.root, ".rules")
+        for _ in range(200):
+            if os.path.exists(self.control):
+                return
+            time.sleep(0.05)
+        raise RuntimeError("a file system cannot be mounted here")
+
+    def move_counters(self):
+        """Counters of a GPU that is off are read as they are; those that stand still are not."""
+        for folder, _, names in os.walk(self.base + "/sys/devices"):
+            if "counters" in names:
+                with open(os.path.join(folder, "counters"), "w") as f:
+                    f.write("0 0\n")
+
+    def choose(self):
+        """One file of each kind: (file, the channels that may miss it)."""
+        out = run(self.nvmtop, "--once", "--json", "--sysroot", self.base).stdout
+        self.channels = {c["name"]: c for c in json.loads(out)["channels"]}
+        chosen = {}
+        for c in self.channels.values():
+            for source in re.findall(r"/[^\s,]+", c.get("source") or ""):
+                real = self.path(source)
+                place = next((p for p in PLACES if source.startswith(p)), None)
+                if real and place:
+                    chosen.setdefault((place, re.sub(r"\d+", "#", os.path.basename(source))), real)
+        self.hung = {file: self.affected(file) for file in chosen.values()}
+
+    def affected(self, file):
+        def reads(c):
+            for p in self.files(c.get("source")):
+                if p == file or (not p.startswith("/proc") and os.path.dirname(p) == os.path.dirname(file)):
+                    return True
+            return False
+        names = {n for n, c in self.channels.items() if reads(c)}
+        # what is computed of two files and what shows one of them may be read together
+        together = {p for n in names if "kHz /" in (self.channels[n].get("source") or "") for p in self.files(self.channels[n]["source"])}
+        names |= {n for n, c in self.channels.items() if together & set(self.files(c.get("source")))}
+        names |= {n for n, c in self.channels.items() if any(w in names for w in (c.get("source") or "").split())}
+        return names
+
+    def record(self):
+        began, trace = os.path.join(self.at, "began"), os.path.join(self.at, "t.bin")
+        length = FIRST + STEP * len(self.hung) + HANG + 0.5
+        self.recorder = subprocess.Popen(
+            [self.nvmtop, "--record", "--sysroot", self.root, "--fast-hz", "50", "--medium-hz", "50", "-o", trace, "--",
+             "sh", "-c", f"echo >{began}; exec sleep {length}"], stderr=subprocess.PIPE, text=True)
+        for _ in range(600):
+            if os.path.exists(began):
+                break
+            time.sleep(0.02)
+        for i, file in enumerate(self.hung):
+            from_ms = 1000 * (FIRST + STEP * i)
+            with open(self.control, "w") as f:
+                f.write(f"{file} hang {from_ms:.0f} {from_ms + 1000 * HANG:.0f}\n")
+        self.said = self.recorder.communicate(timeout=60)[1]
+        if self.recorder.returncode:
+            self.why.append(f"exit status {self.recorder.returncode}")
+        export = run(self.nvmtop, "--export", "jsonl", trace, "-o", "-").stdout
+        self.rows = [json.loads(line) for line in export.splitlines()]
+
+    def judge(self):
+        may_miss = set().union(*self.hung.values()) if self.hung else set()
+        rows, ever, since, holes, missed = {}, {}, {}, {}, set()
+        for r in self.rows:
+            tier = r.get("row")
+            if tier not in ("fast", "medium", "slow"):
+                continue
+            rows.setdefault(tier, []).append(r["time_s"])
+            for name, v in r.items():
+                if v is not None:
+                    ever.setdefault(name, r["time_s"])
+                    since.pop(name, None)
+                elif name in ever and name in may_miss:
+                    missed.add(name)
+                elif name in ever and not DERIVED.fullmatch(name):
+                    hole = r["time_s"] - since.setdefault(name, r["time_s"])
+                    holes[name] = max(hole, holes.get(name, 0))
+        for name, hole in holes.items():
+            if hole > HELD_UP:
+                self.why.append(f"{name} has no value for {hole:.2f} s")
+        for tier, times in rows.items():
+            longest = max(b - a for a, b in zip(times, times[1:]))
+            if longest > HELD_UP:
+                self.why.append(f"no row of the {tier} tier for {longest:.2f} s")
+        for file, names in self.hung.items():
+            # else it was not read: of a unit that is powered down, for example
+            if missed & names and not any(f"{n} has not answered" in self.said and f"no answer: {n} for" in self.said
+                                    for n in names):
+                self.why.append(f"nothing is said of {file} ({', '.join(sorted(names))})")
+
+    def test(self):
+        try:
+            self.move_counters()
+            self.choose()
+            self.mount()
+            self.record()
+            self.judge()
+        except Exception as e:  # one tree of many
+            self.why.append(f"{type(e).__name__}: {e}")
+        finally:
+            if self.server:
+                self.server.terminate()
+                self.server.wait()
+            run("fusermount3", "-uz", self.root)
+            if self.recorder and self.recorder.poll() is None:
+                self.recorder.kill()
+
+
+def main():
+    nvmtop, slowfs, scratch, *names = sys.argv[1:]
+    trees = [Tree(nvmtop, slowfs, scratch, t) for t in names]
+    waiting, lock = list(trees), threading.Lock()
+
+    def work():
+        while True:
+            with lock:
+                if not waiting:
+                    return
+                t = waiting.pop()
+            t.test()
+
+    threads = [threading.Thread(target=work) for _ in range(AT_ONCE)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    for n, t in enumerate(trees, 1):
+        print(f"{'not ok' if t.why else 'ok'} {n} - {t.name}: of {len(getattr(t, 'hung', ()))} kinds of files none holds up another")
+        for line in t.why:
+            print("#", line)
+    print(f"1..{len(trees)}")
+
+
+if __name__ == "__main__":
+    main()

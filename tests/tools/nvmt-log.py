@@ -1,0 +1,446 @@
+#!/usr/bin/env python3
+"""A second opinion on the log of nvmtop (.nvmt), written from docs/format-nvmt.md alone: it
+shares no code with nvmtop and needs nothing but libzstd.
+
+  nvmt-log.py FILE            all of it as JSON lines: session, rows, marks, gaps, changes, end
+  nvmt-log.py --brief FILE    the same without the rows
+  nvmt-log.py --check FILE    hold LOD, STAT and INDEX against the rows; exit 1 when one is wrong
+"""
+
+import ctypes
+import ctypes.util
+import json
+import math
+import struct
+import sys
+import zlib
+
+MAGIC, SIGNATURE = b"\xabNV\n", b"\x89NVL\r\n\x1a\n"
+HEAD = struct.Struct("<4s4BIIQIIqII")
+STAT = struct.Struct("<IQ4dqdqddQQd")
+ENTRY = struct.Struct("<QIBBHq4I")
+META, DATA, MARK, GAP, STATE, RANGE, LOD, STATS, INDEX, END = range(1, 11)
+ZOOMS = {28: 1, 30: 1, 32: 2, 34: 2, 36: 2, 38: 3, 40: 3, 42: 3}
+ZSTD = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
+ZSTD.ZSTD_decompress.restype = ZSTD.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
+ZSTD.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+ZSTD.ZSTD_getFrameContentSize.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+
+
+class Damage(Exception):
+    pass
+
+
+class Bytes:
+    def __init__(self, raw):
+        self.raw, self.at = raw, 0
+
+    def left(self):
+        return len(self.raw) - self.at
+
+    def take(self, n):
+        if self.left() < n:
+            raise Damage("too short")
+        self.at += n
+        return self.raw[self.at - n:self.at]
+
+    def get(self, form):
+        form = "<" + form
+        v = struct.unpack(form, self.take(struct.calcsize(form)))
+        return v[0] if len(v) == 1 else v
+
+    def text(self):
+        return self.take(self.get("H")).decode("utf-8", "replace")
+
+    def records(self, length="H"):
+        while self.left():
+            yield Bytes(self.take(self.get(length)))
+
+
+class Head:
+    def __init__(self, p):
+        (magic, self.kind, self.version, self.codec, self.flags, self.session, self.generation, self.seq,
+         self.stored, self.raw, self.cell, self.crc, crc) = HEAD.unpack(p)
+        self.good = (magic == MAGIC and crc == zlib.crc32(p[:44]) and self.stored <= 1 << 20 and
+                     self.raw <= 16 << 20 and abs(self.cell) < 1 << 35)
+
+
+def chunks(p):
+    """Head, offset and payload (or why there is none) of each chunk; None, offset, length of bytes between."""
+    at, session, bad = 0, None, 0
+    while at + 48 <= len(p):
+        at = p.find(MAGIC, at)
+        if at < 0 or at + 48 > len(p):
+            break
+        h = Head(p[at:at + 48])
+        if not h.good or (session is not None and h.session != session) or at + 48 + h.stored > len(p):
+            at += 1
+            continue
+        if at > bad and session is not None:
+            yield None, bad, at - bad
+        session = h.session
+        try:
+            payload = unpack(h, p[at + 48:at + 48 + h.stored])
+        except Damage as e:
+            payload = e
+        yield h, at, payload
+        at += 48 + h.stored
+        bad = at
+    if bad < len(p):
+        yield None, bad, len(p) - bad
+
+
+def unpack(h, p):
+    if zlib.crc32(p) != h.crc:
+        raise Damage("checksum")
+    if h.kind == META:
+        if p[:8] != SIGNATURE:
+            raise Damage("signature")
+        p = p[8:]
+    if h.codec == 1:
+        out = ctypes.create_string_buffer(h.raw + 1)
+        if ZSTD.ZSTD_getFrameContentSize(p, len(p)) != h.raw or ZSTD.ZSTD_decompress(out, h.raw, p, len(p)) != h.raw:
+            raise Damage("zstd")
+        return out.raw[:h.raw]
+    if h.codec or len(p) != h.raw:
+        raise Damage("codec" if h.codec else "length")
+    return p
+
+
+def unshuffle(p, n, size):
+    return b"".join(bytes(p[k * n + i] for k in range(size)) for i in range(n))
+
+
+def unzigzag(z):
+    return -(z >> 1) - 1 if z & 1 else z >> 1
+
+
+def array(b, kind, n):
+    form, scale = kind & 7, kind >> 5 & 3
+    if kind & 128:
+        b.take(b.get("I"))
+        return [math.nan] * n
+    if form == 0 and kind == 0:
+        return [math.nan] * n
+    if form >= 6 and not kind & ~15:
+        size = 4 if form == 6 else 8
+        words = list(struct.unpack(f"<{n}" + ("I" if form == 6 else "Q"), unshuffle(b.take(n * size), n, size)))
+        for i in range(1, n if kind & 8 else 0):
+            words[i] ^= words[i - 1]
+        return list(struct.unpack(f"<{n}" + ("f" if form == 6 else "d"),
+                                  struct.pack(f"<{n}" + ("I" if form == 6 else "Q"), *words)))
+    if form == 0 or form >= 6 or kind & 8 or (form == 1 and scale):
+        raise Damage("kind")
+    there = [True] * n
+    if kind & 16:
+        bits = int.from_bytes(b.take((n + 7) // 8), "little")
+        there = [bool(bits >> i & 1) for i in range(n)]
+        if bits >> n or not bits:
+            raise Damage("bitmap")
+    m = sum(there)
+    if form == 1:
+        v = [b.get("d")] * m
+    else:
+        size = 1 << (form - 2)
+        k = [b.get("q")]
+        p = unshuffle(b.take((m - 1) * size), m - 1, size)
+        for i in range(m - 1):
+            d = k[-1] + unzigzag(int.from_bytes(p[i * size:i * size + size], "little"))
+            k.append((d + (1 << 63)) % (1 << 64) - (1 << 63))
+        v = [(float(x), x / 10.0, x / 1000.0, 0)[scale] for x in k]
+        if scale == 3:
+            v = [struct.unpack("<f", struct.pack("<f", x / 1000.0))[0] for x in k]
+    v = iter(v)
+    return [next(v) if t else math.nan for t in there]
+
+
+def data(h, payload):
+    """Sections: tier, times, columns."""
+    b, out = Bytes(payload), []
+    while b.left():
+        tier, _, columns, n, t0, step = b.get("BBHIqI")
+        if tier > 3 or not 0 < n <= 65536 or columns > 4096:
+            raise Damage("section")
+        kinds = b.take(columns)
+        r = struct.unpack(f"<{n}I", unshuffle(b.take(4 * n), n, 4))
+        t = [t0 + i * step + unzigzag(r[i]) for i in range(n)]
+        if r[0] or any(x >= y for x, y in zip(t, t[1:])) or any(x >> 27 != h.cell for x in t):
+            raise Damage("times")
+        out.append((tier, t, [array(b, k, n) for k in kinds]))
+    return out
+
+
+def lod(payload):
+    """zoom, and sections: tier, first bin, minima, maxima, sums, counts."""
+    b, out = Bytes(payload), []
+    zoom = b.get("BBH")[0]
+    while b.left():
+        tier, _, columns, n, first = b.get("BBHIq")
+        kinds = b.take(4 * columns)
+        if tier > 3 or not 0 < n <= 256:
+            raise Damage("section")
+        v = [array(b, k, n) for k in kinds]
+        out.append((tier, first, [v[k * columns:(k + 1) * columns] for k in range(4)]))
+    return zoom, out
+
+
+def stats(payload):
+    b = Bytes(payload)
+    level, _, size, n = b.get("BBHI")
+    if size < STAT.size:
+        raise Damage("record")
+    p = unshuffle(b.take(n * size), n, size)
+    return level, [STAT.unpack_from(p, i * size) for i in range(n)]
+
+
+def entries(payload):
+    b = Bytes(payload)
+    level, flags, size, n, events = b.get("BBHII")
+    p = unshuffle(b.take(n * size), n, size)
+    b.take(events)
+    return level, flags, [ENTRY.unpack_from(p, i * size) for i in range(n)]
+
+
+class Recording:
+    def __init__(self, p):
+        self.session, self.channels, self.tiers, self.end = {"facts": {}}, {}, {}, None
+        self.generations, self.chunks, self.problems, self.unknown = {}, [], [], 0
+        self.marks, self.gaps, self.changes = {}, {}, {}
+        self.rows = {}  # tier: [cell, times, values of each channel number]
+        seq = None
+        for h, at, payload in chunks(p):
+            if not h:
+                self.problems.append({"at": at, "bytes": payload, "why": "no chunk"})
+                continue
+            if seq is not None and h.seq > seq + 1:
+                self.problems.append({"seq": seq + 1, "missing": h.seq - seq - 1})
+            if seq is not None and h.seq <= seq:
+                self.problems.append({"seq": h.seq, "why": "again"})
+                continue
+            seq = h.seq
+            try:
+                self.take(h, at, payload)
+            except (Damage, struct.error) as e:
+                self.problems.append({"at": at, "seq": h.seq, "kind": h.kind, "cell": h.cell, "why": str(e)})
+
+    def take(self, h, at, payload):
+        if h.version != 1 or not META <= h.kind <= END:
+            if h.flags & 1:
+                sys.exit(f"needs a newer program: kind {h.kind}, version {h.version}")
+            self.unknown += 1
+            return
+        if isinstance(payload, Damage):
+            raise payload
+        self.chunks.append((h, at, payload))
+        if h.kind == META:
+            self.meta(h, Bytes(payload))
+        elif h.kind == DATA:
+            self.data(h, payload)
+        elif h.kind == MARK:
+            for r in Bytes(payload).records():
+                m = {"id": r.get("Q"), "t": r.get("q"), "label": r.text()}
+                self.marks.setdefault((m["t"], m["id"]), m)
+        elif h.kind == GAP:
+            for r in Bytes(payload).records():
+                g = dict(zip(("tier", "cause", "from", "to", "missed"), r.get("BBqqQ")))
+                self.gaps.setdefault((g["from"], r.raw), g)
+        elif h.kind == STATE:
+            for r in Bytes(payload).records():
+                c = {"t": r.get("q"), "what": r.text(), "from": r.text(), "to": r.text()}
+                self.changes.setdefault((c["t"], r.raw), c)
+        elif h.kind == END:
+            b = Bytes(payload)
+            reason, distance = b.get("BQ")
+            self.end = {"reason": reason, "distance": distance, "tally": b.get("13Q"), "next": b.text()}
+            if distance and Head(p_at(at - distance)).kind != INDEX:
+                raise Damage("END leads to no INDEX")
+
+    def meta(self, h, b):
+        channels = {}
+        while b.left():
+            tag = b.get("H")
+            r = Bytes(b.take(b.get("I")))
+            if tag == 1:
+                self.session["writer"] = r.text()
+            elif tag == 2:
+                self.session["uuid"], self.session["boot"] = r.take(16).hex(), r.take(16).hex()
+            elif tag == 3:
+                self.session["start"] = r.get("3q")
+            elif tag == 4:
+                self.session.setdefault("anchors", []).append(r.get("3q"))
+            elif tag == 5:
+                tier, zoom, columns, hz = r.get("BBHd")
+                self.tiers[tier] = {"zoom": zoom, "columns": columns, "hz": hz}
+            elif tag == 6:
+                key = r.text()
+                self.session["facts"][key] = r.text()
+            elif tag == 7:
+                c = dict(zip(("number", "tier", "column", "index", "lo", "hi", "warn", "crit", "period"),
+                             r.get("IBHH4dq")))
+                for key in ("name", "label", "kind", "unit", "family", "source", "note", "missing", "kernel",
+                            "was"):
+                    c[key] = r.text()
+                channels[c["tier"], c["column"]] = c
+                self.channels[c["number"]] = c
+            elif tag == 10:
+                self.session["part"], self.session["previous"] = r.get("I"), r.text()
+        self.generations[h.generation] = channels
+
+    def data(self, h, payload):
+        if h.generation not in self.generations:
+            raise Damage("generation")
+        sections = data(h, payload)
+        for tier, t, _ in sections:
+            cells = self.rows.get(tier)
+            if cells and t[0] <= cells[-1][1][-1]:
+                raise Damage("older than rows before")
+        for tier, t, columns in sections:
+            v = {self.generations[h.generation][tier, c]["number"]: column for c, column in enumerate(columns)
+                 if (tier, c) in self.generations[h.generation]}
+            self.rows.setdefault(tier, []).append((h.cell, t, v))
+
+    def lines(self, rows):
+        yield {"session": self.session, "tiers": self.tiers, "channels": list(self.channels.values())}
+        for tier, cells in sorted(self.rows.items()) if rows else ():
+            for _, t, v in cells:
+                for i, ns in enumerate(t):
+                    yield {"tier": tier, "t": ns, "v": {k: c[i] for k, c in v.items() if not math.isnan(c[i])}}
+        for key, events in (("mark", self.marks), ("gap", self.gaps), ("change", self.changes)):
+            for k in sorted(events):
+                yield {key: events[k]}
+        yield {"end": self.end, "rows": {t: sum(len(c[1]) for c in cells) for t, cells in self.rows.items()},
+               "chunks": len(self.chunks), "unknown": self.unknown, "problems": self.problems}
+
+
+class Check:
+    """Bins and statistics once more, out of the rows."""
+
+    def __init__(self, r):
+        self.r, self.wrong, self.count = r, [], {}
+        self.cells, self.values = {}, {}  # bins of zoom 27; times and values
+        for tier, cells in r.rows.items():
+            base = min(r.tiers[tier]["zoom"], 27)
+            for cell, t, v in cells:
+                for number, column in v.items():
+                    got = [(x, y) for x, y in zip(t, column) if not math.isnan(y)]
+                    if not got:
+                        continue
+                    self.values.setdefault(number, []).extend(got)
+                    bins = self.cells.setdefault(number, {})
+                    new = tree(got, base)
+                    bins[cell] = merge(bins[cell], new) if cell in bins else new
+        self.zooms = {n: {27: bins} for n, bins in self.cells.items()}
+        self.place = {n: (c["tier"], c["column"]) for n, c in r.channels.items()}
+        for h, at, payload in r.chunks:
+            self.count[h.kind] = self.count.get(h.kind, 0) + 1
+            if h.kind == LOD:
+                self.lod(h, *lod(payload))
+            elif h.kind == STATS:
+                self.stats(h, *stats(payload))
+            elif h.kind == INDEX:
+                self.index(h, at, *entries(payload))
+
+    def bins(self, number, zoom):
+        zooms = self.zooms[number]
+        if zoom not in zooms:
+            up = {}
+            for i in sorted(self.bins(number, zoom - 1)):
+                b = zooms[zoom - 1][i]
+                up[i >> 1] = merge(up[i >> 1], b) if i >> 1 in up else b
+            zooms[zoom] = up
+        return zooms[zoom]
+
+    def lod(self, h, zoom, sections):
+        if zoom not in ZOOMS:
+            return self.wrong.append(f"seq {h.seq}: LOD of zoom {zoom}")
+        bits = 27 + 6 * ZOOMS[zoom] - zoom
+        span = (h.cell << 27 >> zoom) >> bits
+        there = {}
+        for tier, first, (lo, hi, total, count) in sections:
+            for number, place in self.place.items():
+                if place[0] == tier and place[1] < len(count):
+                    c = place[1]
+                    for i, n in enumerate(count[c]):
+                        if n:
+                            there[number, first + i] = (lo[c][i], hi[c][i], total[c][i], int(n))
+        want = {(number, i): b for number in self.cells for i, b in self.bins(number, zoom).items()
+                if i >> bits == span and zoom >= self.r.tiers[self.place[number][0]]["zoom"] + 4}
+        for key in want.keys() | there.keys():
+            if want.get(key) != there.get(key):
+                self.wrong.append(f"seq {h.seq}: LOD zoom {zoom} channel {key[0]} bin {key[1]}: "
+                                  f"{there.get(key)} for {want.get(key)}")
+
+    def stats(self, h, level, records):
+        from_ns, to_ns = h.cell << 27, (h.cell + (1 << 6 * level)) << 27
+        want = {}
+        for number, values in self.values.items():
+            got = [x for x in values if from_ns <= x[0] < to_ns]
+            if got:
+                want[number] = self.stat(number, got, from_ns, to_ns)
+        if want.keys() != {s[0] for s in records}:
+            self.wrong.append(f"seq {h.seq}: STAT of other channels than have values")
+        for s in records:
+            for name, a, b, scale in zip("n min max sum squares first_t first last_t last integral known above "
+                                         "rise".split(), s[1:], *want.get(s[0], ((), ()))):
+                if abs(a - b) > 1e-9 * scale:
+                    self.wrong.append(f"seq {h.seq}: STAT channel {s[0]} {name}: {a!r} for {b!r}")
+
+    def stat(self, number, got, from_ns, to_ns):
+        """What it must be, and of what 1e-9 may be wrong."""
+        cover = round(5e9 / self.r.tiers[self.place[number][0]]["hz"])
+        v = [y for _, y in got]
+        mean = math.fsum(v) / len(v)
+        pairs = list(zip(got, got[1:]))
+        near = [(t1 - t0, a, b) for (t0, a), (t1, b) in pairs if t1 - t0 <= cover]
+        size, squares = math.fsum(map(abs, v)), math.fsum((x - mean) ** 2 for x in v)
+        parts = [(a + b) / 2 * (dt / 1e9) for dt, a, b in near]
+        rise = math.fsum(b - a for (_, a), (_, b) in pairs if b > a)
+        return ((len(v), min(v), max(v), math.fsum(v), squares, *got[0], *got[-1], math.fsum(parts),
+                 sum(x[0] for x in near), sum(x[0] for x in near if x[1] > 0), rise),
+                (0, 0, 0, size, squares + mean * mean * 1e-6, 0, 0, 0, 0, math.fsum(map(abs, parts)), 0, 0, rise))
+
+    def index(self, h, at, level, flags, listed):
+        for distance, stored, kind, aux, _, cell, *rows in listed:
+            to = Head(p_at(at - distance)) if 0 < distance <= at else None
+            if not to or not to.good or (to.kind, to.stored, to.cell) != (kind, stored, cell):
+                self.wrong.append(f"seq {h.seq}: INDEX of level {level}: no such chunk {distance} bytes before")
+
+
+def tree(got, base):
+    bins = [(t >> base, (y, y, y, 1)) for t, y in got]
+    joined = []
+    while True:
+        for i, b in bins:
+            if joined and joined[-1][0] == i:
+                joined[-1] = (i, merge(joined[-1][1], b))
+            else:
+                joined.append((i, b))
+        if base == 27:
+            return joined[0][1]
+        bins, joined, base = [(i >> 1, b) for i, b in joined], [], base + 1
+
+
+def merge(a, b):
+    return min(a[0], b[0]), max(a[1], b[1]), a[2] + b[2], a[3] + b[3]
+
+
+def p_at(at):
+    return FILE[at:at + 48]
+
+
+if __name__ == "__main__":
+    with open(sys.argv[-1], "rb") as f:
+        FILE = f.read()
+    recording = Recording(FILE)
+    if "--check" not in sys.argv:
+        for line in recording.lines("--brief" not in sys.argv):
+            print(json.dumps(line, ensure_ascii=False))
+        sys.exit(0)
+    check = Check(recording)
+    for line in check.wrong[:50]:
+        print(line)
+    for line in recording.problems[:50]:
+        print(json.dumps(line))
+    print(f"{len(check.wrong)} wrong, {len(recording.problems)} problems; chunks of each kind: "
+          f"{dict(sorted(check.count.items()))}")
+    sys.exit(1 if check.wrong or recording.problems or not recording.chunks else 0)

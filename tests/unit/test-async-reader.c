@@ -1,0 +1,339 @@
+/* Reads by another thread: what is published, who shares a thread, and what happens when a read
+ * hangs. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "util/clock.h"
+#include "probe/reader-thread.h"
+
+#define N 8
+
+/* Lives longer than a test, as a thread that hangs may. */
+struct fake {
+	atomic_int passes, closed, hang, hanging, thread;
+	atomic_int_least64_t begin_ns; /* of the latest pass */
+	atomic_uint_least64_t wanted;
+	int pause_us;
+};
+
+static void fake_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
+{
+	struct fake *f = arg;
+	int pass = atomic_fetch_add(&f->passes, 1) + 1;
+
+	atomic_store(&f->begin_ns, t_ns);
+	atomic_store(&f->wanted, wanted);
+	atomic_store(&f->thread, (int)syscall(SYS_gettid));
+	while (atomic_load(&f->hang)) {
+		atomic_store(&f->hanging, 1);
+		usleep(1000);
+	}
+	if (f->pause_us)
+		usleep((unsigned)f->pause_us);
+	for (int i = 0; i < N; i++)
+		if (i != 3)
+			v[i] = pass;
+}
+
+static void fake_close(void *arg)
+{
+	atomic_store(&((struct fake *)arg)->closed, 1);
+}
+
+static const struct async_reader_ops fake_ops = {fake_read, fake_close};
+
+static bool become(atomic_int *value, int least)
+{
+	for (int i = 0; i < 10000 && atomic_load(value) < least; i++)
+		usleep(1000);
+	return atomic_load(value) >= least;
+}
+
+static void test_in_place(void **state)
+{
+	static struct fake f;
+	struct async_reader_seen seen = {0}, other = {0};
+	double v[N] = {0};
+	struct async_reader *s = async_reader_new("test", &fake_ops, &f, N, NS_PER_S, 1);
+
+	(void)state;
+	assert_non_null(s);
+	assert_false(async_reader_take(s, &seen, 1000, v)); /* no pass yet: not even that it is missing */
+	async_reader_ask(s, 1000);
+	assert_true(async_reader_take(s, &seen, 1000, v));
+	assert_true(v[0] == 1 && v[N - 1] == 1 && isnan(v[3]));
+	assert_false(async_reader_take(s, &seen, 2000, v)); /* seen */
+	assert_true(async_reader_take(s, &other, 2000, v)); /* by that one only */
+	async_reader_want(s, 5);
+	async_reader_want(s, 63);
+	async_reader_ask(s, 3000);
+	assert_true(atomic_load(&f.wanted) == (UINT64_C(1) << 5 | UINT64_C(1) << 63));
+	assert_true(async_reader_take(s, &seen, 3000, v));
+	assert_true(v[0] == 2);
+	/* Nothing new for 8 periods: missing, said once. */
+	assert_false(async_reader_take(s, &seen, 3000 + 8 * NS_PER_S, v));
+	assert_true(async_reader_take(s, &seen, 3001 + 8 * NS_PER_S, v));
+	assert_true(isnan(v[0]));
+	assert_false(async_reader_take(s, &seen, 9 * NS_PER_S, v));
+	async_reader_ask(s, 9 * NS_PER_S);
+	assert_true(async_reader_take(s, &seen, 9 * NS_PER_S, v));
+	assert_true(v[0] == 3);
+	async_reader_stop(s);
+	assert_int_equal(atomic_load(&f.closed), 1);
+	async_reader_stop(NULL);
+}
+
+/* Values of one pass only, however the two threads meet. */
+static void test_one_pass(void **state)
+{
+	static struct fake f;
+	struct async_reader_seen seen = {0};
+	double v[N], last = 0;
+	int taken = 0;
+	struct async_reader *s = async_reader_new("test", &fake_ops, &f, N, 1000, 1);
+
+	(void)state;
+	async_reader_start(s);
+	async_reader_start(s); /* once is enough */
+	while (taken < 2000) {
+		if (!async_reader_take(s, &seen, clock_now_ns(), v) || isnan(v[0]))
+			continue;
+		for (int i = 1; i < N; i++)
+			if (i != 3 && v[i] != v[0])
+				fail_msg("values of two passes: %g and %g", v[0], v[i]);
+		assert_true(v[0] > last);
+		last = v[0];
+		taken++;
+	}
+	async_reader_stop(s);
+	assert_int_equal(atomic_load(&f.closed), 1);
+}
+
+/* Costly passes come less often, so that they keep to their share. */
+static void test_share(void **state)
+{
+	static struct fake f = {.pause_us = 2000};
+	struct async_reader *s = async_reader_new("test", &fake_ops, &f, N, NS_PER_MS, 0.1);
+
+	(void)state;
+	assert_true(async_reader_period_ns(s) == NS_PER_MS);
+	async_reader_ask(s, 1000);
+	assert_true(async_reader_period_ns(s) == NS_PER_MS); /* the first opens things */
+	async_reader_ask(s, 1500);
+	assert_true(async_reader_period_ns(s) >= 20 * NS_PER_MS);
+	async_reader_set_period(s, NS_PER_S * 10);
+	async_reader_ask(s, 2000);
+	assert_true(async_reader_period_ns(s) >= 10 * NS_PER_S);
+	async_reader_stop(s);
+}
+
+/* A read that hangs holds nobody up, and cleans up when it comes back. */
+static void test_hang(void **state)
+{
+	static struct fake f = {.hang = 1};
+	struct async_reader_seen seen = {0};
+	double v[N];
+	struct async_reader *s = async_reader_new("test", &fake_ops, &f, N, NS_PER_MS, 1);
+
+	(void)state;
+	async_reader_start(s);
+	assert_true(become(&f.passes, 1));
+	assert_false(async_reader_take(s, &seen, clock_now_ns(), v));
+	async_reader_stop(s);
+	assert_int_equal(atomic_load(&f.closed), 0);
+	atomic_store(&f.hang, 0);
+	assert_true(become(&f.closed, 1));
+}
+
+static void test_hang_and_back(void **state)
+{
+	static struct fake f;
+	struct async_reader_seen seen = {0};
+	double v[N] = {0};
+	struct async_reader *s = async_reader_new("test", &fake_ops, &f, N, NS_PER_MS, 1);
+
+	(void)state;
+	async_reader_start(s);
+	assert_true(become(&f.passes, 2));
+	atomic_store(&f.hang, 1);
+	assert_true(become(&f.hanging, 1));
+	while (async_reader_take(s, &seen, clock_now_ns(), v))
+		;
+	/* Ten seconds later it still hangs. */
+	assert_true(async_reader_take(s, &seen, clock_now_ns() + 10 * NS_PER_S, v));
+	assert_true(isnan(v[0]));
+	atomic_store(&f.hang, 0);
+	int passes = atomic_load(&f.passes);
+	assert_true(become(&f.passes, passes + 2));
+	assert_true(async_reader_take(s, &seen, clock_now_ns(), v));
+	assert_true(v[0] >= passes);
+	async_reader_stop(s);
+	assert_int_equal(atomic_load(&f.closed), 1);
+}
+
+#define SHARED 3
+
+static bool share_a_thread(struct fake f[SHARED])
+{
+	int passes = atomic_load(&f[0].passes);
+
+	for (int i = 0; i < SHARED; i++)
+		if (!become(&f[i].passes, passes + 3))
+			return false;
+	for (int i = 1; i < SHARED; i++)
+		if (atomic_load(&f[i].thread) != atomic_load(&f[0].thread))
+			return false;
+	return true;
+}
+
+/* True: the thread that makes rows was rescued. */
+static bool rescue(struct async_reader *s[SHARED])
+{
+	int64_t look_ns = INT64_MAX;
+	bool rows = false;
+
+	for (int i = 0; i < SHARED; i++)
+		rows |= reader_thread_rescue(s[i], NULL, clock_now_ns(), &look_ns);
+	return rows;
+}
+
+/* Rescued when that is needed, as an engine does. */
+static bool go_on(struct async_reader *s[SHARED], atomic_int *passes)
+{
+	int least = atomic_load(passes) + 20;
+
+	for (int i = 0; i < 10000 && atomic_load(passes) < least; i++) {
+		assert_false(rescue(s));
+		usleep(1000);
+	}
+	return atomic_load(passes) >= least;
+}
+
+static void shared_begin(struct fake f[SHARED], struct async_reader *s[SHARED])
+{
+	static const int64_t period[SHARED] = {NS_PER_MS, NS_PER_MS, 3 * NS_PER_MS};
+
+	for (int i = 0; i < SHARED; i++)
+		s[i] = async_reader_new("test", &fake_ops, &f[i], N, period[i], 1);
+	assert_int_equal(reader_thread_start(s, SHARED, NULL), 0);
+}
+
+/* What hangs in a thread of many keeps it and holds up no other, nor does the next that
+ * hangs; each goes on when its read comes back. */
+static void test_shared(void **state)
+{
+	static struct fake f[SHARED];
+	struct async_reader *s[SHARED];
+	int thread;
+
+	(void)state;
+	shared_begin(f, s);
+	assert_true(share_a_thread(f));
+	for (int i = 0; i < SHARED - 1; i++) {
+		atomic_store(&f[i].hang, 1);
+		assert_true(become(&f[i].hanging, 1));
+		thread = atomic_load(&f[i].thread);
+		for (int k = i + 1; k < SHARED; k++) {
+			assert_true(go_on(s, &f[k].passes));
+			assert_int_not_equal(atomic_load(&f[k].thread), thread);
+		}
+	}
+	for (int i = 0; i < SHARED - 1; i++) {
+		thread = atomic_load(&f[i].thread);
+		atomic_store(&f[i].hang, 0);
+		assert_true(go_on(s, &f[i].passes));
+		assert_int_equal(atomic_load(&f[i].thread), thread);
+	}
+	for (int i = 0; i < SHARED; i++)
+		async_reader_stop(s[i]);
+	for (int i = 0; i < SHARED; i++)
+		assert_int_equal(atomic_load(&f[i].closed), 1);
+}
+
+/* One that hangs in the thread of them all, when they are stopped: before and after another
+ * thread has the rest. */
+static void test_shared_stops(void **state)
+{
+	for (int hung = 0; hung < 2 * SHARED; hung++) {
+		static struct fake all[2 * SHARED][SHARED];
+		struct fake *f = all[hung], *hangs = &f[hung % SHARED];
+		struct async_reader *s[SHARED];
+
+		(void)state;
+		shared_begin(f, s);
+		assert_true(share_a_thread(f));
+		atomic_store(&hangs->hang, 1);
+		assert_true(become(&hangs->hanging, 1));
+		if (hung >= SHARED)
+			assert_true(go_on(s, &f[(hung + 1) % SHARED].passes));
+		for (int i = 0; i < SHARED; i++)
+			async_reader_stop(s[i]);
+		for (int i = 0; i < SHARED; i++)
+			assert_int_equal(atomic_load(&f[i].closed), &f[i] != hangs);
+		atomic_store(&hangs->hang, 0);
+		assert_true(become(&hangs->closed, 1));
+	}
+}
+
+/* A reader whose passes take long each time comes to have a thread of its own. */
+static void test_shared_long(void **state)
+{
+	static struct fake f[SHARED] = {{.pause_us = 7000}};
+	struct async_reader *s[SHARED];
+
+	(void)state;
+	shared_begin(f, s);
+	assert_true(share_a_thread(f));
+	for (int i = 0; i < 10000 && share_a_thread(f); i++)
+		assert_true(go_on(s, &f[0].passes));
+	assert_int_not_equal(atomic_load(&f[0].thread), atomic_load(&f[1].thread));
+	assert_int_equal(atomic_load(&f[1].thread), atomic_load(&f[2].thread));
+	for (int i = 0; i < SHARED; i++)
+		async_reader_stop(s[i]);
+	for (int i = 0; i < SHARED; i++)
+		assert_int_equal(atomic_load(&f[i].closed), 1);
+}
+
+/* Passes that begin at any time come to lie on the grid: here half a period later.  One
+ * that is late for less than that is enough to tell. */
+static void test_grid(void **state)
+{
+	static struct fake f;
+	const int64_t period = 200 * NS_PER_MS;
+	struct async_reader *s = async_reader_new("test", &fake_ops, &f, N, period, 1);
+	bool aligned = false;
+
+	(void)state;
+	assert_non_null(s);
+	async_reader_start(s);
+	assert_true(become(&f.passes, 1));
+	int64_t due = atomic_load(&f.begin_ns) + period / 2;
+	atomic_store(&s->grid_ns, due + 3 * NS_PER_MS / 2);
+	for (int i = 3; i < 10 && !aligned; i++) {
+		assert_true(become(&f.passes, i));
+		aligned = (atomic_load(&f.begin_ns) - due) % period < period / 2;
+	}
+	assert_true(aligned);
+	async_reader_stop(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_in_place),      cmocka_unit_test(test_one_pass),
+		cmocka_unit_test(test_share),         cmocka_unit_test(test_hang),
+		cmocka_unit_test(test_hang_and_back), cmocka_unit_test(test_shared),
+		cmocka_unit_test(test_shared_stops),  cmocka_unit_test(test_shared_long),
+		cmocka_unit_test(test_grid),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,348 @@
+/* Changes of how the machine is set: they are in every form that a recording has, once and
+ * in order, and facts are those of the beginning of each file. */
+#include "test-trace.h"
+
+#include "trace/keep.h"
+#include "report/report.h"
+
+static struct err e;
+
+static struct change change_at(int64_t t_ns, const char *what, const char *from, const char *to)
+{
+	struct change c = {.t_ns = t_ns};
+
+	snprintf(c.what, sizeof(c.what), "%s", what);
+	snprintf(c.from, sizeof(c.from), "%s", from);
+	snprintf(c.to, sizeof(c.to), "%s", to);
+	return c;
+}
+
+/* Rows of 3.6 s, and the mode changed at 0.5 s, a sensor dead at 1.5 s, and the mode
+ * again at 2.5 s; each is told a second later than it was. */
+static void feed(const struct script *s, struct sink *sink, int64_t late_ns)
+{
+	const int64_t start = s->session.start.mono_ns;
+	const struct change list[] = {
+		change_at(start + NS_PER_S / 2, "mode", "15W", "30W"),
+		change_at(start + 3 * NS_PER_S / 2, "zone0.temperature0", "50.5 C", ""),
+		change_at(start + 5 * NS_PER_S / 2, "mode", "30W", "MAXN"),
+	};
+	size_t at[TIERS] = {0};
+
+	for (size_t i = 0; i < 3; i++) {
+		script_push(s, sink, at, list[i].t_ns + late_ns);
+		sink->ops->change(sink, &list[i]);
+	}
+	script_push(s, sink, at, INT64_MAX);
+}
+
+static struct script *script_with_mode(size_t fast)
+{
+	struct script *s = script_new(7, fast, 2, 1, 1, false);
+
+	s->facts[1] = (struct fact) {"mode", "15W"};
+	return s;
+}
+
+static struct trace *open_sound(const char *path)
+{
+	struct trace *t = trace_open(path, &e);
+
+	if (!t || e.code != ERR_NONE)
+		fail_msg("%s: %s", path, e.text);
+	return t;
+}
+
+static const char *mode_of(const struct trace *t)
+{
+	const struct session *s = trace_session(t);
+
+	return fact_get(s->facts, s->n_facts, "mode");
+}
+
+static void assert_change(const struct trace *t, size_t i, int64_t after_ns, const char *text)
+{
+	size_t n;
+	const struct change *c = trace_changes(t, &n);
+	char is[CHANGE_TEXT];
+
+	assert_true(i < n);
+	change_text(is, &c[i]);
+	assert_string_equal(is, text);
+	assert_int_equal(c[i].t_ns - trace_session(t)->start.mono_ns, after_ns);
+}
+
+/* A part that begins with 30 W and in which one thing changes, half a second later. */
+static void assert_part(const char *name, const char *text)
+{
+	struct trace *t = open_sound(in_folder(name));
+	size_t n;
+
+	assert_string_equal(mode_of(t), "30W");
+	trace_changes(t, &n);
+	assert_int_equal(n, 1);
+	assert_change(t, 0, NS_PER_S / 2, text);
+	trace_close(t);
+}
+
+static void assert_all(const char *path)
+{
+	struct trace *t = open_sound(path);
+	struct timeline *tl = trace_timeline(t);
+	struct change some[2];
+	size_t n;
+
+	trace_changes(t, &n);
+	assert_int_equal(n, 3);
+	assert_change(t, 0, NS_PER_S / 2, "mode: 15W -> 30W");
+	assert_change(t, 1, 3 * NS_PER_S / 2, "zone0.temperature0: 50.5 C -> --");
+	assert_change(t, 2, 5 * NS_PER_S / 2, "mode: 30W -> MAXN");
+	assert_string_equal(mode_of(t), "15W");
+	/* The newest that there is room for. */
+	assert_int_equal(tl->ops->changes(tl, 0, START_NS + 2 * NS_PER_S, some, 1), 1);
+	assert_string_equal(some[0].what, "zone0.temperature0");
+	trace_close(t);
+}
+
+static void test_file(void **state)
+{
+	struct script *s = script_with_mode(3600);
+	struct trace_writer *w = trace_writer_new(in_folder("a.bin"), true, &e);
+	struct sink *sink = trace_writer_sink(w);
+
+	(void)state;
+	assert_int_equal(sink->ops->begin(sink, &s->session, &e), 0);
+	feed(s, sink, NS_PER_S);
+	assert_int_equal(sink->ops->end(sink, &e), 0);
+	trace_writer_free(w);
+	assert_all(in_folder("a.bin"));
+	script_free(s);
+}
+
+static void record_and_hang(void *arg)
+{
+	const struct script *s = arg;
+	struct trace_writer *w = trace_writer_new(in_folder("k.bin"), true, &e);
+	struct sink *sink = trace_writer_sink(w);
+	struct trace_writer_stats stats = {.bytes = 0};
+
+	if (sink->ops->begin(sink, &s->session, &e) < 0)
+		_exit(1);
+	feed(s, sink, NS_PER_S);
+	/* All of it is on its way to the disk within a quarter of a second. */
+	for (int still = 0; still < 4; still++) {
+		uint64_t bytes = stats.bytes;
+
+		usleep(250000);
+		trace_writer_stats(w, &stats);
+		if (stats.bytes != bytes)
+			still = 0;
+	}
+}
+
+static void test_recovered(void **state)
+{
+	struct script *s = script_with_mode(3600);
+	struct trace_recovery r;
+
+	(void)state;
+	killed_after(record_and_hang, s);
+	assert_int_equal(trace_recover(in_folder("k.bin"), &r, &e), 0);
+	assert_all(in_folder("k.bin"));
+	script_free(s);
+}
+
+static void test_stream(void **state)
+{
+	struct script *s = script_with_mode(3600);
+	int fd = open(in_folder("s.nvms"), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	struct trace_writer *w = trace_writer_stream(fd, &e);
+	struct sink *sink = trace_writer_sink(w);
+	struct trace_recovery r;
+
+	(void)state;
+	assert_int_equal(sink->ops->begin(sink, &s->session, &e), 0);
+	feed(s, sink, NS_PER_S);
+	assert_int_equal(sink->ops->end(sink, &e), 0);
+	trace_writer_free(w);
+	assert_all(in_folder("s.nvms"));
+	assert_int_equal(trace_unpack(in_folder("s.nvms"), in_folder("u.bin"), true, &r, &e), 0);
+	assert_all(in_folder("u.bin"));
+	script_free(s);
+}
+
+/* --- what comes out of a stream while it is written --- */
+
+struct taker {
+	struct sink sink;
+	size_t n;
+	struct change list[4];
+};
+
+static int take_begin(struct sink *s, const struct session *about, struct err *err)
+{
+	(void)s;
+	(void)about;
+	(void)err;
+	return 0;
+}
+
+static void take_rows(struct sink *s, const struct rows *r)
+{
+	(void)s;
+	(void)r;
+}
+
+static void take_mark(struct sink *s, const struct mark *m)
+{
+	(void)s;
+	(void)m;
+}
+
+static void take_gap(struct sink *s, const struct gap *g)
+{
+	(void)s;
+	(void)g;
+}
+
+static int take_end(struct sink *s, struct err *err)
+{
+	(void)s;
+	(void)err;
+	return 0;
+}
+
+static void take_change(struct sink *s, const struct change *c)
+{
+	struct taker *t = (struct taker *)s;
+
+	if (t->n < 4)
+		t->list[t->n++] = *c;
+}
+
+static void test_followed(void **state)
+{
+	static const struct sink_ops ops = {take_begin, take_rows, take_mark, take_gap, take_end, NULL, take_change};
+	struct taker taker = {.sink.ops = &ops};
+	struct trace_tail *tail = trace_tail_open(in_folder("s.nvms"), &taker.sink, &e);
+
+	(void)state;
+	assert_non_null(tail);
+	for (int i = 0; i < 1000 && taker.n < 3; i++)
+		if (trace_tail_take(tail, &e) < 0)
+			break;
+	trace_tail_close(tail);
+	assert_int_equal(taker.n, 3);
+	assert_string_equal(taker.list[2].to, "MAXN");
+	assert_int_equal(taker.list[0].t_ns, START_NS + NS_PER_S / 2);
+}
+
+/* Files of a series: each has the changes of its time, and the facts of its beginning. */
+static void test_split(void **state)
+{
+	const struct trace_limits limits = {.split_ns = 2 * NS_PER_S};
+	struct script *s = script_with_mode(3600);
+	struct trace_series *series = trace_series_new(in_folder("p.bin"), true, &limits, &e);
+	struct sink *sink = trace_series_sink(series);
+	struct trace_series_stats stats = {.parts = 0};
+	size_t at[TIERS] = {0}, n;
+	struct change c;
+	char path[512];
+	struct trace *t;
+
+	(void)state;
+	assert_int_equal(sink->ops->begin(sink, &s->session, &e), 0);
+	script_push(s, sink, at, START_NS + NS_PER_S);
+	c = change_at(START_NS + NS_PER_S / 2, "mode", "15W", "30W");
+	sink->ops->change(sink, &c);
+	/* The next file is opened meanwhile; how long that takes is not known. */
+	for (int i = 0; i < 400 && !trace_series_part(series, 0, NULL, 0, NULL); i++) {
+		script_push(s, sink, at, START_NS + 2 * NS_PER_S + (i + 1) * NS_PER_S / 1000);
+		trace_series_stats(series, &stats);
+		usleep(5000);
+	}
+	c = change_at(START_NS + 3 * NS_PER_S, "mode", "30W", "MAXN");
+	sink->ops->change(sink, &c);
+	script_push(s, sink, at, INT64_MAX);
+	assert_int_equal(sink->ops->end(sink, &e), 0);
+	assert_int_equal(trace_series_wait(series, &e), 0);
+	assert_true(trace_series_part(series, 0, path, sizeof(path), NULL));
+	t = open_sound(path);
+	assert_string_equal(mode_of(t), "15W");
+	trace_changes(t, &n);
+	assert_int_equal(n, 1);
+	trace_close(t);
+	assert_true(trace_series_part(series, 1, path, sizeof(path), NULL));
+	t = open_sound(path);
+	assert_string_equal(mode_of(t), "30W");
+	trace_changes(t, &n);
+	assert_int_equal(n, 1);
+	assert_string_equal(trace_changes(t, &n)->to, "MAXN");
+	trace_close(t);
+	trace_series_free(series);
+	script_free(s);
+}
+
+static void test_kept(void **state)
+{
+	struct script *s = script_with_mode(3600);
+	struct keep_options o = {.keep_ns = NS_PER_S, .after_ns = NS_PER_S / 10, .path = in_folder("r.bin"), .force = true};
+	int64_t off = clock_now_ns() - START_NS;
+	struct keep *k;
+
+	(void)state;
+	s->session.start.mono_ns += off;
+	for (int i = 0; i < TIERS; i++)
+		for (size_t r = 0; r < s->n[i]; r++)
+			s->t_ns[i][r] += off;
+	k = keep_new(&o, &s->session, &e);
+	assert_non_null(k);
+	assert_int_equal(keep_sink(k)->ops->begin(keep_sink(k), &s->session, &e), 0);
+	feed(s, keep_sink(k), 0);
+	keep_trigger(k, s->session.start.mono_ns + 3 * NS_PER_S, "here");
+	assert_int_equal(keep_sink(k)->ops->end(keep_sink(k), &e), 0);
+	keep_free(k);
+	assert_part("r.bin", "mode: 30W -> MAXN");
+	script_free(s);
+}
+
+/* The part from 1 s on, and that behind the whole: what differs between two parts has
+ * changed between them. */
+static void test_cut_and_joined(void **state)
+{
+	const struct selection p = {.tier = -1, .has_from = true, .from_ns = NS_PER_S, .has_to = true, .to_ns = 2 * NS_PER_S};
+	struct trace *t = open_sound(in_folder("a.bin")), *parts[2];
+	size_t n;
+
+	(void)state;
+	assert_int_equal(trace_cut(t, &p, in_folder("c.bin"), true, NULL, &e), 0);
+	trace_close(t);
+	assert_part("c.bin", "zone0.temperature0: 50.5 C -> --");
+
+	t = open_sound(in_folder("a.bin"));
+	assert_int_equal(trace_cut(t, &(struct selection) {.tier = -1, .has_from = true, .from_ns = 3 * NS_PER_S},
+				   in_folder("d.bin"), true, NULL, &e),
+			 0);
+	trace_close(t);
+	parts[0] = open_sound(in_folder("c.bin"));
+	parts[1] = open_sound(in_folder("d.bin"));
+	assert_int_equal(trace_join_files(parts, 2, in_folder("j.bin"), true, NULL, NULL, &e), 0);
+	trace_close(parts[0]);
+	trace_close(parts[1]);
+	t = open_sound(in_folder("j.bin"));
+	trace_changes(t, &n);
+	assert_int_equal(n, 2);
+	assert_change(t, 1, 2 * NS_PER_S, "mode: 30W -> MAXN");
+	trace_close(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_file),	 cmocka_unit_test(test_recovered), cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_followed), cmocka_unit_test(test_split),	   cmocka_unit_test(test_kept),
+		cmocka_unit_test(test_cut_and_joined),
+	};
+
+	return cmocka_run_group_tests(tests, folder_make, folder_remove);
+}

@@ -1,0 +1,188 @@
+/* The screen, the summary and the report give the same joules for the same time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "model/history.h"
+#include "random.h"
+#include "record/tally.h"
+#include "report/stats.h"
+#include "trace/trace.h"
+#include "ui/range-stats.h"
+#include "util/clock.h"
+
+#define START_NS INT64_C(5123456789012)
+#define ROWS     60000 /* ten minutes at 100 Hz */
+#define MARKS    5
+
+static struct channel channels[2];
+static const struct fact facts[] = {{.key = "board", .value = "test"}};
+static int64_t at[ROWS], mark_at[MARKS];
+static double mw[2 * ROWS];
+
+/* Ticks that wander, a rail that is missing now and then, late ticks and a hole of 3 s. */
+static void make_rows(void)
+{
+	int64_t t = START_NS;
+
+	for (int i = 0; i < ROWS; i++) {
+		t += 10000000 + (int64_t)random_below(2000000) - 1000000;
+		if (i % 1000 == 700)
+			t += 25000000;
+		if (i == 31000)
+			t += 3000000000;
+		at[i] = t;
+		for (int k = 0; k < 2; k++)
+			mw[2 * i + k] = i % 97 == 5 + k ? NAN : 3000 + (double)random_below(27000);
+	}
+	for (int m = 0; m < MARKS; m++)
+		mark_at[m] = at[ROWS / (MARKS + 1) * (m + 1)] + 1234567;
+}
+
+static struct session about(void)
+{
+	struct session s = {.channels = channels, .n_channels = 2, .facts = facts, .n_facts = 1};
+
+	for (int k = 0; k < 2; k++) {
+		channels[k] = (struct channel) {.kind = k ? CHANNEL_RAIL_POWER : CHANNEL_POWER_TOTAL,
+						.tier = TIER_MEDIUM,
+						.column = (uint16_t)k,
+						.unit = UNIT_MILLIWATT,
+						.lo = NAN,
+						.hi = NAN,
+						.warn = NAN,
+						.crit = NAN};
+		snprintf(channels[k].name, sizeof(channels[k].name), "power.%s", k ? "VDD" : "total");
+	}
+	s.start.mono_ns = START_NS;
+	for (int t = 0; t < TIERS; t++)
+		s.hz[t] = t == TIER_MEDIUM ? 100 : 1000;
+	s.width[TIER_MEDIUM] = 2;
+	return s;
+}
+
+static void push(struct sink *sink, struct trace_writer *w)
+{
+	struct session s = about();
+	struct err e;
+	int m = 0;
+
+	assert_int_equal(sink->ops->begin(sink, &s, &e), 0);
+	for (int i = 0; i < ROWS; i += 10) {
+		struct rows r = {
+			.tier = TIER_MEDIUM, .width = 2, .n = 10, .t_ns = at + i, .values = mw + 2 * i};
+
+		for (; m < MARKS && mark_at[m] < at[i + 9]; m++) {
+			struct mark mark = {.id = (uint64_t)m + 1, .t_ns = mark_at[m]};
+
+			sink->ops->mark(sink, &mark);
+		}
+		sink->ops->rows(sink, &r);
+		if (w)
+			trace_writer_ready(w);
+	}
+	assert_int_equal(sink->ops->end(sink, &e), 0);
+}
+
+static void same(double a, double b)
+{
+	if (!(fabs(a - b) <= 1e-9 * fabs(b)))
+		fail_msg("%.12g J and %.12g J", a, b);
+}
+
+static double reported(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns)
+{
+	struct epoch phase = {.from_ns = from_ns, .to_ns = to_ns};
+	struct result r = {.n = 0};
+
+	over_time(t, channel, &phase, 1, &r);
+	return joules_of(&r);
+}
+
+static double drawn(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns)
+{
+	struct span span;
+
+	span_read(t, channel, from_ns, to_ns, &span);
+	return span_joule(&span);
+}
+
+static void screen_summary_and_report_agree(void **state)
+{
+	static const struct history_bound small = {.bytes = 1 << 16}; /* a minute or so is fine */
+	char path[] = "joules-XXXXXX";
+	struct tally tally;
+	struct history *h;
+	struct trace *t;
+	struct err e;
+
+	(void)state;
+	make_rows();
+	close(mkstemp(path));
+	struct trace_writer *w = trace_writer_new(path, true, &e);
+	assert_non_null(w);
+	push(tally_init(&tally, trace_writer_sink(w)), w);
+	trace_writer_free(w);
+	h = history_new(&e);
+	history_limit(h, &small);
+	push(history_sink(h), NULL);
+	t = trace_open(path, &e);
+	assert_non_null(t);
+	same(integral_get(&tally.power.mj) / 1000, reported(t, 0, START_NS, at[ROWS - 1] + 1));
+	same(drawn(history_timeline(h), 0, START_NS, at[ROWS - 1] + 1),
+	     reported(t, 0, START_NS, at[ROWS - 1] + 1));
+	for (size_t k = 0; k < 2; k++)
+		for (int m = 0; m + 1 < MARKS; m++) {
+			double joules = reported(t, k, mark_at[m], mark_at[m + 1]);
+
+			assert_true(joules > 100);
+			same(drawn(history_timeline(h), k, mark_at[m], mark_at[m + 1]), joules);
+			same(drawn(trace_timeline(t), k, mark_at[m], mark_at[m + 1]), joules);
+		}
+	trace_close(t);
+	history_free(h);
+	tally_free(&tally);
+	unlink(path);
+}
+
+/* A mark that comes after later readings has no sum of its own: what is drawn is an estimate. */
+static void a_late_mark_is_estimated(void **state)
+{
+	struct session s = about();
+	struct integral out;
+	struct history *h;
+	struct err e;
+
+	(void)state;
+	make_rows();
+	h = history_new(&e);
+	struct sink *sink = history_sink(h);
+	assert_int_equal(sink->ops->begin(sink, &s, &e), 0);
+	struct rows r = {.tier = TIER_MEDIUM, .width = 2, .n = 1000, .t_ns = at, .values = mw};
+	sink->ops->rows(sink, &r);
+	struct mark late = {.id = 1, .t_ns = at[500] + 1}, next = {.id = 2, .t_ns = at[999] + 1};
+	sink->ops->mark(sink, &late);
+	sink->ops->mark(sink, &next);
+	r = (struct rows) {
+		.tier = TIER_MEDIUM, .width = 2, .n = 1000, .t_ns = at + 1000, .values = mw + 2000};
+	sink->ops->rows(sink, &r);
+	struct timeline *t = history_timeline(h);
+	assert_false(t->ops->integral(t, 0, late.t_ns, next.t_ns, &out));
+	assert_true(t->ops->integral(t, 0, START_NS, next.t_ns, &out));
+	assert_true(drawn(t, 0, late.t_ns, next.t_ns) > 10);
+	history_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(screen_summary_and_report_agree),
+					   cmocka_unit_test(a_late_mark_is_estimated)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,469 @@
+/* The log's arrays, sections and chunks: what goes in comes out bit for bit, and bytes from
+ * anywhere are refused or decoded, but never read past their end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "random.h"
+#include "trace/log.h"
+
+#define MUTATIONS 100000
+
+static double random_double(void)
+{
+	uint64_t bits = random_next() ^ random_next() << 32;
+	double v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return isnan(v) ? 1 : v;
+}
+
+/* A value of one of the columns that a board could have, and of some that it could not. */
+static double value(unsigned column, size_t i)
+{
+	double small = (double)random_below(1000);
+
+	switch (column % 16) {
+	case 0:
+		return small;
+	case 1:
+		return (double)random_below(60000) - 30000;
+	case 2:
+		return (double)random_below(4000000000) - 2e9;
+	case 3:
+		return (double)(int64_t)(random_below(UINT64_C(1) << 40) * (i % 2 ? 1 : -1));
+	case 4:
+		return (double)(random_below(1000) + (UINT64_C(1) << 40));
+	case 5:
+		return small / 10;
+	case 6:
+		return (double)random_below(90000) / 1000 - 20;
+	case 7:
+		return (double)(float)((double)random_below(90000) / 1000);
+	case 8:
+		return (double)(float)(small / 7);
+	case 9:
+		return small / 7;
+	case 10:
+		return random_double();
+	case 11:
+		return i % 3 ? 0.0 : -0.0;
+	case 12:
+		return 42.5;
+	case 13:
+		return i < 4 ? -0.0 : 7;
+	case 14:
+		return i % 2 ? (double)INFINITY : -(double)INFINITY;
+	default:
+		return (double)NAN;
+	}
+}
+
+static bool same(double a, double b)
+{
+	return (isnan(a) && isnan(b)) || !memcmp(&a, &b, sizeof(a));
+}
+
+static void round_trip(const double *v, size_t n, uint8_t like)
+{
+	struct log_bytes b = {.n = 0};
+	double *back = malloc(n * sizeof(*back));
+	uint8_t kind, *copy;
+
+	assert_non_null(back);
+	log_put_u8(&b, 0); /* arrays are not aligned */
+	kind = log_array_put(&b, v, n, like);
+	assert_false(b.failed);
+	copy = malloc(b.n - 1 ? b.n - 1 : 1);
+	assert_non_null(copy);
+	memcpy(copy, b.p + 1, b.n - 1);
+	assert_int_equal(log_array_size(copy, b.n - 1, kind, n), b.n - 1);
+	if (b.n > 1)
+		assert_int_equal(log_array_size(copy, b.n - 2, kind, n), -1);
+	log_array_get(copy, kind, n, back);
+	for (size_t i = 0; i < n; i++)
+		assert_true(same(v[i], back[i]));
+	free(copy);
+	free(back);
+	log_bytes_free(&b);
+}
+
+static void arrays(void **state)
+{
+	static const size_t sizes[] = {1, 2, 3, 7, 8, 9, 64, 134, 1000, 65536};
+	static double v[65536];
+
+	(void)state;
+	for (unsigned column = 0; column < 16; column++) {
+		for (unsigned holes = 0; holes < 4; holes++) {
+			for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+				for (size_t i = 0; i < sizes[s]; i++)
+					v[i] = holes && random_below(4) < holes ? (double)NAN
+										: value(column, i);
+				round_trip(v, sizes[s], LOG_OTHER);
+				/* whatever the arrays before were like */
+				round_trip(v, sizes[s], (uint8_t)(random_below(8) | (random_next() & 0x68)));
+			}
+		}
+	}
+}
+
+static uint8_t kind_of(const double *v, size_t n)
+{
+	struct log_bytes b = {.n = 0};
+	uint8_t kind = log_array_put(&b, v, n, LOG_OTHER);
+
+	log_bytes_free(&b);
+	return kind;
+}
+
+/* What a value is written as, where the page about the format promises it. */
+static void forms(void **state)
+{
+	double v[64];
+
+	(void)state;
+	for (size_t i = 0; i < 64; i++)
+		v[i] = (double)(i * i % 50);
+	assert_int_equal(kind_of(v, 64), LOG_I8);
+	v[3] = (double)NAN;
+	assert_int_equal(kind_of(v, 64), LOG_I8 | LOG_BITMAP);
+	v[4] = -0.0;
+	assert_int_equal(kind_of(v, 64) & LOG_FORM, LOG_F32);
+	v[4] = 0x1p40 + 1;
+	assert_int_equal(kind_of(v, 64) & LOG_FORM, LOG_F64);
+	for (size_t i = 0; i < 64; i++)
+		v[i] = (double)(i * i % 50) / 10;
+	assert_int_equal(kind_of(v, 64), LOG_I8 | 1 << LOG_SCALE_BIT);
+	for (size_t i = 0; i < 64; i++)
+		v[i] = (double)(float)((double)(41000 + i * i % 50) / 1000);
+	assert_int_equal(kind_of(v, 64), LOG_I8 | 3 << LOG_SCALE_BIT);
+}
+
+/* Forms that cannot be. */
+static void bad_kinds(void **state)
+{
+	uint8_t p[64];
+
+	(void)state;
+	memset(p, 0xFF, sizeof(p));
+	assert_int_equal(log_array_size(p, 64, LOG_NONE | LOG_XOR, 8), -1);
+	assert_int_equal(log_array_size(p, 64, LOG_CONSTANT | 1 << LOG_SCALE_BIT, 8), -1);
+	assert_int_equal(log_array_size(p, 64, LOG_I8 | LOG_XOR, 8), -1);
+	assert_int_equal(log_array_size(p, 64, LOG_F32 | LOG_BITMAP, 8), -1);
+	assert_int_equal(log_array_size(p, 64, LOG_I8 | LOG_BITMAP, 9), -1); /* a bit behind the last row */
+	assert_int_equal(log_array_size(p, 64, LOG_I8 | LOG_BITMAP, 8), 1 + 8 + 7);
+	assert_int_equal(log_array_size(p, 64, LOG_OTHER, 8), -1);
+	memset(p, 0, 8);
+	assert_int_equal(log_array_size(p, 64, LOG_I8 | LOG_BITMAP, 8), -1); /* no value */
+	p[0] = 60;
+	assert_int_equal(log_array_size(p, 64, LOG_OTHER, 8), 64);
+	p[0] = 61;
+	assert_int_equal(log_array_size(p, 64, LOG_OTHER, 8), -1);
+}
+
+#define ROWS  134
+#define WIDTH 16
+#define CELL  12345
+#define STEP  1000000
+
+static void fill(int64_t t_ns[ROWS], double values[ROWS * WIDTH])
+{
+	for (size_t i = 0; i < ROWS; i++) {
+		t_ns[i] = ((int64_t)CELL << LOG_CELL_ZOOM) + (int64_t)(i * STEP + random_below(90000));
+		for (unsigned c = 0; c < WIDTH; c++)
+			values[i * WIDTH + c] = random_below(9) ? value(c, i) : (double)NAN;
+	}
+}
+
+/* A chunk of a section, and its raw payload. */
+static void chunk_make(struct log_bytes *raw, struct log_bytes *chunk, const int64_t *t_ns,
+		       const double *values)
+{
+	struct rows r = {TIER_MEDIUM, ROWS, WIDTH, t_ns, values};
+	struct log_head h = {.kind = LOG_DATA, .session = 77, .generation = 1, .seq = 5, .cell = CELL};
+	struct log_packer *k = log_packer_new();
+	uint8_t like[WIDTH];
+
+	memset(like, LOG_OTHER, sizeof(like));
+	log_data_put(raw, &r, STEP, like);
+	assert_non_null(k);
+	assert_int_equal(log_pack(k, &h, raw->p, raw->n, chunk), 0);
+	assert_int_equal(chunk->n, LOG_HEAD + h.stored);
+	log_packer_free(k);
+}
+
+static void chunk(void **state)
+{
+	static double values[ROWS * WIDTH], column[ROWS];
+	int64_t t_ns[ROWS], back[ROWS];
+	struct log_bytes raw = {.n = 0}, bytes = {.n = 0}, out = {.n = 0};
+	struct log_unpacker *u = log_unpacker_new();
+	struct log_head h;
+	struct log_section s;
+	struct log_walk w;
+	struct log_in in;
+
+	(void)state;
+	fill(t_ns, values);
+	chunk_make(&raw, &bytes, t_ns, values);
+	assert_true(log_head_get(bytes.p, &h));
+	assert_true(h.kind == LOG_DATA && h.session == 77 && h.seq == 5 && h.cell == CELL && h.raw == raw.n);
+	assert_int_equal(log_unpack(u, &h, bytes.p + LOG_HEAD, &out), LOG_OK);
+	assert_memory_equal(out.p, raw.p, raw.n);
+	in = (struct log_in) {out.p, out.p + out.n, false};
+	assert_int_equal(log_data_next(&in, &s), 1);
+	assert_true(s.tier == TIER_MEDIUM && s.n == ROWS && s.columns == WIDTH);
+	assert_int_equal(log_section_times(&s, CELL, back), 0);
+	assert_memory_equal(back, t_ns, sizeof(t_ns));
+	assert_int_equal(log_section_times(&s, CELL + 1, back), -1);
+	log_walk_begin(&w, &s);
+	for (unsigned c = 0; c < WIDTH; c++) {
+		assert_true(log_walk_get(&w, column));
+		for (size_t i = 0; i < ROWS; i++)
+			assert_true(same(column[i], values[i * WIDTH + c]));
+	}
+	assert_int_equal(log_data_next(&in, &s), 0);
+	bytes.p[LOG_HEAD + 9] ^= 1;
+	assert_int_equal(log_unpack(u, &h, bytes.p + LOG_HEAD, &out), LOG_BAD_SUM);
+	log_unpacker_free(u);
+	log_bytes_free(&raw);
+	log_bytes_free(&bytes);
+	log_bytes_free(&out);
+}
+
+static void bad_times(void **state)
+{
+	static double values[ROWS * WIDTH];
+	int64_t t_ns[ROWS], back[ROWS];
+	struct log_bytes raw = {.n = 0}, bytes = {.n = 0};
+	struct log_section s;
+	struct log_in in;
+
+	(void)state;
+	fill(t_ns, values);
+	t_ns[70] = t_ns[69];
+	chunk_make(&raw, &bytes, t_ns, values);
+	in = (struct log_in) {raw.p, raw.p + raw.n, false};
+	assert_int_equal(log_data_next(&in, &s), 1);
+	assert_int_equal(log_section_times(&s, CELL, back), -1);
+	log_bytes_free(&raw);
+	log_bytes_free(&bytes);
+}
+
+static void heads(void **state)
+{
+	uint8_t p[200] = "Welcome to this board\n\xAB\x4E\x56\x0A";
+	struct log_head h = {.kind = LOG_MARK,
+			     .version = 1,
+			     .session = 9,
+			     .stored = LOG_STORED_MAX,
+			     .raw = 3},
+			back;
+
+	(void)state;
+	log_head_put(p + 60, &h);
+	assert_int_equal(log_find(p, sizeof(p), 0), 60);
+	assert_int_equal(log_find(p, sizeof(p), 9), 60);
+	assert_int_equal(log_find(p, sizeof(p), 8), sizeof(p) - LOG_HEAD + 1);
+	assert_int_equal(log_find(p, 60 + LOG_HEAD - 1, 9), 60); /* not whole: not found */
+	assert_false(log_find(p, 60 + LOG_HEAD - 1, 9) < 60);
+	assert_int_equal(log_find(p, 10, 9), 0);
+	assert_true(log_head_get(p + 60, &back));
+	assert_int_equal(back.stored, LOG_STORED_MAX);
+	h.stored++;
+	log_head_put(p + 60, &h);
+	assert_false(log_head_get(p + 60, &back));
+	h.stored = 1;
+	h.raw = LOG_RAW_MAX + 1;
+	log_head_put(p + 60, &h);
+	assert_false(log_head_get(p + 60, &back));
+	h.raw = 1;
+	h.cell = LOG_CELL_LIMIT;
+	log_head_put(p + 60, &h);
+	assert_false(log_head_get(p + 60, &back));
+}
+
+/* A frame that says another length than the head, and one of a codec to come. */
+static void bad_frames(void **state)
+{
+	static double values[ROWS * WIDTH];
+	int64_t t_ns[ROWS];
+	struct log_bytes raw = {.n = 0}, bytes = {.n = 0}, out = {.n = 0};
+	struct log_unpacker *u = log_unpacker_new();
+	struct log_head h;
+
+	(void)state;
+	fill(t_ns, values);
+	chunk_make(&raw, &bytes, t_ns, values);
+	assert_true(log_head_get(bytes.p, &h));
+	h.raw--;
+	assert_int_equal(log_unpack(u, &h, bytes.p + LOG_HEAD, &out), LOG_BAD_FRAME);
+	h.raw++;
+	h.codec = 2;
+	assert_int_equal(log_unpack(u, &h, bytes.p + LOG_HEAD, &out), LOG_BAD_CODEC);
+	h.codec = LOG_PLAIN;
+	assert_int_equal(log_unpack(u, &h, bytes.p + LOG_HEAD, &out), LOG_BAD_FRAME);
+	log_unpacker_free(u);
+	log_bytes_free(&raw);
+	log_bytes_free(&bytes);
+	log_bytes_free(&out);
+}
+
+/* All that a reader does with a raw payload of DATA.  Returns the sections that are right. */
+static unsigned decode(const uint8_t *p, size_t n)
+{
+	static double column[LOG_ROWS_MAX];
+	static int64_t t_ns[LOG_ROWS_MAX];
+	struct log_in in = {p, p + n, false};
+	struct log_section s;
+	struct log_walk w;
+	unsigned sections = 0;
+
+	while (log_data_next(&in, &s) > 0) {
+		sections += log_section_times(&s, CELL, t_ns) == 0;
+		log_walk_begin(&w, &s);
+		for (uint32_t c = 0; c < s.columns; c++)
+			log_walk_get(&w, column);
+	}
+	in = (struct log_in) {p, p + n, false};
+	while (log_lod_next(&in, &s) > 0) {
+		log_walk_begin(&w, &s);
+		for (uint32_t c = 0; c < s.columns; c++)
+			log_walk_get(&w, column);
+	}
+	return sections;
+}
+
+static size_t mutate(uint8_t *p, size_t n)
+{
+	for (uint64_t k = random_below(4) + 1; k > 0; k--) {
+		size_t at = random_below(4) ? random_below(n) : random_below(n < 60 ? n : 60);
+
+		p[at] = (uint8_t)(random_below(2) ? random_next() : p[at] ^ UINT64_C(1) << random_below(8));
+	}
+	return random_below(8) ? n : random_below(n);
+}
+
+static void hostile_payload(void **state)
+{
+	static double values[ROWS * WIDTH];
+	int64_t t_ns[ROWS];
+	struct log_bytes raw = {.n = 0}, bytes = {.n = 0};
+	unsigned right = 0, wrong = 0;
+
+	(void)state;
+	fill(t_ns, values);
+	chunk_make(&raw, &bytes, t_ns, values);
+	for (unsigned i = 0; i < MUTATIONS; i++) {
+		uint8_t *copy = malloc(raw.n), *exact;
+		size_t n;
+
+		assert_non_null(copy);
+		memcpy(copy, raw.p, raw.n);
+		n = mutate(copy, raw.n);
+		exact = realloc(copy, n ? n : 1); /* so that a byte too far is seen */
+		assert_non_null(exact);
+		if (decode(exact, n) == 1)
+			right++;
+		else
+			wrong++;
+		free(exact);
+	}
+	assert_true(right > MUTATIONS / 100 && wrong > MUTATIONS / 100);
+	log_bytes_free(&raw);
+	log_bytes_free(&bytes);
+}
+
+/* The same with the packed bytes, as if their sum were right. */
+static void hostile_frame(void **state)
+{
+	static double values[ROWS * WIDTH];
+	int64_t t_ns[ROWS];
+	struct log_bytes raw = {.n = 0}, bytes = {.n = 0}, out = {.n = 0};
+	struct log_unpacker *u = log_unpacker_new();
+	unsigned right = 0, wrong = 0;
+	struct log_head h;
+
+	(void)state;
+	fill(t_ns, values);
+	chunk_make(&raw, &bytes, t_ns, values);
+	for (unsigned i = 0; i < MUTATIONS / 10; i++) {
+		uint8_t *copy = malloc(bytes.n);
+
+		assert_non_null(copy);
+		memcpy(copy, bytes.p, bytes.n);
+		assert_true(log_head_get(copy, &h));
+		mutate(copy + LOG_HEAD, h.stored);
+		h.crc = log_crc(copy + LOG_HEAD, h.stored);
+		if (log_unpack(u, &h, copy + LOG_HEAD, &out) == LOG_OK && decode(out.p, out.n) == 1)
+			right++;
+		else
+			wrong++;
+		free(copy);
+	}
+	assert_true(right > 10 && wrong > 10);
+	log_unpacker_free(u);
+	log_bytes_free(&raw);
+	log_bytes_free(&bytes);
+	log_bytes_free(&out);
+}
+
+static void records(void **state)
+{
+	const struct mark m = {7, -5, "warm-up"};
+	const struct gap g = {TIER_SLOW, GAP_LOST, 3, 9, 2};
+	const struct change c = {11, "mode", "", "40W"};
+	const struct log_stat st = {3, 4, 1, 2, 6, 0.5, 10, 20, 1.5, 2.5, 9, 8, 7, 6};
+	const struct log_entry en = {1234567890123, 4, LOG_LOD, 28, -7, {1, 2, 3, 4}};
+	uint8_t p[LOG_STAT_SIZE];
+	struct log_bytes b = {.n = 0};
+	struct log_in in;
+	struct mark m2;
+	struct gap g2;
+	struct change c2;
+	struct log_stat st2;
+	struct log_entry en2;
+
+	(void)state;
+	log_mark_put(&b, &m);
+	log_gap_put(&b, &g);
+	log_change_put(&b, &c);
+	in = (struct log_in) {b.p, b.p + b.n, false};
+	assert_true(log_mark_get(&in, &m2) && m2.id == 7 && m2.t_ns == -5);
+	assert_string_equal(m2.label, m.label);
+	assert_true(log_gap_get(&in, &g2) && g2.tier == g.tier && g2.cause == g.cause && g2.from_ns == 3 &&
+		    g2.to_ns == 9 && g2.missed == 2);
+	assert_true(log_change_get(&in, &c2) && c2.t_ns == 11);
+	assert_string_equal(c2.to, "40W");
+	assert_true(in.p == in.end);
+	assert_false(log_mark_get(&in, &m2));
+	log_stat_put(p, &st);
+	log_stat_get(p, &st2);
+	assert_memory_equal(&st, &st2, sizeof(st.channel));
+	assert_true(st2.n == 4 && st2.first_ns == 10 && st2.last_ns == 20 && st2.last == 2.5 &&
+		    st2.integral == 9 && st2.known_ns == 8 && st2.above_ns == 7 && st2.rise == 6 &&
+		    st2.squares == 0.5);
+	log_entry_put(p, &en);
+	log_entry_get(p, &en2);
+	assert_true(en2.distance == en.distance && en2.cell == -7 && en2.rows[3] == 4 && en2.aux == 28);
+	log_bytes_free(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(arrays),          cmocka_unit_test(forms),
+		cmocka_unit_test(bad_kinds),       cmocka_unit_test(chunk),
+		cmocka_unit_test(bad_times),       cmocka_unit_test(heads),
+		cmocka_unit_test(bad_frames),      cmocka_unit_test(records),
+		cmocka_unit_test(hostile_payload), cmocka_unit_test(hostile_frame),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,883 @@
+/* Logs that were written, cut, damaged, joined and made up: what is whole is read back bit
+ * for bit, what is damaged is missing and no more, and bytes from anywhere do no harm. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "random.h"
+#include "trace/format.h"
+#include "trace/log-builder.h"
+#include "trace/log-reader.h"
+
+#define SESSION	  UINT32_C(0x12345678)
+#define START	  INT64_C(1234567890123)
+#define CHUNKS	  65536
+#define MUTATIONS 500
+
+/* --- a recording in memory --- */
+
+struct series {
+	size_t n, width;
+	int64_t *t;
+	double *v; /* row by row */
+};
+
+struct recording {
+	struct session about;
+	struct series rows[TIERS];
+	struct channel channels[16];
+	struct log_bytes bytes;
+	size_t chunk[CHUNKS], n_chunks;
+	struct log_options next; /* for one that goes on */
+};
+
+static bool put_chunk(void *to, const struct log_entry *e, const uint8_t *chunk, size_t n)
+{
+	struct recording *r = to;
+
+	assert_int_equal(e->distance, r->bytes.n);
+	if (r->n_chunks < CHUNKS)
+		r->chunk[r->n_chunks++] = r->bytes.n;
+	log_bytes_put(&r->bytes, chunk, n);
+	return true;
+}
+
+static void describe(struct recording *r, const double hz[TIERS], const size_t width[TIERS])
+{
+	static const struct fact facts[] = {{"board", "test"}, {"mode", "15W"}};
+	size_t n = 0;
+
+	r->about = (struct session) {.channels = r->channels, .facts = facts, .n_facts = 2};
+	r->about.start = (struct clock_anchor) {START, 5000, 6000};
+	for (enum tier t = 0; t < TIERS; t++) {
+		r->about.hz[t] = hz[t];
+		r->about.width[t] = r->rows[t].width = width[t];
+		for (size_t c = 0; c < width[t]; c++, n++) {
+			r->channels[n] = (struct channel) {.tier = t, .column = (uint16_t)c, .kind = CHANNEL_GPU_UTIL,
+							   .unit = UNIT_PERCENT, .lo = (double)NAN};
+			snprintf(r->channels[n].name, sizeof(r->channels[n].name), "c%zu.%zu", (size_t)t, c);
+		}
+	}
+	r->about.n_channels = n;
+}
+
+static void make_rows(struct recording *r, enum tier tier, int64_t start, double s)
+{
+	struct series *to = &r->rows[tier];
+	double hz = r->about.hz[tier];
+	int64_t period = hz > 0 ? (int64_t)((double)NS_PER_S / hz) : 1, t = start + period / 2;
+
+	to->n = (size_t)(s * hz);
+	to->t = calloc(to->n + 1, sizeof(*to->t));
+	to->v = calloc((to->n + 1) * to->width, sizeof(*to->v));
+	assert_true(to->t && to->v);
+	for (size_t i = 0; i < to->n; i++, t += period) {
+		if (random_below(500) == 0)
+			t += 3 * period;
+		to->t[i] = t + (int64_t)random_below((uint64_t)period / 4);
+		for (size_t c = 0; c < to->width; c++) {
+			double v = (double)random_below(1000) / (c % 2 ? 7 : 10);
+
+			to->v[i * to->width + c] = random_below(50) == 0 ? (double)NAN : v;
+		}
+	}
+}
+
+/* In pieces, as an engine pushes them. */
+static void write_rows(struct recording *r, struct log_builder *b, int64_t piece)
+{
+	size_t at[TIERS] = {0};
+	bool more = true;
+
+	for (int64_t until = START; more; until += piece) {
+		more = false;
+		for (enum tier t = 0; t < TIERS; t++) {
+			struct series *s = &r->rows[t];
+			size_t n = at[t];
+
+			while (n < s->n && s->t[n] < until)
+				n++;
+			if (n > at[t])
+				log_builder_rows(b, &(struct rows) {t, n - at[t], s->width, s->t + at[t],
+								    s->v + at[t] * s->width});
+			at[t] = n;
+			more |= n < s->n;
+		}
+	}
+}
+
+static void write_log(struct recording *r, const struct log_options *o, bool end)
+{
+	struct err e;
+	struct log_builder *b = log_builder_new(&r->about, o, put_chunk, r, &e);
+
+	assert_non_null(b);
+	for (unsigned i = 0; i < 3; i++) {
+		struct mark m = {.id = 3 - i, .t_ns = START + (3 - i) * NS_PER_S};
+		struct gap g = {TIER_FAST, GAP_LATE, START + i * NS_PER_S, START + i * NS_PER_S + 9000, 3};
+		struct change c = {.t_ns = START + i, .what = "mode", .from = "15W", .to = "30W"};
+
+		snprintf(m.label, sizeof(m.label), "m%u", 3 - i);
+		log_builder_mark(b, &m);
+		log_builder_gap(b, &g);
+		log_builder_change(b, &c);
+	}
+	write_rows(r, b, 33 * NS_PER_MS);
+	if (end)
+		log_builder_end(b, LOG_LIMIT, "next.nvmt");
+	log_builder_next(b, &r->next);
+	log_builder_free(b);
+}
+
+static struct recording *record(double s, bool end, uint32_t session)
+{
+	static const double hz[TIERS] = {1000, 100, 10};
+	static const size_t width[TIERS] = {3, 2, 2};
+	struct recording *r = calloc(1, sizeof(*r));
+
+	assert_non_null(r);
+	describe(r, hz, width);
+	for (enum tier t = 0; t < TIERS; t++)
+		make_rows(r, t, START, s);
+	write_log(r, &(struct log_options) {.session = session, .index = true}, end);
+	return r;
+}
+
+static void drop(struct recording *r)
+{
+	for (int t = 0; t < TIERS; t++) {
+		free(r->rows[t].t);
+		free(r->rows[t].v);
+	}
+	log_bytes_free(&r->bytes);
+	free(r);
+}
+
+static struct log_reader *open_bytes(const uint8_t *p, size_t n)
+{
+	int fd = memfd_create("log", MFD_CLOEXEC);
+	struct err e = {.code = ERR_NONE};
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, p, n), n);
+	return log_reader_open(fd, "test", &e);
+}
+
+static struct log_head head_of(const struct recording *r, size_t i)
+{
+	struct log_head h;
+
+	assert_true(log_head_get(r->bytes.p + r->chunk[i], &h));
+	return h;
+}
+
+/* --- what must come back --- */
+
+static bool same(double a, double b)
+{
+	return (isnan(a) && isnan(b)) || !memcmp(&a, &b, sizeof(a));
+}
+
+static size_t channel_of(const struct recording *r, enum tier tier, size_t column)
+{
+	for (size_t i = 0; i < r->about.n_channels; i++)
+		if (r->channels[i].tier == tier && r->channels[i].column == column)
+			return i;
+	fail();
+	return 0;
+}
+
+/* Of each tier all rows from `from` up to `to` but for those of cells lost .. lost + n - 1. */
+static void check_rows(struct log_reader *l, const struct recording *r, const size_t to[TIERS], int64_t lost,
+		       int64_t n_lost)
+{
+	for (enum tier t = 0; t < TIERS; t++) {
+		const struct series *s = &r->rows[t];
+		size_t n = (size_t)log_reader_rows(l, t), at = 0;
+		int64_t *times = calloc(n + 1, sizeof(*times));
+		double *v = calloc(n + 1, sizeof(*v));
+
+		assert_true(times && v);
+		log_reader_times(l, t, 0, n, times);
+		for (size_t i = 1; i < n; i++)
+			assert_true(times[i] >= times[i - 1]);
+		for (size_t c = 0; c < s->width; c++) {
+			at = 0;
+			log_reader_values(l, channel_of(r, t, c), 0, n, v);
+			for (size_t i = 0; i < to[t]; i++) {
+				if (log_cell(s->t[i]) >= lost && log_cell(s->t[i]) < lost + n_lost)
+					continue;
+				while (at < n && times[at] < s->t[i])
+					assert_true(isnan(v[at]) || log_cell(times[at]) == lost), at++;
+				assert_true(at < n && times[at] == s->t[i]);
+				assert_true(same(v[at], s->v[i * s->width + c]));
+				at++;
+			}
+		}
+		free(times);
+		free(v);
+	}
+}
+
+static void all_rows(const struct recording *r, size_t to[TIERS])
+{
+	for (int t = 0; t < TIERS; t++)
+		to[t] = r->rows[t].n;
+}
+
+static size_t first_at(const struct series *s, int64_t t)
+{
+	size_t lo = 0, hi = s->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->t[mid] < t)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* By the definition: halves, down to the base or a cell. */
+static struct bin bin_by_rows(const struct series *s, size_t c, int zoom, int64_t at, int base)
+{
+	struct bin b = {0, 0, 0, 0}, later;
+	size_t lo = first_at(s, (int64_t)((uint64_t)at << zoom)), hi = first_at(s, (int64_t)((uint64_t)(at + 1) << zoom));
+
+	if (lo == hi)
+		return b;
+	if (zoom <= base || zoom <= ZOOM_MIN) {
+		for (; lo < hi; lo++)
+			bin_add(&b, s->v[lo * s->width + c]);
+		return b;
+	}
+	b = bin_by_rows(s, c, zoom - 1, 2 * at, base);
+	later = bin_by_rows(s, c, zoom - 1, 2 * at + 1, base);
+	bin_merge(&b, &later);
+	return b;
+}
+
+static void check_columns(struct log_reader *l, const struct recording *r)
+{
+	for (enum tier t = 0; t < TIERS; t++) {
+		const struct series *s = &r->rows[t];
+		int base = s->n ? zoom_base(r->about.hz[t]) : ZOOM_MIN;
+
+		for (int zoom = base; s->n && zoom <= ZOOM_MAX; zoom++) {
+			int64_t from = (s->t[0] >> zoom) - 1, to = (s->t[s->n - 1] >> zoom) + 1;
+			int64_t first = from + (int64_t)random_below((uint64_t)(to - from + 1));
+			struct bin b[64];
+			size_t n = to - first + 1 < 64 ? (size_t)(to - first + 1) : 64, c = random_below(s->width);
+
+			log_reader_columns(l, channel_of(r, t, c), zoom, first, n, b);
+			for (size_t i = 0; i < n; i++) {
+				struct bin want = bin_by_rows(s, c, zoom, first + (int64_t)i, base < 27 ? base : 27);
+
+				assert_int_equal(b[i].n, want.n);
+				if (want.n)
+					assert_true(b[i].min == want.min && b[i].max == want.max &&
+						    same(b[i].sum, want.sum));
+			}
+		}
+	}
+}
+
+static void near(double a, double b, double scale)
+{
+	assert_true(fabs(a - b) <= 1e-9 * scale + 1e-12);
+}
+
+static void check_stat(struct log_reader *l, const struct recording *r, int64_t from, int64_t to)
+{
+	for (enum tier t = 0; t < TIERS; t++) {
+		const struct series *s = &r->rows[t];
+		int64_t cover = r->about.hz[t] > 0 ? llround(5e9 / r->about.hz[t]) : 0, before_ns = 0;
+		size_t c = s->width ? random_below(s->width) : 0;
+		struct log_stat got, want = {.n = 0};
+		double size = 0, before = 0;
+
+		if (s->width == 0)
+			continue;
+		log_reader_stat(l, channel_of(r, t, c), from, to, &got);
+		for (size_t i = first_at(s, from); i < first_at(s, to); i++) {
+			double v = s->v[i * s->width + c];
+
+			if (isnan(v))
+				continue;
+			if (want.n++ == 0) {
+				want.min = want.max = want.first = v;
+				want.first_ns = s->t[i];
+			} else {
+				want.rise += v > before ? v - before : 0;
+				if (s->t[i] - before_ns <= cover) {
+					want.known_ns += (uint64_t)(s->t[i] - before_ns);
+					want.above_ns += before > 0 ? (uint64_t)(s->t[i] - before_ns) : 0;
+					want.integral += (v + before) / 2 * (double)(s->t[i] - before_ns) / 1e9;
+				}
+			}
+			want.min = fmin(want.min, v);
+			want.max = fmax(want.max, v);
+			want.sum += v;
+			want.last_ns = before_ns = s->t[i];
+			want.last = before = v;
+			size += fabs(v);
+		}
+		assert_int_equal(got.n, want.n);
+		if (want.n == 0)
+			continue;
+		assert_true(got.min == want.min && got.max == want.max && got.first == want.first);
+		assert_true(got.last == want.last && got.first_ns == want.first_ns && got.last_ns == want.last_ns);
+		assert_true(got.known_ns == want.known_ns && got.above_ns == want.above_ns);
+		near(got.sum, want.sum, size);
+		near(got.integral, want.integral, want.integral);
+		near(got.rise, want.rise, want.rise);
+	}
+}
+
+static void check_stats(struct log_reader *l, const struct recording *r)
+{
+	int64_t first, last;
+
+	assert_true(log_reader_extent(l, &first, &last));
+	check_stat(l, r, INT64_MIN / 2, INT64_MAX / 2);
+	for (int i = 0; i < 20; i++) {
+		int64_t from = first + (int64_t)random_below((uint64_t)(last - first));
+
+		check_stat(l, r, from, from + (int64_t)random_below((uint64_t)(last - from) + 2));
+	}
+}
+
+static void no_damage(struct log_reader *l)
+{
+	struct log_damage d;
+	char text[512];
+
+	log_reader_damage(l, &d);
+	assert_int_equal(d.first, LOG_FAULT_NONE);
+	assert_int_equal(d.chunks + d.bytes + d.unknown, 0);
+	assert_false(log_damage_text(l, text, sizeof(text)));
+}
+
+static void check_all(struct log_reader *l, const struct recording *r)
+{
+	size_t to[TIERS];
+
+	assert_non_null(l);
+	all_rows(r, to);
+	for (enum tier t = 0; t < TIERS; t++)
+		assert_int_equal(log_reader_rows(l, t), to[t]);
+	check_rows(l, r, to, 0, 0);
+	check_columns(l, r);
+	check_stats(l, r);
+}
+
+static void check_events(struct log_reader *l)
+{
+	size_t n;
+	const struct mark *m = log_reader_marks(l, &n);
+	const struct gap *g;
+	const struct change *c;
+
+	assert_int_equal(n, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_true(m[i].id == i + 1 && m[i].t_ns == START + (int64_t)(i + 1) * NS_PER_S && m[i].label[0] == 'm');
+	g = log_reader_gaps(l, &n);
+	assert_int_equal(n, 3);
+	assert_true(g[1].from_ns == START + NS_PER_S && g[1].to_ns == g[1].from_ns + 9000 && g[1].missed == 3);
+	c = log_reader_changes(l, &n);
+	assert_int_equal(n, 3);
+	assert_true(c[2].t_ns == START + 2 && strcmp(c[2].to, "30W") == 0);
+}
+
+static void whole(void **state)
+{
+	struct recording *r = record(40, true, SESSION);
+	struct log_reader *l = open_bytes(r->bytes.p, r->bytes.n);
+	const struct session *s;
+	struct log_tail tail;
+
+	(void)state;
+	check_all(l, r);
+	check_events(l);
+	s = log_reader_session(l);
+	assert_int_equal(s->n_channels, 7);
+	assert_string_equal(s->channels[3].name, "c1.0");
+	assert_string_equal(fact_get(s->facts, s->n_facts, "mode"), "15W");
+	assert_true(s->start.mono_ns == START && s->start.boot_ns == 6000 && s->hz[1] == 100);
+	for (int i = 0; i < 1000; i++) {
+		enum tier t = (enum tier)random_below(TIERS);
+		int64_t at = START - 99 + (int64_t)random_below(41 * (uint64_t)NS_PER_S);
+
+		assert_int_equal(log_reader_row_from(l, t, at), first_at(&r->rows[t], at));
+	}
+	assert_int_equal(log_reader_row_from(l, TIER_FAST, INT64_MIN), 0);
+	assert_int_equal(log_reader_row_from(l, TIER_FAST, INT64_MAX), r->rows[0].n);
+	log_reader_tail(l, &tail);
+	assert_true(tail.ended && tail.reason == LOG_LIMIT && tail.torn == 0);
+	assert_string_equal(tail.next, "next.nvmt");
+	assert_int_equal(tail.tally.rows[1], r->rows[1].n);
+	no_damage(l);
+	log_reader_close(l);
+	drop(r);
+}
+
+/* Long enough for spans of all levels, at few rows a second; and without an end. */
+static void levels(void **state)
+{
+	static const double hz[TIERS] = {2, 0.5, 0};
+	static const size_t width[TIERS] = {2, 1, 0};
+	struct recording *r = calloc(1, sizeof(*r));
+	struct log_reader *l;
+
+	(void)state;
+	assert_non_null(r);
+	describe(r, hz, width);
+	for (enum tier t = 0; t < TIERS; t++)
+		make_rows(r, t, START, 80000);
+	write_log(r, &(struct log_options) {.session = SESSION, .index = true}, false);
+	log_bytes_put(&r->bytes, "torn", 4);
+	l = open_bytes(r->bytes.p, r->bytes.n);
+	assert_non_null(l);
+	/* what waited in memory is not in the file */
+	for (enum tier t = 0; t < TIERS; t++) {
+		assert_true(r->rows[t].n - log_reader_rows(l, t) < 5);
+		r->rows[t].n = (size_t)log_reader_rows(l, t);
+	}
+	check_all(l, r);
+	check_events(l);
+	no_damage(l);
+	log_reader_close(l);
+	drop(r);
+}
+
+/* --- cut and damaged --- */
+
+static void rows_until(const struct recording *r, size_t chunks, size_t rows[TIERS])
+{
+	struct log_unpacker *u = log_unpacker_new();
+	struct log_bytes raw = {.n = 0};
+
+	assert_non_null(u);
+	for (int t = 0; t < TIERS; t++)
+		rows[t] = 0;
+	for (size_t i = 0; i < chunks; i++) {
+		struct log_head h = head_of(r, i);
+		struct log_section s;
+		struct log_in in;
+
+		if (h.kind != LOG_DATA)
+			continue;
+		assert_int_equal(log_unpack(u, &h, r->bytes.p + r->chunk[i] + LOG_HEAD, &raw), LOG_OK);
+		in = (struct log_in) {raw.p, raw.p + raw.n, false};
+		while (log_data_next(&in, &s) > 0)
+			rows[s.tier] += s.n;
+	}
+	log_bytes_free(&raw);
+	log_unpacker_free(u);
+}
+
+/* At every byte of the last chunks, and of some before. */
+static void torn(void **state)
+{
+	struct recording *r = record(20, true, SESSION);
+	size_t chunks = r->n_chunks, rows[TIERS];
+
+	(void)state;
+	rows_until(r, chunks, rows);
+	for (size_t n = r->bytes.n; n-- > r->chunk[r->n_chunks - 12] || n > r->chunk[30];) {
+		struct log_reader *l;
+		struct log_tail tail;
+
+		if (n < r->chunk[r->n_chunks - 12])
+			n -= random_below(3000);
+		if (n < r->chunk[chunks - 1] + LOG_HEAD + head_of(r, chunks - 1).stored) {
+			while (chunks > 0 && n < r->chunk[chunks - 1] + LOG_HEAD + head_of(r, chunks - 1).stored)
+				chunks--;
+			rows_until(r, chunks, rows);
+		}
+		l = open_bytes(r->bytes.p, n);
+		assert_non_null(l);
+		for (enum tier t = 0; t < TIERS; t++)
+			assert_int_equal(log_reader_rows(l, t), rows[t]);
+		if (n % 50 == 0)
+			check_rows(l, r, rows, 0, 0);
+		no_damage(l);
+		log_reader_tail(l, &tail);
+		assert_false(tail.ended);
+		assert_int_equal(tail.torn, n - (r->chunk[chunks - 1] + LOG_HEAD + head_of(r, chunks - 1).stored));
+		log_reader_close(l);
+	}
+	drop(r);
+}
+
+static void check_flipped(const struct recording *r, size_t chunk, struct log_reader *l, bool in_head)
+{
+	struct log_head h = head_of(r, chunk);
+	struct log_damage d;
+	struct log_tail tail;
+	size_t to[TIERS];
+	char text[512];
+
+	all_rows(r, to);
+	assert_non_null(l);
+	check_rows(l, r, to, h.kind == LOG_DATA ? h.cell : 0, h.kind == LOG_DATA ? 1 : 0);
+	if (h.kind != LOG_DATA) {
+		check_columns(l, r);
+		check_stats(l, r);
+	}
+	log_reader_damage(l, &d);
+	log_reader_tail(l, &tail);
+	if (h.kind == LOG_END) {
+		assert_false(tail.ended);
+	} else {
+		assert_true(tail.ended);
+		assert_true(d.chunks <= 1);
+	}
+	if (h.kind == LOG_DATA) {
+		assert_int_equal(d.chunks, 1);
+		/* of a head that is lost only what is before it is known */
+		assert_true(llabs((d.t_ns >> LOG_CELL_ZOOM) - h.cell) <= in_head);
+		assert_true(d.seq == h.seq || (in_head && d.seq == UINT64_MAX));
+		assert_true(log_damage_text(l, text, sizeof(text)));
+	}
+	if (h.kind != LOG_MARK && h.kind != LOG_GAP && h.kind != LOG_STATE)
+		check_events(l);
+}
+
+/* Only that chunk is lost, and what no row is in costs no row. */
+static void flipped(void **state)
+{
+	struct recording *r = record(20, true, SESSION);
+
+	(void)state;
+	for (size_t i = 0; i < 2 * r->n_chunks; i++) {
+		size_t chunk = i / 2;
+		bool in_head = i % 2;
+		struct log_head h = head_of(r, chunk);
+		size_t at = r->chunk[chunk] + (in_head ? random_below(LOG_HEAD) : LOG_HEAD + random_below(h.stored));
+		uint8_t bit = (uint8_t)(1U << random_below(8));
+		struct log_reader *l;
+
+		r->bytes.p[at] ^= bit;
+		l = open_bytes(r->bytes.p, r->bytes.n);
+		r->bytes.p[at] ^= bit;
+		check_flipped(r, chunk, l, in_head);
+		log_reader_close(l);
+	}
+	drop(r);
+}
+
+static void insert(struct log_bytes *out, const struct recording *r, size_t at, const void *p, size_t n)
+{
+	out->n = 0;
+	log_bytes_put(out, r->bytes.p, at);
+	log_bytes_put(out, p, n);
+	log_bytes_put(out, r->bytes.p + at, r->bytes.n - at);
+}
+
+/* Text before it, another recording behind it, chunks of others within it, bytes that went. */
+static void strange(void **state)
+{
+	struct recording *r = record(20, true, SESSION), *other = record(12, true, SESSION + 1);
+	struct log_bytes b = {.n = 0};
+	struct log_reader *l;
+	struct log_damage d;
+	size_t to[TIERS];
+
+	(void)state;
+	all_rows(r, to);
+	insert(&b, r, 0, "Last login: today\r\n\xAB\x4E", 22);
+	l = open_bytes(b.p, b.n);
+	check_all(l, r);
+	check_events(l);
+	no_damage(l);
+	log_reader_close(l);
+
+	insert(&b, r, r->bytes.n, other->bytes.p, other->bytes.n);
+	l = open_bytes(b.p, b.n);
+	check_all(l, r);
+	log_reader_close(l);
+
+	for (size_t i = 1; i < r->n_chunks; i += 7) {
+		insert(&b, r, r->chunk[i], other->bytes.p, other->chunk[5]);
+		l = open_bytes(b.p, b.n);
+		check_all(l, r);
+		log_reader_damage(l, &d);
+		assert_int_equal(d.chunks, 0);
+		log_reader_close(l);
+	}
+	/* a whole chunk of rows is not there */
+	for (size_t i = 2; i < r->n_chunks; i += 5) {
+		struct log_head h = head_of(r, i);
+
+		if (h.kind != LOG_DATA)
+			continue;
+		b.n = 0;
+		log_bytes_put(&b, r->bytes.p, r->chunk[i]);
+		log_bytes_put(&b, r->bytes.p + r->chunk[i + 1], r->bytes.n - r->chunk[i + 1]);
+		l = open_bytes(b.p, b.n);
+		assert_non_null(l);
+		check_rows(l, r, to, h.cell, 1);
+		log_reader_close(l);
+	}
+	log_bytes_free(&b);
+	drop(r);
+	drop(other);
+}
+
+/* Chunks that later versions may write. */
+static void unknown(void **state)
+{
+	struct recording *r = record(5, false, SESSION);
+	struct log_head h = {.kind = 77, .session = SESSION, .generation = 1, .seq = 100000};
+	struct log_packer *k = log_packer_new();
+	struct log_bytes b = {.n = 0}, chunk = {.n = 0};
+	struct log_reader *l;
+	struct log_damage d;
+	size_t to[TIERS], i = 3;
+
+	(void)state;
+	rows_until(r, r->n_chunks, to);
+	assert_int_equal(log_pack(k, &h, (const uint8_t *)"hello", 5, &chunk), 0);
+	insert(&b, r, r->bytes.n, chunk.p, chunk.n);
+	l = open_bytes(b.p, b.n);
+	check_rows(l, r, to, 0, 0);
+	log_reader_damage(l, &d);
+	assert_int_equal(d.unknown, 1);
+	log_reader_close(l);
+
+	h.flags = LOG_CRITICAL;
+	log_head_put(chunk.p, &h);
+	insert(&b, r, r->bytes.n, chunk.p, chunk.n);
+	assert_null(open_bytes(b.p, b.n));
+
+	while (head_of(r, i).kind != LOG_DATA)
+		i++;
+	h = head_of(r, i);
+	h.codec = 9;
+	log_head_put(r->bytes.p + r->chunk[i], &h);
+	l = open_bytes(r->bytes.p, r->bytes.n);
+	assert_non_null(l);
+	check_rows(l, r, to, h.cell, 1);
+	log_reader_damage(l, &d);
+	assert_true(d.chunks == 1 && d.first == LOG_FAULT_CODEC && d.seq == h.seq);
+	log_reader_close(l);
+	log_bytes_free(&b);
+	log_bytes_free(&chunk);
+	log_packer_free(k);
+	drop(r);
+}
+
+/* Rows that are not of their cell, not in order, or older than those before. */
+static void disorder(void **state)
+{
+	struct recording *r = record(5, false, SESSION);
+	struct log_packer *k = log_packer_new();
+	size_t to[TIERS];
+
+	(void)state;
+	rows_until(r, r->n_chunks, to);
+	for (int i = 0; i < 4; i++) {
+		int64_t last = r->rows[0].t[to[0] - 1], cell = log_cell(last) + 3;
+		int64_t from = (int64_t)((uint64_t)cell << LOG_CELL_ZOOM), t[3] = {from + 5, from + 6, from + 7};
+		double v[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+		uint8_t like[3] = {LOG_OTHER, LOG_OTHER, LOG_OTHER};
+		struct log_head h = {.kind = LOG_DATA, .session = SESSION, .generation = 1, .seq = r->n_chunks, .cell = cell};
+		struct log_bytes raw = {.n = 0}, b = {.n = 0}, chunk = {.n = 0};
+		struct log_reader *l;
+		struct log_damage d;
+
+		if (i == 0)
+			t[1] = from + 5;
+		if (i == 1)
+			t[2] = from + (INT64_C(1) << LOG_CELL_ZOOM);
+		if (i == 2)
+			h.cell = cell - 1;
+		if (i == 3) {
+			h.cell = log_cell(last) - 2;
+			for (int x = 0; x < 3; x++)
+				t[x] -= INT64_C(5) << LOG_CELL_ZOOM;
+		}
+		log_data_put(&raw, &(struct rows) {TIER_FAST, 3, 3, t, v}, 1, like);
+		assert_int_equal(log_pack(k, &h, raw.p, raw.n, &chunk), 0);
+		insert(&b, r, r->bytes.n, chunk.p, chunk.n);
+		l = open_bytes(b.p, b.n);
+		assert_non_null(l);
+		check_rows(l, r, to, h.cell, i == 3 ? 0 : 1);
+		log_reader_damage(l, &d);
+		assert_int_equal(d.chunks, 1);
+		assert_int_equal(d.first, i == 3 ? LOG_FAULT_ORDER : LOG_FAULT_CONTENT);
+		log_reader_close(l);
+		log_bytes_free(&raw);
+		log_bytes_free(&b);
+		log_bytes_free(&chunk);
+	}
+	log_packer_free(k);
+	drop(r);
+}
+
+/* Channels that come while it is recorded: what was before them is missing. */
+static void generations(void **state)
+{
+	static const size_t wider[TIERS] = {3, 2, 3};
+	struct recording *a = record(12, false, SESSION), *b = calloc(1, sizeof(*b));
+	struct log_reader *l;
+	size_t to[TIERS], column;
+	double v[1];
+
+	(void)state;
+	assert_non_null(b);
+	rows_until(a, a->n_chunks, to);
+	describe(b, a->about.hz, wider);
+	for (enum tier t = 0; t < TIERS; t++)
+		make_rows(b, t, START + 20 * NS_PER_S, 12);
+	b->about.start = a->about.start;
+	write_log(b, &(struct log_options) {.session = SESSION, .seq = a->n_chunks}, true);
+	for (size_t i = 0; i < b->n_chunks; i++) {
+		struct log_head h = head_of(b, i);
+
+		h.generation = 2;
+		log_head_put(b->bytes.p + b->chunk[i], &h);
+	}
+	log_bytes_put(&a->bytes, b->bytes.p, b->bytes.n);
+	l = open_bytes(a->bytes.p, a->bytes.n);
+	assert_non_null(l);
+	assert_int_equal(log_reader_session(l)->n_channels, 8);
+	column = 7;
+	assert_string_equal(log_reader_session(l)->channels[column].name, "c2.2");
+	assert_int_equal(log_reader_session(l)->channels[column].column, 2);
+	assert_int_equal(log_reader_rows(l, TIER_SLOW), to[2] + b->rows[2].n);
+	log_reader_values(l, column, 0, 1, v);
+	assert_true(isnan(v[0]));
+	log_reader_values(l, column, to[2], 1, v);
+	assert_true(same(v[0], b->rows[2].v[2]));
+	no_damage(l);
+	log_reader_close(l);
+	drop(a);
+	drop(b);
+}
+
+/* --- from anywhere --- */
+
+static void ask_all(struct log_reader *l)
+{
+	int64_t first, last, t[300];
+	struct bin bins[20];
+	struct log_stat stat;
+	double v[300];
+
+	log_reader_extent(l, &first, &last);
+	for (size_t c = 0; c < log_reader_session(l)->n_channels && c < 8; c++) {
+		enum tier tier = log_reader_session(l)->channels[c].tier;
+		uint64_t rows = log_reader_rows(l, tier);
+
+		for (uint64_t row = 0; row < rows; row += rows / 3 + 1) {
+			size_t n = rows - row < 300 ? (size_t)(rows - row) : 300;
+
+			log_reader_values(l, c, row, n, v);
+			log_reader_times(l, tier, row, n, t);
+			for (size_t i = 1; i < n; i++)
+				assert_true(t[i] >= t[i - 1]);
+			assert_true(log_reader_row_from(l, tier, t[0]) <= rows);
+		}
+		for (int zoom = ZOOM_MIN; zoom <= ZOOM_MAX; zoom += 2)
+			log_reader_columns(l, c, zoom, last >> zoom, 20, bins);
+		log_reader_stat(l, c, first, last, &stat);
+	}
+}
+
+/* A changed payload with a right checksum, at the same place where that is possible. */
+static void repack(struct log_packer *k, struct log_unpacker *u, uint8_t *p, struct log_bytes *raw,
+		   struct log_bytes *chunk)
+{
+	static const uint64_t odd[] = {0, 1, UINT64_MAX, INT64_MAX, UINT32_MAX, 1 << 16, 1 << 20, UINT64_C(1) << 40};
+	struct log_head h, was;
+
+	if (!log_head_get(p, &h) || log_unpack(u, &h, p + LOG_HEAD, raw) != LOG_OK || raw->n < 8)
+		return;
+	was = h;
+	for (uint64_t n = 1 + random_below(4); n > 0; n--) {
+		size_t at = random_below(2) ? random_below(raw->n - 7) : random_below(raw->n - 7 < 64 ? raw->n - 7 : 64);
+
+		if (random_below(2))
+			put_u64(raw->p + at, odd[random_below(sizeof(odd) / sizeof(*odd))]);
+		else
+			raw->p[at] = (uint8_t)random_next();
+	}
+	if (random_below(8) == 0)
+		h.cell += (int64_t)random_below(200) - 100;
+	chunk->n = 0;
+	if (log_pack(k, &h, raw->p, raw->n, chunk) < 0 || chunk->n > LOG_HEAD + was.stored)
+		return; /* it would not fit */
+	memcpy(p, chunk->p, chunk->n);
+}
+
+static void hostile(void **state)
+{
+	struct recording *r = record(18, true, SESSION);
+	struct log_packer *k = log_packer_new();
+	struct log_unpacker *u = log_unpacker_new();
+	struct log_bytes raw = {.n = 0}, chunk = {.n = 0};
+	uint8_t *p = malloc(r->bytes.n);
+	size_t opened = 0;
+
+	(void)state;
+	assert_true(p && k && u);
+	for (int i = 0; i < MUTATIONS; i++) {
+		struct log_reader *l;
+
+		memcpy(p, r->bytes.p, r->bytes.n);
+		for (uint64_t n = 1 + random_below(3); n > 0; n--) {
+			size_t c = random_below(2) ? random_below(r->n_chunks) : r->n_chunks - 1 - random_below(20);
+
+			repack(k, u, p + r->chunk[c], &raw, &chunk);
+		}
+		l = open_bytes(p, r->bytes.n - (random_below(4) ? 0 : random_below(r->bytes.n / 2)));
+		if (!l)
+			continue;
+		opened++;
+		ask_all(l);
+		log_reader_close(l);
+	}
+	assert_true(opened > MUTATIONS / 2);
+	free(p);
+	log_bytes_free(&raw);
+	log_bytes_free(&chunk);
+	log_packer_free(k);
+	log_unpacker_free(u);
+	drop(r);
+}
+
+/* No log at all. */
+static void nothing(void **state)
+{
+	uint8_t p[4096];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(p); i++)
+		p[i] = (uint8_t)random_next();
+	assert_null(open_bytes(p, 0));
+	assert_null(open_bytes(p, sizeof(p)));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole),    cmocka_unit_test(levels),	   cmocka_unit_test(torn),
+		cmocka_unit_test(flipped),  cmocka_unit_test(strange),	   cmocka_unit_test(unknown),
+		cmocka_unit_test(disorder), cmocka_unit_test(generations), cmocka_unit_test(hostile),
+		cmocka_unit_test(nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
