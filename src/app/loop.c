@@ -264,7 +264,7 @@ int cmd_top(const struct options *o)
 		pending_open_cancel(&t);
 		recording_end(&t.recording);
 		term_close(t.term); /* what follows may take as long as the disk does */
-		recording_finish(&t.recording);
+		recording_finish(&t.recording, t.signals);
 		source_keep_end(&t.source);
 		if (t.source.keep)
 			status = keeping_ended(o, t.source.keep);

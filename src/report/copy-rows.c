@@ -7,14 +7,14 @@
 #include "util/intl.h"
 #include "report/copy-rows.h"
 
-#define BLOCK 100 /* that trace_writer_ready() makes room for */
+#define BLOCK 100 /* that log_writer_ready() makes room for */
 #define WINDOW_NS                                                                                            \
 	NS_PER_S /* how far a tier runs ahead of the others, and between two looks at whether to stop */
 #define RELEASE 65536
 
 bool copy_ready(struct copy *p)
 {
-	p->failed = p->failed || !trace_writer_ready(p->writer);
+	p->failed = p->failed || !log_writer_ready(p->writer);
 	return !p->failed && !p->stopped;
 }
 
@@ -146,13 +146,13 @@ void copy_stretch(struct copy *p, int64_t from_ns, int64_t end_ns)
 	}
 }
 
-static int copy_init(struct copy *p, struct trace_writer *w, const struct session *about)
+static int copy_init(struct copy *p, struct log_writer *w, const struct session *about)
 {
 	size_t widest = 1;
 
 	memset(p, 0, sizeof(*p));
 	p->writer = w;
-	p->sink = trace_writer_sink(w);
+	p->sink = log_writer_sink(w);
 	p->about = about;
 	for (int t = 0; t < TIERS; t++) {
 		p->last_ns[t] = -1;
@@ -165,25 +165,25 @@ static int copy_init(struct copy *p, struct trace_writer *w, const struct sessio
 
 int copy_end(struct copy *p, struct err *e)
 {
-	struct trace_writer *w = p->writer;
-	struct trace_writer_stats stats;
+	struct log_writer *w = p->writer;
+	struct log_writer_stats stats;
 	int r = -1;
 
-	trace_writer_stats(w, &stats);
+	log_writer_stats(w, &stats);
 	if (!p->failed && !p->stopped) {
 		r = p->sink->ops->end(p->sink, e);
-		trace_writer_stats(w, &stats);
+		log_writer_stats(w, &stats);
 		if (r == 0)
-			*e = stats.left;
+			e->code = ERR_NONE;
 	} else {
-		trace_writer_discard(w);
+		log_writer_discard(w);
 		if (p->stopped)
 			err_set(e, ERR_FAILED, _("interrupted: nothing was written"));
 		else
 			*e = stats.err;
 	}
 	free(p->values);
-	trace_writer_free(w);
+	log_writer_free(w);
 	return r;
 }
 
@@ -203,17 +203,17 @@ struct fact *copy_facts(const struct trace *t, int64_t before_ns)
 
 int copy_begin(struct copy *p, const char *path, bool force, const struct session *about, struct err *e)
 {
-	struct trace_writer *w = trace_writer_new(path, force, e);
+	struct log_writer *w = log_writer_new(path, force, e);
 
 	if (!w)
 		return -1;
-	trace_writer_whole(w);
+	log_writer_options(w)->live = false;
 	if (copy_init(p, w, about) < 0)
 		err_set(e, ERR_FAILED, _("out of memory"));
 	else if (p->sink->ops->begin(p->sink, about, e) == 0)
 		return 0;
 	free(p->values);
-	trace_writer_free(w);
+	log_writer_free(w);
 	return -1;
 }
 

@@ -6,7 +6,7 @@
 
 /* Where the stream goes, and what it has had. */
 struct copy {
-	struct trace_writer *writer;
+	struct log_writer *writer;
 	struct sink *sink;
 	bool failed;  /* the writer says why */
 	bool stopped; /* somebody wants no more of it */

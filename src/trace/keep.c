@@ -137,7 +137,7 @@ static int check(const struct keep_options *o, const struct session *about, stru
 {
 	double bytes = keep_bytes(o, about);
 	double most = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-	struct trace_writer *w;
+	struct log_writer *w;
 
 	if (o->keep_ns < KEEP_MIN_NS)
 		return err_set(e, ERR_USAGE, _("the time to keep must be at least 0.1 s"));
@@ -152,8 +152,8 @@ static int check(const struct keep_options *o, const struct session *about, stru
 	if (strlen(o->path) + sizeof(".99999.part.side") > sizeof(((struct keep *)0)->path))
 		return err_set(e, ERR_FAILED, _("the path is too long"));
 	/* Everything that a writer checks, now. */
-	w = trace_writer_new(o->path, o->force, e);
-	trace_writer_free(w);
+	w = log_writer_new(o->path, o->force, e);
+	log_writer_free(w);
 	return w ? 0 : -1;
 }
 

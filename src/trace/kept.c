@@ -268,38 +268,38 @@ static void describe(const struct copy *c, struct session *out)
 	out->start.boot_ns = now.boot_ns - ago;
 }
 
-static void write_to(struct copy *c, struct trace_writer *w)
+static void write_to(struct copy *c, struct log_writer *w)
 {
-	struct trace_writer_stats stats;
+	struct log_writer_stats stats;
 	struct session about;
 
 	take_changes(c);
 	describe(c, &about);
-	c->sink = trace_writer_sink(w);
+	c->sink = log_writer_sink(w);
+	log_writer_options(w)->live = false;
 	if (c->sink->ops->begin(c->sink, &about, &c->out->err) < 0)
 		return;
 	c->out->err.code = ERR_NONE;
 	pthread_mutex_lock(c->k->lock);
 	take_notes(c);
 	pthread_mutex_unlock(c->k->lock);
-	while (trace_writer_ready(w) && step(c))
+	while (log_writer_ready(w) && step(c))
 		;
 	tell_marks(c, INT64_MAX);
 	for (size_t i = 0; i < c->n_changes; i++)
 		c->sink->ops->change(c->sink, &c->changes[i]);
 	if (c->sink->ops->end(c->sink, &c->out->err) == 0)
 		c->out->err.code = ERR_NONE;
-	trace_writer_stats(w, &stats);
+	log_writer_stats(w, &stats);
 	memcpy(c->out->rows, stats.rows, sizeof(stats.rows));
 	c->out->marks = stats.marks;
 	c->out->bytes = stats.bytes;
-	c->out->left = stats.left;
 	c->out->lost_rows += stats.lost_rows;
 }
 
 bool kept_write(const struct kept *k, struct keep_file *out)
 {
-	struct trace_writer *w = trace_writer_new(out->path, k->force, &out->err);
+	struct log_writer *w = log_writer_new(out->path, k->force, &out->err);
 	struct copy c;
 
 	if (!w)
@@ -309,7 +309,7 @@ bool kept_write(const struct kept *k, struct keep_file *out)
 	else
 		err_set(&out->err, ERR_FAILED, _("out of memory"));
 	copy_free(&c);
-	trace_writer_free(w);
+	log_writer_free(w);
 	return true;
 }
 
