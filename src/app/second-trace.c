@@ -1,4 +1,4 @@
-/* A second trace under the one that is replayed: opened and aligned. */
+/* Opens a second trace and aligns it with the one on the screen. */
 #include "app/app.h"
 
 struct trace *with_aligned(const struct options *o, struct trace *shown, struct trace *t,
