@@ -217,10 +217,6 @@ static int start(struct top *t, struct err *e)
 		return -1;
 	app_settings_options(t->chosen, t->o, &uo, &how);
 	/* Signals still end the program here. */
-	if (t->o->replay && offer_recovery(t->o->replay, e) < 0)
-		return -1;
-	if (t->o->with && offer_recovery(t->o->with, e) < 0)
-		return -1;
 	t->signals = signals_open(e);
 	if (t->signals < 0)
 		return -1;

@@ -119,7 +119,7 @@ static int export_to_file(const struct options *o, struct trace *t, struct err *
 int cmd_export(const struct options *o)
 {
 	struct err e, damage;
-	struct trace *t = open_trace(o->files[0], false, &damage);
+	struct trace *t = open_trace(o->files[0], &damage);
 	int status, r;
 
 	if (!t)

@@ -10,7 +10,6 @@
 #define BLOCK 100 /* that log_writer_ready() makes room for */
 #define WINDOW_NS                                                                                            \
 	NS_PER_S /* how far a tier runs ahead of the others, and between two looks at whether to stop */
-#define RELEASE 65536
 
 bool copy_ready(struct copy *p)
 {
@@ -42,10 +41,6 @@ static void copy_rows(struct copy *p, enum tier tier, uint64_t to)
 		p->last_ns[tier] = t_ns[n - 1];
 		p->row[tier] += n;
 		p->done += n;
-	}
-	if (p->row[tier] - p->released[tier] >= RELEASE) {
-		trace_rows_done(p->t, tier, p->released[tier], p->row[tier]);
-		p->released[tier] = p->row[tier];
 	}
 }
 
@@ -117,7 +112,7 @@ void copy_stretch(struct copy *p, int64_t from_ns, int64_t end_ns)
 	const struct gap *gaps = trace_gaps(p->t, &n_gaps);
 
 	for (int t = 0; t < TIERS; t++) {
-		p->row[t] = p->released[t] = trace_row_from(p->t, (enum tier)t, from_ns);
+		p->row[t] = trace_row_from(p->t, (enum tier)t, from_ns);
 		p->end[t] = trace_row_from(p->t, (enum tier)t, end_ns);
 	}
 	while (mark < n_marks && marks[mark].t_ns < from_ns)

@@ -16,7 +16,7 @@ struct copy {
 	uint64_t marks;
 	int64_t last_ns[TIERS]; /* of the rows so far; < 0: none */
 	double *values;         /* BLOCK rows of the widest tier */
-	uint64_t row[TIERS], end[TIERS], released[TIERS];
+	uint64_t row[TIERS], end[TIERS];
 	uint64_t total, done;
 	report_progress *progress;
 };
