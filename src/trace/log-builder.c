@@ -831,6 +831,13 @@ uint64_t log_builder_bytes(const struct log_builder *b)
 	return b->at;
 }
 
+void log_builder_next(const struct log_builder *b, struct log_options *o)
+{
+	*o = b->options;
+	o->seq = b->seq;
+	o->part++;
+}
+
 static void read_boot_id(uint8_t id[16])
 {
 	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");

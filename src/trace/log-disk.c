@@ -85,19 +85,20 @@ static void file_failed(struct log_writer *w, int num);
 
 static void job_ended(struct log_writer *w, const struct disk_job *d)
 {
-	bool current = w->file.fd >= 0 && d->file.part == w->file.part;
+	bool current = w->file.fd >= 0 && d->file.since_ns == w->file.since_ns;
 
-	if (d->num && !current) {
+	if (d->num && !current && d->file.part < w->n_files) {
 		w->files[d->file.part].complete = false;
 		err_sys(&w->stats.last, ERR_FAILED, d->num, _("recording to %s ended early"), d->file.path);
 	}
 	if (d->sync && w->limits.sync_ns > 0)
 		w->sync_ns = clock_now_ns() + w->limits.sync_ns;
-	if (!w->found && !d->removed && !d->moved)
-		w->found = true;
+	if (!current)
+		return;
+	w->found |= !d->removed && !d->moved;
 	w->stats.removed = w->found && d->removed;
 	w->moved = w->found && d->moved;
-	if (current && (d->num || w->stats.removed))
+	if (d->num || w->stats.removed)
 		file_failed(w, d->num ? d->num : ENOENT);
 }
 
@@ -445,9 +446,10 @@ static void *disk_main(void *arg)
 	prctl(PR_SET_NAME, "nvmtop-disk");
 	pthread_mutex_lock(&w->lock);
 	while (!w->discard && (w->head || !w->quit)) {
-		bool wait = !w->quit && clock_now_ns() < w->retry_ns;
+		bool wait;
 
 		jobs_look(w);
+		wait = !w->quit && clock_now_ns() < w->retry_ns;
 		if (w->want && w->next.fd < 0 && !wait && !w->quit)
 			next_open(w);
 		else if (w->head && !wait)

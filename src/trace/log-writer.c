@@ -82,7 +82,7 @@ static void look(struct log_writer *w, int64_t until_ns)
 	near = bytes + margin(w->about, l->split_bytes);
 	w->want |= l->split_bytes && near + 3 * margin(w->about, l->split_bytes) >= l->split_bytes;
 	w->want |= l->split_ns && until_ns >= w->due_ns - LEAD_NS;
-	if (w->next.fd < 0)
+	if (w->next.fd < 0 || w->file.part != w->part) /* it is not there, or not free */
 		return;
 	if (l->split_bytes && near >= l->split_bytes)
 		split(w, edge(w->newest_ns + 1, false));
