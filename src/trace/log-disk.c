@@ -394,9 +394,11 @@ static void write_next(struct log_writer *w)
 
 	if (!file_ready(w))
 		return;
+	w->write_ns = clock_now_ns();
 	pthread_mutex_unlock(&w->lock);
 	num = w->output == OUT_FILE ? write_file(w->file.fd, b) : write_stream(w, b);
 	pthread_mutex_lock(&w->lock);
+	w->write_ns = 0;
 	if (num == 0)
 		chunk_written(w);
 	else if ((num == ENOSPC || num == EDQUOT) && w->go_on && !w->quit)

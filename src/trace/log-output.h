@@ -67,6 +67,7 @@ struct log_writer {
 	bool unsynced, listed, found, moved; /* found: its name led to it once */
 	int64_t look_ns, sync_ns; /* when the disk is asked next */
 	int64_t retry_ns;         /* nothing is tried before */
+	int64_t write_ns;         /* since when a write goes on; 0: none does */
 	int64_t failed_ns;        /* since when nothing could be written; 0: it can be */
 };
 

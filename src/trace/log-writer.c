@@ -19,6 +19,7 @@
 #define FILE_BUFFER ((size_t)32 << 20)
 #define PIPE_BUFFER ((size_t)1 << 20)
 #define READY_BYTES ((size_t)256 << 10)
+#define HANGS_NS    (3 * NS_PER_S) /* a write that takes longer is said */
 #define CELL_NS     (INT64_C(1) << LOG_CELL_ZOOM)
 #define LEAD_NS     (2 * NS_PER_S)  /* the next file is opened so long before it is needed */
 #define GROUPS_NS   (60 * NS_PER_S) /* files that are as long begin with a group */
@@ -287,6 +288,7 @@ bool log_writer_ready(struct log_writer *w)
 void log_writer_stats(struct log_writer *w, struct log_writer_stats *out)
 {
 	const struct log_tally *t;
+	char size[32], most[32];
 
 	pthread_mutex_lock(&w->lock);
 	*out = w->stats;
@@ -298,6 +300,11 @@ void log_writer_stats(struct log_writer *w, struct log_writer_stats *out)
 	if (out->dropping && out->err.code == ERR_NONE)
 		err_set(&out->err, ERR_FAILED, _("the disk is too slow: %llu rows were dropped so far"),
 			(unsigned long long)out->lost_rows);
+	else if (w->output == OUT_FILE && w->write_ns && clock_now_ns() - w->write_ns > HANGS_NS &&
+		 out->err.code == ERR_NONE)
+		err_set(&out->err, ERR_FAILED, _("the disk does not respond: %s wait in memory, of at most %s"),
+			(text_bytes(size, sizeof(size), out->queued), size),
+			(text_bytes(most, sizeof(most), w->limit), most));
 	else if (w->moved && out->err.code == ERR_NONE && !w->done)
 		err_set(&out->err, ERR_FAILED,
 			_("%s is no longer at its path: its folder was moved or unmounted; the recording "
