@@ -35,10 +35,21 @@ struct disk_job {
 	bool removed, moved;
 };
 
+/* Does the name not lead to the file?  The current folder, too, may have lost its path. */
+static bool is_moved(const char *path, const struct stat *st)
+{
+	char folder[PATH_MAX];
+	struct stat named;
+
+	if (path[0] != '/' && !getcwd(folder, sizeof(folder)) && errno == ENOENT)
+		return true;
+	return stat(path, &named) < 0 || named.st_ino != st->st_ino || named.st_dev != st->st_dev;
+}
+
 static void disk_run(struct job *j)
 {
 	struct disk_job *d = (struct disk_job *)j;
-	struct stat st, named;
+	struct stat st;
 
 	if (d->sync && fdatasync(d->file.fd) < 0)
 		d->num = errno;
@@ -47,7 +58,7 @@ static void disk_run(struct job *j)
 	if (fstat(d->file.fd, &st) < 0)
 		return;
 	d->removed = st.st_nlink == 0;
-	d->moved = stat(d->file.path, &named) < 0 || named.st_ino != st.st_ino || named.st_dev != st.st_dev;
+	d->moved = is_moved(d->file.path, &st);
 }
 
 static void disk_drop(struct job *j)
@@ -134,6 +145,9 @@ static void jobs_look(struct log_writer *w)
 /* The file gets no more: what is in it goes to the disk. */
 static void file_close(struct log_writer *w)
 {
+	if (w->moved && w->stats.last.code == ERR_NONE)
+		err_set(&w->stats.last, ERR_FAILED,
+			_("%s was completed, but its folder was moved or unmounted"), w->stats.path);
 	if (w->file.fd >= 0)
 		job_begin(w, w->file.fd, w->file.bytes > 0);
 	w->file.fd = -1;
@@ -198,11 +212,12 @@ static void trouble_begin(struct log_writer *w)
 
 static void trouble_end(struct log_writer *w)
 {
-	if (w->failed_ns) {
-		w->stats.hole_ns += clock_now_ns() - w->failed_ns;
-		w->stats.err.code = ERR_NONE;
-	}
+	if (!w->failed_ns)
+		return;
+	w->stats.hole_ns += clock_now_ns() - w->failed_ns;
 	w->failed_ns = 0;
+	if (!w->stats.failed)
+		w->stats.err.code = ERR_NONE;
 }
 
 /* There is no next one. */
@@ -424,9 +439,6 @@ static void wait_for_chunks(struct log_writer *w)
 
 static void finish(struct log_writer *w)
 {
-	if (w->moved && w->stats.last.code == ERR_NONE)
-		err_set(&w->stats.last, ERR_FAILED,
-			_("%s was completed, but its folder was moved or unmounted"), w->stats.path);
 	if (w->output == OUT_FILE)
 		file_close(w);
 	next_remove(w);
