@@ -46,6 +46,8 @@ static void reap(struct recorder *r)
 		return;
 	r->child = 0;
 	r->child_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	if (r->writer)
+		log_writer_reason(r->writer, LOG_COMMAND_ENDED);
 	r->stop = true;
 }
 
