@@ -140,6 +140,13 @@ int log_file_name(const char *path, char *out, size_t size)
 	return n >= 0 && (size_t)n < size ? 0 : -1;
 }
 
+bool log_file_final(const char *log, char *out, size_t size)
+{
+	int n = snprintf(out, size, "%.*s", (int)(strlen(log) - strlen(".nvmt")), log);
+
+	return ends_in(log, ".bin.nvmt") && n >= 0 && (size_t)n < size;
+}
+
 static bool exists(const char *path)
 {
 	struct stat st;

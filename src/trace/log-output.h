@@ -28,12 +28,13 @@ struct part {
 
 struct file_done {
 	unsigned number;
-	bool complete;
+	bool complete, converted;
 };
 
 struct log_writer {
 	struct sink sink;
 	char path[PATH_MAX], shown[PATH_MAX]; /* as it was given */
+	bool force;
 	bool go_on; /* in further files */
 	enum output output;
 	pthread_mutex_t lock;         /* for all below */

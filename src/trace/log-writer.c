@@ -127,7 +127,7 @@ int writer_part_add(struct log_writer *w, unsigned number)
 
 	if (!files)
 		return ENOMEM;
-	files[w->n_files++] = (struct file_done) {number, false};
+	files[w->n_files++] = (struct file_done) {.number = number};
 	w->files = files;
 	return 0;
 }
@@ -337,16 +337,33 @@ int64_t log_writer_until_ns(struct log_writer *w)
 
 bool log_writer_file(struct log_writer *w, size_t i, char *path, size_t size, bool *complete)
 {
-	unsigned number = 0;
+	struct file_done f = {.number = 0};
+	char name[PATH_MAX];
 
 	pthread_mutex_lock(&w->lock);
-	if (i < w->n_files) {
-		number = w->files[i].number;
-		if (complete)
-			*complete = w->files[i].complete;
-	}
+	if (i < w->n_files)
+		f = w->files[i];
 	pthread_mutex_unlock(&w->lock);
-	return number && (!path || part_path(w->path, number, path, size) == 0);
+	if (complete)
+		*complete = f.complete;
+	if (f.number == 0 || !path)
+		return f.number > 0;
+	if (f.converted)
+		return part_path(w->path, f.number, path, size) == 0;
+	return part_path(w->path, f.number, name, sizeof(name)) == 0 && log_file_name(name, path, size) == 0;
+}
+
+void log_writer_converted(struct log_writer *w, size_t i)
+{
+	pthread_mutex_lock(&w->lock);
+	if (i < w->n_files)
+		w->files[i].converted = true;
+	pthread_mutex_unlock(&w->lock);
+}
+
+bool log_writer_forces(const struct log_writer *w)
+{
+	return w->force;
 }
 
 /* --- one writer --- */
@@ -396,6 +413,7 @@ struct log_writer *log_writer_new(const char *path, bool force, struct err *e)
 	w = fd < 0 ? NULL : make(path, fd, OUT_FILE, e);
 	if (!w)
 		return NULL;
+	w->force = force;
 	memcpy(w->file.path, name, sizeof(name));
 	text_printable(w->stats.path, sizeof(w->stats.path), name, strlen(name));
 	if (writer_part_add(w, 1) == 0)
