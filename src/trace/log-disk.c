@@ -439,7 +439,9 @@ static void wait_for_chunks(struct log_writer *w)
 
 static void finish(struct log_writer *w)
 {
-	if (w->output == OUT_FILE)
+	if (w->output == OUT_FILE && w->file.fd >= 0 && w->file.bytes == 0)
+		file_remove(w);
+	else if (w->output == OUT_FILE)
 		file_close(w);
 	next_remove(w);
 	trouble_end(w);

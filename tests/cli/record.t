@@ -27,6 +27,22 @@ ok 'eleven zones' judge orin.nvmt "sum(n.startswith('temp.') for n in t['slow'][
 ok 'the powered-down ones are NaN' judge orin.nvmt "all((f['nan'] == t['counts']['slow']) == (n in ('temp.gpu', 'temp.cv0', 'temp.cv1', 'temp.cv2')) for n, f in t['slow']['fields'].items() if n.startswith('temp.'))"
 ok 'twelve cores' judge orin.nvmt "sum(n.startswith('cpu') and n.endswith('.util') and n != 'cpu.util' for n in t['fast']['fields']) == 12"
 
+# A name that ends in .bin: version 1, for the programs that read nothing else, and the log behind it.
+run nvmtop --record --sysroot "$roots/agx_orin-36" --duration 1 -o orin.bin
+ok 'version 1: status 0' is "$status" 0
+ok 'version 1: no log beside it' is "$(ls orin.bin*)" orin.bin
+ok 'version 1: the summary names it' says err 'recorded .* in orin.bin ('
+ok 'version 1: the board' judge orin.bin "t['board'] == 'agx_orin' and t['cores'] == 12"
+ok 'version 1: four rails with their names' judge orin.bin "t['rail_names'] == ['VDD_GPU_SOC', 'VDD_CPU_CV', 'VIN_SYS_5V0', 'VDDQ_VDD2_1V8AO']"
+ok 'version 1: the powered-down zones are NaN' judge orin.bin "len(t['zone_names']) == 11 and all((t['slow']['fields'][name]['nan'] == t['counts']['slow']) == (name in ('gpu-thermal', 'cv0-thermal', 'cv1-thermal', 'cv2-thermal')) for name in t['zone_names'])"
+behind() {
+    judge orin.bin "t['trailing_bytes'] > 10000" || return
+    tail -c "$("$python" -c 'import json; print(json.load(open("judged"))["trailing_bytes"])')" orin.bin >tail.nvmt
+    cp judged first
+    judge tail.nvmt "t['counts'] == json.load(open('first'))['counts'] and t['end']"
+}
+ok 'version 1: the whole log is behind it' behind
+
 run nvmtop --demo --record --duration 1 demo.nvmt
 cp err demo.err
 ok 'the demo is recorded' is "$status" 0
