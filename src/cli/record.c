@@ -13,7 +13,9 @@
 #include "record/naming.h"
 #include "cli/recorder.h"
 #include "app/recording.h"
+#include "app/progress.h"
 #include "app/stream.h"
+#include "record/convert.h"
 #include "util/clock.h"
 #include "util/intl.h"
 
@@ -46,6 +48,8 @@ static void reap(struct recorder *r)
 		return;
 	r->child = 0;
 	r->child_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	if (r->writer)
+		log_writer_reason(r->writer, LOG_COMMAND_ENDED);
 	r->stop = true;
 }
 
@@ -285,6 +289,31 @@ static void marks_end(struct recorder *r)
 			(unsigned long long)s.refused);
 }
 
+static bool show(void *arg, double done)
+{
+	(void)arg;
+	return progress_show(done);
+}
+
+/* Until the disk has it all, and it is of the format that its name asks for. */
+static int finish_files(struct recorder *r, struct err *e)
+{
+	struct err converting;
+	int failed;
+
+	if (!recording_wait(r->writer, r->signals))
+		return log_writer_result(r->writer, e);
+	failed = log_writer_result(r->writer, e);
+	progress_watch(r->signals);
+	if (record_convert(r->writer, show, NULL, &converting) < 0) {
+		if (failed)
+			complain(e);
+		*e = converting;
+		return -1;
+	}
+	return failed;
+}
+
 /* The end of the stream, and until it is all where it belongs. */
 static int detach(struct recorder *r, struct sink *sink, struct err *e)
 {
@@ -293,8 +322,7 @@ static int detach(struct recorder *r, struct sink *sink, struct err *e)
 	if (r->keep)
 		return failed;
 	if (!r->to_pipe) {
-		recording_wait(r->writer, r->signals);
-		return log_writer_result(r->writer, e);
+		return finish_files(r, e);
 	}
 	return failed && left_by_reader(r) ? 0 : failed;
 }

@@ -15,6 +15,7 @@
 #include "util/clock.h"
 #include "engine/engine.h"
 #include "util/intl.h"
+#include "record/convert.h"
 #include "record/marks.h"
 #include "nvmtop/nvmtop.h"
 #include "trace/trace.h"
@@ -364,6 +365,8 @@ int nvmtop_stop(nvmtop_recorder *r, nvmtop_error *error)
 	pthread_mutex_lock(&r->lock);
 	if (!r->stopped) {
 		r->status = engine_detach(r->engine, log_writer_sink(r->writer), &r->err);
+		if (r->status == 0)
+			r->status = record_convert(r->writer, NULL, NULL, &r->err);
 		if (r->status == 0)
 			r->err.code = ERR_NONE;
 		engine_stop(r->engine);

@@ -51,6 +51,7 @@ struct log_builder {
 	int64_t newest_cell, meta_span, like_span;
 	int64_t closed_span; /* rows of this group and of those before it are too late */
 	struct clock_anchor start; /* of this output: nothing in it is older */
+	bool ending;
 	int64_t cut_ns;            /* where the next one begins; INT64_MAX: it is not known */
 	char previous[NAME_MAX + 1], next[NAME_MAX + 1];
 	uint8_t boot[16];
@@ -68,13 +69,13 @@ static int64_t period_ns(const struct log_builder *b, enum tier t)
 
 /* --- chunks --- */
 
-/* What is kept free for the chunks that an output cannot do without: of DATA also for bins and
- * statistics, which can be computed again. */
+/* What is kept free for the chunks that an output cannot do without.  Bins and statistics can be
+ * computed again: they leave room for rows, until no more come. */
 static uint64_t reserve(const struct log_builder *b, unsigned kind)
 {
 	if (kind == LOG_LOD || kind == LOG_STAT)
-		return b->options.limit / 32;
-	return kind == LOG_DATA ? b->options.limit / 16 : 0;
+		return b->options.limit / (b->ending ? 32 : 6);
+	return kind == LOG_DATA ? b->options.limit / 24 : 0;
 }
 
 /* The chunk of b->raw. */
@@ -617,6 +618,7 @@ static void output_end(struct log_builder *b, enum log_reason reason, const char
 	int64_t span;
 
 	events_flush(b);
+	b->ending = true;
 	for (int level = 1; level <= LOG_LEVELS; level++)
 		while (log_fold_open(b->fold, level, &span))
 			level_close(b, level);
@@ -643,6 +645,7 @@ static void output_begin(struct log_builder *b, int64_t start_ns)
 	log_index_free(b->index);
 	b->index = b->options.index ? log_index_new() : NULL;
 	b->at = 0;
+	b->ending = false;
 	b->cut_ns = INT64_MAX;
 	b->closed_span = b->like_span = INT64_MIN;
 	b->newest_cell = log_cell(start_ns);
@@ -829,6 +832,13 @@ void log_builder_limit(struct log_builder *b, uint64_t limit)
 uint64_t log_builder_bytes(const struct log_builder *b)
 {
 	return b->at;
+}
+
+void log_builder_next(const struct log_builder *b, struct log_options *o)
+{
+	*o = b->options;
+	o->seq = b->seq;
+	o->part++;
 }
 
 static void read_boot_id(uint8_t id[16])

@@ -35,10 +35,21 @@ struct disk_job {
 	bool removed, moved;
 };
 
+/* Does the name not lead to the file?  The current folder, too, may have lost its path. */
+static bool is_moved(const char *path, const struct stat *st)
+{
+	char folder[PATH_MAX];
+	struct stat named;
+
+	if (path[0] != '/' && !getcwd(folder, sizeof(folder)) && errno == ENOENT)
+		return true;
+	return stat(path, &named) < 0 || named.st_ino != st->st_ino || named.st_dev != st->st_dev;
+}
+
 static void disk_run(struct job *j)
 {
 	struct disk_job *d = (struct disk_job *)j;
-	struct stat st, named;
+	struct stat st;
 
 	if (d->sync && fdatasync(d->file.fd) < 0)
 		d->num = errno;
@@ -47,7 +58,7 @@ static void disk_run(struct job *j)
 	if (fstat(d->file.fd, &st) < 0)
 		return;
 	d->removed = st.st_nlink == 0;
-	d->moved = stat(d->file.path, &named) < 0 || named.st_ino != st.st_ino || named.st_dev != st.st_dev;
+	d->moved = is_moved(d->file.path, &st);
 }
 
 static void disk_drop(struct job *j)
@@ -85,19 +96,20 @@ static void file_failed(struct log_writer *w, int num);
 
 static void job_ended(struct log_writer *w, const struct disk_job *d)
 {
-	bool current = w->file.fd >= 0 && d->file.part == w->file.part;
+	bool current = w->file.fd >= 0 && d->file.since_ns == w->file.since_ns;
 
-	if (d->num && !current) {
+	if (d->num && !current && d->file.part < w->n_files) {
 		w->files[d->file.part].complete = false;
 		err_sys(&w->stats.last, ERR_FAILED, d->num, _("recording to %s ended early"), d->file.path);
 	}
 	if (d->sync && w->limits.sync_ns > 0)
 		w->sync_ns = clock_now_ns() + w->limits.sync_ns;
-	if (!w->found && !d->removed && !d->moved)
-		w->found = true;
+	if (!current)
+		return;
+	w->found |= !d->removed && !d->moved;
 	w->stats.removed = w->found && d->removed;
 	w->moved = w->found && d->moved;
-	if (current && (d->num || w->stats.removed))
+	if (d->num || w->stats.removed)
 		file_failed(w, d->num ? d->num : ENOENT);
 }
 
@@ -133,6 +145,9 @@ static void jobs_look(struct log_writer *w)
 /* The file gets no more: what is in it goes to the disk. */
 static void file_close(struct log_writer *w)
 {
+	if (w->moved && w->stats.last.code == ERR_NONE)
+		err_set(&w->stats.last, ERR_FAILED,
+			_("%s was completed, but its folder was moved or unmounted"), w->stats.path);
 	if (w->file.fd >= 0)
 		job_begin(w, w->file.fd, w->file.bytes > 0);
 	w->file.fd = -1;
@@ -197,11 +212,12 @@ static void trouble_begin(struct log_writer *w)
 
 static void trouble_end(struct log_writer *w)
 {
-	if (w->failed_ns) {
-		w->stats.hole_ns += clock_now_ns() - w->failed_ns;
-		w->stats.err.code = ERR_NONE;
-	}
+	if (!w->failed_ns)
+		return;
+	w->stats.hole_ns += clock_now_ns() - w->failed_ns;
 	w->failed_ns = 0;
+	if (!w->stats.failed)
+		w->stats.err.code = ERR_NONE;
 }
 
 /* There is no next one. */
@@ -393,9 +409,11 @@ static void write_next(struct log_writer *w)
 
 	if (!file_ready(w))
 		return;
+	w->write_ns = clock_now_ns();
 	pthread_mutex_unlock(&w->lock);
 	num = w->output == OUT_FILE ? write_file(w->file.fd, b) : write_stream(w, b);
 	pthread_mutex_lock(&w->lock);
+	w->write_ns = 0;
 	if (num == 0)
 		chunk_written(w);
 	else if ((num == ENOSPC || num == EDQUOT) && w->go_on && !w->quit)
@@ -421,10 +439,9 @@ static void wait_for_chunks(struct log_writer *w)
 
 static void finish(struct log_writer *w)
 {
-	if (w->moved && w->stats.last.code == ERR_NONE)
-		err_set(&w->stats.last, ERR_FAILED,
-			_("%s was completed, but its folder was moved or unmounted"), w->stats.path);
-	if (w->output == OUT_FILE)
+	if (w->output == OUT_FILE && w->file.fd >= 0 && w->file.bytes == 0)
+		file_remove(w);
+	else if (w->output == OUT_FILE)
 		file_close(w);
 	next_remove(w);
 	trouble_end(w);
@@ -445,9 +462,10 @@ static void *disk_main(void *arg)
 	prctl(PR_SET_NAME, "nvmtop-disk");
 	pthread_mutex_lock(&w->lock);
 	while (!w->discard && (w->head || !w->quit)) {
-		bool wait = !w->quit && clock_now_ns() < w->retry_ns;
+		bool wait;
 
 		jobs_look(w);
+		wait = !w->quit && clock_now_ns() < w->retry_ns;
 		if (w->want && w->next.fd < 0 && !wait && !w->quit)
 			next_open(w);
 		else if (w->head && !wait)

@@ -53,6 +53,8 @@ static int replaceable(const char *path)
 
 	if (lstat(path, &st) < 0)
 		return errno == ENOENT ? 0 : errno;
+	if (S_ISLNK(st.st_mode)) /* it is replaced, and not what it leads to */
+		return stat(path, &st) < 0 ? errno : S_ISREG(st.st_mode) ? 0 : EEXIST;
 	if (S_ISDIR(st.st_mode))
 		return EISDIR;
 	if (!S_ISREG(st.st_mode))
@@ -113,6 +115,8 @@ int log_file_make(const char *path, bool force, struct err *e)
 		num = errno;
 		if (fd < 0 && num == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 			num = EISDIR;
+		if (fd < 0 && num == EEXIST && replaceable(path) == EBUSY)
+			num = EBUSY;
 		if (fd >= 0)
 			lock(fd, F_OFD_SETLK);
 	}
@@ -138,6 +142,13 @@ int log_file_name(const char *path, char *out, size_t size)
 	int n = snprintf(out, size, "%s%s", path, ends_in(path, ".bin") ? ".nvmt" : "");
 
 	return n >= 0 && (size_t)n < size ? 0 : -1;
+}
+
+bool log_file_final(const char *log, char *out, size_t size)
+{
+	int n = snprintf(out, size, "%.*s", (int)(strlen(log) - strlen(".nvmt")), log);
+
+	return ends_in(log, ".bin.nvmt") && n >= 0 && (size_t)n < size;
 }
 
 static bool exists(const char *path)

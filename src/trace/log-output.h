@@ -28,12 +28,13 @@ struct part {
 
 struct file_done {
 	unsigned number;
-	bool complete;
+	bool complete, converted;
 };
 
 struct log_writer {
 	struct sink sink;
 	char path[PATH_MAX], shown[PATH_MAX]; /* as it was given */
+	bool force;
 	bool go_on; /* in further files */
 	enum output output;
 	pthread_mutex_t lock;         /* for all below */
@@ -67,6 +68,7 @@ struct log_writer {
 	bool unsynced, listed, found, moved; /* found: its name led to it once */
 	int64_t look_ns, sync_ns; /* when the disk is asked next */
 	int64_t retry_ns;         /* nothing is tried before */
+	int64_t write_ns;         /* since when a write goes on; 0: none does */
 	int64_t failed_ns;        /* since when nothing could be written; 0: it can be */
 };
 

@@ -19,6 +19,7 @@
 #define FILE_BUFFER ((size_t)32 << 20)
 #define PIPE_BUFFER ((size_t)1 << 20)
 #define READY_BYTES ((size_t)256 << 10)
+#define HANGS_NS    (3 * NS_PER_S) /* a write that takes longer is said */
 #define CELL_NS     (INT64_C(1) << LOG_CELL_ZOOM)
 #define LEAD_NS     (2 * NS_PER_S)  /* the next file is opened so long before it is needed */
 #define GROUPS_NS   (60 * NS_PER_S) /* files that are as long begin with a group */
@@ -82,7 +83,7 @@ static void look(struct log_writer *w, int64_t until_ns)
 	near = bytes + margin(w->about, l->split_bytes);
 	w->want |= l->split_bytes && near + 3 * margin(w->about, l->split_bytes) >= l->split_bytes;
 	w->want |= l->split_ns && until_ns >= w->due_ns - LEAD_NS;
-	if (w->next.fd < 0)
+	if (w->next.fd < 0 || w->file.part != w->part) /* it is not there, or not free */
 		return;
 	if (l->split_bytes && near >= l->split_bytes)
 		split(w, edge(w->newest_ns + 1, false));
@@ -126,7 +127,7 @@ int writer_part_add(struct log_writer *w, unsigned number)
 
 	if (!files)
 		return ENOMEM;
-	files[w->n_files++] = (struct file_done) {number, false};
+	files[w->n_files++] = (struct file_done) {.number = number};
 	w->files = files;
 	return 0;
 }
@@ -287,6 +288,7 @@ bool log_writer_ready(struct log_writer *w)
 void log_writer_stats(struct log_writer *w, struct log_writer_stats *out)
 {
 	const struct log_tally *t;
+	char size[32], most[32];
 
 	pthread_mutex_lock(&w->lock);
 	*out = w->stats;
@@ -298,6 +300,11 @@ void log_writer_stats(struct log_writer *w, struct log_writer_stats *out)
 	if (out->dropping && out->err.code == ERR_NONE)
 		err_set(&out->err, ERR_FAILED, _("the disk is too slow: %llu rows were dropped so far"),
 			(unsigned long long)out->lost_rows);
+	else if (w->output == OUT_FILE && w->write_ns && clock_now_ns() - w->write_ns > HANGS_NS &&
+		 out->err.code == ERR_NONE)
+		err_set(&out->err, ERR_FAILED, _("the disk does not respond: %s wait in memory, of at most %s"),
+			(text_bytes(size, sizeof(size), out->queued), size),
+			(text_bytes(most, sizeof(most), w->limit), most));
 	else if (w->moved && out->err.code == ERR_NONE && !w->done)
 		err_set(&out->err, ERR_FAILED,
 			_("%s is no longer at its path: its folder was moved or unmounted; the recording "
@@ -330,16 +337,33 @@ int64_t log_writer_until_ns(struct log_writer *w)
 
 bool log_writer_file(struct log_writer *w, size_t i, char *path, size_t size, bool *complete)
 {
-	unsigned number = 0;
+	struct file_done f = {.number = 0};
+	char name[PATH_MAX];
 
 	pthread_mutex_lock(&w->lock);
-	if (i < w->n_files) {
-		number = w->files[i].number;
-		if (complete)
-			*complete = w->files[i].complete;
-	}
+	if (i < w->n_files)
+		f = w->files[i];
 	pthread_mutex_unlock(&w->lock);
-	return number && (!path || part_path(w->path, number, path, size) == 0);
+	if (complete)
+		*complete = f.complete;
+	if (f.number == 0 || !path)
+		return f.number > 0;
+	if (f.converted)
+		return part_path(w->path, f.number, path, size) == 0;
+	return part_path(w->path, f.number, name, sizeof(name)) == 0 && log_file_name(name, path, size) == 0;
+}
+
+void log_writer_converted(struct log_writer *w, size_t i)
+{
+	pthread_mutex_lock(&w->lock);
+	if (i < w->n_files)
+		w->files[i].converted = true;
+	pthread_mutex_unlock(&w->lock);
+}
+
+bool log_writer_forces(const struct log_writer *w)
+{
+	return w->force;
 }
 
 /* --- one writer --- */
@@ -389,6 +413,7 @@ struct log_writer *log_writer_new(const char *path, bool force, struct err *e)
 	w = fd < 0 ? NULL : make(path, fd, OUT_FILE, e);
 	if (!w)
 		return NULL;
+	w->force = force;
 	memcpy(w->file.path, name, sizeof(name));
 	text_printable(w->stats.path, sizeof(w->stats.path), name, strlen(name));
 	if (writer_part_add(w, 1) == 0)

@@ -76,9 +76,11 @@ struct log_writer_stats {
 void log_writer_stats(struct log_writer *w, struct log_writer_stats *out);
 bool log_writer_dropping(struct log_writer *w);
 int64_t log_writer_until_ns(struct log_writer *w); /* rows from then on are too many; INT64_MAX: none yet */
-/* File i as it will be called in the end; complete: it has its END.  False behind the last one.
- * path and complete may be NULL. */
+/* File i as it is called now; complete: it has its END.  False behind the last one.  path and
+ * complete may be NULL. */
 bool log_writer_file(struct log_writer *w, size_t i, char *path, size_t size, bool *complete);
+void log_writer_converted(struct log_writer *w, size_t i); /* it is called .bin now, without .nvmt */
+bool log_writer_forces(const struct log_writer *w);        /* a file of its name may be replaced */
 
 /* log-file.c: a descriptor for appending, or -1. */
 int log_file_make(const char *path, bool force, struct err *e);
@@ -88,6 +90,8 @@ int log_file_check(const char *path, bool force, struct err *e);
 void log_file_list(const char *path);
 /* The log of the recording of that name: the same, or with .nvmt behind .bin.  -1: it is too long. */
 int log_file_name(const char *path, char *out, size_t size);
+/* The file of version 1 that the log of that name becomes; false: it stays what it is. */
+bool log_file_final(const char *log, char *out, size_t size);
 /* Is nothing of that name there, nor a log of it?  over: but for a complete file, which may be replaced. */
 bool trace_name_free(const char *path, bool over);
 /* The file of that number: NAME.nvmt, NAME.2.nvmt, NAME.3.nvmt, ...  -1: it is too long. */

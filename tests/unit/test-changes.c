@@ -107,14 +107,14 @@ static void assert_all(const char *path)
 static void test_file(void **state)
 {
 	struct script *s = script_with_mode(3600);
-	struct trace_writer *w = trace_writer_new(in_folder("a.bin"), true, &e);
-	struct sink *sink = trace_writer_sink(w);
+	struct log_writer *w = log_writer_new(in_folder("a.bin"), true, &e);
+	struct sink *sink = log_writer_sink(w);
 
 	(void)state;
 	assert_int_equal(sink->ops->begin(sink, &s->session, &e), 0);
 	feed(s, sink, NS_PER_S);
 	assert_int_equal(sink->ops->end(sink, &e), 0);
-	trace_writer_free(w);
+	log_writer_free(w);
 	assert_all(in_folder("a.bin"));
 	script_free(s);
 }
@@ -122,9 +122,9 @@ static void test_file(void **state)
 static void record_and_hang(void *arg)
 {
 	const struct script *s = arg;
-	struct trace_writer *w = trace_writer_new(in_folder("k.bin"), true, &e);
-	struct sink *sink = trace_writer_sink(w);
-	struct trace_writer_stats stats = {.bytes = 0};
+	struct log_writer *w = log_writer_new(in_folder("k.bin"), true, &e);
+	struct sink *sink = log_writer_sink(w);
+	struct log_writer_stats stats = {.bytes = 0};
 
 	if (sink->ops->begin(sink, &s->session, &e) < 0)
 		_exit(1);
@@ -134,7 +134,7 @@ static void record_and_hang(void *arg)
 		uint64_t bytes = stats.bytes;
 
 		usleep(250000);
-		trace_writer_stats(w, &stats);
+		log_writer_stats(w, &stats);
 		if (stats.bytes != bytes)
 			still = 0;
 	}
@@ -156,15 +156,15 @@ static void test_stream(void **state)
 {
 	struct script *s = script_with_mode(3600);
 	int fd = open(in_folder("s.nvms"), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	struct trace_writer *w = trace_writer_stream(fd, &e);
-	struct sink *sink = trace_writer_sink(w);
+	struct log_writer *w = log_writer_fd(fd, &e);
+	struct sink *sink = log_writer_sink(w);
 	struct trace_recovery r;
 
 	(void)state;
 	assert_int_equal(sink->ops->begin(sink, &s->session, &e), 0);
 	feed(s, sink, NS_PER_S);
 	assert_int_equal(sink->ops->end(sink, &e), 0);
-	trace_writer_free(w);
+	log_writer_free(w);
 	assert_all(in_folder("s.nvms"));
 	assert_int_equal(trace_unpack(in_folder("s.nvms"), in_folder("u.bin"), true, &r, &e), 0);
 	assert_all(in_folder("u.bin"));
@@ -242,9 +242,9 @@ static void test_split(void **state)
 {
 	const struct trace_limits limits = {.split_ns = 2 * NS_PER_S};
 	struct script *s = script_with_mode(3600);
-	struct trace_series *series = trace_series_new(in_folder("p.bin"), true, &limits, &e);
-	struct sink *sink = trace_series_sink(series);
-	struct trace_series_stats stats = {.parts = 0};
+	struct log_writer *series = trace_series_new(in_folder("p.bin"), true, &limits, &e);
+	struct sink *sink = log_writer_sink(series);
+	struct log_writer_stats stats = {.parts = 0};
 	size_t at[TIERS] = {0}, n;
 	struct change c;
 	char path[512];
@@ -256,9 +256,9 @@ static void test_split(void **state)
 	c = change_at(START_NS + NS_PER_S / 2, "mode", "15W", "30W");
 	sink->ops->change(sink, &c);
 	/* The next file is opened meanwhile; how long that takes is not known. */
-	for (int i = 0; i < 400 && !trace_series_part(series, 0, NULL, 0, NULL); i++) {
+	for (int i = 0; i < 400 && !log_writer_file(series, 0, NULL, 0, NULL); i++) {
 		script_push(s, sink, at, START_NS + 2 * NS_PER_S + (i + 1) * NS_PER_S / 1000);
-		trace_series_stats(series, &stats);
+		log_writer_stats(series, &stats);
 		usleep(5000);
 	}
 	c = change_at(START_NS + 3 * NS_PER_S, "mode", "30W", "MAXN");
@@ -266,20 +266,20 @@ static void test_split(void **state)
 	script_push(s, sink, at, INT64_MAX);
 	assert_int_equal(sink->ops->end(sink, &e), 0);
 	assert_int_equal(trace_series_wait(series, &e), 0);
-	assert_true(trace_series_part(series, 0, path, sizeof(path), NULL));
+	assert_true(log_writer_file(series, 0, path, sizeof(path), NULL));
 	t = open_sound(path);
 	assert_string_equal(mode_of(t), "15W");
 	trace_changes(t, &n);
 	assert_int_equal(n, 1);
 	trace_close(t);
-	assert_true(trace_series_part(series, 1, path, sizeof(path), NULL));
+	assert_true(log_writer_file(series, 1, path, sizeof(path), NULL));
 	t = open_sound(path);
 	assert_string_equal(mode_of(t), "30W");
 	trace_changes(t, &n);
 	assert_int_equal(n, 1);
 	assert_string_equal(trace_changes(t, &n)->to, "MAXN");
 	trace_close(t);
-	trace_series_free(series);
+	log_writer_free(series);
 	script_free(s);
 }
 

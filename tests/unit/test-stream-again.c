@@ -13,7 +13,7 @@ static struct script *make(const char *path, uint64_t seed, size_t rows, unsigne
 	struct script *s = script_new(seed, rows, cores, cores == 16 ? 8 : 1, cores == 16 ? 32 : 1, false);
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	size_t at[TIERS] = {0};
-	struct trace_writer *w;
+	struct log_writer *w;
 	struct err e;
 
 	/* With that many cores each channel has a long story. */
@@ -22,16 +22,16 @@ static struct script *make(const char *path, uint64_t seed, size_t rows, unsigne
 		memset(s->channels[i].source, 's', sizeof(s->channels[i].source) - 1);
 		memset(s->channels[i].missing, 'm', sizeof(s->channels[i].missing) - 1);
 	}
-	w = trace_writer_stream(fd, &e);
+	w = log_writer_fd(fd, &e);
 	assert_non_null(w);
-	assert_int_equal(trace_writer_sink(w)->ops->begin(trace_writer_sink(w), &s->session, &e), 0);
-	script_push(s, trace_writer_sink(w), at, s->t_ns[TIER_FAST][rows / 3]);
-	trace_writer_sink(w)->ops->mark(trace_writer_sink(w),
+	assert_int_equal(log_writer_sink(w)->ops->begin(log_writer_sink(w), &s->session, &e), 0);
+	script_push(s, log_writer_sink(w), at, s->t_ns[TIER_FAST][rows / 3]);
+	log_writer_sink(w)->ops->mark(log_writer_sink(w),
 					&(struct mark) {1, s->t_ns[TIER_FAST][rows / 3], "early"});
 	usleep(1400000);
-	script_push(s, trace_writer_sink(w), at, INT64_MAX);
-	assert_int_equal(trace_writer_sink(w)->ops->end(trace_writer_sink(w), &e), 0);
-	trace_writer_free(w);
+	script_push(s, log_writer_sink(w), at, INT64_MAX);
+	assert_int_equal(log_writer_sink(w)->ops->end(log_writer_sink(w), &e), 0);
+	log_writer_free(w);
 	return s;
 }
 

@@ -11,10 +11,10 @@
 
 /* --- making streams --- */
 
-static void push_all(const struct script *s, struct trace_writer *w)
+static void push_all(const struct script *s, struct log_writer *w)
 {
 	size_t at[TIERS] = {0};
-	struct sink *sink = trace_writer_sink(w);
+	struct sink *sink = log_writer_sink(w);
 	int64_t end = s->t_ns[TIER_FAST][s->n[TIER_FAST] - 1] + 1, third = (end - START_NS) / 3;
 
 	script_push(s, sink, at, START_NS + third);
@@ -29,17 +29,17 @@ static void stream_make(const struct script *s, const char *path)
 {
 	struct err e;
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	struct trace_writer *w = trace_writer_stream(fd, &e);
-	struct trace_writer_stats stats;
+	struct log_writer *w = log_writer_fd(fd, &e);
+	struct log_writer_stats stats;
 
 	assert_non_null(w);
-	assert_int_equal(trace_writer_sink(w)->ops->begin(trace_writer_sink(w), &s->session, &e), 0);
+	assert_int_equal(log_writer_sink(w)->ops->begin(log_writer_sink(w), &s->session, &e), 0);
 	push_all(s, w);
-	assert_int_equal(trace_writer_sink(w)->ops->end(trace_writer_sink(w), &e), 0);
-	trace_writer_stats(w, &stats);
+	assert_int_equal(log_writer_sink(w)->ops->end(log_writer_sink(w), &e), 0);
+	log_writer_stats(w, &stats);
 	assert_int_equal(stats.lost_rows, 0);
 	assert_int_equal(stats.rows[TIER_FAST], s->n[TIER_FAST]);
-	trace_writer_free(w);
+	log_writer_free(w);
 }
 
 /* Take a file that grows until it ends, or nothing more comes. */
@@ -260,15 +260,15 @@ static void test_unpack(void **state)
 }
 
 /* A recorder into a pipe that nobody reads yet, begun. */
-static struct trace_writer *pipe_writer(const struct script *s, int fd[2])
+static struct log_writer *pipe_writer(const struct script *s, int fd[2])
 {
-	struct trace_writer *w;
+	struct log_writer *w;
 	struct err e;
 
 	assert_int_equal(pipe(fd), 0);
-	w = trace_writer_stream(fd[1], &e);
+	w = log_writer_fd(fd[1], &e);
 	assert_non_null(w);
-	assert_int_equal(trace_writer_sink(w)->ops->begin(trace_writer_sink(w), &s->session, &e), 0);
+	assert_int_equal(log_writer_sink(w)->ops->begin(log_writer_sink(w), &s->session, &e), 0);
 	return w;
 }
 
@@ -278,8 +278,8 @@ static void test_stopped_reader(void **state)
 {
 	struct script *s = script_new(23, 60000, 14, 5, 9, true);
 	size_t at[TIERS] = {0};
-	struct trace_writer_stats stats;
-	struct trace_writer *w;
+	struct log_writer_stats stats;
+	struct log_writer *w;
 	struct trace_tail *t;
 	struct checker c;
 	struct err e;
@@ -288,8 +288,8 @@ static void test_stopped_reader(void **state)
 	(void)state;
 	w = pipe_writer(s, fd);
 	/* Far more than queue and pipe hold; each of these returns although nobody reads. */
-	script_push(s, trace_writer_sink(w), at, s->t_ns[TIER_FAST][50000]);
-	trace_writer_stats(w, &stats);
+	script_push(s, log_writer_sink(w), at, s->t_ns[TIER_FAST][50000]);
+	log_writer_stats(w, &stats);
 	assert_true(stats.lost_rows > 1000);
 	assert_true(stats.rows[TIER_FAST] > 1000);
 	assert_false(stats.failed);
@@ -301,7 +301,7 @@ static void test_stopped_reader(void **state)
 		assert_true(trace_tail_take(t, &e) >= 0);
 		poll(&(struct pollfd) {.fd = trace_tail_fd(t), .events = POLLIN}, 1, 10);
 	}
-	script_push(s, trace_writer_sink(w), at, s->t_ns[TIER_FAST][50100]);
+	script_push(s, log_writer_sink(w), at, s->t_ns[TIER_FAST][50100]);
 	for (int i = 0; i < 1500 && c.last_ns[TIER_FAST] < s->t_ns[TIER_FAST][50099]; i++) {
 		assert_true(trace_tail_take(t, &e) >= 0);
 		poll(&(struct pollfd) {.fd = trace_tail_fd(t), .events = POLLIN}, 1, 10);
@@ -309,16 +309,16 @@ static void test_stopped_reader(void **state)
 	assert_true(c.last_ns[TIER_FAST] == s->t_ns[TIER_FAST][50099]);
 	assert_int_equal(c.wrong, 0);
 	assert_true(c.gaps >= 1);
-	assert_int_equal(trace_writer_sink(w)->ops->end(trace_writer_sink(w), &e), 0);
+	assert_int_equal(log_writer_sink(w)->ops->end(log_writer_sink(w), &e), 0);
 	while ((r = trace_tail_take(t, &e)) >= 0)
 		poll(&(struct pollfd) {.fd = trace_tail_fd(t), .events = POLLIN}, 1, 10);
 	assert_int_equal(e.code, ERR_NONE);
-	trace_writer_stats(w, &stats);
+	log_writer_stats(w, &stats);
 	assert_int_equal(c.missed, stats.lost_rows);
 	assert_int_equal(c.rows[TIER_FAST], stats.rows[TIER_FAST]);
 	assert_int_equal(c.skipped, stats.lost_rows);
 	trace_tail_close(t);
-	trace_writer_free(w);
+	log_writer_free(w);
 	dup2(keep, STDIN_FILENO);
 	close(keep);
 	script_free(s);
@@ -329,16 +329,16 @@ static void test_deaf_reader(void **state)
 {
 	struct script *s = script_new(29, 20000, 14, 5, 9, false);
 	size_t at[TIERS] = {0};
-	struct trace_writer *w;
+	struct log_writer *w;
 	struct err e;
 	int fd[2];
 
 	(void)state;
 	w = pipe_writer(s, fd);
-	script_push(s, trace_writer_sink(w), at, INT64_MAX);
-	assert_int_equal(trace_writer_sink(w)->ops->end(trace_writer_sink(w), &e), -1);
+	script_push(s, log_writer_sink(w), at, INT64_MAX);
+	assert_int_equal(log_writer_sink(w)->ops->end(log_writer_sink(w), &e), -1);
 	assert_int_equal(e.code, ERR_FAILED);
-	trace_writer_free(w);
+	log_writer_free(w);
 	close(fd[0]);
 	script_free(s);
 }
@@ -347,37 +347,37 @@ static void test_gone_reader(void **state)
 {
 	struct script *s = script_new(31, 1000, 2, 1, 1, false);
 	size_t at[TIERS] = {0};
-	struct trace_writer_stats stats;
-	struct trace_writer *w;
+	struct log_writer_stats stats;
+	struct log_writer *w;
 	struct err e;
 	int fd[2];
 
 	(void)state;
 	w = pipe_writer(s, fd);
 	close(fd[0]);
-	script_push(s, trace_writer_sink(w), at, INT64_MAX);
+	script_push(s, log_writer_sink(w), at, INT64_MAX);
 	for (int i = 0; i < 1000; i++) {
-		trace_writer_stats(w, &stats);
+		log_writer_stats(w, &stats);
 		if (stats.failed)
 			break;
 		usleep(10000);
 	}
 	assert_true(stats.failed);
 	assert_true(stats.reader_gone);
-	assert_int_equal(trace_writer_sink(w)->ops->end(trace_writer_sink(w), &e), -1);
-	trace_writer_free(w);
+	assert_int_equal(log_writer_sink(w)->ops->end(log_writer_sink(w), &e), -1);
+	log_writer_free(w);
 	script_free(s);
 }
 
 /* Up to a fast row, the tiers side by side as a recorder has them, and never far
  * ahead of the disk. */
-static void push_together(const struct script *s, struct trace_writer *w, size_t at[TIERS], size_t row)
+static void push_together(const struct script *s, struct log_writer *w, size_t at[TIERS], size_t row)
 {
 	while (at[TIER_FAST] < row) {
 		size_t to = at[TIER_FAST] + 50;
 
-		assert_true(trace_writer_ready(w));
-		script_push(s, trace_writer_sink(w), at,
+		assert_true(log_writer_ready(w));
+		script_push(s, log_writer_sink(w), at,
 			    to < s->n[TIER_FAST] ? s->t_ns[TIER_FAST][to] : INT64_MAX);
 	}
 }
@@ -387,15 +387,15 @@ static void test_files(void **state)
 {
 	struct script *s = script_new(37, 30000, 14, 5, 9, true);
 	size_t at[TIERS] = {0};
-	struct trace_writer *w;
+	struct log_writer *w;
 	struct trace_tail *t;
 	struct checker c;
 	struct err e;
 
 	(void)state;
-	w = trace_writer_new(in_folder("live.bin"), false, &e);
+	w = log_writer_new(in_folder("live.bin"), false, &e);
 	assert_non_null(w);
-	assert_int_equal(trace_writer_sink(w)->ops->begin(trace_writer_sink(w), &s->session, &e), 0);
+	assert_int_equal(log_writer_sink(w)->ops->begin(log_writer_sink(w), &s->session, &e), 0);
 	push_together(s, w, at, 15000);
 	t = trace_tail_open(in_folder("live.bin"), checker_init(&c, s), &e);
 	assert_non_null(t);
@@ -406,8 +406,8 @@ static void test_files(void **state)
 	assert_true(c.last_ns[TIER_FAST] == s->t_ns[TIER_FAST][14999]);
 	push_together(s, w, at, 30000);
 	assert_true(tail_all(t, &e) >= 0);
-	assert_int_equal(trace_writer_sink(w)->ops->end(trace_writer_sink(w), &e), 0);
-	trace_writer_free(w);
+	assert_int_equal(log_writer_sink(w)->ops->end(log_writer_sink(w), &e), 0);
+	log_writer_free(w);
 	assert_int_equal(tail_all(t, &e), -1);
 	assert_int_equal(e.code, ERR_NONE);
 	assert_int_equal(c.wrong, 0);

@@ -11,8 +11,8 @@ static int memory = -1;
 static void record(void)
 {
 	struct script *s = script_new(21, 60, 3, 10, 2, true);
-	struct trace_writer *w = trace_writer_new(in_folder("good.bin"), true, NULL);
-	struct sink *sink = trace_writer_sink(w);
+	struct log_writer *w = log_writer_new(in_folder("good.bin"), true, NULL);
+	struct sink *sink = log_writer_sink(w);
 	size_t at[TIERS] = {0};
 	FILE *f;
 
@@ -22,7 +22,7 @@ static void record(void)
 	sink->ops->gap(sink, &(struct gap) {TIER_FAST, GAP_LATE, START_NS + 5, START_NS + 9, 2});
 	script_push(s, sink, at, INT64_MAX);
 	assert_int_equal(sink->ops->end(sink, NULL), 0);
-	trace_writer_free(w);
+	log_writer_free(w);
 	script_free(s);
 	f = fopen(in_folder("good.bin"), "rb");
 	good = malloc(1 << 20);

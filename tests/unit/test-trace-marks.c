@@ -11,8 +11,8 @@ static struct mark marks_in[4];
 /* Rows with marks after the 100th, the 200th and the 300th, of the times given. */
 static void record(const char *name, struct script *s, const int64_t *times, const size_t *after, size_t n)
 {
-	struct trace_writer *w = trace_writer_new(in_folder(name), false, NULL);
-	struct sink *sink = trace_writer_sink(w);
+	struct log_writer *w = log_writer_new(in_folder(name), false, NULL);
+	struct sink *sink = log_writer_sink(w);
 	size_t at[TIERS] = {0};
 	struct err e;
 
@@ -25,7 +25,7 @@ static void record(const char *name, struct script *s, const int64_t *times, con
 	}
 	script_push(s, sink, at, INT64_MAX);
 	assert_int_equal(sink->ops->end(sink, &e), 0);
-	trace_writer_free(w);
+	log_writer_free(w);
 }
 
 /* The sync points as a reader of version 1 finds them. */

@@ -22,15 +22,15 @@ static void write_file(const char *path)
 /* A trace of the script; its bytes are in `bytes`. */
 static void record(struct script *s, const char *path)
 {
-	struct trace_writer *w = trace_writer_new(path, true, NULL);
-	struct sink *sink = trace_writer_sink(w);
+	struct log_writer *w = log_writer_new(path, true, NULL);
+	struct sink *sink = log_writer_sink(w);
 	size_t at[TIERS] = {0};
 	FILE *f;
 
 	assert_int_equal(sink->ops->begin(sink, &s->session, NULL), 0);
 	script_push(s, sink, at, INT64_MAX);
 	assert_int_equal(sink->ops->end(sink, NULL), 0);
-	trace_writer_free(w);
+	log_writer_free(w);
 	f = fopen(path, "rb");
 	assert_non_null(f);
 	free(bytes);

@@ -130,7 +130,7 @@ static struct script *irregular(uint64_t seed)
 }
 
 /* Never faster than the disk: the writer drops rows rather than wait. */
-static void push_paced(const struct script *s, struct trace_writer *w)
+static void push_paced(const struct script *s, struct log_writer *w)
 {
 	size_t at[TIERS] = {0};
 	int64_t end = 0;
@@ -139,27 +139,27 @@ static void push_paced(const struct script *s, struct trace_writer *w)
 		if (s->t_ns[t][s->n[t] - 1] > end)
 			end = s->t_ns[t][s->n[t] - 1];
 	for (int64_t ns = START_NS; ns < end + NS_PER_S / 20; ns += NS_PER_S / 20) {
-		script_push(s, trace_writer_sink(w), at, ns);
-		assert_true(trace_writer_ready(w));
+		script_push(s, log_writer_sink(w), at, ns);
+		assert_true(log_writer_ready(w));
 	}
 }
 
 static const char *record(struct script *s, const char *name)
 {
 	static char path[512];
-	struct trace_writer *w;
-	struct trace_writer_stats stats;
+	struct log_writer *w;
+	struct log_writer_stats stats;
 	struct sink *sink;
 
 	snprintf(path, sizeof(path), "%s", in_folder(name));
-	w = trace_writer_new(path, true, NULL);
-	sink = trace_writer_sink(w);
+	w = log_writer_new(path, true, NULL);
+	sink = log_writer_sink(w);
 	assert_int_equal(sink->ops->begin(sink, &s->session, NULL), 0);
 	push_paced(s, w);
 	assert_int_equal(sink->ops->end(sink, NULL), 0);
-	trace_writer_stats(w, &stats);
+	log_writer_stats(w, &stats);
 	assert_int_equal(stats.lost_rows, 0);
-	trace_writer_free(w);
+	log_writer_free(w);
 	return path;
 }
 

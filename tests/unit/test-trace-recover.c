@@ -46,8 +46,8 @@ static uint8_t *get_bytes(const char *name, size_t *n)
 
 static void record(void *name)
 {
-	struct trace_writer *w = trace_writer_new(in_folder(name), false, NULL);
-	struct sink *sink = trace_writer_sink(w);
+	struct log_writer *w = log_writer_new(in_folder(name), false, NULL);
+	struct sink *sink = log_writer_sink(w);
 	size_t at[TIERS] = {0};
 
 	sink->ops->begin(sink, &script->session, NULL);

@@ -11,14 +11,14 @@ static struct trace *record(const struct script *s, const char *name, const stru
 			    size_t n_marks, const struct gap *gaps, size_t n_gaps)
 {
 	struct err e = {.code = ERR_NONE};
-	struct trace_writer *w = trace_writer_new(in_folder(name), true, &e);
-	struct trace_writer_stats stats;
+	struct log_writer *w = log_writer_new(in_folder(name), true, &e);
+	struct log_writer_stats stats;
 	size_t at[TIERS] = {0};
 	struct sink *sink;
 	struct trace *t;
 
 	assert_non_null(w);
-	sink = trace_writer_sink(w);
+	sink = log_writer_sink(w);
 	assert_int_equal(sink->ops->begin(sink, &s->session, &e), 0);
 	for (size_t i = 0; i < n_gaps; i++)
 		sink->ops->gap(sink, &gaps[i]);
@@ -28,13 +28,13 @@ static struct trace *record(const struct script *s, const char *name, const stru
 	}
 	script_push_paced(s, w, at, INT64_MAX);
 	assert_int_equal(sink->ops->end(sink, &e), 0);
-	trace_writer_stats(w, &stats);
+	log_writer_stats(w, &stats);
 	for (int i = 0; i < TIERS; i++)
 		assert_int_equal(stats.rows[i], s->n[i]);
 	assert_int_equal(stats.lost_rows, 0);
 	assert_int_equal(stats.marks, n_marks);
 	assert_false(stats.failed);
-	trace_writer_free(w);
+	log_writer_free(w);
 	t = trace_open(in_folder(name), &e);
 	if (!t || e.code != ERR_NONE)
 		fail_msg("%s", e.text);

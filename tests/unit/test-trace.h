@@ -203,17 +203,17 @@ static void script_push(const struct script *s, struct sink *sink, size_t at[TIE
 }
 
 /* The same, never faster than the disk: the writer drops rows rather than wait. */
-__attribute__((unused)) static void script_push_paced(const struct script *s, struct trace_writer *w,
+__attribute__((unused)) static void script_push_paced(const struct script *s, struct log_writer *w,
 						      size_t at[TIERS], int64_t until)
 {
 	const size_t ahead = 50;
 
 	while (at[TIER_FAST] + ahead < s->n[TIER_FAST] && s->t_ns[TIER_FAST][at[TIER_FAST] + ahead] < until) {
-		script_push(s, trace_writer_sink(w), at, s->t_ns[TIER_FAST][at[TIER_FAST] + ahead]);
-		if (!trace_writer_ready(w))
+		script_push(s, log_writer_sink(w), at, s->t_ns[TIER_FAST][at[TIER_FAST] + ahead]);
+		if (!log_writer_ready(w))
 			break;
 	}
-	script_push(s, trace_writer_sink(w), at, until);
+	script_push(s, log_writer_sink(w), at, until);
 }
 
 /* --- a folder of its own for each program --- */
