@@ -6,6 +6,8 @@
 
 /* Where the stream goes, and what it has had. */
 struct copy {
+	char path[PATH_MAX], temporary[PATH_MAX];
+	bool force;
 	struct log_writer *writer;
 	struct sink *sink;
 	bool failed;  /* the writer says why */
