@@ -2,6 +2,7 @@
  * in order, and facts are those of the beginning of each file. */
 #include "test-trace.h"
 
+#include "trace/follow.h"
 #include "trace/keep.h"
 #include "report/report.h"
 
@@ -119,55 +120,19 @@ static void test_file(void **state)
 	script_free(s);
 }
 
-static void record_and_hang(void *arg)
-{
-	const struct script *s = arg;
-	struct log_writer *w = log_writer_new(in_folder("k.bin"), true, &e);
-	struct sink *sink = log_writer_sink(w);
-	struct log_writer_stats stats = {.bytes = 0};
-
-	if (sink->ops->begin(sink, &s->session, &e) < 0)
-		_exit(1);
-	feed(s, sink, NS_PER_S);
-	/* All of it is on its way to the disk within a quarter of a second. */
-	for (int still = 0; still < 4; still++) {
-		uint64_t bytes = stats.bytes;
-
-		usleep(250000);
-		log_writer_stats(w, &stats);
-		if (stats.bytes != bytes)
-			still = 0;
-	}
-}
-
-static void test_recovered(void **state)
-{
-	struct script *s = script_with_mode(3600);
-	struct trace_recovery r;
-
-	(void)state;
-	killed_after(record_and_hang, s);
-	assert_int_equal(trace_recover(in_folder("k.bin"), &r, &e), 0);
-	assert_all(in_folder("k.bin"));
-	script_free(s);
-}
-
 static void test_stream(void **state)
 {
 	struct script *s = script_with_mode(3600);
-	int fd = open(in_folder("s.nvms"), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = open(in_folder("s.nvmt"), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	struct log_writer *w = log_writer_fd(fd, &e);
 	struct sink *sink = log_writer_sink(w);
-	struct trace_recovery r;
 
 	(void)state;
 	assert_int_equal(sink->ops->begin(sink, &s->session, &e), 0);
 	feed(s, sink, NS_PER_S);
 	assert_int_equal(sink->ops->end(sink, &e), 0);
 	log_writer_free(w);
-	assert_all(in_folder("s.nvms"));
-	assert_int_equal(trace_unpack(in_folder("s.nvms"), in_folder("u.bin"), true, &r, &e), 0);
-	assert_all(in_folder("u.bin"));
+	assert_all(in_folder("s.nvmt"));
 	script_free(s);
 }
 
@@ -224,14 +189,14 @@ static void test_followed(void **state)
 {
 	static const struct sink_ops ops = {take_begin, take_rows, take_mark, take_gap, take_end, NULL, take_change};
 	struct taker taker = {.sink.ops = &ops};
-	struct trace_tail *tail = trace_tail_open(in_folder("s.nvms"), &taker.sink, &e);
+	struct follow *follow = follow_open(in_folder("s.nvmt"), &taker.sink, &e);
 
 	(void)state;
-	assert_non_null(tail);
+	assert_non_null(follow);
 	for (int i = 0; i < 1000 && taker.n < 3; i++)
-		if (trace_tail_take(tail, &e) < 0)
+		if (follow_take(follow, &e) < 0)
 			break;
-	trace_tail_close(tail);
+	follow_close(follow);
 	assert_int_equal(taker.n, 3);
 	assert_string_equal(taker.list[2].to, "MAXN");
 	assert_int_equal(taker.list[0].t_ns, START_NS + NS_PER_S / 2);
@@ -339,7 +304,7 @@ static void test_cut_and_joined(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_file),	 cmocka_unit_test(test_recovered), cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_file),	 cmocka_unit_test(test_stream),
 		cmocka_unit_test(test_followed), cmocka_unit_test(test_split),	   cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_cut_and_joined),
 	};
