@@ -34,7 +34,7 @@ static const struct option_entry table[] = {
 	 .mode = MODE_MARK},
 	{"report", NULL, N_("print statistics of each phase of a trace; compare several traces"),
 	 .mode = MODE_REPORT},
-	{"export", "FORM", N_("convert a trace to csv, jsonl or perfetto"), .mode = MODE_EXPORT,
+	{"export", "FORM", N_("convert a trace to csv, jsonl, perfetto or nvmt1"), .mode = MODE_EXPORT,
 	 .take = value_export},
 	{"cut", "FILE", N_("write the range --from .. --to of a trace to a new trace"),
 	 .mode = MODE_CUT, FILE_IN(input)},

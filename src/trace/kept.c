@@ -8,7 +8,6 @@
 
 #include "util/intl.h"
 #include "trace/trace.h"
-#include "trace/names.h"
 
 #define BATCH 64
 #define NAMES 100000
