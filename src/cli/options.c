@@ -46,7 +46,7 @@ static const struct option_entry table[] = {
 	{"help", NULL, N_("show this help"), .mode = MODE_HELP, .letter = 'h'},
 	{"version", NULL, N_("show the version"), .mode = MODE_VERSION, .letter = 'V'},
 	{.help = N_("Recording")},
-	{"output", "FILE", N_("write the trace to FILE (default: nvmtop-DATE-TIME.bin)"),
+	{"output", "FILE", N_("write the trace to FILE (default: nvmtop-DATE-TIME.nvmt)"),
 	 .take = value_output, .letter = 'o'},
 	{"force", NULL, N_("overwrite FILE if it exists"), FLAG(force)},
 	{"duration", "SEC", N_("stop after SEC seconds (also 1m30s, 250ms)"), .take = value_duration},
