@@ -1,6 +1,6 @@
-/* A trace is known by its first bytes, not by its name.  Only regular files are
- * looked into: opening a pipe or a device could wait for ever.  So can a disk: a thread
- * looks, and those that it has found are there while it waits for the next. */
+/* Traces are recognised by their first bytes, not by name.  Only regular files are opened:
+ * a pipe or a device could block.  So could a disk: a job lists the folder, and the screen
+ * shows what it has found so far. */
 #include "app/files.h"
 
 #include <dirent.h>
@@ -16,8 +16,8 @@
 #include "trace/trace.h"
 
 #define FILES_MAX 1000
-#define LOOK_MS   40  /* whether there is more, */
-#define SLOW_MS   250 /* where a disk has taken long already */
+#define LOOK_MS   40  /* between two looks at the job, */
+#define SLOW_MS   250 /* on a slow disk */
 #define LONG_NS   (3 * NS_PER_S)
 
 struct found {
@@ -27,9 +27,9 @@ struct found {
 
 struct scan {
 	struct job job;
-	size_t taken; /* the screen's */
+	size_t taken; /* by the screen */
 
-	pthread_mutex_t lock; /* for what follows, held for moments */
+	pthread_mutex_t lock; /* for the fields below, held briefly */
 	struct found *found;  /* in the order of the folder */
 	size_t n, room;
 	char at[128];
@@ -73,7 +73,7 @@ static bool look_into(const char *folder, const char *name, struct found *out)
 	return true;
 }
 
-/* Which one it is that takes so long. */
+/* The file that is being read. */
 static void note_at(struct scan *s, const char *name)
 {
 	pthread_mutex_lock(&s->lock);
@@ -130,7 +130,7 @@ static void scan_drop(struct job *a)
 	free(s);
 }
 
-/* What was read before is gone. */
+/* Drops the old list. */
 static void forget(struct files *f)
 {
 	free(f->list);
@@ -161,7 +161,7 @@ int files_read(struct files *f, const char *folder, struct err *e)
 	return 0;
 }
 
-/* All that were found by now, sorted; how many, 0 when there is nothing new. */
+/* Copies and sorts the files found so far; 0: nothing new. */
 static size_t copy(struct scan *s, struct found **out)
 {
 	size_t n = 0;

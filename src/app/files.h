@@ -1,26 +1,25 @@
-/* files: the saved traces that can be opened from the screen, found while it goes on. */
+/* files: list of the traces in a folder, read in the background. */
 #ifndef NVMTOP_APP_FILES_H
 #define NVMTOP_APP_FILES_H
 
 #include "util/err.h"
 #include "ui/ui.h"
 
-/* Zeroed: nothing has been read yet. */
+/* All zero: nothing read yet. */
 struct files {
-	struct ui_file *list; /* newest first; as far as it has been read */
+	struct ui_file *list; /* newest first; may be incomplete */
 	size_t n;
 	uint64_t serial;  /* changes with the list */
-	char at[128];     /* the file that is looked into, printable; "" between two */
-	struct scan *scan; /* NULL: all has been read */
+	char at[128];     /* the file being read, printable, or "" */
+	struct scan *scan; /* NULL: complete */
 	int64_t since_ns;
 };
 
-/* Look for traces in a folder anew; what is still being looked for is not begun again. */
+/* Read the folder again, unless that is still running. */
 int files_read(struct files *f, const char *folder, struct err *e);
-/* Take over what has been found, waiting for the end of it until then; true when the list
- * or what is told of it has changed. */
+/* Update the list, waiting for its end until then; true if something changed. */
 bool files_take(struct files *f, int64_t until_ns);
-/* How long until it is worth to look again, in ms; -1: all has been read. */
+/* Milliseconds until the next files_update(); -1: complete. */
 int files_patience_ms(const struct files *f);
 void files_free(struct files *f);
 

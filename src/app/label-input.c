@@ -1,5 +1,5 @@
-/* The bytes of a character come one by one and are taken as they are; what is
- * shown and kept is made printable where it is used. */
+/* Bytes of a character arrive one by one and are stored unchecked; they are made printable
+ * where the label is used. */
 #include <stdio.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ int label_show(const struct label *l, char *out, size_t size, int columns)
 
 	text_printable(shown, sizeof shown, l->text, strlen(l->text));
 	snprintf(out, size, "%s %s", _("label of the mark:"), shown);
-	/* The beginning gives way: one looks at what one types. */
+	/* Show the end of a long label: that is where the user types. */
 	while (text_width(out) > columns && *out) {
 		size_t n = 1;
 		while (((unsigned char)out[n] & 0xc0) == 0x80)

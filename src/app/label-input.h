@@ -1,4 +1,4 @@
-/* label: the name of a mark, typed on the line of progress. */
+/* label-input: the label of a mark, typed on the progress line. */
 #ifndef NVMTOP_APP_LABEL_INPUT_H
 #define NVMTOP_APP_LABEL_INPUT_H
 
@@ -10,15 +10,15 @@
 
 struct label {
 	bool open;
-	int64_t t_ns; /* when it was asked for: the time of the mark */
+	int64_t t_ns; /* time of the mark: when the key was pressed */
 	char text[MARK_LABEL];
 };
 
 void label_begin(struct label *l, int64_t t_ns);
-/* A key as ttykeys_next() gave it.  True: the mark is to be set now; otherwise
- * l->open says whether more is to come. */
+/* Handle a key of ttykeys_next().  True: set the mark now; otherwise l->open says whether
+ * input continues. */
 bool label_take(struct label *l, int key);
-/* What stands on the line, at most so many columns; returns the columns. */
+/* Format the line in at most so many columns; returns the columns used. */
 int label_show(const struct label *l, char *out, size_t size, int columns);
 
 #endif

@@ -1,4 +1,4 @@
-/* From options to an engine that samples into a history. */
+/* Starts an engine that samples into a history. */
 #include <string.h>
 #include <unistd.h>
 #ifdef __GLIBC__
@@ -85,7 +85,7 @@ struct engine *engine_for(const struct options *o, struct probe_set *probes, str
 {
 	struct engine *engine;
 
-	/* One reading is over before there is anything to tell. */
+	/* Wait for the first reading. */
 	if (o->mode != MODE_ONCE &&
 	    (describe_priority(o, probes, e) < 0 || engine_own_channels(probes, e) < 0)) {
 		probe_set_free(probes);
@@ -97,8 +97,8 @@ struct engine *engine_for(const struct options *o, struct probe_set *probes, str
 		return NULL;
 	}
 #ifdef __GLIBC__
-	malloc_trim(0); /* what looking for the board took: from here on memory stays as it is */
-	/* Else large pieces that were given back, as by a join, are kept for others. */
+	malloc_trim(0); /* release what board detection used */
+	/* Return large freed blocks to the kernel. */
 	mallopt(M_MMAP_THRESHOLD, LARGE);
 #endif
 	return engine;
@@ -121,7 +121,7 @@ int live_open(struct live *l, const struct options *o, const struct history_boun
 	l->history = history_new(e);
 	if (l->history && bound)
 		history_limit(l->history, bound);
-	/* Attached before the first row: one that is older than the attaching is not told. */
+	/* Attach before the first row, so that no row is missed. */
 	if (!l->history || engine_attach(l->engine, history_sink(l->history), false, e) < 0 ||
 	    engine_start(l->engine, e) < 0)
 		goto failed;

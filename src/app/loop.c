@@ -1,5 +1,4 @@
-/* The screen, live or replaying.  One loop waits for keys, signals and the next
- * frame. */
+/* One loop waits for keys, signals, jobs and the next frame of the screen. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,7 +22,7 @@ void top_say(void *to, enum style style, const char *text)
 	t->redraw = true;
 }
 
-/* The processes of this machine are read only while they are looked at. */
+/* Processes are read only while a view shows them. */
 static void scene_procs(struct top *t)
 {
 	struct ui_scene *s = &t->scene;
@@ -57,7 +56,7 @@ void top_look(struct top *t)
 	scene_procs(t);
 }
 
-/* Where it cannot be written at all was told at once. */
+/* A file that cannot be written at all was reported at once. */
 static void watch_saver(struct top *t)
 {
 	struct err e;
@@ -135,13 +134,13 @@ static void draw(struct top *t)
 	t->redraw = false;
 }
 
-/* Of two times to wait, -1 being for ever. */
+/* The shorter of two timeouts; -1: none. */
 static int sooner(int a, int b)
 {
 	return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
-/* How long until the next frame is due, in ms; -1: it is not, until something happens. */
+/* Milliseconds until the next frame is due; -1: none. */
 static int frame_ms(const struct top *t)
 {
 	int frame = ui_frame_ms(t->ui, &t->scene);
@@ -152,7 +151,7 @@ static int frame_ms(const struct top *t)
 	return gone >= frame ? 0 : frame - (int)gone;
 }
 
-/* How long to wait, in ms; -1: until something happens. */
+/* Timeout of poll() in ms; -1: none. */
 static int patience(const struct top *t)
 {
 	int input = sooner(term_timeout_ms(t->term), source_patience_ms(&t->source));
@@ -168,7 +167,7 @@ static void look_after_source(struct top *t)
 	bool ended;
 
 	t->redraw |= source_take(&t->source, &ended);
-	/* A recorder at the other end of the pipe tells its summary to the same terminal. */
+	/* A recorder at the other end of the pipe prints its summary on the same terminal. */
 	if (ended)
 		t->repaint_ns = clock_now_ns() + NS_PER_S / 2;
 	if (t->repaint_ns && clock_now_ns() >= t->repaint_ns) {
@@ -192,7 +191,7 @@ static void run(struct top *t)
 			take_signals(t);
 		if (p[3].revents)
 			jobs_fd_clear();
-		/* Also without input: an ESC may have waited long enough. */
+		/* Also without input: an ESC key may be due. */
 		take_events(t);
 		look_after_source(t);
 		recording_watch(&t->recording);
@@ -217,11 +216,7 @@ static int start(struct top *t, struct err *e)
 	if (app_settings_load(t->chosen, t->o, e) < 0)
 		return -1;
 	app_settings_options(t->chosen, t->o, &uo, &how);
-	/* While a signal still ends the program. */
-	if (t->o->replay && offer_recovery(t->o->replay, e) < 0)
-		return -1;
-	if (t->o->with && offer_recovery(t->o->with, e) < 0)
-		return -1;
+	/* Signals still end the program here. */
 	t->signals = signals_open(e);
 	if (t->signals < 0)
 		return -1;
@@ -236,7 +231,7 @@ static int start(struct top *t, struct err *e)
 		.to = t};
 	if (source_open(&t->source, e) < 0)
 		return -1;
-	/* ssh at the other end of the pipe reads the terminal as its standard input. */
+	/* ssh at the other end of the pipe reads the same terminal. */
 	how.shared = t->o->replay && !strcmp(t->o->replay, "-");
 	t->term = term_open(&how, e);
 	if (!t->term)
@@ -263,7 +258,7 @@ int cmd_top(const struct options *o)
 		run(&t);
 		pending_open_cancel(&t);
 		recording_end(&t.recording);
-		term_close(t.term); /* what follows may take as long as the disk does */
+		term_close(t.term); /* the disk may be slow from here on */
 		recording_finish(&t.recording, t.signals);
 		source_keep_end(&t.source);
 		if (t.source.keep)

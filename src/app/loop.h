@@ -1,4 +1,4 @@
-/* top: the screen while it is there, which its loop and what is done on request share. */
+/* loop: state of the running screen, shared by its loop and the requests. */
 #ifndef NVMTOP_APP_LOOP_H
 #define NVMTOP_APP_LOOP_H
 
@@ -13,8 +13,8 @@
 struct top {
 	const struct options *o;
 	struct app_settings *chosen;
-	struct settings_saver *saver; /* once something was changed */
-	bool may_not_keep;            /* told that what is changed lasts for this time only */
+	struct settings_saver *saver; /* NULL until a setting changes */
+	bool may_not_keep;            /* reported that changes cannot be saved */
 	struct source source;
 	struct recording recording;
 
@@ -23,19 +23,19 @@ struct top {
 	struct canvas canvas;
 	struct ui_scene scene;
 	struct files files;
-	struct pending_open showing; /* what comes onto the screen next */
-	struct procs *procs;         /* while somebody has looked at them */
+	struct pending_open showing; /* the trace being opened */
+	struct procs *procs;         /* NULL until a view shows them */
 	struct procs_list procs_list;
 	char message[sizeof((struct err *)NULL)->text];
 	int signals;
 	int64_t drawn_ns;
-	int64_t repaint_ns; /* somebody else may have written to the terminal; 0: no */
+	int64_t repaint_ns; /* when to repaint, because another program wrote to the terminal; 0: never */
 	bool redraw, quit;
 };
 
-/* top.c: a line for the person; "" takes it away.  A notify_fn: to is a struct top. */
+/* Show a message; "" removes it.  A notify_fn: to is a struct top. */
 void top_say(void *to, enum style style, const char *text);
-/* Everything of the scene that changes with time, as it is now. */
+/* Update everything in the scene that changes with time. */
 void top_look(struct top *t);
 
 /* requests.c */

@@ -1,5 +1,5 @@
-/* What is shown stays there, and every key with it, until what is to be shown instead has
- * been opened: at once, but where a disk is slow or does not answer at all. */
+/* The current trace stays on the screen and keys keep working until a job has opened the
+ * next one, however slow the disk is. */
 #include "app/pending-open.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "util/clock.h"
 #include "util/intl.h"
 
-#define ANSWER_NS (100 * NS_PER_MS) /* that a disk has before the screen goes on */
+#define ANSWER_NS (100 * NS_PER_MS) /* to wait for a fast disk */
 
 static void name_of(char *out, size_t size, const char *path)
 {
@@ -71,7 +71,7 @@ static void arrive(struct top *t)
 	}
 }
 
-/* What was on its way before is not wanted any more. */
+/* Cancel the previous one. */
 static void begin(struct top *t, struct fetch *f, const struct err *e)
 {
 	struct pending_open *g = &t->showing;

@@ -1,5 +1,4 @@
-/* Whoever waits sees that something happens; whoever does not wait, and every
- * log file, sees nothing. */
+/* Progress is shown only on a terminal and only for work of more than a second. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,7 +18,7 @@ void progress_watch(int signals_fd)
 	watched = signals_fd;
 }
 
-/* Has nobody asked it to end? */
+/* False after a signal to end. */
 static bool go_on(void)
 {
 	static bool ended;

@@ -1,5 +1,4 @@
-/* What a key asks for comes back from the ui as a request and is done here, so that a
- * key and the mouse go one way. */
+/* Keys and the mouse produce requests in the ui; they are carried out here. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,9 +8,9 @@
 #include "util/clock.h"
 #include "util/intl.h"
 
-#define LIST_NS (100 * NS_PER_MS) /* that a folder has to be read before the screen goes on */
+#define LIST_NS (100 * NS_PER_MS) /* to wait for the list of a folder */
 
-/* Asked for by a person who was asked back. */
+/* Requests that the user has confirmed. */
 static void end_process(struct top *t, const struct request *r)
 {
 	char text[96];
@@ -30,7 +29,7 @@ static void end_process(struct top *t, const struct request *r)
 	}
 }
 
-/* Marks and recordings are made where something is sampled. */
+/* Marks and recordings need a source that samples. */
 static void say_elsewhere(struct top *t)
 {
 	if (t->source.remote && !t->source.trace)
@@ -39,7 +38,7 @@ static void say_elsewhere(struct top *t)
 			  "here."));
 }
 
-/* Drawn anew: without the question that was just answered. */
+/* Redraw without the question just answered. */
 static void copy_screen(struct top *t, bool svg)
 {
 	const struct settings *s = ui_settings(t->ui);
@@ -61,7 +60,7 @@ static void copy_screen(struct top *t, bool svg)
 	canvas_free(&c);
 }
 
-/* What was changed on the screen: at once here, and soon in the file. */
+/* Settings changed on the screen apply at once and are saved soon. */
 static void settings_changed(struct top *t)
 {
 	const struct settings *now = ui_settings(t->ui);
@@ -91,7 +90,7 @@ static void toggle_recording(struct top *t)
 		recording_start(&t->recording, t->source.live.engine);
 }
 
-/* What only where something is sampled can be done. */
+/* Requests that need a source that samples. */
 static void carry_out_there(struct top *t, const struct request *r)
 {
 	if (!t->source.live.engine)
@@ -104,7 +103,7 @@ static void carry_out_there(struct top *t, const struct request *r)
 		toggle_recording(t);
 }
 
-/* Those of a disk that is quick are there at once. */
+/* A fast disk answers within this wait. */
 static void list_files(struct top *t)
 {
 	struct err e;

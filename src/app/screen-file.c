@@ -1,4 +1,4 @@
-/* The screen as a file, of a name that nothing has yet. */
+/* Saves the screen as text or SVG. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* copy: what is on the screen, as a file. */
+/* screen-file: the screen as a file. */
 #ifndef NVMTOP_APP_SCREEN_FILE_H
 #define NVMTOP_APP_SCREEN_FILE_H
 
@@ -6,7 +6,7 @@
 #include "util/err.h"
 #include "ui/settings.h"
 
-/* nvmtop-DATE-TIME.txt, or .svg, here; never over a file that there is.  name: 64 bytes. */
+/* Makes nvmtop-DATE-TIME.txt or .svg in the current folder; never replaces a file.  name: 64 bytes. */
 int copy_file(const struct canvas *c, bool svg, enum theme theme, enum ground ground, char *name, struct err *e);
 
 #endif

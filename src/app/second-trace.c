@@ -1,4 +1,4 @@
-/* A second trace under the one that is replayed: opened and aligned. */
+/* Opens a second trace and aligns it with the one on the screen. */
 #include "app/app.h"
 
 struct trace *with_aligned(const struct options *o, struct trace *shown, struct trace *t,
@@ -16,7 +16,7 @@ struct trace *with_aligned(const struct options *o, struct trace *shown, struct 
 
 struct trace *with_open(const struct options *o, struct trace *shown, struct ui_align *align, struct err *e)
 {
-	struct trace *t = open_trace(o->with, true, e);
+	struct trace *t = trace_open_view(o->with, e);
 
 	return t ? with_aligned(o, shown, t, align, e) : NULL;
 }

@@ -1,5 +1,4 @@
-/* The file.  It is replaced by a rename, so that a full disk or a lost power leaves
- * the one that was there. */
+/* The file is replaced by a rename, so that a full disk or a power loss leaves the old one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,7 +16,7 @@ int conf_path(char *out, size_t size)
 	const char *home = getenv("HOME"), *xdg = getenv("XDG_CONFIG_HOME");
 	int n;
 
-	/* A path that is not absolute counts as none, the specification says. */
+	/* The XDG specification: relative paths are ignored. */
 	if (xdg && *xdg == '/')
 		n = snprintf(out, size, "%s/nvmtop/nvmtop.conf", xdg);
 	else if (home && *home == '/')
@@ -38,7 +37,7 @@ static int cannot(struct err *e, int num, const char *what, const char *path)
 #pragma GCC diagnostic pop
 }
 
-/* The whole of a regular file, at most CONF_MOST bytes; to be freed.  NULL with errno. */
+/* Read a regular file of at most CONF_MOST bytes; the caller frees it.  NULL with errno. */
 static char *slurp(const char *path, size_t *n, mode_t *mode)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), num;
@@ -91,7 +90,7 @@ int conf_load(const char *path, bool must, struct settings *s, const struct conf
 	return 0;
 }
 
-/* The folder of a path, which is cut for it. */
+/* Make the folder of a path and its parents. */
 static int make_folders(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -111,7 +110,7 @@ static int make_folders(char *path)
 	return rc;
 }
 
-/* Where a link leads to. */
+/* Follow symbolic links. */
 static int target(char out[PATH_MAX], const char *path)
 {
 	if (realpath(path, out))
@@ -127,7 +126,7 @@ int conf_may_save(const char *path, struct err *e)
 	char there[PATH_MAX], *slash;
 	int rc = target(there, path);
 
-	/* the nearest folder that there is */
+	/* the nearest existing folder */
 	while (rc == 0 && (slash = strrchr(there, '/')) != NULL && slash != there) {
 		*slash = 0;
 		if (access(there, F_OK) == 0) {
@@ -138,7 +137,7 @@ int conf_may_save(const char *path, struct err *e)
 	return rc < 0 ? cannot(e, errno, _("cannot save the settings in %s"), path) : 0;
 }
 
-/* A file that is not a regular one, or far too long, is not of ours: it stays. */
+/* Never replace a file that is not regular or too long: nvmtop did not write it. */
 static bool is_ours(const char *path, mode_t *mode)
 {
 	size_t n;

@@ -1,10 +1,11 @@
-/* Which settings hold.  What the command line says is for this time only: it is not
- * written into the file unless it was chosen on the screen as well. */
+/* An option of the command line overrides a setting for one run: it is saved only when
+ * the same setting is changed on the screen. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "app/settings-merge.h"
+#include "app/settings-words.h"
 #include "util/intl.h"
 
 static void note(void *to, unsigned line, const char *text)
@@ -51,7 +52,7 @@ int app_settings_load(struct app_settings *c, const struct options *o, struct er
 		c->path[0] = 0;
 	e->code = ERR_NONE;
 	if (c->path[0] && conf_load(c->path, o->config != NULL, &c->kept, &who, e) < 0) {
-		/* One that was not asked for does not stop anybody. */
+		/* A file that the user did not name is no reason to stop. */
 		if (o->config)
 			return -1;
 		snprintf(c->trouble, sizeof c->trouble, "%.255s", e->text);
@@ -76,49 +77,41 @@ static bool same_charts(const struct settings *a, const struct settings *b)
 	return true;
 }
 
-static bool same_theme(const struct settings *a, const struct settings *b)
+/* Settings whose text is equal are equal. */
+static bool same_value(const struct conf_word *w, const struct settings *a, const struct settings *b)
 {
-	return a->theme == b->theme && a->ground == b->ground;
+	char x[VALUE_SIZE], y[VALUE_SIZE];
+
+	w->give(a, x);
+	w->give(b, y);
+	return !strcmp(x, y);
 }
 
-static bool same_history(const struct settings *a, const struct settings *b)
+static bool changed(const struct settings *begun, const struct settings *now)
 {
-	return a->history_bytes == b->history_bytes && a->history_ns == b->history_ns;
-}
-
-static bool app_settings_changed(const struct app_settings *c, const struct settings *now)
-{
-	const struct settings *b = &c->begun;
-
-	return !same_theme(b, now) || b->mouse != now->mouse || strcmp(b->view, now->view) ||
-	       b->frames < now->frames || b->frames > now->frames || !same_history(b, now) ||
-	       !same_charts(b, now);
+	for (size_t i = 0; conf_words(i); i++)
+		if (!same_value(conf_words(i), begun, now))
+			return true;
+	return !same_charts(begun, now);
 }
 
 int app_settings_save(const struct app_settings *c, const struct settings *now, bool again, struct err *e)
 {
+	char value[VALUE_SIZE];
 	struct settings *s;
 	int rc;
 
-	if (!c->path[0] || (!again && !app_settings_changed(c, now)))
+	if (!c->path[0] || (!again && !changed(&c->begun, now)))
 		return 0;
 	s = malloc(sizeof *s);
 	if (!s)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	*s = *now;
-	if (same_theme(now, &c->begun)) {
-		s->theme = c->kept.theme;
-		s->ground = c->kept.ground;
-	}
-	if (now->mouse == c->begun.mouse)
-		s->mouse = c->kept.mouse;
-	if (!strcmp(now->view, c->begun.view))
-		memcpy(s->view, c->kept.view, sizeof s->view);
-	if (!(now->frames < c->begun.frames) && !(now->frames > c->begun.frames))
-		s->frames = c->kept.frames;
-	if (same_history(now, &c->begun)) {
-		s->history_bytes = c->kept.history_bytes;
-		s->history_ns = c->kept.history_ns;
+	for (size_t i = 0; conf_words(i); i++) {
+		if (!same_value(conf_words(i), &c->begun, now))
+			continue;
+		conf_words(i)->give(&c->kept, value);
+		conf_words(i)->take(s, value);
 	}
 	rc = conf_save(c->path, s, e);
 	free(s);
@@ -129,7 +122,7 @@ void app_settings_options(const struct app_settings *c, const struct options *o,
 			  struct term_options *term)
 {
 	ui->settings = &c->begun;
-	/* A view in the file that there is not (any more) was told, and is no reason to end. */
+	/* An unknown view in the file was reported when it was read. */
 	ui->view = o->view;
 	for (size_t i = 0; !o->view && c->begun.view[0] && ui_view_name(i); i++)
 		if (!strcmp(ui_view_name(i), c->begun.view))

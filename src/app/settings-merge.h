@@ -1,5 +1,4 @@
-/* chosen: the settings of the file, what the command line says instead, and what a
- * person then changes on the screen. */
+/* settings-merge: settings of the file, overridden by options, then changed on the screen. */
 #ifndef NVMTOP_APP_SETTINGS_MERGE_H
 #define NVMTOP_APP_SETTINGS_MERGE_H
 
@@ -17,10 +16,10 @@ struct app_settings {
 };
 
 int app_settings_load(struct app_settings *c, const struct options *o, struct err *e);
-/* Keep what differs from how it began; where nothing does, nothing is written, unless
- * something was before (again). */
+/* Save what was changed since the start.  again: write even if nothing differs, because an
+ * earlier change was written. */
 int app_settings_save(const struct app_settings *c, const struct settings *now, bool again, struct err *e);
-/* What the screen and the terminal are to know of them. */
+/* Fill in the options of the screen and of the terminal. */
 void app_settings_options(const struct app_settings *c, const struct options *o, struct ui_options *ui,
 			  struct term_options *term);
 

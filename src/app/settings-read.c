@@ -1,5 +1,4 @@
-/* From text to settings.  The text is a person's: what cannot be understood is told,
- * with its line, and what can be is used. */
+/* People edit the file: bad lines are reported with their number, and the rest is used. */
 #include <string.h>
 
 #include "app/settings-words.h"
@@ -58,7 +57,7 @@ static struct chart_setting *chart(struct settings *s, const char *view, const c
 	return c;
 }
 
-/* To the end: moves are made one after the other. */
+/* To the end: moves are applied in order. */
 static struct chart_setting *last(struct settings *s, struct chart_setting *c)
 {
 	struct chart_setting moved = *c;
@@ -69,7 +68,7 @@ static struct chart_setting *last(struct settings *s, struct chart_setting *c)
 	return &s->charts[s->n_charts - 1];
 }
 
-/* The next word of an item; false: there is none. */
+/* The next word of an item; false: no more. */
 static bool word(const char **p, const char *end, const char **at, size_t *n)
 {
 	while (*p < end && (**p == ' ' || **p == '\t'))

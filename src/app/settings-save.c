@@ -1,5 +1,5 @@
-/* A disk may take seconds, and a key is answered in milliseconds: a job writes the
- * settings, soon after a change, so that a crash or a kill of the screen loses none. */
+/* A disk may take seconds to write, and keys must not wait for it: a job writes the
+ * settings soon after a change, so that a crash loses none. */
 #include "app/settings-save.h"
 
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 #include "util/intl.h"
 #include "util/job.h"
 
-#define AFTER_NS (300 * NS_PER_MS) /* the last change, */
-#define MOST_NS  (2 * NS_PER_S)    /* but of one that is followed by others not later */
+#define AFTER_NS (300 * NS_PER_MS) /* after the last change, */
+#define MOST_NS  (2 * NS_PER_S)    /* but no later after the first */
 
 struct save {
 	struct job job;
 	const struct app_settings *chosen;
 	struct settings now;
-	bool again; /* also when nothing differs: it was written before */
+	bool again; /* as in app_settings_save() */
 	int rc;
 	struct err err;
 };
@@ -24,9 +24,9 @@ struct settings_saver {
 	const struct app_settings *chosen;
 	struct settings now;
 	bool wanted, written;
-	int64_t first_ns, last_ns; /* of the changes that are wanted */
-	struct save *save;         /* under way; or NULL */
-	struct err err;            /* of the last one that failed; ERR_NONE: it is written */
+	int64_t first_ns, last_ns; /* of the changes not written yet */
+	struct save *save;         /* running, or NULL */
+	struct err err;            /* of the last save; ERR_NONE: it succeeded */
 };
 
 struct settings_saver *settings_saver_new(const struct app_settings *c)
@@ -69,7 +69,7 @@ static void start(struct settings_saver *s)
 	struct save *v = malloc(sizeof *v);
 
 	if (!v)
-		return; /* the end writes */
+		return; /* settings_saver_end() writes */
 	v->chosen = s->chosen;
 	v->now = s->now;
 	v->again = s->written;

@@ -1,4 +1,4 @@
-/* saver: the settings find their way into the file while the screen goes on. */
+/* settings-save: saves settings in the background while the screen runs. */
 #ifndef NVMTOP_APP_SETTINGS_SAVE_H
 #define NVMTOP_APP_SETTINGS_SAVE_H
 
@@ -6,17 +6,16 @@
 
 struct settings_saver;
 
-/* c has to stay, and is not changed meanwhile.  NULL: out of memory. */
+/* c must outlive the saver and not change.  NULL: out of memory. */
 struct settings_saver *settings_saver_new(const struct app_settings *c);
-/* These are to be kept; they are copied.  Never waits for a disk.  Written a moment after
- * the last of several changes. */
+/* Copies *now and saves it shortly after the last of several changes.  Does not block. */
 void settings_saver_want(struct settings_saver *s, const struct settings *now);
-/* Once for each failure: true, and why. */
+/* True once for each failure, with the reason in *e. */
 bool settings_saver_failed(struct settings_saver *s, struct err *e);
-/* Until all of it is written.  -1: it is not, and why.  Frees; s may be NULL. */
+/* Waits until everything is written, then frees s, which may be NULL.  -1: failed. */
 int settings_saver_end(struct settings_saver *s, struct err *e);
 
-/* When to ask settings_saver_failed() at the latest; -1: no time. */
+/* Milliseconds until settings_saver_failed() must be called; -1: not needed. */
 int settings_saver_patience_ms(const struct settings_saver *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* What there is to set, and what it is called. */
+/* Each setting is one row of a table: key, comment, parser, formatter. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ static void give_mouse(const struct settings *s, char *out)
 	strcpy(out, s->mouse ? "yes" : "no");
 }
 
-/* Whether there is such a view who reads knows. */
+/* The reader checks that the view exists. */
 static bool take_view(struct settings *s, const char *value)
 {
 	if (strlen(value) >= sizeof s->view || value[strspn(value, "abcdefghijklmnopqrstuvwxyz-")])
@@ -120,7 +120,7 @@ static bool take_history(struct settings *s, const char *value)
 	return true;
 }
 
-/* In the unit that makes the smallest number of it, so that 64M stays 64M. */
+/* In the largest unit that divides it, so that 64M stays 64M. */
 static void give_bytes(uint64_t bytes, char *out)
 {
 	static const struct {

@@ -1,5 +1,4 @@
-/* From settings to text.  The file is written whole: what is chosen on the screen and
- * what a person edits are the same few keys. */
+/* The file is written whole, from the table: comments of its own are not kept. */
 #include <string.h>
 
 #include "app/settings-words.h"
@@ -31,7 +30,7 @@ static void put_item(FILE *out, enum conf_list list, const struct chart_setting 
 		fprintf(out, "%s%s", c->after[0] ? " after " : " first", after);
 }
 
-/* One line for all rows of the view of charts[i], unless an earlier one had that view. */
+/* One line for all rows of a view, written at its first row. */
 static void put_list(FILE *out, const struct settings *s, enum conf_list list, size_t i)
 {
 	const char *view = s->charts[i].view;

@@ -1,6 +1,5 @@
-/* Signals are blocked before the first thread starts, so that every thread
- * inherits the mask, and are read where the program waits anyway.  Nothing
- * runs in a handler and nothing is interrupted halfway. */
+/* Signals are blocked before the first thread starts, so that every thread inherits the
+ * mask, and are read from a descriptor in the main loop.  No code runs in a handler. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -12,8 +11,8 @@
 
 static const int ours[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,  SIGUSR1,  SIGUSR2, SIGALRM,
 			   SIGXCPU, SIGCHLD, SIGWINCH, SIGTSTP, SIGCONT};
-/* A closed pipe and a file that may not grow are errors of the write that met
- * them; a background job that touches the terminal must not be stopped. */
+/* A closed pipe and a file size limit are errors of write(); a background job that uses the
+ * terminal must not be stopped. */
 static const int ignored[] = {SIGPIPE, SIGXFSZ, SIGTTOU};
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -25,7 +24,7 @@ int signals_open(struct err *e)
 
 	sigemptyset(&set);
 	for (size_t i = 0; i < COUNT(ours); i++) {
-		/* A blocked signal is queued even where it is ignored: leave it out. */
+		/* A blocked signal is queued even if it is ignored: leave it out. */
 		if (ours[i] == SIGHUP && sigaction(SIGHUP, NULL, &was) == 0 && was.sa_handler == SIG_IGN)
 			continue;
 		sigaddset(&set, ours[i]);

@@ -257,7 +257,7 @@ static void look_with(struct source *s, struct trace_state *st)
 	st->news |= b.news;
 }
 
-/* What became of the trace meanwhile: more of its columns, or less of the file. */
+/* The trace may grow while it is read, and damage may be found in it. */
 static bool watch_trace(struct source *s)
 {
 	char text[sizeof s->built] = "";
@@ -270,11 +270,7 @@ static bool watch_trace(struct source *s)
 		look_with(s, &st);
 	s->trace_look_ns = clock_now_ns() + (st.building ? BUILT_NS : NS_PER_S);
 	if (st.building)
-		/* TRANSLATORS: columns of the chart; they are estimated from some of their samples. */
-		snprintf(text, sizeof text,
-			 _("Provisional: the trace is being read, %d %%. Until then minima and maxima are "
-			   "estimates."),
-			 (int)(st.built * 100));
+		snprintf(text, sizeof text, _("Reading the trace: %d %%"), (int)(st.built * 100));
 	if (st.news && st.damage.code != ERR_NONE)
 		s->tell(s->to, STYLE_WARN, st.damage.text);
 	bool changed = st.news || strcmp(text, s->built) != 0;

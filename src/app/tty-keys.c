@@ -1,6 +1,5 @@
-/* Canonical mode and echo are switched off and nothing else, so that Ctrl-C and
- * Ctrl-Z stay signals and a person's other settings stay as they were; also when
- * the program dies of a fault meanwhile. */
+/* Only canonical mode and echo are switched off, so that Ctrl-C and Ctrl-Z stay signals and
+ * other settings of the terminal are kept, even if the program crashes. */
 #include <poll.h>
 #include <unistd.h>
 
@@ -34,20 +33,20 @@ void ttykeys_stop(struct ttykeys *k)
 	k->on = false;
 }
 
-/* A byte that is there; 0: none; -1: the terminal has gone. */
+/* A byte; 0: none waiting; -1: the terminal has gone. */
 static int next_byte(void)
 {
 	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
 	unsigned char c;
 
-	/* In the background a read would stop the whole job. */
+	/* In the background a read would stop the job. */
 	if (tcgetpgrp(STDIN_FILENO) != getpgrp() || poll(&p, 1, 0) <= 0)
 		return 0;
 	return read(STDIN_FILENO, &c, 1) == 1 ? c : -1;
 }
 
-/* An arrow or function key comes as ESC, [ or O and more: its last letter is
- * none that was pressed. */
+/* Arrow and function keys send ESC, [ or O, and more: skip them, since their last letter is
+ * not a key. */
 static int skip_sequence(void)
 {
 	int c = next_byte(), most = 16;

@@ -12,6 +12,7 @@
 
 #include "cli/cli.h"
 #include "app/progress.h"
+#include "trace/nvmt1.h"
 #include "util/intl.h"
 #include "util/replace.h"
 
@@ -116,17 +117,38 @@ static int export_to_file(const struct options *o, struct trace *t, struct err *
 	return r;
 }
 
+static bool goes_on(void *arg, double done)
+{
+	(void)arg;
+	return progress_show(done);
+}
+
+static int export_nvmt1(const struct options *o, struct trace *t, struct err *e)
+{
+	char shown[512];
+
+	if (!o->out || !strcmp(o->out, "-"))
+		return err_set(e, ERR_USAGE, _("--export nvmt1 needs a file: name it with -o"));
+	text_printable(shown, sizeof shown, o->out, strlen(o->out));
+	if (same_file(o->out, o->files[0]))
+		return err_set(e, ERR_FAILED, _("%s is the trace itself: choose another name"), shown);
+	progress_watch(signals_open(NULL));
+	return nvmt1_write(t, o->out, o->force, goes_on, NULL, e);
+}
+
 int cmd_export(const struct options *o)
 {
 	struct err e, damage;
-	struct trace *t = open_trace(o->files[0], false, &damage);
+	struct trace *t = open_trace(o->files[0], &damage);
 	int status, r;
 
 	if (!t)
 		return complain(&damage);
 	signal(SIGPIPE, SIG_IGN);
 	status = damage.code == ERR_NONE ? 0 : complain(&damage);
-	if (o->out && strcmp(o->out, "-") != 0)
+	if (o->form == EXPORT_NVMT1)
+		r = export_nvmt1(o, t, &e);
+	else if (o->out && strcmp(o->out, "-") != 0)
 		r = export_to_file(o, t, &e);
 	else if ((r = export_write(t, &o->pick, o->form, o->resample_hz, o->force, stdout, progress_show, &e)) == 0)
 		status = stdout_result(status);

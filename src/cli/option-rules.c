@@ -41,17 +41,12 @@ static bool samples(const struct options *o)
 static int check_output(const struct options *o, struct err *e)
 {
 	bool records = o->mode == MODE_RECORD;
-	bool recovers = o->mode == MODE_RECOVER;
 	bool writes = o->mode == MODE_EXPORT || o->mode == MODE_CUT || o->mode == MODE_JOIN;
 	const struct rule rules[] = {
-		{recovers && o->out && !trace_is_stream(o->recover),
-		 N_("--recover takes an output FILE only for a stream")},
-		{!records && !recovers && !writes && o->out,
+		{!records && !writes && o->out,
 		 N_("an output FILE is only for --record; to show a saved trace use --replay FILE")},
-		{recovers && o->force && !trace_is_stream(o->recover),
-		 N_("--recover takes --force only for a stream: a recording is never overwritten")},
-		{!records && !recovers && !writes && o->force,
-		 N_("--force is only for --record, --recover, --export, --cut and --join")},
+		{!records && !writes && o->force,
+		 N_("--force is only for --record, --export, --cut and --join")},
 		{is_stream(o->out) && o->force, N_("--force is only for a file: a stream overwrites "
 						   "nothing")},
 	};

@@ -260,11 +260,11 @@ int value_format(struct options *o, const struct option_entry *t, const char *va
 
 int value_export(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
-	static const char *const names[] = {"csv", "jsonl", "perfetto"};
-	int i = word_find(names, 3, value);
+	static const char *const names[] = {"csv", "jsonl", "perfetto", "nvmt1"};
+	int i = word_find(names, 4, value);
 
 	if (i < 0)
-		return bad_value(e, t->name, value, _("csv, jsonl or perfetto"));
+		return bad_value(e, t->name, value, _("csv, jsonl, perfetto or nvmt1"));
 	o->form = (enum export_form)i;
 	return 0;
 }

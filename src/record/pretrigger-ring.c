@@ -8,7 +8,7 @@
 #define CELL_NS     (INT64_C(1) << LOG_CELL_ZOOM)
 #define EVENT_BYTES 4096 /* of marks, gaps and changes in a second */
 
-double ring_bytes(const struct session *about, int64_t span_ns)
+double chunk_ring_bytes(const struct session *about, int64_t span_ns)
 {
 	double second = EVENT_BYTES, cells = (double)NS_PER_S / (double)CELL_NS;
 
@@ -20,10 +20,10 @@ double ring_bytes(const struct session *about, int64_t span_ns)
 	return second * ((double)span_ns / (double)NS_PER_S + 1);
 }
 
-int ring_begin(struct ring *r, const struct session *about, int64_t span_ns)
+int chunk_ring_begin(struct chunk_ring *r, const struct session *about, int64_t span_ns)
 {
-	*r = (struct ring) {.room = 64, .span_ns = span_ns, .n_facts = about->n_facts};
-	r->limit = (size_t)ring_bytes(about, span_ns);
+	*r = (struct chunk_ring) {.room = 64, .span_ns = span_ns, .n_facts = about->n_facts};
+	r->limit = (size_t)chunk_ring_bytes(about, span_ns);
 	r->chunks = calloc(r->room, sizeof(*r->chunks));
 	r->facts = calloc(about->n_facts + 1, sizeof(*r->facts));
 	if (!r->chunks || !r->facts)
@@ -33,7 +33,7 @@ int ring_begin(struct ring *r, const struct session *about, int64_t span_ns)
 	return 0;
 }
 
-static struct ring_chunk **slot(const struct ring *r, uint64_t number)
+static struct ring_chunk **slot(const struct chunk_ring *r, uint64_t number)
 {
 	return &r->chunks[number & (r->room - 1)];
 }
@@ -70,7 +70,7 @@ static void changes_apply(const struct ring_chunk *c, int64_t t_ns, struct fact 
 	ring_reader_free(&d);
 }
 
-static void drop_first(struct ring *r)
+static void drop_first(struct chunk_ring *r)
 {
 	struct ring_chunk *c = *slot(r, r->first++);
 
@@ -79,9 +79,9 @@ static void drop_first(struct ring *r)
 	free(c);
 }
 
-static bool grow(struct ring *r)
+static bool grow(struct chunk_ring *r)
 {
-	struct ring old = *r;
+	struct chunk_ring old = *r;
 
 	if (r->end - r->first < r->room)
 		return true;
@@ -97,9 +97,9 @@ static bool grow(struct ring *r)
 	return true;
 }
 
-bool ring_put(void *ring, const struct log_entry *e, const uint8_t *chunk, size_t n)
+bool chunk_ring_put(void *ring, const struct log_entry *e, const uint8_t *chunk, size_t n)
 {
-	struct ring *r = ring;
+	struct chunk_ring *r = ring;
 	int64_t oldest = ((e->cell + 1) << LOG_CELL_ZOOM) - r->span_ns;
 	struct ring_chunk *c;
 
@@ -123,7 +123,7 @@ bool ring_put(void *ring, const struct log_entry *e, const uint8_t *chunk, size_
 	return true;
 }
 
-int ring_copy(const struct ring *r, uint64_t number, struct ring_chunk **out)
+int chunk_ring_copy(const struct chunk_ring *r, uint64_t number, struct ring_chunk **out)
 {
 	const struct ring_chunk *c = *slot(r, number);
 	struct ring_chunk *more = realloc(*out, sizeof(*c) + c->n);
@@ -135,12 +135,12 @@ int ring_copy(const struct ring *r, uint64_t number, struct ring_chunk **out)
 	return 0;
 }
 
-uint64_t ring_before(const struct ring *r, uint64_t number, enum tier t)
+uint64_t chunk_ring_before(const struct chunk_ring *r, uint64_t number, enum tier t)
 {
 	return (*slot(r, number))->before[t];
 }
 
-uint64_t ring_find(const struct ring *r, int64_t t_ns)
+uint64_t chunk_ring_find(const struct chunk_ring *r, int64_t t_ns)
 {
 	uint64_t number = r->first;
 
@@ -150,7 +150,7 @@ uint64_t ring_find(const struct ring *r, int64_t t_ns)
 	return number;
 }
 
-bool ring_oldest(const struct ring *r, int64_t *cell)
+bool chunk_ring_oldest(const struct chunk_ring *r, int64_t *cell)
 {
 	if (r->first == r->end)
 		return false;
@@ -158,7 +158,7 @@ bool ring_oldest(const struct ring *r, int64_t *cell)
 	return true;
 }
 
-void ring_facts(const struct ring *r, int64_t t_ns, struct fact *facts)
+void chunk_ring_facts(const struct chunk_ring *r, int64_t t_ns, struct fact *facts)
 {
 	if (r->n_facts)
 		memcpy(facts, r->facts, r->n_facts * sizeof(*facts));
@@ -166,7 +166,7 @@ void ring_facts(const struct ring *r, int64_t t_ns, struct fact *facts)
 		changes_apply(*slot(r, i), t_ns, facts, r->n_facts);
 }
 
-void ring_free(struct ring *r)
+void chunk_ring_free(struct chunk_ring *r)
 {
 	for (uint64_t i = r->first; i < r->end; i++)
 		free(*slot(r, i));
@@ -220,7 +220,7 @@ static int rows_read(struct ring_reader *d, int64_t cell, struct sink *to)
 	return 0;
 }
 
-int ring_read(struct ring_reader *d, const struct ring_chunk *c, struct sink *to)
+int chunk_ring_read(struct ring_reader *d, const struct ring_chunk *c, struct sink *to)
 {
 	struct log_in in, record;
 	struct mark mark;

@@ -12,7 +12,7 @@ struct ring_chunk {
 };
 
 /* Chunks have the numbers first .. end - 1. */
-struct ring {
+struct chunk_ring {
 	struct ring_chunk **chunks;
 	size_t room; /* a power of two */
 	uint64_t first, end;
@@ -24,21 +24,21 @@ struct ring {
 };
 
 /* What chunks may need for that long, whatever the values are. */
-double ring_bytes(const struct session *about, int64_t span_ns);
-int ring_begin(struct ring *r, const struct session *about, int64_t span_ns); /* -1: out of memory */
-void ring_free(struct ring *r);
+double chunk_ring_bytes(const struct session *about, int64_t span_ns);
+int chunk_ring_begin(struct chunk_ring *r, const struct session *about, int64_t span_ns); /* -1: out of memory */
+void chunk_ring_free(struct chunk_ring *r);
 /* A log_emit; false: out of memory. */
-bool ring_put(void *ring, const struct log_entry *e, const uint8_t *chunk, size_t n);
+bool chunk_ring_put(void *ring, const struct log_entry *e, const uint8_t *chunk, size_t n);
 /* A copy in *out, which grows as needed; 0, or -1: out of memory. */
-int ring_copy(const struct ring *r, uint64_t number, struct ring_chunk **out);
+int chunk_ring_copy(const struct chunk_ring *r, uint64_t number, struct ring_chunk **out);
 /* Rows of a tier in all chunks before that one. */
-uint64_t ring_before(const struct ring *r, uint64_t number, enum tier t);
+uint64_t chunk_ring_before(const struct chunk_ring *r, uint64_t number, enum tier t);
 /* The first chunk with rows at or after that time, or end. */
-uint64_t ring_find(const struct ring *r, int64_t t_ns);
+uint64_t chunk_ring_find(const struct chunk_ring *r, int64_t t_ns);
 /* Cell of the first chunk; false: there is none. */
-bool ring_oldest(const struct ring *r, int64_t *cell);
+bool chunk_ring_oldest(const struct chunk_ring *r, int64_t *cell);
 /* The facts as they were at that time; facts: r->n_facts. */
-void ring_facts(const struct ring *r, int64_t t_ns, struct fact *facts);
+void chunk_ring_facts(const struct chunk_ring *r, int64_t t_ns, struct fact *facts);
 
 /* What a chunk holds goes to the sink; -1: it cannot be read. */
 struct ring_reader {
@@ -48,7 +48,7 @@ struct ring_reader {
 	double *values, *column;
 	size_t room, column_room;
 };
-int ring_read(struct ring_reader *d, const struct ring_chunk *c, struct sink *to);
+int chunk_ring_read(struct ring_reader *d, const struct ring_chunk *c, struct sink *to);
 void ring_reader_free(struct ring_reader *d);
 
 #endif

@@ -32,7 +32,7 @@ struct pretrigger {
 
 	pthread_mutex_t lock; /* for all that follows */
 	pthread_cond_t wake;
-	struct ring ring;
+	struct chunk_ring ring;
 	struct log_builder *builder; /* whose chunks go to the ring */
 	struct condition_eval eval;
 	bool armed;

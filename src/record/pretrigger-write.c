@@ -115,12 +115,12 @@ static void copy_change(struct sink *s, const struct change *change)
 /* With the lock: rows in front of the next chunk that went before they were read. */
 static void count_gone(struct copy *c)
 {
-	const struct ring *r = &c->k->ring;
+	const struct chunk_ring *r = &c->k->ring;
 
 	if (c->next < r->first)
 		c->next = r->first;
 	for (int t = 0; t < TIERS; t++) {
-		uint64_t before = c->next < r->end ? ring_before(r, c->next, (enum tier)t) : r->rows[t];
+		uint64_t before = c->next < r->end ? chunk_ring_before(r, c->next, (enum tier)t) : r->rows[t];
 
 		c->gone[t] += before - c->before[t];
 		c->before[t] = before;
@@ -130,15 +130,15 @@ static void count_gone(struct copy *c)
 /* With the lock: the first chunk of the stretch. */
 static void find_first(struct copy *c)
 {
-	const struct ring *r = &c->k->ring;
+	const struct chunk_ring *r = &c->k->ring;
 	int64_t cell, late;
 
 	/* Marks can be in front of the rows of their cell. */
-	c->next = ring_find(r, c->out->from_ns - CELL_NS);
+	c->next = chunk_ring_find(r, c->out->from_ns - CELL_NS);
 	for (int t = 0; t < TIERS; t++)
-		c->before[t] = c->next < r->end ? ring_before(r, c->next, (enum tier)t) : r->rows[t];
+		c->before[t] = c->next < r->end ? chunk_ring_before(r, c->next, (enum tier)t) : r->rows[t];
 	/* What begins to wait too late has lost rows already. */
-	if (r->first == 0 || c->next != r->first || !ring_oldest(r, &cell))
+	if (r->first == 0 || c->next != r->first || !chunk_ring_oldest(r, &cell))
 		return;
 	late = (cell << LOG_CELL_ZOOM) - c->out->from_ns;
 	for (int t = 0; late > 0 && t < TIERS; t++)
@@ -193,7 +193,7 @@ static int next_chunk(struct copy *c)
 	if (!c->all)
 		c->until_ns = k->now.to_ns;
 	if (c->next < k->ring.end) {
-		if (ring_copy(&k->ring, c->next++, &c->chunk) < 0) {
+		if (chunk_ring_copy(&k->ring, c->next++, &c->chunk) < 0) {
 			pthread_mutex_unlock(&k->lock);
 			return -1;
 		}
@@ -217,7 +217,7 @@ static bool copy_begin(struct copy *c, struct session *about)
 		return false;
 	pthread_mutex_lock(&k->lock);
 	find_first(c);
-	ring_facts(&k->ring, c->out->from_ns, c->facts);
+	chunk_ring_facts(&k->ring, c->out->from_ns, c->facts);
 	pthread_mutex_unlock(&k->lock);
 	joules_begin(&c->joules, k->about);
 	for (int t = 0; t < TIERS; t++)
@@ -245,7 +245,7 @@ static void copy_run(struct copy *c, struct log_writer *w)
 	if (c->to->ops->begin(c->to, &about, &c->out->err) < 0)
 		return;
 	while (log_writer_ready(w) && (got = next_chunk(c)) != 0)
-		if (got < 0 || ring_read(&c->reader, c->chunk, &c->sink) < 0)
+		if (got < 0 || chunk_ring_read(&c->reader, c->chunk, &c->sink) < 0)
 			break;
 	for (enum tier t = 0; t < TIERS; t++)
 		tell_gone(c, t, c->until_ns);

@@ -38,9 +38,9 @@ static int begin(struct sink *s, const struct session *about, struct err *e)
 
 	if (k->running || k->ended)
 		return err_set(e, ERR_FAILED, _("the last seconds are already being kept"));
-	if (ring_begin(&k->ring, about, span_of(&k->o)) < 0)
+	if (chunk_ring_begin(&k->ring, about, span_of(&k->o)) < 0)
 		return err_set(e, ERR_FAILED, _("out of memory"));
-	k->builder = log_builder_new(about, &o, ring_put, &k->ring, e);
+	k->builder = log_builder_new(about, &o, chunk_ring_put, &k->ring, e);
 	if (!k->builder)
 		return -1;
 	k->about = about;
@@ -129,7 +129,7 @@ void pretrigger_trigger(struct pretrigger *k, int64_t t_ns, const char *label)
 
 static int check(const struct pretrigger_options *o, const struct session *about, struct err *e)
 {
-	double bytes = too_long(o) ? 1e30 : ring_bytes(about, span_of(o));
+	double bytes = too_long(o) ? 1e30 : chunk_ring_bytes(about, span_of(o));
 	double most = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 	struct log_writer *w;
 
@@ -168,7 +168,7 @@ struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const stru
 	k->sink.ops = &ops;
 	k->o = *o;
 	k->armed = true;
-	k->ring.limit = (size_t)ring_bytes(about, span_of(o));
+	k->ring.limit = (size_t)chunk_ring_bytes(about, span_of(o));
 	if (o->path)
 		strcpy(k->path, o->path);
 	if (o->when)
@@ -188,7 +188,7 @@ static int64_t oldest_ns(const struct pretrigger *k)
 {
 	int64_t cell, start = k->about ? k->about->start.mono_ns : 0;
 
-	if (!ring_oldest(&k->ring, &cell))
+	if (!chunk_ring_oldest(&k->ring, &cell))
 		return INT64_MAX;
 	cell = (int64_t)((uint64_t)cell << LOG_CELL_ZOOM);
 	return cell < start ? start : cell;
@@ -236,7 +236,7 @@ void pretrigger_free(struct pretrigger *k)
 		return;
 	end(&k->sink, NULL);
 	log_builder_free(k->builder);
-	ring_free(&k->ring);
+	chunk_ring_free(&k->ring);
 	for (int t = 0; t < TIERS; t++) {
 		free(k->unseen[t].t_ns);
 		free(k->unseen[t].values);

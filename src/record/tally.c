@@ -141,7 +141,7 @@ static void signals_rows(struct tally_signal *s, size_t n_signals, const struct 
 
 static int64_t until_ns(const struct tally *t)
 {
-	return t->writer ? log_writer_until_ns(t->writer) : INT64_MAX;
+	return t->until ? t->until(t->of) : INT64_MAX;
 }
 
 static void tally_rows(struct sink *s, const struct rows *r)
@@ -153,7 +153,7 @@ static void tally_rows(struct sink *s, const struct rows *r)
 
 	t->next->ops->rows(t->next, r);
 	until = until_ns(t); /* these rows may have been too many */
-	taken = t->writer && log_writer_dropping(t->writer) ? 0 : r->n;
+	taken = t->drops && t->drops(t->of) ? 0 : r->n;
 	for (i = 0; i < taken && r->t_ns[i] < until; i++) {
 		if (newest && r->t_ns[i] - newest > longest)
 			longest = r->t_ns[i] - newest;
@@ -230,9 +230,21 @@ struct sink *tally_init(struct tally *t, struct sink *next)
 	return &t->sink;
 }
 
+static int64_t writer_until(void *of)
+{
+	return log_writer_until_ns(of);
+}
+
+static bool writer_drops(void *of)
+{
+	return log_writer_dropping(of);
+}
+
 void tally_of_writer(struct tally *t, struct log_writer *w)
 {
-	t->writer = w;
+	t->until = writer_until;
+	t->drops = writer_drops;
+	t->of = w;
 }
 
 void tally_free(struct tally *t)

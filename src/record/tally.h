@@ -38,7 +38,9 @@ struct tally_power {
 struct tally {
 	struct sink sink;
 	struct sink *next;
-	struct log_writer *writer; /* that is behind it, and does not take all; NULL: there is none */
+	int64_t (*until)(void *of); /* rows from this time on are not taken; NULL: all are */
+	bool (*drops)(void *of);    /* rows, at present; NULL: never */
+	void *of;
 	int64_t start_ns, end_ns;
 	int64_t cpu_ns,
 		ran_ns; /* CPU time of the whole process from begin() to end(), and how long that was */

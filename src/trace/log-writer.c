@@ -148,8 +148,8 @@ static int writer_begin(struct sink *sink, const struct session *about, struct e
 	w->options.limit = writer_part_limit(w);
 	w->builder = log_builder_new(about, &w->options, queue_put, w, e);
 	if (w->builder) {
-		w->begun = true;
 		num = disk_start(w);
+		w->begun = num == 0;
 		w->quit = num != 0;
 	}
 	pthread_mutex_unlock(&w->lock);

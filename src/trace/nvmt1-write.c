@@ -1,222 +1,300 @@
-/* A log becomes a file of version 1: header, rows of the three tiers and sync points as its
- * readers know them, and behind them the log, byte for byte, with all that they have no room
- * for. */
+/* A log becomes a file of version 1 for programs that read only that.  What version 1 has no
+ * room for follows behind its sync points, as the log itself: nvmtop reads that. */
+#include "trace/nvmt1.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace/image.h"
-#include "trace/layout.h"
-#include "trace/nvmt1.h"
 #include "util/intl.h"
-#include "util/text.h"
+#include "trace/layout.h"
+#include "trace/trace.h"
 
-#define BLOCK 1024 /* rows that are read at a time */
-#define COPY  65536
+#define BATCH  256
+#define BUFFER 65536
 
 struct output {
 	struct trace *t;
-	const char *path;
-	char temp[PATH_MAX];
-	FILE *file;
 	struct layout layout;
 	nvmt1_progress *progress;
 	void *arg;
-	double done, all; /* rows */
+	uint64_t done, total; /* bytes */
+	int fd;
+	size_t used;
+	int error; /* errno of a failed write */
 	bool stopped;
-	struct err *err;
+	uint8_t buffer[BUFFER];
+	double *values; /* a column of BATCH for each channel of a tier */
 };
 
-static int failed(struct output *o, int num)
+static void flush(struct output *o)
 {
-	char shown[PATH_MAX];
+	for (size_t at = 0; at < o->used && !o->error;) {
+		ssize_t n = write(o->fd, o->buffer + at, o->used - at);
 
-	text_printable(shown, sizeof(shown), o->path, strlen(o->path));
-	return err_sys(o->err, ERR_FAILED, num, _("cannot write %s"), shown);
-}
-
-static int put(struct output *o, const void *p, size_t n)
-{
-	return fwrite(p, 1, n, o->file) == n ? 0 : failed(o, errno);
-}
-
-/* False: whoever waits for it has had enough. */
-static bool proceed(struct output *o, size_t rows)
-{
-	o->done += (double)rows;
-	o->stopped = o->progress && !o->progress(o->arg, o->all > 0 ? o->done / o->all : 1);
-	return !o->stopped;
-}
-
-static int write_header(struct output *o)
-{
-	uint8_t header[HEADER_SIZE];
-	size_t n_marks;
-
-	trace_marks(o->t, &n_marks);
-	header_encode(header, trace_session(o->t), &o->layout);
-	for (enum tier tier = 0; tier < TIERS; tier++)
-		put_u64(header + H_COUNTS + 8 * tier, trace_rows(o->t, tier));
-	put_u64(header + H_COUNTS + 8 * TIERS, n_marks);
-	return put(o, header, sizeof(header));
-}
-
-struct columns {
-	int64_t t_ns[BLOCK];
-	double column[BLOCK];
-	double *rows;
-};
-
-/* n rows of a tier: the values of all channels that version 1 has a field for. */
-static int write_block(struct output *o, struct columns *c, struct image *image, uint64_t first, size_t n)
-{
-	const struct session *about = trace_session(o->t);
-	enum tier tier = image->tier;
-
-	trace_row_times(o->t, tier, first, n, c->t_ns);
-	for (size_t i = 0; i < o->layout.n_fields[tier]; i++) {
-		const struct cell *cell = &o->layout.cells[tier][i];
-
-		trace_row_values(o->t, cell->channel, first, n, c->column);
-		for (size_t row = 0; row < n; row++)
-			c->rows[row * image->width + cell->column] = c->column[row];
+		if (n > 0)
+			at += (size_t)n;
+		else if (n == 0 || errno != EINTR)
+			o->error = n == 0 ? ENOSPC : errno;
 	}
-	for (size_t row = 0; row < n; row++) {
-		image_set(image, c->rows + row * image->width);
-		row_time_put(image->row, c->t_ns[row] - about->start.mono_ns);
-		if (put(o, image->row, row_size[tier]) < 0)
-			return -1;
-	}
-	return 0;
+	o->done += o->used;
+	o->used = 0;
+	if (o->progress && !o->progress(o->arg, (double)o->done / (double)o->total))
+		o->stopped = true;
 }
 
-static int write_tier(struct output *o, enum tier tier)
+static void put(struct output *o, const uint8_t *p, size_t n)
 {
-	size_t width = trace_session(o->t)->width[tier];
+	if (o->used + n > BUFFER)
+		flush(o);
+	memcpy(o->buffer + o->used, p, n);
+	o->used += n;
+}
+
+/* A rail without a channel for its power gets it from voltage and current. */
+static void fill_power(uint8_t *row, const struct layout *l, const double *values)
+{
+	double volt[MAX_RAILS], amp[MAX_RAILS];
+
+	for (unsigned i = 0; i < MAX_RAILS; i++)
+		volt[i] = amp[i] = (double)NAN;
+	for (size_t i = 0; i < l->n_fields[TIER_MEDIUM]; i++) {
+		const struct cell *c = &l->cells[TIER_MEDIUM][i];
+
+		if (c->place.field == FIELD_VOLTAGE)
+			volt[c->place.slot] = values[i * BATCH];
+		else if (c->place.field == FIELD_CURRENT)
+			amp[c->place.slot] = values[i * BATCH];
+	}
+	for (unsigned i = 0; i < l->rails; i++)
+		if (l->powerless >> i & 1)
+			cell_encode(row, FIELD_POWER, i, volt[i] * amp[i] / 1000);
+}
+
+/* The row before stays where a field has no room for "missing". */
+static void put_rows(struct output *o, enum tier tier)
+{
+	const struct layout *l = &o->layout;
+	int64_t start = trace_session(o->t)->start.mono_ns, t_ns[BATCH];
 	uint64_t rows = trace_rows(o->t, tier);
-	struct columns *c = calloc(1, sizeof(*c));
-	struct image image;
-	int r = 0;
+	uint8_t row[MEDIUM_SIZE > FAST_SIZE ? MEDIUM_SIZE : FAST_SIZE];
 
-	if (c)
-		c->rows = calloc(BLOCK * width + 1, sizeof(*c->rows));
-	if (!c || !c->rows || image_init(&image, &o->layout, tier, width) < 0) {
-		r = err_set(o->err, ERR_FAILED, _("out of memory"));
-	} else {
-		for (uint64_t at = 0; r == 0 && at < rows; at += BLOCK) {
-			size_t n = rows - at < BLOCK ? (size_t)(rows - at) : BLOCK;
+	row_blank(row, l, tier);
+	for (uint64_t first = 0; first < rows && !o->error && !o->stopped; first += BATCH) {
+		size_t n = rows - first < BATCH ? (size_t)(rows - first) : BATCH;
 
-			r = write_block(o, c, &image, at, n);
-			if (r == 0 && !proceed(o, n))
-				r = -1;
+		trace_row_times(o->t, tier, first, n, t_ns);
+		for (size_t c = 0; c < l->n_fields[tier]; c++)
+			trace_row_values(o->t, l->cells[tier][c].channel, first, n, o->values + c * BATCH);
+		for (size_t i = 0; i < n; i++) {
+			row_time_put(row, t_ns[i] - start);
+			for (size_t c = 0; c < l->n_fields[tier]; c++)
+				cell_encode(row, (enum field)l->cells[tier][c].place.field, l->cells[tier][c].place.slot,
+					    o->values[c * BATCH + i]);
+			if (tier == TIER_MEDIUM && l->powerless)
+				fill_power(row, l, o->values + i);
+			put(o, row, row_size[tier]);
 		}
-		image_free(&image);
 	}
-	if (c)
-		free(c->rows);
-	free(c);
-	return r;
 }
 
-static int write_syncs(struct output *o)
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Numbers rise with time, as readers of version 1 expect, even if marks came out of order. */
+static bool put_marks(struct output *o)
 {
 	size_t n;
 	const struct mark *marks = trace_marks(o->t, &n);
+	uint64_t *ids = calloc(n + 1, sizeof(*ids));
+	uint8_t p[SYNC_SIZE];
 
+	if (!ids)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		ids[i] = marks[i].id;
+	if (n > 1)
+		qsort(ids, n, sizeof(*ids), by_number);
 	for (size_t i = 0; i < n; i++) {
-		uint8_t sync[SYNC_SIZE];
-
-		put_u64(sync, i + 1);
-		put_u64(sync + 8, trace_row_from(o->t, TIER_FAST, marks[i].t_ns));
-		if (put(o, sync, sizeof(sync)) < 0)
-			return -1;
+		put_u64(p, ids[i]);
+		put_u64(p + 8, trace_row_from(o->t, TIER_FAST, marks[i].t_ns));
+		put(o, p, SYNC_SIZE);
 	}
+	free(ids);
+	return true;
+}
+
+static void put_log(struct output *o)
+{
+	uint64_t from, left;
+	int fd = trace_log(o->t, &from, &left);
+	uint8_t p[BUFFER / 2];
+
+	while (left > 0 && !o->error && !o->stopped) {
+		ssize_t n = pread(fd, p, left < sizeof(p) ? (size_t)left : sizeof(p), (off_t)from);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			o->error = n < 0 ? errno : EIO;
+			return;
+		}
+		put(o, p, (size_t)n);
+		from += (uint64_t)n;
+		left -= (uint64_t)n;
+	}
+}
+
+static bool put_all(struct output *o)
+{
+	const struct session *about = trace_session(o->t);
+	uint8_t header[HEADER_SIZE];
+	uint64_t from, n;
+	size_t marks;
+
+	trace_marks(o->t, &marks);
+	trace_log(o->t, &from, &n);
+	header_encode(header, about, &o->layout);
+	o->total = HEADER_SIZE + n + marks * SYNC_SIZE;
+	for (int t = 0; t < TIERS; t++) {
+		put_u64(header + H_COUNTS + 8 * t, trace_rows(o->t, (enum tier)t));
+		o->total += trace_rows(o->t, (enum tier)t) * row_size[t];
+	}
+	put_u64(header + H_COUNTS + 24, marks);
+	put(o, header, HEADER_SIZE);
+	for (int t = 0; t < TIERS; t++)
+		put_rows(o, (enum tier)t);
+	if (!put_marks(o))
+		return false;
+	put_log(o);
+	flush(o);
+	return true;
+}
+
+static struct output *output_new(struct trace *t, struct err *e)
+{
+	struct output *o = calloc(1, sizeof(*o));
+	size_t widest = 1;
+
+	if (!o) {
+		err_set(e, ERR_FAILED, _("out of memory"));
+		return NULL;
+	}
+	o->t = t;
+	if (layout_make(&o->layout, trace_session(t), e) < 0) {
+		free(o);
+		return NULL;
+	}
+	for (int i = 0; i < TIERS; i++)
+		widest = o->layout.n_fields[i] > widest ? o->layout.n_fields[i] : widest;
+	o->values = malloc(widest * BATCH * sizeof(*o->values));
+	if (o->values)
+		return o;
+	err_set(e, ERR_FAILED, _("out of memory"));
+	layout_free(&o->layout);
+	free(o);
+	return NULL;
+}
+
+static void output_free(struct output *o)
+{
+	layout_free(&o->layout);
+	free(o->values);
+	free(o);
+}
+
+int nvmt1_pack(struct trace *t, int fd)
+{
+	struct err e;
+	struct output *o = output_new(t, &e);
+	int error;
+
+	if (!o)
+		return -1;
+	o->fd = fd;
+	o->total = 1;
+	for (int i = 0; i < TIERS; i++)
+		put_rows(o, (enum tier)i);
+	flush(o);
+	error = o->error;
+	output_free(o);
+	return error ? -1 : 0;
+}
+
+/* On the disk under its name. */
+static int publish(int fd, const char *temporary, const char *path)
+{
+	if (fsync(fd) < 0 || rename(temporary, path) < 0)
+		return errno;
+	log_file_list(path);
 	return 0;
 }
 
-static int write_log(struct output *o)
+int nvmt1_write(struct trace *t, const char *path, bool force, nvmt1_progress *progress, void *arg, struct err *e)
 {
-	FILE *from = fopen(trace_path(o->t), "re");
-	char bytes[COPY];
-	size_t n;
-	int r = 0;
+	char temporary[PATH_MAX], shown[512];
+	struct output *o;
+	bool memory;
+	int rc = -1;
 
-	if (!from)
-		return err_sys(o->err, ERR_FAILED, errno, _("cannot read %s"), trace_path(o->t));
-	while (r == 0 && (n = fread(bytes, 1, sizeof(bytes), from)) > 0)
-		r = put(o, bytes, n);
-	if (r == 0 && ferror(from))
-		r = err_sys(o->err, ERR_FAILED, EIO, _("cannot read %s"), trace_path(o->t));
-	fclose(from);
-	return r;
-}
-
-static int write_all(struct output *o)
-{
-	if (write_header(o) < 0)
+	text_printable(shown, sizeof(shown), path, strlen(path));
+	if (snprintf(temporary, sizeof(temporary), "%s.tmp", path) >= (int)sizeof(temporary))
+		return err_sys(e, ERR_FAILED, ENAMETOOLONG, _("cannot write %s"), shown);
+	if (log_file_check(path, force, e) < 0)
 		return -1;
-	for (enum tier tier = 0; tier < TIERS; tier++)
-		if (write_tier(o, tier) < 0)
-			return -1;
-	if (write_syncs(o) < 0 || write_log(o) < 0)
+	o = output_new(t, e);
+	if (!o)
 		return -1;
-	return fflush(o->file) == 0 && fsync(fileno(o->file)) == 0 ? 0 : failed(o, errno);
-}
-
-static int publish(struct output *o, bool force)
-{
-	if (force ? rename(o->temp, o->path) == 0
-		  : renameat2(AT_FDCWD, o->temp, AT_FDCWD, o->path, RENAME_NOREPLACE) == 0)
-		return 0;
-	if (!force && (errno == EINVAL || errno == ENOSYS) && link(o->temp, o->path) == 0) {
-		unlink(o->temp);
-		return 0;
-	}
-	return failed(o, errno);
-}
-
-static int open_temp(struct output *o)
-{
-	int n = snprintf(o->temp, sizeof(o->temp), "%s.tmp", o->path), fd;
-
-	if (n < 0 || (size_t)n >= sizeof(o->temp))
-		return failed(o, ENAMETOOLONG);
-	unlink(o->temp);
-	fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	o->file = fd >= 0 ? fdopen(fd, "w") : NULL;
-	if (o->file)
-		return 0;
-	if (fd >= 0)
-		close(fd);
-	return failed(o, errno);
-}
-
-int nvmt1_write(struct trace *t, const char *path, bool force, nvmt1_progress *progress, void *arg,
-		struct err *e)
-{
-	struct output o = {.t = t, .path = path, .progress = progress, .arg = arg, .err = e};
-	int r;
-
-	if (layout_make(&o.layout, trace_session(t), e) < 0)
-		return -1;
-	for (enum tier tier = 0; tier < TIERS; tier++)
-		o.all += (double)trace_rows(t, tier);
-	r = open_temp(&o);
-	if (r == 0) {
-		r = write_all(&o);
-		if (fclose(o.file) != 0 && r == 0)
-			r = failed(&o, errno);
-		if (r == 0)
-			r = publish(&o, force);
-		if (r < 0)
-			unlink(o.temp);
-	}
-	layout_free(&o.layout);
-	if (o.stopped)
+	o->progress = progress;
+	o->arg = arg;
+	unlink(temporary);
+	o->fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	o->error = o->fd < 0 ? errno : 0;
+	memory = o->error || put_all(o);
+	if (!memory)
+		err_set(e, ERR_FAILED, _("out of memory"));
+	else if (o->stopped)
 		err_set(e, ERR_FAILED, _("interrupted: nothing was written"));
-	return r;
+	else if (o->error || (o->error = publish(o->fd, temporary, path)) != 0)
+		err_sys(e, ERR_FAILED, o->error, _("cannot write %s"), shown);
+	else
+		rc = 0;
+	if (o->fd >= 0)
+		close(o->fd);
+	if (rc < 0)
+		unlink(temporary);
+	output_free(o);
+	return rc;
+}
+
+int nvmt1_finish(const char *log, const char *path, bool force, nvmt1_progress *progress, void *arg, struct err *e)
+{
+	struct err failed = {.code = ERR_NONE};
+	struct trace *t = trace_open(log, &failed);
+	char shown[512];
+	int rc;
+
+	if (!t) {
+		*e = failed;
+		return -1;
+	}
+	rc = nvmt1_write(t, path, force, progress, arg, &failed);
+	trace_close(t);
+	text_printable(shown, sizeof(shown), path, strlen(path));
+	if (rc < 0)
+		return err_set(e, ERR_DAMAGED, _("%s; the recording is %s.nvmt: nvmtop --recover %s completes it"), failed.text,
+			       shown, shown);
+	if (unlink(log) < 0)
+		return err_sys(e, ERR_FAILED, errno, _("%s is complete, but %s.nvmt could not be removed"), shown, shown);
+	log_file_list(path);
+	return 0;
 }
