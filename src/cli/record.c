@@ -82,7 +82,7 @@ static void take_signals(struct recorder *r)
 			break;
 		case SIGUSR2:
 			if (r->keep)
-				keep_trigger(r->keep, clock_now_ns(), "SIGUSR2");
+				pretrigger_trigger(r->keep, clock_now_ns(), "SIGUSR2");
 			else
 				recorder_say(r, keeping_nothing());
 			break;
@@ -116,7 +116,7 @@ static void take_keys(struct recorder *r, bool marks)
 		else if (key == 's' && marks)
 			engine_mark(r->engine, clock_now_ns(), "");
 		else if (key == 'w' && r->keep)
-			keep_trigger(r->keep, clock_now_ns(), "w");
+			pretrigger_trigger(r->keep, clock_now_ns(), "w");
 		else if (key == 'S' && marks)
 			label_begin(&r->label, clock_now_ns());
 		if (key < 0) {
@@ -330,7 +330,7 @@ static int detach(struct recorder *r, struct sink *sink, struct err *e)
 static struct sink *sink_of(struct recorder *r)
 {
 	if (r->keep)
-		return keep_sink(r->keep);
+		return pretrigger_sink(r->keep);
 	return log_writer_sink(r->writer);
 }
 
@@ -478,7 +478,7 @@ int cmd_record(const struct options *o)
 	marker_free(r.marker);
 	engine_free(r.engine);
 	root_close(r.root);
-	keep_free(r.keep);
+	pretrigger_free(r.keep);
 	log_writer_free(r.writer);
 	tally_free(&r.tally);
 	return status;
