@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/verb.h"
 #include "util/intl.h"
 #include "trace/trace.h"
 
@@ -133,3 +133,35 @@ struct trace *open_trace(const char *path, bool view, struct err *e)
 		shown, shown);
 	return NULL;
 }
+
+static int finish(struct options *o, struct err *e)
+{
+	if (operands_in_out(o, &o->recover, e) < 0)
+		return -1;
+	const struct option_rule rules[] = {
+		{o->out && !trace_is_stream(o->recover),
+		 N_("nvmtop recover takes an output FILE only for a stream")},
+		{o->force && !trace_is_stream(o->recover),
+		 N_("nvmtop recover takes --force only for a stream: a recording is never overwritten")},
+	};
+
+	return RULES(rules, e);
+}
+
+static const struct option_entry own[] = {
+	{"output", "FILE", N_("write the trace of a stream to FILE"), .letter = 'o', .take = value_output},
+	{"force", NULL, N_("overwrite FILE if it exists"), FLAG(force)},
+};
+static const struct option_group options = {NULL, OPTIONS(own)};
+
+const struct verb verb_recover = {
+	.name = "recover",
+	.mode = "recover",
+	.mode_value = true,
+	.operands = "FILE",
+	.summary = N_("complete an interrupted recording"),
+	.groups = {&options, &group_common},
+	.runs_as = MODE_OTHER,
+	.finish = finish,
+	.run = cmd_recover,
+};
