@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/verb.h"
 #include "util/intl.h"
 #include "app/progress.h"
 #include "trace/recover.h"
@@ -50,3 +50,35 @@ int cmd_recover(const struct options *o)
 	progress_show(1);
 	return rc < 0 ? complain(&e) : report(&r, &e);
 }
+
+static int finish(struct options *o, struct err *e)
+{
+	if (operands_in_out(o, &o->recover, e) < 0)
+		return -1;
+	const struct option_rule rules[] = {
+		{o->out && !trace_is_stream(o->recover),
+		 N_("nvmtop recover takes an output FILE only for a stream")},
+		{o->force && !trace_is_stream(o->recover),
+		 N_("nvmtop recover takes --force only for a stream: a recording is never overwritten")},
+	};
+
+	return RULES(rules, e);
+}
+
+static const struct option_entry own[] = {
+	{"output", "FILE", N_("write the trace of a stream to FILE"), .letter = 'o', .take = value_output},
+	{"force", NULL, N_("overwrite FILE if it exists"), FLAG(force)},
+};
+static const struct option_group options = {NULL, OPTIONS(own)};
+
+const struct verb verb_recover = {
+	.name = "recover",
+	.mode = "recover",
+	.mode_value = true,
+	.operands = "FILE",
+	.summary = N_("complete an interrupted recording"),
+	.groups = {&options, &group_common},
+	.runs_as = MODE_OTHER,
+	.finish = finish,
+	.run = cmd_recover,
+};
