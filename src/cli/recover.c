@@ -55,21 +55,8 @@ static int finish(struct options *o, struct err *e)
 {
 	if (operands_in_out(o, &o->recover, e) < 0)
 		return -1;
-	const struct option_rule rules[] = {
-		{o->out && !trace_is_stream(o->recover),
-		 N_("nvmtop recover takes an output FILE only for a stream")},
-		{o->force && !trace_is_stream(o->recover),
-		 N_("nvmtop recover takes --force only for a stream: a recording is never overwritten")},
-	};
-
-	return RULES(rules, e);
+	return o->out ? operand_unexpected(o->out, e) : 0;
 }
-
-static const struct option_entry own[] = {
-	{"output", "FILE", N_("write the trace of a stream to FILE"), .letter = 'o', .take = value_output},
-	{"force", NULL, N_("overwrite FILE if it exists"), FLAG(force)},
-};
-static const struct option_group options = {NULL, OPTIONS(own)};
 
 const struct verb verb_recover = {
 	.name = "recover",
@@ -77,7 +64,7 @@ const struct verb verb_recover = {
 	.mode_value = true,
 	.operands = "FILE",
 	.summary = N_("complete an interrupted recording"),
-	.groups = {&options, &group_common},
+	.groups = {&group_common},
 	.runs_as = MODE_OTHER,
 	.finish = finish,
 	.run = cmd_recover,
