@@ -12,10 +12,10 @@
 
 void recorder_written(const struct recorder *r, struct log_writer_stats *out)
 {
-	struct keep_stats ks;
+	struct pretrigger_stats ks;
 
 	if (r->keep) {
-		keep_stats(r->keep, &ks);
+		pretrigger_stats(r->keep, &ks);
 		memset(out, 0, sizeof *out);
 		memcpy(out->rows, ks.rows, sizeof out->rows);
 		out->marks = ks.marks;

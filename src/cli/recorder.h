@@ -11,7 +11,7 @@
 #include "record/silence.h"
 #include "record/tally.h"
 #include "app/tty-keys.h"
-#include "trace/keep.h"
+#include "record/pretrigger.h"
 #include "trace/trace.h"
 
 struct recorder {
@@ -20,7 +20,7 @@ struct recorder {
 	struct engine *engine;
 	struct log_writer *writer; /* one of the two: to files, or to standard output */
 	bool to_pipe;              /* to that */
-	struct keep *keep;         /* held, and written when triggered */
+	struct pretrigger *keep;         /* held, and written when triggered */
 	size_t kept_told;
 	struct trouble trouble;
 	struct tally tally; /* in front of it */

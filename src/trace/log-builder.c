@@ -49,10 +49,10 @@ struct log_builder {
 	struct clock_anchor anchor;
 	uint64_t seq, at;
 	int64_t newest_cell, meta_span, like_span;
-	int64_t closed_span; /* rows of this group and of those before it are too late */
+	int64_t closed_span;       /* rows of this group and of those before it are too late */
 	struct clock_anchor start; /* of this output: nothing in it is older */
 	bool ending;
-	int64_t cut_ns;            /* where the next one begins; INT64_MAX: it is not known */
+	int64_t cut_ns; /* where the next one begins; INT64_MAX: it is not known */
 	char previous[NAME_MAX + 1], next[NAME_MAX + 1];
 	uint8_t boot[16];
 };

@@ -3,7 +3,7 @@
 #include "test-trace.h"
 
 #include "trace/follow.h"
-#include "trace/keep.h"
+#include "record/pretrigger.h"
 #include "report/report.h"
 
 static struct err e;
@@ -292,22 +292,22 @@ static void test_split(void **state)
 static void test_kept(void **state)
 {
 	struct script *s = script_with_mode(3600);
-	struct keep_options o = {.keep_ns = NS_PER_S, .after_ns = NS_PER_S / 10, .path = in_folder("r.bin"), .force = true};
+	struct pretrigger_options o = {.keep_ns = NS_PER_S, .after_ns = NS_PER_S / 10, .path = in_folder("r.bin"), .force = true};
 	int64_t off = clock_now_ns() - START_NS;
-	struct keep *k;
+	struct pretrigger *k;
 
 	(void)state;
 	s->session.start.mono_ns += off;
 	for (int i = 0; i < TIERS; i++)
 		for (size_t r = 0; r < s->n[i]; r++)
 			s->t_ns[i][r] += off;
-	k = keep_new(&o, &s->session, &e);
+	k = pretrigger_new(&o, &s->session, &e);
 	assert_non_null(k);
-	assert_int_equal(keep_sink(k)->ops->begin(keep_sink(k), &s->session, &e), 0);
-	feed(s, keep_sink(k), 0);
-	keep_trigger(k, s->session.start.mono_ns + 3 * NS_PER_S, "here");
-	assert_int_equal(keep_sink(k)->ops->end(keep_sink(k), &e), 0);
-	keep_free(k);
+	assert_int_equal(pretrigger_sink(k)->ops->begin(pretrigger_sink(k), &s->session, &e), 0);
+	feed(s, pretrigger_sink(k), 0);
+	pretrigger_trigger(k, s->session.start.mono_ns + 3 * NS_PER_S, "here");
+	assert_int_equal(pretrigger_sink(k)->ops->end(pretrigger_sink(k), &e), 0);
+	pretrigger_free(k);
 	assert_part("r.bin", "mode: 30W -> MAXN");
 	script_free(s);
 }

@@ -1,11 +1,11 @@
 /* Ring mode: a file holds exactly the rows, marks and gaps of its stretch, and
- * what triggers when is as include/nvmtop/keep.h says. */
+ * what triggers when is as src/record/pretrigger.h says. */
 #include "test-trace.h"
 
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "trace/keep.h"
+#include "record/pretrigger.h"
 
 #define S NS_PER_S
 
@@ -24,17 +24,25 @@ static struct script *script_now(uint64_t seed, size_t fast)
 	return s;
 }
 
+/* In the order of time, as from an engine. */
+static void push(const struct script *s, struct sink *sink, size_t at[TIERS], int64_t until)
+{
+	while (at[TIER_FAST] + 50 < s->n[TIER_FAST] && s->t_ns[TIER_FAST][at[TIER_FAST] + 50] < until)
+		script_push(s, sink, at, s->t_ns[TIER_FAST][at[TIER_FAST] + 50]);
+	script_push(s, sink, at, until);
+}
+
 static int64_t after_start(const struct script *s, double seconds)
 {
 	return s->session.start.mono_ns + (int64_t)(seconds * (double)S);
 }
 
-static void wait_files(struct keep *k, size_t n)
+static void wait_files(struct pretrigger *k, size_t n)
 {
-	struct keep_stats st;
+	struct pretrigger_stats st;
 
 	for (int i = 0; i < 6000; i++) {
-		keep_stats(k, &st);
+		pretrigger_stats(k, &st);
 		if (st.files >= n && !st.writing)
 			return;
 		usleep(5000);
@@ -42,18 +50,18 @@ static void wait_files(struct keep *k, size_t n)
 	fail_msg("%zu files after 30 s, not %zu", st.files, n);
 }
 
-static struct keep *begin(const struct script *s, const char *name, double keep_s, double after_s,
+static struct pretrigger *begin(const struct script *s, const char *name, double keep_s, double after_s,
 			  const struct condition *when)
 {
-	struct keep_options o = {.keep_ns = (int64_t)(keep_s * (double)S),
+	struct pretrigger_options o = {.keep_ns = (int64_t)(keep_s * (double)S),
 				 .after_ns = (int64_t)(after_s * (double)S),
 				 .path = in_folder(name),
 				 .when = when};
-	struct keep *k = keep_new(&o, &s->session, &e);
+	struct pretrigger *k = pretrigger_new(&o, &s->session, &e);
 
 	if (!k)
 		fail_msg("%s", e.text);
-	assert_int_equal(keep_sink(k)->ops->begin(keep_sink(k), &s->session, &e), 0);
+	assert_int_equal(pretrigger_sink(k)->ops->begin(pretrigger_sink(k), &s->session, &e), 0);
 	return k;
 }
 
@@ -68,7 +76,7 @@ static size_t lower(const struct script *s, int tier, int64_t t_ns)
 }
 
 /* The file has the rows of the script from from_ns to to_ns, both included, and no other. */
-static void assert_stretch(const struct script *s, const struct keep_file *f, int64_t from_ns, int64_t to_ns)
+static void assert_stretch(const struct script *s, const struct pretrigger_file *f, int64_t from_ns, int64_t to_ns)
 {
 	struct trace *t = trace_open(f->path, &e);
 	struct timeline *line;
@@ -82,7 +90,9 @@ static void assert_stretch(const struct script *s, const struct keep_file *f, in
 		size_t first = lower(s, tier, from_ns), end = lower(s, tier, to_ns + 1);
 		int64_t off = s->session.start.mono_ns - line->ops->session(line)->start.mono_ns, at = 0;
 
-		assert_int_equal(sum.rows[tier], end - first);
+		if (sum.rows[tier] != end - first)
+			fail_msg("%s, tier %d: %llu rows, not %zu; %llu lost", f->path, tier,
+				 (unsigned long long)sum.rows[tier], end - first, (unsigned long long)f->lost_rows);
 		assert_int_equal(f->rows[tier], end - first);
 		for (size_t r = first; r < end; r++) {
 			int64_t t_ns = s->t_ns[tier][r];
@@ -105,14 +115,14 @@ static void assert_stretch(const struct script *s, const struct keep_file *f, in
 	trace_close(t);
 }
 
-static void file_of(struct keep *k, size_t i, struct keep_file *f)
+static void file_of(struct pretrigger *k, size_t i, struct pretrigger_file *f)
 {
-	assert_true(keep_file(k, i, f));
+	assert_true(pretrigger_file(k, i, f));
 	if (f->err.code != ERR_NONE)
 		fail_msg("%s: %s", f->path, f->err.text);
 }
 
-static size_t marks_of(const struct keep_file *f, struct mark *out, size_t max)
+static size_t marks_of(const struct pretrigger_file *f, struct mark *out, size_t max)
 {
 	struct trace *t = trace_open(f->path, &e);
 	size_t n;
@@ -126,32 +136,32 @@ static size_t marks_of(const struct keep_file *f, struct mark *out, size_t max)
 static void exact(void **state)
 {
 	struct script *s = script_now(11, 20000);
-	struct keep *k = begin(s, "exact.bin", 4, 1.5, NULL);
-	struct sink *sink = keep_sink(k);
+	struct pretrigger *k = begin(s, "exact.nvmt", 4, 1.5, NULL);
+	struct sink *sink = pretrigger_sink(k);
 	size_t at[TIERS] = {0};
-	struct keep_file f;
+	struct pretrigger_file f;
 	struct mark m[8];
 	struct gap g = {TIER_FAST, GAP_LATE, after_start(s, 10.1), after_start(s, 10.2), 99};
 	int64_t first = after_start(s, 12);
 
 	(void)state;
-	script_push(s, sink, at, after_start(s, 5));
+	push(s, sink, at, after_start(s, 5));
 	sink->ops->mark(sink, &(struct mark) {1, after_start(s, 5), "too early"});
-	script_push(s, sink, at, after_start(s, 9.3));
+	push(s, sink, at, after_start(s, 9.3));
 	sink->ops->mark(sink, &(struct mark) {2, after_start(s, 9.3), "inside"});
-	script_push(s, sink, at, after_start(s, 10.2));
+	push(s, sink, at, after_start(s, 10.2));
 	g.from_ns = s->t_ns[TIER_FAST][at[TIER_FAST] - 1];
 	g.to_ns = s->t_ns[TIER_FAST][at[TIER_FAST]];
 	g.missed = 99;
 	sink->ops->gap(sink, &g);
-	script_push(s, sink, at, first);
-	keep_trigger(k, first, "by hand");
-	script_push(s, sink, at, after_start(s, 13.2));
-	keep_trigger(k, after_start(s, 13.2), "again, inside");
-	script_push(s, sink, at, after_start(s, 14));
+	push(s, sink, at, first);
+	pretrigger_trigger(k, first, "by hand");
+	push(s, sink, at, after_start(s, 13.2));
+	pretrigger_trigger(k, after_start(s, 13.2), "again, inside");
+	push(s, sink, at, after_start(s, 14));
 	wait_files(k, 1);
 	file_of(k, 0, &f);
-	assert_string_equal(f.path, in_folder("exact.bin"));
+	assert_string_equal(f.path, in_folder("exact.nvmt"));
 	assert_true(f.from_ns == first - 4 * S && f.to_ns == first + 3 * S / 2);
 	assert_stretch(s, &f, f.from_ns, f.to_ns);
 	assert_int_equal(marks_of(&f, m, 8), 3);
@@ -167,14 +177,14 @@ static void exact(void **state)
 	assert_true(got[0].from_ns == g.from_ns && got[0].to_ns == g.to_ns && got[0].missed == 99);
 	trace_close(t);
 	/* The holding went on: another one, with the end of the stream inside. */
-	script_push(s, sink, at, after_start(s, 19));
-	keep_trigger(k, after_start(s, 18.9), "");
+	push(s, sink, at, after_start(s, 19));
+	pretrigger_trigger(k, after_start(s, 18.9), "");
 	assert_int_equal(sink->ops->end(sink, &e), 0);
 	wait_files(k, 2);
 	file_of(k, 1, &f);
-	assert_string_equal(f.path, in_folder("exact.2.bin"));
+	assert_string_equal(f.path, in_folder("exact.2.nvmt"));
 	assert_stretch(s, &f, after_start(s, 14.9), after_start(s, 19) - 1);
-	keep_free(k);
+	pretrigger_free(k);
 	script_free(s);
 }
 
@@ -185,7 +195,7 @@ static void by_condition(void **state)
 	size_t gpu = 1, at[TIERS] = {0}, files = 0;
 	size_t width = s->session.width[TIER_FAST];
 	struct condition c;
-	struct keep_file f;
+	struct pretrigger_file f;
 	struct mark m[8];
 
 	(void)state;
@@ -199,20 +209,20 @@ static void by_condition(void **state)
 	}
 	assert_int_equal(condition_parse(&c, "gpu > 95 for 500ms", &e), 0);
 	assert_int_equal(condition_bind(&c, &s->session, &e), 0);
-	struct keep *k = begin(s, "cond.bin", 5, 0, &c);
+	struct pretrigger *k = begin(s, "cond.nvmt", 5, 0, &c);
 	for (int tenth = 1; tenth <= 290; tenth++) {
-		struct keep_stats st;
+		struct pretrigger_stats st;
 
-		script_push(s, keep_sink(k), at, after_start(s, tenth / 10.0));
-		keep_stats(k, &st);
+		push(s, pretrigger_sink(k), at, after_start(s, tenth / 10.0));
+		pretrigger_stats(k, &st);
 		/* What waits only for rows that are here by now: the file first. */
 		if (tenth == 70 || tenth == 130 || tenth == 220) {
 			files++;
 			wait_files(k, files);
 		}
 	}
-	struct keep_stats st;
-	keep_stats(k, &st);
+	struct pretrigger_stats st;
+	pretrigger_stats(k, &st);
 	/* 6.5; 7.5, which is put off till 11.5; 20.5.  Not 15. */
 	assert_int_equal(st.triggers, 3);
 	assert_int_equal(st.files, 3);
@@ -235,11 +245,11 @@ static void by_condition(void **state)
 	file_of(k, 0, &f);
 	assert_true(f.to_ns == s->t_ns[TIER_FAST][now]);
 	/* The second one begins where the first ended: nothing twice, nothing missed. */
-	struct keep_file g;
+	struct pretrigger_file g;
 	file_of(k, 1, &g);
 	assert_true(g.from_ns == f.to_ns + 1);
-	assert_int_equal(keep_sink(k)->ops->end(keep_sink(k), &e), 0);
-	keep_free(k);
+	assert_int_equal(pretrigger_sink(k)->ops->end(pretrigger_sink(k), &e), 0);
+	pretrigger_free(k);
 	script_free(s);
 }
 
@@ -250,7 +260,7 @@ static void two_tiers(void **state)
 	size_t at[TIERS] = {0}, row[TIERS] = {0}, edges = 0;
 	struct condition_eval v;
 	struct condition c;
-	struct keep_stats st;
+	struct pretrigger_stats st;
 	bool was = false;
 
 	(void)state;
@@ -272,15 +282,15 @@ static void two_tiers(void **state)
 		edges += is && !was;
 		was = is;
 	}
-	struct keep *k = begin(s, "two.bin", 1, 0, &c);
+	struct pretrigger *k = begin(s, "two.nvmt", 1, 0, &c);
 	for (int i = 1; i < 300; i++)
-		script_push(s, keep_sink(k), at, after_start(s, i * 0.07));
-	script_push(s, keep_sink(k), at, INT64_MAX);
-	assert_int_equal(keep_sink(k)->ops->end(keep_sink(k), &e), 0);
-	keep_stats(k, &st);
+		push(s, pretrigger_sink(k), at, after_start(s, i * 0.07));
+	push(s, pretrigger_sink(k), at, INT64_MAX);
+	assert_int_equal(pretrigger_sink(k)->ops->end(pretrigger_sink(k), &e), 0);
+	pretrigger_stats(k, &st);
 	assert_true(edges > 500);
 	assert_int_equal(st.triggers, edges);
-	keep_free(k);
+	pretrigger_free(k);
 	script_free(s);
 }
 
@@ -290,7 +300,7 @@ static void put_off(void **state)
 	struct script *s = script_now(13, 12000);
 	struct condition c;
 	size_t at[TIERS] = {0}, width = s->session.width[TIER_FAST];
-	struct keep_file f;
+	struct pretrigger_file f;
 
 	(void)state;
 	for (size_t r = 0; r < s->n[TIER_FAST]; r++) {
@@ -300,12 +310,12 @@ static void put_off(void **state)
 	}
 	assert_int_equal(condition_parse(&c, "gpu > 95", &e), 0);
 	assert_int_equal(condition_bind(&c, &s->session, &e), 0);
-	struct keep *k = begin(s, "off.bin", 8, 0, &c);
-	script_push(s, keep_sink(k), at, after_start(s, 5));
+	struct pretrigger *k = begin(s, "off.nvmt", 8, 0, &c);
+	push(s, pretrigger_sink(k), at, after_start(s, 5));
 	wait_files(k, 1);
-	script_push(s, keep_sink(k), at, after_start(s, 7));
-	keep_trigger(k, after_start(s, 6.9), "now");
-	script_push(s, keep_sink(k), at, after_start(s, 8));
+	push(s, pretrigger_sink(k), at, after_start(s, 7));
+	pretrigger_trigger(k, after_start(s, 6.9), "now");
+	push(s, pretrigger_sink(k), at, after_start(s, 8));
 	wait_files(k, 2);
 	file_of(k, 1, &f);
 	assert_true(f.to_ns == after_start(s, 6.9));
@@ -314,7 +324,7 @@ static void put_off(void **state)
 	/* The beginning of the stream is where a stretch begins at the earliest. */
 	file_of(k, 0, &f);
 	assert_true(f.from_ns == s->session.start.mono_ns);
-	keep_free(k);
+	pretrigger_free(k);
 	script_free(s);
 }
 
@@ -323,20 +333,20 @@ static void at_the_end(void **state)
 {
 	for (int after = 0; after <= 60; after += 60) {
 		struct script *s = script_now(19, 4000);
-		struct keep *k = begin(s, after ? "end.bin" : "end0.bin", 1, after, NULL);
+		struct pretrigger *k = begin(s, after ? "end.nvmt" : "end0.nvmt", 1, after, NULL);
 		size_t at[TIERS] = {0};
-		struct keep_file f;
+		struct pretrigger_file f;
 		struct mark m[2];
 
-		script_push(s, keep_sink(k), at, after_start(s, 3));
-		keep_trigger(k, after_start(s, 3.02), "last");
-		assert_int_equal(keep_sink(k)->ops->end(keep_sink(k), &e), 0);
+		push(s, pretrigger_sink(k), at, after_start(s, 3));
+		pretrigger_trigger(k, after_start(s, 3.02), "last");
+		assert_int_equal(pretrigger_sink(k)->ops->end(pretrigger_sink(k), &e), 0);
 		file_of(k, 0, &f);
 		assert_true(f.to_ns == after_start(s, 3.02));
 		assert_stretch(s, &f, after_start(s, 2.02), after_start(s, 3) - 1);
 		assert_int_equal(marks_of(&f, m, 2), 1);
 		assert_string_equal(m[0].label, "last");
-		keep_free(k);
+		pretrigger_free(k);
 		script_free(s);
 	}
 	(void)state;
@@ -346,17 +356,17 @@ static void at_the_end(void **state)
 static void overrun(void **state)
 {
 	struct script *s = script_now(14, 40000);
-	struct keep *k = begin(s, "over.bin", 2, 0, NULL);
-	struct sink *sink = keep_sink(k);
+	struct pretrigger *k = begin(s, "over.nvmt", 2, 0, NULL);
+	struct sink *sink = pretrigger_sink(k);
 	size_t at[TIERS] = {0}, expected;
-	struct keep_file f;
+	struct pretrigger_file f;
 	struct trace *t;
 	struct gap g[8];
 
 	(void)state;
-	script_push(s, sink, at, after_start(s, 10));
+	push(s, sink, at, after_start(s, 10));
 	/* Asked for much too late: of 4 s, some are still there (2 s, an eighth and 3 s). */
-	keep_trigger(k, after_start(s, 5), "late");
+	pretrigger_trigger(k, after_start(s, 5), "late");
 	wait_files(k, 1);
 	file_of(k, 0, &f);
 	expected = lower(s, TIER_FAST, f.to_ns + 1) - lower(s, TIER_FAST, f.from_ns);
@@ -371,7 +381,7 @@ static void overrun(void **state)
 			llabs((long long)(g[i].missed + f.rows[TIER_FAST]) - (long long)expected) < 60;
 	assert_true(said);
 	trace_close(t);
-	keep_free(k);
+	pretrigger_free(k);
 	script_free(s);
 }
 
@@ -381,9 +391,9 @@ static void noise(void **state)
 {
 	struct script *s = script_now(18, 15000);
 	size_t at[TIERS] = {0}, raw = 0, row;
-	struct keep_stats before, after;
+	struct pretrigger_stats before, after;
 	struct trace_epoch epochs[3];
-	struct keep_file f;
+	struct pretrigger_file f;
 	struct gap g = {TIER_FAST, GAP_LATE, 0, 0, 17}, got[4];
 
 	(void)state;
@@ -397,18 +407,18 @@ static void noise(void **state)
 			memcpy(&s->values[t][i], &bits, sizeof(bits));
 		}
 	}
-	struct keep *k = begin(s, "noise.bin", 3, 0, NULL);
-	struct sink *sink = keep_sink(k);
-	keep_stats(k, &before);
-	script_push(s, sink, at, after_start(s, 10));
+	struct pretrigger *k = begin(s, "noise.nvmt", 3, 0, NULL);
+	struct sink *sink = pretrigger_sink(k);
+	pretrigger_stats(k, &before);
+	push(s, sink, at, after_start(s, 10));
 	row = at[TIER_FAST];
 	g.from_ns = s->t_ns[TIER_FAST][row - 1];
 	g.to_ns = s->t_ns[TIER_FAST][row];
 	sink->ops->gap(sink, &g);
 	sink->ops->mark(sink, &(struct mark) {1, s->t_ns[TIER_FAST][row], "on a row"});
-	script_push(s, sink, at, after_start(s, 11.6));
-	keep_trigger(k, after_start(s, 11.5), "noise");
-	script_push(s, sink, at, after_start(s, 14));
+	push(s, sink, at, after_start(s, 11.6));
+	pretrigger_trigger(k, after_start(s, 11.5), "noise");
+	push(s, sink, at, after_start(s, 14));
 	wait_files(k, 1);
 	file_of(k, 0, &f);
 	assert_int_equal(f.lost_rows, 0);
@@ -420,11 +430,11 @@ static void noise(void **state)
 	assert_string_equal(epochs[1].label, "on a row");
 	assert_int_equal(epochs[1].first, row - lower(s, TIER_FAST, f.from_ns));
 	trace_close(t);
-	keep_stats(k, &after);
+	pretrigger_stats(k, &after);
 	assert_int_equal(after.memory_most, before.memory_most);
 	assert_int_equal(after.marks, 1);
 	assert_true(after.memory > raw && after.memory <= after.memory_most);
-	keep_free(k);
+	pretrigger_free(k);
 	script_free(s);
 }
 
@@ -433,32 +443,32 @@ static void names(void **state)
 {
 	struct script *s = script_now(15, 4000);
 	size_t at[TIERS] = {0};
-	struct keep_file f;
+	struct pretrigger_file f;
 
 	(void)state;
-	fclose(fopen(in_folder("n.a.2.x"), "w"));
-	fclose(fopen(in_folder("n.a.3.x.part"), "w"));
-	struct keep *k = begin(s, "n.a.x", 1, 0, NULL);
+	fclose(fopen(in_folder("n.a.2.bin"), "w"));
+	fclose(fopen(in_folder("n.a.3.bin.nvmt"), "w"));
+	struct pretrigger *k = begin(s, "n.a.bin", 1, 0, NULL);
 	for (unsigned i = 0; i < 3; i++) {
-		script_push(s, keep_sink(k), at, after_start(s, 1 + i));
-		keep_trigger(k, after_start(s, 0.8 + i), "");
-		script_push(s, keep_sink(k), at, after_start(s, 1.5 + i));
+		push(s, pretrigger_sink(k), at, after_start(s, 1 + i));
+		pretrigger_trigger(k, after_start(s, 0.8 + i), "");
+		push(s, pretrigger_sink(k), at, after_start(s, 1.5 + i));
 		wait_files(k, i + 1);
 		file_of(k, i, &f);
-		assert_string_equal(f.path, in_folder(i == 0 ? "n.a.x" : i == 1 ? "n.a.4.x" : "n.a.5.x"));
+		assert_string_equal(f.path, in_folder(i == 0 ? "n.a.bin" : i == 1 ? "n.a.4.bin" : "n.a.5.bin"));
 	}
-	keep_free(k);
-	struct keep_options o = {.keep_ns = S, .path = in_folder("n.a.x")};
-	assert_null(keep_new(&o, &s->session, &e));
+	pretrigger_free(k);
+	struct pretrigger_options o = {.keep_ns = S, .path = in_folder("n.a.bin")};
+	assert_null(pretrigger_new(&o, &s->session, &e));
 	assert_non_null(strstr(e.text, "already exists"));
-	o.path = in_folder("none/n.x");
-	assert_null(keep_new(&o, &s->session, &e));
-	o = (struct keep_options) {.keep_ns = INT64_C(1) << 61, .path = in_folder("big.x")};
-	assert_null(keep_new(&o, &s->session, &e));
+	o.path = in_folder("none/n.nvmt");
+	assert_null(pretrigger_new(&o, &s->session, &e));
+	o = (struct pretrigger_options) {.keep_ns = INT64_C(1) << 61, .path = in_folder("big.nvmt")};
+	assert_null(pretrigger_new(&o, &s->session, &e));
 	assert_non_null(strstr(e.text, "memory"));
 	o.keep_ns = S / 20;
-	assert_null(keep_new(&o, &s->session, &e));
-	assert_false(there("big.x.part"));
+	assert_null(pretrigger_new(&o, &s->session, &e));
+	assert_false(there("big.nvmt"));
 	script_free(s);
 }
 
@@ -467,32 +477,32 @@ static void full_disk(void **state)
 {
 	struct rlimit was, small;
 	struct script *s = script_now(16, 20000);
-	struct keep *k = begin(s, "full.bin", 5, 0, NULL);
+	struct pretrigger *k = begin(s, "full.nvmt", 5, 0, NULL);
 	size_t at[TIERS] = {0};
-	struct keep_stats st;
-	struct keep_file f;
+	struct pretrigger_stats st;
+	struct pretrigger_file f;
 
 	(void)state;
 	signal(SIGXFSZ, SIG_IGN);
-	script_push(s, keep_sink(k), at, after_start(s, 6));
+	push(s, pretrigger_sink(k), at, after_start(s, 6));
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
 	small = was;
 	small.rlim_cur = 100000;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-	keep_trigger(k, after_start(s, 5.5), "full");
+	pretrigger_trigger(k, after_start(s, 5.5), "full");
 	wait_files(k, 1);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
-	assert_true(keep_file(k, 0, &f));
+	assert_true(pretrigger_file(k, 0, &f));
 	assert_int_equal(f.err.code, ERR_FAILED);
 	assert_true(f.err.text[0]);
-	script_push(s, keep_sink(k), at, after_start(s, 12));
-	keep_trigger(k, after_start(s, 11.5), "room again");
+	push(s, pretrigger_sink(k), at, after_start(s, 12));
+	pretrigger_trigger(k, after_start(s, 11.5), "room again");
 	wait_files(k, 2);
 	file_of(k, 1, &f);
 	assert_stretch(s, &f, f.from_ns, f.to_ns);
-	keep_stats(k, &st);
+	pretrigger_stats(k, &st);
 	assert_int_equal(st.failed, 1);
-	keep_free(k);
+	pretrigger_free(k);
 	script_free(s);
 }
 
