@@ -49,7 +49,6 @@ endif
 # Tests with functions of their own in front of others.
 tests_unit_test_log_writer_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fdatasync
 tests_unit_test_log_files_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fdatasync -Wl,--wrap=write
-tests_unit_test_trace_recover_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_anchor
 # its functions stand in for those of the C library
 tests_unit_test_quiet_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 # -rdynamic: the program itself is the library that it loads

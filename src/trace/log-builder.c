@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "util/intl.h"
 #include "trace/format.h"
 #include "trace/log-builder.h"
 #include "trace/log-index.h"
 #include "trace/log-lod.h"
+#include "trace/log-meta.h"
 
 #define CELL_NS       (INT64_C(1) << LOG_CELL_ZOOM)
 #define GROUP_LATE    15     /* cells for which a group, or an output, waits for the rows of a tier */
@@ -49,10 +49,10 @@ struct log_builder {
 	struct clock_anchor anchor;
 	uint64_t seq, at;
 	int64_t newest_cell, meta_span, like_span;
-	int64_t closed_span; /* rows of this group and of those before it are too late */
+	int64_t closed_span;       /* rows of this group and of those before it are too late */
 	struct clock_anchor start; /* of this output: nothing in it is older */
 	bool ending;
-	int64_t cut_ns;            /* where the next one begins; INT64_MAX: it is not known */
+	int64_t cut_ns; /* where the next one begins; INT64_MAX: it is not known */
 	char previous[NAME_MAX + 1], next[NAME_MAX + 1];
 	uint8_t boot[16];
 };
@@ -108,137 +108,21 @@ static bool put_kind(struct log_builder *b, enum log_kind kind, unsigned aux, in
 	return put_chunk(b, &(struct log_entry) {.kind = (uint8_t)kind, .aux = (uint8_t)aux, .cell = cell});
 }
 
-static size_t tag_begin(struct log_bytes *raw, unsigned tag)
-{
-	log_put_u16(raw, tag);
-	log_put_u32(raw, 0);
-	return raw->n;
-}
-
-static void tag_end(struct log_bytes *raw, size_t start)
-{
-	if (!raw->failed)
-		put_u32(raw->p + start - 4, (uint32_t)(raw->n - start));
-}
-
-static void put_anchor(struct log_bytes *raw, unsigned tag, const struct clock_anchor *a)
-{
-	size_t start = tag_begin(raw, tag);
-
-	log_put_i64(raw, a->mono_ns);
-	log_put_i64(raw, a->real_ns);
-	log_put_i64(raw, a->boot_ns);
-	tag_end(raw, start);
-}
-
-static void put_channel(struct log_bytes *raw, const struct channel *c, uint32_t number)
-{
-	size_t start = tag_begin(raw, LOG_TAG_CHANNEL);
-
-	log_put_u32(raw, number);
-	log_put_u8(raw, c->tier);
-	log_put_u16(raw, c->column);
-	log_put_u16(raw, c->index);
-	log_put_f64(raw, c->lo);
-	log_put_f64(raw, c->hi);
-	log_put_f64(raw, c->warn);
-	log_put_f64(raw, c->crit);
-	log_put_i64(raw, c->period_ns);
-	log_put_str(raw, c->name);
-	log_put_str(raw, c->label);
-	log_put_str(raw, channel_kind_name(c->kind));
-	log_put_str(raw, unit_name(c->unit));
-	log_put_str(raw, family_name(c->family));
-	log_put_str(raw, c->source);
-	log_put_str(raw, c->note);
-	log_put_str(raw, c->missing);
-	log_put_str(raw, c->kernel);
-	log_put_str(raw, "");
-	tag_end(raw, start);
-}
-
-static void put_identity(struct log_builder *b, struct log_bytes *raw)
-{
-	size_t start = tag_begin(raw, LOG_TAG_WRITER);
-
-	log_put_str(raw, PACKAGE_NAME " " PACKAGE_VERSION);
-	tag_end(raw, start);
-	start = tag_begin(raw, LOG_TAG_ID);
-	log_bytes_put(raw, b->options.uuid, sizeof(b->options.uuid));
-	log_bytes_put(raw, b->boot, sizeof(b->boot));
-	tag_end(raw, start);
-	start = tag_begin(raw, LOG_TAG_PART);
-	log_put_u32(raw, b->options.part);
-	log_put_str(raw, b->options.previous ? b->options.previous : "");
-	tag_end(raw, start);
-}
-
-static void put_tiers(struct log_builder *b, struct log_bytes *raw)
-{
-	for (enum tier t = 0; t < TIERS; t++) {
-		size_t start = tag_begin(raw, LOG_TAG_TIER);
-
-		log_put_u8(raw, t);
-		log_put_u8(raw, b->about->hz[t] > 0 ? (unsigned)zoom_base(b->about->hz[t]) : 0);
-		log_put_u16(raw, (unsigned)b->about->width[t]);
-		log_put_f64(raw, b->about->hz[t]);
-		tag_end(raw, start);
-	}
-}
-
 static void put_meta(struct log_builder *b, int64_t cell)
 {
-	struct log_bytes *raw = &b->raw;
-	size_t start;
-
-	raw->n = 0;
-	put_identity(b, raw);
-	put_anchor(raw, LOG_TAG_START, &b->start);
-	put_anchor(raw, LOG_TAG_ANCHOR, &b->anchor);
-	put_tiers(b, raw);
-	for (size_t i = 0; i < b->about->n_facts; i++) {
-		start = tag_begin(raw, LOG_TAG_FACT);
-		log_put_str(raw, b->facts[i].key);
-		log_put_str(raw, b->facts[i].value);
-		tag_end(raw, start);
-	}
-	for (size_t i = 0; i < b->about->n_channels; i++)
-		put_channel(raw, &b->about->channels[i], (uint32_t)i);
-	start = tag_begin(raw, LOG_TAG_TALLY);
-	log_tally_put(raw, &b->tally);
-	tag_end(raw, start);
+	b->raw.n = 0;
+	log_meta_put(&b->raw, &(struct log_meta) {.about = b->about,
+						  .options = &b->options,
+						  .boot = b->boot,
+						  .start = &b->start,
+						  .now = &b->anchor,
+						  .facts = b->facts,
+						  .tally = &b->tally});
 	put_kind(b, LOG_META, 0, cell);
 	b->meta_span = log_span(cell, 1);
 }
 
 /* --- marks, gaps, changes --- */
-
-/* When a record of a chunk of that kind begins to hold. */
-static int64_t record_ns(enum log_kind kind, const struct log_in *record)
-{
-	size_t at = kind == LOG_MARK ? 8 : kind == LOG_GAP ? 2 : 0;
-
-	return (int64_t)get_u64(record->p + at);
-}
-
-/* What belongs to the next output goes to *later. */
-static void records_part(struct log_bytes *raw, enum log_kind kind, int64_t cut_ns, struct log_bytes *later)
-{
-	struct log_in in = {raw->p, raw->p + raw->n, false}, record;
-	size_t kept = 0;
-
-	while (log_get_record(&in, &record)) {
-		size_t n = (size_t)(record.end - record.p) + 2;
-
-		if (record_ns(kind, &record) >= cut_ns) {
-			log_bytes_put(later, record.p - 2, n);
-			continue;
-		}
-		memmove(raw->p + kept, record.p - 2, n);
-		kept += n;
-	}
-	raw->n = kept;
-}
 
 static void events_flush(struct log_builder *b)
 {
@@ -249,7 +133,7 @@ static void events_flush(struct log_builder *b)
 		enum log_kind kind = (enum log_kind)(LOG_MARK + i);
 
 		if (b->events[i].n > 0 && b->cut_ns != INT64_MAX)
-			records_part(&b->events[i], kind, b->cut_ns, &later);
+			log_records_part(&b->events[i], kind, b->cut_ns, &later);
 		b->raw = b->events[i];
 		if (b->raw.n > 0)
 			put_kind(b, kind, 0, b->newest_cell);
@@ -278,14 +162,6 @@ static struct log_bytes *event_begin(struct log_builder *b, enum log_kind kind, 
 	return raw;
 }
 
-static void event_end(struct log_bytes *raw, size_t start)
-{
-	if (raw->failed)
-		return;
-	raw->p[start - 2] = (uint8_t)(raw->n - start);
-	raw->p[start - 1] = (uint8_t)((raw->n - start) >> 8);
-}
-
 void log_builder_mark(struct log_builder *b, const struct mark *m)
 {
 	size_t start;
@@ -295,7 +171,7 @@ void log_builder_mark(struct log_builder *b, const struct mark *m)
 	if (own.t_ns < b->start.mono_ns) /* the output that it belongs to has ended */
 		own.t_ns = b->start.mono_ns;
 	log_mark_put(raw, &own);
-	event_end(raw, start);
+	log_record_end(raw, start);
 	b->tally.marks++;
 }
 
@@ -305,7 +181,7 @@ static void put_one_gap(struct log_builder *b, const struct gap *g)
 	struct log_bytes *raw = event_begin(b, LOG_GAP, g->to_ns, &start);
 
 	log_gap_put(raw, g);
-	event_end(raw, start);
+	log_record_end(raw, start);
 }
 
 /* One across the edge of two outputs is in both, with its share of the ticks. */
@@ -345,7 +221,7 @@ void log_builder_change(struct log_builder *b, const struct change *c)
 	if (own.t_ns < b->start.mono_ns)
 		own.t_ns = b->start.mono_ns;
 	log_change_put(raw, &own);
-	event_end(raw, start);
+	log_record_end(raw, start);
 	facts_change(b->facts, b->about->n_facts, c);
 }
 
@@ -678,7 +554,7 @@ static int64_t waiting_ns(const struct log_builder *b)
 		struct log_in in = {b->events[i].p, b->events[i].p + b->events[i].n, false}, record;
 
 		while (log_get_record(&in, &record)) {
-			int64_t at = record_ns((enum log_kind)(LOG_MARK + i), &record);
+			int64_t at = log_record_ns((enum log_kind)(LOG_MARK + i), &record);
 
 			ns = at < ns ? at : ns;
 		}
@@ -841,47 +717,6 @@ void log_builder_next(const struct log_builder *b, struct log_options *o)
 	o->part++;
 }
 
-static void read_boot_id(uint8_t id[16])
-{
-	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-	size_t n = 0;
-	char text[64] = "";
-
-	if (f && fgets(text, sizeof(text), f))
-		for (const char *p = text; *p && n < 32; p++) {
-			const char digits[] = "0123456789abcdef", *d = strchr(digits, *p);
-
-			if (!d)
-				continue;
-			id[n / 2] = (uint8_t)(id[n / 2] << 4 | (d - digits));
-			n++;
-		}
-	if (f)
-		fclose(f);
-}
-
-static bool is_zero(const uint8_t *p, size_t n)
-{
-	while (n > 0 && p[n - 1] == 0)
-		n--;
-	return n == 0;
-}
-
-/* Numbers that no other recording has. */
-static void identify(struct log_builder *b)
-{
-	struct log_options *o = &b->options;
-
-	while (o->session == 0 && getrandom(&o->session, sizeof(o->session), 0) > 0)
-		continue;
-	if (is_zero(o->uuid, sizeof(o->uuid)) && getrandom(o->uuid, sizeof(o->uuid), 0) > 0) {
-		o->uuid[6] = (uint8_t)(0x40 | (o->uuid[6] & 0x0F)); /* RFC 4122, random */
-		o->uuid[8] = (uint8_t)(0x80 | (o->uuid[8] & 0x3F));
-	}
-	if (o->live)
-		read_boot_id(b->boot);
-}
-
 static bool builder_alloc(struct log_builder *b)
 {
 	const struct session *about = b->about;
@@ -921,7 +756,7 @@ struct log_builder *log_builder_new(const struct session *about, const struct lo
 		if (builder_alloc(b)) {
 			if (about->n_facts > 0)
 				memcpy(b->facts, about->facts, about->n_facts * sizeof(*b->facts));
-			identify(b);
+			log_identify(&b->options, b->boot);
 			put_meta(b, b->newest_cell);
 			return b;
 		}

@@ -384,8 +384,8 @@ static void wait_for_room(struct log_writer *w, int num)
 
 	trouble_begin(w);
 	text_bytes(size, sizeof(size), w->limit);
-	err_sys(&w->stats.err, ERR_FAILED, num, _("cannot write to %s, up to %s wait in memory"), w->stats.path,
-		size);
+	err_sys(&w->stats.err, ERR_FAILED, num, _("cannot write to %s, up to %s wait in memory"),
+		w->stats.path, size);
 	w->retry_ns = clock_now_ns() + RETRY_NS;
 }
 

@@ -95,7 +95,10 @@ static int replace(const char *path, int *num)
 int log_file_check(const char *path, bool force, struct err *e)
 {
 	struct stat st;
-	int num = force ? replaceable(path) : stat(path, &st) < 0 ? errno : S_ISDIR(st.st_mode) ? EISDIR : EEXIST;
+	int num = force                 ? replaceable(path)
+		  : stat(path, &st) < 0 ? errno
+		  : S_ISDIR(st.st_mode) ? EISDIR
+					: EEXIST;
 
 	return num == 0 || num == ENOENT ? 0 : cannot(path, num, e);
 }

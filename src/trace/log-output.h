@@ -19,7 +19,7 @@ struct block {
 
 /* A file that is open. */
 struct part {
-	int fd; /* -1: it is not */
+	int fd;                /* -1: it is not */
 	unsigned part, number; /* number: in its name */
 	uint64_t bytes;
 	int64_t since_ns;
@@ -62,14 +62,14 @@ struct log_writer {
 	bool want; /* the next file */
 
 	/* What the thread does. */
-	unsigned number;          /* of the file that was made last */
-	struct part file, next;   /* the one that is written, and one that is open already */
-	struct disk_job *jobs;    /* that run */
+	unsigned number;                     /* of the file that was made last */
+	struct part file, next;              /* the one that is written, and one that is open already */
+	struct disk_job *jobs;               /* that run */
 	bool unsynced, listed, found, moved; /* found: its name led to it once */
-	int64_t look_ns, sync_ns; /* when the disk is asked next */
-	int64_t retry_ns;         /* nothing is tried before */
-	int64_t write_ns;         /* since when a write goes on; 0: none does */
-	int64_t failed_ns;        /* since when nothing could be written; 0: it can be */
+	int64_t look_ns, sync_ns;            /* when the disk is asked next */
+	int64_t retry_ns;                    /* nothing is tried before */
+	int64_t write_ns;                    /* since when a write goes on; 0: none does */
+	int64_t failed_ns;                   /* since when nothing could be written; 0: it can be */
 };
 
 /* All with the lock held. */

@@ -302,7 +302,8 @@ void log_writer_stats(struct log_writer *w, struct log_writer_stats *out)
 			(unsigned long long)out->lost_rows);
 	else if (w->output == OUT_FILE && w->write_ns && clock_now_ns() - w->write_ns > HANGS_NS &&
 		 out->err.code == ERR_NONE)
-		err_set(&out->err, ERR_FAILED, _("the disk does not respond: %s wait in memory, of at most %s"),
+		err_set(&out->err, ERR_FAILED,
+			_("the disk does not respond: %s wait in memory, of at most %s"),
 			(text_bytes(size, sizeof(size), out->queued), size),
 			(text_bytes(most, sizeof(most), w->limit), most));
 	else if (w->moved && out->err.code == ERR_NONE && !w->done)

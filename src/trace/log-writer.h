@@ -60,17 +60,17 @@ struct log_writer_stats {
 	uint64_t rows[TIERS];     /* written */
 	uint64_t lost_rows;       /* without room, too late, or failed */
 	uint64_t marks, lost_marks;
-	size_t files;          /* that were begun */
-	uint64_t holes;        /* how often nothing could be written for a while */
-	int64_t hole_ns;       /* how long, together */
-	bool dropping;         /* there was no room for the last cell */
-	bool full;             /* max_bytes are reached: nothing more is taken */
-	bool failed;           /* it has ended: err says why */
-	bool reader_gone;      /* of a pipe: that is why */
-	bool removed;          /* the file has no name any more */
-	struct err err;        /* what is wrong just now; ERR_NONE: nothing is */
-	struct err last;       /* what went wrong last, with a loss; ERR_NONE: nothing did */
-	char path[PATH_MAX];   /* the file that is written, or was last */
+	size_t files;        /* that were begun */
+	uint64_t holes;      /* how often nothing could be written for a while */
+	int64_t hole_ns;     /* how long, together */
+	bool dropping;       /* there was no room for the last cell */
+	bool full;           /* max_bytes are reached: nothing more is taken */
+	bool failed;         /* it has ended: err says why */
+	bool reader_gone;    /* of a pipe: that is why */
+	bool removed;        /* the file has no name any more */
+	struct err err;      /* what is wrong just now; ERR_NONE: nothing is */
+	struct err last;     /* what went wrong last, with a loss; ERR_NONE: nothing did */
+	char path[PATH_MAX]; /* the file that is written, or was last */
 };
 /* All of these from any thread. */
 void log_writer_stats(struct log_writer *w, struct log_writer_stats *out);

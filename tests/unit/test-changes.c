@@ -2,6 +2,7 @@
  * in order, and facts are those of the beginning of each file. */
 #include "test-trace.h"
 
+#include "trace/follow.h"
 #include "record/pretrigger.h"
 #include "report/report.h"
 
@@ -222,14 +223,14 @@ static void test_followed(void **state)
 {
 	static const struct sink_ops ops = {take_begin, take_rows, take_mark, take_gap, take_end, NULL, take_change};
 	struct taker taker = {.sink.ops = &ops};
-	struct trace_tail *tail = trace_tail_open(in_folder("s.nvmt"), &taker.sink, &e);
+	struct follow *follow = follow_open(in_folder("s.nvmt"), &taker.sink, &e);
 
 	(void)state;
-	assert_non_null(tail);
+	assert_non_null(follow);
 	for (int i = 0; i < 1000 && taker.n < 3; i++)
-		if (trace_tail_take(tail, &e) < 0)
+		if (follow_take(follow, &e) < 0)
 			break;
-	trace_tail_close(tail);
+	follow_close(follow);
 	assert_int_equal(taker.n, 3);
 	assert_string_equal(taker.list[2].to, "MAXN");
 	assert_int_equal(taker.list[0].t_ns, START_NS + NS_PER_S / 2);
