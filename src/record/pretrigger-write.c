@@ -11,6 +11,8 @@
 
 #define COMING_NS NS_PER_S /* how long rows are waited for that do not come */
 #define LOOK_NS   (NS_PER_S / 10)
+#define GIVE_UP_NS (10 * NS_PER_S) /* at the end, with a disk that takes nothing */
+#define QUEUED     ((uint64_t)256 << 10) /* bytes that may wait for it before more are read */
 #define NAMES     100000
 #define CELL_NS   (INT64_C(1) << LOG_CELL_ZOOM)
 
@@ -232,6 +234,37 @@ static bool copy_begin(struct copy *c, struct session *about)
 	return true;
 }
 
+static bool quitting(struct pretrigger *k)
+{
+	bool quit;
+
+	pthread_mutex_lock(&k->lock);
+	quit = k->quit;
+	pthread_mutex_unlock(&k->lock);
+	return quit;
+}
+
+/* Until little, or nothing, waits for the disk.  False: writing failed, or the program is to end and
+ * the disk does not respond. */
+static bool wait_for_disk(struct pretrigger *k, struct log_writer *w, bool all)
+{
+	struct log_writer_stats s;
+	uint64_t bytes = 0;
+	int64_t since = 0;
+
+	for (;;) {
+		log_writer_stats(w, &s);
+		if (all ? log_writer_done(w) : s.failed || s.queued <= QUEUED)
+			return !s.failed;
+		if (since == 0 || s.bytes != bytes || !quitting(k))
+			since = clock_now_ns();
+		else if (clock_now_ns() - since > GIVE_UP_NS)
+			return false;
+		bytes = s.bytes;
+		log_writer_wait(w, clock_now_ns() + (all ? LOOK_NS : LOOK_NS / 10));
+	}
+}
+
 static void copy_run(struct copy *c, struct log_writer *w)
 {
 	struct session about;
@@ -244,12 +277,14 @@ static void copy_run(struct copy *c, struct log_writer *w)
 	}
 	if (c->to->ops->begin(c->to, &about, &c->out->err) < 0)
 		return;
-	while (log_writer_ready(w) && (got = next_chunk(c)) != 0)
+	while (wait_for_disk(c->k, w, false) && (got = next_chunk(c)) != 0)
 		if (got < 0 || chunk_ring_read(&c->reader, c->chunk, &c->sink) < 0)
 			break;
 	for (enum tier t = 0; t < TIERS; t++)
 		tell_gone(c, t, c->until_ns);
-	if (c->to->ops->end(c->to, &c->out->err) < 0)
+	log_writer_finish(w);
+	wait_for_disk(c->k, w, true);
+	if (log_writer_result(w, &c->out->err) < 0)
 		return;
 	c->out->err.code = ERR_NONE;
 	record_convert(w, NULL, NULL, &c->out->err);
