@@ -25,7 +25,8 @@ struct chunk_ring {
 
 /* What chunks may need for that long, whatever the values are. */
 double chunk_ring_bytes(const struct session *about, int64_t span_ns);
-int chunk_ring_begin(struct chunk_ring *r, const struct session *about, int64_t span_ns); /* -1: out of memory */
+int chunk_ring_begin(struct chunk_ring *r, const struct session *about,
+		     int64_t span_ns); /* -1: out of memory */
 void chunk_ring_free(struct chunk_ring *r);
 /* A log_emit; false: out of memory. */
 bool chunk_ring_put(void *ring, const struct log_entry *e, const uint8_t *chunk, size_t n);

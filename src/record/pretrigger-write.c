@@ -9,12 +9,12 @@
 #include "util/intl.h"
 #include "util/thread.h"
 
-#define COMING_NS NS_PER_S /* how long rows are waited for that do not come */
-#define LOOK_NS   (NS_PER_S / 10)
-#define GIVE_UP_NS (10 * NS_PER_S) /* at the end, with a disk that takes nothing */
+#define COMING_NS  NS_PER_S /* how long rows are waited for that do not come */
+#define LOOK_NS    (NS_PER_S / 10)
+#define GIVE_UP_NS (10 * NS_PER_S)       /* at the end, with a disk that takes nothing */
 #define QUEUED     ((uint64_t)256 << 10) /* bytes that may wait for it before more are read */
-#define NAMES     100000
-#define CELL_NS   (INT64_C(1) << LOG_CELL_ZOOM)
+#define NAMES      100000
+#define CELL_NS    (INT64_C(1) << LOG_CELL_ZOOM)
 
 /* From the ring to a file. */
 struct copy {
@@ -26,10 +26,10 @@ struct copy {
 	struct joules joules;
 	struct ring_reader reader;
 	struct ring_chunk *chunk;
-	uint64_t next;             /* chunk of the ring */
-	uint64_t before[TIERS];    /* rows in those that were read */
-	uint64_t gone[TIERS];      /* rows that were not held any more, not told yet */
-	int64_t last_ns[TIERS];    /* of the last row */
+	uint64_t next;               /* chunk of the ring */
+	uint64_t before[TIERS];      /* rows in those that were read */
+	uint64_t gone[TIERS];        /* rows that were not held any more, not told yet */
+	int64_t last_ns[TIERS];      /* of the last row */
 	int64_t until_ns, newest_ns; /* where the stretch ends; of all rows and marks that are in the file */
 	uint64_t marks;
 	bool all;   /* chunks of all of the stretch are in the ring */
@@ -68,7 +68,8 @@ static void copy_rows(struct sink *s, const struct rows *r)
 		return;
 	tell_gone(c, some.tier, some.t_ns[0]);
 	/* The values are those of the reader, which are decoded for this. */
-	joules_count(&c->joules, some.tier, c->reader.values + (some.values - r->values), some.width, some.n, NULL);
+	joules_count(&c->joules, some.tier, c->reader.values + (some.values - r->values), some.width, some.n,
+		     NULL);
 	c->last_ns[some.tier] = some.t_ns[some.n - 1];
 	if (c->last_ns[some.tier] > c->newest_ns)
 		c->newest_ns = c->last_ns[some.tier];

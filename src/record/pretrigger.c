@@ -145,15 +145,16 @@ static int check(const struct pretrigger_options *o, const struct session *about
 		return 0;
 	if (strlen(o->path) + sizeof(".99999.nvmt.tmp") > sizeof(((struct pretrigger *)0)->path))
 		return err_set(e, ERR_FAILED, _("the path is too long"));
-	/* With force, the file that is there is replaced by the first one that is triggered. */
-	if (o->force)
+	/* What is there is replaced by the first file, and not before. */
+	if (o->force && access(o->path, F_OK) == 0)
 		return log_file_check(o->path, true, e);
 	w = log_writer_new(o->path, false, e); /* all that a writer checks */
 	log_writer_free(w);
 	return w ? 0 : -1;
 }
 
-struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const struct session *about, struct err *e)
+struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const struct session *about,
+				  struct err *e)
 {
 	static const struct sink_ops ops = {begin, take_rows, take_mark, take_gap, end, NULL, take_change};
 	struct pretrigger *k;
