@@ -115,18 +115,22 @@ static void copy_change(struct sink *s, const struct change *change)
 		c->to->ops->change(c->to, change);
 }
 
-/* With the lock: rows in front of the next chunk that went before they were read. */
+/* With the lock: rows of the tier in front of the next chunk. */
+static uint64_t rows_before(const struct copy *c, enum tier t)
+{
+	const struct ring_chunk *chunk = chunk_ring_at(&c->k->ring, c->next);
+
+	return chunk ? chunk->before[t] : c->k->ring.rows[t];
+}
+
+/* With the lock: what went before it was read. */
 static void count_gone(struct copy *c)
 {
-	const struct chunk_ring *r = &c->k->ring;
-
-	if (c->next < r->first)
-		c->next = r->first;
-	for (int t = 0; t < TIERS; t++) {
-		uint64_t before = c->next < r->end ? chunk_ring_before(r, c->next, (enum tier)t) : r->rows[t];
-
-		c->gone[t] += before - c->before[t];
-		c->before[t] = before;
+	if (c->next < c->k->ring.first)
+		c->next = c->k->ring.first;
+	for (enum tier t = 0; t < TIERS; t++) {
+		c->gone[t] += rows_before(c, t) - c->before[t];
+		c->before[t] = rows_before(c, t);
 	}
 }
 
@@ -134,16 +138,17 @@ static void count_gone(struct copy *c)
 static void find_first(struct copy *c)
 {
 	const struct chunk_ring *r = &c->k->ring;
-	int64_t cell, late;
+	const struct ring_chunk *first = chunk_ring_at(r, r->first);
+	int64_t late;
 
 	/* Marks can be in front of the rows of their cell. */
 	c->next = chunk_ring_find(r, c->out->from_ns - CELL_NS);
-	for (int t = 0; t < TIERS; t++)
-		c->before[t] = c->next < r->end ? chunk_ring_before(r, c->next, (enum tier)t) : r->rows[t];
-	/* What begins to wait too late has lost rows already. */
-	if (r->first == 0 || c->next != r->first || !chunk_ring_oldest(r, &cell))
+	for (enum tier t = 0; t < TIERS; t++)
+		c->before[t] = rows_before(c, t);
+	if (r->first == 0 || c->next != r->first || !first)
 		return;
-	late = (cell << LOG_CELL_ZOOM) - c->out->from_ns;
+	/* What had to wait too long has lost its first rows already. */
+	late = (first->entry.cell << LOG_CELL_ZOOM) - c->out->from_ns;
 	for (int t = 0; late > 0 && t < TIERS; t++)
 		if (c->k->about->width[t])
 			c->gone[t] = (uint64_t)((double)late * c->k->about->hz[t] / (double)NS_PER_S);

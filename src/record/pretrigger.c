@@ -184,15 +184,13 @@ struct sink *pretrigger_sink(struct pretrigger *k)
 	return &k->sink;
 }
 
-/* With the lock: of the oldest row that is held; INT64_MAX: there is none. */
+/* With the lock: from where on rows are held; INT64_MAX: there are none. */
 static int64_t oldest_ns(const struct pretrigger *k)
 {
-	int64_t cell, start = k->about ? k->about->start.mono_ns : 0;
+	const struct ring_chunk *c = chunk_ring_at(&k->ring, k->ring.first);
+	int64_t ns = c ? c->entry.cell << LOG_CELL_ZOOM : INT64_MAX;
 
-	if (!chunk_ring_oldest(&k->ring, &cell))
-		return INT64_MAX;
-	cell = (int64_t)((uint64_t)cell << LOG_CELL_ZOOM);
-	return cell < start ? start : cell;
+	return k->about && ns < k->about->start.mono_ns ? k->about->start.mono_ns : ns;
 }
 
 void pretrigger_stats(struct pretrigger *k, struct pretrigger_stats *out)
