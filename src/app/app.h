@@ -14,26 +14,17 @@
 enum mode {
 	MODE_TOP,
 	MODE_RECORD,
-	MODE_RECOVER,
 	MODE_ONCE,
-	MODE_BOARDS,
-	MODE_PRINT,
-	MODE_MARK,
-	MODE_REPORT,
-	MODE_EXPORT,
-	MODE_CUT,
-	MODE_JOIN,
-	MODE_CHECK,
-	MODE_CONFIG,
-	MODE_HELP,
-	MODE_VERSION
+	MODE_OTHER /* neither samples nor shows */
 };
 
-struct option_entry;
+struct verb;
 
 /* The command line, checked.  Strings point into argv. */
 struct options {
+	const struct verb *verb;
 	enum mode mode;
+	bool help, version; /* only show them */
 	const char *board;   /* --board, or "demo" */
 	const char *sysroot; /* "/" */
 	double hz[TIERS];
@@ -41,7 +32,7 @@ struct options {
 	bool has_nice;
 	int nice; /* niceness of the sampling threads, instead of SCHED_FIFO */
 
-	const char *out; /* --record FILE or -o FILE; NULL: a name with the time in it; "-": a stream */
+	const char *out; /* FILE or -o FILE; NULL: a name with the time in it; "-": a stream */
 	bool force;
 	int64_t duration_ns; /* 0: until told to stop */
 	int64_t delay_ns;
@@ -54,9 +45,8 @@ struct options {
 	const char *trigger; /* a condition that can be parsed, or NULL */
 	char **command;      /* what stands behind "--", or NULL */
 
-	const char *label; /* of --mark; NULL: none */
+	const char *label; /* of a mark; NULL: none */
 	long to;           /* 0: to all */
-	const char *to_text;
 
 	const char *replay;
 	const char *with;  /* NULL, or a second trace under it */
@@ -64,12 +54,10 @@ struct options {
 	const char *recover;
 	const char **files; /* operands that are read, n_files of them; never freed */
 	size_t n_files;
-	const char *input;                 /* --cut FILE, --check FILE */
-	const struct option_entry *awaits; /* while parsing: the option whose FILE is still to come */
+	const char *input;  /* of cut and check */
 	struct selection pick;
 	enum report_format format;
 	bool summary;
-	bool has_format;
 	enum picture { PICTURE_NOT_TOLD, PICTURE_TEXT, PICTURE_SVG } picture; /* of --print */
 	enum export_form form;
 	double resample_hz; /* 0: tiers as they are */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/verb.h"
 #include "util/intl.h"
 
 static void print_facts(const struct probe_set *probes)
@@ -157,3 +157,20 @@ out:
 	root_close(root);
 	return status;
 }
+
+static const struct option_entry own[] = {
+	{"paths", NULL, N_("print only the kernel files it may need, one per line"), FLAG(paths)},
+};
+static const struct option_group options = {NULL, OPTIONS(own)};
+
+const struct verb verb_boards = {
+	.name = "boards",
+	.mode = "boards",
+	.operands = "",
+	.summary = N_("list the board, its signals, and the missing ones with the reason"),
+	.groups = {&options, &group_sampling, &group_common},
+	.runs_as = MODE_OTHER,
+	.apart = true,
+	.finish = operands_none,
+	.run = cmd_boards,
+};

@@ -1,7 +1,7 @@
 /* Checks a recording, byte by byte. */
 #include <stdio.h>
 
-#include "cli/cli.h"
+#include "cli/verb.h"
 #include "util/intl.h"
 #include "app/progress.h"
 #include "trace/check.h"
@@ -44,3 +44,22 @@ int cmd_check(const struct options *o)
 	putchar('\n');
 	return 0;
 }
+
+static int finish(struct options *o, struct err *e)
+{
+	if (operands_in_out(o, &o->input, e) < 0)
+		return -1;
+	return o->out ? operand_unexpected(o->out, e) : 0;
+}
+
+const struct verb verb_check = {
+	.name = "check",
+	.mode = "check",
+	.mode_value = true,
+	.operands = "FILE",
+	.summary = N_("validate a trace file"),
+	.groups = {&group_common},
+	.runs_as = MODE_OTHER,
+	.finish = finish,
+	.run = cmd_check,
+};

@@ -73,13 +73,25 @@ static int wait_for(pid_t child, int from)
 	return ended(child, END_NS, &status) ? as_child(status) : byte;
 }
 
+/* A closed or full standard output is an error, not silence. */
+int stdout_flush(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	if (errno == EPIPE)
+		return status;
+	struct err e;
+	err_sys(&e, ERR_FAILED, errno, _("cannot write to standard output"));
+	return complain(&e);
+}
+
 int run_apart(int (*what)(const struct options *o), const struct options *o)
 {
 	pid_t parent = getpid(), child;
 	int said[2], status;
 
 	if (pipe2(said, O_CLOEXEC) < 0)
-		return what(o);
+		return stdout_flush(what(o));
 	child = fork();
 	if (child > 0) {
 		close(said[1]);
@@ -88,12 +100,12 @@ int run_apart(int (*what)(const struct options *o), const struct options *o)
 	close(said[0]);
 	if (child < 0) {
 		close(said[1]);
-		return what(o);
+		return stdout_flush(what(o));
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	status = what(o);
+	status = stdout_flush(what(o));
 	if (root_given_up() || engine_left_behind())
 		say_all(said[1], status);
 	exit(status);

@@ -6,7 +6,6 @@
 
 /* 0, or -1 with the error. */
 int options_parse(struct options *o, int argc, char **argv, struct err *e);
-void options_help(FILE *out);
 
 /* Each returns the exit status. */
 int cmd_record(const struct options *o);
@@ -22,8 +21,11 @@ int cmd_check(const struct options *o);
 int cmd_mark(const struct options *o);
 int cmd_config(const struct options *o);
 
+/* A closed or full standard output is an error, not silence. */
+int stdout_flush(int status);
+
 /* Do it in a process of its own, so that a sensor that hangs does not hold up the end; the
- * exit status.  What it says is complete when it returns. */
+ * exit status.  What it says is complete, and written, when it returns. */
 int run_apart(int (*what)(const struct options *o), const struct options *o);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "app/settings-merge.h"
-#include "cli/cli.h"
+#include "cli/verb.h"
 #include "util/intl.h"
 
 static void tell(void *path, unsigned line, const char *text)
@@ -39,3 +39,23 @@ int cmd_config(const struct options *o)
 	free(c);
 	return stdout_result(status);
 }
+
+static int finish(struct options *o, struct err *e)
+{
+	const struct option_rule rules[] = {
+		{o->config && o->no_config, N_("--config and --no-config exclude each other")},
+	};
+
+	return RULES(rules, e) < 0 ? -1 : operands_none(o, e);
+}
+
+const struct verb verb_config = {
+	.name = "config",
+	.mode = "print-config",
+	.operands = "",
+	.summary = N_("print the effective settings as a settings file"),
+	.groups = {&group_settings, &group_drawing, &group_history, &group_common},
+	.runs_as = MODE_OTHER,
+	.finish = finish,
+	.run = cmd_config,
+};

@@ -1,7 +1,8 @@
 /* Traces out of traces: a stretch of one, or several in a row. */
 #include <stdio.h>
 
-#include "cli/cli.h"
+#include "cli/verb.h"
+#include "util/intl.h"
 #include "app/progress.h"
 
 int cmd_cut(const struct options *o)
@@ -47,3 +48,58 @@ int cmd_join(const struct options *o)
 	progress_show(1);
 	return close_traces(traces, n, status);
 }
+
+static int check_made(const struct options *o, struct err *e)
+{
+	const struct option_rule rules[] = {
+		{!o->out, N_("-o FILE is missing: the name of the new trace")},
+		{is_stream(o->out), N_("the new trace is written to a file, not to standard output")},
+	};
+
+	return RULES(rules, e);
+}
+
+static int finish_cut(struct options *o, struct err *e)
+{
+	if (operands_in_out(o, &o->input, e) < 0)
+		return -1;
+	if (!o->pick.has_from && !o->pick.has_to)
+		return err_set(e, ERR_USAGE, _("nvmtop cut needs --from SEC, --to SEC or both"));
+	return check_time(o, e) < 0 ? -1 : check_made(o, e);
+}
+
+static int finish_join(struct options *o, struct err *e)
+{
+	if (o->n_files < 2)
+		return err_set(e, ERR_USAGE, _("nvmtop join needs two or more traces"));
+	return check_made(o, e);
+}
+
+static const struct option_entry own[] = {
+	{"output", "FILE", N_("write the new trace to FILE"), .letter = 'o', .take = value_output},
+	{"force", NULL, N_("overwrite FILE if it exists"), FLAG(force)},
+};
+static const struct option_group options = {NULL, OPTIONS(own)};
+
+const struct verb verb_cut = {
+	.name = "cut",
+	.mode = "cut",
+	.mode_value = true,
+	.operands = "FILE -o NEW",
+	.summary = N_("write the range --from .. --to of a trace to a new trace"),
+	.groups = {&options, &group_time, &group_common},
+	.runs_as = MODE_OTHER,
+	.finish = finish_cut,
+	.run = cmd_cut,
+};
+
+const struct verb verb_join = {
+	.name = "join",
+	.mode = "join",
+	.operands = "FILE FILE... -o NEW",
+	.summary = N_("join several traces of one board into one trace"),
+	.groups = {&options, &group_common},
+	.runs_as = MODE_OTHER,
+	.finish = finish_join,
+	.run = cmd_join,
+};

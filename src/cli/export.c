@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/verb.h"
 #include "app/progress.h"
 #include "trace/nvmt1.h"
 #include "util/intl.h"
@@ -157,3 +157,36 @@ int cmd_export(const struct options *o)
 		status = complain(&e);
 	return close_read(t, status);
 }
+
+static int finish(struct options *o, struct err *e)
+{
+	if (o->n_files == 0)
+		return err_set(e, ERR_USAGE, _("missing FORM: give csv, jsonl, perfetto or nvmt1, and the name of a trace"));
+	if (value_form(o, o->files[0], e) < 0)
+		return -1;
+	o->files++;
+	o->n_files--;
+	if (o->n_files > 1)
+		return err_set(e, ERR_USAGE, _("nvmtop export takes one FILE at a time"));
+	return operands_files(o, e);
+}
+
+static const struct option_entry own[] = {
+	{"output", "FILE", N_("write to FILE (default: standard output)"), .letter = 'o', .take = value_output},
+	{"force", NULL, N_("overwrite FILE if it exists"), FLAG(force)},
+	{"tier", "NAME", N_("only fast, medium or slow"), .take = value_tier},
+	{"resample", "HZ", N_("resample all signals to HZ rows a second"), RATE(resample_hz)},
+};
+static const struct option_group options = {NULL, OPTIONS(own)};
+
+const struct verb verb_export = {
+	.name = "export",
+	.mode = "export",
+	.mode_value = true,
+	.operands = "csv|jsonl|perfetto|nvmt1 FILE",
+	.summary = N_("convert a trace to csv, jsonl, perfetto or nvmt1"),
+	.groups = {&options, &group_signals, &group_time, &group_common},
+	.runs_as = MODE_OTHER,
+	.finish = finish,
+	.run = cmd_export,
+};

@@ -1,4 +1,4 @@
-/* Options in, one of cmd/ out. */
+/* The process as every verb needs it; then the verb. */
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "util/job.h"
-#include "cli/cli.h"
+#include "cli/verb.h"
 #include "util/descriptors.h"
 #include "util/clock.h"
 #include "util/intl.h"
@@ -22,18 +22,6 @@ static void hold_closed_numbers(void)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
 			return;
-}
-
-/* A closed or full standard output is an error, not silence. */
-static int flush_stdout(int status)
-{
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return status;
-	if (errno == EPIPE)
-		return status;
-	struct err e;
-	err_sys(&e, ERR_FAILED, errno, _("cannot write to standard output"));
-	return complain(&e);
 }
 
 /* The kernel lets no process go while it holds a read of it: then at least the person who
@@ -51,21 +39,6 @@ static int end(int status)
 		return status;
 	fflush(NULL);
 	_exit(status);
-}
-
-static int once(const struct options *o)
-{
-	return flush_stdout(cmd_once(o));
-}
-
-static int boards(const struct options *o)
-{
-	return flush_stdout(cmd_boards(o));
-}
-
-static int print(const struct options *o)
-{
-	return flush_stdout(cmd_print(o));
 }
 
 /* A mark may come as soon as the process is there, and must not end it. */
@@ -100,41 +73,15 @@ int main(int argc, char **argv)
 		fprintf(stderr, _("Try 'nvmtop --help'.\n"));
 		return ERR_USAGE;
 	}
-	if (o.mode != MODE_TOP && o.mode != MODE_RECORD)
-		hold_marks(SIG_UNBLOCK);
-	switch (o.mode) {
-	case MODE_HELP:
-		options_help(stdout);
-		return flush_stdout(0);
-	case MODE_VERSION:
-		printf("%s\n", PACKAGE_STRING);
-		return flush_stdout(0);
-	case MODE_TOP:
-		return end(cmd_top(&o));
-	case MODE_RECORD:
-		return end(cmd_record(&o));
-	case MODE_RECOVER:
-		return cmd_recover(&o);
-	case MODE_ONCE:
-		return run_apart(once, &o);
-	case MODE_BOARDS:
-		return run_apart(boards, &o);
-	case MODE_PRINT:
-		return o.replay ? print(&o) : run_apart(print, &o);
-	case MODE_REPORT:
-		return flush_stdout(cmd_report(&o));
-	case MODE_EXPORT:
-		return flush_stdout(cmd_export(&o));
-	case MODE_CUT:
-		return cmd_cut(&o);
-	case MODE_JOIN:
-		return cmd_join(&o);
-	case MODE_CHECK:
-		return flush_stdout(cmd_check(&o));
-	case MODE_CONFIG:
-		return flush_stdout(cmd_config(&o));
-	case MODE_MARK:
-		return cmd_mark(&o);
+	if (o.help) {
+		verb_help(o.verb, stdout);
+		return stdout_flush(0);
 	}
-	return ERR_FAILED;
+	if (o.version) {
+		printf("%s\n", PACKAGE_STRING);
+		return stdout_flush(0);
+	}
+	if (!o.verb->takes_marks)
+		hold_marks(SIG_UNBLOCK);
+	return end(o.verb->apart ? run_apart(o.verb->run, &o) : stdout_flush(o.verb->run(&o)));
 }

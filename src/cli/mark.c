@@ -1,7 +1,8 @@
 /* nvmtop --mark: a mark into what this user records and looks at. */
 #include <stdio.h>
+#include <string.h>
 
-#include "cli/cli.h"
+#include "cli/verb.h"
 #include "util/clock.h"
 #include "util/intl.h"
 #include "record/marks.h"
@@ -18,8 +19,37 @@ int cmd_mark(const struct options *o)
 	/* Not an error: but whoever meant one of them should know. */
 	if (n > 1)
 		fprintf(stderr,
-			_("nvmtop: marked %d recorders or screens, processes %s; --to PID selects "
+			_("nvmtop: marked %d recorders or screens, processes %s; --pid PID selects "
 			  "one\n"),
 			n, whom);
 	return 0;
 }
+
+static int finish(struct options *o, struct err *e)
+{
+	char shown[128];
+
+	if (o->n_files < 2) {
+		o->label = o->n_files ? o->files[0] : NULL;
+		return 0;
+	}
+	text_printable(shown, sizeof shown, o->files[1], strlen(o->files[1]));
+	return err_set(e, ERR_USAGE, _("unexpected \"%s\": put a label of several words in quotes"), shown);
+}
+
+static const struct option_entry own[] = {
+	{"pid", "PID", N_("only in the recording or screen of this process"), .take = value_pid},
+	{"to", "PID", N_("same as --pid"), .take = value_pid},
+};
+static const struct option_group options = {NULL, OPTIONS(own)};
+
+const struct verb verb_mark = {
+	.name = "mark",
+	.mode = "mark",
+	.operands = "[LABEL]",
+	.summary = N_("set a mark, with an optional LABEL, in your recordings and live screens"),
+	.groups = {&options, &group_common},
+	.runs_as = MODE_OTHER,
+	.finish = finish,
+	.run = cmd_mark,
+};

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/cli.h"
+#include "cli/verb.h"
 #include "util/clock.h"
 #include "model/history.h"
 #include "util/intl.h"
@@ -253,3 +253,20 @@ int cmd_once(const struct options *o)
 	live_close(&l);
 	return status;
 }
+
+static const struct option_entry own[] = {
+	{"json", NULL, N_("as one JSON object"), FLAG(json)},
+};
+static const struct option_group options = {NULL, OPTIONS(own)};
+
+const struct verb verb_once = {
+	.name = "once",
+	.mode = "once",
+	.operands = "",
+	.summary = N_("print one reading of everything"),
+	.groups = {&options, &group_sampling, &group_common},
+	.runs_as = MODE_ONCE,
+	.apart = true,
+	.finish = operands_none,
+	.run = cmd_once,
+};

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/options.h"
+#include "cli/verb.h"
 #include "util/intl.h"
 
 #define WORD 40 /* longer ones are like no option */
@@ -42,42 +42,41 @@ static size_t changes(const char *a, size_t n, const char *b)
 /* Is that the start of the option's name? */
 static bool begins(const struct option_entry *t, const char *word, size_t length)
 {
-	return t->name && length > 0 && !strncmp(t->name, word, length);
+	return length > 0 && !strncmp(t->name, word, length);
 }
 
-static int several(struct err *e, const struct option_entry *t, size_t n, const char *word, size_t length,
-		   const char *shown)
+static int several(struct err *e, const struct option_list *l, const char *word, size_t length, const char *shown)
 {
 	char list[200] = "";
 	size_t used = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (begins(&t[i], word, length) && used + strlen(t[i].name) + 5 < sizeof list)
+	for (size_t i = 0; i < l->n; i++)
+		if (begins(l->at[i], word, length) && used + strlen(l->at[i]->name) + 5 < sizeof list)
 			used += (size_t)snprintf(list + used, sizeof list - used, "%s--%s", used ? ", " : "",
-						 t[i].name);
+						 l->at[i]->name);
 	return err_set(e, ERR_USAGE, _("\"%s\" is ambiguous: %s"), shown, list);
 }
 
-int option_unknown(struct err *e, const struct option_entry *t, size_t n, const char *word, const char *shown)
+int option_unknown(struct err *e, const struct option_list *l, const char *word, const char *shown)
 {
 	size_t dashes = strspn(word, "-"), length, like = 0, best = FAR;
 	const char *near = NULL;
 
 	word += dashes;
 	length = strcspn(word, "=");
-	for (size_t i = 0; i < n; i++) {
-		size_t far = t[i].name ? changes(word, length, t[i].name) : FAR;
+	for (size_t i = 0; i < l->n; i++) {
+		size_t far = changes(word, length, l->at[i]->name);
 
-		like += begins(&t[i], word, length);
+		like += begins(l->at[i], word, length);
 		if (far < best && far < length) {
 			best = far;
-			near = t[i].name;
+			near = l->at[i]->name;
 		}
 	}
 	if (dashes == 2 && (best == 0 || like == 1))
 		return err_set(e, ERR_USAGE, _("\"%s\" takes no value"), shown);
 	if (dashes == 2 && like > 1)
-		return several(e, t, n, word, length, shown);
+		return several(e, l, word, length, shown);
 	if (near)
 		return err_set(e, ERR_USAGE, _("\"%s\" is not an option; did you mean --%s?"), shown, near);
 	return err_set(e, ERR_USAGE, _("\"%s\" is not an option"), shown);

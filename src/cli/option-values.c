@@ -1,7 +1,7 @@
 /* What the options take: text into values, with a sentence that says what would be one. */
 #include <string.h>
 
-#include "cli/options.h"
+#include "cli/verb.h"
 #include "util/clock.h"
 #include "model/condition.h"
 #include "app/settings-file.h"
@@ -46,22 +46,6 @@ int value_text(struct options *o, const struct option_entry *t, const char *valu
 	return 0;
 }
 
-void option_input(struct options *o, const char *file)
-{
-	*(const char **)member(o, o->awaits) = file;
-	o->awaits = NULL;
-}
-
-int value_input(struct options *o, const struct option_entry *t, const char *value, struct err *e)
-{
-	if (o->awaits)
-		return err_set(e, ERR_USAGE, _("--%s needs a FILE"), o->awaits->name);
-	o->awaits = t;
-	if (value)
-		option_input(o, value);
-	return 0;
-}
-
 int value_hz(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
 	double *hz = member(o, t);
@@ -88,7 +72,7 @@ int value_demo(struct options *o, const struct option_entry *t, const char *valu
 int value_output(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
 	(void)t;
-	return option_operand(o, value, e);
+	return operand_out(o, value, e);
 }
 
 int value_duration(struct options *o, const struct option_entry *t, const char *value, struct err *e)
@@ -109,6 +93,12 @@ int value_from(struct options *o, const struct option_entry *t, const char *valu
 {
 	o->pick.has_from = true;
 	return read_time(&o->pick.from_ns, t->name, value, e);
+}
+
+int value_to(struct options *o, const struct option_entry *t, const char *value, struct err *e)
+{
+	o->pick.has_to = true;
+	return read_time(&o->pick.to_ns, t->name, value, e);
 }
 
 int value_at(struct options *o, const struct option_entry *t, const char *value, struct err *e)
@@ -149,7 +139,7 @@ int value_history(struct options *o, const struct option_entry *t, const char *v
 			 _("auto, a size from 4Mi to 64Gi such as 64M, or a time from 10s to 168h such as 1h"));
 }
 
-int value_sync(struct options *o, const struct option_entry *t, const char *value, struct err *e)
+int value_flush(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
 	if (num_duration_ns(value, &o->limits.sync_ns) && o->limits.sync_ns >= NS_PER_S / 10 &&
 	    o->limits.sync_ns <= 86400 * NS_PER_S)
@@ -218,21 +208,6 @@ int value_trigger(struct options *o, const struct option_entry *t, const char *v
 	return err_set(e, ERR_USAGE, "--trigger: %s", why);
 }
 
-int option_operand(struct options *o, const char *text, struct err *e)
-{
-	char shown[128];
-
-	text_printable(shown, sizeof shown, text, strlen(text));
-	if (o->out && o->mode == MODE_MARK)
-		return err_set(e, ERR_USAGE,
-			       _("unexpected \"%s\": put a label of several words in quotes"), shown);
-	if (o->out)
-		return err_set(e, ERR_USAGE, _("unexpected file \"%s\": a recording is written to one file"),
-			       shown);
-	o->out = text;
-	return 0;
-}
-
 static int word_find(const char *const *words, int n, const char *value)
 {
 	for (int i = 0; i < n; i++)
@@ -243,30 +218,38 @@ static int word_find(const char *const *words, int n, const char *value)
 
 int value_format(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
-	static const char *const names[] = {"table", "json", "csv", "markdown", "text", "svg"};
-	int i = word_find(names, 6, value);
-
-	if (i < 0)
-		return bad_value(e, t->name, value,
-				 _("table, json, csv or markdown; for --print text or svg"));
-	if (i >= 4) {
-		o->picture = i == 4 ? PICTURE_TEXT : PICTURE_SVG;
-		return 0;
-	}
-	o->format = (enum report_format)i;
-	o->has_format = true;
-	return 0;
-}
-
-int value_export(struct options *o, const struct option_entry *t, const char *value, struct err *e)
-{
-	static const char *const names[] = {"csv", "jsonl", "perfetto", "nvmt1"};
+	static const char *const names[] = {"table", "json", "csv", "markdown"};
 	int i = word_find(names, 4, value);
 
 	if (i < 0)
-		return bad_value(e, t->name, value, _("csv, jsonl, perfetto or nvmt1"));
-	o->form = (enum export_form)i;
+		return bad_value(e, t->name, value, _("table, json, csv or markdown"));
+	o->format = (enum report_format)i;
 	return 0;
+}
+
+int value_picture(struct options *o, const struct option_entry *t, const char *value, struct err *e)
+{
+	static const char *const names[] = {"text", "svg"};
+	int i = word_find(names, 2, value);
+
+	if (i < 0)
+		return bad_value(e, t->name, value, _("text or svg"));
+	o->picture = i == 0 ? PICTURE_TEXT : PICTURE_SVG;
+	return 0;
+}
+
+int value_form(struct options *o, const char *value, struct err *e)
+{
+	static const char *const names[] = {"csv", "jsonl", "perfetto", "nvmt1"};
+	int i = word_find(names, 4, value);
+	char shown[128];
+
+	if (i >= 0) {
+		o->form = (enum export_form)i;
+		return 0;
+	}
+	text_printable(shown, sizeof shown, value, strlen(value));
+	return err_set(e, ERR_USAGE, _("\"%s\" is not a form to export to: csv, jsonl, perfetto or nvmt1"), shown);
 }
 
 int value_tier(struct options *o, const struct option_entry *t, const char *value, struct err *e)
@@ -289,6 +272,16 @@ int value_frames(struct options *o, const struct option_entry *t, const char *va
 	return bad_value(e, t->name, value, _("a rate from 0.1 to 60 per second"));
 }
 
+int value_interval(struct options *o, const struct option_entry *t, const char *value, struct err *e)
+{
+	int64_t ns;
+
+	if (!num_duration_ns(value, &ns) || ns < NS_PER_S / 60 || ns > 10 * NS_PER_S)
+		return bad_value(e, t->name, value, _("a time from 17ms to 10s"));
+	o->frames = (double)NS_PER_S / (double)ns;
+	return 0;
+}
+
 int value_theme(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
 	o->has_theme = true;
@@ -299,23 +292,13 @@ int value_theme(struct options *o, const struct option_entry *t, const char *val
 			   "-dark or -light) or mono"));
 }
 
-static int read_pid(long *out, const char *value, struct err *e)
+int value_pid(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
 	int64_t pid;
 
 	if (num_i64(value, value + strlen(value), &pid) != value + strlen(value) || pid < 1 ||
 	    pid > INT32_MAX)
-		return bad_value(e, "to", value, _("a process ID"));
-	*out = (long)pid;
+		return bad_value(e, t->name, value, _("a process ID"));
+	o->to = (long)pid;
 	return 0;
-}
-
-int value_to(struct options *o, struct err *e)
-{
-	if (!o->to_text)
-		return 0;
-	if (o->mode == MODE_MARK)
-		return read_pid(&o->to, o->to_text, e);
-	o->pick.has_to = true;
-	return read_time(&o->pick.to_ns, "to", o->to_text, e);
 }

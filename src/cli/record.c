@@ -12,6 +12,7 @@
 #include "app/pretrigger.h"
 #include "record/naming.h"
 #include "cli/recorder.h"
+#include "cli/verb.h"
 #include "app/recording.h"
 #include "app/progress.h"
 #include "app/stream.h"
@@ -483,3 +484,47 @@ int cmd_record(const struct options *o)
 	tally_free(&r.tally);
 	return status;
 }
+
+static int finish(struct options *o, struct err *e)
+{
+	bool limited =
+		o->limits.sync_ns || o->limits.split_ns || o->limits.split_bytes || o->limits.max_bytes;
+
+	for (size_t i = 0; i < o->n_files; i++)
+		if (operand_out(o, o->files[i], e) < 0)
+			return -1;
+	const struct option_rule rules[] = {
+		{to_stdout(o) && o->force, N_("--force is only for a file: a stream overwrites nothing")},
+		{to_stdout(o) && limited,
+		 N_("--flush, --split and --max-size are only for files, not for a stream")},
+		{to_stdout(o) && o->keep_ns, N_("--keep writes files, not a stream: give the name of a file")},
+		{o->stop_on_eof && o->command,
+		 N_("--stop-on-eof cannot be used with a COMMAND, which reads standard input")},
+		{o->keep_ns && limited, N_("--flush, --split and --max-size cannot be used with --keep")},
+	};
+
+	return RULES(rules, e) < 0 ? -1 : check_pretrigger(o, e);
+}
+
+static const struct option_entry own[] = {
+	{"output", "FILE", N_("write the trace to FILE (default: nvmtop-DATE-TIME.nvmt)"), .letter = 'o',
+	 .take = value_output},
+	{"force", NULL, N_("overwrite FILE if it exists"), FLAG(force)},
+	{"duration", "SEC", N_("stop after SEC seconds (also 1m30s, 250ms)"), .take = value_duration},
+	{"delay", "SEC", N_("start SEC seconds later; a COMMAND starts at once"), TIME(delay_ns)},
+	{"stop-on-eof", NULL, N_("stop when standard input is closed"), FLAG(stop_on_eof)},
+};
+static const struct option_group options = {NULL, OPTIONS(own)};
+
+const struct verb verb_record = {
+	.name = "record",
+	.mode = "record",
+	.operands = "[FILE] [-- COMMAND [ARGUMENT]...]",
+	.summary = N_("record to FILE without a screen; -: a stream to standard output"),
+	.groups = {&options, &group_files, &group_keep, &group_sampling, &group_priority, &group_common},
+	.runs_as = MODE_RECORD,
+	.takes_marks = true,
+	.runs_command = true,
+	.finish = finish,
+	.run = cmd_record,
+};

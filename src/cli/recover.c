@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/verb.h"
 #include "util/intl.h"
 #include "app/progress.h"
 #include "trace/recover.h"
@@ -50,3 +50,22 @@ int cmd_recover(const struct options *o)
 	progress_show(1);
 	return rc < 0 ? complain(&e) : report(&r, &e);
 }
+
+static int finish(struct options *o, struct err *e)
+{
+	if (operands_in_out(o, &o->recover, e) < 0)
+		return -1;
+	return o->out ? operand_unexpected(o->out, e) : 0;
+}
+
+const struct verb verb_recover = {
+	.name = "recover",
+	.mode = "recover",
+	.mode_value = true,
+	.operands = "FILE",
+	.summary = N_("complete an interrupted recording"),
+	.groups = {&group_common},
+	.runs_as = MODE_OTHER,
+	.finish = finish,
+	.run = cmd_recover,
+};

@@ -2,7 +2,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "cli/cli.h"
+#include "cli/verb.h"
 #include "app/progress.h"
 #include "util/intl.h"
 
@@ -67,3 +67,21 @@ int cmd_report(const struct options *o)
 		status = complain(&e);
 	return close_traces(traces, n, status);
 }
+
+static const struct option_entry own[] = {
+	{"format", "NAME", N_("table, json, csv or markdown"), .take = value_format},
+	{"summary", NULL, N_("print only the table of phases"), FLAG(summary)},
+	{"per", "N", N_("each phase has N items; print energy and time per item"), .take = value_per},
+};
+static const struct option_group options = {NULL, OPTIONS(own)};
+
+const struct verb verb_report = {
+	.name = "report",
+	.mode = "report",
+	.operands = "FILE...",
+	.summary = N_("print statistics of each phase of a trace; compare several traces"),
+	.groups = {&options, &group_signals, &group_time, &group_common},
+	.runs_as = MODE_OTHER,
+	.finish = operands_files,
+	.run = cmd_report,
+};

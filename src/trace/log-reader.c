@@ -324,6 +324,41 @@ int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t 
 	return 0;
 }
 
+void log_generation_drop(struct log_reader *r, size_t i)
+{
+	for (int t = 0; t < TIERS; t++)
+		free(r->generations[i].column[t]);
+	memmove(r->generations + i, r->generations + i + 1, (--r->n_generations - i) * sizeof(*r->generations));
+}
+
+struct log_reader *log_about_new(void)
+{
+	struct log_reader *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->fd = -1;
+	r->unpacker = log_unpacker_new();
+	if (r->unpacker)
+		return r;
+	free(r);
+	return NULL;
+}
+
+void log_about_free(struct log_reader *r)
+{
+	if (!r)
+		return;
+	while (r->n_generations > 0)
+		log_generation_drop(r, 0);
+	log_unpacker_free(r->unpacker);
+	free(r->generations);
+	free(r->channels);
+	free(r->numbers);
+	free(r->facts);
+	free(r);
+}
+
 static bool meta_read(struct log_reader *r, const struct log_item *item, struct log_head *h)
 {
 	return log_read_chunk(r, item, h, &r->raw_index);

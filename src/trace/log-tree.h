@@ -125,6 +125,10 @@ const struct log_generation *log_generation_find(const struct log_reader *r, uin
 
 /* The channels that a META describes.  -1: out of memory. */
 int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t *p, size_t n);
+void log_generation_drop(struct log_reader *r, size_t i);
+/* A reader without a file, which only takes META. */
+struct log_reader *log_about_new(void);
+void log_about_free(struct log_reader *r);
 
 /* log-tree.c */
 /* Chunks in [from, to). */

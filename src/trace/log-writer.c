@@ -192,8 +192,10 @@ static void writer_gap(struct sink *sink, const struct gap *g)
 	struct log_writer *w = writer_of(sink);
 	struct log_builder *b = builder_of(w);
 
-	if (b && g->to_ns <= w->until_ns)
+	if (b && g->to_ns <= w->until_ns) {
 		log_builder_gap(b, g);
+		w->given_lost += g->cause == GAP_LOST ? g->missed : 0;
+	}
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -297,6 +299,7 @@ void log_writer_stats(struct log_writer *w, struct log_writer_stats *out)
 	out->marks = t ? t->marks - w->stats.lost_marks : 0;
 	for (int i = 0; t && i < TIERS; i++)
 		out->lost_rows += t->lost[i];
+	out->lost_rows -= t ? w->given_lost : 0;
 	if (out->dropping && out->err.code == ERR_NONE)
 		err_set(&out->err, ERR_FAILED, _("the disk is too slow: %llu rows were dropped so far"),
 			(unsigned long long)out->lost_rows);

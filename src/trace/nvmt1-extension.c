@@ -298,12 +298,12 @@ static void read_chunk(struct walk *w, uint32_t id, uint64_t length)
 	uint8_t *p;
 	size_t k = 0;
 
-	if (id == ID_COLUMNS)
-		read_columns(w, length);
+	if (id == ID_COLUMNS) {
+		read_columns(w, length); /* checked when its rows are read */
+		return;
+	}
 	while (k < sizeof(kinds) / sizeof(kinds[0]) && kinds[k].id != id)
 		k++;
-	if (k == sizeof(kinds) / sizeof(kinds[0]))
-		return;
 	p = length <= PAYLOAD_MAX ? malloc((size_t)length + CRC) : NULL;
 	if (!p || !nvmt1_read(w->f, p, (size_t)length + CRC, w->at + HEAD) ||
 	    get_u32(p + length) != log_crc(p, (size_t)length)) {
@@ -312,7 +312,7 @@ static void read_chunk(struct walk *w, uint32_t id, uint64_t length)
 		return;
 	}
 	in = (struct log_in) {p, p + length, false};
-	while (in.p < in.end && !in.bad && !w->no_memory)
+	while (k < sizeof(kinds) / sizeof(kinds[0]) && in.p < in.end && !in.bad && !w->no_memory)
 		kinds[k].read(w, &in);
 	if (in.bad)
 		bad(w, id);
@@ -426,6 +426,20 @@ int nvmt1_extension(struct nvmt1 *f)
 	}
 	free(w.runs);
 	return w.no_memory ? -1 : rc;
+}
+
+bool nvmt1_closing(struct nvmt1 *f, uint64_t counts[4], uint32_t *header_crc)
+{
+	uint8_t p[HEAD + 52 + CRC];
+
+	if (f->size < HEADER_SIZE + sizeof(p) || !nvmt1_read(f, p, sizeof(p), f->size - sizeof(p)) ||
+	    get_u32(p) != ID_CLOSE || get_u64(p + 8) != 52 || get_u32(p + 16) != log_crc(p, 16) ||
+	    get_u32(p + HEAD + 52) != log_crc(p + HEAD, 52))
+		return false;
+	for (int i = 0; i < 4; i++)
+		counts[i] = get_u64(p + HEAD + 16 + 8 * i);
+	*header_crc = get_u32(p + HEAD + 48);
+	return true;
 }
 
 bool nvmt1_start(int fd, uint64_t at, struct clock_anchor *out)

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -99,11 +100,17 @@ static void lay_out(struct nvmt1 *f)
 {
 	static const size_t sizes[4] = {FAST_SIZE, MEDIUM_SIZE, SLOW_SIZE, SYNC_SIZE};
 	static const char *const names[4] = {"fast", "medium", "slow", "sync point"};
-	uint64_t at = HEADER_SIZE, counts[4];
+	uint64_t at = HEADER_SIZE, counts[4], closing[4];
 	bool cut = false;
+	uint32_t crc;
 
 	for (int i = 0; i < 4; i++)
 		counts[i] = get_u64(f->header + H_COUNTS + 8 * i);
+	if (nvmt1_closing(f, closing, &crc) && crc != log_crc(f->header, HEADER_SIZE)) {
+		nvmt1_damage(f, _("the header, at offset 0, has a wrong checksum; the counts are taken from "
+				  "the end of the file"));
+		memcpy(counts, closing, sizeof(closing));
+	}
 	if (!counts[0] && !counts[1] && !counts[2] && !counts[3] && f->size > HEADER_SIZE + FAST_SIZE &&
 	    !nvmt1_log(f->fd)) {
 		counts[0] = (f->size - HEADER_SIZE) / FAST_SIZE;
@@ -185,8 +192,8 @@ struct nvmt1 *nvmt1_open(int fd, const char *shown, void (*found)(void *to, cons
 			free(f);
 			return NULL;
 		}
-		check_header(f);
 		lay_out(f);
+		check_header(f);
 		ok = nvmt1_extension(f) == 0 && (f->extended || nvmt1_session(f) == 0) &&
 		     (f->n_marks > 0 || sync_marks(f) == 0);
 	}

@@ -59,6 +59,9 @@ bool nvmt1_read(const struct nvmt1 *f, void *to, size_t n, uint64_t at);
 
 /* nvmt1-session.c: channels from the header alone.  -1: out of memory. */
 int nvmt1_session(struct nvmt1 *f);
+/* The closing chunk at the end of a file of nvmtop 0.1: the counts of the header, and its
+ * checksum.  False: none. */
+bool nvmt1_closing(struct nvmt1 *f, uint64_t counts[4], uint32_t *header_crc);
 /* nvmt1-extension.c: what nvmtop 0.1 wrote behind the sync points.  -1: out of memory. */
 int nvmt1_extension(struct nvmt1 *f);
 bool nvmt1_start(int fd, uint64_t at, struct clock_anchor *out); /* its clocks, quickly */

@@ -26,14 +26,18 @@ struct cursor {
 	uint8_t *payload;
 };
 
+/* Values of a channel that are out of range; the first of them. */
+struct nonsense {
+	uint64_t n, row;
+	double v;
+};
+
 struct import {
 	struct nvmt1 *f;
 	struct sink *to;
 	struct cursor at[TIERS];
 	double *values;
-	uint64_t nonsense, odd_row; /* values out of range; the first of them */
-	size_t odd_channel;
-	double odd;
+	struct nonsense *nonsense; /* one a channel */
 };
 
 static void cut(struct import *m, enum tier tier)
@@ -208,10 +212,9 @@ static void count_nonsense(struct import *m, size_t channel, enum tier tier, uin
 		if (!cell_nonsense(row_at(m, tier, row), (enum field)place->field, place->slot, &v) ||
 		    (has_runs(f, channel) && find_run(f, channel, row)))
 			continue;
-		if (m->nonsense++ == 0 || row < m->odd_row || (row == m->odd_row && channel < m->odd_channel)) {
-			m->odd_row = row;
-			m->odd_channel = channel;
-			m->odd = v;
+		if (m->nonsense[channel].n++ == 0) {
+			m->nonsense[channel].row = row;
+			m->nonsense[channel].v = v;
 		}
 	}
 }
@@ -297,19 +300,34 @@ static bool push_all(struct import *m, nvmt1_progress *progress, void *arg)
 	return true;
 }
 
-static void tell_nonsense(struct import *m)
+/* A check gets a sentence for each channel, a reader one for all. */
+static void report_nonsense(struct import *m)
 {
-	const struct channel *c = &m->f->channels[m->odd_channel];
+	struct nvmt1 *f = m->f;
+	const struct nonsense *first = NULL;
+	uint64_t n = 0;
 
-	if (m->nonsense > 0)
-		nvmt1_damage(m->f,
-			     P_("%llu out-of-range value is treated as missing: %s is %g in row %llu of the %s "
-				"section",
-				"%llu out-of-range values are treated as missing: %s is %g in row %llu of "
-				"the %s section",
-				m->nonsense),
-			     (unsigned long long)m->nonsense, c->name, m->odd, (unsigned long long)m->odd_row,
-			     tier_name(c->tier));
+	for (size_t c = 0; c < f->session.n_channels; c++) {
+		const struct nonsense *o = &m->nonsense[c];
+
+		n += o->n;
+		if (o->n > 0 && (!first || o->row < first->row))
+			first = o;
+	}
+	for (size_t c = 0; n > 0 && c < f->session.n_channels; c++) {
+		const struct nonsense *o = &m->nonsense[c];
+		const char *name = f->channels[c].name, *tier = tier_name(f->channels[c].tier);
+
+		if (f->found ? o->n > 0 : o == first)
+			nvmt1_damage(f,
+				     P_("%llu out-of-range value is treated as missing: %s is %g in row %llu of the "
+					"%s section",
+					"%llu out-of-range values are treated as missing: %s is %g in row %llu of "
+					"the %s section",
+					f->found ? o->n : n),
+				     (unsigned long long)(f->found ? o->n : n), name, o->v, (unsigned long long)o->row,
+				     tier);
+	}
 }
 
 static bool start(struct import *m)
@@ -325,7 +343,8 @@ static bool start(struct import *m)
 		widest = m->f->session.width[t] > widest ? m->f->session.width[t] : widest;
 	}
 	m->values = malloc(widest * BATCH * sizeof(*m->values));
-	return m->values != NULL;
+	m->nonsense = calloc(m->f->session.n_channels + 1, sizeof(*m->nonsense));
+	return m->values && m->nonsense;
 }
 
 int nvmt1_import(int fd, const char *shown, struct sink *to, nvmt1_progress *progress, void *arg,
@@ -346,7 +365,7 @@ int nvmt1_import(int fd, const char *shown, struct sink *to, nvmt1_progress *pro
 			rc = to->ops->end(to, e);
 		else
 			err_set(e, ERR_FAILED, _("interrupted while reading %s"), shown);
-		tell_nonsense(&m);
+		report_nonsense(&m);
 	}
 	if (rc == 0 && extra) {
 		extra->lists_gaps = m.f->extended;
@@ -361,6 +380,7 @@ int nvmt1_import(int fd, const char *shown, struct sink *to, nvmt1_progress *pro
 		free(m.at[t].payload);
 	}
 	free(m.values);
+	free(m.nonsense);
 	nvmt1_close(m.f);
 	return rc;
 }

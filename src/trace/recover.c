@@ -1,4 +1,5 @@
-/* A log can be read after any crash.  Recovery only gives it an end, and a .bin its form. */
+/* A log can be read after any crash.  Recovery only lists its last groups in an
+ * INDEX, gives it an END, and a .bin its form. */
 #include "trace/recover.h"
 
 #include <errno.h>
@@ -9,44 +10,120 @@
 #include <unistd.h>
 
 #include "util/intl.h"
-#include "trace/log-reader.h"
+#include "trace/log-index.h"
+#include "trace/log-tree.h"
 #include "trace/trace.h"
 
-/* END behind the last chunk. */
-static int append_end(int fd, struct log_reader *r, struct err *e)
+struct ending {
+	int fd;
+	struct log_reader *r;
+	struct log_index *index;
+	struct log_packer *packer;
+	struct log_bytes raw, chunk;
+	struct log_head last;
+	uint64_t at; /* the end of the file */
+};
+
+/* What no INDEX lists yet, to be listed. */
+static void list_item(struct ending *n, const struct log_item *item)
 {
-	struct log_bytes raw = {.n = 0}, chunk = {.n = 0};
-	struct log_packer *packer = log_packer_new();
+	struct log_entry e = {.distance = item->at, .stored = item->stored, .kind = item->kind, .aux = item->aux,
+			      .cell = item->cell};
 	struct log_head h;
+
+	if (!log_read_chunk(n->r, item, &h, &n->raw))
+		return;
+	for (int t = 0; t < TIERS; t++)
+		e.rows[t] = item->rows[t];
+	if ((item->kind == LOG_LOD || item->kind == LOG_STAT) && n->raw.n > 0)
+		e.aux = n->raw.p[0];
+	log_index_add(n->index, &e, n->raw.p, n->raw.n);
+}
+
+static int append(struct ending *n, enum log_kind kind, int64_t cell, uint32_t *stored, struct err *e)
+{
+	struct log_head h = {.kind = (uint8_t)kind,
+			     .version = LOG_VERSION,
+			     .session = n->last.session,
+			     .generation = n->last.generation,
+			     .seq = ++n->last.seq,
+			     .cell = cell};
+
+	n->chunk.n = 0;
+	if (n->raw.failed || log_pack(n->packer, &h, n->raw.p, n->raw.n, &n->chunk) < 0)
+		return err_set(e, ERR_FAILED, _("out of memory"));
+	errno = ENOSPC;
+	if (write(n->fd, n->chunk.p, n->chunk.n) != (ssize_t)n->chunk.n)
+		return err_sys(e, ERR_FAILED, errno, _("the end of the recording could not be written"));
+	*stored = h.stored;
+	n->at += n->chunk.n;
+	return 0;
+}
+
+/* The groups that no INDEX lists, the oldest first. */
+static int append_index(struct ending *n, struct err *e)
+{
+	const struct log_list *l = &n->r->top;
+	struct log_entry entry;
+	int64_t done = INT64_MIN;
+
+	for (size_t i = 0; i < l->n_data; i++) {
+		int64_t span = log_span(l->data[i].cell, 1);
+
+		if (l->data[i].kind != LOG_DATA || span <= done)
+			continue;
+		done = span;
+		n->raw.n = 0;
+		log_index_make(n->index, 1, span, n->at, &n->raw, &entry);
+		if (append(n, LOG_INDEX, entry.cell, &entry.stored, e) < 0)
+			return -1;
+		log_index_add(n->index, &entry, n->raw.p, n->raw.n);
+	}
+	return 0;
+}
+
+static int append_end(struct ending *n, struct err *e)
+{
 	struct log_tail tail;
+	uint64_t newest = 0;
+	uint32_t stored;
+	bool any = log_index_newest(n->index, &newest);
+
+	log_reader_tail(n->r, &tail);
+	for (int t = 0; t < TIERS; t++)
+		tail.tally.rows[t] = log_reader_rows(n->r, (enum tier)t);
+	log_reader_marks(n->r, &tail.tally.marks);
+	n->raw.n = 0;
+	log_put_u8(&n->raw, LOG_STOPPED);
+	log_put_u64(&n->raw, any ? n->at - newest : 0);
+	log_tally_put(&n->raw, &tail.tally);
+	log_put_str(&n->raw, "");
+	return append(n, LOG_END, n->last.cell, &stored, e);
+}
+
+/* INDEX and END behind the last chunk, which ends at `at`. */
+static int append_tail(int fd, struct log_reader *r, uint64_t at, struct err *e)
+{
+	struct ending n = {.fd = fd, .r = r, .index = log_index_new(), .packer = log_packer_new(), .at = at};
 	int rc = -1;
 
-	log_reader_tail(r, &tail);
-	for (int t = 0; t < TIERS; t++)
-		tail.tally.rows[t] = log_reader_rows(r, (enum tier)t);
-	log_reader_marks(r, &tail.tally.marks);
-	log_put_u8(&raw, LOG_STOPPED);
-	log_put_u64(&raw, 0);
-	log_tally_put(&raw, &tail.tally);
-	log_put_str(&raw, "");
-	log_reader_last(r, &h);
-	h = (struct log_head) {.kind = LOG_END,
-			       .version = LOG_VERSION,
-			       .session = h.session,
-			       .generation = h.generation,
-			       .seq = h.seq + 1,
-			       .cell = h.cell};
-	if (packer && !raw.failed && log_pack(packer, &h, raw.p, raw.n, &chunk) == 0) {
-		errno = ENOSPC;
-		rc = write(fd, chunk.p, chunk.n) == (ssize_t)chunk.n && fsync(fd) == 0 ? 0 : -1;
-		if (rc < 0)
-			err_sys(e, ERR_FAILED, errno, _("the end of the recording could not be written"));
-	} else {
+	log_reader_last(r, &n.last);
+	if (!n.index || !n.packer) {
 		err_set(e, ERR_FAILED, _("out of memory"));
+	} else {
+		for (size_t i = 0; i < r->top.n_data; i++)
+			list_item(&n, &r->top.data[i]);
+		for (size_t i = 0; i < r->top.n_others; i++)
+			list_item(&n, &r->top.others[i]);
+		if (append_index(&n, e) == 0 && append_end(&n, e) == 0)
+			rc = fsync(fd) == 0 ? 0
+					    : err_sys(e, ERR_FAILED, errno,
+						      _("the end of the recording could not be written"));
 	}
-	log_packer_free(packer);
-	log_bytes_free(&raw);
-	log_bytes_free(&chunk);
+	log_index_free(n.index);
+	log_packer_free(n.packer);
+	log_bytes_free(&n.raw);
+	log_bytes_free(&n.chunk);
 	return rc;
 }
 
@@ -56,6 +133,7 @@ static int end_log(int fd, const char *shown, struct recovery *out, struct err *
 	struct log_reader *r = copy >= 0 ? log_reader_open(copy, 0, shown, e) : NULL;
 	struct log_tail tail;
 	struct stat st;
+	char text[400];
 	int rc = -1;
 
 	if (copy < 0)
@@ -70,7 +148,9 @@ static int end_log(int fd, const char *shown, struct recovery *out, struct err *
 	else if (fstat(fd, &st) < 0 || (tail.torn > 0 && ftruncate(fd, st.st_size - (off_t)tail.torn) < 0))
 		err_sys(e, ERR_FAILED, errno, _("cannot write %s"), shown);
 	else
-		rc = tail.ended ? 0 : append_end(fd, r, e);
+		rc = tail.ended ? 0 : append_tail(fd, r, (uint64_t)st.st_size - tail.torn, e);
+	if (rc == 0 && log_damage_text(r, text, sizeof(text)))
+		err_set(e, ERR_DAMAGED, "%s: %s", shown, text);
 	log_reader_close(r);
 	return rc;
 }

@@ -1,5 +1,6 @@
 /* The rows of a trace as a timeline. */
 #include <math.h>
+#include <string.h>
 
 #include "trace/trace-file.h"
 
@@ -35,7 +36,12 @@ static bool get_extent(struct timeline *tl, int64_t *first_ns, int64_t *last_ns)
 static void get_columns(struct timeline *tl, size_t channel, int zoom, int64_t first, size_t n,
 			struct bin *out)
 {
-	log_reader_columns(trace_of(tl)->log, channel, zoom, first, n, out);
+	struct trace *t = trace_of(tl);
+
+	if (channel < t->session.n_channels)
+		log_reader_columns(t->log, channel, zoom, first, n, out);
+	else
+		memset(out, 0, n * sizeof(*out));
 }
 
 static double get_value(struct timeline *tl, size_t channel, int64_t t_ns, int64_t *at_ns)

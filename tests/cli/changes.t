@@ -11,7 +11,7 @@ gov=$cpu/cpufreq/policy4/scaling_governor
 
 # The file's recorder looks at moments of its own: what is put back before it has looked
 # was not there for it. Its second file names what it has seen.
-in_file() { test "$(grep -ao -- "$1" file.bin.part.side | wc -l)" -ge "$2"; }
+in_file() { test "$("$python" "$NVMTOP_SRC/tests/tools/nvmt-log.py" --brief file.bin.nvmt | grep -ao -- "$1" | wc -l)" -ge "$2"; }
 told() { nvmtop --export jsonl live.nvms 2>/dev/null | grep '"row":"change"' | grep -- "$1"; }
 # set FILE TEXT WHAT: and wait until it is told
 put() {

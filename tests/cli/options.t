@@ -4,11 +4,30 @@
 
 run nvmtop --help
 ok 'help succeeds' is "$status" 0
-for option in record replay demo once boards print output force duration delay json at view ascii color fast-hz medium-hz \
-    slow-hz nice board sysroot mark to report export cut join check format summary per select phase epoch from tier \
-    resample help version; do
-    ok "help names --$option" says out "--$option"
-    ok "the manual names --$option" grep -q "Fl Fl $option" "$NVMTOP_SRC/man/nvmtop.1"
+verbs='record replay recover report export cut join check mark once boards config'
+for verb in $verbs; do
+    ok "help names $verb" says out "^  $verb "
+    run nvmtop "$verb" --help
+    ok "$verb --help succeeds" is "$status" 0
+    ok "$verb --help begins with its usage" says out "^Usage: nvmtop $verb "
+    cp out help
+    run nvmtop help "$verb"
+    ok "help $verb is the same" cmp out help
+    run nvmtop --help
+done
+# mode VERB: the option that is its other name
+mode() {
+    test "$1" = config && echo print-config || echo "$1"
+}
+for verb in $verbs; do
+    run nvmtop "$verb" --help
+    cp out help
+    run nvmtop "--$(mode "$verb")" --help
+    ok "--$(mode "$verb") --help is that of $verb" cmp out help
+done
+for option in duration delay force split sync flush keep trigger after nice; do
+    run nvmtop record --help
+    ok "record has --$option" says out "--$option "
 done
 run nvmtop -h
 ok '-h is --help' is "$status" 0
@@ -75,16 +94,79 @@ wrong 'replay with record' --record --replay x
 wrong 'an option in place of a value' --report --select --from 1 x
 ok 'an option in place of a value: that is said' says err '"--select" needs a value'
 wrong 'no file to replay' --replay --ascii
-ok 'no file to replay: that is said' says err '--replay needs a FILE'
+ok 'no file to replay: that is said' says err 'replay needs a FILE'
 wrong 'two that need a file' --cut --replay x
 wrong 'a check as JSON' --check --json x
-ok 'a check as JSON: that is said' says err '--json is only for --once'
+ok 'a check as JSON: that is said' says err '--json is not an option of nvmtop check, but of nvmtop once'
 run nvmtop --print 80x24 --demo --view nonsense
 ok 'an unknown view: those that there are' says err '"nonsense"; .* overview, gpu, cpu, .* board'
 run nvmtop --once --board no_such_board
 ok 'an unknown board is named' says err no_such_board
 run nvmtop "$(printf '%s\033[31m' --bad)"
 ok 'escape sequences in arguments do not reach the terminal' sh -c '! grep -q "$(printf "\033")" err'
+
+# Verbs: as wrong as the options that are their other names.
+wrong 'an option of another verb' record --per 5
+ok 'an option of another verb: which one has it' says err '--per is not an option of nvmtop record, but of nvmtop report'
+wrong 'an option of several others' boards --force
+ok 'an option of several others: they are named' says err 'but of nvmtop record, nvmtop recover, nvmtop export, nvmtop cut, nvmtop join$'
+wrong 'an option of no verb' report --frobnicate x
+wrong 'a misspelt option of a verb' record --durtion 5
+ok 'a misspelt option of a verb: the one that was meant' says err 'did you mean --duration?'
+wrong 'the start of several of a verb' record --f x
+ok 'the start of several of a verb: only its own' says err 'ambiguous: --force, --flush, --fast-hz$'
+wrong 'a mode with a verb' record --report
+wrong 'sampling options of a verb that samples nothing' report --fast-hz 5 x
+wrong 'help of no verb' help frobnicate
+wrong 'nothing to replay' replay
+wrong 'nothing to check' check
+wrong 'two to check' check a b
+wrong 'nothing to report' report
+wrong 'no form' export
+wrong 'a form that does not exist' export xml x
+wrong 'nothing to export' export csv
+wrong 'two to export' export csv a b
+wrong 'cut without a range' cut a -o b
+wrong 'cut without an output' cut a --from 1
+wrong 'cut to standard output' cut a --from 1 -o -
+wrong 'a range that ends before it begins' report --from 5 --to 4 a
+wrong 'one to join' join a -o b
+wrong 'an operand for once' once x
+wrong 'an operand for boards' boards x
+wrong 'two labels with a verb' mark a b
+wrong 'a process that is none' mark --pid 0
+wrong 'no command with a verb' record --
+wrong 'a command for the screen' --demo -- true
+wrong 'a stream with --force' record - --force
+wrong 'a stream that is split' record - --split 5
+wrong 'a stream that is flushed' record - --flush 5
+wrong '--trigger without --keep' record --trigger 'gpu > 5'
+wrong 'at without a file' --demo --at 5
+wrong 'with without a file' --demo --with x
+wrong 'align without with' replay x --align start
+wrong 'follow of one frame' replay x --follow --print 80x24
+wrong 'a picture without --print' replay x --format svg
+wrong 'a table on the screen' replay x --format table
+wrong 'recording options for a replay' replay x --split 5
+wrong 'recording options for a file' x --split 5
+ok 'recording options for a file: that is said' says err '^nvmtop: --flush, --split, .* are only for nvmtop record and the live screen'
+wrong 'niceness for a file' x --nice 5
+wrong 'two settings files' --config x --no-config
+wrong 'an interval of zero' -d 0
+wrong 'an interval of a minute' --interval 60
+
+# The start of an option is enough where it is that of no other.
+run nvmtop --rep
+ok 'the start of two' is "$status" 2
+run nvmtop --boar no_such_board --once
+ok 'the start of --board and --boards' is "$status" 2
+for word in --onc --once; do
+    run nvmtop --demo "$word"
+    ok "nvmtop $word" is "$status" 0
+done
+run nvmtop --demo once
+ok 'a verb is the first word only: else a file' says err 'cannot read once'
+ok 'that does not exist' is "$status" 1
 
 # An option whose file stands behind other options, and a file without an option.
 trace=$NVMTOP_SRC/tests/traces/demo.bin
@@ -93,6 +175,63 @@ for line in "--print 80x24 $trace" "$trace --print 80x24" "--replay --print 80x2
     run nvmtop $line
     ok "as --replay FILE: nvmtop $(echo "$line" | sed "s,$trace,FILE,")" cmp plain out
 done
+cp "$trace" report
+run nvmtop ./report --print 80x24
+ok 'a file with the name of a verb' is "$status" 0
+ok 'a file with the name of a verb: it is shown' says out ' report '
+run nvmtop replay "$trace" --print 80x24
+ok 'replay FILE' cmp plain out
+run nvmtop replay --print 80x24 -- "$trace"
+ok 'replay -- FILE' cmp plain out
+# same NAME 'NEW WORDS' 'OLD WORDS' ...: the same on standard output, and the same exit status
+same() {
+    run nvmtop $2
+    is "$status" 0 || echo "# status $status"
+    cp out new
+    name=$1
+    shift 2
+    for line in "$@"; do
+        run nvmtop $line
+        ok "$name: $(echo "$line" | sed "s,$trace,FILE,g")" cmp new out
+    done
+    ok "$name: something is written" test -s new
+}
+same report "report --summary $trace" "--report --summary $trace" "--summary --report $trace" "--repo $trace --summary" \
+    "--demo --ascii --report $trace --summary" "report $trace --summary --no-config" "report --summary -- $trace"
+same export "export csv $trace --to 1" "--export csv --to 1 $trace" "--export=csv --to 1 $trace" "$trace --export csv --to=1" \
+    "export --to 1 csv $trace" "export csv -o - --to 1 $trace"
+same check "check $trace" "--check $trace" "--check=$trace" "$trace --check"
+same config 'config --theme mono' '--print-config --theme mono' '--theme mono --print-config' '--print-c --theme mono'
+same boards 'boards --board demo' '--boards --demo' '--board=demo --boards'
+run nvmtop once --json --demo
+ok 'once --json' is "$status" 0
+run nvmtop mark
+cp err new
+run nvmtop --mark
+ok 'mark and --mark fail alike without a recorder' cmp new err
+for line in 'record --demo --duration 0.2 new.bin' '--demo --record new.bin --duration=0.2' 'record --demo --dur 0.2 -o new.bin' \
+    'record --demo --duration 0.2 -onew.bin --flush 1' '--record --demo --duration 0.2 --sync 1 new.bin' \
+    'record --demo -o new.bin -- sleep 0.2' '--demo --record new.bin -- sleep 0.2'; do
+    rm -f new.bin
+    run nvmtop $line
+    ok "nvmtop $line" test "$status:$(nvmtop check new.bin | cut -d';' -f1)" = 0:valid
+done
+for line in "cut $trace --from 1 --to 3 -o new.bin" "--cut $trace --to 3 --from 1 -o new.bin" \
+    "--cut=$trace --to 3 --from 1 new.bin" "-o new.bin cut.bin --from 1 --to 3 --cut $trace"; do
+    rm -f new.bin
+    run nvmtop $line
+    case $line in
+    *cut.bin*) ok 'cut: two outputs' is "$status" 2 ;;
+    *) ok "nvmtop $(echo "$line" | sed "s,$trace,FILE,")" nvmtop check new.bin ;;
+    esac
+done
+nvmtop cut "$trace" --to 2 -o a.bin
+nvmtop cut "$trace" --from 2 -o b.bin
+for line in 'join a.bin b.bin -o both.bin' '--join a.bin b.bin -o both.bin --force' 'a.bin b.bin --join --output=both2.bin'; do
+    run nvmtop $line
+    ok "nvmtop $line" is "$status" 0
+done
+
 run nvmtop --cut --from 1 --to 3 "$trace" -o cut.bin
 ok '--cut before --from and --to' is "$status" 0
 run nvmtop --check --no-config cut.bin

@@ -28,4 +28,40 @@ else
     echo "ok $n - the manual has every key"
 fi
 rm -f "${TMPDIR:-/tmp}/keys-$$"
+# Each option stands in the section that --help lists it in, and the manual has no other.  The
+# options of one verb only stand under its name.
+dir=$(mktemp -d)
+# helped VERB: "section option" of each
+helped() {
+    $EMU "$NVMTOP" $1 --help | awk -v verb="$1" '
+        /^Verbs/ { skip = 1 }
+        /^Keys/ { exit }
+        /^[A-Z].*:$/ && !/^Verbs/ { skip = 0; title = substr($0, 1, length($0) - 1)
+            if (title == "Options") title = "nvmtop " verb }
+        !skip && /^  .*--[a-z]/ { match($0, /--[a-z-]+/); print title ":" substr($0, RSTART, RLENGTH) }'
+}
+{
+    helped ''
+    for verb in $($EMU "$NVMTOP" --help | sed -n '/^Verbs/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+        helped "$verb"
+        grep -qx ".Ss nvmtop $verb" nvmtop.1 && echo "$verb" >>"$dir/verbs"
+    done
+} | LC_ALL=C sort -u >"$dir/help"
+awk '/^\.Sh/ { on = /VERBS|SHARED OPTIONS/ } /^\.Ss/ { title = substr($0, 5) }
+    on && /^\.It .*Fl Fl / { option = $0; sub(/.*Fl Fl /, "", option); sub(/ .*/, "", option)
+        print title ":--" option }' nvmtop.1 | LC_ALL=C sort -u >"$dir/manual"
+n=$((n + 1))
+if test -s "$dir/help" && diff "$dir/help" "$dir/manual" >"$dir/diff"; then
+    echo "ok $n - --help and the manual have the same options"
+else
+    echo "not ok $n - --help and the manual have the same options"
+    sed 's/^/# /' "$dir/diff"
+fi
+n=$((n + 1))
+if test "$(wc -l <"$dir/verbs")" = "$($EMU "$NVMTOP" --help | sed -n '/^Verbs/,/^$/p' | grep -c '^  ')"; then
+    echo "ok $n - the manual has every verb"
+else
+    echo "not ok $n - the manual has every verb"
+fi
+rm -rf "$dir"
 echo "1..$n"

@@ -223,9 +223,13 @@ static void test_followed(void **state)
 {
 	static const struct sink_ops ops = {take_begin, take_rows, take_mark, take_gap, take_end, NULL, take_change};
 	struct taker taker = {.sink.ops = &ops};
-	struct follow *follow = follow_open(in_folder("s.nvmt"), &taker.sink, &e);
+	int in = open(in_folder("s.nvmt"), O_RDONLY);
+	struct follow *follow;
 
 	(void)state;
+	assert_true(in >= 0 && dup2(in, STDIN_FILENO) == STDIN_FILENO);
+	close(in);
+	follow = follow_open("-", &taker.sink, &e);
 	assert_non_null(follow);
 	for (int i = 0; i < 1000 && taker.n < 3; i++)
 		if (follow_take(follow, &e) < 0)

@@ -1,0 +1,75 @@
+/* Operands into their places, and what several verbs refuse. */
+#include <string.h>
+
+#include "cli/verb.h"
+#include "util/intl.h"
+
+bool is_stream(const char *path)
+{
+	return path && !strcmp(path, "-");
+}
+
+int rules_check(const struct option_rule *rules, size_t n, struct err *e)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rules[i].broken)
+			return err_set(e, ERR_USAGE, "%s", _(rules[i].text));
+	return 0;
+}
+
+int operand_unexpected(const char *text, struct err *e)
+{
+	char shown[128];
+
+	text_printable(shown, sizeof shown, text, strlen(text));
+	return err_set(e, ERR_USAGE, _("unexpected argument \"%s\""), shown);
+}
+
+int operands_none(struct options *o, struct err *e)
+{
+	return o->n_files > 0 ? operand_unexpected(o->files[0], e) : 0;
+}
+
+int operands_files(struct options *o, struct err *e)
+{
+	if (o->n_files > 0)
+		return check_time(o, e);
+	return err_set(e, ERR_USAGE, _("missing FILE: give the name of a trace"));
+}
+
+int operand_out(struct options *o, const char *text, struct err *e)
+{
+	char shown[128];
+
+	if (!o->out) {
+		o->out = text;
+		return 0;
+	}
+	text_printable(shown, sizeof shown, text, strlen(text));
+	return err_set(e, ERR_USAGE, _("unexpected file \"%s\": one file is written"), shown);
+}
+
+int operands_in_out(struct options *o, const char **input, struct err *e)
+{
+	if (o->n_files == 0)
+		return err_set(e, ERR_USAGE, _("nvmtop %s needs a FILE"), o->verb->name);
+	*input = o->files[0];
+	for (size_t i = 1; i < o->n_files; i++)
+		if (operand_out(o, o->files[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+int check_time(const struct options *o, struct err *e)
+{
+	if (o->pick.has_from && o->pick.has_to && o->pick.from_ns >= o->pick.to_ns)
+		return err_set(e, ERR_USAGE, _("--from must be before --to"));
+	return 0;
+}
+
+int check_pretrigger(const struct options *o, struct err *e)
+{
+	if ((o->trigger || o->after_ns) && !o->keep_ns)
+		return err_set(e, ERR_USAGE, _("--trigger and --after need --keep SEC"));
+	return 0;
+}

@@ -1,0 +1,111 @@
+/* verb: what a verb of the command line is, and the tables of options that verbs share. */
+#ifndef NVMTOP_CLI_VERB_H
+#define NVMTOP_CLI_VERB_H
+
+#include <stddef.h>
+
+#include "cli/cli.h"
+
+struct option_entry;
+
+/* Put the value of an option (NULL where it takes none) into *o; -1 with the sentence. */
+typedef int option_taker(struct options *o, const struct option_entry *t, const char *value, struct err *e);
+
+struct option_entry {
+	const char *name;
+	const char *argument; /* what --help calls its value; NULL: takes none */
+	const char *help;
+	char letter; /* its short form; 0: has none */
+	option_taker *take;
+	size_t at; /* for value_flag() and its like: the place in struct options */
+};
+
+struct option_group {
+	const char *title; /* NULL: the options of one verb only */
+	const struct option_entry *entries;
+	size_t n;
+};
+
+#define OPTIONS(table) .entries = table, .n = sizeof(table) / sizeof *(table)
+
+struct verb {
+	const char *name; /* NULL: the live screen, which needs no verb */
+	const char *mode; /* the option that is its other name */
+	bool mode_value;  /* a word behind that option is the first operand */
+	const char *operands;
+	const char *summary;
+	const struct option_group *groups[12]; /* NULL behind the last */
+	const struct option_group *also;       /* accepted with the mode option, without effect */
+	enum mode runs_as;
+	bool apart;	  /* runs in a process of its own: see run_apart() */
+	bool takes_marks; /* SIGUSR1 and SIGUSR2 stay blocked until it reads them */
+	bool runs_command;
+	/* Give the operands their place, and refuse what makes no sense together. */
+	int (*finish)(struct options *o, struct err *e);
+	int (*run)(const struct options *o); /* the exit status */
+};
+
+extern const struct verb verb_screen, verb_record, verb_replay, verb_recover, verb_once, verb_boards, verb_mark,
+	verb_report, verb_export, verb_cut, verb_join, verb_check, verb_config;
+
+/* All of them, the screen first; NULL behind the last. */
+extern const struct verb *const verbs[];
+const struct verb *verb_find(const char *name); /* NULL: no verb has that name */
+void verb_title(const struct verb *v, char *out, size_t size);
+
+/* Without a verb (the screen) a list of the verbs, too. */
+void verb_help(const struct verb *v, FILE *out);
+
+/* The place of a member; one of another type does not compile. */
+#define AT(member, type)                                                                                     \
+	(offsetof(struct options, member) + 0 * sizeof _Generic(((struct options *)NULL)->member, type : 0))
+
+#define FLAG(member) .take = value_flag, .at = AT(member, bool)
+#define TEXT(member) .take = value_text, .at = AT(member, const char *)
+#define RATE(member) .take = value_hz, .at = AT(member, double)
+#define TIME(member) .take = value_time, .at = AT(member, int64_t)
+
+/* Into the member that the entry names. */
+option_taker value_flag, value_text, value_hz, value_time;
+
+/* Each for one option, into the members that are its own. */
+option_taker value_demo, value_print, value_picture, value_output, value_duration, value_flush, value_split,
+	value_max_size, value_keep, value_trigger, value_format, value_per, value_from, value_to, value_tier,
+	value_history, value_at, value_frames, value_interval, value_color, value_theme, value_nice, value_pid;
+int value_form(struct options *o, const char *value, struct err *e);
+
+extern const struct option_group group_common, group_sampling, group_priority, group_files, group_keep,
+	group_replay, group_drawing, group_settings, group_history, group_signals, group_time;
+
+/* The options that a command line may have. */
+struct option_list {
+	const struct option_entry *at[128];
+	size_t n;
+};
+
+/* ERR_USAGE for a word that is no option of the list, or has a value that it does not take.
+ * shown: the word as it may be printed. */
+int option_unknown(struct err *e, const struct option_list *list, const char *word, const char *shown);
+
+/* finish() for those without operands, and with files to read only. */
+int operands_none(struct options *o, struct err *e);
+int operands_files(struct options *o, struct err *e);
+/* The first is read (*input), the second is where the result goes. */
+int operands_in_out(struct options *o, const char **input, struct err *e);
+/* Where it is written: of that there is one. */
+int operand_out(struct options *o, const char *text, struct err *e);
+int operand_unexpected(const char *text, struct err *e);
+
+struct option_rule {
+	bool broken;
+	const char *text;
+};
+/* ERR_USAGE with the sentence of the first rule that is broken. */
+int rules_check(const struct option_rule *rules, size_t n, struct err *e);
+#define RULES(rules, e) rules_check(rules, sizeof(rules) / sizeof *(rules), e)
+
+bool is_stream(const char *path); /* "-" */
+int check_pretrigger(const struct options *o, struct err *e);
+int check_time(const struct options *o, struct err *e);
+
+#endif
