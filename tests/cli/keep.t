@@ -141,4 +141,14 @@ touch there.bin
 run nvmtop --demo --record --keep 1 there.bin
 ok 'a file that is there: status 1' is "$status" 1
 ok 'is not touched' test ! -s there.bin
+echo old >old.nvmt
+run nvmtop --demo --record --force --keep 1 --duration 0.5 old.nvmt
+ok '--force without a trigger: what is there stays' grep -q old old.nvmt
+begin --force --keep 1 old.nvmt
+kill -USR2 $pid
+sleep 0.5
+end
+ok '--force: the first file replaces it' judge old.nvmt "0 < t['counts']['fast'] <= 1001"
+run nvmtop --demo --record --force --keep 1 none/x.nvmt
+ok '--force into no folder: status 1 at once' is "$status" 1
 done_testing
