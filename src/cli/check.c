@@ -21,7 +21,7 @@ int cmd_check(const struct options *o)
 		char shown[512];
 
 		text_printable(shown, sizeof shown, o->input, strlen(o->input));
-		err_set(&e, ERR_FAILED, _("%s is a stream: convert it with nvmtop --recover %s, then check "
+		err_set(&e, ERR_FAILED, _("%s is a stream: convert it with nvmtop recover %s, then check "
 					  "the trace"),
 			shown, shown);
 		return complain(&e);

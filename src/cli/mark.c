@@ -1,4 +1,4 @@
-/* nvmtop --mark: a mark into what this user records and looks at. */
+/* nvmtop mark: a mark into what this user records and looks at. */
 #include <stdio.h>
 #include <string.h>
 

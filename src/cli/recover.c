@@ -123,7 +123,7 @@ struct trace *open_trace(const char *path, bool view, struct err *e)
 		return view ? trace_open_view(path, e) : trace_open(path, e);
 	if (!trace_interrupted(path)) {
 		err_set(e, ERR_FAILED,
-			_("%s is still being recorded: nvmtop --replay %s --follow shows it live"), shown,
+			_("%s is still being recorded: nvmtop %s --follow shows it live"), shown,
 			shown);
 		return NULL;
 	}

@@ -249,7 +249,7 @@ ok '-V is --version' test "$(nvmtop -V)" = "$(nvmtop --version)"
 for term in '' dumb no-such-terminal; do
     run env TERM="$term" setsid $EMU "$NVMTOP" --demo </dev/null
     ok "no screen with TERM='$term': status 2" is "$status" 2
-    ok "no screen with TERM='$term': says what to use" says err '--record'
+    ok "no screen with TERM='$term': says what to use" says err 'nvmtop record'
     ok "no screen with TERM='$term': one line" one_line err
 done
 done_testing
