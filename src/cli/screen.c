@@ -83,14 +83,17 @@ static int run(const struct options *o)
 	return o->replay ? cmd_print(o) : run_apart(cmd_print, o);
 }
 
+/* As enum picture. */
+static const char *const pictures[] = {"", "text", "svg", NULL};
 static const struct option_entry own[] = {
 	{"view", "NAME", N_("initial view"), TEXT(view)},
 	{"frames", "HZ", N_("frames per second, 0.1 to 60 (default: when something changes)"),
-	 .take = value_frames},
+	 NUMBER(frames), .least = 0.1, .most = 60, .wants = N_("a rate from 0.1 to 60 per second")},
 	{"interval", "SEC", N_("the same as the time between two frames"), .letter = 'd',
 	 .take = value_interval},
 	{"print", "WxH", N_("print one frame of the screen as text"), .take = value_print},
-	{"format", "NAME", N_("for --print: text or svg"), .take = value_picture},
+	{"format", "NAME", N_("for --print: text or svg"), WORD(picture, enum picture, pictures),
+	 .wants = N_("text or svg")},
 };
 static const struct option_group options = {N_("Screen"), OPTIONS(own)};
 
