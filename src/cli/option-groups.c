@@ -9,6 +9,12 @@ static const struct option_entry common[] = {
 };
 const struct option_group group_common = {N_("Common options"), OPTIONS(common)};
 
+static const struct option_entry output[] = {
+	{"output", "FILE", N_("write to FILE"), .letter = 'o', .take = value_output},
+	{"force", NULL, N_("overwrite FILE if it exists"), FLAG(force)},
+};
+const struct option_group group_output = {N_("Output"), OPTIONS(output)};
+
 static const struct option_entry sampling[] = {
 	{"demo", NULL, N_("sample a simulated board"), .take = value_demo},
 	{"fast-hz", "HZ", N_("rate of GPU, CPU, memory and EMC (1000)"), RATE(hz[TIER_FAST])},

@@ -490,10 +490,9 @@ static const struct option_group options = {NULL, OPTIONS(own)};
 
 const struct verb verb_record = {
 	.name = "record",
-	.mode = "record",
 	.operands = "[FILE] [-- COMMAND [ARGUMENT]...]",
 	.summary = N_("record to FILE without a screen; -: a stream to standard output"),
-	.groups = {&options, &group_files, &group_keep, &group_sampling, &group_priority, &group_common},
+	.groups = {&options, &group_files, &group_keep, &group_sampling, &group_priority},
 	.runs_as = MODE_RECORD,
 	.takes_marks = true,
 	.runs_command = true,

@@ -148,20 +148,12 @@ static int finish(struct options *o, struct err *e)
 	return RULES(rules, e);
 }
 
-static const struct option_entry own[] = {
-	{"output", "FILE", N_("write the trace of a stream to FILE"), .letter = 'o', .take = value_output},
-	{"force", NULL, N_("overwrite FILE if it exists"), FLAG(force)},
-};
-static const struct option_group options = {NULL, OPTIONS(own)};
-
 const struct verb verb_recover = {
 	.name = "recover",
-	.mode = "recover",
 	.mode_value = true,
 	.operands = "FILE",
 	.summary = N_("complete an interrupted recording"),
-	.groups = {&options, &group_common},
-	.runs_as = MODE_OTHER,
+	.groups = {&group_output},
 	.finish = finish,
 	.run = cmd_recover,
 };

@@ -81,11 +81,9 @@ static const struct option_group options = {NULL, OPTIONS(own)};
 
 const struct verb verb_report = {
 	.name = "report",
-	.mode = "report",
 	.operands = "FILE...",
 	.summary = N_("print statistics of each phase of a trace; compare several traces"),
-	.groups = {&options, &group_signals, &group_time, &group_common},
-	.runs_as = MODE_OTHER,
+	.groups = {&options, &group_signals, &group_time},
 	.finish = operands_files,
 	.run = cmd_report,
 };

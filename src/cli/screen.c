@@ -100,7 +100,7 @@ static const struct option_group options = {N_("Screen"), OPTIONS(own)};
 const struct verb verb_screen = {
 	.operands = "[FILE]",
 	.groups = {&options, &group_replay, &group_drawing, &group_settings, &group_history, &group_files,
-		   &group_keep, &group_sampling, &group_priority, &group_common},
+		   &group_keep, &group_sampling, &group_priority},
 	.runs_as = MODE_TOP,
 	.takes_marks = true,
 	.finish = finish_screen,
@@ -109,11 +109,10 @@ const struct verb verb_screen = {
 
 const struct verb verb_replay = {
 	.name = "replay",
-	.mode = "replay",
 	.mode_value = true,
 	.operands = "FILE",
 	.summary = N_("show a saved trace (also: nvmtop FILE); -: a stream, live"),
-	.groups = {&options, &group_replay, &group_drawing, &group_settings, &group_common},
+	.groups = {&options, &group_replay, &group_drawing, &group_settings},
 	.also = &group_history,
 	.runs_as = MODE_TOP,
 	.takes_marks = true,

@@ -34,11 +34,11 @@ struct option_group {
 
 struct verb {
 	const char *name; /* NULL: the live screen, which needs no verb */
-	const char *mode; /* the option that is its other name */
+	const char *mode; /* the option that is its other name, when it is not the name */
 	bool mode_value;  /* a word behind that option is the first operand */
 	const char *operands;
 	const char *summary;
-	const struct option_group *groups[12]; /* NULL behind the last */
+	const struct option_group *groups[12]; /* beside the common ones; NULL behind the last */
 	const struct option_group *also;       /* accepted with the mode option, without effect */
 	enum mode runs_as;
 	bool apart;	  /* runs in a process of its own: see run_apart() */
@@ -54,6 +54,7 @@ extern const struct verb verb_screen, verb_record, verb_replay, verb_recover, ve
 
 /* All of them, the screen first; NULL behind the last. */
 extern const struct verb *const verbs[];
+const char *verb_mode(const struct verb *v); /* its option's name; NULL: it has none */
 const struct verb *verb_find(const char *name); /* NULL: no verb has that name */
 void verb_title(const struct verb *v, char *out, size_t size);
 
@@ -80,7 +81,7 @@ option_taker value_demo, value_print, value_output, value_split, value_max_size,
 	value_history, value_interval, value_theme, value_nice, value_pid;
 int value_form(struct options *o, const char *value, struct err *e);
 
-extern const struct option_group group_common, group_sampling, group_priority, group_files, group_keep,
+extern const struct option_group group_common, group_output, group_sampling, group_priority, group_files, group_keep,
 	group_replay, group_drawing, group_settings, group_history, group_signals, group_time;
 
 /* The options that a command line may have. */
