@@ -47,13 +47,8 @@ if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests) tests/lib/test-lib tests/lib/test-threads
 endif
 # Tests with functions of their own in front of others.
-tests_unit_test_hold_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=reallocarray -Wl,--wrap=mmap
-tests_unit_test_trace_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pwrite -Wl,--wrap=pread -Wl,--wrap=fdatasync \
-	-Wl,--wrap=fsync -Wl,--wrap=ftruncate -Wl,--wrap=renameat2 -Wl,--wrap=linkat -Wl,--wrap=unlinkat
-tests_unit_test_trace_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc \
-	-Wl,--wrap=reallocarray -Wl,--wrap=free
 tests_unit_test_log_writer_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fdatasync
-tests_unit_test_trace_recover_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_anchor
+tests_unit_test_log_files_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fdatasync -Wl,--wrap=write
 # its functions stand in for those of the C library
 tests_unit_test_quiet_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 # -rdynamic: the program itself is the library that it loads

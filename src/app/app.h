@@ -84,17 +84,12 @@ int cmd_top(const struct options *o);
 /* Something to be told on the screen, as soon as may be. */
 typedef void notify_fn(void *to, enum style style, const char *text);
 
-/* Ask on the terminal, where there is one, whether a recording that was interrupted
- * is to be recovered, and do it.  -1: it could not be. */
-int offer_recovery(const char *path, struct err *e);
+/* trace_open(), with a progress line. */
+struct trace *open_trace(const char *path, struct err *e);
 
-/* trace_open(), or with `view` trace_open_view(), whose sentence about an interrupted
- * recording says what to do. */
-struct trace *open_trace(const char *path, bool view, struct err *e);
-
-/* --with FILE, aligned to the trace that is shown.  As open_trace(). */
+/* --with FILE, aligned to the trace that is shown.  As trace_open_view(). */
 struct trace *with_open(const struct options *o, struct trace *shown, struct ui_align *align, struct err *e);
-/* The same of one that is open, with *e as open_trace() left it.  NULL: it was closed. */
+/* The same of one that is open, with *e as trace_open_view() left it.  NULL: it was closed. */
 struct trace *with_aligned(const struct options *o, struct trace *shown, struct trace *t,
 			   struct ui_align *align, struct err *e);
 /* The traces that the command line names, in its order; a damaged one is complained

@@ -217,10 +217,6 @@ static int start(struct top *t, struct err *e)
 		return -1;
 	app_settings_options(t->chosen, t->o, &uo, &how);
 	/* Signals still end the program here. */
-	if (t->o->replay && offer_recovery(t->o->replay, e) < 0)
-		return -1;
-	if (t->o->with && offer_recovery(t->o->with, e) < 0)
-		return -1;
 	t->signals = signals_open(e);
 	if (t->signals < 0)
 		return -1;
@@ -263,7 +259,7 @@ int cmd_top(const struct options *o)
 		pending_open_cancel(&t);
 		recording_end(&t.recording);
 		term_close(t.term); /* the disk may be slow from here on */
-		recording_finish(&t.recording);
+		recording_finish(&t.recording, t.signals);
 		source_keep_end(&t.source);
 		if (t.source.keep)
 			status = keeping_ended(o, t.source.keep);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "app/progress.h"
 #include "util/job.h"
 #include "util/intl.h"
 
@@ -61,7 +62,7 @@ static void fetch_run(struct job *a)
 	f->none = f->grown ? same_size(f) : f->by && !part_beside(f->path, &f->was, f->by, path, sizeof path);
 	if (f->none || job_is_cancelled(a))
 		return;
-	f->got.trace = f->grown ? trace_open_view(path, &f->got.err) : open_trace(path, true, &f->got.err);
+	f->got.trace = trace_open_view(path, &f->got.err);
 	if (!f->got.trace || job_is_cancelled(a))
 		return;
 	if (!f->waits)
@@ -171,4 +172,18 @@ void fetch_close(struct trace *t)
 		free(f);
 		trace_close(t);
 	}
+}
+
+static bool goes_on(void *arg, double done)
+{
+	(void)arg;
+	return progress_show(done);
+}
+
+struct trace *open_trace(const char *path, struct err *e)
+{
+	struct trace *t = trace_open_progress(path, goes_on, NULL, e);
+
+	progress_show(1);
+	return t;
 }

@@ -7,9 +7,9 @@
 #include "util/clock.h"
 #include "util/intl.h"
 
-struct keep *keeping_new(const struct options *o, const struct engine *g, struct err *e)
+struct pretrigger *keeping_new(const struct options *o, const struct engine *g, struct err *e)
 {
-	struct keep_options k = {.keep_ns = o->keep_ns,
+	struct pretrigger_options k = {.keep_ns = o->keep_ns,
 				 .after_ns = o->after_ns,
 				 .path = o->mode == MODE_RECORD ? o->out : NULL,
 				 .name = trace_name_now,
@@ -26,7 +26,7 @@ struct keep *keeping_new(const struct options *o, const struct engine *g, struct
 		}
 		k.when = &when;
 	}
-	return keep_new(&k, engine_session(g), e);
+	return pretrigger_new(&k, engine_session(g), e);
 }
 
 const char *keeping_nothing(void)
@@ -42,12 +42,12 @@ static void seconds(char *buf, size_t size, int64_t ns)
 		snprintf(buf, size, "%.1f s", (double)ns / (double)NS_PER_S);
 }
 
-void keeping_begun(const struct options *o, struct keep *k, char *buf, size_t size)
+void keeping_begun(const struct options *o, struct pretrigger *k, char *buf, size_t size)
 {
 	char shown[256], memory[32], span[32];
-	struct keep_stats s;
+	struct pretrigger_stats s;
 
-	keep_stats(k, &s);
+	pretrigger_stats(k, &s);
 	text_bytes(memory, sizeof memory, s.memory_most);
 	seconds(span, sizeof span, o->keep_ns);
 	if (!o->trigger) {
@@ -62,18 +62,18 @@ void keeping_begun(const struct options *o, struct keep *k, char *buf, size_t si
 		 span, memory, shown);
 }
 
-void keeping_progress(struct keep *k, char *held, char *files, size_t size)
+void keeping_progress(struct pretrigger *k, char *held, char *files, size_t size)
 {
-	struct keep_stats s;
+	struct pretrigger_stats s;
 	char elapsed[32];
 
-	keep_stats(k, &s);
+	pretrigger_stats(k, &s);
 	text_elapsed(elapsed, sizeof elapsed, s.held_ns);
 	snprintf(held, size, "%s %s", s.writing ? _("writing, keeping") : _("keeping"), elapsed);
 	snprintf(files, size, P_("%zu file", "%zu files", s.files), s.files);
 }
 
-static void tell_file(const struct keep_file *f, char *buf, size_t size)
+static void tell_file(const struct pretrigger_file *f, char *buf, size_t size)
 {
 	char shown[512], bytes[32], span[32];
 
@@ -91,18 +91,14 @@ static void tell_file(const struct keep_file *f, char *buf, size_t size)
 		snprintf(buf + n, size - n, _("; %llu rows were overwritten before they reached the disk"),
 			 (unsigned long long)f->lost_rows);
 	}
-	if (f->left.code != ERR_NONE) {
-		size_t n = strlen(buf);
-		snprintf(buf + n, size - n, "; %s", f->left.text);
-	}
 }
 
-bool keeping_news(struct keep *k, size_t *told, char *buf, size_t size, bool *failed)
+bool keeping_news(struct pretrigger *k, size_t *told, char *buf, size_t size, bool *failed)
 {
 	char text[900];
-	struct keep_file f;
+	struct pretrigger_file f;
 
-	if (!keep_file(k, *told, &f))
+	if (!pretrigger_file(k, *told, &f))
 		return false;
 	++*told;
 	*failed = f.err.code != ERR_NONE;
@@ -114,22 +110,22 @@ bool keeping_news(struct keep *k, size_t *told, char *buf, size_t size, bool *fa
 	return true;
 }
 
-int keeping_ended(const struct options *o, struct keep *k)
+int keeping_ended(const struct options *o, struct pretrigger *k)
 {
 	char text[900], memory[32], span[32];
-	struct keep_stats s;
-	struct keep_file f;
+	struct pretrigger_stats s;
+	struct pretrigger_file f;
 
-	keep_stats(k, &s);
+	pretrigger_stats(k, &s);
 	seconds(span, sizeof span, o->keep_ns);
 	text_bytes(memory, sizeof memory, s.memory);
 	fprintf(stderr, _("nvmtop: kept the last %s in %s; %llu samples, triggered: %llu, files: %zu\n"),
 		span, memory, (unsigned long long)s.rows[TIER_FAST], (unsigned long long)s.triggers,
 		s.files - s.failed);
-	size_t first = s.files > KEEP_FILES ? s.files - KEEP_FILES : 0;
+	size_t first = s.files > PRETRIGGER_FILES ? s.files - PRETRIGGER_FILES : 0;
 	if (first)
 		fprintf(stderr, P_("  %zu earlier file\n", "  %zu earlier files\n", first), first);
-	for (size_t i = first; keep_file(k, i, &f); i++) {
+	for (size_t i = first; pretrigger_file(k, i, &f); i++) {
 		tell_file(&f, text, sizeof text);
 		fprintf(stderr, "  %s\n", text);
 	}

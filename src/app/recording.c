@@ -11,49 +11,25 @@
 
 #define COMPLETE_MS 40                /* whether it has begun, or is complete, is looked at */
 #define ANSWER_NS   (100 * NS_PER_MS) /* that a folder has before the screen goes on */
-#define SHORT_MS    250               /* to wait for that at the end without a word */
+#define SHORT_NS    (500 * NS_PER_MS) /* to wait for the disk at the end without a word */
+#define LOOK_NS     (50 * NS_PER_MS)
 
-static void add_moved(char *out, size_t size, uint64_t marks)
+void recording_trouble(struct trouble *was, const struct log_writer_stats *now, char *out, size_t size)
 {
-	size_t len = strlen(out);
-
-	if (marks)
-		snprintf(out + len, size - len,
-			 P_("; %llu mark set in between is at its beginning",
-			    "; %llu marks set in between are at its beginning", marks),
-			 (unsigned long long)marks);
-}
-
-void recording_trouble(struct trouble *was, const struct trace_series_stats *now, char *out, size_t size)
-{
-	char shown[sizeof now->path];
-
 	out[0] = '\0';
 	if (now->err.code != ERR_NONE) {
 		if (!was->said)
 			snprintf(out, size, "%s", now->err.text);
 		was->said = true;
-	} else if (now->holes > was->holes) {
-		text_printable(shown, sizeof shown, now->path, strlen(now->path));
-		if (was->said)
-			snprintf(out, size, _("the recording continues in %s"), shown);
-		else
-			snprintf(out, size, _("%s; the recording continues in %s"), now->last.text, shown);
-		add_moved(out, size, now->moved_marks - was->moved_marks);
+	} else if (was->said) {
+		snprintf(out, size, _("the recording continues in %s"), now->path);
+	} else if (now->holes > was->holes && now->last.code != ERR_NONE) {
+		snprintf(out, size, _("%s; the recording continues in %s"), now->last.text, now->path);
 	}
 	if (now->err.code == ERR_NONE) {
 		was->said = false;
 		was->holes = now->holes;
-		was->moved_marks = now->moved_marks;
 	}
-}
-
-const char *recording_left(struct trouble *was, const struct trace_series_stats *now)
-{
-	bool news = now->n_left > was->left;
-
-	was->left = now->n_left;
-	return news ? now->left.text : NULL;
 }
 
 const char *recording_full(void)
@@ -61,28 +37,30 @@ const char *recording_full(void)
 	return _("the recording has reached --max-size");
 }
 
-static void name_of(const struct trace_series *s, size_t i, char *out, size_t size)
+static bool name_of(struct log_writer *w, size_t i, char *out, size_t size)
 {
 	char path[4096];
 	bool complete;
 
-	trace_series_part(s, i, path, sizeof path, &complete);
+	if (!log_writer_file(w, i, path, sizeof path, &complete))
+		return false;
 	text_printable(out, size, path, strlen(path));
 	if (!complete)
-		snprintf(out + strlen(out), size - strlen(out), ".part");
+		snprintf(out + strlen(out), size - strlen(out), _(" (ended early)"));
+	return true;
 }
 
-static size_t parts_of(const struct trace_series *s)
+static size_t parts_of(struct log_writer *w)
 {
 	size_t n = 0;
 
-	while (trace_series_part(s, n, NULL, 0, NULL))
+	while (log_writer_file(w, n, NULL, 0, NULL))
 		n++;
 	return n;
 }
 
 /* For a line that has little room: "a.bin", "a.bin (5 files)". */
-static void recording_name(const struct trace_series *s, char *out, size_t size)
+static void recording_name(struct log_writer *s, char *out, size_t size)
 {
 	char shown[4096];
 	size_t n = parts_of(s);
@@ -95,7 +73,7 @@ static void recording_name(const struct trace_series *s, char *out, size_t size)
 }
 
 /* Beyond some the first and the last say it. */
-void recording_names(const struct trace_series *s, char *out, size_t size)
+void recording_names(struct log_writer *s, char *out, size_t size)
 {
 	char shown[4096];
 	size_t n = parts_of(s), used = 0;
@@ -114,7 +92,7 @@ void recording_names(const struct trace_series *s, char *out, size_t size)
 }
 
 void recording_summary(struct summary *s, const struct options *o, struct engine *g,
-		       const struct trace_series_stats *written)
+		       const struct log_writer_stats *written)
 {
 	s->engine = g;
 	s->bytes = written->bytes;
@@ -132,7 +110,7 @@ static void look(struct recording *r)
 {
 	uint64_t lost = r->written.lost_rows;
 
-	trace_series_stats(r->series, &r->written);
+	log_writer_stats(r->writer, &r->written);
 	engine_add_lost(r->engine, r->written.lost_rows - lost);
 }
 
@@ -149,16 +127,16 @@ static void begin(struct recording *r, struct err *e)
 	memset(&r->written, 0, sizeof r->written);
 	r->trouble = (struct trouble) {.holes = 0};
 	summary_moment(&r->before, r->engine);
-	if (r->series) {
-		tally_init(&r->tally, trace_series_sink(r->series));
-		tally_of_series(&r->tally, r->series);
+	if (r->writer) {
+		tally_init(&r->tally, log_writer_sink(r->writer));
+		tally_of_writer(&r->tally, r->writer);
 		if (engine_attach(r->engine, &r->tally.sink, true, e) == 0) {
 			r->since_ns = clock_now_ns();
 			return;
 		}
 		tally_free(&r->tally);
-		trace_series_free(r->series);
-		r->series = NULL;
+		log_writer_free(r->writer);
+		r->writer = NULL;
 	}
 	fail(r, STYLE_ALERT, e->text);
 }
@@ -170,7 +148,7 @@ static bool begun(struct recording *r, int64_t until_ns)
 
 	if (!record_open_done(r->opening, until_ns))
 		return false;
-	r->series = record_open_take(r->opening, &e);
+	r->writer = record_open_take(r->opening, &e);
 	r->opening = NULL;
 	begin(r, &e);
 	return true;
@@ -191,7 +169,7 @@ void recording_start(struct recording *r, struct engine *g)
 
 bool recording_on(const struct recording *r)
 {
-	return r->opening || (r->series && !r->ending);
+	return r->opening || (r->writer && !r->ending);
 }
 
 /* Nobody waits for the folder any more. */
@@ -205,15 +183,14 @@ static void give_up(struct recording *r)
 /* A line for the screen, and all of it for when the screen has gone. */
 static void record_tell(struct recording *r)
 {
-	const char *left;
 	struct summary s = {.tally = &r->tally, .before = r->before, .after = r->after};
 	char elapsed[32], size[32], more[160], names[4096], name[512], text[sizeof r->failed];
 	size_t unused;
 	FILE *out;
 
 	look(r);
-	recording_names(r->series, names, sizeof names);
-	recording_name(r->series, name, sizeof name);
+	recording_names(r->writer, names, sizeof names);
+	recording_name(r->writer, name, sizeof name);
 	s.file = names;
 	recording_summary(&s, r->o, r->engine, &r->written);
 	text_lasted(elapsed, sizeof elapsed, r->tally.end_ns - r->tally.start_ns);
@@ -226,9 +203,6 @@ static void record_tell(struct recording *r)
 				      "saved %.400s: %s, %s, %llu marks; %s", s.marks),
 		 name, elapsed, size, (unsigned long long)s.marks, more);
 	r->tell(r->to, STYLE_TEXT, text);
-	left = recording_left(&r->trouble, &r->written);
-	if (left)
-		r->tell(r->to, STYLE_WARN, left);
 	free(r->summary);
 	r->summary = NULL;
 	out = open_memstream(&r->summary, &unused);
@@ -237,8 +211,6 @@ static void record_tell(struct recording *r)
 	if (r->written.full)
 		fprintf(out, "nvmtop: %s\n", recording_full());
 	summary_print(&s, out);
-	if (r->written.n_left)
-		fprintf(out, "nvmtop: %s\n", r->written.left.text);
 	fclose(out);
 	if (summary_incomplete(&s, text, sizeof text))
 		fail(r, STYLE_WARN, text);
@@ -250,7 +222,7 @@ void recording_end(struct recording *r)
 
 	if (r->opening)
 		give_up(r);
-	if (!r->series || r->ending)
+	if (!r->writer || r->ending)
 		return;
 	r->ending = true;
 	free(r->summary);
@@ -259,35 +231,45 @@ void recording_end(struct recording *r)
 	engine_detach(r->engine, &r->tally.sink, &e);
 }
 
-/* It has ended; waits until it is complete. */
+/* It has ended, and is complete or waited for no more. */
 static void complete(struct recording *r)
 {
 	struct err e;
-	int saved = trace_series_wait(r->series, &e);
-	if (trace_series_part(r->series, 0, NULL, 0, NULL))
+	int saved = log_writer_result(r->writer, &e);
+	if (log_writer_file(r->writer, 0, NULL, 0, NULL))
 		record_tell(r);
 	if (saved < 0)
 		fail(r, STYLE_ALERT, e.text);
 	tally_free(&r->tally);
-	trace_series_free(r->series);
-	r->series = NULL;
+	log_writer_free(r->writer);
+	r->writer = NULL;
 	r->ending = false;
 }
 
-void recording_finish(struct recording *r)
+bool recording_wait(struct log_writer *w, int signals)
 {
-	char shown[sizeof r->written.path];
+	char text[sizeof((struct err *)NULL)->text + 64];
+	struct err e;
+	int sig;
 
-	if (!r->series)
+	if (log_writer_wait(w, clock_now_ns() + SHORT_NS))
+		return true;
+	log_writer_result(w, &e);
+	snprintf(text, sizeof text, _("%s; waiting for it, Ctrl-C ends without it"), e.text);
+	fprintf(stderr, "nvmtop: %s\n", text);
+	while (!log_writer_wait(w, clock_now_ns() + LOOK_NS))
+		while ((sig = signals_next(signals, NULL)) != 0)
+			if (signal_ends(sig))
+				return false;
+	return true;
+}
+
+void recording_finish(struct recording *r, int signals)
+{
+	if (!r->writer)
 		return;
 	recording_end(r);
-	for (int i = 0; i < SHORT_MS && !trace_series_done(r->series); i++)
-		usleep(1000);
-	if (!trace_series_done(r->series)) {
-		look(r);
-		text_printable(shown, sizeof shown, r->written.path, strlen(r->written.path));
-		fprintf(stderr, _("nvmtop: completing %s\n"), shown);
-	}
+	recording_wait(r->writer, signals);
 	complete(r);
 }
 
@@ -299,22 +281,18 @@ int recording_patience_ms(const struct recording *r)
 void recording_watch(struct recording *r)
 {
 	char text[sizeof r->failed];
-	const char *left;
 
-	if (r->opening && begun(r, 0) && r->series)
+	if (r->opening && begun(r, 0) && r->writer)
 		r->tell(r->to, STYLE_TEXT, _("the recording has started"));
-	if (!r->series)
+	if (!r->writer)
 		return;
 	if (r->ending) {
-		if (trace_series_done(r->series))
+		if (log_writer_done(r->writer))
 			complete(r);
 		return;
 	}
 	look(r);
 	recording_trouble(&r->trouble, &r->written, text, sizeof text);
-	left = recording_left(&r->trouble, &r->written);
-	if (left)
-		r->tell(r->to, STYLE_WARN, left);
 	if (r->written.full)
 		recording_end(r);
 	else if (text[0] && r->written.err.code == ERR_NONE) /* the header shows what is wrong */
@@ -323,10 +301,10 @@ void recording_watch(struct recording *r)
 
 void recording_scene(struct recording *r, struct ui_scene *s)
 {
-	s->recording = r->series && !r->ending;
+	s->recording = r->writer && !r->ending;
 	s->completing = NULL;
 	s->record_error = NULL;
-	if (!r->series)
+	if (!r->writer)
 		return;
 	look(r);
 	s->record_name = r->written.path;

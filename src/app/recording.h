@@ -9,19 +9,16 @@
 /* One line on what is wrong with a recording, or on its going on again; "" when
  * there is nothing to say.  was: what was said last, both are updated. */
 struct trouble {
-	uint64_t holes, moved_marks, left;
+	uint64_t holes;
 	bool said;
 };
-void recording_trouble(struct trouble *was, const struct trace_series_stats *now, char *out, size_t size);
-/* A file of it that nobody needs is still there: the sentence, once; NULL: none, or it
- * was said. */
-const char *recording_left(struct trouble *was, const struct trace_series_stats *now);
+void recording_trouble(struct trouble *was, const struct log_writer_stats *now, char *out, size_t size);
 const char *recording_full(void); /* it has ended by itself */
 /* The names of its files, "a.bin, a.2.bin", after it has ended. */
-void recording_names(const struct trace_series *s, char *out, size_t size);
+void recording_names(struct log_writer *s, char *out, size_t size);
 /* What was written, and what the engine has counted since s->before. */
 void recording_summary(struct summary *s, const struct options *o, struct engine *g,
-		       const struct trace_series_stats *written);
+		       const struct log_writer_stats *written);
 
 /* Zeroed, but for the first three. */
 struct recording {
@@ -31,12 +28,12 @@ struct recording {
 
 	struct engine *engine;       /* that is recorded */
 	struct record_open *opening; /* its files are being made; NULL: they are not */
-	struct trace_series *series; /* NULL: nothing is recorded */
+	struct log_writer *writer; /* NULL: nothing is recorded */
 	struct tally tally;          /* in front of it */
 	bool ending;                 /* and is not complete yet */
 	int64_t since_ns;
 	struct summary_moment before, after; /* when it began, when it ended */
-	struct trace_series_stats written;
+	struct log_writer_stats written;
 	struct trouble trouble;
 	/* Why the last that failed is not there, or not complete; "": none has failed so far. */
 	char failed[sizeof((struct err *)NULL)->text];
@@ -53,7 +50,10 @@ bool recording_on(const struct recording *r);
 void recording_end(struct recording *r);
 /* The end of everything: waits, and says on standard error for what when that takes
  * a moment.  Does nothing when nothing is recorded, as the one before. */
-void recording_finish(struct recording *r);
+void recording_finish(struct recording *r, int signals);
+/* After the end of one: until all of it is on the disk.  Says what it waits for when that takes a
+ * moment; false: a signal has ended that. */
+bool recording_wait(struct log_writer *w, int signals);
 /* Begins when the folder has answered; tells that it goes on after an interruption; ends
  * it when it has reached its size. */
 void recording_watch(struct recording *r);

@@ -14,14 +14,14 @@
 #include "app/app.h"
 #include "model/history.h"
 #include "util/intl.h"
-#include "trace/trace.h"
+#include "trace/follow.h"
 
 #define BEHIND_NS (NS_PER_S / 2) /* from here on it is said */
 #define SILENT_NS (3 * NS_PER_S) /* nothing comes any more */
 #define CREEP     2000           /* one part in so many, for clocks that drift apart */
 
 struct remote {
-	struct trace_tail *tail;
+	struct follow *follow;
 	struct history *history;
 	char path[512];
 	bool ended;
@@ -36,10 +36,10 @@ struct remote {
 
 static void relate(struct remote *r)
 {
-	struct trace_tail_state s;
+	struct follow_state s;
 	int64_t now = clock_now_ns(), apart;
 
-	trace_tail_state(r->tail, &s);
+	follow_state(r->follow, &s);
 	if (s.newest_ns == r->newest_ns)
 		return;
 	r->newest_ns = s.newest_ns;
@@ -59,7 +59,7 @@ bool remote_take(struct remote *r)
 
 	if (r->ended)
 		return false;
-	more = trace_tail_take(r->tail, &r->end);
+	more = follow_take(r->follow, &r->end);
 	relate(r);
 	r->ended = more < 0;
 	return r->ended;
@@ -72,18 +72,18 @@ const struct err *remote_verdict(const struct remote *r)
 
 int remote_fd(const struct remote *r)
 {
-	return r->ended ? -1 : trace_tail_fd(r->tail);
+	return r->ended ? -1 : follow_fd(r->follow);
 }
 
 int remote_patience_ms(const struct remote *r)
 {
-	return r->ended || trace_tail_fd(r->tail) >= 0 ? -1 : TRACE_TAIL_MS;
+	return r->ended || follow_fd(r->follow) >= 0 ? -1 : FOLLOW_MS;
 }
 
 /* Until the session is known.  -1 when there will be none, or nobody waits. */
 static int wait_for_session(struct remote *r, int signals, struct err *e)
 {
-	struct trace_tail_state s;
+	struct follow_state s;
 	bool said = false;
 	int sig;
 
@@ -92,7 +92,7 @@ static int wait_for_session(struct remote *r, int signals, struct err *e)
 				      {.fd = signals, .events = POLLIN}};
 
 		remote_take(r);
-		trace_tail_state(r->tail, &s);
+		follow_state(r->follow, &s);
 		if (r->ended && r->end.code != ERR_NONE && r->newest_ns == 0) {
 			*e = r->end;
 			return -1;
@@ -101,7 +101,7 @@ static int wait_for_session(struct remote *r, int signals, struct err *e)
 			return 0;
 		if (s.waits && !said)
 			fputs(_("nvmtop: the beginning of the stream is missing: waiting for the list of "
-				"signals, which is repeated every 10 s\n"),
+				"signals, which is repeated every 9 s\n"),
 			      stderr);
 		said = s.waits;
 		while ((sig = signals_next(signals, NULL)))
@@ -130,9 +130,9 @@ struct remote *remote_open(const char *path, const struct history_bound *bound, 
 			  "--record - | nvmtop --replay -"));
 	} else {
 		errno = 0;
-		r->tail = trace_tail_open(path, history_sink(r->history), e);
-		*complete = !r->tail && errno == ENODATA;
-		if (r->tail && wait_for_session(r, signals, e) == 0)
+		r->follow = follow_open(path, history_sink(r->history), e);
+		*complete = !r->follow && errno == ENODATA;
+		if (r->follow && wait_for_session(r, signals, e) == 0)
 			return r;
 	}
 	remote_close(r);
@@ -143,7 +143,7 @@ void remote_close(struct remote *r)
 {
 	if (!r)
 		return;
-	trace_tail_close(r->tail);
+	follow_close(r->follow);
 	history_free(r->history);
 	free(r);
 }
@@ -188,10 +188,10 @@ static void say_where(struct remote *r, int64_t behind_ns, int64_t silent_ns)
 
 void remote_scene(struct remote *r, struct ui_scene *s)
 {
-	struct trace_tail_state st;
+	struct follow_state st;
 	int64_t now = clock_now_ns();
 
-	trace_tail_state(r->tail, &st);
+	follow_state(r->follow, &st);
 	s->timeline = history_timeline(r->history);
 	s->live = !r->ended;
 	s->now_ns = r->related ? now + r->offset_ns : st.start.mono_ns;

@@ -16,7 +16,7 @@ struct trace *with_aligned(const struct options *o, struct trace *shown, struct 
 
 struct trace *with_open(const struct options *o, struct trace *shown, struct ui_align *align, struct err *e)
 {
-	struct trace *t = open_trace(o->with, true, e);
+	struct trace *t = trace_open_view(o->with, e);
 
 	return t ? with_aligned(o, shown, t, align, e) : NULL;
 }

@@ -20,7 +20,7 @@ static int keep_start(struct source *s, struct err *e)
 	char text[sizeof e->text];
 
 	s->keep = keeping_new(s->o, s->live.engine, e);
-	if (!s->keep || engine_attach(s->live.engine, keep_sink(s->keep), false, e) < 0)
+	if (!s->keep || engine_attach(s->live.engine, pretrigger_sink(s->keep), false, e) < 0)
 		return -1;
 	keeping_begun(s->o, s->keep, text, sizeof text);
 	s->tell(s->to, STYLE_TEXT, text);
@@ -43,7 +43,7 @@ static int begin_live(struct source *s, struct err *e)
 	s->begun_ns = clock_now_ns();
 	if (s->o->keep_ns && keep_start(s, e) < 0) {
 		live_close(&s->live);
-		keep_free(s->keep);
+		pretrigger_free(s->keep);
 		s->keep = NULL;
 		return -1;
 	}
@@ -160,7 +160,7 @@ void source_close(struct source *s)
 	inbox_close(s->marks);
 	drop_trace(s);
 	live_close(&s->live);
-	keep_free(s->keep);
+	pretrigger_free(s->keep);
 }
 
 static void engine_scene(const struct engine *g, struct ui_scene *scene)
@@ -257,7 +257,7 @@ static void look_with(struct source *s, struct trace_state *st)
 	st->news |= b.news;
 }
 
-/* What became of the trace meanwhile: more of its columns, or less of the file. */
+/* The trace may grow while it is read, and damage may be found in it. */
 static bool watch_trace(struct source *s)
 {
 	char text[sizeof s->built] = "";
@@ -270,11 +270,7 @@ static bool watch_trace(struct source *s)
 		look_with(s, &st);
 	s->trace_look_ns = clock_now_ns() + (st.building ? BUILT_NS : NS_PER_S);
 	if (st.building)
-		/* TRANSLATORS: columns of the chart; they are estimated from some of their samples. */
-		snprintf(text, sizeof text,
-			 _("Provisional: the trace is being read, %d %%. Until then minima and maxima are "
-			   "estimates."),
-			 (int)(st.built * 100));
+		snprintf(text, sizeof text, _("Reading the trace: %d %%"), (int)(st.built * 100));
 	if (st.news && st.damage.code != ERR_NONE)
 		s->tell(s->to, STYLE_WARN, st.damage.text);
 	bool changed = st.news || strcmp(text, s->built) != 0;
@@ -319,7 +315,7 @@ void source_keep_write(struct source *s, int64_t t_ns, const char *label)
 		s->tell(s->to, STYLE_WARN, keeping_nothing());
 		return;
 	}
-	keep_trigger(s->keep, t_ns, label);
+	pretrigger_trigger(s->keep, t_ns, label);
 	s->tell(s->to, STYLE_TEXT, _("writing the kept samples"));
 }
 
@@ -328,5 +324,5 @@ void source_keep_end(struct source *s)
 	struct err e;
 
 	if (s->keep && s->live.engine)
-		engine_detach(s->live.engine, keep_sink(s->keep), &e);
+		engine_detach(s->live.engine, pretrigger_sink(s->keep), &e);
 }

@@ -6,7 +6,7 @@
 #include "app/app.h"
 #include "app/remote-clock.h"
 #include "record/silence.h"
-#include "trace/keep.h"
+#include "record/pretrigger.h"
 #include "record/marks.h"
 
 /* Zeroed, but for the first five. */
@@ -19,7 +19,7 @@ struct source {
 
 	struct live live;    /* engine NULL: nothing is sampled (yet) */
 	struct inbox *marks; /* from other programs, while something is sampled */
-	struct keep *keep;   /* the last stretch of it, with --keep */
+	struct pretrigger *keep;   /* the last stretch of it, with --keep */
 	size_t kept_told;
 	struct remote *remote; /* sampled elsewhere, instead of here; or NULL */
 	struct trace *trace;   /* shown instead of the live history, or NULL */

@@ -19,7 +19,7 @@ static bool one_pipe_for_both(void)
 	       !S_ISCHR(out.st_mode) && out.st_dev == err.st_dev && out.st_ino == err.st_ino;
 }
 
-struct trace_writer *stream_to_stdout(struct err *e)
+struct log_writer *stream_to_stdout(struct err *e)
 {
 	int fd;
 
@@ -42,7 +42,7 @@ struct trace_writer *stream_to_stdout(struct err *e)
 			close(fd);
 		return NULL;
 	}
-	return trace_writer_stream(fd, e);
+	return log_writer_fd(fd, e);
 }
 
 bool stream_is_shown_elsewhere(void)

@@ -9,7 +9,7 @@
 
 /* NULL with a sentence when standard output is nothing that a stream can go to.
  * From then on standard output is where standard error is. */
-struct trace_writer *stream_to_stdout(struct err *e);
+struct log_writer *stream_to_stdout(struct err *e);
 
 /* Is standard output a pipe or a socket, at whose other end somebody may be drawing
  * on the terminal?  To be asked before stream_to_stdout(). */

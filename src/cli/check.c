@@ -1,10 +1,10 @@
-/* Is this a trace as the format wants it? */
+/* Checks a recording, byte by byte. */
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/verb.h"
 #include "util/intl.h"
-#include "trace/trace.h"
+#include "app/progress.h"
+#include "trace/check.h"
 
 static void found(void *to, const char *text)
 {
@@ -12,32 +12,36 @@ static void found(void *to, const char *text)
 	printf("%s\n", text);
 }
 
+static bool goes_on(void *arg, double done)
+{
+	(void)arg;
+	return progress_show(done);
+}
+
 int cmd_check(const struct options *o)
 {
-	struct trace_checked c;
+	struct checked c;
 	struct err e;
+	int rc;
 
-	if (trace_is_stream(o->input)) {
-		char shown[512];
-
-		text_printable(shown, sizeof shown, o->input, strlen(o->input));
-		err_set(&e, ERR_FAILED, _("%s is a stream: convert it with nvmtop recover %s, then check "
-					  "the trace"),
-			shown, shown);
-		return complain(&e);
-	}
-	if (trace_check(o->input, found, NULL, &c, &e) < 0)
+	progress_watch(signals_open(NULL));
+	rc = trace_check(o->input, found, NULL, goes_on, NULL, &c, &e);
+	progress_show(1);
+	if (rc < 0)
 		return complain(&e);
 	if (c.wrong > 0) {
-		printf(P_("%llu problem found\n", "%llu problems found\n", c.wrong),
-		       (unsigned long long)c.wrong);
+		printf(P_("%llu problem found\n", "%llu problems found\n", c.wrong), (unsigned long long)c.wrong);
 		return ERR_DAMAGED;
 	}
-	printf(_("valid; rows: %llu fast, %llu medium, %llu slow; marks: %llu"),
-	       (unsigned long long)c.rows[0], (unsigned long long)c.rows[1], (unsigned long long)c.rows[2],
-	       (unsigned long long)c.marks);
-	printf(c.extended ? _("; extension: %llu chunks\n") : _("; no extension\n"),
-	       (unsigned long long)c.chunks);
+	printf(_("valid; rows: %llu fast, %llu medium, %llu slow; marks: %llu"), (unsigned long long)c.rows[0],
+	       (unsigned long long)c.rows[1], (unsigned long long)c.rows[2], (unsigned long long)c.marks);
+	if (c.chunks > 0)
+		printf(P_("; %llu chunk", "; %llu chunks", c.chunks), (unsigned long long)c.chunks);
+	if (c.version1)
+		printf("%s", _("; NVMT version 1"));
+	if (c.unknown > 0)
+		printf(_("; %llu of a newer version"), (unsigned long long)c.unknown);
+	putchar('\n');
 	return 0;
 }
 

@@ -8,7 +8,7 @@
 int cmd_cut(const struct options *o)
 {
 	struct err e, damage;
-	struct trace *t = open_trace(o->input, false, &damage);
+	struct trace *t = open_trace(o->input, &damage);
 	int status, fd;
 
 	if (!t)

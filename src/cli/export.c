@@ -12,6 +12,7 @@
 
 #include "cli/verb.h"
 #include "app/progress.h"
+#include "trace/nvmt1.h"
 #include "util/intl.h"
 #include "util/replace.h"
 
@@ -116,17 +117,38 @@ static int export_to_file(const struct options *o, struct trace *t, struct err *
 	return r;
 }
 
+static bool goes_on(void *arg, double done)
+{
+	(void)arg;
+	return progress_show(done);
+}
+
+static int export_nvmt1(const struct options *o, struct trace *t, struct err *e)
+{
+	char shown[512];
+
+	if (!o->out || !strcmp(o->out, "-"))
+		return err_set(e, ERR_USAGE, _("--export nvmt1 needs a file: name it with -o"));
+	text_printable(shown, sizeof shown, o->out, strlen(o->out));
+	if (same_file(o->out, o->files[0]))
+		return err_set(e, ERR_FAILED, _("%s is the trace itself: choose another name"), shown);
+	progress_watch(signals_open(NULL));
+	return nvmt1_write(t, o->out, o->force, goes_on, NULL, e);
+}
+
 int cmd_export(const struct options *o)
 {
 	struct err e, damage;
-	struct trace *t = open_trace(o->files[0], false, &damage);
+	struct trace *t = open_trace(o->files[0], &damage);
 	int status, r;
 
 	if (!t)
 		return complain(&damage);
 	signal(SIGPIPE, SIG_IGN);
 	status = damage.code == ERR_NONE ? 0 : complain(&damage);
-	if (o->out && strcmp(o->out, "-") != 0)
+	if (o->form == EXPORT_NVMT1)
+		r = export_nvmt1(o, t, &e);
+	else if (o->out && strcmp(o->out, "-") != 0)
 		r = export_to_file(o, t, &e);
 	else if ((r = export_write(t, &o->pick, o->form, o->resample_hz, o->force, stdout, progress_show, &e)) == 0)
 		status = stdout_result(status);
@@ -139,7 +161,7 @@ int cmd_export(const struct options *o)
 static int finish(struct options *o, struct err *e)
 {
 	if (o->n_files == 0)
-		return err_set(e, ERR_USAGE, _("missing FORM: give csv, jsonl or perfetto, and the name of a trace"));
+		return err_set(e, ERR_USAGE, _("missing FORM: give csv, jsonl, perfetto or nvmt1, and the name of a trace"));
 	if (value_form(o, o->files[0], e) < 0)
 		return -1;
 	o->files++;
@@ -158,8 +180,8 @@ static const struct option_group options = {NULL, OPTIONS(own)};
 const struct verb verb_export = {
 	.name = "export",
 	.mode_value = true,
-	.operands = "csv|jsonl|perfetto FILE",
-	.summary = N_("convert a trace to csv, jsonl or perfetto"),
+	.operands = "csv|jsonl|perfetto|nvmt1 FILE",
+	.summary = N_("convert a trace to csv, jsonl, perfetto or nvmt1"),
 	.groups = {&options, &group_output, &group_signals, &group_time},
 	.finish = finish,
 	.run = cmd_export,

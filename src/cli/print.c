@@ -57,7 +57,7 @@ static int draw(const struct options *o, struct ui_scene *scene, struct err *e)
 static int print_trace(const struct options *o)
 {
 	struct err e, damage;
-	struct trace *t = open_trace(o->replay, true, &damage);
+	struct trace *t = trace_open_view(o->replay, &damage);
 
 	if (!t)
 		return complain(&damage);

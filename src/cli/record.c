@@ -14,7 +14,9 @@
 #include "cli/recorder.h"
 #include "cli/verb.h"
 #include "app/recording.h"
+#include "app/progress.h"
 #include "app/stream.h"
+#include "record/convert.h"
 #include "util/clock.h"
 #include "util/intl.h"
 
@@ -47,6 +49,8 @@ static void reap(struct recorder *r)
 		return;
 	r->child = 0;
 	r->child_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	if (r->writer)
+		log_writer_reason(r->writer, LOG_COMMAND_ENDED);
 	r->stop = true;
 }
 
@@ -79,7 +83,7 @@ static void take_signals(struct recorder *r)
 			break;
 		case SIGUSR2:
 			if (r->keep)
-				keep_trigger(r->keep, clock_now_ns(), "SIGUSR2");
+				pretrigger_trigger(r->keep, clock_now_ns(), "SIGUSR2");
 			else
 				recorder_say(r, keeping_nothing());
 			break;
@@ -113,7 +117,7 @@ static void take_keys(struct recorder *r, bool marks)
 		else if (key == 's' && marks)
 			engine_mark(r->engine, clock_now_ns(), "");
 		else if (key == 'w' && r->keep)
-			keep_trigger(r->keep, clock_now_ns(), "w");
+			pretrigger_trigger(r->keep, clock_now_ns(), "w");
 		else if (key == 'S' && marks)
 			label_begin(&r->label, clock_now_ns());
 		if (key < 0) {
@@ -146,30 +150,21 @@ static void wait_for_something(struct recorder *r, int64_t then_ns)
 		poll(p, 2, (int)(left / NS_PER_MS > 60000 ? 60000 : left / NS_PER_MS + 1));
 }
 
-static void say_left(struct recorder *r, const struct trace_series_stats *s)
-{
-	const char *left = recording_left(&r->trouble, s);
-
-	if (left)
-		recorder_say(r, left);
-}
-
 /* What the disk does is said when it happens; false: there is no room left. */
 static bool watch_disk(struct recorder *r)
 {
-	struct trace_series_stats s;
+	struct log_writer_stats s;
 	char text[sizeof s.err.text];
 
 	recorder_written(r, &s);
 	recording_trouble(&r->trouble, &s, text, sizeof text);
 	if (text[0])
 		recorder_say(r, text);
-	say_left(r, &s);
 	engine_add_lost(r->engine, s.lost_rows - r->lost);
 	r->lost = s.lost_rows;
-	if (s.full && r->series)
+	if (s.full)
 		recorder_say(r, recording_full());
-	return !s.full;
+	return !s.full && !s.failed;
 }
 
 static void watch_keep(struct recorder *r)
@@ -201,7 +196,7 @@ static void run(struct recorder *r)
 			ttykeys_start(&r->keys);
 		recorder_line(r);
 		/* Of a pipe that was closed nobody else tells. */
-		int64_t wake = now + (r->progress || r->stream ? PROGRESS_NS : NS_PER_S);
+		int64_t wake = now + (r->progress || r->to_pipe ? PROGRESS_NS : NS_PER_S);
 		wait_for_something(r, wake < r->until_ns ? wake : r->until_ns);
 		take_signals(r);
 		take_keys(r, true);
@@ -229,11 +224,11 @@ static void pause_before(struct recorder *r, int64_t until_ns)
 /* Whoever closes the pipe of a stream without an end of its own ends it. */
 static bool left_by_reader(const struct recorder *r)
 {
-	struct trace_writer_stats ws;
+	struct log_writer_stats ws;
 
-	if (!r->stream)
+	if (!r->to_pipe)
 		return false;
-	trace_writer_stats(r->stream, &ws);
+	log_writer_stats(r->writer, &ws);
 	return ws.reader_gone && !r->o->duration_ns && !r->o->command;
 }
 
@@ -242,19 +237,18 @@ static int summary(struct recorder *r, const struct summary_moment *before,
 		   const struct summary_moment *after)
 {
 	struct summary s = {.tally = &r->tally, .before = *before, .after = *after};
-	struct trace_series_stats ws;
+	struct log_writer_stats ws;
 	char names[8192], why[256];
 
 	recorder_written(r, &ws);
-	if (r->series)
-		recording_names(r->series, names, sizeof names);
+	if (!r->to_pipe)
+		recording_names(r->writer, names, sizeof names);
 	else
 		snprintf(names, sizeof names, "%s", _("standard output"));
 	s.file = names;
 	recording_summary(&s, r->o, r->engine, &ws);
 	s.after = *after;
 	summary_print(&s, stderr);
-	say_left(r, &ws);
 	if (left_by_reader(r) || !summary_incomplete(&s, why, sizeof why))
 		return 0;
 	recorder_say(r, why);
@@ -296,23 +290,49 @@ static void marks_end(struct recorder *r)
 			(unsigned long long)s.refused);
 }
 
+static bool show(void *arg, double done)
+{
+	(void)arg;
+	return progress_show(done);
+}
+
+/* Until the disk has it all, and it is of the format that its name asks for. */
+static int finish_files(struct recorder *r, struct err *e)
+{
+	struct err converting;
+	int failed;
+
+	if (!recording_wait(r->writer, r->signals))
+		return log_writer_result(r->writer, e);
+	failed = log_writer_result(r->writer, e);
+	progress_watch(r->signals);
+	if (record_convert(r->writer, show, NULL, &converting) < 0) {
+		if (failed)
+			complain(e);
+		*e = converting;
+		return -1;
+	}
+	return failed;
+}
+
 /* The end of the stream, and until it is all where it belongs. */
 static int detach(struct recorder *r, struct sink *sink, struct err *e)
 {
 	int failed = engine_detach(r->engine, sink, e);
 
-	if (r->series)
-		return trace_series_wait(r->series, e);
 	if (r->keep)
 		return failed;
+	if (!r->to_pipe) {
+		return finish_files(r, e);
+	}
 	return failed && left_by_reader(r) ? 0 : failed;
 }
 
 static struct sink *sink_of(struct recorder *r)
 {
 	if (r->keep)
-		return keep_sink(r->keep);
-	return r->series ? trace_series_sink(r->series) : trace_writer_sink(r->stream);
+		return pretrigger_sink(r->keep);
+	return log_writer_sink(r->writer);
 }
 
 static int start_command(struct recorder *r, struct err *e)
@@ -351,10 +371,8 @@ static int record(struct recorder *r)
 	struct err e;
 	int status = 0, lost = 0;
 
-	if (r->series)
-		tally_of_series(&r->tally, r->series);
-	else if (r->stream)
-		tally_of_stream(&r->tally, r->stream);
+	if (r->writer)
+		tally_of_writer(&r->tally, r->writer);
 	if (r->o->delay_ns)
 		marker_drop(r->marker);
 	if (r->o->delay_ns && !delay(r, &e)) {
@@ -382,7 +400,7 @@ static int record(struct recorder *r)
 	int saved = detach(r, sink, &e);
 	if (r->keep)
 		status = keeping_ended(r->o, r->keep);
-	else if (!r->series ? saved == 0 : trace_series_part(r->series, 0, NULL, 0, NULL))
+	else if (r->to_pipe ? saved == 0 : log_writer_file(r->writer, 0, NULL, 0, NULL))
 		lost = summary(r, &before, &after);
 	if (status == 0)
 		status = lost;
@@ -390,6 +408,18 @@ static int record(struct recorder *r)
 		status = complain(&e);
 	wait_for_command(r);
 	return r->child_status ? r->child_status : status;
+}
+
+static struct log_writer *files_new(const struct options *o, struct err *e)
+{
+	struct log_writer *w;
+
+	if (!o->out)
+		return record_now(&o->limits, e);
+	w = log_writer_new(o->out, o->force, e);
+	if (w)
+		log_writer_limits(w, &o->limits);
+	return w;
 }
 
 int cmd_record(const struct options *o)
@@ -416,13 +446,13 @@ int cmd_record(const struct options *o)
 		return complain(&e);
 	if (e.code != ERR_NONE)
 		complain(&e);
-	r.quiet = to_stdout(o) && stream_is_shown_elsewhere();
+	r.to_pipe = to_stdout(o);
+	r.quiet = r.to_pipe && stream_is_shown_elsewhere();
 	if (to_stdout(o))
-		r.stream = stream_to_stdout(&e);
+		r.writer = stream_to_stdout(&e);
 	else if (!o->keep_ns)
-		r.series = o->out ? trace_series_new(o->out, o->force, &o->limits, &e)
-				  : trace_series_now(&o->limits, &e);
-	if (!r.stream && !r.series && !o->keep_ns) {
+		r.writer = files_new(o, &e);
+	if (!r.writer && !o->keep_ns) {
 		marker_free(r.marker);
 		return complain(&e);
 	}
@@ -433,7 +463,7 @@ int cmd_record(const struct options *o)
 		board_free(board);
 		r.engine = engine_for(o, probes, &e);
 	}
-	if (r.engine && !r.stream)
+	if (r.engine && !r.to_pipe)
 		engine_unwatched(r.engine);
 	if (r.engine && o->keep_ns)
 		r.keep = keeping_new(o, r.engine, &e);
@@ -449,9 +479,8 @@ int cmd_record(const struct options *o)
 	marker_free(r.marker);
 	engine_free(r.engine);
 	root_close(r.root);
-	trace_series_free(r.series);
-	keep_free(r.keep);
-	trace_writer_free(r.stream);
+	pretrigger_free(r.keep);
+	log_writer_free(r.writer);
 	tally_free(&r.tally);
 	return status;
 }
@@ -478,7 +507,7 @@ static int finish(struct options *o, struct err *e)
 }
 
 static const struct option_entry own[] = {
-	{"output", "FILE", N_("write the trace to FILE (default: nvmtop-DATE-TIME.bin)"), .letter = 'o',
+	{"output", "FILE", N_("write the trace to FILE (default: nvmtop-DATE-TIME.nvmt)"), .letter = 'o',
 	 .take = value_output},
 	{"force", NULL, N_("overwrite FILE if it exists"), FLAG(force)},
 	{"duration", "SEC", N_("stop after SEC seconds (also 1m30s, 250ms)"), TIME(duration_ns), .least = 1e-9,

@@ -10,30 +10,18 @@
 #include "util/clock.h"
 #include "util/intl.h"
 
-void recorder_written(const struct recorder *r, struct trace_series_stats *out)
+void recorder_written(const struct recorder *r, struct log_writer_stats *out)
 {
-	struct trace_writer_stats ws;
-	struct keep_stats ks;
+	struct pretrigger_stats ks;
 
-	if (r->series) {
-		trace_series_stats(r->series, out);
-		return;
-	}
 	if (r->keep) {
-		keep_stats(r->keep, &ks);
+		pretrigger_stats(r->keep, &ks);
 		memset(out, 0, sizeof *out);
 		memcpy(out->rows, ks.rows, sizeof out->rows);
 		out->marks = ks.marks;
 		return;
 	}
-	trace_writer_stats(r->stream, &ws);
-	memset(out, 0, sizeof *out);
-	out->bytes = ws.bytes;
-	out->marks = ws.marks;
-	memcpy(out->rows, ws.rows, sizeof out->rows);
-	out->lost_rows = ws.lost_rows;
-	out->lost_marks = ws.lost_marks;
-	out->full = ws.failed; /* a pipe that has gone does not come back */
+	log_writer_stats(r->writer, out);
 }
 
 void recorder_line_wipe(struct recorder *r)
@@ -71,7 +59,7 @@ static void line_put(struct recorder *r, const char *line, int used, int columns
 void recorder_line(struct recorder *r)
 {
 	struct engine_stats es;
-	struct trace_series_stats ws;
+	struct log_writer_stats ws;
 	char part[5][160], line[1024] = "", elapsed[32], size[32];
 	int columns = terminal_columns() - 1, used = 0, len = 0;
 

@@ -11,16 +11,16 @@
 #include "record/silence.h"
 #include "record/tally.h"
 #include "app/tty-keys.h"
-#include "trace/keep.h"
+#include "record/pretrigger.h"
 #include "trace/trace.h"
 
 struct recorder {
 	const struct options *o;
 	struct root *root;
 	struct engine *engine;
-	struct trace_series *series; /* one of the three: to files */
-	struct trace_writer *stream; /* and to standard output */
-	struct keep *keep;           /* or held, and written when triggered */
+	struct log_writer *writer; /* one of the two: to files, or to standard output */
+	bool to_pipe;              /* to that */
+	struct pretrigger *keep;         /* held, and written when triggered */
 	size_t kept_told;
 	struct trouble trouble;
 	struct tally tally; /* in front of it */
@@ -44,7 +44,7 @@ struct recorder {
 };
 
 /* What was written so far; of a stream, too. */
-void recorder_written(const struct recorder *r, struct trace_series_stats *out);
+void recorder_written(const struct recorder *r, struct log_writer_stats *out);
 
 /* The line is drawn anew, taken away, or makes room for a sentence. */
 void recorder_line(struct recorder *r);

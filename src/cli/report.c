@@ -19,7 +19,7 @@ struct trace **open_traces(const struct options *o, size_t *n, int *status)
 		return NULL;
 	}
 	for (; *n < o->n_files; (*n)++) {
-		traces[*n] = open_trace(o->files[*n], false, &e);
+		traces[*n] = open_trace(o->files[*n], &e);
 		if (!traces[*n] || e.code != ERR_NONE)
 			*status = complain(&e);
 		if (!traces[*n])

@@ -15,6 +15,7 @@
 #include "util/clock.h"
 #include "engine/engine.h"
 #include "util/intl.h"
+#include "record/convert.h"
 #include "record/marks.h"
 #include "nvmtop/nvmtop.h"
 #include "trace/trace.h"
@@ -27,7 +28,7 @@ struct nvmtop_recorder {
 	pthread_mutex_t lock; /* the engine takes orders from one thread at a time */
 	struct root *root;
 	struct engine *engine;
-	struct trace_writer *writer;
+	struct log_writer *writer;
 	struct inbox *inbox; /* marks of other programs; NULL: they are not taken */
 	uint64_t warm_rows;  /* so many fast rows it has when it is warm */
 	bool stopped;
@@ -152,11 +153,11 @@ static bool usable(const nvmtop_recorder *r)
 
 static bool running(nvmtop_recorder *r)
 {
-	struct trace_writer_stats s;
+	struct log_writer_stats s;
 
 	if (r->stopped)
 		return false;
-	trace_writer_stats(r->writer, &s);
+	log_writer_stats(r->writer, &s);
 	return !s.failed;
 }
 
@@ -189,7 +190,7 @@ static int start(nvmtop_recorder *r, bool marks, struct err *e)
 	if (status == 0)
 		status = engine_start(r->engine, e);
 	if (status == 0)
-		status = engine_attach(r->engine, trace_writer_sink(r->writer), true, e);
+		status = engine_attach(r->engine, log_writer_sink(r->writer), true, e);
 	r->stopped = status < 0;
 	pthread_mutex_unlock(&r->lock);
 	return status;
@@ -229,7 +230,7 @@ static int begin(nvmtop_recorder *r, const char *path, const nvmtop_options *giv
 	    rate_of(&hz[TIER_MEDIUM], o.medium_hz, 100, e) < 0 ||
 	    rate_of(&hz[TIER_SLOW], o.slow_hz, 10, e) < 0)
 		return -1;
-	r->writer = trace_writer_new(path, o.force != 0, e);
+	r->writer = log_writer_new(path, o.force != 0, e);
 	if (!r->writer)
 		return e->num == EEXIST ? say_exists(path, e) : -1;
 	probes = probe_set_of(r, &o, hz, e);
@@ -254,7 +255,7 @@ static void end(nvmtop_recorder *r)
 	close_inbox(r);
 	engine_free(r->engine);
 	root_close(r->root);
-	trace_writer_free(r->writer);
+	log_writer_free(r->writer);
 	pthread_mutex_destroy(&r->lock);
 	free(r);
 }
@@ -317,13 +318,13 @@ uint64_t nvmtop_sync(nvmtop_recorder *r, const char *label)
 
 uint64_t nvmtop_sample_count(nvmtop_recorder *r)
 {
-	struct trace_writer_stats s;
+	struct log_writer_stats s;
 	uint64_t n = 0;
 
 	if (!usable(r))
 		return 0;
 	pthread_mutex_lock(&r->lock);
-	trace_writer_stats(r->writer, &s);
+	log_writer_stats(r->writer, &s);
 	/* While it runs, what was sampled; in the end, and where the disk does not take it all,
 	 * what is in the file. */
 	if (!r->stopped && !s.failed && s.lost_rows == 0)
@@ -363,7 +364,9 @@ int nvmtop_stop(nvmtop_recorder *r, nvmtop_error *error)
 	close_inbox(r);
 	pthread_mutex_lock(&r->lock);
 	if (!r->stopped) {
-		r->status = engine_detach(r->engine, trace_writer_sink(r->writer), &r->err);
+		r->status = engine_detach(r->engine, log_writer_sink(r->writer), &r->err);
+		if (r->status == 0)
+			r->status = record_convert(r->writer, NULL, NULL, &r->err);
 		if (r->status == 0)
 			r->err.code = ERR_NONE;
 		engine_stop(r->engine);

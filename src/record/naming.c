@@ -22,21 +22,23 @@ void trace_name_now(char *buf, size_t size)
 	char base[40];
 
 	name_now(base, sizeof base);
-	snprintf(buf, size, "%s.bin", base);
+	snprintf(buf, size, "%s.nvmt", base);
 	for (int i = 2; i <= NAMES && !trace_name_free(buf, false); i++)
-		snprintf(buf, size, "%s.%d.bin", base, i);
+		snprintf(buf, size, "%s.%d.nvmt", base, i);
 }
 
-struct trace_series *trace_series_now(const struct trace_limits *limits, struct err *e)
+struct log_writer *record_now(const struct trace_limits *limits, struct err *e)
 {
-	struct trace_series *s = NULL;
+	struct log_writer *s = NULL;
 	char name[64];
 
 	for (int i = 0; !s && i < TRIES; i++) {
 		trace_name_now(name, sizeof name);
-		s = trace_series_new(name, false, limits, e);
+		s = log_writer_new(name, false, e);
 		if (!s && trace_name_free(name, false)) /* there is something else in the way */
 			break;
 	}
+	if (s)
+		log_writer_limits(s, limits);
 	return s;
 }

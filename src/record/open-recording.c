@@ -11,7 +11,7 @@
 struct record_open {
 	struct job job;
 	struct trace_limits limits;
-	struct trace_series *series;
+	struct log_writer *series;
 	struct err err;
 };
 
@@ -19,7 +19,7 @@ static void drop(struct job *j)
 {
 	struct record_open *o = (struct record_open *)j;
 
-	trace_series_free(o->series);
+	log_writer_free(o->series);
 	free(o);
 }
 
@@ -27,7 +27,7 @@ static void run(struct job *j)
 {
 	struct record_open *o = (struct record_open *)j;
 
-	o->series = trace_series_now(&o->limits, &o->err);
+	o->series = record_now(&o->limits, &o->err);
 }
 
 struct record_open *record_open_start(const struct trace_limits *limits, struct err *e)
@@ -50,9 +50,9 @@ bool record_open_done(struct record_open *o, int64_t until_ns)
 	return job_done(&o->job, until_ns);
 }
 
-struct trace_series *record_open_take(struct record_open *o, struct err *e)
+struct log_writer *record_open_take(struct record_open *o, struct err *e)
 {
-	struct trace_series *s = o->series;
+	struct log_writer *s = o->series;
 
 	if (!s)
 		*e = o->err;

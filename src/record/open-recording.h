@@ -13,7 +13,7 @@ struct record_open *record_open_start(const struct trace_limits *limits, struct 
 /* Is it known what came of it?  Waits for that until until_ns of clock_now_ns(). */
 bool record_open_done(struct record_open *o, int64_t until_ns);
 /* The end of one that is done: the recording, or NULL with the sentence. */
-struct trace_series *record_open_take(struct record_open *o, struct err *e);
+struct log_writer *record_open_take(struct record_open *o, struct err *e);
 /* The end of any: nobody wants it, and what it has made or will yet make is removed. */
 void record_open_cancel(struct record_open *o);
 

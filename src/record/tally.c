@@ -3,6 +3,8 @@
  * at once when the recording ends. */
 #include "record/tally.h"
 
+#include "trace/log-writer.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,23 +144,16 @@ static int64_t until_ns(const struct tally *t)
 	return t->until ? t->until(t->of) : INT64_MAX;
 }
 
-static uint64_t lost_by(const struct tally *t)
-{
-	return t->lost_rows ? t->lost_rows(t->of) : 0;
-}
-
 static void tally_rows(struct sink *s, const struct rows *r)
 {
 	struct tally *t = tally_of(s);
 	int64_t newest = t->newest_ns[r->tier], longest = t->longest_ns[r->tier];
-	uint64_t lost = lost_by(t);
 	int64_t until;
 	size_t taken, i;
 
 	t->next->ops->rows(t->next, r);
 	until = until_ns(t); /* these rows may have been too many */
-	lost = lost_by(t) - lost; /* the last ones: once there is no room there is none */
-	taken = lost < r->n ? r->n - (size_t)lost : 0;
+	taken = t->drops && t->drops(t->of) ? 0 : r->n;
 	for (i = 0; i < taken && r->t_ns[i] < until; i++) {
 		if (newest && r->t_ns[i] - newest > longest)
 			longest = r->t_ns[i] - newest;
@@ -235,37 +230,20 @@ struct sink *tally_init(struct tally *t, struct sink *next)
 	return &t->sink;
 }
 
-static int64_t series_until(void *of)
+static int64_t writer_until(void *of)
 {
-	return trace_series_until_ns(of);
+	return log_writer_until_ns(of);
 }
 
-static uint64_t series_lost(void *of)
+static bool writer_drops(void *of)
 {
-	struct trace_series_stats s;
-
-	trace_series_stats(of, &s);
-	return s.lost_rows;
+	return log_writer_dropping(of);
 }
 
-void tally_of_series(struct tally *t, struct trace_series *s)
+void tally_of_writer(struct tally *t, struct log_writer *w)
 {
-	t->until = series_until;
-	t->lost_rows = series_lost;
-	t->of = s;
-}
-
-static uint64_t stream_lost(void *of)
-{
-	struct trace_writer_stats s;
-
-	trace_writer_stats(of, &s);
-	return s.lost_rows;
-}
-
-void tally_of_stream(struct tally *t, struct trace_writer *w)
-{
-	t->lost_rows = stream_lost;
+	t->until = writer_until;
+	t->drops = writer_drops;
 	t->of = w;
 }
 

@@ -5,8 +5,7 @@
 #include "model/stats.h"
 #include "model/stream.h"
 
-struct trace_series;
-struct trace_writer;
+struct log_writer;
 
 #define TALLY_CHANGES 4 /* the first are told one by one */
 
@@ -40,7 +39,7 @@ struct tally {
 	struct sink sink;
 	struct sink *next;
 	int64_t (*until)(void *of); /* rows from this time on are not taken; NULL: all are */
-	uint64_t (*lost_rows)(void *of); /* that it could not take; NULL: it takes all */
+	bool (*drops)(void *of);    /* rows, at present; NULL: never */
 	void *of;
 	int64_t start_ns, end_ns;
 	int64_t cpu_ns,
@@ -58,9 +57,8 @@ struct tally {
 
 /* In front of next, which is borrowed; t is zeroed. */
 struct sink *tally_init(struct tally *t, struct sink *next);
-/* Files have an end of their own, when they are as large as they may be.  Before begin(). */
-void tally_of_series(struct tally *t, struct trace_series *s);
-void tally_of_stream(struct tally *t, struct trace_writer *w); /* the same of a stream, which has none */
+/* Rows that it drops are not counted.  Before begin(). */
+void tally_of_writer(struct tally *t, struct log_writer *w);
 void tally_free(struct tally *t);
 
 /* The hottest zone, or NULL when no temperature was read. */

@@ -1,20 +1,23 @@
 /* What is poured into the writer is what a recording is, with its extension, marks,
  * gaps and clocks. */
 #include <math.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util/intl.h"
 #include "report/copy-rows.h"
+#include "trace/nvmt1.h"
 
-#define BLOCK 100 /* that trace_writer_ready() makes room for */
+#define BLOCK 100 /* that log_writer_ready() makes room for */
 #define WINDOW_NS                                                                                            \
 	NS_PER_S /* how far a tier runs ahead of the others, and between two looks at whether to stop */
-#define RELEASE 65536
 
 bool copy_ready(struct copy *p)
 {
-	p->failed = p->failed || !trace_writer_ready(p->writer);
+	p->failed = p->failed || !log_writer_ready(p->writer);
 	return !p->failed && !p->stopped;
 }
 
@@ -42,10 +45,6 @@ static void copy_rows(struct copy *p, enum tier tier, uint64_t to)
 		p->last_ns[tier] = t_ns[n - 1];
 		p->row[tier] += n;
 		p->done += n;
-	}
-	if (p->row[tier] - p->released[tier] >= RELEASE) {
-		trace_rows_done(p->t, tier, p->released[tier], p->row[tier]);
-		p->released[tier] = p->row[tier];
 	}
 }
 
@@ -117,7 +116,7 @@ void copy_stretch(struct copy *p, int64_t from_ns, int64_t end_ns)
 	const struct gap *gaps = trace_gaps(p->t, &n_gaps);
 
 	for (int t = 0; t < TIERS; t++) {
-		p->row[t] = p->released[t] = trace_row_from(p->t, (enum tier)t, from_ns);
+		p->row[t] = trace_row_from(p->t, (enum tier)t, from_ns);
 		p->end[t] = trace_row_from(p->t, (enum tier)t, end_ns);
 	}
 	while (mark < n_marks && marks[mark].t_ns < from_ns)
@@ -146,13 +145,12 @@ void copy_stretch(struct copy *p, int64_t from_ns, int64_t end_ns)
 	}
 }
 
-static int copy_init(struct copy *p, struct trace_writer *w, const struct session *about)
+static int copy_init(struct copy *p, struct log_writer *w, const struct session *about)
 {
 	size_t widest = 1;
 
-	memset(p, 0, sizeof(*p));
 	p->writer = w;
-	p->sink = trace_writer_sink(w);
+	p->sink = log_writer_sink(w);
 	p->about = about;
 	for (int t = 0; t < TIERS; t++) {
 		p->last_ns[t] = -1;
@@ -163,27 +161,44 @@ static int copy_init(struct copy *p, struct trace_writer *w, const struct sessio
 	return p->values ? 0 : -1;
 }
 
+/* The copy is complete: it gets its name, and for .bin its format. */
+static int publish(struct copy *p, struct err *e)
+{
+	char shown[512];
+	size_t n = strlen(p->path);
+
+	if (n > 4 && !strcmp(p->path + n - 4, ".bin"))
+		return nvmt1_finish(p->temporary, p->path, p->force, NULL, NULL, e);
+	text_printable(shown, sizeof(shown), p->path, n);
+	if (rename(p->temporary, p->path) < 0)
+		return err_sys(e, ERR_FAILED, errno, _("cannot write %s"), shown);
+	log_file_list(p->path);
+	return 0;
+}
+
 int copy_end(struct copy *p, struct err *e)
 {
-	struct trace_writer *w = p->writer;
-	struct trace_writer_stats stats;
+	struct log_writer *w = p->writer;
+	struct log_writer_stats stats;
 	int r = -1;
 
-	trace_writer_stats(w, &stats);
+	e->code = ERR_NONE;
+	log_writer_stats(w, &stats);
 	if (!p->failed && !p->stopped) {
 		r = p->sink->ops->end(p->sink, e);
-		trace_writer_stats(w, &stats);
-		if (r == 0)
-			*e = stats.left;
 	} else {
-		trace_writer_discard(w);
+		log_writer_discard(w);
 		if (p->stopped)
 			err_set(e, ERR_FAILED, _("interrupted: nothing was written"));
 		else
 			*e = stats.err;
 	}
 	free(p->values);
-	trace_writer_free(w);
+	log_writer_free(w);
+	if (r == 0)
+		r = publish(p, e);
+	if (r < 0)
+		unlink(p->temporary);
 	return r;
 }
 
@@ -203,17 +218,25 @@ struct fact *copy_facts(const struct trace *t, int64_t before_ns)
 
 int copy_begin(struct copy *p, const char *path, bool force, const struct session *about, struct err *e)
 {
-	struct trace_writer *w = trace_writer_new(path, force, e);
+	struct log_writer *w;
 
+	memset(p, 0, sizeof(*p));
+	if (snprintf(p->temporary, sizeof(p->temporary), "%s.log.tmp", path) >= (int)sizeof(p->temporary))
+		return err_sys(e, ERR_FAILED, ENAMETOOLONG, _("cannot write %s"), path);
+	if (log_file_check(path, force, e) < 0)
+		return -1;
+	snprintf(p->path, sizeof(p->path), "%s", path);
+	p->force = force;
+	w = log_writer_new(p->temporary, true, e);
 	if (!w)
 		return -1;
-	trace_writer_whole(w);
+	log_writer_options(w)->live = false;
 	if (copy_init(p, w, about) < 0)
 		err_set(e, ERR_FAILED, _("out of memory"));
 	else if (p->sink->ops->begin(p->sink, about, e) == 0)
 		return 0;
 	free(p->values);
-	trace_writer_free(w);
+	log_writer_free(w);
 	return -1;
 }
 

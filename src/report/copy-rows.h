@@ -6,7 +6,9 @@
 
 /* Where the stream goes, and what it has had. */
 struct copy {
-	struct trace_writer *writer;
+	char path[PATH_MAX], temporary[PATH_MAX];
+	bool force;
+	struct log_writer *writer;
 	struct sink *sink;
 	bool failed;  /* the writer says why */
 	bool stopped; /* somebody wants no more of it */
@@ -16,7 +18,7 @@ struct copy {
 	uint64_t marks;
 	int64_t last_ns[TIERS]; /* of the rows so far; < 0: none */
 	double *values;         /* BLOCK rows of the widest tier */
-	uint64_t row[TIERS], end[TIERS], released[TIERS];
+	uint64_t row[TIERS], end[TIERS];
 	uint64_t total, done;
 	report_progress *progress;
 };

@@ -8,14 +8,13 @@
 #include "report/export.h"
 
 #define BLOCK   256
-#define RELEASE 65536 /* rows */
 
 /* One tier's rows, read a block at a time. */
 struct source {
 	enum tier tier;
 	size_t *channels; /* of the trace */
 	size_t n;
-	uint64_t row, end, released; /* the next one, and behind the last */
+	uint64_t row, end; /* the next one, and behind the last */
 	size_t at, have;
 	int64_t t_ns[BLOCK];
 	double seconds[BLOCK];
@@ -74,7 +73,7 @@ static void source_free(struct source *s)
 
 static void source_seek(struct source *s, uint64_t row, uint64_t end)
 {
-	s->row = s->released = row;
+	s->row = row;
 	s->end = s->n > 0 && end > row ? end : row;
 	s->at = s->have = 0;
 	s->seen = false;
@@ -101,7 +100,8 @@ static bool source_ready(struct source *s, struct flow *w)
 	}
 	n = s->end - s->row < BLOCK ? (size_t)(s->end - s->row) : BLOCK;
 	trace_row_times(w->x->trace, s->tier, s->row, n, s->t_ns);
-	trace_row_seconds(w->x->trace, s->tier, s->row, n, s->seconds);
+	for (size_t i = 0; i < n; i++)
+		s->seconds[i] = (double)(s->t_ns[i] - trace_session(w->x->trace)->start.mono_ns) / (double)NS_PER_S;
 	for (size_t c = 0; c < s->n; c++) {
 		trace_row_values(w->x->trace, s->channels[c], s->row, n, column);
 		for (size_t i = 0; i < n; i++)
@@ -111,10 +111,6 @@ static bool source_ready(struct source *s, struct flow *w)
 	s->at = 0;
 	s->have = n;
 	w->done += n;
-	if (s->row - s->released >= RELEASE) {
-		trace_rows_done(w->x->trace, s->tier, s->released, s->row);
-		s->released = s->row;
-	}
 	go_on(w);
 	return true;
 }

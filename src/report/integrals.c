@@ -86,7 +86,6 @@ static void integrate(struct trace *t, size_t channel, const struct epoch *spans
 	for (size_t k = 0; k < n_spans; k++) {
 		const struct epoch *ep = &spans[k];
 		uint64_t row = trace_row_from(t, tier, ep->from_ns - hole), rows = trace_rows(t, tier);
-		uint64_t released = row;
 
 		spread.held = 0;
 		integral_break(&sum);
@@ -105,7 +104,6 @@ static void integrate(struct trace *t, size_t channel, const struct epoch *spans
 			if (i < n)
 				break;
 			row += n;
-			rows_passed(t, tier, row, &released);
 		}
 	}
 	r->integral = integral_get(&sum);
@@ -125,12 +123,12 @@ static double steps_up(struct trace *t, size_t channel, const struct epoch *span
 	double v[BLOCK], steps = 0;
 
 	for (size_t k = 0; k < n_spans; k++) {
-		uint64_t row = trace_row_from(t, tier, spans[k].from_ns), released;
+		uint64_t row = trace_row_from(t, tier, spans[k].from_ns);
 		double before = NAN;
 		bool past = false;
 
 		row -= row > 0;
-		for (released = row; row < rows && !past; rows_passed(t, tier, row, &released)) {
+		while (row < rows && !past) {
 			size_t n = rows - row < BLOCK ? (size_t)(rows - row) : BLOCK;
 
 			trace_row_times(t, tier, row, n, at);
@@ -192,7 +190,7 @@ static double counted_mean(struct trace *t, size_t channel, const struct epoch *
 	double v[BLOCK];
 
 	for (size_t k = 0; k < n_spans; k++) {
-		uint64_t row = trace_row_from(t, tier, spans[k].from_ns), released = row;
+		uint64_t row = trace_row_from(t, tier, spans[k].from_ns);
 		int64_t before = spans[k].from_ns;
 
 		if (row > 0)
@@ -204,7 +202,6 @@ static double counted_mean(struct trace *t, size_t channel, const struct epoch *
 			trace_row_values(t, channel, row, n, v);
 			share_rows(&sh, &spans[k], at, v, n, &before);
 			row += n;
-			rows_passed(t, tier, row, &released);
 		}
 	}
 	return sh.passed > 0 ? sum_get(&sh.busy) / sh.passed : NAN;

@@ -29,7 +29,7 @@ enum report_format { REPORT_TABLE, REPORT_JSON, REPORT_CSV, REPORT_MARKDOWN };
 int report_write(struct trace *const *traces, size_t n, const struct selection *p, double per, bool summary,
 		 enum report_format format, FILE *f, report_progress *progress, struct err *e);
 
-enum export_form { EXPORT_CSV, EXPORT_JSONL, EXPORT_PERFETTO };
+enum export_form { EXPORT_CSV, EXPORT_JSONL, EXPORT_PERFETTO, EXPORT_NVMT1 };
 
 /* Samples, marks and gaps, in the order of time; tiers as they were sampled, or
  * with hz > 0 all on one time base: each row the mean of the samples from its
@@ -42,7 +42,7 @@ int export_write(struct trace *t, const struct selection *p, enum export_form fo
 		 FILE *f, report_progress *progress, struct err *e);
 
 /* A stretch of a trace (from_ns, to_ns since its start) as a trace of its own,
- * and several traces of one board as one; path is as for trace_writer_new().
+ * and several traces of one board as one; path is as for log_writer_new().
  * Marks are numbered anew from 1.  join: note (may be NULL) is called with a
  * sentence about what of the time between the parts is not known.  With 0 e->code is
  * ERR_NONE, or e says which file beside it could not be removed. */

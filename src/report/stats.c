@@ -13,7 +13,6 @@
 #define BLOCK   2048
 #define SHORT   65536  /* rows that are simply sorted */
 #define GROUP   64     /* channels at a time, for the memory of their sieves */
-#define RELEASE 262144 /* rows */
 #define THREADS 8
 
 static const double quantiles[QUANTILES] = {0.50, 0.95, 0.99};
@@ -125,7 +124,7 @@ static void each_block(struct work *w, struct group *g, visit *fn)
 {
 	for (size_t s = 0; s < w->n_spans; s++) {
 		uint64_t row = trace_row_from(w->t, g->tier, w->spans[s].from_ns);
-		uint64_t end = trace_row_from(w->t, g->tier, w->spans[s].end_ns), released = row;
+		uint64_t end = trace_row_from(w->t, g->tier, w->spans[s].end_ns);
 
 		while (row < end) {
 			size_t n = end - row < BLOCK ? (size_t)(end - row) : BLOCK;
@@ -139,13 +138,8 @@ static void each_block(struct work *w, struct group *g, visit *fn)
 				fn(g, i, g->v, g->kept);
 			}
 			row += n;
-			if (row - released >= RELEASE) {
-				trace_rows_done(w->t, g->tier, released, row);
-				tell(w, g, row - released);
-				released = row;
-			}
+			tell(w, g, n);
 		}
-		tell(w, g, row > released ? row - released : 0);
 	}
 }
 

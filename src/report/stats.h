@@ -56,15 +56,6 @@ static inline double watts_of(const struct result *r)
 uint64_t stats_rows(const struct trace *t, const struct channels *channels, const struct epoch *spans,
 		    size_t n);
 
-/* Rows up to `row` have been gone through: now and then they may leave memory. */
-static inline void rows_passed(const struct trace *t, enum tier tier, uint64_t row, uint64_t *released)
-{
-	if (row - *released < 262144)
-		return;
-	trace_rows_done(t, tier, *released, row);
-	*released = row;
-}
-
 /* Half the width of the interval that covers the mean of n samples with 95 %, of
  * standard deviation sd; NaN for n < 2. */
 double confidence(double sd, uint64_t n);

@@ -1,23 +1,50 @@
-/* The reader takes what it can get; this is the other half: whoever writes
- * traces learns what is not as the format wants it, in the order of the file.
- * It shares no assumption with the reader but the names of the bytes, and the folds that
- * make stored columns. */
+/* A check reads every chunk and every row, and computes levels of detail and statistics again
+ * from the rows, so that a wrong one is found whatever its checksum says. */
+#include "trace/check.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/stat.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "util/intl.h"
-#include "trace/audit.h"
-#include "trace/check.h"
+#include "trace/log-builder.h"
+#include "trace/log-tree.h"
+#include "trace/nvmt1.h"
 
-#define SYNC_KINDS 3
-#define RELEASE    262144 /* rows */
+#define BATCH	  1024
+#define WINDOW_NS (100 * NS_PER_MS)
+#define CLOSE	  1e-9 /* relative: sums may be added in another order */
 
-void check_say(struct check *c, const char *fmt, ...)
+/* A LOD or STAT chunk of the file. */
+struct summary {
+	uint8_t kind, aux;
+	int64_t cell;
+	size_t item;
+	bool seen;
+};
+
+struct check {
+	struct log_reader *r;
+	struct log_items items;
+	struct summary *summaries;
+	size_t n_summaries;
+	struct log_unpacker *unpacker;
+	struct log_bytes file, again;
+	void (*found)(void *to, const char *text);
+	void *to;
+	bool (*progress)(void *arg, double done);
+	void *arg;
+	bool stopped;
+	struct checked *out;
+};
+
+static void report(struct check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void report(struct check *c, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
@@ -29,382 +56,370 @@ void check_say(struct check *c, const char *fmt, ...)
 	c->found(c->to, text);
 }
 
-void kind_note(struct kind *k, size_t at, uint64_t row, const char *fmt, ...)
+static bool goes_on(struct check *c, double done)
 {
-	va_list ap;
+	c->stopped |= c->progress && !c->progress(c->arg, done);
+	return !c->stopped;
+}
 
-	if (k->n++ > 0)
+/* --- chunks --- */
+
+static void note_summary(struct check *c, const struct log_item *item, size_t at)
+{
+	struct summary *more;
+
+	if (c->file.n == 0)
 		return;
-	k->at = at;
-	k->row = row;
-	va_start(ap, fmt);
-	vsnprintf(k->text, sizeof(k->text), fmt, ap);
-	va_end(ap);
+	more = c->n_summaries & (c->n_summaries - 1) || c->n_summaries == 1
+		       ? c->summaries
+		       : reallocarray(c->summaries, c->n_summaries ? 2 * c->n_summaries : 2, sizeof(*more));
+	if (!more)
+		return;
+	c->summaries = more;
+	more[c->n_summaries++] = (struct summary) {item->kind, c->file.p[0], item->cell, at, false};
 }
 
-void kind_say(struct check *c, const char *section, const struct kind *k)
+static void check_index(struct check *c, const struct log_item *index)
 {
-	if (k->n == 1)
-		check_say(c, _("%s, offset %zu, row %llu: %s"), section, k->at, (unsigned long long)k->row,
-			  k->text);
-	else if (k->n > 1)
-		check_say(c, _("%s, offset %zu, row %llu: %s; and %llu more like it"), section, k->at,
-			  (unsigned long long)k->row, k->text, (unsigned long long)(k->n - 1));
-}
+	struct log_items own = {.n = 0};
+	struct log_node node = {.at = 0};
+	bool good = log_node_read(c->r, index, &own, &node);
 
-static void check_name(struct check *c, size_t at, size_t field, const char *what, unsigned slot, bool used)
-{
-	const char *name = (const char *)c->map + at;
-	size_t n = strnlen(name, field);
-	char shown[NAME_SIZE * 2];
-
-	if (n == field)
-		check_say(c, _("header, offset %zu: %s %u is not terminated"), at, what, slot);
-	text_printable(shown, sizeof(shown), name, n);
-	if (strlen(shown) != n || memcmp(shown, name, n) != 0)
-		check_say(c, _("header, offset %zu: %s %u is not printable UTF-8"), at, what, slot);
-	if (used && n == 0)
-		check_say(c, _("header, offset %zu: %s %u is empty"), at, what, slot);
-	if (!used && n > 0)
-		check_say(c, _("header, offset %zu: %s %u is not used and not empty"), at, what, slot);
-}
-
-static unsigned check_count(struct check *c, size_t at, const char *what, unsigned most)
-{
-	if (c->map[at] <= most)
-		return c->map[at];
-	check_say(c, _("header, offset %zu: %u %s, at most %u can be"), at, c->map[at], what, most);
-	return most;
-}
-
-static void check_header(struct check *c)
-{
-	unsigned rails, zones;
-
-	check_name(c, H_BOARD, H_CORES - H_BOARD, "board name", 0, true);
-	check_count(c, H_CORES, "cores", MAX_CORES);
-	rails = check_count(c, H_RAILS, "rails", MAX_RAILS);
-	zones = check_count(c, H_ZONES, "zones", MAX_ZONES);
-	if (c->map[H_EMC] > 1)
-		check_say(c, _("header, offset %d: EMC is %u, not 0 or 1"), H_EMC, c->map[H_EMC]);
-	for (int t = 0; t < TIERS; t++)
-		if (get_u32(c->map + H_HZ + 4 * t) == 0)
-			check_say(c, _("header, offset %d: the rate of the %s tier is 0"), H_HZ + 4 * t,
-				  tier_name((enum tier)t));
-	for (unsigned i = 0; i < MAX_RAILS; i++)
-		check_name(c, H_RAIL_NAMES + (size_t)i * NAME_SIZE, NAME_SIZE, "rail name", i, i < rails);
-	for (unsigned i = 0; i < MAX_ZONES; i++)
-		check_name(c, H_ZONE_NAMES + (size_t)i * NAME_SIZE, NAME_SIZE, "zone name", i, i < zones);
-	for (size_t i = H_RESERVED; i < HEADER_SIZE; i++)
-		if (c->map[i]) {
-			check_say(c, _("header, offset %zu: a reserved byte is not 0"), i);
+	for (size_t i = 0; good && i < own.n; i++)
+		if (!log_item_there(c->r, &own.p[i])) {
+			report(c, _("the INDEX at offset %llu lists a chunk at offset %llu, which is not there"),
+			       (unsigned long long)index->at, (unsigned long long)own.p[i].at);
 			break;
 		}
+	if (!good)
+		report(c, _("the INDEX at offset %llu is damaged"), (unsigned long long)index->at);
+	free(own.p);
+	free(node.open.p);
+	free(node.events);
 }
 
-/* Where they are, as far as the file goes.  Returns where they end. */
-static size_t check_sizes(struct check *c)
+static void check_chunks(struct check *c)
 {
-	static const size_t sizes[4] = {FAST_SIZE, MEDIUM_SIZE, SLOW_SIZE, SYNC_SIZE};
-	static const char *const names[4] = {"fast", "medium", "slow", "sync points"};
-	size_t at = HEADER_SIZE;
+	struct log_head h;
 
-	c->whole = true;
-	for (int i = 0; i < 4; i++) {
-		uint64_t count = get_u64(c->map + H_COUNTS + 8 * i), fit = (c->size - at) / sizes[i];
+	log_scan(c->r, c->r->begin, c->r->size, &c->items);
+	for (size_t i = 0; i < c->items.n && goes_on(c, 0.3 * (double)i / (double)c->items.n); i++) {
+		const struct log_item *item = &c->items.p[i];
 
-		if (!c->whole)
-			fit = 0;
-		if (count > fit && c->whole) {
-			check_say(
-				c,
-				_("%s, offset %zu: the header says %llu rows and the file has room for %llu"),
-				names[i], at, (unsigned long long)count, (unsigned long long)fit);
-			c->whole = false;
-		}
-		if (i < TIERS) {
-			c->at[i] = at;
-			c->rows[i] = count < fit ? count : fit;
-		} else {
-			c->sync_at = at;
-			c->n_sync = count < fit ? count : fit;
-		}
-		at += (size_t)(count < fit ? count : fit) * sizes[i];
+		if (!log_read_chunk(c->r, item, &h, &c->file))
+			continue;
+		if (item->kind == LOG_LOD || item->kind == LOG_STAT)
+			note_summary(c, item, i);
+		else if (item->kind == LOG_INDEX)
+			check_index(c, item);
 	}
-	return at;
+	c->out->chunks = c->items.n;
 }
 
-/* What can be wrong in a row. */
-struct faults {
-	struct kind time, order, first, second, third, fourth, unused;
-};
+/* --- LOD and STAT --- */
 
-static void check_time(struct faults *f, const uint8_t *row, size_t at, uint64_t i, double *before)
+static bool close_to(double a, double b)
 {
-	double s = get_f64(row);
-	int64_t ns;
-
-	if (!row_time(row, &ns))
-		kind_note(&f->time, at, i, _("the time is %g s"), s);
-	else if (s < *before)
-		kind_note(&f->order, at, i, _("the time is %.9f s, before that of the row before it, %.9f s"),
-			  s, *before);
-	if (s == s)
-		*before = s;
+	if (isnan(a) || isnan(b))
+		return isnan(a) && isnan(b);
+	return fabs(a - b) <= CLOSE * fmax(fmax(fabs(a), fabs(b)), 1e-300);
 }
 
-static bool bad_percent(float v)
+static bool same_stats(const struct log_bytes *a, const struct log_bytes *b)
 {
-	return !(v >= 0 && v <= 100.01F) && v == v; /* NaN is "missing" */
+	struct log_in in[2] = {{a->p, a->p + a->n, false}, {b->p, b->p + b->n, false}};
+	uint8_t *plain[2] = {NULL, NULL};
+	size_t size[2];
+	uint32_t n[2];
+	bool same;
+
+	for (int k = 0; k < 2; k++) {
+		const uint8_t *p;
+
+		log_get_u16(&in[k]);
+		size[k] = log_get_u16(&in[k]);
+		n[k] = log_get_u32(&in[k]);
+		p = n[k] <= LOG_CHANNELS ? log_in_take(&in[k], n[k] * size[k]) : NULL;
+		plain[k] = p ? malloc(n[k] * size[k] + 1) : NULL;
+		if (plain[k])
+			log_unshuffle(plain[k], p, n[k], size[k]);
+	}
+	same = plain[0] && plain[1] && n[0] == n[1] && size[0] >= LOG_STAT_SIZE && size[1] >= LOG_STAT_SIZE;
+	for (uint32_t i = 0; same && i < n[0]; i++) {
+		struct log_stat s, t;
+
+		log_stat_get(plain[0] + i * size[0], &s);
+		log_stat_get(plain[1] + i * size[1], &t);
+		same = s.channel == t.channel && s.n == t.n && close_to(s.min, t.min) && close_to(s.max, t.max) &&
+		       close_to(s.sum, t.sum) && s.first_ns == t.first_ns && s.last_ns == t.last_ns &&
+		       close_to(s.integral, t.integral) && s.known_ns == t.known_ns;
+	}
+	free(plain[0]);
+	free(plain[1]);
+	return same;
 }
 
-static bool zero(const uint8_t *p, size_t n)
+static bool same_arrays(const struct log_section *a, const struct log_section *b)
 {
-	for (size_t i = 0; i < n; i++)
-		if (p[i])
+	double *x = malloc(a->n * sizeof(*x)), *y = malloc(a->n * sizeof(*y));
+	bool same = x && y;
+	struct log_walk v, w;
+
+	log_walk_begin(&v, a);
+	log_walk_begin(&w, b);
+	for (uint32_t c = 0; same && c < a->columns; c++) {
+		same = log_walk_get(&v, x) && log_walk_get(&w, y);
+		for (uint32_t i = 0; same && i < a->n; i++)
+			same = close_to(x[i], y[i]);
+	}
+	free(x);
+	free(y);
+	return same;
+}
+
+static bool same_bins(const struct log_bytes *a, const struct log_bytes *b)
+{
+	struct log_in in[2] = {{a->p, a->p + a->n, false}, {b->p, b->p + b->n, false}};
+	struct log_section s, t;
+
+	if (a->n < 4 || b->n < 4 || memcmp(log_in_take(&in[0], 4), log_in_take(&in[1], 4), 4) != 0)
+		return false;
+	for (;;) {
+		int m = log_lod_next(&in[0], &s), n = log_lod_next(&in[1], &t);
+
+		if (m != n || m < 0)
 			return false;
+		if (m == 0)
+			return true;
+		if (s.tier != t.tier || s.n != t.n || s.columns != t.columns || s.first != t.first ||
+		    !same_arrays(&s, &t))
+			return false;
+	}
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct summary *s = a, *t = b;
+
+	if (s->kind != t->kind)
+		return s->kind < t->kind ? -1 : 1;
+	if (s->aux != t->aux)
+		return s->aux < t->aux ? -1 : 1;
+	return (s->cell > t->cell) - (s->cell < t->cell);
+}
+
+/* A chunk that was made again from the rows. */
+static bool compare(void *to, const struct log_entry *e, const uint8_t *chunk, size_t n)
+{
+	struct check *c = to;
+	struct summary key = {.kind = e->kind, .cell = e->cell}, *s;
+	struct log_head h;
+	bool same;
+
+	(void)n;
+	if ((e->kind != LOG_LOD && e->kind != LOG_STAT) || !log_head_get(chunk, &h) ||
+	    log_unpack(c->unpacker, &h, chunk + LOG_HEAD, &c->again) != LOG_OK || c->again.n == 0)
+		return true;
+	key.aux = c->again.p[0];
+	s = c->n_summaries ? bsearch(&key, c->summaries, c->n_summaries, sizeof(key), by_key) : NULL;
+	if (!s || s->seen || !log_read_chunk(c->r, &c->items.p[s->item], &h, &c->file))
+		return true; /* a chunk that is lost was reported, or its span was not complete */
+	s->seen = true;
+	same = e->kind == LOG_LOD ? same_bins(&c->file, &c->again) : same_stats(&c->file, &c->again);
+	if (!same)
+		report(c, _("the %s at offset %llu is not that of the rows"), e->kind == LOG_LOD ? "LOD" : "STAT",
+		       (unsigned long long)c->items.p[s->item].at);
 	return true;
 }
 
-static void check_fast_row(const struct check *c, struct faults *f, const uint8_t *r, size_t at, uint64_t i)
+/* --- rows --- */
+
+static bool push_rows(struct check *c, struct log_builder *b, enum tier tier, uint64_t *row, uint64_t end)
 {
-	unsigned cores = c->map[H_CORES] < MAX_CORES ? c->map[H_CORES] : MAX_CORES;
-	float emc = get_f32(r + F_EMC);
+	const struct session *s = &c->r->session;
+	size_t width = s->width[tier];
+	double *values = malloc((width * BATCH + 1) * sizeof(*values)), *column = malloc(BATCH * sizeof(*column));
+	int64_t t_ns[BATCH];
+	bool ok = values && column;
 
-	if (get_u16(r + F_GPU) > 1000)
-		kind_note(&f->first, at + F_GPU, i, _("the GPU load is %u tenths of a percent"),
-			  get_u16(r + F_GPU));
-	for (unsigned k = 0; k <= cores; k++) {
-		size_t where = k < cores ? F_CORES + 4 * k : F_CPU;
-		float v = get_f32(r + where);
-
-		if (bad_percent(v))
-			kind_note(&f->second, at + where, i,
-				  k < cores ? _("core %u has %g %%") : _("all %u cores have %g %%"), k,
-				  (double)v);
-	}
-	if (c->map[H_EMC] ? emc != -1 && !(emc >= 0 && emc <= 1000) : emc != -1 && emc == emc)
-		kind_note(&f->third, at + F_EMC, i, _("EMC is %g %%"), (double)emc);
-	for (int k = 0; k < 2; k++) {
-		size_t where = k ? F_RAM_AVAILABLE : F_RAM_USED;
-		uint64_t kb = get_u64(r + where);
-
-		if (kb > UINT64_C(1) << 40)
-			kind_note(&f->fourth, at + where, i,
-				  k ? _("%lld kB of memory are available") : _("%lld kB of memory are used"),
-				  (long long)kb);
-	}
-	if (!zero(r + F_CORES + 4 * cores, 4 * (size_t)(MAX_CORES - cores)))
-		kind_note(&f->unused, at + F_CORES + 4 * cores, i,
-			  _("the slot of a core that is not there is not 0"));
-}
-
-static void check_medium_row(const struct check *c, struct faults *f, const uint8_t *r, size_t at, uint64_t i)
-{
-	unsigned rails = c->map[H_RAILS] < MAX_RAILS ? c->map[H_RAILS] : MAX_RAILS;
-
-	for (unsigned k = 0; k < MAX_RAILS; k++) {
-		uint32_t mv = get_u32(r + M_VOLTAGE + 4 * k), ma = get_u32(r + M_CURRENT + 4 * k);
-		float mw = get_f32(r + M_POWER + 4 * k);
-		/* A negative current is 0 or in two's complement. */
-		double amp = ma > INT32_MAX ? (double)ma - 0x1p32 : (double)ma,
-		       product = (double)mv * amp / 1000;
-
-		if (k >= rails) {
-			if (mv || ma || !zero(r + M_POWER + 4 * k, 4))
-				kind_note(&f->unused, at + M_VOLTAGE + 4 * k, i,
-					  _("the slot of a rail that is not there is not 0"));
-			continue;
+	for (size_t n; ok && *row < end; *row += n) {
+		n = end - *row < BATCH ? (size_t)(end - *row) : BATCH;
+		log_reader_times(c->r, tier, *row, n, t_ns);
+		for (size_t k = 0; k < s->n_channels; k++) {
+			if (s->channels[k].tier != tier)
+				continue;
+			log_reader_values(c->r, k, *row, n, column);
+			for (size_t i = 0; i < n; i++)
+				values[i * width + s->channels[k].column] = column[i];
 		}
-		if (mw != mw || (ma == 0 && mw < 0))
-			continue;
-		if (!(fabs((double)mw - product) <= 0.5 + 1e-5 * fabs(product)))
-			kind_note(&f->first, at + M_POWER + 4 * k, i,
-				  _("rail %u has %u mV, %.0f mA and %g mW"), k, mv, amp, (double)mw);
+		log_builder_rows(b, &(struct rows) {tier, n, width, t_ns, values});
 	}
+	free(values);
+	free(column);
+	return ok;
 }
 
-static void check_slow_row(const struct check *c, struct faults *f, const uint8_t *r, size_t at, uint64_t i)
+static int check_rows(struct check *c, struct err *e)
 {
-	unsigned zones = c->map[H_ZONES] < MAX_ZONES ? c->map[H_ZONES] : MAX_ZONES;
+	const struct log_options options = {.index = true};
+	struct log_builder *b = log_builder_new(&c->r->session, &options, compare, c, e);
+	uint64_t row[TIERS] = {0};
+	int64_t at = c->r->first_ns, span = c->r->last_ns - c->r->first_ns + 1;
+	bool ok = b != NULL;
 
-	for (unsigned k = 0; k < MAX_ZONES; k++) {
-		float v = get_f32(r + S_TEMPERATURE + 4 * k);
+	if (c->n_summaries > 1)
+		qsort(c->summaries, c->n_summaries, sizeof(*c->summaries), by_key);
+	while (ok && c->r->any && at <= c->r->last_ns &&
+	       goes_on(c, 0.3 + 0.7 * (double)(at - c->r->first_ns) / (double)span)) {
+		int64_t next = INT64_MAX;
 
-		if (k >= zones && !zero(r + S_TEMPERATURE + 4 * k, 4))
-			kind_note(&f->unused, at + S_TEMPERATURE + 4 * k, i,
-				  _("the slot of a zone that is not there is not 0"));
-		else if (v == v && !(v > -273.2F && v < 1000))
-			kind_note(&f->first, at + S_TEMPERATURE + 4 * k, i, _("zone %u has %g degrees"), k,
-				  (double)v);
+		at = at > INT64_MAX - WINDOW_NS ? INT64_MAX : at + WINDOW_NS;
+		for (enum tier t = 0; ok && t < TIERS; t++)
+			ok = push_rows(c, b, t, &row[t], log_reader_row_from(c->r, t, at));
+		log_builder_run(b, at);
+		for (enum tier t = 0; t < TIERS; t++) {
+			int64_t ns;
+
+			if (row[t] >= log_reader_rows(c->r, t))
+				continue;
+			log_reader_times(c->r, t, row[t], 1, &ns);
+			next = ns < next ? ns : next;
+		}
+		at = next > at ? next : at;
 	}
+	if (ok && !c->stopped)
+		log_builder_end(b, LOG_STOPPED, NULL);
+	log_builder_free(b);
+	return ok ? 0 : err_set(e, ERR_FAILED, _("out of memory"));
 }
 
-static void check_section(struct check *c, enum tier tier)
+static void check_counts(struct check *c)
 {
-	static void (*const rows[TIERS])(const struct check *, struct faults *, const uint8_t *, size_t,
-					 uint64_t) = {check_fast_row, check_medium_row, check_slow_row};
-	struct faults f = {0};
-	const struct kind *all[] = {&f.time, &f.order, &f.first, &f.second, &f.third, &f.fourth, &f.unused};
-	double before = 0;
+	struct log_tail tail;
+	size_t marks;
 
-	for (uint64_t i = 0; i < c->rows[tier]; i++) {
-		size_t at = c->at[tier] + (size_t)i * row_size[tier];
-
-		if (i % RELEASE == RELEASE - 1)
-			map_release(&c->file);
-		check_time(&f, c->map + at, at, i, &before);
-		rows[tier](c, &f, c->map + at, at, i);
-	}
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		kind_say(c, tier_name(tier), all[i]);
+	log_reader_tail(c->r, &tail);
+	log_reader_marks(c->r, &marks);
+	c->out->marks = marks;
+	for (enum tier t = 0; t < TIERS; t++)
+		c->out->rows[t] = log_reader_rows(c->r, t);
+	if (!tail.ended)
+		report(c, _("it has no END: the recording was interrupted"));
+	if (tail.torn > 0)
+		report(c, _("the last %llu bytes are no chunk"), (unsigned long long)tail.torn);
+	for (enum tier t = 0; tail.ended && t < TIERS; t++)
+		if (tail.tally.rows[t] != c->out->rows[t])
+			report(c, _("END counts %llu rows of the %s tier, there are %llu"),
+			       (unsigned long long)tail.tally.rows[t], tier_name(t), (unsigned long long)c->out->rows[t]);
 }
 
-static void check_syncs(struct check *c)
+static int check_log(struct check *c, int fd, uint64_t from, const char *shown, struct err *e)
 {
-	struct kind kinds[SYNC_KINDS] = {{0}};
-	uint64_t before = 0, id_before = 0;
+	char text[512];
+	int rc = -1;
 
-	for (uint64_t i = 0; i < c->n_sync; i++) {
-		size_t at = c->sync_at + (size_t)i * SYNC_SIZE;
-		uint64_t id = get_u64(c->map + at), row = get_u64(c->map + at + 8);
-
-		if (id <= id_before)
-			kind_note(&kinds[0], at, i, _("its id is %llu, and that of the one before it %llu"),
-				  (unsigned long long)id, (unsigned long long)id_before);
-		if (row < before)
-			kind_note(&kinds[1], at + 8, i,
-				  _("it begins at fast row %llu, before the one before it"),
-				  (unsigned long long)row);
-		if (row > c->rows[TIER_FAST])
-			kind_note(&kinds[2], at + 8, i, _("it begins at fast row %llu of %llu"),
-				  (unsigned long long)row, (unsigned long long)c->rows[TIER_FAST]);
-		before = row;
-		id_before = id;
+	c->r = log_reader_open(fd, from, shown, e);
+	if (!c->r)
+		return -1;
+	c->unpacker = log_unpacker_new();
+	if (!c->unpacker) {
+		err_set(e, ERR_FAILED, _("out of memory"));
+	} else {
+		check_chunks(c);
+		rc = check_rows(c, e);
+		check_counts(c);
+		if (log_damage_text(c->r, text, sizeof(text)))
+			report(c, "%s", text);
+		c->out->unknown = c->r->damage.unknown;
 	}
-	for (int i = 0; i < SYNC_KINDS; i++)
-		kind_say(c, "sync points", &kinds[i]);
+	log_unpacker_free(c->unpacker);
+	log_bytes_free(&c->file);
+	log_bytes_free(&c->again);
+	free(c->items.p);
+	free(c->summaries);
+	log_reader_close(c->r);
+	return rc;
 }
 
-static bool extension_follows(const struct check *c, size_t at)
+/* --- version 1 --- */
+
+struct counter {
+	struct sink sink;
+	struct checked *out;
+};
+
+static int count_begin(struct sink *s, const struct session *about, struct err *e)
 {
-	return c->size - at >= 4 && get_u32(c->map + at) == CHUNK_OPEN;
-}
-
-static void check_all(struct check *c)
-{
-	size_t end;
-
-	check_header(c);
-	end = check_sizes(c);
-	if (get_u64(c->map + H_COUNTS) == 0 && end == HEADER_SIZE && c->size > end &&
-	    !extension_follows(c, end))
-		check_say(c,
-			  _("header, offset %d: all counts are 0 and %zu bytes follow: a recording that was "
-			    "not "
-			    "ended; nvmtop --recover completes it"),
-			  H_COUNTS, c->size - end);
-	for (int t = 0; t < TIERS; t++)
-		check_section(c, (enum tier)t);
-	check_syncs(c);
-	if (c->whole && extension_follows(c, end))
-		check_extension(c, end);
-	memcpy(c->out->rows, c->rows, sizeof(c->rows));
-	c->out->marks = c->n_sync;
-}
-
-/* Rows against the gaps and against the stored columns, which takes the reader. */
-static void check_opened(struct check *c, const char *path)
-{
-	struct err e;
-	struct trace *t = trace_open(path, &e);
-	struct audited a;
-
-	for (size_t i = 0; t && i < t->n_leaps; i++) {
-		const struct leap *l = &t->leap[i];
-
-		if (leap_odd(t, l))
-			check_say(c,
-				  t->extended ? _("%s, row %llu: it comes %.3f s after the row before it, and no "
-						  "gap is listed")
-					      : _("%s, row %llu: it comes %.3f s after the row before it"),
-				  tier_name(l->tier), (unsigned long long)l->row,
-				  (double)(row_ns(t, l->tier, l->row) - row_ns(t, l->tier, l->row - 1)) / 1e9);
-	}
-	for (int i = 0; t && i < TIERS; i++) {
-		if (t->shelf[i].levels == 0)
-			continue;
-		audit_tier(t, (enum tier)i, NULL, &a);
-		if (a.failed)
-			check_say(c, _("out of memory"));
-		else if (a.wrong > 0)
-			check_say(c,
-				  P_("PYRM, offset %llu: column %lld of zoom %d of the %s tier is not that of its rows",
-				     "PYRM, offset %llu: column %lld of zoom %d of the %s tier is not that of its "
-				     "rows, the first of %llu that are not",
-				     a.wrong),
-				  (unsigned long long)a.at, (long long)a.column, a.zoom, tier_name((enum tier)i),
-				  (unsigned long long)a.wrong);
-	}
-	trace_close(t);
-}
-
-static int map_file(struct check *c, const char *path, const char *shown, struct err *e)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-
-	if (fd < 0)
-		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return err_set(e, ERR_FAILED, _("%s is not a regular file: a trace must be one"), shown);
-	}
-	c->size = (size_t)st.st_size;
-	if (c->size < 8 || map_open(&c->file, fd, c->size) < 0) {
-		int num = errno;
-
-		close(fd);
-		if (c->size >= 8)
-			return err_sys(e, ERR_FAILED, num, _("cannot read %s"), shown);
-		return err_set(e, ERR_FAILED,
-			       _("%s is not a trace: it does not begin with the magic number of NVMT"), shown);
-	}
-	c->map = c->file.bytes;
-	if (get_u32(c->map) != NVMT_MAGIC) {
-		map_close(&c->file);
-		return err_set(e, ERR_FAILED,
-			       _("%s is not a trace: it does not begin with the magic number of NVMT"), shown);
-	}
+	(void)s;
+	(void)about;
+	(void)e;
 	return 0;
 }
 
-int trace_check(const char *path, void (*found)(void *to, const char *text), void *to,
-		struct trace_checked *out, struct err *e)
+static void count_rows(struct sink *s, const struct rows *r)
 {
-	struct check c = {.found = found, .to = to, .out = out, .start_ns = -1};
-	char shown[1024];
-	int r = 0;
+	((struct counter *)s)->out->rows[r->tier] += r->n;
+}
+
+static void count_mark(struct sink *s, const struct mark *m)
+{
+	(void)m;
+	((struct counter *)s)->out->marks++;
+}
+
+static int count_end(struct sink *s, struct err *e)
+{
+	(void)s;
+	(void)e;
+	return 0;
+}
+
+static void count_gap(struct sink *s, const struct gap *g)
+{
+	(void)s;
+	(void)g;
+}
+
+static void found_damage(void *to, const char *text)
+{
+	report(to, "%s", text);
+}
+
+static int check_version1(struct check *c, int fd, const char *shown, struct err *e)
+{
+	static const struct sink_ops ops = {
+		.begin = count_begin, .rows = count_rows, .mark = count_mark, .gap = count_gap, .end = count_end};
+	struct counter count = {{&ops}, c->out};
+	struct nvmt1_extra extra = {.found = found_damage, .to = c};
+	int rc = nvmt1_import(fd, shown, &count.sink, c->progress, c->arg, &extra, e);
+
+	free(extra.anchors);
+	c->out->version1 = true;
+	return rc;
+}
+
+int trace_check(const char *path, void (*found)(void *to, const char *text), void *to,
+		bool (*progress)(void *arg, double done), void *arg, struct checked *out, struct err *e)
+{
+	struct check c = {.found = found, .to = to, .progress = progress, .arg = arg, .out = out};
+	char shown[512];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = 0;
+	off_t log;
 
 	memset(out, 0, sizeof(*out));
 	text_printable(shown, sizeof(shown), path, strlen(path));
-	if (map_file(&c, path, shown, e) < 0)
-		return -1;
-	if (c.size < HEADER_SIZE)
-		check_say(&c, _("header, offset %zu: the file ends, a header has %d bytes"), c.size,
-			  HEADER_SIZE);
-	else if (get_u32(c.map + H_VERSION) != NVMT_VERSION)
-		r = err_set(e, ERR_FAILED, _("%s is a trace of version %u: this program knows version %d"),
-			    shown, get_u32(c.map + H_VERSION), NVMT_VERSION);
+	if (fd < 0)
+		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
+	log = nvmt1_log(fd);
+	if (nvmt1_begins(fd)) {
+		rc = check_version1(&c, fd, shown, e);
+		memset(out->rows, 0, log ? sizeof(out->rows) : 0);
+	}
+	if (rc < 0 || (nvmt1_begins(fd) && !log))
+		close(fd);
 	else
-		check_all(&c);
-	if (r == 0 && c.size >= HEADER_SIZE)
-		check_opened(&c, path);
-	if (map_torn(&c.file) < c.size)
-		check_say(
-			&c,
-			_("offset %zu: the file became shorter, or could not be read, while it was checked"),
-			map_torn(&c.file));
-	map_close(&c.file);
-	return r;
+		rc = check_log(&c, fd, (uint64_t)log, shown, e);
+	if (rc == 0 && c.stopped)
+		return err_set(e, ERR_FAILED, _("stopped: %s was not checked to its end"), shown);
+	return rc;
 }

@@ -50,9 +50,6 @@ enum { /* offsets in a fast, a medium, a slow row; the time is at 0 in each */
        S_TEMPERATURE = 8
 };
 
-/* The total load in a row of which nothing but its time is known: a NaN like no other. */
-#define ROW_EMPTY 0x7FC0DEADU
-
 static inline void put_u16(uint8_t *p, uint16_t v)
 {
 	p[0] = (uint8_t)v;

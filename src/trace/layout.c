@@ -59,29 +59,6 @@ static enum field field_for(const struct channel *c)
 	return FIELD_EXTRA;
 }
 
-/* Whether cell_decode() of the one looks at bytes of the other. */
-static bool are_mates(const struct place *a, const struct place *b)
-{
-	bool rail = a->field >= FIELD_VOLTAGE && a->field <= FIELD_POWER;
-
-	if (a->field == FIELD_RAM_USED || a->field == FIELD_RAM_AVAILABLE)
-		return b->field == FIELD_RAM_USED || b->field == FIELD_RAM_AVAILABLE;
-	if (rail)
-		return b->field >= FIELD_VOLTAGE && b->field <= FIELD_POWER && a->slot == b->slot;
-	return a->field == b->field && a->slot == b->slot;
-}
-
-_Static_assert(3 * MAX_RAILS <= 32 && MAX_CORES + 5 <= 32 && MAX_ZONES <= 32,
-	       "a bit for each field of a tier");
-
-static void mates_find(struct cell *cells, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < n; k++)
-			if (are_mates(&cells[i].place, &cells[k].place))
-				cells[i].mates |= UINT32_C(1) << k;
-}
-
 static int cells_make(struct layout *l, const struct session *about)
 {
 	for (int t = 0; t < TIERS; t++) {
@@ -97,12 +74,10 @@ static int cells_make(struct layout *l, const struct session *about)
 			    l->n_cells[c->tier] == about->width[c->tier])
 				continue;
 			l->cells[c->tier][l->n_cells[c->tier]++] =
-				(struct cell) {(uint32_t)i, c->column, l->place[i], 0};
+				(struct cell) {(uint32_t)i, c->column, l->place[i]};
 			l->n_fields[c->tier] += !extra;
 		}
 	}
-	for (int t = 0; t < TIERS; t++)
-		mates_find(l->cells[t], l->n_fields[t]);
 	return 0;
 }
 

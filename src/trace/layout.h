@@ -33,7 +33,6 @@ struct cell {
 	uint32_t channel;
 	uint16_t column; /* of the stream */
 	struct place place;
-	uint32_t mates; /* of a field: all fields of the tier, as bits, that are read out of the same bytes */
 };
 
 struct layout {
@@ -101,12 +100,6 @@ static inline bool row_time(const uint8_t *row, int64_t *out)
 static inline void row_time_put(uint8_t *row, int64_t ns)
 {
 	put_f64(row, (double)ns / 1e9);
-}
-
-/* Whether two values are the same to a reader: the same bits, or both NaN. */
-static inline bool same_value(double a, double b)
-{
-	return (a != a && b != b) || memcmp(&a, &b, sizeof(a)) == 0;
 }
 
 #endif

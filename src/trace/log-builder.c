@@ -1,19 +1,20 @@
 /* Rows of all tiers become one chunk a cell, cells become groups, and each level is closed
  * by its bins, statistics and index. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "util/intl.h"
 #include "trace/format.h"
 #include "trace/log-builder.h"
 #include "trace/log-index.h"
 #include "trace/log-lod.h"
+#include "trace/log-meta.h"
 
 #define CELL_NS       (INT64_C(1) << LOG_CELL_ZOOM)
-#define GROUP_LATE    15     /* cells for which a group waits for the rows of a tier */
+#define GROUP_LATE    15     /* cells for which a group, or an output, waits for the rows of a tier */
 #define SECTION_BYTES 300000 /* of the values of a tier in one chunk, so that it fits whatever they are */
 #define EVENTS_BYTES  32768  /* of marks, gaps or changes in one chunk */
 #define LIKE_GROUPS   4
@@ -48,7 +49,11 @@ struct log_builder {
 	struct clock_anchor anchor;
 	uint64_t seq, at;
 	int64_t newest_cell, meta_span, like_span;
-	int64_t closed_span; /* rows of this group and of those before it are too late */
+	int64_t closed_span;       /* rows of this group and of those before it are too late */
+	struct clock_anchor start; /* of this output: nothing in it is older */
+	bool ending;
+	int64_t cut_ns; /* where the next one begins; INT64_MAX: it is not known */
+	char previous[NAME_MAX + 1], next[NAME_MAX + 1];
 	uint8_t boot[16];
 };
 
@@ -64,6 +69,15 @@ static int64_t period_ns(const struct log_builder *b, enum tier t)
 
 /* --- chunks --- */
 
+/* What is kept free for the chunks that an output cannot do without.  Bins and statistics can be
+ * computed again: they leave room for rows, until no more come. */
+static uint64_t reserve(const struct log_builder *b, unsigned kind)
+{
+	if (kind == LOG_LOD || kind == LOG_STAT)
+		return b->options.limit / (b->ending ? 32 : 6);
+	return kind == LOG_DATA ? b->options.limit / 24 : 0;
+}
+
 /* The chunk of b->raw. */
 static bool put_chunk(struct log_builder *b, struct log_entry *e)
 {
@@ -75,6 +89,8 @@ static bool put_chunk(struct log_builder *b, struct log_entry *e)
 
 	b->chunk.n = 0;
 	if (b->raw.failed || log_pack(b->packer, &h, b->raw.p, b->raw.n, &b->chunk) < 0)
+		return false;
+	if (b->options.limit && b->at + b->chunk.n + reserve(b, e->kind) > b->options.limit)
 		return false;
 	e->distance = b->at;
 	e->stored = h.stored;
@@ -92,105 +108,16 @@ static bool put_kind(struct log_builder *b, enum log_kind kind, unsigned aux, in
 	return put_chunk(b, &(struct log_entry) {.kind = (uint8_t)kind, .aux = (uint8_t)aux, .cell = cell});
 }
 
-static size_t tag_begin(struct log_bytes *raw, unsigned tag)
-{
-	log_put_u16(raw, tag);
-	log_put_u32(raw, 0);
-	return raw->n;
-}
-
-static void tag_end(struct log_bytes *raw, size_t start)
-{
-	if (!raw->failed)
-		put_u32(raw->p + start - 4, (uint32_t)(raw->n - start));
-}
-
-static void put_anchor(struct log_bytes *raw, unsigned tag, const struct clock_anchor *a)
-{
-	size_t start = tag_begin(raw, tag);
-
-	log_put_i64(raw, a->mono_ns);
-	log_put_i64(raw, a->real_ns);
-	log_put_i64(raw, a->boot_ns);
-	tag_end(raw, start);
-}
-
-static void put_channel(struct log_bytes *raw, const struct channel *c, uint32_t number)
-{
-	size_t start = tag_begin(raw, LOG_TAG_CHANNEL);
-
-	log_put_u32(raw, number);
-	log_put_u8(raw, c->tier);
-	log_put_u16(raw, c->column);
-	log_put_u16(raw, c->index);
-	log_put_f64(raw, c->lo);
-	log_put_f64(raw, c->hi);
-	log_put_f64(raw, c->warn);
-	log_put_f64(raw, c->crit);
-	log_put_i64(raw, c->period_ns);
-	log_put_str(raw, c->name);
-	log_put_str(raw, c->label);
-	log_put_str(raw, channel_kind_name(c->kind));
-	log_put_str(raw, unit_name(c->unit));
-	log_put_str(raw, family_name(c->family));
-	log_put_str(raw, c->source);
-	log_put_str(raw, c->note);
-	log_put_str(raw, c->missing);
-	log_put_str(raw, c->kernel);
-	log_put_str(raw, "");
-	tag_end(raw, start);
-}
-
-static void put_identity(struct log_builder *b, struct log_bytes *raw)
-{
-	size_t start = tag_begin(raw, LOG_TAG_WRITER);
-
-	log_put_str(raw, PACKAGE_NAME " " PACKAGE_VERSION);
-	tag_end(raw, start);
-	start = tag_begin(raw, LOG_TAG_ID);
-	log_bytes_put(raw, b->options.uuid, sizeof(b->options.uuid));
-	log_bytes_put(raw, b->boot, sizeof(b->boot));
-	tag_end(raw, start);
-	start = tag_begin(raw, LOG_TAG_PART);
-	log_put_u32(raw, b->options.part);
-	log_put_str(raw, b->options.previous ? b->options.previous : "");
-	tag_end(raw, start);
-}
-
-static void put_tiers(struct log_builder *b, struct log_bytes *raw)
-{
-	for (enum tier t = 0; t < TIERS; t++) {
-		size_t start = tag_begin(raw, LOG_TAG_TIER);
-
-		log_put_u8(raw, t);
-		log_put_u8(raw, b->about->hz[t] > 0 ? (unsigned)zoom_base(b->about->hz[t]) : 0);
-		log_put_u16(raw, (unsigned)b->about->width[t]);
-		log_put_f64(raw, b->about->hz[t]);
-		tag_end(raw, start);
-	}
-}
-
 static void put_meta(struct log_builder *b, int64_t cell)
 {
-	struct log_bytes *raw = &b->raw;
-	size_t start;
-
-	raw->n = 0;
-	put_identity(b, raw);
-	put_anchor(raw, LOG_TAG_START, &b->about->start);
-	put_anchor(raw, LOG_TAG_ANCHOR, &b->anchor);
-	put_tiers(b, raw);
-	for (size_t i = 0; i < b->about->n_facts; i++) {
-		start = tag_begin(raw, LOG_TAG_FACT);
-		log_put_str(raw, b->facts[i].key);
-		log_put_str(raw, b->facts[i].value);
-		tag_end(raw, start);
-	}
-	for (size_t i = 0; i < b->about->n_channels; i++)
-		put_channel(raw, &b->about->channels[i], (uint32_t)i);
-	start = tag_begin(raw, LOG_TAG_TALLY);
-	log_tally_put(raw, &b->tally);
-	tag_end(raw, start);
+	b->raw.n = 0;
+	log_meta_put(&b->raw, &(struct log_meta) {.about = b->about,
+						  .options = &b->options,
+						  .boot = b->boot,
+						  .start = &b->start,
+						  .now = &b->anchor,
+						  .facts = b->facts,
+						  .tally = &b->tally});
 	put_kind(b, LOG_META, 0, cell);
 	b->meta_span = log_span(cell, 1);
 }
@@ -199,18 +126,27 @@ static void put_meta(struct log_builder *b, int64_t cell)
 
 static void events_flush(struct log_builder *b)
 {
-	for (int i = 0; i < 3; i++) {
-		struct log_bytes swap = b->raw;
+	bool waits = false;
 
-		if (b->events[i].n == 0)
-			continue;
+	for (int i = 0; i < 3; i++) {
+		struct log_bytes swap = b->raw, later = {.n = 0};
+		enum log_kind kind = (enum log_kind)(LOG_MARK + i);
+
+		if (b->events[i].n > 0 && b->cut_ns != INT64_MAX)
+			log_records_part(&b->events[i], kind, b->cut_ns, &later);
 		b->raw = b->events[i];
-		put_kind(b, (enum log_kind)(LOG_MARK + i), 0, b->newest_cell);
+		if (b->raw.n > 0)
+			put_kind(b, kind, 0, b->newest_cell);
 		b->events[i] = b->raw;
-		b->events[i].n = 0;
 		b->raw = swap;
+		if (later.n > 0) {
+			log_bytes_free(&b->events[i]);
+			b->events[i] = later;
+		}
+		b->events[i].n = later.n;
+		waits |= later.n > 0;
 	}
-	b->event_ns = INT64_MAX;
+	b->event_ns = waits ? b->cut_ns + CELL_NS + LOG_LATE_NS : INT64_MAX;
 }
 
 static struct log_bytes *event_begin(struct log_builder *b, enum log_kind kind, int64_t t_ns, size_t *start)
@@ -226,31 +162,48 @@ static struct log_bytes *event_begin(struct log_builder *b, enum log_kind kind, 
 	return raw;
 }
 
-static void event_end(struct log_bytes *raw, size_t start)
-{
-	if (raw->failed)
-		return;
-	raw->p[start - 2] = (uint8_t)(raw->n - start);
-	raw->p[start - 1] = (uint8_t)((raw->n - start) >> 8);
-}
-
 void log_builder_mark(struct log_builder *b, const struct mark *m)
 {
 	size_t start;
+	struct mark own = *m;
 	struct log_bytes *raw = event_begin(b, LOG_MARK, m->t_ns, &start);
 
-	log_mark_put(raw, m);
-	event_end(raw, start);
+	if (own.t_ns < b->start.mono_ns) /* the output that it belongs to has ended */
+		own.t_ns = b->start.mono_ns;
+	log_mark_put(raw, &own);
+	log_record_end(raw, start);
 	b->tally.marks++;
 }
 
-static void put_gap(struct log_builder *b, const struct gap *g)
+static void put_one_gap(struct log_builder *b, const struct gap *g)
 {
 	size_t start;
 	struct log_bytes *raw = event_begin(b, LOG_GAP, g->to_ns, &start);
 
 	log_gap_put(raw, g);
-	event_end(raw, start);
+	log_record_end(raw, start);
+}
+
+/* One across the edge of two outputs is in both, with its share of the ticks. */
+static void put_gap(struct log_builder *b, const struct gap *g)
+{
+	struct gap before = *g, after = *g;
+	double share;
+
+	if (g->from_ns >= b->cut_ns || g->to_ns <= b->cut_ns) {
+		after.from_ns = g->from_ns < b->start.mono_ns ? b->start.mono_ns : g->from_ns;
+		if (after.from_ns < after.to_ns)
+			put_one_gap(b, &after);
+		return;
+	}
+	share = (double)(b->cut_ns - g->from_ns) / (double)(g->to_ns - g->from_ns);
+	before.to_ns = after.from_ns = b->cut_ns;
+	before.missed = (uint64_t)((double)g->missed * share + 0.5);
+	after.missed -= before.missed;
+	if (before.missed > 0)
+		put_one_gap(b, &before);
+	if (after.missed > 0)
+		put_one_gap(b, &after);
 }
 
 void log_builder_gap(struct log_builder *b, const struct gap *g)
@@ -262,10 +215,13 @@ void log_builder_gap(struct log_builder *b, const struct gap *g)
 void log_builder_change(struct log_builder *b, const struct change *c)
 {
 	size_t start;
+	struct change own = *c;
 	struct log_bytes *raw = event_begin(b, LOG_STATE, c->t_ns, &start);
 
-	log_change_put(raw, c);
-	event_end(raw, start);
+	if (own.t_ns < b->start.mono_ns)
+		own.t_ns = b->start.mono_ns;
+	log_change_put(raw, &own);
+	log_record_end(raw, start);
 	facts_change(b->facts, b->about->n_facts, c);
 }
 
@@ -524,63 +480,21 @@ static void cell_seal(struct log_builder *b, int64_t cell)
 		clocks_read(b);
 		put_meta(b, cell);
 	}
+	events_flush(b); /* before the rows of their time, as in a stream */
 	while (first_cell(b, &first) && first == cell)
 		put_data(b, cell);
-	events_flush(b);
 }
 
-void log_builder_rows(struct log_builder *b, const struct rows *r)
-{
-	struct waiting *w = &b->tier[r->tier];
-	int64_t cell;
+/* --- outputs --- */
 
-	for (size_t i = 0; i < r->n; i++) {
-		cell = log_cell(r->t_ns[i]);
-		if (r->t_ns[i] <= w->newest_ns || cell >= LOG_CELL_LIMIT || cell <= -LOG_CELL_LIMIT ||
-		    !waiting_add(w, r->t_ns[i], r->values + i * r->width, r->width)) {
-			b->tally.lost[r->tier]++;
-			continue;
-		}
-		w->newest_ns = r->t_ns[i];
-	}
-	while (first_cell(b, &cell)) {
-		int64_t end_ns = (cell + 1) << LOG_CELL_ZOOM;
-
-		if (!any_at(b, end_ns + LOG_LATE_NS) && !all_at(b, end_ns))
-			break;
-		cell_seal(b, cell);
-	}
-}
-
-int64_t log_builder_due(const struct log_builder *b)
-{
-	int64_t cell = 0, due = b->event_ns;
-
-	if (first_cell(b, &cell) && ((cell + 1) << LOG_CELL_ZOOM) + LOG_LATE_NS < due)
-		due = ((cell + 1) << LOG_CELL_ZOOM) + LOG_LATE_NS;
-	return due;
-}
-
-void log_builder_run(struct log_builder *b, int64_t now_ns)
-{
-	int64_t cell;
-
-	while (first_cell(b, &cell) && ((cell + 1) << LOG_CELL_ZOOM) + LOG_LATE_NS <= now_ns)
-		cell_seal(b, cell);
-	if (b->event_ns <= now_ns)
-		events_flush(b);
-}
-
-void log_builder_end(struct log_builder *b, enum log_reason reason, const char *next)
+/* All that the output has, and its end. */
+static void output_end(struct log_builder *b, enum log_reason reason, const char *next)
 {
 	uint64_t newest = 0;
-	int64_t cell, span;
+	int64_t span;
 
-	while (first_cell(b, &cell))
-		cell_seal(b, cell);
-	for (enum tier t = 0; t < TIERS; t++)
-		hole_end(b, t, b->tier[t].hole.to_ns);
 	events_flush(b);
+	b->ending = true;
 	for (int level = 1; level <= LOG_LEVELS; level++)
 		while (log_fold_open(b->fold, level, &span))
 			level_close(b, level);
@@ -592,6 +506,193 @@ void log_builder_end(struct log_builder *b, enum log_reason reason, const char *
 	put_kind(b, LOG_END, 0, b->newest_cell);
 }
 
+/* The next one begins at that time, by the clocks as they are now. */
+static void output_begin(struct log_builder *b, int64_t start_ns)
+{
+	struct clock_anchor now = b->anchor;
+	int64_t ago;
+
+	if (b->options.live)
+		clock_anchor(&now);
+	ago = now.mono_ns - start_ns;
+	b->start = (struct clock_anchor) {start_ns, now.real_ns - ago, now.boot_ns - ago};
+	b->anchor = b->start;
+	log_fold_reset(b->fold);
+	log_index_free(b->index);
+	b->index = b->options.index ? log_index_new() : NULL;
+	b->at = 0;
+	b->ending = false;
+	b->cut_ns = INT64_MAX;
+	b->closed_span = b->like_span = INT64_MIN;
+	b->newest_cell = log_cell(start_ns);
+	b->options.part++;
+	b->options.previous = b->previous;
+	put_meta(b, b->newest_cell);
+}
+
+void log_builder_split(struct log_builder *b, int64_t cut_ns, const char *previous, const char *next)
+{
+	b->cut_ns = cut_ns;
+	snprintf(b->previous, sizeof(b->previous), "%s", previous);
+	snprintf(b->next, sizeof(b->next), "%s", next);
+}
+
+/* The earliest time of what waits. */
+static int64_t waiting_ns(const struct log_builder *b)
+{
+	int64_t ns = INT64_MAX;
+
+	for (int t = 0; t < TIERS; t++) {
+		const struct waiting *w = &b->tier[t];
+
+		if (w->n > 0 && w->t_ns[0] < ns)
+			ns = w->t_ns[0];
+		if (w->hole.missed > 0 && w->hole.from_ns < ns)
+			ns = w->hole.from_ns;
+	}
+	for (int i = 0; i < 3; i++) {
+		struct log_in in = {b->events[i].p, b->events[i].p + b->events[i].n, false}, record;
+
+		while (log_get_record(&in, &record)) {
+			int64_t at = log_record_ns((enum log_kind)(LOG_MARK + i), &record);
+
+			ns = at < ns ? at : ns;
+		}
+	}
+	return ns;
+}
+
+void log_builder_restart(struct log_builder *b, const char *previous)
+{
+	int64_t ns = waiting_ns(b), newest = (b->newest_cell + 1) << LOG_CELL_ZOOM;
+
+	log_builder_split(b, INT64_MAX, previous, "");
+	output_begin(b, ns == INT64_MAX ? newest : ns);
+}
+
+/* Its rows were counted as written. */
+static void rows_lost(struct log_builder *b, const struct log_entry *e)
+{
+	int64_t from = e->cell << LOG_CELL_ZOOM, to = from + CELL_NS;
+
+	for (int t = 0; t < TIERS; t++) {
+		struct gap *hole = &b->tier[t].hole;
+
+		if (e->rows[t] == 0)
+			continue;
+		if (hole->missed == 0)
+			*hole = (struct gap) {(enum tier)t, GAP_LOST, from, to, 0};
+		hole->from_ns = from < hole->from_ns ? from : hole->from_ns;
+		hole->to_ns = to > hole->to_ns ? to : hole->to_ns;
+		hole->missed += e->rows[t];
+		b->tally.rows[t] -= e->rows[t];
+		b->tally.lost[t] += e->rows[t];
+	}
+}
+
+void log_builder_lost(struct log_builder *b, const struct log_entry *e, const uint8_t *chunk)
+{
+	struct log_unpacker *u = log_unpacker_new();
+	struct log_bytes raw = {.n = 0};
+	struct log_head h;
+
+	if (e->kind == LOG_DATA)
+		rows_lost(b, e);
+	if (u && e->kind >= LOG_MARK && e->kind <= LOG_STATE && log_head_get(chunk, &h) &&
+	    log_unpack(u, &h, chunk + LOG_HEAD, &raw) == LOG_OK) {
+		log_bytes_put(&b->events[e->kind - LOG_MARK], raw.p, raw.n);
+		b->event_ns = 0;
+	}
+	log_bytes_free(&raw);
+	log_unpacker_free(u);
+}
+
+/* --- what comes --- */
+
+/* Have all rows come that are older than the cut, or are they waited for no more? */
+static bool cut_due(const struct log_builder *b, int64_t now_ns)
+{
+	int64_t late = b->cut_ns + GROUP_LATE * CELL_NS;
+
+	return all_at(b, b->cut_ns) || any_at(b, late) || now_ns >= late;
+}
+
+/* Is the earliest cell complete by that time?  Else nothing is to be done. */
+static bool cell_due(const struct log_builder *b, int64_t now_ns, int64_t *cell)
+{
+	int64_t end_ns;
+
+	if (!first_cell(b, cell))
+		return false;
+	if (*cell << LOG_CELL_ZOOM >= b->cut_ns)
+		return cut_due(b, now_ns);
+	end_ns = (*cell + 1) << LOG_CELL_ZOOM;
+	return any_at(b, end_ns + LOG_LATE_NS) || all_at(b, end_ns) || end_ns + LOG_LATE_NS <= now_ns;
+}
+
+static void cell_next(struct log_builder *b, int64_t cell)
+{
+	if (cell << LOG_CELL_ZOOM >= b->cut_ns) {
+		output_end(b, LOG_SPLIT, b->next);
+		output_begin(b, b->cut_ns);
+	}
+	cell_seal(b, cell);
+}
+
+void log_builder_rows(struct log_builder *b, const struct rows *r)
+{
+	struct waiting *w = &b->tier[r->tier];
+	int64_t cell;
+
+	for (size_t i = 0; i < r->n; i++) {
+		int64_t t_ns = r->t_ns[i];
+
+		cell = log_cell(t_ns);
+		if (t_ns > w->newest_ns && t_ns < b->start.mono_ns) {
+			row_lost(b, r->tier, t_ns);
+		} else if (t_ns <= w->newest_ns || cell >= LOG_CELL_LIMIT || cell <= -LOG_CELL_LIMIT ||
+			   !waiting_add(w, t_ns, r->values + i * r->width, r->width)) {
+			b->tally.lost[r->tier]++;
+			continue;
+		}
+		w->newest_ns = t_ns;
+	}
+	while (cell_due(b, INT64_MIN, &cell))
+		cell_next(b, cell);
+}
+
+int64_t log_builder_due(const struct log_builder *b)
+{
+	int64_t cell = 0, due = INT64_MAX;
+
+	if (first_cell(b, &cell))
+		due = cell << LOG_CELL_ZOOM >= b->cut_ns ? b->cut_ns + GROUP_LATE * CELL_NS
+							 : ((cell + 1) << LOG_CELL_ZOOM) + LOG_LATE_NS;
+	return due < b->event_ns ? due : b->event_ns;
+}
+
+void log_builder_run(struct log_builder *b, int64_t now_ns)
+{
+	int64_t cell;
+
+	while (cell_due(b, now_ns, &cell))
+		cell_next(b, cell);
+	if (b->event_ns <= now_ns)
+		events_flush(b);
+}
+
+void log_builder_end(struct log_builder *b, enum log_reason reason, const char *next)
+{
+	int64_t cell;
+
+	while (first_cell(b, &cell))
+		cell_next(b, cell);
+	b->cut_ns = INT64_MAX;
+	for (enum tier t = 0; t < TIERS; t++)
+		hole_end(b, t, b->tier[t].hole.to_ns);
+	output_end(b, reason, next);
+}
+
 /* --- one builder --- */
 
 const struct log_tally *log_builder_tally(const struct log_builder *b)
@@ -599,52 +700,21 @@ const struct log_tally *log_builder_tally(const struct log_builder *b)
 	return &b->tally;
 }
 
+void log_builder_limit(struct log_builder *b, uint64_t limit)
+{
+	b->options.limit = limit;
+}
+
+uint64_t log_builder_bytes(const struct log_builder *b)
+{
+	return b->at;
+}
+
 void log_builder_next(const struct log_builder *b, struct log_options *o)
 {
 	*o = b->options;
 	o->seq = b->seq;
 	o->part++;
-}
-
-static void read_boot_id(uint8_t id[16])
-{
-	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-	size_t n = 0;
-	char text[64] = "";
-
-	if (f && fgets(text, sizeof(text), f))
-		for (const char *p = text; *p && n < 32; p++) {
-			const char digits[] = "0123456789abcdef", *d = strchr(digits, *p);
-
-			if (!d)
-				continue;
-			id[n / 2] = (uint8_t)(id[n / 2] << 4 | (d - digits));
-			n++;
-		}
-	if (f)
-		fclose(f);
-}
-
-static bool is_zero(const uint8_t *p, size_t n)
-{
-	while (n > 0 && p[n - 1] == 0)
-		n--;
-	return n == 0;
-}
-
-/* Numbers that no other recording has. */
-static void identify(struct log_builder *b)
-{
-	struct log_options *o = &b->options;
-
-	while (o->session == 0 && getrandom(&o->session, sizeof(o->session), 0) > 0)
-		continue;
-	if (is_zero(o->uuid, sizeof(o->uuid)) && getrandom(o->uuid, sizeof(o->uuid), 0) > 0) {
-		o->uuid[6] = (uint8_t)(0x40 | (o->uuid[6] & 0x0F)); /* RFC 4122, random */
-		o->uuid[8] = (uint8_t)(0x80 | (o->uuid[8] & 0x3F));
-	}
-	if (o->live)
-		read_boot_id(b->boot);
 }
 
 static bool builder_alloc(struct log_builder *b)
@@ -677,6 +747,8 @@ struct log_builder *log_builder_new(const struct session *about, const struct lo
 					   .to = to,
 					   .seq = o->seq,
 					   .anchor = about->start,
+					   .start = about->start,
+					   .cut_ns = INT64_MAX,
 					   .event_ns = INT64_MAX,
 					   .newest_cell = log_cell(about->start.mono_ns),
 					   .like_span = INT64_MIN,
@@ -684,7 +756,7 @@ struct log_builder *log_builder_new(const struct session *about, const struct lo
 		if (builder_alloc(b)) {
 			if (about->n_facts > 0)
 				memcpy(b->facts, about->facts, about->n_facts * sizeof(*b->facts));
-			identify(b);
+			log_identify(&b->options, b->boot);
 			put_meta(b, b->newest_cell);
 			return b;
 		}

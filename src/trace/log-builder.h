@@ -15,6 +15,7 @@ struct log_options {
 	const char *previous; /* name of the file before, or NULL */
 	bool live;            /* rows are of this moment, so clocks can be read */
 	bool index;           /* an output that is read from its end; false: a ring */
+	uint64_t limit;       /* bytes of this output; 0: none */
 };
 
 /* A chunk: e->distance is where it begins in the output.  False: there is no room; only DATA is
@@ -38,7 +39,19 @@ void log_builder_run(struct log_builder *b, int64_t now_ns);
 void log_builder_end(struct log_builder *b, enum log_reason reason, const char *next);
 /* Rows in accepted chunks, and those that were lost. */
 const struct log_tally *log_builder_tally(const struct log_builder *b);
-/* What the next file of a split recording goes on with. */
+uint64_t log_builder_bytes(const struct log_builder *b); /* of this output */
+/* What an output that another builder makes goes on with. */
 void log_builder_next(const struct log_builder *b, struct log_options *o);
+
+/* A split recording.  What is older than cut_ns, a multiple of the length of a cell, is still for
+ * this output: as soon as all of it is here, END comes and names the next output, which begins
+ * with META.  previous: the name of this one. */
+void log_builder_split(struct log_builder *b, int64_t cut_ns, const char *previous, const char *next);
+/* This output takes nothing more, not even its end: what comes is for the next. */
+void log_builder_restart(struct log_builder *b, const char *previous);
+void log_builder_limit(struct log_builder *b, uint64_t limit); /* as in the options */
+/* Before that: a chunk which it did not take after all.  Its rows are lost, its marks, gaps and
+ * changes are for the next. */
+void log_builder_lost(struct log_builder *b, const struct log_entry *e, const uint8_t *chunk);
 
 #endif

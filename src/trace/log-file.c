@@ -1,4 +1,4 @@
-/* The file of a recording: what can be wrong with its name is found before the first
+/* The files of a recording: what they are called; what can be wrong with its name is found before the first
  * sample, and a file that is there is only replaced when that is asked for. */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,6 +53,8 @@ static int replaceable(const char *path)
 
 	if (lstat(path, &st) < 0)
 		return errno == ENOENT ? 0 : errno;
+	if (S_ISLNK(st.st_mode)) /* it is replaced, and not what it leads to */
+		return stat(path, &st) < 0 ? errno : S_ISREG(st.st_mode) ? 0 : EEXIST;
 	if (S_ISDIR(st.st_mode))
 		return EISDIR;
 	if (!S_ISREG(st.st_mode))
@@ -90,6 +92,17 @@ static int replace(const char *path, int *num)
 	return -1;
 }
 
+int log_file_check(const char *path, bool force, struct err *e)
+{
+	struct stat st;
+	int num = force                 ? replaceable(path)
+		  : stat(path, &st) < 0 ? errno
+		  : S_ISDIR(st.st_mode) ? EISDIR
+					: EEXIST;
+
+	return num == 0 || num == ENOENT ? 0 : cannot(path, num, e);
+}
+
 int log_file_make(const char *path, bool force, struct err *e)
 {
 	struct statvfs v;
@@ -105,6 +118,8 @@ int log_file_make(const char *path, bool force, struct err *e)
 		num = errno;
 		if (fd < 0 && num == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 			num = EISDIR;
+		if (fd < 0 && num == EEXIST && replaceable(path) == EBUSY)
+			num = EBUSY;
 		if (fd >= 0)
 			lock(fd, F_OFD_SETLK);
 	}
@@ -116,6 +131,58 @@ int log_file_make(const char *path, bool force, struct err *e)
 		return cannot(path, ENOSPC, e);
 	}
 	return fd;
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n > m && !strcmp(text + n - m, end);
+}
+
+int log_file_name(const char *path, char *out, size_t size)
+{
+	int n = snprintf(out, size, "%s%s", path, ends_in(path, ".bin") ? ".nvmt" : "");
+
+	return n >= 0 && (size_t)n < size ? 0 : -1;
+}
+
+bool log_file_final(const char *log, char *out, size_t size)
+{
+	int n = snprintf(out, size, "%.*s", (int)(strlen(log) - strlen(".nvmt")), log);
+
+	return ends_in(log, ".bin.nvmt") && n >= 0 && (size_t)n < size;
+}
+
+static bool exists(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0;
+}
+
+bool trace_name_free(const char *path, bool over)
+{
+	char name[PATH_MAX];
+
+	if (log_file_name(path, name, sizeof(name)) < 0 || (!over && exists(path)))
+		return false;
+	return !strcmp(path, name) || !exists(name);
+}
+
+int part_path(const char *path, unsigned number, char *out, size_t size)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	const char *dot = strrchr(base, '.');
+	int n;
+
+	if (!dot || dot == base)
+		dot = base + strlen(base);
+	if (number == 1)
+		n = snprintf(out, size, "%s", path);
+	else
+		n = snprintf(out, size, "%.*s.%u%s", (int)(dot - path), path, number, dot);
+	return n >= 0 && (size_t)n < size ? 0 : -1;
 }
 
 void log_file_list(const char *path)

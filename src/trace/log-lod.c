@@ -214,6 +214,20 @@ struct log_fold *log_fold_new(const struct session *about)
 	return NULL;
 }
 
+static void set_clear(struct set *s, size_t channels)
+{
+	memset(s->bins, 0, channels * s->slots * sizeof(*s->bins));
+	memset(s->stats, 0, channels * sizeof(*s->stats));
+	s->open = false;
+}
+
+void log_fold_reset(struct log_fold *f)
+{
+	for (int i = 0; i < SETS; i++)
+		set_clear(&f->sets[i], f->about->n_channels);
+	memset(f->like, LOG_OTHER, likes(f));
+}
+
 void log_fold_free(struct log_fold *f)
 {
 	if (!f)
@@ -495,7 +509,5 @@ void log_fold_close(struct log_fold *f, int level)
 	}
 	if (level > 1)
 		memset(f->like, LOG_OTHER, likes(f));
-	memset(s->bins, 0, channels * s->slots * sizeof(*s->bins));
-	memset(s->stats, 0, channels * sizeof(*s->stats));
-	s->open = false;
+	set_clear(s, channels);
 }

@@ -18,6 +18,7 @@ extern const uint8_t log_zooms[LOG_LEVELS + 1][4];
 struct log_fold;
 struct log_fold *log_fold_new(const struct session *about); /* kept; NULL: out of memory */
 void log_fold_free(struct log_fold *f);
+void log_fold_reset(struct log_fold *f); /* as if no row had come */
 /* Rows of one cell.  Two groups next to each other can be open at a time. */
 void log_fold_rows(struct log_fold *f, const struct rows *r);
 

@@ -292,7 +292,7 @@ static void meta_channel(struct log_reader *r, struct log_in *in, struct log_gen
 }
 
 /* Tiers stand before channels. */
-static int meta_take(struct log_reader *r, const struct log_head *h, const uint8_t *p, size_t n)
+int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t *p, size_t n)
 {
 	struct log_generation g = {.number = h->generation}, *more;
 	struct log_in in = {p, p + n, false}, record;
@@ -324,6 +324,41 @@ static int meta_take(struct log_reader *r, const struct log_head *h, const uint8
 	return 0;
 }
 
+void log_generation_drop(struct log_reader *r, size_t i)
+{
+	for (int t = 0; t < TIERS; t++)
+		free(r->generations[i].column[t]);
+	memmove(r->generations + i, r->generations + i + 1, (--r->n_generations - i) * sizeof(*r->generations));
+}
+
+struct log_reader *log_about_new(void)
+{
+	struct log_reader *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->fd = -1;
+	r->unpacker = log_unpacker_new();
+	if (r->unpacker)
+		return r;
+	free(r);
+	return NULL;
+}
+
+void log_about_free(struct log_reader *r)
+{
+	if (!r)
+		return;
+	while (r->n_generations > 0)
+		log_generation_drop(r, 0);
+	log_unpacker_free(r->unpacker);
+	free(r->generations);
+	free(r->channels);
+	free(r->numbers);
+	free(r->facts);
+	free(r);
+}
+
 static bool meta_read(struct log_reader *r, const struct log_item *item, struct log_head *h)
 {
 	return log_read_chunk(r, item, h, &r->raw_index);
@@ -345,16 +380,16 @@ static void meta_state(struct log_reader *r, struct clock_anchor *a, struct log_
 
 /* --- the first chunk, and what describes it --- */
 
-static bool first_head(struct log_reader *r, struct err *e)
+static bool first_head(struct log_reader *r, uint64_t from, struct err *e)
 {
 	uint8_t *p = malloc(FRONT);
-	ssize_t n = p ? log_read_at(r, p, FRONT, 0) : -1;
+	ssize_t n = p ? log_read_at(r, p, FRONT, from) : -1;
 	struct log_head h;
 	size_t at = n > 0 ? log_find(p, (size_t)n, 0) : 0;
 	bool found = n >= LOG_HEAD && at + LOG_HEAD <= (size_t)n && log_head_get(p + at, &h);
 
 	if (found) {
-		r->begin = at;
+		r->begin = from + at;
 		r->id = h.session;
 	} else {
 		err_set(e, ERR_FAILED, _("%s is no recording: no chunk of a log begins in it"), r->shown);
@@ -390,7 +425,7 @@ static int describe(struct log_reader *r, struct err *e)
 				continue;
 			mangled |= through_terminal(r, &items.p[i]);
 			if (meta_read(r, &items.p[i], &h) &&
-			    meta_take(r, &h, r->raw_index.p, r->raw_index.n) < 0)
+			    log_meta_take(r, &h, r->raw_index.p, r->raw_index.n) < 0)
 				break;
 		}
 	}
@@ -473,7 +508,7 @@ static int find_chunks(struct log_reader *r)
 	for (size_t i = 0; i < items.n && r->newest > r->generations[0].number; i++)
 		if (items.p[i].kind == LOG_META && r->n_generations < LOG_CHANNELS &&
 		    meta_read(r, &items.p[i], &h) && !log_generation_find(r, h.generation))
-			meta_take(r, &h, r->raw_index.p, r->raw_index.n);
+			log_meta_take(r, &h, r->raw_index.p, r->raw_index.n);
 	return log_list_make(r, &items, &r->top);
 }
 
@@ -518,7 +553,7 @@ static void walk(struct log_reader *r, const struct log_list *list, struct event
 
 			if (log_read_at(r, p, LOG_HEAD, l.others[i].at) == LOG_HEAD && log_head_get(p, &h) &&
 			    !log_generation_find(r, h.generation) && meta_read(r, &l.others[i], &h))
-				meta_take(r, &h, r->raw_index.p, r->raw_index.n);
+				log_meta_take(r, &h, r->raw_index.p, r->raw_index.n);
 		}
 	}
 	for (size_t i = 0; i < l.n_data; i++) {
@@ -755,9 +790,9 @@ static void extent(struct log_reader *r)
 	}
 }
 
-static int load(struct log_reader *r, struct err *e)
+static int load(struct log_reader *r, uint64_t from, struct err *e)
 {
-	if (!first_head(r, e) || describe(r, e) < 0)
+	if (!first_head(r, from, e) || describe(r, e) < 0)
 		return -1;
 	if (find_chunks(r) < 0)
 		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), r->shown);
@@ -772,7 +807,7 @@ static int load(struct log_reader *r, struct err *e)
 	return 0;
 }
 
-struct log_reader *log_reader_open(int fd, const char *shown, struct err *e)
+struct log_reader *log_reader_open(int fd, uint64_t from, const char *shown, struct err *e)
 {
 	struct log_reader *r = calloc(1, sizeof(*r));
 	struct stat st;
@@ -797,7 +832,7 @@ struct log_reader *log_reader_open(int fd, const char *shown, struct err *e)
 		err_sys(e, ERR_FAILED, errno, _("cannot read %s"), r->shown);
 	} else {
 		r->size = (uint64_t)st.st_size;
-		ok = load(r, e) == 0;
+		ok = load(r, from, e) == 0;
 	}
 	if (ok)
 		return r;
@@ -871,9 +906,16 @@ const struct clock_anchor *log_reader_anchors(const struct log_reader *r, size_t
 	return r->anchors;
 }
 
-uint64_t log_reader_bytes(const struct log_reader *r)
+int log_reader_file(const struct log_reader *r, uint64_t *from, uint64_t *n)
 {
-	return r->size;
+	*from = r->begin;
+	*n = r->size - r->begin;
+	return r->fd;
+}
+
+void log_reader_last(const struct log_reader *r, struct log_head *out)
+{
+	*out = r->last;
 }
 
 void log_reader_tail(const struct log_reader *r, struct log_tail *out)

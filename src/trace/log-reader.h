@@ -10,9 +10,9 @@ struct log_reader;
 /* Whether a chunk begins in the first bytes of the file; another session's is one, too. */
 bool log_begins(int fd);
 
-/* Takes fd over, also on error.  shown: the name for messages.  NULL with *e: nothing can be
+/* Takes fd over, also on error.  The log begins at offset `from`, or later.  shown: the name for messages.  NULL with *e: nothing can be
  * read.  What is damaged is no error. */
-struct log_reader *log_reader_open(int fd, const char *shown, struct err *e);
+struct log_reader *log_reader_open(int fd, uint64_t from, const char *shown, struct err *e);
 void log_reader_close(struct log_reader *r);
 
 /* These live as long as the reader.  A channel has the column that it has in the session,
@@ -24,7 +24,8 @@ const struct gap *log_reader_gaps(const struct log_reader *r, size_t *n); /* cau
 const struct change *log_reader_changes(const struct log_reader *r, size_t *n);
 /* The start, those where a clock was set or the machine was suspended, and the newest. */
 const struct clock_anchor *log_reader_anchors(const struct log_reader *r, size_t *n);
-uint64_t log_reader_bytes(const struct log_reader *r);
+/* Its descriptor, and where its chunks are. */
+int log_reader_file(const struct log_reader *r, uint64_t *from, uint64_t *n);
 #define LOG_SUSPENDED ((enum gap_cause)2)
 
 /* How it ends. */
@@ -35,6 +36,8 @@ struct log_tail {
 	char next[256];		/* the file in which it goes on; "" */
 	uint64_t torn;		/* bytes behind the last chunk */
 };
+/* The head of the last chunk. */
+void log_reader_last(const struct log_reader *r, struct log_head *out);
 void log_reader_tail(const struct log_reader *r, struct log_tail *out);
 
 /* What was found to be damaged so far. */

@@ -149,6 +149,7 @@ void log_scan(struct log_reader *r, uint64_t from, uint64_t to, struct log_items
 		} else {
 			seq = h.seq;
 			cell = h.cell;
+			r->last = h;
 			if (item_make(r, &h, at, &item) && (add = log_items_add(items)))
 				*add = item;
 		}

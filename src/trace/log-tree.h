@@ -93,6 +93,7 @@ struct log_reader {
 	struct clock_anchor *anchors;
 	size_t n_marks, n_gaps, n_changes, n_anchors;
 	struct log_tail tail;
+	struct log_head last; /* chunk that was scanned */
 	struct log_damage damage;
 	uint64_t *faulty; /* offsets of chunks that are counted in damage */
 	size_t n_faulty;
@@ -121,6 +122,13 @@ bool log_note(struct log_reader *r, enum log_fault fault, uint64_t at, uint64_t 
 /* The payload of a chunk to `to`.  False: noted as damage. */
 bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct log_head *h, struct log_bytes *to);
 const struct log_generation *log_generation_find(const struct log_reader *r, uint32_t number);
+
+/* The channels that a META describes.  -1: out of memory. */
+int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t *p, size_t n);
+void log_generation_drop(struct log_reader *r, size_t i);
+/* A reader without a file, which only takes META. */
+struct log_reader *log_about_new(void);
+void log_about_free(struct log_reader *r);
 
 /* log-tree.c */
 /* Chunks in [from, to). */

@@ -1,322 +1,138 @@
 /* Rows are packed by the thread that brings them, which never waits: chunks go into a queue
- * that is bounded in bytes, one thread writes them, and another one syncs, so that a disk
- * that stalls costs rows, which are counted, and nobody's time. */
+ * that is bounded in bytes, and a thread takes them to the disk, so that a disk that stalls
+ * costs rows, which are counted, and no one's time.  Here it is also decided where one file
+ * ends and the next begins. */
 #include "trace/log-writer.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/log-output.h"
 #include "util/intl.h"
+#include "util/text.h"
 #include "util/thread.h"
 
 #define SYNC_NS     (5 * NS_PER_S)
 #define FILE_BUFFER ((size_t)32 << 20)
 #define PIPE_BUFFER ((size_t)1 << 20)
 #define READY_BYTES ((size_t)256 << 10)
-#define PATIENCE_NS (2 * NS_PER_S) /* with a reader that takes nothing more, at the end */
-#define LOOK_MS     50
-#define PIECE       4096 /* a pipe that can be written to has room for this much: PIPE_BUF */
-
-enum output { OUT_FILE, OUT_PIPE, OUT_SOCKET, OUT_OTHER };
-
-struct block {
-	struct block *next;
-	struct log_entry about;
-	size_t n;
-	uint8_t bytes[];
-};
-
-struct log_writer {
-	struct sink sink;
-	char path[PATH_MAX], shown[PATH_MAX];
-	int fd;
-	enum output output;
-	pthread_mutex_t lock;                 /* for all below */
-	pthread_cond_t wake, syncer, changed; /* to the writing thread, to the syncing one, to who waits */
-	struct log_options options;
-	struct log_builder *builder;
-	enum log_reason reason;
-	char next[NAME_MAX + 1];
-	struct block *head, **end;
-	size_t limit;
-	int64_t sync_ns;
-	unsigned threads; /* that run */
-	bool begun, quit, done, abandoned, unsynced, listed;
-	struct log_writer_stats stats;
-};
-
-/* --- the queue --- */
-
-/* With the lock held, as all that the builder calls. */
-static bool queue_put(void *to, const struct log_entry *e, const uint8_t *chunk, size_t n)
-{
-	struct log_writer *w = to;
-	struct block *b = NULL;
-
-	if (e->kind == LOG_DATA)
-		w->stats.dropping = w->stats.queued + n > w->limit;
-	if (!w->stats.failed && !(e->kind == LOG_DATA && w->stats.dropping))
-		b = malloc(sizeof(*b) + n);
-	if (!b)
-		return false;
-	b->next = NULL;
-	b->about = *e;
-	b->n = n;
-	memcpy(b->bytes, chunk, n);
-	*w->end = b;
-	w->end = &b->next;
-	w->stats.queued += n;
-	pthread_cond_signal(&w->wake);
-	return true;
-}
-
-static struct block *queue_take(struct log_writer *w)
-{
-	struct block *b = w->head;
-
-	w->head = b->next;
-	if (!w->head)
-		w->end = &w->head;
-	return b;
-}
-
-/* It was written, or it is lost. */
-static void block_done(struct log_writer *w, struct block *b, bool written)
-{
-	w->stats.queued -= b->n;
-	if (written) {
-		w->stats.bytes += b->n;
-		w->stats.kind[b->about.kind] += b->n;
-		w->unsynced = true;
-	}
-	for (int t = 0; b->about.kind == LOG_DATA && t < TIERS; t++)
-		*(written ? &w->stats.rows[t] : &w->stats.lost_rows) += b->about.rows[t];
-	free(b);
-	pthread_cond_broadcast(&w->changed);
-}
-
-static void fail(struct log_writer *w, int num)
-{
-	struct err *e = &w->stats.err;
-
-	if (w->stats.failed)
-		return;
-	w->stats.failed = true;
-	w->stats.reader_gone = w->output != OUT_FILE && (num == EPIPE || num == ECONNRESET);
-	if (w->stats.reader_gone)
-		err_set(e, ERR_FAILED, _("the reader closed the stream: the recording ended"));
-	else if (w->output == OUT_FILE)
-		err_sys(e, ERR_FAILED, num, _("recording to %s ended early"), w->shown);
-	else if (num == ETIMEDOUT)
-		err_set(e, ERR_FAILED, _("the reader of the stream does not respond: its end is lost"));
-	else
-		err_sys(e, ERR_FAILED, num, _("the stream to standard output ended early"));
-	while (w->head)
-		block_done(w, queue_take(w), false);
-	pthread_cond_broadcast(&w->changed);
-}
-
-/* --- the writing thread --- */
-
-/* All of it, or nothing of it is left.  0, or errno. */
-static int write_file(struct log_writer *w, const struct block *b)
-{
-	size_t done = 0;
-	struct stat st;
-	int num;
-
-	while (done < b->n) {
-		ssize_t n = write(w->fd, b->bytes + done, b->n - done);
-
-		if (n > 0) {
-			done += (size_t)n;
-		} else if (n == 0 || errno != EINTR) {
-			num = n == 0 ? ENOSPC : errno;
-			if (done > 0 && fstat(w->fd, &st) == 0 &&
-			    ftruncate(w->fd, st.st_size - (off_t)done) < 0)
-				return errno;
-			return num;
-		}
-	}
-	return 0;
-}
-
-static bool quitting(struct log_writer *w)
-{
-	bool quit;
-
-	pthread_mutex_lock(&w->lock);
-	quit = w->quit;
-	pthread_mutex_unlock(&w->lock);
-	return quit;
-}
-
-static ssize_t write_some(const struct log_writer *w, const uint8_t *p, size_t n)
-{
-	if (w->output == OUT_SOCKET)
-		return send(w->fd, p, n, MSG_DONTWAIT | MSG_NOSIGNAL);
-	return write(w->fd, p, w->output == OUT_PIPE && n > PIECE ? PIECE : n);
-}
-
-/* However long the reader takes, but not at the end. */
-static int write_stream(struct log_writer *w, const struct block *b)
-{
-	struct pollfd ready = {.fd = w->fd, .events = POLLOUT};
-	int64_t give_up = INT64_MAX;
-	size_t done = 0;
-
-	while (done < b->n) {
-		ssize_t n = -1;
-
-		errno = EAGAIN;
-		if (w->output == OUT_OTHER || poll(&ready, 1, LOOK_MS) > 0)
-			n = write_some(w, b->bytes + done, b->n - done);
-		if (n > 0) {
-			done += (size_t)n;
-			give_up = INT64_MAX;
-		} else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
-			return n == 0 ? ENOSPC : errno;
-		} else if (give_up == INT64_MAX && quitting(w)) {
-			give_up = clock_now_ns() + PATIENCE_NS;
-		} else if (clock_now_ns() >= give_up) {
-			return ETIMEDOUT;
-		}
-	}
-	return 0;
-}
-
-/* With the lock held, which is let go meanwhile. */
-static void sync_once(struct log_writer *w)
-{
-	bool list = !w->listed, removed;
-	struct stat st;
-	int num;
-
-	w->unsynced = false;
-	w->listed = true;
-	pthread_mutex_unlock(&w->lock);
-	num = fdatasync(w->fd) < 0 ? errno : 0;
-	if (list)
-		log_file_list(w->path);
-	removed = fstat(w->fd, &st) == 0 && st.st_nlink == 0;
-	pthread_mutex_lock(&w->lock);
-	w->stats.removed = removed;
-	if (num)
-		fail(w, num);
-}
-
-/* The same while it writes. */
-static void write_next(struct log_writer *w)
-{
-	struct block *b = queue_take(w);
-	int num;
-
-	pthread_mutex_unlock(&w->lock);
-	num = w->output == OUT_FILE ? write_file(w, b) : write_stream(w, b);
-	pthread_mutex_lock(&w->lock);
-	block_done(w, b, num == 0);
-	if (num)
-		fail(w, num);
-}
-
-/* With the lock held: rows whose cell ended without more of them. */
-static void wait_for_chunks(struct log_writer *w)
-{
-	int64_t now = clock_now_ns(), due = now + (INT64_C(1) << LOG_CELL_ZOOM);
-
-	if (w->builder && w->options.live && log_builder_due(w->builder) < due)
-		due = log_builder_due(w->builder);
-	if (due <= now)
-		log_builder_run(w->builder, now);
-	else
-		thread_wait(&w->wake, &w->lock, due);
-}
-
-static void destroy(struct log_writer *w)
-{
-	while (w->head)
-		free(queue_take(w));
-	log_builder_free(w->builder);
-	pthread_cond_destroy(&w->wake);
-	pthread_cond_destroy(&w->syncer);
-	pthread_cond_destroy(&w->changed);
-	pthread_mutex_destroy(&w->lock);
-	close(w->fd);
-	free(w);
-}
-
-/* With the lock held, at the end of a thread. */
-static void leave(struct log_writer *w)
-{
-	bool last = --w->threads == 0 && w->abandoned;
-
-	pthread_cond_broadcast(&w->changed);
-	pthread_mutex_unlock(&w->lock);
-	if (last)
-		destroy(w);
-}
-
-static void *write_main(void *arg)
-{
-	struct log_writer *w = arg;
-
-	pthread_mutex_lock(&w->lock);
-	while (w->head || !w->quit) {
-		if (w->head)
-			write_next(w);
-		else
-			wait_for_chunks(w);
-	}
-	if (w->output == OUT_FILE && !w->stats.failed)
-		sync_once(w);
-	w->done = true;
-	leave(w);
-	return NULL;
-}
-
-/* --- the syncing thread --- */
-
-static void *sync_main(void *arg)
-{
-	struct log_writer *w = arg;
-	int64_t due;
-
-	pthread_mutex_lock(&w->lock);
-	while (!w->quit && !w->stats.failed) {
-		due = clock_now_ns() + w->sync_ns;
-		while (!w->quit && thread_wait(&w->syncer, &w->lock, due))
-			continue;
-		if (!w->quit && w->unsynced)
-			sync_once(w);
-	}
-	leave(w);
-	return NULL;
-}
-
-/* --- the sink --- */
+#define HANGS_NS    (3 * NS_PER_S) /* a write that takes longer is said */
+#define CELL_NS     (INT64_C(1) << LOG_CELL_ZOOM)
+#define LEAD_NS     (2 * NS_PER_S)  /* the next file is opened so long before it is needed */
+#define GROUPS_NS   (60 * NS_PER_S) /* files that are as long begin with a group */
 
 static struct log_writer *writer_of(struct sink *s)
 {
 	return (struct log_writer *)s;
 }
 
-static int start(struct log_writer *w, void *(*run)(void *))
-{
-	pthread_t thread;
-	int num = thread_start(&thread, run, w);
+/* --- files that follow one another --- */
 
-	if (num)
-		return num;
-	pthread_detach(thread);
-	w->threads++;
+/* The first edge of a cell, or of a group, that is not before t_ns. */
+static int64_t edge(int64_t t_ns, bool group)
+{
+	int bits = LOG_CELL_ZOOM + (group ? LOG_SPAN_BITS : 0);
+
+	return (int64_t)((uint64_t)((t_ns + (INT64_C(1) << bits) - 1) >> bits) << bits);
+}
+
+/* Bytes that may still come for a file that is to end: half a second of rows, whatever their
+ * values are, and what closes it. */
+static uint64_t margin(const struct session *about, uint64_t limit)
+{
+	double bytes = 4096;
+
+	for (int t = 0; t < TIERS; t++)
+		bytes += about->hz[t] / 2 * 8 * (double)(about->width[t] + 1);
+	return bytes < (double)limit / 6 ? (uint64_t)bytes : limit / 6;
+}
+
+static bool by_group(const struct log_writer *w)
+{
+	return w->limits.split_ns >= GROUPS_NS;
+}
+
+static void split(struct log_writer *w, int64_t cut_ns)
+{
+	char next[PATH_MAX];
+	const char *slash;
+
+	part_path(w->path, w->next.number, next, sizeof(next));
+	slash = strrchr(next, '/');
+	w->cutting = true;
+	w->cut_ns = cut_ns;
+	log_builder_split(w->builder, cut_ns, w->shown, slash ? slash + 1 : next);
+}
+
+/* Before rows up to until_ns are taken: is the file, or the recording, to end? */
+static void look(struct log_writer *w, int64_t until_ns)
+{
+	const struct trace_limits *l = &w->limits;
+	uint64_t bytes = log_builder_bytes(w->builder), near;
+
+	if (l->max_bytes && w->until_ns == INT64_MAX &&
+	    w->made + bytes + margin(w->about, l->max_bytes) >= l->max_bytes) {
+		w->until_ns = edge(w->newest_ns + 1, false);
+		w->stats.full = true;
+	}
+	if (w->cutting || w->until_ns != INT64_MAX)
+		return;
+	near = bytes + margin(w->about, l->split_bytes);
+	w->want |= l->split_bytes && near + 3 * margin(w->about, l->split_bytes) >= l->split_bytes;
+	w->want |= l->split_ns && until_ns >= w->due_ns - LEAD_NS;
+	if (w->next.fd < 0 || w->file.part != w->part) /* it is not there, or not free */
+		return;
+	if (l->split_bytes && near >= l->split_bytes)
+		split(w, edge(w->newest_ns + 1, false));
+	else if (l->split_ns && until_ns >= w->due_ns - LEAD_NS)
+		split(w, w->newest_ns < w->due_ns ? w->due_ns : edge(w->newest_ns + 1, false));
+}
+
+/* Rows that are too many are not taken. */
+static void take_rows(struct log_writer *w, const struct rows *r)
+{
+	struct rows some = *r;
+
+	while (some.n > 0 && some.t_ns[some.n - 1] >= w->until_ns)
+		some.n--;
+	if (some.n == 0)
+		return;
+	log_builder_rows(w->builder, &some);
+	if (some.t_ns[some.n - 1] > w->newest_ns)
+		w->newest_ns = some.t_ns[some.n - 1];
+}
+
+void writer_part_ended(struct log_writer *w, uint64_t bytes)
+{
+	w->made += bytes;
+	w->part++;
+	w->cutting = false;
+	while (w->limits.split_ns && w->due_ns <= w->cut_ns)
+		w->due_ns = edge(w->due_ns + w->limits.split_ns, by_group(w));
+}
+
+uint64_t writer_part_limit(const struct log_writer *w)
+{
+	uint64_t left = w->limits.max_bytes - w->made, most = w->limits.split_bytes;
+
+	return w->limits.max_bytes && (!most || left < most) ? left : most;
+}
+
+int writer_part_add(struct log_writer *w, unsigned number)
+{
+	struct file_done *files = reallocarray(w->files, w->n_files + 1, sizeof(*files));
+
+	if (!files)
+		return ENOMEM;
+	files[w->n_files++] = (struct file_done) {.number = number};
+	w->files = files;
 	return 0;
 }
+
+/* --- the sink --- */
 
 static int writer_begin(struct sink *sink, const struct session *about, struct err *e)
 {
@@ -326,12 +142,14 @@ static int writer_begin(struct sink *sink, const struct session *about, struct e
 	if (w->begun)
 		return err_set(e, ERR_FAILED, _("%s is already being recorded"), w->shown);
 	pthread_mutex_lock(&w->lock);
+	w->about = about;
+	w->newest_ns = w->cut_ns = about->start.mono_ns;
+	w->due_ns = edge(about->start.mono_ns + w->limits.split_ns, by_group(w));
+	w->options.limit = writer_part_limit(w);
 	w->builder = log_builder_new(about, &w->options, queue_put, w, e);
 	if (w->builder) {
-		w->begun = true;
-		num = start(w, write_main);
-		if (!num && w->output == OUT_FILE && w->sync_ns > 0)
-			num = start(w, sync_main);
+		num = disk_start(w);
+		w->begun = num == 0;
 		w->quit = num != 0;
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -340,83 +158,121 @@ static int writer_begin(struct sink *sink, const struct session *about, struct e
 	return w->builder && !num ? 0 : -1;
 }
 
+/* With the lock held from here on. */
+static struct log_builder *builder_of(struct log_writer *w)
+{
+	pthread_mutex_lock(&w->lock);
+	return w->quit ? NULL : w->builder;
+}
+
 static void writer_rows(struct sink *sink, const struct rows *r)
 {
 	struct log_writer *w = writer_of(sink);
 
-	pthread_mutex_lock(&w->lock);
-	if (w->builder && !w->quit)
-		log_builder_rows(w->builder, r);
+	if (builder_of(w) && r->n > 0) {
+		if (w->go_on)
+			look(w, r->t_ns[r->n - 1]);
+		take_rows(w, r);
+	}
 	pthread_mutex_unlock(&w->lock);
 }
 
 static void writer_mark(struct sink *sink, const struct mark *m)
 {
 	struct log_writer *w = writer_of(sink);
+	struct log_builder *b = builder_of(w);
 
-	pthread_mutex_lock(&w->lock);
-	if (w->builder && !w->quit)
-		log_builder_mark(w->builder, m);
+	if (b && m->t_ns < w->until_ns)
+		log_builder_mark(b, m);
 	pthread_mutex_unlock(&w->lock);
 }
 
 static void writer_gap(struct sink *sink, const struct gap *g)
 {
 	struct log_writer *w = writer_of(sink);
+	struct log_builder *b = builder_of(w);
 
-	pthread_mutex_lock(&w->lock);
-	if (w->builder && !w->quit)
-		log_builder_gap(w->builder, g);
+	if (b && g->to_ns <= w->until_ns) {
+		log_builder_gap(b, g);
+		w->given_lost += g->cause == GAP_LOST ? g->missed : 0;
+	}
 	pthread_mutex_unlock(&w->lock);
 }
 
 static void writer_change(struct sink *sink, const struct change *c)
 {
 	struct log_writer *w = writer_of(sink);
+	struct log_builder *b = builder_of(w);
 
-	pthread_mutex_lock(&w->lock);
-	if (w->builder && !w->quit)
-		log_builder_change(w->builder, c);
+	if (b && c->t_ns < w->until_ns)
+		log_builder_change(b, c);
 	pthread_mutex_unlock(&w->lock);
 }
 
 static int writer_end(struct sink *sink, struct err *e)
 {
 	struct log_writer *w = writer_of(sink);
-	int r = 0;
+	struct err unheard;
 
 	log_writer_finish(w);
-	pthread_mutex_lock(&w->lock);
-	while (w->threads > 0 && !w->done)
-		pthread_cond_wait(&w->changed, &w->lock);
-	if (w->stats.failed) {
-		if (e)
-			*e = w->stats.err;
-		r = -1;
-	}
-	pthread_mutex_unlock(&w->lock);
-	return r;
+	if (w->go_on || !w->begun)
+		return 0;
+	log_writer_wait(w, INT64_MAX);
+	return log_writer_result(w, e ? e : &unheard);
 }
 
 void log_writer_finish(struct log_writer *w)
 {
 	pthread_mutex_lock(&w->lock);
 	if (w->builder && !w->quit)
-		log_builder_end(w->builder, w->reason, w->next);
+		log_builder_end(w->builder, w->stats.full ? LOG_LIMIT : w->reason, NULL);
 	w->quit = true;
+	w->about = NULL;
 	pthread_cond_broadcast(&w->wake);
-	pthread_cond_broadcast(&w->syncer);
 	pthread_mutex_unlock(&w->lock);
 }
 
-bool log_writer_done(struct log_writer *w)
+/* --- what became of it --- */
+
+bool log_writer_wait(struct log_writer *w, int64_t until_ns)
 {
 	bool done;
 
 	pthread_mutex_lock(&w->lock);
-	done = w->done;
+	while (w->thread && !w->done && thread_wait(&w->changed, &w->lock, until_ns))
+		continue;
+	done = w->done || !w->thread;
 	pthread_mutex_unlock(&w->lock);
 	return done;
+}
+
+bool log_writer_done(struct log_writer *w)
+{
+	return log_writer_wait(w, 0);
+}
+
+int log_writer_result(struct log_writer *w, struct err *e)
+{
+	char size[32];
+	int r = -1;
+
+	e->code = ERR_NONE;
+	pthread_mutex_lock(&w->lock);
+	if (w->stats.failed)
+		*e = w->stats.err;
+	else if (w->thread && !w->done && w->stats.queued > 0)
+		err_set(e, ERR_FAILED, _("the disk does not respond: the last %s of %s are not written"),
+			(text_bytes(size, sizeof(size), w->stats.queued), size), w->stats.path);
+	else if (w->thread && !w->done)
+		err_set(e, ERR_FAILED,
+			_("the disk does not respond: %s is written, but perhaps not stored yet"),
+			w->stats.path);
+	else if (w->stats.last.code != ERR_NONE)
+		*e = w->stats.last;
+	else
+		r = 0;
+	pthread_mutex_unlock(&w->lock);
+	return r;
 }
 
 bool log_writer_ready(struct log_writer *w)
@@ -424,7 +280,7 @@ bool log_writer_ready(struct log_writer *w)
 	bool ready;
 
 	pthread_mutex_lock(&w->lock);
-	while (!w->stats.failed && w->threads > 0 && w->stats.queued > READY_BYTES)
+	while (!w->stats.failed && w->thread && !w->done && w->stats.queued > READY_BYTES)
 		pthread_cond_wait(&w->changed, &w->lock);
 	ready = !w->stats.failed;
 	pthread_mutex_unlock(&w->lock);
@@ -434,15 +290,87 @@ bool log_writer_ready(struct log_writer *w)
 void log_writer_stats(struct log_writer *w, struct log_writer_stats *out)
 {
 	const struct log_tally *t;
+	char size[32], most[32];
 
 	pthread_mutex_lock(&w->lock);
 	*out = w->stats;
+	out->files = w->n_files;
 	t = w->builder ? log_builder_tally(w->builder) : NULL;
-	out->marks = t ? t->marks : 0;
+	out->marks = t ? t->marks - w->stats.lost_marks : 0;
 	for (int i = 0; t && i < TIERS; i++)
 		out->lost_rows += t->lost[i];
+	out->lost_rows -= t ? w->given_lost : 0;
+	if (out->dropping && out->err.code == ERR_NONE)
+		err_set(&out->err, ERR_FAILED, _("the disk is too slow: %llu rows were dropped so far"),
+			(unsigned long long)out->lost_rows);
+	else if (w->output == OUT_FILE && w->write_ns && clock_now_ns() - w->write_ns > HANGS_NS &&
+		 out->err.code == ERR_NONE)
+		err_set(&out->err, ERR_FAILED,
+			_("the disk does not respond: %s wait in memory, of at most %s"),
+			(text_bytes(size, sizeof(size), out->queued), size),
+			(text_bytes(most, sizeof(most), w->limit), most));
+	else if (w->moved && out->err.code == ERR_NONE && !w->done)
+		err_set(&out->err, ERR_FAILED,
+			_("%s is no longer at its path: its folder was moved or unmounted; the recording "
+			  "continues in it"),
+			w->stats.path);
+	if (w->failed_ns)
+		out->hole_ns += clock_now_ns() - w->failed_ns;
 	pthread_mutex_unlock(&w->lock);
 }
+
+bool log_writer_dropping(struct log_writer *w)
+{
+	bool dropping;
+
+	pthread_mutex_lock(&w->lock);
+	dropping = w->stats.dropping || w->stats.failed;
+	pthread_mutex_unlock(&w->lock);
+	return dropping;
+}
+
+int64_t log_writer_until_ns(struct log_writer *w)
+{
+	int64_t ns;
+
+	pthread_mutex_lock(&w->lock);
+	ns = w->until_ns;
+	pthread_mutex_unlock(&w->lock);
+	return ns;
+}
+
+bool log_writer_file(struct log_writer *w, size_t i, char *path, size_t size, bool *complete)
+{
+	struct file_done f = {.number = 0};
+	char name[PATH_MAX];
+
+	pthread_mutex_lock(&w->lock);
+	if (i < w->n_files)
+		f = w->files[i];
+	pthread_mutex_unlock(&w->lock);
+	if (complete)
+		*complete = f.complete;
+	if (f.number == 0 || !path)
+		return f.number > 0;
+	if (f.converted)
+		return part_path(w->path, f.number, path, size) == 0;
+	return part_path(w->path, f.number, name, sizeof(name)) == 0 && log_file_name(name, path, size) == 0;
+}
+
+void log_writer_converted(struct log_writer *w, size_t i)
+{
+	pthread_mutex_lock(&w->lock);
+	if (i < w->n_files)
+		w->files[i].converted = true;
+	pthread_mutex_unlock(&w->lock);
+}
+
+bool log_writer_forces(const struct log_writer *w)
+{
+	return w->force;
+}
+
+/* --- one writer --- */
 
 static struct log_writer *make(const char *path, int fd, enum output output, struct err *e)
 {
@@ -458,24 +386,45 @@ static struct log_writer *make(const char *path, int fd, enum output output, str
 	w->sink.ops = &ops;
 	text_printable(w->shown, sizeof(w->shown), path, strlen(path));
 	memcpy(w->path, path, strnlen(path, sizeof(w->path) - 1));
-	w->fd = fd;
+	w->file = (struct part) {.fd = fd, .number = 1};
+	w->next.fd = -1;
+	w->number = 1;
 	w->output = output;
 	w->options = (struct log_options) {.live = true, .index = true};
 	w->limit = output == OUT_FILE ? FILE_BUFFER : PIPE_BUFFER;
-	w->sync_ns = SYNC_NS;
+	w->limits.sync_ns = SYNC_NS;
+	w->until_ns = INT64_MAX;
 	w->end = &w->head;
 	pthread_mutex_init(&w->lock, NULL);
 	thread_cond_init(&w->wake);
-	thread_cond_init(&w->syncer);
-	pthread_cond_init(&w->changed, NULL);
+	thread_cond_init(&w->changed);
 	return w;
 }
 
 struct log_writer *log_writer_new(const char *path, bool force, struct err *e)
 {
-	int fd = log_file_make(path, force, e);
+	char name[PATH_MAX];
+	struct log_writer *w;
+	int fd;
 
-	return fd < 0 ? NULL : make(path, fd, OUT_FILE, e);
+	if (log_file_name(path, name, sizeof(name)) < 0) {
+		err_set(e, ERR_FAILED, _("the name of the file to record to is too long"));
+		return NULL;
+	}
+	if (strcmp(path, name) && log_file_check(path, force, e) < 0)
+		return NULL;
+	fd = log_file_make(name, force, e);
+	w = fd < 0 ? NULL : make(path, fd, OUT_FILE, e);
+	if (!w)
+		return NULL;
+	w->force = force;
+	memcpy(w->file.path, name, sizeof(name));
+	text_printable(w->stats.path, sizeof(w->stats.path), name, strlen(name));
+	if (writer_part_add(w, 1) == 0)
+		return w;
+	log_writer_free(w);
+	err_set(e, ERR_FAILED, _("out of memory"));
+	return NULL;
 }
 
 struct log_writer *log_writer_fd(int fd, struct err *e)
@@ -505,7 +454,7 @@ struct log_options *log_writer_options(struct log_writer *w)
 
 void log_writer_sync_every(struct log_writer *w, int64_t ns)
 {
-	w->sync_ns = ns;
+	w->limits.sync_ns = ns;
 }
 
 void log_writer_buffer(struct log_writer *w, size_t bytes)
@@ -513,20 +462,56 @@ void log_writer_buffer(struct log_writer *w, size_t bytes)
 	w->limit = bytes;
 }
 
-void log_writer_reason(struct log_writer *w, enum log_reason reason, const char *next)
+void log_writer_limits(struct log_writer *w, const struct trace_limits *limits)
+{
+	int64_t sync_ns = limits->sync_ns ? limits->sync_ns : w->limits.sync_ns;
+
+	w->go_on = true;
+	w->limits = *limits;
+	w->limits.sync_ns = sync_ns;
+}
+
+void log_writer_reason(struct log_writer *w, enum log_reason reason)
 {
 	pthread_mutex_lock(&w->lock);
 	w->reason = reason;
-	text_printable(w->next, sizeof(w->next), next ? next : "", next ? strlen(next) : 0);
 	pthread_mutex_unlock(&w->lock);
 }
 
-void log_writer_next(struct log_writer *w, struct log_options *o)
+void log_writer_discard(struct log_writer *w)
 {
 	pthread_mutex_lock(&w->lock);
-	if (w->builder)
-		log_builder_next(w->builder, o);
+	w->discard = w->quit = true;
+	pthread_cond_broadcast(&w->wake);
 	pthread_mutex_unlock(&w->lock);
+	log_writer_wait(w, INT64_MAX);
+	if (w->output == OUT_FILE)
+		unlink(w->file.path);
+}
+
+static void destroy(struct log_writer *w)
+{
+	while (w->head)
+		queue_taken(w, false);
+	log_builder_free(w->builder);
+	pthread_cond_destroy(&w->wake);
+	pthread_cond_destroy(&w->changed);
+	pthread_mutex_destroy(&w->lock);
+	if (w->file.fd >= 0)
+		close(w->file.fd);
+	free(w->files);
+	free(w);
+}
+
+void writer_leave(struct log_writer *w)
+{
+	bool last = w->abandoned;
+
+	w->done = true;
+	pthread_cond_broadcast(&w->changed);
+	pthread_mutex_unlock(&w->lock);
+	if (last)
+		destroy(w);
 }
 
 void log_writer_free(struct log_writer *w)
@@ -535,10 +520,12 @@ void log_writer_free(struct log_writer *w)
 
 	if (!w)
 		return;
+	if (!w->begun && w->output == OUT_FILE)
+		unlink(w->file.path);
 	log_writer_finish(w);
 	pthread_mutex_lock(&w->lock);
 	w->abandoned = true;
-	last = w->threads == 0;
+	last = w->done || !w->thread;
 	pthread_mutex_unlock(&w->lock);
 	if (last)
 		destroy(w);

@@ -1,35 +1,57 @@
-/* log-writer: the sink that writes a log to a file or to a pipe. */
+/* log-writer: the sink that records a log to files or to a pipe. */
 #ifndef TRACE_LOG_WRITER_H
 #define TRACE_LOG_WRITER_H
 
+#include <limits.h>
+
 #include "trace/log-builder.h"
+
+/* What a recording may take up, and how often it goes on in a further file. */
+struct trace_limits {
+	int64_t sync_ns;      /* 0: 5 s */
+	int64_t split_ns;     /* a new file that often; 0: never */
+	uint64_t split_bytes; /* a new file before one gets larger; 0: never */
+	uint64_t max_bytes;   /* of all files together; 0: no limit */
+};
+#define TRACE_BYTES_MIN 65536 /* of split_bytes and max_bytes */
 
 struct log_writer;
 
 /* Makes the file, which must not exist unless force, and locks it.  What can be found out
- * before the first sample is: a folder that is not there, a disk that is full. */
+ * before the first sample is: a folder that is not there, a disk that is full.  A name that
+ * ends in .bin is that of the file of version 1 which the recording becomes at its end
+ * (trace/nvmt1.h); the log is NAME.bin.nvmt. */
 struct log_writer *log_writer_new(const char *path, bool force, struct err *e);
 /* To a pipe, a socket or what else is open; takes fd over, also on error. */
 struct log_writer *log_writer_fd(int fd, struct err *e);
 struct sink *log_writer_sink(struct log_writer *w);
-const char *log_writer_path(const struct log_writer *w); /* "-" */
+const char *log_writer_path(const struct log_writer *w); /* as it was given; "-" */
 
 /* Before begin(). */
 struct log_options *log_writer_options(struct log_writer *w);
 void log_writer_sync_every(struct log_writer *w,
 			   int64_t ns); /* after the sync before; 0: never; 5 s by default */
 void log_writer_buffer(struct log_writer *w, size_t bytes); /* for chunks that wait; 32 MB, 1 MB to a pipe */
+/* The recording goes on in further files, when one is long or large enough and after an error
+ * that stays: "run.nvmt" goes on in "run.2.nvmt", "run.3.nvmt" and so on, always the next
+ * number of which there is nothing.  Its end() does not wait for the disk. */
+void log_writer_limits(struct log_writer *w, const struct trace_limits *limits);
 
-/* Why it ends, and in which file it goes on (NULL: in none); stopped by default. */
-void log_writer_reason(struct log_writer *w, enum log_reason reason, const char *next);
+/* Why it ends; stopped by default. */
+void log_writer_reason(struct log_writer *w, enum log_reason reason);
 /* Begin to end without waiting: end() will not wait either once it is done. */
 void log_writer_finish(struct log_writer *w);
+/* Is all of it on the disk?  Waits for that until until_ns of clock_now_ns(). */
+bool log_writer_wait(struct log_writer *w, int64_t until_ns);
 bool log_writer_done(struct log_writer *w);
-/* How the next file of a split recording goes on.  After finish() or end(). */
-void log_writer_next(struct log_writer *w, struct log_options *o);
+/* What came of it, as of now: -1 with a sentence when something is lost, or not written yet. */
+int log_writer_result(struct log_writer *w, struct err *e);
+/* In the place of end(): nothing of it is left. */
+void log_writer_discard(struct log_writer *w);
 /* Waits until there is room for more than a few chunks.  False: writing has failed. */
 bool log_writer_ready(struct log_writer *w);
-/* Does not wait for a disk that does not answer: the threads free it then. */
+/* Does not wait for a disk that does not answer: its thread frees it then.  A file that was
+ * never begun is removed. */
 void log_writer_free(struct log_writer *w);
 
 struct log_writer_stats {
@@ -37,17 +59,42 @@ struct log_writer_stats {
 	uint64_t kind[LOG_KINDS]; /* bytes written of each kind of chunk */
 	uint64_t rows[TIERS];     /* written */
 	uint64_t lost_rows;       /* without room, too late, or failed */
-	uint64_t marks;
-	bool dropping; /* there was no room for the last cell */
-	bool failed, reader_gone;
-	bool removed; /* it has no name any more */
-	struct err err;
+	uint64_t marks, lost_marks;
+	size_t files;        /* that were begun */
+	uint64_t holes;      /* how often nothing could be written for a while */
+	int64_t hole_ns;     /* how long, together */
+	bool dropping;       /* there was no room for the last cell */
+	bool full;           /* max_bytes are reached: nothing more is taken */
+	bool failed;         /* it has ended: err says why */
+	bool reader_gone;    /* of a pipe: that is why */
+	bool removed;        /* the file has no name any more */
+	struct err err;      /* what is wrong just now; ERR_NONE: nothing is */
+	struct err last;     /* what went wrong last, with a loss; ERR_NONE: nothing did */
+	char path[PATH_MAX]; /* the file that is written, or was last */
 };
+/* All of these from any thread. */
 void log_writer_stats(struct log_writer *w, struct log_writer_stats *out);
+bool log_writer_dropping(struct log_writer *w);
+int64_t log_writer_until_ns(struct log_writer *w); /* rows from then on are too many; INT64_MAX: none yet */
+/* File i as it is called now; complete: it has its END.  False behind the last one.  path and
+ * complete may be NULL. */
+bool log_writer_file(struct log_writer *w, size_t i, char *path, size_t size, bool *complete);
+void log_writer_converted(struct log_writer *w, size_t i); /* it is called .bin now, without .nvmt */
+bool log_writer_forces(const struct log_writer *w);        /* a file of its name may be replaced */
 
 /* log-file.c: a descriptor for appending, or -1. */
 int log_file_make(const char *path, bool force, struct err *e);
+/* Could a file be made there later, in the place of one if force? */
+int log_file_check(const char *path, bool force, struct err *e);
 /* So that the disk has its name, too. */
 void log_file_list(const char *path);
+/* The log of the recording of that name: the same, or with .nvmt behind .bin.  -1: it is too long. */
+int log_file_name(const char *path, char *out, size_t size);
+/* The file of version 1 that the log of that name becomes; false: it stays what it is. */
+bool log_file_final(const char *log, char *out, size_t size);
+/* Is nothing of that name there, nor a log of it?  over: but for a complete file, which may be replaced. */
+bool trace_name_free(const char *path, bool over);
+/* The file of that number: NAME.nvmt, NAME.2.nvmt, NAME.3.nvmt, ...  -1: it is too long. */
+int part_path(const char *path, unsigned number, char *out, size_t size);
 
 #endif

@@ -1,363 +1,228 @@
-/* Whatever moment a recorder died at, the names say how far it had come:
- *
- *   part, side              while recording, or within the join: join (again)
- *   part complete           before the rename: rename
- *   part and FILE the same  within a rename on a file system without renameat2
- *   FILE complete, side     behind the rename: remove the side file
- *
- * Nothing is removed before what it holds is complete under another name. */
+/* A log can be read after any crash.  Recovery only lists its last groups in an
+ * INDEX, gives it an END, and a .bin its form. */
+#include "trace/recover.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/intl.h"
+#include "trace/log-index.h"
+#include "trace/log-tree.h"
 #include "trace/trace.h"
-#include "trace/chunk.h"
-#include "trace/join.h"
-#include "trace/names.h"
-#include "trace/output.h"
-#include "trace/repair.h"
 
-/* A tier that ends so much earlier than the fast one is known to be cut. */
-#define LAG_NS (2 * NS_PER_S)
-
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-
-	return n > m && strcmp(text + n - m, end) == 0;
-}
-
-/* The final name, when one of the others was given. */
-static void name_final(const char *path, char *out, size_t size)
-{
-	static const char *const suffixes[] = {".part.side", ".part"};
-
-	snprintf(out, size, "%s", path);
-	for (size_t i = 0; i < 2 && !name_exists(path, ".part"); i++)
-		if (ends_with(path, suffixes[i]) && strlen(path) < size) {
-			out[strlen(path) - strlen(suffixes[i])] = '\0';
-			return;
-		}
-}
-
-bool trace_interrupted(const char *path)
-{
-	char name[4096 + 16];
-	bool recorded;
+struct ending {
 	int fd;
+	struct log_reader *r;
+	struct log_index *index;
+	struct log_packer *packer;
+	struct log_bytes raw, chunk;
+	struct log_head last;
+	uint64_t at; /* the end of the file */
+};
 
-	if (name_exists(path, "") || !name_exists(path, ".part"))
-		return false;
-	snprintf(name, sizeof(name), "%s.part", path);
-	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	recorded = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-	if (fd >= 0)
-		close(fd);
-	return !recorded;
+/* What no INDEX lists yet, to be listed. */
+static void list_item(struct ending *n, const struct log_item *item)
+{
+	struct log_entry e = {.distance = item->at, .stored = item->stored, .kind = item->kind, .aux = item->aux,
+			      .cell = item->cell};
+	struct log_head h;
+
+	if (!log_read_chunk(n->r, item, &h, &n->raw))
+		return;
+	for (int t = 0; t < TIERS; t++)
+		e.rows[t] = item->rows[t];
+	if ((item->kind == LOG_LOD || item->kind == LOG_STAT) && n->raw.n > 0)
+		e.aux = n->raw.p[0];
+	log_index_add(n->index, &e, n->raw.p, n->raw.n);
 }
 
-static int cannot(const struct output *o, struct err *e)
+static int append(struct ending *n, enum log_kind kind, int64_t cell, uint32_t *stored, struct err *e)
 {
-	return err_sys(e, ERR_FAILED, errno, _("cannot recover %s"), o->shown);
-}
+	struct log_head h = {.kind = (uint8_t)kind,
+			     .version = LOG_VERSION,
+			     .session = n->last.session,
+			     .generation = n->last.generation,
+			     .seq = ++n->last.seq,
+			     .cell = cell};
 
-/* One of the two files, for reading and writing; -1 in *fd: it is not there. */
-static int file_open(const struct output *o, const char *name, int *fd, struct err *e)
-{
-	struct stat st;
-
-	*fd = openat(o->dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (*fd < 0)
-		return errno == ENOENT ? 0 : cannot(o, e);
-	if (fstat(*fd, &st) < 0)
-		return cannot(o, e);
-	if (S_ISREG(st.st_mode))
-		return 0;
-	return err_set(e, ERR_FAILED, _("%s%s is not a regular file: a trace must be one"), o->shown,
-		       name + strlen(o->name));
-}
-
-/* Nobody else may be at it, neither a recorder nor a second recovery. */
-static int part_lock(const struct output *o, struct err *e)
-{
-	struct stat mine, named;
-
-	if (flock(o->part_fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		return err_set(e, ERR_FAILED, _("%s is still being recorded: stop that recording first"),
-			       o->shown);
-	if (fstat(o->part_fd, &mine) < 0)
-		return cannot(o, e);
-	/* It may have been completed between the two calls. */
-	if (fstatat(o->dir_fd, o->part, &named, AT_SYMLINK_NOFOLLOW) == 0 && mine.st_ino == named.st_ino &&
-	    mine.st_dev == named.st_dev)
-		return 0;
-	return err_set(e, ERR_FAILED, _("nothing to recover: there is no %s.part"), o->shown);
-}
-
-/* Whether the join of a part was finished: 1 or 0; -1 with errno when that cannot be
- * read.  One that was must not be taken for one that was not: a second join would keep
- * no more of it than its fast rows. */
-static int part_complete(int fd)
-{
-	static const size_t sizes[4] = {FAST_SIZE, MEDIUM_SIZE, SLOW_SIZE, SYNC_SIZE};
-	uint8_t header[HEADER_SIZE], p[CHUNK_HEAD + CLOSE_SIZE + CHUNK_CRC];
-	uint64_t left, any = 0;
-	struct chunk c;
-	struct stat st;
-	ssize_t n = read_at(fd, header, HEADER_SIZE, 0);
-
-	if (n < 0 || fstat(fd, &st) < 0)
-		return -1;
-	if (n < HEADER_SIZE)
-		return 0;
-	left = (uint64_t)st.st_size - HEADER_SIZE;
-	for (int i = 0; i < 4; i++) {
-		uint64_t rows = get_u64(header + H_COUNTS + 8 * i);
-
-		if (rows > left / sizes[i])
-			return 0;
-		left -= rows * sizes[i];
-		any |= rows;
-	}
-	if (any == 0 || left == 0)
-		return any != 0;
-	if (left < sizeof(p))
-		return 0;
-	n = read_at(fd, p, sizeof(p), st.st_size - (off_t)sizeof(p));
-	if (n < 0)
-		return -1;
-	return n == (ssize_t)sizeof(p) && chunk_head_decode(p, &c) && c.id == CHUNK_CLOSE &&
-	       c.length == CLOSE_SIZE &&
-	       get_u32(p + CHUNK_HEAD + CLOSE_SIZE) == chunk_crc(p + CHUNK_HEAD, CLOSE_SIZE) &&
-	       get_u32(p + CHUNK_HEAD + 48) == chunk_crc(header, HEADER_SIZE);
-}
-
-/* A trace that is complete: what is in it. */
-static int describe(const char *path, struct trace_recovery *out, struct err *e)
-{
-	struct trace *t = trace_open(path, e);
-	struct trace_summary s;
-
-	if (!t)
-		return -1;
-	trace_summary(t, &s);
-	memcpy(out->rows, s.rows, sizeof(out->rows));
-	out->bytes = (uint64_t)s.bytes;
-	out->marks = s.marks;
-	out->last_ns = s.duration_ns;
-	out->described = true;
-	trace_close(t);
-	return 0;
-}
-
-/* No part: the recording was complete, or there was none. */
-/* The file in which a recording went on, and where it was interrupted. */
-static bool next_interrupted(const char *path, char *out, size_t size)
-{
-	for (unsigned n = 2; part_path(path, n, out, size) == 0; n++) {
-		if (trace_interrupted(out))
-			return true;
-		if (!name_exists(out, "") && !name_exists(out, ".part"))
-			break;
-	}
-	return false;
-}
-
-static int nothing_left(const struct output *o, struct err *e)
-{
-	char next[4096], shown[4096];
-
-	if (!next_interrupted(o->path, next, sizeof(next)))
-		return err_set(e, ERR_FAILED, _("nothing to recover: %s is complete"), o->shown);
-	text_printable(shown, sizeof(shown), next, strlen(next));
-	return err_set(e, ERR_FAILED,
-		       _("%s is complete, but %s of the same recording was interrupted: "
-			 "nvmtop --recover %s completes it"),
-		       o->shown, shown, shown);
-}
-
-static int without_part(struct output *o, struct trace_recovery *out, struct err *e)
-{
-	struct stat st;
-	int fd = openat(o->dir_fd, o->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool complete = fd >= 0 && part_complete(fd) > 0;
-	bool side = fstatat(o->dir_fd, o->side, &st, AT_SYMLINK_NOFOLLOW) == 0;
-
-	if (fd >= 0)
-		close(fd);
-	if (complete && !side)
-		return nothing_left(o, e);
-	if (!complete)
-		return err_set(e, ERR_FAILED, _("nothing to recover: there is no %s.part"), o->shown);
-	out->left_over = true;
-	if (describe(o->path, out, e) < 0)
-		return -1;
-	return unlinkat(o->dir_fd, o->side, 0) < 0 ? cannot(o, e) : 0;
-}
-
-/* FILE is there as well.  True when it is another name of the part. */
-static bool same_file(const struct output *o)
-{
-	struct stat part, file;
-
-	return fstat(o->part_fd, &part) == 0 &&
-	       fstatat(o->dir_fd, o->name, &file, AT_SYMLINK_NOFOLLOW) == 0 && part.st_ino == file.st_ino &&
-	       part.st_dev == file.st_dev;
-}
-
-/* One sentence on what is lost, if anything is. */
-static int say_lost(const struct output *o, bool had_side, const struct joined *j,
-		    const struct trace_recovery *out, struct err *e)
-{
-	uint64_t holes = out->holes[TIER_FAST] + out->holes[TIER_MEDIUM] + out->holes[TIER_SLOW];
-
-	if (!had_side)
-		err_set(e, ERR_DAMAGED,
-			_("%s.part.side is not there: only the fast samples could be recovered"), o->shown);
-	else if (!out->described)
-		err_set(e, ERR_DAMAGED,
-			_("%s.part.side was damaged: the channels beyond version 1 of the format are lost"),
-			o->shown);
-	else if (out->doubted > 0)
-		err_set(e, ERR_DAMAGED,
-			_("the recording was damaged: %llu bytes could not be used, %llu samples are without "
-			  "values; %llu zeros could not be verified and were marked missing"),
-			(unsigned long long)out->unused_bytes, (unsigned long long)holes,
-			(unsigned long long)out->doubted);
-	else if (out->unused_bytes > 0 || holes > 0 || out->header)
-		err_set(e, ERR_DAMAGED,
-			_("the recording was damaged: %llu bytes could not be used, %llu samples are "
-			  "without values"),
-			(unsigned long long)out->unused_bytes, (unsigned long long)holes);
-	for (int t = TIER_MEDIUM; out->described && t < TIERS; t++)
-		if (e->code == ERR_NONE && j->rows[t] > 0 && j->last_ns[t] + LAG_NS < j->last_ns[TIER_FAST])
-			err_set(e, ERR_DAMAGED,
-				_("%s.part.side was truncated: the rest of the recording ends %.1f s earlier "
-				  "than the fast samples"),
-				o->shown, (double)(j->last_ns[TIER_FAST] - j->last_ns[t]) / 1e9);
-	return 0;
-}
-
-/* The part becomes a complete trace under its own name. */
-static int complete(struct output *o, struct trace_recovery *out, struct err *e)
-{
-	struct joined j = {.bytes = 0};
-	struct clock_anchor now;
-	struct repair fixed;
-	bool had_side = o->side_fd >= 0;
-	int r = part_repair(o->part_fd, o->side_fd, o->shown, &fixed, e);
-
-	/* The join notes in it where the fast rows end. */
-	if (r == 0 && !had_side) {
-		o->side_fd =
-			openat(o->dir_fd, o->side, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-		if (o->side_fd < 0)
-			r = cannot(o, e);
-	}
-	if (r == 0)
-		r = trace_join_repaired(o->part_fd, o->side_fd, o->shown, fixed.bad, fixed.n_bad, &j, e);
-	free(fixed.bad);
-	if (r < 0)
-		return -1;
-	if (j.rows[TIER_FAST] + j.rows[TIER_MEDIUM] + j.rows[TIER_SLOW] == 0)
-		return err_set(e, ERR_FAILED,
-			       _("nothing was recorded to %s before it was interrupted; "
-				 "%s.part and %s.part.side can be removed"),
-			       o->shown, o->shown, o->shown);
-	out->last_ns = -1;
-	for (int t = 0; t < TIERS; t++) {
-		out->rows[t] = j.rows[t];
-		out->late[t] = j.late[t];
-		out->lost[t] = j.lost[t];
-		out->holes[t] = j.holes[t];
-		if (j.last_ns[t] > out->last_ns)
-			out->last_ns = j.last_ns[t];
-	}
-	out->holes[TIER_FAST] = fixed.rows;
-	out->header = fixed.header;
-	out->unused_bytes = j.broken + fixed.cut;
-	out->bytes = j.bytes;
-	out->marks = j.marks;
-	out->described = j.described;
-	out->doubted = j.doubted;
-	clock_anchor(&now);
-	out->restarted = j.boot_ns > 0 && out->last_ns > 0 && now.boot_ns < j.boot_ns + out->last_ns;
-	return say_lost(o, had_side, &j, out, e);
-}
-
-static int recover(struct output *o, struct trace_recovery *out, struct err *e)
-{
-	struct stat st;
-	int joined;
-
-	if (file_open(o, o->part, &o->part_fd, e) < 0)
-		return -1;
-	if (o->part_fd < 0)
-		return without_part(o, out, e);
-	if (part_lock(o, e) < 0)
-		return -1;
-	if (fstatat(o->dir_fd, o->name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-		if (!same_file(o))
-			return err_set(e, ERR_FAILED,
-				       _("%s already exists: move it away, then the recording in %s.part can "
-					 "be recovered"),
-				       o->shown, o->shown);
-		out->left_over = true;
-		output_side_remove(o);
-		return unlinkat(o->dir_fd, o->part, 0) < 0 ? cannot(o, e) : describe(o->path, out, e);
-	}
-	if (file_open(o, o->side, &o->side_fd, e) < 0)
-		return -1;
-	joined = part_complete(o->part_fd);
-	if (joined < 0)
-		return cannot(o, e);
-	if (!joined) {
-		if (complete(o, out, e) < 0)
-			return -1;
-	} else if (fdatasync(o->part_fd) < 0) {
-		return cannot(o, e);
-	} else {
-		return output_publish(o, e) < 0 ? -1 : describe(o->path, out, e);
-	}
-	return output_publish(o, e);
-}
-
-int trace_recover(const char *path, struct trace_recovery *out, struct err *e)
-{
-	struct output *o = malloc(sizeof(*o));
-	struct err ignored;
-	int r;
-
-	if (!e)
-		e = &ignored;
-	*e = (struct err) {.code = ERR_NONE};
-	memset(out, 0, sizeof(*out));
-	if (!o)
+	n->chunk.n = 0;
+	if (n->raw.failed || log_pack(n->packer, &h, n->raw.p, n->raw.n, &n->chunk) < 0)
 		return err_set(e, ERR_FAILED, _("out of memory"));
-	if (strlen(path) >= sizeof(out->path)) {
-		text_printable(o->shown, sizeof(o->shown), path, strlen(path));
-		err_set(e, ERR_FAILED, _("%.60s...: the path is too long"), o->shown);
-		free(o);
-		return -1;
+	errno = ENOSPC;
+	if (write(n->fd, n->chunk.p, n->chunk.n) != (ssize_t)n->chunk.n)
+		return err_sys(e, ERR_FAILED, errno, _("the end of the recording could not be written"));
+	*stored = h.stored;
+	n->at += n->chunk.n;
+	return 0;
+}
+
+/* The groups that no INDEX lists, the oldest first. */
+static int append_index(struct ending *n, struct err *e)
+{
+	const struct log_list *l = &n->r->top;
+	struct log_entry entry;
+	int64_t done = INT64_MIN;
+
+	for (size_t i = 0; i < l->n_data; i++) {
+		int64_t span = log_span(l->data[i].cell, 1);
+
+		if (l->data[i].kind != LOG_DATA || span <= done)
+			continue;
+		done = span;
+		n->raw.n = 0;
+		log_index_make(n->index, 1, span, n->at, &n->raw, &entry);
+		if (append(n, LOG_INDEX, entry.cell, &entry.stored, e) < 0)
+			return -1;
+		log_index_add(n->index, &entry, n->raw.p, n->raw.n);
 	}
-	name_final(path, out->path, sizeof(out->path));
-	errno = 0; /* else there is nothing wrong but the name */
-	r = output_find(o, out->path, e);
-	if (r < 0 && errno == ENOENT && *path)
-		err_set(e, ERR_FAILED, _("nothing to recover: there is no %s.part"), o->shown);
-	else if (r < 0 && errno != 0)
-		cannot(o, e);
-	if (r == 0)
-		r = recover(o, out, e);
-	if (r == 0)
-		output_left(o, &out->left);
-	output_close(o);
-	free(o);
-	return r;
+	return 0;
+}
+
+static int append_end(struct ending *n, struct err *e)
+{
+	struct log_tail tail;
+	uint64_t newest = 0;
+	uint32_t stored;
+	bool any = log_index_newest(n->index, &newest);
+
+	log_reader_tail(n->r, &tail);
+	for (int t = 0; t < TIERS; t++)
+		tail.tally.rows[t] = log_reader_rows(n->r, (enum tier)t);
+	log_reader_marks(n->r, &tail.tally.marks);
+	n->raw.n = 0;
+	log_put_u8(&n->raw, LOG_STOPPED);
+	log_put_u64(&n->raw, any ? n->at - newest : 0);
+	log_tally_put(&n->raw, &tail.tally);
+	log_put_str(&n->raw, "");
+	return append(n, LOG_END, n->last.cell, &stored, e);
+}
+
+/* INDEX and END behind the last chunk, which ends at `at`. */
+static int append_tail(int fd, struct log_reader *r, uint64_t at, struct err *e)
+{
+	struct ending n = {.fd = fd, .r = r, .index = log_index_new(), .packer = log_packer_new(), .at = at};
+	int rc = -1;
+
+	log_reader_last(r, &n.last);
+	if (!n.index || !n.packer) {
+		err_set(e, ERR_FAILED, _("out of memory"));
+	} else {
+		for (size_t i = 0; i < r->top.n_data; i++)
+			list_item(&n, &r->top.data[i]);
+		for (size_t i = 0; i < r->top.n_others; i++)
+			list_item(&n, &r->top.others[i]);
+		if (append_index(&n, e) == 0 && append_end(&n, e) == 0)
+			rc = fsync(fd) == 0 ? 0
+					    : err_sys(e, ERR_FAILED, errno,
+						      _("the end of the recording could not be written"));
+	}
+	log_index_free(n.index);
+	log_packer_free(n.packer);
+	log_bytes_free(&n.raw);
+	log_bytes_free(&n.chunk);
+	return rc;
+}
+
+static int end_log(int fd, const char *shown, struct recovery *out, struct err *e)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	struct log_reader *r = copy >= 0 ? log_reader_open(copy, 0, shown, e) : NULL;
+	struct log_tail tail;
+	struct stat st;
+	char text[400];
+	int rc = -1;
+
+	if (copy < 0)
+		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
+	if (!r)
+		return -1;
+	log_reader_tail(r, &tail);
+	out->torn = tail.torn;
+	out->complete = tail.ended && tail.torn == 0;
+	if (out->complete)
+		rc = 0;
+	else if (fstat(fd, &st) < 0 || (tail.torn > 0 && ftruncate(fd, st.st_size - (off_t)tail.torn) < 0))
+		err_sys(e, ERR_FAILED, errno, _("cannot write %s"), shown);
+	else
+		rc = tail.ended ? 0 : append_tail(fd, r, (uint64_t)st.st_size - tail.torn, e);
+	if (rc == 0 && log_damage_text(r, text, sizeof(text)))
+		err_set(e, ERR_DAMAGED, "%s: %s", shown, text);
+	log_reader_close(r);
+	return rc;
+}
+
+static bool is_recorded(int fd)
+{
+	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	return fcntl(fd, F_OFD_SETLK, &l) < 0 && (errno == EAGAIN || errno == EACCES);
+}
+
+static bool ends_in_nvmt(const char *path, const char *end)
+{
+	size_t n = strlen(path), m = strlen(end);
+
+	return n > m && !strcmp(path + n - m, end);
+}
+
+/* The log of a recording to a .bin, and the .bin. */
+static int find_log(const char *path, char *log, char *bin, size_t size)
+{
+	int n;
+
+	bin[0] = '\0';
+	if (ends_in_nvmt(path, ".bin.nvmt")) {
+		n = snprintf(bin, size, "%.*s", (int)(strlen(path) - 5), path);
+		return n < 0 || snprintf(log, size, "%s", path) >= (int)size ? -1 : 0;
+	}
+	n = snprintf(log, size, "%s.nvmt", path);
+	if (n < 0 || (size_t)n >= size)
+		return -1;
+	if (access(path, F_OK) < 0 && access(log, F_OK) == 0)
+		snprintf(bin, size, "%s", path);
+	else
+		snprintf(log, size, "%s", path);
+	return 0;
+}
+
+int trace_recover(const char *path, nvmt1_progress *progress, void *arg, struct recovery *out, struct err *e)
+{
+	char log[sizeof(out->path)], bin[sizeof(out->path)], shown[512];
+	int fd, rc;
+
+	memset(out, 0, sizeof(*out));
+	text_printable(shown, sizeof(shown), path, strlen(path));
+	if (find_log(path, log, bin, sizeof(log)) < 0)
+		return err_sys(e, ERR_FAILED, ENAMETOOLONG, _("cannot read %s"), shown);
+	memcpy(out->path, bin[0] ? bin : log, sizeof(out->path));
+	fd = open(log, O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return err_sys(e, ERR_FAILED, errno, _("cannot open %s"), shown);
+	e->code = ERR_NONE;
+	if (nvmt1_begins(fd) && nvmt1_complete(fd)) {
+		out->complete = true;
+		rc = 0;
+	} else if (is_recorded(fd)) {
+		rc = err_set(e, ERR_FAILED, _("%s is still being recorded"), shown);
+	} else if (!log_begins(fd) || nvmt1_begins(fd)) {
+		struct trace *t = trace_open(log, e); /* its sentence says what the file is */
+
+		trace_close(t);
+		rc = t ? err_set(e, ERR_FAILED,
+				 _("%s is an unfinished recording of nvmtop 0.1: complete it with nvmtop 0.1 --recover"),
+				 shown)
+		       : -1;
+	} else {
+		rc = end_log(fd, shown, out, e);
+	}
+	close(fd);
+	if (rc == 0 && bin[0]) {
+		rc = nvmt1_finish(log, bin, false, progress, arg, e);
+		out->complete = false;
+	}
+	return rc;
 }

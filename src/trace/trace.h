@@ -1,200 +1,35 @@
-/* trace: NVMT version 1 on disk, written as a stream, read as a timeline.
- * The bytes are specified in nvmtop-trace(5). */
+/* trace: recordings that are read as a timeline. */
 #ifndef NVMTOP_TRACE_TRACE_H
 #define NVMTOP_TRACE_TRACE_H
 
 #include "model/timeline.h"
+#include "trace/log-writer.h"
 
-/* Writer.  Checks now that the folder exists and is writable, that path is not
- * a directory, does not exist (unless force), and that there is room, so that a
- * typing error is found before the first sample.  Rows go to PATH.part while
- * recording; end() joins, completes the header, syncs and renames to PATH. */
-struct trace_writer;
-struct trace_writer *trace_writer_new(const char *path, bool force, struct err *e);
-struct sink *trace_writer_sink(struct trace_writer *w);
-/* The disk has everything that is older than that; 5 s by default.  Before begin(). */
-void trace_writer_sync_every(struct trace_writer *w, int64_t ns);
-/* All or nothing: what does not take every row leaves no file, and one of that name as
- * it was.  Before begin(). */
-void trace_writer_whole(struct trace_writer *w);
-/* Begin to end without waiting, so that end() will not wait either once it is done. */
-void trace_writer_finish(struct trace_writer *w);
-bool trace_writer_done(const struct trace_writer *w);
-
-struct trace_writer_stats {
-	uint64_t bytes;		/* written so far, both files */
-	uint64_t most;		/* what the complete file has at most, if it ended now */
-	uint64_t rows[TIERS];
-	uint64_t marks;
-	uint64_t lost_rows;	/* rows the disk was too slow for, or that a failure kept from it */
-	uint64_t lost_marks;	/* the same of marks */
-	bool failed;		/* writing ended early: err says why */
-	bool moved;		/* it goes on, but its name does not lead there any more */
-	bool removed;		/* somebody removed it: nothing of it is left */
-	bool reader_gone;	/* of a stream: that is why */
-	bool complete;		/* the file has its name, with all that was recorded until then */
-	struct err err;
-	struct err left;	/* it is complete, and a file beside it could not be removed; or ERR_NONE */
-};
-/* Safe from any thread while the stream runs. */
-void trace_writer_stats(const struct trace_writer *w, struct trace_writer_stats *out);
-/* For whoever pushes faster than rows come by themselves: waits until the queue
- * to the disk has room again for a hundred rows.  False: writing has failed. */
-bool trace_writer_ready(struct trace_writer *w);
-/* In the place of end(): what was written is removed, and nothing else changes. */
-void trace_writer_discard(struct trace_writer *w);
-const char *trace_writer_path(const struct trace_writer *w);	/* the final name */
-/* The same as a stream of chunks to a descriptor, which it takes over (also on
- * error): a pipe, a socket, a file.  Rows wait in a queue of fixed size for a
- * slow reader and become a gap when that is full; end() gives a reader that
- * takes nothing more 2 s.  Its path is "-". */
-struct trace_writer *trace_writer_stream(int fd, struct err *e);
-void trace_writer_free(struct trace_writer *w);	/* after end(); a stream that never began leaves no file */
-
-/* A recording that goes on in further files: when one is long or large enough,
- * and after a disk that was full, gone or at a limit takes data again.  The
- * first is PATH; "run.bin" goes on in "run.2.bin", "run.3.bin" and so on, always
- * the next number of which there is no file yet.  Each is a complete trace with
- * clocks of its own.  Where one ends on purpose no row is lost or doubled; marks
- * keep their numbers.  Some that are set while nothing can be written wait for the
- * next file. */
-struct trace_limits {
-	int64_t sync_ns;	/* 0: 5 s */
-	int64_t split_ns;	/* a new file that often; 0: never */
-	uint64_t split_bytes;	/* a new file before one gets larger; 0: never */
-	uint64_t max_bytes;	/* of all files together; 0: no limit */
-};
-#define TRACE_BYTES_MIN 65536	/* of split_bytes and max_bytes */
-
-/* Is nothing of that name there, not even what is left of a recording that was
- * interrupted?  over: but for a trace, which may be replaced. */
-bool trace_name_free(const char *path, bool over);
-
-struct trace_series;
-/* Checks what trace_writer_new() does.  limits may be NULL. */
-struct trace_series *trace_series_new(const char *path, bool force, const struct trace_limits *limits,
-				      struct err *e);
-/* Its end() does not wait for the disk: trace_series_wait() does. */
-struct sink *trace_series_sink(struct trace_series *s);
-
-struct trace_series_stats {
-	uint64_t bytes, marks, rows[TIERS];	/* of all files */
-	uint64_t lost_rows;	/* rows that are in none of them, and should be */
-	uint64_t lost_marks;	/* the same of marks */
-	uint64_t moved_marks;	/* set while nothing could be written: at the beginning of the next file */
-	size_t parts;		/* files so far */
-	uint64_t holes;		/* how often nothing could be written for a while */
-	int64_t hole_ns;	/* how long, together */
-	bool failing;		/* nothing is written just now; it is tried again every second */
-	bool full;		/* max_bytes are reached: nothing more is taken */
-	struct err err;		/* of what is wrong just now; ERR_NONE: nothing is */
-	struct err last;	/* what went wrong last, ERR_NONE: nothing did */
-	uint64_t n_left;	/* files that are not needed any more and could not be removed */
-	struct err left;	/* the last of them */
-	char path[4096];	/* the file that is written, or was last */
-};
-/* Safe from any thread. */
-int64_t trace_series_until_ns(struct trace_series *s);	/* rows from then on are too many; INT64_MAX: none yet */
-void trace_series_stats(struct trace_series *s, struct trace_series_stats *out);
-/* After end(): until all files are complete.  -1: something was lost, or a file
- * could not be completed; the sentence says what and where. */
-int trace_series_wait(struct trace_series *s, struct err *e);
-/* After end(): whether trace_series_wait() would return at once. */
-bool trace_series_done(struct trace_series *s);
-/* File i, after trace_series_wait(): its name; whether it is complete, otherwise
- * PATH.part is what there is.  False behind the last one.  path and complete may
- * be NULL. */
-bool trace_series_part(const struct trace_series *s, size_t i, char *path, size_t size, bool *complete);
-void trace_series_free(struct trace_series *s);	/* waits */
-
-/* Recovery of a recording that was interrupted: by a crash, SIGKILL, a power
- * loss, a full disk, or in the middle of its own end.  path is the final name,
- * or that of the part.  Refuses while a recorder is still at it. */
-struct trace_recovery {
-	char path[4096];	/* the final name */
-	bool left_over;		/* the trace was complete, only leftovers were removed */
-	uint64_t bytes;
-	uint64_t rows[TIERS];
-	int64_t last_ns;	/* of the latest row, since the start */
-	uint64_t marks;
-	uint64_t late[TIERS], lost[TIERS];	/* before it was interrupted */
-	/* What is known to be lost: */
-	uint64_t unused_bytes;	/* of both files: no whole row or record */
-	uint64_t holes[TIERS];	/* rows that are there, but without a value */
-	uint64_t doubted;	/* zeroes of which it is lost whether they were measured: missing now */
-	bool restarted;		/* the machine has been down since */
-	bool header;		/* the header was damaged, and made anew */
-	bool described;		/* channels beyond version 1, exact marks and gaps are there */
-	struct err left;	/* a file beside it could not be removed; or ERR_NONE */
-};
-/* Joins, completes the header, syncs and renames; never over a file that is
- * there, and not before the new one is complete, so it can be interrupted and
- * repeated.  0 with e->code ERR_NONE, or ERR_DAMAGED with a sentence about what
- * is lost; -1 when nothing was recovered. */
-int trace_recover(const char *path, struct trace_recovery *out, struct err *e);
-/* Whether path is not there, but an interrupted recording to it is. */
-bool trace_interrupted(const char *path);
-
-/* A recording that is still being made, shown as it grows: its stream from a pipe,
- * a file that such a stream is written to, or the files of a recorder at work. */
-struct trace_tail;
-struct trace_tail_state {
-	bool begun;		/* the sink knows the session */
-	bool waits;		/* rows come, but the description is lost: one of its next copies will do */
-	struct clock_anchor start;
-	int64_t newest_ns;	/* of the latest row, on the recorder's clock; start when there is none */
-	uint64_t rows[TIERS], marks;
-	uint64_t late[TIERS], lost[TIERS];
-	uint64_t missed;	/* rows before the first description that could be used, among the lost ones */
-	uint64_t damaged;	/* bytes that could not be used */
-};
-
-#define TRACE_TAIL_MS 100	/* how often to look at a file that grows */
-
-/* path: "-" for standard input; a stream in a file; the name of a recording that
- * runs, or of its part.  What comes is pushed into the sink by trace_tail_take(),
- * which never waits.  NULL with ERR_FAILED; errno is ENODATA then when path is a
- * complete trace that does not grow. */
-struct trace_tail *trace_tail_open(const char *path, struct sink *to, struct err *e);
-int trace_tail_fd(const struct trace_tail *t);	/* to poll for input; -1: look every TRACE_TAIL_MS */
-/* 1: take more at once.  0: nothing for now.  -1: it has ended, and so has the
- * sink's stream; e->code is ERR_NONE when it ended in good order, ERR_DAMAGED when
- * what came is there but the rest is not, ERR_FAILED when there is nothing. */
-int trace_tail_take(struct trace_tail *t, struct err *e);
-void trace_tail_state(const struct trace_tail *t, struct trace_tail_state *out);
-void trace_tail_close(struct trace_tail *t);	/* ends the sink's stream if it runs; NULL is fine */
-
-/* A stream that is in a file becomes a complete trace beside it: `to`, or with NULL
- * its name with .bin in the place of .nvms or behind it.  As trace_recover(). */
-int trace_unpack(const char *path, const char *to, bool force, struct trace_recovery *out, struct err *e);
-bool trace_is_stream(const char *path);
-
-/* Reader.  path may also be a stream in a file, or "-": a stream on standard
- * input, read to its end.  Returns NULL with *e for what cannot be read at all.  For a file
- * that is cut short or damaged it returns what is readable and sets e->code to
- * ERR_DAMAGED with a sentence that names section and offset; otherwise e->code
- * is ERR_NONE. Every count, offset and size is checked before use. */
+/* An open recording: a log, or a file of version 1 from any writer.  path "-" is standard input,
+ * read to its end.  NULL with *e: nothing can be read.  For a file that is truncated or damaged
+ * the usable part is returned and e->code is ERR_DAMAGED, with a sentence that says where;
+ * otherwise it is ERR_NONE.  Every count, offset and time is checked before use. */
 struct trace;
 struct trace *trace_open(const char *path, struct err *e);
-/* The same for whoever draws: what of a long trace would have to be read to its end first
- * is looked at meanwhile, and trace_look() tells what was found. */
+/* The same with progress 0 .. 1 of what takes long; false stops it. */
+typedef bool trace_progress(void *arg, double done);
+struct trace *trace_open_progress(const char *path, trace_progress *progress, void *arg, struct err *e);
+/* For the screen: a long file of version 1 is read in the background, and the trace grows. */
 struct trace *trace_open_view(const char *path, struct err *e);
 void trace_close(struct trace *t);
 struct timeline *trace_timeline(struct trace *t);
 const char *trace_path(const struct trace *t);
 
-/* What has happened to it since it was opened.  To be asked now and then, by the
- * thread that asks everything else: what was found is taken over here. */
+/* Changes since the trace was opened.  Call it from the thread that uses the trace: what was
+ * read meanwhile is taken over here. */
 struct trace_state {
-	bool building;	/* its columns are being made, in the background */
-	double built;	/* how much of them, 0 .. 1 */
-	bool estimated;	/* columns that were asked for since the last time came from some of their
-			 * rows: bounds may be too narrow */
-	bool news;	/* damage was found since the last time: damage says what */
+	bool building; /* it grows */
+	double built;  /* how much of the file was read, 0 .. 1 */
+	bool news;     /* damage was found since the last call */
 	struct err damage;
 };
 void trace_look(struct trace *t, struct trace_state *out);
-/* Wait until nothing is being made any more: columns are exact from then on. */
+/* Wait until all of it is read. */
 void trace_settle(struct trace *t);
 
 struct trace_summary {
@@ -202,78 +37,64 @@ struct trace_summary {
 	int64_t duration_ns;
 	uint64_t rows[TIERS];
 	uint64_t marks;
-	int64_t real_ns;	/* wall clock at its start, or 0 when the file does not say */
+	int64_t real_ns; /* wall clock at its start; 0: unknown */
 	char board[32];
 };
 void trace_summary(const struct trace *t, struct trace_summary *out);
+/* The same without reading all of it, for lists of files.  -1: not a trace. */
+int trace_peek(const char *path, struct trace_summary *out, struct err *e);
 
-/* What only the header of version 1 says. */
+/* The header of version 1, as libnvmtop has it. */
 struct trace_header {
 	char board[33];
-	unsigned cores, rails, zones;	/* slots in use */
+	unsigned cores, rails, zones; /* slots in use */
 	bool emc;
 	char rail[8][25], zone[16][25];
 };
 void trace_header(const struct trace *t, struct trace_header *out);
+/* All *n rows of a tier packed as in version 1 (nvmtop-trace(5)), until trace_close().  NULL:
+ * none, or no memory or disk to pack them. */
+const void *trace_raw(struct trace *t, enum tier tier, uint64_t *n);
 
-/* The *n usable rows of a tier as they lie in the mapped file, packed; see
- * nvmtop-trace(5). Valid until trace_close(). NULL when there is none. */
-const void *trace_raw(const struct trace *t, enum tier tier, uint64_t *n);
-
-/* The fast rows from one sync point to the next.  The first epoch has id 0 and
- * begins with the recording. */
+/* Phases: the fast rows from one mark to the next.  The first has id 0 and begins with the
+ * recording. */
 struct trace_epoch {
 	uint64_t id;
-	uint64_t first, n;		/* fast rows */
-	int64_t from_ns, to_ns;		/* CLOCK_MONOTONIC of its mark and of the next one's */
+	uint64_t first, n;	/* fast rows */
+	int64_t from_ns, to_ns; /* CLOCK_MONOTONIC of its mark and of the next one */
 	char label[64];
 };
-/* How many there are; the first max are put into out. */
+/* Returns their number; the first max are put into out. */
 uint64_t trace_epochs(const struct trace *t, struct trace_epoch *out, uint64_t max);
-/* Rows of an open trace, each value as it was sampled, for whatever counts and
- * writes instead of drawing.  Rows of a tier are numbered from 0; first + n must
- * not pass trace_rows().  Several threads may read at once. */
+
+/* Rows as they were sampled.  Rows of a tier are numbered from 0; first + n must not pass
+ * trace_rows().  Several threads may read at once. */
 const struct session *trace_session(const struct trace *t);
-/* First and last time of any tier's rows; false: there is no row at all. */
+/* First and last time of all rows; false: no row. */
 bool trace_extent(const struct trace *t, int64_t *first_ns, int64_t *last_ns);
 uint64_t trace_rows(const struct trace *t, enum tier tier);
-/* The first row at or after t_ns; trace_rows() when there is none. */
+/* The first row at or after t_ns; trace_rows(): none. */
 uint64_t trace_row_from(const struct trace *t, enum tier tier, int64_t t_ns);
-/* CLOCK_MONOTONIC, never decreasing. */
+/* CLOCK_MONOTONIC, rising. */
 void trace_row_times(const struct trace *t, enum tier tier, uint64_t first, size_t n, int64_t *out);
-/* In the channel's unit, NaN where it is missing; rows of the channel's tier. */
+/* In the channel's unit, NaN where missing; rows of the channel's tier. */
 void trace_row_values(struct trace *t, size_t channel, uint64_t first, size_t n, double *out);
-/* All marks, gaps and changes, oldest first; they live as long as the trace. */
+/* Statistics of the channel's rows in [from_ns, to_ns). */
+void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns, struct log_stat *out);
+
+/* Oldest first; valid until trace_look() or trace_close(). */
 const struct mark *trace_marks(const struct trace *t, size_t *n);
 const struct change *trace_changes(const struct trace *t, size_t *n);
 const struct gap *trace_gaps(const struct trace *t, size_t *n);
-/* The first gap that reaches to from_ns or beyond; n of trace_gaps(): none does. */
+/* The first gap that reaches from_ns or beyond; n of trace_gaps(): none. */
 size_t trace_gap_from(const struct trace *t, int64_t from_ns);
-/* What the clocks said together, the start first; none in a trace that does not say. */
+/* Readings of all clocks at one moment, the start first; none: the file has none. */
 const struct clock_anchor *trace_anchors(const struct trace *t, size_t *n);
-/* Whether the file holds the channel's values as floats. */
+/* Whether the channel's values are floats. */
 bool trace_is_single(const struct trace *t, size_t channel);
-/* The times of rows in seconds since the start, as the file has them. */
-void trace_row_seconds(const struct trace *t, enum tier tier, uint64_t first, size_t n, double *out);
-/* Whether all ticks without a row are in trace_gaps(); a trace of version 1 alone
- * does not say. */
+/* Whether every tick without a row is in trace_gaps(). */
 bool trace_lists_gaps(const struct trace *t);
-/* Rows first .. end-1 are not needed for now: their pages may leave memory. */
-void trace_rows_done(const struct trace *t, enum tier tier, uint64_t first, uint64_t end);
-
-/* Only the header, quickly, for a list of files.  0, or -1 when path is no trace. */
-int trace_peek(const char *path, struct trace_summary *out, struct err *e);
-
-/* Hold a file from any writer against the format, section by section in the order
- * of the file; found() gets a sentence with section and offset for each kind of
- * thing that is wrong.  0, or -1 when it cannot be read or is no trace. */
-struct trace_checked {
-	uint64_t wrong;		/* sentences */
-	uint64_t rows[TIERS], marks;
-	bool extended;
-	uint64_t chunks;
-};
-int trace_check(const char *path, void (*found)(void *to, const char *text), void *to, struct trace_checked *out,
-		struct err *e);
+/* The log behind the trace, to be copied: its descriptor, the offset and length of its chunks. */
+int trace_log(const struct trace *t, uint64_t *from, uint64_t *n);
 
 #endif

@@ -18,9 +18,25 @@ static struct job *first, **end = &first;
 static unsigned workers, abandoned; /* abandoned: of the workers' jobs */
 static int fd = -1;
 
+static void init_child(void);
+
 static void init(void)
 {
 	thread_cond_init(&ended);
+	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	pthread_atfork(NULL, NULL, init_child);
+}
+
+/* After fork() there are no workers, and the lock may be held for ever.  What was queued is lost. */
+static void init_child(void)
+{
+	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	first = NULL;
+	end = &first;
+	workers = abandoned = 0;
+	thread_cond_init(&ended);
+	if (fd >= 0)
+		close(fd);
 	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 

@@ -100,10 +100,10 @@ static void fill(double *v, enum tier tier, uint64_t row)
 		v[3 * i + 2] = channel_round(CHANNEL_RAIL_POWER, v[3 * i] * v[3 * i + 1] / 1000);
 }
 
-static void push(struct trace_writer *w, enum tier tier, uint64_t row, int64_t period)
+static void push(struct log_writer *w, enum tier tier, uint64_t row, int64_t period)
 {
 	int64_t t_ns = about.start.mono_ns + (int64_t)row * period + (int64_t)(noise() % 60000);
-	struct sink *sink = trace_writer_sink(w);
+	struct sink *sink = log_writer_sink(w);
 	double v[64];
 
 	fill(v, tier, row);
@@ -113,11 +113,11 @@ static void push(struct trace_writer *w, enum tier tier, uint64_t row, int64_t p
 static int make(const char *path, double hours)
 {
 	struct err e = {.code = ERR_NONE};
-	struct trace_writer *w = trace_writer_new(path, true, &e);
-	struct trace_writer_stats st = {.bytes = 0};
+	struct log_writer *w = log_writer_new(path, true, &e);
+	struct log_writer_stats st = {.bytes = 0};
 	uint64_t rows = (uint64_t)(hours * 3600e3), marks = 0;
 	int64_t began = clock_now_ns(), ended;
-	struct sink *sink = w ? trace_writer_sink(w) : NULL;
+	struct sink *sink = w ? log_writer_sink(w) : NULL;
 
 	board();
 	if (!w || sink->ops->begin(sink, &about, &e) < 0) {
@@ -125,7 +125,7 @@ static int make(const char *path, double hours)
 		return 1;
 	}
 	for (uint64_t row = 0; row < rows; row++) {
-		if (row % 64 == 0 && !trace_writer_ready(w)) /* never faster than the disk */
+		if (row % 64 == 0 && !log_writer_ready(w)) /* never faster than the disk */
 			break;
 		if (row % 600000 == 300000)
 			sink->ops->mark(sink,
@@ -142,12 +142,12 @@ static int make(const char *path, double hours)
 		fprintf(stderr, "%s\n", e.text);
 		return 1;
 	}
-	trace_writer_stats(w, &st);
+	log_writer_stats(w, &st);
 	printf("%s: %.2f h, %llu fast rows, %.3f GB, %llu rows lost; %.1f s, %.1f s to join\n", path, hours,
 	       (unsigned long long)st.rows[TIER_FAST], (double)st.bytes / 1e9,
 	       (unsigned long long)st.lost_rows, (double)(ended - began) / 1e9,
 	       (double)(clock_now_ns() - ended) / 1e9);
-	trace_writer_free(w);
+	log_writer_free(w);
 	return 0;
 }
 

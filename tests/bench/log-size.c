@@ -107,7 +107,7 @@ static bool log_ready(void *w)
 
 static bool old_ready(void *w)
 {
-	return trace_writer_ready(w);
+	return log_writer_ready(w);
 }
 
 static int64_t write_log(const char *path, struct log_writer_stats *stats)
@@ -131,18 +131,18 @@ static int64_t write_log(const char *path, struct log_writer_stats *stats)
 static int64_t write_old(const char *path, uint64_t *bytes)
 {
 	struct err e;
-	struct trace_writer *w = trace_writer_new(path, true, &e);
-	struct trace_writer_stats stats;
+	struct log_writer *w = log_writer_new(path, true, &e);
+	struct log_writer_stats stats;
 	int64_t cpu;
 
 	if (!w) {
 		fprintf(stderr, "%s\n", e.text);
 		exit(1);
 	}
-	cpu = push_all(trace_writer_sink(w), old_ready, w);
-	trace_writer_stats(w, &stats);
+	cpu = push_all(log_writer_sink(w), old_ready, w);
+	log_writer_stats(w, &stats);
 	*bytes = stats.bytes;
-	trace_writer_free(w);
+	log_writer_free(w);
 	return cpu;
 }
 

@@ -16,7 +16,7 @@ if test "$most" = unlimited || test "$most" -ge 400; then
     ok 'a low limit that can be raised costs nothing' cmp all out
     (
         ulimit -Sn 99
-        nvmtop --demo --record --duration 5 command.bin -- sh -c 'echo $(ulimit -Sn) $(ulimit -Hn)' >out 2>err
+        nvmtop --demo --record --duration 5 command.nvmt -- sh -c 'echo $(ulimit -Sn) $(ulimit -Hn)' >out 2>err
     )
     ok 'a command is started with what there was' is "$(cat out)" "99 $most"
 else
@@ -43,13 +43,13 @@ few --boards --sysroot "$agx"
 ok '--boards: status 0' is "$?" 0
 ok '--boards says how many' says out "note: [0-9]* signals are missing: $lacking"
 ok '--boards says it of each' says out "VDD_GPU_SOC.voltage *$lacking"
-few --record --duration 2.5 --split 1 --sysroot "$agx" few.bin
+few --record --duration 2.5 --split 1 --sysroot "$agx" few.nvmt
 ok '--record: status 0' is "$?" 0
 ok '--record says it' says err "^nvmtop: [0-9]* signals are missing: $lacking"
 ok '--record says it once' is "$(grep -c 'are missing' err)" 1
-ok '--record has descriptors for its next file' test -s few.2.bin
-ok '--record: what is there is sampled' judge few.bin "t['counts']['fast'] > 100"
-nvmtop --print 200x60 --view board --replay few.bin >out
+ok '--record has descriptors for its next file' test -s few.2.nvmt
+ok '--record: what is there is sampled' judge few.nvmt "t['counts']['fast'] > 100"
+nvmtop --print 200x60 --view board --replay few.nvmt >out
 ok 'the trace knows it, too' says out 'only 40 open files are allowed'
 few --print 100x30 --sysroot "$agx"
 ok '--print says it' says err 'are missing: only 40'

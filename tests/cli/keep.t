@@ -7,7 +7,7 @@ begin() {
     $EMU "$NVMTOP" --demo --record "$@" 2>err &
     pid=$!
     for i in $(seq 400); do
-        grep -q holding err && break
+        grep -q 'keeping the last' err && break
         sleep 0.05
     done
     sleep 1.5
@@ -25,76 +25,89 @@ end() {
     status=$?
 }
 
-begin --keep 1 spike.bin
-ok 'it says how much memory it takes' says err 'keeping the last 1 s in at most .* MB; w or SIGUSR2'
-ok 'nothing is written without a trigger' test ! -e spike.bin
+begin --keep 1 spike.nvmt
+ok 'it says how much memory it takes' says err 'keeping the last 1 s in at most .* [kM]B; w or SIGUSR2'
+ok 'nothing is written without a trigger' test ! -e spike.nvmt
 kill -USR1 $pid
 sleep 0.2
 kill -USR2 $pid
-ok 'SIGUSR2 writes a file' wait_file spike.bin
+ok 'SIGUSR2 writes a file' wait_file spike.nvmt
 ok 'sampling goes on' kill -0 $pid
 sleep 0.3
 kill -USR2 $pid
-ok 'and the next one' wait_file spike.2.bin
+ok 'and the next one' wait_file spike.2.nvmt
 end
 ok 'status 0' is "$status" 0
-ok 'a complete file of that second' judge spike.bin \
+ok 'a complete file of that second' judge spike.nvmt \
     "0 < t['counts']['fast'] <= 1001 and 0 < t['counts']['medium'] <= 101 and not t['errors']"
-ok 'with the mark inside and the trigger' judge spike.bin "[s['id'] for s in t['sync']] == [1, 2]"
-ok 'the second is complete' judge spike.2.bin "0 < t['counts']['fast'] <= 1001"
+ok 'with the mark inside and the trigger' judge spike.nvmt "[s['id'] for s in t['sync']] == [1, 2]"
+ok 'the second is complete' judge spike.2.nvmt "0 < t['counts']['fast'] <= 1001"
 ok 'the summary lists both' says err 'triggered: 2, files: 2'
 ok 'and how much memory it took' says err 'kept the last 1 s in [0-9.]* kB;'
-ok 'by name' says err '^  spike.2.bin: 1.0 s'
-ok 'nothing is left over' test -z "$(ls ./*.part* 2>/dev/null)"
-run nvmtop --replay spike.bin --print 120x40
+ok 'by name' says err '^  spike.2.nvmt: 1.0 s'
+ok 'nothing is left over' is "$(echo spike*)" 'spike.2.nvmt spike.nvmt'
+run nvmtop --replay spike.nvmt --print 120x40
 ok 'the mark is labelled with what it was' says out SIGUSR2
 
 # True from the first row on.
-begin --keep 2 --after 0.5 --trigger 'ram > 1 GiB for 200ms and gpu < 101' cond.bin
-ok 'a condition writes a file' wait_file cond.bin
+begin --keep 2 --after 0.5 --trigger 'ram > 1 GiB for 200ms and gpu < 101' cond.nvmt
+ok 'a condition writes a file' wait_file cond.nvmt
 end
-ok 'with the time after it' judge cond.bin "0 < t['counts']['fast'] <= 1500"
+ok 'with the time after it' judge cond.nvmt "0 < t['counts']['fast'] <= 1500"
 ok 'once: it was never false again' says err 'triggered: 1, files: 1'
 ok 'the condition is said at the start' says err 'ram > 1 GiB for 200ms and gpu < 101 writes'
 
 # The end comes while a file still waits for its time after.
-begin --keep 1 --after 60 late.bin
+begin --keep 1 --after 60 late.nvmt
 kill -USR2 $pid
 sleep 0.3
 end
 ok 'SIGTERM while a file waits: status 0' is "$status" 0
-ok 'and it is complete, as far as it came' judge late.bin "0 < t['counts']['fast'] < 30000 and len(t['sync']) == 1"
-ok 'and that is what is said of it' sh -c 'grep -q "^  late.bin: " err && ! grep -q "^  late.bin: 61" err'
+ok 'and it is complete, as far as it came' judge late.nvmt "0 < t['counts']['fast'] < 30000 and len(t['sync']) == 1"
+ok 'and that is what is said of it' sh -c 'grep -q "^  late.nvmt: " err && ! grep -q "^  late.nvmt: 61" err'
 
 # The same moment, with much to write.
-begin --keep 1 --fast-hz 5000 both.bin
+begin --keep 1 --fast-hz 5000 both.nvmt
 kill -USR2 $pid
 end
 ok 'SIGTERM while it is written: status 0' is "$status" 0
-ok 'and all of it is there' judge both.bin "1001 < t['counts']['fast'] <= 5001 and len(t['sync']) == 1"
+ok 'and all of it is there' judge both.nvmt "1001 < t['counts']['fast'] <= 5001 and len(t['sync']) == 1"
+
+# What was triggered is on the disk as it comes.
+begin --keep 1 --after 60 killed.nvmt
+kill -USR2 $pid
+wait_file killed.nvmt
+sleep 1.5
+kill -KILL $pid
+wait $pid 2>/dev/null
+ok 'SIGKILL in the time after: what was held and what came is in the file' judge killed.nvmt \
+    "1900 < t['counts']['fast'] and len(t['sync']) == 1"
+run nvmtop --replay killed.nvmt --print 120x40
+ok 'and it opens as it is' is "$status" 0
 
 run nvmtop --demo --record --keep 1 cmd.bin -- sh -c 'sleep 1; kill -USR2 $PPID; sleep 0.3; exit 7'
 ok 'around a command: its status' is "$status" 7
-ok 'and its file' judge cmd.bin "len(t['sync']) == 1"
-run nvmtop --demo --record --keep 1 --duration 0.5 nothing.bin
+ok 'and its file, of version 1' judge cmd.bin "len(t['sync']) == 1 and 900 < t['counts']['fast'] <= 1001"
+ok 'the log that it was is gone' test ! -e cmd.bin.nvmt
+run nvmtop --demo --record --keep 1 --duration 0.5 nothing.nvmt
 ok 'no trigger: status 0' is "$status" 0
-ok 'and no file' test ! -e nothing.bin
+ok 'and no file' test ! -e nothing.nvmt
 ok 'which is said' says err 'nothing was written'
 
 # No room: said at once and at the end, and what comes later is written.
 mkdir small
 if mount -t tmpfs -o size=5m tmpfs small 2>/dev/null; then
-    begin --keep 3 small/full.bin
+    begin --keep 3 small/full.nvmt
     head -c 3500000 /dev/zero >small/filler 2>/dev/null
     kill -USR2 $pid
     for i in $(seq 200); do grep -q full.bin: err && break; grep -q 'disk is full' err && break; sleep 0.05; done
     rm -f small/filler
     kill -USR2 $pid
-    ok 'a disk that has room again is written to' wait_file small/full.bin
+    ok 'a disk that has room again is written to' wait_file small/full.nvmt
     end
     ok 'a full disk: status 1' is "$status" 1
     ok 'which was said' says err 'disk is full'
-    ok 'the later file is complete' judge small/full.bin "len(t['sync']) >= 1"
+    ok 'the later file is complete' judge small/full.nvmt "len(t['sync']) >= 1"
     umount small
 else
     skip 'a full disk' 'a small file system cannot be mounted here: run it as root'

@@ -11,9 +11,9 @@ refused() {
     ok "$name: one sentence" one_line err
     ok "$name: names the file" says err "$file"
 }
-# The trace, or the part that was written before it could be completed.
+# The trace, or the log that it was to become.
 something_to_replay() {
-    for f in "$1" "$1.part"; do
+    for f in "$1" "$1.nvmt"; do
         test -s "$f" || continue
         nvmtop --print 80x24 --replay "$f" >/dev/null 2>err
         case $? in 0 | 3) return 0 ;; esac
@@ -49,7 +49,7 @@ elif cp "$NVMTOP" as-other && # which may be in a folder of root's alone
     run "$python" -c 'import os, sys; os.setuid(65534); os.execv("./as-other", ["nvmtop"] + sys.argv[1:])' \
         --demo --record --duration 0.2 readonly/x.bin
     ok 'a read-only folder: status 1' is "$status" 1
-    ok 'a read-only folder: names the file' says err 'readonly/x.bin: Permission denied'
+    ok 'a read-only folder: names the file' says err 'readonly/x.bin.*: Permission denied'
 else
     skip 'a read-only folder' 'root may write everywhere, and nobody else can be tried: run it as another user'
 fi
@@ -65,11 +65,11 @@ ln -s folder linked
 refused 'a link to a folder' linked --force
 ln -s /dev/null nulled
 refused 'a link to a device' nulled --force
-ln -s target way.bin.part
-refused 'a link where the part would be' way.bin
+ln -s target way.bin.nvmt
+refused 'a link where the log would be' way.bin
 ok 'it is not followed' is "$(cat target)" target
 refused '/dev/full' /dev/full --force
-long=$(printf '%0245d' 0)
+long=$(printf '%0255d' 0)
 run nvmtop --demo --record --duration 0.2 "$long"
 ok 'a name as long as it can be' test -s "$long"
 refused 'a longer one' "0$long"
@@ -110,17 +110,17 @@ done
 wait
 ok 'six recorders to one name: one wins' is "$(cat same.*.status | sort | tr -d '\n')" 011111
 ok 'six recorders to one name: its file is sound' judge same.bin "t['counts']['fast'] > 50"
-ok 'six recorders to one name: five are told who does' is "$(cat same.*.err | grep -c 'same.bin is being recorded by another process\|same.bin already exists')" 5
+ok 'six recorders to one name: five are told who does' is "$(cat same.*.err | grep -c 'same.bin.* is being recorded by another process\|same.bin.* already exists')" 5
 
 # A file that may not grow: what was recorded stays readable.
 (
     ulimit -f 100
-    run nvmtop --demo --record --duration 3 limited.bin
+    run nvmtop --demo --record --duration 3 limited.nvmt
     echo $status >limited.status
 )
 ok 'a file size limit: status 1' is "$(cat limited.status)" 1
-ok 'a file size limit: said' says err 'limited.bin'
-ok 'a file size limit: what is there can be read' something_to_replay limited.bin
+ok 'a file size limit: said' says err 'limited.nvmt'
+ok 'a file size limit: what is there can be read' something_to_replay limited.nvmt
 
 # Not one byte may be written: nothing is left that would block the name.
 mkfifo told
@@ -137,9 +137,10 @@ ok 'no byte at all: nothing is left' sh -c '! ls nothing.bin*'
 
 if mkdir tmpfs && mount -t tmpfs -o size=6m none tmpfs 2>/dev/null; then
     run nvmtop --demo --record --duration 9 --fast-hz 10000 tmpfs/full.bin
-    ok 'a full disk: status 1' is "$status" 1
-    ok 'a full disk: said' says err 'No space left'
-    ok 'a full disk: what is there can be read' something_to_replay tmpfs/full.bin
+    ok 'no room for version 1: status 3' is "$status" 3
+    ok 'no room for version 1: said, with what to do' says err 'full.bin: No space left.* recording is tmpfs/full.bin.nvmt: nvmtop --recover tmpfs/full.bin'
+    ok 'no room for version 1: the log is whole' judge tmpfs/full.bin.nvmt "t['end'] and t['counts']['fast'] > 1000"
+    ok 'no room for version 1: nothing else is left' is "$(ls tmpfs)" full.bin.nvmt
     umount tmpfs
 else
     skip 'a full disk' 'a small file system cannot be mounted here: run it as root'
@@ -148,7 +149,7 @@ fi
 $EMU "$NVMTOP" --demo --record --duration 30 twice.bin 2>/dev/null &
 pid=$!
 # Until its first rows are on the disk.
-for i in $(seq 200); do test "$(wc -c <twice.bin.part 2>/dev/null || echo 0)" -gt 900 && break; sleep 0.05; done
+for i in $(seq 200); do test "$(wc -c <twice.bin.nvmt 2>/dev/null || echo 0)" -gt 900 && break; sleep 0.05; done
 refused 'a second recorder to one name' twice.bin
 kill -TERM $pid
 wait $pid
@@ -188,13 +189,13 @@ mkdir together
     wait
 )
 ok 'eight in one moment: none fails' is "$(cat together.*.status | sort -u)" 0
-ok 'eight in one moment: eight files' is "$(find together -name 'nvmtop-*.bin' | wc -l)" 8
-ok 'eight in one moment: each says another' is "$(sed -n 's/.*\(nvmtop-[0-9.-]*bin\).*/\1/p' together.? | sort -u | wc -l)" 8
+ok 'eight in one moment: eight files' is "$(find together -name 'nvmtop-*.nvmt' | wc -l)" 8
+ok 'eight in one moment: each says another' is "$(sed -n 's/.*\(nvmtop-[0-9.-]*nvmt\).*/\1/p' together.? | sort -u | wc -l)" 8
 ok 'eight in one moment: nothing else' is "$(find together -type f | wc -l)" 8
 all_whole() {
-    for f in "$@"; do nvmtop --check "$f" || return; done
+    for f in "$@"; do judge "$f" True || return; done
 }
-ok 'eight in one moment: all whole' all_whole together/nvmtop-*.bin
+ok 'eight in one moment: all whole' all_whole together/nvmtop-*.nvmt
 
 # The same of what is written out of memory, when something happens that all of them see.
 mkdir kept
@@ -207,74 +208,13 @@ mkdir kept
     done
     for i in $(seq 600); do test "$(find "$XDG_RUNTIME_DIR" -name '*.sock' | wc -l)" -eq 4 && break; sleep 0.05; done
     kill -USR2 $pids
-    for i in $(seq 600); do test "$(find . -name 'nvmtop-*.bin' | wc -l)" -eq 4 && break; sleep 0.05; done
+    for i in $(seq 600); do test "$(find . -name 'nvmtop-*.nvmt' | wc -l)" -eq 4 && break; sleep 0.05; done
     kill -TERM $pids
     wait
 )
-ok 'four that keep: four files' is "$(find kept -type f -name 'nvmtop-*.bin' | wc -l)" 4
+ok 'four that keep: four files' is "$(find kept -type f -name 'nvmtop-*.nvmt' | wc -l)" 4
 ok 'four that keep: nothing else' is "$(find kept -type f | wc -l)" 4
-ok 'four that keep: all whole' all_whole kept/nvmtop-*.bin
+ok 'four that keep: all whole' all_whole kept/nvmtop-*.nvmt
 ok 'four that keep: none complains' sh -c '! grep -i "being recorded\|exists" kept.?'
 
-# The file beside the part has done its service, and cannot be removed: said, and no failure.
-stays='beside.bin is complete, but beside.bin.part.side, which is no longer needed, could not be removed'
-$EMU "$NVMTOP" --demo --record --duration 60 beside.bin 2>err &
-pid=$!
-for i in $(seq 600); do test "$(wc -c <beside.bin.part 2>/dev/null || echo 0)" -gt 900 && break; sleep 0.05; done
-mv beside.bin.part.side elsewhere
-mkdir beside.bin.part.side
-kill -TERM $pid
-wait $pid
-ok 'a file beside it that stays: status 0' is "$?" 0
-ok 'a file beside it that stays: said, and what to do' says err "nvmtop: $stays (Is a directory): remove it by hand"
-ok 'a file beside it that stays: once' is "$(grep -c 'no longer needed' err)" 1
-ok 'a file beside it that stays: the trace is sound' judge beside.bin "t['counts']['fast'] > 0"
-
-cat >stays.c <<'END'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <string.h>
-int unlinkat(int folder, const char *name, int flags)
-{
-	size_t n = strlen(name);
-	if (n > 10 && !strcmp(name + n - 10, ".part.side")) {
-		errno = EIO;
-		return -1;
-	}
-	return ((int (*)(int, const char *, int))dlsym(RTLD_NEXT, "unlinkat"))(folder, name, flags);
-}
-END
-${CC:-cc} -shared -fPIC -o stays.so stays.c -ldl 2>/dev/null
-if test -n "$preload" && test -s stays.so; then
-    stays() { LD_PRELOAD=$scratch/stays.so $EMU "$NVMTOP" "$@"; }
-    mkdir beside
-    stays --demo --record --duration 2.5 --split 1 beside/many.bin 2>err
-    ok 'of several files: status 0' is "$?" 0
-    ok 'of several files: the first is told' says err 'beside/many.bin.part.side, which'
-    ok 'of several files: the next, too' says err 'beside/many.2.bin.part.side, which'
-    stays --demo --record --keep 1 --trigger 'gpu > -1' --duration 3 beside/held.bin 2>err
-    ok 'what was kept: status 0' is "$?" 0
-    ok 'what was kept: said' says err 'wrote .*; beside/held.*bin is complete, but .*(Input/output error)'
-    $EMU "$NVMTOP" --demo --record --duration 60 beside/killed.bin 2>/dev/null &
-    pid=$!
-    for i in $(seq 600); do test "$(wc -c <beside/killed.bin.part 2>/dev/null || echo 0)" -gt 900 && break; sleep 0.05; done
-    kill -KILL $pid
-    wait $pid 2>/dev/null
-    stays --recover beside/killed.bin 2>err
-    ok 'recovered: status 0' is "$?" 0
-    ok 'recovered: said' says err 'beside/killed.bin.part.side, which'
-    $EMU "$NVMTOP" --demo --record --duration 0.3 - >beside/stream.nvms 2>/dev/null
-    stays --recover beside/stream.nvms 2>err
-    ok 'a stream: status 0' is "$?" 0
-    ok 'a stream: said' says err 'beside/stream.bin.part.side, which'
-    stays --cut beside.bin --from 0 -o beside/cut.bin 2>err
-    ok 'cut out of another: status 0' is "$?" 0
-    ok 'cut out of another: said' says err 'beside/cut.bin.part.side, which'
-    stays --join beside/many.bin beside/many.2.bin -o beside/joined.bin 2>err
-    ok 'joined: status 0' is "$?" 0
-    ok 'joined: said' says err 'beside/joined.bin.part.side, which'
-else
-    skip 'others whose file beside stays' 'nothing can be preloaded here: build without sanitizers, for this machine'
-fi
 done_testing

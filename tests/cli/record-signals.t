@@ -7,7 +7,7 @@ begin() {
     $EMU "$NVMTOP" --demo --record "$@" 2>err &
     pid=$!
     for i in $(seq 200); do
-        ls ./*.part >/dev/null 2>&1 && break
+        ls ./*.nvmt >/dev/null 2>&1 && break
         sleep 0.05
     done
     sleep 0.5
@@ -19,25 +19,25 @@ for sig in INT QUIT TERM HUP; do
     fi
     # A shell starts background jobs with SIGINT ignored; the program's own
     # signal descriptor must not depend on that.
-    begin "$sig.bin"
+    begin "$sig.nvmt"
     kill -$sig $pid
     wait $pid
     status=$?
     ok "SIG$sig: status 0" is "$status" 0
-    ok "SIG$sig: a complete file" judge "$sig.bin" "t['counts']['fast'] > 10 and t['counts']['medium'] > 0"
-    ok "SIG$sig: a summary" says err "$sig.bin"
+    ok "SIG$sig: a complete file" judge "$sig.nvmt" "t['counts']['fast'] > 10 and t['counts']['medium'] > 0"
+    ok "SIG$sig: a summary" says err "$sig.nvmt"
 done
-nohup $EMU "$NVMTOP" --demo --record nohup.bin >/dev/null 2>err &
+nohup $EMU "$NVMTOP" --demo --record nohup.nvmt >/dev/null 2>err &
 pid=$!
-for i in $(seq 200); do test -e nohup.bin.part && break; sleep 0.05; done
+for i in $(seq 200); do test -e nohup.nvmt && break; sleep 0.05; done
 sleep 0.5
 kill -HUP $pid
 sleep 0.5
 ok 'nohup: SIGHUP is ignored' kill -0 $pid
 kill -TERM $pid
 wait $pid
-ok 'nohup: and the file is complete in the end' judge nohup.bin "t['counts']['fast'] > 10"
-begin usr2.bin
+ok 'nohup: and the file is complete in the end' judge nohup.nvmt "t['counts']['fast'] > 10"
+begin usr2.nvmt
 kill -USR2 $pid
 for i in $(seq 200); do test -s err && break; sleep 0.05; done
 ok 'SIGUSR2 without --keep: says how to have it' says err 'start nvmtop with --keep'
@@ -45,19 +45,19 @@ ok 'SIGUSR2 without --keep: the recording goes on' kill -0 $pid
 kill -TERM $pid
 wait $pid
 ok 'SIGUSR2 without --keep: to its end' is "$?" 0
-begin marks.bin
+begin marks.nvmt
 for i in 1 2 3; do
     kill -USR1 $pid
     sleep 0.3
 done
 kill -TERM $pid
 wait $pid
-ok 'three marks from SIGUSR1' judge marks.bin "[s['id'] for s in t['sync']] == [1, 2, 3]"
-ok 'in order, 0.3 s apart' judge marks.bin "all(0.2 < b['time_s'] - a['time_s'] < 3 for a, b in zip(t['sync'], t['sync'][1:]))"
+ok 'three marks from SIGUSR1' judge marks.nvmt "[s['id'] for s in t['sync']] == [1, 2, 3]"
+ok 'in order, 0.3 s apart' judge marks.nvmt "all(0.2 < b['time_s'] - a['time_s'] < 3 for a, b in zip(t['sync'], t['sync'][1:]))"
 ok 'the summary counts them' says err 3
 # Before there is a board, or a file.
 early() {
-    $EMU "$NVMTOP" --record --sysroot "$roots/nano-32" early.bin 2>err &
+    $EMU "$NVMTOP" --record --sysroot "$roots/nano-32" early.nvmt 2>err &
     pid=$!
     holds() { grep -q '^nvmtop' /proc/$pid/comm && grep -q '^SigBlk:.*[1-9a-f]' /proc/$pid/status; }
     until holds || ! kill -0 $pid; do :; done
@@ -68,7 +68,7 @@ early() {
     sleep 1 # the recording has started
     kill -TERM $pid
     wait $pid
-    is "$?" 0 && judge early.bin "[s['id'] for s in t['sync']] == [1, 2, 3]"
+    is "$?" 0 && judge early.nvmt "[s['id'] for s in t['sync']] == [1, 2, 3]"
 }
 if test -z "$EMU"; then
     ok 'marks from the first moment on: each is in the recording' early

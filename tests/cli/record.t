@@ -8,47 +8,62 @@ core=${core:-0}
 taskset -c "$core" sh -c 'while :; do :; done' &
 busy=$!
 sleep 0.3
-run nvmtop --record --duration 3 busy.bin
+run nvmtop --record --duration 3 busy.nvmt
 kill $busy
 ok 'three seconds of this machine' is "$status" 0
-ok 'a summary' says err 'busy.bin'
+ok 'a summary' says err 'busy.nvmt'
 ok 'nothing on standard output' test ! -s out
-ok 'no temporary files are left' is "$(ls | grep -c part)" 0
 # Ticks that a busy machine was late for are not made up but counted.
 late=$(sed -n 's/.*; \([0-9]*\) late.*/\1/p' err)
-ok '3000 fast samples within 1 percent' judge busy.bin "2970 - ${late:-0} <= t['counts']['fast'] <= 3030"
-ok 'times increase' judge busy.bin "t['fast']['increasing'] and t['medium']['increasing'] and t['slow']['increasing']"
-ok 'the busy core has a mean above 97' judge busy.bin "t['fast']['fields']['cpu$core']['mean'] > 97"
+ok '3000 fast samples within 1 percent' judge busy.nvmt "2970 - ${late:-0} <= t['counts']['fast'] <= 3030"
+ok 'times increase' judge busy.nvmt "t['fast']['increasing'] and t['medium']['increasing'] and t['slow']['increasing']"
+ok 'the busy core has a mean above 97' judge busy.nvmt "t['fast']['fields']['cpu$core.util']['mean'] > 97"
 
-run nvmtop --record --sysroot "$roots/agx_orin-36" --duration 1 -o orin.bin
+run nvmtop --record --sysroot "$roots/agx_orin-36" --duration 1 -o orin.nvmt
 ok 'a board that was sent in' is "$status" 0
-ok 'its name' judge orin.bin "t['board'] == 'agx_orin'"
-ok 'four rails with their names' judge orin.bin "t['rail_names'] == ['VDD_GPU_SOC', 'VDD_CPU_CV', 'VIN_SYS_5V0', 'VDDQ_VDD2_1V8AO']"
-ok 'eleven zones' judge orin.bin "len(t['zone_names']) == 11"
-ok 'the powered-down ones are NaN' judge orin.bin "all((t['slow']['fields'][name]['nan'] == t['counts']['slow']) == (name in ('gpu-thermal', 'cv0-thermal', 'cv1-thermal', 'cv2-thermal')) for name in t['zone_names'])"
-ok 'twelve cores' judge orin.bin "t['cores'] == 12"
+ok 'its name' judge orin.nvmt "t['board'] == 'agx_orin'"
+ok 'four rails with their names' judge orin.nvmt "{n[:-6] for n in t['medium']['fields'] if n.endswith('.power')} >= {'VDD_GPU_SOC', 'VDD_CPU_CV', 'VIN_SYS_5V0', 'VDDQ_VDD2_1V8AO'}"
+ok 'eleven zones' judge orin.nvmt "sum(n.startswith('temp.') for n in t['slow']['fields']) == 11 + 1"
+ok 'the powered-down ones are NaN' judge orin.nvmt "all((f['nan'] == t['counts']['slow']) == (n in ('temp.gpu', 'temp.cv0', 'temp.cv1', 'temp.cv2')) for n, f in t['slow']['fields'].items() if n.startswith('temp.'))"
+ok 'twelve cores' judge orin.nvmt "sum(n.startswith('cpu') and n.endswith('.util') and n != 'cpu.util' for n in t['fast']['fields']) == 12"
 
-run nvmtop --demo --record --duration 1 demo.bin
+# A name that ends in .bin: version 1, for the programs that read nothing else, and the log behind it.
+run nvmtop --record --sysroot "$roots/agx_orin-36" --duration 1 -o orin.bin
+ok 'version 1: status 0' is "$status" 0
+ok 'version 1: no log beside it' is "$(ls orin.bin*)" orin.bin
+ok 'version 1: the summary names it' says err 'recorded .* in orin.bin ('
+ok 'version 1: the board' judge orin.bin "t['board'] == 'agx_orin' and t['cores'] == 12"
+ok 'version 1: four rails with their names' judge orin.bin "t['rail_names'] == ['VDD_GPU_SOC', 'VDD_CPU_CV', 'VIN_SYS_5V0', 'VDDQ_VDD2_1V8AO']"
+ok 'version 1: the powered-down zones are NaN' judge orin.bin "len(t['zone_names']) == 11 and all((t['slow']['fields'][name]['nan'] == t['counts']['slow']) == (name in ('gpu-thermal', 'cv0-thermal', 'cv1-thermal', 'cv2-thermal')) for name in t['zone_names'])"
+behind() {
+    judge orin.bin "t['trailing_bytes'] > 10000" || return
+    tail -c "$("$python" -c 'import json; print(json.load(open("judged"))["trailing_bytes"])')" orin.bin >tail.nvmt
+    cp judged first
+    judge tail.nvmt "t['counts'] == json.load(open('first'))['counts'] and t['end']"
+}
+ok 'version 1: the whole log is behind it' behind
+
+run nvmtop --demo --record --duration 1 demo.nvmt
 cp err demo.err
 ok 'the demo is recorded' is "$status" 0
-ok 'and says that it is one' judge demo.bin "t['board'] == 'demo'"
-ok 'rates by option' sh -c '"$0" "$@"' $EMU "$NVMTOP" --demo --record --duration 1 --fast-hz 200 --medium-hz 50 --slow-hz 5 -o rates.bin
-ok 'are in the header' judge rates.bin "t['hz'] == {'fast': 200, 'medium': 50, 'slow': 5}"
+ok 'and says that it is one' judge demo.nvmt "t['board'] == 'demo'"
+ok 'rates by option' sh -c '"$0" "$@"' $EMU "$NVMTOP" --demo --record --duration 1 --fast-hz 200 --medium-hz 50 --slow-hz 5 -o rates.nvmt
+ok 'are in the header' judge rates.nvmt "t['hz'] == {'fast': 200, 'medium': 50, 'slow': 5}"
 # Never more than these; fewer where the machine was late.
-ok 'and kept' judge rates.bin "0 < t['counts']['fast'] <= 210 and 0 < t['counts']['medium'] <= 55 and 0 < t['counts']['slow'] <= 8"
+ok 'and kept' judge rates.nvmt "0 < t['counts']['fast'] <= 210 and 0 < t['counts']['medium'] <= 55 and 0 < t['counts']['slow'] <= 8"
 
 run nvmtop --demo --record --duration 0.2
-ok 'without a name: one with the time in it' sh -c 'ls nvmtop-[0-9]*-[0-9]*.bin'
+ok 'without a name: one with the time in it' sh -c 'ls nvmtop-[0-9]*-[0-9]*.nvmt'
 mkdir short
 for i in 1 2 3 4; do (cd short && nvmtop --demo --record -- true) >out 2>err || cat err; done
 ok 'four in one second: four files' is "$(ls short | wc -l)" 4
-run nvmtop --demo --record --delay 0.3 --duration 0.2 "name with blanks ü.bin"
-ok 'a name with blanks and umlauts' test -s "name with blanks ü.bin"
-run nvmtop --demo --record --duration 0.2 ./-dash.bin
-ok 'a name that begins with a dash' test -s ./-dash.bin
+run nvmtop --demo --record --delay 0.3 --duration 0.2 "name with blanks ü.nvmt"
+ok 'a name with blanks and umlauts' test -s "name with blanks ü.nvmt"
+run nvmtop --demo --record --duration 0.2 ./-dash.nvmt
+ok 'a name that begins with a dash' test -s ./-dash.nvmt
 
 # ---- the summary, and how sampling is scheduled
-run nvmtop --demo --record --duration 0.2 --nice 19 nice.bin
+run nvmtop --demo --record --duration 0.2 --nice 19 nice.nvmt
 ok 'a niceness' is "$status" 0
 ok 'is told' says err 'niceness 19'
 reading_is_nice() {
@@ -73,30 +88,23 @@ print("#", found)
 sys.exit({n: found.get(n) for n in wanted} != wanted)
 END
 }
-ok 'who reads for the sampling thread has it, too' reading_is_nice $EMU "$NVMTOP" --sysroot "$roots/agx_orin-36" --record --nice 7 nicer.bin
+ok 'who reads for the sampling thread has it, too' reading_is_nice $EMU "$NVMTOP" --sysroot "$roots/agx_orin-36" --record --nice 7 nicer.nvmt
 cp demo.err err # a niceness of 19 may get nothing of a busy machine
 for title in samples lateness power hottest throttling marks nvmtop; do
     ok "the summary has $title" says err "^  $title:"
 done
 ok 'power is measured' says err 'mean [0-9.]* W, maximum [0-9.]* W, energy [0-9.]* J'
 ok 'and the hottest zone' says err 'hottest: .* [0-9.]* C$'
-run nvmtop --record --sysroot "$roots/pc" --duration 0.2 few.bin
+run nvmtop --record --sysroot "$roots/pc" --duration 0.2 few.nvmt
 ok 'what cannot be measured says so' says err 'not measured$'
-ok 'less than a second is told, too' says err 'recorded [0-9.]* s in few.bin'
-own() {
-    "$python" - nice.bin <<'END'
-import sys
-data = open(sys.argv[1], "rb").read()
-sys.exit(not all(n in data for n in (b"nvmtop.cpu", b"nvmtop.late", b"nvmtop.lost")))
-END
-}
-ok 'own cost, late ticks and lost rows are in the trace' own
+ok 'less than a second is told, too' says err 'recorded [0-9.]* s in few.nvmt'
+ok 'own cost, late ticks and lost rows are in the trace' judge nice.nvmt "{'nvmtop.cpu', 'nvmtop.late', 'nvmtop.lost'} <= set(t['slow']['fields'])"
 if test "$(id -u)" = 0 && setpriv --bounding-set=-sys_nice true 2>/dev/null; then
-    run setpriv --bounding-set=-sys_nice $EMU "$NVMTOP" --demo --record --duration 0.2 normal.bin
+    run setpriv --bounding-set=-sys_nice $EMU "$NVMTOP" --demo --record --duration 0.2 normal.nvmt
     ok 'without SCHED_FIFO: recorded all the same' is "$status" 0
     ok 'and said at the start' sh -c 'sed 1q err | grep -q "not real time"'
     ok 'and in the summary' says err '^  nvmtop: .*not real time'
-    run setpriv --bounding-set=-sys_nice $EMU "$NVMTOP" --record --nice -5 refused.bin
+    run setpriv --bounding-set=-sys_nice $EMU "$NVMTOP" --record --nice -5 refused.nvmt
     ok 'a niceness that is not permitted: status 1' is "$status" 1
     ok 'in one sentence' one_line err
 else
@@ -113,8 +121,8 @@ print(c["min"], c["rise"], t["energy_j"])
 sys.exit(0 if 0 <= c["min"] < 1e-9 and abs(c["max"] - t["energy_j"]) < 0.03 * t["energy_j"] else 1)
 END
 }
-nvmtop --demo --record --delay 1 --duration 2 joules.bin 2>err
-ok 'the joules of a recording begin at 0' joules joules.bin
-nvmtop --demo --record --keep 1 --duration 3 --trigger 'cpu >= 0 for 2s' held.bin 2>err
-ok 'and those of a stretch that was held' joules held.bin
+nvmtop --demo --record --delay 1 --duration 2 joules.nvmt 2>err
+ok 'the joules of a recording begin at 0' joules joules.nvmt
+nvmtop --demo --record --keep 1 --duration 3 --trigger 'cpu >= 0 for 2s' held.nvmt 2>err
+ok 'and those of a stretch that was held' joules held.nvmt
 done_testing

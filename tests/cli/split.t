@@ -5,26 +5,31 @@
 
 # continuous FILE...: each begins where the one before ends, and has the next rows
 continuous() {
+    for f in "$@"; do
+        judge "$f" True || return
+        cp judged "judged.$(basename "$f")"
+    done
     "$python" - "$@" <<'END'
-import struct, sys
-before, period = None, None
+import json, sys
+before = None
 for name in sys.argv[1:]:
-    raw = open(name, "rb").read()
-    mono, real, _ = struct.unpack_from("<qqq", raw, raw.index(b"ANCH") + 20)
-    n = struct.unpack_from("<Q", raw, 56)[0]
-    t = [mono / 1e9 + struct.unpack_from("<d", raw, 728 + 98 * i)[0] for i in (0, n - 1)]
+    t = json.load(open("judged." + name.split("/")[-1]))
+    first, last = (t["start_ns"] / 1e9 + t["fast"][k] for k in ("first_s", "last_s"))
     if before:
-        if not before[0] < t[0]:
-            sys.exit(f"{name} begins at {t[0]}, before {before[0]}")
-        if abs((real - mono) / 1e9 - before[1]) > 5:
-            sys.exit(f"{name}: the wall clock leaps by {(real - mono) / 1e9 - before[1]} s")
-    before = t[1], (real - mono) / 1e9
+        if not before[0] < first:
+            sys.exit(f"{name} begins at {first}, before {before[0]}")
+        if abs((t["real_ns"] - t["start_ns"]) / 1e9 - before[1]) > 5:
+            sys.exit(f"{name}: the wall clock leaps")
+    before = last, (t["real_ns"] - t["start_ns"]) / 1e9
 END
 }
 # rows FILE...: fast rows of all of them
 rows() {
-    "$python" -c 'import struct, sys
-print(sum(struct.unpack_from("<Q", open(f, "rb").read(64), 56)[0] for f in sys.argv[1:]))' "$@"
+    sum=0
+    for f in "$@"; do
+        judge "$f" True && sum=$((sum + $("$python" -c 'import json; print(json.load(open("judged"))["counts"]["fast"])')))
+    done
+    echo $sum
 }
 # said WHAT: a number of the summary in err
 said() { sed -n "s/.* \([0-9]*\) $1.*/\1/p" err | head -1; }
@@ -38,33 +43,36 @@ until_true() {
 # grown FILE BYTES: a file that is there and has at least so many
 grown() { test "$(wc -c <"$1")" -ge "$2"; }
 
-run nvmtop --demo --record --duration 3.3 --split 1 run.bin
+run nvmtop --demo --record --duration 3.3 --split 1 run.nvmt
 ok 'split by time: done' is "$status" 0
-ok 'split by time: four files' is "$(echo run.*)" 'run.2.bin run.3.bin run.4.bin run.bin'
-for f in run.bin run.2.bin run.3.bin run.4.bin; do
+ok 'split by time: four files' is "$(echo run.*)" 'run.2.nvmt run.3.nvmt run.4.nvmt run.nvmt'
+for f in run.nvmt run.2.nvmt run.3.nvmt run.4.nvmt; do
     ok "$f: sound" judge $f "t['fast']['increasing'] and t['counts']['fast'] > 0"
 done
-ok 'split by time: in a row' continuous run.bin run.2.bin run.3.bin run.4.bin
-ok 'split by time: all samples are there' is "$(rows run.bin run.2.bin run.3.bin run.4.bin)" "$(said fast)"
-ok 'split by time: the summary names them' says err 'run.bin, run.2.bin, run.3.bin, run.4.bin'
+ok 'split by time: in a row' continuous run.nvmt run.2.nvmt run.3.nvmt run.4.nvmt
+ok 'split by time: all samples are there' is "$(rows run.nvmt run.2.nvmt run.3.nvmt run.4.nvmt)" "$(said fast)"
+for f in run.nvmt run.2.nvmt run.3.nvmt; do
+    ok "$f: says that it was split, and where it goes on" judge $f "t['end']['reason'] == 1 and t['end']['next'].startswith('run.')"
+done
+ok 'split by time: the summary names them' says err 'run.nvmt, run.2.nvmt, run.3.nvmt, run.4.nvmt'
 
-run nvmtop --demo --record --duration 2.5 --split 120k 'size ü'
+run nvmtop --demo --record --duration 6 --split 120k 'size ü'
 ok 'split by size: done' is "$status" 0
 ok 'split by size: a name without a suffix' test -s 'size ü.2'
 for f in size*; do ok "$f: not larger" small "$f" 120000; done
 ok 'split by size: in a row' continuous 'size ü' 'size ü.2'
 ok 'split by size: all samples are there' is "$(rows size*)" "$(said fast)"
 
-run nvmtop --demo --record --duration 60 --max-size 150k max.bin
+run nvmtop --demo --record --duration 60 --max-size 150k max.nvmt
 ok 'a size to end at: done' is "$status" 0
 ok 'a size to end at: said' says err 'has reached --max-size'
-ok 'a size to end at: kept' small max.bin 150000
-ok 'a size to end at: used' judge max.bin "t['bytes'] > 80000"
-ok 'a size to end at: the summary counts what is in the file' is "$(rows max.bin)" "$(said fast)"
+ok 'a size to end at: kept' small max.nvmt 150000
+ok 'a size to end at: used' judge max.nvmt "t['bytes'] > 80000"
+ok 'a size to end at: the summary counts what is in the file' is "$(rows max.nvmt)" "$(said fast)"
 
 for wrong in '--split 0.5' '--split 10k' '--split 5x' '--max-size 1000' '--max-size 1m' '--sync 0' '--sync 2d'; do
     # shellcheck disable=SC2086
-    run nvmtop --demo --record $wrong x.bin
+    run nvmtop --demo --record $wrong x.nvmt
     ok "$wrong: wrong use" is "$status" 2
     ok "$wrong: says what it takes" says err 'is not a valid value for .*: it takes'
 done
@@ -72,101 +80,113 @@ run nvmtop --once --split 5
 ok 'only with what records' is "$status" 2
 run nvmtop --record --split 5 -
 ok 'not with a stream' is "$status" 2
-ok 'none of these left a file' test ! -e x.bin -a ! -e x.bin.part
+ok 'none of these left a file' test ! -e x.nvmt
 
-# A file that may not grow: it is completed, and the recording goes on.
+# A file that may not grow: the recording goes on in the next one.
 (
-    ulimit -f 600
-    run nvmtop --demo --record --fast-hz 4000 --duration 3.5 lim.bin
+    ulimit -f 200
+    run nvmtop --demo --record --fast-hz 4000 --duration 4 lim.nvmt
     echo $status >lim.status
 )
 ok 'a file size limit: status 1' is "$(cat lim.status)" 1
-ok 'a file size limit: said' says err 'lim.bin ended early: File too large; .*continues in'
+ok 'a file size limit: said' says err 'lim.nvmt ended early: File too large; .*continues in'
 ok 'a file size limit: said in the end, too' says err 'interrupted: '
-ok 'a file size limit: the first is sound' judge lim.bin "t['counts']['fast'] > 50"
-ok 'a file size limit: so is the next' judge lim.2.bin "t['counts']['fast'] > 50"
-ok 'a file size limit: in a row' continuous lim.bin lim.2.bin
-ok 'a file size limit: the summary counts what is in the files' is "$(rows lim*.bin)" "$(said fast)"
-ok 'a file size limit: nothing is left over' is "$(ls | grep -c 'lim.*part')" 0
+ok 'a file size limit: only those that ended early are named so' says err 'lim.nvmt (ended early), lim.2.nvmt'
+ok 'a file size limit: the first is sound' judge lim.nvmt "t['counts']['fast'] > 50 and t['end'] is None"
+ok 'a file size limit: so is the next' judge lim.2.nvmt "t['counts']['fast'] > 50"
+ok 'a file size limit: in a row' continuous lim.nvmt lim.2.nvmt
+ok 'a file size limit: what is missing is a gap' judge lim.2.nvmt "any(g['cause'] == 1 and g['missed'] > 0 for g in t['gaps'])"
+ok 'a file size limit: the summary counts what is in the files' is "$(rows lim*.nvmt)" "$(said fast)"
 
-# A disk that is full, and then is not.
+# A disk that is full, and then is not: what comes meanwhile waits.
 if mkdir disk && mount -t tmpfs -o size=14m none disk 2>/dev/null; then
-    head -c 7000000 /dev/zero >disk/ballast
-    $EMU "$NVMTOP" --demo --record --fast-hz 10000 disk/full.bin 2>err &
+    $EMU "$NVMTOP" --demo --record --fast-hz 4000 disk/full.nvmt 2>err &
     pid=$!
-    ok 'a full disk: said at once' until_true grep 'full.bin ended early: No space left.*continues' err
+    until_true grown disk/full.nvmt 20000
+    head -c 20000000 /dev/zero >disk/ballast 2>/dev/null
+    ok 'a full disk: said at once' until_true grep 'cannot write to disk/full.nvmt, .*wait in memory: No space left' err
     kill -USR1 $pid # all goes on
-    until_true test -s disk/full.bin
+    sleep 1
     rm disk/ballast
-    ok 'a full disk: the recording goes on' until_true grown disk/full.2.bin.part 100000
+    ok 'a full disk: the recording goes on' until_true grep 'the recording continues in disk/full.nvmt' err
+    sleep 0.5
     kill -TERM $pid
     wait $pid
     status=$?
-    ok 'a full disk: status 1' is "$status" 1
-    ok 'a full disk: the first is complete' judge disk/full.bin "t['fast']['increasing'] and t['counts']['fast'] > 10"
-    ok 'a full disk: so is the next' judge disk/full.2.bin "t['fast']['increasing'] and t['counts']['fast'] > 50"
-    ok 'a full disk: in a row' continuous disk/full.bin disk/full.2.bin
-    ok 'a full disk: the summary names both' says err 'full.bin, disk/full.2.bin'
-    ok 'a full disk: and the hole' says err 'interrupted: 1 time'
-    ok 'a full disk: nothing is left over' is "$(ls disk | grep -c part)" 0
+    ok 'a full disk: status 0, for nothing is lost' is "$status" 0
+    ok 'a full disk: all is in the one file' judge disk/full.nvmt "t['counts']['sync'] == 1 and not [g for g in t['gaps'] if g['cause'] == 1]"
+    ok 'a full disk: the summary counts it' is "$(rows disk/full.nvmt)" "$(said fast)"
+    ok 'a full disk: and when nothing could be written' says err 'interrupted: 1 time'
+    rm -f disk/*
+    $EMU "$NVMTOP" --demo --record --fast-hz 4000 disk/full.nvmt 2>err &
+    pid=$!
+    until_true grown disk/full.nvmt 20000
+    head -c 20000000 /dev/zero >disk/ballast 2>/dev/null
+    until_true grep 'No space left' err
+    kill -TERM $pid
+    wait $pid
+    status=$?
+    ok 'full to the end: status 1' is "$status" 1
+    ok 'full to the end: said' says err 'full.nvmt ended early: No space left'
+    ok 'full to the end: what is there is sound' judge disk/full.nvmt "t['counts']['fast'] > 10"
+    ok 'full to the end: the summary counts that' is "$(rows disk/full.nvmt)" "$(said fast)"
     rm -f disk/*
 
     # The mount goes away: what is open goes on, the next file is where the name
     # leads now.
-    $EMU "$NVMTOP" --demo --record --split 3 disk/gone.bin 2>err &
+    $EMU "$NVMTOP" --demo --record --split 3 disk/gone.nvmt 2>err &
     pid=$!
-    until_true grown disk/gone.bin.part 900
+    until_true grown disk/gone.nvmt 9000
     umount -l disk
-    ok 'a mount that is gone: said' until_true grep 'gone.bin.part is no longer at its path: .* unmounted' err
-    ok 'a mount that is gone: the recording goes on' until_true grown disk/gone.2.bin.part 900
+    ok 'a mount that is gone: said' until_true grep 'gone.nvmt is no longer at its path: .* unmounted' err
+    ok 'a mount that is gone: the recording goes on' until_true grown disk/gone.2.nvmt 9000
     kill -TERM $pid
     wait $pid
     status=$?
     ok 'a mount that is gone: status 1' is "$status" 1
-    ok 'a mount that is gone: said in the end, too' says err 'gone.bin was completed, but its folder was moved'
-    ok 'a mount that is gone: the rest is sound' judge disk/gone.2.bin "t['fast']['increasing']"
+    ok 'a mount that is gone: said in the end, too' says err 'gone.nvmt was completed, but its folder was moved'
+    ok 'a mount that is gone: the rest is sound' judge disk/gone.2.nvmt "t['fast']['increasing']"
     rm -f disk/*
     mount -t tmpfs -o size=14m none disk
-    (cd disk && exec $EMU "$NVMTOP" --demo --record here.bin 2>../err) &
+    (cd disk && exec $EMU "$NVMTOP" --demo --record here.nvmt 2>../err) &
     pid=$!
-    until_true grown disk/here.bin.part 900
+    until_true grown disk/here.nvmt 9000
     umount -l disk
-    ok 'a mount that is gone, and one stands in it: said' until_true grep 'here.bin.part is no longer at its path' err
+    ok 'a mount that is gone, and one stands in it: said' until_true grep 'here.nvmt is no longer at its path' err
     kill -TERM $pid
     wait $pid
 else
     skip 'a full disk' 'a small file system cannot be mounted here: run it as root'
 fi
 
-# The part is removed: what comes from then on is in the next file.
+# The file is removed: what comes from then on is in the next file.
 mkdir swept
-$EMU "$NVMTOP" --demo --record --sync 1h swept/r.bin 2>err &
+$EMU "$NVMTOP" --demo --record --sync 1h swept/r.nvmt 2>err &
 pid=$!
-until_true grown swept/r.bin.part 900
-rm swept/r.bin.part
-ok 'a part that was removed: said' until_true grep 'swept/r.bin ended early: No such file.*continues' err
-ok 'a part that was removed: the recording goes on' until_true grown swept/r.2.bin.part 900
+until_true grown swept/r.nvmt 9000
+sleep 1 # in which it was seen at its path
+rm swept/r.nvmt
+ok 'a file that was removed: said' until_true grep 'swept/r.nvmt ended early: No such file.*continues' err
+ok 'a file that was removed: the recording goes on' until_true grown swept/r.2.nvmt 9000
 kill -TERM $pid
 wait $pid
 status=$?
-ok 'a part that was removed: status 1' is "$status" 1
-ok 'a part that was removed: what is lost' says err 'swept/r.bin.part was removed while it was recorded'
-ok 'a part that was removed: only what is left is counted' is "$(rows swept/r.2.bin)" "$(said fast)"
-ok 'a part that was removed: the rest is sound' judge swept/r.2.bin "t['counts']['fast'] > 0"
-ok 'a part that was removed: nothing is left over' is "$(ls swept)" r.2.bin
+ok 'a file that was removed: status 1' is "$status" 1
+ok 'a file that was removed: said in the end, too' says err 'swept/r.nvmt (ended early), swept/r.2.nvmt'
+ok 'a file that was removed: the rest is sound' judge swept/r.2.nvmt "t['counts']['fast'] > 0"
 
 # The folder goes away: said, and the recording stays in the file that it has.
 mkdir away
-$EMU "$NVMTOP" --demo --record --split 4 away/f.bin 2>err &
+$EMU "$NVMTOP" --demo --record --split 4 away/f.nvmt 2>err &
 pid=$!
-until_true grown away/f.bin.part 900
+until_true grown away/f.nvmt 9000
 mv away moved
-ok 'a folder that is gone: said' until_true grep 'away/f.bin.part is no longer at its path: its folder was moved.*continues in it' err
+ok 'a folder that is gone: said' until_true grep 'away/f.nvmt is no longer at its path: its folder was moved.*continues in it' err
 sleep 2.5 # in which no further file can be opened
 kill -TERM $pid
 wait $pid
 status=$?
 ok 'a folder that is gone: status 1' is "$status" 1
-ok 'a folder that is gone: said in the end, too' says err 'away/f.bin was completed, but its folder was moved'
-ok 'a folder that is gone: nothing is lost' judge moved/f.bin "t['counts']['fast'] > 10"
+ok 'a folder that is gone: said in the end, too' says err 'away/f.nvmt was completed, but its folder was moved'
+ok 'a folder that is gone: nothing is lost' judge moved/f.nvmt "t['counts']['fast'] > 10"
 done_testing

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "report/report.h"
-#include "trace/chunk.h"
+#include "trace/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static int memory = -1;
 	static FILE *nowhere;
-	struct trace_checked checked;
+	struct checked checked;
 	struct trace *t;
 	struct err e;
 	char path[64];
@@ -70,11 +70,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (!nowhere || ftruncate(memory, 0) < 0 || pwrite(memory, bytes, n, 0) != (ssize_t)n)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
-	trace_check(path, found, NULL, &checked, &e);
+	trace_check(path, found, NULL, NULL, NULL, &checked, &e);
 	t = trace_open(path, &e);
 	if (t && !is_long(t))
 		numbers_of(t, nowhere);
-	if (t && chunk_crc(bytes, n) % 4 == 0)
+	if (t && log_crc(bytes, n) % 4 == 0)
 		cut_of(t);
 	trace_close(t);
 	return 0;

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "trace/trace.h"
-#include "trace/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
@@ -31,7 +30,6 @@ static void look_at(struct timeline *tl)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	static const struct trace_tuning later = {.at_once = 0, .workers = 1, .keep = false};
 	static int memory = -1;
 	struct trace_summary sum;
 	struct trace *t;
@@ -44,8 +42,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
 	trace_peek(path, &sum, &e);
-	/* Columns made while somebody waits, and in the background; their sum decides. */
-	t = trace_open_tuned(path, chunk_crc(bytes, n) & 1 ? &later : &trace_tuned, &e);
+	/* Read at once, and in the background; the last byte decides. */
+	t = n > 0 && bytes[n - 1] & 1 ? trace_open_view(path, &e) : trace_open(path, &e);
 	if (t) {
 		look_at(trace_timeline(t));
 		trace_settle(t);

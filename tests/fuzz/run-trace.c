@@ -8,9 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace/chunk.h"
+#include "trace/layout.h"
+#include "trace/log.h"
 
-#define ROUNDS 1000 /* a trace */
+#define ROUNDS	   1000 /* a trace */
+#define CHUNK_HEAD 20
+#define CHUNK_CRC  4
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
@@ -60,6 +63,14 @@ static size_t extension(const uint8_t *p, size_t n)
 	return at < n ? (size_t)at : n;
 }
 
+/* The checksums of a chunk of the extension. */
+static void chunk_seal(uint8_t *p, size_t length)
+{
+	put_u64(p + 8, length);
+	put_u32(p + 16, log_crc(p, 16));
+	put_u32(p + CHUNK_HEAD + length, log_crc(p + CHUNK_HEAD, length));
+}
+
 static void change_chunk(uint8_t *p, size_t n, size_t at)
 {
 	for (uint64_t k = dice(60); k > 0 && at + CHUNK_HEAD + CHUNK_CRC < n; k--) {
@@ -73,7 +84,7 @@ static void change_chunk(uint8_t *p, size_t n, size_t at)
 		size_t length = (size_t)get_u64(p + at + 8);
 
 		change(p + at + CHUNK_HEAD, length < 64 || dice(2) ? length : 64);
-		chunk_seal(p + at, get_u32(p + at), length);
+		chunk_seal(p + at, length);
 	}
 }
 

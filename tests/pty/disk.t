@@ -30,7 +30,7 @@ left() {
 	[ "$(T display-message -p '#{alternate_on}')" = 0 ]
 }
 size_of() {
-	wc -c 2>/dev/null <"$(echo "$dir"/near/nvmtop-*.bin.part)" || echo 0
+	wc -c 2>/dev/null <"$(echo "$dir"/near/nvmtop-*.nvmt)" || echo 0
 }
 # grows: what is recorded gets more from now on
 larger() {
@@ -41,8 +41,8 @@ grows() {
 	until_true larger
 }
 complete() {
-	for f in "$dir"/near/nvmtop-*.bin; do
-		[ -f "$f" ] && [ ! -e "$f.part" ] && $program --check "$f" >/dev/null && return
+	for f in "$dir"/near/nvmtop-*.nvmt; do
+		[ -f "$f" ] && python3 "$src/tests/tools/nvmt-log.py" --brief "$f" | tail -n 1 | grep -q "\"reason\"" && return
 	done
 	return 1
 }

@@ -163,22 +163,22 @@ check "a click on q quits" wait_prompt 0
 check "the terminal is as it was" usable_terminal
 
 # A recording in several files
-run "cd $tmp; clear; $program --record --demo --split 1 --duration 3.5 -o parts.bin"
+run "cd $tmp; clear; $program --record --demo --split 1 --duration 3.5 -o parts.nvmt"
 wait_prompt 0
-check "in several files" [ -s "$tmp/parts.3.bin" ]
-run "clear; $program --replay parts.bin --no-config"
-check "it is told in which it goes on" wait_for "continues in parts.2.bin"
+check "in several files" [ -s "$tmp/parts.3.nvmt" ]
+run "clear; $program --replay parts.nvmt --no-config"
+check "it is told in which it goes on" wait_for "continues in parts.2.nvmt"
 keys e
 title() {
 	screen | sed -n 1p | grep -q -F -e " $1 "
 }
-check "e: there" until_true title parts.2.bin
+check "e: there" until_true title parts.2.nvmt
 keys E
-check "E: and back" until_true title parts.bin
+check "E: and back" until_true title parts.nvmt
 keys E
 check "before the first there is none" wait_for "no previous file"
 keys Home Space
-check "playing goes on in the next by itself" until_true title parts.3.bin
+check "playing goes on in the next by itself" until_true title parts.3.nvmt
 keys q
 wait_prompt 0
 

@@ -5,6 +5,8 @@ shares no code with nvmtop and needs nothing but libzstd.
   nvmt-log.py FILE            all of it as JSON lines: session, rows, marks, gaps, changes, end
   nvmt-log.py --brief FILE    the same without the rows
   nvmt-log.py --check FILE    hold LOD, STAT and INDEX against the rows; exit 1 when one is wrong
+  nvmt-log.py --judge FILE    what it holds as one JSON object, as nvmt.py check tells it of version 1:
+                              counts, times, and n, nan, mean, min and max of each channel by name
 """
 
 import ctypes
@@ -424,6 +426,33 @@ def merge(a, b):
     return min(a[0], b[0]), max(a[1], b[1]), a[2] + b[2], a[3] + b[3]
 
 
+def column(values):
+    got = [v for v in values if not math.isnan(v)]
+    out = {"n": len(got), "nan": len(values) - len(got), "mean": None, "min": None, "max": None}
+    if got:
+        out.update(mean=math.fsum(got) / len(got), min=min(got), max=max(got))
+    return out
+
+
+def judge(r):
+    """The errors are what is no chunk, or a chunk that is missing or wrong."""
+    start = r.session["start"]
+    out = {"bytes": len(FILE), "board": r.session["facts"].get("board", ""), "hz": {}, "counts": {"sync": len(r.marks)},
+           "start_ns": start[0], "real_ns": start[1], "end": r.end, "errors": r.problems, "gaps": list(r.gaps.values()),
+           "sync": [{"id": m["id"], "time_s": (m["t"] - start[0]) / 1e9, "label": m["label"]}
+                    for _, m in sorted(r.marks.items())]}
+    for tier, name in enumerate(("fast", "medium", "slow")):
+        cells = r.rows.get(tier, [])
+        t = [(ns - start[0]) / 1e9 for _, times, _ in cells for ns in times]
+        fields = {c["name"]: column([v for _, _, columns in cells for v in columns.get(number, ())])
+                  for number, c in r.channels.items() if c["tier"] == tier}
+        out["hz"][name] = r.tiers[tier]["hz"]
+        out["counts"][name] = len(t)
+        out[name] = {"n": len(t), "increasing": all(a < b for a, b in zip(t, t[1:])), "fields": fields,
+                     "first_s": t[0] if t else None, "last_s": t[-1] if t else None}
+    return out
+
+
 def p_at(at):
     return FILE[at:at + 48]
 
@@ -432,6 +461,9 @@ if __name__ == "__main__":
     with open(sys.argv[-1], "rb") as f:
         FILE = f.read()
     recording = Recording(FILE)
+    if "--judge" in sys.argv:
+        json.dump(judge(recording), sys.stdout, indent=1)
+        sys.exit(1 if recording.problems or not recording.chunks else 0)
     if "--check" not in sys.argv:
         for line in recording.lines("--brief" not in sys.argv):
             print(json.dumps(line, ensure_ascii=False))

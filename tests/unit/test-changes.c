@@ -2,7 +2,8 @@
  * in order, and facts are those of the beginning of each file. */
 #include "test-trace.h"
 
-#include "trace/keep.h"
+#include "trace/follow.h"
+#include "record/pretrigger.h"
 #include "report/report.h"
 
 static struct err e;
@@ -107,25 +108,27 @@ static void assert_all(const char *path)
 static void test_file(void **state)
 {
 	struct script *s = script_with_mode(3600);
-	struct trace_writer *w = trace_writer_new(in_folder("a.bin"), true, &e);
-	struct sink *sink = trace_writer_sink(w);
+	struct log_writer *w = log_writer_new(in_folder("a.nvmt"), true, &e);
+	struct sink *sink = log_writer_sink(w);
 
 	(void)state;
+	log_writer_options(w)->live = false;
 	assert_int_equal(sink->ops->begin(sink, &s->session, &e), 0);
 	feed(s, sink, NS_PER_S);
 	assert_int_equal(sink->ops->end(sink, &e), 0);
-	trace_writer_free(w);
-	assert_all(in_folder("a.bin"));
+	log_writer_free(w);
+	assert_all(in_folder("a.nvmt"));
 	script_free(s);
 }
 
 static void record_and_hang(void *arg)
 {
 	const struct script *s = arg;
-	struct trace_writer *w = trace_writer_new(in_folder("k.bin"), true, &e);
-	struct sink *sink = trace_writer_sink(w);
-	struct trace_writer_stats stats = {.bytes = 0};
+	struct log_writer *w = log_writer_new(in_folder("k.nvmt"), true, &e);
+	struct sink *sink = log_writer_sink(w);
+	struct log_writer_stats stats = {.bytes = 0};
 
+	log_writer_options(w)->live = false;
 	if (sink->ops->begin(sink, &s->session, &e) < 0)
 		_exit(1);
 	feed(s, sink, NS_PER_S);
@@ -134,40 +137,36 @@ static void record_and_hang(void *arg)
 		uint64_t bytes = stats.bytes;
 
 		usleep(250000);
-		trace_writer_stats(w, &stats);
+		log_writer_stats(w, &stats);
 		if (stats.bytes != bytes)
 			still = 0;
 	}
 }
 
-static void test_recovered(void **state)
+static void test_killed(void **state)
 {
 	struct script *s = script_with_mode(3600);
-	struct trace_recovery r;
 
 	(void)state;
 	killed_after(record_and_hang, s);
-	assert_int_equal(trace_recover(in_folder("k.bin"), &r, &e), 0);
-	assert_all(in_folder("k.bin"));
+	assert_all(in_folder("k.nvmt"));
 	script_free(s);
 }
 
 static void test_stream(void **state)
 {
 	struct script *s = script_with_mode(3600);
-	int fd = open(in_folder("s.nvms"), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	struct trace_writer *w = trace_writer_stream(fd, &e);
-	struct sink *sink = trace_writer_sink(w);
-	struct trace_recovery r;
+	int fd = open(in_folder("s.nvmt"), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	struct log_writer *w = log_writer_fd(fd, &e);
+	struct sink *sink = log_writer_sink(w);
 
 	(void)state;
+	log_writer_options(w)->live = false;
 	assert_int_equal(sink->ops->begin(sink, &s->session, &e), 0);
 	feed(s, sink, NS_PER_S);
 	assert_int_equal(sink->ops->end(sink, &e), 0);
-	trace_writer_free(w);
-	assert_all(in_folder("s.nvms"));
-	assert_int_equal(trace_unpack(in_folder("s.nvms"), in_folder("u.bin"), true, &r, &e), 0);
-	assert_all(in_folder("u.bin"));
+	log_writer_free(w);
+	assert_all(in_folder("s.nvmt"));
 	script_free(s);
 }
 
@@ -224,14 +223,18 @@ static void test_followed(void **state)
 {
 	static const struct sink_ops ops = {take_begin, take_rows, take_mark, take_gap, take_end, NULL, take_change};
 	struct taker taker = {.sink.ops = &ops};
-	struct trace_tail *tail = trace_tail_open(in_folder("s.nvms"), &taker.sink, &e);
+	int in = open(in_folder("s.nvmt"), O_RDONLY);
+	struct follow *follow;
 
 	(void)state;
-	assert_non_null(tail);
+	assert_true(in >= 0 && dup2(in, STDIN_FILENO) == STDIN_FILENO);
+	close(in);
+	follow = follow_open("-", &taker.sink, &e);
+	assert_non_null(follow);
 	for (int i = 0; i < 1000 && taker.n < 3; i++)
-		if (trace_tail_take(tail, &e) < 0)
+		if (follow_take(follow, &e) < 0)
 			break;
-	trace_tail_close(tail);
+	follow_close(follow);
 	assert_int_equal(taker.n, 3);
 	assert_string_equal(taker.list[2].to, "MAXN");
 	assert_int_equal(taker.list[0].t_ns, START_NS + NS_PER_S / 2);
@@ -242,66 +245,69 @@ static void test_split(void **state)
 {
 	const struct trace_limits limits = {.split_ns = 2 * NS_PER_S};
 	struct script *s = script_with_mode(3600);
-	struct trace_series *series = trace_series_new(in_folder("p.bin"), true, &limits, &e);
-	struct sink *sink = trace_series_sink(series);
-	struct trace_series_stats stats = {.parts = 0};
+	struct log_writer *series = log_writer_new(in_folder("p.nvmt"), true, &e);
+	struct sink *sink = log_writer_sink(series);
+	struct log_writer_stats stats = {.files = 0};
 	size_t at[TIERS] = {0}, n;
 	struct change c;
 	char path[512];
 	struct trace *t;
 
 	(void)state;
+	log_writer_options(series)->live = false;
+	log_writer_limits(series, &limits);
 	assert_int_equal(sink->ops->begin(sink, &s->session, &e), 0);
 	script_push(s, sink, at, START_NS + NS_PER_S);
 	c = change_at(START_NS + NS_PER_S / 2, "mode", "15W", "30W");
 	sink->ops->change(sink, &c);
 	/* The next file is opened meanwhile; how long that takes is not known. */
-	for (int i = 0; i < 400 && !trace_series_part(series, 0, NULL, 0, NULL); i++) {
+	for (int i = 0; i < 400 && stats.files < 2; i++) {
 		script_push(s, sink, at, START_NS + 2 * NS_PER_S + (i + 1) * NS_PER_S / 1000);
-		trace_series_stats(series, &stats);
+		log_writer_stats(series, &stats);
 		usleep(5000);
 	}
 	c = change_at(START_NS + 3 * NS_PER_S, "mode", "30W", "MAXN");
 	sink->ops->change(sink, &c);
 	script_push(s, sink, at, INT64_MAX);
 	assert_int_equal(sink->ops->end(sink, &e), 0);
-	assert_int_equal(trace_series_wait(series, &e), 0);
-	assert_true(trace_series_part(series, 0, path, sizeof(path), NULL));
+	assert_true(log_writer_wait(series, INT64_MAX));
+	assert_int_equal(log_writer_result(series, &e), 0);
+	assert_true(log_writer_file(series, 0, path, sizeof(path), NULL));
 	t = open_sound(path);
 	assert_string_equal(mode_of(t), "15W");
 	trace_changes(t, &n);
 	assert_int_equal(n, 1);
 	trace_close(t);
-	assert_true(trace_series_part(series, 1, path, sizeof(path), NULL));
+	assert_true(log_writer_file(series, 1, path, sizeof(path), NULL));
 	t = open_sound(path);
 	assert_string_equal(mode_of(t), "30W");
 	trace_changes(t, &n);
 	assert_int_equal(n, 1);
 	assert_string_equal(trace_changes(t, &n)->to, "MAXN");
 	trace_close(t);
-	trace_series_free(series);
+	log_writer_free(series);
 	script_free(s);
 }
 
 static void test_kept(void **state)
 {
 	struct script *s = script_with_mode(3600);
-	struct keep_options o = {.keep_ns = NS_PER_S, .after_ns = NS_PER_S / 10, .path = in_folder("r.bin"), .force = true};
+	struct pretrigger_options o = {.keep_ns = NS_PER_S, .after_ns = NS_PER_S / 10, .path = in_folder("r.bin"), .force = true};
 	int64_t off = clock_now_ns() - START_NS;
-	struct keep *k;
+	struct pretrigger *k;
 
 	(void)state;
 	s->session.start.mono_ns += off;
 	for (int i = 0; i < TIERS; i++)
 		for (size_t r = 0; r < s->n[i]; r++)
 			s->t_ns[i][r] += off;
-	k = keep_new(&o, &s->session, &e);
+	k = pretrigger_new(&o, &s->session, &e);
 	assert_non_null(k);
-	assert_int_equal(keep_sink(k)->ops->begin(keep_sink(k), &s->session, &e), 0);
-	feed(s, keep_sink(k), 0);
-	keep_trigger(k, s->session.start.mono_ns + 3 * NS_PER_S, "here");
-	assert_int_equal(keep_sink(k)->ops->end(keep_sink(k), &e), 0);
-	keep_free(k);
+	assert_int_equal(pretrigger_sink(k)->ops->begin(pretrigger_sink(k), &s->session, &e), 0);
+	feed(s, pretrigger_sink(k), 0);
+	pretrigger_trigger(k, s->session.start.mono_ns + 3 * NS_PER_S, "here");
+	assert_int_equal(pretrigger_sink(k)->ops->end(pretrigger_sink(k), &e), 0);
+	pretrigger_free(k);
 	assert_part("r.bin", "mode: 30W -> MAXN");
 	script_free(s);
 }
@@ -311,7 +317,7 @@ static void test_kept(void **state)
 static void test_cut_and_joined(void **state)
 {
 	const struct selection p = {.tier = -1, .has_from = true, .from_ns = NS_PER_S, .has_to = true, .to_ns = 2 * NS_PER_S};
-	struct trace *t = open_sound(in_folder("a.bin")), *parts[2];
+	struct trace *t = open_sound(in_folder("a.nvmt")), *parts[2];
 	size_t n;
 
 	(void)state;
@@ -319,7 +325,7 @@ static void test_cut_and_joined(void **state)
 	trace_close(t);
 	assert_part("c.bin", "zone0.temperature0: 50.5 C -> --");
 
-	t = open_sound(in_folder("a.bin"));
+	t = open_sound(in_folder("a.nvmt"));
 	assert_int_equal(trace_cut(t, &(struct selection) {.tier = -1, .has_from = true, .from_ns = 3 * NS_PER_S},
 				   in_folder("d.bin"), true, NULL, &e),
 			 0);
@@ -339,7 +345,7 @@ static void test_cut_and_joined(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_file),	 cmocka_unit_test(test_recovered), cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_file),	 cmocka_unit_test(test_killed), cmocka_unit_test(test_stream),
 		cmocka_unit_test(test_followed), cmocka_unit_test(test_split),	   cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_cut_and_joined),
 	};

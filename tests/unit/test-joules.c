@@ -67,7 +67,7 @@ static struct session about(void)
 	return s;
 }
 
-static void push(struct sink *sink, struct trace_writer *w)
+static void push(struct sink *sink, struct log_writer *w)
 {
 	struct session s = about();
 	struct err e;
@@ -85,7 +85,7 @@ static void push(struct sink *sink, struct trace_writer *w)
 		}
 		sink->ops->rows(sink, &r);
 		if (w)
-			trace_writer_ready(w);
+			log_writer_ready(w);
 	}
 	assert_int_equal(sink->ops->end(sink, &e), 0);
 }
@@ -125,10 +125,10 @@ static void screen_summary_and_report_agree(void **state)
 	(void)state;
 	make_rows();
 	close(mkstemp(path));
-	struct trace_writer *w = trace_writer_new(path, true, &e);
+	struct log_writer *w = log_writer_new(path, true, &e);
 	assert_non_null(w);
-	push(tally_init(&tally, trace_writer_sink(w)), w);
-	trace_writer_free(w);
+	push(tally_init(&tally, log_writer_sink(w)), w);
+	log_writer_free(w);
 	h = history_new(&e);
 	history_limit(h, &small);
 	push(history_sink(h), NULL);

@@ -57,7 +57,7 @@ static void push_row(struct sink *const sinks[2], enum tier tier, int64_t t_ns)
 }
 
 /* Jitter, holes, and a value missing here and there. */
-static void push_all(struct sink *const sinks[2], struct trace_writer *writer)
+static void push_all(struct sink *const sinks[2], struct log_writer *writer)
 {
 	int64_t next[TIERS], end = session.start.mono_ns + SECONDS * NS_PER_S;
 	uint64_t rows = 0;
@@ -73,7 +73,7 @@ static void push_all(struct sink *const sinks[2], struct trace_writer *writer)
 		}
 		/* Never faster than the disk: the writer drops rows rather than wait. */
 		if (++rows % 50 == 0)
-			assert_true(trace_writer_ready(writer));
+			assert_true(log_writer_ready(writer));
 	}
 }
 
@@ -117,8 +117,8 @@ static void live_and_replay_are_equal(void **state)
 	char path[64];
 	struct err e = {0};
 	struct history *history = history_new(&e);
-	struct trace_writer *writer;
-	struct trace_writer_stats stats;
+	struct log_writer *writer;
+	struct log_writer_stats stats;
 	struct trace *trace;
 	struct sink *sinks[2];
 
@@ -126,18 +126,18 @@ static void live_and_replay_are_equal(void **state)
 	snprintf(path, sizeof(path), "test-live-replay-%ld.bin", (long)getpid());
 	make_channels();
 	assert_non_null(history);
-	writer = trace_writer_new(path, true, &e);
+	writer = log_writer_new(path, true, &e);
 	assert_non_null(writer);
 	sinks[0] = history_sink(history);
-	sinks[1] = trace_writer_sink(writer);
+	sinks[1] = log_writer_sink(writer);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(sinks[i]->ops->begin(sinks[i], &session, &e), 0);
 	push_all(sinks, writer);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(sinks[i]->ops->end(sinks[i], &e), 0);
-	trace_writer_stats(writer, &stats);
+	log_writer_stats(writer, &stats);
 	assert_int_equal(stats.lost_rows, 0);
-	trace_writer_free(writer);
+	log_writer_free(writer);
 
 	trace = trace_open(path, &e);
 	unlink(path);

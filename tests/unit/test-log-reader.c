@@ -168,7 +168,7 @@ static struct log_reader *open_bytes(const uint8_t *p, size_t n)
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, p, n), n);
-	return log_reader_open(fd, "test", &e);
+	return log_reader_open(fd, 0, "test", &e);
 }
 
 static struct log_head head_of(const struct recording *r, size_t i)

@@ -16,21 +16,21 @@ static void saved(void **state)
 	static const char *const texts[] = {"gpu > 99.5", "gpu > 20 for 3ms", "gpu < 2 and cpu > 90",
 					    "GPU == 50", "[zone1] > 99 or gpu < 0.2 and cpu < 50"};
 	struct script *s = script_new(21, ROWS, 2, 1, 2, false);
-	struct trace_writer *w = trace_writer_new(in_folder("s.bin"), false, &e);
+	struct log_writer *w = log_writer_new(in_folder("s.bin"), false, &e);
 	size_t at[TIERS] = {0}, hits = 0;
 	struct condition_search search;
 	struct condition c;
-	struct trace_writer_stats stats;
+	struct log_writer_stats stats;
 	struct trace *t;
 
 	(void)state;
 	assert_non_null(w);
-	assert_int_equal(trace_writer_sink(w)->ops->begin(trace_writer_sink(w), &s->session, &e), 0);
+	assert_int_equal(log_writer_sink(w)->ops->begin(log_writer_sink(w), &s->session, &e), 0);
 	script_push_paced(s, w, at, INT64_MAX);
-	assert_int_equal(trace_writer_sink(w)->ops->end(trace_writer_sink(w), &e), 0);
-	trace_writer_stats(w, &stats);
+	assert_int_equal(log_writer_sink(w)->ops->end(log_writer_sink(w), &e), 0);
+	log_writer_stats(w, &stats);
 	assert_int_equal(stats.lost_rows, 0); /* what is not in the file cannot be found there */
-	trace_writer_free(w);
+	log_writer_free(w);
 	t = trace_open(in_folder("s.bin"), &e);
 	assert_non_null(t);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

@@ -21,6 +21,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "trace/format.h"
+#include "trace/nvmt1.h"
 #include "trace/trace.h"
 
 #define START_NS INT64_C(5123456789012)
@@ -135,7 +137,7 @@ static void script_power(struct script *s, double *row)
 	}
 }
 
-static struct script *script_new(uint64_t seed, size_t fast, unsigned cores, unsigned rails, unsigned zones,
+__attribute__((unused)) static struct script *script_new(uint64_t seed, size_t fast, unsigned cores, unsigned rails, unsigned zones,
 				 bool wild)
 {
 	static const double hz[TIERS] = {1000, 100, 10};
@@ -177,7 +179,7 @@ static struct script *script_new(uint64_t seed, size_t fast, unsigned cores, uns
 	return s;
 }
 
-static void script_free(struct script *s)
+__attribute__((unused)) static void script_free(struct script *s)
 {
 	for (int t = 0; t < TIERS; t++) {
 		free(s->t_ns[t]);
@@ -203,17 +205,17 @@ static void script_push(const struct script *s, struct sink *sink, size_t at[TIE
 }
 
 /* The same, never faster than the disk: the writer drops rows rather than wait. */
-__attribute__((unused)) static void script_push_paced(const struct script *s, struct trace_writer *w,
+__attribute__((unused)) static void script_push_paced(const struct script *s, struct log_writer *w,
 						      size_t at[TIERS], int64_t until)
 {
 	const size_t ahead = 50;
 
 	while (at[TIER_FAST] + ahead < s->n[TIER_FAST] && s->t_ns[TIER_FAST][at[TIER_FAST] + ahead] < until) {
-		script_push(s, trace_writer_sink(w), at, s->t_ns[TIER_FAST][at[TIER_FAST] + ahead]);
-		if (!trace_writer_ready(w))
+		script_push(s, log_writer_sink(w), at, s->t_ns[TIER_FAST][at[TIER_FAST] + ahead]);
+		if (!log_writer_ready(w))
 			break;
 	}
-	script_push(s, trace_writer_sink(w), at, until);
+	script_push(s, log_writer_sink(w), at, until);
 }
 
 /* --- a folder of its own for each program --- */
@@ -257,6 +259,26 @@ static const char *in_folder(const char *name)
 __attribute__((unused)) static bool there(const char *name)
 {
 	return access(in_folder(name), F_OK) == 0;
+}
+
+/* The script as a file of version 1 alone, without a log behind it. */
+__attribute__((unused)) static void script_version1(const char *path, struct log_writer *w)
+{
+	char log[1024];
+	struct err e;
+	struct trace *t;
+
+	log_writer_free(w);
+	snprintf(log, sizeof(log), "%s.log", path);
+	t = trace_open(log, &e);
+	assert_non_null(t);
+	assert_int_equal(nvmt1_write(t, path, true, NULL, NULL, &e), 0);
+	trace_close(t);
+	int fd = open(path, O_RDWR);
+	assert_true(nvmt1_log(fd) > 0);
+	assert_int_equal(ftruncate(fd, nvmt1_log(fd)), 0);
+	close(fd);
+	unlink(log);
 }
 
 /* Run record(arg) in a process of its own, which is killed when it returns. */

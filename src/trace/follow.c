@@ -1,0 +1,708 @@
+/* Bytes to chunks to the calls of a stream.  A chunk that is cut short at the end of the bytes is
+ * not there yet; bytes that are no chunk are skipped up to the next head of the same session, so
+ * damage costs the chunks it hits.  Memory is bounded by one chunk, two generations of META and
+ * the events that wait for the rows of their time. */
+#include "trace/follow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/intl.h"
+#include "trace/log-tree.h"
+#include "trace/nvmt1.h"
+
+#define PIECE	  65536
+#define PIECES	  4 /* in one call */
+#define BUFFER	  (LOG_HEAD + LOG_STORED_MAX + PIECE)
+#define FOREIGN	  65536 /* bytes without a chunk: no log */
+#define EVENTS	  1024
+#define VALUES_MOST (1 << 22) /* of the rows of a cell */
+#define TIME_MOST (INT64_C(1) << 61)
+#define QUIET_NS  (2 * NS_PER_S) /* without growth and without a writer: it has ended */
+
+struct event {
+	enum log_kind kind;
+	int64_t t_ns;
+	union {
+		struct mark mark;
+		struct gap gap;
+		struct change change;
+	} u;
+};
+
+struct follow {
+	struct sink *to;
+	char path[4096], shown[512];
+	int fd;
+	bool growing; /* a file: its end is not the end of the log */
+	bool locked;  /* a writer has held the lock */
+	bool ended;
+	int64_t grown_ns; /* when the file grew last */
+	uint8_t *in;
+	size_t have;
+	uint64_t bytes;
+	bool any, seq_known, mangled, other, newer;
+	bool rows_first; /* DATA came before META */
+	bool closed;	 /* END came */
+	char next[256];
+	uint64_t seq; /* of the latest chunk */
+	struct log_reader *meta;
+	struct channel *channels; /* of the session as the sink has it */
+	struct fact *facts;
+	struct session about;
+	struct log_bytes raw;
+	int64_t last_ns[TIERS];
+	struct event events[EVENTS];
+	size_t n_events;
+	struct follow_state state;
+};
+
+static int no_memory(struct err *e)
+{
+	return err_set(e, ERR_FAILED, _("out of memory"));
+}
+
+/* --- events --- */
+
+static void event_send(struct follow *f, const struct event *ev)
+{
+	const struct sink_ops *ops = f->to->ops;
+
+	if (ev->kind == LOG_MARK)
+		ops->mark(f->to, &ev->u.mark);
+	else if (ev->kind == LOG_GAP)
+		ops->gap(f->to, &ev->u.gap);
+	else if (ops->change)
+		ops->change(f->to, &ev->u.change);
+}
+
+/* Those before that time; of one tier: its gaps, and marks with the fast one. */
+static void events_send(struct follow *f, int tier, int64_t before_ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < f->n_events; i++) {
+		const struct event *ev = &f->events[i];
+		int of = ev->kind == LOG_GAP ? (int)ev->u.gap.tier : TIER_FAST;
+
+		if (ev->t_ns < before_ns && (tier == TIERS || tier == of))
+			event_send(f, ev);
+		else
+			f->events[kept++] = *ev;
+	}
+	f->n_events = kept;
+}
+
+static void event_add(struct follow *f, const struct event *ev)
+{
+	if (f->n_events == EVENTS && f->state.begun)
+		events_send(f, TIERS, INT64_MAX);
+	if (f->n_events == EVENTS)
+		return;
+	f->events[f->n_events++] = *ev;
+	f->state.marks += ev->kind == LOG_MARK;
+	if (ev->kind == LOG_GAP && ev->u.gap.cause == GAP_LATE)
+		f->state.late[ev->u.gap.tier] += ev->u.gap.missed;
+	else if (ev->kind == LOG_GAP && ev->u.gap.cause == GAP_LOST)
+		f->state.lost[ev->u.gap.tier] += ev->u.gap.missed;
+}
+
+static bool event_get(enum log_kind kind, struct log_in *record, struct event *ev)
+{
+	ev->kind = kind;
+	if (kind == LOG_MARK) {
+		if (!log_mark_get(record, &ev->u.mark))
+			return false;
+		ev->t_ns = ev->u.mark.t_ns;
+	} else if (kind == LOG_GAP) {
+		if (!log_gap_get(record, &ev->u.gap) || ev->u.gap.cause > GAP_LOST)
+			return false;
+		ev->t_ns = ev->u.gap.from_ns;
+	} else {
+		if (!log_change_get(record, &ev->u.change))
+			return false;
+		ev->t_ns = ev->u.change.t_ns;
+	}
+	return ev->t_ns <= TIME_MOST && ev->t_ns >= -TIME_MOST;
+}
+
+static void take_events(struct follow *f, enum log_kind kind)
+{
+	struct log_in in = {f->raw.p, f->raw.p + f->raw.n, false}, record;
+	struct event ev;
+
+	while (in.p < in.end && log_get_record(&in, &record))
+		if (event_get(kind, &record, &ev))
+			event_add(f, &ev);
+}
+
+/* --- META --- */
+
+static void take_tally(struct follow *f)
+{
+	struct log_in in = {f->raw.p, f->raw.p + f->raw.n, false}, record;
+	struct log_tally tally = {.marks = 0};
+	unsigned tag;
+	bool part = false;
+
+	while (log_get_tagged(&in, &tag, &record)) {
+		if (tag == LOG_TAG_TALLY)
+			log_tally_get(&record, &tally);
+		part |= tag == LOG_TAG_PART && log_get_u32(&record) > 0;
+	}
+	/* A later file of a split recording counts what the ones before hold. */
+	for (int t = 0; t < TIERS && !part; t++) {
+		f->state.missed += tally.rows[t];
+		f->state.lost[t] += tally.rows[t];
+	}
+}
+
+static void *copy(const void *list, size_t n, size_t size)
+{
+	void *to = calloc(n + 1, size);
+
+	if (to && n > 0)
+		memcpy(to, list, n * size);
+	return to;
+}
+
+/* The session of the sink stays as it is, whatever comes in later META. */
+static int begin(struct follow *f, struct err *e)
+{
+	f->about = *log_reader_session(f->meta);
+	f->channels = copy(f->about.channels, f->about.n_channels, sizeof(*f->channels));
+	f->facts = copy(f->about.facts, f->about.n_facts, sizeof(*f->facts));
+	if (!f->channels || !f->facts)
+		return no_memory(e);
+	f->about.channels = f->channels;
+	f->about.facts = f->facts;
+	if (f->to->ops->begin(f->to, &f->about, e) < 0)
+		return -1;
+	f->state.begun = true;
+	f->state.start = f->about.start;
+	f->state.newest_ns = f->about.start.mono_ns;
+	take_tally(f);
+	return 0;
+}
+
+static bool session_is_sane(const struct session *s)
+{
+	return s->n_channels > 0 && s->start.mono_ns >= 0 && s->start.mono_ns <= TIME_MOST;
+}
+
+static int take_meta(struct follow *f, const struct log_head *h, struct err *e)
+{
+	if (log_generation_find(f->meta, h->generation))
+		return 0;
+	if (log_meta_take(f->meta, h, f->raw.p, f->raw.n) < 0)
+		return no_memory(e);
+	if (f->state.begun) {
+		if (f->meta->n_generations > 2)
+			log_generation_drop(f->meta, 0);
+		return 0;
+	}
+	if (session_is_sane(log_reader_session(f->meta)))
+		return begin(f, e);
+	log_generation_drop(f->meta, 0);
+	return 0;
+}
+
+/* --- DATA --- */
+
+static double *section_values(struct follow *f, const struct log_generation *g, const struct log_section *s)
+{
+	size_t width = f->about.width[s->tier];
+	double *values = malloc(s->n * (width + 1) * sizeof(*values)), *one = malloc(s->n * sizeof(*one));
+	struct log_walk w;
+
+	for (size_t i = 0; values && i < s->n * width; i++)
+		values[i] = NAN;
+	log_walk_begin(&w, s);
+	for (uint32_t k = 0; values && one && k < s->columns; k++) {
+		unsigned column = k < g->width[s->tier] ? g->column[s->tier][k] : NO_COLUMN;
+
+		if (column >= width) {
+			log_walk_skip(&w, 1);
+			continue;
+		}
+		log_walk_get(&w, one);
+		for (size_t i = 0; i < s->n; i++)
+			values[i * width + column] = one[i];
+	}
+	if (!one) {
+		free(values);
+		values = NULL;
+	}
+	free(one);
+	return values;
+}
+
+/* Rows with the events of their time between them. */
+static void rows_send(struct follow *f, enum tier tier, const int64_t *t_ns, const double *values, size_t n)
+{
+	size_t width = f->about.width[tier];
+
+	for (size_t at = 0; at < n;) {
+		int64_t next = INT64_MAX;
+		size_t end = at;
+
+		events_send(f, (int)tier, t_ns[at] + 1);
+		for (size_t i = 0; i < f->n_events; i++) {
+			const struct event *ev = &f->events[i];
+			enum tier of = ev->kind == LOG_GAP ? ev->u.gap.tier : TIER_FAST;
+
+			if (of == tier && ev->t_ns < next)
+				next = ev->t_ns;
+		}
+		while (end < n && t_ns[end] < next)
+			end++;
+		f->to->ops->rows(f->to, &(struct rows) {.tier = tier, .n = end - at, .width = width,
+							.t_ns = t_ns + at, .values = values + at * width});
+		at = end;
+	}
+	f->last_ns[tier] = t_ns[n - 1];
+	f->state.rows[tier] += n;
+	if (t_ns[n - 1] > f->state.newest_ns)
+		f->state.newest_ns = t_ns[n - 1];
+}
+
+/* 0; 1: it is damaged; -1: out of memory. */
+static int take_section(struct follow *f, const struct log_head *h, const struct log_generation *g,
+			const struct log_section *s)
+{
+	int64_t *t_ns;
+	double *values = NULL;
+	int r = 1;
+
+	if (s->tier >= TIERS || (uint64_t)s->n * f->about.width[s->tier] > VALUES_MOST)
+		return 1;
+	t_ns = malloc(s->n * sizeof(*t_ns));
+	if (!t_ns)
+		return -1;
+	if (log_section_times(s, h->cell, t_ns) == 0 && t_ns[0] > f->last_ns[s->tier] &&
+	    t_ns[0] >= f->about.start.mono_ns && t_ns[s->n - 1] <= TIME_MOST) {
+		values = section_values(f, g, s);
+		r = values ? 0 : -1;
+	}
+	if (values && f->about.width[s->tier] > 0)
+		rows_send(f, (enum tier)s->tier, t_ns, values, s->n);
+	free(values);
+	free(t_ns);
+	return r;
+}
+
+static int take_data(struct follow *f, const struct log_head *h, struct err *e)
+{
+	struct log_in in = {f->raw.p, f->raw.p + f->raw.n, false};
+	const struct log_generation *g = log_generation_find(f->meta, h->generation);
+	struct log_section s;
+	int got = 1, r = g ? 0 : 1;
+
+	while (r == 0 && (got = log_data_next(&in, &s)) > 0)
+		r = take_section(f, h, g, &s);
+	if (r < 0)
+		return no_memory(e);
+	f->state.chunks += r > 0 || got < 0;
+	events_send(f, TIERS, (int64_t)((uint64_t)h->cell << LOG_CELL_ZOOM));
+	if (f->to->ops->rest)
+		f->to->ops->rest(f->to);
+	return 0;
+}
+
+/* --- chunks --- */
+
+static void take_end(struct follow *f)
+{
+	struct log_in in = {f->raw.p, f->raw.p + f->raw.n, false};
+	struct log_tally tally;
+	enum log_reason reason = (enum log_reason)log_get_u8(&in);
+
+	log_get_u64(&in);
+	log_tally_get(&in, &tally);
+	log_get_str(&in, f->next, sizeof(f->next));
+	if (in.bad || reason != LOG_SPLIT || strchr(f->next, '/'))
+		f->next[0] = '\0';
+	f->closed = true;
+}
+
+/* Numbers rise; false: this one was there before. */
+static bool take_seq(struct follow *f, const struct log_head *h)
+{
+	if (f->seq_known && h->seq <= f->seq) {
+		f->state.chunks++;
+		return false;
+	}
+	if (f->seq_known)
+		f->state.chunks += h->seq - f->seq - 1;
+	f->seq = h->seq;
+	f->seq_known = true;
+	return true;
+}
+
+static int take_known(struct follow *f, const struct log_head *h, struct err *e)
+{
+	switch ((enum log_kind)h->kind) {
+	case LOG_META:
+		return take_meta(f, h, e);
+	case LOG_DATA:
+		f->rows_first |= !f->state.begun;
+		return f->state.begun ? take_data(f, h, e) : 0;
+	case LOG_MARK:
+	case LOG_GAP:
+	case LOG_STATE:
+		take_events(f, (enum log_kind)h->kind);
+		return 0;
+	case LOG_END:
+		take_end(f);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* A whole chunk whose sum is right. */
+static int take_chunk(struct follow *f, const struct log_head *h, const uint8_t *stored, struct err *e)
+{
+	if (!f->any)
+		f->meta->id = h->session;
+	f->any = true;
+	if (h->session != f->meta->id) {
+		f->other = true;
+		return 0;
+	}
+	if (!take_seq(f, h))
+		return 0;
+	f->closed = false;
+	if (h->version != LOG_VERSION || h->kind == 0 || h->kind >= LOG_KINDS) {
+		f->newer |= h->flags & LOG_CRITICAL;
+		return 0;
+	}
+	if (h->kind == LOG_LOD || h->kind == LOG_STAT || h->kind == LOG_INDEX || h->kind == LOG_RANGE)
+		return 0;
+	switch (log_unpack(f->meta->unpacker, h, stored, &f->raw)) {
+	case LOG_OK: return take_known(f, h, e);
+	case LOG_NO_MEMORY: return no_memory(e);
+	default: f->state.chunks++; return 0;
+	}
+}
+
+/* What a terminal does to a line feed. */
+static bool is_mangled(const uint8_t *p, size_t n)
+{
+	static const uint8_t lines[] = {0xAB, 0x4E, 0x56, 0x0D, 0x0A};
+
+	return n >= sizeof(lines) && memcmp(p, lines, sizeof(lines)) == 0;
+}
+
+static bool is_changed_meta(const struct log_head *h, const uint8_t *payload)
+{
+	return h->kind == LOG_META && h->stored >= 8 && memcmp(payload, log_signature, 4) == 0 &&
+	       memcmp(payload, log_signature, 8) != 0;
+}
+
+/* How many bytes to skip from p, where no chunk is, to where the next may be. */
+static size_t skip(struct follow *f, const uint8_t *p, size_t n)
+{
+	size_t at = 1;
+
+	for (; at < n && p[at] != log_magic[0]; at++)
+		;
+	f->mangled |= !f->any && is_mangled(p, n);
+	f->state.damaged += f->any ? at : 0;
+	return at;
+}
+
+/* The chunks in the buffer.  last: nothing follows. */
+static int parse(struct follow *f, bool last, struct err *e)
+{
+	size_t at = 0;
+	int r = 0;
+
+	while (r == 0 && at < f->have && !f->other && !f->newer) {
+		const uint8_t *p = f->in + at;
+		size_t left = f->have - at;
+		struct log_head h;
+
+		if (left < LOG_HEAD && !last)
+			break;
+		if (left < LOG_HEAD || !log_head_get(p, &h)) {
+			at += skip(f, p, left);
+			continue;
+		}
+		if (left - LOG_HEAD < h.stored && !last)
+			break;
+		if (left - LOG_HEAD < h.stored || log_crc(p + LOG_HEAD, h.stored) != h.crc) {
+			f->mangled |= left - LOG_HEAD >= h.stored && is_changed_meta(&h, p + LOG_HEAD);
+			at += skip(f, p, left);
+			continue;
+		}
+		r = take_chunk(f, &h, p + LOG_HEAD, e);
+		at += LOG_HEAD + h.stored;
+	}
+	f->have -= at;
+	memmove(f->in, f->in + at, f->have);
+	return r;
+}
+
+/* --- the end --- */
+
+static void stop(struct follow *f)
+{
+	if (f->state.begun) {
+		events_send(f, TIERS, INT64_MAX);
+		f->to->ops->end(f->to, NULL);
+	}
+	f->state.begun = false;
+	f->ended = true;
+}
+
+static void end_sentence(struct follow *f, struct err *e)
+{
+	const struct follow_state *s = &f->state;
+
+	if (f->other)
+		err_set(e, ERR_DAMAGED, _("only the first of the streams in %s was used"), f->shown);
+	else if (s->missed > 0)
+		err_set(e, ERR_DAMAGED, _("the beginning of the stream is lost, and %llu samples with it"),
+			(unsigned long long)s->missed);
+	else if (!f->closed)
+		err_set(e, ERR_DAMAGED, _("the stream was truncated: its recorder did not end it"));
+	else if (s->chunks > 0)
+		err_set(e, ERR_DAMAGED, _("the stream was damaged: %llu of its chunks are missing"),
+			(unsigned long long)s->chunks);
+	else if (s->damaged > 0)
+		err_set(e, ERR_DAMAGED, _("the stream was damaged: %llu bytes could not be used"),
+			(unsigned long long)s->damaged);
+}
+
+static int finish(struct follow *f, struct err *e)
+{
+	if (parse(f, true, e) < 0) {
+		stop(f);
+		return -1;
+	}
+	if (f->newer)
+		err_set(e, ERR_FAILED, _("%s needs a newer version of nvmtop"), f->shown);
+	else if (f->state.begun)
+		end_sentence(f, e);
+	else if (f->bytes == 0)
+		err_set(e, ERR_FAILED, _("no data on %s: the recorder did not start"), f->shown);
+	else if (f->mangled)
+		err_set(e, ERR_FAILED,
+			_("%s went through a terminal, which changed its bytes: use ssh -T"), f->shown);
+	else if (f->rows_first)
+		err_set(e, ERR_FAILED,
+			_("the beginning of the stream is damaged: its list of channels is lost"));
+	else if (f->any)
+		err_set(e, ERR_FAILED, _("the stream on %s ended before its first sample"), f->shown);
+	else
+		err_set(e, ERR_FAILED, _("%s is not a recording that nvmtop can follow"), f->shown);
+	stop(f);
+	return -1;
+}
+
+/* The next file of a split recording, in the same folder.  False: it is not there. */
+static bool next_file(struct follow *f)
+{
+	const char *slash = strrchr(f->path, '/');
+	char path[sizeof(f->path)];
+	int n = snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash - f->path) + 1 : 0, f->path, f->next);
+	int fd = n > 0 && (size_t)n < sizeof(path) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+
+	if (fd < 0)
+		return false;
+	close(f->fd);
+	f->fd = fd;
+	memcpy(f->path, path, (size_t)n + 1);
+	text_printable(f->shown, sizeof(f->shown), path, (size_t)n);
+	f->next[0] = '\0';
+	f->closed = f->locked = false;
+	f->grown_ns = clock_now_ns();
+	return true;
+}
+
+/* A file that does not grow: -1 when its writer has gone. */
+static int look_at_writer(struct follow *f, struct err *e)
+{
+	struct flock l = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+	int64_t quiet = clock_now_ns() - f->grown_ns;
+
+	if (f->closed && f->next[0] && next_file(f))
+		return 1;
+	if (f->closed && (!f->next[0] || quiet > QUIET_NS))
+		return finish(f, e);
+	if (fcntl(f->fd, F_OFD_GETLK, &l) < 0)
+		return 0;
+	f->locked |= l.l_type != F_UNLCK;
+	return f->locked && l.l_type == F_UNLCK && quiet > QUIET_NS ? finish(f, e) : 0;
+}
+
+static int is_foreign(struct follow *f, struct err *e)
+{
+	f->state.waits = !f->state.begun && f->rows_first;
+	if (f->any || f->bytes < FOREIGN)
+		return 0;
+	return finish(f, e);
+}
+
+/* What can be read now.  1: there may be more. */
+static int take_piece(struct follow *f, struct err *e)
+{
+	struct pollfd p = {.fd = f->fd, .events = POLLIN};
+	ssize_t n;
+
+	if (!f->growing && poll(&p, 1, 0) <= 0)
+		return 0;
+	n = read(f->fd, f->in + f->have, BUFFER - f->have < PIECE ? BUFFER - f->have : PIECE);
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return 0;
+	if (n < 0) {
+		err_sys(e, ERR_DAMAGED, errno, _("cannot read %s"), f->shown);
+		stop(f);
+		return -1;
+	}
+	if (n == 0)
+		return f->growing ? look_at_writer(f, e) : finish(f, e);
+	f->grown_ns = clock_now_ns();
+	f->have += (size_t)n;
+	f->bytes += (uint64_t)n;
+	if (parse(f, false, e) < 0) {
+		stop(f);
+		return -1;
+	}
+	if (f->other || f->newer)
+		return finish(f, e);
+	return is_foreign(f, e) < 0 ? -1 : 1;
+}
+
+int follow_take(struct follow *f, struct err *e)
+{
+	int r = 1;
+
+	*e = (struct err) {.code = ERR_NONE};
+	if (f->ended)
+		return -1;
+	for (int i = 0; i < PIECES && r > 0; i++)
+		r = take_piece(f, e);
+	return r;
+}
+
+/* --- open --- */
+
+static int open_input(struct follow *f, struct err *e)
+{
+	f->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	snprintf(f->shown, sizeof(f->shown), "%s", _("standard input"));
+	return f->fd < 0 ? err_sys(e, ERR_FAILED, errno, _("cannot read %s"), f->shown) : 0;
+}
+
+/* A recording to X.bin is X.bin.nvmt until it ends. */
+static int open_named(struct follow *f)
+{
+	size_t n = strlen(f->path);
+
+	f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (f->fd >= 0 || errno != ENOENT || n + sizeof(".nvmt") > sizeof(f->path))
+		return f->fd;
+	memcpy(f->path + n, ".nvmt", sizeof(".nvmt"));
+	f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (f->fd < 0)
+		f->path[n] = '\0';
+	return f->fd;
+}
+
+static bool is_complete(struct follow *f)
+{
+	struct log_reader *r;
+	struct log_tail tail = {.ended = false};
+	struct err e;
+	int fd;
+
+	if (nvmt1_begins(f->fd))
+		return true;
+	fd = log_begins(f->fd) ? fcntl(f->fd, F_DUPFD_CLOEXEC, 3) : -1;
+	r = fd >= 0 ? log_reader_open(fd, 0, f->shown, &e) : NULL;
+	if (r)
+		log_reader_tail(r, &tail);
+	log_reader_close(r);
+	return tail.ended && !tail.next[0];
+}
+
+static int open_path(struct follow *f, const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (strcmp(path, "-") == 0)
+		return open_input(f, e);
+	text_printable(f->shown, sizeof(f->shown), path, strlen(path));
+	if ((size_t)snprintf(f->path, sizeof(f->path), "%s", path) >= sizeof(f->path))
+		return err_sys(e, ERR_FAILED, ENAMETOOLONG, _("cannot read %s"), f->shown);
+	if (open_named(f) < 0 || fstat(f->fd, &st) < 0)
+		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), f->shown);
+	if (S_ISDIR(st.st_mode))
+		return err_set(e, ERR_FAILED, _("%s is a folder, not a trace"), f->shown);
+	f->growing = S_ISREG(st.st_mode);
+	if (!f->growing || !is_complete(f))
+		return 0;
+	err_set(e, ERR_FAILED, _("%s is complete: it does not grow"), f->shown);
+	errno = ENODATA;
+	return -1;
+}
+
+struct follow *follow_open(const char *path, struct sink *to, struct err *e)
+{
+	struct follow *f = calloc(1, sizeof(*f));
+	int num;
+
+	if (!f) {
+		no_memory(e);
+		return NULL;
+	}
+	f->fd = -1;
+	f->to = to;
+	f->grown_ns = clock_now_ns();
+	for (int t = 0; t < TIERS; t++)
+		f->last_ns[t] = INT64_MIN;
+	f->in = malloc(BUFFER);
+	f->meta = log_about_new();
+	if (!f->in || !f->meta)
+		no_memory(e);
+	else if (open_path(f, path, e) == 0)
+		return f;
+	num = errno;
+	follow_close(f);
+	errno = num;
+	return NULL;
+}
+
+int follow_fd(const struct follow *f)
+{
+	return f->growing || f->ended ? -1 : f->fd;
+}
+
+void follow_state(const struct follow *f, struct follow_state *out)
+{
+	*out = f->state;
+}
+
+void follow_close(struct follow *f)
+{
+	if (!f)
+		return;
+	stop(f);
+	if (f->fd >= 0)
+		close(f->fd);
+	log_about_free(f->meta);
+	log_bytes_free(&f->raw);
+	free(f->channels);
+	free(f->facts);
+	free(f->in);
+	free(f);
+}

@@ -1,0 +1,495 @@
+/* The thread that takes chunks to the disk, or to a pipe.  What the disk may take its time for
+ * besides is a job: writing goes on meanwhile, and what is written survives the process.  A
+ * file that takes nothing more ends, and the next one begins as soon as it can be made. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/log-output.h"
+#include "util/intl.h"
+#include "util/job.h"
+#include "util/text.h"
+#include "util/thread.h"
+
+#define PATIENCE_NS (2 * NS_PER_S) /* with a reader that takes nothing more, at the end */
+#define LOOK_MS     50
+#define PIECE       4096     /* a pipe that can be written to has room for this much: PIPE_BUF */
+#define LOOK_NS     NS_PER_S /* whether the file is still there */
+#define RETRY_NS    NS_PER_S
+#define LASTED_NS   (2 * NS_PER_S) /* what failed sooner is not tried again at once */
+
+/* --- what is asked of the disk meanwhile --- */
+
+struct disk_job {
+	struct job job;
+	struct disk_job *next;
+	struct part file; /* with a descriptor of its own */
+	bool sync, list;
+	int num; /* errno of the sync */
+	bool removed, moved;
+};
+
+/* Does the name not lead to the file?  The current folder, too, may have lost its path. */
+static bool is_moved(const char *path, const struct stat *st)
+{
+	char folder[PATH_MAX];
+	struct stat named;
+
+	if (path[0] != '/' && !getcwd(folder, sizeof(folder)) && errno == ENOENT)
+		return true;
+	return stat(path, &named) < 0 || named.st_ino != st->st_ino || named.st_dev != st->st_dev;
+}
+
+static void disk_run(struct job *j)
+{
+	struct disk_job *d = (struct disk_job *)j;
+	struct stat st;
+
+	if (d->sync && fdatasync(d->file.fd) < 0)
+		d->num = errno;
+	if (d->list)
+		log_file_list(d->file.path);
+	if (fstat(d->file.fd, &st) < 0)
+		return;
+	d->removed = st.st_nlink == 0;
+	d->moved = is_moved(d->file.path, &st);
+}
+
+static void disk_drop(struct job *j)
+{
+	struct disk_job *d = (struct disk_job *)j;
+
+	close(d->file.fd);
+	free(d);
+}
+
+/* Takes over fd. */
+static void job_begin(struct log_writer *w, int fd, bool sync)
+{
+	struct disk_job *d = calloc(1, sizeof(*d));
+	struct err e;
+
+	if (!d) {
+		close(fd);
+		return;
+	}
+	d->file = w->file;
+	d->file.fd = fd;
+	d->sync = sync;
+	d->list = sync && !w->listed;
+	w->listed |= sync;
+	if (job_start(&d->job, disk_run, disk_drop, &e) < 0) {
+		disk_drop(&d->job);
+		return;
+	}
+	d->next = w->jobs;
+	w->jobs = d;
+}
+
+static void file_failed(struct log_writer *w, int num);
+
+static void job_ended(struct log_writer *w, const struct disk_job *d)
+{
+	bool current = w->file.fd >= 0 && d->file.since_ns == w->file.since_ns;
+
+	if (d->num && !current && d->file.part < w->n_files) {
+		w->files[d->file.part].complete = false;
+		err_sys(&w->stats.last, ERR_FAILED, d->num, _("recording to %s ended early"), d->file.path);
+	}
+	if (d->sync && w->limits.sync_ns > 0)
+		w->sync_ns = clock_now_ns() + w->limits.sync_ns;
+	if (!current)
+		return;
+	w->found |= !d->removed && !d->moved;
+	w->stats.removed = w->found && d->removed;
+	w->moved = w->found && d->moved;
+	if (d->num || w->stats.removed)
+		file_failed(w, d->num ? d->num : ENOENT);
+}
+
+/* Without waiting. */
+static void jobs_look(struct log_writer *w)
+{
+	int64_t now = clock_now_ns();
+	bool sync;
+	int fd;
+
+	for (struct disk_job **at = &w->jobs, *d; (d = *at) != NULL;) {
+		if (!job_done(&d->job, 0)) {
+			at = &d->next;
+			continue;
+		}
+		*at = d->next;
+		job_ended(w, d);
+		disk_drop(&d->job);
+	}
+	if (w->output != OUT_FILE || w->file.fd < 0 || w->jobs || now < w->look_ns)
+		return;
+	sync = w->limits.sync_ns > 0 && w->unsynced && now >= w->sync_ns;
+	w->look_ns = now + LOOK_NS;
+	fd = dup(w->file.fd);
+	if (fd >= 0)
+		job_begin(w, fd, sync);
+	if (sync)
+		w->unsynced = false;
+}
+
+/* --- files --- */
+
+/* The file gets no more: what is in it goes to the disk. */
+static void file_close(struct log_writer *w)
+{
+	if (w->moved && w->stats.last.code == ERR_NONE)
+		err_set(&w->stats.last, ERR_FAILED,
+			_("%s was completed, but its folder was moved or unmounted"), w->stats.path);
+	if (w->file.fd >= 0)
+		job_begin(w, w->file.fd, w->file.bytes > 0);
+	w->file.fd = -1;
+	w->found = w->moved = w->listed = w->unsynced = false;
+}
+
+/* The next one, of a number of which there is nothing.  The lock is let go meanwhile. */
+static int file_open(struct log_writer *w, struct part *out, struct err *e)
+{
+	unsigned number = w->number;
+	char path[PATH_MAX], name[PATH_MAX];
+	int fd = -1;
+
+	pthread_mutex_unlock(&w->lock);
+	do
+		number++;
+	while (part_path(w->path, number, path, sizeof(path)) == 0 && !trace_name_free(path, false));
+	if (log_file_name(path, name, sizeof(name)) == 0)
+		fd = log_file_make(name, false, e);
+	else
+		err_set(e, ERR_FAILED, _("the path is too long for the name of a next file"));
+	pthread_mutex_lock(&w->lock);
+	if (fd < 0)
+		return -1;
+	*out = (struct part) {.fd = fd, .number = number, .path = ""};
+	snprintf(out->path, sizeof(out->path), "%s", name);
+	w->number = number;
+	return 0;
+}
+
+/* A file before the one that is written ends. */
+static void next_open(struct log_writer *w)
+{
+	struct err e;
+
+	if (file_open(w, &w->next, &e) == 0) {
+		w->want = false;
+		w->stats.err.code = ERR_NONE;
+		return;
+	}
+	w->retry_ns = clock_now_ns() + RETRY_NS;
+	err_set(&w->stats.err, ERR_FAILED, _("%s; the recording continues in the previous file"), e.text);
+}
+
+static void next_remove(struct log_writer *w)
+{
+	if (w->next.fd < 0)
+		return;
+	unlink(w->next.path);
+	close(w->next.fd);
+	w->next.fd = -1;
+}
+
+/* Until it works again. */
+static void trouble_begin(struct log_writer *w)
+{
+	if (!w->failed_ns) {
+		w->failed_ns = clock_now_ns();
+		w->stats.holes++;
+	}
+}
+
+static void trouble_end(struct log_writer *w)
+{
+	if (!w->failed_ns)
+		return;
+	w->stats.hole_ns += clock_now_ns() - w->failed_ns;
+	w->failed_ns = 0;
+	if (!w->stats.failed)
+		w->stats.err.code = ERR_NONE;
+}
+
+/* There is no next one. */
+static void fail(struct log_writer *w, int num)
+{
+	struct err *e = &w->stats.err;
+
+	w->stats.reader_gone = w->output != OUT_FILE && (num == EPIPE || num == ECONNRESET);
+	if (w->stats.reader_gone)
+		err_set(e, ERR_FAILED, _("the reader closed the stream: the recording ended"));
+	else if (w->output == OUT_FILE)
+		err_sys(e, ERR_FAILED, num, _("recording to %s ended early"), w->stats.path);
+	else if (num == ETIMEDOUT)
+		err_set(e, ERR_FAILED, _("the reader of the stream does not respond: its end is lost"));
+	else
+		err_sys(e, ERR_FAILED, num, _("the stream to standard output ended early"));
+	w->stats.failed = true;
+	while (w->head)
+		queue_taken(w, false);
+}
+
+/* The file of the first chunk is open; otherwise it is tried again later. */
+static bool file_ready(struct log_writer *w)
+{
+	struct err e;
+	unsigned part = w->head->part;
+
+	if (w->output != OUT_FILE || (w->file.fd >= 0 && w->file.part == part))
+		return true;
+	file_close(w);
+	if (w->next.fd < 0 && file_open(w, &w->next, &e) < 0) {
+		trouble_begin(w);
+		if (w->stats.err.code == ERR_NONE)
+			err_set(&w->stats.err, ERR_FAILED,
+				_("%s; the recording continues in a new file as soon as possible"), e.text);
+		w->retry_ns = clock_now_ns() + RETRY_NS;
+		if (w->quit)
+			fail(w, e.num);
+		return false;
+	}
+	w->file = w->next;
+	w->next.fd = -1;
+	w->want = false;
+	w->file.part = part;
+	w->file.since_ns = clock_now_ns();
+	text_printable(w->stats.path, sizeof(w->stats.path), w->file.path, strlen(w->file.path));
+	if (part >= w->n_files && writer_part_add(w, w->file.number))
+		fail(w, ENOMEM);
+	return !w->stats.failed;
+}
+
+/* Nothing is in it. */
+static void file_remove(struct log_writer *w)
+{
+	unlink(w->file.path);
+	close(w->file.fd);
+	w->file.fd = -1;
+	w->number--;
+	w->n_files--;
+}
+
+static void file_failed(struct log_writer *w, int num)
+{
+	int64_t now = clock_now_ns(), lasted = now - w->file.since_ns;
+	unsigned part = w->file.part;
+	struct err *e = &w->stats.last;
+
+	if (!w->go_on || w->quit || w->output != OUT_FILE) {
+		if (!w->stats.failed)
+			fail(w, num);
+		return;
+	}
+	trouble_begin(w);
+	err_sys(e, ERR_FAILED, num, _("recording to %s ended early"), w->stats.path);
+	err_set(&w->stats.err, ERR_FAILED, _("%s; the recording continues in a new file as soon as possible"),
+		e->text);
+	w->retry_ns = lasted < LASTED_NS ? now + RETRY_NS : now;
+	if (w->file.bytes == 0) {
+		file_remove(w);
+		return;
+	}
+	file_close(w);
+	queue_return(w, part);
+	if (w->part == part) {
+		w->part++;
+		w->cutting = false;
+		w->made += w->file.bytes;
+		log_builder_restart(w->builder, w->file.path);
+	}
+}
+
+/* --- chunks --- */
+
+/* All of it, or nothing of it is left.  0, or errno. */
+static int write_file(int fd, const struct block *b)
+{
+	size_t done = 0;
+	struct stat st;
+	int num;
+
+	while (done < b->n) {
+		ssize_t n = write(fd, b->bytes + done, b->n - done);
+
+		if (n > 0) {
+			done += (size_t)n;
+		} else if (n == 0 || errno != EINTR) {
+			num = n == 0 ? ENOSPC : errno;
+			if (done > 0 && fstat(fd, &st) == 0 && ftruncate(fd, st.st_size - (off_t)done) < 0)
+				return EIO;
+			return num;
+		}
+	}
+	return 0;
+}
+
+static bool quitting(struct log_writer *w)
+{
+	bool quit;
+
+	pthread_mutex_lock(&w->lock);
+	quit = w->quit;
+	pthread_mutex_unlock(&w->lock);
+	return quit;
+}
+
+static ssize_t write_some(const struct log_writer *w, const uint8_t *p, size_t n)
+{
+	if (w->output == OUT_SOCKET)
+		return send(w->file.fd, p, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	return write(w->file.fd, p, w->output == OUT_PIPE && n > PIECE ? PIECE : n);
+}
+
+/* However long the reader takes, but not at the end. */
+static int write_stream(struct log_writer *w, const struct block *b)
+{
+	struct pollfd ready = {.fd = w->file.fd, .events = POLLOUT};
+	int64_t give_up = INT64_MAX;
+	size_t done = 0;
+
+	while (done < b->n) {
+		ssize_t n = -1;
+
+		errno = EAGAIN;
+		if (w->output == OUT_OTHER || poll(&ready, 1, LOOK_MS) > 0)
+			n = write_some(w, b->bytes + done, b->n - done);
+		if (n > 0) {
+			done += (size_t)n;
+			give_up = INT64_MAX;
+		} else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+			return n == 0 ? ENOSPC : errno;
+		} else if (give_up == INT64_MAX && quitting(w)) {
+			give_up = clock_now_ns() + PATIENCE_NS;
+		} else if (clock_now_ns() >= give_up) {
+			return ETIMEDOUT;
+		}
+	}
+	return 0;
+}
+
+/* The disk is full: chunks wait for room in the same file. */
+static void wait_for_room(struct log_writer *w, int num)
+{
+	char size[32];
+
+	trouble_begin(w);
+	text_bytes(size, sizeof(size), w->limit);
+	err_sys(&w->stats.err, ERR_FAILED, num, _("cannot write to %s, up to %s wait in memory"),
+		w->stats.path, size);
+	w->retry_ns = clock_now_ns() + RETRY_NS;
+}
+
+static void chunk_written(struct log_writer *w)
+{
+	struct block *b = w->head;
+
+	trouble_end(w);
+	w->file.bytes += b->n;
+	w->unsynced = true;
+	if (b->about.kind == LOG_END && w->output == OUT_FILE)
+		w->files[b->part].complete = true;
+	queue_taken(w, true);
+}
+
+/* The lock is let go meanwhile. */
+static void write_next(struct log_writer *w)
+{
+	struct block *b = w->head;
+	int num;
+
+	if (!file_ready(w))
+		return;
+	w->write_ns = clock_now_ns();
+	pthread_mutex_unlock(&w->lock);
+	num = w->output == OUT_FILE ? write_file(w->file.fd, b) : write_stream(w, b);
+	pthread_mutex_lock(&w->lock);
+	w->write_ns = 0;
+	if (num == 0)
+		chunk_written(w);
+	else if ((num == ENOSPC || num == EDQUOT) && w->go_on && !w->quit)
+		wait_for_room(w, num);
+	else
+		file_failed(w, num);
+}
+
+/* Rows whose cell ended without more of them. */
+static void wait_for_chunks(struct log_writer *w)
+{
+	int64_t now = clock_now_ns(), due = now + (INT64_C(1) << LOG_CELL_ZOOM);
+
+	if (!w->quit && w->options.live && log_builder_due(w->builder) < due)
+		due = log_builder_due(w->builder);
+	if (w->head && w->retry_ns < due)
+		due = w->retry_ns;
+	if (due > now)
+		thread_wait(&w->wake, &w->lock, due);
+	else if (!w->head || now < w->retry_ns)
+		log_builder_run(w->builder, now);
+}
+
+static void finish(struct log_writer *w)
+{
+	if (w->output == OUT_FILE && w->file.fd >= 0 && w->file.bytes == 0)
+		file_remove(w);
+	else if (w->output == OUT_FILE)
+		file_close(w);
+	next_remove(w);
+	trouble_end(w);
+	while (w->jobs) {
+		struct disk_job *d = w->jobs;
+
+		pthread_mutex_unlock(&w->lock);
+		job_done(&d->job, INT64_MAX);
+		pthread_mutex_lock(&w->lock);
+		jobs_look(w);
+	}
+}
+
+static void *disk_main(void *arg)
+{
+	struct log_writer *w = arg;
+
+	prctl(PR_SET_NAME, "nvmtop-disk");
+	pthread_mutex_lock(&w->lock);
+	while (!w->discard && (w->head || !w->quit)) {
+		bool wait;
+
+		jobs_look(w);
+		wait = !w->quit && clock_now_ns() < w->retry_ns;
+		if (w->want && w->next.fd < 0 && !wait && !w->quit)
+			next_open(w);
+		else if (w->head && !wait)
+			write_next(w);
+		else
+			wait_for_chunks(w);
+	}
+	finish(w);
+	writer_leave(w);
+	return NULL;
+}
+
+int disk_start(struct log_writer *w)
+{
+	pthread_t thread;
+	int num;
+
+	w->file.since_ns = clock_now_ns();
+	w->look_ns = w->file.since_ns;
+	w->sync_ns = w->file.since_ns + w->limits.sync_ns;
+	num = thread_start(&thread, disk_main, w);
+	if (num)
+		return num;
+	pthread_detach(thread);
+	w->thread = true;
+	return 0;
+}

@@ -1,0 +1,300 @@
+/* A log becomes a file of version 1 for programs that read only that.  What version 1 has no
+ * room for follows behind its sync points, as the log itself: nvmtop reads that. */
+#include "trace/nvmt1.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/intl.h"
+#include "trace/layout.h"
+#include "trace/trace.h"
+
+#define BATCH  256
+#define BUFFER 65536
+
+struct output {
+	struct trace *t;
+	struct layout layout;
+	nvmt1_progress *progress;
+	void *arg;
+	uint64_t done, total; /* bytes */
+	int fd;
+	size_t used;
+	int error; /* errno of a failed write */
+	bool stopped;
+	uint8_t buffer[BUFFER];
+	double *values; /* a column of BATCH for each channel of a tier */
+};
+
+static void flush(struct output *o)
+{
+	for (size_t at = 0; at < o->used && !o->error;) {
+		ssize_t n = write(o->fd, o->buffer + at, o->used - at);
+
+		if (n > 0)
+			at += (size_t)n;
+		else if (n == 0 || errno != EINTR)
+			o->error = n == 0 ? ENOSPC : errno;
+	}
+	o->done += o->used;
+	o->used = 0;
+	if (o->progress && !o->progress(o->arg, (double)o->done / (double)o->total))
+		o->stopped = true;
+}
+
+static void put(struct output *o, const uint8_t *p, size_t n)
+{
+	if (o->used + n > BUFFER)
+		flush(o);
+	memcpy(o->buffer + o->used, p, n);
+	o->used += n;
+}
+
+/* A rail without a channel for its power gets it from voltage and current. */
+static void fill_power(uint8_t *row, const struct layout *l, const double *values)
+{
+	double volt[MAX_RAILS], amp[MAX_RAILS];
+
+	for (unsigned i = 0; i < MAX_RAILS; i++)
+		volt[i] = amp[i] = (double)NAN;
+	for (size_t i = 0; i < l->n_fields[TIER_MEDIUM]; i++) {
+		const struct cell *c = &l->cells[TIER_MEDIUM][i];
+
+		if (c->place.field == FIELD_VOLTAGE)
+			volt[c->place.slot] = values[i * BATCH];
+		else if (c->place.field == FIELD_CURRENT)
+			amp[c->place.slot] = values[i * BATCH];
+	}
+	for (unsigned i = 0; i < l->rails; i++)
+		if (l->powerless >> i & 1)
+			cell_encode(row, FIELD_POWER, i, volt[i] * amp[i] / 1000);
+}
+
+/* The row before stays where a field has no room for "missing". */
+static void put_rows(struct output *o, enum tier tier)
+{
+	const struct layout *l = &o->layout;
+	int64_t start = trace_session(o->t)->start.mono_ns, t_ns[BATCH];
+	uint64_t rows = trace_rows(o->t, tier);
+	uint8_t row[MEDIUM_SIZE > FAST_SIZE ? MEDIUM_SIZE : FAST_SIZE];
+
+	row_blank(row, l, tier);
+	for (uint64_t first = 0; first < rows && !o->error && !o->stopped; first += BATCH) {
+		size_t n = rows - first < BATCH ? (size_t)(rows - first) : BATCH;
+
+		trace_row_times(o->t, tier, first, n, t_ns);
+		for (size_t c = 0; c < l->n_fields[tier]; c++)
+			trace_row_values(o->t, l->cells[tier][c].channel, first, n, o->values + c * BATCH);
+		for (size_t i = 0; i < n; i++) {
+			row_time_put(row, t_ns[i] - start);
+			for (size_t c = 0; c < l->n_fields[tier]; c++)
+				cell_encode(row, (enum field)l->cells[tier][c].place.field, l->cells[tier][c].place.slot,
+					    o->values[c * BATCH + i]);
+			if (tier == TIER_MEDIUM && l->powerless)
+				fill_power(row, l, o->values + i);
+			put(o, row, row_size[tier]);
+		}
+	}
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Numbers rise with time, as readers of version 1 expect, even if marks came out of order. */
+static bool put_marks(struct output *o)
+{
+	size_t n;
+	const struct mark *marks = trace_marks(o->t, &n);
+	uint64_t *ids = calloc(n + 1, sizeof(*ids));
+	uint8_t p[SYNC_SIZE];
+
+	if (!ids)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		ids[i] = marks[i].id;
+	if (n > 1)
+		qsort(ids, n, sizeof(*ids), by_number);
+	for (size_t i = 0; i < n; i++) {
+		put_u64(p, ids[i]);
+		put_u64(p + 8, trace_row_from(o->t, TIER_FAST, marks[i].t_ns));
+		put(o, p, SYNC_SIZE);
+	}
+	free(ids);
+	return true;
+}
+
+static void put_log(struct output *o)
+{
+	uint64_t from, left;
+	int fd = trace_log(o->t, &from, &left);
+	uint8_t p[BUFFER / 2];
+
+	while (left > 0 && !o->error && !o->stopped) {
+		ssize_t n = pread(fd, p, left < sizeof(p) ? (size_t)left : sizeof(p), (off_t)from);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			o->error = n < 0 ? errno : EIO;
+			return;
+		}
+		put(o, p, (size_t)n);
+		from += (uint64_t)n;
+		left -= (uint64_t)n;
+	}
+}
+
+static bool put_all(struct output *o)
+{
+	const struct session *about = trace_session(o->t);
+	uint8_t header[HEADER_SIZE];
+	uint64_t from, n;
+	size_t marks;
+
+	trace_marks(o->t, &marks);
+	trace_log(o->t, &from, &n);
+	header_encode(header, about, &o->layout);
+	o->total = HEADER_SIZE + n + marks * SYNC_SIZE;
+	for (int t = 0; t < TIERS; t++) {
+		put_u64(header + H_COUNTS + 8 * t, trace_rows(o->t, (enum tier)t));
+		o->total += trace_rows(o->t, (enum tier)t) * row_size[t];
+	}
+	put_u64(header + H_COUNTS + 24, marks);
+	put(o, header, HEADER_SIZE);
+	for (int t = 0; t < TIERS; t++)
+		put_rows(o, (enum tier)t);
+	if (!put_marks(o))
+		return false;
+	put_log(o);
+	flush(o);
+	return true;
+}
+
+static struct output *output_new(struct trace *t, struct err *e)
+{
+	struct output *o = calloc(1, sizeof(*o));
+	size_t widest = 1;
+
+	if (!o) {
+		err_set(e, ERR_FAILED, _("out of memory"));
+		return NULL;
+	}
+	o->t = t;
+	if (layout_make(&o->layout, trace_session(t), e) < 0) {
+		free(o);
+		return NULL;
+	}
+	for (int i = 0; i < TIERS; i++)
+		widest = o->layout.n_fields[i] > widest ? o->layout.n_fields[i] : widest;
+	o->values = malloc(widest * BATCH * sizeof(*o->values));
+	if (o->values)
+		return o;
+	err_set(e, ERR_FAILED, _("out of memory"));
+	layout_free(&o->layout);
+	free(o);
+	return NULL;
+}
+
+static void output_free(struct output *o)
+{
+	layout_free(&o->layout);
+	free(o->values);
+	free(o);
+}
+
+int nvmt1_pack(struct trace *t, int fd)
+{
+	struct err e;
+	struct output *o = output_new(t, &e);
+	int error;
+
+	if (!o)
+		return -1;
+	o->fd = fd;
+	o->total = 1;
+	for (int i = 0; i < TIERS; i++)
+		put_rows(o, (enum tier)i);
+	flush(o);
+	error = o->error;
+	output_free(o);
+	return error ? -1 : 0;
+}
+
+/* On the disk under its name. */
+static int publish(int fd, const char *temporary, const char *path)
+{
+	if (fsync(fd) < 0 || rename(temporary, path) < 0)
+		return errno;
+	log_file_list(path);
+	return 0;
+}
+
+int nvmt1_write(struct trace *t, const char *path, bool force, nvmt1_progress *progress, void *arg, struct err *e)
+{
+	char temporary[PATH_MAX], shown[512];
+	struct output *o;
+	bool memory;
+	int rc = -1;
+
+	text_printable(shown, sizeof(shown), path, strlen(path));
+	if (snprintf(temporary, sizeof(temporary), "%s.tmp", path) >= (int)sizeof(temporary))
+		return err_sys(e, ERR_FAILED, ENAMETOOLONG, _("cannot write %s"), shown);
+	if (log_file_check(path, force, e) < 0)
+		return -1;
+	o = output_new(t, e);
+	if (!o)
+		return -1;
+	o->progress = progress;
+	o->arg = arg;
+	unlink(temporary);
+	o->fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	o->error = o->fd < 0 ? errno : 0;
+	memory = o->error || put_all(o);
+	if (!memory)
+		err_set(e, ERR_FAILED, _("out of memory"));
+	else if (o->stopped)
+		err_set(e, ERR_FAILED, _("interrupted: nothing was written"));
+	else if (o->error || (o->error = publish(o->fd, temporary, path)) != 0)
+		err_sys(e, ERR_FAILED, o->error, _("cannot write %s"), shown);
+	else
+		rc = 0;
+	if (o->fd >= 0)
+		close(o->fd);
+	if (rc < 0)
+		unlink(temporary);
+	output_free(o);
+	return rc;
+}
+
+int nvmt1_finish(const char *log, const char *path, bool force, nvmt1_progress *progress, void *arg, struct err *e)
+{
+	struct err failed = {.code = ERR_NONE};
+	struct trace *t = trace_open(log, &failed);
+	char shown[512];
+	int rc;
+
+	if (!t) {
+		*e = failed;
+		return -1;
+	}
+	rc = nvmt1_write(t, path, force, progress, arg, &failed);
+	trace_close(t);
+	text_printable(shown, sizeof(shown), path, strlen(path));
+	if (rc < 0)
+		return err_set(e, ERR_DAMAGED, _("%s; the recording is %s.nvmt: nvmtop --recover %s completes it"), failed.text,
+			       shown, shown);
+	if (unlink(log) < 0)
+		return err_sys(e, ERR_FAILED, errno, _("%s is complete, but %s.nvmt could not be removed"), shown, shown);
+	log_file_list(path);
+	return 0;
+}

@@ -1,0 +1,682 @@
+/* Every trace is read as a log.  A file of version 1 is imported into a temporary log first:
+ * in the background for the screen, where the trace grows meanwhile. */
+#include "trace/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/intl.h"
+#include "util/job.h"
+#include "trace/log-builder.h"
+#include "trace/nvmt1.h"
+#include "trace/trace-file.h"
+
+#define FIRST_NS (300 * NS_PER_MS) /* to wait for the end of an import */
+#define LOOK_NS	 (NS_PER_S / 2)	   /* between two looks at a log that grows */
+
+/* --- import --- */
+
+struct import {
+	struct job job;
+	struct sink sink;
+	struct log_builder *builder;
+	int from, to; /* the file of version 1, the temporary log */
+	char *shown;
+	bool blocking; /* the caller waits */
+	trace_progress *progress;
+	void *arg;
+	atomic_bool stop;
+	atomic_int permille;
+	int64_t newest_ns, looked_ns;
+	int write_error;
+	int rc;
+	struct nvmt1_extra extra;
+	struct err err;
+};
+
+static struct import *import_of(struct sink *s)
+{
+	return (struct import *)((char *)s - offsetof(struct import, sink));
+}
+
+static bool import_emit(void *to, const struct log_entry *about, const uint8_t *chunk, size_t n)
+{
+	struct import *m = to;
+	size_t done = 0;
+
+	(void)about;
+	while (done < n && !m->write_error) {
+		ssize_t got = write(m->to, chunk + done, n - done);
+
+		if (got > 0)
+			done += (size_t)got;
+		else if (got == 0 || errno != EINTR)
+			m->write_error = got == 0 ? ENOSPC : errno;
+	}
+	return done == n;
+}
+
+static int import_begin(struct sink *s, const struct session *about, struct err *e)
+{
+	struct import *m = import_of(s);
+	const struct log_options options = {.index = true};
+
+	m->builder = log_builder_new(about, &options, import_emit, m, e);
+	return m->builder ? 0 : -1;
+}
+
+static void import_rows(struct sink *s, const struct rows *r)
+{
+	struct import *m = import_of(s);
+
+	log_builder_rows(m->builder, r);
+	if (r->t_ns[r->n - 1] > m->newest_ns)
+		m->newest_ns = r->t_ns[r->n - 1];
+}
+
+static void import_mark(struct sink *s, const struct mark *m)
+{
+	log_builder_mark(import_of(s)->builder, m);
+}
+
+static void import_gap(struct sink *s, const struct gap *g)
+{
+	log_builder_gap(import_of(s)->builder, g);
+}
+
+static void import_change(struct sink *s, const struct change *c)
+{
+	log_builder_change(import_of(s)->builder, c);
+}
+
+static void import_rest(struct sink *s)
+{
+	log_builder_run(import_of(s)->builder, import_of(s)->newest_ns);
+}
+
+static int import_end(struct sink *s, struct err *e)
+{
+	(void)e;
+	log_builder_end(import_of(s)->builder, LOG_STOPPED, NULL);
+	return 0;
+}
+
+static bool import_goes_on(void *arg, double done)
+{
+	struct import *m = arg;
+
+	atomic_store(&m->permille, (int)(done * 1000));
+	return !m->write_error && !atomic_load(&m->stop) && (!m->progress || m->progress(m->arg, done));
+}
+
+static void import_run(struct job *j)
+{
+	struct import *m = (struct import *)j;
+
+	m->rc = nvmt1_import(m->from, m->shown, &m->sink, import_goes_on, m, &m->extra, &m->err);
+	if (m->write_error) {
+		m->rc = -1;
+		err_sys(&m->err, ERR_FAILED, m->write_error,
+			_("cannot read %s: it is converted in a temporary folder (TMPDIR) that cannot take it"), m->shown);
+	}
+}
+
+static void import_free(struct import *m)
+{
+	if (!m)
+		return;
+	log_builder_free(m->builder);
+	if (m->from >= 0)
+		close(m->from);
+	if (m->to >= 0)
+		close(m->to);
+	free(m->extra.anchors);
+	free(m->shown);
+	free(m);
+}
+
+static void import_drop(struct job *j)
+{
+	import_free((struct import *)j);
+}
+
+int trace_temporary(void)
+{
+	const char *folder = getenv("TMPDIR");
+	char name[4096];
+	int fd;
+
+	if (!folder || !*folder)
+		folder = "/tmp";
+	fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	if (snprintf(name, sizeof(name), "%s/nvmtop-XXXXXX", folder) >= (int)sizeof(name)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(name);
+	return fd;
+}
+
+static int no_temporary(const char *shown, struct err *e)
+{
+	return err_sys(e, ERR_FAILED, errno, _("cannot read %s: no temporary file (TMPDIR)"), shown);
+}
+
+static struct import *import_new(int fd, const char *shown, struct err *e)
+{
+	static const struct sink_ops ops = {.begin = import_begin,
+					    .rows = import_rows,
+					    .mark = import_mark,
+					    .gap = import_gap,
+					    .rest = import_rest,
+					    .end = import_end,
+					    .change = import_change};
+	struct import *m = calloc(1, sizeof(*m));
+
+	if (!m) {
+		err_set(e, ERR_FAILED, _("out of memory"));
+		return NULL;
+	}
+	m->sink.ops = &ops;
+	m->from = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	m->to = trace_temporary();
+	m->shown = strdup(shown);
+	if (m->from >= 0 && m->to >= 0 && m->shown)
+		return m;
+	no_temporary(shown, e);
+	import_free(m);
+	return NULL;
+}
+
+/* --- an open trace --- */
+
+static void damage(struct trace *t, const char *text)
+{
+	err_set(&t->damage, ERR_DAMAGED, _("%s is damaged: %s"), t->shown, text);
+}
+
+static void *copy(const void *list, size_t n, size_t size)
+{
+	void *to = calloc(n + 1, size);
+
+	if (to && n > 0)
+		memcpy(to, list, n * size);
+	return to;
+}
+
+static int by_gap_time(const void *a, const void *b)
+{
+	const struct gap *g = a, *h = b;
+
+	return (g->from_ns > h->from_ns) - (g->from_ns < h->from_ns);
+}
+
+static int take_events(struct trace *t, struct log_reader *log)
+{
+	size_t n_gaps, n_marks, n_changes;
+	const struct mark *marks = log_reader_marks(log, &n_marks);
+	const struct gap *gaps = log_reader_gaps(log, &n_gaps);
+	const struct change *changes = log_reader_changes(log, &n_changes);
+	int64_t latest = INT64_MIN;
+
+	free(t->marks);
+	free(t->gaps);
+	free(t->gap_reach);
+	free(t->changes);
+	t->marks = copy(marks, n_marks, sizeof(*marks));
+	t->gaps = copy(gaps, n_gaps, sizeof(*gaps));
+	t->gap_reach = calloc(n_gaps + 1, sizeof(*t->gap_reach));
+	t->changes = copy(changes, n_changes, sizeof(*changes));
+	t->n_marks = t->n_gaps = t->n_changes = 0;
+	if (!t->marks || !t->gaps || !t->gap_reach || !t->changes)
+		return -1;
+	t->n_marks = n_marks;
+	t->n_changes = n_changes;
+	/* The clock of the rows stands still while the machine is suspended. */
+	for (size_t i = 0; i < n_gaps; i++)
+		if (gaps[i].cause != LOG_SUSPENDED)
+			t->gaps[t->n_gaps++] = gaps[i];
+	if (t->n_gaps > 1)
+		qsort(t->gaps, t->n_gaps, sizeof(*t->gaps), by_gap_time);
+	for (size_t i = 0; i < t->n_gaps; i++) {
+		latest = t->gaps[i].to_ns > latest ? t->gaps[i].to_ns : latest;
+		t->gap_reach[i] = latest;
+	}
+	return 0;
+}
+
+/* The chunks that a log has now; takes fd over, also on error. */
+static int load(struct trace *t, int fd, uint64_t from, struct err *e)
+{
+	struct log_reader *log = log_reader_open(fd, from, t->shown, e);
+	const struct clock_anchor *anchors;
+	size_t n;
+
+	if (!log)
+		return -1;
+	if (!t->log) {
+		t->session = *log_reader_session(log);
+		t->channels = copy(t->session.channels, t->session.n_channels, sizeof(*t->channels));
+		t->facts = copy(t->session.facts, t->session.n_facts, sizeof(*t->facts));
+		t->session.channels = t->channels;
+		t->session.facts = t->facts;
+	}
+	anchors = log_reader_anchors(log, &n);
+	free(t->anchors);
+	t->anchors = copy(anchors, n, sizeof(*anchors));
+	t->n_anchors = t->anchors ? n : 0;
+	if (!t->channels || !t->facts || !t->anchors || take_events(t, log) < 0) {
+		log_reader_close(log);
+		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), t->shown);
+	}
+	log_reader_close(t->log);
+	t->log = log;
+	t->known = log_reader_extent(log, &t->first_ns, &t->last_ns);
+	for (enum tier tier = 0; tier < TIERS; tier++)
+		t->rows[tier] = log_reader_rows(log, tier);
+	return 0;
+}
+
+static void look_for_damage(struct trace *t)
+{
+	char text[512];
+
+	if (t->version1 < 0 && log_damage_text(t->log, text, sizeof(text)))
+		damage(t, text);
+}
+
+static int load_import(struct trace *t, struct err *e)
+{
+	int fd = fcntl(t->import->to, F_DUPFD_CLOEXEC, 3);
+
+	if (fd < 0)
+		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), t->shown);
+	return load(t, fd, 0, e);
+}
+
+/* The import has ended: all of it is read, and what it knows is taken over. */
+static int import_take(struct trace *t, struct err *e)
+{
+	struct import *m = t->import;
+	int rc = m->rc;
+
+	if (rc < 0)
+		*e = m->err;
+	else
+		rc = load_import(t, e);
+	if (rc == 0) {
+		t->damage = m->err;
+		t->lists_gaps = m->extra.lists_gaps;
+		free(t->anchors);
+		t->anchors = m->extra.anchors;
+		t->n_anchors = m->extra.n_anchors;
+		m->extra.anchors = NULL;
+	}
+	t->import = NULL;
+	import_free(m);
+	return rc;
+}
+
+/* For the screen: a part of a long file is enough to begin with. */
+static int import_in_background(struct trace *t, struct err *e)
+{
+	struct import *m = t->import;
+
+	if (job_start(&m->job, import_run, import_drop, e) < 0) {
+		t->import = NULL;
+		import_free(m);
+		return -1;
+	}
+	for (int64_t wait = FIRST_NS; !job_done(&m->job, clock_now_ns() + wait); wait = LOOK_NS / 5) {
+		m->looked_ns = clock_now_ns();
+		if (load_import(t, e) == 0) {
+			t->lists_gaps = true;
+			return 0;
+		}
+	}
+	return import_take(t, e);
+}
+
+static int open_version1(struct trace *t, int fd, bool view, trace_progress *progress, void *arg, struct err *e)
+{
+	t->version1 = fd;
+	t->import = import_new(fd, t->shown, e);
+	if (!t->import)
+		return -1;
+	if (view)
+		return import_in_background(t, e);
+	t->import->progress = progress;
+	t->import->arg = arg;
+	import_run(&t->import->job);
+	return import_take(t, e);
+}
+
+static struct trace *trace_new(const char *path)
+{
+	struct trace *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->timeline.ops = &trace_ops;
+	t->version1 = -1;
+	t->lists_gaps = true;
+	pthread_mutex_init(&t->raw_lock, NULL);
+	t->path = strdup(path);
+	t->shown = malloc(strlen(path) + 1);
+	if (t->path && t->shown) {
+		text_printable(t->shown, strlen(path) + 1, path, strlen(path));
+		return t;
+	}
+	trace_close(t);
+	return NULL;
+}
+
+/* --- files --- */
+
+/* Standard input as a file without a name. */
+static int spool(const char *shown, struct err *e)
+{
+	static uint8_t bytes[65536];
+	int fd = trace_temporary();
+	ssize_t n;
+
+	if (fd < 0)
+		return no_temporary(shown, e);
+	for (;;) {
+		n = read(STDIN_FILENO, bytes, sizeof(bytes));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0 || write(fd, bytes, (size_t)n) != n)
+			break;
+	}
+	if (n == 0)
+		return fd;
+	err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
+	close(fd);
+	return -1;
+}
+
+/* Could it be a trace? */
+static int check_kind(int fd, const char *shown, struct stat *st, struct err *e)
+{
+	if (fstat(fd, st) < 0)
+		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
+	if (S_ISDIR(st->st_mode))
+		return err_num(e, ERR_FAILED, EISDIR, _("%s is a folder, not a trace"), shown);
+	if (S_ISFIFO(st->st_mode))
+		return err_set(e, ERR_FAILED,
+			       _("%s is a pipe, not a regular file: read a stream from standard input, with - as FILE"),
+			       shown);
+	if (!S_ISREG(st->st_mode))
+		return err_set(e, ERR_FAILED, _("%s is not a regular file: a trace must be one"), shown);
+	if (st->st_size == 0)
+		return err_set(e, ERR_FAILED, _("%s is empty: it is not a trace"), shown);
+	return 0;
+}
+
+static bool ends_in(const char *path, const char *end)
+{
+	size_t n = strlen(path), m = strlen(end);
+
+	return n >= m && !strcmp(path + n - m, end);
+}
+
+/* What version 0.1 left of an interrupted recording, or sent as a stream. */
+static bool unfinished(int fd, const char *path)
+{
+	uint8_t magic[4];
+
+	return ends_in(path, ".part") || ends_in(path, ".part.side") ||
+	       (pread(fd, magic, 4, 0) == 4 && !memcmp(magic, "NVMS", 4));
+}
+
+/* A descriptor of the file and its kind; -1 with *e. */
+static int open_file(const char *path, const char *shown, struct stat *st, struct err *e)
+{
+	char log[4096];
+	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : spool(shown, e);
+
+	/* A recording to NAME.bin that did not come to its end is NAME.bin.nvmt. */
+	if (fd < 0 && errno == ENOENT && snprintf(log, sizeof(log), "%s.nvmt", path) < (int)sizeof(log)) {
+		fd = open(log, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		errno = fd < 0 ? ENOENT : 0;
+	}
+	if (fd < 0)
+		return strcmp(path, "-") ? err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown) : -1;
+	if (check_kind(fd, shown, st, e) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int no_trace(int fd, const char *path, const char *shown, struct err *e)
+{
+	bool old = unfinished(fd, path);
+
+	close(fd);
+	if (old)
+		return err_set(e, ERR_FAILED,
+			       _("%s is an unfinished recording or a stream of nvmtop 0.1: complete it with "
+				 "nvmtop 0.1 --recover"),
+			       shown);
+	return err_set(e, ERR_FAILED, _("%s is not a trace: it does not begin with the magic number of NVMT"), shown);
+}
+
+static int open_any(struct trace *t, bool view, trace_progress *progress, void *arg, struct err *e)
+{
+	struct stat st;
+	int fd = open_file(t->path, t->shown, &st, e);
+	off_t log;
+
+	if (fd < 0)
+		return -1;
+	t->bytes = (uint64_t)st.st_size;
+	if (!nvmt1_begins(fd))
+		return log_begins(fd) ? load(t, fd, 0, e) : no_trace(fd, t->path, t->shown, e);
+	if (unfinished(fd, t->path))
+		return no_trace(fd, t->path, t->shown, e);
+	log = nvmt1_log(fd);
+	if (!log)
+		return open_version1(t, fd, view, progress, arg, e);
+	t->version1 = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	return load(t, fd, (uint64_t)log, e);
+}
+
+static struct trace *open_trace(const char *path, bool view, trace_progress *progress, void *arg, struct err *e)
+{
+	struct err failed = {.code = ERR_NONE};
+	struct trace *t = trace_new(path);
+
+	if (!t)
+		err_set(&failed, ERR_FAILED, _("out of memory"));
+	else if (open_any(t, view, progress, arg, &failed) < 0) {
+		trace_close(t);
+		t = NULL;
+	} else if (!t->import) {
+		look_for_damage(t);
+	}
+	if (t)
+		t->told = t->damage;
+	if (e)
+		*e = t ? t->damage : failed;
+	return t;
+}
+
+struct trace *trace_open_progress(const char *path, trace_progress *progress, void *arg, struct err *e)
+{
+	return open_trace(path, false, progress, arg, e);
+}
+
+struct trace *trace_open(const char *path, struct err *e)
+{
+	return open_trace(path, false, NULL, NULL, e);
+}
+
+struct trace *trace_open_view(const char *path, struct err *e)
+{
+	return open_trace(path, true, NULL, NULL, e);
+}
+
+static void take_more(struct trace *t)
+{
+	struct import *m = t->import;
+	struct err e = {.code = ERR_NONE};
+
+	if (job_done(&m->job, 0)) {
+		if (import_take(t, &e) < 0)
+			t->damage = e;
+	} else if (clock_now_ns() >= m->looked_ns + LOOK_NS) {
+		load_import(t, &e);
+		m->looked_ns = clock_now_ns();
+	}
+}
+
+void trace_look(struct trace *t, struct trace_state *out)
+{
+	if (t->import)
+		take_more(t);
+	else
+		look_for_damage(t);
+	out->building = t->import != NULL;
+	out->built = t->import ? atomic_load(&t->import->permille) / 1000.0 : 1;
+	out->news = strcmp(t->told.text, t->damage.text) != 0;
+	out->damage = t->damage;
+	t->told = t->damage;
+}
+
+void trace_settle(struct trace *t)
+{
+	struct err e = {.code = ERR_NONE};
+
+	if (t->import && job_done(&t->import->job, INT64_MAX) && import_take(t, &e) < 0)
+		t->damage = e;
+}
+
+void trace_close(struct trace *t)
+{
+	if (!t)
+		return;
+	if (t->import) {
+		atomic_store(&t->import->stop, true);
+		job_cancel(&t->import->job);
+	}
+	log_reader_close(t->log);
+	map_close(&t->raw);
+	if (t->version1 >= 0)
+		close(t->version1);
+	pthread_mutex_destroy(&t->raw_lock);
+	free(t->channels);
+	free(t->facts);
+	free(t->marks);
+	free(t->gaps);
+	free(t->gap_reach);
+	free(t->changes);
+	free(t->anchors);
+	free(t->path);
+	free(t->shown);
+	free(t);
+}
+
+struct timeline *trace_timeline(struct trace *t)
+{
+	return &t->timeline;
+}
+
+const char *trace_path(const struct trace *t)
+{
+	return t->path;
+}
+
+static void name_board(const struct session *s, struct trace_summary *out)
+{
+	const char *board = fact_get(s->facts, s->n_facts, "board");
+
+	if (board)
+		text_printable(out->board, sizeof(out->board), board, strlen(board));
+}
+
+void trace_summary(const struct trace *t, struct trace_summary *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->bytes = (int64_t)t->bytes;
+	out->duration_ns = t->known ? t->last_ns - t->session.start.mono_ns : 0;
+	memcpy(out->rows, t->rows, sizeof(out->rows));
+	out->marks = t->n_marks;
+	out->real_ns = t->session.start.real_ns;
+	name_board(&t->session, out);
+}
+
+/* --- lists of files --- */
+
+static int peek_log(int fd, uint64_t from, const char *shown, struct trace_summary *out, struct err *e)
+{
+	struct log_reader *r = log_reader_open(fd, from, shown, e);
+	int64_t first, last;
+	size_t marks;
+
+	if (!r)
+		return -1;
+	log_reader_marks(r, &marks);
+	out->duration_ns = log_reader_extent(r, &first, &last) ? last - log_reader_session(r)->start.mono_ns : 0;
+	for (enum tier t = 0; t < TIERS; t++)
+		out->rows[t] = log_reader_rows(r, t);
+	out->marks = marks;
+	out->real_ns = log_reader_session(r)->start.real_ns;
+	name_board(log_reader_session(r), out);
+	log_reader_close(r);
+	return 0;
+}
+
+static int peek_any(int fd, const char *path, const char *shown, struct trace_summary *out, struct err *e)
+{
+	struct nvmt1_summary s;
+	off_t log;
+
+	if (!nvmt1_begins(fd))
+		return log_begins(fd) ? peek_log(fd, 0, shown, out, e) : no_trace(fd, path, shown, e);
+	if (unfinished(fd, path))
+		return no_trace(fd, path, shown, e);
+	log = nvmt1_log(fd);
+	if (log)
+		return peek_log(fd, (uint64_t)log, shown, out, e);
+	if (!nvmt1_peek(fd, &s))
+		return no_trace(fd, path, shown, e);
+	memcpy(out->rows, s.rows, sizeof(out->rows));
+	out->marks = s.marks;
+	out->duration_ns = s.duration_ns;
+	out->real_ns = s.real_ns;
+	snprintf(out->board, sizeof(out->board), "%.31s", s.board);
+	close(fd);
+	return 0;
+}
+
+int trace_peek(const char *path, struct trace_summary *out, struct err *e)
+{
+	char *shown = malloc(strlen(path) + 1);
+	struct stat st;
+	int fd, rc = -1;
+
+	memset(out, 0, sizeof(*out));
+	if (!shown)
+		return err_set(e, ERR_FAILED, _("out of memory"));
+	text_printable(shown, strlen(path) + 1, path, strlen(path));
+	fd = open_file(path, shown, &st, e);
+	if (fd >= 0) {
+		out->bytes = st.st_size;
+		rc = peek_any(fd, path, shown, out, e);
+	}
+	free(shown);
+	return rc;
+}

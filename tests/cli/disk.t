@@ -1,0 +1,100 @@
+#!/bin/sh
+# A disk that takes its time, or does not answer: it holds up neither the sampler nor the end,
+# and it is said.
+. "$NVMTOP_SRC/tests/cli/lib.sh"
+
+# write() and fdatasync() of files wait as long as a file says so.
+cat >disk.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static void wait_for(int fd, const char *what)
+{
+	char name[4096];
+	struct stat st;
+	strcat(strcat(strcpy(name, getenv("DISK")), "/"), what);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		while (access(name, F_OK) == 0)
+			usleep(10000);
+}
+ssize_t write(int fd, const void *p, size_t n)
+{
+	wait_for(fd, "write.hangs");
+	return ((ssize_t (*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write"))(fd, p, n);
+}
+int fdatasync(int fd)
+{
+	wait_for(fd, "sync.hangs");
+	return ((int (*)(int))dlsym(RTLD_NEXT, "fdatasync"))(fd);
+}
+END
+DISK=$scratch
+export DISK
+if ! ${CC:-cc} -shared -fPIC -o disk.so disk.c -ldl 2>/dev/null ||
+    ! LD_PRELOAD=$scratch/disk.so $EMU "$NVMTOP" --version 2>&1 | grep -q '^nvmtop' ||
+    LD_PRELOAD=$scratch/disk.so $EMU "$NVMTOP" --version 2>&1 | grep -qi preload; then
+    echo '1..0 # SKIP nothing can be preloaded here: build without sanitizers, for this machine'
+    exit 0
+fi
+# begin FILE OPTION...
+begin() {
+    LD_PRELOAD=$scratch/disk.so $EMU "$NVMTOP" --demo --record -o "$@" 2>err &
+    pid=$!
+    file=$1
+    soon grown 20000
+}
+grown() { test "$(wc -c <"$file")" -ge "$1"; }
+all_there() { judge "$file" "t['end'] and not [g for g in t['gaps'] if g['cause'] == 1] and t['counts']['fast'] > 2000"; }
+
+# Syncs that take longer than the time between them.
+begin sync.nvmt --sync 1
+: >sync.hangs
+sleep 3
+before=$(wc -c <sync.nvmt)
+sleep 0.5
+ok 'a sync that hangs: what comes is written' test "$(wc -c <sync.nvmt)" -gt "$before"
+rm sync.hangs
+kill -TERM $pid
+wait $pid
+ok 'a sync that hangs: status 0' is "$?" 0
+ok 'a sync that hangs: nothing is lost' all_there
+
+# Writes that take seconds.
+begin write.nvmt
+: >write.hangs
+ok 'a write that hangs: said' soon grep 'the disk does not respond: .* wait in memory' err
+rm write.hangs
+ok 'a write that hangs: that it goes on is said' soon grep 'the recording continues in write.nvmt' err
+kill -TERM $pid
+wait $pid
+ok 'a write that hangs: status 0' is "$?" 0
+ok 'a write that hangs: nothing is lost' all_there
+
+# At the end.
+begin end.nvmt
+: >write.hangs
+sleep 0.5
+kill -INT $pid
+ok 'a disk that hangs at the end: said' soon grep 'the last .* of end.nvmt are not written; waiting for it, Ctrl-C ends' err
+ok 'a disk that hangs at the end: it is waited for' kill -0 $pid
+began=$(date +%s%N)
+kill -INT $pid
+wait $pid
+ok 'the second Ctrl-C ends it: status 1' is "$?" 1
+ok 'within 2 s' test $(($(date +%s%N) - began)) -lt 2000000000
+ok 'what is not on the disk is named' sh -c "tail -n 1 err | grep 'the last .* of end.nvmt are not written'"
+rm write.hangs
+ok 'what was written before is sound' judge end.nvmt "t['counts']['fast'] > 100"
+begin late.nvmt
+: >write.hangs
+sleep 0.5
+kill -INT $pid
+soon grep 'waiting for it' err
+rm write.hangs
+wait $pid
+ok 'a disk that answers meanwhile: status 0' is "$?" 0
+ok 'a disk that answers meanwhile: all is there' judge late.nvmt "t['end'] and not [g for g in t['gaps'] if g['cause'] == 1]"
+done_testing

@@ -1,0 +1,478 @@
+/* A recording in several files: all of them together are the stream, no row is in two of them
+ * or in none, and whatever is not in them is counted. */
+#include "test-log.h"
+
+#define FILES 12
+
+/* --- a disk that does as it is told --- */
+
+static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t answers = PTHREAD_COND_INITIALIZER;
+static int write_errno, sync_errno; /* 0: it works */
+static bool hangs;
+static unsigned syncs;
+
+ssize_t __real_write(int fd, const void *p, size_t n);
+ssize_t __wrap_write(int fd, const void *p, size_t n);
+ssize_t __wrap_write(int fd, const void *p, size_t n)
+{
+	struct stat st;
+	int num = 0;
+
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		pthread_mutex_lock(&disk);
+		while (hangs)
+			pthread_cond_wait(&answers, &disk);
+		num = write_errno;
+		pthread_mutex_unlock(&disk);
+	}
+	errno = num;
+	return num ? -1 : __real_write(fd, p, n);
+}
+
+int __real_fdatasync(int fd);
+int __wrap_fdatasync(int fd);
+int __wrap_fdatasync(int fd)
+{
+	int num;
+
+	pthread_mutex_lock(&disk);
+	syncs++;
+	num = sync_errno;
+	pthread_mutex_unlock(&disk);
+	errno = num;
+	return num ? -1 : __real_fdatasync(fd);
+}
+
+static void disk_is(int writes, int sync, bool held)
+{
+	pthread_mutex_lock(&disk);
+	write_errno = writes;
+	sync_errno = sync;
+	hangs = held;
+	pthread_cond_broadcast(&answers);
+	pthread_mutex_unlock(&disk);
+}
+
+/* --- what is there --- */
+
+static struct log_writer *series(const struct trace_limits *limits)
+{
+	struct log_writer *w = writer(false);
+
+	log_writer_limits(w, limits);
+	assert_int_equal(log_writer_sink(w)->ops->begin(log_writer_sink(w), &about, NULL), 0);
+	return w;
+}
+
+/* All is written: the number of files. */
+static size_t finish(struct log_writer *w, bool complete)
+{
+	char name[PATH_MAX];
+	size_t n = 0;
+	bool is;
+
+	assert_int_equal(log_writer_sink(w)->ops->end(log_writer_sink(w), NULL), 0);
+	assert_true(log_writer_wait(w, clock_now_ns() + 30 * NS_PER_S));
+	for (; log_writer_file(w, n, name, sizeof(name), &is); n++)
+		if (complete)
+			assert_true(is);
+	return n;
+}
+
+/* The rows of one more file, which continue those of the ones before. */
+static void read_one(struct log_writer *w, size_t i, struct seen *s, struct column all[TIERS])
+{
+	char name[PATH_MAX];
+	struct file f;
+
+	assert_true(log_writer_file(w, i, name, sizeof(name), NULL));
+	f = slurp(name);
+	read_without_stat(&f, s, false);
+	for (int t = 0; t < TIERS; t++)
+		for (size_t row = 0; row < s->rows[t].n; row++)
+			column_add(&all[t], about.width[t], s->rows[t].t_ns[row],
+				   s->rows[t].values + row * about.width[t]);
+	columns_free(s->rows);
+	free(f.p);
+}
+
+static void expect_all(const struct column all[TIERS])
+{
+	for (int t = 0; t < TIERS; t++) {
+		assert_int_equal(all[t].n, pushed[t].n);
+		assert_memory_equal(all[t].t_ns, pushed[t].t_ns, all[t].n * sizeof(*all[t].t_ns));
+	}
+}
+
+/* Rows until something is so, a tenth of a second at a time; returns how many seconds. */
+static double push_until(struct log_writer *w, double from, bool (*is)(const struct log_writer_stats *))
+{
+	struct log_writer_stats st;
+
+	for (int i = 0; i < 1000; i++, from += 0.1) {
+		push(log_writer_sink(w), START + (int64_t)(from * 10 + 0.5) * 100 * NS_PER_MS, 0.1);
+		log_writer_stats(w, &st);
+		if (is(&st))
+			return from + 0.1;
+		nanosleep(&(struct timespec) {.tv_nsec = 10000000}, NULL);
+	}
+	fail_msg("it did not come to that: %zu files, %llu bytes, %llu wait, %s", st.files,
+		 (unsigned long long)st.bytes, (unsigned long long)st.queued, st.err.text);
+	return 0;
+}
+
+static bool two_files(const struct log_writer_stats *st)
+{
+	return st->files == 2 && st->bytes > 0 && st->queued == 0;
+}
+
+static bool all_written(const struct log_writer_stats *st)
+{
+	return st->bytes > 0 && st->queued == 0;
+}
+
+static bool in_trouble(const struct log_writer_stats *st)
+{
+	return st->err.code != ERR_NONE;
+}
+
+static bool no_trouble(const struct log_writer_stats *st)
+{
+	return st->err.code == ERR_NONE && st->queued < 100000;
+}
+
+/* --- tests --- */
+
+static void split_by_time(void **state)
+{
+	struct log_writer *w = series(&(struct trace_limits) {.split_ns = 2 * NS_PER_S});
+	struct column all[TIERS] = {{.n = 0}};
+	struct log_writer_stats st;
+	static struct seen seen;
+	struct mark mark = {.t_ns = START};
+	uint64_t seq = 0, marks = 0;
+	size_t n;
+
+	(void)state;
+	for (int i = 0; i < 100; i++) { /* a mark at each moment, also at the edges */
+		push(log_writer_sink(w), START + i * 100 * NS_PER_MS, 0.1);
+		for (int k = 0; k < 10; k++) {
+			mark.id++;
+			mark.t_ns = START + i * 100 * NS_PER_MS + k * 10 * NS_PER_MS;
+			log_writer_sink(w)->ops->mark(log_writer_sink(w), &mark);
+		}
+		nanosleep(&(struct timespec) {.tv_nsec = 5000000}, NULL);
+	}
+	n = finish(w, true);
+	assert_in_range(n, 4, 6);
+	for (size_t i = 0; i < n; i++) {
+		char next[64];
+		int64_t first;
+
+		read_one(w, i, &seen, all);
+		first = all[TIER_FAST].t_ns[all[TIER_FAST].n - 1];
+		assert_int_equal(seen.first_seq, seq);
+		seq = seen.next_seq;
+		snprintf(next, sizeof(next), "a.%zu.nvmt", i + 2);
+		assert_string_equal(seen.next, i + 1 < n ? next : "");
+		assert_int_equal(seen.reason, i + 1 < n ? LOG_SPLIT : LOG_STOPPED);
+		for (size_t k = 0; k < seen.n_marks; k++) {
+			assert_int_equal(seen.marks[k].id, ++marks);
+			assert_true(seen.marks[k].t_ns <= first + 200 * NS_PER_MS);
+			/* one that comes behind the rows that are not older may be too late for its file */
+			assert_in_range(seen.marks[k].t_ns - START - ((int64_t)marks - 1) * 10 * NS_PER_MS, 0,
+					100 * NS_PER_MS);
+		}
+	}
+	assert_int_equal(marks, 1000);
+	expect_all(all);
+	log_writer_stats(w, &st);
+	assert_true(st.lost_rows == 0 && st.marks == 1000 && st.rows[TIER_FAST] == pushed[TIER_FAST].n);
+	log_writer_free(w);
+	columns_free(all);
+}
+
+static void split_by_size(void **state)
+{
+	struct log_writer *w = series(&(struct trace_limits) {.split_bytes = 100000});
+	struct column all[TIERS] = {{.n = 0}};
+	static struct seen seen;
+	char name[PATH_MAX];
+	struct stat st;
+	size_t n;
+
+	(void)state;
+	for (int i = 0; i < 400; i++) {
+		push(log_writer_sink(w), START + i * 50 * NS_PER_MS, 0.05);
+		nanosleep(&(struct timespec) {.tv_nsec = 5000000}, NULL);
+	}
+	n = finish(w, true);
+	assert_in_range(n, 2, FILES);
+	for (size_t i = 0; i < n; i++) {
+		read_one(w, i, &seen, all);
+		assert_true(log_writer_file(w, i, name, sizeof(name), NULL) && stat(name, &st) == 0);
+		assert_true(st.st_size <= 100000);
+		assert_true(i + 1 == n || st.st_size > 50000);
+	}
+	expect_all(all);
+	log_writer_free(w);
+	columns_free(all);
+}
+
+static void max_size(void **state)
+{
+	struct log_writer *w = series(&(struct trace_limits) {.max_bytes = 150000});
+	struct column all[TIERS] = {{.n = 0}};
+	struct log_writer_stats st;
+	static struct seen seen;
+	struct stat file;
+
+	(void)state;
+	push(log_writer_sink(w), START, 30);
+	log_writer_stats(w, &st);
+	assert_true(st.full && log_writer_until_ns(w) < START + 30 * NS_PER_S);
+	assert_int_equal(finish(w, true), 1);
+	assert_int_equal(stat(path, &file), 0);
+	assert_in_range(file.st_size, 90000, 150000);
+	read_one(w, 0, &seen, all);
+	assert_int_equal(seen.reason, LOG_LIMIT);
+	log_writer_stats(w, &st);
+	assert_int_equal(st.lost_rows, 0);
+	for (int t = 0; t < TIERS; t++) {
+		assert_true(all[t].n > 0 && all[t].n == st.rows[t] && all[t].n < pushed[t].n);
+		assert_memory_equal(all[t].t_ns, pushed[t].t_ns, all[t].n * sizeof(int64_t));
+		assert_true(all[t].t_ns[all[t].n - 1] < log_writer_until_ns(w));
+		assert_true(pushed[t].t_ns[all[t].n] >= log_writer_until_ns(w));
+	}
+	log_writer_free(w);
+	columns_free(all);
+}
+
+/* An error that stays: the next file begins with what waited, what was lost is a gap in it. */
+static void next_after_error(void **state)
+{
+	struct log_writer *w = series(&(struct trace_limits) {0});
+	struct column all[TIERS] = {{.n = 0}};
+	struct log_writer_stats st;
+	static struct seen first, second;
+	uint64_t missed = 0;
+	struct err e;
+	double at;
+	bool complete;
+
+	(void)state;
+	push(log_writer_sink(w), START, 3);
+	at = push_until(w, 3, all_written);
+	disk_is(EIO, 0, false);
+	at = push_until(w, at, in_trouble);
+	log_writer_sink(w)->ops->mark(log_writer_sink(w),
+				      &(struct mark) {1, START + (int64_t)(at * 1e9), "meanwhile"});
+	at += push_until(w, at, in_trouble) - at;
+	disk_is(0, 0, false);
+	at = push_until(w, at, two_files);
+	push(log_writer_sink(w), START + (int64_t)(at * 10 + 0.5) * 100 * NS_PER_MS, 2);
+	assert_int_equal(finish(w, false), 2);
+	assert_true(log_writer_file(w, 0, NULL, 0, &complete) && !complete);
+	assert_true(log_writer_file(w, 1, NULL, 0, &complete) && complete);
+	assert_int_equal(log_writer_result(w, &e), -1);
+	assert_int_equal(e.num, EIO);
+	assert_non_null(strstr(e.text, "a.nvmt"));
+	read_one(w, 0, &first, all);
+	read_one(w, 1, &second, all);
+	for (size_t i = 0; i < second.n_gaps; i++)
+		if (second.gaps[i].tier == TIER_FAST)
+			missed += second.gaps[i].missed;
+	assert_true(missed > 0 && second.n_marks == 1);
+	assert_string_equal(second.marks[0].label, "meanwhile");
+	assert_int_equal(all[TIER_FAST].n + missed, pushed[TIER_FAST].n);
+	log_writer_stats(w, &st);
+	assert_true(st.rows[TIER_FAST] == all[TIER_FAST].n && st.holes == 1 && st.lost_rows >= missed);
+	log_writer_free(w);
+	columns_free(all);
+}
+
+/* Nothing can be written from the first byte on, and then it can: nothing is lost. */
+static void late_start(void **state)
+{
+	struct column all[TIERS] = {{.n = 0}};
+	struct log_writer *w;
+	static struct seen seen;
+	double at;
+
+	(void)state;
+	disk_is(EFBIG, 0, false);
+	w = series(&(struct trace_limits) {0});
+	at = push_until(w, 0, in_trouble);
+	disk_is(0, 0, false);
+	push_until(w, at, no_trouble);
+	assert_int_equal(finish(w, true), 1);
+	read_one(w, 0, &seen, all);
+	expect_all(all);
+	log_writer_free(w);
+	columns_free(all);
+}
+
+/* A disk that is full for a while: all waits, in the same file. */
+static void full_for_a_while(void **state)
+{
+	struct log_writer *w = series(&(struct trace_limits) {0});
+	struct column all[TIERS] = {{.n = 0}};
+	struct log_writer_stats st;
+	static struct seen seen;
+	struct err e;
+	double at;
+
+	(void)state;
+	disk_is(ENOSPC, 0, false);
+	at = push_until(w, 0, in_trouble);
+	log_writer_stats(w, &st);
+	assert_non_null(strstr(st.err.text, "No space left"));
+	push(log_writer_sink(w), START + (int64_t)(at * 10 + 0.5) * 100 * NS_PER_MS, 5);
+	disk_is(0, 0, false);
+	push_until(w, at + 5, no_trouble);
+	assert_int_equal(finish(w, true), 1);
+	assert_int_equal(log_writer_result(w, &e), 0);
+	read_one(w, 0, &seen, all);
+	expect_all(all);
+	log_writer_stats(w, &st);
+	assert_true(st.holes == 1 && st.lost_rows == 0);
+	log_writer_free(w);
+	columns_free(all);
+}
+
+/* Full until the end: what is missing is counted and said. */
+static void full_to_the_end(void **state)
+{
+	struct log_writer *w = series(&(struct trace_limits) {0});
+	struct log_writer_stats st;
+	struct err e;
+	double at;
+
+	(void)state;
+	at = push_until(w, 0, all_written);
+	disk_is(ENOSPC, 0, false);
+	push_until(w, at, in_trouble);
+	log_writer_sink(w)->ops->mark(log_writer_sink(w), &(struct mark) {1, START, ""});
+	finish(w, false);
+	assert_int_equal(log_writer_result(w, &e), -1);
+	assert_int_equal(e.num, ENOSPC);
+	log_writer_stats(w, &st);
+	assert_true(st.failed && st.lost_marks == 1 && st.marks == 0);
+	assert_int_equal(st.lost_rows + st.rows[0] + st.rows[1] + st.rows[2],
+			 pushed[0].n + pushed[1].n + pushed[2].n);
+	disk_is(0, 0, false);
+	log_writer_free(w);
+}
+
+/* A sync that fails: that file may not be whole, and the next one is begun. */
+static void sync_fails(void **state)
+{
+	struct log_writer *w = series(&(struct trace_limits) {.sync_ns = NS_PER_MS});
+	struct err e;
+	bool complete;
+
+	(void)state;
+	push(log_writer_sink(w), START, 1);
+	disk_is(0, EIO, false);
+	push_until(w, 1, in_trouble);
+	disk_is(0, 0, false);
+	push_until(w, 100, two_files);
+	assert_int_equal(finish(w, false), 2);
+	assert_true(log_writer_file(w, 0, NULL, 0, &complete) && !complete);
+	assert_int_equal(log_writer_result(w, &e), -1);
+	log_writer_free(w);
+}
+
+/* The next file cannot be made: the recording stays in the one it is in. */
+static void cannot_split(void **state)
+{
+	struct log_writer *w = series(&(struct trace_limits) {.split_ns = NS_PER_S});
+	struct rlimit was, none;
+	struct column all[TIERS] = {{.n = 0}};
+	static struct seen seen;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	none = (struct rlimit) {.rlim_cur = 0, .rlim_max = was.rlim_max};
+	setrlimit(RLIMIT_NOFILE, &none);
+	push_until(w, 0, in_trouble);
+	setrlimit(RLIMIT_NOFILE, &was);
+	finish(w, true);
+	read_one(w, 0, &seen, all);
+	assert_true(all[TIER_FAST].n > 0);
+	log_writer_free(w);
+	columns_free(all);
+}
+
+/* The next number of which there is nothing; what was opened and not used is removed. */
+static void names(void **state)
+{
+	struct log_writer *w;
+	char name[PATH_MAX];
+	struct stat st;
+	FILE *f;
+
+	(void)state;
+	snprintf(name, sizeof(name), "%s/a.2.nvmt", folder);
+	f = fopen(name, "w");
+	assert_non_null(f);
+	fclose(f);
+	w = series(&(struct trace_limits) {.split_ns = 2 * NS_PER_S});
+	push_until(w, 0, two_files);
+	push(log_writer_sink(w), START + 100 * NS_PER_S, 1);
+	nanosleep(&(struct timespec) {.tv_nsec = 100000000}, NULL);
+	assert_in_range(finish(w, true), 2, FILES);
+	assert_true(log_writer_file(w, 1, name, sizeof(name), NULL));
+	assert_string_equal(strrchr(name, '/'), "/a.3.nvmt");
+	snprintf(name, sizeof(name), "%s/a.2.nvmt", folder);
+	assert_true(stat(name, &st) == 0 && st.st_size == 0);
+	for (unsigned i = 4; i < FILES; i++) {
+		snprintf(name, sizeof(name), "%s/a.%u.nvmt", folder, i);
+		assert_true(stat(name, &st) < 0 || st.st_size > 0);
+	}
+	log_writer_free(w);
+}
+
+/* A write that hangs holds up neither rows, nor the end, nor free(). */
+static void hanging_disk(void **state)
+{
+	struct log_writer *w = series(&(struct trace_limits) {0});
+	struct log_writer_stats st;
+	int64_t began = clock_now_ns();
+	struct err e;
+
+	(void)state;
+	log_writer_buffer(w, 100000);
+	disk_is(0, 0, true);
+	push(log_writer_sink(w), START, 60);
+	log_writer_stats(w, &st);
+	assert_true(st.dropping && st.lost_rows > 0 && st.queued < 400000);
+	assert_non_null(strstr(st.err.text, "too slow"));
+	log_writer_sink(w)->ops->end(log_writer_sink(w), &e);
+	assert_false(log_writer_wait(w, clock_now_ns() + 50 * NS_PER_MS));
+	assert_int_equal(log_writer_result(w, &e), -1);
+	assert_non_null(strstr(e.text, "does not respond"));
+	log_writer_free(w);
+	assert_true(clock_now_ns() - began < 20 * NS_PER_S);
+	disk_is(0, 0, false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(split_by_time, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(split_by_size, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(max_size, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(next_after_error, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(late_start, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(full_for_a_while, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(full_to_the_end, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(sync_fails, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(cannot_split, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(names, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(hanging_disk, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
