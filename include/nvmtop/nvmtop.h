@@ -87,7 +87,7 @@ typedef struct nvmtop_options {
 	double slow_hz;		/* temperatures; 0: 10 */
 	int force;		/* overwrite an existing file */
 	int gentle;		/* read the GPU less than twice a second, so that it can fall asleep */
-	int marks;		/* accept the marks of other programs (nvmtop --mark, nvmtop/mark.h) on a
+	int marks;		/* accept the marks of other programs (nvmtop mark, nvmtop/mark.h) on a
 				 * socket and a thread; only one recorder of a process can */
 } nvmtop_options;
 #define NVMTOP_OPTIONS_INIT { sizeof(nvmtop_options), NULL, NULL, 0, 0, 0, 0, 0, 0 }

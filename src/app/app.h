@@ -12,10 +12,10 @@
 #include "util/text.h"
 
 enum mode {
+	MODE_OTHER, /* neither samples nor shows */
 	MODE_TOP,
 	MODE_RECORD,
-	MODE_ONCE,
-	MODE_OTHER /* neither samples nor shows */
+	MODE_ONCE
 };
 
 struct verb;

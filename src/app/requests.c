@@ -34,7 +34,7 @@ static void say_elsewhere(struct top *t)
 {
 	if (t->source.remote && !t->source.trace)
 		top_say(t, STYLE_WARN,
-			_("This screen is read-only: set marks with nvmtop --mark there, record with tee "
+			_("This screen is read-only: set marks with nvmtop mark there, record with tee "
 			  "here."));
 }
 

@@ -7,7 +7,7 @@ static const char head[] = "# nvmtop: settings of the screen (F2 there). nvmtop 
 			   "# values of its settings are kept.\n";
 
 static const char lists_about[] =
-	"# Rows of a view: hidden; with so many lines; moved. Names as in nvmtop --once --json, such as\n"
+	"# Rows of a view: hidden; with so many lines; moved. Names as in nvmtop once --json, such as\n"
 	"# hide.overview = swap.used, fan.rpm\n"
 	"# lines.overview = gpu.util 6, power.total 3\n"
 	"# move.power = VDD_IN.power first, VDD_CPU_CV.power after VDD_IN.power\n";

@@ -29,7 +29,7 @@ struct detection {
 };
 
 /* The files that parse; one that does not must not keep a board from being
- * recognised by another, and `nvmtop --boards` tells about it. */
+ * recognised by another, and `nvmtop boards` tells about it. */
 static int load_all(struct detection *d, struct err *e)
 {
 	struct board_file *files;

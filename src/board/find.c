@@ -183,7 +183,7 @@ struct board *board_load(const char *name, struct err *e)
 		err_sys(e, ERR_FAILED, hidden, _("cannot look for the board \"%s\" in \"%s\""), shown, dir);
 		return NULL;
 	}
-	err_set(e, ERR_USAGE, _("unknown board \"%s\"; searched %s; `nvmtop --boards` lists all"), shown,
+	err_set(e, ERR_USAGE, _("unknown board \"%s\"; searched %s; `nvmtop boards` lists all"), shown,
 		*tried ? tried : "-");
 	return NULL;
 }

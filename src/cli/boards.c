@@ -165,11 +165,9 @@ static const struct option_group options = {NULL, OPTIONS(own)};
 
 const struct verb verb_boards = {
 	.name = "boards",
-	.mode = "boards",
 	.operands = "",
 	.summary = N_("list the board, its signals, and the missing ones with the reason"),
-	.groups = {&options, &group_sampling, &group_common},
-	.runs_as = MODE_OTHER,
+	.groups = {&options, &group_sampling},
 	.apart = true,
 	.finish = operands_none,
 	.run = cmd_boards,

@@ -54,12 +54,10 @@ static int finish(struct options *o, struct err *e)
 
 const struct verb verb_check = {
 	.name = "check",
-	.mode = "check",
 	.mode_value = true,
 	.operands = "FILE",
 	.summary = N_("validate a trace file"),
-	.groups = {&group_common},
-	.runs_as = MODE_OTHER,
+	.groups = {NULL},
 	.finish = finish,
 	.run = cmd_check,
 };

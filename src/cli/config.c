@@ -54,8 +54,7 @@ const struct verb verb_config = {
 	.mode = "print-config",
 	.operands = "",
 	.summary = N_("print the effective settings as a settings file"),
-	.groups = {&group_settings, &group_drawing, &group_history, &group_common},
-	.runs_as = MODE_OTHER,
+	.groups = {&group_settings, &group_drawing, &group_history},
 	.finish = finish,
 	.run = cmd_config,
 };

@@ -75,31 +75,21 @@ static int finish_join(struct options *o, struct err *e)
 	return check_made(o, e);
 }
 
-static const struct option_entry own[] = {
-	{"output", "FILE", N_("write the new trace to FILE"), .letter = 'o', .take = value_output},
-	{"force", NULL, N_("overwrite FILE if it exists"), FLAG(force)},
-};
-static const struct option_group options = {NULL, OPTIONS(own)};
-
 const struct verb verb_cut = {
 	.name = "cut",
-	.mode = "cut",
 	.mode_value = true,
 	.operands = "FILE -o NEW",
 	.summary = N_("write the range --from .. --to of a trace to a new trace"),
-	.groups = {&options, &group_time, &group_common},
-	.runs_as = MODE_OTHER,
+	.groups = {&group_output, &group_time},
 	.finish = finish_cut,
 	.run = cmd_cut,
 };
 
 const struct verb verb_join = {
 	.name = "join",
-	.mode = "join",
 	.operands = "FILE FILE... -o NEW",
 	.summary = N_("join several traces of one board into one trace"),
-	.groups = {&options, &group_common},
-	.runs_as = MODE_OTHER,
+	.groups = {&group_output},
 	.finish = finish_join,
 	.run = cmd_join,
 };

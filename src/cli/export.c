@@ -172,8 +172,6 @@ static int finish(struct options *o, struct err *e)
 }
 
 static const struct option_entry own[] = {
-	{"output", "FILE", N_("write to FILE (default: standard output)"), .letter = 'o', .take = value_output},
-	{"force", NULL, N_("overwrite FILE if it exists"), FLAG(force)},
 	{"tier", "NAME", N_("only fast, medium or slow"), .take = value_tier},
 	{"resample", "HZ", N_("resample all signals to HZ rows a second"), RATE(resample_hz)},
 };
@@ -181,12 +179,10 @@ static const struct option_group options = {NULL, OPTIONS(own)};
 
 const struct verb verb_export = {
 	.name = "export",
-	.mode = "export",
 	.mode_value = true,
 	.operands = "csv|jsonl|perfetto|nvmt1 FILE",
 	.summary = N_("convert a trace to csv, jsonl, perfetto or nvmt1"),
-	.groups = {&options, &group_signals, &group_time, &group_common},
-	.runs_as = MODE_OTHER,
+	.groups = {&options, &group_output, &group_signals, &group_time},
 	.finish = finish,
 	.run = cmd_export,
 };

@@ -1,4 +1,4 @@
-/* nvmtop --mark: a mark into what this user records and looks at. */
+/* nvmtop mark: a mark into what this user records and looks at. */
 #include <stdio.h>
 #include <string.h>
 
@@ -45,11 +45,9 @@ static const struct option_group options = {NULL, OPTIONS(own)};
 
 const struct verb verb_mark = {
 	.name = "mark",
-	.mode = "mark",
 	.operands = "[LABEL]",
 	.summary = N_("set a mark, with an optional LABEL, in your recordings and live screens"),
-	.groups = {&options, &group_common},
-	.runs_as = MODE_OTHER,
+	.groups = {&options},
 	.finish = finish,
 	.run = cmd_mark,
 };

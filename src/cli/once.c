@@ -261,10 +261,9 @@ static const struct option_group options = {NULL, OPTIONS(own)};
 
 const struct verb verb_once = {
 	.name = "once",
-	.mode = "once",
 	.operands = "",
 	.summary = N_("print one reading of everything"),
-	.groups = {&options, &group_sampling, &group_common},
+	.groups = {&options, &group_sampling},
 	.runs_as = MODE_ONCE,
 	.apart = true,
 	.finish = operands_none,

@@ -9,6 +9,12 @@ static const struct option_entry common[] = {
 };
 const struct option_group group_common = {N_("Common options"), OPTIONS(common)};
 
+static const struct option_entry output[] = {
+	{"output", "FILE", N_("write to FILE"), .letter = 'o', .take = value_output},
+	{"force", NULL, N_("overwrite FILE if it exists"), FLAG(force)},
+};
+const struct option_group group_output = {N_("Output"), OPTIONS(output)};
+
 static const struct option_entry sampling[] = {
 	{"demo", NULL, N_("sample a simulated board"), .take = value_demo},
 	{"fast-hz", "HZ", N_("rate of GPU, CPU, memory and EMC (1000)"), RATE(hz[TIER_FAST])},
@@ -26,8 +32,10 @@ static const struct option_entry priority[] = {
 const struct option_group group_priority = {N_("Priority"), OPTIONS(priority)};
 
 static const struct option_entry files[] = {
-	{"flush", "SEC", N_("flush to the disk every SEC seconds (5)"), .take = value_flush},
-	{"sync", "SEC", N_("same as --flush"), .take = value_flush},
+	{"flush", "SEC", N_("flush to the disk every SEC seconds (5)"), TIME(limits.sync_ns), .least = 0.1, .most = 86400,
+	 .wants = N_("a time from 100ms to 24h")},
+	{"sync", "SEC", N_("same as --flush"), TIME(limits.sync_ns), .least = 0.1, .most = 86400,
+	 .wants = N_("a time from 100ms to 24h")},
 	{"split", "SEC|BYTES", N_("start a new file every SEC seconds or BYTES (such as 500M)"),
 	 .take = value_split},
 	{"max-size", "BYTES", N_("stop before the recording exceeds BYTES"), .take = value_max_size},
@@ -36,7 +44,7 @@ const struct option_group group_files = {N_("Recorded files"), OPTIONS(files)};
 
 static const struct option_entry keep[] = {
 	{"keep", "SEC", N_("keep the last SEC seconds in memory; w, SIGUSR2 or --trigger writes them"),
-	 .take = value_keep},
+	 TIME(keep_ns), .least = 0.1, .wants = N_("a time of at least 100ms")},
 	{"trigger", "CONDITION", N_("with --keep: write when this becomes true: 'gpu > 95 for 2s'"),
 	 .take = value_trigger},
 	{"after", "SEC", N_("with --keep: also write SEC seconds after the trigger (0)"), TIME(after_ns)},
@@ -44,16 +52,19 @@ static const struct option_entry keep[] = {
 const struct option_group group_keep = {N_("Keeping the last seconds"), OPTIONS(keep)};
 
 static const struct option_entry replay[] = {
-	{"at", "SEC", N_("show the time SEC seconds after the start"), .take = value_at},
+	{"at", "SEC", N_("show the time SEC seconds after the start"), TIME(at_ns), HAS(has_at)},
 	{"follow", NULL, N_("follow FILE while it is being recorded"), FLAG(follow)},
 	{"with", "FILE", N_("show a second trace below each signal"), TEXT(with)},
 	{"align", "MARK|start", N_("with --with: align at a mark (label or m3) or at the start"), TEXT(align)},
 };
 const struct option_group group_replay = {N_("Replay of a FILE"), OPTIONS(replay)};
 
+/* As enum colour_choice. */
+static const char *const colours[] = {"auto", "never", "8", "16", "256", "truecolor", NULL};
 static const struct option_entry drawing[] = {
 	{"ascii", NULL, N_("draw with ASCII characters only"), FLAG(ascii)},
-	{"color", "WHEN", N_("auto, never, 8, 16, 256 or truecolor"), .take = value_color},
+	{"color", "WHEN", N_("auto, never, 8, 16, 256 or truecolor"), WORD(term.colour, enum colour_choice, colours),
+	 .wants = N_("auto, never, 8, 16, 256 or truecolor")},
 };
 const struct option_group group_drawing = {N_("Characters and colours"), OPTIONS(drawing)};
 
@@ -81,7 +92,7 @@ static const struct option_entry signals[] = {
 const struct option_group group_signals = {N_("Signals and phases"), OPTIONS(signals)};
 
 static const struct option_entry range[] = {
-	{"from", "SEC", N_("only from SEC seconds after the start"), .take = value_from},
-	{"to", "SEC", N_("only up to SEC seconds after the start"), .take = value_to},
+	{"from", "SEC", N_("only from SEC seconds after the start"), TIME(pick.from_ns), HAS(pick.has_from)},
+	{"to", "SEC", N_("only up to SEC seconds after the start"), TIME(pick.to_ns), HAS(pick.has_to)},
 };
 const struct option_group group_time = {N_("Range of time"), OPTIONS(range)};

@@ -6,7 +6,7 @@
 #include "cli/verb.h"
 #include "util/intl.h"
 
-#define WORD 40 /* longer ones are like no option */
+#define LONGEST 40 /* longer ones are like no option */
 #define FAR  3  /* so many changes, and it is another word */
 
 static size_t least(size_t a, size_t b)
@@ -17,10 +17,10 @@ static size_t least(size_t a, size_t b)
 /* How many letters are to be changed, added, taken out or exchanged with the next. */
 static size_t changes(const char *a, size_t n, const char *b)
 {
-	size_t row[3][WORD + 1], m = strlen(b);
+	size_t row[3][LONGEST + 1], m = strlen(b);
 	size_t *above = row[0], *last = row[1], *now = row[2], *spare;
 
-	if (n > WORD || m > WORD)
+	if (n > LONGEST || m > LONGEST)
 		return FAR;
 	for (size_t j = 0; j <= m; j++)
 		last[j] = j;

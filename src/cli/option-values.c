@@ -8,56 +8,79 @@
 #include "util/intl.h"
 #include "util/num.h"
 
-#define HZ_MIN 0.1
-#define HZ_MAX 10000.0
-
-static int bad_value(struct err *e, const char *name, const char *value, const char *expected)
+static int bad_value(struct err *e, const struct option_entry *t, const char *value, const char *wants)
 {
 	char shown[128];
 
 	text_printable(shown, sizeof shown, value, strlen(value));
-	return err_set(e, ERR_USAGE, _("\"%s\" is not a valid value for --%s: it takes %s"), shown, name, expected);
+	return err_set(e, ERR_USAGE, _("\"%s\" is not a valid value for --%s: it takes %s"), shown, t->name, wants);
 }
 
-static int read_time(int64_t *out, const char *name, const char *value, struct err *e)
+static void *member(struct options *o, size_t at)
 {
-	if (num_duration_ns(value, out))
-		return 0;
-	return bad_value(e, name, value, _("a time such as 90, 1.5, 250ms, 1m30s or 1:02:03"));
+	return (char *)o + at;
 }
 
-static void *member(struct options *o, const struct option_entry *t)
+static int taken(struct options *o, const struct option_entry *t)
 {
-	return (char *)o + t->at;
+	if (t->has)
+		*(bool *)member(o, t->has) = true;
+	return 0;
 }
 
 int value_flag(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
 	(void)value;
 	(void)e;
-	*(bool *)member(o, t) = true;
+	*(bool *)member(o, t->at) = true;
 	return 0;
 }
 
 int value_text(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
 	(void)e;
-	*(const char **)member(o, t) = value;
+	*(const char **)member(o, t->at) = value;
 	return 0;
-}
-
-int value_hz(struct options *o, const struct option_entry *t, const char *value, struct err *e)
-{
-	double *hz = member(o, t);
-
-	if (num_double(value, hz) && *hz >= HZ_MIN && *hz <= HZ_MAX)
-		return 0;
-	return bad_value(e, t->name, value, _("a rate from 0.1 to 10000 per second"));
 }
 
 int value_time(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
-	return read_time(member(o, t), t->name, value, e);
+	int64_t ns;
+
+	if (!num_duration_ns(value, &ns))
+		return bad_value(e, t, value, _("a time such as 90, 1.5, 250ms, 1m30s or 1:02:03"));
+	if ((double)ns < t->least * NS_PER_S || (t->most > 0 && (double)ns > t->most * NS_PER_S))
+		return bad_value(e, t, value, _(t->wants));
+	*(int64_t *)member(o, t->at) = ns;
+	return taken(o, t);
+}
+
+int value_number(struct options *o, const struct option_entry *t, const char *value, struct err *e)
+{
+	double v;
+
+	if (!num_double(value, &v) || v < t->least || v > t->most)
+		return bad_value(e, t, value, _(t->wants));
+	*(double *)member(o, t->at) = v;
+	return 0;
+}
+
+static int word_find(const char *const *words, const char *value)
+{
+	for (int i = 0; words[i]; i++)
+		if (*value && !strcmp(words[i], value))
+			return i;
+	return -1;
+}
+
+int value_word(struct options *o, const struct option_entry *t, const char *value, struct err *e)
+{
+	int i = word_find(t->words, value);
+
+	if (i < 0)
+		return bad_value(e, t, value, _(t->wants));
+	*(int *)member(o, t->at) = i;
+	return 0;
 }
 
 int value_demo(struct options *o, const struct option_entry *t, const char *value, struct err *e)
@@ -75,46 +98,13 @@ int value_output(struct options *o, const struct option_entry *t, const char *va
 	return operand_out(o, value, e);
 }
 
-int value_duration(struct options *o, const struct option_entry *t, const char *value, struct err *e)
-{
-	if (read_time(&o->duration_ns, t->name, value, e) < 0)
-		return -1;
-	return o->duration_ns ? 0 : bad_value(e, t->name, value, _("a time longer than 0"));
-}
-
-int value_keep(struct options *o, const struct option_entry *t, const char *value, struct err *e)
-{
-	if (read_time(&o->keep_ns, t->name, value, e) < 0)
-		return -1;
-	return o->keep_ns >= NS_PER_S / 10 ? 0 : bad_value(e, t->name, value, _("a time of at least 100ms"));
-}
-
-int value_from(struct options *o, const struct option_entry *t, const char *value, struct err *e)
-{
-	o->pick.has_from = true;
-	return read_time(&o->pick.from_ns, t->name, value, e);
-}
-
-int value_to(struct options *o, const struct option_entry *t, const char *value, struct err *e)
-{
-	o->pick.has_to = true;
-	return read_time(&o->pick.to_ns, t->name, value, e);
-}
-
-int value_at(struct options *o, const struct option_entry *t, const char *value, struct err *e)
-{
-	o->has_at = true;
-	return read_time(&o->at_ns, t->name, value, e);
-}
-
 int value_max_size(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
 	if (num_bytes(value, &o->limits.max_bytes) && o->limits.max_bytes >= TRACE_BYTES_MIN)
 		return 0;
-	return bad_value(e, t->name, value, _("a number of bytes such as 500k, 100M or 2G, at least 64Ki"));
+	return bad_value(e, t, value, _("a number of bytes such as 500k, 100M or 2G, at least 64Ki"));
 }
 
-/* A plain number is seconds. */
 int value_split(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
 	o->limits.split_ns = 0;
@@ -125,7 +115,7 @@ int value_split(struct options *o, const struct option_entry *t, const char *val
 	if (*value && !strchr("0123456789", value[strlen(value) - 1]) &&
 	    num_bytes(value, &o->limits.split_bytes) && o->limits.split_bytes >= TRACE_BYTES_MIN)
 		return 0;
-	return bad_value(e, t->name, value,
+	return bad_value(e, t, value,
 			 _("a time of at least 1 second such as 3600 or 1h, or a size of at least 64Ki "
 			   "such as 500M"));
 }
@@ -135,16 +125,8 @@ int value_history(struct options *o, const struct option_entry *t, const char *v
 	o->has_history = true;
 	if (conf_history(value, &o->history.bytes, &o->history.span_ns))
 		return 0;
-	return bad_value(e, t->name, value,
+	return bad_value(e, t, value,
 			 _("auto, a size from 4Mi to 64Gi such as 64M, or a time from 10s to 168h such as 1h"));
-}
-
-int value_flush(struct options *o, const struct option_entry *t, const char *value, struct err *e)
-{
-	if (num_duration_ns(value, &o->limits.sync_ns) && o->limits.sync_ns >= NS_PER_S / 10 &&
-	    o->limits.sync_ns <= 86400 * NS_PER_S)
-		return 0;
-	return bad_value(e, t->name, value, _("a time from 100ms to 24h"));
 }
 
 int value_print(struct options *o, const struct option_entry *t, const char *value, struct err *e)
@@ -161,23 +143,7 @@ int value_print(struct options *o, const struct option_entry *t, const char *val
 			return 0;
 		}
 	}
-	return bad_value(e, t->name, value, _("columns and rows such as 120x40, at most 1000x1000"));
-}
-
-int value_color(struct options *o, const struct option_entry *t, const char *value, struct err *e)
-{
-	static const struct {
-		const char *name;
-		enum colour_choice choice;
-	} names[] = {{"auto", COLOUR_AUTO}, {"never", COLOUR_NEVER}, {"8", COLOUR_8},
-		     {"16", COLOUR_16},     {"256", COLOUR_256},     {"truecolor", COLOUR_RGB}};
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (!strcmp(names[i].name, value)) {
-			o->term.colour = names[i].choice;
-			return 0;
-		}
-	return bad_value(e, t->name, value, _("auto, never, 8, 16, 256 or truecolor"));
+	return bad_value(e, t, value, _("columns and rows such as 120x40, at most 1000x1000"));
 }
 
 int value_nice(struct options *o, const struct option_entry *t, const char *value, struct err *e)
@@ -186,7 +152,7 @@ int value_nice(struct options *o, const struct option_entry *t, const char *valu
 	int64_t n;
 
 	if (num_i64(value, end, &n) != end || n < -20 || n > 19)
-		return bad_value(e, t->name, value, _("a whole number from -20 to 19"));
+		return bad_value(e, t, value, _("a whole number from -20 to 19"));
 	o->nice = (int)n;
 	o->has_nice = true;
 	return 0;
@@ -208,40 +174,10 @@ int value_trigger(struct options *o, const struct option_entry *t, const char *v
 	return err_set(e, ERR_USAGE, "--trigger: %s", why);
 }
 
-static int word_find(const char *const *words, int n, const char *value)
-{
-	for (int i = 0; i < n; i++)
-		if (!strcmp(words[i], value))
-			return i;
-	return -1;
-}
-
-int value_format(struct options *o, const struct option_entry *t, const char *value, struct err *e)
-{
-	static const char *const names[] = {"table", "json", "csv", "markdown"};
-	int i = word_find(names, 4, value);
-
-	if (i < 0)
-		return bad_value(e, t->name, value, _("table, json, csv or markdown"));
-	o->format = (enum report_format)i;
-	return 0;
-}
-
-int value_picture(struct options *o, const struct option_entry *t, const char *value, struct err *e)
-{
-	static const char *const names[] = {"text", "svg"};
-	int i = word_find(names, 2, value);
-
-	if (i < 0)
-		return bad_value(e, t->name, value, _("text or svg"));
-	o->picture = i == 0 ? PICTURE_TEXT : PICTURE_SVG;
-	return 0;
-}
-
 int value_form(struct options *o, const char *value, struct err *e)
 {
-	static const char *const names[] = {"csv", "jsonl", "perfetto", "nvmt1"};
-	int i = word_find(names, 4, value);
+	static const char *const names[] = {"csv", "jsonl", "perfetto", "nvmt1", NULL};
+	int i = word_find(names, value);
 	char shown[128];
 
 	if (i >= 0) {
@@ -255,21 +191,7 @@ int value_form(struct options *o, const char *value, struct err *e)
 int value_tier(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
 	o->pick.tier = tier_find(value);
-	return o->pick.tier >= 0 ? 0 : bad_value(e, t->name, value, _("fast, medium or slow"));
-}
-
-int value_per(struct options *o, const struct option_entry *t, const char *value, struct err *e)
-{
-	if (num_double(value, &o->per) && o->per > 0)
-		return 0;
-	return bad_value(e, t->name, value, _("a number of items above 0"));
-}
-
-int value_frames(struct options *o, const struct option_entry *t, const char *value, struct err *e)
-{
-	if (num_double(value, &o->frames) && o->frames >= 0.1 && o->frames <= 60)
-		return 0;
-	return bad_value(e, t->name, value, _("a rate from 0.1 to 60 per second"));
+	return o->pick.tier >= 0 ? 0 : bad_value(e, t, value, _("fast, medium or slow"));
 }
 
 int value_interval(struct options *o, const struct option_entry *t, const char *value, struct err *e)
@@ -277,7 +199,7 @@ int value_interval(struct options *o, const struct option_entry *t, const char *
 	int64_t ns;
 
 	if (!num_duration_ns(value, &ns) || ns < NS_PER_S / 60 || ns > 10 * NS_PER_S)
-		return bad_value(e, t->name, value, _("a time from 17ms to 10s"));
+		return bad_value(e, t, value, _("a time from 17ms to 10s"));
 	o->frames = (double)NS_PER_S / (double)ns;
 	return 0;
 }
@@ -287,7 +209,7 @@ int value_theme(struct options *o, const struct option_entry *t, const char *val
 	o->has_theme = true;
 	if (conf_theme(value, &o->term.theme, &o->term.ground))
 		return 0;
-	return bad_value(e, t->name, value,
+	return bad_value(e, t, value,
 			 _("auto, dark, light, high-contrast, colour-blind (both also with "
 			   "-dark or -light) or mono"));
 }
@@ -298,7 +220,7 @@ int value_pid(struct options *o, const struct option_entry *t, const char *value
 
 	if (num_i64(value, value + strlen(value), &pid) != value + strlen(value) || pid < 1 ||
 	    pid > INT32_MAX)
-		return bad_value(e, t->name, value, _("a process ID"));
+		return bad_value(e, t, value, _("a process ID"));
 	o->to = (long)pid;
 	return 0;
 }

@@ -45,6 +45,7 @@ static void add_verb(struct option_list *l, const struct verb *v)
 {
 	for (size_t i = 0; v->groups[i]; i++)
 		add_group(l, v->groups[i]);
+	add_group(l, &group_common);
 }
 
 static void list_all(struct line *l)
@@ -52,8 +53,8 @@ static void list_all(struct line *l)
 	size_t n = 0;
 
 	for (size_t i = 0; verbs[i]; i++)
-		if (verbs[i]->mode) {
-			l->modes[n] = (struct option_entry) {.name = verbs[i]->mode};
+		if (verb_mode(verbs[i])) {
+			l->modes[n] = (struct option_entry) {.name = verb_mode(verbs[i])};
 			add(&l->all, &l->modes[n++]);
 		}
 	for (size_t i = 0; verbs[i]; i++)
@@ -98,7 +99,7 @@ static const struct verb *mode_of(const struct line *l, const char *word)
 	const struct option_entry *t = is_long(word) ? find(&l->all, word + 2, strcspn(word + 2, "=")) : NULL;
 
 	for (size_t i = 0; t && verbs[i]; i++)
-		if (verbs[i]->mode == t->name)
+		if (verb_mode(verbs[i]) == t->name)
 			return verbs[i];
 	return NULL;
 }
@@ -116,7 +117,7 @@ static int choose(struct line *l, struct err *e)
 			continue;
 		if (l->verb && l->verb != v)
 			return err_set(e, ERR_USAGE, _("only one of --%s and --%s can be given"),
-				       l->verb->mode, v->mode);
+				       verb_mode(l->verb), verb_mode(v));
 		l->verb = v;
 	}
 	if (!l->verb)

@@ -510,7 +510,8 @@ static const struct option_entry own[] = {
 	{"output", "FILE", N_("write the trace to FILE (default: nvmtop-DATE-TIME.nvmt)"), .letter = 'o',
 	 .take = value_output},
 	{"force", NULL, N_("overwrite FILE if it exists"), FLAG(force)},
-	{"duration", "SEC", N_("stop after SEC seconds (also 1m30s, 250ms)"), .take = value_duration},
+	{"duration", "SEC", N_("stop after SEC seconds (also 1m30s, 250ms)"), TIME(duration_ns), .least = 1e-9,
+	 .wants = N_("a time longer than 0")},
 	{"delay", "SEC", N_("start SEC seconds later; a COMMAND starts at once"), TIME(delay_ns)},
 	{"stop-on-eof", NULL, N_("stop when standard input is closed"), FLAG(stop_on_eof)},
 };
@@ -518,10 +519,9 @@ static const struct option_group options = {NULL, OPTIONS(own)};
 
 const struct verb verb_record = {
 	.name = "record",
-	.mode = "record",
 	.operands = "[FILE] [-- COMMAND [ARGUMENT]...]",
 	.summary = N_("record to FILE without a screen; -: a stream to standard output"),
-	.groups = {&options, &group_files, &group_keep, &group_sampling, &group_priority, &group_common},
+	.groups = {&options, &group_files, &group_keep, &group_sampling, &group_priority},
 	.runs_as = MODE_RECORD,
 	.takes_marks = true,
 	.runs_command = true,

@@ -60,12 +60,10 @@ static int finish(struct options *o, struct err *e)
 
 const struct verb verb_recover = {
 	.name = "recover",
-	.mode = "recover",
 	.mode_value = true,
 	.operands = "FILE",
 	.summary = N_("complete an interrupted recording"),
-	.groups = {&group_common},
-	.runs_as = MODE_OTHER,
+	.groups = {NULL},
 	.finish = finish,
 	.run = cmd_recover,
 };

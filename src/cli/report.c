@@ -68,20 +68,22 @@ int cmd_report(const struct options *o)
 	return close_traces(traces, n, status);
 }
 
+/* As enum report_format. */
+static const char *const formats[] = {"table", "json", "csv", "markdown", NULL};
 static const struct option_entry own[] = {
-	{"format", "NAME", N_("table, json, csv or markdown"), .take = value_format},
+	{"format", "NAME", N_("table, json, csv or markdown"), WORD(format, enum report_format, formats),
+	 .wants = N_("table, json, csv or markdown")},
 	{"summary", NULL, N_("print only the table of phases"), FLAG(summary)},
-	{"per", "N", N_("each phase has N items; print energy and time per item"), .take = value_per},
+	{"per", "N", N_("each phase has N items; print energy and time per item"), NUMBER(per), .least = 5e-324, .most = 1e300,
+	 .wants = N_("a number of items above 0")},
 };
 static const struct option_group options = {NULL, OPTIONS(own)};
 
 const struct verb verb_report = {
 	.name = "report",
-	.mode = "report",
 	.operands = "FILE...",
 	.summary = N_("print statistics of each phase of a trace; compare several traces"),
-	.groups = {&options, &group_signals, &group_time, &group_common},
-	.runs_as = MODE_OTHER,
+	.groups = {&options, &group_signals, &group_time},
 	.finish = operands_files,
 	.run = cmd_report,
 };

@@ -83,21 +83,24 @@ static int run(const struct options *o)
 	return o->replay ? cmd_print(o) : run_apart(cmd_print, o);
 }
 
+/* As enum picture. */
+static const char *const pictures[] = {"", "text", "svg", NULL};
 static const struct option_entry own[] = {
 	{"view", "NAME", N_("initial view"), TEXT(view)},
 	{"frames", "HZ", N_("frames per second, 0.1 to 60 (default: when something changes)"),
-	 .take = value_frames},
+	 NUMBER(frames), .least = 0.1, .most = 60, .wants = N_("a rate from 0.1 to 60 per second")},
 	{"interval", "SEC", N_("the same as the time between two frames"), .letter = 'd',
 	 .take = value_interval},
 	{"print", "WxH", N_("print one frame of the screen as text"), .take = value_print},
-	{"format", "NAME", N_("for --print: text or svg"), .take = value_picture},
+	{"format", "NAME", N_("for --print: text or svg"), WORD(picture, enum picture, pictures),
+	 .wants = N_("text or svg")},
 };
 static const struct option_group options = {N_("Screen"), OPTIONS(own)};
 
 const struct verb verb_screen = {
 	.operands = "[FILE]",
 	.groups = {&options, &group_replay, &group_drawing, &group_settings, &group_history, &group_files,
-		   &group_keep, &group_sampling, &group_priority, &group_common},
+		   &group_keep, &group_sampling, &group_priority},
 	.runs_as = MODE_TOP,
 	.takes_marks = true,
 	.finish = finish_screen,
@@ -106,11 +109,10 @@ const struct verb verb_screen = {
 
 const struct verb verb_replay = {
 	.name = "replay",
-	.mode = "replay",
 	.mode_value = true,
 	.operands = "FILE",
 	.summary = N_("show a saved trace (also: nvmtop FILE); -: a stream, live"),
-	.groups = {&options, &group_replay, &group_drawing, &group_settings, &group_common},
+	.groups = {&options, &group_replay, &group_drawing, &group_settings},
 	.also = &group_history,
 	.runs_as = MODE_TOP,
 	.takes_marks = true,

@@ -17,7 +17,11 @@ struct option_entry {
 	const char *help;
 	char letter; /* its short form; 0: has none */
 	option_taker *take;
-	size_t at; /* for value_flag() and its like: the place in struct options */
+	size_t at;  /* the place of the value in struct options */
+	size_t has; /* of a bool that is set with it; 0: there is none */
+	double least, most;	  /* of a time in seconds (most 0: any), or of a number */
+	const char *const *words; /* what it is one of: enumerators from 0 on; NULL behind the last */
+	const char *wants;	  /* for the sentence about any other value */
 };
 
 struct option_group {
@@ -30,11 +34,11 @@ struct option_group {
 
 struct verb {
 	const char *name; /* NULL: the live screen, which needs no verb */
-	const char *mode; /* the option that is its other name */
+	const char *mode; /* the option that is its other name, when it is not the name */
 	bool mode_value;  /* a word behind that option is the first operand */
 	const char *operands;
 	const char *summary;
-	const struct option_group *groups[12]; /* NULL behind the last */
+	const struct option_group *groups[12]; /* beside the common ones; NULL behind the last */
 	const struct option_group *also;       /* accepted with the mode option, without effect */
 	enum mode runs_as;
 	bool apart;	  /* runs in a process of its own: see run_apart() */
@@ -50,6 +54,7 @@ extern const struct verb verb_screen, verb_record, verb_replay, verb_recover, ve
 
 /* All of them, the screen first; NULL behind the last. */
 extern const struct verb *const verbs[];
+const char *verb_mode(const struct verb *v); /* its option's name; NULL: it has none */
 const struct verb *verb_find(const char *name); /* NULL: no verb has that name */
 void verb_title(const struct verb *v, char *out, size_t size);
 
@@ -60,21 +65,23 @@ void verb_help(const struct verb *v, FILE *out);
 #define AT(member, type)                                                                                     \
 	(offsetof(struct options, member) + 0 * sizeof _Generic(((struct options *)NULL)->member, type : 0))
 
+#define HAS(member) .has = AT(member, bool)
 #define FLAG(member) .take = value_flag, .at = AT(member, bool)
 #define TEXT(member) .take = value_text, .at = AT(member, const char *)
-#define RATE(member) .take = value_hz, .at = AT(member, double)
 #define TIME(member) .take = value_time, .at = AT(member, int64_t)
+#define NUMBER(member) .take = value_number, .at = AT(member, double)
+#define RATE(member) NUMBER(member), .least = 0.1, .most = 10000, .wants = N_("a rate from 0.1 to 10000 per second")
+#define WORD(member, type, list) .take = value_word, .at = AT(member, type), .words = list
 
 /* Into the member that the entry names. */
-option_taker value_flag, value_text, value_hz, value_time;
+option_taker value_flag, value_text, value_time, value_number, value_word;
 
 /* Each for one option, into the members that are its own. */
-option_taker value_demo, value_print, value_picture, value_output, value_duration, value_flush, value_split,
-	value_max_size, value_keep, value_trigger, value_format, value_per, value_from, value_to, value_tier,
-	value_history, value_at, value_frames, value_interval, value_color, value_theme, value_nice, value_pid;
+option_taker value_demo, value_print, value_output, value_split, value_max_size, value_trigger, value_tier,
+	value_history, value_interval, value_theme, value_nice, value_pid;
 int value_form(struct options *o, const char *value, struct err *e);
 
-extern const struct option_group group_common, group_sampling, group_priority, group_files, group_keep,
+extern const struct option_group group_common, group_output, group_sampling, group_priority, group_files, group_keep,
 	group_replay, group_drawing, group_settings, group_history, group_signals, group_time;
 
 /* The options that a command line may have. */

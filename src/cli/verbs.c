@@ -17,6 +17,11 @@ const struct verb *verb_find(const char *name)
 	return NULL;
 }
 
+const char *verb_mode(const struct verb *v)
+{
+	return v->mode ? v->mode : v->name;
+}
+
 void verb_title(const struct verb *v, char *out, size_t size)
 {
 	if (v->name)
@@ -72,6 +77,7 @@ void verb_help(const struct verb *v, FILE *out)
 		fprintf(out, _("Usage: nvmtop %s [OPTION]... %s\n%s\n"), v->name, v->operands, _(v->summary));
 	for (size_t i = 0; v->groups[i]; i++)
 		print_group(v->groups[i], out);
+	print_group(&group_common, out);
 	if (v->name)
 		return;
 	print_keys(out);

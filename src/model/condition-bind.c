@@ -98,7 +98,7 @@ static int find(const struct condition_term *t, const struct session *about, siz
 	if (!list[0])
 		return err_set(e, ERR_USAGE, _("unknown signal \"%s\""), shown);
 	return err_set(e, ERR_USAGE,
-		       _("unknown signal \"%s\"; known signals include %s (nvmtop --once lists all)"), shown,
+		       _("unknown signal \"%s\"; known signals include %s (nvmtop once lists all)"), shown,
 		       list);
 }
 

@@ -1,4 +1,4 @@
-/* nvmtop --mark: what mark.h does for a program, with time to wait and a
+/* nvmtop mark: what mark.h does for a program, with time to wait and a
  * sentence when it fails. */
 #include <errno.h>
 #include <stdio.h>

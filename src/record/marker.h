@@ -1,6 +1,6 @@
 /* marker: marks from the moment on that the process is there.
  *
- * Other programs, --mark and SIGUSR1 are heard at once; what comes before there is a
+ * Other programs, nvmtop mark and SIGUSR1 are heard at once; what comes before there is a
  * recording waits for it, with its own time. */
 #ifndef NVMTOP_RECORD_MARKER_H
 #define NVMTOP_RECORD_MARKER_H

@@ -1,4 +1,4 @@
-/* marks: where the marks of other programs come in, and how nvmtop --mark sends
+/* marks: where the marks of other programs come in, and how nvmtop mark sends
  * one.  What travels, and where, is said in mark.h. */
 #ifndef NVMTOP_RECORD_MARKS_H
 #define NVMTOP_RECORD_MARKS_H

@@ -123,6 +123,11 @@ bool chunk_ring_put(void *ring, const struct log_entry *e, const uint8_t *chunk,
 	return true;
 }
 
+const struct ring_chunk *chunk_ring_at(const struct chunk_ring *r, uint64_t number)
+{
+	return number >= r->first && number < r->end ? *slot(r, number) : NULL;
+}
+
 int chunk_ring_copy(const struct chunk_ring *r, uint64_t number, struct ring_chunk **out)
 {
 	const struct ring_chunk *c = *slot(r, number);
@@ -135,11 +140,6 @@ int chunk_ring_copy(const struct chunk_ring *r, uint64_t number, struct ring_chu
 	return 0;
 }
 
-uint64_t chunk_ring_before(const struct chunk_ring *r, uint64_t number, enum tier t)
-{
-	return (*slot(r, number))->before[t];
-}
-
 uint64_t chunk_ring_find(const struct chunk_ring *r, int64_t t_ns)
 {
 	uint64_t number = r->first;
@@ -148,14 +148,6 @@ uint64_t chunk_ring_find(const struct chunk_ring *r, int64_t t_ns)
 				   (*slot(r, number))->entry.cell < log_cell(t_ns)))
 		number++;
 	return number;
-}
-
-bool chunk_ring_oldest(const struct chunk_ring *r, int64_t *cell)
-{
-	if (r->first == r->end)
-		return false;
-	*cell = (*slot(r, r->first))->entry.cell;
-	return true;
 }
 
 void chunk_ring_facts(const struct chunk_ring *r, int64_t t_ns, struct fact *facts)
@@ -176,28 +168,19 @@ void chunk_ring_free(struct chunk_ring *r)
 
 /* --- what a chunk holds --- */
 
-static bool reader_room(struct ring_reader *d, size_t rows, size_t width)
+static bool reader_room(struct ring_reader *d, size_t doubles)
 {
-	if (rows * (width + 1) > d->room) {
-		double *values = reallocarray(d->values, rows, (width + 1) * sizeof(*values));
-
-		if (!values)
-			return false;
-		d->values = values;
-		d->room = rows * (width + 1);
+	if (!d->t_ns) {
+		d->t_ns = malloc(LOG_ROWS_MAX * sizeof(*d->t_ns));
+		d->column = malloc(LOG_ROWS_MAX * sizeof(*d->column));
 	}
-	if (rows > d->column_room) {
-		double *column = reallocarray(d->column, rows, sizeof(*column));
-		int64_t *t_ns = column ? reallocarray(d->t_ns, rows, sizeof(*t_ns)) : NULL;
+	if (doubles > d->room) {
+		double *values = reallocarray(d->values, doubles, sizeof(*values));
 
-		if (column)
-			d->column = column;
-		if (!t_ns)
-			return false;
-		d->t_ns = t_ns;
-		d->column_room = rows;
+		d->room = values ? doubles : d->room;
+		d->values = values ? values : d->values;
 	}
-	return true;
+	return d->t_ns && d->column && doubles <= d->room;
 }
 
 static int rows_read(struct ring_reader *d, int64_t cell, struct sink *to)
@@ -207,7 +190,7 @@ static int rows_read(struct ring_reader *d, int64_t cell, struct sink *to)
 	struct log_walk walk;
 
 	while (log_data_next(&in, &s) == 1) {
-		if (!reader_room(d, s.n, s.columns) || log_section_times(&s, cell, d->t_ns) < 0)
+		if (!reader_room(d, (size_t)s.n * s.columns) || log_section_times(&s, cell, d->t_ns) < 0)
 			return -1;
 		log_walk_begin(&walk, &s);
 		for (size_t c = 0; c < s.columns; c++) {

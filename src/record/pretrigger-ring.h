@@ -25,18 +25,16 @@ struct chunk_ring {
 
 /* What chunks may need for that long, whatever the values are. */
 double chunk_ring_bytes(const struct session *about, int64_t span_ns);
-int chunk_ring_begin(struct chunk_ring *r, const struct session *about, int64_t span_ns); /* -1: out of memory */
+int chunk_ring_begin(struct chunk_ring *r, const struct session *about,
+		     int64_t span_ns); /* -1: out of memory */
 void chunk_ring_free(struct chunk_ring *r);
 /* A log_emit; false: out of memory. */
 bool chunk_ring_put(void *ring, const struct log_entry *e, const uint8_t *chunk, size_t n);
+const struct ring_chunk *chunk_ring_at(const struct chunk_ring *r, uint64_t number); /* NULL: not there */
 /* A copy in *out, which grows as needed; 0, or -1: out of memory. */
 int chunk_ring_copy(const struct chunk_ring *r, uint64_t number, struct ring_chunk **out);
-/* Rows of a tier in all chunks before that one. */
-uint64_t chunk_ring_before(const struct chunk_ring *r, uint64_t number, enum tier t);
 /* The first chunk with rows at or after that time, or end. */
 uint64_t chunk_ring_find(const struct chunk_ring *r, int64_t t_ns);
-/* Cell of the first chunk; false: there is none. */
-bool chunk_ring_oldest(const struct chunk_ring *r, int64_t *cell);
 /* The facts as they were at that time; facts: r->n_facts. */
 void chunk_ring_facts(const struct chunk_ring *r, int64_t t_ns, struct fact *facts);
 
@@ -46,7 +44,7 @@ struct ring_reader {
 	struct log_bytes raw;
 	int64_t *t_ns;
 	double *values, *column;
-	size_t room, column_room;
+	size_t room;
 };
 int chunk_ring_read(struct ring_reader *d, const struct ring_chunk *c, struct sink *to);
 void ring_reader_free(struct ring_reader *d);

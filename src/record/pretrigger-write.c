@@ -9,10 +9,12 @@
 #include "util/intl.h"
 #include "util/thread.h"
 
-#define COMING_NS NS_PER_S /* how long rows are waited for that do not come */
-#define LOOK_NS   (NS_PER_S / 10)
-#define NAMES     100000
-#define CELL_NS   (INT64_C(1) << LOG_CELL_ZOOM)
+#define COMING_NS  NS_PER_S /* how long rows are waited for that do not come */
+#define LOOK_NS    (NS_PER_S / 10)
+#define GIVE_UP_NS (10 * NS_PER_S)       /* at the end, with a disk that takes nothing */
+#define QUEUED     ((uint64_t)256 << 10) /* bytes that may wait for it before more are read */
+#define NAMES      100000
+#define CELL_NS    (INT64_C(1) << LOG_CELL_ZOOM)
 
 /* From the ring to a file. */
 struct copy {
@@ -24,10 +26,10 @@ struct copy {
 	struct joules joules;
 	struct ring_reader reader;
 	struct ring_chunk *chunk;
-	uint64_t next;             /* chunk of the ring */
-	uint64_t before[TIERS];    /* rows in those that were read */
-	uint64_t gone[TIERS];      /* rows that were not held any more, not told yet */
-	int64_t last_ns[TIERS];    /* of the last row */
+	uint64_t next;               /* chunk of the ring */
+	uint64_t before[TIERS];      /* rows in those that were read */
+	uint64_t gone[TIERS];        /* rows that were not held any more, not told yet */
+	int64_t last_ns[TIERS];      /* of the last row */
 	int64_t until_ns, newest_ns; /* where the stretch ends; of all rows and marks that are in the file */
 	uint64_t marks;
 	bool all;   /* chunks of all of the stretch are in the ring */
@@ -66,7 +68,8 @@ static void copy_rows(struct sink *s, const struct rows *r)
 		return;
 	tell_gone(c, some.tier, some.t_ns[0]);
 	/* The values are those of the reader, which are decoded for this. */
-	joules_count(&c->joules, some.tier, c->reader.values + (some.values - r->values), some.width, some.n, NULL);
+	joules_count(&c->joules, some.tier, c->reader.values + (some.values - r->values), some.width, some.n,
+		     NULL);
 	c->last_ns[some.tier] = some.t_ns[some.n - 1];
 	if (c->last_ns[some.tier] > c->newest_ns)
 		c->newest_ns = c->last_ns[some.tier];
@@ -112,18 +115,22 @@ static void copy_change(struct sink *s, const struct change *change)
 		c->to->ops->change(c->to, change);
 }
 
-/* With the lock: rows in front of the next chunk that went before they were read. */
+/* With the lock: rows of the tier in front of the next chunk. */
+static uint64_t rows_before(const struct copy *c, enum tier t)
+{
+	const struct ring_chunk *chunk = chunk_ring_at(&c->k->ring, c->next);
+
+	return chunk ? chunk->before[t] : c->k->ring.rows[t];
+}
+
+/* With the lock: what went before it was read. */
 static void count_gone(struct copy *c)
 {
-	const struct chunk_ring *r = &c->k->ring;
-
-	if (c->next < r->first)
-		c->next = r->first;
-	for (int t = 0; t < TIERS; t++) {
-		uint64_t before = c->next < r->end ? chunk_ring_before(r, c->next, (enum tier)t) : r->rows[t];
-
-		c->gone[t] += before - c->before[t];
-		c->before[t] = before;
+	if (c->next < c->k->ring.first)
+		c->next = c->k->ring.first;
+	for (enum tier t = 0; t < TIERS; t++) {
+		c->gone[t] += rows_before(c, t) - c->before[t];
+		c->before[t] = rows_before(c, t);
 	}
 }
 
@@ -131,16 +138,17 @@ static void count_gone(struct copy *c)
 static void find_first(struct copy *c)
 {
 	const struct chunk_ring *r = &c->k->ring;
-	int64_t cell, late;
+	const struct ring_chunk *first = chunk_ring_at(r, r->first);
+	int64_t late;
 
 	/* Marks can be in front of the rows of their cell. */
 	c->next = chunk_ring_find(r, c->out->from_ns - CELL_NS);
-	for (int t = 0; t < TIERS; t++)
-		c->before[t] = c->next < r->end ? chunk_ring_before(r, c->next, (enum tier)t) : r->rows[t];
-	/* What begins to wait too late has lost rows already. */
-	if (r->first == 0 || c->next != r->first || !chunk_ring_oldest(r, &cell))
+	for (enum tier t = 0; t < TIERS; t++)
+		c->before[t] = rows_before(c, t);
+	if (r->first == 0 || c->next != r->first || !first)
 		return;
-	late = (cell << LOG_CELL_ZOOM) - c->out->from_ns;
+	/* What had to wait too long has lost its first rows already. */
+	late = (first->entry.cell << LOG_CELL_ZOOM) - c->out->from_ns;
 	for (int t = 0; late > 0 && t < TIERS; t++)
 		if (c->k->about->width[t])
 			c->gone[t] = (uint64_t)((double)late * c->k->about->hz[t] / (double)NS_PER_S);
@@ -232,6 +240,37 @@ static bool copy_begin(struct copy *c, struct session *about)
 	return true;
 }
 
+static bool quitting(struct pretrigger *k)
+{
+	bool quit;
+
+	pthread_mutex_lock(&k->lock);
+	quit = k->quit;
+	pthread_mutex_unlock(&k->lock);
+	return quit;
+}
+
+/* Until little, or nothing, waits for the disk.  False: writing failed, or the program is to end and
+ * the disk does not respond. */
+static bool wait_for_disk(struct pretrigger *k, struct log_writer *w, bool all)
+{
+	struct log_writer_stats s;
+	uint64_t bytes = 0;
+	int64_t since = 0;
+
+	for (;;) {
+		log_writer_stats(w, &s);
+		if (all ? log_writer_done(w) : s.failed || s.queued <= QUEUED)
+			return !s.failed;
+		if (since == 0 || s.bytes != bytes || !quitting(k))
+			since = clock_now_ns();
+		else if (clock_now_ns() - since > GIVE_UP_NS)
+			return false;
+		bytes = s.bytes;
+		log_writer_wait(w, clock_now_ns() + (all ? LOOK_NS : LOOK_NS / 10));
+	}
+}
+
 static void copy_run(struct copy *c, struct log_writer *w)
 {
 	struct session about;
@@ -244,12 +283,14 @@ static void copy_run(struct copy *c, struct log_writer *w)
 	}
 	if (c->to->ops->begin(c->to, &about, &c->out->err) < 0)
 		return;
-	while (log_writer_ready(w) && (got = next_chunk(c)) != 0)
+	while (wait_for_disk(c->k, w, false) && (got = next_chunk(c)) != 0)
 		if (got < 0 || chunk_ring_read(&c->reader, c->chunk, &c->sink) < 0)
 			break;
 	for (enum tier t = 0; t < TIERS; t++)
 		tell_gone(c, t, c->until_ns);
-	if (c->to->ops->end(c->to, &c->out->err) < 0)
+	log_writer_finish(w);
+	wait_for_disk(c->k, w, true);
+	if (log_writer_result(w, &c->out->err) < 0)
 		return;
 	c->out->err.code = ERR_NONE;
 	record_convert(w, NULL, NULL, &c->out->err);

@@ -145,15 +145,16 @@ static int check(const struct pretrigger_options *o, const struct session *about
 		return 0;
 	if (strlen(o->path) + sizeof(".99999.nvmt.tmp") > sizeof(((struct pretrigger *)0)->path))
 		return err_set(e, ERR_FAILED, _("the path is too long"));
-	/* With force, the file that is there is replaced by the first one that is triggered. */
-	if (o->force)
+	/* What is there is replaced by the first file, and not before. */
+	if (o->force && access(o->path, F_OK) == 0)
 		return log_file_check(o->path, true, e);
 	w = log_writer_new(o->path, false, e); /* all that a writer checks */
 	log_writer_free(w);
 	return w ? 0 : -1;
 }
 
-struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const struct session *about, struct err *e)
+struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const struct session *about,
+				  struct err *e)
 {
 	static const struct sink_ops ops = {begin, take_rows, take_mark, take_gap, end, NULL, take_change};
 	struct pretrigger *k;
@@ -183,15 +184,13 @@ struct sink *pretrigger_sink(struct pretrigger *k)
 	return &k->sink;
 }
 
-/* With the lock: of the oldest row that is held; INT64_MAX: there is none. */
+/* With the lock: from where on rows are held; INT64_MAX: there are none. */
 static int64_t oldest_ns(const struct pretrigger *k)
 {
-	int64_t cell, start = k->about ? k->about->start.mono_ns : 0;
+	const struct ring_chunk *c = chunk_ring_at(&k->ring, k->ring.first);
+	int64_t ns = c ? c->entry.cell << LOG_CELL_ZOOM : INT64_MAX;
 
-	if (!chunk_ring_oldest(&k->ring, &cell))
-		return INT64_MAX;
-	cell = (int64_t)((uint64_t)cell << LOG_CELL_ZOOM);
-	return cell < start ? start : cell;
+	return k->about && ns < k->about->start.mono_ns ? k->about->start.mono_ns : ns;
 }
 
 void pretrigger_stats(struct pretrigger *k, struct pretrigger_stats *out)

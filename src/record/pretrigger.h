@@ -18,12 +18,12 @@
 #include "model/condition.h"
 
 struct pretrigger_options {
-	int64_t keep_ns;	/* what is held before a trigger; at least PRETRIGGER_MIN_NS */
-	int64_t after_ns;	/* what is recorded after it */
-	const char *path;	/* of the first file; then NAME.2.nvmt, NAME.3.nvmt, ...  NULL: name() */
-	void (*name)(char *buf, size_t size);	/* a name with the time in it */
-	bool force;		/* write over files that are there */
-	const struct condition *when;	/* bound, copied; NULL: only pretrigger_trigger() */
+	int64_t keep_ns;  /* what is held before a trigger; at least PRETRIGGER_MIN_NS */
+	int64_t after_ns; /* what is recorded after it */
+	const char *path; /* of the first file; then NAME.2.nvmt, NAME.3.nvmt, ...  NULL: name() */
+	void (*name)(char *buf, size_t size); /* a name with the time in it */
+	bool force;                           /* write over files that are there */
+	const struct condition *when;         /* bound, copied; NULL: only pretrigger_trigger() */
 };
 
 #define PRETRIGGER_MIN_NS (NS_PER_S / 10)
@@ -31,9 +31,10 @@ struct pretrigger_options {
 struct pretrigger;
 
 /* Checks what can be checked of the memory and of the path.  Strings of o are copied. */
-struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const struct session *about, struct err *e);
-struct sink *pretrigger_sink(struct pretrigger *k);	/* end() waits for the files */
-void pretrigger_free(struct pretrigger *k);		/* after end() */
+struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const struct session *about,
+				  struct err *e);
+struct sink *pretrigger_sink(struct pretrigger *k); /* end() waits for the files */
+void pretrigger_free(struct pretrigger *k);         /* after end() */
 
 /* Write out what is held at t_ns (not later than now); the label is that of its
  * mark.  Safe from any thread while the stream runs. */
@@ -43,26 +44,27 @@ struct pretrigger_file {
 	char path[4096];
 	int64_t from_ns, to_ns;
 	uint64_t rows[TIERS], marks, bytes;
-	uint64_t lost_rows;	/* were not held any more when the disk had taken what is before them */
-	struct err err;		/* ERR_NONE: complete */
+	uint64_t lost_rows; /* were not held any more when the disk had taken what is before them */
+	struct err err;     /* ERR_NONE: complete */
 };
 
-#define PRETRIGGER_FILES 256	/* what is known of this many, the newest */
+#define PRETRIGGER_FILES 256 /* what is known of this many, the newest */
 
 struct pretrigger_stats {
-	size_t memory;		/* bytes that the holding has needed so far */
-	size_t memory_most;	/* that it may need, whatever the values are */
-	int64_t held_ns;	/* how much is held now, at most keep */
-	uint64_t rows[TIERS];	/* taken so far */
+	size_t memory;        /* bytes that the holding has needed so far */
+	size_t memory_most;   /* that it may need, whatever the values are */
+	int64_t held_ns;      /* how much is held now, at most keep */
+	uint64_t rows[TIERS]; /* taken so far */
 	uint64_t triggers;
-	uint64_t marks;		/* of the stream */
-	size_t files;		/* finished, complete or not */
-	size_t failed;		/* of them */
+	uint64_t marks; /* of the stream */
+	size_t files;   /* finished, complete or not */
+	size_t failed;  /* of them */
 	bool writing;
-	bool waiting;		/* a trigger waits for the end of its stretch */
+	bool waiting; /* a trigger waits for the end of its stretch */
 };
 /* These are safe from any thread, also after end().  Files count from 0. */
 void pretrigger_stats(struct pretrigger *k, struct pretrigger_stats *out);
-bool pretrigger_file(struct pretrigger *k, size_t i, struct pretrigger_file *out);	/* false: not yet, or forgotten */
+bool pretrigger_file(struct pretrigger *k, size_t i,
+		     struct pretrigger_file *out); /* false: not yet, or forgotten */
 
 #endif

@@ -17,8 +17,8 @@ int kind_check(const char *term, int fd, struct err *e)
 		return err_set(
 			e, ERR_USAGE,
 			_("TERM is not set, so nothing can be drawn on this terminal; set it, or use "
-			  "--record to "
-			  "record, --once to print one reading, or --print WxH to print one frame as text"));
+			  "nvmtop record to record, nvmtop once to print one reading, or --print WxH to print "
+			  "one frame as text"));
 	if (setupterm(term, fd, &found) == 0) {
 		const char *move = tigetstr("cup");
 
@@ -30,15 +30,15 @@ int kind_check(const char *term, int fd, struct err *e)
 	text_printable(name, sizeof name, term, strlen(term));
 	if (found == 1 || !strcmp(term, "dumb"))
 		return err_set(e, ERR_USAGE,
-			       _("a terminal of the kind \"%s\" cannot show the screen; use --record to "
-				 "record, --once "
-				 "to print one reading, or --print WxH to print one frame as text"),
+			       _("a terminal of the kind \"%s\" cannot show the screen; use nvmtop record "
+				 "to record, nvmtop once to print one reading, or --print WxH to print one "
+				 "frame as text"),
 			       name);
 	return err_set(
 		e, ERR_USAGE,
 		_("TERM is \"%s\", a kind of terminal that is not known here; set it to one that is, or use "
-		  "--record to record, --once to print one reading, or --print WxH to print one frame as "
-		  "text"),
+		  "nvmtop record to record, nvmtop once to print one reading, or --print WxH to print one "
+		  "frame as text"),
 		name);
 }
 

@@ -32,13 +32,12 @@ int tty_open(struct tty *t, struct err *e)
 	t->fd = open("/dev/tty", O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (t->fd < 0)
 		return err_sys(e, ERR_USAGE, errno,
-			       _("there is no terminal for the screen; use --record to record without one, "
-				 "--once to "
-				 "print one reading, or --print WxH to print one frame as text: /dev/tty"));
+			       _("there is no terminal for the screen; use nvmtop record to record without "
+				 "one, nvmtop once to print one reading, or --print WxH to print one frame as text: /dev/tty"));
 	if (tcgetattr(t->fd, &t->shell) < 0) {
 		err_sys(e, ERR_USAGE, errno,
-			_("the terminal cannot be used for the screen; use --record, --once or --print WxH "
-			  "instead: /dev/tty"));
+			_("the terminal cannot be used for the screen; use nvmtop record, nvmtop once or --print "
+			  "WxH instead: /dev/tty"));
 		tty_close(t);
 		return -1;
 	}

@@ -480,9 +480,9 @@ static void cell_seal(struct log_builder *b, int64_t cell)
 		clocks_read(b);
 		put_meta(b, cell);
 	}
+	events_flush(b); /* before the rows of their time, as in a stream */
 	while (first_cell(b, &first) && first == cell)
 		put_data(b, cell);
-	events_flush(b);
 }
 
 /* --- outputs --- */

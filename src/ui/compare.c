@@ -137,7 +137,7 @@ bool second_act(struct ui *u, enum action a)
 		return false;
 	if (!u->second.about) {
 		screen_say(u, STYLE_DIM, "%s",
-			   _("There is no second trace: nvmtop --replay FILE --with FILE"));
+			   _("There is no second trace: nvmtop FILE --with FILE"));
 		return true;
 	}
 	to = u->second.nudge_ns + (a == ACT_NUDGE ? column : -column);

@@ -97,4 +97,28 @@ rm write.hangs
 wait $pid
 ok 'a disk that answers meanwhile: status 0' is "$?" 0
 ok 'a disk that answers meanwhile: all is there' judge late.nvmt "t['end'] and not [g for g in t['gaps'] if g['cause'] == 1]"
+
+# Before a trigger, and after it: what is kept is kept meanwhile.
+file=kept.nvmt
+LD_PRELOAD=$scratch/disk.so $EMU "$NVMTOP" --demo --record --keep 1 --after 1 -o $file 2>err &
+pid=$!
+soon grep 'keeping the last' err
+sleep 1.5
+: >write.hangs
+kill -USR2 $pid
+sleep 3
+rm write.hangs
+ok 'a trigger while the disk hangs: the file is written later' soon grep 'wrote kept.nvmt: 2.0 s' err
+ok 'a trigger while the disk hangs: nothing is lost' judge $file \
+    "t['end'] and 1900 < t['counts']['fast'] and not [g for g in t['gaps'] if g['cause'] == 1]"
+: >write.hangs
+kill -USR2 $pid
+sleep 1.5
+began=$(date +%s)
+kill -TERM $pid
+wait $pid
+ok 'a disk that hangs at the end: status 1' is "$?" 1
+ok 'after 10 s' test $(($(date +%s) - began)) -lt 15
+ok 'which is said' says err 'the disk does not respond'
+rm write.hangs
 done_testing

@@ -130,8 +130,8 @@ refused 'no signal' 'unknown signal "gpx"; known signals include gpu' --record -
 refused 'two triggers' 'join conditions with "or"' --record --keep 1 --trigger 'gpu > 5' --trigger 'cpu > 5' x.bin
 refused 'no unit' 'needs a unit: mW, W, kW' --record --keep 1 --trigger 'power > 1' x.bin
 refused 'a stream' 'not a stream' --record --keep 1 -
-refused 'replay' 'only for the live screen and --record' --replay x.bin --keep 1
-refused 'parts' 'cannot be used with --record --keep' --record --keep 1 --split 10 x.bin
+refused 'replay' 'not an option of nvmtop replay' --replay x.bin --keep 1
+refused 'parts' 'cannot be used with --keep' --record --keep 1 --split 10 x.bin
 run nvmtop --demo --record --keep 30d x.bin
 ok 'a wrong suffix' is "$status" 2
 run nvmtop --demo --record --keep 100000h x.bin
@@ -141,4 +141,14 @@ touch there.bin
 run nvmtop --demo --record --keep 1 there.bin
 ok 'a file that is there: status 1' is "$status" 1
 ok 'is not touched' test ! -s there.bin
+echo old >old.nvmt
+run nvmtop --demo --record --force --keep 1 --duration 0.5 old.nvmt
+ok '--force without a trigger: what is there stays' grep -q old old.nvmt
+begin --force --keep 1 old.nvmt
+kill -USR2 $pid
+sleep 0.5
+end
+ok '--force: the first file replaces it' judge old.nvmt "0 < t['counts']['fast'] <= 1001"
+run nvmtop --demo --record --force --keep 1 none/x.nvmt
+ok '--force into no folder: status 1 at once' is "$status" 1
 done_testing

@@ -117,8 +117,8 @@ second=$pid
 sleep 0.5 # so that something is on the disk
 run nvmtop --mark both
 ok 'two recorders: status 0' is "$status" 0
-ok 'two recorders: both are named' sh -c "grep -q $first err && grep -q $second err && grep -q -e --to err"
-run nvmtop --mark --to $second 'only the second'
+ok 'two recorders: both are named' sh -c "grep -q $first err && grep -q $second err && grep -q -e --pid err"
+run nvmtop mark --pid $second 'only the second'
 ok 'one of two: nothing to say' test ! -s err
 sleep 1
 end $first

@@ -109,7 +109,7 @@ ok 'escape sequences in arguments do not reach the terminal' sh -c '! grep -q "$
 wrong 'an option of another verb' record --per 5
 ok 'an option of another verb: which one has it' says err '--per is not an option of nvmtop record, but of nvmtop report'
 wrong 'an option of several others' boards --force
-ok 'an option of several others: they are named' says err 'but of nvmtop record, nvmtop recover, nvmtop export, nvmtop cut, nvmtop join$'
+ok 'an option of several others: they are named' says err 'but of nvmtop record, nvmtop export, nvmtop cut, nvmtop join$'
 wrong 'an option of no verb' report --frobnicate x
 wrong 'a misspelt option of a verb' record --durtion 5
 ok 'a misspelt option of a verb: the one that was meant' says err 'did you mean --duration?'
@@ -237,9 +237,9 @@ ok '--cut before --from and --to' is "$status" 0
 run nvmtop --check --no-config cut.bin
 ok '--check before another option' is "$status" 0
 run nvmtop --demo --record --duration 0.2 -
-cp out stream.nvms
-run nvmtop --recover --force stream.nvms
-ok '--recover before --force' is "$status" 0
+cp out stream.nvmt
+run nvmtop --recover --no-config stream.nvmt
+ok '--recover before another option' is "$status" 0
 for mode in --once --boards --version -V --help "--report $trace" '--record --duration 0.1 x.bin' '--mark'; do
     run nvmtop --demo --no-config $mode
     ok "--no-config with $mode" sh -c '! grep -q "config" err'
@@ -249,7 +249,7 @@ ok '-V is --version' test "$(nvmtop -V)" = "$(nvmtop --version)"
 for term in '' dumb no-such-terminal; do
     run env TERM="$term" setsid $EMU "$NVMTOP" --demo </dev/null
     ok "no screen with TERM='$term': status 2" is "$status" 2
-    ok "no screen with TERM='$term': says what to use" says err '--record'
+    ok "no screen with TERM='$term': says what to use" says err 'nvmtop record'
     ok "no screen with TERM='$term': one line" one_line err
 done
 done_testing

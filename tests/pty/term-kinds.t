@@ -10,7 +10,7 @@ pty_begin 100x30
 for set in "TERM=dumb" "-u TERM" "TERM=" "TERM=no-such-terminal"; do
 	run "clear; env $set $TERMTEST $tmp/log-refused"
 	check "$set: exit 2" wait_prompt 2
-	for word in --record --once --print; do
+	for word in record once --print; do
 		check "$set: names $word" on_screen "$word"
 	done
 	check "$set: no screen was opened" [ ! -s "$tmp/log-refused" ]
@@ -23,7 +23,7 @@ if command -v setsid >/dev/null; then
 	setsid -w sh -c "$TERMTEST $tmp/log-refused" >"$tmp/out" 2>"$tmp/err" </dev/null
 	check "no controlling terminal: exit 2" [ $? -eq 2 ]
 	check "no controlling terminal: one line" [ "$(wc -l <"$tmp/err")" -eq 1 ]
-	check "no controlling terminal: says what to use" grep -q -e '--record.*--once.*--print' "$tmp/err"
+	check "no controlling terminal: says what to use" grep -q -e 'nvmtop record.*nvmtop once.*--print' "$tmp/err"
 fi
 
 drawing="styles wide"

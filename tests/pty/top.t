@@ -204,7 +204,7 @@ check "the trace is complete then, too" is_complete "$dir"/nvmtop-*.bin 0
 pty_begin 100x30
 run "clear; TERM=dumb $program --demo"
 check "TERM=dumb: exit 2" wait_prompt 2
-check "TERM=dumb: says what to use" on_screen "--once"
+check "TERM=dumb: says what to use" on_screen "nvmtop once"
 run "clear; LC_ALL=C TERM=screen $program --demo"
 wait_for "q quit"
 check "without UTF-8: ASCII only" [ "$(screen | LC_ALL=C tr -d '\000-\176' | wc -c)" -eq 0 ]
