@@ -234,8 +234,10 @@ static void test_first_row(void **state)
 	for (uint64_t i = 0; i < n; i++)
 		assert_false(isnan(fast[i].cpu_aggregate));
 	assert_int_equal(nvmtop_epochs(t, epoch, 2), 2);
-	assert_int_equal(epoch[1].first, 0);
-	assert_true(epoch[1].start_s < fast[0].time_s);
+	/* On a busy machine there may be rows before the mark, and those are older. */
+	assert_true(epoch[1].first < n);
+	assert_true(epoch[1].start_s <= fast[epoch[1].first].time_s);
+	assert_true(epoch[1].first == 0 || fast[epoch[1].first - 1].time_s < epoch[1].start_s);
 	nvmtop_close(t);
 }
 
