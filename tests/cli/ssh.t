@@ -25,7 +25,7 @@ record() {
     echo $! >"$name.client"
     names="$names $name"
 }
-has_begun() { test "$(wc -c <"$1.bin.part")" -gt 12000; }
+has_begun() { test "$(wc -c <"$1.bin.nvmt")" -gt 12000; }
 client() { cat "$1.client"; }
 remote() { cat "$1.pid"; }
 gone() { ! kill -0 "$1" || grep -q '^State:.*Z' "/proc/$1/status"; }
@@ -68,7 +68,7 @@ done
 for name in $names; do
     ok "$name: the recorder ends" soon gone "$(remote "$name")"
     ok "$name: the file is complete" complete "$name"
-    ok "$name: nothing else is left" test ! -e "$name.bin.part" -a ! -e "$name.bin.part.side"
+    ok "$name: nothing else is left" test ! -e "$name.bin.nvmt" -a ! -e "$name.bin.tmp"
 done
 for how in exit kill session cut; do
     ok "plain-$how: to its end" judge plain-$how.bin "t['fast']['last_s'] > 13.5"
