@@ -130,7 +130,7 @@ refused 'no signal' 'unknown signal "gpx"; known signals include gpu' --record -
 refused 'two triggers' 'join conditions with "or"' --record --keep 1 --trigger 'gpu > 5' --trigger 'cpu > 5' x.bin
 refused 'no unit' 'needs a unit: mW, W, kW' --record --keep 1 --trigger 'power > 1' x.bin
 refused 'a stream' 'not a stream' --record --keep 1 -
-refused 'replay' 'not an option of nvmtop replay' --replay x.bin --keep 1
+refused 'replay' 'not an option of nvmtop replay, but of the screen, nvmtop record' --replay x.bin --keep 1
 refused 'parts' 'cannot be used with --keep' --record --keep 1 --split 10 x.bin
 run nvmtop --demo --record --keep 30d x.bin
 ok 'a wrong suffix' is "$status" 2

@@ -5,10 +5,10 @@ need "$program"
 
 NVMTOP_BOARDS=${NVMTOP_BOARDS:-${NVMTOP_SRC:-.}/boards}
 export NVMTOP_BOARDS
-dir=$tmp/folder
-mkdir "$dir"
 
 pty_begin 80x24
+dir=$tmp/folder
+mkdir "$dir"
 run "cd $dir; clear; $program --demo --record --keep 1 narrow.nvmt"
 check "w is on a line of 80 columns, too" wait_for "w write"
 keys s
