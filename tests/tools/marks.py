@@ -13,6 +13,7 @@ nothing but what mark.h and nvmtop-trace(5) say.
 
 import array
 import glob
+import importlib.util
 import json
 import os
 import socket
@@ -73,35 +74,35 @@ def hostile(folder):
     print(len(letters))
 
 
+def recording(log):
+    """What the log behind the sections of version 1 holds."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nvmt-log.py")
+    spec = importlib.util.spec_from_file_location("nvmt_log", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.FILE = log
+    return module.Recording(log)
+
+
 def check(path):
     data = open(path, "rb").read()
     counts = struct.unpack_from("<4Q", data, 56)
     sync = 728 + counts[0] * 98 + counts[1] * 104 + counts[2] * 72
-    at, start, marks, errors = sync + counts[3] * 16, None, [], []
-    while at < len(data):
-        kind, _, length, _ = struct.unpack_from("<4sIQI", data, at)
-        p, at = at + 20, at + 20 + length + 4
-        if kind == b"ANCH":
-            start = struct.unpack_from("<q", data, p)[0]
-        while kind == b"MARK" and p < at - 4:
-            ident, ns, row, n = struct.unpack_from("<QqQH", data, p)
-            marks.append({"id": ident, "t_ns": ns, "row": row, "label": data[p + 26:p + 26 + n].decode()})
-            p += 26 + n
+    log = recording(data[sync + counts[3] * 16:])
+    start, errors = log.session["start"][0], list(log.problems)
+    marks = [{"t_ns": m["t"], "label": m["label"]} for _, m in sorted(log.marks.items())]
 
     def row_ns(i):
         return start + round(struct.unpack_from("<d", data, 728 + i * 98)[0] * 1e9)
 
-    marks.sort(key=lambda m: m["id"])
-    for i, m in enumerate(marks):
-        ident, row = struct.unpack_from("<QQ", data, sync + 16 * i)
-        if (ident, row) != (m["id"], m["row"]):
-            errors.append("sync point %d is %d, row %d" % (i, ident, row))
+    for i, m in enumerate(marks[:counts[3]]):
+        m["id"], m["row"] = ident, row = struct.unpack_from("<QQ", data, sync + 16 * i)
+        if ident != i + 1:
+            errors.append("sync point %d is %d" % (i, ident))
         if row and row_ns(row - 1) >= m["t_ns"]:
             errors.append("mark %d is older than the row before it" % ident)
         if row < counts[0] and row_ns(row) < m["t_ns"]:
             errors.append("mark %d is younger than its row" % ident)
-        if i and m["t_ns"] < marks[i - 1]["t_ns"]:
-            errors.append("mark %d is older than the one before" % ident)
     if len(marks) != counts[3]:
         errors.append("%d marks, %d sync points" % (len(marks), counts[3]))
     print(json.dumps({"n": len(marks), "marks": marks[:200], "errors": errors[:20]}))
