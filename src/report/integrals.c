@@ -1,24 +1,10 @@
-/* What needs the times of the samples: energy, how long something was throttled,
- * and the means of what is a difference of counters. */
+/* Results that need the times of samples: energy, throttled time, what a counter rose by, and
+ * means of differences of counters. */
 #include <math.h>
 #include <string.h>
 
 #include "model/stats.h"
 #include "report/stats.h"
-
-#define BLOCK 256
-
-/* How far an integral may be off, where the moments of reading are random: each reading
- * stands for the time around it, and what it is off by is judged by how far it lies from
- * the line between its neighbours. */
-struct spread {
-	int64_t period_ns; /* rows that repeat a value in less are no new reading */
-	int64_t t[2];
-	double v[2];
-	unsigned held;
-	double variance;
-	uint64_t n;
-};
 
 static void spread_take(struct spread *s, const struct epoch *ep, int64_t t2, double v2)
 {
@@ -73,80 +59,6 @@ static bool has_integral(const struct channel *c)
 	return c->unit == UNIT_MILLIWATT || c->kind == CHANNEL_THROTTLE;
 }
 
-static void integrate(struct trace *t, size_t channel, const struct epoch *spans, size_t n_spans,
-		      struct result *r)
-{
-	const struct session *s = trace_session(t);
-	enum tier tier = s->channels[channel].tier;
-	int64_t hole = cover_ns(s, tier), at[BLOCK];
-	struct spread spread = {.period_ns = reading_ns(s, &s->channels[channel])};
-	struct integral sum = {.begun = false};
-	double v[BLOCK];
-
-	for (size_t k = 0; k < n_spans; k++) {
-		const struct epoch *ep = &spans[k];
-		uint64_t row = trace_row_from(t, tier, ep->from_ns - hole), rows = trace_rows(t, tier);
-
-		spread.held = 0;
-		integral_break(&sum);
-		while (row < rows && (!sum.begun || sum.last_ns < ep->to_ns)) {
-			size_t n = rows - row < BLOCK ? (size_t)(rows - row) : BLOCK, i;
-
-			trace_row_times(t, tier, row, n, at);
-			trace_row_values(t, channel, row, n, v);
-			for (i = 0; i < n && at[i] <= ep->to_ns + hole; i++) {
-				if (isnan(v[i]))
-					continue;
-				if (!integral_add(&sum, at[i], v[i], hole, ep->from_ns, ep->to_ns))
-					spread.held = 0;
-				spread_take(&spread, ep, at[i], v[i]);
-			}
-			if (i < n)
-				break;
-			row += n;
-		}
-	}
-	r->integral = integral_get(&sum);
-	r->covered_ns += sum.covered_ns;
-	r->above_ns += sum.above_ns;
-	if (read_at_random(s, &s->channels[channel]))
-		r->within = spread_within(&spread);
-}
-
-/* What a counter went up by while nothing was sampled counts, too, where the next
- * sample is; what it fell by is a new beginning. */
-static double steps_up(struct trace *t, size_t channel, const struct epoch *spans, size_t n_spans)
-{
-	enum tier tier = trace_session(t)->channels[channel].tier;
-	uint64_t rows = trace_rows(t, tier);
-	int64_t at[BLOCK];
-	double v[BLOCK], steps = 0;
-
-	for (size_t k = 0; k < n_spans; k++) {
-		uint64_t row = trace_row_from(t, tier, spans[k].from_ns);
-		double before = NAN;
-		bool past = false;
-
-		row -= row > 0;
-		while (row < rows && !past) {
-			size_t n = rows - row < BLOCK ? (size_t)(rows - row) : BLOCK;
-
-			trace_row_times(t, tier, row, n, at);
-			trace_row_values(t, channel, row, n, v);
-			for (size_t i = 0; i < n && !past; i++) {
-				past = at[i] > spans[k].to_ns;
-				if (past || isnan(v[i]))
-					continue;
-				if (at[i] > spans[k].from_ns && v[i] > before)
-					steps += v[i] - before;
-				before = v[i];
-			}
-			row += n;
-		}
-	}
-	return steps;
-}
-
 /* Is each value the difference of counters since the reading before?  Then its mean
  * over the time is the difference of the counters over the whole stretch, also
  * where ticks were late. */
@@ -158,12 +70,6 @@ static bool is_counted(const struct session *s, const struct channel *c)
 		return end && !strcmp(end, "/counters");
 	return (c->kind == CHANNEL_CPU_UTIL || c->kind == CHANNEL_CORE_UTIL) && by && !strncmp(by, "perf", 4);
 }
-
-/* Values times how long they stood, and how long that was. */
-struct share {
-	struct sum busy;
-	double passed;
-};
 
 /* Each of n rows stands for the time since the one before, which is *before at first;
  * cut to the span. */
@@ -181,41 +87,64 @@ static void share_rows(struct share *sh, const struct epoch *span, const int64_t
 	}
 }
 
-static double counted_mean(struct trace *t, size_t channel, const struct epoch *spans, size_t n_spans)
+void flow_begin(struct flow *f, const struct session *s, const struct channel *c)
 {
-	enum tier tier = trace_session(t)->channels[channel].tier;
-	uint64_t rows = trace_rows(t, tier);
-	struct share sh = {.passed = 0};
-	int64_t at[BLOCK];
-	double v[BLOCK];
-
-	for (size_t k = 0; k < n_spans; k++) {
-		uint64_t row = trace_row_from(t, tier, spans[k].from_ns);
-		int64_t before = spans[k].from_ns;
-
-		if (row > 0)
-			trace_row_times(t, tier, row - 1, 1, &before);
-		while (row < rows && before < spans[k].to_ns) {
-			size_t n = rows - row < BLOCK ? (size_t)(rows - row) : BLOCK;
-
-			trace_row_times(t, tier, row, n, at);
-			trace_row_values(t, channel, row, n, v);
-			share_rows(&sh, &spans[k], at, v, n, &before);
-			row += n;
-		}
-	}
-	return sh.passed > 0 ? sum_get(&sh.busy) / sh.passed : NAN;
+	*f = (struct flow) {.hole_ns = cover_ns(s, c->tier),
+			    .integrates = has_integral(c),
+			    .spreads = read_at_random(s, c),
+			    .rises = channel_counts(c),
+			    .counted = is_counted(s, c),
+			    .spread = {.period_ns = reading_ns(s, c)}};
 }
 
-void over_time(struct trace *t, size_t channel, const struct epoch *spans, size_t n, struct result *r)
+bool flow_wanted(const struct flow *f)
 {
-	const struct session *s = trace_session(t);
-	const struct channel *c = &s->channels[channel];
+	return f->integrates || f->rises || f->counted;
+}
 
-	if (has_integral(c))
-		integrate(t, channel, spans, n, r);
-	if (channel_counts(c))
-		r->steps = steps_up(t, channel, spans, n);
-	if (is_counted(s, c))
-		r->counted = counted_mean(t, channel, spans, n);
+void flow_break(struct flow *f)
+{
+	f->spread.held = 0;
+	f->before = (double)NAN;
+	f->before_ns = INT64_MIN;
+	integral_break(&f->sum);
+}
+
+static void flow_integrate(struct flow *f, const struct epoch *ep, int64_t t_ns, double v)
+{
+	if (t_ns > ep->to_ns + f->hole_ns || (f->sum.begun && f->sum.last_ns >= ep->to_ns))
+		return;
+	if (!integral_add(&f->sum, t_ns, v, f->hole_ns, ep->from_ns, ep->to_ns))
+		f->spread.held = 0;
+	spread_take(&f->spread, ep, t_ns, v);
+}
+
+void flow_rows(struct flow *f, const struct epoch *ep, const int64_t *at, const double *v, size_t n)
+{
+	for (size_t i = 0; f->integrates && i < n; i++)
+		if (!isnan(v[i]))
+			flow_integrate(f, ep, at[i], v[i]);
+	for (size_t i = 0; f->rises && i < n && at[i] <= ep->to_ns; i++) {
+		if (isnan(v[i]))
+			continue;
+		if (at[i] > ep->from_ns && v[i] > f->before)
+			f->steps += v[i] - f->before;
+		f->before = v[i];
+	}
+	if (f->counted)
+		share_rows(&f->share, ep, at, v, n, &f->before_ns);
+}
+
+void flow_end(const struct flow *f, struct result *r)
+{
+	if (f->integrates) {
+		r->integral = integral_get(&f->sum);
+		r->covered_ns = f->sum.covered_ns;
+		r->above_ns = f->sum.above_ns;
+		r->within = f->spreads ? spread_within(&f->spread) : (double)NAN;
+	}
+	if (f->rises)
+		r->steps = f->steps;
+	if (f->counted && f->share.passed > 0)
+		r->counted = sum_get(&f->share.busy) / f->share.passed;
 }

@@ -1,415 +1,320 @@
-/* All channels of a tier block by block, so that each row comes into the cache
- * once a pass; what is short enough is sorted instead. */
-#include <math.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "util/thread.h"
-#include "report/quantile.h"
+/* Statistics of a span are joined from those that the log stores for its blocks.  Quantiles and
+ * what needs each reading come from one pass over the rows of all channels, in windows of time,
+ * each a cell of the log, so that each chunk is decoded once. */
 #include "report/stats.h"
 
-#define BLOCK   2048
-#define SHORT   65536  /* rows that are simply sorted */
-#define GROUP   64     /* channels at a time, for the memory of their sieves */
-#define THREADS 8
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-static const double quantiles[QUANTILES] = {0.50, 0.95, 0.99};
+#define BLOCK	  2048
+#define BINS	  4096
 
-/* A mean and the sum of squares around it; parts are put together without loss. */
-struct moments {
-	uint64_t n;
-	double mean, m2;
+/* A channel while rows go by. */
+struct column {
+	size_t channel; /* of the trace */
+	struct result *result;
+	struct flow flow;
+	bool flows;
+	double *all; /* up to QUANTILES_EXACT samples */
+	uint64_t n;  /* in all, or in bins */
+	uint64_t *bins;
+	double scale;
 };
 
 struct work {
 	struct trace *t;
-	const struct epoch *spans;
-	size_t n_spans;
+	struct column *columns;
+	size_t n;
+	uint64_t row[TIERS]; /* the next one to pass */
 	void (*tick)(void *to, uint64_t rows);
 	void *to;
-	pthread_mutex_t *lock; /* of tick() */
 };
 
-/* The channels that are worked on together: of one tier. */
-struct group {
-	enum tier tier;
-	size_t n;
-	size_t channel[GROUP]; /* of the trace */
-	struct result *result[GROUP];
-	struct moments moments[GROUP];
-	struct quantile *sieve; /* one each, of a long stretch */
-	bool leads;             /* the first one of its tier */
-	size_t kept, missed;    /* in v */
-	bool open[GROUP];       /* its quantiles need another pass */
-	double v[BLOCK];
-};
-
-static void moments_merge(struct moments *m, const struct moments *other)
+uint64_t quantile_rank(double q, uint64_t n)
 {
-	double d = other->mean - m->mean;
-	uint64_t n = m->n + other->n;
+	double rank = ceil(q * (double)n - 1e-9);
 
-	if (other->n == 0)
+	return rank < 1 ? 0 : rank > (double)n ? n - 1 : (uint64_t)rank - 1;
+}
+
+/* --- what the log has added up --- */
+
+static void join(struct result *r, double *squares, double *sum, const struct log_stat *s)
+{
+	double apart;
+
+	if (s->n == 0)
 		return;
-	m->m2 += other->m2 + d * d * ((double)m->n * (double)other->n / (double)n);
-	m->mean += d * ((double)other->n / (double)n);
-	m->n = n;
-}
-
-/* Leave out what is missing; how much is left. */
-static size_t squeeze(double *v, size_t n)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		v[kept] = v[i];
-		kept += v[i] == v[i];
+	if (r->n == 0) {
+		r->min = s->min;
+		r->max = s->max;
+		r->first = s->first;
+	} else {
+		apart = s->sum / (double)s->n - *sum / (double)r->n;
+		*squares += apart * apart * ((double)r->n * (double)s->n / (double)(r->n + s->n));
+		r->min = s->min < r->min ? s->min : r->min;
+		r->max = s->max > r->max ? s->max : r->max;
 	}
-	return kept;
+	*squares += s->squares;
+	*sum += s->sum;
+	r->n += s->n;
+	r->last = s->last;
 }
 
-/* One block without missing values: its mean first, then the squares around it.
- * Two sums at a time, so that no addition waits for the one before. */
-static void block_moments(struct result *r, struct moments *m, const double *v, size_t n)
+static uint64_t rows_of(const struct trace *t, enum tier tier, const struct epoch *ep)
 {
-	double a = 0, b = 0, lo = v[0], hi = v[0], mean, lost;
-	struct moments block = {.n = n};
-	size_t i;
+	uint64_t row = trace_row_from(t, tier, ep->from_ns), end = trace_row_from(t, tier, ep->end_ns);
 
-	for (i = 0; i + 1 < n; i += 2) {
-		a += v[i];
-		b += v[i + 1];
-		lo = v[i] < lo ? v[i] : lo;
-		hi = v[i] > hi ? v[i] : hi;
-		lo = v[i + 1] < lo ? v[i + 1] : lo;
-		hi = v[i + 1] > hi ? v[i + 1] : hi;
-	}
-	mean = (a + b + (i < n ? v[i] : 0)) / (double)n;
-	lo = v[n - 1] < lo ? v[n - 1] : lo;
-	hi = v[n - 1] > hi ? v[n - 1] : hi;
-	a = b = 0;
-	for (i = 0; i < n; i++) {
-		double d = v[i] - mean;
-
-		a += d * d;
-		b += d;
-	}
-	lost = b; /* by the first sum */
-	block.mean = mean + lost / (double)n;
-	block.m2 = a - lost * lost / (double)n;
-	if (m->n == 0)
-		r->first = v[0];
-	r->last = v[n - 1];
-	r->min = m->n > 0 && r->min < lo ? r->min : lo;
-	r->max = m->n > 0 && r->max > hi ? r->max : hi;
-	moments_merge(m, &block);
+	return end > row ? end - row : 0;
 }
 
-/* Of the groups of a tier only one speaks. */
-static void tell(struct work *w, const struct group *g, uint64_t rows)
+static void stored(struct work *w, struct column *c, const struct epoch *spans, size_t n)
 {
-	if (!g->leads)
-		return;
-	pthread_mutex_lock(w->lock);
-	w->tick(w->to, rows);
-	pthread_mutex_unlock(w->lock);
-}
-
-typedef void visit(struct group *g, size_t i, const double *v, size_t n);
-
-/* Every block of every span, for the channels that want it. */
-static void each_block(struct work *w, struct group *g, visit *fn)
-{
-	for (size_t s = 0; s < w->n_spans; s++) {
-		uint64_t row = trace_row_from(w->t, g->tier, w->spans[s].from_ns);
-		uint64_t end = trace_row_from(w->t, g->tier, w->spans[s].end_ns);
-
-		while (row < end) {
-			size_t n = end - row < BLOCK ? (size_t)(end - row) : BLOCK;
-
-			for (size_t i = 0; i < g->n; i++) {
-				if (!g->open[i])
-					continue;
-				trace_row_values(w->t, g->channel[i], row, n, g->v);
-				g->kept = squeeze(g->v, n);
-				g->missed = n - g->kept;
-				fn(g, i, g->v, g->kept);
-			}
-			row += n;
-			tell(w, g, n);
-		}
-	}
-}
-
-static void first_pass(struct group *g, size_t i, const double *v, size_t n)
-{
-	g->result[i]->missing += g->missed;
-	if (n > 0)
-		block_moments(g->result[i], &g->moments[i], v, n);
-	quantile_add(&g->sieve[i], v, n);
-}
-
-static void next_pass(struct group *g, size_t i, const double *v, size_t n)
-{
-	quantile_add_again(&g->sieve[i], v, n);
-}
-
-static void moments_tell(struct result *r, const struct moments *m)
-{
-	r->n = m->n;
-	if (m->n == 0)
-		return;
-	r->mean = fmin(fmax(m->mean, r->min), r->max);
-	if (m->n > 1)
-		r->sd = sqrt(fmax(m->m2, 0) / (double)(m->n - 1));
-}
-
-static int long_stretch(struct work *w, struct group *g)
-{
-	bool again = true, no_memory = false;
-
-	g->sieve = calloc(g->n, sizeof(*g->sieve));
-	if (!g->sieve)
-		return -1;
-	for (size_t i = 0; i < g->n; i++)
-		g->open[i] = true;
-	each_block(w, g, first_pass);
-	for (size_t i = 0; i < g->n; i++)
-		moments_tell(g->result[i], &g->moments[i]);
-	while (again) {
-		again = false;
-		for (size_t i = 0; i < g->n; i++) {
-			g->open[i] = g->open[i] && quantile_next_pass(&g->sieve[i], quantiles);
-			again |= g->open[i];
-		}
-		if (again)
-			each_block(w, g, next_pass);
-	}
-	for (size_t i = 0; i < g->n; i++) {
-		g->result[i]->p50 = g->sieve[i].aim[0].value;
-		g->result[i]->p95 = g->sieve[i].aim[1].value;
-		g->result[i]->p99 = g->sieve[i].aim[2].value;
-		no_memory |= g->sieve[i].no_memory;
-		quantile_free(&g->sieve[i]);
-	}
-	free(g->sieve);
-	return no_memory ? -1 : 0;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* All values of one channel fit into memory: `room` of them, unless somebody has written
- * other times into the file since they were counted. */
-static void short_stretch(struct work *w, size_t channel, struct result *r, double *all, size_t room)
-{
-	enum tier tier = trace_session(w->t)->channels[channel].tier;
-	struct moments m = {0};
-	size_t n = 0, kept = 0;
-
-	for (size_t s = 0; s < w->n_spans; s++) {
-		uint64_t row = trace_row_from(w->t, tier, w->spans[s].from_ns);
-		uint64_t end = trace_row_from(w->t, tier, w->spans[s].end_ns);
-		size_t rows = end > row ? (size_t)(end - row) : 0;
-
-		if (rows > room - n)
-			rows = room - n;
-		if (rows > 0)
-			trace_row_values(w->t, channel, row, rows, all + n);
-		n += rows;
-	}
-	kept = squeeze(all, n);
-	r->missing = n - kept;
-	if (kept == 0)
-		return;
-	block_moments(r, &m, all, kept);
-	moments_tell(r, &m);
-	qsort(all, kept, sizeof(*all), by_value);
-	r->p50 = all[quantile_rank(quantiles[0], kept)];
-	r->p95 = all[quantile_rank(quantiles[1], kept)];
-	r->p99 = all[quantile_rank(quantiles[2], kept)];
-}
-
-static uint64_t tier_rows(const struct trace *t, enum tier tier, const struct epoch *spans, size_t n)
-{
+	enum tier tier = trace_session(w->t)->channels[c->channel].tier;
+	struct result *r = c->result;
+	double squares = 0, sum = 0;
 	uint64_t rows = 0;
 
-	for (size_t s = 0; s < n; s++)
-		rows += trace_row_from(t, tier, spans[s].end_ns) - trace_row_from(t, tier, spans[s].from_ns);
-	return rows;
+	for (size_t i = 0; i < n; i++) {
+		struct log_stat s;
+
+		trace_stat(w->t, c->channel, spans[i].from_ns, spans[i].end_ns, &s);
+		join(r, &squares, &sum, &s);
+		rows += rows_of(w->t, tier, &spans[i]);
+	}
+	r->missing = rows - r->n;
+	if (r->n > 0)
+		r->mean = fmin(fmax(sum / (double)r->n, r->min), r->max);
+	if (r->n > 1)
+		r->sd = sqrt(fmax(squares, 0) / (double)(r->n - 1));
 }
 
-/* The level of a counter is how long ago it began: only what it rose by is told. */
-static void forget_level(struct result *r)
-{
-	r->mean = r->sd = r->p50 = r->p95 = r->p99 = NAN;
-}
+/* --- quantiles --- */
 
-static int group_make(struct work *w, struct group *g)
+static int quantiles_begin(struct column *c)
 {
-	uint64_t rows = tier_rows(w->t, g->tier, w->spans, w->n_spans);
-	double *all;
+	const struct result *r = c->result;
 
-	if (g->n == 0)
+	if (r->n == 0 || !(r->min < r->max))
 		return 0;
-	if (rows > SHORT)
-		return long_stretch(w, g);
-	all = malloc(((size_t)rows + 1) * sizeof(*all));
-	for (size_t i = 0; all && i < g->n; i++)
-		short_stretch(w, g->channel[i], g->result[i], all, (size_t)rows);
-	free(all);
-	tell(w, g, rows);
-	return all ? 0 : -1;
-}
-
-/* Channels of one tier that one thread works on together; all threads read the rows. */
-struct job {
-	enum tier tier;
-	size_t first, n; /* in the order of the pool */
-};
-
-struct pool {
-	struct work *work;
-	const struct channels *channels;
-	struct result *out;
-	size_t *order; /* of the channels, by tier */
-	struct job *jobs;
-	size_t n_jobs, next;
-	bool no_memory;
-	pthread_mutex_t lock;
-};
-
-static void job_run(struct pool *p, const struct job *j, struct group *g)
-{
-	memset(g->moments, 0, sizeof(g->moments));
-	g->tier = j->tier;
-	g->n = j->n;
-	g->leads = j->first == 0 ||
-		   trace_session(p->work->t)->channels[p->channels->list[p->order[j->first - 1]]].tier !=
-			   j->tier;
-	for (size_t i = 0; i < j->n; i++) {
-		size_t c = p->order[j->first + i];
-
-		g->channel[i] = p->channels->list[c];
-		g->result[i] = &p->out[c];
-		over_time(p->work->t, g->channel[i], p->work->spans, p->work->n_spans, g->result[i]);
+	if (r->n <= QUANTILES_EXACT) {
+		c->all = malloc((size_t)r->n * sizeof(*c->all));
+		return c->all ? 0 : -1;
 	}
-	if (group_make(p->work, g) < 0) {
-		pthread_mutex_lock(&p->lock);
-		p->no_memory = true;
-		pthread_mutex_unlock(&p->lock);
+	c->scale = BINS / (r->max - r->min);
+	c->bins = calloc(BINS, sizeof(*c->bins));
+	return c->bins ? 0 : -1;
+}
+
+static void quantiles_add(struct column *c, const double *v, size_t n)
+{
+	const struct result *r = c->result;
+
+	for (size_t i = 0; c->all && i < n; i++)
+		if (v[i] == v[i] && c->n < r->n)
+			c->all[c->n++] = v[i];
+	for (size_t i = 0; c->bins && i < n; i++) {
+		double at = (v[i] - r->min) * c->scale;
+
+		if (!(at >= 0)) /* NaN too */
+			continue;
+		c->bins[at < BINS ? (size_t)at : BINS - 1]++;
+		c->n++;
 	}
-	for (size_t i = 0; i < g->n; i++)
-		if (channel_counts(&trace_session(p->work->t)->channels[g->channel[i]]))
-			forget_level(g->result[i]);
 }
 
-static void *pool_worker(void *arg)
+/* Put the value of that rank in its place, smaller ones before it, larger ones behind it. */
+static double select_rank(double *v, size_t n, size_t rank)
 {
-	struct pool *p = arg;
-	struct group *g = calloc(1, sizeof(*g));
-	const struct job *j;
+	size_t lo = 0, hi = n - 1;
 
-	do {
-		pthread_mutex_lock(&p->lock);
-		p->no_memory |= !g;
-		j = g && !p->no_memory && p->next < p->n_jobs ? &p->jobs[p->next++] : NULL;
-		pthread_mutex_unlock(&p->lock);
-		if (j)
-			job_run(p, j, g);
-	} while (j);
-	free(g);
-	return NULL;
-}
+	while (lo < hi) {
+		double pivot = v[lo + (hi - lo) / 2];
+		size_t i = lo, j = hi;
 
-static size_t threads_wanted(const struct pool *p)
-{
-	long cores;
+		while (i <= j) {
+			while (v[i] < pivot)
+				i++;
+			while (v[j] > pivot)
+				j--;
+			if (i <= j) {
+				double swap = v[i];
 
-	if (tier_rows(p->work->t, TIER_FAST, p->work->spans, p->work->n_spans) <= SHORT)
-		return 1;
-	cores = sysconf(_SC_NPROCESSORS_ONLN);
-	return cores > THREADS ? THREADS : cores < 2 ? 1 : (size_t)cores;
-}
-
-static void pool_run(struct pool *p, size_t threads)
-{
-	pthread_t thread[THREADS];
-	size_t n = 0;
-
-	while (n + 1 < threads && thread_start(&thread[n], pool_worker, p) == 0)
-		n++;
-	pool_worker(p);
-	while (n > 0)
-		pthread_join(thread[--n], NULL);
-}
-
-/* As many jobs as there are threads, twice, so that none waits long for the last. */
-static void jobs_make(struct pool *p, size_t threads)
-{
-	const struct session *s = trace_session(p->work->t);
-	size_t n = 0;
-
-	for (int tier = 0; tier < TIERS; tier++) {
-		size_t begin = n, most;
-
-		for (size_t i = 0; i < p->channels->n; i++)
-			if ((int)s->channels[p->channels->list[i]].tier == tier)
-				p->order[n++] = i;
-		most = threads > 1 ? (n - begin + 2 * threads - 1) / (2 * threads) : GROUP;
-		if (most > GROUP)
-			most = GROUP;
-		for (size_t first = begin; first < n; first += most)
-			p->jobs[p->n_jobs++] =
-				(struct job) {(enum tier)tier, first, n - first < most ? n - first : most};
+				v[i++] = v[j];
+				v[j] = swap;
+				if (j-- == 0)
+					break;
+			}
+		}
+		if (j + 1 <= rank && rank < i)
+			break;
+		if (rank <= j && j < n)
+			hi = j;
+		else
+			lo = i;
 	}
+	return v[rank];
+}
+
+static double quantile(const struct column *c, double q)
+{
+	const struct result *r = c->result;
+	uint64_t rank = c->n > 0 ? quantile_rank(q, c->n) : 0;
+	size_t i = 0;
+
+	if (c->all)
+		return c->n > 0 ? select_rank(c->all, (size_t)c->n, (size_t)rank) : (double)NAN;
+	if (!c->bins)
+		return r->n > 0 ? r->min : (double)NAN; /* all are equal */
+	while (i < BINS - 1 && rank >= c->bins[i])
+		rank -= c->bins[i++];
+	return fmin(r->max, r->min + ((double)i + ((double)rank + 0.5) / (double)c->bins[i]) / c->scale);
+}
+
+static void quantiles_end(struct column *c)
+{
+	c->result->p50 = quantile(c, 0.50);
+	c->result->p95 = quantile(c, 0.95);
+	c->result->p99 = quantile(c, 0.99);
+	free(c->all);
+	free(c->bins);
+}
+
+/* --- the pass --- */
+
+/* The rows of the span among n rows from `row` on. */
+static void within_span(uint64_t row, size_t n, uint64_t from, uint64_t end, size_t *lo, size_t *hi)
+{
+	*lo = from > row ? (size_t)(from - row < n ? from - row : n) : 0;
+	*hi = end > row ? (size_t)(end - row < n ? end - row : n) : 0;
+	if (*hi < *lo)
+		*hi = *lo;
+}
+
+/* Rows of a tier before `until`; from and end: of the span. */
+static void pass_rows(struct work *w, enum tier tier, const struct epoch *ep, uint64_t until, uint64_t from,
+		      uint64_t end)
+{
+	const struct session *s = trace_session(w->t);
+	int64_t at[BLOCK];
+	double v[BLOCK];
+	size_t lo, hi;
+
+	while (w->row[tier] < until) {
+		uint64_t row = w->row[tier];
+		size_t n = until - row < BLOCK ? (size_t)(until - row) : BLOCK;
+
+		trace_row_times(w->t, tier, row, n, at);
+		within_span(row, n, from, end, &lo, &hi);
+		for (size_t i = 0; i < w->n; i++) {
+			struct column *c = &w->columns[i];
+
+			if (s->channels[c->channel].tier != tier || (!c->flows && !c->all && !c->bins))
+				continue;
+			trace_row_values(w->t, c->channel, row, n, v);
+			if (c->flows)
+				flow_rows(&c->flow, ep, at, v, n);
+			quantiles_add(c, v + lo, hi - lo);
+		}
+		w->row[tier] += n;
+		w->tick(w->to, hi - lo);
+	}
+}
+
+/* The end of the cell with the next row; INT64_MIN: no row is left. */
+static int64_t next_cell(const struct work *w, const uint64_t last[TIERS])
+{
+	int64_t first = INT64_MAX, t_ns;
+
+	for (enum tier t = 0; t < TIERS; t++) {
+		if (w->row[t] >= last[t])
+			continue;
+		trace_row_times(w->t, t, w->row[t], 1, &t_ns);
+		first = t_ns < first ? t_ns : first;
+	}
+	if (first == INT64_MAX)
+		return INT64_MIN;
+	return log_cell(first) + 1 < LOG_CELL_LIMIT ? (log_cell(first) + 1) << LOG_CELL_ZOOM : INT64_MAX;
+}
+
+static void pass_span(struct work *w, const struct epoch *ep)
+{
+	uint64_t first[TIERS], from[TIERS], end[TIERS], last[TIERS];
+	int64_t at;
+
+	for (size_t i = 0; i < w->n; i++)
+		flow_break(&w->columns[i].flow);
+	for (enum tier t = 0; t < TIERS; t++) {
+		int64_t hole = cover_ns(trace_session(w->t), t);
+
+		from[t] = trace_row_from(w->t, t, ep->from_ns);
+		end[t] = trace_row_from(w->t, t, ep->end_ns);
+		first[t] = trace_row_from(w->t, t, ep->from_ns - hole);
+		first[t] = first[t] < from[t] || from[t] == 0 ? first[t] : from[t] - 1;
+		last[t] = trace_row_from(w->t, t, ep->to_ns + hole + 1) + 1;
+		last[t] = last[t] < trace_rows(w->t, t) ? last[t] : trace_rows(w->t, t);
+		w->row[t] = first[t];
+	}
+	while ((at = next_cell(w, last)) > INT64_MIN) {
+		for (enum tier t = 0; t < TIERS; t++) {
+			uint64_t until = at > ep->to_ns ? last[t] : trace_row_from(w->t, t, at);
+
+			pass_rows(w, t, ep, until < last[t] ? until : last[t], from[t], end[t]);
+		}
+	}
+}
+
+/* The level of a counter depends on when it began: only its rise is reported. */
+static void drop_level(struct result *r)
+{
+	r->mean = r->sd = r->p50 = r->p95 = r->p99 = (double)NAN;
 }
 
 int stats_make(struct trace *t, const struct channels *channels, const struct epoch *spans, size_t n,
 	       struct result *out, void (*tick)(void *to, uint64_t rows), void *to)
 {
-	struct pool p = {.channels = channels, .out = out, .lock = PTHREAD_MUTEX_INITIALIZER};
-	struct work w = {t, spans, n, tick, to, &p.lock};
-	size_t threads;
+	struct work w = {.t = t, .n = channels->n, .tick = tick, .to = to};
+	const struct session *s = trace_session(t);
+	const double none = (double)NAN;
+	bool pass = false, no_memory;
 
-	p.work = &w;
-	for (size_t i = 0; i < channels->n; i++)
-		out[i] = (struct result) {.mean = NAN,
-					  .sd = NAN,
-					  .min = NAN,
-					  .max = NAN,
-					  .p50 = NAN,
-					  .p95 = NAN,
-					  .p99 = NAN,
-					  .first = NAN,
-					  .last = NAN,
-					  .integral = NAN,
-					  .within = NAN,
-					  .steps = NAN,
-					  .counted = NAN};
-	p.order = calloc(channels->n + 1, sizeof(*p.order));
-	p.jobs = calloc(channels->n + 1, sizeof(*p.jobs));
-	if (p.order && p.jobs) {
-		threads = threads_wanted(&p);
-		jobs_make(&p, threads);
-		pool_run(&p, threads);
-	} else {
-		p.no_memory = true;
+	w.columns = calloc(channels->n + 1, sizeof(*w.columns));
+	no_memory = !w.columns;
+	for (size_t i = 0; i < channels->n && w.columns; i++) {
+		struct column *c = &w.columns[i];
+
+		out[i] = (struct result) {.mean = none,
+					  .sd = none,
+					  .min = none,
+					  .max = none,
+					  .first = none,
+					  .last = none,
+					  .integral = none,
+					  .within = none,
+					  .steps = none,
+					  .counted = none};
+		c->channel = channels->list[i];
+		c->result = &out[i];
+		flow_begin(&c->flow, s, &s->channels[c->channel]);
+		c->flows = flow_wanted(&c->flow);
+		stored(&w, c, spans, n);
+		no_memory |= quantiles_begin(c) < 0;
+		pass |= c->flows || c->all || c->bins;
 	}
-	free(p.order);
-	free(p.jobs);
-	pthread_mutex_destroy(&p.lock);
-	return p.no_memory ? -1 : 0;
+	for (size_t i = 0; i < n && pass && !no_memory; i++)
+		pass_span(&w, &spans[i]);
+	for (size_t i = 0; i < channels->n && w.columns; i++) {
+		quantiles_end(&w.columns[i]);
+		flow_end(&w.columns[i].flow, &out[i]);
+		if (channel_counts(&s->channels[w.columns[i].channel]))
+			drop_level(&out[i]);
+	}
+	free(w.columns);
+	return no_memory ? -1 : 0;
 }
 
-uint64_t stats_rows(const struct trace *t, const struct channels *channels, const struct epoch *spans,
-		    size_t n)
+uint64_t stats_rows(const struct trace *t, const struct channels *channels, const struct epoch *spans, size_t n)
 {
 	const struct session *s = trace_session(t);
 	bool used[TIERS] = {false};
@@ -417,7 +322,8 @@ uint64_t stats_rows(const struct trace *t, const struct channels *channels, cons
 
 	for (size_t i = 0; i < channels->n; i++)
 		used[s->channels[channels->list[i]].tier] = true;
-	for (int tier = 0; tier < TIERS; tier++)
-		rows += used[tier] ? tier_rows(t, (enum tier)tier, spans, n) : 0;
+	for (enum tier tier = 0; tier < TIERS; tier++)
+		for (size_t i = 0; used[tier] && i < n; i++)
+			rows += rows_of(t, tier, &spans[i]);
 	return rows;
 }

@@ -1,8 +1,11 @@
-/* stats: what a set of samples is like, exactly, however many there are. */
+/* stats: statistics of the samples of signals. */
 #ifndef NVMTOP_REPORT_STATS_H
 #define NVMTOP_REPORT_STATS_H
 
+#include "model/stats.h"
 #include "report/select.h"
+
+#define QUANTILES_EXACT 65536 /* samples */
 
 /* Of one signal over one or more stretches of a trace; doubles are NaN when
  * there is nothing to say. */
@@ -10,7 +13,7 @@ struct result {
 	uint64_t n, missing;
 	double mean, sd; /* of the n samples; sd with n - 1, NaN for one sample */
 	double min, max;
-	double p50, p95, p99; /* nearest rank: a sample that at least so many do not exceed */
+	double p50, p95, p99; /* nearest rank; of more than QUANTILES_EXACT samples within 0.025 % of max - min */
 	double first, last;   /* the oldest and the newest sample */
 	double integral;      /* trapezoid over the true times, unit x seconds; power and counts only */
 	double within;        /* of the integral: where readings are random, it is no further off */
@@ -31,8 +34,40 @@ static inline double mean_of(const struct result *r)
 	return r->counted == r->counted ? r->counted : r->mean;
 }
 
-/* The part of a result that needs the times of the samples. */
-void over_time(struct trace *t, size_t channel, const struct epoch *spans, size_t n, struct result *r);
+/* How far an integral may be off, where the moments of reading are random: each reading
+ * stands for the time around it, and what it is off by is judged by how far it lies from
+ * the line between its neighbours. */
+struct spread {
+	int64_t period_ns; /* rows that repeat a value in less are no new reading */
+	int64_t t[2];
+	double v[2];
+	unsigned held;
+	double variance;
+	uint64_t n;
+};
+
+/* Values times how long they stood, and how long that was. */
+struct share {
+	struct sum busy;
+	double passed;
+};
+
+/* What is gathered of the readings of a channel in the order of time. */
+struct flow {
+	int64_t hole_ns;
+	bool integrates, spreads, rises, counted;
+	struct integral sum;
+	struct spread spread;
+	struct share share;
+	double steps, before; /* of a counter */
+	int64_t before_ns;
+};
+void flow_begin(struct flow *f, const struct session *s, const struct channel *c);
+bool flow_wanted(const struct flow *f);
+void flow_break(struct flow *f); /* before the first row of a span */
+/* Rows from hole_ns and one row before the span up to the first one hole_ns behind it. */
+void flow_rows(struct flow *f, const struct epoch *ep, const int64_t *at, const double *v, size_t n);
+void flow_end(const struct flow *f, struct result *r);
 
 /* Is power read at moments that are random within their period, so that what is faster
  * than that makes noise and no bias? */
@@ -51,6 +86,9 @@ static inline double watts_of(const struct result *r)
 {
 	return joules_of(r) / ((double)r->covered_ns / 1e9);
 }
+
+/* How many of n values do not exceed the quantile: its rank from 0. */
+uint64_t quantile_rank(double q, uint64_t n);
 
 /* How many rows stats_make() will have told tick() about, if none of them is read twice. */
 uint64_t stats_rows(const struct trace *t, const struct channels *channels, const struct epoch *spans,

@@ -135,6 +135,12 @@ bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct lo
 	size_t n = LOG_HEAD + (size_t)item->stored;
 	uint64_t rows = 0;
 
+	/* Its tiers are decoded one after the other. */
+	if (to == &r->raw && item->kind == LOG_DATA && r->raw_of.stored > 0 && r->raw_at == item->at) {
+		*h = r->raw_of;
+		return true;
+	}
+	r->raw_of.stored = to == &r->raw ? 0 : r->raw_of.stored;
 	*h = (struct log_head) {.seq = LOG_SEQ_NONE};
 	r->stored.n = 0;
 	for (int t = 0; t < TIERS; t++)
@@ -144,7 +150,12 @@ bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct lo
 	    h->session == r->id && h->kind == item->kind && h->stored == item->stored && h->cell == item->cell) {
 		switch (h->version == LOG_VERSION ? log_unpack(r->unpacker, h, r->stored.p + LOG_HEAD, to)
 						  : LOG_BAD_CODEC) {
-		case LOG_OK: return true;
+		case LOG_OK:
+			if (to == &r->raw) {
+				r->raw_of = *h;
+				r->raw_at = item->at;
+			}
+			return true;
 		case LOG_BAD_CODEC: fault = LOG_FAULT_CODEC; break;
 		default: break;
 		}

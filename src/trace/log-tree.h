@@ -106,6 +106,8 @@ struct log_reader {
 	struct log_cache caches[LOG_CACHES];
 	struct log_unpacker *unpacker;
 	struct log_bytes stored, raw, raw_index;
+	struct log_head raw_of; /* the chunk in raw; stored 0: none */
+	uint64_t raw_at;
 	uint8_t *window;
 	uint64_t window_at;
 	size_t window_n;

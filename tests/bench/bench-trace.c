@@ -428,7 +428,6 @@ static void compare(struct trace *t, size_t channel, uint64_t *wrong, uint64_t *
 		trace_row_values(t, channel, row, part, v);
 		for (size_t i = 0; i < part; i++)
 			bin_add(&plain[(t_ns[i] >> base) - (first >> base)], v[i]);
-		trace_rows_done(t, TIER_FAST, row, row + part);
 	}
 	for (int zoom = base; plain && got && zoom <= ZOOM_MAX; zoom++) {
 		for (int64_t c = first >> zoom; c <= last >> zoom; c += 8192) {

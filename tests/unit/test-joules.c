@@ -96,12 +96,19 @@ static void same(double a, double b)
 		fail_msg("%.12g J and %.12g J", a, b);
 }
 
+static void no_tick(void *to, uint64_t rows)
+{
+	(void)to;
+	(void)rows;
+}
+
 static double reported(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns)
 {
-	struct epoch phase = {.from_ns = from_ns, .to_ns = to_ns};
-	struct result r = {.n = 0};
+	struct epoch phase = {.from_ns = from_ns, .to_ns = to_ns, .end_ns = to_ns};
+	const struct channels one = {&channel, 1};
+	struct result r;
 
-	over_time(t, channel, &phase, 1, &r);
+	assert_int_equal(stats_make(t, &one, &phase, 1, &r, no_tick, NULL), 0);
 	return joules_of(&r);
 }
 

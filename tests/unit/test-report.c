@@ -1,4 +1,4 @@
-/* Quantiles of many values against sorting them, and Student's t against tables. */
+/* Statistics against sorting and adding, and Student's t against tables. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,13 +11,11 @@
 
 #include <cmocka.h>
 
-#include "report/quantile.h"
 #include "report/stats.h"
 #include "random.h"
 
-#define MANY 300000
+#define MANY 200000
 
-static const double at[QUANTILES] = {0.5, 0.95, 0.99};
 static double unit_random(void)
 {
 	return (double)(random_next() >> 11) * 0x1p-53;
@@ -30,73 +28,100 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* In blocks, as many passes as it takes. Returns how many. */
-static int sift(struct quantile *s, const double *v, size_t n)
+static void no_tick(void *to, uint64_t rows)
 {
-	int passes = 1;
-
-	for (size_t i = 0; i < n; i += 1000)
-		quantile_add(s, v + i, n - i < 1000 ? n - i : 1000);
-	for (; quantile_next_pass(s, at); passes++)
-		for (size_t i = 0; i < n; i += 1000)
-			quantile_add_again(s, v + i, n - i < 1000 ? n - i : 1000);
-	return passes;
+	(void)to;
+	(void)rows;
 }
 
-static int compare(double *v, size_t n)
+/* A log of n rows with these values. */
+static struct trace *trace_of(const char *path, const double *v, size_t n)
 {
-	struct quantile s;
-	size_t kept = 0;
-	int passes;
+	static const struct channel c = {.kind = CHANNEL_OTHER, .tier = TIER_FAST, .name = "x"};
+	struct session about = {.channels = &c, .n_channels = 1, .width = {1}, .hz = {1000, 100, 10}};
+	struct err e;
+	struct log_writer *w = log_writer_new(path, true, &e);
+	struct sink *sink = log_writer_sink(w);
+	struct trace *t;
 
-	memset(&s, 0, sizeof(s));
-	passes = sift(&s, v, n);
-	for (size_t i = 0; i < n; i++)
-		if (!isnan(v[i]))
-			v[kept++] = v[i];
-	assert_true(s.n == kept);
-	qsort(v, kept, sizeof(*v), by_value);
-	for (int q = 0; q < QUANTILES; q++) {
-		if (kept == 0)
-			assert_true(isnan(s.aim[q].value));
-		else
-			assert_true(s.aim[q].value == v[quantile_rank(at[q], kept)]);
+	log_writer_options(w)->live = false;
+	assert_int_equal(sink->ops->begin(sink, &about, &e), 0);
+	for (size_t i = 0; i < n; i++) {
+		int64_t t_ns = (int64_t)(i + 1) * 1000000;
+
+		sink->ops->rows(sink, &(struct rows) {TIER_FAST, 1, 1, &t_ns, &v[i]});
+		log_writer_ready(w);
 	}
-	quantile_free(&s);
-	return passes;
+	assert_int_equal(sink->ops->end(sink, &e), 0);
+	log_writer_free(w);
+	t = trace_open(path, &e);
+	assert_non_null(t);
+	return t;
 }
 
-static void quantiles_of(void **state)
+static void near(double got, double want, double off)
 {
+	if (!(fabs(got - want) <= off))
+		fail_msg("%.17g, not %.17g", got, want);
+}
+
+/* Over all rows but the first and last hundred, as plain sorting and adding has it. */
+static void compare(const char *path, double *v, size_t n, bool exact)
+{
+	struct trace *t = trace_of(path, v, n);
+	size_t list[1] = {0}, kept = 0;
+	const struct channels channels = {list, 1};
+	struct epoch span = {.from_ns = 101 * 1000000, .to_ns = (int64_t)(n - 99) * 1000000};
+	struct result r;
+	double sum = 0, squares = 0, range;
+
+	span.end_ns = span.to_ns;
+	assert_int_equal(stats_make(t, &channels, &span, 1, &r, no_tick, NULL), 0);
+	trace_close(t);
+	for (size_t i = 100; i < n - 100; i++)
+		if (!isnan(v[i]))
+			sum += v[kept++] = v[i];
+	assert_int_equal(r.n, kept);
+	assert_int_equal(r.missing, n - 200 - kept);
+	for (size_t i = 0; i < kept; i++)
+		squares += (v[i] - sum / (double)kept) * (v[i] - sum / (double)kept);
+	near(r.mean, sum / (double)kept, 1e-9 * fabs(sum / (double)kept));
+	near(r.sd, sqrt(squares / (double)(kept - 1)), 1e-9 * r.sd);
+	assert_true(r.first == v[0] && r.last == v[kept - 1]);
+	qsort(v, kept, sizeof(*v), by_value);
+	assert_true(r.min == v[0] && r.max == v[kept - 1]);
+	range = exact ? 0 : 1e-3 * (r.max - r.min);
+	near(r.p50, v[quantile_rank(0.5, kept)], range);
+	near(r.p95, v[quantile_rank(0.95, kept)], range);
+	near(r.p99, v[quantile_rank(0.99, kept)], range);
+}
+
+static void statistics(void **state)
+{
+	char path[] = "/tmp/nvmtop-stats-XXXXXX";
 	double *v = malloc(MANY * sizeof(*v));
+	int fd = mkstemp(path);
 
 	(void)state;
 	assert_non_null(v);
-	for (size_t i = 0; i < MANY; i++)
-		v[i] = (float)(unit_random() * 100);
-	assert_true(compare(v, MANY) <= 2); /* floats take two passes */
-	for (size_t i = 0; i < MANY; i++)
-		v[i] = round(unit_random() * 1000) / 10;
-	compare(v, MANY);
-	for (size_t i = 0; i < MANY; i++) /* doubles that share almost all of their bits */
-		v[i] = 1 + (double)(random_next() % MANY) * 0x1p-52;
-	compare(v, MANY);
-	for (size_t i = 0; i < MANY; i++) {
-		uint64_t bits = random_next();
+	close(fd);
+	for (int exact = 0; exact < 2; exact++) {
+		size_t n = exact ? 20000 : MANY;
 
-		memcpy(&v[i], &bits, sizeof(bits)); /* anything: signs, zeroes, infinite, NaN */
-		if (i % 7 == 0)
-			v[i] = i % 14 ? 0.0 : -0.0;
-	}
-	compare(v, MANY);
-	for (size_t i = 0; i < MANY; i++)
-		v[i] = -5;
-	assert_true(compare(v, MANY) == 1);
-	for (size_t n = 0; n < 200; n++) {
 		for (size_t i = 0; i < n; i++)
-			v[i] = i % 5 == 4 ? NAN : floor(unit_random() * 20) - 10;
-		compare(v, n);
+			v[i] = (float)(unit_random() * 100);
+		compare(path, v, n, exact);
+		for (size_t i = 0; i < n; i++) /* few different ones, and missing ones */
+			v[i] = i % 5 == 4 ? (double)NAN : floor(unit_random() * 20) - 10;
+		compare(path, v, n, exact);
+		for (size_t i = 0; i < n; i++) /* rare peaks */
+			v[i] = unit_random() < 0.002 ? 1e6 + unit_random() : unit_random();
+		compare(path, v, n, exact);
+		for (size_t i = 0; i < n; i++)
+			v[i] = -5;
+		compare(path, v, n, true);
 	}
+	unlink(path);
 	free(v);
 }
 
@@ -241,7 +266,7 @@ static void stopped(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(quantiles_of), cmocka_unit_test(ranks),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(statistics), cmocka_unit_test(ranks),
 					   cmocka_unit_test(student), cmocka_unit_test(neumann_of), cmocka_unit_test(stopped)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
