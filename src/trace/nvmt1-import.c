@@ -22,8 +22,9 @@ struct cursor {
 	uint64_t in;
 	size_t n;
 	int64_t before_ns, pushed_ns; /* of the row before, in the file and in the stream */
-	size_t chunk;		      /* of the extension's columns; payload: its values, or NULL */
-	uint8_t *payload;
+	size_t chunk;		      /* of the extension's columns */
+	bool loaded;
+	uint8_t *payload; /* its values; NULL: damaged */
 };
 
 /* Values of a channel that are out of range; the first of them. */
@@ -118,14 +119,61 @@ static int64_t next_ns(struct import *m, enum tier tier)
 	return INT64_MAX;
 }
 
+/* The chunk of further channels that holds the row; NULL: none that is usable. */
+static const struct columns *find_columns(struct import *m, enum tier tier, uint64_t row)
+{
+	struct nvmt1 *f = m->f;
+	struct cursor *c = &m->at[tier];
+	const struct columns *k;
+	size_t n;
+
+	while (c->chunk < f->n_columns[tier] &&
+	       f->columns[tier][c->chunk].row + f->columns[tier][c->chunk].rows <= row) {
+		c->chunk++;
+		c->loaded = false;
+	}
+	if (c->chunk >= f->n_columns[tier] || f->columns[tier][c->chunk].row > row)
+		return NULL;
+	k = &f->columns[tier][c->chunk];
+	if (c->loaded)
+		return c->payload ? k : NULL;
+	free(c->payload);
+	n = 24 + (size_t)(k->rows * k->columns * 8);
+	c->payload = malloc(n + 4);
+	c->loaded = true;
+	if (c->payload && nvmt1_read(f, c->payload, n + 4, k->at) && get_u32(c->payload + n) == log_crc(c->payload, n))
+		return k;
+	nvmt1_damage(f, _("chunk %s of the extension, at offset %llu, has a wrong checksum"), "COLS",
+		     (unsigned long long)k->at - 20);
+	free(c->payload);
+	c->payload = NULL;
+	return NULL;
+}
+
+/* Rows of one batch are in one chunk of further channels. */
+static uint64_t batch_end(const struct import *m, enum tier tier)
+{
+	const struct nvmt1 *f = m->f;
+	uint64_t row = m->at[tier].row;
+
+	for (size_t i = m->at[tier].chunk; i < f->n_columns[tier]; i++) {
+		if (row < f->columns[tier][i].row)
+			return f->columns[tier][i].row;
+		if (row < f->columns[tier][i].row + f->columns[tier][i].rows)
+			return f->columns[tier][i].row + f->columns[tier][i].rows;
+	}
+	return UINT64_MAX;
+}
+
 /* Times of rows before until_ns; equal ones are made to rise by 1 ns. */
 static size_t take_times(struct import *m, enum tier tier, int64_t until_ns, int64_t *t_ns)
 {
 	struct cursor *c = &m->at[tier];
+	uint64_t end = batch_end(m, tier);
 	size_t n = 0;
 	int64_t ns;
 
-	while (n < BATCH && (n == 0 || c->row < c->in + c->n) && (ns = next_ns(m, tier)) < until_ns) {
+	while (n < BATCH && c->row < end && (n == 0 || c->row < c->in + c->n) && (ns = next_ns(m, tier)) < until_ns) {
 		if (c->row > 0)
 			check_leap(m, tier, c->before_ns, ns);
 		c->before_ns = ns;
@@ -136,49 +184,16 @@ static size_t take_times(struct import *m, enum tier tier, int64_t until_ns, int
 	return n;
 }
 
-/* The chunk of further channels that holds the row; false: none that is usable. */
-static bool find_columns(struct import *m, enum tier tier, uint64_t row, const struct columns **out)
-{
-	struct nvmt1 *f = m->f;
-	struct cursor *c = &m->at[tier];
-	const struct columns *k;
-	size_t n, chunk = c->chunk;
-
-	while (chunk < f->n_columns[tier] && f->columns[tier][chunk].row + f->columns[tier][chunk].rows <= row)
-		chunk++;
-	if (chunk >= f->n_columns[tier] || f->columns[tier][chunk].row > row)
-		return false;
-	k = *out = &f->columns[tier][chunk];
-	if (chunk == c->chunk && c->payload)
-		return true;
-	if (chunk == c->chunk && c->row > 0 && c->in > k->row)
-		return false; /* damaged, and reported */
-	free(c->payload);
-	n = 24 + (size_t)(k->rows * k->columns * 8);
-	c->payload = malloc(n + 4);
-	c->chunk = chunk;
-	if (c->payload && nvmt1_read(f, c->payload, n + 4, k->at) && get_u32(c->payload + n) == log_crc(c->payload, n))
-		return true;
-	nvmt1_damage(f, _("chunk %s of the extension, at offset %llu, has a wrong checksum"), "COLS",
-		     (unsigned long long)k->at - 20);
-	free(c->payload);
-	c->payload = NULL;
-	return false;
-}
-
 static void read_extra(struct import *m, enum tier tier, unsigned slot, uint64_t first, size_t n, double *out,
 		       size_t stride)
 {
-	const struct columns *k;
+	const struct columns *k = find_columns(m, tier, first);
 
-	for (size_t i = 0; i < n; i++) {
-		uint64_t row = first + i;
-
-		out[i * stride] = (double)NAN;
-		if (find_columns(m, tier, row, &k) && slot < k->columns)
-			out[i * stride] =
-				get_f64(m->at[tier].payload + 24 + 8 * ((row - k->row) * k->columns + slot));
-	}
+	for (size_t i = 0; i < n; i++)
+		out[i * stride] =
+			k && slot < k->columns
+				? get_f64(m->at[tier].payload + 24 + 8 * ((first + i - k->row) * k->columns + slot))
+				: (double)NAN;
 }
 
 static const struct run *find_run(const struct nvmt1 *f, size_t channel, uint64_t row)
