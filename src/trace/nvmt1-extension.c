@@ -273,7 +273,7 @@ static void read_columns(struct walk *w, uint64_t length)
 	c.rows = get_u64(p + 16);
 	before = tier < TIERS && f->n_columns[tier] > 0 ? &f->columns[tier][f->n_columns[tier] - 1] : NULL;
 	if (tier >= TIERS || c.columns == 0 || c.columns > MAX_CHANNELS || c.rows == 0 || c.rows > length ||
-	    (length - sizeof(p)) != c.rows * c.columns * 8 || c.row > UINT64_MAX / 2 ||
+	    (length - sizeof(p)) != c.rows * c.columns * 8 || c.row >= f->section[tier].rows ||
 	    (before && c.row < before->row + before->rows)) {
 		bad(w, ID_COLUMNS);
 		return;
