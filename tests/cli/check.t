@@ -1,6 +1,6 @@
 #!/bin/sh
-# --check: sound files are sound, and what is wrong is said in the order of the
-# file, by section and offset.  And whatever reads traces survives bad ones.
+# check: sound files are sound, and damage and wrong counts are reported with section and
+# offset.  And every command survives bad files.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 PYTHONDONTWRITEBYTECODE=1
 export PYTHONDONTWRITEBYTECODE
@@ -38,24 +38,18 @@ wrong() {
     ok "$1: said" says out "$5"
 }
 fast=728
-medium=$((728 + 98 * 3001))
-wrong 'header: cores' plain.bin 40 11 'header, offset 40: 17 cores'
-wrong 'header: rate' plain.bin 44 00000000 'header, offset 44: the rate of the fast tier is 0'
-wrong 'header: name' plain.bin 88 1b5b32 'header, offset 88: rail name 0 is not printable'
-wrong 'header: reserved' plain.bin 700 01 'header, offset 700: a reserved byte'
-wrong 'header: count' plain.bin 56 ffffffffffffffff 'fast, offset 728: the header says 18446744073709551615 rows'
-wrong 'fast: time' plain.bin $((fast + 98 * 7)) 000000000000f87f "fast, offset $((fast + 98 * 7)), row 7: the time is"
-wrong 'fast: order' plain.bin $((fast + 98 * 7)) 0000000000000000 "fast, offset $((fast + 98 * 7)), row 7: the time is 0.000000000 s, before"
-wrong 'fast: GPU' plain.bin $((fast + 98 * 9 + 8)) ffff "row 9: the GPU load is 65535"
-wrong 'fast: a core above 100' plain.bin $((fast + 98 * 9 + 10)) 0000ca42 "row 9: core 0 has 101 %"
-wrong 'fast: an unused slot' plain.bin $((fast + 98 * 9 + 70)) 0000803f 'row 9: the slot of a core that is not there'
-wrong 'medium: power' plain.bin $((medium + 104 * 3 + 72)) 00007a44 'medium, offset .*, row 3: rail 0 has 1000 mV, 30 mA and 1000 mW'
-wrong 'sync: id' plain.bin 'n - 16' 0000000000000000 'sync points, offset .*, row 0: its id is 0'
-wrong 'sync: row' plain.bin 'n - 8' ffffff0000000000 'it begins at fast row 16777215 of'
-wrong 'extension: a head' good.bin 'find(b"ANCH")' 414e4349 'extension, offset .*, chunk ANCI: its head has the wrong sum'
-wrong 'extension: a payload' good.bin 'find(b"CHAN") + 60' ff 'extension, offset .*, chunk CHAN: its payload has the wrong sum'
-wrong 'extension: the header' good.bin 9 78 'chunk ENDX: the header is not as it was written'
-wrong 'extension: bytes behind it' good.bin n 00 'bytes follow the closing chunk'
+wrong 'header: cores' plain.bin 40 11 'the header, at offset 40, has 17 cores'
+wrong 'header: rate' plain.bin 44 00000000 'the header, at offset 44, has a rate of 0 Hz'
+wrong 'header: count' plain.bin 56 ffffffffffffffff 'in the fast section, with [0-9]* of 18446744073709551615 rows'
+wrong 'fast: time' plain.bin $((fast + 98 * 7)) 000000000000f87f "the time of row 7 of the fast section, at offset $((fast + 98 * 7)), is invalid"
+wrong 'fast: order' plain.bin $((fast + 98 * 7)) 0000000000000000 "the time of row 7 of the fast section, at offset $((fast + 98 * 7)), is invalid"
+wrong 'fast: GPU' plain.bin $((fast + 98 * 9 + 8)) ffff "gpu.util is 6553.5 in row 9 of the fast section"
+wrong 'fast: a core above 100' plain.bin $((fast + 98 * 9 + 10)) 0000ca42 "cpu0.util is 101 in row 9 of the fast section"
+wrong 'sync: row' plain.bin 'n - 8' ffffff0000000000 'sync point [0-9]*, at offset [0-9]*, is behind the last fast row'
+wrong 'extension: a head' good.bin 'find(b"ANCH")' 414e4349 'chunk ANCI of the extension, at offset [0-9]*, has a wrong checksum'
+wrong 'extension: a payload' good.bin 'find(b"CHAN") + 60' ff 'chunk CHAN of the extension, at offset [0-9]*, has a wrong checksum'
+wrong 'extension: the header' good.bin 9 78 'the header, at offset 0, has a wrong checksum'
+wrong 'extension: bytes behind it' good.bin n 00 'it ends at offset [0-9]*, in the extension'
 # Who reads values finds that they cannot be when it reads them, and says so in the end.
 patch plain.bin $((fast + 98 * 9 + 8)) ffff
 for what in '--report bad.bin' '--export csv bad.bin' '--print 80x24 --replay bad.bin'; do
@@ -70,15 +64,14 @@ raw[728 + 98 * 7 + 8] = raw[728 + 98 * 7 + 9] = raw[728 + 98 * 8 + 9] = 255
 raw[41] = 99
 open("bad.bin", "wb").write(raw)'
 run nvmtop --check bad.bin
-ok 'several: in the order of the file' sh -c 'sed -n "1p" out | grep -q "^header, offset 41" && grep -n "^fast" out | head -n 1 | grep -q "time"'
-ok 'several: the same kind once, and how many' says out 'row 7: the GPU load is 65535 .*; and 1 more like it'
+ok 'several: each is reported' sh -c 'grep -q "at offset 40, has .* 99 rails" out && grep -q "time of row 7" out'
 head -c 200000 good.bin >bad.bin
 run nvmtop --check bad.bin
 ok 'cut: status 3' is "$status" 3
-ok 'cut: where' says out 'fast, offset 728: the header says 3001 rows and the file has room for 2033'
+ok 'cut: where' says out 'it ends at offset 200000, in the fast section, with 2033 of 3001 rows'
 head -c 500 good.bin >bad.bin
 run nvmtop --check bad.bin
-ok 'cut in its header: status 3' is "$status" 3
+ok 'cut in its header: status 1' is "$status" 1
 run nvmtop --check nowhere.bin
 ok 'no such file: status 1' is "$status" 1
 run nvmtop --check .
@@ -92,6 +85,35 @@ ok 'another version: status 1' is "$status" 1
 mkfifo pipe
 run nvmtop --check pipe
 ok 'a FIFO: status 1, at once' is "$status" 1
+
+# A log: each byte counts, and levels of detail and statistics are those of the rows.
+nvmtop --cut good.bin --from 0 -o good.nvmt
+run nvmtop --check good.nvmt
+ok 'a log: sound' is "$status" 0
+log_wrong() {
+    "$python" -c 'import sys
+raw = bytearray(open("good.nvmt", "rb").read())
+exec(sys.argv[1])
+open("bad.nvmt", "wb").write(raw)' "$2"
+    run nvmtop --check bad.nvmt
+    ok "a log, $1: status 3" is "$status" 3
+    ok "a log, $1: said" says out "$3"
+}
+log_wrong 'a bit in the middle' 'raw[len(raw) // 2] ^= 1' 'cannot be used\|is damaged\|is not that of the rows\|belong to no chunk'
+log_wrong 'without its end' 'del raw[-40:]' 'it has no END'
+log_wrong 'bytes behind it' 'raw += b"xyz"' 'the last 3 bytes are no chunk'
+# Statistics that are wrong under a right checksum.
+log_wrong 'wrong statistics' 'import struct, zlib
+at = 0
+while at < len(raw):
+    stored, = struct.unpack_from("<I", raw, at + 24)
+    if raw[at + 4] == 8 and raw[at + 6] == 0:
+        raw[at + 48 + stored - 200] ^= 255
+    elif raw[at + 4] == 8:
+        raw[at + 4] = 99
+    struct.pack_into("<I", raw, at + 40, zlib.crc32(raw[at + 48:at + 48 + stored]))
+    struct.pack_into("<I", raw, at + 44, zlib.crc32(raw[at:at + 44]))
+    at += 48 + stored' 'is not that of the rows\|lists a chunk'
 
 # Bad bytes anywhere: a sentence and a status, never more.
 "$python" -c 'import random
