@@ -58,6 +58,7 @@ int main(int argc, char **argv)
 	struct err e;
 
 	hold_marks(SIG_BLOCK);
+	signal(SIGXFSZ, SIG_IGN); /* an error of write(), which says which file */
 	hold_closed_numbers();
 	map_guard();
 	descriptors_raise();

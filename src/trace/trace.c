@@ -474,6 +474,21 @@ static int no_trace(int fd, const char *path, const char *shown, struct err *e)
 	return err_set(e, ERR_FAILED, _("%s is not a trace: it does not begin with the magic number of NVMT"), shown);
 }
 
+/* Does the log there come to its end? */
+static bool log_ends(int fd, uint64_t from, const char *shown)
+{
+	int copied = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	struct log_tail tail = {.ended = false};
+	struct log_reader *r;
+	struct err e;
+
+	r = copied >= 0 ? log_reader_open(copied, from, shown, &e) : NULL;
+	if (r)
+		log_reader_tail(r, &tail);
+	log_reader_close(r);
+	return tail.ended;
+}
+
 static int open_any(struct trace *t, bool view, trace_progress *progress, void *arg, struct err *e)
 {
 	struct stat st;
@@ -488,10 +503,15 @@ static int open_any(struct trace *t, bool view, trace_progress *progress, void *
 	if (unfinished(fd, t->path))
 		return no_trace(fd, t->path, t->shown, e);
 	log = nvmt1_log(fd);
-	if (!log)
-		return open_version1(t, fd, view, progress, arg, e);
-	t->version1 = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	return load(t, fd, (uint64_t)log, e);
+	if (log && log_ends(fd, (uint64_t)log, t->shown)) {
+		t->version1 = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		return load(t, fd, (uint64_t)log, e);
+	}
+	if (open_version1(t, fd, view, progress, arg, e) < 0)
+		return -1;
+	if (log && t->damage.code == ERR_NONE)
+		damage(t, _("it ends within the log behind its rows; what version 1 holds is shown"));
+	return 0;
 }
 
 static struct trace *open_trace(const char *path, bool view, trace_progress *progress, void *arg, struct err *e)

@@ -55,7 +55,9 @@ def check_signal(t, p, s, a, b, plain):
         near(what + " sd", s["sd"], math.sqrt(math.fsum((x - mean) ** 2 for x in kept) / (len(kept) - 1)), 1e-9)
     want = [kept[0], rank(kept, 0.5), rank(kept, 0.95), rank(kept, 0.99), kept[-1]]
     got = [s[key] for key in ("min", "p50", "p95", "p99", "max")]
-    if got != want:
+    # Quantiles of more samples than are sorted are those of bins.
+    off = 1e-3 * (kept[-1] - kept[0]) if len(kept) > 65536 else 0
+    if any(abs(x - y) > off for x, y in zip(got, want)):
         bad.append(f"{what}: {got} instead of {want}")
     return 1
 
