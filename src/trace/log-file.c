@@ -103,14 +103,34 @@ int log_file_check(const char *path, bool force, struct err *e)
 	return num == 0 || num == ENOENT ? 0 : cannot(path, num, e);
 }
 
+/* Asked before the file is made: a folder may not answer. */
+static bool has_room(const char *path)
+{
+	char folder[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	struct statvfs v;
+	bool room = true;
+	int fd;
+
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return true;
+	if (fstatvfs(fd, &v) == 0 && v.f_blocks > 0)
+		room = (uint64_t)v.f_bavail * v.f_frsize >= ROOM_MIN;
+	close(fd);
+	return room;
+}
+
 int log_file_make(const char *path, bool force, struct err *e)
 {
-	struct statvfs v;
 	struct stat st;
 	int fd, num = 0;
 
 	if (!*path)
 		return err_set(e, ERR_USAGE, _("the name of the file to record to is empty"));
+	if (!has_room(path))
+		return cannot(path, ENOSPC, e);
 	if (force) {
 		fd = replace(path, &num);
 	} else {
@@ -125,11 +145,6 @@ int log_file_make(const char *path, bool force, struct err *e)
 	}
 	if (fd < 0)
 		return cannot(path, num, e);
-	if (fstatvfs(fd, &v) == 0 && v.f_blocks > 0 && (uint64_t)v.f_bavail * v.f_frsize < ROOM_MIN) {
-		unlink(path);
-		close(fd);
-		return cannot(path, ENOSPC, e);
-	}
 	return fd;
 }
 

@@ -35,10 +35,10 @@ show() {
 	wait_for "q quit"
 }
 complete() {
-	[ -f "$1" ] && [ ! -e "$1.part" ] && $program --check "$1" >/dev/null
+	[ -f "$1" ] && $program --check "$1" >/dev/null
 }
 recorded() {
-	for f in nvmtop-*.bin; do
+	for f in nvmtop-*.nvmt; do
 		complete "$f" && return
 	done
 	return 1

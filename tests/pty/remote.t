@@ -29,7 +29,7 @@ run "clear; $program --replay -"
 check "none from a terminal either" wait_for "standard input is a terminal"
 wait_prompt 2
 
-run "clear; sh -c 'echo \$\$ >rec.pid; exec $program --demo --record - 2>rec.err' | tee kept.nvms | $program --replay -; echo status \$?"
+run "clear; sh -c 'echo \$\$ >rec.pid; exec $program --demo --record - 2>rec.err' | tee kept.nvmt | $program --replay -; echo status \$?"
 check "a stream is a live screen" wait_for "live from"
 check "of that board" wait_for "Jetson AGX Orin"
 picture >"$tmp/before"
@@ -72,7 +72,7 @@ check "in good order" wait_file "$dir/rec.err" "standard output"
 # --- what is recorded on this machine ---
 $program --demo --record "$dir/grow.bin" 2>"$dir/grow.err" &
 recorder=$!
-until_true test -s "$dir/grow.bin.part"
+until_true test -s "$dir/grow.bin.nvmt"
 run "clear; $program --replay grow.bin --follow; echo status \$?"
 check "--follow: a recording at work is live" wait_for "live from"
 picture >"$tmp/before"
@@ -84,8 +84,8 @@ wait $recorder
 check "its end is said" wait_for ", ended"
 keys q
 check "status 0" wait_for "status 0"
-run "clear; $program --replay kept.nvms --follow; echo status \$?"
-check "--follow: a stream that is complete" wait_for ", ended"
+run "clear; $program --replay kept.nvmt --follow; echo status \$?"
+check "--follow: a stream that is complete" wait_for "kept.nvmt"
 keys q
 wait_for "status 0"
 
