@@ -128,33 +128,26 @@ static void hottest_row(struct tally *t, int64_t t_ns, const double *row)
 	signal_row(&t->hottest, t_ns, v);
 }
 
-/* The first n rows. */
-static void signals_rows(struct tally_signal *s, size_t n_signals, const struct rows *r, size_t n)
+static void signals_rows(struct tally_signal *s, size_t n_signals, const struct rows *r)
 {
 	for (struct tally_signal *end = s + n_signals; s < end; s++) {
 		if (s->tier != r->tier)
 			continue;
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < r->n; i++)
 			signal_row(s, r->t_ns[i], r->values[i * r->width + s->column]);
 	}
 }
 
 static int64_t until_ns(const struct tally *t)
 {
-	return t->until ? t->until(t->of) : INT64_MAX;
+	return t->writer ? log_writer_until_ns(t->writer) : INT64_MAX;
 }
 
-static void tally_rows(struct sink *s, const struct rows *r)
+static void count_rows(struct tally *t, const struct rows *r)
 {
-	struct tally *t = tally_of(s);
 	int64_t newest = t->newest_ns[r->tier], longest = t->longest_ns[r->tier];
-	int64_t until;
-	size_t taken, i;
 
-	t->next->ops->rows(t->next, r);
-	until = until_ns(t); /* these rows may have been too many */
-	taken = t->drops && t->drops(t->of) ? 0 : r->n;
-	for (i = 0; i < taken && r->t_ns[i] < until; i++) {
+	for (size_t i = 0; i < r->n; i++) {
 		if (newest && r->t_ns[i] - newest > longest)
 			longest = r->t_ns[i] - newest;
 		newest = r->t_ns[i];
@@ -163,11 +156,20 @@ static void tally_rows(struct sink *s, const struct rows *r)
 		if (t->power.known && t->power.tier == r->tier)
 			power_row(&t->power, newest, r->values[i * r->width + t->power.column]);
 	}
-	signals_rows(t->zones, t->n_zones, r, i);
-	signals_rows(t->throttles, t->n_throttles, r, i);
-	t->rows[r->tier] += i;
+	signals_rows(t->zones, t->n_zones, r);
+	signals_rows(t->throttles, t->n_throttles, r);
+	t->rows[r->tier] += r->n;
 	t->newest_ns[r->tier] = newest;
 	t->longest_ns[r->tier] = longest;
+}
+
+static void tally_rows(struct sink *s, const struct rows *r)
+{
+	struct tally *t = tally_of(s);
+
+	t->next->ops->rows(t->next, r);
+	if (!t->writer)
+		count_rows(t, r);
 }
 
 static void tally_mark(struct sink *s, const struct mark *m)
@@ -230,21 +232,18 @@ struct sink *tally_init(struct tally *t, struct sink *next)
 	return &t->sink;
 }
 
-static int64_t writer_until(void *of)
+static void writer_took(void *of, const struct rows *r)
 {
-	return log_writer_until_ns(of);
-}
-
-static bool writer_drops(void *of)
-{
-	return log_writer_dropping(of);
+	count_rows(of, r);
 }
 
 void tally_of_writer(struct tally *t, struct log_writer *w)
 {
-	t->until = writer_until;
-	t->drops = writer_drops;
-	t->of = w;
+	struct log_options *o = log_writer_options(w);
+
+	t->writer = w;
+	o->taken = writer_took;
+	o->of = t;
 }
 
 void tally_free(struct tally *t)

@@ -38,9 +38,7 @@ struct tally_power {
 struct tally {
 	struct sink sink;
 	struct sink *next;
-	int64_t (*until)(void *of); /* rows from this time on are not taken; NULL: all are */
-	bool (*drops)(void *of);    /* rows, at present; NULL: never */
-	void *of;
+	struct log_writer *writer; /* says which rows it takes; NULL: all are taken */
 	int64_t start_ns, end_ns;
 	int64_t cpu_ns,
 		ran_ns; /* CPU time of the whole process from begin() to end(), and how long that was */
@@ -57,7 +55,8 @@ struct tally {
 
 /* In front of next, which is borrowed; t is zeroed. */
 struct sink *tally_init(struct tally *t, struct sink *next);
-/* Rows that it drops are not counted.  Before begin(). */
+/* Only rows that get into its chunks are counted, and then: which ones it drops is found out
+ * long after they came.  Before begin(); t lives until its end(). */
 void tally_of_writer(struct tally *t, struct log_writer *w);
 void tally_free(struct tally *t);
 

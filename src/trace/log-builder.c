@@ -424,6 +424,8 @@ static void rows_taken(struct log_builder *b, const size_t n[TIERS], bool writte
 			hole_end(b, t, w->t_ns[0]);
 			w->written_ns = w->t_ns[n[t] - 1];
 			b->tally.rows[t] += n[t];
+			if (b->options.taken)
+				b->options.taken(b->options.of, &r);
 		}
 		for (size_t i = 0; !written && i < n[t]; i++)
 			row_lost(b, t, w->t_ns[i]);

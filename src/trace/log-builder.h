@@ -16,6 +16,8 @@ struct log_options {
 	bool live;            /* rows are of this moment, so clocks can be read */
 	bool index;           /* an output that is read from its end; false: a ring */
 	uint64_t limit;       /* bytes of this output; 0: none */
+	void (*taken)(void *of, const struct rows *r); /* rows of an accepted chunk; NULL: nobody asks */
+	void *of;
 };
 
 /* A chunk: e->distance is where it begins in the output.  False: there is no room; only DATA is

@@ -319,16 +319,6 @@ void log_writer_stats(struct log_writer *w, struct log_writer_stats *out)
 	pthread_mutex_unlock(&w->lock);
 }
 
-bool log_writer_dropping(struct log_writer *w)
-{
-	bool dropping;
-
-	pthread_mutex_lock(&w->lock);
-	dropping = w->stats.dropping || w->stats.failed;
-	pthread_mutex_unlock(&w->lock);
-	return dropping;
-}
-
 int64_t log_writer_until_ns(struct log_writer *w)
 {
 	int64_t ns;

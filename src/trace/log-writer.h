@@ -74,7 +74,6 @@ struct log_writer_stats {
 };
 /* All of these from any thread. */
 void log_writer_stats(struct log_writer *w, struct log_writer_stats *out);
-bool log_writer_dropping(struct log_writer *w);
 int64_t log_writer_until_ns(struct log_writer *w); /* rows from then on are too many; INT64_MAX: none yet */
 /* File i as it is called now; complete: it has its END.  False behind the last one.  path and
  * complete may be NULL. */
