@@ -155,11 +155,7 @@ wait $pid
 ok 'a slow end: status 0' is $? 0
 cp err summary
 ok 'a slow end: late and lost are those in the file, and so is the energy' is "$(summed summary)" "$(told end.nvmt)"
-# Which rows of a cell are dropped is known when the cell is full: the energy of the summary is that
-# of a few cells more or less.
-ok 'so it is of one that lost rows, but for a cell at each edge' "$python" -c 'import sys
-a, b = (x.split() for x in sys.argv[1:])
-sys.exit(0 if a[:2] == b[:2] and abs(float(a[2]) - float(b[2])) < 0.02 * float(b[2]) else str((a, b)))' "$(summed slow.err)" "$(told slow.nvmt)"
+ok 'so it is of one that lost rows' is "$(summed slow.err)" "$(told slow.nvmt)"
 
 # --- a command, and standard input ---
 $EMU "$NVMTOP" --demo --record - -- sh -c 'echo from the command; sleep 0.3; exit 7' >cmd.nvmt 2>err
