@@ -161,6 +161,19 @@ static int copy_init(struct copy *p, struct log_writer *w, const struct session 
 	return p->values ? 0 : -1;
 }
 
+static int convert(const struct copy *p, struct err *e)
+{
+	struct err failed = {.code = ERR_NONE};
+	struct trace *t = trace_open(p->temporary, &failed);
+	int rc = t ? nvmt1_write(t, p->path, p->force, NULL, NULL, &failed) : -1;
+
+	trace_close(t);
+	if (rc < 0)
+		*e = failed;
+	unlink(p->temporary);
+	return rc;
+}
+
 /* The copy is complete: it gets its name, and for .bin its format. */
 static int publish(struct copy *p, struct err *e)
 {
@@ -168,7 +181,7 @@ static int publish(struct copy *p, struct err *e)
 	size_t n = strlen(p->path);
 
 	if (n > 4 && !strcmp(p->path + n - 4, ".bin"))
-		return nvmt1_finish(p->temporary, p->path, p->force, NULL, NULL, e);
+		return convert(p, e);
 	text_printable(shown, sizeof(shown), p->path, n);
 	if (rename(p->temporary, p->path) < 0)
 		return err_sys(e, ERR_FAILED, errno, _("cannot write %s"), shown);
