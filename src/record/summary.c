@@ -55,7 +55,7 @@ static void span(char *buf, size_t size, int64_t ns)
 		snprintf(buf, size, "%.1f s", (double)ns / (double)NS_PER_S);
 }
 
-uint64_t summary_lost(const struct summary *s)
+static uint64_t summary_lost(const struct summary *s)
 {
 	uint64_t lost = s->lost;
 

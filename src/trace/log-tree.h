@@ -79,7 +79,6 @@ struct log_reader {
 	char *shown;
 	uint64_t begin, size; /* of its chunks */
 	uint32_t id;	      /* its session number */
-	char writer[64];
 	struct session session;
 	struct channel *channels;
 	uint32_t *numbers; /* of the channels */
