@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "trace/log-decode.h"
 #include "trace/log-reader.h"
 
 /* A chunk that is known. */
@@ -62,7 +63,6 @@ struct log_cache {
 	size_t bytes, most;
 };
 
-#define NO_COLUMN UINT16_MAX
 /* Which of a session's columns those of a generation are; or NO_COLUMN. */
 struct log_generation {
 	uint32_t number;
