@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/log-decode.h"
+
 #define CELL_NS     (INT64_C(1) << LOG_CELL_ZOOM)
 #define EVENT_BYTES 4096 /* of marks, gaps and changes in a second */
 
@@ -187,17 +189,11 @@ static int rows_read(struct ring_reader *d, int64_t cell, struct sink *to)
 {
 	struct log_in in = {d->raw.p, d->raw.p + d->raw.n, false};
 	struct log_section s;
-	struct log_walk walk;
 
 	while (log_data_next(&in, &s) == 1) {
 		if (!reader_room(d, (size_t)s.n * s.columns) || log_section_times(&s, cell, d->t_ns) < 0)
 			return -1;
-		log_walk_begin(&walk, &s);
-		for (size_t c = 0; c < s.columns; c++) {
-			log_walk_get(&walk, d->column);
-			for (size_t i = 0; i < s.n; i++)
-				d->values[i * s.columns + c] = d->column[i];
-		}
+		log_section_values(&s, NULL, 0, s.columns, d->values, d->column);
 		to->ops->rows(to, &(struct rows) {(enum tier)s.tier, s.n, s.columns, d->t_ns, d->values});
 	}
 	return 0;
@@ -206,9 +202,7 @@ static int rows_read(struct ring_reader *d, int64_t cell, struct sink *to)
 int chunk_ring_read(struct ring_reader *d, const struct ring_chunk *c, struct sink *to)
 {
 	struct log_in in, record;
-	struct mark mark;
-	struct gap gap;
-	struct change change;
+	struct log_event ev;
 
 	if (chunk_read(d, c) < 0)
 		return -1;
@@ -216,12 +210,8 @@ int chunk_ring_read(struct ring_reader *d, const struct ring_chunk *c, struct si
 		return rows_read(d, c->entry.cell, to);
 	in = (struct log_in) {d->raw.p, d->raw.p + d->raw.n, false};
 	while (log_get_record(&in, &record))
-		if (c->entry.kind == LOG_MARK && log_mark_get(&record, &mark))
-			to->ops->mark(to, &mark);
-		else if (c->entry.kind == LOG_GAP && log_gap_get(&record, &gap))
-			to->ops->gap(to, &gap);
-		else if (c->entry.kind == LOG_STATE && log_change_get(&record, &change))
-			to->ops->change(to, &change);
+		if (log_event_get(c->entry.kind, &record, &ev))
+			log_event_send(&ev, to);
 	return 0;
 }
 

@@ -55,7 +55,8 @@ static void span(char *buf, size_t size, int64_t ns)
 		snprintf(buf, size, "%.1f s", (double)ns / (double)NS_PER_S);
 }
 
-uint64_t summary_lost(const struct summary *s)
+/* Rows that were sampled and are not in it, but for those that came later than it ends. */
+static uint64_t summary_lost(const struct summary *s)
 {
 	uint64_t lost = s->lost;
 

@@ -31,8 +31,6 @@ struct summary {
 	struct engine *engine; /* which knows what did not answer; NULL: nothing is told of that */
 };
 
-/* Rows that were sampled and are not in it, but for those that came later than it ends. */
-uint64_t summary_lost(const struct summary *s);
 /* Why it is not complete then; false: it is. */
 bool summary_incomplete(const struct summary *s, char *buf, size_t size);
 

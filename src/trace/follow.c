@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,16 +25,6 @@
 #define VALUES_MOST (1 << 22) /* of the rows of a cell */
 #define TIME_MOST (INT64_C(1) << 61)
 #define QUIET_NS  (2 * NS_PER_S) /* without growth and without a writer: it has ended */
-
-struct event {
-	enum log_kind kind;
-	int64_t t_ns;
-	union {
-		struct mark mark;
-		struct gap gap;
-		struct change change;
-	} u;
-};
 
 struct follow {
 	struct sink *to;
@@ -59,7 +48,7 @@ struct follow {
 	struct session about;
 	struct log_bytes raw;
 	int64_t last_ns[TIERS];
-	struct event events[EVENTS];
+	struct log_event events[EVENTS];
 	size_t n_events;
 	struct follow_state state;
 };
@@ -71,36 +60,24 @@ static int no_memory(struct err *e)
 
 /* --- events --- */
 
-static void event_send(struct follow *f, const struct event *ev)
-{
-	const struct sink_ops *ops = f->to->ops;
-
-	if (ev->kind == LOG_MARK)
-		ops->mark(f->to, &ev->u.mark);
-	else if (ev->kind == LOG_GAP)
-		ops->gap(f->to, &ev->u.gap);
-	else if (ops->change)
-		ops->change(f->to, &ev->u.change);
-}
-
 /* Those before that time; of one tier: its gaps, and marks with the fast one. */
 static void events_send(struct follow *f, int tier, int64_t before_ns)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < f->n_events; i++) {
-		const struct event *ev = &f->events[i];
+		const struct log_event *ev = &f->events[i];
 		int of = ev->kind == LOG_GAP ? (int)ev->u.gap.tier : TIER_FAST;
 
 		if (ev->t_ns < before_ns && (tier == TIERS || tier == of))
-			event_send(f, ev);
+			log_event_send(ev, f->to);
 		else
 			f->events[kept++] = *ev;
 	}
 	f->n_events = kept;
 }
 
-static void event_add(struct follow *f, const struct event *ev)
+static void event_add(struct follow *f, const struct log_event *ev)
 {
 	if (f->n_events == EVENTS && f->state.begun)
 		events_send(f, TIERS, INT64_MAX);
@@ -114,32 +91,14 @@ static void event_add(struct follow *f, const struct event *ev)
 		f->state.lost[ev->u.gap.tier] += ev->u.gap.missed;
 }
 
-static bool event_get(enum log_kind kind, struct log_in *record, struct event *ev)
-{
-	ev->kind = kind;
-	if (kind == LOG_MARK) {
-		if (!log_mark_get(record, &ev->u.mark))
-			return false;
-		ev->t_ns = ev->u.mark.t_ns;
-	} else if (kind == LOG_GAP) {
-		if (!log_gap_get(record, &ev->u.gap) || ev->u.gap.cause > GAP_LOST)
-			return false;
-		ev->t_ns = ev->u.gap.from_ns;
-	} else {
-		if (!log_change_get(record, &ev->u.change))
-			return false;
-		ev->t_ns = ev->u.change.t_ns;
-	}
-	return ev->t_ns <= TIME_MOST && ev->t_ns >= -TIME_MOST;
-}
-
 static void take_events(struct follow *f, enum log_kind kind)
 {
 	struct log_in in = {f->raw.p, f->raw.p + f->raw.n, false}, record;
-	struct event ev;
+	struct log_event ev;
 
 	while (in.p < in.end && log_get_record(&in, &record))
-		if (event_get(kind, &record, &ev))
+		if (log_event_get(kind, &record, &ev) && ev.t_ns <= TIME_MOST && ev.t_ns >= -TIME_MOST &&
+		    (kind != LOG_GAP || ev.u.gap.cause <= GAP_LOST))
 			event_add(f, &ev);
 }
 
@@ -219,28 +178,11 @@ static int take_meta(struct follow *f, const struct log_head *h, struct err *e)
 static double *section_values(struct follow *f, const struct log_generation *g, const struct log_section *s)
 {
 	size_t width = f->about.width[s->tier];
-	double *values = malloc(s->n * (width + 1) * sizeof(*values)), *one = malloc(s->n * sizeof(*one));
-	struct log_walk w;
+	double *values = malloc(s->n * (width + 1) * sizeof(*values)); /* and a column behind them */
 
-	for (size_t i = 0; values && i < s->n * width; i++)
-		values[i] = NAN;
-	log_walk_begin(&w, s);
-	for (uint32_t k = 0; values && one && k < s->columns; k++) {
-		unsigned column = k < g->width[s->tier] ? g->column[s->tier][k] : NO_COLUMN;
-
-		if (column >= width) {
-			log_walk_skip(&w, 1);
-			continue;
-		}
-		log_walk_get(&w, one);
-		for (size_t i = 0; i < s->n; i++)
-			values[i * width + column] = one[i];
-	}
-	if (!one) {
-		free(values);
-		values = NULL;
-	}
-	free(one);
+	if (values)
+		log_section_values(s, g->column[s->tier], g->width[s->tier], width, values,
+				   values + (size_t)s->n * width);
 	return values;
 }
 
@@ -255,7 +197,7 @@ static void rows_send(struct follow *f, enum tier tier, const int64_t *t_ns, con
 
 		events_send(f, (int)tier, t_ns[at] + 1);
 		for (size_t i = 0; i < f->n_events; i++) {
-			const struct event *ev = &f->events[i];
+			const struct log_event *ev = &f->events[i];
 			enum tier of = ev->kind == LOG_GAP ? ev->u.gap.tier : TIER_FAST;
 
 			if (of == tier && ev->t_ns < next)

@@ -311,9 +311,7 @@ int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t 
 	unsigned tag;
 
 	while (log_get_tagged(&in, &tag, &record)) {
-		if (tag == LOG_TAG_WRITER && first)
-			log_get_str(&record, r->writer, sizeof(r->writer));
-		else if (tag == LOG_TAG_START && first)
+		if (tag == LOG_TAG_START && first)
 			get_anchor(&record, &r->session.start);
 		else if (tag == LOG_TAG_TIER)
 			meta_tier(r, &record, &g);
@@ -886,11 +884,6 @@ void log_reader_close(struct log_reader *r)
 const struct session *log_reader_session(const struct log_reader *r)
 {
 	return &r->session;
-}
-
-const char *log_reader_writer(const struct log_reader *r)
-{
-	return r->writer;
 }
 
 const struct mark *log_reader_marks(const struct log_reader *r, size_t *n)

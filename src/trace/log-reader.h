@@ -18,7 +18,6 @@ void log_reader_close(struct log_reader *r);
 /* These live as long as the reader.  A channel has the column that it has in the session,
  * whatever the generation of a chunk. */
 const struct session *log_reader_session(const struct log_reader *r);
-const char *log_reader_writer(const struct log_reader *r);
 const struct mark *log_reader_marks(const struct log_reader *r, size_t *n);
 const struct gap *log_reader_gaps(const struct log_reader *r, size_t *n); /* cause 2: suspended */
 const struct change *log_reader_changes(const struct log_reader *r, size_t *n);

@@ -713,26 +713,6 @@ static void block_lose(struct log_reader *r, enum tier tier, int64_t cell, struc
 		b->values[i] = (double)NAN;
 }
 
-/* Columns that this version or generation does not have are missing. */
-static void block_decode(struct log_reader *r, const struct log_generation *g, const struct log_section *s,
-			 struct log_block *b)
-{
-	enum tier tier = (enum tier)s->tier;
-	struct log_walk w;
-
-	for (size_t i = 0; i < (size_t)b->n * r->session.width[tier]; i++)
-		b->values[i] = (double)NAN;
-	log_walk_begin(&w, s);
-	for (uint32_t c = 0; c < s->columns; c++) {
-		unsigned to = c < g->width[tier] ? g->column[tier][c] : NO_COLUMN;
-
-		if (to != NO_COLUMN)
-			log_walk_get(&w, b->values + (size_t)to * b->n);
-		else
-			log_walk_skip(&w, 1);
-	}
-}
-
 /* The chunk in the same cell before it that has rows of the tier. */
 static size_t same_before(const struct log_list *l, size_t i, enum tier tier)
 {
@@ -794,7 +774,7 @@ static const struct log_block *block_get(struct log_reader *r, const struct log_
 	b->n = (uint32_t)n;
 	b->cell = item->cell;
 	if (good && g && log_section_times(&s, item->cell, b->t_ns) == 0 && b->t_ns[0] > after) {
-		block_decode(r, g, &s, b);
+		log_section_values(&s, g->column[tier], g->width[tier], r->session.width[tier], b->values, NULL);
 		return b;
 	}
 	log_note(r, good && !g ? LOG_FAULT_CHANNELS : LOG_FAULT_CONTENT, item->at, h.seq, item->cell, n);

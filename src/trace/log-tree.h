@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "trace/log-decode.h"
 #include "trace/log-reader.h"
 
 /* A chunk that is known. */
@@ -62,7 +63,6 @@ struct log_cache {
 	size_t bytes, most;
 };
 
-#define NO_COLUMN UINT16_MAX
 /* Which of a session's columns those of a generation are; or NO_COLUMN. */
 struct log_generation {
 	uint32_t number;
@@ -79,7 +79,6 @@ struct log_reader {
 	char *shown;
 	uint64_t begin, size; /* of its chunks */
 	uint32_t id;	      /* its session number */
-	char writer[64];
 	struct session session;
 	struct channel *channels;
 	uint32_t *numbers; /* of the channels */

@@ -432,11 +432,6 @@ struct sink *log_writer_sink(struct log_writer *w)
 	return &w->sink;
 }
 
-const char *log_writer_path(const struct log_writer *w)
-{
-	return w->path;
-}
-
 struct log_options *log_writer_options(struct log_writer *w)
 {
 	return &w->options;

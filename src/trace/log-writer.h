@@ -25,7 +25,6 @@ struct log_writer *log_writer_new(const char *path, bool force, struct err *e);
 /* To a pipe, a socket or what else is open; takes fd over, also on error. */
 struct log_writer *log_writer_fd(int fd, struct err *e);
 struct sink *log_writer_sink(struct log_writer *w);
-const char *log_writer_path(const struct log_writer *w); /* as it was given; "-" */
 
 /* Before begin(). */
 struct log_options *log_writer_options(struct log_writer *w);

@@ -1,0 +1,52 @@
+#include "trace/log-decode.h"
+
+#include <math.h>
+
+void log_section_values(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
+			double *values, double *scratch)
+{
+	struct log_walk walk;
+
+	for (size_t i = 0; i < (size_t)s->n * width; i++)
+		values[i] = (double)NAN;
+	log_walk_begin(&walk, s);
+	for (uint32_t c = 0; c < s->columns; c++) {
+		uint32_t to = !column ? c : c < n ? column[c] : NO_COLUMN;
+
+		if (to >= width) {
+			log_walk_skip(&walk, 1);
+			continue;
+		}
+		log_walk_get(&walk, scratch ? scratch : values + (size_t)to * s->n);
+		for (size_t i = 0; scratch && i < s->n; i++)
+			values[i * width + to] = scratch[i];
+	}
+}
+
+bool log_event_get(unsigned kind, struct log_in *record, struct log_event *ev)
+{
+	bool good = false;
+
+	ev->kind = (enum log_kind)kind;
+	if (kind == LOG_MARK) {
+		good = log_mark_get(record, &ev->u.mark);
+		ev->t_ns = good ? ev->u.mark.t_ns : 0;
+	} else if (kind == LOG_GAP) {
+		good = log_gap_get(record, &ev->u.gap);
+		ev->t_ns = good ? ev->u.gap.from_ns : 0;
+	} else if (kind == LOG_STATE) {
+		good = log_change_get(record, &ev->u.change);
+		ev->t_ns = good ? ev->u.change.t_ns : 0;
+	}
+	return good;
+}
+
+void log_event_send(const struct log_event *ev, struct sink *to)
+{
+	if (ev->kind == LOG_MARK)
+		to->ops->mark(to, &ev->u.mark);
+	else if (ev->kind == LOG_GAP)
+		to->ops->gap(to, &ev->u.gap);
+	else if (to->ops->change)
+		to->ops->change(to, &ev->u.change);
+}

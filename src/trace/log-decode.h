@@ -1,0 +1,29 @@
+/* log-decode: what DATA, MARK, GAP and STATE chunks hold. */
+#ifndef TRACE_LOG_DECODE_H
+#define TRACE_LOG_DECODE_H
+
+#include "model/stream.h"
+#include "trace/log.h"
+
+#define NO_COLUMN UINT16_MAX
+
+/* The values of a section, NaN where there are none.  column: which of `width` columns the first n
+ * of the section are, NO_COLUMN where there is none; NULL: they are in order.  Without a scratch
+ * they are column after column; with one, for s->n values, row after row. */
+void log_section_values(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
+			double *values, double *scratch);
+
+struct log_event {
+	enum log_kind kind;
+	int64_t t_ns; /* when it begins */
+	union {
+		struct mark mark;
+		struct gap gap;
+		struct change change;
+	} u;
+};
+/* False: it is of another kind, or damaged. */
+bool log_event_get(unsigned kind, struct log_in *record, struct log_event *ev);
+void log_event_send(const struct log_event *ev, struct sink *to);
+
+#endif
