@@ -37,6 +37,11 @@ void trace_row_values(struct trace *t, size_t channel, uint64_t first, size_t n,
 	log_reader_values(t->log, channel, first, n, out);
 }
 
+void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns, struct log_stat *out)
+{
+	log_reader_stat(t->log, channel, from_ns, to_ns, out);
+}
+
 const struct mark *trace_marks(const struct trace *t, size_t *n)
 {
 	*n = t->n_marks;

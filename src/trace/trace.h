@@ -80,6 +80,9 @@ void trace_row_times(const struct trace *t, enum tier tier, uint64_t first, size
 /* In the channel's unit, NaN where missing; rows of the channel's tier. */
 void trace_row_values(struct trace *t, size_t channel, uint64_t first, size_t n, double *out);
 
+/* Statistics of the channel's rows in [from_ns, to_ns). */
+void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns, struct log_stat *out);
+
 /* Oldest first; valid until trace_look() or trace_close(). */
 const struct mark *trace_marks(const struct trace *t, size_t *n);
 const struct change *trace_changes(const struct trace *t, size_t *n);

@@ -84,7 +84,7 @@ ok 'none of these left a file' test ! -e x.nvmt
 
 # A file that may not grow: the recording goes on in the next one.
 (
-    ulimit -f 200
+    ulimit -f 80
     run nvmtop --demo --record --fast-hz 4000 --duration 4 lim.nvmt
     echo $status >lim.status
 )
