@@ -26,7 +26,8 @@ struct pretrigger {
 	struct pretrigger_options o;
 	struct condition when;
 	char path[4096];
-	const struct session *about;
+	const struct session *about; /* as long as the sink is attached */
+	int64_t begin_ns;            /* of the session */
 	pthread_t thread;
 	bool running, ended;
 

@@ -29,8 +29,8 @@ static void want(struct pretrigger *k, int64_t from_ns, int64_t to_ns)
 {
 	struct stretch *s = k->now.is ? &k->next : &k->now;
 
-	if (from_ns < k->about->start.mono_ns)
-		from_ns = k->about->start.mono_ns;
+	if (from_ns < k->begin_ns)
+		from_ns = k->begin_ns;
 	*s = (struct stretch) {true, from_ns, to_ns};
 	k->written = true;
 	k->last_ns = to_ns;
@@ -42,8 +42,8 @@ void pretrigger_note(struct pretrigger *k, int64_t t_ns, const char *label, bool
 	struct stretch *s = k->next.is ? &k->next : &k->now;
 	int64_t to;
 
-	if (t_ns < k->about->start.mono_ns)
-		t_ns = k->about->start.mono_ns;
+	if (t_ns < k->begin_ns)
+		t_ns = k->begin_ns;
 	to = t_ns + k->o.after_ns;
 	note_trigger(k, t_ns, label);
 	if (s->is && t_ns <= s->to_ns) {

@@ -44,6 +44,7 @@ static int begin(struct sink *s, const struct session *about, struct err *e)
 	if (!k->builder)
 		return -1;
 	k->about = about;
+	k->begin_ns = about->start.mono_ns;
 	for (int t = 0; t < TIERS; t++)
 		k->newest_ns[t] = about->start.mono_ns;
 	if (k->when.n)
@@ -190,7 +191,7 @@ static int64_t oldest_ns(const struct pretrigger *k)
 	const struct ring_chunk *c = chunk_ring_at(&k->ring, k->ring.first);
 	int64_t ns = c ? c->entry.cell << LOG_CELL_ZOOM : INT64_MAX;
 
-	return k->about && ns < k->about->start.mono_ns ? k->about->start.mono_ns : ns;
+	return ns < k->begin_ns ? k->begin_ns : ns;
 }
 
 void pretrigger_stats(struct pretrigger *k, struct pretrigger_stats *out)
