@@ -171,6 +171,17 @@ static int by_place(const void *a, const void *b)
 	return (i->at > j->at) - (i->at < j->at);
 }
 
+/* No more rows than twice what its tier's rate gives in the span of an INDEX. */
+static bool rows_fit(const struct log_reader *r, const struct log_item *item)
+{
+	double span_s = (double)(log_item_end(item) - item->cell) * (double)(INT64_C(1) << LOG_CELL_ZOOM) / 1e9;
+
+	for (int t = 0; t < TIERS; t++)
+		if (item->rows[t] > 2 * r->session.hz[t] * span_s + LOG_ROWS_MAX)
+			return false;
+	return true;
+}
+
 /* The entry of an INDEX as an item; false: it cannot be. */
 static bool entry_item(struct log_reader *r, const struct log_item *index, const struct log_entry *e,
 		       struct log_item *item)
@@ -185,8 +196,9 @@ static bool entry_item(struct log_reader *r, const struct log_item *index, const
 		return false;
 	for (int t = 0; t < TIERS && (e->kind == LOG_DATA || e->kind == LOG_INDEX); t++)
 		item->rows[t] = e->rows[t];
-	return e->kind != LOG_DATA || (e->rows[0] <= LOG_ROWS_MAX && e->rows[1] <= LOG_ROWS_MAX &&
-				       e->rows[2] <= LOG_ROWS_MAX);
+	if (e->kind == LOG_DATA)
+		return e->rows[0] <= LOG_ROWS_MAX && e->rows[1] <= LOG_ROWS_MAX && e->rows[2] <= LOG_ROWS_MAX;
+	return e->kind != LOG_INDEX || rows_fit(r, item);
 }
 
 /* What an INDEX lists lies behind the one before the one before it, of its level or above. */

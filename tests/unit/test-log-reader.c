@@ -781,6 +781,7 @@ static void ask_all(struct log_reader *l)
 		enum tier tier = log_reader_session(l)->channels[c].tier;
 		uint64_t rows = log_reader_rows(l, tier);
 
+		assert_true(rows < UINT32_MAX); /* what an INDEX claims fits its span */
 		for (uint64_t row = 0; row < rows; row += rows / 3 + 1) {
 			size_t n = rows - row < 300 ? (size_t)(rows - row) : 300;
 
