@@ -177,7 +177,7 @@ static bool rows_fit(const struct log_reader *r, const struct log_item *item)
 	double span_s = (double)(log_item_end(item) - item->cell) * (double)(INT64_C(1) << LOG_CELL_ZOOM) / 1e9;
 
 	for (int t = 0; t < TIERS; t++)
-		if (item->rows[t] > 2 * r->session.hz[t] * span_s + LOG_ROWS_MAX)
+		if (item->rows[t] > 2 * r->session.hz[t] * span_s + 1000)
 			return false;
 	return true;
 }
