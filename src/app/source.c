@@ -47,7 +47,7 @@ static int begin_live(struct source *s, struct err *e)
 		s->keep = NULL;
 		return -1;
 	}
-	s->marks = inbox_open(take_mark, s->live.engine, &no_marks);
+	s->marks = inbox_open(take_mark, s->live.engine, -1, &no_marks);
 	if (!s->marks)
 		s->tell(s->to, STYLE_WARN, no_marks.text);
 	if (lacking.code != ERR_NONE)

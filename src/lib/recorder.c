@@ -185,7 +185,7 @@ static int start(nvmtop_recorder *r, bool marks, struct err *e)
 
 	pthread_mutex_lock(&r->lock);
 	if (marks)
-		r->inbox = inbox_open(take_mark, r, e);
+		r->inbox = inbox_open(take_mark, r, -1, e);
 	status = marks && !r->inbox ? -1 : 0;
 	if (status == 0)
 		status = engine_start(r->engine, e);

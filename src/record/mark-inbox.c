@@ -1,6 +1,6 @@
-/* A thread waits for marks and does nothing else: a kernel keeps as few as ten
- * datagrams for a socket, and the main thread may be drawing, or completing a
- * recording.  The kernel notes when each was sent, and who sent it. */
+/* A thread of its own receives marks: the kernel queues as few as ten datagrams for a
+ * socket, and the main thread may be drawing or detecting the board.  The kernel adds the
+ * time of sending and the sender's user. */
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -26,7 +27,7 @@
 
 struct inbox {
 	struct sockaddr_un at;
-	int fd, quit;
+	int fd, quit, signals;
 	pthread_t thread;
 	inbox_take *take;
 	void *to;
@@ -156,12 +157,17 @@ static void take_all(struct inbox *b)
 static void *inbox_main(void *arg)
 {
 	struct inbox *b = arg;
-	struct pollfd p[2] = {{.fd = b->fd, .events = POLLIN}, {.fd = b->quit, .events = POLLIN}};
+	struct pollfd p[3] = {{.fd = b->fd, .events = POLLIN},
+			      {.fd = b->quit, .events = POLLIN},
+			      {.fd = b->signals, .events = POLLIN}};
+	struct signalfd_siginfo si;
 
 	prctl(PR_SET_NAME, "nvmtop-marks");
 	while (!p[1].revents) {
-		if (poll(p, 2, -1) < 0 && errno != EINTR)
+		if (poll(p, 3, -1) < 0 && errno != EINTR)
 			break;
+		while (b->signals >= 0 && read(b->signals, &si, sizeof(si)) == (ssize_t)sizeof(si))
+			b->take(b->to, clock_now_ns(), "");
 		take_all(b);
 	}
 	return NULL;
@@ -194,7 +200,7 @@ static void discard(struct inbox *b, bool bound)
 	free(b);
 }
 
-struct inbox *inbox_open(inbox_take *take, void *to, struct err *e)
+struct inbox *inbox_open(inbox_take *take, void *to, int signals, struct err *e)
 {
 	struct inbox *b = calloc(1, sizeof(*b));
 	struct clock_anchor now;
@@ -207,6 +213,7 @@ struct inbox *inbox_open(inbox_take *take, void *to, struct err *e)
 	b->fd = b->quit = -1;
 	b->take = take;
 	b->to = to;
+	b->signals = signals;
 	clock_anchor(&now);
 	b->offset_ns = now.real_ns - now.mono_ns;
 	if (folder_own(&b->at, e) < 0) {

@@ -20,7 +20,7 @@ void marker_take(void *marker, int64_t t_ns, const char *label);
 /* What comes from now on is of no recording; what waits is forgotten. */
 void marker_drop(struct marker *m);
 
-/* There is one: it gets what waits, and what comes.  Who calls looks after SIGUSR1 from now on. */
+/* A recording has begun: it gets what waits, and what comes. */
 void marker_begin(struct marker *m, struct engine *g);
 
 /* Nothing is heard any more. */

@@ -22,12 +22,11 @@ bool mark_parse(const char *text, size_t len, int64_t sent_ns, int64_t now_ns, i
 /* Called by a thread of the inbox for each mark, in the order of arrival. */
 typedef void inbox_take(void *to, int64_t t_ns, const char *label);
 
-/* A socket for this process, and a thread that reads it as soon as something
- * comes, whatever the rest of the program is busy with.  NULL with the sentence
- * when there is no folder for it that belongs to this user alone; what recorders
- * that were killed left there is removed. */
+/* A socket for this process, and a thread that reads it.  signals: a signalfd, each
+ * signal of which is a mark too; -1: none.  NULL with the sentence when there is no folder
+ * for it that belongs to this user alone; sockets of recorders that were killed are removed. */
 struct inbox;
-struct inbox *inbox_open(inbox_take *take, void *to, struct err *e);
+struct inbox *inbox_open(inbox_take *take, void *to, int signals, struct err *e);
 
 struct inbox_stats {
 	uint64_t taken;

@@ -34,7 +34,7 @@ static void want(struct pretrigger *k, int64_t from_ns, int64_t to_ns)
 	*s = (struct stretch) {true, from_ns, to_ns};
 	k->written = true;
 	k->last_ns = to_ns;
-	pthread_cond_signal(&k->wake);
+	pretrigger_write(k);
 }
 
 void pretrigger_note(struct pretrigger *k, int64_t t_ns, const char *label, bool by_condition)
