@@ -93,7 +93,6 @@ static int print_live(const struct options *o)
 	struct err e;
 	struct clock_anchor now;
 	struct engine_stats es;
-	struct procs_list list = {.n = 0};
 	struct procs *procs = NULL;
 
 	if (signals_open(&e) < 0 || live_open(&l, o, NULL, &e) < 0)
@@ -115,11 +114,10 @@ static int print_live(const struct options *o)
 				 .now_ns = now.mono_ns,
 				 .wall_ns = now.real_ns,
 				 .own_cpu = NAN};
-	if (processes && procs_read(procs) == 0 && procs_get(procs, &list, &scene.procs_serial) == 0)
-		scene.procs = &list;
+	scene.procs = processes ? procs_read(procs) : NULL;
+	scene.procs_serial = scene.procs ? scene.procs->serial : 0;
 	int status = draw(o, &scene, &e) < 0 ? complain(&e) : 0;
 	procs_close(procs);
-	free(list.procs);
 	live_close(&l);
 	return status;
 }
