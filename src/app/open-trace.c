@@ -90,8 +90,8 @@ static struct fetch *begin(struct fetch *f, const char *path, struct err *e)
 		err_set(e, ERR_FAILED, _("the name of this file is too long"));
 	} else if (jobs_abandoned(0) >= LEFT_MOST) {
 		err_set(e, ERR_FAILED,
-			_("the disk does not answer: no other file can be opened until it "
-			  "does"));
+			_("too many files do not answer: no other file can be opened until they "
+			  "do"));
 	} else {
 		strcpy(f->path, path);
 		if (job_start(&f->job, fetch_run, fetch_drop, e) == 0)

@@ -33,8 +33,8 @@ static int end(int status)
 			_("nvmtop: done, but a sensor does not answer, and the kernel ends this process only "
 			  "when it does\n"));
 	else if (jobs_abandoned(clock_now_ns() + NS_PER_S / 2))
-		fprintf(stderr, _("nvmtop: done, but a disk does not answer, and the kernel may end this "
-				  "process only when it does\n"));
+		fprintf(stderr, _("nvmtop: done, but a disk or a driver does not answer, and the kernel may end "
+				  "this process only when it does\n"));
 	else
 		return status;
 	fflush(NULL);

@@ -73,8 +73,6 @@ static _Thread_local bool gives_up;
 void root_give_up(bool hanging)
 {
 	gives_up = hanging;
-	if (!hanging)
-		timed_read_end();
 }
 
 unsigned root_given_up(void)
