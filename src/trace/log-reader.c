@@ -78,9 +78,9 @@ bool log_note(struct log_reader *r, enum log_fault fault, uint64_t at, uint64_t 
 
 	if (r->quiet || faulty(r, at))
 		return false;
-	d->chunks += fault != LOG_FAULT_BYTES;
+	d->chunks += fault > LOG_FAULT_OTHER;
 	d->rows += rows;
-	if (d->first != LOG_FAULT_NONE && (fault == LOG_FAULT_BYTES || d->first != LOG_FAULT_BYTES))
+	if (d->first != LOG_FAULT_NONE && (fault <= LOG_FAULT_OTHER || d->first > LOG_FAULT_OTHER))
 		return true;
 	d->first = fault;
 	d->seq = seq;
@@ -99,6 +99,7 @@ bool log_damage_text(struct log_reader *r, char *out, size_t size)
 {
 	static const char *const why[] = {
 		[LOG_FAULT_BYTES] = "bytes that are no chunk",
+		[LOG_FAULT_OTHER] = "another recording",
 		[LOG_FAULT_SEQ] = "it is not there",
 		[LOG_FAULT_SUM] = "its bytes are not as they were written",
 		[LOG_FAULT_CODEC] = "its codec is not known to this version of nvmtop",
@@ -116,7 +117,10 @@ bool log_damage_text(struct log_reader *r, char *out, size_t size)
 	if (d.first == LOG_FAULT_NONE)
 		return false;
 	s = (double)(d.t_ns - r->session.start.mono_ns) / (double)NS_PER_S;
-	if (d.chunks == 0)
+	if (d.first == LOG_FAULT_OTHER)
+		snprintf(out, size, "another recording follows, the last %llu bytes, which were not read",
+			 (unsigned long long)d.bytes);
+	else if (d.chunks == 0)
 		snprintf(out, size, "%llu bytes belong to no chunk, the first about %.1f s after the start",
 			 (unsigned long long)d.bytes, s);
 	else
@@ -421,6 +425,7 @@ static int describe(struct log_reader *r, struct err *e)
 {
 	struct log_items items = {.n = 0};
 	uint64_t to = r->begin + TAIL, from = r->begin;
+	struct clock_anchor anchor;
 	struct log_head h;
 	bool mangled = false;
 
@@ -433,9 +438,11 @@ static int describe(struct log_reader *r, struct err *e)
 			if (items.p[i].kind != LOG_META)
 				continue;
 			mangled |= through_terminal(r, &items.p[i]);
-			if (meta_read(r, &items.p[i], &h) &&
-			    log_meta_take(r, &h, r->raw_index.p, r->raw_index.n) < 0)
+			if (!meta_read(r, &items.p[i], &h))
+				continue;
+			if (log_meta_take(r, &h, r->raw_index.p, r->raw_index.n) < 0)
 				break;
+			meta_state(r, &anchor, &r->tail.before);
 		}
 	}
 	free(items.p);
@@ -477,6 +484,35 @@ static bool begin_at(struct log_reader *r, const struct log_item *index, struct 
 	return good;
 }
 
+/* Where the oldest chunk is that an INDEX leads to. */
+static uint64_t oldest_of(struct log_reader *r, const struct log_item *index)
+{
+	struct log_items own = {.n = 0};
+	struct log_node node = {.at = 0};
+	uint64_t at = index->at;
+
+	if (log_node_read(r, index, &own, &node) && own.n > 0)
+		at = own.p[0].kind == LOG_INDEX && own.p[0].aux < index->aux ? oldest_of(r, &own.p[0])
+									     : own.p[0].at;
+	free(own.p);
+	free(node.open.p);
+	free(node.events);
+	return at;
+}
+
+/* Not where a log stands behind another one. */
+static bool leads_to_begin(struct log_reader *r, const struct log_items *items, uint64_t from)
+{
+	const struct log_item *oldest = NULL;
+
+	for (size_t i = 0; i < items->n; i++)
+		if (!oldest || items->p[i].at < oldest->at)
+			oldest = &items->p[i];
+	if (oldest)
+		from = oldest->kind == LOG_INDEX ? oldest_of(r, oldest) : oldest->at;
+	return from <= r->begin;
+}
+
 /* The newest INDEX of level 1 in the last bytes of the file. */
 static bool from_tail(struct log_reader *r, struct log_items *items, uint64_t *from)
 {
@@ -493,7 +529,7 @@ static bool from_tail(struct log_reader *r, struct log_items *items, uint64_t *f
 		for (size_t i = heads.n; i-- > 0 && !found;) {
 			items->n = 0;
 			found = heads.p[i].kind == LOG_INDEX && heads.p[i].aux == 1 &&
-				begin_at(r, &heads.p[i], items, from);
+				begin_at(r, &heads.p[i], items, from) && leads_to_begin(r, items, *from);
 		}
 		if (at == r->begin)
 			break;

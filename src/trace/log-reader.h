@@ -31,9 +31,11 @@ int log_reader_file(const struct log_reader *r, uint64_t *from, uint64_t *n);
 struct log_tail {
 	bool ended; /* else the recorder did not end it */
 	enum log_reason reason;
-	struct log_tally tally; /* of END, or of the newest META */
+	struct log_tally before; /* of the first META: what is in earlier files */
+	struct log_tally tally;  /* of END, or of the newest META */
 	char next[256];		/* the file in which it goes on; "" */
 	uint64_t torn;		/* bytes behind the last chunk */
+	uint64_t other;		/* of these, from the first chunk of another recording on */
 };
 /* The head of the last chunk. */
 void log_reader_last(const struct log_reader *r, struct log_head *out);
@@ -43,6 +45,7 @@ void log_reader_tail(const struct log_reader *r, struct log_tail *out);
 enum log_fault {
 	LOG_FAULT_NONE,
 	LOG_FAULT_BYTES,   /* no chunk */
+	LOG_FAULT_OTHER,   /* another recording at the end */
 	LOG_FAULT_SEQ,	   /* chunks that are not there */
 	LOG_FAULT_SUM,	   /* checksum, or what the codec cannot undo */
 	LOG_FAULT_CODEC,   /* a codec that is not known */

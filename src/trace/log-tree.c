@@ -51,8 +51,8 @@ static const uint8_t *window(struct log_reader *r, uint64_t at, size_t n, uint64
 	return r->window + (at - r->window_at);
 }
 
-/* Offset of the next valid head in [at, to); `to` when there is none. */
-static uint64_t find_head(struct log_reader *r, uint64_t at, uint64_t to)
+/* Offset of the next valid head of a session (0: any) in [at, to); `to` when there is none. */
+static uint64_t find_head(struct log_reader *r, uint32_t session, uint64_t at, uint64_t to)
 {
 	while (at + LOG_HEAD <= to) {
 		size_t n, found;
@@ -60,7 +60,7 @@ static uint64_t find_head(struct log_reader *r, uint64_t at, uint64_t to)
 
 		if (!p || n < LOG_HEAD)
 			break;
-		found = log_find(p, n, r->id);
+		found = log_find(p, n, session);
 		if (found + LOG_HEAD <= n)
 			return at + found;
 		at += n - LOG_HEAD + 1;
@@ -121,6 +121,22 @@ static void note_hole(struct log_reader *r, uint64_t at, uint64_t to, uint64_t *
 	r->damage.chunks += missing ? missing - 1 : 0;
 }
 
+/* Bytes behind the last chunk: the rest of one that was being written, or another recording. */
+static void note_tail(struct log_reader *r, uint64_t at, int64_t cell)
+{
+	uint64_t other = find_head(r, 0, at, r->size);
+	struct log_head h;
+	uint8_t p[LOG_HEAD];
+
+	while (other < r->size && log_read_at(r, p, LOG_HEAD, other) == LOG_HEAD && log_head_get(p, &h) &&
+	       h.session == r->id)
+		other = find_head(r, 0, other + 1, r->size);
+	r->tail.torn = r->size - at;
+	r->tail.other = other < r->size ? r->size - other : 0;
+	if (r->tail.other && log_note(r, LOG_FAULT_OTHER, at, LOG_SEQ_NONE, cell, 0))
+		r->damage.bytes += r->tail.other;
+}
+
 void log_scan(struct log_reader *r, uint64_t from, uint64_t to, struct log_items *items)
 {
 	uint64_t at = from, seq = LOG_SEQ_NONE;
@@ -131,14 +147,14 @@ void log_scan(struct log_reader *r, uint64_t from, uint64_t to, struct log_items
 	r->window_n = 0;
 	while (at < to && !items->failed) {
 		if (!head_at(r, at, to, &h)) {
-			uint64_t next = find_head(r, at + 1, to);
+			uint64_t next = find_head(r, r->id, at + 1, to);
 
 			while (next < to && !head_at(r, next, to, &h))
-				next = find_head(r, next + 1, to);
+				next = find_head(r, r->id, next + 1, to);
 			if (next < to && seq != LOG_SEQ_NONE)
 				note_hole(r, at, next, &seq, h.seq, cell);
 			if (next >= to && to == r->size)
-				r->tail.torn = to - at;
+				note_tail(r, at, cell);
 			at = next;
 			continue;
 		}
@@ -319,6 +335,23 @@ static void take_rows(struct log_item *index, const struct log_items *own)
 	index->known = true;
 }
 
+/* Where a log stands behind another one of its session, a span can have an INDEX in both. */
+static void drop_twins(struct log_items *items)
+{
+	struct log_item *last[LOG_LEVELS + 1] = {NULL};
+
+	for (size_t i = 0; i < items->n; i++) {
+		struct log_item *item = &items->p[i], **before;
+
+		if (item->kind != LOG_INDEX || item->known || item->aux > LOG_LEVELS)
+			continue;
+		before = &last[item->aux];
+		if (*before && (*before)->cell == item->cell)
+			(*before)->kind = item->kind = 0;
+		*before = item;
+	}
+}
+
 /* What an INDEX lists is not an item by itself. */
 static void absorb(struct log_reader *r, struct log_items *items)
 {
@@ -464,6 +497,7 @@ int log_list_make(struct log_reader *r, struct log_items *items, struct log_list
 	if (items->n > 1)
 		qsort(items->p, items->n, sizeof(*items->p), by_place);
 	set_from(items, r->begin);
+	drop_twins(items);
 	absorb(r, items);
 	for (size_t i = 0; i < items->n; i++)
 		if (items->p[i].kind == LOG_DATA && !items->p[i].known)

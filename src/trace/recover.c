@@ -145,6 +145,9 @@ static int end_log(int fd, const char *shown, struct recovery *out, struct err *
 	out->complete = tail.ended && tail.torn == 0;
 	if (out->complete)
 		rc = 0;
+	else if (tail.other)
+		err_set(e, ERR_DAMAGED, _("%s: another recording follows in it, the last %llu bytes: nothing was changed"),
+			shown, (unsigned long long)tail.other);
 	else if (fstat(fd, &st) < 0 || (tail.torn > 0 && ftruncate(fd, st.st_size - (off_t)tail.torn) < 0))
 		err_sys(e, ERR_FAILED, errno, _("cannot write %s"), shown);
 	else
