@@ -15,6 +15,7 @@
 #include "trace/log-builder.h"
 #include "trace/log-tree.h"
 #include "trace/nvmt1.h"
+#include "trace/trace.h"
 
 #define BATCH	  1024
 #define WINDOW_NS (100 * NS_PER_MS)
@@ -405,6 +406,27 @@ static int check_version1(struct check *c, int fd, const char *shown, struct err
 	return rc;
 }
 
+/* Other programs read version 1, nvmtop the log behind it. */
+static int check_both(struct check *c, const char *path, struct err *e)
+{
+	struct trace *t = trace_open(path, e);
+	int fd = t ? open(path, O_RDONLY | O_CLOEXEC) : -1, rc = -1;
+	bool differs = false;
+	uint64_t first = 0;
+
+	if (fd >= 0)
+		rc = nvmt1_compare(t, fd, &differs, &first, e);
+	else if (t)
+		err_sys(e, ERR_FAILED, errno, _("cannot read %s"), path);
+	if (differs)
+		report(c, _("the samples of version 1 are not those of the log behind them, from offset %llu on"),
+		       (unsigned long long)first);
+	if (fd >= 0)
+		close(fd);
+	trace_close(t);
+	return rc;
+}
+
 int trace_check(const char *path, void (*found)(void *to, const char *text), void *to,
 		bool (*progress)(void *arg, double done), void *arg, struct checked *out, struct err *e)
 {
@@ -426,6 +448,8 @@ int trace_check(const char *path, void (*found)(void *to, const char *text), voi
 		close(fd);
 	else
 		rc = check_log(&c, fd, (uint64_t)log, shown, e);
+	if (rc == 0 && out->version1 && log && !c.stopped)
+		rc = check_both(&c, path, e);
 	if (rc == 0 && c.stopped)
 		return err_set(e, ERR_FAILED, _("stopped: %s was not checked to its end"), shown);
 	return rc;
