@@ -11,7 +11,7 @@
 /* What is not known is NaN. */
 struct proc {
 	int pid, parent;
-	uint64_t start;		/* clock ticks after boot: with the pid it is one process for ever */
+	uint64_t start;		/* clock ticks after boot: identifies a process together with its pid */
 	char name[64];		/* printable; of a kernel thread in brackets */
 	char user[32];		/* printable; the number where it has no name */
 	char state;		/* R, S, D, T, Z, ... as proc(5) has it */

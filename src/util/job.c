@@ -31,7 +31,7 @@ static void init(void)
 	pthread_atfork(NULL, NULL, init_child);
 }
 
-/* After fork() there are no workers, and the lock may be held for ever.  What was queued is lost. */
+/* After fork() there are no workers, and the lock may be held forever. Queued jobs are lost. */
 static void init_child(void)
 {
 	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -104,8 +104,7 @@ static void *work(void *arg)
 	return arg;
 }
 
-/* With the lock held: a thread for what is queued, where there may be one more.  Returns 0, or
- * an error number. */
+/* With the lock held: wake an idle worker or add one, up to the maximum. Returns 0, or an error number. */
 static int add_worker(void)
 {
 	pthread_t thread;

@@ -19,7 +19,7 @@
 
 struct timed_read {
 	struct job job;
-	int fd; /* its own: the caller may close theirs before it has begun to read */
+	int fd; /* a duplicate: the caller may close its own before the read starts */
 	size_t size;
 	off_t at;
 	ssize_t n;
