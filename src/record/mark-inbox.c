@@ -31,7 +31,7 @@ struct inbox {
 	pthread_t thread;
 	inbox_take *take;
 	void *to;
-	int64_t offset_ns; /* of the wall clock, when it was last looked at */
+	int64_t offset_ns; /* of the wall clock, when it was last read */
 	int64_t burst_ns;  /* when the burst began */
 	int burst;         /* marks in it */
 	_Atomic uint64_t taken, refused;
@@ -44,7 +44,7 @@ struct letter {
 	int64_t sent_ns, now_ns;
 };
 
-/* The wall clock of the kernel's note, as a time of ours. */
+/* The kernel's wall clock timestamp, as CLOCK_MONOTONIC. */
 static int64_t sent_at(struct inbox *b, const struct timespec *note, int64_t now_ns)
 {
 	struct timespec wall;
@@ -59,7 +59,7 @@ static int64_t sent_at(struct inbox *b, const struct timespec *note, int64_t now
 	return sent;
 }
 
-/* Descriptors that somebody sends along are not for keeping. */
+/* Descriptors that a sender passes are closed. */
 static void close_all(const struct cmsghdr *c)
 {
 	size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -150,7 +150,7 @@ static void take_all(struct inbox *b)
 		if (++b->burst < BURST_MARKS)
 			continue;
 		wait_for_the_next_burst(b);
-		return; /* who sends without end must not be heard for ever */
+		return; /* a sender that never stops must not keep the thread here */
 	}
 }
 
@@ -246,7 +246,7 @@ void inbox_close(struct inbox *b)
 
 	if (!b)
 		return;
-	/* First the name, so that nobody sends what would not be read. */
+	/* First the name, so that no mark is sent that would not be read. */
 	unlink(b->at.sun_path);
 	while (write(b->quit, &one, sizeof(one)) < 0 && errno == EINTR)
 		continue;

@@ -72,7 +72,7 @@ struct marker *marker_open(struct err *told)
 	return m;
 }
 
-/* With the lock held: what waits goes there, or nowhere. */
+/* With the lock held: pass waiting marks on, or discard them. */
 static void empty(struct marker *m, struct engine *to)
 {
 	while (m->first) {

@@ -41,7 +41,7 @@ struct pretrigger {
 	int64_t newest_ns[TIERS];
 	struct stretch now, next; /* in the present file; in the one after it */
 	int64_t copied_ns;        /* rows up to then are in the present file */
-	bool written;             /* some stretch was asked for: last_ns is the end of the latest */
+	bool written;             /* some stretch was requested: last_ns is the end of the latest */
 	int64_t last_ns;
 	bool quit, writing; /* writing: a job does */
 	uint64_t triggers, marks;
@@ -51,7 +51,7 @@ struct pretrigger {
 };
 
 /* With the lock held. */
-/* A trigger at that time: a mark, and a stretch that is asked for or becomes longer. */
+/* A trigger at that time: adds a mark, and requests a stretch or extends one. */
 void pretrigger_note(struct pretrigger *k, int64_t t_ns, const char *label, bool by_condition);
 /* Rows for the condition; then those up to the time that all tiers have reached. */
 void pretrigger_watch(struct pretrigger *k, const struct rows *r);

@@ -28,7 +28,7 @@ struct copy {
 	struct ring_chunk *chunk;
 	uint64_t next;               /* chunk of the ring */
 	uint64_t before[TIERS];      /* rows in those that were read */
-	uint64_t gone[TIERS];        /* rows that were not held any more, not told yet */
+	uint64_t gone[TIERS];        /* rows that were no longer held, not reported yet */
 	int64_t last_ns[TIERS];      /* of the last row */
 	int64_t until_ns, newest_ns; /* where the stretch ends; of all rows and marks that are in the file */
 	uint64_t marks;
@@ -154,7 +154,7 @@ static void find_first(struct copy *c)
 			c->gone[t] = (uint64_t)((double)late * c->k->about->hz[t] / (double)NS_PER_S);
 }
 
-/* With the lock: have all rows of the stretch come, or are they waited for no more? */
+/* With the lock: have all rows of the stretch arrived, or is the wait for them over? */
 static bool complete(const struct pretrigger *k)
 {
 	if (k->quit || clock_now_ns() >= k->now.to_ns + COMING_NS)
@@ -165,7 +165,7 @@ static bool complete(const struct pretrigger *k)
 	return true;
 }
 
-/* With the lock: what of the stretch is not in a chunk yet, once all is there. */
+/* With the lock: puts the rest of the stretch into chunks once all of it has arrived. */
 static void close_stretch(struct copy *c)
 {
 	struct pretrigger *k = c->k;
@@ -180,7 +180,7 @@ static void close_stretch(struct copy *c)
 	k->now.to_ns = INT64_MIN; /* further triggers are for the next file */
 }
 
-/* A copy of the next chunk, as soon as it is there.  1: it is; 0: there is none; -1: out of memory. */
+/* A copy of the next chunk, once it exists. 1: copied; 0: the end; -1: out of memory. */
 static int next_chunk(struct copy *c)
 {
 	struct pretrigger *k = c->k;
@@ -335,7 +335,7 @@ static bool write_file(struct pretrigger *k, struct pretrigger_file *f)
 /* A name that nothing has yet: neither a recording nor what is left of one. */
 static bool name_next(struct pretrigger *k, struct pretrigger_file *f)
 {
-	bool over = k->o.force && k->path[0]; /* what was there before, not its own files */
+	bool over = k->o.force && k->path[0]; /* files that existed before, not its own */
 	const char *path = k->path;
 	char now[64] = "";
 

@@ -1,6 +1,6 @@
-/* The thread that pushes packs rows under a lock and evaluates the condition; what a trigger asks
- * for (pretrigger-when.c) is a stretch of time, which a job (pretrigger-write.c) records out of
- * the ring. */
+/* The thread that pushes packs rows under a lock and evaluates the condition; a trigger
+ * (pretrigger-when.c) requests a stretch of time, which a job (pretrigger-write.c) records out of the
+ * ring. */
 #include "record/pretrigger.h"
 
 #include <stdlib.h>
@@ -143,7 +143,7 @@ static int check(const struct pretrigger_options *o, const struct session *about
 		return 0;
 	if (strlen(o->path) + sizeof(".99999.nvmt.tmp") > sizeof(((struct pretrigger *)0)->path))
 		return err_set(e, ERR_FAILED, _("the path is too long"));
-	/* What is there is replaced by the first file, and not before. */
+	/* An existing file is replaced by the first recorded one, not earlier. */
 	if (o->force && access(o->path, F_OK) == 0)
 		return log_file_check(o->path, true, e);
 	w = log_writer_new(o->path, false, e); /* all that a writer checks */
@@ -182,7 +182,7 @@ struct sink *pretrigger_sink(struct pretrigger *k)
 	return &k->sink;
 }
 
-/* With the lock: from where on rows are held; INT64_MAX: there are none. */
+/* With the lock: the time of the oldest row held; INT64_MAX: none. */
 static int64_t oldest_ns(const struct pretrigger *k)
 {
 	const struct ring_chunk *c = chunk_ring_at(&k->ring, k->ring.first);
