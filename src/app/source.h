@@ -39,8 +39,8 @@ struct source {
 int source_open(struct source *s, struct err *e);
 void source_close(struct source *s);
 
-/* Show a trace, which it then owns, instead of the current one; problems are reported. NULL: back to
- * live. -1: unchanged. */
+/* Show a trace, which it then owns; its damage is reported. Or the live board or stream again; -1:
+ * nothing has changed. */
 void source_take_trace(struct source *s, struct trace *trace, const struct err *damage);
 int source_show_live(struct source *s, struct err *e);
 

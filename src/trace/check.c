@@ -1,5 +1,5 @@
-/* A check reads every chunk and every row, and computes levels of detail and statistics again
- * from the rows, so that a wrong one is found whatever its checksum says. */
+/* A check reads every chunk and every row, and computes levels of detail and statistics again from the
+ * rows, so that wrong ones are found even if their checksum is right. */
 #include "trace/check.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Opening a log: who it is from its first META, what there is from the newest INDEX and
- * the chunks behind it, and what has happened from the events that these hold. */
+/* Opening a log: its session from the first META, its chunks from the newest INDEX and a scan of the
+ * heads behind it, and its events from both. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,10 +12,11 @@
 #include "trace/log-tree.h"
 
 #define FRONT	  65536			/* bytes of something else before the first chunk */
-#define TAIL	  (UINT64_C(256) << 10) /* where the newest INDEX is looked for, at first and at most */
+#define TAIL	  (UINT64_C(256) << 10) /* bytes at the end that are searched for the newest INDEX, at first
+					 * and at most */
 #define TAIL_MOST (UINT64_C(64) << 20)
 #define FACTS	  1024
-#define FAULTS	  65536 /* chunks that are told apart */
+#define FAULTS	  65536 /* damaged chunks that are counted once each */
 #define EVENTS	  (1 << 20)
 
 ssize_t log_read_at(struct log_reader *r, void *to, size_t n, uint64_t at)
@@ -227,7 +228,7 @@ static bool get_channel(struct log_in *in, struct channel *c, uint32_t *number)
 	return !in->bad && tier < TIERS && c->column < LOG_CHANNELS;
 }
 
-/* The session's column of that channel, which may be a new one.  -1: there are too many. */
+/* The session's column of that channel, which may be a new one. -1: too many. */
 static int channel_column(struct log_reader *r, const struct channel *c, uint32_t number)
 {
 	struct session *s = &r->session;
@@ -459,7 +460,7 @@ static int describe(struct log_reader *r, struct err *e)
 
 /* --- all chunks --- */
 
-/* Is what an INDEX of level 1 lists there?  Then what is open before `least` goes to items. */
+/* Do the chunks that an INDEX of level 1 lists exist? Then open entries from before `least` go to items. */
 static bool begin_at(struct log_reader *r, const struct log_item *index, struct log_items *items, uint64_t *from)
 {
 	struct log_items own = {.n = 0};
@@ -523,7 +524,7 @@ static bool from_tail(struct log_reader *r, struct log_items *items, uint64_t *f
 		uint64_t at = r->size - r->begin > n ? r->size - n : r->begin;
 
 		heads.n = 0;
-		r->quiet = true; /* the scan that follows says it */
+		r->quiet = true; /* the scan that follows reports it */
 		log_scan(r, at, r->size, &heads);
 		r->quiet = false;
 		for (size_t i = heads.n; i-- > 0 && !found;) {
@@ -584,7 +585,7 @@ static bool has_events(unsigned kind)
 	return kind == LOG_MARK || kind == LOG_GAP || kind == LOG_STATE;
 }
 
-/* What is in an INDEX as well is taken from there.  visit: read each META. */
+/* Events that are in an INDEX as well are taken from there. metas: read each META. */
 static void walk(struct log_reader *r, const struct log_list *list, struct events *to, bool metas)
 {
 	struct log_list l = *list;

@@ -1,7 +1,6 @@
-/* Which chunk holds a row or a time.  The newest INDEX chunks are the roots of trees whose
- * leaves are chunks of rows; what lies behind them is found by a scan of the heads, and so
- * is what a damaged INDEX would list.  Nodes are read when they are passed for the first
- * time, and some of them are kept; so are rows that were decoded. */
+/* Finds the chunk of a row or a time. The newest INDEX chunks are the roots of trees whose leaves are
+ * DATA chunks; chunks behind them are found by a scan of the heads, and so are those that a damaged
+ * INDEX lists. Nodes and decoded rows are read on demand and cached. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +30,7 @@ struct log_item *log_items_add(struct log_items *items)
 	return &items->p[items->n++];
 }
 
-/* At least n bytes at that offset, or what there is up to `to`.  How many: *got. */
+/* At least n bytes at that offset, or as many as there are up to `to`. Their number: *got. */
 static const uint8_t *window(struct log_reader *r, uint64_t at, size_t n, uint64_t to, size_t *got)
 {
 	if (!r->window)
@@ -109,7 +108,7 @@ static bool item_make(struct log_reader *r, const struct log_head *h, uint64_t a
 	return item->aux > 0;
 }
 
-/* Bytes between chunks; when numbers are missing there, they were those. */
+/* Bytes between chunks; missing sequence numbers belong to them. */
 static void note_hole(struct log_reader *r, uint64_t at, uint64_t to, uint64_t *seq, uint64_t next, int64_t cell)
 {
 	uint64_t missing = next > *seq + 1 ? next - *seq - 1 : 0, first = missing ? *seq + 1 : LOG_SEQ_NONE;
@@ -217,7 +216,7 @@ static bool entry_item(struct log_reader *r, const struct log_item *index, const
 	return e->kind != LOG_INDEX || rows_fit(r, item);
 }
 
-/* What an INDEX lists lies behind the one before the one before it, of its level or above. */
+/* The entries of an INDEX lie behind the second INDEX before it, of its level or above. */
 static void set_from(struct log_items *items, uint64_t from)
 {
 	uint64_t last[LOG_LEVELS + 1][2];
@@ -311,7 +310,7 @@ static struct log_item *find_item(struct log_items *items, size_t n, uint64_t at
 	return n > 0 ? bsearch(&key, items->p, n, sizeof(*items->p), by_place) : NULL;
 }
 
-/* Are the INDEX chunks that it lists there?  Others are found without it. */
+/* Do the INDEX chunks that it lists exist? Others are found without it. */
 static bool has_children(struct log_items *items, size_t n, const struct log_items *own)
 {
 	for (size_t i = 0; i < own->n; i++) {
@@ -541,7 +540,7 @@ void log_nodes_free(struct log_reader *r)
 		node_free(r->nodes[i]);
 }
 
-/* A place for each level, so that what is below a node never takes its place. */
+/* A slot for each level, so that children do not evict their parents. */
 static struct log_node **node_slot(struct log_reader *r, const struct log_item *index)
 {
 	static const struct {
@@ -745,7 +744,7 @@ void log_caches_free(struct log_reader *r)
 			cache_drop_oldest(&r->caches[i]);
 }
 
-/* Rows that are known to have been there: at the beginning of the cell. */
+/* Lost rows: at the beginning of the cell. */
 static void block_lose(struct log_reader *r, enum tier tier, int64_t cell, struct log_block *b, int64_t after_ns)
 {
 	int64_t t = (int64_t)((uint64_t)cell << LOG_CELL_ZOOM);
@@ -851,7 +850,7 @@ static const struct log_block *block_lost(struct log_reader *r, const struct log
 	return b;
 }
 
-/* The item that holds the row, which is there. */
+/* The item that contains the row, which exists. */
 static size_t item_of_row(const struct log_list *l, enum tier tier, uint64_t row)
 {
 	size_t lo = 0, hi = l->n_data;

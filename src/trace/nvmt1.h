@@ -25,7 +25,7 @@ struct nvmt1_summary {
 };
 bool nvmt1_peek(int fd, struct nvmt1_summary *out);
 
-/* What an import knows beyond the stream. */
+/* Results of an import other than the stream. */
 struct nvmt1_extra {
 	void (*found)(void *to, const char *text); /* set by the caller, or NULL: each damage */
 	void *to;

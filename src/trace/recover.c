@@ -212,7 +212,7 @@ int trace_recover(const char *path, nvmt1_progress *progress, void *arg, struct 
 	} else if (is_recorded(fd)) {
 		rc = err_set(e, ERR_FAILED, _("%s is still being recorded"), shown);
 	} else if (!log_begins(fd) || nvmt1_begins(fd)) {
-		struct trace *t = trace_open(log, e); /* its sentence says what the file is */
+		struct trace *t = trace_open(log, e); /* the sentence names the kind of the file */
 
 		trace_close(t);
 		rc = t ? err_set(e, ERR_FAILED,
