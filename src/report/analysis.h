@@ -21,9 +21,7 @@ struct part {
 	struct epoch epoch;
 	int64_t duration_ns;
 	struct ticks ticks[TIERS];
-	struct result *results; /* one a channel */
-	bool full;              /* they are there, and not only the keys */
-	struct result key[KEYS];
+	struct result *results; /* n_results */
 };
 
 struct analysis {
@@ -35,8 +33,9 @@ struct analysis {
 	bool brief;        /* only the keys are wanted */
 	bool counted;      /* the trace says itself which ticks are missing; else its times do */
 	double per;        /* items in each epoch; 0: none */
+	size_t n_results;  /* of the channels, and of keys behind them */
 	size_t key[KEYS];  /* channels of the trace; SIZE_MAX: none */
-	size_t at[KEYS];   /* where they are in channels; SIZE_MAX: nowhere */
+	size_t at[KEYS];   /* where their results are */
 	struct part *kept; /* one an epoch; NULL: they would be too many */
 	struct part *now;  /* else the one that was asked for last */
 	bool *no_memory;   /* a part could not be made: its numbers are missing */
@@ -53,12 +52,8 @@ int analysis_begin(struct analysis *a, struct trace *t, const struct selection *
 int analyse(struct analysis *a, struct reading *r, struct err *e);
 void analysis_free(struct analysis *a);
 
-/* Numbers of an epoch, until the next one is asked for; brief: only the keys are needed. */
-const struct part *part_load(const struct analysis *a, size_t epoch, bool brief);
-/* The inside of that: keys, and unless brief all channels, over the spans. */
-int part_make(const struct analysis *a, struct part *p, const struct epoch *spans, size_t n, bool brief,
-	      struct reading *r);
-void keys_find(struct analysis *a);
+/* Numbers of an epoch, until the next one is asked for. */
+const struct part *part_load(const struct analysis *a, size_t epoch);
 /* NULL: the trace has no such signal. */
 const struct result *key_of(const struct analysis *a, const struct part *p, enum key k);
 

@@ -162,7 +162,7 @@ static void json_trace(struct out *o, const struct analysis *a)
 	for (size_t i = 0; i < a->epochs.n; i++) {
 		if (i > 0)
 			out_text(o, ",\n");
-		json_part(o, a, part_load(a, i, false));
+		json_part(o, a, part_load(a, i));
 	}
 	out_text(o, "],\n\"whole\":");
 	json_part(o, a, &a->whole);
@@ -245,7 +245,7 @@ void write_csv_phases(struct out *o, const struct analysis *list, size_t n)
 		    "gpu_percent,hottest_c\n");
 	for (size_t f = 0; f < n; f++) {
 		for (size_t i = 0; i < list[f].epochs.n; i++)
-			csv_keys(o, &list[f], part_load(&list[f], i, true));
+			csv_keys(o, &list[f], part_load(&list[f], i));
 		csv_keys(o, &list[f], &list[f].whole);
 	}
 }
@@ -303,7 +303,7 @@ void write_csv(struct out *o, const struct analysis *list, size_t n)
 		    "energy_per_item_j,energy_within_j,read_every_s\n");
 	for (size_t f = 0; f < n; f++) {
 		for (size_t i = 0; i < list[f].epochs.n; i++)
-			csv_part(o, &list[f], part_load(&list[f], i, false));
+			csv_part(o, &list[f], part_load(&list[f], i));
 		csv_part(o, &list[f], &list[f].whole);
 	}
 }

@@ -55,7 +55,7 @@ void write_phases(struct out *o, const struct analysis *a, bool markdown)
 	if (markdown)
 		table_rule(o, wide, COLUMNS);
 	for (size_t i = 0; i < a->epochs.n; i++)
-		unknown |= phase_line(o, a, part_load(a, i, true), markdown);
+		unknown |= phase_line(o, a, part_load(a, i), markdown);
 	if (a->epochs.n > 1)
 		unknown |= phase_line(o, a, &a->whole, markdown);
 	if (markdown)

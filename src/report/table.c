@@ -508,7 +508,7 @@ void write_tables(struct out *o, const struct analysis *a, bool markdown)
 	int room = room_of(a);
 
 	for (size_t i = 0; i < a->epochs.n; i++)
-		write_part(o, a, part_load(a, i, false), markdown, room);
+		write_part(o, a, part_load(a, i), markdown, room);
 	if (a->epochs.n > 1)
 		write_part(o, a, &a->whole, markdown, room);
 	change_lines(o, a, markdown);

@@ -70,7 +70,7 @@ static void cells_fill(struct comparison *c, const struct group *g)
 	for (size_t k = g->first; k < g->first + g->n; k++) {
 		const struct occurrence *o = &c->all[k];
 		const struct analysis *a = &c->list[o->file];
-		const struct part *p = o->epoch == SIZE_MAX ? &a->whole : part_load(a, o->epoch, false);
+		const struct part *p = o->epoch == SIZE_MAX ? &a->whole : part_load(a, o->epoch);
 
 		for (size_t m = 0; m < c->n_metrics; m++) {
 			size_t x = m * c->n_files + o->file;
