@@ -111,19 +111,21 @@ static int quantiles_begin(struct column *c)
 
 static void quantiles_add(struct column *c, const double *v, size_t n)
 {
-	const struct result *r = c->result;
+	double min = c->result->min, scale = c->scale;
+	uint64_t *bins = c->bins, added = 0;
 
 	for (size_t i = 0; c->all && i < n; i++)
-		if (v[i] == v[i] && c->n < r->n)
+		if (v[i] == v[i] && c->n < c->result->n)
 			c->all[c->n++] = v[i];
-	for (size_t i = 0; c->bins && i < n; i++) {
-		double at = (v[i] - r->min) * c->scale;
+	for (size_t i = 0; bins && i < n; i++) {
+		double at = (v[i] - min) * scale;
 
 		if (!(at >= 0)) /* NaN too */
 			continue;
-		c->bins[at < BINS ? (size_t)at : BINS - 1]++;
-		c->n++;
+		bins[at < BINS ? (int)at : BINS - 1]++;
+		added++;
 	}
+	c->n += added;
 }
 
 /* Put the value of that rank in its place, smaller ones before it, larger ones behind it. */
