@@ -2,7 +2,7 @@
 #ifndef NVMTOP_REPORT_ANALYSIS_H
 #define NVMTOP_REPORT_ANALYSIS_H
 
-#include "report/out.h"
+#include "report/text.h"
 #include "report/stats.h"
 
 struct ticks {
@@ -99,23 +99,23 @@ size_t shown_text(char *out, double v, double largest);
 #define SIGNED_TEXT 36
 void signed_text(char *out, double v, double largest);
 
-void write_tables(struct out *o, const struct analysis *a, bool markdown);
-void write_phases(struct out *o, const struct analysis *a, bool markdown); /* one line each */
-void write_head(struct out *o, const struct analysis *a, bool markdown);   /* above tables */
-void write_json(struct out *o, const struct analysis *list, size_t n);
-void write_csv(struct out *o, const struct analysis *list, size_t n);
-void write_csv_phases(struct out *o, const struct analysis *list, size_t n);
+void write_tables(FILE *o, const struct analysis *a, bool markdown);
+void write_phases(FILE *o, const struct analysis *a, bool markdown); /* one line each */
+void write_head(FILE *o, const struct analysis *a, bool markdown);   /* above tables */
+void write_json(FILE *o, const struct analysis *list, size_t n);
+void write_csv(FILE *o, const struct analysis *list, size_t n);
+void write_csv_phases(FILE *o, const struct analysis *list, size_t n);
 
 /* A line of a table: cells with their widths (negative: to the left). */
-void table_line(struct out *o, bool markdown, const char *const *cells, const int *widths, size_t n);
+void table_line(FILE *o, bool markdown, const char *const *cells, const int *widths, size_t n);
 /* Room for names: at least so much, and no two of them look the same when cut to it. */
 int names_room(const char *const *names, size_t n, int least);
-void table_rule(struct out *o, const int *widths, size_t n); /* Markdown's, below the heads */
+void table_rule(FILE *o, const int *widths, size_t n); /* Markdown's, below the heads */
 
 /* Comparison of several traces, and of epochs that occur repeatedly. */
-void compare_tables(struct out *o, const struct analysis *list, size_t n, bool markdown);
-void compare_json(struct out *o, const struct analysis *list, size_t n);
-void compare_csv(struct out *o, const struct analysis *list, size_t n);
+void compare_tables(FILE *o, const struct analysis *list, size_t n, bool markdown);
+void compare_json(FILE *o, const struct analysis *list, size_t n);
+void compare_csv(FILE *o, const struct analysis *list, size_t n);
 bool compare_wanted(const struct analysis *list, size_t n); /* is there anything to compare */
 
 #endif

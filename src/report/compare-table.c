@@ -110,15 +110,15 @@ static void plus_minus(char *out, double v, double largest)
 #define MANY 5 /* columns of files at a time */
 
 /* What was marked so above. */
-static void drift_note(struct out *o, bool any)
+static void drift_note(FILE *o, bool any)
 {
 	if (any)
-		out_text(o, _("~: drifts within a run, so that its repetitions are not independent and the "
-			      "95 percent interval is too narrow\n"));
+		fputs(_("~: drifts within a run, so that its repetitions are not independent and the "
+			      "95 percent interval is too narrow\n"), o);
 }
 
 /* One file: how much its repeated epochs agree. */
-static void spread_table(struct out *o, const struct comparison *c, bool markdown, int room)
+static void spread_table(FILE *o, const struct comparison *c, bool markdown, int room)
 {
 	bool any = false;
 	const int wide[] = {-room, 11, 11, 11, -4};
@@ -147,7 +147,7 @@ static void spread_table(struct out *o, const struct comparison *c, bool markdow
 	drift_note(o, any);
 }
 
-static bool pair_line(struct out *o, const struct comparison *c, bool markdown, const char *name,
+static bool pair_line(FILE *o, const struct comparison *c, bool markdown, const char *name,
 		      const struct metric *m, int room)
 {
 	const struct cell *a = cell_of(c, 0, m), *b = cell_of(c, 1, m);
@@ -176,7 +176,7 @@ static bool pair_line(struct out *o, const struct comparison *c, bool markdown, 
 	return d.drifts;
 }
 
-static void pair_table(struct out *o, const struct comparison *c, bool markdown, int room)
+static void pair_table(FILE *o, const struct comparison *c, bool markdown, int room)
 {
 	bool any = false;
 	const int wide[] = {-room, -3, 8, 8, 8, 8, 7, -12};
@@ -198,7 +198,7 @@ static void pair_table(struct out *o, const struct comparison *c, bool markdown,
 }
 
 /* Three and more: values, and below each its difference to the first. */
-static bool many_lines(struct out *o, const struct comparison *c, const struct metric *m, size_t from,
+static bool many_lines(FILE *o, const struct comparison *c, const struct metric *m, size_t from,
 		       size_t n, bool markdown, int room)
 {
 	const int wide[] = {-room, -4, 10, 10, 10, 10, 10};
@@ -243,7 +243,7 @@ static bool many_lines(struct out *o, const struct comparison *c, const struct m
 	return drift;
 }
 
-static void many_table(struct out *o, const struct comparison *c, bool markdown, int room)
+static void many_table(FILE *o, const struct comparison *c, bool markdown, int room)
 {
 	bool any = false;
 	const int wide[] = {-room, -4, 10, 10, 10, 10, 10};
@@ -268,15 +268,14 @@ static void many_table(struct out *o, const struct comparison *c, bool markdown,
 		for (size_t i = 0; i < c->n_metrics; i++)
 			any |= many_lines(o, c, &c->metrics[i], from, n, markdown, room);
 	}
-	out_text(o,
-		 _("*: differs from A; =: within noise; ?: occurs once, so the noise is unknown; -: too much "
-		   "of the\ntime is unknown\n"));
+	fputs(_("*: differs from A; =: within noise; ?: occurs once, so the noise is unknown; -: too much "
+		   "of the\ntime is unknown\n"), o);
 	if (any)
-		out_text(o, _("~: differs from A, but drifts within a run, so that its repetitions are not "
-			      "independent\n"));
+		fputs(_("~: differs from A, but drifts within a run, so that its repetitions are not "
+			      "independent\n"), o);
 }
 
-static void files_list(struct out *o, const struct comparison *c)
+static void files_list(FILE *o, const struct comparison *c)
 {
 	for (size_t f = 0; f < c->n_files; f++) {
 		char path[1024];
@@ -284,15 +283,15 @@ static void files_list(struct out *o, const struct comparison *c)
 		text_printable(path, sizeof(path), trace_path(c->list[f].trace),
 			       strlen(trace_path(c->list[f].trace)));
 		if (f < 26)
-			out_format(o, "%c: %s\n", (char)('A' + (int)f), path);
+			fprintf(o, "%c: %s\n", (char)('A' + (int)f), path);
 		else
-			out_format(o, "#%zu: %s\n", f + 1, path);
+			fprintf(o, "#%zu: %s\n", f + 1, path);
 	}
-	out_char(o, '\n');
+	putc('\n', o);
 }
 
 /* What is not known would look like what is equal, or saved. */
-static void tell_unknown(struct out *o, const struct comparison *c, bool markdown)
+static void tell_unknown(FILE *o, const struct comparison *c, bool markdown)
 {
 	bool any = false;
 
@@ -306,31 +305,30 @@ static void tell_unknown(struct out *o, const struct comparison *c, bool markdow
 		if (worst > 0.9999)
 			continue;
 		num_fixed(text, floor(worst * 1000) / 10, 1);
-		out_format(o, _("%c: some of its signals are known for %s %% of the time only\n"),
-			   f < 26 ? 'A' + (int)f : '#', text);
+		fprintf(o, _("%c: some of its signals are known for %s %% of the time only\n"), f < 26 ? 'A' + (int)f : '#', text);
 		any = true;
 	}
 	if (any && markdown)
-		out_char(o, '\n');
+		putc('\n', o);
 }
 
-static void group_table(struct out *o, const struct comparison *c, const struct group *g, bool markdown,
+static void group_table(FILE *o, const struct comparison *c, const struct group *g, bool markdown,
 			int room)
 {
 	char title[160];
 
 	group_title(c, g, title, sizeof(title));
-	out_format(o, "%s%s:", markdown ? "### " : "", title);
+	fprintf(o, "%s%s:", markdown ? "### " : "", title);
 	for (size_t f = 0; f < c->n_files; f++) {
 		unsigned long long n = count(c, g, f);
 		const char *comma = f > 0 ? "," : "";
 
 		if (c->n_files == 1)
-			out_format(o, P_(" %llu time", " %llu times", n), n);
+			fprintf(o, P_(" %llu time", " %llu times", n), n);
 		else if (f < 26)
-			out_format(o, P_("%s %c %llu time", "%s %c %llu times", n), comma, 'A' + (int)f, n);
+			fprintf(o, P_("%s %c %llu time", "%s %c %llu times", n), comma, 'A' + (int)f, n);
 	}
-	out_text(o, markdown ? "\n\n" : "\n");
+	fputs(markdown ? "\n\n" : "\n", o);
 	tell_unknown(o, c, markdown);
 	if (c->n_files == 1)
 		spread_table(o, c, markdown, room);
@@ -338,10 +336,10 @@ static void group_table(struct out *o, const struct comparison *c, const struct 
 		pair_table(o, c, markdown, room);
 	else
 		many_table(o, c, markdown, room);
-	out_char(o, '\n');
+	putc('\n', o);
 }
 
-void compare_tables(struct out *o, const struct analysis *list, size_t n, bool markdown)
+void compare_tables(FILE *o, const struct analysis *list, size_t n, bool markdown)
 {
 	struct comparison c = compare_make(list, n);
 	int room = c.ok ? room_of(&c, n == 1 ? 30 : 18) : 0;
@@ -356,10 +354,8 @@ void compare_tables(struct out *o, const struct analysis *list, size_t n, bool m
 		group_table(o, &c, &c.groups[g], markdown, room);
 	}
 	if (c.tested > 0)
-		out_format(o,
-			   P_("differs: after Holm's correction for %zu difference that was tested\n",
+		fprintf(o, P_("differs: after Holm's correction for %zu difference that was tested\n",
 			      "differs: after Holm's correction for the %zu differences that were tested\n",
-			      c.tested),
-			   c.tested);
+			      c.tested), c.tested);
 	compare_free(&c);
 }

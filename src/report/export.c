@@ -38,6 +38,7 @@ struct flow {
 	int tier;                   /* whose gaps are wanted, or -1 */
 	uint64_t total, done, made; /* rows: to be read, read, and of one time base */
 	bool stopped;
+	int error; /* errno of a failed write */
 	report_progress *progress;
 };
 
@@ -84,6 +85,13 @@ static void go_on(struct flow *w)
 	if (w->progress)
 		w->stopped =
 			w->stopped || !w->progress(w->total > 0 ? (double)w->done / (double)w->total : 0);
+}
+
+static bool writing(struct flow *w)
+{
+	if (!w->error && ferror(w->x->f))
+		w->error = errno ? errno : EIO;
+	return !w->error && !w->stopped;
 }
 
 /* See that there is a row; false at the end. */
@@ -149,7 +157,7 @@ static void events_seek(struct flow *w, int64_t from_ns)
 
 static void merge(struct flow *w)
 {
-	while (!w->x->out.failed && !w->stopped) {
+	while (writing(w)) {
 		struct source *s = NULL;
 
 		for (int i = 0; i < TIERS; i++)
@@ -224,7 +232,7 @@ static void resample(struct flow *w, const struct epoch *ep, double hz, bool con
 	if (continues && first_ns < ep->from_ns)
 		first_ns = start + llround((double)++i * 1e9 / hz);
 	gather_before(w, first_ns > ep->from_ns ? first_ns : ep->from_ns);
-	for (; !x->out.failed && !w->stopped; i++) {
+	for (; writing(w); i++) {
 		int64_t t_ns = start + llround((double)i * 1e9 / hz);
 		int64_t next_ns = start + llround((double)(i + 1) * 1e9 / hz);
 
@@ -300,7 +308,7 @@ static void run(struct flow *w, const struct epochs *eps, double hz)
 
 	w->x->epoch = eps->list[0].id;
 	w->form->begin(w->x);
-	for (size_t k = 0; k < eps->n && !w->x->out.failed && !w->stopped; k++) {
+	for (size_t k = 0; k < eps->n && writing(w); k++) {
 		bool continues = k > 0 && eps->list[k - 1].end_ns == eps->list[k].from_ns;
 
 		if (!continues)
@@ -309,7 +317,8 @@ static void run(struct flow *w, const struct epochs *eps, double hz)
 	}
 	if (w->form->end)
 		w->form->end(w->x);
-	out_flush(&w->x->out);
+	fflush(w->x->f);
+	writing(w);
 }
 
 static int prepare(struct flow *w, const struct selection *p, struct epochs *eps, struct err *e)
@@ -349,7 +358,8 @@ int export_write(struct trace *t, const struct selection *p, enum export_form fo
 	if (!x || !w) {
 		err_set(e, ERR_FAILED, _("out of memory"));
 	} else {
-		out_init(&x->out, f);
+		setvbuf(f, NULL, _IOFBF, TEXT_BUFFER);
+		x->f = f;
 		x->trace = t;
 		x->session = trace_session(t);
 		x->resampled = hz > 0;
@@ -372,7 +382,7 @@ int export_write(struct trace *t, const struct selection *p, enum export_form fo
 		channels_free(&x->channels);
 	}
 	epochs_free(&eps);
-	error = x ? x->out.error : 0;
+	error = w ? w->error : 0;
 	free(x);
 	free(w);
 	if (error)

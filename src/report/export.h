@@ -2,14 +2,14 @@
 #ifndef NVMTOP_REPORT_EXPORT_H
 #define NVMTOP_REPORT_EXPORT_H
 
-#include "report/out.h"
+#include "report/text.h"
 #include "report/select.h"
 
 #define RESAMPLED TIERS /* as the tier of a row: a row of all tiers */
 
 struct export
 {
-	struct out out;
+	FILE *f;
 	struct trace *trace;
 	const struct session *session;
 	struct channels channels;

@@ -20,7 +20,7 @@ static void phase_name(const struct analysis *a, const struct part *p, char *out
 }
 
 /* Whether some of its energy is not known. */
-static bool phase_line(struct out *o, const struct analysis *a, const struct part *p, bool markdown)
+static bool phase_line(FILE *o, const struct analysis *a, const struct part *p, bool markdown)
 {
 	const struct result *power = key_of(a, p, KEY_POWER), *gpu = key_of(a, p, KEY_GPU),
 			    *hottest = key_of(a, p, KEY_HOTTEST);
@@ -45,7 +45,7 @@ static bool phase_line(struct out *o, const struct analysis *a, const struct par
 	return unknown && !isnan(joules);
 }
 
-void write_phases(struct out *o, const struct analysis *a, bool markdown)
+void write_phases(FILE *o, const struct analysis *a, bool markdown)
 {
 	const char *const head[COLUMNS] = {_("phase"),  _("from s"), _("to s"),  _("s"), "J",
 					   _("mean W"), "GPU %",     _("max C"), ""};
@@ -59,12 +59,11 @@ void write_phases(struct out *o, const struct analysis *a, bool markdown)
 	if (a->epochs.n > 1)
 		unknown |= phase_line(o, a, &a->whole, markdown);
 	if (markdown)
-		out_char(o, '\n');
+		putc('\n', o);
 	if (unknown)
-		out_text(o, _("!: the power is unknown for part of this time, which adds no joules\n"));
+		fputs(_("!: the power is unknown for part of this time, which adds no joules\n"), o);
 	if (a->key[KEY_POWER] != SIZE_MAX &&
 	    a->session->channels[a->key[KEY_POWER]].kind != CHANNEL_POWER_TOTAL)
-		out_format(o, _("J and W are those of %s, the only power signal\n"),
-			   a->session->channels[a->key[KEY_POWER]].name);
-	out_char(o, '\n');
+		fprintf(o, _("J and W are those of %s, the only power signal\n"), a->session->channels[a->key[KEY_POWER]].name);
+	putc('\n', o);
 }

@@ -25,10 +25,10 @@ static size_t cell_width(const char *text)
 	return n;
 }
 
-static void pad(struct out *o, size_t n)
+static void pad(FILE *o, size_t n)
 {
 	while (n-- > 0)
-		out_char(o, ' ');
+		putc(' ', o);
 }
 
 static const char *skip_cells(const char *text, size_t n)
@@ -46,19 +46,19 @@ static size_t tail_of(size_t room)
 }
 
 /* What is too long loses its middle: names differ at both ends. */
-static void cut_text(struct out *o, const char *text, size_t width)
+static void cut_text(FILE *o, const char *text, size_t width)
 {
 	size_t w = cell_width(text), tail = tail_of(width);
 	const char *end;
 
 	if (w <= width) {
-		out_text(o, text);
+		fputs(text, o);
 		return;
 	}
 	end = skip_cells(text, width - tail - 1);
-	out_bytes(o, text, (size_t)(end - text));
-	out_char(o, '~');
-	out_text(o, skip_cells(text, w - tail));
+	fwrite(text, 1, (size_t)(end - text), o);
+	putc('~', o);
+	fputs(skip_cells(text, w - tail), o);
 }
 
 /* Can two names that are cut to that room no more be told from each other? */
@@ -83,18 +83,18 @@ int names_room(const char *const *names, size_t n, int least)
 	return (int)room;
 }
 
-static void markdown_cell(struct out *o, const char *text)
+static void markdown_cell(FILE *o, const char *text)
 {
-	out_text(o, "| ");
+	fputs("| ", o);
 	for (; *text; text++) {
 		if (strchr("|\\*_`<", *text))
-			out_char(o, '\\');
-		out_char(o, *text);
+			putc('\\', o);
+		putc(*text, o);
 	}
-	out_char(o, ' ');
+	putc(' ', o);
 }
 
-void table_line(struct out *o, bool markdown, const char *const *cells, const int *wide, size_t n)
+void table_line(FILE *o, bool markdown, const char *const *cells, const int *wide, size_t n)
 {
 	size_t owed = 0; /* blanks that are only written when something follows */
 
@@ -116,21 +116,21 @@ void table_line(struct out *o, bool markdown, const char *const *cells, const in
 		if (wide[i] < 0)
 			cut_text(o, cells[i], room);
 		else
-			out_text(o, cells[i]);
+			fputs(cells[i], o);
 		if (wide[i] < 0 && w < room)
 			owed += room - w;
 	}
-	out_text(o, markdown ? "|\n" : "\n");
+	fputs(markdown ? "|\n" : "\n", o);
 }
 
-void table_rule(struct out *o, const int *wide, size_t n)
+void table_rule(FILE *o, const int *wide, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		out_text(o, wide[i] < 0 ? "|---" : "|--:");
-	out_text(o, "|\n");
+		fputs(wide[i] < 0 ? "|---" : "|--:", o);
+	fputs("|\n", o);
 }
 
-static void heads(struct out *o, bool markdown, const char *const *cells, const int *wide, size_t n)
+static void heads(FILE *o, bool markdown, const char *const *cells, const int *wide, size_t n)
 {
 	table_line(o, markdown, cells, wide, n);
 	if (markdown)
@@ -138,14 +138,14 @@ static void heads(struct out *o, bool markdown, const char *const *cells, const 
 }
 
 /* A sentence or a title on a line of its own. */
-static void title(struct out *o, bool markdown, int level, const char *text)
+static void title(FILE *o, bool markdown, int level, const char *text)
 {
 	if (markdown)
 		for (int i = 0; i < level; i++)
-			out_char(o, '#');
-	out_format(o, "%s%s\n", markdown ? " " : "", text);
+			putc('#', o);
+	fprintf(o, "%s%s\n", markdown ? " " : "", text);
 	if (markdown)
-		out_char(o, '\n');
+		putc('\n', o);
 }
 
 static double largest(const struct result *r)
@@ -153,7 +153,7 @@ static double largest(const struct result *r)
 	return fmax(fabs(r->min), fabs(r->max));
 }
 
-static void stat_line(struct out *o, bool markdown, const struct channel *c, const struct result *r, int room)
+static void stat_line(FILE *o, bool markdown, const struct channel *c, const struct result *r, int room)
 {
 	const int widths[COLUMNS] = WIDTHS(room);
 	struct shown u = shown_unit(c, largest(r));
@@ -169,7 +169,7 @@ static void stat_line(struct out *o, bool markdown, const struct channel *c, con
 	table_line(o, markdown, cells, widths, COLUMNS);
 }
 
-static void stats_table(struct out *o, const struct analysis *a, const struct part *p, bool markdown,
+static void stats_table(FILE *o, const struct analysis *a, const struct part *p, bool markdown,
 			int room)
 {
 	const int widths[COLUMNS] = WIDTHS(room);
@@ -186,11 +186,11 @@ static void stats_table(struct out *o, const struct analysis *a, const struct pa
 		stat_line(o, markdown, channel_of(a, i), &p->results[i], room);
 	}
 	if (any)
-		out_char(o, '\n');
+		putc('\n', o);
 }
 
 /* What has no value, in lines that are not too long. */
-static void missing_list(struct out *o, const struct analysis *a, const struct part *p)
+static void missing_list(FILE *o, const struct analysis *a, const struct part *p)
 {
 	size_t column = 0;
 
@@ -200,18 +200,18 @@ static void missing_list(struct out *o, const struct analysis *a, const struct p
 		if (p->results[i].n > 0)
 			continue;
 		if (column == 0) {
-			out_text(o, _("Without a value:"));
+			fputs(_("Without a value:"), o);
 			column = cell_width(_("Without a value:"));
 		} else if (column + cell_width(name) + 2 > 78) {
-			out_char(o, '\n');
+			putc('\n', o);
 			column = 0;
 		}
-		out_char(o, ' ');
-		out_text(o, name);
+		putc(' ', o);
+		fputs(name, o);
 		column += cell_width(name) + 1;
 	}
 	if (column > 0)
-		out_text(o, "\n\n");
+		fputs("\n\n", o);
 }
 
 #define ENERGY_COLUMNS 6
@@ -220,7 +220,7 @@ static void missing_list(struct out *o, const struct analysis *a, const struct p
 		-(room)-1, 11, 9, 9, 13, 11                                                                  \
 	}
 
-static void energy_line(struct out *o, const struct analysis *a, const struct part *p, size_t i,
+static void energy_line(FILE *o, const struct analysis *a, const struct part *p, size_t i,
 			bool markdown, int room)
 {
 	const int wide[] = ENERGY_WIDTHS(room);
@@ -240,7 +240,7 @@ static void energy_line(struct out *o, const struct analysis *a, const struct pa
 		   wide, ENERGY_COLUMNS);
 }
 
-static void energy_table(struct out *o, const struct analysis *a, const struct part *p, bool markdown,
+static void energy_table(FILE *o, const struct analysis *a, const struct part *p, bool markdown,
 			 int room)
 {
 	const int wide[] = ENERGY_WIDTHS(room);
@@ -264,10 +264,10 @@ static void energy_table(struct out *o, const struct analysis *a, const struct p
 		energy_line(o, a, p, i, markdown, room);
 	}
 	if (any)
-		out_char(o, '\n');
+		putc('\n', o);
 }
 
-static void heat_table(struct out *o, const struct analysis *a, const struct part *p, bool markdown, int room)
+static void heat_table(FILE *o, const struct analysis *a, const struct part *p, bool markdown, int room)
 {
 	const int wide[] = {-room - 1, 12, 10, 14};
 	const char *const head[] = {_("temperature"), _("first C"), _("last C"), _("rise C")};
@@ -289,11 +289,11 @@ static void heat_table(struct out *o, const struct analysis *a, const struct par
 			   wide, 4);
 	}
 	if (any)
-		out_char(o, '\n');
+		putc('\n', o);
 }
 
 /* Of what throttled it is told how many events there were. */
-static void counter_table(struct out *o, const struct analysis *a, const struct part *p, bool markdown,
+static void counter_table(FILE *o, const struct analysis *a, const struct part *p, bool markdown,
 			  int room)
 {
 	const int wide[] = {-room - 1, 12, -4};
@@ -317,10 +317,10 @@ static void counter_table(struct out *o, const struct analysis *a, const struct 
 		table_line(o, markdown, (const char *[]) {c->name, text, unit_name(c->unit)}, wide, 3);
 	}
 	if (any)
-		out_char(o, '\n');
+		putc('\n', o);
 }
 
-static void throttle_lines(struct out *o, const struct analysis *a, const struct part *p)
+static void throttle_lines(FILE *o, const struct analysis *a, const struct part *p)
 {
 	bool any = false;
 
@@ -333,20 +333,20 @@ static void throttle_lines(struct out *o, const struct analysis *a, const struct
 			num_fixed(text, s, 3);
 			num_fixed(share, p->duration_ns > 0 ? 100 * s / ((double)p->duration_ns / 1e9) : 0,
 				  1);
-			out_format(o, _("%s: throttled for %s s, %s %% of the time\n"), c->name, text, share);
+			fprintf(o, _("%s: throttled for %s s, %s %% of the time\n"), c->name, text, share);
 			any = true;
 		} else if (c->kind == CHANNEL_THROTTLE_COUNT && p->results[i].n > 0) {
 			num_fixed(text, p->results[i].steps, 0);
-			out_format(o, _("%s: %s events\n"), c->name, text);
+			fprintf(o, _("%s: %s events\n"), c->name, text);
 			any = true;
 		}
 	}
 	if (any)
-		out_char(o, '\n');
+		putc('\n', o);
 }
 
 /* "5.012 s: 5012 fast, 501 medium, 50 slow samples; ..." */
-static void ticks_lines(struct out *o, const struct analysis *a, const struct part *p)
+static void ticks_lines(FILE *o, const struct analysis *a, const struct part *p)
 {
 	static const double ms = 1e-6;
 	char from[NUM_TEXT], to[NUM_TEXT], duration[NUM_TEXT];
@@ -354,10 +354,7 @@ static void ticks_lines(struct out *o, const struct analysis *a, const struct pa
 	num_fixed(from, (double)(p->epoch.from_ns - a->session->start.mono_ns) / 1e9, 3);
 	num_fixed(to, (double)(p->epoch.to_ns - a->session->start.mono_ns) / 1e9, 3);
 	num_fixed(duration, (double)p->duration_ns / 1e9, 3);
-	out_format(o, _("%s s, from %s to %s; samples: %llu fast, %llu medium, %llu slow\n"), duration, from,
-		   to, (unsigned long long)p->ticks[TIER_FAST].rows,
-		   (unsigned long long)p->ticks[TIER_MEDIUM].rows,
-		   (unsigned long long)p->ticks[TIER_SLOW].rows);
+	fprintf(o, _("%s s, from %s to %s; samples: %llu fast, %llu medium, %llu slow\n"), duration, from, to, (unsigned long long)p->ticks[TIER_FAST].rows, (unsigned long long)p->ticks[TIER_MEDIUM].rows, (unsigned long long)p->ticks[TIER_SLOW].rows);
 	for (int t = 0; t < TIERS; t++) {
 		const struct ticks *k = &p->ticks[t];
 		unsigned long long gaps = k->gaps;
@@ -367,19 +364,14 @@ static void ticks_lines(struct out *o, const struct analysis *a, const struct pa
 			continue;
 		num_fixed(longest, (double)k->longest_ns * ms, 1);
 		if (a->counted)
-			out_format(o,
-				   P_("%s: %llu ticks late, %llu lost, in %llu gap of %s ms\n",
+			fprintf(o, P_("%s: %llu ticks late, %llu lost, in %llu gap of %s ms\n",
 				      "%s: %llu ticks late, %llu lost, in %llu gaps, the longest %s ms\n",
-				      gaps),
-				   tier_name((enum tier)t), (unsigned long long)k->late,
-				   (unsigned long long)k->lost, gaps, longest);
+				      gaps), tier_name((enum tier)t), (unsigned long long)k->late, (unsigned long long)k->lost, gaps, longest);
 		else
-			out_format(o,
-				   P_("%s: %llu ticks without a sample, by the times, in %llu gap of %s ms\n",
+			fprintf(o, P_("%s: %llu ticks without a sample, by the times, in %llu gap of %s ms\n",
 				      "%s: %llu ticks without a sample, by the times, in %llu gaps, the "
 				      "longest %s ms\n",
-				      gaps),
-				   tier_name((enum tier)t), (unsigned long long)k->late, gaps, longest);
+				      gaps), tier_name((enum tier)t), (unsigned long long)k->late, gaps, longest);
 	}
 	if (items_of(a, p) > 0) {
 		double seconds = (double)p->duration_ns / 1e9 / items_of(a, p);
@@ -388,9 +380,9 @@ static void ticks_lines(struct out *o, const struct analysis *a, const struct pa
 		num_text(items, items_of(a, p));
 		num_fixed(each, seconds * 1e3, 3);
 		shown_text(rate, 1 / seconds, 1 / seconds);
-		out_format(o, _("%s items: %s ms per item, %s items per second\n"), items, each, rate);
+		fprintf(o, _("%s items: %s ms per item, %s items per second\n"), items, each, rate);
 	}
-	out_char(o, '\n');
+	putc('\n', o);
 }
 
 /* Of all tables alike: they stand below each other. */
@@ -407,7 +399,7 @@ static int room_of(const struct analysis *a)
 	return room;
 }
 
-static void write_part(struct out *o, const struct analysis *a, const struct part *p, bool markdown, int room)
+static void write_part(FILE *o, const struct analysis *a, const struct part *p, bool markdown, int room)
 {
 	char text[160];
 
@@ -425,7 +417,7 @@ static void write_part(struct out *o, const struct analysis *a, const struct par
 #define CHANGES_SHOWN 100
 
 /* In the time that the report is about. */
-static void change_lines(struct out *o, const struct analysis *a, bool markdown)
+static void change_lines(FILE *o, const struct analysis *a, bool markdown)
 {
 	const struct epoch *all_of_it = &a->whole.epoch;
 	size_t n, shown = 0, all = 0;
@@ -439,17 +431,15 @@ static void change_lines(struct out *o, const struct analysis *a, bool markdown)
 		if (!shown++)
 			title(o, markdown, 3, _("changes"));
 		change_text(text, &list[i]);
-		out_format(o, "%s%12.3f s  %s\n", markdown ? "    " : "",
-			   (double)(list[i].t_ns - a->session->start.mono_ns) / 1e9, text);
+		fprintf(o, "%s%12.3f s  %s\n", markdown ? "    " : "", (double)(list[i].t_ns - a->session->start.mono_ns) / 1e9, text);
 	}
 	if (all > shown)
-		out_format(o, P_("%s... and %llu more\n", "%s... and %llu more\n", all - shown),
-			   markdown ? "    " : "", (unsigned long long)(all - shown));
+		fprintf(o, P_("%s... and %llu more\n", "%s... and %llu more\n", all - shown), markdown ? "    " : "", (unsigned long long)(all - shown));
 	if (shown)
-		out_char(o, '\n');
+		putc('\n', o);
 }
 
-void write_head(struct out *o, const struct analysis *a, bool markdown)
+void write_head(FILE *o, const struct analysis *a, bool markdown)
 {
 	const char *board = fact_get(a->session->facts, a->session->n_facts, "title");
 	char path[1024], head[1400], when[40] = "";
@@ -467,11 +457,11 @@ void write_head(struct out *o, const struct analysis *a, bool markdown)
 	snprintf(head, sizeof(head), "%s: %s%s", path, board ? board : "", when);
 	title(o, markdown, 2, head);
 	if (!markdown)
-		out_char(o, '\n');
+		putc('\n', o);
 }
 
 /* What the readings of the rails cannot tell. */
-static void energy_notes(struct out *o, const struct analysis *a)
+static void energy_notes(FILE *o, const struct analysis *a)
 {
 	int64_t slowest = 0;
 	bool regular = false;
@@ -491,19 +481,15 @@ static void energy_notes(struct out *o, const struct analysis *a)
 	num_text(every, (double)slowest / 1e6);
 	num_text(twice, (double)slowest * 2 / 1e6);
 	if (regular)
-		out_format(o,
-			   _("Power is read every %s ms, in step with a clock: the energy of\n"
-			     "loads faster than %s ms may be wrong by any amount.\n"),
-			   every, twice);
+		fprintf(o, _("Power is read every %s ms, in step with a clock: the energy of\n"
+			     "loads faster than %s ms may be wrong by any amount.\n"), every, twice);
 	else
-		out_format(o,
-			   _("Power is read every %s ms, at random moments: loads faster than %s ms are not\n"
-			     "resolved; their energy is within +- J.\n"),
-			   every, twice);
-	out_char(o, '\n');
+		fprintf(o, _("Power is read every %s ms, at random moments: loads faster than %s ms are not\n"
+			     "resolved; their energy is within +- J.\n"), every, twice);
+	putc('\n', o);
 }
 
-void write_tables(struct out *o, const struct analysis *a, bool markdown)
+void write_tables(FILE *o, const struct analysis *a, bool markdown)
 {
 	int room = room_of(a);
 
