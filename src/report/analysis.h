@@ -106,11 +106,20 @@ void write_json(FILE *o, const struct analysis *list, size_t n);
 void write_csv(FILE *o, const struct analysis *list, size_t n);
 void write_csv_phases(FILE *o, const struct analysis *list, size_t n);
 
-/* A line of a table: cells with their widths (negative: to the left). */
-void table_line(FILE *o, bool markdown, const char *const *cells, const int *widths, size_t n);
+/* A table: its columns with their widths (negative: to the left) and heads. */
+#define TABLE_MOST 9
+struct table {
+	FILE *f;
+	bool markdown;
+	size_t n;
+	int wide[TABLE_MOST];
+	const char *head[TABLE_MOST];
+	bool begun;
+};
+void table_row(struct table *t, const char *const *cells); /* behind the heads */
+void table_end(const struct table *t);                     /* an empty line behind the rows */
 /* Room for names: at least so much, and no two of them look the same when cut to it. */
 int names_room(const char *const *names, size_t n, int least);
-void table_rule(FILE *o, const int *widths, size_t n); /* Markdown's, below the heads */
 
 /* Comparison of several traces, and of epochs that occur repeatedly. */
 void compare_tables(FILE *o, const struct analysis *list, size_t n, bool markdown);

@@ -67,7 +67,8 @@ static void json_cell(FILE *o, const struct comparison *c, const struct metric *
 		member(o, "difference", x->mean - first->mean);
 		member(o, "difference_ci95", d.interval);
 		member(o, "p", d.p);
-		fprintf(o, ",\"verdict\":\"%s\",\"drifts\":%s", verdict_word(d.verdict), d.drifts ? "true" : "false");
+		fprintf(o, ",\"verdict\":\"%s\",\"drifts\":%s", verdict_word(d.verdict),
+			d.drifts ? "true" : "false");
 	}
 	putc('}', o);
 }
@@ -182,7 +183,8 @@ void compare_csv(FILE *o, const struct analysis *list, size_t n)
 	struct comparison c = compare_make(list, n);
 
 	fputs("file,epoch,signal,quantity,unit,n,mean,sd,ci95,difference,difference_ci95,verdict,"
-		    "coverage,p,drift_p,warning\n", o);
+	      "coverage,p,drift_p,warning\n",
+	      o);
 	compare_test(&c);
 	for (size_t g = 0; c.ok && g <= c.n_groups; g++) {
 		char title[160];

@@ -28,7 +28,10 @@ static void json_ticks(FILE *o, const struct part *p)
 	for (int t = 0; t < TIERS; t++) {
 		const struct ticks *k = &p->ticks[t];
 
-		fprintf(o, "%s\"%s\":{\"samples\":%llu,\"late\":%llu,\"lost\":%llu,\"gaps\":%llu", t ? "," : "", tier_name((enum tier)t), (unsigned long long)k->rows, (unsigned long long)k->late, (unsigned long long)k->lost, (unsigned long long)k->gaps);
+		fprintf(o, "%s\"%s\":{\"samples\":%llu,\"late\":%llu,\"lost\":%llu,\"gaps\":%llu",
+			t ? "," : "", tier_name((enum tier)t), (unsigned long long)k->rows,
+			(unsigned long long)k->late, (unsigned long long)k->lost,
+			(unsigned long long)k->gaps);
 		seconds_member(o, "longest_gap_s", k->longest_ns);
 		putc('}', o);
 	}
@@ -44,7 +47,8 @@ static void json_signal(FILE *o, const struct analysis *a, const struct part *p,
 	put_json_text(o, c->name);
 	text_member(o, "unit", unit_name(c->unit));
 	text_member(o, "tier", tier_name(c->tier));
-	fprintf(o, ",\"samples\":%llu,\"missing\":%llu", (unsigned long long)r->n, (unsigned long long)r->missing);
+	fprintf(o, ",\"samples\":%llu,\"missing\":%llu", (unsigned long long)r->n,
+		(unsigned long long)r->missing);
 	member(o, "mean", mean_of(r));
 	if (!isnan(r->counted))
 		text_member(o, "mean_of", "counters");
@@ -238,7 +242,8 @@ static void csv_keys(FILE *o, const struct analysis *a, const struct part *p)
 void write_csv_phases(FILE *o, const struct analysis *list, size_t n)
 {
 	fputs("file,epoch,label,from_s,to_s,duration_s,power,energy_j,mean_power_w,covered_s,"
-		    "gpu_percent,hottest_c\n", o);
+	      "gpu_percent,hottest_c\n",
+	      o);
 	for (size_t f = 0; f < n; f++) {
 		for (size_t i = 0; i < list[f].epochs.n; i++)
 			csv_keys(o, &list[f], part_load(&list[f], i));
@@ -293,10 +298,11 @@ static void csv_part(FILE *o, const struct analysis *a, const struct part *p)
 void write_csv(FILE *o, const struct analysis *list, size_t n)
 {
 	fputs("file,epoch,label,from_s,to_s,duration_s,signal,unit,tier,samples,missing,late,lost,gaps,"
-		    "mean,sd,"
-		    "min,p50,p95,p99,max,energy_j,mean_power_w,covered_s,rise,throttled_s,events,items,s_per_"
-		    "item,"
-		    "energy_per_item_j,energy_within_j,read_every_s\n", o);
+	      "mean,sd,"
+	      "min,p50,p95,p99,max,energy_j,mean_power_w,covered_s,rise,throttled_s,events,items,s_per_"
+	      "item,"
+	      "energy_per_item_j,energy_within_j,read_every_s\n",
+	      o);
 	for (size_t f = 0; f < n; f++) {
 		for (size_t i = 0; i < list[f].epochs.n; i++)
 			csv_part(o, &list[f], part_load(&list[f], i));

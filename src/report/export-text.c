@@ -109,7 +109,8 @@ static void csv_gap(struct export *x, const struct gap *g)
 {
 	put_seconds(x->f, since(x, g->from_ns));
 	csv_left(x, "gap", x->epoch);
-	fprintf(x->f, "%s: %llu %s until ", tier_name(g->tier), (unsigned long long)g->missed, causes[g->cause]);
+	fprintf(x->f, "%s: %llu %s until ", tier_name(g->tier), (unsigned long long)g->missed,
+		causes[g->cause]);
 	put_seconds(x->f, since(x, g->to_ns));
 	csv_right(x);
 }
@@ -153,7 +154,8 @@ static void jsonl_begin(struct export *x)
 
 	fputs("{\"trace\":{\"start\":{\"monotonic_ns\":", o);
 	fprintf(o, "%llu", (unsigned long long)(uint64_t)s->start.mono_ns);
-	fprintf(o, ",\"realtime_ns\":%lld,\"boottime_ns\":%lld},\"hz\":{", (long long)s->start.real_ns, (long long)s->start.boot_ns);
+	fprintf(o, ",\"realtime_ns\":%lld,\"boottime_ns\":%lld},\"hz\":{", (long long)s->start.real_ns,
+		(long long)s->start.boot_ns);
 	for (int t = 0; t < TIERS; t++) {
 		fprintf(o, "%s\"%s\":", t ? "," : "", tier_name((enum tier)t));
 		put_json_num(o, s->hz[t]);
@@ -218,7 +220,8 @@ static void jsonl_mark(struct export *x, const struct mark *m)
 static void jsonl_gap(struct export *x, const struct gap *g)
 {
 	jsonl_left(x, g->from_ns, NULL, "gap", x->epoch);
-	fprintf(x->f, ",\"tier\":\"%s\",\"cause\":\"%s\",\"missed\":%llu,\"to_s\":", tier_name(g->tier), causes[g->cause], (unsigned long long)g->missed);
+	fprintf(x->f, ",\"tier\":\"%s\",\"cause\":\"%s\",\"missed\":%llu,\"to_s\":", tier_name(g->tier),
+		causes[g->cause], (unsigned long long)g->missed);
 	put_seconds(x->f, since(x, g->to_ns));
 	fputs("}\n", x->f);
 }

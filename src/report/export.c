@@ -7,7 +7,7 @@
 #include "util/intl.h"
 #include "report/export.h"
 
-#define BLOCK   256
+#define BLOCK 256
 
 /* One tier's rows, read a block at a time. */
 struct source {
@@ -109,7 +109,8 @@ static bool source_ready(struct source *s, struct flow *w)
 	n = s->end - s->row < BLOCK ? (size_t)(s->end - s->row) : BLOCK;
 	trace_row_times(w->x->trace, s->tier, s->row, n, s->t_ns);
 	for (size_t i = 0; i < n; i++)
-		s->seconds[i] = (double)(s->t_ns[i] - trace_session(w->x->trace)->start.mono_ns) / (double)NS_PER_S;
+		s->seconds[i] =
+			(double)(s->t_ns[i] - trace_session(w->x->trace)->start.mono_ns) / (double)NS_PER_S;
 	for (size_t c = 0; c < s->n; c++) {
 		trace_row_values(w->x->trace, s->channels[c], s->row, n, column);
 		for (size_t i = 0; i < n; i++)

@@ -166,8 +166,8 @@ static int no_such(const struct trace *t, const char *pattern, struct err *e)
 
 	text_printable(path, sizeof(path), trace_path(t), strlen(trace_path(t)));
 	text_printable(name, sizeof(name), pattern, strlen(pattern));
-	return err_set(e, ERR_FAILED, _("%s has no signal \"%s\": nvmtop report %s lists its signals"),
-		       path, name, path);
+	return err_set(e, ERR_FAILED, _("%s has no signal \"%s\": nvmtop report %s lists its signals"), path,
+		       name, path);
 }
 
 /* Mark the channels that one pattern names. */

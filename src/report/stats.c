@@ -280,7 +280,8 @@ static int block_init(struct block *b, const struct stats *part, const struct st
 	return b->at && b->channels && b->values ? 0 : -1;
 }
 
-static int stats_pass(struct stats *part, struct stats *whole, void (*tick)(void *to, uint64_t rows), void *to)
+static int stats_pass(struct stats *part, struct stats *whole, void (*tick)(void *to, uint64_t rows),
+		      void *to)
 {
 	struct block *blocks = calloc(TIERS, sizeof(*blocks));
 	int r = blocks ? 0 : -1;
@@ -331,8 +332,8 @@ static int column_begin(struct stats *st, size_t i, struct result *r)
 	return 0;
 }
 
-struct stats *stats_begin(struct trace *t, const struct channels *channels, const struct epoch *spans, size_t n,
-			  struct result *out)
+struct stats *stats_begin(struct trace *t, const struct channels *channels, const struct epoch *spans,
+			  size_t n, struct result *out)
 {
 	struct stats *st = calloc(1, sizeof(*st));
 
@@ -399,7 +400,8 @@ int stats_make(struct trace *t, const struct channels *channels, const struct ep
 	return -1;
 }
 
-uint64_t stats_rows(const struct trace *t, const struct channels *channels, const struct epoch *spans, size_t n)
+uint64_t stats_rows(const struct trace *t, const struct channels *channels, const struct epoch *spans,
+		    size_t n)
 {
 	const struct session *s = trace_session(t);
 	bool used[TIERS] = {false};

@@ -10,12 +10,6 @@
 
 #define STATS 7
 
-#define COLUMNS 9
-#define WIDTHS(room)                                                                                         \
-	{                                                                                                    \
-		-(room), 7, 7, 7, 7, 7, 7, 7, -4                                                             \
-	}
-
 static size_t cell_width(const char *text)
 {
 	size_t n = 0;
@@ -94,7 +88,7 @@ static void markdown_cell(FILE *o, const char *text)
 	putc(' ', o);
 }
 
-void table_line(FILE *o, bool markdown, const char *const *cells, const int *wide, size_t n)
+static void table_line(FILE *o, bool markdown, const char *const *cells, const int *wide, size_t n)
 {
 	size_t owed = 0; /* blanks that are only written when something follows */
 
@@ -123,18 +117,22 @@ void table_line(FILE *o, bool markdown, const char *const *cells, const int *wid
 	fputs(markdown ? "|\n" : "\n", o);
 }
 
-void table_rule(FILE *o, const int *wide, size_t n)
+void table_row(struct table *t, const char *const *cells)
 {
-	for (size_t i = 0; i < n; i++)
-		fputs(wide[i] < 0 ? "|---" : "|--:", o);
-	fputs("|\n", o);
+	if (!t->begun)
+		table_line(t->f, t->markdown, t->head, t->wide, t->n);
+	for (size_t i = 0; !t->begun && t->markdown && i < t->n; i++)
+		fputs(t->wide[i] < 0 ? "|---" : "|--:", t->f);
+	if (!t->begun && t->markdown)
+		fputs("|\n", t->f);
+	t->begun = true;
+	table_line(t->f, t->markdown, cells, t->wide, t->n);
 }
 
-static void heads(FILE *o, bool markdown, const char *const *cells, const int *wide, size_t n)
+void table_end(const struct table *t)
 {
-	table_line(o, markdown, cells, wide, n);
-	if (markdown)
-		table_rule(o, wide, n);
+	if (t->begun)
+		putc('\n', t->f);
 }
 
 /* A sentence or a title on a line of its own. */
@@ -153,40 +151,34 @@ static double largest(const struct result *r)
 	return fmax(fabs(r->min), fabs(r->max));
 }
 
-static void stat_line(FILE *o, bool markdown, const struct channel *c, const struct result *r, int room)
+static void stat_row(struct table *t, const struct channel *c, const struct result *r)
 {
-	const int widths[COLUMNS] = WIDTHS(room);
 	struct shown u = shown_unit(c, largest(r));
 	const double v[STATS] = {mean_of(r), r->sd, r->min, r->p50, r->p95, r->p99, r->max};
 	char text[STATS][NUM_TEXT];
-	const char *cells[COLUMNS] = {c->name};
+	const char *cells[STATS + 2] = {c->name};
 
 	for (int i = 0; i < STATS; i++) {
 		shown_text(text[i], v[i] * u.factor, largest(r) * u.factor);
 		cells[i + 1] = text[i];
 	}
-	cells[COLUMNS - 1] = u.unit;
-	table_line(o, markdown, cells, widths, COLUMNS);
+	cells[STATS + 1] = u.unit;
+	table_row(t, cells);
 }
 
-static void stats_table(FILE *o, const struct analysis *a, const struct part *p, bool markdown,
-			int room)
+static void stats_table(FILE *o, const struct analysis *a, const struct part *p, bool markdown, int room)
 {
-	const int widths[COLUMNS] = WIDTHS(room);
-	const char *const head[COLUMNS] = {_("signal"), _("mean"), _("sd"), "min",    "p50",
-					   "p95",       "p99",     "max",   _("unit")};
-	bool any = false;
+	struct table t = {o,
+			  markdown,
+			  STATS + 2,
+			  {-room, 7, 7, 7, 7, 7, 7, 7, -4},
+			  {_("signal"), _("mean"), _("sd"), "min", "p50", "p95", "p99", "max", _("unit")},
+			  false};
 
-	for (size_t i = 0; i < a->channels.n; i++) {
-		if (p->results[i].n == 0 || channel_counts(channel_of(a, i)))
-			continue;
-		if (!any)
-			heads(o, markdown, head, widths, COLUMNS);
-		any = true;
-		stat_line(o, markdown, channel_of(a, i), &p->results[i], room);
-	}
-	if (any)
-		putc('\n', o);
+	for (size_t i = 0; i < a->channels.n; i++)
+		if (p->results[i].n > 0 && !channel_counts(channel_of(a, i)))
+			stat_row(&t, channel_of(a, i), &p->results[i]);
+	table_end(&t);
 }
 
 /* What has no value, in lines that are not too long. */
@@ -214,91 +206,75 @@ static void missing_list(FILE *o, const struct analysis *a, const struct part *p
 		fputs("\n\n", o);
 }
 
-#define ENERGY_COLUMNS 6
-#define ENERGY_WIDTHS(room)                                                                                  \
-	{                                                                                                    \
-		-(room)-1, 11, 9, 9, 13, 11                                                                  \
-	}
-
-static void energy_line(FILE *o, const struct analysis *a, const struct part *p, size_t i,
-			bool markdown, int room)
+static bool partly_unknown(const struct analysis *a, const struct part *p, size_t i)
 {
-	const int wide[] = ENERGY_WIDTHS(room);
+	return uncovered_of(a, p, i) > (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9;
+}
+
+static void energy_row(struct table *t, const struct analysis *a, const struct part *p, size_t i)
+{
 	double items = items_of(a, p), energy = energy_of(a, p, i), power = mean_power(a, p, i);
-	double gap = uncovered_of(a, p, i), within = within_of(a, p, i),
-	       cover = (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9;
+	double within = within_of(a, p, i);
 	char text[5][NUM_TEXT];
 
 	shown_text(text[0], energy, energy);
 	shown_text(text[1], within, within);
 	shown_text(text[2], power, power);
 	shown_text(text[3], item_energy(a, p, i), energy / items);
-	num_fixed(text[4], gap, 3);
-	table_line(o, markdown,
-		   (const char *[]) {channel_of(a, i)->name, text[0], isnan(within) ? "" : text[1], text[2],
-				     items > 0 ? text[3] : "", gap > cover ? text[4] : ""},
-		   wide, ENERGY_COLUMNS);
+	num_fixed(text[4], uncovered_of(a, p, i), 3);
+	table_row(t, (const char *[]) {channel_of(a, i)->name, text[0], isnan(within) ? "" : text[1], text[2],
+				       items > 0 ? text[3] : "", partly_unknown(a, p, i) ? text[4] : ""});
 }
 
-static void energy_table(FILE *o, const struct analysis *a, const struct part *p, bool markdown,
-			 int room)
+static void energy_table(FILE *o, const struct analysis *a, const struct part *p, bool markdown, int room)
 {
-	const int wide[] = ENERGY_WIDTHS(room);
-	const char *head[] = {_("energy"), "J", "", _("mean W"), items_of(a, p) > 0 ? _("J per item") : "", ""};
-	bool any = false;
+	struct table t = {o,
+			  markdown,
+			  6,
+			  {-room - 1, 11, 9, 9, 13, 11},
+			  {_("energy"), "J", "", _("mean W"), items_of(a, p) > 0 ? _("J per item") : "", ""},
+			  false};
 
 	for (size_t i = 0; i < a->channels.n; i++) {
 		if (isnan(energy_of(a, p, i)))
 			continue;
 		if (!isnan(within_of(a, p, i)))
-			head[2] = "+- J";
-		if (uncovered_of(a, p, i) > (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9)
-			head[5] = _("unknown s");
+			t.head[2] = "+- J";
+		if (partly_unknown(a, p, i))
+			t.head[5] = _("unknown s");
 	}
-	for (size_t i = 0; i < a->channels.n; i++) {
-		if (isnan(energy_of(a, p, i)))
-			continue;
-		if (!any)
-			heads(o, markdown, head, wide, ENERGY_COLUMNS);
-		any = true;
-		energy_line(o, a, p, i, markdown, room);
-	}
-	if (any)
-		putc('\n', o);
+	for (size_t i = 0; i < a->channels.n; i++)
+		if (!isnan(energy_of(a, p, i)))
+			energy_row(&t, a, p, i);
+	table_end(&t);
 }
 
 static void heat_table(FILE *o, const struct analysis *a, const struct part *p, bool markdown, int room)
 {
-	const int wide[] = {-room - 1, 12, 10, 14};
-	const char *const head[] = {_("temperature"), _("first C"), _("last C"), _("rise C")};
-	bool any = false;
+	struct table t = {o,
+			  markdown,
+			  4,
+			  {-room - 1, 12, 10, 14},
+			  {_("temperature"), _("first C"), _("last C"), _("rise C")},
+			  false};
 
 	for (size_t i = 0; i < a->channels.n; i++) {
-		const struct result *r = &p->results[i];
 		char text[2][NUM_TEXT], rise[SIGNED_TEXT];
 
 		if (isnan(rise_of(a, p, i)) || channel_of(a, i)->unit != UNIT_CELSIUS)
 			continue;
-		if (!any)
-			heads(o, markdown, head, wide, 4);
-		any = true;
-		num_fixed(text[0], r->first, 2);
-		num_fixed(text[1], r->last, 2);
+		num_fixed(text[0], p->results[i].first, 2);
+		num_fixed(text[1], p->results[i].last, 2);
 		signed_text(rise, rise_of(a, p, i), 10);
-		table_line(o, markdown, (const char *[]) {channel_of(a, i)->name, text[0], text[1], rise},
-			   wide, 4);
+		table_row(&t, (const char *[]) {channel_of(a, i)->name, text[0], text[1], rise});
 	}
-	if (any)
-		putc('\n', o);
+	table_end(&t);
 }
 
-/* Of what throttled it is told how many events there were. */
-static void counter_table(FILE *o, const struct analysis *a, const struct part *p, bool markdown,
-			  int room)
+/* Throttling is counted in lines of its own. */
+static void counter_table(FILE *o, const struct analysis *a, const struct part *p, bool markdown, int room)
 {
-	const int wide[] = {-room - 1, 12, -4};
-	const char *const head[] = {_("counter"), _("rise"), _("unit")};
-	bool any = false;
+	struct table t = {o, markdown, 3, {-room - 1, 12, -4}, {_("counter"), _("rise"), _("unit")}, false};
 
 	for (size_t i = 0; i < a->channels.n; i++) {
 		const struct channel *c = channel_of(a, i);
@@ -307,17 +283,13 @@ static void counter_table(FILE *o, const struct analysis *a, const struct part *
 
 		if (isnan(rise) || !channel_counts(c) || c->kind == CHANNEL_THROTTLE_COUNT)
 			continue;
-		if (!any)
-			heads(o, markdown, head, wide, 3);
-		any = true;
 		if (rise == floor(rise))
 			num_fixed(text, rise, 0);
 		else
 			shown_text(text, rise, rise);
-		table_line(o, markdown, (const char *[]) {c->name, text, unit_name(c->unit)}, wide, 3);
+		table_row(&t, (const char *[]) {c->name, text, unit_name(c->unit)});
 	}
-	if (any)
-		putc('\n', o);
+	table_end(&t);
 }
 
 static void throttle_lines(FILE *o, const struct analysis *a, const struct part *p)
@@ -354,7 +326,9 @@ static void ticks_lines(FILE *o, const struct analysis *a, const struct part *p)
 	num_fixed(from, (double)(p->epoch.from_ns - a->session->start.mono_ns) / 1e9, 3);
 	num_fixed(to, (double)(p->epoch.to_ns - a->session->start.mono_ns) / 1e9, 3);
 	num_fixed(duration, (double)p->duration_ns / 1e9, 3);
-	fprintf(o, _("%s s, from %s to %s; samples: %llu fast, %llu medium, %llu slow\n"), duration, from, to, (unsigned long long)p->ticks[TIER_FAST].rows, (unsigned long long)p->ticks[TIER_MEDIUM].rows, (unsigned long long)p->ticks[TIER_SLOW].rows);
+	fprintf(o, _("%s s, from %s to %s; samples: %llu fast, %llu medium, %llu slow\n"), duration, from, to,
+		(unsigned long long)p->ticks[TIER_FAST].rows, (unsigned long long)p->ticks[TIER_MEDIUM].rows,
+		(unsigned long long)p->ticks[TIER_SLOW].rows);
 	for (int t = 0; t < TIERS; t++) {
 		const struct ticks *k = &p->ticks[t];
 		unsigned long long gaps = k->gaps;
@@ -364,14 +338,18 @@ static void ticks_lines(FILE *o, const struct analysis *a, const struct part *p)
 			continue;
 		num_fixed(longest, (double)k->longest_ns * ms, 1);
 		if (a->counted)
-			fprintf(o, P_("%s: %llu ticks late, %llu lost, in %llu gap of %s ms\n",
-				      "%s: %llu ticks late, %llu lost, in %llu gaps, the longest %s ms\n",
-				      gaps), tier_name((enum tier)t), (unsigned long long)k->late, (unsigned long long)k->lost, gaps, longest);
+			fprintf(o,
+				P_("%s: %llu ticks late, %llu lost, in %llu gap of %s ms\n",
+				   "%s: %llu ticks late, %llu lost, in %llu gaps, the longest %s ms\n", gaps),
+				tier_name((enum tier)t), (unsigned long long)k->late,
+				(unsigned long long)k->lost, gaps, longest);
 		else
-			fprintf(o, P_("%s: %llu ticks without a sample, by the times, in %llu gap of %s ms\n",
-				      "%s: %llu ticks without a sample, by the times, in %llu gaps, the "
-				      "longest %s ms\n",
-				      gaps), tier_name((enum tier)t), (unsigned long long)k->late, gaps, longest);
+			fprintf(o,
+				P_("%s: %llu ticks without a sample, by the times, in %llu gap of %s ms\n",
+				   "%s: %llu ticks without a sample, by the times, in %llu gaps, the "
+				   "longest %s ms\n",
+				   gaps),
+				tier_name((enum tier)t), (unsigned long long)k->late, gaps, longest);
 	}
 	if (items_of(a, p) > 0) {
 		double seconds = (double)p->duration_ns / 1e9 / items_of(a, p);
@@ -426,15 +404,18 @@ static void change_lines(FILE *o, const struct analysis *a, bool markdown)
 	for (size_t i = 0; i < n; i++) {
 		char text[CHANGE_TEXT];
 
-		if (list[i].t_ns < all_of_it->from_ns || list[i].t_ns > all_of_it->to_ns || all++ >= CHANGES_SHOWN)
+		if (list[i].t_ns < all_of_it->from_ns || list[i].t_ns > all_of_it->to_ns ||
+		    all++ >= CHANGES_SHOWN)
 			continue;
 		if (!shown++)
 			title(o, markdown, 3, _("changes"));
 		change_text(text, &list[i]);
-		fprintf(o, "%s%12.3f s  %s\n", markdown ? "    " : "", (double)(list[i].t_ns - a->session->start.mono_ns) / 1e9, text);
+		fprintf(o, "%s%12.3f s  %s\n", markdown ? "    " : "",
+			(double)(list[i].t_ns - a->session->start.mono_ns) / 1e9, text);
 	}
 	if (all > shown)
-		fprintf(o, P_("%s... and %llu more\n", "%s... and %llu more\n", all - shown), markdown ? "    " : "", (unsigned long long)(all - shown));
+		fprintf(o, P_("%s... and %llu more\n", "%s... and %llu more\n", all - shown),
+			markdown ? "    " : "", (unsigned long long)(all - shown));
 	if (shown)
 		putc('\n', o);
 }
@@ -481,11 +462,15 @@ static void energy_notes(FILE *o, const struct analysis *a)
 	num_text(every, (double)slowest / 1e6);
 	num_text(twice, (double)slowest * 2 / 1e6);
 	if (regular)
-		fprintf(o, _("Power is read every %s ms, in step with a clock: the energy of\n"
-			     "loads faster than %s ms may be wrong by any amount.\n"), every, twice);
+		fprintf(o,
+			_("Power is read every %s ms, in step with a clock: the energy of\n"
+			  "loads faster than %s ms may be wrong by any amount.\n"),
+			every, twice);
 	else
-		fprintf(o, _("Power is read every %s ms, at random moments: loads faster than %s ms are not\n"
-			     "resolved; their energy is within +- J.\n"), every, twice);
+		fprintf(o,
+			_("Power is read every %s ms, at random moments: loads faster than %s ms are not\n"
+			  "resolved; their energy is within +- J.\n"),
+			every, twice);
 	putc('\n', o);
 }
 
