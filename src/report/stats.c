@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/log-lod.h"
+
 #define BLOCK 2048
 #define BINS  4096
 
@@ -41,30 +43,6 @@ uint64_t quantile_rank(double q, uint64_t n)
 	return rank < 1 ? 0 : rank > (double)n ? n - 1 : (uint64_t)rank - 1;
 }
 
-/* --- what the log has added up --- */
-
-static void join(struct result *r, double *squares, double *sum, const struct log_stat *s)
-{
-	double apart;
-
-	if (s->n == 0)
-		return;
-	if (r->n == 0) {
-		r->min = s->min;
-		r->max = s->max;
-		r->first = s->first;
-	} else {
-		apart = s->sum / (double)s->n - *sum / (double)r->n;
-		*squares += apart * apart * ((double)r->n * (double)s->n / (double)(r->n + s->n));
-		r->min = s->min < r->min ? s->min : r->min;
-		r->max = s->max > r->max ? s->max : r->max;
-	}
-	*squares += s->squares;
-	*sum += s->sum;
-	r->n += s->n;
-	r->last = s->last;
-}
-
 static uint64_t rows_of(const struct trace *t, enum tier tier, const struct epoch *ep)
 {
 	uint64_t row = trace_row_from(t, tier, ep->from_ns), end = trace_row_from(t, tier, ep->end_ns);
@@ -75,24 +53,26 @@ static uint64_t rows_of(const struct trace *t, enum tier tier, const struct epoc
 static void stored(const struct stats *st, size_t channel, struct result *r)
 {
 	enum tier tier = trace_session(st->t)->channels[channel].tier;
-	double squares = 0, sum = 0;
+	struct log_stat all = {.n = 0}, s;
 	uint64_t rows = 0;
 
 	for (size_t i = 0; i < st->n_spans; i++) {
-		struct log_stat s;
-
 		trace_stat(st->t, channel, st->spans[i].from_ns, st->spans[i].end_ns, &s);
-		join(r, &squares, &sum, &s);
+		log_stat_join(&all, &s, 0);
 		rows += rows_of(st->t, tier, &st->spans[i]);
 	}
+	r->n = all.n;
 	r->missing = rows - r->n;
-	if (r->n > 0)
-		r->mean = fmin(fmax(sum / (double)r->n, r->min), r->max);
+	if (r->n == 0)
+		return;
+	r->min = all.min;
+	r->max = all.max;
+	r->first = all.first;
+	r->last = all.last;
+	r->mean = fmin(fmax(all.sum / (double)r->n, r->min), r->max);
 	if (r->n > 1)
-		r->sd = sqrt(fmax(squares, 0) / (double)(r->n - 1));
+		r->sd = sqrt(fmax(all.squares, 0) / (double)(r->n - 1));
 }
-
-/* --- quantiles --- */
 
 static int quantiles_begin(struct column *c)
 {
@@ -175,8 +155,6 @@ static double quantile(const struct column *c, double q)
 		rank -= c->bins[i++];
 	return fmin(r->max, r->min + ((double)i + ((double)rank + 0.5) / (double)c->bins[i]) / c->scale);
 }
-
-/* --- the pass --- */
 
 /* Rows of a tier as they are read. */
 struct block {
