@@ -1,9 +1,9 @@
-/* The live timeline: a pyramid for each tier, and the marks and gaps as they
- * came.  One mutex stands between the thread that pushes and the one that
- * looks; both hold it for microseconds, and the samplers never touch it.
+/* The live timeline: levels of detail for each tier, and marks, gaps and changes.
+ * One mutex is held by the thread that pushes and the one that reads, for
+ * microseconds; the sampler never takes it.
  *
- * The session is copied, so that what was seen can still be looked at when the
- * stream has ended. */
+ * The session is copied, so that the data can still be read after the end of the
+ * stream. */
 #include "model/history.h"
 
 #include <math.h>
@@ -361,7 +361,7 @@ static bool extent_of(struct timeline *t, int64_t *first_ns, int64_t *last_ns)
 	for (int i = 0; i < TIERS; i++) {
 		int64_t first, last;
 
-		if (!h->tiers[i] || !pyramid_extent(h->tiers[i], &first, &last))
+		if (!h->tiers[i] || !lod_extent(h->tiers[i], &first, &last))
 			continue;
 		if (!any || first < *first_ns)
 			*first_ns = first;
@@ -373,8 +373,8 @@ static bool extent_of(struct timeline *t, int64_t *first_ns, int64_t *last_ns)
 	return any;
 }
 
-/* With the lock held: the channel's pyramid; NULL where there is none. */
-static const struct lod *pyramid_of(const struct history *h, size_t channel, size_t *column)
+/* With the lock held: the levels of the channel's tier; NULL: none. */
+static const struct lod *lod_of(const struct history *h, size_t channel, size_t *column)
 {
 	const struct channel *c;
 
@@ -392,7 +392,7 @@ static void columns_of(struct timeline *t, size_t channel, int zoom, int64_t fir
 	size_t column;
 
 	pthread_mutex_lock(&h->lock);
-	p = pyramid_of(h, channel, &column);
+	p = lod_of(h, channel, &column);
 	if (p)
 		lod_columns(p, column, zoom, first, n, out);
 	else
@@ -409,7 +409,7 @@ static double value_of(struct timeline *t, size_t channel, int64_t t_ns, int64_t
 	size_t column;
 
 	pthread_mutex_lock(&h->lock);
-	p = pyramid_of(h, channel, &column);
+	p = lod_of(h, channel, &column);
 	if (p)
 		v = lod_value(p, column, t_ns, &at);
 	pthread_mutex_unlock(&h->lock);
@@ -474,7 +474,7 @@ static int finest_of(struct timeline *t, size_t channel, int64_t t_ns)
 	int zoom;
 
 	pthread_mutex_lock(&h->lock);
-	p = pyramid_of(h, channel, &column);
+	p = lod_of(h, channel, &column);
 	zoom = p ? lod_finest(p, t_ns) : ZOOM_MAX;
 	pthread_mutex_unlock(&h->lock);
 	return zoom;

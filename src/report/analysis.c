@@ -7,7 +7,7 @@
 #include "util/num.h"
 #include "report/analysis.h"
 
-#define KEPT (32u << 20) /* bytes of numbers; more are made again where they are needed */
+#define KEPT (32u << 20) /* bytes of results; beyond that a phase is computed again when it is printed */
 
 static size_t first_of(const struct session *s, enum channel_kind kind)
 {
@@ -17,7 +17,7 @@ static size_t first_of(const struct session *s, enum channel_kind kind)
 	return SIZE_MAX;
 }
 
-/* Where there is no total: of one power alone it is clear which one is meant. */
+/* Without a total, the only power channel stands for it. */
 static size_t only_power(const struct session *s)
 {
 	size_t found = SIZE_MAX, n = 0;
@@ -30,7 +30,7 @@ static size_t only_power(const struct session *s)
 	return n == 1 ? found : SIZE_MAX;
 }
 
-/* Behind the channels that are picked come those of the table by phase that are not. */
+/* Channels that only the table of phases needs are appended to the selected ones. */
 static int keys_find(struct analysis *a)
 {
 	size_t *list = realloc(a->channels.list, (a->channels.n + KEYS) * sizeof(*list));
@@ -136,7 +136,7 @@ const struct part *part_load(const struct analysis *a, size_t epoch)
 	return p;
 }
 
-/* Epochs that follow each other are one stretch to whatever is over time. */
+/* Adjacent epochs are one span for integrals. */
 static size_t spans_merge(struct epoch *out, const struct epochs *eps)
 {
 	size_t n = 0;
@@ -152,7 +152,7 @@ static size_t spans_merge(struct epoch *out, const struct epochs *eps)
 	return n;
 }
 
-/* Few parts are made together with the whole; of many each is made when it is written. */
+/* Few phases are computed in the pass of the whole, many when they are printed. */
 static int parts_make(struct analysis *a, const struct epoch *spans, size_t n, struct reading *r)
 {
 	struct channels all = {a->channels.list, a->n_results};

@@ -96,7 +96,7 @@ static void json_metric(FILE *o, const struct comparison *c, const struct metric
 	fputs("]}", o);
 }
 
-/* What the title is made of: a label may look like a title. */
+/* The key behind the title: a label may read like a title. */
 static void json_key(FILE *o, const struct comparison *c, const struct group *g)
 {
 	const struct occurrence *x = &c->all[g->first];

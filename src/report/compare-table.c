@@ -282,7 +282,7 @@ static void files_list(FILE *o, const struct comparison *c)
 	putc('\n', o);
 }
 
-/* What is not known would look like what is equal, or saved. */
+/* Unknown time would otherwise read as no difference, or as a saving. */
 static void tell_unknown(FILE *o, const struct comparison *c, bool markdown)
 {
 	bool any = false;

@@ -10,7 +10,7 @@ struct copy {
 	bool force;
 	struct log_writer *writer;
 	struct sink *sink;
-	bool failed;  /* the writer says why */
+	bool failed;  /* the error is in the writer's statistics */
 	bool stopped; /* somebody wants no more of it */
 	const struct session *about;
 	struct trace *t;

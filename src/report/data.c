@@ -197,7 +197,7 @@ static void int_cell(FILE *o, uint64_t v)
 	fprintf(o, "%llu", (unsigned long long)v);
 }
 
-/* Which part of which file a line is about. */
+/* The leading columns: file and phase. */
 static void csv_phase(FILE *o, const struct analysis *a, const struct part *p)
 {
 	int64_t start = a->session->start.mono_ns;

@@ -20,7 +20,7 @@ static const char *row_name(int tier)
 	return tier == RESAMPLED ? "mean" : tier_name((enum tier)tier);
 }
 
-/* A time that another writer did not have in whole nanoseconds is told as it is in the trace. */
+/* A time of another writer that is not in whole nanoseconds is printed as it is stored. */
 static void row_time(struct export *x, const struct row *r)
 {
 	int64_t ns = since(x, r->t_ns);

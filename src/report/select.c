@@ -1,5 +1,5 @@
-/* Epochs out of marks, signals out of patterns.  Whatever is asked for and not
- * there is an error: an empty answer looks like a measured one. */
+/* Finds epochs by number or label and signals by pattern.  A name that matches nothing is an
+ * error: an empty result would read like a measured one. */
 #include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ int64_t cover_ns(const struct session *s, enum tier tier)
 	return stats_hole_ns(s->hz[tier]);
 }
 
-/* What --phase names: a number, a label, or what may be either. */
+/* The operand of --phase: a number, a label, or possibly both. */
 struct wish {
 	bool all, numbered;
 	uint64_t id;

@@ -35,7 +35,7 @@ void stats_free(struct stats *st);
 int stats_make(struct trace *t, const struct channels *channels, const struct epoch *spans, size_t n,
 	       struct stats *whole, struct result *out, void (*tick)(void *to, uint64_t rows), void *to);
 
-/* The mean to be told: by the counters where there are such. */
+/* The mean to print: by counters where the channel has them. */
 static inline double mean_of(const struct result *r)
 {
 	return r->counted == r->counted ? r->counted : r->mean;

@@ -1,4 +1,4 @@
-/* Tables for people: eighty columns, or Markdown. */
+/* Reports as text: 80 columns, or Markdown. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static void cut_text(FILE *o, const char *text, size_t width)
 	fputs(skip_cells(text, w - tail), o);
 }
 
-/* Can two names that are cut to that room no more be told from each other? */
+/* Are two names equal after being cut to that width? */
 static bool look_same(const char *a, const char *b, size_t room)
 {
 	size_t tail = tail_of(room), wa = cell_width(a), wb = cell_width(b), head;
@@ -181,7 +181,7 @@ static void stats_table(FILE *o, const struct analysis *a, const struct part *p,
 	table_end(&t);
 }
 
-/* What has no value, in lines that are not too long. */
+/* Channels without a value, wrapped at 78 columns. */
 static void missing_list(FILE *o, const struct analysis *a, const struct part *p)
 {
 	size_t column = 0;
@@ -441,7 +441,7 @@ void write_head(FILE *o, const struct analysis *a, bool markdown)
 		putc('\n', o);
 }
 
-/* What the readings of the rails cannot tell. */
+/* The limits of energy from sampled power. */
 static void energy_notes(FILE *o, const struct analysis *a)
 {
 	int64_t slowest = 0;
