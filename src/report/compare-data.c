@@ -101,11 +101,7 @@ static void json_key(FILE *o, const struct comparison *c, const struct group *g)
 {
 	const struct occurrence *x = &c->all[g->first];
 
-	fputs(",\"label\":", o);
-	if (*x->label)
-		put_json_text(o, x->label);
-	else
-		fputs("null", o);
+	put_json_member(o, "label", x->label);
 	if (*x->label || group_is_whole(c, g))
 		fputs(",\"number\":null", o);
 	else

@@ -22,6 +22,15 @@ static void seconds_member(FILE *o, const char *name, int64_t ns)
 	put_seconds(o, ns);
 }
 
+/* Beside the mean. */
+static const struct {
+	const char *name;
+	size_t at;
+} stats[] = {{"sd", offsetof(struct result, sd)},   {"min", offsetof(struct result, min)},
+	     {"p50", offsetof(struct result, p50)}, {"p95", offsetof(struct result, p95)},
+	     {"p99", offsetof(struct result, p99)}, {"max", offsetof(struct result, max)}};
+#define STATS (sizeof(stats) / sizeof(stats[0]))
+
 static void json_ticks(FILE *o, const struct part *p)
 {
 	fputs(",\"ticks\":{", o);
@@ -43,8 +52,7 @@ static void json_signal(FILE *o, const struct analysis *a, const struct part *p,
 	const struct channel *c = channel_of(a, i);
 	const struct result *r = &p->results[i];
 
-	fputs("{\"name\":", o);
-	put_json_text(o, c->name);
+	put_json_string(o, "{\"name\":", c->name);
 	text_member(o, "unit", unit_name(c->unit));
 	text_member(o, "tier", tier_name(c->tier));
 	fprintf(o, ",\"samples\":%llu,\"missing\":%llu", (unsigned long long)r->n,
@@ -52,12 +60,8 @@ static void json_signal(FILE *o, const struct analysis *a, const struct part *p,
 	member(o, "mean", mean_of(r));
 	if (!isnan(r->counted))
 		text_member(o, "mean_of", "counters");
-	member(o, "sd", r->sd);
-	member(o, "min", r->min);
-	member(o, "p50", r->p50);
-	member(o, "p95", r->p95);
-	member(o, "p99", r->p99);
-	member(o, "max", r->max);
+	for (size_t k = 0; k < STATS; k++)
+		member(o, stats[k].name, *(const double *)((const char *)r + stats[k].at));
 	if (c->unit == UNIT_MILLIWATT) {
 		member(o, "energy_j", energy_of(a, p, i));
 		member(o, "energy_within_j", within_of(a, p, i));
@@ -150,8 +154,7 @@ static void json_trace(FILE *o, const struct analysis *a)
 	char path[4096];
 
 	text_printable(path, sizeof(path), trace_path(a->trace), strlen(trace_path(a->trace)));
-	fputs("{\"file\":", o);
-	put_json_text(o, path);
+	put_json_string(o, "{\"file\":", path);
 	text_member(o, "board", fact_get(s->facts, s->n_facts, "board"));
 	text_member(o, "title", fact_get(s->facts, s->n_facts, "title"));
 	if (s->start.real_ns)
@@ -189,12 +192,6 @@ static void cell(FILE *o, double v)
 {
 	putc(',', o);
 	put_num(o, v);
-}
-
-static void int_cell(FILE *o, uint64_t v)
-{
-	putc(',', o);
-	fprintf(o, "%llu", (unsigned long long)v);
 }
 
 /* The leading columns: file and phase. */
@@ -261,18 +258,11 @@ static void csv_signal(FILE *o, const struct analysis *a, const struct part *p, 
 	putc(',', o);
 	put_csv_text(o, c->name);
 	fprintf(o, ",%s,%s", unit_name(c->unit), tier_name(c->tier));
-	int_cell(o, r->n);
-	int_cell(o, r->missing);
-	int_cell(o, k->late);
-	int_cell(o, k->lost);
-	int_cell(o, k->gaps);
+	fprintf(o, ",%llu,%llu,%llu,%llu,%llu", (unsigned long long)r->n, (unsigned long long)r->missing,
+		(unsigned long long)k->late, (unsigned long long)k->lost, (unsigned long long)k->gaps);
 	cell(o, mean_of(r));
-	cell(o, r->sd);
-	cell(o, r->min);
-	cell(o, r->p50);
-	cell(o, r->p95);
-	cell(o, r->p99);
-	cell(o, r->max);
+	for (size_t s = 0; s < STATS; s++)
+		cell(o, *(const double *)((const char *)r + stats[s].at));
 	cell(o, energy_of(a, p, i));
 	cell(o, c->unit == UNIT_MILLIWATT ? mean_power(a, p, i) : NAN);
 	putc(',', o);

@@ -17,7 +17,6 @@ struct source {
 	uint64_t row, end; /* the next one, and behind the last */
 	size_t at, have;
 	int64_t t_ns[BLOCK];
-	double seconds[BLOCK];
 	double *values; /* BLOCK rows of n */
 	/* resampling, one a channel */
 	double *sum, *last;
@@ -108,9 +107,6 @@ static bool source_ready(struct source *s, struct flow *w)
 	}
 	n = s->end - s->row < BLOCK ? (size_t)(s->end - s->row) : BLOCK;
 	trace_row_times(w->x->trace, s->tier, s->row, n, s->t_ns);
-	for (size_t i = 0; i < n; i++)
-		s->seconds[i] =
-			(double)(s->t_ns[i] - trace_session(w->x->trace)->start.mono_ns) / (double)NS_PER_S;
 	for (size_t c = 0; c < s->n; c++) {
 		trace_row_values(w->x->trace, s->channels[c], s->row, n, column);
 		for (size_t i = 0; i < n; i++)
@@ -168,8 +164,7 @@ static void merge(struct flow *w)
 		if (!s)
 			return;
 		events_until(w, s->t_ns[s->at]);
-		w->form->row(w->x, &(struct row) {s->t_ns[s->at], (int)s->tier, s->values + s->at * s->n,
-						  s->seconds[s->at]});
+		w->form->row(w->x, &(struct row) {s->t_ns[s->at], (int)s->tier, s->values + s->at * s->n});
 		s->at++;
 	}
 }
@@ -246,7 +241,7 @@ static void resample(struct flow *w, const struct epoch *ep, double hz, bool con
 		for (size_t c = 0; c < x->channels.n; c++)
 			w->line[c] = gathered(w, &w->source[x->tier[c]], x->slot[c], t_ns);
 		events_until(w, t_ns);
-		w->form->row(x, &(struct row) {t_ns, RESAMPLED, w->line, (double)NAN});
+		w->form->row(x, &(struct row) {t_ns, RESAMPLED, w->line});
 		if (++w->made % BLOCK == 0)
 			go_on(w);
 	}

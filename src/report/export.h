@@ -27,7 +27,6 @@ struct row {
 	int64_t t_ns;
 	int tier; /* or RESAMPLED: values of all channels */
 	const double *values;
-	double seconds; /* since the start, as in the trace; NaN: it has no such row */
 };
 
 struct form {

@@ -54,6 +54,12 @@ void put_json_text(FILE *f, const char *text)
 	putc('"', f);
 }
 
+void put_json_string(FILE *f, const char *before, const char *text)
+{
+	fputs(before, f);
+	put_json_text(f, text);
+}
+
 void put_json_member(FILE *f, const char *name, const char *text)
 {
 	fprintf(f, ",\"%s\":", name);
