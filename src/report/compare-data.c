@@ -153,9 +153,7 @@ static void csv_metric(FILE *o, const struct comparison *c, const char *title, c
 
 		if (x->n == 0)
 			continue;
-		text_printable(path, sizeof(path), trace_path(c->list[f].trace),
-			       strlen(trace_path(c->list[f].trace)));
-		put_csv_text(o, path);
+		put_csv_text(o, shown_path(c->list[f].trace, path, sizeof(path)));
 		putc(',', o);
 		put_csv_text(o, title);
 		putc(',', o);

@@ -274,10 +274,8 @@ static void files_list(FILE *o, const struct comparison *c)
 	for (size_t f = 0; f < c->n_files; f++) {
 		char path[1024], name[FILE_NAME];
 
-		text_printable(path, sizeof(path), trace_path(c->list[f].trace),
-			       strlen(trace_path(c->list[f].trace)));
 		file_name(name, f);
-		fprintf(o, "%s: %s\n", name, path);
+		fprintf(o, "%s: %s\n", name, shown_path(c->list[f].trace, path, sizeof(path)));
 	}
 	putc('\n', o);
 }

@@ -260,8 +260,3 @@ uint64_t copy_rows_of(const struct trace *t, int64_t from_ns, int64_t end_ns)
 		n += trace_row_from(t, (enum tier)i, end_ns) - trace_row_from(t, (enum tier)i, from_ns);
 	return n;
 }
-
-void copy_shown(const struct trace *t, char *out, size_t size)
-{
-	text_printable(out, size, trace_path(t), strlen(trace_path(t)));
-}

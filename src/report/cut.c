@@ -14,7 +14,7 @@ int trace_cut(struct trace *t, const struct selection *range, const char *path, 
 	char shown[512];
 	int r = -1;
 
-	copy_shown(t, shown, sizeof(shown));
+	shown_path(t, shown, sizeof(shown));
 	if (!trace_extent(t, &first, &last))
 		return err_set(e, ERR_FAILED, _("%s has no samples"), shown);
 	if (range->has_from)

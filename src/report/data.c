@@ -153,8 +153,7 @@ static void json_trace(FILE *o, const struct analysis *a)
 	const struct session *s = a->session;
 	char path[4096];
 
-	text_printable(path, sizeof(path), trace_path(a->trace), strlen(trace_path(a->trace)));
-	put_json_string(o, "{\"file\":", path);
+	put_json_string(o, "{\"file\":", shown_path(a->trace, path, sizeof(path)));
 	text_member(o, "board", fact_get(s->facts, s->n_facts, "board"));
 	text_member(o, "title", fact_get(s->facts, s->n_facts, "title"));
 	if (s->start.real_ns)
@@ -200,8 +199,7 @@ static void csv_phase(FILE *o, const struct analysis *a, const struct part *p)
 	int64_t start = a->session->start.mono_ns;
 	char path[4096];
 
-	text_printable(path, sizeof(path), trace_path(a->trace), strlen(trace_path(a->trace)));
-	put_csv_text(o, path);
+	put_csv_text(o, shown_path(a->trace, path, sizeof(path)));
 	putc(',', o);
 	if (p == &a->whole)
 		fputs("whole", o);

@@ -70,7 +70,7 @@ static void csv_row(struct export *x, const struct row *r)
 
 	csv_left(x, r->t_ns, row_name(r->tier), x->epoch);
 	for (size_t i = 0; i < x->channels.n; i++) {
-		putc(',', x->f);
+		putc_unlocked(',', x->f);
 		if (!row_value(x, r, i, &v))
 			continue;
 		if (x->single[i])

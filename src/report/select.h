@@ -30,6 +30,9 @@ struct channels {
 int channels_find(const struct trace *t, const struct selection *p, struct channels *out, struct err *e);
 void channels_free(struct channels *l);
 
+/* The path for messages and tables. */
+const char *shown_path(const struct trace *t, char *out, size_t size);
+
 /* COVER_PERIODS of a tier. */
 int64_t cover_ns(const struct session *s, enum tier tier);
 

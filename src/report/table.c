@@ -434,8 +434,7 @@ void write_head(FILE *o, const struct analysis *a, bool markdown)
 		if (localtime_r(&start, &tm))
 			strftime(when, sizeof(when), ", %Y-%m-%d %H:%M:%S", &tm);
 	}
-	text_printable(path, sizeof(path), trace_path(a->trace), strlen(trace_path(a->trace)));
-	snprintf(head, sizeof(head), "%s: %s%s", path, board ? board : "", when);
+	snprintf(head, sizeof(head), "%s: %s%s", shown_path(a->trace, path, sizeof(path)), board ? board : "", when);
 	title(o, markdown, 2, head);
 	if (!markdown)
 		putc('\n', o);
