@@ -10,6 +10,7 @@
 
 #define QUIET_NS NS_PER_S
 #define AGAIN_NS (200 * NS_PER_MS)
+#define CHECK_NS (20 * NS_PER_MS)
 
 static int watched = -1;
 
@@ -53,9 +54,18 @@ static void line(double done)
 	}
 }
 
+/* Called for every few rows, which cost less than a system call. */
 bool progress_show(double done)
 {
+	static int64_t next_ns;
+	static bool goes_on = true;
+	int64_t now = clock_now_ns();
+
+	if (done < 1 && now < next_ns)
+		return goes_on;
+	next_ns = now + CHECK_NS;
 	if (isatty(STDERR_FILENO))
 		line(done);
-	return go_on();
+	goes_on = go_on();
+	return goes_on;
 }

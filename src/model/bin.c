@@ -1,4 +1,4 @@
-/* The one fold that a live history and a saved trace share. */
+/* Folding of values into bins, shared by the live history and the log. */
 #include <math.h>
 
 #include "model/timeline.h"

@@ -1,9 +1,9 @@
-/* The live timeline: a pyramid for each tier, and the marks and gaps as they
- * came.  One mutex stands between the thread that pushes and the one that
- * looks; both hold it for microseconds, and the samplers never touch it.
+/* The live timeline: levels of detail for each tier, and marks, gaps and changes.
+ * One mutex is held by the thread that pushes and the one that reads, for
+ * microseconds; the sampler never takes it.
  *
- * The session is copied, so that what was seen can still be looked at when the
- * stream has ended. */
+ * The session is copied, so that the data can still be read after the end of the
+ * stream. */
 #include "model/history.h"
 
 #include <math.h>
@@ -33,6 +33,12 @@ struct sum_at {
 	double area, covered_ns;
 };
 
+/* In the order of time. */
+struct list {
+	void *p;
+	size_t n, room;
+};
+
 struct history_end {
 	union {
 		struct sink sink;
@@ -48,16 +54,11 @@ struct history {
 	struct lod *tiers[TIERS];
 	struct history_bound bound;
 	size_t columns;
-	struct mark *marks;
-	size_t n_marks, room_marks;
+	struct list marks, gaps, changes;
 	struct power *power;
 	size_t n_power;
 	struct sum_at *sums; /* of marks[i] from i * n_power on */
 	size_t room_sums;
-	struct gap *gaps;
-	size_t n_gaps, room_gaps;
-	struct change *changes;
-	size_t n_changes, room_changes;
 };
 
 static struct history *of_sink(struct sink *s)
@@ -175,9 +176,9 @@ static int history_begin(struct sink *s, const struct session *about, struct err
 	h->n_power = n_power;
 	h->sums = NULL;
 	h->room_sums = 0;
-	h->n_marks = 0;
-	h->n_gaps = 0;
-	h->n_changes = 0;
+	h->marks.n = 0;
+	h->gaps.n = 0;
+	h->changes.n = 0;
 	pthread_mutex_unlock(&h->lock);
 	return 0;
 }
@@ -186,13 +187,14 @@ static int history_begin(struct sink *s, const struct session *about, struct err
 static void power_add(struct history *h, size_t i, int64_t t_ns, double mw)
 {
 	struct power *p = &h->power[i];
+	const struct mark *marks = h->marks.p;
 
 	if (isnan(mw))
 		return;
-	for (; p->open < h->n_marks && h->marks[p->open].t_ns <= t_ns; p->open++) {
+	for (; p->open < h->marks.n && marks[p->open].t_ns <= t_ns; p->open++) {
 		struct integral to_mark = p->sum;
 
-		integral_add(&to_mark, t_ns, mw, p->hole_ns, INT64_MIN, h->marks[p->open].t_ns);
+		integral_add(&to_mark, t_ns, mw, p->hole_ns, INT64_MIN, marks[p->open].t_ns);
 		if (h->sums)
 			h->sums[p->open * h->n_power + i] =
 				(struct sum_at) {sum_get(&to_mark.area), (double)to_mark.covered_ns};
@@ -222,29 +224,46 @@ static void history_rows(struct sink *s, const struct rows *r)
 	pthread_mutex_unlock(&h->lock);
 }
 
-/* Room for one more behind the n there are.  At `most`, or when there is no
- * memory for more, the oldest eighth is forgotten.  NULL: no room at all. */
-static void *make_room(void *array, size_t *n, size_t *room, size_t each, size_t most)
+/* Room for one more.  At `most`, or without memory for more, the oldest eighth is dropped.
+ * False: no room at all. */
+static bool make_room(struct list *l, size_t each, size_t most)
 {
-	void *bigger = NULL;
-	size_t forget;
+	size_t wanted = l->room ? l->room * 2 : 64, drop = (l->n + 7) / 8;
+	void *bigger;
 
-	if (*n < *room)
-		return array;
-	if (*room < most) {
-		size_t wanted = *room ? *room * 2 : 64;
-
-		bigger = reallocarray(array, wanted, each);
-		if (bigger) {
-			*room = wanted;
-			return bigger;
-		}
+	if (l->n < l->room)
+		return true;
+	bigger = l->room < most ? reallocarray(l->p, wanted, each) : NULL;
+	if (bigger) {
+		l->p = bigger;
+		l->room = wanted;
+		return true;
 	}
-	forget = (*n + 7) / 8;
-	if (forget)
-		memmove(array, (char *)array + forget * each, (*n - forget) * each);
-	*n -= forget;
-	return *room ? array : NULL;
+	if (drop)
+		memmove(l->p, (char *)l->p + drop * each, (l->n - drop) * each);
+	l->n -= drop;
+	return l->room > 0;
+}
+
+/* Behind all that are not later.  Returns where; SIZE_MAX: no room.  time: where an item has its time. */
+static size_t insert(struct list *l, const void *item, size_t each, size_t time, size_t most)
+{
+	const char *key = (const char *)item + time;
+	int64_t t_ns, before;
+	size_t at;
+
+	if (!make_room(l, each, most))
+		return SIZE_MAX;
+	memcpy(&t_ns, key, sizeof(t_ns));
+	for (at = l->n; at > 0; at--) {
+		memcpy(&before, (char *)l->p + (at - 1) * each + time, sizeof(before));
+		if (before <= t_ns)
+			break;
+	}
+	memmove((char *)l->p + (at + 1) * each, (char *)l->p + at * each, (l->n - at) * each);
+	memcpy((char *)l->p + at * each, item, each);
+	l->n++;
+	return at;
 }
 
 /* The sums of marks at .. n-1 make room for those of one more, which are not known yet. */
@@ -252,8 +271,8 @@ static void sums_insert(struct history *h, size_t at)
 {
 	size_t w = h->n_power;
 
-	if (h->room_sums < h->room_marks && w) {
-		struct sum_at *bigger = reallocarray(h->sums, h->room_marks, w * sizeof(*bigger));
+	if (h->room_sums < h->marks.room && w) {
+		struct sum_at *bigger = reallocarray(h->sums, h->marks.room, w * sizeof(*bigger));
 
 		if (!bigger) {
 			free(h->sums);
@@ -262,23 +281,24 @@ static void sums_insert(struct history *h, size_t at)
 			return;
 		}
 		if (!h->room_sums)
-			for (size_t i = 0; i < h->n_marks * w; i++)
+			for (size_t i = 0; i < h->marks.n * w; i++)
 				bigger[i] = (struct sum_at) {NAN, NAN};
 		h->sums = bigger;
-		h->room_sums = h->room_marks;
+		h->room_sums = h->marks.room;
 	}
 	if (!h->sums)
 		return;
-	memmove(h->sums + (at + 1) * w, h->sums + at * w, (h->n_marks - 1 - at) * w * sizeof(*h->sums));
+	memmove(h->sums + (at + 1) * w, h->sums + at * w, (h->marks.n - 1 - at) * w * sizeof(*h->sums));
 	for (size_t k = 0; k < w; k++)
 		h->sums[at * w + k] = (struct sum_at) {NAN, NAN};
 }
 
-/* The first `gone` marks are forgotten. */
-static void sums_forget(struct history *h, size_t gone)
+/* The first `gone` marks were dropped; the newest one has no sums yet. */
+static void sums_drop(struct history *h, size_t gone)
 {
-	if (h->sums)
-		memmove(h->sums, h->sums + gone * h->n_power, h->n_marks * h->n_power * sizeof(*h->sums));
+	if (h->sums && gone)
+		memmove(h->sums, h->sums + gone * h->n_power,
+			(h->marks.n - 1) * h->n_power * sizeof(*h->sums));
 	for (size_t k = 0; k < h->n_power; k++)
 		h->power[k].open -= gone < h->power[k].open ? gone : h->power[k].open;
 }
@@ -286,19 +306,13 @@ static void sums_forget(struct history *h, size_t gone)
 static void history_mark(struct sink *s, const struct mark *m)
 {
 	struct history *h = of_sink(s);
-	struct mark *marks;
 	size_t at, before;
 
 	pthread_mutex_lock(&h->lock);
-	before = h->n_marks;
-	marks = make_room(h->marks, &h->n_marks, &h->room_marks, sizeof(*marks), MARKS_MOST);
-	if (h->n_marks < before)
-		sums_forget(h, before - h->n_marks);
-	if (marks) {
-		h->marks = marks;
-		for (at = h->n_marks++; at && marks[at - 1].t_ns > m->t_ns; at--)
-			marks[at] = marks[at - 1];
-		marks[at] = *m;
+	before = h->marks.n;
+	at = insert(&h->marks, m, sizeof(*m), offsetof(struct mark, t_ns), MARKS_MOST);
+	if (at < SIZE_MAX) {
+		sums_drop(h, before + 1 - h->marks.n);
 		sums_insert(h, at);
 		for (size_t k = 0; k < h->n_power; k++)
 			h->power[k].open += at < h->power[k].open ||
@@ -310,36 +324,19 @@ static void history_mark(struct sink *s, const struct mark *m)
 static void history_gap(struct sink *s, const struct gap *g)
 {
 	struct history *h = of_sink(s);
-	struct gap *gaps;
-	size_t at;
 
-	if (!gap_is_hole(g))
-		return;
 	pthread_mutex_lock(&h->lock);
-	gaps = make_room(h->gaps, &h->n_gaps, &h->room_gaps, sizeof(*gaps), GAPS_MOST);
-	if (gaps) {
-		h->gaps = gaps;
-		for (at = h->n_gaps++; at && gaps[at - 1].from_ns > g->from_ns; at--)
-			gaps[at] = gaps[at - 1];
-		gaps[at] = *g;
-	}
+	if (gap_is_hole(g))
+		insert(&h->gaps, g, sizeof(*g), offsetof(struct gap, from_ns), GAPS_MOST);
 	pthread_mutex_unlock(&h->lock);
 }
 
 static void history_change(struct sink *s, const struct change *c)
 {
 	struct history *h = of_sink(s);
-	struct change *list;
-	size_t at;
 
 	pthread_mutex_lock(&h->lock);
-	list = make_room(h->changes, &h->n_changes, &h->room_changes, sizeof(*list), CHANGES_MOST);
-	if (list) {
-		h->changes = list;
-		for (at = h->n_changes++; at && list[at - 1].t_ns > c->t_ns; at--)
-			list[at] = list[at - 1];
-		list[at] = *c;
-	}
+	insert(&h->changes, c, sizeof(*c), offsetof(struct change, t_ns), CHANGES_MOST);
 	pthread_mutex_unlock(&h->lock);
 }
 
@@ -364,7 +361,7 @@ static bool extent_of(struct timeline *t, int64_t *first_ns, int64_t *last_ns)
 	for (int i = 0; i < TIERS; i++) {
 		int64_t first, last;
 
-		if (!h->tiers[i] || !pyramid_extent(h->tiers[i], &first, &last))
+		if (!h->tiers[i] || !lod_extent(h->tiers[i], &first, &last))
 			continue;
 		if (!any || first < *first_ns)
 			*first_ns = first;
@@ -376,8 +373,8 @@ static bool extent_of(struct timeline *t, int64_t *first_ns, int64_t *last_ns)
 	return any;
 }
 
-/* With the lock held: the channel's pyramid; NULL where there is none. */
-static const struct lod *pyramid_of(const struct history *h, size_t channel, size_t *column)
+/* With the lock held: the levels of the channel's tier; NULL: none. */
+static const struct lod *lod_of(const struct history *h, size_t channel, size_t *column)
 {
 	const struct channel *c;
 
@@ -395,7 +392,7 @@ static void columns_of(struct timeline *t, size_t channel, int zoom, int64_t fir
 	size_t column;
 
 	pthread_mutex_lock(&h->lock);
-	p = pyramid_of(h, channel, &column);
+	p = lod_of(h, channel, &column);
 	if (p)
 		lod_columns(p, column, zoom, first, n, out);
 	else
@@ -412,7 +409,7 @@ static double value_of(struct timeline *t, size_t channel, int64_t t_ns, int64_t
 	size_t column;
 
 	pthread_mutex_lock(&h->lock);
-	p = pyramid_of(h, channel, &column);
+	p = lod_of(h, channel, &column);
 	if (p)
 		v = lod_value(p, column, t_ns, &at);
 	pthread_mutex_unlock(&h->lock);
@@ -438,7 +435,7 @@ static size_t marks_of(struct timeline *t, int64_t from_ns, int64_t to_ns, struc
 	size_t n;
 
 	pthread_mutex_lock(&h->lock);
-	n = marks_between(h->marks, h->n_marks, from_ns, to_ns, out, max);
+	n = marks_between(h->marks.p, h->marks.n, from_ns, to_ns, out, max);
 	pthread_mutex_unlock(&h->lock);
 	return n;
 }
@@ -446,13 +443,14 @@ static size_t marks_of(struct timeline *t, int64_t from_ns, int64_t to_ns, struc
 static size_t gaps_of(struct timeline *t, int64_t from_ns, int64_t to_ns, struct gap *out, size_t max)
 {
 	struct history *h = of_timeline(t);
+	const struct gap *gaps;
 	size_t n = 0;
 
 	pthread_mutex_lock(&h->lock);
-	for (size_t i = 0; i < h->n_gaps && h->gaps[i].from_ns < to_ns && n < max; i++) {
-		if (h->gaps[i].to_ns > from_ns)
-			out[n++] = h->gaps[i];
-	}
+	gaps = h->gaps.p;
+	for (size_t i = 0; i < h->gaps.n && gaps[i].from_ns < to_ns && n < max; i++)
+		if (gaps[i].to_ns > from_ns)
+			out[n++] = gaps[i];
 	pthread_mutex_unlock(&h->lock);
 	return n;
 }
@@ -463,7 +461,7 @@ static size_t changes_of(struct timeline *t, int64_t from_ns, int64_t to_ns, str
 	size_t n;
 
 	pthread_mutex_lock(&h->lock);
-	n = changes_between(h->changes, h->n_changes, from_ns, to_ns, out, max);
+	n = changes_between(h->changes.p, h->changes.n, from_ns, to_ns, out, max);
 	pthread_mutex_unlock(&h->lock);
 	return n;
 }
@@ -476,7 +474,7 @@ static int finest_of(struct timeline *t, size_t channel, int64_t t_ns)
 	int zoom;
 
 	pthread_mutex_lock(&h->lock);
-	p = pyramid_of(h, channel, &column);
+	p = lod_of(h, channel, &column);
 	zoom = p ? lod_finest(p, t_ns) : ZOOM_MAX;
 	pthread_mutex_unlock(&h->lock);
 	return zoom;
@@ -486,7 +484,8 @@ static int finest_of(struct timeline *t, size_t channel, int64_t t_ns)
 static bool sum_to(const struct history *h, size_t k, int64_t t_ns, struct sum_at *out)
 {
 	const struct power *p = &h->power[k];
-	size_t lo = 0, hi = h->n_marks;
+	const struct mark *marks = h->marks.p;
+	size_t lo = 0, hi = h->marks.n;
 
 	*out = (struct sum_at) {sum_get(&p->sum.area), (double)p->sum.covered_ns};
 	if (!p->sum.begun || t_ns > p->sum.last_ns)
@@ -498,12 +497,12 @@ static bool sum_to(const struct history *h, size_t k, int64_t t_ns, struct sum_a
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (h->marks[mid].t_ns < t_ns)
+		if (marks[mid].t_ns < t_ns)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	if (!h->sums || lo == h->n_marks || h->marks[lo].t_ns != t_ns)
+	if (!h->sums || lo == h->marks.n || marks[lo].t_ns != t_ns)
 		return false;
 	*out = h->sums[lo * h->n_power + k];
 	return !isnan(out->area);
@@ -573,11 +572,11 @@ void history_free(struct history *h)
 	for (int t = 0; t < TIERS; t++)
 		lod_free(h->tiers[t]);
 	free_session(&h->session);
-	free(h->marks);
+	free(h->marks.p);
 	free(h->power);
 	free(h->sums);
-	free(h->gaps);
-	free(h->changes);
+	free(h->gaps.p);
+	free(h->changes.p);
 	pthread_mutex_destroy(&h->lock);
 	free(h);
 }

@@ -1,14 +1,14 @@
 /* Each zoom is a ring of slots, and a slot holds the bins of all channels side
  * by side: a row touches one stretch of memory a zoom.  All channels of a tier
- * share the times, so one tag a slot says which column is in it; whatever the
- * ring held before, and whatever a gap skipped, simply has another tag.
+ * share the times, so one tag a slot says which column is in it; older
+ * contents, and columns that a gap skipped, have another tag.
  *
  * A row changes only its column of the finest zoom.  When that column is left
  * behind it is merged into its parent, and the parent, when it is left behind
  * too, into its own.  The newest slot of a coarser zoom therefore lacks what
- * its unfinished child still holds; who asks for it gets that merged on the
- * way.  So a column is at every moment the merge of its two children, in the
- * very association that a reader of the same rows uses, and equal bit for bit.
+ * its unfinished child still holds; a query merges that in.  So a column is at
+ * every moment the merge of its two children, in the very association that a
+ * reader of the same rows uses, and equal bit for bit.
  *
  * min, max and sum are doubles, n is 32 bits: 28 bytes a bin.  A column cannot
  * hold more rows than that counts (39 hours at 10 kHz are 1.4 thousand million).
@@ -33,7 +33,7 @@ struct lod {
 	int64_t period_ns;
 	uint64_t rows;
 	int64_t first_ns, last_ns;
-	int64_t *times; /* of the newest rows, row i at i % PYRAMID_TIMES */
+	int64_t *times; /* of the newest rows, row i at i % LOD_TIMES */
 	double *last_row;
 	void *memory;
 	size_t size;
@@ -52,7 +52,7 @@ size_t lod_column_bytes(size_t width, double hz)
 
 size_t lod_fixed_bytes(size_t width)
 {
-	return PYRAMID_TIMES * sizeof(int64_t) + width * sizeof(double);
+	return LOD_TIMES * sizeof(int64_t) + width * sizeof(double);
 }
 
 struct lod *lod_new(size_t width, double hz, size_t columns)
@@ -85,7 +85,7 @@ struct lod *lod_new(size_t width, double hz, size_t columns)
 		at += per_level;
 	}
 	p->times = (int64_t *)(void *)at;
-	p->last_row = (double *)(void *)(at + PYRAMID_TIMES * sizeof(int64_t));
+	p->last_row = (double *)(void *)(at + LOD_TIMES * sizeof(int64_t));
 	return p;
 }
 
@@ -182,12 +182,12 @@ void lod_push(struct lod *p, int64_t t_ns, const double *values)
 	if (!p->rows)
 		p->first_ns = t_ns;
 	p->last_ns = t_ns;
-	p->times[p->rows % PYRAMID_TIMES] = t_ns;
+	p->times[p->rows % LOD_TIMES] = t_ns;
 	memcpy(p->last_row, values, p->width * sizeof(double));
 	p->rows++;
 }
 
-bool pyramid_extent(const struct lod *p, int64_t *first_ns, int64_t *last_ns)
+bool lod_extent(const struct lod *p, int64_t *first_ns, int64_t *last_ns)
 {
 	if (!p->rows)
 		return false;
@@ -265,11 +265,11 @@ int lod_finest(const struct lod *p, int64_t t_ns)
 /* Rows whose time is kept and that are older than t_ns (or as old, with or_equal). */
 static uint64_t rows_before(const struct lod *p, int64_t t_ns, bool or_equal)
 {
-	uint64_t lo = p->rows > PYRAMID_TIMES ? p->rows - PYRAMID_TIMES : 0, hi = p->rows;
+	uint64_t lo = p->rows > LOD_TIMES ? p->rows - LOD_TIMES : 0, hi = p->rows;
 
 	while (lo < hi) {
 		uint64_t mid = lo + (hi - lo) / 2;
-		int64_t at = p->times[mid % PYRAMID_TIMES];
+		int64_t at = p->times[mid % LOD_TIMES];
 
 		if (at < t_ns || (or_equal && at == t_ns))
 			lo = mid + 1;
@@ -281,7 +281,7 @@ static uint64_t rows_before(const struct lod *p, int64_t t_ns, bool or_equal)
 
 static uint64_t oldest_timed(const struct lod *p)
 {
-	return p->rows > PYRAMID_TIMES ? p->rows - PYRAMID_TIMES : 0;
+	return p->rows > LOD_TIMES ? p->rows - LOD_TIMES : 0;
 }
 
 static double mean(const struct bin *b)
@@ -325,7 +325,7 @@ double lod_value(const struct lod *p, size_t column, int64_t t_ns, int64_t *at_n
 	before = rows_before(p, t_ns, true);
 	if (before == oldest_timed(p))
 		return value_of_column(p, column, t_ns, at_ns);
-	*at_ns = p->times[(before - 1) % PYRAMID_TIMES];
+	*at_ns = p->times[(before - 1) % LOD_TIMES];
 	b = column_at(p, 0, column, *at_ns >> p->base);
 	return mean(&b);
 }
@@ -337,14 +337,14 @@ int64_t lod_step(const struct lod *p, int64_t t_ns, int n)
 
 	if (!p->rows || !n)
 		return t_ns;
-	if (t_ns >= p->times[oldest % PYRAMID_TIMES]) {
+	if (t_ns >= p->times[oldest % LOD_TIMES]) {
 		int64_t row = (int64_t)rows_before(p, t_ns, n > 0) + n - (n > 0);
 
 		if (row >= (int64_t)p->rows)
 			return p->last_ns;
 		if (row >= (int64_t)oldest)
-			return p->times[(uint64_t)row % PYRAMID_TIMES];
-		from_ns = p->times[oldest % PYRAMID_TIMES];
+			return p->times[(uint64_t)row % LOD_TIMES];
+		from_ns = p->times[oldest % LOD_TIMES];
 		by = row - (int64_t)oldest;
 	}
 	if (__builtin_mul_overflow(by, p->period_ns, &by) || __builtin_add_overflow(from_ns, by, &from_ns))

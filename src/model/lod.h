@@ -1,4 +1,4 @@
-/* pyramid: the newest columns of one tier's channels, at every zoom.
+/* lod: the newest columns of one tier's channels, at every zoom.
  *
  * For each zoom from zoom_base(hz) to ZOOM_MAX so many of the newest
  * columns.  Memory is taken as it is touched. */
@@ -7,7 +7,7 @@
 
 #include "model/history.h"
 
-#define PYRAMID_TIMES 32768 /* rows whose exact times are kept, for stepping */
+#define LOD_TIMES 32768 /* rows whose exact times are kept, for stepping */
 
 struct lod;
 
@@ -20,14 +20,14 @@ void lod_free(struct lod *p);
 /* One row.  Times that are negative or not increasing are ignored. */
 void lod_push(struct lod *p, int64_t t_ns, const double *values);
 
-bool pyramid_extent(const struct lod *p, int64_t *first_ns, int64_t *last_ns); /* false: no row yet */
+bool lod_extent(const struct lod *p, int64_t *first_ns, int64_t *last_ns); /* false: no row yet */
 
 /* As in struct timeline_ops, for one column of the rows. */
 void lod_columns(const struct lod *p, size_t column, int zoom, int64_t first, size_t n, struct bin *out);
 int lod_finest(const struct lod *p, int64_t t_ns);
 double lod_value(const struct lod *p, size_t column, int64_t t_ns, int64_t *at_ns);
 
-/* Exact for the newest PYRAMID_TIMES rows, by the tier's period before them. */
+/* Exact for the newest LOD_TIMES rows, by the tier's period before them. */
 int64_t lod_step(const struct lod *p, int64_t t_ns, int n);
 
 #endif

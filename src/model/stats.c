@@ -1,5 +1,5 @@
-/* One rule for energy and for how long something lasted: a line from reading to reading, and
- * nothing across a hole.  So a summary and a report give the same joules. */
+/* Integrals of channels: trapezoids between readings, none across a gap.  The summary and the
+ * report share them, and so print the same energy. */
 #include "model/stats.h"
 
 #include <math.h>

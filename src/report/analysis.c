@@ -7,22 +7,77 @@
 #include "util/num.h"
 #include "report/analysis.h"
 
-#define KEPT (32u << 20) /* bytes of numbers; more are made again where they are needed */
+#define KEPT (32u << 20) /* bytes of results; beyond that a phase is computed again when it is printed */
 
-static void parts_keep(struct analysis *a)
+static size_t first_of(const struct session *s, enum channel_kind kind)
 {
-	size_t room = a->channels.n + 1, n = a->epochs.n;
+	for (size_t i = 0; i < s->n_channels; i++)
+		if (s->channels[i].kind == kind && !s->channels[i].missing[0])
+			return i;
+	return SIZE_MAX;
+}
+
+/* Without a total, the only power channel stands for it. */
+static size_t only_power(const struct session *s)
+{
+	size_t found = SIZE_MAX, n = 0;
+
+	for (size_t i = 0; i < s->n_channels; i++)
+		if (s->channels[i].unit == UNIT_MILLIWATT && !s->channels[i].missing[0]) {
+			found = i;
+			n++;
+		}
+	return n == 1 ? found : SIZE_MAX;
+}
+
+/* Channels that only the table of phases needs are appended to the selected ones. */
+static int keys_find(struct analysis *a)
+{
+	size_t *list = realloc(a->channels.list, (a->channels.n + KEYS) * sizeof(*list));
+
+	if (!list)
+		return -1;
+	a->channels.list = list;
+	a->n_results = a->channels.n = a->brief ? 0 : a->channels.n;
+	a->key[KEY_POWER] = first_of(a->session, CHANNEL_POWER_TOTAL);
+	a->key[KEY_GPU] = first_of(a->session, CHANNEL_GPU_UTIL);
+	a->key[KEY_HOTTEST] = first_of(a->session, CHANNEL_HOTTEST);
+	if (a->key[KEY_POWER] == SIZE_MAX)
+		a->key[KEY_POWER] = only_power(a->session);
+	for (int k = 0; k < KEYS; k++) {
+		if (a->key[k] == SIZE_MAX)
+			continue;
+		for (a->at[k] = 0; a->at[k] < a->n_results && list[a->at[k]] != a->key[k];)
+			a->at[k]++;
+		if (a->at[k] == a->n_results)
+			list[a->n_results++] = a->key[k];
+	}
+	return 0;
+}
+
+const struct result *key_of(const struct analysis *a, const struct part *p, enum key k)
+{
+	return a->key[k] == SIZE_MAX ? NULL : &p->results[a->at[k]];
+}
+
+static int parts_keep(struct analysis *a)
+{
+	size_t room = a->n_results + 1, n = a->epochs.n;
 
 	a->now = calloc(1, sizeof(*a->now));
 	a->no_memory = calloc(1, sizeof(*a->no_memory));
 	a->whole.results = calloc(room, sizeof(*a->whole.results));
-	if (a->now)
-		a->now->results = calloc(room, sizeof(*a->now->results));
-	if (n > KEPT / (sizeof(*a->kept) + room * sizeof(*a->kept->results)))
-		return;
-	a->kept = calloc(n, sizeof(*a->kept));
-	for (size_t i = 0; a->kept && i < n; i++)
+	if (!a->now || !a->no_memory || !a->whole.results)
+		return -1;
+	a->now->results = calloc(room, sizeof(*a->now->results));
+	if (n <= KEPT / (sizeof(*a->kept) + room * sizeof(*a->kept->results)))
+		a->kept = calloc(n, sizeof(*a->kept));
+	for (size_t i = 0; a->kept && i < n; i++) {
 		a->kept[i].results = calloc(room, sizeof(*a->kept[i].results));
+		if (!a->kept[i].results)
+			return -1;
+	}
+	return a->now->results ? 0 : -1;
 }
 
 int analysis_begin(struct analysis *a, struct trace *t, const struct selection *p, double per, bool brief,
@@ -36,18 +91,52 @@ int analysis_begin(struct analysis *a, struct trace *t, const struct selection *
 	a->brief = brief;
 	if (channels_find(t, p, &a->channels, e) < 0 || epochs_find(t, p, &a->epochs, e) < 0)
 		return -1;
-	if (brief)
-		a->channels.n = 0;
-	keys_find(a);
-	parts_keep(a);
-	if (!a->now || !a->now->results || !a->no_memory || !a->whole.results)
+	if (keys_find(a) < 0 || parts_keep(a) < 0)
 		return err_set(e, ERR_FAILED, _("out of memory"));
-	r->rows += stats_rows(t, &a->channels, a->epochs.list, a->epochs.n) *
-		   (a->kept && a->epochs.n > 1 ? 2 : 1);
+	r->rows += stats_rows(t, &a->channels, a->epochs.list, a->epochs.n);
 	return 0;
 }
 
-/* Epochs that follow each other are one stretch to whatever is over time. */
+static void tick(void *to, uint64_t rows)
+{
+	struct reading *r = to;
+
+	if (!r)
+		return;
+	r->done += rows;
+	if (r->progress && r->rows > 0)
+		r->progress(fmin((double)r->done / (double)r->rows, 1));
+}
+
+/* Statistics of the part over its spans; what is read is added to the whole, too. */
+static int part_make(const struct analysis *a, struct part *p, const struct epoch *spans, size_t n,
+		     struct stats *whole, struct reading *r)
+{
+	struct channels all = {a->channels.list, a->n_results};
+
+	return stats_make(a->trace, &all, spans, n, whole, p->results, tick, r);
+}
+
+static void part_begin(const struct analysis *a, struct part *p, size_t epoch)
+{
+	p->epoch = a->epochs.list[epoch];
+	p->duration_ns = p->epoch.to_ns - p->epoch.from_ns;
+	ticks_count(a, p);
+}
+
+const struct part *part_load(const struct analysis *a, size_t epoch)
+{
+	struct part *p = a->now;
+
+	if (a->kept)
+		return &a->kept[epoch];
+	part_begin(a, p, epoch);
+	if (part_make(a, p, &p->epoch, 1, NULL, NULL) < 0)
+		*a->no_memory = true;
+	return p;
+}
+
+/* Adjacent epochs are one span for integrals. */
 static size_t spans_merge(struct epoch *out, const struct epochs *eps)
 {
 	size_t n = 0;
@@ -63,39 +152,47 @@ static size_t spans_merge(struct epoch *out, const struct epochs *eps)
 	return n;
 }
 
-static int whole_make(struct analysis *a, struct reading *r)
+/* Few phases are computed in the pass of the whole, many when they are printed. */
+static int parts_make(struct analysis *a, const struct epoch *spans, size_t n, struct reading *r)
 {
-	struct epoch *spans = calloc(a->epochs.n, sizeof(*spans));
-	int done = -1;
+	struct channels all = {a->channels.list, a->n_results};
+	struct stats *whole;
+	int done = 0;
 
-	if (spans && a->kept && a->epochs.n == 1) {
-		memcpy(a->whole.results, a->kept[0].results, a->channels.n * sizeof(*a->whole.results));
-		memcpy(a->whole.key, a->kept[0].key, sizeof(a->whole.key));
-		a->whole.full = a->kept[0].full;
-		done = 0;
-	} else if (spans) {
-		done = part_make(a, &a->whole, spans, spans_merge(spans, &a->epochs), a->brief, r);
-	}
-	free(spans);
+	if (!a->kept)
+		return part_make(a, &a->whole, spans, n, NULL, r);
+	whole = a->epochs.n > 1 ? stats_begin(a->trace, &all, spans, n, a->whole.results) : NULL;
+	if (a->epochs.n > 1 && !whole)
+		return -1;
+	for (size_t i = 0; done == 0 && i < a->epochs.n; i++)
+		done = part_make(a, &a->kept[i], &a->kept[i].epoch, 1, whole, r);
+	if (done < 0)
+		stats_free(whole);
+	else if (whole)
+		stats_end(whole);
+	else
+		memcpy(a->whole.results, a->kept[0].results, a->n_results * sizeof(*a->whole.results));
 	return done;
 }
 
 int analyse(struct analysis *a, struct reading *r, struct err *e)
 {
+	struct epoch *spans = calloc(a->epochs.n, sizeof(*spans));
+	int done = -1;
+
 	a->whole.epoch.from_ns = a->epochs.list[0].from_ns;
 	a->whole.epoch.to_ns = a->epochs.list[a->epochs.n - 1].to_ns;
 	for (size_t i = 0; i < a->epochs.n; i++) {
 		struct part *p = a->kept ? &a->kept[i] : a->now;
 
-		p->epoch = a->epochs.list[i];
-		p->duration_ns = p->epoch.to_ns - p->epoch.from_ns;
-		ticks_count(a, p);
+		part_begin(a, p, i);
 		ticks_sum(&a->whole, p);
 		a->whole.duration_ns += p->duration_ns;
-		if (a->kept && (!p->results || part_make(a, p, &p->epoch, 1, a->brief, r) < 0))
-			return err_set(e, ERR_FAILED, _("out of memory"));
 	}
-	return whole_make(a, r) < 0 ? err_set(e, ERR_FAILED, _("out of memory")) : 0;
+	if (spans)
+		done = parts_make(a, spans, spans_merge(spans, &a->epochs), r);
+	free(spans);
+	return done < 0 ? err_set(e, ERR_FAILED, _("out of memory")) : 0;
 }
 
 static void part_free(struct part *p)

@@ -1,8 +1,8 @@
-/* analysis: the numbers of a trace, before they are written down. */
+/* analysis: the statistics of a trace, before they are formatted. */
 #ifndef NVMTOP_REPORT_ANALYSIS_H
 #define NVMTOP_REPORT_ANALYSIS_H
 
-#include "report/out.h"
+#include "report/text.h"
 #include "report/stats.h"
 
 struct ticks {
@@ -13,17 +13,15 @@ struct ticks {
 	int64_t hole_ns; /* of that, without rows for so long that it is not bridged */
 };
 
-/* What the table by phase tells. */
+/* The channels of the table of phases. */
 enum key { KEY_POWER, KEY_GPU, KEY_HOTTEST, KEYS };
 
-/* A phase, or all that was picked. */
+/* A phase, or the whole selection. */
 struct part {
 	struct epoch epoch;
 	int64_t duration_ns;
 	struct ticks ticks[TIERS];
-	struct result *results; /* one a channel */
-	bool full;              /* they are there, and not only the keys */
-	struct result key[KEYS];
+	struct result *results; /* n_results */
 };
 
 struct analysis {
@@ -33,13 +31,14 @@ struct analysis {
 	struct epochs epochs;
 	struct part whole;
 	bool brief;        /* only the keys are wanted */
-	bool counted;      /* the trace says itself which ticks are missing; else its times do */
+	bool counted;      /* missing ticks are listed in the trace, not derived from its times */
 	double per;        /* items in each epoch; 0: none */
+	size_t n_results;  /* of the channels, and of keys behind them */
 	size_t key[KEYS];  /* channels of the trace; SIZE_MAX: none */
-	size_t at[KEYS];   /* where they are in channels; SIZE_MAX: nowhere */
+	size_t at[KEYS];   /* where their results are */
 	struct part *kept; /* one an epoch; NULL: they would be too many */
 	struct part *now;  /* else the one that was asked for last */
-	bool *no_memory;   /* a part could not be made: its numbers are missing */
+	bool *no_memory;   /* a part could not be computed */
 };
 
 struct reading {
@@ -53,12 +52,8 @@ int analysis_begin(struct analysis *a, struct trace *t, const struct selection *
 int analyse(struct analysis *a, struct reading *r, struct err *e);
 void analysis_free(struct analysis *a);
 
-/* Numbers of an epoch, until the next one is asked for; brief: only the keys are needed. */
-const struct part *part_load(const struct analysis *a, size_t epoch, bool brief);
-/* The inside of that: keys, and unless brief all channels, over the spans. */
-int part_make(const struct analysis *a, struct part *p, const struct epoch *spans, size_t n, bool brief,
-	      struct reading *r);
-void keys_find(struct analysis *a);
+/* The results of an epoch, valid until the next call. */
+const struct part *part_load(const struct analysis *a, size_t epoch);
 /* NULL: the trace has no such signal. */
 const struct result *key_of(const struct analysis *a, const struct part *p, enum key k);
 
@@ -74,7 +69,7 @@ double within_of(const struct analysis *a, const struct part *p, size_t i);
 double mean_power(const struct analysis *a, const struct part *p, size_t i);
 /* Of a temperature: from the first to the last sample; of a counter: all that it went up. */
 double rise_of(const struct analysis *a, const struct part *p, size_t i);
-/* Seconds for which a channel that says "throttled" did. */
+/* Seconds for which a throttle channel was above 0. */
 double throttled_of(const struct analysis *a, const struct part *p, size_t i);
 /* For how much of a span a channel is known; a counter is at any time. */
 void known_of(const struct analysis *a, const struct part *p, size_t i, double *known_ns, double *span_ns);
@@ -86,7 +81,7 @@ double full_energy(const struct analysis *a, const struct part *p, size_t i);
 double item_energy(const struct analysis *a, const struct part *p, size_t i);
 /* Seconds of the part for which nothing is known of the channel's power. */
 double uncovered_of(const struct analysis *a, const struct part *p, size_t i);
-/* For how many items of --per the part stands; 0: it does not say. */
+/* Items of --per in the part; 0: not given. */
 double items_of(const struct analysis *a, const struct part *p);
 
 /* "phase 3", "phase 3, inference", "whole". */
@@ -104,23 +99,32 @@ size_t shown_text(char *out, double v, double largest);
 #define SIGNED_TEXT 36
 void signed_text(char *out, double v, double largest);
 
-void write_tables(struct out *o, const struct analysis *a, bool markdown);
-void write_phases(struct out *o, const struct analysis *a, bool markdown); /* one line each */
-void write_head(struct out *o, const struct analysis *a, bool markdown);   /* above tables */
-void write_json(struct out *o, const struct analysis *list, size_t n);
-void write_csv(struct out *o, const struct analysis *list, size_t n);
-void write_csv_phases(struct out *o, const struct analysis *list, size_t n);
+void write_tables(FILE *o, const struct analysis *a, bool markdown);
+void write_phases(FILE *o, const struct analysis *a, bool markdown); /* one line each */
+void write_head(FILE *o, const struct analysis *a, bool markdown);   /* above tables */
+void write_json(FILE *o, const struct analysis *list, size_t n);
+void write_csv(FILE *o, const struct analysis *list, size_t n);
+void write_csv_phases(FILE *o, const struct analysis *list, size_t n);
 
-/* A line of a table: cells with their widths (negative: to the left). */
-void table_line(struct out *o, bool markdown, const char *const *cells, const int *widths, size_t n);
-/* Room for names: at least so much, and no two of them look the same when cut to it. */
+/* A table: its columns with their widths (negative: to the left) and heads. */
+#define TABLE_MOST 9
+struct table {
+	FILE *f;
+	bool markdown;
+	size_t n;
+	int wide[TABLE_MOST];
+	const char *head[TABLE_MOST];
+	bool begun;
+};
+void table_row(struct table *t, const char *const *cells); /* behind the heads */
+void table_end(const struct table *t);                     /* an empty line behind the rows */
+/* The width, at least `least`, at which no two names are cut to the same text. */
 int names_room(const char *const *names, size_t n, int least);
-void table_rule(struct out *o, const int *widths, size_t n); /* Markdown's, below the heads */
 
 /* Comparison of several traces, and of epochs that occur repeatedly. */
-void compare_tables(struct out *o, const struct analysis *list, size_t n, bool markdown);
-void compare_json(struct out *o, const struct analysis *list, size_t n);
-void compare_csv(struct out *o, const struct analysis *list, size_t n);
+void compare_tables(FILE *o, const struct analysis *list, size_t n, bool markdown);
+void compare_json(FILE *o, const struct analysis *list, size_t n);
+void compare_csv(FILE *o, const struct analysis *list, size_t n);
 bool compare_wanted(const struct analysis *list, size_t n); /* is there anything to compare */
 
 #endif

@@ -45,17 +45,17 @@ static const char *what_unit(const struct metric *m)
 	return m->what == ENERGY || m->what == ITEM_ENERGY ? "J" : "s";
 }
 
-static void member(struct out *o, const char *name, double v)
+static void member(FILE *o, const char *name, double v)
 {
-	out_format(o, ",\"%s\":", name);
-	out_json_num(o, v);
+	fprintf(o, ",\"%s\":", name);
+	put_json_num(o, v);
 }
 
-static void json_cell(struct out *o, const struct comparison *c, const struct metric *m, size_t file)
+static void json_cell(FILE *o, const struct comparison *c, const struct metric *m, size_t file)
 {
 	const struct cell *first = cell_of(c, 0, m), *x = cell_of(c, file, m);
 
-	out_format(o, "{\"n\":%llu", (unsigned long long)x->n);
+	fprintf(o, "{\"n\":%llu", (unsigned long long)x->n);
 	member(o, "mean", x->n > 0 ? x->mean : NAN);
 	member(o, "sd", x->sd);
 	member(o, "ci95", confidence(x->sd, x->n));
@@ -67,13 +67,13 @@ static void json_cell(struct out *o, const struct comparison *c, const struct me
 		member(o, "difference", x->mean - first->mean);
 		member(o, "difference_ci95", d.interval);
 		member(o, "p", d.p);
-		out_format(o, ",\"verdict\":\"%s\",\"drifts\":%s", verdict_word(d.verdict),
-			   d.drifts ? "true" : "false");
+		fprintf(o, ",\"verdict\":\"%s\",\"drifts\":%s", verdict_word(d.verdict),
+			d.drifts ? "true" : "false");
 	}
-	out_char(o, '}');
+	putc('}', o);
 }
 
-static void json_metric(struct out *o, const struct comparison *c, const struct metric *m, bool *comma)
+static void json_metric(FILE *o, const struct comparison *c, const struct metric *m, bool *comma)
 {
 	bool any = false;
 
@@ -81,44 +81,40 @@ static void json_metric(struct out *o, const struct comparison *c, const struct 
 		any |= cell_of(c, f, m)->n > 0;
 	if (!any)
 		return;
-	out_text(o, *comma ? ",\n{\"signal\":" : "{\"signal\":");
+	fputs(*comma ? ",\n{\"signal\":" : "{\"signal\":", o);
 	*comma = true;
 	if (m->channel)
-		out_json_text(o, m->channel->name);
+		put_json_text(o, m->channel->name);
 	else
-		out_text(o, "null");
-	out_format(o, ",\"quantity\":\"%s\",\"unit\":\"%s\",\"traces\":[", what_word(m), what_unit(m));
+		fputs("null", o);
+	fprintf(o, ",\"quantity\":\"%s\",\"unit\":\"%s\",\"traces\":[", what_word(m), what_unit(m));
 	for (size_t f = 0; f < c->n_files; f++) {
 		if (f > 0)
-			out_char(o, ',');
+			putc(',', o);
 		json_cell(o, c, m, f);
 	}
-	out_text(o, "]}");
+	fputs("]}", o);
 }
 
-/* What the title is made of: a label may look like a title. */
-static void json_key(struct out *o, const struct comparison *c, const struct group *g)
+/* The key behind the title: a label may read like a title. */
+static void json_key(FILE *o, const struct comparison *c, const struct group *g)
 {
 	const struct occurrence *x = &c->all[g->first];
 
-	out_text(o, ",\"label\":");
-	if (*x->label)
-		out_json_text(o, x->label);
-	else
-		out_text(o, "null");
+	put_json_member(o, "label", x->label);
 	if (*x->label || group_is_whole(c, g))
-		out_text(o, ",\"number\":null");
+		fputs(",\"number\":null", o);
 	else
-		out_format(o, ",\"number\":%llu", (unsigned long long)x->id);
+		fprintf(o, ",\"number\":%llu", (unsigned long long)x->id);
 }
 
-void compare_json(struct out *o, const struct analysis *list, size_t n)
+void compare_json(FILE *o, const struct analysis *list, size_t n)
 {
 	struct comparison c = compare_make(list, n);
 	bool first = true;
 
 	compare_test(&c);
-	out_char(o, '[');
+	putc('[', o);
 	for (size_t g = 0; c.ok && g <= c.n_groups; g++) {
 		char title[160];
 		bool comma = false;
@@ -126,27 +122,27 @@ void compare_json(struct out *o, const struct analysis *list, size_t n)
 		if (!group_shown(&c, &c.groups[g]))
 			continue;
 		group_title(&c, &c.groups[g], title, sizeof(title));
-		out_text(o, first ? "{\"epoch\":" : ",\n{\"epoch\":");
+		fputs(first ? "{\"epoch\":" : ",\n{\"epoch\":", o);
 		first = false;
-		out_json_text(o, title);
+		put_json_text(o, title);
 		json_key(o, &c, &c.groups[g]);
-		out_text(o, ",\"quantities\":[");
+		fputs(",\"quantities\":[", o);
 		group_begin(&c, &c.groups[g]);
 		for (size_t i = 0; i < c.n_metrics; i++)
 			json_metric(o, &c, &c.metrics[i], &comma);
-		out_text(o, "]}");
+		fputs("]}", o);
 	}
-	out_char(o, ']');
+	putc(']', o);
 	compare_free(&c);
 }
 
-static void csv_cell(struct out *o, double v)
+static void csv_cell(FILE *o, double v)
 {
-	out_char(o, ',');
-	out_num(o, v);
+	putc(',', o);
+	put_num(o, v);
 }
 
-static void csv_metric(struct out *o, const struct comparison *c, const char *title, const struct metric *m)
+static void csv_metric(FILE *o, const struct comparison *c, const char *title, const struct metric *m)
 {
 	const struct cell *first = cell_of(c, 0, m);
 
@@ -157,33 +153,32 @@ static void csv_metric(struct out *o, const struct comparison *c, const char *ti
 
 		if (x->n == 0)
 			continue;
-		text_printable(path, sizeof(path), trace_path(c->list[f].trace),
-			       strlen(trace_path(c->list[f].trace)));
-		out_csv_text(o, path);
-		out_char(o, ',');
-		out_csv_text(o, title);
-		out_char(o, ',');
-		out_csv_text(o, m->channel ? m->channel->name : "");
-		out_format(o, ",%s,%s,%llu", what_word(m), what_unit(m), (unsigned long long)x->n);
+		put_csv_text(o, shown_path(c->list[f].trace, path, sizeof(path)));
+		putc(',', o);
+		put_csv_text(o, title);
+		putc(',', o);
+		put_csv_text(o, m->channel ? m->channel->name : "");
+		fprintf(o, ",%s,%s,%llu", what_word(m), what_unit(m), (unsigned long long)x->n);
 		csv_cell(o, x->mean);
 		csv_cell(o, x->sd);
 		csv_cell(o, confidence(x->sd, x->n));
 		csv_cell(o, f > 0 ? x->mean - first->mean : NAN);
 		csv_cell(o, f > 0 ? d.interval : NAN);
-		out_format(o, ",%s", f > 0 ? verdict_word(d.verdict) : "");
+		fprintf(o, ",%s", f > 0 ? verdict_word(d.verdict) : "");
 		csv_cell(o, coverage_of(x));
 		csv_cell(o, f > 0 ? d.p : NAN);
 		csv_cell(o, x->drift);
-		out_format(o, ",%s\n", d.drifts ? "drifts" : "");
+		fprintf(o, ",%s\n", d.drifts ? "drifts" : "");
 	}
 }
 
-void compare_csv(struct out *o, const struct analysis *list, size_t n)
+void compare_csv(FILE *o, const struct analysis *list, size_t n)
 {
 	struct comparison c = compare_make(list, n);
 
-	out_text(o, "file,epoch,signal,quantity,unit,n,mean,sd,ci95,difference,difference_ci95,verdict,"
-		    "coverage,p,drift_p,warning\n");
+	fputs("file,epoch,signal,quantity,unit,n,mean,sd,ci95,difference,difference_ci95,verdict,"
+	      "coverage,p,drift_p,warning\n",
+	      o);
 	compare_test(&c);
 	for (size_t g = 0; c.ok && g <= c.n_groups; g++) {
 		char title[160];

@@ -62,7 +62,8 @@ static void metric_name(const struct metric *m, char *out, size_t size)
 	snprintf(out, size, "%.*s%s%s", at ? (int)(at - name) : 0, name, m->channel->name, at ? at + 2 : "");
 }
 
-#define NAME 120
+#define NAME      120
+#define FILE_NAME 24
 
 /* The same in all tables: they stand below each other. */
 static int room_of(const struct comparison *c, int least)
@@ -110,23 +111,25 @@ static void plus_minus(char *out, double v, double largest)
 #define MANY 5 /* columns of files at a time */
 
 /* What was marked so above. */
-static void drift_note(struct out *o, bool any)
+static void drift_note(FILE *o, bool any)
 {
 	if (any)
-		out_text(o, _("~: drifts within a run, so that its repetitions are not independent and the "
-			      "95 percent interval is too narrow\n"));
+		fputs(_("~: drifts within a run, so that its repetitions are not independent and the "
+			"95 percent interval is too narrow\n"),
+		      o);
 }
 
 /* One file: how much its repeated epochs agree. */
-static void spread_table(struct out *o, const struct comparison *c, bool markdown, int room)
+static void spread_table(FILE *o, const struct comparison *c, bool markdown, int room)
 {
+	struct table t = {o,
+			  markdown,
+			  5,
+			  {-room, 11, 11, 11, -4},
+			  {_("mean of the repetitions"), _("mean"), "95 %", _("sd"), _("unit")},
+			  false};
 	bool any = false;
-	const int wide[] = {-room, 11, 11, 11, -4};
-	const char *const head[] = {_("mean of the repetitions"), _("mean"), "95 %", _("sd"), _("unit")};
 
-	table_line(o, markdown, head, wide, 5);
-	if (markdown)
-		table_rule(o, wide, 5);
 	for (size_t i = 0; i < c->n_metrics; i++) {
 		const struct metric *m = &c->metrics[i];
 		const struct cell *x = cell_of(c, 0, m);
@@ -142,66 +145,54 @@ static void spread_table(struct out *o, const struct comparison *c, bool markdow
 			strcat(interval, "~");
 		any |= drifts(x) && interval[0];
 		shown_text(sd, x->sd * u.factor, x->mean * u.factor);
-		table_line(o, markdown, (const char *[]) {name, mean, interval, sd, u.unit}, wide, 5);
+		table_row(&t, (const char *[]) {name, mean, interval, sd, u.unit});
 	}
 	drift_note(o, any);
 }
 
-static bool pair_line(struct out *o, const struct comparison *c, bool markdown, const char *name,
-		      const struct metric *m, int room)
+static bool pair_row(struct table *t, const struct comparison *c, const struct metric *m)
 {
 	const struct cell *a = cell_of(c, 0, m), *b = cell_of(c, 1, m);
 	struct shown u = metric_unit(m, fmax(fabs(a->mean), fabs(b->mean)));
-	const int wide[] = {-room, -3, 8, 8, 8, 8, 7, -12};
 	double size = fmax(fabs(a->mean), fabs(b->mean)) * u.factor, diff = (b->mean - a->mean) * u.factor;
 	struct difference d = difference(c, a, b);
-	char text[5][SIGNED_TEXT + 4], said[80];
+	char name[NAME], text[5][SIGNED_TEXT + 4], said[80];
 
+	metric_name(m, name, sizeof(name));
 	shown_text(text[0], a->mean * u.factor, size);
 	shown_text(text[1], b->mean * u.factor, size);
 	signed_text(text[2], diff, size);
 	plus_minus(text[3], d.interval * u.factor, size);
 	text[4][0] = '\0';
 	if (d.verdict != NOTHING && a->mean != 0 && !isnan(diff)) {
-		size_t n;
-
 		signed_text(text[4], 100 * (b->mean - a->mean) / fabs(a->mean), 100);
-		n = strlen(text[4]);
-		memcpy(text[4] + n, " %", 3);
+		strcat(text[4], " %");
 	}
 	snprintf(said, sizeof(said), "%s%s", verdict_text(d.verdict), d.drifts ? " ~" : "");
-	table_line(o, markdown,
-		   (const char *[]) {name, u.unit, text[0], text[1], text[2], text[3], text[4], said}, wide,
-		   8);
+	table_row(t, (const char *[]) {name, u.unit, text[0], text[1], text[2], text[3], text[4], said});
 	return d.drifts;
 }
 
-static void pair_table(struct out *o, const struct comparison *c, bool markdown, int room)
+static void pair_table(FILE *o, const struct comparison *c, bool markdown, int room)
 {
+	struct table t = {o,
+			  markdown,
+			  8,
+			  {-room, -3, 8, 8, 8, 8, 7, -12},
+			  {"", "", "A", "B", "B - A", "95 %", "", ""},
+			  false};
 	bool any = false;
-	const int wide[] = {-room, -3, 8, 8, 8, 8, 7, -12};
-	const char *const head[] = {"", "", "A", "B", "B - A", "95 %", "", ""};
 
-	table_line(o, markdown, head, wide, 8);
-	if (markdown)
-		table_rule(o, wide, 8);
-	for (size_t i = 0; i < c->n_metrics; i++) {
-		const struct metric *m = &c->metrics[i];
-		char name[NAME];
-
-		if (cell_of(c, 0, m)->n + cell_of(c, 1, m)->n == 0)
-			continue;
-		metric_name(m, name, sizeof(name));
-		any |= pair_line(o, c, markdown, name, m, room);
-	}
+	for (size_t i = 0; i < c->n_metrics; i++)
+		if (cell_of(c, 0, &c->metrics[i])->n + cell_of(c, 1, &c->metrics[i])->n > 0)
+			any |= pair_row(&t, c, &c->metrics[i]);
 	drift_note(o, any);
 }
 
 /* Three and more: values, and below each its difference to the first. */
-static bool many_lines(struct out *o, const struct comparison *c, const struct metric *m, size_t from,
-		       size_t n, bool markdown, int room)
+static bool many_rows(struct table *t, const struct comparison *c, const struct metric *m, size_t from)
 {
-	const int wide[] = {-room, -4, 10, 10, 10, 10, 10};
+	size_t n = t->n - 2;
 	char name[NAME], text[2][MANY][SIGNED_TEXT + 4];
 	const char *top[MANY + 2], *below[MANY + 2];
 	const struct cell *first = cell_of(c, 0, m);
@@ -238,61 +229,59 @@ static bool many_lines(struct out *o, const struct comparison *c, const struct m
 		top[k + 2] = text[0][k];
 		below[k + 2] = text[1][k];
 	}
-	table_line(o, markdown, top, wide, n + 2);
-	table_line(o, markdown, below, wide, n + 2);
+	table_row(t, top);
+	table_row(t, below);
 	return drift;
 }
 
-static void many_table(struct out *o, const struct comparison *c, bool markdown, int room)
+/* "A", "B", ... "Z", "#27" */
+static void file_name(char out[FILE_NAME], size_t f)
+{
+	if (f < 26)
+		snprintf(out, FILE_NAME, "%c", (char)('A' + (int)f));
+	else
+		snprintf(out, FILE_NAME, "#%zu", f + 1);
+}
+
+static void many_table(FILE *o, const struct comparison *c, bool markdown, int room)
 {
 	bool any = false;
-	const int wide[] = {-room, -4, 10, 10, 10, 10, 10};
 
 	for (size_t from = 1; from < c->n_files; from += MANY - 1) {
 		size_t n = c->n_files - from < MANY - 1 ? c->n_files - from + 1 : MANY;
-		char letter[MANY][8];
-		const char *head[MANY + 2] = {"", _("unit"), "A"};
+		struct table t = {
+			o, markdown, n + 2, {-room, -4, 10, 10, 10, 10, 10}, {"", _("unit"), "A"}, false};
+		char letter[MANY][FILE_NAME];
 
 		for (size_t k = 1; k < n; k++) {
-			size_t f = from + k - 1;
-
-			if (f < 26)
-				snprintf(letter[k], sizeof(letter[k]), "%c", (char)('A' + (int)f));
-			else
-				snprintf(letter[k], sizeof(letter[k]), "#%u", (unsigned)(f + 1) % 100000);
-			head[k + 2] = letter[k];
+			file_name(letter[k], from + k - 1);
+			t.head[k + 2] = letter[k];
 		}
-		table_line(o, markdown, head, wide, n + 2);
-		if (markdown)
-			table_rule(o, wide, n + 2);
 		for (size_t i = 0; i < c->n_metrics; i++)
-			any |= many_lines(o, c, &c->metrics[i], from, n, markdown, room);
+			any |= many_rows(&t, c, &c->metrics[i], from);
 	}
-	out_text(o,
-		 _("*: differs from A; =: within noise; ?: occurs once, so the noise is unknown; -: too much "
-		   "of the\ntime is unknown\n"));
+	fputs(_("*: differs from A; =: within noise; ?: occurs once, so the noise is unknown; -: too much "
+		"of the\ntime is unknown\n"),
+	      o);
 	if (any)
-		out_text(o, _("~: differs from A, but drifts within a run, so that its repetitions are not "
-			      "independent\n"));
+		fputs(_("~: differs from A, but drifts within a run, so that its repetitions are not "
+			"independent\n"),
+		      o);
 }
 
-static void files_list(struct out *o, const struct comparison *c)
+static void files_list(FILE *o, const struct comparison *c)
 {
 	for (size_t f = 0; f < c->n_files; f++) {
-		char path[1024];
+		char path[1024], name[FILE_NAME];
 
-		text_printable(path, sizeof(path), trace_path(c->list[f].trace),
-			       strlen(trace_path(c->list[f].trace)));
-		if (f < 26)
-			out_format(o, "%c: %s\n", (char)('A' + (int)f), path);
-		else
-			out_format(o, "#%zu: %s\n", f + 1, path);
+		file_name(name, f);
+		fprintf(o, "%s: %s\n", name, shown_path(c->list[f].trace, path, sizeof(path)));
 	}
-	out_char(o, '\n');
+	putc('\n', o);
 }
 
-/* What is not known would look like what is equal, or saved. */
-static void tell_unknown(struct out *o, const struct comparison *c, bool markdown)
+/* Unknown time would otherwise read as no difference, or as a saving. */
+static void tell_unknown(FILE *o, const struct comparison *c, bool markdown)
 {
 	bool any = false;
 
@@ -306,31 +295,30 @@ static void tell_unknown(struct out *o, const struct comparison *c, bool markdow
 		if (worst > 0.9999)
 			continue;
 		num_fixed(text, floor(worst * 1000) / 10, 1);
-		out_format(o, _("%c: some of its signals are known for %s %% of the time only\n"),
-			   f < 26 ? 'A' + (int)f : '#', text);
+		fprintf(o, _("%c: some of its signals are known for %s %% of the time only\n"),
+			f < 26 ? 'A' + (int)f : '#', text);
 		any = true;
 	}
 	if (any && markdown)
-		out_char(o, '\n');
+		putc('\n', o);
 }
 
-static void group_table(struct out *o, const struct comparison *c, const struct group *g, bool markdown,
-			int room)
+static void group_table(FILE *o, const struct comparison *c, const struct group *g, bool markdown, int room)
 {
 	char title[160];
 
 	group_title(c, g, title, sizeof(title));
-	out_format(o, "%s%s:", markdown ? "### " : "", title);
+	fprintf(o, "%s%s:", markdown ? "### " : "", title);
 	for (size_t f = 0; f < c->n_files; f++) {
 		unsigned long long n = count(c, g, f);
 		const char *comma = f > 0 ? "," : "";
 
 		if (c->n_files == 1)
-			out_format(o, P_(" %llu time", " %llu times", n), n);
+			fprintf(o, P_(" %llu time", " %llu times", n), n);
 		else if (f < 26)
-			out_format(o, P_("%s %c %llu time", "%s %c %llu times", n), comma, 'A' + (int)f, n);
+			fprintf(o, P_("%s %c %llu time", "%s %c %llu times", n), comma, 'A' + (int)f, n);
 	}
-	out_text(o, markdown ? "\n\n" : "\n");
+	fputs(markdown ? "\n\n" : "\n", o);
 	tell_unknown(o, c, markdown);
 	if (c->n_files == 1)
 		spread_table(o, c, markdown, room);
@@ -338,10 +326,10 @@ static void group_table(struct out *o, const struct comparison *c, const struct 
 		pair_table(o, c, markdown, room);
 	else
 		many_table(o, c, markdown, room);
-	out_char(o, '\n');
+	putc('\n', o);
 }
 
-void compare_tables(struct out *o, const struct analysis *list, size_t n, bool markdown)
+void compare_tables(FILE *o, const struct analysis *list, size_t n, bool markdown)
 {
 	struct comparison c = compare_make(list, n);
 	int room = c.ok ? room_of(&c, n == 1 ? 30 : 18) : 0;
@@ -356,10 +344,10 @@ void compare_tables(struct out *o, const struct analysis *list, size_t n, bool m
 		group_table(o, &c, &c.groups[g], markdown, room);
 	}
 	if (c.tested > 0)
-		out_format(o,
-			   P_("differs: after Holm's correction for %zu difference that was tested\n",
-			      "differs: after Holm's correction for the %zu differences that were tested\n",
-			      c.tested),
-			   c.tested);
+		fprintf(o,
+			P_("differs: after Holm's correction for %zu difference that was tested\n",
+			   "differs: after Holm's correction for the %zu differences that were tested\n",
+			   c.tested),
+			c.tested);
 	compare_free(&c);
 }

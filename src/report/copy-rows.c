@@ -1,5 +1,4 @@
-/* What is poured into the writer is what a recording is, with its extension, marks,
- * gaps and clocks. */
+/* Copies rows, marks, gaps and changes of a trace to a writer. */
 #include <math.h>
 #include <errno.h>
 #include <stdio.h>
@@ -92,7 +91,7 @@ static void copy_mark(struct copy *p, const struct mark *m)
 		p->sink->ops->mark(p->sink, &anew);
 }
 
-/* What was told before the stretch is among its facts. */
+/* Changes before the range are in its facts. */
 static void copy_changes(struct copy *p, int64_t from_ns, int64_t end_ns)
 {
 	size_t n;
@@ -260,9 +259,4 @@ uint64_t copy_rows_of(const struct trace *t, int64_t from_ns, int64_t end_ns)
 	for (int i = 0; i < TIERS; i++)
 		n += trace_row_from(t, (enum tier)i, end_ns) - trace_row_from(t, (enum tier)i, from_ns);
 	return n;
-}
-
-void copy_shown(const struct trace *t, char *out, size_t size)
-{
-	text_printable(out, size, trace_path(t), strlen(trace_path(t)));
 }

@@ -2,7 +2,7 @@
 #ifndef NVMTOP_REPORT_COPY_ROWS_H
 #define NVMTOP_REPORT_COPY_ROWS_H
 
-#include "report/report.h"
+#include "report/select.h"
 
 /* Where the stream goes, and what it has had. */
 struct copy {
@@ -10,7 +10,7 @@ struct copy {
 	bool force;
 	struct log_writer *writer;
 	struct sink *sink;
-	bool failed;  /* the writer says why */
+	bool failed;  /* the error is in the writer's statistics */
 	bool stopped; /* somebody wants no more of it */
 	const struct session *about;
 	struct trace *t;
@@ -39,7 +39,5 @@ int copy_end(struct copy *p, struct err *e);
 bool copy_ready(struct copy *p);
 
 uint64_t copy_rows_of(const struct trace *t, int64_t from_ns, int64_t end_ns);
-/* The name of a trace, printable. */
-void copy_shown(const struct trace *t, char *out, size_t size);
 
 #endif

@@ -45,7 +45,8 @@ static void gaps_by_times(const struct analysis *a, struct part *p, enum tier ti
 		for (size_t i = 0; i < n; i++) {
 			int64_t apart = any ? t[i] - before : 0;
 
-			if ((double)apart > (tier == TIER_FAST ? 1.5 : 2.5) * period && inside(ep, before) && inside(ep, t[i]))
+			if ((double)apart > (tier == TIER_FAST ? 1.5 : 2.5) * period && inside(ep, before) &&
+			    inside(ep, t[i]))
 				gap_add(&p->ticks[tier], false, (uint64_t)llround((double)apart / period) - 1,
 					apart);
 			if (any)
@@ -65,8 +66,8 @@ static void gaps_listed(const struct analysis *a, struct part *p)
 	int64_t first = INT64_MIN, last;
 
 	trace_extent(a->trace, &first, &last);
-	for (size_t i = trace_gap_from(a->trace, p->epoch.from_ns); i < n && gaps[i].from_ns < p->epoch.end_ns;
-	     i++) {
+	for (size_t i = trace_gap_from(a->trace, p->epoch.from_ns);
+	     i < n && gaps[i].from_ns < p->epoch.end_ns; i++) {
 		const struct gap *g = &gaps[i];
 		struct ticks *k = &p->ticks[g->tier];
 

@@ -4,7 +4,7 @@
 #include "util/intl.h"
 #include "report/copy-rows.h"
 
-int trace_cut(struct trace *t, const struct selection *pick, const char *path, bool force,
+int trace_cut(struct trace *t, const struct selection *range, const char *path, bool force,
 	      report_progress *progress, struct err *e)
 {
 	struct session about = *trace_session(t);
@@ -14,12 +14,12 @@ int trace_cut(struct trace *t, const struct selection *pick, const char *path, b
 	char shown[512];
 	int r = -1;
 
-	copy_shown(t, shown, sizeof(shown));
+	shown_path(t, shown, sizeof(shown));
 	if (!trace_extent(t, &first, &last))
 		return err_set(e, ERR_FAILED, _("%s has no samples"), shown);
-	if (pick->has_from)
-		from += pick->from_ns;
-	end = pick->has_to && pick->to_ns <= last - about.start.mono_ns ? about.start.mono_ns + pick->to_ns
+	if (range->has_from)
+		from += range->from_ns;
+	end = range->has_to && range->to_ns <= last - about.start.mono_ns ? about.start.mono_ns + range->to_ns
 									: last + 1;
 	if (from >= end || copy_rows_of(t, from, end) == 0)
 		return err_set(e, ERR_FAILED, _("%s has no samples in that range"), shown);

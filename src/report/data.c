@@ -4,60 +4,64 @@
 
 #include "report/analysis.h"
 
-static void member(struct out *o, const char *name, double v)
+static void member(FILE *o, const char *name, double v)
 {
-	out_format(o, ",\"%s\":", name);
-	out_json_num(o, v);
+	fprintf(o, ",\"%s\":", name);
+	put_json_num(o, v);
 }
 
-static void text_member(struct out *o, const char *name, const char *text)
+static void text_member(FILE *o, const char *name, const char *text)
 {
-	out_format(o, ",\"%s\":", name);
-	out_json_text(o, text ? text : "");
+	fprintf(o, ",\"%s\":", name);
+	put_json_text(o, text ? text : "");
 }
 
-static void seconds_member(struct out *o, const char *name, int64_t ns)
+static void seconds_member(FILE *o, const char *name, int64_t ns)
 {
-	out_format(o, ",\"%s\":", name);
-	out_seconds(o, ns);
+	fprintf(o, ",\"%s\":", name);
+	put_seconds(o, ns);
 }
 
-static void json_ticks(struct out *o, const struct part *p)
+/* Beside the mean. */
+static const struct {
+	const char *name;
+	size_t at;
+} stats[] = {{"sd", offsetof(struct result, sd)},   {"min", offsetof(struct result, min)},
+	     {"p50", offsetof(struct result, p50)}, {"p95", offsetof(struct result, p95)},
+	     {"p99", offsetof(struct result, p99)}, {"max", offsetof(struct result, max)}};
+#define STATS (sizeof(stats) / sizeof(stats[0]))
+
+static void json_ticks(FILE *o, const struct part *p)
 {
-	out_text(o, ",\"ticks\":{");
+	fputs(",\"ticks\":{", o);
 	for (int t = 0; t < TIERS; t++) {
 		const struct ticks *k = &p->ticks[t];
 
-		out_format(o, "%s\"%s\":{\"samples\":%llu,\"late\":%llu,\"lost\":%llu,\"gaps\":%llu",
-			   t ? "," : "", tier_name((enum tier)t), (unsigned long long)k->rows,
-			   (unsigned long long)k->late, (unsigned long long)k->lost,
-			   (unsigned long long)k->gaps);
+		fprintf(o, "%s\"%s\":{\"samples\":%llu,\"late\":%llu,\"lost\":%llu,\"gaps\":%llu",
+			t ? "," : "", tier_name((enum tier)t), (unsigned long long)k->rows,
+			(unsigned long long)k->late, (unsigned long long)k->lost,
+			(unsigned long long)k->gaps);
 		seconds_member(o, "longest_gap_s", k->longest_ns);
-		out_char(o, '}');
+		putc('}', o);
 	}
-	out_char(o, '}');
+	putc('}', o);
 }
 
-static void json_signal(struct out *o, const struct analysis *a, const struct part *p, size_t i)
+static void json_signal(FILE *o, const struct analysis *a, const struct part *p, size_t i)
 {
 	const struct channel *c = channel_of(a, i);
 	const struct result *r = &p->results[i];
 
-	out_text(o, "{\"name\":");
-	out_json_text(o, c->name);
+	put_json_string(o, "{\"name\":", c->name);
 	text_member(o, "unit", unit_name(c->unit));
 	text_member(o, "tier", tier_name(c->tier));
-	out_format(o, ",\"samples\":%llu,\"missing\":%llu", (unsigned long long)r->n,
-		   (unsigned long long)r->missing);
+	fprintf(o, ",\"samples\":%llu,\"missing\":%llu", (unsigned long long)r->n,
+		(unsigned long long)r->missing);
 	member(o, "mean", mean_of(r));
 	if (!isnan(r->counted))
 		text_member(o, "mean_of", "counters");
-	member(o, "sd", r->sd);
-	member(o, "min", r->min);
-	member(o, "p50", r->p50);
-	member(o, "p95", r->p95);
-	member(o, "p99", r->p99);
-	member(o, "max", r->max);
+	for (size_t k = 0; k < STATS; k++)
+		member(o, stats[k].name, *(const double *)((const char *)r + stats[k].at));
 	if (c->unit == UNIT_MILLIWATT) {
 		member(o, "energy_j", energy_of(a, p, i));
 		member(o, "energy_within_j", within_of(a, p, i));
@@ -77,10 +81,10 @@ static void json_signal(struct out *o, const struct analysis *a, const struct pa
 		member(o, "events", r->n > 0 ? r->steps : NAN);
 	if (r->n == 0 && c->missing[0])
 		text_member(o, "reason", c->missing);
-	out_char(o, '}');
+	putc('}', o);
 }
 
-static void json_keys(struct out *o, const struct analysis *a, const struct part *p)
+static void json_keys(FILE *o, const struct analysis *a, const struct part *p)
 {
 	const struct result *power = key_of(a, p, KEY_POWER), *gpu = key_of(a, p, KEY_GPU),
 			    *hottest = key_of(a, p, KEY_HOTTEST);
@@ -96,14 +100,14 @@ static void json_keys(struct out *o, const struct analysis *a, const struct part
 	member(o, "hottest_c", hottest ? hottest->max : NAN);
 }
 
-static void json_part(struct out *o, const struct analysis *a, const struct part *p)
+static void json_part(FILE *o, const struct analysis *a, const struct part *p)
 {
 	int64_t start = a->session->start.mono_ns;
 
 	if (p == &a->whole)
-		out_text(o, "{\"epoch\":null");
+		fputs("{\"epoch\":null", o);
 	else
-		out_format(o, "{\"epoch\":%llu", (unsigned long long)p->epoch.id);
+		fprintf(o, "{\"epoch\":%llu", (unsigned long long)p->epoch.id);
 	text_member(o, "label", p->epoch.label);
 	seconds_member(o, "from_s", p->epoch.from_ns - start);
 	seconds_member(o, "to_s", p->epoch.to_ns - start);
@@ -115,168 +119,153 @@ static void json_part(struct out *o, const struct analysis *a, const struct part
 	}
 	json_keys(o, a, p);
 	if (a->brief) {
-		out_char(o, '}');
+		putc('}', o);
 		return;
 	}
-	out_text(o, ",\"signals\":[");
+	fputs(",\"signals\":[", o);
 	for (size_t i = 0; i < a->channels.n; i++) {
 		if (i > 0)
-			out_char(o, ',');
+			putc(',', o);
 		json_signal(o, a, p, i);
 	}
-	out_text(o, "]}");
+	fputs("]}", o);
 }
 
-static void json_changes(struct out *o, const struct analysis *a)
+static void json_changes(FILE *o, const struct analysis *a)
 {
 	size_t n;
 	const struct change *list = trace_changes(a->trace, &n);
 
-	out_text(o, ",\"changes\":[");
+	fputs(",\"changes\":[", o);
 	for (size_t i = 0; i < n; i++) {
-		out_text(o, i ? ",{\"time_s\":" : "{\"time_s\":");
-		out_seconds(o, list[i].t_ns - a->session->start.mono_ns);
-		out_json_member(o, "what", list[i].what);
-		out_json_member(o, "from", list[i].from);
-		out_json_member(o, "to", list[i].to);
-		out_char(o, '}');
+		fputs(i ? ",{\"time_s\":" : "{\"time_s\":", o);
+		put_seconds(o, list[i].t_ns - a->session->start.mono_ns);
+		put_json_member(o, "what", list[i].what);
+		put_json_member(o, "from", list[i].from);
+		put_json_member(o, "to", list[i].to);
+		putc('}', o);
 	}
-	out_char(o, ']');
+	putc(']', o);
 }
 
-static void json_trace(struct out *o, const struct analysis *a)
+static void json_trace(FILE *o, const struct analysis *a)
 {
 	const struct session *s = a->session;
 	char path[4096];
 
-	text_printable(path, sizeof(path), trace_path(a->trace), strlen(trace_path(a->trace)));
-	out_text(o, "{\"file\":");
-	out_json_text(o, path);
+	put_json_string(o, "{\"file\":", shown_path(a->trace, path, sizeof(path)));
 	text_member(o, "board", fact_get(s->facts, s->n_facts, "board"));
 	text_member(o, "title", fact_get(s->facts, s->n_facts, "title"));
 	if (s->start.real_ns)
-		out_format(o, ",\"start_realtime_ns\":%lld", (long long)s->start.real_ns);
+		fprintf(o, ",\"start_realtime_ns\":%lld", (long long)s->start.real_ns);
 	text_member(o, "gaps_from", a->counted ? "trace" : "times");
 	json_changes(o, a);
-	out_text(o, ",\"epochs\":[");
+	fputs(",\"epochs\":[", o);
 	for (size_t i = 0; i < a->epochs.n; i++) {
 		if (i > 0)
-			out_text(o, ",\n");
-		json_part(o, a, part_load(a, i, false));
+			fputs(",\n", o);
+		json_part(o, a, part_load(a, i));
 	}
-	out_text(o, "],\n\"whole\":");
+	fputs("],\n\"whole\":", o);
 	json_part(o, a, &a->whole);
-	out_char(o, '}');
+	putc('}', o);
 }
 
-void write_json(struct out *o, const struct analysis *list, size_t n)
+void write_json(FILE *o, const struct analysis *list, size_t n)
 {
-	out_text(o, "{\"traces\":[");
+	fputs("{\"traces\":[", o);
 	for (size_t i = 0; i < n; i++) {
 		if (i > 0)
-			out_text(o, ",\n");
+			fputs(",\n", o);
 		json_trace(o, &list[i]);
 	}
-	out_char(o, ']');
+	putc(']', o);
 	if (!list[0].brief && compare_wanted(list, n)) {
-		out_text(o, ",\n\"comparison\":");
+		fputs(",\n\"comparison\":", o);
 		compare_json(o, list, n);
 	}
-	out_text(o, "}\n");
+	fputs("}\n", o);
 }
 
-static void cell(struct out *o, double v)
+static void cell(FILE *o, double v)
 {
-	out_char(o, ',');
-	out_num(o, v);
+	putc(',', o);
+	put_num(o, v);
 }
 
-static void int_cell(struct out *o, uint64_t v)
-{
-	out_char(o, ',');
-	out_int(o, v);
-}
-
-/* Which part of which file a line is about. */
-static void csv_phase(struct out *o, const struct analysis *a, const struct part *p)
+/* The leading columns: file and phase. */
+static void csv_phase(FILE *o, const struct analysis *a, const struct part *p)
 {
 	int64_t start = a->session->start.mono_ns;
 	char path[4096];
 
-	text_printable(path, sizeof(path), trace_path(a->trace), strlen(trace_path(a->trace)));
-	out_csv_text(o, path);
-	out_char(o, ',');
+	put_csv_text(o, shown_path(a->trace, path, sizeof(path)));
+	putc(',', o);
 	if (p == &a->whole)
-		out_text(o, "whole");
+		fputs("whole", o);
 	else
-		out_int(o, p->epoch.id);
-	out_char(o, ',');
-	out_csv_text(o, p->epoch.label);
-	out_char(o, ',');
-	out_seconds(o, p->epoch.from_ns - start);
-	out_char(o, ',');
-	out_seconds(o, p->epoch.to_ns - start);
-	out_char(o, ',');
-	out_seconds(o, p->duration_ns);
+		fprintf(o, "%llu", (unsigned long long)p->epoch.id);
+	putc(',', o);
+	put_csv_text(o, p->epoch.label);
+	putc(',', o);
+	put_seconds(o, p->epoch.from_ns - start);
+	putc(',', o);
+	put_seconds(o, p->epoch.to_ns - start);
+	putc(',', o);
+	put_seconds(o, p->duration_ns);
 }
 
 /* The table by phase. */
-static void csv_keys(struct out *o, const struct analysis *a, const struct part *p)
+static void csv_keys(FILE *o, const struct analysis *a, const struct part *p)
 {
 	const struct result *power = key_of(a, p, KEY_POWER), *gpu = key_of(a, p, KEY_GPU),
 			    *hottest = key_of(a, p, KEY_HOTTEST);
 
 	csv_phase(o, a, p);
-	out_char(o, ',');
-	out_csv_text(o, power ? a->session->channels[a->key[KEY_POWER]].name : "");
+	putc(',', o);
+	put_csv_text(o, power ? a->session->channels[a->key[KEY_POWER]].name : "");
 	cell(o, power ? joules_of(power) : NAN);
 	cell(o, power ? watts_of(power) : NAN);
-	out_char(o, ',');
+	putc(',', o);
 	if (power)
-		out_seconds(o, power->covered_ns);
+		put_seconds(o, power->covered_ns);
 	cell(o, gpu ? mean_of(gpu) : NAN);
 	cell(o, hottest ? hottest->max : NAN);
-	out_char(o, '\n');
+	putc('\n', o);
 }
 
-void write_csv_phases(struct out *o, const struct analysis *list, size_t n)
+void write_csv_phases(FILE *o, const struct analysis *list, size_t n)
 {
-	out_text(o, "file,epoch,label,from_s,to_s,duration_s,power,energy_j,mean_power_w,covered_s,"
-		    "gpu_percent,hottest_c\n");
+	fputs("file,epoch,label,from_s,to_s,duration_s,power,energy_j,mean_power_w,covered_s,"
+	      "gpu_percent,hottest_c\n",
+	      o);
 	for (size_t f = 0; f < n; f++) {
 		for (size_t i = 0; i < list[f].epochs.n; i++)
-			csv_keys(o, &list[f], part_load(&list[f], i, true));
+			csv_keys(o, &list[f], part_load(&list[f], i));
 		csv_keys(o, &list[f], &list[f].whole);
 	}
 }
 
-static void csv_signal(struct out *o, const struct analysis *a, const struct part *p, size_t i)
+static void csv_signal(FILE *o, const struct analysis *a, const struct part *p, size_t i)
 {
 	const struct channel *c = channel_of(a, i);
 	const struct result *r = &p->results[i];
 	const struct ticks *k = &p->ticks[c->tier];
 
 	csv_phase(o, a, p);
-	out_char(o, ',');
-	out_csv_text(o, c->name);
-	out_format(o, ",%s,%s", unit_name(c->unit), tier_name(c->tier));
-	int_cell(o, r->n);
-	int_cell(o, r->missing);
-	int_cell(o, k->late);
-	int_cell(o, k->lost);
-	int_cell(o, k->gaps);
+	putc(',', o);
+	put_csv_text(o, c->name);
+	fprintf(o, ",%s,%s", unit_name(c->unit), tier_name(c->tier));
+	fprintf(o, ",%llu,%llu,%llu,%llu,%llu", (unsigned long long)r->n, (unsigned long long)r->missing,
+		(unsigned long long)k->late, (unsigned long long)k->lost, (unsigned long long)k->gaps);
 	cell(o, mean_of(r));
-	cell(o, r->sd);
-	cell(o, r->min);
-	cell(o, r->p50);
-	cell(o, r->p95);
-	cell(o, r->p99);
-	cell(o, r->max);
+	for (size_t s = 0; s < STATS; s++)
+		cell(o, *(const double *)((const char *)r + stats[s].at));
 	cell(o, energy_of(a, p, i));
 	cell(o, c->unit == UNIT_MILLIWATT ? mean_power(a, p, i) : NAN);
-	out_char(o, ',');
+	putc(',', o);
 	if (!isnan(r->integral))
-		out_seconds(o, r->covered_ns);
+		put_seconds(o, r->covered_ns);
 	cell(o, rise_of(a, p, i));
 	cell(o, throttled_of(a, p, i));
 	cell(o, c->kind == CHANNEL_THROTTLE_COUNT && r->n > 0 ? r->steps : NAN);
@@ -285,25 +274,26 @@ static void csv_signal(struct out *o, const struct analysis *a, const struct par
 	cell(o, items_of(a, p) > 0 ? item_energy(a, p, i) : NAN);
 	cell(o, within_of(a, p, i));
 	cell(o, c->unit == UNIT_MILLIWATT ? (double)reading_ns(a->session, c) / 1e9 : NAN);
-	out_char(o, '\n');
+	putc('\n', o);
 }
 
-static void csv_part(struct out *o, const struct analysis *a, const struct part *p)
+static void csv_part(FILE *o, const struct analysis *a, const struct part *p)
 {
 	for (size_t i = 0; i < a->channels.n; i++)
 		csv_signal(o, a, p, i);
 }
 
-void write_csv(struct out *o, const struct analysis *list, size_t n)
+void write_csv(FILE *o, const struct analysis *list, size_t n)
 {
-	out_text(o, "file,epoch,label,from_s,to_s,duration_s,signal,unit,tier,samples,missing,late,lost,gaps,"
-		    "mean,sd,"
-		    "min,p50,p95,p99,max,energy_j,mean_power_w,covered_s,rise,throttled_s,events,items,s_per_"
-		    "item,"
-		    "energy_per_item_j,energy_within_j,read_every_s\n");
+	fputs("file,epoch,label,from_s,to_s,duration_s,signal,unit,tier,samples,missing,late,lost,gaps,"
+	      "mean,sd,"
+	      "min,p50,p95,p99,max,energy_j,mean_power_w,covered_s,rise,throttled_s,events,items,s_per_"
+	      "item,"
+	      "energy_per_item_j,energy_within_j,read_every_s\n",
+	      o);
 	for (size_t f = 0; f < n; f++) {
 		for (size_t i = 0; i < list[f].epochs.n; i++)
-			csv_part(o, &list[f], part_load(&list[f], i, false));
+			csv_part(o, &list[f], part_load(&list[f], i));
 		csv_part(o, &list[f], &list[f].whole);
 	}
 }

@@ -113,8 +113,8 @@ static void packet(struct export *x, const struct message *m)
 
 	put_varint(&head, TRACE_PACKET << 3 | 2);
 	put_varint(&head, m->n);
-	out_bytes(&x->out, head.bytes, head.n);
-	out_bytes(&x->out, m->bytes, m->n);
+	fwrite(head.bytes, 1, head.n, x->f);
+	fwrite(m->bytes, 1, m->n, x->f);
 }
 
 static bool anchored(const struct export *x)

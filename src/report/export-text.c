@@ -20,31 +20,17 @@ static const char *row_name(int tier)
 	return tier == RESAMPLED ? "mean" : tier_name((enum tier)tier);
 }
 
-/* A time that another writer did not have in whole nanoseconds is told as it is in the trace. */
-static void row_time(struct export *x, const struct row *r)
+static void csv_left(struct export *x, int64_t t_ns, const char *row, uint64_t epoch)
 {
-	int64_t ns = since(x, r->t_ns);
-
-	if (isfinite(r->seconds) && r->seconds != (double)ns / 1e9)
-		out_num(&x->out, r->seconds);
-	else
-		out_seconds(&x->out, ns);
-}
-
-static void csv_left(struct export *x, const char *row, uint64_t epoch)
-{
-	out_char(&x->out, ',');
-	out_text(&x->out, row);
-	out_char(&x->out, ',');
-	out_int(&x->out, epoch);
-	out_char(&x->out, ',');
+	put_seconds(x->f, t_ns - x->session->start.mono_ns);
+	fprintf(x->f, ",%s,%llu,", row, (unsigned long long)epoch);
 }
 
 static void csv_right(struct export *x)
 {
 	for (size_t i = 0; i < x->channels.n; i++)
-		out_char(&x->out, ',');
-	out_char(&x->out, '\n');
+		putc(',', x->f);
+	putc('\n', x->f);
 }
 
 /* A row like others, since most readers know no comments. */
@@ -57,25 +43,24 @@ static void csv_start(struct export *x)
 
 	if (ns <= 0 || !gmtime_r(&whole, &tm) || strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm) == 0)
 		return;
-	out_seconds(&x->out, 0);
-	csv_left(x, "start", x->epoch);
-	out_format(&x->out, "%s.%09lldZ", day, (long long)(ns % NS_PER_S));
+	csv_left(x, x->session->start.mono_ns, "start", x->epoch);
+	fprintf(x->f, "%s.%09lldZ", day, (long long)(ns % NS_PER_S));
 	csv_right(x);
 }
 
 static void csv_begin(struct export *x)
 {
-	out_text(&x->out, "time_s,row,epoch,event");
+	fputs("time_s,row,epoch,event", x->f);
 	for (size_t i = 0; i < x->channels.n; i++) {
 		const struct channel *c = &x->session->channels[x->channels.list[i]];
 		char name[sizeof(c->name) + 16];
 
 		snprintf(name, sizeof(name), *unit_name(c->unit) ? "%s [%s]" : "%s%s", c->name,
 			 unit_name(c->unit));
-		out_char(&x->out, ',');
-		out_csv_text(&x->out, name);
+		putc(',', x->f);
+		put_csv_text(x->f, name);
 	}
-	out_char(&x->out, '\n');
+	putc('\n', x->f);
 	csv_start(x);
 }
 
@@ -83,35 +68,32 @@ static void csv_row(struct export *x, const struct row *r)
 {
 	double v;
 
-	row_time(x, r);
-	csv_left(x, row_name(r->tier), x->epoch);
+	csv_left(x, r->t_ns, row_name(r->tier), x->epoch);
 	for (size_t i = 0; i < x->channels.n; i++) {
-		out_char(&x->out, ',');
+		putc_unlocked(',', x->f);
 		if (!row_value(x, r, i, &v))
 			continue;
 		if (x->single[i])
-			out_single(&x->out, v);
+			put_single(x->f, v);
 		else
-			out_num(&x->out, v);
+			put_num(x->f, v);
 	}
-	out_char(&x->out, '\n');
+	putc('\n', x->f);
 }
 
 static void csv_mark(struct export *x, const struct mark *m)
 {
-	out_seconds(&x->out, since(x, m->t_ns));
-	csv_left(x, "mark", m->id);
-	out_csv_text(&x->out, m->label);
+	csv_left(x, m->t_ns, "mark", m->id);
+	put_csv_text(x->f, m->label);
 	csv_right(x);
 }
 
 static void csv_gap(struct export *x, const struct gap *g)
 {
-	out_seconds(&x->out, since(x, g->from_ns));
-	csv_left(x, "gap", x->epoch);
-	out_format(&x->out, "%s: %llu %s until ", tier_name(g->tier), (unsigned long long)g->missed,
-		   causes[g->cause]);
-	out_seconds(&x->out, since(x, g->to_ns));
+	csv_left(x, g->from_ns, "gap", x->epoch);
+	fprintf(x->f, "%s: %llu %s until ", tier_name(g->tier), (unsigned long long)g->missed,
+		causes[g->cause]);
+	put_seconds(x->f, since(x, g->to_ns));
 	csv_right(x);
 }
 
@@ -120,119 +102,101 @@ static void csv_change(struct export *x, const struct change *c)
 	char text[CHANGE_TEXT];
 
 	change_text(text, c);
-	out_seconds(&x->out, since(x, c->t_ns));
-	csv_left(x, "change", x->epoch);
-	out_csv_text(&x->out, text);
+	csv_left(x, c->t_ns, "change", x->epoch);
+	put_csv_text(x->f, text);
 	csv_right(x);
 }
 
 const struct form form_csv = {csv_begin, NULL, csv_row, csv_mark, csv_gap, NULL, csv_change};
 
-static void jsonl_channel(struct out *o, const struct channel *c)
+static void jsonl_channel(FILE *o, const struct channel *c)
 {
-	out_text(o, "{\"name\":");
-	out_json_text(o, c->name);
-	out_text(o, ",\"label\":");
-	out_json_text(o, c->label);
-	out_text(o, ",\"unit\":");
-	out_json_text(o, unit_name(c->unit));
-	out_text(o, ",\"tier\":");
-	out_json_text(o, tier_name(c->tier));
-	out_text(o, ",\"source\":");
-	out_json_text(o, c->source);
-	out_text(o, ",\"note\":");
-	out_json_text(o, c->note);
-	out_text(o, ",\"missing\":");
-	out_json_text(o, c->missing);
-	out_char(o, '}');
+	put_json_string(o, "{\"name\":", c->name);
+	put_json_string(o, ",\"label\":", c->label);
+	put_json_string(o, ",\"unit\":", unit_name(c->unit));
+	put_json_string(o, ",\"tier\":", tier_name(c->tier));
+	put_json_string(o, ",\"source\":", c->source);
+	put_json_string(o, ",\"note\":", c->note);
+	put_json_string(o, ",\"missing\":", c->missing);
+	putc('}', o);
 }
 
 static void jsonl_begin(struct export *x)
 {
 	const struct session *s = x->session;
-	struct out *o = &x->out;
+	FILE *o = x->f;
 
-	out_text(o, "{\"trace\":{\"start\":{\"monotonic_ns\":");
-	out_int(o, (uint64_t)s->start.mono_ns);
-	out_format(o, ",\"realtime_ns\":%lld,\"boottime_ns\":%lld},\"hz\":{", (long long)s->start.real_ns,
-		   (long long)s->start.boot_ns);
+	fprintf(o,
+		"{\"trace\":{\"start\":{\"monotonic_ns\":%llu,\"realtime_ns\":%lld,\"boottime_ns\":%lld},"
+		"\"hz\":{",
+		(unsigned long long)s->start.mono_ns, (long long)s->start.real_ns,
+		(long long)s->start.boot_ns);
 	for (int t = 0; t < TIERS; t++) {
-		out_format(o, "%s\"%s\":", t ? "," : "", tier_name((enum tier)t));
-		out_json_num(o, s->hz[t]);
+		fprintf(o, "%s\"%s\":", t ? "," : "", tier_name((enum tier)t));
+		put_json_num(o, s->hz[t]);
 	}
-	out_text(o, "},\"facts\":{");
+	fputs("},\"facts\":{", o);
 	for (size_t i = 0; i < s->n_facts; i++) {
-		if (i)
-			out_char(o, ',');
-		out_json_text(o, s->facts[i].key);
-		out_char(o, ':');
-		out_json_text(o, s->facts[i].value);
+		put_json_string(o, i ? "," : "", s->facts[i].key);
+		put_json_string(o, ":", s->facts[i].value);
 	}
-	out_text(o, "},\"signals\":[");
+	fputs("},\"signals\":[", o);
 	for (size_t i = 0; i < x->channels.n; i++) {
 		if (i)
-			out_char(o, ',');
+			putc(',', o);
 		jsonl_channel(o, &s->channels[x->channels.list[i]]);
 	}
-	out_text(o, "]}}\n");
+	fputs("]}}\n", o);
 }
 
-static void jsonl_left(struct export *x, int64_t t_ns, const struct row *r, const char *row, uint64_t epoch)
+static void jsonl_left(struct export *x, int64_t t_ns, const char *row, uint64_t epoch)
 {
-	out_text(&x->out, "{\"time_s\":");
-	if (r)
-		row_time(x, r);
-	else
-		out_seconds(&x->out, since(x, t_ns));
-	out_text(&x->out, ",\"row\":\"");
-	out_text(&x->out, row);
-	out_text(&x->out, "\",\"epoch\":");
-	out_int(&x->out, epoch);
+	fputs("{\"time_s\":", x->f);
+	put_seconds(x->f, since(x, t_ns));
+	fprintf(x->f, ",\"row\":\"%s\",\"epoch\":%llu", row, (unsigned long long)epoch);
 }
 
 static void jsonl_row(struct export *x, const struct row *r)
 {
 	double v;
 
-	jsonl_left(x, r->t_ns, r, row_name(r->tier), x->epoch);
+	jsonl_left(x, r->t_ns, row_name(r->tier), x->epoch);
 	for (size_t i = 0; i < x->channels.n; i++) {
 		if (!row_value(x, r, i, &v))
 			continue;
-		out_char(&x->out, ',');
-		out_json_text(&x->out, x->session->channels[x->channels.list[i]].name);
-		out_char(&x->out, ':');
+		put_json_string(x->f, ",", x->session->channels[x->channels.list[i]].name);
+		putc(':', x->f);
 		if (x->single[i] && isfinite(v))
-			out_single(&x->out, v);
+			put_single(x->f, v);
 		else
-			out_json_num(&x->out, v);
+			put_json_num(x->f, v);
 	}
-	out_text(&x->out, "}\n");
+	fputs("}\n", x->f);
 }
 
 static void jsonl_mark(struct export *x, const struct mark *m)
 {
-	jsonl_left(x, m->t_ns, NULL, "mark", m->id);
-	out_text(&x->out, ",\"label\":");
-	out_json_text(&x->out, m->label);
-	out_text(&x->out, "}\n");
+	jsonl_left(x, m->t_ns, "mark", m->id);
+	put_json_string(x->f, ",\"label\":", m->label);
+	fputs("}\n", x->f);
 }
 
 static void jsonl_gap(struct export *x, const struct gap *g)
 {
-	jsonl_left(x, g->from_ns, NULL, "gap", x->epoch);
-	out_format(&x->out, ",\"tier\":\"%s\",\"cause\":\"%s\",\"missed\":%llu,\"to_s\":", tier_name(g->tier),
-		   causes[g->cause], (unsigned long long)g->missed);
-	out_seconds(&x->out, since(x, g->to_ns));
-	out_text(&x->out, "}\n");
+	jsonl_left(x, g->from_ns, "gap", x->epoch);
+	fprintf(x->f, ",\"tier\":\"%s\",\"cause\":\"%s\",\"missed\":%llu,\"to_s\":", tier_name(g->tier),
+		causes[g->cause], (unsigned long long)g->missed);
+	put_seconds(x->f, since(x, g->to_ns));
+	fputs("}\n", x->f);
 }
 
 static void jsonl_change(struct export *x, const struct change *c)
 {
-	jsonl_left(x, c->t_ns, NULL, "change", x->epoch);
-	out_json_member(&x->out, "what", c->what);
-	out_json_member(&x->out, "from", c->from);
-	out_json_member(&x->out, "to", c->to);
-	out_text(&x->out, "}\n");
+	jsonl_left(x, c->t_ns, "change", x->epoch);
+	put_json_member(x->f, "what", c->what);
+	put_json_member(x->f, "from", c->from);
+	put_json_member(x->f, "to", c->to);
+	fputs("}\n", x->f);
 }
 
 const struct form form_jsonl = {jsonl_begin, NULL, jsonl_row, jsonl_mark, jsonl_gap, NULL, jsonl_change};

@@ -7,7 +7,7 @@
 #include "util/intl.h"
 #include "report/export.h"
 
-#define BLOCK   256
+#define BLOCK 256
 
 /* One tier's rows, read a block at a time. */
 struct source {
@@ -17,7 +17,6 @@ struct source {
 	uint64_t row, end; /* the next one, and behind the last */
 	size_t at, have;
 	int64_t t_ns[BLOCK];
-	double seconds[BLOCK];
 	double *values; /* BLOCK rows of n */
 	/* resampling, one a channel */
 	double *sum, *last;
@@ -38,6 +37,7 @@ struct flow {
 	int tier;                   /* whose gaps are wanted, or -1 */
 	uint64_t total, done, made; /* rows: to be read, read, and of one time base */
 	bool stopped;
+	int error; /* errno of a failed write */
 	report_progress *progress;
 };
 
@@ -86,6 +86,13 @@ static void go_on(struct flow *w)
 			w->stopped || !w->progress(w->total > 0 ? (double)w->done / (double)w->total : 0);
 }
 
+static bool writing(struct flow *w)
+{
+	if (!w->error && ferror(w->x->f))
+		w->error = errno ? errno : EIO;
+	return !w->error && !w->stopped;
+}
+
 /* See that there is a row; false at the end. */
 static bool source_ready(struct source *s, struct flow *w)
 {
@@ -100,8 +107,6 @@ static bool source_ready(struct source *s, struct flow *w)
 	}
 	n = s->end - s->row < BLOCK ? (size_t)(s->end - s->row) : BLOCK;
 	trace_row_times(w->x->trace, s->tier, s->row, n, s->t_ns);
-	for (size_t i = 0; i < n; i++)
-		s->seconds[i] = (double)(s->t_ns[i] - trace_session(w->x->trace)->start.mono_ns) / (double)NS_PER_S;
 	for (size_t c = 0; c < s->n; c++) {
 		trace_row_values(w->x->trace, s->channels[c], s->row, n, column);
 		for (size_t i = 0; i < n; i++)
@@ -149,7 +154,7 @@ static void events_seek(struct flow *w, int64_t from_ns)
 
 static void merge(struct flow *w)
 {
-	while (!w->x->out.failed && !w->stopped) {
+	while (writing(w)) {
 		struct source *s = NULL;
 
 		for (int i = 0; i < TIERS; i++)
@@ -159,8 +164,7 @@ static void merge(struct flow *w)
 		if (!s)
 			return;
 		events_until(w, s->t_ns[s->at]);
-		w->form->row(w->x, &(struct row) {s->t_ns[s->at], (int)s->tier, s->values + s->at * s->n,
-						  s->seconds[s->at]});
+		w->form->row(w->x, &(struct row) {s->t_ns[s->at], (int)s->tier, s->values + s->at * s->n});
 		s->at++;
 	}
 }
@@ -224,7 +228,7 @@ static void resample(struct flow *w, const struct epoch *ep, double hz, bool con
 	if (continues && first_ns < ep->from_ns)
 		first_ns = start + llround((double)++i * 1e9 / hz);
 	gather_before(w, first_ns > ep->from_ns ? first_ns : ep->from_ns);
-	for (; !x->out.failed && !w->stopped; i++) {
+	for (; writing(w); i++) {
 		int64_t t_ns = start + llround((double)i * 1e9 / hz);
 		int64_t next_ns = start + llround((double)(i + 1) * 1e9 / hz);
 
@@ -237,7 +241,7 @@ static void resample(struct flow *w, const struct epoch *ep, double hz, bool con
 		for (size_t c = 0; c < x->channels.n; c++)
 			w->line[c] = gathered(w, &w->source[x->tier[c]], x->slot[c], t_ns);
 		events_until(w, t_ns);
-		w->form->row(x, &(struct row) {t_ns, RESAMPLED, w->line, (double)NAN});
+		w->form->row(x, &(struct row) {t_ns, RESAMPLED, w->line});
 		if (++w->made % BLOCK == 0)
 			go_on(w);
 	}
@@ -300,7 +304,7 @@ static void run(struct flow *w, const struct epochs *eps, double hz)
 
 	w->x->epoch = eps->list[0].id;
 	w->form->begin(w->x);
-	for (size_t k = 0; k < eps->n && !w->x->out.failed && !w->stopped; k++) {
+	for (size_t k = 0; k < eps->n && writing(w); k++) {
 		bool continues = k > 0 && eps->list[k - 1].end_ns == eps->list[k].from_ns;
 
 		if (!continues)
@@ -309,7 +313,8 @@ static void run(struct flow *w, const struct epochs *eps, double hz)
 	}
 	if (w->form->end)
 		w->form->end(w->x);
-	out_flush(&w->x->out);
+	fflush(w->x->f);
+	writing(w);
 }
 
 static int prepare(struct flow *w, const struct selection *p, struct epochs *eps, struct err *e)
@@ -349,7 +354,8 @@ int export_write(struct trace *t, const struct selection *p, enum export_form fo
 	if (!x || !w) {
 		err_set(e, ERR_FAILED, _("out of memory"));
 	} else {
-		out_init(&x->out, f);
+		setvbuf(f, NULL, _IOFBF, TEXT_BUFFER);
+		x->f = f;
 		x->trace = t;
 		x->session = trace_session(t);
 		x->resampled = hz > 0;
@@ -372,7 +378,7 @@ int export_write(struct trace *t, const struct selection *p, enum export_form fo
 		channels_free(&x->channels);
 	}
 	epochs_free(&eps);
-	error = x ? x->out.error : 0;
+	error = w ? w->error : 0;
 	free(x);
 	free(w);
 	if (error)

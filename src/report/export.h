@@ -2,14 +2,14 @@
 #ifndef NVMTOP_REPORT_EXPORT_H
 #define NVMTOP_REPORT_EXPORT_H
 
-#include "report/out.h"
+#include "report/text.h"
 #include "report/select.h"
 
 #define RESAMPLED TIERS /* as the tier of a row: a row of all tiers */
 
 struct export
 {
-	struct out out;
+	FILE *f;
 	struct trace *trace;
 	const struct session *session;
 	struct channels channels;
@@ -27,7 +27,6 @@ struct row {
 	int64_t t_ns;
 	int tier; /* or RESAMPLED: values of all channels */
 	const double *values;
-	double seconds; /* since the start, as in the trace; NaN: it has no such row */
 };
 
 struct form {

@@ -34,7 +34,7 @@ static void spread_take(struct spread *s, const struct epoch *ep, int64_t t2, do
 }
 
 /* Neighbours share readings: there is half as much to judge by.  A third more than Student's
- * t, because loads with rare peaks are further off than their readings tell. */
+ * t, because loads with rare peaks deviate more than their readings show. */
 static double spread_within(const struct spread *s)
 {
 	return s->n > 0 ? student_t(fmax(1, (double)s->n / 2)) * 4 / 3 * sqrt(s->variance) : NAN;

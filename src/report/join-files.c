@@ -16,8 +16,8 @@ static int same_board(const struct trace *a, const struct trace *b, struct err *
 	const char *board = fact_get(s->facts, s->n_facts, "board");
 	const char *board2 = fact_get(o->facts, o->n_facts, "board");
 
-	copy_shown(a, first, sizeof(first));
-	copy_shown(b, other, sizeof(other));
+	shown_path(a, first, sizeof(first));
+	shown_path(b, other, sizeof(other));
 	if (board && board2 && strcmp(board, board2) != 0)
 		return err_set(e, ERR_FAILED,
 			       _("%s is of board %s and %s of board %s: they cannot be joined"), first, board,
@@ -80,7 +80,7 @@ static int places_find(struct trace *const *traces, size_t n, struct place *out,
 	for (size_t i = 0; i < n; i++) {
 		char shown[512];
 
-		copy_shown(traces[i], shown, sizeof(shown));
+		shown_path(traces[i], shown, sizeof(shown));
 		if (!trace_extent(traces[i], &t_ns, &t_ns))
 			return err_set(e, ERR_FAILED, _("%s has no samples"), shown);
 		out[i] = (struct place) {0, true};
@@ -150,7 +150,7 @@ static void tell_unknown(const struct trace *t, void (*note)(const char *text))
 {
 	char shown[512], text[768];
 
-	copy_shown(t, shown, sizeof(shown));
+	shown_path(t, shown, sizeof(shown));
 	snprintf(text, sizeof(text), _("%s has no recording time: it is appended without a pause"), shown);
 	note(text);
 }

@@ -6,10 +6,6 @@
 #include "util/num.h"
 #include "report/analysis.h"
 
-#define COLUMNS 9
-
-static const int wide[COLUMNS] = {-17, 9, 9, 8, 9, 7, 6, 6, -1};
-
 static void phase_name(const struct analysis *a, const struct part *p, char *out, size_t size)
 {
 	if (p == &a->whole)
@@ -20,7 +16,7 @@ static void phase_name(const struct analysis *a, const struct part *p, char *out
 }
 
 /* Whether some of its energy is not known. */
-static bool phase_line(struct out *o, const struct analysis *a, const struct part *p, bool markdown)
+static bool phase_row(struct table *t, const struct analysis *a, const struct part *p)
 {
 	const struct result *power = key_of(a, p, KEY_POWER), *gpu = key_of(a, p, KEY_GPU),
 			    *hottest = key_of(a, p, KEY_HOTTEST);
@@ -38,33 +34,33 @@ static bool phase_line(struct out *o, const struct analysis *a, const struct par
 	shown_text(text[4], watts, watts);
 	shown_text(text[5], gpu ? mean_of(gpu) : NAN, 10);
 	shown_text(text[6], hottest ? hottest->max : NAN, 10);
-	table_line(o, markdown,
-		   (const char *[]) {name, text[0], text[1], text[2], text[3], text[4], text[5], text[6],
-				     unknown && !isnan(joules) ? "!" : ""},
-		   wide, COLUMNS);
+	table_row(t, (const char *[]) {name, text[0], text[1], text[2], text[3], text[4], text[5], text[6],
+				       unknown && !isnan(joules) ? "!" : ""});
 	return unknown && !isnan(joules);
 }
 
-void write_phases(struct out *o, const struct analysis *a, bool markdown)
+void write_phases(FILE *o, const struct analysis *a, bool markdown)
 {
-	const char *const head[COLUMNS] = {_("phase"),  _("from s"), _("to s"),  _("s"), "J",
-					   _("mean W"), "GPU %",     _("max C"), ""};
+	struct table t = {
+		o,
+		markdown,
+		9,
+		{-17, 9, 9, 8, 9, 7, 6, 6, -1},
+		{_("phase"), _("from s"), _("to s"), _("s"), "J", _("mean W"), "GPU %", _("max C"), ""},
+		false};
 	bool unknown = false;
 
-	table_line(o, markdown, head, wide, COLUMNS);
-	if (markdown)
-		table_rule(o, wide, COLUMNS);
 	for (size_t i = 0; i < a->epochs.n; i++)
-		unknown |= phase_line(o, a, part_load(a, i, true), markdown);
+		unknown |= phase_row(&t, a, part_load(a, i));
 	if (a->epochs.n > 1)
-		unknown |= phase_line(o, a, &a->whole, markdown);
+		unknown |= phase_row(&t, a, &a->whole);
 	if (markdown)
-		out_char(o, '\n');
+		putc('\n', o);
 	if (unknown)
-		out_text(o, _("!: the power is unknown for part of this time, which adds no joules\n"));
+		fputs(_("!: the power is unknown for part of this time, which adds no joules\n"), o);
 	if (a->key[KEY_POWER] != SIZE_MAX &&
 	    a->session->channels[a->key[KEY_POWER]].kind != CHANNEL_POWER_TOTAL)
-		out_format(o, _("J and W are those of %s, the only power signal\n"),
-			   a->session->channels[a->key[KEY_POWER]].name);
-	out_char(o, '\n');
+		fprintf(o, _("J and W are those of %s, the only power signal\n"),
+			a->session->channels[a->key[KEY_POWER]].name);
+	putc('\n', o);
 }

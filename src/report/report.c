@@ -6,7 +6,7 @@
 #include "util/intl.h"
 #include "report/analysis.h"
 
-static void write_all(struct out *o, const struct analysis *list, size_t n, enum report_format format)
+static void write_all(FILE *o, const struct analysis *list, size_t n, enum report_format format)
 {
 	bool markdown = format == REPORT_MARKDOWN, brief = list[0].brief;
 
@@ -39,10 +39,10 @@ int report_write(struct trace *const *traces, size_t n, const struct selection *
 		 enum report_format format, FILE *f, report_progress *progress, struct err *e)
 {
 	struct analysis *list = calloc(n, sizeof(*list));
-	struct out *o = malloc(sizeof(*o));
 	struct reading reading = {.progress = progress};
-	int r = list && o ? 0 : err_set(e, ERR_FAILED, _("out of memory"));
+	int r = list ? 0 : err_set(e, ERR_FAILED, _("out of memory"));
 	size_t begun = 0;
+	int error = 0;
 
 	for (; r == 0 && begun < n; begun++)
 		r = analysis_begin(&list[begun], traces[begun], p, per, summary, &reading, e);
@@ -51,9 +51,9 @@ int report_write(struct trace *const *traces, size_t n, const struct selection *
 	if (r == 0) {
 		if (progress)
 			progress(1);
-		out_init(o, f);
-		write_all(o, list, n, format);
-		out_flush(o);
+		write_all(f, list, n, format);
+		fflush(f);
+		error = errno;
 	}
 	for (size_t i = 0; i < begun; i++) {
 		if (r == 0 && *list[i].no_memory)
@@ -61,8 +61,6 @@ int report_write(struct trace *const *traces, size_t n, const struct selection *
 		analysis_free(&list[i]);
 	}
 	free(list);
-	if (r == 0 && o->failed)
-		errno = o->error;
-	free(o);
+	errno = error;
 	return r;
 }

@@ -15,7 +15,7 @@ struct selection {
 	int64_t from_ns, to_ns; /* since the start of the recording */
 };
 
-/* Told now and then how far the work is, 0 .. 1.  False: stop, which whatever writes
+/* Called with the progress, 0 .. 1.  False: stop, which whatever writes
  * a file does, with an error. */
 typedef bool report_progress(double done);
 
@@ -24,7 +24,7 @@ enum report_format { REPORT_TABLE, REPORT_JSON, REPORT_CSV, REPORT_MARKDOWN };
 /* Statistics of each epoch of a trace and of the whole; of several traces also
  * their differences.  per > 0: each epoch did so many items.  summary: only the table by
  * phase of each.  -1 when something
- * that was picked is not there, or memory ran out.  When f cannot be written, that
+ * that was selected does not exist, or memory ran out.  When f cannot be written, that
  * is 0, with ferror(f) and errno. */
 int report_write(struct trace *const *traces, size_t n, const struct selection *p, double per, bool summary,
 		 enum report_format format, FILE *f, report_progress *progress, struct err *e);

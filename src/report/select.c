@@ -1,5 +1,5 @@
-/* Epochs out of marks, signals out of patterns.  Whatever is asked for and not
- * there is an error: an empty answer looks like a measured one. */
+/* Finds epochs by number or label and signals by pattern.  A name that matches nothing is an
+ * error: an empty result would read like a measured one. */
 #include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,13 @@ int64_t cover_ns(const struct session *s, enum tier tier)
 	return stats_hole_ns(s->hz[tier]);
 }
 
-/* What --phase names: a number, a label, or what may be either. */
+const char *shown_path(const struct trace *t, char *out, size_t size)
+{
+	text_printable(out, size, trace_path(t), strlen(trace_path(t)));
+	return out;
+}
+
+/* The operand of --phase: a number, a label, or possibly both. */
 struct wish {
 	bool all, numbered;
 	uint64_t id;
@@ -74,12 +80,11 @@ static int wish_check(const struct trace *t, const struct wish *w, const char *n
 	}
 	if (!by_number || !by_label)
 		return 0;
-	text_printable(path, sizeof(path), trace_path(t), strlen(trace_path(t)));
 	return err_set(
 		e, ERR_USAGE,
 		_("--phase %s is the number of one phase of %s and the label of another: use --phase n:%s "
 		  "for the number, --phase label:%s for the label"),
-		name, path, name, name);
+		name, shown_path(t, path, sizeof(path)), name, name);
 }
 
 static bool wanted(const struct epoch *ep, const struct wish *w)
@@ -103,15 +108,14 @@ static int none(const struct trace *t, const struct selection *p, size_t n_marks
 {
 	char path[256], name[80];
 
-	text_printable(path, sizeof(path), trace_path(t), strlen(trace_path(t)));
 	if (!p->epoch)
-		return err_set(e, ERR_FAILED, _("%s has no samples in that range"), path);
+		return err_set(e, ERR_FAILED, _("%s has no samples in that range"), shown_path(t, path, sizeof(path)));
 	text_printable(name, sizeof(name), p->epoch, strlen(p->epoch));
 	return err_set(e, ERR_FAILED,
 		       P_("%s has no phase \"%s\": it has %zu mark; --phase takes a number or a label",
 			  "%s has no phase \"%s\": it has %zu marks; --phase takes a number or a label",
 			  n_marks),
-		       path, name, n_marks);
+		       shown_path(t, path, sizeof(path)), name, n_marks);
 }
 
 int epochs_find(const struct trace *t, const struct selection *p, struct epochs *out, struct err *e)
@@ -125,8 +129,7 @@ int epochs_find(const struct trace *t, const struct selection *p, struct epochs 
 	if (!trace_extent(t, &first, &last)) {
 		char path[256];
 
-		text_printable(path, sizeof(path), trace_path(t), strlen(trace_path(t)));
-		return err_set(e, ERR_FAILED, _("%s has no samples"), path);
+		return err_set(e, ERR_FAILED, _("%s has no samples"), shown_path(t, path, sizeof(path)));
 	}
 	if (wish_check(t, &wish, p->epoch, e) < 0)
 		return -1;
@@ -164,10 +167,9 @@ static int no_such(const struct trace *t, const char *pattern, struct err *e)
 {
 	char path[256], name[80];
 
-	text_printable(path, sizeof(path), trace_path(t), strlen(trace_path(t)));
 	text_printable(name, sizeof(name), pattern, strlen(pattern));
 	return err_set(e, ERR_FAILED, _("%s has no signal \"%s\": nvmtop report %s lists its signals"),
-		       path, name, path);
+		       shown_path(t, path, sizeof(path)), name, path);
 }
 
 /* Mark the channels that one pattern names. */

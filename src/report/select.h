@@ -1,4 +1,4 @@
-/* pick: which signals and which stretches of a trace are wanted. */
+/* select: the selected signals and time ranges of a trace. */
 #ifndef NVMTOP_REPORT_SELECT_H
 #define NVMTOP_REPORT_SELECT_H
 
@@ -17,11 +17,11 @@ struct epochs {
 	size_t n;
 };
 
-/* Those that are picked, cut to what is picked of them; oldest first. */
+/* The selected epochs, cut to --from and --to, oldest first. */
 int epochs_find(const struct trace *t, const struct selection *p, struct epochs *out, struct err *e);
 void epochs_free(struct epochs *l);
 
-/* Indices of the channels that are picked, in the order of the session; each
+/* Indices of the selected channels, in the order of the session; each
  * pattern must name one that is there. */
 struct channels {
 	size_t *list;
@@ -29,6 +29,9 @@ struct channels {
 };
 int channels_find(const struct trace *t, const struct selection *p, struct channels *out, struct err *e);
 void channels_free(struct channels *l);
+
+/* The path for messages and tables. */
+const char *shown_path(const struct trace *t, char *out, size_t size);
 
 /* COVER_PERIODS of a tier. */
 int64_t cover_ns(const struct session *s, enum tier tier);

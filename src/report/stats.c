@@ -1,34 +1,39 @@
 /* Statistics of a span are joined from those that the log stores for its blocks.  Quantiles and
- * what needs each reading come from one pass over the rows of all channels, in windows of time,
- * each a cell of the log, so that each chunk is decoded once. */
+ * integrals come from one pass over the rows of all channels, which serves a phase and the
+ * whole recording at once. */
 #include "report/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK	  2048
-#define BINS	  4096
+#include "trace/log-lod.h"
+
+#define BLOCK 2048
+#define BINS  4096
 
 /* A channel while rows go by. */
 struct column {
-	size_t channel; /* of the trace */
+	const struct channel *about;
 	struct result *result;
 	struct flow flow;
-	bool flows;
+	bool wanted; /* its rows are */
 	double *all; /* up to QUANTILES_EXACT samples */
 	uint64_t n;  /* in all, or in bins */
 	uint64_t *bins;
 	double scale;
 };
 
-struct work {
+struct stats {
 	struct trace *t;
 	struct column *columns;
-	size_t n;
-	uint64_t row[TIERS]; /* the next one to pass */
-	void (*tick)(void *to, uint64_t rows);
-	void *to;
+	const size_t *channels;
+	size_t n, n_spans;
+	const struct epoch *spans;
+	/* The span that is read. */
+	const struct epoch *span;
+	uint64_t from[TIERS], end[TIERS];  /* rows in it */
+	uint64_t next[TIERS], last[TIERS]; /* rows that its integrals need */
 };
 
 uint64_t quantile_rank(double q, uint64_t n)
@@ -38,30 +43,6 @@ uint64_t quantile_rank(double q, uint64_t n)
 	return rank < 1 ? 0 : rank > (double)n ? n - 1 : (uint64_t)rank - 1;
 }
 
-/* --- what the log has added up --- */
-
-static void join(struct result *r, double *squares, double *sum, const struct log_stat *s)
-{
-	double apart;
-
-	if (s->n == 0)
-		return;
-	if (r->n == 0) {
-		r->min = s->min;
-		r->max = s->max;
-		r->first = s->first;
-	} else {
-		apart = s->sum / (double)s->n - *sum / (double)r->n;
-		*squares += apart * apart * ((double)r->n * (double)s->n / (double)(r->n + s->n));
-		r->min = s->min < r->min ? s->min : r->min;
-		r->max = s->max > r->max ? s->max : r->max;
-	}
-	*squares += s->squares;
-	*sum += s->sum;
-	r->n += s->n;
-	r->last = s->last;
-}
-
 static uint64_t rows_of(const struct trace *t, enum tier tier, const struct epoch *ep)
 {
 	uint64_t row = trace_row_from(t, tier, ep->from_ns), end = trace_row_from(t, tier, ep->end_ns);
@@ -69,28 +50,29 @@ static uint64_t rows_of(const struct trace *t, enum tier tier, const struct epoc
 	return end > row ? end - row : 0;
 }
 
-static void stored(struct work *w, struct column *c, const struct epoch *spans, size_t n)
+static void stored(const struct stats *st, size_t channel, struct result *r)
 {
-	enum tier tier = trace_session(w->t)->channels[c->channel].tier;
-	struct result *r = c->result;
-	double squares = 0, sum = 0;
+	enum tier tier = trace_session(st->t)->channels[channel].tier;
+	struct log_stat all = {.n = 0}, s;
 	uint64_t rows = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		struct log_stat s;
-
-		trace_stat(w->t, c->channel, spans[i].from_ns, spans[i].end_ns, &s);
-		join(r, &squares, &sum, &s);
-		rows += rows_of(w->t, tier, &spans[i]);
+	for (size_t i = 0; i < st->n_spans; i++) {
+		trace_stat(st->t, channel, st->spans[i].from_ns, st->spans[i].end_ns, &s);
+		log_stat_join(&all, &s, 0);
+		rows += rows_of(st->t, tier, &st->spans[i]);
 	}
+	r->n = all.n;
 	r->missing = rows - r->n;
-	if (r->n > 0)
-		r->mean = fmin(fmax(sum / (double)r->n, r->min), r->max);
+	if (r->n == 0)
+		return;
+	r->min = all.min;
+	r->max = all.max;
+	r->first = all.first;
+	r->last = all.last;
+	r->mean = fmin(fmax(all.sum / (double)r->n, r->min), r->max);
 	if (r->n > 1)
-		r->sd = sqrt(fmax(squares, 0) / (double)(r->n - 1));
+		r->sd = sqrt(fmax(all.squares, 0) / (double)(r->n - 1));
 }
-
-/* --- quantiles --- */
 
 static int quantiles_begin(struct column *c)
 {
@@ -109,19 +91,21 @@ static int quantiles_begin(struct column *c)
 
 static void quantiles_add(struct column *c, const double *v, size_t n)
 {
-	const struct result *r = c->result;
+	double min = c->result->min, scale = c->scale;
+	uint64_t *bins = c->bins, added = 0;
 
 	for (size_t i = 0; c->all && i < n; i++)
-		if (v[i] == v[i] && c->n < r->n)
+		if (v[i] == v[i] && c->n < c->result->n)
 			c->all[c->n++] = v[i];
-	for (size_t i = 0; c->bins && i < n; i++) {
-		double at = (v[i] - r->min) * c->scale;
+	for (size_t i = 0; bins && i < n; i++) {
+		double at = (v[i] - min) * scale;
 
 		if (!(at >= 0)) /* NaN too */
 			continue;
-		c->bins[at < BINS ? (size_t)at : BINS - 1]++;
-		c->n++;
+		bins[at < BINS ? (int)at : BINS - 1]++;
+		added++;
 	}
+	c->n += added;
 }
 
 /* Put the value of that rank in its place, smaller ones before it, larger ones behind it. */
@@ -172,97 +156,181 @@ static double quantile(const struct column *c, double q)
 	return fmin(r->max, r->min + ((double)i + ((double)rank + 0.5) / (double)c->bins[i]) / c->scale);
 }
 
-static void quantiles_end(struct column *c)
+/* Rows of a tier as they are read. */
+struct block {
+	uint64_t row;
+	size_t n, n_channels;
+	size_t *at, *channels; /* columns of the statistics, and what they are of */
+	int64_t t_ns[BLOCK];
+	double *values; /* BLOCK a channel */
+};
+
+static void span_begin(struct stats *st, const struct epoch *ep)
 {
-	c->result->p50 = quantile(c, 0.50);
-	c->result->p95 = quantile(c, 0.95);
-	c->result->p99 = quantile(c, 0.99);
-	free(c->all);
-	free(c->bins);
-}
+	st->span = ep;
+	for (size_t i = 0; i < st->n; i++)
+		flow_break(&st->columns[i].flow);
+	for (enum tier t = 0; t < TIERS; t++) {
+		int64_t hole = cover_ns(trace_session(st->t), t);
+		uint64_t rows = trace_rows(st->t, t), first = trace_row_from(st->t, t, ep->from_ns - hole);
 
-/* --- the pass --- */
-
-/* The rows of the span among n rows from `row` on. */
-static void within_span(uint64_t row, size_t n, uint64_t from, uint64_t end, size_t *lo, size_t *hi)
-{
-	*lo = from > row ? (size_t)(from - row < n ? from - row : n) : 0;
-	*hi = end > row ? (size_t)(end - row < n ? end - row : n) : 0;
-	if (*hi < *lo)
-		*hi = *lo;
-}
-
-/* Rows of a tier before `until`; from and end: of the span. */
-static void pass_rows(struct work *w, enum tier tier, const struct epoch *ep, uint64_t until, uint64_t from,
-		      uint64_t end)
-{
-	const struct session *s = trace_session(w->t);
-	int64_t at[BLOCK];
-	double v[BLOCK];
-	size_t lo, hi;
-
-	while (w->row[tier] < until) {
-		uint64_t row = w->row[tier];
-		size_t n = until - row < BLOCK ? (size_t)(until - row) : BLOCK;
-
-		trace_row_times(w->t, tier, row, n, at);
-		within_span(row, n, from, end, &lo, &hi);
-		for (size_t i = 0; i < w->n; i++) {
-			struct column *c = &w->columns[i];
-
-			if (s->channels[c->channel].tier != tier || (!c->flows && !c->all && !c->bins))
-				continue;
-			trace_row_values(w->t, c->channel, row, n, v);
-			if (c->flows)
-				flow_rows(&c->flow, ep, at, v, n);
-			quantiles_add(c, v + lo, hi - lo);
-		}
-		w->row[tier] += n;
-		w->tick(w->to, hi - lo);
+		st->from[t] = trace_row_from(st->t, t, ep->from_ns);
+		st->end[t] = trace_row_from(st->t, t, ep->end_ns);
+		st->next[t] = first < st->from[t] || st->from[t] == 0 ? first : st->from[t] - 1;
+		st->last[t] = trace_row_from(st->t, t, ep->to_ns + hole + 1) + 1;
+		st->last[t] = st->last[t] < rows ? st->last[t] : rows;
 	}
 }
 
-/* The end of the cell with the next row; INT64_MIN: no row is left. */
-static int64_t next_cell(const struct work *w, const uint64_t last[TIERS])
+/* The rows among them that it has not had. */
+static void block_add(struct stats *st, enum tier tier, const struct block *b)
 {
-	int64_t first = INT64_MAX, t_ns;
+	uint64_t end = b->row + b->n < st->last[tier] ? b->row + b->n : st->last[tier];
+	uint64_t from = b->row > st->next[tier] ? b->row : st->next[tier], lo, hi;
+	size_t at, n;
 
+	if (from >= end)
+		return;
+	at = (size_t)(from - b->row);
+	n = (size_t)(end - from);
+	lo = st->from[tier] > from ? st->from[tier] : from;
+	hi = st->end[tier] < end ? st->end[tier] : end;
+	for (size_t i = 0; i < b->n_channels; i++) {
+		struct column *c = &st->columns[b->at[i]];
+		const double *v = b->values + i * BLOCK;
+
+		flow_rows(&c->flow, st->span, b->t_ns + at, v + at, n);
+		if (lo < hi)
+			quantiles_add(c, v + (lo - b->row), (size_t)(hi - lo));
+	}
+	st->next[tier] = end;
+}
+
+static bool block_read(const struct stats *st, enum tier tier, struct block *b)
+{
+	uint64_t row = b->row + b->n, left = st->last[tier] > row ? st->last[tier] - row : 0;
+
+	b->row = row;
+	b->n = 0;
+	if (left > 0 && b->n_channels > 0)
+		b->n = trace_read(st->t, tier, row, left < BLOCK ? (size_t)left : BLOCK, b->t_ns, b->channels,
+				  b->n_channels, b->values, BLOCK);
+	return b->n > 0;
+}
+
+/* The tiers step by step, so that each chunk is decoded once. */
+static void pass_span(struct stats *part, struct stats *whole, struct block *blocks,
+		      void (*tick)(void *to, uint64_t rows), void *to)
+{
 	for (enum tier t = 0; t < TIERS; t++) {
-		if (w->row[t] >= last[t])
+		blocks[t].row = part->next[t];
+		blocks[t].n = 0;
+		block_read(part, t, &blocks[t]);
+	}
+	for (;;) {
+		enum tier first = TIERS;
+
+		for (enum tier t = 0; t < TIERS; t++)
+			if (blocks[t].n > 0 && (first == TIERS || blocks[t].t_ns[0] < blocks[first].t_ns[0]))
+				first = t;
+		if (first == TIERS)
+			return;
+		block_add(part, first, &blocks[first]);
+		if (whole)
+			block_add(whole, first, &blocks[first]);
+		tick(to, blocks[first].n);
+		block_read(part, first, &blocks[first]);
+	}
+}
+
+static int block_init(struct block *b, const struct stats *part, const struct stats *whole, enum tier tier)
+{
+	b->at = calloc(part->n + 1, sizeof(*b->at));
+	b->channels = calloc(part->n + 1, sizeof(*b->channels));
+	for (size_t i = 0; b->at && b->channels && i < part->n; i++) {
+		if (part->columns[i].about->tier != tier ||
+		    !(part->columns[i].wanted || (whole && whole->columns[i].wanted)))
 			continue;
-		trace_row_times(w->t, t, w->row[t], 1, &t_ns);
-		first = t_ns < first ? t_ns : first;
+		b->at[b->n_channels] = i;
+		b->channels[b->n_channels++] = part->channels[i];
 	}
-	if (first == INT64_MAX)
-		return INT64_MIN;
-	return log_cell(first) + 1 < LOG_CELL_LIMIT ? (log_cell(first) + 1) << LOG_CELL_ZOOM : INT64_MAX;
+	b->values = malloc((b->n_channels * BLOCK + 1) * sizeof(*b->values));
+	return b->at && b->channels && b->values ? 0 : -1;
 }
 
-static void pass_span(struct work *w, const struct epoch *ep)
+static int stats_pass(struct stats *part, struct stats *whole, void (*tick)(void *to, uint64_t rows),
+		      void *to)
 {
-	uint64_t first[TIERS], from[TIERS], end[TIERS], last[TIERS];
-	int64_t at;
+	struct block *blocks = calloc(TIERS, sizeof(*blocks));
+	int r = blocks ? 0 : -1;
 
-	for (size_t i = 0; i < w->n; i++)
-		flow_break(&w->columns[i].flow);
-	for (enum tier t = 0; t < TIERS; t++) {
-		int64_t hole = cover_ns(trace_session(w->t), t);
+	for (enum tier t = 0; r == 0 && t < TIERS; t++)
+		r = block_init(&blocks[t], part, whole, t);
+	for (size_t i = 0; r == 0 && i < part->n_spans; i++) {
+		const struct epoch *ep = &part->spans[i];
 
-		from[t] = trace_row_from(w->t, t, ep->from_ns);
-		end[t] = trace_row_from(w->t, t, ep->end_ns);
-		first[t] = trace_row_from(w->t, t, ep->from_ns - hole);
-		first[t] = first[t] < from[t] || from[t] == 0 ? first[t] : from[t] - 1;
-		last[t] = trace_row_from(w->t, t, ep->to_ns + hole + 1) + 1;
-		last[t] = last[t] < trace_rows(w->t, t) ? last[t] : trace_rows(w->t, t);
-		w->row[t] = first[t];
+		span_begin(part, ep);
+		for (size_t k = 0; whole && k < whole->n_spans; k++)
+			if (whole->spans[k].from_ns == ep->from_ns)
+				span_begin(whole, &whole->spans[k]);
+		pass_span(part, whole, blocks, tick, to);
 	}
-	while ((at = next_cell(w, last)) > INT64_MIN) {
-		for (enum tier t = 0; t < TIERS; t++) {
-			uint64_t until = at > ep->to_ns ? last[t] : trace_row_from(w->t, t, at);
-
-			pass_rows(w, t, ep, until < last[t] ? until : last[t], from[t], end[t]);
-		}
+	for (enum tier t = 0; blocks && t < TIERS; t++) {
+		free(blocks[t].at);
+		free(blocks[t].channels);
+		free(blocks[t].values);
 	}
+	free(blocks);
+	return r;
+}
+
+static int column_begin(struct stats *st, size_t i, struct result *r)
+{
+	const struct session *s = trace_session(st->t);
+	struct column *c = &st->columns[i];
+	const double none = (double)NAN;
+
+	*r = (struct result) {.mean = none,
+			      .sd = none,
+			      .min = none,
+			      .max = none,
+			      .first = none,
+			      .last = none,
+			      .integral = none,
+			      .within = none,
+			      .steps = none,
+			      .counted = none};
+	c->result = r;
+	c->about = &s->channels[st->channels[i]];
+	flow_begin(&c->flow, s, c->about);
+	stored(st, st->channels[i], r);
+	if (quantiles_begin(c) < 0)
+		return -1;
+	c->wanted = flow_wanted(&c->flow) || c->all || c->bins;
+	return 0;
+}
+
+struct stats *stats_begin(struct trace *t, const struct channels *channels, const struct epoch *spans,
+			  size_t n, struct result *out)
+{
+	struct stats *st = calloc(1, sizeof(*st));
+
+	if (!st)
+		return NULL;
+	*st = (struct stats) {
+		.t = t, .channels = channels->list, .n = channels->n, .spans = spans, .n_spans = n};
+	st->columns = calloc(st->n + 1, sizeof(*st->columns));
+	if (!st->columns) {
+		free(st);
+		return NULL;
+	}
+	for (size_t i = 0; i < st->n; i++) {
+		if (column_begin(st, i, &out[i]) == 0)
+			continue;
+		stats_free(st);
+		return NULL;
+	}
+	return st;
 }
 
 /* The level of a counter depends on when it began: only its rise is reported. */
@@ -271,50 +339,47 @@ static void drop_level(struct result *r)
 	r->mean = r->sd = r->p50 = r->p95 = r->p99 = (double)NAN;
 }
 
-int stats_make(struct trace *t, const struct channels *channels, const struct epoch *spans, size_t n,
-	       struct result *out, void (*tick)(void *to, uint64_t rows), void *to)
+void stats_end(struct stats *st)
 {
-	struct work w = {.t = t, .n = channels->n, .tick = tick, .to = to};
-	const struct session *s = trace_session(t);
-	const double none = (double)NAN;
-	bool pass = false, no_memory;
+	for (size_t i = 0; i < st->n; i++) {
+		struct column *c = &st->columns[i];
 
-	w.columns = calloc(channels->n + 1, sizeof(*w.columns));
-	no_memory = !w.columns;
-	for (size_t i = 0; i < channels->n && w.columns; i++) {
-		struct column *c = &w.columns[i];
-
-		out[i] = (struct result) {.mean = none,
-					  .sd = none,
-					  .min = none,
-					  .max = none,
-					  .first = none,
-					  .last = none,
-					  .integral = none,
-					  .within = none,
-					  .steps = none,
-					  .counted = none};
-		c->channel = channels->list[i];
-		c->result = &out[i];
-		flow_begin(&c->flow, s, &s->channels[c->channel]);
-		c->flows = flow_wanted(&c->flow);
-		stored(&w, c, spans, n);
-		no_memory |= quantiles_begin(c) < 0;
-		pass |= c->flows || c->all || c->bins;
+		c->result->p50 = quantile(c, 0.50);
+		c->result->p95 = quantile(c, 0.95);
+		c->result->p99 = quantile(c, 0.99);
+		flow_end(&c->flow, c->result);
+		if (channel_counts(c->about))
+			drop_level(c->result);
 	}
-	for (size_t i = 0; i < n && pass && !no_memory; i++)
-		pass_span(&w, &spans[i]);
-	for (size_t i = 0; i < channels->n && w.columns; i++) {
-		quantiles_end(&w.columns[i]);
-		flow_end(&w.columns[i].flow, &out[i]);
-		if (channel_counts(&s->channels[w.columns[i].channel]))
-			drop_level(&out[i]);
-	}
-	free(w.columns);
-	return no_memory ? -1 : 0;
+	stats_free(st);
 }
 
-uint64_t stats_rows(const struct trace *t, const struct channels *channels, const struct epoch *spans, size_t n)
+void stats_free(struct stats *st)
+{
+	for (size_t i = 0; st && i < st->n; i++) {
+		free(st->columns[i].all);
+		free(st->columns[i].bins);
+	}
+	if (st)
+		free(st->columns);
+	free(st);
+}
+
+int stats_make(struct trace *t, const struct channels *channels, const struct epoch *spans, size_t n,
+	       struct stats *whole, struct result *out, void (*tick)(void *to, uint64_t rows), void *to)
+{
+	struct stats *st = stats_begin(t, channels, spans, n, out);
+
+	if (st && stats_pass(st, whole, tick, to) == 0) {
+		stats_end(st);
+		return 0;
+	}
+	stats_free(st);
+	return -1;
+}
+
+uint64_t stats_rows(const struct trace *t, const struct channels *channels, const struct epoch *spans,
+		    size_t n)
 {
 	const struct session *s = trace_session(t);
 	bool used[TIERS] = {false};

@@ -13,22 +13,29 @@ struct result {
 	uint64_t n, missing;
 	double mean, sd; /* of the n samples; sd with n - 1, NaN for one sample */
 	double min, max;
-	double p50, p95, p99; /* nearest rank; of more than QUANTILES_EXACT samples within 0.025 % of max - min */
-	double first, last;   /* the oldest and the newest sample */
-	double integral;      /* trapezoid over the true times, unit x seconds; power and counts only */
-	double within;        /* of the integral: where readings are random, it is no further off */
-	int64_t covered_ns;   /* for which it is known */
-	int64_t above_ns;     /* of these with a value above 0 */
-	double counted;       /* the mean by counters, where the values are differences of such */
-	double steps;         /* of a counter: by how much it went up, each time added */
+	double p50, p95,
+		p99; /* nearest rank; of more than QUANTILES_EXACT samples within 0.025 % of max - min */
+	double first, last; /* the oldest and the newest sample */
+	double integral;    /* trapezoid over the true times, unit x seconds; power and counts only */
+	double within;      /* of the integral: where readings are random, it is no further off */
+	int64_t covered_ns; /* for which it is known */
+	int64_t above_ns;   /* of these with a value above 0 */
+	double counted;     /* the mean by counters, where the values are differences of such */
+	double steps;       /* of a counter: by how much it went up, each time added */
 };
 
-/* Statistics of `channels` over the spans, which are in order and apart.
- * Results are one a channel.  0, or -1: out of memory. */
+/* Statistics of channels over spans, which are in order and apart, into out, one a channel.
+ * NULL: out of memory. */
+struct stats *stats_begin(struct trace *t, const struct channels *channels, const struct epoch *spans,
+			  size_t n, struct result *out);
+void stats_end(struct stats *st); /* complete the results, and free it */
+void stats_free(struct stats *st);
+/* The same with the rows read.  whole (or NULL) is of the same channels and gets them, too: each
+ * of its spans is those of several calls, one behind the other.  0, or -1: out of memory. */
 int stats_make(struct trace *t, const struct channels *channels, const struct epoch *spans, size_t n,
-	       struct result *out, void (*tick)(void *to, uint64_t rows), void *to);
+	       struct stats *whole, struct result *out, void (*tick)(void *to, uint64_t rows), void *to);
 
-/* The mean to be told: by the counters where there are such. */
+/* The mean to print: by counters where the channel has them. */
 static inline double mean_of(const struct result *r)
 {
 	return r->counted == r->counted ? r->counted : r->mean;
@@ -90,7 +97,7 @@ static inline double watts_of(const struct result *r)
 /* How many of n values do not exceed the quantile: its rank from 0. */
 uint64_t quantile_rank(double q, uint64_t n);
 
-/* How many rows stats_make() will have told tick() about, if none of them is read twice. */
+/* About how many rows a pass over the spans reads. */
 uint64_t stats_rows(const struct trace *t, const struct channels *channels, const struct epoch *spans,
 		    size_t n);
 

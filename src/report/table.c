@@ -1,4 +1,4 @@
-/* Tables for people: eighty columns, or Markdown. */
+/* Reports as text: 80 columns, or Markdown. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +10,6 @@
 
 #define STATS 7
 
-#define COLUMNS 9
-#define WIDTHS(room)                                                                                         \
-	{                                                                                                    \
-		-(room), 7, 7, 7, 7, 7, 7, 7, -4                                                             \
-	}
-
 static size_t cell_width(const char *text)
 {
 	size_t n = 0;
@@ -25,10 +19,10 @@ static size_t cell_width(const char *text)
 	return n;
 }
 
-static void pad(struct out *o, size_t n)
+static void pad(FILE *o, size_t n)
 {
 	while (n-- > 0)
-		out_char(o, ' ');
+		putc(' ', o);
 }
 
 static const char *skip_cells(const char *text, size_t n)
@@ -46,22 +40,22 @@ static size_t tail_of(size_t room)
 }
 
 /* What is too long loses its middle: names differ at both ends. */
-static void cut_text(struct out *o, const char *text, size_t width)
+static void cut_text(FILE *o, const char *text, size_t width)
 {
 	size_t w = cell_width(text), tail = tail_of(width);
 	const char *end;
 
 	if (w <= width) {
-		out_text(o, text);
+		fputs(text, o);
 		return;
 	}
 	end = skip_cells(text, width - tail - 1);
-	out_bytes(o, text, (size_t)(end - text));
-	out_char(o, '~');
-	out_text(o, skip_cells(text, w - tail));
+	fwrite(text, 1, (size_t)(end - text), o);
+	putc('~', o);
+	fputs(skip_cells(text, w - tail), o);
 }
 
-/* Can two names that are cut to that room no more be told from each other? */
+/* Are two names equal after being cut to that width? */
 static bool look_same(const char *a, const char *b, size_t room)
 {
 	size_t tail = tail_of(room), wa = cell_width(a), wb = cell_width(b), head;
@@ -83,18 +77,18 @@ int names_room(const char *const *names, size_t n, int least)
 	return (int)room;
 }
 
-static void markdown_cell(struct out *o, const char *text)
+static void markdown_cell(FILE *o, const char *text)
 {
-	out_text(o, "| ");
+	fputs("| ", o);
 	for (; *text; text++) {
 		if (strchr("|\\*_`<", *text))
-			out_char(o, '\\');
-		out_char(o, *text);
+			putc('\\', o);
+		putc(*text, o);
 	}
-	out_char(o, ' ');
+	putc(' ', o);
 }
 
-void table_line(struct out *o, bool markdown, const char *const *cells, const int *wide, size_t n)
+static void table_line(FILE *o, bool markdown, const char *const *cells, const int *wide, size_t n)
 {
 	size_t owed = 0; /* blanks that are only written when something follows */
 
@@ -116,36 +110,40 @@ void table_line(struct out *o, bool markdown, const char *const *cells, const in
 		if (wide[i] < 0)
 			cut_text(o, cells[i], room);
 		else
-			out_text(o, cells[i]);
+			fputs(cells[i], o);
 		if (wide[i] < 0 && w < room)
 			owed += room - w;
 	}
-	out_text(o, markdown ? "|\n" : "\n");
+	fputs(markdown ? "|\n" : "\n", o);
 }
 
-void table_rule(struct out *o, const int *wide, size_t n)
+void table_row(struct table *t, const char *const *cells)
 {
-	for (size_t i = 0; i < n; i++)
-		out_text(o, wide[i] < 0 ? "|---" : "|--:");
-	out_text(o, "|\n");
+	if (!t->begun)
+		table_line(t->f, t->markdown, t->head, t->wide, t->n);
+	for (size_t i = 0; !t->begun && t->markdown && i < t->n; i++)
+		fputs(t->wide[i] < 0 ? "|---" : "|--:", t->f);
+	if (!t->begun && t->markdown)
+		fputs("|\n", t->f);
+	t->begun = true;
+	table_line(t->f, t->markdown, cells, t->wide, t->n);
 }
 
-static void heads(struct out *o, bool markdown, const char *const *cells, const int *wide, size_t n)
+void table_end(const struct table *t)
 {
-	table_line(o, markdown, cells, wide, n);
-	if (markdown)
-		table_rule(o, wide, n);
+	if (t->begun)
+		putc('\n', t->f);
 }
 
 /* A sentence or a title on a line of its own. */
-static void title(struct out *o, bool markdown, int level, const char *text)
+static void title(FILE *o, bool markdown, int level, const char *text)
 {
 	if (markdown)
 		for (int i = 0; i < level; i++)
-			out_char(o, '#');
-	out_format(o, "%s%s\n", markdown ? " " : "", text);
+			putc('#', o);
+	fprintf(o, "%s%s\n", markdown ? " " : "", text);
 	if (markdown)
-		out_char(o, '\n');
+		putc('\n', o);
 }
 
 static double largest(const struct result *r)
@@ -153,44 +151,38 @@ static double largest(const struct result *r)
 	return fmax(fabs(r->min), fabs(r->max));
 }
 
-static void stat_line(struct out *o, bool markdown, const struct channel *c, const struct result *r, int room)
+static void stat_row(struct table *t, const struct channel *c, const struct result *r)
 {
-	const int widths[COLUMNS] = WIDTHS(room);
 	struct shown u = shown_unit(c, largest(r));
 	const double v[STATS] = {mean_of(r), r->sd, r->min, r->p50, r->p95, r->p99, r->max};
 	char text[STATS][NUM_TEXT];
-	const char *cells[COLUMNS] = {c->name};
+	const char *cells[STATS + 2] = {c->name};
 
 	for (int i = 0; i < STATS; i++) {
 		shown_text(text[i], v[i] * u.factor, largest(r) * u.factor);
 		cells[i + 1] = text[i];
 	}
-	cells[COLUMNS - 1] = u.unit;
-	table_line(o, markdown, cells, widths, COLUMNS);
+	cells[STATS + 1] = u.unit;
+	table_row(t, cells);
 }
 
-static void stats_table(struct out *o, const struct analysis *a, const struct part *p, bool markdown,
-			int room)
+static void stats_table(FILE *o, const struct analysis *a, const struct part *p, bool markdown, int room)
 {
-	const int widths[COLUMNS] = WIDTHS(room);
-	const char *const head[COLUMNS] = {_("signal"), _("mean"), _("sd"), "min",    "p50",
-					   "p95",       "p99",     "max",   _("unit")};
-	bool any = false;
+	struct table t = {o,
+			  markdown,
+			  STATS + 2,
+			  {-room, 7, 7, 7, 7, 7, 7, 7, -4},
+			  {_("signal"), _("mean"), _("sd"), "min", "p50", "p95", "p99", "max", _("unit")},
+			  false};
 
-	for (size_t i = 0; i < a->channels.n; i++) {
-		if (p->results[i].n == 0 || channel_counts(channel_of(a, i)))
-			continue;
-		if (!any)
-			heads(o, markdown, head, widths, COLUMNS);
-		any = true;
-		stat_line(o, markdown, channel_of(a, i), &p->results[i], room);
-	}
-	if (any)
-		out_char(o, '\n');
+	for (size_t i = 0; i < a->channels.n; i++)
+		if (p->results[i].n > 0 && !channel_counts(channel_of(a, i)))
+			stat_row(&t, channel_of(a, i), &p->results[i]);
+	table_end(&t);
 }
 
-/* What has no value, in lines that are not too long. */
-static void missing_list(struct out *o, const struct analysis *a, const struct part *p)
+/* Channels without a value, wrapped at 78 columns. */
+static void missing_list(FILE *o, const struct analysis *a, const struct part *p)
 {
 	size_t column = 0;
 
@@ -200,105 +192,89 @@ static void missing_list(struct out *o, const struct analysis *a, const struct p
 		if (p->results[i].n > 0)
 			continue;
 		if (column == 0) {
-			out_text(o, _("Without a value:"));
+			fputs(_("Without a value:"), o);
 			column = cell_width(_("Without a value:"));
 		} else if (column + cell_width(name) + 2 > 78) {
-			out_char(o, '\n');
+			putc('\n', o);
 			column = 0;
 		}
-		out_char(o, ' ');
-		out_text(o, name);
+		putc(' ', o);
+		fputs(name, o);
 		column += cell_width(name) + 1;
 	}
 	if (column > 0)
-		out_text(o, "\n\n");
+		fputs("\n\n", o);
 }
 
-#define ENERGY_COLUMNS 6
-#define ENERGY_WIDTHS(room)                                                                                  \
-	{                                                                                                    \
-		-(room)-1, 11, 9, 9, 13, 11                                                                  \
-	}
-
-static void energy_line(struct out *o, const struct analysis *a, const struct part *p, size_t i,
-			bool markdown, int room)
+static bool partly_unknown(const struct analysis *a, const struct part *p, size_t i)
 {
-	const int wide[] = ENERGY_WIDTHS(room);
+	return uncovered_of(a, p, i) > (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9;
+}
+
+static void energy_row(struct table *t, const struct analysis *a, const struct part *p, size_t i)
+{
 	double items = items_of(a, p), energy = energy_of(a, p, i), power = mean_power(a, p, i);
-	double gap = uncovered_of(a, p, i), within = within_of(a, p, i),
-	       cover = (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9;
+	double within = within_of(a, p, i);
 	char text[5][NUM_TEXT];
 
 	shown_text(text[0], energy, energy);
 	shown_text(text[1], within, within);
 	shown_text(text[2], power, power);
 	shown_text(text[3], item_energy(a, p, i), energy / items);
-	num_fixed(text[4], gap, 3);
-	table_line(o, markdown,
-		   (const char *[]) {channel_of(a, i)->name, text[0], isnan(within) ? "" : text[1], text[2],
-				     items > 0 ? text[3] : "", gap > cover ? text[4] : ""},
-		   wide, ENERGY_COLUMNS);
+	num_fixed(text[4], uncovered_of(a, p, i), 3);
+	table_row(t, (const char *[]) {channel_of(a, i)->name, text[0], isnan(within) ? "" : text[1], text[2],
+				       items > 0 ? text[3] : "", partly_unknown(a, p, i) ? text[4] : ""});
 }
 
-static void energy_table(struct out *o, const struct analysis *a, const struct part *p, bool markdown,
-			 int room)
+static void energy_table(FILE *o, const struct analysis *a, const struct part *p, bool markdown, int room)
 {
-	const int wide[] = ENERGY_WIDTHS(room);
-	const char *head[] = {_("energy"), "J", "", _("mean W"), items_of(a, p) > 0 ? _("J per item") : "", ""};
-	bool any = false;
+	struct table t = {o,
+			  markdown,
+			  6,
+			  {-room - 1, 11, 9, 9, 13, 11},
+			  {_("energy"), "J", "", _("mean W"), items_of(a, p) > 0 ? _("J per item") : "", ""},
+			  false};
 
 	for (size_t i = 0; i < a->channels.n; i++) {
 		if (isnan(energy_of(a, p, i)))
 			continue;
 		if (!isnan(within_of(a, p, i)))
-			head[2] = "+- J";
-		if (uncovered_of(a, p, i) > (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9)
-			head[5] = _("unknown s");
+			t.head[2] = "+- J";
+		if (partly_unknown(a, p, i))
+			t.head[5] = _("unknown s");
 	}
-	for (size_t i = 0; i < a->channels.n; i++) {
-		if (isnan(energy_of(a, p, i)))
-			continue;
-		if (!any)
-			heads(o, markdown, head, wide, ENERGY_COLUMNS);
-		any = true;
-		energy_line(o, a, p, i, markdown, room);
-	}
-	if (any)
-		out_char(o, '\n');
+	for (size_t i = 0; i < a->channels.n; i++)
+		if (!isnan(energy_of(a, p, i)))
+			energy_row(&t, a, p, i);
+	table_end(&t);
 }
 
-static void heat_table(struct out *o, const struct analysis *a, const struct part *p, bool markdown, int room)
+static void heat_table(FILE *o, const struct analysis *a, const struct part *p, bool markdown, int room)
 {
-	const int wide[] = {-room - 1, 12, 10, 14};
-	const char *const head[] = {_("temperature"), _("first C"), _("last C"), _("rise C")};
-	bool any = false;
+	struct table t = {o,
+			  markdown,
+			  4,
+			  {-room - 1, 12, 10, 14},
+			  {_("temperature"), _("first C"), _("last C"), _("rise C")},
+			  false};
 
 	for (size_t i = 0; i < a->channels.n; i++) {
-		const struct result *r = &p->results[i];
 		char text[2][NUM_TEXT], rise[SIGNED_TEXT];
 
 		if (isnan(rise_of(a, p, i)) || channel_of(a, i)->unit != UNIT_CELSIUS)
 			continue;
-		if (!any)
-			heads(o, markdown, head, wide, 4);
-		any = true;
-		num_fixed(text[0], r->first, 2);
-		num_fixed(text[1], r->last, 2);
+		num_fixed(text[0], p->results[i].first, 2);
+		num_fixed(text[1], p->results[i].last, 2);
 		signed_text(rise, rise_of(a, p, i), 10);
-		table_line(o, markdown, (const char *[]) {channel_of(a, i)->name, text[0], text[1], rise},
-			   wide, 4);
+		table_row(&t, (const char *[]) {channel_of(a, i)->name, text[0], text[1], rise});
 	}
-	if (any)
-		out_char(o, '\n');
+	table_end(&t);
 }
 
-/* Of what throttled it is told how many events there were. */
-static void counter_table(struct out *o, const struct analysis *a, const struct part *p, bool markdown,
-			  int room)
+/* Throttling is counted in lines of its own. */
+static void counter_table(FILE *o, const struct analysis *a, const struct part *p, bool markdown, int room)
 {
-	const int wide[] = {-room - 1, 12, -4};
-	const char *const head[] = {_("counter"), _("rise"), _("unit")};
-	bool any = false;
+	struct table t = {o, markdown, 3, {-room - 1, 12, -4}, {_("counter"), _("rise"), _("unit")}, false};
 
 	for (size_t i = 0; i < a->channels.n; i++) {
 		const struct channel *c = channel_of(a, i);
@@ -307,20 +283,16 @@ static void counter_table(struct out *o, const struct analysis *a, const struct 
 
 		if (isnan(rise) || !channel_counts(c) || c->kind == CHANNEL_THROTTLE_COUNT)
 			continue;
-		if (!any)
-			heads(o, markdown, head, wide, 3);
-		any = true;
 		if (rise == floor(rise))
 			num_fixed(text, rise, 0);
 		else
 			shown_text(text, rise, rise);
-		table_line(o, markdown, (const char *[]) {c->name, text, unit_name(c->unit)}, wide, 3);
+		table_row(&t, (const char *[]) {c->name, text, unit_name(c->unit)});
 	}
-	if (any)
-		out_char(o, '\n');
+	table_end(&t);
 }
 
-static void throttle_lines(struct out *o, const struct analysis *a, const struct part *p)
+static void throttle_lines(FILE *o, const struct analysis *a, const struct part *p)
 {
 	bool any = false;
 
@@ -333,20 +305,20 @@ static void throttle_lines(struct out *o, const struct analysis *a, const struct
 			num_fixed(text, s, 3);
 			num_fixed(share, p->duration_ns > 0 ? 100 * s / ((double)p->duration_ns / 1e9) : 0,
 				  1);
-			out_format(o, _("%s: throttled for %s s, %s %% of the time\n"), c->name, text, share);
+			fprintf(o, _("%s: throttled for %s s, %s %% of the time\n"), c->name, text, share);
 			any = true;
 		} else if (c->kind == CHANNEL_THROTTLE_COUNT && p->results[i].n > 0) {
 			num_fixed(text, p->results[i].steps, 0);
-			out_format(o, _("%s: %s events\n"), c->name, text);
+			fprintf(o, _("%s: %s events\n"), c->name, text);
 			any = true;
 		}
 	}
 	if (any)
-		out_char(o, '\n');
+		putc('\n', o);
 }
 
 /* "5.012 s: 5012 fast, 501 medium, 50 slow samples; ..." */
-static void ticks_lines(struct out *o, const struct analysis *a, const struct part *p)
+static void ticks_lines(FILE *o, const struct analysis *a, const struct part *p)
 {
 	static const double ms = 1e-6;
 	char from[NUM_TEXT], to[NUM_TEXT], duration[NUM_TEXT];
@@ -354,10 +326,9 @@ static void ticks_lines(struct out *o, const struct analysis *a, const struct pa
 	num_fixed(from, (double)(p->epoch.from_ns - a->session->start.mono_ns) / 1e9, 3);
 	num_fixed(to, (double)(p->epoch.to_ns - a->session->start.mono_ns) / 1e9, 3);
 	num_fixed(duration, (double)p->duration_ns / 1e9, 3);
-	out_format(o, _("%s s, from %s to %s; samples: %llu fast, %llu medium, %llu slow\n"), duration, from,
-		   to, (unsigned long long)p->ticks[TIER_FAST].rows,
-		   (unsigned long long)p->ticks[TIER_MEDIUM].rows,
-		   (unsigned long long)p->ticks[TIER_SLOW].rows);
+	fprintf(o, _("%s s, from %s to %s; samples: %llu fast, %llu medium, %llu slow\n"), duration, from, to,
+		(unsigned long long)p->ticks[TIER_FAST].rows, (unsigned long long)p->ticks[TIER_MEDIUM].rows,
+		(unsigned long long)p->ticks[TIER_SLOW].rows);
 	for (int t = 0; t < TIERS; t++) {
 		const struct ticks *k = &p->ticks[t];
 		unsigned long long gaps = k->gaps;
@@ -367,19 +338,18 @@ static void ticks_lines(struct out *o, const struct analysis *a, const struct pa
 			continue;
 		num_fixed(longest, (double)k->longest_ns * ms, 1);
 		if (a->counted)
-			out_format(o,
-				   P_("%s: %llu ticks late, %llu lost, in %llu gap of %s ms\n",
-				      "%s: %llu ticks late, %llu lost, in %llu gaps, the longest %s ms\n",
-				      gaps),
-				   tier_name((enum tier)t), (unsigned long long)k->late,
-				   (unsigned long long)k->lost, gaps, longest);
+			fprintf(o,
+				P_("%s: %llu ticks late, %llu lost, in %llu gap of %s ms\n",
+				   "%s: %llu ticks late, %llu lost, in %llu gaps, the longest %s ms\n", gaps),
+				tier_name((enum tier)t), (unsigned long long)k->late,
+				(unsigned long long)k->lost, gaps, longest);
 		else
-			out_format(o,
-				   P_("%s: %llu ticks without a sample, by the times, in %llu gap of %s ms\n",
-				      "%s: %llu ticks without a sample, by the times, in %llu gaps, the "
-				      "longest %s ms\n",
-				      gaps),
-				   tier_name((enum tier)t), (unsigned long long)k->late, gaps, longest);
+			fprintf(o,
+				P_("%s: %llu ticks without a sample, by the times, in %llu gap of %s ms\n",
+				   "%s: %llu ticks without a sample, by the times, in %llu gaps, the "
+				   "longest %s ms\n",
+				   gaps),
+				tier_name((enum tier)t), (unsigned long long)k->late, gaps, longest);
 	}
 	if (items_of(a, p) > 0) {
 		double seconds = (double)p->duration_ns / 1e9 / items_of(a, p);
@@ -388,9 +358,9 @@ static void ticks_lines(struct out *o, const struct analysis *a, const struct pa
 		num_text(items, items_of(a, p));
 		num_fixed(each, seconds * 1e3, 3);
 		shown_text(rate, 1 / seconds, 1 / seconds);
-		out_format(o, _("%s items: %s ms per item, %s items per second\n"), items, each, rate);
+		fprintf(o, _("%s items: %s ms per item, %s items per second\n"), items, each, rate);
 	}
-	out_char(o, '\n');
+	putc('\n', o);
 }
 
 /* Of all tables alike: they stand below each other. */
@@ -407,7 +377,7 @@ static int room_of(const struct analysis *a)
 	return room;
 }
 
-static void write_part(struct out *o, const struct analysis *a, const struct part *p, bool markdown, int room)
+static void write_part(FILE *o, const struct analysis *a, const struct part *p, bool markdown, int room)
 {
 	char text[160];
 
@@ -425,7 +395,7 @@ static void write_part(struct out *o, const struct analysis *a, const struct par
 #define CHANGES_SHOWN 100
 
 /* In the time that the report is about. */
-static void change_lines(struct out *o, const struct analysis *a, bool markdown)
+static void change_lines(FILE *o, const struct analysis *a, bool markdown)
 {
 	const struct epoch *all_of_it = &a->whole.epoch;
 	size_t n, shown = 0, all = 0;
@@ -434,22 +404,23 @@ static void change_lines(struct out *o, const struct analysis *a, bool markdown)
 	for (size_t i = 0; i < n; i++) {
 		char text[CHANGE_TEXT];
 
-		if (list[i].t_ns < all_of_it->from_ns || list[i].t_ns > all_of_it->to_ns || all++ >= CHANGES_SHOWN)
+		if (list[i].t_ns < all_of_it->from_ns || list[i].t_ns > all_of_it->to_ns ||
+		    all++ >= CHANGES_SHOWN)
 			continue;
 		if (!shown++)
 			title(o, markdown, 3, _("changes"));
 		change_text(text, &list[i]);
-		out_format(o, "%s%12.3f s  %s\n", markdown ? "    " : "",
-			   (double)(list[i].t_ns - a->session->start.mono_ns) / 1e9, text);
+		fprintf(o, "%s%12.3f s  %s\n", markdown ? "    " : "",
+			(double)(list[i].t_ns - a->session->start.mono_ns) / 1e9, text);
 	}
 	if (all > shown)
-		out_format(o, P_("%s... and %llu more\n", "%s... and %llu more\n", all - shown),
-			   markdown ? "    " : "", (unsigned long long)(all - shown));
+		fprintf(o, P_("%s... and %llu more\n", "%s... and %llu more\n", all - shown),
+			markdown ? "    " : "", (unsigned long long)(all - shown));
 	if (shown)
-		out_char(o, '\n');
+		putc('\n', o);
 }
 
-void write_head(struct out *o, const struct analysis *a, bool markdown)
+void write_head(FILE *o, const struct analysis *a, bool markdown)
 {
 	const char *board = fact_get(a->session->facts, a->session->n_facts, "title");
 	char path[1024], head[1400], when[40] = "";
@@ -463,15 +434,14 @@ void write_head(struct out *o, const struct analysis *a, bool markdown)
 		if (localtime_r(&start, &tm))
 			strftime(when, sizeof(when), ", %Y-%m-%d %H:%M:%S", &tm);
 	}
-	text_printable(path, sizeof(path), trace_path(a->trace), strlen(trace_path(a->trace)));
-	snprintf(head, sizeof(head), "%s: %s%s", path, board ? board : "", when);
+	snprintf(head, sizeof(head), "%s: %s%s", shown_path(a->trace, path, sizeof(path)), board ? board : "", when);
 	title(o, markdown, 2, head);
 	if (!markdown)
-		out_char(o, '\n');
+		putc('\n', o);
 }
 
-/* What the readings of the rails cannot tell. */
-static void energy_notes(struct out *o, const struct analysis *a)
+/* The limits of energy from sampled power. */
+static void energy_notes(FILE *o, const struct analysis *a)
 {
 	int64_t slowest = 0;
 	bool regular = false;
@@ -491,24 +461,24 @@ static void energy_notes(struct out *o, const struct analysis *a)
 	num_text(every, (double)slowest / 1e6);
 	num_text(twice, (double)slowest * 2 / 1e6);
 	if (regular)
-		out_format(o,
-			   _("Power is read every %s ms, in step with a clock: the energy of\n"
-			     "loads faster than %s ms may be wrong by any amount.\n"),
-			   every, twice);
+		fprintf(o,
+			_("Power is read every %s ms, in step with a clock: the energy of\n"
+			  "loads faster than %s ms may be wrong by any amount.\n"),
+			every, twice);
 	else
-		out_format(o,
-			   _("Power is read every %s ms, at random moments: loads faster than %s ms are not\n"
-			     "resolved; their energy is within +- J.\n"),
-			   every, twice);
-	out_char(o, '\n');
+		fprintf(o,
+			_("Power is read every %s ms, at random moments: loads faster than %s ms are not\n"
+			  "resolved; their energy is within +- J.\n"),
+			every, twice);
+	putc('\n', o);
 }
 
-void write_tables(struct out *o, const struct analysis *a, bool markdown)
+void write_tables(FILE *o, const struct analysis *a, bool markdown)
 {
 	int room = room_of(a);
 
 	for (size_t i = 0; i < a->epochs.n; i++)
-		write_part(o, a, part_load(a, i, false), markdown, room);
+		write_part(o, a, part_load(a, i), markdown, room);
 	if (a->epochs.n > 1)
 		write_part(o, a, &a->whole, markdown, room);
 	change_lines(o, a, markdown);

@@ -2,7 +2,7 @@
  *
  * Of many differences some are large by chance, hence Holm's correction over all that are
  * tested.  Repetitions that drift are not independent, and their difference would pass any
- * such test too often: that is told beside the verdict, by von Neumann's ratio. */
+ * such test too often: the verdict carries a warning then, by von Neumann's ratio. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static void cells_fill(struct comparison *c, const struct group *g)
 	for (size_t k = g->first; k < g->first + g->n; k++) {
 		const struct occurrence *o = &c->all[k];
 		const struct analysis *a = &c->list[o->file];
-		const struct part *p = o->epoch == SIZE_MAX ? &a->whole : part_load(a, o->epoch, false);
+		const struct part *p = o->epoch == SIZE_MAX ? &a->whole : part_load(a, o->epoch);
 
 		for (size_t m = 0; m < c->n_metrics; m++) {
 			size_t x = m * c->n_files + o->file;
@@ -108,7 +108,7 @@ double coverage_of(const struct cell *x)
 	return x->span > 0 ? fmin(x->known / x->span, 1) : 1;
 }
 
-#define DRIFT 0.02 /* so seldom repetitions that are independent are said to drift */
+#define DRIFT 0.02 /* the share of independent repetitions that are flagged as drifting */
 
 bool drifts(const struct cell *x)
 {

@@ -54,6 +54,34 @@ void log_reader_values(struct log_reader *r, size_t channel, uint64_t first, siz
 	pthread_mutex_unlock(&r->lock);
 }
 
+size_t log_reader_read(struct log_reader *r, enum tier tier, uint64_t row, size_t most, int64_t *t_ns,
+		       const size_t *channels, size_t n_channels, double *values, size_t stride)
+{
+	const struct log_block *b;
+	uint64_t first;
+	size_t skip, n;
+
+	pthread_mutex_lock(&r->lock);
+	b = log_block_of(r, tier, row, &first);
+	skip = b ? (size_t)(row - first) : 0;
+	n = b && b->n - skip < most ? b->n - skip : most;
+	for (size_t i = 0; !b && i < n; i++)
+		t_ns[i] = r->last_ns;
+	if (b)
+		memcpy(t_ns, b->t_ns + skip, n * sizeof(*t_ns));
+	for (size_t c = 0; c < n_channels; c++) {
+		double *to = values + c * stride;
+
+		for (size_t i = 0; !b && i < n; i++)
+			to[i] = (double)NAN;
+		if (b)
+			memcpy(to, b->values + (size_t)r->channels[channels[c]].column * b->n + skip,
+			       n * sizeof(*to));
+	}
+	pthread_mutex_unlock(&r->lock);
+	return n;
+}
+
 /* The first of n times at or after t_ns; n: none. */
 static size_t first_from(const int64_t *t, size_t n, int64_t t_ns)
 {

@@ -71,6 +71,9 @@ bool log_reader_extent(const struct log_reader *r, int64_t *first_ns, int64_t *l
 uint64_t log_reader_row_from(struct log_reader *r, enum tier tier, int64_t t_ns);
 void log_reader_times(struct log_reader *r, enum tier tier, uint64_t first, size_t n, int64_t *out);
 void log_reader_values(struct log_reader *r, size_t channel, uint64_t first, size_t n, double *out);
+/* As trace_read(). */
+size_t log_reader_read(struct log_reader *r, enum tier tier, uint64_t row, size_t most, int64_t *t_ns,
+		       const size_t *channels, size_t n_channels, double *values, size_t stride);
 
 /* Columns first .. first + n - 1 of any zoom. */
 void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out);

@@ -37,6 +37,12 @@ void trace_row_values(struct trace *t, size_t channel, uint64_t first, size_t n,
 	log_reader_values(t->log, channel, first, n, out);
 }
 
+size_t trace_read(struct trace *t, enum tier tier, uint64_t row, size_t most, int64_t *t_ns, const size_t *channels,
+		  size_t n_channels, double *values, size_t stride)
+{
+	return log_reader_read(t->log, tier, row, most, t_ns, channels, n_channels, values, stride);
+}
+
 void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns, struct log_stat *out)
 {
 	log_reader_stat(t->log, channel, from_ns, to_ns, out);

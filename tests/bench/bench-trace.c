@@ -7,6 +7,7 @@
  *                                    each took; first without, then with its columns
  *   bench-trace check FILE           compare minima and maxima at every zoom with a
  *                                    plain scan over all fast rows
+ *   bench-trace columns FILE FOLDER  write the values of each fast channel
  *
  * Times are of this machine; the figure to compare is how near the columns are
  * made to a pass that only adds the bytes up. */
@@ -477,6 +478,42 @@ static int check(const char *path)
 	return wrong > 0;
 }
 
+/* The values of each fast channel to FOLDER/NUMBER.f64, for tests/bench/report.sh. */
+static int columns(const char *path, const char *folder)
+{
+	static double v[64][2048];
+	static int64_t t_ns[2048];
+	struct err e;
+	struct trace *t = trace_open(path, &e);
+	const struct session *s = t ? trace_session(t) : NULL;
+	size_t list[64], n = 0, got;
+	FILE *f[64];
+	char name[4096];
+	bool good = t != NULL;
+
+	for (size_t i = 0; good && i < s->n_channels && n < 64; i++) {
+		if (s->channels[i].tier != TIER_FAST)
+			continue;
+		snprintf(name, sizeof(name), "%s/%zu.f64", folder, n);
+		f[n] = fopen(name, "wb");
+		good = f[n] != NULL;
+		list[n++] = i;
+	}
+	for (uint64_t row = 0; good && row < trace_rows(t, TIER_FAST); row += got) {
+		uint64_t left = trace_rows(t, TIER_FAST) - row;
+
+		got = trace_read(t, TIER_FAST, row, left < 2048 ? (size_t)left : 2048, t_ns, list, n, v[0], 2048);
+		for (size_t i = 0; i < n; i++)
+			good &= fwrite(v[i], sizeof(double), got, f[i]) == got;
+	}
+	for (size_t i = 0; i < n; i++)
+		good &= f[i] && fclose(f[i]) == 0;
+	trace_close(t);
+	if (!good)
+		perror(path);
+	return !good;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "make"))
@@ -487,6 +524,8 @@ int main(int argc, char **argv)
 		return look(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "check"))
 		return check(argv[2]);
-	fprintf(stderr, "usage: bench-trace make FILE HOURS | strip FILE | look FILE | check FILE\n");
+	if (argc == 4 && !strcmp(argv[1], "columns"))
+		return columns(argv[2], argv[3]);
+	fprintf(stderr, "usage: bench-trace make FILE HOURS | strip FILE | look FILE | check FILE | columns FILE FOLDER\n");
 	return 2;
 }

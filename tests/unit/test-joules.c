@@ -108,7 +108,7 @@ static double reported(struct trace *t, size_t channel, int64_t from_ns, int64_t
 	const struct channels one = {&channel, 1};
 	struct result r;
 
-	assert_int_equal(stats_make(t, &one, &phase, 1, &r, no_tick, NULL), 0);
+	assert_int_equal(stats_make(t, &one, &phase, 1, NULL, &r, no_tick, NULL), 0);
 	return joules_of(&r);
 }
 

@@ -76,7 +76,7 @@ static void compare(const char *path, double *v, size_t n, bool exact)
 	double sum = 0, squares = 0, range;
 
 	span.end_ns = span.to_ns;
-	assert_int_equal(stats_make(t, &channels, &span, 1, &r, no_tick, NULL), 0);
+	assert_int_equal(stats_make(t, &channels, &span, 1, NULL, &r, no_tick, NULL), 0);
 	trace_close(t);
 	for (size_t i = 100; i < n - 100; i++)
 		if (!isnan(v[i]))
