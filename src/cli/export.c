@@ -159,7 +159,8 @@ int cmd_export(const struct options *o)
 static int finish(struct options *o, struct err *e)
 {
 	if (o->n_files == 0)
-		return err_set(e, ERR_USAGE, _("missing FORM: give csv, jsonl, perfetto or nvmt1, and the name of a trace"));
+		return err_set(e, ERR_USAGE, _("missing FORM: give one of %s, and the name of a trace"),
+			       EXPORT_FORMS(EXPORT_LIST) "nvmt1");
 	if (value_form(o, o->files[0], e) < 0)
 		return -1;
 	o->files++;
@@ -175,11 +176,13 @@ static const struct option_entry own[] = {
 };
 static const struct option_group options = {NULL, OPTIONS(own)};
 
+#define EXPORT_OPERAND(name) #name "|"
+
 const struct verb verb_export = {
 	.name = "export",
 	.mode_value = true,
-	.operands = "csv|jsonl|perfetto|nvmt1 FILE",
-	.summary = N_("convert a trace to csv, jsonl, perfetto or nvmt1"),
+	.operands = EXPORT_FORMS(EXPORT_OPERAND) "nvmt1 FILE",
+	.summary = N_("convert a trace for other programs"),
 	.groups = {&options, &group_output, &group_signals, &group_time},
 	.finish = finish,
 	.run = cmd_export,

@@ -176,7 +176,7 @@ int value_trigger(struct options *o, const struct option_entry *t, const char *v
 
 int value_form(struct options *o, const char *value, struct err *e)
 {
-	static const char *const names[] = {"csv", "jsonl", "perfetto", "nvmt1", NULL};
+	static const char *const names[] = {EXPORT_FORMS(EXPORT_NAME) "nvmt1", NULL};
 	int i = word_find(names, value);
 	char shown[128];
 
@@ -185,7 +185,8 @@ int value_form(struct options *o, const char *value, struct err *e)
 		return 0;
 	}
 	text_printable(shown, sizeof shown, value, strlen(value));
-	return err_set(e, ERR_USAGE, _("\"%s\" is not a form to export to: csv, jsonl, perfetto or nvmt1"), shown);
+	return err_set(e, ERR_USAGE, _("\"%s\" is not a form to export to: give one of %s"), shown,
+		       EXPORT_FORMS(EXPORT_LIST) "nvmt1");
 }
 
 int value_tier(struct options *o, const struct option_entry *t, const char *value, struct err *e)

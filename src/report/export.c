@@ -345,7 +345,8 @@ static int prepare(struct flow *w, const struct selection *p, struct epochs *eps
 int export_write(struct trace *t, const struct selection *p, enum export_form form, double hz, bool force,
 		 FILE *f, report_progress *progress, struct err *e)
 {
-	static const struct form *const forms[] = {&form_csv, &form_jsonl, &form_perfetto};
+#define EXPORT_FORM(name) &form_##name,
+	static const struct form *const forms[] = {EXPORT_FORMS(EXPORT_FORM)};
 	struct export *x = calloc(1, sizeof(*x));
 	struct flow *w = calloc(1, sizeof(*w));
 	struct epochs eps = {0};

@@ -2,6 +2,7 @@
 #ifndef NVMTOP_REPORT_EXPORT_H
 #define NVMTOP_REPORT_EXPORT_H
 
+#include "report/report.h"
 #include "report/text.h"
 #include "report/select.h"
 
@@ -39,7 +40,8 @@ struct form {
 	void (*change)(struct export *x, const struct change *c);
 };
 
-extern const struct form form_csv, form_jsonl, form_perfetto;
+#define EXPORT_EXTERN(name) extern const struct form form_##name;
+EXPORT_FORMS(EXPORT_EXTERN)
 
 /* The value of channels.list[i] in the row; false: it is not in rows of that tier. */
 static inline bool row_value(const struct export *x, const struct row *r, size_t i, double *v)

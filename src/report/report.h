@@ -29,7 +29,12 @@ enum report_format { REPORT_TABLE, REPORT_JSON, REPORT_CSV, REPORT_MARKDOWN };
 int report_write(struct trace *const *traces, size_t n, const struct selection *p, double per, bool summary,
 		 enum report_format format, FILE *f, report_progress *progress, struct err *e);
 
-enum export_form { EXPORT_CSV, EXPORT_JSONL, EXPORT_PERFETTO, EXPORT_NVMT1 };
+/* The forms of an export; form_NAME (report/export.h) writes each. */
+#define EXPORT_FORMS(X) X(csv) X(jsonl) X(perfetto)
+#define EXPORT_ENUM(name) EXPORT_##name,
+#define EXPORT_NAME(name) #name,
+#define EXPORT_LIST(name) #name ", "
+enum export_form { EXPORT_FORMS(EXPORT_ENUM) EXPORT_NVMT1 };
 
 /* Samples, marks and gaps, in the order of time; tiers as they were sampled, or
  * with hz > 0 all on one time base: each row the mean of the samples from its
