@@ -34,7 +34,7 @@ struct options {
 
 	const char *out; /* FILE or -o FILE; NULL: a name with the time in it; "-": a stream */
 	bool force;
-	int64_t duration_ns; /* 0: until told to stop */
+	int64_t duration_ns; /* 0: until stopped */
 	int64_t delay_ns;
 	bool stop_on_eof;
 	struct trace_limits limits;
@@ -81,7 +81,7 @@ struct options {
 /* The screen, live or replaying; returns the exit status. */
 int cmd_top(const struct options *o);
 
-/* Something to be told on the screen, as soon as may be. */
+/* A message for the screen, to be shown as soon as possible. */
 typedef void notify_fn(void *to, enum style style, const char *text);
 
 /* trace_open(), with a progress line. */
@@ -92,19 +92,18 @@ struct trace *with_open(const struct options *o, struct trace *shown, struct ui_
 /* The same of one that is open, with *e as trace_open_view() left it.  NULL: it was closed. */
 struct trace *with_aligned(const struct options *o, struct trace *shown, struct trace *t,
 			   struct ui_align *align, struct err *e);
-/* The traces that the command line names, in its order; a damaged one is complained
- * about and counts.  Fewer than o->n_files in *n: the last one could not be opened,
- * which was said.  *status is the exit status so far; close_traces() frees them. */
+/* The traces that the command line names, in its order; a damaged one is reported and included. If *n is
+ * less than o->n_files the last one could not be opened, which was reported. *status is the exit status
+ * so far; close_traces() frees them. */
 struct trace **open_traces(const struct options *o, size_t *n, int *status);
 /* Close what was read: damage that was not found before its values were read is complained
  * about.  Returns the exit status, which was status. */
 int close_traces(struct trace **traces, size_t n, int status);
 int close_read(struct trace *t, int status);
 
-/* The board that the options name, or the one that is recognised, resolved
- * below the sysroot.  why (may be NULL) gets how it was chosen.  *root is to be
- * closed after the probe set.  With the probe set e->code is ERR_NONE, or ERR_DAMAGED and says what
- * is missing that need not be. */
+/* The board that the options name, or the detected one, resolved below the sysroot. why (may be NULL)
+ * gets how it was chosen. Close *root after the probe set. On success e->code is ERR_NONE, or
+ * ERR_DAMAGED and says what is missing and could be there. */
 struct probe_set *open_probes(const struct options *o, struct root **root, struct board **board, char *why,
 			      size_t size, struct err *e);
 
@@ -114,11 +113,10 @@ void priority_text(const struct options *o, char *buf, size_t size);
 int describe_priority(const struct options *o, struct probe_set *probes,
 		      struct err *e); /* as the fact "priority" */
 
-/* The engine that the options ask for.  Takes the probe set over, also on error (NULL). */
+/* The engine for the options. Takes ownership of the probe set, also on error (NULL). */
 struct engine *engine_for(const struct options *o, struct probe_set *probes, struct err *e);
 
-/* The file in which a recording in several goes on behind that of a trace (by 1), or from
- * which it came (-1).  False: there is none. */
+/* The next file of a split recording (by 1), or the previous one (-1). False: there is none. */
 bool part_beside(const char *path, const struct trace_summary *here, int by, char *out, size_t size);
 
 /* An engine that samples, with a history attached. */
@@ -127,7 +125,7 @@ struct live {
 	struct engine *engine;
 	struct history *history;
 };
-/* bound: what to remember; NULL: as it comes.  0: e as from open_probes(). */
+/* bound: what to remember; NULL: nothing. 0: e as from open_probes(). */
 int live_open(struct live *l, const struct options *o, const struct history_bound *bound, struct err *e);
 void live_close(struct live *l);
 
@@ -137,7 +135,7 @@ int signals_open(struct err *e);
 /* The next pending signal, or 0; whether a key of the terminal made it, and so
  * sent it to the whole job (from_terminal may be NULL). */
 int signals_next(int fd, bool *from_terminal);
-/* Does it ask the program to end, in good order? */
+/* Does the signal ask the program to end in good order? */
 bool signal_ends(int sig);
 /* In a child between fork and exec: as if nvmtop had never touched them. */
 void signals_default(void);

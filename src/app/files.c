@@ -16,7 +16,7 @@
 #include "trace/trace.h"
 
 #define FILES_MAX 1000
-#define LOOK_MS   40  /* between two looks at the job, */
+#define LOOK_MS   40  /* between two polls of the job, */
 #define SLOW_MS   250 /* on a slow disk */
 #define LONG_NS   (3 * NS_PER_S)
 

@@ -15,8 +15,7 @@ struct label {
 };
 
 void label_begin(struct label *l, int64_t t_ns);
-/* Handle a key of ttykeys_next().  True: set the mark now; otherwise l->open says whether
- * input continues. */
+/* Handle a key of ttykeys_next(). True: set the mark now; otherwise l->open tells whether input continues. */
 bool label_take(struct label *l, int key);
 /* Format the line in at most so many columns; returns the columns used. */
 int label_show(const struct label *l, char *out, size_t size, int columns);

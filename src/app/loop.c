@@ -32,10 +32,10 @@ static void scene_procs(struct top *t)
 	s->procs = NULL;
 	if (wanted && !t->procs && !(t->procs = procs_open(t->source.live.root, &e)))
 		return;
-	if (t->procs)
-		procs_want(t->procs, wanted);
-	if (wanted && procs_get(t->procs, &t->procs_list, &s->procs_serial) == 0)
-		s->procs = &t->procs_list;
+	if (!wanted)
+		return;
+	s->procs = procs_poll(t->procs);
+	s->procs_serial = s->procs->serial;
 }
 
 void top_look(struct top *t)
@@ -275,7 +275,6 @@ int cmd_top(const struct options *o)
 	if (!status && t.source.remote && remote_verdict(t.source.remote)->code != ERR_NONE)
 		status = complain(remote_verdict(t.source.remote));
 	procs_close(t.procs);
-	free(t.procs_list.procs);
 	source_close(&t.source);
 	recording_free(&t.recording);
 	files_free(&t.files);

@@ -25,7 +25,6 @@ struct top {
 	struct files files;
 	struct pending_open showing; /* the trace being opened */
 	struct procs *procs;         /* NULL until a view shows them */
-	struct procs_list procs_list;
 	char message[sizeof((struct err *)NULL)->text];
 	int signals;
 	int64_t drawn_ns;

@@ -1,6 +1,6 @@
-/* Opening a trace reads it, and so does the first picture of it; a file in several parts
- * has others looked at, too.  A thread does all of that before the screen's own has to do
- * with the trace, and closes it afterwards: threads that make its columns are waited for. */
+/* Opening a trace reads it, and so does its first picture; the next or previous file of a split
+ * recording is searched, too. A job does all of that before the screen uses the trace, and closes it
+ * afterwards. */
 #include "app/open-trace.h"
 
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 #include "util/job.h"
 #include "util/intl.h"
 
-#define LEFT_MOST 8 /* that wait for a disk, and nobody for them */
+#define LEFT_MOST 8 /* abandoned jobs at most */
 #define COLUMNS   256
 
 struct fetch {
 	struct job job;
-	int by;                   /* 0: path itself; else path is the one beside */
+	int by;                   /* 0: path itself; else the next or previous file */
 	bool grown;               /* if it is not as it was */
 	struct trace_summary was; /* of what path is */
 	bool waits, none;
@@ -24,7 +24,7 @@ struct fetch {
 	char path[4096];
 };
 
-/* Ask what the first picture will: from then on it is in memory. */
+/* Reads what the first picture needs: from then on it is in memory. */
 static void look(struct trace *t)
 {
 	struct timeline *tl = trace_timeline(t);
@@ -90,8 +90,8 @@ static struct fetch *begin(struct fetch *f, const char *path, struct err *e)
 		err_set(e, ERR_FAILED, _("the name of this file is too long"));
 	} else if (jobs_abandoned(0) >= LEFT_MOST) {
 		err_set(e, ERR_FAILED,
-			_("the disk does not answer: no other file can be opened until it "
-			  "does"));
+			_("too many files do not answer: no other file can be opened until they "
+			  "do"));
 	} else {
 		strcpy(f->path, path);
 		if (job_start(&f->job, fetch_run, fetch_drop, e) == 0)

@@ -7,13 +7,13 @@
 
 struct fetched {
 	struct trace *trace; /* NULL: err says why */
-	struct err err;      /* of a trace that is there: what is damaged, or ERR_NONE */
+	struct err err;      /* of a trace that was opened: its damage, or ERR_NONE */
 	char next[4096];     /* the file in which its recording goes on, or "" */
 };
 
 struct fetch;
-/* Begin to open a trace; NULL with the sentence.  waits: nothing goes on meanwhile, the
- * first picture may wait for the disk as well. */
+/* Start to open a trace; NULL with the sentence. waits: the first picture may wait for the disk as well,
+ * since nothing else goes on. */
 struct fetch *fetch_start(const char *path, bool waits, struct err *e);
 /* The same of the file that is a part of the recording that t is one of, too: the next one
  * (by 1) or the one before (-1). */
@@ -22,12 +22,12 @@ struct fetch *fetch_part(const struct trace *t, int by, struct err *e);
 struct fetch *fetch_grown(const struct trace *t, struct err *e);
 /* Is it known what came of it?  Waits for that until until_ns of clock_now_ns(). */
 bool fetch_done(struct fetch *f, int64_t until_ns);
-/* The end of one that is done.  False: there is no such part, or it has not grown. */
+/* The result of one that is done. False: there is no such file, or it has not grown. */
 bool fetch_take(struct fetch *f, struct fetched *out);
-/* The end of any: nobody wants it. */
+/* Discards it at any time. */
 void fetch_leave(struct fetch *f);
 
-/* Close a trace, whatever its disk does; NULL is fine. */
+/* Close a trace without waiting for its disk; NULL is fine. */
 void fetch_close(struct trace *t);
 
 #endif

@@ -1,5 +1,4 @@
-/* A recording in several files is one to whoever looks at it: which file goes on where
- * this one ends, and which one it went on from. */
+/* The files of a split recording are shown as one: which file is next, and which was before. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +7,7 @@
 #include "util/num.h"
 #include "trace/trace.h"
 
-#define SKIPPED 64 /* numbers at most of which there was a file already */
+#define SKIPPED 64 /* numbers at most that other files have taken */
 
 /* "run.2.bin" is "run", 2 and ".bin"; "run.bin" is "run", 1 and ".bin". */
 static int64_t take_apart(const char *path, size_t *stem, const char **ending)

@@ -1,5 +1,5 @@
-/* The current trace stays on the screen and keys keep working until a job has opened the
- * next one, however slow the disk is. */
+/* The current trace stays on the screen and keys keep working until a job has opened the next one,
+ * however slow the disk is. */
 #include "app/pending-open.h"
 
 #include <stdio.h>

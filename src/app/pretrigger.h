@@ -7,17 +7,17 @@
 #include "app/app.h"
 #include "record/pretrigger.h"
 
-/* What --keep, --after and --trigger ask for, for the channels of this engine. */
+/* The options --keep, --after and --trigger, for the channels of this engine. */
 struct pretrigger *keeping_new(const struct options *o, const struct engine *g, struct err *e);
 /* "holding the last 30 s in at most 8.2 MB; w, SIGUSR2 or gpu > 95 writes them out" */
 void keeping_begun(const struct options *o, struct pretrigger *k, char *buf, size_t size);
 /* For the progress line: how much is held, and what was written. */
 void keeping_progress(struct pretrigger *k, char *held, char *files, size_t size);
-/* The next file that was finished, or not, since *told; false: none. */
+/* The next file that was written or failed, since *told; false: none. */
 bool keeping_news(struct pretrigger *k, size_t *told, char *buf, size_t size, bool *failed);
-/* Said to a trigger where nothing is held. */
+/* The answer to a trigger without --keep. */
 const char *keeping_nothing(void);
-/* What ring mode says at its end, on standard error; the exit status for it. */
+/* Prints the summary of --keep on standard error; returns the exit status for it. */
 int keeping_ended(const struct options *o, struct pretrigger *k);
 
 #endif

@@ -1,4 +1,4 @@
-/* Recordings beside the screen: begun and ended while it goes on. */
+/* Recordings started from the screen, which continues meanwhile. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "util/clock.h"
 #include "util/intl.h"
 
-#define COMPLETE_MS 40                /* whether it has begun, or is complete, is looked at */
+#define COMPLETE_MS 40                /* whether it has begun, or is complete, is polled */
 #define ANSWER_NS   (100 * NS_PER_MS) /* that a folder has before the screen goes on */
 #define SHORT_NS    (500 * NS_PER_MS) /* to wait for the disk at the end without a word */
 #define LOOK_NS     (50 * NS_PER_MS)
@@ -114,14 +114,14 @@ static void look(struct recording *r)
 	engine_add_lost(r->engine, r->written.lost_rows - lost);
 }
 
-/* Also for who asks at the end of everything. */
+/* Also called at the end of the program. */
 static void fail(struct recording *r, enum style style, const char *why)
 {
 	snprintf(r->failed, sizeof r->failed, "%s", why);
 	r->tell(r->to, style, r->failed);
 }
 
-/* Its files are there, or e says why not. */
+/* Its files exist, or e has the reason. */
 static void begin(struct recording *r, struct err *e)
 {
 	memset(&r->written, 0, sizeof r->written);
@@ -172,7 +172,7 @@ bool recording_on(const struct recording *r)
 	return r->opening || (r->writer && !r->ending);
 }
 
-/* Nobody waits for the folder any more. */
+/* The folder is not waited for any more. */
 static void give_up(struct recording *r)
 {
 	record_open_cancel(r->opening);
@@ -180,7 +180,7 @@ static void give_up(struct recording *r)
 	fail(r, STYLE_WARN, _("nothing was recorded: the folder did not answer"));
 }
 
-/* A line for the screen, and all of it for when the screen has gone. */
+/* A line for the screen, and the full text for after it. */
 static void record_tell(struct recording *r)
 {
 	struct summary s = {.tally = &r->tally, .before = r->before, .after = r->after};
@@ -231,7 +231,7 @@ void recording_end(struct recording *r)
 	engine_detach(r->engine, &r->tally.sink, &e);
 }
 
-/* It has ended, and is complete or waited for no more. */
+/* It has ended, and is complete or the wait is over. */
 static void complete(struct recording *r)
 {
 	struct err e;

@@ -1,4 +1,4 @@
-/* recording: one that is made while the screen shows something, and what is said of any. */
+/* recording: a recording made while the screen runs, and its messages. */
 #ifndef NVMTOP_APP_RECORDING_H
 #define NVMTOP_APP_RECORDING_H
 
@@ -6,8 +6,8 @@
 #include "record/summary.h"
 #include "record/tally.h"
 
-/* One line on what is wrong with a recording, or on its going on again; "" when
- * there is nothing to say.  was: what was said last, both are updated. */
+/* One line on what is wrong with a recording, or that it continues; "" if there is nothing to report.
+ * was: the previous report; both are updated. */
 struct trouble {
 	uint64_t holes;
 	bool said;
@@ -35,27 +35,26 @@ struct recording {
 	struct summary_moment before, after; /* when it began, when it ended */
 	struct log_writer_stats written;
 	struct trouble trouble;
-	/* Why the last that failed is not there, or not complete; "": none has failed so far. */
+	/* Why the last failed recording does not exist or is not complete; "": none has failed so far. */
 	char failed[sizeof((struct err *)NULL)->text];
-	char *summary; /* of the last one, for when the screen has gone; or NULL */
+	char *summary; /* of the last one, for after the screen; or NULL */
 };
 
-/* Into a file with the time in its name.  Where its folder does not answer at once it
- * begins when it does.  That it fails is told, soon or later. */
+/* Into a file with the time in its name. If its folder does not answer at once it begins when it does. A
+ * failure is reported, at once or later. */
 void recording_start(struct recording *r, struct engine *g);
 /* It has been started and not been ended. */
 bool recording_on(const struct recording *r);
-/* It takes nothing more, and is completed in the background; recording_watch() tells
- * what it was like, or why not. */
+/* Stops it, and completes it in the background; recording_watch() reports the result. */
 void recording_end(struct recording *r);
-/* The end of everything: waits, and says on standard error for what when that takes
- * a moment.  Does nothing when nothing is recorded, as the one before. */
+/* At the end of the program: waits, and prints on standard error what it waits for if that takes a
+ * moment. Does nothing without a recording, like the one before. */
 void recording_finish(struct recording *r, int signals);
-/* After the end of one: until all of it is on the disk.  Says what it waits for when that takes a
- * moment; false: a signal has ended that. */
+/* After the end of one: until all of it is on the disk. Prints what it waits for if that takes a moment;
+ * false: a signal has ended the wait. */
 bool recording_wait(struct log_writer *w, int signals);
-/* Begins when the folder has answered; tells that it goes on after an interruption; ends
- * it when it has reached its size. */
+/* Begins when the folder has answered; reports that it continues after an interruption; ends it at its
+ * maximum size. */
 void recording_watch(struct recording *r);
 /* How long until that is to be called again, in ms; -1: not before something happens. */
 int recording_patience_ms(const struct recording *r);

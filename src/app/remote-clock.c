@@ -1,7 +1,6 @@
-/* The recorder's clocks are not ours.  What relates them is the sample that was
- * under way the shortest time: the moment at which it came counts as the
- * recorder's present.  From there on our clock goes on, so that data that stay
- * away are seen to stay away, and by how much. */
+/* The recorder's clocks are not those of this machine. They are related by the sample with the shortest
+ * delay: the moment of its arrival counts as the recorder's present. From there on the local clock
+ * advances, so that late data are seen to be late, and by how much. */
 #include "app/remote-clock.h"
 
 #include <errno.h>
@@ -16,8 +15,8 @@
 #include "util/intl.h"
 #include "trace/follow.h"
 
-#define BEHIND_NS (NS_PER_S / 2) /* from here on it is said */
-#define SILENT_NS (3 * NS_PER_S) /* nothing comes any more */
+#define BEHIND_NS (NS_PER_S / 2) /* from here on it is reported */
+#define SILENT_NS (3 * NS_PER_S) /* the stream has ended */
 #define CREEP     2000           /* one part in so many, for clocks that drift apart */
 
 struct remote {
@@ -28,7 +27,7 @@ struct remote {
 	struct err end;
 	bool related;
 	int64_t offset_ns; /* the recorder's clock minus ours */
-	int64_t looked_ns; /* when it was looked at last */
+	int64_t looked_ns; /* of the last check */
 	int64_t came_ns;   /* when something came last */
 	int64_t newest_ns;
 	char where[200], notice[sizeof(((struct err *)0)->text)];
@@ -80,7 +79,7 @@ int remote_patience_ms(const struct remote *r)
 	return r->ended || follow_fd(r->follow) >= 0 ? -1 : FOLLOW_MS;
 }
 
-/* Until the session is known.  -1 when there will be none, or nobody waits. */
+/* Until the session is known. -1 when there will be none, or the wait was ended. */
 static int wait_for_session(struct remote *r, int signals, struct err *e)
 {
 	struct follow_state s;
@@ -148,7 +147,7 @@ void remote_close(struct remote *r)
 	free(r);
 }
 
-/* Who it is: the machine's name, else the board's, else the file's. */
+/* The recorder's name: the machine's, else the board's, else the file's. */
 static const char *origin(const struct remote *r)
 {
 	static const char *const keys[] = {"hostname", "title", "board"};

@@ -8,10 +8,9 @@
 
 struct remote;
 
-/* path: "-" for the stream on standard input; with follow a file that grows.
- * Waits until it is known what is recorded, as long as no signal of the descriptor
- * asks to end.  NULL with *e; *complete is set when path is a trace that does not
- * grow, and nothing is wrong. */
+/* path: "-" for the stream on standard input; with follow a file that grows. Waits until the session is
+ * known, or a signal on the descriptor asks to end. NULL with *e; *complete is set when path is a trace
+ * that does not grow and is not damaged. */
 struct remote *remote_open(const char *path, const struct history_bound *bound, int signals, bool *complete,
 			   struct err *e);
 void remote_close(struct remote *r); /* NULL is fine */
@@ -25,7 +24,7 @@ bool remote_take(struct remote *r);
 /* How it ended; ERR_NONE while it runs. */
 const struct err *remote_verdict(const struct remote *r);
 
-/* Fill in what of the scene comes from there: timeline, clock, names. */
+/* Fill in the scene's timeline, clock and names. */
 void remote_scene(struct remote *r, struct ui_scene *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is looked at: a board, live; a recording that is made elsewhere; a saved trace. */
+/* What the screen shows: a live board; a recording made elsewhere; a saved trace. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "trace/trace.h"
 
 #define GROWTH_NS (40 * NS_PER_MS) /* whether one that has grown has been opened */
-#define SIGNAL_NS (20 * NS_PER_MS) /* whether somebody ends the wait for a disk */
-#define BUILT_NS  (NS_PER_S / 5)   /* while they are made; else the file is looked at once a second */
+#define SIGNAL_NS (20 * NS_PER_MS) /* ends the wait for a disk */
+#define BUILT_NS  (NS_PER_S / 5)   /* while they are built; else the file is polled once a second */
 
 static int keep_start(struct source *s, struct err *e)
 {
@@ -47,7 +47,7 @@ static int begin_live(struct source *s, struct err *e)
 		s->keep = NULL;
 		return -1;
 	}
-	s->marks = inbox_open(take_mark, s->live.engine, &no_marks);
+	s->marks = inbox_open(take_mark, s->live.engine, -1, &no_marks);
 	if (!s->marks)
 		s->tell(s->to, STYLE_WARN, no_marks.text);
 	if (lacking.code != ERR_NONE)
@@ -55,7 +55,7 @@ static int begin_live(struct source *s, struct err *e)
 	return 0;
 }
 
-/* Another trace is shown, or none: nothing lies under it, or is to come in its place. */
+/* Another trace is shown, or none: a pending or second trace is dropped. */
 static void drop_trace(struct source *s)
 {
 	if (s->growth)
@@ -87,7 +87,7 @@ void source_take_trace(struct source *s, struct trace *trace, const struct err *
 		s->tell(s->to, STYLE_WARN, damage->text);
 }
 
-/* Before there is a screen: a disk is waited for, but no longer than until somebody ends it. */
+/* Before the screen opens: waits for the disk until a signal ends the wait. */
 static int wait_for(struct source *s, const char *path, struct fetched *out, struct err *e)
 {
 	struct fetch *f = fetch_start(path, true, e);

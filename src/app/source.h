@@ -1,5 +1,5 @@
-/* source: what the screen looks at: a board, live; a recording that is made elsewhere;
- * a saved trace, and another one under it. */
+/* source: what the screen shows: a live board; a recording made elsewhere; a saved trace, and a second
+ * one to compare. */
 #ifndef NVMTOP_APP_SOURCE_H
 #define NVMTOP_APP_SOURCE_H
 
@@ -29,32 +29,32 @@ struct source {
 	char built[160];        /* how far the columns of the trace are made, or "" */
 	int64_t trace_look_ns;  /* when next */
 	int64_t begun_ns;       /* sampling here */
-	struct silence silence; /* what was told of sensors that do not answer */
+	struct silence silence; /* reports of sensors that do not answer */
 	bool growing;           /* --follow of a trace: opened anew from time to time */
 	struct fetch *growth;   /* NULL, or whether it has grown, and what it is then */
-	int64_t growth_look_ns; /* when next, not before; of growth: when it was begun */
+	int64_t growth_look_ns; /* not before the next; of growth: when it began */
 };
 
-/* What the options ask for. */
+/* Opens what the options ask for. */
 int source_open(struct source *s, struct err *e);
 void source_close(struct source *s);
 
-/* Show a trace, which becomes its own, instead of what is shown; what is wrong with it is
- * told.  Or what is live again; -1: as it was. */
+/* Show a trace, which it then owns; its damage is reported. Or the live board or stream again; -1:
+ * nothing has changed. */
 void source_take_trace(struct source *s, struct trace *trace, const struct err *damage);
 int source_show_live(struct source *s, struct err *e);
 
 /* Fill in what of the scene comes from here. */
 void source_scene(struct source *s, struct ui_scene *scene);
 
-/* To be polled for input; -1: nothing to poll.  And how long at most, in ms; -1: for ever. */
+/* Descriptor to poll for input; -1: none. And for how long at most, in ms; -1: forever. */
 int source_fd(const struct source *s);
 int source_patience_ms(const struct source *s);
-/* Take what has come and look after what is open, but not for long; true when there is
- * something new to see.  *ended: a stream came to its end just now. */
+/* Take what has arrived and poll pending opens, briefly; true when there is something new to draw.
+ * *ended: a stream has just ended. */
 bool source_take(struct source *s, bool *ended);
 
-/* Write out what is held; that nothing is, or what was written, is told. */
+/* Write out the held rows; reports what was written, or that none are held. */
 void source_keep_write(struct source *s, int64_t t_ns, const char *label);
 /* Until what is being written is written. */
 void source_keep_end(struct source *s);

@@ -1,6 +1,5 @@
-/* A recording to standard output.  The stream gets a descriptor of its own, and
- * what else writes to standard output (a command that is recorded) is sent to
- * standard error, where it cannot end up between the samples. */
+/* A recording to standard output. The stream gets a descriptor of its own, and other output to standard
+ * output (of a recorded command) goes to standard error, where it cannot end up between the samples. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -10,7 +9,7 @@
 #include "app/stream.h"
 #include "util/intl.h"
 
-/* 2>&1: what is said to people would be in the stream. */
+/* 2>&1: messages would be in the stream. */
 static bool one_pipe_for_both(void)
 {
 	struct stat out, err;

@@ -1,5 +1,4 @@
-/* stream: a recording that goes to standard output, and standard input as the
- * sign that somebody is still there. */
+/* stream: a recording to standard output, with standard input as the sign that the receiver still exists. */
 #ifndef NVMTOP_APP_STREAM_H
 #define NVMTOP_APP_STREAM_H
 
@@ -11,8 +10,8 @@
  * From then on standard output is where standard error is. */
 struct log_writer *stream_to_stdout(struct err *e);
 
-/* Is standard output a pipe or a socket, at whose other end somebody may be drawing
- * on the terminal?  To be asked before stream_to_stdout(). */
+/* Is standard output a pipe or a socket, at whose other end a screen may be drawn on the terminal? To be
+ * called before stream_to_stdout(). */
 bool stream_is_shown_elsewhere(void);
 
 /* Take what has come on standard input, and whether it has ended. */

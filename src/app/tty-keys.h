@@ -15,7 +15,7 @@ struct ttykeys {
  * otherwise nothing happens and `on` stays false. */
 void ttykeys_start(struct ttykeys *k);
 void ttykeys_stop(struct ttykeys *k);
-/* The next key that is there; 0: none; -1: the terminal has gone. */
+/* The next key; 0: none; -1: the terminal has gone. */
 int ttykeys_next(struct ttykeys *k);
 
 #endif

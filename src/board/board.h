@@ -1,4 +1,4 @@
-/* board: a text file that says what a board has and where the kernel shows it. */
+/* board: a text file that describes which signals a board has and where the kernel exposes them. */
 #ifndef NVMTOP_BOARD_BOARD_H
 #define NVMTOP_BOARD_BOARD_H
 
@@ -6,11 +6,10 @@
 
 struct board; /* a parsed .board file; see nvmtop-board(5) */
 
-/* Load by name ("agx_orin": looked for in $NVMTOP_BOARDS, in
- * $XDG_CONFIG_HOME/nvmtop/boards, in the source tree that a program which is
- * not installed was built in, and in the installed folder, in that order) or
- * by path (anything with a '/' or ending in ".board").  Errors name file, line
- * and what was expected.  ERR_USAGE when there is no such board. */
+/* Load by name ("agx_orin": searched in $NVMTOP_BOARDS, in $XDG_CONFIG_HOME/nvmtop/boards, in the source
+ * tree of a program that is not installed, and in the installed folder, in that order) or by path
+ * (anything with a '/' or ending in ".board"). Errors name file, line and what was expected. ERR_USAGE
+ * when there is no such board. */
 struct board *board_load(const char *name_or_path, struct err *e);
 void board_free(struct board *b);
 
@@ -18,26 +17,25 @@ const char *board_name(const struct board *b);  /* "agx_orin" */
 const char *board_title(const struct board *b); /* "Jetson AGX Orin" */
 const char *board_path(const struct board *b);  /* the file it came from */
 
-/* Which board is the machine below root?  Exact comparison of the NUL-separated
- * entries of /proc/device-tree/compatible with the `match` lines of every known
- * board; "generic" when none fits.  `why` gets a sentence for people.  With the board
- * e->code is ERR_NONE; or ERR_DAMAGED when a file is there that could not be read, or, where
- * none fits, not be understood: e says which and why. */
+/* Which board is the machine below root? Compares the NUL-separated entries of
+ * /proc/device-tree/compatible exactly with the `match` lines of all known boards; "generic" when none
+ * matches. `why` gets a sentence for the user. On success e->code is ERR_NONE; or ERR_DAMAGED when a
+ * board file could not be read or, if none matches, not be parsed: e names it and the reason. */
 struct board *board_detect(const struct root *r, char *why, size_t size, struct err *e);
 
 /* Every known board, for listings.  visit() is called in order of name; a file
  * that does not parse is visited with b NULL and its error. */
 void board_each(void (*visit)(void *arg, const struct board *b, const struct err *e), void *arg);
 
-/* The files of the kernel that the board file names, whether they are there or
- * not, each once; a name may hold a * for what numbers differ in. */
+/* The kernel files that the board file names, whether they exist or not, each once; a name may contain a
+ *
+ * for numbers that vary. */
 void board_paths(const struct board *b, void (*visit)(void *arg, const char *path), void *arg);
 
-/* Find what the board file names below root and open it.  A signal that is not
- * there becomes a channel with its reason in `missing`; only a board file that
- * cannot work at all (no channel) is an error. hz are the rates of the tiers.
- * With the probe set e->code is ERR_NONE, or ERR_DAMAGED and says how many signals are missing
- * because this process may not open more files. */
+/* Find what the board file names below root and open it. A signal that is missing becomes a channel with
+ * its reason in `missing`; only a board file without any channel is an error. hz are the rates of the
+ * tiers. On success e->code is ERR_NONE, or ERR_DAMAGED with the number of signals that are missing
+ * because of the limit of open files. */
 struct probe_set *board_resolve(const struct board *b, const struct root *r, const double hz[TIERS],
 				const char *why, struct err *e);
 

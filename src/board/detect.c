@@ -1,10 +1,8 @@
-/* Which board this machine is, by the best source that can be read.
+/* Identify the board by the best source that can be read.
  *
- * The device tree says it; but a container cannot see the device tree, because
- * /proc/device-tree leads into /sys/firmware, which is masked there.  Then what
- * people hand in from outside counts (variables, a file with the model's name),
- * and at last the sensors, whose names differ from board to board.  `why` says
- * which it was. */
+ * That is the device tree; but it is masked in containers, where /proc/device-tree leads into
+ * /sys/firmware. There, values passed in from outside count next (variables, a file with the model's
+ * name), then the sensors, whose names differ from board to board. `why` names the source. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +26,8 @@ struct detection {
 	struct err unread, broken, closed;
 };
 
-/* The files that parse; one that does not must not keep a board from being
- * recognised by another, and `nvmtop boards` tells about it. */
+/* The files that parse. One that does not must not prevent the detection of another board; `nvmtop
+ * boards` reports it. */
 static int load_all(struct detection *d, struct err *e)
 {
 	struct board_file *files;
@@ -72,7 +70,7 @@ static void list_entries(const char *blob, size_t len, char *out, size_t size)
 	}
 }
 
-/* When nothing fits, why is left at what the device tree said. */
+/* When nothing matches, why keeps the text of the device tree. */
 static int by_compatible(struct detection *d)
 {
 	char blob[BLOB_MAX], entries[192], path[160];
@@ -158,7 +156,7 @@ static bool sensed(const struct clue *c, const struct root *r)
 	return c->kind == CLUE_SENSE;
 }
 
-/* The board whose sense line has the most places, all of them there. */
+/* The board whose sense line has the most places, all of which exist. */
 static int by_sensors(struct detection *d)
 {
 	size_t best = 0;
@@ -213,8 +211,7 @@ static int identify(struct detection *d)
 	return which;
 }
 
-/* What another board, or none, may have been recognised for; e->code is ERR_NONE when
- * there is nothing. */
+/* Why another board, or none, may have been detected; e->code is ERR_NONE if there is no reason. */
 static void tell_unread(const struct detection *d, bool recognised, struct err *e)
 {
 	const struct err *why = d->unread.code != ERR_NONE   ? &d->unread
@@ -233,7 +230,7 @@ static void tell_unread(const struct detection *d, bool recognised, struct err *
 			why->text);
 }
 
-/* Somebody's word counts more than anything that can be found out. */
+/* A board that the user names takes precedence over detection. */
 static struct board *by_wish(const struct root *r, char *why, size_t size, struct err *e)
 {
 	const char *name = root_is_live(r) ? getenv("NVMTOP_BOARD") : NULL;

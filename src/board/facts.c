@@ -1,5 +1,4 @@
-/* Facts about the machine that the samples come from: for the header of the
- * screen and for whoever opens the trace a year later. */
+/* Facts about the machine, for the header of the screen and for readers of the trace a year later. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

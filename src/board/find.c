@@ -1,5 +1,5 @@
-/* Where board files are looked for.  The first folder that has a name wins, so
- * that somebody's own agx_orin.board replaces the one that is installed. */
+/* Where board files are searched. The first folder that has a name wins, so that a user's own
+ * agx_orin.board replaces the installed one. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -14,8 +14,8 @@
 #define FILES_MOST 512
 #define PATH_SIZE  448
 
-/* The boards of the source tree that the running program was built in, so that
- * it can be tried before it is installed. */
+/* The boards of the source tree that the running program was built in, so that it works before it is
+ * installed. */
 static bool build_tree(char out[PATH_SIZE])
 {
 	char exe[PATH_SIZE - 16];
@@ -29,7 +29,7 @@ static bool build_tree(char out[PATH_SIZE])
 	return len && access(out, F_OK) == 0;
 }
 
-/* The nth folder, or false when there is none. */
+/* The nth folder; false: there are no more. */
 static bool folder(int n, char out[PATH_SIZE])
 {
 	const char *var = NULL, *behind = "";
@@ -86,13 +86,13 @@ static int compare(const void *x, const void *y)
 	return a->rank != b->rank ? a->rank - b->rank : strcmp(a->name, b->name);
 }
 
-/* Did a look at a path fail because nothing is there?  Else nobody knows. */
+/* Did access to a path fail because it does not exist? Otherwise the answer is unknown. */
 static bool is_absent(int error)
 {
 	return error == ENOENT || error == ENOTDIR;
 }
 
-/* A folder that cannot be read has no boards, and e says so. */
+/* A folder that cannot be read has no boards; e gets the reason. */
 static int add_folder(struct board_file **files, size_t *n, int rank, const char *dir, struct err *e)
 {
 	DIR *d = opendir(dir);

@@ -47,7 +47,7 @@ static char *take_line(struct lexer *l, char **stop_out)
 	}
 }
 
-/* Is there a byte that no text has?  The line ends at end, not at a NUL. */
+/* Does the line contain a control byte? It ends at end, not at a NUL. */
 static bool is_text(const char *p, const char *end)
 {
 	for (; p < end; p++)

@@ -1,7 +1,6 @@
-/* Which board a machine is.  compatible is a list of strings that end in NUL,
- * the most special first, and several boards' numbers may be in it, as parts of
- * longer words too ("...-super", "...-as-p3767-0004"): so whole entries are
- * compared, and the first entry that any board knows decides. */
+/* Matching a machine to a board. compatible is a list of NUL-terminated strings, the most specific
+ * first, and may name several boards, also within longer words ("...-super", "...-as-p3767-0004"): so
+ * whole entries are compared, and the first entry that any board knows decides. */
 #include <string.h>
 
 #include "board/parsed.h"

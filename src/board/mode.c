@@ -1,12 +1,11 @@
-/* The number of the mode is in "pmode:0002".  Its name is in a line of the configuration
- * such as "< POWER_MODEL ID=2 NAME=MODE_30W >"; numbers mean other modes on other modules,
- * so without the name there is none.
+/* The number of the mode is in "pmode:0002". Its name is in a line of the configuration such as "<
+ * POWER_MODEL ID=2 NAME=MODE_30W >"; numbers mean different modes on different modules, so without the
+ * name there is none.
  *
- * nvpmodel writes the number down also where it could not set the mode: at a boot that
- * went wrong, or in a container.  So the highest clocks are compared with those of the
- * mode ("GPU MAX_FREQ 612000000"), in the files that the configuration names for them
- * ("< PARAM TYPE=CLOCK NAME=GPU >", then "MAX_FREQ /sys/...").  Lower ones are no
- * contradiction: heat and users lower them. */
+ * nvpmodel records the number even when it could not set the mode: at a boot that failed, or in a
+ * container. So the highest clocks are compared with those of the mode ("GPU MAX_FREQ 612000000"), in
+ * the files that the configuration names for them ("< PARAM TYPE=CLOCK NAME=GPU >", then "MAX_FREQ
+ * /sys/..."). Lower clocks are no contradiction: heat and users lower them. */
 #include "board/mode.h"
 
 #include <stdio.h>
@@ -115,7 +114,7 @@ bool mode_read(const struct root *r, void *mode, char *out, size_t size)
 		mode_look_up(m, r, id);
 	if (!m->known)
 		return false;
-	/* TRANSLATORS: a power mode; nvpmodel says that it is set, and clocks are higher than it permits. */
+	/* TRANSLATORS: a power mode that nvpmodel reports although clocks are higher than it permits. */
 	snprintf(out, size, in_force(m, r) ? "%s" : _("%s, not in force"), m->name);
 	return true;
 }

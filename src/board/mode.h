@@ -8,7 +8,7 @@
 
 #define MODE_LIMITS 12
 
-/* All 0 at first, but for gpu; it keeps what the configuration says of a mode. */
+/* All 0 at first, except gpu; caches what the configuration defines for a mode. */
 struct mode {
 	char gpu[128]; /* the GPU's highest clock, for a configuration that does not name the file; or "" */
 	bool known;    /* what follows is of mode id */

@@ -5,11 +5,11 @@
 #include "board/board.h"
 #include "probe/attr.h"
 
-/* How a board is recognised where there is no device tree. */
+/* How a board is recognised without a device tree. */
 enum clue_kind {
 	CLUE_MODEL, /* the model's text begins so */
 	CLUE_ALIAS, /* what other programs call it, as in JETSON_MODEL_NAME */
-	CLUE_SENSE, /* these files of the kernel are there */
+	CLUE_SENSE, /* these kernel files exist */
 };
 #define CLUE_PLACES 6
 struct clue {
@@ -44,12 +44,12 @@ struct board *board_parse(const char *path, struct err *e);
  * include starts from. */
 struct board *board_parse_text(const char *path, const char *text, size_t len, struct err *e);
 
-/* Else e says why not. */
+/* Otherwise e has the reason. */
 bool board_readable(const char *path, struct err *e);
 
-/* The board files of all folders, of two with one name only the one that is
- * found first.  With 0, e->code is ERR_NONE, or ERR_DAMAGED for a folder that is there and
- * cannot be read.  rank: 0 for the first folder.  In order of rank and name. */
+/* The board files of all folders; of two with the same name the first. On 0, e->code is ERR_NONE, or
+ * ERR_DAMAGED for a folder that exists and cannot be read. rank: 0 for the first folder. Sorted by rank
+ * and name. */
 struct board_file {
 	char name[64]; /* without ".board" */
 	char path[512];
@@ -60,7 +60,7 @@ int board_files(struct board_file **files, size_t *n, struct err *e); /* free(*f
 /* The first of the folders' files of that name. */
 bool board_find_file(const char *name, char *path, size_t size);
 
-/* The power monitors that no channel of the probe set reads, in a line; false: there are none. */
+/* The power monitors that no channel of the probe set reads, in a line; false: none. */
 bool board_unlisted(const struct probe_set *probes, const struct root *r, char *out, size_t size);
 
 /* Add what is known about the machine below r; why: from board_detect(). */

@@ -1,4 +1,4 @@
-/* From what a board file says to what can be sampled here. */
+/* From the statements of a board file to the signals that can be sampled here. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "util/intl.h"
 #include "board/parsed.h"
 
-/* Those of a statement that are missing though they may be there: how many. */
+/* How many signals of a statement are missing that may exist. */
 static size_t tell_refused(struct probe_set *probes, size_t from, const char *why)
 {
 	size_t n = 0;
@@ -24,8 +24,7 @@ static size_t tell_refused(struct probe_set *probes, size_t from, const char *wh
 	return n;
 }
 
-/* Something could not be opened for lack of descriptors, n signals with it.  Other than
- * a sensor that is not there it can be helped. */
+/* Signals could not be opened for lack of descriptors. Unlike a missing sensor, the user can fix that. */
 static void warn_refused(size_t n, const char *why, struct err *e)
 {
 	if (n)

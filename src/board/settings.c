@@ -1,5 +1,5 @@
-/* How the machine is set: what somebody changes while it runs, so that it is watched.
- * The lowest and highest clocks are signals, and not among it. */
+/* Settings of the machine that users change while it runs; changes are recorded. The lowest and highest
+ * clocks are signals and not included. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define FAN_STATUS  "/var/lib/nvfancontrol/status"
 #define MODE_STATUS "/var/lib/nvpmodel/status"
 
-/* "FAN1:FAN_PROFILE:quiet" of nvfancontrol; before it was there "fmode:quiet" of nvpmodel. */
+/* "FAN1:FAN_PROFILE:quiet" of nvfancontrol; without it "fmode:quiet" of nvpmodel. */
 static bool fan_profile(const struct root *r, void *arg, char *out, size_t size)
 {
 	static const struct {
@@ -68,7 +68,7 @@ static int add_online(struct probe_set *probes, struct watched *w, const struct 
 	return probe_set_add_fact(probes, "cpu.online", now);
 }
 
-/* They stand beside the limits of the clocks that they set. */
+/* Shown with the limits of the clocks that they set. */
 static void add_governors(struct probe_set *probes, struct watched *w)
 {
 	char key[48], path[192];

@@ -1,5 +1,5 @@
-/* Statements to a board.  Everything that can be wrong without a machine is
- * found here, so that a file that loads is a file that works. */
+/* Statements to a board. Every error that does not depend on the machine is found here, so that a file
+ * that loads is a file that works. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static void join_words(const struct words *w, size_t from, char *out, size_t siz
 	text_printable(out, size, text, strlen(text));
 }
 
-/* Letters, digits and what a file name may hold beside them. */
+/* Letters, digits and the other characters that a file name may contain. */
 static bool is_name(const char *text)
 {
 	if (!*text || *text == '-' || *text == '.')
@@ -228,7 +228,7 @@ static int parse_include(struct parser *p, const struct words *w, struct err *e)
 	int n = snprintf(path, sizeof path, "%.*s%s", folder, p->lexer.file, file);
 	if (n < 0 || (size_t)n >= sizeof path)
 		return wrong(p, e, _("the path of the included file is too long"));
-	/* Somebody's own board may include what comes with the program. */
+	/* A user's own board may include installed files. */
 	if (!strchr(file, '/') && access(path, F_OK) < 0) {
 		char elsewhere[sizeof path];
 		if (board_find_file(file, elsewhere, sizeof elsewhere))
@@ -242,7 +242,7 @@ static int parse_include(struct parser *p, const struct words *w, struct err *e)
 	struct err why;
 	if (board_parse_file(p->b, path, p, &why) == 0)
 		return 0;
-	/* Of a file that cannot be read the line that wants it is told, too. */
+	/* A file that cannot be read is reported with the line that includes it. */
 	if (strncmp(why.text, path, strlen(path)) != 0 || why.text[strlen(path)] != ':')
 		return wrong(p, e, "%s", why.text);
 	if (e)

@@ -1,5 +1,5 @@
-/* Names that change with every product and release, so that they are text
- * files beside the boards: "KEY  VALUE" a line, # begins a comment line. */
+/* Names that change with every product and release, and are therefore text files beside the boards: "KEY
+ * VALUE" a line, # begins a comment. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,8 +64,8 @@ static size_t number_length(const char *p, size_t len)
 	return strspn(p + 1, "0123456789") == 4 && strspn(p + 6, "0123456789") >= 4 ? 10 : 0;
 }
 
-/* Whole entries of every length first, because "...-as-..." says more than the
- * number in it; then the number of the module behind the carrier's. */
+/* Whole entries of every length first, because "...-as-..." is more specific than the number in it; then
+ * the number of the module behind the carrier's. */
 bool table_module(const char *compatible, size_t size_in, char *out, size_t size)
 {
 	static const char vendor[] = "nvidia,";

@@ -1,5 +1,5 @@
-/* Power monitors that are here and that no channel reads: a carrier may have some of which
- * the board file knows nothing, and then power.total is not all that the machine takes. */
+/* Power monitors that exist and that no channel reads: a carrier may have some that the board file does
+ * not list, and then power.total is not all of the power. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static bool is_other(const char *name)
 	return *name && !begins(name, "ucsi") && strcmp(name, "ina3221x") != 0;
 }
 
-/* ", ina226 (hwmon6: VIN)" behind what is there, when that device measures power. */
+/* Appends ", ina226 (hwmon6: VIN)" if that device measures power. */
 static void add_device(const struct root *r, const char *folder, const char *device, char *out, size_t size)
 {
 	char dir[128], name[40], label[40], labels[120] = "", **files;

@@ -54,7 +54,7 @@ static void print_more(const struct channel *c)
 	puts(open == next ? ")" : "");
 }
 
-/* One family of what is there, or of what is missing, below its name. */
+/* One family of the signals found, or missing, below its name. */
 static void print_family(const struct probe_set *probes, bool missing, enum family family, int width)
 {
 	static const char *const titles[FAMILIES] = {N_("GPU"),   N_("CPU"),  N_("Memory"),
@@ -138,7 +138,7 @@ int cmd_boards(const struct options *o)
 		board_paths(board, print_path, NULL);
 		goto out;
 	}
-	/* Of a tree that somebody sent in it says nothing. */
+	/* Reading a tree from another machine, it is left out. */
 	if (root_is_live(root) && describe_priority(o, probes, &e) < 0) {
 		status = complain(&e);
 		goto out;

@@ -1,7 +1,6 @@
-/* A process cannot end while the kernel holds a read of one of its threads, and a
- * driver can hold one for as long as it likes.  What answers once and ends is
- * therefore done by a child, and whoever waits for nvmtop waits for the parent: which
- * ends when the child has said all, whether that can end or not. */
+/* A process cannot end while the kernel holds a read of one of its threads, and a driver can hold one as
+ * long as it likes. A command that prints and ends therefore runs in a child, and the shell waits for
+ * the parent: which ends when the child has printed all, whether that can end or not. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -21,7 +20,7 @@
 #define END_NS  (100 * NS_PER_MS)
 #define LOOK_NS NS_PER_MS
 
-/* It may not come to its end: so what it says, for who reads a pipe from it, ends here. */
+/* The child may not end: so its output is closed here, for readers of a pipe. */
 static void say_all(int to, int status)
 {
 	unsigned char byte = (unsigned char)status;

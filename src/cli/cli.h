@@ -24,8 +24,8 @@ int cmd_config(const struct options *o);
 /* A closed or full standard output is an error, not silence. */
 int stdout_flush(int status);
 
-/* Do it in a process of its own, so that a sensor that hangs does not hold up the end; the
- * exit status.  What it says is complete, and written, when it returns. */
+/* Run it in a child process, so that a sensor that hangs does not delay the end. Returns the exit
+ * status; the output is complete by then. */
 int run_apart(int (*what)(const struct options *o), const struct options *o);
 
 #endif

@@ -7,8 +7,7 @@
 
 #include "util/err.h"
 
-/* Is there a program of that name?  Asked before anything is recorded; otherwise
- * errno says what is wrong. */
+/* Is there a program of that name? Checked before anything is recorded; otherwise errno has the reason. */
 bool command_find(const char *name);
 /* 0, and its process; what fails behind the fork is its exit status: 126 or 127. */
 int command_start(char **argv, pid_t *child, struct err *e);

@@ -1,5 +1,4 @@
-/* A trace for other programs, to standard output or into a file that is only
- * there when it is whole. */
+/* A trace for other programs, to standard output or to a file that appears only when it is complete. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,8 +21,7 @@ struct target {
 	struct replacement beside; /* what takes another file's place in the end */
 };
 
-/* Beside a file, to take its place.  A folder that takes no second file leaves only the
- * one that is there to write to. */
+/* Beside the file, to be renamed. In a folder that takes no second file, writes to the existing one. */
 static int open_beside(const char *path, const struct stat *st, struct target *to)
 {
 	char there[PATH_MAX];
@@ -31,7 +29,7 @@ static int open_beside(const char *path, const struct stat *st, struct target *t
 
 	if (fd >= 0) {
 		to->made = to->beside.temp;
-		(void)!fchown(fd, st->st_uid, st->st_gid); /* of whoever it was, where that may be */
+		(void)!fchown(fd, st->st_uid, st->st_gid); /* of its previous owner, where permitted */
 		fchmod(fd, st->st_mode & 07777);
 		return fd;
 	}
@@ -102,7 +100,7 @@ static int export_to_file(const struct options *o, struct trace *t, struct err *
 	f = target_open(o, shown, &to, e);
 	if (!f)
 		return -1;
-	if (to.made[0]) /* a pipe may block for ever, and is just left */
+	if (to.made[0]) /* a pipe may block forever, and is abandoned */
 		progress_watch(signals_open(NULL));
 	r = export_write(t, &o->pick, o->form, o->resample_hz, o->force, f, progress_show, e);
 	num = !ferror(f) ? 0 : errno ? errno : EIO;

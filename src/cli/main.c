@@ -14,9 +14,8 @@
 #include "util/intl.h"
 #include "util/map.h"
 
-/* The next file to be opened would get the number of one that the caller closed, and be
- * taken for it: signals for input, a trace for the place where errors go.  What is put
- * there instead can neither be read from nor written to. */
+/* The next file to be opened would get a standard descriptor that the caller closed, and be taken for
+ * it: signals for input, a trace for standard error. The replacement can be neither read nor written. */
 static void hold_closed_numbers(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -24,8 +23,7 @@ static void hold_closed_numbers(void)
 			return;
 }
 
-/* The kernel lets no process go while it holds a read of it: then at least the person who
- * waits for the end is told why. */
+/* The kernel does not end a process while it holds a read of it: the user is told why. */
 static int end(int status)
 {
 	if (engine_left_behind())
@@ -33,15 +31,15 @@ static int end(int status)
 			_("nvmtop: done, but a sensor does not answer, and the kernel ends this process only "
 			  "when it does\n"));
 	else if (jobs_abandoned(clock_now_ns() + NS_PER_S / 2))
-		fprintf(stderr, _("nvmtop: done, but a disk does not answer, and the kernel may end this "
-				  "process only when it does\n"));
+		fprintf(stderr, _("nvmtop: done, but a disk or a driver does not answer, and the kernel may end "
+				  "this process only when it does\n"));
 	else
 		return status;
 	fflush(NULL);
 	_exit(status);
 }
 
-/* A mark may come as soon as the process is there, and must not end it. */
+/* A mark may come as soon as the process exists, and must not end it. */
 static void hold_marks(int how)
 {
 	sigset_t set;
@@ -58,7 +56,7 @@ int main(int argc, char **argv)
 	struct err e;
 
 	hold_marks(SIG_BLOCK);
-	signal(SIGXFSZ, SIG_IGN); /* an error of write(), which says which file */
+	signal(SIGXFSZ, SIG_IGN); /* an error of write(), which names the file */
 	hold_closed_numbers();
 	map_guard();
 	descriptors_raise();

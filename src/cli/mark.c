@@ -1,4 +1,4 @@
-/* nvmtop mark: a mark into what this user records and looks at. */
+/* nvmtop mark: a mark into all recordings and live screens of this user. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ int cmd_mark(const struct options *o)
 
 	if (n < 0)
 		return complain(&e);
-	/* Not an error: but whoever meant one of them should know. */
+	/* Not an error, but reported. */
 	if (n > 1)
 		fprintf(stderr,
 			_("nvmtop: marked %d recorders or screens, processes %s; --pid PID selects "

@@ -16,7 +16,7 @@
 struct reading {
 	const struct channel *channel;
 	double value;
-	char reason[256]; /* "" when there is a value */
+	char reason[256]; /* "" if there is a value */
 };
 
 static bool is_offline(const struct live *l, const struct channel *c)
@@ -40,7 +40,7 @@ static bool cannot_be(const struct channel *c, const char *text, ssize_t n)
 	return p && (p == text + n || *p == '\n') && !range_holds(channel_range(c->kind), (double)v * scale);
 }
 
-/* As the kernel answers now.  What hangs is not asked again for its neighbours. */
+/* According to the kernel, now. A file that hangs is not read again for its neighbours. */
 static int ask(const struct live *l, const struct channel *c)
 {
 	static char hangs[sizeof c->source];
@@ -59,8 +59,7 @@ static int ask(const struct live *l, const struct channel *c)
 	return errno;
 }
 
-/* Why a channel that is there has no value at this moment: what the kernel
- * says when its file is read now. */
+/* Why a present channel has no value at this moment: the kernel's error when its file is read now. */
 static void reason_now(const struct live *l, const struct channel *c, char *out, size_t size)
 {
 	bool is_file = c->source[0] == '/' && !strchr(c->source, ' ');
@@ -139,7 +138,7 @@ static bool all_there(const struct live *l)
 	return true;
 }
 
-/* Files that stand still have no differences, however long one waits. */
+/* Files that do not change have no differences, however long one waits. */
 static void wait_for_values(const struct live *l)
 {
 	int64_t until;

@@ -1,5 +1,4 @@
-/* What is said of a word on the command line that is no option: what was
- * probably meant. */
+/* The message for an unknown option: what was probably meant. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What the options take: text into values, with a sentence that says what would be one. */
+/* Values of options: text to value, with a sentence that states the valid ones. */
 #include <string.h>
 
 #include "cli/verb.h"

@@ -39,7 +39,7 @@ static int draw(const struct options *o, struct ui_scene *scene, struct err *e)
 		ui_reset(ui, scene);
 		if (o->has_at)
 			ui_seek(ui, scene, o->at_ns);
-		ui_draw(ui, scene, &c); /* says what is to be seen, and so what is to be worked out */
+		ui_draw(ui, scene, &c); /* selects what is visible, and so what is computed */
 		while (ui_advance(ui, scene))
 			;
 		ui_draw(ui, scene, &c);
@@ -78,7 +78,7 @@ static int print_trace(const struct options *o)
 		scene.align = &align;
 	}
 	scene.now_ns = clock_now_ns();
-	trace_settle(t); /* there is only one frame: an exact one */
+	trace_settle(t); /* there is only one frame: make it exact */
 	int status = draw(o, &scene, &e) < 0 ? complain(&e) : 0;
 	if (!status && damage.code != ERR_NONE)
 		status = complain(&damage);
@@ -93,7 +93,6 @@ static int print_live(const struct options *o)
 	struct err e;
 	struct clock_anchor now;
 	struct engine_stats es;
-	struct procs_list list = {.n = 0};
 	struct procs *procs = NULL;
 
 	if (signals_open(&e) < 0 || live_open(&l, o, NULL, &e) < 0)
@@ -102,7 +101,7 @@ static int print_live(const struct options *o)
 		complain(&e);
 	bool processes = o->view && !strcmp(o->view, "processes") && (procs = procs_open(l.root, &e));
 	if (processes)
-		procs_read(procs); /* what they use of the CPU is told by two readings */
+		procs_read(procs); /* the CPU load of processes takes two readings */
 	engine_wait_warm(l.engine, -1);
 	nanosleep(&(struct timespec) {LIVE_NS / NS_PER_S, LIVE_NS % NS_PER_S}, NULL);
 	engine_detach(l.engine, history_sink(l.history), NULL);
@@ -115,11 +114,10 @@ static int print_live(const struct options *o)
 				 .now_ns = now.mono_ns,
 				 .wall_ns = now.real_ns,
 				 .own_cpu = NAN};
-	if (processes && procs_read(procs) == 0 && procs_get(procs, &list, &scene.procs_serial) == 0)
-		scene.procs = &list;
+	scene.procs = processes ? procs_read(procs) : NULL;
+	scene.procs_serial = scene.procs ? scene.procs->serial : 0;
 	int status = draw(o, &scene, &e) < 0 ? complain(&e) : 0;
 	procs_close(procs);
-	free(list.procs);
 	live_close(&l);
 	return status;
 }

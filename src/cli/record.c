@@ -22,8 +22,7 @@
 
 #define WARM_MS     150 /* what has no value by then comes later than the first row */
 #define PROGRESS_NS (NS_PER_S / 4)
-/* How long a command that was told to end may take before the recording ends
- * without it. */
+/* Grace period of a command that was told to end, before the recording ends without it. */
 #define GRACE_NS    (2 * NS_PER_S)
 
 static bool to_stdout(const struct options *o)
@@ -139,7 +138,7 @@ static void take_eof(struct recorder *r)
 		r->stop = r->no_keys = true;
 }
 
-/* Wait for whatever comes first, at most until then_ns. */
+/* Wait for the next event, at most until then_ns. */
 static void wait_for_something(struct recorder *r, int64_t then_ns)
 {
 	struct pollfd p[2] = {{.fd = r->signals, .events = POLLIN},
@@ -150,7 +149,7 @@ static void wait_for_something(struct recorder *r, int64_t then_ns)
 		poll(p, 2, (int)(left / NS_PER_MS > 60000 ? 60000 : left / NS_PER_MS + 1));
 }
 
-/* What the disk does is said when it happens; false: there is no room left. */
+/* Reports the state of the disk when it changes; false: there is no room left. */
 static bool watch_disk(struct recorder *r)
 {
 	struct log_writer_stats s;
@@ -184,18 +183,18 @@ static void watch_sensors(struct recorder *r)
 		recorder_say(r, text);
 }
 
-/* Until the time is over, somebody asks, the command ends or it is large enough. */
+/* Until the time is over, a signal comes, the command ends or the file is large enough. */
 static void run(struct recorder *r)
 {
 	while (!r->stop) {
 		int64_t now = clock_now_ns();
 		if (now >= r->until_ns)
 			break;
-		/* Begun with & and brought to the front: the shell tells nobody. */
+		/* Started with & and brought to the front: the shell does not notify. */
 		if (r->progress && !r->keys.on && !r->no_keys)
 			ttykeys_start(&r->keys);
 		recorder_line(r);
-		/* Of a pipe that was closed nobody else tells. */
+		/* A closed pipe is noticed only here. */
 		int64_t wake = now + (r->progress || r->to_pipe ? PROGRESS_NS : NS_PER_S);
 		wait_for_something(r, wake < r->until_ns ? wake : r->until_ns);
 		take_signals(r);
@@ -214,14 +213,14 @@ static void pause_before(struct recorder *r, int64_t until_ns)
 	while (!r->stop && clock_now_ns() < until_ns) {
 		wait_for_something(r, until_ns);
 		take_signals(r);
-		if (r->until_ns < until_ns) /* the command was told to end, and has its grace */
+		if (r->until_ns < until_ns) /* the command was told to end, within its grace period */
 			until_ns = r->until_ns;
 		take_keys(r, false);
 		take_eof(r);
 	}
 }
 
-/* Whoever closes the pipe of a stream without an end of its own ends it. */
+/* Closing the pipe ends a stream that has no end of its own. */
 static bool left_by_reader(const struct recorder *r)
 {
 	struct log_writer_stats ws;
@@ -255,7 +254,7 @@ static int summary(struct recorder *r, const struct summary_moment *before,
 	return ERR_FAILED;
 }
 
-/* Late ticks are likelier then, and there is something that can be done. */
+/* Late ticks are likelier then, and the user can do something about it. */
 static void say_priority(struct recorder *r, const struct engine_stats *now)
 {
 	char how[160];
@@ -296,7 +295,7 @@ static bool show(void *arg, double done)
 	return progress_show(done);
 }
 
-/* Until the disk has it all, and it is of the format that its name asks for. */
+/* Until all of it is on the disk, in the format of its name. */
 static int finish_files(struct recorder *r, struct err *e)
 {
 	struct err converting;
@@ -395,7 +394,7 @@ static int record(struct recorder *r)
 		run(r);
 	marks_end(r);
 	r->until_ns = clock_now_ns();
-	/* The end of a stream may wait for its reader: what is sampled meanwhile is of no recording. */
+	/* The end of a stream may wait for its reader: samples taken meanwhile belong to no recording. */
 	summary_moment(&after, r->engine);
 	int saved = detach(r, sink, &e);
 	if (r->keep)

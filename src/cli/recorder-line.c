@@ -1,4 +1,4 @@
-/* One line on standard error, rewritten in place, for whoever looks on. */
+/* One status line on standard error, rewritten in place. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -44,7 +44,7 @@ static int terminal_columns(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col ? ws.ws_col : 80;
 }
 
-/* Over what stood there before. */
+/* Over the previous text. */
 static void line_put(struct recorder *r, const char *line, int used, int columns)
 {
 	int wipe = r->shown < columns ? r->shown : columns; /* the window may have shrunk */

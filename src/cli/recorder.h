@@ -24,20 +24,20 @@ struct recorder {
 	size_t kept_told;
 	struct trouble trouble;
 	struct tally tally; /* in front of it */
-	uint64_t lost;      /* rows it lost, as far as the engine was told */
+	uint64_t lost;      /* rows lost, of which the engine knows */
 	int signals;
 	struct ttykeys keys;
 	struct label label;  /* being typed */
 	struct marker *marker;
-	struct silence silence; /* what was told of sensors that do not answer */
+	struct silence silence; /* reports of sensors that do not answer */
 	bool no_keys;        /* standard input has ended */
-	bool quiet;          /* somebody else may have the terminal */
+	bool quiet;          /* another process may have the terminal */
 	bool progress;       /* one line on standard error, rewritten in place */
 	int shown;           /* columns of it on the terminal now */
 	int64_t since_ns;    /* when the first sample was due */
 	int64_t until_ns;    /* when to stop; INT64_MAX: not by itself */
 	bool stop;
-	bool asked; /* a command was asked to end */
+	bool asked; /* the command was told to end */
 
 	pid_t child;      /* 0: none, or it has ended */
 	int child_status; /* as an exit status */

@@ -60,7 +60,7 @@ int cmd_report(const struct options *o)
 	signal(SIGPIPE, SIG_IGN);
 	traces = open_traces(o, &n, &status);
 	if (n < o->n_files)
-		; /* said already */
+		; /* already reported */
 	else if (report_write(traces, n, &o->pick, o->per, o->summary, o->format, stdout, progress_show, &e) == 0)
 		status = stdout_result(status);
 	else

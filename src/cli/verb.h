@@ -18,7 +18,7 @@ struct option_entry {
 	char letter; /* its short form; 0: has none */
 	option_taker *take;
 	size_t at;  /* the place of the value in struct options */
-	size_t has; /* of a bool that is set with it; 0: there is none */
+	size_t has; /* of a bool that is set with it; 0: none */
 	double least, most;	  /* of a time in seconds (most 0: any), or of a number */
 	const char *const *words; /* what it is one of: enumerators from 0 on; NULL behind the last */
 	const char *wants;	  /* for the sentence about any other value */
@@ -38,10 +38,10 @@ struct verb {
 	bool mode_value;  /* a word behind that option is the first operand */
 	const char *operands;
 	const char *summary;
-	const struct option_group *groups[12]; /* beside the common ones; NULL behind the last */
+	const struct option_group *groups[12]; /* in addition to the common ones; NULL ends the list */
 	const struct option_group *also;       /* accepted with the mode option, without effect */
 	enum mode runs_as;
-	bool apart;	  /* runs in a process of its own: see run_apart() */
+	bool apart;	  /* runs in a child process: see run_apart() */
 	bool takes_marks; /* SIGUSR1 and SIGUSR2 stay blocked until it reads them */
 	bool runs_command;
 	/* Give the operands their place, and refuse what makes no sense together. */
@@ -99,7 +99,7 @@ int operands_none(struct options *o, struct err *e);
 int operands_files(struct options *o, struct err *e);
 /* The first is read (*input), the second is where the result goes. */
 int operands_in_out(struct options *o, const char **input, struct err *e);
-/* Where it is written: of that there is one. */
+/* The options as parsed: a single instance. */
 int operand_out(struct options *o, const char *text, struct err *e);
 int operand_unexpected(const char *text, struct err *e);
 

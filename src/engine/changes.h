@@ -8,12 +8,11 @@
 
 struct changes;
 
-/* samplers: by tier, NULL where there is none.  NULL: out of memory. */
+/* samplers: by tier, NULL where there is none. Returns NULL if out of memory. */
 struct changes *changes_new(const struct probe_set *probes, struct sampler *const *samplers);
 void changes_free(struct changes *c);
 
-/* Tell each change since the last time.  Looks at what is in the rings: call it before they
- * are emptied. */
+/* Report each change since the last call. Reads the rings: call it before they are emptied. */
 void changes_look(struct changes *c, int64_t now_ns, void (*tell)(void *to, const struct change *c),
 		  void *to);
 

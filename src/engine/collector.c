@@ -1,12 +1,9 @@
-/* Rows stay in their ring until they are some hundredths of a second old
- * (before_ns), because a mark is stamped when its key was pressed and arrives
- * a little later: only a row that was not handed over yet can still come after
- * it.  A mark goes out as soon as the next row of the fast tier is known not to
- * be older.  When there is no next row (a stalled tier, none at all), it goes
- * out after COLLECT_MARK_WAIT_NS.
+/* Rows stay in their ring until they are some hundredths of a second old (before_ns), because a mark is
+ * stamped when its key is pressed and arrives a little later: only a row that was not delivered yet can
+ * still follow it. A mark is delivered as soon as the next fast row is known not to be older. When there
+ * is no next row (a stalled tier, or none), it is delivered after COLLECT_MARK_WAIT_NS.
  *
- * What a row says about the ticks before it (late, lost) becomes a gap between
- * two calls: a batch ends there. */
+ * Ticks that a row reports as late or lost become a gap between two calls: a batch ends there. */
 #include "engine/collector.h"
 
 #include <math.h>
@@ -24,7 +21,7 @@ struct listener {
 	bool recording;
 	struct joules joules; /* of a recording */
 	size_t cpu;           /* column of the load of the CPU */
-	int64_t cpu_until_ns; /* rows without it are not told until then; 0: all are */
+	int64_t cpu_until_ns; /* rows that lack it are held back until then; 0: none are */
 	struct listener *next;
 };
 
@@ -293,7 +290,7 @@ static void send_gaps(struct collector *c, enum tier tier, const struct ring_row
 	}
 }
 
-/* Rows from `row` on that can be told in one call, into the batch. */
+/* Rows from `row` on that fit one call, into the batch. */
 static size_t fill_batch(struct collector *c, enum tier tier, size_t there, int64_t before_ns)
 {
 	struct source *s = &c->sources[tier];
@@ -313,8 +310,8 @@ static size_t fill_batch(struct collector *c, enum tier tier, size_t there, int6
 	return n;
 }
 
-/* Hands over what is there now, not what comes meanwhile: a slow sink must not
- * keep the caller here for ever. */
+/* Delivers what is there now, not what arrives meanwhile: a slow sink must not keep the caller here
+ * forever. */
 static void run_tier(struct collector *c, enum tier tier, int64_t before_ns)
 {
 	struct source *s = &c->sources[tier];

@@ -1,6 +1,6 @@
-/* collect: rows and marks to the calls that a stream promises, in their order.
+/* collector: delivers rows and marks to sinks, in the order that a stream guarantees.
  *
- * Knows no thread: whoever holds the collector calls it, one at a time. */
+ * Not thread-safe: one caller at a time. */
 #ifndef NVMTOP_ENGINE_COLLECTOR_H
 #define NVMTOP_ENGINE_COLLECTOR_H
 
@@ -36,7 +36,7 @@ struct collector {
 	int64_t newest_mark_ns; /* the time of the last of them */
 	uint64_t fast_taken;    /* rows of the fast tier so far */
 	_Atomic uint64_t row_0; /* which of them is the first of the latest recording; UINT64_MAX: none yet */
-	bool gave;              /* something was handed over, and no sink was told that it rests */
+	bool gave;              /* something was delivered since the last idle() call */
 };
 
 /* rings[] are borrowed, NULL where a tier is not sampled.  -1: out of memory. */
@@ -61,10 +61,10 @@ void collector_change(struct collector *c, const struct change *change);
 /* Hand over rows that are older than before_ns, and the marks among them. */
 void collector_run(struct collector *c, int64_t now_ns, int64_t before_ns);
 
-/* Is there a mark without a fast row behind it? */
+/* Is there a mark without a fast row after it? */
 bool collector_mark_waits(const struct collector *c);
 
-/* Hand over everything there is. */
+/* Deliver everything. */
 void collector_drain(struct collector *c);
 
 #endif

@@ -1,7 +1,6 @@
-/* One thread collects and calls every sink, so that a sink needs no lock
- * against another call of its own stream; attach and detach are carried out by
- * that thread while the caller waits.  A mark never waits: it goes through a
- * list of its own, because the collecting thread may be inside a slow sink. */
+/* One thread collects and calls every sink, so that a sink needs no lock against other calls of its own
+ * stream; attach and detach are carried out by that thread while the caller waits. A mark never waits:
+ * it has a list of its own, because the thread may be inside a slow sink. */
 #include "engine/engine-thread.h"
 
 #include <math.h>
@@ -12,7 +11,7 @@
 #include "util/thread.h"
 
 #define HOLD_BACK_NS   (40 * NS_PER_MS) /* a mark may come so late and still find its place */
-/* Just begun, somebody waits for the first picture, and nobody has set a mark yet. */
+/* At the start the first picture is wanted soon, and there are no marks yet. */
 #define BEGIN_NS       (200 * NS_PER_MS)
 #define BEGIN_EVERY_NS (4 * NS_PER_MS)
 
@@ -77,8 +76,8 @@ static void take_marks(struct engine *g)
 	g->marks_end = &g->marks;
 }
 
-/* The same, when there is an order: what is set from here on is a new sink's, also while
- * that begins, and is counted as such.  So none has a number that is given again. */
+/* The same, with an attach pending: marks from here on belong to the new sink, also while it begins, and
+ * are counted as such. So no number is given twice. */
 static void divide_marks(struct engine *g, enum order order)
 {
 	if (order != ORDER_ATTACH)
@@ -129,7 +128,7 @@ static enum order await_order(struct engine *g, int64_t until_ns)
 	return g->order;
 }
 
-/* What hangs is left to who is in it.  Returns when to look again, at the latest. */
+/* A read that hangs is left to its thread. Returns when to check again, at the latest. */
 static int64_t look_after_reads(struct engine *g, int64_t now_ns)
 {
 	int64_t look_ns = INT64_MAX;

@@ -1,4 +1,4 @@
-/* thread: what the collecting thread of an engine and whoever controls it share. */
+/* engine-thread: state shared by the collecting thread and the thread that controls the engine. */
 #ifndef NVMTOP_ENGINE_ENGINE_THREAD_H
 #define NVMTOP_ENGINE_ENGINE_THREAD_H
 
@@ -27,7 +27,7 @@ struct engine {
 	int64_t every_ns; /* rows are collected; set before the thread begins */
 	pthread_t thread;
 	struct pacer *pacer;
-	bool hangs; /* it does, and is left behind: samplers and probes are not ours any more */
+	bool hangs; /* it hangs and is abandoned: samplers and probes may not be touched any more */
 
 	pthread_mutex_t lock;      /* for what follows, held for moments */
 	pthread_cond_t work, news; /* to the collecting thread, and from it */
@@ -43,7 +43,7 @@ struct engine {
 
 	uint64_t first_order; /* of the marks of the new sink; the collecting thread's, as what follows */
 	struct warm_up watch;
-	bool rowless; /* the thread that made rows hangs, and there was none to be had in its place */
+	bool rowless; /* the sampler thread hangs, and no new one could be started */
 
 	struct hangs hangs_log;
 	struct changes *changes;
@@ -61,9 +61,9 @@ void engine_describe(const struct engine *g, struct session *out);
 /* The thread, until it is ordered to stop. */
 void *engine_run(void *engine);
 
-/* Have the collecting thread do it, and wait; where there is none, do it here. */
+/* Have the collecting thread do it, and wait; without a thread, do it here. */
 int engine_order(struct engine *g, enum order order, struct sink *sink, struct err *e);
-/* Here, whoever else there is. */
+/* In this thread, even if there is another. */
 int engine_carry_out(struct engine *g, enum order order, struct sink *sink, struct err *e);
 
 #endif

@@ -1,8 +1,7 @@
-/* Made, started, told what to do and stopped by one controlling thread.
+/* Created, started and stopped by one controlling thread.
  *
- * A thread that hangs in the kernel cannot be ended.  engine_stop() leaves it
- * behind with everything it may still touch (its samplers, rings and the probe set);
- * that memory is lost on purpose. */
+ * A thread that hangs in the kernel cannot be ended. engine_stop() abandons it with everything that it
+ * may still touch (its samplers, rings and the probe set); that memory is leaked on purpose. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 #define COLLECT_MOST_NS  (150 * NS_PER_MS) /* and held back for 40: a writer has time until 250 ms */
 #define JOIN_NS          (NS_PER_S / 2)
 #define SOURCES_NS       (10 * NS_PER_MS) /* those that take longer come later than the first row */
-#define GRID_AFTER_NS    NS_PER_MS        /* the first tick: when the thread is there */
+#define GRID_AFTER_NS    NS_PER_MS        /* the first tick: once the thread runs */
 
 static int init_locks(struct engine *g)
 {
@@ -125,7 +124,7 @@ int engine_attach(struct engine *g, struct sink *s, bool recording, struct err *
 	pthread_mutex_unlock(&g->lock);
 	if (engine_order(g, ORDER_ATTACH, s, e) == 0)
 		return 0;
-	if (recording) { /* as if it had never been asked for */
+	if (recording) { /* as if it had not been called */
 		pthread_mutex_lock(&g->lock);
 		g->next_id += g->id_before - 1;
 		pthread_mutex_unlock(&g->lock);
@@ -138,8 +137,8 @@ int engine_detach(struct engine *g, struct sink *s, struct err *e)
 	return engine_order(g, ORDER_DETACH, s, e);
 }
 
-/* Numbers follow the order of arrival.  A mark keeps its own time, however late
- * it comes; none is in the future. */
+/* Numbers follow the order of arrival. A mark keeps its own time, even if it arrives late; a time in the
+ * future becomes now. */
 uint64_t engine_mark(struct engine *g, int64_t t_ns, const char *label)
 {
 	struct pending_mark *p = calloc(1, sizeof(*p));

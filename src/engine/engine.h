@@ -25,16 +25,16 @@ int engine_realtime_refused(void);
 struct engine *engine_new(struct probe_set *probes, const double hz[TIERS], struct err *e);
 int engine_start(struct engine *g, struct err *e);
 
-/* Before engine_start(): sample and read at niceness nice (-20 .. 19) and do not ask for
- * SCHED_FIFO.  -1 when the kernel does not permit it. */
+/* Before engine_start(): sample and read at niceness nice (-20 .. 19) and do not request SCHED_FIFO. -1
+ * if not permitted. */
 int engine_set_nice(struct engine *g, int nice, struct err *e);
 
 /* Before engine_start(): no screen or pipe shows what comes, so rows may be handed
  * over in larger pieces, up to 0.2 s after they were sampled. */
 void engine_unwatched(struct engine *g);
 
-/* Warm: every tier has a row, and each CPU figure has its window behind it.
- * Waits at most timeout_ms (-1: for ever); true when warm. */
+/* Warm: every tier has a row, and each CPU figure covers its full window. Waits at most timeout_ms (-1:
+ * forever); true when warm. */
 bool engine_wait_warm(struct engine *g, int timeout_ms);
 
 /* The session as a sink attached now would get it in begin(). */
@@ -63,7 +63,7 @@ void engine_add_lost(struct engine *g, uint64_t rows);
 struct engine_stats {
 	uint64_t rows[TIERS];
 	uint64_t late[TIERS]; /* ticks skipped because the sampler woke too late */
-	uint64_t lost[TIERS]; /* rows dropped because nobody took them over in time */
+	uint64_t lost[TIERS]; /* rows dropped because they were not collected in time */
 	int64_t worst_late_ns[TIERS];
 	bool stalled[TIERS];         /* no row for more than a second and ten periods */
 	const struct channel *hangs; /* NULL, or one whose file does not answer, */
@@ -73,8 +73,8 @@ struct engine_stats {
 };
 void engine_stats(const struct engine *g, struct engine_stats *out);
 
-/* The nth file, from 0, that did not answer: for more than a second, or for so long that rows
- * waited for it.  False: there were no more, or more than ENGINE_HANGS. */
+/* The nth file, from 0, that did not answer for more than a second, or for so long that rows waited for
+ * it. False: no more, or more than ENGINE_HANGS. */
 #define ENGINE_HANGS 64
 struct engine_hang {
 	const struct channel *channel; /* the engine's */
@@ -85,12 +85,12 @@ bool engine_hang(struct engine *g, size_t nth, struct engine_hang *out);
 /* How late the ticks of a tier were so far; all 0 where it is not sampled. */
 void engine_lateness(const struct engine *g, enum tier tier, struct lateness *out);
 
-/* Ends every attached sink and the threads.  Does not wait for a tick to come
- * due; sampling that hangs in the kernel is left behind after half a second. */
+/* Ends every attached sink and the threads. Does not wait for the next tick; sampling that hangs in the
+ * kernel is abandoned after half a second. */
 void engine_stop(struct engine *g);
 void engine_free(struct engine *g); /* stops first; NULL is fine */
-/* Threads of all engines that hung in a read of a sensor when they were to end: the kernel
- * lets go of the process when they come back from there. */
+/* Threads of all engines that hung in the read of a sensor when they were to end: the kernel ends the
+ * process only after those reads return. */
 unsigned engine_left_behind(void);
 
 #endif

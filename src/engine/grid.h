@@ -9,19 +9,17 @@
 struct grid {
 	int64_t start_ns, period_ns;
 	int64_t tick; /* the one that is next */
-	bool overran; /* the tick before was begun without a sleep */
+	bool overran; /* the previous tick started without a sleep */
 };
 
 int64_t grid_due(const struct grid *g); /* when the next tick is due */
 
-/* It is now_ns, and a tick is begun: move to the newest that is due.  Returns
- * how many older ones that skips. */
+/* At now_ns a tick starts: move to the newest that is due. Returns how many older ones are skipped. */
 uint64_t grid_begin(struct grid *g, int64_t now_ns);
 
-/* The tick is done at now_ns: move to the next.  When that is due already it
- * may be begun at once, but not twice in a row: reads that take longer than
- * the period must not keep a real-time thread from ever sleeping.  Returns how
- * many ticks that skips. */
+/* The tick is done at now_ns: move to the next. If that is due already it may start at once, but not
+ * twice in a row: reads that take longer than the period must not keep a real-time thread from ever
+ * sleeping. Returns how many ticks are skipped. */
 uint64_t grid_end(struct grid *g, int64_t now_ns);
 
 #endif

@@ -1,5 +1,5 @@
-/* What was silent for a while is told when it is over, too: a hole in a trace is found
- * later, and then nobody remembers what it came from. */
+/* A read that hung is still reported after it returned: the hole in the trace is found later, and then
+ * needs an explanation. */
 #include "engine/hangs.h"
 
 int hangs_init(struct hangs *h)
@@ -13,7 +13,7 @@ void hangs_close(struct hangs *h)
 	pthread_mutex_destroy(&h->lock);
 }
 
-/* The one of that channel that has not ended, or a new one; NULL: there were too many. */
+/* The entry of that channel that is still open, or a new one; NULL: too many. */
 static struct engine_hang *hang_of(struct hangs *h, const struct channel *c, int64_t since_ns)
 {
 	for (size_t i = 0; i < h->n; i++)

@@ -15,7 +15,7 @@ struct hangs {
 int hangs_init(struct hangs *h);
 void hangs_close(struct hangs *h);
 
-/* What hangs now, and what does so no more. */
+/* Reads that hang now, and those that did. */
 void hangs_look(struct hangs *h, const struct probe_set *probes, int64_t now_ns);
 bool hangs_get(struct hangs *h, size_t nth, struct engine_hang *out);
 

@@ -1,10 +1,8 @@
-/* A monitor that hides its own part of the load it shows cannot be trusted, and
- * neither can a trace that does not say where it has holes.  So both are signals
- * like any other.
+/* A monitor that hides its own share of the load cannot be trusted, and neither can a trace that hides
+ * its holes. So both are signals like any other.
  *
- * The collecting thread publishes the counts and the slow tier reads them from
- * memory: a sampler that hangs and is left behind then refers to nothing that
- * engine_free() gives back. */
+ * The collecting thread publishes the counts and the slow tier reads them from memory: an abandoned
+ * sampler then refers to nothing that engine_free() frees. */
 #include "engine/own-cost.h"
 
 #include <math.h>

@@ -1,14 +1,12 @@
-/* One thread for all tiers: to wake costs more than to make a row, and a tick of a
- * slower tier is due when one of the fast tier is.  What could hold it up for long is
- * read by others (slow.h), so that tiers never wait for each other.
+/* One thread for all tiers: a wake-up costs more than a row, and a tick of a slower tier coincides with
+ * one of the fast tier. Anything that could block for long is read by reader threads, so that tiers
+ * never wait for each other.
  *
- * It sleeps to absolute times, so that nothing it does adds up to a drift, and wakes
- * from its sleep at once when told to stop: the sleep is a futex on the stop word,
- * which costs what clock_nanosleep() costs.
+ * It sleeps to absolute times, so that errors do not add up to a drift, and wakes at once when told to
+ * stop: the sleep is a futex on the stop word, which costs as much as clock_nanosleep().
  *
- * SCHED_FIFO takes the late wake-ups on a busy machine from some percent to none.
- * Where it is refused the thread goes on without.  The priority stays below 50,
- * where the kernel runs its threaded interrupts. */
+ * SCHED_FIFO reduces late wake-ups on a busy machine from some percent to none. Where it is refused the
+ * thread continues without. The priority stays below 50, where the kernel runs its threaded interrupts. */
 #include "engine/pacer.h"
 
 #include <errno.h>
@@ -64,7 +62,7 @@ static bool is_to_stop(struct pacer *p)
 	return atomic_load_explicit(&p->stop, memory_order_acquire);
 }
 
-/* It is now `now`.  Returns the time, at until_ns or later; or before that when told to stop. */
+/* It is now `now`. Returns the time at until_ns or later, or earlier when told to stop. */
 static int64_t sleep_until(struct pacer *p, int64_t until_ns, int64_t now)
 {
 	while (now < until_ns && !is_to_stop(p)) {
@@ -161,7 +159,7 @@ int pacer_start(struct pacer *p, int64_t grid_ns, struct err *e)
 	failed = thread_start(&p->thread, pacer_run, p);
 	if (failed)
 		return err_sys(e, ERR_FAILED, failed, _("cannot start the sampling thread"));
-	p->started = true; /* nobody looks at it yet */
+	p->started = true; /* not shared yet */
 	return 0;
 }
 
@@ -183,8 +181,7 @@ void pacer_stop(struct pacer *p)
 	thread_flag_set(&p->stop);
 }
 
-/* Waits on a word of its own because pthread_timedjoin_np() counts in wall
- * clock time, which may step. */
+/* Waits on a futex because pthread_timedjoin_np() uses the wall clock, which may step. */
 bool pacer_join(struct pacer *p, int64_t until_ns)
 {
 	bool started;

@@ -9,7 +9,7 @@ struct pacer;
 /* 0 when the kernel grants this process SCHED_FIFO, or the errno of its refusal. */
 int pacer_realtime_refused(void);
 
-/* For these tiers, NULL where there is none; they stay the caller's.  NULL with the error. */
+/* For these tiers, NULL where there is none; they still belong to the caller. NULL with the error. */
 struct pacer *pacer_new(struct sampler *const samplers[TIERS], struct err *e);
 
 /* Before pacer_start(): niceness nice instead of SCHED_FIFO.  -1 when it is not permitted. */
@@ -22,7 +22,7 @@ int pacer_start(struct pacer *p, int64_t grid_ns, struct err *e);
  * on, where the kernel gives one.  While the pacer runs, from one thread. */
 int pacer_replace(struct pacer *p);
 
-/* Ask the thread to end, wake it, and do not wait. */
+/* Ask the thread to end and wake it, without waiting. */
 void pacer_stop(struct pacer *p);
 
 /* Wait for the thread until until_ns.  False: it hangs in the kernel; then

@@ -1,8 +1,7 @@
-/* One producer, one consumer, two counters that only grow: head is written by
- * the producer alone and tail by the consumer alone, so an acquire load of the
- * other's and a release store of one's own is all the order there has to be.
- * They stand on cache lines of their own, and the producer keeps a copy of the
- * tail it saw last: while there is room it never touches the consumer's line. */
+/* One producer, one consumer, two counters that only grow: head is written only by the producer, tail
+ * only by the consumer, so an acquire load of the other's and a release store of one's own counter
+ * suffice. They are on separate cache lines, and the producer caches the tail: while there is room it
+ * never touches the consumer's line. */
 #include "engine/ring.h"
 
 #include <stdatomic.h>
@@ -42,7 +41,7 @@ struct ring *ring_new(size_t width, size_t rows)
 		aligned_alloc(CACHE_LINE, (capacity * r->stride + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
 	if (!r->rows)
 		goto fail;
-	/* Not zeros: a compiler may turn those into pages that are not there yet. */
+	/* Not zeros: a compiler may turn those into pages that are not allocated yet. */
 	memset(r->rows, 0xff, capacity * r->stride);
 	return r;
 fail:

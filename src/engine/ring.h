@@ -1,7 +1,7 @@
-/* ring: rows from one sampler thread to the one collecting thread, without a lock.
+/* ring: rows from one sampler thread to the collecting thread, without a lock.
  *
- * All memory is allocated and touched by ring_new().  When it is full the
- * newest rows are dropped and counted, so that what is in it stays in order. */
+ * All memory is allocated and touched by ring_new(). When it is full the newest rows are dropped and
+ * counted, so that the rest stays in order. */
 #ifndef NVMTOP_ENGINE_RING_H
 #define NVMTOP_ENGINE_RING_H
 
@@ -23,12 +23,12 @@ struct ring *ring_new(size_t width, size_t rows);
 void ring_free(struct ring *r);
 size_t ring_capacity(const struct ring *r);
 
-/* The producer's: copy a row in.  False when it was full: the row is lost, and
- * what it would have told (late, lost) is told by the next one that fits. */
+/* Producer: copy a row in. False: it was full and the row is lost; its counts (late, lost) are added to
+ * the next one that fits. */
 bool ring_push(struct ring *r, int64_t t_ns, uint64_t late, const double *values);
 
-/* The consumer's: how many rows are there, the i-th of them (0: the oldest;
- * valid until it is taken), and give the n oldest back. */
+/* Consumer: the number of rows, the i-th of them (0: the oldest; valid until it is released), and
+ * release the n oldest. */
 size_t ring_count(struct ring *r);
 const struct ring_row *ring_at(const struct ring *r, size_t i);
 void ring_take(struct ring *r, size_t n);

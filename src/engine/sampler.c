@@ -14,8 +14,8 @@
 #define RING_SECONDS  2 /* the collecting thread may be away for so long */
 #define RING_ROWS_MIN 64
 
-/* What a tick looks at of a probe, in one piece: a thread that slept finds the
- * caches cold, and each probe that is not due would cost it a miss. */
+/* What a tick needs of a probe, in one place: after a sleep the caches are cold, and each probe that is
+ * not due would cost a miss. */
 struct slot {
 	int64_t due_ns;
 	struct probe *probe;
@@ -109,7 +109,7 @@ void sampler_free(struct sampler *s)
 	free(s);
 }
 
-/* Due times stay on the multiples of the probe's own period, whatever the tier's. */
+/* Due times stay on multiples of the probe's own period, independent of the tier's. */
 static bool read_slot(struct sampler *s, struct slot *slot, int64_t due_ns, int64_t now_ns)
 {
 	struct probe *p = slot->probe;
@@ -119,7 +119,7 @@ static bool read_slot(struct sampler *s, struct slot *slot, int64_t due_ns, int6
 			s->grid.start_ns + ((due_ns - s->grid.start_ns) / p->period_ns + 1) * p->period_ns;
 	p->ops->read(p, now_ns, s->row);
 	if (probes_left_me())
-		return false; /* and nothing of all this is ours any more */
+		return false; /* the sampler may have been freed */
 	if (p->period_ns <= 0)
 		slot->due_ns = INT64_MIN;
 	return true;
@@ -137,8 +137,8 @@ static void round_row(struct sampler *s)
 	}
 }
 
-/* That of the tick, but of rails that of their newest reading; where there is none, the tick
- * before: what is read later than that comes with a later row.  Always later than the last. */
+/* The time of the tick, but for rails that of their newest reading; without one, the previous tick: a
+ * later reading goes into a later row. Always later than the last. */
 static int64_t row_time(struct sampler *s, int64_t due_ns, int64_t now_ns)
 {
 	int64_t t_ns = now_ns, newest = 0;

@@ -33,9 +33,9 @@ struct sampler_counts {
 void sampler_counts(const struct sampler *s, struct sampler_counts *out); /* from any thread */
 void sampler_lateness(const struct sampler *s, struct lateness *out);     /* the same */
 
-/* One tick that was due at due_ns and is begun at now_ns, after `late` skipped
- * ones: read what is due and put one row into the ring.  False: as -1 above.  What
- * sampler_run() does; tests call it with times of their own. */
+/* One tick that was due at due_ns and starts at now_ns, after `late` skipped ones: read what is due and
+ * put one row into the ring. False: as -1 above. sampler_run() calls it; tests call it with times of
+ * their own. */
 bool sampler_tick(struct sampler *s, int64_t due_ns, int64_t now_ns, uint64_t late);
 
 #endif

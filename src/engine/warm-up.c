@@ -1,6 +1,5 @@
-/* A tier is warm with its first row.  A CPU figure is a mean over a window and
- * has no value before that is over; but where the kernel never gives one it
- * would be waited for in vain, so that warm never takes longer than a second. */
+/* A tier is warm with its first row. A CPU figure is a mean over a window and has no value before that
+ * is full; but a kernel may never provide one, so warming up never takes longer than a second. */
 #include "engine/warm-up.h"
 
 #include <math.h>
@@ -22,7 +21,7 @@ void warm_up_begin(struct warm_up *w, const struct probe_set *probes, struct sam
 	w->cpu_used_ns = clock_cpu_ns();
 }
 
-/* Is there a figure for the CPU in the newest row of its tier, or can there never be one? */
+/* Has the newest row of its tier a CPU figure, or can there never be one? */
 static bool cpu_is_warm(const struct warm_up *w)
 {
 	bool awaited = false;

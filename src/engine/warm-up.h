@@ -16,8 +16,8 @@ struct warm_up {
 void warm_up_begin(struct warm_up *w, const struct probe_set *probes, struct sampler *const *samplers,
 		   int64_t now_ns);
 
-/* Has every tier a row, and each CPU figure its window behind it?  Looks at
- * what is in the rings: call it before they are emptied. */
+/* Has every tier a row, and does each CPU figure cover its window? Reads the rings: call it before they
+ * are emptied. */
 bool warm_up_done(struct warm_up *w, int64_t now_ns);
 
 /* Percent of one core that the process used, once a second; NaN in between. */

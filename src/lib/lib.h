@@ -18,7 +18,7 @@ static inline struct trace *trace_in(const nvmtop_trace *t)
 	return (struct trace *)(uintptr_t)t;
 }
 
-/* Hand an error out, or that there is none (out may be NULL): 0 or -1. */
+/* Copy an error, or success, to out (may be NULL): returns -1 or 0. */
 int lib_error(nvmtop_error *out, const struct err *e);
 
 #endif

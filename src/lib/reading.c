@@ -1,4 +1,4 @@
-/* The trace as other programs have it: version 1 as it lies in the file. */
+/* The trace as arrays of version 1, laid out as in the file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

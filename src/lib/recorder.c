@@ -24,7 +24,7 @@
 #define WARM_ROWS 10              /* of a warm recording, as programs of its format count on */
 
 struct nvmtop_recorder {
-	pid_t owner; /* a child of it has none of the threads, and locks may be held there for ever */
+	pid_t owner; /* after fork() a child has none of the threads, and locks may be held forever */
 	pthread_mutex_t lock; /* the engine takes orders from one thread at a time */
 	struct root *root;
 	struct engine *engine;
@@ -36,7 +36,7 @@ struct nvmtop_recorder {
 	struct err err;
 };
 
-/* Translations are looked up only when the program has set a locale. */
+/* Translations are used only if the program has set a locale. */
 static void begin_once(void)
 {
 #if ENABLE_NLS
@@ -103,7 +103,7 @@ int nvmtop_detect_board(char *name, size_t name_size, char *title, size_t title_
 static int options_of(nvmtop_options *o, const nvmtop_options *given, struct err *e)
 {
 	*o = (nvmtop_options)NVMTOP_OPTIONS_INIT;
-	/* No size that there ever was ends in the middle of a pointer. */
+	/* No size so far ended in the middle of a pointer. */
 	if (given && (given->size > sizeof(*o) || given->size < sizeof(given->size) ||
 		      given->size % sizeof(given->board) != 0))
 		return err_set(e, ERR_USAGE,
@@ -139,7 +139,7 @@ static struct probe_set *probe_set_of(nvmtop_recorder *r, const nvmtop_options *
 	if (board)
 		probes = board_resolve(board, r->root, hz, why, e);
 	if (probes)
-		e->code = ERR_NONE; /* what is missing says so itself */
+		e->code = ERR_NONE; /* missing signals have their own reason */
 	board_free(board);
 	if (probes && o->gentle)
 		probe_set_be_gentle(probes);
@@ -177,15 +177,15 @@ static void take_mark(void *to, int64_t t_ns, const char *label)
 	mark(to, t_ns, label);
 }
 
-/* Marks that come meanwhile wait until there is something that they are in.  The
- * file begins last: what cannot be started leaves none. */
+/* Marks that arrive meanwhile wait for the recording. The file begins last: a start that fails leaves
+ * none. */
 static int start(nvmtop_recorder *r, bool marks, struct err *e)
 {
 	int status;
 
 	pthread_mutex_lock(&r->lock);
 	if (marks)
-		r->inbox = inbox_open(take_mark, r, e);
+		r->inbox = inbox_open(take_mark, r, -1, e);
 	status = marks && !r->inbox ? -1 : 0;
 	if (status == 0)
 		status = engine_start(r->engine, e);
@@ -290,8 +290,8 @@ int nvmtop_wait_for_warmup(nvmtop_recorder *r, int timeout_ms)
 
 	if (!usable(r))
 		return 0;
-	/* It waits without the lock: who has it again at once lets no other thread have it, and
-	 * a mark would wait for all of this. */
+	/* It waits without the lock: taking it again at once would starve other threads, and a mark
+	 * would wait for all of this. */
 	for (;;) {
 		pthread_mutex_lock(&r->lock);
 		if (!r->stopped)

@@ -1,5 +1,5 @@
-/* The values of a trace for other programs, one by one and exact: what version 1
- * has no room for is there, and what was not read is NaN. */
+/* The values of a trace, one by one and exact: also those that version 1 has no room for, and NaN for
+ * values that were not read. */
 #include <stdio.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ int64_t nvmtop_find_signal(const nvmtop_trace *t, const char *name)
 	return -1;
 }
 
-/* How many of n rows from the first one on there are. */
+/* How many of n rows, from first on, exist. */
 static uint64_t there(const nvmtop_trace *t, enum tier tier, uint64_t first, uint64_t n)
 {
 	uint64_t rows = trace_rows(trace_in(t), tier);

@@ -48,7 +48,7 @@ enum channel_kind {
 	CHANNEL_RAIL_VOLTAGE,	/* whole millivolts; index = rail, in the board's order */
 	CHANNEL_RAIL_CURRENT,	/* whole milliamperes */
 	CHANNEL_RAIL_POWER,	/* mV x mA / 1000, to float precision */
-	CHANNEL_POWER_TOTAL,	/* the board's total by its rule; note says which */
+	CHANNEL_POWER_TOTAL,	/* the board's total by its rule, which the note states */
 	CHANNEL_TEMPERATURE,	/* index = zone, in the board's order; float precision */
 	CHANNEL_HOTTEST,	/* the highest temperature */
 	CHANNEL_GPU_FREQ,
@@ -57,12 +57,12 @@ enum channel_kind {
 	CHANNEL_FAN,
 	CHANNEL_ENGINE_UTIL,	/* video, vision and copy engines */
 	CHANNEL_ENGINE_FREQ,	/* 0 when it is off */
-	CHANNEL_THROTTLE,	/* above 0 while something is throttled; label says what */
+	CHANNEL_THROTTLE,	/* above 0 while something is throttled; label names it */
 	CHANNEL_THROTTLE_COUNT,	/* events so far; each step up is one */
 	CHANNEL_FREQ_LIMIT,	/* the lowest or highest clock that is allowed now */
 	CHANNEL_GATED,		/* 1 while the unit is powered down */
-	CHANNEL_COUNTER,	/* counts up since the program began: only its rise says something */
-	CHANNEL_NOTICE,		/* above 0 while there is something to know that slows nothing down; label says what */
+	CHANNEL_COUNTER,	/* counts up since the program started: only its rise has a meaning */
+	CHANNEL_NOTICE,		/* above 0 while there is a notice that slows nothing down; label names it */
 	CHANNEL_KINDS
 };
 
@@ -93,14 +93,14 @@ struct fact {
 	char value[160];
 };
 
-/* The fact that is there where rails are read at random moments of their period. */
+/* The fact that exists if rails are read at random moments of their period. */
 #define FACT_MOMENTS "rails.moments"
 
 /* The value of a fact, or NULL. */
 const char *fact_get(const struct fact *facts, size_t n, const char *key);
 
-/* What has another value from t_ns on: a fact, or a channel of which that is told because
- * it says how the machine is set, or whether it has values at all. */
+/* A change at t_ns: of a fact, or of a channel for which changes are recorded because it is a setting of
+ * the machine, or because it begins or ceases to have values. */
 struct change {
 	int64_t t_ns;
 	char what[48];		/* the fact's key or the channel's name */
@@ -111,7 +111,7 @@ struct change {
 #define CHANGE_TEXT (sizeof(struct change) + 16)
 void change_text(char out[CHANGE_TEXT], const struct change *c);
 
-/* The fact of that name, if there is one, has the new value. */
+/* Gives the fact of that name, if there is one, the new value. */
 void facts_change(struct fact *facts, size_t n, const struct change *c);
 
 const char *tier_name(enum tier t);	/* "fast", "medium", "slow": part of formats, not translated */
@@ -119,19 +119,19 @@ const char *unit_name(enum unit u);	/* "%", "Hz", "kB", "mV", "mA", "mW", "C", "
 const char *family_name(enum family f);	/* "gpu", "cpu", "memory", "power", "heat", "other" */
 const char *channel_kind_name(enum channel_kind k);	/* "gpu_util", ...: part of formats */
 
-/* The inverse; -1 when there is no such name. */
+/* The inverse; -1 for an unknown name. */
 int tier_find(const char *name);
 int unit_find(const char *name);
 int family_find(const char *name);
 int channel_kind_find(const char *name);
 
-/* Does it only count up, so that its rise is told and no mean?  Joules always do. */
+/* Is it a counter, whose rise is reported and no mean? Joules always are. */
 bool channel_counts(const struct channel *c);
 
 /* Is it NVIDIA's library that measures it? */
 bool channel_is_nvml(const struct channel *c);
 
-/* What values of a kind can be at all, whatever a driver or a damaged file says. */
+/* The possible values of a kind; others come from a faulty driver or a damaged file. */
 struct range {
 	double lo, hi;
 };
@@ -143,9 +143,8 @@ static inline bool range_holds(struct range r, double v)
 	return v >= r.lo && v <= r.hi;
 }
 
-/* Round v to what a trace of version 1 can hold for this kind, so that the
- * live value and the one read back are equal bit for bit.  NaN stays NaN, and
- * what cannot be becomes NaN. */
+/* Round v to what a trace of version 1 can hold for this kind, so that the live value and the one read
+ * back are equal bit for bit. NaN stays NaN, and impossible values become NaN. */
 double channel_round(enum channel_kind kind, double v);
 
 #endif

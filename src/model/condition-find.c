@@ -1,14 +1,13 @@
-/* A condition over a timeline.  The extremes of coarse columns say where it
- * cannot hold, so that a day is passed over in a few hundred looks; what is left
- * is walked row by row with the same evaluation that rows get as they come. */
+/* A condition over a timeline. The extremes of coarse columns exclude most of it, so that a day takes a
+ * few hundred queries; the rest is evaluated row by row, with the same evaluation as live rows. */
 #include "model/condition.h"
 
 #include <math.h>
 #include <string.h>
 
 #define LEAF_ROWS 64
-#define MOST      64 /* columns asked for at once */
-#define LOOK_COST 8  /* a look at columns, in rows */
+#define MOST      64 /* columns per query */
+#define LOOK_COST 8  /* cost of a query of columns, in rows */
 
 static int64_t less(int64_t a, int64_t b)
 {
@@ -81,8 +80,7 @@ static bool possible(struct condition_search *s)
 			&(struct expr_inputs) {.term = term_possible, .arg = s}) > 0;
 }
 
-/* The truth of a comparison at a row.  Where the rows themselves are gone, only
- * a mean and extremes are there. */
+/* The truth of a comparison at a row. If the rows themselves are gone, only a mean and extremes are known. */
 static bool term_at(struct condition_search *s, const struct condition_term *t, int64_t t_ns)
 {
 	struct timeline *line = s->timeline;

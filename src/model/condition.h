@@ -45,7 +45,7 @@ struct condition {
 	bool bound;
 };
 
-/* 0, or -1 with ERR_USAGE and a sentence that has the column, what is there and what may be. */
+/* 0, or -1 with ERR_USAGE and a sentence with the column, the text found there and what was expected. */
 int condition_parse(struct condition *c, const char *text, struct err *e);
 
 /* Find the channels; on error (ERR_USAGE: no such signal, several, a unit that
@@ -92,9 +92,9 @@ struct condition_search {
 	int64_t from_ns, pos_ns;	/* what is before pos (behind it, going back) is done */
 	int64_t first_ns, last_ns;	/* of the timeline, when it began */
 	int64_t warm_ns;		/* how long before a row its truth depends on */
-	int zoom, leaf;			/* columns looked at now, and those that are walked row by row */
+	int zoom, leaf;			/* columns searched now, and those that are evaluated row by row */
 	bool walking, was, found;
-	int64_t low_ns, end_ns;		/* the stretch that is looked at, end_ns left out */
+	int64_t low_ns, end_ns;		/* the stretch being searched, without end_ns */
 	int64_t walked_ns, next_ns[TIERS];
 };
 
@@ -103,8 +103,7 @@ struct condition_search {
 void condition_search_begin(struct condition_search *s, const struct condition *c, struct timeline *t,
 			    int64_t from_ns, bool back, enum condition_wanted wanted);
 enum condition_found { CONDITION_NOWHERE, CONDITION_FOUND, CONDITION_MORE };
-/* Look at some `rows` rows at most (a few million a second) and say whether to
- * call again. */
+/* Search some `rows` rows at most (a few million a second); returns whether to call again. */
 enum condition_found condition_search_go(struct condition_search *s, size_t rows);
 
 #endif

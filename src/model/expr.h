@@ -81,9 +81,8 @@ struct expr_unit {
 };
 extern const struct expr_unit expr_units[];	/* ends with a NULL name */
 
-/* A text on its way to operations.  Set the first lines.  Whatever takes something
- * takes the blanks behind it, too; on failure *e has the column (bytes, from 1),
- * what was expected there and what is there. */
+/* A text being compiled to operations. Set the first members. Consuming a token also skips the blanks
+ * behind it; on failure *e has the column (bytes, from 1), what was expected there and what was found. */
 struct expr_parser {
 	const char *ends;			/* what ends a name, a unit or a word */
 	const char *operands, *follow;		/* what a message calls an operand, and what is behind the last */

@@ -1,4 +1,4 @@
-/* lateness: how late the ticks of a tier were begun. */
+/* lateness: how late the ticks of a tier started. */
 #ifndef NVMTOP_MODEL_LATENESS_H
 #define NVMTOP_MODEL_LATENESS_H
 
@@ -15,9 +15,8 @@ struct lateness {
 
 size_t lateness_step(int64_t late_ns); /* below LATENESS_STEPS */
 
-/* What `share` (0 .. 1) of the ticks between the two did not exceed, in
- * nanoseconds, rounded up to the end of a step; -1: there were none.  since may
- * be NULL: from the first tick on. */
+/* The lateness that `share` (0 .. 1) of the ticks between the two did not exceed, in nanoseconds,
+ * rounded up to the end of a step; -1: there were none. since may be NULL: from the first tick on. */
 int64_t lateness_ns(const struct lateness *now, const struct lateness *since, double share);
 
 #endif

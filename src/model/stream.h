@@ -37,7 +37,7 @@ struct rows {
 
 struct mark {
 	uint64_t id;		/* 1, 2, 3, ... */
-	int64_t t_ns;		/* when it was asked for */
+	int64_t t_ns;		/* when it was set */
 	char label[64];		/* printable, may be "" */
 };
 
@@ -56,7 +56,7 @@ enum gap_cause {
 	GAP_LOST,		/* rows were sampled but could not be taken over in time */
 };
 
-/* Ticks of a tier for which there is no row, between two that there are. */
+/* Ticks of a tier without a row, between two rows. */
 struct gap {
 	enum tier tier;
 	enum gap_cause cause;
@@ -64,7 +64,7 @@ struct gap {
 	uint64_t missed;	/* how many ticks */
 };
 
-/* Is it one to show?  A single late tick is jitter, and listed so that all ticks are counted. */
+/* Is it shown? A single late tick is jitter, and listed only so that all ticks are counted. */
 static inline bool gap_is_hole(const struct gap *g)
 {
 	return g->cause != GAP_LATE || g->missed > 1;
@@ -77,11 +77,12 @@ struct sink_ops {
 	void (*mark)(struct sink *s, const struct mark *m);
 	void (*gap)(struct sink *s, const struct gap *g);
 	int (*end)(struct sink *s, struct err *e);
-	void (*rest)(struct sink *s);	/* all that was there is handed over, and more comes later; may be NULL */
+	void (*rest)(struct sink *s);	/* everything so far was delivered, and more comes later; may be
+					 * NULL */
 	void (*change)(struct sink *s, const struct change *c);	/* may be NULL */
 };
 
-/* Embedded as the first member of whatever takes a stream. */
+/* The first member of a receiver of a stream. */
 struct sink {
 	const struct sink_ops *ops;
 };

@@ -1,8 +1,8 @@
-/* timeline: what everything that looks asks; a live history or a saved trace.
+/* timeline: the interface to a live history or a saved trace.
  *
- * Time is cut into columns on an absolute grid: at zoom k, column i covers
- * [i << k, (i + 1) << k) nanoseconds of CLOCK_MONOTONIC.  A drawn column never
- * changes because the chart scrolled, and zooming is one shift. */
+ * Time is cut into columns on an absolute grid: at zoom k, column i covers [i << k, (i + 1) << k)
+ * nanoseconds of CLOCK_MONOTONIC. A drawn column never changes because the chart scrolled, and zooming
+ * is one shift. */
 #ifndef NVMTOP_MODEL_TIMELINE_H
 #define NVMTOP_MODEL_TIMELINE_H
 
@@ -18,14 +18,12 @@ struct bin {
 #define ZOOM_MIN 17		/* 0.13 ms */
 #define ZOOM_MAX 47		/* 39 hours */
 
-/* The finest zoom at which a tier keeps columns: floor(log2(period)), so that a
- * column holds at most two samples.  Asked for a finer zoom, columns() answers
- * with the bin of the finest that covers it. */
+/* The finest zoom at which a tier has columns: floor(log2(period)), so that a column holds at most two
+ * samples. At a finer zoom columns() returns the bin of the finest that covers it. */
 int zoom_base(double hz);
 
-/* The fold that both timelines share, so that they agree bit for bit: a column
- * of zoom k is the merge of its two columns of zoom k-1, down to the base,
- * where values are added in time order. */
+/* The fold that both timelines share, so that they agree bit for bit: a column of zoom k is the merge of
+ * its two columns of zoom k-1, down to the base, where values are added in time order. */
 void bin_add(struct bin *b, double v);			/* NaN is ignored */
 void bin_merge(struct bin *b, const struct bin *later);
 
@@ -41,10 +39,10 @@ size_t changes_between(const struct change *changes, size_t n_changes, int64_t f
 struct timeline;
 struct timeline_ops {
 	const struct session *(*session)(struct timeline *t);
-	/* First and last sample time of any tier.  False while there is none. */
+	/* First and last sample time of any tier. False: no samples. */
 	bool (*extent)(struct timeline *t, int64_t *first_ns, int64_t *last_ns);
-	/* Columns first .. first+n-1 of a channel at a zoom (ZOOM_MIN..ZOOM_MAX);
-	 * empty bins (n = 0) where there is nothing. */
+	/* Columns first .. first+n-1 of a channel at a zoom (ZOOM_MIN..ZOOM_MAX); empty bins (n = 0)
+	 * where there are no samples. */
 	void (*columns)(struct timeline *t, size_t channel, int zoom, int64_t first, size_t n, struct bin *out);
 	/* The value of the newest row of the channel's tier at or before t_ns, and
 	 * that row's time in *at_ns (may be NULL).  NaN: missing, or no such row. */
@@ -56,18 +54,17 @@ struct timeline_ops {
 	 * are holes. */
 	size_t (*marks)(struct timeline *t, int64_t from_ns, int64_t to_ns, struct mark *out, size_t max);
 	size_t (*gaps)(struct timeline *t, int64_t from_ns, int64_t to_ns, struct gap *out, size_t max);
-	/* The finest zoom at which columns() still knows the column of t_ns by itself,
-	 * instead of answering with one that covers it.  NULL: the base of its tier. */
+	/* The finest zoom at which columns() still has a bin of its own for t_ns. NULL: the base of its
+	 * tier. */
 	int (*finest)(struct timeline *t, size_t channel, int64_t t_ns);
 	/* Changes in [from, to), the newest max of them, oldest first.  NULL: none is known. */
 	size_t (*changes)(struct timeline *t, int64_t from_ns, int64_t to_ns, struct change *out, size_t max);
-	/* The integral of a power channel over [from, to), from every reading.  False: it is not
-	 * known, because rows are forgotten or would be too many to read for a frame.  NULL: never. */
+	/* The integral of a power channel over [from, to), from every reading. False: unknown, because
+	 * rows were dropped or are too many to read for a frame. NULL: never. */
 	bool (*integral)(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct integral *out);
 };
 
-/* Embedded as the first member.  Safe to ask from one thread while another
- * pushes into it. */
+/* The first member of an implementation. May be called from one thread while another pushes into it. */
 struct timeline {
 	const struct timeline_ops *ops;
 };

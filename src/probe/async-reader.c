@@ -89,7 +89,7 @@ int64_t async_reader_pass(struct async_reader *s, int64_t t_ns, int64_t begin_ns
 	s->ops->read(s->arg, t_ns, atomic_load_explicit(&s->wanted, memory_order_relaxed), v);
 	int64_t end = clock_now_ns();
 	bool mine = async_reader_end(s, begin_ns);
-	/* The first may open and start things: what it takes tells nothing. */
+	/* The first pass may open and start things: its duration is not typical. */
 	if (atomic_load_explicit(&s->pass, memory_order_relaxed))
 		pace(s, end - begin_ns);
 	async_reader_publish(s, t_ns, v);
@@ -154,7 +154,7 @@ int64_t async_reader_period_ns(const struct async_reader *s)
 	return atomic_load_explicit(&s->period_ns, memory_order_relaxed);
 }
 
-/* The newest pass is for the next row, when it was begun in the slot of that. */
+/* The newest pass is for the next row if it began in that row's slot. */
 static uint32_t pass_for(const struct async_reader *s, uint32_t pass, int64_t now_ns)
 {
 	int64_t lead = atomic_load_explicit(&s->lead_ns, memory_order_relaxed);
@@ -190,7 +190,7 @@ bool async_reader_take(const struct async_reader *s, struct async_reader_seen *s
 				v[k] = NAN;
 			return true;
 		}
-		/* Acquire at each load keeps it before the second look. */
+		/* Acquire at each load orders it before the second check. */
 		for (size_t k = 0; k < s->n; k++)
 			v[k] = atomic_load_explicit(&s->v[record_of(pass) * s->n + k], memory_order_acquire);
 		int64_t t_ns = atomic_load_explicit(&s->t_ns[record_of(pass)], memory_order_acquire);

@@ -14,9 +14,8 @@
 
 struct async_reader;
 struct async_reader_ops {
-	/* One pass, begun at t_ns (CLOCK_MONOTONIC).  It may open, allocate and
-	 * wait.  v is NaN everywhere; bit i of wanted is set after
-	 * async_reader_want() for value i. */
+	/* One pass, started at t_ns (CLOCK_MONOTONIC). It may open, allocate and wait. v is NaN
+	 * everywhere; bit i of wanted is set after async_reader_want() for value i. */
 	void (*read)(void *arg, int64_t t_ns, uint64_t wanted, double *v);
 	void (*close)(void *arg); /* frees arg; called once, from either thread */
 };
@@ -31,12 +30,12 @@ struct async_reader_ops {
 struct async_reader *async_reader_new(const char *name, const struct async_reader_ops *ops, void *arg,
 				      size_t n, int64_t period_ns, double share);
 
-/* Start a thread for it alone, with a pass at once; others get theirs from probe_set_start().
- * When no thread can be had it stays as it was. */
+/* Start a thread for this reader alone, with a pass at once; others are started by probe_set_start(). If
+ * no thread can be created nothing changes. */
 void async_reader_start(struct async_reader *s);
 
-/* While there is no thread: make a pass here and now, unless another taker makes one.
- * So a probe set that is only looked at, or driven by a test, has no threads. */
+/* Without a thread: make a pass here and now, unless another taker makes one. So a probe set that is
+ * only listed, or driven by a test, has no threads. */
 void async_reader_ask(struct async_reader *s, int64_t t_ns);
 
 /* From the next pass on. */
@@ -54,20 +53,19 @@ int64_t async_reader_period_ns(const struct async_reader *s);
 struct async_reader_seen {
 	uint32_t pass;
 	bool stale;
-	int64_t t_ns; /* when the pass that it took last was begun */
+	int64_t t_ns; /* when the last pass that it took began */
 };
 
-/* Copy the newest pass into v[n] when the taker has not seen it yet.  When there
- * was none for long (8 periods, but at least half a second), v is all NaN, once.
- * False: nothing to say, v is not touched. */
+/* Copy the newest pass into v[n] if the taker has not taken it yet. When there was none for long (8
+ * periods, but at least half a second), v is all NaN, once. False: nothing new, v is not touched. */
 bool async_reader_take(const struct async_reader *s, struct async_reader_seen *seen, int64_t now_ns,
 		       double *v);
 
 /* Since when has a pass not come back, if for more than a second; else 0. */
 int64_t async_reader_hangs(const struct async_reader *s, int64_t now_ns);
 
-/* Stop its thread, and wait for that, but not for long: one that hangs is detached and frees
- * the reader when it comes back.  No other reader of the thread is read any more.  NULL is fine. */
+/* Stop its thread and wait for it, but not for long: one that hangs is detached and frees the reader
+ * when it returns. No other reader of the thread is read any more. NULL is fine. */
 void async_reader_stop(struct async_reader *s);
 
 #endif

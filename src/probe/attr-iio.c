@@ -40,7 +40,7 @@ int iio_each(const struct root *r, const char *driver, bool (*visit)(void *arg, 
 		return -1;
 	for (size_t i = 0; i < n_chips && !enough; i++) {
 		text_join(path, sizeof path, "/sys/bus/i2c/drivers/", driver, "/");
-		/* "6-0040"; beside it are bind, uevent and such */
+		/* "6-0040"; not bind, uevent and so on */
 		if (!strchr(chips[i], '-') ||
 		    text_join(path, sizeof path, path, chips[i], "/") >= sizeof path ||
 		    root_list(r, path, &devices, &n) < 0)

@@ -96,12 +96,12 @@ bool file_exists(const struct root *r, const char *path)
 	int fd = root_open_file(r, path, FILE_FLAGS);
 
 	if (fd < 0)
-		return errno == EACCES; /* there, and its open will say why it cannot be had */
+		return errno == EACCES; /* it exists; opening it will report why it cannot be used */
 	close(fd);
 	return true;
 }
 
-/* path = dir/stem + ending, if such a file is there. */
+/* path = dir/stem + ending, if such a file exists. */
 static bool place_try(struct place *p, const struct root *r, const char *stem, const char *ending)
 {
 	size_t n = text_join(p->path, sizeof p->path, p->dir, "/", stem);
@@ -114,7 +114,7 @@ static bool place_try(struct place *p, const struct root *r, const char *stem, c
 	return true;
 }
 
-/* stem_input, or the power of the same channel where that is all there is. */
+/* stem_input, or the power of the same channel if there is nothing else. */
 static bool place_input(struct place *p, const struct root *r, const char *stem, const char *attribute)
 {
 	char power[32];
@@ -155,7 +155,7 @@ static bool hwmon_which(struct place *p, const struct root *r, const char *attri
 	       (strchr(p->which, '/') == NULL && place_try(p, r, p->which, ""));
 }
 
-/* "ina*" stands for every name that begins so. */
+/* "ina*" matches every name with that prefix. */
 static bool name_fits(const char *pattern, const char *name)
 {
 	size_t len = strlen(pattern);
@@ -185,8 +185,8 @@ static int find_numbered(struct place *p, const struct root *r, const char *pref
 	return -1;
 }
 
-/* Is that device the node of the device tree? A container does not see the tree: there the
- * device's own name, "154c0000.nvenc", has the node's behind its address. */
+/* Is that device the given node of the device tree? In containers the tree is masked: there the device's
+ * own name, "154c0000.nvenc", contains the node's name. */
 static bool is_node(const struct root *r, const char *dir, const char *device, const char *name)
 {
 	char path[192], node[72];
@@ -267,8 +267,8 @@ int place_find(struct place *p, const struct root *r, const char *attribute)
 	return -1;
 }
 
-/* From now on it is opened for every read: from its folder, which is held, since
- * to walk a path costs more than to read what is at its end. */
+/* From now on it is opened for every read, relative to its directory, which is kept open: walking the
+ * path costs more than the read. */
 static void open_each(struct attr *a, const struct root *r)
 {
 	const char *slash = strrchr(a->path, '/');

@@ -28,25 +28,25 @@ struct place {
  * devfreq=NODE/FILE, iio=DRIVER/RAIL, bus=BUS-ADDRESS/inN.  False when it is none of these or too long. */
 bool place_set(struct place *p, const char *key, const char *value);
 
-/* Look for it below the root; attribute is the kind of hwmon attribute whose
- * labels count: "temp", "in", "power", "fan".  Allocates nothing but for
- * devfreq and iio.  0, or -1 with errno (ENOENT: no such chip, label, zone). */
+/* Search for it below the root; attribute is the kind of hwmon attribute whose labels are compared:
+ * "temp", "in", "power", "fan". Allocates nothing except for devfreq and iio. 0, or -1 with errno
+ * (ENOENT: no such chip, label, zone). */
 int place_find(struct place *p, const struct root *r, const char *attribute);
 
 /* place_find() for PLACE_IIO; EACCES when the names of rails may not be read. */
 int place_find_iio(struct place *p, const struct root *r);
 
-/* Visit the directory of each IIO device of that I2C driver, until visit() says
- * that it is enough.  0, or -1 with errno when there is no such driver. */
+/* Visit the directory of each IIO device of that I2C driver, until visit() returns false. 0, or -1 with
+ * errno when there is no such driver. */
 int iio_each(const struct root *r, const char *driver, bool (*visit)(void *arg, const char *dir), void *arg);
 
 /* The same but for nth and where it was found? */
 bool place_equal(const struct place *a, const struct place *b);
 
-/* Is it there?  Also when it may not be opened. */
+/* Does it exist? Also true if it may not be opened. */
 bool file_exists(const struct root *r, const char *path);
 
-/* The first line of a small file, made printable.  False when there is none. */
+/* The first line of a small file, made printable. False if there is none. */
 bool file_line(const struct root *r, const char *path, char *out, size_t size);
 
 /* "a" + "b" + "c" into dst, cut to size; the length without the cut.  a may be
@@ -74,7 +74,7 @@ bool attr_number(struct attr *a, const struct root *r, double *out);
 /* The same times scale, which must be a value of that kind; ERANGE: it cannot be one. */
 bool attr_value(struct attr *a, const struct root *r, double scale, enum channel_kind kind, double *out);
 
-/* Does the error mean that this file is gone for good and must be found anew? */
+/* Does the error mean that this file is gone and must be searched again? */
 bool attr_gone(int error);
 
 #endif

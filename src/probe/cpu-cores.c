@@ -1,6 +1,5 @@
-/* Which cores there are, which of them are online, and what /proc/stat says of
- * their idle time.  An offline core has no line there, and lines are known by
- * the N of cpuN: they are not numbered through. */
+/* Which cores exist, which are online, and their idle time in /proc/stat. An offline core has no line
+ * there, and lines are identified by the N of cpuN: they are not consecutive. */
 #include <string.h>
 #include <unistd.h>
 
@@ -61,7 +60,7 @@ bool look_stat(struct cpu_look *c, int64_t t_ns)
 	return c->stat.fresh;
 }
 
-/* Where there is no such file the lines of /proc/stat say it. */
+/* Without such a file the lines of /proc/stat are used. */
 void look_online(struct cpu_look *c)
 {
 	char text[256];
@@ -89,7 +88,7 @@ static void add_cores(struct cores *k, const bool *set)
 	}
 }
 
-/* Which cores can there be: also those that are offline now have a channel. */
+/* All possible cores: also those that are offline now have a channel. */
 static void find_cores(struct cpu_look *c)
 {
 	static const char *const lists[] = {"/sys/devices/system/cpu/present",

@@ -1,16 +1,15 @@
-/* CPU utilisation from cpuidle's counters of the time in each idle state, in
- * microseconds, open to everybody.
+/* CPU utilisation from cpuidle's counters of the time in each idle state, in microseconds, readable by
+ * every user.
  *
- * A state's time grows only when the core leaves it: the gain D seen at a read
- * was idle time up to just before it, however long ago it began.  A core that
- * shows no gain is either busy or has been idle since the last one; which of
- * the two, and for how long, /proc/stat knows to a hundredth of a second.  So
- * the idle time up to now is
+ * A state's time grows only when the core leaves it: a gain D seen at a read was idle time up to just
+ * before it, however long ago it began. A core that shows no gain is either busy or has been idle since
+ * the last one; /proc/stat tells which, and for how long, to a hundredth of a second. So the idle time
+ * up to now is
  *
- *     what was gained so far  +  what has been open since the last gain
+ *     gains so far  +  time open since the last gain
  *
- * and a mean is the difference of two such sums.  The second part is only a
- * guess, but the next gain replaces it: errors do not add up. */
+ * and a mean is the difference of two such sums. The second part is an estimate, but the next gain
+ * replaces it: errors do not add up. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -128,8 +127,8 @@ static int64_t core_idle(struct by_idle *b, struct core *c, const struct cpu_sta
 	}
 	int64_t gain = (counter - c->counter_us) * 1000, passed = stat->t_ns - c->last_gain_ns;
 	bool first = c->gained_ns == 0;
-	/* The first gain may have begun before the start.  Others that are longer
-	 * than can be, or backwards, are a driver that was bound anew. */
+	/* The first gain may have begun before the start. Others that are impossibly long, or negative,
+	 * mean that the driver was rebound. */
 	if (gain < 0 || (!first && gain > (stat->t_ns - c->before_ns) * 9 / 8 + CPU_READ_NS)) {
 		core_start(b, c, counter, stat, slot);
 		return 0;
@@ -211,7 +210,7 @@ static bool idle_read(struct cpu_source *s, const struct cpu_stat *stat, int64_t
 	for (unsigned i = 0; i < n; i++)
 		busy[i] = NAN;
 	if (!stat->fresh)
-		return false; /* without it an idle core and a busy one look alike */
+		return false; /* without it an idle core and a busy one look the same */
 	uint64_t from = window_start(b, stat->t_ns);
 	unsigned now = (unsigned)(b->reads % PAST), then = (unsigned)(from % PAST);
 	bool moves = from != UINT64_MAX && b->total[then] != stat->total;

@@ -1,17 +1,14 @@
-/* CPU utilisation from the kernel's records of context switches: exact to the
- * microsecond, for whoever may see them (root, CAP_PERFMON, or anybody where
- * kernel.perf_event_paranoid is 0 or less).
+/* CPU utilisation from the kernel's records of context switches: exact to the microsecond, for users who
+ * may read them (root, CAP_PERFMON, or anyone if kernel.perf_event_paranoid is 0 or less).
  *
- * Each core writes its switches into a ring of its own, with CLOCK_MONOTONIC.
- * It is idle from a switch that names process 0 as the next one, until a switch
- * away from it.  Some kernels write no record for the idle task itself: so idle
- * begins with the other task's way out and ends with the other task's way in,
+ * Each core writes its switches into its own ring, with CLOCK_MONOTONIC. It is idle from a switch that
+ * names process 0 as the next one, until a switch away from it. Some kernels write no record for the
+ * idle task itself: so idle begins when another task is switched out and ends when one is switched in,
  * and no record of the idle task is needed.
  *
- * In a PID namespace every process of the outside has the number 0 too, and would
- * look idle: there it is not used.  The work of interrupts on an idle core is no switch
- * and is not seen: the channel's note says so, and where it is much, the caller, which
- * compares with /proc/stat, takes another source. */
+ * In a PID namespace every process outside also has the number 0 and would look idle: there it is not
+ * used. Interrupts on an idle core are no switch and are not counted: the channel's note says so, and if
+ * they are frequent, the caller, which compares with /proc/stat, selects another source. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <math.h>
@@ -74,7 +71,7 @@ static int ring_open(struct by_perf *b, struct ring *r, unsigned core)
 	a.sample_type = PERF_SAMPLE_TIME;
 	a.sample_id_all = 1;
 	a.context_switch = 1;
-	a.exclude_kernel = 1; /* asks for less: enough where paranoid is 0 */
+	a.exclude_kernel = 1; /* needs fewer privileges: enough where paranoid is 0 */
 	a.exclude_hv = 1;
 	a.use_clockid = 1;
 	a.clockid = CLOCK_MONOTONIC;
@@ -182,8 +179,8 @@ static unsigned ring_drain(const struct by_perf *b, struct ring *r, int64_t t_ns
 	return lost;
 }
 
-/* A core without a switch was idle all the time, or busy all the time: that
- * much its idle time in hundredths of a second tells. */
+/* A core without a switch was idle all the time, or busy all the time: its idle time in hundredths of a
+ * second is enough to tell which. */
 static void settle(struct ring *r, const struct cpu_stat *stat, unsigned slot)
 {
 	if (!stat->fresh || stat->idle[slot] < 0)
@@ -218,7 +215,7 @@ static double ring_read(struct by_perf *b, struct ring *r, const struct cpu_stat
 	return gap || t_ns <= from ? NAN : 100.0 * (double)r->busy_ns / (double)(t_ns - from);
 }
 
-/* False: not there although the core is. */
+/* False: missing although the core is online. */
 static bool ring_follow(struct by_perf *b, struct ring *r, unsigned slot, int64_t t_ns)
 {
 	bool online = b->cores->online[slot];
@@ -229,7 +226,7 @@ static bool ring_follow(struct by_perf *b, struct ring *r, unsigned slot, int64_
 		return true;
 	r->retry_ns = t_ns + RETRY_NS;
 	if (ring_open(b, r, b->cores->id[slot]) < 0)
-		return errno == ENODEV; /* gone again already */
+		return errno == ENODEV; /* removed meanwhile */
 	ring_start(r, t_ns);
 	return true;
 }

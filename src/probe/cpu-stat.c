@@ -1,10 +1,9 @@
 /* CPU utilisation from /proc/stat alone.
  *
- * The user and system columns are sampled at the kernel's tick: a task in step
- * with the tick can look idle while it takes half a core.  The idle column of a
- * NO_HZ kernel is measured time, only printed in hundredths of a second.  So a
- * core is as busy as it was not idle: 1 - d(idle + iowait) / d(CLOCK_MONOTONIC)
- * over a window long enough for that unit, and held in between. */
+ * The user and system columns are sampled at the kernel's tick: a task in step with the tick can look
+ * idle while it uses half a core. The idle column of a NO_HZ kernel is measured time, only printed in
+ * hundredths of a second. So the load is the time that was not idle: 1 - d(idle + iowait) /
+ * d(CLOCK_MONOTONIC) over a window long enough for that unit, and held in between. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +86,7 @@ static bool stat_read(struct cpu_source *s, const struct cpu_stat *stat, int64_t
 	const struct reading *then = &b->past[from % PAST];
 	b->reads++;
 	if (from == UINT64_MAX || then->total == now->total)
-		return true; /* too early; or a file that nobody renews */
+		return true; /* too early; or a file that does not change */
 	double ticks = (double)(stat->t_ns - b->t_ns[from % PAST]) / stat->tick_ns;
 	for (unsigned i = 0; i < n; i++)
 		if (now->idle[i] >= 0 && b->since[i] <= from)

@@ -9,7 +9,7 @@
 #include "probe/open.h"
 
 #define CORES_MAX   256
-#define CPU_READ_NS (10 * NS_PER_MS) /* as often as /proc/stat and cpuidle are worth a look */
+#define CPU_READ_NS (10 * NS_PER_MS) /* as often as /proc/stat and cpuidle have new values */
 
 struct cores {
 	unsigned n;
@@ -18,8 +18,8 @@ struct cores {
 	int16_t slot[CORES_MAX]; /* by N; -1: no such core */
 };
 
-/* What /proc/stat said last.  Its idle column is measured time on a NO_HZ
- * kernel, and goes on while a core is idle. */
+/* The last values of /proc/stat. Its idle column is measured time on a NO_HZ kernel, and advances while
+ * a core is idle. */
 struct cpu_stat {
 	int64_t t_ns;
 	int64_t total;           /* of all columns of the first line: stands still in a tree of plain files */
@@ -49,13 +49,13 @@ struct cpu_source_ops {
 	int64_t period_ns; /* how often it is worth a read; 0: at every tick */
 	int64_t window_ns; /* what its values are the mean of; 0: of the time since the last read */
 	int64_t stat_ns;   /* how often it wants to see /proc/stat */
-	bool online;       /* asks which cores are online */
+	bool online;       /* checks which cores are online */
 	/* NULL with a few words in why.  tick_ns: how often it is read at best. */
 	struct cpu_source *(*open)(const struct root *r, const struct cores *c, int64_t tick_ns, char *why,
 				   size_t size);
 	/* Where core N is read from, for people. */
 	void (*tell)(unsigned core, char *out, size_t size);
-	/* Forget the past: it is used from now on, perhaps again. */
+	/* Reset: it is used from now on, perhaps again. */
 	void (*start)(struct cpu_source *s);
 	/* It is not used for a while: cost nothing. */
 	void (*stop)(struct cpu_source *s);

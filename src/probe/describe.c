@@ -1,5 +1,5 @@
-/* What follows from a channel's name alone, so that a board file need not say
- * it, and the sentence for a channel that is not there. */
+/* Properties that follow from a channel's name, so that a board file need not state them, and the
+ * sentence for a channel that is missing. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 
 #include "probe/open.h"
 
-/* Open the first file that says so in the directories that the statement names
- * (dir=, devfreq=): gpu_powered_on, is_railgated, power/runtime_status. */
+/* Open the first power state file in the directories that the statement names (dir=, devfreq=):
+ * gpu_powered_on, is_railgated, power/runtime_status. */
 bool gate_open(struct attr *a, const struct root *r, const struct statement *s, struct reason *why);
 
 /* 1: powered down, 0: not, NaN: no answer. */

@@ -18,8 +18,8 @@ static double limit_of(const struct probe_ctx *o, const char *path)
 #define TRIPS    32
 #define BINDINGS 64
 
-/* The trip points (a bit each) at which a device that really slows something down begins.
- * The kernel has a trip for whatever it tells, too: that the surface is hot, for example. */
+/* The trip points (a bit each) at which a device that really throttles begins. The kernel has trips for
+ * mere notices too, such as a hot surface. */
 static uint32_t slowing_trips(const struct probe_ctx *o, const char *dir)
 {
 	char stem[128], path[160], type[72];

@@ -1,10 +1,10 @@
-/* When what is read once a tick is read within it.  At the same moment of each tick, a
- * load in step with the clock would be seen always on or always off; at a random one it
- * makes noise.  Of 16 moments in a row each lies in another sixteenth of its tick: that
- * noise is then as small as it can be, and no load is in step with the order.
+/* When within a tick its reading is made. Always at the same moment, a load in step with the clock would
+ * be seen as always on or always off; at a random moment it becomes noise. Of 16 consecutive moments
+ * each lies in another sixteenth of its tick: the noise is then as small as possible, and no load is in
+ * step with the order.
  *
- * The numbers follow from that of the tick alone: all sources of one period are read
- * together, and a test has the same ones each time. */
+ * The sequence depends on the tick's number alone: all sources of one period are read together, and
+ * tests are reproducible. */
 #include "probe/jitter.h"
 
 #define PARTS 16
@@ -44,8 +44,8 @@ static int64_t later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* What is read less often than there are ticks is held, so that each reading stands for
- * the time until the next: that must not depend on where in a tick it was. */
+/* Values read less often than ticks are held, so that each reading stands for the time until the next:
+ * that must not depend on where in a tick it was. */
 int64_t jitter_next(struct moments *m, int64_t grid_ns, int64_t period_ns, int64_t end_ns)
 {
 	int64_t n, newest = end_ns > grid_ns ? (end_ns - grid_ns) / period_ns : 0;

@@ -1,10 +1,8 @@
-/* The directory is never read as a whole and counters_reset never at all: a
- * read of that one clears the counters for everybody.
+/* The directory is never read as a whole, and counters_reset never at all: reading it clears the
+ * counters for every reader.
  *
- * Reading counters or load marks a GPU that is awake as in use, and half a
- * second later it would have gone to sleep: who reads it more often than twice
- * a second keeps it awake.  One that sleeps is not woken, and the other files
- * here do neither. */
+ * Reading counters or load marks a GPU that is awake as in use, for half a second: reading more often
+ * than twice a second keeps it awake. A sleeping GPU is not woken, and the other files here do neither. */
 #include "probe/nvgpu.h"
 
 #include <errno.h>

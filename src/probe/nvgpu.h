@@ -6,7 +6,7 @@
 
 #define NVGPU_CANDIDATES 24
 
-/* Where a board file says to look, kept beyond the statement's life. */
+/* Where to search according to the board file, kept beyond the statement's life. */
 struct nvgpu_where {
 	struct nvgpu_candidate {
 		bool devfreq; /* name is a device-tree node, else a directory */
@@ -31,12 +31,11 @@ struct nvgpu {
 
 void nvgpu_where(struct nvgpu_where *w, const struct statement *s);
 
-/* Is one of them a device of this machine, even if its driver is not there? */
+/* Is one of them a device of this machine, even without its driver? */
 bool nvgpu_expected(const struct nvgpu_where *w, const struct root *r);
 
-/* The first directory that has counters that count (unless they would wrap in
- * interval_ns) or a load.  Allocates; waits 2 ms where there are counters.
- * False with the reason. */
+/* The first directory with counters that advance (unless they would wrap in interval_ns) or a load.
+ * Allocates; waits 2 ms if there are counters. False with the reason. */
 bool nvgpu_find(struct nvgpu *g, const struct root *r, const struct nvgpu_where *w, int64_t interval_ns,
 		struct reason *why);
 
@@ -46,10 +45,10 @@ bool nvgpu_open(struct nvgpu *g, const struct root *r, const char *dir, bool cou
 bool nvgpu_counters(struct nvgpu *g, int64_t *busy, int64_t *total); /* false with errno */
 bool nvgpu_load(struct nvgpu *g, double *percent);                   /* the same */
 
-/* Only what says so itself is off; no answer is no answer. */
+/* Off only if a file says so; an unreadable file does not mean off. */
 bool nvgpu_off(struct nvgpu *g);
 
-/* How long it has slept so far, in ms; -1 when nothing says so. */
+/* How long it has slept so far, in ms; -1 if unknown. */
 int64_t nvgpu_slept(struct nvgpu *g);
 
 void nvgpu_close(struct nvgpu *g); /* may be opened again */

@@ -1,7 +1,6 @@
-/* That NVML starts does not mean that it works: on an Orin it starts, shows one
- * device whose name ends in "(nvgpu)", and supports nothing.  So each quantity
- * of each device is asked for a few times at the start, and what is refused or
- * is no possible value then is missing, with what the library said. */
+/* NVML may start without working: on an Orin it starts, shows one device whose name ends in "(nvgpu)",
+ * and supports nothing. So each quantity of each device is queried a few times at the start, and one
+ * that is refused or impossible is missing, with the error of the library. */
 #include "probe/nvml.h"
 
 #include <dlfcn.h>
@@ -59,7 +58,7 @@ struct nvml {
 	struct nvml_device devices[NVML_DEVICES];
 };
 
-/* A function by its name; false: it is needed and not there. */
+/* A function by its name; false: it is required and missing. */
 static bool bind(struct nvml *n, void *slot, const char *name, bool needed)
 {
 	void *f = dlsym(n->library, name);
@@ -280,7 +279,7 @@ bool nvml_processes(struct nvml *n, unsigned device, void (*take)(void *to, int 
 		struct process list[PROCESSES];
 		unsigned count = PROCESSES;
 
-		/* More than there is room for is an error, and nothing is told. */
+		/* If there are more than fit, NVML returns an error and no list. */
 		if (!n->processes[i] || n->processes[i](n->handles[device], &count, list) != OK)
 			continue;
 		told = true;

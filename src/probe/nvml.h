@@ -1,8 +1,7 @@
-/* nvml: the library of NVIDIA's own driver, where there is one: Thor and PCs.
+/* nvml: the library of NVIDIA's driver, on Thor and PCs.
  *
- * It is loaded by name when it is asked for and never linked.  A call takes some
- * milliseconds, and can hang: so there is one thread for it, however many
- * statements want something of it. */
+ * It is loaded by name when needed and never linked. A call takes some milliseconds, and can hang: so
+ * one thread makes all of them, however many statements use it. */
 #ifndef NVMTOP_PROBE_NVML_H
 #define NVMTOP_PROBE_NVML_H
 
@@ -27,16 +26,15 @@ enum nvml_quantity {
 
 struct nvml;
 
-/* What the library and each device said at the start. */
+/* What the library and each device reported at the start. */
 struct nvml_device {
 	char name[64];
 	double total_kb;                   /* of memory, or NaN */
 	char missing[NVML_QUANTITIES][96]; /* "" or why it has no such value */
 };
 
-/* Load the library, start it, and ask every device for everything; takes as
- * long as the driver does, a second where it was idle.  NULL with the reason:
- * no library, no driver, no device, or none that answers here. */
+/* Load the library, start it, and query every device for everything; takes as long as the driver does, a
+ * second if it was idle. NULL with the reason: no library, no driver, no device, or none that answers. */
 struct nvml *nvml_open(const char *library, char *why, size_t size);
 void nvml_close(struct nvml *n);
 

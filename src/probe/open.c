@@ -1,4 +1,4 @@
-/* The table of probes: what a board file may say and who opens it. */
+/* The table of probes: the statements of a board file and the function that opens each. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -27,9 +27,8 @@ const char *setting_get(const struct statement *s, const char *key);
 int statement_error(const struct statement *s, struct err *e, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Fill in a channel called name (made safe, and unique by a number behind it
- * when wild is set): kind, label, unit, family, index and range by the name's
- * form, then by what the statement says. */
+/* Fill in a channel called name (made safe, and unique by a number suffix when wild is set): kind,
+ * label, unit, family, index and range by the form of the name, then by the statement. */
 void channel_describe(const struct probe_ctx *o, struct channel *c, const char *name, bool wild);
 
 /* Add it.  Its copy in the probe set, or NULL with the error (name in use, memory). */
@@ -57,8 +56,8 @@ void file_probe_close(struct probe *p);
 struct reason {
 	char tried[200];
 	bool denied;    /* more rights would help */
-	bool debugfs;   /* something in debugfs was not there */
-	bool hidden;    /* the folder of what was denied is closed: it may not even be there */
+	bool debugfs;   /* something in debugfs was missing */
+	bool hidden;    /* the directory is not accessible: the file may not even exist */
 	char cure[120]; /* what would help, where that is known; or "" */
 };
 void reason_add(struct reason *why, const char *what, int error);
@@ -67,8 +66,8 @@ void reason_add_place(struct reason *why, const struct place *p, int error);
 /* Into c->missing, with what would unlock it (also from the setting hint=). */
 void reason_set(const struct reason *why, const struct probe_ctx *o, struct channel *c);
 
-/* Does the probe set's emc probe read that file as its clock, that often?  Then a channel
- * of the opening's tier can have it from there instead of asking a second time. */
+/* Does the probe set's emc probe read that file as its clock, that often? Then a channel of the
+ * opening's tier can take it from there instead of reading it twice. */
 bool emc_reads(const struct probe_set *r, const char *path, int64_t period_ns);
 int emc_add_rate(struct probe_ctx *o, const char *path, int64_t period_ns, uint16_t column, struct err *e);
 

@@ -1,12 +1,10 @@
-/* CPU utilisation: one statement, the best source that this kernel grants.
+/* CPU utilisation: one statement, the best source that this kernel permits.
  *
- * Context switches are exact at every tick, but for the work of interrupts on an
- * idle core, which is no switch (the note says so); cpuidle and /proc/stat are means
- * over a window; see cpu-perf.c, cpu-idle.c and cpu-stat.c.  Whatever is in use
- * is held against /proc/stat over whole seconds: a source that contradicts it,
- * loses records or costs too much makes way for the next one, and is tried again
- * later.  The channel cpu.window says at every moment which kind of number this
- * is, because notes are made once and a trace must be true all along.
+ * Context switches are exact at every tick, except for interrupts on an idle core, which are no switch
+ * (the note says so); cpuidle and /proc/stat are means over a window; see cpu-perf.c, cpu-idle.c and
+ * cpu-stat.c. The source in use is compared with /proc/stat over whole seconds: one that contradicts it,
+ * loses records or costs too much is replaced by the next one, and is tried again later. The channel
+ * cpu.window records at every moment which kind of number this is, because notes are written once.
  *
  * A core that is offline has no value, and no line in /proc/stat. */
 #include <errno.h>
@@ -41,7 +39,7 @@ struct cpu {
 	struct cpu_source *source[SOURCES]; /* those that opened, the best one first */
 	unsigned n_sources, use;
 	int64_t stat_due_ns, online_due_ns;
-	int64_t began_ns; /* when the source in use was begun with; 0: not yet */
+	int64_t began_ns; /* when the source in use was started; 0: not yet */
 	int64_t retry_ns, rest_ns;
 	struct check check;
 	uint16_t column, window_column; /* of cpu.util, cpu.window */
@@ -64,7 +62,7 @@ static void begin_check(struct cpu *c)
 	}
 }
 
-/* Does what the source said since the last check contradict /proc/stat? */
+/* Does the source contradict /proc/stat since the last check? */
 static bool contradicted(struct cpu *c, int64_t t_ns)
 {
 	struct check *k = &c->check;

@@ -1,10 +1,9 @@
-/* The clock of each group of cores that share one, and the limits it is held
- * to.  scaling_cur_freq, never cpuinfo_cur_freq: that one asks the firmware, for
- * milliseconds on some boards, and wants root.  It is what was asked for, but where
- * the driver measures; a clock that the hardware throttles is lower.
+/* The clock of each group of cores that share one, and its limits. scaling_cur_freq, never
+ * cpuinfo_cur_freq: that one queries the firmware, for milliseconds on some boards, and needs root. It
+ * is the requested clock, unless the driver measures; a clock that the hardware throttles is lower.
  *
- * The group goes away with its last core and comes back with another inode, so
- * a file that fails is opened anew, once a second. */
+ * The group disappears with its last core and comes back with another inode, so a file that fails is
+ * reopened, once a second. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -48,7 +47,7 @@ static void freq_read(struct probe *p, int64_t t_ns, double *row)
 
 static const struct probe_ops freq_ops = {freq_read, file_probe_close};
 
-/* late: it is not there now, and may come. */
+/* late: it does not exist now, and may appear. */
 static int add_file(struct probe_ctx *o, struct channel *ch, const char *path, bool late, struct err *e)
 {
 	struct freq *f = probe_new(o, sizeof *f, &freq_ops, ch->period_ns, e);
@@ -232,6 +231,6 @@ int open_cpufreq(struct probe_ctx *o, struct err *e)
 	}
 	free(names);
 	for (unsigned i = 0; i < CORES_MAX; i++)
-		left[i] = left[i] && !up[i]; /* online without a group: its clock cannot be told */
+		left[i] = left[i] && !up[i]; /* online without a group: its clock is unknown */
 	return result || !groups ? result : add_offline(o, left, e);
 }

@@ -15,7 +15,7 @@ struct derived {
 	uint16_t from[];
 };
 
-/* A total without one of its parts would be a lower number that looks true. */
+/* A total without one of its parts would be a lower number that looks right. */
 static void total_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct derived *d = (struct derived *)p;
@@ -66,9 +66,8 @@ static int add_derived(struct probe_ctx *o, const struct probe_ops *ops, const s
 	return probe_ctx_add_probe(o, &d->probe, e);
 }
 
-/* Energy since the start: trapezoids over the times at which power was really
- * sampled, as a report has them.  Where power is missing nothing is shown, so that the
- * hole can be seen; where it was for long nothing is added. */
+/* Energy since the start: trapezoids over the times at which power was really sampled, as in a report.
+ * Where power is missing the energy is missing, so that the hole is visible; a long hole adds nothing. */
 struct energy {
 	struct probe probe;
 	uint16_t power, column;
@@ -223,7 +222,7 @@ int open_hottest(struct probe_ctx *o, struct err *e)
 	snprintf(ch.source, sizeof ch.source, "%s", _("the highest temperature"));
 	if (!n)
 		snprintf(ch.missing, sizeof ch.missing, "%s", _("no temperature can be read"));
-	/* A machine without any temperature needs no line that says so. */
+	/* A machine without any temperature needs no row for it. */
 	int result = zones ? add_derived(o, &hottest_ops, &ch, n, from, e) : 0;
 	free(from);
 	return result;

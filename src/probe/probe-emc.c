@@ -1,16 +1,15 @@
-/* How busy the memory controller is: the clock cycles in which it was, against
- * the clock that it has.
+/* Load of the memory controller: its busy clock cycles relative to its clock.
  *
- * actmon_avg_activity (tegra210 to 194) and cactmon (tegra234) hold a rate in
- * kHz: count * 1000 / sample_period_us.  So the percentage has nothing to do
- * with the sample period.  What the firmware's own files (bpmp .. actmon/mc_all_*)
- * count in is not public; they are taken for the same.
+ * actmon_avg_activity (tegra210 to 194) and cactmon (tegra234) hold a rate in kHz: count
  *
- * On a tegra234 nobody has yet compared the result with tegrastats, and it may
- * be off by a factor of 2: the channel says so.
+ * 1000 / sample_period_us. So the percentage does not depend on the sample period. The unit of the
+ * firmware's own files (bpmp .. actmon/mc_all_*) is not public; the same is assumed.
  *
- * The clock is a question to another processor, and the activity is made anew
- * only when its file is opened: a thread of its own does both. */
+ * On a tegra234 the result has not been compared with tegrastats, and may be off by a factor of 2: the
+ * channel's note says so.
+ *
+ * Reading the clock queries another processor, and the activity is updated only when its file is opened:
+ * a reader thread does both. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,10 +22,10 @@
 #include "probe/async-reader.h"
 
 #define READ_NS (10 * NS_PER_MS)
-#define TAKE_NS (5 * NS_PER_MS) /* what the thread has is looked at */
+#define TAKE_NS (5 * NS_PER_MS) /* the reader's values are checked */
 #define OVER    110             /* percent: beyond it the two files do not go together */
 
-/* What the thread makes: percent, and the clock in Hz for whoever shows it, too. */
+/* The reader's values: percent, and the clock in Hz for a channel that shows it. */
 enum { UTIL, RATE, VALUES };
 
 /* The thread's. */
@@ -183,7 +182,7 @@ static bool open_first(struct reader *r, struct attr *a, const struct statement 
 	return false;
 }
 
-/* The driver averages over its sample period: more often tells nothing new. */
+/* The driver averages over its sample period: reading more often gives nothing new. */
 static int64_t sample_period(const struct root *r, const char *activity)
 {
 	char path[192];

@@ -1,9 +1,8 @@
-/* The engines beside CPU and GPU: video encoders and decoders, JPEG, vision,
- * deep learning, crypto.
+/* Engines other than CPU and GPU: video encoders and decoders, JPEG, vision, deep learning, crypto.
  *
- * Their clock is in devfreq, for everybody, or in the clock tree of debugfs.
- * Their load, where the kernel counts it, is in registers that keep their last
- * value when the engine is powered down: so it is asked first whether it is. */
+ * Their clock is in devfreq, readable by every user, or in the clock tree of debugfs. Their load, where
+ * the kernel counts it, is in registers that keep their last value when the engine is powered down: so
+ * its power state is read first. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -73,8 +72,7 @@ static void engine_close(struct probe *p)
 
 static const struct probe_ops engine_ops = {engine_read, engine_close};
 
-/* The first candidate that holds a number now; *gone stays true when none is
- * even there. */
+/* The first candidate that holds a number now; *gone stays true if none exists. */
 static bool find_clock(struct engine *n, const struct statement *s, struct reason *why, bool *gone)
 {
 	char text[128];
@@ -100,9 +98,8 @@ static bool find_clock(struct engine *n, const struct statement *s, struct reaso
 	return false;
 }
 
-/* Nobody knows whether the load of an engine without power may be read: it is
- * not, nor is it where nothing says whether there is power, unless the board says
- * (gate=none) that it may. */
+/* It is unknown whether reading the load of an engine without power is safe: it is not read then, nor if
+ * the power state is unknown, unless the board file permits it (gate=none). */
 static bool find_load(struct engine *n, const struct statement *s, struct reason *why)
 {
 	const char *path;
@@ -163,7 +160,7 @@ static int add(struct probe_ctx *o, enum channel_kind kind, const char *path, co
 		text_join(ch.source, sizeof ch.source, path, "", "");
 	else
 		reason_set(why, o, &ch);
-	/* host1x counts in permille by its source; nobody compared the others. */
+	/* host1x counts in permille according to its source; not compared with other tools. */
 	if (path && util && !ch.note[0] && !strstr(path, "host1x/actmon/"))
 		snprintf(ch.note, sizeof ch.note, "%s", _("not validated: taken as permille"));
 	return probe_ctx_column(o, &ch, column, e);

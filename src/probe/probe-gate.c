@@ -1,5 +1,5 @@
-/* What state a unit is in: powered down or not, between which clocks, and
- * whether somebody pinned them.  None of these files wakes anything. */
+/* State of a unit: powered down or not, the limits of its clock, and whether the clock is pinned. None
+ * of these files wakes anything. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static struct state *new_state(struct probe_ctx *o, const struct probe_ops *ops,
 	return s;
 }
 
-/* Open again what is gone, at most once a second. */
+/* Reopen a file that is gone, at most once a second. */
 static bool is_open(struct state *s, int i, int64_t t_ns)
 {
 	if (attr_is_open(&s->attr[i]))

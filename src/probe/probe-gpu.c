@@ -1,16 +1,13 @@
 /* GPU utilisation from nvgpu.
  *
- * `counters` holds two hardware cycle counters, "busy total": their increments
- * give the utilisation of any interval, read in microseconds.  They have 31
- * bits, start anew when the GPU was off, and read "0 0" while it is.  A step of
- * the total that no clock could make is a new start and not a wrap; what the
- * step cannot tell, after a long interval, the driver's count of the time that
- * the GPU slept does.
+ * `counters` holds two hardware cycle counters, "busy total": their increments give the utilisation of
+ * any interval, and are read in microseconds. They have 31 bits, restart when the GPU was off, and read
+ * "0 0" while it is. A step of the total that no clock could make is a restart and not a wrap; after a
+ * long interval, where the step is ambiguous, the driver's count of the GPU's sleep time decides.
  *
- * `load` is what is left where the counters are not there or stand still: the
- * firmware's moving average of 17 samples of 16.7 ms, which the driver asks for
- * and waits 0.3 ms: read by a thread of its own.  That thread also waits for a
- * driver that is not there yet. */
+ * `load` is used where the counters are missing or stand still: the firmware's moving average of 17
+ * samples of 16.7 ms, for which the driver waits 0.3 ms: a reader thread reads it. That thread also
+ * waits for a driver that is loaded later. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -32,7 +29,7 @@
 /* What the thread makes. */
 enum { LOAD, FOUND_COUNTERS, VALUES };
 
-/* The thread's: it reads the load, and looks for the GPU while there is none. */
+/* The reader's: it reads the load, and searches for the GPU while there is none. */
 struct reader {
 	struct root *root;
 	struct nvgpu gpu;
@@ -88,7 +85,7 @@ static void reader_close(void *arg)
 
 static const struct async_reader_ops reader_ops = {reader_read, reader_close};
 
-/* Was the GPU off between the two readings, so that it counts anew? */
+/* Was the GPU off between the two readings, so that the counters restarted? */
 static bool started_anew(const struct gpu *g, int64_t t_ns, int64_t total, int64_t slept)
 {
 	if (slept >= 0 && g->slept >= 0)
@@ -123,7 +120,7 @@ static double counters_value(struct gpu *g, int64_t t_ns)
 		g->primed = false;
 		return nvgpu_off(&g->gpu) ? 0 : NAN;
 	}
-	/* In a short interval the step alone tells. */
+	/* In a short interval the step alone decides. */
 	slept = t_ns - g->t_ns > LONG_NS ? nvgpu_slept(&g->gpu) : -1;
 	double percent = gained(g, t_ns, busy, total, slept);
 	g->busy = busy;
@@ -134,7 +131,7 @@ static double counters_value(struct gpu *g, int64_t t_ns)
 	return percent;
 }
 
-/* What the thread has; true once it found counters, which are then ours. */
+/* Takes the reader's values; true once it found counters, which are then used here. */
 static bool take_slow(struct gpu *g, int64_t t_ns, double *row)
 {
 	double v[VALUES];

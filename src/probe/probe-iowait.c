@@ -1,9 +1,9 @@
-/* The share of the cores' time in which they had nothing to run while a task of
- * theirs waited for a disk, from the first line of /proc/stat.
+/* The share of the cores' time in which they had nothing to run while one of their tasks waited for a
+ * disk, from the first line of /proc/stat.
  *
- * The kernel counts it in hundredths of a second for the core on which the wait
- * began, so that it is a hint and no measurement: it may even run backwards.  Over
- * a second, of all online cores, it is good enough to tell waiting from idling. */
+ * The kernel counts it in hundredths of a second for the core on which the wait began, so it is a hint
+ * and not a measurement: it may even decrease. Over a second, over all online cores, it is good enough
+ * to distinguish waiting from idling. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 
 struct iowait {
 	struct file_probe file;
-	int n;                                 /* readings that there are */
+	int n;                                 /* readings so far */
 	int64_t total[WINDOW], waited[WINDOW]; /* the oldest first */
 	uint16_t column;
 };
@@ -48,7 +48,7 @@ static bool parse(const char *p, const char *end, int64_t *total, int64_t *waite
 	return true;
 }
 
-/* A reading more; the share since the oldest that there is, or NaN. */
+/* Another reading; the share since the oldest one, or NaN. */
 static double look(struct iowait *w)
 {
 	int64_t total, waited = 0, all, part;

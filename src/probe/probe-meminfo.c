@@ -102,7 +102,7 @@ static int open_meminfo(struct probe_ctx *o, bool swap, struct err *e)
 		reason_add(&why, what, ENOENT);
 	}
 	if (swap && good && whole == 0) {
-		file_probe_close(&m->file.probe); /* no swap here: nothing to look at */
+		file_probe_close(&m->file.probe); /* no swap here: nothing to read */
 		return 0;
 	}
 	int added = add(o, swap ? "swap.used" : "ram.used", m, good ? NULL : &why, whole, &m->used_column, e);

@@ -1,6 +1,5 @@
-/* Memory beside what is used: the compressed swap in RAM (zram), and the
- * largest block that is free in one piece, which is what an allocation for a
- * camera or a display needs. */
+/* Memory other than RAM in use: the compressed swap in RAM (zram), and the largest free contiguous
+ * block, which is what an allocation for a camera or a display needs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +86,7 @@ static void zram_find(struct zram *z)
 		struct attr *a = &z->disk[z->n];
 		if (strncmp(names[i], "zram", 4) != 0)
 			continue;
-		/* A disk of no size is one that nobody set up. */
+		/* A disk of size 0 is not set up. */
 		snprintf(path, sizeof path, "/sys/block/%.60s/disksize", names[i]);
 		if (root_read_i64(z->root, path, &size) == 0 && size == 0)
 			continue;
@@ -117,7 +116,7 @@ static int add_memory(struct probe_ctx *o, const char *name, const char *label, 
 	return probe_ctx_column(o, &ch, column, e);
 }
 
-/* Without a zram disk there is nothing to look at, and nothing is missing. */
+/* Without a zram disk nothing is missing. */
 int open_zram(struct probe_ctx *o, struct err *e)
 {
 	struct zram *z = probe_new(o, sizeof *z, &zram_ops, READ_NS, e);
@@ -202,7 +201,7 @@ static void freeblock_read(struct probe *p, int64_t t_ns, double *row)
 
 static const struct probe_ops freeblock_ops = {freeblock_read, file_probe_close};
 
-/* The kernel makes no larger blocks than some MiB, so that is the most that it shows. */
+/* The kernel makes no blocks larger than some MiB, so that is the maximum. */
 int open_freeblock(struct probe_ctx *o, struct err *e)
 {
 	struct freeblock *f = probe_new(o, sizeof *f, &freeblock_ops, READ_NS, e);

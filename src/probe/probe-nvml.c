@@ -1,8 +1,7 @@
 /* The GPU of a Thor or a PC through NVML.
  *
- * The statements of a board share one session: one library, one thread.  It
- * reads the utilisation at every pass and the rest ten times a second, and no
- * more of it than was asked for. */
+ * The statements of a board share one session: one library, one thread. It reads the utilisation at
+ * every pass and the rest ten times a second, and only what is used. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +52,7 @@ struct reader {
 
 struct session {
 	struct async_reader *slow;
-	const struct nvml *nvml; /* what it said at the start, which does not change */
+	const struct nvml *nvml; /* constant, from the start */
 	unsigned users;
 };
 
@@ -241,7 +240,7 @@ static void describe(struct probe_ctx *o, struct channel *ch, unsigned device, i
 
 	name_of(name, sizeof name, device, q);
 	channel_describe(o, ch, name, false);
-	/* The first GPU is the GPU; what the trace and the screen know by kind is there once. */
+	/* The first GPU is the GPU; kinds known to the trace and the screen exist once. */
 	bool first = device == 0 || q->kind == CHANNEL_RAIL_POWER || q->kind == CHANNEL_TEMPERATURE ||
 		     q->kind == CHANNEL_ENGINE_UTIL;
 	ch->kind = first ? q->kind : CHANNEL_OTHER;

@@ -1,9 +1,9 @@
-/* Power rails: voltage, current and power of one channel of a chip, wherever
- * the kernel shows that chip today.
+/* Power rails: voltage, current and power of one channel of a chip, wherever the kernel shows that chip
+ * today.
  *
- * The three are one unit: a voltage without its current tells nothing, so when
- * one read fails all are missing at that tick.  What they cost is measured
- * before the first tick, and chips that are slow are read less often. */
+ * The three are one unit: a voltage without its current is of no use, so when one read fails all are
+ * missing at that tick. Their cost is measured before the first tick, and slow chips are read less
+ * often. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ struct rail {
 	struct probe probe;
 	struct chip *chip;
 	int meter;
-	bool noted; /* its note says something that must stay */
+	bool noted; /* its note is permanent */
 	bool tells_rate;
 	uint16_t columns[METER_VALUES], rate_column;
 };
@@ -161,8 +161,7 @@ static struct chip *chip_of(struct probe_ctx *o, const struct place *place)
 	return chip_new(o->probes->root, place->dir, o->tick_ns);
 }
 
-/* What one read costs: the best of some, so that a busy machine or a bus that
- * hangs once does not count. */
+/* Cost of one read: the best of some, so that a busy machine or a bus that hangs once does not count. */
 static int64_t measure(const struct probe_ctx *o, struct chip *c, struct meter *m,
 		       double values[METER_VALUES], char *note, size_t size)
 {
@@ -228,7 +227,7 @@ static int add_probe(struct probe_ctx *o, struct meter *m, const char *name, boo
 	return first ? add_rate(o, l, &place, e) : 0;
 }
 
-/* place is found already, or why says that it is not. */
+/* place was found already, or why has the reason that it was not. */
 static int add_rail(struct probe_ctx *o, const struct place *place, const char *name, bool wild,
 		    struct reason *why, struct err *e)
 {
@@ -250,7 +249,7 @@ static bool no_rail(const char *label)
 	return !strcmp(label, "NC") || !strcmp(label, "sum of shunt voltages");
 }
 
-/* How many rails of that chip name and label there are already. */
+/* How many rails of that chip name and label exist already. */
 static unsigned place_count(const struct probe_ctx *o, const struct place *place)
 {
 	unsigned n = 0;
@@ -389,8 +388,8 @@ static bool nameless(const struct root *r, struct place *place)
 	return false;
 }
 
-/* The rail has no name anywhere here: by the order of the module's chip, where the board says
- * which that is (bus=) and it names none; else why tells that there is such a chip. */
+/* The rail has no name here: use the order of the module's chip, if the board file says which that is
+ * (bus=) and it names none; else why says that such a chip exists. */
 static bool by_order(struct probe_ctx *o, struct place *place, struct reason *why)
 {
 	struct place chip = {.kind = PLACE_HWMON};
@@ -432,7 +431,7 @@ int open_rail(struct probe_ctx *o, struct err *e)
 			return add_rail(o, &place, name, false, &why, e);
 	}
 	if (!places) {
-		/* Wherever a chip says that it measures this rail, whatever its driver. */
+		/* Search every chip that measures this rail, whatever its driver. */
 		text_join(value, sizeof value, "ina*/", name, "");
 		if (try_place(o, "hwmon", value, &place, &why))
 			return add_rail(o, &place, name, false, &why, e);

@@ -86,7 +86,9 @@ static const struct channel *at_column(const struct probe_set *r, enum tier tier
 	return NULL;
 }
 
-/* Reader number i of its probes, some of which share one; there are 2 * n_probes, or NULL. */
+/* Reader number i of its probes, some of which share one; 2
+ *
+ * n_probes entries, or NULL. */
 static struct async_reader *reader_at(const struct probe_set *r, size_t i)
 {
 	return r->probes[i / 2]->readers[i % 2];

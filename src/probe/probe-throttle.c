@@ -1,9 +1,9 @@
-/* What holds the machine back: cooling devices that are at work, and counts of
- * over-current.  A cooling device that only tells something is a notice.
+/* What slows the machine down: active cooling devices, and counts of over-current events. A cooling
+ * device that only notifies is a notice.
  *
- * A cooling device is known by its type, for its number changes from boot to
- * boot.  Only type, max_state and cur_state are ever read: beside them lie files
- * (thermal_trip_event_block) that block until something trips. */
+ * A cooling device is identified by its type, because its number changes from boot to boot. Only type,
+ * max_state and cur_state are ever read: other files in the directory (thermal_trip_event_block) block
+ * until something trips. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ struct device {
 	uint16_t column;
 };
 
-/* What a person would burn a finger on; the kernel tells it and does nothing. */
+/* The surface is too hot to touch: the kernel reports it and does nothing. */
 static bool only_tells(const char *type)
 {
 	return text_ends(type, "hot-surface-alert");
@@ -48,7 +48,7 @@ bool cooling_slows(const char *type)
 	return false;
 }
 
-/* The directory of cooling device n and its type; false: there is none. */
+/* The directory of cooling device n and its type; false: it does not exist. */
 static bool device_type(const struct root *r, unsigned n, char *dir, size_t size, char *type,
 			size_t type_size)
 {

@@ -1,8 +1,8 @@
-/* One number in one file: temperatures, fans, clocks, power sensors, and
- * whatever else a board file names.
+/* One number in one file: temperatures, fans, clocks, power sensors, and anything else that a board file
+ * names.
  *
- * A unit that is powered down answers EAGAIN for as long as it is: missing at
- * that tick, and never asked twice in one. */
+ * A unit that is powered down answers EAGAIN until it is powered up: missing at that tick, and never
+ * read twice in one. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static bool reopen(struct value *v, int64_t t_ns)
 	       attr_open(&v->attr, v->root, v->place.path) == 0;
 }
 
-/* The driver of a fan that counts its turns only when asked to says 0 until then. */
+/* The driver of a fan whose speed measurement is off reports 0. */
 static bool counts_nothing(struct value *v)
 {
 	double on;
@@ -134,7 +134,7 @@ static void describe(const struct probe_ctx *o, const struct form *form, struct 
 	ch->hi = 100;
 }
 
-/* A first look: 0, or the errno. */
+/* A first read: 0, or the errno. */
 static int look(struct value *v)
 {
 	double number;
@@ -142,7 +142,7 @@ static int look(struct value *v)
 	return attr_value(&v->attr, v->root, v->scale, v->kind, &number) ? 0 : errno;
 }
 
-/* L4T 28 to 32: beside the speed of the fan there is what turns its measuring on. */
+/* L4T 28 to 32: a file beside the fan's speed turns its measurement on. */
 static bool tachometer_off(struct value *v, struct reason *why)
 {
 	static const char speed[] = "/rpm_measured";
@@ -161,7 +161,7 @@ static bool tachometer_off(struct value *v, struct reason *why)
 	return true;
 }
 
-/* So that the screen can say why there is no value yet. */
+/* So that the screen can explain why there is no value yet. */
 static void note_state(struct channel *ch, int error)
 {
 	if (!error || ch->note[0])
@@ -173,7 +173,7 @@ static void note_state(struct channel *ch, int error)
 			 root_error(error));
 }
 
-/* Open what place says, as the channel ch.  place NULL: missing, with why. */
+/* Open place as the channel ch. place NULL: missing, with why. */
 static int add_value(struct probe_ctx *o, const struct place *place, const struct form *form,
 		     struct channel *ch, double scale, struct reason *why, struct err *e)
 {
@@ -303,7 +303,7 @@ static bool is_zone(const struct probe_set *probes, const char *chip)
 	return false;
 }
 
-/* A rail that is there already may read its power from the same file. */
+/* An existing rail may read its power from the same file. */
 static bool is_read(const struct probe_set *probes, const char *path)
 {
 	for (size_t i = 0; i < probes->n_channels; i++)

@@ -1,5 +1,5 @@
-/* A channel that is made up: the demo board and tests.  Time starts with the
- * first read, so that a replayed demo begins where the live one did. */
+/* A simulated channel: the demo board and tests. Time starts with the first read, so that a replayed
+ * demo begins where the live one did. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

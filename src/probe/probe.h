@@ -36,18 +36,17 @@ struct probe {
 	uint16_t column, width;
 	/* What reads for it on another thread, or NULL: its reads may block for long. */
 	struct async_reader *readers[2];
-	/* NULL, or: the next change of what it watches, of which nobody was told yet; false:
-	 * there is none.  From one thread. */
+	/* NULL, or: the next change of a watched text that was not returned yet; false: there is none.
+	 * From one thread. */
 	bool (*changed)(struct probe *p, struct change *out);
-	/* NULL, or: from now on read so seldom that the unit can fall asleep.  The
-	 * probes's channels are told of it. */
+	/* NULL, or: from now on read so seldom that the unit can fall asleep. The note of the probe's
+	 * channels says so. */
 	void (*gentle)(struct probe *p, struct probe_set *r);
 };
 
-/* The channels and probes that a board turned out to have here: what the
- * engine samples.  Owned by whoever holds it; probe_set_free() closes the probes.
- * The column of a channel that is missing is written by nobody: a row is NaN
- * before its first tick. */
+/* The channels and probes that a board has on this machine: what the engine samples. probe_set_free()
+ * closes the probes. The column of a missing channel is never written: a row is NaN before its first
+ * tick. */
 struct probe_set {
 	struct channel *channels;
 	size_t n_channels;
@@ -62,8 +61,8 @@ struct probe_set {
 };
 
 void probe_set_free(struct probe_set *r);
-/* Rows are made at grid_ns (CLOCK_MONOTONIC) and multiples of their tier's period from there:
- * from now on what threads read is read a moment before. */
+/* Rows are made at grid_ns (CLOCK_MONOTONIC) and multiples of their tier's period from there: from now
+ * on threads read shortly before. */
 void probe_set_align(struct probe_set *r, int64_t grid_ns);
 /* Threads of this process that hung in a read when they were to end. */
 unsigned probes_left_behind(void);
@@ -75,33 +74,30 @@ int probe_set_add_probe(struct probe_set *r, struct probe *p); /* takes p over, 
 int probe_set_add_fact(struct probe_set *r, const char *key, const char *value);
 const struct channel *probe_set_find(const struct probe_set *r, const char *name);
 
-/* Reads of the slower tiers, which may take long or hang, go to another thread: probes that
- * may be read so are put into others that take what that has read.  Those of the fast tier
- * are put into others that can be given up.  Once, when all probes are there; hz is of each
- * tier.  0, or -1: out of memory. */
+/* Reads of the slower tiers, which may take long or hang, move to a reader thread: probes for which that
+ * is possible are wrapped in others that take its values. Those of the fast tier are wrapped in others
+ * that can be abandoned. Once, when all probes exist; hz is of each tier. 0, or -1: out of memory. */
 int probe_set_guard(struct probe_set *r, const double hz[TIERS], struct err *e);
 
 /* Begin the thread that reads for its probes, and wait for the first reading of each, but
  * not past until_ns (CLOCK_MONOTONIC). */
 void probe_set_start(struct probe_set *r, int64_t until_ns);
 
-/* The nth channel, from 0, whose file does not answer now, and since when; NULL: there is none.
- * Where rows waited for it, at once, else after a second.  While the probe set is sampled, from any
- * thread. */
+/* The nth channel, from 0, whose file does not answer now, and since when; NULL: there is none. Reported
+ * at once if rows waited for it, else after a second. While the probe set is sampled, from any thread. */
 const struct channel *probe_set_hanging(const struct probe_set *r, int64_t now_ns, size_t nth,
 					int64_t *since_ns);
 
-/* From one thread, while the probe set is sampled: threads that are in a read which does not come
- * back are left to it, and others read the rest.  True: one of them makes rows; it ends when
- * it is back, as probes_left_me() tells it, and another thread is to make rows.  *look_ns is
- * lowered to when this is to be called again. */
+/* From one thread, while the probe set is sampled: threads that hang in a read are abandoned, and others
+ * read the rest. True: one of them makes rows; it ends when it returns, see probes_left_me(), and
+ * another thread is to make rows. *look_ns is lowered to when this is to be called again. */
 bool probe_set_rescue(struct probe_set *r, int64_t now_ns, int64_t *look_ns);
 bool probes_left_me(void);
 
-/* The next change of what the probe set's probes watch; false: there is none. */
+/* The next change of the texts that the probes watch; false: there is none. */
 bool probe_set_changed(const struct probe_set *r, struct change *out);
 
-/* --gentle: whatever is kept awake by being read is read seldom.  Before it is sampled. */
+/* --gentle: units that reading keeps awake are read seldom. Before it is sampled. */
 void probe_set_be_gentle(struct probe_set *r);
 
 /* A signal as a board file states it; see nvmtop-board(5). */
@@ -124,9 +120,9 @@ struct statement {
  * Needs no machine.  0 or -1 with "FILE:LINE: what was expected". */
 int probe_check(const struct statement *s, struct err *e);
 
-/* Find what it names below the probe set's root, and add channels and probes.  What
- * is not there becomes a channel with a reason.  tick_ns is the tier's period.
- * -1 only for what is wrong with the statement itself or for lack of memory. */
+/* Find what it names below the probe set's root, and add channels and probes. A missing signal becomes a
+ * channel with a reason. tick_ns is the tier's period. -1 only for an invalid statement or lack of
+ * memory. */
 int probe_open(struct probe_set *r, const struct statement *s, int64_t tick_ns, struct err *e);
 
 #endif

@@ -1,7 +1,6 @@
-/* One reading of all processes below a root.  What the CPU did is the difference
- * to the reading before, for a process that is still the same one; who uses the
- * GPU is said by the driver's table of mappings, by NVML, or, where both are
- * closed to us, by who has the GPU's device open. */
+/* One reading of all processes below a root. The CPU load is the difference to the previous reading, for
+ * a process that is still the same; GPU users come from the driver's table of mappings, from NVML, or,
+ * if both are inaccessible, from open descriptors of the GPU's device. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -102,7 +101,7 @@ static const struct before *before_of(const struct reader *r, int pid, uint64_t 
 											    : NULL;
 }
 
-/* False: it has ended meanwhile, or is not to be read. */
+/* False: it has ended meanwhile, or may not be read. */
 static bool read_one(struct reader *r, const char *pid, struct proc *p, uint64_t *ticks)
 {
 	char path[64], text[1024];
@@ -160,7 +159,7 @@ static void take_gpu(struct procs_list *l, int pid, double kb)
 		p->gpu_kb = isnan(p->gpu_kb) ? kb : p->gpu_kb + kb;
 }
 
-/* Whoever is not in the table has nothing mapped. */
+/* A process that is not in the table has nothing mapped. */
 static void others_have_none(struct procs_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -192,8 +191,7 @@ static int read_nvmap(struct reader *r, struct procs_list *l)
 	return 0;
 }
 
-/* Who has the GPU's device open: of the processes of this user only, for the
- * others' descriptors are not to be seen. */
+/* Processes with the GPU's device open: only those of this user, whose descriptors are visible. */
 static void look_at_descriptors(struct reader *r, struct proc *p)
 {
 	char path[64], target[128];

@@ -1,12 +1,10 @@
-/* Reading a thousand files takes milliseconds, and a name of a user may come from
- * a network: a thread of its own does it, only while somebody looks. */
+/* Reading a thousand files takes milliseconds, and the name of a user may come from a
+ * network: a job does it, only while a view shows them. */
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <fcntl.h>
@@ -14,24 +12,23 @@
 
 #include "util/clock.h"
 #include "util/intl.h"
-#include "util/thread.h"
+#include "util/job.h"
 #include "probe/process-read.h"
 
 #define PACE_NS (3 * NS_PER_S / 2)
 
 struct procs {
-	struct reader *reader;
-	pthread_mutex_t lock;
-	pthread_cond_t wake;
-	pthread_t thread;
-	bool running, wanted, end;
-	struct procs_list shown; /* under the lock */
-	struct procs_list next;  /* the reader's */
-	size_t shown_room, next_room;
-	uint64_t serial;
+	struct job job;
+	bool running;
+	struct root *root;
+	struct reader *reader;   /* with next: the job's while it runs */
+	struct procs_list next, shown;
+	size_t next_room, shown_room;
+	int rc;
+	int64_t due_ns;
 };
 
-struct procs *procs_open(const struct root *root, struct err *e)
+struct procs *procs_open(struct root *root, struct err *e)
 {
 	struct procs *p = calloc(1, sizeof(*p));
 
@@ -42,113 +39,74 @@ struct procs *procs_open(const struct root *root, struct err *e)
 		err_set(e, ERR_FAILED, "%s", _("out of memory"));
 		return NULL;
 	}
-	pthread_mutex_init(&p->lock, NULL);
-	thread_cond_init(&p->wake);
+	p->root = root_hold(root);
 	return p;
 }
 
-/* What was read becomes what is shown, and its memory is used for the next. */
+static void run(struct job *j)
+{
+	struct procs *p = (struct procs *)j;
+
+	p->rc = reader_read(p->reader, &p->next, &p->next_room);
+}
+
+static void drop(struct job *j)
+{
+	struct procs *p = (struct procs *)j;
+
+	reader_close(p->reader);
+	root_close(p->root);
+	free(p->shown.procs);
+	free(p->next.procs);
+	free(p);
+}
+
+/* What was read is shown, and the memory of what was shown is used for the next reading. */
 static void publish(struct procs *p)
 {
 	struct procs_list was = p->shown;
 	size_t room = p->shown_room;
 
 	p->shown = p->next;
+	p->shown.serial = was.serial + 1;
 	p->shown_room = p->next_room;
 	p->next = was;
 	p->next_room = room;
-	p->serial++;
 }
 
-int procs_read(struct procs *p)
+const struct procs_list *procs_poll(struct procs *p)
 {
-	int rc = reader_read(p->reader, &p->next, &p->next_room);
+	int64_t now = clock_now_ns();
+	struct err e;
 
-	pthread_mutex_lock(&p->lock);
-	if (rc == 0)
-		publish(p);
-	pthread_mutex_unlock(&p->lock);
-	return rc;
+	if (p->running && job_done(&p->job, 0)) {
+		p->running = false;
+		if (p->rc == 0)
+			publish(p);
+		/* The first has no CPU load yet. */
+		p->due_ns = now + (p->shown.serial == 1 ? PACE_NS / 5 : PACE_NS);
+	}
+	if (!p->running && now >= p->due_ns) {
+		p->running = job_start(&p->job, run, drop, &e) == 0;
+		p->due_ns = now + PACE_NS;
+	}
+	return &p->shown;
 }
 
-static void *loop(void *arg)
+const struct procs_list *procs_read(struct procs *p)
 {
-	struct procs *p = arg;
-
-	pthread_mutex_lock(&p->lock);
-	while (!p->end) {
-		struct timespec until;
-
-		if (!p->wanted) {
-			pthread_cond_wait(&p->wake, &p->lock);
-			continue;
-		}
-		pthread_mutex_unlock(&p->lock);
-		procs_read(p);
-		/* The first says nothing about the CPU yet. */
-		int64_t next = clock_now_ns() + (p->serial == 1 ? PACE_NS / 5 : PACE_NS);
-		until = (struct timespec) {next / NS_PER_S, next % NS_PER_S};
-		pthread_mutex_lock(&p->lock);
-		while (!p->end && p->wanted &&
-		       pthread_cond_timedwait(&p->wake, &p->lock, &until) != ETIMEDOUT)
-			;
-	}
-	pthread_mutex_unlock(&p->lock);
-	return NULL;
-}
-
-void procs_want(struct procs *p, bool wanted)
-{
-	pthread_mutex_lock(&p->lock);
-	if (p->wanted != wanted) {
-		p->wanted = wanted;
-		pthread_cond_signal(&p->wake);
-	}
-	pthread_mutex_unlock(&p->lock);
-	if (wanted && !p->running)
-		p->running = thread_start(&p->thread, loop, p) == 0;
-}
-
-int procs_get(struct procs *p, struct procs_list *out, uint64_t *serial)
-{
-	int rc = 0;
-
-	pthread_mutex_lock(&p->lock);
-	if (out->procs && *serial == p->serial) {
-		pthread_mutex_unlock(&p->lock);
-		return 0;
-	}
-	struct proc *mine = realloc(out->procs, (p->shown.n + 1) * sizeof(*mine));
-	if (mine) {
-		*out = p->shown;
-		out->procs = mine;
-		if (p->shown.n)
-			memcpy(mine, p->shown.procs, p->shown.n * sizeof(*mine));
-		*serial = p->serial;
-	} else {
-		rc = -1;
-	}
-	pthread_mutex_unlock(&p->lock);
-	return rc;
+	if (reader_read(p->reader, &p->next, &p->next_room) < 0)
+		return NULL;
+	publish(p);
+	return &p->shown;
 }
 
 void procs_close(struct procs *p)
 {
-	if (!p)
-		return;
-	if (p->running) {
-		pthread_mutex_lock(&p->lock);
-		p->end = true;
-		pthread_cond_signal(&p->wake);
-		pthread_mutex_unlock(&p->lock);
-		pthread_join(p->thread, NULL);
-	}
-	reader_close(p->reader);
-	free(p->shown.procs);
-	free(p->next.procs);
-	pthread_cond_destroy(&p->wake);
-	pthread_mutex_destroy(&p->lock);
-	free(p);
+	if (p && p->running)
+		job_cancel(&p->job);
+	else if (p)
+		drop(&p->job);
 }
 
 /* Is it still the process that was meant? */

@@ -1,5 +1,4 @@
-/* procs: who uses this machine: the processes, what they take of the CPU, of
- * memory and of the GPU. */
+/* procs: the processes of this machine, their CPU load, memory and GPU memory. */
 #ifndef NVMTOP_PROBE_PROCESSES_H
 #define NVMTOP_PROBE_PROCESSES_H
 
@@ -12,7 +11,7 @@
 /* What is not known is NaN. */
 struct proc {
 	int pid, parent;
-	uint64_t start;		/* clock ticks after boot: with the pid it is one process for ever */
+	uint64_t start;		/* clock ticks after boot: identifies a process together with its pid */
 	char name[64];		/* printable; of a kernel thread in brackets */
 	char user[32];		/* printable; the number where it has no name */
 	char state;		/* R, S, D, T, Z, ... as proc(5) has it */
@@ -25,6 +24,7 @@ struct proc {
 };
 
 struct procs_list {
+	uint64_t serial;	/* of the reading */
 	size_t n;
 	struct proc *procs;	/* in order of pid */
 	char gpu_missing[200];	/* "" or why nothing is known about the GPU, and what would unlock it */
@@ -32,18 +32,15 @@ struct procs_list {
 	double cost_ms;		/* of CPU time, to read it */
 };
 
-/* Reads nothing yet.  root must outlive it. */
-struct procs *procs_open(const struct root *root, struct err *e);
+/* Reads nothing yet. */
+struct procs *procs_open(struct root *root, struct err *e);
 void procs_close(struct procs *p);	/* NULL is fine */
 
-/* Somebody looks: from now on a thread reads every 1.5 s; wanted false: no longer. */
-void procs_want(struct procs *p, bool wanted);
-/* The newest reading, or one with n 0 while there is none; its number in *serial,
- * which grows: when it is still the one that out has, out stays as it is.  Copied into out, whose procs is reused and grown: free() it at last.
- * -1: out of memory. */
-int procs_get(struct procs *p, struct procs_list *out, uint64_t *serial);
-/* One reading, now, in this thread; for --print. */
-int procs_read(struct procs *p);
+/* To be called while a view shows them: a job reads every 1.5 s.  The newest reading,
+ * valid until the next call; its serial is 0 and n 0 while there is none. */
+const struct procs_list *procs_poll(struct procs *p);
+/* One reading, now, in this thread; NULL: out of memory. */
+const struct procs_list *procs_read(struct procs *p);
 
 /* Send a signal to exactly that process: one that has ended and whose number
  * another has taken is not hit.  -1 with the sentence. */

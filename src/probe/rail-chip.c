@@ -1,7 +1,6 @@
-/* A chip on a slow bus.  Each value is a transfer or two, some kernels wait for
- * a conversion in each read, and a bus that hangs holds a read for seconds: so
- * every chip has a thread, which takes at most half of the bus's time, and a tick
- * takes what was read last.  A chip that hangs costs nobody but its own rails. */
+/* A chip on a slow bus. Each value takes a transfer or two, some kernels wait for a conversion in each
+ * read, and a bus that hangs blocks a read for seconds: so a reader thread uses at most half of the
+ * bus's time, and a tick takes the newest values. A chip that hangs affects only its own rails. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

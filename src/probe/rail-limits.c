@@ -1,5 +1,4 @@
-/* What a chip says of itself: limits that somebody set, and over how long it
- * takes the mean. */
+/* Properties that a chip reports: limits that were set, and its averaging time. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,8 +54,8 @@ void rail_limits(const struct root *r, const struct place *place, struct channel
 			*limits[i] = NAN;
 }
 
-/* The driver of L4T 28 to 32 lets the chip convert all the time, as the device tree says,
- * or anew in each read. */
+/* The driver of L4T 28 to 32 lets the chip convert continuously, according to the device tree, or once
+ * in each read. */
 static void iio_mode(const struct root *r, const struct place *place, char *note, size_t size)
 {
 	char path[192];

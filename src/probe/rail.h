@@ -26,8 +26,7 @@ void meter_close(struct meter *m);
 /* mV, mA, mW: all three NaN when one of its files cannot be read, with errno. */
 bool meter_read(struct meter *m, const struct root *r, double values[METER_VALUES]);
 
-/* Read the limits of the current (mA) into ch->warn and ch->crit; what a chip
- * does when nobody told it anything is none. */
+/* Read the limits of the current (mA) into ch->warn and ch->crit; the chip's defaults are not limits. */
 void rail_limits(const struct root *r, const struct place *place, struct channel *ch);
 
 /* A hwmon chip of that driver: its in4 and above and curr4 are shunts and sums, no rails. */
@@ -42,7 +41,7 @@ struct chip;
 
 /* A chip of that directory, which holds the root.  NULL: out of memory. */
 struct chip *chip_new(struct root *r, const char *dir, int64_t tick_ns);
-/* What it has not answered, it is not asked again while it is opened. */
+/* A file that did not answer is not read again while the rail is opened. */
 bool chip_hangs(const struct chip *c);
 void chip_set_hanging(struct chip *c);
 const char *chip_dir(const struct chip *c);

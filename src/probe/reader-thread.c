@@ -1,11 +1,11 @@
-/* To wake a thread costs more than a read of a microsecond: with one thread for each chip, the
- * EMC and the load of the GPU the recorder took a sixth more.  So one thread makes the passes of
- * all readers of a probe set.  A pass that hangs there, or takes long each time, holds up the
- * others: its thread is left to it, and a new one goes on with the rest.
+/* Waking a thread costs more than a read of a microsecond: with one thread for each chip, the EMC and
+ * the load of the GPU the recorder used a sixth more. So one thread makes the passes of all readers of a
+ * probe set. A pass that hangs there, or is always slow, delays the others: its thread is abandoned, and
+ * a new one continues with the rest.
  *
- * The reading thread and the one that gives its pass up exchange one number, begun_ns, so that
- * only one of them goes on.  The list of a thread does not change once it runs: a thread whose
- * pass was given up does not look at it again. */
+ * The reading thread and the one that abandons its pass exchange one number, begun_ns, so that only one
+ * of them continues. The list of a thread does not change once it runs: a thread whose pass was
+ * abandoned does not use it again. */
 #include "probe/reader-thread.h"
 
 #include <math.h>
@@ -22,10 +22,10 @@
 #define STOP_NS  (300 * NS_PER_MS) /* for the first that hangs, */
 #define THEN_NS  (20 * NS_PER_MS)  /* and for each after it */
 #define STUCK_NS (100 * NS_PER_MS)
-#define DOUBT_NS (10 * NS_PER_MS) /* a pass that lasts so long is looked after */
+#define DOUBT_NS (10 * NS_PER_MS) /* a pass that lasts so long is checked */
 #define AGAIN_NS (20 * NS_PER_MS) /* and again, where its thread only waits for a core */
-/* Readers whose passes take so long each time have a thread of their own: those at random
- * moments, and others. */
+/* Readers whose passes always take so long have a thread of their own: those at random moments, and
+ * others. */
 #define QUICK_NS (NS_PER_MS / 5)
 #define LONG_NS  NS_PER_MS
 /* A pass is over before the row is made that takes it, and begins between two ticks of
@@ -44,7 +44,7 @@ struct reader_thread {
 	bool joinable, stopped;
 	bool alone; /* it has but one reader, or is left to one */
 	_Atomic uint32_t go, stop, done;
-	atomic_int holders; /* the thread, its readers and who starts it: the last one frees */
+	atomic_int holders; /* the thread, its readers and its creator: the last one frees */
 	size_t n;
 	struct async_reader *readers[];
 };

@@ -23,16 +23,16 @@ struct async_reader {
 	int64_t due_ns;
 	struct moments moments;
 
-	/* Of the threads that start, rescue and stop it; NULL: there is none. */
+	/* Of the threads that start, replace and stop it; NULL: there is none. */
 	struct reader_thread *thread;
 
 	_Atomic double cost_ns; /* of a pass, smoothed */
 	atomic_int_least64_t wish_ns, period_ns, grid_ns;
-	/* Of the pass that is under way; below 0: it was given up; 0: there is none. */
+	/* Of the current pass; below 0: it was abandoned; 0: there is none. */
 	atomic_int_least64_t begun_ns;
-	_Atomic pid_t tid; /* who makes that */
+	_Atomic pid_t tid; /* who makes it */
 	atomic_uint_least64_t wanted;
-	/* With random moments: a row has no pass that was begun later than so long before it. */
+	/* With random moments: the oldest pass that a row may take began so long before it. */
 	atomic_int_least64_t lead_ns;
 	atomic_bool started, asked; /* it has a thread; a taker is reading it */
 	atomic_int holders;         /* the owner and the thread: the last one frees */
@@ -57,7 +57,7 @@ bool async_reader_end(struct async_reader *s, int64_t begin_ns);
 int reader_thread_start(struct async_reader *const *readers, size_t n, const int *nice);
 /* The calling thread goes on with s, whose pass was given up, until s is stopped. */
 void reader_thread_continue(struct async_reader *s);
-/* Wait for the thread, but not for long.  Its readers are not read any more. */
+/* Wait for the thread, but not for long. Its readers are not read any more. */
 void reader_thread_stop(struct reader_thread *t);
 void reader_thread_release(struct reader_thread *t);
 

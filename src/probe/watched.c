@@ -1,7 +1,6 @@
-/* A slow reader looks at what is watched, so that a file that hangs holds up nothing
- * but this.  A text counts when two looks in a row have found it: one may fall into the
- * middle of a change, of a file or of several that belong together.  A file that is not
- * there, or is empty, says nothing. */
+/* A slow reader polls the watched files, so that a file that hangs holds up nothing else. A text counts
+ * when two polls in a row have found it: one may fall into the middle of a change, of a file or of
+ * several that belong together. A file that is missing or empty has no text. */
 #include "probe/watched.h"
 
 #include <math.h>
@@ -168,7 +167,7 @@ void watched_text(struct watched *w, const char *what, watched_read *read, void 
 	}
 }
 
-/* A probe set without threads, which is read once, does not ask how it changes. */
+/* A probe set without threads, which is read once, does not poll for changes. */
 static void watching_read(struct probe *p, int64_t t_ns, double *row)
 {
 	(void)p;

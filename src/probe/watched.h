@@ -17,12 +17,12 @@ struct watched;
 struct watched *watched_new(struct root *r);
 void watched_free(struct watched *w);
 
-/* The first line of a file, which is held open; or what read() makes, by opening.  now: the
- * text that it has.  arg is freed with the list, or here when there is no room. */
+/* The first line of a file, which is kept open; or the result of read(), by opening. now: the current
+ * text. arg is freed with the list, or here if there is no room. */
 void watched_file(struct watched *w, const char *what, const char *path, const char *now);
 void watched_text(struct watched *w, const char *what, watched_read *read, void *arg, const char *now);
 
-/* Have the probe set look; takes w over.  -1: out of memory. */
+/* Have the probe set poll; takes ownership of w. -1: out of memory. */
 int watched_add(struct watched *w, struct probe_set *probes);
 
 #endif

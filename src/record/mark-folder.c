@@ -1,5 +1,5 @@
-/* A folder is used when it is one, no link, of this user, and closed to all
- * others; so nobody else can put a socket there, take one away or listen. */
+/* The folder is used only if it is a directory, not a link, owned by this user, and closed to all
+ * others; so no other user can create, remove or read a socket in it. */
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
@@ -52,7 +52,7 @@ long folder_pid(const char *path)
 		       : 0;
 }
 
-/* errno says why not. */
+/* False: see errno. */
 bool folder_listens(const struct sockaddr_un *at)
 {
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -65,8 +65,8 @@ bool folder_listens(const struct sockaddr_un *at)
 	return yes;
 }
 
-/* Both are asked: the process may be of another container, where its number is
- * another, and a socket that is just being made does not listen yet. */
+/* Both are checked: the process may be in another container, where it has another number, and a socket
+ * that was just created does not listen yet. */
 void folder_sweep(const struct sockaddr_un *at)
 {
 	long pid = folder_pid(at->sun_path);

@@ -7,15 +7,14 @@
 
 #include "util/err.h"
 
-/* The address for this process; the folder is made, and sockets of processes
- * that are no more are removed from it. */
+/* The address for this process; creates the folder and removes sockets of processes that have ended. */
 int folder_own(struct sockaddr_un *out, struct err *e);
 
-/* The address of a process; false: there is no folder that is ours alone. */
+/* The address of a process; false: no folder is private to this user. */
 bool folder_of(long pid, struct sockaddr_un *out);
 
-/* Calls for each socket of ours.  -1 with the sentence: there is something in the place
- * of the folder that is not ours alone. */
+/* Calls for each socket of this user. -1 with the sentence: the folder exists and is not private to this
+ * user. */
 int folder_each(void (*call)(void *to, const struct sockaddr_un *at), void *to, struct err *e);
 
 /* The process in the name of a socket; 0: it is no such name. */
@@ -23,7 +22,7 @@ long folder_pid(const char *path);
 
 bool folder_listens(const struct sockaddr_un *at);
 
-/* Nobody listens there, and the process that did has gone: then it is removed. */
+/* Removes the socket if nothing listens there and its process has ended. */
 void folder_sweep(const struct sockaddr_un *at);
 
 #endif

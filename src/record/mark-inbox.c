@@ -1,6 +1,6 @@
-/* A thread waits for marks and does nothing else: a kernel keeps as few as ten
- * datagrams for a socket, and the main thread may be drawing, or completing a
- * recording.  The kernel notes when each was sent, and who sent it. */
+/* A thread of its own receives marks: the kernel queues as few as ten datagrams for a
+ * socket, and the main thread may be drawing or detecting the board.  The kernel adds the
+ * time of sending and the sender's user. */
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -26,11 +27,11 @@
 
 struct inbox {
 	struct sockaddr_un at;
-	int fd, quit;
+	int fd, quit, signals;
 	pthread_t thread;
 	inbox_take *take;
 	void *to;
-	int64_t offset_ns; /* of the wall clock, when it was last looked at */
+	int64_t offset_ns; /* of the wall clock, when it was last read */
 	int64_t burst_ns;  /* when the burst began */
 	int burst;         /* marks in it */
 	_Atomic uint64_t taken, refused;
@@ -43,7 +44,7 @@ struct letter {
 	int64_t sent_ns, now_ns;
 };
 
-/* The wall clock of the kernel's note, as a time of ours. */
+/* The kernel's wall clock timestamp, as CLOCK_MONOTONIC. */
 static int64_t sent_at(struct inbox *b, const struct timespec *note, int64_t now_ns)
 {
 	struct timespec wall;
@@ -58,7 +59,7 @@ static int64_t sent_at(struct inbox *b, const struct timespec *note, int64_t now
 	return sent;
 }
 
-/* Descriptors that somebody sends along are not for keeping. */
+/* Descriptors that a sender passes are closed. */
 static void close_all(const struct cmsghdr *c)
 {
 	size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -149,19 +150,24 @@ static void take_all(struct inbox *b)
 		if (++b->burst < BURST_MARKS)
 			continue;
 		wait_for_the_next_burst(b);
-		return; /* who sends without end must not be heard for ever */
+		return; /* a sender that never stops must not keep the thread here */
 	}
 }
 
 static void *inbox_main(void *arg)
 {
 	struct inbox *b = arg;
-	struct pollfd p[2] = {{.fd = b->fd, .events = POLLIN}, {.fd = b->quit, .events = POLLIN}};
+	struct pollfd p[3] = {{.fd = b->fd, .events = POLLIN},
+			      {.fd = b->quit, .events = POLLIN},
+			      {.fd = b->signals, .events = POLLIN}};
+	struct signalfd_siginfo si;
 
 	prctl(PR_SET_NAME, "nvmtop-marks");
 	while (!p[1].revents) {
-		if (poll(p, 2, -1) < 0 && errno != EINTR)
+		if (poll(p, 3, -1) < 0 && errno != EINTR)
 			break;
+		while (b->signals >= 0 && read(b->signals, &si, sizeof(si)) == (ssize_t)sizeof(si))
+			b->take(b->to, clock_now_ns(), "");
 		take_all(b);
 	}
 	return NULL;
@@ -194,7 +200,7 @@ static void discard(struct inbox *b, bool bound)
 	free(b);
 }
 
-struct inbox *inbox_open(inbox_take *take, void *to, struct err *e)
+struct inbox *inbox_open(inbox_take *take, void *to, int signals, struct err *e)
 {
 	struct inbox *b = calloc(1, sizeof(*b));
 	struct clock_anchor now;
@@ -207,6 +213,7 @@ struct inbox *inbox_open(inbox_take *take, void *to, struct err *e)
 	b->fd = b->quit = -1;
 	b->take = take;
 	b->to = to;
+	b->signals = signals;
 	clock_anchor(&now);
 	b->offset_ns = now.real_ns - now.mono_ns;
 	if (folder_own(&b->at, e) < 0) {
@@ -239,7 +246,7 @@ void inbox_close(struct inbox *b)
 
 	if (!b)
 		return;
-	/* First the name, so that nobody sends what would not be read. */
+	/* First the name, so that no mark is sent that would not be read. */
 	unlink(b->at.sun_path);
 	while (write(b->quit, &one, sizeof(one)) < 0 && errno == EINTR)
 		continue;

@@ -1,5 +1,5 @@
-/* A datagram comes from anybody who has this user's rights: a program, a line of
- * shell, a mistake.  It is taken whole or not at all. */
+/* A datagram comes from any process of this user: a program, a line of shell, a mistake. It is accepted
+ * as a whole or rejected. */
 #include <string.h>
 
 #include "util/clock.h"
@@ -8,7 +8,7 @@
 #define LONGEST  512
 #define AHEAD_NS NS_PER_MS /* a clock that was rounded up is not the future */
 
-/* Digits, at most `most` of them; where they end, or NULL when there is none. */
+/* At most `most` digits; returns their end, or NULL when there is none. */
 static const char *digits(const char *p, const char *end, int most, int64_t *out)
 {
 	const char *from = p;

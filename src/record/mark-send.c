@@ -14,7 +14,7 @@
 
 #define WAIT_S 1 /* for a receiver whose queue is full */
 
-/* A mark on its way to all, or the question who they are. */
+/* A mark on its way to all receivers, or the query for their processes. */
 struct post {
 	int fd; /* -1: they are only listed */
 	const char *text;

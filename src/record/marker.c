@@ -1,15 +1,10 @@
-/* To look for a board and to wait for the first figures takes a moment, in which a script
- * that began the recorder may have marked something already.  A thread hears signals until
- * the recording begins, because the main thread is busy; the socket has one of its own. */
+/* Finding the board and waiting for the first samples takes a moment, in which a script that
+ * started the recorder may have sent marks already: they wait here until the recording begins. */
 #include "record/marker.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -29,10 +24,8 @@ struct marker {
 	bool drops;
 	struct waiting *first, **end;
 
-	struct inbox *inbox; /* NULL: other programs are not heard */
-	pthread_t ear;
-	bool hears;
-	int signals, quit;
+	struct inbox *inbox; /* NULL: no marks of other programs */
+	int signals;
 };
 
 void marker_take(void *marker, int64_t t_ns, const char *label)
@@ -52,49 +45,14 @@ void marker_take(void *marker, int64_t t_ns, const char *label)
 	pthread_mutex_unlock(&m->lock);
 }
 
-static void *ear_main(void *arg)
-{
-	struct marker *m = arg;
-	struct pollfd p[2] = {{.fd = m->signals, .events = POLLIN}, {.fd = m->quit, .events = POLLIN}};
-	struct signalfd_siginfo si;
-
-	prctl(PR_SET_NAME, "nvmtop-ear");
-	while (!p[1].revents) {
-		if (poll(p, 2, -1) < 0 && errno != EINTR)
-			break;
-		while (read(m->signals, &si, sizeof si) == (ssize_t)sizeof si)
-			marker_take(m, clock_now_ns(), "");
-	}
-	return NULL;
-}
-
-/* Without it a signal waits until the recording begins. */
-static void hear(struct marker *m)
+/* From now on; without it a signal waits until the recording begins. */
+static int signals_open(void)
 {
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
-	m->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	m->quit = eventfd(0, EFD_CLOEXEC);
-	m->hears = m->signals >= 0 && m->quit >= 0 && thread_start(&m->ear, ear_main, m) == 0;
-}
-
-static void hear_no_more(struct marker *m)
-{
-	const uint64_t one = 1;
-
-	if (m->hears) {
-		while (write(m->quit, &one, sizeof one) < 0 && errno == EINTR)
-			continue;
-		pthread_join(m->ear, NULL);
-	}
-	m->hears = false;
-	if (m->signals >= 0)
-		close(m->signals);
-	if (m->quit >= 0)
-		close(m->quit);
-	m->signals = m->quit = -1;
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 struct marker *marker_open(struct err *told)
@@ -107,14 +65,14 @@ struct marker *marker_open(struct err *told)
 	}
 	pthread_mutex_init(&m->lock, NULL);
 	m->end = &m->first;
-	m->inbox = inbox_open(marker_take, m, told);
+	m->signals = signals_open();
+	m->inbox = inbox_open(marker_take, m, m->signals, told);
 	if (m->inbox)
 		told->code = ERR_NONE;
-	hear(m);
 	return m;
 }
 
-/* With the lock held: what waits goes there, or nowhere. */
+/* With the lock held: pass waiting marks on, or discard them. */
 static void empty(struct marker *m, struct engine *to)
 {
 	while (m->first) {
@@ -139,7 +97,6 @@ void marker_drop(struct marker *m)
 
 void marker_begin(struct marker *m, struct engine *g)
 {
-	hear_no_more(m);
 	pthread_mutex_lock(&m->lock);
 	empty(m, g);
 	m->engine = g;
@@ -149,7 +106,6 @@ void marker_begin(struct marker *m, struct engine *g)
 void marker_end(struct marker *m, struct inbox_stats *out)
 {
 	*out = (struct inbox_stats) {0, 0};
-	hear_no_more(m);
 	if (m->inbox)
 		inbox_stats(m->inbox, out);
 	inbox_close(m->inbox);
@@ -164,6 +120,8 @@ void marker_free(struct marker *m)
 	if (!m)
 		return;
 	marker_end(m, &unheard);
+	if (m->signals >= 0)
+		close(m->signals);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
 }

@@ -1,7 +1,7 @@
-/* marker: marks from the moment on that the process is there.
+/* marker: marks from the start of the process on.
  *
- * Other programs, nvmtop mark and SIGUSR1 are heard at once; what comes before there is a
- * recording waits for it, with its own time. */
+ * Marks of other programs, of nvmtop mark and SIGUSR1 are accepted at once; those before the recording
+ * begins wait for it, and keep their own time. */
 #ifndef NVMTOP_RECORD_MARKER_H
 #define NVMTOP_RECORD_MARKER_H
 
@@ -10,20 +10,20 @@
 
 struct marker;
 
-/* With SIGUSR1 blocked.  NULL: out of memory; *told: why other programs cannot be heard, or
+/* With SIGUSR1 blocked. NULL: out of memory; *told: why marks of other programs cannot be received, or
  * ERR_NONE. */
 struct marker *marker_open(struct err *told);
 
 /* As marks are set from elsewhere: marker is a struct marker. */
 void marker_take(void *marker, int64_t t_ns, const char *label);
 
-/* What comes from now on is of no recording; what waits is forgotten. */
+/* Discard waiting and future marks. */
 void marker_drop(struct marker *m);
 
-/* There is one: it gets what waits, and what comes.  Who calls looks after SIGUSR1 from now on. */
+/* A recording has begun: pass waiting and future marks to it. */
 void marker_begin(struct marker *m, struct engine *g);
 
-/* Nothing is heard any more. */
+/* No more marks are accepted. */
 void marker_end(struct marker *m, struct inbox_stats *out);
 void marker_free(struct marker *m); /* ends first; NULL is fine */
 

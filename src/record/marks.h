@@ -1,5 +1,5 @@
-/* marks: where the marks of other programs come in, and how nvmtop mark sends
- * one.  What travels, and where, is said in mark.h. */
+/* marks: receiving marks of other programs, and how nvmtop mark sends one. mark.h defines the datagram
+ * and the address. */
 #ifndef NVMTOP_RECORD_MARKS_H
 #define NVMTOP_RECORD_MARKS_H
 
@@ -22,12 +22,11 @@ bool mark_parse(const char *text, size_t len, int64_t sent_ns, int64_t now_ns, i
 /* Called by a thread of the inbox for each mark, in the order of arrival. */
 typedef void inbox_take(void *to, int64_t t_ns, const char *label);
 
-/* A socket for this process, and a thread that reads it as soon as something
- * comes, whatever the rest of the program is busy with.  NULL with the sentence
- * when there is no folder for it that belongs to this user alone; what recorders
- * that were killed left there is removed. */
+/* A socket for this process, and a thread that reads it. signals: a signalfd, each signal of which is a
+ * mark too; -1: none. NULL with the sentence when there is no folder that is private to this user;
+ * sockets of recorders that were killed are removed. */
 struct inbox;
-struct inbox *inbox_open(inbox_take *take, void *to, struct err *e);
+struct inbox *inbox_open(inbox_take *take, void *to, int signals, struct err *e);
 
 struct inbox_stats {
 	uint64_t taken;
@@ -36,13 +35,12 @@ struct inbox_stats {
 /* From any thread. */
 void inbox_stats(const struct inbox *b, struct inbox_stats *out);
 
-/* No more marks; those that were sent before are taken first.  NULL is fine. */
+/* Stop receiving; marks that were sent before are delivered first. NULL is fine. */
 void inbox_close(struct inbox *b);
 
-/* Send a mark at t_ns to the receiver of that process, or to all of this user
- * when `to` is 0: how many took it, and their processes in the text of `whom`
- * (may be NULL).  -1 with the sentence when there is none, or one does not take
- * it within a second. */
+/* Send a mark at t_ns to the receiver of that process, or to all of this user when `to` is 0. Returns
+ * how many accepted it, and their processes in the text of `whom` (may be NULL). -1 with the sentence
+ * when there is none, or one does not accept it within a second. */
 int marks_send(int64_t t_ns, const char *label, long to, char *whom, size_t size, struct err *e);
 
 #endif

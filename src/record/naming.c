@@ -1,11 +1,11 @@
-/* Several recorders may begin within the same second, or the same moment.  That a name
- * is free is only known when its file was made: who comes second takes the next one. */
+/* Several recorders may begin within the same second. A name is free only once its file has been
+ * created: the second recorder takes the next one. */
 #include "record/naming.h"
 
 #include <stdio.h>
 #include <time.h>
 
-#define NAMES 1000 /* of recordings that were begun within a second */
+#define NAMES 1000 /* of recordings that began within a second */
 #define TRIES 100  /* to be the first to take one */
 
 void name_now(char *buf, size_t size)
@@ -35,7 +35,7 @@ struct log_writer *record_now(const struct trace_limits *limits, struct err *e)
 	for (int i = 0; !s && i < TRIES; i++) {
 		trace_name_now(name, sizeof name);
 		s = log_writer_new(name, false, e);
-		if (!s && trace_name_free(name, false)) /* there is something else in the way */
+		if (!s && trace_name_free(name, false)) /* the name is taken by something else */
 			break;
 	}
 	if (s)

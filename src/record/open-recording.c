@@ -1,5 +1,5 @@
-/* A folder may take as long as it likes to answer, on a network for ever, and a key is
- * answered in milliseconds: a job makes the files of a recording. */
+/* A directory may take long to answer, on a network forever, and a key is answered in milliseconds: a
+ * job creates the files of a recording. */
 #include "record/open-recording.h"
 
 #include <stdlib.h>

@@ -14,7 +14,7 @@ struct record_open *record_open_start(const struct trace_limits *limits, struct 
 bool record_open_done(struct record_open *o, int64_t until_ns);
 /* The end of one that is done: the recording, or NULL with the sentence. */
 struct log_writer *record_open_take(struct record_open *o, struct err *e);
-/* The end of any: nobody wants it, and what it has made or will yet make is removed. */
+/* Discards it at any time: files that it created or will still create are removed. */
 void record_open_cancel(struct record_open *o);
 
 #endif

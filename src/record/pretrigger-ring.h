@@ -23,14 +23,14 @@ struct chunk_ring {
 	size_t n_facts;
 };
 
-/* What chunks may need for that long, whatever the values are. */
+/* Upper bound of the chunks for that time, for any values. */
 double chunk_ring_bytes(const struct session *about, int64_t span_ns);
 int chunk_ring_begin(struct chunk_ring *r, const struct session *about,
 		     int64_t span_ns); /* -1: out of memory */
 void chunk_ring_free(struct chunk_ring *r);
 /* A log_emit; false: out of memory. */
 bool chunk_ring_put(void *ring, const struct log_entry *e, const uint8_t *chunk, size_t n);
-const struct ring_chunk *chunk_ring_at(const struct chunk_ring *r, uint64_t number); /* NULL: not there */
+const struct ring_chunk *chunk_ring_at(const struct chunk_ring *r, uint64_t number); /* NULL: not held */
 /* A copy in *out, which grows as needed; 0, or -1: out of memory. */
 int chunk_ring_copy(const struct chunk_ring *r, uint64_t number, struct ring_chunk **out);
 /* The first chunk with rows at or after that time, or end. */

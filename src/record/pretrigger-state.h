@@ -28,8 +28,7 @@ struct pretrigger {
 	char path[4096];
 	const struct session *about; /* as long as the sink is attached */
 	int64_t begin_ns;            /* of the session */
-	pthread_t thread;
-	bool running, ended;
+	bool attached, ended;
 
 	pthread_mutex_t lock; /* for all that follows */
 	pthread_cond_t wake;
@@ -42,22 +41,23 @@ struct pretrigger {
 	int64_t newest_ns[TIERS];
 	struct stretch now, next; /* in the present file; in the one after it */
 	int64_t copied_ns;        /* rows up to then are in the present file */
-	bool written;             /* some stretch was asked for: last_ns is the end of the latest */
+	bool written;             /* some stretch was requested: last_ns is the end of the latest */
 	int64_t last_ns;
-	bool quit;
+	bool quit, writing; /* writing: a job does */
 	uint64_t triggers, marks;
 	struct pretrigger_file *files;
 	size_t n_files, n_failed;
-	unsigned name, number; /* of the latest complete file and of the present one; the thread's */
+	unsigned name, number; /* of the latest complete file and of the present one; the job's */
 };
 
 /* With the lock held. */
-/* A trigger at that time: a mark, and a stretch that is asked for or becomes longer. */
+/* A trigger at that time: adds a mark, and requests a stretch or extends one. */
 void pretrigger_note(struct pretrigger *k, int64_t t_ns, const char *label, bool by_condition);
 /* Rows for the condition; then those up to the time that all tiers have reached. */
 void pretrigger_watch(struct pretrigger *k, const struct rows *r);
 void pretrigger_evaluate(struct pretrigger *k, int64_t until_ns);
 
-void *pretrigger_main(void *pretrigger); /* the thread that records files */
+/* With the lock: there is a stretch to be recorded. */
+void pretrigger_write(struct pretrigger *k);
 
 #endif

@@ -1,14 +1,14 @@
-/* What a trigger asks for, and the condition, which is one of them. */
+/* The stretch that a trigger requests, and the condition, which is one kind of trigger. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "record/pretrigger-state.h"
 
-/* And two periods: what tiers may be apart before one counts as stalled.  They come one after the
- * other, each with what there is of the last 200 ms. */
+/* And two periods: how far tiers may be apart before one counts as stalled. They arrive one after the
+ * other, each with the rows of the last 200 ms. */
 #define LAG_NS      (300 * NS_PER_MS)
-#define LAG_MOST_NS NS_PER_S /* less than the slack of what is held: what was not evaluated yet is there */
+#define LAG_MOST_NS NS_PER_S /* less than the slack of the ring: rows that were not evaluated yet are held */
 
 static void note_trigger(struct pretrigger *k, int64_t t_ns, const char *label)
 {
@@ -34,7 +34,7 @@ static void want(struct pretrigger *k, int64_t from_ns, int64_t to_ns)
 	*s = (struct stretch) {true, from_ns, to_ns};
 	k->written = true;
 	k->last_ns = to_ns;
-	pthread_cond_signal(&k->wake);
+	pretrigger_write(k);
 }
 
 void pretrigger_note(struct pretrigger *k, int64_t t_ns, const char *label, bool by_condition)
@@ -47,7 +47,7 @@ void pretrigger_note(struct pretrigger *k, int64_t t_ns, const char *label, bool
 	to = t_ns + k->o.after_ns;
 	note_trigger(k, t_ns, label);
 	if (s->is && t_ns <= s->to_ns) {
-		/* One that was put off, because of a file just before it, is wanted now. */
+		/* One that was postponed because of the previous file is wanted now. */
 		if (!by_condition && s == &k->now && to < k->copied_ns)
 			to = k->copied_ns;
 		if (!by_condition && to < s->to_ns)

@@ -1,5 +1,5 @@
-/* The thread that records a stretch: what is held of it, and then what comes, until it ends.  It
- * waits for the disk; the ring does not, and goes on without it. */
+/* A job records a stretch: what is held of it, and then what comes, until it ends.  It waits for
+ * the disk; the ring does not, and goes on without it. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 #include "record/convert.h"
 #include "record/pretrigger-state.h"
 #include "util/intl.h"
-#include "util/thread.h"
+#include "util/job.h"
 
 #define COMING_NS  NS_PER_S /* how long rows are waited for that do not come */
 #define LOOK_NS    (NS_PER_S / 10)
@@ -28,7 +28,7 @@ struct copy {
 	struct ring_chunk *chunk;
 	uint64_t next;               /* chunk of the ring */
 	uint64_t before[TIERS];      /* rows in those that were read */
-	uint64_t gone[TIERS];        /* rows that were not held any more, not told yet */
+	uint64_t gone[TIERS];        /* rows that were no longer held, not reported yet */
 	int64_t last_ns[TIERS];      /* of the last row */
 	int64_t until_ns, newest_ns; /* where the stretch ends; of all rows and marks that are in the file */
 	uint64_t marks;
@@ -154,7 +154,7 @@ static void find_first(struct copy *c)
 			c->gone[t] = (uint64_t)((double)late * c->k->about->hz[t] / (double)NS_PER_S);
 }
 
-/* With the lock: have all rows of the stretch come, or are they waited for no more? */
+/* With the lock: have all rows of the stretch arrived, or is the wait for them over? */
 static bool complete(const struct pretrigger *k)
 {
 	if (k->quit || clock_now_ns() >= k->now.to_ns + COMING_NS)
@@ -165,7 +165,7 @@ static bool complete(const struct pretrigger *k)
 	return true;
 }
 
-/* With the lock: what of the stretch is not in a chunk yet, once all is there. */
+/* With the lock: puts the rest of the stretch into chunks once all of it has arrived. */
 static void close_stretch(struct copy *c)
 {
 	struct pretrigger *k = c->k;
@@ -180,7 +180,7 @@ static void close_stretch(struct copy *c)
 	k->now.to_ns = INT64_MIN; /* further triggers are for the next file */
 }
 
-/* A copy of the next chunk, as soon as it is there.  1: it is; 0: there is none; -1: out of memory. */
+/* A copy of the next chunk, once it exists. 1: copied; 0: the end; -1: out of memory. */
 static int next_chunk(struct copy *c)
 {
 	struct pretrigger *k = c->k;
@@ -335,7 +335,7 @@ static bool write_file(struct pretrigger *k, struct pretrigger_file *f)
 /* A name that nothing has yet: neither a recording nor what is left of one. */
 static bool name_next(struct pretrigger *k, struct pretrigger_file *f)
 {
-	bool over = k->o.force && k->path[0]; /* what was there before, not its own files */
+	bool over = k->o.force && k->path[0]; /* files that existed before, not its own */
 	const char *path = k->path;
 	char now[64] = "";
 
@@ -365,30 +365,59 @@ static void file_add(struct pretrigger *k, const struct pretrigger_file *f)
 	k->files[k->n_files++ % PRETRIGGER_FILES] = *f;
 }
 
-void *pretrigger_main(void *arg)
+struct write_job {
+	struct job job;
+	struct pretrigger *k;
+};
+
+static void write_stretches(struct job *j)
 {
-	struct pretrigger *k = arg;
-	struct pretrigger_file *f = calloc(1, sizeof(*f));
+	struct pretrigger *k = ((struct write_job *)j)->k;
+	struct pretrigger_file f;
 
 	pthread_mutex_lock(&k->lock);
-	while (f && (k->now.is || !k->quit)) {
-		if (!k->now.is) {
-			pthread_cond_wait(&k->wake, &k->lock);
-			continue;
-		}
-		*f = (struct pretrigger_file) {.from_ns = k->now.from_ns, .to_ns = k->now.to_ns};
+	while (k->now.is) {
+		f = (struct pretrigger_file) {.from_ns = k->now.from_ns, .to_ns = k->now.to_ns};
 		k->copied_ns = INT64_MIN;
 		pthread_mutex_unlock(&k->lock);
-		while (name_next(k, f) && !write_file(k, f))
+		while (name_next(k, &f) && !write_file(k, &f))
 			continue;
-		if (f->err.code == ERR_NONE)
+		if (f.err.code == ERR_NONE)
 			k->name = k->number;
 		pthread_mutex_lock(&k->lock);
 		k->now = k->next;
 		k->next.is = false;
-		file_add(k, f);
+		file_add(k, &f);
 	}
+	k->writing = false;
+	pthread_cond_broadcast(&k->wake);
 	pthread_mutex_unlock(&k->lock);
-	free(f);
-	return NULL;
+}
+
+static void job_free(struct job *j)
+{
+	free(j);
+}
+
+void pretrigger_write(struct pretrigger *k)
+{
+	struct pretrigger_file f = {.from_ns = k->now.from_ns, .to_ns = k->now.to_ns};
+	struct write_job *j;
+
+	if (k->writing)
+		return;
+	j = calloc(1, sizeof(*j));
+	if (!j) {
+		err_set(&f.err, ERR_FAILED, _("out of memory"));
+	} else {
+		j->k = k;
+		k->writing = job_start(&j->job, write_stretches, job_free, &f.err) == 0;
+	}
+	if (k->writing) {
+		job_detach(&j->job);
+		return;
+	}
+	free(j);
+	k->now.is = false;
+	file_add(k, &f);
 }

@@ -1,6 +1,6 @@
-/* The thread that pushes packs rows under a lock and evaluates the condition; what a trigger asks
- * for (pretrigger-when.c) is a stretch of time, which a thread (pretrigger-write.c) records out of
- * the ring. */
+/* The thread that pushes packs rows under a lock and evaluates the condition; a trigger
+ * (pretrigger-when.c) requests a stretch of time, which a job (pretrigger-write.c) records out of the
+ * ring. */
 #include "record/pretrigger.h"
 
 #include <stdlib.h>
@@ -34,9 +34,8 @@ static int begin(struct sink *s, const struct session *about, struct err *e)
 {
 	struct pretrigger *k = pretrigger_of(s);
 	struct log_options o = {.live = false, .index = false};
-	int num;
 
-	if (k->running || k->ended)
+	if (k->attached || k->ended)
 		return err_set(e, ERR_FAILED, _("the last seconds are already being kept"));
 	if (chunk_ring_begin(&k->ring, about, span_of(&k->o)) < 0)
 		return err_set(e, ERR_FAILED, _("out of memory"));
@@ -49,10 +48,7 @@ static int begin(struct sink *s, const struct session *about, struct err *e)
 		k->newest_ns[t] = about->start.mono_ns;
 	if (k->when.n)
 		condition_start(&k->eval, &k->when, about->hz);
-	num = thread_start(&k->thread, pretrigger_main, k);
-	if (num)
-		return err_sys(e, ERR_FAILED, num, _("cannot keep the last seconds: no thread"));
-	k->running = true;
+	k->attached = true;
 	return 0;
 }
 
@@ -69,7 +65,7 @@ static void take_rows(struct sink *s, const struct rows *r)
 	if (k->when.n)
 		pretrigger_watch(k, r);
 	if (k->now.is)
-		pthread_cond_signal(&k->wake);
+		pthread_cond_broadcast(&k->wake);
 	pthread_mutex_unlock(&k->lock);
 }
 
@@ -106,16 +102,17 @@ static int end(struct sink *s, struct err *e)
 	struct pretrigger *k = pretrigger_of(s);
 
 	(void)e;
-	if (!k->running)
+	if (!k->attached)
 		return 0;
 	pthread_mutex_lock(&k->lock);
 	if (k->when.n)
 		pretrigger_evaluate(k, INT64_MAX);
 	k->quit = true;
-	pthread_cond_signal(&k->wake);
+	pthread_cond_broadcast(&k->wake);
+	while (k->writing)
+		pthread_cond_wait(&k->wake, &k->lock);
 	pthread_mutex_unlock(&k->lock);
-	pthread_join(k->thread, NULL);
-	k->running = false;
+	k->attached = false;
 	k->ended = true;
 	return 0;
 }
@@ -146,7 +143,7 @@ static int check(const struct pretrigger_options *o, const struct session *about
 		return 0;
 	if (strlen(o->path) + sizeof(".99999.nvmt.tmp") > sizeof(((struct pretrigger *)0)->path))
 		return err_set(e, ERR_FAILED, _("the path is too long"));
-	/* What is there is replaced by the first file, and not before. */
+	/* An existing file is replaced by the first recorded one, not earlier. */
 	if (o->force && access(o->path, F_OK) == 0)
 		return log_file_check(o->path, true, e);
 	w = log_writer_new(o->path, false, e); /* all that a writer checks */
@@ -185,7 +182,7 @@ struct sink *pretrigger_sink(struct pretrigger *k)
 	return &k->sink;
 }
 
-/* With the lock: from where on rows are held; INT64_MAX: there are none. */
+/* With the lock: the time of the oldest row held; INT64_MAX: none. */
 static int64_t oldest_ns(const struct pretrigger *k)
 {
 	const struct ring_chunk *c = chunk_ring_at(&k->ring, k->ring.first);

@@ -1,17 +1,16 @@
 /* pretrigger: a sink that holds the last stretch in memory and records it to a file when it is
- * triggered: by a person, a program or a condition.
+ * triggered: by a key, a program or a condition.
  *
- * A file covers [T - keep, T + after] for a trigger at T.  It is an ordinary recording, which is
- * on the disk as it comes: what was held first.  Holding goes on meanwhile, whatever the disk
- * does.  Every trigger is a mark in its file; marks are counted anew from 1, and keep their
- * labels.
+ * A file covers [T - keep, T + after] for a trigger at T. It is an ordinary recording, which is written
+ * as it comes, beginning with the rows held. Holding continues meanwhile, whatever the disk does. Every
+ * trigger is a mark in its file; marks are numbered from 1 again, and keep their labels.
  *
- * One file is written at a time and one more can wait for it.  A trigger inside of either is a
- * mark there and makes no file of its own.
+ * One file is written at a time and one more can wait for it. A trigger inside of either is a mark there
+ * and makes no file of its own.
  *
- * The condition triggers when it begins to hold.  It makes at most one file each `keep`: what
- * triggers sooner after a file shares the next one, which begins where that ended, so that
- * nothing is missed and nothing is twice in files that it made. */
+ * The condition triggers when it becomes true. It makes at most one file each `keep`: a trigger sooner
+ * after a file is in the next one, which begins where that ended, so that nothing is missed and nothing
+ * is in two of them. */
 #ifndef NVMTOP_RECORD_PRETRIGGER_H
 #define NVMTOP_RECORD_PRETRIGGER_H
 
@@ -22,7 +21,7 @@ struct pretrigger_options {
 	int64_t after_ns; /* what is recorded after it */
 	const char *path; /* of the first file; then NAME.2.nvmt, NAME.3.nvmt, ...  NULL: name() */
 	void (*name)(char *buf, size_t size); /* a name with the time in it */
-	bool force;                           /* write over files that are there */
+	bool force;                           /* overwrite existing files */
 	const struct condition *when;         /* bound, copied; NULL: only pretrigger_trigger() */
 };
 
@@ -44,7 +43,7 @@ struct pretrigger_file {
 	char path[4096];
 	int64_t from_ns, to_ns;
 	uint64_t rows[TIERS], marks, bytes;
-	uint64_t lost_rows; /* were not held any more when the disk had taken what is before them */
+	uint64_t lost_rows; /* no longer held when the disk had taken the rows before them */
 	struct err err;     /* ERR_NONE: complete */
 };
 
@@ -52,7 +51,7 @@ struct pretrigger_file {
 
 struct pretrigger_stats {
 	size_t memory;        /* bytes that the holding has needed so far */
-	size_t memory_most;   /* that it may need, whatever the values are */
+	size_t memory_most;   /* its upper bound, for any values */
 	int64_t held_ns;      /* how much is held now, at most keep */
 	uint64_t rows[TIERS]; /* taken so far */
 	uint64_t triggers;
@@ -65,6 +64,6 @@ struct pretrigger_stats {
 /* These are safe from any thread, also after end().  Files count from 0. */
 void pretrigger_stats(struct pretrigger *k, struct pretrigger_stats *out);
 bool pretrigger_file(struct pretrigger *k, size_t i,
-		     struct pretrigger_file *out); /* false: not yet, or forgotten */
+		     struct pretrigger_file *out); /* false: not yet, or too long ago */
 
 #endif

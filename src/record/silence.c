@@ -1,5 +1,4 @@
-/* A sensor that hung leaves a hole: who finds it later wants to know which one it was,
- * and when. */
+/* A sensor that hung leaves a hole in the trace: its name and the time are reported. */
 #include "record/silence.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
-/* What was not measured says so: a line that is missing would look like one
- * that nobody thought of. */
+/* A quantity that was not measured has a line with the reason: without it the reader could not tell. */
 #include "record/summary.h"
 
 #include <math.h>
@@ -138,8 +137,7 @@ static void tell_power(const struct summary *s, char *buf, size_t size)
 		add(buf, size, "%s", _("; of the GPU alone, by NVML"));
 }
 
-/* Those that throttled (or the notices), for how long or how often; which were never read
- * says nothing. */
+/* Those that throttled (or the notices), for how long or how often; none if the channel was never read. */
 static void tell_throttling(const struct summary *s, bool notices, char *buf, size_t size)
 {
 	const struct tally *t = s->tally;
@@ -254,8 +252,8 @@ void summary_moment(struct summary_moment *m, const struct engine *g)
 	clock_anchor(&m->clocks);
 }
 
-/* The time of samples stands still while the machine is suspended, and what the file
- * knows of the wall clock is of its begin. */
+/* The time of samples stops while the machine is suspended, and the wall clock in the file is that of
+ * its start. */
 static void print_clocks(const struct summary *s, FILE *out)
 {
 	const struct clock_anchor *a = &s->before.clocks, *b = &s->after.clocks;
@@ -299,7 +297,7 @@ void summary_print(const struct summary *s, FILE *out)
 		wide = text_width(lines[i].title) > wide ? text_width(lines[i].title) : wide;
 	for (int i = 0; i < LINES; i++) {
 		if (i == NOTICES && !lines[i].text[0])
-			continue; /* as long as there are none */
+			continue; /* until there are any */
 		fprintf(out, "  %s%*s %s\n", lines[i].title, wide - text_width(lines[i].title), "",
 			lines[i].text[0] ? lines[i].text : _("not measured"));
 	}

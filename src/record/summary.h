@@ -28,7 +28,7 @@ struct summary {
 	uint64_t holes;     /* how often nothing could be written for a while */
 	int64_t hole_ns;    /* how long, together */
 	char priority[160]; /* how the samplers were scheduled */
-	struct engine *engine; /* which knows what did not answer; NULL: nothing is told of that */
+	struct engine *engine; /* source of the sensors that did not answer; NULL: not reported */
 };
 
 /* Why it is not complete then; false: it is. */

@@ -1,6 +1,5 @@
-/* Everything in it is of constant size and is added up as the rows come, so
- * that the summary of a day costs no more than that of a second, and is there
- * at once when the recording ends. */
+/* Of constant size and added up as rows come, so that the summary of a day costs no more than that of a
+ * second, and is complete as soon as the recording ends. */
 #include "record/tally.h"
 
 #include "trace/log-writer.h"
@@ -60,7 +59,7 @@ static void choose(struct tally *t, const struct session *about)
 	}
 }
 
-/* Where there is no total: the first GPU, as NVML says it. */
+/* Without a total: the first GPU, according to NVML. */
 static void choose_gpu(struct tally *t, const struct session *about)
 {
 	for (size_t i = 0; i < about->n_channels && !t->power.known; i++) {
@@ -95,7 +94,7 @@ static void power_row(struct tally_power *p, int64_t t_ns, double mw)
 	p->most_mw = fmax(p->most_mw, mw); /* the other one, where one is NaN */
 }
 
-/* A state holds until the next row; of a count only what it rises by is told. */
+/* A state holds until the next row; of a counter only its rise is reported. */
 static void signal_row(struct tally_signal *s, int64_t t_ns, double v)
 {
 	if (s->counts && v > s->last)

@@ -7,7 +7,7 @@
 
 struct log_writer;
 
-#define TALLY_CHANGES 4 /* the first are told one by one */
+#define TALLY_CHANGES 4 /* the first are listed one by one */
 
 /* One signal among several that are compared: a zone, what throttles, a notice. */
 struct tally_signal {
@@ -25,8 +25,8 @@ struct tally_signal {
 };
 
 struct tally_power {
-	bool known; /* the board has a total, or a GPU that tells its power */
-	bool gpu_alone; /* by NVML: there is no total */
+	bool known; /* the board has a total, or a GPU that reports its power */
+	bool gpu_alone; /* from NVML: there is no total */
 	enum tier tier;
 	uint16_t column;
 	int64_t hole_ns; /* between two values further apart nothing is added */
@@ -38,7 +38,7 @@ struct tally_power {
 struct tally {
 	struct sink sink;
 	struct sink *next;
-	struct log_writer *writer; /* says which rows it takes; NULL: all are taken */
+	struct log_writer *writer; /* tells which rows got into the file; NULL: all */
 	int64_t start_ns, end_ns;
 	int64_t cpu_ns,
 		ran_ns; /* CPU time of the whole process from begin() to end(), and how long that was */

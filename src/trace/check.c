@@ -1,5 +1,5 @@
-/* A check reads every chunk and every row, and computes levels of detail and statistics again
- * from the rows, so that a wrong one is found whatever its checksum says. */
+/* A check reads every chunk and every row, and computes levels of detail and statistics again from the
+ * rows, so that wrong ones are found even if their checksum is right. */
 #include "trace/check.h"
 
 #include <errno.h>
@@ -15,6 +15,7 @@
 #include "trace/log-builder.h"
 #include "trace/log-tree.h"
 #include "trace/nvmt1.h"
+#include "trace/trace.h"
 
 #define BATCH	  1024
 #define WINDOW_NS (100 * NS_PER_MS)
@@ -269,6 +270,10 @@ static int check_rows(struct check *c, struct err *e)
 
 	if (c->n_summaries > 1)
 		qsort(c->summaries, c->n_summaries, sizeof(*c->summaries), by_key);
+	/* Where a log stands behind another one, each has its part of a span. */
+	for (size_t i = 1; i < c->n_summaries; i++)
+		if (by_key(&c->summaries[i - 1], &c->summaries[i]) == 0)
+			c->summaries[i - 1].seen = c->summaries[i].seen = true;
 	while (ok && c->r->any && at <= c->r->last_ns &&
 	       goes_on(c, 0.3 + 0.7 * (double)(at - c->r->first_ns) / (double)span)) {
 		int64_t next = INT64_MAX;
@@ -305,12 +310,15 @@ static void check_counts(struct check *c)
 		c->out->rows[t] = log_reader_rows(c->r, t);
 	if (!tail.ended)
 		report(c, _("it has no END: the recording was interrupted"));
-	if (tail.torn > 0)
+	if (tail.torn > 0 && !tail.other)
 		report(c, _("the last %llu bytes are no chunk"), (unsigned long long)tail.torn);
-	for (enum tier t = 0; tail.ended && t < TIERS; t++)
-		if (tail.tally.rows[t] != c->out->rows[t])
+	for (enum tier t = 0; tail.ended && t < TIERS; t++) {
+		uint64_t rows = tail.tally.rows[t] - tail.before.rows[t];
+
+		if (rows != c->out->rows[t])
 			report(c, _("END counts %llu rows of the %s tier, there are %llu"),
-			       (unsigned long long)tail.tally.rows[t], tier_name(t), (unsigned long long)c->out->rows[t]);
+			       (unsigned long long)rows, tier_name(t), (unsigned long long)c->out->rows[t]);
+	}
 }
 
 static int check_log(struct check *c, int fd, uint64_t from, const char *shown, struct err *e)
@@ -398,6 +406,27 @@ static int check_version1(struct check *c, int fd, const char *shown, struct err
 	return rc;
 }
 
+/* Other programs read version 1, nvmtop the log behind it. */
+static int check_both(struct check *c, const char *path, struct err *e)
+{
+	struct trace *t = trace_open(path, e);
+	int fd = t ? open(path, O_RDONLY | O_CLOEXEC) : -1, rc = -1;
+	bool differs = false;
+	uint64_t first = 0;
+
+	if (fd >= 0)
+		rc = nvmt1_compare(t, fd, &differs, &first, e);
+	else if (t)
+		err_sys(e, ERR_FAILED, errno, _("cannot read %s"), path);
+	if (differs)
+		report(c, _("the samples of version 1 are not those of the log behind them, from offset %llu on"),
+		       (unsigned long long)first);
+	if (fd >= 0)
+		close(fd);
+	trace_close(t);
+	return rc;
+}
+
 int trace_check(const char *path, void (*found)(void *to, const char *text), void *to,
 		bool (*progress)(void *arg, double done), void *arg, struct checked *out, struct err *e)
 {
@@ -419,6 +448,8 @@ int trace_check(const char *path, void (*found)(void *to, const char *text), voi
 		close(fd);
 	else
 		rc = check_log(&c, fd, (uint64_t)log, shown, e);
+	if (rc == 0 && out->version1 && log && !c.stopped)
+		rc = check_both(&c, path, e);
 	if (rc == 0 && c.stopped)
 		return err_set(e, ERR_FAILED, _("stopped: %s was not checked to its end"), shown);
 	return rc;

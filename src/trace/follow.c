@@ -132,7 +132,7 @@ static void *copy(const void *list, size_t n, size_t size)
 	return to;
 }
 
-/* The session of the sink stays as it is, whatever comes in later META. */
+/* The session of the sink does not change with later META. */
 static int begin(struct follow *f, struct err *e)
 {
 	f->about = *log_reader_session(f->meta);
@@ -274,7 +274,7 @@ static void take_end(struct follow *f)
 	f->closed = true;
 }
 
-/* Numbers rise; false: this one was there before. */
+/* Numbers increase; false: a repeated chunk. */
 static bool take_seq(struct follow *f, const struct log_head *h)
 {
 	if (f->seq_known && h->seq <= f->seq) {
@@ -450,7 +450,7 @@ static int finish(struct follow *f, struct err *e)
 	return -1;
 }
 
-/* The next file of a split recording, in the same folder.  False: it is not there. */
+/* The next file of a split recording, in the same folder. False: it does not exist yet. */
 static bool next_file(struct follow *f)
 {
 	const char *slash = strrchr(f->path, '/');
@@ -470,7 +470,7 @@ static bool next_file(struct follow *f)
 	return true;
 }
 
-/* A file that does not grow: -1 when its writer has gone. */
+/* A file that does not grow: -1 when its writer has ended. */
 static int look_at_writer(struct follow *f, struct err *e)
 {
 	struct flock l = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
@@ -494,7 +494,7 @@ static int is_foreign(struct follow *f, struct err *e)
 	return finish(f, e);
 }
 
-/* What can be read now.  1: there may be more. */
+/* Reads what is available. 1: there may be more. */
 static int take_piece(struct follow *f, struct err *e)
 {
 	struct pollfd p = {.fd = f->fd, .events = POLLIN};

@@ -7,10 +7,10 @@
 
 struct follow;
 struct follow_state {
-	bool begun; /* the sink knows the session */
+	bool begun; /* the sink's stream has begun */
 	bool waits; /* rows come, but no description yet: META is repeated */
 	struct clock_anchor start;
-	int64_t newest_ns; /* of the latest row, on the recorder's clock; start when there is none */
+	int64_t newest_ns; /* of the latest row, on the recorder's clock; start if there is none */
 	uint64_t rows[TIERS], marks;
 	uint64_t late[TIERS], lost[TIERS];
 	uint64_t missed;  /* rows before the first META that was read; among the lost ones */
@@ -18,7 +18,7 @@ struct follow_state {
 	uint64_t chunks;  /* missing or damaged */
 };
 
-#define FOLLOW_MS 100 /* how often to look at a file that grows */
+#define FOLLOW_MS 100 /* interval of polling a file that grows */
 
 /* path: "-" for standard input, or a file.  Pushes into the sink in follow_take(), which never
  * waits.  NULL with ERR_FAILED; errno is ENODATA then when the file is complete. */

@@ -1,9 +1,8 @@
-/* The one place that knows how a channel is squeezed into version 1.
+/* The encoding of channels in version 1.
  *
- * Encoding may lose: an unsigned field has no room for "missing", for a
- * negative current, for a fraction.  So the writer decodes what it encoded with
- * the same cell_decode() that the reader uses and puts whatever differs into
- * the extension.  Exactness then needs no case by case argument. */
+ * It may lose: an unsigned field has no room for "missing", a negative current, or a fraction. So the
+ * writer decodes what it encoded with the same cell_decode() as the reader, and stores the differences
+ * in the extension, without a case for each loss. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -191,8 +190,8 @@ void cell_encode(uint8_t *row, enum field f, unsigned slot, double v)
 {
 	switch (f) {
 	case FIELD_GPU:
-		/* There are no bits for "missing", and readers of version 1 average over all rows:
-		 * the reading before stands there, and a run says that it is none. */
+		/* There are no bits for "missing", and readers of version 1 average over all rows: the
+		 * previous reading is repeated, and a run marks it as missing. */
 		if (!isnan(v))
 			put_u16(row + F_GPU, (uint16_t)whole(v * 10, UINT16_MAX));
 		else if (get_u16(row + F_GPU) > 1000) /* which stands for itself alone */
@@ -247,7 +246,7 @@ void row_blank(uint8_t *row, const struct layout *l, enum tier tier)
 	}
 }
 
-/* A rail that was not read at all has power NaN beside zeroes. */
+/* A rail that was not read at all has power NaN and zeroes. */
 static bool rail_missing(const uint8_t *row, unsigned slot)
 {
 	return isnan(get_f32(row + M_POWER + 4 * slot)) && get_u32(row + M_VOLTAGE + 4 * slot) == 0 &&
@@ -305,9 +304,8 @@ static inline struct range range_of(enum field f)
 	return channel_range(fields[f].kind);
 }
 
-/* Is it what can be?  Of the fields that there are a thousand times a second, by their bytes alone:
- * of floats that are not negative the larger one has the larger bits.  False: look at
- * the value. */
+/* Is the value possible? For the fields of the fast tier by their bytes alone: of non-negative floats
+ * the larger one has the larger bits. False: check the value. */
 static inline bool surely_within(const uint8_t *row, enum field f, unsigned slot)
 {
 	const uint32_t percent = 0x42C80000; /* 100 */
@@ -346,7 +344,7 @@ double cell_decode(const uint8_t *row, enum field f, unsigned slot)
 	return range_holds(range_of(f), v) ? v : NAN;
 }
 
-/* A loop for each field, so that none decides anything a value. */
+/* A loop for each type of field, without a branch for each value. */
 #define EACH(field)                                                                                          \
 	case field:                                                                                          \
 		for (size_t i = 0; i < n; i++, row += step, out += stride) {                                 \

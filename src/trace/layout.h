@@ -37,8 +37,8 @@ struct cell {
 
 struct layout {
 	struct place *place; /* one a channel; owned */
-	/* The cells of each tier, those of version 1 first: what is done for every
-	 * row must not look at channels, which are large and many.  Owned. */
+	/* The cells of each tier, those of version 1 first: work on every row must not touch channels,
+	 * which are large. Owned. */
 	struct cell *cells[TIERS];
 	size_t n_fields[TIERS], n_cells[TIERS];
 	size_t extra[TIERS]; /* columns of the extension in a row of the tier */
@@ -65,12 +65,10 @@ extern const size_t row_size[TIERS];
  * are missing, the others 0. */
 void row_blank(uint8_t *row, const struct layout *l, enum tier tier);
 
-/* Put a value into a field, as far as that can hold it; into that of the GPU's load a
- * missing one leaves what is there. */
+/* Put a value into a field, as far as it fits; a missing GPU load leaves the field unchanged. */
 void cell_encode(uint8_t *row, enum field f, unsigned slot, double v);
 
-/* What a reader makes of a field; NaN where the row says it is missing, or something that
- * cannot be. */
+/* The value that a reader gets from a field; NaN if the row marks it as missing, or if it is impossible. */
 double cell_decode(const uint8_t *row, enum field f, unsigned slot);
 
 /* The same of n rows, `step` bytes apart, to every `stride`th place.  False: one of them
@@ -78,7 +76,7 @@ double cell_decode(const uint8_t *row, enum field f, unsigned slot);
 bool cells_decode(const uint8_t *row, size_t step, enum field f, unsigned slot, size_t n, double *out,
 		  size_t stride);
 
-/* Whether what the row says cannot be; what that is, unless v is NULL. */
+/* Is the value of the row impossible? *v, unless NULL, gets it. */
 bool cell_nonsense(const uint8_t *row, enum field f, unsigned slot, double *v);
 
 #define MAX_TIME_S 31622400.0 /* 366 days */

@@ -15,7 +15,7 @@
 
 #define CELL_NS       (INT64_C(1) << LOG_CELL_ZOOM)
 #define GROUP_LATE    15     /* cells for which a group, or an output, waits for the rows of a tier */
-#define SECTION_BYTES 300000 /* of the values of a tier in one chunk, so that it fits whatever they are */
+#define SECTION_BYTES 300000 /* of the values of a tier in one chunk, so that it always fits */
 #define EVENTS_BYTES  32768  /* of marks, gaps or changes in one chunk */
 #define LIKE_GROUPS   4
 #define STEP_NS       (50 * NS_PER_MS)
@@ -43,7 +43,7 @@ struct log_builder {
 	struct fact *facts;
 	struct waiting tier[TIERS];
 	struct log_bytes events[3]; /* MARK, GAP, STATE */
-	int64_t event_ns;           /* when the first of them must be written; INT64_MAX: there is none */
+	int64_t event_ns;           /* when the first of them must be written; INT64_MAX: none */
 	struct log_bytes raw, chunk;
 	struct log_tally tally;
 	struct clock_anchor anchor;
@@ -69,8 +69,8 @@ static int64_t period_ns(const struct log_builder *b, enum tier t)
 
 /* --- chunks --- */
 
-/* What is kept free for the chunks that an output cannot do without.  Bins and statistics can be
- * computed again: they leave room for rows, until no more come. */
+/* Bytes kept free for the chunks that an output needs. Bins and statistics can be computed again: they
+ * leave room for rows, until no more come. */
 static uint64_t reserve(const struct log_builder *b, unsigned kind)
 {
 	if (kind == LOG_LOD || kind == LOG_STAT)
@@ -302,7 +302,7 @@ static void hole_end(struct log_builder *b, enum tier t, int64_t t_ns)
 	w->hole.missed = 0;
 }
 
-/* The earliest cell with rows that wait; false: there is none. */
+/* The earliest cell with waiting rows; false: none. */
 static bool first_cell(const struct log_builder *b, int64_t *cell)
 {
 	bool any = false;
@@ -318,7 +318,7 @@ static bool first_cell(const struct log_builder *b, int64_t *cell)
 	return any;
 }
 
-/* Have all tiers come so far that no more rows before that time are to be expected? */
+/* Are all tiers so far that no more rows before that time are expected? */
 static bool all_at(const struct log_builder *b, int64_t end_ns)
 {
 	for (enum tier t = 0; t < TIERS; t++) {
@@ -368,7 +368,7 @@ static void level_close(struct log_builder *b, int level)
 	put_chunk(b, &e);
 }
 
-/* Is there an open span of the level before that one? */
+/* Is an earlier span of the lower level still open? */
 static bool open_before(const struct log_builder *b, int level, int64_t span)
 {
 	int64_t open;
@@ -376,7 +376,7 @@ static bool open_before(const struct log_builder *b, int level, int64_t span)
 	return log_fold_open(b->fold, level, &open) && open < span;
 }
 
-/* All spans that end before the cell, as soon as their rows are there. */
+/* All spans that end before the cell, once their rows are complete. */
 static void levels_close(struct log_builder *b, int64_t cell)
 {
 	int64_t group = log_span(cell, 1), late = log_span(cell - GROUP_LATE, 1);
@@ -611,7 +611,7 @@ void log_builder_lost(struct log_builder *b, const struct log_entry *e, const ui
 
 /* --- what comes --- */
 
-/* Have all rows come that are older than the cut, or are they waited for no more? */
+/* Have all rows before the cut arrived, or is the wait for them over? */
 static bool cut_due(const struct log_builder *b, int64_t now_ns)
 {
 	int64_t late = b->cut_ns + GROUP_LATE * CELL_NS;

@@ -1,4 +1,4 @@
-/* log-builder: a stream to the chunks of a log, wherever they go.  Knows no thread. */
+/* log-builder: turns a stream into the chunks of a log. Not thread-safe. */
 #ifndef TRACE_LOG_BUILDER_H
 #define TRACE_LOG_BUILDER_H
 
@@ -16,12 +16,11 @@ struct log_options {
 	bool live;            /* rows are of this moment, so clocks can be read */
 	bool index;           /* an output that is read from its end; false: a ring */
 	uint64_t limit;       /* bytes of this output; 0: none */
-	void (*taken)(void *of, const struct rows *r); /* rows of an accepted chunk; NULL: nobody asks */
+	void (*taken)(void *of, const struct rows *r); /* rows of an accepted chunk; may be NULL */
 	void *of;
 };
 
-/* A chunk: e->distance is where it begins in the output.  False: there is no room; only DATA is
- * then tried again, as a gap. */
+/* A chunk: e->distance is its offset in the output. False: no room; only DATA is then replaced by a gap. */
 typedef bool log_emit(void *to, const struct log_entry *e, const uint8_t *chunk, size_t n);
 
 struct log_builder;
@@ -33,7 +32,7 @@ void log_builder_rows(struct log_builder *b, const struct rows *r);
 void log_builder_mark(struct log_builder *b, const struct mark *m);
 void log_builder_gap(struct log_builder *b, const struct gap *g);
 void log_builder_change(struct log_builder *b, const struct change *c);
-/* When what is here has waited long enough; INT64_MAX: there is nothing. */
+/* When waiting rows are due; INT64_MAX: none. */
 int64_t log_builder_due(const struct log_builder *b);
 /* Chunks of what was due by then. */
 void log_builder_run(struct log_builder *b, int64_t now_ns);

@@ -156,7 +156,7 @@ static uint8_t put_whole(struct log_bytes *b, const double *v, size_t n, size_t 
 	return (uint8_t)kind;
 }
 
-#define STRETCH 256 /* numbers at a time, so that each plane is written in one go */
+#define STRETCH 256 /* numbers at a time, so that each plane is written in one run */
 
 static uint8_t put_floats(struct log_bytes *b, const double *v, size_t n, bool single, uint8_t xor)
 {
@@ -419,7 +419,7 @@ void log_array_get(const uint8_t *p, uint8_t kind, size_t n, double *out)
 
 /* --- sections --- */
 
-/* The arrays are where in->p is: are they all there? */
+/* The arrays begin at in->p: are they complete? */
 static int section_arrays(struct log_in *in, struct log_section *s)
 {
 	s->arrays = in->p;

@@ -1,5 +1,5 @@
-/* What is asked of the rows of a log: values and times, columns of any zoom from the stored
- * bins where there are some, and statistics of any stretch. */
+/* Queries on the rows of a log: values and times, columns of any zoom from the stored bins where
+ * possible, and statistics of any stretch. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +82,7 @@ size_t log_reader_read(struct log_reader *r, enum tier tier, uint64_t row, size_
 	return n;
 }
 
-/* The first of n times at or after t_ns; n: there is none. */
+/* The first of n times at or after t_ns; n: none. */
 static size_t first_from(const int64_t *t, size_t n, int64_t t_ns)
 {
 	size_t lo = 0, hi = n;
@@ -227,7 +227,7 @@ static bool bin_of(const struct log_block *b, size_t width, unsigned column, int
 	return true;
 }
 
-/* The bin out of a LOD; false: there is none that has it. */
+/* The bin from a LOD; false: not in it. */
 static bool bin_stored(struct log_reader *r, const struct channel *c, int zoom, int64_t at, struct bin *out)
 {
 	int level = zoom_level(zoom);
@@ -320,7 +320,7 @@ void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t 
 	memset(out, 0, n * sizeof(*out));
 	if (!r->any || zoom > ZOOM_MAX || zoom < 0)
 		return;
-	/* Finer than there is: each column is answered with the one that covers it. */
+	/* Finer than the base: each column is the bin that covers it. */
 	up = zoom < base ? base - zoom : 0;
 	lo = r->first_ns >> zoom >> up;
 	hi = r->last_ns >> zoom >> up;
@@ -340,7 +340,7 @@ void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t 
 
 /* --- statistics --- */
 
-/* The channel's record in a STAT chunk; false: there is none. */
+/* The channel's record in a STAT chunk; false: none. */
 static bool stat_stored(struct log_reader *r, const struct log_node *node, const struct log_item *index,
 			size_t channel, struct log_stat *out)
 {
@@ -440,7 +440,7 @@ void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int6
 		uint64_t to, first;
 		const struct log_block *b = log_block_of(r, c->tier, row, &first);
 
-		/* Where there are no rows there are no spans. */
+		/* Without rows there are no spans. */
 		if (b && row == first && b->t_ns[0] >= cell_ns(cell))
 			cell = log_span_cell(log_span(b->cell, 1), 1) > cell ? log_span_cell(log_span(b->cell, 1), 1) : cell;
 		if (log_rows_before(r, c->tier, cell) == row && stat_span(r, channel, cell, last, &s, &next)) {

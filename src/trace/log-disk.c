@@ -1,6 +1,6 @@
-/* The thread that takes chunks to the disk, or to a pipe.  What the disk may take its time for
- * besides is a job: writing goes on meanwhile, and what is written survives the process.  A
- * file that takes nothing more ends, and the next one begins as soon as it can be made. */
+/* The thread that writes chunks to the disk, or to a pipe. fsync and other slow operations are jobs:
+ * writing continues meanwhile, and written data survive the process. A file that cannot be written ends,
+ * and the next one begins as soon as it can be created. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -20,16 +20,16 @@
 #define PATIENCE_NS (2 * NS_PER_S) /* with a reader that takes nothing more, at the end */
 #define LOOK_MS     50
 #define PIECE       4096     /* a pipe that can be written to has room for this much: PIPE_BUF */
-#define LOOK_NS     NS_PER_S /* whether the file is still there */
+#define LOOK_NS     NS_PER_S /* whether the file still has its name */
 #define RETRY_NS    NS_PER_S
 #define LASTED_NS   (2 * NS_PER_S) /* what failed sooner is not tried again at once */
 
-/* --- what is asked of the disk meanwhile --- */
+/* --- jobs on the disk --- */
 
 struct disk_job {
 	struct job job;
 	struct disk_job *next;
-	struct part file; /* with a descriptor of its own */
+	struct part file; /* with a duplicate descriptor */
 	bool sync, list;
 	int num; /* errno of the sync */
 	bool removed, moved;
@@ -142,7 +142,7 @@ static void jobs_look(struct log_writer *w)
 
 /* --- files --- */
 
-/* The file gets no more: what is in it goes to the disk. */
+/* The file is complete: sync it. */
 static void file_close(struct log_writer *w)
 {
 	if (w->moved && w->stats.last.code == ERR_NONE)
@@ -154,7 +154,7 @@ static void file_close(struct log_writer *w)
 	w->found = w->moved = w->listed = w->unsynced = false;
 }
 
-/* The next one, of a number of which there is nothing.  The lock is let go meanwhile. */
+/* The next file, with a number that is not taken. Releases the lock meanwhile. */
 static int file_open(struct log_writer *w, struct part *out, struct err *e)
 {
 	unsigned number = w->number;
@@ -220,7 +220,7 @@ static void trouble_end(struct log_writer *w)
 		w->stats.err.code = ERR_NONE;
 }
 
-/* There is no next one. */
+/* There is no next file. */
 static void fail(struct log_writer *w, int num)
 {
 	struct err *e = &w->stats.err;
@@ -350,7 +350,7 @@ static ssize_t write_some(const struct log_writer *w, const uint8_t *p, size_t n
 	return write(w->file.fd, p, w->output == OUT_PIPE && n > PIECE ? PIECE : n);
 }
 
-/* However long the reader takes, but not at the end. */
+/* As long as the reader takes, but not at the end. */
 static int write_stream(struct log_writer *w, const struct block *b)
 {
 	struct pollfd ready = {.fd = w->file.fd, .events = POLLOUT};
@@ -401,7 +401,7 @@ static void chunk_written(struct log_writer *w)
 	queue_taken(w, true);
 }
 
-/* The lock is let go meanwhile. */
+/* Releases the lock meanwhile. */
 static void write_next(struct log_writer *w)
 {
 	struct block *b = w->head;

@@ -1,5 +1,5 @@
-/* The files of a recording: what they are called; what can be wrong with its name is found before the first
- * sample, and a file that is there is only replaced when that is asked for. */
+/* Names of the files of a recording. Errors in a name are found before the first sample, and an existing
+ * file is replaced only on request. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -35,7 +35,7 @@ static int cannot(const char *path, int num, struct err *e)
 	return err_sys(e, ERR_FAILED, num, _("cannot record to %s"), shown);
 }
 
-/* 0, or errno.  Where there are no locks, O_EXCL has to do. */
+/* 0, or errno. Without locks O_EXCL has to do. */
 static int lock(int fd, int how)
 {
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -45,7 +45,7 @@ static int lock(int fd, int how)
 	return EBUSY;
 }
 
-/* What is there may be replaced: 0, or errno. */
+/* Replaces an existing file: 0, or errno. */
 static int replaceable(const char *path)
 {
 	struct stat st;
@@ -67,7 +67,7 @@ static int replaceable(const char *path)
 	return num;
 }
 
-/* Under another name first: who reads the old file keeps it. */
+/* Under another name first: readers of the old file keep it. */
 static int replace(const char *path, int *num)
 {
 	char name[PATH_MAX];
@@ -103,7 +103,7 @@ int log_file_check(const char *path, bool force, struct err *e)
 	return num == 0 || num == ENOENT ? 0 : cannot(path, num, e);
 }
 
-/* Asked before the file is made: a folder may not answer. */
+/* Checked before the file is created: a folder may not answer. */
 static bool has_room(const char *path)
 {
 	char folder[PATH_MAX];

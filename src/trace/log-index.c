@@ -124,7 +124,7 @@ static void put_entry(struct log_bytes *out, const struct log_entry *e, uint64_t
 		log_entry_put(p, &to);
 }
 
-/* Moves what the INDEX lists of its own level to entries and events. */
+/* Moves the entries of an INDEX of that level to entries and events. */
 static void take(struct list *l, int level, int64_t span, uint64_t at, struct log_bytes *entries,
 		 struct log_bytes *events, struct log_entry *sum)
 {

@@ -1,4 +1,4 @@
-/* META: what a log is about, so that each group of it can be understood alone. */
+/* META describes a log; each group has one, so that it can be read alone. */
 #include "trace/log-meta.h"
 
 #include <stdio.h>

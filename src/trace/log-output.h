@@ -38,7 +38,7 @@ struct log_writer {
 	bool go_on; /* in further files */
 	enum output output;
 	pthread_mutex_t lock;         /* for all below */
-	pthread_cond_t wake, changed; /* to the thread, to who waits */
+	pthread_cond_t wake, changed; /* to the thread, to waiting callers */
 	struct log_options options;
 	struct trace_limits limits;
 	struct log_builder *builder;
@@ -67,7 +67,7 @@ struct log_writer {
 	struct part file, next;              /* the one that is written, and one that is open already */
 	struct disk_job *jobs;               /* that run */
 	bool unsynced, listed, found, moved; /* found: its name led to it once */
-	int64_t look_ns, sync_ns;            /* when the disk is asked next */
+	int64_t look_ns, sync_ns;            /* when the disk is tried next */
 	int64_t retry_ns;                    /* nothing is tried before */
 	int64_t write_ns;                    /* since when a write goes on; 0: none does */
 	int64_t failed_ns;                   /* since when nothing could be written; 0: it can be */

@@ -4,8 +4,8 @@
 
 #include "trace/log-output.h"
 
-/* Once there was no room, half of it is to be free before rows are taken again: one long gap
- * says more than many short ones. */
+/* Once the queue was full, half of it must be free before rows are accepted again: one long gap is
+ * better than many short ones. */
 static bool has_room(struct log_writer *w, size_t n)
 {
 	size_t limit = w->stats.dropping ? w->limit / 2 : w->limit;

@@ -1,5 +1,5 @@
-/* Opening a log: who it is from its first META, what there is from the newest INDEX and
- * the chunks behind it, and what has happened from the events that these hold. */
+/* Opening a log: its session from the first META, its chunks from the newest INDEX and a scan of the
+ * heads behind it, and its events from both. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,10 +12,11 @@
 #include "trace/log-tree.h"
 
 #define FRONT	  65536			/* bytes of something else before the first chunk */
-#define TAIL	  (UINT64_C(256) << 10) /* where the newest INDEX is looked for, at first and at most */
+#define TAIL	  (UINT64_C(256) << 10) /* bytes at the end that are searched for the newest INDEX, at first
+					 * and at most */
 #define TAIL_MOST (UINT64_C(64) << 20)
 #define FACTS	  1024
-#define FAULTS	  65536 /* chunks that are told apart */
+#define FAULTS	  65536 /* damaged chunks that are counted once each */
 #define EVENTS	  (1 << 20)
 
 ssize_t log_read_at(struct log_reader *r, void *to, size_t n, uint64_t at)
@@ -78,9 +79,9 @@ bool log_note(struct log_reader *r, enum log_fault fault, uint64_t at, uint64_t 
 
 	if (r->quiet || faulty(r, at))
 		return false;
-	d->chunks += fault != LOG_FAULT_BYTES;
+	d->chunks += fault > LOG_FAULT_OTHER;
 	d->rows += rows;
-	if (d->first != LOG_FAULT_NONE && (fault == LOG_FAULT_BYTES || d->first != LOG_FAULT_BYTES))
+	if (d->first != LOG_FAULT_NONE && (fault <= LOG_FAULT_OTHER || d->first > LOG_FAULT_OTHER))
 		return true;
 	d->first = fault;
 	d->seq = seq;
@@ -99,6 +100,7 @@ bool log_damage_text(struct log_reader *r, char *out, size_t size)
 {
 	static const char *const why[] = {
 		[LOG_FAULT_BYTES] = "bytes that are no chunk",
+		[LOG_FAULT_OTHER] = "another recording",
 		[LOG_FAULT_SEQ] = "it is not there",
 		[LOG_FAULT_SUM] = "its bytes are not as they were written",
 		[LOG_FAULT_CODEC] = "its codec is not known to this version of nvmtop",
@@ -116,7 +118,10 @@ bool log_damage_text(struct log_reader *r, char *out, size_t size)
 	if (d.first == LOG_FAULT_NONE)
 		return false;
 	s = (double)(d.t_ns - r->session.start.mono_ns) / (double)NS_PER_S;
-	if (d.chunks == 0)
+	if (d.first == LOG_FAULT_OTHER)
+		snprintf(out, size, "another recording follows, the last %llu bytes, which were not read",
+			 (unsigned long long)d.bytes);
+	else if (d.chunks == 0)
 		snprintf(out, size, "%llu bytes belong to no chunk, the first about %.1f s after the start",
 			 (unsigned long long)d.bytes, s);
 	else
@@ -223,7 +228,7 @@ static bool get_channel(struct log_in *in, struct channel *c, uint32_t *number)
 	return !in->bad && tier < TIERS && c->column < LOG_CHANNELS;
 }
 
-/* The session's column of that channel, which may be a new one.  -1: there are too many. */
+/* The session's column of that channel, which may be a new one. -1: too many. */
 static int channel_column(struct log_reader *r, const struct channel *c, uint32_t number)
 {
 	struct session *s = &r->session;
@@ -421,6 +426,7 @@ static int describe(struct log_reader *r, struct err *e)
 {
 	struct log_items items = {.n = 0};
 	uint64_t to = r->begin + TAIL, from = r->begin;
+	struct clock_anchor anchor;
 	struct log_head h;
 	bool mangled = false;
 
@@ -433,9 +439,11 @@ static int describe(struct log_reader *r, struct err *e)
 			if (items.p[i].kind != LOG_META)
 				continue;
 			mangled |= through_terminal(r, &items.p[i]);
-			if (meta_read(r, &items.p[i], &h) &&
-			    log_meta_take(r, &h, r->raw_index.p, r->raw_index.n) < 0)
+			if (!meta_read(r, &items.p[i], &h))
+				continue;
+			if (log_meta_take(r, &h, r->raw_index.p, r->raw_index.n) < 0)
 				break;
+			meta_state(r, &anchor, &r->tail.before);
 		}
 	}
 	free(items.p);
@@ -452,7 +460,7 @@ static int describe(struct log_reader *r, struct err *e)
 
 /* --- all chunks --- */
 
-/* Is what an INDEX of level 1 lists there?  Then what is open before `least` goes to items. */
+/* Do the chunks that an INDEX of level 1 lists exist? Then open entries from before `least` go to items. */
 static bool begin_at(struct log_reader *r, const struct log_item *index, struct log_items *items, uint64_t *from)
 {
 	struct log_items own = {.n = 0};
@@ -477,6 +485,35 @@ static bool begin_at(struct log_reader *r, const struct log_item *index, struct 
 	return good;
 }
 
+/* Where the oldest chunk is that an INDEX leads to. */
+static uint64_t oldest_of(struct log_reader *r, const struct log_item *index)
+{
+	struct log_items own = {.n = 0};
+	struct log_node node = {.at = 0};
+	uint64_t at = index->at;
+
+	if (log_node_read(r, index, &own, &node) && own.n > 0)
+		at = own.p[0].kind == LOG_INDEX && own.p[0].aux < index->aux ? oldest_of(r, &own.p[0])
+									     : own.p[0].at;
+	free(own.p);
+	free(node.open.p);
+	free(node.events);
+	return at;
+}
+
+/* Not where a log stands behind another one. */
+static bool leads_to_begin(struct log_reader *r, const struct log_items *items, uint64_t from)
+{
+	const struct log_item *oldest = NULL;
+
+	for (size_t i = 0; i < items->n; i++)
+		if (!oldest || items->p[i].at < oldest->at)
+			oldest = &items->p[i];
+	if (oldest)
+		from = oldest->kind == LOG_INDEX ? oldest_of(r, oldest) : oldest->at;
+	return from <= r->begin;
+}
+
 /* The newest INDEX of level 1 in the last bytes of the file. */
 static bool from_tail(struct log_reader *r, struct log_items *items, uint64_t *from)
 {
@@ -487,13 +524,13 @@ static bool from_tail(struct log_reader *r, struct log_items *items, uint64_t *f
 		uint64_t at = r->size - r->begin > n ? r->size - n : r->begin;
 
 		heads.n = 0;
-		r->quiet = true; /* the scan that follows says it */
+		r->quiet = true; /* the scan that follows reports it */
 		log_scan(r, at, r->size, &heads);
 		r->quiet = false;
 		for (size_t i = heads.n; i-- > 0 && !found;) {
 			items->n = 0;
 			found = heads.p[i].kind == LOG_INDEX && heads.p[i].aux == 1 &&
-				begin_at(r, &heads.p[i], items, from);
+				begin_at(r, &heads.p[i], items, from) && leads_to_begin(r, items, *from);
 		}
 		if (at == r->begin)
 			break;
@@ -548,7 +585,7 @@ static bool has_events(unsigned kind)
 	return kind == LOG_MARK || kind == LOG_GAP || kind == LOG_STATE;
 }
 
-/* What is in an INDEX as well is taken from there.  visit: read each META. */
+/* Events that are in an INDEX as well are taken from there. metas: read each META. */
 static void walk(struct log_reader *r, const struct log_list *list, struct events *to, bool metas)
 {
 	struct log_list l = *list;

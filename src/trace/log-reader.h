@@ -1,5 +1,4 @@
-/* log-reader: a recording that is a log, of which only what is asked for is read.
- * Any thread may ask. */
+/* log-reader: random access to a log. Any thread may call. */
 #ifndef TRACE_LOG_READER_H
 #define TRACE_LOG_READER_H
 
@@ -15,8 +14,7 @@ bool log_begins(int fd);
 struct log_reader *log_reader_open(int fd, uint64_t from, const char *shown, struct err *e);
 void log_reader_close(struct log_reader *r);
 
-/* These live as long as the reader.  A channel has the column that it has in the session,
- * whatever the generation of a chunk. */
+/* Valid as long as the reader. A channel has its column of the session in all generations of chunks. */
 const struct session *log_reader_session(const struct log_reader *r);
 const struct mark *log_reader_marks(const struct log_reader *r, size_t *n);
 const struct gap *log_reader_gaps(const struct log_reader *r, size_t *n); /* cause 2: suspended */
@@ -31,9 +29,11 @@ int log_reader_file(const struct log_reader *r, uint64_t *from, uint64_t *n);
 struct log_tail {
 	bool ended; /* else the recorder did not end it */
 	enum log_reason reason;
-	struct log_tally tally; /* of END, or of the newest META */
+	struct log_tally before; /* of the first META: what is in earlier files */
+	struct log_tally tally;  /* of END, or of the newest META */
 	char next[256];		/* the file in which it goes on; "" */
 	uint64_t torn;		/* bytes behind the last chunk */
+	uint64_t other;		/* of these, from the first chunk of another recording on */
 };
 /* The head of the last chunk. */
 void log_reader_last(const struct log_reader *r, struct log_head *out);
@@ -43,7 +43,8 @@ void log_reader_tail(const struct log_reader *r, struct log_tail *out);
 enum log_fault {
 	LOG_FAULT_NONE,
 	LOG_FAULT_BYTES,   /* no chunk */
-	LOG_FAULT_SEQ,	   /* chunks that are not there */
+	LOG_FAULT_OTHER,   /* another recording at the end */
+	LOG_FAULT_SEQ,	   /* missing chunks */
 	LOG_FAULT_SUM,	   /* checksum, or what the codec cannot undo */
 	LOG_FAULT_CODEC,   /* a codec that is not known */
 	LOG_FAULT_CONTENT, /* times, counts or lengths that cannot be */
@@ -60,7 +61,7 @@ struct log_damage {
 	int64_t t_ns;	 /* about when, on CLOCK_MONOTONIC */
 };
 void log_reader_damage(struct log_reader *r, struct log_damage *out);
-/* The sentence about it; false: there is none. */
+/* The sentence about the damage; false: none. */
 bool log_damage_text(struct log_reader *r, char *out, size_t size);
 
 /* Rows, numbered from 0 in each tier.  Those of a chunk that turns out to be damaged are at the

@@ -1,7 +1,6 @@
-/* Which chunk holds a row or a time.  The newest INDEX chunks are the roots of trees whose
- * leaves are chunks of rows; what lies behind them is found by a scan of the heads, and so
- * is what a damaged INDEX would list.  Nodes are read when they are passed for the first
- * time, and some of them are kept; so are rows that were decoded. */
+/* Finds the chunk of a row or a time. The newest INDEX chunks are the roots of trees whose leaves are
+ * DATA chunks; chunks behind them are found by a scan of the heads, and so are those that a damaged
+ * INDEX lists. Nodes and decoded rows are read on demand and cached. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +30,7 @@ struct log_item *log_items_add(struct log_items *items)
 	return &items->p[items->n++];
 }
 
-/* At least n bytes at that offset, or what there is up to `to`.  How many: *got. */
+/* At least n bytes at that offset, or as many as there are up to `to`. Their number: *got. */
 static const uint8_t *window(struct log_reader *r, uint64_t at, size_t n, uint64_t to, size_t *got)
 {
 	if (!r->window)
@@ -51,8 +50,8 @@ static const uint8_t *window(struct log_reader *r, uint64_t at, size_t n, uint64
 	return r->window + (at - r->window_at);
 }
 
-/* Offset of the next valid head in [at, to); `to` when there is none. */
-static uint64_t find_head(struct log_reader *r, uint64_t at, uint64_t to)
+/* Offset of the next valid head of a session (0: any) in [at, to); `to` when there is none. */
+static uint64_t find_head(struct log_reader *r, uint32_t session, uint64_t at, uint64_t to)
 {
 	while (at + LOG_HEAD <= to) {
 		size_t n, found;
@@ -60,7 +59,7 @@ static uint64_t find_head(struct log_reader *r, uint64_t at, uint64_t to)
 
 		if (!p || n < LOG_HEAD)
 			break;
-		found = log_find(p, n, r->id);
+		found = log_find(p, n, session);
 		if (found + LOG_HEAD <= n)
 			return at + found;
 		at += n - LOG_HEAD + 1;
@@ -109,7 +108,7 @@ static bool item_make(struct log_reader *r, const struct log_head *h, uint64_t a
 	return item->aux > 0;
 }
 
-/* Bytes between chunks; when numbers are missing there, they were those. */
+/* Bytes between chunks; missing sequence numbers belong to them. */
 static void note_hole(struct log_reader *r, uint64_t at, uint64_t to, uint64_t *seq, uint64_t next, int64_t cell)
 {
 	uint64_t missing = next > *seq + 1 ? next - *seq - 1 : 0, first = missing ? *seq + 1 : LOG_SEQ_NONE;
@@ -119,6 +118,22 @@ static void note_hole(struct log_reader *r, uint64_t at, uint64_t to, uint64_t *
 		return;
 	r->damage.bytes += to - at;
 	r->damage.chunks += missing ? missing - 1 : 0;
+}
+
+/* Bytes behind the last chunk: the rest of one that was being written, or another recording. */
+static void note_tail(struct log_reader *r, uint64_t at, int64_t cell)
+{
+	uint64_t other = find_head(r, 0, at, r->size);
+	struct log_head h;
+	uint8_t p[LOG_HEAD];
+
+	while (other < r->size && log_read_at(r, p, LOG_HEAD, other) == LOG_HEAD && log_head_get(p, &h) &&
+	       h.session == r->id)
+		other = find_head(r, 0, other + 1, r->size);
+	r->tail.torn = r->size - at;
+	r->tail.other = other < r->size ? r->size - other : 0;
+	if (r->tail.other && log_note(r, LOG_FAULT_OTHER, at, LOG_SEQ_NONE, cell, 0))
+		r->damage.bytes += r->tail.other;
 }
 
 void log_scan(struct log_reader *r, uint64_t from, uint64_t to, struct log_items *items)
@@ -131,14 +146,14 @@ void log_scan(struct log_reader *r, uint64_t from, uint64_t to, struct log_items
 	r->window_n = 0;
 	while (at < to && !items->failed) {
 		if (!head_at(r, at, to, &h)) {
-			uint64_t next = find_head(r, at + 1, to);
+			uint64_t next = find_head(r, r->id, at + 1, to);
 
 			while (next < to && !head_at(r, next, to, &h))
-				next = find_head(r, next + 1, to);
+				next = find_head(r, r->id, next + 1, to);
 			if (next < to && seq != LOG_SEQ_NONE)
 				note_hole(r, at, next, &seq, h.seq, cell);
 			if (next >= to && to == r->size)
-				r->tail.torn = to - at;
+				note_tail(r, at, cell);
 			at = next;
 			continue;
 		}
@@ -171,6 +186,17 @@ static int by_place(const void *a, const void *b)
 	return (i->at > j->at) - (i->at < j->at);
 }
 
+/* No more rows than twice what its tier's rate gives in the span of an INDEX. */
+static bool rows_fit(const struct log_reader *r, const struct log_item *item)
+{
+	double span_s = (double)(log_item_end(item) - item->cell) * (double)(INT64_C(1) << LOG_CELL_ZOOM) / 1e9;
+
+	for (int t = 0; t < TIERS; t++)
+		if (item->rows[t] > 2 * r->session.hz[t] * span_s + 1000)
+			return false;
+	return true;
+}
+
 /* The entry of an INDEX as an item; false: it cannot be. */
 static bool entry_item(struct log_reader *r, const struct log_item *index, const struct log_entry *e,
 		       struct log_item *item)
@@ -185,11 +211,12 @@ static bool entry_item(struct log_reader *r, const struct log_item *index, const
 		return false;
 	for (int t = 0; t < TIERS && (e->kind == LOG_DATA || e->kind == LOG_INDEX); t++)
 		item->rows[t] = e->rows[t];
-	return e->kind != LOG_DATA || (e->rows[0] <= LOG_ROWS_MAX && e->rows[1] <= LOG_ROWS_MAX &&
-				       e->rows[2] <= LOG_ROWS_MAX);
+	if (e->kind == LOG_DATA)
+		return e->rows[0] <= LOG_ROWS_MAX && e->rows[1] <= LOG_ROWS_MAX && e->rows[2] <= LOG_ROWS_MAX;
+	return e->kind != LOG_INDEX || rows_fit(r, item);
 }
 
-/* What an INDEX lists lies behind the one before the one before it, of its level or above. */
+/* The entries of an INDEX lie behind the second INDEX before it, of its level or above. */
 static void set_from(struct log_items *items, uint64_t from)
 {
 	uint64_t last[LOG_LEVELS + 1][2];
@@ -283,7 +310,7 @@ static struct log_item *find_item(struct log_items *items, size_t n, uint64_t at
 	return n > 0 ? bsearch(&key, items->p, n, sizeof(*items->p), by_place) : NULL;
 }
 
-/* Are the INDEX chunks that it lists there?  Others are found without it. */
+/* Do the INDEX chunks that it lists exist? Others are found without it. */
 static bool has_children(struct log_items *items, size_t n, const struct log_items *own)
 {
 	for (size_t i = 0; i < own->n; i++) {
@@ -305,6 +332,23 @@ static void take_rows(struct log_item *index, const struct log_items *own)
 		for (int t = 0; t < TIERS; t++)
 			index->rows[t] += own->p[i].rows[t];
 	index->known = true;
+}
+
+/* Where a log stands behind another one of its session, a span can have an INDEX in both. */
+static void drop_twins(struct log_items *items)
+{
+	struct log_item *last[LOG_LEVELS + 1] = {NULL};
+
+	for (size_t i = 0; i < items->n; i++) {
+		struct log_item *item = &items->p[i], **before;
+
+		if (item->kind != LOG_INDEX || item->known || item->aux > LOG_LEVELS)
+			continue;
+		before = &last[item->aux];
+		if (*before && (*before)->cell == item->cell)
+			(*before)->kind = item->kind = 0;
+		*before = item;
+	}
 }
 
 /* What an INDEX lists is not an item by itself. */
@@ -452,6 +496,7 @@ int log_list_make(struct log_reader *r, struct log_items *items, struct log_list
 	if (items->n > 1)
 		qsort(items->p, items->n, sizeof(*items->p), by_place);
 	set_from(items, r->begin);
+	drop_twins(items);
 	absorb(r, items);
 	for (size_t i = 0; i < items->n; i++)
 		if (items->p[i].kind == LOG_DATA && !items->p[i].known)
@@ -495,7 +540,7 @@ void log_nodes_free(struct log_reader *r)
 		node_free(r->nodes[i]);
 }
 
-/* A place for each level, so that what is below a node never takes its place. */
+/* A slot for each level, so that children do not evict their parents. */
 static struct log_node **node_slot(struct log_reader *r, const struct log_item *index)
 {
 	static const struct {
@@ -699,7 +744,7 @@ void log_caches_free(struct log_reader *r)
 			cache_drop_oldest(&r->caches[i]);
 }
 
-/* Rows that are known to have been there: at the beginning of the cell. */
+/* Lost rows: at the beginning of the cell. */
 static void block_lose(struct log_reader *r, enum tier tier, int64_t cell, struct log_block *b, int64_t after_ns)
 {
 	int64_t t = (int64_t)((uint64_t)cell << LOG_CELL_ZOOM);
@@ -805,7 +850,7 @@ static const struct log_block *block_lost(struct log_reader *r, const struct log
 	return b;
 }
 
-/* The item that holds the row, which is there. */
+/* The item that contains the row, which exists. */
 static size_t item_of_row(const struct log_list *l, enum tier tier, uint64_t row)
 {
 	size_t lo = 0, hi = l->n_data;

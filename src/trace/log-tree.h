@@ -1,5 +1,5 @@
-/* log-tree: the chunks of a log that is read, as a tree of its INDEX chunks.  Private to
- * log-reader.c, log-tree.c and log-columns.c; the reader's lock is held by who calls. */
+/* log-tree: the chunks of a log as a tree of its INDEX chunks. Private to log-reader.c, log-tree.c and
+ * log-columns.c; callers hold the reader's lock. */
 #ifndef TRACE_LOG_TREE_H
 #define TRACE_LOG_TREE_H
 
@@ -35,7 +35,7 @@ struct log_items {
 	bool failed;
 };
 
-/* What an INDEX says. */
+/* The content of an INDEX. */
 struct log_node {
 	uint64_t at;
 	struct log_list list;
@@ -112,7 +112,7 @@ struct log_reader {
 	size_t window_n;
 	struct {
 		uint64_t first, n, at;
-	} spot[TIERS]; /* of the rows asked for last */
+	} spot[TIERS]; /* of the rows read last */
 };
 
 /* log-reader.c */
@@ -135,13 +135,13 @@ void log_about_free(struct log_reader *r);
 /* Chunks in [from, to). */
 void log_scan(struct log_reader *r, uint64_t from, uint64_t to, struct log_items *items);
 struct log_item *log_items_add(struct log_items *items);
-/* Makes a list of them and frees them: what an INDEX among them lists is only there, and rows
- * of DATA that none lists are counted.  -1: out of memory. */
+/* Makes a list of the items and frees them: entries of an INDEX are reached only through it, and rows of
+ * DATA outside of any are counted. -1: out of memory. */
 int log_list_make(struct log_reader *r, struct log_items *items, struct log_list *out);
 void log_list_free(struct log_list *l);
 /* NULL: out of memory. */
 struct log_node *log_node_get(struct log_reader *r, const struct log_item *index);
-/* Is the head of that chunk where an INDEX says? */
+/* Is the head of that chunk at the offset in the INDEX? */
 bool log_item_there(struct log_reader *r, const struct log_item *item);
 /* What an INDEX lists; false: it is damaged. */
 bool log_node_read(struct log_reader *r, const struct log_item *index, struct log_items *items,

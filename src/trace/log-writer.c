@@ -1,7 +1,6 @@
-/* Rows are packed by the thread that brings them, which never waits: chunks go into a queue
- * that is bounded in bytes, and a thread takes them to the disk, so that a disk that stalls
- * costs rows, which are counted, and no one's time.  Here it is also decided where one file
- * ends and the next begins. */
+/* The calling thread packs rows and never waits: chunks go into a queue of bounded size, and a thread
+ * writes them, so that a disk that stalls costs rows, which are counted, and delays nothing. It is also
+ * decided here where one file ends and the next begins. */
 #include "trace/log-writer.h"
 
 #include <errno.h>
@@ -19,7 +18,7 @@
 #define FILE_BUFFER ((size_t)32 << 20)
 #define PIPE_BUFFER ((size_t)1 << 20)
 #define READY_BYTES ((size_t)256 << 10)
-#define HANGS_NS    (3 * NS_PER_S) /* a write that takes longer is said */
+#define HANGS_NS    (3 * NS_PER_S) /* a write that takes longer is reported */
 #define CELL_NS     (INT64_C(1) << LOG_CELL_ZOOM)
 #define LEAD_NS     (2 * NS_PER_S)  /* the next file is opened so long before it is needed */
 #define GROUPS_NS   (60 * NS_PER_S) /* files that are as long begin with a group */
@@ -39,8 +38,8 @@ static int64_t edge(int64_t t_ns, bool group)
 	return (int64_t)((uint64_t)((t_ns + (INT64_C(1) << bits) - 1) >> bits) << bits);
 }
 
-/* Bytes that may still come for a file that is to end: half a second of rows, whatever their
- * values are, and what closes it. */
+/* Upper bound of the bytes that may still come for a file that is to end: half a second of rows, and the
+ * chunks that close it. */
 static uint64_t margin(const struct session *about, uint64_t limit)
 {
 	double bytes = 4096;
@@ -83,7 +82,7 @@ static void look(struct log_writer *w, int64_t until_ns)
 	near = bytes + margin(w->about, l->split_bytes);
 	w->want |= l->split_bytes && near + 3 * margin(w->about, l->split_bytes) >= l->split_bytes;
 	w->want |= l->split_ns && until_ns >= w->due_ns - LEAD_NS;
-	if (w->next.fd < 0 || w->file.part != w->part) /* it is not there, or not free */
+	if (w->next.fd < 0 || w->file.part != w->part) /* it does not exist, or is taken */
 		return;
 	if (l->split_bytes && near >= l->split_bytes)
 		split(w, edge(w->newest_ns + 1, false));

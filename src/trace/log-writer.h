@@ -17,10 +17,10 @@ struct trace_limits {
 
 struct log_writer;
 
-/* Makes the file, which must not exist unless force, and locks it.  What can be found out
- * before the first sample is: a folder that is not there, a disk that is full.  A name that
- * ends in .bin is that of the file of version 1 which the recording becomes at its end
- * (trace/nvmt1.h); the log is NAME.bin.nvmt. */
+/* Creates the file, which must not exist unless force, and locks it. Errors are found before the first
+ * sample where possible: a folder that does not exist, a disk that is full. A name that ends in .bin is
+ * that of the file of version 1 which the recording becomes at its end (trace/nvmt1.h); the log is
+ * NAME.bin.nvmt. */
 struct log_writer *log_writer_new(const char *path, bool force, struct err *e);
 /* To a pipe, a socket or what else is open; takes fd over, also on error. */
 struct log_writer *log_writer_fd(int fd, struct err *e);
@@ -31,9 +31,9 @@ struct log_options *log_writer_options(struct log_writer *w);
 void log_writer_sync_every(struct log_writer *w,
 			   int64_t ns); /* after the sync before; 0: never; 5 s by default */
 void log_writer_buffer(struct log_writer *w, size_t bytes); /* for chunks that wait; 32 MB, 1 MB to a pipe */
-/* The recording goes on in further files, when one is long or large enough and after an error
- * that stays: "run.nvmt" goes on in "run.2.nvmt", "run.3.nvmt" and so on, always the next
- * number of which there is nothing.  Its end() does not wait for the disk. */
+/* The recording continues in further files, when one is long or large enough and after a permanent
+ * error: "run.nvmt" in "run.2.nvmt", "run.3.nvmt" and so on, always the next number that is not taken.
+ * Its end() does not wait for the disk. */
 void log_writer_limits(struct log_writer *w, const struct trace_limits *limits);
 
 /* Why it ends; stopped by default. */
@@ -47,10 +47,10 @@ bool log_writer_done(struct log_writer *w);
 int log_writer_result(struct log_writer *w, struct err *e);
 /* In the place of end(): nothing of it is left. */
 void log_writer_discard(struct log_writer *w);
-/* Waits until there is room for more than a few chunks.  False: writing has failed. */
+/* Waits until there is room for more than a few chunks. False: writing has failed. */
 bool log_writer_ready(struct log_writer *w);
-/* Does not wait for a disk that does not answer: its thread frees it then.  A file that was
- * never begun is removed. */
+/* Does not wait for a disk that does not answer: its thread frees it then. A file without any chunk is
+ * removed. */
 void log_writer_free(struct log_writer *w);
 
 struct log_writer_stats {
@@ -59,14 +59,14 @@ struct log_writer_stats {
 	uint64_t rows[TIERS];     /* written */
 	uint64_t lost_rows;       /* without room, too late, or failed */
 	uint64_t marks, lost_marks;
-	size_t files;        /* that were begun */
+	size_t files;        /* that have begun */
 	uint64_t holes;      /* how often nothing could be written for a while */
 	int64_t hole_ns;     /* how long, together */
 	bool dropping;       /* there was no room for the last cell */
 	bool full;           /* max_bytes are reached: nothing more is taken */
-	bool failed;         /* it has ended: err says why */
+	bool failed;         /* it has ended: err has the reason */
 	bool reader_gone;    /* of a pipe: that is why */
-	bool removed;        /* the file has no name any more */
+	bool removed;        /* the file has been unlinked */
 	struct err err;      /* what is wrong just now; ERR_NONE: nothing is */
 	struct err last;     /* what went wrong last, with a loss; ERR_NONE: nothing did */
 	char path[PATH_MAX]; /* the file that is written, or was last */
@@ -82,15 +82,15 @@ bool log_writer_forces(const struct log_writer *w);        /* a file of its name
 
 /* log-file.c: a descriptor for appending, or -1. */
 int log_file_make(const char *path, bool force, struct err *e);
-/* Could a file be made there later, in the place of one if force? */
+/* Could a file be created there later, replacing one if force? */
 int log_file_check(const char *path, bool force, struct err *e);
-/* So that the disk has its name, too. */
+/* Syncs the directory, so that the name is on the disk, too. */
 void log_file_list(const char *path);
 /* The log of the recording of that name: the same, or with .nvmt behind .bin.  -1: it is too long. */
 int log_file_name(const char *path, char *out, size_t size);
 /* The file of version 1 that the log of that name becomes; false: it stays what it is. */
 bool log_file_final(const char *log, char *out, size_t size);
-/* Is nothing of that name there, nor a log of it?  over: but for a complete file, which may be replaced. */
+/* Is the name free, and that of its log? over: a complete file counts as free. */
 bool trace_name_free(const char *path, bool over);
 /* The file of that number: NAME.nvmt, NAME.2.nvmt, NAME.3.nvmt, ...  -1: it is too long. */
 int part_path(const char *path, unsigned number, char *out, size_t size);

@@ -127,7 +127,7 @@ struct log_in {
 	const uint8_t *p, *end;
 	bool bad;
 };
-const uint8_t *log_in_take(struct log_in *in, size_t n); /* the next n bytes; NULL: there are less */
+const uint8_t *log_in_take(struct log_in *in, size_t n); /* the next n bytes; NULL: too few */
 uint64_t log_get_int(struct log_in *in, size_t size);
 
 static inline unsigned log_get_u8(struct log_in *in)
@@ -157,7 +157,7 @@ static inline int64_t log_get_i64(struct log_in *in)
 
 double log_get_f64(struct log_in *in);
 void log_get_str(struct log_in *in, char *out, size_t size); /* printable; what does not fit is cut */
-/* The next record of a MARK, GAP or STATE chunk; false: there is none, or in->bad. */
+/* The next record of a MARK, GAP or STATE chunk; false: none, or in->bad. */
 bool log_get_record(struct log_in *in, struct log_in *record);
 /* The same of META and its tag. */
 bool log_get_tagged(struct log_in *in, unsigned *tag, struct log_in *record);
@@ -194,7 +194,7 @@ void log_unpacker_free(struct log_unpacker *u);
 enum log_unpacked log_unpack(struct log_unpacker *u, const struct log_head *h, const uint8_t *stored,
 			     struct log_bytes *out);
 
-/* log-codec.c: arrays of doubles, NaN where there is no value. */
+/* log-codec.c: arrays of doubles, NaN for missing values. */
 #define LOG_FORM      0x07
 #define LOG_XOR       0x08
 #define LOG_BITMAP    0x10
@@ -212,7 +212,7 @@ ssize_t log_array_size(const uint8_t *p, size_t left, uint8_t kind, size_t n);
 /* Decodes one of which log_array_size() is right. */
 void log_array_get(const uint8_t *p, uint8_t kind, size_t n, double *out);
 
-/* A section of DATA or LOD, as it lies in the raw payload. */
+/* A section of DATA or LOD, in the raw payload. */
 struct log_section {
 	uint8_t tier;
 	uint32_t n, columns; /* of LOD: arrays, 4 a column */

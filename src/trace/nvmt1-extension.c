@@ -319,7 +319,7 @@ static void read_chunk(struct walk *w, uint32_t id, uint64_t length)
 	free(p);
 }
 
-/* Walk over all chunks behind the sync points.  False: there is no extension. */
+/* Walk over all chunks behind the sync points. False: no extension. */
 static bool walk(struct walk *w)
 {
 	struct nvmt1 *f = w->f;

@@ -1,5 +1,5 @@
-/* The header says how many rows there should be, the size of the file how many there can be:
- * the smaller number is used. */
+/* The header states how many rows there should be, the size of the file how many there can be: the
+ * smaller number is used. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

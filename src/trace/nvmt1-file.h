@@ -54,7 +54,7 @@ struct nvmt1 *nvmt1_open(int fd, const char *shown, void (*found)(void *to, cons
 void nvmt1_close(struct nvmt1 *f);
 /* Report damage. */
 void nvmt1_damage(struct nvmt1 *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* All n bytes; false: there are less, or the disk failed. */
+/* All n bytes; false: too few, or the read failed. */
 bool nvmt1_read(const struct nvmt1 *f, void *to, size_t n, uint64_t at);
 
 /* nvmt1-session.c: channels from the header alone.  -1: out of memory. */

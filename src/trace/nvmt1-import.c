@@ -1,5 +1,5 @@
-/* A file of version 1 has a section for each tier: an import merges them by time, so that
- * whatever takes a recording takes it too.  Times and values are checked on the way. */
+/* A file of version 1 has a section for each tier: an import merges them by time into a stream. Times
+ * and values are checked on the way. */
 #include "trace/nvmt1.h"
 
 #include <math.h>

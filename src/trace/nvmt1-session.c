@@ -111,15 +111,15 @@ static void add_rail(struct nvmt1 *f, unsigned slot)
 	for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++) {
 		if (strcmp(rail, totals[i]) != 0 || f->session.channels)
 			continue;
-		f->session.channels = f->channels; /* marks that there is a total */
+		f->session.channels = f->channels; /* the index of the total, if any */
 		c = add(f, FIELD_POWER, slot, CHANNEL_POWER_TOTAL, UNIT_MILLIWATT, FAMILY_POWER);
 		call(c, "power.total", "Total");
 		snprintf(c->note, sizeof(c->note), "%s", rail);
 	}
 }
 
-/* The kernel's name of a zone without its suffix, as in board files, so that traces of two
- * programs can be compared. */
+/* The kernel's name of a zone without its suffix, as in board files, so that traces of two programs can
+ * be compared. */
 static void call_zone(const struct nvmt1 *f, struct channel *c, const char *zone)
 {
 	static const char *const ends[] = {"-thermal", "-therm"};

@@ -25,6 +25,9 @@ struct output {
 	void *arg;
 	uint64_t done, total; /* bytes */
 	int fd;
+	bool compares; /* with fd; instead of writing to it */
+	bool differs;
+	uint64_t first; /* byte that differs */
 	size_t used;
 	int error; /* errno of a failed write */
 	bool stopped;
@@ -32,9 +35,23 @@ struct output {
 	double *values; /* a column of BATCH for each channel of a tier */
 };
 
+static void compare(struct output *o)
+{
+	uint8_t there[BUFFER];
+	ssize_t n = pread(o->fd, there, o->used, (off_t)o->done);
+
+	for (size_t i = 0; i < o->used && !o->differs; i++)
+		if ((ssize_t)i >= n || there[i] != o->buffer[i]) {
+			o->differs = true;
+			o->first = o->done + i;
+		}
+}
+
 static void flush(struct output *o)
 {
-	for (size_t at = 0; at < o->used && !o->error;) {
+	if (o->compares)
+		compare(o);
+	for (size_t at = 0; at < o->used && !o->compares && !o->error;) {
 		ssize_t n = write(o->fd, o->buffer + at, o->used - at);
 
 		if (n > 0)
@@ -228,6 +245,25 @@ int nvmt1_pack(struct trace *t, int fd)
 	error = o->error;
 	output_free(o);
 	return error ? -1 : 0;
+}
+
+int nvmt1_compare(struct trace *t, int fd, bool *differs, uint64_t *first, struct err *e)
+{
+	struct output *o = output_new(t, e);
+
+	if (!o)
+		return -1;
+	o->fd = fd;
+	o->compares = true;
+	o->total = 1;
+	o->done = HEADER_SIZE;
+	for (int i = 0; i < TIERS; i++)
+		put_rows(o, (enum tier)i);
+	flush(o);
+	*differs = o->differs;
+	*first = o->first;
+	output_free(o);
+	return 0;
 }
 
 /* On the disk under its name. */

@@ -25,7 +25,7 @@ struct nvmt1_summary {
 };
 bool nvmt1_peek(int fd, struct nvmt1_summary *out);
 
-/* What an import knows beyond the stream. */
+/* Results of an import other than the stream. */
 struct nvmt1_extra {
 	void (*found)(void *to, const char *text); /* set by the caller, or NULL: each damage */
 	void *to;
@@ -44,6 +44,8 @@ int nvmt1_import(int fd, const char *shown, struct sink *to, nvmt1_progress *pro
 int nvmt1_write(struct trace *t, const char *path, bool force, nvmt1_progress *progress, void *arg, struct err *e);
 /* The rows of all tiers, one after the other, without a header.  -1: errno. */
 int nvmt1_pack(struct trace *t, int fd);
+/* Are the rows of version 1 in the file those of t?  first: the offset of the first byte that is not. */
+int nvmt1_compare(struct trace *t, int fd, bool *differs, uint64_t *first, struct err *e);
 /* Ends a recording to a .bin: writes it from its log, which is then removed. */
 int nvmt1_finish(const char *log, const char *path, bool force, nvmt1_progress *progress, void *arg, struct err *e);
 

@@ -145,6 +145,9 @@ static int end_log(int fd, const char *shown, struct recovery *out, struct err *
 	out->complete = tail.ended && tail.torn == 0;
 	if (out->complete)
 		rc = 0;
+	else if (tail.other)
+		err_set(e, ERR_DAMAGED, _("%s: another recording follows in it, the last %llu bytes: nothing was changed"),
+			shown, (unsigned long long)tail.other);
 	else if (fstat(fd, &st) < 0 || (tail.torn > 0 && ftruncate(fd, st.st_size - (off_t)tail.torn) < 0))
 		err_sys(e, ERR_FAILED, errno, _("cannot write %s"), shown);
 	else
@@ -209,7 +212,7 @@ int trace_recover(const char *path, nvmt1_progress *progress, void *arg, struct 
 	} else if (is_recorded(fd)) {
 		rc = err_set(e, ERR_FAILED, _("%s is still being recorded"), shown);
 	} else if (!log_begins(fd) || nvmt1_begins(fd)) {
-		struct trace *t = trace_open(log, e); /* its sentence says what the file is */
+		struct trace *t = trace_open(log, e); /* the sentence names the kind of the file */
 
 		trace_close(t);
 		rc = t ? err_set(e, ERR_FAILED,

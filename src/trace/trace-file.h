@@ -28,7 +28,7 @@ struct trace {
 	struct clock_anchor *anchors;
 	size_t n_marks, n_gaps, n_changes, n_anchors;
 	uint64_t rows[TIERS];
-	bool known; /* there is at least one row */
+	bool known; /* it has at least one row */
 	int64_t first_ns, last_ns;
 	struct err damage, told;
 	pthread_mutex_t raw_lock;

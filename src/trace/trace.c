@@ -1,5 +1,5 @@
-/* Every trace is read as a log.  A file of version 1 is imported into a temporary log first:
- * in the background for the screen, where the trace grows meanwhile. */
+/* Every trace is read as a log. A file of version 1 is imported into a temporary log first: in the
+ * background for the screen, where the trace grows meanwhile. */
 #include "trace/trace.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "trace/trace-file.h"
 
 #define FIRST_NS (300 * NS_PER_MS) /* to wait for the end of an import */
-#define LOOK_NS	 (NS_PER_S / 2)	   /* between two looks at a log that grows */
+#define LOOK_NS	 (NS_PER_S / 2)	   /* between two polls of a log that grows */
 
 /* --- import --- */
 
@@ -311,7 +311,7 @@ static int load_import(struct trace *t, struct err *e)
 	return load(t, fd, 0, e);
 }
 
-/* The import has ended: all of it is read, and what it knows is taken over. */
+/* The import has ended: reload the log and take over its results. */
 static int import_take(struct trace *t, struct err *e)
 {
 	struct import *m = t->import;
@@ -480,7 +480,7 @@ static int no_trace(int fd, const char *path, const char *shown, struct err *e)
 	return err_set(e, ERR_FAILED, _("%s is not a trace: it does not begin with the magic number of NVMT"), shown);
 }
 
-/* Does the log there come to its end? */
+/* Does the log at that offset have an END? */
 static bool log_ends(int fd, uint64_t from, const char *shown)
 {
 	int copied = fcntl(fd, F_DUPFD_CLOEXEC, 3);

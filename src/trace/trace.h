@@ -20,8 +20,8 @@ void trace_close(struct trace *t);
 struct timeline *trace_timeline(struct trace *t);
 const char *trace_path(const struct trace *t);
 
-/* Changes since the trace was opened.  Call it from the thread that uses the trace: what was
- * read meanwhile is taken over here. */
+/* Changes since the trace was opened. Call it from the thread that uses the trace: rows that were read
+ * meanwhile are added here. */
 struct trace_state {
 	bool building; /* it grows */
 	double built;  /* how much of the file was read, 0 .. 1 */

@@ -1,5 +1,4 @@
-/* CLOCK_MONOTONIC is the time of everything: it does not jump when somebody
- * sets the clock in the middle of a recording. */
+/* All times are of CLOCK_MONOTONIC: it does not jump when the wall clock is set during a recording. */
 #include <time.h>
 
 #include "util/clock.h"

@@ -1,7 +1,6 @@
-/* A shell gives a program fewer descriptors than it may have, and a board can have
- * more sensors than that.  Where even those that it may have are too few, the errno
- * is lost on its way through a search in which a file that cannot be opened is one
- * that is not there: so it is counted where all are opened. */
+/* The soft limit of descriptors is often lower than the hard one, and a board can have more sensors than
+ * either. When even the hard limit is too low, errno gets lost in searches that take a file which cannot
+ * be opened for a missing one: so failures are counted here, where all files are opened. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -35,7 +34,7 @@ void descriptors_restore(void)
 		setrlimit(RLIMIT_NOFILE, &before);
 }
 
-/* Where there are few all in all, they are shared. */
+/* If there are few in total, they are shared. */
 static rlim_t spared(rlim_t of)
 {
 	return of / 4 < SPARE ? of / 4 : SPARE;

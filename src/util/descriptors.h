@@ -10,8 +10,8 @@ void descriptors_raise(void);
 /* In a child between fork and exec: as many as before that. */
 void descriptors_restore(void);
 
-/* While the sensors are opened: some are left over for what must be opened later, the
- * next file of a recording before all.  For the whole process, until told otherwise. */
+/* While sensors are opened, keep some descriptors free for files that are opened later, such as the next
+ * file of a recording. Applies to the whole process until it is called again. */
 void descriptors_spare(bool spare);
 
 /* error is why something could not be opened.  Safe on the sampling path. */

@@ -62,8 +62,7 @@ int err_sys(struct err *e, enum err_code code, int num, const char *fmt, ...)
 	return -1;
 }
 
-/* U+2028 .. U+202E and U+2066 .. U+2069: they break a line, or turn what follows
- * around, so that it reads as what it is not. */
+/* U+2028 .. U+202E and U+2066 .. U+2069 break a line or reverse the text that follows. */
 static bool turns_text(const unsigned char *p)
 {
 	return p[0] == 0xe2 && ((p[1] == 0x80 && p[2] >= 0xa8 && p[2] <= 0xae) ||

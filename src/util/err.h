@@ -4,11 +4,11 @@
 
 #include <stddef.h>
 
-/* What a failure means for whoever started the program: its exit status. */
+/* What a failure means for the caller of the program: its exit status. */
 enum err_code {
 	ERR_NONE = 0,
-	ERR_FAILED = 1,		/* the world said no: a file, the kernel, the disk */
-	ERR_USAGE = 2,		/* the caller asked for something that cannot be */
+	ERR_FAILED = 1,		/* the environment refused: a file, the kernel, the disk */
+	ERR_USAGE = 2,		/* the caller asked for something invalid */
 	ERR_DAMAGED = 3,	/* a file was damaged; what could be read was read */
 };
 
@@ -18,16 +18,16 @@ struct err {
 	int num;		/* errno of what failed; 0: it is not known */
 };
 
-/* Write the sentence and return -1, so that a caller can `return err_set(...)`.
- * The lowest level that knows what was being done to what writes it, once; a
- * sentence that is already there is replaced.  e may be NULL. */
+/* Write the sentence and return -1, so that a caller can `return err_set(...)`. It is written once, by
+ * the lowest level that knows which operation failed on what; an earlier sentence is replaced. e may be
+ * NULL. */
 int err_set(struct err *e, enum err_code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* The same with ": " and the text of errno value `num` appended. */
 int err_sys(struct err *e, enum err_code code, int num, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* The same where the sentence says it better than that text. */
+/* The same, for an errno that the sentence already explains. */
 int err_num(struct err *e, enum err_code code, int num, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 

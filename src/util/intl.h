@@ -4,7 +4,7 @@
 
 #if ENABLE_NLS
 #include <libintl.h>
-/* By name: in the library the default domain is that of somebody else's program. */
+/* By name: in the library the default domain belongs to the host program. */
 #define _(text) dgettext(PACKAGE, text)
 #define P_(one, many, n) dngettext(PACKAGE, one, many, n)
 #else

@@ -11,10 +11,13 @@
 #include "util/clock.h"
 #include "util/intl.h"
 
+#define IDLE_NS NS_PER_S /* how long a worker waits for another job */
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for all below, and for jobs */
-static pthread_cond_t ended;
+static pthread_cond_t ended, queued;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct job *first, **end = &first;
+static unsigned n_queued, idle;     /* jobs and workers that wait */
 static unsigned workers, abandoned; /* abandoned: of the workers' jobs */
 static int fd = -1;
 
@@ -23,18 +26,20 @@ static void init_child(void);
 static void init(void)
 {
 	thread_cond_init(&ended);
+	thread_cond_init(&queued);
 	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_atfork(NULL, NULL, init_child);
 }
 
-/* After fork() there are no workers, and the lock may be held for ever.  What was queued is lost. */
+/* After fork() there are no workers, and the lock may be held forever. Queued jobs are lost. */
 static void init_child(void)
 {
 	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	first = NULL;
 	end = &first;
-	workers = abandoned = 0;
+	workers = abandoned = n_queued = idle = 0;
 	thread_cond_init(&ended);
+	thread_cond_init(&queued);
 	if (fd >= 0)
 		close(fd);
 	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -46,6 +51,21 @@ static struct job *take_first(void)
 
 	if (j && !(first = j->next))
 		end = &first;
+	n_queued -= j != NULL;
+	return j;
+}
+
+/* The next job; NULL: none comes for a while, or other workers suffice. */
+static struct job *wait_first(void)
+{
+	int64_t until = clock_now_ns() + IDLE_NS;
+	struct job *j = NULL;
+	bool waits = true;
+
+	idle++;
+	while (workers - abandoned <= JOBS_MAX && !(j = take_first()) && waits)
+		waits = thread_wait(&queued, &lock, until);
+	idle--;
 	return j;
 }
 
@@ -71,7 +91,7 @@ static void *work(void *arg)
 
 	prctl(PR_SET_NAME, "nvmtop-job");
 	pthread_mutex_lock(&lock);
-	while (workers - abandoned <= JOBS_MAX && (j = take_first()) != NULL) {
+	while ((j = wait_first()) != NULL) {
 		j->state = JOB_RUNS;
 		abandoned += j->cancelled;
 		pthread_mutex_unlock(&lock);
@@ -84,14 +104,17 @@ static void *work(void *arg)
 	return arg;
 }
 
-/* With the lock held: a thread for what is queued, where there may be one more.  Returns 0, or
- * an error number. */
+/* With the lock held: wake an idle worker or add one, up to the maximum. Returns 0, or an error number. */
 static int add_worker(void)
 {
 	pthread_t thread;
 	int num;
 
-	if (!first || workers - abandoned >= JOBS_MAX)
+	if (n_queued <= idle) {
+		pthread_cond_signal(&queued);
+		return 0;
+	}
+	if (workers - abandoned >= JOBS_MAX)
 		return 0;
 	num = thread_start(&thread, work, NULL);
 	if (!num) {
@@ -108,6 +131,7 @@ static void unqueue(struct job *j)
 	while (*p != j)
 		p = &(*p)->next;
 	*p = j->next;
+	n_queued--;
 	if (end == &j->next)
 		end = p;
 }
@@ -121,6 +145,7 @@ int job_start(struct job *j, void (*run)(struct job *j), void (*drop)(struct job
 	pthread_mutex_lock(&lock);
 	*end = j;
 	end = &j->next;
+	n_queued++;
 	num = add_worker();
 	if (num)
 		unqueue(j);

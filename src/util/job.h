@@ -8,7 +8,7 @@
 #include "util/err.h"
 #include "util/thread.h"
 
-#define JOBS_MAX 4 /* that run at a time, beside those that were cancelled and hang */
+#define JOBS_MAX 4 /* that run at a time, not counting abandoned ones */
 
 /* The first member of a piece of work; its members are job.c's own. */
 struct job {
@@ -19,19 +19,19 @@ struct job {
 	bool cancelled;
 };
 
-/* Queue it.  drop(j) frees it with all that came of it, on whichever thread is the last
- * to use it.  -1: no thread can be made; nothing has begun, and it is still the caller's. */
+/* Queue a job. drop(j) frees it and its result, on the last thread that uses it. -1: no thread could be
+ * created; the job was not started and still belongs to the caller. */
 int job_start(struct job *j, void (*run)(struct job *j), void (*drop)(struct job *j), struct err *e);
 /* Is it done?  Waits for that until until_ns of clock_now_ns().  It is the caller's again then. */
 bool job_done(struct job *j, int64_t until_ns);
-/* To be asked by run() from time to time. */
+/* run() polls this from time to time. */
 bool job_is_cancelled(struct job *j);
 /* Its result is not wanted: it is dropped, at once or when run() returns. */
 void job_cancel(struct job *j);
 /* The same, but it is run before. */
 void job_detach(struct job *j);
 
-/* To poll: readable when a job has ended since jobs_fd_clear().  -1: there is none. */
+/* To poll: readable when a job has ended since jobs_fd_clear(). -1: not available. */
 int jobs_fd(void);
 void jobs_fd_clear(void);
 

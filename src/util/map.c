@@ -1,7 +1,6 @@
-/* The handler may do little: it finds the map by address in a table of fixed
- * size, lays a page of zeroes over the one that is gone, and notes its offset.
- * mmap() is a system call that takes no lock of the C library; POSIX does not
- * list it for handlers, Linux has always allowed it. */
+/* A signal handler may do little: it finds the map by address in a table of fixed size, maps a page of
+ * zeroes over the missing one and records its offset. mmap() takes no lock of the C library; POSIX does
+ * not list it as async-signal-safe, but on Linux it is. */
 #include "util/map.h"
 
 #include <errno.h>
@@ -35,7 +34,7 @@ bool map_mend(const siginfo_t *how)
 	uintptr_t at = (uintptr_t)how->si_addr;
 	int saved = errno;
 
-	if (how->si_code <= 0) /* somebody sent it */
+	if (how->si_code <= 0) /* sent by a process */
 		return false;
 	for (size_t i = 0; i < SLOTS; i++) {
 		struct slot *s = &slots[i];
@@ -121,7 +120,7 @@ int map_open(struct map *m, int fd, size_t size)
 		atomic_store(&slots[slot].from, 0);
 		return -1;
 	}
-	/* Else a look at one byte may map two megabytes. */
+	/* Otherwise reading one byte may map two megabytes. */
 	madvise(p, size, MADV_NOHUGEPAGE);
 	atomic_store(&slots[slot].size, size);
 	atomic_store(&slots[slot].torn, size);

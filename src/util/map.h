@@ -1,9 +1,8 @@
-/* map: a file in memory that may shrink, or fail, while it is looked at.
+/* map: a mapped file that may shrink or fail while it is read.
  *
- * Reading a mapped page that the file no longer has is SIGBUS.  Within a map of
- * this header it is not: such a page reads as zeroes from then on and the map
- * says that it is torn, so that whoever reads looks again at how much is left
- * before it believes what it saw.  Any other SIGBUS goes where it went before. */
+ * Reading a mapped page beyond the end of the file raises SIGBUS. Within a map of this header such a
+ * page reads as zeroes instead and the map is marked as torn, so that readers check how much is left
+ * before they trust what they read. Any other SIGBUS is passed to the previous handler. */
 #ifndef NVMTOP_UTIL_MAP_H
 #define NVMTOP_UTIL_MAP_H
 
@@ -19,12 +18,12 @@ struct map {
 	int slot;
 };
 
-/* Maps size bytes (at least 1) of fd for reading and owns fd from then on.  -1:
- * not mapped, errno says why, and fd is still the caller's. */
+/* Maps size bytes (at least 1) of fd for reading and takes ownership of fd. -1: not mapped, see errno;
+ * fd still belongs to the caller. */
 int map_open(struct map *m, int fd, size_t size);
 void map_close(struct map *m);
 
-/* Offset of the lowest page that was asked for and not there, or size. */
+/* Offset of the lowest page that was accessed and missing, or size. */
 size_t map_torn(const struct map *m);
 
 /* How many of its bytes the file has now. */
@@ -35,9 +34,9 @@ void map_release(const struct map *m);
 /* Have these bytes read from the disk, without waiting for them. */
 void map_want(const struct map *m, size_t at, size_t n);
 
-/* Install the handler of SIGBUS, if another is there.  map_open() does it as well;
- * what was there before gets what is not the maps'.  A handler that is installed
- * later calls map_mend(): true when the fault was one of a map and is mended. */
+/* Install the SIGBUS handler unless another one is installed. map_open() does it as well; faults outside
+ * the maps go to the previous handler. A handler that is installed later calls map_mend(): true when the
+ * fault was in a map and is handled. */
 void map_guard(void);
 bool map_mend(const siginfo_t *how);
 

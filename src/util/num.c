@@ -15,7 +15,7 @@ const char *num_i64(const char *p, const char *end, int64_t *out)
 		p++;
 	uint64_t limit = negative ? (uint64_t)INT64_MAX + 1 : (uint64_t)INT64_MAX;
 	uint64_t v = 0;
-	const char *first = p, *safe = end - p > 18 ? p + 18 : end; /* 18 digits fit whatever they are */
+	const char *first = p, *safe = end - p > 18 ? p + 18 : end; /* 18 digits always fit */
 	for (; p < safe && *p >= '0' && *p <= '9'; p++)
 		v = v * 10 + (unsigned)(*p - '0');
 	for (; p < end && *p >= '0' && *p <= '9'; p++) {

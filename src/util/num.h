@@ -6,14 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Parse an optional sign and decimal digits at p, not past end.  Returns the
- * first byte after the number, or NULL when there is no digit or the value does
- * not fit.  Leading blanks are skipped; what follows (a unit suffix, a newline)
- * is the caller's. */
+/* Parse an optional sign and decimal digits at p, not past end. Returns the first byte after the number,
+ * or NULL when there is no digit or the value does not fit. Leading blanks are skipped; anything that
+ * follows (a unit suffix, a newline) is left to the caller. */
 const char *num_i64(const char *p, const char *end, int64_t *out);
 
-/* The whole of text as a finite decimal number such as "2", "0.5" or "1e3".
- * False when anything else is there. */
+/* The whole of text as a finite decimal number such as "2", "0.5" or "1e3". False for anything else. */
 bool num_double(const char *text, double *out);
 
 /* The whole of text as a duration: "90", "1.5", "250ms", "10s", "2m", "1h30m",
@@ -23,9 +21,8 @@ bool num_duration_ns(const char *text, int64_t *out);
 /* The whole of text as a number of bytes: "65536", "500k", "1.5G"; k, M, G, T are
  * powers of 1000, Ki, Mi, Gi, Ti of 1024, and a B may follow.  0 .. 2^62. */
 bool num_bytes(const char *text, uint64_t *out);
-/* The shortest decimal number that reads back as exactly v, whatever the locale:
- * "0", "-12.5", "1e-07"; "nan", "inf" or "-inf" for what is no number.  Returns
- * its length; out always ends with a NUL. */
+/* The shortest decimal number that reads back as exactly v, in any locale: "0", "-12.5", "1e-07"; "nan",
+ * "inf" or "-inf" for non-numbers. Returns its length; out always ends with a NUL. */
 #define NUM_TEXT 32
 size_t num_text(char out[NUM_TEXT], double v);
 /* The same of a v that is a float: the shortest that reads back as that float, "17.2" for

@@ -1,4 +1,4 @@
-/* By a rename, so that a full disk or a lost power leaves the file that was there. */
+/* Files are replaced by rename(), so that a full disk or a power failure leaves the old file. */
 #include "util/replace.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ int replace_open(struct replacement *r, const char *path)
 	return fd;
 }
 
-/* So that the new name is there after a loss of power, too. */
+/* So that the new name survives a power failure. */
 static void sync_folder(char *path)
 {
 	char *slash = strrchr(path, '/');

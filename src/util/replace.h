@@ -5,12 +5,12 @@
 #include <limits.h>
 
 struct replacement {
-	char temp[PATH_MAX];	/* until it has its place; "": there is none */
+	char temp[PATH_MAX];	/* until it is renamed; "": none */
 	char path[PATH_MAX];	/* which it takes */
 };
 
-/* A new file beside path, which need not be there; a link is replaced, and not what it
- * leads to.  The descriptor, of mode 0600, to write to and to close; or -1 with errno. */
+/* Create a new file beside path, which need not exist; a symbolic link is replaced, not its target.
+ * Returns a descriptor of mode 0600 to write to and close; or -1 with errno. */
 int replace_open(struct replacement *r, const char *path);
 /* All is written: to the disk and into its place.  0; or -1 with errno, and it is to be dropped. */
 int replace_done(struct replacement *r, int fd);

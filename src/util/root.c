@@ -1,7 +1,6 @@
-/* Opening below another root is done by walking the path by hand: a tree that
- * somebody sent in holds absolute links that must stay inside it, openat2() is
- * missing on the kernels of older boards, and chroot() wants to be root.  For
- * "/" itself the kernel does the walking. */
+/* Paths below another root are walked by hand: a tree that a user sent contains absolute links that must
+ * stay inside it, openat2() is missing on the kernels of older boards, and chroot() needs root. For "/"
+ * itself the kernel walks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -73,8 +72,6 @@ static _Thread_local bool gives_up;
 void root_give_up(bool hanging)
 {
 	gives_up = hanging;
-	if (!hanging)
-		timed_read_end();
 }
 
 unsigned root_given_up(void)

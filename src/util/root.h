@@ -16,13 +16,13 @@
 struct root;
 
 struct root *root_open(const char *dir, struct err *e);	/* NULL on error */
-struct root *root_hold(struct root *r);	/* the same, closed once more before it is gone; from any thread */
+struct root *root_hold(struct root *r);	/* another reference, to be closed as well; from any thread */
 void root_close(struct root *r);	/* NULL is fine */
 const char *root_dir(const struct root *r);	/* as given, without a trailing '/' unless it is "/" */
 bool root_is_live(const struct root *r);	/* is it "/"? */
 
-/* From now on, until told otherwise, this thread gives up reads that hang, with ETIME.  They
- * take another thread and two switches to it each: not for sampling. */
+/* Until it is called again, this thread gives up reads that hang, with ETIME. Each read then takes two
+ * context switches: not for sampling. */
 void root_give_up(bool hanging);
 unsigned root_given_up(void);	/* how many reads were, so far */
 /* pread(), or read() where at is negative, that can be given up.  Of more than 4096 bytes it

@@ -1,4 +1,4 @@
-/* What is written to a terminal as text, and how wide it is there. */
+/* Text for a terminal, and its width there. */
 #include "util/text.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
-/* Every thread begins without signals but its own faults, with a stack aside for
- * those, and every wait ends by CLOCK_MONOTONIC, which nobody sets: none of it is for
- * each of those who have a thread to remember. */
+/* Every thread starts with all signals blocked but synchronous faults, with an alternate stack for
+ * those, and waits by CLOCK_MONOTONIC, which cannot be set: users of threads need not care. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,12 +15,12 @@
 #include "util/clock.h"
 #include "util/thread.h"
 
-/* What a thread does to itself.  The kernel ends the program at once where such a signal
- * is blocked: past who puts the terminal back, and past who mends a file that shrank. */
+/* Faults of the thread itself. If such a signal is blocked the kernel kills the process at once, without
+ * restoring the terminal or repairing a map that shrank. */
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
 
-/* An overflown stack has no room for who handles it.  Nothing of this one is touched
- * until then, and so takes memory, but for the page with what is to run. */
+/* A handler cannot run on an overflowed stack. The pages of this one take no memory until they are used,
+ * but for the one with the arguments. */
 struct aside {
 	char stack[64 * 1024];
 	void *(*run)(void *);
@@ -40,7 +39,7 @@ static struct aside *aside_new(void *(*run)(void *), void *arg)
 	return a;
 }
 
-/* Where there is one already, as a sanitizer gives each thread, that one stays. */
+/* An existing alternate stack stays, such as the one that a sanitizer sets up for each thread. */
 static bool aside_use(struct aside *a)
 {
 	stack_t ours = {.ss_sp = a->stack, .ss_size = sizeof a->stack}, was;
@@ -48,8 +47,8 @@ static bool aside_use(struct aside *a)
 	return sigaltstack(NULL, &was) == 0 && (was.ss_flags & SS_DISABLE) && sigaltstack(&ours, NULL) == 0;
 }
 
-/* Here, and by the thread itself: nobody waits for one that is detached, and one that
- * never ends needs it until the process does. */
+/* Freed here, by the thread itself: nothing joins a detached thread, and one that never ends needs it
+ * until the process ends. */
 static void *begin(void *arg)
 {
 	const stack_t none = {.ss_flags = SS_DISABLE};

@@ -8,12 +8,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Begin run(arg) on a thread of its own, in which every signal is blocked but its own
- * faults (SIGSEGV, SIGBUS, ...): the others are those of the thread that looks after
- * them, and SIGXFSZ and SIGPIPE of none.  A handler with SA_ONSTACK has a stack of its
- * own there, for as long as run() lasts: which therefore returns and does not
- * pthread_exit().
- * Returns 0, or what pthread_create() returns. */
+/* Start run(arg) on a new thread in which all signals are blocked but synchronous faults (SIGSEGV,
+ * SIGBUS, ...): other signals go to the thread that reads them, SIGXFSZ and SIGPIPE to none. A handler
+ * with SA_ONSTACK has an alternate stack there while run() runs, which must therefore return and not
+ * call pthread_exit(). Returns 0, or what pthread_create() returns. */
 int thread_start(pthread_t *out, void *(*run)(void *), void *arg);
 
 /* Is that thread of this process asleep in the kernel, and not only kept from a core? */
@@ -21,7 +19,8 @@ bool thread_sleeps(pid_t thread);
 
 /* A flag is 0 until it is set. */
 void thread_flag_set(_Atomic uint32_t *flag);
-/* Wait until it is, but not past until_ns (CLOCK_MONOTONIC), and perhaps for less: the caller looks again. */
+/* Wait until it is set, at most until until_ns (CLOCK_MONOTONIC). May return early: the caller checks
+ * again. */
 void thread_flag_wait(const _Atomic uint32_t *flag, int64_t until_ns);
 
 /* For thread_wait().  Returns 0, or an error number.  Ended by pthread_cond_destroy(). */

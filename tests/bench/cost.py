@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What nvmtop costs, beside a plain reader of the same files.
 
-usage: cost.py [--seconds N] [--pairs N] [--only PART] [PROGRAM]
+usage: cost.py [--seconds N] [--pairs N] [--only PART] [--peer SOURCE] [PROGRAM]
 
-PART is paired, busy, late or screen; all of them without it.
+PART is paired, busy, late, screen or peer; all of them without it.
 
 paired: the recorder and the yardstick (tests/bench/reader: it reads every file at
 every tick) take turns on one tree: the fake AGX Orin of tests/boards in memory (in
@@ -26,6 +26,10 @@ machine's; what is left is nvmtop's own.
 
 screen: the live screen.
 
+peer: the recorder and fastnvmetrics' engine take turns on that tree while all numbers in
+it move; SOURCE is a checkout of github.com/justincdavis/fastnvmetrics. Its engine is
+compiled with -O2 and runs in a chroot of the tree, for which one must be root.
+
 CPU time is what the scheduler counted (CLOCK_PROCESS_CPUTIME_ID of the other
 process): the user and system times of rusage are sampled with the timer tick and
 alias with what wakes at the same rate.  Compare figures of one run with each
@@ -38,6 +42,7 @@ import json
 import os
 import pty
 import re
+import random
 import resource
 import select
 import shutil
@@ -48,6 +53,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -156,6 +162,73 @@ def files_of(program, root, only):
     return found
 
 
+class Number:
+    """A file with one whole number, which walks but keeps its number of digits."""
+
+    def __init__(self, path, period):
+        with open(path, encoding="ascii") as f:
+            self.value = int(f.read())
+        self.fd = os.open(path, os.O_WRONLY)
+        self.due, self.period = 0.0, period
+        digits = len(str(abs(self.value)))
+        self.low, self.high = max(10 ** (digits - 1), self.value // 2), min(10**digits - 1, self.value * 3 // 2)
+
+    def step(self):
+        self.value += random.randint(-1, 1) * max(1, (self.high - self.low) // 50)
+        self.value = min(max(self.value, self.low), self.high)
+        os.pwrite(self.fd, b"%d" % self.value, 0)
+
+
+class Counters:
+    """Busy and all cycles of the GPU, of the same number of digits for ten minutes."""
+
+    def __init__(self, path, period):
+        self.fd = os.open(path, os.O_WRONLY)
+        self.busy = self.total = 10**12
+        self.due, self.period, self.load = 0.0, period, 0.5
+
+    def step(self):
+        self.load = min(max(self.load + random.uniform(-0.1, 0.1), 0), 1)
+        self.total += 10**6
+        self.busy += int(10**6 * self.load)
+        os.pwrite(self.fd, b"%d %d\n" % (self.busy, self.total), 0)
+
+
+class Animation:
+    """All numbers that nvmtop reads in a tree go up and down at random, but for those of /proc."""
+
+    def __init__(self, program, root):
+        self.files = []
+        for tier, path in files_of(program, root, None):
+            path = path.lstrip("!")
+            if path.startswith(root + "/proc"):
+                continue
+            try:
+                make = Counters if path.endswith("/counters") else Number
+                self.files.append(make(path, [0.005, 0.02, 0.1][tier]))
+            except (ValueError, OSError):
+                continue
+        self.stop = threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        while not self.stop.is_set():
+            now = time.monotonic()
+            for f in self.files:
+                if now >= f.due:
+                    f.due = now + f.period * random.uniform(0.7, 1.3)
+                    f.step()
+            time.sleep(0.002)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop.set()
+        self.thread.join()
+
+
 def measure(pid, seconds):
     """CPU per second of wall clock, and peak memory, after a warm-up."""
     time.sleep(WARM)
@@ -180,7 +253,7 @@ def microseconds(text):
 
 
 def record(program, extra, seconds, folder):
-    path = os.path.join(folder, "cost.bin")
+    path = os.path.join(folder, "cost.nvmt")
     with subprocess.Popen([program, *extra, "--record", "--force", path], stderr=subprocess.PIPE, text=True,
                           env={**os.environ, "LC_ALL": "C"}) as p:
         r = measure(p.pid, seconds)
@@ -258,6 +331,45 @@ def paired(program, reader, seconds, pairs, busy):
     row("control: SCHED_FIFO, no files", runs["control"])
 
 
+def build_peer(source, folder):
+    path = os.path.join(folder, "peer")
+    subprocess.run(["g++", "-std=c++17", "-O2", "-static", "-D_GNU_SOURCE", "-I", source + "/include", "-o", path,
+                    os.path.join(HERE, "peer.cpp"), source + "/src/engine.cpp", source + "/src/config.cpp",
+                    "-pthread"], check=True)
+    return path
+
+
+def peer_once(peer, root, seconds):
+    shutil.copy(peer, root + "/peer")
+    with subprocess.Popen(["chroot", root, "/peer", "/peer.bin", str(int(seconds + WARM + 1))],
+                          stdout=subprocess.PIPE, text=True) as p:
+        r = measure(p.pid, seconds)
+        r["rate"] = int(p.communicate()[0]) / int(seconds + WARM + 1)
+    return r
+
+
+def beside_peer(program, reader, source, seconds, pairs):
+    with tempfile.TemporaryDirectory(dir=os.environ.get("COST_DIR", "/dev/shm")) as folder:
+        peer = build_peer(source, folder)
+        tree = Tree(folder)
+        nvmtop, other, control = [], [], []
+        try:
+            with Animation(program, tree.root) as moving:
+                for _ in range(pairs):
+                    nvmtop.append(record(program, ["--sysroot", tree.root], seconds, folder))
+                    other.append(peer_once(peer, tree.root, seconds))
+                    control.append(read_plainly(reader, [], seconds, folder, "--fifo"))
+        finally:
+            tree.close()
+    print(f"\nbeside fastnvmetrics' engine: {pairs} x {seconds:g} s in turn, {len(moving.files)} files move")
+    for name, runs in (("nvmtop", nvmtop), ("fastnvmetrics", other), ("control: SCHED_FIFO, no files", control)):
+        print(f"{name:30} {100 * statistics.median(r['cpu'] for r in runs):6.2f} %  "
+              f"{statistics.median(r['rate'] for r in runs):6.0f} samples/s  "
+              f"{statistics.median(r['peak'] for r in runs) / 1000:6.1f} MB")
+    ratios = sorted(a["cpu"] / b["cpu"] for a, b in zip(nvmtop, other))
+    print(f"ratio {statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})")
+
+
 BUS = "/sys/devices/platform/bus@0/c240000.i2c"
 
 
@@ -301,7 +413,7 @@ def meet(span, others):
 
 def late_once(program, reader, seconds, folder, root, name, busy):
     spinners = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count() * busy)]
-    path = os.path.join(folder, "late.bin")
+    path = os.path.join(folder, "late.nvmt")
     controls = [subprocess.Popen([reader, "--fifo", "--cpu", str(n), "--seconds", str(seconds + 1), "1000", "0", "0"],
                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
                 for n in sorted(os.sched_getaffinity(0))]
@@ -386,7 +498,8 @@ def main():
     p.add_argument("--seconds", type=float, default=5)
     p.add_argument("--pairs", type=int, default=5)
     p.add_argument("--late", type=int, default=60)
-    p.add_argument("--only", choices=("paired", "busy", "late", "screen"))
+    p.add_argument("--only", choices=("paired", "busy", "late", "screen", "peer"))
+    p.add_argument("--peer", metavar="SOURCE")
     p.add_argument("program", nargs="?", default="src/nvmtop")
     a = p.parse_args()
     program = os.path.abspath(a.program)
@@ -400,6 +513,8 @@ def main():
         late_ticks(program, reader, a.late)
     if a.only in (None, "screen"):
         screens(program, a.seconds)
+    if a.peer and a.only in (None, "peer"):
+        beside_peer(program, reader, os.path.abspath(a.peer), a.seconds, a.pairs)
     return 0
 
 

@@ -7,4 +7,4 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 test -x "$root/tests/tools/stalls" || make -C "$root" tests/tools/stalls >&2
 cd "$folder"
-NVMTOP_BOARDS=$root/boards python3 "$root/tests/tools/killer.py" "$root/src/nvmtop" "$root/tests/tools/stalls" "${1:-100}"
+NVMTOP_BOARDS=$root/boards python3 "$root/tests/tools/killer.py" "$root/src/nvmtop" "$root/tests/tools/stalls" "${1:-100}" 250

@@ -10,71 +10,12 @@ built with `make tests/bench/log-size`.
 """
 import argparse
 import os
-import random
 import subprocess
 import tempfile
-import threading
-import time
 
 import cost
 
 TOP = os.path.join(cost.HERE, "..", "..")
-
-
-class Number:
-    """A file with one whole number, which walks but keeps its number of digits."""
-
-    def __init__(self, path, period):
-        with open(path, encoding="ascii") as f:
-            self.value = int(f.read())
-        self.fd = os.open(path, os.O_WRONLY)
-        self.due, self.period = 0.0, period
-        digits = len(str(abs(self.value)))
-        self.low, self.high = max(10 ** (digits - 1), self.value // 2), min(10**digits - 1, self.value * 3 // 2)
-
-    def step(self):
-        self.value += random.randint(-1, 1) * max(1, (self.high - self.low) // 50)
-        self.value = min(max(self.value, self.low), self.high)
-        os.pwrite(self.fd, b"%d" % self.value, 0)
-
-
-class Counters:
-    """Busy and all cycles of the GPU, of the same number of digits for ten minutes."""
-
-    def __init__(self, path, period):
-        self.fd = os.open(path, os.O_WRONLY)
-        self.busy = self.total = 10**12
-        self.due, self.period, self.load = 0.0, period, 0.5
-
-    def step(self):
-        self.load = min(max(self.load + random.uniform(-0.1, 0.1), 0), 1)
-        self.total += 10**6
-        self.busy += int(10**6 * self.load)
-        os.pwrite(self.fd, b"%d %d\n" % (self.busy, self.total), 0)
-
-
-def animated(program, root):
-    files = []
-    for tier, path in cost.files_of(program, root, None):
-        path = path.lstrip("!")
-        if path.startswith(root + "/proc"):
-            continue
-        try:
-            make = Counters if path.endswith("/counters") else Number
-            files.append(make(path, [0.005, 0.02, 0.1][tier]))
-        except (ValueError, OSError):
-            continue
-    return files
-
-
-def animate(files, stop):
-    while not stop.is_set():
-        now = time.monotonic()
-        for f in files:
-            if now >= f.due:
-                f.due = now + f.period * random.uniform(0.7, 1.3)
-                f.step()
-        time.sleep(0.002)
 
 
 def record(program, path, seconds, *how):
@@ -84,17 +25,11 @@ def record(program, path, seconds, *how):
 
 def orin(program, path, seconds, folder):
     tree = cost.Tree(folder)
-    stop = threading.Event()
     try:
-        files = animated(program, tree.root)
-        print(f"{len(files)} files move")
-        thread = threading.Thread(target=animate, args=(files, stop))
-        thread.start()
-        record(program, path, seconds, "--sysroot", tree.root)
-        stop.set()
-        thread.join()
+        with cost.Animation(program, tree.root) as moving:
+            print(f"{len(moving.files)} files move")
+            record(program, path, seconds, "--sysroot", tree.root)
     finally:
-        stop.set()
         tree.close()
 
 
@@ -105,7 +40,7 @@ def main():
     args = p.parse_args()
     program = os.path.join(TOP, "src", "nvmtop")
     with tempfile.TemporaryDirectory(dir=os.environ.get("COST_DIR", "/dev/shm")) as folder:
-        path = os.path.join(folder, "recording.bin")
+        path = os.path.join(folder, "recording.nvmt")
         for board in args.board:
             print(f"== {board}")
             if board == "demo":

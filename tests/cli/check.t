@@ -145,4 +145,13 @@ for f in bad[0-9]*.bin; do
     ! grep -E '^(header|extension|sync)|the time' out >>died || echo "in the cut of $f" >>died
 done
 ok 'bad bytes anywhere' sh -c 'cat died; test ! -s died'
+
+# Other programs read the samples of version 1, nvmtop the log behind them.
+run nvmtop --demo --record --duration 0.5 both.bin
+run nvmtop --check both.bin
+ok 'version 1 and its log: valid' is "$status" 0
+printf A | dd of=both.bin bs=1 seek=5000 conv=notrunc 2>/dev/null
+run nvmtop --check both.bin
+ok 'a sample that is not that of the log: status 3' is "$status" 3
+ok 'a sample that is not that of the log: where' says out 'from offset 5000 on'
 done_testing

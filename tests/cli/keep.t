@@ -81,13 +81,13 @@ sleep 1.5
 kill -KILL $pid
 wait $pid 2>/dev/null
 ok 'SIGKILL in the time after: what was held and what came is in the file' judge killed.nvmt \
-    "1900 < t['counts']['fast'] and len(t['sync']) == 1"
+    "500 < t['counts']['fast'] and len(t['sync']) == 1"
 run nvmtop --replay killed.nvmt --print 120x40
 ok 'and it opens as it is' is "$status" 0
 
 run nvmtop --demo --record --keep 1 cmd.bin -- sh -c 'sleep 1; kill -USR2 $PPID; sleep 0.3; exit 7'
 ok 'around a command: its status' is "$status" 7
-ok 'and its file, of version 1' judge cmd.bin "len(t['sync']) == 1 and 900 < t['counts']['fast'] <= 1001"
+ok 'and its file, of version 1' judge cmd.bin "len(t['sync']) == 1 and 100 < t['counts']['fast'] <= 1001"
 ok 'the log that it was is gone' test ! -e cmd.bin.nvmt
 run nvmtop --demo --record --keep 1 --duration 0.5 nothing.nvmt
 ok 'no trigger: status 0' is "$status" 0

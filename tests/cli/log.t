@@ -32,6 +32,30 @@ rows() { nvmtop --export jsonl "$1" | grep -c '"row":"fast"'; }
 sum=$(($(rows s.nvmt) + $(rows s.2.nvmt) + $(rows s.3.nvmt)))
 ok 'with each row once' says err "samples: *$sum fast"
 
+for f in s.nvmt s.2.nvmt s.3.nvmt; do
+    run nvmtop --check $f
+    ok "each is valid: $f" is "$status" 0
+done
+
+# Logs of one session, one behind the other, are one log.
+cat s.nvmt s.2.nvmt s.3.nvmt >cat.nvmt
+nvmtop --join s.nvmt s.2.nvmt s.3.nvmt -o joined.nvmt 2>err
+run nvmtop --check cat.nvmt
+ok 'logs behind each other: valid' is "$status" 0
+for f in cat joined; do nvmtop --export csv $f.nvmt >$f.csv 2>err; done
+ok 'and the same as when they are joined' cmp cat.csv joined.csv
+
+# Of another session: said, and not lost.
+cat s.nvmt a.nvmt >two.nvmt
+size=$(wc -c <two.nvmt)
+run nvmtop --report --summary two.nvmt
+ok 'another recording behind it: reported' is "$status" 3
+ok 'in a sentence' says err "another recording follows, the last $(wc -c <a.nvmt) bytes"
+run nvmtop --recover two.nvmt
+ok 'it is not cut off' test "$(wc -c <two.nvmt)" -eq "$size"
+ok 'which is an error' is "$status" 3
+ok 'that says so' says err 'nothing was changed'
+
 # A crash loses the last cell and nothing else.
 $EMU "$NVMTOP" --demo --record k.nvmt 2>err &
 killed=$!

@@ -77,7 +77,7 @@ folder_hangs() {
 	wait_for "Reading this folder"
 	keys q
 	check "$1: q gives the terminal back" until_true left
-	check "$1: why there is no end yet is said" wait_for "a disk does not answer"
+	check "$1: why there is no end yet is said" wait_for "a disk or a driver does not answer"
 	rule "/far clear"
 	rule "/far whole"
 	check "$1: the end" wait_prompt 0

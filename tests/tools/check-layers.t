@@ -1,6 +1,6 @@
 #!/bin/sh
 # Which folder may include which: util and model at the bottom, the program on top.
-echo 1..3
+echo 1..4
 cd "$NVMTOP_SRC" || exit 1
 
 # result NUMBER WHAT BAD
@@ -44,3 +44,8 @@ result 2 'each library of the terminal has one home' "$bad"
 # So that no thread is left without what all need.
 bad=$(grep -rl --include='*.c' 'pthread_create(' src | grep -vx src/util/thread.c | sed 's/.*/# & must use thread_start()/')
 result 3 'threads begin in one place' "$bad"
+
+# Main is the seventh kind; what else may block is a job.
+found=$(grep -rlw --include='*.c' 'thread_start(&' src | grep -vx src/util/thread.c | sort | tr '\n' ' ')
+test "$found" = 'src/engine/engine.c src/engine/pacer.c src/probe/reader-thread.c src/record/mark-inbox.c src/trace/log-disk.c src/util/job.c ' && found=
+result 4 'seven kinds of threads' "${found:+# threads begin in $found}"

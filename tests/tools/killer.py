@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Kills recorders at random moments and judges what is left, as it is.
 
-  killer.py NVMTOP STALLS KILLS [SEED]
+  killer.py NVMTOP STALLS KILLS LIMIT_MS [SEED]
 
-Prints TAP.  NVMTOP may be several words.  The promise is that after a SIGKILL
-at most the last 250 ms are missing.  What the machine itself held everybody up
-for meanwhile (STALLS measures it) comes on top; nothing else does.
+Prints TAP.  NVMTOP may be several words.  A SIGKILL may cost at most the last
+LIMIT_MS, and the time for which the machine stalled meanwhile (STALLS measures it).
 """
 
 import json
@@ -18,7 +17,6 @@ import threading
 import time
 
 TOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nvmt-log.py")
-PROMISE_MS = 250
 TOGETHER = 8
 
 
@@ -108,7 +106,8 @@ def stalls_in(stalls, begin, end):
 
 def main():
     nvmtop, kills = sys.argv[1].split(), int(sys.argv[3])
-    seed = int(sys.argv[4]) if len(sys.argv) > 4 else random.randrange(10 ** 9)
+    limit_ms = int(sys.argv[4])
+    seed = int(sys.argv[5]) if len(sys.argv) > 5 else random.randrange(10 ** 9)
     with open("stalls.out", "wb") as out:
         meter = subprocess.Popen([sys.argv[2], "stalls.tmp"], stdin=subprocess.PIPE, stdout=out)
     runs = [Run(nvmtop, i, random.Random(seed + i)) for i in range(kills)]
@@ -140,7 +139,7 @@ def main():
     for r in runs:
         if r.missing is None:
             continue
-        allowed = PROMISE_MS * 10 ** 6 + stalls_in(stalls, r.last, r.killed)
+        allowed = limit_ms * 10 ** 6 + stalls_in(stalls, r.last, r.killed)
         if r.missing > allowed:
             late.append((r, allowed))
     lost = sorted(r.missing / 1e6 for r in runs if r.missing is not None)
@@ -148,14 +147,13 @@ def main():
     for r in bad[:10]:
         for line in "; ".join(r.problems).splitlines():
             print(f"# {r.name} ({r.kind}): {line}")
-    print(f"{'not ok' if late or not lost else 'ok'} 2 - at most the last {PROMISE_MS} ms are missing, "
+    print(f"{'not ok' if late or not lost else 'ok'} 2 - at most the last {limit_ms} ms are missing, "
           "and what the machine stalled")
     for r, allowed in late[:10]:
         print(f"# {r.name} ({r.kind}): {r.missing / 1e6:.1f} ms are missing, {allowed / 1e6:.1f} ms are allowed")
     if lost:
         print(f"# {kills} kills, seed {seed}: missing {lost[len(lost) // 2]:.0f} ms in the middle, "
-              f"{lost[-1]:.0f} ms at most; {sum(m > PROMISE_MS for m in lost)} above {PROMISE_MS} ms, "
-              f"where the machine stalled")
+              f"{lost[-1]:.0f} ms at most")
     print("1..2")
     return 0
 

@@ -52,7 +52,8 @@ static double value_at(int64_t t_ns, size_t column)
 	return (double)((t_ns / 1000000 * 7 + (int64_t)column) % 100) / 10;
 }
 
-/* A row each ms and each 100 ms, a mark each second, a gap. */
+/* A row each ms and each 100 ms, a mark each second, a gap.  next: the file that it goes on in
+ * half way, whose chunks are behind END. */
 static struct text write_log(uint32_t session, const char *next)
 {
 	struct log_options o = {.session = session, .index = true};
@@ -72,9 +73,11 @@ static struct text write_log(uint32_t session, const char *next)
 		log_builder_rows(b, &(struct rows) {TIER_FAST, 1, 2, &ns, v});
 		if (ms % 100 == 0)
 			log_builder_rows(b, &(struct rows) {TIER_SLOW, 1, 1, &ns, v});
+		if (next && ms == SECONDS * 500)
+			log_builder_split(b, (ns >> LOG_CELL_ZOOM) << LOG_CELL_ZOOM, "a.nvmt", next);
 		log_builder_run(b, ns);
 	}
-	log_builder_end(b, next ? LOG_SPLIT : LOG_STOPPED, next);
+	log_builder_end(b, LOG_STOPPED, NULL);
 	log_builder_free(b);
 	return t;
 }
@@ -417,6 +420,47 @@ static void test_grows(void **state)
 	free(log.p);
 }
 
+/* A split recording goes on in the file that END names, when that is there. */
+static void test_next(void **state)
+{
+	struct text log = write_log(7, "b.nvmt");
+	char path[] = "/tmp/test-follow-XXXXXX", name[64], next[64];
+	struct taker t = {.sink = {&ops}};
+	struct follow *f;
+	struct err e;
+	size_t n = 0;
+	int fd, r;
+
+	(void)state;
+	while (log.entry[n++].kind != LOG_END)
+		assert_true(n + 1 < log.chunks);
+	assert_non_null(mkdtemp(path));
+	snprintf(name, sizeof(name), "%s/a.nvmt", path);
+	snprintf(next, sizeof(next), "%s/b.nvmt", path);
+	fd = make(name, log.p, log.at[n]);
+	close(fd);
+	f = follow_open(name, &t.sink, &e);
+	assert_non_null(f);
+	while ((r = follow_take(f, &e)) > 0)
+		;
+	assert_int_equal(r, 0);
+	assert_true(t.rows[TIER_FAST] > 0 && t.rows[TIER_FAST] < SECONDS * 1000);
+	fd = make(next, log.p + log.at[n], log.n - log.at[n]);
+	close(fd);
+	while ((r = follow_take(f, &e)) > 0)
+		;
+	assert_int_equal(r, -1);
+	assert_int_equal(e.code, ERR_NONE);
+	assert_int_equal(t.begun, 1);
+	assert_int_equal(t.rows[TIER_FAST], SECONDS * 1000);
+	assert_int_equal(t.marks, SECONDS);
+	follow_close(f);
+	unlink(name);
+	unlink(next);
+	rmdir(path);
+	free(log.p);
+}
+
 /* The recorder dies: its lock is free, and nothing more comes. */
 static void test_abandoned(void **state)
 {
@@ -452,7 +496,7 @@ int main(void)
 		cmocka_unit_test(test_whole),	 cmocka_unit_test(test_missing), cmocka_unit_test(test_flips),
 		cmocka_unit_test(test_cut),	 cmocka_unit_test(test_late),	 cmocka_unit_test(test_terminal),
 		cmocka_unit_test(test_around),	 cmocka_unit_test(test_foreign), cmocka_unit_test(test_grows),
-		cmocka_unit_test(test_abandoned),
+		cmocka_unit_test(test_next),	 cmocka_unit_test(test_abandoned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

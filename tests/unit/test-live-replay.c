@@ -123,7 +123,7 @@ static void live_and_replay_are_equal(void **state)
 	struct sink *sinks[2];
 
 	(void)state;
-	snprintf(path, sizeof(path), "/tmp/test-live-replay-%ld.bin", (long)getpid());
+	snprintf(path, sizeof(path), "/tmp/test-live-replay-%ld.nvmt", (long)getpid());
 	make_channels();
 	assert_non_null(history);
 	writer = log_writer_new(path, true, &e);

@@ -147,7 +147,7 @@ static struct recording *record(double s, bool end, uint32_t session)
 	describe(r, hz, width);
 	for (enum tier t = 0; t < TIERS; t++)
 		make_rows(r, t, START, s);
-	write_log(r, &(struct log_options) {.session = session, .index = true}, end);
+	write_log(r, &(struct log_options) {.session = session, .index = true, .uuid = {1}}, end);
 	return r;
 }
 
@@ -796,6 +796,63 @@ static void ask_all(struct log_reader *l)
 	}
 }
 
+/* In every INDEX that lists another one: rows of the slow tier. */
+static bool claim_rows(struct log_packer *k, struct log_unpacker *u, uint8_t *p, struct log_bytes *raw,
+		       struct log_bytes *chunk)
+{
+	uint8_t entries[100 * LOG_ENTRY_SIZE];
+	struct log_head h;
+	struct log_entry e;
+	size_t n;
+	bool any = false;
+
+	if (!log_head_get(p, &h) || h.kind != LOG_INDEX || log_unpack(u, &h, p + LOG_HEAD, raw) != LOG_OK)
+		return false;
+	n = log_get_u32(&(struct log_in) {raw->p + 4, raw->p + raw->n, false});
+	assert_true(n <= 100);
+	log_unshuffle(entries, raw->p + LOG_INDEX_HEAD, n, LOG_ENTRY_SIZE);
+	for (size_t i = 0; i < n; i++) {
+		log_entry_get(entries + i * LOG_ENTRY_SIZE, &e);
+		if (e.kind != LOG_INDEX)
+			continue;
+		e.rows[TIER_SLOW] = UINT32_MAX;
+		log_entry_put(entries + i * LOG_ENTRY_SIZE, &e);
+		any = true;
+	}
+	log_shuffle(raw->p + LOG_INDEX_HEAD, entries, n, LOG_ENTRY_SIZE);
+	chunk->n = 0;
+	assert_int_equal(log_pack(k, &h, raw->p, raw->n, chunk), 0);
+	if (!any || chunk->n > LOG_HEAD + h.stored)
+		return false;
+	memcpy(p, chunk->p, chunk->n);
+	return true;
+}
+
+static void claims(void **state)
+{
+	struct recording *r = record(30, true, SESSION);
+	struct log_packer *k = log_packer_new();
+	struct log_unpacker *u = log_unpacker_new();
+	struct log_bytes raw = {.n = 0}, chunk = {.n = 0};
+	size_t changed = 0;
+	struct log_reader *l;
+
+	(void)state;
+	assert_true(k && u);
+	for (size_t i = 0; i < r->n_chunks; i++)
+		changed += claim_rows(k, u, r->bytes.p + r->chunk[i], &raw, &chunk);
+	assert_true(changed > 0);
+	l = open_bytes(r->bytes.p, r->bytes.n);
+	assert_non_null(l);
+	assert_true(log_reader_rows(l, TIER_SLOW) <= 2 * r->rows[TIER_SLOW].n + 3000);
+	log_reader_close(l);
+	log_bytes_free(&raw);
+	log_bytes_free(&chunk);
+	log_packer_free(k);
+	log_unpacker_free(u);
+	drop(r);
+}
+
 /* A changed payload with a right checksum, at the same place where that is possible. */
 static void repack(struct log_packer *k, struct log_unpacker *u, uint8_t *p, struct log_bytes *raw,
 		   struct log_bytes *chunk)
@@ -875,8 +932,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole),    cmocka_unit_test(levels),	   cmocka_unit_test(torn),
 		cmocka_unit_test(flipped),  cmocka_unit_test(strange),	   cmocka_unit_test(unknown),
-		cmocka_unit_test(disorder), cmocka_unit_test(generations), cmocka_unit_test(hostile),
-		cmocka_unit_test(nothing),
+		cmocka_unit_test(disorder), cmocka_unit_test(generations), cmocka_unit_test(claims),
+		cmocka_unit_test(hostile),  cmocka_unit_test(nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
