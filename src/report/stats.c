@@ -9,7 +9,7 @@
 
 #include "trace/log-lod.h"
 
-#define BLOCK 2048
+#define BLOCK 256
 #define BINS  4096
 
 /* A channel while rows go by. */
