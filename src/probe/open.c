@@ -8,50 +8,14 @@
 #include "util/num.h"
 #include "probe/open.h"
 
-#define SETTINGS_CHANNEL " label kind unit family index lo hi note period hint "
-#define SETTINGS_PLACE   " path hwmon zone devfreq "
-
-static const struct probe_kind {
-	const char *name;
-	size_t words_min, words_max;
-	const char *settings;
-	bool place; /* needs at least one candidate of SETTINGS_PLACE */
-	bool expression;
-	opener *open;
-} kinds[] = {
-	{"cpu", 0, 0, " source hint ", false, false, open_cpu},
-	{"cpufreq", 0, 0, " period hint ", false, false, open_cpufreq},
-	{"iowait", 0, 0, " hint ", false, false, open_iowait},
-	{"load", 0, 0, " hint ", false, false, open_load},
-	{"ram", 0, 0, " hint ", false, false, open_ram},
-	{"swap", 0, 0, " hint ", false, false, open_swap},
-	{"gpu", 0, 0, " dir devfreq label note hint ", false, false, open_gpu},
-	{"emc", 0, 0, " activity rate label note hint ", false, false, open_emc},
-	{"gated", 1, 1, " dir devfreq label note hint ", false, false, open_gated},
-	{"limits", 1, 1, " devfreq label note hint ", false, false, open_limits},
-	{"pinned", 0, 0, " devfreq label note hint ", false, false, open_pinned},
-	{"engine", 1, 2, " dir devfreq path load gate label note hint ", false, false, open_engine},
-	{"nvml", 1, 10, " hint ", false, false, open_nvml},
-	{"zram", 0, 0, " hint ", false, false, open_zram},
-	{"nvmap", 0, 1, " hint ", false, false, open_nvmap},
-	{"freeblock", 0, 0, " hint ", false, false, open_freeblock},
-	{"rail", 1, 1, " hwmon iio bus label note period hint ", false, false, open_rail},
-	{"power", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_value},
-	{"temp", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE " scale ", true, false, open_value},
-	{"fan", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_value},
-	{"pwm", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_value},
-	{"throttle", 0, 0, " hint ", false, false, open_throttle},
-	{"value", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE " scale ", true, false, open_value},
-	{"total", 1, 32, " label note carrier ", false, false, open_total},
-	{"hottest", 0, 0, " label note except ", false, false, open_hottest},
-	{"wave", 1, 1, SETTINGS_CHANNEL " warn crit ", false, true, open_wave},
-};
+#define KIND(name) &probe_kind_##name,
+static const struct probe_kind *const kinds[] = {PROBE_KINDS(KIND)};
 
 static const struct probe_kind *kind_find(const char *name)
 {
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		if (!strcmp(kinds[i].name, name))
-			return &kinds[i];
+		if (!strcmp(kinds[i]->name, name))
+			return kinds[i];
 	return NULL;
 }
 
@@ -162,7 +126,7 @@ int probe_check(const struct statement *s, struct err *e)
 	if (!k) {
 		char known[320] = "";
 		for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-			text_join(known, sizeof known, known, " ", kinds[i].name);
+			text_join(known, sizeof known, known, " ", kinds[i]->name);
 		return statement_error(s, e, _("unknown probe \"%s\"; known:%s"), s->probe, known);
 	}
 	if (s->n_words < k->words_min)

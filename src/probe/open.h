@@ -1,6 +1,6 @@
 /* open: what every kind of probe needs to become channels of a probe set.
  *
- * To add a kind: write opener(), name it in the table of open.c. */
+ * To add a kind: write its opener and its probe_kind_NAME in a file, and name it in PROBE_KINDS. */
 #ifndef NVMTOP_PROBE_OPEN_H
 #define NVMTOP_PROBE_OPEN_H
 
@@ -15,9 +15,26 @@ struct probe_ctx {
 };
 
 typedef int opener(struct probe_ctx *o, struct err *e);
-opener open_cpu, open_cpufreq, open_iowait, open_load, open_ram, open_swap, open_gpu, open_emc, open_rail,
-	open_value, open_throttle, open_total, open_hottest, open_wave, open_gated, open_limits, open_pinned,
-	open_engine, open_nvml, open_zram, open_nvmap, open_freeblock;
+
+/* A statement of a board file. */
+struct probe_kind {
+	const char *name;
+	size_t words_min, words_max; /* behind the name */
+	const char *settings;        /* keys, with blanks around each */
+	bool place;                  /* needs at least one candidate of SETTINGS_PLACE */
+	bool expression;             /* a formula follows */
+	opener *open;
+};
+#define SETTINGS_CHANNEL " label kind unit family index lo hi note period hint "
+#define SETTINGS_PLACE	 " path hwmon zone devfreq "
+
+/* All of them; each is defined beside its opener. */
+#define PROBE_KINDS(X) \
+	X(cpu) X(cpufreq) X(iowait) X(load) X(ram) X(swap) X(gpu) X(emc) X(gated) X(limits) X(pinned) \
+	X(engine) X(nvml) X(zram) X(nvmap) X(freeblock) X(rail) X(power) X(temp) X(fan) X(pwm) \
+	X(throttle) X(value) X(total) X(hottest) X(wave)
+#define PROBE_KIND(name) extern const struct probe_kind probe_kind_##name;
+PROBE_KINDS(PROBE_KIND)
 
 /* The value of the nth setting of that key, or NULL. */
 const char *setting_nth(const struct statement *s, const char *key, size_t nth);

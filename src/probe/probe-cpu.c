@@ -288,7 +288,7 @@ static int add_missing(struct probe_ctx *o, struct cpu *c, const char *what, con
 	return probe_ctx_add(o, &ch, e) ? 0 : -1;
 }
 
-int open_cpu(struct probe_ctx *o, struct err *e)
+static int open_cpu(struct probe_ctx *o, struct err *e)
 {
 	const char *only = setting_get(o->s, "source");
 	char fact[200];
@@ -311,3 +311,5 @@ int open_cpu(struct probe_ctx *o, struct err *e)
 	}
 	return probe_ctx_add_probe(o, &c->probe, e);
 }
+
+const struct probe_kind probe_kind_cpu = {"cpu", 0, 0, " source hint ", false, false, open_cpu};

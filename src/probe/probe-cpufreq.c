@@ -201,7 +201,7 @@ static int add_offline(struct probe_ctx *o, const bool *left, struct err *e)
 	return 0;
 }
 
-int open_cpufreq(struct probe_ctx *o, struct err *e)
+static int open_cpufreq(struct probe_ctx *o, struct err *e)
 {
 	char **names, dir[128], present[160], online[160];
 	bool left[CORES_MAX], up[CORES_MAX], group[CORES_MAX];
@@ -234,3 +234,5 @@ int open_cpufreq(struct probe_ctx *o, struct err *e)
 		left[i] = left[i] && !up[i]; /* online without a group: its clock is unknown */
 	return result || !groups ? result : add_offline(o, left, e);
 }
+
+const struct probe_kind probe_kind_cpufreq = {"cpufreq", 0, 0, " period hint ", false, false, open_cpufreq};

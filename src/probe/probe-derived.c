@@ -147,7 +147,7 @@ static int add_up(struct probe_ctx *o, size_t first, size_t *n, uint16_t *from, 
 	return *n ? 0 : statement_error(o->s, e, _("\"or\" must be between rails"));
 }
 
-int open_total(struct probe_ctx *o, struct err *e)
+static int open_total(struct probe_ctx *o, struct err *e)
 {
 	const char *carrier = setting_get(o->s, "carrier");
 	uint16_t from[32], best[32];
@@ -174,6 +174,9 @@ int open_total(struct probe_ctx *o, struct err *e)
 	return add_energy(o, probe_set_find(o->probes, chosen.name), e);
 }
 
+const struct probe_kind probe_kind_total = {
+	"total", 1, 32, " label note carrier ", false, false, open_total};
+
 static bool left_out(const struct probe_set *r, const struct statement *s, const struct channel *c)
 {
 	const char *except;
@@ -195,7 +198,7 @@ static void join_limit(double *joined, double limit, bool first)
 		*joined = NAN;
 }
 
-int open_hottest(struct probe_ctx *o, struct err *e)
+static int open_hottest(struct probe_ctx *o, struct err *e)
 {
 	const struct probe_set *r = o->probes;
 	uint16_t *from = malloc((r->n_channels + 1) * sizeof *from);
@@ -227,3 +230,6 @@ int open_hottest(struct probe_ctx *o, struct err *e)
 	free(from);
 	return result;
 }
+
+const struct probe_kind probe_kind_hottest = {
+	"hottest", 0, 0, " label note except ", false, false, open_hottest};

@@ -217,7 +217,7 @@ static struct reader *reader_new(struct root *root)
 	return r;
 }
 
-int open_emc(struct probe_ctx *o, struct err *e)
+static int open_emc(struct probe_ctx *o, struct err *e)
 {
 	struct emc *m = probe_new(o, sizeof *m, &emc_ops, TAKE_NS, e);
 	struct reader *r = m ? reader_new(o->probes->root) : NULL;
@@ -247,3 +247,6 @@ int open_emc(struct probe_ctx *o, struct err *e)
 
 	return probe_ctx_finish(o, &m->probe, added, found, e);
 }
+
+const struct probe_kind probe_kind_emc = {
+	"emc", 0, 0, " activity rate label note hint ", false, false, open_emc};

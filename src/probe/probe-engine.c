@@ -166,7 +166,7 @@ static int add(struct probe_ctx *o, enum channel_kind kind, const char *path, co
 	return probe_ctx_column(o, &ch, column, e);
 }
 
-int open_engine(struct probe_ctx *o, struct err *e)
+static int open_engine(struct probe_ctx *o, struct err *e)
 {
 	const struct statement *s = o->s;
 	struct reason no_clock = {.denied = false}, no_load = no_clock, no_gate = no_clock;
@@ -201,3 +201,6 @@ int open_engine(struct probe_ctx *o, struct err *e)
 			    *no_load.tried ? &no_load : &no_clock, &n->util_column, e);
 	return probe_ctx_finish(o, &n->probe, added, !nothing, e);
 }
+
+const struct probe_kind probe_kind_engine = {
+	"engine", 1, 2, " dir devfreq path load gate label note hint ", false, false, open_engine};

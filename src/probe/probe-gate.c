@@ -172,7 +172,7 @@ static void describe(struct probe_ctx *o, struct channel *ch, enum channel_kind 
 		snprintf(ch->label, sizeof ch->label, "%.12s %.18s", gpu ? "GPU" : unit, label);
 }
 
-int open_gated(struct probe_ctx *o, struct err *e)
+static int open_gated(struct probe_ctx *o, struct err *e)
 {
 	struct state *s = new_state(o, &gated_ops, 0, e);
 	struct reason why = {.denied = false};
@@ -190,6 +190,9 @@ int open_gated(struct probe_ctx *o, struct err *e)
 
 	return probe_ctx_finish(o, &s->probe, added, found, e);
 }
+
+const struct probe_kind probe_kind_gated = {
+	"gated", 1, 1, " dir devfreq label note hint ", false, false, open_gated};
 
 static void limits_read(struct probe *p, int64_t t_ns, double *row)
 {
@@ -239,7 +242,7 @@ static int add_governor(struct probe_ctx *o, const char *dir, struct err *e)
 							    : 0;
 }
 
-int open_limits(struct probe_ctx *o, struct err *e)
+static int open_limits(struct probe_ctx *o, struct err *e)
 {
 	static const char *const files[2] = {"min_freq", "max_freq"};
 	static const char *const names[2] = {"freq_min", "freq_max"};
@@ -273,6 +276,9 @@ int open_limits(struct probe_ctx *o, struct err *e)
 		added = add_governor(o, dir, e);
 	return probe_ctx_finish(o, &s->probe, added, found, e);
 }
+
+const struct probe_kind probe_kind_limits = {
+	"limits", 1, 1, " devfreq label note hint ", false, false, open_limits};
 
 /* Pairs of files, lowest and highest clock of a unit. */
 struct pinned {
@@ -357,7 +363,7 @@ static void pinned_cores(struct pinned *s)
 	free(names);
 }
 
-int open_pinned(struct probe_ctx *o, struct err *e)
+static int open_pinned(struct probe_ctx *o, struct err *e)
 {
 	struct pinned *s = probe_new(o, sizeof *s, &pinned_ops, STATE_NS, e);
 	struct reason why = {.denied = false};
@@ -388,3 +394,6 @@ int open_pinned(struct probe_ctx *o, struct err *e)
 
 	return probe_ctx_finish(o, &s->probe, added, s->n > 0, e);
 }
+
+const struct probe_kind probe_kind_pinned = {
+	"pinned", 0, 0, " devfreq label note hint ", false, false, open_pinned};

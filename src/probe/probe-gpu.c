@@ -247,7 +247,7 @@ static bool find(struct probe_ctx *o, struct gpu *g, struct channel *ch, const s
 	return false;
 }
 
-int open_gpu(struct probe_ctx *o, struct err *e)
+static int open_gpu(struct probe_ctx *o, struct err *e)
 {
 	struct gpu *g = probe_new(o, sizeof *g, &gpu_ops, 0, e);
 	struct nvgpu_where where;
@@ -267,3 +267,6 @@ int open_gpu(struct probe_ctx *o, struct err *e)
 	g->probe.readers[0] = g->slow;
 	return probe_ctx_finish(o, &g->probe, added, found, e);
 }
+
+const struct probe_kind probe_kind_gpu = {
+	"gpu", 0, 0, " dir devfreq label note hint ", false, false, open_gpu};

@@ -89,7 +89,7 @@ static void iowait_read(struct probe *p, int64_t t_ns, double *row)
 
 static const struct probe_ops iowait_ops = {iowait_read, file_probe_close};
 
-int open_iowait(struct probe_ctx *o, struct err *e)
+static int open_iowait(struct probe_ctx *o, struct err *e)
 {
 	struct iowait *w = probe_new(o, sizeof *w, &iowait_ops, READ_NS, e);
 	struct channel ch;
@@ -119,3 +119,5 @@ int open_iowait(struct probe_ctx *o, struct err *e)
 
 	return probe_ctx_finish(o, &w->file.probe, added, there, e);
 }
+
+const struct probe_kind probe_kind_iowait = {"iowait", 0, 0, " hint ", false, false, open_iowait};

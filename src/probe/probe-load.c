@@ -49,7 +49,7 @@ static void load_read(struct probe *p, int64_t t_ns, double *row)
 
 static const struct probe_ops load_ops = {load_read, file_probe_close};
 
-int open_load(struct probe_ctx *o, struct err *e)
+static int open_load(struct probe_ctx *o, struct err *e)
 {
 	static const struct {
 		const char *name, *label, *note;
@@ -81,3 +81,5 @@ int open_load(struct probe_ctx *o, struct err *e)
 	}
 	return probe_ctx_finish(o, &l->file.probe, added, there, e);
 }
+
+const struct probe_kind probe_kind_load = {"load", 0, 0, " hint ", false, false, open_load};

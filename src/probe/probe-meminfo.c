@@ -135,7 +135,7 @@ static void nvmap_read(struct probe *p, int64_t t_ns, double *row)
 
 static const struct probe_ops nvmap_ops = {nvmap_read, file_probe_close};
 
-int open_nvmap(struct probe_ctx *o, struct err *e)
+static int open_nvmap(struct probe_ctx *o, struct err *e)
 {
 	bool optional = o->s->n_words > 0;
 	struct reason why = {.denied = false};
@@ -168,12 +168,18 @@ int open_nvmap(struct probe_ctx *o, struct err *e)
 	return probe_ctx_finish(o, &m->file.probe, added, found, e);
 }
 
-int open_ram(struct probe_ctx *o, struct err *e)
+const struct probe_kind probe_kind_nvmap = {"nvmap", 0, 1, " hint ", false, false, open_nvmap};
+
+static int open_ram(struct probe_ctx *o, struct err *e)
 {
 	return open_meminfo(o, false, e);
 }
 
-int open_swap(struct probe_ctx *o, struct err *e)
+const struct probe_kind probe_kind_ram = {"ram", 0, 0, " hint ", false, false, open_ram};
+
+static int open_swap(struct probe_ctx *o, struct err *e)
 {
 	return open_meminfo(o, true, e);
 }
+
+const struct probe_kind probe_kind_swap = {"swap", 0, 0, " hint ", false, false, open_swap};

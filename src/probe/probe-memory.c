@@ -117,7 +117,7 @@ static int add_memory(struct probe_ctx *o, const char *name, const char *label, 
 }
 
 /* Without a zram disk nothing is missing. */
-int open_zram(struct probe_ctx *o, struct err *e)
+static int open_zram(struct probe_ctx *o, struct err *e)
 {
 	struct zram *z = probe_new(o, sizeof *z, &zram_ops, READ_NS, e);
 
@@ -136,6 +136,8 @@ int open_zram(struct probe_ctx *o, struct err *e)
 				   _("/sys/block/zram*/mm_stat, first number"), &z->stored_column, e);
 	return probe_ctx_finish(o, &z->probe, added, true, e);
 }
+
+const struct probe_kind probe_kind_zram = {"zram", 0, 0, " hint ", false, false, open_zram};
 
 struct freeblock {
 	struct file_probe file;
@@ -202,7 +204,7 @@ static void freeblock_read(struct probe *p, int64_t t_ns, double *row)
 static const struct probe_ops freeblock_ops = {freeblock_read, file_probe_close};
 
 /* The kernel makes no blocks larger than some MiB, so that is the maximum. */
-int open_freeblock(struct probe_ctx *o, struct err *e)
+static int open_freeblock(struct probe_ctx *o, struct err *e)
 {
 	struct freeblock *f = probe_new(o, sizeof *f, &freeblock_ops, READ_NS, e);
 
@@ -218,3 +220,5 @@ int open_freeblock(struct probe_ctx *o, struct err *e)
 
 	return probe_ctx_finish(o, &f->file.probe, added, true, e);
 }
+
+const struct probe_kind probe_kind_freeblock = {"freeblock", 0, 0, " hint ", false, false, open_freeblock};

@@ -320,7 +320,7 @@ int open_nvml_library(struct probe_ctx *o, const char *library, int64_t patience
 }
 
 /* It speaks of the machine that it runs on, and a tree is another one. */
-int open_nvml(struct probe_ctx *o, struct err *e)
+static int open_nvml(struct probe_ctx *o, struct err *e)
 {
 	struct nvml_probe none = {.n = 0};
 
@@ -331,3 +331,5 @@ int open_nvml(struct probe_ctx *o, struct err *e)
 	return asked(o->s, "optional") ? 0
 				       : add_all(o, &none, _("NVML can be read on the live machine only"), e);
 }
+
+const struct probe_kind probe_kind_nvml = {"nvml", 1, 10, " hint ", false, false, open_nvml};

@@ -412,7 +412,7 @@ static bool by_order(struct probe_ctx *o, struct place *place, struct reason *wh
 	return false;
 }
 
-int open_rail(struct probe_ctx *o, struct err *e)
+static int open_rail(struct probe_ctx *o, struct err *e)
 {
 	const char *name = o->s->words[0];
 	struct reason why = {.denied = false};
@@ -441,3 +441,6 @@ int open_rail(struct probe_ctx *o, struct err *e)
 	}
 	return add_rail(o, NULL, name, false, &why, e);
 }
+
+const struct probe_kind probe_kind_rail = {
+	"rail", 1, 1, " hwmon iio bus label note period hint ", false, false, open_rail};

@@ -176,7 +176,7 @@ static int add_counts(struct probe_ctx *o, size_t *found, struct err *e)
 					      .n_settings = sizeof settings / sizeof *settings};
 			struct probe_ctx inner = *o;
 			inner.s = &s;
-			if (open_value(&inner, e) < 0)
+			if (probe_kind_value.open(&inner, e) < 0)
 				return -1;
 			++*found;
 		}
@@ -185,7 +185,7 @@ static int add_counts(struct probe_ctx *o, size_t *found, struct err *e)
 	return 0;
 }
 
-int open_throttle(struct probe_ctx *o, struct err *e)
+static int open_throttle(struct probe_ctx *o, struct err *e)
 {
 	char dir[64], type[72];
 	size_t found = 0;
@@ -209,3 +209,5 @@ int open_throttle(struct probe_ctx *o, struct err *e)
 	reason_set(&why, o, &ch);
 	return probe_ctx_add(o, &ch, e) ? 0 : -1;
 }
+
+const struct probe_kind probe_kind_throttle = {"throttle", 0, 0, " hint ", false, false, open_throttle};

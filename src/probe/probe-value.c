@@ -373,7 +373,7 @@ static int open_wild(struct probe_ctx *o, const struct form *form, struct err *e
 	return 0;
 }
 
-int open_value(struct probe_ctx *o, struct err *e)
+static int open_value(struct probe_ctx *o, struct err *e)
 {
 	const struct form *form = form_of(o->s);
 	struct reason why = {.denied = false};
@@ -399,3 +399,14 @@ int open_value(struct probe_ctx *o, struct err *e)
 	}
 	return add_value(o, NULL, form, &ch, 1, &why, e);
 }
+
+const struct probe_kind probe_kind_power = {
+	"power", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_value};
+const struct probe_kind probe_kind_temp = {
+	"temp", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE " scale ", true, false, open_value};
+const struct probe_kind probe_kind_fan = {
+	"fan", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_value};
+const struct probe_kind probe_kind_pwm = {
+	"pwm", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_value};
+const struct probe_kind probe_kind_value = {
+	"value", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE " scale ", true, false, open_value};

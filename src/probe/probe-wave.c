@@ -58,7 +58,7 @@ static void describe_source(char *out, size_t size, const char *expression)
 	snprintf(out, size, _("made up: %.140s"), shown);
 }
 
-int open_wave(struct probe_ctx *o, struct err *e)
+static int open_wave(struct probe_ctx *o, struct err *e)
 {
 	struct err why = {.code = ERR_NONE};
 	struct channel ch;
@@ -81,3 +81,6 @@ int open_wave(struct probe_ctx *o, struct err *e)
 
 	return probe_ctx_finish(o, &w->probe, added, true, e);
 }
+
+const struct probe_kind probe_kind_wave = {
+	"wave", 1, 1, SETTINGS_CHANNEL " warn crit ", false, true, open_wave};

@@ -251,7 +251,7 @@ static void stopped(void **state)
 		     is_there(folder, "new.bin.part.side"));
 	f = fopen(to, "w");
 	assert_non_null(f);
-	assert_int_equal(export_write(t, &pick, EXPORT_CSV, 0, false, f, stop, &e), -1);
+	assert_int_equal(export_write(t, &pick, EXPORT_csv, 0, false, f, stop, &e), -1);
 	fclose(f);
 	two[0] = two[1] = t;
 	assert_int_equal(trace_join_files(two, 2, to, true, stop, NULL, &e), -1);
