@@ -22,14 +22,11 @@ static void seconds_member(FILE *o, const char *name, int64_t ns)
 	put_seconds(o, ns);
 }
 
-/* Beside the mean. */
+#define STATISTIC_PLACE(name, q) {#name, offsetof(struct result, name)},
 static const struct {
 	const char *name;
 	size_t at;
-} stats[] = {{"sd", offsetof(struct result, sd)},   {"min", offsetof(struct result, min)},
-	     {"p50", offsetof(struct result, p50)}, {"p95", offsetof(struct result, p95)},
-	     {"p99", offsetof(struct result, p99)}, {"max", offsetof(struct result, max)}};
-#define STATS (sizeof(stats) / sizeof(stats[0]))
+} stats[] = {STATISTICS(STATISTIC_PLACE)};
 
 static void json_ticks(FILE *o, const struct part *p)
 {
@@ -60,7 +57,7 @@ static void json_signal(FILE *o, const struct analysis *a, const struct part *p,
 	member(o, "mean", mean_of(r));
 	if (!isnan(r->counted))
 		text_member(o, "mean_of", "counters");
-	for (size_t k = 0; k < STATS; k++)
+	for (size_t k = 0; k < N_STATISTICS; k++)
 		member(o, stats[k].name, *(const double *)((const char *)r + stats[k].at));
 	if (c->unit == UNIT_MILLIWATT) {
 		member(o, "energy_j", energy_of(a, p, i));
@@ -259,7 +256,7 @@ static void csv_signal(FILE *o, const struct analysis *a, const struct part *p, 
 	fprintf(o, ",%llu,%llu,%llu,%llu,%llu", (unsigned long long)r->n, (unsigned long long)r->missing,
 		(unsigned long long)k->late, (unsigned long long)k->lost, (unsigned long long)k->gaps);
 	cell(o, mean_of(r));
-	for (size_t s = 0; s < STATS; s++)
+	for (size_t s = 0; s < N_STATISTICS; s++)
 		cell(o, *(const double *)((const char *)r + stats[s].at));
 	cell(o, energy_of(a, p, i));
 	cell(o, c->unit == UNIT_MILLIWATT ? mean_power(a, p, i) : NAN);
@@ -283,11 +280,11 @@ static void csv_part(FILE *o, const struct analysis *a, const struct part *p)
 		csv_signal(o, a, p, i);
 }
 
+#define STATISTIC_HEAD(name, q) #name ","
 void write_csv(FILE *o, const struct analysis *list, size_t n)
 {
 	fputs("file,epoch,label,from_s,to_s,duration_s,signal,unit,tier,samples,missing,late,lost,gaps,"
-	      "mean,sd,"
-	      "min,p50,p95,p99,max,energy_j,mean_power_w,covered_s,rise,throttled_s,events,items,s_per_"
+	      "mean," STATISTICS(STATISTIC_HEAD) "energy_j,mean_power_w,covered_s,rise,throttled_s,events,items,s_per_"
 	      "item,"
 	      "energy_per_item_j,energy_within_j,read_every_s\n",
 	      o);

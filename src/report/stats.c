@@ -336,7 +336,11 @@ struct stats *stats_begin(struct trace *t, const struct channels *channels, cons
 /* The level of a counter depends on when it began: only its rise is reported. */
 static void drop_level(struct result *r)
 {
-	r->mean = r->sd = r->p50 = r->p95 = r->p99 = (double)NAN;
+#define DROP_QUANTILE(name, q) \
+	if ((q) > 0) \
+		r->name = (double)NAN;
+	STATISTICS(DROP_QUANTILE)
+	r->mean = r->sd = (double)NAN;
 }
 
 void stats_end(struct stats *st)
@@ -344,9 +348,10 @@ void stats_end(struct stats *st)
 	for (size_t i = 0; i < st->n; i++) {
 		struct column *c = &st->columns[i];
 
-		c->result->p50 = quantile(c, 0.50);
-		c->result->p95 = quantile(c, 0.95);
-		c->result->p99 = quantile(c, 0.99);
+#define SET_QUANTILE(name, q) \
+	if ((q) > 0) \
+		c->result->name = quantile(c, q);
+		STATISTICS(SET_QUANTILE)
 		flow_end(&c->flow, c->result);
 		if (channel_counts(c->about))
 			drop_level(c->result);

@@ -7,14 +7,20 @@
 
 #define QUANTILES_EXACT 65536 /* samples */
 
+/* Statistics beside the mean, in the order of tables: name, and which quantile it is (0: none).
+ * A quantile is the nearest rank; of more than QUANTILES_EXACT samples within 0.025 % of max - min.
+ * sd is with n - 1, NaN for one sample. */
+#define STATISTICS(X) X(sd, 0) X(min, 0) X(p50, 0.50) X(p95, 0.95) X(p99, 0.99) X(max, 0)
+#define STATISTIC_ONE(name, q) +1
+enum { N_STATISTICS = 0 STATISTICS(STATISTIC_ONE) };
+
 /* Of one signal over one or more stretches of a trace; doubles are NaN when
  * there is nothing to say. */
 struct result {
 	uint64_t n, missing;
-	double mean, sd; /* of the n samples; sd with n - 1, NaN for one sample */
-	double min, max;
-	double p50, p95,
-		p99; /* nearest rank; of more than QUANTILES_EXACT samples within 0.025 % of max - min */
+	double mean; /* of the n samples */
+#define STATISTIC_MEMBER(name, q) double name;
+	STATISTICS(STATISTIC_MEMBER)
 	double first, last; /* the oldest and the newest sample */
 	double integral;    /* trapezoid over the true times, unit x seconds; power and counts only */
 	double within;      /* of the integral: where readings are random, it is no further off */
