@@ -107,7 +107,7 @@ void write_csv(FILE *o, const struct analysis *list, size_t n);
 void write_csv_phases(FILE *o, const struct analysis *list, size_t n);
 
 /* A table: its columns with their widths (negative: to the left) and heads. */
-#define TABLE_MOST (N_STATISTICS + 5)
+#define TABLE_MOST 9
 struct table {
 	FILE *f;
 	bool markdown;
