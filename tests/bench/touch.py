@@ -166,7 +166,8 @@ static void skip_change(struct export *x, const struct change *c)
 const struct form form_lines = {begin, NULL, row, skip_mark, skip_gap, NULL, skip_change};
 """)
     insert("src/report/report.h", "X(perfetto)", "X(lines) ")
-    insert("man/nvmtop.1", ".Cm export Cm csv | jsonl | perfetto", ".\\\" lines: a line for each value\n")
+    insert("man/nvmtop.1", "| nvmt1\n", "| lines ")
+    insert("man/nvmtop.1", ".It Cm perfetto\n", ".It Cm lines\nA line for each value: time, signal and value.\n")
     add_test("tests/cli/export.t", """run nvmtop export lines --select gpu.util "$NVMTOP_SRC/tests/traces/demo.bin"
 ok 'lines' test "$(grep -c '^[0-9.]* gpu.util ' out)" -gt 1000""")
     return ["tests/cli/export.t"]
