@@ -12,7 +12,6 @@
 #include "util/descriptors.h"
 #include "util/clock.h"
 #include "util/intl.h"
-#include "util/map.h"
 
 /* The next file to be opened would get a standard descriptor that the caller closed, and be taken for
  * it: signals for input, a trace for standard error. The replacement can be neither read nor written. */
@@ -58,7 +57,6 @@ int main(int argc, char **argv)
 	hold_marks(SIG_BLOCK);
 	signal(SIGXFSZ, SIG_IGN); /* an error of write(), which names the file */
 	hold_closed_numbers();
-	map_guard();
 	descriptors_raise();
 	setlocale(LC_ALL, "");
 	/* Numbers are written and read alike everywhere. */

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "util/map.h"
 #include "term/crash.h"
 
 /* What happens again on return from the handler, and the core shows its place. */
@@ -66,8 +65,6 @@ static void on_fault(int sig, siginfo_t *how, void *where)
 	(void)where;
 	int was = ARMED;
 
-	if (sig == SIGBUS && map_mend(how))
-		return;
 	if (atomic_compare_exchange_strong(&state, &was, AT_WORK)) {
 		put_back();
 		atomic_store(&state, RESTING);

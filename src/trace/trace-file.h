@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 
-#include "util/map.h"
 #include "trace/log-reader.h"
 #include "trace/trace.h"
 
@@ -32,7 +31,8 @@ struct trace {
 	int64_t first_ns, last_ns;
 	struct err damage, told;
 	pthread_mutex_t raw_lock;
-	struct map raw; /* of rows as version 1 has them; bytes NULL: not made yet */
+	uint8_t *raw; /* rows as version 1 has them; NULL: not made yet */
+	size_t raw_size;
 	uint64_t raw_at[TIERS];
 };
 

@@ -1,7 +1,9 @@
-/* libnvmtop gives rows as version 1 has them: they are mapped from such a file, or packed into
- * a temporary one first. */
+/* libnvmtop gives rows as version 1 has them: out of a private copy, since a file of the user that is
+ * mapped raises SIGBUS when another program truncates it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,18 +11,38 @@
 #include "trace/nvmt1.h"
 #include "trace/trace-file.h"
 
-/* Maps fd, which is taken over, with rows from `at` on. */
-static void map_rows(struct trace *t, int fd, uint64_t at)
+static void map_rows(struct trace *t, int fd)
 {
+	uint64_t at = 0;
 	struct stat st;
+	void *p;
 
 	for (int i = 0; i < TIERS; i++) {
 		t->raw_at[i] = at;
 		at += t->rows[i] * row_size[i];
 	}
-	if (fstat(fd, &st) == 0 && (uint64_t)st.st_size >= at && at > 0 && map_open(&t->raw, fd, (size_t)at) == 0)
+	if (at == 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size < at)
 		return;
-	close(fd);
+	p = mmap(NULL, (size_t)at, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return;
+	t->raw = p;
+	t->raw_size = (size_t)at;
+}
+
+static int copy_rows(struct trace *t, int to)
+{
+	off_t at = HEADER_SIZE, end = HEADER_SIZE;
+
+	for (int i = 0; i < TIERS; i++)
+		end += (off_t)(t->rows[i] * row_size[i]);
+	while (at < end) {
+		ssize_t n = sendfile(to, t->version1, &at, (size_t)(end - at));
+
+		if (n == 0 || (n < 0 && errno != EINTR))
+			return -1;
+	}
+	return 0;
 }
 
 /* A section of the file may be longer than what can be used of it. */
@@ -33,27 +55,21 @@ static bool same_counts(const struct trace *t)
 
 static void prepare(struct trace *t)
 {
-	int fd;
+	int fd = trace_temporary();
 
-	if (t->version1 >= 0 && same_counts(t)) {
-		fd = fcntl(t->version1, F_DUPFD_CLOEXEC, 3);
-		if (fd >= 0)
-			map_rows(t, fd, HEADER_SIZE);
+	if (fd < 0)
 		return;
-	}
-	fd = trace_temporary();
-	if (fd >= 0 && nvmt1_pack(t, fd) == 0)
-		map_rows(t, fd, 0);
-	else if (fd >= 0)
-		close(fd);
+	if ((t->version1 >= 0 && same_counts(t) ? copy_rows(t, fd) : nvmt1_pack(t, fd)) == 0)
+		map_rows(t, fd);
+	close(fd);
 }
 
 const void *trace_raw(struct trace *t, enum tier tier, uint64_t *n)
 {
 	pthread_mutex_lock(&t->raw_lock);
-	if (!t->raw.bytes)
+	if (!t->raw)
 		prepare(t);
 	pthread_mutex_unlock(&t->raw_lock);
-	*n = t->raw.bytes ? t->rows[tier] : 0;
-	return *n > 0 ? t->raw.bytes + t->raw_at[tier] : NULL;
+	*n = t->raw ? t->rows[tier] : 0;
+	return *n > 0 ? t->raw + t->raw_at[tier] : NULL;
 }

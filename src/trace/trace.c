@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -599,7 +600,8 @@ void trace_close(struct trace *t)
 		job_cancel(&t->import->job);
 	}
 	log_reader_close(t->log);
-	map_close(&t->raw);
+	if (t->raw)
+		munmap(t->raw, t->raw_size);
 	if (t->version1 >= 0)
 		close(t->version1);
 	pthread_mutex_destroy(&t->raw_lock);
