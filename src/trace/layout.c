@@ -1,7 +1,7 @@
 /* The encoding of channels in version 1.
  *
  * It may lose: an unsigned field has no room for "missing", a negative current, or a fraction. So the
- * writer decodes what it encoded with the same cell_decode() as the reader, and stores the differences
+ * writer decodes what it encoded with the same cells_decode() as the reader, and stores the differences
  * in the extension, without a case for each loss. */
 #include <math.h>
 #include <stdlib.h>
@@ -335,13 +335,6 @@ bool cell_nonsense(const uint8_t *row, enum field f, unsigned slot, double *out)
 	if (out)
 		*out = v;
 	return v == v && !range_holds(range_of(f), v);
-}
-
-double cell_decode(const uint8_t *row, enum field f, unsigned slot)
-{
-	double v = decode(row, f, slot);
-
-	return range_holds(range_of(f), v) ? v : NAN;
 }
 
 /* A loop for each type of field, without a branch for each value. */

@@ -68,11 +68,8 @@ void row_blank(uint8_t *row, const struct layout *l, enum tier tier);
 /* Put a value into a field, as far as it fits; a missing GPU load leaves the field unchanged. */
 void cell_encode(uint8_t *row, enum field f, unsigned slot, double v);
 
-/* The value that a reader gets from a field; NaN if the row marks it as missing, or if it is impossible. */
-double cell_decode(const uint8_t *row, enum field f, unsigned slot);
-
-/* The same of n rows, `step` bytes apart, to every `stride`th place.  False: one of them
- * cannot be. */
+/* The values of a field in n rows, `step` bytes apart, to every `stride`th place; NaN if the row marks
+ * it as missing, or if it is impossible. False: one of them is impossible. */
 bool cells_decode(const uint8_t *row, size_t step, enum field f, unsigned slot, size_t n, double *out,
 		  size_t stride);
 

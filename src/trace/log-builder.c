@@ -712,13 +712,6 @@ uint64_t log_builder_bytes(const struct log_builder *b)
 	return b->at;
 }
 
-void log_builder_next(const struct log_builder *b, struct log_options *o)
-{
-	*o = b->options;
-	o->seq = b->seq;
-	o->part++;
-}
-
 static bool builder_alloc(struct log_builder *b)
 {
 	const struct session *about = b->about;

@@ -41,8 +41,6 @@ void log_builder_end(struct log_builder *b, enum log_reason reason, const char *
 /* Rows in accepted chunks, and those that were lost. */
 const struct log_tally *log_builder_tally(const struct log_builder *b);
 uint64_t log_builder_bytes(const struct log_builder *b); /* of this output */
-/* What an output that another builder makes goes on with. */
-void log_builder_next(const struct log_builder *b, struct log_options *o);
 
 /* A split recording.  What is older than cut_ns, a multiple of the length of a cell, is still for
  * this output: as soon as all of it is here, END comes and names the next output, which begins

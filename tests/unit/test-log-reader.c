@@ -36,7 +36,6 @@ struct recording {
 	struct channel channels[16];
 	struct log_bytes bytes;
 	size_t chunk[CHUNKS], n_chunks;
-	struct log_options next; /* for one that goes on */
 };
 
 static bool put_chunk(void *to, const struct log_entry *e, const uint8_t *chunk, size_t n)
@@ -133,7 +132,6 @@ static void write_log(struct recording *r, const struct log_options *o, bool end
 	write_rows(r, b, 33 * NS_PER_MS);
 	if (end)
 		log_builder_end(b, LOG_LIMIT, "next.nvmt");
-	log_builder_next(b, &r->next);
 	log_builder_free(b);
 }
 

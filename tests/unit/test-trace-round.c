@@ -329,6 +329,14 @@ static void test_time_exact(void **state)
 	script_free(s);
 }
 
+static double current_of(const uint8_t *row)
+{
+	double v;
+
+	cells_decode(row, MEDIUM_SIZE, FIELD_CURRENT, 0, 1, &v, 1);
+	return v;
+}
+
 /* A negative current comes back out of the power, over all that a board has. */
 static void test_current_exact(void **state)
 {
@@ -340,14 +348,14 @@ static void test_current_exact(void **state)
 			put_u32(row + M_VOLTAGE, (uint32_t)mv);
 			put_f32(row + M_POWER,
 				(float)channel_round(CHANNEL_RAIL_POWER, (double)mv * ma / 1000));
-			if (cell_decode(row, FIELD_CURRENT, 0) != ma)
+			if (current_of(row) != ma)
 				fail_msg("%d mV, %d mA came back as %g", mv, ma,
-					 cell_decode(row, FIELD_CURRENT, 0));
+					 current_of(row));
 		}
 	}
 	/* as another writer stores it */
 	put_u32(row + M_CURRENT, (uint32_t)-5);
-	assert_true(cell_decode(row, FIELD_CURRENT, 0) == -5);
+	assert_true(current_of(row) == -5);
 }
 
 /* Names are cut between characters, slots follow the number of the core. */
