@@ -58,49 +58,20 @@ static enum field field_for(const struct channel *c)
 	return FIELD_EXTRA;
 }
 
-static int cells_make(struct layout *l, const struct session *about)
-{
-	for (int t = 0; t < TIERS; t++) {
-		l->cells[t] = calloc(about->width[t] + 1, sizeof(*l->cells[t]));
-		if (!l->cells[t])
-			return -1;
-	}
-	for (int extra = 0; extra <= 1; extra++) {
-		for (size_t i = 0; i < about->n_channels; i++) {
-			const struct channel *c = &about->channels[i];
-
-			if ((l->place[i].field == FIELD_EXTRA) != extra ||
-			    l->n_cells[c->tier] == about->width[c->tier])
-				continue;
-			l->cells[c->tier][l->n_cells[c->tier]++] =
-				(struct cell) {(uint32_t)i, c->column, l->place[i]};
-			l->n_fields[c->tier] += !extra;
-		}
-	}
-	return 0;
-}
-
-int layout_make(struct layout *l, const struct session *about, struct err *e)
+void layout_make(struct layout *l, const struct session *about)
 {
 	bool taken[FIELDS][MAX_CORES] = {{false}};
 
 	memset(l, 0, sizeof(*l));
-	if (about->n_channels > MAX_CHANNELS)
-		return err_set(e, ERR_FAILED, _("a trace cannot hold %zu channels"), about->n_channels);
-	l->place = calloc(about->n_channels + 1, sizeof(*l->place));
-	if (!l->place)
-		return err_set(e, ERR_FAILED, _("out of memory"));
 	for (size_t i = 0; i < about->n_channels; i++) {
 		const struct channel *c = &about->channels[i];
 		enum field f = field_for(c);
 		unsigned slot = fields[f].slots > 1 ? c->index : 0;
 
-		if (f == FIELD_EXTRA || taken[f][slot]) {
-			l->place[i] = (struct place) {FIELD_EXTRA, (uint16_t)l->extra[c->tier]++};
+		if (f == FIELD_EXTRA || taken[f][slot])
 			continue;
-		}
 		taken[f][slot] = true;
-		l->place[i] = (struct place) {(uint8_t)f, (uint16_t)slot};
+		l->cells[c->tier][l->n[c->tier]++] = (struct cell) {i, f, slot};
 		if (f == FIELD_CORE && slot >= l->cores)
 			l->cores = slot + 1;
 		if (fields[f].tier == TIER_MEDIUM && slot >= l->rails)
@@ -113,21 +84,6 @@ int layout_make(struct layout *l, const struct session *about, struct err *e)
 	for (unsigned i = 0; i < l->rails; i++)
 		if (!taken[FIELD_POWER][i])
 			l->powerless |= 1U << i;
-	if (cells_make(l, about) < 0) {
-		layout_free(l);
-		return err_set(e, ERR_FAILED, _("out of memory"));
-	}
-	return 0;
-}
-
-void layout_free(struct layout *l)
-{
-	free(l->place);
-	l->place = NULL;
-	for (int t = 0; t < TIERS; t++) {
-		free(l->cells[t]);
-		l->cells[t] = NULL;
-	}
 }
 
 /* Copy text into a field of size bytes, cut between characters. */
@@ -164,18 +120,18 @@ void header_encode(uint8_t *h, const struct session *about, const struct layout 
 	h[H_EMC] = l->emc;
 	for (int t = 0; t < TIERS; t++)
 		put_u32(h + H_HZ + 4 * t, whole_hz(about->hz[t]));
-	for (size_t i = 0; i < about->n_channels; i++) {
-		const struct channel *c = &about->channels[i];
-		size_t at = (size_t)l->place[i].slot * NAME_SIZE;
-		enum field f = (enum field)l->place[i].field;
+	for (size_t i = 0; i < l->n[TIER_MEDIUM]; i++) {
+		const struct cell *c = &l->cells[TIER_MEDIUM][i];
 
-		if (f == FIELD_POWER ||
-		    ((f == FIELD_VOLTAGE || f == FIELD_CURRENT) && !named[l->place[i].slot])) {
-			named[l->place[i].slot] = true;
-			put_name(h + H_RAIL_NAMES + at, NAME_SIZE, c->label);
-		} else if (f == FIELD_TEMPERATURE) {
-			put_name(h + H_ZONE_NAMES + at, NAME_SIZE, c->kernel[0] ? c->kernel : c->label);
-		}
+		if (c->field == FIELD_POWER || !named[c->slot])
+			put_name(h + H_RAIL_NAMES + c->slot * NAME_SIZE, NAME_SIZE, about->channels[c->channel].label);
+		named[c->slot] = true;
+	}
+	for (size_t i = 0; i < l->n[TIER_SLOW]; i++) {
+		const struct cell *c = &l->cells[TIER_SLOW][i];
+		const struct channel *zone = &about->channels[c->channel];
+
+		put_name(h + H_ZONE_NAMES + c->slot * NAME_SIZE, NAME_SIZE, zone->kernel[0] ? zone->kernel : zone->label);
 	}
 }
 

@@ -28,28 +28,24 @@ struct place {
 	uint16_t slot; /* core, rail or zone; the column when field is FIELD_EXTRA */
 };
 
-/* Where a value of a row of the stream goes. */
+/* A field of a row, and the channel whose values it holds. */
 struct cell {
-	uint32_t channel;
-	uint16_t column; /* of the stream */
-	struct place place;
+	size_t channel;
+	enum field field;
+	unsigned slot; /* core, rail or zone */
 };
 
+#define MAX_CELLS (MAX_CORES + 3 * MAX_RAILS + MAX_ZONES)
+
 struct layout {
-	struct place *place; /* one a channel; owned */
-	/* The cells of each tier, those of version 1 first: work on every row must not touch channels,
-	 * which are large. Owned. */
-	struct cell *cells[TIERS];
-	size_t n_fields[TIERS], n_cells[TIERS];
-	size_t extra[TIERS]; /* columns of the extension in a row of the tier */
+	struct cell cells[TIERS][MAX_CELLS];
+	size_t n[TIERS];
 	unsigned cores, rails, zones;
-	unsigned powerless; /* rails, as bits, whose power is no channel of version 1 */
+	unsigned powerless; /* rails, as bits, whose power is no channel */
 	bool emc;
 };
 
-/* ERR_FAILED when the session cannot be held at all (far too many channels). */
-int layout_make(struct layout *l, const struct session *about, struct err *e);
-void layout_free(struct layout *l);
+void layout_make(struct layout *l, const struct session *about);
 
 /* How many slots a field has, and the tier that version 1 has it in. */
 unsigned field_slots(enum field f);

@@ -80,13 +80,13 @@ static void fill_power(uint8_t *row, const struct layout *l, const double *value
 
 	for (unsigned i = 0; i < MAX_RAILS; i++)
 		volt[i] = amp[i] = (double)NAN;
-	for (size_t i = 0; i < l->n_fields[TIER_MEDIUM]; i++) {
+	for (size_t i = 0; i < l->n[TIER_MEDIUM]; i++) {
 		const struct cell *c = &l->cells[TIER_MEDIUM][i];
 
-		if (c->place.field == FIELD_VOLTAGE)
-			volt[c->place.slot] = values[i * BATCH];
-		else if (c->place.field == FIELD_CURRENT)
-			amp[c->place.slot] = values[i * BATCH];
+		if (c->field == FIELD_VOLTAGE)
+			volt[c->slot] = values[i * BATCH];
+		else if (c->field == FIELD_CURRENT)
+			amp[c->slot] = values[i * BATCH];
 	}
 	for (unsigned i = 0; i < l->rails; i++)
 		if (l->powerless >> i & 1)
@@ -106,12 +106,12 @@ static void put_rows(struct output *o, enum tier tier)
 		size_t n = rows - first < BATCH ? (size_t)(rows - first) : BATCH;
 
 		trace_row_times(o->t, tier, first, n, t_ns);
-		for (size_t c = 0; c < l->n_fields[tier]; c++)
+		for (size_t c = 0; c < l->n[tier]; c++)
 			trace_row_values(o->t, l->cells[tier][c].channel, first, n, o->values + c * BATCH);
 		for (size_t i = 0; i < n; i++) {
 			row_time_put(row, t_ns[i] - start);
-			for (size_t c = 0; c < l->n_fields[tier]; c++)
-				cell_encode(row, (enum field)l->cells[tier][c].place.field, l->cells[tier][c].place.slot,
+			for (size_t c = 0; c < l->n[tier]; c++)
+				cell_encode(row, l->cells[tier][c].field, l->cells[tier][c].slot,
 					    o->values[c * BATCH + i]);
 			if (tier == TIER_MEDIUM && l->powerless)
 				fill_power(row, l, o->values + i);
@@ -207,24 +207,19 @@ static struct output *output_new(struct trace *t, struct err *e)
 		return NULL;
 	}
 	o->t = t;
-	if (layout_make(&o->layout, trace_session(t), e) < 0) {
-		free(o);
-		return NULL;
-	}
+	layout_make(&o->layout, trace_session(t));
 	for (int i = 0; i < TIERS; i++)
-		widest = o->layout.n_fields[i] > widest ? o->layout.n_fields[i] : widest;
+		widest = o->layout.n[i] > widest ? o->layout.n[i] : widest;
 	o->values = malloc(widest * BATCH * sizeof(*o->values));
 	if (o->values)
 		return o;
 	err_set(e, ERR_FAILED, _("out of memory"));
-	layout_free(&o->layout);
 	free(o);
 	return NULL;
 }
 
 static void output_free(struct output *o)
 {
-	layout_free(&o->layout);
 	free(o->values);
 	free(o);
 }
