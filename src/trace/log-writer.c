@@ -19,7 +19,6 @@
 #define PIPE_BUFFER ((size_t)1 << 20)
 #define READY_BYTES ((size_t)256 << 10)
 #define HANGS_NS    (3 * NS_PER_S) /* a write that takes longer is reported */
-#define CELL_NS     (INT64_C(1) << LOG_CELL_ZOOM)
 #define LEAD_NS     (2 * NS_PER_S)  /* the next file is opened so long before it is needed */
 #define GROUPS_NS   (60 * NS_PER_S) /* files that are as long begin with a group */
 

@@ -285,7 +285,6 @@ void log_entry_get(const uint8_t p[LOG_ENTRY_SIZE], struct log_entry *e);
 struct log_tally {
 	uint64_t rows[LOG_TIERS], late[LOG_TIERS], lost[LOG_TIERS], marks;
 };
-#define LOG_TALLY_SIZE 104
 void log_tally_put(struct log_bytes *b, const struct log_tally *t);
 void log_tally_get(struct log_in *in, struct log_tally *t);
 
