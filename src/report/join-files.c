@@ -185,7 +185,7 @@ static void copy_parts(struct copy *p, struct trace *const *traces, size_t n, co
 		p->shift = places[i].shift;
 		if (!places[i].known && note)
 			tell_unknown(traces[i], note);
-		if (i > 0)
+		if (i > 0 && !trace_continues(traces[i - 1], p->t))
 			gaps_between(p);
 		if (i > 0)
 			changes_between_parts(p, traces[i - 1]);

@@ -99,6 +99,8 @@ const struct clock_anchor *trace_anchors(const struct trace *t, size_t *n);
 bool trace_is_single(const struct trace *t, size_t channel);
 /* Whether every tick without a row is in trace_gaps(). */
 bool trace_lists_gaps(const struct trace *t);
+/* Is t the next file of the split recording `before`? Then ticks between them are in the gaps of both. */
+bool trace_continues(const struct trace *before, const struct trace *t);
 /* The log behind the trace, to be copied: its descriptor, the offset and length of its chunks. */
 int trace_log(const struct trace *t, uint64_t *from, uint64_t *n);
 
