@@ -33,7 +33,7 @@ def rows(path):
                 out[tier, t] = struct.pack(f"<{len(kept)}d", *(columns[n][i] for n in kept))
     return out
 part, whole = map(rows, sorted(glob.glob(sys.argv[1] + "/nvmtop-*.nvmt"), key=os.path.getsize))
-ok = len(part) > 900
+ok = len(part) > 200
 for tier in {tier for tier, _ in part}:
     times = sorted(t for k, t in part if k == tier)
     among = [t for k, t in whole if k == tier and times[0] <= t <= times[-1]]
