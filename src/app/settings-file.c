@@ -9,6 +9,7 @@
 
 #include "app/settings-words.h"
 #include "util/intl.h"
+#include "util/io.h"
 #include "util/replace.h"
 
 int conf_path(char *out, size_t size)
@@ -43,11 +44,10 @@ static char *slurp(const char *path, size_t *n, mode_t *mode)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), num;
 	char *text = NULL;
 	struct stat st;
-	ssize_t got = 1;
+	ssize_t got;
 
 	if (fd < 0)
 		return NULL;
-	*n = 0;
 	if (fstat(fd, &st) < 0)
 		goto fail;
 	errno = S_ISDIR(st.st_mode)      ? EISDIR
@@ -59,12 +59,9 @@ static char *slurp(const char *path, size_t *n, mode_t *mode)
 	if (mode)
 		*mode = st.st_mode & 0777;
 	text = malloc(CONF_MOST);
-	while (text && got > 0 && *n < CONF_MOST) {
-		got = read(fd, text + *n, CONF_MOST - *n);
-		if (got > 0)
-			*n += (size_t)got;
-	}
-	if (text && got >= 0) {
+	got = text ? read_all(fd, text, CONF_MOST, 0) : -1;
+	if (got >= 0) {
+		*n = (size_t)got;
 		close(fd);
 		return text;
 	}

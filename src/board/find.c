@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "util/intl.h"
+#include "util/text.h"
 #include "board/parsed.h"
 
 #define FOLDERS    4
@@ -74,9 +75,7 @@ bool board_find_file(const char *name, char *path, size_t size)
 
 static bool is_board_file(const char *name)
 {
-	size_t len = strlen(name);
-
-	return len > 6 && len < 64 && name[0] != '.' && !strcmp(name + len - 6, ".board");
+	return strlen(name) < 64 && name[0] != '.' && text_ends_in(name, ".board");
 }
 
 static int compare(const void *x, const void *y)
@@ -159,7 +158,7 @@ struct board *board_load(const char *name, struct err *e)
 	int hidden = 0;
 
 	text_printable(shown, sizeof shown, name, len);
-	if (strchr(name, '/') || (len > 6 && !strcmp(name + len - 6, ".board"))) {
+	if (strchr(name, '/') || text_ends_in(name, ".board")) {
 		if (access(name, F_OK) == 0 || !is_absent(errno))
 			return board_parse(name, e);
 		err_sys(e, ERR_USAGE, errno, _("there is no board file \"%s\""), shown);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "util/intl.h"
+#include "util/text.h"
 #include "report/copy-rows.h"
 #include "trace/nvmt1.h"
 
@@ -177,11 +178,10 @@ static int convert(const struct copy *p, struct err *e)
 static int publish(struct copy *p, struct err *e)
 {
 	char shown[512];
-	size_t n = strlen(p->path);
 
-	if (n > 4 && !strcmp(p->path + n - 4, ".bin"))
+	if (text_ends_in(p->path, ".bin"))
 		return convert(p, e);
-	text_printable(shown, sizeof(shown), p->path, n);
+	text_printable(shown, sizeof(shown), p->path, strlen(p->path));
 	if (rename(p->temporary, p->path) < 0)
 		return err_sys(e, ERR_FAILED, errno, _("cannot write %s"), shown);
 	log_file_list(p->path);

@@ -13,6 +13,7 @@
 
 #include "trace/log-output.h"
 #include "util/intl.h"
+#include "util/io.h"
 #include "util/job.h"
 #include "util/text.h"
 #include "util/thread.h"
@@ -314,23 +315,17 @@ static void file_failed(struct log_writer *w, int num)
 /* All of it, or nothing of it is left.  0, or errno. */
 static int write_file(int fd, const struct block *b)
 {
-	size_t done = 0;
-	struct stat st;
+	struct stat before, after;
 	int num;
 
-	while (done < b->n) {
-		ssize_t n = write(fd, b->bytes + done, b->n - done);
-
-		if (n > 0) {
-			done += (size_t)n;
-		} else if (n == 0 || errno != EINTR) {
-			num = n == 0 ? ENOSPC : errno;
-			if (done > 0 && fstat(fd, &st) == 0 && ftruncate(fd, st.st_size - (off_t)done) < 0)
-				return EIO;
-			return num;
-		}
-	}
-	return 0;
+	if (fstat(fd, &before) < 0)
+		return errno;
+	if (write_all(fd, b->bytes, b->n) == 0)
+		return 0;
+	num = errno;
+	if (fstat(fd, &after) == 0 && after.st_size > before.st_size && ftruncate(fd, before.st_size) < 0)
+		return EIO;
+	return num;
 }
 
 static bool quitting(struct log_writer *w)

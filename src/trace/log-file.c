@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "util/intl.h"
+#include "util/text.h"
 #include "trace/log-writer.h"
 
 #define ROOM_MIN (UINT64_C(4) << 20)
@@ -148,16 +149,9 @@ int log_file_make(const char *path, bool force, struct err *e)
 	return fd;
 }
 
-static bool ends_in(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-
-	return n > m && !strcmp(text + n - m, end);
-}
-
 int log_file_name(const char *path, char *out, size_t size)
 {
-	int n = snprintf(out, size, "%s%s", path, ends_in(path, ".bin") ? ".nvmt" : "");
+	int n = snprintf(out, size, "%s%s", path, text_ends_in(path, ".bin") ? ".nvmt" : "");
 
 	return n >= 0 && (size_t)n < size ? 0 : -1;
 }
@@ -166,7 +160,7 @@ bool log_file_final(const char *log, char *out, size_t size)
 {
 	int n = snprintf(out, size, "%.*s", (int)(strlen(log) - strlen(".nvmt")), log);
 
-	return ends_in(log, ".bin.nvmt") && n >= 0 && (size_t)n < size;
+	return text_ends_in(log, ".bin.nvmt") && n >= 0 && (size_t)n < size;
 }
 
 static bool exists(const char *path)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "util/intl.h"
+#include "util/io.h"
 #include "trace/log-tree.h"
 
 #define FRONT	  65536			/* bytes of something else before the first chunk */
@@ -21,20 +22,7 @@
 
 ssize_t log_read_at(struct log_reader *r, void *to, size_t n, uint64_t at)
 {
-	size_t done = 0;
-
-	while (done < n) {
-		ssize_t got = pread(r->fd, (char *)to + done, n - done, (off_t)(at + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -1;
-		if (got == 0)
-			break;
-		done += (size_t)got;
-	}
-	return (ssize_t)done;
+	return read_all(r->fd, to, n, at);
 }
 
 bool log_begins(int fd)

@@ -9,28 +9,11 @@
 #include <unistd.h>
 
 #include "util/intl.h"
+#include "util/io.h"
 #include "trace/log.h"
 #include "trace/nvmt1-file.h"
 
 #define SYNCS_ONCE 256
-
-static ssize_t read_all(int fd, void *to, size_t n, uint64_t at)
-{
-	size_t done = 0;
-
-	while (done < n) {
-		ssize_t got = pread(fd, (uint8_t *)to + done, n - done, (off_t)(at + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -1;
-		if (got == 0)
-			break;
-		done += (size_t)got;
-	}
-	return (ssize_t)done;
-}
 
 bool nvmt1_read(const struct nvmt1 *f, void *to, size_t n, uint64_t at)
 {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "util/intl.h"
+#include "util/io.h"
 #include "trace/layout.h"
 #include "trace/trace.h"
 
@@ -38,7 +39,7 @@ struct output {
 static void compare(struct output *o)
 {
 	uint8_t there[BUFFER];
-	ssize_t n = pread(o->fd, there, o->used, (off_t)o->done);
+	ssize_t n = read_all(o->fd, there, o->used, o->done);
 
 	for (size_t i = 0; i < o->used && !o->differs; i++)
 		if ((ssize_t)i >= n || there[i] != o->buffer[i]) {
@@ -51,14 +52,8 @@ static void flush(struct output *o)
 {
 	if (o->compares)
 		compare(o);
-	for (size_t at = 0; at < o->used && !o->compares && !o->error;) {
-		ssize_t n = write(o->fd, o->buffer + at, o->used - at);
-
-		if (n > 0)
-			at += (size_t)n;
-		else if (n == 0 || errno != EINTR)
-			o->error = n == 0 ? ENOSPC : errno;
-	}
+	else if (!o->error && write_all(o->fd, o->buffer, o->used) < 0)
+		o->error = errno;
 	o->done += o->used;
 	o->used = 0;
 	if (o->progress && !o->progress(o->arg, (double)o->done / (double)o->total))
@@ -157,10 +152,8 @@ static void put_log(struct output *o)
 	uint8_t p[BUFFER / 2];
 
 	while (left > 0 && !o->error && !o->stopped) {
-		ssize_t n = pread(fd, p, left < sizeof(p) ? (size_t)left : sizeof(p), (off_t)from);
+		ssize_t n = read_all(fd, p, left < sizeof(p) ? (size_t)left : sizeof(p), from);
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n <= 0) {
 			o->error = n < 0 ? errno : EIO;
 			return;

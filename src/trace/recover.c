@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "util/intl.h"
+#include "util/io.h"
 #include "trace/log-index.h"
 #include "trace/log-tree.h"
 #include "trace/trace.h"
@@ -52,8 +53,7 @@ static int append(struct ending *n, enum log_kind kind, int64_t cell, uint32_t *
 	n->chunk.n = 0;
 	if (n->raw.failed || log_pack(n->packer, &h, n->raw.p, n->raw.n, &n->chunk) < 0)
 		return err_set(e, ERR_FAILED, _("out of memory"));
-	errno = ENOSPC;
-	if (write(n->fd, n->chunk.p, n->chunk.n) != (ssize_t)n->chunk.n)
+	if (write_all(n->fd, n->chunk.p, n->chunk.n) < 0)
 		return err_sys(e, ERR_FAILED, errno, _("the end of the recording could not be written"));
 	*stored = h.stored;
 	n->at += n->chunk.n;
@@ -165,26 +165,17 @@ static bool is_recorded(int fd)
 	return fcntl(fd, F_OFD_SETLK, &l) < 0 && (errno == EAGAIN || errno == EACCES);
 }
 
-static bool ends_in_nvmt(const char *path, const char *end)
-{
-	size_t n = strlen(path), m = strlen(end);
-
-	return n > m && !strcmp(path + n - m, end);
-}
-
 /* The log of a recording to a .bin, and the .bin. */
 static int find_log(const char *path, char *log, char *bin, size_t size)
 {
-	int n;
+	bool is_log = log_file_final(path, bin, size);
+	int n = snprintf(log, size, "%s%s", path, is_log ? "" : ".nvmt");
 
-	bin[0] = '\0';
-	if (ends_in_nvmt(path, ".bin.nvmt")) {
-		n = snprintf(bin, size, "%.*s", (int)(strlen(path) - 5), path);
-		return n < 0 || snprintf(log, size, "%s", path) >= (int)size ? -1 : 0;
-	}
-	n = snprintf(log, size, "%s.nvmt", path);
 	if (n < 0 || (size_t)n >= size)
 		return -1;
+	if (is_log)
+		return 0;
+	bin[0] = '\0';
 	if (access(path, F_OK) < 0 && access(log, F_OK) == 0)
 		snprintf(bin, size, "%s", path);
 	else

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "util/intl.h"
+#include "util/io.h"
+#include "util/text.h"
 #include "util/job.h"
 #include "trace/log-builder.h"
 #include "trace/nvmt1.h"
@@ -50,18 +52,11 @@ static struct import *import_of(struct sink *s)
 static bool import_emit(void *to, const struct log_entry *about, const uint8_t *chunk, size_t n)
 {
 	struct import *m = to;
-	size_t done = 0;
 
 	(void)about;
-	while (done < n && !m->write_error) {
-		ssize_t got = write(m->to, chunk + done, n - done);
-
-		if (got > 0)
-			done += (size_t)got;
-		else if (got == 0 || errno != EINTR)
-			m->write_error = got == 0 ? ENOSPC : errno;
-	}
-	return done == n;
+	if (!m->write_error && write_all(m->to, chunk, n) < 0)
+		m->write_error = errno;
+	return !m->write_error;
 }
 
 static int import_begin(struct sink *s, const struct session *about, struct err *e)
@@ -404,12 +399,15 @@ static int spool(const char *shown, struct err *e)
 		n = read(STDIN_FILENO, bytes, sizeof(bytes));
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0 || write(fd, bytes, (size_t)n) != n)
+		if (n <= 0 || write_all(fd, bytes, (size_t)n) < 0)
 			break;
 	}
 	if (n == 0)
 		return fd;
-	err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
+	if (n > 0)
+		no_temporary(shown, e);
+	else
+		err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
 	close(fd);
 	return -1;
 }
@@ -432,19 +430,12 @@ static int check_kind(int fd, const char *shown, struct stat *st, struct err *e)
 	return 0;
 }
 
-static bool ends_in(const char *path, const char *end)
-{
-	size_t n = strlen(path), m = strlen(end);
-
-	return n >= m && !strcmp(path + n - m, end);
-}
-
 /* What version 0.1 left of an interrupted recording, or sent as a stream. */
 static bool unfinished(int fd, const char *path)
 {
 	uint8_t magic[4];
 
-	return ends_in(path, ".part") || ends_in(path, ".part.side") ||
+	return text_ends_in(path, ".part") || text_ends_in(path, ".part.side") ||
 	       (pread(fd, magic, 4, 0) == 4 && !memcmp(magic, "NVMS", 4));
 }
 

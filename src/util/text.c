@@ -94,3 +94,10 @@ int text_width(const char *text)
 		used += width;
 	return used;
 }
+
+bool text_ends_in(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n > m && !strcmp(text + n - m, end);
+}

@@ -55,6 +55,8 @@ ok 'nothing on standard input' is "$status" 1
 run nvmtop --print 80x10 --replay - <"$NVMTOP_SRC/README.md"
 ok 'something else on standard input' is "$status" 1
 ok 'one sentence' one_line err
+cat a.nvmt | run sh -c 'ulimit -f 8; exec $EMU "$0" --report -' "$NVMTOP"
+ok 'no room for what comes in: where, and why' says err 'TMPDIR.*File too large'
 
 # --- wrong use ---
 nvmtop --demo --record - --duration 1 >both 2>&1

@@ -1,0 +1,41 @@
+/* A signal or a disk that is nearly full makes a transfer short. */
+#include "util/io.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+ssize_t read_all(int fd, void *to, size_t n, uint64_t at)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		ssize_t got = pread(fd, (char *)to + done, n - done, (off_t)(at + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			break;
+		done += (size_t)got;
+	}
+	return (ssize_t)done;
+}
+
+int write_all(int fd, const void *from, size_t n)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		ssize_t put = write(fd, (const char *)from + done, n - done);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put <= 0) {
+			errno = put == 0 ? ENOSPC : errno;
+			return -1;
+		}
+		done += (size_t)put;
+	}
+	return 0;
+}
