@@ -1,10 +1,17 @@
-/* Integrals of channels: trapezoids between readings, none across a gap.  The summary and the
- * report share them, and so print the same energy. */
+/* Statistics of channels: trapezoids between readings, none across a gap.  The summary, the
+ * report and the log share them, and so print the same energy. */
+/* The loops over values are to be vectorised at -O2, too. */
+#if defined(__OPTIMIZE__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
 #include "model/stats.h"
 
 #include <math.h>
 
 #include "model/channel.h"
+#include "util/clock.h"
+
+#define LANES 4
 
 void sum_add(struct sum *s, double v)
 {
@@ -17,6 +24,11 @@ void sum_add(struct sum *s, double v)
 int64_t stats_hole_ns(double hz)
 {
 	return (int64_t)llround(COVER_PERIODS * 1e9 / hz);
+}
+
+static double trapezoid(double v0, double v1, int64_t dt_ns)
+{
+	return (v0 + v1) / 2 * ((double)dt_ns / (double)NS_PER_S);
 }
 
 bool integral_add(struct integral *g, int64_t t_ns, double v, int64_t hole_ns, int64_t from_ns, int64_t to_ns)
@@ -34,7 +46,7 @@ bool integral_add(struct integral *g, int64_t t_ns, double v, int64_t hole_ns, i
 		return follows;
 	slope = (v - v0) / (double)(t_ns - t0);
 	sum_add(&g->area,
-		(v0 + slope * ((double)(from - t0) + (double)(to - t0)) / 2) * ((double)(to - from) / 1e9));
+		trapezoid(v0 + slope * (double)(from - t0), v0 + slope * (double)(to - t0), to - from));
 	g->covered_ns += to - from;
 	if (v0 > 0)
 		g->above_ns += to - from;
@@ -44,4 +56,132 @@ bool integral_add(struct integral *g, int64_t t_ns, double v, int64_t hole_ns, i
 double integral_get(const struct integral *g)
 {
 	return g->covered_ns > 0 ? sum_get(&g->area) : NAN;
+}
+
+/* The time and the values between two neighbours. */
+static void between(struct span_stats *s, int64_t t0, double v0, int64_t t1, double v1, int64_t hole_ns)
+{
+	int64_t dt = t1 - t0;
+
+	if (v1 > v0)
+		s->rise += v1 - v0;
+	if (dt > hole_ns)
+		return;
+	s->integral += trapezoid(v0, v1, dt);
+	s->known_ns += (uint64_t)dt;
+	if (v0 > 0)
+		s->above_ns += (uint64_t)dt;
+}
+
+void span_stats_rows(struct span_stats *s, const int64_t *t_ns, const double *v, size_t n, int64_t hole_ns)
+{
+	double mean;
+
+	*s = (struct span_stats) {.channel = s->channel};
+	for (size_t i = 0; i < n; i++) {
+		if (isnan(v[i]))
+			continue;
+		if (s->n++ == 0) {
+			s->first_ns = t_ns[i];
+			s->first = s->min = s->max = v[i];
+		} else {
+			between(s, s->last_ns, s->last, t_ns[i], v[i], hole_ns);
+		}
+		s->min = v[i] < s->min ? v[i] : s->min;
+		s->max = v[i] > s->max ? v[i] : s->max;
+		s->sum += v[i];
+		s->last_ns = t_ns[i];
+		s->last = v[i];
+	}
+	mean = s->sum / (double)s->n;
+	for (size_t i = 0; s->n > 0 && i < n; i++)
+		if (!isnan(v[i]))
+			s->squares += (v[i] - mean) * (v[i] - mean);
+}
+
+void span_stats_whole(struct span_stats *s, const int64_t *t_ns, const double *v, const double *weights,
+		      double known, size_t n)
+{
+	double min[LANES], max[LANES], sum[LANES] = {0}, squares[LANES] = {0};
+	double area[LANES] = {0}, rise[LANES] = {0}, above = 0, mean;
+	size_t i, k;
+
+	for (k = 0; k < LANES; k++)
+		min[k] = max[k] = v[n - 1];
+	for (i = 0; i + LANES < n; i += LANES) {
+		for (k = 0; k < LANES; k++) {
+			double a = v[i + k], b = v[i + k + 1], step = b - a;
+
+			min[k] = a < min[k] ? a : min[k];
+			max[k] = a > max[k] ? a : max[k];
+			sum[k] += a;
+			area[k] += (a + b) * weights[i + k];
+			rise[k] += step > 0 ? step : 0;
+		}
+	}
+	for (k = 0; i < n; i++) {
+		min[k] = v[i] < min[k] ? v[i] : min[k];
+		max[k] = v[i] > max[k] ? v[i] : max[k];
+		sum[k] += v[i];
+		if (i + 1 == n)
+			break;
+		area[k] += (v[i] + v[i + 1]) * weights[i];
+		rise[k] += v[i + 1] > v[i] ? v[i + 1] - v[i] : 0;
+	}
+	for (k = 1; k < LANES; k++) {
+		min[0] = min[k] < min[0] ? min[k] : min[0];
+		max[0] = max[k] > max[0] ? max[k] : max[0];
+		sum[0] += sum[k];
+		area[0] += area[k];
+		rise[0] += rise[k];
+	}
+	mean = sum[0] / (double)n;
+	for (i = 0; i + LANES <= n; i += LANES)
+		for (k = 0; k < LANES; k++)
+			squares[k] += (v[i + k] - mean) * (v[i + k] - mean);
+	for (; i < n; i++)
+		squares[0] += (v[i] - mean) * (v[i] - mean);
+	if (min[0] > 0)
+		above = known;
+	for (i = 0; i + 1 < n && min[0] <= 0 && max[0] > 0; i++)
+		above += v[i] > 0 ? weights[i] : 0;
+	*s = (struct span_stats) {.channel = s->channel,
+				.n = n,
+				.min = min[0],
+				.max = max[0],
+				.sum = sum[0],
+				.squares = squares[0] + squares[1] + squares[2] + squares[3],
+				.first_ns = t_ns[0],
+				.last_ns = t_ns[n - 1],
+				.first = v[0],
+				.last = v[n - 1],
+				.integral = area[0] / 2 / (double)NS_PER_S,
+				.known_ns = (uint64_t)known,
+				.above_ns = (uint64_t)above,
+				.rise = rise[0]};
+}
+
+void span_stats_join(struct span_stats *s, const struct span_stats *later, int64_t hole_ns)
+{
+	double n = (double)s->n, m = (double)later->n, apart;
+
+	if (later->n == 0)
+		return;
+	if (s->n == 0) {
+		*s = *later;
+		return;
+	}
+	between(s, s->last_ns, s->last, later->first_ns, later->first, hole_ns);
+	apart = later->sum / m - s->sum / n;
+	s->squares += later->squares + apart * apart * (n * m / (n + m));
+	s->n += later->n;
+	s->sum += later->sum;
+	s->min = later->min < s->min ? later->min : s->min;
+	s->max = later->max > s->max ? later->max : s->max;
+	s->integral += later->integral;
+	s->known_ns += later->known_ns;
+	s->above_ns += later->above_ns;
+	s->rise += later->rise;
+	s->last_ns = later->last_ns;
+	s->last = later->last;
 }

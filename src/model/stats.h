@@ -1,8 +1,9 @@
-/* stats: the integral of a channel over time, the same for a summary and a report. */
+/* stats: what a channel's readings amount to, the same for a summary, a report and a log. */
 #ifndef NVMTOP_MODEL_STATS_H
 #define NVMTOP_MODEL_STATS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* A compensated sum (Neumaier): its error does not grow with the number of terms. */
@@ -36,5 +37,25 @@ static inline void integral_break(struct integral *g)
 	g->begun = false;
 }
 double integral_get(const struct integral *g); /* NaN: nothing is known */
+
+/* One channel over one span of time. */
+struct span_stats {
+	uint32_t channel;                /* a number of the caller's */
+	uint64_t n;                      /* readings; 0: nothing else is set */
+	double min, max, sum, squares;   /* squares: of the distances from the mean */
+	int64_t first_ns, last_ns;
+	double first, last;
+	double integral;                 /* as struct integral, where it is known */
+	uint64_t known_ns, above_ns;
+	double rise;                     /* sum of the steps up */
+};
+/* Of n readings, NaN where one is missing. */
+void span_stats_rows(struct span_stats *s, const int64_t *t_ns, const double *v, size_t n, int64_t hole_ns);
+/* The same where none is missing, n > 0.  weights[i] is the time in ns from reading i to the next one, or
+ * 0 behind which nothing is known; known is their sum.  Several sums side by side, to be vectorised. */
+void span_stats_whole(struct span_stats *s, const int64_t *t_ns, const double *v, const double *weights,
+		      double known, size_t n);
+/* Appends those of the span that follows. */
+void span_stats_join(struct span_stats *s, const struct span_stats *later, int64_t hole_ns);
 
 #endif

@@ -53,12 +53,12 @@ static uint64_t rows_of(const struct trace *t, enum tier tier, const struct epoc
 static void stored(const struct stats *st, size_t channel, struct result *r)
 {
 	enum tier tier = trace_session(st->t)->channels[channel].tier;
-	struct log_stat all = {.n = 0}, s;
+	struct span_stats all = {.n = 0}, s;
 	uint64_t rows = 0;
 
 	for (size_t i = 0; i < st->n_spans; i++) {
 		trace_stat(st->t, channel, st->spans[i].from_ns, st->spans[i].end_ns, &s);
-		log_stat_join(&all, &s, 0);
+		span_stats_join(&all, &s, 0);
 		rows += rows_of(st->t, tier, &st->spans[i]);
 	}
 	r->n = all.n;

@@ -147,7 +147,7 @@ static bool same_stats(const struct log_bytes *a, const struct log_bytes *b)
 	}
 	same = plain[0] && plain[1] && n[0] == n[1] && size[0] >= LOG_STAT_SIZE && size[1] >= LOG_STAT_SIZE;
 	for (uint32_t i = 0; same && i < n[0]; i++) {
-		struct log_stat s, t;
+		struct span_stats s, t;
 
 		log_stat_get(plain[0] + i * size[0], &s);
 		log_stat_get(plain[1] + i * size[1], &t);

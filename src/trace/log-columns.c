@@ -342,7 +342,7 @@ void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t 
 
 /* The channel's record in a STAT chunk; false: none. */
 static bool stat_stored(struct log_reader *r, const struct log_node *node, const struct log_item *index,
-			size_t channel, struct log_stat *out)
+			size_t channel, struct span_stats *out)
 {
 	const struct log_item *item = NULL;
 	struct log_cache *cache = &r->caches[LOG_LODS];
@@ -379,9 +379,9 @@ static bool stat_stored(struct log_reader *r, const struct log_node *node, const
 	}
 	if (!b)
 		return false;
-	*out = (struct log_stat) {.n = 0};
+	*out = (struct span_stats) {.n = 0};
 	for (uint32_t i = 0; i < b->n; i++) {
-		struct log_stat s;
+		struct span_stats s;
 
 		log_stat_get(b->records + i * LOG_STAT_SIZE, &s);
 		if (s.channel == r->numbers[channel])
@@ -392,10 +392,10 @@ static bool stat_stored(struct log_reader *r, const struct log_node *node, const
 
 /* Joins what is in [from_ns, to_ns), which ends with that row. */
 static void stat_rows(struct log_reader *r, const struct channel *c, uint64_t row, uint64_t end, int64_t cover,
-		      struct log_stat *to)
+		      struct span_stats *to)
 {
 	while (row < end) {
-		struct log_stat s;
+		struct span_stats s;
 		uint64_t first;
 		const struct log_block *b = log_block_of(r, c->tier, row, &first);
 		size_t skip = b ? (size_t)(row - first) : 0, n;
@@ -403,14 +403,14 @@ static void stat_rows(struct log_reader *r, const struct channel *c, uint64_t ro
 		if (!b)
 			return;
 		n = b->n - skip < end - row ? b->n - skip : (size_t)(end - row);
-		log_stat_rows(&s, b->t_ns + skip, b->values + (size_t)c->column * b->n + skip, n, cover);
-		log_stat_join(to, &s, cover);
+		span_stats_rows(&s, b->t_ns + skip, b->values + (size_t)c->column * b->n + skip, n, cover);
+		span_stats_join(to, &s, cover);
 		row += n;
 	}
 }
 
 /* The highest level whose span begins with that cell and is all before the end. */
-static bool stat_span(struct log_reader *r, size_t channel, int64_t cell, int64_t end, struct log_stat *s,
+static bool stat_span(struct log_reader *r, size_t channel, int64_t cell, int64_t end, struct span_stats *s,
 		      int64_t *next)
 {
 	for (int level = LOG_LEVELS; level > 0; level--) {
@@ -426,17 +426,17 @@ static bool stat_span(struct log_reader *r, size_t channel, int64_t cell, int64_
 	return false;
 }
 
-void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int64_t to_ns, struct log_stat *out)
+void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out)
 {
 	const struct channel *c = &r->channels[channel];
 	int64_t cover = r->session.hz[c->tier] > 0 ? stats_hole_ns(r->session.hz[c->tier]) : 0, next = 0;
 	uint64_t row = log_reader_row_from(r, c->tier, from_ns), end = log_reader_row_from(r, c->tier, to_ns);
 	int64_t cell = log_cell(from_ns - 1) + 1, last = log_cell(to_ns);
 
-	*out = (struct log_stat) {.channel = r->numbers[channel]};
+	*out = (struct span_stats) {.channel = r->numbers[channel]};
 	pthread_mutex_lock(&r->lock);
 	while (row < end) {
-		struct log_stat s;
+		struct span_stats s;
 		uint64_t to, first;
 		const struct log_block *b = log_block_of(r, c->tier, row, &first);
 
@@ -444,7 +444,7 @@ void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int6
 		if (b && row == first && b->t_ns[0] >= cell_ns(cell))
 			cell = log_span_cell(log_span(b->cell, 1), 1) > cell ? log_span_cell(log_span(b->cell, 1), 1) : cell;
 		if (log_rows_before(r, c->tier, cell) == row && stat_span(r, channel, cell, last, &s, &next)) {
-			log_stat_join(out, &s, cover);
+			span_stats_join(out, &s, cover);
 			cell = next;
 			row = log_rows_before(r, c->tier, cell);
 			continue;

@@ -1,5 +1,5 @@
 /* Rows are folded into bins and statistics while they are in hand: once a cell, then
- * span into span.  The reader joins statistics by the same functions. */
+ * span into span. */
 /* As in log-codec.c. */
 #if defined(__OPTIMIZE__) && !defined(__clang__)
 #pragma GCC optimize("O3")
@@ -23,7 +23,7 @@ struct set {
 	int64_t span;
 	unsigned slots;
 	struct bin *bins;       /* slots a channel, of the level's finest zoom */
-	struct log_stat *stats; /* one a channel */
+	struct span_stats *stats; /* one a channel */
 };
 
 struct log_fold {
@@ -39,138 +39,6 @@ struct log_fold {
 bool log_zoom_has(int zoom, double hz)
 {
 	return hz > 0 && zoom_base(hz) + 4 <= zoom;
-}
-
-/* The time and the values between two neighbours. */
-static void between(struct log_stat *s, int64_t t0, double v0, int64_t t1, double v1, int64_t cover_ns)
-{
-	int64_t dt = t1 - t0;
-
-	if (v1 > v0)
-		s->rise += v1 - v0;
-	if (dt > cover_ns)
-		return;
-	s->integral += (v0 + v1) / 2 * ((double)dt / (double)NS_PER_S);
-	s->known_ns += (uint64_t)dt;
-	if (v0 > 0)
-		s->above_ns += (uint64_t)dt;
-}
-
-void log_stat_rows(struct log_stat *s, const int64_t *t_ns, const double *v, size_t n, int64_t cover_ns)
-{
-	double mean;
-
-	*s = (struct log_stat) {.channel = s->channel};
-	for (size_t i = 0; i < n; i++) {
-		if (isnan(v[i]))
-			continue;
-		if (s->n++ == 0) {
-			s->first_ns = t_ns[i];
-			s->first = s->min = s->max = v[i];
-		} else {
-			between(s, s->last_ns, s->last, t_ns[i], v[i], cover_ns);
-		}
-		s->min = v[i] < s->min ? v[i] : s->min;
-		s->max = v[i] > s->max ? v[i] : s->max;
-		s->sum += v[i];
-		s->last_ns = t_ns[i];
-		s->last = v[i];
-	}
-	mean = s->sum / (double)s->n;
-	for (size_t i = 0; s->n > 0 && i < n; i++)
-		if (!isnan(v[i]))
-			s->squares += (v[i] - mean) * (v[i] - mean);
-}
-
-#define LANES 4
-
-/* The same where no value is missing: weights[i] is the time from row i to the next one, or 0
- * where that is not known, and known is their sum.  Several sums side by side, so that they can be vectorised. */
-static void stat_full(struct log_stat *s, const int64_t *t_ns, const double *v, const double *weights,
-		      double known, size_t n)
-{
-	double min[LANES], max[LANES], sum[LANES] = {0}, squares[LANES] = {0};
-	double area[LANES] = {0}, rise[LANES] = {0}, above = 0, mean;
-	size_t i, k;
-
-	for (k = 0; k < LANES; k++)
-		min[k] = max[k] = v[n - 1];
-	for (i = 0; i + LANES < n; i += LANES) {
-		for (k = 0; k < LANES; k++) {
-			double a = v[i + k], b = v[i + k + 1], step = b - a;
-
-			min[k] = a < min[k] ? a : min[k];
-			max[k] = a > max[k] ? a : max[k];
-			sum[k] += a;
-			area[k] += (a + b) * weights[i + k];
-			rise[k] += step > 0 ? step : 0;
-		}
-	}
-	for (k = 0; i < n; i++) {
-		min[k] = v[i] < min[k] ? v[i] : min[k];
-		max[k] = v[i] > max[k] ? v[i] : max[k];
-		sum[k] += v[i];
-		if (i + 1 == n)
-			break;
-		area[k] += (v[i] + v[i + 1]) * weights[i];
-		rise[k] += v[i + 1] > v[i] ? v[i + 1] - v[i] : 0;
-	}
-	for (k = 1; k < LANES; k++) {
-		min[0] = min[k] < min[0] ? min[k] : min[0];
-		max[0] = max[k] > max[0] ? max[k] : max[0];
-		sum[0] += sum[k];
-		area[0] += area[k];
-		rise[0] += rise[k];
-	}
-	mean = sum[0] / (double)n;
-	for (i = 0; i + LANES <= n; i += LANES)
-		for (k = 0; k < LANES; k++)
-			squares[k] += (v[i + k] - mean) * (v[i + k] - mean);
-	for (; i < n; i++)
-		squares[0] += (v[i] - mean) * (v[i] - mean);
-	if (min[0] > 0)
-		above = known;
-	for (i = 0; i + 1 < n && min[0] <= 0 && max[0] > 0; i++)
-		above += v[i] > 0 ? weights[i] : 0;
-	*s = (struct log_stat) {.channel = s->channel,
-				.n = n,
-				.min = min[0],
-				.max = max[0],
-				.sum = sum[0],
-				.squares = squares[0] + squares[1] + squares[2] + squares[3],
-				.first_ns = t_ns[0],
-				.last_ns = t_ns[n - 1],
-				.first = v[0],
-				.last = v[n - 1],
-				.integral = area[0] / 2 / (double)NS_PER_S,
-				.known_ns = (uint64_t)known,
-				.above_ns = (uint64_t)above,
-				.rise = rise[0]};
-}
-
-void log_stat_join(struct log_stat *s, const struct log_stat *later, int64_t cover_ns)
-{
-	double n = (double)s->n, m = (double)later->n, apart;
-
-	if (later->n == 0)
-		return;
-	if (s->n == 0) {
-		*s = *later;
-		return;
-	}
-	between(s, s->last_ns, s->last, later->first_ns, later->first, cover_ns);
-	apart = later->sum / m - s->sum / n;
-	s->squares += later->squares + apart * apart * (n * m / (n + m));
-	s->n += later->n;
-	s->sum += later->sum;
-	s->min = later->min < s->min ? later->min : s->min;
-	s->max = later->max > s->max ? later->max : s->max;
-	s->integral += later->integral;
-	s->known_ns += later->known_ns;
-	s->above_ns += later->above_ns;
-	s->rise += later->rise;
-	s->last_ns = later->last_ns;
-	s->last = later->last;
 }
 
 static int set_init(struct set *s, size_t channels, unsigned slots)
@@ -333,19 +201,19 @@ void log_fold_rows(struct log_fold *f, const struct rows *r)
 	}
 	for (size_t c = 0; c < r->width; c++) {
 		uint32_t channel = f->channel[r->tier][c];
-		struct log_stat stat = {.channel = channel};
+		struct span_stats stat = {.channel = channel};
 		struct bin bin;
 
 		if (gather(f, r, c))
-			stat_full(&stat, r->t_ns, f->column, f->weights, known, r->n);
+			span_stats_whole(&stat, r->t_ns, f->column, f->weights, known, r->n);
 		else
-			log_stat_rows(&stat, r->t_ns, f->column, r->n, cover);
+			span_stats_rows(&stat, r->t_ns, f->column, r->n, cover);
 		if (stat.n == 0)
 			continue;
 		stat.sum = planned_sum(f, r->n);
 		bin = (struct bin) {stat.min, stat.max, stat.sum, stat.n};
 		bin_merge(&s->bins[channel * SLOTS_1 + slot], &bin);
-		log_stat_join(&s->stats[channel], &stat, cover);
+		span_stats_join(&s->stats[channel], &stat, cover);
 	}
 }
 
@@ -500,7 +368,7 @@ void log_fold_close(struct log_fold *f, int level)
 
 			bin_merge(&to->bins[c * to->slots + slot + i], &b);
 		}
-		log_stat_join(&to->stats[c], &s->stats[c],
+		span_stats_join(&to->stats[c], &s->stats[c],
 			      stats_hole_ns(f->about->hz[f->about->channels[c].tier]));
 	}
 	if (to) {

@@ -4,11 +4,6 @@
 
 #include "trace/log.h"
 
-/* Statistics of n rows of a channel, and those of what comes behind them.  cover_ns: how far
- * neighbours are apart at most for the time between them to be known: stats_hole_ns(). */
-void log_stat_rows(struct log_stat *s, const int64_t *t_ns, const double *v, size_t n, int64_t cover_ns);
-void log_stat_join(struct log_stat *s, const struct log_stat *later, int64_t cover_ns);
-
 /* Has a LOD of that zoom the tier? */
 bool log_zoom_has(int zoom, double hz);
 

@@ -78,6 +78,6 @@ size_t log_reader_read(struct log_reader *r, enum tier tier, uint64_t row, size_
 /* Columns first .. first + n - 1 of any zoom. */
 void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out);
 /* Statistics of the channel's rows in [from_ns, to_ns). */
-void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int64_t to_ns, struct log_stat *out);
+void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out);
 
 #endif

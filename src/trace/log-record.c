@@ -212,7 +212,7 @@ bool log_change_get(struct log_in *in, struct change *c)
 	return !in->bad;
 }
 
-void log_stat_put(uint8_t p[LOG_STAT_SIZE], const struct log_stat *s)
+void log_stat_put(uint8_t p[LOG_STAT_SIZE], const struct span_stats *s)
 {
 	put_u32(p, s->channel);
 	put_u64(p + 4, s->n);
@@ -230,7 +230,7 @@ void log_stat_put(uint8_t p[LOG_STAT_SIZE], const struct log_stat *s)
 	put_f64(p + 100, s->rise);
 }
 
-void log_stat_get(const uint8_t p[LOG_STAT_SIZE], struct log_stat *s)
+void log_stat_get(const uint8_t p[LOG_STAT_SIZE], struct span_stats *s)
 {
 	s->channel = get_u32(p);
 	s->n = get_u64(p + 4);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "model/stats.h"
 #include "model/timeline.h"
 
 #define LOG_VERSION    1
@@ -255,18 +256,8 @@ bool log_change_get(struct log_in *record, struct change *c);
 
 /* STAT: one channel over one span. */
 #define LOG_STAT_SIZE 108
-struct log_stat {
-	uint32_t channel;
-	uint64_t n;
-	double min, max, sum, squares;
-	int64_t first_ns, last_ns;
-	double first, last;
-	double integral;
-	uint64_t known_ns, above_ns;
-	double rise;
-};
-void log_stat_put(uint8_t p[LOG_STAT_SIZE], const struct log_stat *s);
-void log_stat_get(const uint8_t p[LOG_STAT_SIZE], struct log_stat *s);
+void log_stat_put(uint8_t p[LOG_STAT_SIZE], const struct span_stats *s);
+void log_stat_get(const uint8_t p[LOG_STAT_SIZE], struct span_stats *s);
 
 /* INDEX */
 #define LOG_ENTRY_SIZE 40

@@ -43,7 +43,7 @@ size_t trace_read(struct trace *t, enum tier tier, uint64_t row, size_t most, in
 	return log_reader_read(t->log, tier, row, most, t_ns, channels, n_channels, values, stride);
 }
 
-void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns, struct log_stat *out)
+void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out)
 {
 	log_reader_stat(t->log, channel, from_ns, to_ns, out);
 }

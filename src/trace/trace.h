@@ -85,7 +85,7 @@ size_t trace_read(struct trace *t, enum tier tier, uint64_t row, size_t most, in
 		  size_t n_channels, double *values, size_t stride);
 
 /* Statistics of the channel's rows in [from_ns, to_ns). */
-void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns, struct log_stat *out);
+void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out);
 
 /* Oldest first; valid until trace_look() or trace_close(). */
 const struct mark *trace_marks(const struct trace *t, size_t *n);

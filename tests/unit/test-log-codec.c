@@ -419,7 +419,7 @@ static void records(void **state)
 	const struct mark m = {7, -5, "warm-up"};
 	const struct gap g = {TIER_SLOW, GAP_LOST, 3, 9, 2};
 	const struct change c = {11, "mode", "", "40W"};
-	const struct log_stat st = {3, 4, 1, 2, 6, 0.5, 10, 20, 1.5, 2.5, 9, 8, 7, 6};
+	const struct span_stats st = {3, 4, 1, 2, 6, 0.5, 10, 20, 1.5, 2.5, 9, 8, 7, 6};
 	const struct log_entry en = {1234567890123, 4, LOG_LOD, 28, -7, {1, 2, 3, 4}};
 	uint8_t p[LOG_STAT_SIZE];
 	struct log_bytes b = {.n = 0};
@@ -427,7 +427,7 @@ static void records(void **state)
 	struct mark m2;
 	struct gap g2;
 	struct change c2;
-	struct log_stat st2;
+	struct span_stats st2;
 	struct log_entry en2;
 
 	(void)state;

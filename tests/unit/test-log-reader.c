@@ -301,7 +301,7 @@ static void check_stat(struct log_reader *l, const struct recording *r, int64_t 
 		const struct series *s = &r->rows[t];
 		int64_t cover = r->about.hz[t] > 0 ? llround(5e9 / r->about.hz[t]) : 0, before_ns = 0;
 		size_t c = s->width ? random_below(s->width) : 0;
-		struct log_stat got, want = {.n = 0};
+		struct span_stats got, want = {.n = 0};
 		double size = 0, before = 0;
 
 		if (s->width == 0)
@@ -771,7 +771,7 @@ static void ask_all(struct log_reader *l)
 {
 	int64_t first, last, t[300];
 	struct bin bins[20];
-	struct log_stat stat;
+	struct span_stats stat;
 	double v[300];
 
 	log_reader_extent(l, &first, &last);

@@ -286,7 +286,7 @@ static inline void check_lod(struct log_in *in)
 }
 
 /* All rows of the span at once, added up plainly. */
-static inline void reference(struct log_stat *s, enum tier t, size_t c, int64_t from, int64_t to)
+static inline void reference(struct span_stats *s, enum tier t, size_t c, int64_t from, int64_t to)
 {
 	const struct column *rows = &pushed[t];
 	size_t width = about.width[t];
@@ -339,7 +339,7 @@ static inline void check_stat(const struct log_head *h, struct log_in *in)
 	assert_int_equal(in->end - in->p, (size_t)n * size);
 	log_unshuffle(records, in->p, n, size);
 	for (uint32_t i = 0; i < n; i++) {
-		struct log_stat s, want;
+		struct span_stats s, want;
 		const struct channel *c;
 
 		log_stat_get(records + (size_t)i * size, &s);
