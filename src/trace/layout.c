@@ -1,8 +1,5 @@
-/* The encoding of channels in version 1.
- *
- * It may lose: an unsigned field has no room for "missing", a negative current, or a fraction. So the
- * writer decodes what it encoded with the same cells_decode() as the reader, and stores the differences
- * in the extension, without a case for each loss. */
+/* The encoding of channels in version 1.  It may lose: an unsigned field has no room for "missing", a
+ * negative current, or a fraction. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -223,7 +220,7 @@ static double current_decode(const uint8_t *row, unsigned slot)
 	return amp;
 }
 
-static inline double decode(const uint8_t *row, enum field f, unsigned slot)
+double cell_decode(const uint8_t *row, enum field f, unsigned slot)
 {
 	float v;
 
@@ -255,78 +252,7 @@ static inline double decode(const uint8_t *row, enum field f, unsigned slot)
 	}
 }
 
-static inline struct range range_of(enum field f)
+bool cell_holds(enum field f, double v)
 {
-	return channel_range(fields[f].kind);
-}
-
-/* Is the value possible? For the fields of the fast tier by their bytes alone: of non-negative floats
- * the larger one has the larger bits. False: check the value. */
-static inline bool surely_within(const uint8_t *row, enum field f, unsigned slot)
-{
-	const uint32_t percent = 0x42C80000; /* 100 */
-
-	switch (f) {
-	case FIELD_GPU:
-		return get_u16(row + F_GPU) <= 1000;
-	case FIELD_CORE:
-		return get_u32(row + F_CORES + 4 * slot) <= percent;
-	case FIELD_CPU:
-		return get_u32(row + F_CPU) <= percent;
-	case FIELD_EMC:
-		return get_u32(row + F_EMC) <= percent;
-	case FIELD_RAM_USED:
-		return get_u64(row + F_RAM_USED) <= UINT64_C(1) << 40;
-	case FIELD_RAM_AVAILABLE:
-		return get_u64(row + F_RAM_AVAILABLE) <= UINT64_C(1) << 40;
-	default:
-		return false;
-	}
-}
-
-bool cell_nonsense(const uint8_t *row, enum field f, unsigned slot, double *out)
-{
-	double v = decode(row, f, slot);
-
-	if (out)
-		*out = v;
-	return v == v && !range_holds(range_of(f), v);
-}
-
-/* A loop for each type of field, without a branch for each value. */
-#define EACH(field)                                                                                          \
-	case field:                                                                                          \
-		for (size_t i = 0; i < n; i++, row += step, out += stride) {                                 \
-			double v = decode(row, field, slot);                                                 \
-                                                                                                             \
-			if (!surely_within(row, field, slot) && !range_holds(range, v)) {                         \
-				wrong |= v == v;                                                             \
-				v = NAN;                                                                     \
-			}                                                                                    \
-			*out = v;                                                                            \
-		}                                                                                            \
-		break
-
-bool cells_decode(const uint8_t *row, size_t step, enum field f, unsigned slot, size_t n, double *out,
-		  size_t stride)
-{
-	struct range range = range_of(f);
-	bool wrong = false;
-
-	switch (f) {
-		EACH(FIELD_GPU);
-		EACH(FIELD_CORE);
-		EACH(FIELD_CPU);
-		EACH(FIELD_RAM_USED);
-		EACH(FIELD_RAM_AVAILABLE);
-		EACH(FIELD_EMC);
-		EACH(FIELD_VOLTAGE);
-		EACH(FIELD_CURRENT);
-		EACH(FIELD_POWER);
-		EACH(FIELD_TEMPERATURE);
-	default:
-		for (size_t i = 0; i < n; i++, out += stride)
-			*out = NAN;
-	}
-	return !wrong;
+	return isnan(v) || range_holds(channel_range(fields[f].kind), v);
 }

@@ -64,13 +64,10 @@ void row_blank(uint8_t *row, const struct layout *l, enum tier tier);
 /* Put a value into a field, as far as it fits; a missing GPU load leaves the field unchanged. */
 void cell_encode(uint8_t *row, enum field f, unsigned slot, double v);
 
-/* The values of a field in n rows, `step` bytes apart, to every `stride`th place; NaN if the row marks
- * it as missing, or if it is impossible. False: one of them is impossible. */
-bool cells_decode(const uint8_t *row, size_t step, enum field f, unsigned slot, size_t n, double *out,
-		  size_t stride);
-
-/* Is the value of the row impossible? *v, unless NULL, gets it. */
-bool cell_nonsense(const uint8_t *row, enum field f, unsigned slot, double *v);
+/* The value of a field of a row; NaN if it is marked as missing. */
+double cell_decode(const uint8_t *row, enum field f, unsigned slot);
+/* Is the value possible there, or missing? */
+bool cell_holds(enum field f, double v);
 
 #define MAX_TIME_S 31622400.0 /* 366 days */
 /* The time of a row in ns since the start of the recording; false when the row

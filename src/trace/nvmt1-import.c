@@ -216,22 +216,17 @@ static bool has_runs(const struct nvmt1 *f, size_t channel)
 	return f->first_run && f->first_run[channel] < f->first_run[channel + 1];
 }
 
-static void count_nonsense(struct import *m, size_t channel, enum tier tier, uint64_t first, size_t n)
+static double checked(struct import *m, size_t channel, uint64_t row, double v)
 {
-	struct nvmt1 *f = m->f;
-	const struct place *place = &f->places[channel];
+	struct nonsense *n = &m->nonsense[channel];
 
-	for (uint64_t row = first; row < first + n; row++) {
-		double v;
-
-		if (!cell_nonsense(row_at(m, tier, row), (enum field)place->field, place->slot, &v) ||
-		    (has_runs(f, channel) && find_run(f, channel, row)))
-			continue;
-		if (m->nonsense[channel].n++ == 0) {
-			m->nonsense[channel].row = row;
-			m->nonsense[channel].v = v;
-		}
+	if (cell_holds((enum field)m->f->places[channel].field, v))
+		return v;
+	if (n->n++ == 0) {
+		n->row = row;
+		n->v = v;
 	}
+	return (double)NAN;
 }
 
 static void read_channel(struct import *m, size_t channel, uint64_t first, size_t n, double *out, size_t stride)
@@ -239,17 +234,20 @@ static void read_channel(struct import *m, size_t channel, uint64_t first, size_
 	struct nvmt1 *f = m->f;
 	const struct place *place = &f->places[channel];
 	enum tier tier = f->channels[channel].tier;
+	const uint8_t *rows = row_at(m, tier, first);
+	bool runs = has_runs(f, channel);
 
 	if (place->field == FIELD_EXTRA)
 		read_extra(m, tier, place->slot, first, n, out, stride);
-	else if (!cells_decode(row_at(m, tier, first), row_size[tier], (enum field)place->field, place->slot, n, out,
-			       stride))
-		count_nonsense(m, channel, tier, first, n);
-	for (size_t i = 0; i < n && has_runs(f, channel); i++) {
-		const struct run *r = find_run(f, channel, first + i);
+	for (size_t i = 0; i < n; i++) {
+		const struct run *r = runs ? find_run(f, channel, first + i) : NULL;
 
 		if (r)
 			out[i * stride] = r->value;
+		else if (place->field != FIELD_EXTRA)
+			out[i * stride] = checked(m, channel, first + i,
+						  cell_decode(rows + i * row_size[tier], (enum field)place->field,
+							      place->slot));
 	}
 }
 

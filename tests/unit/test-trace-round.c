@@ -331,10 +331,7 @@ static void test_time_exact(void **state)
 
 static double current_of(const uint8_t *row)
 {
-	double v;
-
-	cells_decode(row, MEDIUM_SIZE, FIELD_CURRENT, 0, 1, &v, 1);
-	return v;
+	return cell_decode(row, FIELD_CURRENT, 0);
 }
 
 /* A negative current comes back out of the power, over all that a board has. */
