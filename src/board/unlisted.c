@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "util/num.h"
+#include "util/text.h"
 #include "board/parsed.h"
 #include "probe/attr.h"
 
@@ -41,14 +42,14 @@ static bool measures_power(const char *file, bool iio)
 {
 	if (iio)
 		return begins(file, "in_power") || begins(file, "in_current");
-	return (begins(file, "power") && (text_ends(file, "_input") || text_ends(file, "_average"))) ||
-	       (begins(file, "curr") && text_ends(file, "_input"));
+	return (begins(file, "power") && (text_ends_in(file, "_input") || text_ends_in(file, "_average"))) ||
+	       (begins(file, "curr") && text_ends_in(file, "_input"));
 }
 
 static bool names_channel(const char *file)
 {
 	return !strcmp(file, "label") ||
-	       (text_ends(file, "_label") &&
+	       (text_ends_in(file, "_label") &&
 		(begins(file, "in") || begins(file, "power") || begins(file, "curr")));
 }
 

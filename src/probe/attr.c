@@ -4,24 +4,19 @@
  * instead of a directory read. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "probe/attr.h"
+#include "util/clock.h"
 #include "util/num.h"
 
 #define HWMON_MAX  128
 #define ZONE_MAX   128
 #define INPUT_MAX  128
 #define FILE_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY)
-
-bool text_ends(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-
-	return n >= m && !strcmp(text + n - m, end);
-}
 
 size_t text_join(char *dst, size_t size, const char *a, const char *b, const char *c)
 {
@@ -362,6 +357,30 @@ bool attr_value(struct attr *a, const struct root *r, double scale, enum channel
 	*out *= scale;
 	errno = ERANGE;
 	return range_holds(channel_range(kind), *out);
+}
+
+bool attr_reopen(struct attr *a, const struct root *r, int64_t t_ns)
+{
+	if (attr_is_open(a))
+		return true;
+	if (t_ns < a->retry_ns)
+		return false;
+	a->retry_ns = t_ns + NS_PER_S;
+	return attr_open(a, r, a->path) == 0;
+}
+
+double attr_poll(struct attr *a, const struct root *r, int64_t t_ns)
+{
+	double v;
+
+	while (attr_reopen(a, r, t_ns)) {
+		if (attr_number(a, r, &v))
+			return v;
+		if (!attr_gone(errno) && t_ns < a->retry_ns)
+			break;
+		attr_close(a);
+	}
+	return NAN;
 }
 
 bool attr_gone(int error)

@@ -51,7 +51,6 @@ bool file_line(const struct root *r, const char *path, char *out, size_t size);
 
 /* "a" + "b" + "c" into dst, cut to size; the length without the cut.  a may be
  * dst itself. */
-bool text_ends(const char *text, const char *end);
 size_t text_join(char *dst, size_t size, const char *a, const char *b, const char *c);
 /* prefix + n, as in "hwmon12". */
 size_t text_number(char *dst, size_t size, const char *prefix, unsigned n);
@@ -60,6 +59,7 @@ struct attr {
 	int fd;    /* -1: closed; with `each` the folder it is in, or -1 where that cannot be held */
 	bool each; /* not seekable: opened for every read */
 	char path[192];
+	int64_t retry_ns; /* attr_reopen() */
 };
 
 int attr_open(struct attr *a, const struct root *r, const char *path); /* 0 or -1 with errno */
@@ -73,6 +73,11 @@ ssize_t attr_read(struct attr *a, const struct root *r, char *buf, size_t size);
 bool attr_number(struct attr *a, const struct root *r, double *out);
 /* The same times scale, which must be a value of that kind; ERANGE: it cannot be one. */
 bool attr_value(struct attr *a, const struct root *r, double scale, enum channel_kind kind, double *out);
+
+/* For a file that comes and goes: if it is closed, open its path, at most once a second. */
+bool attr_reopen(struct attr *a, const struct root *r, int64_t t_ns);
+/* The number in such a file; NaN: none now.  A file that is gone, or cannot be read for a second, is opened again. */
+double attr_poll(struct attr *a, const struct root *r, int64_t t_ns);
 
 /* Does the error mean that this file is gone and must be searched again? */
 bool attr_gone(int error);

@@ -19,29 +19,17 @@
 #define CORES_MAX 256
 #define PERIOD_NS (20 * NS_PER_MS)
 #define LIMIT_NS  NS_PER_S
-#define RETRY_NS  NS_PER_S
 
 struct freq {
 	struct file_probe file;
-	int64_t retry_ns;
 	uint16_t column;
 };
 
 static void freq_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct freq *f = (struct freq *)p;
-	double khz = NAN;
+	double khz = attr_poll(&f->file.attr, f->file.root, t_ns);
 
-	if (!attr_is_open(&f->file.attr) && t_ns >= f->retry_ns) {
-		f->retry_ns = t_ns + RETRY_NS;
-		char path[sizeof f->file.attr.path];
-		text_join(path, sizeof path, f->file.attr.path, "", "");
-		attr_open(&f->file.attr, f->file.root, path);
-	}
-	if (attr_is_open(&f->file.attr) && !attr_number(&f->file.attr, f->file.root, &khz)) {
-		attr_close(&f->file.attr);
-		khz = NAN;
-	}
 	row[f->column] = khz > 0 ? khz * 1000 : NAN; /* some drivers say 0 for "not known" */
 }
 

@@ -32,7 +32,6 @@ enum { UTIL, RATE, VALUES };
 struct reader {
 	struct root *root;
 	struct attr activity, rate;
-	int64_t retry_ns;
 };
 
 struct emc {
@@ -44,35 +43,16 @@ struct emc {
 	char rate_path[sizeof((struct attr *)0)->path];
 };
 
-static bool take(struct reader *r, struct attr *a, double *out)
-{
-	if (!attr_is_open(a))
-		return false;
-	if (attr_number(a, r->root, out))
-		return *out >= 0;
-	if (attr_gone(errno))
-		attr_close(a);
-	return false;
-}
-
 static void reader_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
 {
 	struct reader *r = arg;
-	double busy_khz, rate_hz;
+	double busy_khz = attr_poll(&r->activity, r->root, t_ns), rate_hz = attr_poll(&r->rate, r->root, t_ns);
 
 	(void)wanted;
-	if (t_ns >= r->retry_ns) {
-		r->retry_ns = t_ns + NS_PER_S;
-		if (!attr_is_open(&r->activity))
-			attr_open(&r->activity, r->root, r->activity.path);
-		if (!attr_is_open(&r->rate))
-			attr_open(&r->rate, r->root, r->rate.path);
-	}
-	bool busy = take(r, &r->activity, &busy_khz);
-	if (!take(r, &r->rate, &rate_hz))
+	if (!(rate_hz >= 0))
 		return;
 	v[RATE] = rate_hz;
-	if (!busy || rate_hz <= 0)
+	if (!(busy_khz >= 0) || rate_hz <= 0)
 		return;
 	double percent = busy_khz / (rate_hz / 1000) * 100;
 	if (percent <= OVER)

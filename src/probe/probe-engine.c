@@ -18,46 +18,26 @@ struct engine {
 	const struct root *root;
 	struct attr clock, load, gate; /* closed: it has none */
 	bool has_clock, has_load, has_gate;
-	int64_t retry_ns;
 	uint16_t freq_column, util_column;
 };
 
-static double number(struct attr *a, const struct root *r, double per, enum channel_kind kind)
+static double number(struct attr *a, const struct root *r, int64_t t_ns, double per, enum channel_kind kind)
 {
-	double v;
+	double v = attr_poll(a, r, t_ns) / per;
 
-	if (!attr_is_open(a))
-		return NAN;
-	if (attr_number(a, r, &v))
-		return range_holds(channel_range(kind), v / per) ? v / per : NAN;
-	if (attr_gone(errno))
-		attr_close(a);
-	return NAN;
-}
-
-static void reopen(struct engine *n, int64_t t_ns)
-{
-	struct attr *all[] = {n->has_clock ? &n->clock : NULL, n->has_load ? &n->load : NULL,
-			      n->has_gate ? &n->gate : NULL};
-
-	if (t_ns < n->retry_ns)
-		return;
-	n->retry_ns = t_ns + NS_PER_S;
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		if (all[i] && !attr_is_open(all[i]))
-			attr_open(all[i], n->root, all[i]->path);
+	return range_holds(channel_range(kind), v) ? v : NAN;
 }
 
 static void engine_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct engine *n = (struct engine *)p;
 
-	reopen(n, t_ns);
-	bool off = attr_is_open(&n->gate) && gate_read(&n->gate, n->root) > 0;
+	bool off = n->has_gate && attr_reopen(&n->gate, n->root, t_ns) && gate_read(&n->gate, n->root) > 0;
+
 	if (n->has_clock)
-		row[n->freq_column] = off ? 0 : number(&n->clock, n->root, 1, CHANNEL_ENGINE_FREQ);
+		row[n->freq_column] = off ? 0 : number(&n->clock, n->root, t_ns, 1, CHANNEL_ENGINE_FREQ);
 	if (n->has_load)
-		row[n->util_column] = off ? 0 : number(&n->load, n->root, 10, CHANNEL_ENGINE_UTIL);
+		row[n->util_column] = off ? 0 : number(&n->load, n->root, t_ns, 10, CHANNEL_ENGINE_UTIL);
 }
 
 static void engine_close(struct probe *p)

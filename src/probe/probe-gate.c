@@ -18,7 +18,6 @@ struct state {
 	struct probe probe;
 	const struct root *root;
 	struct attr attr[2];
-	int64_t retry_ns[2];
 	uint16_t column[2];
 };
 
@@ -41,17 +40,6 @@ static struct state *new_state(struct probe_ctx *o, const struct probe_ops *ops,
 		s->attr[0].fd = s->attr[1].fd = -1;
 	}
 	return s;
-}
-
-/* Reopen a file that is gone, at most once a second. */
-static bool is_open(struct state *s, int i, int64_t t_ns)
-{
-	if (attr_is_open(&s->attr[i]))
-		return true;
-	if (t_ns < s->retry_ns[i])
-		return false;
-	s->retry_ns[i] = t_ns + NS_PER_S;
-	return attr_open(&s->attr[i], s->root, s->attr[i].path) == 0;
 }
 
 /* The files that say it, and the beginnings of what they say. */
@@ -97,7 +85,7 @@ static void gated_read(struct probe *p, int64_t t_ns, double *row)
 	struct state *s = (struct state *)p;
 	double v = NAN;
 
-	if (is_open(s, 0, t_ns)) {
+	if (attr_reopen(&s->attr[0], s->root, t_ns)) {
 		errno = 0;
 		v = gate_read(&s->attr[0], s->root);
 		if (isnan(v) && attr_gone(errno))
@@ -198,15 +186,8 @@ static void limits_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct state *s = (struct state *)p;
 
-	for (int i = 0; i < 2; i++) {
-		double hz = NAN;
-		if (is_open(s, i, t_ns) && !attr_number(&s->attr[i], s->root, &hz)) {
-			if (attr_gone(errno))
-				attr_close(&s->attr[i]);
-			hz = NAN;
-		}
-		row[s->column[i]] = hz;
-	}
+	for (int i = 0; i < 2; i++)
+		row[s->column[i]] = attr_poll(&s->attr[i], s->root, t_ns);
 }
 
 static const struct probe_ops limits_ops = {limits_read, close_state};
@@ -289,26 +270,17 @@ struct pinned {
 	uint16_t column;
 };
 
-/* What went away is opened again: at one pass a second that is cheap. */
-static bool pinned_number(struct pinned *s, size_t i, double *out)
-{
-	if (attr_is_open(&s->attr[i]) && attr_number(&s->attr[i], s->root, out))
-		return true;
-	attr_close(&s->attr[i]);
-	return attr_open(&s->attr[i], s->root, s->attr[i].path) == 0 &&
-	       attr_number(&s->attr[i], s->root, out);
-}
-
 /* Are the clocks of all that can be read fixed?  A core that is offline has none. */
 static void pinned_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct pinned *s = (struct pinned *)p;
 	double value = NAN;
 
-	(void)t_ns;
 	for (size_t i = 0; i + 1 < s->n; i += 2) {
-		double lowest, highest;
-		if (!pinned_number(s, i, &lowest) || !pinned_number(s, i + 1, &highest) || highest <= 0)
+		double lowest = attr_poll(&s->attr[i], s->root, t_ns);
+		double highest = attr_poll(&s->attr[i + 1], s->root, t_ns);
+
+		if (isnan(lowest) || !(highest > 0))
 			continue;
 		if (lowest < highest) {
 			value = 0;

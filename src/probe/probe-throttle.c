@@ -13,6 +13,7 @@
 #include "util/clock.h"
 #include "util/intl.h"
 #include "util/num.h"
+#include "util/text.h"
 #include "probe/open.h"
 
 #define DEVICES_MAX 256
@@ -31,7 +32,7 @@ struct device {
 /* The surface is too hot to touch: the kernel reports it and does nothing. */
 static bool only_tells(const char *type)
 {
-	return text_ends(type, "hot-surface-alert");
+	return text_ends_in(type, "hot-surface-alert");
 }
 
 bool cooling_slows(const char *type)
@@ -40,7 +41,7 @@ bool cooling_slows(const char *type)
 	static const char *const begins[] = {"devfreq-", "cpufreq-", "thermal-devfreq-", "thermal-cpufreq-"};
 
 	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-		if (text_ends(type, endings[i]))
+		if (text_ends_in(type, endings[i]))
 			return true;
 	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
 		if (!strncmp(type, begins[i], strlen(begins[i])))

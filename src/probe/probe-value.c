@@ -12,6 +12,7 @@
 #include "util/clock.h"
 #include "util/intl.h"
 #include "util/num.h"
+#include "util/text.h"
 #include "probe/open.h"
 
 struct value {
@@ -148,7 +149,7 @@ static bool tachometer_off(struct value *v, struct reason *why)
 	static const char speed[] = "/rpm_measured";
 	char path[sizeof v->attr.path];
 
-	if (!text_ends(v->attr.path, speed))
+	if (!text_ends_in(v->attr.path, speed))
 		return false;
 	text_join(path, strlen(v->attr.path) - strlen(speed) + 1, v->attr.path, "", "");
 	text_join(path, sizeof path, path, "/tach_enable", "");

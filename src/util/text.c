@@ -99,5 +99,5 @@ bool text_ends_in(const char *text, const char *end)
 {
 	size_t n = strlen(text), m = strlen(end);
 
-	return n > m && !strcmp(text + n - m, end);
+	return n >= m && !strcmp(text + n - m, end);
 }

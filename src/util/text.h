@@ -27,7 +27,7 @@ void text_bytes(char *buf, size_t size, uint64_t bytes);
 bool text_next(const char **p, mbstate_t *state, wchar_t *ch, int *width);
 int text_width(const char *text); /* columns it takes */
 
-/* Does something stand before that end? */
+/* Is that the end of the text, or all of it? */
 bool text_ends_in(const char *text, const char *end);
 
 #endif

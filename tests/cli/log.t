@@ -67,11 +67,12 @@ run nvmtop --report --summary k.nvmt
 ok 'what a killed recorder leaves is read' is "$status" 0
 ok 'and has a phase' says out '^0  '
 
-# Damage costs the chunk that it is in.
+# Damage costs the chunk that it is in: here the rows behind META. In a chunk of LOD it would cost nothing.
 known() { nvmtop --export jsonl "$1" 2>/dev/null | grep '"row":"fast"' | grep -vc '"gpu.util":null'; }
 all=$(known a.nvmt)
 cp a.nvmt d.nvmt
-printf 'XXXX' | dd of=d.nvmt bs=1 seek=$(($(wc -c <a.nvmt) / 2)) conv=notrunc 2>/dev/null
+meta=$(od -An -tu4 -j24 -N4 a.nvmt)
+printf 'XXXX' | dd of=d.nvmt bs=1 seek=$((48 + meta + 48 + 60)) conv=notrunc 2>/dev/null
 run nvmtop --report --summary d.nvmt
 ok 'damage is reported' is "$status" 3
 left=$(known d.nvmt)
