@@ -67,13 +67,17 @@ run nvmtop --report --summary k.nvmt
 ok 'what a killed recorder leaves is read' is "$status" 0
 ok 'and has a phase' says out '^0  '
 
-# Damage costs the chunk that it is in: here the rows behind META. In a chunk of LOD it would cost nothing.
+# Damage costs the chunk that it is in: here rows. Bins can be made again, and an INDEX repeats marks and gaps.
 known() { nvmtop --export jsonl "$1" 2>/dev/null | grep '"row":"fast"' | grep -vc '"gpu.util":null'; }
 all=$(known a.nvmt)
 cp a.nvmt d.nvmt
-meta=$(od -An -tu4 -j24 -N4 a.nvmt)
-printf 'XXXX' | dd of=d.nvmt bs=1 seek=$((48 + meta + 48 + 60)) conv=notrunc 2>/dev/null
-run nvmtop --report --summary d.nvmt
+at=$($python -c '
+import struct
+log, at = open("a.nvmt", "rb").read(), 0
+while log[at + 4] != 2: at += 48 + struct.unpack_from("<I", log, at + 24)[0]
+print(at + 52)')
+printf 'XXXX' | dd of=d.nvmt bs=1 seek="$at" conv=notrunc 2>/dev/null
+run nvmtop --export jsonl d.nvmt
 ok 'damage is reported' is "$status" 3
 left=$(known d.nvmt)
 ok 'and costs a cell at most' test "$left" -le "$all" -a "$left" -gt $((all - 400))
