@@ -1,5 +1,7 @@
 /* Folding of values into bins, shared by the live history and the log. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "model/timeline.h"
 
@@ -41,4 +43,66 @@ void bin_merge(struct bin *b, const struct bin *later)
 		b->max = later->max;
 	b->sum += later->sum;
 	b->n += later->n;
+}
+
+bool bin_order_set(struct bin_order *o, const int64_t *t_ns, size_t n, double hz)
+{
+	size_t left = n, steps = 0;
+	uint16_t *at;
+
+	if (n > o->room) {
+		bin_order_free(o);
+		o->to = calloc(n, sizeof(*o->to));
+		o->from = calloc(n, sizeof(*o->from));
+		o->sums = calloc(n, sizeof(*o->sums));
+		if (!o->to || !o->from || !o->sums)
+			return false;
+		o->room = n;
+	}
+	o->n = n;
+	at = (uint16_t *)(void *)o->sums;
+	for (size_t i = 0; i < n; i++)
+		at[i] = (uint16_t)i;
+	for (int zoom = zoom_base(hz); left > 1 && zoom <= ZOOM_MAX; zoom++) {
+		size_t kept = 0;
+
+		for (size_t i = 0; i < left; i++) {
+			if (kept == 0 || t_ns[at[kept - 1]] >> zoom != t_ns[at[i]] >> zoom) {
+				at[kept++] = at[i];
+				continue;
+			}
+			o->to[steps] = at[kept - 1];
+			o->from[steps++] = at[i];
+		}
+		left = kept;
+	}
+	return true;
+}
+
+double bin_order_sum(const struct bin_order *o, const double *values)
+{
+	for (size_t i = 0; i < o->n; i++)
+		o->sums[i] = isnan(values[i]) ? -0.0 : values[i]; /* x + -0.0 is x */
+	for (size_t i = 0; i + 1 < o->n; i++)
+		o->sums[o->to[i]] += o->sums[o->from[i]];
+	return o->sums[0];
+}
+
+struct bin bin_order_fold(const struct bin_order *o, const double *values)
+{
+	struct bin b = {.n = 0};
+
+	for (size_t i = 0; i < o->n; i++)
+		bin_add(&b, values[i]);
+	if (b.n > 0)
+		b.sum = bin_order_sum(o, values);
+	return b;
+}
+
+void bin_order_free(struct bin_order *o)
+{
+	free(o->to);
+	free(o->from);
+	free(o->sums);
+	*o = (struct bin_order) {.n = 0};
 }

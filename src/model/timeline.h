@@ -27,6 +27,19 @@ int zoom_base(double hz);
 void bin_add(struct bin *b, double v);			/* NaN is ignored */
 void bin_merge(struct bin *b, const struct bin *later);
 
+/* The same fold of rows that come together: the order of its sums, made once for all channels of a
+ * tier. All zeroes is a new one. */
+struct bin_order {
+	uint16_t *to, *from; /* sums[to[i]] += sums[from[i]], one after the other */
+	double *sums;
+	size_t n, room;
+};
+/* Of n > 0 rows, 65536 at most, in one column of some zoom. False: out of memory. */
+bool bin_order_set(struct bin_order *o, const int64_t *t_ns, size_t n, double hz);
+double bin_order_sum(const struct bin_order *o, const double *values);
+struct bin bin_order_fold(const struct bin_order *o, const double *values);
+void bin_order_free(struct bin_order *o);
+
 /* Of marks in the order of their times those in [from, to), at most max.  Returns how
  * many are in out. */
 size_t marks_between(const struct mark *marks, size_t n_marks, int64_t from_ns, int64_t to_ns,

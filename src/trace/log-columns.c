@@ -82,25 +82,20 @@ size_t log_reader_read(struct log_reader *r, enum tier tier, uint64_t row, size_
 	return n;
 }
 
-/* The first of n times at or after t_ns; n: none. */
-static size_t first_from(const int64_t *t, size_t n, int64_t t_ns)
+/* The first of the block's rows at or after t_ns; b->n: none. */
+static uint32_t block_from(const struct log_block *b, int64_t t_ns)
 {
-	size_t lo = 0, hi = n;
+	uint32_t lo = 0, hi = b->n;
 
 	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
+		uint32_t mid = lo + (hi - lo) / 2;
 
-		if (t[mid] < t_ns)
+		if (b->t_ns[mid] < t_ns)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
 	return lo;
-}
-
-static uint32_t block_from(const struct log_block *b, int64_t t_ns)
-{
-	return (uint32_t)first_from(b->t_ns, b->n, t_ns);
 }
 
 uint64_t log_reader_row_from(struct log_reader *r, enum tier tier, int64_t t_ns)
@@ -250,31 +245,12 @@ static bool bin_stored(struct log_reader *r, const struct channel *c, int zoom, 
 	return false;
 }
 
-/* Values of rows lo .. hi - 1 as halves are merged, down to the base. */
-static struct bin rows_bin(const int64_t *t, const double *v, size_t n, int zoom, int base)
-{
-	struct bin b = {0, 0, 0, 0}, later;
-	size_t lo;
-
-	if (zoom <= base || n < 2) {
-		for (size_t i = 0; i < n; i++)
-			bin_add(&b, v[i]);
-		return b;
-	}
-	lo = first_from(t, n, (t[0] >> zoom << zoom) + (INT64_C(1) << (zoom - 1)));
-	b = rows_bin(t, v, lo, zoom - 1, base);
-	later = rows_bin(t + lo, v + lo, n - lo, zoom - 1, base);
-	bin_merge(&b, &later);
-	return b;
-}
-
 /* A bin within a cell, or all of it. */
 static struct bin bin_rows(struct log_reader *r, const struct channel *c, int zoom, int64_t at)
 {
 	int64_t cell = at >> (LOG_CELL_ZOOM - zoom);
 	int64_t from = (int64_t)((uint64_t)at << zoom), last = from + (INT64_C(1) << zoom) - 1;
 	uint64_t row = log_rows_before(r, c->tier, cell), first;
-	int base = zoom_base(r->session.hz[c->tier]);
 	struct bin sum = {0, 0, 0, 0}, b;
 
 	while (row < r->top.rows[c->tier]) {
@@ -285,9 +261,10 @@ static struct bin bin_rows(struct log_reader *r, const struct channel *c, int zo
 			break;
 		lo = block_from(block, from);
 		hi = last == INT64_MAX ? block->n : block_from(block, last + 1);
-		b = rows_bin(block->t_ns + lo, block->values + (size_t)c->column * block->n + lo, hi - lo, zoom,
-			     base < LOG_CELL_ZOOM ? base : LOG_CELL_ZOOM);
-		bin_merge(&sum, &b);
+		if (hi > lo && bin_order_set(&r->order, block->t_ns + lo, hi - lo, r->session.hz[c->tier])) {
+			b = bin_order_fold(&r->order, block->values + (size_t)c->column * block->n + lo);
+			bin_merge(&sum, &b);
+		}
 		row = first + block->n;
 	}
 	return sum;

@@ -30,8 +30,8 @@ struct log_fold {
 	const struct session *about;
 	struct set sets[SETS];    /* two groups, a level 2, a level 3 */
 	uint32_t *channel[TIERS]; /* by column */
-	double *column, *sums, *weights;
-	uint16_t *to, *from; /* sums[to] += sums[from], one after the other */
+	struct bin_order order;
+	double *column, *weights;
 	size_t room;
 	uint8_t *like; /* kinds of the arrays written last, by zoom, part and channel */
 };
@@ -106,11 +106,9 @@ void log_fold_free(struct log_fold *f)
 	}
 	for (int t = 0; t < TIERS; t++)
 		free(f->channel[t]);
+	bin_order_free(&f->order);
 	free(f->column);
-	free(f->sums);
 	free(f->weights);
-	free(f->to);
-	free(f->from);
 	free(f->like);
 	free(f);
 }
@@ -120,53 +118,11 @@ static bool reserve(struct log_fold *f, size_t n)
 	if (n <= f->room)
 		return true;
 	free(f->column);
-	free(f->sums);
 	free(f->weights);
-	free(f->to);
-	free(f->from);
 	f->column = calloc(n, sizeof(*f->column));
-	f->sums = calloc(n, sizeof(*f->sums));
 	f->weights = calloc(n, sizeof(*f->weights));
-	f->to = calloc(n, sizeof(*f->to));
-	f->from = calloc(n, sizeof(*f->from));
-	f->room = f->column && f->sums && f->weights && f->to && f->from ? n : 0;
+	f->room = f->column && f->weights ? n : 0;
 	return f->room > 0;
-}
-
-/* In which order values are added: as bin_add() does it in the bins of the base zoom, and
- * bin_merge() from there on.  The same for all channels of a tier. */
-static void plan(struct log_fold *f, const struct rows *r)
-{
-	int base = zoom_base(f->about->hz[r->tier]);
-	size_t left = r->n, steps = 0;
-	uint16_t *at = (uint16_t *)(void *)f->sums;
-
-	for (size_t i = 0; i < left; i++)
-		at[i] = (uint16_t)i;
-	for (int zoom = base < LOG_CELL_ZOOM ? base : LOG_CELL_ZOOM; left > 1; zoom++) {
-		size_t kept = 0;
-
-		for (size_t i = 0; i < left; i++) {
-			if (kept == 0 || r->t_ns[at[kept - 1]] >> zoom != r->t_ns[at[i]] >> zoom) {
-				at[kept++] = at[i];
-				continue;
-			}
-			f->to[steps] = at[kept - 1];
-			f->from[steps++] = at[i];
-		}
-		left = kept;
-	}
-}
-
-static double planned_sum(struct log_fold *f, size_t n)
-{
-	double *sums = f->sums;
-
-	for (size_t i = 0; i < n; i++)
-		sums[i] = isnan(f->column[i]) ? -0.0 : f->column[i]; /* x + -0.0 is x */
-	for (size_t i = 0; i + 1 < n; i++)
-		sums[f->to[i]] += sums[f->from[i]];
-	return sums[0];
 }
 
 /* A column of the rows; false: a value is missing. */
@@ -188,11 +144,10 @@ void log_fold_rows(struct log_fold *f, const struct rows *r)
 	size_t slot = (size_t)(cell >> 1) % SLOTS_1;
 	double known = 0;
 
-	if (!reserve(f, r->n))
+	if (!reserve(f, r->n) || !bin_order_set(&f->order, r->t_ns, r->n, f->about->hz[r->tier]))
 		return;
 	s->open = true;
 	s->span = log_span(cell, 1);
-	plan(f, r);
 	for (size_t i = 0; i + 1 < r->n; i++) {
 		int64_t dt = r->t_ns[i + 1] - r->t_ns[i];
 
@@ -210,7 +165,7 @@ void log_fold_rows(struct log_fold *f, const struct rows *r)
 			span_stats_rows(&stat, r->t_ns, f->column, r->n, cover);
 		if (stat.n == 0)
 			continue;
-		stat.sum = planned_sum(f, r->n);
+		stat.sum = bin_order_sum(&f->order, f->column);
 		bin = (struct bin) {stat.min, stat.max, stat.sum, stat.n};
 		bin_merge(&s->bins[channel * SLOTS_1 + slot], &bin);
 		span_stats_join(&s->stats[channel], &stat, cover);

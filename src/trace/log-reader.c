@@ -878,21 +878,14 @@ void log_reader_close(struct log_reader *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; i < r->n_generations; i++)
-		for (int t = 0; t < TIERS; t++)
-			free(r->generations[i].column[t]);
 	log_list_free(&r->top);
 	log_nodes_free(r);
 	log_caches_free(r);
-	log_unpacker_free(r->unpacker);
+	bin_order_free(&r->order);
 	log_bytes_free(&r->stored);
 	log_bytes_free(&r->raw);
 	log_bytes_free(&r->raw_index);
-	free(r->generations);
 	free(r->window);
-	free(r->channels);
-	free(r->numbers);
-	free(r->facts);
 	free(r->faulty);
 	free(r->marks);
 	free(r->gaps);
@@ -901,7 +894,7 @@ void log_reader_close(struct log_reader *r)
 	free(r->shown);
 	pthread_mutex_destroy(&r->lock);
 	close(r->fd);
-	free(r);
+	log_about_free(r);
 }
 
 /* --- what does not change --- */

@@ -104,6 +104,7 @@ struct log_reader {
 	struct log_node *nodes[LOG_NODES];
 	struct log_cache caches[LOG_CACHES];
 	struct log_unpacker *unpacker;
+	struct bin_order order;
 	struct log_bytes stored, raw, raw_index;
 	struct log_head raw_of; /* the chunk in raw; stored 0: none */
 	uint64_t raw_at;

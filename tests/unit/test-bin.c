@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "model/timeline.h"
 
@@ -60,6 +61,58 @@ static void rounding_is_idempotent(void **state)
 	assert_true(channel_round(CHANNEL_TEMPERATURE, 47.1) == (double)47.1f);
 }
 
+/* The column of a zoom as the fold is defined. */
+static struct bin column(const int64_t *t, const double *v, size_t n, int zoom, int base)
+{
+	struct bin b = {.n = 0}, later;
+	size_t half = 0;
+
+	for (size_t i = 0; zoom <= base && i < n; i++)
+		bin_add(&b, v[i]);
+	if (zoom <= base || n == 0)
+		return b;
+	while (half < n && t[half] >> (zoom - 1) == t[0] >> (zoom - 1))
+		half++;
+	b = column(t, v, half, zoom - 1, base);
+	later = column(t + half, v + half, n - half, zoom - 1, base);
+	bin_merge(&b, &later);
+	return b;
+}
+
+/* Rows that come together add up to the same bits. */
+static void order_of_sums(void **state)
+{
+	struct bin_order order = {.n = 0};
+	int64_t t[400];
+	double v[400];
+
+	(void)state;
+	srand(1);
+	for (int round = 0; round < 2000; round++) {
+		static const double rates[] = {1, 10, 100, 1000, 10000};
+		double hz = rates[rand() % 5];
+		int zoom = zoom_base(hz) + rand() % 8;
+		int64_t at = (int64_t)(rand() - RAND_MAX / 2) << zoom, first = at;
+		size_t n = 0;
+
+		while (n < 400 && at >> zoom == first >> zoom) {
+			t[n] = at;
+			v[n++] = rand() % 5 ? rand() * 1e-3 : NAN;
+			at += 1 + (int64_t)(1.7 * NS_PER_S / hz * rand() / RAND_MAX);
+		}
+		struct bin is, want = column(t, v, n, zoom, zoom_base(hz));
+
+		assert_true(bin_order_set(&order, t, n, hz));
+		is = bin_order_fold(&order, v);
+		assert_int_equal(is.n, want.n);
+		if (want.n > 0) {
+			assert_true(is.min == want.min && is.max == want.max && is.sum == want.sum);
+			assert_true(bin_order_sum(&order, v) == want.sum);
+		}
+	}
+	bin_order_free(&order);
+}
+
 /* Several may have one time, and a stretch has its beginning but not its end. */
 static void marks_of_a_stretch(void **state)
 {
@@ -85,7 +138,7 @@ static void marks_of_a_stretch(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(missing_is_not_counted), cmocka_unit_test(bases),
-					   cmocka_unit_test(rounding_is_idempotent),
+					   cmocka_unit_test(rounding_is_idempotent), cmocka_unit_test(order_of_sums),
 					   cmocka_unit_test(marks_of_a_stretch)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
