@@ -92,7 +92,7 @@ static void order_of_sums(void **state)
 		static const double rates[] = {1, 10, 100, 1000, 10000};
 		double hz = rates[rand() % 5];
 		int zoom = zoom_base(hz) + rand() % 8;
-		int64_t at = (int64_t)(rand() - RAND_MAX / 2) << zoom, first = at;
+		int64_t at = (rand() % 65536 - 32768) * (INT64_C(1) << zoom), first = at;
 		size_t n = 0;
 
 		while (n < 400 && at >> zoom == first >> zoom) {
