@@ -150,7 +150,7 @@ static void fill(struct sheet *sheet, struct ui *u, const struct ui_scene *s)
 			 now, note);
 	}
 	snprintf(add(sheet, _("source"), STYLE_TEXT), LINE_MAX, "%s",
-		 ch->source[0] ? ch->source : _("the trace does not say"));
+		 ch->source[0] ? ch->source : _("the trace does not name it"));
 	if (ch->note[0])
 		snprintf(add(sheet, _("note"), STYLE_TEXT), LINE_MAX, "%s", ch->note);
 	if (!ch->missing[0])

@@ -276,7 +276,7 @@ void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	x = put(c, x, y, right, STYLE_STRONG, "B") - 1;
 	x = put(c, x, y, right, STYLE_TEXT, name_of(s->with_name));
 	if (!b->about || !b->extent.any) {
-		put(c, x, y, right, STYLE_WARN, _("There is no sample in this trace."));
+		put(c, x, y, right, STYLE_WARN, _("This trace has no samples."));
 		return;
 	}
 	if (s->align)

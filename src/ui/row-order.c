@@ -36,7 +36,7 @@ static struct chart_setting *setting_for(struct ui *u, const char *id)
 	if (c || !*id)
 		return c;
 	if (s->n_charts == SETTINGS_CHARTS || strlen(u->view->name) >= sizeof(c->view)) {
-		screen_say(u, STYLE_WARN, "%s", _("There is no room to note any more of that."));
+		screen_say(u, STYLE_WARN, "%s", _("The list of row settings is full."));
 		return NULL;
 	}
 	c = &s->charts[s->n_charts++];
@@ -381,7 +381,7 @@ bool arrange_act(struct ui *u, enum action a, struct request *r)
 		return false;
 	}
 	if (!chosen) {
-		screen_say(u, STYLE_DIM, "%s", _("Up and Down choose the row that this is for."));
+		screen_say(u, STYLE_DIM, "%s", _("Select a row with Up and Down first."));
 		return true;
 	}
 	if (a == ACT_HIDE)

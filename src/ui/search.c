@@ -51,7 +51,7 @@ void search_next(struct ui *u, const struct ui_scene *s, bool back)
 	if (!u->extent.any || !s->timeline)
 		return;
 	if (!f->text[0]) {
-		screen_say(u, STYLE_DIM, "%s", _("/ says what to search for"));
+		screen_say(u, STYLE_DIM, "%s", _("press / to enter a search"));
 		return;
 	}
 	if (!bind(u, &e)) {
@@ -75,7 +75,7 @@ static void arrive(struct ui *u, const struct ui_scene *s)
 	screen_moment(u, s, f->run.at_ns, at);
 	/* TRANSLATORS: a condition such as gpu > 95, and a time. */
 	screen_say(u, STYLE_TEXT,
-		   !f->again ? _("%.160s: from %s on   n, N: the next, the one before")
+		   !f->again ? _("%.160s: from %s   n, N: next, previous")
 		   : f->back ? _("%.160s: from %s on (gone on from the end)")
 			     : _("%.160s: from %s on (gone on from the start)"),
 		   f->text, at);
@@ -103,9 +103,8 @@ void search_go(struct ui *u, const struct ui_scene *s)
 	}
 	f->going = false;
 	screen_say(u, STYLE_WARN,
-		   !s->live && s->notice ? _("%.160s: no moment was found at which this begins to hold, in "
-					     "what has been read so far")
-					 : _("%.160s: there is no moment at which this begins to hold"),
+		   !s->live && s->notice ? _("%.160s: no match in what has been read so far")
+					 : _("%.160s: no match"),
 		   f->text);
 }
 

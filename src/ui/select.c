@@ -76,7 +76,7 @@ static void loop(struct ui *u, const struct ui_scene *s)
 		viewport_space(v, &u->extent, s->now_ns);
 	screen_moment(u, s, from, a);
 	screen_moment(u, s, to, b);
-	screen_say(u, STYLE_TEXT, _("over and over from %s to %s   L: no more"), a, b);
+	screen_say(u, STYLE_TEXT, _("looping from %s to %s   L: stop"), a, b);
 }
 
 bool select_act(struct ui *u, const struct ui_scene *s, enum action a)

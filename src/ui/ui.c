@@ -308,7 +308,7 @@ static void draw_small(struct canvas *c)
 static void draw_empty(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	canvas_text(c, u->at.name.x, u->at.body.y, c->w - u->at.name.x, STYLE_DIM,
-		    s->live ? _("Waiting for the first samples.") : _("There is no sample in this trace."));
+		    s->live ? _("Waiting for the first samples.") : _("This trace has no samples."));
 }
 
 /* What the view tells of it is made anew, and stays where it was. */

@@ -37,7 +37,7 @@ static void add_identity(struct row_list *l)
 	add_fact(l, _("Not read"), "other_sensors");
 	if (l->n == n + 1)
 		snprintf(rows_text(l, _("Board"), NULL)->text, sizeof(l->rows->text), "%s",
-			 _("this trace does not say what it was recorded on"));
+			 _("the trace does not name its board"));
 }
 
 static void read_pinned(struct ui *u, const struct ui_scene *s, struct row *row)

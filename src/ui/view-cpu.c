@@ -114,7 +114,7 @@ static void build(struct row_list *l)
 			rows_signal(l, (size_t)i, RANK_REST, false);
 	if (!l->n)
 		snprintf(rows_text(l, _("CPU"), NULL)->text, sizeof(l->rows->text), "%s",
-			 _("this trace holds nothing of the CPU"));
+			 _("the trace has no CPU signals"));
 }
 
 const struct view view_cpu = {

@@ -15,7 +15,7 @@ static void epochs_draw(struct ui *u, const struct ui_scene *s, struct canvas *c
 	if (!u->extent.any)
 		canvas_text(c, u->at.name.x, u->at.body.y, c->w - u->at.name.x, STYLE_DIM,
 			    s->live ? _("Waiting for the first samples.")
-				    : _("There is no sample in this trace."));
+				    : _("This trace has no samples."));
 	if (!e || !u->at.body.h || !u->extent.any)
 		return;
 	phases_list(u, s, e);
@@ -40,7 +40,7 @@ static void choose(struct ui *u, struct phases *e)
 		return;
 	}
 	if (e->n_chosen == CHOSEN_MAX) {
-		screen_say(u, STYLE_WARN, _("no more than %d at once"), CHOSEN_MAX);
+		screen_say(u, STYLE_WARN, _("at most %d at once"), CHOSEN_MAX);
 		return;
 	}
 	e->chosen[e->n_chosen++] = id;

@@ -61,7 +61,7 @@ static void build(struct row_list *l)
 			add(l, (int)i, RANK_PART);
 	if (rows_find(about, CHANNEL_EMC_UTIL, -1) < 0)
 		snprintf(rows_text(l, _("EMC"), NULL)->text, sizeof(l->rows->text), "%s",
-			 _("not known: only Jetsons tell how busy their memory controller is"));
+			 _("not measured: only Jetsons report the load of the memory controller"));
 }
 
 const struct view view_memory = {

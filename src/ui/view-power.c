@@ -163,7 +163,7 @@ static void read_mark(struct ui *u, const struct ui_scene *s, struct row *row)
 	}
 	row->value = NAN;
 	row->text_style = STYLE_DIM;
-	snprintf(row->text, sizeof(row->text), "%s", _("no mark before this moment; s sets one"));
+	snprintf(row->text, sizeof(row->text), "%s", _("no mark before this time; s sets one"));
 }
 
 static void add_rail(struct row_list *l, size_t i, bool part)

@@ -192,13 +192,12 @@ static void processes_draw(struct ui *u, const struct ui_scene *s, struct canvas
 
 	if (!s->live) {
 		text_draw(u, c, x, u->at.body.y, c->w - 2 * x, u->at.body.h, STYLE_DIM,
-			  _("A trace does not hold the processes: they are shown of the live machine only."));
+			  _("Traces have no list of processes; it is shown live only."));
 		return;
 	}
 	if (s->remote) {
 		text_draw(u, c, x, u->at.body.y, c->w - 2 * x, u->at.body.h, STYLE_DIM,
-			  _("A stream does not hold the processes: they are shown on the machine itself "
-			    "only."));
+			  _("Streams have no list of processes; it is shown on the board itself."));
 		return;
 	}
 	if (!s->procs || s->procs->n == 0) {

@@ -55,7 +55,7 @@ shown --print 120x40 >got
 ok 'without the table: not known, and why' says got 'GPU use is not known: there is no /sys/kernel/debug/nvmap'
 ok 'and nobody has 0' sh -c '! grep -q " 0 K *gpu_burn" got && grep -q -- "-- *gpu_burn" got'
 run nvmtop --replay "$NVMTOP_SRC/tests/traces/demo.bin" --view processes --print 80x24
-ok 'a trace has none, and says so' says out 'A trace does not hold the processes'
+ok 'a trace has none, and says so' says out 'Traces have no list of processes'
 run nvmtop --demo --view processes --print 120x900
 ok 'the real ones' says out '(this)'
 done_testing

@@ -30,13 +30,13 @@ for view in $views; do
     run nvmtop --print 80x24 --replay "$NVMTOP_SRC/tests/traces/version-1.bin" --view $view
     ok "a bare trace has the view $view" is "$status" 0
 done
-ok 'of which it says that it says nothing' says out 'does not say what it was recorded on'
+ok 'of which it says that it says nothing' says out 'does not name its board'
 
 on() { run nvmtop --print 120x40 --sysroot "$roots/$1" --view "$2"; }
 on pc gpu
 ok 'a PC: why there is no GPU' says out 'none that nvmtop can read'
 on pc memory
-ok 'and no memory controller' says out 'only Jetsons tell'
+ok 'and no memory controller' says out 'only Jetsons report'
 on orin_nano-36-super board
 ok 'what is missing, and why' says out 'Missing, and why'
 ok 'with what was tried' says out 'tried /sys/kernel/debug/tegra-host1x/actmon'

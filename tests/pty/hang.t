@@ -66,9 +66,9 @@ check "the board" wait_for "Orin"
 keys 8
 check "processes" wait_for "Reading the processes"
 keys '?'
-check "help" wait_for "set a sync mark at this moment"
+check "help" wait_for "set a sync mark now"
 keys Escape
-wait_gone "set a sync mark at this moment"
+wait_gone "set a sync mark now"
 keys 1
 wait_for "CPU cores"
 keys g

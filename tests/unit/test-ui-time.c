@@ -220,7 +220,7 @@ static void a_loop_comes_back(void **state)
 	ui_seek(b.ui, &b.scene, 50 * NS_PER_S);
 	press(&b, 'L', 0); /* between the marks at 40 s and 85 s */
 	assert_true(b.ui->vp.playing && b.ui->vp.loop);
-	assert_shows(&b, "over and over from 40.0 s to 1:25.0");
+	assert_shows(&b, "looping from 40.0 s to 1:25.0");
 	b.scene.now_ns += 30 * NS_PER_S;
 	draw(&b);
 	assert_true(b.ui->vp.head_ns == FAKE_START + 80 * NS_PER_S);
@@ -437,7 +437,7 @@ static void conditions_are_found(void **state)
 		finish(&b);
 		assert_true(b.ui->vp.head_ns == b.fake.spike_ns);
 		search_for(&b, "gpu > 99.5 for 1s");
-		assert_shows(&b, "there is no moment");
+		assert_shows(&b, "no match");
 		assert_true(b.ui->vp.head_ns == b.fake.spike_ns);
 		stop(&b);
 	}
@@ -451,7 +451,7 @@ static void a_wrong_condition_is_mended(void **state)
 	(void)state;
 	start(&b, 120, 40, false, CHARSET_BRAILLE);
 	press(&b, 'n', 0);
-	assert_shows(&b, "/ says what to search for");
+	assert_shows(&b, "press / to enter a search");
 	press(&b, '/', 0);
 	assert_shows(&b, "search:");
 	type(&b, "gpo > 95");

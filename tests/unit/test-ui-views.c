@@ -293,7 +293,7 @@ static void energy_is_power_over_time(void **state)
 	assert_shows(&b, "   V    A  J m1");
 	ui_seek(b.ui, &b.scene, 39 * NS_PER_S);
 	draw(&b);
-	assert_shows(&b, "no mark before this moment");
+	assert_shows(&b, "no mark before this time");
 	assert_shows(&b, "   V    A     J");
 	/* Of the rails, too; and of what is selected. */
 	assert_shows(&b, "   GPU_SOC            0.0 W     0.01 0.01   0.2");
@@ -327,15 +327,15 @@ static void what_is_not_there_is_said(void **state)
 	press(&b, '2', 0);
 	assert_shows(&b, "none that nvmtop can read");
 	press(&b, '3', 0);
-	assert_shows(&b, "this trace holds nothing of the CPU");
+	assert_shows(&b, "the trace has no CPU signals");
 	press(&b, '4', 0);
-	assert_shows(&b, "only Jetsons tell how busy");
+	assert_shows(&b, "only Jetsons report");
 	press(&b, '5', 0);
 	assert_shows(&b, "nothing here measures it");
 	press(&b, '6', 0);
 	assert_shows(&b, "no temperature is shown here");
 	press(&b, '9', 0);
-	assert_shows(&b, "this trace does not say what it was recorded on");
+	assert_shows(&b, "the trace does not name its board");
 	stop(&b);
 	start(&b, 80, 24, true, CHARSET_ASCII);
 	snprintf(

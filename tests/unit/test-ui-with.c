@@ -371,7 +371,7 @@ static void any_size_and_any_time(void **state)
 	/* A trace without samples. */
 	other.last_ns = other.first_ns - 1;
 	under(&b, 100, 30, CHARSET_BRAILLE, 0);
-	assert_shows(&b, "B  y.bin   There is no sample");
+	assert_shows(&b, "B  y.bin   This trace has no samples");
 	type(&b, keys);
 	stop(&b);
 }
