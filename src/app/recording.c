@@ -91,17 +91,14 @@ void recording_names(struct log_writer *s, char *out, size_t size)
 		snprintf(out + used, size - used, P_(" (%zu file)", " (%zu files)", n), n);
 }
 
-void recording_summary(struct summary *s, const struct options *o, struct engine *g,
-		       const struct log_writer_stats *written)
+void recording_summary(struct summary *s, const struct options *o, struct engine *g, struct log_writer *w,
+		       const char *names)
 {
 	s->engine = g;
-	s->bytes = written->bytes;
-	memcpy(s->rows, written->rows, sizeof s->rows);
-	s->marks = written->marks;
-	s->lost = written->lost_rows;
-	s->lost_marks = written->lost_marks;
-	s->holes = written->holes;
-	s->hole_ns = written->hole_ns;
+	s->about = engine_session(g);
+	s->writer = w;
+	s->file = names;
+	log_writer_stats(w, &s->written);
 	priority_text(o, s->priority, sizeof s->priority);
 }
 
@@ -128,13 +125,10 @@ static void begin(struct recording *r, struct err *e)
 	r->trouble = (struct trouble) {.holes = 0};
 	summary_moment(&r->before, r->engine);
 	if (r->writer) {
-		tally_init(&r->tally, log_writer_sink(r->writer));
-		tally_of_writer(&r->tally, r->writer);
-		if (engine_attach(r->engine, &r->tally.sink, true, e) == 0) {
+		if (engine_attach(r->engine, log_writer_sink(r->writer), true, e) == 0) {
 			r->since_ns = clock_now_ns();
 			return;
 		}
-		tally_free(&r->tally);
 		log_writer_free(r->writer);
 		r->writer = NULL;
 	}
@@ -183,7 +177,7 @@ static void give_up(struct recording *r)
 /* A line for the screen, and the full text for after it. */
 static void record_tell(struct recording *r)
 {
-	struct summary s = {.tally = &r->tally, .before = r->before, .after = r->after};
+	struct summary s = {.before = r->before, .after = r->after};
 	char elapsed[32], size[32], more[160], names[4096], name[512], text[sizeof r->failed];
 	size_t unused;
 	FILE *out;
@@ -191,17 +185,17 @@ static void record_tell(struct recording *r)
 	look(r);
 	recording_names(r->writer, names, sizeof names);
 	recording_name(r->writer, name, sizeof name);
-	s.file = names;
-	recording_summary(&s, r->o, r->engine, &r->written);
-	text_lasted(elapsed, sizeof elapsed, r->tally.end_ns - r->tally.start_ns);
-	text_bytes(size, sizeof size, s.bytes);
+	recording_summary(&s, r->o, r->engine, r->writer, names);
+	text_lasted(elapsed, sizeof elapsed, summary_lasted_ns(&s));
+	text_bytes(size, sizeof size, s.written.bytes);
 	summary_line(&s, more, sizeof more);
 	snprintf(text, sizeof text,
 		 r->written.full ? P_("--max-size is reached: saved %.400s: %s, %s, %llu mark; %s",
-				      "--max-size is reached: saved %.400s: %s, %s, %llu marks; %s", s.marks)
+				      "--max-size is reached: saved %.400s: %s, %s, %llu marks; %s",
+				      s.written.marks)
 				 : P_("saved %.400s: %s, %s, %llu mark; %s",
-				      "saved %.400s: %s, %s, %llu marks; %s", s.marks),
-		 name, elapsed, size, (unsigned long long)s.marks, more);
+				      "saved %.400s: %s, %s, %llu marks; %s", s.written.marks),
+		 name, elapsed, size, (unsigned long long)s.written.marks, more);
 	r->tell(r->to, STYLE_TEXT, text);
 	free(r->summary);
 	r->summary = NULL;
@@ -228,7 +222,7 @@ void recording_end(struct recording *r)
 	free(r->summary);
 	r->summary = NULL;
 	summary_moment(&r->after, r->engine); /* what is missed while its files are ended is not its own */
-	engine_detach(r->engine, &r->tally.sink, &e);
+	engine_detach(r->engine, log_writer_sink(r->writer), &e);
 }
 
 /* It has ended, and is complete or the wait is over. */
@@ -240,7 +234,6 @@ static void complete(struct recording *r)
 		record_tell(r);
 	if (saved < 0)
 		fail(r, STYLE_ALERT, e.text);
-	tally_free(&r->tally);
 	log_writer_free(r->writer);
 	r->writer = NULL;
 	r->ending = false;

@@ -235,18 +235,14 @@ static bool left_by_reader(const struct recorder *r)
 static int summary(struct recorder *r, const struct summary_moment *before,
 		   const struct summary_moment *after)
 {
-	struct summary s = {.tally = &r->tally, .before = *before, .after = *after};
-	struct log_writer_stats ws;
+	struct summary s = {.before = *before, .after = *after};
 	char names[8192], why[256];
 
-	recorder_written(r, &ws);
 	if (!r->to_pipe)
 		recording_names(r->writer, names, sizeof names);
 	else
 		snprintf(names, sizeof names, "%s", _("standard output"));
-	s.file = names;
-	recording_summary(&s, r->o, r->engine, &ws);
-	s.after = *after;
+	recording_summary(&s, r->o, r->engine, r->writer, names);
 	summary_print(&s, stderr);
 	if (left_by_reader(r) || !summary_incomplete(&s, why, sizeof why))
 		return 0;
@@ -327,13 +323,6 @@ static int detach(struct recorder *r, struct sink *sink, struct err *e)
 	return failed && left_by_reader(r) ? 0 : failed;
 }
 
-static struct sink *sink_of(struct recorder *r)
-{
-	if (r->keep)
-		return pretrigger_sink(r->keep);
-	return log_writer_sink(r->writer);
-}
-
 static int start_command(struct recorder *r, struct err *e)
 {
 	return r->o->command ? command_start(r->o->command, &r->child, e) : 0;
@@ -365,13 +354,11 @@ static bool delay(struct recorder *r, struct err *e)
 /* From the first sample to the complete file; the exit status. */
 static int record(struct recorder *r)
 {
-	struct sink *sink = tally_init(&r->tally, sink_of(r));
+	struct sink *sink = r->keep ? pretrigger_sink(r->keep) : log_writer_sink(r->writer);
 	struct summary_moment before, after;
 	struct err e;
 	int status = 0, lost = 0;
 
-	if (r->writer)
-		tally_of_writer(&r->tally, r->writer);
 	if (r->o->delay_ns)
 		marker_drop(r->marker);
 	if (r->o->delay_ns && !delay(r, &e)) {
@@ -480,7 +467,6 @@ int cmd_record(const struct options *o)
 	root_close(r.root);
 	pretrigger_free(r.keep);
 	log_writer_free(r.writer);
-	tally_free(&r.tally);
 	return status;
 }
 

@@ -49,6 +49,7 @@ struct log_builder {
 	struct clock_anchor anchor;
 	uint64_t seq, at;
 	int64_t newest_cell, meta_span, like_span;
+	int64_t longest_ns;        /* between two fast rows */
 	int64_t closed_span;       /* rows of this group and of those before it are too late */
 	struct clock_anchor start; /* of this output: nothing in it is older */
 	bool ending;
@@ -411,6 +412,20 @@ static size_t rows_of(const struct log_builder *b, enum tier t, int64_t cell)
 	return n;
 }
 
+static void written_count(struct log_builder *b, enum tier t, size_t n)
+{
+	struct waiting *w = &b->tier[t];
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t ns = w->written_ns == INT64_MIN ? 0 : w->t_ns[i] - w->written_ns;
+
+		if (t == TIER_FAST && ns > b->longest_ns)
+			b->longest_ns = ns;
+		w->written_ns = w->t_ns[i];
+	}
+	b->tally.rows[t] += n;
+}
+
 static void rows_taken(struct log_builder *b, const size_t n[TIERS], bool written)
 {
 	for (enum tier t = 0; t < TIERS; t++) {
@@ -422,10 +437,7 @@ static void rows_taken(struct log_builder *b, const size_t n[TIERS], bool writte
 		if (written) {
 			log_fold_rows(b->fold, &r);
 			hole_end(b, t, w->t_ns[0]);
-			w->written_ns = w->t_ns[n[t] - 1];
-			b->tally.rows[t] += n[t];
-			if (b->options.taken)
-				b->options.taken(b->options.of, &r);
+			written_count(b, t, n[t]);
 		}
 		for (size_t i = 0; !written && i < n[t]; i++)
 			row_lost(b, t, w->t_ns[i]);
@@ -700,6 +712,16 @@ void log_builder_end(struct log_builder *b, enum log_reason reason, const char *
 const struct log_tally *log_builder_tally(const struct log_builder *b)
 {
 	return &b->tally;
+}
+
+const struct span_stats *log_builder_total(const struct log_builder *b)
+{
+	return log_fold_total(b->fold);
+}
+
+int64_t log_builder_longest_ns(const struct log_builder *b)
+{
+	return b->longest_ns;
 }
 
 void log_builder_limit(struct log_builder *b, uint64_t limit)

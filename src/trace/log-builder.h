@@ -16,8 +16,6 @@ struct log_options {
 	bool live;            /* rows are of this moment, so clocks can be read */
 	bool index;           /* an output that is read from its end; false: a ring */
 	uint64_t limit;       /* bytes of this output; 0: none */
-	void (*taken)(void *of, const struct rows *r); /* rows of an accepted chunk; may be NULL */
-	void *of;
 };
 
 /* A chunk: e->distance is its offset in the output. False: no room; only DATA is then replaced by a gap. */
@@ -40,6 +38,10 @@ void log_builder_run(struct log_builder *b, int64_t now_ns);
 void log_builder_end(struct log_builder *b, enum log_reason reason, const char *next);
 /* Rows in accepted chunks, and those that were lost. */
 const struct log_tally *log_builder_tally(const struct log_builder *b);
+/* Of all outputs, but without groups that are not closed: the channels, and the longest time between two
+ * fast rows. */
+const struct span_stats *log_builder_total(const struct log_builder *b);
+int64_t log_builder_longest_ns(const struct log_builder *b);
 uint64_t log_builder_bytes(const struct log_builder *b); /* of this output */
 
 /* A split recording.  What is older than cut_ns, a multiple of the length of a cell, is still for

@@ -47,7 +47,6 @@ struct log_writer {
 	size_t limit;
 	bool thread, begun, quit, done, abandoned, discard;
 	struct log_writer_stats stats;
-	uint64_t given_lost; /* rows in gaps that came with the stream */
 	struct file_done *files; /* by part */
 	size_t n_files;
 

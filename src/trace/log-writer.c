@@ -192,7 +192,7 @@ static void writer_gap(struct sink *sink, const struct gap *g)
 
 	if (b && g->to_ns <= w->until_ns) {
 		log_builder_gap(b, g);
-		w->given_lost += g->cause == GAP_LOST ? g->missed : 0;
+		w->stats.given_lost += g->cause == GAP_LOST ? g->missed : 0;
 	}
 	pthread_mutex_unlock(&w->lock);
 }
@@ -202,8 +202,12 @@ static void writer_change(struct sink *sink, const struct change *c)
 	struct log_writer *w = writer_of(sink);
 	struct log_builder *b = builder_of(w);
 
-	if (b && c->t_ns < w->until_ns)
+	if (b && c->t_ns < w->until_ns) {
 		log_builder_change(b, c);
+		if (w->stats.changes < LOG_CHANGES)
+			w->stats.change[w->stats.changes] = *c;
+		w->stats.changes++;
+	}
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -295,9 +299,12 @@ void log_writer_stats(struct log_writer *w, struct log_writer_stats *out)
 	out->files = w->n_files;
 	t = w->builder ? log_builder_tally(w->builder) : NULL;
 	out->marks = t ? t->marks - w->stats.lost_marks : 0;
-	for (int i = 0; t && i < TIERS; i++)
+	out->longest_ns = t ? log_builder_longest_ns(w->builder) : 0;
+	for (int i = 0; t && i < TIERS; i++) {
 		out->lost_rows += t->lost[i];
-	out->lost_rows -= t ? w->given_lost : 0;
+		out->late[i] = t->late[i];
+	}
+	out->lost_rows -= out->given_lost;
 	if (out->dropping && out->err.code == ERR_NONE)
 		err_set(&out->err, ERR_FAILED, _("the disk is too slow: %llu rows were dropped so far"),
 			(unsigned long long)out->lost_rows);
@@ -315,6 +322,11 @@ void log_writer_stats(struct log_writer *w, struct log_writer_stats *out)
 	if (w->failed_ns)
 		out->hole_ns += clock_now_ns() - w->failed_ns;
 	pthread_mutex_unlock(&w->lock);
+}
+
+const struct span_stats *log_writer_total(const struct log_writer *w, size_t channel)
+{
+	return &log_builder_total(w->builder)[channel];
 }
 
 int64_t log_writer_until_ns(struct log_writer *w)

@@ -53,12 +53,18 @@ bool log_writer_ready(struct log_writer *w);
  * removed. */
 void log_writer_free(struct log_writer *w);
 
+#define LOG_CHANGES 4
+
 struct log_writer_stats {
 	uint64_t bytes, queued;   /* written; in memory */
 	uint64_t kind[LOG_KINDS]; /* bytes written of each kind of chunk */
 	uint64_t rows[TIERS];     /* written */
 	uint64_t lost_rows;       /* without room, too late, or failed */
 	uint64_t marks, lost_marks;
+	uint64_t late[TIERS], given_lost; /* ticks in gaps that came with the stream */
+	int64_t longest_ns;               /* between two fast rows */
+	uint64_t changes;
+	struct change change[LOG_CHANGES]; /* the first of them */
 	size_t files;        /* that have begun */
 	uint64_t holes;      /* how often nothing could be written for a while */
 	int64_t hole_ns;     /* how long, together */
@@ -71,6 +77,8 @@ struct log_writer_stats {
 	struct err last;     /* what went wrong last, with a loss; ERR_NONE: nothing did */
 	char path[PATH_MAX]; /* the file that is written, or was last */
 };
+/* The readings of a channel in all chunks, after end(). */
+const struct span_stats *log_writer_total(const struct log_writer *w, size_t channel);
 /* All of these from any thread. */
 void log_writer_stats(struct log_writer *w, struct log_writer_stats *out);
 int64_t log_writer_until_ns(struct log_writer *w); /* rows from then on are too many; INT64_MAX: none yet */
