@@ -16,7 +16,6 @@
 #include "app/recording.h"
 #include "app/progress.h"
 #include "app/stream.h"
-#include "record/convert.h"
 #include "util/clock.h"
 #include "util/intl.h"
 
@@ -301,7 +300,7 @@ static int finish_files(struct recorder *r, struct err *e)
 		return log_writer_result(r->writer, e);
 	failed = log_writer_result(r->writer, e);
 	progress_watch(r->signals);
-	if (record_convert(r->writer, show, NULL, &converting) < 0) {
+	if (log_writer_convert(r->writer, show, NULL, &converting) < 0) {
 		if (failed)
 			complain(e);
 		*e = converting;

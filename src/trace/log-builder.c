@@ -23,9 +23,7 @@
 
 /* Rows that wait for the end of their cell. */
 struct waiting {
-	int64_t *t_ns;
-	double *values;
-	size_t n, room;
+	struct row_queue q;
 	int64_t newest_ns;  /* of the last row that came; INT64_MIN: none */
 	struct gap hole;    /* rows without room; missed 0: none */
 	int64_t written_ns; /* of the last row in a chunk */
@@ -253,31 +251,39 @@ static void clocks_read(struct log_builder *b)
 
 /* --- rows --- */
 
-static bool waiting_add(struct waiting *w, int64_t t_ns, const double *values, size_t width)
+bool row_queue_add(struct row_queue *q, int64_t t_ns, const double *values, size_t width)
 {
-	if (w->n == w->room) {
-		size_t room = w->room ? 2 * w->room : 256;
-		int64_t *t = reallocarray(w->t_ns, room, sizeof(*t));
+	if (q->n == q->room) {
+		size_t room = q->room ? 2 * q->room : 256;
+		int64_t *t = reallocarray(q->t_ns, room, sizeof(*t));
 		double *v;
 
 		if (t)
-			w->t_ns = t;
-		v = t ? reallocarray(w->values, room, (width ? width : 1) * sizeof(*v)) : NULL;
+			q->t_ns = t;
+		v = t ? reallocarray(q->values, room, (width ? width : 1) * sizeof(*v)) : NULL;
 		if (!v)
 			return false;
-		w->values = v;
-		w->room = room;
+		q->values = v;
+		q->room = room;
 	}
-	w->t_ns[w->n] = t_ns;
-	memcpy(w->values + w->n++ * width, values, width * sizeof(*values));
+	q->t_ns[q->n] = t_ns;
+	memcpy(q->values + q->n++ * width, values, width * sizeof(*values));
 	return true;
 }
 
-static void waiting_drop(struct waiting *w, size_t n, size_t width)
+void row_queue_drop(struct row_queue *q, size_t n, size_t width)
 {
-	w->n -= n;
-	memmove(w->t_ns, w->t_ns + n, w->n * sizeof(*w->t_ns));
-	memmove(w->values, w->values + n * width, w->n * width * sizeof(*w->values));
+	if (n == 0)
+		return;
+	q->n -= n;
+	memmove(q->t_ns, q->t_ns + n, q->n * sizeof(*q->t_ns));
+	memmove(q->values, q->values + n * width, q->n * width * sizeof(*q->values));
+}
+
+void row_queue_free(struct row_queue *q)
+{
+	free(q->t_ns);
+	free(q->values);
 }
 
 static void row_lost(struct log_builder *b, enum tier t, int64_t t_ns)
@@ -311,8 +317,8 @@ static bool first_cell(const struct log_builder *b, int64_t *cell)
 	for (int t = 0; t < TIERS; t++) {
 		const struct waiting *w = &b->tier[t];
 
-		if (w->n > 0 && (!any || log_cell(w->t_ns[0]) < *cell)) {
-			*cell = log_cell(w->t_ns[0]);
+		if (w->q.n > 0 && (!any || log_cell(w->q.t_ns[0]) < *cell)) {
+			*cell = log_cell(w->q.t_ns[0]);
 			any = true;
 		}
 	}
@@ -407,7 +413,7 @@ static size_t rows_of(const struct log_builder *b, enum tier t, int64_t cell)
 	       most = SECTION_BYTES / sizeof(double) / width;
 	size_t n = 0;
 
-	while (n < w->n && n < (most ? most : 1) && log_cell(w->t_ns[n]) == cell)
+	while (n < w->q.n && n < (most ? most : 1) && log_cell(w->q.t_ns[n]) == cell)
 		n++;
 	return n;
 }
@@ -417,11 +423,11 @@ static void written_count(struct log_builder *b, enum tier t, size_t n)
 	struct waiting *w = &b->tier[t];
 
 	for (size_t i = 0; i < n; i++) {
-		int64_t ns = w->written_ns == INT64_MIN ? 0 : w->t_ns[i] - w->written_ns;
+		int64_t ns = w->written_ns == INT64_MIN ? 0 : w->q.t_ns[i] - w->written_ns;
 
 		if (t == TIER_FAST && ns > b->longest_ns)
 			b->longest_ns = ns;
-		w->written_ns = w->t_ns[i];
+		w->written_ns = w->q.t_ns[i];
 	}
 	b->tally.rows[t] += n;
 }
@@ -430,18 +436,18 @@ static void rows_taken(struct log_builder *b, const size_t n[TIERS], bool writte
 {
 	for (enum tier t = 0; t < TIERS; t++) {
 		struct waiting *w = &b->tier[t];
-		struct rows r = {t, n[t], b->about->width[t], w->t_ns, w->values};
+		struct rows r = {t, n[t], b->about->width[t], w->q.t_ns, w->q.values};
 
 		if (n[t] == 0)
 			continue;
 		if (written) {
 			log_fold_rows(b->fold, &r);
-			hole_end(b, t, w->t_ns[0]);
+			hole_end(b, t, w->q.t_ns[0]);
 			written_count(b, t, n[t]);
 		}
 		for (size_t i = 0; !written && i < n[t]; i++)
-			row_lost(b, t, w->t_ns[i]);
-		waiting_drop(w, n[t], b->about->width[t]);
+			row_lost(b, t, w->q.t_ns[i]);
+		row_queue_drop(&w->q, n[t], b->about->width[t]);
 	}
 }
 
@@ -464,8 +470,8 @@ static void put_data(struct log_builder *b, int64_t cell)
 	likes_forget(b, log_span(cell, 1) / LIKE_GROUPS);
 	b->raw.n = 0;
 	for (enum tier t = 0; t < TIERS; t++) {
-		struct rows r = {t, rows_of(b, t, cell), b->about->width[t], b->tier[t].t_ns,
-				 b->tier[t].values};
+		struct rows r = {t, rows_of(b, t, cell), b->about->width[t], b->tier[t].q.t_ns,
+				 b->tier[t].q.values};
 		int64_t step = tier_used(b, t) ? period_ns(b, t) : 0;
 
 		n[t] = r.n;
@@ -559,8 +565,8 @@ static int64_t waiting_ns(const struct log_builder *b)
 	for (int t = 0; t < TIERS; t++) {
 		const struct waiting *w = &b->tier[t];
 
-		if (w->n > 0 && w->t_ns[0] < ns)
-			ns = w->t_ns[0];
+		if (w->q.n > 0 && w->q.t_ns[0] < ns)
+			ns = w->q.t_ns[0];
 		if (w->hole.missed > 0 && w->hole.from_ns < ns)
 			ns = w->hole.from_ns;
 	}
@@ -665,7 +671,7 @@ void log_builder_rows(struct log_builder *b, const struct rows *r)
 		if (t_ns > w->newest_ns && t_ns < b->start.mono_ns) {
 			row_lost(b, r->tier, t_ns);
 		} else if (t_ns <= w->newest_ns || cell >= LOG_CELL_LIMIT || cell <= -LOG_CELL_LIMIT ||
-			   !waiting_add(w, t_ns, r->values + i * r->width, r->width)) {
+			   !row_queue_add(&w->q, t_ns, r->values + i * r->width, r->width)) {
 			b->tally.lost[r->tier]++;
 			continue;
 		}
@@ -788,8 +794,7 @@ void log_builder_free(struct log_builder *b)
 	if (!b)
 		return;
 	for (int t = 0; t < TIERS; t++) {
-		free(b->tier[t].t_ns);
-		free(b->tier[t].values);
+		row_queue_free(&b->tier[t].q);
 		free(b->tier[t].like);
 	}
 	for (int i = 0; i < 3; i++)

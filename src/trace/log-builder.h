@@ -21,6 +21,16 @@ struct log_options {
 /* A chunk: e->distance is its offset in the output. False: no room; only DATA is then replaced by a gap. */
 typedef bool log_emit(void *to, const struct log_entry *e, const uint8_t *chunk, size_t n);
 
+/* Rows of a tier that wait. */
+struct row_queue {
+	int64_t *t_ns;
+	double *values;
+	size_t n, room;
+};
+bool row_queue_add(struct row_queue *q, int64_t t_ns, const double *values, size_t width); /* false: no memory */
+void row_queue_drop(struct row_queue *q, size_t n, size_t width); /* the first n */
+void row_queue_free(struct row_queue *q);
+
 struct log_builder;
 struct log_builder *log_builder_new(const struct session *about, const struct log_options *o, log_emit *emit,
 				    void *to, struct err *e);

@@ -158,15 +158,13 @@ static void file_close(struct log_writer *w)
 /* The next file, with a number that is not taken. Releases the lock meanwhile. */
 static int file_open(struct log_writer *w, struct part *out, struct err *e)
 {
-	unsigned number = w->number;
+	unsigned number = w->number + 1;
 	char path[PATH_MAX], name[PATH_MAX];
 	int fd = -1;
 
 	pthread_mutex_unlock(&w->lock);
-	do
-		number++;
-	while (part_path(w->path, number, path, sizeof(path)) == 0 && !trace_name_free(path, false));
-	if (log_file_name(path, name, sizeof(name)) == 0)
+	if (part_path_free(w->path, false, &number, path, sizeof(path)) &&
+	    log_file_name(path, name, sizeof(name)) == 0)
 		fd = log_file_make(name, false, e);
 	else
 		err_set(e, ERR_FAILED, _("the path is too long for the name of a next file"));

@@ -104,17 +104,22 @@ int log_file_check(const char *path, bool force, struct err *e)
 	return num == 0 || num == ENOENT ? 0 : cannot(path, num, e);
 }
 
-/* Checked before the file is created: a folder may not answer. */
-static bool has_room(const char *path)
+static int folder_open(const char *path)
 {
 	char folder[PATH_MAX];
 	const char *slash = strrchr(path, '/');
-	struct statvfs v;
-	bool room = true;
-	int fd;
 
 	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
-	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Checked before the file is created: a folder may not answer. */
+static bool has_room(const char *path)
+{
+	struct statvfs v;
+	bool room = true;
+	int fd = folder_open(path);
+
 	if (fd < 0)
 		return true;
 	if (fstatvfs(fd, &v) == 0 && v.f_blocks > 0)
@@ -194,14 +199,20 @@ int part_path(const char *path, unsigned number, char *out, size_t size)
 	return n >= 0 && (size_t)n < size ? 0 : -1;
 }
 
+bool part_path_free(const char *path, bool over, unsigned *number, char *out, size_t size)
+{
+	while (part_path(path, *number, out, size) == 0) {
+		if (trace_name_free(out, over))
+			return true;
+		++*number;
+	}
+	return false;
+}
+
 void log_file_list(const char *path)
 {
-	char folder[PATH_MAX];
-	const char *slash = strrchr(path, '/');
-	int fd;
+	int fd = folder_open(path);
 
-	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
-	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return;
 	fsync(fd);

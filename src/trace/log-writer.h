@@ -5,6 +5,7 @@
 #include <limits.h>
 
 #include "trace/log-builder.h"
+#include "trace/nvmt1.h"
 
 /* What a recording may take up, and how often it goes on in a further file. */
 struct trace_limits {
@@ -85,8 +86,9 @@ int64_t log_writer_until_ns(struct log_writer *w); /* rows from then on are too 
 /* File i as it is called now; complete: it has its END.  False behind the last one.  path and
  * complete may be NULL. */
 bool log_writer_file(struct log_writer *w, size_t i, char *path, size_t size, bool *complete);
-void log_writer_converted(struct log_writer *w, size_t i); /* it is called .bin now, without .nvmt */
-bool log_writer_forces(const struct log_writer *w);        /* a file of its name may be replaced */
+/* After end(), when all is on the disk: files whose names end in .bin become files of version 1.  -1: the
+ * rest stays a log, and the sentence names it with the command that goes on. */
+int log_writer_convert(struct log_writer *w, nvmt1_progress *progress, void *arg, struct err *e);
 
 /* log-file.c: a descriptor for appending, or -1. */
 int log_file_make(const char *path, bool force, struct err *e);
@@ -102,5 +104,7 @@ bool log_file_final(const char *log, char *out, size_t size);
 bool trace_name_free(const char *path, bool over);
 /* The file of that number: NAME.nvmt, NAME.2.nvmt, NAME.3.nvmt, ...  -1: it is too long. */
 int part_path(const char *path, unsigned number, char *out, size_t size);
+/* The first of these whose name is free, from *number on; false: it is too long. */
+bool part_path_free(const char *path, bool over, unsigned *number, char *out, size_t size);
 
 #endif
