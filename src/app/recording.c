@@ -4,10 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/open-recording.h"
 #include "app/recording.h"
+#include "record/naming.h"
 #include "util/clock.h"
 #include "util/intl.h"
+#include "util/job.h"
 
 #define COMPLETE_MS 40                /* whether it has begun, or is complete, is polled */
 #define ANSWER_NS   (100 * NS_PER_MS) /* that a folder has before the screen goes on */
@@ -135,16 +136,41 @@ static void begin(struct recording *r, struct err *e)
 	fail(r, STYLE_ALERT, e->text);
 }
 
+/* A directory may take long to answer, on a network forever, and a key is answered in milliseconds: a
+ * job creates the files of a recording. */
+struct opening {
+	struct job job;
+	struct trace_limits limits;
+	struct log_writer *writer;
+	struct err err;
+};
+
+static void opening_drop(struct job *j)
+{
+	struct opening *o = (struct opening *)j;
+
+	log_writer_free(o->writer);
+	free(o);
+}
+
+static void opening_run(struct job *j)
+{
+	struct opening *o = (struct opening *)j;
+
+	o->writer = record_now(&o->limits, &o->err);
+}
+
 /* Whether its folder has answered until then; if so, it begins. */
 static bool begun(struct recording *r, int64_t until_ns)
 {
-	struct err e;
+	struct opening *o = r->opening;
 
-	if (!record_open_done(r->opening, until_ns))
+	if (!job_done(&o->job, until_ns))
 		return false;
-	r->writer = record_open_take(r->opening, &e);
 	r->opening = NULL;
-	begin(r, &e);
+	r->writer = o->writer;
+	begin(r, &o->err);
+	free(o);
 	return true;
 }
 
@@ -153,12 +179,20 @@ void recording_start(struct recording *r, struct engine *g)
 	struct err e;
 
 	r->engine = g;
-	r->opening = record_open_start(&r->o->limits, &e);
-	if (!r->opening)
+	r->opening = calloc(1, sizeof *r->opening);
+	if (!r->opening) {
+		fail(r, STYLE_ALERT, _("out of memory"));
+		return;
+	}
+	r->opening->limits = r->o->limits;
+	if (job_start(&r->opening->job, opening_run, opening_drop, &e) < 0) {
+		free(r->opening);
+		r->opening = NULL;
 		fail(r, STYLE_ALERT, e.text);
-	else if (!begun(r, clock_now_ns() + ANSWER_NS))
+	} else if (!begun(r, clock_now_ns() + ANSWER_NS)) {
 		r->tell(r->to, STYLE_WARN,
 			_("this folder does not answer yet: the recording starts when it does"));
+	}
 }
 
 bool recording_on(const struct recording *r)
@@ -169,7 +203,7 @@ bool recording_on(const struct recording *r)
 /* The folder is not waited for any more. */
 static void give_up(struct recording *r)
 {
-	record_open_cancel(r->opening);
+	job_cancel(&r->opening->job);
 	r->opening = NULL;
 	fail(r, STYLE_WARN, _("nothing was recorded: the folder did not answer"));
 }

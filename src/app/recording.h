@@ -26,7 +26,7 @@ struct recording {
 	void *to;
 
 	struct engine *engine;       /* that is recorded */
-	struct record_open *opening; /* its files are being made; NULL: they are not */
+	struct opening *opening;     /* its files are being made; NULL: they are not */
 	struct log_writer *writer; /* NULL: nothing is recorded */
 	bool ending;                 /* and is not complete yet */
 	int64_t since_ns;

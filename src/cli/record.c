@@ -270,18 +270,18 @@ static void say_holding(struct recorder *r)
 
 static void marks_end(struct recorder *r)
 {
-	struct inbox_stats s = {0, 0};
+	uint64_t refused;
 
 	/* The moment counts, even if its name was still being typed. */
 	if (r->label.open)
 		engine_mark(r->engine, r->label.t_ns, r->label.text);
 	r->label.open = false;
-	marker_end(r->marker, &s);
-	if (s.refused)
+	refused = marker_end(r->marker);
+	if (refused)
 		fprintf(stderr,
 			P_("nvmtop: ignored %llu malformed or stale mark message\n",
-			   "nvmtop: ignored %llu malformed or stale mark messages\n", s.refused),
-			(unsigned long long)s.refused);
+			   "nvmtop: ignored %llu malformed or stale mark messages\n", refused),
+			(unsigned long long)refused);
 }
 
 static bool show(void *arg, double done)

@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 #include "app/label-input.h"
-#include "record/marker.h"
+#include "record/marks.h"
 #include "app/recording.h"
 #include "record/silence.h"
 #include "app/tty-keys.h"
