@@ -48,7 +48,7 @@ static void reap(struct recorder *r)
 	r->child = 0;
 	r->child_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	if (r->writer)
-		log_writer_reason(r->writer, LOG_COMMAND_ENDED);
+		log_writer_options(r->writer)->reason = LOG_COMMAND_ENDED;
 	r->stop = true;
 }
 

@@ -610,21 +610,27 @@ static void rows_lost(struct log_builder *b, const struct log_entry *e)
 	}
 }
 
-void log_builder_lost(struct log_builder *b, const struct log_entry *e, const uint8_t *chunk)
+bool log_chunk_unpack(const uint8_t *chunk, struct log_bytes *raw)
 {
 	struct log_unpacker *u = log_unpacker_new();
-	struct log_bytes raw = {.n = 0};
 	struct log_head h;
+	bool good = u && log_head_get(chunk, &h) && log_unpack(u, &h, chunk + LOG_HEAD, raw) == LOG_OK;
+
+	log_unpacker_free(u);
+	return good;
+}
+
+void log_builder_lost(struct log_builder *b, const struct log_entry *e, const uint8_t *chunk)
+{
+	struct log_bytes raw = {.n = 0};
 
 	if (e->kind == LOG_DATA)
 		rows_lost(b, e);
-	if (u && e->kind >= LOG_MARK && e->kind <= LOG_STATE && log_head_get(chunk, &h) &&
-	    log_unpack(u, &h, chunk + LOG_HEAD, &raw) == LOG_OK) {
+	if (e->kind >= LOG_MARK && e->kind <= LOG_STATE && log_chunk_unpack(chunk, &raw)) {
 		log_bytes_put(&b->events[e->kind - LOG_MARK], raw.p, raw.n);
 		b->event_ns = 0;
 	}
 	log_bytes_free(&raw);
-	log_unpacker_free(u);
 }
 
 /* --- what comes --- */

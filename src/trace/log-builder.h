@@ -16,6 +16,11 @@ struct log_options {
 	bool live;            /* rows are of this moment, so clocks can be read */
 	bool index;           /* an output that is read from its end; false: a ring */
 	uint64_t limit;       /* bytes of this output; 0: none */
+
+	/* Of a writer. */
+	size_t buffer;          /* for chunks that wait: 32 MB, 1 MB to a pipe */
+	int64_t sync_ns;        /* from one sync to the next; 0: never; 5 s by default */
+	enum log_reason reason; /* why it ends; stopped by default */
 };
 
 /* A chunk: e->distance is its offset in the output. False: no room; only DATA is then replaced by a gap. */
@@ -64,5 +69,6 @@ void log_builder_limit(struct log_builder *b, uint64_t limit); /* as in the opti
 /* Before that: a chunk which it did not take after all.  Its rows are lost, its marks, gaps and
  * changes are for the next. */
 void log_builder_lost(struct log_builder *b, const struct log_entry *e, const uint8_t *chunk);
+bool log_chunk_unpack(const uint8_t *chunk, struct log_bytes *raw); /* its payload; false: no memory */
 
 #endif

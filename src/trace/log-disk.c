@@ -103,14 +103,13 @@ static void job_ended(struct log_writer *w, const struct disk_job *d)
 		w->files[d->file.part].complete = false;
 		err_sys(&w->stats.last, ERR_FAILED, d->num, _("recording to %s ended early"), d->file.path);
 	}
-	if (d->sync && w->limits.sync_ns > 0)
-		w->sync_ns = clock_now_ns() + w->limits.sync_ns;
+	if (d->sync && w->options.sync_ns > 0)
+		w->sync_ns = clock_now_ns() + w->options.sync_ns;
 	if (!current)
 		return;
 	w->found |= !d->removed && !d->moved;
-	w->stats.removed = w->found && d->removed;
 	w->moved = w->found && d->moved;
-	if (d->num || w->stats.removed)
+	if (d->num || (w->found && d->removed))
 		file_failed(w, d->num ? d->num : ENOENT);
 }
 
@@ -132,7 +131,7 @@ static void jobs_look(struct log_writer *w)
 	}
 	if (w->output != OUT_FILE || w->file.fd < 0 || w->jobs || now < w->look_ns)
 		return;
-	sync = w->limits.sync_ns > 0 && w->unsynced && now >= w->sync_ns;
+	sync = w->options.sync_ns > 0 && w->unsynced && now >= w->sync_ns;
 	w->look_ns = now + LOOK_NS;
 	fd = dup(w->file.fd);
 	if (fd >= 0)
@@ -376,7 +375,7 @@ static void wait_for_room(struct log_writer *w, int num)
 	char size[32];
 
 	trouble_begin(w);
-	text_bytes(size, sizeof(size), w->limit);
+	text_bytes(size, sizeof(size), w->options.buffer);
 	err_sys(&w->stats.err, ERR_FAILED, num, _("cannot write to %s, up to %s wait in memory"),
 		w->stats.path, size);
 	w->retry_ns = clock_now_ns() + RETRY_NS;
@@ -478,7 +477,7 @@ int disk_start(struct log_writer *w)
 
 	w->file.since_ns = clock_now_ns();
 	w->look_ns = w->file.since_ns;
-	w->sync_ns = w->file.since_ns + w->limits.sync_ns;
+	w->sync_ns = w->file.since_ns + w->options.sync_ns;
 	num = thread_start(&thread, disk_main, w);
 	if (num)
 		return num;

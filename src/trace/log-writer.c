@@ -103,7 +103,8 @@ static void take_rows(struct log_writer *w, const struct rows *r)
 		w->newest_ns = some.t_ns[some.n - 1];
 }
 
-void writer_part_ended(struct log_writer *w, uint64_t bytes)
+/* The chunks that follow are of the next file; bytes: of the one before. */
+static void part_ended(struct log_writer *w, uint64_t bytes)
 {
 	w->made += bytes;
 	w->part++;
@@ -112,7 +113,7 @@ void writer_part_ended(struct log_writer *w, uint64_t bytes)
 		w->due_ns = edge(w->due_ns + w->limits.split_ns, by_group(w));
 }
 
-uint64_t writer_part_limit(const struct log_writer *w)
+static uint64_t part_limit(const struct log_writer *w)
 {
 	uint64_t left = w->limits.max_bytes - w->made, most = w->limits.split_bytes;
 
@@ -130,6 +131,93 @@ int writer_part_add(struct log_writer *w, unsigned number)
 	return 0;
 }
 
+/* --- chunks that wait for the disk, in the order in which they were made --- */
+
+/* Once the queue was full, half of it must be free before rows are accepted again: one long gap is
+ * better than many short ones. */
+static bool has_room(struct log_writer *w, size_t n)
+{
+	size_t limit = w->stats.dropping ? w->options.buffer / 2 : w->options.buffer;
+
+	w->stats.dropping = w->stats.queued + n > limit;
+	return !w->stats.dropping;
+}
+
+static bool queue_put(void *writer, const struct log_entry *e, const uint8_t *chunk, size_t n)
+{
+	struct log_writer *w = writer;
+	struct block *b;
+
+	if (e->kind == LOG_META && e->distance == 0 && w->builder)
+		log_builder_limit(w->builder, part_limit(w));
+	if (w->stats.failed || (e->kind == LOG_DATA && !has_room(w, n)))
+		return false;
+	b = malloc(sizeof(*b) + n);
+	if (!b)
+		return false;
+	*b = (struct block) {.about = *e, .part = w->part, .n = n};
+	memcpy(b->bytes, chunk, n);
+	*w->end = b;
+	w->end = &b->next;
+	w->stats.queued += n;
+	if (e->kind == LOG_END)
+		part_ended(w, e->distance + n);
+	pthread_cond_signal(&w->wake);
+	return true;
+}
+
+static struct block *unlink_first(struct log_writer *w)
+{
+	struct block *b = w->head;
+
+	w->head = b->next;
+	if (!w->head)
+		w->end = &w->head;
+	w->stats.queued -= b->n;
+	return b;
+}
+
+/* How many marks a chunk holds. */
+static uint64_t marks_in(const struct block *b)
+{
+	struct log_bytes raw = {.n = 0};
+	struct log_in in, record;
+	uint64_t n = 0;
+
+	if (b->about.kind == LOG_MARK && log_chunk_unpack(b->bytes, &raw)) {
+		in = (struct log_in) {raw.p, raw.p + raw.n, false};
+		while (log_get_record(&in, &record))
+			n++;
+	}
+	log_bytes_free(&raw);
+	return n;
+}
+
+void queue_taken(struct log_writer *w, bool written)
+{
+	struct block *b = unlink_first(w);
+
+	if (written)
+		w->stats.bytes += b->n;
+	else
+		w->stats.lost_marks += marks_in(b);
+	for (int t = 0; b->about.kind == LOG_DATA && t < TIERS; t++)
+		*(written ? &w->stats.rows[t] : &w->stats.lost_rows) += b->about.rows[t];
+	free(b);
+	pthread_cond_broadcast(&w->changed);
+}
+
+void queue_return(struct log_writer *w, unsigned part)
+{
+	while (w->head && w->head->part == part) {
+		struct block *b = unlink_first(w);
+
+		log_builder_lost(w->builder, &b->about, b->bytes);
+		free(b);
+	}
+	pthread_cond_broadcast(&w->changed);
+}
+
 /* --- the sink --- */
 
 static int writer_begin(struct sink *sink, const struct session *about, struct err *e)
@@ -143,7 +231,7 @@ static int writer_begin(struct sink *sink, const struct session *about, struct e
 	w->about = about;
 	w->newest_ns = w->cut_ns = about->start.mono_ns;
 	w->due_ns = edge(about->start.mono_ns + w->limits.split_ns, by_group(w));
-	w->options.limit = writer_part_limit(w);
+	w->options.limit = part_limit(w);
 	w->builder = log_builder_new(about, &w->options, queue_put, w, e);
 	if (w->builder) {
 		num = disk_start(w);
@@ -227,7 +315,7 @@ void log_writer_finish(struct log_writer *w)
 {
 	pthread_mutex_lock(&w->lock);
 	if (w->builder && !w->quit)
-		log_builder_end(w->builder, w->stats.full ? LOG_LIMIT : w->reason, NULL);
+		log_builder_end(w->builder, w->stats.full ? LOG_LIMIT : w->options.reason, NULL);
 	w->quit = true;
 	w->about = NULL;
 	pthread_cond_broadcast(&w->wake);
@@ -313,7 +401,7 @@ void log_writer_stats(struct log_writer *w, struct log_writer_stats *out)
 		err_set(&out->err, ERR_FAILED,
 			_("the disk does not respond: %s wait in memory, of at most %s"),
 			(text_bytes(size, sizeof(size), out->queued), size),
-			(text_bytes(most, sizeof(most), w->limit), most));
+			(text_bytes(most, sizeof(most), w->options.buffer), most));
 	else if (w->moved && out->err.code == ERR_NONE && !w->done)
 		err_set(&out->err, ERR_FAILED,
 			_("%s is no longer at its path: its folder was moved or unmounted; the recording "
@@ -395,9 +483,10 @@ static struct log_writer *make(const char *path, int fd, enum output output, str
 	w->next.fd = -1;
 	w->number = 1;
 	w->output = output;
-	w->options = (struct log_options) {.live = true, .index = true};
-	w->limit = output == OUT_FILE ? FILE_BUFFER : PIPE_BUFFER;
-	w->limits.sync_ns = SYNC_NS;
+	w->options = (struct log_options) {.live = true,
+					   .index = true,
+					   .buffer = output == OUT_FILE ? FILE_BUFFER : PIPE_BUFFER,
+					   .sync_ns = SYNC_NS};
 	w->until_ns = INT64_MAX;
 	w->end = &w->head;
 	pthread_mutex_init(&w->lock, NULL);
@@ -452,30 +541,12 @@ struct log_options *log_writer_options(struct log_writer *w)
 	return &w->options;
 }
 
-void log_writer_sync_every(struct log_writer *w, int64_t ns)
-{
-	w->limits.sync_ns = ns;
-}
-
-void log_writer_buffer(struct log_writer *w, size_t bytes)
-{
-	w->limit = bytes;
-}
-
 void log_writer_limits(struct log_writer *w, const struct trace_limits *limits)
 {
-	int64_t sync_ns = limits->sync_ns ? limits->sync_ns : w->limits.sync_ns;
-
 	w->go_on = true;
 	w->limits = *limits;
-	w->limits.sync_ns = sync_ns;
-}
-
-void log_writer_reason(struct log_writer *w, enum log_reason reason)
-{
-	pthread_mutex_lock(&w->lock);
-	w->reason = reason;
-	pthread_mutex_unlock(&w->lock);
+	if (limits->sync_ns)
+		w->options.sync_ns = limits->sync_ns;
 }
 
 void log_writer_discard(struct log_writer *w)

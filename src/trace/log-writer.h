@@ -27,18 +27,13 @@ struct log_writer *log_writer_new(const char *path, bool force, struct err *e);
 struct log_writer *log_writer_fd(int fd, struct err *e);
 struct sink *log_writer_sink(struct log_writer *w);
 
-/* Before begin(). */
+/* Before begin(); the reason also before end(). */
 struct log_options *log_writer_options(struct log_writer *w);
-void log_writer_sync_every(struct log_writer *w,
-			   int64_t ns); /* after the sync before; 0: never; 5 s by default */
-void log_writer_buffer(struct log_writer *w, size_t bytes); /* for chunks that wait; 32 MB, 1 MB to a pipe */
 /* The recording continues in further files, when one is long or large enough and after a permanent
  * error: "run.nvmt" in "run.2.nvmt", "run.3.nvmt" and so on, always the next number that is not taken.
  * Its end() does not wait for the disk. */
 void log_writer_limits(struct log_writer *w, const struct trace_limits *limits);
 
-/* Why it ends; stopped by default. */
-void log_writer_reason(struct log_writer *w, enum log_reason reason);
 /* Begin to end without waiting: end() will not wait either once it is done. */
 void log_writer_finish(struct log_writer *w);
 /* Is all of it on the disk?  Waits for that until until_ns of clock_now_ns(). */
@@ -58,7 +53,6 @@ void log_writer_free(struct log_writer *w);
 
 struct log_writer_stats {
 	uint64_t bytes, queued;   /* written; in memory */
-	uint64_t kind[LOG_KINDS]; /* bytes written of each kind of chunk */
 	uint64_t rows[TIERS];     /* written */
 	uint64_t lost_rows;       /* without room, too late, or failed */
 	uint64_t marks, lost_marks;
@@ -73,7 +67,6 @@ struct log_writer_stats {
 	bool full;           /* max_bytes are reached: nothing more is taken */
 	bool failed;         /* it has ended: err has the reason */
 	bool reader_gone;    /* of a pipe: that is why */
-	bool removed;        /* the file has been unlinked */
 	struct err err;      /* what is wrong just now; ERR_NONE: nothing is */
 	struct err last;     /* what went wrong last, with a loss; ERR_NONE: nothing did */
 	char path[PATH_MAX]; /* the file that is written, or was last */

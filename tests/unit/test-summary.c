@@ -256,7 +256,7 @@ static void what_is_dropped_does_not_count(void **state)
 		char *text;
 
 		if (!room)
-			log_writer_buffer(writer, 1);
+			log_writer_options(writer)->buffer = 1;
 		stream(s);
 		text = text_of();
 		line(text, room ? "1999 fast, 201 medium, 21 slow;" : " 0 fast, 0 medium, 0 slow;");
