@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "record/naming.h"
 #include "record/pretrigger-state.h"
 #include "trace/log-decode.h"
 #include "trace/log-writer.h"
@@ -305,7 +306,7 @@ static void write_file(struct pretrigger *k, struct pretrigger_file *f)
 	unsigned number = over ? k->number + 1 : 1;
 
 	if (!path[0]) {
-		k->o.name(now, sizeof(now));
+		trace_name_now(now, sizeof(now));
 		path = now;
 	}
 	while (!c.writer) {

@@ -356,7 +356,6 @@ void pretrigger_stats(struct pretrigger *k, struct pretrigger_stats *out)
 	out->files = k->n_files;
 	out->failed = k->n_failed;
 	out->writing = k->now.is;
-	out->waiting = k->next.is;
 	pthread_mutex_unlock(&k->lock);
 }
 

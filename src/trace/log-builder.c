@@ -9,6 +9,7 @@
 #include "util/intl.h"
 #include "trace/format.h"
 #include "trace/log-builder.h"
+#include "trace/log-decode.h"
 #include "trace/log-index.h"
 #include "trace/log-lod.h"
 #include "trace/log-meta.h"
@@ -17,6 +18,7 @@
 #define GROUP_LATE    15     /* cells for which a group, or an output, waits for the rows of a tier */
 #define SECTION_BYTES 300000 /* of the values of a tier in one chunk, so that it always fits */
 #define EVENTS_BYTES  32768  /* of marks, gaps or changes in one chunk */
+#define EVENTS_MOST   4096   /* of them that wait for the end of their cell */
 #define LIKE_GROUPS   4
 #define STEP_NS       (50 * NS_PER_MS)
 #define SUSPENDED     ((enum gap_cause)2)
@@ -40,8 +42,9 @@ struct log_builder {
 	struct log_index *index;
 	struct fact *facts;
 	struct waiting tier[TIERS];
-	struct log_bytes events[3]; /* MARK, GAP, STATE */
-	int64_t event_ns;           /* when the first of them must be written; INT64_MAX: none */
+	struct log_event *events; /* that wait */
+	size_t n_events, events_room;
+	int64_t event_ns; /* when the first of them must be written; INT64_MAX: none */
 	struct log_bytes raw, chunk;
 	struct log_tally tally;
 	struct clock_anchor anchor;
@@ -123,64 +126,85 @@ static void put_meta(struct log_builder *b, int64_t cell)
 
 /* --- marks, gaps, changes --- */
 
-static void events_flush(struct log_builder *b)
+static void event_put(struct log_bytes *raw, const struct log_event *ev)
 {
-	bool waits = false;
+	size_t start;
 
-	for (int i = 0; i < 3; i++) {
-		struct log_bytes swap = b->raw, later = {.n = 0};
-		enum log_kind kind = (enum log_kind)(LOG_MARK + i);
-
-		if (b->events[i].n > 0 && b->cut_ns != INT64_MAX)
-			log_records_part(&b->events[i], kind, b->cut_ns, &later);
-		b->raw = b->events[i];
-		if (b->raw.n > 0)
-			put_kind(b, kind, 0, b->newest_cell);
-		b->events[i] = b->raw;
-		b->raw = swap;
-		if (later.n > 0) {
-			log_bytes_free(&b->events[i]);
-			b->events[i] = later;
-		}
-		b->events[i].n = later.n;
-		waits |= later.n > 0;
-	}
-	b->event_ns = waits ? b->cut_ns + CELL_NS + LOG_LATE_NS : INT64_MAX;
+	log_put_u16(raw, 0);
+	start = raw->n;
+	if (ev->kind == LOG_MARK)
+		log_mark_put(raw, &ev->u.mark);
+	else if (ev->kind == LOG_GAP)
+		log_gap_put(raw, &ev->u.gap);
+	else
+		log_change_put(raw, &ev->u.change);
+	log_record_end(raw, start);
 }
 
-static struct log_bytes *event_begin(struct log_builder *b, enum log_kind kind, int64_t t_ns, size_t *start)
+/* Chunks of those that belong to this output; the others wait for the next one. */
+static void events_flush(struct log_builder *b)
 {
-	struct log_bytes *raw = &b->events[kind - LOG_MARK];
+	size_t kept = 0;
 
-	if (raw->n > EVENTS_BYTES)
+	for (enum log_kind kind = LOG_MARK; kind <= LOG_STATE; kind++) {
+		b->raw.n = 0;
+		for (size_t i = 0; i < b->n_events; i++) {
+			if (b->events[i].kind != kind || b->events[i].t_ns >= b->cut_ns)
+				continue;
+			event_put(&b->raw, &b->events[i]);
+			if (b->raw.n > EVENTS_BYTES) {
+				put_kind(b, kind, 0, b->newest_cell);
+				b->raw.n = 0;
+			}
+		}
+		if (b->raw.n > 0)
+			put_kind(b, kind, 0, b->newest_cell);
+	}
+	for (size_t i = 0; i < b->n_events; i++)
+		if (b->events[i].t_ns >= b->cut_ns)
+			b->events[kept++] = b->events[i];
+	b->n_events = kept;
+	b->event_ns = kept > 0 ? b->cut_ns + CELL_NS + LOG_LATE_NS : INT64_MAX;
+}
+
+/* known_ns: when it had happened.  False: out of memory. */
+static bool event_keep(struct log_builder *b, const struct log_event *ev, int64_t known_ns)
+{
+	int64_t due_ns = known_ns + CELL_NS + LOG_LATE_NS;
+
+	if (b->n_events == b->events_room) {
+		size_t room = b->events_room ? 2 * b->events_room : 16;
+		struct log_event *more = reallocarray(b->events, room, sizeof(*more));
+
+		if (!more)
+			return false;
+		b->events = more;
+		b->events_room = room;
+	}
+	b->events[b->n_events++] = *ev;
+	b->event_ns = due_ns < b->event_ns ? due_ns : b->event_ns;
+	return true;
+}
+
+static bool event_add(struct log_builder *b, const struct log_event *ev, int64_t known_ns)
+{
+	if (b->n_events >= EVENTS_MOST)
 		events_flush(b);
-	t_ns += CELL_NS + LOG_LATE_NS;
-	b->event_ns = t_ns < b->event_ns ? t_ns : b->event_ns;
-	log_put_u16(raw, 0);
-	*start = raw->n;
-	return raw;
+	return event_keep(b, ev, known_ns);
 }
 
 void log_builder_mark(struct log_builder *b, const struct mark *m)
 {
-	size_t start;
-	struct mark own = *m;
-	struct log_bytes *raw = event_begin(b, LOG_MARK, m->t_ns, &start);
+	struct log_event ev = {.kind = LOG_MARK, .u.mark = *m};
 
-	if (own.t_ns < b->start.mono_ns) /* the output that it belongs to has ended */
-		own.t_ns = b->start.mono_ns;
-	log_mark_put(raw, &own);
-	log_record_end(raw, start);
-	b->tally.marks++;
+	/* The output that it belongs to may have ended. */
+	ev.t_ns = ev.u.mark.t_ns = m->t_ns < b->start.mono_ns ? b->start.mono_ns : m->t_ns;
+	b->tally.marks += event_add(b, &ev, m->t_ns);
 }
 
 static void put_one_gap(struct log_builder *b, const struct gap *g)
 {
-	size_t start;
-	struct log_bytes *raw = event_begin(b, LOG_GAP, g->to_ns, &start);
-
-	log_gap_put(raw, g);
-	log_record_end(raw, start);
+	event_add(b, &(struct log_event) {.kind = LOG_GAP, .t_ns = g->from_ns, .u.gap = *g}, g->to_ns);
 }
 
 /* One across the edge of two outputs is in both, with its share of the ticks. */
@@ -213,14 +237,10 @@ void log_builder_gap(struct log_builder *b, const struct gap *g)
 
 void log_builder_change(struct log_builder *b, const struct change *c)
 {
-	size_t start;
-	struct change own = *c;
-	struct log_bytes *raw = event_begin(b, LOG_STATE, c->t_ns, &start);
+	struct log_event ev = {.kind = LOG_STATE, .u.change = *c};
 
-	if (own.t_ns < b->start.mono_ns)
-		own.t_ns = b->start.mono_ns;
-	log_change_put(raw, &own);
-	log_record_end(raw, start);
+	ev.t_ns = ev.u.change.t_ns = c->t_ns < b->start.mono_ns ? b->start.mono_ns : c->t_ns;
+	event_add(b, &ev, c->t_ns);
 	facts_change(b->facts, b->about->n_facts, c);
 }
 
@@ -570,15 +590,8 @@ static int64_t waiting_ns(const struct log_builder *b)
 		if (w->hole.missed > 0 && w->hole.from_ns < ns)
 			ns = w->hole.from_ns;
 	}
-	for (int i = 0; i < 3; i++) {
-		struct log_in in = {b->events[i].p, b->events[i].p + b->events[i].n, false}, record;
-
-		while (log_get_record(&in, &record)) {
-			int64_t at = log_record_ns((enum log_kind)(LOG_MARK + i), &record);
-
-			ns = at < ns ? at : ns;
-		}
-	}
+	for (size_t i = 0; i < b->n_events; i++)
+		ns = b->events[i].t_ns < ns ? b->events[i].t_ns : ns;
 	return ns;
 }
 
@@ -623,12 +636,16 @@ bool log_chunk_unpack(const uint8_t *chunk, struct log_bytes *raw)
 void log_builder_lost(struct log_builder *b, const struct log_entry *e, const uint8_t *chunk)
 {
 	struct log_bytes raw = {.n = 0};
+	struct log_in in, record;
+	struct log_event ev;
 
 	if (e->kind == LOG_DATA)
 		rows_lost(b, e);
 	if (e->kind >= LOG_MARK && e->kind <= LOG_STATE && log_chunk_unpack(chunk, &raw)) {
-		log_bytes_put(&b->events[e->kind - LOG_MARK], raw.p, raw.n);
-		b->event_ns = 0;
+		in = (struct log_in) {raw.p, raw.p + raw.n, false};
+		while (log_get_record(&in, &record))
+			if (log_event_get(e->kind, &record, &ev))
+				event_keep(b, &ev, 0);
 	}
 	log_bytes_free(&raw);
 }
@@ -803,8 +820,7 @@ void log_builder_free(struct log_builder *b)
 		row_queue_free(&b->tier[t].q);
 		free(b->tier[t].like);
 	}
-	for (int i = 0; i < 3; i++)
-		log_bytes_free(&b->events[i]);
+	free(b->events);
 	log_bytes_free(&b->raw);
 	log_bytes_free(&b->chunk);
 	log_index_free(b->index);

@@ -37,11 +37,11 @@ static int cannot(const char *path, int num, struct err *e)
 }
 
 /* 0, or errno. Without locks O_EXCL has to do. */
-static int lock(int fd, int how)
+static int lock(int fd)
 {
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
-	if (fcntl(fd, how, &l) == 0 || (errno != EAGAIN && errno != EACCES))
+	if (fcntl(fd, F_OFD_SETLK, &l) == 0 || (errno != EAGAIN && errno != EACCES))
 		return 0;
 	return EBUSY;
 }
@@ -63,7 +63,7 @@ static int replaceable(const char *path)
 	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return errno;
-	num = lock(fd, F_OFD_SETLK);
+	num = lock(fd);
 	close(fd);
 	return num;
 }
@@ -83,7 +83,7 @@ static int replace(const char *path, int *num)
 	}
 	unlink(name);
 	fd = open(name, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd >= 0 && (lock(fd, F_OFD_SETLK) || rename(name, path) == 0))
+	if (fd >= 0 && (lock(fd) || rename(name, path) == 0))
 		return fd;
 	*num = errno;
 	if (fd >= 0) {
@@ -147,7 +147,7 @@ int log_file_make(const char *path, bool force, struct err *e)
 		if (fd < 0 && num == EEXIST && replaceable(path) == EBUSY)
 			num = EBUSY;
 		if (fd >= 0)
-			lock(fd, F_OFD_SETLK);
+			lock(fd);
 	}
 	if (fd < 0)
 		return cannot(path, num, e);
