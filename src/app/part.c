@@ -9,25 +9,23 @@
 
 #define SKIPPED 64 /* numbers at most that other files have taken */
 
-/* "run.2.bin" is "run", 2 and ".bin"; "run.bin" is "run", 1 and ".bin". */
-static int64_t take_apart(const char *path, size_t *stem, const char **ending)
+/* "run.2.bin" is 2 of "run.bin", which is 1 of itself. */
+static unsigned number_of(const char *path, char *first, size_t size)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *dot = strrchr(base, '.'),
 		   *p;
 	int64_t number;
 
+	snprintf(first, size, "%s", path);
 	if (!dot || dot == base)
 		dot = base + strlen(base);
-	*ending = dot;
 	for (p = dot; p > base && p[-1] >= '0' && p[-1] <= '9'; p--)
 		;
-	if (p > base + 1 && p < dot && p[-1] == '.' && *p != '0' && num_i64(p, dot, &number) == dot &&
-	    number >= 2 && number < 1000000) {
-		*stem = (size_t)(p - 1 - path);
-		return number;
-	}
-	*stem = (size_t)(dot - path);
-	return 1;
+	if (p <= base + 1 || p == dot || p[-1] != '.' || *p == '0' || num_i64(p, dot, &number) != dot ||
+	    number < 2 || number >= 1000000)
+		return 1;
+	snprintf(first, size, "%.*s%s", (int)(p - 1 - path), path, dot);
+	return (unsigned)number;
 }
 
 /* Is it a trace of the same board that begins when the other has ended, or ends before? */
@@ -46,18 +44,12 @@ static bool goes_on(const struct trace_summary *here, const char *path, int by)
 
 bool part_beside(const char *path, const struct trace_summary *here, int by, char *out, size_t size)
 {
-	const char *ending;
-	size_t stem;
-	int64_t number = take_apart(path, &stem, &ending);
+	char first[4096];
+	unsigned number = number_of(path, first, sizeof first);
 
 	for (int i = 0; i < SKIPPED; i++) {
-		number += by;
-		if (number < 1)
-			return false;
-		int n = number == 1 ? snprintf(out, size, "%.*s%s", (int)stem, path, ending)
-				    : snprintf(out, size, "%.*s.%lld%s", (int)stem, path, (long long)number,
-					       ending);
-		if (n < 0 || (size_t)n >= size)
+		number += (unsigned)by;
+		if (number < 1 || part_path(first, number, out, size) < 0)
 			return false;
 		if (goes_on(here, out, by))
 			return true;

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "record/naming.h"
 #include "util/clock.h"
 #include "util/intl.h"
 
@@ -12,7 +11,6 @@ struct pretrigger *keeping_new(const struct options *o, const struct engine *g, 
 	struct pretrigger_options k = {.keep_ns = o->keep_ns,
 				 .after_ns = o->after_ns,
 				 .path = o->mode == MODE_RECORD ? o->out : NULL,
-				 .name = trace_name_now,
 				 .force = o->force};
 	struct condition when;
 

@@ -4,10 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/open-recording.h"
 #include "app/recording.h"
+#include "record/naming.h"
 #include "util/clock.h"
 #include "util/intl.h"
+#include "util/job.h"
 
 #define COMPLETE_MS 40                /* whether it has begun, or is complete, is polled */
 #define ANSWER_NS   (100 * NS_PER_MS) /* that a folder has before the screen goes on */
@@ -91,17 +92,14 @@ void recording_names(struct log_writer *s, char *out, size_t size)
 		snprintf(out + used, size - used, P_(" (%zu file)", " (%zu files)", n), n);
 }
 
-void recording_summary(struct summary *s, const struct options *o, struct engine *g,
-		       const struct log_writer_stats *written)
+void recording_summary(struct summary *s, const struct options *o, struct engine *g, struct log_writer *w,
+		       const char *names)
 {
 	s->engine = g;
-	s->bytes = written->bytes;
-	memcpy(s->rows, written->rows, sizeof s->rows);
-	s->marks = written->marks;
-	s->lost = written->lost_rows;
-	s->lost_marks = written->lost_marks;
-	s->holes = written->holes;
-	s->hole_ns = written->hole_ns;
+	s->about = engine_session(g);
+	s->writer = w;
+	s->file = names;
+	log_writer_stats(w, &s->written);
 	priority_text(o, s->priority, sizeof s->priority);
 }
 
@@ -128,29 +126,51 @@ static void begin(struct recording *r, struct err *e)
 	r->trouble = (struct trouble) {.holes = 0};
 	summary_moment(&r->before, r->engine);
 	if (r->writer) {
-		tally_init(&r->tally, log_writer_sink(r->writer));
-		tally_of_writer(&r->tally, r->writer);
-		if (engine_attach(r->engine, &r->tally.sink, true, e) == 0) {
+		if (engine_attach(r->engine, log_writer_sink(r->writer), true, e) == 0) {
 			r->since_ns = clock_now_ns();
 			return;
 		}
-		tally_free(&r->tally);
 		log_writer_free(r->writer);
 		r->writer = NULL;
 	}
 	fail(r, STYLE_ALERT, e->text);
 }
 
+/* A directory may take long to answer, on a network forever, and a key is answered in milliseconds: a
+ * job creates the files of a recording. */
+struct opening {
+	struct job job;
+	struct trace_limits limits;
+	struct log_writer *writer;
+	struct err err;
+};
+
+static void opening_drop(struct job *j)
+{
+	struct opening *o = (struct opening *)j;
+
+	log_writer_free(o->writer);
+	free(o);
+}
+
+static void opening_run(struct job *j)
+{
+	struct opening *o = (struct opening *)j;
+
+	o->writer = record_now(&o->limits, &o->err);
+}
+
 /* Whether its folder has answered until then; if so, it begins. */
 static bool begun(struct recording *r, int64_t until_ns)
 {
-	struct err e;
+	struct opening *o = r->opening;
 
-	if (!record_open_done(r->opening, until_ns))
+	if (!job_done(&o->job, until_ns))
 		return false;
-	r->writer = record_open_take(r->opening, &e);
 	r->opening = NULL;
-	begin(r, &e);
+	r->writer = o->writer;
+	begin(r, &o->err);
+	free(o);
 	return true;
 }
 
@@ -159,12 +179,20 @@ void recording_start(struct recording *r, struct engine *g)
 	struct err e;
 
 	r->engine = g;
-	r->opening = record_open_start(&r->o->limits, &e);
-	if (!r->opening)
+	r->opening = calloc(1, sizeof *r->opening);
+	if (!r->opening) {
+		fail(r, STYLE_ALERT, _("out of memory"));
+		return;
+	}
+	r->opening->limits = r->o->limits;
+	if (job_start(&r->opening->job, opening_run, opening_drop, &e) < 0) {
+		free(r->opening);
+		r->opening = NULL;
 		fail(r, STYLE_ALERT, e.text);
-	else if (!begun(r, clock_now_ns() + ANSWER_NS))
+	} else if (!begun(r, clock_now_ns() + ANSWER_NS)) {
 		r->tell(r->to, STYLE_WARN,
 			_("this folder does not answer yet: the recording starts when it does"));
+	}
 }
 
 bool recording_on(const struct recording *r)
@@ -175,7 +203,7 @@ bool recording_on(const struct recording *r)
 /* The folder is not waited for any more. */
 static void give_up(struct recording *r)
 {
-	record_open_cancel(r->opening);
+	job_cancel(&r->opening->job);
 	r->opening = NULL;
 	fail(r, STYLE_WARN, _("nothing was recorded: the folder did not answer"));
 }
@@ -183,7 +211,7 @@ static void give_up(struct recording *r)
 /* A line for the screen, and the full text for after it. */
 static void record_tell(struct recording *r)
 {
-	struct summary s = {.tally = &r->tally, .before = r->before, .after = r->after};
+	struct summary s = {.before = r->before, .after = r->after};
 	char elapsed[32], size[32], more[160], names[4096], name[512], text[sizeof r->failed];
 	size_t unused;
 	FILE *out;
@@ -191,17 +219,17 @@ static void record_tell(struct recording *r)
 	look(r);
 	recording_names(r->writer, names, sizeof names);
 	recording_name(r->writer, name, sizeof name);
-	s.file = names;
-	recording_summary(&s, r->o, r->engine, &r->written);
-	text_lasted(elapsed, sizeof elapsed, r->tally.end_ns - r->tally.start_ns);
-	text_bytes(size, sizeof size, s.bytes);
+	recording_summary(&s, r->o, r->engine, r->writer, names);
+	text_lasted(elapsed, sizeof elapsed, summary_lasted_ns(&s));
+	text_bytes(size, sizeof size, s.written.bytes);
 	summary_line(&s, more, sizeof more);
 	snprintf(text, sizeof text,
 		 r->written.full ? P_("--max-size is reached: saved %.400s: %s, %s, %llu mark; %s",
-				      "--max-size is reached: saved %.400s: %s, %s, %llu marks; %s", s.marks)
+				      "--max-size is reached: saved %.400s: %s, %s, %llu marks; %s",
+				      s.written.marks)
 				 : P_("saved %.400s: %s, %s, %llu mark; %s",
-				      "saved %.400s: %s, %s, %llu marks; %s", s.marks),
-		 name, elapsed, size, (unsigned long long)s.marks, more);
+				      "saved %.400s: %s, %s, %llu marks; %s", s.written.marks),
+		 name, elapsed, size, (unsigned long long)s.written.marks, more);
 	r->tell(r->to, STYLE_TEXT, text);
 	free(r->summary);
 	r->summary = NULL;
@@ -228,7 +256,7 @@ void recording_end(struct recording *r)
 	free(r->summary);
 	r->summary = NULL;
 	summary_moment(&r->after, r->engine); /* what is missed while its files are ended is not its own */
-	engine_detach(r->engine, &r->tally.sink, &e);
+	engine_detach(r->engine, log_writer_sink(r->writer), &e);
 }
 
 /* It has ended, and is complete or the wait is over. */
@@ -240,7 +268,6 @@ static void complete(struct recording *r)
 		record_tell(r);
 	if (saved < 0)
 		fail(r, STYLE_ALERT, e.text);
-	tally_free(&r->tally);
 	log_writer_free(r->writer);
 	r->writer = NULL;
 	r->ending = false;

@@ -4,7 +4,6 @@
 
 #include "app/app.h"
 #include "record/summary.h"
-#include "record/tally.h"
 
 /* One line on what is wrong with a recording, or that it continues; "" if there is nothing to report.
  * was: the previous report; both are updated. */
@@ -16,9 +15,9 @@ void recording_trouble(struct trouble *was, const struct log_writer_stats *now, 
 const char *recording_full(void); /* it has ended by itself */
 /* The names of its files, "a.bin, a.2.bin", after it has ended. */
 void recording_names(struct log_writer *s, char *out, size_t size);
-/* What was written, and what the engine has counted since s->before. */
-void recording_summary(struct summary *s, const struct options *o, struct engine *g,
-		       const struct log_writer_stats *written);
+/* What was written, in files of these names. */
+void recording_summary(struct summary *s, const struct options *o, struct engine *g, struct log_writer *w,
+		       const char *names);
 
 /* Zeroed, but for the first three. */
 struct recording {
@@ -27,9 +26,8 @@ struct recording {
 	void *to;
 
 	struct engine *engine;       /* that is recorded */
-	struct record_open *opening; /* its files are being made; NULL: they are not */
+	struct opening *opening;     /* its files are being made; NULL: they are not */
 	struct log_writer *writer; /* NULL: nothing is recorded */
-	struct tally tally;          /* in front of it */
 	bool ending;                 /* and is not complete yet */
 	int64_t since_ns;
 	struct summary_moment before, after; /* when it began, when it ended */

@@ -16,7 +16,6 @@
 #include "app/recording.h"
 #include "app/progress.h"
 #include "app/stream.h"
-#include "record/convert.h"
 #include "util/clock.h"
 #include "util/intl.h"
 
@@ -49,7 +48,7 @@ static void reap(struct recorder *r)
 	r->child = 0;
 	r->child_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	if (r->writer)
-		log_writer_reason(r->writer, LOG_COMMAND_ENDED);
+		log_writer_options(r->writer)->reason = LOG_COMMAND_ENDED;
 	r->stop = true;
 }
 
@@ -235,18 +234,14 @@ static bool left_by_reader(const struct recorder *r)
 static int summary(struct recorder *r, const struct summary_moment *before,
 		   const struct summary_moment *after)
 {
-	struct summary s = {.tally = &r->tally, .before = *before, .after = *after};
-	struct log_writer_stats ws;
+	struct summary s = {.before = *before, .after = *after};
 	char names[8192], why[256];
 
-	recorder_written(r, &ws);
 	if (!r->to_pipe)
 		recording_names(r->writer, names, sizeof names);
 	else
 		snprintf(names, sizeof names, "%s", _("standard output"));
-	s.file = names;
-	recording_summary(&s, r->o, r->engine, &ws);
-	s.after = *after;
+	recording_summary(&s, r->o, r->engine, r->writer, names);
 	summary_print(&s, stderr);
 	if (left_by_reader(r) || !summary_incomplete(&s, why, sizeof why))
 		return 0;
@@ -275,18 +270,18 @@ static void say_holding(struct recorder *r)
 
 static void marks_end(struct recorder *r)
 {
-	struct inbox_stats s = {0, 0};
+	uint64_t refused;
 
 	/* The moment counts, even if its name was still being typed. */
 	if (r->label.open)
 		engine_mark(r->engine, r->label.t_ns, r->label.text);
 	r->label.open = false;
-	marker_end(r->marker, &s);
-	if (s.refused)
+	refused = marker_end(r->marker);
+	if (refused)
 		fprintf(stderr,
 			P_("nvmtop: ignored %llu malformed or stale mark message\n",
-			   "nvmtop: ignored %llu malformed or stale mark messages\n", s.refused),
-			(unsigned long long)s.refused);
+			   "nvmtop: ignored %llu malformed or stale mark messages\n", refused),
+			(unsigned long long)refused);
 }
 
 static bool show(void *arg, double done)
@@ -305,7 +300,7 @@ static int finish_files(struct recorder *r, struct err *e)
 		return log_writer_result(r->writer, e);
 	failed = log_writer_result(r->writer, e);
 	progress_watch(r->signals);
-	if (record_convert(r->writer, show, NULL, &converting) < 0) {
+	if (log_writer_convert(r->writer, show, NULL, &converting) < 0) {
 		if (failed)
 			complain(e);
 		*e = converting;
@@ -325,13 +320,6 @@ static int detach(struct recorder *r, struct sink *sink, struct err *e)
 		return finish_files(r, e);
 	}
 	return failed && left_by_reader(r) ? 0 : failed;
-}
-
-static struct sink *sink_of(struct recorder *r)
-{
-	if (r->keep)
-		return pretrigger_sink(r->keep);
-	return log_writer_sink(r->writer);
 }
 
 static int start_command(struct recorder *r, struct err *e)
@@ -365,13 +353,11 @@ static bool delay(struct recorder *r, struct err *e)
 /* From the first sample to the complete file; the exit status. */
 static int record(struct recorder *r)
 {
-	struct sink *sink = tally_init(&r->tally, sink_of(r));
+	struct sink *sink = r->keep ? pretrigger_sink(r->keep) : log_writer_sink(r->writer);
 	struct summary_moment before, after;
 	struct err e;
 	int status = 0, lost = 0;
 
-	if (r->writer)
-		tally_of_writer(&r->tally, r->writer);
 	if (r->o->delay_ns)
 		marker_drop(r->marker);
 	if (r->o->delay_ns && !delay(r, &e)) {
@@ -480,7 +466,6 @@ int cmd_record(const struct options *o)
 	root_close(r.root);
 	pretrigger_free(r.keep);
 	log_writer_free(r.writer);
-	tally_free(&r.tally);
 	return status;
 }
 

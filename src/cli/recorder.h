@@ -6,10 +6,9 @@
 
 #include "cli/cli.h"
 #include "app/label-input.h"
-#include "record/marker.h"
+#include "record/marks.h"
 #include "app/recording.h"
 #include "record/silence.h"
-#include "record/tally.h"
 #include "app/tty-keys.h"
 #include "record/pretrigger.h"
 #include "trace/trace.h"
@@ -23,7 +22,6 @@ struct recorder {
 	struct pretrigger *keep;         /* held, and written when triggered */
 	size_t kept_told;
 	struct trouble trouble;
-	struct tally tally; /* in front of it */
 	uint64_t lost;      /* rows lost, of which the engine knows */
 	int signals;
 	struct ttykeys keys;

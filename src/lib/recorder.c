@@ -15,7 +15,6 @@
 #include "util/clock.h"
 #include "engine/engine.h"
 #include "util/intl.h"
-#include "record/convert.h"
 #include "record/marks.h"
 #include "nvmtop/nvmtop.h"
 #include "trace/trace.h"
@@ -366,7 +365,7 @@ int nvmtop_stop(nvmtop_recorder *r, nvmtop_error *error)
 	if (!r->stopped) {
 		r->status = engine_detach(r->engine, log_writer_sink(r->writer), &r->err);
 		if (r->status == 0)
-			r->status = record_convert(r->writer, NULL, NULL, &r->err);
+			r->status = log_writer_convert(r->writer, NULL, NULL, &r->err);
 		if (r->status == 0)
 			r->err.code = ERR_NONE;
 		engine_stop(r->engine);

@@ -3,10 +3,10 @@
 #include "record/naming.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
-#define NAMES 1000 /* of recordings that began within a second */
-#define TRIES 100  /* to be the first to take one */
+#define TRIES 100 /* to be the first to take a name */
 
 void name_now(char *buf, size_t size)
 {
@@ -19,12 +19,12 @@ void name_now(char *buf, size_t size)
 
 void trace_name_now(char *buf, size_t size)
 {
-	char base[40];
+	char path[48];
+	unsigned number = 1;
 
-	name_now(base, sizeof base);
-	snprintf(buf, size, "%s.nvmt", base);
-	for (int i = 2; i <= NAMES && !trace_name_free(buf, false); i++)
-		snprintf(buf, size, "%s.%d.nvmt", base, i);
+	name_now(path, sizeof path - sizeof ".nvmt");
+	strcat(path, ".nvmt");
+	part_path_free(path, false, &number, buf, size);
 }
 
 struct log_writer *record_now(const struct trace_limits *limits, struct err *e)

@@ -1,8 +1,8 @@
-/* The thread that pushes packs rows under a lock and evaluates the condition; a trigger
- * (pretrigger-when.c) requests a stretch of time, which a job (pretrigger-write.c) records out of the
- * ring. */
+/* The thread that pushes packs rows under a lock and evaluates the condition; a trigger requests a
+ * stretch of time, which a job (pretrigger-write.c) records out of the ring. */
 #include "record/pretrigger.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,15 +14,151 @@
 
 /* And an eighth: how long a disk may take nothing before rows are lost, or all of `keep` later. */
 #define SLACK_NS (3 * NS_PER_S)
+/* And two periods: how far tiers may be apart before one counts as stalled. They arrive one after the
+ * other, each with the rows of the last 200 ms. */
+#define LAG_NS      (300 * NS_PER_MS)
+#define LAG_MOST_NS NS_PER_S /* less than the slack of the ring: rows that were not evaluated yet are held */
 
 static int64_t span_of(const struct pretrigger_options *o)
 {
 	return o->keep_ns + o->keep_ns / 8 + SLACK_NS;
 }
 
-static bool too_long(const struct pretrigger_options *o)
+/* --- triggers --- */
+
+static void add_mark(struct pretrigger *k, int64_t t_ns, const char *label)
 {
-	return o->keep_ns > INT64_MAX / 8 || o->after_ns > INT64_MAX / 8;
+	struct mark m = {.t_ns = t_ns};
+	size_t n = strlen(label);
+
+	/* A label that is too long ends between two characters. */
+	if (n >= sizeof(m.label))
+		for (n = sizeof(m.label) - 1; n && ((unsigned char)label[n] & 0xc0) == 0x80;)
+			n--;
+	text_printable(m.label, sizeof(m.label), label, n);
+	log_builder_mark(k->builder, &m);
+	k->triggers++;
+}
+
+/* The stretch from there; never before the stream. */
+static void want(struct pretrigger *k, int64_t from_ns, int64_t to_ns)
+{
+	struct stretch *s = k->now.is ? &k->next : &k->now;
+
+	if (from_ns < k->begin_ns)
+		from_ns = k->begin_ns;
+	*s = (struct stretch) {true, from_ns, to_ns};
+	k->written = true;
+	k->last_ns = to_ns;
+	pretrigger_write(k);
+}
+
+static void trigger(struct pretrigger *k, int64_t t_ns, const char *label, bool by_condition)
+{
+	struct stretch *s = k->next.is ? &k->next : &k->now;
+	int64_t to;
+
+	if (t_ns < k->begin_ns)
+		t_ns = k->begin_ns;
+	to = t_ns + k->o.after_ns;
+	add_mark(k, t_ns, label);
+	if (s->is && t_ns <= s->to_ns) {
+		/* One that was postponed because of the previous file is wanted now. */
+		if (!by_condition && s == &k->now && to < k->copied_ns)
+			to = k->copied_ns;
+		if (!by_condition && to < s->to_ns)
+			s->to_ns = k->last_ns = to;
+	} else if (k->next.is) {
+		k->next.to_ns = k->last_ns = to;
+	} else if (by_condition && k->written && t_ns < k->last_ns + k->o.keep_ns) {
+		want(k, k->last_ns + 1, k->last_ns + k->o.keep_ns + k->o.after_ns);
+	} else {
+		want(k, t_ns - k->o.keep_ns, to);
+	}
+}
+
+/* Rows of several tiers come in batches of one: the oldest first, as far as all
+ * tiers that matter have come.  One that is stalled is not waited for. */
+static int64_t horizon(const struct pretrigger *k)
+{
+	int64_t newest = 0, low = INT64_MAX;
+
+	for (int t = 0; t < TIERS; t++)
+		if (condition_uses(&k->when, (enum tier)t) && k->newest_ns[t] > newest)
+			newest = k->newest_ns[t];
+	for (int t = 0; t < TIERS; t++) {
+		double apart = 2 * (double)NS_PER_S / k->about->hz[t] + (double)LAG_NS;
+		int64_t least = newest - (int64_t)fmin(apart, (double)LAG_MOST_NS);
+
+		if (!condition_uses(&k->when, (enum tier)t))
+			continue;
+		if (k->newest_ns[t] > least)
+			least = k->newest_ns[t];
+		if (least < low)
+			low = least;
+	}
+	return low;
+}
+
+static void evaluate(struct pretrigger *k, int64_t until_ns)
+{
+	size_t at[TIERS] = {0};
+
+	for (;;) {
+		enum tier tier = TIERS;
+		int64_t t_ns = until_ns;
+		bool holds;
+
+		for (enum tier t = 0; t < TIERS; t++) {
+			const struct row_queue *q = &k->unseen[t];
+
+			if (at[t] < q->n && (q->t_ns[at[t]] < t_ns || (q->t_ns[at[t]] == t_ns && tier == TIERS))) {
+				t_ns = q->t_ns[at[t]];
+				tier = t;
+			}
+		}
+		if (tier == TIERS)
+			break;
+		holds = condition_row(&k->eval, tier, t_ns,
+				      k->unseen[tier].values + at[tier]++ * k->about->width[tier]);
+		if (holds && k->armed)
+			trigger(k, t_ns, k->when.text, true);
+		k->armed = !holds;
+	}
+	for (enum tier t = 0; t < TIERS; t++)
+		row_queue_drop(&k->unseen[t], at[t], k->about->width[t]);
+}
+
+/* Out of memory: the condition does not see the rest of the rows. */
+static void watch(struct pretrigger *k, const struct rows *r)
+{
+	size_t i = 0;
+
+	if (!condition_uses(&k->when, r->tier))
+		return;
+	while (i < r->n && row_queue_add(&k->unseen[r->tier], r->t_ns[i], r->values + i * r->width, r->width))
+		i++;
+	evaluate(k, horizon(k));
+}
+
+/* --- the sink --- */
+
+/* With the lock: the time of the oldest row held; INT64_MAX: none. */
+static int64_t oldest_ns(const struct pretrigger *k)
+{
+	const struct ring_chunk *c = k->ring.first;
+	int64_t ns = c ? c->entry.cell << LOG_CELL_ZOOM : INT64_MAX;
+
+	return ns < k->begin_ns ? k->begin_ns : ns;
+}
+
+int64_t pretrigger_newest_ns(const struct pretrigger *k)
+{
+	int64_t newest = 0;
+
+	for (int t = 0; t < TIERS; t++)
+		newest = k->newest_ns[t] > newest ? k->newest_ns[t] : newest;
+	return newest;
 }
 
 static struct pretrigger *pretrigger_of(struct sink *s)
@@ -37,8 +173,11 @@ static int begin(struct sink *s, const struct session *about, struct err *e)
 
 	if (k->attached || k->ended)
 		return err_set(e, ERR_FAILED, _("the last seconds are already being kept"));
-	if (chunk_ring_begin(&k->ring, about, span_of(&k->o)) < 0)
+	k->facts = calloc(about->n_facts + 1, sizeof(*k->facts));
+	if (!k->facts)
 		return err_set(e, ERR_FAILED, _("out of memory"));
+	if (about->n_facts)
+		memcpy(k->facts, about->facts, about->n_facts * sizeof(*k->facts));
 	k->builder = log_builder_new(about, &o, chunk_ring_put, &k->ring, e);
 	if (!k->builder)
 		return -1;
@@ -63,7 +202,7 @@ static void take_rows(struct sink *s, const struct rows *r)
 	k->taken[r->tier] += r->n;
 	k->newest_ns[r->tier] = r->t_ns[r->n - 1];
 	if (k->when.n)
-		pretrigger_watch(k, r);
+		watch(k, r);
 	if (k->now.is)
 		pthread_cond_broadcast(&k->wake);
 	pthread_mutex_unlock(&k->lock);
@@ -88,11 +227,28 @@ static void take_gap(struct sink *s, const struct gap *g)
 	pthread_mutex_unlock(&k->lock);
 }
 
+/* Those of what is no longer held become facts. */
+static void change_add(struct pretrigger *k, const struct change *c)
+{
+	struct change *more = reallocarray(k->changes, k->n_changes + 1, sizeof(*more));
+	size_t old = 0;
+
+	if (!more)
+		return;
+	k->changes = more;
+	k->changes[k->n_changes++] = *c;
+	while (k->ring.first && old < k->n_changes && k->changes[old].t_ns < oldest_ns(k))
+		facts_change(k->facts, k->about->n_facts, &k->changes[old++]);
+	k->n_changes -= old;
+	memmove(k->changes, k->changes + old, k->n_changes * sizeof(*k->changes));
+}
+
 static void take_change(struct sink *s, const struct change *c)
 {
 	struct pretrigger *k = pretrigger_of(s);
 
 	pthread_mutex_lock(&k->lock);
+	change_add(k, c);
 	log_builder_change(k->builder, c);
 	pthread_mutex_unlock(&k->lock);
 }
@@ -106,12 +262,11 @@ static int end(struct sink *s, struct err *e)
 		return 0;
 	pthread_mutex_lock(&k->lock);
 	if (k->when.n)
-		pretrigger_evaluate(k, INT64_MAX);
+		evaluate(k, INT64_MAX);
 	k->quit = true;
 	pthread_cond_broadcast(&k->wake);
-	while (k->writing)
-		pthread_cond_wait(&k->wake, &k->lock);
 	pthread_mutex_unlock(&k->lock);
+	pretrigger_wait(k);
 	k->attached = false;
 	k->ended = true;
 	return 0;
@@ -121,13 +276,14 @@ void pretrigger_trigger(struct pretrigger *k, int64_t t_ns, const char *label)
 {
 	pthread_mutex_lock(&k->lock);
 	if (k->about && !k->quit)
-		pretrigger_note(k, t_ns, label, false);
+		trigger(k, t_ns, label, false);
 	pthread_mutex_unlock(&k->lock);
 }
 
 static int check(const struct pretrigger_options *o, const struct session *about, struct err *e)
 {
-	double bytes = too_long(o) ? 1e30 : chunk_ring_bytes(about, span_of(o));
+	bool too_long = o->keep_ns > INT64_MAX / 8 || o->after_ns > INT64_MAX / 8;
+	double bytes = too_long ? 1e30 : chunk_ring_bytes(about, span_of(o));
 	double most = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 	struct log_writer *w;
 
@@ -167,7 +323,7 @@ struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const stru
 	k->sink.ops = &ops;
 	k->o = *o;
 	k->armed = true;
-	k->ring.limit = (size_t)chunk_ring_bytes(about, span_of(o));
+	chunk_ring_begin(&k->ring, span_of(o), (size_t)chunk_ring_bytes(about, span_of(o)));
 	if (o->path)
 		strcpy(k->path, o->path);
 	if (o->when)
@@ -182,25 +338,14 @@ struct sink *pretrigger_sink(struct pretrigger *k)
 	return &k->sink;
 }
 
-/* With the lock: the time of the oldest row held; INT64_MAX: none. */
-static int64_t oldest_ns(const struct pretrigger *k)
-{
-	const struct ring_chunk *c = chunk_ring_at(&k->ring, k->ring.first);
-	int64_t ns = c ? c->entry.cell << LOG_CELL_ZOOM : INT64_MAX;
-
-	return ns < k->begin_ns ? k->begin_ns : ns;
-}
-
 void pretrigger_stats(struct pretrigger *k, struct pretrigger_stats *out)
 {
-	int64_t oldest, newest = 0;
+	int64_t oldest, newest;
 
 	memset(out, 0, sizeof(*out));
 	pthread_mutex_lock(&k->lock);
 	oldest = oldest_ns(k);
-	for (int t = 0; t < TIERS; t++)
-		if (k->newest_ns[t] > newest)
-			newest = k->newest_ns[t];
+	newest = pretrigger_newest_ns(k);
 	if (newest > oldest)
 		out->held_ns = newest - oldest < k->o.keep_ns ? newest - oldest : k->o.keep_ns;
 	memcpy(out->rows, k->taken, sizeof(out->rows));
@@ -211,7 +356,6 @@ void pretrigger_stats(struct pretrigger *k, struct pretrigger_stats *out)
 	out->files = k->n_files;
 	out->failed = k->n_failed;
 	out->writing = k->now.is;
-	out->waiting = k->next.is;
 	pthread_mutex_unlock(&k->lock);
 }
 
@@ -234,12 +378,11 @@ void pretrigger_free(struct pretrigger *k)
 	end(&k->sink, NULL);
 	log_builder_free(k->builder);
 	chunk_ring_free(&k->ring);
-	for (int t = 0; t < TIERS; t++) {
-		free(k->unseen[t].t_ns);
-		free(k->unseen[t].values);
-	}
+	for (int t = 0; t < TIERS; t++)
+		row_queue_free(&k->unseen[t]);
+	free(k->facts);
+	free(k->changes);
 	pthread_cond_destroy(&k->wake);
 	pthread_mutex_destroy(&k->lock);
-	free(k->files);
 	free(k);
 }

@@ -19,8 +19,7 @@
 struct pretrigger_options {
 	int64_t keep_ns;  /* what is held before a trigger; at least PRETRIGGER_MIN_NS */
 	int64_t after_ns; /* what is recorded after it */
-	const char *path; /* of the first file; then NAME.2.nvmt, NAME.3.nvmt, ...  NULL: name() */
-	void (*name)(char *buf, size_t size); /* a name with the time in it */
+	const char *path; /* of the first file; then NAME.2.nvmt, NAME.3.nvmt, ...  NULL: the time */
 	bool force;                           /* overwrite existing files */
 	const struct condition *when;         /* bound, copied; NULL: only pretrigger_trigger() */
 };
@@ -59,7 +58,6 @@ struct pretrigger_stats {
 	size_t files;   /* finished, complete or not */
 	size_t failed;  /* of them */
 	bool writing;
-	bool waiting; /* a trigger waits for the end of its stretch */
 };
 /* These are safe from any thread, also after end().  Files count from 0. */
 void pretrigger_stats(struct pretrigger *k, struct pretrigger_stats *out);

@@ -12,13 +12,6 @@
 
 #define CLOCK_STEP_NS (NS_PER_S / 10) /* less is how clocks are kept right */
 
-struct line {
-	const char *title;
-	char text[320];
-};
-
-enum { SAMPLES, LATENESS, POWER, HOTTEST, THROTTLING, NOTICES, CHANGES, MARKS, OWN, LINES };
-
 /* Append; what has no room is cut. */
 static void add(char *buf, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 static void add(char *buf, size_t size, const char *fmt, ...)
@@ -57,11 +50,7 @@ static void span(char *buf, size_t size, int64_t ns)
 /* Rows that were sampled and are not in it, but for those that came later than it ends. */
 static uint64_t summary_lost(const struct summary *s)
 {
-	uint64_t lost = s->lost;
-
-	for (int t = 0; t < TIERS; t++)
-		lost += s->tally->lost[t];
-	return lost;
+	return s->written.lost_rows + s->written.given_lost;
 }
 
 bool summary_incomplete(const struct summary *s, char *buf, size_t size)
@@ -79,11 +68,9 @@ bool summary_incomplete(const struct summary *s, char *buf, size_t size)
 
 static void tell_samples(const struct summary *s, char *buf, size_t size)
 {
-	const uint64_t *rows = s->rows;
-	uint64_t late = 0, lost = summary_lost(s);
+	const uint64_t *rows = s->written.rows, *by = s->written.late;
+	uint64_t late = by[TIER_FAST] + by[TIER_MEDIUM] + by[TIER_SLOW], lost = summary_lost(s);
 
-	for (int t = 0; t < TIERS; t++)
-		late += s->tally->late[t];
 	snprintf(buf, size, _("%llu fast, %llu medium, %llu slow; %llu late, %llu lost"),
 		 (unsigned long long)rows[TIER_FAST], (unsigned long long)rows[TIER_MEDIUM],
 		 (unsigned long long)rows[TIER_SLOW], (unsigned long long)late, (unsigned long long)lost);
@@ -95,7 +82,6 @@ static void tell_lateness(const struct summary *s, char *buf, size_t size)
 	static const double shares[] = {0.5, 0.99, 1};
 	char text[3][32];
 
-	buf[0] = '\0';
 	for (int i = 0; i < 3; i++) {
 		int64_t ns = lateness_ns(&s->after.fast, &s->before.fast, shares[i]);
 
@@ -106,60 +92,107 @@ static void tell_lateness(const struct summary *s, char *buf, size_t size)
 	/* TRANSLATORS: half of the ticks began within the first time, nearly all within the second. */
 	snprintf(buf, size, _("50 %% within %s, 99 %% within %s, all within %s; longest interval "), text[0],
 		 text[1], text[2]);
-	span(text[0], sizeof text[0], s->tally->longest_ns[TIER_FAST]);
+	span(text[0], sizeof text[0], s->written.longest_ns);
 	add(buf, size, "%s", text[0]);
 }
 
-static bool power_is_known(const struct tally *t)
+static const struct span_stats *readings(const struct summary *s, const struct channel *c)
 {
-	return t->power.known && t->power.mj.covered_ns > 0;
+	return log_writer_total(s->writer, (size_t)(c - s->about->channels));
 }
 
-static double mean_mw(const struct tally_power *p)
+static const struct channel *first_of(const struct session *about, enum channel_kind kind, bool nvml)
 {
-	return integral_get(&p->mj) / ((double)p->mj.covered_ns / (double)NS_PER_S);
+	for (const struct channel *c = about->channels; c < about->channels + about->n_channels; c++)
+		if (c->kind == kind && !c->missing[0] && (!nvml || channel_is_nvml(c)))
+			return c;
+	return NULL;
+}
+
+/* Without a total it is that of the first GPU, according to NVML.  NULL: nothing is known of it. */
+static const struct span_stats *power_of(const struct summary *s, bool *gpu_alone)
+{
+	const struct channel *c = first_of(s->about, CHANNEL_POWER_TOTAL, false);
+
+	*gpu_alone = !c;
+	if (!c)
+		c = first_of(s->about, CHANNEL_RAIL_POWER, true);
+	return c && readings(s, c)->known_ns > 0 ? readings(s, c) : NULL;
+}
+
+static double mean_mw(const struct span_stats *p)
+{
+	return p->integral / ((double)p->known_ns / (double)NS_PER_S);
+}
+
+/* The hottest of the zones that are measured, if the board has such a signal: not all that are shown
+ * are.  The zone is the one with its value. */
+static bool hottest_of(const struct summary *s, double *celsius, const char **label)
+{
+	const struct session *about = s->about;
+	const struct channel *all = first_of(about, CHANNEL_HOTTEST, false);
+	const struct span_stats *most = all ? readings(s, all) : NULL, *r;
+
+	*label = all ? all->label : NULL;
+	for (const struct channel *c = about->channels; c < about->channels + about->n_channels; c++) {
+		r = readings(s, c);
+		if (c->kind != CHANNEL_TEMPERATURE || c->missing[0] || r->n == 0)
+			continue;
+		if (all ? c->tier == all->tier && r->max >= most->max && r->max <= most->max
+			: !most || r->max > most->max) {
+			*label = c->label;
+			most = r;
+			if (all)
+				break;
+		}
+	}
+	*celsius = most ? most->max : NAN;
+	return most && most->n > 0;
 }
 
 static void tell_power(const struct summary *s, char *buf, size_t size)
 {
-	const struct tally_power *p = &s->tally->power;
+	bool gpu_alone;
+	const struct span_stats *p = power_of(s, &gpu_alone);
 	char mean[32], most[32], energy[32];
-	double all = (double)(s->tally->end_ns - s->tally->start_ns);
+	double all = (double)summary_lasted_ns(s);
 
+	if (!p)
+		return;
 	watts(mean, sizeof mean, mean_mw(p));
-	watts(most, sizeof most, p->most_mw);
-	joules(energy, sizeof energy, integral_get(&p->mj) / 1000);
+	watts(most, sizeof most, p->max);
+	joules(energy, sizeof energy, p->integral / 1000);
 	/* TRANSLATORS: watts, watts, joules. */
 	snprintf(buf, size, _("mean %s, maximum %s, energy %s"), mean, most, energy);
-	if ((double)p->mj.covered_ns < 0.95 * all)
-		add(buf, size, _(" (measured %.0f %% of the time)"), 100 * (double)p->mj.covered_ns / all);
-	if (p->gpu_alone)
+	if ((double)p->known_ns < 0.95 * all)
+		add(buf, size, _(" (measured %.0f %% of the time)"), 100 * (double)p->known_ns / all);
+	if (gpu_alone)
 		add(buf, size, "%s", _("; of the GPU alone, by NVML"));
 }
 
 /* Those that throttled (or the notices), for how long or how often; none if the channel was never read. */
 static void tell_throttling(const struct summary *s, bool notices, char *buf, size_t size)
 {
-	const struct tally *t = s->tally;
+	const struct session *about = s->about;
 	bool known = false;
 	char time[32];
 
-	buf[0] = '\0';
-	for (size_t i = 0; i < t->n_throttles; i++) {
-		const struct tally_signal *x = &t->throttles[i];
+	for (const struct channel *c = about->channels; c < about->channels + about->n_channels; c++) {
+		const struct span_stats *r = readings(s, c);
 		const char *between = buf[0] ? ", " : "";
+		bool counts = c->kind == CHANNEL_THROTTLE_COUNT;
 
-		if (x->notice != notices)
+		if (c->missing[0] || r->n == 0 ||
+		    (notices ? c->kind != CHANNEL_NOTICE : c->kind != CHANNEL_THROTTLE && !counts))
 			continue;
-		known |= x->values > 0;
-		if (!x->events)
-			continue;
-		span(time, sizeof time, x->above_ns);
-		if (x->counts)
-			add(buf, size, P_("%s%s %llu time", "%s%s %llu times", x->events), between, x->label,
-			    (unsigned long long)x->events);
-		else
-			add(buf, size, _("%s%s for %s"), between, x->label, time);
+		known = true;
+		if (counts && r->rise >= 1) {
+			add(buf, size, P_("%s%s %llu time", "%s%s %llu times", (uint64_t)r->rise), between,
+			    c->label, (unsigned long long)r->rise);
+		} else if (!counts && r->max > 0) {
+			span(time, sizeof time, (int64_t)r->above_ns);
+			add(buf, size, _("%s%s for %s"), between, c->label, time);
+		}
 	}
 	if (!buf[0] && !notices)
 		snprintf(buf, size, "%s", known ? _("none") : _("not measured"));
@@ -168,17 +201,17 @@ static void tell_throttling(const struct summary *s, bool notices, char *buf, si
 /* Of how the machine is set, and of sensors that answer or do not. */
 static void tell_changes(const struct summary *s, char *buf, size_t size)
 {
-	const struct tally *t = s->tally;
+	const struct log_writer_stats *w = &s->written;
 	char text[CHANGE_TEXT];
 
-	snprintf(buf, size, "%s", t->changes ? "" : _("none"));
-	for (size_t i = 0; i < t->changes && i < TALLY_CHANGES; i++) {
-		change_text(text, &t->change[i]);
+	snprintf(buf, size, "%s", w->changes ? "" : _("none"));
+	for (size_t i = 0; i < w->changes && i < LOG_CHANGES; i++) {
+		change_text(text, &w->change[i]);
 		add(buf, size, "%s%s", i ? "; " : "", text);
 	}
-	if (t->changes > TALLY_CHANGES)
-		add(buf, size, P_("; and %llu more", "; and %llu more", t->changes - TALLY_CHANGES),
-		    (unsigned long long)(t->changes - TALLY_CHANGES));
+	if (w->changes > LOG_CHANGES)
+		add(buf, size, P_("; and %llu more", "; and %llu more", w->changes - LOG_CHANGES),
+		    (unsigned long long)(w->changes - LOG_CHANGES));
 }
 
 /* The most memory that this process held, in MB; NaN: the kernel does not say. */
@@ -199,12 +232,12 @@ static double peak_mb(void)
 
 static void tell_own(const struct summary *s, char *buf, size_t size)
 {
-	int64_t ran = s->tally->ran_ns;
-	double mb = peak_mb();
+	int64_t ran = s->after.clocks.mono_ns - s->before.clocks.mono_ns;
+	double mb = peak_mb(), cpu_ns = (double)(s->after.cpu_ns - s->before.cpu_ns);
 
 	/* Beginning and ending alone would be a large share of less. */
 	if (ran >= NS_PER_S / 10)
-		snprintf(buf, size, _("%.2f %% of a core"), 100 * (double)s->tally->cpu_ns / (double)ran);
+		snprintf(buf, size, _("%.2f %% of a core"), 100 * cpu_ns / (double)ran);
 	else
 		snprintf(buf, size, "%s", _("too short to measure its CPU time"));
 	if (!isnan(mb))
@@ -213,36 +246,33 @@ static void tell_own(const struct summary *s, char *buf, size_t size)
 		add(buf, size, "; %s", s->priority);
 }
 
-static void fill(const struct summary *s, struct line lines[LINES])
+static void tell_hottest(const struct summary *s, char *buf, size_t size)
 {
-	const struct tally_signal *hottest = tally_hottest(s->tally);
+	const char *label;
+	double celsius;
 
-	memset(lines, 0, LINES * sizeof *lines);
-	lines[SAMPLES].title = _("samples:");
-	tell_samples(s, lines[SAMPLES].text, sizeof lines->text);
-	lines[LATENESS].title = _("lateness:");
-	tell_lateness(s, lines[LATENESS].text, sizeof lines->text);
-	lines[POWER].title = _("power:");
-	if (power_is_known(s->tally))
-		tell_power(s, lines[POWER].text, sizeof lines->text);
-	lines[HOTTEST].title = _("hottest:");
-	if (hottest)
-		snprintf(lines[HOTTEST].text, sizeof lines->text, "%s %.1f C", hottest->label, hottest->most);
-	lines[THROTTLING].title = _("throttling:");
-	tell_throttling(s, false, lines[THROTTLING].text, sizeof lines->text);
-	lines[NOTICES].title = _("notices:");
-	tell_throttling(s, true, lines[NOTICES].text, sizeof lines->text);
-	lines[CHANGES].title = _("changes:");
-	tell_changes(s, lines[CHANGES].text, sizeof lines->text);
-	lines[MARKS].title = _("marks:");
-	snprintf(lines[MARKS].text, sizeof lines->text, "%llu", (unsigned long long)s->marks);
-	if (s->lost_marks)
-		add(lines[MARKS].text, sizeof lines->text,
+	if (hottest_of(s, &celsius, &label))
+		snprintf(buf, size, "%s %.1f C", label, celsius);
+}
+
+static void tell_throttles(const struct summary *s, char *buf, size_t size)
+{
+	tell_throttling(s, false, buf, size);
+}
+
+static void tell_notices(const struct summary *s, char *buf, size_t size)
+{
+	tell_throttling(s, true, buf, size);
+}
+
+static void tell_marks(const struct summary *s, char *buf, size_t size)
+{
+	snprintf(buf, size, "%llu", (unsigned long long)s->written.marks);
+	if (s->written.lost_marks)
+		add(buf, size,
 		    P_("; %llu was lost because it could not be written",
-		       "; %llu were lost because they could not be written", s->lost_marks),
-		    (unsigned long long)s->lost_marks);
-	lines[OWN].title = _("nvmtop:");
-	tell_own(s, lines[OWN].text, sizeof lines->text);
+		       "; %llu were lost because they could not be written", s->written.lost_marks),
+		    (unsigned long long)s->written.lost_marks);
 }
 
 void summary_moment(struct summary_moment *m, const struct engine *g)
@@ -250,6 +280,14 @@ void summary_moment(struct summary_moment *m, const struct engine *g)
 	engine_stats(g, &m->stats);
 	engine_lateness(g, TIER_FAST, &m->fast);
 	clock_anchor(&m->clocks);
+	m->cpu_ns = clock_cpu_ns();
+}
+
+int64_t summary_lasted_ns(const struct summary *s)
+{
+	int64_t until = log_writer_until_ns(s->writer), end = s->after.clocks.mono_ns;
+
+	return (end < until ? end : until) - s->before.clocks.mono_ns;
 }
 
 /* The time of samples stops while the machine is suspended, and the wall clock in the file is that of
@@ -277,53 +315,69 @@ static void print_silence(const struct summary *s, FILE *out)
 {
 	char text[160];
 
-	for (size_t i = 0;
-	     s->engine && silence_line(s->engine, i, s->tally->start_ns, s->tally->end_ns, text, sizeof text);
-	     i++)
+	int64_t from = s->before.clocks.mono_ns, to = from + summary_lasted_ns(s);
+
+	for (size_t i = 0; s->engine && silence_line(s->engine, i, from, to, text, sizeof text); i++)
 		fprintf(out, _("  no answer: %s\n"), text);
 }
 
 void summary_print(const struct summary *s, FILE *out)
 {
-	struct line lines[LINES];
-	char elapsed[32], size[32];
+	static const struct {
+		const char *title;
+		void (*tell)(const struct summary *s, char *buf, size_t size);
+	} lines[] = {
+		{N_("samples:"), tell_samples},      {N_("lateness:"), tell_lateness},
+		{N_("power:"), tell_power},          {N_("hottest:"), tell_hottest},
+		{N_("throttling:"), tell_throttles}, {N_("notices:"), tell_notices},
+		{N_("changes:"), tell_changes},      {N_("marks:"), tell_marks},
+		{N_("nvmtop:"), tell_own},
+	};
+	const size_t n = sizeof lines / sizeof *lines;
+	char elapsed[32], size[32], text[320];
 	int wide = 0;
 
-	fill(s, lines);
-	text_lasted(elapsed, sizeof elapsed, s->tally->end_ns - s->tally->start_ns);
-	text_bytes(size, sizeof size, s->bytes);
+	text_lasted(elapsed, sizeof elapsed, summary_lasted_ns(s));
+	text_bytes(size, sizeof size, s->written.bytes);
 	fprintf(out, _("nvmtop: recorded %s in %s (%s)\n"), elapsed, s->file, size);
-	for (int i = 0; i < LINES; i++)
-		wide = text_width(lines[i].title) > wide ? text_width(lines[i].title) : wide;
-	for (int i = 0; i < LINES; i++) {
-		if (i == NOTICES && !lines[i].text[0])
+	for (size_t i = 0; i < n; i++)
+		wide = text_width(_(lines[i].title)) > wide ? text_width(_(lines[i].title)) : wide;
+	for (size_t i = 0; i < n; i++) {
+		const char *title = _(lines[i].title);
+
+		text[0] = '\0';
+		lines[i].tell(s, text, sizeof text);
+		if (lines[i].tell == tell_notices && !text[0])
 			continue; /* until there are any */
-		fprintf(out, "  %s%*s %s\n", lines[i].title, wide - text_width(lines[i].title), "",
-			lines[i].text[0] ? lines[i].text : _("not measured"));
+		fprintf(out, "  %s%*s %s\n", title, wide - text_width(title), "",
+			text[0] ? text : _("not measured"));
 	}
-	if (s->holes)
+	if (s->written.holes)
 		fprintf(out,
 			P_("  interrupted: %llu time, %.1f s\n", "  interrupted: %llu times, %.1f s\n",
-			   s->holes),
-			(unsigned long long)s->holes, (double)s->hole_ns / (double)NS_PER_S);
+			   s->written.holes),
+			(unsigned long long)s->written.holes, (double)s->written.hole_ns / (double)NS_PER_S);
 	print_silence(s, out);
 	print_clocks(s, out);
 }
 
 void summary_line(const struct summary *s, char *buf, size_t size)
 {
-	const struct tally_signal *hottest = tally_hottest(s->tally);
-	char text[128];
+	bool gpu_alone;
+	const struct span_stats *p = power_of(s, &gpu_alone);
+	char text[128] = "";
 
-	snprintf(buf, size, _("%llu late"), (unsigned long long)s->tally->late[TIER_FAST]);
-	if (power_is_known(s->tally)) {
-		watts(text, sizeof text, mean_mw(&s->tally->power));
+	snprintf(buf, size, _("%llu late"), (unsigned long long)s->written.late[TIER_FAST]);
+	if (p) {
+		watts(text, sizeof text, mean_mw(p));
 		add(buf, size, _("; mean %s"), text);
-		watts(text, sizeof text, s->tally->power.most_mw);
+		watts(text, sizeof text, p->max);
 		add(buf, size, _(", maximum %s"), text);
-		joules(text, sizeof text, integral_get(&s->tally->power.mj) / 1000);
+		joules(text, sizeof text, p->integral / 1000);
 		add(buf, size, ", %s", text);
+		text[0] = '\0';
 	}
-	if (hottest)
-		add(buf, size, "; %s %.1f C", hottest->label, hottest->most);
+	tell_hottest(s, text, sizeof text);
+	if (text[0])
+		add(buf, size, "; %s", text);
 }

@@ -4,32 +4,31 @@
 
 #include <stdio.h>
 
-#include "record/tally.h"
-#include "util/clock.h"
 #include "engine/engine.h"
+#include "trace/log-writer.h"
+#include "util/clock.h"
 
 /* What the engine had counted at the begin, and at the end, of a recording. */
 struct summary_moment {
 	struct engine_stats stats;
 	struct lateness fast;
 	struct clock_anchor clocks;
+	int64_t cpu_ns; /* of the whole process */
 };
 void summary_moment(struct summary_moment *m, const struct engine *g);
 
 struct summary {
-	const struct tally *tally;
 	const char *file; /* its name, or names */
-	uint64_t bytes;
-	uint64_t rows[TIERS]; /* that are in it */
-	uint64_t marks;
-	uint64_t lost_marks;
-	uint64_t lost; /* rows that the recorder could not keep */
+	const struct session *about;
+	struct log_writer *writer; /* after its end() */
+	struct log_writer_stats written;
 	struct summary_moment before, after;
-	uint64_t holes;     /* how often nothing could be written for a while */
-	int64_t hole_ns;    /* how long, together */
 	char priority[160]; /* how the samplers were scheduled */
 	struct engine *engine; /* source of the sensors that did not answer; NULL: not reported */
 };
+
+/* How long it is. */
+int64_t summary_lasted_ns(const struct summary *s);
 
 /* Why it is not complete then; false: it is. */
 bool summary_incomplete(const struct summary *s, char *buf, size_t size);

@@ -9,6 +9,7 @@
 #include "util/intl.h"
 #include "trace/format.h"
 #include "trace/log-builder.h"
+#include "trace/log-decode.h"
 #include "trace/log-index.h"
 #include "trace/log-lod.h"
 #include "trace/log-meta.h"
@@ -17,15 +18,14 @@
 #define GROUP_LATE    15     /* cells for which a group, or an output, waits for the rows of a tier */
 #define SECTION_BYTES 300000 /* of the values of a tier in one chunk, so that it always fits */
 #define EVENTS_BYTES  32768  /* of marks, gaps or changes in one chunk */
+#define EVENTS_MOST   4096   /* of them that wait for the end of their cell */
 #define LIKE_GROUPS   4
 #define STEP_NS       (50 * NS_PER_MS)
 #define SUSPENDED     ((enum gap_cause)2)
 
 /* Rows that wait for the end of their cell. */
 struct waiting {
-	int64_t *t_ns;
-	double *values;
-	size_t n, room;
+	struct row_queue q;
 	int64_t newest_ns;  /* of the last row that came; INT64_MIN: none */
 	struct gap hole;    /* rows without room; missed 0: none */
 	int64_t written_ns; /* of the last row in a chunk */
@@ -42,13 +42,15 @@ struct log_builder {
 	struct log_index *index;
 	struct fact *facts;
 	struct waiting tier[TIERS];
-	struct log_bytes events[3]; /* MARK, GAP, STATE */
-	int64_t event_ns;           /* when the first of them must be written; INT64_MAX: none */
+	struct log_event *events; /* that wait */
+	size_t n_events, events_room;
+	int64_t event_ns; /* when the first of them must be written; INT64_MAX: none */
 	struct log_bytes raw, chunk;
 	struct log_tally tally;
 	struct clock_anchor anchor;
 	uint64_t seq, at;
 	int64_t newest_cell, meta_span, like_span;
+	int64_t longest_ns;        /* between two fast rows */
 	int64_t closed_span;       /* rows of this group and of those before it are too late */
 	struct clock_anchor start; /* of this output: nothing in it is older */
 	bool ending;
@@ -124,64 +126,85 @@ static void put_meta(struct log_builder *b, int64_t cell)
 
 /* --- marks, gaps, changes --- */
 
-static void events_flush(struct log_builder *b)
+static void event_put(struct log_bytes *raw, const struct log_event *ev)
 {
-	bool waits = false;
+	size_t start;
 
-	for (int i = 0; i < 3; i++) {
-		struct log_bytes swap = b->raw, later = {.n = 0};
-		enum log_kind kind = (enum log_kind)(LOG_MARK + i);
-
-		if (b->events[i].n > 0 && b->cut_ns != INT64_MAX)
-			log_records_part(&b->events[i], kind, b->cut_ns, &later);
-		b->raw = b->events[i];
-		if (b->raw.n > 0)
-			put_kind(b, kind, 0, b->newest_cell);
-		b->events[i] = b->raw;
-		b->raw = swap;
-		if (later.n > 0) {
-			log_bytes_free(&b->events[i]);
-			b->events[i] = later;
-		}
-		b->events[i].n = later.n;
-		waits |= later.n > 0;
-	}
-	b->event_ns = waits ? b->cut_ns + CELL_NS + LOG_LATE_NS : INT64_MAX;
+	log_put_u16(raw, 0);
+	start = raw->n;
+	if (ev->kind == LOG_MARK)
+		log_mark_put(raw, &ev->u.mark);
+	else if (ev->kind == LOG_GAP)
+		log_gap_put(raw, &ev->u.gap);
+	else
+		log_change_put(raw, &ev->u.change);
+	log_record_end(raw, start);
 }
 
-static struct log_bytes *event_begin(struct log_builder *b, enum log_kind kind, int64_t t_ns, size_t *start)
+/* Chunks of those that belong to this output; the others wait for the next one. */
+static void events_flush(struct log_builder *b)
 {
-	struct log_bytes *raw = &b->events[kind - LOG_MARK];
+	size_t kept = 0;
 
-	if (raw->n > EVENTS_BYTES)
+	for (enum log_kind kind = LOG_MARK; kind <= LOG_STATE; kind++) {
+		b->raw.n = 0;
+		for (size_t i = 0; i < b->n_events; i++) {
+			if (b->events[i].kind != kind || b->events[i].t_ns >= b->cut_ns)
+				continue;
+			event_put(&b->raw, &b->events[i]);
+			if (b->raw.n > EVENTS_BYTES) {
+				put_kind(b, kind, 0, b->newest_cell);
+				b->raw.n = 0;
+			}
+		}
+		if (b->raw.n > 0)
+			put_kind(b, kind, 0, b->newest_cell);
+	}
+	for (size_t i = 0; i < b->n_events; i++)
+		if (b->events[i].t_ns >= b->cut_ns)
+			b->events[kept++] = b->events[i];
+	b->n_events = kept;
+	b->event_ns = kept > 0 ? b->cut_ns + CELL_NS + LOG_LATE_NS : INT64_MAX;
+}
+
+/* known_ns: when it had happened.  False: out of memory. */
+static bool event_keep(struct log_builder *b, const struct log_event *ev, int64_t known_ns)
+{
+	int64_t due_ns = known_ns + CELL_NS + LOG_LATE_NS;
+
+	if (b->n_events == b->events_room) {
+		size_t room = b->events_room ? 2 * b->events_room : 16;
+		struct log_event *more = reallocarray(b->events, room, sizeof(*more));
+
+		if (!more)
+			return false;
+		b->events = more;
+		b->events_room = room;
+	}
+	b->events[b->n_events++] = *ev;
+	b->event_ns = due_ns < b->event_ns ? due_ns : b->event_ns;
+	return true;
+}
+
+static bool event_add(struct log_builder *b, const struct log_event *ev, int64_t known_ns)
+{
+	if (b->n_events >= EVENTS_MOST)
 		events_flush(b);
-	t_ns += CELL_NS + LOG_LATE_NS;
-	b->event_ns = t_ns < b->event_ns ? t_ns : b->event_ns;
-	log_put_u16(raw, 0);
-	*start = raw->n;
-	return raw;
+	return event_keep(b, ev, known_ns);
 }
 
 void log_builder_mark(struct log_builder *b, const struct mark *m)
 {
-	size_t start;
-	struct mark own = *m;
-	struct log_bytes *raw = event_begin(b, LOG_MARK, m->t_ns, &start);
+	struct log_event ev = {.kind = LOG_MARK, .u.mark = *m};
 
-	if (own.t_ns < b->start.mono_ns) /* the output that it belongs to has ended */
-		own.t_ns = b->start.mono_ns;
-	log_mark_put(raw, &own);
-	log_record_end(raw, start);
-	b->tally.marks++;
+	/* The output that it belongs to may have ended. */
+	ev.t_ns = ev.u.mark.t_ns = m->t_ns < b->start.mono_ns ? b->start.mono_ns : m->t_ns;
+	b->tally.marks += event_add(b, &ev, m->t_ns);
 }
 
 static void put_one_gap(struct log_builder *b, const struct gap *g)
 {
-	size_t start;
-	struct log_bytes *raw = event_begin(b, LOG_GAP, g->to_ns, &start);
-
-	log_gap_put(raw, g);
-	log_record_end(raw, start);
+	event_add(b, &(struct log_event) {.kind = LOG_GAP, .t_ns = g->from_ns, .u.gap = *g}, g->to_ns);
 }
 
 /* One across the edge of two outputs is in both, with its share of the ticks. */
@@ -214,14 +237,10 @@ void log_builder_gap(struct log_builder *b, const struct gap *g)
 
 void log_builder_change(struct log_builder *b, const struct change *c)
 {
-	size_t start;
-	struct change own = *c;
-	struct log_bytes *raw = event_begin(b, LOG_STATE, c->t_ns, &start);
+	struct log_event ev = {.kind = LOG_STATE, .u.change = *c};
 
-	if (own.t_ns < b->start.mono_ns)
-		own.t_ns = b->start.mono_ns;
-	log_change_put(raw, &own);
-	log_record_end(raw, start);
+	ev.t_ns = ev.u.change.t_ns = c->t_ns < b->start.mono_ns ? b->start.mono_ns : c->t_ns;
+	event_add(b, &ev, c->t_ns);
 	facts_change(b->facts, b->about->n_facts, c);
 }
 
@@ -252,31 +271,39 @@ static void clocks_read(struct log_builder *b)
 
 /* --- rows --- */
 
-static bool waiting_add(struct waiting *w, int64_t t_ns, const double *values, size_t width)
+bool row_queue_add(struct row_queue *q, int64_t t_ns, const double *values, size_t width)
 {
-	if (w->n == w->room) {
-		size_t room = w->room ? 2 * w->room : 256;
-		int64_t *t = reallocarray(w->t_ns, room, sizeof(*t));
+	if (q->n == q->room) {
+		size_t room = q->room ? 2 * q->room : 256;
+		int64_t *t = reallocarray(q->t_ns, room, sizeof(*t));
 		double *v;
 
 		if (t)
-			w->t_ns = t;
-		v = t ? reallocarray(w->values, room, (width ? width : 1) * sizeof(*v)) : NULL;
+			q->t_ns = t;
+		v = t ? reallocarray(q->values, room, (width ? width : 1) * sizeof(*v)) : NULL;
 		if (!v)
 			return false;
-		w->values = v;
-		w->room = room;
+		q->values = v;
+		q->room = room;
 	}
-	w->t_ns[w->n] = t_ns;
-	memcpy(w->values + w->n++ * width, values, width * sizeof(*values));
+	q->t_ns[q->n] = t_ns;
+	memcpy(q->values + q->n++ * width, values, width * sizeof(*values));
 	return true;
 }
 
-static void waiting_drop(struct waiting *w, size_t n, size_t width)
+void row_queue_drop(struct row_queue *q, size_t n, size_t width)
 {
-	w->n -= n;
-	memmove(w->t_ns, w->t_ns + n, w->n * sizeof(*w->t_ns));
-	memmove(w->values, w->values + n * width, w->n * width * sizeof(*w->values));
+	if (n == 0)
+		return;
+	q->n -= n;
+	memmove(q->t_ns, q->t_ns + n, q->n * sizeof(*q->t_ns));
+	memmove(q->values, q->values + n * width, q->n * width * sizeof(*q->values));
+}
+
+void row_queue_free(struct row_queue *q)
+{
+	free(q->t_ns);
+	free(q->values);
 }
 
 static void row_lost(struct log_builder *b, enum tier t, int64_t t_ns)
@@ -310,8 +337,8 @@ static bool first_cell(const struct log_builder *b, int64_t *cell)
 	for (int t = 0; t < TIERS; t++) {
 		const struct waiting *w = &b->tier[t];
 
-		if (w->n > 0 && (!any || log_cell(w->t_ns[0]) < *cell)) {
-			*cell = log_cell(w->t_ns[0]);
+		if (w->q.n > 0 && (!any || log_cell(w->q.t_ns[0]) < *cell)) {
+			*cell = log_cell(w->q.t_ns[0]);
 			any = true;
 		}
 	}
@@ -406,30 +433,41 @@ static size_t rows_of(const struct log_builder *b, enum tier t, int64_t cell)
 	       most = SECTION_BYTES / sizeof(double) / width;
 	size_t n = 0;
 
-	while (n < w->n && n < (most ? most : 1) && log_cell(w->t_ns[n]) == cell)
+	while (n < w->q.n && n < (most ? most : 1) && log_cell(w->q.t_ns[n]) == cell)
 		n++;
 	return n;
+}
+
+static void written_count(struct log_builder *b, enum tier t, size_t n)
+{
+	struct waiting *w = &b->tier[t];
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t ns = w->written_ns == INT64_MIN ? 0 : w->q.t_ns[i] - w->written_ns;
+
+		if (t == TIER_FAST && ns > b->longest_ns)
+			b->longest_ns = ns;
+		w->written_ns = w->q.t_ns[i];
+	}
+	b->tally.rows[t] += n;
 }
 
 static void rows_taken(struct log_builder *b, const size_t n[TIERS], bool written)
 {
 	for (enum tier t = 0; t < TIERS; t++) {
 		struct waiting *w = &b->tier[t];
-		struct rows r = {t, n[t], b->about->width[t], w->t_ns, w->values};
+		struct rows r = {t, n[t], b->about->width[t], w->q.t_ns, w->q.values};
 
 		if (n[t] == 0)
 			continue;
 		if (written) {
 			log_fold_rows(b->fold, &r);
-			hole_end(b, t, w->t_ns[0]);
-			w->written_ns = w->t_ns[n[t] - 1];
-			b->tally.rows[t] += n[t];
-			if (b->options.taken)
-				b->options.taken(b->options.of, &r);
+			hole_end(b, t, w->q.t_ns[0]);
+			written_count(b, t, n[t]);
 		}
 		for (size_t i = 0; !written && i < n[t]; i++)
-			row_lost(b, t, w->t_ns[i]);
-		waiting_drop(w, n[t], b->about->width[t]);
+			row_lost(b, t, w->q.t_ns[i]);
+		row_queue_drop(&w->q, n[t], b->about->width[t]);
 	}
 }
 
@@ -452,8 +490,8 @@ static void put_data(struct log_builder *b, int64_t cell)
 	likes_forget(b, log_span(cell, 1) / LIKE_GROUPS);
 	b->raw.n = 0;
 	for (enum tier t = 0; t < TIERS; t++) {
-		struct rows r = {t, rows_of(b, t, cell), b->about->width[t], b->tier[t].t_ns,
-				 b->tier[t].values};
+		struct rows r = {t, rows_of(b, t, cell), b->about->width[t], b->tier[t].q.t_ns,
+				 b->tier[t].q.values};
 		int64_t step = tier_used(b, t) ? period_ns(b, t) : 0;
 
 		n[t] = r.n;
@@ -547,20 +585,13 @@ static int64_t waiting_ns(const struct log_builder *b)
 	for (int t = 0; t < TIERS; t++) {
 		const struct waiting *w = &b->tier[t];
 
-		if (w->n > 0 && w->t_ns[0] < ns)
-			ns = w->t_ns[0];
+		if (w->q.n > 0 && w->q.t_ns[0] < ns)
+			ns = w->q.t_ns[0];
 		if (w->hole.missed > 0 && w->hole.from_ns < ns)
 			ns = w->hole.from_ns;
 	}
-	for (int i = 0; i < 3; i++) {
-		struct log_in in = {b->events[i].p, b->events[i].p + b->events[i].n, false}, record;
-
-		while (log_get_record(&in, &record)) {
-			int64_t at = log_record_ns((enum log_kind)(LOG_MARK + i), &record);
-
-			ns = at < ns ? at : ns;
-		}
-	}
+	for (size_t i = 0; i < b->n_events; i++)
+		ns = b->events[i].t_ns < ns ? b->events[i].t_ns : ns;
 	return ns;
 }
 
@@ -592,21 +623,31 @@ static void rows_lost(struct log_builder *b, const struct log_entry *e)
 	}
 }
 
-void log_builder_lost(struct log_builder *b, const struct log_entry *e, const uint8_t *chunk)
+bool log_chunk_unpack(const uint8_t *chunk, struct log_bytes *raw)
 {
 	struct log_unpacker *u = log_unpacker_new();
-	struct log_bytes raw = {.n = 0};
 	struct log_head h;
+	bool good = u && log_head_get(chunk, &h) && log_unpack(u, &h, chunk + LOG_HEAD, raw) == LOG_OK;
+
+	log_unpacker_free(u);
+	return good;
+}
+
+void log_builder_lost(struct log_builder *b, const struct log_entry *e, const uint8_t *chunk)
+{
+	struct log_bytes raw = {.n = 0};
+	struct log_in in, record;
+	struct log_event ev;
 
 	if (e->kind == LOG_DATA)
 		rows_lost(b, e);
-	if (u && e->kind >= LOG_MARK && e->kind <= LOG_STATE && log_head_get(chunk, &h) &&
-	    log_unpack(u, &h, chunk + LOG_HEAD, &raw) == LOG_OK) {
-		log_bytes_put(&b->events[e->kind - LOG_MARK], raw.p, raw.n);
-		b->event_ns = 0;
+	if (e->kind >= LOG_MARK && e->kind <= LOG_STATE && log_chunk_unpack(chunk, &raw)) {
+		in = (struct log_in) {raw.p, raw.p + raw.n, false};
+		while (log_get_record(&in, &record))
+			if (log_event_get(e->kind, &record, &ev))
+				event_keep(b, &ev, 0);
 	}
 	log_bytes_free(&raw);
-	log_unpacker_free(u);
 }
 
 /* --- what comes --- */
@@ -653,7 +694,7 @@ void log_builder_rows(struct log_builder *b, const struct rows *r)
 		if (t_ns > w->newest_ns && t_ns < b->start.mono_ns) {
 			row_lost(b, r->tier, t_ns);
 		} else if (t_ns <= w->newest_ns || cell >= LOG_CELL_LIMIT || cell <= -LOG_CELL_LIMIT ||
-			   !waiting_add(w, t_ns, r->values + i * r->width, r->width)) {
+			   !row_queue_add(&w->q, t_ns, r->values + i * r->width, r->width)) {
 			b->tally.lost[r->tier]++;
 			continue;
 		}
@@ -700,6 +741,16 @@ void log_builder_end(struct log_builder *b, enum log_reason reason, const char *
 const struct log_tally *log_builder_tally(const struct log_builder *b)
 {
 	return &b->tally;
+}
+
+const struct span_stats *log_builder_total(const struct log_builder *b)
+{
+	return log_fold_total(b->fold);
+}
+
+int64_t log_builder_longest_ns(const struct log_builder *b)
+{
+	return b->longest_ns;
 }
 
 void log_builder_limit(struct log_builder *b, uint64_t limit)
@@ -766,12 +817,10 @@ void log_builder_free(struct log_builder *b)
 	if (!b)
 		return;
 	for (int t = 0; t < TIERS; t++) {
-		free(b->tier[t].t_ns);
-		free(b->tier[t].values);
+		row_queue_free(&b->tier[t].q);
 		free(b->tier[t].like);
 	}
-	for (int i = 0; i < 3; i++)
-		log_bytes_free(&b->events[i]);
+	free(b->events);
 	log_bytes_free(&b->raw);
 	log_bytes_free(&b->chunk);
 	log_index_free(b->index);

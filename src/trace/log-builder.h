@@ -16,12 +16,25 @@ struct log_options {
 	bool live;            /* rows are of this moment, so clocks can be read */
 	bool index;           /* an output that is read from its end; false: a ring */
 	uint64_t limit;       /* bytes of this output; 0: none */
-	void (*taken)(void *of, const struct rows *r); /* rows of an accepted chunk; may be NULL */
-	void *of;
+
+	/* Of a writer. */
+	size_t buffer;          /* for chunks that wait: 32 MB, 1 MB to a pipe */
+	int64_t sync_ns;        /* from one sync to the next; 0: never; 5 s by default */
+	enum log_reason reason; /* why it ends; stopped by default */
 };
 
 /* A chunk: e->distance is its offset in the output. False: no room; only DATA is then replaced by a gap. */
 typedef bool log_emit(void *to, const struct log_entry *e, const uint8_t *chunk, size_t n);
+
+/* Rows of a tier that wait. */
+struct row_queue {
+	int64_t *t_ns;
+	double *values;
+	size_t n, room;
+};
+bool row_queue_add(struct row_queue *q, int64_t t_ns, const double *values, size_t width); /* false: no memory */
+void row_queue_drop(struct row_queue *q, size_t n, size_t width); /* the first n */
+void row_queue_free(struct row_queue *q);
 
 struct log_builder;
 struct log_builder *log_builder_new(const struct session *about, const struct log_options *o, log_emit *emit,
@@ -40,6 +53,10 @@ void log_builder_run(struct log_builder *b, int64_t now_ns);
 void log_builder_end(struct log_builder *b, enum log_reason reason, const char *next);
 /* Rows in accepted chunks, and those that were lost. */
 const struct log_tally *log_builder_tally(const struct log_builder *b);
+/* Of all outputs, but without groups that are not closed: the channels, and the longest time between two
+ * fast rows. */
+const struct span_stats *log_builder_total(const struct log_builder *b);
+int64_t log_builder_longest_ns(const struct log_builder *b);
 uint64_t log_builder_bytes(const struct log_builder *b); /* of this output */
 
 /* A split recording.  What is older than cut_ns, a multiple of the length of a cell, is still for
@@ -52,5 +69,6 @@ void log_builder_limit(struct log_builder *b, uint64_t limit); /* as in the opti
 /* Before that: a chunk which it did not take after all.  Its rows are lost, its marks, gaps and
  * changes are for the next. */
 void log_builder_lost(struct log_builder *b, const struct log_entry *e, const uint8_t *chunk);
+bool log_chunk_unpack(const uint8_t *chunk, struct log_bytes *raw); /* its payload; false: no memory */
 
 #endif

@@ -103,14 +103,13 @@ static void job_ended(struct log_writer *w, const struct disk_job *d)
 		w->files[d->file.part].complete = false;
 		err_sys(&w->stats.last, ERR_FAILED, d->num, _("recording to %s ended early"), d->file.path);
 	}
-	if (d->sync && w->limits.sync_ns > 0)
-		w->sync_ns = clock_now_ns() + w->limits.sync_ns;
+	if (d->sync && w->options.sync_ns > 0)
+		w->sync_ns = clock_now_ns() + w->options.sync_ns;
 	if (!current)
 		return;
 	w->found |= !d->removed && !d->moved;
-	w->stats.removed = w->found && d->removed;
 	w->moved = w->found && d->moved;
-	if (d->num || w->stats.removed)
+	if (d->num || (w->found && d->removed))
 		file_failed(w, d->num ? d->num : ENOENT);
 }
 
@@ -132,7 +131,7 @@ static void jobs_look(struct log_writer *w)
 	}
 	if (w->output != OUT_FILE || w->file.fd < 0 || w->jobs || now < w->look_ns)
 		return;
-	sync = w->limits.sync_ns > 0 && w->unsynced && now >= w->sync_ns;
+	sync = w->options.sync_ns > 0 && w->unsynced && now >= w->sync_ns;
 	w->look_ns = now + LOOK_NS;
 	fd = dup(w->file.fd);
 	if (fd >= 0)
@@ -158,15 +157,13 @@ static void file_close(struct log_writer *w)
 /* The next file, with a number that is not taken. Releases the lock meanwhile. */
 static int file_open(struct log_writer *w, struct part *out, struct err *e)
 {
-	unsigned number = w->number;
+	unsigned number = w->number + 1;
 	char path[PATH_MAX], name[PATH_MAX];
 	int fd = -1;
 
 	pthread_mutex_unlock(&w->lock);
-	do
-		number++;
-	while (part_path(w->path, number, path, sizeof(path)) == 0 && !trace_name_free(path, false));
-	if (log_file_name(path, name, sizeof(name)) == 0)
+	if (part_path_free(w->path, false, &number, path, sizeof(path)) &&
+	    log_file_name(path, name, sizeof(name)) == 0)
 		fd = log_file_make(name, false, e);
 	else
 		err_set(e, ERR_FAILED, _("the path is too long for the name of a next file"));
@@ -378,7 +375,7 @@ static void wait_for_room(struct log_writer *w, int num)
 	char size[32];
 
 	trouble_begin(w);
-	text_bytes(size, sizeof(size), w->limit);
+	text_bytes(size, sizeof(size), w->options.buffer);
 	err_sys(&w->stats.err, ERR_FAILED, num, _("cannot write to %s, up to %s wait in memory"),
 		w->stats.path, size);
 	w->retry_ns = clock_now_ns() + RETRY_NS;
@@ -480,7 +477,7 @@ int disk_start(struct log_writer *w)
 
 	w->file.since_ns = clock_now_ns();
 	w->look_ns = w->file.since_ns;
-	w->sync_ns = w->file.since_ns + w->limits.sync_ns;
+	w->sync_ns = w->file.since_ns + w->options.sync_ns;
 	num = thread_start(&thread, disk_main, w);
 	if (num)
 		return num;

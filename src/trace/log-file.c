@@ -37,11 +37,11 @@ static int cannot(const char *path, int num, struct err *e)
 }
 
 /* 0, or errno. Without locks O_EXCL has to do. */
-static int lock(int fd, int how)
+static int lock(int fd)
 {
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
-	if (fcntl(fd, how, &l) == 0 || (errno != EAGAIN && errno != EACCES))
+	if (fcntl(fd, F_OFD_SETLK, &l) == 0 || (errno != EAGAIN && errno != EACCES))
 		return 0;
 	return EBUSY;
 }
@@ -63,7 +63,7 @@ static int replaceable(const char *path)
 	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return errno;
-	num = lock(fd, F_OFD_SETLK);
+	num = lock(fd);
 	close(fd);
 	return num;
 }
@@ -83,7 +83,7 @@ static int replace(const char *path, int *num)
 	}
 	unlink(name);
 	fd = open(name, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd >= 0 && (lock(fd, F_OFD_SETLK) || rename(name, path) == 0))
+	if (fd >= 0 && (lock(fd) || rename(name, path) == 0))
 		return fd;
 	*num = errno;
 	if (fd >= 0) {
@@ -104,17 +104,22 @@ int log_file_check(const char *path, bool force, struct err *e)
 	return num == 0 || num == ENOENT ? 0 : cannot(path, num, e);
 }
 
-/* Checked before the file is created: a folder may not answer. */
-static bool has_room(const char *path)
+static int folder_open(const char *path)
 {
 	char folder[PATH_MAX];
 	const char *slash = strrchr(path, '/');
-	struct statvfs v;
-	bool room = true;
-	int fd;
 
 	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
-	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Checked before the file is created: a folder may not answer. */
+static bool has_room(const char *path)
+{
+	struct statvfs v;
+	bool room = true;
+	int fd = folder_open(path);
+
 	if (fd < 0)
 		return true;
 	if (fstatvfs(fd, &v) == 0 && v.f_blocks > 0)
@@ -142,7 +147,7 @@ int log_file_make(const char *path, bool force, struct err *e)
 		if (fd < 0 && num == EEXIST && replaceable(path) == EBUSY)
 			num = EBUSY;
 		if (fd >= 0)
-			lock(fd, F_OFD_SETLK);
+			lock(fd);
 	}
 	if (fd < 0)
 		return cannot(path, num, e);
@@ -194,14 +199,20 @@ int part_path(const char *path, unsigned number, char *out, size_t size)
 	return n >= 0 && (size_t)n < size ? 0 : -1;
 }
 
+bool part_path_free(const char *path, bool over, unsigned *number, char *out, size_t size)
+{
+	while (part_path(path, *number, out, size) == 0) {
+		if (trace_name_free(out, over))
+			return true;
+		++*number;
+	}
+	return false;
+}
+
 void log_file_list(const char *path)
 {
-	char folder[PATH_MAX];
-	const char *slash = strrchr(path, '/');
-	int fd;
+	int fd = folder_open(path);
 
-	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
-	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return;
 	fsync(fd);

@@ -29,6 +29,7 @@ struct set {
 struct log_fold {
 	const struct session *about;
 	struct set sets[SETS];    /* two groups, a level 2, a level 3 */
+	struct span_stats *total; /* of all groups that were closed, a channel each */
 	uint32_t *channel[TIERS]; /* by column */
 	struct bin_order order;
 	double *column, *weights;
@@ -67,7 +68,8 @@ struct log_fold *log_fold_new(const struct session *about)
 	for (int i = 0; i < SETS; i++)
 		ok &= set_init(&f->sets[i], about->n_channels, i < 2 ? SLOTS_1 : SLOTS) == 0;
 	f->like = malloc(likes(f) + 1);
-	ok &= f->like != NULL;
+	f->total = calloc(about->n_channels + 1, sizeof(*f->total));
+	ok &= f->like != NULL && f->total != NULL;
 	if (f->like)
 		memset(f->like, LOG_OTHER, likes(f));
 	for (int t = 0; t < TIERS; t++) {
@@ -91,6 +93,10 @@ static void set_clear(struct set *s, size_t channels)
 
 void log_fold_reset(struct log_fold *f)
 {
+	int64_t span;
+
+	while (log_fold_open(f, 1, &span))
+		log_fold_close(f, 1);
 	for (int i = 0; i < SETS; i++)
 		set_clear(&f->sets[i], f->about->n_channels);
 	memset(f->like, LOG_OTHER, likes(f));
@@ -110,6 +116,7 @@ void log_fold_free(struct log_fold *f)
 	free(f->column);
 	free(f->weights);
 	free(f->like);
+	free(f->total);
 	free(f);
 }
 
@@ -318,13 +325,16 @@ void log_fold_close(struct log_fold *f, int level)
 	size_t slot = (size_t)s->span % (1 << LOG_SPAN_BITS) * n;
 
 	for (size_t c = 0; to && c < channels; c++) {
+		int64_t hole_ns = stats_hole_ns(f->about->hz[f->about->channels[c].tier]);
+
 		for (size_t i = 0; i < n; i++) {
 			struct bin b = bin_at(s->bins + c * s->slots, i, up);
 
 			bin_merge(&to->bins[c * to->slots + slot + i], &b);
 		}
-		span_stats_join(&to->stats[c], &s->stats[c],
-			      stats_hole_ns(f->about->hz[f->about->channels[c].tier]));
+		span_stats_join(&to->stats[c], &s->stats[c], hole_ns);
+		if (level == 1)
+			span_stats_join(&f->total[c], &s->stats[c], hole_ns);
 	}
 	if (to) {
 		to->open = true;
@@ -333,4 +343,9 @@ void log_fold_close(struct log_fold *f, int level)
 	if (level > 1)
 		memset(f->like, LOG_OTHER, likes(f));
 	set_clear(s, channels);
+}
+
+const struct span_stats *log_fold_total(const struct log_fold *f)
+{
+	return f->total;
 }

@@ -42,12 +42,9 @@ struct log_writer {
 	struct log_options options;
 	struct trace_limits limits;
 	struct log_builder *builder;
-	enum log_reason reason;
 	struct block *head, **end;
-	size_t limit;
 	bool thread, begun, quit, done, abandoned, discard;
 	struct log_writer_stats stats;
-	uint64_t given_lost; /* rows in gaps that came with the stream */
 	struct file_done *files; /* by part */
 	size_t n_files;
 
@@ -75,17 +72,12 @@ struct log_writer {
 
 /* All with the lock held. */
 
-/* The chunks that follow are of the next file; bytes: of the one before. */
-void writer_part_ended(struct log_writer *w, uint64_t bytes);
-uint64_t writer_part_limit(const struct log_writer *w);
 /* A file of that number was made.  0, or errno. */
 int writer_part_add(struct log_writer *w, unsigned number);
 /* At the end of the thread; lets go of the lock. */
 void writer_leave(struct log_writer *w);
 
-/* log-queue.c */
-bool queue_put(void *writer, const struct log_entry *e, const uint8_t *chunk, size_t n);
-/* The first was written, or is lost. */
+/* The first chunk of the queue was written, or is lost. */
 void queue_taken(struct log_writer *w, bool written);
 /* What is left for that file goes back to the builder, as far as it can. */
 void queue_return(struct log_writer *w, unsigned part);

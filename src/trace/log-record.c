@@ -134,31 +134,6 @@ void log_record_end(struct log_bytes *b, size_t start)
 		put_u16(b->p + start - 2, (uint16_t)(b->n - start));
 }
 
-int64_t log_record_ns(enum log_kind kind, const struct log_in *record)
-{
-	size_t at = kind == LOG_MARK ? 8 : kind == LOG_GAP ? 2 : 0;
-
-	return (int64_t)get_u64(record->p + at);
-}
-
-void log_records_part(struct log_bytes *raw, enum log_kind kind, int64_t cut_ns, struct log_bytes *later)
-{
-	struct log_in in = {raw->p, raw->p + raw->n, false}, record;
-	size_t kept = 0;
-
-	while (log_get_record(&in, &record)) {
-		size_t n = (size_t)(record.end - record.p) + 2;
-
-		if (log_record_ns(kind, &record) >= cut_ns) {
-			log_bytes_put(later, record.p - 2, n);
-			continue;
-		}
-		memmove(raw->p + kept, record.p - 2, n);
-		kept += n;
-	}
-	raw->n = kept;
-}
-
 void log_mark_put(struct log_bytes *b, const struct mark *m)
 {
 	log_put_u64(b, m->id);

@@ -103,7 +103,8 @@ static void take_rows(struct log_writer *w, const struct rows *r)
 		w->newest_ns = some.t_ns[some.n - 1];
 }
 
-void writer_part_ended(struct log_writer *w, uint64_t bytes)
+/* The chunks that follow are of the next file; bytes: of the one before. */
+static void part_ended(struct log_writer *w, uint64_t bytes)
 {
 	w->made += bytes;
 	w->part++;
@@ -112,7 +113,7 @@ void writer_part_ended(struct log_writer *w, uint64_t bytes)
 		w->due_ns = edge(w->due_ns + w->limits.split_ns, by_group(w));
 }
 
-uint64_t writer_part_limit(const struct log_writer *w)
+static uint64_t part_limit(const struct log_writer *w)
 {
 	uint64_t left = w->limits.max_bytes - w->made, most = w->limits.split_bytes;
 
@@ -130,6 +131,93 @@ int writer_part_add(struct log_writer *w, unsigned number)
 	return 0;
 }
 
+/* --- chunks that wait for the disk, in the order in which they were made --- */
+
+/* Once the queue was full, half of it must be free before rows are accepted again: one long gap is
+ * better than many short ones. */
+static bool has_room(struct log_writer *w, size_t n)
+{
+	size_t limit = w->stats.dropping ? w->options.buffer / 2 : w->options.buffer;
+
+	w->stats.dropping = w->stats.queued + n > limit;
+	return !w->stats.dropping;
+}
+
+static bool queue_put(void *writer, const struct log_entry *e, const uint8_t *chunk, size_t n)
+{
+	struct log_writer *w = writer;
+	struct block *b;
+
+	if (e->kind == LOG_META && e->distance == 0 && w->builder)
+		log_builder_limit(w->builder, part_limit(w));
+	if (w->stats.failed || (e->kind == LOG_DATA && !has_room(w, n)))
+		return false;
+	b = malloc(sizeof(*b) + n);
+	if (!b)
+		return false;
+	*b = (struct block) {.about = *e, .part = w->part, .n = n};
+	memcpy(b->bytes, chunk, n);
+	*w->end = b;
+	w->end = &b->next;
+	w->stats.queued += n;
+	if (e->kind == LOG_END)
+		part_ended(w, e->distance + n);
+	pthread_cond_signal(&w->wake);
+	return true;
+}
+
+static struct block *unlink_first(struct log_writer *w)
+{
+	struct block *b = w->head;
+
+	w->head = b->next;
+	if (!w->head)
+		w->end = &w->head;
+	w->stats.queued -= b->n;
+	return b;
+}
+
+/* How many marks a chunk holds. */
+static uint64_t marks_in(const struct block *b)
+{
+	struct log_bytes raw = {.n = 0};
+	struct log_in in, record;
+	uint64_t n = 0;
+
+	if (b->about.kind == LOG_MARK && log_chunk_unpack(b->bytes, &raw)) {
+		in = (struct log_in) {raw.p, raw.p + raw.n, false};
+		while (log_get_record(&in, &record))
+			n++;
+	}
+	log_bytes_free(&raw);
+	return n;
+}
+
+void queue_taken(struct log_writer *w, bool written)
+{
+	struct block *b = unlink_first(w);
+
+	if (written)
+		w->stats.bytes += b->n;
+	else
+		w->stats.lost_marks += marks_in(b);
+	for (int t = 0; b->about.kind == LOG_DATA && t < TIERS; t++)
+		*(written ? &w->stats.rows[t] : &w->stats.lost_rows) += b->about.rows[t];
+	free(b);
+	pthread_cond_broadcast(&w->changed);
+}
+
+void queue_return(struct log_writer *w, unsigned part)
+{
+	while (w->head && w->head->part == part) {
+		struct block *b = unlink_first(w);
+
+		log_builder_lost(w->builder, &b->about, b->bytes);
+		free(b);
+	}
+	pthread_cond_broadcast(&w->changed);
+}
+
 /* --- the sink --- */
 
 static int writer_begin(struct sink *sink, const struct session *about, struct err *e)
@@ -143,7 +231,7 @@ static int writer_begin(struct sink *sink, const struct session *about, struct e
 	w->about = about;
 	w->newest_ns = w->cut_ns = about->start.mono_ns;
 	w->due_ns = edge(about->start.mono_ns + w->limits.split_ns, by_group(w));
-	w->options.limit = writer_part_limit(w);
+	w->options.limit = part_limit(w);
 	w->builder = log_builder_new(about, &w->options, queue_put, w, e);
 	if (w->builder) {
 		num = disk_start(w);
@@ -192,7 +280,7 @@ static void writer_gap(struct sink *sink, const struct gap *g)
 
 	if (b && g->to_ns <= w->until_ns) {
 		log_builder_gap(b, g);
-		w->given_lost += g->cause == GAP_LOST ? g->missed : 0;
+		w->stats.given_lost += g->cause == GAP_LOST ? g->missed : 0;
 	}
 	pthread_mutex_unlock(&w->lock);
 }
@@ -202,8 +290,12 @@ static void writer_change(struct sink *sink, const struct change *c)
 	struct log_writer *w = writer_of(sink);
 	struct log_builder *b = builder_of(w);
 
-	if (b && c->t_ns < w->until_ns)
+	if (b && c->t_ns < w->until_ns) {
 		log_builder_change(b, c);
+		if (w->stats.changes < LOG_CHANGES)
+			w->stats.change[w->stats.changes] = *c;
+		w->stats.changes++;
+	}
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -223,7 +315,7 @@ void log_writer_finish(struct log_writer *w)
 {
 	pthread_mutex_lock(&w->lock);
 	if (w->builder && !w->quit)
-		log_builder_end(w->builder, w->stats.full ? LOG_LIMIT : w->reason, NULL);
+		log_builder_end(w->builder, w->stats.full ? LOG_LIMIT : w->options.reason, NULL);
 	w->quit = true;
 	w->about = NULL;
 	pthread_cond_broadcast(&w->wake);
@@ -295,9 +387,12 @@ void log_writer_stats(struct log_writer *w, struct log_writer_stats *out)
 	out->files = w->n_files;
 	t = w->builder ? log_builder_tally(w->builder) : NULL;
 	out->marks = t ? t->marks - w->stats.lost_marks : 0;
-	for (int i = 0; t && i < TIERS; i++)
+	out->longest_ns = t ? log_builder_longest_ns(w->builder) : 0;
+	for (int i = 0; t && i < TIERS; i++) {
 		out->lost_rows += t->lost[i];
-	out->lost_rows -= t ? w->given_lost : 0;
+		out->late[i] = t->late[i];
+	}
+	out->lost_rows -= out->given_lost;
 	if (out->dropping && out->err.code == ERR_NONE)
 		err_set(&out->err, ERR_FAILED, _("the disk is too slow: %llu rows were dropped so far"),
 			(unsigned long long)out->lost_rows);
@@ -306,7 +401,7 @@ void log_writer_stats(struct log_writer *w, struct log_writer_stats *out)
 		err_set(&out->err, ERR_FAILED,
 			_("the disk does not respond: %s wait in memory, of at most %s"),
 			(text_bytes(size, sizeof(size), out->queued), size),
-			(text_bytes(most, sizeof(most), w->limit), most));
+			(text_bytes(most, sizeof(most), w->options.buffer), most));
 	else if (w->moved && out->err.code == ERR_NONE && !w->done)
 		err_set(&out->err, ERR_FAILED,
 			_("%s is no longer at its path: its folder was moved or unmounted; the recording "
@@ -315,6 +410,11 @@ void log_writer_stats(struct log_writer *w, struct log_writer_stats *out)
 	if (w->failed_ns)
 		out->hole_ns += clock_now_ns() - w->failed_ns;
 	pthread_mutex_unlock(&w->lock);
+}
+
+const struct span_stats *log_writer_total(const struct log_writer *w, size_t channel)
+{
+	return &log_builder_total(w->builder)[channel];
 }
 
 int64_t log_writer_until_ns(struct log_writer *w)
@@ -345,17 +445,22 @@ bool log_writer_file(struct log_writer *w, size_t i, char *path, size_t size, bo
 	return part_path(w->path, f.number, name, sizeof(name)) == 0 && log_file_name(name, path, size) == 0;
 }
 
-void log_writer_converted(struct log_writer *w, size_t i)
+/* Version 1 begins with the numbers of its rows, so it can only be written when all of them
+ * are known.  The log is removed once the file that takes its place is complete. */
+int log_writer_convert(struct log_writer *w, nvmt1_progress *progress, void *arg, struct err *e)
 {
-	pthread_mutex_lock(&w->lock);
-	if (i < w->n_files)
-		w->files[i].converted = true;
-	pthread_mutex_unlock(&w->lock);
-}
+	char path[PATH_MAX], log[PATH_MAX];
 
-bool log_writer_forces(const struct log_writer *w)
-{
-	return w->force;
+	for (size_t i = 0; log_writer_file(w, i, log, sizeof(log), NULL); i++) {
+		if (!log_file_final(log, path, sizeof(path)))
+			continue;
+		if (nvmt1_finish(log, path, w->force && i == 0, progress, arg, e) < 0)
+			return -1;
+		pthread_mutex_lock(&w->lock);
+		w->files[i].converted = true;
+		pthread_mutex_unlock(&w->lock);
+	}
+	return 0;
 }
 
 /* --- one writer --- */
@@ -378,9 +483,10 @@ static struct log_writer *make(const char *path, int fd, enum output output, str
 	w->next.fd = -1;
 	w->number = 1;
 	w->output = output;
-	w->options = (struct log_options) {.live = true, .index = true};
-	w->limit = output == OUT_FILE ? FILE_BUFFER : PIPE_BUFFER;
-	w->limits.sync_ns = SYNC_NS;
+	w->options = (struct log_options) {.live = true,
+					   .index = true,
+					   .buffer = output == OUT_FILE ? FILE_BUFFER : PIPE_BUFFER,
+					   .sync_ns = SYNC_NS};
 	w->until_ns = INT64_MAX;
 	w->end = &w->head;
 	pthread_mutex_init(&w->lock, NULL);
@@ -435,30 +541,12 @@ struct log_options *log_writer_options(struct log_writer *w)
 	return &w->options;
 }
 
-void log_writer_sync_every(struct log_writer *w, int64_t ns)
-{
-	w->limits.sync_ns = ns;
-}
-
-void log_writer_buffer(struct log_writer *w, size_t bytes)
-{
-	w->limit = bytes;
-}
-
 void log_writer_limits(struct log_writer *w, const struct trace_limits *limits)
 {
-	int64_t sync_ns = limits->sync_ns ? limits->sync_ns : w->limits.sync_ns;
-
 	w->go_on = true;
 	w->limits = *limits;
-	w->limits.sync_ns = sync_ns;
-}
-
-void log_writer_reason(struct log_writer *w, enum log_reason reason)
-{
-	pthread_mutex_lock(&w->lock);
-	w->reason = reason;
-	pthread_mutex_unlock(&w->lock);
+	if (limits->sync_ns)
+		w->options.sync_ns = limits->sync_ns;
 }
 
 void log_writer_discard(struct log_writer *w)

@@ -5,6 +5,7 @@
 #include <limits.h>
 
 #include "trace/log-builder.h"
+#include "trace/nvmt1.h"
 
 /* What a recording may take up, and how often it goes on in a further file. */
 struct trace_limits {
@@ -26,18 +27,13 @@ struct log_writer *log_writer_new(const char *path, bool force, struct err *e);
 struct log_writer *log_writer_fd(int fd, struct err *e);
 struct sink *log_writer_sink(struct log_writer *w);
 
-/* Before begin(). */
+/* Before begin(); the reason also before end(). */
 struct log_options *log_writer_options(struct log_writer *w);
-void log_writer_sync_every(struct log_writer *w,
-			   int64_t ns); /* after the sync before; 0: never; 5 s by default */
-void log_writer_buffer(struct log_writer *w, size_t bytes); /* for chunks that wait; 32 MB, 1 MB to a pipe */
 /* The recording continues in further files, when one is long or large enough and after a permanent
  * error: "run.nvmt" in "run.2.nvmt", "run.3.nvmt" and so on, always the next number that is not taken.
  * Its end() does not wait for the disk. */
 void log_writer_limits(struct log_writer *w, const struct trace_limits *limits);
 
-/* Why it ends; stopped by default. */
-void log_writer_reason(struct log_writer *w, enum log_reason reason);
 /* Begin to end without waiting: end() will not wait either once it is done. */
 void log_writer_finish(struct log_writer *w);
 /* Is all of it on the disk?  Waits for that until until_ns of clock_now_ns(). */
@@ -53,12 +49,17 @@ bool log_writer_ready(struct log_writer *w);
  * removed. */
 void log_writer_free(struct log_writer *w);
 
+#define LOG_CHANGES 4
+
 struct log_writer_stats {
 	uint64_t bytes, queued;   /* written; in memory */
-	uint64_t kind[LOG_KINDS]; /* bytes written of each kind of chunk */
 	uint64_t rows[TIERS];     /* written */
 	uint64_t lost_rows;       /* without room, too late, or failed */
 	uint64_t marks, lost_marks;
+	uint64_t late[TIERS], given_lost; /* ticks in gaps that came with the stream */
+	int64_t longest_ns;               /* between two fast rows */
+	uint64_t changes;
+	struct change change[LOG_CHANGES]; /* the first of them */
 	size_t files;        /* that have begun */
 	uint64_t holes;      /* how often nothing could be written for a while */
 	int64_t hole_ns;     /* how long, together */
@@ -66,19 +67,21 @@ struct log_writer_stats {
 	bool full;           /* max_bytes are reached: nothing more is taken */
 	bool failed;         /* it has ended: err has the reason */
 	bool reader_gone;    /* of a pipe: that is why */
-	bool removed;        /* the file has been unlinked */
 	struct err err;      /* what is wrong just now; ERR_NONE: nothing is */
 	struct err last;     /* what went wrong last, with a loss; ERR_NONE: nothing did */
 	char path[PATH_MAX]; /* the file that is written, or was last */
 };
+/* The readings of a channel in all chunks, after end(). */
+const struct span_stats *log_writer_total(const struct log_writer *w, size_t channel);
 /* All of these from any thread. */
 void log_writer_stats(struct log_writer *w, struct log_writer_stats *out);
 int64_t log_writer_until_ns(struct log_writer *w); /* rows from then on are too many; INT64_MAX: none yet */
 /* File i as it is called now; complete: it has its END.  False behind the last one.  path and
  * complete may be NULL. */
 bool log_writer_file(struct log_writer *w, size_t i, char *path, size_t size, bool *complete);
-void log_writer_converted(struct log_writer *w, size_t i); /* it is called .bin now, without .nvmt */
-bool log_writer_forces(const struct log_writer *w);        /* a file of its name may be replaced */
+/* After end(), when all is on the disk: files whose names end in .bin become files of version 1.  -1: the
+ * rest stays a log, and the sentence names it with the command that goes on. */
+int log_writer_convert(struct log_writer *w, nvmt1_progress *progress, void *arg, struct err *e);
 
 /* log-file.c: a descriptor for appending, or -1. */
 int log_file_make(const char *path, bool force, struct err *e);
@@ -94,5 +97,7 @@ bool log_file_final(const char *log, char *out, size_t size);
 bool trace_name_free(const char *path, bool over);
 /* The file of that number: NAME.nvmt, NAME.2.nvmt, NAME.3.nvmt, ...  -1: it is too long. */
 int part_path(const char *path, unsigned number, char *out, size_t size);
+/* The first of these whose name is free, from *number on; false: it is too long. */
+bool part_path_free(const char *path, bool over, unsigned *number, char *out, size_t size);
 
 #endif

@@ -242,10 +242,6 @@ void log_data_put(struct log_bytes *b, const struct rows *r, uint32_t step, uint
 
 /* The length, which stands before `start`, of the record that ends here. */
 void log_record_end(struct log_bytes *b, size_t start);
-/* When a record of a chunk of that kind begins to hold. */
-int64_t log_record_ns(enum log_kind kind, const struct log_in *record);
-/* Records from cut_ns on go to *later. */
-void log_records_part(struct log_bytes *raw, enum log_kind kind, int64_t cut_ns, struct log_bytes *later);
 /* Records, without the length in front. */
 void log_mark_put(struct log_bytes *b, const struct mark *m);
 bool log_mark_get(struct log_in *record, struct mark *m);

@@ -121,7 +121,7 @@ static int64_t write_log(const char *path, struct log_writer_stats *stats)
 		exit(1);
 	}
 	log_writer_options(w)->live = false;
-	log_writer_sync_every(w, 0);
+	log_writer_options(w)->sync_ns = 0;
 	cpu = push_all(log_writer_sink(w), log_ready, w);
 	log_writer_stats(w, stats);
 	log_writer_free(w);

@@ -11,7 +11,7 @@
 
 #include "model/history.h"
 #include "random.h"
-#include "record/tally.h"
+#include "trace/log-writer.h"
 #include "report/stats.h"
 #include "trace/trace.h"
 #include "ui/range-stats.h"
@@ -124,7 +124,6 @@ static void screen_summary_and_report_agree(void **state)
 {
 	static const struct history_bound small = {.bytes = 1 << 16}; /* a minute or so is fine */
 	char path[] = "joules-XXXXXX";
-	struct tally tally;
 	struct history *h;
 	struct trace *t;
 	struct err e;
@@ -134,14 +133,15 @@ static void screen_summary_and_report_agree(void **state)
 	close(mkstemp(path));
 	struct log_writer *w = log_writer_new(path, true, &e);
 	assert_non_null(w);
-	push(tally_init(&tally, log_writer_sink(w)), w);
+	push(log_writer_sink(w), w);
+	double recorded = log_writer_total(w, 0)->integral;
 	log_writer_free(w);
 	h = history_new(&e);
 	history_limit(h, &small);
 	push(history_sink(h), NULL);
 	t = trace_open(path, &e);
 	assert_non_null(t);
-	same(integral_get(&tally.power.mj) / 1000, reported(t, 0, START_NS, at[ROWS - 1] + 1));
+	same(recorded / 1000, reported(t, 0, START_NS, at[ROWS - 1] + 1));
 	same(drawn(history_timeline(h), 0, START_NS, at[ROWS - 1] + 1),
 	     reported(t, 0, START_NS, at[ROWS - 1] + 1));
 	for (size_t k = 0; k < 2; k++)
@@ -154,7 +154,6 @@ static void screen_summary_and_report_agree(void **state)
 		}
 	trace_close(t);
 	history_free(h);
-	tally_free(&tally);
 	unlink(path);
 }
 

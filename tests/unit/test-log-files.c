@@ -443,7 +443,7 @@ static void hanging_disk(void **state)
 	struct err e;
 
 	(void)state;
-	log_writer_buffer(w, 100000);
+	log_writer_options(w)->buffer = 100000;
 	disk_is(0, 0, true);
 	push(log_writer_sink(w), START, 60);
 	log_writer_stats(w, &st);

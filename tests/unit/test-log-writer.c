@@ -184,7 +184,7 @@ static void slow_pipe(void **state)
 	w = log_writer_fd(ends[1], &e);
 	assert_non_null(w);
 	log_writer_options(w)->live = false;
-	log_writer_buffer(w, 20000);
+	log_writer_options(w)->buffer = 20000;
 	s = log_writer_sink(w);
 	assert_int_equal(s->ops->begin(s, &about, NULL), 0);
 	push(s, START, 20);
@@ -365,7 +365,7 @@ static void held_sync(void **state)
 	int64_t began;
 
 	(void)state;
-	log_writer_sync_every(w, 10 * NS_PER_MS);
+	log_writer_options(w)->sync_ns = 10 * NS_PER_MS;
 	syncs = 0;
 	disk_hold(true);
 	assert_int_equal(s->ops->begin(s, &about, NULL), 0);

@@ -16,52 +16,6 @@
 
 #define MS NS_PER_MS
 
-/* What comes behind the tally: everything arrives there, as it was. */
-struct next {
-	struct sink sink;
-	int begun, ended, marks, gaps;
-	uint64_t rows;
-	const struct rows *last;
-	int result;
-};
-
-static int next_begin(struct sink *s, const struct session *about, struct err *e)
-{
-	(void)about;
-	(void)e;
-	((struct next *)(void *)s)->begun++;
-	return 0;
-}
-
-static void next_rows(struct sink *s, const struct rows *r)
-{
-	struct next *n = (struct next *)(void *)s;
-
-	n->rows += r->n;
-	n->last = r;
-}
-
-static void next_mark(struct sink *s, const struct mark *m)
-{
-	(void)m;
-	((struct next *)(void *)s)->marks++;
-}
-
-static void next_gap(struct sink *s, const struct gap *g)
-{
-	(void)g;
-	((struct next *)(void *)s)->gaps++;
-}
-
-static int next_end(struct sink *s, struct err *e)
-{
-	(void)e;
-	((struct next *)(void *)s)->ended++;
-	return ((struct next *)(void *)s)->result;
-}
-
-static const struct sink_ops next_ops = {next_begin, next_rows, next_mark, next_gap, next_end, NULL, NULL};
-
 enum { GPU, POWER, CPU_ZONE, GPU_ZONE, ALERT, COUNT, NEVER, CHANNELS };
 
 static struct channel channels[CHANNELS] = {
@@ -98,7 +52,7 @@ static void row(struct sink *s, enum tier tier, size_t width, int64_t ms, const 
 static void stream(struct sink *s)
 {
 	static const struct mark m = {.id = 1};
-	static const struct gap g = {.missed = 2};
+	static const struct gap g = {.missed = 2}, lost = {.cause = GAP_LOST, .tier = TIER_SLOW, .missed = 1};
 
 	for (int ms = 0; ms <= 2000; ms++) {
 		double gpu = 50, mw = ms >= 1000 && ms < 1500 ? (double)NAN : 10000 + 10.0 * ms;
@@ -117,36 +71,49 @@ static void stream(struct sink *s)
 	}
 	s->ops->mark(s, &m);
 	s->ops->gap(s, &g);
+	s->ops->gap(s, &lost);
 }
 
-static void begin(struct tally *t, struct next *n, size_t channels_n)
+static char folder[] = "/tmp/test-summary.XXXXXX", path[64];
+static struct session about;
+static struct log_writer *writer;
+
+static struct sink *begin(const struct session *of)
 {
-	static struct session about;
 	struct err e;
 
-	memset(n, 0, sizeof *n);
-	n->sink.ops = &next_ops;
-	about = session_of(channels_n);
-	tally_init(t, &n->sink);
-	assert_int_equal(t->sink.ops->begin(&t->sink, &about, &e), 0);
+	about = *of;
+	writer = log_writer_new(path, true, &e);
+	assert_non_null(writer);
+	log_writer_options(writer)->live = false;
+	assert_int_equal(log_writer_sink(writer)->ops->begin(log_writer_sink(writer), &about, &e), 0);
+	return log_writer_sink(writer);
 }
 
-static struct clock_anchor clocks_then, clocks_now;
-
-static char *text_of(struct tally *t)
+static struct sink *begin_with(size_t channels_n)
 {
-	struct summary s = {.tally = t, .file = "run.bin", .bytes = 1234567, .marks = 1, .lost = 4};
+	struct session s = session_of(channels_n);
+
+	return begin(&s);
+}
+
+static struct clock_anchor clocks_then = {.mono_ns = NS_PER_S}, clocks_now = {.mono_ns = 3 * NS_PER_S};
+
+/* Ends it. */
+static char *text_of(void)
+{
+	struct summary s = {.about = &about, .writer = writer, .file = "run.bin"};
 	char *text = NULL;
 	size_t size;
+	struct err e;
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
-	memcpy(s.rows, t->rows, sizeof s.rows);
-	t->end_ns = t->start_ns + 2 * NS_PER_S; /* of a test clock */
-	t->cpu_ns = 20 * MS;
-	t->ran_ns = 2 * NS_PER_S;
-	t->late[TIER_FAST] = 2;
-	t->lost[TIER_SLOW] = 1;
+	log_writer_sink(writer)->ops->end(log_writer_sink(writer), &e);
+	log_writer_stats(writer, &s.written);
+	s.written.bytes = 1234567;
+	s.written.lost_rows += 4;
+	s.after.cpu_ns = 20 * MS;
 	s.before.fast.n[lateness_step(1000)] = 10;
 	s.after.fast.n[lateness_step(1000)] = 109;
 	s.after.fast.n[lateness_step(5 * MS)] = 1;
@@ -155,6 +122,7 @@ static char *text_of(struct tally *t)
 	snprintf(s.priority, sizeof s.priority, "as a test has it");
 	summary_print(&s, out);
 	fclose(out);
+	log_writer_free(writer);
 	return text;
 }
 
@@ -167,20 +135,11 @@ static void line(const char *text, const char *expected)
 
 static void everything_is_told(void **state)
 {
-	struct tally t;
-	struct next n;
-	struct err e;
 	char *text;
 
 	(void)state;
-	begin(&t, &n, CHANNELS);
-	stream(&t.sink);
-	n.result = -1; /* what comes behind decides how it ends */
-	assert_int_equal(t.sink.ops->end(&t.sink, &e), -1);
-	assert_int_equal(n.begun + n.ended + n.marks + n.gaps, 4);
-	assert_int_equal(n.rows, 1999 + 201 + 21);
-
-	text = text_of(&t);
+	stream(begin_with(CHANNELS));
+	text = text_of();
 	line(text, "nvmtop: recorded 2.0 s in run.bin (1.2 MB)\n");
 	line(text, "  samples:    1999 fast, 201 medium, 21 slow; 2 late, 5 lost\n");
 	line(text, "99 % within 1 us, all within 5.1 ms; longest interval 3.0 ms\n");
@@ -193,7 +152,6 @@ static void everything_is_told(void **state)
 	line(text, "  nvmtop:     1.00 % of a core, ");
 	line(text, "; as a test has it\n");
 	free(text);
-	tally_free(&t);
 }
 
 /* A PC: there is no total. */
@@ -204,42 +162,33 @@ static void power_of_the_gpu_alone(void **state)
 				     .tier = TIER_SLOW,
 				     .source = "NVML: power"};
 	const double mw = 20000;
-	struct session about = {.channels = &gpu,
-				.n_channels = 1,
-				.width = {0, 0, 1},
-				.hz = {1000, 100, 10},
-				.start.mono_ns = NS_PER_S};
-	struct next n = {.sink.ops = &next_ops};
-	struct tally t;
-	struct err e;
+	struct session of = {.channels = &gpu,
+			     .n_channels = 1,
+			     .width = {0, 0, 1},
+			     .hz = {1000, 100, 10},
+			     .start.mono_ns = NS_PER_S};
+	struct sink *s = begin(&of);
 	char *text;
 
 	(void)state;
-	tally_init(&t, &n.sink);
-	assert_int_equal(t.sink.ops->begin(&t.sink, &about, &e), 0);
 	for (int ms = 0; ms <= 2000; ms += 100)
-		row(&t.sink, TIER_SLOW, 1, ms, &mw);
-	text = text_of(&t);
+		row(s, TIER_SLOW, 1, ms, &mw);
+	text = text_of();
 	line(text, "  power:      mean 20.00 W, maximum 20.00 W, energy 40.00 J; of the GPU alone, by NVML\n");
 	free(text);
-	tally_free(&t);
 }
 
 static void what_was_not_measured_says_so(void **state)
 {
-	struct tally t;
-	struct next n;
 	char *text;
 
 	(void)state;
-	begin(&t, &n, 1);
-	stream(&t.sink);
-	text = text_of(&t);
+	stream(begin_with(1));
+	text = text_of();
 	line(text, "  power:      not measured\n");
 	line(text, "  hottest:    not measured\n");
 	line(text, "  throttling: not measured\n");
 	free(text);
-	tally_free(&t);
 }
 
 static void clocks_that_leap(void **state)
@@ -254,18 +203,16 @@ static void clocks_that_leap(void **state)
 		{2000, 2000, 3602000, NULL, "  clock: was set forward by 1:00:00; the file uses the time"},
 		{2000, 4000, 1000, "  suspended: 2.0 s, ", "  clock: was set back by 3.0 s; the file uses"},
 	};
-	struct tally t;
-	struct next n;
 
 	(void)state;
-	begin(&t, &n, 1);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		begin_with(1);
 		clocks_then = (struct clock_anchor) {5 * NS_PER_S, 1763000000 * NS_PER_S, 70 * NS_PER_S};
 		clocks_now = clocks_then;
 		clocks_now.mono_ns += cases[i].mono * MS;
 		clocks_now.boot_ns += cases[i].boot * MS;
 		clocks_now.real_ns += cases[i].real * MS;
-		char *text = text_of(&t);
+		char *text = text_of();
 
 		if (cases[i].asleep)
 			line(text, cases[i].asleep);
@@ -277,101 +224,76 @@ static void clocks_that_leap(void **state)
 			assert_null(strstr(text, "clock"));
 		free(text);
 	}
-	clocks_now = clocks_then;
-	tally_free(&t);
+	clocks_then = (struct clock_anchor) {.mono_ns = NS_PER_S};
+	clocks_now = (struct clock_anchor) {.mono_ns = 3 * NS_PER_S};
 }
 
 /* There, but nothing ever came of them: no 0 W, no 0 degrees. */
 static void nothing_was_read(void **state)
 {
 	const double none[5] = {NAN, NAN, NAN, NAN, NAN};
-	struct tally t;
-	struct next n;
+	struct sink *s = begin_with(CHANNELS);
 	char *text;
 
 	(void)state;
-	begin(&t, &n, CHANNELS);
 	for (int ms = 0; ms <= 2000; ms += 10) {
-		row(&t.sink, TIER_MEDIUM, 1, ms, none);
-		row(&t.sink, TIER_SLOW, 5, ms, none);
+		row(s, TIER_MEDIUM, 1, ms, none);
+		row(s, TIER_SLOW, 5, ms, none);
 	}
-	text = text_of(&t);
+	text = text_of();
 	line(text, "  power:      not measured\n");
 	line(text, "  hottest:    not measured\n");
 	line(text, "  throttling: not measured\n");
 	free(text);
-	tally_free(&t);
 }
 
 /* A log without room for them: the rows that it drops are in no number. */
 static void what_is_dropped_does_not_count(void **state)
 {
-	struct session about = session_of(CHANNELS);
-	char dir[] = "/tmp/test-summary.XXXXXX", path[64];
-
 	(void)state;
-	assert_non_null(mkdtemp(dir));
-	snprintf(path, sizeof path, "%s/run.nvmt", dir);
 	for (int room = 0; room < 2; room++) {
-		struct err e;
-		struct log_writer *w = log_writer_new(path, true, &e);
-		struct tally t;
+		struct sink *s = begin_with(CHANNELS);
+		char *text;
 
-		assert_non_null(w);
 		if (!room)
-			log_writer_buffer(w, 1);
-		tally_init(&t, log_writer_sink(w));
-		tally_of_writer(&t, w);
-		assert_int_equal(t.sink.ops->begin(&t.sink, &about, &e), 0);
-		stream(&t.sink);
-		t.sink.ops->end(&t.sink, &e);
-		assert_int_equal(t.rows[TIER_FAST], room ? 1999 : 0);
-		assert_int_equal(t.rows[TIER_MEDIUM], room ? 201 : 0);
-		assert_int_equal(t.rows[TIER_SLOW], room ? 21 : 0);
-		assert_true(room ? integral_get(&t.power.mj) > 0 : isnan(integral_get(&t.power.mj)));
-		assert_true(t.ran_ns < 60 * NS_PER_S); /* of this test, and not of its clock */
-		tally_free(&t);
-		log_writer_free(w);
+			log_writer_options(writer)->buffer = 1;
+		stream(s);
+		text = text_of();
+		line(text, room ? "1999 fast, 201 medium, 21 slow;" : " 0 fast, 0 medium, 0 slow;");
+		line(text, room ? "energy 28.55 J" : "  power:      not measured\n");
+		free(text);
 	}
-	unlink(path);
-	rmdir(dir);
 }
 
 /* Stopped for 0.7 s, by Ctrl-Z for instance: what was used meanwhile is not known. */
 static void a_hole_has_no_energy(void **state)
 {
 	const double mw = 10000;
-	struct tally t;
-	struct next n;
+	struct sink *s = begin_with(CHANNELS);
 	char *text;
 
 	(void)state;
-	begin(&t, &n, CHANNELS);
 	for (int ms = 0; ms <= 2000; ms += 10)
 		if (ms <= 1000 || ms >= 1700)
-			row(&t.sink, TIER_MEDIUM, 1, ms, &mw);
-	text = text_of(&t);
+			row(s, TIER_MEDIUM, 1, ms, &mw);
+	text = text_of();
 	line(text, "  power:      mean 10.00 W, maximum 10.00 W, energy 13.00 J (measured 65 % of the time)\n");
 	free(text);
-	tally_free(&t);
 }
 
 static void no_throttling_is_none(void **state)
 {
 	const double cool[5] = {40, 41, 0, 7, 0};
-	struct tally t;
-	struct next n;
+	struct sink *s = begin_with(CHANNELS);
 	char *text;
 
 	(void)state;
-	begin(&t, &n, CHANNELS);
 	for (int ms = 0; ms <= 2000; ms += 100)
-		row(&t.sink, TIER_SLOW, 5, ms, cool);
-	text = text_of(&t);
+		row(s, TIER_SLOW, 5, ms, cool);
+	text = text_of();
 	line(text, "  hottest:    gpu 41.0 C\n");
 	line(text, "  throttling: none\n");
 	free(text);
-	tally_free(&t);
 }
 
 /* Each lateness falls into a step that ends behind it, by a sixteenth at most from 2 us on. */
@@ -410,6 +332,22 @@ static void shares_of_lateness(void **state)
 	assert_true(lateness_ns(&l, &since, 1) > 10 * MS && lateness_ns(&l, &since, 1) < 12 * MS);
 }
 
+static int folder_make(void **state)
+{
+	(void)state;
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof path, "%s/run.nvmt", folder);
+	return 0;
+}
+
+static int folder_remove(void **state)
+{
+	(void)state;
+	unlink(path);
+	return rmdir(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -420,5 +358,5 @@ int main(void)
 		cmocka_unit_test(shares_of_lateness),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

@@ -1,0 +1,610 @@
+/* Marks of other programs: a folder of this user with a socket for each receiver, and a thread of the
+ * receiver that reads it. */
+#include "record/marks.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nvmtop/mark.h"
+#include "util/clock.h"
+#include "util/intl.h"
+#include "util/num.h"
+#include "util/thread.h"
+
+/* So many at most in such a time: then the senders wait, and nothing grows. */
+#define BURST_MARKS 512
+#define BURST_NS    (10 * NS_PER_MS)
+#define STEP_NS     (5 * NS_PER_MS) /* the wall clock was set, and did not just drift */
+#define LONGEST     512
+#define AHEAD_NS    NS_PER_MS /* a clock that was rounded up is not the future */
+#define WAIT_S      1         /* for a receiver whose queue is full */
+
+/* --- one datagram --- */
+
+/* "12345.678901234": to the nanosecond, and further digits are ignored.  Returns its end, or NULL. */
+static const char *seconds(const char *p, const char *end, int64_t *ns)
+{
+	const char *from = p;
+	int64_t scale = NS_PER_S;
+
+	for (*ns = 0; p < end && *p >= '0' && *p <= '9' && p - from < 10; p++)
+		*ns = *ns * 10 + (*p - '0');
+	if (p == from)
+		return NULL;
+	*ns = *ns > INT64_MAX / NS_PER_S - 1 ? INT64_MAX - NS_PER_S : *ns * NS_PER_S;
+	if (p == end || *p != '.')
+		return p;
+	for (from = ++p; p < end && *p >= '0' && *p <= '9'; p++) {
+		scale /= 10;
+		*ns += (*p - '0') * scale;
+	}
+	return p > from ? p : NULL;
+}
+
+/* It comes from any process of this user: a program, a line of shell, a mistake. It is accepted as a whole
+ * or rejected. */
+bool mark_parse(const char *text, size_t len, int64_t sent_ns, int64_t now_ns, int64_t *t_ns,
+		char label[MARK_LABEL])
+{
+	static const char head[] = "nvmtop-mark 1 ";
+	const size_t n = sizeof(head) - 1;
+	const char *end = text + len, *p;
+
+	if (len <= n || len > LONGEST || memcmp(text, head, n) != 0)
+		return false;
+	if (end[-1] == '\n')
+		end--;
+	p = seconds(text + n, end, t_ns);
+	if (!p || (p < end && *p != ' '))
+		return false;
+	if (*t_ns == 0)
+		*t_ns = sent_ns;
+	if (*t_ns > now_ns + AHEAD_NS || *t_ns < sent_ns - MARK_OLDEST_S * NS_PER_S)
+		return false;
+	if (*t_ns > now_ns)
+		*t_ns = now_ns;
+	p += p < end;
+	text_printable(label, MARK_LABEL, p, (size_t)(end - p));
+	return true;
+}
+
+/* --- the folder --- */
+
+static bool address(struct sockaddr_un *out, const char *folder, const char *name)
+{
+	int n;
+
+	*out = (struct sockaddr_un) {.sun_family = AF_UNIX};
+	n = snprintf(out->sun_path, sizeof(out->sun_path), "%s/%s", folder, name);
+	return n > 0 && (size_t)n < sizeof(out->sun_path);
+}
+
+/* Is it a directory, not a link, owned by this user, and closed to all others?  No other user can create,
+ * remove or read a socket in it then. */
+static bool is_ours(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+	       !(st.st_mode & 077);
+}
+
+/* The address of a process; false: no folder is private to this user. */
+static bool folder_of(long pid, struct sockaddr_un *out)
+{
+	char folder[sizeof(out->sun_path)], name[32];
+
+	if (!nvmtop_mark_folder(folder, sizeof(folder)) || !is_ours(folder))
+		return false;
+	snprintf(name, sizeof(name), "%ld.sock", pid);
+	return address(out, folder, name);
+}
+
+/* The process in the name of a socket; 0: it is no such name. */
+static long folder_pid(const char *path)
+{
+	const char *name = strrchr(path, '/'), *end;
+	int64_t pid;
+
+	name = name ? name + 1 : path;
+	end = num_i64(name, name + strlen(name), &pid);
+	return end && !strcmp(end, ".sock") && name[0] >= '1' && name[0] <= '9' && pid <= INT32_MAX
+		       ? (long)pid
+		       : 0;
+}
+
+/* False: see errno. */
+static bool folder_listens(const struct sockaddr_un *at)
+{
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool yes = fd >= 0 && connect(fd, (const struct sockaddr *)at, sizeof(*at)) == 0;
+	int why = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = why;
+	return yes;
+}
+
+/* Removes the socket if nothing listens there and its process has ended. Both are checked: the process may be in another container, where it has another number, and a socket
+ * that was just created does not listen yet. */
+static void folder_sweep(const struct sockaddr_un *at)
+{
+	long pid = folder_pid(at->sun_path);
+
+	if (pid && !folder_listens(at) && errno == ECONNREFUSED && kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+		unlink(at->sun_path);
+}
+
+/* Calls for each socket of this user. -1 with the sentence: the folder exists and is not private to this
+ * user. */
+static int folder_each(void (*call)(void *to, const struct sockaddr_un *at), void *to, struct err *e)
+{
+	struct sockaddr_un at;
+	char folder[sizeof(at.sun_path)], shown[sizeof(at.sun_path)];
+	struct dirent *d;
+	struct stat st;
+	DIR *dir;
+
+	if (!nvmtop_mark_folder(folder, sizeof(folder)) || lstat(folder, &st) < 0)
+		return 0;
+	if (!is_ours(folder)) {
+		text_printable(shown, sizeof(shown), folder, strlen(folder));
+		return err_set(e, ERR_FAILED,
+			       _("cannot accept marks from other programs: %s is not a folder that only you can "
+				 "access (chmod 700, or remove it)"),
+			       shown);
+	}
+	dir = opendir(folder);
+	while (dir && (d = readdir(dir)))
+		if (folder_pid(d->d_name) && address(&at, folder, d->d_name))
+			call(to, &at);
+	if (dir)
+		closedir(dir);
+	return 0;
+}
+
+static void sweep(void *unused, const struct sockaddr_un *at)
+{
+	(void)unused;
+	folder_sweep(at);
+}
+
+/* The address for this process; creates the folder and removes sockets of processes that have ended. */
+static int folder_own(struct sockaddr_un *out, struct err *e)
+{
+	char folder[sizeof(out->sun_path)] = "", shown[sizeof(out->sun_path)], name[32];
+	int num;
+
+	snprintf(name, sizeof(name), "%ld.sock", (long)getpid());
+	if (!nvmtop_mark_folder(folder, sizeof(folder)) || !address(out, folder, name))
+		return err_set(e, ERR_FAILED,
+			       _("cannot accept marks from other programs: no folder for the socket"));
+	text_printable(shown, sizeof(shown), folder, strlen(folder));
+	num = mkdir(folder, 0700) < 0 ? errno : 0;
+	if (num && num != EEXIST)
+		return err_sys(e, ERR_FAILED, num,
+			       _("cannot accept marks from other programs: cannot create the folder %s"),
+			       shown);
+	if (folder_each(sweep, NULL, e) < 0)
+		return -1;
+	if (folder_listens(out))
+		return err_set(
+			e, ERR_FAILED,
+			_("cannot accept marks from other programs: another nvmtop has the socket %s/%s"),
+			shown, name);
+	unlink(out->sun_path); /* of a process that had this number before */
+	return 0;
+}
+
+/* --- receiving --- */
+
+/* A thread of its own receives marks: the kernel queues as few as ten datagrams for a socket, and the main
+ * thread may be drawing or detecting the board.  The kernel adds the time of sending and the sender's user. */
+struct inbox {
+	struct sockaddr_un at;
+	int fd, quit, signals;
+	pthread_t thread;
+	inbox_take *take;
+	void *to;
+	int64_t offset_ns; /* of the wall clock, when it was last read */
+	int64_t burst_ns;  /* when the burst began */
+	int burst;         /* marks in it */
+	uint64_t refused;
+};
+
+struct letter {
+	char text[1024];
+	size_t len;
+	bool whole, trusted;
+	int64_t sent_ns, now_ns;
+};
+
+/* The kernel's wall clock timestamp, as CLOCK_MONOTONIC. */
+static int64_t sent_at(struct inbox *b, const struct timespec *note, int64_t now_ns)
+{
+	struct timespec wall;
+	int64_t offset, sent;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	offset = (int64_t)wall.tv_sec * NS_PER_S + wall.tv_nsec - now_ns;
+	sent = (int64_t)note->tv_sec * NS_PER_S + note->tv_nsec - offset;
+	if (llabs(offset - b->offset_ns) > STEP_NS || sent > now_ns)
+		sent = now_ns;
+	b->offset_ns = offset;
+	return sent;
+}
+
+/* Descriptors that a sender passes are closed. */
+static void close_all(const struct cmsghdr *c)
+{
+	size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+	for (size_t i = 0; i < n; i++) {
+		int fd;
+
+		memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
+		close(fd);
+	}
+}
+
+static void read_notes(struct inbox *b, struct letter *l, struct msghdr *m)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+		if (c->cmsg_level != SOL_SOCKET)
+			continue;
+		if (c->cmsg_type == SCM_TIMESTAMPNS && c->cmsg_len >= CMSG_LEN(sizeof(struct timespec))) {
+			struct timespec note;
+
+			memcpy(&note, CMSG_DATA(c), sizeof(note));
+			l->sent_ns = sent_at(b, &note, l->now_ns);
+		} else if (c->cmsg_type == SCM_CREDENTIALS && c->cmsg_len >= CMSG_LEN(sizeof(struct ucred))) {
+			struct ucred who;
+
+			memcpy(&who, CMSG_DATA(c), sizeof(who));
+			l->trusted = who.uid == geteuid() || who.uid == 0;
+		} else if (c->cmsg_type == SCM_RIGHTS) {
+			close_all(c);
+		}
+	}
+}
+
+static bool receive(struct inbox *b, struct letter *l)
+{
+	union {
+		struct cmsghdr head;
+		char room[256];
+	} notes;
+	struct iovec io = {l->text, sizeof(l->text)};
+	struct msghdr m = {.msg_iov = &io,
+			   .msg_iovlen = 1,
+			   .msg_control = notes.room,
+			   .msg_controllen = sizeof(notes.room)};
+	ssize_t n = recvmsg(b->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	if (n < 0)
+		return false;
+	l->len = (size_t)n;
+	l->whole = !(m.msg_flags & MSG_TRUNC);
+	l->trusted = false;
+	l->now_ns = l->sent_ns = clock_now_ns();
+	read_notes(b, l, &m);
+	return true;
+}
+
+static void take_one(struct inbox *b, const struct letter *l)
+{
+	char label[MARK_LABEL];
+	int64_t t_ns;
+
+	if (l->whole && l->trusted && mark_parse(l->text, l->len, l->sent_ns, l->now_ns, &t_ns, label))
+		b->take(b->to, t_ns, label);
+	else
+		b->refused++;
+}
+
+static void take_all(struct inbox *b)
+{
+	struct letter l;
+	int64_t rest;
+
+	while (receive(b, &l)) {
+		if (l.now_ns - b->burst_ns >= BURST_NS) {
+			b->burst_ns = l.now_ns;
+			b->burst = 0;
+		}
+		take_one(b, &l);
+		if (++b->burst < BURST_MARKS)
+			continue;
+		rest = b->burst_ns + BURST_NS - clock_now_ns();
+		if (rest > 0)
+			nanosleep(&(struct timespec) {.tv_nsec = (long)rest}, NULL);
+		return; /* a sender that never stops must not keep the thread here */
+	}
+}
+
+static void *inbox_main(void *arg)
+{
+	struct inbox *b = arg;
+	struct pollfd p[3] = {{.fd = b->fd, .events = POLLIN},
+			      {.fd = b->quit, .events = POLLIN},
+			      {.fd = b->signals, .events = POLLIN}};
+	struct signalfd_siginfo si;
+
+	prctl(PR_SET_NAME, "nvmtop-marks");
+	while (!p[1].revents) {
+		if (poll(p, 3, -1) < 0 && errno != EINTR)
+			break;
+		while (b->signals >= 0 && read(b->signals, &si, sizeof(si)) == (ssize_t)sizeof(si))
+			b->take(b->to, clock_now_ns(), "");
+		take_all(b);
+	}
+	return NULL;
+}
+
+static int listen_at(struct inbox *b)
+{
+	const int on = 1;
+
+	b->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	b->quit = eventfd(0, EFD_CLOEXEC);
+	if (b->fd < 0 || b->quit < 0 || setsockopt(b->fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0)
+		return -1;
+	/* Without the kernel's note the time of reading stands for that of sending. */
+	setsockopt(b->fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on));
+	if (bind(b->fd, (const struct sockaddr *)&b->at, sizeof(b->at)) < 0)
+		return -1;
+	chmod(b->at.sun_path, 0600);
+	return 0;
+}
+
+static void discard(struct inbox *b, bool bound)
+{
+	if (bound)
+		unlink(b->at.sun_path);
+	if (b->fd >= 0)
+		close(b->fd);
+	if (b->quit >= 0)
+		close(b->quit);
+	free(b);
+}
+
+struct inbox *inbox_open(inbox_take *take, void *to, int signals, struct err *e)
+{
+	struct inbox *b = calloc(1, sizeof(*b));
+	struct clock_anchor now;
+	int num;
+
+	if (!b) {
+		err_set(e, ERR_FAILED, _("out of memory"));
+		return NULL;
+	}
+	b->fd = b->quit = -1;
+	b->take = take;
+	b->to = to;
+	b->signals = signals;
+	clock_anchor(&now);
+	b->offset_ns = now.real_ns - now.mono_ns;
+	if (folder_own(&b->at, e) < 0) {
+		discard(b, false);
+		return NULL;
+	}
+	num = listen_at(b) < 0 ? errno : 0;
+	if (!num)
+		num = thread_start(&b->thread, inbox_main, b);
+	if (num) {
+		char shown[sizeof(b->at.sun_path)];
+
+		text_printable(shown, sizeof(shown), b->at.sun_path, strlen(b->at.sun_path));
+		err_sys(e, ERR_FAILED, num, _("cannot accept marks from other programs at %s"), shown);
+		discard(b, true);
+		return NULL;
+	}
+	return b;
+}
+
+uint64_t inbox_close(struct inbox *b)
+{
+	uint64_t one = 1, refused;
+
+	if (!b)
+		return 0;
+	/* First the name, so that no mark is sent that would not be read. */
+	unlink(b->at.sun_path);
+	while (write(b->quit, &one, sizeof(one)) < 0 && errno == EINTR)
+		continue;
+	pthread_join(b->thread, NULL);
+	refused = b->refused;
+	discard(b, false);
+	return refused;
+}
+
+/* --- before a recording begins --- */
+
+/* Finding the board and waiting for the first samples takes a moment, in which a script that started the
+ * recorder may have sent marks already: they wait here until the recording begins. */
+struct marker {
+	pthread_mutex_t lock; /* for what follows */
+	struct engine *engine; /* NULL: marks wait */
+	bool drops;
+	struct mark *waiting;
+	size_t n_waiting;
+
+	struct inbox *inbox; /* NULL: no marks of other programs */
+	int signals;
+};
+
+void marker_take(void *marker, int64_t t_ns, const char *label)
+{
+	struct marker *m = marker;
+	struct mark *more;
+
+	pthread_mutex_lock(&m->lock);
+	if (m->engine) {
+		engine_mark(m->engine, t_ns, label);
+	} else if (!m->drops && (more = reallocarray(m->waiting, m->n_waiting + 1, sizeof(*more)))) {
+		m->waiting = more;
+		more += m->n_waiting++;
+		*more = (struct mark) {.t_ns = t_ns};
+		strncpy(more->label, label, sizeof(more->label) - 1);
+	}
+	pthread_mutex_unlock(&m->lock);
+}
+
+struct marker *marker_open(struct err *told)
+{
+	struct marker *m = calloc(1, sizeof(*m));
+	sigset_t set;
+
+	if (!m) {
+		err_set(told, ERR_FAILED, "%s", _("out of memory"));
+		return NULL;
+	}
+	pthread_mutex_init(&m->lock, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	m->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	m->inbox = inbox_open(marker_take, m, m->signals, told);
+	if (m->inbox)
+		told->code = ERR_NONE;
+	return m;
+}
+
+/* Waiting and future marks are for that engine; NULL: they are discarded. */
+static void pass_to(struct marker *m, struct engine *g)
+{
+	pthread_mutex_lock(&m->lock);
+	for (size_t i = 0; g && i < m->n_waiting; i++)
+		engine_mark(g, m->waiting[i].t_ns, m->waiting[i].label);
+	m->n_waiting = 0;
+	m->engine = g;
+	m->drops = !g;
+	pthread_mutex_unlock(&m->lock);
+}
+
+void marker_drop(struct marker *m)
+{
+	pass_to(m, NULL);
+}
+
+void marker_begin(struct marker *m, struct engine *g)
+{
+	pass_to(m, g);
+}
+
+uint64_t marker_end(struct marker *m)
+{
+	uint64_t refused = inbox_close(m->inbox);
+
+	m->inbox = NULL;
+	marker_drop(m);
+	return refused;
+}
+
+void marker_free(struct marker *m)
+{
+	if (!m)
+		return;
+	marker_end(m);
+	if (m->signals >= 0)
+		close(m->signals);
+	pthread_mutex_destroy(&m->lock);
+	free(m->waiting);
+	free(m);
+}
+
+/* --- sending --- */
+
+/* A mark on its way to all receivers, or the query for their processes. */
+struct post {
+	int fd; /* -1: they are only listed */
+	const char *text;
+	size_t len;
+	int taken, failed;
+	long failed_pid;
+	char *list; /* "1234, 1240" */
+	size_t size, used;
+};
+
+static void deliver(void *to, const struct sockaddr_un *at)
+{
+	struct post *p = to;
+	bool there = p->fd < 0 ? folder_listens(at)
+			       : sendto(p->fd, p->text, p->len, MSG_NOSIGNAL, (const struct sockaddr *)at,
+					sizeof(*at)) >= 0;
+	int num = errno;
+	long pid = folder_pid(at->sun_path);
+
+	if (there) {
+		const char *between = p->taken++ ? ", " : "";
+
+		if (p->used < p->size)
+			p->used += (size_t)snprintf(p->list + p->used, p->size - p->used, "%s%ld", between,
+						    pid);
+	} else if (num == ECONNREFUSED || num == ENOENT) {
+		folder_sweep(at);
+	} else {
+		p->failed = num;
+		p->failed_pid = pid;
+	}
+}
+
+static int nobody(long to, struct err *e)
+{
+	char pids[128] = "";
+	struct post all = {.fd = -1, .list = pids, .size = sizeof(pids)};
+
+	if (folder_each(deliver, &all, e) < 0)
+		return -1;
+	if (all.taken)
+		return err_set(e, ERR_FAILED,
+			       _("process %ld is not one of your recorders or live screens; running: %s"), to,
+			       pids);
+	return err_set(e, ERR_FAILED,
+		       _("none of your recorders or live screens is running: nothing to mark (mark a "
+			 "recorder of another user, such as one started with sudo, as that user)"));
+}
+
+int marks_send(int64_t t_ns, const char *label, long to, char *whom, size_t size, struct err *e)
+{
+	const struct timespec at = {(time_t)(t_ns / NS_PER_S), (long)(t_ns % NS_PER_S)};
+	const struct timeval patience = {WAIT_S, 0};
+	char text[256];
+	struct post p = {.text = text, .list = whom, .size = size};
+	struct sockaddr_un one;
+	int r = 0;
+
+	whom[0] = '\0';
+	p.len = nvmtop_mark_text(text, sizeof(text), &at, label);
+	p.fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (p.fd < 0 || setsockopt(p.fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0) {
+		err_sys(e, ERR_FAILED, errno, _("cannot open a socket for a mark"));
+		if (p.fd >= 0)
+			close(p.fd);
+		return -1;
+	}
+	if (!to)
+		r = folder_each(deliver, &p, e);
+	else if (folder_of(to, &one))
+		deliver(&p, &one);
+	close(p.fd);
+	if (r < 0)
+		return -1;
+	if (p.failed)
+		return err_sys(e, ERR_FAILED, p.failed == EAGAIN ? ETIMEDOUT : p.failed,
+			       _("process %ld did not accept the mark"), p.failed_pid);
+	return p.taken ? p.taken : nobody(to, e);
+}
