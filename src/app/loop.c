@@ -56,15 +56,12 @@ void top_look(struct top *t)
 	scene_procs(t);
 }
 
-/* A file that cannot be written at all was reported at once. */
-static void watch_saver(struct top *t)
+static void watch_settings(struct top *t)
 {
 	struct err e;
 
-	if (!t->saver || !settings_saver_failed(t->saver, &e) || t->may_not_keep)
-		return;
-	t->may_not_keep = true;
-	top_say(t, STYLE_WARN, e.text);
+	if (app_settings_failed(t->chosen, &e))
+		top_say(t, STYLE_WARN, e.text);
 }
 
 static void take_signals(struct top *t)
@@ -158,7 +155,7 @@ static int patience(const struct top *t)
 
 	input = sooner(input, recording_patience_ms(&t->recording));
 	input = sooner(input, files_patience_ms(&t->files));
-	input = sooner(input, settings_saver_patience_ms(t->saver));
+	input = sooner(input, app_settings_patience_ms(t->chosen));
 	return sooner(sooner(input, t->repaint_ns ? 100 : -1), frame_ms(t));
 }
 
@@ -195,7 +192,7 @@ static void run(struct top *t)
 		take_events(t);
 		look_after_source(t);
 		recording_watch(&t->recording);
-		watch_saver(t);
+		watch_settings(t);
 		t->redraw |= files_take(&t->files, 0);
 		pending_open_watch(t);
 		if (!t->quit && (t->redraw || frame_ms(t) == 0))
@@ -203,6 +200,11 @@ static void run(struct top *t)
 		if (ui_played_out(t->ui))
 			pending_open_part(t, 1, true);
 	}
+}
+
+enum charset charset_of(const struct options *o)
+{
+	return o->ascii ? CHARSET_ASCII : term_charset();
 }
 
 static int start(struct top *t, struct err *e)
@@ -269,7 +271,7 @@ int cmd_top(const struct options *o)
 			fprintf(stderr, "nvmtop: %s\n", t.recording.failed);
 			status = ERR_FAILED;
 		}
-		if (settings_saver_end(t.saver, &e) < 0)
+		if (app_settings_end(t.chosen, &e) < 0)
 			fprintf(stderr, "nvmtop: %s\n", e.text);
 	}
 	if (!status && t.source.remote && remote_verdict(t.source.remote)->code != ERR_NONE)

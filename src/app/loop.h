@@ -2,19 +2,16 @@
 #ifndef NVMTOP_APP_LOOP_H
 #define NVMTOP_APP_LOOP_H
 
-#include "app/settings-merge.h"
 #include "app/app.h"
 #include "app/files.h"
 #include "app/recording.h"
-#include "app/settings-save.h"
+#include "app/settings-file.h"
 #include "app/pending-open.h"
 #include "app/source.h"
 
 struct top {
 	const struct options *o;
 	struct app_settings *chosen;
-	struct settings_saver *saver; /* NULL until a setting changes */
-	bool may_not_keep;            /* reported that changes cannot be saved */
 	struct source source;
 	struct recording recording;
 

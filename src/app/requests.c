@@ -64,18 +64,10 @@ static void copy_screen(struct top *t, bool svg)
 static void settings_changed(struct top *t)
 {
 	const struct settings *now = ui_settings(t->ui);
-	struct err e;
 
 	term_theme(t->term, now->theme, now->ground);
 	term_mouse(t->term, !now->mouse);
-	if (t->chosen->path[0] && !t->may_not_keep && conf_may_save(t->chosen->path, &e) < 0) {
-		t->may_not_keep = true;
-		top_say(t, STYLE_WARN, e.text);
-	}
-	if (t->chosen->path[0] && !t->saver)
-		t->saver = settings_saver_new(t->chosen);
-	if (t->saver)
-		settings_saver_want(t->saver, now);
+	app_settings_changed(t->chosen, now);
 	t->redraw = true;
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/settings-merge.h"
+#include "app/settings-file.h"
 #include "cli/verb.h"
 #include "util/intl.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "app/settings-merge.h"
+#include "app/settings-file.h"
 #include "cli/cli.h"
 #include "util/clock.h"
 #include "model/history.h"
