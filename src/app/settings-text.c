@@ -482,7 +482,8 @@ int conf_write(const struct settings *s, bool all, FILE *out)
 	      out);
 	for (const struct word *w = words; w < END_OF_WORDS; w++)
 		put_word(out, s, w, all);
-	fputs("\n# Rows of a view: hidden; with so many lines; moved. Names as in nvmtop once --json, such as\n"
+	fputs("\n# Rows of a view: hidden; with so many lines; moved. Names as in nvmtop once --json, such "
+	      "as\n"
 	      "# hide.overview = swap.used, fan.rpm\n"
 	      "# lines.overview = gpu.util 6, power.total 3\n"
 	      "# move.power = VDD_IN.power first, VDD_CPU_CV.power after VDD_IN.power\n",
