@@ -87,9 +87,8 @@ typedef void notify_fn(void *to, enum style style, const char *text);
 /* trace_open(), with a progress line. */
 struct trace *open_trace(const char *path, struct err *e);
 
-/* --with FILE, aligned to the trace that is shown.  As trace_open_view(). */
-struct trace *with_open(const struct options *o, struct trace *shown, struct ui_align *align, struct err *e);
-/* The same of one that is open, with *e as trace_open_view() left it.  NULL: it was closed. */
+/* t, for --with FILE, aligned to the trace that is shown; it and *e are as trace_open_view() left them.
+ * NULL: it was closed, or was NULL. */
 struct trace *with_aligned(const struct options *o, struct trace *shown, struct trace *t,
 			   struct ui_align *align, struct err *e);
 /* The traces that the command line names, in its order; a damaged one is reported and included. If *n is

@@ -12,7 +12,6 @@ struct files {
 	uint64_t serial;  /* changes with the list */
 	char at[128];     /* the file being read, printable, or "" */
 	struct scan *scan; /* NULL: complete */
-	int64_t since_ns;
 };
 
 /* Read the folder again, unless that is still running. */

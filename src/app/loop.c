@@ -131,12 +131,6 @@ static void draw(struct top *t)
 	t->redraw = false;
 }
 
-/* The shorter of two timeouts; -1: none. */
-static int sooner(int a, int b)
-{
-	return a < 0 || (b >= 0 && b < a) ? b : a;
-}
-
 /* Milliseconds until the next frame is due; -1: none. */
 static int frame_ms(const struct top *t)
 {
@@ -148,15 +142,22 @@ static int frame_ms(const struct top *t)
 	return gone >= frame ? 0 : frame - (int)gone;
 }
 
-/* Timeout of poll() in ms; -1: none. */
+/* Timeout of poll() in ms, the shortest of all; -1: none. */
 static int patience(const struct top *t)
 {
-	int input = sooner(term_timeout_ms(t->term), source_patience_ms(&t->source));
+	const int all[] = {term_timeout_ms(t->term),
+			   source_patience_ms(&t->source),
+			   recording_patience_ms(&t->recording),
+			   files_patience_ms(&t->files),
+			   app_settings_patience_ms(t->chosen),
+			   t->repaint_ns ? 100 : -1,
+			   frame_ms(t)};
+	int ms = -1;
 
-	input = sooner(input, recording_patience_ms(&t->recording));
-	input = sooner(input, files_patience_ms(&t->files));
-	input = sooner(input, app_settings_patience_ms(t->chosen));
-	return sooner(sooner(input, t->repaint_ns ? 100 : -1), frame_ms(t));
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (all[i] >= 0 && (ms < 0 || all[i] < ms))
+			ms = all[i];
+	return ms;
 }
 
 static void look_after_source(struct top *t)

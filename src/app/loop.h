@@ -6,8 +6,16 @@
 #include "app/files.h"
 #include "app/recording.h"
 #include "app/settings-file.h"
-#include "app/pending-open.h"
+#include "app/open-trace.h"
 #include "app/source.h"
+
+/* A trace being opened, to be shown when it is ready.  All zero: none. */
+struct pending_open {
+	struct fetch *fetch;
+	int by;         /* 0: a chosen trace; -1, 1: previous or next part of the recording */
+	bool play;      /* continued by playback */
+	char name[160]; /* shown meanwhile */
+};
 
 struct top {
 	const struct options *o;
@@ -33,6 +41,20 @@ struct top {
 void top_say(void *to, enum style style, const char *text);
 /* Update everything in the scene that changes with time. */
 void top_look(struct top *t);
+
+/* pending-open.c */
+/* Open a trace, or the next (by 1) or previous (-1) part of this recording.
+ * play: continued by playback. */
+void pending_open_start(struct top *t, const char *path);
+void pending_open_part(struct top *t, int by, bool play);
+/* Return to the live view. */
+void pending_open_live(struct top *t);
+/* Cancel. */
+void pending_open_cancel(struct top *t);
+/* Show the trace once it is open. */
+void pending_open_watch(struct top *t);
+/* Say that the recording continues in another file. */
+void pending_open_report_next(struct top *t, const char *next);
 
 /* requests.c */
 void top_carry_out(struct top *t, const struct request *r);

@@ -65,7 +65,7 @@ static int print_trace(const struct options *o)
 	struct trace *with = NULL;
 	struct ui_align align;
 	if (o->with) {
-		with = with_open(o, t, &align, &e);
+		with = with_aligned(o, t, trace_open_view(o->with, &e), &align, &e);
 		if (!with) {
 			trace_close(t);
 			return complain(&e);
