@@ -53,16 +53,9 @@ struct data {
 	size_t n_power;
 };
 
-struct history_end {
-	union {
-		struct sink sink;
-		struct timeline timeline;
-	};
-	struct history *history;
-};
-
 struct history {
-	struct history_end sink, timeline;
+	struct sink sink;
+	struct timeline timeline;
 	pthread_mutex_t lock;
 	struct history_bound bound;
 	struct data data;
@@ -70,12 +63,27 @@ struct history {
 
 static struct history *of_sink(struct sink *s)
 {
-	return ((struct history_end *)(void *)s)->history;
+	return (struct history *)(void *)s;
 }
 
 static struct history *of_timeline(struct timeline *t)
 {
-	return ((struct history_end *)(void *)t)->history;
+	return (struct history *)(void *)((char *)t - offsetof(struct history, timeline));
+}
+
+/* The data, locked until the variable goes out of scope. */
+#define LOCKED __attribute__((cleanup(unlock)))
+
+static struct data *lock(struct history *h)
+{
+	pthread_mutex_lock(&h->lock);
+	return &h->data;
+}
+
+static void unlock(struct data **d)
+{
+	pthread_mutex_unlock(
+		&((struct history *)(void *)((char *)*d - offsetof(struct history, data)))->lock);
 }
 
 static void data_free(struct data *d)
@@ -211,18 +219,15 @@ static void power_add(struct data *d, size_t k, int64_t t_ns, double mw)
 
 static void history_rows(struct sink *s, const struct rows *r)
 {
-	struct history *h = of_sink(s);
-	struct data *d = &h->data;
+	LOCKED struct data *d = lock(of_sink(s));
 
-	pthread_mutex_lock(&h->lock);
-	if (d->tiers[r->tier] && r->width == d->session.width[r->tier]) {
-		for (size_t i = 0; i < r->n; i++)
-			lod_push(d->tiers[r->tier], r->t_ns[i], r->values + i * r->width);
-		for (size_t k = 0; k < d->n_power; k++)
-			for (size_t i = 0; d->power[k].tier == r->tier && i < r->n; i++)
-				power_add(d, k, r->t_ns[i], r->values[i * r->width + d->power[k].column]);
-	}
-	pthread_mutex_unlock(&h->lock);
+	if (!d->tiers[r->tier] || r->width != d->session.width[r->tier])
+		return;
+	for (size_t i = 0; i < r->n; i++)
+		lod_push(d->tiers[r->tier], r->t_ns[i], r->values + i * r->width);
+	for (size_t k = 0; k < d->n_power; k++)
+		for (size_t i = 0; d->power[k].tier == r->tier && i < r->n; i++)
+			power_add(d, k, r->t_ns[i], r->values[i * r->width + d->power[k].column]);
 }
 
 /* Room for one more.  At `most`, or without memory for more, the oldest eighth is dropped.
@@ -270,38 +275,31 @@ static void *insert(struct list *l, int64_t t_ns)
 
 static void history_mark(struct sink *s, const struct mark *m)
 {
-	struct history *h = of_sink(s);
-	struct summed_mark *new;
+	LOCKED struct data *d = lock(of_sink(s));
+	struct summed_mark *new = insert(&d->marks, m->t_ns);
 
-	pthread_mutex_lock(&h->lock);
-	new = insert(&h->data.marks, m->t_ns);
 	if (new)
 		new->mark = *m;
-	for (size_t k = 0; new &&k < h->data.n_power; k++)
+	for (size_t k = 0; new &&k < d->n_power; k++)
 		new->sums[k] = (struct sum_at) {NAN, NAN};
-	pthread_mutex_unlock(&h->lock);
 }
 
 static void history_gap(struct sink *s, const struct gap *g)
 {
-	struct history *h = of_sink(s);
-	struct gap *new;
+	LOCKED struct data *d = lock(of_sink(s));
+	struct gap *new = gap_is_hole(g) ? insert(&d->gaps, g->from_ns) : NULL;
 
-	pthread_mutex_lock(&h->lock);
-	if (gap_is_hole(g) && (new = insert(&h->data.gaps, g->from_ns)))
+	if (new)
 		*new = *g;
-	pthread_mutex_unlock(&h->lock);
 }
 
 static void history_change(struct sink *s, const struct change *c)
 {
-	struct history *h = of_sink(s);
-	struct change *new;
+	LOCKED struct data *d = lock(of_sink(s));
+	struct change *new = insert(&d->changes, c->t_ns);
 
-	pthread_mutex_lock(&h->lock);
-	if ((new = insert(&h->data.changes, c->t_ns)))
+	if (new)
 		*new = *c;
-	pthread_mutex_unlock(&h->lock);
 }
 
 static int history_end(struct sink *s, struct err *e)
@@ -318,14 +316,13 @@ static const struct session *session_of(struct timeline *t)
 
 static bool extent_of(struct timeline *t, int64_t *first_ns, int64_t *last_ns)
 {
-	struct history *h = of_timeline(t);
+	LOCKED struct data *d = lock(of_timeline(t));
 	bool any = false;
 
-	pthread_mutex_lock(&h->lock);
 	for (int i = 0; i < TIERS; i++) {
 		int64_t first, last;
 
-		if (!h->data.tiers[i] || !lod_extent(h->data.tiers[i], &first, &last))
+		if (!d->tiers[i] || !lod_extent(d->tiers[i], &first, &last))
 			continue;
 		if (!any || first < *first_ns)
 			*first_ns = first;
@@ -333,50 +330,41 @@ static bool extent_of(struct timeline *t, int64_t *first_ns, int64_t *last_ns)
 			*last_ns = last;
 		any = true;
 	}
-	pthread_mutex_unlock(&h->lock);
 	return any;
 }
 
-/* With the lock held: the levels of the channel's tier; NULL: none. */
-static const struct lod *lod_of(const struct history *h, size_t channel, size_t *column)
+/* The levels of the channel's tier; NULL: none. */
+static const struct lod *lod_of(const struct data *d, size_t channel, size_t *column)
 {
 	const struct channel *c;
 
-	if (channel >= h->data.session.n_channels)
+	if (channel >= d->session.n_channels)
 		return NULL;
-	c = &h->data.session.channels[channel];
+	c = &d->session.channels[channel];
 	*column = c->column;
-	return c->column < h->data.session.width[c->tier] ? h->data.tiers[c->tier] : NULL;
+	return c->column < d->session.width[c->tier] ? d->tiers[c->tier] : NULL;
 }
 
 static void columns_of(struct timeline *t, size_t channel, int zoom, int64_t first, size_t n, struct bin *out)
 {
-	struct history *h = of_timeline(t);
-	const struct lod *p;
+	LOCKED struct data *d = lock(of_timeline(t));
 	size_t column;
+	const struct lod *p = lod_of(d, channel, &column);
 
-	pthread_mutex_lock(&h->lock);
-	p = lod_of(h, channel, &column);
 	if (p)
 		lod_columns(p, column, zoom, first, n, out);
 	else
 		memset(out, 0, n * sizeof(*out));
-	pthread_mutex_unlock(&h->lock);
 }
 
 static double value_of(struct timeline *t, size_t channel, int64_t t_ns, int64_t *at_ns)
 {
-	struct history *h = of_timeline(t);
-	int64_t at = t_ns;
-	double v = NAN;
-	const struct lod *p;
+	LOCKED struct data *d = lock(of_timeline(t));
 	size_t column;
+	const struct lod *p = lod_of(d, channel, &column);
+	int64_t at = t_ns;
+	double v = p ? lod_value(p, column, t_ns, &at) : NAN;
 
-	pthread_mutex_lock(&h->lock);
-	p = lod_of(h, channel, &column);
-	if (p)
-		v = lod_value(p, column, t_ns, &at);
-	pthread_mutex_unlock(&h->lock);
 	if (at_ns)
 		*at_ns = at;
 	return v;
@@ -384,13 +372,9 @@ static double value_of(struct timeline *t, size_t channel, int64_t t_ns, int64_t
 
 static int64_t step_of(struct timeline *t, enum tier tier, int64_t t_ns, int n)
 {
-	struct history *h = of_timeline(t);
+	LOCKED struct data *d = lock(of_timeline(t));
 
-	pthread_mutex_lock(&h->lock);
-	if (h->data.tiers[tier])
-		t_ns = lod_step(h->data.tiers[tier], t_ns, n);
-	pthread_mutex_unlock(&h->lock);
-	return t_ns;
+	return d->tiers[tier] ? lod_step(d->tiers[tier], t_ns, n) : t_ns;
 }
 
 /* The first item that is not before t_ns. */
@@ -411,58 +395,46 @@ static size_t first_from(const struct list *l, int64_t t_ns)
 
 static size_t marks_of(struct timeline *t, int64_t from_ns, int64_t to_ns, struct mark *out, size_t max)
 {
-	struct history *h = of_timeline(t);
-	const struct list *marks = &h->data.marks;
+	LOCKED struct data *d = lock(of_timeline(t));
 	size_t n = 0;
 
-	pthread_mutex_lock(&h->lock);
-	for (size_t i = first_from(marks, from_ns); i < marks->n && time_at(marks, i) < to_ns && n < max; i++)
-		out[n++] = mark_at(marks, i)->mark;
-	pthread_mutex_unlock(&h->lock);
+	for (size_t i = first_from(&d->marks, from_ns); i < d->marks.n && n < max; i++) {
+		if (time_at(&d->marks, i) >= to_ns)
+			break;
+		out[n++] = mark_at(&d->marks, i)->mark;
+	}
 	return n;
 }
 
 static size_t gaps_of(struct timeline *t, int64_t from_ns, int64_t to_ns, struct gap *out, size_t max)
 {
-	struct history *h = of_timeline(t);
-	const struct gap *gaps;
+	LOCKED struct data *d = lock(of_timeline(t));
+	const struct gap *gaps = (const void *)d->gaps.p;
 	size_t n = 0;
 
-	pthread_mutex_lock(&h->lock);
-	gaps = (const void *)h->data.gaps.p;
-	for (size_t i = 0; i < h->data.gaps.n && gaps[i].from_ns < to_ns && n < max; i++)
+	for (size_t i = 0; i < d->gaps.n && gaps[i].from_ns < to_ns && n < max; i++)
 		if (gaps[i].to_ns > from_ns)
 			out[n++] = gaps[i];
-	pthread_mutex_unlock(&h->lock);
 	return n;
 }
 
 static size_t changes_of(struct timeline *t, int64_t from_ns, int64_t to_ns, struct change *out, size_t max)
 {
-	struct history *h = of_timeline(t);
-	size_t n;
+	LOCKED struct data *d = lock(of_timeline(t));
 
-	pthread_mutex_lock(&h->lock);
-	n = changes_between((const void *)h->data.changes.p, h->data.changes.n, from_ns, to_ns, out, max);
-	pthread_mutex_unlock(&h->lock);
-	return n;
+	return changes_between((const void *)d->changes.p, d->changes.n, from_ns, to_ns, out, max);
 }
 
 static int finest_of(struct timeline *t, size_t channel, int64_t t_ns)
 {
-	struct history *h = of_timeline(t);
-	const struct lod *p;
+	LOCKED struct data *d = lock(of_timeline(t));
 	size_t column;
-	int zoom;
+	const struct lod *p = lod_of(d, channel, &column);
 
-	pthread_mutex_lock(&h->lock);
-	p = lod_of(h, channel, &column);
-	zoom = p ? lod_finest(p, t_ns) : ZOOM_MAX;
-	pthread_mutex_unlock(&h->lock);
-	return zoom;
+	return p ? lod_finest(p, t_ns) : ZOOM_MAX;
 }
 
-/* With the lock held: the sum of power k up to t_ns; false: it is not known. */
+/* The sum of power k up to t_ns; false: it is not known. */
 static bool sum_to(const struct data *d, size_t k, int64_t t_ns, struct sum_at *out)
 {
 	const struct power *p = &d->power[k];
@@ -485,19 +457,17 @@ static bool sum_to(const struct data *d, size_t k, int64_t t_ns, struct sum_at *
 static bool integral_of(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns,
 			struct integral *out)
 {
-	struct history *h = of_timeline(t);
+	LOCKED struct data *d = lock(of_timeline(t));
 	struct sum_at from, to;
-	bool known = false;
+	size_t k = 0;
 
-	pthread_mutex_lock(&h->lock);
-	for (size_t k = 0; k < h->data.n_power; k++)
-		if (h->data.power[k].channel == channel)
-			known = sum_to(&h->data, k, from_ns, &from) && sum_to(&h->data, k, to_ns, &to);
-	pthread_mutex_unlock(&h->lock);
-	if (known)
-		*out = (struct integral) {.area = {to.area - from.area, 0},
-					  .covered_ns = (int64_t)(to.covered_ns - from.covered_ns)};
-	return known;
+	while (k < d->n_power && d->power[k].channel != channel)
+		k++;
+	if (k == d->n_power || !sum_to(d, k, from_ns, &from) || !sum_to(d, k, to_ns, &to))
+		return false;
+	*out = (struct integral) {.area = {to.area - from.area, 0},
+				  .covered_ns = (int64_t)(to.covered_ns - from.covered_ns)};
+	return true;
 }
 
 static const struct sink_ops sink_ops = {
@@ -531,10 +501,8 @@ struct history *history_new(struct err *e)
 		err_set(e, ERR_FAILED, _("out of memory for the history"));
 		return NULL;
 	}
-	h->sink.sink.ops = &sink_ops;
-	h->sink.history = h;
-	h->timeline.timeline.ops = &timeline_ops;
-	h->timeline.history = h;
+	h->sink.ops = &sink_ops;
+	h->timeline.ops = &timeline_ops;
 	return h;
 }
 
@@ -559,10 +527,10 @@ size_t history_columns(const struct history *h)
 
 struct sink *history_sink(struct history *h)
 {
-	return &h->sink.sink;
+	return &h->sink;
 }
 
 struct timeline *history_timeline(struct history *h)
 {
-	return &h->timeline.timeline;
+	return &h->timeline;
 }
