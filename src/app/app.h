@@ -84,6 +84,11 @@ int cmd_top(const struct options *o);
 /* A message for the screen, to be shown as soon as possible. */
 typedef void notify_fn(void *to, enum style style, const char *text);
 
+/* A progress line on standard error, if that is a terminal: nothing in the first second; at 1 the line is
+ * removed.  False after a signal to end from the descriptor of progress_watch(). */
+bool progress_show(double done);
+void progress_watch(int signals_fd);
+
 /* trace_open(), with a progress line. */
 struct trace *open_trace(const char *path, struct err *e);
 

@@ -1,7 +1,7 @@
 /* Traces are recognised by their first bytes, not by name.  Only regular files are opened:
  * a pipe or a device could block.  So could a disk: a job lists the folder, and the screen
  * shows what it has found so far. */
-#include "app/files.h"
+#include "app/loop.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "util/job.h"
-#include "app/app.h"
 #include "util/clock.h"
 #include "util/intl.h"
 #include "trace/trace.h"

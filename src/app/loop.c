@@ -216,7 +216,7 @@ static int start(struct top *t, struct err *e)
 	t->chosen = malloc(sizeof *t->chosen);
 	if (!t->chosen)
 		return err_set(e, ERR_FAILED, _("out of memory"));
-	if (app_settings_load(t->chosen, t->o, e) < 0)
+	if (app_settings_load(t->chosen, t->o, NULL, e) < 0)
 		return -1;
 	app_settings_options(t->chosen, t->o, &uo, &how);
 	/* Signals still end the program here. */

@@ -3,11 +3,19 @@
 #define NVMTOP_APP_LOOP_H
 
 #include "app/app.h"
-#include "app/files.h"
 #include "app/recording.h"
 #include "app/settings-file.h"
 #include "app/open-trace.h"
 #include "app/source.h"
+
+/* The traces in a folder, read in the background.  All zero: nothing read yet. */
+struct files {
+	struct ui_file *list; /* newest first; may be incomplete */
+	size_t n;
+	uint64_t serial;   /* changes with the list */
+	char at[128];      /* the file being read, printable, or "" */
+	struct scan *scan; /* NULL: complete */
+};
 
 /* A trace being opened, to be shown when it is ready.  All zero: none. */
 struct pending_open {
@@ -41,6 +49,15 @@ struct top {
 void top_say(void *to, enum style style, const char *text);
 /* Update everything in the scene that changes with time. */
 void top_look(struct top *t);
+
+/* files.c */
+/* Read the folder again, unless that is still running. */
+int files_read(struct files *f, const char *folder, struct err *e);
+/* Update the list, waiting for its end until then; true if something changed. */
+bool files_take(struct files *f, int64_t until_ns);
+/* Milliseconds until the next files_update(); -1: complete. */
+int files_patience_ms(const struct files *f);
+void files_free(struct files *f);
 
 /* pending-open.c */
 /* Open a trace, or the next (by 1) or previous (-1) part of this recording.

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "app/progress.h"
 #include "util/job.h"
 #include "util/intl.h"
 

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "app/app.h"
-#include "app/progress.h"
 #include "util/clock.h"
 
 #define QUIET_NS NS_PER_S

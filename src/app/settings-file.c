@@ -157,7 +157,7 @@ static void note(void *to, unsigned line, const char *text)
 	const char *slash = strrchr(c->path, '/');
 	char name[64];
 
-	if (c->troubles++)
+	if (c->trouble[0])
 		return;
 	slash = slash ? slash + 1 : c->path;
 	text_printable(name, sizeof name, slash, strlen(slash));
@@ -182,9 +182,10 @@ static void override(struct settings *s, const struct options *o)
 	}
 }
 
-int app_settings_load(struct app_settings *c, const struct options *o, struct err *e)
+int app_settings_load(struct app_settings *c, const struct options *o,
+		      void (*tell)(void *c, unsigned line, const char *text), struct err *e)
 {
-	const struct conf_reader who = {note, c, ui_view_name};
+	const struct conf_reader who = {tell ? tell : note, c, ui_view_name};
 
 	memset(c, 0, sizeof *c);
 	c->kept = SETTINGS_DEFAULT;
@@ -198,7 +199,6 @@ int app_settings_load(struct app_settings *c, const struct options *o, struct er
 		if (o->config)
 			return -1;
 		snprintf(c->trouble, sizeof c->trouble, "%.255s", e->text);
-		c->troubles = 1;
 	}
 	c->begun = c->kept;
 	override(&c->begun, o);

@@ -46,7 +46,6 @@ struct app_settings {
 	struct settings begun; /* with the command line */
 	char path[PATH_MAX];   /* "": none is read or written */
 	char trouble[256];     /* the first line that cannot be read, or "" */
-	unsigned troubles;
 
 	struct settings now; /* with what was changed on the screen */
 	int64_t due_ns;      /* when to save them; 0: nothing to save */
@@ -55,7 +54,9 @@ struct app_settings {
 	bool reported;       /* that one failed */
 };
 
-int app_settings_load(struct app_settings *c, const struct options *o, struct err *e);
+/* tell as in struct conf_reader, with c; NULL: c->trouble gets the first bad line. */
+int app_settings_load(struct app_settings *c, const struct options *o,
+		      void (*tell)(void *c, unsigned line, const char *text), struct err *e);
 /* Fill in the options of the screen and of the terminal. */
 void app_settings_options(const struct app_settings *c, const struct options *o, struct ui_options *ui,
 			  struct term_options *term);

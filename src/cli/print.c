@@ -26,7 +26,7 @@ static int draw(const struct options *o, struct ui_scene *scene, struct err *e)
 	if (!chosen)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	struct ui *ui = NULL;
-	if (app_settings_load(chosen, o, e) == 0) {
+	if (app_settings_load(chosen, o, NULL, e) == 0) {
 		app_settings_options(chosen, o, &uo, &theme);
 		ui = ui_new(&uo, e);
 	}

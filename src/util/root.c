@@ -101,35 +101,28 @@ static void timed_read_drop(struct job *j)
 	free(j);
 }
 
-static struct timed_read *timed_read_begin(int fd, size_t size, off_t at)
-{
-	struct timed_read *r = malloc(sizeof(*r));
-	struct err e;
-
-	if (!r)
-		return NULL;
-	r->size = size;
-	r->at = at;
-	r->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (r->fd < 0)
-		descriptors_note(errno);
-	else if (job_start(&r->job, timed_read_run, timed_read_drop, &e) == 0)
-		return r;
-	else
-		close(r->fd);
-	free(r);
-	return NULL;
-}
-
 /* -1 with ETIME when nothing has come in time; the thread that hangs in it is abandoned. */
 static ssize_t timed_read(int fd, void *buf, size_t size, off_t at)
 {
-	struct timed_read *r = timed_read_begin(fd, size, at);
+	struct timed_read *r = malloc(sizeof(*r));
 	int error = ETIME;
 	ssize_t n = -1;
+	struct err e;
 
 	if (!r)
 		return -1;
+	r->size = size;
+	r->at = at;
+	r->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (r->fd < 0 || job_start(&r->job, timed_read_run, timed_read_drop, &e) < 0) {
+		error = r->fd < 0 ? errno : e.num;
+		descriptors_note(error);
+		if (r->fd >= 0)
+			close(r->fd);
+		free(r);
+		errno = error;
+		return -1;
+	}
 	if (job_done(&r->job, clock_now_ns() + (hung ? THEN_NS : FIRST_NS))) {
 		n = r->n;
 		error = r->error;
