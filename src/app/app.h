@@ -84,12 +84,16 @@ int cmd_top(const struct options *o);
 /* A message for the screen, to be shown as soon as possible. */
 typedef void notify_fn(void *to, enum style style, const char *text);
 
+/* A progress line on standard error, if that is a terminal: nothing in the first second; at 1 the line is
+ * removed.  False after a signal to end from the descriptor of progress_watch(). */
+bool progress_show(double done);
+void progress_watch(int signals_fd);
+
 /* trace_open(), with a progress line. */
 struct trace *open_trace(const char *path, struct err *e);
 
-/* --with FILE, aligned to the trace that is shown.  As trace_open_view(). */
-struct trace *with_open(const struct options *o, struct trace *shown, struct ui_align *align, struct err *e);
-/* The same of one that is open, with *e as trace_open_view() left it.  NULL: it was closed. */
+/* t, for --with FILE, aligned to the trace that is shown; it and *e are as trace_open_view() left them.
+ * NULL: it was closed, or was NULL. */
 struct trace *with_aligned(const struct options *o, struct trace *shown, struct trace *t,
 			   struct ui_align *align, struct err *e);
 /* The traces that the command line names, in its order; a damaged one is reported and included. If *n is

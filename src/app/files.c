@@ -1,7 +1,7 @@
 /* Traces are recognised by their first bytes, not by name.  Only regular files are opened:
  * a pipe or a device could block.  So could a disk: a job lists the folder, and the screen
  * shows what it has found so far. */
-#include "app/files.h"
+#include "app/loop.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -10,28 +10,20 @@
 #include <sys/stat.h>
 
 #include "util/job.h"
-#include "app/app.h"
 #include "util/clock.h"
 #include "util/intl.h"
 #include "trace/trace.h"
 
 #define FILES_MAX 1000
-#define LOOK_MS   40  /* between two polls of the job, */
-#define SLOW_MS   250 /* on a slow disk */
-#define LONG_NS   (3 * NS_PER_S)
-
-struct found {
-	struct ui_file file;
-	struct timespec changed;
-};
+#define LOOK_MS   100 /* between two polls of the job */
 
 struct scan {
 	struct job job;
 	size_t taken; /* by the screen */
 
-	pthread_mutex_t lock; /* for the fields below, held briefly */
-	struct found *found;  /* in the order of the folder */
-	size_t n, room;
+	pthread_mutex_t lock;  /* for the fields below, held briefly */
+	struct ui_file *found; /* in the order of the folder */
+	size_t n;
 	char at[128];
 
 	char folder[];
@@ -39,37 +31,35 @@ struct scan {
 
 static int newest_first(const void *a, const void *b)
 {
-	const struct found *x = a, *y = b;
+	const struct ui_file *x = a, *y = b;
 
-	if (x->changed.tv_sec != y->changed.tv_sec)
-		return x->changed.tv_sec < y->changed.tv_sec ? 1 : -1;
-	if (x->changed.tv_nsec != y->changed.tv_nsec)
-		return x->changed.tv_nsec < y->changed.tv_nsec ? 1 : -1;
-	return strcmp(x->file.path, y->file.path);
+	if (x->changed_ns != y->changed_ns)
+		return x->changed_ns < y->changed_ns ? 1 : -1;
+	return strcmp(x->path, y->path);
 }
 
-static bool look_into(const char *folder, const char *name, struct found *out)
+static bool look_into(const char *folder, const char *name, struct ui_file *out)
 {
 	struct trace_summary s;
 	struct stat st;
 	struct err e;
 	char elapsed[32], size[32], lasted[40], bytes[40];
 
-	int n = snprintf(out->file.path, sizeof out->file.path, "%s/%s", folder, name);
-	if (n < 0 || (size_t)n >= sizeof out->file.path || stat(out->file.path, &st) < 0 ||
-	    !S_ISREG(st.st_mode) || trace_peek(out->file.path, &s, &e) < 0)
+	int n = snprintf(out->path, sizeof out->path, "%s/%s", folder, name);
+	if (n < 0 || (size_t)n >= sizeof out->path || stat(out->path, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    trace_peek(out->path, &s, &e) < 0)
 		return false;
-	text_printable(out->file.name, sizeof out->file.name, name, strlen(name));
+	text_printable(out->name, sizeof out->name, name, strlen(name));
 	text_lasted(elapsed, sizeof elapsed, s.duration_ns);
 	text_bytes(size, sizeof size, (uint64_t)st.st_size);
 	/* One below the other. */
 	snprintf(lasted, sizeof lasted, "%6s", elapsed);
 	snprintf(bytes, sizeof bytes, "%7s", size);
-	snprintf(out->file.about, sizeof out->file.about,
+	snprintf(out->about, sizeof out->about,
 		 P_("%s  %s  %s  %llu mark", "%s  %s  %s  %llu marks", s.marks), s.board, lasted, bytes,
 		 (unsigned long long)s.marks);
-	out->file.readable = true;
-	out->changed = st.st_mtim;
+	out->readable = true;
+	out->changed_ns = (int64_t)st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
 	return true;
 }
 
@@ -82,25 +72,18 @@ static void note_at(struct scan *s, const char *name)
 }
 
 /* False: out of memory. */
-static bool add(struct scan *s, const struct found *one)
+static bool add(struct scan *s, const struct ui_file *one)
 {
-	size_t room = s->room * 2 + 16;
-	bool added;
+	struct ui_file *found;
 
 	pthread_mutex_lock(&s->lock);
-	if (s->n == s->room) {
-		struct found *more = realloc(s->found, room * sizeof *more);
-
-		if (more) {
-			s->found = more;
-			s->room = room;
-		}
+	found = reallocarray(s->found, s->n + 1, sizeof *found);
+	if (found) {
+		s->found = found;
+		found[s->n++] = *one;
 	}
-	added = s->n < s->room;
-	if (added)
-		s->found[s->n++] = *one;
 	pthread_mutex_unlock(&s->lock);
-	return added;
+	return found;
 }
 
 static void scan_run(struct job *a)
@@ -108,7 +91,7 @@ static void scan_run(struct job *a)
 	struct scan *s = (struct scan *)a;
 	DIR *dir = opendir(s->folder);
 	struct dirent *entry;
-	struct found one;
+	struct ui_file one;
 
 	while (dir && s->n < FILES_MAX && !job_is_cancelled(a) && (entry = readdir(dir))) {
 		note_at(s, entry->d_name);
@@ -157,58 +140,38 @@ int files_read(struct files *f, const char *folder, struct err *e)
 		return -1;
 	}
 	f->scan = s;
-	f->since_ns = clock_now_ns();
 	return 0;
 }
 
-/* Copies and sorts the files found so far; 0: nothing new. */
-static size_t copy(struct scan *s, struct found **out)
-{
-	size_t n = 0;
-
-	*out = NULL;
-	pthread_mutex_lock(&s->lock);
-	if (s->n != s->taken && (*out = calloc(s->n, sizeof **out))) {
-		n = s->taken = s->n;
-		memcpy(*out, s->found, n * sizeof **out);
-	}
-	pthread_mutex_unlock(&s->lock);
-	if (n)
-		qsort(*out, n, sizeof **out, newest_first);
-	return n;
-}
-
+/* What has been found so far, and what is being read.  True: something new. */
 static bool take_found(struct files *f)
 {
-	struct found *found;
-	size_t n = copy(f->scan, &found);
-	struct ui_file *list = n ? calloc(n, sizeof *list) : NULL;
+	struct scan *s = f->scan;
+	struct ui_file *list = NULL;
+	bool changed;
 
-	for (size_t i = 0; list && i < n; i++)
-		list[i] = found[i].file;
-	free(found);
-	if (!list)
-		return false;
-	forget(f);
-	f->list = list;
-	f->n = n;
-	return true;
+	pthread_mutex_lock(&s->lock);
+	changed = strcmp(s->at, f->at) != 0;
+	memcpy(f->at, s->at, sizeof f->at);
+	if (s->n != s->taken && (list = calloc(s->n, sizeof *list))) {
+		forget(f);
+		f->list = memcpy(list, s->found, s->n * sizeof *list);
+		f->n = s->taken = s->n;
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (list)
+		qsort(list, f->n, sizeof *list, newest_first);
+	return list || changed;
 }
 
 bool files_take(struct files *f, int64_t until_ns)
 {
-	char at[sizeof f->at];
 	bool done, changed;
 
 	if (!f->scan)
 		return false;
 	done = job_done(&f->scan->job, until_ns);
 	changed = take_found(f);
-	pthread_mutex_lock(&f->scan->lock);
-	memcpy(at, f->scan->at, sizeof at);
-	pthread_mutex_unlock(&f->scan->lock);
-	changed |= strcmp(at, f->at) != 0;
-	memcpy(f->at, at, sizeof at);
 	if (!done)
 		return changed;
 	scan_drop(&f->scan->job);
@@ -218,9 +181,7 @@ bool files_take(struct files *f, int64_t until_ns)
 
 int files_patience_ms(const struct files *f)
 {
-	if (!f->scan)
-		return -1;
-	return clock_now_ns() - f->since_ns < LONG_NS ? LOOK_MS : SLOW_MS;
+	return f->scan ? LOOK_MS : -1;
 }
 
 void files_free(struct files *f)

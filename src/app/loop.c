@@ -56,15 +56,12 @@ void top_look(struct top *t)
 	scene_procs(t);
 }
 
-/* A file that cannot be written at all was reported at once. */
-static void watch_saver(struct top *t)
+static void watch_settings(struct top *t)
 {
 	struct err e;
 
-	if (!t->saver || !settings_saver_failed(t->saver, &e) || t->may_not_keep)
-		return;
-	t->may_not_keep = true;
-	top_say(t, STYLE_WARN, e.text);
+	if (app_settings_failed(t->chosen, &e))
+		top_say(t, STYLE_WARN, e.text);
 }
 
 static void take_signals(struct top *t)
@@ -134,12 +131,6 @@ static void draw(struct top *t)
 	t->redraw = false;
 }
 
-/* The shorter of two timeouts; -1: none. */
-static int sooner(int a, int b)
-{
-	return a < 0 || (b >= 0 && b < a) ? b : a;
-}
-
 /* Milliseconds until the next frame is due; -1: none. */
 static int frame_ms(const struct top *t)
 {
@@ -151,15 +142,22 @@ static int frame_ms(const struct top *t)
 	return gone >= frame ? 0 : frame - (int)gone;
 }
 
-/* Timeout of poll() in ms; -1: none. */
+/* Timeout of poll() in ms, the shortest of all; -1: none. */
 static int patience(const struct top *t)
 {
-	int input = sooner(term_timeout_ms(t->term), source_patience_ms(&t->source));
+	const int all[] = {term_timeout_ms(t->term),
+			   source_patience_ms(&t->source),
+			   recording_patience_ms(&t->recording),
+			   files_patience_ms(&t->files),
+			   app_settings_patience_ms(t->chosen),
+			   t->repaint_ns ? 100 : -1,
+			   frame_ms(t)};
+	int ms = -1;
 
-	input = sooner(input, recording_patience_ms(&t->recording));
-	input = sooner(input, files_patience_ms(&t->files));
-	input = sooner(input, settings_saver_patience_ms(t->saver));
-	return sooner(sooner(input, t->repaint_ns ? 100 : -1), frame_ms(t));
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (all[i] >= 0 && (ms < 0 || all[i] < ms))
+			ms = all[i];
+	return ms;
 }
 
 static void look_after_source(struct top *t)
@@ -195,7 +193,7 @@ static void run(struct top *t)
 		take_events(t);
 		look_after_source(t);
 		recording_watch(&t->recording);
-		watch_saver(t);
+		watch_settings(t);
 		t->redraw |= files_take(&t->files, 0);
 		pending_open_watch(t);
 		if (!t->quit && (t->redraw || frame_ms(t) == 0))
@@ -203,6 +201,11 @@ static void run(struct top *t)
 		if (ui_played_out(t->ui))
 			pending_open_part(t, 1, true);
 	}
+}
+
+enum charset charset_of(const struct options *o)
+{
+	return o->ascii ? CHARSET_ASCII : term_charset();
 }
 
 static int start(struct top *t, struct err *e)
@@ -213,7 +216,7 @@ static int start(struct top *t, struct err *e)
 	t->chosen = malloc(sizeof *t->chosen);
 	if (!t->chosen)
 		return err_set(e, ERR_FAILED, _("out of memory"));
-	if (app_settings_load(t->chosen, t->o, e) < 0)
+	if (app_settings_load(t->chosen, t->o, NULL, e) < 0)
 		return -1;
 	app_settings_options(t->chosen, t->o, &uo, &how);
 	/* Signals still end the program here. */
@@ -269,7 +272,7 @@ int cmd_top(const struct options *o)
 			fprintf(stderr, "nvmtop: %s\n", t.recording.failed);
 			status = ERR_FAILED;
 		}
-		if (settings_saver_end(t.saver, &e) < 0)
+		if (app_settings_end(t.chosen, &e) < 0)
 			fprintf(stderr, "nvmtop: %s\n", e.text);
 	}
 	if (!status && t.source.remote && remote_verdict(t.source.remote)->code != ERR_NONE)

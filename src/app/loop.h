@@ -2,19 +2,32 @@
 #ifndef NVMTOP_APP_LOOP_H
 #define NVMTOP_APP_LOOP_H
 
-#include "app/settings-merge.h"
 #include "app/app.h"
-#include "app/files.h"
 #include "app/recording.h"
-#include "app/settings-save.h"
-#include "app/pending-open.h"
+#include "app/settings-file.h"
+#include "app/open-trace.h"
 #include "app/source.h"
+
+/* The traces in a folder, read in the background.  All zero: nothing read yet. */
+struct files {
+	struct ui_file *list; /* newest first; may be incomplete */
+	size_t n;
+	uint64_t serial;   /* changes with the list */
+	char at[128];      /* the file being read, printable, or "" */
+	struct scan *scan; /* NULL: complete */
+};
+
+/* A trace being opened, to be shown when it is ready.  All zero: none. */
+struct pending_open {
+	struct fetch *fetch;
+	int by;         /* 0: a chosen trace; -1, 1: previous or next part of the recording */
+	bool play;      /* continued by playback */
+	char name[160]; /* shown meanwhile */
+};
 
 struct top {
 	const struct options *o;
 	struct app_settings *chosen;
-	struct settings_saver *saver; /* NULL until a setting changes */
-	bool may_not_keep;            /* reported that changes cannot be saved */
 	struct source source;
 	struct recording recording;
 
@@ -36,6 +49,29 @@ struct top {
 void top_say(void *to, enum style style, const char *text);
 /* Update everything in the scene that changes with time. */
 void top_look(struct top *t);
+
+/* files.c */
+/* Read the folder again, unless that is still running. */
+int files_read(struct files *f, const char *folder, struct err *e);
+/* Update the list, waiting for its end until then; true if something changed. */
+bool files_take(struct files *f, int64_t until_ns);
+/* Milliseconds until the next files_update(); -1: complete. */
+int files_patience_ms(const struct files *f);
+void files_free(struct files *f);
+
+/* pending-open.c */
+/* Open a trace, or the next (by 1) or previous (-1) part of this recording.
+ * play: continued by playback. */
+void pending_open_start(struct top *t, const char *path);
+void pending_open_part(struct top *t, int by, bool play);
+/* Return to the live view. */
+void pending_open_live(struct top *t);
+/* Cancel. */
+void pending_open_cancel(struct top *t);
+/* Show the trace once it is open. */
+void pending_open_watch(struct top *t);
+/* Say that the recording continues in another file. */
+void pending_open_report_next(struct top *t, const char *next);
 
 /* requests.c */
 void top_carry_out(struct top *t, const struct request *r);

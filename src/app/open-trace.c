@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "app/progress.h"
 #include "util/job.h"
 #include "util/intl.h"
 
@@ -16,9 +15,9 @@
 
 struct fetch {
 	struct job job;
-	int by;                   /* 0: path itself; else the next or previous file */
-	bool grown;               /* if it is not as it was */
-	struct trace_summary was; /* of what path is */
+	bool beside;              /* path is a trace that is open: */
+	struct trace_summary was; /* of it */
+	int by;                   /* to the next or previous file; 0: path itself, if it is not as it was */
 	bool waits, none;
 	struct fetched got;
 	char path[4096];
@@ -59,7 +58,8 @@ static void fetch_run(struct job *a)
 	struct trace_summary s;
 
 	memcpy(path, f->path, sizeof path);
-	f->none = f->grown ? same_size(f) : f->by && !part_beside(f->path, &f->was, f->by, path, sizeof path);
+	f->none = f->beside &&
+		  (f->by ? !part_beside(f->path, &f->was, f->by, path, sizeof path) : same_size(f));
 	if (f->none || job_is_cancelled(a))
 		return;
 	f->got.trace = trace_open_view(path, &f->got.err);
@@ -110,23 +110,13 @@ struct fetch *fetch_start(const char *path, bool waits, struct err *e)
 	return begin(f, path, e);
 }
 
-struct fetch *fetch_part(const struct trace *t, int by, struct err *e)
+struct fetch *fetch_beside(const struct trace *t, int by, struct err *e)
 {
 	struct fetch *f = calloc(1, sizeof *f);
 
 	if (f) {
+		f->beside = true;
 		f->by = by;
-		trace_summary(t, &f->was);
-	}
-	return begin(f, trace_path(t), e);
-}
-
-struct fetch *fetch_grown(const struct trace *t, struct err *e)
-{
-	struct fetch *f = calloc(1, sizeof *f);
-
-	if (f) {
-		f->grown = true;
 		trace_summary(t, &f->was);
 	}
 	return begin(f, trace_path(t), e);
@@ -185,5 +175,20 @@ struct trace *open_trace(const char *path, struct err *e)
 	struct trace *t = trace_open_progress(path, goes_on, NULL, e);
 
 	progress_show(1);
+	return t;
+}
+
+struct trace *with_aligned(const struct options *o, struct trace *shown, struct trace *t,
+			   struct ui_align *align, struct err *e)
+{
+	struct err damage = *e;
+
+	if (!t)
+		return NULL;
+	if (ui_align(trace_timeline(shown), trace_timeline(t), o->align, align, e) < 0) {
+		trace_close(t);
+		return NULL;
+	}
+	*e = damage;
 	return t;
 }

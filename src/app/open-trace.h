@@ -16,10 +16,9 @@ struct fetch;
  * since nothing else goes on. */
 struct fetch *fetch_start(const char *path, bool waits, struct err *e);
 /* The same of the file that is a part of the recording that t is one of, too: the next one
- * (by 1) or the one before (-1). */
-struct fetch *fetch_part(const struct trace *t, int by, struct err *e);
-/* The same of one that is still being copied: anew, if it has another size by now. */
-struct fetch *fetch_grown(const struct trace *t, struct err *e);
+ * (by 1) or the one before (-1).  Of t itself (0), which is still being copied: anew, if it has another
+ * size by now. */
+struct fetch *fetch_beside(const struct trace *t, int by, struct err *e);
 /* Is it known what came of it?  Waits for that until until_ns of clock_now_ns(). */
 bool fetch_done(struct fetch *f, int64_t until_ns);
 /* The result of one that is done. False: there is no such file, or it has not grown. */

@@ -1,11 +1,10 @@
 /* The current trace stays on the screen and keys keep working until a job has opened the next one,
  * however slow the disk is. */
-#include "app/pending-open.h"
+#include "app/loop.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "app/loop.h"
 #include "util/clock.h"
 #include "util/intl.h"
 
@@ -106,7 +105,7 @@ void pending_open_part(struct top *t, int by, bool play)
 			say_no_part(t, by);
 		return;
 	}
-	f = fetch_part(t->source.trace, by, &e);
+	f = fetch_beside(t->source.trace, by, &e);
 	t->showing.by = by;
 	t->showing.play = play;
 	snprintf(t->showing.name, sizeof t->showing.name, "%s",

@@ -1,14 +1,19 @@
 /* Keys and the mouse produce requests in the ui; they are carried out here. */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "app/screen-file.h"
 #include "app/loop.h"
+#include "record/naming.h"
 #include "util/clock.h"
 #include "util/intl.h"
 
-#define LIST_NS (100 * NS_PER_MS) /* to wait for the list of a folder */
+#define LIST_NS   (100 * NS_PER_MS) /* to wait for the list of a folder */
+#define NAME_SIZE 64
+#define TRIES     100
 
 /* Requests that the user has confirmed. */
 static void end_process(struct top *t, const struct request *r)
@@ -38,20 +43,67 @@ static void say_elsewhere(struct top *t)
 			  "here."));
 }
 
+static int create(char *name, const char *suffix)
+{
+	char base[40];
+	int fd = -1;
+
+	name_now(base, sizeof base);
+	for (int i = 1; fd < 0 && i <= TRIES; i++) {
+		char number[16] = "";
+
+		if (i > 1)
+			snprintf(number, sizeof number, ".%d", i);
+		snprintf(name, NAME_SIZE, "%s%s.%s", base, number, suffix);
+		fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+		if (fd < 0 && errno != EEXIST)
+			break;
+	}
+	return fd;
+}
+
+/* Makes nvmtop-DATE-TIME.txt or .svg in the current folder; never replaces a file.  name: NAME_SIZE. */
+static int write_screen(const struct canvas *c, bool svg, enum theme theme, enum ground ground, char *name,
+			struct err *e)
+{
+	int fd = create(name, svg ? "svg" : "txt"), num;
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+	bool failed;
+
+	if (!out) {
+		num = errno;
+		if (fd >= 0)
+			close(fd);
+		return err_sys(e, ERR_FAILED, num, _("cannot write the screen to %s"), name);
+	}
+	if (svg)
+		term_svg(c, theme, ground, out);
+	else
+		canvas_print(c, out);
+	errno = 0;
+	failed = ferror(out);
+	failed |= fclose(out) != 0;
+	if (!failed)
+		return 0;
+	num = errno ? errno : EIO;
+	unlink(name);
+	return err_sys(e, ERR_FAILED, num, _("cannot write the screen to %s"), name);
+}
+
 /* Redraw without the question just answered. */
 static void copy_screen(struct top *t, bool svg)
 {
 	const struct settings *s = ui_settings(t->ui);
 	enum ground ground = s->ground != GROUND_AUTO ? s->ground : term_ground(t->term);
 	struct canvas c = {0};
-	char name[64], text[128];
+	char name[NAME_SIZE], text[128];
 	struct err e;
 
 	if (canvas_resize(&c, t->canvas.w, t->canvas.h) < 0)
 		return;
 	top_look(t);
 	ui_draw(t->ui, &t->scene, &c);
-	if (copy_file(&c, svg, s->theme, ground, name, &e) < 0) {
+	if (write_screen(&c, svg, s->theme, ground, name, &e) < 0) {
 		top_say(t, STYLE_ALERT, e.text);
 	} else {
 		snprintf(text, sizeof text, _("saved %s"), name);
@@ -64,18 +116,10 @@ static void copy_screen(struct top *t, bool svg)
 static void settings_changed(struct top *t)
 {
 	const struct settings *now = ui_settings(t->ui);
-	struct err e;
 
 	term_theme(t->term, now->theme, now->ground);
 	term_mouse(t->term, !now->mouse);
-	if (t->chosen->path[0] && !t->may_not_keep && conf_may_save(t->chosen->path, &e) < 0) {
-		t->may_not_keep = true;
-		top_say(t, STYLE_WARN, e.text);
-	}
-	if (t->chosen->path[0] && !t->saver)
-		t->saver = settings_saver_new(t->chosen);
-	if (t->saver)
-		settings_saver_want(t->saver, now);
+	app_settings_changed(t->chosen, now);
 	t->redraw = true;
 }
 

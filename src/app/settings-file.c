@@ -1,16 +1,31 @@
-/* The file is replaced by a rename, so that a full disk or a power loss leaves the old one. */
+/* The file is replaced by a rename, so that a full disk or a power loss leaves the old one. A disk may
+ * take seconds to write, and keys must not wait for it: a job writes the settings soon after a change,
+ * so that a crash loses none. An option of the command line overrides a setting for one run: it is saved
+ * only when the same setting is changed on the screen. */
+#include "app/settings-file.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/settings-words.h"
+#include "util/clock.h"
 #include "util/intl.h"
 #include "util/io.h"
+#include "util/job.h"
 #include "util/replace.h"
+
+#define AFTER_NS (300 * NS_PER_MS) /* from a change to the save */
+
+struct save {
+	struct job job;
+	struct settings settings;
+	int rc;
+	struct err err;
+	char path[PATH_MAX];
+};
 
 int conf_path(char *out, size_t size)
 {
@@ -27,83 +42,58 @@ int conf_path(char *out, size_t size)
 	return n < 0 || (size_t)n >= size ? -1 : 0;
 }
 
-static int cannot(struct err *e, int num, const char *what, const char *path)
-{
-	char shown[256];
-
-	text_printable(shown, sizeof shown, path, strlen(path));
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	return err_sys(e, ERR_FAILED, num, what, shown);
-#pragma GCC diagnostic pop
-}
-
 /* Read a regular file of at most CONF_MOST bytes; the caller frees it.  NULL with errno. */
 static char *slurp(const char *path, size_t *n, mode_t *mode)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), num;
-	char *text = NULL;
+	char *text = malloc(CONF_MOST);
 	struct stat st;
-	ssize_t got;
+	ssize_t got = -1;
 
-	if (fd < 0)
-		return NULL;
-	if (fstat(fd, &st) < 0)
-		goto fail;
-	errno = S_ISDIR(st.st_mode)      ? EISDIR
-		: !S_ISREG(st.st_mode)   ? EINVAL
-		: st.st_size > CONF_MOST ? EFBIG
-					 : 0;
-	if (errno)
-		goto fail;
-	if (mode)
+	if (fd >= 0 && text && fstat(fd, &st) == 0) {
 		*mode = st.st_mode & 0777;
-	text = malloc(CONF_MOST);
-	got = text ? read_all(fd, text, CONF_MOST, 0) : -1;
-	if (got >= 0) {
-		*n = (size_t)got;
-		close(fd);
-		return text;
+		if (S_ISREG(st.st_mode) && st.st_size <= CONF_MOST)
+			got = read_all(fd, text, CONF_MOST, 0);
+		else
+			errno = S_ISDIR(st.st_mode) ? EISDIR : S_ISREG(st.st_mode) ? EFBIG : EINVAL;
 	}
-fail:
 	num = errno;
-	close(fd);
-	free(text);
+	if (fd >= 0)
+		close(fd);
+	if (got < 0) {
+		free(text);
+		text = NULL;
+	}
+	*n = (size_t)got;
 	errno = num;
-	return NULL;
+	return text;
 }
 
 int conf_load(const char *path, bool must, struct settings *s, const struct conf_reader *who, struct err *e)
 {
 	size_t n;
-	char *text = slurp(path, &n, NULL);
+	mode_t mode;
+	char *text = slurp(path, &n, &mode);
 
 	if (!text && !must && (errno == ENOENT || errno == ENOTDIR))
 		return 0;
 	if (!text)
-		return cannot(e, errno, _("cannot read the settings: %s"), path);
+		return err_sys(e, ERR_FAILED, errno, _("cannot read the settings: %s"), path);
 	conf_read(s, text, n, who);
 	free(text);
 	return 0;
 }
 
-/* Make the folder of a path and its parents. */
 static int make_folders(char *path)
 {
-	char *slash = strrchr(path, '/');
+	struct stat st;
 	int rc = 0;
 
-	if (!slash || slash == path)
-		return 0;
-	*slash = 0;
-	if (mkdir(path, 0700) < 0 && errno == ENOENT) {
-		rc = make_folders(path);
-		if (rc == 0)
-			rc = mkdir(path, 0700);
+	for (char *slash = path; rc == 0 && (slash = strchr(slash + 1, '/'));) {
+		*slash = 0;
+		rc = stat(path, &st) < 0 ? mkdir(path, 0700) : 0;
+		*slash = '/';
 	}
-	if (rc < 0 && errno == EEXIST)
-		rc = 0;
-	*slash = '/';
 	return rc;
 }
 
@@ -116,22 +106,6 @@ static int target(char out[PATH_MAX], const char *path)
 		return -1;
 	strcpy(out, path);
 	return 0;
-}
-
-int conf_may_save(const char *path, struct err *e)
-{
-	char there[PATH_MAX], *slash;
-	int rc = target(there, path);
-
-	/* the nearest existing folder */
-	while (rc == 0 && (slash = strrchr(there, '/')) != NULL && slash != there) {
-		*slash = 0;
-		if (access(there, F_OK) == 0) {
-			rc = access(there, W_OK | X_OK);
-			break;
-		}
-	}
-	return rc < 0 ? cannot(e, errno, _("cannot save the settings in %s"), path) : 0;
 }
 
 /* Never replace a file that is not regular or too long: nvmtop did not write it. */
@@ -173,6 +147,154 @@ int conf_save(const char *path, const struct settings *s, struct err *e)
 
 	if (target(there, path) < 0 || make_folders(there) < 0 || !is_ours(there, &mode) ||
 	    replace(there, s, mode) < 0)
-		return cannot(e, errno, _("cannot save the settings in %s"), path);
+		return err_sys(e, ERR_FAILED, errno, _("cannot save the settings in %s"), path);
 	return 0;
+}
+
+static void note(void *to, unsigned line, const char *text)
+{
+	struct app_settings *c = to;
+	const char *slash = strrchr(c->path, '/');
+	char name[64];
+
+	if (c->trouble[0])
+		return;
+	slash = slash ? slash + 1 : c->path;
+	text_printable(name, sizeof name, slash, strlen(slash));
+	snprintf(c->trouble, sizeof c->trouble, "%s:%u: %s", name, line, text);
+}
+
+static void override(struct settings *s, const struct options *o)
+{
+	if (o->has_theme) {
+		s->theme = o->term.theme;
+		s->ground = o->term.ground;
+	}
+	if (o->term.no_mouse)
+		s->mouse = false;
+	if (o->view)
+		snprintf(s->view, sizeof s->view, "%s", o->view);
+	if (o->frames > 0)
+		s->frames = o->frames;
+	if (o->has_history) {
+		s->history_bytes = o->history.bytes;
+		s->history_ns = o->history.span_ns;
+	}
+}
+
+int app_settings_load(struct app_settings *c, const struct options *o,
+		      void (*tell)(void *c, unsigned line, const char *text), struct err *e)
+{
+	const struct conf_reader who = {tell ? tell : note, c, ui_view_name};
+
+	memset(c, 0, sizeof *c);
+	c->kept = SETTINGS_DEFAULT;
+	if (o->config)
+		snprintf(c->path, sizeof c->path, "%s", o->config);
+	else if (!o->no_config && conf_path(c->path, sizeof c->path) < 0)
+		c->path[0] = 0;
+	e->code = ERR_NONE;
+	if (c->path[0] && conf_load(c->path, o->config != NULL, &c->kept, &who, e) < 0) {
+		/* A file that the user did not name is no reason to stop. */
+		if (o->config)
+			return -1;
+		snprintf(c->trouble, sizeof c->trouble, "%.255s", e->text);
+	}
+	c->begun = c->kept;
+	override(&c->begun, o);
+	return 0;
+}
+
+void app_settings_options(const struct app_settings *c, const struct options *o, struct ui_options *ui,
+			  struct term_options *term)
+{
+	ui->settings = &c->begun;
+	/* An unknown view in the file was reported when it was read. */
+	ui->view = o->view;
+	for (size_t i = 0; !o->view && c->begun.view[0] && ui_view_name(i); i++)
+		if (!strcmp(ui_view_name(i), c->begun.view))
+			ui->view = c->begun.view;
+	ui->frame_ms = c->begun.frames > 0 ? (int)(1000 / c->begun.frames) : 0;
+	term->theme = c->begun.theme;
+	term->ground = c->begun.ground;
+	term->no_mouse = !c->begun.mouse;
+}
+
+void app_settings_changed(struct app_settings *c, const struct settings *now)
+{
+	c->now = *now;
+	if (c->path[0] && !c->due_ns)
+		c->due_ns = clock_now_ns() + AFTER_NS;
+}
+
+static void run(struct job *j)
+{
+	struct save *v = (struct save *)j;
+
+	v->rc = conf_save(v->path, &v->settings, &v->err);
+}
+
+static void drop(struct job *j)
+{
+	free(j);
+}
+
+static void start(struct app_settings *c)
+{
+	struct save *v = malloc(sizeof *v);
+
+	c->due_ns = clock_now_ns() + AFTER_NS; /* to try again */
+	if (!v)
+		return;
+	v->settings = c->now;
+	conf_merge(&v->settings, &c->begun, &c->kept);
+	strcpy(v->path, c->path);
+	if (job_start(&v->job, run, drop, &c->err) < 0) {
+		free(v);
+		return;
+	}
+	c->save = v;
+	c->due_ns = 0;
+}
+
+/* The save has ended. */
+static void take(struct app_settings *c)
+{
+	c->err.code = ERR_NONE;
+	if (c->save->rc < 0)
+		c->err = c->save->err;
+	free(c->save);
+	c->save = NULL;
+}
+
+bool app_settings_failed(struct app_settings *c, struct err *e)
+{
+	if (c->save && job_done(&c->save->job, 0))
+		take(c);
+	if (c->due_ns && !c->save && clock_now_ns() >= c->due_ns)
+		start(c);
+	if (c->reported || c->err.code == ERR_NONE)
+		return false;
+	c->reported = true;
+	*e = c->err;
+	return true;
+}
+
+int app_settings_patience_ms(const struct app_settings *c)
+{
+	int64_t left = c->due_ns - clock_now_ns();
+
+	if (!c->due_ns || c->save)
+		return -1;
+	return left > 0 ? (int)(left / NS_PER_MS) + 1 : 0;
+}
+
+int app_settings_end(struct app_settings *c, struct err *e)
+{
+	if (c->save && job_done(&c->save->job, INT64_MAX))
+		take(c);
+	if (!c->due_ns && c->err.code == ERR_NONE)
+		return 0;
+	conf_merge(&c->now, &c->begun, &c->kept);
+	return conf_save(c->path, &c->now, e);
 }

@@ -11,7 +11,6 @@
 #include "util/intl.h"
 #include "trace/trace.h"
 
-#define GROWTH_NS (40 * NS_PER_MS) /* whether one that has grown has been opened */
 #define SIGNAL_NS (20 * NS_PER_MS) /* ends the wait for a disk */
 #define BUILT_NS  (NS_PER_S / 5)   /* while they are built; else the file is polled once a second */
 
@@ -207,14 +206,11 @@ int source_fd(const struct source *s)
 
 int source_patience_ms(const struct source *s)
 {
-	int64_t look = s->trace && !s->trace_look_ns ? 0 : s->built[0] ? BUILT_NS : NS_PER_S;
+	int64_t look = s->trace_look_ns - clock_now_ns();
 	int remote = s->remote ? remote_patience_ms(s->remote) : -1;
+	int ms = look > 0 ? (int)(look / NS_PER_MS) + 1 : 0;
 
-	if (!s->trace)
-		return remote;
-	if (s->growth && look > GROWTH_NS)
-		look = GROWTH_NS;
-	return remote >= 0 && remote < look / NS_PER_MS ? remote : (int)(look / NS_PER_MS);
+	return !s->trace || (remote >= 0 && remote < ms) ? remote : ms;
 }
 
 /* A trace that is being copied: anew when it has grown, a tenth of the time at most. */
@@ -227,7 +223,7 @@ static bool take_growth(struct source *s)
 	if (!s->growth) {
 		if (now < s->growth_look_ns)
 			return false;
-		s->growth = fetch_grown(s->trace, &e);
+		s->growth = fetch_beside(s->trace, 0, &e);
 		s->growth_look_ns = s->growth ? now : now + NS_PER_S;
 		return false;
 	}

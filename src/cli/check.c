@@ -3,7 +3,6 @@
 
 #include "cli/verb.h"
 #include "util/intl.h"
-#include "app/progress.h"
 #include "trace/check.h"
 
 static void found(void *to, const char *text)

@@ -3,12 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/settings-merge.h"
+#include "app/settings-file.h"
 #include "cli/verb.h"
 #include "util/intl.h"
 
-static void tell(void *path, unsigned line, const char *text)
+static void tell(void *c, unsigned line, const char *text)
 {
+	const char *path = ((struct app_settings *)c)->path;
 	char shown[256];
 
 	text_printable(shown, sizeof shown, path, strlen(path));
@@ -21,7 +22,7 @@ int cmd_config(const struct options *o)
 	int status = 0;
 	struct err e;
 
-	if (!c || app_settings_load(c, o, &e) < 0) {
+	if (!c || app_settings_load(c, o, tell, &e) < 0) {
 		if (!c)
 			err_set(&e, ERR_FAILED, _("out of memory"));
 		free(c);
@@ -29,12 +30,6 @@ int cmd_config(const struct options *o)
 	}
 	if (e.code != ERR_NONE)
 		status = complain(&e);
-	else if (c->troubles) { /* all of them, not only the first */
-		const struct conf_reader who = {tell, c->path, ui_view_name};
-		struct settings again = SETTINGS_DEFAULT;
-
-		conf_load(c->path, false, &again, &who, &e);
-	}
 	conf_write(&c->begun, true, stdout);
 	free(c);
 	return stdout_result(status);

@@ -3,7 +3,6 @@
 
 #include "cli/verb.h"
 #include "util/intl.h"
-#include "app/progress.h"
 
 int cmd_cut(const struct options *o)
 {

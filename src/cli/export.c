@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "cli/verb.h"
-#include "app/progress.h"
 #include "trace/nvmt1.h"
 #include "util/intl.h"
 #include "util/replace.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "app/settings-merge.h"
+#include "app/settings-file.h"
 #include "cli/cli.h"
 #include "util/clock.h"
 #include "model/history.h"
@@ -26,7 +26,7 @@ static int draw(const struct options *o, struct ui_scene *scene, struct err *e)
 	if (!chosen)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	struct ui *ui = NULL;
-	if (app_settings_load(chosen, o, e) == 0) {
+	if (app_settings_load(chosen, o, NULL, e) == 0) {
 		app_settings_options(chosen, o, &uo, &theme);
 		ui = ui_new(&uo, e);
 	}
@@ -65,7 +65,7 @@ static int print_trace(const struct options *o)
 	struct trace *with = NULL;
 	struct ui_align align;
 	if (o->with) {
-		with = with_open(o, t, &align, &e);
+		with = with_aligned(o, t, trace_open_view(o->with, &e), &align, &e);
 		if (!with) {
 			trace_close(t);
 			return complain(&e);

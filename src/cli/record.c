@@ -14,7 +14,6 @@
 #include "cli/recorder.h"
 #include "cli/verb.h"
 #include "app/recording.h"
-#include "app/progress.h"
 #include "app/stream.h"
 #include "util/clock.h"
 #include "util/intl.h"

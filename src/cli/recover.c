@@ -4,7 +4,6 @@
 
 #include "cli/verb.h"
 #include "util/intl.h"
-#include "app/progress.h"
 #include "trace/recover.h"
 #include "trace/trace.h"
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "cli/verb.h"
-#include "app/progress.h"
 #include "util/intl.h"
 
 struct trace **open_traces(const struct options *o, size_t *n, int *status)

@@ -45,11 +45,6 @@ static const char *const kinds[CHANNEL_KINDS] = {
 	[CHANNEL_NOTICE] = "notice",
 };
 
-static const char *name_of(const char *const *names, int n, int i)
-{
-	return i >= 0 && i < n ? names[i] : "";
-}
-
 static int find(const char *const *names, int n, const char *name)
 {
 	for (int i = 0; i < n; i++)
@@ -58,45 +53,20 @@ static int find(const char *const *names, int n, const char *name)
 	return -1;
 }
 
-const char *tier_name(enum tier t)
-{
-	return name_of(tiers, TIERS, (int)t);
-}
-
-const char *unit_name(enum unit u)
-{
-	return name_of(units, UNITS, (int)u);
-}
-
-const char *family_name(enum family f)
-{
-	return name_of(families, FAMILIES, (int)f);
-}
-
-const char *channel_kind_name(enum channel_kind k)
-{
-	return name_of(kinds, CHANNEL_KINDS, (int)k);
-}
-
-int tier_find(const char *name)
-{
-	return find(tiers, TIERS, name);
-}
-
-int unit_find(const char *name)
-{
-	return find(units, UNITS, name);
-}
-
-int family_find(const char *name)
-{
-	return find(families, FAMILIES, name);
-}
-
-int channel_kind_find(const char *name)
-{
-	return find(kinds, CHANNEL_KINDS, name);
-}
+/* tier_name() and tier_find(), and so on. */
+#define NAMES(what, names, n)                                                                                \
+	const char *what##_name(enum what i)                                                                 \
+	{                                                                                                    \
+		return (unsigned)i < n ? names[i] : "";                                                      \
+	}                                                                                                    \
+	int what##_find(const char *name)                                                                    \
+	{                                                                                                    \
+		return find(names, n, name);                                                                 \
+	}
+NAMES(tier, tiers, TIERS)
+NAMES(unit, units, UNITS)
+NAMES(family, families, FAMILIES)
+NAMES(channel_kind, kinds, CHANNEL_KINDS)
 
 const char *fact_get(const struct fact *facts, size_t n, const char *key)
 {

@@ -25,83 +25,95 @@ struct power {
 	uint16_t column;
 	int64_t hole_ns, first_ns;
 	struct integral sum;
-	size_t open; /* marks from here on are later than the newest reading */
 };
 
 /* The sums up to a mark, one a power channel; NaN: the mark came too late. */
 struct sum_at {
 	double area, covered_ns;
 };
+struct summed_mark {
+	struct mark mark;
+	struct sum_at sums[];
+};
 
-/* In the order of time. */
+/* Items in the order of time. */
 struct list {
-	void *p;
+	size_t each, time, most; /* size, where it has its time, how many at most */
+	char *p;
 	size_t n, room;
 };
 
-struct history_end {
-	union {
-		struct sink sink;
-		struct timeline timeline;
-	};
-	struct history *history;
-};
-
-struct history {
-	struct history_end sink, timeline;
-	pthread_mutex_t lock;
+/* What belongs to one session. */
+struct data {
 	struct session session;
 	struct lod *tiers[TIERS];
-	struct history_bound bound;
 	size_t columns;
 	struct list marks, gaps, changes;
 	struct power *power;
 	size_t n_power;
-	struct sum_at *sums; /* of marks[i] from i * n_power on */
-	size_t room_sums;
+};
+
+struct history {
+	struct sink sink;
+	struct timeline timeline;
+	pthread_mutex_t lock;
+	struct history_bound bound;
+	struct data data;
 };
 
 static struct history *of_sink(struct sink *s)
 {
-	return ((struct history_end *)(void *)s)->history;
+	return (struct history *)(void *)s;
 }
 
 static struct history *of_timeline(struct timeline *t)
 {
-	return ((struct history_end *)(void *)t)->history;
+	return (struct history *)(void *)((char *)t - offsetof(struct history, timeline));
 }
 
-/* Copies; n may be 0.  False: out of memory. */
-static bool copy(const void *from, size_t n, size_t each, void **out)
+/* The data, locked until the variable goes out of scope. */
+#define LOCKED __attribute__((cleanup(unlock)))
+
+static struct data *lock(struct history *h)
 {
-	*out = calloc(n + 1, each);
-	if (!*out)
-		return false;
-	if (n)
-		memcpy(*out, from, n * each);
-	return true;
+	pthread_mutex_lock(&h->lock);
+	return &h->data;
 }
 
-static void free_session(struct session *s)
+static void unlock(struct data **d)
 {
-	free((void *)(uintptr_t)s->channels);
-	free((void *)(uintptr_t)s->facts);
-	memset(s, 0, sizeof(*s));
+	pthread_mutex_unlock(
+		&((struct history *)(void *)((char *)*d - offsetof(struct history, data)))->lock);
+}
+
+static void data_free(struct data *d)
+{
+	for (int t = 0; t < TIERS; t++)
+		lod_free(d->tiers[t]);
+	free((void *)(uintptr_t)d->session.channels);
+	free((void *)(uintptr_t)d->session.facts);
+	free(d->marks.p);
+	free(d->gaps.p);
+	free(d->changes.p);
+	free(d->power);
+	memset(d, 0, sizeof(*d));
+}
+
+/* A copy of n > 0 items.  NULL: out of memory. */
+static void *copy(const void *from, size_t n, size_t each)
+{
+	void *p = calloc(n, each);
+
+	return p ? memcpy(p, from, n * each) : NULL;
 }
 
 static bool copy_session(struct session *to, const struct session *from)
 {
-	void *channels = NULL, *facts = NULL;
-
-	if (!copy(from->channels, from->n_channels, sizeof(*from->channels), &channels) ||
-	    !copy(from->facts, from->n_facts, sizeof(*from->facts), &facts)) {
-		free(channels);
-		return false;
-	}
 	*to = *from;
-	to->channels = channels;
-	to->facts = facts;
-	return true;
+	to->channels =
+		from->n_channels ? copy(from->channels, from->n_channels, sizeof(*to->channels)) : NULL;
+	to->facts = from->n_facts ? copy(from->facts, from->n_facts, sizeof(*to->facts)) : NULL;
+	return (to->channels || !to->n_channels) && (to->facts || !to->n_facts);
 }
 
 #define COLUMNS_LEAST 16
@@ -123,221 +135,171 @@ static size_t columns_for(const struct history_bound *b, const struct session *a
 	return n < COLUMNS_LEAST ? COLUMNS_LEAST : n > COLUMNS_MOST ? COLUMNS_MOST : (size_t)n;
 }
 
-/* NULL: out of memory. */
-static struct power *find_power(const struct session *about, size_t *n)
+static bool find_power(struct data *d)
 {
-	struct power *all = calloc(about->n_channels + 1, sizeof(*all));
+	const struct session *about = &d->session;
 
-	*n = 0;
-	for (size_t i = 0; all && i < about->n_channels; i++) {
+	d->power = calloc(about->n_channels + 1, sizeof(*d->power));
+	for (size_t i = 0; d->power && i < about->n_channels; i++) {
 		const struct channel *c = &about->channels[i];
 
 		if (c->unit == UNIT_MILLIWATT && !c->missing[0] && c->column < about->width[c->tier])
-			all[(*n)++] = (struct power) {.channel = i,
-						      .tier = c->tier,
-						      .column = c->column,
-						      .hole_ns = stats_hole_ns(about->hz[c->tier])};
+			d->power[d->n_power++] =
+				(struct power) {.channel = i,
+						.tier = c->tier,
+						.column = c->column,
+						.hole_ns = stats_hole_ns(about->hz[c->tier])};
 	}
-	return all;
+	return d->power != NULL;
+}
+
+static bool data_begin(struct data *d, const struct session *about, size_t columns)
+{
+	memset(d, 0, sizeof(*d));
+	if (!copy_session(&d->session, about) || !find_power(d))
+		return false;
+	d->columns = columns;
+	d->marks = (struct list) {.each = sizeof(struct summed_mark) + d->n_power * sizeof(struct sum_at),
+				  .time = offsetof(struct summed_mark, mark.t_ns),
+				  .most = MARKS_MOST};
+	d->gaps = (struct list) {
+		.each = sizeof(struct gap), .time = offsetof(struct gap, from_ns), .most = GAPS_MOST};
+	d->changes = (struct list) {
+		.each = sizeof(struct change), .time = offsetof(struct change, t_ns), .most = CHANGES_MOST};
+	for (int t = 0; t < TIERS; t++)
+		if (about->width[t] && !(d->tiers[t] = lod_new(about->width[t], about->hz[t], columns)))
+			return false;
+	return true;
 }
 
 static int history_begin(struct sink *s, const struct session *about, struct err *e)
 {
 	struct history *h = of_sink(s);
-	struct lod *tiers[TIERS] = {NULL};
-	struct session session = {0};
-	bool ok = copy_session(&session, about);
-	size_t columns = columns_for(&h->bound, about), n_power;
-	struct power *power = find_power(about, &n_power);
+	struct data data, before;
 
-	ok = ok && power;
-	for (int t = 0; ok && t < TIERS; t++) {
-		if (about->width[t])
-			ok = (tiers[t] = lod_new(about->width[t], about->hz[t], columns));
-	}
-	if (!ok) {
-		for (int t = 0; t < TIERS; t++)
-			lod_free(tiers[t]);
-		free_session(&session);
-		free(power);
+	if (!data_begin(&data, about, columns_for(&h->bound, about))) {
+		data_free(&data);
 		return err_set(e, ERR_FAILED, _("out of memory for the history"));
 	}
 	pthread_mutex_lock(&h->lock);
-	free_session(&h->session);
-	h->session = session;
-	for (int t = 0; t < TIERS; t++) {
-		lod_free(h->tiers[t]);
-		h->tiers[t] = tiers[t];
-	}
-	h->columns = columns;
-	free(h->power);
-	free(h->sums);
-	h->power = power;
-	h->n_power = n_power;
-	h->sums = NULL;
-	h->room_sums = 0;
-	h->marks.n = 0;
-	h->gaps.n = 0;
-	h->changes.n = 0;
+	before = h->data;
+	h->data = data;
 	pthread_mutex_unlock(&h->lock);
+	data_free(&before);
 	return 0;
 }
 
-/* The reading also ends the sums of the marks that came since the one before. */
-static void power_add(struct history *h, size_t i, int64_t t_ns, double mw)
+static struct summed_mark *mark_at(const struct list *marks, size_t i)
 {
-	struct power *p = &h->power[i];
-	const struct mark *marks = h->marks.p;
+	return (struct summed_mark *)(void *)(marks->p + i * marks->each);
+}
+
+/* The reading also ends the sums of the marks that came since the one before. */
+static void power_add(struct data *d, size_t k, int64_t t_ns, double mw)
+{
+	struct power *p = &d->power[k];
 
 	if (isnan(mw))
 		return;
-	for (; p->open < h->marks.n && marks[p->open].t_ns <= t_ns; p->open++) {
+	for (size_t i = d->marks.n; i-- > 0;) {
+		struct summed_mark *m = mark_at(&d->marks, i);
 		struct integral to_mark = p->sum;
 
-		integral_add(&to_mark, t_ns, mw, p->hole_ns, INT64_MIN, marks[p->open].t_ns);
-		if (h->sums)
-			h->sums[p->open * h->n_power + i] =
-				(struct sum_at) {sum_get(&to_mark.area), (double)to_mark.covered_ns};
+		if (p->sum.begun && m->mark.t_ns <= p->sum.last_ns)
+			break;
+		if (m->mark.t_ns > t_ns)
+			continue;
+		integral_add(&to_mark, t_ns, mw, p->hole_ns, INT64_MIN, m->mark.t_ns);
+		m->sums[k] = (struct sum_at) {sum_get(&to_mark.area), (double)to_mark.covered_ns};
 	}
 	if (!p->sum.begun)
 		p->first_ns = t_ns;
 	integral_add(&p->sum, t_ns, mw, p->hole_ns, INT64_MIN, INT64_MAX);
 }
 
-static void power_rows(struct history *h, const struct rows *r)
-{
-	for (size_t k = 0; k < h->n_power; k++)
-		for (size_t i = 0; h->power[k].tier == r->tier && i < r->n; i++)
-			power_add(h, k, r->t_ns[i], r->values[i * r->width + h->power[k].column]);
-}
-
 static void history_rows(struct sink *s, const struct rows *r)
 {
-	struct history *h = of_sink(s);
+	LOCKED struct data *d = lock(of_sink(s));
 
-	pthread_mutex_lock(&h->lock);
-	if (h->tiers[r->tier] && r->width == h->session.width[r->tier]) {
-		for (size_t i = 0; i < r->n; i++)
-			lod_push(h->tiers[r->tier], r->t_ns[i], r->values + i * r->width);
-		power_rows(h, r);
-	}
-	pthread_mutex_unlock(&h->lock);
+	if (!d->tiers[r->tier] || r->width != d->session.width[r->tier])
+		return;
+	for (size_t i = 0; i < r->n; i++)
+		lod_push(d->tiers[r->tier], r->t_ns[i], r->values + i * r->width);
+	for (size_t k = 0; k < d->n_power; k++)
+		for (size_t i = 0; d->power[k].tier == r->tier && i < r->n; i++)
+			power_add(d, k, r->t_ns[i], r->values[i * r->width + d->power[k].column]);
 }
 
 /* Room for one more.  At `most`, or without memory for more, the oldest eighth is dropped.
  * False: no room at all. */
-static bool make_room(struct list *l, size_t each, size_t most)
+static bool make_room(struct list *l)
 {
 	size_t wanted = l->room ? l->room * 2 : 64, drop = (l->n + 7) / 8;
 	void *bigger;
 
 	if (l->n < l->room)
 		return true;
-	bigger = l->room < most ? reallocarray(l->p, wanted, each) : NULL;
+	bigger = l->room < l->most ? reallocarray(l->p, wanted, l->each) : NULL;
 	if (bigger) {
 		l->p = bigger;
 		l->room = wanted;
 		return true;
 	}
-	if (drop)
-		memmove(l->p, (char *)l->p + drop * each, (l->n - drop) * each);
 	l->n -= drop;
+	if (drop)
+		memmove(l->p, l->p + drop * l->each, l->n * l->each);
 	return l->room > 0;
 }
 
-/* Behind all that are not later.  Returns where; SIZE_MAX: no room.  time: where an item has its time. */
-static size_t insert(struct list *l, const void *item, size_t each, size_t time, size_t most)
+static int64_t time_at(const struct list *l, size_t i)
 {
-	const char *key = (const char *)item + time;
-	int64_t t_ns, before;
+	int64_t t_ns;
+
+	memcpy(&t_ns, l->p + i * l->each + l->time, sizeof(t_ns));
+	return t_ns;
+}
+
+/* Space for an item of that time, behind all that are not later.  NULL: no room. */
+static void *insert(struct list *l, int64_t t_ns)
+{
 	size_t at;
 
-	if (!make_room(l, each, most))
-		return SIZE_MAX;
-	memcpy(&t_ns, key, sizeof(t_ns));
-	for (at = l->n; at > 0; at--) {
-		memcpy(&before, (char *)l->p + (at - 1) * each + time, sizeof(before));
-		if (before <= t_ns)
-			break;
-	}
-	memmove((char *)l->p + (at + 1) * each, (char *)l->p + at * each, (l->n - at) * each);
-	memcpy((char *)l->p + at * each, item, each);
+	if (!make_room(l))
+		return NULL;
+	for (at = l->n; at > 0 && time_at(l, at - 1) > t_ns; at--)
+		continue;
+	memmove(l->p + (at + 1) * l->each, l->p + at * l->each, (l->n - at) * l->each);
 	l->n++;
-	return at;
-}
-
-/* The sums of marks at .. n-1 make room for those of one more, which are not known yet. */
-static void sums_insert(struct history *h, size_t at)
-{
-	size_t w = h->n_power;
-
-	if (h->room_sums < h->marks.room && w) {
-		struct sum_at *bigger = reallocarray(h->sums, h->marks.room, w * sizeof(*bigger));
-
-		if (!bigger) {
-			free(h->sums);
-			h->sums = NULL;
-			h->room_sums = 0;
-			return;
-		}
-		if (!h->room_sums)
-			for (size_t i = 0; i < h->marks.n * w; i++)
-				bigger[i] = (struct sum_at) {NAN, NAN};
-		h->sums = bigger;
-		h->room_sums = h->marks.room;
-	}
-	if (!h->sums)
-		return;
-	memmove(h->sums + (at + 1) * w, h->sums + at * w, (h->marks.n - 1 - at) * w * sizeof(*h->sums));
-	for (size_t k = 0; k < w; k++)
-		h->sums[at * w + k] = (struct sum_at) {NAN, NAN};
-}
-
-/* The first `gone` marks were dropped; the newest one has no sums yet. */
-static void sums_drop(struct history *h, size_t gone)
-{
-	if (h->sums && gone)
-		memmove(h->sums, h->sums + gone * h->n_power,
-			(h->marks.n - 1) * h->n_power * sizeof(*h->sums));
-	for (size_t k = 0; k < h->n_power; k++)
-		h->power[k].open -= gone < h->power[k].open ? gone : h->power[k].open;
+	return l->p + at * l->each;
 }
 
 static void history_mark(struct sink *s, const struct mark *m)
 {
-	struct history *h = of_sink(s);
-	size_t at, before;
+	LOCKED struct data *d = lock(of_sink(s));
+	struct summed_mark *new = insert(&d->marks, m->t_ns);
 
-	pthread_mutex_lock(&h->lock);
-	before = h->marks.n;
-	at = insert(&h->marks, m, sizeof(*m), offsetof(struct mark, t_ns), MARKS_MOST);
-	if (at < SIZE_MAX) {
-		sums_drop(h, before + 1 - h->marks.n);
-		sums_insert(h, at);
-		for (size_t k = 0; k < h->n_power; k++)
-			h->power[k].open += at < h->power[k].open ||
-					    (h->power[k].sum.begun && m->t_ns <= h->power[k].sum.last_ns);
-	}
-	pthread_mutex_unlock(&h->lock);
+	if (new)
+		new->mark = *m;
+	for (size_t k = 0; new &&k < d->n_power; k++)
+		new->sums[k] = (struct sum_at) {NAN, NAN};
 }
 
 static void history_gap(struct sink *s, const struct gap *g)
 {
-	struct history *h = of_sink(s);
+	LOCKED struct data *d = lock(of_sink(s));
+	struct gap *new = gap_is_hole(g) ? insert(&d->gaps, g->from_ns) : NULL;
 
-	pthread_mutex_lock(&h->lock);
-	if (gap_is_hole(g))
-		insert(&h->gaps, g, sizeof(*g), offsetof(struct gap, from_ns), GAPS_MOST);
-	pthread_mutex_unlock(&h->lock);
+	if (new)
+		*new = *g;
 }
 
 static void history_change(struct sink *s, const struct change *c)
 {
-	struct history *h = of_sink(s);
+	LOCKED struct data *d = lock(of_sink(s));
+	struct change *new = insert(&d->changes, c->t_ns);
 
-	pthread_mutex_lock(&h->lock);
-	insert(&h->changes, c, sizeof(*c), offsetof(struct change, t_ns), CHANGES_MOST);
-	pthread_mutex_unlock(&h->lock);
+	if (new)
+		*new = *c;
 }
 
 static int history_end(struct sink *s, struct err *e)
@@ -349,19 +311,18 @@ static int history_end(struct sink *s, struct err *e)
 
 static const struct session *session_of(struct timeline *t)
 {
-	return &of_timeline(t)->session;
+	return &of_timeline(t)->data.session;
 }
 
 static bool extent_of(struct timeline *t, int64_t *first_ns, int64_t *last_ns)
 {
-	struct history *h = of_timeline(t);
+	LOCKED struct data *d = lock(of_timeline(t));
 	bool any = false;
 
-	pthread_mutex_lock(&h->lock);
 	for (int i = 0; i < TIERS; i++) {
 		int64_t first, last;
 
-		if (!h->tiers[i] || !lod_extent(h->tiers[i], &first, &last))
+		if (!d->tiers[i] || !lod_extent(d->tiers[i], &first, &last))
 			continue;
 		if (!any || first < *first_ns)
 			*first_ns = first;
@@ -369,50 +330,41 @@ static bool extent_of(struct timeline *t, int64_t *first_ns, int64_t *last_ns)
 			*last_ns = last;
 		any = true;
 	}
-	pthread_mutex_unlock(&h->lock);
 	return any;
 }
 
-/* With the lock held: the levels of the channel's tier; NULL: none. */
-static const struct lod *lod_of(const struct history *h, size_t channel, size_t *column)
+/* The levels of the channel's tier; NULL: none. */
+static const struct lod *lod_of(const struct data *d, size_t channel, size_t *column)
 {
 	const struct channel *c;
 
-	if (channel >= h->session.n_channels)
+	if (channel >= d->session.n_channels)
 		return NULL;
-	c = &h->session.channels[channel];
+	c = &d->session.channels[channel];
 	*column = c->column;
-	return c->column < h->session.width[c->tier] ? h->tiers[c->tier] : NULL;
+	return c->column < d->session.width[c->tier] ? d->tiers[c->tier] : NULL;
 }
 
 static void columns_of(struct timeline *t, size_t channel, int zoom, int64_t first, size_t n, struct bin *out)
 {
-	struct history *h = of_timeline(t);
-	const struct lod *p;
+	LOCKED struct data *d = lock(of_timeline(t));
 	size_t column;
+	const struct lod *p = lod_of(d, channel, &column);
 
-	pthread_mutex_lock(&h->lock);
-	p = lod_of(h, channel, &column);
 	if (p)
 		lod_columns(p, column, zoom, first, n, out);
 	else
 		memset(out, 0, n * sizeof(*out));
-	pthread_mutex_unlock(&h->lock);
 }
 
 static double value_of(struct timeline *t, size_t channel, int64_t t_ns, int64_t *at_ns)
 {
-	struct history *h = of_timeline(t);
-	int64_t at = t_ns;
-	double v = NAN;
-	const struct lod *p;
+	LOCKED struct data *d = lock(of_timeline(t));
 	size_t column;
+	const struct lod *p = lod_of(d, channel, &column);
+	int64_t at = t_ns;
+	double v = p ? lod_value(p, column, t_ns, &at) : NAN;
 
-	pthread_mutex_lock(&h->lock);
-	p = lod_of(h, channel, &column);
-	if (p)
-		v = lod_value(p, column, t_ns, &at);
-	pthread_mutex_unlock(&h->lock);
 	if (at_ns)
 		*at_ns = at;
 	return v;
@@ -420,91 +372,84 @@ static double value_of(struct timeline *t, size_t channel, int64_t t_ns, int64_t
 
 static int64_t step_of(struct timeline *t, enum tier tier, int64_t t_ns, int n)
 {
-	struct history *h = of_timeline(t);
+	LOCKED struct data *d = lock(of_timeline(t));
 
-	pthread_mutex_lock(&h->lock);
-	if (h->tiers[tier])
-		t_ns = lod_step(h->tiers[tier], t_ns, n);
-	pthread_mutex_unlock(&h->lock);
-	return t_ns;
+	return d->tiers[tier] ? lod_step(d->tiers[tier], t_ns, n) : t_ns;
+}
+
+/* The first item that is not before t_ns. */
+static size_t first_from(const struct list *l, int64_t t_ns)
+{
+	size_t lo = 0, hi = l->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (time_at(l, mid) < t_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
 }
 
 static size_t marks_of(struct timeline *t, int64_t from_ns, int64_t to_ns, struct mark *out, size_t max)
 {
-	struct history *h = of_timeline(t);
-	size_t n;
+	LOCKED struct data *d = lock(of_timeline(t));
+	size_t n = 0;
 
-	pthread_mutex_lock(&h->lock);
-	n = marks_between(h->marks.p, h->marks.n, from_ns, to_ns, out, max);
-	pthread_mutex_unlock(&h->lock);
+	for (size_t i = first_from(&d->marks, from_ns); i < d->marks.n && n < max; i++) {
+		if (time_at(&d->marks, i) >= to_ns)
+			break;
+		out[n++] = mark_at(&d->marks, i)->mark;
+	}
 	return n;
 }
 
 static size_t gaps_of(struct timeline *t, int64_t from_ns, int64_t to_ns, struct gap *out, size_t max)
 {
-	struct history *h = of_timeline(t);
-	const struct gap *gaps;
+	LOCKED struct data *d = lock(of_timeline(t));
+	const struct gap *gaps = (const void *)d->gaps.p;
 	size_t n = 0;
 
-	pthread_mutex_lock(&h->lock);
-	gaps = h->gaps.p;
-	for (size_t i = 0; i < h->gaps.n && gaps[i].from_ns < to_ns && n < max; i++)
+	for (size_t i = 0; i < d->gaps.n && gaps[i].from_ns < to_ns && n < max; i++)
 		if (gaps[i].to_ns > from_ns)
 			out[n++] = gaps[i];
-	pthread_mutex_unlock(&h->lock);
 	return n;
 }
 
 static size_t changes_of(struct timeline *t, int64_t from_ns, int64_t to_ns, struct change *out, size_t max)
 {
-	struct history *h = of_timeline(t);
-	size_t n;
+	LOCKED struct data *d = lock(of_timeline(t));
 
-	pthread_mutex_lock(&h->lock);
-	n = changes_between(h->changes.p, h->changes.n, from_ns, to_ns, out, max);
-	pthread_mutex_unlock(&h->lock);
-	return n;
+	return changes_between((const void *)d->changes.p, d->changes.n, from_ns, to_ns, out, max);
 }
 
 static int finest_of(struct timeline *t, size_t channel, int64_t t_ns)
 {
-	struct history *h = of_timeline(t);
-	const struct lod *p;
+	LOCKED struct data *d = lock(of_timeline(t));
 	size_t column;
-	int zoom;
+	const struct lod *p = lod_of(d, channel, &column);
 
-	pthread_mutex_lock(&h->lock);
-	p = lod_of(h, channel, &column);
-	zoom = p ? lod_finest(p, t_ns) : ZOOM_MAX;
-	pthread_mutex_unlock(&h->lock);
-	return zoom;
+	return p ? lod_finest(p, t_ns) : ZOOM_MAX;
 }
 
-/* With the lock held: the sum of power k up to t_ns; false: it is not known. */
-static bool sum_to(const struct history *h, size_t k, int64_t t_ns, struct sum_at *out)
+/* The sum of power k up to t_ns; false: it is not known. */
+static bool sum_to(const struct data *d, size_t k, int64_t t_ns, struct sum_at *out)
 {
-	const struct power *p = &h->power[k];
-	const struct mark *marks = h->marks.p;
-	size_t lo = 0, hi = h->marks.n;
+	const struct power *p = &d->power[k];
+	size_t i;
 
 	*out = (struct sum_at) {sum_get(&p->sum.area), (double)p->sum.covered_ns};
 	if (!p->sum.begun || t_ns > p->sum.last_ns)
 		return true;
-	if (t_ns <= p->first_ns) {
-		*out = (struct sum_at) {0, 0};
+	*out = (struct sum_at) {0, 0};
+	if (t_ns <= p->first_ns)
 		return true;
-	}
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (marks[mid].t_ns < t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!h->sums || lo == h->marks.n || marks[lo].t_ns != t_ns)
+	i = first_from(&d->marks, t_ns);
+	if (i == d->marks.n || time_at(&d->marks, i) != t_ns)
 		return false;
-	*out = h->sums[lo * h->n_power + k];
+	*out = mark_at(&d->marks, i)->sums[k];
 	return !isnan(out->area);
 }
 
@@ -512,19 +457,17 @@ static bool sum_to(const struct history *h, size_t k, int64_t t_ns, struct sum_a
 static bool integral_of(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns,
 			struct integral *out)
 {
-	struct history *h = of_timeline(t);
+	LOCKED struct data *d = lock(of_timeline(t));
 	struct sum_at from, to;
-	bool known = false;
+	size_t k = 0;
 
-	pthread_mutex_lock(&h->lock);
-	for (size_t k = 0; k < h->n_power; k++)
-		if (h->power[k].channel == channel)
-			known = sum_to(h, k, from_ns, &from) && sum_to(h, k, to_ns, &to);
-	pthread_mutex_unlock(&h->lock);
-	if (known)
-		*out = (struct integral) {.area = {to.area - from.area, 0},
-					  .covered_ns = (int64_t)(to.covered_ns - from.covered_ns)};
-	return known;
+	while (k < d->n_power && d->power[k].channel != channel)
+		k++;
+	if (k == d->n_power || !sum_to(d, k, from_ns, &from) || !sum_to(d, k, to_ns, &to))
+		return false;
+	*out = (struct integral) {.area = {to.area - from.area, 0},
+				  .covered_ns = (int64_t)(to.covered_ns - from.covered_ns)};
+	return true;
 }
 
 static const struct sink_ops sink_ops = {
@@ -558,10 +501,8 @@ struct history *history_new(struct err *e)
 		err_set(e, ERR_FAILED, _("out of memory for the history"));
 		return NULL;
 	}
-	h->sink.sink.ops = &sink_ops;
-	h->sink.history = h;
-	h->timeline.timeline.ops = &timeline_ops;
-	h->timeline.history = h;
+	h->sink.ops = &sink_ops;
+	h->timeline.ops = &timeline_ops;
 	return h;
 }
 
@@ -569,14 +510,7 @@ void history_free(struct history *h)
 {
 	if (!h)
 		return;
-	for (int t = 0; t < TIERS; t++)
-		lod_free(h->tiers[t]);
-	free_session(&h->session);
-	free(h->marks.p);
-	free(h->power);
-	free(h->sums);
-	free(h->gaps.p);
-	free(h->changes.p);
+	data_free(&h->data);
 	pthread_mutex_destroy(&h->lock);
 	free(h);
 }
@@ -588,15 +522,15 @@ void history_limit(struct history *h, const struct history_bound *b)
 
 size_t history_columns(const struct history *h)
 {
-	return h->columns;
+	return h->data.columns;
 }
 
 struct sink *history_sink(struct history *h)
 {
-	return &h->sink.sink;
+	return &h->sink;
 }
 
 struct timeline *history_timeline(struct history *h)
 {
-	return &h->timeline.timeline;
+	return &h->timeline;
 }

@@ -15,6 +15,7 @@ struct ui_file {
 	char name[128];		/* printable */
 	char about[96];		/* "agx_orin, 12:31, 3 marks, 81 MB", or why it cannot be read */
 	bool readable;
+	int64_t changed_ns;	/* when it was written last */
 };
 
 /* How a second trace is laid over the first. */

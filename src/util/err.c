@@ -23,18 +23,6 @@ __attribute__((format(printf, 4, 0))) static void sentence(struct err *e, enum e
 	e->num = num;
 }
 
-int err_set(struct err *e, enum err_code code, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (!e)
-		return -1;
-	va_start(ap, fmt);
-	sentence(e, code, 0, fmt, ap);
-	va_end(ap);
-	return -1;
-}
-
 int err_num(struct err *e, enum err_code code, int num, const char *fmt, ...)
 {
 	va_list ap;

@@ -21,8 +21,7 @@ struct err {
 /* Write the sentence and return -1, so that a caller can `return err_set(...)`. It is written once, by
  * the lowest level that knows which operation failed on what; an earlier sentence is replaced. e may be
  * NULL. */
-int err_set(struct err *e, enum err_code code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+#define err_set(e, code, ...) err_num(e, code, 0, __VA_ARGS__)
 
 /* The same with ": " and the text of errno value `num` appended. */
 int err_sys(struct err *e, enum err_code code, int num, const char *fmt, ...)

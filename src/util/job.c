@@ -21,14 +21,11 @@ static unsigned n_queued, idle;     /* jobs and workers that wait */
 static unsigned workers, abandoned; /* abandoned: of the workers' jobs */
 static int fd = -1;
 
-static void init_child(void);
-
 static void init(void)
 {
 	thread_cond_init(&ended);
 	thread_cond_init(&queued);
 	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	pthread_atfork(NULL, NULL, init_child);
 }
 
 /* After fork() there are no workers, and the lock may be held forever. Queued jobs are lost. */
@@ -38,11 +35,15 @@ static void init_child(void)
 	first = NULL;
 	end = &first;
 	workers = abandoned = n_queued = idle = 0;
-	thread_cond_init(&ended);
-	thread_cond_init(&queued);
 	if (fd >= 0)
 		close(fd);
-	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	init();
+}
+
+static void init_first(void)
+{
+	init();
+	pthread_atfork(NULL, NULL, init_child);
 }
 
 static struct job *take_first(void)
@@ -140,7 +141,7 @@ int job_start(struct job *j, void (*run)(struct job *j), void (*drop)(struct job
 {
 	int num;
 
-	pthread_once(&once, init);
+	pthread_once(&once, init_first);
 	*j = (struct job) {.run = run, .drop = drop};
 	pthread_mutex_lock(&lock);
 	*end = j;
@@ -175,45 +176,39 @@ bool job_is_cancelled(struct job *j)
 	return cancelled;
 }
 
-void job_cancel(struct job *j)
+/* run: also if it is still queued. */
+static void abandon(struct job *j, bool run)
 {
-	bool runs;
-
 	pthread_mutex_lock(&lock);
-	if (j->state == JOB_QUEUED)
+	if (j->state == JOB_QUEUED && !run) {
 		unqueue(j);
-	runs = j->state == JOB_RUNS;
-	if (runs) {
-		j->cancelled = true;
+		j->state = JOB_DONE;
+	}
+	j->cancelled = j->state != JOB_DONE;
+	if (j->state == JOB_RUNS) {
 		abandoned++;
 		add_worker();
 	}
+	if (j->cancelled)
+		j = NULL; /* it is the worker's */
 	pthread_mutex_unlock(&lock);
-	if (!runs)
+	if (j)
 		j->drop(j);
+}
+
+void job_cancel(struct job *j)
+{
+	abandon(j, false);
 }
 
 void job_detach(struct job *j)
 {
-	bool done;
-
-	pthread_mutex_lock(&lock);
-	done = j->state == JOB_DONE;
-	if (!done) {
-		j->cancelled = true;
-		if (j->state == JOB_RUNS) {
-			abandoned++;
-			add_worker();
-		}
-	}
-	pthread_mutex_unlock(&lock);
-	if (done)
-		j->drop(j);
+	abandon(j, true);
 }
 
 int jobs_fd(void)
 {
-	pthread_once(&once, init);
+	pthread_once(&once, init_first);
 	return fd;
 }
 
@@ -229,7 +224,7 @@ unsigned jobs_abandoned(int64_t until_ns)
 {
 	unsigned n;
 
-	pthread_once(&once, init);
+	pthread_once(&once, init_first);
 	pthread_mutex_lock(&lock);
 	while (abandoned && thread_wait(&ended, &lock, until_ns))
 		continue;

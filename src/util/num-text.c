@@ -30,46 +30,28 @@ static size_t put_digits(char *out, uint64_t v, int at_least)
 	return n;
 }
 
-/* d / 10^places, which has at most 18 digits */
-static size_t put_decimal(char *out, uint64_t d, int places)
-{
-	uint64_t unit = 1;
-	size_t n;
-
-	for (int i = 0; i < places; i++) {
-		if (unit > UINT64_MAX / 10)
-			return 0;
-		unit *= 10;
-	}
-	n = put_digits(out, d / unit, 1);
-	if (places) {
-		out[n++] = '.';
-		n += put_digits(out + n, d % unit, places);
-	}
-	return n;
-}
-
 /* v > 0 and finite, of so many bits; 0: not this way */
 static size_t shortest(char *out, double v, int bits)
 {
 	int exponent;
-	uint64_t m = (uint64_t)ldexp(frexp(v, &exponent), bits);
+	wide m = (wide)ldexp(frexp(v, &exponent), bits), unit = 1;
 	int q = bits - exponent;
-	wide scaled = m, half = 1; /* m * 10^k, and 10^k */
 
-	if (v >= 0x1p53 || q > 72 || q < 1)
-		return v < 0x1p53 && v == floor(v) ? put_digits(out, (uint64_t)v, 1) : 0;
-	if (v == floor(v))
+	if (v < 0x1p53 && v == floor(v))
 		return put_digits(out, (uint64_t)v, 1);
-	for (int k = 0; k <= PLACES_MAX; k++, scaled *= 10, half *= 10) {
-		wide d = (scaled + ((wide)1 << (q - 1))) >> q, back = d << q;
-		wide apart = back > scaled ? back - scaled : scaled - back;
+	for (int k = 0; q >= 1 && q <= 72 && k <= PLACES_MAX; k++, unit *= 10) {
+		wide d = (m * unit + ((wide)1 << (q - 1))) >> q, back = d << q;
+		wide apart = back > m * unit ? back - m * unit : m * unit - back;
+		size_t n;
 
 		/* At a power of two the step below is half as long. */
-		if (m == UINT64_C(1) << (bits - 1) && back < scaled)
+		if (m == (wide)1 << (bits - 1) && back < m * unit)
 			apart *= 2;
-		if (2 * apart < half && d <= (wide)999999999999999999)
-			return put_decimal(out, (uint64_t)d, k);
+		if (2 * apart >= unit || d > 999999999999999999)
+			continue;
+		n = put_digits(out, (uint64_t)(d / unit), 1);
+		out[n++] = '.';
+		return n + put_digits(out + n, (uint64_t)(d % unit), k);
 	}
 	return 0;
 }
@@ -77,7 +59,7 @@ static size_t shortest(char *out, double v, int bits)
 /* The locale's point, which may be several bytes, becomes ".". */
 static void point(char *out)
 {
-	char *p = out + 1;
+	char *p = out + strspn(out, "-0123456789");
 	size_t n = strcspn(p, "0123456789e");
 
 	if (n == 0)
@@ -86,7 +68,7 @@ static void point(char *out)
 	*p = '.';
 }
 
-static size_t by_printf(char *out, double v, bool single)
+static void by_printf(char *out, double v, bool single)
 {
 	for (int digits = 1; digits <= 17; digits++) {
 		snprintf(out, NUM_TEXT - 1, "%.*e", digits - 1, v);
@@ -94,30 +76,22 @@ static size_t by_printf(char *out, double v, bool single)
 			break;
 	}
 	point(out);
-	return strlen(out);
 }
 
 static size_t number(char out[NUM_TEXT], double v, bool single)
 {
-	size_t n = 0, rest;
+	size_t n = v < 0, rest = 0;
 
-	if (!isfinite(v)) {
-		strcpy(out, isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
+	if (isnan(v) || isinf(v) || v == 0) {
+		strcpy(out, isnan(v) ? "nan" : v < 0 ? "-inf" : v > 0 ? "inf" : "0");
 		return strlen(out);
 	}
-	if (v == 0) {
-		strcpy(out, "0");
-		return 1;
-	}
-	if (v < 0) {
-		out[n++] = '-';
-		v = -v;
-	}
-	rest = shortest(out + n, v, single ? 24 : 53);
-	if (rest == 0)
-		return n + by_printf(out + n, v, single);
+	out[0] = '-';
+	rest = shortest(out + n, fabs(v), single ? 24 : 53);
 	out[n + rest] = '\0';
-	return n + rest;
+	if (rest == 0)
+		by_printf(out + n, fabs(v), single);
+	return rest ? n + rest : strlen(out);
 }
 
 size_t num_text(char out[NUM_TEXT], double v)
@@ -135,12 +109,7 @@ size_t num_fixed(char out[NUM_TEXT], double v, int decimals)
 	if (!isfinite(v))
 		return num_text(out, v);
 	snprintf(out, NUM_TEXT, fabs(v) < 1e10 ? "%.*f" : "%.*e", decimals, v);
-	for (size_t i = strspn(out, "-0123456789"); out[i] && out[i] != 'e'; i = strlen(out)) {
-		size_t n = strcspn(out + i, "0123456789");
-
-		out[i] = '.';
-		memmove(out + i + 1, out + i + n, strlen(out + i + n) + 1);
-	}
+	point(out);
 	if (!out[strspn(out, "-0.")] && out[0] == '-') /* no "-0.0" */
 		memmove(out, out + 1, strlen(out));
 	return strlen(out);
@@ -149,10 +118,9 @@ size_t num_fixed(char out[NUM_TEXT], double v, int decimals)
 size_t num_seconds(char out[NUM_TEXT], int64_t ns)
 {
 	uint64_t t = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-	size_t n = 0;
+	size_t n = ns < 0;
 
-	if (ns < 0)
-		out[n++] = '-';
+	out[0] = '-';
 	n += put_digits(out + n, t / 1000000000, 1);
 	out[n++] = '.';
 	n += put_digits(out + n, t % 1000000000, 9);

@@ -1,6 +1,10 @@
 /* Paths below another root are walked by hand: a tree that a user sent contains absolute links that must
  * stay inside it, openat2() is missing on the kernels of older boards, and chroot() needs root. For "/"
- * itself the kernel walks. */
+ * itself the kernel walks.
+ *
+ * A driver can block a read for as long as it likes, and nothing ends a read that the kernel is
+ * in.  While a board is detected a job makes each read, and is abandoned when it hangs: nvmtop
+ * starts all the same and reports which file it was.  Never on the sampling path. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,13 +14,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "util/descriptors.h"
 #include "util/intl.h"
+#include "util/job.h"
 #include "util/num.h"
 #include "util/root.h"
-#include "util/read-timeout.h"
 
-#define LINKS_MAX 40
+#define LINKS_MAX      40
+#define TIMED_READ_MAX 4096 /* bytes */
+#define FIRST_NS       NS_PER_S
+#define THEN_NS        (NS_PER_S / 10) /* once something has hung */
 
 struct root {
 	atomic_int holders;
@@ -67,6 +75,68 @@ void root_close(struct root *r)
 	free(r);
 }
 
+struct timed_read {
+	struct job job;
+	int fd; /* a duplicate: the caller may close its own before the read starts */
+	size_t size;
+	off_t at;
+	ssize_t n;
+	int error;
+	char buf[TIMED_READ_MAX];
+};
+
+static _Atomic unsigned hung; /* how many were given up */
+
+static void timed_read_run(struct job *j)
+{
+	struct timed_read *r = (struct timed_read *)j;
+
+	r->n = r->at < 0 ? read(r->fd, r->buf, r->size) : pread(r->fd, r->buf, r->size, r->at);
+	r->error = errno;
+}
+
+static void timed_read_drop(struct job *j)
+{
+	close(((struct timed_read *)j)->fd);
+	free(j);
+}
+
+/* -1 with ETIME when nothing has come in time; the thread that hangs in it is abandoned. */
+static ssize_t timed_read(int fd, void *buf, size_t size, off_t at)
+{
+	struct timed_read *r = malloc(sizeof(*r));
+	int error = ETIME;
+	ssize_t n = -1;
+	struct err e;
+
+	if (!r)
+		return -1;
+	r->size = size;
+	r->at = at;
+	r->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (r->fd < 0 || job_start(&r->job, timed_read_run, timed_read_drop, &e) < 0) {
+		error = r->fd < 0 ? errno : e.num;
+		descriptors_note(error);
+		if (r->fd >= 0)
+			close(r->fd);
+		free(r);
+		errno = error;
+		return -1;
+	}
+	if (job_done(&r->job, clock_now_ns() + (hung ? THEN_NS : FIRST_NS))) {
+		n = r->n;
+		error = r->error;
+		if (n > 0)
+			memcpy(buf, r->buf, (size_t)n);
+		timed_read_drop(&r->job);
+	} else {
+		hung++;
+		job_cancel(&r->job);
+	}
+	errno = error;
+	return n;
+}
+
 static _Thread_local bool gives_up;
 
 void root_give_up(bool hanging)
@@ -76,7 +146,7 @@ void root_give_up(bool hanging)
 
 unsigned root_given_up(void)
 {
-	return timed_reads_abandoned();
+	return hung;
 }
 
 ssize_t root_read_at(int fd, void *buf, size_t size, off_t at)
@@ -103,114 +173,59 @@ bool root_is_live(const struct root *r)
 	return r->live;
 }
 
-/* The path still to walk, with room for a link's text before its rest. */
-struct walk {
-	char rest[PATH_MAX];
-	int links;
-};
-
-/* Put the text of a link in front of what is left to walk. */
-static int walk_link(struct walk *w, const char *rest, const char *text, size_t len)
+/* The path with all links in it resolved, relative to the root: ".." never climbs above it.
+ * 0, or an error number. */
+static int resolve(const struct root *r, const char *path, char done[PATH_MAX])
 {
-	char joined[PATH_MAX];
+	char rest[PATH_MAX], target[PATH_MAX], joined[PATH_MAX], *name;
+	size_t n = 0, len, links = 0;
 
-	if (++w->links > LINKS_MAX) {
-		errno = ELOOP;
-		return -1;
-	}
-	int n = snprintf(joined, sizeof joined, "%.*s/%s", (int)len, text, rest);
-	if (n < 0 || (size_t)n >= sizeof joined) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	memcpy(w->rest, joined, (size_t)n + 1);
-	return 0;
-}
+	if ((size_t)snprintf(rest, sizeof rest, "%s", path) >= sizeof rest)
+		return ENAMETOOLONG;
+	done[0] = '\0';
+	for (name = rest; *(name += strspn(name, "/")); name += len) {
+		size_t before = n;
+		ssize_t got;
 
-/* A stack of directories, so that ".." never climbs above the root. */
-struct climb {
-	int fd[64];
-	int depth;
-};
-
-static void climb_to(struct climb *c, int depth)
-{
-	while (c->depth > depth)
-		close(c->fd[c->depth--]);
-}
-
-static int climb_into(struct climb *c, const char *name)
-{
-	if (c->depth + 1 == (int)(sizeof c->fd / sizeof *c->fd)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	int fd = openat(c->fd[c->depth], name, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	c->fd[++c->depth] = fd;
-	return 0;
-}
-
-/* One component; 1 with *out when it was the last one, 0 to go on, -1. */
-static int walk_step(struct walk *w, struct climb *c, int flags, int *out)
-{
-	char *name = w->rest + strspn(w->rest, "/");
-	size_t len = strcspn(name, "/");
-	bool last = !name[len + strspn(name + len, "/")];
-	char target[PATH_MAX];
-
-	if (len == 0 || (len == 1 && name[0] == '.') || (len == 2 && name[0] == '.' && name[1] == '.')) {
-		if (len == 2 && c->depth)
-			climb_to(c, c->depth - 1);
-		if (last) {
-			*out = openat(c->fd[c->depth], ".", flags | O_CLOEXEC);
-			return *out < 0 ? -1 : 1;
+		len = strcspn(name, "/");
+		if (len == 1 && name[0] == '.')
+			continue;
+		if (len == 2 && name[0] == '.' && name[1] == '.') {
+			while (n && done[--n] != '/')
+				continue;
+			done[n] = '\0';
+			continue;
 		}
-		memmove(w->rest, name + len, strlen(name + len) + 1);
-		return 0;
+		n += (size_t)snprintf(done + n, PATH_MAX - n, "%s%.*s", n ? "/" : "", (int)len, name);
+		if (n >= PATH_MAX)
+			return ENAMETOOLONG;
+		got = readlinkat(r->fd, done, target, sizeof target);
+		if (got < 0 && errno != EINVAL)
+			return errno;
+		if (got < 0)
+			continue;
+		if (++links > LINKS_MAX)
+			return ELOOP;
+		/* The text of the link takes the place of its name. */
+		n = got && target[0] == '/' ? 0 : before;
+		done[n] = '\0';
+		if (snprintf(joined, sizeof joined, "%.*s%s", (int)got, target, name + len) >= PATH_MAX)
+			return ENAMETOOLONG;
+		strcpy(rest, joined);
+		name = rest;
+		len = 0;
 	}
-	char *rest = name + len + strspn(name + len, "/");
-	name[len] = '\0';
-	ssize_t n = readlinkat(c->fd[c->depth], name, target, sizeof target);
-	if (n >= 0) {
-		if (n && target[0] == '/')
-			climb_to(c, 0);
-		return walk_link(w, rest, target, (size_t)n);
-	}
-	if (errno != EINVAL)
-		return -1;
-	if (last) {
-		*out = openat(c->fd[c->depth], name, flags | O_NOFOLLOW | O_CLOEXEC);
-		return *out < 0 ? -1 : 1;
-	}
-	if (climb_into(c, name) < 0)
-		return -1;
-	memmove(w->rest, rest, strlen(rest) + 1);
 	return 0;
 }
 
 static int open_file(const struct root *r, const char *path, int flags)
 {
+	char done[PATH_MAX];
+
 	if (r->live)
 		return open(path, flags | O_CLOEXEC);
-
-	struct walk w = {.links = 0};
-	struct climb c = {.depth = 0};
-	int out = -1, done;
-
-	if (strlen(path) >= sizeof w.rest) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	strcpy(w.rest, path);
-	c.fd[0] = r->fd;
-	while (!(done = walk_step(&w, &c, flags, &out)))
-		;
-	int saved = errno;
-	climb_to(&c, 0);
-	errno = saved;
-	return done < 0 ? -1 : out;
+	errno = resolve(r, path, done);
+	return errno ? -1 : openat(r->fd, done[0] ? done : ".", flags | O_NOFOLLOW | O_CLOEXEC);
 }
 
 int root_open_file(const struct root *r, const char *path, int flags)
@@ -229,15 +244,14 @@ static int natural(const void *a, const void *b)
 }
 
 /* Pointers first, then the strings they point to, in one allocation. */
-static int pack(char *text, size_t used, size_t count, char ***names)
+static int pack(const char *text, size_t used, size_t count, char ***names)
 {
 	char **list = malloc(count * sizeof *list + used + 1);
 
 	if (!list)
 		return -1;
 	char *p = (char *)(list + count);
-	if (used)
-		memcpy(p, text, used);
+	memcpy(p, text, used);
 	for (size_t i = 0; i < count; i++, p += strlen(p) + 1)
 		list[i] = p;
 	qsort(list, count, sizeof *list, natural);
@@ -247,38 +261,32 @@ static int pack(char *text, size_t used, size_t count, char ***names)
 
 int root_list(const struct root *r, const char *path, char ***names, size_t *n)
 {
-	int fd = root_open_file(r, path, O_RDONLY | O_DIRECTORY);
+	int fd = root_open_file(r, path, O_RDONLY | O_DIRECTORY), error;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	char *text = NULL;
-	size_t used = 0, room = 0, count = 0;
-	int result = -1;
+	size_t used = 0;
+	FILE *all = dir ? open_memstream(&text, &used) : NULL;
 	struct dirent *entry;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return -1;
-	}
-	while (errno = 0, (entry = readdir(dir))) {
+	*n = 0;
+	while (all && (errno = 0, entry = readdir(dir))) {
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
-		size_t len = strlen(entry->d_name) + 1;
-		if (room - used < len) {
-			char *more = realloc(text, room = room * 2 + len + 256);
-			if (!more)
-				goto out;
-			text = more;
-		}
-		memcpy(text + used, entry->d_name, len);
-		used += len;
-		count++;
+		fwrite(entry->d_name, strlen(entry->d_name) + 1, 1, all);
+		++*n;
 	}
-	if (!errno && !(result = pack(text, used, count, names)))
-		*n = count;
-out:
+	error = errno;
+	if (all && (ferror(all) | fclose(all)))
+		error = ENOMEM;
+	if (!error && pack(text, used, *n, names) < 0)
+		error = ENOMEM;
 	free(text);
-	closedir(dir);
-	return result;
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	errno = error;
+	return error ? -1 : 0;
 }
 
 ssize_t root_read(const struct root *r, const char *path, char *buf, size_t size)
