@@ -121,7 +121,7 @@ static bool measures(const struct probe_ctx *o, const char *dir)
 
 static int add_group(struct probe_ctx *o, const char *dir, unsigned first, const bool *group, struct err *e)
 {
-	char path[192], name[32], label[32], governor[64];
+	char path[192], name[32], label[32];
 	struct channel ch;
 
 	label_group(label, sizeof label, group);
@@ -134,14 +134,7 @@ static int add_group(struct probe_ctx *o, const char *dir, unsigned first, const
 	if (!ch.note[0] && !measures(o, dir))
 		snprintf(ch.note, sizeof ch.note, "%s",
 			 _("requested clock; lower while the hardware throttles"));
-	if (add_file(o, &ch, path, false, e) < 0 || add_limits(o, dir, first, label, e) < 0)
-		return -1;
-	snprintf(path, sizeof path, "%.120s/scaling_governor", dir);
-	snprintf(name, sizeof name, "cpu%u.governor", first);
-	if (file_line(o->root, path, governor, sizeof governor) && *governor &&
-	    probe_set_add_fact(o->probes, name, governor) < 0)
-		return statement_error(o->s, e, _("out of memory"));
-	return 0;
+	return add_file(o, &ch, path, false, e) < 0 ? -1 : add_limits(o, dir, first, label, e);
 }
 
 /* The cores of a group: "4 5 6 7", online or not. */

@@ -211,18 +211,6 @@ static bool limits_dir(struct probe_ctx *o, char dir[112], struct reason *why)
 	return false;
 }
 
-static int add_governor(struct probe_ctx *o, const char *dir, struct err *e)
-{
-	char path[192], text[64], key[48];
-
-	text_join(path, sizeof path, dir, "/governor", "");
-	snprintf(key, sizeof key, "%.12s.governor", o->s->words[0]);
-	if (!file_line(o->root, path, text, sizeof text) || !*text)
-		return 0;
-	return probe_set_add_fact(o->probes, key, text) < 0 ? statement_error(o->s, e, _("out of memory"))
-							    : 0;
-}
-
 static int open_limits(struct probe_ctx *o, struct err *e)
 {
 	static const char *const files[2] = {"min_freq", "max_freq"};
@@ -253,8 +241,6 @@ static int open_limits(struct probe_ctx *o, struct err *e)
 			reason_set(&why, o, &ch);
 		added = probe_ctx_column(o, &ch, &s->column[i], e);
 	}
-	if (added == 0 && found)
-		added = add_governor(o, dir, e);
 	return probe_ctx_finish(o, &s->probe, added, found, e);
 }
 
