@@ -229,6 +229,21 @@ void channel_describe(const struct probe_ctx *o, struct channel *c, const char *
 	by_settings(o->s, c);
 }
 
+void channel_form(const struct probe_ctx *o, struct channel *c, const struct channel_form *form)
+{
+	channel_describe(o, c, form->name, false);
+	c->unit = form->unit;
+	c->family = form->family;
+	c->lo = 0;
+	c->hi = form->hi;
+	c->period_ns = form->period_ns;
+	snprintf(c->source, sizeof c->source, "%s", form->source ? _(form->source) : "");
+	if (form->label && !setting_get(o->s, "label"))
+		snprintf(c->label, sizeof c->label, "%s", _(form->label));
+	if (form->note && !c->note[0])
+		snprintf(c->note, sizeof c->note, "%s", _(form->note));
+}
+
 #define DEBUGFS "/sys/kernel/debug"
 
 static bool has_debugfs(const struct root *r)
@@ -299,4 +314,12 @@ void reason_set(const struct reason *why, const struct probe_ctx *o, struct chan
 	text_shortened(told, sizeof told - strlen(tail), text, strlen(text));
 	text_join(text, sizeof text, told, tail, "");
 	text_printable(c->missing, sizeof c->missing, text, strlen(text));
+}
+
+void reason_one(const struct probe_ctx *o, struct channel *c, const char *what, int error)
+{
+	struct reason why = {.denied = false};
+
+	reason_add(&why, what, error);
+	reason_set(&why, o, c);
 }

@@ -42,11 +42,8 @@ struct cpu {
 	int64_t began_ns; /* when the source in use was started; 0: not yet */
 	int64_t retry_ns, rest_ns;
 	struct check check;
-	uint16_t column, window_column; /* of cpu.util, cpu.window */
-	bool window;                    /* is there a channel for it */
-	bool denied;                    /* more rights would give an exact source */
+	bool denied; /* more rights would give an exact source */
 	int64_t tick_ns;
-	uint16_t core_column[CORES_MAX]; /* by slot */
 	double busy[CORES_MAX];
 };
 
@@ -153,6 +150,7 @@ static void cpu_read(struct probe *p, int64_t t_ns, double *row)
 		fine = !contradicted(c, t_ns);
 	double sum = 0;
 	int count = 0;
+	row += p->column; /* cpu.util, the cores by slot, cpu.window */
 	for (unsigned i = 0; i < c->look.cores.n; i++) {
 		double busy = fine ? c->busy[i] : NAN;
 		if (!isnan(busy)) {
@@ -160,11 +158,11 @@ static void cpu_read(struct probe *p, int64_t t_ns, double *row)
 			sum += busy;
 			count++;
 		}
-		row[c->core_column[i]] = channel_round(CHANNEL_CORE_UTIL, busy);
+		row[1 + i] = channel_round(CHANNEL_CORE_UTIL, busy);
 	}
-	row[c->column] = channel_round(CHANNEL_CPU_UTIL, count ? sum / count : NAN);
-	if (c->window)
-		row[c->window_column] =
+	row[0] = channel_round(CHANNEL_CPU_UTIL, count ? sum / count : NAN);
+	if (c->n_sources > 1)
+		row[1 + c->look.cores.n] =
 			fine ? (double)window_ns(s->ops, c->tick_ns) / (double)NS_PER_MS : NAN;
 	if (!fine)
 		step_down(c, t_ns);
@@ -177,7 +175,7 @@ static void cpu_close(struct probe *p)
 	for (unsigned i = 0; i < c->n_sources; i++)
 		c->source[i]->ops->close(c->source[i]);
 	look_close(&c->look);
-	free(c);
+	probe_free(p);
 }
 
 static const struct probe_ops cpu_ops = {cpu_read, cpu_close};
@@ -234,16 +232,12 @@ static int add_window(struct probe_ctx *o, struct cpu *c, struct err *e)
 	for (unsigned i = 1; i < c->n_sources; i++)
 		text_join(ch.source, sizeof ch.source, ch.source, ", ", c->source[i]->ops->name);
 	snprintf(ch.note, sizeof ch.note, "%s", _("current averaging time of cpu*.util in ms"));
-	const struct channel *added = probe_ctx_add(o, &ch, e);
-	c->window = added != NULL;
-	c->window_column = added ? added->column : 0;
-	return added ? 0 : -1;
+	return probe_ctx_add(o, &ch, e);
 }
 
 static int add_channels(struct probe_ctx *o, struct cpu *c, struct err *e)
 {
 	const struct cpu_source_ops *ops = c->source[0]->ops;
-	const struct channel *added;
 	struct channel ch;
 	char name[32];
 
@@ -255,17 +249,15 @@ static int add_channels(struct probe_ctx *o, struct cpu *c, struct err *e)
 		 ops == &cpu_by_perf   ? _("perf: context switches")
 		 : ops == &cpu_by_idle ? "/sys/devices/system/cpu/cpu*/cpuidle/state*/time"
 				       : "/proc/stat");
-	if (!(added = probe_ctx_add(o, &ch, e)))
+	if (probe_ctx_add(o, &ch, e) < 0)
 		return -1;
-	c->column = added->column;
 	for (unsigned i = 0; i < c->look.cores.n; i++) {
 		snprintf(name, sizeof name, "cpu%u.util", c->look.cores.id[i]);
 		channel_describe(o, &ch, name, false);
 		describe_source(ops, o->tick_ns, &ch, "");
 		ops->tell(c->look.cores.id[i], ch.source, sizeof ch.source);
-		if (!(added = probe_ctx_add(o, &ch, e)))
+		if (probe_ctx_add(o, &ch, e) < 0)
 			return -1;
-		c->core_column[i] = added->column;
 	}
 	return c->n_sources > 1 ? add_window(o, c, e) : 0;
 }
@@ -274,18 +266,15 @@ static int add_channels(struct probe_ctx *o, struct cpu *c, struct err *e)
 static int add_missing(struct probe_ctx *o, struct cpu *c, const char *what, const char *why, int error,
 		       struct err *e)
 {
-	struct reason reason = {.denied = false};
 	struct channel ch;
 
 	cpu_close(&c->probe);
 	channel_describe(o, &ch, "cpu.util", false);
-	if (error) {
-		reason_add(&reason, what, error);
-		reason_set(&reason, o, &ch);
-	} else {
+	if (error)
+		reason_one(o, &ch, what, error);
+	else
 		text_join(ch.missing, sizeof ch.missing, "source=", what, why);
-	}
-	return probe_ctx_add(o, &ch, e) ? 0 : -1;
+	return probe_ctx_add(o, &ch, e);
 }
 
 static int open_cpu(struct probe_ctx *o, struct err *e)
@@ -295,7 +284,7 @@ static int open_cpu(struct probe_ctx *o, struct err *e)
 
 	if (only && strcmp(only, "perf") != 0 && strcmp(only, "cpuidle") != 0 && strcmp(only, "stat") != 0)
 		return statement_error(o->s, e, _("source= needs perf, cpuidle or stat, not \"%s\""), only);
-	struct cpu *c = probe_new(o, sizeof *c, &cpu_ops, CPU_READ_NS, e);
+	struct cpu *c = probe_new(o, sizeof *c, 0, &cpu_ops, CPU_READ_NS, e);
 	if (!c)
 		return -1;
 	c->tick_ns = o->tick_ns;

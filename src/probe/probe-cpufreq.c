@@ -20,40 +20,27 @@
 #define PERIOD_NS (20 * NS_PER_MS)
 #define LIMIT_NS  NS_PER_S
 
-struct freq {
-	struct file_probe file;
-	uint16_t column;
-};
-
 static void freq_read(struct probe *p, int64_t t_ns, double *row)
 {
-	struct freq *f = (struct freq *)p;
-	double khz = attr_poll(&f->file.attr, f->file.root, t_ns);
+	double khz = attr_poll(p->attrs, p->root, t_ns);
 
-	row[f->column] = khz > 0 ? khz * 1000 : NAN; /* some drivers say 0 for "not known" */
+	row[p->column] = khz > 0 ? khz * 1000 : NAN; /* some drivers say 0 for "not known" */
 }
 
-static const struct probe_ops freq_ops = {freq_read, file_probe_close};
+static const struct probe_ops freq_ops = {freq_read, probe_free};
 
 /* late: it does not exist now, and may appear. */
 static int add_file(struct probe_ctx *o, struct channel *ch, const char *path, bool late, struct err *e)
 {
-	struct freq *f = probe_new(o, sizeof *f, &freq_ops, ch->period_ns, e);
+	struct probe *p = probe_new(o, sizeof *p, 1, &freq_ops, ch->period_ns, e);
 
-	if (!f)
+	if (!p)
 		return -1;
-	f->file.root = o->root;
-	f->file.attr.fd = -1;
 	text_join(ch->source, sizeof ch->source, path, "", "");
-	bool open = attr_open(&f->file.attr, o->root, path) == 0;
-	if (!open && !late) {
-		struct reason why = {.denied = false};
-		reason_add(&why, path, errno);
-		reason_set(&why, o, ch);
-	}
-	int added = probe_ctx_column(o, ch, &f->column, e);
-
-	return probe_ctx_finish(o, &f->file.probe, added, open || late, e);
+	bool open = attr_open(p->attrs, o->root, path) == 0;
+	if (!open && !late)
+		reason_one(o, ch, path, errno);
+	return probe_ctx_finish(o, p, probe_ctx_add(o, ch, e), open || late, e);
 }
 
 /* "cpu4", "cpu4-7", or with a hole "cpu0,3-5". */

@@ -39,7 +39,6 @@ struct reader {
 
 struct gpu {
 	struct probe probe;
-	const struct root *root;
 	struct nvgpu gpu; /* its counters; closed while the thread reads */
 	bool primed;      /* busy, total, t_ns and slept hold a reading */
 	int64_t busy, total, t_ns, slept;
@@ -47,7 +46,6 @@ struct gpu {
 	struct reader *reader;     /* the slow thread owns it; its dir is fixed once FOUND_COUNTERS is 1 */
 	struct async_reader *slow; /* or NULL: counters from the beginning */
 	struct async_reader_seen seen;
-	uint16_t column;
 };
 
 static void reader_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
@@ -139,11 +137,11 @@ static bool take_slow(struct gpu *g, int64_t t_ns, double *row)
 	async_reader_ask(g->slow, t_ns);
 	if (!async_reader_take(g->slow, &g->seen, t_ns, v))
 		return false;
-	row[g->column] = channel_round(CHANNEL_GPU_UTIL, v[LOAD]);
+	row[g->probe.column] = channel_round(CHANNEL_GPU_UTIL, v[LOAD]);
 	if (!(v[FOUND_COUNTERS] > 0))
 		return false;
 	g->gpu.cycles_ns = g->reader->gpu.cycles_ns;
-	return nvgpu_open(&g->gpu, g->root, g->reader->gpu.dir, true);
+	return nvgpu_open(&g->gpu, g->probe.root, g->reader->gpu.dir, true);
 }
 
 static void gpu_read(struct probe *p, int64_t t_ns, double *row)
@@ -158,14 +156,14 @@ static void gpu_read(struct probe *p, int64_t t_ns, double *row)
 		return;
 	}
 	if (!attr_is_open(&g->gpu.attr)) {
-		row[g->column] = NAN;
+		row[p->column] = NAN;
 		if (t_ns < g->retry_ns)
 			return;
 		g->retry_ns = t_ns + NS_PER_S;
-		if (!nvgpu_open(&g->gpu, g->root, g->gpu.dir, true))
+		if (!nvgpu_open(&g->gpu, p->root, g->gpu.dir, true))
 			return;
 	}
-	row[g->column] = channel_round(CHANNEL_GPU_UTIL, counters_value(g, t_ns));
+	row[p->column] = channel_round(CHANNEL_GPU_UTIL, counters_value(g, t_ns));
 }
 
 static void gpu_close(struct probe *p)
@@ -174,7 +172,7 @@ static void gpu_close(struct probe *p)
 
 	async_reader_stop(g->slow);
 	nvgpu_close(&g->gpu);
-	free(g);
+	probe_free(p);
 }
 
 static void gpu_gentle(struct probe *p, struct probe_set *r)
@@ -249,20 +247,19 @@ static bool find(struct probe_ctx *o, struct gpu *g, struct channel *ch, const s
 
 static int open_gpu(struct probe_ctx *o, struct err *e)
 {
-	struct gpu *g = probe_new(o, sizeof *g, &gpu_ops, 0, e);
+	struct gpu *g = probe_new(o, sizeof *g, 0, &gpu_ops, 0, e);
 	struct nvgpu_where where;
 	struct channel ch;
 
 	if (!g)
 		return -1;
 	nvgpu_init(&g->gpu);
-	g->root = o->root;
 	g->probe.width = 1; /* counters are read directly */
 	g->probe.gentle = gpu_gentle;
 	nvgpu_where(&where, o->s);
 	channel_describe(o, &ch, "gpu.util", false);
 	bool found = find(o, g, &ch, &where, o->tick_ns > GENTLE_NS ? o->tick_ns : GENTLE_NS);
-	int added = probe_ctx_column(o, &ch, &g->column, e);
+	int added = probe_ctx_add(o, &ch, e);
 
 	g->probe.readers[0] = g->slow;
 	return probe_ctx_finish(o, &g->probe, added, found, e);

@@ -24,7 +24,6 @@ struct rail {
 	int meter;
 	bool noted; /* its note is permanent */
 	bool tells_rate;
-	uint16_t columns[METER_VALUES], rate_column;
 };
 
 static void rail_read(struct probe *p, int64_t t_ns, double *row)
@@ -36,15 +35,15 @@ static void rail_read(struct probe *p, int64_t t_ns, double *row)
 
 	p->read_ns = chip_values(l->chip, t_ns, l->meter, values, &rate);
 	for (int i = 0; i < METER_VALUES; i++)
-		row[l->columns[i]] = channel_round(kinds[i], values[i]);
+		row[p->column + i] = channel_round(kinds[i], values[i]);
 	if (l->tells_rate)
-		row[l->rate_column] = rate;
+		row[p->column + METER_VALUES] = rate;
 }
 
 static void rail_close(struct probe *p)
 {
 	chip_release(((struct rail *)p)->chip);
-	free(p);
+	probe_free(p);
 }
 
 static const struct probe_ops rail_ops = {rail_read, rail_close};
@@ -59,8 +58,7 @@ static struct rail *rail_at(const struct probe_ctx *o, size_t i)
 /* The three channels; what is missing is so for all three, or, when the chip
  * gives the power alone, for the other two. */
 static int add_channels(struct probe_ctx *o, const struct meter *m, const char *name, bool wild,
-			const char *note, const struct reason *why, uint16_t columns[METER_VALUES],
-			struct err *e)
+			const char *note, const struct reason *why, struct err *e)
 {
 	static const char *const endings[] = {".voltage", ".current", ".power"};
 	char full[64], path[192];
@@ -81,15 +79,11 @@ static int add_channels(struct probe_ctx *o, const struct meter *m, const char *
 			snprintf(ch.source, sizeof ch.source, "%.50s.voltage x %.50s.current / 1000", name,
 				 name);
 		} else {
-			struct reason absent = {.denied = false};
 			meter_path(&m->place, i, "_input", path, sizeof path);
-			reason_add(&absent, path, ENOENT);
-			reason_set(&absent, o, &ch);
+			reason_one(o, &ch, path, ENOENT);
 		}
-		const struct channel *added = probe_ctx_add(o, &ch, e);
-		if (!added)
+		if (probe_ctx_add(o, &ch, e) < 0)
 			return -1;
-		columns[i] = added->column;
 	}
 	return 0;
 }
@@ -111,9 +105,8 @@ static void tell_period(struct probe_ctx *o, const struct chip *chip)
 			continue;
 		for (size_t k = 0; k < o->probes->n_channels; k++) {
 			struct channel *ch = &o->probes->channels[k];
-			if (ch->tier != o->s->tier ||
-			    (ch->column != l->columns[0] && ch->column != l->columns[1] &&
-			     ch->column != l->columns[2]))
+			if (ch->tier != o->s->tier || ch->column < l->probe.column ||
+			    ch->column >= l->probe.column + METER_VALUES)
 				continue;
 			ch->period_ns = period;
 			if (slow && !l->noted && !ch->missing[0])
@@ -141,12 +134,8 @@ static int add_rate(struct probe_ctx *o, struct rail *l, const struct place *pla
 	snprintf(ch.source, sizeof ch.source, _("readings of %.100s in the last second"), place->dir);
 	ch.note[0] = '\0';
 	ch.period_ns = NS_PER_S;
-	const struct channel *added = probe_ctx_add(o, &ch, e);
-	if (!added)
-		return -1;
-	l->rate_column = added->column;
 	l->tells_rate = true;
-	return 0;
+	return probe_ctx_add(o, &ch, e);
 }
 
 static struct chip *chip_of(struct probe_ctx *o, const struct place *place)
@@ -192,7 +181,7 @@ static int64_t measure(const struct probe_ctx *o, struct chip *c, struct meter *
 static int add_probe(struct probe_ctx *o, struct meter *m, const char *name, bool wild, struct err *e)
 {
 	const char *period = setting_get(o->s, "period");
-	struct rail *l = probe_new(o, sizeof *l, &rail_ops, 0, e);
+	struct rail *l = probe_new(o, sizeof *l, 0, &rail_ops, 0, e);
 	char note[96] = "";
 	double values[METER_VALUES];
 	int64_t floor_ns = rail_renews(o->root, &m->place, o->tick_ns, note, sizeof note);
@@ -212,7 +201,7 @@ static int add_probe(struct probe_ctx *o, struct meter *m, const char *name, boo
 	l->noted = note[0] || setting_get(o->s, "note");
 	bool first = chip_meters(l->chip) == 0;
 	struct place place = m->place;
-	int result = add_channels(o, m, name, wild, note, NULL, l->columns, e);
+	int result = add_channels(o, m, name, wild, note, NULL, e);
 	if (result < 0 || (l->meter = chip_add(l->chip, m, values, floor_ns, cost)) < 0) {
 		meter_close(m);
 		rail_close(&l->probe);
@@ -232,7 +221,6 @@ static int add_rail(struct probe_ctx *o, const struct place *place, const char *
 		    struct reason *why, struct err *e)
 {
 	struct meter m = {.attrs = {{.fd = -1}, {.fd = -1}, {.fd = -1}}};
-	uint16_t columns[METER_VALUES];
 
 	if (place) {
 		m.place = *place;
@@ -240,7 +228,7 @@ static int add_rail(struct probe_ctx *o, const struct place *place, const char *
 			return add_probe(o, &m, name, wild, e);
 		reason_add_place(why, place, errno);
 	}
-	return add_channels(o, NULL, name, wild, "", why, columns, e);
+	return add_channels(o, NULL, name, wild, "", why, e);
 }
 
 /* A label that stands for no rail. */

@@ -15,17 +15,15 @@
 #include "util/text.h"
 #include "probe/open.h"
 
+enum { NUMBER, COUNTING, FILES }; /* 0 in the second: the value means nothing */
+
 struct value {
 	struct probe probe;
-	const struct root *root;
 	struct place place;
 	const char *attribute;
-	struct attr attr;
-	struct attr counting; /* 0 in it: the value means nothing */
 	enum channel_kind kind;
 	double scale;
 	int64_t retry_ns;
-	uint16_t column;
 };
 
 /* What each probe word makes of a file. */
@@ -47,46 +45,35 @@ static bool reopen(struct value *v, int64_t t_ns)
 	if (t_ns < v->retry_ns)
 		return false;
 	v->retry_ns = t_ns + NS_PER_S;
-	return v->place.kind != PLACE_DEVFREQ && place_find(&v->place, v->root, v->attribute) == 0 &&
-	       attr_open(&v->attr, v->root, v->place.path) == 0;
+	return v->place.kind != PLACE_DEVFREQ && place_find(&v->place, v->probe.root, v->attribute) == 0 &&
+	       attr_open(&v->probe.attrs[NUMBER], v->probe.root, v->place.path) == 0;
 }
 
 /* The driver of a fan whose speed measurement is off reports 0. */
-static bool counts_nothing(struct value *v)
+static bool counts_nothing(const struct probe *p)
 {
+	struct attr *a = &p->attrs[COUNTING];
 	double on;
 
-	return attr_is_open(&v->counting) && attr_number(&v->counting, v->root, &on) && on <= 0;
+	return attr_is_open(a) && attr_number(a, p->root, &on) && on <= 0;
 }
 
 static void value_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct value *v = (struct value *)p;
+	struct attr *a = &p->attrs[NUMBER];
 	double number = NAN;
 
-	if (counts_nothing(v)) {
-		row[v->column] = NAN;
-		return;
-	}
-	if ((attr_is_open(&v->attr) || reopen(v, t_ns)) &&
-	    !attr_value(&v->attr, v->root, v->scale, v->kind, &number)) {
+	if (!counts_nothing(p) && (attr_is_open(a) || reopen(v, t_ns)) &&
+	    !attr_value(a, p->root, v->scale, v->kind, &number)) {
 		if (attr_gone(errno))
-			attr_close(&v->attr);
+			attr_close(a);
 		number = NAN;
 	}
-	row[v->column] = channel_round(v->kind, number);
+	row[p->column] = channel_round(v->kind, number);
 }
 
-static void value_close(struct probe *p)
-{
-	struct value *v = (struct value *)p;
-
-	attr_close(&v->attr);
-	attr_close(&v->counting);
-	free(v);
-}
-
-static const struct probe_ops value_ops = {value_read, value_close};
+static const struct probe_ops value_ops = {value_read, probe_free};
 
 /* Zones that measure nothing. */
 static const struct {
@@ -108,7 +95,8 @@ bool value_is_made_up(const struct probe_set *r, const struct channel *c)
 {
 	for (size_t i = 0; i < r->n_probes; i++) {
 		const struct value *v = (const struct value *)r->probes[i];
-		if (r->probes[i]->ops == &value_ops && v->probe.tier == c->tier && v->column == c->column)
+		if (r->probes[i]->ops == &value_ops && v->probe.tier == c->tier &&
+		    v->probe.column == c->column)
 			return made_up_note(&v->place) != NULL;
 	}
 	return false;
@@ -135,28 +123,21 @@ static void describe(const struct probe_ctx *o, const struct form *form, struct 
 	ch->hi = 100;
 }
 
-/* A first read: 0, or the errno. */
-static int look(struct value *v)
-{
-	double number;
-
-	return attr_value(&v->attr, v->root, v->scale, v->kind, &number) ? 0 : errno;
-}
-
 /* L4T 28 to 32: a file beside the fan's speed turns its measurement on. */
-static bool tachometer_off(struct value *v, struct reason *why)
+static bool tachometer_off(const struct probe *p, struct reason *why)
 {
 	static const char speed[] = "/rpm_measured";
-	char path[sizeof v->attr.path];
+	const char *file = p->attrs[NUMBER].path;
+	char path[sizeof p->attrs->path];
 
-	if (!text_ends_in(v->attr.path, speed))
+	if (!text_ends_in(file, speed))
 		return false;
-	text_join(path, strlen(v->attr.path) - strlen(speed) + 1, v->attr.path, "", "");
+	text_join(path, strlen(file) - strlen(speed) + 1, file, "", "");
 	text_join(path, sizeof path, path, "/tach_enable", "");
-	if (attr_open(&v->counting, v->root, path) < 0 || !counts_nothing(v))
+	if (attr_open(&p->attrs[COUNTING], p->root, path) < 0 || !counts_nothing(p))
 		return false;
 	why->tried[0] = '\0';
-	reason_add_text(why, v->attr.path, _("the tachometer is off"));
+	reason_add_text(why, file, _("the tachometer is off"));
 	snprintf(why->cure, sizeof why->cure,
 		 _("to turn it on: echo 1 | sudo tee %.64s; then start nvmtop again"), path);
 	return true;
@@ -174,56 +155,51 @@ static void note_state(struct channel *ch, int error)
 			 root_error(error));
 }
 
+/* What a place that was found adds to its channel; error: of the first reading. */
+static void describe_place(const struct probe_ctx *o, const struct place *place, struct channel *ch,
+			   int error)
+{
+	const char *note = made_up_note(place);
+
+	text_join(ch->source, sizeof ch->source, place->path, "", "");
+	if (note && !ch->note[0])
+		text_printable(ch->note, sizeof ch->note, note, strlen(note));
+	if (ch->kind == CHANNEL_TEMPERATURE && !note)
+		heat_limits(o, place, ch);
+	note_state(ch, error);
+}
+
 /* Open place as the channel ch. place NULL: missing, with why. */
 static int add_value(struct probe_ctx *o, const struct place *place, const struct form *form,
 		     struct channel *ch, double scale, struct reason *why, struct err *e)
 {
-	struct value *v = probe_new(o, sizeof *v, &value_ops, ch->period_ns, e);
+	struct value *v = probe_new(o, sizeof *v, FILES, &value_ops, ch->period_ns, e);
+	struct attr *a = v ? &v->probe.attrs[NUMBER] : NULL;
+	double number;
 
 	if (!v)
 		return -1;
-	v->root = o->root;
 	v->attribute = form->attribute;
 	v->kind = ch->kind;
 	v->scale = scale;
-	v->attr.fd = v->counting.fd = -1;
 	if (place)
 		v->place = *place;
 	if (place && place->kind == PLACE_ZONE)
 		text_printable(ch->kernel, sizeof ch->kernel, place->name, strlen(place->name));
-	bool found = place && attr_open(&v->attr, o->root, place->path) == 0;
-	int error = found ? look(v) : errno;
-	if (found && tachometer_off(v, why)) {
-		value_close(&v->probe);
-		reason_set(why, o, ch);
-		return probe_ctx_add(o, ch, e) ? 0 : -1;
-	}
+	bool open = place && attr_open(a, o->root, place->path) == 0;
+	int error = open && attr_value(a, o->root, scale, ch->kind, &number) ? 0 : errno;
 	/* One that hangs would hold up all that is sampled in its tier. */
-	found = found && error != ETIME;
-	if (found) {
-		text_join(ch->source, sizeof ch->source, place->path, "", "");
-		const char *note = made_up_note(place);
-		if (note && !ch->note[0])
-			text_printable(ch->note, sizeof ch->note, note, strlen(note));
-		if (ch->kind == CHANNEL_TEMPERATURE && !note)
-			heat_limits(o, place, ch);
-		note_state(ch, error);
-	} else {
-		if (place)
-			reason_add_place(why, place, error);
+	bool off = open && tachometer_off(&v->probe, why), found = open && !off && error != ETIME;
+	if (found)
+		describe_place(o, place, ch, error);
+	else if (place && !off)
+		reason_add_place(why, place, error);
+	if (!found)
 		reason_set(why, o, ch);
-	}
-	const struct channel *added = probe_ctx_add(o, ch, e);
-	if (added)
-		v->column = added->column;
-	bool shared = added && found && scale == 1 && emc_reads(o->probes, place->path, ch->period_ns);
-	if (!added || !found || shared) {
-		value_close(&v->probe);
-		if (shared)
-			return emc_add_rate(o, place->path, added->period_ns, added->column, e);
-		return added ? 0 : -1;
-	}
-	return probe_ctx_add_probe(o, &v->probe, e);
+	if (!found || scale != 1 || !emc_reads(o->probes, place->path, ch->period_ns))
+		return probe_ctx_finish(o, &v->probe, probe_ctx_add(o, ch, e), found, e);
+	probe_free(&v->probe);
+	return emc_add_rate(o, ch, place->path, e);
 }
 
 static double scale_of(const struct statement *s, const struct form *form)
@@ -401,13 +377,13 @@ static int open_value(struct probe_ctx *o, struct err *e)
 	return add_value(o, NULL, form, &ch, 1, &why, e);
 }
 
-const struct probe_kind probe_kind_power = {
-	"power", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_value};
+const struct probe_kind probe_kind_power = {"power", 1,     1,         SETTINGS_CHANNEL SETTINGS_PLACE,
+					    true,    false, open_value};
 const struct probe_kind probe_kind_temp = {
 	"temp", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE " scale ", true, false, open_value};
-const struct probe_kind probe_kind_fan = {
-	"fan", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_value};
-const struct probe_kind probe_kind_pwm = {
-	"pwm", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_value};
+const struct probe_kind probe_kind_fan = {"fan", 1,     1,         SETTINGS_CHANNEL SETTINGS_PLACE,
+					  true,  false, open_value};
+const struct probe_kind probe_kind_pwm = {"pwm", 1,     1,         SETTINGS_CHANNEL SETTINGS_PLACE,
+					  true,  false, open_value};
 const struct probe_kind probe_kind_value = {
 	"value", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE " scale ", true, false, open_value};
