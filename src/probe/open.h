@@ -92,8 +92,13 @@ void reason_one(const struct probe_ctx *o, struct channel *c, const char *what, 
 bool emc_reads(const struct probe_set *r, const char *path, int64_t period_ns);
 int emc_add_rate(struct probe_ctx *o, const struct channel *ch, const char *path, struct err *e);
 
-/* From where on the channel of a zone or of a chip's temperature warns and is critical. */
-void heat_limits(const struct probe_ctx *o, const struct place *place, struct channel *ch);
+/* Open the first power state file in the directories that the statement names (dir=, devfreq=):
+ * gpu_powered_on, is_railgated, power/runtime_status. Asking does not wake the unit. */
+bool gate_open(struct attr *a, const struct root *r, const struct statement *s, struct reason *why);
+/* 1: powered down, 0: not, NaN: no answer. */
+double gate_read(struct attr *a, const struct root *r);
+/* The directory of the device that a dir= or devfreq= names; false with the reason, or for another key. */
+bool device_dir(const struct root *r, const char *key, const char *value, char dir[192], struct reason *why);
 
 /* Is the channel's value a constant or an estimate that a thermal zone shows as
  * if it were measured? */

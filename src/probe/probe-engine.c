@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/gate.h"
+#include "probe/open.h"
 #include "util/clock.h"
 #include "util/intl.h"
 

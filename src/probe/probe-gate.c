@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/gate.h"
+#include "probe/open.h"
 #include "util/clock.h"
 #include "util/intl.h"
 
@@ -82,20 +82,19 @@ static bool gate_in(struct attr *a, const struct root *r, const char *dir, struc
 	return false;
 }
 
-/* The directory of the device that a dir= or devfreq= names. */
-static bool device_dir(const struct root *r, const struct setting *t, char dir[192], struct reason *why)
+bool device_dir(const struct root *r, const char *key, const char *value, char dir[192], struct reason *why)
 {
-	char text[128];
+	char text[160];
 	struct place place;
 
-	if (!strcmp(t->key, "dir"))
-		return text_join(dir, 192, t->value, "", "") < 192;
-	if (strcmp(t->key, "devfreq") != 0)
+	if (!strcmp(key, "dir"))
+		return text_join(dir, 192, value, "", "") < 192;
+	if (strcmp(key, "devfreq") != 0)
 		return false;
-	text_join(text, sizeof text, t->value, "/device", "");
+	text_join(text, sizeof text, value, "/device", "");
 	if (place_set(&place, "devfreq", text) && place_find(&place, r, "") == 0)
 		return text_join(dir, 192, place.dir, "/device", "") < 192;
-	text_join(text, sizeof text, "devfreq ", t->value, "");
+	text_join(text, sizeof text, "devfreq ", value, "");
 	reason_add(why, text, ENOENT);
 	return false;
 }
@@ -105,7 +104,7 @@ bool gate_open(struct attr *a, const struct root *r, const struct statement *s, 
 	char dir[192];
 
 	for (size_t i = 0; i < s->n_settings; i++)
-		if (device_dir(r, &s->settings[i], dir, why) && gate_in(a, r, dir, why))
+		if (device_dir(r, s->settings[i].key, s->settings[i].value, dir, why) && gate_in(a, r, dir, why))
 			return true;
 	return false;
 }

@@ -7,24 +7,238 @@
  *
  * `load` is used where the counters are missing or stand still: the firmware's moving average of 17
  * samples of 16.7 ms, for which the driver waits 0.3 ms: a reader thread reads it. That thread also
- * waits for a driver that is loaded later. */
+ * waits for a driver that is loaded later.
+ *
+ * The directory is never read as a whole, and counters_reset never at all: reading it clears the
+ * counters for every reader.
+ *
+ * Reading counters or load marks a GPU that is awake as in use, for half a second: reading more often
+ * than twice a second keeps it awake. A sleeping GPU is not woken, and the other files here do neither. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "probe/nvgpu.h"
 #include "util/clock.h"
 #include "util/intl.h"
 #include "util/num.h"
 #include "probe/async-reader.h"
+#include "probe/open.h"
 
-#define LOAD_NS   INT64_C(16700000)
-#define GENTLE_NS (600 * NS_PER_MS) /* the GPU goes to sleep after 500 ms */
-#define RETRY_NS  (2 * NS_PER_S)
-#define LONG_NS   (20 * NS_PER_MS)
-#define BLIND_NS  (100 * NS_PER_MS)
+#define LOAD_NS          INT64_C(16700000)
+#define GENTLE_NS        (600 * NS_PER_MS) /* the GPU goes to sleep after 500 ms */
+#define RETRY_NS         (2 * NS_PER_S)
+#define LONG_NS          (20 * NS_PER_MS)
+#define BLIND_NS         (100 * NS_PER_MS)
+#define CYCLES_NS        2.5 /* of the fastest clock that any of them can be thought to have */
+#define NVGPU_CANDIDATES 24
+
+/* Where to search according to the board file, kept beyond the statement's life. */
+struct nvgpu_where {
+	struct nvgpu_candidate {
+		bool devfreq; /* name is a device-tree node, else a directory */
+		char name[128];
+	} at[NVGPU_CANDIDATES];
+	size_t n;
+};
+
+struct nvgpu {
+	const struct root *root;
+	struct attr attr;    /* counters or load */
+	struct attr powered; /* gpu_powered_on or is_railgated, or closed */
+	struct attr slept;   /* power/runtime_suspended_time, or closed */
+	bool counters;       /* attr is the counters */
+	double cycles_ns;    /* no clock of this GPU makes more cycles in a nanosecond */
+	char dir[128];
+};
+
+/* Two counters of 31 bits, "busy total". */
+#define NVGPU_MASK INT64_C(0x7fffffff)
+
+static void nvgpu_where(struct nvgpu_where *w, const struct statement *s)
+{
+	w->n = 0;
+	for (size_t i = 0; i < s->n_settings && w->n < NVGPU_CANDIDATES; i++) {
+		const struct setting *t = &s->settings[i];
+		struct nvgpu_candidate *c = &w->at[w->n];
+		bool devfreq = !strcmp(t->key, "devfreq");
+		if (!devfreq && strcmp(t->key, "dir") != 0)
+			continue;
+		c->devfreq = devfreq;
+		if (text_join(c->name, sizeof c->name, t->value, "", "") < sizeof c->name)
+			w->n++;
+	}
+}
+
+static bool named(const struct nvgpu_where *w, const char *device)
+{
+	const char *dot = strchr(device, '.');
+
+	for (size_t i = 0; dot && i < w->n; i++)
+		if (w->at[i].devfreq && (!strcmp(dot + 1, w->at[i].name) || !strcmp(device, w->at[i].name)))
+			return true;
+	return false;
+}
+
+/* Is one of them a device of this machine, even without its driver? */
+static bool nvgpu_expected(const struct nvgpu_where *w, const struct root *r)
+{
+	char **names;
+	size_t n;
+	bool found = false;
+
+	if (root_list(r, "/sys/bus/platform/devices", &names, &n) < 0)
+		return false;
+	for (size_t i = 0; i < n && !found; i++)
+		found = named(w, names[i]); /* "17000000.gpu" */
+	free(names);
+	return found;
+}
+
+static void nvgpu_init(struct nvgpu *g)
+{
+	memset(g, 0, sizeof *g);
+	g->attr.fd = g->powered.fd = g->slept.fd = -1;
+	g->cycles_ns = CYCLES_NS;
+}
+
+static void nvgpu_close(struct nvgpu *g)
+{
+	attr_close(&g->attr);
+	attr_close(&g->powered);
+	attr_close(&g->slept);
+}
+
+static bool nvgpu_counters(struct nvgpu *g, int64_t *busy, int64_t *total)
+{
+	char buf[64];
+	ssize_t n = attr_read(&g->attr, g->root, buf, sizeof buf);
+	const char *p;
+
+	if (n < 0)
+		return false;
+	errno = EINVAL;
+	p = num_i64(buf, buf + n, busy);
+	return p && num_i64(p, buf + n, total) && *busy >= 0 && *total >= 0;
+}
+
+static bool nvgpu_load(struct nvgpu *g, double *percent)
+{
+	double permille;
+
+	if (!attr_number(&g->attr, g->root, &permille))
+		return false;
+	errno = EINVAL;
+	*percent = permille / 10;
+	return permille >= 0 && permille <= 1000;
+}
+
+/* How long it has slept so far, in ms; -1 if unknown. */
+static int64_t nvgpu_slept(struct nvgpu *g)
+{
+	double ms;
+
+	if (!attr_is_open(&g->slept) || !attr_number(&g->slept, g->root, &ms))
+		return -1;
+	return (int64_t)ms;
+}
+
+static bool open_below(const struct nvgpu *g, struct attr *a, const char *file)
+{
+	char path[192];
+
+	if (text_join(path, sizeof path, g->dir, "/", file) >= sizeof path) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	return attr_open(a, g->root, path) == 0;
+}
+
+/* Open what is in this directory, which was found before; false with errno. */
+static bool nvgpu_open(struct nvgpu *g, const struct root *r, const char *dir, bool counters)
+{
+	nvgpu_close(g);
+	g->root = r;
+	g->counters = counters;
+	if (dir != g->dir)
+		text_join(g->dir, sizeof g->dir, dir, "", "");
+	if (!open_below(g, &g->attr, counters ? "counters" : "load"))
+		return false;
+	if (!open_below(g, &g->powered, "gpu_powered_on"))
+		open_below(g, &g->powered, "is_railgated");
+	open_below(g, &g->slept, "power/runtime_suspended_time");
+	return true;
+}
+
+/* The highest of available_frequencies, as cycles in a nanosecond. */
+static double fastest(const struct nvgpu *g)
+{
+	char path[256], **names, text[1024];
+	size_t n;
+	int64_t hz, most = 0;
+
+	text_join(path, sizeof path, g->dir, "/devfreq", "");
+	if (root_list(g->root, path, &names, &n) < 0)
+		return CYCLES_NS;
+	for (size_t i = 0; i < n; i++) {
+		snprintf(path, sizeof path, "%s/devfreq/%.40s/available_frequencies", g->dir, names[i]);
+		ssize_t len = root_read(g->root, path, text, sizeof text);
+		for (const char *p = text; len > 0 && (p = num_i64(p, text + len, &hz));)
+			most = hz > most ? hz : most;
+	}
+	free(names);
+	/* A little more, for clocks that the list rounds. */
+	return most > 100000000 && most < 5000000000 ? (double)most * 1.02e-9 : CYCLES_NS;
+}
+
+/* Do they count?  While the GPU is off ("0 0") the question stays open. */
+static bool counters_move(struct nvgpu *g)
+{
+	int64_t busy, first, total;
+	struct timespec wait = {.tv_nsec = 2 * NS_PER_MS};
+
+	if (!nvgpu_counters(g, &busy, &first))
+		return false;
+	if (busy == 0 && first == 0)
+		return true;
+	nanosleep(&wait, NULL);
+	return nvgpu_counters(g, &busy, &total) && total != first;
+}
+
+static bool try_dir(struct nvgpu *g, const struct root *r, const char *dir, int64_t interval_ns,
+		    struct reason *why)
+{
+	double percent;
+	char what[192];
+
+	if (nvgpu_open(g, r, dir, true)) {
+		g->cycles_ns = fastest(g);
+		if ((double)interval_ns * g->cycles_ns < (double)NVGPU_MASK && counters_move(g))
+			return true;
+	}
+	if (nvgpu_open(g, r, dir, false) && (nvgpu_load(g, &percent) || errno == EAGAIN))
+		return true;
+	text_join(what, sizeof what, dir, "/load", "");
+	reason_add(why, what, errno);
+	nvgpu_close(g);
+	return false;
+}
+
+/* The first directory with counters that advance (unless they would wrap in interval_ns) or a load.
+ * Allocates; waits 2 ms if there are counters. False with the reason. */
+static bool nvgpu_find(struct nvgpu *g, const struct root *r, const struct nvgpu_where *w,
+		       int64_t interval_ns, struct reason *why)
+{
+	char dir[192];
+
+	for (size_t i = 0; i < w->n; i++)
+		if (device_dir(r, w->at[i].devfreq ? "devfreq" : "dir", w->at[i].name, dir, why) &&
+		    try_dir(g, r, dir, interval_ns, why))
+			return true;
+	return false;
+}
 
 /* What the thread makes. */
 enum { LOAD, FOUND_COUNTERS, VALUES };
@@ -116,7 +330,7 @@ static double counters_value(struct gpu *g, int64_t t_ns)
 	}
 	if (busy == 0 && total == 0) {
 		g->primed = false;
-		return nvgpu_off(&g->gpu) ? 0 : NAN;
+		return gate_read(&g->gpu.powered, g->gpu.root) > 0 ? 0 : NAN; /* only if a file says so */
 	}
 	/* In a short interval the step alone decides. */
 	slept = t_ns - g->t_ns > LONG_NS ? nvgpu_slept(&g->gpu) : -1;
@@ -265,5 +479,5 @@ static int open_gpu(struct probe_ctx *o, struct err *e)
 	return probe_ctx_finish(o, &g->probe, added, found, e);
 }
 
-const struct probe_kind probe_kind_gpu = {
-	"gpu", 0, 0, " dir devfreq label note hint ", false, false, open_gpu};
+const struct probe_kind probe_kind_gpu = {"gpu", 0,     0,       " dir devfreq label note hint ",
+					  false, false, open_gpu};

@@ -96,7 +96,7 @@ static long long round_ms(int64_t ns)
 /* How often the chip will be read is known anew with each of its rails. */
 static void tell_period(struct probe_ctx *o, const struct chip *chip)
 {
-	int64_t period = chip_period(chip), cost = chip_cost(chip);
+	int64_t period = chip_period(chip), cost = chip->cost_ns;
 	bool slow = 2 * cost > o->tick_ns;
 
 	for (size_t i = 0; i < o->probes->n_probes; i++) {
@@ -142,8 +142,8 @@ static struct chip *chip_of(struct probe_ctx *o, const struct place *place)
 {
 	for (size_t i = 0; i < o->probes->n_probes; i++) {
 		const struct rail *l = rail_at(o, i);
-		if (l && !strcmp(chip_dir(l->chip), place->dir) && chip_meters(l->chip) < CHIP_METERS) {
-			chip_hold(l->chip);
+		if (l && !strcmp(l->chip->dir, place->dir) && l->chip->bench->n < CHIP_METERS) {
+			l->chip->holders++;
 			return l->chip;
 		}
 	}
@@ -160,15 +160,15 @@ static int64_t measure(const struct probe_ctx *o, struct chip *c, struct meter *
 		values[i] = NAN;
 	for (int i = 0; i < 3 && best > o->tick_ns / 8 && (i < 2 || spent < 200 * NS_PER_MS); i++) {
 		int64_t begin = clock_now_ns();
-		bool good = !chip_hangs(c) && meter_read(m, o->root, values);
-		int error = chip_hangs(c) ? ETIME : errno;
+		bool good = !c->hangs && meter_read(m, o->root, values);
+		int error = c->hangs ? ETIME : errno;
 		int64_t took = clock_now_ns() - begin;
 		if (!good && error == ENODATA)
 			snprintf(note, size, "%s", _("the chip has this channel disabled"));
 		else if (!good)
 			snprintf(note, size, _("not readable when nvmtop started: %.48s"), root_error(error));
 		if (!good && error == ETIME)
-			chip_set_hanging(c);
+			c->hangs = true;
 		if (!good)
 			return 0;
 		best = took < best ? took : best;
@@ -192,14 +192,14 @@ static int add_probe(struct probe_ctx *o, struct meter *m, const char *name, boo
 		return l ? statement_error(o->s, e, _("out of memory")) : -1;
 	}
 	l->probe.timed = true;
-	l->probe.readers[0] = chip_reader(l->chip);
+	l->probe.readers[0] = l->chip->slow;
 	if (period)
 		num_duration_ns(period, &floor_ns);
 	if (m->place.kind == PLACE_BUS)
 		text_join(note, sizeof note, note, note[0] ? "; " : "", _("named by the module's order"));
 	int64_t cost = measure(o, l->chip, m, values, note, sizeof note);
 	l->noted = note[0] || setting_get(o->s, "note");
-	bool first = chip_meters(l->chip) == 0;
+	bool first = l->chip->bench->n == 0;
 	struct place place = m->place;
 	int result = add_channels(o, m, name, wild, note, NULL, e);
 	if (result < 0 || (l->meter = chip_add(l->chip, m, values, floor_ns, cost)) < 0) {
@@ -244,7 +244,7 @@ static unsigned place_count(const struct probe_ctx *o, const struct place *place
 
 	for (size_t i = 0; i < o->probes->n_probes; i++) {
 		const struct rail *l = rail_at(o, i);
-		n += l && place_equal(chip_place(l->chip, l->meter), place);
+		n += l && place_equal(&l->chip->bench->meters[l->meter].place, place);
 	}
 	return n;
 }
