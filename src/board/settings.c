@@ -188,7 +188,7 @@ static int add_mode(struct probe_set *probes, struct watched *w)
 	if (!m)
 		return -1;
 	if (gpu && !gpu->missing[0])
-		text_join(m->gpu, sizeof m->gpu, gpu->source, "", "");
+		text_join(m->gpu, sizeof m->gpu, gpu->source);
 	return add_text(probes, w, "mode", mode_read, m);
 }
 

@@ -23,7 +23,7 @@ static bool iio_which(struct place *p, const struct root *r, int *error)
 		if (strcmp(label, p->which) != 0)
 			continue;
 		text_join(p->path, sizeof p->path, p->dir, "/in_voltage", p->stem);
-		text_join(p->path, sizeof p->path, p->path, "_input", "");
+		text_join(p->path, sizeof p->path, p->path, "_input");
 		return true;
 	}
 	return false;
@@ -35,7 +35,7 @@ int iio_each(const struct root *r, const char *driver, bool (*visit)(void *arg, 
 	size_t n_chips, n;
 	bool enough = false;
 
-	text_join(path, sizeof path, "/sys/bus/i2c/drivers/", driver, "");
+	text_join(path, sizeof path, "/sys/bus/i2c/drivers/", driver);
 	if (root_list(r, path, &chips, &n_chips) < 0)
 		return -1;
 	for (size_t i = 0; i < n_chips && !enough; i++) {
@@ -47,7 +47,7 @@ int iio_each(const struct root *r, const char *driver, bool (*visit)(void *arg, 
 			continue;
 		for (size_t k = 0; k < n && !enough; k++)
 			if ((!strncmp(devices[k], "iio:device", 10) || !strcmp(devices[k], "iio_device")) &&
-			    text_join(dir, sizeof dir, path, devices[k], "") < PLACE_DIR)
+			    text_join(dir, sizeof dir, path, devices[k]) < PLACE_DIR)
 				enough = visit(arg, dir);
 		free(devices);
 	}
@@ -67,7 +67,7 @@ static bool iio_visit(void *arg, const char *dir)
 {
 	struct iio_search *s = arg;
 
-	text_join(s->place->dir, sizeof s->place->dir, dir, "", "");
+	text_join(s->place->dir, sizeof s->place->dir, dir);
 	s->found = iio_which(s->place, s->root, &s->error) && s->seen++ == s->place->nth;
 	return s->found;
 }

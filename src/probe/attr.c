@@ -18,17 +18,16 @@
 #define INPUT_MAX  128
 #define FILE_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY)
 
-size_t text_join(char *dst, size_t size, const char *a, const char *b, const char *c)
+size_t text_join_list(char *dst, size_t size, const char *const *parts)
 {
-	const char *part[3] = {a, b, c};
 	size_t used = 0, whole = 0;
 
-	for (int i = 0; i < 3; i++) {
-		size_t len = strlen(part[i]);
+	for (; *parts; parts++) {
+		size_t len = strlen(*parts);
 		whole += len;
 		if (len > size - 1 - used)
 			len = size - 1 - used;
-		memmove(dst + used, part[i], len);
+		memmove(dst + used, *parts, len);
 		used += len;
 	}
 	dst[used] = '\0';
@@ -44,7 +43,7 @@ size_t text_number(char *dst, size_t size, const char *prefix, unsigned n)
 	do
 		*--p = (char)('0' + n % 10);
 	while (n /= 10);
-	return text_join(dst, size, prefix, p, "");
+	return text_join(dst, size, prefix, p);
 }
 
 bool file_line(const struct root *r, const char *path, char *out, size_t size)
@@ -75,15 +74,15 @@ bool place_set(struct place *p, const char *key, const char *value)
 		return false;
 	p->kind = (enum place_kind)kind;
 	if (kind == PLACE_PATH)
-		return text_join(p->path, sizeof p->path, value, "", "") < sizeof p->path && *value == '/';
+		return text_join(p->path, sizeof p->path, value) < sizeof p->path && *value == '/';
 	if (kind == PLACE_ZONE)
-		return text_join(p->name, sizeof p->name, value, "", "") < sizeof p->name && *value;
+		return text_join(p->name, sizeof p->name, value) < sizeof p->name && *value;
 	const char *slash = strchr(value, '/');
 	if (!slash || slash == value || !slash[1] || (size_t)(slash - value) >= sizeof p->name)
 		return false;
 	memcpy(p->name, value, (size_t)(slash - value));
 	p->name[slash - value] = '\0';
-	return text_join(p->which, sizeof p->which, slash + 1, "", "") < sizeof p->which;
+	return text_join(p->which, sizeof p->which, slash + 1) < sizeof p->which;
 }
 
 bool file_exists(const struct root *r, const char *path)
@@ -99,13 +98,10 @@ bool file_exists(const struct root *r, const char *path)
 /* path = dir/stem + ending, if such a file exists. */
 static bool place_try(struct place *p, const struct root *r, const char *stem, const char *ending)
 {
-	size_t n = text_join(p->path, sizeof p->path, p->dir, "/", stem);
-
-	if (n >= sizeof p->path || text_join(p->path, sizeof p->path, p->path, ending, "") >= sizeof p->path)
+	if (text_join(p->path, sizeof p->path, p->dir, "/", stem, ending) >= sizeof p->path ||
+	    !file_exists(r, p->path))
 		return false;
-	if (!file_exists(r, p->path))
-		return false;
-	text_join(p->stem, sizeof p->stem, stem, "", "");
+	text_join(p->stem, sizeof p->stem, stem);
 	return true;
 }
 
@@ -120,7 +116,7 @@ static bool place_input(struct place *p, const struct root *r, const char *stem,
 		return place_try(p, r, stem, "_average");
 	if (strcmp(attribute, "in") != 0)
 		return false;
-	text_join(power, sizeof power, "power", stem + 2, "");
+	text_join(power, sizeof power, "power", stem + 2);
 	return place_try(p, r, power, "_input");
 }
 
@@ -133,14 +129,13 @@ static bool hwmon_which(struct place *p, const struct root *r, const char *attri
 
 	for (unsigned n = 0; n < INPUT_MAX && absent < 16; n++) {
 		text_number(stem, sizeof stem, attribute, n);
-		text_join(path, sizeof path, p->dir, "/", stem);
-		text_join(path, sizeof path, path, "_label", "");
+		text_join(path, sizeof path, p->dir, "/", stem, "_label");
 		if (!file_line(r, path, label, sizeof label))
 			absent++;
 		else if (!strcmp(label, p->which) && place_input(p, r, stem, attribute))
 			return true;
 	}
-	text_join(path, sizeof path, p->dir, "/label", "");
+	text_join(path, sizeof path, p->dir, "/label");
 	text_number(stem, sizeof stem, attribute, 1);
 	if (file_line(r, path, label, sizeof label) && !strcmp(label, p->which) &&
 	    place_input(p, r, stem, attribute))
@@ -168,7 +163,7 @@ static int find_numbered(struct place *p, const struct root *r, const char *pref
 
 	for (unsigned n = 0; n < max; n++) {
 		text_number(p->dir, sizeof p->dir, prefix, n);
-		text_join(path, sizeof path, p->dir, name_file, "");
+		text_join(path, sizeof path, p->dir, name_file);
 		if (!file_line(r, path, name, sizeof name) || !name_fits(p->name, name))
 			continue;
 		bool fits =
@@ -189,7 +184,7 @@ static bool is_node(const struct root *r, const char *dir, const char *device, c
 
 	if (!strcmp(device, name))
 		return true;
-	text_join(path, sizeof path, dir, "/device/of_node/name", "");
+	text_join(path, sizeof path, dir, "/device/of_node/name");
 	if (file_line(r, path, node, sizeof node))
 		return !strcmp(node, name);
 	return dot && !strcmp(dot + 1, name);
@@ -203,13 +198,11 @@ static int find_bus(struct place *p, const struct root *r)
 
 	for (unsigned n = 0; n < HWMON_MAX; n++) {
 		text_number(number, sizeof number, "/hwmon/hwmon", n);
-		text_join(path, sizeof path, "/sys/bus/i2c/devices/", p->name, number);
-		text_join(path, sizeof path, path, "/name", "");
+		text_join(path, sizeof path, "/sys/bus/i2c/devices/", p->name, number, "/name");
 		text_number(p->dir, sizeof p->dir, "/sys/class/hwmon/hwmon", n);
 		bool there = file_exists(r, path);
 		if (!there) {
-			text_join(path, sizeof path, p->dir, "/device/../", p->name);
-			text_join(path, sizeof path, path, number, "/name");
+			text_join(path, sizeof path, p->dir, "/device/../", p->name, number, "/name");
 			there = file_exists(r, path);
 		}
 		if (there && place_try(p, r, p->which, "_input"))
@@ -228,7 +221,7 @@ static int find_devfreq(struct place *p, const struct root *r)
 		return -1;
 	bool found = false;
 	for (size_t i = 0; i < n && !found; i++) {
-		if (text_join(p->dir, sizeof p->dir, "/sys/class/devfreq/", names[i], "") >= sizeof p->dir)
+		if (text_join(p->dir, sizeof p->dir, "/sys/class/devfreq/", names[i]) >= sizeof p->dir)
 			continue;
 		found = is_node(r, p->dir, names[i], p->name) && place_try(p, r, p->which, "");
 	}
@@ -271,14 +264,14 @@ static void open_each(struct attr *a, const struct root *r)
 
 	attr_close(a);
 	a->each = true;
-	text_join(folder, (size_t)(slash - a->path) + 1, a->path, "", "");
+	text_join(folder, (size_t)(slash - a->path) + 1, a->path);
 	a->fd = root_open_file(r, folder, O_PATH | O_DIRECTORY);
 }
 
 int attr_open(struct attr *a, const struct root *r, const char *path)
 {
 	a->each = false;
-	text_join(a->path, sizeof a->path, path, "", "");
+	text_join(a->path, sizeof a->path, path);
 	a->fd = root_open_file(r, path, FILE_FLAGS);
 	if (a->fd < 0)
 		return -1;

@@ -16,9 +16,10 @@ enum place_kind { PLACE_PATH, PLACE_HWMON, PLACE_ZONE, PLACE_DEVFREQ, PLACE_IIO,
  * boot to boot and when a driver is bound again; the names do not. */
 struct place {
 	enum place_kind kind;
-	char name[72];  /* the chip's name ("ina*": any that begins so), the zone's type, the node's name, "1-0040" */
-	char which[72]; /* the label, the attribute ("temp1", "rpm"), the file */
-	unsigned nth;   /* when several have that name: 0 = the first */
+	/* The chip's name ("ina*": any that begins so), the zone's type, the node's name, "1-0040". */
+	char name[72];
+	char which[72];      /* the label, the attribute ("temp1", "rpm"), the file */
+	unsigned nth;        /* when several have that name: 0 = the first */
 	char dir[PLACE_DIR]; /* found: "/sys/class/hwmon/hwmon3" */
 	char stem[64];       /* found: "in1", "temp1", "rpm", "temp"; of an IIO device: "0" of rail_name_0 */
 	char path[192];      /* as given (PLACE_PATH), else dir/stem with its ending */
@@ -49,9 +50,10 @@ bool file_exists(const struct root *r, const char *path);
 /* The first line of a small file, made printable. False if there is none. */
 bool file_line(const struct root *r, const char *path, char *out, size_t size);
 
-/* "a" + "b" + "c" into dst, cut to size; the length without the cut.  a may be
- * dst itself. */
-size_t text_join(char *dst, size_t size, const char *a, const char *b, const char *c);
+/* The texts behind size, joined into dst and cut to size; the length without the cut.  The first may be dst
+ * itself. */
+#define text_join(dst, size, ...) text_join_list(dst, size, (const char *const[]) {__VA_ARGS__, NULL})
+size_t text_join_list(char *dst, size_t size, const char *const *parts);
 /* prefix + n, as in "hwmon12". */
 size_t text_number(char *dst, size_t size, const char *prefix, unsigned n);
 

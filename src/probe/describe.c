@@ -193,8 +193,8 @@ static void make_unique(const struct probe_set *r, struct channel *c)
 	size_t stem = is_rail(c->kind) ? stem_length(c->name) : strlen(c->name);
 	char text[96], base[sizeof c->name], ending[sizeof c->name];
 
-	text_join(base, stem + 1, c->name, "", "");
-	text_join(ending, sizeof ending, c->name + stem, "", "");
+	text_join(base, stem + 1, c->name);
+	text_join(ending, sizeof ending, c->name + stem);
 	for (unsigned n = 2; probe_set_find(r, c->name) && n < 1000; n++) {
 		char number[16];
 		snprintf(number, sizeof number, "%c%u", is_rail(c->kind) ? '_' : '.', n);
@@ -261,7 +261,7 @@ void reason_add_text(struct reason *why, const char *what, const char *text)
 	char one[sizeof why->tried];
 
 	snprintf(one, sizeof one, "%s%.120s (%.60s)", *why->tried ? ", " : "", what, text);
-	text_join(why->tried, sizeof why->tried, why->tried, one, "");
+	text_join(why->tried, sizeof why->tried, why->tried, one);
 }
 
 void reason_add(struct reason *why, const char *what, int error)
@@ -312,7 +312,7 @@ void reason_set(const struct reason *why, const struct probe_ctx *o, struct chan
 	/* The cure is worth more than the end of a long list of paths. */
 	snprintf(text, sizeof text, _("tried %s"), why->tried);
 	text_shortened(told, sizeof told - strlen(tail), text, strlen(text));
-	text_join(text, sizeof text, told, tail, "");
+	text_join(text, sizeof text, told, tail);
 	text_printable(c->missing, sizeof c->missing, text, strlen(text));
 }
 

@@ -235,3 +235,10 @@ size_t cpulist_parse(const char *text, bool *set, size_t max)
 	}
 	return count;
 }
+
+size_t cpulist_read(const struct root *r, const char *path, bool *set, size_t max)
+{
+	char text[256];
+
+	return file_line(r, path, text, sizeof text) ? cpulist_parse(text, set, max) : 0;
+}

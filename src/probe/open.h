@@ -31,9 +31,10 @@ struct probe_kind {
 /* All of them; each is defined beside its opener. */
 #define PROBE_KINDS(X)                                                                                       \
 	X(cpu)                                                                                               \
-	X(cpufreq) X(iowait) X(load) X(ram) X(swap) X(gpu) X(emc) X(gated) X(limits) X(pinned) X(engine)     \
-		X(nvml) X(zram) X(nvmap) X(freeblock) X(rail) X(power) X(temp) X(fan) X(pwm) X(throttle)     \
-			X(value) X(total) X(hottest) X(wave)
+	X(cpufreq)                                                                                           \
+	X(iowait) X(load) X(ram) X(swap) X(gpu) X(emc) X(gated) X(limits) X(pinned) X(engine) X(nvml)        \
+		X(zram) X(nvmap) X(freeblock) X(rail) X(power) X(temp) X(fan) X(pwm) X(throttle) X(value)    \
+			X(total) X(hottest) X(wave)
 #define PROBE_KIND(name) extern const struct probe_kind probe_kind_##name;
 PROBE_KINDS(PROBE_KIND)
 
@@ -110,5 +111,7 @@ bool cooling_slows(const char *type);
 /* "0-3,6" as a set of numbers below max; how many are in it, 0 when it is no
  * such list. */
 size_t cpulist_parse(const char *text, bool *set, size_t max);
+/* The same of a file. */
+size_t cpulist_read(const struct root *r, const char *path, bool *set, size_t max);
 
 #endif

@@ -36,7 +36,7 @@ static int add_file(struct probe_ctx *o, struct channel *ch, const char *path, b
 
 	if (!p)
 		return -1;
-	text_join(ch->source, sizeof ch->source, path, "", "");
+	text_join(ch->source, sizeof ch->source, path);
 	bool open = attr_open(p->attrs, o->root, path) == 0;
 	if (!open && !late)
 		reason_one(o, ch, path, errno);
@@ -106,22 +106,32 @@ static bool measures(const struct probe_ctx *o, const char *dir)
 	return false;
 }
 
-static int add_group(struct probe_ctx *o, const char *dir, unsigned first, const bool *group, struct err *e)
+/* The clock of a group whose first core that is. */
+static int add_clock(struct probe_ctx *o, const char *path, unsigned first, const char *label,
+		     const char *note, bool late, struct err *e)
 {
-	char path[192], name[32], label[32];
 	struct channel ch;
+	char name[32];
 
-	label_group(label, sizeof label, group);
-	snprintf(path, sizeof path, "%.120s/scaling_cur_freq", dir);
 	snprintf(name, sizeof name, "cpu%u.freq", first);
 	channel_describe(o, &ch, name, false);
 	snprintf(ch.label, sizeof ch.label, "%s", label);
 	if (!ch.period_ns)
 		ch.period_ns = PERIOD_NS;
-	if (!ch.note[0] && !measures(o, dir))
-		snprintf(ch.note, sizeof ch.note, "%s",
-			 _("requested clock; lower while the hardware throttles"));
-	return add_file(o, &ch, path, false, e) < 0 ? -1 : add_limits(o, dir, first, label, e);
+	if (!ch.note[0])
+		snprintf(ch.note, sizeof ch.note, "%s", note);
+	return add_file(o, &ch, path, late, e);
+}
+
+static int add_group(struct probe_ctx *o, const char *dir, unsigned first, const bool *group, struct err *e)
+{
+	char path[192], label[32];
+	const char *note = measures(o, dir) ? "" : _("requested clock; lower while the hardware throttles");
+
+	label_group(label, sizeof label, group);
+	snprintf(path, sizeof path, "%.120s/scaling_cur_freq", dir);
+	return add_clock(o, path, first, label, note, false, e) < 0 ? -1
+								    : add_limits(o, dir, first, label, e);
 }
 
 /* The cores of a group: "4 5 6 7", online or not. */
@@ -145,9 +155,8 @@ static void find_related(const struct probe_ctx *o, const char *dir, unsigned fi
  * which comes to life with its first core. */
 static int add_offline(struct probe_ctx *o, const bool *left, struct err *e)
 {
-	char path[192], name[32];
+	char path[192], label[32];
 	bool run[CORES_MAX];
-	struct channel ch;
 
 	for (unsigned i = 0, next; i < CORES_MAX; i = next) {
 		memset(run, 0, sizeof run);
@@ -156,14 +165,8 @@ static int add_offline(struct probe_ctx *o, const bool *left, struct err *e)
 		if (next++ == i)
 			continue;
 		snprintf(path, sizeof path, CPU "/cpu%u/cpufreq/scaling_cur_freq", i);
-		snprintf(name, sizeof name, "cpu%u.freq", i);
-		channel_describe(o, &ch, name, false);
-		label_group(ch.label, sizeof ch.label, run);
-		if (!ch.period_ns)
-			ch.period_ns = PERIOD_NS;
-		if (!ch.note[0])
-			snprintf(ch.note, sizeof ch.note, "%s", _("offline when nvmtop started"));
-		if (add_file(o, &ch, path, true, e) < 0)
+		label_group(label, sizeof label, run);
+		if (add_clock(o, path, i, label, _("offline when nvmtop started"), true, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -171,18 +174,16 @@ static int add_offline(struct probe_ctx *o, const bool *left, struct err *e)
 
 static int open_cpufreq(struct probe_ctx *o, struct err *e)
 {
-	char **names, dir[128], present[160], online[160];
+	char **names, dir[128];
 	bool left[CORES_MAX], up[CORES_MAX], group[CORES_MAX];
 	size_t n;
 	int result = 0, groups = 0;
 
 	if (root_list(o->root, CPU "/cpufreq", &names, &n) < 0)
 		return 0;
-	if (!file_line(o->root, CPU "/present", present, sizeof present) ||
-	    !cpulist_parse(present, left, CORES_MAX))
+	if (!cpulist_read(o->root, CPU "/present", left, CORES_MAX))
 		memset(left, 0, sizeof left);
-	if (!file_line(o->root, CPU "/online", online, sizeof online) ||
-	    !cpulist_parse(online, up, CORES_MAX))
+	if (!cpulist_read(o->root, CPU "/online", up, CORES_MAX))
 		memset(up, true, sizeof up);
 	for (size_t i = 0; i < n && !result; i++) {
 		const char *digits = names[i] + 6, *end = names[i] + strlen(names[i]);

@@ -94,7 +94,7 @@ static int add_energy(struct probe_ctx *o, const struct channel *power, struct e
 	ch.family = FAMILY_POWER;
 	snprintf(ch.source, sizeof ch.source, "%s", _("power.total over time"));
 	snprintf(ch.note, sizeof ch.note, "%s", _("since nvmtop started; gaps add nothing"));
-	text_join(ch.missing, sizeof ch.missing, power->missing, "", "");
+	text_join(ch.missing, sizeof ch.missing, power->missing);
 	g->probe.derived = true;
 	g->power = power->column;
 	g->gap_ns = COVER_PERIODS * o->tick_ns;
@@ -112,7 +112,7 @@ static int add_up(struct probe_ctx *o, size_t first, size_t *n, uint16_t *from, 
 	ch->missing[0] = '\0';
 	for (*n = 0; first + *n < o->s->n_words && strcmp(words[first + *n], "or") != 0; ++*n) {
 		const char *word = words[first + *n];
-		text_join(name, sizeof name, word, ".power", "");
+		text_join(name, sizeof name, word, ".power");
 		const struct channel *rail = probe_set_find(o->probes, name);
 		if (!rail || rail->tier != o->s->tier)
 			return statement_error(o->s, e,
@@ -156,8 +156,7 @@ static int open_total(struct probe_ctx *o, struct err *e)
 	return add_energy(o, probe_set_find(o->probes, chosen.name), e);
 }
 
-const struct probe_kind probe_kind_total = {
-	"total", 1, 32, " label note carrier ", false, false, open_total};
+const struct probe_kind probe_kind_total = {"total", 1, 32, " label note carrier ", false, false, open_total};
 
 static bool left_out(const struct probe_set *r, const struct statement *s, const struct channel *c)
 {
@@ -213,5 +212,5 @@ static int open_hottest(struct probe_ctx *o, struct err *e)
 	return result;
 }
 
-const struct probe_kind probe_kind_hottest = {
-	"hottest", 0, 0, " label note except ", false, false, open_hottest};
+const struct probe_kind probe_kind_hottest = {"hottest", 0,     0,           " label note except ",
+					      false,     false, open_hottest};

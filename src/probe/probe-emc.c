@@ -45,7 +45,8 @@ struct emc {
 static void reader_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
 {
 	struct reader *r = arg;
-	double busy_khz = attr_poll(&r->activity, r->root, t_ns), rate_hz = attr_poll(&r->rate, r->root, t_ns);
+	double busy_khz = attr_poll(&r->activity, r->root, t_ns),
+	       rate_hz = attr_poll(&r->rate, r->root, t_ns);
 
 	(void)wanted;
 	if (!(rate_hz >= 0))
@@ -203,7 +204,7 @@ static int open_emc(struct probe_ctx *o, struct err *e)
 	bool found = open_first(r, &r->activity, o->s, "activity", &why) &&
 		     open_first(r, &r->rate, o->s, "rate", &why);
 	if (found) {
-		text_join(m->rate_path, sizeof m->rate_path, r->rate.path, "", "");
+		text_join(m->rate_path, sizeof m->rate_path, r->rate.path);
 		m->every_ns = ch.period_ns = sample_period(o->root, r->activity.path);
 		snprintf(ch.source, sizeof ch.source, "%.70s kHz / %.70s Hz", r->activity.path, r->rate.path);
 		if (!ch.note[0])
@@ -213,11 +214,10 @@ static int open_emc(struct probe_ctx *o, struct err *e)
 	}
 	m->slow = async_reader_new("nvmtop-emc", &reader_ops, r, VALUES, found ? ch.period_ns : READ_NS, 0.2);
 	m->probe.readers[0] = m->slow;
-	int added = m->slow ? probe_ctx_add(o, &ch, e)
-			    : statement_error(o->s, e, _("out of memory"));
+	int added = m->slow ? probe_ctx_add(o, &ch, e) : statement_error(o->s, e, _("out of memory"));
 
 	return probe_ctx_finish(o, &m->probe, added, found, e);
 }
 
-const struct probe_kind probe_kind_emc = {
-	"emc", 0, 0, " activity rate label note hint ", false, false, open_emc};
+const struct probe_kind probe_kind_emc = {"emc", 0,     0,       " activity rate label note hint ",
+					  false, false, open_emc};

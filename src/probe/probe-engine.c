@@ -53,7 +53,7 @@ static bool find_clock(struct engine *n, const struct statement *s, struct reaso
 	for (size_t i = 0; i < s->n_settings; i++) {
 		const struct setting *t = &s->settings[i];
 		if (!strcmp(t->key, "devfreq"))
-			text_join(text, sizeof text, t->value, "/cur_freq", "");
+			text_join(text, sizeof text, t->value, "/cur_freq");
 		else if (strcmp(t->key, "path") != 0)
 			continue;
 		if (!place_set(&place, t->key, !strcmp(t->key, "path") ? t->value : text))
@@ -129,7 +129,7 @@ static int add(struct probe_ctx *o, enum channel_kind kind, const char *path, co
 	if (!setting_get(o->s, "label"))
 		text_printable(ch.label, sizeof ch.label, o->s->words[0], strlen(o->s->words[0]));
 	if (path)
-		text_join(ch.source, sizeof ch.source, path, "", "");
+		text_join(ch.source, sizeof ch.source, path);
 	else
 		reason_set(why, o, &ch);
 	/* host1x counts in permille according to its source; not compared with other tools. */

@@ -77,7 +77,7 @@ static bool gate_in(struct attr *a, const struct root *r, const char *dir, struc
 			return true;
 		attr_close(a);
 	}
-	text_join(path, sizeof path, dir, "/power/runtime_status", "");
+	text_join(path, sizeof path, dir, "/power/runtime_status");
 	reason_add(why, path, file_exists(r, path) ? ENODATA : ENOENT);
 	return false;
 }
@@ -88,13 +88,13 @@ bool device_dir(const struct root *r, const char *key, const char *value, char d
 	struct place place;
 
 	if (!strcmp(key, "dir"))
-		return text_join(dir, 192, value, "", "") < 192;
+		return text_join(dir, 192, value) < 192;
 	if (strcmp(key, "devfreq") != 0)
 		return false;
-	text_join(text, sizeof text, value, "/device", "");
+	text_join(text, sizeof text, value, "/device");
 	if (place_set(&place, "devfreq", text) && place_find(&place, r, "") == 0)
-		return text_join(dir, 192, place.dir, "/device", "") < 192;
-	text_join(text, sizeof text, "devfreq ", value, "");
+		return text_join(dir, 192, place.dir, "/device") < 192;
+	text_join(text, sizeof text, "devfreq ", value);
 	reason_add(why, text, ENOENT);
 	return false;
 }
@@ -104,7 +104,8 @@ bool gate_open(struct attr *a, const struct root *r, const struct statement *s, 
 	char dir[192];
 
 	for (size_t i = 0; i < s->n_settings; i++)
-		if (device_dir(r, s->settings[i].key, s->settings[i].value, dir, why) && gate_in(a, r, dir, why))
+		if (device_dir(r, s->settings[i].key, s->settings[i].value, dir, why) &&
+		    gate_in(a, r, dir, why))
 			return true;
 	return false;
 }
@@ -139,7 +140,7 @@ static int open_gated(struct probe_ctx *o, struct err *e)
 	describe(o, &ch, CHANNEL_GATED, "gated", _("powered down"));
 	bool found = gate_open(p->attrs, o->root, o->s, &why);
 	if (found)
-		text_join(ch.source, sizeof ch.source, p->attrs->path, "", "");
+		text_join(ch.source, sizeof ch.source, p->attrs->path);
 	else
 		reason_set(&why, o, &ch);
 	return probe_ctx_finish(o, p, probe_ctx_add(o, &ch, e), found, e);
@@ -164,9 +165,9 @@ static bool limits_dir(struct probe_ctx *o, char dir[112], struct reason *why)
 	struct place place;
 
 	for (size_t i = 0; (node = setting_nth(o->s, "devfreq", i)); i++) {
-		text_join(text, sizeof text, node, "/min_freq", "");
+		text_join(text, sizeof text, node, "/min_freq");
 		if (place_set(&place, "devfreq", text) && place_find(&place, o->root, "") == 0) {
-			text_join(dir, 112, place.dir, "", "");
+			text_join(dir, 112, place.dir);
 			return true;
 		}
 		text_join(text, sizeof text, "devfreq ", node, "/min_freq");
@@ -200,7 +201,7 @@ static int open_limits(struct probe_ctx *o, struct err *e)
 		describe(o, &ch, CHANNEL_FREQ_LIMIT, limits[i].name, _(limits[i].label));
 		ch.period_ns = STATE_NS;
 		if (found)
-			text_join(ch.source, sizeof ch.source, p->attrs[i].path, "", "");
+			text_join(ch.source, sizeof ch.source, p->attrs[i].path);
 		else
 			reason_set(&why, o, &ch);
 		added = probe_ctx_add(o, &ch, e);

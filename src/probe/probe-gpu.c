@@ -67,7 +67,7 @@ static void nvgpu_where(struct nvgpu_where *w, const struct statement *s)
 		if (!devfreq && strcmp(t->key, "dir") != 0)
 			continue;
 		c->devfreq = devfreq;
-		if (text_join(c->name, sizeof c->name, t->value, "", "") < sizeof c->name)
+		if (text_join(c->name, sizeof c->name, t->value) < sizeof c->name)
 			w->n++;
 	}
 }
@@ -163,7 +163,7 @@ static bool nvgpu_open(struct nvgpu *g, const struct root *r, const char *dir, b
 	g->root = r;
 	g->counters = counters;
 	if (dir != g->dir)
-		text_join(g->dir, sizeof g->dir, dir, "", "");
+		text_join(g->dir, sizeof g->dir, dir);
 	if (!open_below(g, &g->attr, counters ? "counters" : "load"))
 		return false;
 	if (!open_below(g, &g->powered, "gpu_powered_on"))
@@ -179,7 +179,7 @@ static double fastest(const struct nvgpu *g)
 	size_t n;
 	int64_t hz, most = 0;
 
-	text_join(path, sizeof path, g->dir, "/devfreq", "");
+	text_join(path, sizeof path, g->dir, "/devfreq");
 	if (root_list(g->root, path, &names, &n) < 0)
 		return CYCLES_NS;
 	for (size_t i = 0; i < n; i++) {
@@ -220,7 +220,7 @@ static bool try_dir(struct nvgpu *g, const struct root *r, const char *dir, int6
 	}
 	if (nvgpu_open(g, r, dir, false) && (nvgpu_load(g, &percent) || errno == EAGAIN))
 		return true;
-	text_join(what, sizeof what, dir, "/load", "");
+	text_join(what, sizeof what, dir, "/load");
 	reason_add(why, what, errno);
 	nvgpu_close(g);
 	return false;
@@ -438,13 +438,13 @@ static bool find(struct probe_ctx *o, struct gpu *g, struct channel *ch, const s
 	const char *note = NULL;
 
 	if (nvgpu_find(&g->gpu, o->root, where, interval_ns, &why)) {
-		text_join(ch->source, sizeof ch->source, g->gpu.attr.path, "", "");
+		text_join(ch->source, sizeof ch->source, g->gpu.attr.path);
 		if (g->gpu.counters)
 			return true;
 		ch->period_ns = LOAD_NS;
 		note = _("moving average of 284 ms");
 	} else if (!why.denied && nvgpu_expected(where, o->root)) {
-		text_join(ch->source, sizeof ch->source, where->at[0].name, "", "");
+		text_join(ch->source, sizeof ch->source, where->at[0].name);
 		note = _("its driver was not loaded when nvmtop started; retried every 2 s");
 	} else {
 		reason_set(&why, o, ch);

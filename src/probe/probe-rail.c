@@ -65,14 +65,14 @@ static int add_channels(struct probe_ctx *o, const struct meter *m, const char *
 
 	for (int i = 0; i < METER_VALUES; i++) {
 		struct channel ch;
-		text_join(full, sizeof full, name, endings[i], "");
+		text_join(full, sizeof full, name, endings[i]);
 		channel_describe(o, &ch, full, wild);
 		if (!ch.note[0] && !why)
 			text_printable(ch.note, sizeof ch.note, note, strlen(note));
 		if (why) {
 			reason_set(why, o, &ch);
 		} else if (attr_is_open(&m->attrs[i])) {
-			text_join(ch.source, sizeof ch.source, m->attrs[i].path, "", "");
+			text_join(ch.source, sizeof ch.source, m->attrs[i].path);
 			if (i == METER_CURRENT)
 				rail_limits(o->root, &m->place, &ch);
 		} else if (i == METER_POWER) {
@@ -124,7 +124,7 @@ static int add_rate(struct probe_ctx *o, struct rail *l, const struct place *pla
 	struct channel ch;
 	char name[64], path[192], chip[40];
 
-	text_join(path, sizeof path, place->dir, "/name", "");
+	text_join(path, sizeof path, place->dir, "/name");
 	if (!file_line(o->root, path, chip, sizeof chip) || !*chip)
 		snprintf(chip, sizeof chip, "%s", place->kind == PLACE_IIO ? IIO_DRIVER : "chip");
 	snprintf(name, sizeof name, "%.40s.rate", chip);
@@ -266,12 +266,12 @@ static int wild_channel(struct probe_ctx *o, struct place *place, unsigned n, st
 	meter_path(place, METER_VOLTAGE, "_label", path, sizeof path);
 	bool labelled = file_line(o->root, path, label, sizeof label) && *label;
 	if (!labelled && n == 1) {
-		text_join(path, sizeof path, place->dir, "/label", "");
+		text_join(path, sizeof path, place->dir, "/label");
 		labelled = file_line(o->root, path, label, sizeof label) && *label;
 	}
 	if ((labelled && no_rail(label)) || !file_exists(o->root, place->path))
 		return 0;
-	text_join(place->which, sizeof place->which, labelled ? label : place->stem, "", "");
+	text_join(place->which, sizeof place->which, labelled ? label : place->stem);
 	if (labelled)
 		snprintf(name, sizeof name, "%.36s", label);
 	else
@@ -290,13 +290,12 @@ static int wild_hwmon(struct probe_ctx *o, struct err *e)
 		return 0;
 	for (size_t i = 0; i < n && !result; i++) {
 		struct place place = {.kind = PLACE_HWMON};
-		if (text_join(place.dir, sizeof place.dir, "/sys/class/hwmon/", names[i], "") >=
-		    sizeof place.dir)
+		if (text_join(place.dir, sizeof place.dir, "/sys/class/hwmon/", names[i]) >= sizeof place.dir)
 			continue;
-		text_join(path, sizeof path, place.dir, "/name", "");
+		text_join(path, sizeof path, place.dir, "/name");
 		if (!file_line(o->root, path, chip, sizeof chip))
 			continue;
-		text_join(place.name, sizeof place.name, chip, "", "");
+		text_join(place.name, sizeof place.name, chip);
 		for (unsigned k = 0; k < 16 && !result; k++)
 			result = wild_channel(o, &place, k, e);
 	}
@@ -318,7 +317,7 @@ static bool wild_device(void *arg, const char *dir)
 	for (unsigned n = 0; n < 4 && !w->result; n++) {
 		struct place place = {.kind = PLACE_IIO, .name = IIO_DRIVER};
 		struct reason why = {.denied = false};
-		text_join(place.dir, sizeof place.dir, dir, "", "");
+		text_join(place.dir, sizeof place.dir, dir);
 		text_number(place.stem, sizeof place.stem, "", n);
 		text_join(path, sizeof path, dir, "/rail_name_", place.stem);
 		if (!file_line(w->o->root, path, place.which, sizeof place.which) || !place.which[0] ||
@@ -385,8 +384,7 @@ static bool by_order(struct probe_ctx *o, struct place *place, struct reason *wh
 	char path[192], label[8];
 
 	if (value && place_set(place, "bus", value) && place_find(place, o->root, "in") == 0) {
-		text_join(path, sizeof path, place->dir, "/", place->stem);
-		text_join(path, sizeof path, path, "_label", "");
+		text_join(path, sizeof path, place->dir, "/", place->stem, "_label");
 		if (rail_is_ina3221(o->root, place) &&
 		    !(file_line(o->root, path, label, sizeof label) && *label))
 			return true;
@@ -420,15 +418,15 @@ static int open_rail(struct probe_ctx *o, struct err *e)
 	}
 	if (!places) {
 		/* Search every chip that measures this rail, whatever its driver. */
-		text_join(value, sizeof value, "ina*/", name, "");
+		text_join(value, sizeof value, "ina*/", name);
 		if (try_place(o, "hwmon", value, &place, &why))
 			return add_rail(o, &place, name, false, &why, e);
-		text_join(value, sizeof value, IIO_DRIVER "/", name, "");
+		text_join(value, sizeof value, IIO_DRIVER "/", name);
 		if (try_place(o, "iio", value, &place, &why) || by_order(o, &place, &why))
 			return add_rail(o, &place, name, false, &why, e);
 	}
 	return add_rail(o, NULL, name, false, &why, e);
 }
 
-const struct probe_kind probe_kind_rail = {
-	"rail", 1, 1, " hwmon iio bus label note period hint ", false, false, open_rail};
+const struct probe_kind probe_kind_rail = {"rail", 1,     1,        " hwmon iio bus label note period hint ",
+					   false,  false, open_rail};

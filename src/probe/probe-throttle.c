@@ -53,7 +53,7 @@ static bool device_type(const struct root *r, unsigned n, char *dir, size_t size
 	char path[192];
 
 	text_number(dir, size, THERMAL, n);
-	text_join(path, sizeof path, dir, "/type", "");
+	text_join(path, sizeof path, dir, "/type");
 	return file_line(r, path, type, type_size) && *type;
 }
 
@@ -66,7 +66,7 @@ static int find_again(struct device *d)
 		if (!device_type(d->probe.root, n, dir, sizeof dir, type, sizeof type) ||
 		    strcmp(type, d->type) != 0 || seen++ != d->nth)
 			continue;
-		text_join(path, sizeof path, dir, "/cur_state", "");
+		text_join(path, sizeof path, dir, "/cur_state");
 		return attr_open(d->probe.attrs, d->probe.root, path);
 	}
 	return -1;
@@ -111,18 +111,18 @@ static int add_device(struct probe_ctx *o, const char *dir, const char *type, st
 
 	if (!d)
 		return -1;
-	text_join(d->type, sizeof d->type, type, "", "");
+	text_join(d->type, sizeof d->type, type);
 	d->nth = count_of(o, type);
 	snprintf(text, sizeof text, "%s.%.36s", only_tells(type) ? "notice" : "throttle", type);
 	channel_describe(o, &ch, text, true);
 	text_printable(ch.label, sizeof ch.label, label, strlen(label));
-	text_join(text, sizeof text, dir, "/max_state", "");
+	text_join(text, sizeof text, dir, "/max_state");
 	if (root_read_i64(o->root, text, &most) == 0 && most > 0)
 		ch.hi = (double)most;
-	text_join(text, sizeof text, dir, "/cur_state", "");
+	text_join(text, sizeof text, dir, "/cur_state");
 	bool good = attr_open(d->probe.attrs, o->root, text) == 0;
 	if (good)
-		text_join(ch.source, sizeof ch.source, text, "", "");
+		text_join(ch.source, sizeof ch.source, text);
 	else
 		reason_one(o, &ch, text, errno);
 	return probe_ctx_finish(o, &d->probe, probe_ctx_add(o, &ch, e), good, e);
@@ -135,7 +135,7 @@ static int add_counts(struct probe_ctx *o, size_t *found, struct err *e)
 
 	for (unsigned n = 0; n < 64; n++) {
 		text_number(dir, sizeof dir, "/sys/class/hwmon/hwmon", n);
-		text_join(path, sizeof path, dir, "/name", "");
+		text_join(path, sizeof path, dir, "/name");
 		if (!file_line(o->root, path, name, sizeof name) || strcmp(name, "soctherm_oc") != 0)
 			continue;
 		for (unsigned k = 1; k <= 8; k++) {

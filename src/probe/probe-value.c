@@ -135,8 +135,8 @@ static bool tachometer_off(const struct probe *p, struct reason *why)
 
 	if (!text_ends_in(file, speed))
 		return false;
-	text_join(path, strlen(file) - strlen(speed) + 1, file, "", "");
-	text_join(path, sizeof path, path, "/tach_enable", "");
+	text_join(path, strlen(file) - strlen(speed) + 1, file);
+	text_join(path, sizeof path, path, "/tach_enable");
 	if (attr_open(&p->attrs[COUNTING], p->root, path) < 0 || !counts_nothing(p))
 		return false;
 	why->tried[0] = '\0';
@@ -175,12 +175,12 @@ static uint32_t slowing_trips(const struct probe_ctx *o, const char *dir)
 	long long trip;
 
 	for (unsigned n = 0; n < BINDINGS; n++) {
-		text_join(stem, sizeof stem, dir, "/cdev", "");
+		text_join(stem, sizeof stem, dir, "/cdev");
 		text_number(stem, sizeof stem, stem, n);
-		text_join(path, sizeof path, stem, "_trip_point", "");
+		text_join(path, sizeof path, stem, "_trip_point");
 		if (root_read_i64(o->root, path, &trip) < 0 || trip < 0 || trip >= TRIPS)
 			continue;
-		text_join(path, sizeof path, stem, "/type", "");
+		text_join(path, sizeof path, stem, "/type");
 		/* ACPI's processors, one a core, are slowed down, too. */
 		if (file_line(o->root, path, type, sizeof type) &&
 		    (cooling_slows(type) || !strcmp(type, "Processor")))
@@ -199,11 +199,11 @@ static void find_trips(const struct probe_ctx *o, const char *dir, struct channe
 
 	for (unsigned n = 0; n < TRIPS; n++) {
 		text_number(number, sizeof number, "/trip_point_", n);
-		text_join(stem, sizeof stem, dir, number, "");
-		text_join(path, sizeof path, stem, "_type", "");
+		text_join(stem, sizeof stem, dir, number);
+		text_join(path, sizeof path, stem, "_type");
 		if (!file_line(o->root, path, type, sizeof type))
 			break;
-		text_join(path, sizeof path, stem, "_temp", "");
+		text_join(path, sizeof path, stem, "_temp");
 		/* of two, the lower one; and the other one when one is NaN */
 		if (!strcmp(type, "passive") && (slowing >> n & 1))
 			passive = fmin(passive, limit_of(o, path));
@@ -227,11 +227,9 @@ static void heat_limits(const struct probe_ctx *o, const struct place *place, st
 		find_trips(o, place->dir, ch);
 	if (place->kind != PLACE_HWMON || strncmp(place->stem, "temp", 4) != 0)
 		return;
-	text_join(path, sizeof path, place->dir, "/", place->stem);
-	text_join(path, sizeof path, path, "_max", "");
+	text_join(path, sizeof path, place->dir, "/", place->stem, "_max");
 	ch->warn = limit_of(o, path);
-	text_join(path, sizeof path, place->dir, "/", place->stem);
-	text_join(path, sizeof path, path, "_crit", "");
+	text_join(path, sizeof path, place->dir, "/", place->stem, "_crit");
 	ch->crit = limit_of(o, path);
 }
 
@@ -241,7 +239,7 @@ static void describe_place(const struct probe_ctx *o, const struct place *place,
 {
 	const char *note = made_up_note(place);
 
-	text_join(ch->source, sizeof ch->source, place->path, "", "");
+	text_join(ch->source, sizeof ch->source, place->path);
 	if (note && !ch->note[0])
 		text_printable(ch->note, sizeof ch->note, note, strlen(note));
 	if (ch->kind == CHANNEL_TEMPERATURE && !note)
@@ -331,9 +329,9 @@ static int wild_zones(struct probe_ctx *o, const struct form *form, struct err *
 		struct place place = {.kind = PLACE_ZONE, .stem = "temp"};
 		if (strncmp(names[i], "thermal_zone", 12) != 0)
 			continue;
-		text_join(place.dir, sizeof place.dir, "/sys/class/thermal/", names[i], "");
-		text_join(place.path, sizeof place.path, place.dir, "/temp", "");
-		text_join(path, sizeof path, place.dir, "/type", "");
+		text_join(place.dir, sizeof place.dir, "/sys/class/thermal/", names[i]);
+		text_join(place.path, sizeof place.path, place.dir, "/temp");
+		text_join(path, sizeof path, place.dir, "/type");
 		if (file_line(o->root, path, place.name, sizeof place.name) &&
 		    file_exists(o->root, place.path))
 			result = add_wild(o, form, &place, place.name, NULL, e);
@@ -374,8 +372,8 @@ static int wild_chip(struct probe_ctx *o, const struct form *form, const char *h
 	struct place place = {.kind = PLACE_HWMON};
 	char path[192], label[64], stem[96], shown[128];
 
-	text_join(place.dir, sizeof place.dir, "/sys/class/hwmon/", hwmon, "");
-	text_join(path, sizeof path, place.dir, "/name", "");
+	text_join(place.dir, sizeof place.dir, "/sys/class/hwmon/", hwmon);
+	text_join(path, sizeof path, place.dir, "/name");
 	if (!file_line(o->root, path, place.name, sizeof place.name) || is_zone(o->probes, place.name))
 		return 0;
 	for (unsigned n = 0; n < 64; n++) {
@@ -384,13 +382,13 @@ static int wild_chip(struct probe_ctx *o, const struct form *form, const char *h
 		text_join(place.path, sizeof place.path, path, strcmp(form->attribute, "pwm") ? "_input" : "",
 			  "");
 		if (!strcmp(form->attribute, "power") && !file_exists(o->root, place.path))
-			text_join(place.path, sizeof place.path, path, "_average", "");
-		text_join(path, sizeof path, path, "_label", "");
+			text_join(place.path, sizeof place.path, path, "_average");
+		text_join(path, sizeof path, path, "_label");
 		if (!file_exists(o->root, place.path) || is_read(o->probes, place.path))
 			continue;
 		bool labelled = file_line(o->root, path, label, sizeof label) && *label;
 		const char *which = labelled ? label : place.stem;
-		text_join(place.which, sizeof place.which, which, "", "");
+		text_join(place.which, sizeof place.which, which);
 		snprintf(stem, sizeof stem, "%.30s.%.40s", place.name, which);
 		snprintf(shown, sizeof shown, "%.60s %.60s", place.name, which);
 		for (char *p = stem; form->suffix[0] && *p; p++)

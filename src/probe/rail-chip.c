@@ -24,7 +24,7 @@ void meter_path(const struct place *place, int which, const char *ending, char *
 	const char *number = place->stem + strcspn(place->stem, "0123456789");
 
 	text_join(out, size, place->dir, (place->kind == PLACE_IIO ? iio : hwmon)[which], number);
-	text_join(out, size, out, ending, "");
+	text_join(out, size, out, ending);
 }
 
 int meter_open(struct meter *m, const struct root *r)
@@ -139,7 +139,7 @@ struct chip *chip_new(struct root *r, const char *dir, int64_t tick_ns)
 	c->period_ns = tick_ns;
 	c->floor_ns = INT64_MAX;
 	c->rate = NAN;
-	text_join(c->dir, sizeof c->dir, dir, "", "");
+	text_join(c->dir, sizeof c->dir, dir);
 	for (int i = 0; i < CHIP_METERS; i++)
 		forget(c->values[i]);
 	return c;
@@ -230,7 +230,7 @@ bool rail_is_ina3221(const struct root *r, const struct place *place)
 {
 	char path[192], name[40];
 
-	text_join(path, sizeof path, place->dir, "/name", "");
+	text_join(path, sizeof path, place->dir, "/name");
 	return file_line(r, path, name, sizeof name) && !strcmp(name, "ina3221");
 }
 
@@ -241,8 +241,8 @@ void rail_limits(const struct root *r, const struct place *place, struct channel
 
 	for (int i = 0; i < 2; i++) {
 		if (place->kind == PLACE_IIO) {
-			text_join(path, sizeof path, place->dir, i ? "/crit" : "/warn", "_current_limit_");
-			text_join(path, sizeof path, path, place->stem, "");
+			text_join(path, sizeof path, place->dir, i ? "/crit" : "/warn", "_current_limit_",
+				  place->stem);
 		} else {
 			meter_path(place, METER_CURRENT, i ? "_crit" : "_max", path, sizeof path);
 		}
@@ -250,8 +250,7 @@ void rail_limits(const struct root *r, const struct place *place, struct channel
 	}
 	if (place->kind != PLACE_IIO) {
 		const char *number = place->stem + strcspn(place->stem, "0123456789");
-		text_join(path, sizeof path, place->dir, "/shunt", number);
-		text_join(path, sizeof path, path, "_resistor", "");
+		text_join(path, sizeof path, place->dir, "/shunt", number, "_resistor");
 		full = SHUNT_FULL_UV / number_of(r, path) * 1000; /* uV / uOhm = A */
 	}
 	for (int i = 0; i < 2; i++)
@@ -266,7 +265,7 @@ static void iio_mode(const struct root *r, const struct place *place, char *note
 	char path[192];
 	long long mode;
 
-	text_join(path, sizeof path, place->dir, "/running_mode", "");
+	text_join(path, sizeof path, place->dir, "/running_mode");
 	if (root_read_i64(r, path, &mode) < 0)
 		snprintf(note, size, "%s", _("unknown whether the chip averages"));
 	else if (mode)
@@ -307,10 +306,10 @@ int64_t rail_renews(const struct root *r, const struct place *place, int64_t tic
 	if (place->kind == PLACE_IIO) {
 		iio_mode(r, place, note, size);
 	} else {
-		text_join(path, sizeof path, place->dir, "/update_interval", "");
+		text_join(path, sizeof path, place->dir, "/update_interval");
 		if (root_read_i64(r, path, &ms) < 0 || ms <= 0 || ms > 60000)
 			ms = 0;
-		text_join(path, sizeof path, place->dir, "/samples", "");
+		text_join(path, sizeof path, place->dir, "/samples");
 		if (root_read_i64(r, path, &samples) < 0 || samples < 1 || samples > 4096)
 			samples = 1;
 		if (samples > 1 && rail_is_ina3221(r, place))

@@ -111,7 +111,7 @@ void watched_text(struct watched *w, const char *what, watched_read *read, void 
 	w->n++;
 	it->read = read;
 	it->arg = arg;
-	text_join(it->what, sizeof it->what, what, "", "");
+	text_join(it->what, sizeof it->what, what);
 	text_printable(it->text, sizeof it->text, now, strlen(now));
 }
 
