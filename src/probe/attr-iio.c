@@ -11,12 +11,11 @@
  * names may not be read. */
 static bool iio_which(struct place *p, const struct root *r, int *error)
 {
-	char path[192], label[72];
+	char label[72];
 
 	for (unsigned n = 0; n < 4; n++) {
 		text_number(p->stem, sizeof p->stem, "", n);
-		text_join(path, sizeof path, p->dir, "/rail_name_", p->stem);
-		if (!file_line(r, path, label, sizeof label)) {
+		if (!file_line_of(r, label, sizeof label, p->dir, "/rail_name_", p->stem)) {
 			*error = errno == EACCES ? EACCES : *error;
 			continue;
 		}

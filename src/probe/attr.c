@@ -13,8 +13,6 @@
 #include "util/clock.h"
 #include "util/num.h"
 
-#define HWMON_MAX  128
-#define ZONE_MAX   128
 #define INPUT_MAX  128
 #define FILE_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY)
 
@@ -59,6 +57,22 @@ bool file_line(const struct root *r, const char *path, char *out, size_t size)
 		len--;
 	text_printable(out, size, buf, len);
 	return true;
+}
+
+bool file_line_list(const struct root *r, char *out, size_t size, const char *const *parts)
+{
+	char path[256];
+
+	text_join_list(path, sizeof path, parts);
+	return file_line(r, path, out, size);
+}
+
+int file_number_list(const struct root *r, long long *out, const char *const *parts)
+{
+	char path[256];
+
+	text_join_list(path, sizeof path, parts);
+	return root_read_i64(r, path, out);
 }
 
 bool place_set(struct place *p, const char *key, const char *value)
@@ -129,8 +143,7 @@ static bool hwmon_which(struct place *p, const struct root *r, const char *attri
 
 	for (unsigned n = 0; n < INPUT_MAX && absent < 16; n++) {
 		text_number(stem, sizeof stem, attribute, n);
-		text_join(path, sizeof path, p->dir, "/", stem, "_label");
-		if (!file_line(r, path, label, sizeof label))
+		if (!file_line_of(r, label, sizeof label, p->dir, "/", stem, "_label"))
 			absent++;
 		else if (!strcmp(label, p->which) && place_input(p, r, stem, attribute))
 			return true;
@@ -155,16 +168,22 @@ static bool name_fits(const char *pattern, const char *name)
 	return !strcmp(pattern, name);
 }
 
-static int find_numbered(struct place *p, const struct root *r, const char *prefix, unsigned max,
-			 const char *name_file, const char *attribute)
+bool place_number(struct place *p, const struct root *r, unsigned n, char name[PLACE_NAME])
 {
-	char path[192], name[72];
+	bool zone = p->kind == PLACE_ZONE;
+
+	text_number(p->dir, sizeof p->dir,
+		    zone ? "/sys/class/thermal/thermal_zone" : "/sys/class/hwmon/hwmon", n);
+	return file_line_of(r, name, PLACE_NAME, p->dir, zone ? "/type" : "/name");
+}
+
+static int find_numbered(struct place *p, const struct root *r, const char *attribute)
+{
+	char name[PLACE_NAME];
 	unsigned seen = 0;
 
-	for (unsigned n = 0; n < max; n++) {
-		text_number(p->dir, sizeof p->dir, prefix, n);
-		text_join(path, sizeof path, p->dir, name_file);
-		if (!file_line(r, path, name, sizeof name) || !name_fits(p->name, name))
+	for (unsigned n = 0; n < PLACES_MAX; n++) {
+		if (!place_number(p, r, n, name) || !name_fits(p->name, name))
 			continue;
 		bool fits =
 			p->kind == PLACE_ZONE ? place_try(p, r, "temp", "") : hwmon_which(p, r, attribute);
@@ -179,13 +198,12 @@ static int find_numbered(struct place *p, const struct root *r, const char *pref
  * own name, "154c0000.nvenc", contains the node's name. */
 static bool is_node(const struct root *r, const char *dir, const char *device, const char *name)
 {
-	char path[192], node[72];
+	char node[72];
 	const char *dot = strchr(device, '.');
 
 	if (!strcmp(device, name))
 		return true;
-	text_join(path, sizeof path, dir, "/device/of_node/name");
-	if (file_line(r, path, node, sizeof node))
+	if (file_line_of(r, node, sizeof node, dir, "/device/of_node/name"))
 		return !strcmp(node, name);
 	return dot && !strcmp(dot + 1, name);
 }
@@ -196,7 +214,7 @@ static int find_bus(struct place *p, const struct root *r)
 {
 	char path[224], number[24];
 
-	for (unsigned n = 0; n < HWMON_MAX; n++) {
+	for (unsigned n = 0; n < PLACES_MAX; n++) {
 		text_number(number, sizeof number, "/hwmon/hwmon", n);
 		text_join(path, sizeof path, "/sys/bus/i2c/devices/", p->name, number, "/name");
 		text_number(p->dir, sizeof p->dir, "/sys/class/hwmon/hwmon", n);
@@ -242,9 +260,8 @@ int place_find(struct place *p, const struct root *r, const char *attribute)
 	case PLACE_PATH:
 		return 0;
 	case PLACE_HWMON:
-		return find_numbered(p, r, "/sys/class/hwmon/hwmon", HWMON_MAX, "/name", attribute);
 	case PLACE_ZONE:
-		return find_numbered(p, r, "/sys/class/thermal/thermal_zone", ZONE_MAX, "/type", attribute);
+		return find_numbered(p, r, attribute);
 	case PLACE_DEVFREQ:
 		return find_devfreq(p, r);
 	case PLACE_IIO:

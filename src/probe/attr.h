@@ -9,7 +9,9 @@
 
 enum place_kind { PLACE_PATH, PLACE_HWMON, PLACE_ZONE, PLACE_DEVFREQ, PLACE_IIO, PLACE_BUS };
 
-#define PLACE_DIR 112 /* bytes of a directory's path, with its end */
+#define PLACE_DIR  112 /* bytes of a directory's path, with its end */
+#define PLACE_NAME 72
+#define PLACES_MAX 128 /* chips and zones */
 
 /* A place is how a person names it ("the label VDD_IN on an ina3221"), and,
  * once found, where that is today.  Numbers of hwmon and zones change from
@@ -17,7 +19,7 @@ enum place_kind { PLACE_PATH, PLACE_HWMON, PLACE_ZONE, PLACE_DEVFREQ, PLACE_IIO,
 struct place {
 	enum place_kind kind;
 	/* The chip's name ("ina*": any that begins so), the zone's type, the node's name, "1-0040". */
-	char name[72];
+	char name[PLACE_NAME];
 	char which[72];      /* the label, the attribute ("temp1", "rpm"), the file */
 	unsigned nth;        /* when several have that name: 0 = the first */
 	char dir[PLACE_DIR]; /* found: "/sys/class/hwmon/hwmon3" */
@@ -33,6 +35,9 @@ bool place_set(struct place *p, const char *key, const char *value);
  * "temp", "in", "power", "fan". Allocates nothing except for devfreq and iio. 0, or -1 with errno
  * (ENOENT: no such chip, label, zone). */
 int place_find(struct place *p, const struct root *r, const char *attribute);
+
+/* Number n of the chips or, if it is one, of the zones: its directory, and the name. False: there is none. */
+bool place_number(struct place *p, const struct root *r, unsigned n, char name[PLACE_NAME]);
 
 /* place_find() for PLACE_IIO; EACCES when the names of rails may not be read. */
 int place_find_iio(struct place *p, const struct root *r);
@@ -54,6 +59,13 @@ bool file_line(const struct root *r, const char *path, char *out, size_t size);
  * itself. */
 #define text_join(dst, size, ...) text_join_list(dst, size, (const char *const[]) {__VA_ARGS__, NULL})
 size_t text_join_list(char *dst, size_t size, const char *const *parts);
+/* file_line() and root_read_i64() of a path that is joined from texts. */
+#define file_line_of(r, out, size, ...)                                                                      \
+	file_line_list(r, out, size, (const char *const[]) {__VA_ARGS__, NULL})
+#define file_number_of(r, out, ...) file_number_list(r, out, (const char *const[]) {__VA_ARGS__, NULL})
+bool file_line_list(const struct root *r, char *out, size_t size, const char *const *parts);
+int file_number_list(const struct root *r, long long *out, const char *const *parts);
+
 /* prefix + n, as in "hwmon12". */
 size_t text_number(char *dst, size_t size, const char *prefix, unsigned n);
 

@@ -95,10 +95,9 @@ static bool measures(const struct probe_ctx *o, const char *dir)
 {
 	static const char *const drivers[] = {"intel_pstate", "intel_cpufreq", "amd-pstate", "amd-pstate-epp",
 					      "acpi-cpufreq"};
-	char path[192], driver[64];
+	char driver[64];
 
-	snprintf(path, sizeof path, "%.120s/scaling_driver", dir);
-	if (!file_line(o->root, path, driver, sizeof driver))
+	if (!file_line_of(o->root, driver, sizeof driver, dir, "/scaling_driver"))
 		return false;
 	for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++)
 		if (!strcmp(driver, drivers[i]))
@@ -137,13 +136,12 @@ static int add_group(struct probe_ctx *o, const char *dir, unsigned first, const
 /* The cores of a group: "4 5 6 7", online or not. */
 static void find_related(const struct probe_ctx *o, const char *dir, unsigned first, bool *group)
 {
-	char path[192], text[160];
+	char text[160];
 	int64_t n;
 
 	memset(group, 0, CORES_MAX * sizeof *group);
 	group[first] = true;
-	snprintf(path, sizeof path, "%.120s/related_cpus", dir);
-	if (!file_line(o->root, path, text, sizeof text))
+	if (!file_line_of(o->root, text, sizeof text, dir, "/related_cpus"))
 		return;
 	const char *p = text, *end = text + strlen(text);
 	while (p < end && (p = num_i64(p, end, &n)))

@@ -301,8 +301,8 @@ static void find_disks(struct text *t)
 		struct attr *a = &t->probe.attrs[t->n];
 		if (strncmp(names[i], "zram", 4) != 0)
 			continue;
-		snprintf(path, sizeof path, "/sys/block/%.60s/disksize", names[i]);
-		if (root_read_i64(t->probe.root, path, &size) == 0 && size == 0)
+		if (file_number_of(t->probe.root, &size, "/sys/block/", names[i], "/disksize") == 0 &&
+		    size == 0)
 			continue;
 		snprintf(path, sizeof path, "/sys/block/%.60s/mm_stat", names[i]);
 		if (attr_open(a, t->probe.root, path) < 0)

@@ -122,10 +122,9 @@ static void tell_period(struct probe_ctx *o, const struct chip *chip)
 static int add_rate(struct probe_ctx *o, struct rail *l, const struct place *place, struct err *e)
 {
 	struct channel ch;
-	char name[64], path[192], chip[40];
+	char name[64], chip[40];
 
-	text_join(path, sizeof path, place->dir, "/name");
-	if (!file_line(o->root, path, chip, sizeof chip) || !*chip)
+	if (!file_line_of(o->root, chip, sizeof chip, place->dir, "/name") || !*chip)
 		snprintf(chip, sizeof chip, "%s", place->kind == PLACE_IIO ? IIO_DRIVER : "chip");
 	snprintf(name, sizeof name, "%.40s.rate", chip);
 	channel_describe(o, &ch, name, true);
@@ -266,8 +265,7 @@ static int wild_channel(struct probe_ctx *o, struct place *place, unsigned n, st
 	meter_path(place, METER_VOLTAGE, "_label", path, sizeof path);
 	bool labelled = file_line(o->root, path, label, sizeof label) && *label;
 	if (!labelled && n == 1) {
-		text_join(path, sizeof path, place->dir, "/label");
-		labelled = file_line(o->root, path, label, sizeof label) && *label;
+		labelled = file_line_of(o->root, label, sizeof label, place->dir, "/label") && *label;
 	}
 	if ((labelled && no_rail(label)) || !file_exists(o->root, place->path))
 		return 0;
@@ -282,25 +280,16 @@ static int wild_channel(struct probe_ctx *o, struct place *place, unsigned n, st
 
 static int wild_hwmon(struct probe_ctx *o, struct err *e)
 {
-	char **names, path[192], chip[40];
-	size_t n;
-	int result = 0;
-
-	if (root_list(o->root, "/sys/class/hwmon", &names, &n) < 0)
-		return 0;
-	for (size_t i = 0; i < n && !result; i++) {
+	for (unsigned n = 0; n < PLACES_MAX; n++) {
 		struct place place = {.kind = PLACE_HWMON};
-		if (text_join(place.dir, sizeof place.dir, "/sys/class/hwmon/", names[i]) >= sizeof place.dir)
+
+		if (!place_number(&place, o->root, n, place.name))
 			continue;
-		text_join(path, sizeof path, place.dir, "/name");
-		if (!file_line(o->root, path, chip, sizeof chip))
-			continue;
-		text_join(place.name, sizeof place.name, chip);
-		for (unsigned k = 0; k < 16 && !result; k++)
-			result = wild_channel(o, &place, k, e);
+		for (unsigned k = 0; k < 16; k++)
+			if (wild_channel(o, &place, k, e) < 0)
+				return -1;
 	}
-	free(names);
-	return result;
+	return 0;
 }
 
 struct wild_iio {
@@ -312,16 +301,16 @@ struct wild_iio {
 static bool wild_device(void *arg, const char *dir)
 {
 	struct wild_iio *w = arg;
-	char path[192], name[40];
+	char name[40];
 
 	for (unsigned n = 0; n < 4 && !w->result; n++) {
 		struct place place = {.kind = PLACE_IIO, .name = IIO_DRIVER};
 		struct reason why = {.denied = false};
 		text_join(place.dir, sizeof place.dir, dir);
 		text_number(place.stem, sizeof place.stem, "", n);
-		text_join(path, sizeof path, dir, "/rail_name_", place.stem);
-		if (!file_line(w->o->root, path, place.which, sizeof place.which) || !place.which[0] ||
-		    no_rail(place.which))
+		if (!file_line_of(w->o->root, place.which, sizeof place.which, dir, "/rail_name_",
+				  place.stem) ||
+		    !place.which[0] || no_rail(place.which))
 			continue;
 		meter_path(&place, METER_VOLTAGE, "_input", place.path, sizeof place.path);
 		snprintf(name, sizeof name, "%.36s", place.which);
@@ -359,15 +348,14 @@ static bool try_place(struct probe_ctx *o, const char *key, const char *value, s
  * first: its number of hwmon in place. */
 static bool nameless(const struct root *r, struct place *place)
 {
-	char path[192], label[8], number[24];
+	char label[8], number[24];
 
 	for (unsigned n = 0; n < 64; n++) {
 		bool named = false;
 		text_number(place->dir, sizeof place->dir, "/sys/class/hwmon/hwmon", n);
 		for (unsigned k = 1; k <= 3; k++) {
 			text_number(number, sizeof number, "/in", k);
-			text_join(path, sizeof path, place->dir, number, "_label");
-			named |= file_line(r, path, label, sizeof label) && *label;
+			named |= file_line_of(r, label, sizeof label, place->dir, number, "_label") && *label;
 		}
 		if (!named && rail_is_ina3221(r, place))
 			return true;

@@ -50,11 +50,8 @@ bool cooling_slows(const char *type)
 static bool device_type(const struct root *r, unsigned n, char *dir, size_t size, char *type,
 			size_t type_size)
 {
-	char path[192];
-
 	text_number(dir, size, THERMAL, n);
-	text_join(path, sizeof path, dir, "/type");
-	return file_line(r, path, type, type_size) && *type;
+	return file_line_of(r, type, type_size, dir, "/type") && *type;
 }
 
 static int find_again(struct device *d)
@@ -116,8 +113,7 @@ static int add_device(struct probe_ctx *o, const char *dir, const char *type, st
 	snprintf(text, sizeof text, "%s.%.36s", only_tells(type) ? "notice" : "throttle", type);
 	channel_describe(o, &ch, text, true);
 	text_printable(ch.label, sizeof ch.label, label, strlen(label));
-	text_join(text, sizeof text, dir, "/max_state");
-	if (root_read_i64(o->root, text, &most) == 0 && most > 0)
+	if (file_number_of(o->root, &most, dir, "/max_state") == 0 && most > 0)
 		ch.hi = (double)most;
 	text_join(text, sizeof text, dir, "/cur_state");
 	bool good = attr_open(d->probe.attrs, o->root, text) == 0;
@@ -135,8 +131,8 @@ static int add_counts(struct probe_ctx *o, size_t *found, struct err *e)
 
 	for (unsigned n = 0; n < 64; n++) {
 		text_number(dir, sizeof dir, "/sys/class/hwmon/hwmon", n);
-		text_join(path, sizeof path, dir, "/name");
-		if (!file_line(o->root, path, name, sizeof name) || strcmp(name, "soctherm_oc") != 0)
+		if (!file_line_of(o->root, name, sizeof name, dir, "/name") ||
+		    strcmp(name, "soctherm_oc") != 0)
 			continue;
 		for (unsigned k = 1; k <= 8; k++) {
 			char place[64];

@@ -159,30 +159,29 @@ static void note_state(struct channel *ch, int error)
 }
 
 /* A temperature in a file of the kernel, if it can be one. */
-static double limit_of(const struct probe_ctx *o, const char *path)
+static double limit_of(const struct probe_ctx *o, const char *dir, const char *stem, const char *ending)
 {
 	long long v;
 
-	return root_read_i64(o->root, path, &v) == 0 && v > 0 && v <= 200000 ? (double)v / 1000 : NAN;
+	return file_number_of(o->root, &v, dir, stem, ending) == 0 && v > 0 && v <= 200000 ? (double)v / 1000
+											   : NAN;
 }
 
 /* The trip points (a bit each) at which a device that really throttles begins. The kernel has trips for
  * mere notices too, such as a hot surface. */
 static uint32_t slowing_trips(const struct probe_ctx *o, const char *dir)
 {
-	char stem[128], path[160], type[72];
+	char stem[128], type[72];
 	uint32_t trips = 0;
 	long long trip;
 
 	for (unsigned n = 0; n < BINDINGS; n++) {
 		text_join(stem, sizeof stem, dir, "/cdev");
 		text_number(stem, sizeof stem, stem, n);
-		text_join(path, sizeof path, stem, "_trip_point");
-		if (root_read_i64(o->root, path, &trip) < 0 || trip < 0 || trip >= TRIPS)
+		if (file_number_of(o->root, &trip, stem, "_trip_point") < 0 || trip < 0 || trip >= TRIPS)
 			continue;
-		text_join(path, sizeof path, stem, "/type");
 		/* ACPI's processors, one a core, are slowed down, too. */
-		if (file_line(o->root, path, type, sizeof type) &&
+		if (file_line_of(o->root, type, sizeof type, stem, "/type") &&
 		    (cooling_slows(type) || !strcmp(type, "Processor")))
 			trips |= UINT32_C(1) << trip;
 	}
@@ -193,24 +192,21 @@ static uint32_t slowing_trips(const struct probe_ctx *o, const char *dir)
  * where it switches off.  Those called active are for fans. */
 static void find_trips(const struct probe_ctx *o, const char *dir, struct channel *ch)
 {
-	char stem[128], number[32], path[160], type[24];
+	char stem[32], type[24];
 	double passive = NAN, hot = NAN;
 	uint32_t slowing = slowing_trips(o, dir);
 
 	for (unsigned n = 0; n < TRIPS; n++) {
-		text_number(number, sizeof number, "/trip_point_", n);
-		text_join(stem, sizeof stem, dir, number);
-		text_join(path, sizeof path, stem, "_type");
-		if (!file_line(o->root, path, type, sizeof type))
+		text_number(stem, sizeof stem, "/trip_point_", n);
+		if (!file_line_of(o->root, type, sizeof type, dir, stem, "_type"))
 			break;
-		text_join(path, sizeof path, stem, "_temp");
 		/* of two, the lower one; and the other one when one is NaN */
 		if (!strcmp(type, "passive") && (slowing >> n & 1))
-			passive = fmin(passive, limit_of(o, path));
+			passive = fmin(passive, limit_of(o, dir, stem, "_temp"));
 		else if (!strcmp(type, "hot"))
-			hot = fmin(hot, limit_of(o, path));
+			hot = fmin(hot, limit_of(o, dir, stem, "_temp"));
 		else if (!strcmp(type, "critical"))
-			ch->crit = fmin(ch->crit, limit_of(o, path));
+			ch->crit = fmin(ch->crit, limit_of(o, dir, stem, "_temp"));
 	}
 	ch->warn = fmin(ch->warn, fmin(passive, hot));
 	if (!ch->note[0] && !isnan(passive) && !isnan(hot) && hot != passive)
@@ -221,16 +217,15 @@ static void find_trips(const struct probe_ctx *o, const char *dir, struct channe
  * a thermal zone, or the limits that a hwmon chip has. */
 static void heat_limits(const struct probe_ctx *o, const struct place *place, struct channel *ch)
 {
-	char path[192];
+	char stem[80];
 
 	if (place->kind == PLACE_ZONE)
 		find_trips(o, place->dir, ch);
 	if (place->kind != PLACE_HWMON || strncmp(place->stem, "temp", 4) != 0)
 		return;
-	text_join(path, sizeof path, place->dir, "/", place->stem, "_max");
-	ch->warn = limit_of(o, path);
-	text_join(path, sizeof path, place->dir, "/", place->stem, "_crit");
-	ch->crit = limit_of(o, path);
+	text_join(stem, sizeof stem, "/", place->stem);
+	ch->warn = limit_of(o, place->dir, stem, "_max");
+	ch->crit = limit_of(o, place->dir, stem, "_crit");
 }
 
 /* What a place that was found adds to its channel; error: of the first reading. */
@@ -319,25 +314,16 @@ static int add_wild(struct probe_ctx *o, const struct form *form, struct place *
 /* Every thermal zone, by its type. */
 static int wild_zones(struct probe_ctx *o, const struct form *form, struct err *e)
 {
-	char **names, path[192];
-	size_t n;
-	int result = 0;
-
-	if (root_list(o->root, "/sys/class/thermal", &names, &n) < 0)
-		return 0;
-	for (size_t i = 0; i < n && !result; i++) {
+	for (unsigned n = 0; n < PLACES_MAX; n++) {
 		struct place place = {.kind = PLACE_ZONE, .stem = "temp"};
-		if (strncmp(names[i], "thermal_zone", 12) != 0)
+
+		if (!place_number(&place, o->root, n, place.name))
 			continue;
-		text_join(place.dir, sizeof place.dir, "/sys/class/thermal/", names[i]);
 		text_join(place.path, sizeof place.path, place.dir, "/temp");
-		text_join(path, sizeof path, place.dir, "/type");
-		if (file_line(o->root, path, place.name, sizeof place.name) &&
-		    file_exists(o->root, place.path))
-			result = add_wild(o, form, &place, place.name, NULL, e);
+		if (file_exists(o->root, place.path) && add_wild(o, form, &place, place.name, NULL, e) < 0)
+			return -1;
 	}
-	free(names);
-	return result;
+	return 0;
 }
 
 /* The kernel shows most zones a second time as a hwmon chip, with - as _. */
@@ -367,14 +353,12 @@ static bool is_read(const struct probe_set *probes, const char *path)
 	return false;
 }
 
-static int wild_chip(struct probe_ctx *o, const struct form *form, const char *hwmon, struct err *e)
+static int wild_chip(struct probe_ctx *o, const struct form *form, unsigned hwmon, struct err *e)
 {
 	struct place place = {.kind = PLACE_HWMON};
 	char path[192], label[64], stem[96], shown[128];
 
-	text_join(place.dir, sizeof place.dir, "/sys/class/hwmon/", hwmon);
-	text_join(path, sizeof path, place.dir, "/name");
-	if (!file_line(o->root, path, place.name, sizeof place.name) || is_zone(o->probes, place.name))
+	if (!place_number(&place, o->root, hwmon, place.name) || is_zone(o->probes, place.name))
 		return 0;
 	for (unsigned n = 0; n < 64; n++) {
 		text_number(place.stem, sizeof place.stem, form->attribute, n);
@@ -400,20 +384,6 @@ static int wild_chip(struct probe_ctx *o, const struct form *form, const char *h
 	return 0;
 }
 
-static int wild_chips(struct probe_ctx *o, const struct form *form, struct err *e)
-{
-	char **names;
-	size_t n;
-	int result = 0;
-
-	if (root_list(o->root, "/sys/class/hwmon", &names, &n) < 0)
-		return 0;
-	for (size_t i = 0; i < n && !result; i++)
-		result = wild_chip(o, form, names[i], e);
-	free(names);
-	return result;
-}
-
 static int open_wild(struct probe_ctx *o, const struct form *form, struct err *e)
 {
 	for (size_t i = 0; i < o->s->n_settings; i++) {
@@ -422,8 +392,9 @@ static int open_wild(struct probe_ctx *o, const struct form *form, struct err *e
 			continue;
 		if (!strcmp(t->key, "zone") && wild_zones(o, form, e) < 0)
 			return -1;
-		if (!strcmp(t->key, "hwmon") && wild_chips(o, form, e) < 0)
-			return -1;
+		for (unsigned n = 0; n < PLACES_MAX && !strcmp(t->key, "hwmon"); n++)
+			if (wild_chip(o, form, n, e) < 0)
+				return -1;
 	}
 	return 0;
 }

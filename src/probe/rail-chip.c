@@ -228,10 +228,9 @@ static double number_of(const struct root *r, const char *path)
 
 bool rail_is_ina3221(const struct root *r, const struct place *place)
 {
-	char path[192], name[40];
+	char name[40];
 
-	text_join(path, sizeof path, place->dir, "/name");
-	return file_line(r, path, name, sizeof name) && !strcmp(name, "ina3221");
+	return file_line_of(r, name, sizeof name, place->dir, "/name") && !strcmp(name, "ina3221");
 }
 
 void rail_limits(const struct root *r, const struct place *place, struct channel *ch)
@@ -262,11 +261,9 @@ void rail_limits(const struct root *r, const struct place *place, struct channel
  * in each read. */
 static void iio_mode(const struct root *r, const struct place *place, char *note, size_t size)
 {
-	char path[192];
 	long long mode;
 
-	text_join(path, sizeof path, place->dir, "/running_mode");
-	if (root_read_i64(r, path, &mode) < 0)
+	if (file_number_of(r, &mode, place->dir, "/running_mode") < 0)
 		snprintf(note, size, "%s", _("unknown whether the chip averages"));
 	else if (mode)
 		snprintf(note, size, "%s", _("averaged by the chip, over a time set in the device tree"));
@@ -282,13 +279,12 @@ static const long long conversions[] = {140, 204, 332, 588, 1100, 2116, 4156, 82
  * where the interval is one round of conversions over the channels that are on. */
 static long long ina3221_ms(const struct root *r, const struct place *place, long long ms, long long samples)
 {
-	char path[192], number[24];
+	char number[24];
 	long long on = 0, enabled;
 
 	for (unsigned n = 1; n <= 3; n++) {
 		text_number(number, sizeof number, "/in", n);
-		text_join(path, sizeof path, place->dir, number, "_enable");
-		on += root_read_i64(r, path, &enabled) < 0 || enabled != 0;
+		on += file_number_of(r, &enabled, place->dir, number, "_enable") < 0 || enabled != 0;
 	}
 	for (size_t i = 0; i < sizeof conversions / sizeof *conversions; i++) {
 		long long us = 2 * conversions[i] * on;
@@ -300,17 +296,14 @@ static long long ina3221_ms(const struct root *r, const struct place *place, lon
 
 int64_t rail_renews(const struct root *r, const struct place *place, int64_t tick_ns, char *note, size_t size)
 {
-	char path[192];
 	long long ms = 0, samples = 1;
 
 	if (place->kind == PLACE_IIO) {
 		iio_mode(r, place, note, size);
 	} else {
-		text_join(path, sizeof path, place->dir, "/update_interval");
-		if (root_read_i64(r, path, &ms) < 0 || ms <= 0 || ms > 60000)
+		if (file_number_of(r, &ms, place->dir, "/update_interval") < 0 || ms <= 0 || ms > 60000)
 			ms = 0;
-		text_join(path, sizeof path, place->dir, "/samples");
-		if (root_read_i64(r, path, &samples) < 0 || samples < 1 || samples > 4096)
+		if (file_number_of(r, &samples, place->dir, "/samples") < 0 || samples < 1 || samples > 4096)
 			samples = 1;
 		if (samples > 1 && rail_is_ina3221(r, place))
 			ms = ina3221_ms(r, place, ms, samples);
