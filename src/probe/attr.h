@@ -42,9 +42,9 @@ bool place_number(struct place *p, const struct root *r, unsigned n, char name[P
 /* place_find() for PLACE_IIO; EACCES when the names of rails may not be read. */
 int place_find_iio(struct place *p, const struct root *r);
 
-/* Visit the directory of each IIO device of that I2C driver, until visit() returns false. 0, or -1 with
- * errno when there is no such driver. */
-int iio_each(const struct root *r, const char *driver, bool (*visit)(void *arg, const char *dir), void *arg);
+/* All rails of the IIO devices of that I2C driver, found; to be freed. *error: why there are not more;
+ * EACCES when names may not be read. */
+struct place *iio_rails(const struct root *r, const char *driver, size_t *n, int *error);
 
 /* The same but for nth and where it was found? */
 bool place_equal(const struct place *a, const struct place *b);

@@ -292,45 +292,35 @@ static int wild_hwmon(struct probe_ctx *o, struct err *e)
 	return 0;
 }
 
-struct wild_iio {
-	struct probe_ctx *o;
-	struct err *e;
-	int result;
-};
-
-static bool wild_device(void *arg, const char *dir)
+static int wild_iio(struct probe_ctx *o, struct err *e)
 {
-	struct wild_iio *w = arg;
-	char name[40];
+	size_t n;
+	int error, result = 0;
+	struct place *all = iio_rails(o->root, IIO_DRIVER, &n, &error);
 
-	for (unsigned n = 0; n < 4 && !w->result; n++) {
-		struct place place = {.kind = PLACE_IIO, .name = IIO_DRIVER};
+	for (size_t i = 0; i < n && !result; i++) {
 		struct reason why = {.denied = false};
-		text_join(place.dir, sizeof place.dir, dir);
-		text_number(place.stem, sizeof place.stem, "", n);
-		if (!file_line_of(w->o->root, place.which, sizeof place.which, dir, "/rail_name_",
-				  place.stem) ||
-		    !place.which[0] || no_rail(place.which))
+		char name[40];
+
+		if (!all[i].which[0] || no_rail(all[i].which))
 			continue;
-		meter_path(&place, METER_VOLTAGE, "_input", place.path, sizeof place.path);
-		snprintf(name, sizeof name, "%.36s", place.which);
-		place.nth = place_count(w->o, &place);
-		w->result = add_rail(w->o, &place, name, true, &why, w->e);
+		snprintf(name, sizeof name, "%.36s", all[i].which);
+		all[i].nth = place_count(o, &all[i]);
+		result = add_rail(o, &all[i], name, true, &why, e);
 	}
-	return w->result < 0;
+	free(all);
+	return result;
 }
 
 static int open_wild(struct probe_ctx *o, struct err *e)
 {
-	struct wild_iio w = {o, e, 0};
 	const char *value;
 
 	for (size_t i = 0; (value = setting_nth(o->s, "hwmon", i)); i++)
 		if (!strcmp(value, "*") && wild_hwmon(o, e) < 0)
 			return -1;
-	if ((value = setting_get(o->s, "iio")) && !strcmp(value, "*"))
-		iio_each(o->root, IIO_DRIVER, wild_device, &w);
-	return w.result;
+	value = setting_get(o->s, "iio");
+	return value && !strcmp(value, "*") ? wild_iio(o, e) : 0;
 }
 
 static bool try_place(struct probe_ctx *o, const char *key, const char *value, struct place *place,
