@@ -212,5 +212,5 @@ static int open_hottest(struct probe_ctx *o, struct err *e)
 	return result;
 }
 
-const struct probe_kind probe_kind_hottest = {"hottest", 0,     0,           " label note except ",
-					      false,     false, open_hottest};
+const struct probe_kind probe_kind_hottest = {
+	"hottest", 0, 0, " label note except ", false, false, open_hottest};

@@ -219,5 +219,5 @@ static int open_emc(struct probe_ctx *o, struct err *e)
 	return probe_ctx_finish(o, &m->probe, added, found, e);
 }
 
-const struct probe_kind probe_kind_emc = {"emc", 0,     0,       " activity rate label note hint ",
-					  false, false, open_emc};
+const struct probe_kind probe_kind_emc = {
+	"emc", 0, 0, " activity rate label note hint ", false, false, open_emc};

@@ -146,8 +146,8 @@ static int open_gated(struct probe_ctx *o, struct err *e)
 	return probe_ctx_finish(o, p, probe_ctx_add(o, &ch, e), found, e);
 }
 
-const struct probe_kind probe_kind_gated = {"gated", 1,     1,         " dir devfreq label note hint ",
-					    false,   false, open_gated};
+const struct probe_kind probe_kind_gated = {
+	"gated", 1, 1, " dir devfreq label note hint ", false, false, open_gated};
 
 static void limits_read(struct probe *p, int64_t t_ns, double *row)
 {
@@ -209,8 +209,8 @@ static int open_limits(struct probe_ctx *o, struct err *e)
 	return probe_ctx_finish(o, p, added, found, e);
 }
 
-const struct probe_kind probe_kind_limits = {"limits", 1,     1,          " devfreq label note hint ",
-					     false,    false, open_limits};
+const struct probe_kind probe_kind_limits = {
+	"limits", 1, 1, " devfreq label note hint ", false, false, open_limits};
 
 /* Pairs of files, lowest and highest clock of a unit: are the clocks of all that can be read fixed?  A
  * core that is offline has none. */
@@ -286,5 +286,5 @@ static int open_pinned(struct probe_ctx *o, struct err *e)
 	return probe_ctx_finish(o, p, probe_ctx_add(o, &ch, e), files > 0, e);
 }
 
-const struct probe_kind probe_kind_pinned = {"pinned", 0,     0,          " devfreq label note hint ",
-					     false,    false, open_pinned};
+const struct probe_kind probe_kind_pinned = {
+	"pinned", 0, 0, " devfreq label note hint ", false, false, open_pinned};

@@ -479,5 +479,5 @@ static int open_gpu(struct probe_ctx *o, struct err *e)
 	return probe_ctx_finish(o, &g->probe, added, found, e);
 }
 
-const struct probe_kind probe_kind_gpu = {"gpu", 0,     0,       " dir devfreq label note hint ",
-					  false, false, open_gpu};
+const struct probe_kind probe_kind_gpu = {
+	"gpu", 0, 0, " dir devfreq label note hint ", false, false, open_gpu};

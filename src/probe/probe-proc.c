@@ -168,15 +168,12 @@ static void parse_nvmap(struct text *t, const char *p, const char *end, double *
 
 static int open_ram(struct probe_ctx *o, struct err *e)
 {
-	static const struct text_file ram = {"/proc/meminfo",
-					     "/proc/meminfo MemAvailable:",
-					     TEXT_MAX,
-					     MEMINFO_NS,
-					     parse_ram,
-					     {{"ram.used", NULL, "/proc/meminfo MemTotal: - MemAvailable:",
-					       NULL, UNIT_KB, FAMILY_MEMORY, NAN, MEMINFO_NS},
-					      {"ram.available", NULL, "/proc/meminfo MemAvailable:", NULL,
-					       UNIT_KB, FAMILY_MEMORY, NAN, MEMINFO_NS}}};
+	static const struct text_file ram = {
+		"/proc/meminfo", "/proc/meminfo MemAvailable:", TEXT_MAX, MEMINFO_NS, parse_ram,
+		{{"ram.used", NULL, "/proc/meminfo MemTotal: - MemAvailable:", NULL, UNIT_KB, FAMILY_MEMORY,
+		  NAN, MEMINFO_NS},
+		 {"ram.available", NULL, "/proc/meminfo MemAvailable:", NULL, UNIT_KB, FAMILY_MEMORY, NAN,
+		  MEMINFO_NS}}};
 
 	return open_text(o, &ram, false, e);
 }
@@ -185,13 +182,10 @@ const struct probe_kind probe_kind_ram = {"ram", 0, 0, " hint ", false, false, o
 
 static int open_swap(struct probe_ctx *o, struct err *e)
 {
-	static const struct text_file swap = {"/proc/meminfo",
-					      "/proc/meminfo SwapFree:",
-					      TEXT_MAX,
-					      MEMINFO_NS,
-					      parse_swap,
-					      {{"swap.used", NULL, "/proc/meminfo SwapTotal: - SwapFree:",
-						NULL, UNIT_KB, FAMILY_MEMORY, NAN, MEMINFO_NS}}};
+	static const struct text_file swap = {
+		"/proc/meminfo", "/proc/meminfo SwapFree:", TEXT_MAX, MEMINFO_NS, parse_swap,
+		{{"swap.used", NULL, "/proc/meminfo SwapTotal: - SwapFree:", NULL, UNIT_KB, FAMILY_MEMORY,
+		  NAN, MEMINFO_NS}}};
 
 	return open_text(o, &swap, false, e);
 }
@@ -201,13 +195,10 @@ const struct probe_kind probe_kind_swap = {"swap", 0, 0, " hint ", false, false,
 /* What the GPU and the engines hold, where the driver counts it. */
 static int open_nvmap(struct probe_ctx *o, struct err *e)
 {
-	static const struct text_file nvmap = {"/proc/meminfo",
-					       "/proc/meminfo NvMapMemUsed",
-					       TEXT_MAX,
-					       0,
-					       parse_nvmap,
-					       {{"nvmap.used", N_("GPU memory"), "/proc/meminfo NvMapMemUsed",
-						 NULL, UNIT_KB, FAMILY_MEMORY, NAN, 0}}};
+	static const struct text_file nvmap = {
+		"/proc/meminfo", "/proc/meminfo NvMapMemUsed", TEXT_MAX, 0, parse_nvmap,
+		{{"nvmap.used", N_("GPU memory"), "/proc/meminfo NvMapMemUsed", NULL, UNIT_KB,
+		  FAMILY_MEMORY, NAN, 0}}};
 
 	if (o->s->n_words && strcmp(o->s->words[0], "optional") != 0)
 		return statement_error(o->s, e, _("only \"optional\" may follow \"nvmap\""));
@@ -261,11 +252,7 @@ static void parse_buddies(struct text *t, const char *p, const char *end, double
 static int open_freeblock(struct probe_ctx *o, struct err *e)
 {
 	static const struct text_file buddies = {
-		"/proc/buddyinfo",
-		"",
-		TEXT_MAX,
-		NS_PER_S,
-		parse_buddies,
+		"/proc/buddyinfo", "", TEXT_MAX, NS_PER_S, parse_buddies,
 		{{"ram.largest_block", N_("largest free block"), "/proc/buddyinfo", NULL, UNIT_KB,
 		  FAMILY_MEMORY, NAN, NS_PER_S}}};
 
@@ -321,13 +308,9 @@ static void find_disks(struct text *t)
 static int open_zram(struct probe_ctx *o, struct err *e)
 {
 	static const struct text_file zram = {
-		"",
-		"",
-		256,
-		NS_PER_S,
-		parse_zram,
-		{{"zram.used", N_("zram in RAM"), N_("/sys/block/zram*/mm_stat, third number"), NULL, UNIT_KB,
-		  FAMILY_MEMORY, NAN, NS_PER_S},
+		"", "", 256, NS_PER_S, parse_zram,
+		{{"zram.used", N_("zram in RAM"), N_("/sys/block/zram*/mm_stat, third number"), NULL,
+		  UNIT_KB, FAMILY_MEMORY, NAN, NS_PER_S},
 		 {"zram.stored", N_("zram content"), N_("/sys/block/zram*/mm_stat, first number"), NULL,
 		  UNIT_KB, FAMILY_MEMORY, NAN, NS_PER_S}}};
 	struct text *t = text_new(o, &zram, DISKS, e);
@@ -361,11 +344,7 @@ static void parse_load(struct text *t, const char *p, const char *end, double *v
 static int open_load(struct probe_ctx *o, struct err *e)
 {
 	static const struct text_file load = {
-		"/proc/loadavg",
-		NULL,
-		64,
-		NS_PER_S,
-		parse_load,
+		"/proc/loadavg", NULL, 64, NS_PER_S, parse_load,
 		{{"load.1", N_("Load"), "/proc/loadavg", N_("processes that run or wait, mean of 1 min"),
 		  UNIT_NONE, FAMILY_CPU, NAN, LOAD_NS},
 		 {"load.5", N_("Load 5 min"), "/proc/loadavg",
@@ -417,11 +396,7 @@ static void parse_iowait(struct text *t, const char *p, const char *end, double 
 static int open_iowait(struct probe_ctx *o, struct err *e)
 {
 	static const struct text_file iowait = {
-		"/proc/stat",
-		NULL,
-		256,
-		IOWAIT_NS,
-		parse_iowait,
+		"/proc/stat", NULL, 256, IOWAIT_NS, parse_iowait,
 		{{"cpu.iowait", N_("I/O wait"), "/proc/stat",
 		  N_("idle while a task waits for a disk; mean of 1 s, of all cores"), UNIT_PERCENT,
 		  FAMILY_CPU, 100, IOWAIT_NS}}};

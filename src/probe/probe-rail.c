@@ -406,5 +406,5 @@ static int open_rail(struct probe_ctx *o, struct err *e)
 	return add_rail(o, NULL, name, false, &why, e);
 }
 
-const struct probe_kind probe_kind_rail = {"rail", 1,     1,        " hwmon iio bus label note period hint ",
-					   false,  false, open_rail};
+const struct probe_kind probe_kind_rail = {
+	"rail", 1, 1, " hwmon iio bus label note period hint ", false, false, open_rail};

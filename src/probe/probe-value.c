@@ -426,13 +426,13 @@ static int open_value(struct probe_ctx *o, struct err *e)
 	return add_value(o, NULL, form, &ch, 1, &why, e);
 }
 
-const struct probe_kind probe_kind_power = {"power", 1,     1,         SETTINGS_CHANNEL SETTINGS_PLACE,
-					    true,    false, open_value};
+const struct probe_kind probe_kind_power = {
+	"power", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_value};
 const struct probe_kind probe_kind_temp = {
 	"temp", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE " scale ", true, false, open_value};
-const struct probe_kind probe_kind_fan = {"fan", 1,     1,         SETTINGS_CHANNEL SETTINGS_PLACE,
-					  true,  false, open_value};
-const struct probe_kind probe_kind_pwm = {"pwm", 1,     1,         SETTINGS_CHANNEL SETTINGS_PLACE,
-					  true,  false, open_value};
+const struct probe_kind probe_kind_fan = {
+	"fan", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_value};
+const struct probe_kind probe_kind_pwm = {
+	"pwm", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_value};
 const struct probe_kind probe_kind_value = {
 	"value", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE " scale ", true, false, open_value};
