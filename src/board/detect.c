@@ -42,16 +42,43 @@ static int load_all(struct detection *d, struct err *e)
 	for (size_t i = 0; d->all && i < n_files; i++) {
 		struct err why = {.code = ERR_NONE}, *first;
 
-		if ((d->all[d->n] = board_parse(files[i].path, &why))) {
+		d->all[d->n] = board_parse(files[i].path, &why);
+		first = why.num ? &d->unread : &d->broken;
+		if (d->all[d->n])
 			d->n++;
-			continue;
-		}
-		first = board_readable(files[i].path, &why) ? &d->broken : &d->unread;
-		if (first->code == ERR_NONE)
+		else if (first->code == ERR_NONE)
 			*first = why;
 	}
 	free(files);
 	return d->all ? 0 : -1;
+}
+
+/* compatible is a list of NUL-terminated strings, the most specific first, and may name several boards,
+ * also within longer words ("...-super", "...-as-p3767-0004"): so whole entries are compared, and the
+ * first entry that any board knows decides. */
+static bool has(const struct board *b, const char *entry, size_t len)
+{
+	for (size_t i = 0; i < b->n_matches; i++)
+		if (strlen(b->matches[i]) == len && !memcmp(b->matches[i], entry, len))
+			return true;
+	return false;
+}
+
+int board_match(const char *compatible, size_t len, struct board *const *boards, size_t n, const char **entry)
+{
+	const char *p = compatible, *end = compatible + len;
+
+	while (p < end) {
+		const char *nul = memchr(p, '\0', (size_t)(end - p));
+		size_t size = nul ? (size_t)(nul - p) : (size_t)(end - p);
+		for (size_t i = 0; size && i < n; i++)
+			if (has(boards[i], p, size)) {
+				*entry = p;
+				return (int)i;
+			}
+		p += size + 1;
+	}
+	return -1;
 }
 
 /* All entries for people: "a", "b", "c". */

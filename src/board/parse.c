@@ -1,6 +1,12 @@
-/* Board files to boards: reading them, what they include, and what belongs to whom. */
+/* Board files to boards. Every error that does not depend on the machine is found here, so that a file
+ * that loads is a file that works.
+ *
+ * Words are unquoted where they stand: the file's text is the memory of everything that was parsed from
+ * it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,114 +14,495 @@
 #include <unistd.h>
 
 #include "util/intl.h"
-#include "board/parser.h"
+#include "board/parsed.h"
 
 #define FILE_MAX  (1024 * 1024)
 #define FILES_MAX 64
+#define DEPTH_MAX 8
+#define WORDS_MAX 64
 
-void *board_grow(void *array, size_t n, size_t each)
+/* A file while it is read, and the statement that was read last. */
+struct parser {
+	struct board *b;
+	const struct parser *outer; /* the file that includes this one, or NULL */
+	int depth;
+	const char *file;
+	unsigned line, next_line;
+	char *p, *end; /* what is left; written to while reading */
+	struct word {
+		char *text;   /* without its quotes */
+		char *equals; /* the first '=' outside quotes, or NULL */
+	} word[WORDS_MAX];
+	size_t n;
+	char *expression; /* what follows a word that begins with '=', or NULL */
+};
+
+/* Freed with the board. */
+struct memory {
+	struct memory *next;
+	max_align_t bytes[];
+};
+
+static void *board_alloc(struct board *b, size_t size)
 {
-	if (n & (n - 1))
-		return array;
-	return reallocarray(array, n ? n * 2 : 1, each);
+	struct memory *m = calloc(1, sizeof *m + size);
+
+	if (!m)
+		return NULL;
+	m->next = b->memory;
+	b->memory = m;
+	return m->bytes;
 }
 
-/* Parse text, which is the board's from now on. */
-static int parse_text(struct board *b, const char *path, char *text, size_t len, const struct parser *outer,
-		      struct err *e)
-{
-	struct parser p = {.b = b, .outer = outer, .depth = outer ? outer->depth + 1 : 0};
-	struct words w;
-	int got;
+static int wrong(const struct parser *p, struct err *e, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
-	lex_begin(&p.lexer, path, text, len);
-	while ((got = lex_next(&p.lexer, &w, e)) > 0)
-		if (board_say(&p, &w, e) < 0)
-			return -1;
-	return got;
+static int wrong(const struct parser *p, struct err *e, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	return err_set(e, ERR_FAILED, "%s:%u: %s", p->file, p->line, text);
 }
 
-/* Have the board own a text; it is freed at once on error. */
-static int own(struct board *b, char *text, const char *path, struct err *e)
+/* Cut the next line off, up to *stop, and put blanks for what joins it to the
+ * one behind.  NULL at the end of the file. */
+static char *take_line(struct parser *p, char **stop_out)
 {
-	char **all = b->n_texts < FILES_MAX * 2 ? board_grow(b->texts, b->n_texts, sizeof *all) : NULL;
+	char *start = p->p;
 
-	if (!all) {
-		free(text);
-		return err_set(e, ERR_FAILED, _("\"%s\": out of memory, or more than %d files"), path,
-			       FILES_MAX);
+	if (p->p >= p->end)
+		return NULL;
+	p->line = p->next_line;
+	for (;;) {
+		char *nl = memchr(p->p, '\n', (size_t)(p->end - p->p));
+		char *stop = nl ? nl : p->end;
+		p->p = nl ? nl + 1 : p->end;
+		p->next_line++;
+		char *last = stop;
+		if (last > start && last[-1] == '\r')
+			*--last = ' ';
+		if (!nl || last == start || last[-1] != '\\') {
+			*stop = '\0';
+			*stop_out = stop;
+			return start;
+		}
+		last[-1] = *stop = ' ';
 	}
-	b->texts = all;
-	all[b->n_texts++] = text;
+}
+
+/* Does the line contain a control byte? It ends at end, not at a NUL. */
+static bool is_text(const char *p, const char *end)
+{
+	for (; p < end; p++)
+		if (((unsigned char)*p < 0x20 && *p != '\t') || *p == 0x7f)
+			return false;
+	return true;
+}
+
+/* One word at *at, unquoted in place; *at moves behind it. */
+static int take_word(struct parser *p, char **at, struct word *w, struct err *e)
+{
+	char *from = *at, *to = *at;
+	bool quoted = false;
+
+	w->text = to;
+	w->equals = NULL;
+	for (; *from && (quoted || (*from != ' ' && *from != '\t')); from++) {
+		if (*from == '"') {
+			quoted = !quoted;
+			continue;
+		}
+		if (quoted && *from == '\\' && (from[1] == '"' || from[1] == '\\'))
+			from++;
+		else if (!quoted && *from == '=' && !w->equals)
+			w->equals = to;
+		*to++ = *from;
+	}
+	if (quoted)
+		return wrong(p, e, _("a quote (\") is not closed"));
+	*at = from + (*from != '\0');
+	*to = '\0';
 	return 0;
 }
 
-/* The whole of a file with a byte of room behind it. */
-static char *slurp(const char *path, size_t *len, struct err *e)
+/* What follows the lone '=': up to a comment, without the blanks around it. */
+static char *take_expression(char *p)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	p += strspn(p, " \t");
+	char *end = p + strcspn(p, "#");
+	while (end > p && (end[-1] == ' ' || end[-1] == '\t'))
+		end--;
+	*end = '\0';
+	return p;
+}
+
+static int take_words(struct parser *p, char *at, struct err *e)
+{
+	p->n = 0;
+	p->expression = NULL;
+	for (;;) {
+		at += strspn(at, " \t");
+		if (!*at || *at == '#')
+			return 0;
+		if (*at == '=') {
+			p->expression = take_expression(at + 1);
+			return *p->expression ? 0 : wrong(p, e, _("nothing follows the ="));
+		}
+		if (p->n == WORDS_MAX)
+			return wrong(p, e, _("more than 64 words in one statement"));
+		if (take_word(p, &at, &p->word[p->n++], e) < 0)
+			return -1;
+	}
+}
+
+/* The words behind the first ones, joined by blanks, made safe to show. */
+static void join_words(const struct parser *p, size_t from, char *out, size_t size)
+{
+	char text[512];
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = from; i < p->n && used < sizeof text; i++)
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i > from ? " " : "",
+					 p->word[i].text);
+	text_printable(out, size, text, strlen(text));
+}
+
+/* Letters, digits and the other characters that a file name may contain. */
+static bool is_name(const char *text)
+{
+	return *text && *text != '-' && *text != '.' &&
+	       !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+")];
+}
+
+static int parse_board(struct parser *p, struct err *e)
+{
+	if (p->b->name[0])
+		return wrong(p, e, _("this file already names the board \"%s\""), p->b->name);
+	if (p->n != 2 || !is_name(p->word[1].text) || strlen(p->word[1].text) >= sizeof p->b->name)
+		return wrong(p, e, _("\"board\" needs one name of at most 31 letters, digits, _ - . +"));
+	strcpy(p->b->name, p->word[1].text);
+	return 0;
+}
+
+static int parse_title(struct parser *p, struct err *e)
+{
+	if (p->b->title[0])
+		return wrong(p, e, _("%s is stated twice"), "title");
+	join_words(p, 1, p->b->title, sizeof p->b->title);
+	return 0;
+}
+
+static int parse_match(struct parser *p, struct err *e)
+{
+	for (size_t i = 1; i < p->n; i++) {
+		if (p->b->n_matches == MATCHES_MAX)
+			return wrong(p, e, _("too many matches"));
+		p->b->matches[p->b->n_matches++] = p->word[i].text;
+	}
+	return 0;
+}
+
+static struct clue *add_clue(struct parser *p, enum clue_kind kind, struct err *e)
+{
+	if (p->b->n_clues == CLUES_MAX) {
+		wrong(p, e, _("out of memory, or more than %d lines of model, alias and sense"), CLUES_MAX);
+		return NULL;
+	}
+	p->b->clues[p->b->n_clues].kind = kind;
+	return &p->b->clues[p->b->n_clues++];
+}
+
+static int parse_model(struct parser *p, struct err *e)
+{
+	struct clue *c = add_clue(p, CLUE_MODEL, e);
+
+	if (c)
+		join_words(p, 1, c->text, sizeof c->text);
+	return c ? 0 : -1;
+}
+
+static int parse_alias(struct parser *p, struct err *e)
+{
+	for (size_t i = 1; i < p->n; i++) {
+		struct clue *c = add_clue(p, CLUE_ALIAS, e);
+
+		if (!c)
+			return -1;
+		text_printable(c->text, sizeof c->text, p->word[i].text, strlen(p->word[i].text));
+	}
+	return 0;
+}
+
+static int parse_sense(struct parser *p, struct err *e)
+{
+	struct clue *c;
+	char key[16];
+
+	if (p->n < 2 || p->n > CLUE_PLACES + 1)
+		return wrong(p, e,
+			     _("\"sense\" needs one to %d places, such as hwmon=CHIP/LABEL or zone=TYPE"),
+			     CLUE_PLACES);
+	if (!(c = add_clue(p, CLUE_SENSE, e)))
+		return -1;
+	join_words(p, 1, c->text, sizeof c->text);
+	for (size_t i = 1; i < p->n; i++) {
+		const char *text = p->word[i].text, *equals = p->word[i].equals;
+		snprintf(key, sizeof key, "%.*s", equals ? (int)(equals - text) : 0, text);
+		if (!equals || !place_set(&c->places[c->n_places++], key, equals + 1))
+			return wrong(
+				p, e,
+				_("\"%s\" is not a place; expected path=/FILE, hwmon=CHIP/LABEL, zone=TYPE "
+				  "or devfreq=NODE/FILE"),
+				text);
+	}
+	return 0;
+}
+
+/* "fact KEY TEXT", or the key alone in front of the text. */
+static int parse_fact(struct parser *p, struct err *e)
+{
+	struct board *b = p->b;
+	bool named = !strcmp(p->word[0].text, "fact");
+	struct fact *f = &b->facts[b->n_facts];
+	const char *key = p->word[named && p->n > 1].text;
+
+	if (p->n < (named ? 3u : 2u))
+		return wrong(p, e, _("\"%s\" needs a text"), key);
+	if (fact_get(b->facts, b->n_facts, key))
+		return wrong(p, e, _("%s is stated twice"), key);
+	if (b->n_facts == FACTS_MAX || strlen(key) >= sizeof f->key || !is_name(key))
+		return wrong(p, e, _("\"%s\" is not a valid fact key, or there are too many facts"), key);
+	strcpy(f->key, key);
+	join_words(p, named ? 2 : 1, f->value, sizeof f->value);
+	b->n_facts++;
+	return 0;
+}
+
+static int parse_demo(struct parser *p, struct err *e)
+{
+	(void)e;
+	p->b->demo = true;
+	return 0;
+}
+
+static int parse_file(struct board *b, const char *path, const struct parser *outer, struct err *e);
+
+static int parse_include(struct parser *p, struct err *e)
+{
+	char path[sizeof p->b->path], elsewhere[sizeof path];
+	const char *file = p->word[1].text, *slash = strrchr(p->file, '/');
+	int folder = *file == '/' || !slash ? 0 : (int)(slash - p->file + 1);
+	struct err why;
+
+	int n = snprintf(path, sizeof path, "%.*s%s", folder, p->file, file);
+	if (n < 0 || (size_t)n >= sizeof path)
+		return wrong(p, e, _("the path of the included file is too long"));
+	/* A user's own board may include installed files. */
+	if (!strchr(file, '/') && access(path, F_OK) < 0 &&
+	    board_find_file(file, elsewhere, sizeof elsewhere))
+		strcpy(path, elsewhere);
+	if (p->depth >= DEPTH_MAX)
+		return wrong(p, e, _("files are included more than %d levels deep"), DEPTH_MAX);
+	for (const struct parser *o = p; o; o = o->outer)
+		if (!strcmp(o->file, path))
+			return wrong(p, e, _("\"%s\" includes itself"), path);
+	if (parse_file(p->b, path, p, &why) == 0)
+		return 0;
+	/* A file that cannot be read is reported with the line that includes it. */
+	if (strncmp(why.text, path, strlen(path)) != 0 || why.text[strlen(path)] != ':')
+		return wrong(p, e, "%s", why.text);
+	if (e)
+		*e = why;
+	return -1;
+}
+
+static const struct {
+	const char *word;
+	size_t least, most; /* words, with the first */
+	int (*parse)(struct parser *p, struct err *e);
+	const char *needs;
+} lines[] = {
+	{"board", 0, WORDS_MAX, parse_board, ""},
+	{"title", 2, WORDS_MAX, parse_title, N_("\"title\" needs a display name")},
+	{"match", 2, WORDS_MAX, parse_match,
+	 N_("\"match\" needs entries of /proc/device-tree/compatible, such as nvidia,p3701-0000")},
+	{"model", 2, WORDS_MAX, parse_model, N_("\"model\" needs the beginning of /proc/device-tree/model")},
+	{"alias", 2, WORDS_MAX, parse_alias, N_("\"alias\" needs names, such as JETSON_ORIN_NANO")},
+	{"sense", 0, WORDS_MAX, parse_sense, ""},
+	{"soc", 0, WORDS_MAX, parse_fact, ""},
+	{"notice", 0, WORDS_MAX, parse_fact, ""},
+	{"fact", 0, WORDS_MAX, parse_fact, ""},
+	{"demo", 1, 1, parse_demo, N_("\"demo\" takes no argument")},
+	{"include", 2, 2, parse_include, N_("\"include\" needs one file")},
+};
+
+static bool is_key(const char *text, const char *equals)
+{
+	return equals > text && strspn(text, "abcdefghijklmnopqrstuvwxyz_") == (size_t)(equals - text);
+}
+
+/* TIER PROBE [WORD...] [KEY=VALUE...] [= EXPRESSION] */
+static int parse_signal(struct parser *p, enum tier tier, struct err *e)
+{
+	struct board *b = p->b;
+	struct statement *s = &b->statements[b->n_statements];
+
+	if (p->n < 2)
+		return wrong(p, e, _("\"%s\" needs a probe"), p->word[0].text);
+	if (b->n_statements == STATEMENTS_MAX)
+		return wrong(p, e, _("more than %d signals"), STATEMENTS_MAX);
+	const char **words = board_alloc(b, p->n * sizeof *words);
+	struct setting *settings = board_alloc(b, p->n * sizeof *settings);
+	if (!words || !settings)
+		return wrong(p, e, _("out of memory"));
+	*s = (struct statement) {.file = p->file,
+				 .line = p->line,
+				 .tier = tier,
+				 .probe = p->word[1].text,
+				 .words = words,
+				 .settings = settings,
+				 .expression = p->expression};
+	for (size_t i = 2; i < p->n; i++) {
+		char *text = p->word[i].text, *equals = p->word[i].equals;
+		if (!equals) {
+			if (s->n_settings)
+				return wrong(p, e, _("\"%s\" follows a KEY=VALUE; names come first"), text);
+			if (strcmp(text, "*") != 0 && !is_name(text))
+				return wrong(p, e,
+					     _("\"%s\" is not a valid name; use letters, digits, _ - . "
+					       "+"),
+					     text);
+			words[s->n_words++] = text;
+			continue;
+		}
+		if (!is_key(text, equals))
+			return wrong(p, e, _("\"%s\": the key of a KEY=VALUE must be lower case"), text);
+		*equals = '\0';
+		settings[s->n_settings++] = (struct setting) {text, equals + 1};
+	}
+	if (probe_check(s, e) < 0)
+		return -1;
+	b->n_statements++;
+	return 0;
+}
+
+static int parse_statement(struct parser *p, struct err *e)
+{
+	if (!p->n)
+		return wrong(p, e, _("a line cannot begin with ="));
+	const char *first = p->word[0].text;
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		if (strcmp(first, lines[i].word) != 0)
+			continue;
+		if (p->expression)
+			return wrong(p, e, _("\"%s\" takes no ="), first);
+		if (p->n < lines[i].least || p->n > lines[i].most)
+			return wrong(p, e, "%s", _(lines[i].needs));
+		return lines[i].parse(p, e);
+	}
+	int tier = tier_find(first);
+	if (tier >= 0)
+		return parse_signal(p, (enum tier)tier, e);
+	return wrong(
+		p, e,
+		_("unknown statement \"%s\"; a line begins with board, title, match, model, alias, sense, "
+		  "soc, notice, fact, demo, include, or with a tier: fast, medium, slow"),
+		first);
+}
+
+/* text of len bytes and a byte of room behind it; it is changed, and belongs to the board. */
+static int parse_text(struct board *b, const char *file, char *text, size_t len, const struct parser *outer,
+		      struct err *e)
+{
+	size_t mark = len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+	struct parser p = {.b = b,
+			   .outer = outer,
+			   .depth = outer ? outer->depth + 1 : 0,
+			   .file = file,
+			   .line = 1,
+			   .next_line = 1,
+			   .p = text + mark,
+			   .end = text + len};
+	char *line, *stop;
+
+	*p.end = '\0';
+	while ((line = take_line(&p, &stop))) {
+		if (!is_text(line, stop))
+			return wrong(&p, e, _("a control character; a board file is plain text"));
+		if (take_words(&p, line, e) < 0 || ((p.n || p.expression) && parse_statement(&p, e) < 0))
+			return -1;
+	}
+	return 0;
+}
+
+/* The whole of an open file with a byte of room behind it, the board's. One that grows meanwhile is cut. */
+static char *read_whole(struct board *b, int fd, const char *shown, size_t *len, struct err *e)
+{
 	struct stat st;
 	char *text = NULL;
-	size_t used = 0;
 	ssize_t n = 0;
-	char shown[512];
 
+	*len = 0;
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+	} else if (fd >= 0) {
+		size_t room = st.st_size > 0 ? (size_t)st.st_size : FILE_MAX;
+
+		if (!S_ISREG(st.st_mode) || room > FILE_MAX) {
+			err_num(e, ERR_FAILED, EINVAL,
+				_("\"%s\" is not a board file: not a regular file of at most 1 MiB"), shown);
+			return NULL;
+		}
+		text = board_alloc(b, room + 1);
+		while (text && *len < room && (n = read(fd, text + *len, room - *len)) > 0)
+			*len += (size_t)n;
+	}
+	if (text && n >= 0)
+		return text;
+	err_sys(e, ERR_FAILED, errno, _("cannot read the board file \"%s\""), shown);
+	return NULL;
+}
+
+static int parse_file(struct board *b, const char *path, const struct parser *outer, struct err *e)
+{
+	char shown[512], *text;
+	size_t len;
+	/* The name lives as long as the statements that point to it. */
+	char *name = board_alloc(b, strlen(path) + 1);
+
+	if (!name || ++b->n_files > FILES_MAX)
+		return err_set(e, ERR_FAILED, _("\"%s\": out of memory, or more than %d files"), path,
+			       FILES_MAX);
+	strcpy(name, path);
 	text_printable(shown, sizeof shown, path, strlen(path));
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		err_sys(e, ERR_FAILED, errno, _("cannot read the board file \"%s\""), shown);
-		goto out;
-	}
-	if (S_ISDIR(st.st_mode)) {
-		err_sys(e, ERR_FAILED, EISDIR, _("cannot read the board file \"%s\""), shown);
-		goto out;
-	}
-	if (!S_ISREG(st.st_mode) || st.st_size > FILE_MAX) {
-		err_set(e, ERR_FAILED, _("\"%s\" is not a board file: not a regular file of at most 1 MiB"),
-			shown);
-		goto out;
-	}
-	text = malloc(FILE_MAX + 1);
-	while (text && used < FILE_MAX && (n = read(fd, text + used, FILE_MAX - used)) > 0)
-		used += (size_t)n;
-	if (!text || n < 0) {
-		err_sys(e, ERR_FAILED, errno, _("cannot read the board file \"%s\""), shown);
-		free(text);
-		text = NULL;
-	} else {
-		char *smaller = realloc(text, used + 1);
-		text = smaller ? smaller : text;
-	}
-	*len = used;
-out:
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	text = read_whole(b, fd, shown, &len, e);
 	if (fd >= 0)
 		close(fd);
-	return text;
+	return text ? parse_text(b, name, text, len, outer, e) : -1;
 }
 
-bool board_readable(const char *path, struct err *e)
+/* text NULL: the file. */
+static struct board *parse(const char *path, const char *text, size_t len, struct err *e)
 {
-	size_t len;
-	char *text = slurp(path, &len, e);
+	struct board *b = calloc(1, sizeof *b);
+	char *copy = b && text ? board_alloc(b, len + 1) : NULL;
+	int result;
 
-	free(text);
-	return text != NULL;
-}
-
-int board_parse_file(struct board *b, const char *path, const struct parser *outer, struct err *e)
-{
-	size_t len = 0;
-	char *name = strdup(path), *text;
-
-	/* The name lives as long as the statements that point to it. */
-	if (!name)
-		return err_sys(e, ERR_FAILED, errno, _("cannot read the board file \"%s\""), path);
-	if (own(b, name, path, e) < 0 || !(text = slurp(path, &len, e)) || own(b, text, path, e) < 0)
-		return -1;
-	return parse_text(b, name, text, len, outer, e);
-}
-
-static struct board *finish(struct board *b, int result, struct err *e)
-{
+	if (!b || (text && !copy)) {
+		err_sys(e, ERR_FAILED, errno, _("cannot read the board file \"%s\""), path);
+		free(b);
+		return NULL;
+	}
+	snprintf(b->path, sizeof b->path, "%s", path);
+	if (text)
+		memcpy(copy, text, len);
+	result = text ? parse_text(b, b->path, copy, len, NULL, e) : parse_file(b, path, NULL, e);
 	if (!result && (!b->name[0] || !b->title[0]))
 		result = err_set(e, ERR_FAILED,
 				 _("%s: a board file needs a line \"board NAME\" and one \"title TEXT\""),
@@ -128,54 +515,24 @@ static struct board *finish(struct board *b, int result, struct err *e)
 	return NULL;
 }
 
-static struct board *begin(const char *path, struct err *e)
-{
-	struct board *b = calloc(1, sizeof *b);
-
-	if (!b)
-		err_sys(e, ERR_FAILED, errno, _("cannot read the board file \"%s\""), path);
-	else
-		snprintf(b->path, sizeof b->path, "%s", path);
-	return b;
-}
-
 struct board *board_parse(const char *path, struct err *e)
 {
-	struct board *b = begin(path, e);
-
-	return b ? finish(b, board_parse_file(b, path, NULL, e), e) : NULL;
+	return parse(path, NULL, 0, e);
 }
 
 struct board *board_parse_text(const char *path, const char *text, size_t len, struct err *e)
 {
-	struct board *b = begin(path, e);
-	char *copy = b ? malloc(len + 1) : NULL;
-
-	if (!b)
-		return NULL;
-	if (!copy)
-		return finish(b, err_sys(e, ERR_FAILED, errno, _("cannot read the board file \"%s\""), path),
-			      e);
-	memcpy(copy, text, len);
-	if (own(b, copy, path, e) < 0)
-		return finish(b, -1, e);
-	return finish(b, parse_text(b, b->path, copy, len, NULL, e), e);
+	return parse(path, text, len, e);
 }
 
 void board_free(struct board *b)
 {
-	if (!b)
-		return;
-	for (size_t i = 0; i < b->n_texts; i++)
-		free(b->texts[i]);
-	for (size_t i = 0; i < b->n_arrays; i++)
-		free(b->arrays[i]);
-	free(b->texts);
-	free(b->arrays);
-	free(b->matches);
-	free(b->clues);
-	free(b->facts);
-	free(b->statements);
+	while (b && b->memory) {
+		struct memory *m = b->memory;
+
+		b->memory = m->next;
+		free(m);
+	}
 	free(b);
 }
 

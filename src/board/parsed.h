@@ -19,33 +19,33 @@ struct clue {
 	size_t n_places;
 };
 
+#define MATCHES_MAX    1024
+#define CLUES_MAX      64
+#define FACTS_MAX      64
+#define STATEMENTS_MAX 2048
+
 struct board {
 	char path[512];
 	char name[32];
 	char title[96];
 	bool demo;
-	char **matches; /* entries of compatible */
+	unsigned n_files;           /* read so far */
+	struct memory *memory;      /* what all of the following point into */
+	char *matches[MATCHES_MAX]; /* entries of compatible */
 	size_t n_matches;
-	struct clue *clues;
+	struct clue clues[CLUES_MAX];
 	size_t n_clues;
-	struct fact *facts; /* what the file itself states */
+	struct fact facts[FACTS_MAX]; /* what the file itself states */
 	size_t n_facts;
-	struct statement *statements;
+	struct statement statements[STATEMENTS_MAX];
 	size_t n_statements;
-	char **texts; /* what all of the above point into */
-	size_t n_texts;
-	void **arrays; /* words and settings of the statements */
-	size_t n_arrays;
 };
 
-/* Read and parse one file. */
+/* Read and parse one file. On an error e->num is 0, or why the file cannot be read. */
 struct board *board_parse(const char *path, struct err *e);
 /* The same from text in memory; path is its name in errors and the place that
  * include starts from. */
 struct board *board_parse_text(const char *path, const char *text, size_t len, struct err *e);
-
-/* Otherwise e has the reason. */
-bool board_readable(const char *path, struct err *e);
 
 /* The board files of all folders; of two with the same name the first. On 0, e->code is ERR_NONE, or
  * ERR_DAMAGED for a folder that exists and cannot be read. rank: 0 for the first folder. Sorted by rank
@@ -67,9 +67,8 @@ bool board_unlisted(const struct probe_set *probes, const struct root *r, char *
 int board_facts(const struct board *b, const struct root *r, const char *why, struct probe_set *probes,
 		struct err *e);
 
-/* Add how it is set, as facts, and have the probe set watch that and the governors.  -1: out of
- * memory. */
-int board_settings(const struct root *r, struct probe_set *probes);
+/* Add how it is set, as facts, and have the probe set watch that.  -1: out of memory. */
+int board_settings(struct probe_set *probes);
 
 /* The board of the first entry of compatible (len bytes, entries end in NUL)
  * that any of the n boards has as a match, and which entry that is; -1: none. */

@@ -4,13 +4,141 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "board/mode.h"
+#include "util/intl.h"
+#include "util/num.h"
 #include "board/parsed.h"
 #include "probe/watched.h"
 
 #define ONLINE      "/sys/devices/system/cpu/online"
 #define FAN_STATUS  "/var/lib/nvfancontrol/status"
 #define MODE_STATUS "/var/lib/nvpmodel/status"
+#define CONF        "/etc/nvpmodel.conf"
+#define CONF_SIZE   ((size_t)256 * 1024)
+#define NEAR        20 /* a clock that is higher by less than a 20th is a step of its table */
+#define MODE_LIMITS 12
+
+/* The number of the power mode is in "pmode:0002" of its status file. Its name is in a line of the
+ * configuration such as "< POWER_MODEL ID=2 NAME=MODE_30W >"; numbers mean different modes on different
+ * modules, so without the name there is none.
+ *
+ * nvpmodel records the number even when it could not set the mode: at a boot that failed, or in a
+ * container. So the highest clocks are compared with those of the mode ("GPU MAX_FREQ 612000000"), in
+ * the files that the configuration names for them ("< PARAM TYPE=CLOCK NAME=GPU >", then "MAX_FREQ
+ * /sys/..."). Lower clocks are no contradiction: heat and users lower them. */
+
+/* All 0 at first, except gpu; caches what the configuration defines for a mode. */
+struct mode {
+	char gpu[128]; /* the GPU's highest clock, for a configuration that does not name the file; or "" */
+	bool known;    /* what follows is of mode id */
+	int64_t id;
+	char name[48];
+	struct {
+		char path[128];
+		int64_t most; /* in the unit of the file */
+	} limits[MODE_LIMITS];
+	size_t n_limits;
+};
+
+/* The section "< WORD ... NAME=name ..." or "< WORD ID=id ...": behind its first line. */
+static const char *section_find(const char *text, const char *word, const char *name, int64_t id)
+{
+	for (const char *p = text; (p = strstr(p, word)); p++) {
+		const char *end = p + strcspn(p, "\n>"), *at;
+		int64_t n;
+
+		if (name && (at = strstr(p, " NAME=")) && at < end && !strncmp(at + 6, name, strlen(name)) &&
+		    strchr(" \t>", at[6 + strlen(name)]))
+			return end;
+		if (!name && (at = strstr(p, " ID=")) && at < end && num_i64(at + 4, end, &n) && n == id)
+			return end;
+	}
+	return NULL;
+}
+
+/* The file that holds the highest clock of a unit. */
+static bool limit_path(const struct mode *m, const char *conf, const char *unit, char *out, size_t size)
+{
+	const char *p = section_find(conf, "< PARAM ", unit, 0), *end = p ? p + strcspn(p, "<") : NULL;
+	const char *at = p ? strstr(p, "\nMAX_FREQ /") : NULL;
+
+	if (at && at < end) {
+		at += strlen("\nMAX_FREQ ");
+		text_printable(out, size, at, strcspn(at, " \t\r\n"));
+	} else {
+		snprintf(out, size, "%s", !strcmp(unit, "GPU") ? m->gpu : "");
+	}
+	return *out;
+}
+
+/* Lines "UNIT MAX_FREQ N" of the mode, up to the next section; -1 is no limit. */
+static void limits_take(struct mode *m, const char *conf, const char *p)
+{
+	const char *end = p + strcspn(p, "<");
+	char unit[32];
+	long long most;
+
+	for (m->n_limits = 0; p < end && m->n_limits < MODE_LIMITS; p += strcspn(p, "\n")) {
+		p += *p == '\n';
+		if (sscanf(p, "%31s MAX_FREQ %19lld", unit, &most) == 2 && most > 0 &&
+		    limit_path(m, conf, unit, m->limits[m->n_limits].path, sizeof m->limits->path))
+			m->limits[m->n_limits++].most = most;
+	}
+}
+
+static void mode_look_up(struct mode *m, const struct root *r, int64_t id)
+{
+	char *conf = malloc(CONF_SIZE);
+	const char *p, *name, *end;
+
+	m->known = false;
+	if (!conf || root_read(r, CONF, conf, CONF_SIZE) <= 0 ||
+	    !(end = section_find(conf, "POWER_MODEL", NULL, id))) {
+		free(conf);
+		return;
+	}
+	for (p = end; p > conf && *p != '<'; p--)
+		;
+	name = strstr(p, " NAME=");
+	if (name && name < end) {
+		text_printable(m->name, sizeof m->name, name + 6, strcspn(name + 6, " \t\n>"));
+		limits_take(m, conf, end);
+		m->known = m->name[0];
+		m->id = id;
+	}
+	free(conf);
+}
+
+static bool in_force(const struct mode *m, const struct root *r)
+{
+	long long now;
+
+	for (size_t i = 0; i < m->n_limits; i++)
+		if (root_read_i64(r, m->limits[i].path, &now) == 0 &&
+		    now - m->limits[i].most > m->limits[i].most / NEAR)
+			return false;
+	return true;
+}
+
+/* The mode's name, and whether a clock may be higher than the mode permits.  False: none
+ * is set, or it has no name. */
+static bool mode_read(const struct root *r, void *mode, char *out, size_t size)
+{
+	struct mode *m = mode;
+	char status[128];
+	int64_t id;
+
+	ssize_t n = root_read(r, MODE_STATUS, status, sizeof status);
+	const char *p = n > 0 ? strstr(status, "pmode:") : NULL;
+	if (!p || !num_i64(p + 6, status + n, &id))
+		return false;
+	if (!m->known || m->id != id)
+		mode_look_up(m, r, id);
+	if (!m->known)
+		return false;
+	/* TRANSLATORS: a power mode that nvpmodel reports although clocks are higher than it permits. */
+	snprintf(out, size, in_force(m, r) ? "%s" : _("%s, not in force"), m->name);
+	return true;
+}
 
 /* "FAN1:FAN_PROFILE:quiet" of nvfancontrol; without it "fmode:quiet" of nvpmodel. */
 static bool fan_profile(const struct root *r, void *arg, char *out, size_t size)
@@ -33,12 +161,18 @@ static bool fan_profile(const struct root *r, void *arg, char *out, size_t size)
 	return false;
 }
 
-static int add_text(struct probe_set *probes, struct watched *w, const struct root *r, const char *key,
-		    watched_read *read, void *arg)
+/* The first line of a file. */
+static bool line_read(const struct root *r, void *path, char *out, size_t size)
+{
+	return path && file_line(r, path, out, size);
+}
+
+static int add_text(struct probe_set *probes, struct watched *w, const char *key, watched_read *read,
+		    void *arg)
 {
 	char now[WATCHED_TEXT] = "";
 
-	if (!read(r, arg, now, sizeof now) || !now[0]) {
+	if (!read(probes->root, arg, now, sizeof now) || !now[0]) {
 		free(arg);
 		return 0;
 	}
@@ -46,7 +180,7 @@ static int add_text(struct probe_set *probes, struct watched *w, const struct ro
 	return probe_set_add_fact(probes, key, now);
 }
 
-static int add_mode(struct probe_set *probes, struct watched *w, const struct root *r)
+static int add_mode(struct probe_set *probes, struct watched *w)
 {
 	const struct channel *gpu = probe_set_find(probes, "gpu.freq_max");
 	struct mode *m = calloc(1, sizeof *m);
@@ -54,28 +188,19 @@ static int add_mode(struct probe_set *probes, struct watched *w, const struct ro
 	if (!m)
 		return -1;
 	if (gpu && !gpu->missing[0])
-		text_join(m->gpu, sizeof m->gpu, gpu->source, "", "");
-	return add_text(probes, w, r, "mode", mode_read, m);
-}
-
-static int add_online(struct probe_set *probes, struct watched *w, const struct root *r)
-{
-	char now[WATCHED_TEXT];
-
-	if (!file_line(r, ONLINE, now, sizeof now) || !now[0])
-		return 0;
-	watched_file(w, "cpu.online", ONLINE, now);
-	return probe_set_add_fact(probes, "cpu.online", now);
+		text_join(m->gpu, sizeof m->gpu, gpu->source);
+	return add_text(probes, w, "mode", mode_read, m);
 }
 
 /* Shown with the limits of the clocks that they set. */
-static void add_governors(struct probe_set *probes, struct watched *w)
+static int add_governors(struct probe_set *probes, struct watched *w)
 {
 	char key[48], path[192];
+	int result = 0;
 
-	for (size_t i = 0; i < probes->n_channels; i++) {
+	for (size_t i = 0; i < probes->n_channels && !result; i++) {
 		const struct channel *c = &probes->channels[i];
-		const char *dot = strchr(c->name, '.'), *slash = strrchr(c->source, '/'), *now;
+		const char *dot = strchr(c->name, '.'), *slash = strrchr(c->source, '/');
 
 		if (c->kind != CHANNEL_FREQ_LIMIT || c->missing[0] || !dot || !slash ||
 		    strcmp(dot, ".freq_max") != 0)
@@ -83,21 +208,20 @@ static void add_governors(struct probe_set *probes, struct watched *w)
 		snprintf(key, sizeof key, "%.*s.governor", (int)(dot - c->name), c->name);
 		snprintf(path, sizeof path, "%.*s/%s", (int)(slash - c->source), c->source,
 			 !strncmp(slash, "/scaling_", 9) ? "scaling_governor" : "governor");
-		now = fact_get(probes->facts, probes->n_facts, key);
-		if (now)
-			watched_file(w, key, path, now);
+		result = add_text(probes, w, key, line_read, strdup(path));
 	}
+	return result;
 }
 
-int board_settings(const struct root *r, struct probe_set *probes)
+int board_settings(struct probe_set *probes)
 {
 	struct watched *w = watched_new(probes->root);
 
 	if (!w)
 		return -1;
-	add_governors(probes, w);
-	if (add_mode(probes, w, r) < 0 || add_online(probes, w, r) < 0 ||
-	    add_text(probes, w, r, "fan.profile", fan_profile, NULL) < 0) {
+	if (add_governors(probes, w) < 0 || add_mode(probes, w) < 0 ||
+	    add_text(probes, w, "cpu.online", line_read, strdup(ONLINE)) < 0 ||
+	    add_text(probes, w, "fan.profile", fan_profile, NULL) < 0) {
 		watched_free(w);
 		return -1;
 	}

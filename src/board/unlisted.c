@@ -20,10 +20,7 @@ static bool begins(const char *text, const char *start)
 /* One line of a file in a device's folder; "": none. */
 static void line_of(const struct root *r, const char *dir, const char *file, char out[40])
 {
-	char path[256];
-
-	text_join(path, sizeof path, dir, "/", file);
-	if (!file_line(r, path, out, 40))
+	if (!file_line_of(r, out, 40, dir, "/", file))
 		out[0] = '\0';
 }
 

@@ -29,6 +29,18 @@ void engine_describe(const struct engine *g, struct session *out)
 	clock_anchor(&out->start);
 }
 
+/* Percent of one core that the process used, once a second; NaN in between. */
+static double measure_cpu(struct engine *g, int64_t now_ns)
+{
+	int64_t took = now_ns - g->cpu_since_ns, before = g->cpu_used_ns;
+
+	if (took < NS_PER_S)
+		return (double)NAN;
+	g->cpu_since_ns = now_ns;
+	g->cpu_used_ns = clock_cpu_ns();
+	return 100.0 * (double)(g->cpu_used_ns - before) / (double)took;
+}
+
 static void publish_own(struct engine *g, double cpu)
 {
 	uint64_t late = 0, lost = atomic_load_explicit(&g->sinks_lost, memory_order_relaxed);
@@ -45,6 +57,41 @@ static void publish_own(struct engine *g, double cpu)
 	own_publish(g->own, cpu, late, lost);
 }
 
+/* Has the newest row of its tier a CPU figure, or can there never be one? */
+static bool cpu_is_warm(const struct engine *g)
+{
+	bool awaited = false;
+
+	for (size_t i = 0; i < g->probes->n_channels; i++) {
+		const struct channel *c = &g->probes->channels[i];
+
+		if ((c->kind != CHANNEL_CPU_UTIL && c->kind != CHANNEL_CORE_UTIL) || c->missing[0])
+			continue;
+		struct ring *ring = sampler_ring(g->samplers[c->tier]);
+		size_t n = ring_count(ring);
+		if (n && !isnan(ring_at(ring, n - 1)->values[c->column]))
+			return true;
+		awaited = true;
+	}
+	return !awaited;
+}
+
+/* A tier is warm with its first row. A CPU figure is a mean over a window and has no value before that
+ * is full; but a kernel may never provide one, so warming up never takes longer than a second. */
+static bool is_warm_now(struct engine *g, int64_t now_ns)
+{
+	bool rows = true;
+
+	for (int t = 0; t < TIERS; t++) {
+		if (!g->samplers[t])
+			continue;
+		g->has_row[t] |= ring_count(sampler_ring(g->samplers[t])) > 0;
+		rows &= g->has_row[t];
+	}
+	g->cpu_warm |= cpu_is_warm(g);
+	return (rows && g->cpu_warm) || now_ns - g->started_ns >= NS_PER_S;
+}
+
 static void take_change(void *engine, const struct change *c)
 {
 	struct engine *g = engine;
@@ -56,14 +103,14 @@ static void take_change(void *engine, const struct change *c)
 /* Before the collector takes the rows away.  True: it is warm now. */
 static bool look(struct engine *g, bool warm, int64_t now_ns)
 {
-	double cpu = warm_up_cpu(&g->watch, now_ns);
+	double cpu = measure_cpu(g, now_ns);
 
 	changes_look(g->changes, now_ns, take_change, g);
 	if (!isnan(cpu))
 		atomic_store_explicit(&g->cpu_percent, cpu, memory_order_relaxed);
 	if (g->own)
 		publish_own(g, cpu);
-	return !warm && warm_up_done(&g->watch, now_ns);
+	return !warm && is_warm_now(g, now_ns);
 }
 
 /* With the lock held: the marks that came in go to the collector. */
@@ -128,6 +175,39 @@ static enum order await_order(struct engine *g, int64_t until_ns)
 	return g->order;
 }
 
+/* The entry of that channel that is still open, or a new one; NULL: too many. */
+static struct engine_hang *hang_of(struct engine *g, const struct channel *c, int64_t since_ns)
+{
+	for (size_t i = 0; i < g->n_hangs; i++)
+		if (g->hangs_log[i].channel == c && !g->hangs_log[i].until_ns)
+			return &g->hangs_log[i];
+	if (g->n_hangs == ENGINE_HANGS)
+		return NULL;
+	g->hangs_log[g->n_hangs] = (struct engine_hang) {.channel = c, .since_ns = since_ns};
+	return &g->hangs_log[g->n_hangs++];
+}
+
+/* A read that hung is still reported after it returned: the hole in the trace is found later, and then
+ * needs an explanation. */
+static void log_hangs(struct engine *g, int64_t now_ns)
+{
+	const struct channel *c;
+	bool still[ENGINE_HANGS] = {false};
+	int64_t since;
+
+	pthread_mutex_lock(&g->lock);
+	for (size_t i = 0; (c = probe_set_hanging(g->probes, now_ns, i, &since)); i++) {
+		struct engine_hang *a = hang_of(g, c, since);
+
+		if (a)
+			still[a - g->hangs_log] = true;
+	}
+	for (size_t i = 0; i < g->n_hangs; i++)
+		if (!g->hangs_log[i].until_ns && !still[i])
+			g->hangs_log[i].until_ns = now_ns;
+	pthread_mutex_unlock(&g->lock);
+}
+
 /* A read that hangs is left to its thread. Returns when to check again, at the latest. */
 static int64_t look_after_reads(struct engine *g, int64_t now_ns)
 {
@@ -135,7 +215,7 @@ static int64_t look_after_reads(struct engine *g, int64_t now_ns)
 
 	if (probe_set_rescue(g->probes, now_ns, &look_ns) || g->rowless)
 		g->rowless = pacer_replace(g->pacer) < 0;
-	hangs_look(&g->hangs_log, g->probes, now_ns);
+	log_hangs(g, now_ns);
 	return look_ns;
 }
 

@@ -7,9 +7,7 @@
 
 #include "engine/changes.h"
 #include "engine/collector.h"
-#include "engine/hangs.h"
 #include "engine/own-cost.h"
-#include "engine/warm-up.h"
 #include "engine/engine.h"
 #include "engine/pacer.h"
 
@@ -40,12 +38,14 @@ struct engine {
 	bool restart;       /* the order's: the marks of the new sink count from 1 */
 	uint64_t id_before; /* what would have been the next one's */
 	bool warm;
+	struct engine_hang hangs_log[ENGINE_HANGS]; /* files that did not answer */
+	size_t n_hangs;
 
 	uint64_t first_order; /* of the marks of the new sink; the collecting thread's, as what follows */
-	struct warm_up watch;
-	bool rowless; /* the sampler thread hangs, and no new one could be started */
+	bool has_row[TIERS], cpu_warm;     /* so far */
+	int64_t cpu_since_ns, cpu_used_ns; /* of the process, when it was measured last */
+	bool rowless;                      /* the sampler thread hangs, and no new one could be started */
 
-	struct hangs hangs_log;
 	struct changes *changes;
 	struct fact *facts; /* the probe set's, as they are now */
 

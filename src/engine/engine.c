@@ -24,11 +24,7 @@ static int init_locks(struct engine *g)
 		goto no_work;
 	if (thread_cond_init(&g->news))
 		goto no_news;
-	if (hangs_init(&g->hangs_log))
-		goto no_hangs;
 	return 0;
-no_hangs:
-	pthread_cond_destroy(&g->news);
 no_news:
 	pthread_cond_destroy(&g->work);
 no_work:
@@ -220,7 +216,8 @@ int engine_start(struct engine *g, struct err *e)
 	if (g->phase != PHASE_NEW)
 		return err_set(e, ERR_FAILED, _("the engine can be started only once"));
 	g->started_ns = clock_now_ns();
-	warm_up_begin(&g->watch, g->probes, g->samplers, g->started_ns);
+	g->cpu_since_ns = g->started_ns;
+	g->cpu_used_ns = clock_cpu_ns();
 	if (start_threads(g, e)) {
 		stop_sampling(g);
 		g->phase = PHASE_STOPPED;
@@ -289,7 +286,12 @@ void engine_stats(const struct engine *g, struct engine_stats *out)
 
 bool engine_hang(struct engine *g, size_t nth, struct engine_hang *out)
 {
-	return hangs_get(&g->hangs_log, nth, out);
+	pthread_mutex_lock(&g->lock);
+	bool is = nth < g->n_hangs;
+	if (is)
+		*out = g->hangs_log[nth];
+	pthread_mutex_unlock(&g->lock);
+	return is;
 }
 
 void engine_lateness(const struct engine *g, enum tier tier, struct lateness *out)
@@ -332,7 +334,6 @@ void engine_free(struct engine *g)
 	}
 	if (!g->hangs)
 		probe_set_free(g->probes);
-	hangs_close(&g->hangs_log);
 	changes_free(g->changes);
 	free(g->facts);
 	pthread_cond_destroy(&g->news);

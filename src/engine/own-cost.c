@@ -16,7 +16,6 @@
 
 struct own {
 	struct probe probe;
-	uint16_t cpu, late, lost; /* columns */
 	_Atomic double cpu_percent;
 	atomic_uint_least64_t late_ticks, lost_rows;
 };
@@ -26,57 +25,45 @@ static void own_read(struct probe *p, int64_t t_ns, double *row)
 	struct own *o = (struct own *)p;
 
 	(void)t_ns;
-	row[o->cpu] = atomic_load_explicit(&o->cpu_percent, memory_order_relaxed);
-	row[o->late] = (double)atomic_load_explicit(&o->late_ticks, memory_order_relaxed);
-	row[o->lost] = (double)atomic_load_explicit(&o->lost_rows, memory_order_relaxed);
+	row[p->column] = atomic_load_explicit(&o->cpu_percent, memory_order_relaxed);
+	row[p->column + 1] = (double)atomic_load_explicit(&o->late_ticks, memory_order_relaxed);
+	row[p->column + 2] = (double)atomic_load_explicit(&o->lost_rows, memory_order_relaxed);
 }
 
-static void own_close(struct probe *p)
+static const struct probe_ops own_ops = {own_read, probe_free};
+
+static int add_channels(struct probe_set *r)
 {
-	free(p);
-}
+	static const struct {
+		const char *name, *label, *note, *source;
+		enum channel_kind kind;
+		enum unit unit;
+		int64_t period_ns;
+	} own[] = {{"nvmtop.cpu", N_("nvmtop CPU"), N_("of one core, mean of the last second"),
+		    "CLOCK_PROCESS_CPUTIME_ID", CHANNEL_OTHER, UNIT_PERCENT, NS_PER_S},
+		   {"nvmtop.late", N_("late ticks"), N_("of all tiers, since nvmtop began to sample"),
+		    N_("counted by nvmtop"), CHANNEL_COUNTER, UNIT_NONE, 0},
+		   {"nvmtop.lost", N_("lost rows"), N_("of all tiers, since nvmtop began to sample"),
+		    N_("counted by nvmtop"), CHANNEL_COUNTER, UNIT_NONE, 0}};
 
-static const struct probe_ops own_ops = {own_read, own_close};
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
+		struct channel c = {.kind = own[i].kind,
+				    .tier = TIER_SLOW,
+				    .unit = own[i].unit,
+				    .family = FAMILY_OTHER,
+				    .hi = NAN,
+				    .warn = NAN,
+				    .crit = NAN,
+				    .period_ns = own[i].period_ns};
 
-static int add(struct probe_set *r, struct channel *c, uint16_t *column)
-{
-	const struct channel *added = probe_set_add_channel(r, c);
-
-	if (!added)
-		return -1;
-	*column = added->column;
+		snprintf(c.name, sizeof(c.name), "%s", own[i].name);
+		snprintf(c.label, sizeof(c.label), "%s", _(own[i].label));
+		snprintf(c.note, sizeof(c.note), "%s", _(own[i].note));
+		snprintf(c.source, sizeof(c.source), "%s", _(own[i].source));
+		if (!probe_set_add_channel(r, &c))
+			return -1;
+	}
 	return 0;
-}
-
-static int add_channels(struct probe_set *r, struct own *o)
-{
-	struct channel cpu = {.name = "nvmtop.cpu",
-			      .tier = TIER_SLOW,
-			      .unit = UNIT_PERCENT,
-			      .family = FAMILY_OTHER,
-			      .lo = 0,
-			      .hi = NAN,
-			      .warn = NAN,
-			      .crit = NAN,
-			      .period_ns = NS_PER_S,
-			      .source = "CLOCK_PROCESS_CPUTIME_ID"};
-	struct channel late = cpu, lost = cpu;
-
-	late.unit = lost.unit = UNIT_NONE;
-	late.kind = lost.kind = CHANNEL_COUNTER;
-	late.period_ns = lost.period_ns = 0;
-	snprintf(late.name, sizeof(late.name), "nvmtop.late");
-	snprintf(lost.name, sizeof(lost.name), "nvmtop.lost");
-	snprintf(cpu.label, sizeof(cpu.label), "%s", _("nvmtop CPU"));
-	snprintf(late.label, sizeof(late.label), "%s", _("late ticks"));
-	snprintf(lost.label, sizeof(lost.label), "%s", _("lost rows"));
-	snprintf(cpu.note, sizeof(cpu.note), "%s", _("of one core, mean of the last second"));
-	snprintf(late.note, sizeof(late.note), "%s", _("of all tiers, since nvmtop began to sample"));
-	snprintf(lost.note, sizeof(lost.note), "%s", _("of all tiers, since nvmtop began to sample"));
-	late.source[0] = lost.source[0] = '\0';
-	snprintf(late.source, sizeof(late.source), "%s", _("counted by nvmtop"));
-	snprintf(lost.source, sizeof(lost.source), "%s", _("counted by nvmtop"));
-	return add(r, &cpu, &o->cpu) || add(r, &late, &o->late) || add(r, &lost, &o->lost) ? -1 : 0;
 }
 
 int engine_own_channels(struct probe_set *r, struct err *e)
@@ -87,10 +74,9 @@ int engine_own_channels(struct probe_set *r, struct err *e)
 		goto no_memory;
 	o->probe.ops = &own_ops;
 	o->probe.tier = TIER_SLOW;
+	o->probe.column = (uint16_t)r->width[TIER_SLOW];
 	atomic_init(&o->cpu_percent, (double)NAN);
-	atomic_init(&o->late_ticks, 0);
-	atomic_init(&o->lost_rows, 0);
-	if (add_channels(r, o)) {
+	if (add_channels(r)) {
 		free(o);
 		goto no_memory;
 	}

@@ -7,80 +7,76 @@
 
 #include "probe/attr.h"
 
-/* The rail p->which in one device's directory p->dir.  *error: EACCES when the
- * names may not be read. */
-static bool iio_which(struct place *p, const struct root *r, int *error)
-{
-	char path[192], label[72];
+#define DRIVERS "/sys/bus/i2c/drivers/"
 
-	for (unsigned n = 0; n < 4; n++) {
-		text_number(p->stem, sizeof p->stem, "", n);
-		text_join(path, sizeof path, p->dir, "/rail_name_", p->stem);
-		if (!file_line(r, path, label, sizeof label)) {
+/* The rails of the device in p->dir, behind the *n that are known. */
+static struct place *add_rails(struct place *all, size_t *n, struct place *p, const struct root *r,
+			       int *error)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		text_number(p->stem, sizeof p->stem, "", i);
+		if (!file_line_of(r, p->which, sizeof p->which, p->dir, "/rail_name_", p->stem)) {
 			*error = errno == EACCES ? EACCES : *error;
 			continue;
 		}
-		if (strcmp(label, p->which) != 0)
-			continue;
-		text_join(p->path, sizeof p->path, p->dir, "/in_voltage", p->stem);
-		text_join(p->path, sizeof p->path, p->path, "_input", "");
-		return true;
+		text_join(p->path, sizeof p->path, p->dir, "/in_voltage", p->stem, "_input");
+		struct place *more = reallocarray(all, *n + 1, sizeof *all);
+		if (!more)
+			return all;
+		all = more;
+		all[(*n)++] = *p;
 	}
-	return false;
+	return all;
 }
 
-int iio_each(const struct root *r, const char *driver, bool (*visit)(void *arg, const char *dir), void *arg)
+struct place *iio_rails(const struct root *r, const char *driver, size_t *n, int *error)
 {
-	char **chips, **devices, path[160], dir[240];
-	size_t n_chips, n;
-	bool enough = false;
+	struct place p = {.kind = PLACE_IIO}, *all = NULL;
+	char **chips, **devices, path[160];
+	size_t n_chips, n_devices;
 
-	text_join(path, sizeof path, "/sys/bus/i2c/drivers/", driver, "");
-	if (root_list(r, path, &chips, &n_chips) < 0)
-		return -1;
-	for (size_t i = 0; i < n_chips && !enough; i++) {
-		text_join(path, sizeof path, "/sys/bus/i2c/drivers/", driver, "/");
+	*n = 0;
+	*error = ENOENT;
+	text_join(p.name, sizeof p.name, driver);
+	text_join(path, sizeof path, DRIVERS, driver);
+	if (root_list(r, path, &chips, &n_chips) < 0) {
+		*error = errno;
+		return NULL;
+	}
+	for (size_t i = 0; i < n_chips; i++) {
 		/* "6-0040"; not bind, uevent and so on */
 		if (!strchr(chips[i], '-') ||
-		    text_join(path, sizeof path, path, chips[i], "/") >= sizeof path ||
-		    root_list(r, path, &devices, &n) < 0)
+		    text_join(path, sizeof path, DRIVERS, driver, "/", chips[i], "/") >= sizeof path ||
+		    root_list(r, path, &devices, &n_devices) < 0)
 			continue;
-		for (size_t k = 0; k < n && !enough; k++)
+		for (size_t k = 0; k < n_devices; k++)
 			if ((!strncmp(devices[k], "iio:device", 10) || !strcmp(devices[k], "iio_device")) &&
-			    text_join(dir, sizeof dir, path, devices[k], "") < PLACE_DIR)
-				enough = visit(arg, dir);
+			    text_join(p.dir, sizeof p.dir, path, devices[k]) < sizeof p.dir)
+				all = add_rails(all, n, &p, r, error);
 		free(devices);
 	}
 	free(chips);
-	return 0;
-}
-
-struct iio_search {
-	struct place *place;
-	const struct root *root;
-	unsigned seen;
-	bool found;
-	int error;
-};
-
-static bool iio_visit(void *arg, const char *dir)
-{
-	struct iio_search *s = arg;
-
-	text_join(s->place->dir, sizeof s->place->dir, dir, "", "");
-	s->found = iio_which(s->place, s->root, &s->error) && s->seen++ == s->place->nth;
-	return s->found;
+	return all;
 }
 
 int place_find_iio(struct place *p, const struct root *r)
 {
-	struct iio_search s = {.place = p, .root = r, .error = ENOENT};
+	unsigned nth = p->nth, seen = 0;
+	bool found = false;
+	size_t n;
+	int error;
+	struct place *all = iio_rails(r, p->name, &n, &error);
 
-	if (iio_each(r, p->name, iio_visit, &s) < 0)
-		return -1;
-	if (!s.found) {
-		p->path[0] = '\0';
-		errno = s.error;
+	for (size_t i = 0; i < n && !found; i++) {
+		found = !strcmp(all[i].which, p->which) && seen++ == nth;
+		if (found)
+			*p = all[i];
 	}
-	return s.found ? 0 : -1;
+	free(all);
+	p->nth = nth;
+	if (found)
+		return 0;
+	p->path[0] = '\0';
+	errno = error;
+	return -1;
 }

@@ -13,22 +13,19 @@
 #include "util/clock.h"
 #include "util/num.h"
 
-#define HWMON_MAX  128
-#define ZONE_MAX   128
 #define INPUT_MAX  128
 #define FILE_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY)
 
-size_t text_join(char *dst, size_t size, const char *a, const char *b, const char *c)
+size_t text_join_list(char *dst, size_t size, const char *const *parts)
 {
-	const char *part[3] = {a, b, c};
 	size_t used = 0, whole = 0;
 
-	for (int i = 0; i < 3; i++) {
-		size_t len = strlen(part[i]);
+	for (; *parts; parts++) {
+		size_t len = strlen(*parts);
 		whole += len;
 		if (len > size - 1 - used)
 			len = size - 1 - used;
-		memmove(dst + used, part[i], len);
+		memmove(dst + used, *parts, len);
 		used += len;
 	}
 	dst[used] = '\0';
@@ -44,7 +41,7 @@ size_t text_number(char *dst, size_t size, const char *prefix, unsigned n)
 	do
 		*--p = (char)('0' + n % 10);
 	while (n /= 10);
-	return text_join(dst, size, prefix, p, "");
+	return text_join(dst, size, prefix, p);
 }
 
 bool file_line(const struct root *r, const char *path, char *out, size_t size)
@@ -62,6 +59,22 @@ bool file_line(const struct root *r, const char *path, char *out, size_t size)
 	return true;
 }
 
+bool file_line_list(const struct root *r, char *out, size_t size, const char *const *parts)
+{
+	char path[256];
+
+	text_join_list(path, sizeof path, parts);
+	return file_line(r, path, out, size);
+}
+
+int file_number_list(const struct root *r, long long *out, const char *const *parts)
+{
+	char path[256];
+
+	text_join_list(path, sizeof path, parts);
+	return root_read_i64(r, path, out);
+}
+
 bool place_set(struct place *p, const char *key, const char *value)
 {
 	static const char *const keys[] = {"path", "hwmon", "zone", "devfreq", "iio", "bus"};
@@ -75,15 +88,15 @@ bool place_set(struct place *p, const char *key, const char *value)
 		return false;
 	p->kind = (enum place_kind)kind;
 	if (kind == PLACE_PATH)
-		return text_join(p->path, sizeof p->path, value, "", "") < sizeof p->path && *value == '/';
+		return text_join(p->path, sizeof p->path, value) < sizeof p->path && *value == '/';
 	if (kind == PLACE_ZONE)
-		return text_join(p->name, sizeof p->name, value, "", "") < sizeof p->name && *value;
+		return text_join(p->name, sizeof p->name, value) < sizeof p->name && *value;
 	const char *slash = strchr(value, '/');
 	if (!slash || slash == value || !slash[1] || (size_t)(slash - value) >= sizeof p->name)
 		return false;
 	memcpy(p->name, value, (size_t)(slash - value));
 	p->name[slash - value] = '\0';
-	return text_join(p->which, sizeof p->which, slash + 1, "", "") < sizeof p->which;
+	return text_join(p->which, sizeof p->which, slash + 1) < sizeof p->which;
 }
 
 bool file_exists(const struct root *r, const char *path)
@@ -99,13 +112,10 @@ bool file_exists(const struct root *r, const char *path)
 /* path = dir/stem + ending, if such a file exists. */
 static bool place_try(struct place *p, const struct root *r, const char *stem, const char *ending)
 {
-	size_t n = text_join(p->path, sizeof p->path, p->dir, "/", stem);
-
-	if (n >= sizeof p->path || text_join(p->path, sizeof p->path, p->path, ending, "") >= sizeof p->path)
+	if (text_join(p->path, sizeof p->path, p->dir, "/", stem, ending) >= sizeof p->path ||
+	    !file_exists(r, p->path))
 		return false;
-	if (!file_exists(r, p->path))
-		return false;
-	text_join(p->stem, sizeof p->stem, stem, "", "");
+	text_join(p->stem, sizeof p->stem, stem);
 	return true;
 }
 
@@ -120,7 +130,7 @@ static bool place_input(struct place *p, const struct root *r, const char *stem,
 		return place_try(p, r, stem, "_average");
 	if (strcmp(attribute, "in") != 0)
 		return false;
-	text_join(power, sizeof power, "power", stem + 2, "");
+	text_join(power, sizeof power, "power", stem + 2);
 	return place_try(p, r, power, "_input");
 }
 
@@ -133,14 +143,12 @@ static bool hwmon_which(struct place *p, const struct root *r, const char *attri
 
 	for (unsigned n = 0; n < INPUT_MAX && absent < 16; n++) {
 		text_number(stem, sizeof stem, attribute, n);
-		text_join(path, sizeof path, p->dir, "/", stem);
-		text_join(path, sizeof path, path, "_label", "");
-		if (!file_line(r, path, label, sizeof label))
+		if (!file_line_of(r, label, sizeof label, p->dir, "/", stem, "_label"))
 			absent++;
 		else if (!strcmp(label, p->which) && place_input(p, r, stem, attribute))
 			return true;
 	}
-	text_join(path, sizeof path, p->dir, "/label", "");
+	text_join(path, sizeof path, p->dir, "/label");
 	text_number(stem, sizeof stem, attribute, 1);
 	if (file_line(r, path, label, sizeof label) && !strcmp(label, p->which) &&
 	    place_input(p, r, stem, attribute))
@@ -160,16 +168,22 @@ static bool name_fits(const char *pattern, const char *name)
 	return !strcmp(pattern, name);
 }
 
-static int find_numbered(struct place *p, const struct root *r, const char *prefix, unsigned max,
-			 const char *name_file, const char *attribute)
+bool place_number(struct place *p, const struct root *r, unsigned n, char name[PLACE_NAME])
 {
-	char path[192], name[72];
+	bool zone = p->kind == PLACE_ZONE;
+
+	text_number(p->dir, sizeof p->dir,
+		    zone ? "/sys/class/thermal/thermal_zone" : "/sys/class/hwmon/hwmon", n);
+	return file_line_of(r, name, PLACE_NAME, p->dir, zone ? "/type" : "/name");
+}
+
+static int find_numbered(struct place *p, const struct root *r, const char *attribute)
+{
+	char name[PLACE_NAME];
 	unsigned seen = 0;
 
-	for (unsigned n = 0; n < max; n++) {
-		text_number(p->dir, sizeof p->dir, prefix, n);
-		text_join(path, sizeof path, p->dir, name_file, "");
-		if (!file_line(r, path, name, sizeof name) || !name_fits(p->name, name))
+	for (unsigned n = 0; n < PLACES_MAX; n++) {
+		if (!place_number(p, r, n, name) || !name_fits(p->name, name))
 			continue;
 		bool fits =
 			p->kind == PLACE_ZONE ? place_try(p, r, "temp", "") : hwmon_which(p, r, attribute);
@@ -184,13 +198,12 @@ static int find_numbered(struct place *p, const struct root *r, const char *pref
  * own name, "154c0000.nvenc", contains the node's name. */
 static bool is_node(const struct root *r, const char *dir, const char *device, const char *name)
 {
-	char path[192], node[72];
+	char node[72];
 	const char *dot = strchr(device, '.');
 
 	if (!strcmp(device, name))
 		return true;
-	text_join(path, sizeof path, dir, "/device/of_node/name", "");
-	if (file_line(r, path, node, sizeof node))
+	if (file_line_of(r, node, sizeof node, dir, "/device/of_node/name"))
 		return !strcmp(node, name);
 	return dot && !strcmp(dot + 1, name);
 }
@@ -201,15 +214,13 @@ static int find_bus(struct place *p, const struct root *r)
 {
 	char path[224], number[24];
 
-	for (unsigned n = 0; n < HWMON_MAX; n++) {
+	for (unsigned n = 0; n < PLACES_MAX; n++) {
 		text_number(number, sizeof number, "/hwmon/hwmon", n);
-		text_join(path, sizeof path, "/sys/bus/i2c/devices/", p->name, number);
-		text_join(path, sizeof path, path, "/name", "");
+		text_join(path, sizeof path, "/sys/bus/i2c/devices/", p->name, number, "/name");
 		text_number(p->dir, sizeof p->dir, "/sys/class/hwmon/hwmon", n);
 		bool there = file_exists(r, path);
 		if (!there) {
-			text_join(path, sizeof path, p->dir, "/device/../", p->name);
-			text_join(path, sizeof path, path, number, "/name");
+			text_join(path, sizeof path, p->dir, "/device/../", p->name, number, "/name");
 			there = file_exists(r, path);
 		}
 		if (there && place_try(p, r, p->which, "_input"))
@@ -228,7 +239,7 @@ static int find_devfreq(struct place *p, const struct root *r)
 		return -1;
 	bool found = false;
 	for (size_t i = 0; i < n && !found; i++) {
-		if (text_join(p->dir, sizeof p->dir, "/sys/class/devfreq/", names[i], "") >= sizeof p->dir)
+		if (text_join(p->dir, sizeof p->dir, "/sys/class/devfreq/", names[i]) >= sizeof p->dir)
 			continue;
 		found = is_node(r, p->dir, names[i], p->name) && place_try(p, r, p->which, "");
 	}
@@ -249,9 +260,8 @@ int place_find(struct place *p, const struct root *r, const char *attribute)
 	case PLACE_PATH:
 		return 0;
 	case PLACE_HWMON:
-		return find_numbered(p, r, "/sys/class/hwmon/hwmon", HWMON_MAX, "/name", attribute);
 	case PLACE_ZONE:
-		return find_numbered(p, r, "/sys/class/thermal/thermal_zone", ZONE_MAX, "/type", attribute);
+		return find_numbered(p, r, attribute);
 	case PLACE_DEVFREQ:
 		return find_devfreq(p, r);
 	case PLACE_IIO:
@@ -271,14 +281,14 @@ static void open_each(struct attr *a, const struct root *r)
 
 	attr_close(a);
 	a->each = true;
-	text_join(folder, (size_t)(slash - a->path) + 1, a->path, "", "");
+	text_join(folder, (size_t)(slash - a->path) + 1, a->path);
 	a->fd = root_open_file(r, folder, O_PATH | O_DIRECTORY);
 }
 
 int attr_open(struct attr *a, const struct root *r, const char *path)
 {
 	a->each = false;
-	text_join(a->path, sizeof a->path, path, "", "");
+	text_join(a->path, sizeof a->path, path);
 	a->fd = root_open_file(r, path, FILE_FLAGS);
 	if (a->fd < 0)
 		return -1;

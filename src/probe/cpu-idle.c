@@ -28,7 +28,7 @@
 #define PAST       8
 #define STATES_MAX 10 /* the kernel's own limit */
 #define RETRY_NS   NS_PER_S
-#define PATIENCE   3 /* retries of a core that is online */
+#define PATIENCE   3              /* retries of a core that is online */
 #define STILL_NS   (5 * NS_PER_S) /* of idle time, of all cores, none of which is in a counter */
 
 struct core {
@@ -67,10 +67,10 @@ static int core_open(struct core *c, const struct root *r, unsigned id)
 	char path[96], dir[64];
 
 	text_number(dir, sizeof dir, "/sys/devices/system/cpu/cpu", id);
-	text_join(dir, sizeof dir, dir, "/cpuidle/state", "");
+	text_join(dir, sizeof dir, dir, "/cpuidle/state");
 	while (c->states < STATES_MAX) {
 		text_number(path, sizeof path, dir, (unsigned)c->states);
-		text_join(path, sizeof path, path, "/time", "");
+		text_join(path, sizeof path, path, "/time");
 		int fd = root_open_file(r, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 		if (fd < 0)
 			break;
@@ -189,17 +189,6 @@ static void idle_start(struct cpu_source *s)
 	((struct by_idle *)s)->reads = 0;
 }
 
-/* The newest read that is a window old, or UINT64_MAX. */
-static uint64_t window_start(const struct by_idle *b, int64_t t_ns)
-{
-	uint64_t oldest = b->reads > PAST - 1 ? b->reads - (PAST - 1) : 0;
-
-	for (uint64_t i = b->reads; i-- > oldest;)
-		if (t_ns - b->t_ns[i % PAST] >= WINDOW_NS - NEAR_NS)
-			return i;
-	return UINT64_MAX;
-}
-
 static bool idle_read(struct cpu_source *s, const struct cpu_stat *stat, int64_t t_ns, double *busy)
 {
 	struct by_idle *b = (struct by_idle *)s;
@@ -211,7 +200,7 @@ static bool idle_read(struct cpu_source *s, const struct cpu_stat *stat, int64_t
 		busy[i] = NAN;
 	if (!stat->fresh)
 		return false; /* without it an idle core and a busy one look the same */
-	uint64_t from = window_start(b, stat->t_ns);
+	uint64_t from = cpu_window_start(b->t_ns, PAST, b->reads, stat->t_ns - WINDOW_NS + NEAR_NS);
 	unsigned now = (unsigned)(b->reads % PAST), then = (unsigned)(from % PAST);
 	bool moves = from != UINT64_MAX && b->total[then] != stat->total;
 	double passed = from != UINT64_MAX ? (double)(stat->t_ns - b->t_ns[then]) : 0;
@@ -238,11 +227,6 @@ static bool idle_read(struct cpu_source *s, const struct cpu_stat *stat, int64_t
 	fine &= counters_move(b, stat);
 	b->reads++;
 	return fine;
-}
-
-static void idle_stop(struct cpu_source *s)
-{
-	(void)s;
 }
 
 static void idle_close(struct cpu_source *s)
@@ -301,7 +285,6 @@ const struct cpu_source_ops cpu_by_idle = {
 	.open = idle_open,
 	.tell = idle_tell,
 	.start = idle_start,
-	.stop = idle_stop,
 	.read = idle_read,
 	.close = idle_close,
 };

@@ -39,17 +39,6 @@ static void stat_start(struct cpu_source *s)
 	memset(b->since, 0, sizeof b->since);
 }
 
-/* The newest reading that is a window old, or UINT64_MAX. */
-static uint64_t window_start(const struct by_stat *b, int64_t t_ns)
-{
-	uint64_t oldest = b->reads > PAST - 1 ? b->reads - (PAST - 1) : 0;
-
-	for (uint64_t i = b->reads; i-- > oldest;)
-		if (t_ns - b->t_ns[i % PAST] >= WINDOW_NS - NEAR_NS)
-			return i;
-	return UINT64_MAX;
-}
-
 /* A core that comes back may have another idle time, and on some kernels it
  * steps: what cannot be begins a new window for that core. */
 static void rebase(struct by_stat *b, const struct reading *now, int64_t now_ns, double tick_ns)
@@ -82,7 +71,7 @@ static bool stat_read(struct cpu_source *s, const struct cpu_stat *stat, int64_t
 	memcpy(now->idle, stat->idle, n * sizeof *now->idle);
 	if (b->reads)
 		rebase(b, now, stat->t_ns, stat->tick_ns);
-	uint64_t from = window_start(b, stat->t_ns);
+	uint64_t from = cpu_window_start(b->t_ns, PAST, b->reads, stat->t_ns - WINDOW_NS + NEAR_NS);
 	const struct reading *then = &b->past[from % PAST];
 	b->reads++;
 	if (from == UINT64_MAX || then->total == now->total)
@@ -92,11 +81,6 @@ static bool stat_read(struct cpu_source *s, const struct cpu_stat *stat, int64_t
 		if (now->idle[i] >= 0 && b->since[i] <= from)
 			busy[i] = 100 * (1 - (double)(now->idle[i] - then->idle[i]) / ticks);
 	return true;
-}
-
-static void stat_stop(struct cpu_source *s)
-{
-	(void)s;
 }
 
 static void stat_close(struct cpu_source *s)
@@ -133,7 +117,6 @@ const struct cpu_source_ops cpu_by_stat = {
 	.open = stat_open,
 	.tell = stat_tell,
 	.start = stat_start,
-	.stop = stat_stop,
 	.read = stat_read,
 	.close = stat_close,
 };

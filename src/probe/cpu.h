@@ -28,20 +28,17 @@ struct cpu_stat {
 	bool fresh;              /* was read at this tick */
 };
 
-/* The files of the kernel that are about all cores, held open. */
-struct cpu_look {
-	const struct root *root;
-	struct attr stat_file, online_file;
-	size_t size; /* how much of /proc/stat holds the cpu lines */
-	struct cores cores;
-	struct cpu_stat stat;
-	bool set[CORES_MAX];
-	char buf[64 * 1024];
-};
-int look_open(struct cpu_look *l, const struct root *r); /* 0, or -1 with errno: no /proc/stat */
-void look_close(struct cpu_look *l);
-bool look_stat(struct cpu_look *l, int64_t t_ns); /* renews stat; is it fresh? */
-void look_online(struct cpu_look *l);             /* renews cores.online */
+/* The newest of the last `past` readings at t_ns[], of `reads` in all, that was made at before_ns or earlier;
+ * or UINT64_MAX. */
+static inline uint64_t cpu_window_start(const int64_t *t_ns, uint64_t past, uint64_t reads, int64_t before_ns)
+{
+	uint64_t oldest = reads > past - 1 ? reads - (past - 1) : 0;
+
+	for (uint64_t i = reads; i-- > oldest;)
+		if (t_ns[i % past] <= before_ns)
+			return i;
+	return UINT64_MAX;
+}
 
 struct cpu_source;
 struct cpu_source_ops {
@@ -57,7 +54,7 @@ struct cpu_source_ops {
 	void (*tell)(unsigned core, char *out, size_t size);
 	/* Reset: it is used from now on, perhaps again. */
 	void (*start)(struct cpu_source *s);
-	/* It is not used for a while: cost nothing. */
+	/* It is not used for a while: cost nothing. NULL: it costs nothing. */
 	void (*stop)(struct cpu_source *s);
 	/* Percent by slot, NaN: offline, or not known.  False: it can no longer be believed. */
 	bool (*read)(struct cpu_source *s, const struct cpu_stat *stat, int64_t t_ns, double *busy);

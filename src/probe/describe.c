@@ -193,8 +193,8 @@ static void make_unique(const struct probe_set *r, struct channel *c)
 	size_t stem = is_rail(c->kind) ? stem_length(c->name) : strlen(c->name);
 	char text[96], base[sizeof c->name], ending[sizeof c->name];
 
-	text_join(base, stem + 1, c->name, "", "");
-	text_join(ending, sizeof ending, c->name + stem, "", "");
+	text_join(base, stem + 1, c->name);
+	text_join(ending, sizeof ending, c->name + stem);
 	for (unsigned n = 2; probe_set_find(r, c->name) && n < 1000; n++) {
 		char number[16];
 		snprintf(number, sizeof number, "%c%u", is_rail(c->kind) ? '_' : '.', n);
@@ -229,6 +229,21 @@ void channel_describe(const struct probe_ctx *o, struct channel *c, const char *
 	by_settings(o->s, c);
 }
 
+void channel_form(const struct probe_ctx *o, struct channel *c, const struct channel_form *form)
+{
+	channel_describe(o, c, form->name, false);
+	c->unit = form->unit;
+	c->family = form->family;
+	c->lo = 0;
+	c->hi = form->hi;
+	c->period_ns = form->period_ns;
+	snprintf(c->source, sizeof c->source, "%s", form->source ? _(form->source) : "");
+	if (form->label && !setting_get(o->s, "label"))
+		snprintf(c->label, sizeof c->label, "%s", _(form->label));
+	if (form->note && !c->note[0])
+		snprintf(c->note, sizeof c->note, "%s", _(form->note));
+}
+
 #define DEBUGFS "/sys/kernel/debug"
 
 static bool has_debugfs(const struct root *r)
@@ -246,7 +261,7 @@ void reason_add_text(struct reason *why, const char *what, const char *text)
 	char one[sizeof why->tried];
 
 	snprintf(one, sizeof one, "%s%.120s (%.60s)", *why->tried ? ", " : "", what, text);
-	text_join(why->tried, sizeof why->tried, why->tried, one, "");
+	text_join(why->tried, sizeof why->tried, why->tried, one);
 }
 
 void reason_add(struct reason *why, const char *what, int error)
@@ -297,6 +312,14 @@ void reason_set(const struct reason *why, const struct probe_ctx *o, struct chan
 	/* The cure is worth more than the end of a long list of paths. */
 	snprintf(text, sizeof text, _("tried %s"), why->tried);
 	text_shortened(told, sizeof told - strlen(tail), text, strlen(text));
-	text_join(text, sizeof text, told, tail, "");
+	text_join(text, sizeof text, told, tail);
 	text_printable(c->missing, sizeof c->missing, text, strlen(text));
+}
+
+void reason_one(const struct probe_ctx *o, struct channel *c, const char *what, int error)
+{
+	struct reason why = {.denied = false};
+
+	reason_add(&why, what, error);
+	reason_set(&why, o, c);
 }

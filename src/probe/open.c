@@ -1,5 +1,6 @@
 /* The table of probes: the statements of a board file and the function that opens each. */
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,32 +166,15 @@ int probe_open(struct probe_set *r, const struct statement *s, int64_t tick_ns, 
 	return kind_find(s->probe)->open(&o, e);
 }
 
-const struct channel *probe_ctx_add(struct probe_ctx *o, const struct channel *c, struct err *e)
+int probe_ctx_add(struct probe_ctx *o, const struct channel *c, struct err *e)
 {
-	if (probe_set_find(o->probes, c->name)) {
-		statement_error(o->s, e, _("duplicate channel \"%s\""), c->name);
-		return NULL;
-	}
-	if (o->probes->width[c->tier] >= UINT16_MAX) {
-		statement_error(o->s, e, _("more channels than a tier can hold"));
-		return NULL;
-	}
-	const struct channel *added = probe_set_add_channel(o->probes, c);
-	if (!added)
-		statement_error(o->s, e, _("out of memory"));
-	return added;
+	if (probe_set_find(o->probes, c->name))
+		return statement_error(o->s, e, _("duplicate channel \"%s\""), c->name);
+	if (o->probes->width[c->tier] >= UINT16_MAX)
+		return statement_error(o->s, e, _("more channels than a tier can hold"));
+	return probe_set_add_channel(o->probes, c) ? 0 : statement_error(o->s, e, _("out of memory"));
 }
 
-int probe_ctx_column(struct probe_ctx *o, const struct channel *c, uint16_t *column, struct err *e)
-{
-	const struct channel *added = probe_ctx_add(o, c, e);
-
-	if (added)
-		*column = added->column;
-	return added ? 0 : -1;
-}
-
-/* Its channels are those that were added since it was made. */
 int probe_ctx_add_probe(struct probe_ctx *o, struct probe *p, struct err *e)
 {
 	if (!p->derived && !p->readers[0] && !p->computes)
@@ -206,18 +190,12 @@ int probe_ctx_finish(struct probe_ctx *o, struct probe *p, int added, bool found
 	return added;
 }
 
-void file_probe_close(struct probe *p)
+void *probe_new(const struct probe_ctx *o, size_t size, size_t n_attrs, const struct probe_ops *ops,
+		int64_t period_ns, struct err *e)
 {
-	struct file_probe *f = (struct file_probe *)p;
-
-	attr_close(&f->attr);
-	free(f);
-}
-
-void *probe_new(const struct probe_ctx *o, size_t size, const struct probe_ops *ops, int64_t period_ns,
-		struct err *e)
-{
-	struct probe *p = calloc(1, size);
+	size_t at = (size + _Alignof(max_align_t) - 1) & ~(_Alignof(max_align_t) - 1);
+	char *memory = calloc(1, at + n_attrs * sizeof(struct attr));
+	struct probe *p = (struct probe *)memory;
 
 	if (!p) {
 		statement_error(o->s, e, _("out of memory"));
@@ -227,6 +205,11 @@ void *probe_new(const struct probe_ctx *o, size_t size, const struct probe_ops *
 	p->tier = o->s->tier;
 	p->column = (uint16_t)o->probes->width[p->tier];
 	p->period_ns = period_ns;
+	p->root = o->root;
+	p->attrs = (struct attr *)(memory + at);
+	p->n_attrs = n_attrs;
+	for (size_t i = 0; i < n_attrs; i++)
+		p->attrs[i].fd = -1;
 	return p;
 }
 
@@ -251,4 +234,11 @@ size_t cpulist_parse(const char *text, bool *set, size_t max)
 		p += *p == ',';
 	}
 	return count;
+}
+
+size_t cpulist_read(const struct root *r, const char *path, bool *set, size_t max)
+{
+	char text[256];
+
+	return file_line(r, path, text, sizeof text) ? cpulist_parse(text, set, max) : 0;
 }

@@ -6,15 +6,18 @@
  * loses records or costs too much is replaced by the next one, and is tried again later. The channel
  * cpu.window records at every moment which kind of number this is, because notes are written once.
  *
- * A core that is offline has no value, and no line in /proc/stat. */
+ * A core that is offline has no value, and no line in /proc/stat, where lines are identified by the N of
+ * cpuN: they are not consecutive. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "probe/cpu.h"
 #include "util/intl.h"
+#include "util/num.h"
 
 #define CHECK_NS      NS_PER_S
 #define CHECK_PERCENT 15
@@ -25,6 +28,16 @@
 
 static const struct cpu_source_ops *const all_sources[SOURCES] = {&cpu_by_perf, &cpu_by_idle, &cpu_by_stat};
 
+/* The files of the kernel that are about all cores, held open. */
+struct cpu_look {
+	const struct root *root;
+	struct attr stat_file, online_file;
+	size_t size; /* how much of /proc/stat holds the cpu lines */
+	struct cores cores;
+	struct cpu_stat stat;
+	bool set[CORES_MAX];
+	char buf[64 * 1024];
+};
 /* How a source stands against /proc/stat since begin_ns. */
 struct check {
 	int64_t begin_ns, total, last_ns;
@@ -42,13 +55,142 @@ struct cpu {
 	int64_t began_ns; /* when the source in use was started; 0: not yet */
 	int64_t retry_ns, rest_ns;
 	struct check check;
-	uint16_t column, window_column; /* of cpu.util, cpu.window */
-	bool window;                    /* is there a channel for it */
-	bool denied;                    /* more rights would give an exact source */
+	bool denied; /* more rights would give an exact source */
 	int64_t tick_ns;
-	uint16_t core_column[CORES_MAX]; /* by slot */
 	double busy[CORES_MAX];
 };
+
+/* The fields behind "cpuN": the sum of all of them and of idle and iowait. */
+static const char *parse_line(const char *p, const char *end, int64_t *total, int64_t *idle)
+{
+	int field = 0;
+	int64_t v;
+
+	*total = *idle = 0;
+	while (p < end && *p != '\n') {
+		p = num_i64(p, end, &v);
+		if (!p || v < 0 || v > INT64_MAX / 16 || field >= 16)
+			return NULL;
+		*total = (int64_t)((uint64_t)*total + (uint64_t)v);
+		if (field == 3 || field == 4)
+			*idle += v;
+		field++;
+	}
+	return field >= 4 && p < end ? p + 1 : NULL;
+}
+
+/* False when the text is not what it should be, or ends within the cpu lines
+ * and is not the whole file. */
+static bool parse(struct cpu_look *c, const char *p, const char *end, bool whole)
+{
+	int64_t total, idle, n;
+
+	for (unsigned i = 0; i < c->cores.n; i++)
+		c->stat.idle[i] = -1;
+	if (end - p < 5 || memcmp(p, "cpu ", 4) != 0 || !(p = parse_line(p + 4, end, &c->stat.total, &idle)))
+		return false;
+	while (end - p >= 3 && !memcmp(p, "cpu", 3)) {
+		p += 3;
+		if (p == end || *p < '0' || *p > '9' || !(p = num_i64(p, end, &n)) ||
+		    !(p = parse_line(p, end, &total, &idle)))
+			return false;
+		if (n < CORES_MAX && c->cores.slot[n] >= 0)
+			c->stat.idle[c->cores.slot[n]] = idle;
+	}
+	return whole || p < end;
+}
+
+/* Renews stat; is it fresh? */
+static bool look_stat(struct cpu_look *c, int64_t t_ns)
+{
+	ssize_t n = attr_read(&c->stat_file, c->root, c->buf, c->size);
+
+	c->stat.t_ns = t_ns;
+	c->stat.fresh = n > 0 && parse(c, c->buf, c->buf + n, (size_t)n < c->size);
+	if (c->stat.fresh || n < 0 || c->size == sizeof c->buf)
+		return c->stat.fresh;
+	c->size = sizeof c->buf; /* more cores than when it was opened */
+	n = attr_read(&c->stat_file, c->root, c->buf, c->size);
+	c->stat.fresh = n > 0 && parse(c, c->buf, c->buf + n, (size_t)n < c->size);
+	return c->stat.fresh;
+}
+
+/* Without such a file the lines of /proc/stat are used. */
+static void look_online(struct cpu_look *c)
+{
+	char text[256];
+	ssize_t n = -1;
+
+	if (attr_is_open(&c->online_file))
+		n = attr_read(&c->online_file, c->root, text, sizeof text - 1);
+	while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\0'))
+		n--;
+	text[n > 0 ? n : 0] = '\0';
+	bool known = n > 0 && cpulist_parse(text, c->set, CORES_MAX) > 0;
+	for (unsigned i = 0; i < c->cores.n; i++)
+		c->cores.online[i] = known ? c->set[c->cores.id[i]] : c->stat.idle[i] >= 0;
+}
+
+static void add_cores(struct cores *k, const bool *set)
+{
+	k->n = 0;
+	for (unsigned i = 0; i < CORES_MAX; i++) {
+		k->slot[i] = -1;
+		if (!set[i])
+			continue;
+		k->slot[i] = (int16_t)k->n;
+		k->id[k->n++] = (uint16_t)i;
+	}
+}
+
+/* All possible cores: also those that are offline now have a channel. */
+static void find_cores(struct cpu_look *c)
+{
+	static const char *const lists[] = {"/sys/devices/system/cpu/present",
+					    "/sys/devices/system/cpu/possible"};
+
+	for (int i = 0; i < 2; i++)
+		if (cpulist_read(c->root, lists[i], c->set, CORES_MAX)) {
+			add_cores(&c->cores, c->set);
+			return;
+		}
+	memset(c->set, true, sizeof c->set);
+	add_cores(&c->cores, c->set);
+	bool taken = look_stat(c, 0);
+	for (unsigned i = 0; i < CORES_MAX; i++)
+		c->set[i] = taken && c->stat.idle[i] >= 0;
+	add_cores(&c->cores, c->set);
+}
+
+/* 0, or -1 with errno: no /proc/stat. */
+static int look_open(struct cpu_look *c, const struct root *r)
+{
+	c->root = r;
+	c->stat.tick_ns = (double)NS_PER_S / (double)sysconf(_SC_CLK_TCK);
+	c->size = sizeof c->buf;
+	c->online_file.fd = -1;
+	if (attr_open(&c->stat_file, r, "/proc/stat") < 0)
+		return -1;
+	attr_open(&c->online_file, r, "/sys/devices/system/cpu/online");
+	find_cores(c);
+	if (look_stat(c, 0)) {
+		/* Only the cpu lines, with room for longer numbers; the interrupts'
+		 * line behind them can have many kilobytes. */
+		const char *rest = memmem(c->buf, sizeof c->buf, "\nintr", 5);
+		if (rest)
+			c->size = (size_t)(rest - c->buf) * 5 / 4 + 512;
+		if (c->size > sizeof c->buf)
+			c->size = sizeof c->buf;
+	}
+	look_online(c);
+	return 0;
+}
+
+static void look_close(struct cpu_look *c)
+{
+	attr_close(&c->stat_file);
+	attr_close(&c->online_file);
+}
 
 static void begin_check(struct cpu *c)
 {
@@ -89,7 +231,7 @@ static bool contradicted(struct cpu *c, int64_t t_ns)
 
 static void use_source(struct cpu *c, unsigned use)
 {
-	if (c->use != use)
+	if (c->use != use && c->source[c->use]->ops->stop)
 		c->source[c->use]->ops->stop(c->source[c->use]);
 	c->use = use;
 	c->began_ns = c->check.begin_ns = c->stat_due_ns = 0;
@@ -153,6 +295,7 @@ static void cpu_read(struct probe *p, int64_t t_ns, double *row)
 		fine = !contradicted(c, t_ns);
 	double sum = 0;
 	int count = 0;
+	row += p->column; /* cpu.util, the cores by slot, cpu.window */
 	for (unsigned i = 0; i < c->look.cores.n; i++) {
 		double busy = fine ? c->busy[i] : NAN;
 		if (!isnan(busy)) {
@@ -160,11 +303,11 @@ static void cpu_read(struct probe *p, int64_t t_ns, double *row)
 			sum += busy;
 			count++;
 		}
-		row[c->core_column[i]] = channel_round(CHANNEL_CORE_UTIL, busy);
+		row[1 + i] = channel_round(CHANNEL_CORE_UTIL, busy);
 	}
-	row[c->column] = channel_round(CHANNEL_CPU_UTIL, count ? sum / count : NAN);
-	if (c->window)
-		row[c->window_column] =
+	row[0] = channel_round(CHANNEL_CPU_UTIL, count ? sum / count : NAN);
+	if (c->n_sources > 1)
+		row[1 + c->look.cores.n] =
 			fine ? (double)window_ns(s->ops, c->tick_ns) / (double)NS_PER_MS : NAN;
 	if (!fine)
 		step_down(c, t_ns);
@@ -177,7 +320,7 @@ static void cpu_close(struct probe *p)
 	for (unsigned i = 0; i < c->n_sources; i++)
 		c->source[i]->ops->close(c->source[i]);
 	look_close(&c->look);
-	free(c);
+	probe_free(p);
 }
 
 static const struct probe_ops cpu_ops = {cpu_read, cpu_close};
@@ -202,9 +345,9 @@ static void open_sources(struct probe_ctx *o, struct cpu *c, char *fact, size_t 
 		}
 		snprintf(one, sizeof one, "; %s: %s", ops->name, why);
 		if (!c->n_sources)
-			text_join(missing, sizeof missing, missing, one, "");
+			text_join(missing, sizeof missing, missing, one);
 	}
-	text_join(fact, size, c->n_sources ? c->source[0]->ops->name : "", missing, "");
+	text_join(fact, size, c->n_sources ? c->source[0]->ops->name : "", missing);
 }
 
 static void describe_source(const struct cpu_source_ops *ops, int64_t tick_ns, struct channel *ch,
@@ -218,7 +361,7 @@ static void describe_source(const struct cpu_source_ops *ops, int64_t tick_ns, s
 			 (int)(window_ns(ops, tick_ns) / NS_PER_MS));
 	else
 		snprintf(what, sizeof what, "%s", _("from context switches, without interrupts"));
-	text_join(ch->note, sizeof ch->note, what, of, "");
+	text_join(ch->note, sizeof ch->note, what, of);
 }
 
 static int add_window(struct probe_ctx *o, struct cpu *c, struct err *e)
@@ -234,38 +377,32 @@ static int add_window(struct probe_ctx *o, struct cpu *c, struct err *e)
 	for (unsigned i = 1; i < c->n_sources; i++)
 		text_join(ch.source, sizeof ch.source, ch.source, ", ", c->source[i]->ops->name);
 	snprintf(ch.note, sizeof ch.note, "%s", _("current averaging time of cpu*.util in ms"));
-	const struct channel *added = probe_ctx_add(o, &ch, e);
-	c->window = added != NULL;
-	c->window_column = added ? added->column : 0;
-	return added ? 0 : -1;
+	return probe_ctx_add(o, &ch, e);
 }
 
 static int add_channels(struct probe_ctx *o, struct cpu *c, struct err *e)
 {
 	const struct cpu_source_ops *ops = c->source[0]->ops;
-	const struct channel *added;
 	struct channel ch;
 	char name[32];
 
 	channel_describe(o, &ch, "cpu.util", false);
 	describe_source(ops, o->tick_ns, &ch, _(", of all online cores"));
 	if (c->denied)
-		text_join(ch.note, sizeof ch.note, ch.note, _("; exact with sudo"), "");
+		text_join(ch.note, sizeof ch.note, ch.note, _("; exact with sudo"));
 	snprintf(ch.source, sizeof ch.source, "%s",
 		 ops == &cpu_by_perf   ? _("perf: context switches")
 		 : ops == &cpu_by_idle ? "/sys/devices/system/cpu/cpu*/cpuidle/state*/time"
 				       : "/proc/stat");
-	if (!(added = probe_ctx_add(o, &ch, e)))
+	if (probe_ctx_add(o, &ch, e) < 0)
 		return -1;
-	c->column = added->column;
 	for (unsigned i = 0; i < c->look.cores.n; i++) {
 		snprintf(name, sizeof name, "cpu%u.util", c->look.cores.id[i]);
 		channel_describe(o, &ch, name, false);
 		describe_source(ops, o->tick_ns, &ch, "");
 		ops->tell(c->look.cores.id[i], ch.source, sizeof ch.source);
-		if (!(added = probe_ctx_add(o, &ch, e)))
+		if (probe_ctx_add(o, &ch, e) < 0)
 			return -1;
-		c->core_column[i] = added->column;
 	}
 	return c->n_sources > 1 ? add_window(o, c, e) : 0;
 }
@@ -274,18 +411,15 @@ static int add_channels(struct probe_ctx *o, struct cpu *c, struct err *e)
 static int add_missing(struct probe_ctx *o, struct cpu *c, const char *what, const char *why, int error,
 		       struct err *e)
 {
-	struct reason reason = {.denied = false};
 	struct channel ch;
 
 	cpu_close(&c->probe);
 	channel_describe(o, &ch, "cpu.util", false);
-	if (error) {
-		reason_add(&reason, what, error);
-		reason_set(&reason, o, &ch);
-	} else {
+	if (error)
+		reason_one(o, &ch, what, error);
+	else
 		text_join(ch.missing, sizeof ch.missing, "source=", what, why);
-	}
-	return probe_ctx_add(o, &ch, e) ? 0 : -1;
+	return probe_ctx_add(o, &ch, e);
 }
 
 static int open_cpu(struct probe_ctx *o, struct err *e)
@@ -295,7 +429,7 @@ static int open_cpu(struct probe_ctx *o, struct err *e)
 
 	if (only && strcmp(only, "perf") != 0 && strcmp(only, "cpuidle") != 0 && strcmp(only, "stat") != 0)
 		return statement_error(o->s, e, _("source= needs perf, cpuidle or stat, not \"%s\""), only);
-	struct cpu *c = probe_new(o, sizeof *c, &cpu_ops, CPU_READ_NS, e);
+	struct cpu *c = probe_new(o, sizeof *c, 0, &cpu_ops, CPU_READ_NS, e);
 	if (!c)
 		return -1;
 	c->tick_ns = o->tick_ns;

@@ -20,40 +20,27 @@
 #define PERIOD_NS (20 * NS_PER_MS)
 #define LIMIT_NS  NS_PER_S
 
-struct freq {
-	struct file_probe file;
-	uint16_t column;
-};
-
 static void freq_read(struct probe *p, int64_t t_ns, double *row)
 {
-	struct freq *f = (struct freq *)p;
-	double khz = attr_poll(&f->file.attr, f->file.root, t_ns);
+	double khz = attr_poll(p->attrs, p->root, t_ns);
 
-	row[f->column] = khz > 0 ? khz * 1000 : NAN; /* some drivers say 0 for "not known" */
+	row[p->column] = khz > 0 ? khz * 1000 : NAN; /* some drivers say 0 for "not known" */
 }
 
-static const struct probe_ops freq_ops = {freq_read, file_probe_close};
+static const struct probe_ops freq_ops = {freq_read, probe_free};
 
 /* late: it does not exist now, and may appear. */
 static int add_file(struct probe_ctx *o, struct channel *ch, const char *path, bool late, struct err *e)
 {
-	struct freq *f = probe_new(o, sizeof *f, &freq_ops, ch->period_ns, e);
+	struct probe *p = probe_new(o, sizeof *p, 1, &freq_ops, ch->period_ns, e);
 
-	if (!f)
+	if (!p)
 		return -1;
-	f->file.root = o->root;
-	f->file.attr.fd = -1;
-	text_join(ch->source, sizeof ch->source, path, "", "");
-	bool open = attr_open(&f->file.attr, o->root, path) == 0;
-	if (!open && !late) {
-		struct reason why = {.denied = false};
-		reason_add(&why, path, errno);
-		reason_set(&why, o, ch);
-	}
-	int added = probe_ctx_column(o, ch, &f->column, e);
-
-	return probe_ctx_finish(o, &f->file.probe, added, open || late, e);
+	text_join(ch->source, sizeof ch->source, path);
+	bool open = attr_open(p->attrs, o->root, path) == 0;
+	if (!open && !late)
+		reason_one(o, ch, path, errno);
+	return probe_ctx_finish(o, p, probe_ctx_add(o, ch, e), open || late, e);
 }
 
 /* "cpu4", "cpu4-7", or with a hole "cpu0,3-5". */
@@ -108,10 +95,9 @@ static bool measures(const struct probe_ctx *o, const char *dir)
 {
 	static const char *const drivers[] = {"intel_pstate", "intel_cpufreq", "amd-pstate", "amd-pstate-epp",
 					      "acpi-cpufreq"};
-	char path[192], driver[64];
+	char driver[64];
 
-	snprintf(path, sizeof path, "%.120s/scaling_driver", dir);
-	if (!file_line(o->root, path, driver, sizeof driver))
+	if (!file_line_of(o->root, driver, sizeof driver, dir, "/scaling_driver"))
 		return false;
 	for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++)
 		if (!strcmp(driver, drivers[i]))
@@ -119,41 +105,43 @@ static bool measures(const struct probe_ctx *o, const char *dir)
 	return false;
 }
 
-static int add_group(struct probe_ctx *o, const char *dir, unsigned first, const bool *group, struct err *e)
+/* The clock of a group whose first core that is. */
+static int add_clock(struct probe_ctx *o, const char *path, unsigned first, const char *label,
+		     const char *note, bool late, struct err *e)
 {
-	char path[192], name[32], label[32], governor[64];
 	struct channel ch;
+	char name[32];
 
-	label_group(label, sizeof label, group);
-	snprintf(path, sizeof path, "%.120s/scaling_cur_freq", dir);
 	snprintf(name, sizeof name, "cpu%u.freq", first);
 	channel_describe(o, &ch, name, false);
 	snprintf(ch.label, sizeof ch.label, "%s", label);
 	if (!ch.period_ns)
 		ch.period_ns = PERIOD_NS;
-	if (!ch.note[0] && !measures(o, dir))
-		snprintf(ch.note, sizeof ch.note, "%s",
-			 _("requested clock; lower while the hardware throttles"));
-	if (add_file(o, &ch, path, false, e) < 0 || add_limits(o, dir, first, label, e) < 0)
-		return -1;
-	snprintf(path, sizeof path, "%.120s/scaling_governor", dir);
-	snprintf(name, sizeof name, "cpu%u.governor", first);
-	if (file_line(o->root, path, governor, sizeof governor) && *governor &&
-	    probe_set_add_fact(o->probes, name, governor) < 0)
-		return statement_error(o->s, e, _("out of memory"));
-	return 0;
+	if (!ch.note[0])
+		snprintf(ch.note, sizeof ch.note, "%s", note);
+	return add_file(o, &ch, path, late, e);
+}
+
+static int add_group(struct probe_ctx *o, const char *dir, unsigned first, const bool *group, struct err *e)
+{
+	char path[192], label[32];
+	const char *note = measures(o, dir) ? "" : _("requested clock; lower while the hardware throttles");
+
+	label_group(label, sizeof label, group);
+	snprintf(path, sizeof path, "%.120s/scaling_cur_freq", dir);
+	return add_clock(o, path, first, label, note, false, e) < 0 ? -1
+								    : add_limits(o, dir, first, label, e);
 }
 
 /* The cores of a group: "4 5 6 7", online or not. */
 static void find_related(const struct probe_ctx *o, const char *dir, unsigned first, bool *group)
 {
-	char path[192], text[160];
+	char text[160];
 	int64_t n;
 
 	memset(group, 0, CORES_MAX * sizeof *group);
 	group[first] = true;
-	snprintf(path, sizeof path, "%.120s/related_cpus", dir);
-	if (!file_line(o->root, path, text, sizeof text))
+	if (!file_line_of(o->root, text, sizeof text, dir, "/related_cpus"))
 		return;
 	const char *p = text, *end = text + strlen(text);
 	while (p < end && (p = num_i64(p, end, &n)))
@@ -165,9 +153,8 @@ static void find_related(const struct probe_ctx *o, const char *dir, unsigned fi
  * which comes to life with its first core. */
 static int add_offline(struct probe_ctx *o, const bool *left, struct err *e)
 {
-	char path[192], name[32];
+	char path[192], label[32];
 	bool run[CORES_MAX];
-	struct channel ch;
 
 	for (unsigned i = 0, next; i < CORES_MAX; i = next) {
 		memset(run, 0, sizeof run);
@@ -176,14 +163,8 @@ static int add_offline(struct probe_ctx *o, const bool *left, struct err *e)
 		if (next++ == i)
 			continue;
 		snprintf(path, sizeof path, CPU "/cpu%u/cpufreq/scaling_cur_freq", i);
-		snprintf(name, sizeof name, "cpu%u.freq", i);
-		channel_describe(o, &ch, name, false);
-		label_group(ch.label, sizeof ch.label, run);
-		if (!ch.period_ns)
-			ch.period_ns = PERIOD_NS;
-		if (!ch.note[0])
-			snprintf(ch.note, sizeof ch.note, "%s", _("offline when nvmtop started"));
-		if (add_file(o, &ch, path, true, e) < 0)
+		label_group(label, sizeof label, run);
+		if (add_clock(o, path, i, label, _("offline when nvmtop started"), true, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -191,18 +172,16 @@ static int add_offline(struct probe_ctx *o, const bool *left, struct err *e)
 
 static int open_cpufreq(struct probe_ctx *o, struct err *e)
 {
-	char **names, dir[128], present[160], online[160];
+	char **names, dir[128];
 	bool left[CORES_MAX], up[CORES_MAX], group[CORES_MAX];
 	size_t n;
 	int result = 0, groups = 0;
 
 	if (root_list(o->root, CPU "/cpufreq", &names, &n) < 0)
 		return 0;
-	if (!file_line(o->root, CPU "/present", present, sizeof present) ||
-	    !cpulist_parse(present, left, CORES_MAX))
+	if (!cpulist_read(o->root, CPU "/present", left, CORES_MAX))
 		memset(left, 0, sizeof left);
-	if (!file_line(o->root, CPU "/online", online, sizeof online) ||
-	    !cpulist_parse(online, up, CORES_MAX))
+	if (!cpulist_read(o->root, CPU "/online", up, CORES_MAX))
 		memset(up, true, sizeof up);
 	for (size_t i = 0; i < n && !result; i++) {
 		const char *digits = names[i] + 6, *end = names[i] + strlen(names[i]);

@@ -10,7 +10,6 @@
 
 struct derived {
 	struct probe probe;
-	uint16_t column;
 	size_t n;
 	uint16_t from[];
 };
@@ -24,7 +23,7 @@ static void total_read(struct probe *p, int64_t t_ns, double *row)
 	(void)t_ns;
 	for (size_t i = 0; i < d->n; i++)
 		sum += row[d->from[i]];
-	row[d->column] = channel_round(CHANNEL_POWER_TOTAL, sum);
+	row[p->column] = channel_round(CHANNEL_POWER_TOTAL, sum);
 }
 
 /* A unit that is powered down has no temperature and is not the hottest. */
@@ -36,41 +35,30 @@ static void hottest_read(struct probe *p, int64_t t_ns, double *row)
 	(void)t_ns;
 	for (size_t i = 0; i < d->n; i++)
 		most = fmax(most, row[d->from[i]]); /* fmax: the other one when one is NaN */
-	row[d->column] = channel_round(CHANNEL_HOTTEST, most);
+	row[p->column] = channel_round(CHANNEL_HOTTEST, most);
 }
 
-static void derived_close(struct probe *p)
-{
-	free(p);
-}
-
-static const struct probe_ops total_ops = {total_read, derived_close};
-static const struct probe_ops hottest_ops = {hottest_read, derived_close};
+static const struct probe_ops total_ops = {total_read, probe_free};
+static const struct probe_ops hottest_ops = {hottest_read, probe_free};
 
 static int add_derived(struct probe_ctx *o, const struct probe_ops *ops, const struct channel *ch, size_t n,
 		       const uint16_t *from, struct err *e)
 {
-	const struct channel *added = probe_ctx_add(o, ch, e);
+	struct derived *d = probe_new(o, sizeof *d + n * sizeof d->from[0], 0, ops, 0, e);
 
-	if (!added)
-		return -1;
-	if (ch->missing[0])
-		return 0;
-	struct derived *d = probe_new(o, sizeof *d + n * sizeof d->from[0], ops, 0, e);
 	if (!d)
 		return -1;
 	d->probe.derived = true;
-	d->column = added->column;
 	d->n = n;
 	memcpy(d->from, from, n * sizeof *from);
-	return probe_ctx_add_probe(o, &d->probe, e);
+	return probe_ctx_finish(o, &d->probe, probe_ctx_add(o, ch, e), !ch->missing[0], e);
 }
 
 /* Energy since the start: trapezoids over the times at which power was really sampled, as in a report.
  * Where power is missing the energy is missing, so that the hole is visible; a long hole adds nothing. */
 struct energy {
 	struct probe probe;
-	uint16_t power, column;
+	uint16_t power;
 	int64_t gap_ns; /* values further apart have a hole between them */
 	int64_t last_ns;
 	double last_mw, joules;
@@ -81,42 +69,36 @@ static void energy_read(struct probe *p, int64_t t_ns, double *row)
 	struct energy *g = (struct energy *)p;
 	double mw = row[g->power];
 
-	row[g->column] = NAN;
+	row[p->column] = NAN;
 	if (isnan(mw))
 		return;
 	if (g->last_ns && t_ns - g->last_ns <= g->gap_ns)
 		g->joules += (mw + g->last_mw) / 2 / 1000 * (double)(t_ns - g->last_ns) / (double)NS_PER_S;
 	g->last_ns = t_ns;
 	g->last_mw = mw;
-	row[g->column] = g->joules;
+	row[p->column] = g->joules;
 }
 
-static const struct probe_ops energy_ops = {energy_read, derived_close};
+static const struct probe_ops energy_ops = {energy_read, probe_free};
 
 static int add_energy(struct probe_ctx *o, const struct channel *power, struct err *e)
 {
-	struct energy *g;
+	struct energy *g = probe_new(o, sizeof *g, 0, &energy_ops, 0, e);
 	struct channel ch;
 
+	if (!g)
+		return -1;
 	channel_describe(o, &ch, "energy.total", false);
 	snprintf(ch.label, sizeof ch.label, "%s", _("Energy"));
 	ch.unit = UNIT_JOULE;
 	ch.family = FAMILY_POWER;
 	snprintf(ch.source, sizeof ch.source, "%s", _("power.total over time"));
 	snprintf(ch.note, sizeof ch.note, "%s", _("since nvmtop started; gaps add nothing"));
-	text_join(ch.missing, sizeof ch.missing, power->missing, "", "");
-	uint16_t column = power->column;
-	const struct channel *added = probe_ctx_add(o, &ch, e);
-	if (!added || ch.missing[0])
-		return added ? 0 : -1;
-	g = probe_new(o, sizeof *g, &energy_ops, 0, e);
-	if (!g)
-		return -1;
+	text_join(ch.missing, sizeof ch.missing, power->missing);
 	g->probe.derived = true;
-	g->power = column;
-	g->column = added->column;
+	g->power = power->column;
 	g->gap_ns = COVER_PERIODS * o->tick_ns;
-	return probe_ctx_add_probe(o, &g->probe, e);
+	return probe_ctx_finish(o, &g->probe, probe_ctx_add(o, &ch, e), !ch.missing[0], e);
 }
 
 /* One group of rails, from words[first] up to an "or": their columns.  0, or -1
@@ -130,7 +112,7 @@ static int add_up(struct probe_ctx *o, size_t first, size_t *n, uint16_t *from, 
 	ch->missing[0] = '\0';
 	for (*n = 0; first + *n < o->s->n_words && strcmp(words[first + *n], "or") != 0; ++*n) {
 		const char *word = words[first + *n];
-		text_join(name, sizeof name, word, ".power", "");
+		text_join(name, sizeof name, word, ".power");
 		const struct channel *rail = probe_set_find(o->probes, name);
 		if (!rail || rail->tier != o->s->tier)
 			return statement_error(o->s, e,
@@ -174,8 +156,7 @@ static int open_total(struct probe_ctx *o, struct err *e)
 	return add_energy(o, probe_set_find(o->probes, chosen.name), e);
 }
 
-const struct probe_kind probe_kind_total = {
-	"total", 1, 32, " label note carrier ", false, false, open_total};
+const struct probe_kind probe_kind_total = {"total", 1, 32, " label note carrier ", false, false, open_total};
 
 static bool left_out(const struct probe_set *r, const struct statement *s, const struct channel *c)
 {

@@ -38,7 +38,6 @@ struct emc {
 	struct probe probe;
 	struct async_reader *slow;
 	struct async_reader_seen seen;
-	uint16_t column;
 	int64_t every_ns; /* the thread's period */
 	char rate_path[sizeof((struct attr *)0)->path];
 };
@@ -46,7 +45,8 @@ struct emc {
 static void reader_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
 {
 	struct reader *r = arg;
-	double busy_khz = attr_poll(&r->activity, r->root, t_ns), rate_hz = attr_poll(&r->rate, r->root, t_ns);
+	double busy_khz = attr_poll(&r->activity, r->root, t_ns),
+	       rate_hz = attr_poll(&r->rate, r->root, t_ns);
 
 	(void)wanted;
 	if (!(rate_hz >= 0))
@@ -78,7 +78,7 @@ static void emc_read(struct probe *p, int64_t t_ns, double *row)
 
 	async_reader_ask(m->slow, t_ns);
 	if (async_reader_take(m->slow, &m->seen, t_ns, v))
-		row[m->column] = channel_round(CHANNEL_EMC_UTIL, v[UTIL]);
+		row[p->column] = channel_round(CHANNEL_EMC_UTIL, v[UTIL]);
 }
 
 static void emc_close(struct probe *p)
@@ -86,7 +86,7 @@ static void emc_close(struct probe *p)
 	struct emc *m = (struct emc *)p;
 
 	async_reader_stop(m->slow);
-	free(m);
+	probe_free(p);
 }
 
 static const struct probe_ops emc_ops = {emc_read, emc_close};
@@ -96,7 +96,6 @@ struct rate {
 	struct probe probe;
 	struct async_reader *slow; /* the emc's, which is closed with the same probes */
 	struct async_reader_seen seen;
-	uint16_t column;
 };
 
 static void rate_read(struct probe *p, int64_t t_ns, double *row)
@@ -106,15 +105,10 @@ static void rate_read(struct probe *p, int64_t t_ns, double *row)
 
 	async_reader_ask(c->slow, t_ns);
 	if (async_reader_take(c->slow, &c->seen, t_ns, v))
-		row[c->column] = v[RATE];
+		row[p->column] = v[RATE];
 }
 
-static void rate_close(struct probe *p)
-{
-	free(p);
-}
-
-static const struct probe_ops rate_ops = {rate_read, rate_close};
+static const struct probe_ops rate_ops = {rate_read, probe_free};
 
 /* Which reads that file, and as often as that. */
 static const struct emc *emc_with(const struct probe_set *r, const char *path, int64_t period_ns)
@@ -133,16 +127,14 @@ bool emc_reads(const struct probe_set *r, const char *path, int64_t period_ns)
 	return emc_with(r, path, period_ns) != NULL;
 }
 
-int emc_add_rate(struct probe_ctx *o, const char *path, int64_t period_ns, uint16_t column, struct err *e)
+int emc_add_rate(struct probe_ctx *o, const struct channel *ch, const char *path, struct err *e)
 {
-	struct rate *c = probe_new(o, sizeof *c, &rate_ops, period_ns, e);
+	struct rate *c = probe_new(o, sizeof *c, 0, &rate_ops, ch->period_ns, e);
 
 	if (!c)
 		return -1;
-	c->slow = emc_with(o->probes, path, period_ns)->slow;
-	c->column = column;
-	c->probe.readers[0] = c->slow;
-	return probe_ctx_add_probe(o, &c->probe, e);
+	c->slow = c->probe.readers[0] = emc_with(o->probes, path, ch->period_ns)->slow;
+	return probe_ctx_finish(o, &c->probe, probe_ctx_add(o, ch, e), true, e);
 }
 
 /* The first of the statement's candidates that opens and holds a number. */
@@ -199,7 +191,7 @@ static struct reader *reader_new(struct root *root)
 
 static int open_emc(struct probe_ctx *o, struct err *e)
 {
-	struct emc *m = probe_new(o, sizeof *m, &emc_ops, TAKE_NS, e);
+	struct emc *m = probe_new(o, sizeof *m, 0, &emc_ops, TAKE_NS, e);
 	struct reader *r = m ? reader_new(o->probes->root) : NULL;
 	struct reason why = {.denied = false};
 	struct channel ch;
@@ -212,7 +204,7 @@ static int open_emc(struct probe_ctx *o, struct err *e)
 	bool found = open_first(r, &r->activity, o->s, "activity", &why) &&
 		     open_first(r, &r->rate, o->s, "rate", &why);
 	if (found) {
-		text_join(m->rate_path, sizeof m->rate_path, r->rate.path, "", "");
+		text_join(m->rate_path, sizeof m->rate_path, r->rate.path);
 		m->every_ns = ch.period_ns = sample_period(o->root, r->activity.path);
 		snprintf(ch.source, sizeof ch.source, "%.70s kHz / %.70s Hz", r->activity.path, r->rate.path);
 		if (!ch.note[0])
@@ -222,8 +214,7 @@ static int open_emc(struct probe_ctx *o, struct err *e)
 	}
 	m->slow = async_reader_new("nvmtop-emc", &reader_ops, r, VALUES, found ? ch.period_ns : READ_NS, 0.2);
 	m->probe.readers[0] = m->slow;
-	int added = m->slow ? probe_ctx_column(o, &ch, &m->column, e)
-			    : statement_error(o->s, e, _("out of memory"));
+	int added = m->slow ? probe_ctx_add(o, &ch, e) : statement_error(o->s, e, _("out of memory"));
 
 	return probe_ctx_finish(o, &m->probe, added, found, e);
 }

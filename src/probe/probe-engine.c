@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/gate.h"
+#include "probe/open.h"
 #include "util/clock.h"
 #include "util/intl.h"
 
+enum { CLOCK, LOAD, GATE, FILES };
+
 struct engine {
-	struct probe probe;
-	const struct root *root;
-	struct attr clock, load, gate; /* closed: it has none */
+	struct probe probe; /* its files are closed where it has none */
 	bool has_clock, has_load, has_gate;
-	uint16_t freq_column, util_column;
+	int util; /* column of the load, behind that of the clock */
 };
 
 static double number(struct attr *a, const struct root *r, int64_t t_ns, double per, enum channel_kind kind)
@@ -31,26 +31,17 @@ static double number(struct attr *a, const struct root *r, int64_t t_ns, double 
 static void engine_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct engine *n = (struct engine *)p;
+	struct attr *gate = &p->attrs[GATE];
+	bool off = n->has_gate && attr_reopen(gate, p->root, t_ns) && gate_read(gate, p->root) > 0;
 
-	bool off = n->has_gate && attr_reopen(&n->gate, n->root, t_ns) && gate_read(&n->gate, n->root) > 0;
-
+	row += p->column;
 	if (n->has_clock)
-		row[n->freq_column] = off ? 0 : number(&n->clock, n->root, t_ns, 1, CHANNEL_ENGINE_FREQ);
+		row[0] = off ? 0 : number(&p->attrs[CLOCK], p->root, t_ns, 1, CHANNEL_ENGINE_FREQ);
 	if (n->has_load)
-		row[n->util_column] = off ? 0 : number(&n->load, n->root, t_ns, 10, CHANNEL_ENGINE_UTIL);
+		row[n->util] = off ? 0 : number(&p->attrs[LOAD], p->root, t_ns, 10, CHANNEL_ENGINE_UTIL);
 }
 
-static void engine_close(struct probe *p)
-{
-	struct engine *n = (struct engine *)p;
-
-	attr_close(&n->clock);
-	attr_close(&n->load);
-	attr_close(&n->gate);
-	free(n);
-}
-
-static const struct probe_ops engine_ops = {engine_read, engine_close};
+static const struct probe_ops engine_ops = {engine_read, probe_free};
 
 /* The first candidate that holds a number now; *gone stays true if none exists. */
 static bool find_clock(struct engine *n, const struct statement *s, struct reason *why, bool *gone)
@@ -62,16 +53,17 @@ static bool find_clock(struct engine *n, const struct statement *s, struct reaso
 	for (size_t i = 0; i < s->n_settings; i++) {
 		const struct setting *t = &s->settings[i];
 		if (!strcmp(t->key, "devfreq"))
-			text_join(text, sizeof text, t->value, "/cur_freq", "");
+			text_join(text, sizeof text, t->value, "/cur_freq");
 		else if (strcmp(t->key, "path") != 0)
 			continue;
 		if (!place_set(&place, t->key, !strcmp(t->key, "path") ? t->value : text))
 			continue;
-		if (place_find(&place, n->root, "") == 0 && attr_open(&n->clock, n->root, place.path) == 0 &&
-		    (attr_number(&n->clock, n->root, &hz) || errno == EAGAIN))
+		if (place_find(&place, n->probe.root, "") == 0 &&
+		    attr_open(&n->probe.attrs[CLOCK], n->probe.root, place.path) == 0 &&
+		    (attr_number(&n->probe.attrs[CLOCK], n->probe.root, &hz) || errno == EAGAIN))
 			return true;
 		int error = errno;
-		attr_close(&n->clock);
+		attr_close(&n->probe.attrs[CLOCK]);
 		reason_add_place(why, &place, error);
 		*gone &= error == ENOENT;
 	}
@@ -84,18 +76,18 @@ static bool find_load(struct engine *n, const struct statement *s, struct reason
 {
 	const char *path;
 	double permille;
-	bool off = n->has_gate && gate_read(&n->gate, n->root) > 0;
+	bool off = n->has_gate && gate_read(&n->probe.attrs[GATE], n->probe.root) > 0;
 
 	for (size_t i = 0; (path = setting_nth(s, "load", i)); i++) {
 		if (!n->has_gate && !setting_get(s, "gate") && strstr(path, "/actmon/")) {
 			reason_add(why, _("its power state"), ENODATA);
 			continue;
 		}
-		if (attr_open(&n->load, n->root, path) == 0 &&
-		    (off || attr_number(&n->load, n->root, &permille) || errno == EAGAIN))
+		if (attr_open(&n->probe.attrs[LOAD], n->probe.root, path) == 0 &&
+		    (off || attr_number(&n->probe.attrs[LOAD], n->probe.root, &permille) || errno == EAGAIN))
 			return true;
 		int error = errno;
-		attr_close(&n->load);
+		attr_close(&n->probe.attrs[LOAD]);
 		reason_add(why, path, error);
 	}
 	return false;
@@ -121,7 +113,7 @@ static uint16_t index_of(const struct probe_set *r, const char *name)
 
 /* path NULL: missing, with why. */
 static int add(struct probe_ctx *o, enum channel_kind kind, const char *path, const struct reason *why,
-	       uint16_t *column, struct err *e)
+	       struct err *e)
 {
 	bool util = kind == CHANNEL_ENGINE_UTIL;
 	char name[64];
@@ -137,13 +129,13 @@ static int add(struct probe_ctx *o, enum channel_kind kind, const char *path, co
 	if (!setting_get(o->s, "label"))
 		text_printable(ch.label, sizeof ch.label, o->s->words[0], strlen(o->s->words[0]));
 	if (path)
-		text_join(ch.source, sizeof ch.source, path, "", "");
+		text_join(ch.source, sizeof ch.source, path);
 	else
 		reason_set(why, o, &ch);
 	/* host1x counts in permille according to its source; not compared with other tools. */
 	if (path && util && !ch.note[0] && !strstr(path, "host1x/actmon/"))
 		snprintf(ch.note, sizeof ch.note, "%s", _("not validated: taken as permille"));
-	return probe_ctx_column(o, &ch, column, e);
+	return probe_ctx_add(o, &ch, e);
 }
 
 static int open_engine(struct probe_ctx *o, struct err *e)
@@ -159,26 +151,25 @@ static int open_engine(struct probe_ctx *o, struct err *e)
 				       s->words[1]);
 	if (!wants_clock && !wants_load)
 		return statement_error(s, e, _("\"engine\" needs devfreq=, path= or load="));
-	struct engine *n = probe_new(o, sizeof *n, &engine_ops, 0, e);
+	struct engine *n = probe_new(o, sizeof *n, FILES, &engine_ops, 0, e);
 	if (!n)
 		return -1;
-	n->root = o->root;
-	n->clock.fd = n->load.fd = n->gate.fd = -1;
 	n->has_clock = wants_clock && find_clock(n, s, &no_clock, &gone);
-	n->has_gate = gate_open(&n->gate, o->root, s, &no_gate);
+	n->has_gate = gate_open(&n->probe.attrs[GATE], o->root, s, &no_gate);
 	n->has_load = wants_load && (n->has_clock || !optional || !wants_clock) && find_load(n, s, &no_load);
 	bool nothing = !n->has_clock && !n->has_load;
 	if (nothing && optional && (wants_clock ? gone : !no_load.denied)) {
-		engine_close(&n->probe);
+		probe_free(&n->probe);
 		return 0;
 	}
 	int added = 0;
 	if (wants_clock)
-		added = add(o, CHANNEL_ENGINE_FREQ, n->has_clock ? n->clock.path : NULL, &no_clock,
-			    &n->freq_column, e);
+		added = add(o, CHANNEL_ENGINE_FREQ, n->has_clock ? n->probe.attrs[CLOCK].path : NULL,
+			    &no_clock, e);
+	n->util = wants_clock;
 	if (wants_load && added == 0)
-		added = add(o, CHANNEL_ENGINE_UTIL, n->has_load ? n->load.path : NULL,
-			    *no_load.tried ? &no_load : &no_clock, &n->util_column, e);
+		added = add(o, CHANNEL_ENGINE_UTIL, n->has_load ? n->probe.attrs[LOAD].path : NULL,
+			    *no_load.tried ? &no_load : &no_clock, e);
 	return probe_ctx_finish(o, &n->probe, added, !nothing, e);
 }
 

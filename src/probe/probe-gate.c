@@ -6,41 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/gate.h"
+#include "probe/open.h"
 #include "util/clock.h"
 #include "util/intl.h"
 
 #define STATE_NS NS_PER_S
 #define FILES    72 /* of pinned: 35 clusters */
-
-/* A probe of some files, each opened once. */
-struct state {
-	struct probe probe;
-	const struct root *root;
-	struct attr attr[2];
-	uint16_t column[2];
-};
-
-static void close_state(struct probe *p)
-{
-	struct state *s = (struct state *)p;
-
-	attr_close(&s->attr[0]);
-	attr_close(&s->attr[1]);
-	free(s);
-}
-
-static struct state *new_state(struct probe_ctx *o, const struct probe_ops *ops, int64_t period_ns,
-			       struct err *e)
-{
-	struct state *s = probe_new(o, sizeof *s, ops, period_ns, e);
-
-	if (s) {
-		s->root = o->root;
-		s->attr[0].fd = s->attr[1].fd = -1;
-	}
-	return s;
-}
 
 /* The files that say it, and the beginnings of what they say. */
 static const struct gate_file {
@@ -82,19 +53,18 @@ double gate_read(struct attr *a, const struct root *r)
 
 static void gated_read(struct probe *p, int64_t t_ns, double *row)
 {
-	struct state *s = (struct state *)p;
 	double v = NAN;
 
-	if (attr_reopen(&s->attr[0], s->root, t_ns)) {
+	if (attr_reopen(p->attrs, p->root, t_ns)) {
 		errno = 0;
-		v = gate_read(&s->attr[0], s->root);
+		v = gate_read(p->attrs, p->root);
 		if (isnan(v) && attr_gone(errno))
-			attr_close(&s->attr[0]);
+			attr_close(p->attrs);
 	}
-	row[s->column[0]] = v;
+	row[p->column] = v;
 }
 
-static const struct probe_ops gated_ops = {gated_read, close_state};
+static const struct probe_ops gated_ops = {gated_read, probe_free};
 
 static bool gate_in(struct attr *a, const struct root *r, const char *dir, struct reason *why)
 {
@@ -105,28 +75,26 @@ static bool gate_in(struct attr *a, const struct root *r, const char *dir, struc
 			continue;
 		if (attr_open(a, r, path) == 0 && !isnan(gate_read(a, r)))
 			return true;
-		if (attr_is_open(a))
-			attr_close(a);
+		attr_close(a);
 	}
-	text_join(path, sizeof path, dir, "/power/runtime_status", "");
+	text_join(path, sizeof path, dir, "/power/runtime_status");
 	reason_add(why, path, file_exists(r, path) ? ENODATA : ENOENT);
 	return false;
 }
 
-/* The directory of the device that a dir= or devfreq= names. */
-static bool device_dir(const struct root *r, const struct setting *t, char dir[192], struct reason *why)
+bool device_dir(const struct root *r, const char *key, const char *value, char dir[192], struct reason *why)
 {
-	char text[128];
+	char text[160];
 	struct place place;
 
-	if (!strcmp(t->key, "dir"))
-		return text_join(dir, 192, t->value, "", "") < 192;
-	if (strcmp(t->key, "devfreq") != 0)
+	if (!strcmp(key, "dir"))
+		return text_join(dir, 192, value) < 192;
+	if (strcmp(key, "devfreq") != 0)
 		return false;
-	text_join(text, sizeof text, t->value, "/device", "");
+	text_join(text, sizeof text, value, "/device");
 	if (place_set(&place, "devfreq", text) && place_find(&place, r, "") == 0)
-		return text_join(dir, 192, place.dir, "/device", "") < 192;
-	text_join(text, sizeof text, "devfreq ", t->value, "");
+		return text_join(dir, 192, place.dir, "/device") < 192;
+	text_join(text, sizeof text, "devfreq ", value);
 	reason_add(why, text, ENOENT);
 	return false;
 }
@@ -136,7 +104,8 @@ bool gate_open(struct attr *a, const struct root *r, const struct statement *s, 
 	char dir[192];
 
 	for (size_t i = 0; i < s->n_settings; i++)
-		if (device_dir(r, &s->settings[i], dir, why) && gate_in(a, r, dir, why))
+		if (device_dir(r, s->settings[i].key, s->settings[i].value, dir, why) &&
+		    gate_in(a, r, dir, why))
 			return true;
 	return false;
 }
@@ -162,21 +131,19 @@ static void describe(struct probe_ctx *o, struct channel *ch, enum channel_kind 
 
 static int open_gated(struct probe_ctx *o, struct err *e)
 {
-	struct state *s = new_state(o, &gated_ops, 0, e);
+	struct probe *p = probe_new(o, sizeof *p, 1, &gated_ops, 0, e);
 	struct reason why = {.denied = false};
 	struct channel ch;
 
-	if (!s)
+	if (!p)
 		return -1;
 	describe(o, &ch, CHANNEL_GATED, "gated", _("powered down"));
-	bool found = gate_open(&s->attr[0], o->root, o->s, &why);
+	bool found = gate_open(p->attrs, o->root, o->s, &why);
 	if (found)
-		text_join(ch.source, sizeof ch.source, s->attr[0].path, "", "");
+		text_join(ch.source, sizeof ch.source, p->attrs->path);
 	else
 		reason_set(&why, o, &ch);
-	int added = probe_ctx_column(o, &ch, &s->column[0], e);
-
-	return probe_ctx_finish(o, &s->probe, added, found, e);
+	return probe_ctx_finish(o, p, probe_ctx_add(o, &ch, e), found, e);
 }
 
 const struct probe_kind probe_kind_gated = {
@@ -184,13 +151,11 @@ const struct probe_kind probe_kind_gated = {
 
 static void limits_read(struct probe *p, int64_t t_ns, double *row)
 {
-	struct state *s = (struct state *)p;
-
 	for (int i = 0; i < 2; i++)
-		row[s->column[i]] = attr_poll(&s->attr[i], s->root, t_ns);
+		row[p->column + i] = attr_poll(&p->attrs[i], p->root, t_ns);
 }
 
-static const struct probe_ops limits_ops = {limits_read, close_state};
+static const struct probe_ops limits_ops = {limits_read, probe_free};
 
 /* The devfreq directory that has min_freq. */
 static bool limits_dir(struct probe_ctx *o, char dir[112], struct reason *why)
@@ -200,9 +165,9 @@ static bool limits_dir(struct probe_ctx *o, char dir[112], struct reason *why)
 	struct place place;
 
 	for (size_t i = 0; (node = setting_nth(o->s, "devfreq", i)); i++) {
-		text_join(text, sizeof text, node, "/min_freq", "");
+		text_join(text, sizeof text, node, "/min_freq");
 		if (place_set(&place, "devfreq", text) && place_find(&place, o->root, "") == 0) {
-			text_join(dir, 112, place.dir, "", "");
+			text_join(dir, 112, place.dir);
 			return true;
 		}
 		text_join(text, sizeof text, "devfreq ", node, "/min_freq");
@@ -211,160 +176,114 @@ static bool limits_dir(struct probe_ctx *o, char dir[112], struct reason *why)
 	return false;
 }
 
-static int add_governor(struct probe_ctx *o, const char *dir, struct err *e)
-{
-	char path[192], text[64], key[48];
-
-	text_join(path, sizeof path, dir, "/governor", "");
-	snprintf(key, sizeof key, "%.12s.governor", o->s->words[0]);
-	if (!file_line(o->root, path, text, sizeof text) || !*text)
-		return 0;
-	return probe_set_add_fact(o->probes, key, text) < 0 ? statement_error(o->s, e, _("out of memory"))
-							    : 0;
-}
-
 static int open_limits(struct probe_ctx *o, struct err *e)
 {
-	static const char *const files[2] = {"min_freq", "max_freq"};
-	static const char *const names[2] = {"freq_min", "freq_max"};
-	static const char *const labels[2] = {N_("lowest clock"), N_("highest clock")};
-	struct state *s = new_state(o, &limits_ops, STATE_NS, e);
+	static const struct {
+		const char *file, *name, *label;
+	} limits[2] = {{"min_freq", "freq_min", N_("lowest clock")},
+		       {"max_freq", "freq_max", N_("highest clock")}};
+	struct probe *p = probe_new(o, sizeof *p, 2, &limits_ops, STATE_NS, e);
 	struct reason why = {.denied = false};
 	char dir[112] = "", path[192];
-
-	if (!s)
-		return -1;
-	bool found = limits_dir(o, dir, &why);
 	int added = 0;
 
+	if (!p)
+		return -1;
+	bool found = limits_dir(o, dir, &why);
 	for (int i = 0; i < 2 && found; i++) {
-		text_join(path, sizeof path, dir, "/", files[i]);
-		found = attr_open(&s->attr[i], o->root, path) == 0;
+		text_join(path, sizeof path, dir, "/", limits[i].file);
+		found = attr_open(&p->attrs[i], o->root, path) == 0;
 		if (!found)
 			reason_add(&why, path, errno);
 	}
 	for (int i = 0; i < 2 && added == 0; i++) {
 		struct channel ch;
-		describe(o, &ch, CHANNEL_FREQ_LIMIT, names[i], _(labels[i]));
+		describe(o, &ch, CHANNEL_FREQ_LIMIT, limits[i].name, _(limits[i].label));
 		ch.period_ns = STATE_NS;
 		if (found)
-			text_join(ch.source, sizeof ch.source, s->attr[i].path, "", "");
+			text_join(ch.source, sizeof ch.source, p->attrs[i].path);
 		else
 			reason_set(&why, o, &ch);
-		added = probe_ctx_column(o, &ch, &s->column[i], e);
+		added = probe_ctx_add(o, &ch, e);
 	}
-	if (added == 0 && found)
-		added = add_governor(o, dir, e);
-	return probe_ctx_finish(o, &s->probe, added, found, e);
+	return probe_ctx_finish(o, p, added, found, e);
 }
 
 const struct probe_kind probe_kind_limits = {
 	"limits", 1, 1, " devfreq label note hint ", false, false, open_limits};
 
-/* Pairs of files, lowest and highest clock of a unit. */
-struct pinned {
-	struct probe probe;
-	const struct root *root;
-	struct attr attr[FILES];
-	size_t n;
-	uint16_t column;
-};
-
-/* Are the clocks of all that can be read fixed?  A core that is offline has none. */
+/* Pairs of files, lowest and highest clock of a unit: are the clocks of all that can be read fixed?  A
+ * core that is offline has none. */
 static void pinned_read(struct probe *p, int64_t t_ns, double *row)
 {
-	struct pinned *s = (struct pinned *)p;
 	double value = NAN;
 
-	for (size_t i = 0; i + 1 < s->n; i += 2) {
-		double lowest = attr_poll(&s->attr[i], s->root, t_ns);
-		double highest = attr_poll(&s->attr[i + 1], s->root, t_ns);
+	for (size_t i = 0; i + 1 < p->n_attrs && p->attrs[i].path[0]; i += 2) {
+		double lowest = attr_poll(&p->attrs[i], p->root, t_ns);
+		double highest = attr_poll(&p->attrs[i + 1], p->root, t_ns);
 
 		if (isnan(lowest) || !(highest > 0))
 			continue;
-		if (lowest < highest) {
-			value = 0;
+		value = lowest < highest ? 0 : 1;
+		if (lowest < highest)
 			break;
-		}
-		value = 1;
 	}
-	row[s->column] = value;
+	row[p->column] = value;
 }
 
-static void pinned_close(struct probe *p)
+static const struct probe_ops pinned_ops = {pinned_read, probe_free};
+
+/* Into the next two of *n files. */
+static void pinned_pair(struct probe *p, size_t *n, const char *dir, const char *lowest, const char *highest)
 {
-	struct pinned *s = (struct pinned *)p;
-
-	for (size_t i = 0; i < s->n; i++)
-		attr_close(&s->attr[i]);
-	free(s);
-}
-
-static const struct probe_ops pinned_ops = {pinned_read, pinned_close};
-
-static void pinned_pair(struct pinned *s, const char *dir, const char *lowest, const char *highest)
-{
+	struct attr *pair = &p->attrs[*n];
 	char path[192];
 
-	if (s->n + 2 > FILES)
+	if (*n + 2 > FILES)
 		return;
 	text_join(path, sizeof path, dir, "/", lowest);
-	if (attr_open(&s->attr[s->n], s->root, path) < 0)
-		return;
+	bool open = attr_open(&pair[0], p->root, path) == 0;
 	text_join(path, sizeof path, dir, "/", highest);
-	if (attr_open(&s->attr[s->n + 1], s->root, path) < 0) {
-		attr_close(&s->attr[s->n]);
+	if (open && attr_open(&pair[1], p->root, path) == 0) {
+		*n += 2;
 		return;
 	}
-	s->n += 2;
-}
-
-static void pinned_cores(struct pinned *s)
-{
-	static const char base[] = "/sys/devices/system/cpu/cpufreq";
-	char **names, dir[160];
-	size_t n;
-
-	if (root_list(s->root, base, &names, &n) < 0)
-		return;
-	for (size_t i = 0; i < n; i++) {
-		snprintf(dir, sizeof dir, "%s/%.60s", base, names[i]);
-		if (!strncmp(names[i], "policy", 6))
-			pinned_pair(s, dir, "scaling_min_freq", "scaling_max_freq");
-	}
-	free(names);
+	attr_close(&pair[0]);
+	pair[0].path[0] = '\0';
 }
 
 static int open_pinned(struct probe_ctx *o, struct err *e)
 {
-	struct pinned *s = probe_new(o, sizeof *s, &pinned_ops, STATE_NS, e);
+	static const struct channel_form form = {"clocks.pinned", N_("Clocks pinned"), NULL, NULL,
+						 UNIT_NONE,       FAMILY_OTHER,        1,    STATE_NS};
+	static const char base[] = "/sys/devices/system/cpu/cpufreq";
+	struct probe *p = probe_new(o, sizeof *p, FILES, &pinned_ops, STATE_NS, e);
 	struct reason why = {.denied = false};
 	struct channel ch;
-	char dir[112];
+	char **names = NULL, dir[160];
+	size_t n = 0, files = 0;
 
-	if (!s)
+	if (!p)
 		return -1;
-	s->root = o->root;
-	channel_describe(o, &ch, "clocks.pinned", false);
-	ch.lo = 0;
-	ch.hi = 1;
-	ch.period_ns = STATE_NS;
-	if (!setting_get(o->s, "label"))
-		snprintf(ch.label, sizeof ch.label, "%s", _("Clocks pinned"));
+	channel_form(o, &ch, &form);
 	bool gpu = limits_dir(o, dir, &why);
 	if (gpu)
-		pinned_pair(s, dir, "min_freq", "max_freq");
-	pinned_cores(s);
+		pinned_pair(p, &files, dir, "min_freq", "max_freq");
+	root_list(o->root, base, &names, &n);
+	for (size_t i = 0; i < n; i++) {
+		snprintf(dir, sizeof dir, "%s/%.60s", base, names[i]);
+		if (!strncmp(names[i], "policy", 6))
+			pinned_pair(p, &files, dir, "scaling_min_freq", "scaling_max_freq");
+	}
+	free(names);
 	snprintf(ch.source, sizeof ch.source, "%s",
 		 gpu ? _("GPU: min_freq = max_freq, cores: scaling_min_freq = scaling_max_freq")
 		     : _("cores: scaling_min_freq = scaling_max_freq"));
-	if (!s->n) {
-		reason_add(&why, "/sys/devices/system/cpu/cpufreq", ENOENT);
+	if (!files) {
+		reason_add(&why, base, ENOENT);
 		reason_set(&why, o, &ch);
 	}
-	int added = probe_ctx_column(o, &ch, &s->column, e);
-
-	return probe_ctx_finish(o, &s->probe, added, s->n > 0, e);
+	return probe_ctx_finish(o, p, probe_ctx_add(o, &ch, e), files > 0, e);
 }
 
 const struct probe_kind probe_kind_pinned = {

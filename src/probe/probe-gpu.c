@@ -7,24 +7,238 @@
  *
  * `load` is used where the counters are missing or stand still: the firmware's moving average of 17
  * samples of 16.7 ms, for which the driver waits 0.3 ms: a reader thread reads it. That thread also
- * waits for a driver that is loaded later. */
+ * waits for a driver that is loaded later.
+ *
+ * The directory is never read as a whole, and counters_reset never at all: reading it clears the
+ * counters for every reader.
+ *
+ * Reading counters or load marks a GPU that is awake as in use, for half a second: reading more often
+ * than twice a second keeps it awake. A sleeping GPU is not woken, and the other files here do neither. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "probe/nvgpu.h"
 #include "util/clock.h"
 #include "util/intl.h"
 #include "util/num.h"
 #include "probe/async-reader.h"
+#include "probe/open.h"
 
-#define LOAD_NS   INT64_C(16700000)
-#define GENTLE_NS (600 * NS_PER_MS) /* the GPU goes to sleep after 500 ms */
-#define RETRY_NS  (2 * NS_PER_S)
-#define LONG_NS   (20 * NS_PER_MS)
-#define BLIND_NS  (100 * NS_PER_MS)
+#define LOAD_NS          INT64_C(16700000)
+#define GENTLE_NS        (600 * NS_PER_MS) /* the GPU goes to sleep after 500 ms */
+#define RETRY_NS         (2 * NS_PER_S)
+#define LONG_NS          (20 * NS_PER_MS)
+#define BLIND_NS         (100 * NS_PER_MS)
+#define CYCLES_NS        2.5 /* of the fastest clock that any of them can be thought to have */
+#define NVGPU_CANDIDATES 24
+
+/* Where to search according to the board file, kept beyond the statement's life. */
+struct nvgpu_where {
+	struct nvgpu_candidate {
+		bool devfreq; /* name is a device-tree node, else a directory */
+		char name[128];
+	} at[NVGPU_CANDIDATES];
+	size_t n;
+};
+
+struct nvgpu {
+	const struct root *root;
+	struct attr attr;    /* counters or load */
+	struct attr powered; /* gpu_powered_on or is_railgated, or closed */
+	struct attr slept;   /* power/runtime_suspended_time, or closed */
+	bool counters;       /* attr is the counters */
+	double cycles_ns;    /* no clock of this GPU makes more cycles in a nanosecond */
+	char dir[128];
+};
+
+/* Two counters of 31 bits, "busy total". */
+#define NVGPU_MASK INT64_C(0x7fffffff)
+
+static void nvgpu_where(struct nvgpu_where *w, const struct statement *s)
+{
+	w->n = 0;
+	for (size_t i = 0; i < s->n_settings && w->n < NVGPU_CANDIDATES; i++) {
+		const struct setting *t = &s->settings[i];
+		struct nvgpu_candidate *c = &w->at[w->n];
+		bool devfreq = !strcmp(t->key, "devfreq");
+		if (!devfreq && strcmp(t->key, "dir") != 0)
+			continue;
+		c->devfreq = devfreq;
+		if (text_join(c->name, sizeof c->name, t->value) < sizeof c->name)
+			w->n++;
+	}
+}
+
+static bool named(const struct nvgpu_where *w, const char *device)
+{
+	const char *dot = strchr(device, '.');
+
+	for (size_t i = 0; dot && i < w->n; i++)
+		if (w->at[i].devfreq && (!strcmp(dot + 1, w->at[i].name) || !strcmp(device, w->at[i].name)))
+			return true;
+	return false;
+}
+
+/* Is one of them a device of this machine, even without its driver? */
+static bool nvgpu_expected(const struct nvgpu_where *w, const struct root *r)
+{
+	char **names;
+	size_t n;
+	bool found = false;
+
+	if (root_list(r, "/sys/bus/platform/devices", &names, &n) < 0)
+		return false;
+	for (size_t i = 0; i < n && !found; i++)
+		found = named(w, names[i]); /* "17000000.gpu" */
+	free(names);
+	return found;
+}
+
+static void nvgpu_init(struct nvgpu *g)
+{
+	memset(g, 0, sizeof *g);
+	g->attr.fd = g->powered.fd = g->slept.fd = -1;
+	g->cycles_ns = CYCLES_NS;
+}
+
+static void nvgpu_close(struct nvgpu *g)
+{
+	attr_close(&g->attr);
+	attr_close(&g->powered);
+	attr_close(&g->slept);
+}
+
+static bool nvgpu_counters(struct nvgpu *g, int64_t *busy, int64_t *total)
+{
+	char buf[64];
+	ssize_t n = attr_read(&g->attr, g->root, buf, sizeof buf);
+	const char *p;
+
+	if (n < 0)
+		return false;
+	errno = EINVAL;
+	p = num_i64(buf, buf + n, busy);
+	return p && num_i64(p, buf + n, total) && *busy >= 0 && *total >= 0;
+}
+
+static bool nvgpu_load(struct nvgpu *g, double *percent)
+{
+	double permille;
+
+	if (!attr_number(&g->attr, g->root, &permille))
+		return false;
+	errno = EINVAL;
+	*percent = permille / 10;
+	return permille >= 0 && permille <= 1000;
+}
+
+/* How long it has slept so far, in ms; -1 if unknown. */
+static int64_t nvgpu_slept(struct nvgpu *g)
+{
+	double ms;
+
+	if (!attr_is_open(&g->slept) || !attr_number(&g->slept, g->root, &ms))
+		return -1;
+	return (int64_t)ms;
+}
+
+static bool open_below(const struct nvgpu *g, struct attr *a, const char *file)
+{
+	char path[192];
+
+	if (text_join(path, sizeof path, g->dir, "/", file) >= sizeof path) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	return attr_open(a, g->root, path) == 0;
+}
+
+/* Open what is in this directory, which was found before; false with errno. */
+static bool nvgpu_open(struct nvgpu *g, const struct root *r, const char *dir, bool counters)
+{
+	nvgpu_close(g);
+	g->root = r;
+	g->counters = counters;
+	if (dir != g->dir)
+		text_join(g->dir, sizeof g->dir, dir);
+	if (!open_below(g, &g->attr, counters ? "counters" : "load"))
+		return false;
+	if (!open_below(g, &g->powered, "gpu_powered_on"))
+		open_below(g, &g->powered, "is_railgated");
+	open_below(g, &g->slept, "power/runtime_suspended_time");
+	return true;
+}
+
+/* The highest of available_frequencies, as cycles in a nanosecond. */
+static double fastest(const struct nvgpu *g)
+{
+	char path[256], **names, text[1024];
+	size_t n;
+	int64_t hz, most = 0;
+
+	text_join(path, sizeof path, g->dir, "/devfreq");
+	if (root_list(g->root, path, &names, &n) < 0)
+		return CYCLES_NS;
+	for (size_t i = 0; i < n; i++) {
+		snprintf(path, sizeof path, "%s/devfreq/%.40s/available_frequencies", g->dir, names[i]);
+		ssize_t len = root_read(g->root, path, text, sizeof text);
+		for (const char *p = text; len > 0 && (p = num_i64(p, text + len, &hz));)
+			most = hz > most ? hz : most;
+	}
+	free(names);
+	/* A little more, for clocks that the list rounds. */
+	return most > 100000000 && most < 5000000000 ? (double)most * 1.02e-9 : CYCLES_NS;
+}
+
+/* Do they count?  While the GPU is off ("0 0") the question stays open. */
+static bool counters_move(struct nvgpu *g)
+{
+	int64_t busy, first, total;
+	struct timespec wait = {.tv_nsec = 2 * NS_PER_MS};
+
+	if (!nvgpu_counters(g, &busy, &first))
+		return false;
+	if (busy == 0 && first == 0)
+		return true;
+	nanosleep(&wait, NULL);
+	return nvgpu_counters(g, &busy, &total) && total != first;
+}
+
+static bool try_dir(struct nvgpu *g, const struct root *r, const char *dir, int64_t interval_ns,
+		    struct reason *why)
+{
+	double percent;
+	char what[192];
+
+	if (nvgpu_open(g, r, dir, true)) {
+		g->cycles_ns = fastest(g);
+		if ((double)interval_ns * g->cycles_ns < (double)NVGPU_MASK && counters_move(g))
+			return true;
+	}
+	if (nvgpu_open(g, r, dir, false) && (nvgpu_load(g, &percent) || errno == EAGAIN))
+		return true;
+	text_join(what, sizeof what, dir, "/load");
+	reason_add(why, what, errno);
+	nvgpu_close(g);
+	return false;
+}
+
+/* The first directory with counters that advance (unless they would wrap in interval_ns) or a load.
+ * Allocates; waits 2 ms if there are counters. False with the reason. */
+static bool nvgpu_find(struct nvgpu *g, const struct root *r, const struct nvgpu_where *w,
+		       int64_t interval_ns, struct reason *why)
+{
+	char dir[192];
+
+	for (size_t i = 0; i < w->n; i++)
+		if (device_dir(r, w->at[i].devfreq ? "devfreq" : "dir", w->at[i].name, dir, why) &&
+		    try_dir(g, r, dir, interval_ns, why))
+			return true;
+	return false;
+}
 
 /* What the thread makes. */
 enum { LOAD, FOUND_COUNTERS, VALUES };
@@ -39,7 +253,6 @@ struct reader {
 
 struct gpu {
 	struct probe probe;
-	const struct root *root;
 	struct nvgpu gpu; /* its counters; closed while the thread reads */
 	bool primed;      /* busy, total, t_ns and slept hold a reading */
 	int64_t busy, total, t_ns, slept;
@@ -47,7 +260,6 @@ struct gpu {
 	struct reader *reader;     /* the slow thread owns it; its dir is fixed once FOUND_COUNTERS is 1 */
 	struct async_reader *slow; /* or NULL: counters from the beginning */
 	struct async_reader_seen seen;
-	uint16_t column;
 };
 
 static void reader_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
@@ -118,7 +330,7 @@ static double counters_value(struct gpu *g, int64_t t_ns)
 	}
 	if (busy == 0 && total == 0) {
 		g->primed = false;
-		return nvgpu_off(&g->gpu) ? 0 : NAN;
+		return gate_read(&g->gpu.powered, g->gpu.root) > 0 ? 0 : NAN; /* only if a file says so */
 	}
 	/* In a short interval the step alone decides. */
 	slept = t_ns - g->t_ns > LONG_NS ? nvgpu_slept(&g->gpu) : -1;
@@ -139,11 +351,11 @@ static bool take_slow(struct gpu *g, int64_t t_ns, double *row)
 	async_reader_ask(g->slow, t_ns);
 	if (!async_reader_take(g->slow, &g->seen, t_ns, v))
 		return false;
-	row[g->column] = channel_round(CHANNEL_GPU_UTIL, v[LOAD]);
+	row[g->probe.column] = channel_round(CHANNEL_GPU_UTIL, v[LOAD]);
 	if (!(v[FOUND_COUNTERS] > 0))
 		return false;
 	g->gpu.cycles_ns = g->reader->gpu.cycles_ns;
-	return nvgpu_open(&g->gpu, g->root, g->reader->gpu.dir, true);
+	return nvgpu_open(&g->gpu, g->probe.root, g->reader->gpu.dir, true);
 }
 
 static void gpu_read(struct probe *p, int64_t t_ns, double *row)
@@ -158,14 +370,14 @@ static void gpu_read(struct probe *p, int64_t t_ns, double *row)
 		return;
 	}
 	if (!attr_is_open(&g->gpu.attr)) {
-		row[g->column] = NAN;
+		row[p->column] = NAN;
 		if (t_ns < g->retry_ns)
 			return;
 		g->retry_ns = t_ns + NS_PER_S;
-		if (!nvgpu_open(&g->gpu, g->root, g->gpu.dir, true))
+		if (!nvgpu_open(&g->gpu, p->root, g->gpu.dir, true))
 			return;
 	}
-	row[g->column] = channel_round(CHANNEL_GPU_UTIL, counters_value(g, t_ns));
+	row[p->column] = channel_round(CHANNEL_GPU_UTIL, counters_value(g, t_ns));
 }
 
 static void gpu_close(struct probe *p)
@@ -174,7 +386,7 @@ static void gpu_close(struct probe *p)
 
 	async_reader_stop(g->slow);
 	nvgpu_close(&g->gpu);
-	free(g);
+	probe_free(p);
 }
 
 static void gpu_gentle(struct probe *p, struct probe_set *r)
@@ -226,13 +438,13 @@ static bool find(struct probe_ctx *o, struct gpu *g, struct channel *ch, const s
 	const char *note = NULL;
 
 	if (nvgpu_find(&g->gpu, o->root, where, interval_ns, &why)) {
-		text_join(ch->source, sizeof ch->source, g->gpu.attr.path, "", "");
+		text_join(ch->source, sizeof ch->source, g->gpu.attr.path);
 		if (g->gpu.counters)
 			return true;
 		ch->period_ns = LOAD_NS;
 		note = _("moving average of 284 ms");
 	} else if (!why.denied && nvgpu_expected(where, o->root)) {
-		text_join(ch->source, sizeof ch->source, where->at[0].name, "", "");
+		text_join(ch->source, sizeof ch->source, where->at[0].name);
 		note = _("its driver was not loaded when nvmtop started; retried every 2 s");
 	} else {
 		reason_set(&why, o, ch);
@@ -249,20 +461,19 @@ static bool find(struct probe_ctx *o, struct gpu *g, struct channel *ch, const s
 
 static int open_gpu(struct probe_ctx *o, struct err *e)
 {
-	struct gpu *g = probe_new(o, sizeof *g, &gpu_ops, 0, e);
+	struct gpu *g = probe_new(o, sizeof *g, 0, &gpu_ops, 0, e);
 	struct nvgpu_where where;
 	struct channel ch;
 
 	if (!g)
 		return -1;
 	nvgpu_init(&g->gpu);
-	g->root = o->root;
 	g->probe.width = 1; /* counters are read directly */
 	g->probe.gentle = gpu_gentle;
 	nvgpu_where(&where, o->s);
 	channel_describe(o, &ch, "gpu.util", false);
 	bool found = find(o, g, &ch, &where, o->tick_ns > GENTLE_NS ? o->tick_ns : GENTLE_NS);
-	int added = probe_ctx_column(o, &ch, &g->column, e);
+	int added = probe_ctx_add(o, &ch, e);
 
 	g->probe.readers[0] = g->slow;
 	return probe_ctx_finish(o, &g->probe, added, found, e);

@@ -124,7 +124,7 @@ static void nvml_probe_close(struct probe *p)
 
 	if (n->session)
 		let_go(n->session);
-	free(n);
+	probe_free(p);
 }
 
 static void nvml_probe_gentle(struct probe *p, struct probe_set *r)
@@ -277,7 +277,8 @@ static int add(struct probe_ctx *o, struct nvml_probe *n, unsigned device, int w
 		n->at[n->n].slot = (uint16_t)slot;
 		n->at[n->n].kind = ch.kind;
 	}
-	int added = probe_ctx_column(o, &ch, &n->at[n->n].column, e);
+	n->at[n->n].column = (uint16_t)o->probes->width[ch.tier];
+	int added = probe_ctx_add(o, &ch, e);
 
 	if (added == 0 && !ch.missing[0])
 		n->n++;
@@ -302,7 +303,7 @@ int open_nvml_library(struct probe_ctx *o, const char *library, int64_t patience
 
 	if (check_words(o->s, e) < 0)
 		return -1;
-	struct nvml_probe *n = probe_new(o, sizeof *n, &nvml_ops, 0, e);
+	struct nvml_probe *n = probe_new(o, sizeof *n, 0, &nvml_ops, 0, e);
 	if (!n)
 		return -1;
 	n->probe.gentle = nvml_probe_gentle;

@@ -24,7 +24,6 @@ struct rail {
 	int meter;
 	bool noted; /* its note is permanent */
 	bool tells_rate;
-	uint16_t columns[METER_VALUES], rate_column;
 };
 
 static void rail_read(struct probe *p, int64_t t_ns, double *row)
@@ -36,15 +35,15 @@ static void rail_read(struct probe *p, int64_t t_ns, double *row)
 
 	p->read_ns = chip_values(l->chip, t_ns, l->meter, values, &rate);
 	for (int i = 0; i < METER_VALUES; i++)
-		row[l->columns[i]] = channel_round(kinds[i], values[i]);
+		row[p->column + i] = channel_round(kinds[i], values[i]);
 	if (l->tells_rate)
-		row[l->rate_column] = rate;
+		row[p->column + METER_VALUES] = rate;
 }
 
 static void rail_close(struct probe *p)
 {
 	chip_release(((struct rail *)p)->chip);
-	free(p);
+	probe_free(p);
 }
 
 static const struct probe_ops rail_ops = {rail_read, rail_close};
@@ -59,37 +58,32 @@ static struct rail *rail_at(const struct probe_ctx *o, size_t i)
 /* The three channels; what is missing is so for all three, or, when the chip
  * gives the power alone, for the other two. */
 static int add_channels(struct probe_ctx *o, const struct meter *m, const char *name, bool wild,
-			const char *note, const struct reason *why, uint16_t columns[METER_VALUES],
-			struct err *e)
+			const char *note, const struct reason *why, struct err *e)
 {
 	static const char *const endings[] = {".voltage", ".current", ".power"};
 	char full[64], path[192];
 
 	for (int i = 0; i < METER_VALUES; i++) {
 		struct channel ch;
-		text_join(full, sizeof full, name, endings[i], "");
+		text_join(full, sizeof full, name, endings[i]);
 		channel_describe(o, &ch, full, wild);
 		if (!ch.note[0] && !why)
 			text_printable(ch.note, sizeof ch.note, note, strlen(note));
 		if (why) {
 			reason_set(why, o, &ch);
 		} else if (attr_is_open(&m->attrs[i])) {
-			text_join(ch.source, sizeof ch.source, m->attrs[i].path, "", "");
+			text_join(ch.source, sizeof ch.source, m->attrs[i].path);
 			if (i == METER_CURRENT)
 				rail_limits(o->root, &m->place, &ch);
 		} else if (i == METER_POWER) {
 			snprintf(ch.source, sizeof ch.source, "%.50s.voltage x %.50s.current / 1000", name,
 				 name);
 		} else {
-			struct reason absent = {.denied = false};
 			meter_path(&m->place, i, "_input", path, sizeof path);
-			reason_add(&absent, path, ENOENT);
-			reason_set(&absent, o, &ch);
+			reason_one(o, &ch, path, ENOENT);
 		}
-		const struct channel *added = probe_ctx_add(o, &ch, e);
-		if (!added)
+		if (probe_ctx_add(o, &ch, e) < 0)
 			return -1;
-		columns[i] = added->column;
 	}
 	return 0;
 }
@@ -102,7 +96,7 @@ static long long round_ms(int64_t ns)
 /* How often the chip will be read is known anew with each of its rails. */
 static void tell_period(struct probe_ctx *o, const struct chip *chip)
 {
-	int64_t period = chip_period(chip), cost = chip_cost(chip);
+	int64_t period = chip_period(chip), cost = chip->cost_ns;
 	bool slow = 2 * cost > o->tick_ns;
 
 	for (size_t i = 0; i < o->probes->n_probes; i++) {
@@ -111,9 +105,8 @@ static void tell_period(struct probe_ctx *o, const struct chip *chip)
 			continue;
 		for (size_t k = 0; k < o->probes->n_channels; k++) {
 			struct channel *ch = &o->probes->channels[k];
-			if (ch->tier != o->s->tier ||
-			    (ch->column != l->columns[0] && ch->column != l->columns[1] &&
-			     ch->column != l->columns[2]))
+			if (ch->tier != o->s->tier || ch->column < l->probe.column ||
+			    ch->column >= l->probe.column + METER_VALUES)
 				continue;
 			ch->period_ns = period;
 			if (slow && !l->noted && !ch->missing[0])
@@ -129,10 +122,9 @@ static void tell_period(struct probe_ctx *o, const struct chip *chip)
 static int add_rate(struct probe_ctx *o, struct rail *l, const struct place *place, struct err *e)
 {
 	struct channel ch;
-	char name[64], path[192], chip[40];
+	char name[64], chip[40];
 
-	text_join(path, sizeof path, place->dir, "/name", "");
-	if (!file_line(o->root, path, chip, sizeof chip) || !*chip)
+	if (!file_line_of(o->root, chip, sizeof chip, place->dir, "/name") || !*chip)
 		snprintf(chip, sizeof chip, "%s", place->kind == PLACE_IIO ? IIO_DRIVER : "chip");
 	snprintf(name, sizeof name, "%.40s.rate", chip);
 	channel_describe(o, &ch, name, true);
@@ -141,20 +133,16 @@ static int add_rate(struct probe_ctx *o, struct rail *l, const struct place *pla
 	snprintf(ch.source, sizeof ch.source, _("readings of %.100s in the last second"), place->dir);
 	ch.note[0] = '\0';
 	ch.period_ns = NS_PER_S;
-	const struct channel *added = probe_ctx_add(o, &ch, e);
-	if (!added)
-		return -1;
-	l->rate_column = added->column;
 	l->tells_rate = true;
-	return 0;
+	return probe_ctx_add(o, &ch, e);
 }
 
 static struct chip *chip_of(struct probe_ctx *o, const struct place *place)
 {
 	for (size_t i = 0; i < o->probes->n_probes; i++) {
 		const struct rail *l = rail_at(o, i);
-		if (l && !strcmp(chip_dir(l->chip), place->dir) && chip_meters(l->chip) < CHIP_METERS) {
-			chip_hold(l->chip);
+		if (l && !strcmp(l->chip->dir, place->dir) && l->chip->bench->n < CHIP_METERS) {
+			l->chip->holders++;
 			return l->chip;
 		}
 	}
@@ -171,15 +159,15 @@ static int64_t measure(const struct probe_ctx *o, struct chip *c, struct meter *
 		values[i] = NAN;
 	for (int i = 0; i < 3 && best > o->tick_ns / 8 && (i < 2 || spent < 200 * NS_PER_MS); i++) {
 		int64_t begin = clock_now_ns();
-		bool good = !chip_hangs(c) && meter_read(m, o->root, values);
-		int error = chip_hangs(c) ? ETIME : errno;
+		bool good = !c->hangs && meter_read(m, o->root, values);
+		int error = c->hangs ? ETIME : errno;
 		int64_t took = clock_now_ns() - begin;
 		if (!good && error == ENODATA)
 			snprintf(note, size, "%s", _("the chip has this channel disabled"));
 		else if (!good)
 			snprintf(note, size, _("not readable when nvmtop started: %.48s"), root_error(error));
 		if (!good && error == ETIME)
-			chip_set_hanging(c);
+			c->hangs = true;
 		if (!good)
 			return 0;
 		best = took < best ? took : best;
@@ -192,7 +180,7 @@ static int64_t measure(const struct probe_ctx *o, struct chip *c, struct meter *
 static int add_probe(struct probe_ctx *o, struct meter *m, const char *name, bool wild, struct err *e)
 {
 	const char *period = setting_get(o->s, "period");
-	struct rail *l = probe_new(o, sizeof *l, &rail_ops, 0, e);
+	struct rail *l = probe_new(o, sizeof *l, 0, &rail_ops, 0, e);
 	char note[96] = "";
 	double values[METER_VALUES];
 	int64_t floor_ns = rail_renews(o->root, &m->place, o->tick_ns, note, sizeof note);
@@ -203,16 +191,16 @@ static int add_probe(struct probe_ctx *o, struct meter *m, const char *name, boo
 		return l ? statement_error(o->s, e, _("out of memory")) : -1;
 	}
 	l->probe.timed = true;
-	l->probe.readers[0] = chip_reader(l->chip);
+	l->probe.readers[0] = l->chip->slow;
 	if (period)
 		num_duration_ns(period, &floor_ns);
 	if (m->place.kind == PLACE_BUS)
 		text_join(note, sizeof note, note, note[0] ? "; " : "", _("named by the module's order"));
 	int64_t cost = measure(o, l->chip, m, values, note, sizeof note);
 	l->noted = note[0] || setting_get(o->s, "note");
-	bool first = chip_meters(l->chip) == 0;
+	bool first = l->chip->bench->n == 0;
 	struct place place = m->place;
-	int result = add_channels(o, m, name, wild, note, NULL, l->columns, e);
+	int result = add_channels(o, m, name, wild, note, NULL, e);
 	if (result < 0 || (l->meter = chip_add(l->chip, m, values, floor_ns, cost)) < 0) {
 		meter_close(m);
 		rail_close(&l->probe);
@@ -232,7 +220,6 @@ static int add_rail(struct probe_ctx *o, const struct place *place, const char *
 		    struct reason *why, struct err *e)
 {
 	struct meter m = {.attrs = {{.fd = -1}, {.fd = -1}, {.fd = -1}}};
-	uint16_t columns[METER_VALUES];
 
 	if (place) {
 		m.place = *place;
@@ -240,7 +227,7 @@ static int add_rail(struct probe_ctx *o, const struct place *place, const char *
 			return add_probe(o, &m, name, wild, e);
 		reason_add_place(why, place, errno);
 	}
-	return add_channels(o, NULL, name, wild, "", why, columns, e);
+	return add_channels(o, NULL, name, wild, "", why, e);
 }
 
 /* A label that stands for no rail. */
@@ -256,7 +243,7 @@ static unsigned place_count(const struct probe_ctx *o, const struct place *place
 
 	for (size_t i = 0; i < o->probes->n_probes; i++) {
 		const struct rail *l = rail_at(o, i);
-		n += l && place_equal(chip_place(l->chip, l->meter), place);
+		n += l && place_equal(&l->chip->bench->meters[l->meter].place, place);
 	}
 	return n;
 }
@@ -278,12 +265,11 @@ static int wild_channel(struct probe_ctx *o, struct place *place, unsigned n, st
 	meter_path(place, METER_VOLTAGE, "_label", path, sizeof path);
 	bool labelled = file_line(o->root, path, label, sizeof label) && *label;
 	if (!labelled && n == 1) {
-		text_join(path, sizeof path, place->dir, "/label", "");
-		labelled = file_line(o->root, path, label, sizeof label) && *label;
+		labelled = file_line_of(o->root, label, sizeof label, place->dir, "/label") && *label;
 	}
 	if ((labelled && no_rail(label)) || !file_exists(o->root, place->path))
 		return 0;
-	text_join(place->which, sizeof place->which, labelled ? label : place->stem, "", "");
+	text_join(place->which, sizeof place->which, labelled ? label : place->stem);
 	if (labelled)
 		snprintf(name, sizeof name, "%.36s", label);
 	else
@@ -294,67 +280,47 @@ static int wild_channel(struct probe_ctx *o, struct place *place, unsigned n, st
 
 static int wild_hwmon(struct probe_ctx *o, struct err *e)
 {
-	char **names, path[192], chip[40];
-	size_t n;
-	int result = 0;
-
-	if (root_list(o->root, "/sys/class/hwmon", &names, &n) < 0)
-		return 0;
-	for (size_t i = 0; i < n && !result; i++) {
+	for (unsigned n = 0; n < PLACES_MAX; n++) {
 		struct place place = {.kind = PLACE_HWMON};
-		if (text_join(place.dir, sizeof place.dir, "/sys/class/hwmon/", names[i], "") >=
-		    sizeof place.dir)
+
+		if (!place_number(&place, o->root, n, place.name))
 			continue;
-		text_join(path, sizeof path, place.dir, "/name", "");
-		if (!file_line(o->root, path, chip, sizeof chip))
-			continue;
-		text_join(place.name, sizeof place.name, chip, "", "");
-		for (unsigned k = 0; k < 16 && !result; k++)
-			result = wild_channel(o, &place, k, e);
+		for (unsigned k = 0; k < 16; k++)
+			if (wild_channel(o, &place, k, e) < 0)
+				return -1;
 	}
-	free(names);
-	return result;
+	return 0;
 }
 
-struct wild_iio {
-	struct probe_ctx *o;
-	struct err *e;
-	int result;
-};
-
-static bool wild_device(void *arg, const char *dir)
+static int wild_iio(struct probe_ctx *o, struct err *e)
 {
-	struct wild_iio *w = arg;
-	char path[192], name[40];
+	size_t n;
+	int error, result = 0;
+	struct place *all = iio_rails(o->root, IIO_DRIVER, &n, &error);
 
-	for (unsigned n = 0; n < 4 && !w->result; n++) {
-		struct place place = {.kind = PLACE_IIO, .name = IIO_DRIVER};
+	for (size_t i = 0; i < n && !result; i++) {
 		struct reason why = {.denied = false};
-		text_join(place.dir, sizeof place.dir, dir, "", "");
-		text_number(place.stem, sizeof place.stem, "", n);
-		text_join(path, sizeof path, dir, "/rail_name_", place.stem);
-		if (!file_line(w->o->root, path, place.which, sizeof place.which) || !place.which[0] ||
-		    no_rail(place.which))
+		char name[40];
+
+		if (!all[i].which[0] || no_rail(all[i].which))
 			continue;
-		meter_path(&place, METER_VOLTAGE, "_input", place.path, sizeof place.path);
-		snprintf(name, sizeof name, "%.36s", place.which);
-		place.nth = place_count(w->o, &place);
-		w->result = add_rail(w->o, &place, name, true, &why, w->e);
+		snprintf(name, sizeof name, "%.36s", all[i].which);
+		all[i].nth = place_count(o, &all[i]);
+		result = add_rail(o, &all[i], name, true, &why, e);
 	}
-	return w->result < 0;
+	free(all);
+	return result;
 }
 
 static int open_wild(struct probe_ctx *o, struct err *e)
 {
-	struct wild_iio w = {o, e, 0};
 	const char *value;
 
 	for (size_t i = 0; (value = setting_nth(o->s, "hwmon", i)); i++)
 		if (!strcmp(value, "*") && wild_hwmon(o, e) < 0)
 			return -1;
-	if ((value = setting_get(o->s, "iio")) && !strcmp(value, "*"))
-		iio_each(o->root, IIO_DRIVER, wild_device, &w);
-	return w.result;
+	value = setting_get(o->s, "iio");
+	return value && !strcmp(value, "*") ? wild_iio(o, e) : 0;
 }
 
 static bool try_place(struct probe_ctx *o, const char *key, const char *value, struct place *place,
@@ -372,15 +338,14 @@ static bool try_place(struct probe_ctx *o, const char *key, const char *value, s
  * first: its number of hwmon in place. */
 static bool nameless(const struct root *r, struct place *place)
 {
-	char path[192], label[8], number[24];
+	char label[8], number[24];
 
 	for (unsigned n = 0; n < 64; n++) {
 		bool named = false;
 		text_number(place->dir, sizeof place->dir, "/sys/class/hwmon/hwmon", n);
 		for (unsigned k = 1; k <= 3; k++) {
 			text_number(number, sizeof number, "/in", k);
-			text_join(path, sizeof path, place->dir, number, "_label");
-			named |= file_line(r, path, label, sizeof label) && *label;
+			named |= file_line_of(r, label, sizeof label, place->dir, number, "_label") && *label;
 		}
 		if (!named && rail_is_ina3221(r, place))
 			return true;
@@ -397,8 +362,7 @@ static bool by_order(struct probe_ctx *o, struct place *place, struct reason *wh
 	char path[192], label[8];
 
 	if (value && place_set(place, "bus", value) && place_find(place, o->root, "in") == 0) {
-		text_join(path, sizeof path, place->dir, "/", place->stem);
-		text_join(path, sizeof path, path, "_label", "");
+		text_join(path, sizeof path, place->dir, "/", place->stem, "_label");
 		if (rail_is_ina3221(o->root, place) &&
 		    !(file_line(o->root, path, label, sizeof label) && *label))
 			return true;
@@ -432,10 +396,10 @@ static int open_rail(struct probe_ctx *o, struct err *e)
 	}
 	if (!places) {
 		/* Search every chip that measures this rail, whatever its driver. */
-		text_join(value, sizeof value, "ina*/", name, "");
+		text_join(value, sizeof value, "ina*/", name);
 		if (try_place(o, "hwmon", value, &place, &why))
 			return add_rail(o, &place, name, false, &why, e);
-		text_join(value, sizeof value, IIO_DRIVER "/", name, "");
+		text_join(value, sizeof value, IIO_DRIVER "/", name);
 		if (try_place(o, "iio", value, &place, &why) || by_order(o, &place, &why))
 			return add_rail(o, &place, name, false, &why, e);
 	}

@@ -10,6 +10,13 @@
 
 #define LOOK_NS (NS_PER_MS / 10)
 
+void probe_free(struct probe *p)
+{
+	for (size_t i = 0; i < p->n_attrs; i++)
+		attr_close(&p->attrs[i]);
+	free(p);
+}
+
 void probe_set_free(struct probe_set *r)
 {
 	if (!r)
@@ -86,9 +93,7 @@ static const struct channel *at_column(const struct probe_set *r, enum tier tier
 	return NULL;
 }
 
-/* Reader number i of its probes, some of which share one; 2
- *
- * n_probes entries, or NULL. */
+/* Reader number i of its probes, two for each, some of which share one; or NULL. */
 static struct async_reader *reader_at(const struct probe_set *r, size_t i)
 {
 	return r->probes[i / 2]->readers[i % 2];

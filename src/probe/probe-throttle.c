@@ -20,13 +20,10 @@
 #define THERMAL     "/sys/class/thermal/cooling_device"
 
 struct device {
-	struct probe probe;
-	const struct root *root;
+	struct probe probe; /* its file: cur_state */
 	char type[72];
 	unsigned nth; /* of that type */
-	struct attr state;
 	int64_t retry_ns;
-	uint16_t column;
 };
 
 /* The surface is too hot to touch: the kernel reports it and does nothing. */
@@ -53,11 +50,8 @@ bool cooling_slows(const char *type)
 static bool device_type(const struct root *r, unsigned n, char *dir, size_t size, char *type,
 			size_t type_size)
 {
-	char path[192];
-
 	text_number(dir, size, THERMAL, n);
-	text_join(path, sizeof path, dir, "/type", "");
-	return file_line(r, path, type, type_size) && *type;
+	return file_line_of(r, type, type_size, dir, "/type") && *type;
 }
 
 static int find_again(struct device *d)
@@ -66,13 +60,12 @@ static int find_again(struct device *d)
 	unsigned seen = 0;
 
 	for (unsigned n = 0; n < DEVICES_MAX; n++) {
-		if (!device_type(d->root, n, dir, sizeof dir, type, sizeof type) ||
+		if (!device_type(d->probe.root, n, dir, sizeof dir, type, sizeof type) ||
 		    strcmp(type, d->type) != 0 || seen++ != d->nth)
 			continue;
-		text_join(path, sizeof path, dir, "/cur_state", "");
-		return attr_open(&d->state, d->root, path);
+		text_join(path, sizeof path, dir, "/cur_state");
+		return attr_open(d->probe.attrs, d->probe.root, path);
 	}
-	errno = ENOENT;
 	return -1;
 }
 
@@ -81,25 +74,19 @@ static void device_read(struct probe *p, int64_t t_ns, double *row)
 	struct device *d = (struct device *)p;
 	double state = NAN;
 
-	if (!attr_is_open(&d->state) && t_ns >= d->retry_ns) {
+	if (!attr_is_open(p->attrs) && t_ns >= d->retry_ns) {
 		d->retry_ns = t_ns + NS_PER_S;
 		find_again(d);
 	}
-	if (attr_is_open(&d->state) && !attr_number(&d->state, d->root, &state)) {
+	if (attr_is_open(p->attrs) && !attr_number(p->attrs, p->root, &state)) {
 		if (attr_gone(errno))
-			attr_close(&d->state);
+			attr_close(p->attrs);
 		state = NAN;
 	}
-	row[d->column] = state;
+	row[p->column] = state;
 }
 
-static void device_close(struct probe *p)
-{
-	attr_close(&((struct device *)p)->state);
-	free(p);
-}
-
-static const struct probe_ops device_ops = {device_read, device_close};
+static const struct probe_ops device_ops = {device_read, probe_free};
 
 static unsigned count_of(const struct probe_ctx *o, const char *type)
 {
@@ -113,8 +100,7 @@ static unsigned count_of(const struct probe_ctx *o, const char *type)
 
 static int add_device(struct probe_ctx *o, const char *dir, const char *type, struct err *e)
 {
-	struct device *d = probe_new(o, sizeof *d, &device_ops, 0, e);
-	struct reason why = {.denied = false};
+	struct device *d = probe_new(o, sizeof *d, 1, &device_ops, 0, e);
 	struct channel ch;
 	const char *label = only_tells(type) ? _("hot to touch") : type;
 	char text[192];
@@ -122,26 +108,20 @@ static int add_device(struct probe_ctx *o, const char *dir, const char *type, st
 
 	if (!d)
 		return -1;
-	d->root = o->root;
-	text_join(d->type, sizeof d->type, type, "", "");
+	text_join(d->type, sizeof d->type, type);
 	d->nth = count_of(o, type);
 	snprintf(text, sizeof text, "%s.%.36s", only_tells(type) ? "notice" : "throttle", type);
 	channel_describe(o, &ch, text, true);
 	text_printable(ch.label, sizeof ch.label, label, strlen(label));
-	text_join(text, sizeof text, dir, "/max_state", "");
-	if (root_read_i64(o->root, text, &most) == 0 && most > 0)
+	if (file_number_of(o->root, &most, dir, "/max_state") == 0 && most > 0)
 		ch.hi = (double)most;
-	text_join(text, sizeof text, dir, "/cur_state", "");
-	bool good = attr_open(&d->state, o->root, text) == 0;
-	if (good) {
-		text_join(ch.source, sizeof ch.source, text, "", "");
-	} else {
-		reason_add(&why, text, errno);
-		reason_set(&why, o, &ch);
-	}
-	int added = probe_ctx_column(o, &ch, &d->column, e);
-
-	return probe_ctx_finish(o, &d->probe, added, good, e);
+	text_join(text, sizeof text, dir, "/cur_state");
+	bool good = attr_open(d->probe.attrs, o->root, text) == 0;
+	if (good)
+		text_join(ch.source, sizeof ch.source, text);
+	else
+		reason_one(o, &ch, text, errno);
+	return probe_ctx_finish(o, &d->probe, probe_ctx_add(o, &ch, e), good, e);
 }
 
 /* ocN_event_cnt of the chip soctherm_oc is a value like others. */
@@ -151,8 +131,8 @@ static int add_counts(struct probe_ctx *o, size_t *found, struct err *e)
 
 	for (unsigned n = 0; n < 64; n++) {
 		text_number(dir, sizeof dir, "/sys/class/hwmon/hwmon", n);
-		text_join(path, sizeof path, dir, "/name", "");
-		if (!file_line(o->root, path, name, sizeof name) || strcmp(name, "soctherm_oc") != 0)
+		if (!file_line_of(o->root, name, sizeof name, dir, "/name") ||
+		    strcmp(name, "soctherm_oc") != 0)
 			continue;
 		for (unsigned k = 1; k <= 8; k++) {
 			char place[64];
@@ -203,12 +183,10 @@ static int open_throttle(struct probe_ctx *o, struct err *e)
 		return -1;
 	if (found)
 		return 0;
-	struct reason why = {.denied = false};
 	struct channel ch;
 	channel_describe(o, &ch, "throttle", true);
-	reason_add(&why, _("cooling devices that throttle"), ENOENT);
-	reason_set(&why, o, &ch);
-	return probe_ctx_add(o, &ch, e) ? 0 : -1;
+	reason_one(o, &ch, _("cooling devices that throttle"), ENOENT);
+	return probe_ctx_add(o, &ch, e);
 }
 
 const struct probe_kind probe_kind_throttle = {"throttle", 0, 0, " hint ", false, false, open_throttle};

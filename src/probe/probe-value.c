@@ -15,17 +15,18 @@
 #include "util/text.h"
 #include "probe/open.h"
 
+#define TRIPS    32
+#define BINDINGS 64
+
+enum { NUMBER, COUNTING, FILES }; /* 0 in the second: the value means nothing */
+
 struct value {
 	struct probe probe;
-	const struct root *root;
 	struct place place;
 	const char *attribute;
-	struct attr attr;
-	struct attr counting; /* 0 in it: the value means nothing */
 	enum channel_kind kind;
 	double scale;
 	int64_t retry_ns;
-	uint16_t column;
 };
 
 /* What each probe word makes of a file. */
@@ -47,46 +48,35 @@ static bool reopen(struct value *v, int64_t t_ns)
 	if (t_ns < v->retry_ns)
 		return false;
 	v->retry_ns = t_ns + NS_PER_S;
-	return v->place.kind != PLACE_DEVFREQ && place_find(&v->place, v->root, v->attribute) == 0 &&
-	       attr_open(&v->attr, v->root, v->place.path) == 0;
+	return v->place.kind != PLACE_DEVFREQ && place_find(&v->place, v->probe.root, v->attribute) == 0 &&
+	       attr_open(&v->probe.attrs[NUMBER], v->probe.root, v->place.path) == 0;
 }
 
 /* The driver of a fan whose speed measurement is off reports 0. */
-static bool counts_nothing(struct value *v)
+static bool counts_nothing(const struct probe *p)
 {
+	struct attr *a = &p->attrs[COUNTING];
 	double on;
 
-	return attr_is_open(&v->counting) && attr_number(&v->counting, v->root, &on) && on <= 0;
+	return attr_is_open(a) && attr_number(a, p->root, &on) && on <= 0;
 }
 
 static void value_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct value *v = (struct value *)p;
+	struct attr *a = &p->attrs[NUMBER];
 	double number = NAN;
 
-	if (counts_nothing(v)) {
-		row[v->column] = NAN;
-		return;
-	}
-	if ((attr_is_open(&v->attr) || reopen(v, t_ns)) &&
-	    !attr_value(&v->attr, v->root, v->scale, v->kind, &number)) {
+	if (!counts_nothing(p) && (attr_is_open(a) || reopen(v, t_ns)) &&
+	    !attr_value(a, p->root, v->scale, v->kind, &number)) {
 		if (attr_gone(errno))
-			attr_close(&v->attr);
+			attr_close(a);
 		number = NAN;
 	}
-	row[v->column] = channel_round(v->kind, number);
+	row[p->column] = channel_round(v->kind, number);
 }
 
-static void value_close(struct probe *p)
-{
-	struct value *v = (struct value *)p;
-
-	attr_close(&v->attr);
-	attr_close(&v->counting);
-	free(v);
-}
-
-static const struct probe_ops value_ops = {value_read, value_close};
+static const struct probe_ops value_ops = {value_read, probe_free};
 
 /* Zones that measure nothing. */
 static const struct {
@@ -108,7 +98,8 @@ bool value_is_made_up(const struct probe_set *r, const struct channel *c)
 {
 	for (size_t i = 0; i < r->n_probes; i++) {
 		const struct value *v = (const struct value *)r->probes[i];
-		if (r->probes[i]->ops == &value_ops && v->probe.tier == c->tier && v->column == c->column)
+		if (r->probes[i]->ops == &value_ops && v->probe.tier == c->tier &&
+		    v->probe.column == c->column)
 			return made_up_note(&v->place) != NULL;
 	}
 	return false;
@@ -135,28 +126,21 @@ static void describe(const struct probe_ctx *o, const struct form *form, struct 
 	ch->hi = 100;
 }
 
-/* A first read: 0, or the errno. */
-static int look(struct value *v)
-{
-	double number;
-
-	return attr_value(&v->attr, v->root, v->scale, v->kind, &number) ? 0 : errno;
-}
-
 /* L4T 28 to 32: a file beside the fan's speed turns its measurement on. */
-static bool tachometer_off(struct value *v, struct reason *why)
+static bool tachometer_off(const struct probe *p, struct reason *why)
 {
 	static const char speed[] = "/rpm_measured";
-	char path[sizeof v->attr.path];
+	const char *file = p->attrs[NUMBER].path;
+	char path[sizeof p->attrs->path];
 
-	if (!text_ends_in(v->attr.path, speed))
+	if (!text_ends_in(file, speed))
 		return false;
-	text_join(path, strlen(v->attr.path) - strlen(speed) + 1, v->attr.path, "", "");
-	text_join(path, sizeof path, path, "/tach_enable", "");
-	if (attr_open(&v->counting, v->root, path) < 0 || !counts_nothing(v))
+	text_join(path, strlen(file) - strlen(speed) + 1, file);
+	text_join(path, sizeof path, path, "/tach_enable");
+	if (attr_open(&p->attrs[COUNTING], p->root, path) < 0 || !counts_nothing(p))
 		return false;
 	why->tried[0] = '\0';
-	reason_add_text(why, v->attr.path, _("the tachometer is off"));
+	reason_add_text(why, file, _("the tachometer is off"));
 	snprintf(why->cure, sizeof why->cure,
 		 _("to turn it on: echo 1 | sudo tee %.64s; then start nvmtop again"), path);
 	return true;
@@ -174,56 +158,121 @@ static void note_state(struct channel *ch, int error)
 			 root_error(error));
 }
 
+/* A temperature in a file of the kernel, if it can be one. */
+static double limit_of(const struct probe_ctx *o, const char *dir, const char *stem, const char *ending)
+{
+	long long v;
+
+	return file_number_of(o->root, &v, dir, stem, ending) == 0 && v > 0 && v <= 200000 ? (double)v / 1000
+											   : NAN;
+}
+
+/* The trip points (a bit each) at which a device that really throttles begins. The kernel has trips for
+ * mere notices too, such as a hot surface. */
+static uint32_t slowing_trips(const struct probe_ctx *o, const char *dir)
+{
+	char stem[128], type[72];
+	uint32_t trips = 0;
+	long long trip;
+
+	for (unsigned n = 0; n < BINDINGS; n++) {
+		text_join(stem, sizeof stem, dir, "/cdev");
+		text_number(stem, sizeof stem, stem, n);
+		if (file_number_of(o->root, &trip, stem, "_trip_point") < 0 || trip < 0 || trip >= TRIPS)
+			continue;
+		/* ACPI's processors, one a core, are slowed down, too. */
+		if (file_line_of(o->root, type, sizeof type, stem, "/type") &&
+		    (cooling_slows(type) || !strcmp(type, "Processor")))
+			trips |= UINT32_C(1) << trip;
+	}
+	return trips;
+}
+
+/* A zone's trip points: where the kernel begins to slow something down, and
+ * where it switches off.  Those called active are for fans. */
+static void find_trips(const struct probe_ctx *o, const char *dir, struct channel *ch)
+{
+	char stem[32], type[24];
+	double passive = NAN, hot = NAN;
+	uint32_t slowing = slowing_trips(o, dir);
+
+	for (unsigned n = 0; n < TRIPS; n++) {
+		text_number(stem, sizeof stem, "/trip_point_", n);
+		if (!file_line_of(o->root, type, sizeof type, dir, stem, "_type"))
+			break;
+		/* of two, the lower one; and the other one when one is NaN */
+		if (!strcmp(type, "passive") && (slowing >> n & 1))
+			passive = fmin(passive, limit_of(o, dir, stem, "_temp"));
+		else if (!strcmp(type, "hot"))
+			hot = fmin(hot, limit_of(o, dir, stem, "_temp"));
+		else if (!strcmp(type, "critical"))
+			ch->crit = fmin(ch->crit, limit_of(o, dir, stem, "_temp"));
+	}
+	ch->warn = fmin(ch->warn, fmin(passive, hot));
+	if (!ch->note[0] && !isnan(passive) && !isnan(hot) && hot != passive)
+		snprintf(ch->note, sizeof ch->note, _("trip points: passive %g, hot %g"), passive, hot);
+}
+
+/* From where on the channel of a zone or of a chip's temperature warns and is critical: the trip points of
+ * a thermal zone, or the limits that a hwmon chip has. */
+static void heat_limits(const struct probe_ctx *o, const struct place *place, struct channel *ch)
+{
+	char stem[80];
+
+	if (place->kind == PLACE_ZONE)
+		find_trips(o, place->dir, ch);
+	if (place->kind != PLACE_HWMON || strncmp(place->stem, "temp", 4) != 0)
+		return;
+	text_join(stem, sizeof stem, "/", place->stem);
+	ch->warn = limit_of(o, place->dir, stem, "_max");
+	ch->crit = limit_of(o, place->dir, stem, "_crit");
+}
+
+/* What a place that was found adds to its channel; error: of the first reading. */
+static void describe_place(const struct probe_ctx *o, const struct place *place, struct channel *ch,
+			   int error)
+{
+	const char *note = made_up_note(place);
+
+	text_join(ch->source, sizeof ch->source, place->path);
+	if (note && !ch->note[0])
+		text_printable(ch->note, sizeof ch->note, note, strlen(note));
+	if (ch->kind == CHANNEL_TEMPERATURE && !note)
+		heat_limits(o, place, ch);
+	note_state(ch, error);
+}
+
 /* Open place as the channel ch. place NULL: missing, with why. */
 static int add_value(struct probe_ctx *o, const struct place *place, const struct form *form,
 		     struct channel *ch, double scale, struct reason *why, struct err *e)
 {
-	struct value *v = probe_new(o, sizeof *v, &value_ops, ch->period_ns, e);
+	struct value *v = probe_new(o, sizeof *v, FILES, &value_ops, ch->period_ns, e);
+	struct attr *a = v ? &v->probe.attrs[NUMBER] : NULL;
+	double number;
 
 	if (!v)
 		return -1;
-	v->root = o->root;
 	v->attribute = form->attribute;
 	v->kind = ch->kind;
 	v->scale = scale;
-	v->attr.fd = v->counting.fd = -1;
 	if (place)
 		v->place = *place;
 	if (place && place->kind == PLACE_ZONE)
 		text_printable(ch->kernel, sizeof ch->kernel, place->name, strlen(place->name));
-	bool found = place && attr_open(&v->attr, o->root, place->path) == 0;
-	int error = found ? look(v) : errno;
-	if (found && tachometer_off(v, why)) {
-		value_close(&v->probe);
-		reason_set(why, o, ch);
-		return probe_ctx_add(o, ch, e) ? 0 : -1;
-	}
+	bool open = place && attr_open(a, o->root, place->path) == 0;
+	int error = open && attr_value(a, o->root, scale, ch->kind, &number) ? 0 : errno;
 	/* One that hangs would hold up all that is sampled in its tier. */
-	found = found && error != ETIME;
-	if (found) {
-		text_join(ch->source, sizeof ch->source, place->path, "", "");
-		const char *note = made_up_note(place);
-		if (note && !ch->note[0])
-			text_printable(ch->note, sizeof ch->note, note, strlen(note));
-		if (ch->kind == CHANNEL_TEMPERATURE && !note)
-			heat_limits(o, place, ch);
-		note_state(ch, error);
-	} else {
-		if (place)
-			reason_add_place(why, place, error);
+	bool off = open && tachometer_off(&v->probe, why), found = open && !off && error != ETIME;
+	if (found)
+		describe_place(o, place, ch, error);
+	else if (place && !off)
+		reason_add_place(why, place, error);
+	if (!found)
 		reason_set(why, o, ch);
-	}
-	const struct channel *added = probe_ctx_add(o, ch, e);
-	if (added)
-		v->column = added->column;
-	bool shared = added && found && scale == 1 && emc_reads(o->probes, place->path, ch->period_ns);
-	if (!added || !found || shared) {
-		value_close(&v->probe);
-		if (shared)
-			return emc_add_rate(o, place->path, added->period_ns, added->column, e);
-		return added ? 0 : -1;
-	}
-	return probe_ctx_add_probe(o, &v->probe, e);
+	if (!found || scale != 1 || !emc_reads(o->probes, place->path, ch->period_ns))
+		return probe_ctx_finish(o, &v->probe, probe_ctx_add(o, ch, e), found, e);
+	probe_free(&v->probe);
+	return emc_add_rate(o, ch, place->path, e);
 }
 
 static double scale_of(const struct statement *s, const struct form *form)
@@ -265,25 +314,16 @@ static int add_wild(struct probe_ctx *o, const struct form *form, struct place *
 /* Every thermal zone, by its type. */
 static int wild_zones(struct probe_ctx *o, const struct form *form, struct err *e)
 {
-	char **names, path[192];
-	size_t n;
-	int result = 0;
-
-	if (root_list(o->root, "/sys/class/thermal", &names, &n) < 0)
-		return 0;
-	for (size_t i = 0; i < n && !result; i++) {
+	for (unsigned n = 0; n < PLACES_MAX; n++) {
 		struct place place = {.kind = PLACE_ZONE, .stem = "temp"};
-		if (strncmp(names[i], "thermal_zone", 12) != 0)
+
+		if (!place_number(&place, o->root, n, place.name))
 			continue;
-		text_join(place.dir, sizeof place.dir, "/sys/class/thermal/", names[i], "");
-		text_join(place.path, sizeof place.path, place.dir, "/temp", "");
-		text_join(path, sizeof path, place.dir, "/type", "");
-		if (file_line(o->root, path, place.name, sizeof place.name) &&
-		    file_exists(o->root, place.path))
-			result = add_wild(o, form, &place, place.name, NULL, e);
+		text_join(place.path, sizeof place.path, place.dir, "/temp");
+		if (file_exists(o->root, place.path) && add_wild(o, form, &place, place.name, NULL, e) < 0)
+			return -1;
 	}
-	free(names);
-	return result;
+	return 0;
 }
 
 /* The kernel shows most zones a second time as a hwmon chip, with - as _. */
@@ -313,14 +353,12 @@ static bool is_read(const struct probe_set *probes, const char *path)
 	return false;
 }
 
-static int wild_chip(struct probe_ctx *o, const struct form *form, const char *hwmon, struct err *e)
+static int wild_chip(struct probe_ctx *o, const struct form *form, unsigned hwmon, struct err *e)
 {
 	struct place place = {.kind = PLACE_HWMON};
 	char path[192], label[64], stem[96], shown[128];
 
-	text_join(place.dir, sizeof place.dir, "/sys/class/hwmon/", hwmon, "");
-	text_join(path, sizeof path, place.dir, "/name", "");
-	if (!file_line(o->root, path, place.name, sizeof place.name) || is_zone(o->probes, place.name))
+	if (!place_number(&place, o->root, hwmon, place.name) || is_zone(o->probes, place.name))
 		return 0;
 	for (unsigned n = 0; n < 64; n++) {
 		text_number(place.stem, sizeof place.stem, form->attribute, n);
@@ -328,13 +366,13 @@ static int wild_chip(struct probe_ctx *o, const struct form *form, const char *h
 		text_join(place.path, sizeof place.path, path, strcmp(form->attribute, "pwm") ? "_input" : "",
 			  "");
 		if (!strcmp(form->attribute, "power") && !file_exists(o->root, place.path))
-			text_join(place.path, sizeof place.path, path, "_average", "");
-		text_join(path, sizeof path, path, "_label", "");
+			text_join(place.path, sizeof place.path, path, "_average");
+		text_join(path, sizeof path, path, "_label");
 		if (!file_exists(o->root, place.path) || is_read(o->probes, place.path))
 			continue;
 		bool labelled = file_line(o->root, path, label, sizeof label) && *label;
 		const char *which = labelled ? label : place.stem;
-		text_join(place.which, sizeof place.which, which, "", "");
+		text_join(place.which, sizeof place.which, which);
 		snprintf(stem, sizeof stem, "%.30s.%.40s", place.name, which);
 		snprintf(shown, sizeof shown, "%.60s %.60s", place.name, which);
 		for (char *p = stem; form->suffix[0] && *p; p++)
@@ -346,20 +384,6 @@ static int wild_chip(struct probe_ctx *o, const struct form *form, const char *h
 	return 0;
 }
 
-static int wild_chips(struct probe_ctx *o, const struct form *form, struct err *e)
-{
-	char **names;
-	size_t n;
-	int result = 0;
-
-	if (root_list(o->root, "/sys/class/hwmon", &names, &n) < 0)
-		return 0;
-	for (size_t i = 0; i < n && !result; i++)
-		result = wild_chip(o, form, names[i], e);
-	free(names);
-	return result;
-}
-
 static int open_wild(struct probe_ctx *o, const struct form *form, struct err *e)
 {
 	for (size_t i = 0; i < o->s->n_settings; i++) {
@@ -368,8 +392,9 @@ static int open_wild(struct probe_ctx *o, const struct form *form, struct err *e
 			continue;
 		if (!strcmp(t->key, "zone") && wild_zones(o, form, e) < 0)
 			return -1;
-		if (!strcmp(t->key, "hwmon") && wild_chips(o, form, e) < 0)
-			return -1;
+		for (unsigned n = 0; n < PLACES_MAX && !strcmp(t->key, "hwmon"); n++)
+			if (wild_chip(o, form, n, e) < 0)
+				return -1;
 	}
 	return 0;
 }

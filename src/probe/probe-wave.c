@@ -14,7 +14,6 @@ struct wave_probe {
 	struct formula *formula;
 	enum channel_kind kind;
 	int64_t start_ns; /* below 0: none yet */
-	uint16_t column;
 };
 
 static void wave_read(struct probe *p, int64_t t_ns, double *row)
@@ -24,7 +23,7 @@ static void wave_read(struct probe *p, int64_t t_ns, double *row)
 	if (w->start_ns < 0)
 		w->start_ns = t_ns;
 	double v = formula_value(w->formula, (double)(t_ns - w->start_ns) / (double)NS_PER_S, row);
-	row[w->column] = channel_round(w->kind, isfinite(v) ? v : NAN);
+	row[p->column] = channel_round(w->kind, isfinite(v) ? v : NAN);
 }
 
 static void wave_close(struct probe *p)
@@ -32,7 +31,7 @@ static void wave_close(struct probe *p)
 	struct wave_probe *w = (struct wave_probe *)p;
 
 	free(w->formula);
-	free(w);
+	probe_free(p);
 }
 
 static const struct probe_ops wave_ops = {wave_read, wave_close};
@@ -68,7 +67,7 @@ static int open_wave(struct probe_ctx *o, struct err *e)
 		return statement_error(o->s, e, "%s", why.text);
 	channel_describe(o, &ch, o->s->words[0], false);
 	describe_source(ch.source, sizeof ch.source, o->s->expression);
-	struct wave_probe *w = probe_new(o, sizeof *w, &wave_ops, ch.period_ns, e);
+	struct wave_probe *w = probe_new(o, sizeof *w, 0, &wave_ops, ch.period_ns, e);
 	if (!w) {
 		free(formula);
 		return -1;
@@ -77,9 +76,7 @@ static int open_wave(struct probe_ctx *o, struct err *e)
 	w->formula = formula;
 	w->kind = ch.kind;
 	w->start_ns = -1;
-	int added = probe_ctx_column(o, &ch, &w->column, e);
-
-	return probe_ctx_finish(o, &w->probe, added, true, e);
+	return probe_ctx_finish(o, &w->probe, probe_ctx_add(o, &ch, e), true, e);
 }
 
 const struct probe_kind probe_kind_wave = {

@@ -6,8 +6,7 @@
 #ifndef NVMTOP_PROBE_PROBE_H
 #define NVMTOP_PROBE_PROBE_H
 
-#include "model/channel.h"
-#include "util/root.h"
+#include "probe/attr.h"
 
 struct async_reader;
 struct probe;
@@ -17,7 +16,7 @@ struct probe_ops {
 	 * which still holds the values of the tick before: what is not renewed is
 	 * held by leaving it alone; what cannot be read is set to NaN. */
 	void (*read)(struct probe *p, int64_t t_ns, double *row);
-	void (*close)(struct probe *p); /* frees p */
+	void (*close)(struct probe *p); /* frees p: probe_free(), or what calls it */
 };
 
 /* Embedded as the first member of each kind of probe. */
@@ -31,9 +30,12 @@ struct probe {
 	bool timed;
 	int64_t read_ns;
 	bool derived; /* computes from the row: read after the others, at every tick that read one */
-	/* The columns that it writes, where its reads may be made by another thread than
-	 * that which makes rows, and at other times; width 0: they may not. */
+	/* The first of its columns in a row. width: how many it writes, where its reads may be made by
+	 * another thread than that which makes rows, and at other times; 0: they may not. */
 	uint16_t column, width;
+	const struct root *root; /* of the probe set */
+	struct attr *attrs;      /* its own files, closed at first */
+	size_t n_attrs;
 	/* What reads for it on another thread, or NULL: its reads may block for long. */
 	struct async_reader *readers[2];
 	/* NULL, or: the next change of a watched text that was not returned yet; false: there is none.
@@ -60,6 +62,7 @@ struct probe_set {
 	int nice;
 };
 
+void probe_free(struct probe *p); /* with its files */
 void probe_set_free(struct probe_set *r);
 /* Rows are made at grid_ns (CLOCK_MONOTONIC) and multiples of their tier's period from there: from now
  * on threads read shortly before. */

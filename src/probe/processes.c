@@ -1,77 +1,408 @@
-/* Reading a thousand files takes milliseconds, and the name of a user may come from a
- * network: a job does it, only while a view shows them. */
+/* The processes of this machine.
+ *
+ * The CPU load is the difference to the previous reading, for a process that is still the same; GPU
+ * users come from the driver's table of mappings, from NVML, or, if both are inaccessible, from open
+ * descriptors of the GPU's device. Reading a thousand files takes milliseconds, and the name of a user
+ * may come from a network: a job does it, only while a view shows them.
+ *
+ * The name of a process is its own choice, blanks, brackets, line feeds and escapes among it: what
+ * stands behind it is counted from its end. */
 #include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "util/clock.h"
 #include "util/intl.h"
 #include "util/job.h"
-#include "probe/process-read.h"
+#include "util/num.h"
+#include "probe/nvml.h"
+#include "probe/processes.h"
 
-#define PACE_NS (3 * NS_PER_S / 2)
+#define NVMAP_CLIENTS "/sys/kernel/debug/nvmap/iovmm/clients"
+#define NVMAP_DEVICE  "/dev/nvmap"
+#define PACE_NS       (3 * NS_PER_S / 2)
+#define MOST          65536
+#define USERS         64
 
 struct procs {
 	struct job job;
 	bool running;
 	struct root *root;
-	struct reader *reader;   /* with next: the job's while it runs */
-	struct procs_list next, shown;
-	size_t next_room, shown_room;
-	int rc;
+	struct procs_list shown; /* the last reading; not changed while the job runs */
 	int64_t due_ns;
+
+	/* What follows is the job's while it runs. */
+	struct procs_list next;
+	int rc;
+	int64_t read_ns, shown_ns; /* when they were read; 0: never */
+	struct nvml *nvml;
+	bool nvml_tried;
+	char nvml_why[200];
+	struct {
+		uid_t uid;
+		char name[32];
+	} users[USERS];
+	size_t n_users;
 };
+
+#define FIELDS 22 /* behind the name: state is the first, rss the 22nd */
+
+enum { /* index of a field behind the name */
+       STAT_STATE = 0,
+       STAT_PARENT = 1,
+       STAT_FLAGS = 6,
+       STAT_UTIME = 11,
+       STAT_STIME = 12,
+       STAT_THREADS = 17,
+       STAT_START = 19,
+       STAT_RSS = 21
+};
+
+#define PF_KTHREAD 0x00200000
+
+/* Whole numbers behind the state, as many as are wanted. */
+static bool fields(const char *p, const char *end, int64_t out[FIELDS])
+{
+	for (int i = 1; i < FIELDS; i++) {
+		while (p < end && *p == ' ')
+			p++;
+		const char *next = num_i64(p, end, &out[i]);
+
+		if (!next) {
+			/* Some are larger than that, none of those that are wanted. */
+			next = p;
+			while (next < end && *next >= '0' && *next <= '9')
+				next++;
+			if (next == p)
+				return false;
+			out[i] = INT64_MAX;
+		}
+		p = next;
+	}
+	return true;
+}
+
+bool proc_stat_parse(const char *text, size_t len, struct proc *out, uint64_t *ticks)
+{
+	const char *end = text + len, *open = memchr(text, '(', len), *close = NULL;
+	int64_t pid, f[FIELDS];
+	char name[64];
+
+	for (const char *p = text; p < end; p++)
+		if (*p == ')')
+			close = p;
+	if (!open || !close || close < open || end - close < 4)
+		return false;
+	if (!num_i64(text, open, &pid) || pid <= 0 || pid > INT32_MAX || !fields(close + 3, end, f))
+		return false;
+	if (f[STAT_PARENT] < 0 || f[STAT_PARENT] > INT32_MAX || f[STAT_UTIME] < 0 || f[STAT_STIME] < 0 ||
+	    f[STAT_START] < 0 || f[STAT_RSS] < 0)
+		return false;
+	text_printable(name, sizeof(name), open + 1, (size_t)(close - open - 1));
+	*out = (struct proc) {.pid = (int)pid,
+			      .parent = (int)f[STAT_PARENT],
+			      .start = (uint64_t)f[STAT_START],
+			      .state = close[2],
+			      .cpu = NAN,
+			      .gpu_kb = NAN,
+			      .rss_kb = (double)f[STAT_RSS] * ((double)sysconf(_SC_PAGESIZE) / 1024),
+			      .threads = (long)f[STAT_THREADS]};
+	if (out->state < '!' || out->state > '~')
+		out->state = '?';
+	snprintf(out->name, sizeof(out->name), f[STAT_FLAGS] & PF_KTHREAD ? "[%.61s]" : "%s", name);
+	*ticks = (uint64_t)f[STAT_UTIME] + (uint64_t)f[STAT_STIME];
+	return true;
+}
+
+/* The last word before *end, which is moved to its beginning. */
+static const char *last_word(const char *begin, const char **end, size_t *len)
+{
+	const char *p = *end;
+
+	while (p > begin && (p[-1] == ' ' || p[-1] == '\t'))
+		p--;
+	const char *stop = p;
+	while (p > begin && p[-1] != ' ' && p[-1] != '\t')
+		p--;
+	*end = p;
+	*len = (size_t)(stop - p);
+	return p;
+}
+
+bool proc_nvmap_parse(const char *line, size_t len, int *pid, double *kb)
+{
+	/* CLIENT PROCESS PID SIZE; PROCESS may hold blanks, SIZE ends in K. */
+	const char *end = line + len;
+	size_t n, m;
+	const char *size = last_word(line, &end, &n), *number = last_word(line, &end, &m);
+	int64_t v, p;
+
+	if (n < 2 || size[n - 1] != 'K' || num_i64(size, size + n - 1, &v) != size + n - 1 || v < 0)
+		return false;
+	if (m == 0 || num_i64(number, number + m, &p) != number + m || p <= 0 || p > INT32_MAX)
+		return false;
+	*pid = (int)p;
+	*kb = (double)v;
+	return true;
+}
+
+static void user_name(struct procs *r, uid_t uid, char out[32])
+{
+	struct passwd pw, *found = NULL;
+	char buf[1024];
+	size_t i = 0;
+
+	while (i < r->n_users && r->users[i].uid != uid)
+		i++;
+	if (i == r->n_users) {
+		i = r->n_users < USERS ? r->n_users++ : (size_t)uid % USERS;
+		r->users[i].uid = uid;
+		if (root_is_live(r->root) && getpwuid_r(uid, &pw, buf, sizeof(buf), &found) == 0 && found)
+			text_printable(r->users[i].name, 32, pw.pw_name, strlen(pw.pw_name));
+		else
+			snprintf(r->users[i].name, 32, "%u", (unsigned)uid);
+	}
+	memcpy(out, r->users[i].name, 32);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct proc *p = a, *q = b;
+
+	return p->pid < q->pid ? -1 : p->pid > q->pid;
+}
+
+static struct proc *find(const struct procs_list *l, int pid)
+{
+	struct proc key = {.pid = pid};
+
+	return l->n ? bsearch(&key, l->procs, l->n, sizeof(*l->procs), by_pid) : NULL;
+}
+
+/* False: it has ended meanwhile, or may not be read. */
+static bool read_one(struct procs *r, const char *pid, struct proc *p, double seconds)
+{
+	char path[64], text[1024];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
+	int fd = root_open_file(r->root, path, O_RDONLY);
+	if (fd < 0)
+		return false;
+	ssize_t n = read(fd, text, sizeof(text));
+	bool good = n > 0 && fstat(fd, &st) == 0 && proc_stat_parse(text, (size_t)n, p, &p->ticks);
+	close(fd);
+	if (!good)
+		return false;
+	user_name(r, st.st_uid, p->user);
+	p->self = root_is_live(r->root) && p->pid == getpid();
+	const struct proc *was = find(&r->shown, p->pid);
+	if (was && was->start == p->start && p->ticks >= was->ticks && seconds > 0)
+		p->cpu = (double)(p->ticks - was->ticks) / (double)sysconf(_SC_CLK_TCK) / seconds * 100;
+	return true;
+}
+
+static void take_gpu(struct procs_list *l, int pid, double kb)
+{
+	struct proc *p = find(l, pid);
+
+	if (!p)
+		return;
+	p->gpu = true;
+	if (!isnan(kb))
+		p->gpu_kb = isnan(p->gpu_kb) ? kb : p->gpu_kb + kb;
+}
+
+/* A process that is not in the table has nothing mapped. */
+static void others_have_none(struct procs_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (isnan(l->procs[i].gpu_kb))
+			l->procs[i].gpu_kb = 0;
+}
+
+/* 0: the table was read; otherwise why not. */
+static int read_nvmap(struct procs *r, struct procs_list *l)
+{
+	int fd = root_open_file(r->root, NVMAP_CLIENTS, O_RDONLY);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	char line[512];
+	double kb;
+	int pid;
+
+	if (!f) {
+		int why = errno;
+
+		if (fd >= 0)
+			close(fd);
+		return why;
+	}
+	while (fgets(line, sizeof(line), f))
+		if (proc_nvmap_parse(line, strcspn(line, "\n"), &pid, &kb))
+			take_gpu(l, pid, kb);
+	fclose(f);
+	others_have_none(l);
+	return 0;
+}
+
+/* Processes with the GPU's device open: only those of this user, whose descriptors are visible. */
+static void look_at_descriptors(struct procs *r, struct proc *p)
+{
+	char path[64], target[128];
+	char **names;
+	size_t n;
+	int dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", p->pid);
+	dir = root_open_file(r->root, path, O_RDONLY | O_DIRECTORY);
+	if (dir < 0)
+		return;
+	if (root_list(r->root, path, &names, &n) == 0) {
+		for (size_t i = 0; i < n && !p->gpu; i++) {
+			ssize_t len = readlinkat(dir, names[i], target, sizeof(target) - 1);
+
+			if (len <= 0)
+				continue;
+			target[len] = '\0';
+			p->gpu = !strncmp(target, NVMAP_DEVICE, strlen(NVMAP_DEVICE)) ||
+				 (!strncmp(target, "/dev/nv", 7) && strstr(target, "gpu"));
+		}
+		free(names);
+	}
+	close(dir);
+}
+
+static void take_from_nvml(void *to, int pid, double kb)
+{
+	take_gpu(to, pid, kb);
+}
+
+static bool read_nvml(struct procs *r, struct procs_list *l)
+{
+	bool any = false;
+
+	/* The library is of the running machine. */
+	if (!root_is_live(r->root))
+		return false;
+	if (!r->nvml_tried) {
+		r->nvml_tried = true;
+		r->nvml = nvml_open(NVML_LIBRARY, r->nvml_why, sizeof(r->nvml_why));
+	}
+	for (unsigned i = 0; r->nvml && i < nvml_devices(r->nvml); i++)
+		any |= nvml_processes(r->nvml, i, take_from_nvml, l);
+	return any;
+}
+
+static void read_gpu(struct procs *r, struct procs_list *l)
+{
+	int why = read_nvmap(r, l), fd;
+
+	l->gpu_missing[0] = 0;
+	if (why == 0 || read_nvml(r, l))
+		return;
+	fd = root_open_file(r->root, NVMAP_DEVICE, O_PATH);
+	if (fd >= 0) { /* a Jetson, whose table is closed to us */
+		close(fd);
+		for (size_t i = 0; i < l->n; i++)
+			look_at_descriptors(r, &l->procs[i]);
+	}
+	if (why == EACCES || why == EPERM)
+		snprintf(l->gpu_missing, sizeof(l->gpu_missing),
+			 _("GPU memory is not known: %s is root's; sudo nvmtop shows it"), NVMAP_CLIENTS);
+	else if (r->nvml_tried && !r->nvml)
+		snprintf(l->gpu_missing, sizeof(l->gpu_missing),
+			 _("GPU use is not known: there is no %s, and %.80s"), NVMAP_CLIENTS, r->nvml_why);
+	else if (r->nvml)
+		snprintf(l->gpu_missing, sizeof(l->gpu_missing), "%s",
+			 _("GPU use is not known: NVML does not list processes here"));
+	else
+		snprintf(l->gpu_missing, sizeof(l->gpu_missing), _("GPU use is not known: there is no %s"),
+			 NVMAP_CLIENTS);
+}
+
+/* One process after the other, in the order in which the folder is listed: that of pid. */
+static int read_all(struct procs *r, struct procs_list *l, double seconds)
+{
+	char **names;
+	size_t n;
+
+	l->n = 0;
+	if (root_list(r->root, "/proc", &names, &n) < 0)
+		return -1;
+	n = n < MOST ? n : MOST;
+	l->procs = malloc((n + 1) * sizeof(*l->procs));
+	for (size_t i = 0; l->procs && i < n; i++)
+		if (!names[i][strspn(names[i], "0123456789")])
+			l->n += read_one(r, names[i], &l->procs[l->n], seconds);
+	free(names);
+	return l->procs ? 0 : -1;
+}
+
+static double cpu_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static void run(struct job *j)
+{
+	struct procs *r = (struct procs *)j;
+	struct procs_list *l = &r->next;
+	double began = cpu_ms();
+
+	r->read_ns = clock_now_ns();
+	l->interval_s = r->shown_ns ? (double)(r->read_ns - r->shown_ns) / NS_PER_S : 0;
+	r->rc = read_all(r, l, l->interval_s);
+	if (r->rc < 0)
+		return;
+	read_gpu(r, l);
+	l->cost_ms = cpu_ms() - began;
+}
 
 struct procs *procs_open(struct root *root, struct err *e)
 {
 	struct procs *p = calloc(1, sizeof(*p));
 
-	if (p)
-		p->reader = reader_open(root);
-	if (!p || !p->reader) {
-		free(p);
+	if (!p)
 		err_set(e, ERR_FAILED, "%s", _("out of memory"));
-		return NULL;
-	}
-	p->root = root_hold(root);
+	else
+		p->root = root_hold(root);
 	return p;
-}
-
-static void run(struct job *j)
-{
-	struct procs *p = (struct procs *)j;
-
-	p->rc = reader_read(p->reader, &p->next, &p->next_room);
 }
 
 static void drop(struct job *j)
 {
 	struct procs *p = (struct procs *)j;
 
-	reader_close(p->reader);
+	if (p->nvml)
+		nvml_close(p->nvml);
 	root_close(p->root);
 	free(p->shown.procs);
 	free(p->next.procs);
 	free(p);
 }
 
-/* What was read is shown, and the memory of what was shown is used for the next reading. */
+/* What was read is shown. */
 static void publish(struct procs *p)
 {
-	struct procs_list was = p->shown;
-	size_t room = p->shown_room;
-
+	if (p->rc < 0)
+		return;
+	free(p->shown.procs);
+	p->next.serial = p->shown.serial + 1;
 	p->shown = p->next;
-	p->shown.serial = was.serial + 1;
-	p->shown_room = p->next_room;
-	p->next = was;
-	p->next_room = room;
+	p->shown_ns = p->read_ns;
+	p->next.procs = NULL;
 }
 
 const struct procs_list *procs_poll(struct procs *p)
@@ -81,8 +412,7 @@ const struct procs_list *procs_poll(struct procs *p)
 
 	if (p->running && job_done(&p->job, 0)) {
 		p->running = false;
-		if (p->rc == 0)
-			publish(p);
+		publish(p);
 		/* The first has no CPU load yet. */
 		p->due_ns = now + (p->shown.serial == 1 ? PACE_NS / 5 : PACE_NS);
 	}
@@ -95,10 +425,9 @@ const struct procs_list *procs_poll(struct procs *p)
 
 const struct procs_list *procs_read(struct procs *p)
 {
-	if (reader_read(p->reader, &p->next, &p->next_room) < 0)
-		return NULL;
+	run(&p->job);
 	publish(p);
-	return &p->shown;
+	return p->rc < 0 ? NULL : &p->shown;
 }
 
 void procs_close(struct procs *p)
@@ -115,13 +444,12 @@ static bool is_same(int pid, uint64_t start)
 	char path[64], text[1024];
 	struct proc now;
 	uint64_t ticks;
-	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	n = read(fd, text, sizeof(text));
+	ssize_t n = read(fd, text, sizeof(text));
 	close(fd);
 	return n > 0 && proc_stat_parse(text, (size_t)n, &now, &ticks) && now.start == start;
 }

@@ -21,6 +21,7 @@ struct proc {
 	double rss_kb;
 	double gpu_kb;		/* memory that it has mapped for the GPU */
 	long threads;
+	uint64_t ticks;		/* of CPU time, since its start */
 };
 
 struct procs_list {

@@ -3,38 +3,19 @@
  * bus's time, and a tick takes the newest values. A chip that hangs affects only its own rails. */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/clock.h"
+#include "util/intl.h"
+#include "util/num.h"
 #include "probe/rail.h"
-#include "probe/async-reader.h"
 
-#define SHARE      0.5 /* of the time that a chip may be read */
-#define FIRST_PASS NS_PER_S
-
-/* The thread's own once it runs. */
-struct bench {
-	struct root *root;
-	size_t n;
-	struct meter meters[CHIP_METERS];
-};
-
-struct chip {
-	unsigned holders;
-	struct async_reader *slow;
-	struct async_reader_seen seen;
-	struct bench *bench; /* the slow's */
-	char dir[PLACE_DIR];
-	int64_t floor_ns, cost_ns;
-	int64_t at_ns, period_ns; /* the tick that was served last, and the tier's period */
-	int64_t read_ns;          /* when what is new at that tick was read; 0: nothing is */
-	double values[CHIP_METERS][METER_VALUES];
-	bool heard, hangs;
-	int64_t first_ns, window_ns; /* the first tick; when the count began */
-	unsigned count;
-	double rate;
-};
+#define SHARE         0.5 /* of the time that a chip may be read */
+#define FIRST_PASS    NS_PER_S
+/* Full scale of an INA3221's limit registers, which is "no limit" (uV). */
+#define SHUNT_FULL_UV 163800.0
 
 void meter_path(const struct place *place, int which, const char *ending, char *out, size_t size)
 {
@@ -43,7 +24,7 @@ void meter_path(const struct place *place, int which, const char *ending, char *
 	const char *number = place->stem + strcspn(place->stem, "0123456789");
 
 	text_join(out, size, place->dir, (place->kind == PLACE_IIO ? iio : hwmon)[which], number);
-	text_join(out, size, out, ending, "");
+	text_join(out, size, out, ending);
 }
 
 int meter_open(struct meter *m, const struct root *r)
@@ -158,30 +139,10 @@ struct chip *chip_new(struct root *r, const char *dir, int64_t tick_ns)
 	c->period_ns = tick_ns;
 	c->floor_ns = INT64_MAX;
 	c->rate = NAN;
-	text_join(c->dir, sizeof c->dir, dir, "", "");
+	text_join(c->dir, sizeof c->dir, dir);
 	for (int i = 0; i < CHIP_METERS; i++)
 		forget(c->values[i]);
 	return c;
-}
-
-bool chip_hangs(const struct chip *c)
-{
-	return c->hangs;
-}
-
-void chip_set_hanging(struct chip *c)
-{
-	c->hangs = true;
-}
-
-const char *chip_dir(const struct chip *c)
-{
-	return c->dir;
-}
-
-void chip_hold(struct chip *c)
-{
-	c->holders++;
 }
 
 void chip_release(struct chip *c)
@@ -208,31 +169,11 @@ int chip_add(struct chip *c, const struct meter *m, const double values[METER_VA
 	return (int)b->n++;
 }
 
-size_t chip_meters(const struct chip *c)
-{
-	return c->bench->n;
-}
-
-const struct place *chip_place(const struct chip *c, int meter)
-{
-	return &c->bench->meters[meter].place;
-}
-
 int64_t chip_period(const struct chip *c)
 {
 	int64_t least = (int64_t)((double)c->cost_ns / SHARE);
 
 	return least > c->period_ns && least > c->floor_ns ? least : c->floor_ns;
-}
-
-int64_t chip_cost(const struct chip *c)
-{
-	return c->cost_ns;
-}
-
-struct async_reader *chip_reader(const struct chip *c)
-{
-	return c->slow;
 }
 
 static void count_rate(struct chip *c, int64_t t_ns)
@@ -273,4 +214,101 @@ int64_t chip_values(struct chip *c, int64_t t_ns, int meter, double values[METER
 	memcpy(values, c->values[meter], sizeof c->values[meter]);
 	*rate = c->rate;
 	return c->read_ns;
+}
+
+/* "7784 ma" and "7784" are both 7784; NaN: no such file, or no number. */
+static double number_of(const struct root *r, const char *path)
+{
+	char text[64];
+	int64_t v;
+	ssize_t n = root_read(r, path, text, sizeof text);
+
+	return n > 0 && num_i64(text, text + n, &v) ? (double)v : NAN;
+}
+
+bool rail_is_ina3221(const struct root *r, const struct place *place)
+{
+	char name[40];
+
+	return file_line_of(r, name, sizeof name, place->dir, "/name") && !strcmp(name, "ina3221");
+}
+
+void rail_limits(const struct root *r, const struct place *place, struct channel *ch)
+{
+	char path[192];
+	double *limits[] = {&ch->warn, &ch->crit}, full = NAN;
+
+	for (int i = 0; i < 2; i++) {
+		if (place->kind == PLACE_IIO) {
+			text_join(path, sizeof path, place->dir, i ? "/crit" : "/warn", "_current_limit_",
+				  place->stem);
+		} else {
+			meter_path(place, METER_CURRENT, i ? "_crit" : "_max", path, sizeof path);
+		}
+		*limits[i] = number_of(r, path);
+	}
+	if (place->kind != PLACE_IIO) {
+		const char *number = place->stem + strcspn(place->stem, "0123456789");
+		text_join(path, sizeof path, place->dir, "/shunt", number, "_resistor");
+		full = SHUNT_FULL_UV / number_of(r, path) * 1000; /* uV / uOhm = A */
+	}
+	for (int i = 0; i < 2; i++)
+		if (*limits[i] <= 0 || *limits[i] >= full * 0.99)
+			*limits[i] = NAN;
+}
+
+/* The driver of L4T 28 to 32 lets the chip convert continuously, according to the device tree, or once
+ * in each read. */
+static void iio_mode(const struct root *r, const struct place *place, char *note, size_t size)
+{
+	long long mode;
+
+	if (file_number_of(r, &mode, place->dir, "/running_mode") < 0)
+		snprintf(note, size, "%s", _("unknown whether the chip averages"));
+	else if (mode)
+		snprintf(note, size, "%s", _("averaged by the chip, over a time set in the device tree"));
+	else
+		snprintf(note, size, "%s", _("one conversion per value, not averaged"));
+}
+
+/* The times that an INA3221 can take for one conversion (us); the driver sets those of
+ * voltage and current alike. */
+static const long long conversions[] = {140, 204, 332, 588, 1100, 2116, 4156, 8244};
+
+/* Newer kernels count the samples into update_interval, those of L4T do not: that is so
+ * where the interval is one round of conversions over the channels that are on. */
+static long long ina3221_ms(const struct root *r, const struct place *place, long long ms, long long samples)
+{
+	char number[24];
+	long long on = 0, enabled;
+
+	for (unsigned n = 1; n <= 3; n++) {
+		text_number(number, sizeof number, "/in", n);
+		on += file_number_of(r, &enabled, place->dir, number, "_enable") < 0 || enabled != 0;
+	}
+	for (size_t i = 0; i < sizeof conversions / sizeof *conversions; i++) {
+		long long us = 2 * conversions[i] * on;
+		if ((us + 500) / 1000 == ms)
+			return (us * samples + 500) / 1000;
+	}
+	return ms;
+}
+
+int64_t rail_renews(const struct root *r, const struct place *place, int64_t tick_ns, char *note, size_t size)
+{
+	long long ms = 0, samples = 1;
+
+	if (place->kind == PLACE_IIO) {
+		iio_mode(r, place, note, size);
+	} else {
+		if (file_number_of(r, &ms, place->dir, "/update_interval") < 0 || ms <= 0 || ms > 60000)
+			ms = 0;
+		if (file_number_of(r, &samples, place->dir, "/samples") < 0 || samples < 1 || samples > 4096)
+			samples = 1;
+		if (samples > 1 && rail_is_ina3221(r, place))
+			ms = ina3221_ms(r, place, ms, samples);
+	}
+	if (samples > 1 && ms)
+		snprintf(note, size, _("mean of %lld conversions in %lld ms"), samples, ms);
+	return ms * NS_PER_MS > tick_ns ? ms * NS_PER_MS : 0;
 }

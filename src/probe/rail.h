@@ -2,6 +2,7 @@
 #ifndef NVMTOP_PROBE_RAIL_H
 #define NVMTOP_PROBE_RAIL_H
 
+#include "probe/async-reader.h"
 #include "probe/attr.h"
 #include "model/channel.h"
 
@@ -37,29 +38,41 @@ bool rail_is_ina3221(const struct root *r, const struct place *place);
 int64_t rail_renews(const struct root *r, const struct place *place, int64_t tick_ns, char *note,
 		    size_t size);
 
-struct chip;
+/* The thread's own once it runs. */
+struct bench {
+	struct root *root;
+	size_t n;
+	struct meter meters[CHIP_METERS];
+};
+
+/* Each rail holds it. */
+struct chip {
+	unsigned holders;
+	struct async_reader *slow;
+	struct async_reader_seen seen;
+	struct bench *bench; /* the slow's */
+	char dir[PLACE_DIR];
+	int64_t floor_ns, cost_ns; /* how often it has new values, and what one pass takes */
+	int64_t at_ns, period_ns;  /* the tick that was served last, and the tier's period */
+	int64_t read_ns;           /* when what is new at that tick was read; 0: nothing is */
+	double values[CHIP_METERS][METER_VALUES];
+	bool heard;
+	bool hangs;                  /* a file did not answer: none is read again while rails are opened */
+	int64_t first_ns, window_ns; /* the first tick; when the count began */
+	unsigned count;
+	double rate;
+};
 
 /* A chip of that directory, which holds the root.  NULL: out of memory. */
 struct chip *chip_new(struct root *r, const char *dir, int64_t tick_ns);
-/* A file that did not answer is not read again while the rail is opened. */
-bool chip_hangs(const struct chip *c);
-void chip_set_hanging(struct chip *c);
-const char *chip_dir(const struct chip *c);
-/* Each rail holds it; the last one to let go ends it. */
-void chip_hold(struct chip *c);
-void chip_release(struct chip *c);
+void chip_release(struct chip *c); /* the last one to let go ends it */
 
 /* Take over an open meter, which just gave these values, renews them every
  * floor_ns (0: always) and takes cost_ns to read; its number, or -1: the chip is full.  Only before
- * the chip is started, as is all below. */
+ * the chip is started. */
 int chip_add(struct chip *c, const struct meter *m, const double values[METER_VALUES], int64_t floor_ns,
 	     int64_t cost_ns);
-size_t chip_meters(const struct chip *c);
-const struct place *chip_place(const struct chip *c, int meter);
 int64_t chip_period(const struct chip *c); /* how often it will be read; 0: at every tick */
-int64_t chip_cost(const struct chip *c);   /* what one pass over its meters takes */
-
-struct async_reader *chip_reader(const struct chip *c); /* the thread's, once that is started */
 
 /* The newest values of a meter: NaN when they could not be read, or when the
  * chip has not answered for long.  rate: passes a second that were finished, over the last second.

@@ -3,13 +3,11 @@
  * several that belong together. A file that is missing or empty has no text. */
 #include "probe/watched.h"
 
-#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/clock.h"
-#include "util/num.h"
 #include "probe/async-reader.h"
 
 #define LOOK_NS NS_PER_S
@@ -19,7 +17,6 @@
 
 struct item {
 	char what[sizeof((struct change *)NULL)->what];
-	struct attr attr;
 	watched_read *read;
 	void *arg;
 	char text[WATCHED_TEXT];
@@ -57,34 +54,10 @@ static void put(struct watched *w, const struct item *it)
 	atomic_store_explicit(&w->head, head + 1, memory_order_release);
 }
 
-/* One that fails is opened anew: with the last core of a group its files go, and others
- * come. */
-static bool read_file(struct item *it, const struct root *r, char *out, size_t size)
-{
-	char buf[160], path[sizeof it->attr.path];
-	ssize_t n = -1;
-
-	if (attr_is_open(&it->attr))
-		n = attr_read(&it->attr, r, buf, sizeof buf);
-	if (n < 0) {
-		attr_close(&it->attr);
-		text_join(path, sizeof path, it->attr.path, "", "");
-		if (attr_open(&it->attr, r, path) < 0)
-			return false;
-		n = attr_read(&it->attr, r, buf, sizeof buf);
-	}
-	if (n <= 0)
-		return false;
-	const char *end = memchr(buf, '\n', (size_t)n);
-	text_printable(out, size, buf, end ? (size_t)(end - buf) : (size_t)n);
-	return true;
-}
-
 static void look(struct watched *w, struct item *it, int64_t t_ns)
 {
 	char text[WATCHED_TEXT] = "";
-	bool known = it->read ? it->read(w->root, it->arg, text, sizeof text)
-			      : read_file(it, w->root, text, sizeof text);
+	bool known = it->read(w->root, it->arg, text, sizeof text);
 
 	if (!known || !text[0] || !strcmp(text, it->text)) {
 		it->next[0] = '\0';
@@ -108,21 +81,14 @@ static void watched_look(void *arg, int64_t t_ns, uint64_t wanted, double *v)
 		look(w, &w->items[i], t_ns);
 }
 
-static void watched_close(void *arg)
+void watched_free(void *watched)
 {
-	struct watched *w = arg;
+	struct watched *w = watched;
 
-	for (size_t i = 0; i < w->n; i++) {
-		attr_close(&w->items[i].attr);
+	for (size_t i = 0; i < w->n; i++)
 		free(w->items[i].arg);
-	}
 	root_close(w->root);
 	free(w);
-}
-
-void watched_free(struct watched *w)
-{
-	watched_close(w);
 }
 
 struct watched *watched_new(struct root *r)
@@ -134,37 +100,19 @@ struct watched *watched_new(struct root *r)
 	return w;
 }
 
-static struct item *item_new(struct watched *w, const char *what, const char *now)
+void watched_text(struct watched *w, const char *what, watched_read *read, void *arg, const char *now)
 {
 	struct item *it = &w->items[w->n];
 
-	if (w->n == ITEMS)
-		return NULL;
-	w->n++;
-	it->attr.fd = -1;
-	text_join(it->what, sizeof it->what, what, "", "");
-	text_printable(it->text, sizeof it->text, now, strlen(now));
-	return it;
-}
-
-void watched_file(struct watched *w, const char *what, const char *path, const char *now)
-{
-	struct item *it = item_new(w, what, now);
-
-	if (it)
-		attr_open(&it->attr, w->root, path);
-}
-
-void watched_text(struct watched *w, const char *what, watched_read *read, void *arg, const char *now)
-{
-	struct item *it = item_new(w, what, now);
-
-	if (it) {
-		it->read = read;
-		it->arg = arg;
-	} else {
+	if (w->n == ITEMS) {
 		free(arg);
+		return;
 	}
+	w->n++;
+	it->read = read;
+	it->arg = arg;
+	text_join(it->what, sizeof it->what, what);
+	text_printable(it->text, sizeof it->text, now, strlen(now));
 }
 
 /* A probe set without threads, which is read once, does not poll for changes. */
@@ -198,11 +146,11 @@ static void watching_close(struct probe *p)
 int watched_add(struct watched *w, struct probe_set *probes)
 {
 	static const struct probe_ops ops = {watching_read, watching_close};
-	static const struct async_reader_ops reader = {watched_look, watched_close};
+	static const struct async_reader_ops reader = {watched_look, watched_free};
 	struct watching *s = calloc(1, sizeof *s);
 
 	if (!s) {
-		watched_close(w);
+		watched_free(w);
 		return -1;
 	}
 	s->probe.ops = &ops;

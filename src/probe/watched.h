@@ -15,11 +15,10 @@ struct watched;
 
 /* NULL: out of memory. */
 struct watched *watched_new(struct root *r);
-void watched_free(struct watched *w);
+void watched_free(void *watched);
 
-/* The first line of a file, which is kept open; or the result of read(), by opening. now: the current
- * text. arg is freed with the list, or here if there is no room. */
-void watched_file(struct watched *w, const char *what, const char *path, const char *now);
+/* From now on the result of read() is watched. now: the current text. arg is freed with the list, or here
+ * if there is no room. */
 void watched_text(struct watched *w, const char *what, watched_read *read, void *arg, const char *now);
 
 /* Have the probe set poll; takes ownership of w. -1: out of memory. */

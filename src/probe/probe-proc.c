@@ -1,0 +1,407 @@
+/* Numbers from text files of the kernel that are the same on every machine: memory, load averages, and
+ * the time in which cores wait for a disk.
+ *
+ * Used memory is what is not available: on a Jetson the GPU's buffers are in it, and what the kernel
+ * would give back is not. The largest free contiguous block is what an allocation for a camera or a
+ * display needs; the kernel makes none larger than some MiB, so that is its maximum. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+#include "util/intl.h"
+#include "util/num.h"
+#include "probe/open.h"
+
+#define MEMINFO_NS (10 * NS_PER_MS)
+#define IOWAIT_NS  (NS_PER_S / 10)
+#define LOAD_NS    (5 * NS_PER_S) /* as often as the kernel renews them */
+#define WINDOW     10             /* readings of iowait: a second */
+#define VALUES     3
+#define DISKS      32
+#define TEXT_MAX   4096
+
+struct text;
+
+/* A file, and the channels that are made of it. */
+struct text_file {
+	const char *path;
+	const char *needs; /* it, or what in it, is missing without a first value; NULL: that may come */
+	size_t size;       /* of the beginning that is read */
+	int64_t read_ns;
+	void (*parse)(struct text *t, const char *p, const char *end, double *v); /* v is NaN */
+	struct channel_form channels[VALUES];
+};
+
+struct text {
+	struct probe probe;
+	const struct text_file *file;
+	size_t n;                              /* files, whose values are added up */
+	double whole;                          /* of what the values are a part, or NaN */
+	int readings;                          /* of iowait, so far */
+	int64_t total[WINDOW], waited[WINDOW]; /* the oldest first */
+};
+
+/* NaN where one of the files has no value. */
+static void take(struct text *t, double v[VALUES])
+{
+	char buf[TEXT_MAX];
+
+	for (int k = 0; k < VALUES; k++)
+		v[k] = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		double one[VALUES] = {NAN, NAN, NAN};
+		ssize_t n = attr_read(&t->probe.attrs[i], t->probe.root, buf, t->file->size);
+		t->file->parse(t, buf, buf + (n > 0 ? n : 0), one);
+		for (int k = 0; k < VALUES; k++)
+			v[k] += one[k];
+	}
+}
+
+static void text_read(struct probe *p, int64_t t_ns, double *row)
+{
+	struct text *t = (struct text *)p;
+	double v[VALUES];
+
+	(void)t_ns;
+	take(t, v);
+	for (int k = 0; k < VALUES && t->file->channels[k].name; k++)
+		row[p->column + k] = v[k];
+}
+
+static const struct probe_ops text_ops = {text_read, probe_free};
+
+static struct text *text_new(struct probe_ctx *o, const struct text_file *f, size_t files, struct err *e)
+{
+	struct text *t = probe_new(o, sizeof *t, files, &text_ops, f->read_ns, e);
+
+	if (t)
+		t->file = f;
+	return t;
+}
+
+/* why NULL: it is found. */
+static int add_channels(struct probe_ctx *o, struct text *t, const struct reason *why, struct err *e)
+{
+	int added = 0;
+
+	for (int k = 0; k < VALUES && t->file->channels[k].name && added == 0; k++) {
+		struct channel ch;
+
+		channel_form(o, &ch, &t->file->channels[k]);
+		if (t->whole > 0)
+			ch.hi = t->whole;
+		if (why)
+			reason_set(why, o, &ch);
+		added = probe_ctx_add(o, &ch, e);
+	}
+	return probe_ctx_finish(o, &t->probe, added, !why, e);
+}
+
+static int open_text(struct probe_ctx *o, const struct text_file *f, bool optional, struct err *e)
+{
+	struct text *t = text_new(o, f, 1, e);
+	struct reason why = {.denied = false};
+	double v[VALUES];
+
+	if (!t)
+		return -1;
+	t->n = 1;
+	bool found = attr_open(t->probe.attrs, o->root, f->path) == 0;
+	if (!found)
+		reason_add(&why, f->path, errno);
+	if (found)
+		take(t, v);
+	if (found && f->needs && isnan(v[0])) {
+		found = false;
+		reason_add(&why, f->needs, ENOENT);
+	}
+	if ((optional && !found) || (found && t->whole <= 0)) { /* there is none of it here */
+		probe_free(&t->probe);
+		return 0;
+	}
+	return add_channels(o, t, found ? NULL : &why, e);
+}
+
+/* The number behind "name:" at the start of a line. */
+static double field(const char *text, const char *end, const char *name)
+{
+	size_t len = strlen(name);
+	int64_t v;
+
+	for (const char *p = text; p && p < end; p = memchr(p, '\n', (size_t)(end - p))) {
+		p += *p == '\n';
+		if ((size_t)(end - p) <= len || memcmp(p, name, len) != 0)
+			continue;
+		return num_i64(p + len, end, &v) && v >= 0 ? (double)v : NAN;
+	}
+	return NAN;
+}
+
+static void parse_part(struct text *t, double whole, double rest, double *v)
+{
+	if (!(rest <= whole)) /* NaN, too */
+		return;
+	t->whole = whole;
+	v[0] = whole - rest;
+	v[1] = rest;
+}
+
+static void parse_ram(struct text *t, const char *p, const char *end, double *v)
+{
+	parse_part(t, field(p, end, "MemTotal:"), field(p, end, "MemAvailable:"), v);
+}
+
+static void parse_swap(struct text *t, const char *p, const char *end, double *v)
+{
+	parse_part(t, field(p, end, "SwapTotal:"), field(p, end, "SwapFree:"), v);
+}
+
+static void parse_nvmap(struct text *t, const char *p, const char *end, double *v)
+{
+	t->whole = NAN;
+	v[0] = field(p, end, "NvMapMemUsed:");
+}
+
+static int open_ram(struct probe_ctx *o, struct err *e)
+{
+	static const struct text_file ram = {
+		"/proc/meminfo", "/proc/meminfo MemAvailable:", TEXT_MAX, MEMINFO_NS, parse_ram,
+		{{"ram.used", NULL, "/proc/meminfo MemTotal: - MemAvailable:", NULL, UNIT_KB, FAMILY_MEMORY,
+		  NAN, MEMINFO_NS},
+		 {"ram.available", NULL, "/proc/meminfo MemAvailable:", NULL, UNIT_KB, FAMILY_MEMORY, NAN,
+		  MEMINFO_NS}}};
+
+	return open_text(o, &ram, false, e);
+}
+
+const struct probe_kind probe_kind_ram = {"ram", 0, 0, " hint ", false, false, open_ram};
+
+static int open_swap(struct probe_ctx *o, struct err *e)
+{
+	static const struct text_file swap = {
+		"/proc/meminfo", "/proc/meminfo SwapFree:", TEXT_MAX, MEMINFO_NS, parse_swap,
+		{{"swap.used", NULL, "/proc/meminfo SwapTotal: - SwapFree:", NULL, UNIT_KB, FAMILY_MEMORY,
+		  NAN, MEMINFO_NS}}};
+
+	return open_text(o, &swap, false, e);
+}
+
+const struct probe_kind probe_kind_swap = {"swap", 0, 0, " hint ", false, false, open_swap};
+
+/* What the GPU and the engines hold, where the driver counts it. */
+static int open_nvmap(struct probe_ctx *o, struct err *e)
+{
+	static const struct text_file nvmap = {
+		"/proc/meminfo", "/proc/meminfo NvMapMemUsed", TEXT_MAX, 0, parse_nvmap,
+		{{"nvmap.used", N_("GPU memory"), "/proc/meminfo NvMapMemUsed", NULL, UNIT_KB,
+		  FAMILY_MEMORY, NAN, 0}}};
+
+	if (o->s->n_words && strcmp(o->s->words[0], "optional") != 0)
+		return statement_error(o->s, e, _("only \"optional\" may follow \"nvmap\""));
+	return open_text(o, &nvmap, o->s->n_words > 0, e);
+}
+
+const struct probe_kind probe_kind_nvmap = {"nvmap", 0, 1, " hint ", false, false, open_nvmap};
+
+/* The order of the last count above 0 in a line's rest, or -1. */
+static int line_order(const char *p, const char *end)
+{
+	int64_t count;
+	int order = 0, highest = -1;
+
+	while (p < end && (p = num_i64(p, end, &count))) {
+		if (count > 0)
+			highest = order;
+		order++;
+	}
+	return highest;
+}
+
+/* "Node 0, zone   Normal    12     3 ...": blocks of 1, 2, 4 ... pages. */
+static void parse_buddies(struct text *t, const char *p, const char *end, double *v)
+{
+	int highest = -1;
+	bool any = false;
+
+	t->whole = NAN;
+	for (const char *stop; p < end; p = stop + 1) {
+		stop = memchr(p, '\n', (size_t)(end - p));
+		stop = stop ? stop : end;
+		const char *zone = memmem(p, (size_t)(stop - p), "zone", 4);
+		if (!zone)
+			continue;
+		zone += 4;
+		while (zone < stop && *zone == ' ')
+			zone++;
+		while (zone < stop && *zone != ' ')
+			zone++;
+		int order = line_order(zone, stop);
+		any = true;
+		highest = order > highest ? order : highest;
+	}
+	if (any && highest <= 30)
+		v[0] = highest < 0 ? 0
+				   : (double)sysconf(_SC_PAGESIZE) / 1024 * (double)(INT64_C(1) << highest);
+}
+
+/* A kernel may be without it, and a container hides it. */
+static int open_freeblock(struct probe_ctx *o, struct err *e)
+{
+	static const struct text_file buddies = {
+		"/proc/buddyinfo", "", TEXT_MAX, NS_PER_S, parse_buddies,
+		{{"ram.largest_block", N_("largest free block"), "/proc/buddyinfo", NULL, UNIT_KB,
+		  FAMILY_MEMORY, NAN, NS_PER_S}}};
+
+	return open_text(o, &buddies, true, e);
+}
+
+const struct probe_kind probe_kind_freeblock = {"freeblock", 0, 0, " hint ", false, false, open_freeblock};
+
+/* mm_stat: bytes stored, compressed, taken from RAM, ... */
+static void parse_zram(struct text *t, const char *p, const char *end, double *v)
+{
+	int64_t bytes[3];
+
+	t->whole = NAN;
+	for (int i = 0; i < 3; i++)
+		if (!(p = num_i64(p, end, &bytes[i])) || bytes[i] < 0)
+			return;
+	v[0] = (double)bytes[2] / 1024;
+	v[1] = (double)bytes[0] / 1024;
+}
+
+/* A disk of size 0 is not set up. */
+static void find_disks(struct text *t)
+{
+	char **names, path[160];
+	size_t n;
+	double v[VALUES];
+	long long size;
+
+	if (root_list(t->probe.root, "/sys/block", &names, &n) < 0)
+		return;
+	for (size_t i = 0; i < n && t->n < DISKS; i++) {
+		struct attr *a = &t->probe.attrs[t->n];
+		if (strncmp(names[i], "zram", 4) != 0)
+			continue;
+		if (file_number_of(t->probe.root, &size, "/sys/block/", names[i], "/disksize") == 0 &&
+		    size == 0)
+			continue;
+		snprintf(path, sizeof path, "/sys/block/%.60s/mm_stat", names[i]);
+		if (attr_open(a, t->probe.root, path) < 0)
+			continue;
+		t->n++;
+		take(t, v);
+		if (!isnan(v[0]))
+			continue;
+		attr_close(a);
+		t->n--;
+	}
+	free(names);
+}
+
+/* Without a zram disk nothing is missing. */
+static int open_zram(struct probe_ctx *o, struct err *e)
+{
+	static const struct text_file zram = {
+		"", "", 256, NS_PER_S, parse_zram,
+		{{"zram.used", N_("zram in RAM"), N_("/sys/block/zram*/mm_stat, third number"), NULL,
+		  UNIT_KB, FAMILY_MEMORY, NAN, NS_PER_S},
+		 {"zram.stored", N_("zram content"), N_("/sys/block/zram*/mm_stat, first number"), NULL,
+		  UNIT_KB, FAMILY_MEMORY, NAN, NS_PER_S}}};
+	struct text *t = text_new(o, &zram, DISKS, e);
+
+	if (!t)
+		return -1;
+	find_disks(t);
+	if (t->n)
+		return add_channels(o, t, NULL, e);
+	probe_free(&t->probe);
+	return 0;
+}
+
+const struct probe_kind probe_kind_zram = {"zram", 0, 0, " hint ", false, false, open_zram};
+
+/* "0.20 0.18 0.12 ...": whole, a point, hundredths, a blank. */
+static void parse_load(struct text *t, const char *p, const char *end, double *v)
+{
+	int64_t whole, part;
+
+	t->whole = NAN;
+	for (int i = 0; i < 3; i++, p += 4) {
+		if (!(p = num_i64(p, end, &whole)) || whole < 0 || end - p < 4 || p[0] != '.' ||
+		    p[3] != ' ' || p[1] < '0' || p[1] > '9' || num_i64(p + 1, p + 3, &part) != p + 3)
+			return;
+		v[i] = (double)whole + (double)part / 100;
+	}
+}
+
+/* How many processes wanted a core, or waited for a disk. */
+static int open_load(struct probe_ctx *o, struct err *e)
+{
+	static const struct text_file load = {
+		"/proc/loadavg", NULL, 64, NS_PER_S, parse_load,
+		{{"load.1", N_("Load"), "/proc/loadavg", N_("processes that run or wait, mean of 1 min"),
+		  UNIT_NONE, FAMILY_CPU, NAN, LOAD_NS},
+		 {"load.5", N_("Load 5 min"), "/proc/loadavg",
+		  N_("processes that run or wait, mean of 5 min"), UNIT_NONE, FAMILY_CPU, NAN, LOAD_NS},
+		 {"load.15", N_("Load 15 min"), "/proc/loadavg",
+		  N_("processes that run or wait, mean of 15 min"), UNIT_NONE, FAMILY_CPU, NAN, LOAD_NS}}};
+
+	return open_text(o, &load, false, e);
+}
+
+const struct probe_kind probe_kind_load = {"load", 0, 0, " hint ", false, false, open_load};
+
+/* The kernel counts this time in hundredths of a second for the core on which the wait began, so it is a
+ * hint and not a measurement: it may even decrease. Over a second, over all online cores, it is good
+ * enough to distinguish waiting from idling.
+ *
+ * "cpu  user nice system idle iowait irq softirq steal ...": guests are in user. */
+static void parse_iowait(struct text *t, const char *p, const char *end, double *v)
+{
+	int64_t total = 0, waited = 0, field;
+	int n = t->readings;
+
+	t->whole = NAN;
+	t->readings = 0;
+	if (end - p < 5 || memcmp(p, "cpu ", 4) != 0)
+		return;
+	p += 4;
+	for (int i = 0; i < 8; i++) {
+		if (!(p = num_i64(p, end, &field)) || field < 0 || field > INT64_MAX / 16)
+			return;
+		total += field;
+		waited = i == 4 ? field : waited;
+	}
+	/* It ran backwards: what was before is compared with nothing. */
+	if (n > 0 && (total < t->total[n - 1] || waited < t->waited[n - 1]))
+		n = 0;
+	if (n > 0 && total > t->total[0] && waited - t->waited[0] <= total - t->total[0])
+		v[0] = 100 * (double)(waited - t->waited[0]) / (double)(total - t->total[0]);
+	if (n == WINDOW) {
+		n--;
+		memmove(t->total, t->total + 1, sizeof t->total - sizeof t->total[0]);
+		memmove(t->waited, t->waited + 1, sizeof t->waited - sizeof t->waited[0]);
+	}
+	t->total[n] = total;
+	t->waited[n] = waited;
+	t->readings = n + 1;
+}
+
+static int open_iowait(struct probe_ctx *o, struct err *e)
+{
+	static const struct text_file iowait = {
+		"/proc/stat", NULL, 256, IOWAIT_NS, parse_iowait,
+		{{"cpu.iowait", N_("I/O wait"), "/proc/stat",
+		  N_("idle while a task waits for a disk; mean of 1 s, of all cores"), UNIT_PERCENT,
+		  FAMILY_CPU, 100, IOWAIT_NS}}};
+
+	return open_text(o, &iowait, false, e);
+}
+
+const struct probe_kind probe_kind_iowait = {"iowait", 0, 0, " hint ", false, false, open_iowait};
