@@ -351,57 +351,24 @@ static int check_log(struct check *c, int fd, uint64_t from, const char *shown, 
 
 /* --- version 1 --- */
 
-struct counter {
-	struct sink sink;
-	struct checked *out;
-};
-
-static int count_begin(struct sink *s, const struct session *about, struct err *e)
-{
-	(void)s;
-	(void)about;
-	(void)e;
-	return 0;
-}
-
-static void count_rows(struct sink *s, const struct rows *r)
-{
-	((struct counter *)s)->out->rows[r->tier] += r->n;
-}
-
-static void count_mark(struct sink *s, const struct mark *m)
-{
-	(void)m;
-	((struct counter *)s)->out->marks++;
-}
-
-static int count_end(struct sink *s, struct err *e)
-{
-	(void)s;
-	(void)e;
-	return 0;
-}
-
-static void count_gap(struct sink *s, const struct gap *g)
-{
-	(void)s;
-	(void)g;
-}
-
 static void found_damage(void *to, const char *text)
 {
 	report(to, "%s", text);
 }
 
+static bool import_goes_on(void *of, double done)
+{
+	return goes_on(of, done);
+}
+
 static int check_version1(struct check *c, int fd, const char *shown, struct err *e)
 {
-	static const struct sink_ops ops = {
-		.begin = count_begin, .rows = count_rows, .mark = count_mark, .gap = count_gap, .end = count_end};
-	struct counter count = {{&ops}, c->out};
-	struct nvmt1_extra extra = {.found = found_damage, .to = c};
-	int rc = nvmt1_import(fd, shown, &count.sink, c->progress, c->arg, &extra, e);
+	struct nvmt1_import import = {.found = found_damage, .progress = import_goes_on, .of = c};
+	int rc = nvmt1_import(fd, shown, &import, e);
 
-	free(extra.anchors);
+	free(import.anchors);
+	memcpy(c->out->rows, import.rows, sizeof(import.rows));
+	c->out->marks = import.marks;
 	c->out->version1 = true;
 	return rc;
 }
@@ -411,16 +378,15 @@ static int check_both(struct check *c, const char *path, struct err *e)
 {
 	struct trace *t = trace_open(path, e);
 	int fd = t ? open(path, O_RDONLY | O_CLOEXEC) : -1, rc = -1;
-	bool differs = false;
-	uint64_t first = 0;
+	uint64_t differs = 0;
 
 	if (fd >= 0)
-		rc = nvmt1_compare(t, fd, &differs, &first, e);
-	else if (t)
+		rc = nvmt1_rows(t, fd, &differs);
+	if (rc < 0 && t)
 		err_sys(e, ERR_FAILED, errno, _("cannot read %s"), path);
 	if (differs)
 		report(c, _("the samples of version 1 are not those of the log behind them, from offset %llu on"),
-		       (unsigned long long)first);
+		       (unsigned long long)differs);
 	if (fd >= 0)
 		close(fd);
 	trace_close(t);

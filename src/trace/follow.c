@@ -16,6 +16,7 @@
 #include "util/intl.h"
 #include "trace/log-tree.h"
 #include "trace/nvmt1.h"
+#include "trace/trace-file.h"
 
 #define PIECE	  65536
 #define PIECES	  4 /* in one call */
@@ -545,35 +546,14 @@ static int open_input(struct follow *f, struct err *e)
 	return f->fd < 0 ? err_sys(e, ERR_FAILED, errno, _("cannot read %s"), f->shown) : 0;
 }
 
-/* A recording to X.bin is X.bin.nvmt until it ends. */
-static int open_named(struct follow *f)
-{
-	size_t n = strlen(f->path);
-
-	f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (f->fd >= 0 || errno != ENOENT || n + sizeof(".nvmt") > sizeof(f->path))
-		return f->fd;
-	memcpy(f->path + n, ".nvmt", sizeof(".nvmt"));
-	f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (f->fd < 0)
-		f->path[n] = '\0';
-	return f->fd;
-}
-
 static bool is_complete(struct follow *f)
 {
-	struct log_reader *r;
 	struct log_tail tail = {.ended = false};
-	struct err e;
-	int fd;
 
 	if (nvmt1_begins(f->fd))
 		return true;
-	fd = log_begins(f->fd) ? fcntl(f->fd, F_DUPFD_CLOEXEC, 3) : -1;
-	r = fd >= 0 ? log_reader_open(fd, 0, f->shown, &e) : NULL;
-	if (r)
-		log_reader_tail(r, &tail);
-	log_reader_close(r);
+	if (log_begins(f->fd))
+		trace_file_tail(f->fd, 0, f->shown, &tail);
 	return tail.ended && !tail.next[0];
 }
 
@@ -586,7 +566,8 @@ static int open_path(struct follow *f, const char *path, struct err *e)
 	text_printable(f->shown, sizeof(f->shown), path, strlen(path));
 	if ((size_t)snprintf(f->path, sizeof(f->path), "%s", path) >= sizeof(f->path))
 		return err_sys(e, ERR_FAILED, ENAMETOOLONG, _("cannot read %s"), f->shown);
-	if (open_named(f) < 0 || fstat(f->fd, &st) < 0)
+	f->fd = trace_file_open(f->path);
+	if (f->fd < 0 || fstat(f->fd, &st) < 0)
 		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), f->shown);
 	if (S_ISDIR(st.st_mode))
 		return err_set(e, ERR_FAILED, _("%s is a folder, not a trace"), f->shown);
