@@ -24,7 +24,6 @@
 struct check {
 	struct log_reader *r;
 	struct log_items items; /* aux: the zoom of a LOD, the level of a STAT */
-	struct log_unpacker *unpacker;
 	struct log_bytes file, again;
 	void (*found)(void *to, const char *text);
 	void *to;
@@ -203,7 +202,7 @@ static bool compare(void *to, const struct log_entry *e, const uint8_t *chunk, s
 
 	(void)n;
 	if ((e->kind != LOG_LOD && e->kind != LOG_STAT) || !log_head_get(chunk, &h) ||
-	    log_unpack(c->unpacker, &h, chunk + LOG_HEAD, &c->again) != LOG_OK || c->again.n == 0)
+	    log_unpack(c->r->unpacker, &h, chunk + LOG_HEAD, &c->again) != LOG_OK || c->again.n == 0)
 		return true;
 	key.aux = c->again.p[0];
 	item = find_item(c, &key);
@@ -222,11 +221,10 @@ static bool push_rows(struct check *c, struct log_builder *b, enum tier tier, ui
 {
 	const struct session *s = &c->r->session;
 	size_t width = s->width[tier];
-	double *values = malloc((width * BATCH + 1) * sizeof(*values)), *column = malloc(BATCH * sizeof(*column));
+	double *values = malloc((width * BATCH + 1) * sizeof(*values)), column[BATCH];
 	int64_t t_ns[BATCH];
-	bool ok = values && column;
 
-	for (size_t n; ok && *row < end; *row += n) {
+	for (size_t n; values && *row < end; *row += n) {
 		n = end - *row < BATCH ? (size_t)(end - *row) : BATCH;
 		log_reader_times(c->r, tier, *row, n, t_ns);
 		for (size_t k = 0; k < s->n_channels; k++) {
@@ -239,8 +237,7 @@ static bool push_rows(struct check *c, struct log_builder *b, enum tier tier, ui
 		log_builder_rows(b, &(struct rows) {tier, n, width, t_ns, values});
 	}
 	free(values);
-	free(column);
-	return ok;
+	return values != NULL;
 }
 
 /* The time of the oldest row that is not pushed yet; INT64_MAX: there is none. */
@@ -309,23 +306,17 @@ static void check_counts(struct check *c)
 static int check_log(struct check *c, int fd, uint64_t from, const char *shown, struct err *e)
 {
 	char text[512];
-	int rc = -1;
+	int rc;
 
 	c->r = log_reader_open(fd, from, shown, e);
 	if (!c->r)
 		return -1;
-	c->unpacker = log_unpacker_new();
-	if (!c->unpacker) {
-		err_set(e, ERR_FAILED, _("out of memory"));
-	} else {
-		check_chunks(c);
-		rc = check_rows(c, e);
-		check_counts(c);
-		if (log_damage_text(c->r, text, sizeof(text)))
-			report(c, "%s", text);
-		c->out->unknown = c->r->damage.unknown;
-	}
-	log_unpacker_free(c->unpacker);
+	check_chunks(c);
+	rc = check_rows(c, e);
+	check_counts(c);
+	if (log_damage_text(c->r, text, sizeof(text)))
+		report(c, "%s", text);
+	c->out->unknown = c->r->damage.unknown;
 	log_bytes_free(&c->file);
 	log_bytes_free(&c->again);
 	free(c->items.p);
