@@ -12,6 +12,7 @@
 #include "util/io.h"
 #include "trace/log.h"
 #include "trace/nvmt1-file.h"
+#include "trace/trace.h"
 
 void *nvmt1_add(struct nvmt1_list *list, size_t size)
 {
@@ -231,7 +232,7 @@ off_t nvmt1_log(int fd)
 	return at && read_all(fd, head, LOG_HEAD, at) == LOG_HEAD && log_head_get(head, &h) ? (off_t)at : 0;
 }
 
-bool nvmt1_peek(int fd, struct nvmt1_summary *out)
+bool nvmt1_peek(int fd, struct trace_summary *out)
 {
 	uint8_t header[HEADER_SIZE], row[8];
 	struct clock_anchor start;
@@ -243,6 +244,7 @@ bool nvmt1_peek(int fd, struct nvmt1_summary *out)
 	if (fstat(fd, &st) < 0 || read_all(fd, header, HEADER_SIZE, 0) != HEADER_SIZE ||
 	    get_u32(header + H_MAGIC) != NVMT_MAGIC || get_u32(header + H_VERSION) != NVMT_VERSION)
 		return false;
+	out->bytes = st.st_size;
 	text_printable(out->board, sizeof(out->board), (const char *)header + H_BOARD,
 		       strnlen((const char *)header + H_BOARD, H_CORES - H_BOARD));
 	for (int i = 0; i < TIERS; i++) {

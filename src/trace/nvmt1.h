@@ -9,6 +9,7 @@
 #include "trace/log-builder.h"
 
 struct trace;
+struct trace_summary;
 
 typedef bool nvmt1_progress(void *arg, double done); /* false: stop */
 
@@ -19,12 +20,7 @@ off_t nvmt1_log(int fd);
 /* Are all rows there that the header counts? */
 bool nvmt1_complete(int fd);
 /* From the header alone.  False: not a file of version 1. */
-struct nvmt1_summary {
-	uint64_t rows[TIERS], marks;
-	int64_t duration_ns, real_ns; /* real_ns 0: unknown */
-	char board[33];
-};
-bool nvmt1_peek(int fd, struct nvmt1_summary *out);
+bool nvmt1_peek(int fd, struct trace_summary *out);
 
 /* nvmt1-import.c */
 struct nvmt1_import {

@@ -25,7 +25,7 @@ static int copy_rows(int from, int to, size_t n)
 
 static void prepare(struct trace *t)
 {
-	struct nvmt1_summary s;
+	struct trace_summary s;
 	/* A section of the file may be longer than what can be used of it. */
 	bool same = t->version1 >= 0 && nvmt1_peek(t->version1, &s);
 	int fd = trace_temporary();

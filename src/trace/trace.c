@@ -543,26 +543,18 @@ void trace_summary(const struct trace *t, struct trace_summary *out)
 /* A file of version 1 without a log is not read for a list of files. */
 static int peek(struct trace *t, struct trace_summary *out, struct err *e)
 {
-	struct nvmt1_summary s;
 	struct stat st;
 	int fd = open_file(t->path, t->shown, &st, e);
+	bool done;
 
 	if (fd < 0)
 		return -1;
-	if (!nvmt1_begins(fd) || unfinished(fd, t->path) || whole_log(fd, t->shown) || !nvmt1_peek(fd, &s)) {
-		close(fd);
-		if (open_any(t, false, NULL, NULL, e) < 0)
-			return -1;
-		trace_summary(t, out);
-		return 0;
-	}
+	done = nvmt1_begins(fd) && !unfinished(fd, t->path) && !whole_log(fd, t->shown) && nvmt1_peek(fd, out);
 	close(fd);
-	memcpy(out->rows, s.rows, sizeof(out->rows));
-	out->bytes = st.st_size;
-	out->marks = s.marks;
-	out->duration_ns = s.duration_ns;
-	out->real_ns = s.real_ns;
-	snprintf(out->board, sizeof(out->board), "%.31s", s.board);
+	if (!done && open_any(t, false, NULL, NULL, e) < 0)
+		return -1;
+	if (!done)
+		trace_summary(t, out);
 	return 0;
 }
 
@@ -571,7 +563,6 @@ int trace_peek(const char *path, struct trace_summary *out, struct err *e)
 	struct trace *t = trace_new(path);
 	int rc;
 
-	memset(out, 0, sizeof(*out));
 	if (!t)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	rc = peek(t, out, e);
