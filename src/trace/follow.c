@@ -131,25 +131,11 @@ static void take_tally(struct follow *f)
 	}
 }
 
-static void *copy(const void *list, size_t n, size_t size)
-{
-	void *to = calloc(n + 1, size);
-
-	if (to && n > 0)
-		memcpy(to, list, n * size);
-	return to;
-}
-
 /* The session of the sink does not change with later META. */
 static int begin(struct follow *f, struct err *e)
 {
-	f->about = *log_reader_session(f->meta);
-	f->channels = copy(f->about.channels, f->about.n_channels, sizeof(*f->channels));
-	f->facts = copy(f->about.facts, f->about.n_facts, sizeof(*f->facts));
-	if (!f->channels || !f->facts)
+	if (!session_copy(&f->about, log_reader_session(f->meta), &f->channels, &f->facts))
 		return no_memory(e);
-	f->about.channels = f->channels;
-	f->about.facts = f->facts;
 	if (f->to->ops->begin(f->to, &f->about, e) < 0)
 		return -1;
 	f->state.begun = true;

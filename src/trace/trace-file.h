@@ -37,6 +37,8 @@ int trace_temporary(void);
 int trace_file_open(const char *path);
 /* How the log at that offset ends. */
 void trace_file_tail(int fd, uint64_t from, const char *shown, struct log_tail *out);
+/* A session with arrays of its own.  False: out of memory. */
+bool session_copy(struct session *to, const struct session *from, struct channel **channels, struct fact **facts);
 /* trace-rows.c */
 extern const struct timeline_ops trace_ops;
 

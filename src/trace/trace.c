@@ -144,6 +144,16 @@ static void *copy(const void *list, size_t n, size_t size)
 	return to;
 }
 
+bool session_copy(struct session *to, const struct session *from, struct channel **channels, struct fact **facts)
+{
+	*channels = copy(from->channels, from->n_channels, sizeof(**channels));
+	*facts = copy(from->facts, from->n_facts, sizeof(**facts));
+	*to = *from;
+	to->channels = *channels;
+	to->facts = *facts;
+	return *channels && *facts;
+}
+
 /* The chunks that a log has now; takes fd over, also on error. */
 static int load(struct trace *t, int fd, uint64_t from, struct err *e)
 {
@@ -154,15 +164,11 @@ static int load(struct trace *t, int fd, uint64_t from, struct err *e)
 
 	if (!log)
 		return -1;
-	if (!t->log) { /* a log that grows has the same session */
-		t->session = *log_reader_session(log);
-		t->session.channels = t->channels =
-			copy(t->session.channels, t->session.n_channels, sizeof(*t->channels));
-		t->session.facts = t->facts = copy(t->session.facts, t->session.n_facts, sizeof(*t->facts));
-	}
 	gaps = log_reader_gaps(log, &n);
 	reach = calloc(n + 1, sizeof(*reach));
-	if (!t->channels || !t->facts || !reach) {
+	/* A log that grows has the same session. */
+	if (!reach ||
+	    (!t->log && !session_copy(&t->session, log_reader_session(log), &t->channels, &t->facts))) {
 		free(reach);
 		log_reader_close(log);
 		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), t->shown);
