@@ -451,14 +451,6 @@ static int look_at_writer(struct follow *f, struct err *e)
 	return f->locked && l.l_type == F_UNLCK && quiet > QUIET_NS ? finish(f, e) : 0;
 }
 
-static int is_foreign(struct follow *f, struct err *e)
-{
-	f->state.waits = !f->state.begun && f->rows_first;
-	if (f->any || f->bytes < FOREIGN)
-		return 0;
-	return finish(f, e);
-}
-
 /* Reads what is available. 1: there may be more. */
 static int take_piece(struct follow *f, struct err *e)
 {
@@ -484,9 +476,8 @@ static int take_piece(struct follow *f, struct err *e)
 		stop(f);
 		return -1;
 	}
-	if (f->other || f->newer)
-		return finish(f, e);
-	return is_foreign(f, e) < 0 ? -1 : 1;
+	f->state.waits = !f->state.begun && f->rows_first;
+	return f->other || f->newer || (!f->any && f->bytes >= FOREIGN) ? finish(f, e) : 1;
 }
 
 int follow_take(struct follow *f, struct err *e)
