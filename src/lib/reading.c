@@ -7,6 +7,7 @@
 #include "util/clock.h"
 #include "util/intl.h"
 #include "nvmtop/nvmtop.h"
+#include "trace/layout.h"
 #include "trace/trace.h"
 
 _Static_assert(sizeof(nvmtop_fast) == 98 && sizeof(nvmtop_medium) == 104 && sizeof(nvmtop_slow) == 72,
@@ -35,20 +36,23 @@ void nvmtop_close(nvmtop_trace *t)
 
 int nvmtop_get_header(const nvmtop_trace *t, nvmtop_header *out)
 {
-	const struct session *about;
-	struct trace_header h;
+	uint8_t h[HEADER_SIZE];
 	struct trace_summary s;
+	struct layout l;
+	const struct session *about;
+	const char *board;
 
 	if (!t || !out || out->size != NVMTOP_HEADER_SIZE)
 		return -1;
 	about = trace_session(trace_in(t));
-	trace_header(trace_in(t), &h);
+	layout_make(&l, about);
+	header_encode(h, about, &l);
 	trace_summary(trace_in(t), &s);
 	*out = (nvmtop_header) {.size = NVMTOP_HEADER_SIZE,
-				.cores = h.cores,
-				.rails = h.rails,
-				.zones = h.zones,
-				.emc = h.emc,
+				.cores = h[H_CORES],
+				.rails = h[H_RAILS],
+				.zones = h[H_ZONES],
+				.emc = h[H_EMC],
 				.marks = trace_epochs(trace_in(t), NULL, 0) - 1,
 				.duration_s = (double)s.duration_ns / NS_PER_S,
 				.start_real_ns = s.real_ns};
@@ -56,9 +60,13 @@ int nvmtop_get_header(const nvmtop_trace *t, nvmtop_header *out)
 		out->hz[i] = about->hz[i];
 		out->rows[i] = s.rows[i];
 	}
-	memcpy(out->board, h.board, sizeof(out->board));
-	memcpy(out->rail_name, h.rail, sizeof(out->rail_name));
-	memcpy(out->zone_name, h.zone, sizeof(out->zone_name));
+	board = fact_get(about->facts, about->n_facts, "board");
+	if (board)
+		text_printable(out->board, sizeof(out->board), board, strlen(board));
+	for (size_t i = 0; i < MAX_RAILS; i++)
+		memcpy(out->rail_name[i], h + H_RAIL_NAMES + i * NAME_SIZE, NAME_SIZE);
+	for (size_t i = 0; i < MAX_ZONES; i++)
+		memcpy(out->zone_name[i], h + H_ZONE_NAMES + i * NAME_SIZE, NAME_SIZE);
 	return 0;
 }
 

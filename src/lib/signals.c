@@ -80,14 +80,12 @@ uint64_t nvmtop_times(const nvmtop_trace *t, int tier, uint64_t first, uint64_t 
 
 uint64_t nvmtop_values(const nvmtop_trace *t, uint64_t signal, uint64_t first, uint64_t n, double *out)
 {
-	uint64_t got, done, part;
+	uint64_t got;
 
 	if (!t || !out || signal >= about(t)->n_channels)
 		return 0;
 	got = there(t, about(t)->channels[signal].tier, first, n);
-	for (done = 0; done < got; done += part) {
-		part = got - done < ONCE ? got - done : ONCE;
-		trace_row_values(trace_in(t), (size_t)signal, first + done, (size_t)part, out + done);
-	}
+	if (got > 0)
+		trace_row_values(trace_in(t), (size_t)signal, first, (size_t)got, out);
 	return got;
 }

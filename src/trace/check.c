@@ -21,20 +21,9 @@
 #define WINDOW_NS (100 * NS_PER_MS)
 #define CLOSE	  1e-9 /* relative: sums may be added in another order */
 
-/* A LOD or STAT chunk of the file. */
-struct summary {
-	uint8_t kind, aux;
-	int64_t cell;
-	size_t item;
-	bool seen;
-};
-
 struct check {
 	struct log_reader *r;
-	struct log_items items;
-	struct summary *summaries;
-	size_t n_summaries;
-	struct log_unpacker *unpacker;
+	struct log_items items; /* aux: the zoom of a LOD, the level of a STAT */
 	struct log_bytes file, again;
 	void (*found)(void *to, const char *text);
 	void *to;
@@ -65,21 +54,6 @@ static bool goes_on(struct check *c, double done)
 
 /* --- chunks --- */
 
-static void note_summary(struct check *c, const struct log_item *item, size_t at)
-{
-	struct summary *more;
-
-	if (c->file.n == 0)
-		return;
-	more = c->n_summaries & (c->n_summaries - 1) || c->n_summaries == 1
-		       ? c->summaries
-		       : reallocarray(c->summaries, c->n_summaries ? 2 * c->n_summaries : 2, sizeof(*more));
-	if (!more)
-		return;
-	c->summaries = more;
-	more[c->n_summaries++] = (struct summary) {item->kind, c->file.p[0], item->cell, at, false};
-}
-
 static void check_index(struct check *c, const struct log_item *index)
 {
 	struct log_items own = {.n = 0};
@@ -105,12 +79,12 @@ static void check_chunks(struct check *c)
 
 	log_scan(c->r, c->r->begin, c->r->size, &c->items);
 	for (size_t i = 0; i < c->items.n && goes_on(c, 0.3 * (double)i / (double)c->items.n); i++) {
-		const struct log_item *item = &c->items.p[i];
+		struct log_item *item = &c->items.p[i];
 
 		if (!log_read_chunk(c->r, item, &h, &c->file))
 			continue;
-		if (item->kind == LOG_LOD || item->kind == LOG_STAT)
-			note_summary(c, item, i);
+		if ((item->kind == LOG_LOD || item->kind == LOG_STAT) && c->file.n > 0)
+			item->aux = c->file.p[0];
 		else if (item->kind == LOG_INDEX)
 			check_index(c, item);
 	}
@@ -126,44 +100,48 @@ static bool close_to(double a, double b)
 	return fabs(a - b) <= CLOSE * fmax(fmax(fabs(a), fabs(b)), 1e-300);
 }
 
+/* The n records of a STAT, of `size` bytes each; NULL: it is not one. */
+static uint8_t *stats_of(const struct log_bytes *b, uint32_t *n, size_t *size)
+{
+	struct log_in in = {b->p, b->p + b->n, false};
+	const uint8_t *p;
+	uint8_t *plain;
+
+	log_get_u16(&in);
+	*size = log_get_u16(&in);
+	*n = log_get_u32(&in);
+	p = *n <= LOG_CHANNELS && *size >= LOG_STAT_SIZE ? log_in_take(&in, *n * *size) : NULL;
+	plain = p ? malloc(*n * *size + 1) : NULL;
+	if (plain)
+		log_unshuffle(plain, p, *n, *size);
+	return plain;
+}
+
 static bool same_stats(const struct log_bytes *a, const struct log_bytes *b)
 {
-	struct log_in in[2] = {{a->p, a->p + a->n, false}, {b->p, b->p + b->n, false}};
-	uint8_t *plain[2] = {NULL, NULL};
 	size_t size[2];
 	uint32_t n[2];
-	bool same;
+	uint8_t *p = stats_of(a, &n[0], &size[0]), *q = stats_of(b, &n[1], &size[1]);
+	bool same = p && q && n[0] == n[1];
 
-	for (int k = 0; k < 2; k++) {
-		const uint8_t *p;
-
-		log_get_u16(&in[k]);
-		size[k] = log_get_u16(&in[k]);
-		n[k] = log_get_u32(&in[k]);
-		p = n[k] <= LOG_CHANNELS ? log_in_take(&in[k], n[k] * size[k]) : NULL;
-		plain[k] = p ? malloc(n[k] * size[k] + 1) : NULL;
-		if (plain[k])
-			log_unshuffle(plain[k], p, n[k], size[k]);
-	}
-	same = plain[0] && plain[1] && n[0] == n[1] && size[0] >= LOG_STAT_SIZE && size[1] >= LOG_STAT_SIZE;
 	for (uint32_t i = 0; same && i < n[0]; i++) {
 		struct span_stats s, t;
 
-		log_stat_get(plain[0] + i * size[0], &s);
-		log_stat_get(plain[1] + i * size[1], &t);
+		log_stat_get(p + i * size[0], &s);
+		log_stat_get(q + i * size[1], &t);
 		same = s.channel == t.channel && s.n == t.n && close_to(s.min, t.min) && close_to(s.max, t.max) &&
 		       close_to(s.sum, t.sum) && s.first_ns == t.first_ns && s.last_ns == t.last_ns &&
 		       close_to(s.integral, t.integral) && s.known_ns == t.known_ns;
 	}
-	free(plain[0]);
-	free(plain[1]);
+	free(p);
+	free(q);
 	return same;
 }
 
 static bool same_arrays(const struct log_section *a, const struct log_section *b)
 {
-	double *x = malloc(a->n * sizeof(*x)), *y = malloc(a->n * sizeof(*y));
-	bool same = x && y;
+	double x[LOG_BINS_MAX], y[LOG_BINS_MAX];
+	bool same = a->tier == b->tier && a->n == b->n && a->columns == b->columns && a->first == b->first;
 	struct log_walk v, w;
 
 	log_walk_begin(&v, a);
@@ -173,34 +151,28 @@ static bool same_arrays(const struct log_section *a, const struct log_section *b
 		for (uint32_t i = 0; same && i < a->n; i++)
 			same = close_to(x[i], y[i]);
 	}
-	free(x);
-	free(y);
 	return same;
 }
 
 static bool same_bins(const struct log_bytes *a, const struct log_bytes *b)
 {
-	struct log_in in[2] = {{a->p, a->p + a->n, false}, {b->p, b->p + b->n, false}};
+	struct log_in in = {a->p, a->p + a->n, false}, other = {b->p, b->p + b->n, false};
 	struct log_section s, t;
+	int more = 1;
 
-	if (a->n < 4 || b->n < 4 || memcmp(log_in_take(&in[0], 4), log_in_take(&in[1], 4), 4) != 0)
+	if (a->n < 4 || b->n < 4 || memcmp(log_in_take(&in, 4), log_in_take(&other, 4), 4) != 0)
 		return false;
-	for (;;) {
-		int m = log_lod_next(&in[0], &s), n = log_lod_next(&in[1], &t);
-
-		if (m != n || m < 0)
-			return false;
-		if (m == 0)
-			return true;
-		if (s.tier != t.tier || s.n != t.n || s.columns != t.columns || s.first != t.first ||
-		    !same_arrays(&s, &t))
+	while (more > 0) {
+		more = log_lod_next(&in, &s);
+		if (log_lod_next(&other, &t) != more || (more > 0 && !same_arrays(&s, &t)))
 			return false;
 	}
+	return more == 0;
 }
 
 static int by_key(const void *a, const void *b)
 {
-	const struct summary *s = a, *t = b;
+	const struct log_item *s = a, *t = b;
 
 	if (s->kind != t->kind)
 		return s->kind < t->kind ? -1 : 1;
@@ -209,27 +181,37 @@ static int by_key(const void *a, const void *b)
 	return (s->cell > t->cell) - (s->cell < t->cell);
 }
 
+/* The LOD or STAT of the file.  NULL: none, because it is lost, which was reported, or its span was not
+ * complete; or several, where a log stands behind another one: each has its part of a span. */
+static const struct log_item *find_item(const struct check *c, const struct log_item *key)
+{
+	const struct log_item *all = c->items.p, *end = all + c->items.n;
+	const struct log_item *i = all ? bsearch(key, all, c->items.n, sizeof(*key), by_key) : NULL;
+
+	return i && (i == all || by_key(i - 1, key) != 0) && (i + 1 == end || by_key(i + 1, key) != 0) ? i : NULL;
+}
+
 /* A chunk that was made again from the rows. */
 static bool compare(void *to, const struct log_entry *e, const uint8_t *chunk, size_t n)
 {
 	struct check *c = to;
-	struct summary key = {.kind = e->kind, .cell = e->cell}, *s;
+	struct log_item key = {.kind = e->kind, .cell = e->cell};
+	const struct log_item *item;
 	struct log_head h;
 	bool same;
 
 	(void)n;
 	if ((e->kind != LOG_LOD && e->kind != LOG_STAT) || !log_head_get(chunk, &h) ||
-	    log_unpack(c->unpacker, &h, chunk + LOG_HEAD, &c->again) != LOG_OK || c->again.n == 0)
+	    log_unpack(c->r->unpacker, &h, chunk + LOG_HEAD, &c->again) != LOG_OK || c->again.n == 0)
 		return true;
 	key.aux = c->again.p[0];
-	s = c->n_summaries ? bsearch(&key, c->summaries, c->n_summaries, sizeof(key), by_key) : NULL;
-	if (!s || s->seen || !log_read_chunk(c->r, &c->items.p[s->item], &h, &c->file))
-		return true; /* a chunk that is lost was reported, or its span was not complete */
-	s->seen = true;
+	item = find_item(c, &key);
+	if (!item || !log_read_chunk(c->r, item, &h, &c->file))
+		return true;
 	same = e->kind == LOG_LOD ? same_bins(&c->file, &c->again) : same_stats(&c->file, &c->again);
 	if (!same)
 		report(c, _("the %s at offset %llu is not that of the rows"), e->kind == LOG_LOD ? "LOD" : "STAT",
-		       (unsigned long long)c->items.p[s->item].at);
+		       (unsigned long long)item->at);
 	return true;
 }
 
@@ -239,11 +221,10 @@ static bool push_rows(struct check *c, struct log_builder *b, enum tier tier, ui
 {
 	const struct session *s = &c->r->session;
 	size_t width = s->width[tier];
-	double *values = malloc((width * BATCH + 1) * sizeof(*values)), *column = malloc(BATCH * sizeof(*column));
+	double *values = malloc((width * BATCH + 1) * sizeof(*values)), column[BATCH];
 	int64_t t_ns[BATCH];
-	bool ok = values && column;
 
-	for (size_t n; ok && *row < end; *row += n) {
+	for (size_t n; values && *row < end; *row += n) {
 		n = end - *row < BATCH ? (size_t)(end - *row) : BATCH;
 		log_reader_times(c->r, tier, *row, n, t_ns);
 		for (size_t k = 0; k < s->n_channels; k++) {
@@ -256,40 +237,41 @@ static bool push_rows(struct check *c, struct log_builder *b, enum tier tier, ui
 		log_builder_rows(b, &(struct rows) {tier, n, width, t_ns, values});
 	}
 	free(values);
-	free(column);
-	return ok;
+	return values != NULL;
+}
+
+/* The time of the oldest row that is not pushed yet; INT64_MAX: there is none. */
+static int64_t oldest(struct check *c, const uint64_t row[TIERS])
+{
+	int64_t ns, first = INT64_MAX;
+
+	for (enum tier t = 0; t < TIERS; t++) {
+		if (row[t] >= log_reader_rows(c->r, t))
+			continue;
+		log_reader_times(c->r, t, row[t], 1, &ns);
+		first = ns < first ? ns : first;
+	}
+	return first;
 }
 
 static int check_rows(struct check *c, struct err *e)
 {
 	const struct log_options options = {.index = true};
 	struct log_builder *b = log_builder_new(&c->r->session, &options, compare, c, e);
+	double span = (double)(c->r->last_ns - c->r->first_ns + 1);
 	uint64_t row[TIERS] = {0};
-	int64_t at = c->r->first_ns, span = c->r->last_ns - c->r->first_ns + 1;
+	int64_t at = oldest(c, row), next;
 	bool ok = b != NULL;
 
-	if (c->n_summaries > 1)
-		qsort(c->summaries, c->n_summaries, sizeof(*c->summaries), by_key);
-	/* Where a log stands behind another one, each has its part of a span. */
-	for (size_t i = 1; i < c->n_summaries; i++)
-		if (by_key(&c->summaries[i - 1], &c->summaries[i]) == 0)
-			c->summaries[i - 1].seen = c->summaries[i].seen = true;
-	while (ok && c->r->any && at <= c->r->last_ns &&
-	       goes_on(c, 0.3 + 0.7 * (double)(at - c->r->first_ns) / (double)span)) {
-		int64_t next = INT64_MAX;
-
-		at = at > INT64_MAX - WINDOW_NS ? INT64_MAX : at + WINDOW_NS;
+	if (c->items.n > 1)
+		qsort(c->items.p, c->items.n, sizeof(*c->items.p), by_key);
+	while (ok && at <= c->r->last_ns && at < INT64_MAX - WINDOW_NS &&
+	       goes_on(c, 0.3 + 0.7 * (double)(at - c->r->first_ns) / span)) {
+		at += WINDOW_NS;
 		for (enum tier t = 0; ok && t < TIERS; t++)
 			ok = push_rows(c, b, t, &row[t], log_reader_row_from(c->r, t, at));
 		log_builder_run(b, at);
-		for (enum tier t = 0; t < TIERS; t++) {
-			int64_t ns;
-
-			if (row[t] >= log_reader_rows(c->r, t))
-				continue;
-			log_reader_times(c->r, t, row[t], 1, &ns);
-			next = ns < next ? ns : next;
-		}
+		next = oldest(c, row);
 		at = next > at ? next : at;
 	}
 	if (ok && !c->stopped)
@@ -324,84 +306,44 @@ static void check_counts(struct check *c)
 static int check_log(struct check *c, int fd, uint64_t from, const char *shown, struct err *e)
 {
 	char text[512];
-	int rc = -1;
+	int rc;
 
 	c->r = log_reader_open(fd, from, shown, e);
 	if (!c->r)
 		return -1;
-	c->unpacker = log_unpacker_new();
-	if (!c->unpacker) {
-		err_set(e, ERR_FAILED, _("out of memory"));
-	} else {
-		check_chunks(c);
-		rc = check_rows(c, e);
-		check_counts(c);
-		if (log_damage_text(c->r, text, sizeof(text)))
-			report(c, "%s", text);
-		c->out->unknown = c->r->damage.unknown;
-	}
-	log_unpacker_free(c->unpacker);
+	check_chunks(c);
+	rc = check_rows(c, e);
+	check_counts(c);
+	if (log_damage_text(c->r, text, sizeof(text)))
+		report(c, "%s", text);
+	c->out->unknown = c->r->damage.unknown;
 	log_bytes_free(&c->file);
 	log_bytes_free(&c->again);
 	free(c->items.p);
-	free(c->summaries);
 	log_reader_close(c->r);
 	return rc;
 }
 
 /* --- version 1 --- */
 
-struct counter {
-	struct sink sink;
-	struct checked *out;
-};
-
-static int count_begin(struct sink *s, const struct session *about, struct err *e)
-{
-	(void)s;
-	(void)about;
-	(void)e;
-	return 0;
-}
-
-static void count_rows(struct sink *s, const struct rows *r)
-{
-	((struct counter *)s)->out->rows[r->tier] += r->n;
-}
-
-static void count_mark(struct sink *s, const struct mark *m)
-{
-	(void)m;
-	((struct counter *)s)->out->marks++;
-}
-
-static int count_end(struct sink *s, struct err *e)
-{
-	(void)s;
-	(void)e;
-	return 0;
-}
-
-static void count_gap(struct sink *s, const struct gap *g)
-{
-	(void)s;
-	(void)g;
-}
-
 static void found_damage(void *to, const char *text)
 {
 	report(to, "%s", text);
 }
 
+static bool import_goes_on(void *of, double done)
+{
+	return goes_on(of, done);
+}
+
 static int check_version1(struct check *c, int fd, const char *shown, struct err *e)
 {
-	static const struct sink_ops ops = {
-		.begin = count_begin, .rows = count_rows, .mark = count_mark, .gap = count_gap, .end = count_end};
-	struct counter count = {{&ops}, c->out};
-	struct nvmt1_extra extra = {.found = found_damage, .to = c};
-	int rc = nvmt1_import(fd, shown, &count.sink, c->progress, c->arg, &extra, e);
+	struct nvmt1_import import = {.found = found_damage, .progress = import_goes_on, .of = c};
+	int rc = nvmt1_import(fd, shown, &import, e);
 
-	free(extra.anchors);
+	free(import.anchors);
+	memcpy(c->out->rows, import.rows, sizeof(import.rows));
+	c->out->marks = import.marks;
 	c->out->version1 = true;
 	return rc;
 }
@@ -411,16 +353,15 @@ static int check_both(struct check *c, const char *path, struct err *e)
 {
 	struct trace *t = trace_open(path, e);
 	int fd = t ? open(path, O_RDONLY | O_CLOEXEC) : -1, rc = -1;
-	bool differs = false;
-	uint64_t first = 0;
+	uint64_t differs = 0;
 
 	if (fd >= 0)
-		rc = nvmt1_compare(t, fd, &differs, &first, e);
-	else if (t)
+		rc = nvmt1_rows(t, fd, &differs);
+	if (rc < 0 && t)
 		err_sys(e, ERR_FAILED, errno, _("cannot read %s"), path);
 	if (differs)
 		report(c, _("the samples of version 1 are not those of the log behind them, from offset %llu on"),
-		       (unsigned long long)first);
+		       (unsigned long long)differs);
 	if (fd >= 0)
 		close(fd);
 	trace_close(t);

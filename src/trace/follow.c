@@ -16,6 +16,7 @@
 #include "util/intl.h"
 #include "trace/log-tree.h"
 #include "trace/nvmt1.h"
+#include "trace/trace-file.h"
 
 #define PIECE	  65536
 #define PIECES	  4 /* in one call */
@@ -60,16 +61,21 @@ static int no_memory(struct err *e)
 
 /* --- events --- */
 
-/* Those before that time; of one tier: its gaps, and marks with the fast one. */
+/* The tier between whose rows it belongs. */
+static int event_tier(const struct log_event *ev)
+{
+	return ev->kind == LOG_GAP ? (int)ev->u.gap.tier : TIER_FAST;
+}
+
+/* Those before that time, of one tier or (TIERS) of all. */
 static void events_send(struct follow *f, int tier, int64_t before_ns)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < f->n_events; i++) {
 		const struct log_event *ev = &f->events[i];
-		int of = ev->kind == LOG_GAP ? (int)ev->u.gap.tier : TIER_FAST;
 
-		if (ev->t_ns < before_ns && (tier == TIERS || tier == of))
+		if (ev->t_ns < before_ns && (tier == TIERS || tier == event_tier(ev)))
 			log_event_send(ev, f->to);
 		else
 			f->events[kept++] = *ev;
@@ -91,15 +97,17 @@ static void event_add(struct follow *f, const struct log_event *ev)
 		f->state.lost[ev->u.gap.tier] += ev->u.gap.missed;
 }
 
-static void take_events(struct follow *f, enum log_kind kind)
+static int take_events(struct follow *f, const struct log_head *h, struct err *e)
 {
 	struct log_in in = {f->raw.p, f->raw.p + f->raw.n, false}, record;
 	struct log_event ev;
 
+	(void)e;
 	while (in.p < in.end && log_get_record(&in, &record))
-		if (log_event_get(kind, &record, &ev) && ev.t_ns <= TIME_MOST && ev.t_ns >= -TIME_MOST &&
-		    (kind != LOG_GAP || ev.u.gap.cause <= GAP_LOST))
+		if (log_event_get(h->kind, &record, &ev) && ev.t_ns <= TIME_MOST && ev.t_ns >= -TIME_MOST &&
+		    (h->kind != LOG_GAP || ev.u.gap.cause <= GAP_LOST))
 			event_add(f, &ev);
+	return 0;
 }
 
 /* --- META --- */
@@ -123,25 +131,11 @@ static void take_tally(struct follow *f)
 	}
 }
 
-static void *copy(const void *list, size_t n, size_t size)
-{
-	void *to = calloc(n + 1, size);
-
-	if (to && n > 0)
-		memcpy(to, list, n * size);
-	return to;
-}
-
 /* The session of the sink does not change with later META. */
 static int begin(struct follow *f, struct err *e)
 {
-	f->about = *log_reader_session(f->meta);
-	f->channels = copy(f->about.channels, f->about.n_channels, sizeof(*f->channels));
-	f->facts = copy(f->about.facts, f->about.n_facts, sizeof(*f->facts));
-	if (!f->channels || !f->facts)
+	if (!session_copy(&f->about, log_reader_session(f->meta), &f->channels, &f->facts))
 		return no_memory(e);
-	f->about.channels = f->channels;
-	f->about.facts = f->facts;
 	if (f->to->ops->begin(f->to, &f->about, e) < 0)
 		return -1;
 	f->state.begun = true;
@@ -151,40 +145,22 @@ static int begin(struct follow *f, struct err *e)
 	return 0;
 }
 
-static bool session_is_sane(const struct session *s)
-{
-	return s->n_channels > 0 && s->start.mono_ns >= 0 && s->start.mono_ns <= TIME_MOST;
-}
-
 static int take_meta(struct follow *f, const struct log_head *h, struct err *e)
 {
+	const struct session *s = log_reader_session(f->meta);
+
 	if (log_generation_find(f->meta, h->generation))
 		return 0;
 	if (log_meta_take(f->meta, h, f->raw.p, f->raw.n) < 0)
 		return no_memory(e);
-	if (f->state.begun) {
-		if (f->meta->n_generations > 2)
-			log_generation_drop(f->meta, 0);
-		return 0;
-	}
-	if (session_is_sane(log_reader_session(f->meta)))
+	if (!f->state.begun && s->n_channels > 0 && s->start.mono_ns >= 0 && s->start.mono_ns <= TIME_MOST)
 		return begin(f, e);
-	log_generation_drop(f->meta, 0);
+	if (!f->state.begun || f->meta->n_generations > 2)
+		log_generation_drop(f->meta, 0);
 	return 0;
 }
 
 /* --- DATA --- */
-
-static double *section_values(struct follow *f, const struct log_generation *g, const struct log_section *s)
-{
-	size_t width = f->about.width[s->tier];
-	double *values = malloc(s->n * (width + 1) * sizeof(*values)); /* and a column behind them */
-
-	if (values)
-		log_section_values(s, g->column[s->tier], g->width[s->tier], width, values,
-				   values + (size_t)s->n * width);
-	return values;
-}
 
 /* Rows with the events of their time between them. */
 static void rows_send(struct follow *f, enum tier tier, const int64_t *t_ns, const double *values, size_t n)
@@ -196,13 +172,9 @@ static void rows_send(struct follow *f, enum tier tier, const int64_t *t_ns, con
 		size_t end = at;
 
 		events_send(f, (int)tier, t_ns[at] + 1);
-		for (size_t i = 0; i < f->n_events; i++) {
-			const struct log_event *ev = &f->events[i];
-			enum tier of = ev->kind == LOG_GAP ? ev->u.gap.tier : TIER_FAST;
-
-			if (of == tier && ev->t_ns < next)
-				next = ev->t_ns;
-		}
+		for (size_t i = 0; i < f->n_events; i++)
+			if (event_tier(&f->events[i]) == (int)tier && f->events[i].t_ns < next)
+				next = f->events[i].t_ns;
 		while (end < n && t_ns[end] < next)
 			end++;
 		f->to->ops->rows(f->to, &(struct rows) {.tier = tier, .n = end - at, .width = width,
@@ -219,22 +191,25 @@ static void rows_send(struct follow *f, enum tier tier, const int64_t *t_ns, con
 static int take_section(struct follow *f, const struct log_head *h, const struct log_generation *g,
 			const struct log_section *s)
 {
+	size_t width = s->tier < TIERS ? f->about.width[s->tier] : 0;
+	double *values;
 	int64_t *t_ns;
-	double *values = NULL;
 	int r = 1;
 
-	if (s->tier >= TIERS || (uint64_t)s->n * f->about.width[s->tier] > VALUES_MOST)
+	if (s->tier >= TIERS || (uint64_t)s->n * width > VALUES_MOST)
 		return 1;
 	t_ns = malloc(s->n * sizeof(*t_ns));
-	if (!t_ns)
-		return -1;
-	if (log_section_times(s, h->cell, t_ns) == 0 && t_ns[0] > f->last_ns[s->tier] &&
-	    t_ns[0] >= f->about.start.mono_ns && t_ns[s->n - 1] <= TIME_MOST) {
-		values = section_values(f, g, s);
-		r = values ? 0 : -1;
+	values = malloc(s->n * (width + 1) * sizeof(*values)); /* and a column behind them */
+	if (!t_ns || !values) {
+		r = -1;
+	} else if (log_section_times(s, h->cell, t_ns) == 0 && t_ns[0] > f->last_ns[s->tier] &&
+		   t_ns[0] >= f->about.start.mono_ns && t_ns[s->n - 1] <= TIME_MOST) {
+		r = 0;
+		log_section_values(s, g->column[s->tier], g->width[s->tier], width, values,
+				   values + (size_t)s->n * width);
+		if (width > 0)
+			rows_send(f, (enum tier)s->tier, t_ns, values, s->n);
 	}
-	if (values && f->about.width[s->tier] > 0)
-		rows_send(f, (enum tier)s->tier, t_ns, values, s->n);
 	free(values);
 	free(t_ns);
 	return r;
@@ -247,6 +222,10 @@ static int take_data(struct follow *f, const struct log_head *h, struct err *e)
 	struct log_section s;
 	int got = 1, r = g ? 0 : 1;
 
+	if (!f->state.begun) {
+		f->rows_first = true;
+		return 0;
+	}
 	while (r == 0 && (got = log_data_next(&in, &s)) > 0)
 		r = take_section(f, h, g, &s);
 	if (r < 0)
@@ -260,18 +239,21 @@ static int take_data(struct follow *f, const struct log_head *h, struct err *e)
 
 /* --- chunks --- */
 
-static void take_end(struct follow *f)
+static int take_end(struct follow *f, const struct log_head *h, struct err *e)
 {
 	struct log_in in = {f->raw.p, f->raw.p + f->raw.n, false};
 	struct log_tally tally;
 	enum log_reason reason = (enum log_reason)log_get_u8(&in);
 
+	(void)h;
+	(void)e;
 	log_get_u64(&in);
 	log_tally_get(&in, &tally);
 	log_get_str(&in, f->next, sizeof(f->next));
 	if (in.bad || reason != LOG_SPLIT || strchr(f->next, '/'))
 		f->next[0] = '\0';
 	f->closed = true;
+	return 0;
 }
 
 /* Numbers increase; false: a repeated chunk. */
@@ -288,30 +270,13 @@ static bool take_seq(struct follow *f, const struct log_head *h)
 	return true;
 }
 
-static int take_known(struct follow *f, const struct log_head *h, struct err *e)
-{
-	switch ((enum log_kind)h->kind) {
-	case LOG_META:
-		return take_meta(f, h, e);
-	case LOG_DATA:
-		f->rows_first |= !f->state.begun;
-		return f->state.begun ? take_data(f, h, e) : 0;
-	case LOG_MARK:
-	case LOG_GAP:
-	case LOG_STATE:
-		take_events(f, (enum log_kind)h->kind);
-		return 0;
-	case LOG_END:
-		take_end(f);
-		return 0;
-	default:
-		return 0;
-	}
-}
-
 /* A whole chunk whose sum is right. */
 static int take_chunk(struct follow *f, const struct log_head *h, const uint8_t *stored, struct err *e)
 {
+	static int (*const take[LOG_KINDS])(struct follow *f, const struct log_head *h, struct err *e) = {
+		[LOG_META] = take_meta,	  [LOG_DATA] = take_data,    [LOG_MARK] = take_events,
+		[LOG_GAP] = take_events, [LOG_STATE] = take_events, [LOG_END] = take_end};
+
 	if (!f->any)
 		f->meta->id = h->session;
 	f->any = true;
@@ -326,10 +291,10 @@ static int take_chunk(struct follow *f, const struct log_head *h, const uint8_t 
 		f->newer |= h->flags & LOG_CRITICAL;
 		return 0;
 	}
-	if (h->kind == LOG_LOD || h->kind == LOG_STAT || h->kind == LOG_INDEX || h->kind == LOG_RANGE)
+	if (!take[h->kind])
 		return 0;
 	switch (log_unpack(f->meta->unpacker, h, stored, &f->raw)) {
-	case LOG_OK: return take_known(f, h, e);
+	case LOG_OK: return take[h->kind](f, h, e);
 	case LOG_NO_MEMORY: return no_memory(e);
 	default: f->state.chunks++; return 0;
 	}
@@ -486,14 +451,6 @@ static int look_at_writer(struct follow *f, struct err *e)
 	return f->locked && l.l_type == F_UNLCK && quiet > QUIET_NS ? finish(f, e) : 0;
 }
 
-static int is_foreign(struct follow *f, struct err *e)
-{
-	f->state.waits = !f->state.begun && f->rows_first;
-	if (f->any || f->bytes < FOREIGN)
-		return 0;
-	return finish(f, e);
-}
-
 /* Reads what is available. 1: there may be more. */
 static int take_piece(struct follow *f, struct err *e)
 {
@@ -519,9 +476,8 @@ static int take_piece(struct follow *f, struct err *e)
 		stop(f);
 		return -1;
 	}
-	if (f->other || f->newer)
-		return finish(f, e);
-	return is_foreign(f, e) < 0 ? -1 : 1;
+	f->state.waits = !f->state.begun && f->rows_first;
+	return f->other || f->newer || (!f->any && f->bytes >= FOREIGN) ? finish(f, e) : 1;
 }
 
 int follow_take(struct follow *f, struct err *e)
@@ -545,35 +501,14 @@ static int open_input(struct follow *f, struct err *e)
 	return f->fd < 0 ? err_sys(e, ERR_FAILED, errno, _("cannot read %s"), f->shown) : 0;
 }
 
-/* A recording to X.bin is X.bin.nvmt until it ends. */
-static int open_named(struct follow *f)
-{
-	size_t n = strlen(f->path);
-
-	f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (f->fd >= 0 || errno != ENOENT || n + sizeof(".nvmt") > sizeof(f->path))
-		return f->fd;
-	memcpy(f->path + n, ".nvmt", sizeof(".nvmt"));
-	f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (f->fd < 0)
-		f->path[n] = '\0';
-	return f->fd;
-}
-
 static bool is_complete(struct follow *f)
 {
-	struct log_reader *r;
 	struct log_tail tail = {.ended = false};
-	struct err e;
-	int fd;
 
 	if (nvmt1_begins(f->fd))
 		return true;
-	fd = log_begins(f->fd) ? fcntl(f->fd, F_DUPFD_CLOEXEC, 3) : -1;
-	r = fd >= 0 ? log_reader_open(fd, 0, f->shown, &e) : NULL;
-	if (r)
-		log_reader_tail(r, &tail);
-	log_reader_close(r);
+	if (log_begins(f->fd))
+		trace_file_tail(f->fd, 0, f->shown, &tail);
 	return tail.ended && !tail.next[0];
 }
 
@@ -586,7 +521,8 @@ static int open_path(struct follow *f, const char *path, struct err *e)
 	text_printable(f->shown, sizeof(f->shown), path, strlen(path));
 	if ((size_t)snprintf(f->path, sizeof(f->path), "%s", path) >= sizeof(f->path))
 		return err_sys(e, ERR_FAILED, ENAMETOOLONG, _("cannot read %s"), f->shown);
-	if (open_named(f) < 0 || fstat(f->fd, &st) < 0)
+	f->fd = trace_file_open(f->path);
+	if (f->fd < 0 || fstat(f->fd, &st) < 0)
 		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), f->shown);
 	if (S_ISDIR(st.st_mode))
 		return err_set(e, ERR_FAILED, _("%s is a folder, not a trace"), f->shown);

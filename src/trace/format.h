@@ -1,7 +1,6 @@
 /* format: NVMT version 1 byte by byte; see nvmtop-trace(5).
  *
- * Every field is put and got one byte at a time: no struct goes to disk, so
- * neither padding nor the byte order of the machine is ever in a file. */
+ * Every field is put and got by itself: no struct goes to disk, so padding is never in a file. */
 #ifndef NVMTOP_TRACE_FORMAT_H
 #define NVMTOP_TRACE_FORMAT_H
 
@@ -50,71 +49,25 @@ enum { /* offsets in a fast, a medium, a slow row; the time is at 0 in each */
        S_TEMPERATURE = 8
 };
 
-static inline void put_u16(uint8_t *p, uint16_t v)
-{
-	p[0] = (uint8_t)v;
-	p[1] = (uint8_t)(v >> 8);
-}
+/* put_u16(p, v), get_u16(p), ...: p need not be aligned. */
+#define FORMAT_TYPE(name, type)                                                                              \
+	static inline void put_##name(uint8_t *p, type v)                                                    \
+	{                                                                                                    \
+		memcpy(p, &v, sizeof(v));                                                                    \
+	}                                                                                                    \
+	static inline type get_##name(const uint8_t *p)                                                      \
+	{                                                                                                    \
+		type v;                                                                                      \
+                                                                                                             \
+		memcpy(&v, p, sizeof(v));                                                                    \
+		return v;                                                                                    \
+	}
 
-static inline void put_u32(uint8_t *p, uint32_t v)
-{
-	put_u16(p, (uint16_t)v);
-	put_u16(p + 2, (uint16_t)(v >> 16));
-}
-
-static inline void put_u64(uint8_t *p, uint64_t v)
-{
-	put_u32(p, (uint32_t)v);
-	put_u32(p + 4, (uint32_t)(v >> 32));
-}
-
-static inline void put_f32(uint8_t *p, float v)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &v, sizeof(bits));
-	put_u32(p, bits);
-}
-
-static inline void put_f64(uint8_t *p, double v)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &v, sizeof(bits));
-	put_u64(p, bits);
-}
-
-static inline uint16_t get_u16(const uint8_t *p)
-{
-	return (uint16_t)(p[0] | p[1] << 8);
-}
-
-static inline uint32_t get_u32(const uint8_t *p)
-{
-	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-static inline uint64_t get_u64(const uint8_t *p)
-{
-	return get_u32(p) | (uint64_t)get_u32(p + 4) << 32;
-}
-
-static inline float get_f32(const uint8_t *p)
-{
-	uint32_t bits = get_u32(p);
-	float v;
-
-	memcpy(&v, &bits, sizeof(v));
-	return v;
-}
-
-static inline double get_f64(const uint8_t *p)
-{
-	uint64_t bits = get_u64(p);
-	double v;
-
-	memcpy(&v, &bits, sizeof(v));
-	return v;
-}
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers of the file formats are little-endian");
+FORMAT_TYPE(u16, uint16_t)
+FORMAT_TYPE(u32, uint32_t)
+FORMAT_TYPE(u64, uint64_t)
+FORMAT_TYPE(f32, float)
+FORMAT_TYPE(f64, double)
 
 #endif

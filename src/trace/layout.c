@@ -6,25 +6,29 @@
 #include "util/intl.h"
 #include "trace/layout.h"
 
-const size_t row_size[TIERS] = {FAST_SIZE, MEDIUM_SIZE, SLOW_SIZE};
+const size_t row_size[TIERS + 1] = {FAST_SIZE, MEDIUM_SIZE, SLOW_SIZE, SYNC_SIZE};
+
+enum type { TENTHS, U32, U64, F32 };
 
 static const struct {
 	const char *name;
 	enum tier tier;
-	unsigned slots;
+	unsigned slots, at; /* of 4 bytes each if there are several; at: offset in the row */
+	enum type type;
 	enum channel_kind kind;
 } fields[FIELDS] = {
-	[FIELD_EXTRA] = {"extension", TIER_FAST, 0, CHANNEL_OTHER},
-	[FIELD_GPU] = {"fast.gpu_load", TIER_FAST, 1, CHANNEL_GPU_UTIL},
-	[FIELD_CORE] = {"fast.cpu_util", TIER_FAST, MAX_CORES, CHANNEL_CORE_UTIL},
-	[FIELD_CPU] = {"fast.cpu_aggregate", TIER_FAST, 1, CHANNEL_CPU_UTIL},
-	[FIELD_RAM_USED] = {"fast.ram_used_kb", TIER_FAST, 1, CHANNEL_RAM_USED},
-	[FIELD_RAM_AVAILABLE] = {"fast.ram_available_kb", TIER_FAST, 1, CHANNEL_RAM_AVAILABLE},
-	[FIELD_EMC] = {"fast.emc_util", TIER_FAST, 1, CHANNEL_EMC_UTIL},
-	[FIELD_VOLTAGE] = {"medium.voltage_mv", TIER_MEDIUM, MAX_RAILS, CHANNEL_RAIL_VOLTAGE},
-	[FIELD_CURRENT] = {"medium.current_ma", TIER_MEDIUM, MAX_RAILS, CHANNEL_RAIL_CURRENT},
-	[FIELD_POWER] = {"medium.power_mw", TIER_MEDIUM, MAX_RAILS, CHANNEL_RAIL_POWER},
-	[FIELD_TEMPERATURE] = {"slow.temp_c", TIER_SLOW, MAX_ZONES, CHANNEL_TEMPERATURE},
+	[FIELD_EXTRA] = {"extension", TIER_FAST, 0, 0, TENTHS, CHANNEL_OTHER},
+	[FIELD_GPU] = {"fast.gpu_load", TIER_FAST, 1, F_GPU, TENTHS, CHANNEL_GPU_UTIL},
+	[FIELD_CORE] = {"fast.cpu_util", TIER_FAST, MAX_CORES, F_CORES, F32, CHANNEL_CORE_UTIL},
+	[FIELD_CPU] = {"fast.cpu_aggregate", TIER_FAST, 1, F_CPU, F32, CHANNEL_CPU_UTIL},
+	[FIELD_RAM_USED] = {"fast.ram_used_kb", TIER_FAST, 1, F_RAM_USED, U64, CHANNEL_RAM_USED},
+	[FIELD_RAM_AVAILABLE] = {"fast.ram_available_kb", TIER_FAST, 1, F_RAM_AVAILABLE, U64,
+				 CHANNEL_RAM_AVAILABLE},
+	[FIELD_EMC] = {"fast.emc_util", TIER_FAST, 1, F_EMC, F32, CHANNEL_EMC_UTIL},
+	[FIELD_VOLTAGE] = {"medium.voltage_mv", TIER_MEDIUM, MAX_RAILS, M_VOLTAGE, U32, CHANNEL_RAIL_VOLTAGE},
+	[FIELD_CURRENT] = {"medium.current_ma", TIER_MEDIUM, MAX_RAILS, M_CURRENT, U32, CHANNEL_RAIL_CURRENT},
+	[FIELD_POWER] = {"medium.power_mw", TIER_MEDIUM, MAX_RAILS, M_POWER, F32, CHANNEL_RAIL_POWER},
+	[FIELD_TEMPERATURE] = {"slow.temp_c", TIER_SLOW, MAX_ZONES, S_TEMPERATURE, F32, CHANNEL_TEMPERATURE},
 };
 
 unsigned field_slots(enum field f)
@@ -69,16 +73,12 @@ void layout_make(struct layout *l, const struct session *about)
 			continue;
 		taken[f][slot] = true;
 		l->cells[c->tier][l->n[c->tier]++] = (struct cell) {i, f, slot};
-		if (f == FIELD_CORE && slot >= l->cores)
-			l->cores = slot + 1;
-		if (fields[f].tier == TIER_MEDIUM && slot >= l->rails)
-			l->rails = slot + 1;
-		if (f == FIELD_TEMPERATURE && slot >= l->zones)
-			l->zones = slot + 1;
-		if (f == FIELD_EMC && !c->missing[0])
-			l->emc = true;
+		f = fields[f].tier == TIER_MEDIUM ? FIELD_POWER : f;
+		if (slot >= l->used[f])
+			l->used[f] = slot + 1;
+		l->emc |= f == FIELD_EMC && !c->missing[0];
 	}
-	for (unsigned i = 0; i < l->rails; i++)
+	for (unsigned i = 0; i < l->used[FIELD_POWER]; i++)
 		if (!taken[FIELD_POWER][i])
 			l->powerless |= 1U << i;
 }
@@ -111,9 +111,9 @@ void header_encode(uint8_t *h, const struct session *about, const struct layout 
 	put_u32(h + H_MAGIC, NVMT_MAGIC);
 	put_u32(h + H_VERSION, NVMT_VERSION);
 	put_name(h + H_BOARD, H_CORES - H_BOARD, board ? board : "unknown");
-	h[H_CORES] = (uint8_t)l->cores;
-	h[H_RAILS] = (uint8_t)l->rails;
-	h[H_ZONES] = (uint8_t)l->zones;
+	h[H_CORES] = (uint8_t)l->used[FIELD_CORE];
+	h[H_RAILS] = (uint8_t)l->used[FIELD_POWER];
+	h[H_ZONES] = (uint8_t)l->used[FIELD_TEMPERATURE];
 	h[H_EMC] = l->emc;
 	for (int t = 0; t < TIERS; t++)
 		put_u32(h + H_HZ + 4 * t, whole_hz(about->hz[t]));
@@ -141,43 +141,25 @@ static uint64_t whole(double v, double max)
 
 void cell_encode(uint8_t *row, enum field f, unsigned slot, double v)
 {
-	switch (f) {
-	case FIELD_GPU:
+	uint8_t *p = row + fields[f].at + 4 * slot;
+
+	switch (fields[f].type) {
+	case TENTHS:
 		/* There are no bits for "missing", and readers of version 1 average over all rows: the
-		 * previous reading is repeated, and a run marks it as missing. */
+		 * previous reading is repeated, if it is one. */
 		if (!isnan(v))
-			put_u16(row + F_GPU, (uint16_t)whole(v * 10, UINT16_MAX));
-		else if (get_u16(row + F_GPU) > 1000) /* which stands for itself alone */
-			put_u16(row + F_GPU, 0);
+			put_u16(p, (uint16_t)whole(v * 10, UINT16_MAX));
+		else if (get_u16(p) > 1000)
+			put_u16(p, 0);
 		break;
-	case FIELD_CORE:
-		put_f32(row + F_CORES + 4 * slot, (float)v);
+	case U32:
+		put_u32(p, (uint32_t)whole(v, INT32_MAX));
 		break;
-	case FIELD_CPU:
-		put_f32(row + F_CPU, (float)v);
+	case U64:
+		put_u64(p, whole(v, 0x1p53));
 		break;
-	case FIELD_RAM_USED:
-		put_u64(row + F_RAM_USED, whole(v, 0x1p53));
-		break;
-	case FIELD_RAM_AVAILABLE:
-		put_u64(row + F_RAM_AVAILABLE, whole(v, 0x1p53));
-		break;
-	case FIELD_EMC:
-		put_f32(row + F_EMC, isnan(v) ? -1.0F : (float)v);
-		break;
-	case FIELD_VOLTAGE:
-		put_u32(row + M_VOLTAGE + 4 * slot, (uint32_t)whole(v, INT32_MAX));
-		break;
-	case FIELD_CURRENT:
-		put_u32(row + M_CURRENT + 4 * slot, (uint32_t)whole(v, INT32_MAX));
-		break;
-	case FIELD_POWER:
-		put_f32(row + M_POWER + 4 * slot, (float)v);
-		break;
-	case FIELD_TEMPERATURE:
-		put_f32(row + S_TEMPERATURE + 4 * slot, (float)v);
-		break;
-	default:
+	case F32:
+		put_f32(p, f == FIELD_EMC && isnan(v) ? -1.0F : (float)v);
 		break;
 	}
 }
@@ -185,18 +167,10 @@ void cell_encode(uint8_t *row, enum field f, unsigned slot, double v)
 void row_blank(uint8_t *row, const struct layout *l, enum tier tier)
 {
 	memset(row, 0, row_size[tier]);
-	if (tier == TIER_FAST) {
-		for (unsigned i = 0; i < l->cores; i++)
-			cell_encode(row, FIELD_CORE, i, NAN);
-		cell_encode(row, FIELD_CPU, 0, NAN);
-		cell_encode(row, FIELD_EMC, 0, NAN);
-	} else if (tier == TIER_MEDIUM) {
-		for (unsigned i = 0; i < l->rails; i++)
-			cell_encode(row, FIELD_POWER, i, NAN);
-	} else {
-		for (unsigned i = 0; i < l->zones; i++)
-			cell_encode(row, FIELD_TEMPERATURE, i, NAN);
-	}
+	for (unsigned f = FIELD_EXTRA + 1; f < FIELDS; f++)
+		for (unsigned i = 0; i < (fields[f].slots > 1 ? l->used[f] : 1); i++)
+			if (fields[f].tier == tier && fields[f].type == F32)
+				cell_encode(row, (enum field)f, i, NAN);
 }
 
 /* A rail that was not read at all has power NaN and zeroes. */
@@ -222,33 +196,21 @@ static double current_decode(const uint8_t *row, unsigned slot)
 
 double cell_decode(const uint8_t *row, enum field f, unsigned slot)
 {
-	float v;
+	const uint8_t *p = row + fields[f].at + 4 * slot;
 
-	switch (f) {
-	case FIELD_GPU:
-		return get_u16(row + F_GPU) / 10.0;
-	case FIELD_CORE:
-		return (double)get_f32(row + F_CORES + 4 * slot);
-	case FIELD_CPU:
-		return (double)get_f32(row + F_CPU);
-	case FIELD_RAM_USED:
-	case FIELD_RAM_AVAILABLE:
+	switch (fields[f].type) {
+	case TENTHS:
+		return get_u16(p) / 10.0;
+	case U32:
+		if (f == FIELD_CURRENT)
+			return current_decode(row, slot);
+		return rail_missing(row, slot) ? NAN : (double)get_u32(p);
+	case U64:
 		if (get_u64(row + F_RAM_USED) == 0 && get_u64(row + F_RAM_AVAILABLE) == 0)
 			return NAN;
-		return (double)get_u64(row + (f == FIELD_RAM_USED ? F_RAM_USED : F_RAM_AVAILABLE));
-	case FIELD_EMC:
-		v = get_f32(row + F_EMC);
-		return v == -1 ? NAN : (double)v;
-	case FIELD_VOLTAGE:
-		return rail_missing(row, slot) ? NAN : (double)get_u32(row + M_VOLTAGE + 4 * slot);
-	case FIELD_CURRENT:
-		return current_decode(row, slot);
-	case FIELD_POWER:
-		return (double)get_f32(row + M_POWER + 4 * slot);
-	case FIELD_TEMPERATURE:
-		return (double)get_f32(row + S_TEMPERATURE + 4 * slot);
+		return (double)get_u64(p);
 	default:
-		return NAN;
+		return f == FIELD_EMC && get_f32(p) == -1 ? NAN : (double)get_f32(p);
 	}
 }
 

@@ -40,8 +40,8 @@ struct cell {
 struct layout {
 	struct cell cells[TIERS][MAX_CELLS];
 	size_t n[TIERS];
-	unsigned cores, rails, zones;
-	unsigned powerless; /* rails, as bits, whose power is no channel */
+	unsigned used[FIELDS]; /* slots; of FIELD_POWER: rails */
+	unsigned powerless;    /* rails, as bits, whose power is no channel */
 	bool emc;
 };
 
@@ -55,7 +55,7 @@ const char *field_name(enum field f); /* as in nvmtop-trace(5): "fast.gpu_load" 
 /* HEADER_SIZE bytes, all four counts 0. */
 void header_encode(uint8_t *h, const struct session *about, const struct layout *l);
 
-extern const size_t row_size[TIERS];
+extern const size_t row_size[TIERS + 1]; /* and of a sync point */
 
 /* What a row holds before any channel is put in: slots that the layout counts
  * are missing, the others 0. */

@@ -759,6 +759,17 @@ static bool newest_meta(struct log_reader *r, struct log_head *h)
 	return meta && meta_read(r, meta, h);
 }
 
+/* The clock of the rows stands still while the machine is suspended: no row is missing. */
+static void gaps_without_suspends(struct log_reader *r)
+{
+	size_t n = r->n_gaps;
+
+	r->n_gaps = 0;
+	for (size_t i = 0; i < n; i++)
+		if (r->gaps[i].cause != LOG_SUSPENDED)
+			r->gaps[r->n_gaps++] = r->gaps[i];
+}
+
 static int clocks_read(struct log_reader *r)
 {
 	struct clock_anchor a = r->session.start;
@@ -783,6 +794,7 @@ static int clocks_read(struct log_reader *r)
 		r->anchors[r->n_anchors++] = a;
 	}
 	r->n_anchors = sort_once(r->anchors, r->n_anchors, sizeof(*r->anchors), by_anchor);
+	gaps_without_suspends(r);
 	return 0;
 }
 

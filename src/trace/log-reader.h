@@ -17,13 +17,13 @@ void log_reader_close(struct log_reader *r);
 /* Valid as long as the reader. A channel has its column of the session in all generations of chunks. */
 const struct session *log_reader_session(const struct log_reader *r);
 const struct mark *log_reader_marks(const struct log_reader *r, size_t *n);
-const struct gap *log_reader_gaps(const struct log_reader *r, size_t *n); /* cause 2: suspended */
+const struct gap *log_reader_gaps(const struct log_reader *r, size_t *n);
 const struct change *log_reader_changes(const struct log_reader *r, size_t *n);
 /* The start, those where a clock was set or the machine was suspended, and the newest. */
 const struct clock_anchor *log_reader_anchors(const struct log_reader *r, size_t *n);
 /* Its descriptor, and where its chunks are. */
 int log_reader_file(const struct log_reader *r, uint64_t *from, uint64_t *n);
-#define LOG_SUSPENDED ((enum gap_cause)2)
+#define LOG_SUSPENDED ((enum gap_cause)2) /* of a gap in the file */
 
 /* How it ends. */
 struct log_tail {

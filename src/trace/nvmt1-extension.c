@@ -28,39 +28,17 @@ enum {
 	ID_CLOSE = ID('E', 'N', 'D', 'X'),
 };
 
-struct walk {
-	struct nvmt1 *f;
-	uint64_t at; /* of the chunk */
-	size_t n_facts, n_channels;
-	struct run *runs; /* in the order of the file */
-	size_t n_runs;
-	bool no_memory;
-};
-
-/* Room for one more element behind n; the size doubles. */
-static void *grow(struct walk *w, void *array, size_t n, size_t size)
+static void bad(struct nvmt1 *f, uint32_t id, uint64_t at)
 {
-	void *bigger;
+	char name[5] = "";
 
-	if (n & (n - 1) || n == 1)
-		return array;
-	bigger = reallocarray(array, n ? 2 * n : 2, size);
-	w->no_memory |= !bigger;
-	return bigger ? bigger : array;
-}
-
-static void bad(struct walk *w, uint32_t id)
-{
-	char name[5];
-
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++) {
 		name[i] = (char)(id >> (8 * i));
-	name[4] = '\0';
-	for (int i = 0; i < 4; i++)
 		if (name[i] < ' ' || name[i] > '~')
 			name[i] = '?';
-	nvmt1_damage(w->f, _("chunk %s of the extension, at offset %llu, has a wrong checksum"), name,
-		     (unsigned long long)w->at);
+	}
+	nvmt1_damage(f, _("chunk %s of the extension, at offset %llu, has a wrong checksum"), name,
+		     (unsigned long long)at);
 }
 
 static bool time_sound(int64_t t_ns)
@@ -76,18 +54,6 @@ static int64_t get_time(struct log_in *in)
 	return t_ns;
 }
 
-static void read_fact(struct walk *w, struct log_in *in)
-{
-	struct nvmt1 *f = w->f;
-
-	f->facts = grow(w, f->facts, w->n_facts, sizeof(*f->facts));
-	if (w->no_memory)
-		return;
-	log_get_str(in, f->facts[w->n_facts].key, sizeof(f->facts->key));
-	log_get_str(in, f->facts[w->n_facts].value, sizeof(f->facts->value));
-	w->n_facts += !in->bad;
-}
-
 static int get_name(struct log_in *in, int (*find)(const char *), int otherwise)
 {
 	char name[64];
@@ -98,86 +64,72 @@ static int get_name(struct log_in *in, int (*find)(const char *), int otherwise)
 	return found >= 0 ? found : otherwise;
 }
 
-/* Enums are stored as names, so that an unknown one becomes "other". */
-static void read_channel(struct walk *w, struct log_in *all)
+/* An item of a chunk, into zeroed room. */
+typedef void read_item(struct nvmt1 *f, struct log_in *in, void *to);
+
+static void read_fact(struct nvmt1 *f, struct log_in *in, void *to)
 {
-	struct nvmt1 *f = w->f;
-	uint32_t size = log_get_u32(all);
-	const uint8_t *p = log_in_take(all, size);
-	struct log_in in = {p, p ? p + size : NULL, !p};
-	struct channel *c;
-	struct place *place;
+	struct fact *fact = to;
+
+	(void)f;
+	log_get_str(in, fact->key, sizeof(fact->key));
+	log_get_str(in, fact->value, sizeof(fact->value));
+}
+
+/* Enums are stored as names, so that an unknown one becomes "other". */
+static void read_channel(struct nvmt1 *f, struct log_in *in, void *to)
+{
+	struct channel *c = to;
+	struct place *place = &f->places[f->channels.n];
 	unsigned field;
 	int tier;
 
-	f->channels = grow(w, f->channels, w->n_channels, sizeof(*f->channels));
-	f->places = grow(w, f->places, w->n_channels, sizeof(*f->places));
-	if (w->no_memory || !p || w->n_channels == MAX_CHANNELS) {
-		all->bad = true;
-		return;
-	}
-	c = &f->channels[w->n_channels];
-	place = &f->places[w->n_channels];
-	memset(c, 0, sizeof(*c));
-	c->index = (uint16_t)log_get_u16(&in);
-	c->column = (uint16_t)log_get_u16(&in);
-	field = log_get_u16(&in);
-	place->slot = (uint16_t)log_get_u16(&in);
-	c->lo = log_get_f64(&in);
-	c->hi = log_get_f64(&in);
-	c->period_ns = log_get_i64(&in);
-	c->warn = log_get_f64(&in);
-	c->crit = log_get_f64(&in);
-	log_get_str(&in, c->name, sizeof(c->name));
-	log_get_str(&in, c->label, sizeof(c->label));
-	c->kind = (enum channel_kind)get_name(&in, channel_kind_find, CHANNEL_OTHER);
-	tier = get_name(&in, tier_find, -1);
-	c->unit = (enum unit)get_name(&in, unit_find, UNIT_NONE);
-	c->family = (enum family)get_name(&in, family_find, FAMILY_OTHER);
-	log_get_str(&in, c->source, sizeof(c->source));
-	log_get_str(&in, c->note, sizeof(c->note));
-	log_get_str(&in, c->missing, sizeof(c->missing));
-	if (in.p < in.end)
-		log_get_str(&in, c->kernel, sizeof(c->kernel));
-	c->tier = (enum tier)tier;
+	c->index = (uint16_t)log_get_u16(in);
+	c->column = (uint16_t)log_get_u16(in);
+	field = log_get_u16(in);
 	place->field = (uint8_t)field;
+	place->slot = (uint16_t)log_get_u16(in);
+	c->lo = log_get_f64(in);
+	c->hi = log_get_f64(in);
+	c->period_ns = log_get_i64(in);
+	c->warn = log_get_f64(in);
+	c->crit = log_get_f64(in);
+	log_get_str(in, c->name, sizeof(c->name));
+	log_get_str(in, c->label, sizeof(c->label));
+	c->kind = (enum channel_kind)get_name(in, channel_kind_find, CHANNEL_OTHER);
+	tier = get_name(in, tier_find, -1);
+	c->tier = (enum tier)tier;
+	c->unit = (enum unit)get_name(in, unit_find, UNIT_NONE);
+	c->family = (enum family)get_name(in, family_find, FAMILY_OTHER);
+	log_get_str(in, c->source, sizeof(c->source));
+	log_get_str(in, c->note, sizeof(c->note));
+	log_get_str(in, c->missing, sizeof(c->missing));
+	if (in->p < in->end)
+		log_get_str(in, c->kernel, sizeof(c->kernel));
 	if (c->kind == CHANNEL_THROTTLE && !strcmp(c->name, "throttle.hot-surface-alert"))
 		c->kind = CHANNEL_NOTICE; /* 0.1 wrote the wrong kind */
-	if (in.bad || tier < 0 || field >= FIELDS ||
-	    (field != FIELD_EXTRA && (place->slot >= field_slots((enum field)field) ||
-				      field_tier((enum field)field) != c->tier)))
-		all->bad = true;
-	else
-		w->n_channels++;
+	in->bad |= f->channels.n == MAX_CHANNELS || tier < 0 || field >= FIELDS ||
+		   (field != FIELD_EXTRA && (place->slot >= field_slots((enum field)field) ||
+					     field_tier((enum field)field) != c->tier));
 }
 
-static void read_mark(struct walk *w, struct log_in *in)
+static void read_mark(struct nvmt1 *f, struct log_in *in, void *to)
 {
-	struct nvmt1 *f = w->f;
-	struct mark *m;
+	struct mark *m = to;
 
-	f->marks = grow(w, f->marks, f->n_marks, sizeof(*f->marks));
-	if (w->no_memory)
-		return;
-	m = &f->marks[f->n_marks];
+	(void)f;
 	m->id = log_get_u64(in);
 	m->t_ns = get_time(in);
 	log_get_u64(in); /* its fast row */
 	log_get_str(in, m->label, sizeof(m->label));
-	f->n_marks += !in->bad;
 }
 
-static void read_gap(struct walk *w, struct log_in *in)
+static void read_gap(struct nvmt1 *f, struct log_in *in, void *to)
 {
-	struct nvmt1 *f = w->f;
-	struct gap *g;
-	unsigned tier;
+	struct gap *g = to;
+	unsigned tier = log_get_u8(in);
 
-	f->gaps = grow(w, f->gaps, f->n_gaps, sizeof(*f->gaps));
-	if (w->no_memory)
-		return;
-	g = &f->gaps[f->n_gaps];
-	tier = log_get_u8(in);
+	(void)f;
 	g->tier = (enum tier)tier;
 	g->cause = log_get_u8(in) == GAP_LOST ? GAP_LOST : GAP_LATE;
 	log_get_u16(in);
@@ -185,260 +137,268 @@ static void read_gap(struct walk *w, struct log_in *in)
 	g->to_ns = get_time(in);
 	g->missed = log_get_u64(in);
 	in->bad |= tier >= TIERS || g->from_ns > g->to_ns;
-	f->n_gaps += !in->bad;
 }
 
-static void read_change(struct walk *w, struct log_in *all)
+static void read_change(struct nvmt1 *f, struct log_in *in, void *to)
 {
-	struct nvmt1 *f = w->f;
-	uint32_t size = log_get_u32(all);
-	const uint8_t *p = log_in_take(all, size);
-	struct log_in in = {p, p ? p + size : NULL, !p};
-	struct change *c;
+	struct change *c = to;
 
-	f->changes = grow(w, f->changes, f->n_changes, sizeof(*f->changes));
-	if (w->no_memory)
-		return;
-	c = &f->changes[f->n_changes];
-	memset(c, 0, sizeof(*c));
-	c->t_ns = get_time(&in);
-	log_get_str(&in, c->what, sizeof(c->what));
-	log_get_str(&in, c->from, sizeof(c->from));
-	log_get_str(&in, c->to, sizeof(c->to));
-	all->bad |= in.bad;
-	f->n_changes += !in.bad;
+	(void)f;
+	c->t_ns = get_time(in);
+	log_get_str(in, c->what, sizeof(c->what));
+	log_get_str(in, c->from, sizeof(c->from));
+	log_get_str(in, c->to, sizeof(c->to));
 }
 
-static void read_run(struct walk *w, struct log_in *in)
+static void read_run(struct nvmt1 *f, struct log_in *in, void *to)
 {
-	struct run *r;
+	struct run *r = to;
 
-	w->runs = grow(w, w->runs, w->n_runs, sizeof(*w->runs));
-	if (w->no_memory)
-		return;
-	r = &w->runs[w->n_runs];
+	(void)f;
 	r->channel = log_get_u32(in);
 	r->row = log_get_u64(in);
 	r->count = log_get_u64(in);
 	r->value = log_get_f64(in);
-	w->n_runs += !in->bad;
 }
 
-static void read_anchor(struct walk *w, struct log_in *in)
+static void read_anchor(struct nvmt1 *f, struct log_in *in, void *to)
 {
-	struct nvmt1 *f = w->f;
-	struct clock_anchor *a;
+	struct clock_anchor *a = to;
 
-	f->anchors = grow(w, f->anchors, f->n_anchors, sizeof(*f->anchors));
-	if (w->no_memory)
-		return;
-	a = &f->anchors[f->n_anchors];
+	(void)f;
 	a->mono_ns = log_get_i64(in);
 	a->real_ns = log_get_i64(in);
 	a->boot_ns = log_get_i64(in);
 	in->bad |= a->mono_ns < 0 || a->mono_ns > INT64_C(1) << 61;
 	a->real_ns = time_sound(a->real_ns) ? a->real_ns : 0;
 	a->boot_ns = time_sound(a->boot_ns) ? a->boot_ns : 0;
-	f->n_anchors += !in->bad;
 }
 
-static void read_rates(struct walk *w, struct log_in *in)
+static void read_rates(struct nvmt1 *f, struct log_in *in, void *to)
 {
+	(void)to;
 	for (int t = 0; t < TIERS; t++) {
 		double hz = log_get_f64(in);
 
 		if (hz >= 1e-3 && hz <= 1e6)
-			w->f->session.hz[t] = hz;
+			f->session.hz[t] = hz;
 		else
 			in->bad = true;
 	}
 }
 
-/* Rows of further channels stay in the file until they are needed. */
-static void read_columns(struct walk *w, uint64_t length)
-{
-	struct nvmt1 *f = w->f;
-	uint8_t p[24];
-	struct columns c = {.at = w->at + HEAD};
-	struct columns *list, *before;
-	uint32_t tier;
+static const struct kind {
+	uint32_t id;
+	read_item *read;
+	size_t list, size; /* offset of the list it is put into; size 0: none */
+	bool framed;	   /* each item begins with its length */
+} kinds[] = {
+	{ID_ANCHOR, read_anchor, offsetof(struct nvmt1, anchors), sizeof(struct clock_anchor), false},
+	{ID_RATES, read_rates, 0, 0, false},
+	{ID_FACTS, read_fact, offsetof(struct nvmt1, facts), sizeof(struct fact), false},
+	{ID_CHANNELS, read_channel, offsetof(struct nvmt1, channels), sizeof(struct channel), true},
+	{ID_MARKS, read_mark, offsetof(struct nvmt1, marks), sizeof(struct mark), false},
+	{ID_GAPS, read_gap, offsetof(struct nvmt1, gaps), sizeof(struct gap), false},
+	{ID_CHANGES, read_change, offsetof(struct nvmt1, changes), sizeof(struct change), true},
+	{ID_RUNS, read_run, offsetof(struct nvmt1, runs), sizeof(struct run), false},
+};
 
-	if (length < sizeof(p) || length > PAYLOAD_MAX || !nvmt1_read(f, p, sizeof(p), c.at)) {
-		bad(w, ID_COLUMNS);
-		return;
+/* -1: out of memory. */
+static int read_items(struct nvmt1 *f, const struct kind *k, struct log_in *in)
+{
+	struct nvmt1_list *list = (struct nvmt1_list *)(void *)((char *)f + k->list);
+
+	while (in->p < in->end && !in->bad) {
+		uint32_t size = k->framed ? log_get_u32(in) : (uint32_t)(in->end - in->p);
+		void *to = k->size ? nvmt1_add(list, k->size) : NULL;
+		struct log_in item = *in;
+
+		if (k->size && !to)
+			return -1;
+		if (k->framed) {
+			item.p = log_in_take(in, size);
+			item.end = item.p ? item.p + size : NULL;
+			item.bad = in->bad;
+		}
+		k->read(f, &item, to);
+		in->bad = item.bad;
+		in->p = k->framed ? in->p : item.p;
+		if (to)
+			list->n += !in->bad;
 	}
-	tier = get_u32(p);
+	return 0;
+}
+
+/* Rows of further channels stay in the file until they are needed.  0; 1: damaged; -1: out of memory. */
+static int read_columns(struct nvmt1 *f, uint64_t at, uint64_t length)
+{
+	const struct columns *before = f->columns.p;
+	struct columns c = {.at = at};
+	uint64_t first = 0;
+	struct columns *to;
+	uint8_t p[24];
+
+	if (length < sizeof(p) || length > PAYLOAD_MAX || !nvmt1_read(f, p, sizeof(p), at))
+		return 1;
+	c.tier = get_u32(p);
 	c.columns = get_u32(p + 4);
 	c.row = get_u64(p + 8);
 	c.rows = get_u64(p + 16);
-	before = tier < TIERS && f->n_columns[tier] > 0 ? &f->columns[tier][f->n_columns[tier] - 1] : NULL;
-	if (tier >= TIERS || c.columns == 0 || c.columns > MAX_CHANNELS || c.rows == 0 || c.rows > length ||
-	    (length - sizeof(p)) != c.rows * c.columns * 8 || c.row >= f->section[tier].rows ||
-	    (before && c.row < before->row + before->rows)) {
-		bad(w, ID_COLUMNS);
-		return;
-	}
-	list = grow(w, f->columns[tier], f->n_columns[tier], sizeof(c));
-	f->columns[tier] = list;
-	if (!w->no_memory)
-		list[f->n_columns[tier]++] = c;
+	for (size_t i = f->columns.n; i-- > 0 && first == 0;)
+		first = before[i].tier == c.tier ? before[i].row + before[i].rows : 0;
+	if (c.tier >= TIERS || c.columns == 0 || c.columns > MAX_CHANNELS || c.rows == 0 || c.rows > length ||
+	    length - sizeof(p) != c.rows * c.columns * 8 || c.row >= f->rows[c.tier] || c.row < first)
+		return 1;
+	to = nvmt1_add(&f->columns, sizeof(c));
+	if (!to)
+		return -1;
+	*to = c;
+	f->columns.n++;
+	return 0;
 }
 
-static void read_chunk(struct walk *w, uint32_t id, uint64_t length)
+/* The chunk whose payload is at that offset.  The same results. */
+static int read_chunk(struct nvmt1 *f, uint32_t id, uint64_t at, uint64_t length)
 {
-	static const struct {
-		uint32_t id;
-		void (*read)(struct walk *w, struct log_in *in);
-	} kinds[] = {
-		{ID_ANCHOR, read_anchor}, {ID_RATES, read_rates},     {ID_FACTS, read_fact},
-		{ID_CHANNELS, read_channel}, {ID_MARKS, read_mark},   {ID_GAPS, read_gap},
-		{ID_CHANGES, read_change}, {ID_RUNS, read_run},
-	};
 	struct log_in in;
-	uint8_t *p;
 	size_t k = 0;
+	uint8_t *p;
+	int rc = 1;
 
-	if (id == ID_COLUMNS) {
-		read_columns(w, length); /* checked when its rows are read */
-		return;
-	}
-	while (k < sizeof(kinds) / sizeof(kinds[0]) && kinds[k].id != id)
-		k++;
+	if (id == ID_COLUMNS)
+		return read_columns(f, at, length); /* its checksum, when its rows are read */
 	p = length <= PAYLOAD_MAX ? malloc((size_t)length + CRC) : NULL;
-	if (!p || !nvmt1_read(w->f, p, (size_t)length + CRC, w->at + HEAD) ||
-	    get_u32(p + length) != log_crc(p, (size_t)length)) {
-		bad(w, id);
-		free(p);
-		return;
+	if (p && nvmt1_read(f, p, (size_t)length + CRC, at) && get_u32(p + length) == log_crc(p, (size_t)length)) {
+		in = (struct log_in) {p, p + length, false};
+		while (k < sizeof(kinds) / sizeof(kinds[0]) && kinds[k].id != id)
+			k++;
+		rc = k < sizeof(kinds) / sizeof(kinds[0]) ? read_items(f, &kinds[k], &in) : 0;
+		rc = rc < 0 ? rc : in.bad;
 	}
-	in = (struct log_in) {p, p + length, false};
-	while (k < sizeof(kinds) / sizeof(kinds[0]) && in.p < in.end && !in.bad && !w->no_memory)
-		kinds[k].read(w, &in);
-	if (in.bad)
-		bad(w, id);
 	free(p);
+	return rc;
 }
 
-/* Walk over all chunks behind the sync points. False: no extension. */
-static bool walk(struct walk *w)
+/* All chunks behind the sync points.  1: there are some; 0: no extension; -1: out of memory. */
+static int walk(struct nvmt1 *f)
 {
-	struct nvmt1 *f = w->f;
+	uint64_t at = f->end;
 	bool any = false, closed = false;
 	uint8_t head[HEAD];
 
-	while (f->size - w->at >= HEAD + CRC && nvmt1_read(f, head, HEAD, w->at)) {
+	while (f->size - at >= HEAD + CRC && nvmt1_read(f, head, HEAD, at)) {
 		uint32_t id = get_u32(head);
 		uint64_t length = get_u64(head + 8);
+		bool good = get_u32(head + 16) == log_crc(head, 16);
+		int rc = 0;
 
 		if (!any && id != ID_OPEN)
-			return false;
+			return 0;
 		any = true;
-		if (get_u32(head + 16) != log_crc(head, 16)) {
-			bad(w, id);
-			return true;
-		}
-		if (length > f->size - w->at - HEAD - CRC)
+		if (good && length > f->size - at - HEAD - CRC)
 			break;
-		if (get_u32(head + 4) == 1)
-			read_chunk(w, id, length);
-		w->at += HEAD + length + CRC;
+		if (good && get_u32(head + 4) == 1)
+			rc = read_chunk(f, id, at + HEAD, length);
+		if (rc < 0)
+			return -1;
+		if (!good || rc > 0)
+			bad(f, id, at);
+		if (!good)
+			return 1;
+		at += HEAD + length + CRC;
 		closed = id == ID_CLOSE;
 	}
-	if (any && (!closed || w->at != f->size))
+	if (any && (!closed || at != f->size))
 		nvmt1_damage(f, _("it ends at offset %llu, in the extension"), (unsigned long long)f->size);
 	return any;
 }
 
 /* Every column of a row belongs to exactly one channel. */
-static bool channels_sound(struct walk *w)
+static bool channels_sound(struct nvmt1 *f)
 {
-	struct session *s = &w->f->session;
+	const struct channel *c = f->channels.p;
 	bool taken[TIERS][MAX_CHANNELS] = {{false}};
 
-	memset(s->width, 0, sizeof(s->width));
-	for (size_t i = 0; i < w->n_channels; i++)
-		s->width[w->f->channels[i].tier]++;
-	for (size_t i = 0; i < w->n_channels; i++) {
-		const struct channel *c = &w->f->channels[i];
-
-		if (c->column >= s->width[c->tier] || taken[c->tier][c->column])
+	for (size_t i = 0; i < f->channels.n; i++)
+		f->session.width[c[i].tier]++;
+	for (size_t i = 0; i < f->channels.n; i++) {
+		if (c[i].column >= f->session.width[c[i].tier] || taken[c[i].tier][c[i].column])
 			return false;
-		taken[c->tier][c->column] = true;
+		taken[c[i].tier][c[i].column] = true;
 	}
-	return w->n_channels > 0 && w->f->n_anchors > 0;
+	return f->channels.n > 0 && f->anchors.n > 0;
 }
 
-/* Runs by channel; those of a channel are in the order of rows, or dropped. */
-static int sort_runs(struct walk *w)
+static int by_row(const void *a, const void *b)
 {
-	struct nvmt1 *f = w->f;
-	size_t *first = calloc(w->n_channels + 2, sizeof(*first));
+	const struct run *r = a, *s = b;
 
-	f->runs = calloc(w->n_runs + 1, sizeof(*f->runs));
-	f->first_run = first;
-	if (!f->runs || !first)
-		return -1;
-	for (size_t c = 0; c < w->n_channels; c++) {
-		const struct run *before = NULL;
-
-		first[c] = f->n_runs;
-		for (size_t i = 0; i < w->n_runs; i++) {
-			const struct run *r = &w->runs[i];
-
-			if (r->channel != c || r->count == 0 || r->row > UINT64_MAX / 4 || r->count > UINT64_MAX / 4)
-				continue;
-			if (before && r->row < before->row + before->count) {
-				nvmt1_damage(f, _("the runs of channel %s are out of order"), f->channels[c].name);
-				continue;
-			}
-			f->runs[f->n_runs] = *r;
-			before = &f->runs[f->n_runs++];
-		}
-	}
-	first[w->n_channels] = f->n_runs;
-	return 0;
+	if (r->channel != s->channel)
+		return r->channel < s->channel ? -1 : 1;
+	return (r->row > s->row) - (r->row < s->row);
 }
 
-static void forget(struct nvmt1 *f)
+/* Those that overlap another one are dropped. */
+static void sort_runs(struct nvmt1 *f)
+{
+	struct run *runs = f->runs.p, *before = NULL;
+	size_t n = f->runs.n;
+
+	f->runs.n = 0;
+	if (n > 1)
+		qsort(runs, n, sizeof(*runs), by_row);
+	for (size_t i = 0; i < n; i++) {
+		const struct run *r = &runs[i];
+
+		if (r->channel >= f->channels.n || r->count == 0 || r->row > UINT64_MAX / 4 || r->count > UINT64_MAX / 4)
+			continue;
+		if (before && before->channel == r->channel && r->row < before->row + before->count) {
+			nvmt1_damage(f, _("the runs of channel %s are out of order"),
+				     ((struct channel *)f->channels.p)[r->channel].name);
+			continue;
+		}
+		before = &runs[f->runs.n++];
+		*before = *r;
+	}
+}
+
+/* Its marks are used all the same. */
+static void drop(struct nvmt1 *f)
 {
 	nvmt1_damage(f, _("its extension has no clocks or no channels"));
-	f->n_gaps = f->n_changes = f->n_anchors = 0;
-	memset(f->n_columns, 0, sizeof(f->n_columns));
+	free(f->channels.p);
+	free(f->facts.p);
+	f->channels = f->facts = (struct nvmt1_list) {NULL, 0};
+	f->gaps.n = f->changes.n = f->anchors.n = f->runs.n = f->columns.n = 0;
 }
 
 int nvmt1_extension(struct nvmt1 *f)
 {
-	struct walk w = {.f = f, .at = f->end};
-	int rc = 0;
+	int rc = walk(f);
 
-	if (walk(&w) && !w.no_memory) {
-		f->extended = channels_sound(&w);
-		if (f->extended) {
-			f->session.start = f->anchors[0];
-			f->session.channels = f->channels;
-			f->session.n_channels = w.n_channels;
-			f->session.facts = f->facts;
-			f->session.n_facts = w.n_facts;
-			rc = sort_runs(&w);
-		} else {
-			forget(f);
-		}
+	if (rc <= 0)
+		return rc;
+	f->extended = channels_sound(f);
+	if (f->extended) {
+		f->session.start = *(struct clock_anchor *)f->anchors.p;
+		sort_runs(f);
+	} else {
+		drop(f);
 	}
-	free(w.runs);
-	return w.no_memory ? -1 : rc;
+	return 0;
 }
 
-bool nvmt1_closing(struct nvmt1 *f, uint64_t counts[4], uint32_t *header_crc)
+bool nvmt1_other_counts(struct nvmt1 *f, uint64_t counts[TIERS + 1])
 {
 	uint8_t p[HEAD + 52 + CRC];
 
 	if (f->size < HEADER_SIZE + sizeof(p) || !nvmt1_read(f, p, sizeof(p), f->size - sizeof(p)) ||
 	    get_u32(p) != ID_CLOSE || get_u64(p + 8) != 52 || get_u32(p + 16) != log_crc(p, 16) ||
-	    get_u32(p + HEAD + 52) != log_crc(p + HEAD, 52))
+	    get_u32(p + HEAD + 52) != log_crc(p + HEAD, 52) ||
+	    get_u32(p + HEAD + 48) == log_crc(f->header, HEADER_SIZE))
 		return false;
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i <= TIERS; i++)
 		counts[i] = get_u64(p + HEAD + 16 + 8 * i);
-	*header_crc = get_u32(p + HEAD + 48);
 	return true;
 }
 

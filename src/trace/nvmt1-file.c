@@ -12,8 +12,19 @@
 #include "util/io.h"
 #include "trace/log.h"
 #include "trace/nvmt1-file.h"
+#include "trace/trace.h"
 
-#define SYNCS_ONCE 256
+void *nvmt1_add(struct nvmt1_list *list, size_t size)
+{
+	void *bigger = list->p;
+
+	if (!(list->n & (list->n - 1))) /* the room doubles */
+		bigger = reallocarray(list->p, list->n ? 2 * list->n : 1, size);
+	if (!bigger)
+		return NULL;
+	list->p = bigger;
+	return memset((char *)bigger + list->n * size, 0, size);
+}
 
 bool nvmt1_read(const struct nvmt1 *f, void *to, size_t n, uint64_t at)
 {
@@ -35,8 +46,8 @@ void nvmt1_damage(struct nvmt1 *f, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (f->found)
-		f->found(f->to, text);
+	if (f->import->found)
+		f->import->found(f->import->of, text);
 	if (f->damage.code != ERR_NONE)
 		return;
 	err_set(&f->damage, ERR_DAMAGED, _("%s is damaged: %s"), f->shown, text);
@@ -79,21 +90,17 @@ static void check_header(struct nvmt1 *f)
 	}
 }
 
-static void lay_out(struct nvmt1 *f)
+static void find_sections(struct nvmt1 *f)
 {
-	static const size_t sizes[4] = {FAST_SIZE, MEDIUM_SIZE, SLOW_SIZE, SYNC_SIZE};
-	static const char *const names[4] = {"fast", "medium", "slow", "sync point"};
-	uint64_t at = HEADER_SIZE, counts[4], closing[4];
+	static const char *const names[] = {"fast", "medium", "slow", "sync point"};
+	uint64_t at = HEADER_SIZE, counts[TIERS + 1];
 	bool cut = false;
-	uint32_t crc;
 
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i <= TIERS; i++)
 		counts[i] = get_u64(f->header + H_COUNTS + 8 * i);
-	if (nvmt1_closing(f, closing, &crc) && crc != log_crc(f->header, HEADER_SIZE)) {
+	if (nvmt1_other_counts(f, counts))
 		nvmt1_damage(f, _("the header, at offset 0, has a wrong checksum; the counts are taken from "
 				  "the end of the file"));
-		memcpy(counts, closing, sizeof(closing));
-	}
 	if (!counts[0] && !counts[1] && !counts[2] && !counts[3] && f->size > HEADER_SIZE + FAST_SIZE &&
 	    !nvmt1_log(f->fd)) {
 		counts[0] = (f->size - HEADER_SIZE) / FAST_SIZE;
@@ -102,26 +109,20 @@ static void lay_out(struct nvmt1 *f)
 			       "the fast section is shown, %llu rows up to offset %llu"),
 			     (unsigned long long)counts[0], (unsigned long long)(HEADER_SIZE + counts[0] * FAST_SIZE));
 	}
-	for (int i = 0; i < 4; i++) {
-		uint64_t fit = cut ? 0 : (f->size - at) / sizes[i];
-		uint64_t rows = counts[i] < fit ? counts[i] : fit;
+	for (int i = 0; i <= TIERS; i++) {
+		uint64_t fit = cut ? 0 : (f->size - at) / row_size[i];
 
-		if (rows < counts[i]) {
-			nvmt1_damage(f,
-				     _("it ends at offset %llu, in the %s section, with %llu of %llu rows; "
-				       "what is there is shown"),
-				     (unsigned long long)f->size, names[i], (unsigned long long)rows,
-				     (unsigned long long)counts[i]);
-			cut = true;
-		}
-		if (i < TIERS) {
-			f->section[i].at = at;
-			f->section[i].rows = rows;
-		} else {
-			f->sync_at = at;
-			f->n_sync = rows;
-		}
-		at += rows * sizes[i];
+		f->at[i] = at;
+		f->rows[i] = counts[i] < fit ? counts[i] : fit;
+		at += f->rows[i] * row_size[i];
+		if (f->rows[i] == counts[i])
+			continue;
+		nvmt1_damage(f,
+			     _("it ends at offset %llu, in the %s section, with %llu of %llu rows; "
+			       "what is there is shown"),
+			     (unsigned long long)f->size, names[i], (unsigned long long)f->rows[i],
+			     (unsigned long long)counts[i]);
+		cut = true;
 	}
 	f->end = cut ? f->size : at;
 }
@@ -129,121 +130,109 @@ static void lay_out(struct nvmt1 *f)
 /* Marks out of the sync points: the time of a mark is that of its row. */
 static int sync_marks(struct nvmt1 *f)
 {
-	uint64_t rows = f->section[TIER_FAST].rows;
-	uint8_t p[SYNCS_ONCE * SYNC_SIZE], time[8];
+	uint64_t rows = f->rows[TIER_FAST];
 
-	free(f->marks);
-	f->n_marks = 0;
-	f->marks = calloc((size_t)f->n_sync + 1, sizeof(*f->marks));
-	if (!f->marks)
-		return -1;
-	for (uint64_t i = 0; i < f->n_sync && rows > 0; i++) {
-		struct mark *m = &f->marks[f->n_marks];
-		uint64_t row, n = f->n_sync - i < SYNCS_ONCE ? f->n_sync - i : SYNCS_ONCE;
+	for (uint64_t i = 0; i < f->rows[TIERS] && rows > 0; i++) {
+		uint64_t at = f->at[TIERS] + i * SYNC_SIZE, row;
+		struct mark *m = nvmt1_add(&f->marks, sizeof(*m));
+		uint8_t p[SYNC_SIZE], time[8];
 		int64_t ns;
 
-		if (i % SYNCS_ONCE == 0 && !nvmt1_read(f, p, (size_t)n * SYNC_SIZE, f->sync_at + i * SYNC_SIZE))
+		if (!m)
+			return -1;
+		if (!nvmt1_read(f, p, SYNC_SIZE, at))
 			return 0;
-		row = get_u64(p + i % SYNCS_ONCE * SYNC_SIZE + 8);
+		row = get_u64(p + 8);
 		if (row > rows) {
 			nvmt1_damage(f, _("sync point %llu, at offset %llu, is behind the last fast row"),
-				     (unsigned long long)i, (unsigned long long)(f->sync_at + i * SYNC_SIZE));
+				     (unsigned long long)i, (unsigned long long)at);
 			continue;
 		}
 		row = row < rows ? row : rows - 1;
 		if (!nvmt1_read(f, time, 8, HEADER_SIZE + row * FAST_SIZE) || !row_time(time, &ns))
 			continue;
-		m->id = get_u64(p + i % SYNCS_ONCE * SYNC_SIZE);
+		m->id = get_u64(p);
 		m->t_ns = f->session.start.mono_ns + ns;
-		f->n_marks++;
+		f->marks.n++;
 	}
 	return 0;
 }
 
-struct nvmt1 *nvmt1_open(int fd, const char *shown, void (*found)(void *to, const char *text), void *to,
-			 struct err *e)
+struct nvmt1 *nvmt1_open(int fd, const char *shown, struct nvmt1_import *m, struct err *e)
 {
 	struct nvmt1 *f = calloc(1, sizeof(*f));
-	bool ok = f != NULL;
 
-	if (ok) {
-		f->fd = fd;
-		f->shown = shown;
-		f->found = found;
-		f->to = to;
-		if (read_header(f, e) < 0) {
-			free(f);
-			return NULL;
-		}
-		lay_out(f);
-		check_header(f);
-		ok = nvmt1_extension(f) == 0 && (f->extended || nvmt1_session(f) == 0) &&
-		     (f->n_marks > 0 || sync_marks(f) == 0);
+	if (!f) {
+		err_set(e, ERR_FAILED, _("out of memory"));
+		return NULL;
 	}
-	if (ok)
-		return f;
-	err_set(e, ERR_FAILED, _("out of memory while reading %s"), shown);
+	f->fd = fd;
+	f->shown = shown;
+	f->import = m;
+	if (read_header(f, e) == 0) {
+		find_sections(f);
+		check_header(f);
+		if (nvmt1_extension(f) == 0 && (f->extended || nvmt1_session(f) == 0) &&
+		    (f->marks.n > 0 || sync_marks(f) == 0)) {
+			f->session.channels = f->channels.p;
+			f->session.n_channels = f->channels.n;
+			f->session.facts = f->facts.p;
+			f->session.n_facts = f->facts.n;
+			return f;
+		}
+		err_set(e, ERR_FAILED, _("out of memory while reading %s"), shown);
+	}
 	nvmt1_close(f);
 	return NULL;
 }
 
 void nvmt1_close(struct nvmt1 *f)
 {
-	if (!f)
-		return;
-	for (int t = 0; t < TIERS; t++)
-		free(f->columns[t]);
-	free(f->channels);
-	free(f->places);
-	free(f->facts);
-	free(f->runs);
-	free(f->first_run);
-	free(f->marks);
-	free(f->gaps);
-	free(f->changes);
-	free(f->anchors);
+	free(f->channels.p);
+	free(f->facts.p);
+	free(f->marks.p);
+	free(f->gaps.p);
+	free(f->changes.p);
+	free(f->anchors.p);
+	free(f->runs.p);
+	free(f->columns.p);
 	free(f);
 }
 
 /* Where the sync points end, as the header has it; 0: beyond the file. */
-static uint64_t sections_end(const uint8_t *header, uint64_t size)
+static uint64_t sections_end(int fd)
 {
-	static const size_t sizes[4] = {FAST_SIZE, MEDIUM_SIZE, SLOW_SIZE, SYNC_SIZE};
+	uint8_t header[HEADER_SIZE];
 	uint64_t at = HEADER_SIZE;
+	struct stat st;
 
-	for (int i = 0; i < 4; i++) {
+	if (fstat(fd, &st) < 0 || read_all(fd, header, HEADER_SIZE, 0) != HEADER_SIZE)
+		return 0;
+	for (int i = 0; i <= TIERS; i++) {
 		uint64_t n = get_u64(header + H_COUNTS + 8 * i);
 
-		if (n > (size - at) / sizes[i])
+		if (n > ((uint64_t)st.st_size - at) / row_size[i])
 			return 0;
-		at += n * sizes[i];
+		at += n * row_size[i];
 	}
 	return at;
 }
 
 bool nvmt1_complete(int fd)
 {
-	uint8_t header[HEADER_SIZE];
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && read_all(fd, header, HEADER_SIZE, 0) == HEADER_SIZE &&
-	       sections_end(header, (uint64_t)st.st_size) > HEADER_SIZE;
+	return sections_end(fd) > HEADER_SIZE;
 }
 
 off_t nvmt1_log(int fd)
 {
-	uint8_t header[HEADER_SIZE], head[LOG_HEAD];
+	uint64_t at = sections_end(fd);
+	uint8_t head[LOG_HEAD];
 	struct log_head h;
-	struct stat st;
-	uint64_t at;
 
-	if (fstat(fd, &st) < 0 || read_all(fd, header, HEADER_SIZE, 0) != HEADER_SIZE)
-		return 0;
-	at = sections_end(header, (uint64_t)st.st_size);
 	return at && read_all(fd, head, LOG_HEAD, at) == LOG_HEAD && log_head_get(head, &h) ? (off_t)at : 0;
 }
 
-bool nvmt1_peek(int fd, struct nvmt1_summary *out)
+bool nvmt1_peek(int fd, struct trace_summary *out)
 {
 	uint8_t header[HEADER_SIZE], row[8];
 	struct clock_anchor start;
@@ -255,6 +244,7 @@ bool nvmt1_peek(int fd, struct nvmt1_summary *out)
 	if (fstat(fd, &st) < 0 || read_all(fd, header, HEADER_SIZE, 0) != HEADER_SIZE ||
 	    get_u32(header + H_MAGIC) != NVMT_MAGIC || get_u32(header + H_VERSION) != NVMT_VERSION)
 		return false;
+	out->bytes = st.st_size;
 	text_printable(out->board, sizeof(out->board), (const char *)header + H_BOARD,
 		       strnlen((const char *)header + H_BOARD, H_CORES - H_BOARD));
 	for (int i = 0; i < TIERS; i++) {

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "util/intl.h"
-#include "trace/log.h"
 #include "trace/nvmt1-file.h"
 
 #define BATCH	  256
@@ -21,24 +20,27 @@ struct cursor {
 	uint8_t *bytes; /* of rows in .. in + n - 1 */
 	uint64_t in;
 	size_t n;
-	int64_t before_ns, pushed_ns; /* of the row before, in the file and in the stream */
+	int64_t before_ns, pushed_ns; /* of the row before, in the file and in the log */
 	size_t chunk;		      /* of the extension's columns */
-	bool loaded;
+	const struct columns *loaded;
 	uint8_t *payload; /* its values; NULL: damaged */
 };
 
-/* Values of a channel that are out of range; the first of them. */
-struct nonsense {
+/* A channel: its next run, and its values that are out of range, with the first of them. */
+struct channel_state {
+	size_t run;
 	uint64_t n, row;
 	double v;
 };
 
 struct import {
 	struct nvmt1 *f;
-	struct sink *to;
+	struct nvmt1_import *of;
+	struct log_builder *builder; /* or NULL */
 	struct cursor at[TIERS];
 	double *values;
-	struct nonsense *nonsense; /* one a channel */
+	struct channel_state *channels;
+	int64_t newest_ns;
 };
 
 static void cut(struct import *m, enum tier tier)
@@ -49,7 +51,7 @@ static void cut(struct import *m, enum tier tier)
 		     _("the time of row %llu of the %s section, at offset %llu, is invalid; the rows before "
 		       "it are shown"),
 		     (unsigned long long)c->row, tier_name(tier),
-		     (unsigned long long)(m->f->section[tier].at + c->row * row_size[tier]));
+		     (unsigned long long)(m->f->at[tier] + c->row * row_size[tier]));
 	c->end = c->row;
 }
 
@@ -63,7 +65,7 @@ static const uint8_t *row_at(struct import *m, enum tier tier, uint64_t row)
 	if (row < c->in || row >= c->in + c->n) {
 		c->in = row;
 		c->n = c->end - row < BATCH ? (size_t)(c->end - row) : BATCH;
-		if (!nvmt1_read(m->f, c->bytes, c->n * row_size[tier], m->f->section[tier].at + row * row_size[tier])) {
+		if (!nvmt1_read(m->f, c->bytes, c->n * row_size[tier], m->f->at[tier] + row * row_size[tier])) {
 			nvmt1_damage(m->f, _("row %llu of the %s section cannot be read; the rows before it are shown"),
 				     (unsigned long long)row, tier_name(tier));
 			c->n = 0;
@@ -79,8 +81,8 @@ static int64_t gaps_within(const struct nvmt1 *f, enum tier tier, int64_t from_n
 {
 	int64_t sum = 0;
 
-	for (size_t i = 0; i < f->n_gaps; i++) {
-		const struct gap *g = &f->gaps[i];
+	for (size_t i = 0; i < f->gaps.n; i++) {
+		const struct gap *g = (const struct gap *)f->gaps.p + i;
 		int64_t from = g->from_ns > from_ns ? g->from_ns : from_ns;
 		int64_t to = g->to_ns < to_ns ? g->to_ns : to_ns;
 
@@ -119,57 +121,45 @@ static int64_t next_ns(struct import *m, enum tier tier)
 	return INT64_MAX;
 }
 
-/* The chunk of further channels that holds the row; NULL: none that is usable. */
-static const struct columns *find_columns(struct import *m, enum tier tier, uint64_t row)
+/* The chunk of further channels that holds the row, or the next one; NULL: none. */
+static const struct columns *chunk_from(struct import *m, enum tier tier, uint64_t row)
 {
-	struct nvmt1 *f = m->f;
+	const struct columns *k = m->f->columns.p;
 	struct cursor *c = &m->at[tier];
-	const struct columns *k;
-	size_t n;
 
-	while (c->chunk < f->n_columns[tier] &&
-	       f->columns[tier][c->chunk].row + f->columns[tier][c->chunk].rows <= row) {
+	while (c->chunk < m->f->columns.n && (k[c->chunk].tier != tier || k[c->chunk].row + k[c->chunk].rows <= row))
 		c->chunk++;
-		c->loaded = false;
-	}
-	if (c->chunk >= f->n_columns[tier] || f->columns[tier][c->chunk].row > row)
-		return NULL;
-	k = &f->columns[tier][c->chunk];
-	if (c->loaded)
-		return c->payload ? k : NULL;
-	free(c->payload);
-	n = 24 + (size_t)(k->rows * k->columns * 8);
-	c->payload = malloc(n + 4);
-	c->loaded = true;
-	if (c->payload && nvmt1_read(f, c->payload, n + 4, k->at) && get_u32(c->payload + n) == log_crc(c->payload, n))
-		return k;
-	nvmt1_damage(f, _("chunk %s of the extension, at offset %llu, has a wrong checksum"), "COLS",
-		     (unsigned long long)k->at - 20);
-	free(c->payload);
-	c->payload = NULL;
-	return NULL;
+	return c->chunk < m->f->columns.n ? &k[c->chunk] : NULL;
 }
 
-/* Rows of one batch are in one chunk of further channels. */
-static uint64_t batch_end(const struct import *m, enum tier tier)
+/* The values of a chunk; NULL: it is damaged. */
+static const uint8_t *load_chunk(struct import *m, enum tier tier, const struct columns *k)
 {
-	const struct nvmt1 *f = m->f;
-	uint64_t row = m->at[tier].row;
+	struct cursor *c = &m->at[tier];
+	size_t n = 24 + (size_t)(k->rows * k->columns * 8);
 
-	for (size_t i = m->at[tier].chunk; i < f->n_columns[tier]; i++) {
-		if (row < f->columns[tier][i].row)
-			return f->columns[tier][i].row;
-		if (row < f->columns[tier][i].row + f->columns[tier][i].rows)
-			return f->columns[tier][i].row + f->columns[tier][i].rows;
+	if (c->loaded != k) {
+		c->loaded = k;
+		free(c->payload);
+		c->payload = malloc(n + 4);
+		if (!c->payload || !nvmt1_read(m->f, c->payload, n + 4, k->at) ||
+		    get_u32(c->payload + n) != log_crc(c->payload, n)) {
+			nvmt1_damage(m->f, _("chunk %s of the extension, at offset %llu, has a wrong checksum"), "COLS",
+				     (unsigned long long)k->at - 20);
+			free(c->payload);
+			c->payload = NULL;
+		}
 	}
-	return UINT64_MAX;
+	return c->payload ? c->payload + 24 : NULL;
 }
 
-/* Times of rows before until_ns; equal ones are made to rise by 1 ns. */
+/* Times of rows before until_ns, all of them in one chunk of further channels or in none; equal ones are
+ * made to rise by 1 ns. */
 static size_t take_times(struct import *m, enum tier tier, int64_t until_ns, int64_t *t_ns)
 {
 	struct cursor *c = &m->at[tier];
-	uint64_t end = batch_end(m, tier);
+	const struct columns *k = chunk_from(m, tier, c->row);
+	uint64_t end = !k ? UINT64_MAX : c->row < k->row ? k->row : k->row + k->rows;
 	size_t n = 0;
 	int64_t ns;
 
@@ -187,65 +177,48 @@ static size_t take_times(struct import *m, enum tier tier, int64_t until_ns, int
 static void read_extra(struct import *m, enum tier tier, unsigned slot, uint64_t first, size_t n, double *out,
 		       size_t stride)
 {
-	const struct columns *k = find_columns(m, tier, first);
+	const struct columns *k = chunk_from(m, tier, first);
+	const uint8_t *p = k && k->row <= first && slot < k->columns ? load_chunk(m, tier, k) : NULL;
 
 	for (size_t i = 0; i < n; i++)
-		out[i * stride] =
-			k && slot < k->columns
-				? get_f64(m->at[tier].payload + 24 + 8 * ((first + i - k->row) * k->columns + slot))
-				: (double)NAN;
-}
-
-static const struct run *find_run(const struct nvmt1 *f, size_t channel, uint64_t row)
-{
-	size_t lo = f->first_run[channel], hi = f->first_run[channel + 1], end = hi;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->runs[mid].row + f->runs[mid].count <= row)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < end && f->runs[lo].row <= row ? &f->runs[lo] : NULL;
-}
-
-static bool has_runs(const struct nvmt1 *f, size_t channel)
-{
-	return f->first_run && f->first_run[channel] < f->first_run[channel + 1];
+		out[i * stride] = p ? get_f64(p + 8 * ((first + i - k->row) * k->columns + slot)) : (double)NAN;
 }
 
 static double checked(struct import *m, size_t channel, uint64_t row, double v)
 {
-	struct nonsense *n = &m->nonsense[channel];
+	struct channel_state *p = &m->channels[channel];
 
 	if (cell_holds((enum field)m->f->places[channel].field, v))
 		return v;
-	if (n->n++ == 0) {
-		n->row = row;
-		n->v = v;
+	if (p->n++ == 0) {
+		p->row = row;
+		p->v = v;
 	}
 	return (double)NAN;
 }
 
-static void read_channel(struct import *m, size_t channel, uint64_t first, size_t n, double *out, size_t stride)
+static void read_channel(struct import *m, enum tier tier, size_t channel, uint64_t first, size_t n, double *out,
+			 size_t stride)
 {
-	struct nvmt1 *f = m->f;
+	const struct nvmt1 *f = m->f;
 	const struct place *place = &f->places[channel];
-	enum tier tier = f->channels[channel].tier;
 	const uint8_t *rows = row_at(m, tier, first);
-	bool runs = has_runs(f, channel);
+	const struct run *runs = f->runs.p;
+	size_t *run = &m->channels[channel].run;
 
 	if (place->field == FIELD_EXTRA)
 		read_extra(m, tier, place->slot, first, n, out, stride);
 	for (size_t i = 0; i < n; i++) {
-		const struct run *r = runs ? find_run(f, channel, first + i) : NULL;
+		uint64_t row = first + i;
+		bool in_run;
 
-		if (r)
-			out[i * stride] = r->value;
+		while (*run < f->runs.n && runs[*run].channel == channel && runs[*run].row + runs[*run].count <= row)
+			++*run;
+		in_run = *run < f->runs.n && runs[*run].channel == channel && runs[*run].row <= row;
+		if (in_run)
+			out[i * stride] = runs[*run].value;
 		else if (place->field != FIELD_EXTRA)
-			out[i * stride] = checked(m, channel, first + i,
+			out[i * stride] = checked(m, channel, row,
 						  cell_decode(rows + i * row_size[tier], (enum field)place->field,
 							      place->slot));
 	}
@@ -262,138 +235,144 @@ static void push_rows(struct import *m, enum tier tier, int64_t until_ns)
 
 		for (size_t c = 0; c < s->n_channels; c++)
 			if (s->channels[c].tier == tier)
-				read_channel(m, c, first, n, m->values + s->channels[c].column, width);
-		m->to->ops->rows(m->to, &(struct rows) {tier, n, width, t_ns, m->values});
+				read_channel(m, tier, c, first, n, m->values + s->channels[c].column, width);
+		m->of->rows[tier] += n;
+		m->newest_ns = t_ns[n - 1] > m->newest_ns ? t_ns[n - 1] : m->newest_ns;
+		if (m->builder)
+			log_builder_rows(m->builder, &(struct rows) {tier, n, width, t_ns, m->values});
 	}
 }
 
-static int by_mark(const void *a, const void *b)
+/* Marks before that time. */
+static void push_marks(struct import *m, int64_t until_ns)
 {
-	const struct mark *m = a, *n = b;
+	const struct mark *marks = m->f->marks.p;
 
-	if (m->t_ns != n->t_ns)
-		return m->t_ns < n->t_ns ? -1 : 1;
-	return (m->id > n->id) - (m->id < n->id);
+	for (; m->of->marks < m->f->marks.n && marks[m->of->marks].t_ns < until_ns; m->of->marks++)
+		if (m->builder)
+			log_builder_mark(m->builder, &marks[m->of->marks]);
 }
 
-static bool push_all(struct import *m, nvmt1_progress *progress, void *arg)
+static bool push_all(struct import *m)
 {
 	const struct nvmt1 *f = m->f;
-	uint64_t total = 1, done;
-	size_t mark = 0;
-	int64_t ns, oldest;
+	double total = 1 + (double)f->rows[0] + (double)f->rows[1] + (double)f->rows[2];
 
-	for (int t = 0; t < TIERS; t++)
-		total += f->section[t].rows;
-	for (size_t i = 0; i < f->n_changes && m->to->ops->change; i++)
-		m->to->ops->change(m->to, &f->changes[i]);
-	for (size_t i = 0; i < f->n_gaps; i++)
-		m->to->ops->gap(m->to, &f->gaps[i]);
+	for (size_t i = 0; i < f->changes.n && m->builder; i++)
+		log_builder_change(m->builder, (const struct change *)f->changes.p + i);
+	for (size_t i = 0; i < f->gaps.n && m->builder; i++)
+		log_builder_gap(m->builder, (const struct gap *)f->gaps.p + i);
 	for (;;) {
-		oldest = INT64_MAX;
-		done = 0;
+		int64_t oldest = INT64_MAX;
+		uint64_t done = 0;
+
 		for (int t = 0; t < TIERS; t++) {
-			ns = next_ns(m, (enum tier)t);
+			int64_t ns = next_ns(m, (enum tier)t);
+
 			oldest = ns < oldest ? ns : oldest;
 			done += m->at[t].row;
 		}
 		if (oldest == INT64_MAX)
 			break;
-		if (progress && !progress(arg, (double)done / (double)total))
+		if (m->of->progress && !m->of->progress(m->of->of, (double)done / total))
 			return false;
 		for (int t = 0; t < TIERS; t++)
 			push_rows(m, (enum tier)t, oldest + WINDOW_NS);
-		for (; mark < f->n_marks && f->marks[mark].t_ns < f->session.start.mono_ns + oldest + WINDOW_NS; mark++)
-			m->to->ops->mark(m->to, &f->marks[mark]);
-		if (m->to->ops->rest)
-			m->to->ops->rest(m->to);
+		push_marks(m, f->session.start.mono_ns + oldest + WINDOW_NS);
+		if (m->builder)
+			log_builder_run(m->builder, m->newest_ns);
 	}
-	for (; mark < f->n_marks; mark++)
-		m->to->ops->mark(m->to, &f->marks[mark]);
+	push_marks(m, INT64_MAX);
+	if (m->builder)
+		log_builder_end(m->builder, LOG_STOPPED, NULL);
 	return true;
 }
 
 /* A check gets a sentence for each channel, a reader one for all. */
-static void report_nonsense(struct import *m)
+static void report_out_of_range(struct import *m)
 {
 	struct nvmt1 *f = m->f;
-	const struct nonsense *first = NULL;
-	uint64_t n = 0;
+	const struct channel_state *first = NULL;
+	bool each = m->of->found;
+	uint64_t all = 0;
 
 	for (size_t c = 0; c < f->session.n_channels; c++) {
-		const struct nonsense *o = &m->nonsense[c];
+		const struct channel_state *p = &m->channels[c];
 
-		n += o->n;
-		if (o->n > 0 && (!first || o->row < first->row))
-			first = o;
+		all += p->n;
+		if (p->n > 0 && (!first || p->row < first->row))
+			first = p;
 	}
-	for (size_t c = 0; n > 0 && c < f->session.n_channels; c++) {
-		const struct nonsense *o = &m->nonsense[c];
-		const char *name = f->channels[c].name, *tier = tier_name(f->channels[c].tier);
+	for (size_t c = 0; all > 0 && c < f->session.n_channels; c++) {
+		const struct channel_state *p = &m->channels[c];
+		const struct channel *channel = &f->session.channels[c];
+		unsigned long long n = each ? p->n : all;
 
-		if (f->found ? o->n > 0 : o == first)
+		if (each ? p->n > 0 : p == first)
 			nvmt1_damage(f,
 				     P_("%llu out-of-range value is treated as missing: %s is %g in row %llu of the "
 					"%s section",
 					"%llu out-of-range values are treated as missing: %s is %g in row %llu of "
 					"the %s section",
-					f->found ? o->n : n),
-				     (unsigned long long)(f->found ? o->n : n), name, o->v, (unsigned long long)o->row,
-				     tier);
+					n),
+				     n, channel->name, p->v, (unsigned long long)p->row, tier_name(channel->tier));
 	}
 }
 
-static bool start(struct import *m)
+/* -1: out of memory. */
+static int start(struct import *m, struct err *e)
 {
+	const struct log_options options = {.index = true};
+	const struct session *s = &m->f->session;
+	const struct run *runs = m->f->runs.p;
 	size_t widest = 1;
+	bool ok = true;
 
 	for (int t = 0; t < TIERS; t++) {
-		m->at[t].end = m->f->section[t].rows;
+		m->at[t].end = m->f->rows[t];
 		m->at[t].pushed_ns = -1;
 		m->at[t].bytes = malloc(BATCH * row_size[t]);
-		if (!m->at[t].bytes)
-			return false;
-		widest = m->f->session.width[t] > widest ? m->f->session.width[t] : widest;
+		ok = ok && m->at[t].bytes;
+		widest = s->width[t] > widest ? s->width[t] : widest;
 	}
 	m->values = malloc(widest * BATCH * sizeof(*m->values));
-	m->nonsense = calloc(m->f->session.n_channels + 1, sizeof(*m->nonsense));
-	return m->values && m->nonsense;
+	m->channels = calloc(s->n_channels + 1, sizeof(*m->channels));
+	if (!ok || !m->values || !m->channels)
+		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), m->f->shown);
+	for (size_t i = m->f->runs.n; i-- > 0;)
+		m->channels[runs[i].channel].run = i;
+	m->builder = m->of->emit ? log_builder_new(s, &options, m->of->emit, m->of->of, e) : NULL;
+	return m->of->emit && !m->builder ? -1 : 0;
 }
 
-int nvmt1_import(int fd, const char *shown, struct sink *to, nvmt1_progress *progress, void *arg,
-		 struct nvmt1_extra *extra, struct err *e)
+int nvmt1_import(int fd, const char *shown, struct nvmt1_import *of, struct err *e)
 {
-	struct import m = {.to = to};
-	int rc = -1;
+	struct import m = {.of = of};
+	int rc;
 
-	m.f = nvmt1_open(fd, shown, extra ? extra->found : NULL, extra ? extra->to : NULL, e);
+	m.f = nvmt1_open(fd, shown, of, e);
 	if (!m.f)
 		return -1;
-	if (m.f->n_marks > 1)
-		qsort(m.f->marks, m.f->n_marks, sizeof(*m.f->marks), by_mark);
-	if (!start(&m)) {
-		err_set(e, ERR_FAILED, _("out of memory while reading %s"), shown);
-	} else if (to->ops->begin(to, &m.f->session, e) == 0) {
-		if (push_all(&m, progress, arg))
-			rc = to->ops->end(to, e);
-		else
-			err_set(e, ERR_FAILED, _("interrupted while reading %s"), shown);
-		report_nonsense(&m);
+	rc = start(&m, e);
+	if (rc == 0) {
+		if (!push_all(&m))
+			rc = err_set(e, ERR_FAILED, _("interrupted while reading %s"), shown);
+		report_out_of_range(&m);
 	}
-	if (rc == 0 && extra) {
-		extra->lists_gaps = m.f->extended;
-		extra->anchors = m.f->anchors;
-		extra->n_anchors = m.f->extended ? m.f->n_anchors : 0;
-		m.f->anchors = NULL;
-	}
-	if (rc == 0)
+	if (rc == 0) {
+		of->lists_gaps = m.f->extended;
+		of->anchors = m.f->anchors.p;
+		of->n_anchors = m.f->extended ? m.f->anchors.n : 0;
+		m.f->anchors.p = NULL;
 		*e = m.f->damage;
+	}
 	for (int t = 0; t < TIERS; t++) {
 		free(m.at[t].bytes);
 		free(m.at[t].payload);
 	}
+	log_builder_free(m.builder);
 	free(m.values);
-	free(m.nonsense);
+	free(m.channels);
 	nvmt1_close(m.f);
 	return rc;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "util/text.h"
 #include "trace/nvmt1-file.h"
 
 static void name_get(char *out, size_t size, const uint8_t *p, size_t field)
@@ -11,23 +12,45 @@ static void name_get(char *out, size_t size, const uint8_t *p, size_t field)
 	text_printable(out, size, (const char *)p, strnlen((const char *)p, field));
 }
 
-/* The next free channel, filled in but for its name. */
-static struct channel *add(struct nvmt1 *f, enum field field, unsigned slot, enum channel_kind kind,
-			   enum unit unit, enum family family)
+static const struct {
+	enum channel_kind kind;
+	enum unit unit;
+	enum family family;
+	const char *name, *label;
+} known[FIELDS] = {
+	[FIELD_GPU] = {CHANNEL_GPU_UTIL, UNIT_PERCENT, FAMILY_GPU, "gpu.util", "GPU"},
+	[FIELD_CPU] = {CHANNEL_CPU_UTIL, UNIT_PERCENT, FAMILY_CPU, "cpu.util", "CPU"},
+	[FIELD_CORE] = {CHANNEL_CORE_UTIL, UNIT_PERCENT, FAMILY_CPU, NULL, NULL},
+	[FIELD_RAM_USED] = {CHANNEL_RAM_USED, UNIT_KB, FAMILY_MEMORY, "ram.used", "RAM"},
+	[FIELD_RAM_AVAILABLE] = {CHANNEL_RAM_AVAILABLE, UNIT_KB, FAMILY_MEMORY, "ram.available", "RAM free"},
+	[FIELD_EMC] = {CHANNEL_EMC_UTIL, UNIT_PERCENT, FAMILY_MEMORY, "emc.util", "EMC"},
+	[FIELD_VOLTAGE] = {CHANNEL_RAIL_VOLTAGE, UNIT_MILLIVOLT, FAMILY_POWER, "voltage", NULL},
+	[FIELD_CURRENT] = {CHANNEL_RAIL_CURRENT, UNIT_MILLIAMPERE, FAMILY_POWER, "current", NULL},
+	[FIELD_POWER] = {CHANNEL_RAIL_POWER, UNIT_MILLIWATT, FAMILY_POWER, "power", NULL},
+	[FIELD_TEMPERATURE] = {CHANNEL_TEMPERATURE, UNIT_CELSIUS, FAMILY_HEAT, NULL, NULL},
+};
+
+/* The next channel. */
+static struct channel *add(struct nvmt1 *f, enum field field, unsigned slot)
 {
-	struct place *place = &f->places[f->session.n_channels];
-	struct channel *c = &f->channels[f->session.n_channels++];
+	struct place *place = &f->places[f->channels.n];
+	struct channel *c = (struct channel *)f->channels.p + f->channels.n++;
+	enum unit unit = known[field].unit;
 
 	*place = (struct place) {(uint8_t)field, (uint16_t)slot};
-	c->kind = kind;
+	c->kind = known[field].kind;
 	c->index = (uint16_t)slot;
 	c->tier = field_tier(field);
 	c->column = (uint16_t)f->session.width[c->tier]++;
 	c->unit = unit;
-	c->family = family;
+	c->family = known[field].family;
 	c->lo = unit == UNIT_PERCENT || unit == UNIT_KB ? 0 : NAN;
 	c->hi = unit == UNIT_PERCENT ? 100 : NAN;
 	c->warn = c->crit = NAN;
+	if (known[field].label) {
+		snprintf(c->name, sizeof(c->name), "%s", known[field].name);
+		snprintf(c->label, sizeof(c->label), "%s", known[field].label);
+	}
 	if (field_slots(field) > 1)
 		snprintf(c->source, sizeof(c->source), "%s[%u]", field_name(field), slot);
 	else
@@ -35,37 +58,26 @@ static struct channel *add(struct nvmt1 *f, enum field field, unsigned slot, enu
 	return c;
 }
 
-/* A count in the header, at most what the format allows. */
+/* A count in the header, at most what the format allows: more was noted as damage. */
 static unsigned slots(const struct nvmt1 *f, size_t at, unsigned most)
 {
-	if (f->header[at] <= most)
-		return f->header[at];
-	return most; /* noted as damage when the header was checked */
-}
-
-static void call(struct channel *c, const char *name, const char *label)
-{
-	snprintf(c->name, sizeof(c->name), "%s", name);
-	snprintf(c->label, sizeof(c->label), "%s", label);
+	return f->header[at] <= most ? f->header[at] : most;
 }
 
 static void add_fast(struct nvmt1 *f)
 {
-	unsigned cores = slots(f, H_CORES, MAX_CORES);
-
-	call(add(f, FIELD_GPU, 0, CHANNEL_GPU_UTIL, UNIT_PERCENT, FAMILY_GPU), "gpu.util", "GPU");
-	call(add(f, FIELD_CPU, 0, CHANNEL_CPU_UTIL, UNIT_PERCENT, FAMILY_CPU), "cpu.util", "CPU");
-	for (unsigned i = 0; i < cores; i++) {
-		struct channel *c = add(f, FIELD_CORE, i, CHANNEL_CORE_UTIL, UNIT_PERCENT, FAMILY_CPU);
+	add(f, FIELD_GPU, 0);
+	add(f, FIELD_CPU, 0);
+	for (unsigned i = 0; i < slots(f, H_CORES, MAX_CORES); i++) {
+		struct channel *c = add(f, FIELD_CORE, i);
 
 		snprintf(c->name, sizeof(c->name), "cpu%u.util", i);
 		snprintf(c->label, sizeof(c->label), "cpu%u", i);
 	}
-	call(add(f, FIELD_RAM_USED, 0, CHANNEL_RAM_USED, UNIT_KB, FAMILY_MEMORY), "ram.used", "RAM");
-	call(add(f, FIELD_RAM_AVAILABLE, 0, CHANNEL_RAM_AVAILABLE, UNIT_KB, FAMILY_MEMORY), "ram.available",
-	     "RAM free");
+	add(f, FIELD_RAM_USED, 0);
+	add(f, FIELD_RAM_AVAILABLE, 0);
 	if (f->header[H_EMC])
-		call(add(f, FIELD_EMC, 0, CHANNEL_EMC_UTIL, UNIT_PERCENT, FAMILY_MEMORY), "emc.util", "EMC");
+		add(f, FIELD_EMC, 0);
 }
 
 /* Is a name of the first n slots the same as that of slot n? */
@@ -92,50 +104,50 @@ static void slot_name(char *out, size_t size, const uint8_t *names, unsigned slo
 		snprintf(out, size, "%s", name);
 }
 
-static void add_rail(struct nvmt1 *f, unsigned slot)
+static void add_rail(struct nvmt1 *f, unsigned slot, bool *total)
 {
 	static const char *const totals[] = {"VDD_IN", "POM_5V_IN", "VIN"};
 	char rail[32];
-	struct channel *c;
 
 	slot_name(rail, sizeof(rail), f->header + H_RAIL_NAMES, slot, "rail");
-	c = add(f, FIELD_VOLTAGE, slot, CHANNEL_RAIL_VOLTAGE, UNIT_MILLIVOLT, FAMILY_POWER);
-	snprintf(c->name, sizeof(c->name), "%s.voltage", rail);
-	snprintf(c->label, sizeof(c->label), "%s", rail);
-	c = add(f, FIELD_CURRENT, slot, CHANNEL_RAIL_CURRENT, UNIT_MILLIAMPERE, FAMILY_POWER);
-	snprintf(c->name, sizeof(c->name), "%s.current", rail);
-	snprintf(c->label, sizeof(c->label), "%s", rail);
-	c = add(f, FIELD_POWER, slot, CHANNEL_RAIL_POWER, UNIT_MILLIWATT, FAMILY_POWER);
-	snprintf(c->name, sizeof(c->name), "%s.power", rail);
-	snprintf(c->label, sizeof(c->label), "%s", rail);
-	for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++) {
-		if (strcmp(rail, totals[i]) != 0 || f->session.channels)
+	for (enum field i = FIELD_VOLTAGE; i <= FIELD_POWER; i++) {
+		struct channel *c = add(f, i, slot);
+
+		snprintf(c->name, sizeof(c->name), "%s.%s", rail, known[i].name);
+		snprintf(c->label, sizeof(c->label), "%s", rail);
+	}
+	for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]) && !*total; i++) {
+		struct channel *c;
+
+		if (strcmp(rail, totals[i]) != 0)
 			continue;
-		f->session.channels = f->channels; /* the index of the total, if any */
-		c = add(f, FIELD_POWER, slot, CHANNEL_POWER_TOTAL, UNIT_MILLIWATT, FAMILY_POWER);
-		call(c, "power.total", "Total");
+		*total = true;
+		c = add(f, FIELD_POWER, slot);
+		c->kind = CHANNEL_POWER_TOTAL;
+		strcpy(c->name, "power.total");
+		strcpy(c->label, "Total");
 		snprintf(c->note, sizeof(c->note), "%s", rail);
 	}
 }
 
 /* The kernel's name of a zone without its suffix, as in board files, so that traces of two programs can
  * be compared. */
-static void call_zone(const struct nvmt1 *f, struct channel *c, const char *zone)
+static void add_zone(struct nvmt1 *f, unsigned slot)
 {
 	static const char *const ends[] = {"-thermal", "-therm"};
-	size_t n = strlen(zone);
-	char name[sizeof(c->name)];
+	const struct channel *other = f->channels.p;
+	struct channel *c = add(f, FIELD_TEMPERATURE, slot);
+	char zone[32], name[sizeof(c->name)];
+	size_t n;
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		size_t end = strlen(ends[i]);
-
-		if (n > end && !strcmp(zone + n - end, ends[i])) {
-			n -= end;
-			break;
-		}
-	}
+	slot_name(zone, sizeof(zone), f->header + H_ZONE_NAMES, slot, "zone");
+	name_get(c->kernel, sizeof(c->kernel), f->header + H_ZONE_NAMES + (size_t)slot * NAME_SIZE, NAME_SIZE);
+	n = strlen(zone);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]) && n == strlen(zone); i++)
+		if (text_ends_in(zone, ends[i]) && n > strlen(ends[i]))
+			n -= strlen(ends[i]);
 	snprintf(name, sizeof(name), "temp.%.*s", (int)n, zone);
-	for (const struct channel *other = f->channels; other < c; other++)
+	for (; other < c; other++)
 		if (!strcmp(other->name, name))
 			n = strlen(zone); /* zones of both suffixes exist */
 	snprintf(c->name, sizeof(c->name), "temp.%.*s", (int)n, zone);
@@ -144,38 +156,23 @@ static void call_zone(const struct nvmt1 *f, struct channel *c, const char *zone
 
 int nvmt1_session(struct nvmt1 *f)
 {
-	/* fast: 5 and the cores; medium: 3 a rail and at most 3 totals; slow: zones */
-	size_t most = 8 + MAX_CORES + 4 * MAX_RAILS + MAX_ZONES;
+	/* fast: 5 and the cores; medium: 3 a rail and the total; slow: zones */
+	size_t most = 6 + MAX_CORES + 3 * MAX_RAILS + MAX_ZONES;
+	bool total = false;
+	struct fact *board;
 
-	free(f->channels);
-	free(f->places);
-	free(f->facts);
 	memset(f->session.width, 0, sizeof(f->session.width));
-	f->session.n_channels = 0;
-	f->session.channels = NULL;
-	f->channels = calloc(most, sizeof(*f->channels));
-	f->places = calloc(most, sizeof(*f->places));
-	f->facts = calloc(1, sizeof(*f->facts));
-	if (!f->channels || !f->places || !f->facts)
+	f->channels.p = calloc(most, sizeof(struct channel));
+	board = f->facts.p = calloc(1, sizeof(*board));
+	if (!f->channels.p || !board)
 		return -1;
 	add_fast(f);
 	for (unsigned i = 0; i < slots(f, H_RAILS, MAX_RAILS); i++)
-		add_rail(f, i);
-	for (unsigned i = 0; i < slots(f, H_ZONES, MAX_ZONES); i++) {
-		struct channel *c =
-			add(f, FIELD_TEMPERATURE, i, CHANNEL_TEMPERATURE, UNIT_CELSIUS, FAMILY_HEAT);
-		char zone[32];
-
-		slot_name(zone, sizeof(zone), f->header + H_ZONE_NAMES, i, "zone");
-		name_get(c->kernel, sizeof(c->kernel), f->header + H_ZONE_NAMES + (size_t)i * NAME_SIZE,
-			 NAME_SIZE);
-		call_zone(f, c, zone);
-	}
-	strcpy(f->facts[0].key, "board");
-	name_get(f->facts[0].value, sizeof(f->facts[0].value), f->header + H_BOARD, H_CORES - H_BOARD);
-	f->session.n_facts = 1;
-	f->session.channels = f->channels;
-	f->session.facts = f->facts;
+		add_rail(f, i, &total);
+	for (unsigned i = 0; i < slots(f, H_ZONES, MAX_ZONES); i++)
+		add_zone(f, i);
+	strcpy(board->key, "board");
+	name_get(board->value, sizeof(board->value), f->header + H_BOARD, H_CORES - H_BOARD);
+	f->facts.n = 1;
 	return 0;
 }
-

@@ -26,14 +26,12 @@ struct output {
 	void *arg;
 	uint64_t done, total; /* bytes */
 	int fd;
-	bool compares; /* with fd; instead of writing to it */
-	bool differs;
-	uint64_t first; /* byte that differs */
+	uint64_t *differs; /* compare with fd instead of writing to it: the first byte that differs */
 	size_t used;
 	int error; /* errno of a failed write */
 	bool stopped;
 	uint8_t buffer[BUFFER];
-	double *values; /* a column of BATCH for each channel of a tier */
+	double values[MAX_CELLS * BATCH]; /* a column for each channel of a tier */
 };
 
 static void compare(struct output *o)
@@ -41,16 +39,14 @@ static void compare(struct output *o)
 	uint8_t there[BUFFER];
 	ssize_t n = read_all(o->fd, there, o->used, o->done);
 
-	for (size_t i = 0; i < o->used && !o->differs; i++)
-		if ((ssize_t)i >= n || there[i] != o->buffer[i]) {
-			o->differs = true;
-			o->first = o->done + i;
-		}
+	for (size_t i = 0; i < o->used && *o->differs == 0; i++)
+		if ((ssize_t)i >= n || there[i] != o->buffer[i])
+			*o->differs = o->done + i;
 }
 
 static void flush(struct output *o)
 {
-	if (o->compares)
+	if (o->differs)
 		compare(o);
 	else if (!o->error && write_all(o->fd, o->buffer, o->used) < 0)
 		o->error = errno;
@@ -83,7 +79,7 @@ static void fill_power(uint8_t *row, const struct layout *l, const double *value
 		else if (c->field == FIELD_CURRENT)
 			amp[c->slot] = values[i * BATCH];
 	}
-	for (unsigned i = 0; i < l->rails; i++)
+	for (unsigned i = 0; i < l->used[FIELD_POWER]; i++)
 		if (l->powerless >> i & 1)
 			cell_encode(row, FIELD_POWER, i, volt[i] * amp[i] / 1000);
 }
@@ -94,7 +90,7 @@ static void put_rows(struct output *o, enum tier tier)
 	const struct layout *l = &o->layout;
 	int64_t start = trace_session(o->t)->start.mono_ns, t_ns[BATCH];
 	uint64_t rows = trace_rows(o->t, tier);
-	uint8_t row[MEDIUM_SIZE > FAST_SIZE ? MEDIUM_SIZE : FAST_SIZE];
+	uint8_t row[MEDIUM_SIZE];
 
 	row_blank(row, l, tier);
 	for (uint64_t first = 0; first < rows && !o->error && !o->stopped; first += BATCH) {
@@ -123,15 +119,17 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Numbers rise with time, as readers of version 1 expect, even if marks came out of order. */
-static bool put_marks(struct output *o)
+static void put_marks(struct output *o)
 {
 	size_t n;
 	const struct mark *marks = trace_marks(o->t, &n);
 	uint64_t *ids = calloc(n + 1, sizeof(*ids));
 	uint8_t p[SYNC_SIZE];
 
-	if (!ids)
-		return false;
+	if (!ids) {
+		o->error = ENOMEM;
+		return;
+	}
 	for (size_t i = 0; i < n; i++)
 		ids[i] = marks[i].id;
 	if (n > 1)
@@ -142,7 +140,6 @@ static bool put_marks(struct output *o)
 		put(o, p, SYNC_SIZE);
 	}
 	free(ids);
-	return true;
 }
 
 static void put_log(struct output *o)
@@ -164,16 +161,15 @@ static void put_log(struct output *o)
 	}
 }
 
-static bool put_all(struct output *o)
+static void put_all(struct output *o)
 {
-	const struct session *about = trace_session(o->t);
 	uint8_t header[HEADER_SIZE];
 	uint64_t from, n;
 	size_t marks;
 
 	trace_marks(o->t, &marks);
 	trace_log(o->t, &from, &n);
-	header_encode(header, about, &o->layout);
+	header_encode(header, trace_session(o->t), &o->layout);
 	o->total = HEADER_SIZE + n + marks * SYNC_SIZE;
 	for (int t = 0; t < TIERS; t++) {
 		put_u64(header + H_COUNTS + 8 * t, trace_rows(o->t, (enum tier)t));
@@ -183,75 +179,39 @@ static bool put_all(struct output *o)
 	put(o, header, HEADER_SIZE);
 	for (int t = 0; t < TIERS; t++)
 		put_rows(o, (enum tier)t);
-	if (!put_marks(o))
-		return false;
+	put_marks(o);
 	put_log(o);
 	flush(o);
-	return true;
 }
 
-static struct output *output_new(struct trace *t, struct err *e)
+static struct output *output_new(struct trace *t)
 {
 	struct output *o = calloc(1, sizeof(*o));
-	size_t widest = 1;
 
-	if (!o) {
-		err_set(e, ERR_FAILED, _("out of memory"));
+	if (!o)
 		return NULL;
-	}
 	o->t = t;
 	layout_make(&o->layout, trace_session(t));
-	for (int i = 0; i < TIERS; i++)
-		widest = o->layout.n[i] > widest ? o->layout.n[i] : widest;
-	o->values = malloc(widest * BATCH * sizeof(*o->values));
-	if (o->values)
-		return o;
-	err_set(e, ERR_FAILED, _("out of memory"));
-	free(o);
-	return NULL;
+	return o;
 }
 
-static void output_free(struct output *o)
+int nvmt1_rows(struct trace *t, int fd, uint64_t *differs)
 {
-	free(o->values);
-	free(o);
-}
-
-int nvmt1_pack(struct trace *t, int fd)
-{
-	struct err e;
-	struct output *o = output_new(t, &e);
+	struct output *o = output_new(t);
 	int error;
 
 	if (!o)
 		return -1;
 	o->fd = fd;
-	o->total = 1;
+	o->differs = differs;
+	o->done = differs ? HEADER_SIZE : 0;
 	for (int i = 0; i < TIERS; i++)
 		put_rows(o, (enum tier)i);
 	flush(o);
 	error = o->error;
-	output_free(o);
+	free(o);
+	errno = error;
 	return error ? -1 : 0;
-}
-
-int nvmt1_compare(struct trace *t, int fd, bool *differs, uint64_t *first, struct err *e)
-{
-	struct output *o = output_new(t, e);
-
-	if (!o)
-		return -1;
-	o->fd = fd;
-	o->compares = true;
-	o->total = 1;
-	o->done = HEADER_SIZE;
-	for (int i = 0; i < TIERS; i++)
-		put_rows(o, (enum tier)i);
-	flush(o);
-	*differs = o->differs;
-	*first = o->first;
-	output_free(o);
-	return 0;
 }
 
 /* On the disk under its name. */
@@ -267,7 +227,6 @@ int nvmt1_write(struct trace *t, const char *path, bool force, nvmt1_progress *p
 {
 	char temporary[PATH_MAX], shown[512];
 	struct output *o;
-	bool memory;
 	int rc = -1;
 
 	text_printable(shown, sizeof(shown), path, strlen(path));
@@ -275,18 +234,17 @@ int nvmt1_write(struct trace *t, const char *path, bool force, nvmt1_progress *p
 		return err_sys(e, ERR_FAILED, ENAMETOOLONG, _("cannot write %s"), shown);
 	if (log_file_check(path, force, e) < 0)
 		return -1;
-	o = output_new(t, e);
+	o = output_new(t);
 	if (!o)
-		return -1;
+		return err_set(e, ERR_FAILED, _("out of memory"));
 	o->progress = progress;
 	o->arg = arg;
 	unlink(temporary);
 	o->fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	o->error = o->fd < 0 ? errno : 0;
-	memory = o->error || put_all(o);
-	if (!memory)
-		err_set(e, ERR_FAILED, _("out of memory"));
-	else if (o->stopped)
+	if (!o->error)
+		put_all(o);
+	if (o->stopped)
 		err_set(e, ERR_FAILED, _("interrupted: nothing was written"));
 	else if (o->error || (o->error = publish(o->fd, temporary, path)) != 0)
 		err_sys(e, ERR_FAILED, o->error, _("cannot write %s"), shown);
@@ -296,7 +254,7 @@ int nvmt1_write(struct trace *t, const char *path, bool force, nvmt1_progress *p
 		close(o->fd);
 	if (rc < 0)
 		unlink(temporary);
-	output_free(o);
+	free(o);
 	return rc;
 }
 

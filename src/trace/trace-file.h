@@ -1,4 +1,4 @@
-/* trace-file: an open trace, private to trace.c, trace-rows.c, trace-timeline.c and trace-raw.c. */
+/* trace-file: an open trace, private to trace*.c. */
 #ifndef TRACE_TRACE_FILE_H
 #define TRACE_TRACE_FILE_H
 
@@ -20,15 +20,10 @@ struct trace {
 	struct session session;
 	struct channel *channels;
 	struct fact *facts;
-	struct mark *marks;
-	struct gap *gaps;
 	int64_t *gap_reach; /* the latest end of gaps 0..i */
-	struct change *changes;
+	bool imported;	    /* from version 1, with these clocks */
 	struct clock_anchor *anchors;
-	size_t n_marks, n_gaps, n_changes, n_anchors;
-	uint64_t rows[TIERS];
-	bool known; /* it has at least one row */
-	int64_t first_ns, last_ns;
+	size_t n_anchors;
 	struct err damage, told;
 	pthread_mutex_t raw_lock;
 	uint8_t *raw; /* rows as version 1 has them; NULL: not made yet */
@@ -38,7 +33,13 @@ struct trace {
 
 /* trace.c: a file without a name in the folder for temporary files; -1 with errno. */
 int trace_temporary(void);
-/* trace-timeline.c */
+/* The file, or for the name X.bin of a recording that did not end X.bin.nvmt.  -1 with errno. */
+int trace_file_open(const char *path);
+/* How the log at that offset ends. */
+void trace_file_tail(int fd, uint64_t from, const char *shown, struct log_tail *out);
+/* A session with arrays of its own.  False: out of memory. */
+bool session_copy(struct session *to, const struct session *from, struct channel **channels, struct fact **facts);
+/* trace-rows.c */
 extern const struct timeline_ops trace_ops;
 
 #endif

@@ -4,64 +4,45 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "trace/layout.h"
 #include "trace/nvmt1.h"
 #include "trace/trace-file.h"
 
-static void map_rows(struct trace *t, int fd)
+static int copy_rows(int from, int to, size_t n)
 {
-	uint64_t at = 0;
-	struct stat st;
-	void *p;
+	off_t at = HEADER_SIZE, end = HEADER_SIZE + (off_t)n;
 
-	for (int i = 0; i < TIERS; i++) {
-		t->raw_at[i] = at;
-		at += t->rows[i] * row_size[i];
-	}
-	if (at == 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size < at)
-		return;
-	p = mmap(NULL, (size_t)at, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (p == MAP_FAILED)
-		return;
-	t->raw = p;
-	t->raw_size = (size_t)at;
-}
-
-static int copy_rows(struct trace *t, int to)
-{
-	off_t at = HEADER_SIZE, end = HEADER_SIZE;
-
-	for (int i = 0; i < TIERS; i++)
-		end += (off_t)(t->rows[i] * row_size[i]);
 	while (at < end) {
-		ssize_t n = sendfile(to, t->version1, &at, (size_t)(end - at));
+		ssize_t copied = sendfile(to, from, &at, (size_t)(end - at));
 
-		if (n == 0 || (n < 0 && errno != EINTR))
+		if (copied == 0 || (copied < 0 && errno != EINTR))
 			return -1;
 	}
 	return 0;
 }
 
-/* A section of the file may be longer than what can be used of it. */
-static bool same_counts(const struct trace *t)
-{
-	struct nvmt1_summary s;
-
-	return nvmt1_peek(t->version1, &s) && !memcmp(s.rows, t->rows, sizeof(s.rows));
-}
-
 static void prepare(struct trace *t)
 {
+	struct trace_summary s;
+	/* A section of the file may be longer than what can be used of it. */
+	bool same = t->version1 >= 0 && nvmt1_peek(t->version1, &s);
 	int fd = trace_temporary();
+	void *p = MAP_FAILED;
 
 	if (fd < 0)
 		return;
-	if ((t->version1 >= 0 && same_counts(t) ? copy_rows(t, fd) : nvmt1_pack(t, fd)) == 0)
-		map_rows(t, fd);
+	t->raw_size = 0;
+	for (enum tier i = 0; i < TIERS; i++) {
+		t->raw_at[i] = t->raw_size;
+		t->raw_size += (size_t)trace_rows(t, i) * row_size[i];
+		same = same && s.rows[i] == trace_rows(t, i);
+	}
+	if (t->raw_size > 0 && (same ? copy_rows(t->version1, fd, t->raw_size) : nvmt1_rows(t, fd, NULL)) == 0)
+		p = mmap(NULL, t->raw_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
+	t->raw = p == MAP_FAILED ? NULL : p;
 }
 
 const void *trace_raw(struct trace *t, enum tier tier, uint64_t *n)
@@ -70,6 +51,6 @@ const void *trace_raw(struct trace *t, enum tier tier, uint64_t *n)
 	if (!t->raw)
 		prepare(t);
 	pthread_mutex_unlock(&t->raw_lock);
-	*n = t->raw ? t->rows[tier] : 0;
+	*n = t->raw ? trace_rows(t, tier) : 0;
 	return *n > 0 ? t->raw + t->raw_at[tier] : NULL;
 }

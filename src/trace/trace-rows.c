@@ -1,4 +1,5 @@
-/* Rows and events of an open trace, for programs that count and write instead of drawing. */
+/* Rows and events of an open trace, for what counts and writes; and the same as a timeline. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +13,12 @@ const struct session *trace_session(const struct trace *t)
 
 bool trace_extent(const struct trace *t, int64_t *first_ns, int64_t *last_ns)
 {
-	*first_ns = t->first_ns;
-	*last_ns = t->last_ns;
-	return t->known;
+	return log_reader_extent(t->log, first_ns, last_ns);
 }
 
 uint64_t trace_rows(const struct trace *t, enum tier tier)
 {
-	return t->rows[tier];
+	return log_reader_rows(t->log, tier);
 }
 
 uint64_t trace_row_from(const struct trace *t, enum tier tier, int64_t t_ns)
@@ -50,20 +49,19 @@ void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns,
 
 const struct mark *trace_marks(const struct trace *t, size_t *n)
 {
-	*n = t->n_marks;
-	return t->marks;
+	return log_reader_marks(t->log, n);
 }
 
 const struct gap *trace_gaps(const struct trace *t, size_t *n)
 {
-	*n = t->n_gaps;
-	return t->gaps;
+	return log_reader_gaps(t->log, n);
 }
 
 size_t trace_gap_from(const struct trace *t, int64_t from_ns)
 {
-	size_t lo = 0, hi = t->n_gaps;
+	size_t lo = 0, hi;
 
+	trace_gaps(t, &hi);
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -77,12 +75,13 @@ size_t trace_gap_from(const struct trace *t, int64_t from_ns)
 
 const struct change *trace_changes(const struct trace *t, size_t *n)
 {
-	*n = t->n_changes;
-	return t->changes;
+	return log_reader_changes(t->log, n);
 }
 
 const struct clock_anchor *trace_anchors(const struct trace *t, size_t *n)
 {
+	if (!t->imported)
+		return log_reader_anchors(t->log, n);
 	*n = t->n_anchors;
 	return t->anchors;
 }
@@ -125,60 +124,171 @@ int trace_log(const struct trace *t, uint64_t *from, uint64_t *n)
 	return log_reader_file(t->log, from, n);
 }
 
-#define MAX_CORES 16
-#define MAX_RAILS 8
-#define MAX_ZONES 16
-
-static void name_slot(char names[][25], unsigned most, unsigned *used, const struct channel *c)
-{
-	if (c->index >= most)
-		return;
-	snprintf(names[c->index], 25, "%.24s", c->kernel[0] ? c->kernel : c->label);
-	*used = c->index >= *used ? c->index + 1U : *used;
-}
-
-void trace_header(const struct trace *t, struct trace_header *out)
-{
-	const char *board = fact_get(t->session.facts, t->session.n_facts, "board");
-
-	memset(out, 0, sizeof(*out));
-	if (board)
-		text_printable(out->board, sizeof(out->board), board, strlen(board));
-	for (size_t i = 0; i < t->session.n_channels; i++) {
-		const struct channel *c = &t->channels[i];
-
-		if (c->kind == CHANNEL_CORE_UTIL && c->index < MAX_CORES && c->index >= out->cores)
-			out->cores = c->index + 1U;
-		out->emc |= c->kind == CHANNEL_EMC_UTIL && !c->missing[0];
-		if (c->kind == CHANNEL_RAIL_POWER)
-			name_slot(out->rail, MAX_RAILS, &out->rails, c);
-		if (c->kind == CHANNEL_TEMPERATURE)
-			name_slot(out->zone, MAX_ZONES, &out->zones, c);
-	}
-}
-
-static int64_t epoch_end(const struct trace *t, int64_t from_ns)
-{
-	return t->last_ns > from_ns ? t->last_ns : from_ns;
-}
-
 uint64_t trace_epochs(const struct trace *t, struct trace_epoch *out, uint64_t max)
 {
 	struct trace_epoch now = {.from_ns = t->session.start.mono_ns};
+	int64_t first_ns, last_ns;
+	size_t n;
+	const struct mark *marks = trace_marks(t, &n);
 
-	for (size_t i = 0; i <= t->n_marks; i++) {
-		const struct mark *m = i < t->n_marks ? &t->marks[i] : NULL;
-		uint64_t row = m ? trace_row_from(t, TIER_FAST, m->t_ns) : t->rows[TIER_FAST];
+	trace_extent(t, &first_ns, &last_ns);
+	for (size_t i = 0; i <= n && i < max; i++) {
+		const struct mark *m = i < n ? &marks[i] : NULL;
+		uint64_t row = m ? trace_row_from(t, TIER_FAST, m->t_ns) : trace_rows(t, TIER_FAST);
 
-		if (i < max) {
-			now.n = row - now.first;
-			now.to_ns = m ? m->t_ns : epoch_end(t, now.from_ns);
-			out[i] = now;
-		}
+		now.n = row - now.first;
+		now.to_ns = m ? m->t_ns : last_ns > now.from_ns ? last_ns : now.from_ns;
+		out[i] = now;
 		if (!m)
 			break;
 		now = (struct trace_epoch) {.id = m->id, .first = row, .from_ns = m->t_ns};
 		snprintf(now.label, sizeof(now.label), "%s", m->label);
 	}
-	return t->n_marks + 1;
+	return n + 1;
 }
+
+/* --- timeline --- */
+
+#define BEHIND_NS (NS_PER_S / 2) /* while the values of the last row are still the present ones */
+
+static struct trace *trace_of(struct timeline *tl)
+{
+	return (struct trace *)tl;
+}
+
+static const struct session *get_session(struct timeline *tl)
+{
+	return &trace_of(tl)->session;
+}
+
+/* A mark that ends a recording comes after its last row, and belongs to it. */
+static bool get_extent(struct timeline *tl, int64_t *first_ns, int64_t *last_ns)
+{
+	bool known = trace_extent(trace_of(tl), first_ns, last_ns);
+	size_t n;
+	const struct mark *marks = trace_marks(trace_of(tl), &n);
+	int64_t end = n ? marks[n - 1].t_ns : *last_ns;
+
+	if (end > *last_ns && end - *last_ns < BEHIND_NS)
+		*last_ns = end;
+	return known;
+}
+
+static void get_columns(struct timeline *tl, size_t channel, int zoom, int64_t first, size_t n,
+			struct bin *out)
+{
+	struct trace *t = trace_of(tl);
+
+	if (channel < t->session.n_channels)
+		log_reader_columns(t->log, channel, zoom, first, n, out);
+	else
+		memset(out, 0, n * sizeof(*out));
+}
+
+static double get_value(struct timeline *tl, size_t channel, int64_t t_ns, int64_t *at_ns)
+{
+	struct trace *t = trace_of(tl);
+	enum tier tier;
+	uint64_t row;
+	double v;
+
+	if (channel >= t->session.n_channels)
+		return NAN;
+	tier = t->channels[channel].tier;
+	row = t_ns == INT64_MAX ? trace_rows(t, tier) : trace_row_from(t, tier, t_ns + 1);
+	if (row == 0)
+		return NAN;
+	if (at_ns)
+		trace_row_times(t, tier, row - 1, 1, at_ns);
+	trace_row_values(t, channel, row - 1, 1, &v);
+	return v;
+}
+
+static int64_t row_ns(const struct trace *t, enum tier tier, uint64_t row)
+{
+	int64_t ns;
+
+	trace_row_times(t, tier, row, 1, &ns);
+	return ns;
+}
+
+static int64_t get_step(struct timeline *tl, enum tier tier, int64_t t_ns, int n)
+{
+	struct trace *t = trace_of(tl);
+	uint64_t rows = trace_rows(t, tier), row = trace_row_from(t, tier, t_ns), far;
+
+	if (rows == 0)
+		return t_ns;
+	if (n > 0) {
+		if (row < rows && row_ns(t, tier, row) == t_ns)
+			row = trace_row_from(t, tier, t_ns + 1);
+		far = row + (unsigned)n - 1;
+		return row_ns(t, tier, far < rows ? far : rows - 1);
+	}
+	far = (uint64_t) - (int64_t)n;
+	row = row > far ? row - far : 0;
+	return row_ns(t, tier, row < rows ? row : rows - 1);
+}
+
+static size_t get_marks(struct timeline *tl, int64_t from_ns, int64_t to_ns, struct mark *out, size_t max)
+{
+	size_t n;
+	const struct mark *marks = trace_marks(trace_of(tl), &n);
+
+	return marks_between(marks, n, from_ns, to_ns, out, max);
+}
+
+static size_t get_gaps(struct timeline *tl, int64_t from_ns, int64_t to_ns, struct gap *out, size_t max)
+{
+	size_t all, n = 0;
+	const struct gap *gaps = trace_gaps(trace_of(tl), &all);
+
+	for (size_t i = trace_gap_from(trace_of(tl), from_ns); i < all && gaps[i].from_ns < to_ns && n < max; i++)
+		if (gaps[i].to_ns >= from_ns && gap_is_hole(&gaps[i]))
+			out[n++] = gaps[i];
+	return n;
+}
+
+static size_t get_changes(struct timeline *tl, int64_t from_ns, int64_t to_ns, struct change *out, size_t max)
+{
+	size_t n;
+	const struct change *changes = trace_changes(trace_of(tl), &n);
+
+	return changes_between(changes, n, from_ns, to_ns, out, max);
+}
+
+#define INTEGRAL_ROWS 262144 /* that a frame may wait for */
+
+static bool get_integral(struct timeline *tl, size_t channel, int64_t from_ns, int64_t to_ns, struct integral *out)
+{
+	struct trace *t = trace_of(tl);
+	const struct session *s = trace_session(t);
+	enum tier tier = s->channels[channel].tier;
+	int64_t hole = stats_hole_ns(s->hz[tier]), at[256];
+	uint64_t row = trace_row_from(t, tier, from_ns - hole), end = trace_row_from(t, tier, to_ns + hole + 1);
+	double v[256];
+
+	if (end - row > INTEGRAL_ROWS)
+		return false;
+	*out = (struct integral) {.begun = false};
+	for (size_t n; row < end; row += n) {
+		n = end - row < 256 ? (size_t)(end - row) : 256;
+		trace_row_times(t, tier, row, n, at);
+		trace_row_values(t, channel, row, n, v);
+		for (size_t i = 0; i < n; i++)
+			integral_add(out, at[i], v[i], hole, from_ns, to_ns);
+	}
+	return true;
+}
+
+const struct timeline_ops trace_ops = {
+	.session = get_session,
+	.extent = get_extent,
+	.columns = get_columns,
+	.value = get_value,
+	.step = get_step,
+	.marks = get_marks,
+	.gaps = get_gaps,
+	.changes = get_changes,
+	.integral = get_integral,
+};

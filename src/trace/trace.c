@@ -17,7 +17,6 @@
 #include "util/io.h"
 #include "util/text.h"
 #include "util/job.h"
-#include "trace/log-builder.h"
 #include "trace/nvmt1.h"
 #include "trace/trace-file.h"
 
@@ -28,26 +27,18 @@
 
 struct import {
 	struct job job;
-	struct sink sink;
-	struct log_builder *builder;
+	struct nvmt1_import file;
 	int from, to; /* the file of version 1, the temporary log */
 	char *shown;
-	bool blocking; /* the caller waits */
 	trace_progress *progress;
 	void *arg;
 	atomic_bool stop;
 	atomic_int permille;
-	int64_t newest_ns, looked_ns;
+	int64_t looked_ns;
 	int write_error;
 	int rc;
-	struct nvmt1_extra extra;
 	struct err err;
 };
-
-static struct import *import_of(struct sink *s)
-{
-	return (struct import *)((char *)s - offsetof(struct import, sink));
-}
 
 static bool import_emit(void *to, const struct log_entry *about, const uint8_t *chunk, size_t n)
 {
@@ -57,51 +48,6 @@ static bool import_emit(void *to, const struct log_entry *about, const uint8_t *
 	if (!m->write_error && write_all(m->to, chunk, n) < 0)
 		m->write_error = errno;
 	return !m->write_error;
-}
-
-static int import_begin(struct sink *s, const struct session *about, struct err *e)
-{
-	struct import *m = import_of(s);
-	const struct log_options options = {.index = true};
-
-	m->builder = log_builder_new(about, &options, import_emit, m, e);
-	return m->builder ? 0 : -1;
-}
-
-static void import_rows(struct sink *s, const struct rows *r)
-{
-	struct import *m = import_of(s);
-
-	log_builder_rows(m->builder, r);
-	if (r->t_ns[r->n - 1] > m->newest_ns)
-		m->newest_ns = r->t_ns[r->n - 1];
-}
-
-static void import_mark(struct sink *s, const struct mark *m)
-{
-	log_builder_mark(import_of(s)->builder, m);
-}
-
-static void import_gap(struct sink *s, const struct gap *g)
-{
-	log_builder_gap(import_of(s)->builder, g);
-}
-
-static void import_change(struct sink *s, const struct change *c)
-{
-	log_builder_change(import_of(s)->builder, c);
-}
-
-static void import_rest(struct sink *s)
-{
-	log_builder_run(import_of(s)->builder, import_of(s)->newest_ns);
-}
-
-static int import_end(struct sink *s, struct err *e)
-{
-	(void)e;
-	log_builder_end(import_of(s)->builder, LOG_STOPPED, NULL);
-	return 0;
 }
 
 static bool import_goes_on(void *arg, double done)
@@ -116,7 +62,7 @@ static void import_run(struct job *j)
 {
 	struct import *m = (struct import *)j;
 
-	m->rc = nvmt1_import(m->from, m->shown, &m->sink, import_goes_on, m, &m->extra, &m->err);
+	m->rc = nvmt1_import(m->from, m->shown, &m->file, &m->err);
 	if (m->write_error) {
 		m->rc = -1;
 		err_sys(&m->err, ERR_FAILED, m->write_error,
@@ -124,23 +70,17 @@ static void import_run(struct job *j)
 	}
 }
 
-static void import_free(struct import *m)
+static void import_free(struct job *j)
 {
-	if (!m)
-		return;
-	log_builder_free(m->builder);
+	struct import *m = (struct import *)j;
+
 	if (m->from >= 0)
 		close(m->from);
 	if (m->to >= 0)
 		close(m->to);
-	free(m->extra.anchors);
+	free(m->file.anchors);
 	free(m->shown);
 	free(m);
-}
-
-static void import_drop(struct job *j)
-{
-	import_free((struct import *)j);
 }
 
 int trace_temporary(void)
@@ -171,27 +111,20 @@ static int no_temporary(const char *shown, struct err *e)
 
 static struct import *import_new(int fd, const char *shown, struct err *e)
 {
-	static const struct sink_ops ops = {.begin = import_begin,
-					    .rows = import_rows,
-					    .mark = import_mark,
-					    .gap = import_gap,
-					    .rest = import_rest,
-					    .end = import_end,
-					    .change = import_change};
 	struct import *m = calloc(1, sizeof(*m));
 
 	if (!m) {
 		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
 	}
-	m->sink.ops = &ops;
+	m->file = (struct nvmt1_import) {.emit = import_emit, .progress = import_goes_on, .of = m};
 	m->from = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	m->to = trace_temporary();
 	m->shown = strdup(shown);
 	if (m->from >= 0 && m->to >= 0 && m->shown)
 		return m;
 	no_temporary(shown, e);
-	import_free(m);
+	import_free(&m->job);
 	return NULL;
 }
 
@@ -211,76 +144,41 @@ static void *copy(const void *list, size_t n, size_t size)
 	return to;
 }
 
-static int by_gap_time(const void *a, const void *b)
+bool session_copy(struct session *to, const struct session *from, struct channel **channels, struct fact **facts)
 {
-	const struct gap *g = a, *h = b;
-
-	return (g->from_ns > h->from_ns) - (g->from_ns < h->from_ns);
-}
-
-static int take_events(struct trace *t, struct log_reader *log)
-{
-	size_t n_gaps, n_marks, n_changes;
-	const struct mark *marks = log_reader_marks(log, &n_marks);
-	const struct gap *gaps = log_reader_gaps(log, &n_gaps);
-	const struct change *changes = log_reader_changes(log, &n_changes);
-	int64_t latest = INT64_MIN;
-
-	free(t->marks);
-	free(t->gaps);
-	free(t->gap_reach);
-	free(t->changes);
-	t->marks = copy(marks, n_marks, sizeof(*marks));
-	t->gaps = copy(gaps, n_gaps, sizeof(*gaps));
-	t->gap_reach = calloc(n_gaps + 1, sizeof(*t->gap_reach));
-	t->changes = copy(changes, n_changes, sizeof(*changes));
-	t->n_marks = t->n_gaps = t->n_changes = 0;
-	if (!t->marks || !t->gaps || !t->gap_reach || !t->changes)
-		return -1;
-	t->n_marks = n_marks;
-	t->n_changes = n_changes;
-	/* The clock of the rows stands still while the machine is suspended. */
-	for (size_t i = 0; i < n_gaps; i++)
-		if (gaps[i].cause != LOG_SUSPENDED)
-			t->gaps[t->n_gaps++] = gaps[i];
-	if (t->n_gaps > 1)
-		qsort(t->gaps, t->n_gaps, sizeof(*t->gaps), by_gap_time);
-	for (size_t i = 0; i < t->n_gaps; i++) {
-		latest = t->gaps[i].to_ns > latest ? t->gaps[i].to_ns : latest;
-		t->gap_reach[i] = latest;
-	}
-	return 0;
+	*channels = copy(from->channels, from->n_channels, sizeof(**channels));
+	*facts = copy(from->facts, from->n_facts, sizeof(**facts));
+	*to = *from;
+	to->channels = *channels;
+	to->facts = *facts;
+	return *channels && *facts;
 }
 
 /* The chunks that a log has now; takes fd over, also on error. */
 static int load(struct trace *t, int fd, uint64_t from, struct err *e)
 {
 	struct log_reader *log = log_reader_open(fd, from, t->shown, e);
-	const struct clock_anchor *anchors;
+	int64_t latest = INT64_MIN, *reach;
+	const struct gap *gaps;
 	size_t n;
 
 	if (!log)
 		return -1;
-	if (!t->log) {
-		t->session = *log_reader_session(log);
-		t->channels = copy(t->session.channels, t->session.n_channels, sizeof(*t->channels));
-		t->facts = copy(t->session.facts, t->session.n_facts, sizeof(*t->facts));
-		t->session.channels = t->channels;
-		t->session.facts = t->facts;
-	}
-	anchors = log_reader_anchors(log, &n);
-	free(t->anchors);
-	t->anchors = copy(anchors, n, sizeof(*anchors));
-	t->n_anchors = t->anchors ? n : 0;
-	if (!t->channels || !t->facts || !t->anchors || take_events(t, log) < 0) {
+	gaps = log_reader_gaps(log, &n);
+	reach = calloc(n + 1, sizeof(*reach));
+	/* A log that grows has the same session. */
+	if (!reach ||
+	    (!t->log && !session_copy(&t->session, log_reader_session(log), &t->channels, &t->facts))) {
+		free(reach);
 		log_reader_close(log);
 		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), t->shown);
 	}
+	for (size_t i = 0; i < n; i++)
+		reach[i] = latest = gaps[i].to_ns > latest ? gaps[i].to_ns : latest;
+	free(t->gap_reach);
+	t->gap_reach = reach;
 	log_reader_close(t->log);
 	t->log = log;
-	t->known = log_reader_extent(log, &t->first_ns, &t->last_ns);
-	for (enum tier tier = 0; tier < TIERS; tier++)
-		t->rows[tier] = log_reader_rows(log, tier);
 	return 0;
 }
 
@@ -319,14 +217,14 @@ static int import_take(struct trace *t, struct err *e)
 		rc = load_import(t, e);
 	if (rc == 0) {
 		t->damage = m->err;
-		t->lists_gaps = m->extra.lists_gaps;
-		free(t->anchors);
-		t->anchors = m->extra.anchors;
-		t->n_anchors = m->extra.n_anchors;
-		m->extra.anchors = NULL;
+		t->lists_gaps = m->file.lists_gaps;
+		t->imported = true;
+		t->anchors = m->file.anchors;
+		t->n_anchors = m->file.n_anchors;
+		m->file.anchors = NULL;
 	}
 	t->import = NULL;
-	import_free(m);
+	import_free(&m->job);
 	return rc;
 }
 
@@ -335,9 +233,9 @@ static int import_in_background(struct trace *t, struct err *e)
 {
 	struct import *m = t->import;
 
-	if (job_start(&m->job, import_run, import_drop, e) < 0) {
+	if (job_start(&m->job, import_run, import_free, e) < 0) {
 		t->import = NULL;
-		import_free(m);
+		import_free(&m->job);
 		return -1;
 	}
 	for (int64_t wait = FIRST_NS; !job_done(&m->job, clock_now_ns() + wait); wait = LOOK_NS / 5) {
@@ -439,24 +337,30 @@ static bool unfinished(int fd, const char *path)
 	       (pread(fd, magic, 4, 0) == 4 && !memcmp(magic, "NVMS", 4));
 }
 
+int trace_file_open(const char *path)
+{
+	char log[4096];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0 && errno == ENOENT && snprintf(log, sizeof(log), "%s.nvmt", path) < (int)sizeof(log)) {
+		fd = open(log, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		errno = ENOENT;
+	}
+	return fd;
+}
+
 /* A descriptor of the file and its kind; -1 with *e. */
 static int open_file(const char *path, const char *shown, struct stat *st, struct err *e)
 {
-	char log[4096];
-	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : spool(shown, e);
+	bool piped = strcmp(path, "-") == 0;
+	int fd = piped ? spool(shown, e) : trace_file_open(path);
 
-	/* A recording to NAME.bin that did not come to its end is NAME.bin.nvmt. */
-	if (fd < 0 && errno == ENOENT && snprintf(log, sizeof(log), "%s.nvmt", path) < (int)sizeof(log)) {
-		fd = open(log, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		errno = fd < 0 ? ENOENT : 0;
-	}
 	if (fd < 0)
-		return strcmp(path, "-") ? err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown) : -1;
-	if (check_kind(fd, shown, st, e) < 0) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+		return piped ? -1 : err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
+	if (check_kind(fd, shown, st, e) == 0)
+		return fd;
+	close(fd);
+	return -1;
 }
 
 static int no_trace(int fd, const char *path, const char *shown, struct err *e)
@@ -472,19 +376,28 @@ static int no_trace(int fd, const char *path, const char *shown, struct err *e)
 	return err_set(e, ERR_FAILED, _("%s is not a trace: it does not begin with the magic number of NVMT"), shown);
 }
 
-/* Does the log at that offset have an END? */
-static bool log_ends(int fd, uint64_t from, const char *shown)
+void trace_file_tail(int fd, uint64_t from, const char *shown, struct log_tail *out)
 {
 	int copied = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	struct log_tail tail = {.ended = false};
 	struct log_reader *r;
 	struct err e;
 
+	*out = (struct log_tail) {.ended = false};
 	r = copied >= 0 ? log_reader_open(copied, from, shown, &e) : NULL;
 	if (r)
-		log_reader_tail(r, &tail);
+		log_reader_tail(r, out);
 	log_reader_close(r);
-	return tail.ended;
+}
+
+/* Offset of the log behind the rows of version 1, if it can be read instead of them; 0: none. */
+static off_t whole_log(int fd, const char *shown)
+{
+	off_t at = nvmt1_log(fd);
+	struct log_tail tail;
+
+	if (at)
+		trace_file_tail(fd, (uint64_t)at, shown, &tail);
+	return at && tail.ended ? at : 0;
 }
 
 static int open_any(struct trace *t, bool view, trace_progress *progress, void *arg, struct err *e)
@@ -500,14 +413,14 @@ static int open_any(struct trace *t, bool view, trace_progress *progress, void *
 		return log_begins(fd) ? load(t, fd, 0, e) : no_trace(fd, t->path, t->shown, e);
 	if (unfinished(fd, t->path))
 		return no_trace(fd, t->path, t->shown, e);
-	log = nvmt1_log(fd);
-	if (log && log_ends(fd, (uint64_t)log, t->shown)) {
+	log = whole_log(fd, t->shown);
+	if (log) {
 		t->version1 = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 		return load(t, fd, (uint64_t)log, e);
 	}
 	if (open_version1(t, fd, view, progress, arg, e) < 0)
 		return -1;
-	if (log && t->damage.code == ERR_NONE)
+	if (nvmt1_log(fd) && t->damage.code == ERR_NONE)
 		damage(t, _("it ends within the log behind its rows; what version 1 holds is shown"));
 	return 0;
 }
@@ -598,10 +511,7 @@ void trace_close(struct trace *t)
 	pthread_mutex_destroy(&t->raw_lock);
 	free(t->channels);
 	free(t->facts);
-	free(t->marks);
-	free(t->gaps);
 	free(t->gap_reach);
-	free(t->changes);
 	free(t->anchors);
 	free(t->path);
 	free(t->shown);
@@ -618,84 +528,50 @@ const char *trace_path(const struct trace *t)
 	return t->path;
 }
 
-static void name_board(const struct session *s, struct trace_summary *out)
+void trace_summary(const struct trace *t, struct trace_summary *out)
 {
-	const char *board = fact_get(s->facts, s->n_facts, "board");
+	const char *board = fact_get(t->session.facts, t->session.n_facts, "board");
+	int64_t first, last;
+	size_t marks;
 
+	memset(out, 0, sizeof(*out));
+	trace_marks(t, &marks);
+	out->bytes = (int64_t)t->bytes;
+	out->duration_ns = trace_extent(t, &first, &last) ? last - t->session.start.mono_ns : 0;
+	for (enum tier i = 0; i < TIERS; i++)
+		out->rows[i] = trace_rows(t, i);
+	out->marks = marks;
+	out->real_ns = t->session.start.real_ns;
 	if (board)
 		text_printable(out->board, sizeof(out->board), board, strlen(board));
 }
 
-void trace_summary(const struct trace *t, struct trace_summary *out)
+/* A file of version 1 without a log is not read for a list of files. */
+static int peek(struct trace *t, struct trace_summary *out, struct err *e)
 {
-	memset(out, 0, sizeof(*out));
-	out->bytes = (int64_t)t->bytes;
-	out->duration_ns = t->known ? t->last_ns - t->session.start.mono_ns : 0;
-	memcpy(out->rows, t->rows, sizeof(out->rows));
-	out->marks = t->n_marks;
-	out->real_ns = t->session.start.real_ns;
-	name_board(&t->session, out);
-}
+	struct stat st;
+	int fd = open_file(t->path, t->shown, &st, e);
+	bool done;
 
-/* --- lists of files --- */
-
-static int peek_log(int fd, uint64_t from, const char *shown, struct trace_summary *out, struct err *e)
-{
-	struct log_reader *r = log_reader_open(fd, from, shown, e);
-	int64_t first, last;
-	size_t marks;
-
-	if (!r)
+	if (fd < 0)
 		return -1;
-	log_reader_marks(r, &marks);
-	out->duration_ns = log_reader_extent(r, &first, &last) ? last - log_reader_session(r)->start.mono_ns : 0;
-	for (enum tier t = 0; t < TIERS; t++)
-		out->rows[t] = log_reader_rows(r, t);
-	out->marks = marks;
-	out->real_ns = log_reader_session(r)->start.real_ns;
-	name_board(log_reader_session(r), out);
-	log_reader_close(r);
-	return 0;
-}
-
-static int peek_any(int fd, const char *path, const char *shown, struct trace_summary *out, struct err *e)
-{
-	struct nvmt1_summary s;
-	off_t log;
-
-	if (!nvmt1_begins(fd))
-		return log_begins(fd) ? peek_log(fd, 0, shown, out, e) : no_trace(fd, path, shown, e);
-	if (unfinished(fd, path))
-		return no_trace(fd, path, shown, e);
-	log = nvmt1_log(fd);
-	if (log)
-		return peek_log(fd, (uint64_t)log, shown, out, e);
-	if (!nvmt1_peek(fd, &s))
-		return no_trace(fd, path, shown, e);
-	memcpy(out->rows, s.rows, sizeof(out->rows));
-	out->marks = s.marks;
-	out->duration_ns = s.duration_ns;
-	out->real_ns = s.real_ns;
-	snprintf(out->board, sizeof(out->board), "%.31s", s.board);
+	done = nvmt1_begins(fd) && !unfinished(fd, t->path) && !whole_log(fd, t->shown) && nvmt1_peek(fd, out);
 	close(fd);
+	if (!done && open_any(t, false, NULL, NULL, e) < 0)
+		return -1;
+	if (!done)
+		trace_summary(t, out);
 	return 0;
 }
 
 int trace_peek(const char *path, struct trace_summary *out, struct err *e)
 {
-	char *shown = malloc(strlen(path) + 1);
-	struct stat st;
-	int fd, rc = -1;
+	struct trace *t = trace_new(path);
+	int rc;
 
-	memset(out, 0, sizeof(*out));
-	if (!shown)
+	if (!t)
 		return err_set(e, ERR_FAILED, _("out of memory"));
-	text_printable(shown, strlen(path) + 1, path, strlen(path));
-	fd = open_file(path, shown, &st, e);
-	if (fd >= 0) {
-		out->bytes = st.st_size;
-		rc = peek_any(fd, path, shown, out, e);
-	}
-	free(shown);
+	rc = peek(t, out, e);
+	trace_close(t);
 	return rc;
 }

@@ -44,14 +44,6 @@ void trace_summary(const struct trace *t, struct trace_summary *out);
 /* The same without reading all of it, for lists of files.  -1: not a trace. */
 int trace_peek(const char *path, struct trace_summary *out, struct err *e);
 
-/* The header of version 1, as libnvmtop has it. */
-struct trace_header {
-	char board[33];
-	unsigned cores, rails, zones; /* slots in use */
-	bool emc;
-	char rail[8][25], zone[16][25];
-};
-void trace_header(const struct trace *t, struct trace_header *out);
 /* All *n rows of a tier packed as in version 1 (nvmtop-trace(5)), until trace_close().  NULL:
  * none, or no memory or disk to pack them. */
 const void *trace_raw(struct trace *t, enum tier tier, uint64_t *n);
