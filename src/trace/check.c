@@ -82,21 +82,18 @@ static void note_summary(struct check *c, const struct log_item *item, size_t at
 
 static void check_index(struct check *c, const struct log_item *index)
 {
-	struct log_items own = {.n = 0};
-	struct log_node node = {.at = 0};
-	bool good = log_node_read(c->r, index, &own, &node);
+	struct log_listing l;
+	bool good = log_listing_read(c->r, index, &l);
 
-	for (size_t i = 0; good && i < own.n; i++)
-		if (!log_item_there(c->r, &own.p[i])) {
+	for (size_t i = 0; good && i < l.own.n; i++)
+		if (!log_item_there(c->r, &l.own.p[i])) {
 			report(c, _("the INDEX at offset %llu lists a chunk at offset %llu, which is not there"),
-			       (unsigned long long)index->at, (unsigned long long)own.p[i].at);
+			       (unsigned long long)index->at, (unsigned long long)l.own.p[i].at);
 			break;
 		}
 	if (!good)
 		report(c, _("the INDEX at offset %llu is damaged"), (unsigned long long)index->at);
-	free(own.p);
-	free(node.open.p);
-	free(node.events);
+	log_listing_free(&l);
 }
 
 static void check_chunks(struct check *c)

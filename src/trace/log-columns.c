@@ -100,7 +100,7 @@ static uint32_t block_from(const struct log_block *b, int64_t t_ns)
 
 uint64_t log_reader_row_from(struct log_reader *r, enum tier tier, int64_t t_ns)
 {
-	uint64_t rows = r->top.rows[tier], row, first;
+	uint64_t rows = r->rows[tier], row, first;
 
 	pthread_mutex_lock(&r->lock);
 	row = log_rows_before(r, tier, log_cell(t_ns));
@@ -222,27 +222,34 @@ static bool bin_of(const struct log_block *b, size_t width, unsigned column, int
 	return true;
 }
 
+/* The LOD of a zoom or the STAT of that level for the cell; NULL: none. */
+static const struct log_item *summary_of(struct log_reader *r, int level, int64_t cell, enum log_kind kind, int aux)
+{
+	const struct log_item *index = log_index_of(r, level, cell), *list;
+	size_t n;
+
+	if (!index || index->kind != LOG_INDEX)
+		return NULL;
+	list = log_list_of(r, index, &n);
+	for (size_t i = 0; i < n; i++)
+		if (list[i].kind == kind && list[i].aux == aux && list[i].cell == index->cell)
+			return &list[i];
+	return NULL;
+}
+
 /* The bin from a LOD; false: not in it. */
 static bool bin_stored(struct log_reader *r, const struct channel *c, int zoom, int64_t at, struct bin *out)
 {
 	int level = zoom_level(zoom);
 	int64_t cell = (int64_t)((uint64_t)at << (zoom - LOG_CELL_ZOOM));
-	struct log_item index;
-	struct log_node *node;
+	const struct log_item *lod;
 	const struct log_block *b;
 
-	if (!level || !log_zoom_has(zoom, r->session.hz[c->tier]) || !log_find_index(r, level, cell, &index))
+	if (!level || !log_zoom_has(zoom, r->session.hz[c->tier]))
 		return false;
-	node = log_node_get(r, &index);
-	for (size_t i = 0; node && i < node->list.n_others; i++) {
-		const struct log_item *lod = &node->list.others[i];
-
-		if (lod->kind != LOG_LOD || lod->aux != zoom || lod->cell != index.cell)
-			continue;
-		b = bins_get(r, lod, zoom, level, c->tier);
-		return b && b->n > 0 && bin_of(b, r->session.width[c->tier], c->column, at, out);
-	}
-	return false;
+	lod = summary_of(r, level, cell, LOG_LOD, zoom);
+	b = lod ? bins_get(r, lod, zoom, level, c->tier) : NULL;
+	return b && b->n > 0 && bin_of(b, r->session.width[c->tier], c->column, at, out);
 }
 
 /* A bin within a cell, or all of it. */
@@ -253,7 +260,7 @@ static struct bin bin_rows(struct log_reader *r, const struct channel *c, int zo
 	uint64_t row = log_rows_before(r, c->tier, cell), first;
 	struct bin sum = {0, 0, 0, 0}, b;
 
-	while (row < r->top.rows[c->tier]) {
+	while (row < r->rows[c->tier]) {
 		const struct log_block *block = log_block_of(r, c->tier, row, &first);
 		uint32_t lo, hi;
 
@@ -318,27 +325,22 @@ void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t 
 /* --- statistics --- */
 
 /* The channel's record in a STAT chunk; false: none. */
-static bool stat_stored(struct log_reader *r, const struct log_node *node, const struct log_item *index,
-			size_t channel, struct span_stats *out)
+static bool stat_stored(struct log_reader *r, int level, int64_t cell, size_t channel, struct span_stats *out)
 {
-	const struct log_item *item = NULL;
+	const struct log_item *item = summary_of(r, level, cell, LOG_STAT, level);
 	struct log_cache *cache = &r->caches[LOG_LODS];
 	struct log_block *b;
 	struct log_head h;
 
-	for (size_t i = 0; node && i < node->list.n_others && !item; i++)
-		if (node->list.others[i].kind == LOG_STAT && node->list.others[i].aux == index->aux &&
-		    node->list.others[i].cell == index->cell)
-			item = &node->list.others[i];
 	if (!item)
 		return false;
 	b = log_cache_find(cache, item->at * 4 + 3);
 	if (!b && log_read_chunk(r, item, &h, &r->raw)) {
 		struct log_in in = {r->raw.p, r->raw.p + r->raw.n, false};
-		bool level = log_get_u8(&in) == index->aux && log_in_take(&in, 1);
+		bool good = log_get_u8(&in) == (unsigned)level && log_in_take(&in, 1);
 		size_t size = log_get_u16(&in);
 		uint32_t n = log_get_u32(&in);
-		const uint8_t *p = level && !in.bad && size >= LOG_STAT_SIZE && n <= LOG_CHANNELS
+		const uint8_t *p = good && !in.bad && size >= LOG_STAT_SIZE && n <= LOG_CHANNELS
 					   ? log_in_take(&in, n * size)
 					   : NULL;
 		uint8_t *plain = p ? malloc(n * size + 1) : NULL;
@@ -391,13 +393,9 @@ static bool stat_span(struct log_reader *r, size_t channel, int64_t cell, int64_
 		      int64_t *next)
 {
 	for (int level = LOG_LEVELS; level > 0; level--) {
-		struct log_item index;
-
-		if (log_span_cell(log_span(cell, level), level) != cell ||
-		    log_span_cell(log_span(cell, level) + 1, level) > end || !log_find_index(r, level, cell, &index))
-			continue;
-		*next = log_item_end(&index);
-		if (stat_stored(r, log_node_get(r, &index), &index, channel, s))
+		*next = log_span_end(cell, (unsigned)level);
+		if (log_span_cell(log_span(cell, level), level) == cell && *next <= end &&
+		    stat_stored(r, level, cell, channel, s))
 			return true;
 	}
 	return false;
