@@ -146,8 +146,8 @@ static bool same_stats(const struct log_bytes *a, const struct log_bytes *b)
 	for (uint32_t i = 0; same && i < n[0]; i++) {
 		struct span_stats s, t;
 
-		log_stat_get(plain[0] + i * size[0], &s);
-		log_stat_get(plain[1] + i * size[1], &t);
+		log_stat_get(&(struct log_in) {plain[0] + i * size[0], plain[0] + (i + 1) * size[0], false}, &s);
+		log_stat_get(&(struct log_in) {plain[1] + i * size[1], plain[1] + (i + 1) * size[1], false}, &t);
 		same = s.channel == t.channel && s.n == t.n && close_to(s.min, t.min) && close_to(s.max, t.max) &&
 		       close_to(s.sum, t.sum) && s.first_ns == t.first_ns && s.last_ns == t.last_ns &&
 		       close_to(s.integral, t.integral) && s.known_ns == t.known_ns;

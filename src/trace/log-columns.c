@@ -360,11 +360,11 @@ static bool stat_stored(struct log_reader *r, int level, int64_t cell, size_t ch
 		return false;
 	*out = (struct span_stats) {.n = 0};
 	for (uint32_t i = 0; i < b->n; i++) {
-		struct span_stats s;
+		struct log_in in = {b->records + i * LOG_STAT_SIZE, b->records + (i + 1) * LOG_STAT_SIZE, false};
+		struct log_in number = in;
 
-		log_stat_get(b->records + i * LOG_STAT_SIZE, &s);
-		if (s.channel == r->numbers[channel])
-			*out = s;
+		if (log_get_u32(&number) == r->numbers[channel])
+			log_stat_get(&in, out);
 	}
 	return true;
 }

@@ -166,52 +166,21 @@ const struct log_generation *log_generation_find(const struct log_reader *r, uin
 	return NULL;
 }
 
-static void get_anchor(struct log_in *in, struct clock_anchor *a)
+static int or_other(int found, int other)
 {
-	a->mono_ns = log_get_i64(in);
-	a->real_ns = log_get_i64(in);
-	a->boot_ns = log_get_i64(in);
+	return found >= 0 ? found : other;
 }
 
-static void get_name(struct log_in *in, int (*find)(const char *), int otherwise, int *out)
+static bool get_channel(struct log_in *in, struct log_channel *from)
 {
-	char name[64];
-	int found;
+	struct channel *c = &from->c;
 
-	log_get_str(in, name, sizeof(name));
-	found = find(name);
-	*out = found >= 0 ? found : otherwise;
-}
-
-static bool get_channel(struct log_in *in, struct channel *c, uint32_t *number)
-{
-	int kind, unit, family;
-	unsigned tier;
-
-	memset(c, 0, sizeof(*c));
-	*number = log_get_u32(in);
-	tier = log_get_u8(in);
-	c->tier = (enum tier)tier;
-	c->column = (uint16_t)log_get_u16(in);
-	c->index = (uint16_t)log_get_u16(in);
-	c->lo = log_get_f64(in);
-	c->hi = log_get_f64(in);
-	c->warn = log_get_f64(in);
-	c->crit = log_get_f64(in);
-	c->period_ns = log_get_i64(in);
-	log_get_str(in, c->name, sizeof(c->name));
-	log_get_str(in, c->label, sizeof(c->label));
-	get_name(in, channel_kind_find, CHANNEL_OTHER, &kind);
-	get_name(in, unit_find, UNIT_NONE, &unit);
-	get_name(in, family_find, FAMILY_OTHER, &family);
-	log_get_str(in, c->source, sizeof(c->source));
-	log_get_str(in, c->note, sizeof(c->note));
-	log_get_str(in, c->missing, sizeof(c->missing));
-	log_get_str(in, c->kernel, sizeof(c->kernel));
-	c->kind = (enum channel_kind)kind;
-	c->unit = (enum unit)unit;
-	c->family = (enum family)family;
-	return !in->bad && tier < TIERS && c->column < LOG_CHANNELS;
+	if (!log_channel_get(in, from))
+		return false;
+	c->kind = (enum channel_kind)or_other(channel_kind_find(from->kind), CHANNEL_OTHER);
+	c->unit = (enum unit)or_other(unit_find(from->unit), UNIT_NONE);
+	c->family = (enum family)or_other(family_find(from->family), FAMILY_OTHER);
+	return (unsigned)c->tier < TIERS && c->column < LOG_CHANNELS;
 }
 
 /* The session's column of that channel, which may be a new one. -1: too many. */
@@ -267,9 +236,7 @@ static void meta_fact(struct log_reader *r, struct log_in *in)
 {
 	struct fact f, *to;
 
-	log_get_str(in, f.key, sizeof(f.key));
-	log_get_str(in, f.value, sizeof(f.value));
-	if (in->bad || r->session.n_facts >= FACTS)
+	if (!log_fact_get(in, &f) || r->session.n_facts >= FACTS)
 		return;
 	to = reallocarray(r->facts, r->session.n_facts + 1, sizeof(*to));
 	if (!to)
@@ -281,16 +248,15 @@ static void meta_fact(struct log_reader *r, struct log_in *in)
 
 static void meta_channel(struct log_reader *r, struct log_in *in, struct log_generation *g)
 {
-	struct channel c;
-	uint32_t number;
+	struct log_channel from;
+	const struct channel *c = &from.c;
 	int column;
 
-	if (!get_channel(in, &c, &number) || c.column >= g->width[c.tier] ||
-	    g->column[c.tier][c.column] != NO_COLUMN)
+	if (!get_channel(in, &from) || c->column >= g->width[c->tier] || g->column[c->tier][c->column] != NO_COLUMN)
 		return;
-	column = channel_column(r, &c, number);
+	column = channel_column(r, c, from.number);
 	if (column >= 0)
-		g->column[c.tier][c.column] = (uint16_t)column;
+		g->column[c->tier][c->column] = (uint16_t)column;
 }
 
 /* Tiers stand before channels. */
@@ -303,7 +269,7 @@ int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t 
 
 	while (log_get_tagged(&in, &tag, &record)) {
 		if (tag == LOG_TAG_START && first)
-			get_anchor(&record, &r->session.start);
+			log_anchor_get(&record, &r->session.start);
 		else if (tag == LOG_TAG_TIER)
 			meta_tier(r, &record, &g);
 		else if (tag == LOG_TAG_FACT && first)
@@ -395,7 +361,7 @@ static void meta_state(struct log_reader *r, struct clock_anchor *a, struct log_
 
 	while (log_get_tagged(&in, &tag, &record)) {
 		if (tag == LOG_TAG_ANCHOR)
-			get_anchor(&record, a);
+			log_anchor_get(&record, a);
 		else if (tag == LOG_TAG_TALLY)
 			log_tally_get(&record, tally);
 	}

@@ -215,7 +215,7 @@ static bool take_entries(struct log_reader *r, const struct log_item *index, str
 		struct log_entry e;
 		struct log_item item;
 
-		log_entry_get(plain + i * size, &e);
+		log_entry_get(&(struct log_in) {plain + i * size, plain + (i + 1) * size, false}, &e);
 		good = entry_item(r, index, l->level, &e, &item) &&
 		       items_add(item.kind == LOG_INDEX && item.aux >= l->level ? &l->open : &l->own, &item);
 	}
