@@ -9,75 +9,53 @@
 
 #define COUNT_MAX 9007199254740992.0 /* 2^53 */
 
-static int64_t cell_ns(int64_t cell)
-{
-	return (int64_t)((uint64_t)cell << LOG_CELL_ZOOM);
-}
-
 /* --- rows --- */
+
+/* At most n rows of one chunk; without memory they are at the end and have no values. */
+static size_t rows_get(struct log_reader *r, enum tier tier, uint64_t row, size_t n, int64_t *t_ns,
+		       const size_t *channels, size_t n_channels, double *values, size_t stride)
+{
+	uint64_t first;
+	const struct log_block *b = log_block_of(r, tier, row, &first);
+	size_t skip = b ? (size_t)(row - first) : 0;
+
+	n = b && b->n - skip < n ? b->n - skip : n;
+	for (size_t i = 0; t_ns && i < n; i++)
+		t_ns[i] = b ? b->t_ns[skip + i] : r->last_ns;
+	for (size_t c = 0; c < n_channels; c++) {
+		const double *from = b ? b->values + (size_t)r->channels[channels[c]].column * b->n + skip : NULL;
+
+		for (size_t i = 0; i < n; i++)
+			values[c * stride + i] = from ? from[i] : (double)NAN;
+	}
+	return n;
+}
 
 void log_reader_times(struct log_reader *r, enum tier tier, uint64_t first, size_t n, int64_t *out)
 {
 	pthread_mutex_lock(&r->lock);
-	for (size_t done = 0; done < n;) {
-		uint64_t from;
-		const struct log_block *b = log_block_of(r, tier, first + done, &from);
-		size_t skip = b ? (size_t)(first + done - from) : 0, part = b ? b->n - skip : n - done;
-
-		part = part < n - done ? part : n - done;
-		if (b)
-			memcpy(out + done, b->t_ns + skip, part * sizeof(*out));
-		for (size_t i = 0; !b && i < part; i++)
-			out[done + i] = r->last_ns;
-		done += part;
-	}
+	for (size_t done = 0; done < n;)
+		done += rows_get(r, tier, first + done, n - done, out + done, NULL, 0, NULL, 0);
 	pthread_mutex_unlock(&r->lock);
 }
 
 void log_reader_values(struct log_reader *r, size_t channel, uint64_t first, size_t n, double *out)
 {
-	const struct channel *c = &r->channels[channel];
+	enum tier tier = r->channels[channel].tier;
 
 	pthread_mutex_lock(&r->lock);
-	for (size_t done = 0; done < n;) {
-		uint64_t from;
-		const struct log_block *b = log_block_of(r, c->tier, first + done, &from);
-		size_t skip = b ? (size_t)(first + done - from) : 0, part = b ? b->n - skip : n - done;
-
-		part = part < n - done ? part : n - done;
-		if (b)
-			memcpy(out + done, b->values + (size_t)c->column * b->n + skip, part * sizeof(*out));
-		for (size_t i = 0; !b && i < part; i++)
-			out[done + i] = (double)NAN;
-		done += part;
-	}
+	for (size_t done = 0; done < n;)
+		done += rows_get(r, tier, first + done, n - done, NULL, &channel, 1, out + done, 0);
 	pthread_mutex_unlock(&r->lock);
 }
 
 size_t log_reader_read(struct log_reader *r, enum tier tier, uint64_t row, size_t most, int64_t *t_ns,
 		       const size_t *channels, size_t n_channels, double *values, size_t stride)
 {
-	const struct log_block *b;
-	uint64_t first;
-	size_t skip, n;
+	size_t n;
 
 	pthread_mutex_lock(&r->lock);
-	b = log_block_of(r, tier, row, &first);
-	skip = b ? (size_t)(row - first) : 0;
-	n = b && b->n - skip < most ? b->n - skip : most;
-	for (size_t i = 0; !b && i < n; i++)
-		t_ns[i] = r->last_ns;
-	if (b)
-		memcpy(t_ns, b->t_ns + skip, n * sizeof(*t_ns));
-	for (size_t c = 0; c < n_channels; c++) {
-		double *to = values + c * stride;
-
-		for (size_t i = 0; !b && i < n; i++)
-			to[i] = (double)NAN;
-		if (b)
-			memcpy(to, b->values + (size_t)r->channels[channels[c]].column * b->n + skip,
-			       n * sizeof(*to));
-	}
+	n = rows_get(r, tier, row, most, t_ns, channels, n_channels, values, stride);
 	pthread_mutex_unlock(&r->lock);
 	return n;
 }
@@ -168,16 +146,6 @@ static struct log_block *bins_decode(struct log_reader *r, const struct log_gene
 	return b;
 }
 
-/* One without bins, so that the chunk is not read again. */
-static struct log_block *bins_none(struct log_reader *r, uint64_t key)
-{
-	struct log_block *b = log_cache_add(&r->caches[LOG_LODS], key, 0, 0, 0);
-
-	if (b)
-		b->n = 0;
-	return b;
-}
-
 /* Bins of a tier in a LOD chunk; n is 0 where it is damaged, or NULL. */
 static const struct log_block *bins_get(struct log_reader *r, const struct log_item *lod, int zoom, int level,
 					enum tier tier)
@@ -192,7 +160,7 @@ static const struct log_block *bins_get(struct log_reader *r, const struct log_i
 	if (b)
 		return b;
 	if (!log_read_chunk(r, lod, &h, &r->raw))
-		return bins_none(r, key);
+		return log_cache_add(&r->caches[LOG_LODS], key, 0, 0, 0);
 	in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
 	g = log_generation_find(r, h.generation);
 	if ((int)log_get_u8(&in) == zoom && g && log_in_take(&in, 3))
@@ -201,7 +169,7 @@ static const struct log_block *bins_get(struct log_reader *r, const struct log_i
 				return bins_decode(r, g, &s, key);
 	if (in.bad || !g)
 		log_note(r, g ? LOG_FAULT_CONTENT : LOG_FAULT_CHANNELS, lod->at, h.seq, lod->cell, 0);
-	return bins_none(r, key);
+	return log_cache_add(&r->caches[LOG_LODS], key, 0, 0, 0); /* none, so that it is not read again */
 }
 
 static bool bin_of(const struct log_block *b, size_t width, unsigned column, int64_t at, struct bin *out)
@@ -416,8 +384,8 @@ void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int6
 		const struct log_block *b = log_block_of(r, c->tier, row, &first);
 
 		/* Without rows there are no spans. */
-		if (b && row == first && b->t_ns[0] >= cell_ns(cell))
-			cell = log_span_cell(log_span(b->cell, 1), 1) > cell ? log_span_cell(log_span(b->cell, 1), 1) : cell;
+		if (b && row == first && log_span(b->cell, 1) > log_span(cell, 1))
+			cell = log_span_cell(log_span(b->cell, 1), 1);
 		if (log_rows_before(r, c->tier, cell) == row && stat_span(r, channel, cell, last, &s, &next)) {
 			span_stats_join(out, &s, cover);
 			cell = next;

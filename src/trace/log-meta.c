@@ -93,18 +93,11 @@ void log_meta_put(struct log_bytes *raw, const struct log_meta *m)
 static void read_boot_id(uint8_t id[16])
 {
 	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-	size_t n = 0;
-	char text[64] = "";
+	char text[64] = "", *p = text;
 
 	if (f && fgets(text, sizeof(text), f))
-		for (const char *p = text; *p && n < 32; p++) {
-			const char digits[] = "0123456789abcdef", *d = strchr(digits, *p);
-
-			if (!d)
-				continue;
-			id[n / 2] = (uint8_t)(id[n / 2] << 4 | (d - digits));
-			n++;
-		}
+		for (int n = 0; n < 16 && sscanf(p, "%2hhx", &id[n]) == 1; n++)
+			p += p[2] == '-' ? 3 : 2;
 	if (f)
 		fclose(f);
 }

@@ -417,6 +417,7 @@ static void drop_twins(struct log_reader *r, struct log_items *items)
 static void take_scanned(struct log_reader *r, struct log_items *items)
 {
 	drop_twins(r, items);
+	sort(&r->roots, by_place);
 	for (size_t i = 0; i < items->n; i++) {
 		struct log_item *index = &items->p[i], *item;
 		struct log_listing l;
@@ -461,6 +462,12 @@ static bool count_rows(struct log_reader *r, struct log_item *item)
 	return false;
 }
 
+static void note_order(struct log_reader *r, const struct log_item *item)
+{
+	log_note(r, LOG_FAULT_ORDER, item->at, LOG_SEQ_NONE, item->cell,
+		 (uint64_t)item->rows[0] + item->rows[1] + item->rows[2]);
+}
+
 /* What was scanned and no INDEX lists, by cell. of: only what is in the span of that INDEX. DATA of a tier is in
  * the order of cells, and none is in the span of another INDEX. */
 static void take_loose(struct log_reader *r, struct log_items *items, const struct log_item *of, struct log_items *to)
@@ -478,13 +485,12 @@ static void take_loose(struct log_reader *r, struct log_items *items, const stru
 				continue;
 			for (int t = 0; t < TIERS; t++)
 				bad |= item->rows[t] > 0 && item->cell < last[t];
-			if (bad)
-				log_note(r, LOG_FAULT_ORDER, item->at, LOG_SEQ_NONE, item->cell,
-					 (uint64_t)item->rows[0] + item->rows[1] + item->rows[2]);
-			for (int t = 0; t < TIERS && !bad; t++)
-				last[t] = item->rows[t] > 0 ? item->cell : last[t];
-			if (bad)
+			if (bad) {
+				note_order(r, item);
 				continue;
+			}
+			for (int t = 0; t < TIERS; t++)
+				last[t] = item->rows[t] > 0 ? item->cell : last[t];
 		}
 		if (item->kind)
 			items_add(item->kind == LOG_INDEX ? &r->roots : to, item);
@@ -523,8 +529,7 @@ static void drop_overlaps(struct log_reader *r, struct log_items *level)
 	sort(level, by_cell);
 	for (size_t i = 0; i < level->n; i++)
 		if (kept > 0 && level->p[kept - 1].cell == level->p[i].cell)
-			log_note(r, LOG_FAULT_ORDER, level->p[i].at, LOG_SEQ_NONE, level->p[i].cell,
-				 (uint64_t)level->p[i].rows[0] + level->p[i].rows[1] + level->p[i].rows[2]);
+			note_order(r, &level->p[i]);
 		else
 			level->p[kept++] = level->p[i];
 	level->n = kept;

@@ -92,7 +92,7 @@ struct log_reader {
 	uint64_t rows[TIERS];
 	/* INDEX chunks of each level by cell. Level 1 are the groups: each row is in one of them. */
 	struct log_items levels[LOG_LEVELS + 1];
-	struct log_items roots; /* INDEX chunks that no other one lists */
+	struct log_items roots; /* INDEX chunks that no other one lists; kind 0: another one does */
 	struct log_items loose; /* other chunks that no INDEX lists, by cell */
 	struct log_items marked; /* MARK, GAP and STATE chunks whose records no INDEX has */
 	struct log_bytes events; /* kind and record with its length, as in INDEX */

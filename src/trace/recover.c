@@ -108,7 +108,8 @@ static int append_tail(int fd, struct log_reader *r, uint64_t at, struct err *e)
 		err_set(e, ERR_FAILED, _("out of memory"));
 	} else {
 		for (size_t i = 0; i < r->roots.n; i++)
-			list_item(&n, &r->roots.p[i]);
+			if (r->roots.p[i].kind)
+				list_item(&n, &r->roots.p[i]);
 		for (size_t i = 0; i < r->loose.n; i++)
 			list_item(&n, &r->loose.p[i]);
 		if (append_index(&n, e) == 0 && append_end(&n, e) == 0)
