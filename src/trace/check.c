@@ -56,21 +56,18 @@ static bool goes_on(struct check *c, double done)
 
 static void check_index(struct check *c, const struct log_item *index)
 {
-	struct log_items own = {.n = 0};
-	struct log_node node = {.at = 0};
-	bool good = log_node_read(c->r, index, &own, &node);
+	struct log_listing l;
+	bool good = log_listing_read(c->r, index, &l);
 
-	for (size_t i = 0; good && i < own.n; i++)
-		if (!log_item_there(c->r, &own.p[i])) {
+	for (size_t i = 0; good && i < l.own.n; i++)
+		if (!log_item_there(c->r, &l.own.p[i])) {
 			report(c, _("the INDEX at offset %llu lists a chunk at offset %llu, which is not there"),
-			       (unsigned long long)index->at, (unsigned long long)own.p[i].at);
+			       (unsigned long long)index->at, (unsigned long long)l.own.p[i].at);
 			break;
 		}
 	if (!good)
 		report(c, _("the INDEX at offset %llu is damaged"), (unsigned long long)index->at);
-	free(own.p);
-	free(node.open.p);
-	free(node.events);
+	log_listing_free(&l);
 }
 
 static void check_chunks(struct check *c)
@@ -127,8 +124,8 @@ static bool same_stats(const struct log_bytes *a, const struct log_bytes *b)
 	for (uint32_t i = 0; same && i < n[0]; i++) {
 		struct span_stats s, t;
 
-		log_stat_get(p + i * size[0], &s);
-		log_stat_get(q + i * size[1], &t);
+		log_stat_get(&(struct log_in) {p + i * size[0], p + (i + 1) * size[0], false}, &s);
+		log_stat_get(&(struct log_in) {q + i * size[1], q + (i + 1) * size[1], false}, &t);
 		same = s.channel == t.channel && s.n == t.n && close_to(s.min, t.min) && close_to(s.max, t.max) &&
 		       close_to(s.sum, t.sum) && s.first_ns == t.first_ns && s.last_ns == t.last_ns &&
 		       close_to(s.integral, t.integral) && s.known_ns == t.known_ns;

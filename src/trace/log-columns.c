@@ -9,75 +9,53 @@
 
 #define COUNT_MAX 9007199254740992.0 /* 2^53 */
 
-static int64_t cell_ns(int64_t cell)
-{
-	return (int64_t)((uint64_t)cell << LOG_CELL_ZOOM);
-}
-
 /* --- rows --- */
+
+/* At most n rows of one chunk; without memory they are at the end and have no values. */
+static size_t rows_get(struct log_reader *r, enum tier tier, uint64_t row, size_t n, int64_t *t_ns,
+		       const size_t *channels, size_t n_channels, double *values, size_t stride)
+{
+	uint64_t first;
+	const struct log_block *b = log_block_of(r, tier, row, &first);
+	size_t skip = b ? (size_t)(row - first) : 0;
+
+	n = b && b->n - skip < n ? b->n - skip : n;
+	for (size_t i = 0; t_ns && i < n; i++)
+		t_ns[i] = b ? b->t_ns[skip + i] : r->last_ns;
+	for (size_t c = 0; c < n_channels; c++) {
+		const double *from = b ? b->values + (size_t)r->channels[channels[c]].column * b->n + skip : NULL;
+
+		for (size_t i = 0; i < n; i++)
+			values[c * stride + i] = from ? from[i] : (double)NAN;
+	}
+	return n;
+}
 
 void log_reader_times(struct log_reader *r, enum tier tier, uint64_t first, size_t n, int64_t *out)
 {
 	pthread_mutex_lock(&r->lock);
-	for (size_t done = 0; done < n;) {
-		uint64_t from;
-		const struct log_block *b = log_block_of(r, tier, first + done, &from);
-		size_t skip = b ? (size_t)(first + done - from) : 0, part = b ? b->n - skip : n - done;
-
-		part = part < n - done ? part : n - done;
-		if (b)
-			memcpy(out + done, b->t_ns + skip, part * sizeof(*out));
-		for (size_t i = 0; !b && i < part; i++)
-			out[done + i] = r->last_ns;
-		done += part;
-	}
+	for (size_t done = 0; done < n;)
+		done += rows_get(r, tier, first + done, n - done, out + done, NULL, 0, NULL, 0);
 	pthread_mutex_unlock(&r->lock);
 }
 
 void log_reader_values(struct log_reader *r, size_t channel, uint64_t first, size_t n, double *out)
 {
-	const struct channel *c = &r->channels[channel];
+	enum tier tier = r->channels[channel].tier;
 
 	pthread_mutex_lock(&r->lock);
-	for (size_t done = 0; done < n;) {
-		uint64_t from;
-		const struct log_block *b = log_block_of(r, c->tier, first + done, &from);
-		size_t skip = b ? (size_t)(first + done - from) : 0, part = b ? b->n - skip : n - done;
-
-		part = part < n - done ? part : n - done;
-		if (b)
-			memcpy(out + done, b->values + (size_t)c->column * b->n + skip, part * sizeof(*out));
-		for (size_t i = 0; !b && i < part; i++)
-			out[done + i] = (double)NAN;
-		done += part;
-	}
+	for (size_t done = 0; done < n;)
+		done += rows_get(r, tier, first + done, n - done, NULL, &channel, 1, out + done, 0);
 	pthread_mutex_unlock(&r->lock);
 }
 
 size_t log_reader_read(struct log_reader *r, enum tier tier, uint64_t row, size_t most, int64_t *t_ns,
 		       const size_t *channels, size_t n_channels, double *values, size_t stride)
 {
-	const struct log_block *b;
-	uint64_t first;
-	size_t skip, n;
+	size_t n;
 
 	pthread_mutex_lock(&r->lock);
-	b = log_block_of(r, tier, row, &first);
-	skip = b ? (size_t)(row - first) : 0;
-	n = b && b->n - skip < most ? b->n - skip : most;
-	for (size_t i = 0; !b && i < n; i++)
-		t_ns[i] = r->last_ns;
-	if (b)
-		memcpy(t_ns, b->t_ns + skip, n * sizeof(*t_ns));
-	for (size_t c = 0; c < n_channels; c++) {
-		double *to = values + c * stride;
-
-		for (size_t i = 0; !b && i < n; i++)
-			to[i] = (double)NAN;
-		if (b)
-			memcpy(to, b->values + (size_t)r->channels[channels[c]].column * b->n + skip,
-			       n * sizeof(*to));
-	}
+	n = rows_get(r, tier, row, most, t_ns, channels, n_channels, values, stride);
 	pthread_mutex_unlock(&r->lock);
 	return n;
 }
@@ -100,7 +78,7 @@ static uint32_t block_from(const struct log_block *b, int64_t t_ns)
 
 uint64_t log_reader_row_from(struct log_reader *r, enum tier tier, int64_t t_ns)
 {
-	uint64_t rows = r->top.rows[tier], row, first;
+	uint64_t rows = r->rows[tier], row, first;
 
 	pthread_mutex_lock(&r->lock);
 	row = log_rows_before(r, tier, log_cell(t_ns));
@@ -168,16 +146,6 @@ static struct log_block *bins_decode(struct log_reader *r, const struct log_gene
 	return b;
 }
 
-/* One without bins, so that the chunk is not read again. */
-static struct log_block *bins_none(struct log_reader *r, uint64_t key)
-{
-	struct log_block *b = log_cache_add(&r->caches[LOG_LODS], key, 0, 0, 0);
-
-	if (b)
-		b->n = 0;
-	return b;
-}
-
 /* Bins of a tier in a LOD chunk; n is 0 where it is damaged, or NULL. */
 static const struct log_block *bins_get(struct log_reader *r, const struct log_item *lod, int zoom, int level,
 					enum tier tier)
@@ -192,7 +160,7 @@ static const struct log_block *bins_get(struct log_reader *r, const struct log_i
 	if (b)
 		return b;
 	if (!log_read_chunk(r, lod, &h, &r->raw))
-		return bins_none(r, key);
+		return log_cache_add(&r->caches[LOG_LODS], key, 0, 0, 0);
 	in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
 	g = log_generation_find(r, h.generation);
 	if ((int)log_get_u8(&in) == zoom && g && log_in_take(&in, 3))
@@ -201,7 +169,7 @@ static const struct log_block *bins_get(struct log_reader *r, const struct log_i
 				return bins_decode(r, g, &s, key);
 	if (in.bad || !g)
 		log_note(r, g ? LOG_FAULT_CONTENT : LOG_FAULT_CHANNELS, lod->at, h.seq, lod->cell, 0);
-	return bins_none(r, key);
+	return log_cache_add(&r->caches[LOG_LODS], key, 0, 0, 0); /* none, so that it is not read again */
 }
 
 static bool bin_of(const struct log_block *b, size_t width, unsigned column, int64_t at, struct bin *out)
@@ -222,27 +190,34 @@ static bool bin_of(const struct log_block *b, size_t width, unsigned column, int
 	return true;
 }
 
+/* The LOD of a zoom or the STAT of that level for the cell; NULL: none. */
+static const struct log_item *summary_of(struct log_reader *r, int level, int64_t cell, enum log_kind kind, int aux)
+{
+	const struct log_item *index = log_index_of(r, level, cell), *list;
+	size_t n;
+
+	if (!index || index->kind != LOG_INDEX)
+		return NULL;
+	list = log_list_of(r, index, &n);
+	for (size_t i = 0; i < n; i++)
+		if (list[i].kind == kind && list[i].aux == aux && list[i].cell == index->cell)
+			return &list[i];
+	return NULL;
+}
+
 /* The bin from a LOD; false: not in it. */
 static bool bin_stored(struct log_reader *r, const struct channel *c, int zoom, int64_t at, struct bin *out)
 {
 	int level = zoom_level(zoom);
 	int64_t cell = (int64_t)((uint64_t)at << (zoom - LOG_CELL_ZOOM));
-	struct log_item index;
-	struct log_node *node;
+	const struct log_item *lod;
 	const struct log_block *b;
 
-	if (!level || !log_zoom_has(zoom, r->session.hz[c->tier]) || !log_find_index(r, level, cell, &index))
+	if (!level || !log_zoom_has(zoom, r->session.hz[c->tier]))
 		return false;
-	node = log_node_get(r, &index);
-	for (size_t i = 0; node && i < node->list.n_others; i++) {
-		const struct log_item *lod = &node->list.others[i];
-
-		if (lod->kind != LOG_LOD || lod->aux != zoom || lod->cell != index.cell)
-			continue;
-		b = bins_get(r, lod, zoom, level, c->tier);
-		return b && b->n > 0 && bin_of(b, r->session.width[c->tier], c->column, at, out);
-	}
-	return false;
+	lod = summary_of(r, level, cell, LOG_LOD, zoom);
+	b = lod ? bins_get(r, lod, zoom, level, c->tier) : NULL;
+	return b && b->n > 0 && bin_of(b, r->session.width[c->tier], c->column, at, out);
 }
 
 /* A bin within a cell, or all of it. */
@@ -253,7 +228,7 @@ static struct bin bin_rows(struct log_reader *r, const struct channel *c, int zo
 	uint64_t row = log_rows_before(r, c->tier, cell), first;
 	struct bin sum = {0, 0, 0, 0}, b;
 
-	while (row < r->top.rows[c->tier]) {
+	while (row < r->rows[c->tier]) {
 		const struct log_block *block = log_block_of(r, c->tier, row, &first);
 		uint32_t lo, hi;
 
@@ -318,27 +293,22 @@ void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t 
 /* --- statistics --- */
 
 /* The channel's record in a STAT chunk; false: none. */
-static bool stat_stored(struct log_reader *r, const struct log_node *node, const struct log_item *index,
-			size_t channel, struct span_stats *out)
+static bool stat_stored(struct log_reader *r, int level, int64_t cell, size_t channel, struct span_stats *out)
 {
-	const struct log_item *item = NULL;
+	const struct log_item *item = summary_of(r, level, cell, LOG_STAT, level);
 	struct log_cache *cache = &r->caches[LOG_LODS];
 	struct log_block *b;
 	struct log_head h;
 
-	for (size_t i = 0; node && i < node->list.n_others && !item; i++)
-		if (node->list.others[i].kind == LOG_STAT && node->list.others[i].aux == index->aux &&
-		    node->list.others[i].cell == index->cell)
-			item = &node->list.others[i];
 	if (!item)
 		return false;
 	b = log_cache_find(cache, item->at * 4 + 3);
 	if (!b && log_read_chunk(r, item, &h, &r->raw)) {
 		struct log_in in = {r->raw.p, r->raw.p + r->raw.n, false};
-		bool level = log_get_u8(&in) == index->aux && log_in_take(&in, 1);
+		bool good = log_get_u8(&in) == (unsigned)level && log_in_take(&in, 1);
 		size_t size = log_get_u16(&in);
 		uint32_t n = log_get_u32(&in);
-		const uint8_t *p = level && !in.bad && size >= LOG_STAT_SIZE && n <= LOG_CHANNELS
+		const uint8_t *p = good && !in.bad && size >= LOG_STAT_SIZE && n <= LOG_CHANNELS
 					   ? log_in_take(&in, n * size)
 					   : NULL;
 		uint8_t *plain = p ? malloc(n * size + 1) : NULL;
@@ -358,11 +328,11 @@ static bool stat_stored(struct log_reader *r, const struct log_node *node, const
 		return false;
 	*out = (struct span_stats) {.n = 0};
 	for (uint32_t i = 0; i < b->n; i++) {
-		struct span_stats s;
+		struct log_in in = {b->records + i * LOG_STAT_SIZE, b->records + (i + 1) * LOG_STAT_SIZE, false};
+		struct log_in number = in;
 
-		log_stat_get(b->records + i * LOG_STAT_SIZE, &s);
-		if (s.channel == r->numbers[channel])
-			*out = s;
+		if (log_get_u32(&number) == r->numbers[channel])
+			log_stat_get(&in, out);
 	}
 	return true;
 }
@@ -391,13 +361,9 @@ static bool stat_span(struct log_reader *r, size_t channel, int64_t cell, int64_
 		      int64_t *next)
 {
 	for (int level = LOG_LEVELS; level > 0; level--) {
-		struct log_item index;
-
-		if (log_span_cell(log_span(cell, level), level) != cell ||
-		    log_span_cell(log_span(cell, level) + 1, level) > end || !log_find_index(r, level, cell, &index))
-			continue;
-		*next = log_item_end(&index);
-		if (stat_stored(r, log_node_get(r, &index), &index, channel, s))
+		*next = log_span_end(cell, (unsigned)level);
+		if (log_span_cell(log_span(cell, level), level) == cell && *next <= end &&
+		    stat_stored(r, level, cell, channel, s))
 			return true;
 	}
 	return false;
@@ -418,8 +384,8 @@ void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int6
 		const struct log_block *b = log_block_of(r, c->tier, row, &first);
 
 		/* Without rows there are no spans. */
-		if (b && row == first && b->t_ns[0] >= cell_ns(cell))
-			cell = log_span_cell(log_span(b->cell, 1), 1) > cell ? log_span_cell(log_span(b->cell, 1), 1) : cell;
+		if (b && row == first && log_span(b->cell, 1) > log_span(cell, 1))
+			cell = log_span_cell(log_span(b->cell, 1), 1);
 		if (log_rows_before(r, c->tier, cell) == row && stat_span(r, channel, cell, last, &s, &next)) {
 			span_stats_join(out, &s, cover);
 			cell = next;

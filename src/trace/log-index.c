@@ -117,11 +117,9 @@ void log_index_add(struct log_index *x, const struct log_entry *e, const uint8_t
 static void put_entry(struct log_bytes *out, const struct log_entry *e, uint64_t at)
 {
 	struct log_entry to = *e;
-	uint8_t *p = log_bytes_add(out, LOG_ENTRY_SIZE);
 
 	to.distance = at - e->distance;
-	if (p)
-		log_entry_put(p, &to);
+	log_entry_put(out, &to);
 }
 
 /* Moves the entries of an INDEX of that level to entries and events. */

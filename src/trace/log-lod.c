@@ -202,22 +202,25 @@ void log_fold_stat(struct log_fold *f, int level, struct log_bytes *raw)
 {
 	const struct set *s = set_of(f, level);
 	size_t n = 0, channels = f->about->n_channels;
-	uint8_t *records = malloc(channels * LOG_STAT_SIZE + 1), *to;
+	struct log_bytes records = {.n = 0};
+	uint8_t *to;
 
-	for (size_t i = 0; records && i < channels; i++)
-		if (s->stats[i].n > 0)
-			log_stat_put(records + n++ * LOG_STAT_SIZE, &s->stats[i]);
-	raw->failed |= records == NULL;
-	if (n > 0) {
+	for (size_t i = 0; i < channels; i++)
+		if (s->stats[i].n > 0) {
+			log_stat_put(&records, &s->stats[i]);
+			n++;
+		}
+	raw->failed |= records.failed;
+	if (n > 0 && !records.failed) {
 		log_put_u8(raw, (unsigned)level);
 		log_put_u8(raw, 0);
 		log_put_u16(raw, LOG_STAT_SIZE);
 		log_put_u32(raw, (uint32_t)n);
 		to = log_bytes_add(raw, n * LOG_STAT_SIZE);
 		if (to)
-			log_shuffle(to, records, n, LOG_STAT_SIZE);
+			log_shuffle(to, records.p, n, LOG_STAT_SIZE);
 	}
-	free(records);
+	log_bytes_free(&records);
 }
 
 /* The bin i of a zoom; halves are merged as a timeline does it. */

@@ -24,34 +24,19 @@ static void put_anchor(struct log_bytes *raw, unsigned tag, const struct clock_a
 {
 	size_t start = tag_begin(raw, tag);
 
-	log_put_i64(raw, a->mono_ns);
-	log_put_i64(raw, a->real_ns);
-	log_put_i64(raw, a->boot_ns);
+	log_anchor_put(raw, a);
 	tag_end(raw, start);
 }
 
 static void put_channel(struct log_bytes *raw, const struct channel *c, uint32_t number)
 {
+	struct log_channel to = {.number = number, .c = *c};
 	size_t start = tag_begin(raw, LOG_TAG_CHANNEL);
 
-	log_put_u32(raw, number);
-	log_put_u8(raw, c->tier);
-	log_put_u16(raw, c->column);
-	log_put_u16(raw, c->index);
-	log_put_f64(raw, c->lo);
-	log_put_f64(raw, c->hi);
-	log_put_f64(raw, c->warn);
-	log_put_f64(raw, c->crit);
-	log_put_i64(raw, c->period_ns);
-	log_put_str(raw, c->name);
-	log_put_str(raw, c->label);
-	log_put_str(raw, channel_kind_name(c->kind));
-	log_put_str(raw, unit_name(c->unit));
-	log_put_str(raw, family_name(c->family));
-	log_put_str(raw, c->source);
-	log_put_str(raw, c->note);
-	log_put_str(raw, c->missing);
-	log_put_str(raw, c->kernel);
+	snprintf(to.kind, sizeof(to.kind), "%s", channel_kind_name(c->kind));
+	snprintf(to.unit, sizeof(to.unit), "%s", unit_name(c->unit));
+	snprintf(to.family, sizeof(to.family), "%s", family_name(c->family));
+	log_channel_put(raw, &to);
 	log_put_str(raw, "");
 	tag_end(raw, start);
 }
@@ -95,8 +80,7 @@ void log_meta_put(struct log_bytes *raw, const struct log_meta *m)
 	put_tiers(raw, m->about);
 	for (size_t i = 0; i < m->about->n_facts; i++) {
 		start = tag_begin(raw, LOG_TAG_FACT);
-		log_put_str(raw, m->facts[i].key);
-		log_put_str(raw, m->facts[i].value);
+		log_fact_put(raw, &m->facts[i]);
 		tag_end(raw, start);
 	}
 	for (size_t i = 0; i < m->about->n_channels; i++)
@@ -109,18 +93,11 @@ void log_meta_put(struct log_bytes *raw, const struct log_meta *m)
 static void read_boot_id(uint8_t id[16])
 {
 	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-	size_t n = 0;
-	char text[64] = "";
+	char text[64] = "", *p = text;
 
 	if (f && fgets(text, sizeof(text), f))
-		for (const char *p = text; *p && n < 32; p++) {
-			const char digits[] = "0123456789abcdef", *d = strchr(digits, *p);
-
-			if (!d)
-				continue;
-			id[n / 2] = (uint8_t)(id[n / 2] << 4 | (d - digits));
-			n++;
-		}
+		for (int n = 0; n < 16 && sscanf(p, "%2hhx", &id[n]) == 1; n++)
+			p += p[2] == '-' ? 3 : 2;
 	if (f)
 		fclose(f);
 }

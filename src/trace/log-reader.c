@@ -13,9 +13,7 @@
 #include "trace/log-tree.h"
 
 #define FRONT	  65536			/* bytes of something else before the first chunk */
-#define TAIL	  (UINT64_C(256) << 10) /* bytes at the end that are searched for the newest INDEX, at first
-					 * and at most */
-#define TAIL_MOST (UINT64_C(64) << 20)
+#define SEARCH	  (UINT64_C(64) << 20) /* bytes at a time that are searched for the first META */
 #define FACTS	  1024
 #define FAULTS	  65536 /* damaged chunks that are counted once each */
 #define EVENTS	  (1 << 20)
@@ -168,52 +166,21 @@ const struct log_generation *log_generation_find(const struct log_reader *r, uin
 	return NULL;
 }
 
-static void get_anchor(struct log_in *in, struct clock_anchor *a)
+static int or_other(int found, int other)
 {
-	a->mono_ns = log_get_i64(in);
-	a->real_ns = log_get_i64(in);
-	a->boot_ns = log_get_i64(in);
+	return found >= 0 ? found : other;
 }
 
-static void get_name(struct log_in *in, int (*find)(const char *), int otherwise, int *out)
+static bool get_channel(struct log_in *in, struct log_channel *from)
 {
-	char name[64];
-	int found;
+	struct channel *c = &from->c;
 
-	log_get_str(in, name, sizeof(name));
-	found = find(name);
-	*out = found >= 0 ? found : otherwise;
-}
-
-static bool get_channel(struct log_in *in, struct channel *c, uint32_t *number)
-{
-	int kind, unit, family;
-	unsigned tier;
-
-	memset(c, 0, sizeof(*c));
-	*number = log_get_u32(in);
-	tier = log_get_u8(in);
-	c->tier = (enum tier)tier;
-	c->column = (uint16_t)log_get_u16(in);
-	c->index = (uint16_t)log_get_u16(in);
-	c->lo = log_get_f64(in);
-	c->hi = log_get_f64(in);
-	c->warn = log_get_f64(in);
-	c->crit = log_get_f64(in);
-	c->period_ns = log_get_i64(in);
-	log_get_str(in, c->name, sizeof(c->name));
-	log_get_str(in, c->label, sizeof(c->label));
-	get_name(in, channel_kind_find, CHANNEL_OTHER, &kind);
-	get_name(in, unit_find, UNIT_NONE, &unit);
-	get_name(in, family_find, FAMILY_OTHER, &family);
-	log_get_str(in, c->source, sizeof(c->source));
-	log_get_str(in, c->note, sizeof(c->note));
-	log_get_str(in, c->missing, sizeof(c->missing));
-	log_get_str(in, c->kernel, sizeof(c->kernel));
-	c->kind = (enum channel_kind)kind;
-	c->unit = (enum unit)unit;
-	c->family = (enum family)family;
-	return !in->bad && tier < TIERS && c->column < LOG_CHANNELS;
+	if (!log_channel_get(in, from))
+		return false;
+	c->kind = (enum channel_kind)or_other(channel_kind_find(from->kind), CHANNEL_OTHER);
+	c->unit = (enum unit)or_other(unit_find(from->unit), UNIT_NONE);
+	c->family = (enum family)or_other(family_find(from->family), FAMILY_OTHER);
+	return (unsigned)c->tier < TIERS && c->column < LOG_CHANNELS;
 }
 
 /* The session's column of that channel, which may be a new one. -1: too many. */
@@ -269,9 +236,7 @@ static void meta_fact(struct log_reader *r, struct log_in *in)
 {
 	struct fact f, *to;
 
-	log_get_str(in, f.key, sizeof(f.key));
-	log_get_str(in, f.value, sizeof(f.value));
-	if (in->bad || r->session.n_facts >= FACTS)
+	if (!log_fact_get(in, &f) || r->session.n_facts >= FACTS)
 		return;
 	to = reallocarray(r->facts, r->session.n_facts + 1, sizeof(*to));
 	if (!to)
@@ -283,16 +248,15 @@ static void meta_fact(struct log_reader *r, struct log_in *in)
 
 static void meta_channel(struct log_reader *r, struct log_in *in, struct log_generation *g)
 {
-	struct channel c;
-	uint32_t number;
+	struct log_channel from;
+	const struct channel *c = &from.c;
 	int column;
 
-	if (!get_channel(in, &c, &number) || c.column >= g->width[c.tier] ||
-	    g->column[c.tier][c.column] != NO_COLUMN)
+	if (!get_channel(in, &from) || c->column >= g->width[c->tier] || g->column[c->tier][c->column] != NO_COLUMN)
 		return;
-	column = channel_column(r, &c, number);
+	column = channel_column(r, c, from.number);
 	if (column >= 0)
-		g->column[c.tier][c.column] = (uint16_t)column;
+		g->column[c->tier][c->column] = (uint16_t)column;
 }
 
 /* Tiers stand before channels. */
@@ -305,7 +269,7 @@ int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t 
 
 	while (log_get_tagged(&in, &tag, &record)) {
 		if (tag == LOG_TAG_START && first)
-			get_anchor(&record, &r->session.start);
+			log_anchor_get(&record, &r->session.start);
 		else if (tag == LOG_TAG_TIER)
 			meta_tier(r, &record, &g);
 		else if (tag == LOG_TAG_FACT && first)
@@ -366,6 +330,29 @@ static bool meta_read(struct log_reader *r, const struct log_item *item, struct 
 	return log_read_chunk(r, item, h, &r->raw_index);
 }
 
+void log_meta_new(struct log_reader *r, const struct log_item *item)
+{
+	struct log_head h;
+	uint8_t p[LOG_HEAD];
+
+	if (r->n_generations < LOG_CHANNELS && log_read_at(r, p, LOG_HEAD, item->at) == LOG_HEAD &&
+	    log_head_get(p, &h) && !log_generation_find(r, h.generation) && meta_read(r, item, &h))
+		log_meta_take(r, &h, r->raw_index.p, r->raw_index.n);
+}
+
+/* Channels can come while it is recorded. */
+static void metas_read(struct log_reader *r)
+{
+	for (size_t g = 0; g < r->levels[1].n; g++) {
+		size_t n;
+		const struct log_item *list = log_list_of(r, &r->levels[1].p[g], &n);
+
+		for (size_t i = 0; i < n; i++)
+			if (list[i].kind == LOG_META)
+				log_meta_new(r, &list[i]);
+	}
+}
+
 /* The latest anchor and tallies of a META that was read. */
 static void meta_state(struct log_reader *r, struct clock_anchor *a, struct log_tally *tally)
 {
@@ -374,7 +361,7 @@ static void meta_state(struct log_reader *r, struct clock_anchor *a, struct log_
 
 	while (log_get_tagged(&in, &tag, &record)) {
 		if (tag == LOG_TAG_ANCHOR)
-			get_anchor(&record, a);
+			log_anchor_get(&record, a);
 		else if (tag == LOG_TAG_TALLY)
 			log_tally_get(&record, tally);
 	}
@@ -413,12 +400,12 @@ static bool through_terminal(struct log_reader *r, const struct log_item *item)
 static int describe(struct log_reader *r, struct err *e)
 {
 	struct log_items items = {.n = 0};
-	uint64_t to = r->begin + TAIL, from = r->begin;
+	uint64_t to = r->begin + FRONT, from = r->begin;
 	struct clock_anchor anchor;
 	struct log_head h;
 	bool mangled = false;
 
-	for (; r->n_generations == 0 && from < r->size; from = to, to += TAIL_MOST) {
+	for (; r->n_generations == 0 && from < r->size; from = to, to += SEARCH) {
 		items.n = 0;
 		r->quiet = true;
 		log_scan(r, from, to < r->size ? to : r->size, &items);
@@ -446,113 +433,9 @@ static int describe(struct log_reader *r, struct err *e)
 		       r->shown);
 }
 
-/* --- all chunks --- */
-
-/* Do the chunks that an INDEX of level 1 lists exist? Then open entries from before `least` go to items. */
-static bool begin_at(struct log_reader *r, const struct log_item *index, struct log_items *items, uint64_t *from)
-{
-	struct log_items own = {.n = 0};
-	struct log_node node = {.at = 0};
-	bool good = log_node_read(r, index, &own, &node) && own.n > 0;
-
-	*from = good ? own.p[0].at : 0;
-	for (size_t i = 0; good && i <= node.open.n; i++) {
-		const struct log_item *to = i < node.open.n ? &node.open.p[i] : &own.p[0];
-
-		good = log_item_there(r, to);
-		if (good && i < node.open.n && to->at < *from) {
-			struct log_item *copy = log_items_add(items);
-
-			if (copy)
-				*copy = *to;
-		}
-	}
-	free(own.p);
-	free(node.open.p);
-	free(node.events);
-	return good;
-}
-
-/* Where the oldest chunk is that an INDEX leads to. */
-static uint64_t oldest_of(struct log_reader *r, const struct log_item *index)
-{
-	struct log_items own = {.n = 0};
-	struct log_node node = {.at = 0};
-	uint64_t at = index->at;
-
-	if (log_node_read(r, index, &own, &node) && own.n > 0)
-		at = own.p[0].kind == LOG_INDEX && own.p[0].aux < index->aux ? oldest_of(r, &own.p[0])
-									     : own.p[0].at;
-	free(own.p);
-	free(node.open.p);
-	free(node.events);
-	return at;
-}
-
-/* Not where a log stands behind another one. */
-static bool leads_to_begin(struct log_reader *r, const struct log_items *items, uint64_t from)
-{
-	const struct log_item *oldest = NULL;
-
-	for (size_t i = 0; i < items->n; i++)
-		if (!oldest || items->p[i].at < oldest->at)
-			oldest = &items->p[i];
-	if (oldest)
-		from = oldest->kind == LOG_INDEX ? oldest_of(r, oldest) : oldest->at;
-	return from <= r->begin;
-}
-
-/* The newest INDEX of level 1 in the last bytes of the file. */
-static bool from_tail(struct log_reader *r, struct log_items *items, uint64_t *from)
-{
-	struct log_items heads = {.n = 0};
-	bool found = false;
-
-	for (uint64_t n = TAIL; !found && n <= TAIL_MOST; n *= 2) {
-		uint64_t at = r->size - r->begin > n ? r->size - n : r->begin;
-
-		heads.n = 0;
-		r->quiet = true; /* the scan that follows reports it */
-		log_scan(r, at, r->size, &heads);
-		r->quiet = false;
-		for (size_t i = heads.n; i-- > 0 && !found;) {
-			items->n = 0;
-			found = heads.p[i].kind == LOG_INDEX && heads.p[i].aux == 1 &&
-				begin_at(r, &heads.p[i], items, from) && leads_to_begin(r, items, *from);
-		}
-		if (at == r->begin)
-			break;
-	}
-	free(heads.p);
-	if (!found)
-		items->n = 0;
-	return found;
-}
-
-static int find_chunks(struct log_reader *r)
-{
-	struct log_items items = {.n = 0};
-	uint64_t from = r->begin;
-	struct log_head h;
-
-	if (!from_tail(r, &items, &from))
-		from = r->begin;
-	log_scan(r, from, r->size, &items);
-	/* Rows are of use only where their channels are known. */
-	for (size_t i = 0; i < items.n && r->newest > r->generations[0].number; i++)
-		if (items.p[i].kind == LOG_META && r->n_generations < LOG_CHANNELS &&
-		    meta_read(r, &items.p[i], &h) && !log_generation_find(r, h.generation))
-			log_meta_take(r, &h, r->raw_index.p, r->raw_index.n);
-	return log_list_make(r, &items, &r->top);
-}
-
 /* --- events --- */
 
-struct events {
-	struct log_bytes bytes; /* kind and record with its length, as in INDEX */
-};
-
-static void events_chunk(struct log_reader *r, const struct log_item *item, struct events *to)
+static void events_chunk(struct log_reader *r, const struct log_item *item)
 {
 	struct log_head h;
 	struct log_in in, record;
@@ -561,45 +444,11 @@ static void events_chunk(struct log_reader *r, const struct log_item *item, stru
 		return;
 	in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
 	while (log_get_record(&in, &record)) {
-		log_put_u8(&to->bytes, item->kind);
-		log_bytes_put(&to->bytes, record.p - 2, (size_t)(record.end - record.p) + 2);
+		log_put_u8(&r->events, item->kind);
+		log_bytes_put(&r->events, record.p - 2, (size_t)(record.end - record.p) + 2);
 	}
 	if (in.bad)
 		log_note(r, LOG_FAULT_CONTENT, item->at, h.seq, item->cell, 0);
-}
-
-static bool has_events(unsigned kind)
-{
-	return kind == LOG_MARK || kind == LOG_GAP || kind == LOG_STATE;
-}
-
-/* Events that are in an INDEX as well are taken from there. metas: read each META. */
-static void walk(struct log_reader *r, const struct log_list *list, struct events *to, bool metas)
-{
-	struct log_list l = *list;
-	struct log_head h;
-
-	for (size_t i = 0; i < l.n_others; i++) {
-		if (to && has_events(l.others[i].kind))
-			events_chunk(r, &l.others[i], to);
-		if (metas && l.others[i].kind == LOG_META && r->n_generations < LOG_CHANNELS) {
-			uint8_t p[LOG_HEAD];
-
-			if (log_read_at(r, p, LOG_HEAD, l.others[i].at) == LOG_HEAD && log_head_get(p, &h) &&
-			    !log_generation_find(r, h.generation) && meta_read(r, &l.others[i], &h))
-				log_meta_take(r, &h, r->raw_index.p, r->raw_index.n);
-		}
-	}
-	for (size_t i = 0; i < l.n_data; i++) {
-		struct log_node *node = l.data[i].kind == LOG_INDEX ? log_node_get(r, &l.data[i]) : NULL;
-
-		if (!node)
-			continue;
-		if (to && !node->incomplete)
-			log_bytes_put(&to->bytes, node->events, node->n_events);
-		if (metas || node->incomplete)
-			walk(r, &node->list, node->incomplete ? to : NULL, metas);
-	}
 }
 
 static int by_mark(const void *a, const void *b)
@@ -676,58 +525,65 @@ static void events_take(struct log_reader *r, struct log_in in)
 
 static int events_read(struct log_reader *r)
 {
-	struct events all = {.bytes = {.n = 0}};
 	size_t n[LOG_KINDS] = {0};
 	struct log_in in, count, record;
 	unsigned kind;
 	bool ok;
 
-	walk(r, &r->top, &all, false);
-	in = count = (struct log_in) {all.bytes.p, all.bytes.p + all.bytes.n, false};
-	while (all.bytes.n > 0 && event_next(&count, &kind, &record))
+	for (size_t i = 0; i < r->marked.n; i++)
+		events_chunk(r, &r->marked.p[i]);
+	for (size_t i = 0; i < r->loose.n; i++)
+		if (r->loose.p[i].kind >= LOG_MARK && r->loose.p[i].kind <= LOG_STATE)
+			events_chunk(r, &r->loose.p[i]);
+	in = count = (struct log_in) {r->events.p, r->events.p + r->events.n, false};
+	while (event_next(&count, &kind, &record))
 		n[kind < LOG_KINDS ? kind : 0]++;
 	for (kind = 0; kind < LOG_KINDS; kind++)
 		n[kind] = n[kind] < EVENTS ? n[kind] : EVENTS;
 	r->marks = calloc(n[LOG_MARK] + 1, sizeof(*r->marks));
 	r->gaps = calloc(n[LOG_GAP] + 1, sizeof(*r->gaps));
 	r->changes = calloc(n[LOG_STATE] + 1, sizeof(*r->changes));
-	ok = r->marks && r->gaps && r->changes && !all.bytes.failed;
-	if (ok && all.bytes.n > 0) {
+	ok = r->marks && r->gaps && r->changes && !r->events.failed;
+	if (ok) {
 		in.end = count.p;
 		events_take(r, in);
 		r->n_marks = sort_once(r->marks, r->n_marks, sizeof(*r->marks), by_mark);
 		r->n_gaps = sort_once(r->gaps, r->n_gaps, sizeof(*r->gaps), by_gap);
 		r->n_changes = sort_once(r->changes, r->n_changes, sizeof(*r->changes), by_change);
 	}
-	log_bytes_free(&all.bytes);
+	log_bytes_free(&r->events);
 	return ok ? 0 : -1;
 }
 
 /* --- clocks --- */
 
-static void anchor_add(struct log_reader *r, const struct log_list *list, int64_t cell)
+/* What lists the META chunks about that cell, n of them. */
+static const struct log_item *list_at(struct log_reader *r, int64_t cell, size_t *n)
 {
-	struct clock_anchor a = r->session.start;
-	struct log_tally tally;
-	struct log_head h;
+	const struct log_item *group = log_index_of(r, 1, cell);
 
-	for (size_t i = 0; i < list->n_others; i++)
-		if (list->others[i].kind == LOG_META && log_span(list->others[i].cell, 1) >= log_span(cell, 1)) {
-			if (!meta_read(r, &list->others[i], &h))
-				continue;
-			meta_state(r, &a, &tally);
-			r->anchors[r->n_anchors++] = a;
-			return;
-		}
+	if (group && group->kind == LOG_INDEX)
+		return log_list_of(r, group, n);
+	*n = r->loose.n;
+	return r->loose.p;
 }
 
 /* The META that was written when that was noticed. */
 static void anchor_at(struct log_reader *r, int64_t t_ns)
 {
-	struct log_item index;
-	struct log_node *node = log_find_index(r, 1, log_cell(t_ns), &index) ? log_node_get(r, &index) : NULL;
+	struct clock_anchor a = r->session.start;
+	struct log_tally tally;
+	struct log_head h;
+	int64_t span = log_span(log_cell(t_ns), 1);
+	size_t n;
+	const struct log_item *list = list_at(r, log_cell(t_ns), &n);
 
-	anchor_add(r, node ? &node->list : &r->top, log_cell(t_ns));
+	for (size_t i = 0; i < n; i++)
+		if (list[i].kind == LOG_META && log_span(list[i].cell, 1) >= span && meta_read(r, &list[i], &h)) {
+			meta_state(r, &a, &tally);
+			r->anchors[r->n_anchors++] = a;
+			return;
+		}
 }
 
 static int by_anchor(const void *a, const void *b)
@@ -737,24 +593,25 @@ static int by_anchor(const void *a, const void *b)
 	return (c->mono_ns > d->mono_ns) - (c->mono_ns < d->mono_ns);
 }
 
-static const struct log_item *last_meta(const struct log_list *list)
+static const struct log_item *last_meta(const struct log_item *list, size_t n)
 {
-	for (size_t i = list->n_others; i-- > 0;)
-		if (list->others[i].kind == LOG_META)
-			return &list->others[i];
-	return NULL;
+	const struct log_item *last = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (list[i].kind == LOG_META && (!last || list[i].at > last->at))
+			last = &list[i];
+	return last;
 }
 
 /* Behind the newest INDEX, or of the last group. */
 static bool newest_meta(struct log_reader *r, struct log_head *h)
 {
-	const struct log_item *meta = last_meta(&r->top);
-	struct log_item index;
-	struct log_node *node;
+	const struct log_item *meta = last_meta(r->loose.p, r->loose.n), *list;
+	size_t n;
 
-	if (!meta && log_find_index(r, 1, log_cell(r->last_ns), &index)) {
-		node = log_node_get(r, &index);
-		meta = node ? last_meta(&node->list) : NULL;
+	if (!meta) {
+		list = list_at(r, log_cell(r->last_ns), &n);
+		meta = last_meta(list, n);
 	}
 	return meta && meta_read(r, meta, h);
 }
@@ -806,9 +663,9 @@ static void end_read(struct log_reader *r)
 	struct log_head h;
 	struct log_in in;
 
-	for (size_t i = 0; i < r->top.n_others; i++)
-		if (r->top.others[i].kind == LOG_END && (!last || r->top.others[i].at > last->at))
-			last = &r->top.others[i];
+	for (size_t i = 0; i < r->loose.n; i++)
+		if (r->loose.p[i].kind == LOG_END && (!last || r->loose.p[i].at > last->at))
+			last = &r->loose.p[i];
 	if (!last || !log_read_chunk(r, last, &h, &r->raw))
 		return;
 	in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
@@ -824,7 +681,7 @@ static void end_read(struct log_reader *r)
 static void extent(struct log_reader *r)
 {
 	for (enum tier t = 0; t < TIERS; t++) {
-		uint64_t rows = r->top.rows[t], first;
+		uint64_t rows = r->rows[t], first;
 		const struct log_block *b = rows > 0 ? log_block_of(r, t, 0, &first) : NULL;
 
 		if (b && (!r->any || b->t_ns[0] < r->first_ns))
@@ -840,10 +697,10 @@ static int load(struct log_reader *r, uint64_t from, struct err *e)
 {
 	if (!first_head(r, from, e) || describe(r, e) < 0)
 		return -1;
-	if (find_chunks(r) < 0)
+	if (log_tree_read(r) < 0)
 		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), r->shown);
 	if (r->newest > r->generations[0].number || r->n_generations > 1)
-		walk(r, &r->top, NULL, true);
+		metas_read(r);
 	extent(r);
 	end_read(r);
 	if (events_read(r) < 0 || clocks_read(r) < 0)
@@ -890,9 +747,7 @@ void log_reader_close(struct log_reader *r)
 {
 	if (!r)
 		return;
-	log_list_free(&r->top);
-	log_nodes_free(r);
-	log_caches_free(r);
+	log_tree_free(r);
 	bin_order_free(&r->order);
 	log_bytes_free(&r->stored);
 	log_bytes_free(&r->raw);
@@ -959,7 +814,7 @@ void log_reader_tail(const struct log_reader *r, struct log_tail *out)
 
 uint64_t log_reader_rows(const struct log_reader *r, enum tier tier)
 {
-	return r->top.rows[tier];
+	return r->rows[tier];
 }
 
 bool log_reader_extent(const struct log_reader *r, int64_t *first_ns, int64_t *last_ns)

@@ -1,4 +1,5 @@
 /* The records of the log, field by field: what is put here is got here. */
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "trace/format.h"
@@ -134,134 +135,69 @@ void log_record_end(struct log_bytes *b, size_t start)
 		put_u16(b->p + start - 2, (uint16_t)(b->n - start));
 }
 
-void log_mark_put(struct log_bytes *b, const struct mark *m)
+/* --- fields --- */
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied in the order of the machine");
+
+void log_fields_put(struct log_bytes *b, const struct log_field *f, const void *record)
 {
-	log_put_u64(b, m->id);
-	log_put_i64(b, m->t_ns);
-	log_put_str(b, m->label);
+	for (const char *p = record; f->memory; f++)
+		if (f->file)
+			log_bytes_put(b, p + f->at, f->file);
+		else
+			log_put_str(b, p + f->at);
 }
 
-bool log_mark_get(struct log_in *in, struct mark *m)
+bool log_fields_get(struct log_in *in, const struct log_field *f, void *record)
 {
-	m->id = log_get_u64(in);
-	m->t_ns = log_get_i64(in);
-	log_get_str(in, m->label, sizeof(m->label));
+	for (char *p = record; f->memory; f++) {
+		const uint8_t *from = f->file ? log_in_take(in, f->file) : NULL;
+
+		if (!f->file)
+			log_get_str(in, p + f->at, f->memory);
+		else
+			memset(p + f->at, 0, f->memory);
+		if (from)
+			memcpy(p + f->at, from, f->file);
+	}
 	return !in->bad;
 }
 
-void log_gap_put(struct log_bytes *b, const struct gap *g)
-{
-	log_put_u8(b, g->tier);
-	log_put_u8(b, g->cause);
-	log_put_i64(b, g->from_ns);
-	log_put_i64(b, g->to_ns);
-	log_put_u64(b, g->missed);
-}
+#define FIELD(type, member, bytes) {offsetof(struct type, member), sizeof(((struct type *)0)->member), bytes}
+#define STR 0
 
-bool log_gap_get(struct log_in *in, struct gap *g)
-{
-	unsigned tier = log_get_u8(in);
-
-	g->tier = (enum tier)tier;
-	g->cause = (enum gap_cause)log_get_u8(in);
-	g->from_ns = log_get_i64(in);
-	g->to_ns = log_get_i64(in);
-	g->missed = log_get_u64(in);
-	return !in->bad && tier < TIERS && g->from_ns <= g->to_ns;
-}
-
-void log_change_put(struct log_bytes *b, const struct change *c)
-{
-	log_put_i64(b, c->t_ns);
-	log_put_str(b, c->what);
-	log_put_str(b, c->from);
-	log_put_str(b, c->to);
-}
-
-bool log_change_get(struct log_in *in, struct change *c)
-{
-	c->t_ns = log_get_i64(in);
-	log_get_str(in, c->what, sizeof(c->what));
-	log_get_str(in, c->from, sizeof(c->from));
-	log_get_str(in, c->to, sizeof(c->to));
-	return !in->bad;
-}
-
-void log_stat_put(uint8_t p[LOG_STAT_SIZE], const struct span_stats *s)
-{
-	put_u32(p, s->channel);
-	put_u64(p + 4, s->n);
-	put_f64(p + 12, s->min);
-	put_f64(p + 20, s->max);
-	put_f64(p + 28, s->sum);
-	put_f64(p + 36, s->squares);
-	put_u64(p + 44, (uint64_t)s->first_ns);
-	put_f64(p + 52, s->first);
-	put_u64(p + 60, (uint64_t)s->last_ns);
-	put_f64(p + 68, s->last);
-	put_f64(p + 76, s->integral);
-	put_u64(p + 84, s->known_ns);
-	put_u64(p + 92, s->above_ns);
-	put_f64(p + 100, s->rise);
-}
-
-void log_stat_get(const uint8_t p[LOG_STAT_SIZE], struct span_stats *s)
-{
-	s->channel = get_u32(p);
-	s->n = get_u64(p + 4);
-	s->min = get_f64(p + 12);
-	s->max = get_f64(p + 20);
-	s->sum = get_f64(p + 28);
-	s->squares = get_f64(p + 36);
-	s->first_ns = (int64_t)get_u64(p + 44);
-	s->first = get_f64(p + 52);
-	s->last_ns = (int64_t)get_u64(p + 60);
-	s->last = get_f64(p + 68);
-	s->integral = get_f64(p + 76);
-	s->known_ns = get_u64(p + 84);
-	s->above_ns = get_u64(p + 92);
-	s->rise = get_f64(p + 100);
-}
-
-void log_entry_put(uint8_t p[LOG_ENTRY_SIZE], const struct log_entry *e)
-{
-	put_u64(p, e->distance);
-	put_u32(p + 8, e->stored);
-	p[12] = e->kind;
-	p[13] = e->aux;
-	put_u16(p + 14, 0);
-	put_u64(p + 16, (uint64_t)e->cell);
-	for (int t = 0; t < LOG_TIERS; t++)
-		put_u32(p + 24 + 4 * t, e->rows[t]);
-}
-
-void log_entry_get(const uint8_t p[LOG_ENTRY_SIZE], struct log_entry *e)
-{
-	e->distance = get_u64(p);
-	e->stored = get_u32(p + 8);
-	e->kind = p[12];
-	e->aux = p[13];
-	e->cell = (int64_t)get_u64(p + 16);
-	for (int t = 0; t < LOG_TIERS; t++)
-		e->rows[t] = get_u32(p + 24 + 4 * t);
-}
-
-void log_tally_put(struct log_bytes *b, const struct log_tally *t)
-{
-	for (int i = 0; i < LOG_TIERS; i++) {
-		log_put_u64(b, t->rows[i]);
-		log_put_u64(b, t->late[i]);
-		log_put_u64(b, t->lost[i]);
-	}
-	log_put_u64(b, t->marks);
-}
-
-void log_tally_get(struct log_in *in, struct log_tally *t)
-{
-	for (int i = 0; i < LOG_TIERS; i++) {
-		t->rows[i] = log_get_u64(in);
-		t->late[i] = log_get_u64(in);
-		t->lost[i] = log_get_u64(in);
-	}
-	t->marks = log_get_u64(in);
-}
+const struct log_field log_mark_fields[] = {
+	FIELD(mark, id, 8), FIELD(mark, t_ns, 8), FIELD(mark, label, STR), {0, 0, 0}};
+const struct log_field log_gap_fields[] = {
+	FIELD(gap, tier, 1), FIELD(gap, cause, 1), FIELD(gap, from_ns, 8), FIELD(gap, to_ns, 8),
+	FIELD(gap, missed, 8), {0, 0, 0}};
+const struct log_field log_change_fields[] = {
+	FIELD(change, t_ns, 8), FIELD(change, what, STR), FIELD(change, from, STR), FIELD(change, to, STR),
+	{0, 0, 0}};
+const struct log_field log_anchor_fields[] = {
+	FIELD(clock_anchor, mono_ns, 8), FIELD(clock_anchor, real_ns, 8), FIELD(clock_anchor, boot_ns, 8),
+	{0, 0, 0}};
+const struct log_field log_fact_fields[] = {
+	FIELD(fact, key, STR), FIELD(fact, value, STR), {0, 0, 0}};
+const struct log_field log_channel_fields[] = {
+	FIELD(log_channel, number, 4), FIELD(log_channel, c.tier, 1), FIELD(log_channel, c.column, 2),
+	FIELD(log_channel, c.index, 2), FIELD(log_channel, c.lo, 8), FIELD(log_channel, c.hi, 8),
+	FIELD(log_channel, c.warn, 8), FIELD(log_channel, c.crit, 8), FIELD(log_channel, c.period_ns, 8),
+	FIELD(log_channel, c.name, STR), FIELD(log_channel, c.label, STR), FIELD(log_channel, kind, STR),
+	FIELD(log_channel, unit, STR), FIELD(log_channel, family, STR), FIELD(log_channel, c.source, STR),
+	FIELD(log_channel, c.note, STR), FIELD(log_channel, c.missing, STR), FIELD(log_channel, c.kernel, STR),
+	{0, 0, 0}};
+const struct log_field log_stat_fields[] = {
+	FIELD(span_stats, channel, 4), FIELD(span_stats, n, 8), FIELD(span_stats, min, 8),
+	FIELD(span_stats, max, 8), FIELD(span_stats, sum, 8), FIELD(span_stats, squares, 8),
+	FIELD(span_stats, first_ns, 8), FIELD(span_stats, first, 8), FIELD(span_stats, last_ns, 8),
+	FIELD(span_stats, last, 8), FIELD(span_stats, integral, 8), FIELD(span_stats, known_ns, 8),
+	FIELD(span_stats, above_ns, 8), FIELD(span_stats, rise, 8), {0, 0, 0}};
+#define TALLY(t) FIELD(log_tally, rows[t], 8), FIELD(log_tally, late[t], 8), FIELD(log_tally, lost[t], 8)
+const struct log_field log_tally_fields[] = {
+	TALLY(0), TALLY(1), TALLY(2), TALLY(3), FIELD(log_tally, marks, 8), {0, 0, 0}};
+const struct log_field log_entry_fields[] = {
+	FIELD(log_entry, distance, 8), FIELD(log_entry, stored, 4), FIELD(log_entry, kind, 1),
+	FIELD(log_entry, aux, 1), FIELD(log_entry, reserved, 2), FIELD(log_entry, cell, 8),
+	FIELD(log_entry, rows[0], 4), FIELD(log_entry, rows[1], 4), FIELD(log_entry, rows[2], 4),
+	FIELD(log_entry, rows[3], 4), {0, 0, 0}};

@@ -1,6 +1,6 @@
-/* Finds the chunk of a row or a time. The newest INDEX chunks are the roots of trees whose leaves are
- * DATA chunks; chunks behind them are found by a scan of the heads, and so are those that a damaged
- * INDEX lists. Nodes and decoded rows are read on demand and cached. */
+/* Finds the chunk of a row or a time. The newest INDEX leads to those of all groups, whose lists are read
+ * on demand; chunks that are written after it are found by a scan of the heads. Where it does not lead to
+ * all of them the heads of the whole file are scanned. Lists and decoded rows are cached. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,26 +8,28 @@
 #include "trace/log-tree.h"
 
 #define WINDOW	  ((size_t)256 << 10)
-#define ITEMS	  (4 << 20)  /* without an INDEX: those of some days */
-#define SAME_CELL 32	     /* chunks of one cell with rows of one tier */
+#define ITEMS	  (4 << 20)		/* without an INDEX: those of some days */
+#define TAIL	  (UINT64_C(256) << 10) /* bytes at the end that are searched for the newest INDEX, at first
+					 * and at most */
+#define TAIL_MOST (UINT64_C(64) << 20)
 
 /* --- scan --- */
 
-struct log_item *log_items_add(struct log_items *items)
+static bool items_add(struct log_items *items, const struct log_item *item)
 {
 	if (items->n == items->room) {
-		size_t room = items->room ? 2 * items->room : 256;
+		size_t room = items->room ? 2 * items->room : 64;
 		struct log_item *p = room <= ITEMS ? reallocarray(items->p, room, sizeof(*p)) : NULL;
 
 		if (!p) {
 			items->failed = true;
-			return NULL;
+			return false;
 		}
 		items->p = p;
 		items->room = room;
 	}
-	items->p[items->n] = (struct log_item) {.at = 0};
-	return &items->p[items->n++];
+	items->p[items->n++] = *item;
+	return true;
 }
 
 /* At least n bytes at that offset, or as many as there are up to `to`. Their number: *got. */
@@ -75,48 +77,15 @@ static bool head_at(struct log_reader *r, uint64_t at, uint64_t to, struct log_h
 	return p && n >= LOG_HEAD && log_head_get(p, h) && h->session == r->id && h->stored <= to - at - LOG_HEAD;
 }
 
-/* The level of an INDEX is in its payload. */
-static uint8_t index_level(struct log_reader *r, const struct log_item *item)
+/* Bytes between chunks, and chunks whose numbers are missing. */
+static void note_hole(struct log_reader *r, uint64_t from, uint64_t to, uint64_t seq, uint64_t next, int64_t cell)
 {
-	struct log_head h;
-	bool good, quiet = r->quiet;
+	uint64_t missing = next > seq + 1 ? next - seq - 1 : 0;
 
-	r->quiet = true;
-	good = log_read_chunk(r, item, &h, &r->raw_index) && r->raw_index.n >= LOG_INDEX_HEAD &&
-	       r->raw_index.p[0] >= 1 && r->raw_index.p[0] <= LOG_LEVELS &&
-	       item->cell == log_span_cell(log_span(item->cell, r->raw_index.p[0]), r->raw_index.p[0]);
-	r->quiet = quiet;
-	return good ? r->raw_index.p[0] : 0;
-}
-
-/* False: it is of no use. */
-static bool item_make(struct log_reader *r, const struct log_head *h, uint64_t at, struct log_item *item)
-{
-	*item = (struct log_item) {.at = at, .from = r->begin, .stored = h->stored, .kind = h->kind, .cell = h->cell};
-	if (h->version != LOG_VERSION || h->kind == 0 || h->kind >= LOG_KINDS) {
-		r->newer |= h->flags & LOG_CRITICAL;
-		r->damage.unknown += !r->quiet;
-		return false;
-	}
-	if (h->generation > r->newest)
-		r->newest = h->generation;
-	if (h->kind != LOG_INDEX)
-		return true;
-	item->aux = index_level(r, item);
-	if (item->aux == 0)
-		log_note(r, LOG_FAULT_SUM, at, h->seq, h->cell, 0);
-	return item->aux > 0;
-}
-
-/* Bytes between chunks; missing sequence numbers belong to them. */
-static void note_hole(struct log_reader *r, uint64_t at, uint64_t to, uint64_t *seq, uint64_t next, int64_t cell)
-{
-	uint64_t missing = next > *seq + 1 ? next - *seq - 1 : 0, first = missing ? *seq + 1 : LOG_SEQ_NONE;
-
-	*seq += missing;
-	if (!log_note(r, missing ? LOG_FAULT_SEQ : LOG_FAULT_BYTES, at, first, cell, 0))
+	if ((missing == 0 && from == to) || !log_note(r, missing ? LOG_FAULT_SEQ : LOG_FAULT_BYTES, from,
+						      missing ? seq + 1 : LOG_SEQ_NONE, cell, 0))
 		return;
-	r->damage.bytes += to - at;
+	r->damage.bytes += to - from;
 	r->damage.chunks += missing ? missing - 1 : 0;
 }
 
@@ -136,48 +105,50 @@ static void note_tail(struct log_reader *r, uint64_t at, int64_t cell)
 		r->damage.bytes += r->tail.other;
 }
 
+static void scanned(struct log_reader *r, const struct log_head *h, uint64_t at, struct log_items *items)
+{
+	if (h->version != LOG_VERSION || h->kind == 0 || h->kind >= LOG_KINDS) {
+		r->newer |= h->flags & LOG_CRITICAL;
+		r->damage.unknown += !r->quiet;
+		return;
+	}
+	if (h->generation > r->newest)
+		r->newest = h->generation;
+	items_add(items, &(struct log_item) {.at = at, .stored = h->stored, .kind = h->kind, .cell = h->cell});
+}
+
 void log_scan(struct log_reader *r, uint64_t from, uint64_t to, struct log_items *items)
 {
 	uint64_t at = from, seq = LOG_SEQ_NONE;
 	int64_t cell = log_cell(r->session.start.mono_ns);
-	struct log_item item, *add;
 	struct log_head h;
 
 	r->window_n = 0;
-	while (at < to && !items->failed) {
-		if (!head_at(r, at, to, &h)) {
-			uint64_t next = find_head(r, r->id, at + 1, to);
+	for (; at < to && !items->failed; at += LOG_HEAD + h.stored) {
+		uint64_t begin = at;
 
-			while (next < to && !head_at(r, next, to, &h))
-				next = find_head(r, r->id, next + 1, to);
-			if (next < to && seq != LOG_SEQ_NONE)
-				note_hole(r, at, next, &seq, h.seq, cell);
-			if (next >= to && to == r->size)
-				note_tail(r, at, cell);
-			at = next;
-			continue;
+		while (at < to && !head_at(r, at, to, &h))
+			at = find_head(r, r->id, at + 1, to);
+		if (at >= to) {
+			if (to == r->size)
+				note_tail(r, begin, cell);
+			return;
 		}
-		if (seq != LOG_SEQ_NONE && h.seq > seq + 1 && log_note(r, LOG_FAULT_SEQ, at, seq + 1, cell, 0))
-			r->damage.chunks += h.seq - seq - 2;
+		if (seq != LOG_SEQ_NONE)
+			note_hole(r, begin, at, seq, h.seq, cell);
 		if (seq != LOG_SEQ_NONE && h.seq <= seq) {
 			log_note(r, LOG_FAULT_ORDER, at, h.seq, h.cell, 0);
-		} else {
-			seq = h.seq;
-			cell = h.cell;
-			r->last = h;
-			if (item_make(r, &h, at, &item) && (add = log_items_add(items)))
-				*add = item;
+			continue;
 		}
-		at += LOG_HEAD + h.stored;
+		seq = h.seq;
+		cell = h.cell;
+		if (to == r->size)
+			r->last = h;
+		scanned(r, &h, at, items);
 	}
 }
 
 /* --- INDEX --- */
-
-static bool in_span(const struct log_item *item, const struct log_item *index)
-{
-	return item->cell >= index->cell && log_item_end(item) <= log_item_end(index);
-}
 
 static int by_place(const void *a, const void *b)
 {
@@ -186,77 +157,93 @@ static int by_place(const void *a, const void *b)
 	return (i->at > j->at) - (i->at < j->at);
 }
 
-/* No more rows than twice what its tier's rate gives in the span of an INDEX. */
-static bool rows_fit(const struct log_reader *r, const struct log_item *item)
+static int by_cell(const void *a, const void *b)
 {
-	double span_s = (double)(log_item_end(item) - item->cell) * (double)(INT64_C(1) << LOG_CELL_ZOOM) / 1e9;
+	const struct log_item *i = a, *j = b;
+
+	return i->cell != j->cell ? (i->cell < j->cell ? -1 : 1) : by_place(a, b);
+}
+
+static void sort(struct log_items *items, int (*order)(const void *, const void *))
+{
+	if (items->n > 1)
+		qsort(items->p, items->n, sizeof(*items->p), order);
+}
+
+/* No more rows than twice what its tier's rate gives in the span of an INDEX. */
+static bool rows_fit(const struct log_reader *r, const struct log_entry *e)
+{
+	double span_s = (double)(INT64_C(1) << (LOG_CELL_ZOOM + LOG_SPAN_BITS * e->aux)) / 1e9;
 
 	for (int t = 0; t < TIERS; t++)
-		if (item->rows[t] > 2 * r->session.hz[t] * span_s + 1000)
+		if (e->rows[t] > 2 * r->session.hz[t] * span_s + 1000)
 			return false;
 	return true;
 }
 
 /* The entry of an INDEX as an item; false: it cannot be. */
-static bool entry_item(struct log_reader *r, const struct log_item *index, const struct log_entry *e,
-		       struct log_item *item)
+static bool entry_item(const struct log_reader *r, const struct log_item *index, unsigned level,
+		       const struct log_entry *e, struct log_item *item)
 {
+	bool is_index = e->kind == LOG_INDEX, listed = e->kind == LOG_DATA || (is_index && e->aux < level);
+
 	if (e->distance == 0 || e->distance > index->at - r->begin || e->stored > LOG_STORED_MAX ||
-	    e->distance < LOG_HEAD + (uint64_t)e->stored || e->cell >= LOG_CELL_LIMIT || e->cell <= -LOG_CELL_LIMIT)
+	    e->distance < LOG_HEAD + (uint64_t)e->stored || e->cell >= LOG_CELL_LIMIT || e->cell <= -LOG_CELL_LIMIT ||
+	    (listed && log_span(e->cell, (int)level) != log_span(index->cell, (int)level)))
 		return false;
-	*item = (struct log_item) {.at = index->at - e->distance, .from = index->from, .stored = e->stored,
-				   .kind = e->kind, .aux = e->aux, .known = true, .cell = e->cell};
-	if (e->kind == LOG_INDEX && (e->aux < 1 || e->aux > LOG_LEVELS ||
-				     e->cell != log_span_cell(log_span(e->cell, e->aux), e->aux)))
-		return false;
-	for (int t = 0; t < TIERS && (e->kind == LOG_DATA || e->kind == LOG_INDEX); t++)
+	*item = (struct log_item) {
+		.at = index->at - e->distance, .stored = e->stored, .kind = e->kind, .aux = e->aux, .cell = e->cell};
+	for (int t = 0; t < TIERS && (e->kind == LOG_DATA || is_index); t++)
 		item->rows[t] = e->rows[t];
 	if (e->kind == LOG_DATA)
-		return e->rows[0] <= LOG_ROWS_MAX && e->rows[1] <= LOG_ROWS_MAX && e->rows[2] <= LOG_ROWS_MAX;
-	return e->kind != LOG_INDEX || rows_fit(r, item);
-}
-
-/* The entries of an INDEX lie behind the second INDEX before it, of its level or above. */
-static void set_from(struct log_items *items, uint64_t from)
-{
-	uint64_t last[LOG_LEVELS + 1][2];
-
-	for (int level = 0; level <= LOG_LEVELS; level++)
-		last[level][0] = last[level][1] = from;
-	for (size_t i = 0; i < items->n; i++) {
-		struct log_item *item = &items->p[i];
-
-		if (item->kind != LOG_INDEX)
-			continue;
-		item->from = last[item->aux][0];
-		for (int level = 1; level <= item->aux; level++) {
-			last[level][0] = last[level][1];
-			last[level][1] = item->at;
-		}
-	}
+		return level == 1 && e->rows[0] <= LOG_ROWS_MAX && e->rows[1] <= LOG_ROWS_MAX &&
+		       e->rows[2] <= LOG_ROWS_MAX;
+	return !is_index || (e->aux >= 1 && e->aux <= LOG_LEVELS && e->aux + 1U >= level && rows_fit(r, e) &&
+			     e->cell == log_span_cell(log_span(e->cell, e->aux), e->aux));
 }
 
 static bool take_entries(struct log_reader *r, const struct log_item *index, struct log_in *in, uint32_t n,
-			 size_t size, struct log_items *own, struct log_items *open)
+			 size_t size, struct log_listing *l)
 {
 	const uint8_t *p = log_in_take(in, n * size);
 	uint8_t *plain = p ? malloc(n * size + 1) : NULL;
-	struct log_entry e;
 	bool good = plain != NULL;
 
 	if (good)
 		log_unshuffle(plain, p, n, size);
 	for (uint32_t i = 0; good && i < n; i++) {
-		struct log_item item, *to;
+		struct log_entry e;
+		struct log_item item;
 
-		log_entry_get(plain + i * size, &e);
-		good = entry_item(r, index, &e, &item);
-		to = good ? log_items_add(item.kind == LOG_INDEX && item.aux >= index->aux ? open : own) : NULL;
-		if (to)
-			*to = item;
+		log_entry_get(&(struct log_in) {plain + i * size, plain + (i + 1) * size, false}, &e);
+		good = entry_item(r, index, l->level, &e, &item) &&
+		       items_add(item.kind == LOG_INDEX && item.aux >= l->level ? &l->open : &l->own, &item);
 	}
 	free(plain);
-	return good && !own->failed && !open->failed;
+	return good;
+}
+
+/* The rows of a list by cell; false: those of a tier are not in the order of the file, or spans overlap. */
+static bool count_list(struct log_items *items, uint64_t rows[TIERS])
+{
+	uint64_t last[TIERS] = {0};
+	int64_t end = INT64_MIN;
+	bool good = true;
+
+	memset(rows, 0, TIERS * sizeof(*rows));
+	for (size_t i = 0; i < items->n; i++) {
+		struct log_item *item = &items->p[i];
+
+		good &= item->kind != LOG_INDEX || item->cell >= end;
+		end = item->kind == LOG_INDEX ? log_span_end(item->cell, item->aux) : end;
+		for (int t = 0; t < TIERS; t++) {
+			good &= item->rows[t] == 0 || item->at > last[t];
+			last[t] = item->rows[t] ? item->at : last[t];
+			item->before[t] = rows[t];
+			rows[t] += item->rows[t];
+		}
+	}
+	return good;
 }
 
 bool log_item_there(struct log_reader *r, const struct log_item *item)
@@ -268,418 +255,441 @@ bool log_item_there(struct log_reader *r, const struct log_item *item)
 	       h.kind == item->kind && h.cell == item->cell && h.stored == item->stored;
 }
 
-bool log_node_read(struct log_reader *r, const struct log_item *index, struct log_items *items,
-		   struct log_node *node)
+bool log_listing_read(struct log_reader *r, const struct log_item *index, struct log_listing *l)
 {
+	const struct log_item *first = NULL;
 	struct log_in in;
 	struct log_head h;
+	uint64_t rows[TIERS];
 	uint32_t n, events;
 	size_t size;
 	const uint8_t *p;
 
+	*l = (struct log_listing) {.level = 0};
 	if (!log_read_chunk(r, index, &h, &r->raw_index))
 		return false;
 	in = (struct log_in) {r->raw_index.p, r->raw_index.p + r->raw_index.n, false};
-	if (log_get_u8(&in) != index->aux)
-		return false;
-	node->incomplete = log_get_u8(&in) & LOG_INCOMPLETE;
+	l->level = log_get_u8(&in);
+	l->incomplete = log_get_u8(&in) & LOG_INCOMPLETE;
 	size = log_get_u16(&in);
 	n = log_get_u32(&in);
 	events = log_get_u32(&in);
-	if (in.bad || size < LOG_ENTRY_SIZE || n > r->raw_index.n / size ||
-	    !take_entries(r, index, &in, n, size, items, &node->open))
+	if (in.bad || l->level < 1 || l->level > LOG_LEVELS || (index->aux && l->level != index->aux) ||
+	    index->cell != log_span_cell(log_span(index->cell, (int)l->level), (int)l->level) ||
+	    size < LOG_ENTRY_SIZE || n > r->raw_index.n / size || !take_entries(r, index, &in, n, size, l))
 		return false;
 	p = log_in_take(&in, events);
-	node->events = p ? malloc(events + 1) : NULL;
-	if (!node->events)
+	l->events = (struct log_in) {p, p ? p + events : p, false};
+	sort(&l->own, by_cell);
+	sort(&l->open, by_cell);
+	if (!p || !count_list(&l->own, rows))
 		return false;
-	memcpy(node->events, p, events);
-	node->n_events = events;
-	if (items->n > 1)
-		qsort(items->p, items->n, sizeof(*items->p), by_place);
-	set_from(items, index->from);
-	return items->n == 0 || log_item_there(r, &items->p[0]);
+	for (int t = 0; t < TIERS; t++)
+		l->rows[t] = rows[t] < UINT32_MAX ? (uint32_t)rows[t] : UINT32_MAX;
+	for (size_t i = 0; i < l->own.n; i++)
+		first = !first || l->own.p[i].at < first->at ? &l->own.p[i] : first;
+	l->first = first ? first->at : index->at;
+	return !first || log_item_there(r, first);
 }
 
-/* --- lists --- */
-
-static struct log_item *find_item(struct log_items *items, size_t n, uint64_t at)
+void log_listing_free(struct log_listing *l)
 {
-	struct log_item key = {.at = at};
-
-	return n > 0 ? bsearch(&key, items->p, n, sizeof(*items->p), by_place) : NULL;
+	free(l->own.p);
+	free(l->open.p);
 }
 
-/* Do the INDEX chunks that it lists exist? Others are found without it. */
-static bool has_children(struct log_items *items, size_t n, const struct log_items *own)
-{
-	for (size_t i = 0; i < own->n; i++) {
-		const struct log_item *item =
-			own->p[i].kind == LOG_INDEX ? find_item(items, n, own->p[i].at) : &own->p[i];
+/* --- all chunks --- */
 
-		if (!item || (own->p[i].kind == LOG_INDEX && item->kind != LOG_INDEX))
-			return false;
+static struct log_item *find_item(const struct log_items *items, uint64_t at)
+{
+	return items->n > 0 ? bsearch(&(struct log_item) {.at = at}, items->p, items->n, sizeof(*items->p), by_place)
+			    : NULL;
+}
+
+static bool has_events(unsigned kind)
+{
+	return kind == LOG_MARK || kind == LOG_GAP || kind == LOG_STATE;
+}
+
+/* Records that the INDEX has, unless one above it has them, or the chunks that have them. */
+static bool take_events(struct log_reader *r, const struct log_listing *l, bool wanted)
+{
+	if (wanted && !l->incomplete)
+		log_bytes_put(&r->events, l->events.p, (size_t)(l->events.end - l->events.p));
+	for (size_t i = 0; wanted && l->incomplete && i < l->own.n; i++)
+		if (has_events(l->own.p[i].kind))
+			items_add(&r->marked, &l->own.p[i]);
+	return wanted && l->incomplete;
+}
+
+/* An INDEX and those that it leads to. The lists of groups are not read. */
+static bool take_tree(struct log_reader *r, const struct log_item *index, bool events)
+{
+	const struct log_items *to = &r->levels[index->aux];
+	struct log_listing l = {.level = 0};
+	bool good = to->n == 0 || to->p[to->n - 1].cell < index->cell;
+
+	if (good && (index->aux > 1 || events)) {
+		good = log_listing_read(r, index, &l);
+		events = good && take_events(r, &l, events);
 	}
-	return true;
+	for (size_t i = 0; good && i < l.own.n; i++)
+		good = l.own.p[i].kind != LOG_INDEX || take_tree(r, &l.own.p[i], events);
+	log_listing_free(&l);
+	return good && items_add(&r->levels[index->aux], index);
 }
 
-static void take_rows(struct log_item *index, const struct log_items *own)
+/* Of a group and its INDEX in the tail all that came before. A log that stands behind another one does not
+ * lead to the begin of that. */
+static bool take_open(struct log_reader *r, struct log_listing *l)
 {
-	if (index->known)
-		return;
-	memset(index->rows, 0, sizeof(index->rows));
-	for (size_t i = 0; i < own->n; i++)
-		for (int t = 0; t < TIERS; t++)
-			index->rows[t] += own->p[i].rows[t];
-	index->known = true;
+	const struct log_items *groups = &r->levels[1];
+	struct log_listing oldest = {.first = l->first};
+	bool good = true;
+
+	for (size_t i = 0; good && i < l->open.n; i++) {
+		const struct log_item *item = &l->open.p[i];
+
+		if (item->at < l->first) /* else it is scanned */
+			good = log_item_there(r, item) && take_tree(r, item, true) && items_add(&r->roots, item);
+	}
+	if (good && groups->n > 0)
+		good = log_listing_read(r, &groups->p[0], &oldest);
+	good &= oldest.first <= r->begin;
+	log_listing_free(&oldest);
+	return good;
 }
 
-/* Where a log stands behind another one of its session, a span can have an INDEX in both. */
-static void drop_twins(struct log_items *items)
+/* Where the group of the newest INDEX of level 1 begins, with what its INDEX leads to; else the begin. */
+static uint64_t take_tail(struct log_reader *r)
 {
-	struct log_item *last[LOG_LEVELS + 1] = {NULL};
+	struct log_items heads = {.n = 0};
+	bool found = false, good = false;
+	uint64_t at = r->size, from = r->begin;
+
+	r->quiet = true; /* the scan that follows reports it */
+	for (uint64_t n = TAIL; !found && n <= TAIL_MOST && at > r->begin; n *= 2) {
+		at = r->size - r->begin > n ? r->size - n : r->begin;
+		heads.n = 0;
+		log_scan(r, at, r->size, &heads);
+		for (size_t i = heads.n; i-- > 0 && !found;) {
+			struct log_listing l = {.level = 0};
+
+			found = heads.p[i].kind == LOG_INDEX && log_listing_read(r, &heads.p[i], &l) &&
+				l.level == 1 && l.own.n > 0;
+			good = found && take_open(r, &l);
+			from = good ? l.first : r->begin;
+			log_listing_free(&l);
+		}
+	}
+	r->quiet = false;
+	free(heads.p);
+	if (!good)
+		log_tree_free(r);
+	return from;
+}
+
+/* Where a log stands behind another one of its session, a group can have an INDEX in both. */
+static void drop_twins(struct log_reader *r, struct log_items *items)
+{
+	struct log_item *before = NULL;
 
 	for (size_t i = 0; i < items->n; i++) {
-		struct log_item *item = &items->p[i], **before;
+		struct log_item *item = &items->p[i];
+		struct log_listing l;
 
-		if (item->kind != LOG_INDEX || item->known || item->aux > LOG_LEVELS)
+		if (item->kind != LOG_INDEX)
 			continue;
-		before = &last[item->aux];
-		if (*before && (*before)->cell == item->cell)
-			(*before)->kind = item->kind = 0;
-		*before = item;
+		if (log_listing_read(r, item, &l)) {
+			item->aux = (uint8_t)l.level;
+			memcpy(item->rows, l.rows, sizeof(item->rows));
+		} else {
+			item->kind = 0;
+		}
+		if (item->aux == 1 && before && before->cell == item->cell)
+			before->kind = item->kind = 0;
+		before = item->aux == 1 ? item : before;
+		log_listing_free(&l);
 	}
 }
 
-/* What an INDEX lists is not an item by itself. */
-static void absorb(struct log_reader *r, struct log_items *items)
+/* INDEX chunks that were scanned. What they list is not an item by itself. */
+static void take_scanned(struct log_reader *r, struct log_items *items)
 {
+	drop_twins(r, items);
+	sort(&r->roots, by_place);
 	for (size_t i = 0; i < items->n; i++) {
-		struct log_items own = {.n = 0};
-		struct log_node node = {.at = 0};
 		struct log_item *index = &items->p[i], *item;
+		struct log_listing l;
 
 		if (index->kind != LOG_INDEX)
 			continue;
-		if (log_node_read(r, index, &own, &node) && (index->known || has_children(items, i, &own))) {
-			take_rows(index, &own);
-			for (size_t k = 0; k < own.n; k++)
-				if ((item = find_item(items, i, own.p[k].at)))
-					item->kind = 0;
-		} else if (!index->known) {
-			index->kind = 0;
+		if (log_listing_read(r, index, &l)) {
+			take_events(r, &l, l.level == 1);
+			items_add(&r->levels[l.level], index);
 		}
-		free(own.p);
-		free(node.open.p);
-		free(node.events);
+		for (size_t k = 0; k < l.own.n; k++) {
+			if ((item = find_item(items, l.own.p[k].at)))
+				item->kind = 0;
+			if ((item = find_item(&r->roots, l.own.p[k].at)))
+				item->kind = 0;
+		}
+		log_listing_free(&l);
 	}
 }
 
-/* Rows of a chunk that no INDEX lists. */
-static void count_rows(struct log_reader *r, struct log_item *item)
+/* Rows of a chunk that no INDEX lists; false: they are of no use. */
+static bool count_rows(struct log_reader *r, struct log_item *item)
 {
 	struct log_head h;
 	struct log_section s;
 	struct log_in in;
 	int got = 0;
-	uint32_t rows[LOG_TIERS] = {0};
 	unsigned seen = 0;
 
-	item->known = true;
-	if (!log_read_chunk(r, item, &h, &r->raw)) {
-		item->kind = 0;
-		return;
-	}
+	if (!log_read_chunk(r, item, &h, &r->raw))
+		return false;
 	in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
-	while ((got = log_data_next(&in, &s)) > 0) {
-		if (seen & 1U << s.tier)
-			break;
+	while ((got = log_data_next(&in, &s)) > 0 && !(seen & 1U << s.tier)) {
 		seen |= 1U << s.tier;
-		rows[s.tier] = s.n;
+		if (s.tier < TIERS)
+			item->rows[s.tier] = s.n;
 	}
-	if (got != 0 || !log_generation_find(r, h.generation)) {
-		log_note(r, got ? LOG_FAULT_CONTENT : LOG_FAULT_CHANNELS, item->at, h.seq, item->cell,
-			 (uint64_t)rows[0] + rows[1] + rows[2]);
-		item->kind = 0;
-		return;
-	}
-	for (int t = 0; t < TIERS; t++)
-		item->rows[t] = rows[t];
+	if (got == 0 && log_generation_find(r, h.generation))
+		return true;
+	log_note(r, got ? LOG_FAULT_CONTENT : LOG_FAULT_CHANNELS, item->at, h.seq, item->cell,
+		 (uint64_t)item->rows[0] + item->rows[1] + item->rows[2]);
+	return false;
 }
 
-static int by_cell(const void *a, const void *b)
+static void note_order(struct log_reader *r, const struct log_item *item)
 {
-	const struct log_item *i = a, *j = b;
-
-	if (i->cell != j->cell)
-		return i->cell < j->cell ? -1 : 1;
-	return by_place(a, b);
+	log_note(r, LOG_FAULT_ORDER, item->at, LOG_SEQ_NONE, item->cell,
+		 (uint64_t)item->rows[0] + item->rows[1] + item->rows[2]);
 }
 
-/* Rows of each tier are in the order of cells, and spans do not overlap. */
-static void drop_disorder(struct log_reader *r, struct log_items *items)
+/* What was scanned and no INDEX lists, by cell. of: only what is in the span of that INDEX. DATA of a tier is in
+ * the order of cells, and none is in the span of another INDEX. */
+static void take_loose(struct log_reader *r, struct log_items *items, const struct log_item *of, struct log_items *to)
 {
-	int64_t last[TIERS], end = INT64_MIN;
+	int64_t last[TIERS] = {INT64_MIN, INT64_MIN, INT64_MIN};
 
-	for (int t = 0; t < TIERS; t++)
-		last[t] = INT64_MIN;
 	for (size_t i = 0; i < items->n; i++) {
 		struct log_item *item = &items->p[i];
-		uint64_t rows = 0;
-		bool bad = false;
+		bool bad = !of && log_index_of(r, 1, item->cell);
 
-		if (item->kind == LOG_INDEX) {
-			bad = item->cell < end;
-			end = bad ? end : log_item_end(item);
-		}
-		for (int t = 0; t < TIERS; t++) {
-			bad |= item->kind == LOG_DATA && item->rows[t] > 0 && item->cell < last[t];
-			rows += item->rows[t];
-		}
-		if (bad) {
-			log_note(r, LOG_FAULT_ORDER, item->at, LOG_SEQ_NONE, item->cell, rows);
-			item->kind = 0;
-		}
-		for (int t = 0; t < TIERS && !bad; t++)
-			if (item->kind == LOG_DATA && item->rows[t] > 0)
-				last[t] = item->cell;
-	}
-}
-
-static bool is_data(const struct log_item *i)
-{
-	return i->kind == LOG_DATA || i->kind == LOG_INDEX;
-}
-
-/* What an INDEX should list, and does not. */
-static void drop_inside(struct log_reader *r, struct log_list *l)
-{
-	int64_t end = INT64_MIN;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < l->n_data; i++) {
-		const struct log_item *item = &l->data[i];
-
-		if (item->kind == LOG_DATA && item->cell < end) {
-			log_note(r, LOG_FAULT_ORDER, item->at, LOG_SEQ_NONE, item->cell,
-				 (uint64_t)item->rows[0] + item->rows[1] + item->rows[2]);
+		if (of && (item->kind == LOG_INDEX || log_span(item->cell, 1) != log_span(of->cell, 1)))
 			continue;
+		if (item->kind == LOG_DATA) {
+			if (!count_rows(r, item))
+				continue;
+			for (int t = 0; t < TIERS; t++)
+				bad |= item->rows[t] > 0 && item->cell < last[t];
+			if (bad) {
+				note_order(r, item);
+				continue;
+			}
+			for (int t = 0; t < TIERS; t++)
+				last[t] = item->rows[t] > 0 ? item->cell : last[t];
 		}
-		end = item->kind == LOG_INDEX ? log_item_end(item) : end;
-		l->data[kept++] = *item;
+		if (item->kind)
+			items_add(item->kind == LOG_INDEX ? &r->roots : to, item);
 	}
-	l->n_data = kept;
+	sort(to, by_cell);
 }
 
-static void list_fill(struct log_reader *r, struct log_list *out, const struct log_items *items)
+/* Groups of the chunks that no INDEX lists. */
+static void make_groups(struct log_reader *r)
 {
-	for (size_t i = 0; i < items->n; i++)
-		if (is_data(&items->p[i]))
-			out->data[out->n_data++] = items->p[i];
-		else if (items->p[i].kind)
-			out->others[out->n_others++] = items->p[i];
-	if (out->n_data > 1)
-		qsort(out->data, out->n_data, sizeof(*out->data), by_cell);
-	drop_inside(r, out);
-	for (size_t i = 0; i < out->n_data; i++)
-		for (int t = 0; t < TIERS; t++) {
-			out->data[i].before[t] = out->rows[t];
-			out->rows[t] += out->data[i].rows[t];
+	struct log_items *groups = &r->levels[1];
+	struct log_item *group = NULL;
+
+	for (size_t i = 0; i < r->loose.n; i++) {
+		struct log_item *item = &r->loose.p[i];
+		int64_t cell = log_span_cell(log_span(item->cell, 1), 1);
+
+		if (group && group->cell != cell)
+			group = NULL;
+		if (!group && item->kind == LOG_DATA &&
+		    items_add(groups, &(struct log_item) {.aux = 1, .cell = cell}))
+			group = &groups->p[groups->n - 1];
+		for (int t = 0; group && t < TIERS; t++) {
+			item->before[t] = group->rows[t];
+			group->rows[t] += item->rows[t];
 		}
+	}
+	sort(groups, by_cell);
+	count_list(groups, r->rows);
 }
 
-int log_list_make(struct log_reader *r, struct log_items *items, struct log_list *out)
-{
-	size_t n = 0;
-
-	*out = (struct log_list) {.n_data = 0};
-	if (items->n > 1)
-		qsort(items->p, items->n, sizeof(*items->p), by_place);
-	set_from(items, r->begin);
-	drop_twins(items);
-	absorb(r, items);
-	for (size_t i = 0; i < items->n; i++)
-		if (items->p[i].kind == LOG_DATA && !items->p[i].known)
-			count_rows(r, &items->p[i]);
-	drop_disorder(r, items);
-	for (size_t i = 0; i < items->n; i++)
-		n += is_data(&items->p[i]);
-	out->data = calloc(n + 1, sizeof(*out->data));
-	out->others = calloc(items->n - n + 1, sizeof(*out->others));
-	if (out->data && out->others)
-		list_fill(r, out, items);
-	free(items->p);
-	if (out->data && out->others)
-		return 0;
-	log_list_free(out);
-	return -1;
-}
-
-void log_list_free(struct log_list *l)
-{
-	free(l->data);
-	free(l->others);
-	*l = (struct log_list) {.n_data = 0};
-}
-
-/* --- nodes --- */
-
-static void node_free(struct log_node *node)
-{
-	if (!node)
-		return;
-	log_list_free(&node->list);
-	free(node->open.p);
-	free(node->events);
-	free(node);
-}
-
-void log_nodes_free(struct log_reader *r)
-{
-	for (size_t i = 0; i < LOG_NODES; i++)
-		node_free(r->nodes[i]);
-}
-
-/* A slot for each level, so that children do not evict their parents. */
-static struct log_node **node_slot(struct log_reader *r, const struct log_item *index)
-{
-	static const struct {
-		uint16_t first, n;
-	} part[LOG_LEVELS + 1] = {{0, 0}, {0, 704}, {704, 256}, {960, 64}};
-	size_t n = part[index->aux].n;
-
-	return &r->nodes[part[index->aux].first + (size_t)log_span(index->cell, index->aux) % n];
-}
-
-/* Only what is of the span, and of a level below. */
-static void keep_own(struct log_reader *r, const struct log_item *index, struct log_items *items)
+static void drop_overlaps(struct log_reader *r, struct log_items *level)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < items->n; i++) {
-		const struct log_item *item = &items->p[i];
-
-		if (is_data(item) && (!in_span(item, index) || (item->kind == LOG_INDEX && item->aux >= index->aux) ||
-				      (item->kind == LOG_DATA && index->aux > 1 && item->known))) {
-			if (item->known)
-				log_note(r, LOG_FAULT_CONTENT, item->at, LOG_SEQ_NONE, index->cell, 0);
-			continue;
-		}
-		items->p[kept++] = *item;
-	}
-	items->n = kept;
+	sort(level, by_cell);
+	for (size_t i = 0; i < level->n; i++)
+		if (kept > 0 && level->p[kept - 1].cell == level->p[i].cell)
+			note_order(r, &level->p[i]);
+		else
+			level->p[kept++] = level->p[i];
+	level->n = kept;
 }
 
-static struct log_node *node_make(struct log_reader *r, const struct log_item *index)
+/* LOD and STAT of an INDEX are those of all rows in its span, or of no use. */
+static void drop_partial(struct log_reader *r, struct log_items *level)
 {
-	struct log_node *node = calloc(1, sizeof(*node));
+	size_t kept = 0;
+
+	sort(level, by_cell);
+	for (size_t i = 0; i < level->n; i++) {
+		const struct log_item *item = &level->p[i];
+		int64_t end = log_span_end(item->cell, item->aux);
+		bool all = true;
+
+		for (enum tier t = 0; t < TIERS; t++)
+			all &= log_rows_before(r, t, end) - log_rows_before(r, t, item->cell) == item->rows[t];
+		if (all)
+			level->p[kept++] = *item;
+	}
+	level->n = kept;
+}
+
+int log_tree_read(struct log_reader *r)
+{
 	struct log_items items = {.n = 0};
-	int made;
+	uint64_t from = take_tail(r);
+	bool failed;
 
-	if (!node)
-		return NULL;
-	node->at = index->at;
-	if (log_node_read(r, index, &items, node)) {
-		struct log_list *l = &node->list;
-
-		keep_own(r, index, &items);
-		drop_disorder(r, &items);
-		l->data = calloc(items.n + 1, sizeof(*l->data));
-		l->others = calloc(items.n + 1, sizeof(*l->others));
-		made = l->data && l->others ? 0 : -1;
-		if (made == 0)
-			list_fill(r, l, &items);
-		free(items.p);
-	} else {
-		free(node->events);
-		node->events = NULL;
-		node->n_events = 0;
-		node->incomplete = true; /* events are in the chunks */
-		items.n = 0;
-		log_scan(r, index->from, index->at, &items);
-		keep_own(r, index, &items);
-		made = log_list_make(r, &items, &node->list);
-	}
-	free(node->open.p);
-	node->open.p = NULL;
-	if (made == 0)
-		return node;
-	node_free(node);
-	return NULL;
+	log_scan(r, from, r->size, &items);
+	for (size_t i = 0; i < items.n; i++)
+		if (items.p[i].kind == LOG_META)
+			log_meta_new(r, &items.p[i]);
+	take_scanned(r, &items);
+	drop_overlaps(r, &r->levels[1]);
+	take_loose(r, &items, NULL, &r->loose);
+	make_groups(r);
+	for (int level = 2; level <= LOG_LEVELS; level++)
+		drop_partial(r, &r->levels[level]);
+	failed = items.failed || r->loose.failed || r->marked.failed || r->events.failed;
+	for (int level = 1; level <= LOG_LEVELS; level++)
+		failed |= r->levels[level].failed;
+	free(items.p);
+	return failed ? -1 : 0;
 }
 
-struct log_node *log_node_get(struct log_reader *r, const struct log_item *index)
-{
-	struct log_node **slot = node_slot(r, index);
+/* --- lists --- */
 
-	if (!*slot || (*slot)->at != index->at) {
-		node_free(*slot);
-		*slot = node_make(r, index);
-	}
-	return *slot;
-}
-
-/* The last item that begins at or before the cell; n_data: none. */
-static size_t item_of_cell(const struct log_list *l, int64_t cell)
+/* How many of the items begin before the cell. */
+static size_t items_before(const struct log_item *items, size_t n, int64_t cell)
 {
-	size_t lo = 0, hi = l->n_data;
+	size_t lo = 0, hi = n;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (l->data[mid].cell <= cell)
+		if (items[mid].cell < cell)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo > 0 ? lo - 1 : l->n_data;
+	return lo;
 }
 
-bool log_find_index(struct log_reader *r, int level, int64_t cell, struct log_item *out)
+const struct log_item *log_index_of(const struct log_reader *r, int level, int64_t cell)
 {
-	const struct log_list *l = &r->top;
+	const struct log_items *all = &r->levels[level];
+	size_t i = items_before(all->p, all->n, cell + 1);
 
-	for (;;) {
-		size_t i = item_of_cell(l, cell);
-		struct log_node *node;
+	return i > 0 && log_span(all->p[i - 1].cell, level) == log_span(cell, level) ? &all->p[i - 1] : NULL;
+}
 
-		/* DATA may stand before its group is closed. */
-		while (i < l->n_data && l->data[i].kind == LOG_DATA && i > 0 && l == &r->top &&
-		       log_span(l->data[i].cell, 1) == log_span(cell, 1))
-			i--;
-		if (i >= l->n_data || l->data[i].kind != LOG_INDEX || cell >= log_item_end(&l->data[i]) ||
-		    l->data[i].aux < level)
-			return false;
-		*out = l->data[i];
-		if (out->aux == level)
-			return true;
-		node = log_node_get(r, out);
-		if (!node)
-			return false;
-		l = &node->list;
+/* Rows that the INDEX of a group counts and that are in none of its chunks: at its end, without values. */
+static void add_lost(struct log_reader *r, const struct log_item *index, struct log_items *items)
+{
+	struct log_item lost = {.at = index->at, .cell = log_span_end(index->cell, 1) - 1};
+	uint64_t rows[TIERS], missing[TIERS], sum = 0;
+
+	count_list(items, rows);
+	for (int t = 0; t < TIERS; t++) {
+		missing[t] = rows[t] < index->rows[t] ? index->rows[t] - rows[t] : 0;
+		sum += missing[t];
 	}
+	if (sum > 0)
+		log_note(r, LOG_FAULT_CONTENT, index->at, LOG_SEQ_NONE, index->cell, sum);
+	while (sum > 0) {
+		lost.at += UINT64_C(1) << 44; /* behind any file */
+		sum = 0;
+		for (int t = 0; t < TIERS; t++) {
+			lost.rows[t] = missing[t] < LOG_ROWS_MAX ? (uint32_t)missing[t] : LOG_ROWS_MAX;
+			missing[t] -= lost.rows[t];
+			sum += missing[t];
+		}
+		items_add(items, &lost);
+	}
+	sort(items, by_cell);
+	count_list(items, rows);
+}
+
+static struct log_block *read_list(struct log_reader *r, const struct log_item *index)
+{
+	const struct log_items *groups = &r->levels[1];
+	struct log_items found = {.n = 0};
+	struct log_listing l;
+	struct log_block *b;
+
+	if (!log_listing_read(r, index, &l)) {
+		size_t i = index->aux == 1 ? (size_t)(index - groups->p) : 0;
+		uint64_t from = i >= 2 ? groups->p[i - 2].at : r->begin; /* 0: it has none */
+
+		l.own.n = 0;
+		if (index->aux == 1)
+			log_scan(r, from > r->begin && from < index->at ? from : r->begin, index->at, &found);
+		take_loose(r, &found, index, &l.own);
+		free(found.p);
+	}
+	if (index->aux == 1)
+		add_lost(r, index, &l.own);
+	b = log_cache_add(&r->caches[LOG_LISTS], index->at, 0, 0, l.own.n * sizeof(*l.own.p));
+	if (b && l.own.n > 0)
+		memcpy(b->records, l.own.p, l.own.n * sizeof(*l.own.p));
+	if (b)
+		b->n = (uint32_t)l.own.n;
+	log_listing_free(&l);
+	return b;
+}
+
+const struct log_item *log_list_of(struct log_reader *r, const struct log_item *index, size_t *n)
+{
+	const struct log_block *b;
+
+	if (index->kind != LOG_INDEX) {
+		size_t first = items_before(r->loose.p, r->loose.n, index->cell);
+
+		*n = items_before(r->loose.p, r->loose.n, log_span_end(index->cell, 1)) - first;
+		return r->loose.p + first;
+	}
+	b = log_cache_find(&r->caches[LOG_LISTS], index->at);
+	if (!b)
+		b = read_list(r, index);
+	*n = b ? b->n : 0;
+	return b ? (const struct log_item *)(const void *)b->records : NULL;
 }
 
 uint64_t log_rows_before(struct log_reader *r, enum tier tier, int64_t cell)
 {
-	const struct log_list *l = &r->top;
-	uint64_t rows = 0;
+	const struct log_items *groups = &r->levels[1];
+	size_t g = items_before(groups->p, groups->n, cell), n, i;
+	const struct log_item *group = g > 0 ? &groups->p[g - 1] : NULL, *items;
+	uint64_t rows;
 
-	for (;;) {
-		size_t i = item_of_cell(l, cell - 1);
-		const struct log_item *item = i < l->n_data ? &l->data[i] : NULL;
-		struct log_node *node;
-
-		if (!item)
-			return rows;
-		rows += item->before[tier];
-		if (item->kind == LOG_DATA || cell >= log_item_end(item))
-			return rows + item->rows[tier];
-		node = log_node_get(r, item);
-		if (!node)
-			return rows;
-		l = &node->list;
-	}
+	if (!group)
+		return 0;
+	if (cell >= log_span_end(group->cell, 1))
+		return group->before[tier] + group->rows[tier];
+	items = log_list_of(r, group, &n);
+	i = items_before(items, n, cell);
+	rows = i > 0 ? items[i - 1].before[tier] + items[i - 1].rows[tier] : 0;
+	return group->before[tier] + (rows < group->rows[tier] ? rows : group->rows[tier]);
 }
 
 /* --- decoded rows --- */
@@ -737,17 +747,25 @@ struct log_block *log_cache_add(struct log_cache *c, uint64_t at, size_t times, 
 	return b;
 }
 
-void log_caches_free(struct log_reader *r)
+void log_tree_free(struct log_reader *r)
 {
+	for (int level = 0; level <= LOG_LEVELS; level++)
+		free(r->levels[level].p);
+	free(r->roots.p);
+	free(r->loose.p);
+	free(r->marked.p);
+	log_bytes_free(&r->events);
+	memset(r->levels, 0, sizeof(r->levels));
+	r->roots = r->loose = r->marked = (struct log_items) {.n = 0};
 	for (int i = 0; i < LOG_CACHES; i++)
 		while (r->caches[i].oldest)
 			cache_drop_oldest(&r->caches[i]);
 }
 
 /* Lost rows: at the beginning of the cell. */
-static void block_lose(struct log_reader *r, enum tier tier, int64_t cell, struct log_block *b, int64_t after_ns)
+static void block_lose(struct log_reader *r, enum tier tier, struct log_block *b, int64_t after_ns)
 {
-	int64_t t = (int64_t)((uint64_t)cell << LOG_CELL_ZOOM);
+	int64_t t = (int64_t)((uint64_t)b->cell << LOG_CELL_ZOOM);
 	int64_t last = t + (INT64_C(1) << LOG_CELL_ZOOM) - 1;
 
 	for (uint32_t i = 0; i < b->n; i++) {
@@ -756,17 +774,6 @@ static void block_lose(struct log_reader *r, enum tier tier, int64_t cell, struc
 	}
 	for (size_t i = 0; i < (size_t)b->n * r->session.width[tier]; i++)
 		b->values[i] = (double)NAN;
-}
-
-/* The chunk in the same cell before it that has rows of the tier. */
-static size_t same_before(const struct log_list *l, size_t i, enum tier tier)
-{
-	size_t at = i;
-
-	while (at-- > 0 && l->data[at].kind == LOG_DATA && l->data[at].cell == l->data[i].cell)
-		if (l->data[at].rows[tier] > 0)
-			return at;
-	return i;
 }
 
 /* The section of a tier; false: damage, which is noted. */
@@ -789,76 +796,69 @@ static bool section_of(struct log_reader *r, const struct log_item *item, enum t
 	return got == 0 && found && out->n == item->rows[tier];
 }
 
-static const struct log_block *block_get(struct log_reader *r, const struct log_list *l, size_t i, enum tier tier,
-					 int depth)
+static const struct log_block *block_read(struct log_reader *r, const struct log_item *item, enum tier tier,
+					  int64_t after)
 {
-	const struct log_item *item = &l->data[i];
-	const struct log_generation *g = NULL;
-	const struct log_block *before;
 	struct log_cache *cache = &r->caches[tier];
-	struct log_block *b = log_cache_find(cache, item->at);
-	size_t n = item->rows[tier], j = same_before(l, i, tier);
-	int64_t after = INT64_MIN;
+	size_t n = item->rows[tier], width = r->session.width[tier];
+	const struct log_generation *g = NULL;
 	struct log_section s;
 	struct log_head h;
-	bool good;
+	struct log_block *b;
+	bool good = item->kind && section_of(r, item, tier, &h, &s);
 
-	if (b)
-		return b;
-	if (j < i && depth < SAME_CELL) {
-		before = block_get(r, l, j, tier, depth + 1);
-		if (before)
-			after = before->t_ns[before->n - 1];
-	}
-	good = section_of(r, item, tier, &h, &s) && (j == i || depth < SAME_CELL);
 	if (good)
 		g = log_generation_find(r, h.generation);
-	b = log_cache_add(cache, item->at, n, n * r->session.width[tier], 0);
+	b = log_cache_add(cache, item->at, n, n * width, 0);
 	if (!b)
 		return NULL;
 	b->n = (uint32_t)n;
 	b->cell = item->cell;
-	if (good && g && log_section_times(&s, item->cell, b->t_ns) == 0 && b->t_ns[0] > after) {
-		log_section_values(&s, g->column[tier], g->width[tier], r->session.width[tier], b->values, NULL);
+	if (g && log_section_times(&s, item->cell, b->t_ns) == 0 && b->t_ns[0] > after) {
+		log_section_values(&s, g->column[tier], g->width[tier], width, b->values, NULL);
 		return b;
 	}
-	log_note(r, good && !g ? LOG_FAULT_CHANNELS : LOG_FAULT_CONTENT, item->at, h.seq, item->cell, n);
-	block_lose(r, tier, item->cell, b, after);
+	if (item->kind)
+		log_note(r, good && !g ? LOG_FAULT_CHANNELS : LOG_FAULT_CONTENT, item->at, h.seq, item->cell, n);
+	block_lose(r, tier, b, after);
 	return b;
 }
 
-/* Rows that an INDEX has counted and that are in none of its chunks. */
-static const struct log_block *block_lost(struct log_reader *r, const struct log_item *index, enum tier tier,
-					  uint64_t have, uint64_t row, uint64_t *first)
+/* The rows of a chunk; those of the same cell before it decide whether they can be. */
+static const struct log_block *block_get(struct log_reader *r, const struct log_item *items, size_t i, enum tier tier)
 {
-	uint64_t part = (row - have) / LOG_ROWS_MAX, left = index->rows[tier] - have - part * LOG_ROWS_MAX;
-	struct log_cache *cache = &r->caches[tier];
-	uint32_t n = left < LOG_ROWS_MAX ? (uint32_t)left : LOG_ROWS_MAX;
-	struct log_block *b;
+	const struct log_block *b = log_cache_find(&r->caches[tier], items[i].at);
+	int64_t after = INT64_MIN;
+	size_t j = i;
 
-	*first = have + part * LOG_ROWS_MAX;
-	log_note(r, LOG_FAULT_CONTENT, index->at, LOG_SEQ_NONE, index->cell, index->rows[tier] - have);
-	b = log_cache_find(cache, index->at + part);
 	if (b)
 		return b;
-	b = log_cache_add(cache, index->at + part, n, (size_t)n * r->session.width[tier], 0);
-	if (!b)
-		return NULL;
-	b->n = n;
-	b->cell = log_item_end(index) - 1;
-	block_lose(r, tier, b->cell, b, (int64_t)((uint64_t)(b->cell + 1) << LOG_CELL_ZOOM) - 1);
+	for (size_t k = i; !b && k-- > 0 && items[k].cell == items[i].cell;)
+		if (items[k].rows[tier] > 0) {
+			b = log_cache_find(&r->caches[tier], items[k].at);
+			after = b ? b->t_ns[b->n - 1] : after;
+			j = b ? j : k;
+		}
+	for (b = NULL; j <= i; j++) {
+		if (items[j].rows[tier] == 0)
+			continue;
+		b = block_read(r, &items[j], tier, after);
+		if (!b)
+			return NULL;
+		after = b->t_ns[b->n - 1];
+	}
 	return b;
 }
 
-/* The item that contains the row, which exists. */
-static size_t item_of_row(const struct log_list *l, enum tier tier, uint64_t row)
+/* The last item that begins with that row, or before it. */
+static size_t item_of_row(const struct log_item *items, size_t n, enum tier tier, uint64_t row)
 {
-	size_t lo = 0, hi = l->n_data;
+	size_t lo = 0, hi = n;
 
 	while (hi - lo > 1) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (l->data[mid].before[tier] <= row)
+		if (items[mid].before[tier] <= row)
 			lo = mid;
 		else
 			hi = mid;
@@ -868,42 +868,14 @@ static size_t item_of_row(const struct log_list *l, enum tier tier, uint64_t row
 
 const struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first)
 {
-	const struct log_list *l = &r->top;
-	const struct log_block *b;
+	const struct log_items *groups = &r->levels[1];
+	const struct log_item *group = &groups->p[item_of_row(groups->p, groups->n, tier, row)], *items;
+	size_t n, i;
 
-	if (row - r->spot[tier].first < r->spot[tier].n) {
-		b = log_cache_find(&r->caches[tier], r->spot[tier].at);
-		*first = r->spot[tier].first;
-		if (b)
-			return b;
-	}
-	*first = 0;
-	for (;;) {
-		size_t i = item_of_row(l, tier, row - *first);
-		const struct log_item *item = &l->data[i];
-		struct log_node *node;
-
-		*first += item->before[tier];
-		if (item->kind == LOG_DATA) {
-			b = block_get(r, l, i, tier, 0);
-			break;
-		}
-		node = log_node_get(r, item);
-		if (!node)
-			return NULL;
-		if (row - *first >= node->list.rows[tier]) {
-			uint64_t within;
-
-			b = block_lost(r, item, tier, node->list.rows[tier], row - *first, &within);
-			*first += within;
-			return b;
-		}
-		l = &node->list;
-	}
-	if (b) {
-		r->spot[tier].first = *first;
-		r->spot[tier].n = b->n;
-		r->spot[tier].at = b->at;
-	}
-	return b;
+	items = log_list_of(r, group, &n);
+	i = item_of_row(items, n, tier, row - group->before[tier]);
+	if (n == 0 || row - group->before[tier] - items[i].before[tier] >= items[i].rows[tier])
+		return NULL;
+	*first = group->before[tier] + items[i].before[tier];
+	return block_get(r, items, i, tier);
 }

@@ -1,5 +1,5 @@
-/* log-tree: the chunks of a log as a tree of its INDEX chunks. Private to log-reader.c, log-tree.c and
- * log-columns.c; callers hold the reader's lock. */
+/* log-tree: the chunks of a log, by group. Private to log-reader.c, log-tree.c, log-columns.c and what
+ * ends, checks and follows a log; callers hold the reader's lock. */
 #ifndef TRACE_LOG_TREE_H
 #define TRACE_LOG_TREE_H
 
@@ -8,40 +8,30 @@
 #include "trace/log-decode.h"
 #include "trace/log-reader.h"
 
-/* A chunk that is known. */
+/* A chunk that is known; or, with kind 0, a group that no INDEX lists, or rows that are in no chunk. */
 struct log_item {
-	uint64_t at;   /* offset of its head */
-	uint64_t from; /* what an INDEX lists is not before */
+	uint64_t at; /* offset of its head */
 	uint32_t stored;
-	uint8_t kind, aux;
-	bool known; /* rows[] is */
+	uint8_t kind, aux; /* aux: zoom or level, as in an INDEX */
 	int64_t cell;
 	uint32_t rows[TIERS];
 	uint64_t before[TIERS]; /* rows before it in its list */
 };
 
-struct log_list {
-	struct log_item *data; /* DATA and INDEX in the order of cells */
-	size_t n_data;
-	struct log_item *others; /* in the order of the file */
-	size_t n_others;
-	uint64_t rows[TIERS];
-};
-
-/* Chunks in the order of the file. */
 struct log_items {
 	struct log_item *p;
 	size_t n, room;
 	bool failed;
 };
 
-/* The content of an INDEX. */
-struct log_node {
-	uint64_t at;
-	struct log_list list;
-	struct log_items open;
-	uint8_t *events;
-	size_t n_events;
+/* What an INDEX lists: of its span, in the order of cells; and the INDEX chunks of its level and above
+ * that no other one lists. */
+struct log_listing {
+	unsigned level;
+	struct log_items own, open;
+	uint64_t first; /* the lowest offset of its own */
+	uint32_t rows[TIERS];
+	struct log_in events; /* until the next INDEX is read */
 	bool incomplete;
 };
 
@@ -70,8 +60,7 @@ struct log_generation {
 	uint16_t *column[TIERS];
 };
 
-#define LOG_NODES 1024
-enum { LOG_LODS = TIERS, LOG_CACHES };
+enum { LOG_LODS = TIERS, LOG_LISTS, LOG_CACHES };
 
 struct log_reader {
 	pthread_mutex_t lock;
@@ -100,8 +89,13 @@ struct log_reader {
 	bool newer; /* a critical chunk of an unknown kind */
 	int64_t first_ns, last_ns;
 	bool any;
-	struct log_list top;
-	struct log_node *nodes[LOG_NODES];
+	uint64_t rows[TIERS];
+	/* INDEX chunks of each level by cell. Level 1 are the groups: each row is in one of them. */
+	struct log_items levels[LOG_LEVELS + 1];
+	struct log_items roots; /* INDEX chunks that no other one lists; kind 0: another one does */
+	struct log_items loose; /* other chunks that no INDEX lists, by cell */
+	struct log_items marked; /* MARK, GAP and STATE chunks whose records no INDEX has */
+	struct log_bytes events; /* kind and record with its length, as in INDEX */
 	struct log_cache caches[LOG_CACHES];
 	struct log_unpacker *unpacker;
 	struct bin_order order;
@@ -111,9 +105,6 @@ struct log_reader {
 	uint8_t *window;
 	uint64_t window_at;
 	size_t window_n;
-	struct {
-		uint64_t first, n, at;
-	} spot[TIERS]; /* of the rows read last */
 };
 
 /* log-reader.c */
@@ -127,41 +118,39 @@ const struct log_generation *log_generation_find(const struct log_reader *r, uin
 
 /* The channels that a META describes.  -1: out of memory. */
 int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t *p, size_t n);
+/* A META of a generation that is not known yet. */
+void log_meta_new(struct log_reader *r, const struct log_item *item);
 void log_generation_drop(struct log_reader *r, size_t i);
 /* A reader without a file, which only takes META. */
 struct log_reader *log_about_new(void);
 void log_about_free(struct log_reader *r);
 
 /* log-tree.c */
-/* Chunks in [from, to). */
+/* Chunks in [from, to) in the order of the file. */
 void log_scan(struct log_reader *r, uint64_t from, uint64_t to, struct log_items *items);
-struct log_item *log_items_add(struct log_items *items);
-/* Makes a list of the items and frees them: entries of an INDEX are reached only through it, and rows of
- * DATA outside of any are counted. -1: out of memory. */
-int log_list_make(struct log_reader *r, struct log_items *items, struct log_list *out);
-void log_list_free(struct log_list *l);
-/* NULL: out of memory. */
-struct log_node *log_node_get(struct log_reader *r, const struct log_item *index);
+/* All chunks: through the newest INDEX, else by a scan. -1: out of memory. */
+int log_tree_read(struct log_reader *r);
+void log_tree_free(struct log_reader *r);
 /* Is the head of that chunk at the offset in the INDEX? */
 bool log_item_there(struct log_reader *r, const struct log_item *item);
-/* What an INDEX lists; false: it is damaged. */
-bool log_node_read(struct log_reader *r, const struct log_item *index, struct log_items *items,
-		   struct log_node *node);
-void log_nodes_free(struct log_reader *r);
+/* False: it is damaged. To be freed in both cases. */
+bool log_listing_read(struct log_reader *r, const struct log_item *index, struct log_listing *l);
+void log_listing_free(struct log_listing *l);
+/* What a group has, or an INDEX of a higher level lists, by cell; until the next call. */
+const struct log_item *log_list_of(struct log_reader *r, const struct log_item *index, size_t *n);
+/* The INDEX, or the group, of that level with that cell; NULL: none. */
+const struct log_item *log_index_of(const struct log_reader *r, int level, int64_t cell);
 /* Rows of chunks of cells before that one. */
 uint64_t log_rows_before(struct log_reader *r, enum tier tier, int64_t cell);
 /* The rows of the chunk that holds that row, and the number of the first; lives until the
  * next call.  NULL: out of memory. */
 const struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first);
-/* INDEX of that level and span. */
-bool log_find_index(struct log_reader *r, int level, int64_t cell, struct log_item *out);
 struct log_block *log_cache_find(struct log_cache *c, uint64_t at);
 struct log_block *log_cache_add(struct log_cache *c, uint64_t at, size_t times, size_t values, size_t records);
-void log_caches_free(struct log_reader *r);
 
-static inline int64_t log_item_end(const struct log_item *i) /* the cell behind it */
+static inline int64_t log_span_end(int64_t cell, unsigned level) /* the cell behind the span */
 {
-	return i->kind == LOG_INDEX ? log_span_cell(log_span(i->cell, i->aux) + 1, i->aux) : i->cell + 1;
+	return log_span_cell(log_span(cell, (int)level) + 1, (int)level);
 }
 
 #endif

@@ -242,18 +242,9 @@ void log_data_put(struct log_bytes *b, const struct rows *r, uint32_t step, uint
 
 /* The length, which stands before `start`, of the record that ends here. */
 void log_record_end(struct log_bytes *b, size_t start);
-/* Records, without the length in front. */
-void log_mark_put(struct log_bytes *b, const struct mark *m);
-bool log_mark_get(struct log_in *record, struct mark *m);
-void log_gap_put(struct log_bytes *b, const struct gap *g);
-bool log_gap_get(struct log_in *record, struct gap *g);
-void log_change_put(struct log_bytes *b, const struct change *c);
-bool log_change_get(struct log_in *record, struct change *c);
 
 /* STAT: one channel over one span. */
 #define LOG_STAT_SIZE 108
-void log_stat_put(uint8_t p[LOG_STAT_SIZE], const struct span_stats *s);
-void log_stat_get(const uint8_t p[LOG_STAT_SIZE], struct span_stats *s);
 
 /* INDEX */
 #define LOG_ENTRY_SIZE 40
@@ -265,14 +256,56 @@ struct log_entry {
 	uint8_t kind, aux; /* aux: zoom or level */
 	int64_t cell;
 	uint32_t rows[LOG_TIERS];
+	uint16_t reserved;
 };
-void log_entry_put(uint8_t p[LOG_ENTRY_SIZE], const struct log_entry *e);
-void log_entry_get(const uint8_t p[LOG_ENTRY_SIZE], struct log_entry *e);
 
 struct log_tally {
 	uint64_t rows[LOG_TIERS], late[LOG_TIERS], lost[LOG_TIERS], marks;
 };
-void log_tally_put(struct log_bytes *b, const struct log_tally *t);
-void log_tally_get(struct log_in *in, struct log_tally *t);
+
+/* A record, without the length in front: its fields in the order of the file, memory 0 behind the last.
+ * file: bytes of an integer or a double; 0: a str. */
+struct log_field {
+	uint16_t at, memory;
+	uint8_t file;
+};
+extern const struct log_field log_mark_fields[], log_gap_fields[], log_change_fields[], log_anchor_fields[],
+	log_fact_fields[], log_channel_fields[], log_stat_fields[], log_tally_fields[], log_entry_fields[];
+void log_fields_put(struct log_bytes *b, const struct log_field *fields, const void *record);
+bool log_fields_get(struct log_in *in, const struct log_field *fields, void *record); /* false: too short */
+
+struct log_channel {
+	uint32_t number;
+	struct channel c;
+	char kind[64], unit[64], family[64]; /* their names */
+};
+
+#define LOG_RECORD(name, type)                                                        \
+	static inline void log_##name##_put(struct log_bytes *b, const struct type *from) \
+	{                                                                             \
+		log_fields_put(b, log_##name##_fields, from);                         \
+	}                                                                             \
+	static inline bool log_##name##_get(struct log_in *in, struct type *to)       \
+	{                                                                             \
+		return log_fields_get(in, log_##name##_fields, to);                   \
+	}
+LOG_RECORD(mark, mark)
+LOG_RECORD(change, change)
+LOG_RECORD(anchor, clock_anchor)
+LOG_RECORD(fact, fact)
+LOG_RECORD(channel, log_channel)
+LOG_RECORD(tally, log_tally)
+LOG_RECORD(stat, span_stats)
+LOG_RECORD(entry, log_entry)
+
+static inline void log_gap_put(struct log_bytes *b, const struct gap *g)
+{
+	log_fields_put(b, log_gap_fields, g);
+}
+
+static inline bool log_gap_get(struct log_in *in, struct gap *g)
+{
+	return log_fields_get(in, log_gap_fields, g) && (unsigned)g->tier < TIERS && g->from_ns <= g->to_ns;
+}
 
 #endif

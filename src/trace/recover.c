@@ -63,18 +63,14 @@ static int append(struct ending *n, enum log_kind kind, int64_t cell, uint32_t *
 /* The groups that no INDEX lists, the oldest first. */
 static int append_index(struct ending *n, struct err *e)
 {
-	const struct log_list *l = &n->r->top;
+	const struct log_items *groups = &n->r->levels[1];
 	struct log_entry entry;
-	int64_t done = INT64_MIN;
 
-	for (size_t i = 0; i < l->n_data; i++) {
-		int64_t span = log_span(l->data[i].cell, 1);
-
-		if (l->data[i].kind != LOG_DATA || span <= done)
+	for (size_t i = 0; i < groups->n; i++) {
+		if (groups->p[i].kind == LOG_INDEX)
 			continue;
-		done = span;
 		n->raw.n = 0;
-		log_index_make(n->index, 1, span, n->at, &n->raw, &entry);
+		log_index_make(n->index, 1, log_span(groups->p[i].cell, 1), n->at, &n->raw, &entry);
 		if (append(n, LOG_INDEX, entry.cell, &entry.stored, e) < 0)
 			return -1;
 		log_index_add(n->index, &entry, n->raw.p, n->raw.n);
@@ -111,10 +107,11 @@ static int append_tail(int fd, struct log_reader *r, uint64_t at, struct err *e)
 	if (!n.index || !n.packer) {
 		err_set(e, ERR_FAILED, _("out of memory"));
 	} else {
-		for (size_t i = 0; i < r->top.n_data; i++)
-			list_item(&n, &r->top.data[i]);
-		for (size_t i = 0; i < r->top.n_others; i++)
-			list_item(&n, &r->top.others[i]);
+		for (size_t i = 0; i < r->roots.n; i++)
+			if (r->roots.p[i].kind)
+				list_item(&n, &r->roots.p[i]);
+		for (size_t i = 0; i < r->loose.n; i++)
+			list_item(&n, &r->loose.p[i]);
 		if (append_index(&n, e) == 0 && append_end(&n, e) == 0)
 			rc = fsync(fd) == 0 ? 0
 					    : err_sys(e, ERR_FAILED, errno,

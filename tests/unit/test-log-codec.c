@@ -420,8 +420,7 @@ static void records(void **state)
 	const struct gap g = {TIER_SLOW, GAP_LOST, 3, 9, 2};
 	const struct change c = {11, "mode", "", "40W"};
 	const struct span_stats st = {3, 4, 1, 2, 6, 0.5, 10, 20, 1.5, 2.5, 9, 8, 7, 6};
-	const struct log_entry en = {1234567890123, 4, LOG_LOD, 28, -7, {1, 2, 3, 4}};
-	uint8_t p[LOG_STAT_SIZE];
+	const struct log_entry en = {1234567890123, 4, LOG_LOD, 28, -7, {1, 2, 3, 4}, 0};
 	struct log_bytes b = {.n = 0};
 	struct log_in in;
 	struct mark m2;
@@ -443,14 +442,18 @@ static void records(void **state)
 	assert_string_equal(c2.to, "40W");
 	assert_true(in.p == in.end);
 	assert_false(log_mark_get(&in, &m2));
-	log_stat_put(p, &st);
-	log_stat_get(p, &st2);
+	b.n = 0;
+	log_stat_put(&b, &st);
+	assert_int_equal(b.n, LOG_STAT_SIZE);
+	assert_true(log_stat_get(&(struct log_in) {b.p, b.p + b.n, false}, &st2));
 	assert_memory_equal(&st, &st2, sizeof(st.channel));
 	assert_true(st2.n == 4 && st2.first_ns == 10 && st2.last_ns == 20 && st2.last == 2.5 &&
 		    st2.integral == 9 && st2.known_ns == 8 && st2.above_ns == 7 && st2.rise == 6 &&
 		    st2.squares == 0.5);
-	log_entry_put(p, &en);
-	log_entry_get(p, &en2);
+	b.n = 0;
+	log_entry_put(&b, &en);
+	assert_int_equal(b.n, LOG_ENTRY_SIZE);
+	assert_true(log_entry_get(&(struct log_in) {b.p, b.p + b.n, false}, &en2));
 	assert_true(en2.distance == en.distance && en2.cell == -7 && en2.rows[3] == 4 && en2.aux == 28);
 	log_bytes_free(&b);
 }

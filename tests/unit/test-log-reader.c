@@ -810,11 +810,10 @@ static bool claim_rows(struct log_packer *k, struct log_unpacker *u, uint8_t *p,
 	assert_true(n <= 100);
 	log_unshuffle(entries, raw->p + LOG_INDEX_HEAD, n, LOG_ENTRY_SIZE);
 	for (size_t i = 0; i < n; i++) {
-		log_entry_get(entries + i * LOG_ENTRY_SIZE, &e);
+		log_entry_get(&(struct log_in) {entries + i * LOG_ENTRY_SIZE, entries + sizeof(entries), false}, &e);
 		if (e.kind != LOG_INDEX)
 			continue;
-		e.rows[TIER_SLOW] = UINT32_MAX;
-		log_entry_put(entries + i * LOG_ENTRY_SIZE, &e);
+		put_u32(entries + i * LOG_ENTRY_SIZE + 24 + 4 * TIER_SLOW, UINT32_MAX);
 		any = true;
 	}
 	log_shuffle(raw->p + LOG_INDEX_HEAD, entries, n, LOG_ENTRY_SIZE);

@@ -342,7 +342,7 @@ static inline void check_stat(const struct log_head *h, struct log_in *in)
 		struct span_stats s, want;
 		const struct channel *c;
 
-		log_stat_get(records + (size_t)i * size, &s);
+		log_stat_get(&(struct log_in) {records + i * size, records + (i + 1) * size, false}, &s);
 		assert_true(s.channel < CHANNELS);
 		c = &channels[s.channel];
 		reference(&want, c->tier, c->column, from, to);
@@ -378,7 +378,9 @@ static inline void check_index(const struct file *f, size_t at, struct log_in *i
 		struct log_entry e;
 		struct log_head h;
 
-		log_entry_get(entries + (size_t)i * LOG_ENTRY_SIZE, &e);
+		log_entry_get(&(struct log_in) {entries + (size_t)i * LOG_ENTRY_SIZE,
+						entries + (i + 1) * (size_t)LOG_ENTRY_SIZE, false},
+			      &e);
 		assert_true(e.distance > 0 && e.distance <= at);
 		assert_true(log_head_get(f->p + at - e.distance, &h));
 		assert_true(h.kind == e.kind && h.stored == e.stored && h.cell == e.cell);
