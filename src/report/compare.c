@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/intl.h"
 #include "report/compare.h"
 
 static int by_key(const void *a, const void *b)
@@ -163,6 +164,18 @@ void compare_free(struct comparison *c)
 bool group_is_whole(const struct comparison *c, const struct group *g)
 {
 	return g == &c->groups[c->n_groups];
+}
+
+void group_title(const struct comparison *c, const struct group *g, bool translated, char *out, size_t size)
+{
+	const struct occurrence *x = &c->all[g->first];
+
+	if (group_is_whole(c, g))
+		snprintf(out, size, "%s", translated ? _("whole") : "whole");
+	else if (*x->label)
+		snprintf(out, size, "%s", x->label);
+	else
+		snprintf(out, size, translated ? _("phase %llu") : "epoch %llu", (unsigned long long)x->id);
 }
 
 bool group_shown(const struct comparison *c, const struct group *g)
