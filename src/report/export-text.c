@@ -140,7 +140,8 @@ static void jsonl_begin(struct export *x)
 		    {"note", IN_JSON, TEXT_OF(c->note)}, {"missing", IN_JSON, TEXT_OF(c->missing)});
 		json_close(&r, "}");
 	}
-	json_close(&r, "]}}\n");
+	json_close(&r, "]}}");
+	putc('\n', x->f);
 }
 
 static struct record jsonl_left(struct export *x, int64_t t_ns, const char *row, uint64_t epoch)
@@ -167,7 +168,8 @@ static void jsonl_row(struct export *x, const struct row *row)
 		else
 			put_json_num(x->f, v);
 	}
-	json_close(&r, "}\n");
+	json_close(&r, "}");
+	putc('\n', x->f);
 }
 
 static void jsonl_mark(struct export *x, const struct mark *m)
@@ -175,7 +177,8 @@ static void jsonl_mark(struct export *x, const struct mark *m)
 	struct record r = jsonl_left(x, m->t_ns, "mark", m->id);
 
 	PUT(&r, {"label", IN_JSON, TEXT_OF(m->label)});
-	json_close(&r, "}\n");
+	json_close(&r, "}");
+	putc('\n', x->f);
 }
 
 static void jsonl_gap(struct export *x, const struct gap *g)
@@ -184,7 +187,8 @@ static void jsonl_gap(struct export *x, const struct gap *g)
 
 	PUT(&r, {"tier", IN_JSON, TEXT_OF(tier_name(g->tier))}, {"cause", IN_JSON, TEXT_OF(causes[g->cause])},
 	    {"missed", IN_JSON, COUNT_OF(g->missed)}, {"to_s", IN_JSON, TIME_OF(since(x, g->to_ns))});
-	json_close(&r, "}\n");
+	json_close(&r, "}");
+	putc('\n', x->f);
 }
 
 static void jsonl_change(struct export *x, const struct change *c)
@@ -193,7 +197,8 @@ static void jsonl_change(struct export *x, const struct change *c)
 
 	PUT(&r, {"what", IN_JSON, LABEL_OF(c->what)}, {"from", IN_JSON, LABEL_OF(c->from)},
 	    {"to", IN_JSON, LABEL_OF(c->to)});
-	json_close(&r, "}\n");
+	json_close(&r, "}");
+	putc('\n', x->f);
 }
 
 const struct form form_jsonl = {jsonl_begin, NULL, jsonl_row, jsonl_mark, jsonl_gap, NULL, jsonl_change};

@@ -69,16 +69,23 @@ void put_csv_text(FILE *f, const char *text)
 	putc('"', f);
 }
 
+static void indent(const struct record *r)
+{
+	if (r->indented && r->depth > 0)
+		fprintf(r->f, "\n%*s", 2 * r->depth, "");
+}
+
 void record_key(struct record *r, const char *name)
 {
 	if (r->comma)
 		putc(',', r->f);
 	r->comma = true;
+	indent(r);
 	if (r->as == AS_HEAD) {
 		fputs(name, r->f);
 	} else if (r->as == AS_JSON && name) {
 		put_json_text(r->f, name);
-		putc(':', r->f);
+		fputs(r->indented ? ": " : ":", r->f);
 	}
 }
 
@@ -125,10 +132,16 @@ void json_open(struct record *r, const char *name, char bracket)
 	record_key(r, name);
 	putc(bracket, r->f);
 	r->comma = false;
+	r->depth++;
 }
 
 void json_close(struct record *r, const char *brackets)
 {
-	fputs(brackets, r->f);
-	r->comma = true;
+	for (; *brackets; brackets++) {
+		r->depth--;
+		if (r->comma && r->indented)
+			fprintf(r->f, "\n%*s", 2 * r->depth, "");
+		putc(*brackets, r->f);
+		r->comma = true;
+	}
 }

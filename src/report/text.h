@@ -40,6 +40,8 @@ struct record {
 	FILE *f;
 	enum { AS_JSON, AS_CSV, AS_HEAD } as;
 	bool comma; /* before the next value */
+	bool indented; /* JSON with a line for each value */
+	int depth;     /* of it */
 };
 void record_put(struct record *r, const struct value *list, size_t n);
 #define PUT(r, ...)                                                                                          \
