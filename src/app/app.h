@@ -51,10 +51,9 @@ struct options {
 	const char *replay;
 	const char *with;  /* NULL, or a second trace under it */
 	const char *align; /* a mark's label, "m3" or "start"; NULL: where they first agree */
-	const char *recover;
 	const char **files; /* operands that are read, n_files of them; never freed */
 	size_t n_files;
-	const char *input;  /* of cut and check */
+	const char *input;  /* the only one of cut, check and recover */
 	struct selection pick;
 	enum report_format format;
 	bool summary;

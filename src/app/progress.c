@@ -69,3 +69,9 @@ bool progress_show(double done)
 	goes_on = go_on();
 	return goes_on;
 }
+
+bool progress_step(void *unused, double done)
+{
+	(void)unused;
+	return progress_show(done);
+}

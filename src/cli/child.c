@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/verb.h"
 #include "util/clock.h"
 #include "util/intl.h"
 
@@ -72,16 +72,10 @@ static int wait_for(pid_t child, int from)
 	return ended(child, END_NS, &status) ? as_child(status) : byte;
 }
 
-/* A closed or full standard output is an error, not silence. */
 int stdout_flush(int status)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return status;
-	if (errno == EPIPE)
-		return status;
-	struct err e;
-	err_sys(&e, ERR_FAILED, errno, _("cannot write to standard output"));
-	return complain(&e);
+	fflush(stdout);
+	return stdout_result(status);
 }
 
 int run_apart(int (*what)(const struct options *o), const struct options *o)

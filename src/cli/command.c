@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/verb.h"
 #include "util/descriptors.h"
 #include "util/intl.h"
 

@@ -115,12 +115,6 @@ static int export_to_file(const struct options *o, struct trace *t, struct err *
 	return r;
 }
 
-static bool goes_on(void *arg, double done)
-{
-	(void)arg;
-	return progress_show(done);
-}
-
 static int export_nvmt1(const struct options *o, struct trace *t, struct err *e)
 {
 	char shown[512];
@@ -131,10 +125,10 @@ static int export_nvmt1(const struct options *o, struct trace *t, struct err *e)
 	if (same_file(o->out, o->files[0]))
 		return err_set(e, ERR_FAILED, _("%s is the trace itself: choose another name"), shown);
 	progress_watch(signals_open(NULL));
-	return nvmt1_write(t, o->out, o->force, goes_on, NULL, e);
+	return nvmt1_write(t, o->out, o->force, progress_step, NULL, e);
 }
 
-int cmd_export(const struct options *o)
+static int cmd_export(const struct options *o)
 {
 	struct err e, damage;
 	struct trace *t = open_trace(o->files[0], &damage);

@@ -239,7 +239,7 @@ static void print_table(const struct live *l)
 	}
 }
 
-int cmd_once(const struct options *o)
+static int cmd_once(const struct options *o)
 {
 	struct live l;
 	struct err e;

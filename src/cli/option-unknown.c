@@ -56,10 +56,10 @@ static int several(struct err *e, const struct option_list *l, const char *word,
 	return err_set(e, ERR_USAGE, _("\"%s\" is ambiguous: %s"), shown, list);
 }
 
-int option_unknown(struct err *e, const struct option_list *l, const char *word, const char *shown)
+int option_unknown(struct err *e, const struct option_list *l, const char *word)
 {
 	size_t dashes = strspn(word, "-"), length, like = 0, best = FAR;
-	const char *near = NULL;
+	const char *near = NULL, *shown = shown_word(word);
 
 	word += dashes;
 	length = strcspn(word, "=");

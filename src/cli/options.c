@@ -127,11 +127,6 @@ static int choose(struct line *l, struct err *e)
 	return 0;
 }
 
-static void printable(char *shown, size_t size, const char *word)
-{
-	text_printable(shown, size, word, strlen(word));
-}
-
 static bool verb_has(const struct verb *v, const char *name)
 {
 	struct option_list l = {.n = 0};
@@ -162,20 +157,15 @@ static int elsewhere(const struct line *l, const struct option_entry *t, struct 
 static int unknown(const struct line *l, const char *word, struct err *e)
 {
 	const struct option_entry *t = is_long(word) ? find(&l->all, word + 2, strcspn(word + 2, "=")) : NULL;
-	char shown[128];
 
 	if (t && !has_name(&l->own, t->name))
 		return elsewhere(l, t, e);
-	printable(shown, sizeof shown, word);
-	return option_unknown(e, l->verb == &verb_screen ? &l->all : &l->own, word, shown);
+	return option_unknown(e, l->verb == &verb_screen ? &l->all : &l->own, word);
 }
 
 static int value_needed(const char *word, struct err *e)
 {
-	char shown[128];
-
-	printable(shown, sizeof shown, word);
-	return err_set(e, ERR_USAGE, _("\"%s\" needs a value"), shown);
+	return err_set(e, ERR_USAGE, _("\"%s\" needs a value"), shown_word(word));
 }
 
 /* The next word, where it is no option. */
@@ -190,7 +180,7 @@ static int take_mode(struct line *l, const char *word, struct err *e)
 	const char *value = strchr(word, '=');
 
 	if (!l->verb->mode_value)
-		return value ? option_unknown(e, &l->all, word, word) : 0;
+		return value ? option_unknown(e, &l->all, word) : 0;
 	value = value ? value + 1 : next_value(l);
 	if (value) {
 		memmove(l->operands + 1, l->operands, l->n_operands++ * sizeof *l->operands);

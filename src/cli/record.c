@@ -289,12 +289,6 @@ static void marks_end(struct recorder *r)
 			(unsigned long long)s.refused);
 }
 
-static bool show(void *arg, double done)
-{
-	(void)arg;
-	return progress_show(done);
-}
-
 /* Until all of it is on the disk, in the format of its name. */
 static int finish_files(struct recorder *r, struct err *e)
 {
@@ -305,7 +299,7 @@ static int finish_files(struct recorder *r, struct err *e)
 		return log_writer_result(r->writer, e);
 	failed = log_writer_result(r->writer, e);
 	progress_watch(r->signals);
-	if (record_convert(r->writer, show, NULL, &converting) < 0) {
+	if (record_convert(r->writer, progress_step, NULL, &converting) < 0) {
 		if (failed)
 			complain(e);
 		*e = converting;
@@ -421,7 +415,7 @@ static struct log_writer *files_new(const struct options *o, struct err *e)
 	return w;
 }
 
-int cmd_record(const struct options *o)
+static int cmd_record(const struct options *o)
 {
 	struct recorder r = {.o = o, .signals = -1};
 	struct board *board;
