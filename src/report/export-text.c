@@ -73,7 +73,7 @@ static void csv_row(struct export *x, const struct row *r)
 		putc_unlocked(',', x->f);
 		if (!row_value(x, r, i, &v))
 			continue;
-		if (x->single[i])
+		if (x->places[i].single)
 			put_single(x->f, v);
 		else
 			put_num(x->f, v);
@@ -163,7 +163,7 @@ static void jsonl_row(struct export *x, const struct row *row)
 		if (!row_value(x, row, i, &v))
 			continue;
 		record_key(&r, x->session->channels[x->channels.list[i]].name);
-		if (x->single[i] && isfinite(v))
+		if (x->places[i].single && isfinite(v))
 			put_single(x->f, v);
 		else
 			put_json_num(x->f, v);
