@@ -119,7 +119,7 @@ static int export_nvmt1(const struct options *o, struct trace *t, struct err *e)
 {
 	char shown[512];
 
-	if (!o->out || !strcmp(o->out, "-"))
+	if (!o->out || is_stream(o->out))
 		return err_set(e, ERR_USAGE, _("--export nvmt1 needs a file: name it with -o"));
 	text_printable(shown, sizeof shown, o->out, strlen(o->out));
 	if (same_file(o->out, o->files[0]))
@@ -140,7 +140,7 @@ static int cmd_export(const struct options *o)
 	status = damage.code == ERR_NONE ? 0 : complain(&damage);
 	if (o->form == EXPORT_NVMT1)
 		r = export_nvmt1(o, t, &e);
-	else if (o->out && strcmp(o->out, "-") != 0)
+	else if (o->out && !is_stream(o->out))
 		r = export_to_file(o, t, &e);
 	else if ((r = export_write(t, &o->pick, o->form, o->resample_hz, o->force, stdout, progress_show, &e)) == 0)
 		status = stdout_result(status);

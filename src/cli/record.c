@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/command.h"
 #include "app/pretrigger.h"
 #include "record/naming.h"
 #include "cli/recorder.h"
@@ -24,11 +23,6 @@
 #define PROGRESS_NS (NS_PER_S / 4)
 /* Grace period of a command that was told to end, before the recording ends without it. */
 #define GRACE_NS    (2 * NS_PER_S)
-
-static bool to_stdout(const struct options *o)
-{
-	return o->out && !strcmp(o->out, "-");
-}
 
 /* Give the terminal back, stop, and go on where we were when continued. */
 static void suspend(struct recorder *r)
@@ -315,17 +309,9 @@ static int detach(struct recorder *r, struct sink *sink, struct err *e)
 
 	if (r->keep)
 		return failed;
-	if (!r->to_pipe) {
+	if (!r->to_pipe)
 		return finish_files(r, e);
-	}
 	return failed && left_by_reader(r) ? 0 : failed;
-}
-
-static struct sink *sink_of(struct recorder *r)
-{
-	if (r->keep)
-		return pretrigger_sink(r->keep);
-	return log_writer_sink(r->writer);
 }
 
 static int start_command(struct recorder *r, struct err *e)
@@ -359,7 +345,7 @@ static bool delay(struct recorder *r, struct err *e)
 /* From the first sample to the complete file; the exit status. */
 static int record(struct recorder *r)
 {
-	struct sink *sink = tally_init(&r->tally, sink_of(r));
+	struct sink *sink = tally_init(&r->tally, r->keep ? pretrigger_sink(r->keep) : log_writer_sink(r->writer));
 	struct summary_moment before, after;
 	struct err e;
 	int status = 0, lost = 0;
@@ -439,9 +425,9 @@ static int cmd_record(const struct options *o)
 		return complain(&e);
 	if (e.code != ERR_NONE)
 		complain(&e);
-	r.to_pipe = to_stdout(o);
+	r.to_pipe = is_stream(o->out);
 	r.quiet = r.to_pipe && stream_is_shown_elsewhere();
-	if (to_stdout(o))
+	if (r.to_pipe)
 		r.writer = stream_to_stdout(&e);
 	else if (!o->keep_ns)
 		r.writer = files_new(o, &e);
@@ -487,10 +473,10 @@ static int finish(struct options *o, struct err *e)
 		if (operand_out(o, o->files[i], e) < 0)
 			return -1;
 	const struct option_rule rules[] = {
-		{to_stdout(o) && o->force, N_("--force is only for a file: a stream overwrites nothing")},
-		{to_stdout(o) && limited,
+		{is_stream(o->out) && o->force, N_("--force is only for a file: a stream overwrites nothing")},
+		{is_stream(o->out) && limited,
 		 N_("--flush, --split and --max-size are only for files, not for a stream")},
-		{to_stdout(o) && o->keep_ns, N_("--keep writes files, not a stream: give the name of a file")},
+		{is_stream(o->out) && o->keep_ns, N_("--keep writes files, not a stream: give the name of a file")},
 		{o->stop_on_eof && o->command,
 		 N_("--stop-on-eof cannot be used with a COMMAND, which reads standard input")},
 		{o->keep_ns && limited, N_("--flush, --split and --max-size cannot be used with --keep")},

@@ -3,6 +3,7 @@
 #define NVMTOP_CLI_VERB_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "app/app.h"
 
@@ -14,6 +15,11 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e);
 int run_apart(int (*what)(const struct options *o), const struct options *o);
 /* As stdout_result(), of all that was written. */
 int stdout_flush(int status);
+
+/* The command of a recording: is there a program of that name?  Otherwise errno has the reason. */
+bool command_find(const char *name);
+/* 0, and its process; what fails behind the fork is its exit status: 126 or 127. */
+int command_start(char **argv, pid_t *child, struct err *e);
 
 struct option_entry;
 
@@ -92,15 +98,6 @@ int value_form(struct options *o, const char *value, struct err *e);
 
 extern const struct option_group group_common, group_output, group_sampling, group_priority, group_files, group_keep,
 	group_replay, group_drawing, group_settings, group_history, group_signals, group_time;
-
-/* The options that a command line may have. */
-struct option_list {
-	const struct option_entry *at[128];
-	size_t n;
-};
-
-/* ERR_USAGE for a word that is no option of the list, or has a value that it does not take. */
-int option_unknown(struct err *e, const struct option_list *list, const char *word);
 
 /* A word of the command line as a message may print it, until the next call. */
 const char *shown_word(const char *word);

@@ -133,6 +133,5 @@ int names_room(const char *const *names, size_t n, int least);
 
 /* Comparison of several traces, and of epochs that occur repeatedly. */
 void compare_tables(FILE *f, bool markdown, const struct analysis *list, size_t n);
-bool compare_wanted(const struct analysis *list, size_t n); /* is there anything to compare */
 
 #endif

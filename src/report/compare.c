@@ -182,14 +182,3 @@ bool group_shown(const struct comparison *c, const struct group *g)
 {
 	return c->n_files > 1 || (!group_is_whole(c, g) && g->n > 1);
 }
-
-bool compare_wanted(const struct analysis *list, size_t n)
-{
-	struct comparison c = compare_make(list, n);
-	bool any = false;
-
-	for (size_t g = 0; c.ok && g <= c.n_groups; g++)
-		any |= group_shown(&c, &c.groups[g]);
-	compare_free(&c);
-	return any;
-}

@@ -275,6 +275,7 @@ static void json_group(struct record *r, const struct comparison *c, const struc
 static void put_comparison(struct record *r, const struct analysis *list, size_t n)
 {
 	struct comparison c = compare_make(list, n);
+	bool any = false;
 	char epoch[160];
 
 	compare_test(&c);
@@ -283,11 +284,18 @@ static void put_comparison(struct record *r, const struct analysis *list, size_t
 			continue;
 		group_begin(&c, &c.groups[g]);
 		group_title(&c, &c.groups[g], false, epoch, sizeof(epoch));
+		if (r->as == AS_JSON && !any) {
+			record_line(r);
+			json_open(r, "comparison", '[');
+		}
+		any = true;
 		if (r->as == AS_JSON)
 			json_group(r, &c, &c.groups[g], epoch);
 		for (size_t i = 0; r->as == AS_CSV && i < c.n_metrics; i++)
 			csv_metric(r, &c, epoch, &c.metrics[i]);
 	}
+	if (r->as == AS_JSON && any)
+		json_close(r, "]");
 	compare_free(&c);
 }
 
@@ -302,12 +310,8 @@ void write_json(FILE *f, const struct analysis *list, size_t n)
 		json_trace(&r, &list[i]);
 	}
 	json_close(&r, "]");
-	if (!list[0].brief && compare_wanted(list, n)) {
-		record_line(&r);
-		json_open(&r, "comparison", '[');
+	if (!list[0].brief)
 		put_comparison(&r, list, n);
-		json_close(&r, "]");
-	}
 	fputs("}\n", f);
 }
 
