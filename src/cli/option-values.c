@@ -19,13 +19,6 @@ static void *member(struct options *o, size_t at)
 	return (char *)o + at;
 }
 
-static int taken(struct options *o, const struct option_entry *t)
-{
-	if (t->has)
-		*(bool *)member(o, t->has) = true;
-	return 0;
-}
-
 int value_flag(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
 	(void)value;
@@ -50,7 +43,9 @@ int value_time(struct options *o, const struct option_entry *t, const char *valu
 	if ((double)ns < t->least * NS_PER_S || (t->most > 0 && (double)ns > t->most * NS_PER_S))
 		return bad_value(e, t, value, _(t->wants));
 	*(int64_t *)member(o, t->at) = ns;
-	return taken(o, t);
+	if (t->has)
+		*(bool *)member(o, t->has) = true;
+	return 0;
 }
 
 int value_number(struct options *o, const struct option_entry *t, const char *value, struct err *e)
