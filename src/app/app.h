@@ -51,10 +51,9 @@ struct options {
 	const char *replay;
 	const char *with;  /* NULL, or a second trace under it */
 	const char *align; /* a mark's label, "m3" or "start"; NULL: where they first agree */
-	const char *recover;
 	const char **files; /* operands that are read, n_files of them; never freed */
 	size_t n_files;
-	const char *input;  /* of cut and check */
+	const char *input;  /* the only one of cut, check and recover */
 	struct selection pick;
 	enum report_format format;
 	bool summary;
@@ -87,6 +86,7 @@ typedef void notify_fn(void *to, enum style style, const char *text);
 /* A progress line on standard error, if that is a terminal: nothing in the first second; at 1 the line is
  * removed.  False after a signal to end from the descriptor of progress_watch(). */
 bool progress_show(double done);
+bool progress_step(void *unused, double done); /* the same */
 void progress_watch(int signals_fd);
 
 /* trace_open(), with a progress line. */

@@ -164,15 +164,9 @@ void fetch_close(struct trace *t)
 	}
 }
 
-static bool goes_on(void *arg, double done)
-{
-	(void)arg;
-	return progress_show(done);
-}
-
 struct trace *open_trace(const char *path, struct err *e)
 {
-	struct trace *t = trace_open_progress(path, goes_on, NULL, e);
+	struct trace *t = trace_open_progress(path, progress_step, NULL, e);
 
 	progress_show(1);
 	return t;

@@ -54,3 +54,9 @@ bool progress_show(double done)
 	read_signals();
 	return !ended;
 }
+
+bool progress_step(void *unused, double done)
+{
+	(void)unused;
+	return progress_show(done);
+}

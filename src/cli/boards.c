@@ -122,7 +122,7 @@ static void print_path(void *arg, const char *path)
 	puts(shown);
 }
 
-int cmd_boards(const struct options *o)
+static int cmd_boards(const struct options *o)
 {
 	struct root *root;
 	struct board *board;

@@ -11,20 +11,14 @@ static void found(void *to, const char *text)
 	printf("%s\n", text);
 }
 
-static bool goes_on(void *arg, double done)
-{
-	(void)arg;
-	return progress_show(done);
-}
-
-int cmd_check(const struct options *o)
+static int cmd_check(const struct options *o)
 {
 	struct checked c;
 	struct err e;
 	int rc;
 
 	progress_watch(signals_open(NULL));
-	rc = trace_check(o->input, found, NULL, goes_on, NULL, &c, &e);
+	rc = trace_check(o->input, found, NULL, progress_step, NULL, &c, &e);
 	progress_show(1);
 	if (rc < 0)
 		return complain(&e);
@@ -44,19 +38,12 @@ int cmd_check(const struct options *o)
 	return 0;
 }
 
-static int finish(struct options *o, struct err *e)
-{
-	if (operands_in_out(o, &o->input, e) < 0)
-		return -1;
-	return o->out ? operand_unexpected(o->out, e) : 0;
-}
-
 const struct verb verb_check = {
 	.name = "check",
 	.mode_value = true,
 	.operands = "FILE",
 	.summary = N_("validate a trace file"),
 	.groups = {NULL},
-	.finish = finish,
+	.finish = operands_input,
 	.run = cmd_check,
 };

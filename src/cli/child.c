@@ -1,19 +1,22 @@
 /* A process cannot end while the kernel holds a read of one of its threads, and a driver can hold one as
  * long as it likes. A command that prints and ends therefore runs in a child, and the shell waits for
- * the parent: which ends when the child has printed all, whether that can end or not. */
+ * the parent: which ends when the child has printed all, whether that can end or not.  The other child is
+ * the command that a recording goes around. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/verb.h"
 #include "util/clock.h"
+#include "util/descriptors.h"
 #include "util/intl.h"
 
 #define ALL_MS  60000 /* a reading takes a second, with all that hangs some more */
@@ -72,16 +75,10 @@ static int wait_for(pid_t child, int from)
 	return ended(child, END_NS, &status) ? as_child(status) : byte;
 }
 
-/* A closed or full standard output is an error, not silence. */
 int stdout_flush(int status)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return status;
-	if (errno == EPIPE)
-		return status;
-	struct err e;
-	err_sys(&e, ERR_FAILED, errno, _("cannot write to standard output"));
-	return complain(&e);
+	fflush(stdout);
+	return stdout_result(status);
 }
 
 int run_apart(int (*what)(const struct options *o), const struct options *o)
@@ -108,4 +105,44 @@ int run_apart(int (*what)(const struct options *o), const struct options *o)
 	if (root_given_up() || engine_left_behind())
 		say_all(said[1], status);
 	exit(status);
+}
+
+bool command_find(const char *name)
+{
+	char file[4096];
+	const char *path = getenv("PATH");
+
+	if (strchr(name, '/'))
+		return access(name, X_OK) == 0;
+	errno = ENOENT;
+	for (const char *p = path ? path : "/usr/local/bin:/usr/bin:/bin"; *p;) {
+		size_t len = strcspn(p, ":");
+		int n = snprintf(file, sizeof file, "%.*s/%s", len ? (int)len : 1, len ? p : ".", name);
+		if (n > 0 && (size_t)n < sizeof file && access(file, X_OK) == 0)
+			return true;
+		p += len + (p[len] == ':');
+	}
+	return false;
+}
+
+int command_start(char **argv, pid_t *child, struct err *e)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return err_sys(e, ERR_FAILED, errno, _("cannot start the command \"%s\""), argv[0]);
+	if (pid == 0) {
+		char shown[512];
+
+		signals_default();
+		descriptors_restore();
+		execvp(argv[0], argv);
+		int num = errno;
+
+		text_printable(shown, sizeof shown, argv[0], strlen(argv[0]));
+		dprintf(STDERR_FILENO, "nvmtop: %s: %s\n", shown, strerror(num));
+		_exit(num == ENOENT ? 127 : 126);
+	}
+	*child = pid;
+	return 0;
 }

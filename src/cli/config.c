@@ -16,7 +16,7 @@ static void tell(void *c, unsigned line, const char *text)
 	fprintf(stderr, "nvmtop: %s:%u: %s\n", shown, line, text);
 }
 
-int cmd_config(const struct options *o)
+static int cmd_config(const struct options *o)
 {
 	struct app_settings *c = malloc(sizeof *c);
 	int status = 0;

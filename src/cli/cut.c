@@ -4,7 +4,7 @@
 #include "cli/verb.h"
 #include "util/intl.h"
 
-int cmd_cut(const struct options *o)
+static int cmd_cut(const struct options *o)
 {
 	struct err e, damage;
 	struct trace *t = open_trace(o->input, &damage);
@@ -31,7 +31,7 @@ static void note(const char *text)
 	fprintf(stderr, "nvmtop: %s\n", text);
 }
 
-int cmd_join(const struct options *o)
+static int cmd_join(const struct options *o)
 {
 	struct trace **traces;
 	struct err e = {.code = ERR_NONE};
@@ -60,7 +60,7 @@ static int check_made(const struct options *o, struct err *e)
 
 static int finish_cut(struct options *o, struct err *e)
 {
-	if (operands_in_out(o, &o->input, e) < 0)
+	if (operands_in_out(o, e) < 0)
 		return -1;
 	if (!o->pick.has_from && !o->pick.has_to)
 		return err_set(e, ERR_USAGE, _("nvmtop cut needs --from SEC, --to SEC or both"));

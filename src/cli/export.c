@@ -86,16 +86,12 @@ static bool same_file(const char *a, const char *b)
 	return stat(a, &s) == 0 && stat(b, &t) == 0 && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
 }
 
-static int export_to_file(const struct options *o, struct trace *t, struct err *e)
+static int export_to_file(const struct options *o, struct trace *t, const char *shown, struct err *e)
 {
-	char shown[512];
 	struct target to;
 	FILE *f;
 	int r, num;
 
-	text_printable(shown, sizeof shown, o->out, strlen(o->out));
-	if (same_file(o->out, o->files[0]))
-		return err_set(e, ERR_FAILED, _("%s is the trace itself: choose another name"), shown);
 	f = target_open(o, shown, &to, e);
 	if (!f)
 		return -1;
@@ -114,26 +110,25 @@ static int export_to_file(const struct options *o, struct trace *t, struct err *
 	return r;
 }
 
-static bool goes_on(void *arg, double done)
+static int export_as(const struct options *o, struct trace *t, struct err *e)
 {
-	(void)arg;
-	return progress_show(done);
-}
-
-static int export_nvmt1(const struct options *o, struct trace *t, struct err *e)
-{
+	bool to_file = o->out && !is_stream(o->out);
 	char shown[512];
 
-	if (!o->out || !strcmp(o->out, "-"))
+	if (!to_file && o->form == EXPORT_NVMT1)
 		return err_set(e, ERR_USAGE, _("--export nvmt1 needs a file: name it with -o"));
+	if (!to_file)
+		return export_write(t, &o->pick, o->form, o->resample_hz, o->force, stdout, progress_show, e);
 	text_printable(shown, sizeof shown, o->out, strlen(o->out));
 	if (same_file(o->out, o->files[0]))
 		return err_set(e, ERR_FAILED, _("%s is the trace itself: choose another name"), shown);
+	if (o->form != EXPORT_NVMT1)
+		return export_to_file(o, t, shown, e);
 	progress_watch(signals_open(NULL));
-	return nvmt1_write(t, o->out, o->force, goes_on, NULL, e);
+	return nvmt1_write(t, o->out, o->force, progress_step, NULL, e);
 }
 
-int cmd_export(const struct options *o)
+static int cmd_export(const struct options *o)
 {
 	struct err e, damage;
 	struct trace *t = open_trace(o->files[0], &damage);
@@ -143,11 +138,8 @@ int cmd_export(const struct options *o)
 		return complain(&damage);
 	signal(SIGPIPE, SIG_IGN);
 	status = damage.code == ERR_NONE ? 0 : complain(&damage);
-	if (o->form == EXPORT_NVMT1)
-		r = export_nvmt1(o, t, &e);
-	else if (o->out && strcmp(o->out, "-") != 0)
-		r = export_to_file(o, t, &e);
-	else if ((r = export_write(t, &o->pick, o->form, o->resample_hz, o->force, stdout, progress_show, &e)) == 0)
+	r = export_as(o, t, &e);
+	if (r == 0)
 		status = stdout_result(status);
 	progress_show(1);
 	if (r < 0)

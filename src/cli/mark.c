@@ -1,13 +1,12 @@
 /* nvmtop mark: a mark into all recordings and live screens of this user. */
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/verb.h"
 #include "util/clock.h"
 #include "util/intl.h"
 #include "record/marks.h"
 
-int cmd_mark(const struct options *o)
+static int cmd_mark(const struct options *o)
 {
 	int64_t now = clock_now_ns();
 	char whom[128];
@@ -27,14 +26,11 @@ int cmd_mark(const struct options *o)
 
 static int finish(struct options *o, struct err *e)
 {
-	char shown[128];
-
-	if (o->n_files < 2) {
-		o->label = o->n_files ? o->files[0] : NULL;
-		return 0;
-	}
-	text_printable(shown, sizeof shown, o->files[1], strlen(o->files[1]));
-	return err_set(e, ERR_USAGE, _("unexpected \"%s\": put a label of several words in quotes"), shown);
+	if (o->n_files > 1)
+		return err_set(e, ERR_USAGE, _("unexpected \"%s\": put a label of several words in quotes"),
+			       shown_word(o->files[1]));
+	o->label = o->n_files ? o->files[0] : NULL;
+	return 0;
 }
 
 static const struct option_entry own[] = {

@@ -1,6 +1,5 @@
 /* One reading of everything, for a person or as JSON for a program. */
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "util/intl.h"
 #include "util/num.h"
 #include "model/timeline.h"
+#include "report/text.h"
 
 struct reading {
 	const struct channel *channel;
@@ -158,56 +158,63 @@ static void reading_take(struct reading *r, const struct live *l, size_t i)
 		reason_now(l, r->channel, r->reason, sizeof r->reason);
 }
 
-static json_t *facts_json(const struct session *s)
+/* Fifteen digits are more than any sensor measures. */
+static void put_real(struct record *r, const char *name, double v)
 {
-	json_t *facts = json_object();
+	char text[32];
 
-	for (size_t i = 0; i < s->n_facts; i++)
-		json_object_set_new(facts, s->facts[i].key, json_string(s->facts[i].value));
-	return facts;
+	snprintf(text, sizeof text, "%.15g", v);
+	record_key(r, name);
+	printf("%s%s", text, text[strcspn(text, ".e")] ? "" : ".0");
 }
 
-static json_t *reading_json(const struct reading *r)
+static void put_reading(struct record *r, const struct reading *got)
 {
-	const struct channel *c = r->channel;
-	json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "name", c->name, "label", c->label,
-			      "kind", channel_kind_name(c->kind), "family", family_name(c->family), "tier",
-			      tier_name(c->tier), "unit", unit_name(c->unit), "source", c->source);
+	const struct channel *c = got->channel;
 
-	if (c->note[0])
-		json_object_set_new(j, "note", json_string(c->note));
+	json_open(r, NULL, '{');
+	PUT(r, {"name", IN_JSON, TEXT_OF(c->name)}, {"label", IN_JSON, TEXT_OF(c->label)},
+	    {"kind", IN_JSON, TEXT_OF(channel_kind_name(c->kind))},
+	    {"family", IN_JSON, TEXT_OF(family_name(c->family))},
+	    {"tier", IN_JSON, TEXT_OF(tier_name(c->tier))}, {"unit", IN_JSON, TEXT_OF(unit_name(c->unit))},
+	    {"source", IN_JSON, TEXT_OF(c->source)}, {"note", c->note[0] ? IN_JSON : 0, TEXT_OF(c->note)});
 	if (!isnan(c->warn))
-		json_object_set_new(j, "warn", json_real(c->warn));
+		put_real(r, "warn", c->warn);
 	if (!isnan(c->crit))
-		json_object_set_new(j, "crit", json_real(c->crit));
-	json_object_set_new(j, "value", isnan(r->value) ? json_null() : json_real(r->value));
-	if (r->reason[0])
-		json_object_set_new(j, "reason", json_string(r->reason));
-	return j;
+		put_real(r, "crit", c->crit);
+	if (isnan(got->value))
+		PUT(r, {"value", IN_JSON, LABEL_OF("")});
+	else
+		put_real(r, "value", got->value);
+	PUT(r, {"reason", got->reason[0] ? IN_JSON : 0, TEXT_OF(got->reason)});
+	json_close(r, "}");
 }
 
-static int print_json(const struct live *l)
+static void print_json(const struct live *l)
 {
 	const struct session *s = engine_session(l->engine);
+	struct record r = {.f = stdout, .indented = true};
 	struct clock_anchor now;
-	struct reading r;
+	struct reading got;
 
 	clock_anchor(&now);
-	json_t *channels = json_array();
+	json_open(&r, NULL, '{');
+	PUT(&r, {"nvmtop", IN_JSON, TEXT_OF(PACKAGE_VERSION)});
+	put_real(&r, "time", (double)now.real_ns / (double)NS_PER_S);
+	json_open(&r, "facts", '{');
+	for (size_t i = 0; i < s->n_facts; i++)
+		PUT(&r, {s->facts[i].key, IN_JSON, TEXT_OF(s->facts[i].value)});
+	json_close(&r, "}");
+	json_open(&r, "channels", '[');
 	for (size_t i = 0; i < s->n_channels; i++) {
-		reading_take(&r, l, i);
-		json_array_append_new(channels, reading_json(&r));
+		reading_take(&got, l, i);
+		put_reading(&r, &got);
 	}
-	json_t *all = json_pack("{s:s, s:f, s:o, s:o}", "nvmtop", PACKAGE_VERSION, "time",
-				(double)now.real_ns / (double)NS_PER_S, "facts", facts_json(s), "channels",
-				channels);
-	int result = all ? json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : -1;
+	json_close(&r, "]}");
 	putchar('\n');
-	json_decref(all);
-	return result < 0 ? ERR_FAILED : 0;
 }
 
-static int print_table(const struct live *l)
+static void print_table(const struct live *l)
 {
 	const struct session *s = engine_session(l->engine);
 	const char *notice = fact_get(s->facts, s->n_facts, "notice");
@@ -230,10 +237,9 @@ static int print_table(const struct live *l)
 		printf("%-*s %14s %-4s %s\n", wide, r.channel->name, number, unit_name(r.channel->unit),
 		       r.reason[0] ? r.reason : r.channel->note);
 	}
-	return 0;
 }
 
-int cmd_once(const struct options *o)
+static int cmd_once(const struct options *o)
 {
 	struct live l;
 	struct err e;
@@ -247,10 +253,13 @@ int cmd_once(const struct options *o)
 	/* What was sampled is in the history when its sink has ended. */
 	engine_detach(l.engine, history_sink(l.history), NULL);
 	root_give_up(true);
-	int status = o->json ? print_json(&l) : print_table(&l);
+	if (o->json)
+		print_json(&l);
+	else
+		print_table(&l);
 	root_give_up(false);
 	live_close(&l);
-	return status;
+	return 0;
 }
 
 static const struct option_entry own[] = {

@@ -17,12 +17,17 @@ int rules_check(const struct option_rule *rules, size_t n, struct err *e)
 	return 0;
 }
 
+const char *shown_word(const char *word)
+{
+	static char shown[128];
+
+	text_printable(shown, sizeof shown, word, strlen(word));
+	return shown;
+}
+
 int operand_unexpected(const char *text, struct err *e)
 {
-	char shown[128];
-
-	text_printable(shown, sizeof shown, text, strlen(text));
-	return err_set(e, ERR_USAGE, _("unexpected argument \"%s\""), shown);
+	return err_set(e, ERR_USAGE, _("unexpected argument \"%s\""), shown_word(text));
 }
 
 int operands_none(struct options *o, struct err *e)
@@ -39,25 +44,28 @@ int operands_files(struct options *o, struct err *e)
 
 int operand_out(struct options *o, const char *text, struct err *e)
 {
-	char shown[128];
-
-	if (!o->out) {
-		o->out = text;
-		return 0;
-	}
-	text_printable(shown, sizeof shown, text, strlen(text));
-	return err_set(e, ERR_USAGE, _("unexpected file \"%s\": one file is written"), shown);
+	if (o->out)
+		return err_set(e, ERR_USAGE, _("unexpected file \"%s\": one file is written"), shown_word(text));
+	o->out = text;
+	return 0;
 }
 
-int operands_in_out(struct options *o, const char **input, struct err *e)
+int operands_in_out(struct options *o, struct err *e)
 {
 	if (o->n_files == 0)
 		return err_set(e, ERR_USAGE, _("nvmtop %s needs a FILE"), o->verb->name);
-	*input = o->files[0];
+	o->input = o->files[0];
 	for (size_t i = 1; i < o->n_files; i++)
 		if (operand_out(o, o->files[i], e) < 0)
 			return -1;
 	return 0;
+}
+
+int operands_input(struct options *o, struct err *e)
+{
+	if (operands_in_out(o, e) < 0)
+		return -1;
+	return o->out ? operand_unexpected(o->out, e) : 0;
 }
 
 int check_time(const struct options *o, struct err *e)

@@ -10,22 +10,13 @@
 
 static int bad_value(struct err *e, const struct option_entry *t, const char *value, const char *wants)
 {
-	char shown[128];
-
-	text_printable(shown, sizeof shown, value, strlen(value));
-	return err_set(e, ERR_USAGE, _("\"%s\" is not a valid value for --%s: it takes %s"), shown, t->name, wants);
+	return err_set(e, ERR_USAGE, _("\"%s\" is not a valid value for --%s: it takes %s"), shown_word(value),
+		       t->name, wants);
 }
 
 static void *member(struct options *o, size_t at)
 {
 	return (char *)o + at;
-}
-
-static int taken(struct options *o, const struct option_entry *t)
-{
-	if (t->has)
-		*(bool *)member(o, t->has) = true;
-	return 0;
 }
 
 int value_flag(struct options *o, const struct option_entry *t, const char *value, struct err *e)
@@ -52,7 +43,9 @@ int value_time(struct options *o, const struct option_entry *t, const char *valu
 	if ((double)ns < t->least * NS_PER_S || (t->most > 0 && (double)ns > t->most * NS_PER_S))
 		return bad_value(e, t, value, _(t->wants));
 	*(int64_t *)member(o, t->at) = ns;
-	return taken(o, t);
+	if (t->has)
+		*(bool *)member(o, t->has) = true;
+	return 0;
 }
 
 int value_number(struct options *o, const struct option_entry *t, const char *value, struct err *e)
@@ -178,15 +171,11 @@ int value_form(struct options *o, const char *value, struct err *e)
 {
 	static const char *const names[] = {EXPORT_FORMS(EXPORT_NAME) "nvmt1", NULL};
 	int i = word_find(names, value);
-	char shown[128];
-
-	if (i >= 0) {
-		o->form = (enum export_form)i;
-		return 0;
-	}
-	text_printable(shown, sizeof shown, value, strlen(value));
-	return err_set(e, ERR_USAGE, _("\"%s\" is not a form to export to: give one of %s"), shown,
-		       EXPORT_FORMS(EXPORT_LIST) "nvmt1");
+	if (i < 0)
+		return err_set(e, ERR_USAGE, _("\"%s\" is not a form to export to: give one of %s"),
+			       shown_word(value), EXPORT_FORMS(EXPORT_LIST) "nvmt1");
+	o->form = (enum export_form)i;
+	return 0;
 }
 
 int value_tier(struct options *o, const struct option_entry *t, const char *value, struct err *e)

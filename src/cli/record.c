@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/command.h"
 #include "app/pretrigger.h"
 #include "record/naming.h"
 #include "cli/recorder.h"
@@ -22,11 +21,6 @@
 #define PROGRESS_NS (NS_PER_S / 4)
 /* Grace period of a command that was told to end, before the recording ends without it. */
 #define GRACE_NS    (2 * NS_PER_S)
-
-static bool to_stdout(const struct options *o)
-{
-	return o->out && !strcmp(o->out, "-");
-}
 
 /* Give the terminal back, stop, and go on where we were when continued. */
 static void suspend(struct recorder *r)
@@ -283,12 +277,6 @@ static void marks_end(struct recorder *r)
 			(unsigned long long)refused);
 }
 
-static bool show(void *arg, double done)
-{
-	(void)arg;
-	return progress_show(done);
-}
-
 /* Until all of it is on the disk, in the format of its name. */
 static int finish_files(struct recorder *r, struct err *e)
 {
@@ -299,7 +287,7 @@ static int finish_files(struct recorder *r, struct err *e)
 		return log_writer_result(r->writer, e);
 	failed = log_writer_result(r->writer, e);
 	progress_watch(r->signals);
-	if (log_writer_convert(r->writer, show, NULL, &converting) < 0) {
+	if (log_writer_convert(r->writer, progress_step, NULL, &converting) < 0) {
 		if (failed)
 			complain(e);
 		*e = converting;
@@ -315,9 +303,8 @@ static int detach(struct recorder *r, struct sink *sink, struct err *e)
 
 	if (r->keep)
 		return failed;
-	if (!r->to_pipe) {
+	if (!r->to_pipe)
 		return finish_files(r, e);
-	}
 	return failed && left_by_reader(r) ? 0 : failed;
 }
 
@@ -406,7 +393,7 @@ static struct log_writer *files_new(const struct options *o, struct err *e)
 	return w;
 }
 
-int cmd_record(const struct options *o)
+static int cmd_record(const struct options *o)
 {
 	struct recorder r = {.o = o, .signals = -1};
 	struct board *board;
@@ -430,9 +417,9 @@ int cmd_record(const struct options *o)
 		return complain(&e);
 	if (e.code != ERR_NONE)
 		complain(&e);
-	r.to_pipe = to_stdout(o);
+	r.to_pipe = is_stream(o->out);
 	r.quiet = r.to_pipe && stream_is_shown_elsewhere();
-	if (to_stdout(o))
+	if (r.to_pipe)
 		r.writer = stream_to_stdout(&e);
 	else if (!o->keep_ns)
 		r.writer = files_new(o, &e);
@@ -477,10 +464,10 @@ static int finish(struct options *o, struct err *e)
 		if (operand_out(o, o->files[i], e) < 0)
 			return -1;
 	const struct option_rule rules[] = {
-		{to_stdout(o) && o->force, N_("--force is only for a file: a stream overwrites nothing")},
-		{to_stdout(o) && limited,
+		{is_stream(o->out) && o->force, N_("--force is only for a file: a stream overwrites nothing")},
+		{is_stream(o->out) && limited,
 		 N_("--flush, --split and --max-size are only for files, not for a stream")},
-		{to_stdout(o) && o->keep_ns, N_("--keep writes files, not a stream: give the name of a file")},
+		{is_stream(o->out) && o->keep_ns, N_("--keep writes files, not a stream: give the name of a file")},
 		{o->stop_on_eof && o->command,
 		 N_("--stop-on-eof cannot be used with a COMMAND, which reads standard input")},
 		{o->keep_ns && limited, N_("--flush, --split and --max-size cannot be used with --keep")},

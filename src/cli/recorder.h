@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-#include "cli/cli.h"
+#include "app/app.h"
 #include "app/label-input.h"
 #include "record/marks.h"
 #include "app/recording.h"

@@ -7,12 +7,6 @@
 #include "trace/recover.h"
 #include "trace/trace.h"
 
-static bool goes_on(void *arg, double done)
-{
-	(void)arg;
-	return progress_show(done);
-}
-
 static int report(const struct recovery *r, const struct err *e)
 {
 	char elapsed[32], shown[sizeof r->path];
@@ -38,23 +32,16 @@ static int report(const struct recovery *r, const struct err *e)
 	return e->code == ERR_NONE ? 0 : complain(e);
 }
 
-int cmd_recover(const struct options *o)
+static int cmd_recover(const struct options *o)
 {
 	struct recovery r;
 	struct err e;
 	int rc;
 
 	progress_watch(signals_open(NULL));
-	rc = trace_recover(o->recover, goes_on, NULL, &r, &e);
+	rc = trace_recover(o->input, progress_step, NULL, &r, &e);
 	progress_show(1);
 	return rc < 0 ? complain(&e) : report(&r, &e);
-}
-
-static int finish(struct options *o, struct err *e)
-{
-	if (operands_in_out(o, &o->recover, e) < 0)
-		return -1;
-	return o->out ? operand_unexpected(o->out, e) : 0;
 }
 
 const struct verb verb_recover = {
@@ -63,6 +50,6 @@ const struct verb verb_recover = {
 	.operands = "FILE",
 	.summary = N_("complete an interrupted recording"),
 	.groups = {NULL},
-	.finish = finish,
+	.finish = operands_input,
 	.run = cmd_recover,
 };

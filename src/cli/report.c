@@ -49,7 +49,7 @@ int close_traces(struct trace **traces, size_t n, int status)
 	return status;
 }
 
-int cmd_report(const struct options *o)
+static int cmd_report(const struct options *o)
 {
 	struct trace **traces;
 	struct err e;

@@ -1,10 +1,25 @@
-/* verb: what a verb of the command line is, and the tables of options that verbs share. */
+/* verb: what a verb of the command line is, and the tables of options that verbs share.  One file a verb. */
 #ifndef NVMTOP_CLI_VERB_H
 #define NVMTOP_CLI_VERB_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
-#include "cli/cli.h"
+#include "app/app.h"
+
+/* 0, or -1 with the error. */
+int options_parse(struct options *o, int argc, char **argv, struct err *e);
+
+/* Run it in a child process, so that a sensor that hangs does not delay the end. Returns the exit
+ * status; the output is complete by then. */
+int run_apart(int (*what)(const struct options *o), const struct options *o);
+/* As stdout_result(), of all that was written. */
+int stdout_flush(int status);
+
+/* The command of a recording: is there a program of that name?  Otherwise errno has the reason. */
+bool command_find(const char *name);
+/* 0, and its process; what fails behind the fork is its exit status: 126 or 127. */
+int command_start(char **argv, pid_t *child, struct err *e);
 
 struct option_entry;
 
@@ -84,21 +99,15 @@ int value_form(struct options *o, const char *value, struct err *e);
 extern const struct option_group group_common, group_output, group_sampling, group_priority, group_files, group_keep,
 	group_replay, group_drawing, group_settings, group_history, group_signals, group_time;
 
-/* The options that a command line may have. */
-struct option_list {
-	const struct option_entry *at[128];
-	size_t n;
-};
+/* A word of the command line as a message may print it, until the next call. */
+const char *shown_word(const char *word);
 
-/* ERR_USAGE for a word that is no option of the list, or has a value that it does not take.
- * shown: the word as it may be printed. */
-int option_unknown(struct err *e, const struct option_list *list, const char *word, const char *shown);
-
-/* finish() for those without operands, and with files to read only. */
+/* finish() for those without operands, with one file to read (its input), and with files to read. */
 int operands_none(struct options *o, struct err *e);
+int operands_input(struct options *o, struct err *e);
 int operands_files(struct options *o, struct err *e);
-/* The first is read (*input), the second is where the result goes. */
-int operands_in_out(struct options *o, const char **input, struct err *e);
+/* The first is read (its input), the second is where the result goes. */
+int operands_in_out(struct options *o, struct err *e);
 /* The options as parsed: a single instance. */
 int operand_out(struct options *o, const char *text, struct err *e);
 int operand_unexpected(const char *text, struct err *e);

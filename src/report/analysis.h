@@ -99,32 +99,39 @@ size_t shown_text(char *out, double v, double largest);
 #define SIGNED_TEXT 36
 void signed_text(char *out, double v, double largest);
 
-void write_tables(FILE *o, const struct analysis *a, bool markdown);
-void write_phases(FILE *o, const struct analysis *a, bool markdown); /* one line each */
-void write_head(FILE *o, const struct analysis *a, bool markdown);   /* above tables */
-void write_json(FILE *o, const struct analysis *list, size_t n);
-void write_csv(FILE *o, const struct analysis *list, size_t n);
-void write_csv_phases(FILE *o, const struct analysis *list, size_t n);
-
-/* A table: its columns with their widths (negative: to the left) and heads. */
-#define TABLE_MOST 9
-struct table {
+/* Where the text of a report goes. */
+struct page {
 	FILE *f;
 	bool markdown;
+	int room; /* of the names of signals: the same in tables below each other */
+};
+void write_head(const struct page *o, const struct analysis *a); /* above tables */
+void write_phases(const struct page *o, const struct analysis *a); /* one line each */
+void write_parts(const struct page *o, const struct analysis *a);
+void write_json(FILE *f, const struct analysis *list, size_t n);
+void write_csv(FILE *f, const struct analysis *list, size_t n);
+
+/* A table: its columns with their widths (negative: to the left) and heads.  What is put into its
+ * cells fills one row after the other; the heads are printed with the first. */
+#define TABLE_MOST 9
+struct table {
+	const struct page *page;
 	size_t n;
 	int wide[TABLE_MOST];
 	const char *head[TABLE_MOST];
-	bool begun;
+	size_t rows, filled;
+	char cell[TABLE_MOST][128];
 };
-void table_row(struct table *t, const char *const *cells); /* behind the heads */
-void table_end(const struct table *t);                     /* an empty line behind the rows */
+size_t text_cells(const char *text); /* columns that it takes: characters */
+void cell_text(struct table *t, const char *text);
+void cell_shown(struct table *t, double v, double largest);  /* as shown_text() */
+void cell_if(struct table *t, bool known, double v, double largest); /* else "" */
+void cell_signed(struct table *t, double v, double largest); /* as signed_text() */
+void cell_fixed(struct table *t, double v, int decimals);
 /* The width, at least `least`, at which no two names are cut to the same text. */
 int names_room(const char *const *names, size_t n, int least);
 
 /* Comparison of several traces, and of epochs that occur repeatedly. */
-void compare_tables(FILE *o, const struct analysis *list, size_t n, bool markdown);
-void compare_json(FILE *o, const struct analysis *list, size_t n);
-void compare_csv(FILE *o, const struct analysis *list, size_t n);
-bool compare_wanted(const struct analysis *list, size_t n); /* is there anything to compare */
+void compare_tables(FILE *f, bool markdown, const struct analysis *list, size_t n);
 
 #endif

@@ -25,18 +25,6 @@ static size_t count(const struct comparison *c, const struct group *g, size_t fi
 	return n;
 }
 
-static void group_title(const struct comparison *c, const struct group *g, char *out, size_t size)
-{
-	const struct occurrence *x = &c->all[g->first];
-
-	if (group_is_whole(c, g))
-		snprintf(out, size, "%s", _("whole"));
-	else if (*x->label)
-		snprintf(out, size, "%s", x->label);
-	else
-		snprintf(out, size, _("phase %llu"), (unsigned long long)x->id);
-}
-
 static const char *const what_names[] = {
 	[DURATION] = N_("duration"),
 	[ITEM_TIME] = N_("time per item"),
@@ -47,19 +35,16 @@ static const char *const what_names[] = {
 	[THROTTLED] = "%s",
 };
 
+/* The name at the place of "%s", without handing a text to printf. */
 static void metric_name(const struct metric *m, char *out, size_t size)
 {
-	const char *name = what_names[m->what];
+	const char *name = what_names[m->what], *at;
 
 	if (strcmp(name, "%s") != 0)
 		name = _(name);
-	if (!m->channel) {
-		snprintf(out, size, "%s", name);
-		return;
-	}
-	/* The name at the place of "%s", without handing a text to printf. */
-	const char *at = strstr(name, "%s");
-	snprintf(out, size, "%.*s%s%s", at ? (int)(at - name) : 0, name, m->channel->name, at ? at + 2 : "");
+	at = m->channel ? strstr(name, "%s") : NULL;
+	snprintf(out, size, "%.*s%s%s", (int)(at ? at - name : 0), name, at ? m->channel->name : "",
+		 at ? at + 2 : name);
 }
 
 #define NAME      120
@@ -98,14 +83,13 @@ static struct shown metric_unit(const struct metric *m, double largest)
 	}
 }
 
-static void plus_minus(char *out, double v, double largest)
+static void cell_plus_minus(struct table *t, double v, double largest, bool drifts)
 {
-	if (isnan(v)) {
-		out[0] = '\0';
-		return;
-	}
-	strcpy(out, "+-");
-	shown_text(out + 2, v, largest);
+	char text[NUM_TEXT], cell[NUM_TEXT + 4];
+
+	shown_text(text, v, largest);
+	snprintf(cell, sizeof(cell), "+-%s%s", text, drifts ? "~" : "");
+	cell_text(t, isnan(v) ? "" : cell);
 }
 
 #define MANY 5 /* columns of files at a time */
@@ -120,34 +104,33 @@ static void drift_note(FILE *o, bool any)
 }
 
 /* One file: how much its repeated epochs agree. */
-static void spread_table(FILE *o, const struct comparison *c, bool markdown, int room)
+static void spread_table(const struct page *o, const struct comparison *c)
 {
 	struct table t = {o,
-			  markdown,
 			  5,
-			  {-room, 11, 11, 11, -4},
-			  {_("mean of the repetitions"), _("mean"), "95 %", _("sd"), _("unit")},
-			  false};
+			  {-o->room, 11, 11, 11, -4},
+			  .head = {_("mean of the repetitions"), _("mean"), "95 %", _("sd"), _("unit")}};
 	bool any = false;
 
 	for (size_t i = 0; i < c->n_metrics; i++) {
 		const struct metric *m = &c->metrics[i];
 		const struct cell *x = cell_of(c, 0, m);
 		struct shown u = metric_unit(m, x->mean);
-		char name[NAME], mean[NUM_TEXT], interval[NUM_TEXT + 4], sd[NUM_TEXT];
+		double mean = x->mean * u.factor, interval = confidence(x->sd, x->n) * u.factor;
+		bool drifting = drifts(x) && !isnan(interval);
+		char name[NAME];
 
 		if (x->n == 0)
 			continue;
 		metric_name(m, name, sizeof(name));
-		shown_text(mean, x->mean * u.factor, x->mean * u.factor);
-		plus_minus(interval, confidence(x->sd, x->n) * u.factor, x->mean * u.factor);
-		if (drifts(x) && interval[0])
-			strcat(interval, "~");
-		any |= drifts(x) && interval[0];
-		shown_text(sd, x->sd * u.factor, x->mean * u.factor);
-		table_row(&t, (const char *[]) {name, mean, interval, sd, u.unit});
+		cell_text(&t, name);
+		cell_shown(&t, mean, mean);
+		cell_plus_minus(&t, interval, mean, drifting);
+		cell_shown(&t, x->sd * u.factor, mean);
+		cell_text(&t, u.unit);
+		any |= drifting;
 	}
-	drift_note(o, any);
+	drift_note(o->f, any);
 }
 
 static bool pair_row(struct table *t, const struct comparison *c, const struct metric *m)
@@ -156,81 +139,74 @@ static bool pair_row(struct table *t, const struct comparison *c, const struct m
 	struct shown u = metric_unit(m, fmax(fabs(a->mean), fabs(b->mean)));
 	double size = fmax(fabs(a->mean), fabs(b->mean)) * u.factor, diff = (b->mean - a->mean) * u.factor;
 	struct difference d = difference(c, a, b);
-	char name[NAME], text[5][SIGNED_TEXT + 4], said[80];
+	char name[NAME], percent[SIGNED_TEXT], text[SIGNED_TEXT + 40] = "";
 
 	metric_name(m, name, sizeof(name));
-	shown_text(text[0], a->mean * u.factor, size);
-	shown_text(text[1], b->mean * u.factor, size);
-	signed_text(text[2], diff, size);
-	plus_minus(text[3], d.interval * u.factor, size);
-	text[4][0] = '\0';
-	if (d.verdict != NOTHING && a->mean != 0 && !isnan(diff)) {
-		signed_text(text[4], 100 * (b->mean - a->mean) / fabs(a->mean), 100);
-		strcat(text[4], " %");
-	}
-	snprintf(said, sizeof(said), "%s%s", verdict_text(d.verdict), d.drifts ? " ~" : "");
-	table_row(t, (const char *[]) {name, u.unit, text[0], text[1], text[2], text[3], text[4], said});
+	cell_text(t, name);
+	cell_text(t, u.unit);
+	cell_shown(t, a->mean * u.factor, size);
+	cell_shown(t, b->mean * u.factor, size);
+	cell_signed(t, diff, size);
+	cell_plus_minus(t, d.interval * u.factor, size, false);
+	signed_text(percent, 100 * (b->mean - a->mean) / fabs(a->mean), 100);
+	if (d.verdict != NOTHING && a->mean != 0 && !isnan(diff))
+		snprintf(text, sizeof(text), "%s %%", percent);
+	cell_text(t, text);
+	snprintf(text, sizeof(text), "%s%s", verdict_text(d.verdict), d.drifts ? " ~" : "");
+	cell_text(t, text);
 	return d.drifts;
 }
 
-static void pair_table(FILE *o, const struct comparison *c, bool markdown, int room)
+static void pair_table(const struct page *o, const struct comparison *c)
 {
 	struct table t = {o,
-			  markdown,
 			  8,
-			  {-room, -3, 8, 8, 8, 8, 7, -12},
-			  {"", "", "A", "B", "B - A", "95 %", "", ""},
-			  false};
+			  {-o->room, -3, 8, 8, 8, 8, 7, -12},
+			  .head = {"", "", "A", "B", "B - A", "95 %", "", ""}};
 	bool any = false;
 
 	for (size_t i = 0; i < c->n_metrics; i++)
 		if (cell_of(c, 0, &c->metrics[i])->n + cell_of(c, 1, &c->metrics[i])->n > 0)
 			any |= pair_row(&t, c, &c->metrics[i]);
-	drift_note(o, any);
+	drift_note(o->f, any);
 }
 
 /* Three and more: values, and below each its difference to the first. */
-static bool many_rows(struct table *t, const struct comparison *c, const struct metric *m, size_t from)
+static bool many_rows(struct table *t, const struct comparison *c, const struct metric *m,
+		      const size_t *files)
 {
-	size_t n = t->n - 2;
-	char name[NAME], text[2][MANY][SIGNED_TEXT + 4];
-	const char *top[MANY + 2], *below[MANY + 2];
+	static const char *const signs[] = {"", " -", " ?", " =", " *"};
 	const struct cell *first = cell_of(c, 0, m);
-	double size = fabs(first->mean);
+	double size = 0;
+	char name[NAME];
 	struct shown u;
-	bool any = first->n > 0, drift = false;
+	bool any = false, drift = false;
 
-	for (size_t k = 1; k < n; k++) {
-		const struct cell *x = cell_of(c, from + k - 1, m);
-
-		any |= x->n > 0;
-		size = fmax(size, fabs(x->mean));
+	for (size_t k = 0; k < t->n - 2; k++) {
+		any |= cell_of(c, files[k], m)->n > 0;
+		size = fmax(size, fabs(cell_of(c, files[k], m)->mean));
 	}
 	if (!any)
 		return false;
 	u = metric_unit(m, size);
 	metric_name(m, name, sizeof(name));
-	top[0] = name;
-	top[1] = u.unit;
-	below[0] = below[1] = "";
-	for (size_t k = 0; k < n; k++) {
-		const struct cell *x = k == 0 ? first : cell_of(c, from + k - 1, m);
+	cell_text(t, name);
+	cell_text(t, u.unit);
+	for (size_t k = 0; k < t->n - 2; k++)
+		cell_shown(t, cell_of(c, files[k], m)->mean * u.factor, size * u.factor);
+	for (size_t k = 0; k < 3; k++)
+		cell_text(t, "");
+	for (size_t k = 1; k < t->n - 2; k++) {
+		const struct cell *x = cell_of(c, files[k], m);
 		struct difference d = difference(c, first, x);
+		char by[SIGNED_TEXT], text[SIGNED_TEXT + 4] = "";
 
-		shown_text(text[0][k], x->mean * u.factor, size * u.factor);
-		text[1][k][0] = '\0';
-		if (k > 0 && d.verdict != NOTHING) {
-			static const char *const signs[] = {"", " -", " ?", " =", " *"};
-
-			signed_text(text[1][k], (x->mean - first->mean) * u.factor, size * u.factor);
-			strcat(text[1][k], d.drifts ? " ~" : signs[d.verdict]);
-			drift |= d.drifts;
-		}
-		top[k + 2] = text[0][k];
-		below[k + 2] = text[1][k];
+		signed_text(by, (x->mean - first->mean) * u.factor, size * u.factor);
+		if (d.verdict != NOTHING)
+			snprintf(text, sizeof(text), "%s%s", by, d.drifts ? " ~" : signs[d.verdict]);
+		cell_text(t, text);
+		drift |= d.drifts;
 	}
-	table_row(t, top);
-	table_row(t, below);
 	return drift;
 }
 
@@ -243,30 +219,30 @@ static void file_name(char out[FILE_NAME], size_t f)
 		snprintf(out, FILE_NAME, "#%zu", f + 1);
 }
 
-static void many_table(FILE *o, const struct comparison *c, bool markdown, int room)
+static void many_table(const struct page *o, const struct comparison *c)
 {
 	bool any = false;
 
 	for (size_t from = 1; from < c->n_files; from += MANY - 1) {
-		size_t n = c->n_files - from < MANY - 1 ? c->n_files - from + 1 : MANY;
-		struct table t = {
-			o, markdown, n + 2, {-room, -4, 10, 10, 10, 10, 10}, {"", _("unit"), "A"}, false};
+		struct table t = {o, 3, {-o->room, -4, 10, 10, 10, 10, 10}, .head = {"", _("unit"), "A"}};
 		char letter[MANY][FILE_NAME];
+		size_t files[MANY] = {0};
 
-		for (size_t k = 1; k < n; k++) {
-			file_name(letter[k], from + k - 1);
-			t.head[k + 2] = letter[k];
+		for (size_t k = 1; k < MANY && from + k - 1 < c->n_files; k++) {
+			files[k] = from + k - 1;
+			file_name(letter[k], files[k]);
+			t.head[t.n++] = letter[k];
 		}
 		for (size_t i = 0; i < c->n_metrics; i++)
-			any |= many_rows(&t, c, &c->metrics[i], from);
+			any |= many_rows(&t, c, &c->metrics[i], files);
 	}
 	fputs(_("*: differs from A; =: within noise; ?: occurs once, so the noise is unknown; -: too much "
 		"of the\ntime is unknown\n"),
-	      o);
+	      o->f);
 	if (any)
 		fputs(_("~: differs from A, but drifts within a run, so that its repetitions are not "
 			"independent\n"),
-		      o);
+		      o->f);
 }
 
 static void files_list(FILE *o, const struct comparison *c)
@@ -281,7 +257,7 @@ static void files_list(FILE *o, const struct comparison *c)
 }
 
 /* Unknown time would otherwise read as no difference, or as a saving. */
-static void tell_unknown(FILE *o, const struct comparison *c, bool markdown)
+static void tell_unknown(const struct page *o, const struct comparison *c)
 {
 	bool any = false;
 
@@ -295,56 +271,56 @@ static void tell_unknown(FILE *o, const struct comparison *c, bool markdown)
 		if (worst > 0.9999)
 			continue;
 		num_fixed(text, floor(worst * 1000) / 10, 1);
-		fprintf(o, _("%c: some of its signals are known for %s %% of the time only\n"),
+		fprintf(o->f, _("%c: some of its signals are known for %s %% of the time only\n"),
 			f < 26 ? 'A' + (int)f : '#', text);
 		any = true;
 	}
-	if (any && markdown)
-		putc('\n', o);
+	if (any && o->markdown)
+		putc('\n', o->f);
 }
 
-static void group_table(FILE *o, const struct comparison *c, const struct group *g, bool markdown, int room)
+static void group_table(const struct page *o, const struct comparison *c, const struct group *g)
 {
 	char title[160];
 
-	group_title(c, g, title, sizeof(title));
-	fprintf(o, "%s%s:", markdown ? "### " : "", title);
+	group_title(c, g, true, title, sizeof(title));
+	fprintf(o->f, "%s%s:", o->markdown ? "### " : "", title);
 	for (size_t f = 0; f < c->n_files; f++) {
 		unsigned long long n = count(c, g, f);
 		const char *comma = f > 0 ? "," : "";
 
 		if (c->n_files == 1)
-			fprintf(o, P_(" %llu time", " %llu times", n), n);
+			fprintf(o->f, P_(" %llu time", " %llu times", n), n);
 		else if (f < 26)
-			fprintf(o, P_("%s %c %llu time", "%s %c %llu times", n), comma, 'A' + (int)f, n);
+			fprintf(o->f, P_("%s %c %llu time", "%s %c %llu times", n), comma, 'A' + (int)f, n);
 	}
-	fputs(markdown ? "\n\n" : "\n", o);
-	tell_unknown(o, c, markdown);
+	fputs(o->markdown ? "\n\n" : "\n", o->f);
+	tell_unknown(o, c);
 	if (c->n_files == 1)
-		spread_table(o, c, markdown, room);
+		spread_table(o, c);
 	else if (c->n_files == 2)
-		pair_table(o, c, markdown, room);
+		pair_table(o, c);
 	else
-		many_table(o, c, markdown, room);
-	putc('\n', o);
+		many_table(o, c);
+	putc('\n', o->f);
 }
 
-void compare_tables(FILE *o, const struct analysis *list, size_t n, bool markdown)
+void compare_tables(FILE *f, bool markdown, const struct analysis *list, size_t n)
 {
 	struct comparison c = compare_make(list, n);
-	int room = c.ok ? room_of(&c, n == 1 ? 30 : 18) : 0;
+	struct page page = {f, markdown, c.ok ? room_of(&c, n == 1 ? 30 : 18) : 0};
 
 	compare_test(&c);
 	if (c.ok && n > 1)
-		files_list(o, &c);
+		files_list(f, &c);
 	for (size_t g = 0; c.ok && g <= c.n_groups; g++) {
 		if (!group_shown(&c, &c.groups[g]))
 			continue;
 		group_begin(&c, &c.groups[g]);
-		group_table(o, &c, &c.groups[g], markdown, room);
+		group_table(&page, &c, &c.groups[g]);
 	}
 	if (c.tested > 0)
-		fprintf(o,
+		fprintf(f,
 			P_("differs: after Holm's correction for %zu difference that was tested\n",
 			   "differs: after Holm's correction for the %zu differences that were tested\n",
 			   c.tested),

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/intl.h"
 #include "report/compare.h"
 
 static int by_key(const void *a, const void *b)
@@ -67,26 +68,42 @@ static int groups_make(struct comparison *c)
 	return 0;
 }
 
-static void metrics_of(struct comparison *c, const struct analysis *a, enum what what)
+static bool has_metric(const struct channel *c, enum what what)
 {
-	for (size_t i = 0; i < a->channels.n; i++) {
-		const struct channel *ch = channel_of(a, i);
-		bool fits = (what == MEAN && !channel_counts(ch)) ||
-			    ((what == ENERGY || what == ITEM_ENERGY) && ch->unit == UNIT_MILLIWATT) ||
-			    (what == RISE && (ch->unit == UNIT_CELSIUS || channel_counts(ch))) ||
-			    (what == THROTTLED && ch->kind == CHANNEL_THROTTLE);
-		bool again = false;
-
-		for (size_t m = 0; fits && !again && m < c->n_metrics; m++)
-			again = c->metrics[m].what == what && !strcmp(c->metrics[m].channel->name, ch->name);
-		if (fits && !again)
-			c->metrics[c->n_metrics++] = (struct metric) {what, ch};
+	switch (what) {
+	case MEAN:
+		return !channel_counts(c);
+	case RISE:
+		return c->unit == UNIT_CELSIUS || channel_counts(c);
+	case THROTTLED:
+		return c->kind == CHANNEL_THROTTLE;
+	default:
+		return c->unit == UNIT_MILLIWATT;
 	}
+}
+
+/* Of channels of one name in several files one metric each. */
+static void metrics_add(struct comparison *c, enum what what)
+{
+	size_t begin = c->n_metrics;
+
+	for (size_t f = 0; f < c->n_files; f++)
+		for (size_t i = 0; i < c->list[f].channels.n; i++) {
+			const struct channel *ch = channel_of(&c->list[f], i);
+			size_t m = begin;
+
+			if (!has_metric(ch, what))
+				continue;
+			while (m < c->n_metrics && strcmp(c->metrics[m].channel->name, ch->name) != 0)
+				m++;
+			if (m == c->n_metrics)
+				c->metrics[c->n_metrics++] = (struct metric) {what, ch};
+		}
 }
 
 static int metrics_make(struct comparison *c)
 {
-	static const enum what order[] = {ENERGY, ITEM_ENERGY, MEAN, RISE, THROTTLED};
+	bool items = c->list[0].per > 0;
 	size_t most = 2;
 
 	for (size_t f = 0; f < c->n_files; f++)
@@ -95,20 +112,14 @@ static int metrics_make(struct comparison *c)
 	if (!c->metrics)
 		return -1;
 	c->metrics[c->n_metrics++].what = DURATION;
-	if (c->list[0].per > 0)
+	if (items)
 		c->metrics[c->n_metrics++].what = ITEM_TIME;
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		size_t begin = c->n_metrics;
-		struct comparison only = *c;
-
-		if (order[i] == ITEM_ENERGY && c->list[0].per <= 0)
-			continue;
-		only.metrics += begin; /* names are unique within one kind of metric */
-		only.n_metrics = 0;
-		for (size_t f = 0; f < c->n_files; f++)
-			metrics_of(&only, &c->list[f], order[i]);
-		c->n_metrics = begin + only.n_metrics;
-	}
+	metrics_add(c, ENERGY);
+	if (items)
+		metrics_add(c, ITEM_ENERGY);
+	metrics_add(c, MEAN);
+	metrics_add(c, RISE);
+	metrics_add(c, THROTTLED);
 	return 0;
 }
 
@@ -165,18 +176,19 @@ bool group_is_whole(const struct comparison *c, const struct group *g)
 	return g == &c->groups[c->n_groups];
 }
 
+void group_title(const struct comparison *c, const struct group *g, bool translated, char *out, size_t size)
+{
+	const struct occurrence *x = &c->all[g->first];
+
+	if (group_is_whole(c, g))
+		snprintf(out, size, "%s", translated ? _("whole") : "whole");
+	else if (*x->label)
+		snprintf(out, size, "%s", x->label);
+	else
+		snprintf(out, size, translated ? _("phase %llu") : "epoch %llu", (unsigned long long)x->id);
+}
+
 bool group_shown(const struct comparison *c, const struct group *g)
 {
 	return c->n_files > 1 || (!group_is_whole(c, g) && g->n > 1);
-}
-
-bool compare_wanted(const struct analysis *list, size_t n)
-{
-	struct comparison c = compare_make(list, n);
-	bool any = false;
-
-	for (size_t g = 0; c.ok && g <= c.n_groups; g++)
-		any |= group_shown(&c, &c.groups[g]);
-	compare_free(&c);
-	return any;
 }

@@ -58,6 +58,7 @@ void compare_free(struct comparison *c);
 void compare_test(struct comparison *c);
 
 bool group_is_whole(const struct comparison *c, const struct group *g);
+void group_title(const struct comparison *c, const struct group *g, bool translated, char *out, size_t size);
 /* Groups to be shown: of one file those that occur repeatedly. */
 bool group_shown(const struct comparison *c, const struct group *g);
 /* Make the cells of a group, which cell_of() gives from then on. */

@@ -1,26 +1,10 @@
-/* JSON and CSV: every number exact and in the unit of its channel. */
+/* Reports and comparisons as programs read them: JSON and CSV, every number exact and in the unit
+ * of its channel, the same in every language.  CSV has every column in each line, JSON what the
+ * signal may have. */
 #include <math.h>
 #include <string.h>
 
-#include "report/analysis.h"
-
-static void member(FILE *o, const char *name, double v)
-{
-	fprintf(o, ",\"%s\":", name);
-	put_json_num(o, v);
-}
-
-static void text_member(FILE *o, const char *name, const char *text)
-{
-	fprintf(o, ",\"%s\":", name);
-	put_json_text(o, text ? text : "");
-}
-
-static void seconds_member(FILE *o, const char *name, int64_t ns)
-{
-	fprintf(o, ",\"%s\":", name);
-	put_seconds(o, ns);
-}
+#include "report/compare.h"
 
 #define STATISTIC_PLACE(name, q) {#name, offsetof(struct result, name)},
 static const struct {
@@ -28,269 +12,324 @@ static const struct {
 	size_t at;
 } stats[] = {STATISTICS(STATISTIC_PLACE)};
 
-static void json_ticks(FILE *o, const struct part *p)
+static void put_part(struct record *r, const struct analysis *a, const struct part *p)
 {
-	fputs(",\"ticks\":{", o);
-	for (int t = 0; t < TIERS; t++) {
-		const struct ticks *k = &p->ticks[t];
+	int64_t start = a->session->start.mono_ns;
 
-		fprintf(o, "%s\"%s\":{\"samples\":%llu,\"late\":%llu,\"lost\":%llu,\"gaps\":%llu",
-			t ? "," : "", tier_name((enum tier)t), (unsigned long long)k->rows,
-			(unsigned long long)k->late, (unsigned long long)k->lost,
-			(unsigned long long)k->gaps);
-		seconds_member(o, "longest_gap_s", k->longest_ns);
-		putc('}', o);
-	}
-	putc('}', o);
+	if (p != &a->whole)
+		PUT(r, {"epoch", IN_BOTH, COUNT_OF(p->epoch.id)});
+	else
+		PUT(r, {"epoch", IN_CSV, TEXT_OF("whole")}, {"epoch", IN_JSON, LABEL_OF("")});
+	PUT(r, {"label", IN_BOTH, TEXT_OF(p->epoch.label)},
+	    {"from_s", IN_BOTH, TIME_OF(p->epoch.from_ns - start)},
+	    {"to_s", IN_BOTH, TIME_OF(p->epoch.to_ns - start)},
+	    {"duration_s", IN_BOTH, TIME_OF(p->duration_ns)});
 }
 
-static void json_signal(FILE *o, const struct analysis *a, const struct part *p, size_t i)
+static void put_statistics(struct record *r, const struct analysis *a, const struct part *p, size_t i)
 {
 	const struct channel *c = channel_of(a, i);
-	const struct result *r = &p->results[i];
+	const struct result *s = &p->results[i];
+	const struct ticks *k = &p->ticks[c->tier];
 
-	put_json_string(o, "{\"name\":", c->name);
-	text_member(o, "unit", unit_name(c->unit));
-	text_member(o, "tier", tier_name(c->tier));
-	fprintf(o, ",\"samples\":%llu,\"missing\":%llu", (unsigned long long)r->n,
-		(unsigned long long)r->missing);
-	member(o, "mean", mean_of(r));
-	if (!isnan(r->counted))
-		text_member(o, "mean_of", "counters");
-	for (size_t k = 0; k < N_STATISTICS; k++)
-		member(o, stats[k].name, *(const double *)((const char *)r + stats[k].at));
-	if (c->unit == UNIT_MILLIWATT) {
-		member(o, "energy_j", energy_of(a, p, i));
-		member(o, "energy_within_j", within_of(a, p, i));
-		seconds_member(o, "read_every_s", reading_ns(a->session, c));
-		member(o, "mean_power_w", mean_power(a, p, i));
-		seconds_member(o, "covered_s", r->covered_ns);
-		if (items_of(a, p) > 0)
-			member(o, "energy_per_item_j", item_energy(a, p, i));
-	}
-	if (c->unit == UNIT_CELSIUS || channel_counts(c))
-		member(o, "rise", rise_of(a, p, i));
-	if (c->kind == CHANNEL_THROTTLE) {
-		member(o, "throttled_s", throttled_of(a, p, i));
-		seconds_member(o, "covered_s", r->covered_ns);
-	}
-	if (c->kind == CHANNEL_THROTTLE_COUNT)
-		member(o, "events", r->n > 0 ? r->steps : NAN);
-	if (r->n == 0 && c->missing[0])
-		text_member(o, "reason", c->missing);
-	putc('}', o);
+	PUT(r, {"signal", IN_CSV, TEXT_OF(c->name)}, {"name", IN_JSON, TEXT_OF(c->name)},
+	    {"unit", IN_BOTH, TEXT_OF(unit_name(c->unit))}, {"tier", IN_BOTH, TEXT_OF(tier_name(c->tier))},
+	    {"samples", IN_BOTH, COUNT_OF(s->n)}, {"missing", IN_BOTH, COUNT_OF(s->missing)},
+	    {"late", IN_CSV, COUNT_OF(k->late)}, {"lost", IN_CSV, COUNT_OF(k->lost)},
+	    {"gaps", IN_CSV, COUNT_OF(k->gaps)}, {"mean", IN_BOTH, NUMBER_OF(mean_of(s))});
+	if (!isnan(s->counted))
+		PUT(r, {"mean_of", IN_JSON, TEXT_OF("counters")});
+	for (size_t j = 0; j < N_STATISTICS; j++)
+		PUT(r, {stats[j].name, IN_BOTH, NUMBER_OF(*(const double *)((const char *)s + stats[j].at))});
 }
 
-static void json_keys(FILE *o, const struct analysis *a, const struct part *p)
+static void put_signal(struct record *r, const struct analysis *a, const struct part *p, size_t i)
 {
-	const struct result *power = key_of(a, p, KEY_POWER), *gpu = key_of(a, p, KEY_GPU),
-			    *hottest = key_of(a, p, KEY_HOTTEST);
+	const struct channel *c = channel_of(a, i);
+	const struct result *s = &p->results[i];
+	bool watts = c->unit == UNIT_MILLIWATT, throttle = c->kind == CHANNEL_THROTTLE;
+	bool steps = c->kind == CHANNEL_THROTTLE_COUNT;
+	double items = items_of(a, p) > 0 ? items_of(a, p) : NAN,
+	       every = (double)reading_ns(a->session, c) / 1e9;
 
-	if (power) {
-		text_member(o, "power", a->session->channels[a->key[KEY_POWER]].name);
-		member(o, "energy_j", joules_of(power));
-		member(o, "energy_within_j", power->within / 1e3);
-		member(o, "mean_power_w", watts_of(power));
-		seconds_member(o, "covered_s", power->covered_ns);
-	}
-	member(o, "gpu_percent", gpu ? mean_of(gpu) : NAN);
-	member(o, "hottest_c", hottest ? hottest->max : NAN);
-}
-
-static void json_part(FILE *o, const struct analysis *a, const struct part *p)
-{
-	int64_t start = a->session->start.mono_ns;
-
-	if (p == &a->whole)
-		fputs("{\"epoch\":null", o);
-	else
-		fprintf(o, "{\"epoch\":%llu", (unsigned long long)p->epoch.id);
-	text_member(o, "label", p->epoch.label);
-	seconds_member(o, "from_s", p->epoch.from_ns - start);
-	seconds_member(o, "to_s", p->epoch.to_ns - start);
-	seconds_member(o, "duration_s", p->duration_ns);
-	json_ticks(o, p);
-	if (items_of(a, p) > 0) {
-		member(o, "items", items_of(a, p));
-		member(o, "s_per_item", (double)p->duration_ns / 1e9 / items_of(a, p));
-	}
-	json_keys(o, a, p);
-	if (a->brief) {
-		putc('}', o);
-		return;
-	}
-	fputs(",\"signals\":[", o);
-	for (size_t i = 0; i < a->channels.n; i++) {
-		if (i > 0)
-			putc(',', o);
-		json_signal(o, a, p, i);
-	}
-	fputs("]}", o);
-}
-
-static void json_changes(FILE *o, const struct analysis *a)
-{
-	size_t n;
-	const struct change *list = trace_changes(a->trace, &n);
-
-	fputs(",\"changes\":[", o);
-	for (size_t i = 0; i < n; i++) {
-		fputs(i ? ",{\"time_s\":" : "{\"time_s\":", o);
-		put_seconds(o, list[i].t_ns - a->session->start.mono_ns);
-		put_json_member(o, "what", list[i].what);
-		put_json_member(o, "from", list[i].from);
-		put_json_member(o, "to", list[i].to);
-		putc('}', o);
-	}
-	putc(']', o);
-}
-
-static void json_trace(FILE *o, const struct analysis *a)
-{
-	const struct session *s = a->session;
-	char path[4096];
-
-	put_json_string(o, "{\"file\":", shown_path(a->trace, path, sizeof(path)));
-	text_member(o, "board", fact_get(s->facts, s->n_facts, "board"));
-	text_member(o, "title", fact_get(s->facts, s->n_facts, "title"));
-	if (s->start.real_ns)
-		fprintf(o, ",\"start_realtime_ns\":%lld", (long long)s->start.real_ns);
-	text_member(o, "gaps_from", a->counted ? "trace" : "times");
-	json_changes(o, a);
-	fputs(",\"epochs\":[", o);
-	for (size_t i = 0; i < a->epochs.n; i++) {
-		if (i > 0)
-			fputs(",\n", o);
-		json_part(o, a, part_load(a, i));
-	}
-	fputs("],\n\"whole\":", o);
-	json_part(o, a, &a->whole);
-	putc('}', o);
-}
-
-void write_json(FILE *o, const struct analysis *list, size_t n)
-{
-	fputs("{\"traces\":[", o);
-	for (size_t i = 0; i < n; i++) {
-		if (i > 0)
-			fputs(",\n", o);
-		json_trace(o, &list[i]);
-	}
-	putc(']', o);
-	if (!list[0].brief && compare_wanted(list, n)) {
-		fputs(",\n\"comparison\":", o);
-		compare_json(o, list, n);
-	}
-	fputs("}\n", o);
-}
-
-static void cell(FILE *o, double v)
-{
-	putc(',', o);
-	put_num(o, v);
-}
-
-/* The leading columns: file and phase. */
-static void csv_phase(FILE *o, const struct analysis *a, const struct part *p)
-{
-	int64_t start = a->session->start.mono_ns;
-	char path[4096];
-
-	put_csv_text(o, shown_path(a->trace, path, sizeof(path)));
-	putc(',', o);
-	if (p == &a->whole)
-		fputs("whole", o);
-	else
-		fprintf(o, "%llu", (unsigned long long)p->epoch.id);
-	putc(',', o);
-	put_csv_text(o, p->epoch.label);
-	putc(',', o);
-	put_seconds(o, p->epoch.from_ns - start);
-	putc(',', o);
-	put_seconds(o, p->epoch.to_ns - start);
-	putc(',', o);
-	put_seconds(o, p->duration_ns);
+	put_statistics(r, a, p, i);
+	PUT(r, {"energy_j", CSV_AND(watts), NUMBER_OF(energy_of(a, p, i))},
+	    {"mean_power_w", CSV_AND(watts), NUMBER_OF(mean_power(a, p, i))},
+	    {"covered_s", !isnan(s->integral) * IN_CSV + (watts || throttle) * IN_JSON,
+	     TIME_OF(s->covered_ns)},
+	    {"covered_s", isnan(s->integral) * IN_CSV, NUMBER_OF(NAN)},
+	    {"rise", CSV_AND(c->unit == UNIT_CELSIUS || channel_counts(c)), NUMBER_OF(rise_of(a, p, i))},
+	    {"throttled_s", CSV_AND(throttle), NUMBER_OF(throttled_of(a, p, i))},
+	    {"events", CSV_AND(steps), NUMBER_OF(steps && s->n > 0 ? s->steps : NAN)},
+	    {"items", IN_CSV, NUMBER_OF(items)},
+	    {"s_per_item", IN_CSV, NUMBER_OF((double)p->duration_ns / 1e9 / items)},
+	    {"energy_per_item_j", CSV_AND(watts && !isnan(items)),
+	     NUMBER_OF(isnan(items) ? NAN : item_energy(a, p, i))},
+	    {"energy_within_j", CSV_AND(watts), NUMBER_OF(within_of(a, p, i))},
+	    {"read_every_s", IN_CSV, NUMBER_OF(watts ? every : NAN)},
+	    {"read_every_s", watts * IN_JSON, TIME_OF(reading_ns(a->session, c))},
+	    {"reason", (s->n == 0 && c->missing[0]) * IN_JSON, TEXT_OF(c->missing)});
 }
 
 /* The table by phase. */
-static void csv_keys(FILE *o, const struct analysis *a, const struct part *p)
+static void put_keys(struct record *r, const struct analysis *a, const struct part *p)
 {
 	const struct result *power = key_of(a, p, KEY_POWER), *gpu = key_of(a, p, KEY_GPU),
 			    *hottest = key_of(a, p, KEY_HOTTEST);
 
-	csv_phase(o, a, p);
-	putc(',', o);
-	put_csv_text(o, power ? a->session->channels[a->key[KEY_POWER]].name : "");
-	cell(o, power ? joules_of(power) : NAN);
-	cell(o, power ? watts_of(power) : NAN);
-	putc(',', o);
 	if (power)
-		put_seconds(o, power->covered_ns);
-	cell(o, gpu ? mean_of(gpu) : NAN);
-	cell(o, hottest ? hottest->max : NAN);
-	putc('\n', o);
+		PUT(r, {"power", IN_BOTH, TEXT_OF(a->session->channels[a->key[KEY_POWER]].name)},
+		    {"energy_j", IN_BOTH, NUMBER_OF(joules_of(power))},
+		    {"energy_within_j", IN_JSON, NUMBER_OF(power->within / 1e3)},
+		    {"mean_power_w", IN_BOTH, NUMBER_OF(watts_of(power))},
+		    {"covered_s", IN_BOTH, TIME_OF(power->covered_ns)});
+	else
+		PUT(r, {"power", IN_CSV, TEXT_OF("")}, {"energy_j", IN_CSV, NUMBER_OF(NAN)},
+		    {"mean_power_w", IN_CSV, NUMBER_OF(NAN)}, {"covered_s", IN_CSV, NUMBER_OF(NAN)});
+	PUT(r, {"gpu_percent", IN_BOTH, NUMBER_OF(gpu ? mean_of(gpu) : NAN)},
+	    {"hottest_c", IN_BOTH, NUMBER_OF(hottest ? hottest->max : NAN)});
 }
 
-void write_csv_phases(FILE *o, const struct analysis *list, size_t n)
+static void json_ticks(struct record *r, const struct part *p)
 {
-	fputs("file,epoch,label,from_s,to_s,duration_s,power,energy_j,mean_power_w,covered_s,"
-	      "gpu_percent,hottest_c\n",
-	      o);
-	for (size_t f = 0; f < n; f++) {
-		for (size_t i = 0; i < list[f].epochs.n; i++)
-			csv_keys(o, &list[f], part_load(&list[f], i));
-		csv_keys(o, &list[f], &list[f].whole);
+	json_open(r, "ticks", '{');
+	for (int t = 0; t < TIERS; t++) {
+		const struct ticks *k = &p->ticks[t];
+
+		json_open(r, tier_name((enum tier)t), '{');
+		PUT(r, {"samples", IN_JSON, COUNT_OF(k->rows)}, {"late", IN_JSON, COUNT_OF(k->late)},
+		    {"lost", IN_JSON, COUNT_OF(k->lost)}, {"gaps", IN_JSON, COUNT_OF(k->gaps)},
+		    {"longest_gap_s", IN_JSON, TIME_OF(k->longest_ns)});
+		json_close(r, "}");
+	}
+	json_close(r, "}");
+}
+
+static void json_part(struct record *r, const char *name, const struct analysis *a, const struct part *p)
+{
+	double items = items_of(a, p);
+
+	json_open(r, name, '{');
+	put_part(r, a, p);
+	json_ticks(r, p);
+	if (items > 0)
+		PUT(r, {"items", IN_JSON, NUMBER_OF(items)},
+		    {"s_per_item", IN_JSON, NUMBER_OF((double)p->duration_ns / 1e9 / items)});
+	put_keys(r, a, p);
+	if (!a->brief)
+		json_open(r, "signals", '[');
+	for (size_t i = 0; !a->brief && i < a->channels.n; i++) {
+		json_open(r, NULL, '{');
+		put_signal(r, a, p, i);
+		json_close(r, "}");
+	}
+	json_close(r, a->brief ? "}" : "]}");
+}
+
+static void json_trace(struct record *r, const struct analysis *a)
+{
+	const struct session *s = a->session;
+	char path[4096];
+	size_t n;
+	const struct change *list = trace_changes(a->trace, &n);
+
+	json_open(r, NULL, '{');
+	PUT(r, {"file", IN_JSON, TEXT_OF(shown_path(a->trace, path, sizeof(path)))},
+	    {"board", IN_JSON, TEXT_OF(fact_get(s->facts, s->n_facts, "board"))},
+	    {"title", IN_JSON, TEXT_OF(fact_get(s->facts, s->n_facts, "title"))},
+	    {"start_realtime_ns", s->start.real_ns ? IN_JSON : 0, COUNT_OF(s->start.real_ns)},
+	    {"gaps_from", IN_JSON, TEXT_OF(a->counted ? "trace" : "times")});
+	json_open(r, "changes", '[');
+	for (size_t i = 0; i < n; i++) {
+		json_open(r, NULL, '{');
+		PUT(r, {"time_s", IN_JSON, TIME_OF(list[i].t_ns - s->start.mono_ns)},
+		    {"what", IN_JSON, LABEL_OF(list[i].what)}, {"from", IN_JSON, LABEL_OF(list[i].from)},
+		    {"to", IN_JSON, LABEL_OF(list[i].to)});
+		json_close(r, "}");
+	}
+	json_close(r, "]");
+	json_open(r, "epochs", '[');
+	for (size_t i = 0; i < a->epochs.n; i++) {
+		record_line(r);
+		json_part(r, NULL, a, part_load(a, i));
+	}
+	json_close(r, "]");
+	record_line(r);
+	json_part(r, "whole", a, &a->whole);
+	json_close(r, "}");
+}
+
+/* One line of a part, or one a signal. */
+static void csv_part(struct record *r, const struct analysis *a, const struct part *p)
+{
+	char path[4096];
+
+	for (size_t i = 0; i < (a->brief ? 1 : a->channels.n); i++) {
+		PUT(r, {"file", IN_CSV, TEXT_OF(shown_path(a->trace, path, sizeof(path)))});
+		put_part(r, a, p);
+		if (a->brief)
+			put_keys(r, a, p);
+		else
+			put_signal(r, a, p, i);
+		record_line(r);
+		if (r->as == AS_HEAD)
+			return;
 	}
 }
 
-static void csv_signal(FILE *o, const struct analysis *a, const struct part *p, size_t i)
+static const char *what_unit(const struct metric *m)
 {
-	const struct channel *c = channel_of(a, i);
-	const struct result *r = &p->results[i];
-	const struct ticks *k = &p->ticks[c->tier];
-
-	csv_phase(o, a, p);
-	putc(',', o);
-	put_csv_text(o, c->name);
-	fprintf(o, ",%s,%s", unit_name(c->unit), tier_name(c->tier));
-	fprintf(o, ",%llu,%llu,%llu,%llu,%llu", (unsigned long long)r->n, (unsigned long long)r->missing,
-		(unsigned long long)k->late, (unsigned long long)k->lost, (unsigned long long)k->gaps);
-	cell(o, mean_of(r));
-	for (size_t s = 0; s < N_STATISTICS; s++)
-		cell(o, *(const double *)((const char *)r + stats[s].at));
-	cell(o, energy_of(a, p, i));
-	cell(o, c->unit == UNIT_MILLIWATT ? mean_power(a, p, i) : NAN);
-	putc(',', o);
-	if (!isnan(r->integral))
-		put_seconds(o, r->covered_ns);
-	cell(o, rise_of(a, p, i));
-	cell(o, throttled_of(a, p, i));
-	cell(o, c->kind == CHANNEL_THROTTLE_COUNT && r->n > 0 ? r->steps : NAN);
-	cell(o, items_of(a, p) > 0 ? items_of(a, p) : NAN);
-	cell(o, items_of(a, p) > 0 ? (double)p->duration_ns / 1e9 / items_of(a, p) : NAN);
-	cell(o, items_of(a, p) > 0 ? item_energy(a, p, i) : NAN);
-	cell(o, within_of(a, p, i));
-	cell(o, c->unit == UNIT_MILLIWATT ? (double)reading_ns(a->session, c) / 1e9 : NAN);
-	putc('\n', o);
+	if (m->what == MEAN || m->what == RISE)
+		return unit_name(m->channel->unit);
+	return m->what == ENERGY || m->what == ITEM_ENERGY ? "J" : "s";
 }
 
-static void csv_part(FILE *o, const struct analysis *a, const struct part *p)
+static void put_metric(struct record *r, const struct metric *m)
 {
-	for (size_t i = 0; i < a->channels.n; i++)
-		csv_signal(o, a, p, i);
+	static const char *const words[] = {
+		[DURATION] = "duration",
+		[ITEM_TIME] = "time_per_item",
+		[ITEM_ENERGY] = "energy_per_item",
+		[ENERGY] = "energy",
+		[MEAN] = "mean",
+		[RISE] = "rise",
+		[THROTTLED] = "throttled",
+	};
+
+	PUT(r, {"signal", IN_BOTH, LABEL_OF(m->channel ? m->channel->name : "")},
+	    {"quantity", IN_BOTH, TEXT_OF(words[m->what])}, {"unit", IN_BOTH, TEXT_OF(what_unit(m))});
 }
 
-#define STATISTIC_HEAD(name, q) #name ","
-void write_csv(FILE *o, const struct analysis *list, size_t n)
+/* A metric in one file, and how that differs from the first. */
+static void put_cell(struct record *r, const struct comparison *c, const struct metric *m, size_t file)
 {
-	fputs("file,epoch,label,from_s,to_s,duration_s,signal,unit,tier,samples,missing,late,lost,gaps,"
-	      "mean," STATISTICS(STATISTIC_HEAD) "energy_j,mean_power_w,covered_s,rise,throttled_s,events,items,s_per_"
-	      "item,"
-	      "energy_per_item_j,energy_within_j,read_every_s\n",
-	      o);
-	for (size_t f = 0; f < n; f++) {
-		for (size_t i = 0; i < list[f].epochs.n; i++)
-			csv_part(o, &list[f], part_load(&list[f], i));
-		csv_part(o, &list[f], &list[f].whole);
+	static const char *const verdicts[] = {"", "partly unknown", "unknown", "within noise", "differs"};
+	const struct cell *first = cell_of(c, 0, m), *x = cell_of(c, file, m);
+	struct difference d = {NOTHING, NAN, NAN, false};
+
+	if (file > 0)
+		d = difference(c, first, x);
+	PUT(r, {"n", IN_BOTH, COUNT_OF(x->n)}, {"mean", IN_BOTH, NUMBER_OF(x->n > 0 ? x->mean : NAN)},
+	    {"sd", IN_BOTH, NUMBER_OF(x->sd)}, {"ci95", IN_BOTH, NUMBER_OF(confidence(x->sd, x->n))},
+	    {"difference", CSV_AND(file), NUMBER_OF(file ? x->mean - first->mean : NAN)},
+	    {"difference_ci95", CSV_AND(file), NUMBER_OF(d.interval)},
+	    {"verdict", CSV_AND(file), TEXT_OF(verdicts[d.verdict])},
+	    {"coverage", IN_BOTH, NUMBER_OF(coverage_of(x))}, {"p", CSV_AND(file), NUMBER_OF(d.p)},
+	    {"drift_p", IN_BOTH, NUMBER_OF(x->drift)}, {"warning", IN_CSV, TEXT_OF(d.drifts ? "drifts" : "")},
+	    {"drifts", file ? IN_JSON : 0, TRUTH_OF(d.drifts)});
+}
+
+static void json_metric(struct record *r, const struct comparison *c, const struct metric *m)
+{
+	bool any = false;
+
+	for (size_t f = 0; f < c->n_files; f++)
+		any |= cell_of(c, f, m)->n > 0;
+	if (!any)
+		return;
+	record_line(r);
+	json_open(r, NULL, '{');
+	put_metric(r, m);
+	json_open(r, "traces", '[');
+	for (size_t f = 0; f < c->n_files; f++) {
+		json_open(r, NULL, '{');
+		put_cell(r, c, m, f);
+		json_close(r, "}");
+	}
+	json_close(r, "]}");
+}
+
+static void csv_metric(struct record *r, const struct comparison *c, const char *epoch,
+		       const struct metric *m)
+{
+	char path[4096];
+
+	for (size_t f = 0; f < c->n_files; f++) {
+		if (cell_of(c, f, m)->n == 0)
+			continue;
+		PUT(r, {"file", IN_CSV, TEXT_OF(shown_path(c->list[f].trace, path, sizeof(path)))},
+		    {"epoch", IN_CSV, TEXT_OF(epoch)});
+		put_metric(r, m);
+		put_cell(r, c, m, f);
+		record_line(r);
+	}
+}
+
+static void json_group(struct record *r, const struct comparison *c, const struct group *g, const char *epoch)
+{
+	const struct occurrence *x = &c->all[g->first];
+	bool labelled = *x->label || group_is_whole(c, g);
+
+	record_line(r);
+	json_open(r, NULL, '{');
+	/* The key behind the title: a label may read like a title. */
+	PUT(r, {"epoch", IN_JSON, TEXT_OF(epoch)}, {"label", IN_JSON, LABEL_OF(x->label)},
+	    {"number", labelled ? 0 : IN_JSON, COUNT_OF(x->id)},
+	    {"number", labelled ? IN_JSON : 0, LABEL_OF("")});
+	json_open(r, "quantities", '[');
+	for (size_t i = 0; i < c->n_metrics; i++)
+		json_metric(r, c, &c->metrics[i]);
+	json_close(r, "]}");
+}
+
+static void put_comparison(struct record *r, const struct analysis *list, size_t n)
+{
+	struct comparison c = compare_make(list, n);
+	bool any = false;
+	char epoch[160];
+
+	compare_test(&c);
+	for (size_t g = 0; c.ok && g <= c.n_groups; g++) {
+		if (!group_shown(&c, &c.groups[g]))
+			continue;
+		group_begin(&c, &c.groups[g]);
+		group_title(&c, &c.groups[g], false, epoch, sizeof(epoch));
+		if (r->as == AS_JSON && !any) {
+			record_line(r);
+			json_open(r, "comparison", '[');
+		}
+		any = true;
+		if (r->as == AS_JSON)
+			json_group(r, &c, &c.groups[g], epoch);
+		for (size_t i = 0; r->as == AS_CSV && i < c.n_metrics; i++)
+			csv_metric(r, &c, epoch, &c.metrics[i]);
+	}
+	if (r->as == AS_JSON && any)
+		json_close(r, "]");
+	compare_free(&c);
+}
+
+void write_json(FILE *f, const struct analysis *list, size_t n)
+{
+	struct record r = {.f = f, .as = AS_JSON};
+
+	json_open(&r, NULL, '{');
+	json_open(&r, "traces", '[');
+	for (size_t i = 0; i < n; i++) {
+		record_line(&r);
+		json_trace(&r, &list[i]);
+	}
+	json_close(&r, "]");
+	if (!list[0].brief)
+		put_comparison(&r, list, n);
+	fputs("}\n", f);
+}
+
+void write_csv(FILE *f, const struct analysis *list, size_t n)
+{
+	struct record head = {.f = f, .as = AS_HEAD}, r = {.f = f, .as = AS_CSV};
+
+	if (!list[0].brief && n > 1) {
+		fputs("file,epoch,signal,quantity,unit,n,mean,sd,ci95,difference,difference_ci95,verdict,"
+		      "coverage,p,drift_p,warning\n",
+		      f);
+		put_comparison(&r, list, n);
+		return;
+	}
+	csv_part(&head, &list[0], &list[0].whole);
+	for (size_t k = 0; k < n; k++) {
+		for (size_t i = 0; i < list[k].epochs.n; i++)
+			csv_part(&r, &list[k], part_load(&list[k], i));
+		csv_part(&r, &list[k], &list[k].whole);
 	}
 }

@@ -107,10 +107,11 @@ static void put_message(struct message *m, unsigned field, const struct message 
 	put_bytes(m, field, inner->bytes, inner->n);
 }
 
-static void packet(struct export *x, const struct message *m)
+static void packet(struct export *x, struct message *m)
 {
 	struct message head = {.n = 0};
 
+	put_int(m, PACKET_SEQUENCE, SEQUENCE);
 	put_varint(&head, TRACE_PACKET << 3 | 2);
 	put_varint(&head, m->n);
 	fwrite(head.bytes, 1, head.n, x->f);
@@ -142,31 +143,31 @@ static void write_snapshot(struct export *x, const struct clock_anchor *a)
 	put_int(&m, PACKET_TIMESTAMP, (uint64_t)a->boot_ns);
 	put_int(&m, PACKET_CLOCK_ID, CLOCK_BOOT);
 	put_message(&m, PACKET_CLOCKS, &snapshot);
-	put_int(&m, PACKET_SEQUENCE, SEQUENCE);
 	packet(x, &m);
 }
 
-static void write_track(struct export *x, const struct message *track)
+/* What is special to the track is in rest. */
+static void write_track(struct export *x, uint64_t uuid, uint64_t parent, uint64_t rank, const char *name,
+			const struct message *rest)
 {
-	struct message m = {.n = 0};
+	struct message t = *rest, m = {.n = 0};
 
-	put_message(&m, PACKET_TRACK, track);
-	put_int(&m, PACKET_SEQUENCE, SEQUENCE);
+	put_int(&t, TRACK_UUID, uuid);
+	if (parent)
+		put_int(&t, TRACK_PARENT, parent);
+	put_int(&t, TRACK_RANK, rank);
+	put_text(&t, TRACK_NAME, name);
+	put_message(&m, PACKET_TRACK, &t);
 	packet(x, &m);
 }
 
 /* Its children stand in the order of their ranks. */
 static void write_group(struct export *x, uint64_t uuid, uint64_t parent, uint64_t rank, const char *name)
 {
-	struct message t = {.n = 0};
+	struct message order = {.n = 0};
 
-	put_int(&t, TRACK_UUID, uuid);
-	if (parent)
-		put_int(&t, TRACK_PARENT, parent);
-	put_text(&t, TRACK_NAME, name);
-	put_int(&t, TRACK_CHILDREN, CHILDREN_BY_RANK);
-	put_int(&t, TRACK_RANK, rank);
-	write_track(x, &t);
+	put_int(&order, TRACK_CHILDREN, CHILDREN_BY_RANK);
+	write_track(x, uuid, parent, rank, name, &order);
 }
 
 static void write_clocks(struct export *x)
@@ -176,15 +177,6 @@ static void write_clocks(struct export *x)
 
 	for (size_t i = 0; i < n && anchored(x); i++)
 		write_snapshot(x, &a[i]);
-}
-
-static void write_board(struct export *x)
-{
-	const char *title = fact_get(x->session->facts, x->session->n_facts, "title");
-
-	if (!title)
-		title = fact_get(x->session->facts, x->session->n_facts, "board");
-	write_group(x, UUID_BOARD, 0, 0, title ? title : "nvmtop");
 }
 
 /* What it is, where it comes from, and what has to be known about it. */
@@ -214,21 +206,21 @@ static void write_signal(struct export *x, size_t i)
 	} else if (*unit_name(c->unit)) {
 		put_text(&counter, COUNTER_UNIT_NAME, unit_name(c->unit));
 	}
-	put_int(&t, TRACK_UUID, UUID_SIGNAL + i);
-	put_int(&t, TRACK_PARENT, UUID_FAMILY + (unsigned)c->family);
-	put_text(&t, TRACK_NAME, c->name);
-	put_int(&t, TRACK_RANK, i);
 	put_description(&t, c);
 	put_message(&t, TRACK_COUNTER, &counter);
-	write_track(x, &t);
+	write_track(x, UUID_SIGNAL + i, UUID_FAMILY + (unsigned)c->family, i, c->name, &t);
 }
 
 static void perfetto_begin(struct export *x)
 {
+	const struct session *s = x->session;
+	const char *title = fact_get(s->facts, s->n_facts, "title");
 	bool has[FAMILIES] = {false};
 
+	if (!title)
+		title = fact_get(s->facts, s->n_facts, "board");
 	write_clocks(x);
-	write_board(x);
+	write_group(x, UUID_BOARD, 0, 0, title ? title : "nvmtop");
 	write_group(x, UUID_EPOCHS, UUID_BOARD, 0, "epochs");
 	write_group(x, UUID_MARKS, UUID_BOARD, 1, "marks");
 	write_group(x, UUID_GAPS, UUID_BOARD, 2, "gaps");
@@ -236,7 +228,7 @@ static void perfetto_begin(struct export *x)
 		write_group(x, UUID_GAPS_TIER + t, UUID_GAPS, t, tier_name((enum tier)t));
 	write_group(x, UUID_CHANGES, UUID_BOARD, 3, "changes");
 	for (size_t i = 0; i < x->channels.n; i++)
-		has[x->session->channels[x->channels.list[i]].family] = true;
+		has[s->channels[x->channels.list[i]].family] = true;
 	for (int f = 0; f < FAMILIES; f++)
 		if (has[f])
 			write_group(x, UUID_FAMILY + (unsigned)f, UUID_BOARD, 4 + (unsigned)f,
@@ -256,7 +248,6 @@ static void write_event(struct export *x, int64_t t_ns, const struct message *ev
 	} else {
 		put_int(&m, PACKET_TIMESTAMP, (uint64_t)(t_ns - x->session->start.mono_ns));
 	}
-	put_int(&m, PACKET_SEQUENCE, SEQUENCE);
 	put_message(&m, PACKET_EVENT, event);
 	packet(x, &m);
 }

@@ -22,7 +22,7 @@ static const char *row_name(int tier)
 
 static void csv_left(struct export *x, int64_t t_ns, const char *row, uint64_t epoch)
 {
-	put_seconds(x->f, t_ns - x->session->start.mono_ns);
+	put_seconds(x->f, since(x, t_ns));
 	fprintf(x->f, ",%s,%llu,", row, (unsigned long long)epoch);
 }
 
@@ -73,7 +73,7 @@ static void csv_row(struct export *x, const struct row *r)
 		putc_unlocked(',', x->f);
 		if (!row_value(x, r, i, &v))
 			continue;
-		if (x->single[i])
+		if (x->places[i].single)
 			put_single(x->f, v);
 		else
 			put_num(x->f, v);
@@ -109,94 +109,96 @@ static void csv_change(struct export *x, const struct change *c)
 
 const struct form form_csv = {csv_begin, NULL, csv_row, csv_mark, csv_gap, NULL, csv_change};
 
-static void jsonl_channel(FILE *o, const struct channel *c)
-{
-	put_json_string(o, "{\"name\":", c->name);
-	put_json_string(o, ",\"label\":", c->label);
-	put_json_string(o, ",\"unit\":", unit_name(c->unit));
-	put_json_string(o, ",\"tier\":", tier_name(c->tier));
-	put_json_string(o, ",\"source\":", c->source);
-	put_json_string(o, ",\"note\":", c->note);
-	put_json_string(o, ",\"missing\":", c->missing);
-	putc('}', o);
-}
-
 static void jsonl_begin(struct export *x)
 {
 	const struct session *s = x->session;
-	FILE *o = x->f;
+	struct record r = {.f = x->f};
 
-	fprintf(o,
-		"{\"trace\":{\"start\":{\"monotonic_ns\":%llu,\"realtime_ns\":%lld,\"boottime_ns\":%lld},"
-		"\"hz\":{",
-		(unsigned long long)s->start.mono_ns, (long long)s->start.real_ns,
-		(long long)s->start.boot_ns);
-	for (int t = 0; t < TIERS; t++) {
-		fprintf(o, "%s\"%s\":", t ? "," : "", tier_name((enum tier)t));
-		put_json_num(o, s->hz[t]);
-	}
-	fputs("},\"facts\":{", o);
-	for (size_t i = 0; i < s->n_facts; i++) {
-		put_json_string(o, i ? "," : "", s->facts[i].key);
-		put_json_string(o, ":", s->facts[i].value);
-	}
-	fputs("},\"signals\":[", o);
+	json_open(&r, NULL, '{');
+	json_open(&r, "trace", '{');
+	json_open(&r, "start", '{');
+	PUT(&r, {"monotonic_ns", IN_JSON, COUNT_OF(s->start.mono_ns)},
+	    {"realtime_ns", IN_JSON, COUNT_OF(s->start.real_ns)},
+	    {"boottime_ns", IN_JSON, COUNT_OF(s->start.boot_ns)});
+	json_close(&r, "}");
+	json_open(&r, "hz", '{');
+	for (int t = 0; t < TIERS; t++)
+		PUT(&r, {tier_name((enum tier)t), IN_JSON, NUMBER_OF(s->hz[t])});
+	json_close(&r, "}");
+	json_open(&r, "facts", '{');
+	for (size_t i = 0; i < s->n_facts; i++)
+		PUT(&r, {s->facts[i].key, IN_JSON, TEXT_OF(s->facts[i].value)});
+	json_close(&r, "}");
+	json_open(&r, "signals", '[');
 	for (size_t i = 0; i < x->channels.n; i++) {
-		if (i)
-			putc(',', o);
-		jsonl_channel(o, &s->channels[x->channels.list[i]]);
+		const struct channel *c = &s->channels[x->channels.list[i]];
+
+		json_open(&r, NULL, '{');
+		PUT(&r, {"name", IN_JSON, TEXT_OF(c->name)}, {"label", IN_JSON, TEXT_OF(c->label)},
+		    {"unit", IN_JSON, TEXT_OF(unit_name(c->unit))},
+		    {"tier", IN_JSON, TEXT_OF(tier_name(c->tier))}, {"source", IN_JSON, TEXT_OF(c->source)},
+		    {"note", IN_JSON, TEXT_OF(c->note)}, {"missing", IN_JSON, TEXT_OF(c->missing)});
+		json_close(&r, "}");
 	}
-	fputs("]}}\n", o);
+	json_close(&r, "]}}");
+	putc('\n', x->f);
 }
 
-static void jsonl_left(struct export *x, int64_t t_ns, const char *row, uint64_t epoch)
+static struct record jsonl_left(struct export *x, int64_t t_ns, const char *row, uint64_t epoch)
 {
-	fputs("{\"time_s\":", x->f);
-	put_seconds(x->f, since(x, t_ns));
-	fprintf(x->f, ",\"row\":\"%s\",\"epoch\":%llu", row, (unsigned long long)epoch);
+	struct record r = {.f = x->f};
+
+	json_open(&r, NULL, '{');
+	PUT(&r, {"time_s", IN_JSON, TIME_OF(since(x, t_ns))}, {"row", IN_JSON, TEXT_OF(row)},
+	    {"epoch", IN_JSON, COUNT_OF(epoch)});
+	return r;
 }
 
-static void jsonl_row(struct export *x, const struct row *r)
+static void jsonl_row(struct export *x, const struct row *row)
 {
+	struct record r = jsonl_left(x, row->t_ns, row_name(row->tier), x->epoch);
 	double v;
 
-	jsonl_left(x, r->t_ns, row_name(r->tier), x->epoch);
 	for (size_t i = 0; i < x->channels.n; i++) {
-		if (!row_value(x, r, i, &v))
+		if (!row_value(x, row, i, &v))
 			continue;
-		put_json_string(x->f, ",", x->session->channels[x->channels.list[i]].name);
-		putc(':', x->f);
-		if (x->single[i] && isfinite(v))
+		record_key(&r, x->session->channels[x->channels.list[i]].name);
+		if (x->places[i].single && isfinite(v))
 			put_single(x->f, v);
 		else
 			put_json_num(x->f, v);
 	}
-	fputs("}\n", x->f);
+	json_close(&r, "}");
+	putc('\n', x->f);
 }
 
 static void jsonl_mark(struct export *x, const struct mark *m)
 {
-	jsonl_left(x, m->t_ns, "mark", m->id);
-	put_json_string(x->f, ",\"label\":", m->label);
-	fputs("}\n", x->f);
+	struct record r = jsonl_left(x, m->t_ns, "mark", m->id);
+
+	PUT(&r, {"label", IN_JSON, TEXT_OF(m->label)});
+	json_close(&r, "}");
+	putc('\n', x->f);
 }
 
 static void jsonl_gap(struct export *x, const struct gap *g)
 {
-	jsonl_left(x, g->from_ns, "gap", x->epoch);
-	fprintf(x->f, ",\"tier\":\"%s\",\"cause\":\"%s\",\"missed\":%llu,\"to_s\":", tier_name(g->tier),
-		causes[g->cause], (unsigned long long)g->missed);
-	put_seconds(x->f, since(x, g->to_ns));
-	fputs("}\n", x->f);
+	struct record r = jsonl_left(x, g->from_ns, "gap", x->epoch);
+
+	PUT(&r, {"tier", IN_JSON, TEXT_OF(tier_name(g->tier))}, {"cause", IN_JSON, TEXT_OF(causes[g->cause])},
+	    {"missed", IN_JSON, COUNT_OF(g->missed)}, {"to_s", IN_JSON, TIME_OF(since(x, g->to_ns))});
+	json_close(&r, "}");
+	putc('\n', x->f);
 }
 
 static void jsonl_change(struct export *x, const struct change *c)
 {
-	jsonl_left(x, c->t_ns, "change", x->epoch);
-	put_json_member(x->f, "what", c->what);
-	put_json_member(x->f, "from", c->from);
-	put_json_member(x->f, "to", c->to);
-	fputs("}\n", x->f);
+	struct record r = jsonl_left(x, c->t_ns, "change", x->epoch);
+
+	PUT(&r, {"what", IN_JSON, LABEL_OF(c->what)}, {"from", IN_JSON, LABEL_OF(c->from)},
+	    {"to", IN_JSON, LABEL_OF(c->to)});
+	json_close(&r, "}");
+	putc('\n', x->f);
 }
 
 const struct form form_jsonl = {jsonl_begin, NULL, jsonl_row, jsonl_mark, jsonl_gap, NULL, jsonl_change};

@@ -9,6 +9,12 @@
 
 #define BLOCK 256
 
+/* The samples of a channel since the last row of one time base. */
+struct gathered {
+	double sum, last;
+	uint64_t count;
+};
+
 /* One tier's rows, read a block at a time. */
 struct source {
 	enum tier tier;
@@ -17,19 +23,18 @@ struct source {
 	uint64_t row, end; /* the next one, and behind the last */
 	size_t at, have;
 	int64_t t_ns[BLOCK];
-	double *values; /* BLOCK rows of n */
-	/* resampling, one a channel */
-	double *sum, *last;
-	uint64_t *count;
-	int64_t last_ns;
+	double *values; /* a BLOCK for each channel */
+	struct gathered *gathered;
+	int64_t last_ns; /* of what was gathered */
 	bool seen;
 };
 
 struct flow {
-	struct export *x;
+	struct export x;
 	const struct form *form;
 	struct source source[TIERS];
 	double *line; /* of all channels */
+	double hz;    /* of one time base, or 0 */
 	const struct mark *marks;
 	const struct gap *gaps;
 	const struct change *changes;
@@ -41,34 +46,26 @@ struct flow {
 	report_progress *progress;
 };
 
-static int source_make(struct source *s, enum tier tier, const struct export *x)
+static int source_make(struct flow *w, enum tier tier)
 {
+	struct source *s = &w->source[tier];
+	struct export *x = &w->x;
+
 	s->tier = tier;
-	s->channels = calloc(x->channels.n + 1, sizeof(*s->channels));
-	if (!s->channels)
+	s->channels = calloc(x->channels.n, sizeof(*s->channels));
+	s->values = calloc(x->channels.n * BLOCK, sizeof(*s->values));
+	s->gathered = calloc(x->channels.n, sizeof(*s->gathered));
+	if (!s->channels || !s->values || !s->gathered)
 		return -1;
 	for (size_t i = 0; i < x->channels.n; i++) {
-		if (x->session->channels[x->channels.list[i]].tier != tier)
-			continue;
-		x->tier[i] = tier;
-		x->single[i] = !x->resampled && trace_is_single(x->trace, x->channels.list[i]);
-		x->slot[i] = s->n;
-		s->channels[s->n++] = x->channels.list[i];
-	}
-	s->values = calloc(s->n * BLOCK + 1, sizeof(*s->values));
-	s->sum = calloc(s->n + 1, sizeof(*s->sum));
-	s->last = calloc(s->n + 1, sizeof(*s->last));
-	s->count = calloc(s->n + 1, sizeof(*s->count));
-	return s->values && s->sum && s->last && s->count ? 0 : -1;
-}
+		size_t channel = x->channels.list[i];
 
-static void source_free(struct source *s)
-{
-	free(s->channels);
-	free(s->values);
-	free(s->sum);
-	free(s->last);
-	free(s->count);
+		if (x->session->channels[channel].tier != tier)
+			continue;
+		x->places[i] = (struct place) {tier, s->n, w->hz <= 0 && trace_is_single(x->trace, channel)};
+		s->channels[s->n++] = channel;
+	}
+	return 0;
 }
 
 static void source_seek(struct source *s, uint64_t row, uint64_t end)
@@ -81,14 +78,13 @@ static void source_seek(struct source *s, uint64_t row, uint64_t end)
 
 static void go_on(struct flow *w)
 {
-	if (w->progress)
-		w->stopped =
-			w->stopped || !w->progress(w->total > 0 ? (double)w->done / (double)w->total : 0);
+	if (w->progress && !w->progress(w->total > 0 ? (double)w->done / (double)w->total : 0))
+		w->stopped = true;
 }
 
 static bool writing(struct flow *w)
 {
-	if (!w->error && ferror(w->x->f))
+	if (!w->error && ferror(w->x.f))
 		w->error = errno ? errno : EIO;
 	return !w->error && !w->stopped;
 }
@@ -96,26 +92,15 @@ static bool writing(struct flow *w)
 /* See that there is a row; false at the end. */
 static bool source_ready(struct source *s, struct flow *w)
 {
-	double column[BLOCK];
-	size_t n;
+	uint64_t left = s->end - s->row;
 
-	if (s->at < s->have)
-		return true;
-	if (s->row == s->end) {
-		s->have = s->at = 0;
-		return false;
-	}
-	n = s->end - s->row < BLOCK ? (size_t)(s->end - s->row) : BLOCK;
-	trace_row_times(w->x->trace, s->tier, s->row, n, s->t_ns);
-	for (size_t c = 0; c < s->n; c++) {
-		trace_row_values(w->x->trace, s->channels[c], s->row, n, column);
-		for (size_t i = 0; i < n; i++)
-			s->values[i * s->n + c] = column[i];
-	}
-	s->row += n;
+	if (s->at < s->have || left == 0)
+		return s->at < s->have;
 	s->at = 0;
-	s->have = n;
-	w->done += n;
+	s->have = trace_read(w->x.trace, s->tier, s->row, left < BLOCK ? (size_t)left : BLOCK, s->t_ns,
+			     s->channels, s->n, s->values, BLOCK);
+	s->row += s->have;
+	w->done += s->have;
 	go_on(w);
 	return true;
 }
@@ -129,12 +114,12 @@ static void events_until(struct flow *w, int64_t t_ns)
 		int64_t gap = w->gap < w->n_gaps ? w->gaps[w->gap].from_ns : INT64_MAX;
 
 		if (mark <= t_ns && mark <= gap && mark <= change) {
-			w->form->mark(w->x, &w->marks[w->mark++]);
+			w->form->mark(&w->x, &w->marks[w->mark++]);
 		} else if (change <= t_ns && change <= gap) {
-			w->form->change(w->x, &w->changes[w->change++]);
+			w->form->change(&w->x, &w->changes[w->change++]);
 		} else if (gap < t_ns) {
 			if (w->tier < 0 || (int)w->gaps[w->gap].tier == w->tier)
-				w->form->gap(w->x, &w->gaps[w->gap]);
+				w->form->gap(&w->x, &w->gaps[w->gap]);
 			w->gap++;
 		} else {
 			return;
@@ -164,7 +149,7 @@ static void merge(struct flow *w)
 		if (!s)
 			return;
 		events_until(w, s->t_ns[s->at]);
-		w->form->row(w->x, &(struct row) {s->t_ns[s->at], (int)s->tier, s->values + s->at * s->n});
+		w->form->row(&w->x, &(struct row) {s->t_ns[s->at], (int)s->tier, s->values + s->at, BLOCK});
 		s->at++;
 	}
 }
@@ -172,30 +157,31 @@ static void merge(struct flow *w)
 /* Take the samples that are older than end_ns. */
 static void gather(struct flow *w, struct source *s, int64_t end_ns)
 {
-	while (source_ready(s, w) && s->t_ns[s->at] < end_ns) {
-		const double *v = s->values + s->at * s->n;
-
+	for (; source_ready(s, w) && s->t_ns[s->at] < end_ns; s->at++) {
 		for (size_t c = 0; c < s->n; c++) {
-			s->last[c] = v[c];
-			if (isnan(v[c]))
+			struct gathered *g = &s->gathered[c];
+
+			g->last = s->values[c * BLOCK + s->at];
+			if (isnan(g->last))
 				continue;
-			s->sum[c] += v[c];
-			s->count[c]++;
+			g->sum += g->last;
+			g->count++;
 		}
 		s->last_ns = s->t_ns[s->at];
 		s->seen = true;
-		s->at++;
 	}
 }
 
 /* The value for the row from t_ns on; ready for the next row. */
-static double gathered(struct flow *w, struct source *s, size_t c, int64_t t_ns)
+static double gathered(struct flow *w, const struct place *p, int64_t t_ns)
 {
-	bool held = s->seen && (s->last_ns >= t_ns || t_ns - s->last_ns <= cover_ns(w->x->session, s->tier));
-	double v = s->count[c] > 0 ? s->sum[c] / (double)s->count[c] : held ? s->last[c] : NAN;
+	struct source *s = &w->source[p->tier];
+	struct gathered *g = &s->gathered[p->slot];
+	bool held = s->seen && (s->last_ns >= t_ns || t_ns - s->last_ns <= cover_ns(w->x.session, s->tier));
+	double v = g->count > 0 ? g->sum / (double)g->count : held ? g->last : NAN;
 
-	s->sum[c] = 0;
-	s->count[c] = 0;
+	g->sum = 0;
+	g->count = 0;
 	return v;
 }
 
@@ -203,45 +189,41 @@ static void gather_before(struct flow *w, int64_t from_ns)
 {
 	for (int i = 0; i < TIERS; i++) {
 		struct source *s = &w->source[i];
-		uint64_t row = s->row;
 
-		if (row > 0) /* for what is held at the beginning */
-			source_seek(s, row - 1, s->end);
+		if (s->row > 0) /* for what is held at the beginning */
+			source_seek(s, s->row - 1, s->end);
 		gather(w, s, from_ns);
-		for (size_t c = 0; c < s->n; c++)
-			gathered(w, s, c, from_ns);
 	}
+	for (size_t c = 0; c < w->x.channels.n; c++)
+		gathered(w, &w->x.places[c], from_ns);
+}
+
+static int64_t line_ns(const struct flow *w, int64_t i)
+{
+	return w->x.session->start.mono_ns + llround((double)i * 1e9 / w->hz);
 }
 
 /* Rows at whole multiples of the period since the start.  The first row of a stretch
  * stands before it, when it begins between two, so that no sample is left out; the
  * last one of an epoch may reach into the one behind it, but not beyond end_ns. */
-static void resample(struct flow *w, const struct epoch *ep, double hz, bool continues, int64_t end_ns)
+static void resample(struct flow *w, const struct epoch *ep, bool continues, int64_t end_ns)
 {
-	struct export *x = w->x;
-	int64_t start = x->session->start.mono_ns, first_ns;
-	int64_t i = (int64_t)floor((double)(ep->from_ns - start) * hz / 1e9) + 1;
+	int64_t i = (int64_t)floor((double)(ep->from_ns - w->x.session->start.mono_ns) * w->hz / 1e9) + 1;
 
-	while (start + llround((double)i * 1e9 / hz) > ep->from_ns)
+	while (line_ns(w, i) > ep->from_ns)
 		i--;
-	first_ns = start + llround((double)i * 1e9 / hz);
-	if (continues && first_ns < ep->from_ns)
-		first_ns = start + llround((double)++i * 1e9 / hz);
-	gather_before(w, first_ns > ep->from_ns ? first_ns : ep->from_ns);
-	for (; writing(w); i++) {
-		int64_t t_ns = start + llround((double)i * 1e9 / hz);
-		int64_t next_ns = start + llround((double)(i + 1) * 1e9 / hz);
+	if (continues && line_ns(w, i) < ep->from_ns)
+		i++;
+	gather_before(w, line_ns(w, i) > ep->from_ns ? line_ns(w, i) : ep->from_ns);
+	for (; writing(w) && line_ns(w, i) < ep->end_ns; i++) {
+		int64_t t_ns = line_ns(w, i), next_ns = line_ns(w, i + 1);
 
-		if (t_ns >= ep->end_ns)
-			return;
-		if (next_ns > end_ns)
-			next_ns = end_ns;
 		for (int k = 0; k < TIERS; k++)
-			gather(w, &w->source[k], next_ns);
-		for (size_t c = 0; c < x->channels.n; c++)
-			w->line[c] = gathered(w, &w->source[x->tier[c]], x->slot[c], t_ns);
+			gather(w, &w->source[k], next_ns < end_ns ? next_ns : end_ns);
+		for (size_t c = 0; c < w->x.channels.n; c++)
+			w->line[c] = gathered(w, &w->x.places[c], t_ns);
 		events_until(w, t_ns);
-		w->form->row(x, &(struct row) {t_ns, RESAMPLED, w->line});
+		w->form->row(&w->x, &(struct row) {t_ns, RESAMPLED, w->line, 1});
 		if (++w->made % BLOCK == 0)
 			go_on(w);
 	}
@@ -249,19 +231,19 @@ static void resample(struct flow *w, const struct epoch *ep, double hz, bool con
 
 /* continues: the epoch before was written, too, and ends where this one begins;
  * end_ns: where the epochs end that follow this one without a hole. */
-static void epoch_write(struct flow *w, const struct epoch *ep, double hz, bool continues, int64_t end_ns)
+static void epoch_write(struct flow *w, const struct epoch *ep, bool continues, int64_t end_ns)
 {
-	struct export *x = w->x;
+	struct export *x = &w->x;
 
 	x->epoch = ep->id;
 	for (int i = 0; i < TIERS; i++)
 		source_seek(&w->source[i], trace_row_from(x->trace, (enum tier)i, ep->from_ns),
-			    trace_row_from(x->trace, (enum tier)i, hz > 0 ? end_ns : ep->end_ns));
+			    trace_row_from(x->trace, (enum tier)i, w->hz > 0 ? end_ns : ep->end_ns));
 	events_seek(w, ep->from_ns);
 	if (w->form->epoch)
 		w->form->epoch(x, ep, true);
-	if (hz > 0)
-		resample(w, ep, hz, continues, end_ns);
+	if (w->hz > 0)
+		resample(w, ep, continues, end_ns);
 	else
 		merge(w);
 	events_until(w, ep->end_ns - 1);
@@ -276,18 +258,18 @@ static int64_t chain_end(const struct epochs *eps, size_t k)
 	return eps->list[k].end_ns;
 }
 
-static int count(struct flow *w, const struct epochs *eps, double hz, bool force, struct err *e)
+static int count(struct flow *w, const struct epochs *eps, bool force, struct err *e)
 {
 	double wanted = 0;
 
 	for (size_t k = 0; k < eps->n; k++) {
 		const struct epoch *ep = &eps->list[k];
 
-		wanted += (double)(ep->end_ns - ep->from_ns) * hz / 1e9;
+		wanted += (double)(ep->end_ns - ep->from_ns) * w->hz / 1e9;
 		for (int i = 0; i < TIERS; i++)
 			if (w->source[i].n > 0)
-				w->total += trace_row_from(w->x->trace, (enum tier)i, ep->end_ns) -
-					    trace_row_from(w->x->trace, (enum tier)i, ep->from_ns);
+				w->total += trace_row_from(w->x.trace, (enum tier)i, ep->end_ns) -
+					    trace_row_from(w->x.trace, (enum tier)i, ep->from_ns);
 	}
 	if (force || wanted <= RESAMPLED_MOST * (double)w->total + RESAMPLED_MOST)
 		return 0;
@@ -295,46 +277,44 @@ static int count(struct flow *w, const struct epochs *eps, double hz, bool force
 		e, ERR_FAILED,
 		_("--resample %g would write %.0f rows from %llu: choose a lower rate, a shorter range with "
 		  "--from and --to, or --force"),
-		hz, wanted, (unsigned long long)w->total);
+		w->hz, wanted, (unsigned long long)w->total);
 }
 
-static void run(struct flow *w, const struct epochs *eps, double hz)
+static void run(struct flow *w, const struct epochs *eps)
 {
 	int64_t end_ns = 0;
 
-	w->x->epoch = eps->list[0].id;
-	w->form->begin(w->x);
+	w->x.epoch = eps->list[0].id;
+	w->form->begin(&w->x);
 	for (size_t k = 0; k < eps->n && writing(w); k++) {
 		bool continues = k > 0 && eps->list[k - 1].end_ns == eps->list[k].from_ns;
 
 		if (!continues)
 			end_ns = chain_end(eps, k);
-		epoch_write(w, &eps->list[k], hz, continues, end_ns);
+		epoch_write(w, &eps->list[k], continues, end_ns);
 	}
 	if (w->form->end)
-		w->form->end(w->x);
-	fflush(w->x->f);
+		w->form->end(&w->x);
+	fflush(w->x.f);
 	writing(w);
 }
 
 static int prepare(struct flow *w, const struct selection *p, struct epochs *eps, struct err *e)
 {
-	struct export *x = w->x;
+	struct export *x = &w->x;
+	int made = 0;
 
 	if (channels_find(x->trace, p, &x->channels, e) < 0 || epochs_find(x->trace, p, eps, e) < 0)
 		return -1;
 	if (x->channels.n == 0)
 		return err_set(e, ERR_FAILED, _("none of the selected signals is in the %s tier"),
 			       tier_name((enum tier)p->tier));
-	x->slot = calloc(x->channels.n, sizeof(*x->slot));
-	x->tier = calloc(x->channels.n, sizeof(*x->tier));
-	x->single = calloc(x->channels.n, sizeof(*x->single));
+	x->places = calloc(x->channels.n, sizeof(*x->places));
 	w->line = calloc(x->channels.n, sizeof(*w->line));
-	if (!x->slot || !x->tier || !x->single || !w->line)
+	for (int i = 0; i < TIERS && x->places && w->line && made == 0; i++)
+		made = source_make(w, (enum tier)i);
+	if (!x->places || !w->line || made < 0)
 		return err_set(e, ERR_FAILED, _("out of memory"));
-	for (int i = 0; i < TIERS; i++)
-		if (source_make(&w->source[i], (enum tier)i, x) < 0)
-			return err_set(e, ERR_FAILED, _("out of memory"));
 	w->marks = trace_marks(x->trace, &w->n_marks);
 	w->gaps = trace_gaps(x->trace, &w->n_gaps);
 	w->changes = trace_changes(x->trace, &w->n_changes);
@@ -347,42 +327,31 @@ int export_write(struct trace *t, const struct selection *p, enum export_form fo
 {
 #define EXPORT_FORM(name) &form_##name,
 	static const struct form *const forms[] = {EXPORT_FORMS(EXPORT_FORM)};
-	struct export *x = calloc(1, sizeof(*x));
-	struct flow *w = calloc(1, sizeof(*w));
+	struct flow w = {.x = {.f = f, .trace = t, .session = trace_session(t)},
+			 .form = forms[form],
+			 .hz = hz,
+			 .progress = progress};
 	struct epochs eps = {0};
-	int r = -1, error;
+	int r;
 
-	if (!x || !w) {
-		err_set(e, ERR_FAILED, _("out of memory"));
-	} else {
-		setvbuf(f, NULL, _IOFBF, TEXT_BUFFER);
-		x->f = f;
-		x->trace = t;
-		x->session = trace_session(t);
-		x->resampled = hz > 0;
-		w->x = x;
-		w->form = forms[form];
-		w->progress = progress;
-		r = prepare(w, p, &eps, e);
-		if (r == 0)
-			r = count(w, &eps, hz, force, e);
-		if (r == 0)
-			run(w, &eps, hz);
-		if (r == 0 && w->stopped)
-			r = err_set(e, ERR_FAILED, _("interrupted: nothing was written"));
-		for (int i = 0; i < TIERS; i++)
-			source_free(&w->source[i]);
-		free(w->line);
-		free(x->slot);
-		free(x->tier);
-		free(x->single);
-		channels_free(&x->channels);
+	setvbuf(f, NULL, _IOFBF, TEXT_BUFFER);
+	r = prepare(&w, p, &eps, e);
+	if (r == 0)
+		r = count(&w, &eps, force, e);
+	if (r == 0)
+		run(&w, &eps);
+	if (r == 0 && w.stopped)
+		r = err_set(e, ERR_FAILED, _("interrupted: nothing was written"));
+	for (int i = 0; i < TIERS; i++) {
+		free(w.source[i].channels);
+		free(w.source[i].values);
+		free(w.source[i].gathered);
 	}
+	free(w.line);
+	free(w.x.places);
+	channels_free(&w.x.channels);
 	epochs_free(&eps);
-	error = w ? w->error : 0;
-	free(x);
-	free(w);
-	if (error)
-		errno = error;
+	if (w.error)
+		errno = w.error;
 	return r;
 }

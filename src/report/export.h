@@ -8,17 +8,20 @@
 
 #define RESAMPLED TIERS /* as the tier of a row: a row of all tiers */
 
+/* Where the value of a channel is in a row of its tier. */
+struct place {
+	enum tier tier;
+	size_t slot;
+	bool single; /* it is a float */
+};
+
 struct export
 {
 	FILE *f;
 	struct trace *trace;
 	const struct session *session;
 	struct channels channels;
-	/* Where the value of channels.list[i] is in a row of its tier. */
-	size_t *slot;
-	enum tier *tier;
-	bool *single; /* it is a float */
-	bool resampled;
+	struct place *places; /* of channels.list[i] */
 	uint64_t epoch; /* that the rows are in */
 	/* Of a gap that has begun and not ended; 0: there is none. */
 	int64_t gap_end[TIERS];
@@ -27,7 +30,8 @@ struct export
 struct row {
 	int64_t t_ns;
 	int tier; /* or RESAMPLED: values of all channels */
-	const double *values;
+	const double *values; /* one every `stride` */
+	size_t stride;
 };
 
 struct form {
@@ -48,8 +52,8 @@ static inline bool row_value(const struct export *x, const struct row *r, size_t
 {
 	if (r->tier == RESAMPLED)
 		*v = r->values[i];
-	else if (r->tier == (int)x->tier[i])
-		*v = r->values[x->slot[i]];
+	else if (r->tier == (int)x->places[i].tier)
+		*v = r->values[x->places[i].slot * r->stride];
 	else
 		return false;
 	return true;

@@ -6,33 +6,28 @@
 #include "util/intl.h"
 #include "report/analysis.h"
 
-static void write_all(FILE *o, const struct analysis *list, size_t n, enum report_format format)
+static void write_all(FILE *f, const struct analysis *list, size_t n, enum report_format format)
 {
-	bool markdown = format == REPORT_MARKDOWN, brief = list[0].brief;
+	struct page page = {f, format == REPORT_MARKDOWN, 0};
+	bool brief = list[0].brief;
 
-	switch (format) {
-	case REPORT_JSON:
-		write_json(o, list, n);
-		break;
-	case REPORT_CSV:
-		if (brief)
-			write_csv_phases(o, list, n);
-		else if (n > 1)
-			compare_csv(o, list, n);
-		else
-			write_csv(o, list, n);
-		break;
-	default:
-		for (size_t i = 0; i < n && (brief || n == 1); i++) {
-			write_head(o, &list[i], markdown);
-			write_phases(o, &list[i], markdown);
-		}
-		if (brief)
-			return;
-		if (n == 1)
-			write_tables(o, &list[0], markdown);
-		compare_tables(o, list, n, markdown);
+	if (format == REPORT_JSON) {
+		write_json(f, list, n);
+		return;
 	}
+	if (format == REPORT_CSV) {
+		write_csv(f, list, n);
+		return;
+	}
+	for (size_t i = 0; i < n && (brief || n == 1); i++) {
+		write_head(&page, &list[i]);
+		write_phases(&page, &list[i]);
+	}
+	if (brief)
+		return;
+	if (n == 1)
+		write_parts(&page, &list[0]);
+	compare_tables(f, page.markdown, list, n);
 }
 
 int report_write(struct trace *const *traces, size_t n, const struct selection *p, double per, bool summary,

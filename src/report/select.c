@@ -109,7 +109,8 @@ static int none(const struct trace *t, const struct selection *p, size_t n_marks
 	char path[256], name[80];
 
 	if (!p->epoch)
-		return err_set(e, ERR_FAILED, _("%s has no samples in that range"), shown_path(t, path, sizeof(path)));
+		return err_set(e, ERR_FAILED, _("%s has no samples in that range"),
+			       shown_path(t, path, sizeof(path)));
 	text_printable(name, sizeof(name), p->epoch, strlen(p->epoch));
 	return err_set(e, ERR_FAILED,
 		       P_("%s has no phase \"%s\": it has %zu mark; --phase takes a number or a label",
@@ -173,7 +174,7 @@ static int no_such(const struct trace *t, const char *pattern, struct err *e)
 }
 
 /* Mark the channels that one pattern names. */
-static bool pattern_mark(const struct session *s, const char *pattern, int tier, bool *on)
+static bool pattern_mark(const struct session *s, const char *pattern, int tier, size_t *on)
 {
 	bool any = false;
 
@@ -182,12 +183,12 @@ static bool pattern_mark(const struct session *s, const char *pattern, int tier,
 			continue;
 		any = true;
 		if (tier < 0 || (int)s->channels[i].tier == tier)
-			on[i] = true;
+			on[i] = 1;
 	}
 	return any;
 }
 
-static int patterns_mark(const struct trace *t, const char *select, int tier, bool *on, struct err *e)
+static int patterns_mark(const struct trace *t, const char *select, int tier, size_t *on, struct err *e)
 {
 	const struct session *s = trace_session(t);
 	char pattern[sizeof(s->channels[0].name) + 16];
@@ -210,24 +211,19 @@ static int patterns_mark(const struct trace *t, const char *select, int tier, bo
 int channels_find(const struct trace *t, const struct selection *p, struct channels *out, struct err *e)
 {
 	const struct session *s = trace_session(t);
-	bool *on = calloc(s->n_channels + 1, sizeof(*on));
 
 	out->n = 0;
 	out->list = calloc(s->n_channels + 1, sizeof(*out->list));
-	if (!on || !out->list) {
-		free(on);
-		channels_free(out);
+	if (!out->list)
 		return err_set(e, ERR_FAILED, _("out of memory"));
-	}
-	if (patterns_mark(t, p->select ? p->select : "*", p->tier, on, e) < 0) {
-		free(on);
+	/* Marked first, and then the numbers of those that are. */
+	if (patterns_mark(t, p->select ? p->select : "*", p->tier, out->list, e) < 0) {
 		channels_free(out);
 		return -1;
 	}
 	for (size_t i = 0; i < s->n_channels; i++)
-		if (on[i])
+		if (out->list[i])
 			out->list[out->n++] = i;
-	free(on);
 	return 0;
 }
 

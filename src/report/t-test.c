@@ -4,28 +4,28 @@
 
 #include "report/stats.h"
 
+static double not_zero(double v)
+{
+	return fabs(v) < 1e-300 ? 1e-300 : v;
+}
+
+/* The next term of the fraction: the factor by which it changes its value. */
+static double term(double *c, double *d, double v)
+{
+	*d = 1 / not_zero(1 + v * *d);
+	*c = not_zero(1 + v / *c);
+	return *c * *d;
+}
+
 static double fraction(double a, double b, double x)
 {
-	const double tiny = 1e-300;
-	double c = 1, d = 1 - (a + b) * x / (a + 1), h;
+	double c = 1, d = 1 / not_zero(1 - (a + b) * x / (a + 1)), h = d, factor;
 
-	d = 1 / (fabs(d) < tiny ? tiny : d);
-	h = d;
 	for (int m = 1; m < 300; m++) {
-		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-
-		d = 1 + even * d;
-		c = 1 + even / c;
-		d = 1 / (fabs(d) < tiny ? tiny : d);
-		c = fabs(c) < tiny ? tiny : c;
-		h *= d * c;
-		d = 1 + odd * d;
-		c = 1 + odd / c;
-		d = 1 / (fabs(d) < tiny ? tiny : d);
-		c = fabs(c) < tiny ? tiny : c;
-		h *= d * c;
-		if (fabs(d * c - 1) < 1e-15)
+		h *= term(&c, &d, m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)));
+		factor = term(&c, &d, -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)));
+		h *= factor;
+		if (fabs(factor - 1) < 1e-15)
 			break;
 	}
 	return h;
@@ -44,6 +44,12 @@ static double beta(double a, double b, double x)
 	return 1 - front * fraction(b, a, 1 - x) / b;
 }
 
+/* How likely a t so far from 0, to both sides, would be. */
+static double student_p(double t, double df)
+{
+	return beta(df / 2, 0.5, df / (df + t * t));
+}
+
 double student_t(double df)
 {
 	double lo = 0, hi = 13; /* 12.7 with one degree of freedom, the fewest */
@@ -55,19 +61,12 @@ double student_t(double df)
 	for (int i = 0; i < 200; i++) {
 		double t = lo + (hi - lo) / 2;
 
-		/* One tail beyond t is half of I at df / (df + t^2). */
-		if (beta(df / 2, 0.5, df / (df + t * t)) / 2 > 0.025)
+		if (student_p(t, df) > 0.05)
 			lo = t;
 		else
 			hi = t;
 	}
 	return lo + (hi - lo) / 2;
-}
-
-/* How likely a t so far from 0 would be. */
-static double student_p(double t, double df)
-{
-	return beta(df / 2, 0.5, df / (df + t * t));
 }
 
 double neumann(double turns, double squares, uint64_t n)

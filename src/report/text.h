@@ -1,7 +1,8 @@
-/* text: what JSON and CSV consist of. */
+/* text: numbers and names in JSON and CSV. */
 #ifndef NVMTOP_REPORT_TEXT_H
 #define NVMTOP_REPORT_TEXT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -12,8 +13,43 @@ void put_single(FILE *f, double v);    /* the same of a float: as that */
 void put_seconds(FILE *f, int64_t ns); /* with nine decimals */
 void put_json_num(FILE *f, double v);  /* null for what is no number */
 void put_json_text(FILE *f, const char *text);
-void put_json_string(FILE *f, const char *before, const char *text); /* both, the second as a string */
-void put_json_member(FILE *f, const char *name, const char *text);   /* behind others; null for "" */
 void put_csv_text(FILE *f, const char *text);
+
+#define IN_CSV  1
+#define IN_JSON 2
+#define IN_BOTH 3
+#define CSV_AND(json) (IN_CSV + ((json) ? IN_JSON : 0))
+
+/* Values with names: members of JSON, cells of CSV, or the names alone, as the head of CSV. */
+struct value {
+	const char *name; /* NULL: an element of an array */
+	int in;
+	enum { A_NUMBER, A_COUNT, A_TIME, A_TEXT, A_LABEL, A_TRUTH } is;
+	double v; /* NaN: null, or nothing */
+	int64_t n; /* of a time: in ns, which is written in seconds */
+	const char *text; /* of a label, "" is null */
+};
+#define NUMBER_OF(x) A_NUMBER, .v = (x)
+#define COUNT_OF(x) A_COUNT, .n = (int64_t)(x)
+#define TIME_OF(x) A_TIME, .n = (x)
+#define TEXT_OF(x) A_TEXT, .text = (x)
+#define LABEL_OF(x) A_LABEL, .text = (x)
+#define TRUTH_OF(x) A_TRUTH, .n = (x)
+
+struct record {
+	FILE *f;
+	enum { AS_JSON, AS_CSV, AS_HEAD } as;
+	bool comma; /* before the next value */
+	bool indented; /* JSON with a line for each value */
+	int depth;     /* of it */
+};
+void record_put(struct record *r, const struct value *list, size_t n);
+#define PUT(r, ...)                                                                                          \
+	record_put(r, (const struct value[]) {__VA_ARGS__},                                                  \
+		   sizeof((const struct value[]) {__VA_ARGS__}) / sizeof(struct value))
+void record_key(struct record *r, const char *name); /* its value follows */
+void record_line(struct record *r); /* end the line; in JSON, if something is in front */
+void json_open(struct record *r, const char *name, char bracket);
+void json_close(struct record *r, const char *brackets);
 
 #endif

@@ -7,7 +7,7 @@
 set -eu
 src=$(cd "$(dirname "$0")/../.." && pwd)
 native="gcc-aarch64-linux-gnu qemu-user-static"
-foreign="libc6-dev libncurses-dev libtermkey-dev libcmocka-dev zlib1g-dev libjansson-dev libzstd-dev"
+foreign="libc6-dev libncurses-dev libtermkey-dev libcmocka-dev zlib1g-dev libzstd-dev"
 packages=$native
 for p in $foreign; do packages="$packages $p:arm64"; done
 

@@ -1,0 +1,403 @@
+/* Reports as text: 80 columns, or Markdown. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "util/intl.h"
+#include "util/num.h"
+#include "report/analysis.h"
+
+#define STATS 7 /* that fit eighty columns */
+
+/* A sentence or a title on a line of its own. */
+static void title(const struct page *o, const char *hashes, const char *text)
+{
+	if (o->markdown)
+		fprintf(o->f, "%s %s\n\n", hashes, text);
+	else
+		fprintf(o->f, "%s\n", text);
+}
+
+static double seconds_at(const struct analysis *a, int64_t t_ns)
+{
+	return (double)(t_ns - a->session->start.mono_ns) / 1e9;
+}
+
+static double seconds_of(const struct part *p)
+{
+	return (double)p->duration_ns / 1e9;
+}
+
+/* A row of a channel, where the table has one. */
+typedef void row_fn(struct table *t, const struct analysis *a, const struct part *p, size_t i);
+
+static void table_of(struct table *t, const struct analysis *a, const struct part *p, row_fn *row)
+{
+	for (size_t i = 0; i < a->channels.n; i++)
+		row(t, a, p, i);
+	if (t->rows)
+		putc('\n', t->page->f);
+}
+
+static void stats_row(struct table *t, const struct analysis *a, const struct part *p, size_t i)
+{
+	const struct channel *c = channel_of(a, i);
+	const struct result *r = &p->results[i];
+	double largest = fmax(fabs(r->min), fabs(r->max));
+	struct shown u = shown_unit(c, largest);
+	const double v[STATS] = {mean_of(r), r->sd, r->min, r->p50, r->p95, r->p99, r->max};
+
+	if (r->n == 0 || channel_counts(c))
+		return;
+	cell_text(t, c->name);
+	for (int k = 0; k < STATS; k++)
+		cell_shown(t, v[k] * u.factor, largest * u.factor);
+	cell_text(t, u.unit);
+}
+
+/* Channels without a value, wrapped at 78 columns. */
+static void missing_list(FILE *f, const struct analysis *a, const struct part *p)
+{
+	const char *title = _("Without a value:");
+	size_t column = 0;
+
+	for (size_t i = 0; i < a->channels.n; i++) {
+		const char *name = channel_of(a, i)->name;
+
+		if (p->results[i].n > 0)
+			continue;
+		if (column == 0) {
+			fputs(title, f);
+			column = text_cells(title);
+		} else if (column + text_cells(name) + 2 > 78) {
+			putc('\n', f);
+			column = 0;
+		}
+		fprintf(f, " %s", name);
+		column += text_cells(name) + 1;
+	}
+	if (column > 0)
+		fputs("\n\n", f);
+}
+
+static bool partly_unknown(const struct analysis *a, const struct part *p, size_t i)
+{
+	return uncovered_of(a, p, i) > (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9;
+}
+
+static void energy_row(struct table *t, const struct analysis *a, const struct part *p, size_t i)
+{
+	double items = items_of(a, p), energy = energy_of(a, p, i), power = mean_power(a, p, i);
+	double within = within_of(a, p, i);
+	char unknown[NUM_TEXT];
+
+	if (isnan(energy))
+		return;
+	cell_text(t, channel_of(a, i)->name);
+	cell_shown(t, energy, energy);
+	cell_if(t, !isnan(within), within, within);
+	cell_shown(t, power, power);
+	cell_if(t, items > 0, item_energy(a, p, i), energy / items);
+	num_fixed(unknown, uncovered_of(a, p, i), 3);
+	cell_text(t, partly_unknown(a, p, i) ? unknown : "");
+}
+
+static void energy_table(const struct page *o, const struct analysis *a, const struct part *p)
+{
+	bool items = items_of(a, p) > 0;
+	struct table t = {.page = o,
+			  .n = 6,
+			  .wide = {-o->room - 1, 11, 9, 9, 13, 11},
+			  .head = {_("energy"), "J", "", _("mean W"), items ? _("J per item") : "", ""}};
+
+	for (size_t i = 0; i < a->channels.n; i++) {
+		if (isnan(energy_of(a, p, i)))
+			continue;
+		if (!isnan(within_of(a, p, i)))
+			t.head[2] = "+- J";
+		if (partly_unknown(a, p, i))
+			t.head[5] = _("unknown s");
+	}
+	table_of(&t, a, p, energy_row);
+}
+
+static void heat_row(struct table *t, const struct analysis *a, const struct part *p, size_t i)
+{
+	double rise = rise_of(a, p, i);
+
+	if (isnan(rise) || channel_of(a, i)->unit != UNIT_CELSIUS)
+		return;
+	cell_text(t, channel_of(a, i)->name);
+	cell_fixed(t, p->results[i].first, 2);
+	cell_fixed(t, p->results[i].last, 2);
+	cell_signed(t, rise, 10);
+}
+
+/* Throttling is counted in lines of its own. */
+static void counter_row(struct table *t, const struct analysis *a, const struct part *p, size_t i)
+{
+	const struct channel *c = channel_of(a, i);
+	double rise = rise_of(a, p, i);
+
+	if (isnan(rise) || !channel_counts(c) || c->kind == CHANNEL_THROTTLE_COUNT)
+		return;
+	cell_text(t, c->name);
+	if (rise == floor(rise))
+		cell_fixed(t, rise, 0);
+	else
+		cell_shown(t, rise, rise);
+	cell_text(t, unit_name(c->unit));
+}
+
+static void throttle_lines(FILE *f, const struct analysis *a, const struct part *p)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < a->channels.n; i++) {
+		const struct channel *c = channel_of(a, i);
+		double s = throttled_of(a, p, i);
+		char text[NUM_TEXT], share[NUM_TEXT];
+
+		if (!isnan(s)) {
+			num_fixed(text, s, 3);
+			num_fixed(share, p->duration_ns > 0 ? 100 * s / seconds_of(p) : 0, 1);
+			fprintf(f, _("%s: throttled for %s s, %s %% of the time\n"), c->name, text, share);
+			any = true;
+		} else if (c->kind == CHANNEL_THROTTLE_COUNT && p->results[i].n > 0) {
+			num_fixed(text, p->results[i].steps, 0);
+			fprintf(f, _("%s: %s events\n"), c->name, text);
+			any = true;
+		}
+	}
+	if (any)
+		putc('\n', f);
+}
+
+/* "5.012 s: 5012 fast, 501 medium, 50 slow samples; ..." */
+static void ticks_lines(FILE *f, const struct analysis *a, const struct part *p)
+{
+	char from[NUM_TEXT], to[NUM_TEXT], duration[NUM_TEXT];
+
+	num_fixed(from, seconds_at(a, p->epoch.from_ns), 3);
+	num_fixed(to, seconds_at(a, p->epoch.to_ns), 3);
+	num_fixed(duration, seconds_of(p), 3);
+	fprintf(f, _("%s s, from %s to %s; samples: %llu fast, %llu medium, %llu slow\n"), duration, from, to,
+		(unsigned long long)p->ticks[TIER_FAST].rows, (unsigned long long)p->ticks[TIER_MEDIUM].rows,
+		(unsigned long long)p->ticks[TIER_SLOW].rows);
+	for (int t = 0; t < TIERS; t++) {
+		const struct ticks *k = &p->ticks[t];
+		unsigned long long gaps = k->gaps;
+		char longest[NUM_TEXT];
+
+		if (gaps == 0)
+			continue;
+		num_fixed(longest, (double)k->longest_ns / 1e6, 1);
+		if (a->counted)
+			fprintf(f,
+				P_("%s: %llu ticks late, %llu lost, in %llu gap of %s ms\n",
+				   "%s: %llu ticks late, %llu lost, in %llu gaps, the longest %s ms\n", gaps),
+				tier_name((enum tier)t), (unsigned long long)k->late,
+				(unsigned long long)k->lost, gaps, longest);
+		else
+			fprintf(f,
+				P_("%s: %llu ticks without a sample, by the times, in %llu gap of %s ms\n",
+				   "%s: %llu ticks without a sample, by the times, in %llu gaps, the "
+				   "longest %s ms\n",
+				   gaps),
+				tier_name((enum tier)t), (unsigned long long)k->late, gaps, longest);
+	}
+	if (items_of(a, p) > 0) {
+		double seconds = seconds_of(p) / items_of(a, p);
+		char items[NUM_TEXT], each[NUM_TEXT], rate[NUM_TEXT];
+
+		num_text(items, items_of(a, p));
+		num_fixed(each, seconds * 1e3, 3);
+		shown_text(rate, 1 / seconds, 1 / seconds);
+		fprintf(f, _("%s items: %s ms per item, %s items per second\n"), items, each, rate);
+	}
+	putc('\n', f);
+}
+
+/* Of all tables alike: they stand below each other. */
+static int room_of(const struct analysis *a)
+{
+	const char **names = calloc(a->channels.n + 1, sizeof(*names));
+	int room = 18;
+
+	for (size_t i = 0; names && i < a->channels.n; i++)
+		names[i] = channel_of(a, i)->name;
+	if (names)
+		room = names_room(names, a->channels.n, room);
+	free(names);
+	return room;
+}
+
+static void write_part(const struct page *o, const struct analysis *a, const struct part *p)
+{
+	struct table stats = {
+		.page = o,
+		.n = STATS + 2,
+		.wide = {-o->room, 7, 7, 7, 7, 7, 7, 7, -4},
+		.head = {_("signal"), _("mean"), _("sd"), "min", "p50", "p95", "p99", "max", _("unit")}};
+	struct table heat = {o,
+			     4,
+			     {-o->room - 1, 12, 10, 14},
+			     .head = {_("temperature"), _("first C"), _("last C"), _("rise C")}};
+	struct table counters = {o, 3, {-o->room - 1, 12, -4}, .head = {_("counter"), _("rise"), _("unit")}};
+	char text[160];
+
+	part_title(a, p, text, sizeof(text));
+	title(o, "###", text);
+	ticks_lines(o->f, a, p);
+	table_of(&stats, a, p, stats_row);
+	energy_table(o, a, p);
+	table_of(&heat, a, p, heat_row);
+	table_of(&counters, a, p, counter_row);
+	throttle_lines(o->f, a, p);
+	missing_list(o->f, a, p);
+}
+
+#define CHANGES_SHOWN 100
+
+/* In the time that the report is about. */
+static void change_lines(const struct page *o, const struct analysis *a)
+{
+	const struct epoch *all_of_it = &a->whole.epoch;
+	size_t n, shown = 0, all = 0;
+	const struct change *list = trace_changes(a->trace, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		char text[CHANGE_TEXT];
+
+		if (list[i].t_ns < all_of_it->from_ns || list[i].t_ns > all_of_it->to_ns ||
+		    all++ >= CHANGES_SHOWN)
+			continue;
+		if (!shown++)
+			title(o, "###", _("changes"));
+		change_text(text, &list[i]);
+		fprintf(o->f, "%s%12.3f s  %s\n", o->markdown ? "    " : "", seconds_at(a, list[i].t_ns),
+			text);
+	}
+	if (all > shown)
+		fprintf(o->f, P_("%s... and %llu more\n", "%s... and %llu more\n", all - shown),
+			o->markdown ? "    " : "", (unsigned long long)(all - shown));
+	if (shown)
+		putc('\n', o->f);
+}
+
+void write_head(const struct page *o, const struct analysis *a)
+{
+	const char *board = fact_get(a->session->facts, a->session->n_facts, "title");
+	char path[1024], head[1400], when[40] = "";
+
+	if (!board)
+		board = fact_get(a->session->facts, a->session->n_facts, "board");
+	if (a->session->start.real_ns) {
+		time_t start = (time_t)(a->session->start.real_ns / NS_PER_S);
+		struct tm tm;
+
+		if (localtime_r(&start, &tm))
+			strftime(when, sizeof(when), ", %Y-%m-%d %H:%M:%S", &tm);
+	}
+	snprintf(head, sizeof(head), "%s: %s%s", shown_path(a->trace, path, sizeof(path)), board ? board : "",
+		 when);
+	title(o, "##", head);
+	if (!o->markdown)
+		putc('\n', o->f);
+}
+
+/* The limits of energy from sampled power. */
+static void energy_notes(FILE *f, const struct analysis *a)
+{
+	int64_t slowest = 0;
+	bool regular = false;
+	char every[NUM_TEXT], twice[NUM_TEXT];
+
+	for (size_t i = 0; i < a->channels.n; i++) {
+		const struct channel *c = channel_of(a, i);
+		int64_t ns = reading_ns(a->session, c);
+
+		if (isnan(energy_of(a, &a->whole, i)))
+			continue;
+		regular |= !read_at_random(a->session, c);
+		slowest = ns > slowest ? ns : slowest;
+	}
+	if (!slowest)
+		return;
+	num_text(every, (double)slowest / 1e6);
+	num_text(twice, (double)slowest * 2 / 1e6);
+	if (regular)
+		fprintf(f,
+			_("Power is read every %s ms, in step with a clock: the energy of\n"
+			  "loads faster than %s ms may be wrong by any amount.\n"),
+			every, twice);
+	else
+		fprintf(f,
+			_("Power is read every %s ms, at random moments: loads faster than %s ms are not\n"
+			  "resolved; their energy is within +- J.\n"),
+			every, twice);
+	putc('\n', f);
+}
+
+void write_parts(const struct page *o, const struct analysis *a)
+{
+	struct page tables = {o->f, o->markdown, room_of(a)};
+
+	for (size_t i = 0; i < a->epochs.n; i++)
+		write_part(&tables, a, part_load(a, i));
+	if (a->epochs.n > 1)
+		write_part(&tables, a, &a->whole);
+	change_lines(o, a);
+	energy_notes(o->f, a);
+}
+
+/* The table by phase: a line each, of what is asked for first.  Returns whether some of its energy
+ * is not known. */
+static bool phase_row(struct table *t, const struct analysis *a, const struct part *p)
+{
+	const struct result *power = key_of(a, p, KEY_POWER), *gpu = key_of(a, p, KEY_GPU),
+			    *hottest = key_of(a, p, KEY_HOTTEST);
+	double joules = power ? joules_of(power) : NAN, watts = power ? watts_of(power) : NAN;
+	bool unknown =
+		!isnan(joules) && p->duration_ns - power->covered_ns >
+					  cover_ns(a->session, a->session->channels[a->key[KEY_POWER]].tier);
+	char name[96];
+
+	snprintf(name, sizeof(name), "%llu%s%s", (unsigned long long)p->epoch.id, *p->epoch.label ? " " : "",
+		 p->epoch.label);
+	cell_text(t, p == &a->whole ? _("whole") : name);
+	cell_fixed(t, seconds_at(a, p->epoch.from_ns), 3);
+	cell_fixed(t, seconds_at(a, p->epoch.to_ns), 3);
+	cell_fixed(t, seconds_of(p), 3);
+	cell_shown(t, joules, joules);
+	cell_shown(t, watts, watts);
+	cell_shown(t, gpu ? mean_of(gpu) : NAN, 10);
+	cell_shown(t, hottest ? hottest->max : NAN, 10);
+	cell_text(t, unknown ? "!" : "");
+	return unknown;
+}
+
+void write_phases(const struct page *o, const struct analysis *a)
+{
+	struct table t = {.page = o,
+			  .n = 9,
+			  .wide = {-17, 9, 9, 8, 9, 7, 6, 6, -1},
+			  .head = {_("phase"), _("from s"), _("to s"), _("s"), "J", _("mean W"), "GPU %",
+				   _("max C"), ""}};
+	bool unknown = false;
+
+	for (size_t i = 0; i < a->epochs.n; i++)
+		unknown |= phase_row(&t, a, part_load(a, i));
+	if (a->epochs.n > 1)
+		unknown |= phase_row(&t, a, &a->whole);
+	if (o->markdown)
+		putc('\n', o->f);
+	if (unknown)
+		fputs(_("!: the power is unknown for part of this time, which adds no joules\n"), o->f);
+	if (a->key[KEY_POWER] != SIZE_MAX &&
+	    a->session->channels[a->key[KEY_POWER]].kind != CHANNEL_POWER_TOTAL)
+		fprintf(o->f, _("J and W are those of %s, the only power signal\n"),
+			a->session->channels[a->key[KEY_POWER]].name);
+	putc('\n', o->f);
+}
