@@ -13,6 +13,14 @@
 void log_section_values(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
 			double *values, double *scratch);
 
+/* The arrays of a section, copied to bytes[s->size], for later: out has one for each of `width` columns. */
+struct log_array {
+	const uint8_t *p; /* NULL: none */
+	uint8_t kind;
+};
+void log_section_arrays(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
+			uint8_t *bytes, struct log_array *out);
+
 struct log_event {
 	enum log_kind kind;
 	int64_t t_ns; /* when it begins */

@@ -744,6 +744,31 @@ void log_caches_free(struct log_reader *r)
 			cache_drop_oldest(&r->caches[i]);
 }
 
+/* Room for rows, and for so many bytes of arrays behind block->arrays. */
+static struct log_block *block_add(struct log_reader *r, enum tier tier, uint64_t at, size_t n, size_t bytes)
+{
+	size_t width = r->session.width[tier];
+	struct log_block *b =
+		log_cache_add(&r->caches[tier], at, n, n * width, width * sizeof(*b->arrays) + bytes);
+
+	if (!b)
+		return NULL;
+	b->n = (uint32_t)n;
+	b->arrays = (struct log_array *)(void *)b->records;
+	return b;
+}
+
+const double *log_block_values(struct log_block *b, unsigned column)
+{
+	struct log_array *a = &b->arrays[column];
+	double *v = b->values + (size_t)column * b->n;
+
+	if (a->p)
+		log_array_get(a->p, a->kind, b->n, v);
+	a->p = NULL;
+	return v;
+}
+
 /* Lost rows: at the beginning of the cell. */
 static void block_lose(struct log_reader *r, enum tier tier, int64_t cell, struct log_block *b, int64_t after_ns)
 {
@@ -756,6 +781,7 @@ static void block_lose(struct log_reader *r, enum tier tier, int64_t cell, struc
 	}
 	for (size_t i = 0; i < (size_t)b->n * r->session.width[tier]; i++)
 		b->values[i] = (double)NAN;
+	memset(b->arrays, 0, r->session.width[tier] * sizeof(*b->arrays));
 }
 
 /* The chunk in the same cell before it that has rows of the tier. */
@@ -775,21 +801,24 @@ static bool section_of(struct log_reader *r, const struct log_item *item, enum t
 {
 	struct log_section s;
 	struct log_in in;
-	bool found = false;
-	int got;
+	bool again = r->raw_of.stored > 0 && r->raw_at == item->at && r->sections_at == item->at;
+	int got = 1;
 
 	if (!log_read_chunk(r, item, h, &r->raw))
 		return false;
-	in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
-	while ((got = log_data_next(&in, &s)) > 0)
-		if (s.tier == tier && !found) {
-			*out = s;
-			found = true;
-		}
-	return got == 0 && found && out->n == item->rows[tier];
+	if (!again) {
+		in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
+		memset(r->sections, 0, sizeof(r->sections));
+		while ((got = log_data_next(&in, &s)) > 0)
+			if (s.tier < TIERS && r->sections[s.tier].n == 0)
+				r->sections[s.tier] = s;
+		r->sections_at = got == 0 ? item->at : UINT64_MAX;
+	}
+	*out = r->sections[tier];
+	return r->sections_at == item->at && out->n > 0 && out->n == item->rows[tier];
 }
 
-static const struct log_block *block_get(struct log_reader *r, const struct log_list *l, size_t i, enum tier tier,
+static struct log_block *block_get(struct log_reader *r, const struct log_list *l, size_t i, enum tier tier,
 					 int depth)
 {
 	const struct log_item *item = &l->data[i];
@@ -797,7 +826,7 @@ static const struct log_block *block_get(struct log_reader *r, const struct log_
 	const struct log_block *before;
 	struct log_cache *cache = &r->caches[tier];
 	struct log_block *b = log_cache_find(cache, item->at);
-	size_t n = item->rows[tier], j = same_before(l, i, tier);
+	size_t n = item->rows[tier], width = r->session.width[tier], j = same_before(l, i, tier);
 	int64_t after = INT64_MIN;
 	struct log_section s;
 	struct log_head h;
@@ -813,13 +842,13 @@ static const struct log_block *block_get(struct log_reader *r, const struct log_
 	good = section_of(r, item, tier, &h, &s) && (j == i || depth < SAME_CELL);
 	if (good)
 		g = log_generation_find(r, h.generation);
-	b = log_cache_add(cache, item->at, n, n * r->session.width[tier], 0);
+	b = block_add(r, tier, item->at, n, good ? s.size : 0);
 	if (!b)
 		return NULL;
-	b->n = (uint32_t)n;
 	b->cell = item->cell;
 	if (good && g && log_section_times(&s, item->cell, b->t_ns) == 0 && b->t_ns[0] > after) {
-		log_section_values(&s, g->column[tier], g->width[tier], r->session.width[tier], b->values, NULL);
+		log_section_arrays(&s, g->column[tier], g->width[tier], width, (uint8_t *)(b->arrays + width),
+				   b->arrays);
 		return b;
 	}
 	log_note(r, good && !g ? LOG_FAULT_CHANNELS : LOG_FAULT_CONTENT, item->at, h.seq, item->cell, n);
@@ -828,7 +857,7 @@ static const struct log_block *block_get(struct log_reader *r, const struct log_
 }
 
 /* Rows that an INDEX has counted and that are in none of its chunks. */
-static const struct log_block *block_lost(struct log_reader *r, const struct log_item *index, enum tier tier,
+static struct log_block *block_lost(struct log_reader *r, const struct log_item *index, enum tier tier,
 					  uint64_t have, uint64_t row, uint64_t *first)
 {
 	uint64_t part = (row - have) / LOG_ROWS_MAX, left = index->rows[tier] - have - part * LOG_ROWS_MAX;
@@ -841,10 +870,9 @@ static const struct log_block *block_lost(struct log_reader *r, const struct log
 	b = log_cache_find(cache, index->at + part);
 	if (b)
 		return b;
-	b = log_cache_add(cache, index->at + part, n, (size_t)n * r->session.width[tier], 0);
+	b = block_add(r, tier, index->at + part, n, 0);
 	if (!b)
 		return NULL;
-	b->n = n;
 	b->cell = log_item_end(index) - 1;
 	block_lose(r, tier, b->cell, b, (int64_t)((uint64_t)(b->cell + 1) << LOG_CELL_ZOOM) - 1);
 	return b;
@@ -866,10 +894,10 @@ static size_t item_of_row(const struct log_list *l, enum tier tier, uint64_t row
 	return lo;
 }
 
-const struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first)
+struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first)
 {
 	const struct log_list *l = &r->top;
-	const struct log_block *b;
+	struct log_block *b;
 
 	if (row - r->spot[tier].first < r->spot[tier].n) {
 		b = log_cache_find(&r->caches[tier], r->spot[tier].at);

@@ -55,6 +55,7 @@ struct log_block {
 	int64_t *t_ns;	/* of rows */
 	double *values; /* n of each of the session's columns; of bins for each part */
 	uint8_t *records;
+	struct log_array *arrays; /* of rows: one a column, of those that log_block_values() was not asked for */
 };
 
 #define LOG_SLOTS 8192
@@ -106,8 +107,11 @@ struct log_reader {
 	struct log_unpacker *unpacker;
 	struct bin_order order;
 	struct log_bytes stored, raw, raw_index;
+	uint64_t stored_at, stored_next; /* offset of stored, and behind what was used of it last */
 	struct log_head raw_of; /* the chunk in raw; stored 0: none */
 	uint64_t raw_at;
+	struct log_section sections[TIERS]; /* of that at sections_at, while it is in raw; n 0: none */
+	uint64_t sections_at;
 	uint8_t *window;
 	uint64_t window_at;
 	size_t window_n;
@@ -152,7 +156,9 @@ void log_nodes_free(struct log_reader *r);
 uint64_t log_rows_before(struct log_reader *r, enum tier tier, int64_t cell);
 /* The rows of the chunk that holds that row, and the number of the first; lives until the
  * next call.  NULL: out of memory. */
-const struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first);
+struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first);
+/* A column of its rows, which are decoded when they are first asked for. */
+const double *log_block_values(struct log_block *b, unsigned column);
 /* INDEX of that level and span. */
 bool log_find_index(struct log_reader *r, int level, int64_t cell, struct log_item *out);
 struct log_block *log_cache_find(struct log_cache *c, uint64_t at);

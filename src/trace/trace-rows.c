@@ -43,6 +43,17 @@ size_t trace_read(struct trace *t, enum tier tier, uint64_t row, size_t most, in
 	return log_reader_read(t->log, tier, row, most, t_ns, channels, n_channels, values, stride);
 }
 
+void trace_pass(struct trace *t, bool on)
+{
+	log_reader_pass(t->log, on);
+}
+
+void trace_count(struct trace *t, enum tier tier, uint64_t row, size_t n, const size_t *channels, size_t n_channels,
+		 struct histogram *const *to)
+{
+	log_reader_count(t->log, tier, row, n, channels, n_channels, to);
+}
+
 void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out)
 {
 	log_reader_stat(t->log, channel, from_ns, to_ns, out);

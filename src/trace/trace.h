@@ -83,6 +83,11 @@ void trace_row_values(struct trace *t, size_t channel, uint64_t first, size_t n,
  * `stride` apart.  Returns how many. */
 size_t trace_read(struct trace *t, enum tier tier, uint64_t row, size_t most, int64_t *t_ns, const size_t *channels,
 		  size_t n_channels, double *values, size_t stride);
+/* While it is on, all rows are read once and in order: few of them are kept. */
+void trace_pass(struct trace *t, bool on);
+/* Counts the values of n of these rows, which need not be decoded for it where they are all of a chunk. */
+void trace_count(struct trace *t, enum tier tier, uint64_t row, size_t n, const size_t *channels, size_t n_channels,
+		 struct histogram *const *to);
 
 /* Statistics of the channel's rows in [from_ns, to_ns). */
 void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out);
