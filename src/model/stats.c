@@ -211,12 +211,6 @@ void histogram_free(struct histogram *h)
 	h->bins = NULL;
 }
 
-static inline double between_bins(double at, double last)
-{
-	at = at > 0 ? at : 0; /* so is NaN */
-	return at < last ? at : last;
-}
-
 void histogram_add(struct histogram *h, const double *v, size_t n)
 {
 	double scale = h->scale, first = h->first, last = h->last;
@@ -225,8 +219,10 @@ void histogram_add(struct histogram *h, const double *v, size_t n)
 	for (size_t m; n > 0; v += m, n -= m) {
 		m = n < STRETCH ? n : STRETCH;
 		for (size_t i = 0; i < m; i++) {
-			double bin = between_bins(v[i] * scale - first, last);
+			double bin = v[i] * scale - first;
 
+			bin = bin > 0 ? bin : 0;
+			bin = bin < last ? bin : last;
 			at[i] = (int32_t)(v[i] == v[i] ? bin : last + 1);
 		}
 		for (size_t i = 0; i < m; i++)
@@ -256,7 +252,7 @@ void histogram_add_whole(struct histogram *h, const int32_t *k, size_t n, double
 
 void histogram_repeat(struct histogram *h, double v, uint64_t n)
 {
-	h->bins[(size_t)(v == v ? between_bins(v * h->scale - h->first, h->last) : h->last + 1)] += n;
+	h->bins[v == v ? histogram_bin(h, v) : (size_t)h->last + 1] += n;
 }
 
 void histogram_join(struct histogram *h, const struct histogram *part)
@@ -274,12 +270,18 @@ uint64_t histogram_count(const struct histogram *h)
 	return n;
 }
 
-double histogram_rank(const struct histogram *h, uint64_t rank)
+size_t histogram_find(const struct histogram *h, uint64_t *rank)
 {
 	size_t i = 0;
 
-	while (i < (size_t)h->last && rank >= h->bins[i])
-		rank -= h->bins[i++];
-	return fmin(fmax((h->first + (double)i + ((double)rank + 0.5) / (double)h->bins[i]) / h->scale, h->min),
-		    h->max);
+	while (i < (size_t)h->last && *rank >= h->bins[i])
+		*rank -= h->bins[i++];
+	return i;
+}
+
+double histogram_value(const struct histogram *h, size_t bin, uint64_t rank)
+{
+	double within = ((double)rank + 0.5) / (double)h->bins[bin];
+
+	return fmin(fmax((h->first + (double)bin + within) / h->scale, h->min), h->max);
 }

@@ -18,7 +18,7 @@ struct column {
 	struct flow flow;
 	double *all; /* up to QUANTILES_EXACT samples */
 	size_t n;
-	struct histogram bins; /* of more */
+	struct histogram bins; /* of as many as there are */
 };
 
 struct stats {
@@ -79,11 +79,13 @@ static int quantiles_begin(struct column *c)
 		return 0;
 	if (r->n <= QUANTILES_EXACT) {
 		c->all = malloc((size_t)r->n * sizeof(*c->all));
-		return c->all ? 0 : -1;
+		if (!c->all)
+			return -1;
 	}
 	return histogram_init(&c->bins, r->min, r->max);
 }
 
+/* To the samples that are kept. */
 static void quantiles_add(struct column *c, const double *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -96,23 +98,23 @@ static void quantiles_join(struct column *to, const struct column *part)
 {
 	const struct result *r = part->result;
 
-	if (to->bins.bins && part->bins.bins)
-		histogram_join(&to->bins, &part->bins);
+	if (to->all && part->all)
+		quantiles_add(to, part->all, part->n);
+	else if (to->all)
+		for (uint64_t i = 0; i < r->n; i++)
+			quantiles_add(to, &r->min, 1);
 	else if (to->bins.bins && part->all)
 		histogram_add(&to->bins, part->all, part->n);
-	else if (to->bins.bins && r->n > 0)
+	else if (to->bins.bins && part->bins.bins)
+		histogram_join(&to->bins, &part->bins);
+	else if (to->bins.bins)
 		histogram_repeat(&to->bins, r->min, r->n);
-	else if (to->all && part->all)
-		quantiles_add(to, part->all, part->n);
-	for (uint64_t i = 0; to->all && !part->all && i < r->n; i++)
-		quantiles_add(to, &r->min, 1);
 }
 
-/* Put the value of that rank in its place, smaller ones before it, larger ones behind it; before lo they
- * are. */
-static void select_rank(double *v, size_t lo, size_t n, size_t rank)
+/* The value of that rank, which is put in its place. */
+static double select_rank(double *v, size_t n, size_t rank)
 {
-	size_t hi = n - 1;
+	size_t lo = 0, hi = n - 1;
 
 	while (lo < hi) {
 		double pivot = v[lo + (hi - lo) / 2];
@@ -139,23 +141,40 @@ static void select_rank(double *v, size_t lo, size_t n, size_t rank)
 		else
 			lo = i;
 	}
+	return v[rank];
 }
 
-/* The rank of the one before it: *lo, 0 at first. */
-static double quantile(const struct column *c, double q, size_t *lo)
+/* Of the samples that are kept only those are sorted that are in its bin. */
+static double quantile(const struct column *c, double q, uint64_t n)
 {
-	const struct result *r = c->result;
-	uint64_t n = c->bins.bins ? histogram_count(&c->bins) : c->n, rank = n > 0 ? quantile_rank(q, n) : 0;
+	uint64_t rank = quantile_rank(q, n);
+	size_t bin = histogram_find(&c->bins, &rank), m = 0;
 
-	if (!c->all && !c->bins.bins)
-		return r->n > 0 ? r->min : (double)NAN; /* all are equal */
-	if (n == 0)
-		return (double)NAN;
-	if (c->bins.bins)
-		return histogram_rank(&c->bins, rank);
-	select_rank(c->all, *lo, c->n, (size_t)rank);
-	*lo = (size_t)rank;
-	return c->all[rank];
+	if (!c->all)
+		return histogram_value(&c->bins, bin, rank);
+	for (size_t i = 0; i < c->n; i++) {
+		double v = c->all[i];
+
+		if (histogram_bin(&c->bins, v) != bin)
+			continue;
+		c->all[i] = c->all[m];
+		c->all[m++] = v;
+	}
+	return select_rank(c->all, m, (size_t)rank);
+}
+
+static void quantiles_end(struct column *c)
+{
+	struct result *r = c->result;
+	uint64_t n;
+
+	if (c->all)
+		histogram_add(&c->bins, c->all, c->n);
+	n = c->bins.bins ? histogram_count(&c->bins) : 0;
+#define SET_QUANTILE(name, q) \
+	if ((q) > 0) \
+		r->name = n > 0 ? quantile(c, q, n) : c->bins.bins || r->n == 0 ? (double)NAN : r->min;
+	STATISTICS(SET_QUANTILE)
 }
 
 /* Channels of a tier: columns of the statistics, and what they are of. */
@@ -287,7 +306,7 @@ static int block_init(struct block *b, struct stats *st, enum tier tier)
 			continue;
 		if (flow_wanted(&c->flow) || c->all)
 			list_add(&b->read, st, i);
-		if (c->bins.bins) {
+		if (c->bins.bins && !c->all) {
 			b->bins[b->counted.n] = &c->bins;
 			list_add(&b->counted, st, i);
 		}
@@ -393,12 +412,8 @@ void stats_end(struct stats *st)
 {
 	for (size_t i = 0; i < st->n; i++) {
 		struct column *c = &st->columns[i];
-		size_t rank = 0;
 
-#define SET_QUANTILE(name, q) \
-	if ((q) > 0) \
-		c->result->name = quantile(c, q, &rank);
-		STATISTICS(SET_QUANTILE)
+		quantiles_end(c);
 		flow_end(&c->flow, c->result);
 		if (channel_counts(c->about))
 			drop_level(c->result);

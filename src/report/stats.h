@@ -7,7 +7,7 @@
 
 #define QUANTILES_EXACT 65536 /* samples */
 
-/* Statistics beside the mean, in the order of JSON and CSV: name, and which quantile it is (0: none), rising.
+/* Statistics beside the mean, in the order of JSON and CSV: name, and which quantile it is (0: none).
  * A quantile is the nearest rank; of more than QUANTILES_EXACT samples within 0.025 % of max - min.
  * sd is with n - 1, NaN for one sample. */
 #define STATISTICS(X) X(sd, 0) X(min, 0) X(p50, 0.50) X(p95, 0.95) X(p99, 0.99) X(max, 0)
