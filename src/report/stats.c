@@ -111,37 +111,11 @@ static void quantiles_join(struct column *to, const struct column *part)
 		histogram_repeat(&to->bins, r->min, r->n);
 }
 
-/* The value of that rank, which is put in its place. */
-static double select_rank(double *v, size_t n, size_t rank)
+static int by_value(const void *a, const void *b)
 {
-	size_t lo = 0, hi = n - 1;
+	const double *v = a, *w = b;
 
-	while (lo < hi) {
-		double pivot = v[lo + (hi - lo) / 2];
-		size_t i = lo, j = hi;
-
-		while (i <= j) {
-			while (v[i] < pivot)
-				i++;
-			while (v[j] > pivot)
-				j--;
-			if (i <= j) {
-				double swap = v[i];
-
-				v[i++] = v[j];
-				v[j] = swap;
-				if (j-- == 0)
-					break;
-			}
-		}
-		if (j + 1 <= rank && rank < i)
-			break;
-		if (rank <= j && j < n)
-			hi = j;
-		else
-			lo = i;
-	}
-	return v[rank];
+	return (*v > *w) - (*v < *w);
 }
 
 /* Of the samples that are kept only those are sorted that are in its bin. */
@@ -149,6 +123,7 @@ static double quantile(const struct column *c, double q, uint64_t n)
 {
 	uint64_t rank = quantile_rank(q, n);
 	size_t bin = histogram_find(&c->bins, &rank), m = 0;
+	bool equal = true;
 
 	if (!c->all)
 		return histogram_value(&c->bins, bin, rank);
@@ -159,8 +134,11 @@ static double quantile(const struct column *c, double q, uint64_t n)
 			continue;
 		c->all[i] = c->all[m];
 		c->all[m++] = v;
+		equal &= v == c->all[0];
 	}
-	return select_rank(c->all, m, (size_t)rank);
+	if (!equal)
+		qsort(c->all, m, sizeof(*c->all), by_value);
+	return c->all[rank];
 }
 
 static void quantiles_end(struct column *c)
@@ -177,19 +155,15 @@ static void quantiles_end(struct column *c)
 	STATISTICS(SET_QUANTILE)
 }
 
-/* Channels of a tier: columns of the statistics, and what they are of. */
-struct list {
-	size_t n, *at, *channels;
-};
-
 /* Rows of a tier as they are read. */
 struct block {
 	uint64_t row;
-	size_t n;
-	struct list read, counted; /* counted: into these: */
-	struct histogram **bins;
+	size_t n, n_channels;
+	size_t *at, *channels;   /* columns of the statistics, and what they are of */
+	double **values;         /* of each; NULL: only counted */
+	struct histogram **bins; /* NULL: not counted */
 	int64_t t_ns[BLOCK];
-	double *values; /* BLOCK a channel that is read */
+	double *room;
 };
 
 static void span_begin(struct stats *st, const struct epoch *ep)
@@ -225,8 +199,9 @@ static void block_flow(struct stats *st, enum tier tier, const struct block *b)
 {
 	size_t n, at = (size_t)(rows_new(st, tier, b, &n) - b->row);
 
-	for (size_t i = 0; n > 0 && i < b->read.n; i++)
-		flow_rows(&st->columns[b->read.at[i]].flow, st->span, b->t_ns + at, b->values + i * BLOCK + at, n);
+	for (size_t i = 0; n > 0 && i < b->n_channels; i++)
+		if (b->values[i])
+			flow_rows(&st->columns[b->at[i]].flow, st->span, b->t_ns + at, b->values[i] + at, n);
 }
 
 static void block_add(struct stats *st, enum tier tier, const struct block *b)
@@ -237,11 +212,10 @@ static void block_add(struct stats *st, enum tier tier, const struct block *b)
 	block_flow(st, tier, b);
 	if (lo >= hi)
 		return;
-	for (size_t i = 0; i < b->read.n; i++)
-		if (st->columns[b->read.at[i]].all)
-			quantiles_add(&st->columns[b->read.at[i]], b->values + i * BLOCK + (lo - b->row),
-				      (size_t)(hi - lo));
-	trace_count(st->t, tier, lo, (size_t)(hi - lo), b->counted.channels, b->counted.n, b->bins);
+	for (size_t i = 0; i < b->n_channels; i++)
+		if (st->columns[b->at[i]].all)
+			quantiles_add(&st->columns[b->at[i]], b->values[i] + (lo - b->row), (size_t)(hi - lo));
+	trace_count(st->t, tier, lo, (size_t)(hi - lo), b->channels, b->n_channels, b->bins);
 }
 
 static bool block_read(const struct stats *st, enum tier tier, struct block *b)
@@ -250,9 +224,9 @@ static bool block_read(const struct stats *st, enum tier tier, struct block *b)
 
 	b->row = row;
 	b->n = 0;
-	if (left > 0 && b->read.n + b->counted.n > 0)
-		b->n = trace_read(st->t, tier, row, left < BLOCK ? (size_t)left : BLOCK, b->t_ns, b->read.channels,
-				  b->read.n, b->values, BLOCK);
+	if (left > 0 && b->n_channels > 0)
+		b->n = trace_read(st->t, tier, row, left < BLOCK ? (size_t)left : BLOCK, b->t_ns, b->channels,
+				  b->n_channels, b->values);
 	return b->n > 0;
 }
 
@@ -281,48 +255,36 @@ static void pass_span(struct stats *part, struct stats *whole, struct block *blo
 	}
 }
 
-static int list_init(struct list *l, size_t n)
-{
-	l->at = calloc(n + 1, sizeof(*l->at));
-	l->channels = calloc(n + 1, sizeof(*l->channels));
-	return l->at && l->channels ? 0 : -1;
-}
-
-static void list_add(struct list *l, const struct stats *st, size_t i)
-{
-	l->at[l->n] = i;
-	l->channels[l->n++] = st->channels[i];
-}
-
 static int block_init(struct block *b, struct stats *st, enum tier tier)
 {
+	b->at = calloc(st->n + 1, sizeof(*b->at));
+	b->channels = calloc(st->n + 1, sizeof(*b->channels));
+	b->values = calloc(st->n + 1, sizeof(double *));
 	b->bins = calloc(st->n + 1, sizeof(struct histogram *));
-	if (list_init(&b->read, st->n) < 0 || list_init(&b->counted, st->n) < 0 || !b->bins)
+	b->room = malloc((st->n * BLOCK + 1) * sizeof(*b->room));
+	if (!b->at || !b->channels || !b->values || !b->bins || !b->room)
 		return -1;
 	for (size_t i = 0; i < st->n; i++) {
 		struct column *c = &st->columns[i];
+		bool read = flow_wanted(&c->flow) || c->all;
 
-		if (c->about->tier != tier)
+		if (c->about->tier != tier || !(read || c->bins.bins))
 			continue;
-		if (flow_wanted(&c->flow) || c->all)
-			list_add(&b->read, st, i);
-		if (c->bins.bins && !c->all) {
-			b->bins[b->counted.n] = &c->bins;
-			list_add(&b->counted, st, i);
-		}
+		b->values[b->n_channels] = read ? b->room + b->n_channels * BLOCK : NULL;
+		b->bins[b->n_channels] = c->bins.bins && !c->all ? &c->bins : NULL;
+		b->at[b->n_channels] = i;
+		b->channels[b->n_channels++] = st->channels[i];
 	}
-	b->values = malloc((b->read.n * BLOCK + 1) * sizeof(*b->values));
-	return b->values ? 0 : -1;
+	return 0;
 }
 
 static void block_free(struct block *b)
 {
-	free(b->read.at);
-	free(b->read.channels);
-	free(b->counted.at);
-	free(b->counted.channels);
-	free(b->bins);
+	free(b->at);
+	free(b->channels);
 	free(b->values);
+	free(b->bins);
+	free(b->room);
 }
 
 static int stats_pass(struct stats *part, struct stats *whole, void (*tick)(void *to, uint64_t rows),

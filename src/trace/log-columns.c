@@ -55,7 +55,7 @@ void log_reader_values(struct log_reader *r, size_t channel, uint64_t first, siz
 }
 
 size_t log_reader_read(struct log_reader *r, enum tier tier, uint64_t row, size_t most, int64_t *t_ns,
-		       const size_t *channels, size_t n_channels, double *values, size_t stride)
+		       const size_t *channels, size_t n_channels, double *const *values)
 {
 	struct log_block *b;
 	uint64_t first;
@@ -70,12 +70,11 @@ size_t log_reader_read(struct log_reader *r, enum tier tier, uint64_t row, size_
 	if (b)
 		memcpy(t_ns, b->t_ns + skip, n * sizeof(*t_ns));
 	for (size_t c = 0; c < n_channels; c++) {
-		double *to = values + c * stride;
-
-		for (size_t i = 0; !b && i < n; i++)
-			to[i] = (double)NAN;
-		if (b)
-			memcpy(to, log_block_values(b, r->channels[channels[c]].column) + skip, n * sizeof(*to));
+		for (size_t i = 0; !b && values[c] && i < n; i++)
+			values[c][i] = (double)NAN;
+		if (b && values[c])
+			memcpy(values[c], log_block_values(b, r->channels[channels[c]].column) + skip,
+			       n * sizeof(**values));
 	}
 	pthread_mutex_unlock(&r->lock);
 	return n;
@@ -94,7 +93,7 @@ void log_reader_count(struct log_reader *r, enum tier tier, uint64_t row, size_t
 			unsigned column = r->channels[channels[c]].column;
 			const struct log_array *a = &b->arrays[column];
 
-			if (part < b->n || !a->p || !log_array_count(a->p, a->kind, b->n, to[c]))
+			if (to[c] && (part < b->n || !a->p || !log_array_count(a->p, a->kind, b->n, to[c])))
 				histogram_add(to[c], log_block_values(b, column) + skip, part);
 		}
 		row += part;

@@ -18,8 +18,8 @@ void log_section_values(const struct log_section *s, const uint16_t *column, uns
 			log_walk_skip(&walk, 1);
 			continue;
 		}
-		log_walk_get(&walk, scratch ? scratch : values + (size_t)to * s->n);
-		for (size_t i = 0; scratch && i < s->n; i++)
+		log_walk_get(&walk, scratch);
+		for (size_t i = 0; i < s->n; i++)
 			values[i * width + to] = scratch[i];
 	}
 }

@@ -8,8 +8,8 @@
 #define NO_COLUMN UINT16_MAX
 
 /* The values of a section, NaN where missing. column: which of `width` columns the first n of the
- * section are, NO_COLUMN: none; NULL: they are in order. Without a scratch they are column after column;
- * with one, for s->n values, row after row. */
+ * section are, NO_COLUMN: none; NULL: they are in order. They are row after row; scratch has room for one
+ * column. */
 void log_section_values(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
 			double *values, double *scratch);
 

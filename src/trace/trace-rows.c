@@ -38,9 +38,9 @@ void trace_row_values(struct trace *t, size_t channel, uint64_t first, size_t n,
 }
 
 size_t trace_read(struct trace *t, enum tier tier, uint64_t row, size_t most, int64_t *t_ns, const size_t *channels,
-		  size_t n_channels, double *values, size_t stride)
+		  size_t n_channels, double *const *values)
 {
-	return log_reader_read(t->log, tier, row, most, t_ns, channels, n_channels, values, stride);
+	return log_reader_read(t->log, tier, row, most, t_ns, channels, n_channels, values);
 }
 
 void trace_pass(struct trace *t, bool on)
