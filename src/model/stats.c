@@ -198,7 +198,8 @@ int histogram_init(struct histogram *h, double min, double max)
 	int exponent;
 
 	frexp(fmin(max - min, DBL_MAX) / HISTOGRAM_BINS, &exponent);
-	*h = (struct histogram) {.min = min, .max = max, .scale = ldexp(1, exponent < -1000 ? 1001 : 1 - exponent)};
+	exponent = exponent < -1000 ? -1000 : exponent;
+	*h = (struct histogram) {.min = min, .max = max, .scale = ldexp(1, 1 - exponent)};
 	h->first = floor(min * h->scale);
 	h->last = fmin(fmax(floor(max * h->scale) - h->first, 0), 2 * HISTOGRAM_BINS);
 	h->bins = calloc((size_t)h->last + 2, sizeof(*h->bins));

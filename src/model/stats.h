@@ -83,7 +83,8 @@ static inline size_t histogram_bin(const struct histogram *h, double v)
 /* Adds those of a part of the values. */
 void histogram_join(struct histogram *h, const struct histogram *part);
 uint64_t histogram_count(const struct histogram *h);
-/* The bin of the value of that rank, of 0 .. count - 1, which becomes its rank in the bin; and about that value. */
+/* The bin of the value of that rank, of 0 .. count - 1, which becomes its rank in the bin; and about that
+ * value. */
 size_t histogram_find(const struct histogram *h, uint64_t *rank);
 double histogram_value(const struct histogram *h, size_t bin, uint64_t rank);
 

@@ -212,9 +212,12 @@ static void block_add(struct stats *st, enum tier tier, const struct block *b)
 	block_flow(st, tier, b);
 	if (lo >= hi)
 		return;
-	for (size_t i = 0; i < b->n_channels; i++)
-		if (st->columns[b->at[i]].all)
-			quantiles_add(&st->columns[b->at[i]], b->values[i] + (lo - b->row), (size_t)(hi - lo));
+	for (size_t i = 0; i < b->n_channels; i++) {
+		struct column *c = &st->columns[b->at[i]];
+
+		if (c->all)
+			quantiles_add(c, b->values[i] + (lo - b->row), (size_t)(hi - lo));
+	}
 	trace_count(st->t, tier, lo, (size_t)(hi - lo), b->channels, b->n_channels, b->bins);
 }
 

@@ -518,7 +518,8 @@ int log_section_times(const struct log_section *s, int64_t cell, int64_t *t_ns)
 
 		get_planes(s->times + done, s->n, n, 4, z);
 		for (size_t i = 0; i < n; i++)
-			t_ns[done + i] = s->first + (int64_t)((done + i) * s->step) + (int32_t)(z[i] >> 1 ^ -(z[i] & 1));
+			t_ns[done + i] = s->first + (int64_t)((done + i) * s->step) +
+					 (int32_t)(z[i] >> 1 ^ -(z[i] & 1));
 	}
 	before = s->first - 1;
 	for (uint32_t i = 0; i < s->n; before = t_ns[i++])

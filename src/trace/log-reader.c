@@ -124,7 +124,8 @@ bool log_damage_text(struct log_reader *r, char *out, size_t size)
 
 /* --- chunks --- */
 
-/* n bytes at that offset; behind those that were read last come more in one read.  NULL: they are not there. */
+/* n bytes at that offset; behind those that were read last, more are read at once.  NULL: they are not
+ * there. */
 static const uint8_t *chunk_bytes(struct log_reader *r, size_t n, uint64_t at)
 {
 	struct log_bytes *b = &r->stored;

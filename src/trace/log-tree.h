@@ -55,7 +55,7 @@ struct log_block {
 	int64_t *t_ns;	/* of rows */
 	double *values; /* n of each of the session's columns; of bins for each part */
 	uint8_t *records;
-	struct log_array *arrays; /* of rows: one a column, of those that log_block_values() was not asked for */
+	struct log_array *arrays; /* of rows: one a column that is not decoded yet */
 };
 
 #define LOG_SLOTS 8192

@@ -48,8 +48,8 @@ void trace_pass(struct trace *t, bool on)
 	log_reader_pass(t->log, on);
 }
 
-void trace_count(struct trace *t, enum tier tier, uint64_t row, size_t n, const size_t *channels, size_t n_channels,
-		 struct histogram *const *to)
+void trace_count(struct trace *t, enum tier tier, uint64_t row, size_t n, const size_t *channels,
+		 size_t n_channels, struct histogram *const *to)
 {
 	log_reader_count(t->log, tier, row, n, channels, n_channels, to);
 }

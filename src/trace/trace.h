@@ -87,8 +87,8 @@ size_t trace_read(struct trace *t, enum tier tier, uint64_t row, size_t most, in
 void trace_pass(struct trace *t, bool on);
 /* Counts the values of n of these rows for each channel that has bins, without decoding them where they are
  * all of a chunk. */
-void trace_count(struct trace *t, enum tier tier, uint64_t row, size_t n, const size_t *channels, size_t n_channels,
-		 struct histogram *const *to);
+void trace_count(struct trace *t, enum tier tier, uint64_t row, size_t n, const size_t *channels,
+		 size_t n_channels, struct histogram *const *to);
 
 /* Statistics of the channel's rows in [from_ns, to_ns). */
 void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out);
