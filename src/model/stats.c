@@ -6,7 +6,9 @@
 #endif
 #include "model/stats.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "model/channel.h"
 #include "util/clock.h"
@@ -34,7 +36,7 @@ static double trapezoid(double v0, double v1, int64_t dt_ns)
 bool integral_add(struct integral *g, int64_t t_ns, double v, int64_t hole_ns, int64_t from_ns, int64_t to_ns)
 {
 	int64_t t0 = g->last_ns, from = t0 > from_ns ? t0 : from_ns, to = t_ns < to_ns ? t_ns : to_ns;
-	double v0 = g->last, slope;
+	double v0 = g->last, v1 = v, slope;
 	bool follows = g->begun && t_ns - t0 <= hole_ns;
 
 	if (isnan(v))
@@ -44,9 +46,12 @@ bool integral_add(struct integral *g, int64_t t_ns, double v, int64_t hole_ns, i
 	g->last = v;
 	if (!follows || to <= from)
 		return follows;
-	slope = (v - v0) / (double)(t_ns - t0);
-	sum_add(&g->area,
-		trapezoid(v0 + slope * (double)(from - t0), v0 + slope * (double)(to - t0), to - from));
+	if (to - from < t_ns - t0) {
+		slope = (v - v0) / (double)(t_ns - t0);
+		v1 = v0 + slope * (double)(to - t0);
+		v0 = v0 + slope * (double)(from - t0);
+	}
+	sum_add(&g->area, trapezoid(v0, v1, to - from));
 	g->covered_ns += to - from;
 	if (v0 > 0)
 		g->above_ns += to - from;
@@ -184,4 +189,100 @@ void span_stats_join(struct span_stats *s, const struct span_stats *later, int64
 	s->rise += later->rise;
 	s->last_ns = later->last_ns;
 	s->last = later->last;
+}
+
+#define STRETCH 256 /* values at a time, so that their bins are found in vectors */
+
+int histogram_init(struct histogram *h, double min, double max)
+{
+	int exponent;
+
+	frexp(fmin(max - min, DBL_MAX) / HISTOGRAM_BINS, &exponent);
+	exponent = exponent < -1000 ? -1000 : exponent;
+	*h = (struct histogram) {.min = min, .max = max, .scale = ldexp(1, 1 - exponent)};
+	h->first = floor(min * h->scale);
+	h->last = fmin(fmax(floor(max * h->scale) - h->first, 0), 2 * HISTOGRAM_BINS);
+	h->bins = calloc((size_t)h->last + 2, sizeof(*h->bins));
+	return h->bins ? 0 : -1;
+}
+
+void histogram_free(struct histogram *h)
+{
+	free(h->bins);
+	h->bins = NULL;
+}
+
+void histogram_add(struct histogram *h, const double *v, size_t n)
+{
+	double scale = h->scale, first = h->first, last = h->last;
+	int32_t at[STRETCH];
+
+	for (size_t m; n > 0; v += m, n -= m) {
+		m = n < STRETCH ? n : STRETCH;
+		for (size_t i = 0; i < m; i++) {
+			double bin = v[i] * scale - first;
+
+			bin = bin > 0 ? bin : 0;
+			bin = bin < last ? bin : last;
+			at[i] = (int32_t)(v[i] == v[i] ? bin : last + 1);
+		}
+		for (size_t i = 0; i < m; i++)
+			h->bins[at[i]]++;
+	}
+}
+
+/* Single precision is a hundredth of a bin off at most. */
+void histogram_add_whole(struct histogram *h, const int32_t *k, size_t n, double first, double unit)
+{
+	float scale = (float)(unit * h->scale), from = (float)(first * unit * h->scale - h->first);
+	float last = (float)h->last;
+	int32_t at[STRETCH];
+
+	for (size_t m; n > 0; k += m, n -= m) {
+		m = n < STRETCH ? n : STRETCH;
+		for (size_t i = 0; i < m; i++) {
+			float bin = (float)k[i] * scale + from;
+
+			bin = bin > 0 ? bin : 0;
+			at[i] = (int32_t)(bin < last ? bin : last);
+		}
+		for (size_t i = 0; i < m; i++)
+			h->bins[at[i]]++;
+	}
+}
+
+void histogram_repeat(struct histogram *h, double v, uint64_t n)
+{
+	h->bins[v == v ? histogram_bin(h, v) : (size_t)h->last + 1] += n;
+}
+
+void histogram_join(struct histogram *h, const struct histogram *part)
+{
+	for (size_t i = 0; i <= (size_t)part->last; i++)
+		histogram_repeat(h, (part->first + (double)i) / part->scale, part->bins[i]);
+}
+
+uint64_t histogram_count(const struct histogram *h)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i <= (size_t)h->last; i++)
+		n += h->bins[i];
+	return n;
+}
+
+size_t histogram_find(const struct histogram *h, uint64_t *rank)
+{
+	size_t i = 0;
+
+	while (i < (size_t)h->last && *rank >= h->bins[i])
+		*rank -= h->bins[i++];
+	return i;
+}
+
+double histogram_value(const struct histogram *h, size_t bin, uint64_t rank)
+{
+	double within = ((double)rank + 0.5) / (double)h->bins[bin];
+
+	return fmin(fmax((h->first + (double)bin + within) / h->scale, h->min), h->max);
 }

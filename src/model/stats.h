@@ -58,4 +58,34 @@ void span_stats_whole(struct span_stats *s, const int64_t *t_ns, const double *v
 /* Appends those of the span that follows. */
 void span_stats_join(struct span_stats *s, const struct span_stats *later, int64_t hole_ns);
 
+/* Values counted in bins whose width is a power of two: those of spans add up to those of all. */
+#define HISTOGRAM_BINS 4096 /* at least, from min to max */
+struct histogram {
+	double min, max;
+	double scale;       /* bins a unit; exact */
+	double first, last; /* values times scale are in bins 0 .. last behind first */
+	uint64_t *bins;     /* one more, for what is missing */
+};
+/* For values from min to max, which is more.  -1: out of memory. */
+int histogram_init(struct histogram *h, double min, double max);
+void histogram_free(struct histogram *h);
+void histogram_add(struct histogram *h, const double *v, size_t n); /* NaN is no value */
+/* (first + k) * unit for each of n k. */
+void histogram_add_whole(struct histogram *h, const int32_t *k, size_t n, double first, double unit);
+void histogram_repeat(struct histogram *h, double v, uint64_t n);
+static inline size_t histogram_bin(const struct histogram *h, double v)
+{
+	double at = v * h->scale - h->first;
+
+	at = at > 0 ? at : 0; /* so is what is no number */
+	return (size_t)(int32_t)(at < h->last ? at : h->last);
+}
+/* Adds those of a part of the values. */
+void histogram_join(struct histogram *h, const struct histogram *part);
+uint64_t histogram_count(const struct histogram *h);
+/* The bin of the value of that rank, of 0 .. count - 1, which becomes its rank in the bin; and about that
+ * value. */
+size_t histogram_find(const struct histogram *h, uint64_t *rank);
+double histogram_value(const struct histogram *h, size_t bin, uint64_t rank);
+
 #endif

@@ -24,6 +24,7 @@ struct source {
 	size_t at, have;
 	int64_t t_ns[BLOCK];
 	double *values; /* a BLOCK for each channel */
+	double **columns; /* in it */
 	struct gathered *gathered;
 	int64_t last_ns; /* of what was gathered */
 	bool seen;
@@ -54,8 +55,9 @@ static int source_make(struct flow *w, enum tier tier)
 	s->tier = tier;
 	s->channels = calloc(x->channels.n, sizeof(*s->channels));
 	s->values = calloc(x->channels.n * BLOCK, sizeof(*s->values));
+	s->columns = calloc(x->channels.n, sizeof(*s->columns));
 	s->gathered = calloc(x->channels.n, sizeof(*s->gathered));
-	if (!s->channels || !s->values || !s->gathered)
+	if (!s->channels || !s->values || !s->columns || !s->gathered)
 		return -1;
 	for (size_t i = 0; i < x->channels.n; i++) {
 		size_t channel = x->channels.list[i];
@@ -63,6 +65,7 @@ static int source_make(struct flow *w, enum tier tier)
 		if (x->session->channels[channel].tier != tier)
 			continue;
 		x->places[i] = (struct place) {tier, s->n, w->hz <= 0 && trace_is_single(x->trace, channel)};
+		s->columns[s->n] = s->values + s->n * BLOCK;
 		s->channels[s->n++] = channel;
 	}
 	return 0;
@@ -98,7 +101,7 @@ static bool source_ready(struct source *s, struct flow *w)
 		return s->at < s->have;
 	s->at = 0;
 	s->have = trace_read(w->x.trace, s->tier, s->row, left < BLOCK ? (size_t)left : BLOCK, s->t_ns,
-			     s->channels, s->n, s->values, BLOCK);
+			     s->channels, s->n, s->columns);
 	s->row += s->have;
 	w->done += s->have;
 	go_on(w);
@@ -345,6 +348,7 @@ int export_write(struct trace *t, const struct selection *p, enum export_form fo
 	for (int i = 0; i < TIERS; i++) {
 		free(w.source[i].channels);
 		free(w.source[i].values);
+		free(w.source[i].columns);
 		free(w.source[i].gathered);
 	}
 	free(w.line);

@@ -116,7 +116,8 @@ static void flow_integrate(struct flow *f, const struct epoch *ep, int64_t t_ns,
 		return;
 	if (!integral_add(&f->sum, t_ns, v, f->hole_ns, ep->from_ns, ep->to_ns))
 		f->spread.held = 0;
-	spread_take(&f->spread, ep, t_ns, v);
+	if (f->spreads)
+		spread_take(&f->spread, ep, t_ns, v);
 }
 
 void flow_rows(struct flow *f, const struct epoch *ep, const int64_t *at, const double *v, size_t n)

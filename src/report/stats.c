@@ -1,6 +1,6 @@
 /* Statistics of a span are joined from those that the log stores for its blocks.  Quantiles and
- * integrals come from one pass over the rows of all channels, which serves a phase and the
- * whole recording at once. */
+ * integrals come from one pass over the rows of all channels; for the whole recording, which gets
+ * the integrals of the same pass, the quantiles of the phases are joined. */
 #include "report/stats.h"
 
 #include <math.h>
@@ -9,19 +9,16 @@
 
 #include "trace/log-lod.h"
 
-#define BLOCK 256
-#define BINS  4096
+#define BLOCK 1024 /* rows at a time, if a chunk has so many */
 
 /* A channel while rows go by. */
 struct column {
 	const struct channel *about;
 	struct result *result;
 	struct flow flow;
-	bool wanted; /* its rows are */
 	double *all; /* up to QUANTILES_EXACT samples */
-	uint64_t n;  /* in all, or in bins */
-	uint64_t *bins;
-	double scale;
+	size_t n;
+	struct histogram bins; /* of as many as there are */
 };
 
 struct stats {
@@ -82,87 +79,91 @@ static int quantiles_begin(struct column *c)
 		return 0;
 	if (r->n <= QUANTILES_EXACT) {
 		c->all = malloc((size_t)r->n * sizeof(*c->all));
-		return c->all ? 0 : -1;
+		if (!c->all)
+			return -1;
 	}
-	c->scale = BINS / (r->max - r->min);
-	c->bins = calloc(BINS, sizeof(*c->bins));
-	return c->bins ? 0 : -1;
+	return histogram_init(&c->bins, r->min, r->max);
 }
 
+/* To the samples that are kept. */
 static void quantiles_add(struct column *c, const double *v, size_t n)
 {
-	double min = c->result->min, scale = c->scale;
-	uint64_t *bins = c->bins, added = 0;
-
-	for (size_t i = 0; c->all && i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (v[i] == v[i] && c->n < c->result->n)
 			c->all[c->n++] = v[i];
-	for (size_t i = 0; bins && i < n; i++) {
-		double at = (v[i] - min) * scale;
+}
 
-		if (!(at >= 0)) /* NaN too */
+/* The samples of a part to those of the whole. */
+static void quantiles_join(struct column *to, const struct column *part)
+{
+	const struct result *r = part->result;
+
+	if (to->all && part->all)
+		quantiles_add(to, part->all, part->n);
+	else if (to->all)
+		for (uint64_t i = 0; i < r->n; i++)
+			quantiles_add(to, &r->min, 1);
+	else if (to->bins.bins && part->all)
+		histogram_add(&to->bins, part->all, part->n);
+	else if (to->bins.bins && part->bins.bins)
+		histogram_join(&to->bins, &part->bins);
+	else if (to->bins.bins)
+		histogram_repeat(&to->bins, r->min, r->n);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const double *v = a, *w = b;
+
+	return (*v > *w) - (*v < *w);
+}
+
+/* Of the samples that are kept only those are sorted that are in its bin. */
+static double quantile(const struct column *c, double q, uint64_t n)
+{
+	uint64_t rank = quantile_rank(q, n);
+	size_t bin = histogram_find(&c->bins, &rank), m = 0;
+	bool equal = true;
+
+	if (!c->all)
+		return histogram_value(&c->bins, bin, rank);
+	for (size_t i = 0; i < c->n; i++) {
+		double v = c->all[i];
+
+		if (histogram_bin(&c->bins, v) != bin)
 			continue;
-		bins[at < BINS ? (int)at : BINS - 1]++;
-		added++;
+		c->all[i] = c->all[m];
+		c->all[m++] = v;
+		equal &= v == c->all[0];
 	}
-	c->n += added;
+	if (!equal)
+		qsort(c->all, m, sizeof(*c->all), by_value);
+	return c->all[rank];
 }
 
-/* Put the value of that rank in its place, smaller ones before it, larger ones behind it. */
-static double select_rank(double *v, size_t n, size_t rank)
+static void quantiles_end(struct column *c)
 {
-	size_t lo = 0, hi = n - 1;
-
-	while (lo < hi) {
-		double pivot = v[lo + (hi - lo) / 2];
-		size_t i = lo, j = hi;
-
-		while (i <= j) {
-			while (v[i] < pivot)
-				i++;
-			while (v[j] > pivot)
-				j--;
-			if (i <= j) {
-				double swap = v[i];
-
-				v[i++] = v[j];
-				v[j] = swap;
-				if (j-- == 0)
-					break;
-			}
-		}
-		if (j + 1 <= rank && rank < i)
-			break;
-		if (rank <= j && j < n)
-			hi = j;
-		else
-			lo = i;
-	}
-	return v[rank];
-}
-
-static double quantile(const struct column *c, double q)
-{
-	const struct result *r = c->result;
-	uint64_t rank = c->n > 0 ? quantile_rank(q, c->n) : 0;
-	size_t i = 0;
+	struct result *r = c->result;
+	uint64_t n;
 
 	if (c->all)
-		return c->n > 0 ? select_rank(c->all, (size_t)c->n, (size_t)rank) : (double)NAN;
-	if (!c->bins)
-		return r->n > 0 ? r->min : (double)NAN; /* all are equal */
-	while (i < BINS - 1 && rank >= c->bins[i])
-		rank -= c->bins[i++];
-	return fmin(r->max, r->min + ((double)i + ((double)rank + 0.5) / (double)c->bins[i]) / c->scale);
+		histogram_add(&c->bins, c->all, c->n);
+	n = c->bins.bins ? histogram_count(&c->bins) : 0;
+#define SET_QUANTILE(name, q) \
+	if ((q) > 0) \
+		r->name = n > 0 ? quantile(c, q, n) : c->bins.bins || r->n == 0 ? (double)NAN : r->min;
+	STATISTICS(SET_QUANTILE)
 }
 
 /* Rows of a tier as they are read. */
 struct block {
 	uint64_t row;
 	size_t n, n_channels;
-	size_t *at, *channels; /* columns of the statistics, and what they are of */
+	size_t *at, *channels;   /* columns of the statistics, and what they are of */
+	double **values;         /* of each; NULL: only counted */
+	struct histogram **bins; /* NULL: not counted */
 	int64_t t_ns[BLOCK];
-	double *values; /* BLOCK a channel */
+	double *room;
 };
 
 static void span_begin(struct stats *st, const struct epoch *ep)
@@ -182,28 +183,42 @@ static void span_begin(struct stats *st, const struct epoch *ep)
 	}
 }
 
-/* The rows among them that it has not had. */
-static void block_add(struct stats *st, enum tier tier, const struct block *b)
+/* Of the rows those that it has not had: *n from the result on. */
+static uint64_t rows_new(struct stats *st, enum tier tier, const struct block *b, size_t *n)
 {
 	uint64_t end = b->row + b->n < st->last[tier] ? b->row + b->n : st->last[tier];
-	uint64_t from = b->row > st->next[tier] ? b->row : st->next[tier], lo, hi;
-	size_t at, n;
+	uint64_t from = b->row > st->next[tier] ? b->row : st->next[tier];
 
-	if (from >= end)
+	*n = from < end ? (size_t)(end - from) : 0;
+	if (*n > 0)
+		st->next[tier] = end;
+	return from;
+}
+
+static void block_flow(struct stats *st, enum tier tier, const struct block *b)
+{
+	size_t n, at = (size_t)(rows_new(st, tier, b, &n) - b->row);
+
+	for (size_t i = 0; n > 0 && i < b->n_channels; i++)
+		if (b->values[i])
+			flow_rows(&st->columns[b->at[i]].flow, st->span, b->t_ns + at, b->values[i] + at, n);
+}
+
+static void block_add(struct stats *st, enum tier tier, const struct block *b)
+{
+	uint64_t lo = st->from[tier] > b->row ? st->from[tier] : b->row;
+	uint64_t hi = st->end[tier] < b->row + b->n ? st->end[tier] : b->row + b->n;
+
+	block_flow(st, tier, b);
+	if (lo >= hi)
 		return;
-	at = (size_t)(from - b->row);
-	n = (size_t)(end - from);
-	lo = st->from[tier] > from ? st->from[tier] : from;
-	hi = st->end[tier] < end ? st->end[tier] : end;
 	for (size_t i = 0; i < b->n_channels; i++) {
 		struct column *c = &st->columns[b->at[i]];
-		const double *v = b->values + i * BLOCK;
 
-		flow_rows(&c->flow, st->span, b->t_ns + at, v + at, n);
-		if (lo < hi)
-			quantiles_add(c, v + (lo - b->row), (size_t)(hi - lo));
+		if (c->all)
+			quantiles_add(c, b->values[i] + (lo - b->row), (size_t)(hi - lo));
 	}
-	st->next[tier] = end;
+	trace_count(st->t, tier, lo, (size_t)(hi - lo), b->channels, b->n_channels, b->bins);
 }
 
 static bool block_read(const struct stats *st, enum tier tier, struct block *b)
@@ -214,7 +229,7 @@ static bool block_read(const struct stats *st, enum tier tier, struct block *b)
 	b->n = 0;
 	if (left > 0 && b->n_channels > 0)
 		b->n = trace_read(st->t, tier, row, left < BLOCK ? (size_t)left : BLOCK, b->t_ns, b->channels,
-				  b->n_channels, b->values, BLOCK);
+				  b->n_channels, b->values);
 	return b->n > 0;
 }
 
@@ -237,25 +252,42 @@ static void pass_span(struct stats *part, struct stats *whole, struct block *blo
 			return;
 		block_add(part, first, &blocks[first]);
 		if (whole)
-			block_add(whole, first, &blocks[first]);
+			block_flow(whole, first, &blocks[first]);
 		tick(to, blocks[first].n);
 		block_read(part, first, &blocks[first]);
 	}
 }
 
-static int block_init(struct block *b, const struct stats *part, const struct stats *whole, enum tier tier)
+static int block_init(struct block *b, struct stats *st, enum tier tier)
 {
-	b->at = calloc(part->n + 1, sizeof(*b->at));
-	b->channels = calloc(part->n + 1, sizeof(*b->channels));
-	for (size_t i = 0; b->at && b->channels && i < part->n; i++) {
-		if (part->columns[i].about->tier != tier ||
-		    !(part->columns[i].wanted || (whole && whole->columns[i].wanted)))
+	b->at = calloc(st->n + 1, sizeof(*b->at));
+	b->channels = calloc(st->n + 1, sizeof(*b->channels));
+	b->values = calloc(st->n + 1, sizeof(double *));
+	b->bins = calloc(st->n + 1, sizeof(struct histogram *));
+	b->room = malloc((st->n * BLOCK + 1) * sizeof(*b->room));
+	if (!b->at || !b->channels || !b->values || !b->bins || !b->room)
+		return -1;
+	for (size_t i = 0; i < st->n; i++) {
+		struct column *c = &st->columns[i];
+		bool read = flow_wanted(&c->flow) || c->all;
+
+		if (c->about->tier != tier || !(read || c->bins.bins))
 			continue;
+		b->values[b->n_channels] = read ? b->room + b->n_channels * BLOCK : NULL;
+		b->bins[b->n_channels] = c->bins.bins && !c->all ? &c->bins : NULL;
 		b->at[b->n_channels] = i;
-		b->channels[b->n_channels++] = part->channels[i];
+		b->channels[b->n_channels++] = st->channels[i];
 	}
-	b->values = malloc((b->n_channels * BLOCK + 1) * sizeof(*b->values));
-	return b->at && b->channels && b->values ? 0 : -1;
+	return 0;
+}
+
+static void block_free(struct block *b)
+{
+	free(b->at);
+	free(b->channels);
+	free(b->values);
+	free(b->bins);
+	free(b->room);
 }
 
 static int stats_pass(struct stats *part, struct stats *whole, void (*tick)(void *to, uint64_t rows),
@@ -265,7 +297,8 @@ static int stats_pass(struct stats *part, struct stats *whole, void (*tick)(void
 	int r = blocks ? 0 : -1;
 
 	for (enum tier t = 0; r == 0 && t < TIERS; t++)
-		r = block_init(&blocks[t], part, whole, t);
+		r = block_init(&blocks[t], part, t);
+	trace_pass(part->t, true);
 	for (size_t i = 0; r == 0 && i < part->n_spans; i++) {
 		const struct epoch *ep = &part->spans[i];
 
@@ -275,12 +308,12 @@ static int stats_pass(struct stats *part, struct stats *whole, void (*tick)(void
 				span_begin(whole, &whole->spans[k]);
 		pass_span(part, whole, blocks, tick, to);
 	}
-	for (enum tier t = 0; blocks && t < TIERS; t++) {
-		free(blocks[t].at);
-		free(blocks[t].channels);
-		free(blocks[t].values);
-	}
+	trace_pass(part->t, false);
+	for (enum tier t = 0; blocks && t < TIERS; t++)
+		block_free(&blocks[t]);
 	free(blocks);
+	for (size_t i = 0; r == 0 && whole && i < whole->n; i++)
+		quantiles_join(&whole->columns[i], &part->columns[i]);
 	return r;
 }
 
@@ -304,10 +337,7 @@ static int column_begin(struct stats *st, size_t i, struct result *r)
 	c->about = &s->channels[st->channels[i]];
 	flow_begin(&c->flow, s, c->about);
 	stored(st, st->channels[i], r);
-	if (quantiles_begin(c) < 0)
-		return -1;
-	c->wanted = flow_wanted(&c->flow) || c->all || c->bins;
-	return 0;
+	return quantiles_begin(c);
 }
 
 struct stats *stats_begin(struct trace *t, const struct channels *channels, const struct epoch *spans,
@@ -348,10 +378,7 @@ void stats_end(struct stats *st)
 	for (size_t i = 0; i < st->n; i++) {
 		struct column *c = &st->columns[i];
 
-#define SET_QUANTILE(name, q) \
-	if ((q) > 0) \
-		c->result->name = quantile(c, q);
-		STATISTICS(SET_QUANTILE)
+		quantiles_end(c);
 		flow_end(&c->flow, c->result);
 		if (channel_counts(c->about))
 			drop_level(c->result);
@@ -363,7 +390,7 @@ void stats_free(struct stats *st)
 {
 	for (size_t i = 0; st && i < st->n; i++) {
 		free(st->columns[i].all);
-		free(st->columns[i].bins);
+		histogram_free(&st->columns[i].bins);
 	}
 	if (st)
 		free(st->columns);

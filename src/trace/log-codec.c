@@ -13,6 +13,7 @@
 #include "trace/log.h"
 
 #define WHOLE_MAX 1099511627776.0 /* 2^40 */
+#define STRETCH   256              /* numbers at a time, so that a plane is a run of bytes */
 #define NAN_32    UINT32_C(0x7FC00000)
 #define NAN_64    UINT64_C(0x7FF8000000000000)
 
@@ -61,20 +62,11 @@ static inline uint64_t unzigzag(uint64_t z)
 
 /* --- whole numbers --- */
 
-static inline double scaled(int64_t k, unsigned scale)
+static inline double scaled(double k, unsigned scale)
 {
-	double v = (double)k;
+	double v = scale == 0 ? k : k / (scale == 1 ? 10 : 1000);
 
-	switch (scale) {
-	case 0:
-		return v;
-	case 1:
-		return v / 10;
-	case 2:
-		return v / 1000;
-	default:
-		return (double)(float)(v / 1000);
-	}
+	return scale < 3 ? v : (double)(float)v;
 }
 
 /* False: no whole number is that value at that scale. */
@@ -85,7 +77,7 @@ static inline bool whole(double v, unsigned scale, int64_t *k)
 	if (!(fabs(x) < WHOLE_MAX))
 		return false;
 	*k = (int64_t)(x + (x < 0 ? -0.5 : 0.5));
-	return bits_of(scaled(*k, scale)) == bits_of(v);
+	return bits_of(scaled((double)*k, scale)) == bits_of(v);
 }
 
 static inline void put_plane(uint8_t *p, size_t n, size_t i, uint64_t x, unsigned size)
@@ -94,13 +86,30 @@ static inline void put_plane(uint8_t *p, size_t n, size_t i, uint64_t x, unsigne
 		p[k * n + i] = (uint8_t)(x >> 8 * k);
 }
 
-static inline uint64_t get_plane(const uint8_t *p, size_t n, size_t i, unsigned size)
+/* n numbers of up to 4 bytes from planes of `stride` bytes. */
+static inline void get_planes(const uint8_t *p, size_t stride, size_t n, unsigned size, uint32_t *x)
 {
-	uint64_t x = 0;
+	for (size_t i = 0; i < n; i++)
+		x[i] = p[i];
+	for (size_t i = 0; size > 1 && i < n; i++)
+		x[i] |= (uint32_t)p[stride + i] << 8;
+	for (size_t i = 0; size > 2 && i < n; i++)
+		x[i] |= (uint32_t)p[2 * stride + i] << 16 | (uint32_t)p[3 * stride + i] << 24;
+}
 
-	for (unsigned k = 0; k < size; k++)
-		x |= (uint64_t)p[k * n + i] << 8 * k;
-	return x;
+/* The same of 4 or 8 bytes. */
+static void get_wide(const uint8_t *p, size_t stride, size_t n, unsigned size, uint64_t *x)
+{
+	uint32_t part[STRETCH];
+
+	get_planes(p, stride, n, 4, part);
+	for (size_t i = 0; i < n; i++)
+		x[i] = part[i];
+	if (size == 4)
+		return;
+	get_planes(p + 4 * stride, stride, n, 4, part);
+	for (size_t i = 0; i < n; i++)
+		x[i] |= (uint64_t)part[i] << 32;
 }
 
 static void put_bitmap(struct log_bytes *b, const double *v, size_t n)
@@ -155,8 +164,6 @@ static uint8_t put_whole(struct log_bytes *b, const double *v, size_t n, size_t 
 	}
 	return (uint8_t)kind;
 }
-
-#define STRETCH 256 /* numbers at a time, so that each plane is written in one run */
 
 static uint8_t put_floats(struct log_bytes *b, const double *v, size_t n, bool single, uint8_t xor)
 {
@@ -319,68 +326,75 @@ ssize_t log_array_size(const uint8_t *p, size_t left, uint8_t kind, size_t n)
 	return size > left ? -1 : (ssize_t)size;
 }
 
-/* Compiled once for each size and scale. */
-static inline __attribute__((always_inline)) void wholes(const uint8_t *p, size_t m, double *out,
-							 unsigned size, unsigned scale)
-{
-	uint64_t k = get_u64(p);
+/* Numbers of 8 and 16 bits, less the one before them all: 65 536 of them stay within 32 bits.  All but
+ * the sum is vectorised. */
+struct narrow {
+	const uint8_t *p;
+	size_t stride, left;
+	bool wide;
+	uint32_t sum;
+};
 
-	p += 8;
-	out[0] = scaled((int64_t)k, scale);
-	for (size_t i = 1; i < m; i++) {
-		k += unzigzag(get_plane(p, m - 1, i - 1, size));
-		out[i] = scaled((int64_t)k, scale);
-	}
+static size_t narrow_next(struct narrow *w, int32_t k[STRETCH])
+{
+	size_t n = w->left < STRETCH ? w->left : STRETCH;
+	uint32_t z[STRETCH], sum = w->sum;
+
+	get_planes(w->p, w->stride, n, w->wide ? 2 : 1, z);
+	for (size_t i = 0; i < n; i++)
+		z[i] = z[i] >> 1 ^ -(z[i] & 1);
+	for (size_t i = 0; i < n; i++)
+		k[i] = (int32_t)(sum += z[i]);
+	w->sum = sum;
+	w->p += n;
+	w->left -= n;
+	return n;
 }
 
-static inline __attribute__((always_inline)) void wholes_of(const uint8_t *p, size_t m, double *out,
-							    unsigned size, unsigned scale)
+static struct narrow narrow_begin(const uint8_t *p, unsigned form, size_t m)
 {
-	switch (scale) {
-	case 0:
-		wholes(p, m, out, size, 0);
-		break;
-	case 1:
-		wholes(p, m, out, size, 1);
-		break;
-	case 2:
-		wholes(p, m, out, size, 2);
-		break;
-	default:
-		wholes(p, m, out, size, 3);
-		break;
-	}
+	return (struct narrow) {p + 8, m - 1, m - 1, form == LOG_I16, 0};
 }
 
 static void get_whole(const uint8_t *p, unsigned form, unsigned scale, size_t m, double *out)
 {
-	switch (form) {
-	case LOG_I8:
-		wholes_of(p, m, out, 1, scale);
-		break;
-	case LOG_I16:
-		wholes_of(p, m, out, 2, scale);
-		break;
-	case LOG_I32:
-		wholes_of(p, m, out, 4, scale);
-		break;
-	default:
-		wholes_of(p, m, out, 8, scale);
-		break;
+	uint64_t k = get_u64(p), z[STRETCH];
+	struct narrow w = narrow_begin(p, form, m);
+	int32_t part[STRETCH];
+	size_t done = 1, n;
+
+	out[0] = (double)(int64_t)k;
+	for (; form <= LOG_I16 && (n = narrow_next(&w, part)) > 0; done += n)
+		for (size_t i = 0; i < n; i++)
+			out[done + i] = out[0] + part[i];
+	for (; done < m; done += n) {
+		n = m - done < STRETCH ? m - done : STRETCH;
+		get_wide(p + 8 + done - 1, m - 1, n, form == LOG_I32 ? 4 : 8, z);
+		for (size_t i = 0; i < n; i++)
+			out[done + i] = (double)(int64_t)(k += unzigzag(z[i]));
 	}
+	for (size_t i = 0; scale == 1 && i < m; i++)
+		out[i] = scaled(out[i], 1);
+	for (size_t i = 0; scale == 2 && i < m; i++)
+		out[i] = scaled(out[i], 2);
+	for (size_t i = 0; scale == 3 && i < m; i++)
+		out[i] = scaled(out[i], 3);
 }
 
 static void get_floats(const uint8_t *p, size_t n, bool single, bool xor, double *out)
 {
-	uint64_t x = 0;
+	uint64_t x[STRETCH], before = 0;
 
-	for (size_t i = 0; single && i < n; i++) {
-		x = (xor? x : 0) ^ get_plane(p, n, i, 4);
-		out[i] = of_bits_32((uint32_t)x);
-	}
-	for (size_t i = 0; !single && i < n; i++) {
-		x = (xor? x : 0) ^ get_plane(p, n, i, 8);
-		out[i] = isnan(of_bits(x)) ? of_bits(NAN_64) : of_bits(x);
+	for (size_t first = 0; first < n; first += STRETCH) {
+		size_t m = n - first < STRETCH ? n - first : STRETCH;
+
+		get_wide(p + first, n, m, single ? 4 : 8, x);
+		for (size_t i = 0; xor && i < m; i++)
+			before = x[i] ^= before;
+		for (size_t i = 0; single && i < m; i++)
+			out[first + i] = of_bits_32((uint32_t)x[i]);
+		for (size_t i = 0; !single && i < m; i++)
+			out[first + i] = isnan(of_bits(x[i])) ? of_bits(NAN_64) : of_bits(x[i]);
 	}
 }
 
@@ -415,6 +429,32 @@ void log_array_get(const uint8_t *p, uint8_t kind, size_t n, double *out)
 		get_whole(p, form, (kind & LOG_SCALE) >> LOG_SCALE_BIT, m, out);
 	if (kind & LOG_BITMAP)
 		spread(bitmap, n, m, out);
+}
+
+bool log_array_count(const uint8_t *p, uint8_t kind, size_t n, struct histogram *to)
+{
+	static const double unit[] = {1, 0.1, 0.001, 0.001};
+	unsigned form = kind & LOG_FORM, scale = (kind & LOG_SCALE) >> LOG_SCALE_BIT;
+	size_t m = n, part;
+	int32_t k[STRETCH];
+	struct narrow w;
+	double first;
+
+	if (kind & LOG_OTHER || form < LOG_CONSTANT || form > LOG_I16)
+		return false;
+	if (kind & LOG_BITMAP) {
+		m = ones(p, n);
+		p += (n + 7) / 8;
+	}
+	if (form == LOG_CONSTANT) {
+		histogram_repeat(to, get_f64(p), m);
+		return true;
+	}
+	first = (double)(int64_t)get_u64(p);
+	histogram_repeat(to, scaled(first, scale), 1);
+	for (w = narrow_begin(p, form, m); (part = narrow_next(&w, k)) > 0;)
+		histogram_add_whole(to, k, part, first, unit[scale]);
+	return true;
 }
 
 /* --- sections --- */
@@ -467,20 +507,24 @@ int log_lod_next(struct log_in *in, struct log_section *s)
 
 int log_section_times(const struct log_section *s, int64_t cell, int64_t *t_ns)
 {
+	uint32_t z[STRETCH];
 	int64_t before;
+	bool rise = true;
 
 	if (log_cell(s->first) != cell)
 		return -1;
-	before = s->first - 1;
-	for (uint32_t i = 0; i < s->n; i++) {
-		int64_t t = s->first + (int64_t)((uint64_t)i * s->step) +
-			    (int64_t)unzigzag(get_plane(s->times, s->n, i, 4));
+	for (size_t done = 0; done < s->n; done += STRETCH) {
+		size_t n = s->n - done < STRETCH ? s->n - done : STRETCH;
 
-		if (t <= before)
-			return -1;
-		t_ns[i] = before = t;
+		get_planes(s->times + done, s->n, n, 4, z);
+		for (size_t i = 0; i < n; i++)
+			t_ns[done + i] = s->first + (int64_t)((done + i) * s->step) +
+					 (int32_t)(z[i] >> 1 ^ -(z[i] & 1));
 	}
-	return t_ns[0] == s->first && log_cell(before) == cell ? 0 : -1;
+	before = s->first - 1;
+	for (uint32_t i = 0; i < s->n; before = t_ns[i++])
+		rise &= t_ns[i] > before;
+	return rise && t_ns[0] == s->first && log_cell(before) == cell ? 0 : -1;
 }
 
 void log_walk_begin(struct log_walk *w, const struct log_section *s)

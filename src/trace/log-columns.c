@@ -13,20 +13,21 @@
 
 /* At most n rows of one chunk; without memory they are at the end and have no values. */
 static size_t rows_get(struct log_reader *r, enum tier tier, uint64_t row, size_t n, int64_t *t_ns,
-		       const size_t *channels, size_t n_channels, double *values, size_t stride)
+		       const size_t *channels, size_t n_channels, double *const *values)
 {
 	uint64_t first;
-	const struct log_block *b = log_block_of(r, tier, row, &first);
+	struct log_block *b = log_block_of(r, tier, row, &first);
 	size_t skip = b ? (size_t)(row - first) : 0;
 
 	n = b && b->n - skip < n ? b->n - skip : n;
 	for (size_t i = 0; t_ns && i < n; i++)
 		t_ns[i] = b ? b->t_ns[skip + i] : r->last_ns;
 	for (size_t c = 0; c < n_channels; c++) {
-		const double *from = b ? b->values + (size_t)r->channels[channels[c]].column * b->n + skip : NULL;
-
-		for (size_t i = 0; i < n; i++)
-			values[c * stride + i] = from ? from[i] : (double)NAN;
+		if (values[c] && b)
+			memcpy(values[c], log_block_values(b, r->channels[channels[c]].column) + skip,
+			       n * sizeof(**values));
+		for (size_t i = 0; values[c] && !b && i < n; i++)
+			values[c][i] = (double)NAN;
 	}
 	return n;
 }
@@ -35,7 +36,7 @@ void log_reader_times(struct log_reader *r, enum tier tier, uint64_t first, size
 {
 	pthread_mutex_lock(&r->lock);
 	for (size_t done = 0; done < n;)
-		done += rows_get(r, tier, first + done, n - done, out + done, NULL, 0, NULL, 0);
+		done += rows_get(r, tier, first + done, n - done, out + done, NULL, 0, NULL);
 	pthread_mutex_unlock(&r->lock);
 }
 
@@ -45,19 +46,41 @@ void log_reader_values(struct log_reader *r, size_t channel, uint64_t first, siz
 
 	pthread_mutex_lock(&r->lock);
 	for (size_t done = 0; done < n;)
-		done += rows_get(r, tier, first + done, n - done, NULL, &channel, 1, out + done, 0);
+		done += rows_get(r, tier, first + done, n - done, NULL, &channel, 1, &(double *) {out + done});
 	pthread_mutex_unlock(&r->lock);
 }
 
 size_t log_reader_read(struct log_reader *r, enum tier tier, uint64_t row, size_t most, int64_t *t_ns,
-		       const size_t *channels, size_t n_channels, double *values, size_t stride)
+		       const size_t *channels, size_t n_channels, double *const *values)
 {
 	size_t n;
 
 	pthread_mutex_lock(&r->lock);
-	n = rows_get(r, tier, row, most, t_ns, channels, n_channels, values, stride);
+	n = rows_get(r, tier, row, most, t_ns, channels, n_channels, values);
 	pthread_mutex_unlock(&r->lock);
 	return n;
+}
+
+void log_reader_count(struct log_reader *r, enum tier tier, uint64_t row, size_t n, const size_t *channels,
+		      size_t n_channels, struct histogram *const *to)
+{
+	pthread_mutex_lock(&r->lock);
+	while (n > 0) {
+		uint64_t first;
+		struct log_block *b = log_block_of(r, tier, row, &first);
+		size_t skip = b ? (size_t)(row - first) : 0, part = b && b->n - skip < n ? b->n - skip : n;
+
+		for (size_t c = 0; b && c < n_channels; c++) {
+			unsigned column = r->channels[channels[c]].column;
+			const struct log_array *a = &b->arrays[column];
+
+			if (to[c] && (part < b->n || !a->p || !log_array_count(a->p, a->kind, b->n, to[c])))
+				histogram_add(to[c], log_block_values(b, column) + skip, part);
+		}
+		row += part;
+		n -= part;
+	}
+	pthread_mutex_unlock(&r->lock);
 }
 
 /* The first of the block's rows at or after t_ns; b->n: none. */
@@ -83,7 +106,7 @@ uint64_t log_reader_row_from(struct log_reader *r, enum tier tier, int64_t t_ns)
 	pthread_mutex_lock(&r->lock);
 	row = log_rows_before(r, tier, log_cell(t_ns));
 	while (row < rows) {
-		const struct log_block *b = log_block_of(r, tier, row, &first);
+		struct log_block *b = log_block_of(r, tier, row, &first);
 		uint32_t at = b ? block_from(b, t_ns) : 0;
 
 		if (!b || at < b->n) {
@@ -229,7 +252,7 @@ static struct bin bin_rows(struct log_reader *r, const struct channel *c, int zo
 	struct bin sum = {0, 0, 0, 0}, b;
 
 	while (row < r->rows[c->tier]) {
-		const struct log_block *block = log_block_of(r, c->tier, row, &first);
+		struct log_block *block = log_block_of(r, c->tier, row, &first);
 		uint32_t lo, hi;
 
 		if (!block || block->cell != cell)
@@ -237,7 +260,7 @@ static struct bin bin_rows(struct log_reader *r, const struct channel *c, int zo
 		lo = block_from(block, from);
 		hi = last == INT64_MAX ? block->n : block_from(block, last + 1);
 		if (hi > lo && bin_order_set(&r->order, block->t_ns + lo, hi - lo, r->session.hz[c->tier])) {
-			b = bin_order_fold(&r->order, block->values + (size_t)c->column * block->n + lo);
+			b = bin_order_fold(&r->order, log_block_values(block, c->column) + lo);
 			bin_merge(&sum, &b);
 		}
 		row = first + block->n;
@@ -344,13 +367,13 @@ static void stat_rows(struct log_reader *r, const struct channel *c, uint64_t ro
 	while (row < end) {
 		struct span_stats s;
 		uint64_t first;
-		const struct log_block *b = log_block_of(r, c->tier, row, &first);
+		struct log_block *b = log_block_of(r, c->tier, row, &first);
 		size_t skip = b ? (size_t)(row - first) : 0, n;
 
 		if (!b)
 			return;
 		n = b->n - skip < end - row ? b->n - skip : (size_t)(end - row);
-		span_stats_rows(&s, b->t_ns + skip, b->values + (size_t)c->column * b->n + skip, n, cover);
+		span_stats_rows(&s, b->t_ns + skip, log_block_values(b, c->column) + skip, n, cover);
 		span_stats_join(to, &s, cover);
 		row += n;
 	}
@@ -381,7 +404,7 @@ void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int6
 	while (row < end) {
 		struct span_stats s;
 		uint64_t to, first;
-		const struct log_block *b = log_block_of(r, c->tier, row, &first);
+		struct log_block *b = log_block_of(r, c->tier, row, &first);
 
 		/* Without rows there are no spans. */
 		if (b && row == first && log_span(b->cell, 1) > log_span(cell, 1))

@@ -1,6 +1,7 @@
 #include "trace/log-decode.h"
 
 #include <math.h>
+#include <string.h>
 
 void log_section_values(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
 			double *values, double *scratch)
@@ -17,9 +18,25 @@ void log_section_values(const struct log_section *s, const uint16_t *column, uns
 			log_walk_skip(&walk, 1);
 			continue;
 		}
-		log_walk_get(&walk, scratch ? scratch : values + (size_t)to * s->n);
-		for (size_t i = 0; scratch && i < s->n; i++)
+		log_walk_get(&walk, scratch);
+		for (size_t i = 0; i < s->n; i++)
 			values[i * width + to] = scratch[i];
+	}
+}
+
+void log_section_arrays(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
+			uint8_t *bytes, struct log_array *out)
+{
+	struct log_walk walk;
+
+	memcpy(bytes, s->arrays, s->size);
+	for (size_t i = 0; i < width; i++)
+		out[i] = (struct log_array) {bytes, LOG_NONE};
+	log_walk_begin(&walk, s);
+	for (uint32_t c = 0; c < s->columns; c++) {
+		if (c < n && column[c] < width)
+			out[column[c]] = (struct log_array) {bytes + (walk.p - s->arrays), s->kinds[c]};
+		log_walk_skip(&walk, 1);
 	}
 }
 

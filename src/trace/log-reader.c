@@ -14,6 +14,8 @@
 
 #define FRONT	  65536			/* bytes of something else before the first chunk */
 #define SEARCH	  (UINT64_C(64) << 20) /* bytes at a time that are searched for the first META */
+#define PASS	  ((size_t)128 << 10) /* bytes of rows of a tier that are kept while all are read once */
+#define AHEAD	  ((size_t)128 << 10) /* bytes that are read at once where chunks are read in order */
 #define FACTS	  1024
 #define FAULTS	  65536 /* damaged chunks that are counted once each */
 #define EVENTS	  (1 << 20)
@@ -120,8 +122,29 @@ bool log_damage_text(struct log_reader *r, char *out, size_t size)
 
 /* --- chunks --- */
 
+/* n bytes at that offset; behind those that were read last, more are read at once.  NULL: they are not
+ * there. */
+static const uint8_t *chunk_bytes(struct log_reader *r, size_t n, uint64_t at)
+{
+	struct log_bytes *b = &r->stored;
+
+	if (at < r->stored_at || at + n > r->stored_at + b->n) {
+		size_t want = at == r->stored_next && n < AHEAD ? AHEAD : n;
+		ssize_t got;
+
+		b->n = 0;
+		got = log_bytes_add(b, want) ? log_read_at(r, b->p, want, at) : -1;
+		b->failed = false;
+		b->n = got > 0 ? (size_t)got : 0;
+		r->stored_at = at;
+	}
+	r->stored_next = at + n;
+	return at + n <= r->stored_at + b->n ? b->p + (at - r->stored_at) : NULL;
+}
+
 bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct log_head *h, struct log_bytes *to)
 {
+	const uint8_t *p;
 	enum log_fault fault = LOG_FAULT_SUM;
 	size_t n = LOG_HEAD + (size_t)item->stored;
 	uint64_t rows = 0;
@@ -133,13 +156,12 @@ bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct lo
 	}
 	r->raw_of.stored = to == &r->raw ? 0 : r->raw_of.stored;
 	*h = (struct log_head) {.seq = LOG_SEQ_NONE};
-	r->stored.n = 0;
 	for (int t = 0; t < TIERS; t++)
 		rows += item->rows[t];
-	if (item->stored <= LOG_STORED_MAX && log_bytes_add(&r->stored, n) &&
-	    log_read_at(r, r->stored.p, n, item->at) == (ssize_t)n && log_head_get(r->stored.p, h) &&
-	    h->session == r->id && h->kind == item->kind && h->stored == item->stored && h->cell == item->cell) {
-		switch (h->version == LOG_VERSION ? log_unpack(r->unpacker, h, r->stored.p + LOG_HEAD, to)
+	p = item->stored <= LOG_STORED_MAX ? chunk_bytes(r, n, item->at) : NULL;
+	if (p && log_head_get(p, h) && h->session == r->id && h->kind == item->kind &&
+	    h->stored == item->stored && h->cell == item->cell) {
+		switch (h->version == LOG_VERSION ? log_unpack(r->unpacker, h, p + LOG_HEAD, to)
 						  : LOG_BAD_CODEC) {
 		case LOG_OK:
 			if (to == &r->raw) {
@@ -151,7 +173,7 @@ bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct lo
 		default: break;
 		}
 	}
-	r->stored.failed = to->failed = false;
+	to->failed = false;
 	log_note(r, fault, item->at, h->seq, item->cell, rows);
 	return false;
 }
@@ -710,6 +732,14 @@ static int load(struct log_reader *r, uint64_t from, struct err *e)
 	return 0;
 }
 
+void log_reader_pass(struct log_reader *r, bool on)
+{
+	pthread_mutex_lock(&r->lock);
+	for (int i = 0; i < LOG_CACHES; i++)
+		r->caches[i].most = on ? PASS : (size_t)(i == TIER_FAST || i == LOG_LODS ? 8 : 4) << 20;
+	pthread_mutex_unlock(&r->lock);
+}
+
 struct log_reader *log_reader_open(int fd, uint64_t from, const char *shown, struct err *e)
 {
 	struct log_reader *r = calloc(1, sizeof(*r));
@@ -725,8 +755,7 @@ struct log_reader *log_reader_open(int fd, uint64_t from, const char *shown, str
 	r->fd = fd;
 	r->shown = strdup(shown);
 	r->unpacker = log_unpacker_new();
-	for (int i = 0; i < LOG_CACHES; i++)
-		r->caches[i].most = (size_t)(i == TIER_FAST || i == LOG_LODS ? 8 : 4) << 20;
+	log_reader_pass(r, false);
 	ok = r->shown && r->unpacker;
 	if (!ok) {
 		err_set(e, ERR_FAILED, _("out of memory"));

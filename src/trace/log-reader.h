@@ -73,7 +73,12 @@ void log_reader_times(struct log_reader *r, enum tier tier, uint64_t first, size
 void log_reader_values(struct log_reader *r, size_t channel, uint64_t first, size_t n, double *out);
 /* As trace_read(). */
 size_t log_reader_read(struct log_reader *r, enum tier tier, uint64_t row, size_t most, int64_t *t_ns,
-		       const size_t *channels, size_t n_channels, double *values, size_t stride);
+		       const size_t *channels, size_t n_channels, double *const *values);
+/* As trace_count(). */
+void log_reader_count(struct log_reader *r, enum tier tier, uint64_t row, size_t n, const size_t *channels,
+		      size_t n_channels, struct histogram *const *to);
+/* As trace_pass(). */
+void log_reader_pass(struct log_reader *r, bool on);
 
 /* Columns first .. first + n - 1 of any zoom. */
 void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out);

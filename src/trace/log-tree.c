@@ -762,6 +762,31 @@ void log_tree_free(struct log_reader *r)
 			cache_drop_oldest(&r->caches[i]);
 }
 
+/* Room for rows, and for so many bytes of arrays behind block->arrays. */
+static struct log_block *block_add(struct log_reader *r, enum tier tier, uint64_t at, size_t n, size_t bytes)
+{
+	size_t width = r->session.width[tier];
+	struct log_block *b =
+		log_cache_add(&r->caches[tier], at, n, n * width, width * sizeof(*b->arrays) + bytes);
+
+	if (!b)
+		return NULL;
+	b->n = (uint32_t)n;
+	b->arrays = (struct log_array *)(void *)b->records;
+	return b;
+}
+
+const double *log_block_values(struct log_block *b, unsigned column)
+{
+	struct log_array *a = &b->arrays[column];
+	double *v = b->values + (size_t)column * b->n;
+
+	if (a->p)
+		log_array_get(a->p, a->kind, b->n, v);
+	a->p = NULL;
+	return v;
+}
+
 /* Lost rows: at the beginning of the cell. */
 static void block_lose(struct log_reader *r, enum tier tier, struct log_block *b, int64_t after_ns)
 {
@@ -774,6 +799,7 @@ static void block_lose(struct log_reader *r, enum tier tier, struct log_block *b
 	}
 	for (size_t i = 0; i < (size_t)b->n * r->session.width[tier]; i++)
 		b->values[i] = (double)NAN;
+	memset(b->arrays, 0, r->session.width[tier] * sizeof(*b->arrays));
 }
 
 /* The section of a tier; false: damage, which is noted. */
@@ -782,24 +808,26 @@ static bool section_of(struct log_reader *r, const struct log_item *item, enum t
 {
 	struct log_section s;
 	struct log_in in;
-	bool found = false;
-	int got;
+	bool again = r->raw_of.stored > 0 && r->raw_at == item->at && r->sections_at == item->at;
+	int got = 1;
 
 	if (!log_read_chunk(r, item, h, &r->raw))
 		return false;
-	in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
-	while ((got = log_data_next(&in, &s)) > 0)
-		if (s.tier == tier && !found) {
-			*out = s;
-			found = true;
-		}
-	return got == 0 && found && out->n == item->rows[tier];
+	if (!again) {
+		in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
+		memset(r->sections, 0, sizeof(r->sections));
+		while ((got = log_data_next(&in, &s)) > 0)
+			if (s.tier < TIERS && r->sections[s.tier].n == 0)
+				r->sections[s.tier] = s;
+		r->sections_at = got == 0 ? item->at : UINT64_MAX;
+	}
+	*out = r->sections[tier];
+	return r->sections_at == item->at && out->n > 0 && out->n == item->rows[tier];
 }
 
-static const struct log_block *block_read(struct log_reader *r, const struct log_item *item, enum tier tier,
-					  int64_t after)
+static struct log_block *block_read(struct log_reader *r, const struct log_item *item, enum tier tier,
+				    int64_t after)
 {
-	struct log_cache *cache = &r->caches[tier];
 	size_t n = item->rows[tier], width = r->session.width[tier];
 	const struct log_generation *g = NULL;
 	struct log_section s;
@@ -809,13 +837,13 @@ static const struct log_block *block_read(struct log_reader *r, const struct log
 
 	if (good)
 		g = log_generation_find(r, h.generation);
-	b = log_cache_add(cache, item->at, n, n * width, 0);
+	b = block_add(r, tier, item->at, n, good ? s.size : 0);
 	if (!b)
 		return NULL;
-	b->n = (uint32_t)n;
 	b->cell = item->cell;
 	if (g && log_section_times(&s, item->cell, b->t_ns) == 0 && b->t_ns[0] > after) {
-		log_section_values(&s, g->column[tier], g->width[tier], width, b->values, NULL);
+		log_section_arrays(&s, g->column[tier], g->width[tier], width, (uint8_t *)(b->arrays + width),
+				   b->arrays);
 		return b;
 	}
 	if (item->kind)
@@ -825,9 +853,9 @@ static const struct log_block *block_read(struct log_reader *r, const struct log
 }
 
 /* The rows of a chunk; those of the same cell before it decide whether they can be. */
-static const struct log_block *block_get(struct log_reader *r, const struct log_item *items, size_t i, enum tier tier)
+static struct log_block *block_get(struct log_reader *r, const struct log_item *items, size_t i, enum tier tier)
 {
-	const struct log_block *b = log_cache_find(&r->caches[tier], items[i].at);
+	struct log_block *b = log_cache_find(&r->caches[tier], items[i].at);
 	int64_t after = INT64_MIN;
 	size_t j = i;
 
@@ -866,7 +894,7 @@ static size_t item_of_row(const struct log_item *items, size_t n, enum tier tier
 	return lo;
 }
 
-const struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first)
+struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first)
 {
 	const struct log_items *groups = &r->levels[1];
 	const struct log_item *group = &groups->p[item_of_row(groups->p, groups->n, tier, row)], *items;

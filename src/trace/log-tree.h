@@ -45,6 +45,7 @@ struct log_block {
 	int64_t *t_ns;	/* of rows */
 	double *values; /* n of each of the session's columns; of bins for each part */
 	uint8_t *records;
+	struct log_array *arrays; /* of rows: one a column that is not decoded yet */
 };
 
 #define LOG_SLOTS 8192
@@ -100,8 +101,11 @@ struct log_reader {
 	struct log_unpacker *unpacker;
 	struct bin_order order;
 	struct log_bytes stored, raw, raw_index;
+	uint64_t stored_at, stored_next; /* offset of stored, and behind what was used of it last */
 	struct log_head raw_of; /* the chunk in raw; stored 0: none */
 	uint64_t raw_at;
+	struct log_section sections[TIERS]; /* of that at sections_at, while it is in raw; n 0: none */
+	uint64_t sections_at;
 	uint8_t *window;
 	uint64_t window_at;
 	size_t window_n;
@@ -144,7 +148,9 @@ const struct log_item *log_index_of(const struct log_reader *r, int level, int64
 uint64_t log_rows_before(struct log_reader *r, enum tier tier, int64_t cell);
 /* The rows of the chunk that holds that row, and the number of the first; lives until the
  * next call.  NULL: out of memory. */
-const struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first);
+struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first);
+/* A column of its rows, which are decoded when they are first asked for. */
+const double *log_block_values(struct log_block *b, unsigned column);
 struct log_block *log_cache_find(struct log_cache *c, uint64_t at);
 struct log_block *log_cache_add(struct log_cache *c, uint64_t at, size_t times, size_t values, size_t records);
 

@@ -212,6 +212,8 @@ uint8_t log_array_put(struct log_bytes *b, const double *v, size_t n, uint8_t li
 ssize_t log_array_size(const uint8_t *p, size_t left, uint8_t kind, size_t n);
 /* Decodes one of which log_array_size() is right. */
 void log_array_get(const uint8_t *p, uint8_t kind, size_t n, double *out);
+/* Counts its values without decoding them; false: it is of a form that must be decoded. */
+bool log_array_count(const uint8_t *p, uint8_t kind, size_t n, struct histogram *to);
 
 /* A section of DATA or LOD, in the raw payload. */
 struct log_section {

@@ -37,9 +37,20 @@ void trace_row_values(struct trace *t, size_t channel, uint64_t first, size_t n,
 }
 
 size_t trace_read(struct trace *t, enum tier tier, uint64_t row, size_t most, int64_t *t_ns, const size_t *channels,
-		  size_t n_channels, double *values, size_t stride)
+		  size_t n_channels, double *const *values)
 {
-	return log_reader_read(t->log, tier, row, most, t_ns, channels, n_channels, values, stride);
+	return log_reader_read(t->log, tier, row, most, t_ns, channels, n_channels, values);
+}
+
+void trace_pass(struct trace *t, bool on)
+{
+	log_reader_pass(t->log, on);
+}
+
+void trace_count(struct trace *t, enum tier tier, uint64_t row, size_t n, const size_t *channels,
+		 size_t n_channels, struct histogram *const *to)
+{
+	log_reader_count(t->log, tier, row, n, channels, n_channels, to);
 }
 
 void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out)

@@ -71,10 +71,16 @@ uint64_t trace_row_from(const struct trace *t, enum tier tier, int64_t t_ns);
 void trace_row_times(const struct trace *t, enum tier tier, uint64_t first, size_t n, int64_t *out);
 /* In the channel's unit, NaN where missing; rows of the channel's tier. */
 void trace_row_values(struct trace *t, size_t channel, uint64_t first, size_t n, double *out);
-/* Rows of one chunk, at most `most` of them: their times, and their values channel after channel,
- * `stride` apart.  Returns how many. */
+/* Rows of one chunk, at most `most` of them: their times, and their values for each channel that has room for
+ * them.  Returns how many. */
 size_t trace_read(struct trace *t, enum tier tier, uint64_t row, size_t most, int64_t *t_ns, const size_t *channels,
-		  size_t n_channels, double *values, size_t stride);
+		  size_t n_channels, double *const *values);
+/* While it is on, all rows are read once and in order: few of them are kept. */
+void trace_pass(struct trace *t, bool on);
+/* Counts the values of n of these rows for each channel that has bins, without decoding them where they are
+ * all of a chunk. */
+void trace_count(struct trace *t, enum tier tier, uint64_t row, size_t n, const size_t *channels,
+		 size_t n_channels, struct histogram *const *to);
 
 /* Statistics of the channel's rows in [from_ns, to_ns). */
 void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out);

@@ -487,6 +487,7 @@ static int columns(const char *path, const char *folder)
 	struct trace *t = trace_open(path, &e);
 	const struct session *s = t ? trace_session(t) : NULL;
 	size_t list[64], n = 0, got;
+	double *to[64];
 	FILE *f[64];
 	char name[4096];
 	bool good = t != NULL;
@@ -497,12 +498,13 @@ static int columns(const char *path, const char *folder)
 		snprintf(name, sizeof(name), "%s/%zu.f64", folder, n);
 		f[n] = fopen(name, "wb");
 		good = f[n] != NULL;
+		to[n] = v[n];
 		list[n++] = i;
 	}
 	for (uint64_t row = 0; good && row < trace_rows(t, TIER_FAST); row += got) {
 		uint64_t left = trace_rows(t, TIER_FAST) - row;
 
-		got = trace_read(t, TIER_FAST, row, left < 2048 ? (size_t)left : 2048, t_ns, list, n, v[0], 2048);
+		got = trace_read(t, TIER_FAST, row, left < 2048 ? (size_t)left : 2048, t_ns, list, n, to);
 		for (size_t i = 0; i < n; i++)
 			good &= fwrite(v[i], sizeof(double), got, f[i]) == got;
 	}

@@ -125,6 +125,50 @@ static void statistics(void **state)
 	free(v);
 }
 
+/* Phases of many, of few, of equal values and of a single one, whose quantiles are those of all. */
+static void phases(void **state)
+{
+	static const size_t ends[] = {100000, 150000, 150001, 199000, MANY};
+	char path[] = "/tmp/nvmtop-stats-XXXXXX";
+	double *v = malloc(MANY * sizeof(*v));
+	size_t list[1] = {0}, from = 0;
+	const struct channels channels = {list, 1};
+	struct epoch span = {.from_ns = 1000000, .to_ns = (int64_t)(MANY + 1) * 1000000};
+	struct result all, r;
+	struct stats *whole;
+	struct trace *t;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_non_null(v);
+	close(fd);
+	for (size_t i = 0; i < MANY; i++)
+		v[i] = i < 100000   ? floor(unit_random() * 1000) / 10
+		       : i < 150000 ? unit_random() * 3e4 - 2e4
+		       : i < 199000 ? 77.7
+				    : (double)(float)unit_random() * 5000;
+	t = trace_of(path, v, MANY);
+	span.end_ns = span.to_ns;
+	whole = stats_begin(t, &channels, &span, 1, &all);
+	assert_non_null(whole);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); from = ends[i++]) {
+		struct epoch part = {.from_ns = (int64_t)(from + 1) * 1000000,
+				     .to_ns = (int64_t)(ends[i] + 1) * 1000000};
+
+		part.end_ns = part.to_ns;
+		assert_int_equal(stats_make(t, &channels, &part, 1, whole, &r, no_tick, NULL), 0);
+		assert_int_equal(r.n, ends[i] - from);
+	}
+	stats_end(whole);
+	trace_close(t);
+	qsort(v, MANY, sizeof(*v), by_value);
+	near(all.p50, v[quantile_rank(0.5, MANY)], 2.5e-4 * (all.max - all.min));
+	near(all.p95, v[quantile_rank(0.95, MANY)], 2.5e-4 * (all.max - all.min));
+	near(all.p99, v[quantile_rank(0.99, MANY)], 2.5e-4 * (all.max - all.min));
+	unlink(path);
+	free(v);
+}
+
 static void ranks(void **state)
 {
 	(void)state;
@@ -266,7 +310,8 @@ static void stopped(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(statistics), cmocka_unit_test(ranks),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(statistics), cmocka_unit_test(phases),
+					   cmocka_unit_test(ranks),
 					   cmocka_unit_test(student), cmocka_unit_test(neumann_of), cmocka_unit_test(stopped)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
