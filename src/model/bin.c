@@ -1,4 +1,4 @@
-/* Folding of values into bins, shared by the live history and the log. */
+/* Folds values into bins; shared by the live history and the log. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

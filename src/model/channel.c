@@ -1,5 +1,4 @@
-/* The names that formats, board files and messages use for tiers, units,
- * families and kinds: one table each, for both directions. */
+/* Tables of the names that formats, board files and messages use for tiers, units, families and kinds. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,7 +52,7 @@ static int find(const char *const *names, int n, const char *name)
 	return -1;
 }
 
-/* tier_name() and tier_find(), and so on. */
+/* Defines tier_name() and tier_find(), and so on. */
 #define NAMES(what, names, n)                                                                                \
 	const char *what##_name(enum what i)                                                                 \
 	{                                                                                                    \
@@ -86,10 +85,10 @@ bool channel_is_nvml(const struct channel *c)
 	return !strncmp(c->source, "NVML", 4);
 }
 
-/* Drivers and rows without a sum can say anything.  What is outside of these is not true
- * on any board: loads as a recorder can measure them, more memory than an address space,
- * a kilovolt, a kiloampere, a megawatt, colder than any sensor works.  The EMC's load is
- * not bounded by its rate, which other writers take from another moment. */
+/* Faulty drivers and damaged rows can contain any value. Values outside these ranges are wrong on any
+ * board: loads beyond what a recorder can measure, more memory than an address space, a kilovolt, a
+ * kiloampere, a megawatt, colder than any sensor works. EMC load has no upper limit: other writers divide
+ * by a rate that was read at another time. */
 #define ANY          {-INFINITY, INFINITY}
 #define COUNT        {0, INFINITY}
 #define PERCENT      {0, (double)100.01F}
@@ -125,7 +124,7 @@ static const struct range ranges[CHANNEL_KINDS] = {
 
 struct range channel_range(enum channel_kind kind)
 {
-	/* a kind that is not in the table */
+	/* kinds without an entry accept any value */
 	return ranges[kind].hi > ranges[kind].lo ? ranges[kind] : (struct range) ANY;
 }
 

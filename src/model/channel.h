@@ -1,4 +1,4 @@
-/* channel: one signal over time, and what a reader must know about it. */
+/* channel: one measured quantity over time, and its description. */
 #ifndef NVMTOP_MODEL_CHANNEL_H
 #define NVMTOP_MODEL_CHANNEL_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A tier is a rate.  Every channel is sampled in exactly one. */
+/* A tier is a sampling rate. Every channel belongs to exactly one. */
 enum tier {
 	TIER_FAST,		/* 1 kHz by default: GPU, CPU, memory, EMC */
 	TIER_MEDIUM,		/* 100 Hz: power rails, clocks */
@@ -14,11 +14,10 @@ enum tier {
 	TIERS
 };
 
-/* How far two samples of a channel can be apart for the time between them to count as
- * covered: so many periods of its tier. */
+/* The time between two samples counts as covered if they are at most this many periods of the tier apart. */
 #define COVER_PERIODS 5
 
-/* Values are doubles in these units; NaN is "was not read". */
+/* Values are doubles in these units; NaN means not read. */
 enum unit {
 	UNIT_NONE,		/* a plain number */
 	UNIT_PERCENT,		/* 0 .. 100 */
@@ -35,8 +34,7 @@ enum unit {
 
 enum family { FAMILY_GPU, FAMILY_CPU, FAMILY_MEMORY, FAMILY_POWER, FAMILY_HEAT, FAMILY_OTHER, FAMILIES };
 
-/* What the channel is, as far as other rooms must tell: the trace (which field
- * of version 1 holds it) and the screen (where it stands). */
+/* What a channel measures: determines its field in a version 1 trace and its place on the screen. */
 enum channel_kind {
 	CHANNEL_OTHER,
 	CHANNEL_GPU_UTIL,	/* percent in tenths */
@@ -48,7 +46,7 @@ enum channel_kind {
 	CHANNEL_RAIL_VOLTAGE,	/* whole millivolts; index = rail, in the board's order */
 	CHANNEL_RAIL_CURRENT,	/* whole milliamperes */
 	CHANNEL_RAIL_POWER,	/* mV x mA / 1000, to float precision */
-	CHANNEL_POWER_TOTAL,	/* the board's total by its rule, which the note states */
+	CHANNEL_POWER_TOTAL,	/* the board's total; the note gives the formula */
 	CHANNEL_TEMPERATURE,	/* index = zone, in the board's order; float precision */
 	CHANNEL_HOTTEST,	/* the highest temperature */
 	CHANNEL_GPU_FREQ,
@@ -59,30 +57,33 @@ enum channel_kind {
 	CHANNEL_ENGINE_FREQ,	/* 0 when it is off */
 	CHANNEL_THROTTLE,	/* above 0 while something is throttled; label names it */
 	CHANNEL_THROTTLE_COUNT,	/* events so far; each step up is one */
-	CHANNEL_FREQ_LIMIT,	/* the lowest or highest clock that is allowed now */
+	CHANNEL_FREQ_LIMIT,	/* the lowest or highest clock allowed now */
 	CHANNEL_GATED,		/* 1 while the unit is powered down */
-	CHANNEL_COUNTER,	/* counts up since the program started: only its rise has a meaning */
-	CHANNEL_NOTICE,		/* above 0 while there is a notice that slows nothing down; label names it */
+	CHANNEL_COUNTER,	/* counts up from the start of the program: only its increase is
+				 * meaningful */
+	CHANNEL_NOTICE,		/* above 0 while there is a notice (a warning that lowers nothing); label
+				 * names it */
 	CHANNEL_KINDS
 };
 
 /* Texts are printable UTF-8 and always terminated. */
 struct channel {
 	char name[48];		/* unique and stable: "gpu.util", "cpu4.util", "VDD_IN.power" */
-	char label[32];		/* what the screen shows: "GPU", "cpu4", "VDD_IN" */
+	char label[32];		/* display name: "GPU", "cpu4", "VDD_IN" */
 	enum channel_kind kind;
 	uint16_t index;
 	enum tier tier;
-	uint16_t column;	/* where it stands in a row of its tier */
+	uint16_t column;	/* index in a row of its tier */
 	enum unit unit;
 	enum family family;
-	double lo, hi;		/* natural range (0..100, 0..MemTotal), or NaN: scale to the data */
-	double warn, crit;	/* from where on it nears, and passes, a limit; NaN: none is known */
-	int64_t period_ns;	/* how often the kernel really renews it, 0 = every tick */
+	double lo, hi;		/* natural range (0..100, 0..MemTotal); NaN: scale to the data */
+	double warn, crit;	/* near the limit, and over it; NaN: no known limit */
+	int64_t period_ns;	/* how often the kernel updates it; 0: every tick */
 	char source[160];	/* the kernel file, or the formula over other channels */
 	char note[96];		/* "mean of 100 ms", "sum of rails", "estimate", "demo"; may be "" */
-	char missing[200];	/* "" or why it has no value at all, and what would unlock it */
-	char kernel[24];	/* the kernel's own name of it, a thermal zone's type: "cpu-thermal"; may be "" */
+	char missing[200];	/* why it has no value, and how to enable it; or "" */
+	char kernel[24];	/* the kernel's name for it, such as a zone's type "cpu-thermal"; may be
+				 * "" */
 };
 
 /* A fact about where the samples come from: "board"="agx_orin",
@@ -93,25 +94,25 @@ struct fact {
 	char value[160];
 };
 
-/* The fact that exists if rails are read at random moments of their period. */
+/* The fact that is set if rails are read at random points of their period. */
 #define FACT_MOMENTS "rails.moments"
 
-/* The value of a fact, or NULL. */
+/* Returns the value of a fact, or NULL if it does not exist. */
 const char *fact_get(const struct fact *facts, size_t n, const char *key);
 
-/* A change at t_ns: of a fact, or of a channel for which changes are recorded because it is a setting of
- * the machine, or because it begins or ceases to have values. */
+/* A change at t_ns: of a fact, or of a channel whose changes are recorded because it is a machine
+ * setting, or because it starts or stops having values. */
 struct change {
 	int64_t t_ns;
 	char what[48];		/* the fact's key or the channel's name */
-	char from[64], to[64];	/* for people, with a unit; "" is no value */
+	char from[64], to[64];	/* formatted, with a unit; "" is no value */
 };
 
-/* "mode: 15W -> 40W"; "--" for no value. */
+/* Formats "mode: 15W -> 40W"; "--" is no value. */
 #define CHANGE_TEXT (sizeof(struct change) + 16)
 void change_text(char out[CHANGE_TEXT], const struct change *c);
 
-/* Gives the fact of that name, if there is one, the new value. */
+/* Updates the fact that c->what names, if it exists. */
 void facts_change(struct fact *facts, size_t n, const struct change *c);
 
 const char *tier_name(enum tier t);	/* "fast", "medium", "slow": part of formats, not translated */
@@ -119,32 +120,32 @@ const char *unit_name(enum unit u);	/* "%", "Hz", "kB", "mV", "mA", "mW", "C", "
 const char *family_name(enum family f);	/* "gpu", "cpu", "memory", "power", "heat", "other" */
 const char *channel_kind_name(enum channel_kind k);	/* "gpu_util", ...: part of formats */
 
-/* The inverse; -1 for an unknown name. */
+/* Return -1 for an unknown name. */
 int tier_find(const char *name);
 int unit_find(const char *name);
 int family_find(const char *name);
 int channel_kind_find(const char *name);
 
-/* Is it a counter, whose rise is reported and no mean? Joules always are. */
+/* True for a counter, of which the increase is reported instead of the mean. Joules are counters. */
 bool channel_counts(const struct channel *c);
 
-/* Is it NVIDIA's library that measures it? */
+/* True if the channel is read through NVML. */
 bool channel_is_nvml(const struct channel *c);
 
-/* The possible values of a kind; others come from a faulty driver or a damaged file. */
+/* The valid range of a kind; other values come from a faulty driver or a damaged file. */
 struct range {
 	double lo, hi;
 };
 struct range channel_range(enum channel_kind kind);
 
-/* False for NaN, too. */
+/* False for NaN. */
 static inline bool range_holds(struct range r, double v)
 {
 	return v >= r.lo && v <= r.hi;
 }
 
-/* Round v to what a trace of version 1 can hold for this kind, so that the live value and the one read
- * back are equal bit for bit. NaN stays NaN, and impossible values become NaN. */
+/* Rounds v to what a version 1 trace can store for this kind, so that the live value and the one read
+ * back are equal bit for bit. NaN and out-of-range values become NaN. */
 double channel_round(enum channel_kind kind, double v);
 
 #endif

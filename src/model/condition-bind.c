@@ -1,5 +1,5 @@
-/* The names and units of a condition to channels.  A signal has a name, a label and
- * short words; a word that fits several channels is an error, never a guess. */
+/* Resolves the signal names and units of a condition to channels. A signal has a name, a label and short
+ * words; a word that matches several channels is an error. */
 #include "model/condition.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static const struct {
 
 #define WORDS (sizeof(words) / sizeof(words[0]))
 
-/* Also cpu4, the utilisation of that core. */
+/* Also cpuN, the utilisation of core N. */
 static bool is_short_word(const char *name, const struct channel *c)
 {
 	char core[16];
@@ -31,7 +31,7 @@ static bool is_short_word(const char *name, const struct channel *c)
 	return c->kind == CHANNEL_CORE_UTIL && strcasecmp(core, name) == 0;
 }
 
-/* How a name can be meant, the strictest first. */
+/* How a name can match, strictest first. */
 enum way { BY_NAME, BY_WORD, BY_LABEL_AND_UNIT, BY_LABEL, WAYS };
 
 static bool is_meant(enum way way, const struct condition_term *t, const struct channel *c)
@@ -40,7 +40,7 @@ static bool is_meant(enum way way, const struct condition_term *t, const struct 
 		return strcasecmp(t->name, c->name) == 0;
 	if (way == BY_WORD)
 		return is_short_word(t->name, c);
-	/* VDD_IN is the label of a voltage, a current and a power. */
+	/* VDD_IN is the label of a voltage, a current and a power channel. */
 	return strcasecmp(t->name, c->label) == 0 &&
 	       (way == BY_LABEL || !t->unit || t->unit->unit == c->unit);
 }
@@ -52,7 +52,7 @@ static void list_add(char *list, size_t size, const char *name)
 	snprintf(list + n, size - n, "%s%s", n ? ", " : "", name);
 }
 
-/* Signals whose name has something of the one that does not exist, or the short words. */
+/* Lists signals with a name similar to the unknown one, or else the short words. */
 static void offer(char *list, size_t size, const char *name, const struct session *about)
 {
 	size_t stem = strnlen(name, 3), n = 0;
@@ -139,7 +139,7 @@ static int add(struct condition *to, const struct condition_term *t, size_t chan
 	return check_unit(t, c, e);
 }
 
-/* One comparison for each throttle channel: any of them where great values make it true, else all. */
+/* Adds one comparison per throttle channel: joined by "or" if large values make it true, else by "and". */
 static int add_throttles(struct condition *to, const struct condition_term *t, const struct session *about,
 			 struct err *e)
 {

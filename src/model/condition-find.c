@@ -1,5 +1,5 @@
-/* A condition over a timeline. The extremes of coarse columns exclude most of it, so that a day takes a
- * few hundred queries; the rest is evaluated row by row, with the same evaluation as live rows. */
+/* Searches a timeline for a condition. The extremes of coarse columns exclude most of it, so that a day
+ * takes a few hundred queries; the rest is evaluated row by row, by the same code as live rows. */
 #include "model/condition.h"
 
 #include <math.h>
@@ -28,13 +28,13 @@ static bool may_hold(const struct condition_term *t, const struct bin *b)
 	       term_compare(t, fmin(fmax(t->limit, b->min), b->max));
 }
 
-/* Does some value of the bin make it false, for certain? */
+/* Is it false for some value of the bin? */
 static bool breaks(const struct condition_term *t, const struct bin *b)
 {
 	return b->n && (!term_compare(t, b->min) || !term_compare(t, b->max));
 }
 
-/* The zoom, this one or coarser, at which so long a stretch is few columns. */
+/* The first zoom, from this one up, at which the length fits into one query. */
 static int zoom_for(int zoom, int64_t length)
 {
 	while (zoom < ZOOM_MAX && (length >> zoom) > MOST - 3)
@@ -42,14 +42,14 @@ static int zoom_for(int zoom, int64_t length)
 	return zoom;
 }
 
-/* Could comparison i hold at some time in the stretch?  False is certain. */
+/* Can comparison i be true at some time in [low_ns, end_ns)? False is certain. */
 static bool term_possible(void *arg, size_t i)
 {
 	struct condition_search *s = arg;
 	const struct condition_term *t = &s->eval.c->terms[i];
 	const struct timeline_ops *ops = s->timeline->ops;
 	int64_t from = s->low_ns, to = s->end_ns - 1;
-	int64_t before = from - s->eval.bridge_ns[t->tier]; /* its newest row may be as old as that */
+	int64_t before = from - s->eval.bridge_ns[t->tier]; /* the newest row at `from` may be this old */
 	int64_t first, n;
 	struct bin bins[MOST];
 	bool any = false;
@@ -62,7 +62,7 @@ static bool term_possible(void *arg, size_t i)
 		any = may_hold(t, &bins[k]);
 	if (!any || !t->hold_ns || before <= to - t->hold_ns)
 		return any;
-	/* Held for so long that every row in between is true. */
+	/* With "for", every row in between must have been true. */
 	zoom = zoom_for(s->zoom, before - (to - t->hold_ns));
 	first = ((to - t->hold_ns) >> zoom) + 1;
 	n = less((before >> zoom) - first, MOST);
@@ -80,7 +80,8 @@ static bool possible(struct condition_search *s)
 			&(struct expr_inputs) {.term = term_possible, .arg = s}) > 0;
 }
 
-/* The truth of a comparison at a row. If the rows themselves are gone, only a mean and extremes are known. */
+/* The result of a comparison at a row. If the row itself is no longer available, only a mean and extremes
+ * are known. */
 static bool term_at(struct condition_search *s, const struct condition_term *t, int64_t t_ns)
 {
 	struct timeline *line = s->timeline;
@@ -107,7 +108,7 @@ static void walk_begin(struct condition_search *s)
 {
 	s->walking = true;
 	s->found = false;
-	/* Going on where the last walk ended: everything is known. */
+	/* Continue where the last walk ended; its state is still valid. */
 	if (s->walked_ns == s->low_ns)
 		return;
 	condition_start(&s->eval, s->eval.c, s->timeline->ops->session(s->timeline)->hz);
@@ -123,7 +124,7 @@ static bool is_wanted(const struct condition_search *s, int64_t t_ns, bool holds
 	return s->back ? t_ns <= s->from_ns : t_ns >= s->from_ns;
 }
 
-/* At most *rows rows.  True when the walk is over. */
+/* Evaluates at most *rows rows. Returns true when the walk is complete. */
 static bool walk(struct condition_search *s, size_t *rows)
 {
 	const struct condition *c = s->eval.c;
@@ -185,7 +186,7 @@ void condition_search_begin(struct condition_search *s, const struct condition *
 	s->pos_ns = back ? less(from_ns, s->last_ns) + 1 : more(from_ns, s->first_ns);
 }
 
-/* The next stretch of the present zoom. */
+/* Selects the next part to search at the current zoom. */
 static void next_stretch(struct condition_search *s)
 {
 	int64_t column = (s->pos_ns - s->back) >> s->zoom;

@@ -1,5 +1,5 @@
-/* The text of a condition to its terms, and their truth over rows as they come. No board is needed: a
- * syntax error is found before anything is opened. */
+/* Parses conditions and evaluates them over live rows. Parsing needs no board, so that a syntax error is
+ * reported before anything is opened. */
 #include "model/condition.h"
 
 #include <math.h>
@@ -101,7 +101,7 @@ void condition_note(struct condition_eval *v, size_t i, int64_t t_ns, bool is)
 	v->term[i].seen_ns = t_ns;
 }
 
-/* By its newest row; one whose tier has stalled is no longer true. */
+/* True by its newest row, and false once its tier has stalled. */
 static bool term_holds(void *arg, size_t i)
 {
 	const struct condition_eval *v = arg;

@@ -1,5 +1,5 @@
-/* Formulas: the operands that conditions do not have, which are numbers, columns,
- * the time and functions.  A function has its arguments at a[0] .. a[op->n - 1]. */
+/* Operands of formulas that conditions do not have: numbers, columns, time and functions. The arguments
+ * of a function are a[0] .. a[op->n - 1]. */
 #include "model/expr.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 struct formula {
 	size_t n;
-	struct expr_op op[]; /* and the numbers behind them */
+	struct expr_op op[]; /* followed by the numbers */
 };
 
 EXPR_FUNCTION(static, value_of_column, in->row[op->index])
@@ -23,7 +23,7 @@ EXPR_FUNCTION(static, least, EXPR_MISSING2 ? NAN : fmin(a[0], a[1]))
 EXPR_FUNCTION(static, most, EXPR_MISSING2 ? NAN : fmax(a[0], a[1]))
 EXPR_FUNCTION(static, clamped, isnan(a[0] + a[1] + a[2]) ? NAN : fmin(fmax(a[0], a[1]), a[2]))
 
-/* Seconds into the period: 0 <= x < period. */
+/* Seconds since the start of the period: 0 <= x < period. */
 static double into(double t, double period)
 {
 	double x = t / period;
@@ -32,7 +32,8 @@ static double into(double t, double period)
 	return period > 0 && !isnan(x) ? (x < 1 ? x : 0) * period : NAN;
 }
 
-/* The point (time, value) of a curve that counts at a time, and the time since it. */
+/* Returns the index of the last point (time, value) of a curve at or before a time, and the time since
+ * it. */
 static unsigned point_at(const double *points, unsigned n, double period, double t, double *since)
 {
 	double x = into(t, period);
@@ -44,7 +45,7 @@ static unsigned point_at(const double *points, unsigned n, double period, double
 	return (i ? i : n) - 1;
 }
 
-/* From point i to the next one; a single point is a whole period from itself. */
+/* Time from point i to the next one; with a single point, the whole period. */
 static double length(const double *points, unsigned n, double period, unsigned i)
 {
 	return (i + 1 < n ? points[2 * i + 2] : points[0] + period) - points[2 * i];
@@ -67,7 +68,8 @@ static double track(EXPR_PARAMETERS)
 	return v + (next - v) * (since / length(a + 1, n, a[0], i));
 }
 
-/* The second pass begins where it will end: a period is linear in its beginning. */
+/* The end of a period is linear in its initial value: the first pass finds the initial value of the
+ * steady state, the second one evaluates with it. */
 static double settle(EXPR_PARAMETERS)
 {
 	double since, tau = a[1], v = 0, from = 0;
@@ -83,8 +85,8 @@ static double settle(EXPR_PARAMETERS)
 	return a[2 * now + 3] + (from - a[2 * now + 3]) * exp(-since / tau);
 }
 
-/* 0 <= hash < 1 (splitmix64) of the seed a[0] and the interval of a[1] seconds; the
- * k'th of them, or that of so many intervals later. */
+/* A hash (splitmix64), 0 <= hash < 1, of the seed a[0] and the number of the interval of a[1] seconds,
+ * `later` intervals after that of t; k selects one of several independent values. */
 static double hash(const double *a, double t, unsigned k, int later)
 {
 	double x = a[1] > 0 ? floor(t / a[1]) : NAN;
@@ -102,7 +104,7 @@ static double hash(const double *a, double t, unsigned k, int later)
 
 EXPR_FUNCTION(static, noise, hash(a, in->t, 0, 0))
 
-/* How much of the interval is over. */
+/* The elapsed fraction of the interval. */
 EXPR_FUNCTION(static, part, in->t / a[1] - floor(in->t / a[1]))
 
 static double smooth(EXPR_PARAMETERS)
@@ -133,8 +135,8 @@ static double spike(EXPR_PARAMETERS)
 static const struct function {
 	const char *name;
 	expr_apply *apply;
-	unsigned least, most, step; /* how many arguments: from, to, in steps of */
-	unsigned positive;          /* this argument, from 1 on, must be above 0 */
+	unsigned least, most, step; /* number of arguments: minimum, maximum, increment */
+	unsigned positive;          /* this argument (from 1; 0: none) must be above 0 */
 	bool timed;
 } functions[] = {
 	{"floor", floor_of, 1, 1, 1, 0, false},    {"round", rounded, 2, 2, 1, 2, false},
@@ -145,7 +147,7 @@ static const struct function {
 	{"bell", bell, 2, 2, 1, 2, true},          {"spike", spike, 4, 4, 1, 2, true},
 };
 
-/* Behind the opening bracket. */
+/* Parses the arguments, after the opening bracket. */
 static int call(struct expr_parser *p, const struct function *f)
 {
 	unsigned n = 0;

@@ -1,5 +1,5 @@
-/* The words and operators of expressions: a parser by precedence that appends
- * operations for a stack, and the loop that applies them. */
+/* Parser and evaluator of expressions: precedence climbing that emits operations for a stack machine, and
+ * the loop that runs them. */
 #include "model/expr.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ EXPR_FUNCTION(static, multiply, a[0] * a[1])
 EXPR_FUNCTION(static, divide, a[1] != 0 ? a[0] / a[1] : NAN)
 
 static const struct {
-	const char *token; /* the longer of two that begin alike comes first */
+	const char *token; /* of two with a common prefix the longer one comes first */
 	unsigned level;
 	expr_apply *apply;
 } operators[] = {
@@ -157,7 +157,7 @@ int expr_emit_number(struct expr_parser *p, double v)
 	return 0;
 }
 
-/* Numbers are one behind the other, so constant arguments stay where they are. */
+/* Numbers are stored contiguously, so constant arguments are used in place. */
 int expr_emit(struct expr_parser *p, expr_apply *apply, unsigned n, unsigned index, bool timed)
 {
 	struct expr_op op = {.apply = apply, .n = n, .index = index};

@@ -1,10 +1,11 @@
-/* expr: the language of conditions ("gpu > 95 and power > 20 W") and of made-up
- * signals ("round(40 + 5 * smooth(1, 2s), 0.1)"): its words, operators and functions.
+/* expr: the words, operators and functions of expressions, which are used by conditions ("gpu > 95 and
+ * power > 20 W") and formulas ("round(40 + 5 * smooth(1, 2s), 0.1)").
  *
- *   operators    from what binds least:  or ||   and &&   < <= > >= == = !=   + -   * /   -x
- *                and and or in any case; ( ) around what binds more
+ *   operators    by increasing precedence:  or ||   and &&   < <= > >= == = !=   + -   * /   -x
+ *                "and" and "or" in any case; ( ) for grouping
  *   numbers      12  .5  1e3, with us ms s k M G (powers of 1000) or a unit: % C rpm Hz kHz MHz GHz kB MB
- *                GB KiB MiB GiB V mV A mA W mW kW J kJ (in any case; kB is 1024 bytes, as in meminfo).  The value is in the channel's unit.
+ *                GB KiB MiB GiB V mV A mA W mW kW J kJ (in any case; kB is 1024 bytes, as in meminfo).
+ *                The value is converted to the channel's unit.
  *   names        gpu.util   [Package id 0]
  *
  * A formula is an expression whose operands are
@@ -12,23 +13,23 @@
  *   numbers, names of channels in the same row, nan (a missing value), t (seconds since the start)
  *   floor(x)  min(x, y)  max(x, y)  clamp(x, low, high)
  *   round(x, step)                           to the nearest multiple of step
- *   hold(period, t0, a, t1, b, ...)          a from t0, b from t1, ...; before t0 what the last one leaves
- *   track(period, t0, a, t1, b, ...)         straight lines through the points, the last one to the first
- *   settle(period, tau, t0, a, t1, b, ...)   hold() behind a lag: nears a by exp(-time/tau), and each
- *                                            period begins where the one before it ended
- *   noise(seed, hold)                        0 .. 1, evenly, a new value every hold seconds
+ *   hold(period, t0, a, t1, b, ...)          a from t0, b from t1, ...; the last value before t0
+ *   track(period, t0, a, t1, b, ...)         linear between the points, and from the last to the first
+ *   settle(period, tau, t0, a, t1, b, ...)   hold() with a first-order lag: approaches a by exp(-time/tau);
+ *                                            continuous from one period to the next
+ *   noise(seed, hold)                        uniform 0 .. 1, a new value every hold seconds
  *   smooth(seed, hold)                       the same values with a smooth curve between them
  *   bell(seed, hold)                         mean 0, standard deviation 1, within +-3.47
- *   spike(seed, slot, width, chance)         1 for width seconds at a random place in a share of chance
- *                                            of the slots of slot seconds, else 0
+ *   spike(seed, slot, width, chance)         time is divided into slots of `slot` seconds; with probability
+ *                                            chance, 1 for width seconds at a random place in one, else 0
  *
- * It is a pure function of time and row: noise is a hash of its seed, a whole
- * number, and of the interval.  The same text gives the same values on every
- * machine (to the last bit of an exponential).  Comparisons, and, or give 1 or 0;
- * nan in gives nan out, and so do x / 0 and a period, hold, slot or step that is
- * not above 0, which is an error where it is constant.
+ * A formula is a pure function of time and row: noise is a hash of its seed (an integer) and the
+ * interval. The same text gives the same values on every machine (except for the last bit of an
+ * exponential). Comparisons, "and" and "or" give 1 or 0. The result is nan if an operand is nan, after a
+ * division by zero, and for a period, hold, slot or step that is not above 0; the latter is an error if
+ * it is constant.
  *
- * A condition has comparisons as its operands: see condition.h. */
+ * The operands of a condition are comparisons: see condition.h. */
 #ifndef NVMTOP_MODEL_EXPR_H
 #define NVMTOP_MODEL_EXPR_H
 
@@ -38,27 +39,27 @@
 #define EXPR_DEPTH   32	/* nested brackets, calls and signs */
 #define EXPR_OPS     256
 #define EXPR_NUMBERS 512
-#define EXPR_NAME    64	/* bytes, with the 0 */
+#define EXPR_NAME    64	/* bytes, with the NUL */
 
 enum { LEVEL_OR, LEVEL_AND, LEVEL_COMPARE, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_SIGN };
 
-/* What operands are read from; only what the operands of the expression need. */
+/* Input of the operands; only those that the expression uses must be set. */
 struct expr_inputs {
 	double t;
 	const double *row;
-	bool (*term)(void *arg, size_t i);	/* comparison i of a condition */
+	bool (*term)(void *arg, size_t i);	/* result of comparison i of a condition */
 	void *arg;
 };
 
-/* An operation on n values: those at args, or else the topmost of the stack. */
+/* An operation on n values: at args, or else on top of the stack. */
 struct expr_op {
 	double (*apply)(const struct expr_op *op, const double *a, const struct expr_inputs *in);
 	const double *args;
-	unsigned n, index;	/* index: of the column or comparison */
+	unsigned n, index;	/* index of the column or comparison */
 };
 typedef double expr_apply(const struct expr_op *op, const double *a, const struct expr_inputs *in);
 
-/* A function in one line, and the parameters of any. */
+/* Defines a one-line function; the parameters are the same for all. */
 #define EXPR_PARAMETERS                                                                                      \
 	__attribute__((unused)) const struct expr_op *op, __attribute__((unused)) const double *a,           \
 		__attribute__((unused)) const struct expr_inputs *in
@@ -71,22 +72,24 @@ typedef double expr_apply(const struct expr_op *op, const double *a, const struc
 
 expr_apply expr_number, expr_term, expr_above, expr_and, expr_or;
 
-/* Reverse Polish; leaves one value.  NaN without operations. */
+/* Runs operations in reverse Polish order and returns the one value left; NaN if n is 0. */
 double expr_run(const struct expr_op *op, size_t n, const struct expr_inputs *in);
 
 struct expr_unit {
 	const char *name;
-	enum unit unit;	/* UNIT_NONE: it only multiplies */
+	enum unit unit;	/* UNIT_NONE: only a multiplier */
 	double factor;
 };
 extern const struct expr_unit expr_units[];	/* ends with a NULL name */
 
-/* A text being compiled to operations. Set the first members. Consuming a token also skips the blanks
- * behind it; on failure *e has the column (bytes, from 1), what was expected there and what was found. */
+/* State of the compiler from text to operations; the caller sets the first members. Consuming a token
+ * also skips the blanks after it. On failure *e has the column (bytes, from 1), what was expected and
+ * what was found. */
 struct expr_parser {
-	const char *ends;			/* what ends a name, a unit or a word */
-	const char *operands, *follow;		/* what a message calls an operand, and what is behind the last */
-	unsigned highest;			/* level of operators between operands */
+	const char *ends;			/* characters that end a name, a unit or a word */
+	const char *operands, *follow;		/* for messages: what an operand is, and what may follow
+						 * the last one */
+	unsigned highest;			/* highest operator level between operands */
 	int (*operand)(struct expr_parser *p);
 	int (*column)(void *arg, const char *name);
 	void *arg;
@@ -99,23 +102,25 @@ struct expr_parser {
 	double number[EXPR_NUMBERS];
 };
 
-int expr_parse(struct expr_parser *p, const char *text, struct err *e);	/* all of the text */
+int expr_parse(struct expr_parser *p, const char *text, struct err *e);	/* compiles the whole text */
 int expr_parse_level(struct expr_parser *p, unsigned level);	/* as far as operators of a level bind */
-int expr_expected(const struct expr_parser *p, const char *at, const char *what);	/* -1 */
-bool expr_take(struct expr_parser *p, const char *token);	/* a sign, or a whole word in any case */
+int expr_expected(const struct expr_parser *p, const char *at, const char *what);	/* sets *e and
+											 * returns -1 */
+bool expr_take(struct expr_parser *p, const char *token);	/* an operator, or a whole word in any
+								 * case */
 int expr_take_name(struct expr_parser *p, char name[EXPR_NAME]);
-/* In the unit of channels; *unit is NULL without one. */
+/* *v is in the channel's unit; *unit is NULL if none was given. */
 int expr_take_number(struct expr_parser *p, double *v, const struct expr_unit **unit);
 expr_apply *expr_take_operator(struct expr_parser *p, unsigned lowest, unsigned highest, unsigned *level);
-/* What is constant is computed at once, unless it is timed. */
+/* Folds a constant operation, unless it depends on time. */
 int expr_emit(struct expr_parser *p, expr_apply *apply, unsigned n, unsigned index, bool timed);
 int expr_emit_number(struct expr_parser *p, double v);
 
-/* A formula; free() it.  column(arg, name) is where in the row a channel is, -1: none. */
+/* A formula; release it with free(). column(arg, name) returns the index in the row, or -1 if not found. */
 struct formula;
 struct formula *formula_compile(const char *text, int (*column)(void *arg, const char *name), void *arg,
 				struct err *e);
-/* At t_s seconds after the start.  Allocates nothing. */
+/* The value t_s seconds after the start. Does not allocate. */
 double formula_value(const struct formula *f, double t_s, const double *row);
 
 #endif

@@ -1,9 +1,7 @@
-/* The live timeline: levels of detail for each tier, and marks, gaps and changes.
- * One mutex is held by the thread that pushes and the one that reads, for
- * microseconds; the sampler never takes it.
+/* The live timeline: levels of detail for each tier, and marks, gaps and changes. The pushing and the
+ * reading thread share one mutex, held for microseconds; the sampler never takes it.
  *
- * The session is copied, so that the data can still be read after the end of the
- * stream. */
+ * The session is copied, so that the data can be read after the end of the stream. */
 #include "model/history.h"
 
 #include <math.h>
@@ -18,7 +16,7 @@
 #define GAPS_MOST    16384
 #define CHANGES_MOST 4096
 
-/* A power channel, summed as its readings arrive. */
+/* A power channel, integrated as its readings arrive. */
 struct power {
 	size_t channel;
 	enum tier tier;
@@ -27,7 +25,7 @@ struct power {
 	struct integral sum;
 };
 
-/* The sums up to a mark, one a power channel; NaN: the mark came too late. */
+/* The sums up to a mark, one per power channel; NaN if the mark came too late. */
 struct sum_at {
 	double area, covered_ns;
 };
@@ -36,14 +34,14 @@ struct summed_mark {
 	struct sum_at sums[];
 };
 
-/* Items in the order of time. */
+/* Items in time order. */
 struct list {
-	size_t each, time, most; /* size, where it has its time, how many at most */
+	size_t each, time, most; /* item size, offset of its time, maximum number */
 	char *p;
 	size_t n, room;
 };
 
-/* What belongs to one session. */
+/* State of one session. */
 struct data {
 	struct session session;
 	struct lod *tiers[TIERS];
@@ -71,7 +69,7 @@ static struct history *of_timeline(struct timeline *t)
 	return (struct history *)(void *)((char *)t - offsetof(struct history, timeline));
 }
 
-/* The data, locked until the variable goes out of scope. */
+/* A lock on the data, released when the variable goes out of scope. */
 #define LOCKED __attribute__((cleanup(unlock)))
 
 static struct data *lock(struct history *h)
@@ -99,7 +97,7 @@ static void data_free(struct data *d)
 	memset(d, 0, sizeof(*d));
 }
 
-/* A copy of n > 0 items.  NULL: out of memory. */
+/* Returns a copy of n > 0 items, or NULL if out of memory. */
 static void *copy(const void *from, size_t n, size_t each)
 {
 	void *p = calloc(n, each);
@@ -119,7 +117,7 @@ static bool copy_session(struct session *to, const struct session *from)
 #define COLUMNS_LEAST 16
 #define COLUMNS_MOST  (1 << 20)
 
-/* How many columns a ring has. */
+/* The number of columns per ring. */
 static size_t columns_for(const struct history_bound *b, const struct session *about)
 {
 	uint64_t room = b->bytes ? b->bytes : HISTORY_BYTES, each = 0, fixed = 0, n;
@@ -194,7 +192,7 @@ static struct summed_mark *mark_at(const struct list *marks, size_t i)
 	return (struct summed_mark *)(void *)(marks->p + i * marks->each);
 }
 
-/* The reading also ends the sums of the marks that came since the one before. */
+/* Adds a reading; also completes the sums of the marks set since the previous one. */
 static void power_add(struct data *d, size_t k, int64_t t_ns, double mw)
 {
 	struct power *p = &d->power[k];
@@ -230,8 +228,8 @@ static void history_rows(struct sink *s, const struct rows *r)
 			power_add(d, k, r->t_ns[i], r->values[i * r->width + d->power[k].column]);
 }
 
-/* Room for one more.  At `most`, or without memory for more, the oldest eighth is dropped.
- * False: no room at all. */
+/* Makes room for one more item; at `most` items, or if out of memory, drops the oldest eighth. Returns
+ * false if there is no room at all. */
 static bool make_room(struct list *l)
 {
 	size_t wanted = l->room ? l->room * 2 : 64, drop = (l->n + 7) / 8;
@@ -259,7 +257,7 @@ static int64_t time_at(const struct list *l, size_t i)
 	return t_ns;
 }
 
-/* Space for an item of that time, behind all that are not later.  NULL: no room. */
+/* Inserts an item of that time after all that are not later. Returns NULL if there is no room. */
 static void *insert(struct list *l, int64_t t_ns)
 {
 	size_t at;
@@ -333,7 +331,7 @@ static bool extent_of(struct timeline *t, int64_t *first_ns, int64_t *last_ns)
 	return any;
 }
 
-/* The levels of the channel's tier; NULL: none. */
+/* The levels of detail of the channel's tier; NULL if there are none. */
 static const struct lod *lod_of(const struct data *d, size_t channel, size_t *column)
 {
 	const struct channel *c;
@@ -377,7 +375,7 @@ static int64_t step_of(struct timeline *t, enum tier tier, int64_t t_ns, int n)
 	return d->tiers[tier] ? lod_step(d->tiers[tier], t_ns, n) : t_ns;
 }
 
-/* The first item that is not before t_ns. */
+/* Index of the first item at or after t_ns. */
 static size_t first_from(const struct list *l, int64_t t_ns)
 {
 	size_t lo = 0, hi = l->n;
@@ -434,7 +432,7 @@ static int finest_of(struct timeline *t, size_t channel, int64_t t_ns)
 	return p ? lod_finest(p, t_ns) : ZOOM_MAX;
 }
 
-/* The sum of power k up to t_ns; false: it is not known. */
+/* The sum of power channel k up to t_ns; false if unknown. */
 static bool sum_to(const struct data *d, size_t k, int64_t t_ns, struct sum_at *out)
 {
 	const struct power *p = &d->power[k];
@@ -453,7 +451,7 @@ static bool sum_to(const struct data *d, size_t k, int64_t t_ns, struct sum_at *
 	return !isnan(out->area);
 }
 
-/* From mark to mark, and to the newest reading. */
+/* Known between marks, and up to the newest reading. */
 static bool integral_of(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns,
 			struct integral *out)
 {

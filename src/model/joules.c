@@ -1,5 +1,5 @@
-/* The joules of a recording: the sampler counts them since it began, and several recordings
- * may begin after that, each of them at 0. */
+/* Joules of a recording: the sampler counts them from its start, but a recording that begins later starts
+ * at 0. */
 #include <math.h>
 
 #include "model/stream.h"

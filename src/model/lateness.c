@@ -1,9 +1,9 @@
-/* A mean hides what matters of lateness, and to keep every value would grow
- * with the recording: so it is counted in steps that are fine where it is small. */
+/* A mean hides the outliers that matter, and storing every value would grow with the recording. So
+ * lateness is counted in a histogram with logarithmic steps. */
 #include "model/lateness.h"
 
 #define UNIT_NS 125 /* the finest step */
-#define EACH    8   /* steps to a doubling */
+#define EACH    8   /* steps per doubling */
 
 size_t lateness_step(int64_t late_ns)
 {
@@ -19,7 +19,7 @@ size_t lateness_step(int64_t late_ns)
 	return step < LATENESS_STEPS ? step : LATENESS_STEPS - 1;
 }
 
-/* Where step ends. */
+/* The upper bound of a step. */
 static int64_t step_end_ns(size_t step)
 {
 	size_t doublings = step < 2 * EACH ? 0 : step / EACH - 1;

@@ -1,18 +1,6 @@
-/* Each zoom is a ring of slots, and a slot holds the bins of all channels side
- * by side: a row touches one stretch of memory a zoom.  All channels of a tier
- * share the times, so one tag a slot says which column is in it; older
- * contents, and columns that a gap skipped, have another tag.
- *
- * A row changes only its column of the finest zoom.  When that column is left
- * behind it is merged into its parent, and the parent, when it is left behind
- * too, into its own.  The newest slot of a coarser zoom therefore lacks what
- * its unfinished child still holds; a query merges that in.  So a column is at
- * every moment the merge of its two children, in the very association that a
- * reader of the same rows uses, and equal bit for bit.
- *
- * min, max and sum are doubles, n is 32 bits: 28 bytes a bin.  A column cannot
- * hold more rows than that counts (39 hours at 10 kHz are 1.4 thousand million).
- * Huge pages are refused: the coarse zooms touch a few bytes each. */
+/* Each zoom is a ring of slots, and a slot contains the bins of all channels side by side, so that a row
+ * touches one contiguous range of memory per zoom. All channels of a tier share the times, so one tag per
+ * slot identifies its column; older contents, and columns that a gap skipped, have another tag. */
 #include "model/lod.h"
 
 #include <math.h>
@@ -21,25 +9,27 @@
 #include <sys/mman.h>
 
 struct level {
-	int64_t newest; /* column */
-	int64_t *tags;  /* of each slot: its column + 1 */
+	int64_t newest; /* column number */
+	int64_t *tags;  /* per slot: column number + 1 */
 	unsigned char *slots;
 };
 
 struct lod {
 	size_t width, stride;
-	int64_t columns; /* of a ring */
+	int64_t columns; /* per ring */
 	int base, levels;
 	int64_t period_ns;
 	uint64_t rows;
 	int64_t first_ns, last_ns;
-	int64_t *times; /* of the newest rows, row i at i % LOD_TIMES */
+	int64_t *times; /* of the newest rows; row i is at i % LOD_TIMES */
 	double *last_row;
 	void *memory;
 	size_t size;
 	struct level level[ZOOM_MAX - ZOOM_MIN + 1];
 };
 
+/* min, max and sum are doubles, n is 32 bits: 28 bytes per bin. A column cannot have more rows than n can
+ * count (39 hours at 10 kHz are 1.4e9). */
 static size_t stride_of(size_t width)
 {
 	return (width * (3 * sizeof(double) + sizeof(uint32_t)) + 7) / 8 * 8;
@@ -77,6 +67,7 @@ struct lod *lod_new(size_t width, double hz, size_t columns)
 		free(p);
 		return NULL;
 	}
+	/* The coarse zooms touch a few bytes each. */
 	madvise(p->memory, p->size, MADV_NOHUGEPAGE);
 	at = p->memory;
 	for (int l = 0; l < p->levels; l++) {
@@ -129,7 +120,7 @@ static void store(const struct lod *p, unsigned char *slot, size_t column, const
 	slot_counts(p, slot)[column] = (uint32_t)b->n;
 }
 
-/* Begin a new newest column: empty. */
+/* Starts a new, empty newest column. */
 static void open_column(struct lod *p, int l, int64_t index)
 {
 	p->level[l].newest = index;
@@ -137,7 +128,10 @@ static void open_column(struct lod *p, int l, int64_t index)
 	memset(slot_counts(p, slot_at(p, l, index)), 0, p->width * sizeof(uint32_t));
 }
 
-/* The newest column of level l is complete: into its parent. */
+/* Merges the newest column of level l, now complete, into its parent. A row changes only its column of the
+ * finest zoom, so the newest slot of a coarser zoom lacks the contents of its unfinished child; a query
+ * adds them. A column is thus always the merge of its two children, in the same order of additions as in
+ * a reader of the same rows, and equal bit for bit. */
 static void merge_up(struct lod *p, int l)
 {
 	unsigned char *child = slot_at(p, l, p->level[l].newest);
@@ -196,7 +190,7 @@ bool lod_extent(const struct lod *p, int64_t *first_ns, int64_t *last_ns)
 	return true;
 }
 
-/* The newest column of a level, with what its unfinished children hold. */
+/* The newest column of a level, including its unfinished children. */
 static struct bin growing(const struct lod *p, int level, size_t column)
 {
 	struct bin b = load(p, slot_at(p, 0, p->level[0].newest), column);
@@ -210,7 +204,7 @@ static struct bin growing(const struct lod *p, int level, size_t column)
 	return b;
 }
 
-/* Is the column still in the ring of its level, or newer than all of it? */
+/* Is the column still in the ring of its level, or newer? */
 static bool is_held(const struct lod *p, int l, int64_t index)
 {
 	return index > p->level[l].newest - p->columns;
@@ -221,7 +215,7 @@ static bool has_rows(const struct lod *p, int l, int64_t index)
 	return index >= 0 && is_held(p, l, index) && p->level[l].tags[index % p->columns] == index + 1;
 }
 
-/* A column that has left its ring is answered by the finest that covers it and has not. */
+/* For a column that has left its ring, the finest available one that covers it. */
 static struct bin column_at(const struct lod *p, int l, size_t column, int64_t index)
 {
 	static const struct bin empty;
@@ -262,7 +256,7 @@ int lod_finest(const struct lod *p, int64_t t_ns)
 	return p->base + l;
 }
 
-/* Rows whose time is kept and that are older than t_ns (or as old, with or_equal). */
+/* Index of the first row with a stored time at or after t_ns (after t_ns, with or_equal). */
 static uint64_t rows_before(const struct lod *p, int64_t t_ns, bool or_equal)
 {
 	uint64_t lo = p->rows > LOD_TIMES ? p->rows - LOD_TIMES : 0, hi = p->rows;
@@ -289,8 +283,7 @@ static double mean(const struct bin *b)
 	return b->n ? b->sum / (double)b->n : (double)NAN;
 }
 
-/* The newest column with rows that begins at or before t_ns, in the finest
- * zoom that still holds one. */
+/* The newest non-empty column that begins at or before t_ns, in the finest zoom that still has one. */
 static double value_of_column(const struct lod *p, size_t column, int64_t t_ns, int64_t *at_ns)
 {
 	for (int l = 0; l < p->levels; l++) {

@@ -1,4 +1,4 @@
-/* The marks and changes of a stretch of time, the same for a live history and a saved trace. */
+/* Selects marks and changes by time; shared by the live history and the trace reader. */
 #include "model/timeline.h"
 
 size_t marks_between(const struct mark *marks, size_t n_marks, int64_t from_ns, int64_t to_ns,

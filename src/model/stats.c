@@ -1,6 +1,6 @@
-/* Statistics of channels: trapezoids between readings, none across a gap.  The summary, the
- * report and the log share them, and so print the same energy. */
-/* The loops over values are to be vectorised at -O2, too. */
+/* Statistics of channels, integrated by trapezoids and not across gaps. Shared by summary, report and log
+ * so that all of them print the same energy. */
+/* The loops over values shall be vectorised even at -O2. */
 #if defined(__OPTIMIZE__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -63,7 +63,7 @@ double integral_get(const struct integral *g)
 	return g->covered_ns > 0 ? sum_get(&g->area) : NAN;
 }
 
-/* The time and the values between two neighbours. */
+/* Adds the interval between two neighbouring readings. */
 static void between(struct span_stats *s, int64_t t0, double v0, int64_t t1, double v1, int64_t hole_ns)
 {
 	int64_t dt = t1 - t0;
@@ -191,7 +191,7 @@ void span_stats_join(struct span_stats *s, const struct span_stats *later, int64
 	s->last = later->last;
 }
 
-#define STRETCH 256 /* values at a time, so that their bins are found in vectors */
+#define STRETCH 256 /* values per batch, so that bin numbers are computed with vectors */
 
 int histogram_init(struct histogram *h, double min, double max)
 {
@@ -231,7 +231,7 @@ void histogram_add(struct histogram *h, const double *v, size_t n)
 	}
 }
 
-/* Single precision is a hundredth of a bin off at most. */
+/* Single precision shifts a value by at most 1/100 of a bin. */
 void histogram_add_whole(struct histogram *h, const int32_t *k, size_t n, double first, double unit)
 {
 	float scale = (float)(unit * h->scale), from = (float)(first * unit * h->scale - h->first);

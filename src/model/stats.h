@@ -1,4 +1,4 @@
-/* stats: what a channel's readings amount to, the same for a summary, a report and a log. */
+/* stats: statistics of a channel, the same for summary, report and log. */
 #ifndef NVMTOP_MODEL_STATS_H
 #define NVMTOP_MODEL_STATS_H
 
@@ -16,75 +16,75 @@ static inline double sum_get(const struct sum *s)
 	return s->value + s->rest;
 }
 
-/* Between two readings further apart than this nothing is known, in a tier of that rate. */
+/* Two readings further apart than this are a gap, for a tier of that rate. */
 int64_t stats_hole_ns(double hz);
 
-/* Trapezoids between neighbouring readings, in the channel's unit times seconds. */
+/* Integral by trapezoids between neighbouring readings, in the channel's unit times seconds. */
 struct integral {
 	struct sum area;
-	int64_t covered_ns; /* over which it is known */
-	int64_t above_ns;   /* of these after a reading above 0 */
-	bool begun;         /* there is a reading before: */
+	int64_t covered_ns; /* duration covered by readings */
+	int64_t above_ns;   /* the part of it that follows a reading above 0 */
+	bool begun;         /* a previous reading exists: */
 	int64_t last_ns;
 	double last;
 };
-/* The next reading, cut to [from_ns, to_ns); NaN is no reading.  False: it is the first one, or
- * the one before is too far away. */
+/* Adds the next reading, clipped to [from_ns, to_ns); NaN is ignored. Returns false if it is the first
+ * one or the previous one is more than hole_ns older. */
 bool integral_add(struct integral *g, int64_t t_ns, double v, int64_t hole_ns, int64_t from_ns, int64_t to_ns);
-/* The next reading does not follow the one before. */
+/* Starts over at the next reading, as after a gap. */
 static inline void integral_break(struct integral *g)
 {
 	g->begun = false;
 }
-double integral_get(const struct integral *g); /* NaN: nothing is known */
+double integral_get(const struct integral *g); /* NaN if no time is covered */
 
-/* One channel over one span of time. */
+/* Statistics of one channel over a time span. */
 struct span_stats {
-	uint32_t channel;                /* a number of the caller's */
-	uint64_t n;                      /* readings; 0: nothing else is set */
-	double min, max, sum, squares;   /* squares: of the distances from the mean */
+	uint32_t channel;                /* chosen by the caller */
+	uint64_t n;                      /* readings; if 0, nothing else is set */
+	double min, max, sum, squares;   /* squares: sum of squared deviations from the mean */
 	int64_t first_ns, last_ns;
 	double first, last;
-	double integral;                 /* as struct integral, where it is known */
+	double integral;                 /* as struct integral, without gaps */
 	uint64_t known_ns, above_ns;
-	double rise;                     /* sum of the steps up */
+	double rise;                     /* sum of the increases */
 };
-/* Of n readings, NaN where one is missing. */
+/* Of n readings; NaN is a missing one. */
 void span_stats_rows(struct span_stats *s, const int64_t *t_ns, const double *v, size_t n, int64_t hole_ns);
-/* The same where none is missing, n > 0.  weights[i] is the time in ns from reading i to the next one, or
- * 0 behind which nothing is known; known is their sum.  Several sums side by side, to be vectorised. */
+/* The same without missing readings, n > 0. weights[i] is the time in ns from reading i to the next one,
+ * or 0 if a gap follows; known is their sum. Uses several sums in parallel so that it can be vectorised. */
 void span_stats_whole(struct span_stats *s, const int64_t *t_ns, const double *v, const double *weights,
 		      double known, size_t n);
-/* Appends those of the span that follows. */
+/* Appends the statistics of the span that follows. */
 void span_stats_join(struct span_stats *s, const struct span_stats *later, int64_t hole_ns);
 
-/* Values counted in bins whose width is a power of two: those of spans add up to those of all. */
-#define HISTOGRAM_BINS 4096 /* at least, from min to max */
+/* Counts values in bins whose width is a power of two, so that the histograms of spans can be added. */
+#define HISTOGRAM_BINS 4096 /* minimum number from min to max */
 struct histogram {
 	double min, max;
-	double scale;       /* bins a unit; exact */
-	double first, last; /* values times scale are in bins 0 .. last behind first */
-	uint64_t *bins;     /* one more, for what is missing */
+	double scale;       /* bins per unit; exact */
+	double first, last; /* value v is in bin v * scale - first, 0 .. last */
+	uint64_t *bins;     /* one extra, for missing values */
 };
-/* For values from min to max, which is more.  -1: out of memory. */
+/* For values from min to max, max > min. Returns -1 if out of memory. */
 int histogram_init(struct histogram *h, double min, double max);
 void histogram_free(struct histogram *h);
-void histogram_add(struct histogram *h, const double *v, size_t n); /* NaN is no value */
-/* (first + k) * unit for each of n k. */
+void histogram_add(struct histogram *h, const double *v, size_t n); /* NaN is ignored */
+/* Adds (first + k[i]) * unit for n values. */
 void histogram_add_whole(struct histogram *h, const int32_t *k, size_t n, double first, double unit);
 void histogram_repeat(struct histogram *h, double v, uint64_t n);
 static inline size_t histogram_bin(const struct histogram *h, double v)
 {
 	double at = v * h->scale - h->first;
 
-	at = at > 0 ? at : 0; /* so is what is no number */
+	at = at > 0 ? at : 0; /* NaN becomes 0, too */
 	return (size_t)(int32_t)(at < h->last ? at : h->last);
 }
-/* Adds those of a part of the values. */
+/* Adds the counts of another histogram of the same bins. */
 void histogram_join(struct histogram *h, const struct histogram *part);
 uint64_t histogram_count(const struct histogram *h);
-/* The bin of the value of that rank, of 0 .. count - 1, which becomes its rank in the bin; and about that
- * value. */
+/* Finds the value of rank 0 .. count - 1: histogram_find() returns its bin and replaces *rank by the rank
+ * in that bin, histogram_value() estimates the value. */
 size_t histogram_find(const struct histogram *h, uint64_t *rank);
 double histogram_value(const struct histogram *h, size_t bin, uint64_t rank);
 

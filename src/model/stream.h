@@ -1,13 +1,12 @@
-/* stream: what the engine pushes and every sink takes.
+/* stream: what the engine pushes to every sink.
  *
  *   begin  (rows | mark | gap | change | rest)*  end
  *
- * In time order within a tier.  A mark comes after every fast row that is older
- * than it and before the first fast row that is not; one that reaches the engine
- * more than 40 ms after its time may come later than that.  Marks are numbered as
- * they reach the engine, so such a one may also be older than marks before it.  A change of how the machine is set
- * comes when it is known for sure, some seconds after its time, and not before the
- * start of the stream.  All calls of one sink come from one thread at a time. */
+ * Within a tier items are in time order. A mark comes after all older fast rows and before all others;
+ * one that reaches the engine more than 40 ms late may come later than that. Marks are numbered in order
+ * of arrival, so that a late one may be older than the marks before it. A change of a machine setting
+ * comes when it is confirmed, some seconds after its time, and not before the start of the stream. All
+ * calls to one sink come from one thread at a time. */
 #ifndef NVMTOP_MODEL_STREAM_H
 #define NVMTOP_MODEL_STREAM_H
 
@@ -15,11 +14,11 @@
 #include "util/clock.h"
 #include "util/err.h"
 
-/* What a stream is about.  Everything it points to lives until end(). */
+/* Describes a stream. Everything it points to is valid until end(). */
 struct session {
 	const struct channel *channels;
 	size_t n_channels;
-	size_t width[TIERS];	/* channels in a row of the tier */
+	size_t width[TIERS];	/* channels per row of the tier */
 	double hz[TIERS];
 	struct clock_anchor start;	/* no row, mark or gap is older than start.mono_ns */
 	const struct fact *facts;
@@ -41,19 +40,19 @@ struct mark {
 	char label[64];		/* printable, may be "" */
 };
 
-/* What counts joules begins at 0 with a recording, whenever that began. */
+/* A recording's joules start at 0, whenever it began. */
 struct joules {
-	const struct channel *channel; /* NULL: there is none */
-	double before;		       /* what it had counted in the first row; NaN: not known yet */
+	const struct channel *channel; /* NULL if there is no such channel */
+	double before;		       /* value of the first row; NaN until known */
 };
 void joules_begin(struct joules *j, const struct session *about);
-/* Takes that off n rows of the tier; was: NULL, or gets the n values as they were.  False:
- * these rows have no such count. */
+/* Subtracts the initial value from n rows of the tier. If was is not NULL it gets the n original values.
+ * Returns false if the tier has no joule channel. */
 bool joules_count(struct joules *j, enum tier tier, double *rows, size_t width, size_t n, double *was);
 
 enum gap_cause {
 	GAP_LATE,		/* the sampler woke too late and skipped ticks */
-	GAP_LOST,		/* rows were sampled but could not be taken over in time */
+	GAP_LOST,		/* rows were sampled but dropped because a queue was full */
 };
 
 /* Ticks of a tier without a row, between two rows. */
@@ -64,7 +63,7 @@ struct gap {
 	uint64_t missed;	/* how many ticks */
 };
 
-/* Is it shown? A single late tick is jitter, and listed only so that all ticks are counted. */
+/* Is it shown? A single late tick is jitter, recorded only so that all ticks are accounted for. */
 static inline bool gap_is_hole(const struct gap *g)
 {
 	return g->cause != GAP_LATE || g->missed > 1;
@@ -77,12 +76,11 @@ struct sink_ops {
 	void (*mark)(struct sink *s, const struct mark *m);
 	void (*gap)(struct sink *s, const struct gap *g);
 	int (*end)(struct sink *s, struct err *e);
-	void (*rest)(struct sink *s);	/* everything so far was delivered, and more comes later; may be
-					 * NULL */
+	void (*rest)(struct sink *s);	/* all pending items are delivered, more will follow; may be NULL */
 	void (*change)(struct sink *s, const struct change *c);	/* may be NULL */
 };
 
-/* The first member of a receiver of a stream. */
+/* Base of every sink; its first member. */
 struct sink {
 	const struct sink_ops *ops;
 };
