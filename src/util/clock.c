@@ -25,7 +25,7 @@ void clock_anchor(struct clock_anchor *out)
 {
 	int64_t tightest = INT64_MAX;
 
-	/* Of several tries the one that was interrupted least. */
+	/* Keep the attempt that was interrupted least. */
 	for (int i = 0; i < 8; i++) {
 		int64_t before = read_clock(CLOCK_MONOTONIC);
 		int64_t real = read_clock(CLOCK_REALTIME);

@@ -1,4 +1,4 @@
-/* clock: one clock for everything, and how it relates to the others. */
+/* clock: the time of all samples, and its relation to other clocks. */
 #ifndef NVMTOP_UTIL_CLOCK_H
 #define NVMTOP_UTIL_CLOCK_H
 
@@ -15,9 +15,9 @@ struct clock_anchor {
 };
 
 int64_t clock_now_ns(void);	/* CLOCK_MONOTONIC */
-int64_t clock_cpu_ns(void);	/* what this process has used so far, all threads */
+int64_t clock_cpu_ns(void);	/* CPU time used by all threads of this process */
 
-/* Read all three as close together as can be (the tightest of a few tries). */
+/* Reads all three as close together as possible: the tightest of a few attempts. */
 void clock_anchor(struct clock_anchor *out);
 
 #endif

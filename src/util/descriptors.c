@@ -1,6 +1,6 @@
 /* The soft limit of descriptors is often lower than the hard one, and a board can have more sensors than
- * either. When even the hard limit is too low, errno gets lost in searches that take a file which cannot
- * be opened for a missing one: so failures are counted here, where all files are opened. */
+ * either. If even the hard limit is too low, searches take a file that cannot be opened for a missing one
+ * and lose errno: so failures are counted here, where all files are opened. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -8,11 +8,11 @@
 #include "util/descriptors.h"
 #include "util/intl.h"
 
-#define SPARE 16 /* files of a recording at a cut, a socket, a folder, what is held for a read */
+#define SPARE 16 /* the next file of a recording, a socket, a directory, pending reads */
 
 static struct rlimit before;
 static bool raised;
-static rlim_t all; /* while some are spared; else 0 */
+static rlim_t all; /* the full limit while some are spared; else 0 */
 
 static _Thread_local unsigned refused;
 static _Thread_local int last;
@@ -34,7 +34,7 @@ void descriptors_restore(void)
 		setrlimit(RLIMIT_NOFILE, &before);
 }
 
-/* If there are few in total, they are shared. */
+/* If the limit is low, a quarter of it is spared. */
 static rlim_t spared(rlim_t of)
 {
 	return of / 4 < SPARE ? of / 4 : SPARE;

@@ -1,5 +1,5 @@
-/* Errors travel as a sentence in an object that the caller owns, so that
- * nothing about them is global and a thread can fail on its own. */
+/* The caller owns the object that gets an error, so that there is no global state and each thread can
+ * fail separately. */
 #include <langinfo.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,8 +15,8 @@ __attribute__((format(printf, 4, 0))) static void sentence(struct err *e, enum e
 {
 	char text[sizeof e->text];
 
-	/* By way of a copy: an argument may be the text that is replaced.  What is in an
-	 * argument, the name of a file for one, is not to reach a terminal as it is. */
+	/* Format a copy: an argument may be the text that is replaced. Arguments, such as file names,
+	 * must not reach a terminal unfiltered. */
 	vsnprintf(text, sizeof text, fmt, ap);
 	printable(e->text, sizeof e->text, text, strlen(text), true);
 	e->code = code;
@@ -57,8 +57,8 @@ static bool turns_text(const unsigned char *p)
 				(p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
 }
 
-/* Length of the well-formed UTF-8 sequence at p, 0 when it is none, an
- * overlong form, a surrogate, or a control character (C0, DEL, C1, of direction). */
+/* Length of the well-formed UTF-8 sequence at p; 0 if it is malformed, overlong, a surrogate or a control
+ * character (C0, DEL, C1, line separators, direction). */
 static size_t utf8_length(const unsigned char *p, size_t left)
 {
 	unsigned c = p[0];
@@ -77,7 +77,7 @@ static size_t utf8_length(const unsigned char *p, size_t left)
 	return n == 3 && turns_text(p) ? 0 : n;
 }
 
-/* A sentence may come in the charset of the locale, of which all from 0xa0 on are characters. */
+/* A sentence may be in the locale's 8-bit charset, in which all bytes from 0xa0 on are characters. */
 static bool is_other_charset(unsigned char c)
 {
 	return c >= 0xa0 && strcmp(nl_langinfo(CODESET), "UTF-8") != 0;

@@ -1,4 +1,4 @@
-/* A signal or a disk that is nearly full makes a transfer short. */
+/* A signal or a disk that is nearly full can make a transfer short; these functions continue it. */
 #include "util/io.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
-/* A key is answered in milliseconds, and a disk may take as long as it likes.  The kernel
- * does not let go of a thread before the disk has answered: a job that hangs and was
- * cancelled keeps its thread, and another one takes its place. */
+/* Keys must be handled within milliseconds, but a disk may block for any time, and the kernel does not
+ * release a blocked thread. So a cancelled job that hangs keeps its thread, and another worker replaces
+ * it. */
 #include "util/job.h"
 
 #include <stdio.h>
@@ -11,14 +11,14 @@
 #include "util/clock.h"
 #include "util/intl.h"
 
-#define IDLE_NS NS_PER_S /* how long a worker waits for another job */
+#define IDLE_NS NS_PER_S /* how long an idle worker waits for a job */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for all below, and for jobs */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects everything below, and all jobs */
 static pthread_cond_t ended, queued;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct job *first, **end = &first;
-static unsigned n_queued, idle;     /* jobs and workers that wait */
-static unsigned workers, abandoned; /* abandoned: of the workers' jobs */
+static unsigned n_queued, idle;     /* waiting jobs, idle workers */
+static unsigned workers, abandoned; /* abandoned: workers running a cancelled job */
 static int fd = -1;
 
 static void init(void)
@@ -56,7 +56,7 @@ static struct job *take_first(void)
 	return j;
 }
 
-/* The next job; NULL: none comes for a while, or other workers suffice. */
+/* Waits for the next job. Returns NULL after IDLE_NS, or if there are enough other workers. */
 static struct job *wait_first(void)
 {
 	int64_t until = clock_now_ns() + IDLE_NS;
@@ -83,7 +83,7 @@ static void job_ended(struct job *j)
 	}
 	pthread_cond_broadcast(&ended);
 	if (fd >= 0 && write(fd, &one, sizeof(one)) < 0)
-		return; /* it is readable already */
+		return; /* the counter is full: already readable */
 }
 
 static void *work(void *arg)
@@ -176,7 +176,7 @@ bool job_is_cancelled(struct job *j)
 	return cancelled;
 }
 
-/* run: also if it is still queued. */
+/* run: also run it if it is still queued */
 static void abandon(struct job *j, bool run)
 {
 	pthread_mutex_lock(&lock);
@@ -190,7 +190,7 @@ static void abandon(struct job *j, bool run)
 		add_worker();
 	}
 	if (j->cancelled)
-		j = NULL; /* it is the worker's */
+		j = NULL; /* the worker owns it now */
 	pthread_mutex_unlock(&lock);
 	if (j)
 		j->drop(j);
@@ -217,7 +217,7 @@ void jobs_fd_clear(void)
 	uint64_t n;
 
 	if (fd >= 0 && read(fd, &n, sizeof(n)) < 0)
-		return; /* it is clear */
+		return; /* already clear */
 }
 
 unsigned jobs_abandoned(int64_t until_ns)

@@ -1,4 +1,4 @@
-/* job: work that may wait for a disk or a driver, done by one of a few threads. */
+/* job: work that may block on a disk or a driver, run by one of a few threads. */
 #ifndef NVMTOP_UTIL_JOB_H
 #define NVMTOP_UTIL_JOB_H
 
@@ -8,9 +8,9 @@
 #include "util/err.h"
 #include "util/thread.h"
 
-#define JOBS_MAX 4 /* that run at a time, not counting abandoned ones */
+#define JOBS_MAX 4 /* running at a time, not counting abandoned ones */
 
-/* The first member of a piece of work; its members are job.c's own. */
+/* First member of a job; private to job.c. */
 struct job {
 	void (*run)(struct job *j);
 	void (*drop)(struct job *j);
@@ -19,23 +19,24 @@ struct job {
 	bool cancelled;
 };
 
-/* Queue a job. drop(j) frees it and its result, on the last thread that uses it. -1: no thread could be
- * created; the job was not started and still belongs to the caller. */
+/* Queues a job. drop(j) frees it and its result, on the last thread that uses it. Returns -1 if no thread
+ * could be created; the job was not started and still belongs to the caller. */
 int job_start(struct job *j, void (*run)(struct job *j), void (*drop)(struct job *j), struct err *e);
-/* Is it done?  Waits for that until until_ns of clock_now_ns().  It is the caller's again then. */
+/* Waits until the job is done, at most until until_ns of clock_now_ns(). Returns true if it is done; the
+ * caller owns it again. */
 bool job_done(struct job *j, int64_t until_ns);
-/* run() polls this from time to time. */
+/* To be polled by run(). */
 bool job_is_cancelled(struct job *j);
-/* Its result is not wanted: it is dropped, at once or when run() returns. */
+/* Discards the job: it is dropped at once if it is queued or done, else when run() returns. */
 void job_cancel(struct job *j);
-/* The same, but it is run before. */
+/* The same, but a queued job is run first. */
 void job_detach(struct job *j);
 
-/* To poll: readable when a job has ended since jobs_fd_clear(). -1: not available. */
+/* A descriptor that is readable if a job has ended since jobs_fd_clear(). -1: not available. */
 int jobs_fd(void);
 void jobs_fd_clear(void);
 
-/* How many that were cancelled or detached still run; waits for them until then. */
+/* Waits, at most until until_ns, for cancelled and detached jobs. Returns the number still running. */
 unsigned jobs_abandoned(int64_t until_ns);
 
 #endif

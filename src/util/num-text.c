@@ -1,10 +1,5 @@
-/* Numbers into text.  printf follows the locale, and the shortest form that
- * reads back exactly costs several of its calls; an export writes billions.
- *
- * A double is m * 2^-q.  A decimal of k places d / 10^k reads back as it when it
- * is at most half a step away, |d * 2^q - m * 10^k| <= 10^k / 2, and that can be
- * said exactly with integers of 128 bits wherever the numbers of a monitor are.
- * What lies far outside goes through printf. */
+/* Formats numbers. printf() depends on the locale, and finding the shortest form that reads back exactly
+ * takes several calls; an export writes billions of numbers. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +8,7 @@
 
 #include "util/num.h"
 
-#define PLACES_MAX 18 /* 10^18 is a uint64_t, 10^18 * 2^53 one of 128 bits */
+#define PLACES_MAX 18 /* 10^18 fits into a uint64_t, 10^18 * 2^53 into 128 bits */
 
 typedef unsigned __int128 wide;
 
@@ -30,7 +25,9 @@ static size_t put_digits(char *out, uint64_t v, int at_least)
 	return n;
 }
 
-/* v > 0 and finite, of so many bits; 0: not this way */
+/* For v > 0 and finite, with `bits` bits of precision. A double is m * 2^-q. A decimal with k places,
+ * d / 10^k, reads back as that double if it is at most half a step away: |d * 2^q - m * 10^k| <= 10^k / 2.
+ * 128-bit integers decide this exactly in the usual range of values; returns 0 outside of it. */
 static size_t shortest(char *out, double v, int bits)
 {
 	int exponent;
@@ -44,7 +41,7 @@ static size_t shortest(char *out, double v, int bits)
 		wide apart = back > m * unit ? back - m * unit : m * unit - back;
 		size_t n;
 
-		/* At a power of two the step below is half as long. */
+		/* At a power of two the step below is half as large. */
 		if (m == (wide)1 << (bits - 1) && back < m * unit)
 			apart *= 2;
 		if (2 * apart >= unit || d > 999999999999999999)
@@ -56,7 +53,7 @@ static size_t shortest(char *out, double v, int bits)
 	return 0;
 }
 
-/* The locale's point, which may be several bytes, becomes ".". */
+/* Replaces the locale's decimal point, which may have several bytes, by ".". */
 static void point(char *out)
 {
 	char *p = out + strspn(out, "-0123456789");

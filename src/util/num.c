@@ -1,5 +1,5 @@
-/* Numbers by hand: strtol and strtod follow the locale, want a terminator and
- * cost several times as much, and a probe parses thousands a second. */
+/* Parses numbers without the C library: strtol() and strtod() depend on the locale, need a terminator and
+ * cost several times as much, and a probe parses thousands per second. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ const char *num_i64(const char *p, const char *end, int64_t *out)
 		p++;
 	uint64_t limit = negative ? (uint64_t)INT64_MAX + 1 : (uint64_t)INT64_MAX;
 	uint64_t v = 0;
-	const char *first = p, *safe = end - p > 18 ? p + 18 : end; /* 18 digits always fit */
+	const char *first = p, *safe = end - p > 18 ? p + 18 : end; /* 18 digits never overflow */
 	for (; p < safe && *p >= '0' && *p <= '9'; p++)
 		v = v * 10 + (unsigned)(*p - '0');
 	for (; p < end && *p >= '0' && *p <= '9'; p++) {
@@ -30,7 +30,7 @@ const char *num_i64(const char *p, const char *end, int64_t *out)
 	return p;
 }
 
-/* Decimal digits with at most one point; the first byte after them, or NULL. */
+/* Decimal digits with at most one point. Returns the first byte after them, or NULL. */
 static const char *decimal(const char *p, double *out)
 {
 	double v = 0, place = 1;
@@ -76,7 +76,7 @@ bool num_double(const char *text, double *out)
 	return true;
 }
 
-/* [h:]m:s with a decimal part in the last, p already behind the first number. */
+/* Parses [h:]m:s with an optional fraction of the seconds; p is after the first number. */
 static bool clock_form(const char *p, double first, double *seconds)
 {
 	double v, total = first;

@@ -27,7 +27,7 @@ int replace_open(struct replacement *r, const char *path)
 	return fd;
 }
 
-/* So that the new name survives a power failure. */
+/* Makes the rename survive a power failure. */
 static void sync_folder(char *path)
 {
 	char *slash = strrchr(path, '/');

@@ -1,10 +1,6 @@
-/* Paths below another root are walked by hand: a tree that a user sent contains absolute links that must
- * stay inside it, openat2() is missing on the kernels of older boards, and chroot() needs root. For "/"
- * itself the kernel walks.
- *
- * A driver can block a read for as long as it likes, and nothing ends a read that the kernel is
- * in.  While a board is detected a job makes each read, and is abandoned when it hangs: nvmtop
- * starts all the same and reports which file it was.  Never on the sampling path. */
+/* Paths below another root are resolved in user space: a tree that a user sent contains absolute links
+ * that must stay inside it, openat2() is missing on the kernels of older boards, and chroot() needs root.
+ * For "/" the kernel resolves them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -24,7 +20,7 @@
 #define LINKS_MAX      40
 #define TIMED_READ_MAX 4096 /* bytes */
 #define FIRST_NS       NS_PER_S
-#define THEN_NS        (NS_PER_S / 10) /* once something has hung */
+#define THEN_NS        (NS_PER_S / 10) /* after the first read that hung */
 
 struct root {
 	atomic_int holders;
@@ -75,6 +71,9 @@ void root_close(struct root *r)
 	free(r);
 }
 
+/* A driver can block a read for any time, and nothing interrupts a thread that is blocked in the kernel.
+ * While a board is detected, each read is done by a job, which is abandoned when it hangs: nvmtop still
+ * starts and reports the file. Not used on the sampling path. */
 struct timed_read {
 	struct job job;
 	int fd; /* a duplicate: the caller may close its own before the read starts */
@@ -85,7 +84,7 @@ struct timed_read {
 	char buf[TIMED_READ_MAX];
 };
 
-static _Atomic unsigned hung; /* how many were given up */
+static _Atomic unsigned hung; /* number of abandoned reads */
 
 static void timed_read_run(struct job *j)
 {
@@ -101,7 +100,7 @@ static void timed_read_drop(struct job *j)
 	free(j);
 }
 
-/* -1 with ETIME when nothing has come in time; the thread that hangs in it is abandoned. */
+/* Returns -1 with ETIME if the read does not finish in time; its thread is then abandoned. */
 static ssize_t timed_read(int fd, void *buf, size_t size, off_t at)
 {
 	struct timed_read *r = malloc(sizeof(*r));
@@ -158,7 +157,7 @@ ssize_t root_read_at(int fd, void *buf, size_t size, off_t at)
 
 const char *root_error(int error)
 {
-	if (error == ERANGE) /* never of reading a file */
+	if (error == ERANGE) /* read() of a file never sets it */
 		return _("its value is out of range");
 	return error == ETIME ? _("it did not answer") : strerror(error);
 }
@@ -173,8 +172,8 @@ bool root_is_live(const struct root *r)
 	return r->live;
 }
 
-/* The path with all links in it resolved, relative to the root: ".." never climbs above it.
- * 0, or an error number. */
+/* Resolves all links in a path, relative to the root; ".." does not leave it. Returns 0, or an error
+ * number. */
 static int resolve(const struct root *r, const char *path, char done[PATH_MAX])
 {
 	char rest[PATH_MAX], target[PATH_MAX], joined[PATH_MAX], *name;
@@ -206,7 +205,7 @@ static int resolve(const struct root *r, const char *path, char done[PATH_MAX])
 			continue;
 		if (++links > LINKS_MAX)
 			return ELOOP;
-		/* The text of the link takes the place of its name. */
+		/* Replace the component by the target of the link. */
 		n = got && target[0] == '/' ? 0 : before;
 		done[n] = '\0';
 		if (snprintf(joined, sizeof joined, "%.*s%s", (int)got, target, name + len) >= PATH_MAX)
@@ -237,13 +236,13 @@ int root_open_file(const struct root *r, const char *path, int flags)
 	return fd;
 }
 
-/* "hwmon2" before "hwmon10". */
+/* Sorts "hwmon2" before "hwmon10". */
 static int natural(const void *a, const void *b)
 {
 	return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Pointers first, then the strings they point to, in one allocation. */
+/* Pointers, then the strings they point to, in one allocation. */
 static int pack(const char *text, size_t used, size_t count, char ***names)
 {
 	char **list = malloc(count * sizeof *list + used + 1);

@@ -1,4 +1,4 @@
-/* Text for a terminal, and its width there. */
+/* Makes text safe for a terminal and computes its width. */
 #include "util/text.h"
 
 #include <errno.h>
@@ -63,8 +63,6 @@ void text_bytes(char *buf, size_t size, uint64_t bytes)
 	snprintf(buf, size, i && v < 99.95 ? "%.1f %s" : "%.0f %s", v, unit[i]);
 }
 
-/* The next character of the locale's text; what cannot be decoded or shown is
- * '?'.  Width 0 is a combining mark.  False at the end. */
 bool text_next(const char **p, mbstate_t *state, wchar_t *ch, int *width)
 {
 	size_t n = mbrtowc(ch, *p, MB_LEN_MAX, state);

@@ -1,4 +1,4 @@
-/* text: messages, times and sizes as people read them, and how wide a text is. */
+/* text: formats messages, times and sizes, and measures the width of texts. */
 #ifndef NVMTOP_UTIL_TEXT_H
 #define NVMTOP_UTIL_TEXT_H
 
@@ -9,25 +9,25 @@
 
 #include "util/err.h"
 
-/* "nvmtop: <sentence>" on standard error; returns the exit status for it. */
+/* Prints "nvmtop: SENTENCE" to standard error; returns the exit status for it. */
 int complain(const struct err *e);
 
-/* Right after something was written to standard output: the exit status, which is
- * as it was when a reader that has seen enough closed the pipe. */
+/* Checks for errors right after output to standard output. Returns the exit status: the given one if the
+ * output succeeded, or if a reader closed the pipe early. */
 int stdout_result(int status);
 
 /* "12:31" or "1:02:31" from nanoseconds; "81.0 MB" from bytes. */
 void text_elapsed(char *buf, size_t size, int64_t ns);
-/* The same of what is over: below 10 s with a fraction, "0.42 s". */
+/* The same for a completed interval: below 10 s with a fraction, "0.42 s". */
 void text_lasted(char *buf, size_t size, int64_t ns);
 void text_bytes(char *buf, size_t size, uint64_t bytes);
 
-/* The next character of the locale's text; what cannot be decoded or shown is
- * '?'.  Width 0 is a combining mark.  False at the end. */
+/* Decodes the next character of a text in the locale's charset; undecodable and unprintable characters
+ * become '?'. Width 0 is a combining mark. Returns false at the end. */
 bool text_next(const char **p, mbstate_t *state, wchar_t *ch, int *width);
-int text_width(const char *text); /* columns it takes */
+int text_width(const char *text); /* width in terminal columns */
 
-/* Is that the end of the text, or all of it? */
+/* Does text end in `end`? */
 bool text_ends_in(const char *text, const char *end);
 
 #endif

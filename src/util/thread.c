@@ -1,5 +1,5 @@
-/* Every thread starts with all signals blocked but synchronous faults, with an alternate stack for
- * those, and waits by CLOCK_MONOTONIC, which cannot be set: users of threads need not care. */
+/* Creates threads. Each starts with all signals blocked except synchronous faults, has an alternate
+ * signal stack for those, and waits by CLOCK_MONOTONIC, which cannot be set. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,12 +15,12 @@
 #include "util/clock.h"
 #include "util/thread.h"
 
-/* Faults of the thread itself. If such a signal is blocked the kernel kills the process at once, without
+/* Faults of the thread. If such a signal is blocked, the kernel kills the process at once, without
  * restoring the terminal or repairing a map that shrank. */
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
 
 /* A handler cannot run on an overflowed stack. The pages of this one take no memory until they are used,
- * but for the one with the arguments. */
+ * except the one with the arguments. */
 struct aside {
 	char stack[64 * 1024];
 	void *(*run)(void *);
@@ -39,7 +39,7 @@ static struct aside *aside_new(void *(*run)(void *), void *arg)
 	return a;
 }
 
-/* An existing alternate stack stays, such as the one that a sanitizer sets up for each thread. */
+/* Keeps an existing alternate stack, such as the one that a sanitizer sets up for each thread. */
 static bool aside_use(struct aside *a)
 {
 	stack_t ours = {.ss_sp = a->stack, .ss_size = sizeof a->stack}, was;
@@ -47,8 +47,8 @@ static bool aside_use(struct aside *a)
 	return sigaltstack(NULL, &was) == 0 && (was.ss_flags & SS_DISABLE) && sigaltstack(&ours, NULL) == 0;
 }
 
-/* Freed here, by the thread itself: nothing joins a detached thread, and one that never ends needs it
- * until the process ends. */
+/* The thread frees its stack: a detached thread is not joined, and one that never ends needs it until the
+ * process ends. */
 static void *begin(void *arg)
 {
 	const stack_t none = {.ss_flags = SS_DISABLE};
@@ -95,7 +95,7 @@ bool thread_sleeps(pid_t thread)
 	if (n <= 0)
 		return true;
 	text[n] = '\0';
-	state = strrchr(text, ')'); /* behind the thread's name, which may hold anything */
+	state = strrchr(text, ')'); /* after the thread's name, which may contain anything */
 	return !state || state[1] != ' ' || state[2] != 'R';
 }
 
