@@ -1,4 +1,4 @@
-/* lib: what the files of the library share. */
+/* lib: shared by the files of the library. */
 #ifndef NVMTOP_LIB_LIB_H
 #define NVMTOP_LIB_LIB_H
 
@@ -9,16 +9,16 @@
 
 struct trace;
 
-/* Once a process, before anything that may have to say something. */
+/* Initialises translations, once per process. Called before anything that may report an error. */
 void lib_begin(void);
 
-/* The trace behind the handle, whose type only hides it. */
+/* The trace of a public handle, which is the same pointer with another type. */
 static inline struct trace *trace_in(const nvmtop_trace *t)
 {
 	return (struct trace *)(uintptr_t)t;
 }
 
-/* Copy an error, or success, to out (may be NULL): returns -1 or 0. */
+/* Copies an error, or success, to out (may be NULL). Returns -1 or 0. */
 int lib_error(nvmtop_error *out, const struct err *e);
 
 #endif

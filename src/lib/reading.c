@@ -1,4 +1,4 @@
-/* The trace as arrays of version 1, laid out as in the file. */
+/* Presents a trace as arrays in the layout of version 1. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

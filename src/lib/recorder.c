@@ -1,5 +1,4 @@
-/* The recorder as other programs have it: a board, an engine and a writer that
- * begin and end together. */
+/* The recorder for other programs: a board, an engine and a writer that start and stop together. */
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -19,19 +18,19 @@
 #include "nvmtop/nvmtop.h"
 #include "trace/trace.h"
 
-#define LOOK_NS   (2 * NS_PER_MS) /* whether it is warm */
-#define WARM_ROWS 10              /* of a warm recording, as programs of its format count on */
+#define LOOK_NS   (2 * NS_PER_MS) /* interval of polling whether it is warm */
+#define WARM_ROWS 10              /* fast rows of a warm recording; programs of this format rely on it */
 
 struct nvmtop_recorder {
 	pid_t owner; /* after fork() a child has none of the threads, and locks may be held forever */
-	pthread_mutex_t lock; /* the engine takes orders from one thread at a time */
+	pthread_mutex_t lock; /* only one thread at a time may call the engine */
 	struct root *root;
 	struct engine *engine;
 	struct log_writer *writer;
-	struct inbox *inbox; /* marks of other programs; NULL: they are not taken */
-	uint64_t warm_rows;  /* so many fast rows it has when it is warm */
+	struct inbox *inbox; /* marks of other programs; NULL: not accepted */
+	uint64_t warm_rows;  /* number of fast rows after which it counts as warm */
 	bool stopped;
-	int status; /* of the stop */
+	int status; /* result of nvmtop_stop() */
 	struct err err;
 };
 
@@ -98,11 +97,12 @@ int nvmtop_detect_board(char *name, size_t name_size, char *title, size_t title_
 	return lib_error(error, &e);
 }
 
-/* What the options say, or their default; options of an older program are shorter. */
+/* Fills in the given options, or the defaults. Options of a program built for an older version are
+ * shorter. */
 static int options_of(nvmtop_options *o, const nvmtop_options *given, struct err *e)
 {
 	*o = (nvmtop_options)NVMTOP_OPTIONS_INIT;
-	/* No size so far ended in the middle of a pointer. */
+	/* The size of every version is a multiple of a pointer's. */
 	if (given && (given->size > sizeof(*o) || given->size < sizeof(given->size) ||
 		      given->size % sizeof(given->board) != 0))
 		return err_set(e, ERR_USAGE,
@@ -138,7 +138,7 @@ static struct probe_set *probe_set_of(nvmtop_recorder *r, const nvmtop_options *
 	if (board)
 		probes = board_resolve(board, r->root, hz, why, e);
 	if (probes)
-		e->code = ERR_NONE; /* missing signals have their own reason */
+		e->code = ERR_NONE; /* missing signals give their own reason */
 	board_free(board);
 	if (probes && o->gentle)
 		probe_set_be_gentle(probes);
@@ -176,8 +176,8 @@ static void take_mark(void *to, int64_t t_ns, const char *label)
 	mark(to, t_ns, label);
 }
 
-/* Marks that arrive meanwhile wait for the recording. The file begins last: a start that fails leaves
- * none. */
+/* Marks that arrive meanwhile are kept for the recording. The file is created last, so that a failed
+ * start leaves none. */
 static int start(nvmtop_recorder *r, bool marks, struct err *e)
 {
 	int status;
@@ -195,7 +195,7 @@ static int start(nvmtop_recorder *r, bool marks, struct err *e)
 	return status;
 }
 
-/* Its thread may be waiting for the lock. */
+/* The inbox thread may be waiting for the lock. */
 static void close_inbox(nvmtop_recorder *r)
 {
 	struct inbox *inbox;
@@ -207,7 +207,7 @@ static void close_inbox(nvmtop_recorder *r)
 	inbox_close(inbox);
 }
 
-/* In the words of a program, which has no command line. */
+/* As the command line's message, but without options that a program does not have. */
 static int say_exists(const char *path, struct err *e)
 {
 	char shown[256];
@@ -235,7 +235,7 @@ static int begin(nvmtop_recorder *r, const char *path, const nvmtop_options *giv
 	probes = probe_set_of(r, &o, hz, e);
 	if (!probes)
 		return -1;
-	/* Own cost, late ticks and lost rows are channels, as in nvmtop's recordings. */
+	/* CPU use, late ticks and lost rows of nvmtop are channels, as in recordings of the command line. */
 	if (engine_own_channels(probes, e) < 0) {
 		probe_set_free(probes);
 		return -1;
@@ -289,8 +289,8 @@ int nvmtop_wait_for_warmup(nvmtop_recorder *r, int timeout_ms)
 
 	if (!usable(r))
 		return 0;
-	/* It waits without the lock: taking it again at once would starve other threads, and a mark
-	 * would wait for all of this. */
+	/* Sleep without the lock: taking it again at once would starve other threads, and a mark would be
+	 * delayed for the whole wait. */
 	for (;;) {
 		pthread_mutex_lock(&r->lock);
 		if (!r->stopped)
@@ -324,8 +324,8 @@ uint64_t nvmtop_sample_count(nvmtop_recorder *r)
 		return 0;
 	pthread_mutex_lock(&r->lock);
 	log_writer_stats(r->writer, &s);
-	/* While it runs, what was sampled; in the end, and where the disk does not take it all,
-	 * what is in the file. */
+	/* While it runs, the number of sampled rows; after it, or if the disk lost rows, the number in
+	 * the file. */
 	if (!r->stopped && !s.failed && s.lost_rows == 0)
 		n = engine_recorded(r->engine);
 	pthread_mutex_unlock(&r->lock);

@@ -1,5 +1,5 @@
-/* The values of a trace, one by one and exact: also those that version 1 has no room for, and NaN for
- * values that were not read. */
+/* The values of a trace as exact doubles, including those that version 1 cannot represent; NaN for values
+ * that were not read. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "util/clock.h"
 #include "trace/trace.h"
 
-#define ONCE 4096 /* rows */
+#define ONCE 4096 /* rows per read */
 
 _Static_assert((int)NVMTOP_FAST == (int)TIER_FAST && (int)NVMTOP_MEDIUM == (int)TIER_MEDIUM &&
 		       (int)NVMTOP_SLOW == (int)TIER_SLOW,
@@ -53,7 +53,7 @@ int64_t nvmtop_find_signal(const nvmtop_trace *t, const char *name)
 	return -1;
 }
 
-/* How many of n rows, from first on, exist. */
+/* The number of existing rows among the n from first on. */
 static uint64_t there(const nvmtop_trace *t, enum tier tier, uint64_t first, uint64_t n)
 {
 	uint64_t rows = trace_rows(trace_in(t), tier);
