@@ -54,7 +54,7 @@ union nvmtop_mark_address {
 	struct sockaddr_un path;
 };
 
-/* The receivers known to a thread. */
+/* The known receivers of a thread. */
 struct nvmtop_mark_peers {
 	union nvmtop_mark_address at[NVMTOP_MARK_MOST];
 	int n, looked;
@@ -82,8 +82,8 @@ static inline size_t nvmtop_mark_folder(char *out, size_t size)
 	return n > 0 && NVMTOP_MARK_AS(size_t, n) < size ? NVMTOP_MARK_AS(size_t, n) : 0;
 }
 
-/* Fills in the sockets of that directory that have a listener, if it is inaccessible to
- * other users. */
+/* Finds the sockets in that directory that have a listener. The directory must be inaccessible to other
+ * users. */
 static inline void nvmtop_mark_look(struct nvmtop_mark_peers *p)
 {
 	char folder[sizeof(p->at[0].path.sun_path)];
@@ -128,7 +128,7 @@ static inline size_t nvmtop_mark_text(char *out, size_t size, const struct times
 static inline int nvmtop_mark_at(const struct timespec *at, const char *label)
 {
 	static __thread struct nvmtop_mark_peers peers;
-	static int shared_fd = -1; /* of all threads of this file */
+	static int shared_fd = -1; /* shared by all threads of this file */
 	char text[256];
 	size_t n = nvmtop_mark_text(text, sizeof text, at, label);
 	int i, before = errno, fd = __sync_fetch_and_add(&shared_fd, 0), taken = 0;

@@ -61,7 +61,7 @@ enum {
 typedef struct nvmtop_error {
 	size_t size;		/* sizeof(nvmtop_error); a shorter one is not changed */
 	int code;		/* one of the above */
-	int number;		/* errno of what failed, or 0 where there is none */
+	int number;		/* errno of the failed operation, or 0 */
 	char text[768];		/* a sentence: what, where, what to do; "" on success */
 } nvmtop_error;
 #define NVMTOP_ERROR_INIT { sizeof(nvmtop_error), 0, 0, "" }
