@@ -1,4 +1,4 @@
-/* Epochs, ticks and statistics of one trace. */
+/* Computes epochs, ticks and statistics of one trace. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "util/num.h"
 #include "report/analysis.h"
 
-#define KEPT (32u << 20) /* bytes of results; beyond that a phase is computed again when it is printed */
+#define KEPT (32u << 20) /* bytes of results; if there are more, a phase is recomputed when it is printed */
 
 static size_t first_of(const struct session *s, enum channel_kind kind)
 {
@@ -17,7 +17,7 @@ static size_t first_of(const struct session *s, enum channel_kind kind)
 	return SIZE_MAX;
 }
 
-/* Without a total, the only power channel stands for it. */
+/* The only power channel, to be used if the board has no total. */
 static size_t only_power(const struct session *s)
 {
 	size_t found = SIZE_MAX, n = 0;
@@ -30,7 +30,7 @@ static size_t only_power(const struct session *s)
 	return n == 1 ? found : SIZE_MAX;
 }
 
-/* Channels that only the table of phases needs are appended to the selected ones. */
+/* Appends channels that only the table of phases needs to the selected ones. */
 static int keys_find(struct analysis *a)
 {
 	size_t *list = realloc(a->channels.list, (a->channels.n + KEYS) * sizeof(*list));
@@ -108,7 +108,7 @@ static void tick(void *to, uint64_t rows)
 		r->progress(fmin((double)r->done / (double)r->rows, 1));
 }
 
-/* Statistics of the part over its spans; what is read is added to the whole, too. */
+/* Computes the statistics of a part over its spans. The rows that are read are added to `whole` as well. */
 static int part_make(const struct analysis *a, struct part *p, const struct epoch *spans, size_t n,
 		     struct stats *whole, struct reading *r)
 {
@@ -136,7 +136,7 @@ const struct part *part_load(const struct analysis *a, size_t epoch)
 	return p;
 }
 
-/* Adjacent epochs are one span for integrals. */
+/* Merges adjacent epochs into one span, for integrals. */
 static size_t spans_merge(struct epoch *out, const struct epochs *eps)
 {
 	size_t n = 0;
@@ -152,7 +152,7 @@ static size_t spans_merge(struct epoch *out, const struct epochs *eps)
 	return n;
 }
 
-/* Few phases are computed in the pass of the whole, many when they are printed. */
+/* If there are few phases they are computed in the same pass as the whole, else when they are printed. */
 static int parts_make(struct analysis *a, const struct epoch *spans, size_t n, struct reading *r)
 {
 	struct channels all = {a->channels.list, a->n_results};

@@ -1,4 +1,4 @@
-/* analysis: the statistics of a trace, before they are formatted. */
+/* analysis: the statistics of a trace, before formatting. */
 #ifndef NVMTOP_REPORT_ANALYSIS_H
 #define NVMTOP_REPORT_ANALYSIS_H
 
@@ -6,14 +6,14 @@
 #include "report/stats.h"
 
 struct ticks {
-	uint64_t rows, late, lost; /* late, lost: ticks that have no row */
+	uint64_t rows, late, lost; /* late, lost: ticks without a row */
 	uint64_t gaps;
 	int64_t longest_ns;
-	int64_t span_ns; /* of the part, between the first and the last row of the trace */
-	int64_t hole_ns; /* of that, without rows for so long that it is not bridged */
+	int64_t span_ns; /* duration of the part between the first and the last row of the trace */
+	int64_t hole_ns; /* of that, gaps too long to be covered */
 };
 
-/* The channels of the table of phases. */
+/* The channels in the table of phases. */
 enum key { KEY_POWER, KEY_GPU, KEY_HOTTEST, KEYS };
 
 /* A phase, or the whole selection. */
@@ -30,31 +30,31 @@ struct analysis {
 	struct channels channels;
 	struct epochs epochs;
 	struct part whole;
-	bool brief;        /* only the keys are wanted */
-	bool counted;      /* missing ticks are listed in the trace, not derived from its times */
-	double per;        /* items in each epoch; 0: none */
-	size_t n_results;  /* of the channels, and of keys behind them */
-	size_t key[KEYS];  /* channels of the trace; SIZE_MAX: none */
-	size_t at[KEYS];   /* where their results are */
-	struct part *kept; /* one an epoch; NULL: they would be too many */
-	struct part *now;  /* else the one that was asked for last */
-	bool *no_memory;   /* a part could not be computed */
+	bool brief;        /* only the keys are selected */
+	bool counted;      /* missing ticks are recorded in the trace, not derived from times */
+	double per;        /* items per epoch; 0: not given */
+	size_t n_results;  /* channels, followed by additional keys */
+	size_t key[KEYS];  /* channel numbers in the trace; SIZE_MAX: none */
+	size_t at[KEYS];   /* indices of their results */
+	struct part *kept; /* one per epoch; NULL: too many to keep */
+	struct part *now;  /* in that case, the one loaded last */
+	bool *no_memory;   /* set if a part could not be computed */
 };
 
 struct reading {
 	report_progress *progress;
-	uint64_t rows, done; /* of all traces */
+	uint64_t rows, done; /* sum over all traces */
 };
 
-/* What analyse() will read, for the progress. */
+/* Prepares analyse() and computes the number of rows it will read, for the progress. */
 int analysis_begin(struct analysis *a, struct trace *t, const struct selection *p, double per, bool brief,
 		   struct reading *r, struct err *e);
 int analyse(struct analysis *a, struct reading *r, struct err *e);
 void analysis_free(struct analysis *a);
 
-/* The results of an epoch, valid until the next call. */
+/* Returns the results of an epoch, valid until the next call. */
 const struct part *part_load(const struct analysis *a, size_t epoch);
-/* NULL: the trace has no such signal. */
+/* Returns NULL if the trace has no such signal. */
 const struct result *key_of(const struct analysis *a, const struct part *p, enum key k);
 
 void ticks_count(const struct analysis *a, struct part *p);
@@ -63,56 +63,56 @@ void ticks_sum(struct part *whole, const struct part *p);
 const struct channel *channel_of(const struct analysis *a, size_t i);
 /* Energy in joules of a channel in mW, or NaN. */
 double energy_of(const struct analysis *a, const struct part *p, size_t i);
-/* It is no further off than so many joules; NaN: how far is not known. */
+/* Maximum error of that energy in joules; NaN: unknown. */
 double within_of(const struct analysis *a, const struct part *p, size_t i);
-/* Its mean over the time that is covered, in watts. */
+/* Mean power over the covered time, in watts. */
 double mean_power(const struct analysis *a, const struct part *p, size_t i);
-/* Of a temperature: from the first to the last sample; of a counter: all that it went up. */
+/* For a temperature the last minus the first sample; for a counter the sum of its increases. */
 double rise_of(const struct analysis *a, const struct part *p, size_t i);
 /* Seconds for which a throttle channel was above 0. */
 double throttled_of(const struct analysis *a, const struct part *p, size_t i);
-/* For how much of a span a channel is known; a counter is at any time. */
+/* The covered time of a channel and the whole span; a counter covers all of it. */
 void known_of(const struct analysis *a, const struct part *p, size_t i, double *known_ns, double *span_ns);
-/* Below that share nothing is concluded from what is known about the rest. */
+/* Minimum covered share from which results are extrapolated to the rest. */
 #define KNOWN_ENOUGH 0.99
-/* Its energy over the whole duration, as if it had gone on like where it is known. */
+/* Energy over the whole duration, extrapolated from the covered time. */
 double full_energy(const struct analysis *a, const struct part *p, size_t i);
-/* The same of one item; NaN where too little is known. */
+/* The same per item; NaN if too little time is covered. */
 double item_energy(const struct analysis *a, const struct part *p, size_t i);
-/* Seconds of the part for which nothing is known of the channel's power. */
+/* Seconds of the part in which the channel's power is unknown. */
 double uncovered_of(const struct analysis *a, const struct part *p, size_t i);
-/* Items of --per in the part; 0: not given. */
+/* Number of --per items in the part; 0: not given. */
 double items_of(const struct analysis *a, const struct part *p);
 
 /* "phase 3", "phase 3, inference", "whole". */
 void part_title(const struct analysis *a, const struct part *p, char *out, size_t size);
 
-/* A unit for people: W for mW, MHz for Hz. */
+/* A display unit: W for mW, MHz for Hz. */
 struct shown {
 	const char *unit;
 	double factor;
 };
 struct shown shown_unit(const struct channel *c, double largest);
-/* v with as many decimals as its size bears. */
+/* Formats v with the number of decimals appropriate for `largest`. */
 size_t shown_text(char *out, double v, double largest);
-/* The same with its sign, "" for NaN; out has SIGNED_TEXT bytes. */
+/* The same with a sign, "" for NaN; out has SIGNED_TEXT bytes. */
 #define SIGNED_TEXT 36
 void signed_text(char *out, double v, double largest);
 
-/* Where the text of a report goes. */
+/* The output of a report. */
 struct page {
 	FILE *f;
 	bool markdown;
-	int room; /* of the names of signals: the same in tables below each other */
+	int room; /* width of signal names, the same in all tables */
 };
-void write_head(const struct page *o, const struct analysis *a); /* above tables */
-void write_phases(const struct page *o, const struct analysis *a); /* one line each */
+void write_head(const struct page *o, const struct analysis *a); /* before the tables */
+void write_phases(const struct page *o, const struct analysis *a); /* one line per phase */
 void write_parts(const struct page *o, const struct analysis *a);
 void write_json(FILE *f, const struct analysis *list, size_t n);
 void write_csv(FILE *f, const struct analysis *list, size_t n);
 
-/* A table: its columns with their widths (negative: to the left) and heads.  What is put into its
- * cells fills one row after the other; the heads are printed with the first. */
+/* A table: its columns with their widths (negative: left-aligned) and heads. Cells are filled row by row;
+ * the heads are printed before the first row. */
 #define TABLE_MOST 9
 struct table {
 	const struct page *page;
@@ -122,13 +122,13 @@ struct table {
 	size_t rows, filled;
 	char cell[TABLE_MOST][128];
 };
-size_t text_cells(const char *text); /* columns that it takes: characters */
+size_t text_cells(const char *text); /* width in columns: characters */
 void cell_text(struct table *t, const char *text);
 void cell_shown(struct table *t, double v, double largest);  /* as shown_text() */
-void cell_if(struct table *t, bool known, double v, double largest); /* else "" */
+void cell_if(struct table *t, bool known, double v, double largest); /* "" if not known */
 void cell_signed(struct table *t, double v, double largest); /* as signed_text() */
 void cell_fixed(struct table *t, double v, int decimals);
-/* The width, at least `least`, at which no two names are cut to the same text. */
+/* The smallest width of at least `least` at which no two names are shortened to the same text. */
 int names_room(const char *const *names, size_t n, int least);
 
 /* Comparison of several traces, and of epochs that occur repeatedly. */

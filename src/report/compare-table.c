@@ -1,5 +1,5 @@
-/* Comparisons as people read them: of one trace how much repeated epochs agree, of
- * two their difference, of more the difference of each to the first. */
+/* Comparisons as text: for one trace the spread of repeated epochs, for two their difference, for more
+ * the difference of each to the first. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static const char *const what_names[] = {
 	[THROTTLED] = "%s",
 };
 
-/* The name at the place of "%s", without handing a text to printf. */
+/* Replaces "%s" by the name of the channel without using it as a format string. */
 static void metric_name(const struct metric *m, char *out, size_t size)
 {
 	const char *name = what_names[m->what], *at;
@@ -50,7 +50,7 @@ static void metric_name(const struct metric *m, char *out, size_t size)
 #define NAME      120
 #define FILE_NAME 24
 
-/* The same in all tables: they stand below each other. */
+/* The same width in all tables, so that they align. */
 static int room_of(const struct comparison *c, int least)
 {
 	char(*text)[NAME] = calloc(c->n_metrics + 1, sizeof(*text));
@@ -92,9 +92,9 @@ static void cell_plus_minus(struct table *t, double v, double largest, bool drif
 	cell_text(t, isnan(v) ? "" : cell);
 }
 
-#define MANY 5 /* columns of files at a time */
+#define MANY 5 /* file columns per table */
 
-/* What was marked so above. */
+/* Explains the mark used in the table above. */
 static void drift_note(FILE *o, bool any)
 {
 	if (any)
@@ -103,7 +103,7 @@ static void drift_note(FILE *o, bool any)
 		      o);
 }
 
-/* One file: how much its repeated epochs agree. */
+/* One file: the spread of its repeated epochs. */
 static void spread_table(const struct page *o, const struct comparison *c)
 {
 	struct table t = {o,
@@ -171,7 +171,7 @@ static void pair_table(const struct page *o, const struct comparison *c)
 	drift_note(o->f, any);
 }
 
-/* Three and more: values, and below each its difference to the first. */
+/* Three or more files: a row of values, and below it a row of differences to the first. */
 static bool many_rows(struct table *t, const struct comparison *c, const struct metric *m,
 		      const size_t *files)
 {
@@ -256,7 +256,7 @@ static void files_list(FILE *o, const struct comparison *c)
 	putc('\n', o);
 }
 
-/* Unknown time would otherwise read as no difference, or as a saving. */
+/* Otherwise unknown time could be taken for equality, or for a saving. */
 static void tell_unknown(const struct page *o, const struct comparison *c)
 {
 	bool any = false;

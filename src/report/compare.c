@@ -1,9 +1,6 @@
-/* The same epochs of several traces beside each other.
- *
- * Epochs are the same when they have the same label, or, without one, the same
- * number.  What occurs repeatedly has a spread, and with it the difference of two
- * means has a confidence interval (Welch's, 95 %); what occurs once has none, and
- * no difference is called real or noise then. */
+/* Compares the same epochs of several traces: those with the same label, or without a label the same
+ * number. Repeated epochs have a spread, so that the difference of two means has a confidence interval
+ * (Welch, 95 %); without repetition there is none, and a difference is not called real or noise. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +58,7 @@ static int groups_make(struct comparison *c)
 			g->n++;
 	}
 	qsort(c->groups, c->n_groups, sizeof(*c->groups), by_order);
-	/* The whole of each, as the last one. */
+	/* Append a group for the whole of each file. */
 	for (size_t f = 0; f < c->n_files; f++)
 		c->all[c->n_all + f] = (struct occurrence) {"", 0, f, 0, SIZE_MAX};
 	c->groups[c->n_groups] = (struct group) {c->n_all, c->n_files, 0};
@@ -82,7 +79,7 @@ static bool has_metric(const struct channel *c, enum what what)
 	}
 }
 
-/* Of channels of one name in several files one metric each. */
+/* Combines channels of the same name in several files into one metric. */
 static void metrics_add(struct comparison *c, enum what what)
 {
 	size_t begin = c->n_metrics;
@@ -131,7 +128,7 @@ static size_t find(const struct analysis *a, const char *name)
 	return SIZE_MAX;
 }
 
-#define KEPT (32u << 20) /* bytes of cells; those of more groups are made twice */
+#define KEPT (32u << 20) /* bytes of cells; with more groups, each cell is computed twice */
 
 static int cells_make(struct comparison *c)
 {

@@ -1,4 +1,4 @@
-/* compare: epochs of several traces that are the same, and what they differ in. */
+/* compare: matching epochs of several traces, and their differences. */
 #ifndef NVMTOP_REPORT_COMPARE_H
 #define NVMTOP_REPORT_COMPARE_H
 
@@ -8,7 +8,7 @@ enum what { DURATION, ITEM_TIME, ITEM_ENERGY, ENERGY, MEAN, RISE, THROTTLED };
 
 struct metric {
 	enum what what;
-	const struct channel *channel; /* NULL: of the epoch itself */
+	const struct channel *channel; /* NULL: a property of the epoch */
 };
 
 struct occurrence {
@@ -18,7 +18,7 @@ struct occurrence {
 	size_t epoch; /* SIZE_MAX: the whole */
 };
 
-/* Occurrences first .. first+n-1 are one epoch of all files. */
+/* Occurrences first .. first+n-1 are the same epoch. */
 struct group {
 	size_t first, n, order;
 };
@@ -27,9 +27,10 @@ struct group {
 struct cell {
 	uint64_t n;
 	double mean, sd;
-	double known, span; /* ns: how much of the time it is known for */
-	double last, turns; /* the sum of squares from one occurrence to the next */
-	double drift;       /* how likely so little would be if they were independent */
+	double known, span; /* ns: covered time, whole time */
+	double last, turns; /* the last value; the sum of squared differences between successive
+			     * occurrences */
+	double drift;       /* probability of so small a sum if occurrences were independent */
 };
 
 struct comparison {
@@ -41,39 +42,40 @@ struct comparison {
 	size_t n_groups;
 	struct metric *metrics;
 	size_t n_metrics;
-	size_t *at;         /* where a metric's channel is in a file; SIZE_MAX: nowhere */
-	struct cell **kept; /* of each group; NULL: they would be too many */
-	struct cell *cells; /* of the group that group_begin() was called for */
-	size_t tested;      /* differences with a verdict */
-	float most;         /* the largest p that makes one: Holm's correction */
+	size_t *at;         /* index of a metric's channel in a file; SIZE_MAX: missing */
+	struct cell **kept; /* per group; NULL: too many to keep */
+	struct cell *cells; /* of the group passed to group_begin() */
+	size_t tested;      /* number of differences with a verdict */
+	float most;         /* largest p that is significant after Holm's correction */
 	bool ok;
 };
 
 enum verdict { NOTHING, PARTLY, UNKNOWN, NOISE, DIFFERS };
 
-/* Not ok: memory ran out.  groups[n_groups] is the whole of each. */
+/* Matches the epochs of n traces. ok is false if out of memory. groups[n_groups] is the whole of each
+ * trace. */
 struct comparison compare_make(const struct analysis *list, size_t n);
 void compare_free(struct comparison *c);
-/* All differences are gone through for Holm's correction, before the first verdict. */
+/* Computes Holm's correction from all differences. Required before the first verdict. */
 void compare_test(struct comparison *c);
 
 bool group_is_whole(const struct comparison *c, const struct group *g);
 void group_title(const struct comparison *c, const struct group *g, bool translated, char *out, size_t size);
-/* Groups to be shown: of one file those that occur repeatedly. */
+/* Is the group shown? With one file, only repeated epochs are. */
 bool group_shown(const struct comparison *c, const struct group *g);
-/* Make the cells of a group, which cell_of() gives from then on. */
+/* Computes the cells of a group, which cell_of() then returns. */
 void group_begin(struct comparison *c, const struct group *g);
 const struct cell *cell_of(const struct comparison *c, size_t file, const struct metric *m);
-/* The share of the time for which it is known. */
+/* The covered share of the time. */
 double coverage_of(const struct cell *x);
 
 struct difference {
 	enum verdict verdict;
-	double interval; /* half the width, by itself */
-	double p;        /* by itself */
-	bool drifts;     /* it differs, but one of them drifts */
+	double interval; /* half the width, without correction */
+	double p;        /* without correction */
+	bool drifts;     /* it differs, but the values of a or b drift */
 };
-/* How b differs from a. */
+/* The difference of b from a. */
 struct difference difference(const struct comparison *c, const struct cell *a, const struct cell *b);
 /* Do the values of one file drift, so that repetitions are not independent? */
 bool drifts(const struct cell *x);

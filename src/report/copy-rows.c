@@ -11,9 +11,9 @@
 #include "report/copy-rows.h"
 #include "trace/nvmt1.h"
 
-#define BLOCK 100 /* that log_writer_ready() makes room for */
+#define BLOCK 100 /* rows per push, the number that log_writer_ready() makes room for */
 #define WINDOW_NS                                                                                            \
-	NS_PER_S /* how far a tier runs ahead of the others, and between two looks at whether to stop */
+	NS_PER_S /* how far a tier may get ahead of the others; also the interval of progress calls */
 
 bool copy_ready(struct copy *p)
 {
@@ -48,7 +48,7 @@ static void copy_rows(struct copy *p, enum tier tier, uint64_t to)
 	}
 }
 
-/* The time of the oldest row that is still to come; INT64_MAX: there is none. */
+/* The time of the oldest row not yet copied; INT64_MAX if there is none. */
 static int64_t oldest(const struct copy *p)
 {
 	int64_t t_ns, best = INT64_MAX;
@@ -63,7 +63,7 @@ static int64_t oldest(const struct copy *p)
 	return best;
 }
 
-/* The part of a gap that lies in the stretch. */
+/* Copies the part of a gap that is in the range. */
 static void copy_gap(struct copy *p, const struct gap *g, int64_t from_ns, int64_t end_ns)
 {
 	struct gap cut = *g;
@@ -92,7 +92,7 @@ static void copy_mark(struct copy *p, const struct mark *m)
 		p->sink->ops->mark(p->sink, &anew);
 }
 
-/* Changes before the range are in its facts. */
+/* Changes before the range are part of its facts. */
 static void copy_changes(struct copy *p, int64_t from_ns, int64_t end_ns)
 {
 	size_t n;
@@ -174,7 +174,7 @@ static int convert(const struct copy *p, struct err *e)
 	return rc;
 }
 
-/* The copy is complete: it gets its name, and for .bin its format. */
+/* Renames the complete copy; for .bin, converts it to version 1 first. */
 static int publish(struct copy *p, struct err *e)
 {
 	char shown[512];

@@ -1,41 +1,42 @@
-/* pour: a trace, or a part of it, as a stream into the writer of recordings. */
+/* copy-rows: copies all or part of a trace to a recording writer. */
 #ifndef NVMTOP_REPORT_COPY_ROWS_H
 #define NVMTOP_REPORT_COPY_ROWS_H
 
 #include "report/select.h"
 
-/* Where the stream goes, and what it has had. */
+/* The destination, and what was copied so far. */
 struct copy {
 	char path[PATH_MAX], temporary[PATH_MAX];
 	bool force;
 	struct log_writer *writer;
 	struct sink *sink;
 	bool failed;  /* the error is in the writer's statistics */
-	bool stopped; /* somebody wants no more of it */
+	bool stopped; /* cancelled by the progress callback */
 	const struct session *about;
 	struct trace *t;
-	int64_t shift; /* to be added to the times of t */
+	int64_t shift; /* added to the times of t */
 	uint64_t marks;
-	int64_t last_ns[TIERS]; /* of the rows so far; < 0: none */
+	int64_t last_ns[TIERS]; /* time of the last row; < 0: none yet */
 	double *values;         /* BLOCK rows of the widest tier */
 	uint64_t row[TIERS], end[TIERS];
 	uint64_t total, done;
 	report_progress *progress;
 };
 
-/* The facts of a trace as they were before that time; free() it.  NULL: out of memory. */
+/* Returns the facts of a trace as they were before that time, to be released with free(); NULL if out of
+ * memory. */
 struct fact *copy_facts(const struct trace *t, int64_t before_ns);
 
-/* Begin a trace at path; p needs t, and may get shift, total and progress.  -1: nothing
- * was begun. */
+/* Starts a trace at path. Afterwards the caller sets p->t, and optionally shift, total and progress.
+ * Returns -1 if nothing was started. */
 int copy_begin(struct copy *p, const char *path, bool force, const struct session *about, struct err *e);
-/* All of p->t from from_ns up to end_ns, on its own clock. */
+/* Copies all of p->t from from_ns up to end_ns, in times of t. */
 void copy_stretch(struct copy *p, int64_t from_ns, int64_t end_ns);
-/* What was begun is ended; a file that is not whole is no trace of anything.  With 0 e->code
- * is ERR_NONE, or e says which file beside it could not be removed. */
+/* Ends what copy_begin() started; an incomplete file is removed. Returns 0, with e->code ERR_NONE or a
+ * sentence about another file that could not be removed; or -1. */
 int copy_end(struct copy *p, struct err *e);
 
-/* Before anything is pushed into p->sink; false: no more is to be. */
+/* Call before each push into p->sink. Returns false if nothing more may be pushed. */
 bool copy_ready(struct copy *p);
 
 uint64_t copy_rows_of(const struct trace *t, int64_t from_ns, int64_t end_ns);

@@ -1,4 +1,4 @@
-/* How many ticks of each tier have no row, and for how long there was none. */
+/* Counts the ticks of each tier without a row, and the time that they cover. */
 #include <math.h>
 
 #include "report/analysis.h"
@@ -16,7 +16,7 @@ static void gap_add(struct ticks *k, bool lost, uint64_t missed, int64_t ns)
 		k->longest_ns = ns;
 }
 
-/* From one row to the next; what is too long to be bridged is not known. */
+/* Adds the time between two rows if it is too long to count as covered. */
 static void hole_add(struct ticks *k, const struct epoch *ep, int64_t cover, int64_t from, int64_t to)
 {
 	int64_t a = from > ep->from_ns ? from : ep->from_ns, b = to < ep->to_ns ? to : ep->to_ns;
@@ -25,8 +25,8 @@ static void hole_add(struct ticks *k, const struct epoch *ep, int64_t cover, int
 		k->hole_ns += b - a;
 }
 
-/* Where the trace does not list them, rows that are far apart do.  Those of a slower tier
- * may be of random moments of their ticks, and then up to two periods apart. */
+/* If the trace does not record gaps, they are derived from the distance of rows. Rows of a slower tier
+ * may be from random points of their ticks, and then up to two periods apart. */
 static void gaps_by_times(const struct analysis *a, struct part *p, enum tier tier)
 {
 	const struct epoch *ep = &p->epoch;
@@ -58,7 +58,7 @@ static void gaps_by_times(const struct analysis *a, struct part *p, enum tier ti
 	}
 }
 
-/* One that begins before the first row, with the recording, belongs to the first epoch. */
+/* A gap from the start of the recording to the first row belongs to the first epoch. */
 static void gaps_listed(const struct analysis *a, struct part *p)
 {
 	size_t n;
@@ -77,8 +77,8 @@ static void gaps_listed(const struct analysis *a, struct part *p)
 	}
 }
 
-/* How much of the epoch lies between the first and the last row of a tier: what is
- * outside of them is the beginning and the end of the recording. */
+/* The part of the epoch between the first and the last row of a tier; the rest is the start or the end of
+ * the recording. */
 static int64_t span_of(const struct trace *t, enum tier tier, const struct epoch *ep)
 {
 	uint64_t rows = trace_rows(t, tier);

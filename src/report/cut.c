@@ -1,4 +1,4 @@
-/* A stretch of a trace as a trace of its own. */
+/* Copies a time range of a trace to a separate trace. */
 #include <stdlib.h>
 
 #include "util/intl.h"
@@ -23,7 +23,7 @@ int trace_cut(struct trace *t, const struct selection *range, const char *path, 
 									: last + 1;
 	if (from >= end || copy_rows_of(t, from, end) == 0)
 		return err_set(e, ERR_FAILED, _("%s has no samples in that range"), shown);
-	/* The new trace begins where it is cut. */
+	/* The new trace starts at the cut. */
 	if (about.start.real_ns)
 		about.start.real_ns += from - about.start.mono_ns;
 	if (about.start.boot_ns)

@@ -1,6 +1,5 @@
-/* Reports and comparisons as programs read them: JSON and CSV, every number exact and in the unit
- * of its channel, the same in every language.  CSV has every column in each line, JSON what the
- * signal may have. */
+/* Reports and comparisons as JSON and CSV: exact numbers in the unit of the channel, independent of the
+ * language. CSV has all columns in each line, JSON only those that apply to the signal. */
 #include <math.h>
 #include <string.h>
 
@@ -159,7 +158,7 @@ static void json_trace(struct record *r, const struct analysis *a)
 	json_close(r, "}");
 }
 
-/* One line of a part, or one a signal. */
+/* One line per part, or one per signal. */
 static void csv_part(struct record *r, const struct analysis *a, const struct part *p)
 {
 	char path[4096];
@@ -200,7 +199,7 @@ static void put_metric(struct record *r, const struct metric *m)
 	    {"quantity", IN_BOTH, TEXT_OF(words[m->what])}, {"unit", IN_BOTH, TEXT_OF(what_unit(m))});
 }
 
-/* A metric in one file, and how that differs from the first. */
+/* A metric in one file, and its difference to the first file. */
 static void put_cell(struct record *r, const struct comparison *c, const struct metric *m, size_t file)
 {
 	static const char *const verdicts[] = {"", "partly unknown", "unknown", "within noise", "differs"};
@@ -262,7 +261,7 @@ static void json_group(struct record *r, const struct comparison *c, const struc
 
 	record_line(r);
 	json_open(r, NULL, '{');
-	/* The key behind the title: a label may read like a title. */
+	/* The key is needed beside the title, since a label may look like a title. */
 	PUT(r, {"epoch", IN_JSON, TEXT_OF(epoch)}, {"label", IN_JSON, LABEL_OF(x->label)},
 	    {"number", labelled ? 0 : IN_JSON, COUNT_OF(x->id)},
 	    {"number", labelled ? IN_JSON : 0, LABEL_OF("")});

@@ -1,10 +1,7 @@
-/* The protobuf form of Perfetto's traces: a tenth of the size of its JSON, and
- * the one with a clock snapshot, so that the samples lie in time where ftrace
- * and the program's own events do.
- *
- * A trace is packets, field 1 of nothing; everything that is needed of the
- * encoding is here.  Numbers of fields are those of trace_packet.proto,
- * track_event.proto, track_descriptor.proto and clock_snapshot.proto. */
+/* Perfetto's protobuf format: a tenth of the size of its JSON, and with a clock snapshot, so that samples
+ * are aligned with ftrace and the program's events. A trace is a sequence of packets, field 1 of the
+ * top-level message. Field numbers are those of trace_packet, track_event, track_descriptor and
+ * clock_snapshot.proto. */
 #include <math.h>
 #include <string.h>
 
@@ -41,9 +38,9 @@ enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 enum { CHILDREN_BY_RANK = 3 };
 enum { CLOCK_REAL = 1, CLOCK_MONO = 3, CLOCK_BOOT = 6 };
 
-/* Tracks: the board, one for marks, epochs, gaps of each tier, changes, one a family, one a signal.
- * The board is no process: its number would be that of one in another trace that this
- * one is merged with. */
+/* Tracks: the board, marks, epochs, gaps of each tier, changes, one per family, one per signal. The board
+ * is not a process: its number would collide with a process of another trace that this one is merged
+ * with. */
 enum {
 	UUID_BOARD = 1,
 	UUID_MARKS,
@@ -86,7 +83,7 @@ static void put_double(struct message *m, unsigned field, double v)
 		m->bytes[m->n++] = (uint8_t)(bits >> i);
 }
 
-/* Texts of a trace are at most some hundred bytes, messages few: none reaches the limit. */
+/* Messages stay below the limit: texts of a trace have at most some hundred bytes. */
 static void put_bytes(struct message *m, unsigned field, const void *p, size_t n)
 {
 	put_varint(m, field << 3 | 2);
@@ -146,7 +143,7 @@ static void write_snapshot(struct export *x, const struct clock_anchor *a)
 	packet(x, &m);
 }
 
-/* What is special to the track is in rest. */
+/* rest has the fields specific to the track. */
 static void write_track(struct export *x, uint64_t uuid, uint64_t parent, uint64_t rank, const char *name,
 			const struct message *rest)
 {
@@ -161,7 +158,7 @@ static void write_track(struct export *x, uint64_t uuid, uint64_t parent, uint64
 	packet(x, &m);
 }
 
-/* Its children stand in the order of their ranks. */
+/* Children are shown in the order of their ranks. */
 static void write_group(struct export *x, uint64_t uuid, uint64_t parent, uint64_t rank, const char *name)
 {
 	struct message order = {.n = 0};
@@ -179,7 +176,7 @@ static void write_clocks(struct export *x)
 		write_snapshot(x, &a[i]);
 }
 
-/* What it is, where it comes from, and what has to be known about it. */
+/* Label, source, note and the reason if it has no value. */
 static void put_description(struct message *m, const struct channel *c)
 {
 	const char *const parts[] = {c->label, c->source, c->note, c->missing};
@@ -194,7 +191,7 @@ static void put_description(struct message *m, const struct channel *c)
 		put_text(m, TRACK_DESCRIPTION, text);
 }
 
-/* Perfetto shows sizes in bytes; the other units have their names. */
+/* Perfetto formats sizes in bytes; other units are passed by name. */
 static void write_signal(struct export *x, size_t i)
 {
 	const struct channel *c = &x->session->channels[x->channels.list[i]];
@@ -237,7 +234,7 @@ static void perfetto_begin(struct export *x)
 		write_signal(x, i);
 }
 
-/* Without an anchor the times count from the start, on the trace's own clock. */
+/* Without an anchor, times count from the start on a clock of the trace. */
 static void write_event(struct export *x, int64_t t_ns, const struct message *event)
 {
 	struct message m = {.n = 0};
@@ -263,7 +260,7 @@ static void write_named(struct export *x, int64_t t_ns, unsigned type, uint64_t 
 	write_event(x, t_ns, &event);
 }
 
-/* The end of each gap that has one by that time: events stand in the order of time. */
+/* Ends all gaps that end by t_ns: events must be in time order. */
 static void gaps_end(struct export *x, int64_t t_ns)
 {
 	for (;;) {
@@ -326,7 +323,7 @@ static void perfetto_gap(struct export *x, const struct gap *g)
 	char name[96];
 
 	gaps_end(x, g->from_ns);
-	if (x->gap_end[g->tier]) /* it began within another one */
+	if (x->gap_end[g->tier]) /* started within another gap */
 		return;
 	snprintf(name, sizeof(name), "%llu ticks %s", (unsigned long long)g->missed,
 		 g->cause == GAP_LOST ? "lost" : "late");

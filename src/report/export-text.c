@@ -1,6 +1,5 @@
-/* CSV and JSON lines.  One table holds all tiers, so that their order in time is
- * kept and one file is one recording: a row has cells for its own tier's signals
- * and leaves the others empty. */
+/* CSV and JSON lines. One table has the rows of all tiers in time order, so that one file is one
+ * recording; a row fills only the cells of its tier's signals. */
 #include <math.h>
 #include <time.h>
 
@@ -33,7 +32,7 @@ static void csv_right(struct export *x)
 	putc('\n', x->f);
 }
 
-/* A row like others, since most readers know no comments. */
+/* A normal row, since most readers do not support comments. */
 static void csv_start(struct export *x)
 {
 	int64_t ns = x->session->start.real_ns;

@@ -1,5 +1,5 @@
-/* Rows of three tiers, marks, gaps and changes, merged into the order of time in blocks
- * of fixed size, or folded onto one time base. */
+/* Merges rows of three tiers, marks, gaps and changes into time order, in blocks of fixed size, or
+ * resamples them to one time base. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,24 +9,24 @@
 
 #define BLOCK 256
 
-/* The samples of a channel since the last row of one time base. */
+/* The samples of a channel since the last resampled row. */
 struct gathered {
 	double sum, last;
 	uint64_t count;
 };
 
-/* One tier's rows, read a block at a time. */
+/* Rows of one tier, read in blocks. */
 struct source {
 	enum tier tier;
-	size_t *channels; /* of the trace */
+	size_t *channels; /* numbers in the trace */
 	size_t n;
-	uint64_t row, end; /* the next one, and behind the last */
+	uint64_t row, end; /* the next one, and the end */
 	size_t at, have;
 	int64_t t_ns[BLOCK];
 	double *values; /* a BLOCK for each channel */
-	double **columns; /* in it */
+	double **columns; /* pointers into values */
 	struct gathered *gathered;
-	int64_t last_ns; /* of what was gathered */
+	int64_t last_ns; /* time of the last gathered row */
 	bool seen;
 };
 
@@ -34,14 +34,14 @@ struct flow {
 	struct export x;
 	const struct form *form;
 	struct source source[TIERS];
-	double *line; /* of all channels */
-	double hz;    /* of one time base, or 0 */
+	double *line; /* values of all channels */
+	double hz;    /* resampling rate, or 0 */
 	const struct mark *marks;
 	const struct gap *gaps;
 	const struct change *changes;
 	size_t n_marks, n_gaps, n_changes, mark, gap, change;
-	int tier;                   /* whose gaps are wanted, or -1 */
-	uint64_t total, done, made; /* rows: to be read, read, and of one time base */
+	int tier;                   /* whose gaps are written, or -1 */
+	uint64_t total, done, made; /* rows: to be read, read, resampled */
 	bool stopped;
 	int error; /* errno of a failed write */
 	report_progress *progress;
@@ -92,7 +92,7 @@ static bool writing(struct flow *w)
 	return !w->error && !w->stopped;
 }
 
-/* See that there is a row; false at the end. */
+/* Reads a block if necessary. Returns false at the end of the tier. */
 static bool source_ready(struct source *s, struct flow *w)
 {
 	uint64_t left = s->end - s->row;
@@ -108,7 +108,7 @@ static bool source_ready(struct source *s, struct flow *w)
 	return true;
 }
 
-/* What happened before t_ns: marks and changes up to it, gaps that began before it. */
+/* Writes marks and changes up to t_ns, and gaps that started before it. */
 static void events_until(struct flow *w, int64_t t_ns)
 {
 	for (;;) {
@@ -157,7 +157,7 @@ static void merge(struct flow *w)
 	}
 }
 
-/* Take the samples that are older than end_ns. */
+/* Adds the samples before end_ns to the current row. */
 static void gather(struct flow *w, struct source *s, int64_t end_ns)
 {
 	for (; source_ready(s, w) && s->t_ns[s->at] < end_ns; s->at++) {
@@ -175,7 +175,7 @@ static void gather(struct flow *w, struct source *s, int64_t end_ns)
 	}
 }
 
-/* The value for the row from t_ns on; ready for the next row. */
+/* Returns the value of the row that starts at t_ns, and resets it for the next one. */
 static double gathered(struct flow *w, const struct place *p, int64_t t_ns)
 {
 	struct source *s = &w->source[p->tier];
@@ -193,7 +193,7 @@ static void gather_before(struct flow *w, int64_t from_ns)
 	for (int i = 0; i < TIERS; i++) {
 		struct source *s = &w->source[i];
 
-		if (s->row > 0) /* for what is held at the beginning */
+		if (s->row > 0) /* the value held at the start */
 			source_seek(s, s->row - 1, s->end);
 		gather(w, s, from_ns);
 	}
@@ -206,9 +206,9 @@ static int64_t line_ns(const struct flow *w, int64_t i)
 	return w->x.session->start.mono_ns + llround((double)i * 1e9 / w->hz);
 }
 
-/* Rows at whole multiples of the period since the start.  The first row of a stretch
- * stands before it, when it begins between two, so that no sample is left out; the
- * last one of an epoch may reach into the one behind it, but not beyond end_ns. */
+/* Rows are at whole multiples of the period since the start. If a range starts between two multiples, its
+ * first row is the one before, so that no sample is left out; the last row of an epoch may extend into
+ * the next epoch, but not beyond end_ns. */
 static void resample(struct flow *w, const struct epoch *ep, bool continues, int64_t end_ns)
 {
 	int64_t i = (int64_t)floor((double)(ep->from_ns - w->x.session->start.mono_ns) * w->hz / 1e9) + 1;
@@ -232,8 +232,8 @@ static void resample(struct flow *w, const struct epoch *ep, bool continues, int
 	}
 }
 
-/* continues: the epoch before was written, too, and ends where this one begins;
- * end_ns: where the epochs end that follow this one without a hole. */
+/* continues: the previous epoch was written and ends where this one starts. end_ns: end of the last epoch
+ * that follows without interruption. */
 static void epoch_write(struct flow *w, const struct epoch *ep, bool continues, int64_t end_ns)
 {
 	struct export *x = &w->x;

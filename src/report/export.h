@@ -1,4 +1,4 @@
-/* export: samples in the order of time, and the forms that they are written in. */
+/* export: samples in time order, and the formats they are written in. */
 #ifndef NVMTOP_REPORT_EXPORT_H
 #define NVMTOP_REPORT_EXPORT_H
 
@@ -6,13 +6,13 @@
 #include "report/text.h"
 #include "report/select.h"
 
-#define RESAMPLED TIERS /* as the tier of a row: a row of all tiers */
+#define RESAMPLED TIERS /* tier of a row that has the values of all tiers */
 
-/* Where the value of a channel is in a row of its tier. */
+/* Index of a channel in a row of its tier. */
 struct place {
 	enum tier tier;
 	size_t slot;
-	bool single; /* it is a float */
+	bool single; /* its values are floats */
 };
 
 struct export
@@ -21,16 +21,16 @@ struct export
 	struct trace *trace;
 	const struct session *session;
 	struct channels channels;
-	struct place *places; /* of channels.list[i] */
-	uint64_t epoch; /* that the rows are in */
-	/* Of a gap that has begun and not ended; 0: there is none. */
+	struct place *places; /* one per channels.list[i] */
+	uint64_t epoch; /* of the current rows */
+	/* End of a gap in progress; 0: none. */
 	int64_t gap_end[TIERS];
 };
 
 struct row {
 	int64_t t_ns;
 	int tier; /* or RESAMPLED: values of all channels */
-	const double *values; /* one every `stride` */
+	const double *values; /* spaced by `stride` */
 	size_t stride;
 };
 
@@ -47,7 +47,7 @@ struct form {
 #define EXPORT_EXTERN(name) extern const struct form form_##name;
 EXPORT_FORMS(EXPORT_EXTERN)
 
-/* The value of channels.list[i] in the row; false: it is not in rows of that tier. */
+/* Stores the value of channels.list[i]. Returns false if rows of that tier do not have it. */
 static inline bool row_value(const struct export *x, const struct row *r, size_t i, double *v)
 {
 	if (r->tier == RESAMPLED)

@@ -1,5 +1,5 @@
-/* Results that need the times of samples: energy, throttled time, what a counter rose by, and
- * means of differences of counters. */
+/* Results that need sample times: energy, throttled time, increases of counters, and means of differences
+ * of counters. */
 #include <math.h>
 #include <string.h>
 
@@ -33,8 +33,8 @@ static void spread_take(struct spread *s, const struct epoch *ep, int64_t t2, do
 	s->v[1] = v2;
 }
 
-/* Neighbours share readings: there is half as much to judge by.  A third more than Student's
- * t, because loads with rare peaks deviate more than their readings show. */
+/* Neighbours share readings, so only half of them are independent. The factor 4/3 on Student's t covers
+ * loads with rare peaks, which deviate more than their readings show. */
 static double spread_within(const struct spread *s)
 {
 	return s->n > 0 ? student_t(fmax(1, (double)s->n / 2)) * 4 / 3 * sqrt(s->variance) : NAN;
@@ -59,9 +59,8 @@ static bool has_integral(const struct channel *c)
 	return c->unit == UNIT_MILLIWATT || c->kind == CHANNEL_THROTTLE;
 }
 
-/* Is each value the difference of counters since the reading before?  Then its mean
- * over the time is the difference of the counters over the whole stretch, also
- * where ticks were late. */
+/* True if each value is the difference of counters since the previous reading. Its mean over time is then
+ * the difference of the counters over the whole range, even with late ticks. */
 static bool is_counted(const struct session *s, const struct channel *c)
 {
 	const char *by = fact_get(s->facts, s->n_facts, "cpu.source"), *end = strrchr(c->source, '/');
@@ -71,8 +70,7 @@ static bool is_counted(const struct session *s, const struct channel *c)
 	return (c->kind == CHANNEL_CPU_UTIL || c->kind == CHANNEL_CORE_UTIL) && by && !strncmp(by, "perf", 4);
 }
 
-/* Each of n rows stands for the time since the one before, which is *before at first;
- * cut to the span. */
+/* Each of n rows covers the time since the previous one, *before for the first; clipped to the span. */
 static void share_rows(struct share *sh, const struct epoch *span, const int64_t *at, const double *v,
 		       size_t n, int64_t *before)
 {

@@ -1,4 +1,4 @@
-/* Several traces of one board as one: on the clock of the first, with gaps between. */
+/* Joins several traces of one board into one, on the clock of the first, with gaps between them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #define YEAR_NS (366 * 86400 * NS_PER_S)
 
-/* The first thing in which two sessions differ. */
+/* Reports the first property in which two sessions differ. */
 static int same_board(const struct trace *a, const struct trace *b, struct err *e)
 {
 	const struct session *s = trace_session(a), *o = trace_session(b);
@@ -42,7 +42,7 @@ static int same_board(const struct trace *a, const struct trace *b, struct err *
 	return 0;
 }
 
-/* What has to be added to the times of b to lie on the clock of the first trace. */
+/* Returns the offset that converts times of b to the clock of the first trace. */
 static int64_t shift_of(const struct trace *first, const struct trace *b, int64_t last_ns, bool *known)
 {
 	const struct clock_anchor *s = &trace_session(first)->start, *o = &trace_session(b)->start;
@@ -53,7 +53,7 @@ static int64_t shift_of(const struct trace *first, const struct trace *b, int64_
 		trace_extent(b, &from, &to);
 		return last_ns + llround(1e9 / trace_session(first)->hz[TIER_FAST]) - from;
 	}
-	/* Within seconds: the same boot, and its monotonic clock is the better one. */
+	/* Less than 2 s apart: the same boot, of which the monotonic clock is more accurate. */
 	return llabs(apart) < 2 * NS_PER_S ? 0 : apart;
 }
 
@@ -67,7 +67,7 @@ static int64_t latest(const int64_t last_ns[TIERS])
 	return best;
 }
 
-/* Where the parts of the joined trace lie. */
+/* Where the parts are in the joined trace. */
 struct place {
 	int64_t shift;
 	bool known;
@@ -112,7 +112,7 @@ static int places_find(struct trace *const *traces, size_t n, struct place *out,
 	return 0;
 }
 
-/* The time between two parts has no rows: that is a gap like any other. */
+/* Time between two parts is a gap like any other. */
 static void gaps_between(struct copy *p)
 {
 	for (int t = 0; t < TIERS; t++) {
@@ -131,7 +131,7 @@ static void gaps_between(struct copy *p)
 	}
 }
 
-/* What is missing in one part may be there in another. */
+/* A channel without values in one part may have values in another. */
 static struct channel *channels_merge(struct trace *const *traces, size_t n)
 {
 	const struct session *s = trace_session(traces[0]);
@@ -155,7 +155,7 @@ static void tell_unknown(const struct trace *t, void (*note)(const char *text))
 	note(text);
 }
 
-/* What was changed between two parts is known from when the second one begins. */
+/* A fact that changed between two parts is recorded as a change at the start of the second one. */
 static void changes_between_parts(struct copy *p, const struct trace *before)
 {
 	const struct session *s = trace_session(before), *now = trace_session(p->t);

@@ -1,5 +1,5 @@
-/* Read all traces, then write: a table cannot begin before its widths are known,
- * and an error must come before half a document. */
+/* Reads all traces before writing: column widths must be known first, and an error must not leave half a
+ * document. */
 #include <errno.h>
 #include <stdlib.h>
 

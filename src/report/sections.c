@@ -1,4 +1,4 @@
-/* Reports as text: 80 columns, or Markdown. */
+/* Reports as text of 80 columns, or Markdown. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "util/num.h"
 #include "report/analysis.h"
 
-#define STATS 7 /* that fit eighty columns */
+#define STATS 7 /* columns that fit into 80 characters */
 
-/* A sentence or a title on a line of its own. */
+/* A sentence or a title on a separate line. */
 static void title(const struct page *o, const char *hashes, const char *text)
 {
 	if (o->markdown)
@@ -29,7 +29,7 @@ static double seconds_of(const struct part *p)
 	return (double)p->duration_ns / 1e9;
 }
 
-/* A row of a channel, where the table has one. */
+/* Adds the row of a channel if the table has one. */
 typedef void row_fn(struct table *t, const struct analysis *a, const struct part *p, size_t i);
 
 static void table_of(struct table *t, const struct analysis *a, const struct part *p, row_fn *row)
@@ -56,7 +56,7 @@ static void stats_row(struct table *t, const struct analysis *a, const struct pa
 	cell_text(t, u.unit);
 }
 
-/* Channels without a value, wrapped at 78 columns. */
+/* Lists channels without a value, wrapped at 78 columns. */
 static void missing_list(FILE *f, const struct analysis *a, const struct part *p)
 {
 	const char *title = _("Without a value:");
@@ -134,7 +134,7 @@ static void heat_row(struct table *t, const struct analysis *a, const struct par
 	cell_signed(t, rise, 10);
 }
 
-/* Throttling is counted in lines of its own. */
+/* Throttle counts have separate lines. */
 static void counter_row(struct table *t, const struct analysis *a, const struct part *p, size_t i)
 {
 	const struct channel *c = channel_of(a, i);
@@ -219,7 +219,7 @@ static void ticks_lines(FILE *f, const struct analysis *a, const struct part *p)
 	putc('\n', f);
 }
 
-/* Of all tables alike: they stand below each other. */
+/* The same width in all tables, so that they align. */
 static int room_of(const struct analysis *a)
 {
 	const char **names = calloc(a->channels.n + 1, sizeof(*names));
@@ -260,7 +260,7 @@ static void write_part(const struct page *o, const struct analysis *a, const str
 
 #define CHANGES_SHOWN 100
 
-/* In the time that the report is about. */
+/* Only changes in the reported time. */
 static void change_lines(const struct page *o, const struct analysis *a)
 {
 	const struct epoch *all_of_it = &a->whole.epoch;
@@ -307,7 +307,7 @@ void write_head(const struct page *o, const struct analysis *a)
 		putc('\n', o->f);
 }
 
-/* The limits of energy from sampled power. */
+/* The limits of energy computed from sampled power. */
 static void energy_notes(FILE *f, const struct analysis *a)
 {
 	int64_t slowest = 0;
@@ -352,8 +352,7 @@ void write_parts(const struct page *o, const struct analysis *a)
 	energy_notes(o->f, a);
 }
 
-/* The table by phase: a line each, of what is asked for first.  Returns whether some of its energy
- * is not known. */
+/* Adds a line to the table of phases. Returns true if part of its energy is unknown. */
 static bool phase_row(struct table *t, const struct analysis *a, const struct part *p)
 {
 	const struct result *power = key_of(a, p, KEY_POWER), *gpu = key_of(a, p, KEY_GPU),

@@ -1,5 +1,5 @@
-/* Finds epochs by number or label and signals by pattern.  A name that matches nothing is an
- * error: an empty result would read like a measured one. */
+/* Finds epochs by number or label and signals by pattern. A name that matches nothing is an error, since
+ * an empty result would look like a measurement. */
 #include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
@@ -66,7 +66,8 @@ static bool numbered(const struct wish *w, uint64_t id)
 	return w->numbered && w->id == id;
 }
 
-/* A number that is a label as well would take both, and the sum of them as the whole. */
+/* Rejects an operand that is both a number and a label: it would select both phases, and their sum as the
+ * whole. */
 static int wish_check(const struct trace *t, const struct wish *w, const char *name, struct err *e)
 {
 	size_t n;
@@ -92,7 +93,7 @@ static bool wanted(const struct epoch *ep, const struct wish *w)
 	return w->all || numbered(w, ep->id) || labelled(w, ep->label);
 }
 
-/* Cut to --from and --to; false: nothing is left. */
+/* Clips an epoch to --from and --to. Returns false if nothing is left. */
 static bool clip(struct epoch *ep, const struct selection *p, int64_t start_ns)
 {
 	if (p->has_from && ep->from_ns < start_ns + p->from_ns)
@@ -173,7 +174,7 @@ static int no_such(const struct trace *t, const char *pattern, struct err *e)
 		       shown_path(t, path, sizeof(path)), name, path);
 }
 
-/* Mark the channels that one pattern names. */
+/* Marks the channels that match a pattern. */
 static bool pattern_mark(const struct session *s, const char *pattern, int tier, size_t *on)
 {
 	bool any = false;
@@ -216,7 +217,7 @@ int channels_find(const struct trace *t, const struct selection *p, struct chann
 	out->list = calloc(s->n_channels + 1, sizeof(*out->list));
 	if (!out->list)
 		return err_set(e, ERR_FAILED, _("out of memory"));
-	/* Marked first, and then the numbers of those that are. */
+	/* The list has flags first, which are then replaced by channel numbers. */
 	if (patterns_mark(t, p->select ? p->select : "*", p->tier, out->list, e) < 0) {
 		channels_free(out);
 		return -1;

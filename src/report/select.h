@@ -4,12 +4,12 @@
 
 #include "report/report.h"
 
-/* From a mark to the next one. */
+/* The time from one mark to the next. */
 struct epoch {
-	uint64_t id; /* of the mark that it begins with; 0: before the first */
+	uint64_t id; /* of the mark at its start; 0: before the first mark */
 	char label[sizeof(((struct mark *)NULL)->label)];
 	int64_t from_ns, to_ns;
-	int64_t end_ns; /* its rows are older than this: to_ns, or just behind the last row */
+	int64_t end_ns; /* rows before this time: to_ns, or just after the last row */
 };
 
 struct epochs {
@@ -17,12 +17,11 @@ struct epochs {
 	size_t n;
 };
 
-/* The selected epochs, cut to --from and --to, oldest first. */
+/* Finds the selected epochs, oldest first, clipped to --from and --to. */
 int epochs_find(const struct trace *t, const struct selection *p, struct epochs *out, struct err *e);
 void epochs_free(struct epochs *l);
 
-/* Indices of the selected channels, in the order of the session; each
- * pattern must name one that is there. */
+/* Numbers of the selected channels in the order of the session. Each pattern must match at least one. */
 struct channels {
 	size_t *list;
 	size_t n;
@@ -30,10 +29,10 @@ struct channels {
 int channels_find(const struct trace *t, const struct selection *p, struct channels *out, struct err *e);
 void channels_free(struct channels *l);
 
-/* The path for messages and tables. */
+/* Formats the path for messages and tables. */
 const char *shown_path(const struct trace *t, char *out, size_t size);
 
-/* COVER_PERIODS of a tier. */
+/* The duration of COVER_PERIODS of a tier. */
 int64_t cover_ns(const struct session *s, enum tier tier);
 
 #endif

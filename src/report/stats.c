@@ -1,6 +1,6 @@
-/* Statistics of a span are joined from those that the log stores for its blocks.  Quantiles and
- * integrals come from one pass over the rows of all channels; for the whole recording, which gets
- * the integrals of the same pass, the quantiles of the phases are joined. */
+/* Statistics of a span are joined from those stored in the log for each block. Quantiles and integrals
+ * need one pass over the rows of all channels; the integrals of the whole recording come from the same
+ * pass as those of the phases, and its quantiles are joined from theirs. */
 #include "report/stats.h"
 
 #include <math.h>
@@ -9,16 +9,16 @@
 
 #include "trace/log-lod.h"
 
-#define BLOCK 1024 /* rows at a time, if a chunk has so many */
+#define BLOCK 1024 /* rows per read, if a chunk has so many */
 
-/* A channel while rows go by. */
+/* State of a channel during the pass. */
 struct column {
 	const struct channel *about;
 	struct result *result;
 	struct flow flow;
 	double *all; /* up to QUANTILES_EXACT samples */
 	size_t n;
-	struct histogram bins; /* of as many as there are */
+	struct histogram bins; /* for any number of samples */
 };
 
 struct stats {
@@ -27,10 +27,10 @@ struct stats {
 	const size_t *channels;
 	size_t n, n_spans;
 	const struct epoch *spans;
-	/* The span that is read. */
+	/* The current span. */
 	const struct epoch *span;
-	uint64_t from[TIERS], end[TIERS];  /* rows in it */
-	uint64_t next[TIERS], last[TIERS]; /* rows that its integrals need */
+	uint64_t from[TIERS], end[TIERS];  /* rows in the span */
+	uint64_t next[TIERS], last[TIERS]; /* rows needed for its integrals */
 };
 
 uint64_t quantile_rank(double q, uint64_t n)
@@ -85,7 +85,7 @@ static int quantiles_begin(struct column *c)
 	return histogram_init(&c->bins, r->min, r->max);
 }
 
-/* To the samples that are kept. */
+/* Appends samples to those kept. */
 static void quantiles_add(struct column *c, const double *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -93,7 +93,7 @@ static void quantiles_add(struct column *c, const double *v, size_t n)
 			c->all[c->n++] = v[i];
 }
 
-/* The samples of a part to those of the whole. */
+/* Adds the samples of a part to those of the whole. */
 static void quantiles_join(struct column *to, const struct column *part)
 {
 	const struct result *r = part->result;
@@ -118,7 +118,7 @@ static int by_value(const void *a, const void *b)
 	return (*v > *w) - (*v < *w);
 }
 
-/* Of the samples that are kept only those are sorted that are in its bin. */
+/* Of the kept samples, only those in the bin of the quantile are sorted. */
 static double quantile(const struct column *c, double q, uint64_t n)
 {
 	uint64_t rank = quantile_rank(q, n);
@@ -155,12 +155,12 @@ static void quantiles_end(struct column *c)
 	STATISTICS(SET_QUANTILE)
 }
 
-/* Rows of a tier as they are read. */
+/* The rows of a tier being read. */
 struct block {
 	uint64_t row;
 	size_t n, n_channels;
-	size_t *at, *channels;   /* columns of the statistics, and what they are of */
-	double **values;         /* of each; NULL: only counted */
+	size_t *at, *channels;   /* columns of the statistics, and their channels */
+	double **values;         /* of each column; NULL: only counted */
 	struct histogram **bins; /* NULL: not counted */
 	int64_t t_ns[BLOCK];
 	double *room;
@@ -183,7 +183,7 @@ static void span_begin(struct stats *st, const struct epoch *ep)
 	}
 }
 
-/* Of the rows those that it has not had: *n from the result on. */
+/* Skips rows that were already added; *n is the number of new rows from the result on. */
 static uint64_t rows_new(struct stats *st, enum tier tier, const struct block *b, size_t *n)
 {
 	uint64_t end = b->row + b->n < st->last[tier] ? b->row + b->n : st->last[tier];
@@ -233,7 +233,7 @@ static bool block_read(const struct stats *st, enum tier tier, struct block *b)
 	return b->n > 0;
 }
 
-/* The tiers step by step, so that each chunk is decoded once. */
+/* Tiers advance together in time order, so that each chunk is decoded once. */
 static void pass_span(struct stats *part, struct stats *whole, struct block *blocks,
 		      void (*tick)(void *to, uint64_t rows), void *to)
 {
@@ -363,7 +363,7 @@ struct stats *stats_begin(struct trace *t, const struct channels *channels, cons
 	return st;
 }
 
-/* The level of a counter depends on when it began: only its rise is reported. */
+/* The level of a counter depends on when it started, so only its increase is reported. */
 static void drop_level(struct result *r)
 {
 #define DROP_QUANTILE(name, q) \

@@ -7,51 +7,49 @@
 
 #define QUANTILES_EXACT 65536 /* samples */
 
-/* Statistics beside the mean, in the order of JSON and CSV: name, and which quantile it is (0: none).
- * A quantile is the nearest rank; of more than QUANTILES_EXACT samples within 0.025 % of max - min.
- * sd is with n - 1, NaN for one sample. */
+/* Statistics beside the mean, in the order of JSON and CSV: name, and its quantile (0: none). A quantile
+ * is the nearest rank; with more than QUANTILES_EXACT samples it is within 0.025 % of max - min. sd uses
+ * n - 1 and is NaN for one sample. */
 #define STATISTICS(X) X(sd, 0) X(min, 0) X(p50, 0.50) X(p95, 0.95) X(p99, 0.99) X(max, 0)
 #define STATISTIC_ONE(name, q) +1
 enum { N_STATISTICS = 0 STATISTICS(STATISTIC_ONE) };
 
-/* Of one signal over one or more stretches of a trace; doubles are NaN when
- * there is nothing to say. */
+/* Statistics of one signal over one or more ranges of a trace; doubles are NaN if undefined. */
 struct result {
 	uint64_t n, missing;
 	double mean; /* of the n samples */
 #define STATISTIC_MEMBER(name, q) double name;
 	STATISTICS(STATISTIC_MEMBER)
 	double first, last; /* the oldest and the newest sample */
-	double integral;    /* trapezoid over the true times, unit x seconds; power and counts only */
-	double within;      /* of the integral: where readings are random, it is no further off */
-	int64_t covered_ns; /* for which it is known */
-	int64_t above_ns;   /* of these with a value above 0 */
-	double counted;     /* the mean by counters, where the values are differences of such */
-	double steps;       /* of a counter: by how much it went up, each time added */
+	double integral;    /* by trapezoids over actual times, unit x seconds; power and counts only */
+	double within;      /* maximum error of the integral if readings are at random times */
+	int64_t covered_ns; /* time over which the integral is known */
+	int64_t above_ns;   /* part of it with a value above 0 */
+	double counted;     /* the mean from counters, if the values are differences of counters */
+	double steps;       /* sum of a counter's increases */
 };
 
-/* Statistics of channels over spans, which are in order and apart, into out, one a channel.
- * NULL: out of memory. */
+/* Prepares statistics of channels over spans, which must be sorted and not adjacent; out has one result
+ * per channel. Returns NULL if out of memory. */
 struct stats *stats_begin(struct trace *t, const struct channels *channels, const struct epoch *spans,
 			  size_t n, struct result *out);
-void stats_end(struct stats *st); /* complete the results, and free it */
+void stats_end(struct stats *st); /* completes the results and frees st */
 void stats_free(struct stats *st);
-/* The same with the rows read.  whole (or NULL) is of the same channels and gets them, too: each
- * of its spans is those of several calls, one behind the other.  0, or -1: out of memory. */
+/* The same, and reads the rows. whole (or NULL) has the same channels and gets the rows, too: each of its
+ * spans consists of the spans of several calls, in order. Returns 0, or -1 if out of memory. */
 int stats_make(struct trace *t, const struct channels *channels, const struct epoch *spans, size_t n,
 	       struct stats *whole, struct result *out, void (*tick)(void *to, uint64_t rows), void *to);
 
-/* The mean to print: by counters where the channel has them. */
+/* The mean to print: from counters if the channel has them. */
 static inline double mean_of(const struct result *r)
 {
 	return r->counted == r->counted ? r->counted : r->mean;
 }
 
-/* How far an integral may be off, where the moments of reading are random: each reading
- * stands for the time around it, and what it is off by is judged by how far it lies from
- * the line between its neighbours. */
+/* Estimates the error of an integral whose readings are at random times: each reading represents the time
+ * around it, and its error is estimated from its distance to the line between its neighbours. */
 struct spread {
-	int64_t period_ns; /* rows that repeat a value in less are no new reading */
+	int64_t period_ns; /* rows that repeat a value within this time are not new readings */
 	int64_t t[2];
 	double v[2];
 	unsigned held;
@@ -59,69 +57,68 @@ struct spread {
 	uint64_t n;
 };
 
-/* Values times how long they stood, and how long that was. */
+/* Values weighted by their duration, and the total duration. */
 struct share {
 	struct sum busy;
 	double passed;
 };
 
-/* What is gathered of the readings of a channel in the order of time. */
+/* State of a channel while its readings are added in time order. */
 struct flow {
 	int64_t hole_ns;
 	bool integrates, spreads, rises, counted;
 	struct integral sum;
 	struct spread spread;
 	struct share share;
-	double steps, before; /* of a counter */
+	double steps, before; /* for counters */
 	int64_t before_ns;
 };
 void flow_begin(struct flow *f, const struct session *s, const struct channel *c);
 bool flow_wanted(const struct flow *f);
-void flow_break(struct flow *f); /* before the first row of a span */
-/* Rows from hole_ns and one row before the span up to the first one hole_ns behind it. */
+void flow_break(struct flow *f); /* call before the first row of a span */
+/* Adds rows, from the one before hole_ns ahead of the span to the first one hole_ns after it. */
 void flow_rows(struct flow *f, const struct epoch *ep, const int64_t *at, const double *v, size_t n);
 void flow_end(const struct flow *f, struct result *r);
 
-/* Is power read at moments that are random within their period, so that what is faster
- * than that makes noise and no bias? */
+/* Is power read at random points of its period, so that faster variation causes noise but no bias? */
 bool read_at_random(const struct session *s, const struct channel *c);
-/* How often it is read. */
+/* The interval of its readings. */
 int64_t reading_ns(const struct session *s, const struct channel *c);
 
-/* Of power in mW. */
+/* For power in mW. */
 static inline double joules_of(const struct result *r)
 {
 	return r->integral / 1e3;
 }
 
-/* Over the time for which it is known. */
+/* Mean over the covered time. */
 static inline double watts_of(const struct result *r)
 {
 	return joules_of(r) / ((double)r->covered_ns / 1e9);
 }
 
-/* How many of n values do not exceed the quantile: its rank from 0. */
+/* The zero-based rank of a quantile among n values. */
 uint64_t quantile_rank(double q, uint64_t n);
 
-/* About how many rows a pass over the spans reads. */
+/* The approximate number of rows that a pass over the spans reads. */
 uint64_t stats_rows(const struct trace *t, const struct channels *channels, const struct epoch *spans,
 		    size_t n);
 
-/* Half the width of the interval that covers the mean of n samples with 95 %, of
- * standard deviation sd; NaN for n < 2. */
+/* Half the width of the 95 % confidence interval of the mean of n samples with standard deviation sd; NaN
+ * for n < 2. */
 double confidence(double sd, uint64_t n);
 
-/* Von Neumann's ratio: how likely the squares from each of n values to the next would sum
- * up to so little, beside those around their mean, if the values were independent.  NaN
- * for fewer than five, or where all are equal.  Exact is its variance for a normal
- * distribution; the rest is a beta distribution of that variance. */
+/* Von Neumann's ratio: the probability that the squared differences between successive values (turns) are
+ * so small relative to the squared deviations from the mean (squares) if the values are independent. NaN
+ * for fewer than five values, or if all are equal. The variance is exact for a normal distribution; the
+ * distribution is approximated by a beta distribution of that variance. */
 double neumann(double turns, double squares, uint64_t n);
 
-/* The same for the difference of two means, without assuming equal spreads; *p: how likely
- * one so large would be if there were none. */
+/* The same as confidence() for the difference of two means, without assuming equal spreads; *p is the
+ * probability of a difference at least this large if the means are equal. */
 double welch(double sd1, uint64_t n1, double sd2, uint64_t n2, double difference, double *p);
 
-/* The 97.5 % point of Student's t. */
+/* The 97.5 % quantile of Student's t. */
 double student_t(double df);
 
 #endif

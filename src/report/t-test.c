@@ -1,5 +1,5 @@
-/* Student's t by its distribution function, an incomplete beta integral in the
- * continued fraction of Lentz, inverted by bisection: no table, any degree. */
+/* Student's t from its distribution function, an incomplete beta integral computed by Lentz's continued
+ * fraction and inverted by bisection: no table, any number of degrees of freedom. */
 #include <math.h>
 
 #include "report/stats.h"
@@ -9,7 +9,7 @@ static double not_zero(double v)
 	return fabs(v) < 1e-300 ? 1e-300 : v;
 }
 
-/* The next term of the fraction: the factor by which it changes its value. */
+/* The next term of the fraction: a factor of its value. */
 static double term(double *c, double *d, double v)
 {
 	*d = 1 / not_zero(1 + v * *d);
@@ -44,7 +44,7 @@ static double beta(double a, double b, double x)
 	return 1 - front * fraction(b, a, 1 - x) / b;
 }
 
-/* How likely a t so far from 0, to both sides, would be. */
+/* Two-sided probability of t. */
 static double student_p(double t, double df)
 {
 	return beta(df / 2, 0.5, df / (df + t * t));
@@ -52,7 +52,7 @@ static double student_p(double t, double df)
 
 double student_t(double df)
 {
-	double lo = 0, hi = 13; /* 12.7 with one degree of freedom, the fewest */
+	double lo = 0, hi = 13; /* 12.7 for one degree of freedom, the minimum */
 
 	if (!(df >= 1))
 		return NAN;

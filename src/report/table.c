@@ -1,4 +1,4 @@
-/* Tables as text, or Markdown. */
+/* Formats tables as text or Markdown. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static size_t tail_of(size_t room)
 	return room > 12 ? 8 : room / 2;
 }
 
-/* What is too long loses its middle: names differ at both ends. */
+/* Shortens a long text in the middle: names differ at both ends. */
 static void cut_text(FILE *o, const char *text, size_t width)
 {
 	size_t w = text_cells(text), tail = tail_of(width);
@@ -45,7 +45,7 @@ static void cut_text(FILE *o, const char *text, size_t width)
 	fputs(skip_cells(text, w - tail), o);
 }
 
-/* Are two names equal after being cut to that width? */
+/* Are two names equal after being shortened to that width? */
 static bool look_same(const char *a, const char *b, size_t room)
 {
 	size_t tail = tail_of(room), wa = text_cells(a), wb = text_cells(b), head;
@@ -81,7 +81,7 @@ static void markdown_cell(FILE *o, const char *text)
 static void line(const struct table *t, const char *const *cells)
 {
 	FILE *o = t->page->f;
-	size_t owed = 0; /* blanks that are only written when something follows */
+	size_t owed = 0; /* blanks are written only if something follows */
 
 	for (size_t i = 0; i < t->n; i++) {
 		size_t room = (size_t)abs(t->wide[i]), w = text_cells(cells[i]),

@@ -1,4 +1,4 @@
-/* Numbers and names as JSON and CSV have them: exact, and the same in every locale. */
+/* Numbers and names in JSON and CSV: exact, and the same in every locale. */
 #include <math.h>
 #include <string.h>
 

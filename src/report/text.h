@@ -6,12 +6,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define TEXT_BUFFER 65536 /* of a stream that gets billions of short numbers */
+#define TEXT_BUFFER 65536 /* for a stream with billions of short numbers */
 
 void put_num(FILE *f, double v);       /* exact; nothing for NaN */
-void put_single(FILE *f, double v);    /* the same of a float: as that */
+void put_single(FILE *f, double v);    /* the same for the value of a float */
 void put_seconds(FILE *f, int64_t ns); /* with nine decimals */
-void put_json_num(FILE *f, double v);  /* null for what is no number */
+void put_json_num(FILE *f, double v);  /* null for NaN and infinity */
 void put_json_text(FILE *f, const char *text);
 void put_csv_text(FILE *f, const char *text);
 
@@ -20,14 +20,14 @@ void put_csv_text(FILE *f, const char *text);
 #define IN_BOTH 3
 #define CSV_AND(json) (IN_CSV + ((json) ? IN_JSON : 0))
 
-/* Values with names: members of JSON, cells of CSV, or the names alone, as the head of CSV. */
+/* Named values: members of JSON, cells of CSV, or only the names, for the CSV header. */
 struct value {
 	const char *name; /* NULL: an element of an array */
 	int in;
 	enum { A_NUMBER, A_COUNT, A_TIME, A_TEXT, A_LABEL, A_TRUTH } is;
-	double v; /* NaN: null, or nothing */
-	int64_t n; /* of a time: in ns, which is written in seconds */
-	const char *text; /* of a label, "" is null */
+	double v; /* NaN: null, or empty */
+	int64_t n; /* for a time: in ns, written in seconds */
+	const char *text; /* for a label: "" is null */
 };
 #define NUMBER_OF(x) A_NUMBER, .v = (x)
 #define COUNT_OF(x) A_COUNT, .n = (int64_t)(x)
@@ -39,16 +39,16 @@ struct value {
 struct record {
 	FILE *f;
 	enum { AS_JSON, AS_CSV, AS_HEAD } as;
-	bool comma; /* before the next value */
-	bool indented; /* JSON with a line for each value */
-	int depth;     /* of it */
+	bool comma; /* needed before the next value */
+	bool indented; /* JSON with one value per line */
+	int depth;     /* its nesting depth */
 };
 void record_put(struct record *r, const struct value *list, size_t n);
 #define PUT(r, ...)                                                                                          \
 	record_put(r, (const struct value[]) {__VA_ARGS__},                                                  \
 		   sizeof((const struct value[]) {__VA_ARGS__}) / sizeof(struct value))
-void record_key(struct record *r, const char *name); /* its value follows */
-void record_line(struct record *r); /* end the line; in JSON, if something is in front */
+void record_key(struct record *r, const char *name); /* to be followed by a value */
+void record_line(struct record *r); /* ends the line; in JSON, unless it is empty */
 void json_open(struct record *r, const char *name, char bracket);
 void json_close(struct record *r, const char *brackets);
 

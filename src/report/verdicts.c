@@ -1,8 +1,6 @@
-/* What is compared, and the verdicts.
- *
- * Of many differences some are large by chance, hence Holm's correction over all that are
- * tested.  Repetitions that drift are not independent, and their difference would pass any
- * such test too often: the verdict carries a warning then, by von Neumann's ratio. */
+/* Metrics of a comparison, and their verdicts. Some of many differences are large by chance, hence Holm's
+ * correction over all tested ones. Repetitions that drift are not independent and would pass any such test
+ * too often: by von Neumann's ratio, the verdict then has a warning. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +29,7 @@ static double value_of(const struct analysis *a, const struct part *p, const str
 	}
 }
 
-/* One occurrence more; of the time in which it is not known, too. */
+/* Adds an occurrence, including the time in which it is not covered. */
 static void cell_add(struct cell *x, const struct analysis *a, const struct part *p, const struct metric *m,
 		     size_t i)
 {
@@ -108,7 +106,7 @@ double coverage_of(const struct cell *x)
 	return x->span > 0 ? fmin(x->known / x->span, 1) : 1;
 }
 
-#define DRIFT 0.02 /* the share of independent repetitions that are flagged as drifting */
+#define DRIFT 0.02 /* share of independent repetitions that are wrongly flagged as drifting */
 
 bool drifts(const struct cell *x)
 {
@@ -174,7 +172,7 @@ static int group_test(struct comparison *c, struct tests *t)
 	return 0;
 }
 
-/* Is there a difference that has noise to be compared with? */
+/* Is the epoch repeated in the first file and in another one, so that a difference can be tested? */
 static bool repeats(const struct comparison *c, const struct group *g)
 {
 	size_t first = 0, other = 0, file = 0;
