@@ -1,4 +1,4 @@
-/* app: the options, and what the screen and the verbs share. */
+/* app: the options, and functions shared by the screen and the verbs. */
 #ifndef NVMTOP_APP_APP_H
 #define NVMTOP_APP_APP_H
 
@@ -12,7 +12,7 @@
 #include "util/text.h"
 
 enum mode {
-	MODE_OTHER, /* neither samples nor shows */
+	MODE_OTHER, /* neither samples nor has a screen */
 	MODE_TOP,
 	MODE_RECORD,
 	MODE_ONCE
@@ -20,11 +20,11 @@ enum mode {
 
 struct verb;
 
-/* The command line, checked.  Strings point into argv. */
+/* The validated command line. Strings point into argv. */
 struct options {
 	const struct verb *verb;
 	enum mode mode;
-	bool help, version; /* only show them */
+	bool help, version; /* only print it */
 	const char *board;   /* --board, or "demo" */
 	const char *sysroot; /* "/" */
 	double hz[TIERS];
@@ -32,7 +32,7 @@ struct options {
 	bool has_nice;
 	int nice; /* niceness of the sampling threads, instead of SCHED_FIFO */
 
-	const char *out; /* FILE or -o FILE; NULL: a name with the time in it; "-": a stream */
+	const char *out; /* FILE or -o FILE; NULL: a name with the time in it; "-": standard output */
 	bool force;
 	int64_t duration_ns; /* 0: until stopped */
 	int64_t delay_ns;
@@ -40,27 +40,27 @@ struct options {
 	struct trace_limits limits;
 	bool has_history;
 	struct history_bound history;
-	int64_t keep_ns; /* 0: no ring mode */
+	int64_t keep_ns; /* pre-trigger time; 0: no --keep */
 	int64_t after_ns;
-	const char *trigger; /* a condition that can be parsed, or NULL */
-	char **command;      /* what stands behind "--", or NULL */
+	const char *trigger; /* a valid condition, or NULL */
+	char **command;      /* the arguments after "--", or NULL */
 
-	const char *label; /* of a mark; NULL: none */
-	long to;           /* 0: to all */
+	const char *label; /* of a mark; NULL: no label */
+	long to;           /* receiver of a mark, a process id; 0: all */
 
 	const char *replay;
-	const char *with;  /* NULL, or a second trace under it */
-	const char *align; /* a mark's label, "m3" or "start"; NULL: where they first agree */
-	const char **files; /* operands that are read, n_files of them; never freed */
+	const char *with;  /* a second trace shown below, or NULL */
+	const char *align; /* a mark's label, "m3" or "start"; NULL: the first match */
+	const char **files; /* input operands, n_files of them; never freed */
 	size_t n_files;
-	const char *input;  /* the only one of cut, check and recover */
+	const char *input;  /* the only operand of cut, check and recover */
 	struct selection pick;
 	enum report_format format;
 	bool summary;
 	enum picture { PICTURE_NOT_TOLD, PICTURE_TEXT, PICTURE_SVG } picture; /* of --print */
 	enum export_form form;
-	double resample_hz; /* 0: tiers as they are */
-	double per;         /* 0: no items */
+	double resample_hz; /* 0: tiers as they were sampled */
+	double per;         /* items per phase; 0: not given */
 	bool json;
 	bool paths;
 	int print_w, print_h;
@@ -68,80 +68,81 @@ struct options {
 	bool has_at;
 	int64_t at_ns;
 	const char *view;
-	double frames; /* a second; 0: as they are needed */
+	double frames; /* per second; 0: as needed */
 
 	bool ascii;
-	bool has_theme;     /* of term */
+	bool has_theme;     /* whether term has a theme */
 	const char *config; /* --config FILE, or NULL */
 	bool no_config;
 	struct term_options term;
 };
 
-/* The screen, live or replaying; returns the exit status. */
+/* Runs the screen, live or in replay; returns the exit status. */
 int cmd_top(const struct options *o);
 
-/* A message for the screen, to be shown as soon as possible. */
+/* Shows a message on the screen as soon as possible. */
 typedef void notify_fn(void *to, enum style style, const char *text);
 
-/* A progress line on standard error, if that is a terminal: nothing in the first second; at 1 the line is
- * removed.  False after a signal to end from the descriptor of progress_watch(). */
+/* Shows a progress line on standard error if that is a terminal: nothing in the first second; done = 1
+ * removes the line. Returns false once a signal from the descriptor of progress_watch() asks to end. */
 bool progress_show(double done);
-bool progress_step(void *unused, double done); /* the same */
+bool progress_step(void *unused, double done); /* as progress_show() */
 void progress_watch(int signals_fd);
 
-/* trace_open(), with a progress line. */
+/* As trace_open(), with a progress line. */
 struct trace *open_trace(const char *path, struct err *e);
 
-/* t, for --with FILE, aligned to the trace that is shown; it and *e are as trace_open_view() left them.
- * NULL: it was closed, or was NULL. */
+/* Aligns t (the trace of --with) to the shown trace; t and *e are the results of trace_open_view().
+ * Returns t; or NULL if t is NULL or cannot be aligned, and then t is closed. */
 struct trace *with_aligned(const struct options *o, struct trace *shown, struct trace *t,
 			   struct ui_align *align, struct err *e);
-/* The traces that the command line names, in its order; a damaged one is reported and included. If *n is
- * less than o->n_files the last one could not be opened, which was reported. *status is the exit status
- * so far; close_traces() frees them. */
+/* Opens the traces of the command line in order. A damaged trace is reported and included. If *n is less
+ * than o->n_files, the last one could not be opened, and that was reported. *status is the exit status so
+ * far. close_traces() frees the result. */
 struct trace **open_traces(const struct options *o, size_t *n, int *status);
-/* Close what was read: damage that was not found before its values were read is complained
- * about.  Returns the exit status, which was status. */
+/* Closes traces and reports damage that was found only while values were read. Returns status, or the
+ * exit status of that damage if status is 0. */
 int close_traces(struct trace **traces, size_t n, int status);
 int close_read(struct trace *t, int status);
 
-/* The board that the options name, or the detected one, resolved below the sysroot. why (may be NULL)
- * gets how it was chosen. Close *root after the probe set. On success e->code is ERR_NONE, or
- * ERR_DAMAGED and says what is missing and could be there. */
+/* Opens the board given by the options, or the detected one, below the sysroot. why (may be NULL) gets
+ * how it was chosen. The caller closes *root after the probe set. Returns NULL with *e on failure. On
+ * success e->code is ERR_NONE, or ERR_DAMAGED with a sentence about what is missing but could be
+ * available. */
 struct probe_set *open_probes(const struct options *o, struct root **root, struct board **board, char *why,
 			      size_t size, struct err *e);
 
-/* How the sampling threads of this process are scheduled, and what to do when
- * that is not in real time. */
+/* Describes how the sampling threads of this process are scheduled, and how to get real-time scheduling
+ * if they have none. */
 void priority_text(const struct options *o, char *buf, size_t size);
 int describe_priority(const struct options *o, struct probe_set *probes,
-		      struct err *e); /* as the fact "priority" */
+		      struct err *e); /* sets the fact "priority" */
 
-/* The engine for the options. Takes ownership of the probe set, also on error (NULL). */
+/* Creates the engine for the options. Takes ownership of the probe set, even on error (NULL). */
 struct engine *engine_for(const struct options *o, struct probe_set *probes, struct err *e);
 
-/* The next file of a split recording (by 1), or the previous one (-1). False: there is none. */
+/* Finds the next (by = 1) or previous (-1) file of a split recording. Returns false if it does not exist. */
 bool part_beside(const char *path, const struct trace_summary *here, int by, char *out, size_t size);
 
-/* An engine that samples, with a history attached. */
+/* A running engine with a history attached. */
 struct live {
 	struct root *root;
 	struct engine *engine;
 	struct history *history;
 };
-/* bound: what to remember; NULL: nothing. 0: e as from open_probes(). */
+/* bound: limits of the history; NULL: no history. Returns 0, with *e as from open_probes(); or -1. */
 int live_open(struct live *l, const struct options *o, const struct history_bound *bound, struct err *e);
 void live_close(struct live *l);
 
-/* Block the signals that the program reads through a descriptor, before any
- * thread starts; the descriptor, or -1. */
+/* Blocks the signals that are read from a descriptor; to be called before any thread starts. Returns the
+ * descriptor, or -1. */
 int signals_open(struct err *e);
-/* The next pending signal, or 0; whether a key of the terminal made it, and so
- * sent it to the whole job (from_terminal may be NULL). */
+/* Returns the next pending signal, or 0. *from_terminal (may be NULL) is set if a key of the terminal
+ * caused it, so that the whole job got it. */
 int signals_next(int fd, bool *from_terminal);
-/* Does the signal ask the program to end in good order? */
+/* Does the signal ask for an orderly end? */
 bool signal_ends(int sig);
-/* In a child between fork and exec: as if nvmtop had never touched them. */
+/* Restores default signal handling, for a child between fork and exec. */
 void signals_default(void);
 
 enum charset charset_of(const struct options *o);

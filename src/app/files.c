@@ -1,6 +1,6 @@
-/* Traces are recognised by their first bytes, not by name.  Only regular files are opened:
- * a pipe or a device could block.  So could a disk: a job lists the folder, and the screen
- * shows what it has found so far. */
+/* Lists the traces in a folder. They are recognised by their first bytes, not by name. Only regular files
+ * are opened, since a pipe or a device could block. A disk could block as well, so a job lists the folder
+ * and the screen shows the files found so far. */
 #include "app/loop.h"
 
 #include <dirent.h>
@@ -19,10 +19,10 @@
 
 struct scan {
 	struct job job;
-	size_t taken; /* by the screen */
+	size_t taken; /* entries already copied to the screen's list */
 
-	pthread_mutex_t lock;  /* for the fields below, held briefly */
-	struct ui_file *found; /* in the order of the folder */
+	pthread_mutex_t lock;  /* protects the fields below; held briefly */
+	struct ui_file *found; /* in directory order */
 	size_t n;
 	char at[128];
 
@@ -52,7 +52,7 @@ static bool look_into(const char *folder, const char *name, struct ui_file *out)
 	text_printable(out->name, sizeof out->name, name, strlen(name));
 	text_lasted(elapsed, sizeof elapsed, s.duration_ns);
 	text_bytes(size, sizeof size, (uint64_t)st.st_size);
-	/* One below the other. */
+	/* Align the columns. */
 	snprintf(lasted, sizeof lasted, "%6s", elapsed);
 	snprintf(bytes, sizeof bytes, "%7s", size);
 	snprintf(out->about, sizeof out->about,
@@ -63,7 +63,7 @@ static bool look_into(const char *folder, const char *name, struct ui_file *out)
 	return true;
 }
 
-/* The file that is being read. */
+/* Records the file being read. */
 static void note_at(struct scan *s, const char *name)
 {
 	pthread_mutex_lock(&s->lock);
@@ -71,7 +71,7 @@ static void note_at(struct scan *s, const char *name)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* False: out of memory. */
+/* Returns false if out of memory. */
 static bool add(struct scan *s, const struct ui_file *one)
 {
 	struct ui_file *found;
@@ -143,7 +143,7 @@ int files_read(struct files *f, const char *folder, struct err *e)
 	return 0;
 }
 
-/* What has been found so far, and what is being read.  True: something new. */
+/* Copies the files found so far, and the name of the one being read. Returns true if something changed. */
 static bool take_found(struct files *f)
 {
 	struct scan *s = f->scan;

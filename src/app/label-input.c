@@ -1,5 +1,5 @@
-/* Bytes of a character arrive one by one and are stored unchecked; they are made printable
- * where the label is used. */
+/* Bytes of a character arrive one by one and are stored unchecked; the label is made printable where it
+ * is used. */
 #include <stdio.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ int label_show(const struct label *l, char *out, size_t size, int columns)
 
 	text_printable(shown, sizeof shown, l->text, strlen(l->text));
 	snprintf(out, size, "%s %s", _("label of the mark:"), shown);
-	/* Show the end of a long label: that is where the user types. */
+	/* Show the end of a long label, where the cursor is. */
 	while (text_width(out) > columns && *out) {
 		size_t n = 1;
 		while (((unsigned char)out[n] & 0xc0) == 0x80)

@@ -1,4 +1,4 @@
-/* label-input: the label of a mark, typed on the progress line. */
+/* label-input: reads the label of a mark on the progress line. */
 #ifndef NVMTOP_APP_LABEL_INPUT_H
 #define NVMTOP_APP_LABEL_INPUT_H
 
@@ -10,14 +10,15 @@
 
 struct label {
 	bool open;
-	int64_t t_ns; /* time of the mark: when the key was pressed */
+	int64_t t_ns; /* time of the mark: when its key was pressed */
 	char text[MARK_LABEL];
 };
 
 void label_begin(struct label *l, int64_t t_ns);
-/* Handle a key of ttykeys_next(). True: set the mark now; otherwise l->open tells whether input continues. */
+/* Handles a key of ttykeys_next(). Returns true if the mark is to be set now; l->open is true while input
+ * continues. */
 bool label_take(struct label *l, int key);
-/* Format the line in at most so many columns; returns the columns used. */
+/* Formats the line in at most `columns` columns; returns the columns used. */
 int label_show(const struct label *l, char *out, size_t size, int columns);
 
 #endif

@@ -10,7 +10,7 @@
 #include "model/history.h"
 #include "util/intl.h"
 
-#define LARGE (64 * 1024) /* bytes; a ring, what a writer has, what a join takes */
+#define LARGE (64 * 1024) /* bytes; a ring, a writer's buffers, the buffers of a join */
 
 struct probe_set *open_probes(const struct options *o, struct root **root, struct board **board, char *why,
 			      size_t size, struct err *e)
@@ -85,7 +85,7 @@ struct engine *engine_for(const struct options *o, struct probe_set *probes, str
 {
 	struct engine *engine;
 
-	/* Wait for the first reading. */
+	/* A single reading ends before nvmtop's own cost can be measured. */
 	if (o->mode != MODE_ONCE &&
 	    (describe_priority(o, probes, e) < 0 || engine_own_channels(probes, e) < 0)) {
 		probe_set_free(probes);

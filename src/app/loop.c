@@ -1,4 +1,4 @@
-/* One loop waits for keys, signals, jobs and the next frame of the screen. */
+/* The main loop: waits for keys, signals, jobs and the next frame. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -131,7 +131,7 @@ static void draw(struct top *t)
 	t->redraw = false;
 }
 
-/* Milliseconds until the next frame is due; -1: none. */
+/* Milliseconds until the next frame is due; -1: no frame. */
 static int frame_ms(const struct top *t)
 {
 	int frame = ui_frame_ms(t->ui, &t->scene);
@@ -142,7 +142,7 @@ static int frame_ms(const struct top *t)
 	return gone >= frame ? 0 : frame - (int)gone;
 }
 
-/* Timeout of poll() in ms, the shortest of all; -1: none. */
+/* Timeout of poll() in ms, the smallest of all; -1: no timeout. */
 static int patience(const struct top *t)
 {
 	const int all[] = {term_timeout_ms(t->term),
@@ -165,7 +165,7 @@ static void look_after_source(struct top *t)
 	bool ended;
 
 	t->redraw |= source_take(&t->source, &ended);
-	/* A recorder at the other end of the pipe prints its summary on the same terminal. */
+	/* A recorder that feeds the pipe prints its summary to the same terminal. */
 	if (ended)
 		t->repaint_ns = clock_now_ns() + NS_PER_S / 2;
 	if (t->repaint_ns && clock_now_ns() >= t->repaint_ns) {
@@ -189,7 +189,7 @@ static void run(struct top *t)
 			take_signals(t);
 		if (p[3].revents)
 			jobs_fd_clear();
-		/* Also without input: an ESC key may be due. */
+		/* Needed even without input: an ESC key may be due. */
 		take_events(t);
 		look_after_source(t);
 		recording_watch(&t->recording);
@@ -219,7 +219,7 @@ static int start(struct top *t, struct err *e)
 	if (app_settings_load(t->chosen, t->o, NULL, e) < 0)
 		return -1;
 	app_settings_options(t->chosen, t->o, &uo, &how);
-	/* Signals still end the program here. */
+	/* Before this call signals end the program. */
 	t->signals = signals_open(e);
 	if (t->signals < 0)
 		return -1;
@@ -234,7 +234,7 @@ static int start(struct top *t, struct err *e)
 		.to = t};
 	if (source_open(&t->source, e) < 0)
 		return -1;
-	/* ssh at the other end of the pipe reads the same terminal. */
+	/* An ssh that feeds the pipe reads the same terminal. */
 	how.shared = t->o->replay && !strcmp(t->o->replay, "-");
 	t->term = term_open(&how, e);
 	if (!t->term)
@@ -261,7 +261,7 @@ int cmd_top(const struct options *o)
 		run(&t);
 		pending_open_cancel(&t);
 		recording_end(&t.recording);
-		term_close(t.term); /* the disk may be slow from here on */
+		term_close(t.term); /* before waiting for the disk */
 		recording_finish(&t.recording, t.signals);
 		source_keep_end(&t.source);
 		if (t.source.keep)

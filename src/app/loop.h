@@ -1,4 +1,4 @@
-/* loop: state of the running screen, shared by its loop and the requests. */
+/* loop: state of the running screen, shared by its loop and its requests. */
 #ifndef NVMTOP_APP_LOOP_H
 #define NVMTOP_APP_LOOP_H
 
@@ -8,7 +8,7 @@
 #include "app/open-trace.h"
 #include "app/source.h"
 
-/* The traces in a folder, read in the background.  All zero: nothing read yet. */
+/* The traces in a folder, read in the background. Initialise with zeros. */
 struct files {
 	struct ui_file *list; /* newest first; may be incomplete */
 	size_t n;
@@ -17,12 +17,12 @@ struct files {
 	struct scan *scan; /* NULL: complete */
 };
 
-/* A trace being opened, to be shown when it is ready.  All zero: none. */
+/* A trace being opened, to be shown when it is ready. All zero: none. */
 struct pending_open {
 	struct fetch *fetch;
-	int by;         /* 0: a chosen trace; -1, 1: previous or next part of the recording */
-	bool play;      /* continued by playback */
-	char name[160]; /* shown meanwhile */
+	int by;         /* 0: a selected trace; -1, 1: the previous or next file of the recording */
+	bool play;      /* continue playback */
+	char name[160]; /* shown while it is opened */
 };
 
 struct top {
@@ -41,36 +41,35 @@ struct top {
 	char message[sizeof((struct err *)NULL)->text];
 	int signals;
 	int64_t drawn_ns;
-	int64_t repaint_ns; /* when to repaint, because another program wrote to the terminal; 0: never */
+	int64_t repaint_ns; /* when to repaint after another program wrote to the terminal; 0: never */
 	bool redraw, quit;
 };
 
-/* Show a message; "" removes it.  A notify_fn: to is a struct top. */
+/* Shows a message; "" removes it. A notify_fn: to is a struct top. */
 void top_say(void *to, enum style style, const char *text);
-/* Update everything in the scene that changes with time. */
+/* Updates everything in the scene that changes with time. */
 void top_look(struct top *t);
 
 /* files.c */
-/* Read the folder again, unless that is still running. */
+/* Starts reading the folder, unless that is already running. Returns 0, or -1 with *e. */
 int files_read(struct files *f, const char *folder, struct err *e);
-/* Update the list, waiting for its end until then; true if something changed. */
+/* Updates the list; waits for its completion until until_ns. Returns true if something changed. */
 bool files_take(struct files *f, int64_t until_ns);
-/* Milliseconds until the next files_update(); -1: complete. */
+/* Milliseconds until the next files_take(); -1: the list is complete. */
 int files_patience_ms(const struct files *f);
 void files_free(struct files *f);
 
 /* pending-open.c */
-/* Open a trace, or the next (by 1) or previous (-1) part of this recording.
- * play: continued by playback. */
+/* Opens a trace, or the next (by = 1) or previous (-1) file of this recording. play: continue playback. */
 void pending_open_start(struct top *t, const char *path);
 void pending_open_part(struct top *t, int by, bool play);
-/* Return to the live view. */
+/* Returns to the live view. */
 void pending_open_live(struct top *t);
-/* Cancel. */
+/* Cancels the opening of a trace. */
 void pending_open_cancel(struct top *t);
-/* Show the trace once it is open. */
+/* Shows the trace once it is open. */
 void pending_open_watch(struct top *t);
-/* Say that the recording continues in another file. */
+/* Reports that the recording continues in another file. */
 void pending_open_report_next(struct top *t, const char *next);
 
 /* requests.c */

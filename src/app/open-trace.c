@@ -1,6 +1,6 @@
-/* Opening a trace reads it, and so does its first picture; the next or previous file of a split
- * recording is searched, too. A job does all of that before the screen uses the trace, and closes it
- * afterwards. */
+/* Opening and drawing a trace for the first time read from the disk, and so does the search for the next
+ * or previous file of a split recording. A job does this before the screen uses the trace, and another
+ * one closes it. */
 #include "app/open-trace.h"
 
 #include <stdlib.h>
@@ -10,20 +10,20 @@
 #include "util/job.h"
 #include "util/intl.h"
 
-#define LEFT_MOST 8 /* abandoned jobs at most */
+#define LEFT_MOST 8 /* maximum of abandoned jobs */
 #define COLUMNS   256
 
 struct fetch {
 	struct job job;
-	bool beside;              /* path is a trace that is open: */
-	struct trace_summary was; /* of it */
-	int by;                   /* to the next or previous file; 0: path itself, if it is not as it was */
+	bool beside;              /* path is that of an open trace: */
+	struct trace_summary was; /* its summary */
+	int by;                   /* offset of the file to open; 0: path, if its size has changed */
 	bool waits, none;
 	struct fetched got;
 	char path[4096];
 };
 
-/* Reads what the first picture needs: from then on it is in memory. */
+/* Reads the data of the first frame, so that it is in memory. */
 static void look(struct trace *t)
 {
 	struct timeline *tl = trace_timeline(t);

@@ -1,4 +1,4 @@
-/* fetch: a trace that is opened while the screen goes on. */
+/* open-trace: opens traces without blocking the screen. */
 #ifndef NVMTOP_APP_OPEN_TRACE_H
 #define NVMTOP_APP_OPEN_TRACE_H
 
@@ -6,27 +6,27 @@
 #include "trace/trace.h"
 
 struct fetched {
-	struct trace *trace; /* NULL: err says why */
-	struct err err;      /* of a trace that was opened: its damage, or ERR_NONE */
-	char next[4096];     /* the file in which its recording goes on, or "" */
+	struct trace *trace; /* NULL if it failed; err has the reason */
+	struct err err;      /* damage of an opened trace, or ERR_NONE */
+	char next[4096];     /* the next file of its recording, or "" */
 };
 
 struct fetch;
-/* Start to open a trace; NULL with the sentence. waits: the first picture may wait for the disk as well,
- * since nothing else goes on. */
+/* Starts to open a trace; returns NULL with *e on failure. waits: reading the first frame may block as
+ * well, since nothing else is running. */
 struct fetch *fetch_start(const char *path, bool waits, struct err *e);
-/* The same of the file that is a part of the recording that t is one of, too: the next one
- * (by 1) or the one before (-1).  Of t itself (0), which is still being copied: anew, if it has another
- * size by now. */
+/* The same for the next (by = 1) or previous (-1) file of the recording that t belongs to, or for t (0),
+ * which is still being copied: it is opened again if its size has changed. */
 struct fetch *fetch_beside(const struct trace *t, int by, struct err *e);
-/* Is it known what came of it?  Waits for that until until_ns of clock_now_ns(). */
+/* Waits until the result is known, at most until until_ns of clock_now_ns(). Returns true if it is. */
 bool fetch_done(struct fetch *f, int64_t until_ns);
-/* The result of one that is done. False: there is no such file, or it has not grown. */
+/* Stores the result of a completed fetch and frees f. Returns false if the file does not exist or has not
+ * grown. */
 bool fetch_take(struct fetch *f, struct fetched *out);
-/* Discards it at any time. */
+/* Cancels a fetch in any state and frees it. */
 void fetch_leave(struct fetch *f);
 
-/* Close a trace without waiting for its disk; NULL is fine. */
+/* Closes a trace in the background; NULL is allowed. */
 void fetch_close(struct trace *t);
 
 #endif

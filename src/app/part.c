@@ -1,4 +1,4 @@
-/* The files of a split recording are shown as one: which file is next, and which was before. */
+/* Finds the next and previous file of a split recording, so that all of its files are shown as one. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,9 +7,9 @@
 #include "util/num.h"
 #include "trace/trace.h"
 
-#define SKIPPED 64 /* numbers at most that other files have taken */
+#define SKIPPED 64 /* maximum of consecutive numbers used by other files */
 
-/* "run.2.bin" is 2 of "run.bin", which is 1 of itself. */
+/* "run.2.bin" is number 2 of "run.bin", which is number 1. Stores the first file's path. */
 static unsigned number_of(const char *path, char *first, size_t size)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *dot = strrchr(base, '.'),
@@ -28,7 +28,7 @@ static unsigned number_of(const char *path, char *first, size_t size)
 	return (unsigned)number;
 }
 
-/* Is it a trace of the same board that begins when the other has ended, or ends before? */
+/* Is it a trace of the same board that starts after the end of the other, or ends before its start? */
 static bool goes_on(const struct trace_summary *here, const char *path, int by)
 {
 	const struct trace_summary *first, *then;

@@ -1,5 +1,5 @@
-/* The current trace stays on the screen and keys keep working until a job has opened the next one,
- * however slow the disk is. */
+/* While a job opens the next trace, the current one stays on the screen and keys keep working, however
+ * slow the disk is. */
 #include "app/loop.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "util/clock.h"
 #include "util/intl.h"
 
-#define ANSWER_NS (100 * NS_PER_MS) /* to wait for a fast disk */
+#define ANSWER_NS (100 * NS_PER_MS) /* how long to wait for a fast disk */
 
 static void name_of(char *out, size_t size, const char *path)
 {
@@ -70,7 +70,7 @@ static void arrive(struct top *t)
 	}
 }
 
-/* Cancel the previous one. */
+/* Replaces a pending open by f. */
 static void begin(struct top *t, struct fetch *f, const struct err *e)
 {
 	struct pending_open *g = &t->showing;

@@ -30,7 +30,7 @@ static void read_signals(void)
 	}
 }
 
-/* Called for every few rows, which cost less than a system call. */
+/* Called for every few rows, so usually it must cost less than a system call. */
 bool progress_show(double done)
 {
 	static int64_t begin_ns, check_ns, line_ns;

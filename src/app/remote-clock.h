@@ -1,4 +1,4 @@
-/* remote: a recording that is being made somewhere else, as a live scene. */
+/* remote-clock: a recording in progress on another machine, as a live scene. */
 #ifndef NVMTOP_APP_REMOTE_CLOCK_H
 #define NVMTOP_APP_REMOTE_CLOCK_H
 
@@ -8,23 +8,23 @@
 
 struct remote;
 
-/* path: "-" for the stream on standard input; with follow a file that grows. Waits until the session is
- * known, or a signal on the descriptor asks to end. NULL with *e; *complete is set when path is a trace
- * that does not grow and is not damaged. */
+/* path: "-" for the stream on standard input; or, with --follow, a growing file. Waits until the session
+ * is known, or a signal from the descriptor asks to end. Returns NULL with *e on failure; *complete is
+ * set if path is an intact trace that is not growing. */
 struct remote *remote_open(const char *path, const struct history_bound *bound, int signals, bool *complete,
 			   struct err *e);
-void remote_close(struct remote *r); /* NULL is fine */
+void remote_close(struct remote *r); /* NULL is allowed */
 
-/* To be polled for input; -1: nothing to poll. */
+/* Descriptor to poll for input; -1: none. */
 int remote_fd(const struct remote *r);
-/* How long to wait at most before remote_take(), in ms; -1: until there is input. */
+/* Maximum time in ms until remote_take() must be called; -1: only on input. */
 int remote_patience_ms(const struct remote *r);
-/* Take what has come, but not for long; true when it ended just now. */
+/* Processes the available input, but not for long. Returns true when the stream has just ended. */
 bool remote_take(struct remote *r);
-/* How it ended; ERR_NONE while it runs. */
+/* The result at the end; ERR_NONE while it runs. */
 const struct err *remote_verdict(const struct remote *r);
 
-/* Fill in the scene's timeline, clock and names. */
+/* Fills in the scene's timeline, clock and names. */
 void remote_scene(struct remote *r, struct ui_scene *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* Keys and the mouse produce requests in the ui; they are carried out here. */
+/* Keys and the mouse produce requests in the ui; this file executes them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,11 +11,11 @@
 #include "util/clock.h"
 #include "util/intl.h"
 
-#define LIST_NS   (100 * NS_PER_MS) /* to wait for the list of a folder */
+#define LIST_NS   (100 * NS_PER_MS) /* how long to wait for the list of a folder */
 #define NAME_SIZE 64
 #define TRIES     100
 
-/* Requests that the user has confirmed. */
+/* The user has confirmed the request. */
 static void end_process(struct top *t, const struct request *r)
 {
 	char text[96];
@@ -34,7 +34,7 @@ static void end_process(struct top *t, const struct request *r)
 	}
 }
 
-/* Marks and recordings need a source that samples. */
+/* Explains why marks and recordings need a local source. */
 static void say_elsewhere(struct top *t)
 {
 	if (t->source.remote && !t->source.trace)
@@ -62,7 +62,8 @@ static int create(char *name, const char *suffix)
 	return fd;
 }
 
-/* Makes nvmtop-DATE-TIME.txt or .svg in the current folder; never replaces a file.  name: NAME_SIZE. */
+/* Creates nvmtop-DATE-TIME.txt or .svg in the current folder; never replaces a file. name has NAME_SIZE
+ * bytes. */
 static int write_screen(const struct canvas *c, bool svg, enum theme theme, enum ground ground, char *name,
 			struct err *e)
 {
@@ -90,7 +91,7 @@ static int write_screen(const struct canvas *c, bool svg, enum theme theme, enum
 	return err_sys(e, ERR_FAILED, num, _("cannot write the screen to %s"), name);
 }
 
-/* Redraw without the question just answered. */
+/* Draws the screen again, without the question just answered. */
 static void copy_screen(struct top *t, bool svg)
 {
 	const struct settings *s = ui_settings(t->ui);
@@ -112,7 +113,7 @@ static void copy_screen(struct top *t, bool svg)
 	canvas_free(&c);
 }
 
-/* Settings changed on the screen apply at once and are saved soon. */
+/* Changed settings apply at once and are saved soon. */
 static void settings_changed(struct top *t)
 {
 	const struct settings *now = ui_settings(t->ui);
@@ -134,7 +135,7 @@ static void toggle_recording(struct top *t)
 		recording_start(&t->recording, t->source.live.engine);
 }
 
-/* Requests that need a source that samples. */
+/* Executes requests that need a local source. */
 static void carry_out_there(struct top *t, const struct request *r)
 {
 	if (!t->source.live.engine)
@@ -147,7 +148,7 @@ static void carry_out_there(struct top *t, const struct request *r)
 		toggle_recording(t);
 }
 
-/* A fast disk answers within this wait. */
+/* Waits a moment, which is enough for a fast disk. */
 static void list_files(struct top *t)
 {
 	struct err e;

@@ -1,7 +1,7 @@
-/* The file is replaced by a rename, so that a full disk or a power loss leaves the old one. A disk may
- * take seconds to write, and keys must not wait for it: a job writes the settings soon after a change,
- * so that a crash loses none. An option of the command line overrides a setting for one run: it is saved
- * only when the same setting is changed on the screen. */
+/* The file is replaced by rename(), so that a full disk or a power loss leaves the old one. A disk may
+ * take seconds to write, and keys must not wait for it: a job writes the settings soon after a change, so
+ * that a crash loses none. A command-line option overrides a setting for one run: it is saved only if the
+ * same setting is changed on the screen. */
 #include "app/settings-file.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "util/job.h"
 #include "util/replace.h"
 
-#define AFTER_NS (300 * NS_PER_MS) /* from a change to the save */
+#define AFTER_NS (300 * NS_PER_MS) /* delay from a change to the save */
 
 struct save {
 	struct job job;
@@ -32,7 +32,7 @@ int conf_path(char *out, size_t size)
 	const char *home = getenv("HOME"), *xdg = getenv("XDG_CONFIG_HOME");
 	int n;
 
-	/* The XDG specification: relative paths are ignored. */
+	/* XDG specification: relative paths are ignored. */
 	if (xdg && *xdg == '/')
 		n = snprintf(out, size, "%s/nvmtop/nvmtop.conf", xdg);
 	else if (home && *home == '/')
@@ -42,7 +42,7 @@ int conf_path(char *out, size_t size)
 	return n < 0 || (size_t)n >= size ? -1 : 0;
 }
 
-/* Read a regular file of at most CONF_MOST bytes; the caller frees it.  NULL with errno. */
+/* Reads a regular file of at most CONF_MOST bytes; the caller frees the result. Returns NULL with errno. */
 static char *slurp(const char *path, size_t *n, mode_t *mode)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), num;
@@ -97,7 +97,7 @@ static int make_folders(char *path)
 	return rc;
 }
 
-/* Follow symbolic links. */
+/* Follows symbolic links. */
 static int target(char out[PATH_MAX], const char *path)
 {
 	if (realpath(path, out))
@@ -108,7 +108,7 @@ static int target(char out[PATH_MAX], const char *path)
 	return 0;
 }
 
-/* Never replace a file that is not regular or too long: nvmtop did not write it. */
+/* Never replace a file that is too long or not regular: nvmtop did not write it. */
 static bool is_ours(const char *path, mode_t *mode)
 {
 	size_t n;
@@ -195,7 +195,7 @@ int app_settings_load(struct app_settings *c, const struct options *o,
 		c->path[0] = 0;
 	e->code = ERR_NONE;
 	if (c->path[0] && conf_load(c->path, o->config != NULL, &c->kept, &who, e) < 0) {
-		/* A file that the user did not name is no reason to stop. */
+		/* The default file may be unreadable. */
 		if (o->config)
 			return -1;
 		snprintf(c->trouble, sizeof c->trouble, "%.255s", e->text);
@@ -243,7 +243,7 @@ static void start(struct app_settings *c)
 {
 	struct save *v = malloc(sizeof *v);
 
-	c->due_ns = clock_now_ns() + AFTER_NS; /* to try again */
+	c->due_ns = clock_now_ns() + AFTER_NS; /* retry */
 	if (!v)
 		return;
 	v->settings = c->now;
@@ -257,7 +257,7 @@ static void start(struct app_settings *c)
 	c->due_ns = 0;
 }
 
-/* The save has ended. */
+/* Handles the end of a save. */
 static void take(struct app_settings *c)
 {
 	c->err.code = ERR_NONE;

@@ -1,6 +1,6 @@
 /* Settings as text. Each setting is one row of a table: key, comment, parser, formatter. People edit the
- * file: bad lines are reported with their number, and the rest is used. It is written whole, from the
- * table: comments of its own are not kept. */
+ * file: invalid lines are reported with their number, and the rest is used. The whole file is written
+ * from the table: comments added by a user are lost. */
 #include "app/settings-file.h"
 
 #include <inttypes.h>
@@ -68,7 +68,7 @@ static bool may_be_view(const char *name)
 	return strlen(name) < SETTINGS_VIEW && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz-")];
 }
 
-/* The reader checks that the view exists. */
+/* The caller checks that the view exists. */
 static bool take_view(struct settings *s, const char *value)
 {
 	if (!may_be_view(value))
@@ -130,7 +130,7 @@ static bool take_history(struct settings *s, const char *value)
 	return true;
 }
 
-/* In the largest unit that divides it, so that 64M stays 64M. */
+/* Uses the largest unit that divides the value, so that 64M stays 64M. */
 static void give_history(const struct settings *s, char *out)
 {
 	static const struct unit {
@@ -155,8 +155,8 @@ static void give_history(const struct settings *s, char *out)
 static const struct word {
 	const char *key;
 	const char *about;                                   /* comment lines, without "# " */
-	bool (*take)(struct settings *s, const char *value); /* false: not valid */
-	void (*give)(const struct settings *s, char *out);   /* VALUE_SIZE bytes */
+	bool (*take)(struct settings *s, const char *value); /* returns false for an invalid value */
+	void (*give)(const struct settings *s, char *out);   /* formats VALUE_SIZE bytes */
 	const char *takes;                                   /* valid values, for messages */
 } words[] = {
 	{"theme",
@@ -178,11 +178,11 @@ static const struct word {
 
 #define END_OF_WORDS (words + sizeof words / sizeof *words)
 
-/* Settings of the rows of a view, such as hide.overview = gpu.util, ... */
+/* Settings for the rows of a view, such as hide.overview = gpu.util, ... */
 enum list { LIST_HIDE, LIST_LINES, LIST_MOVE, LISTS };
 static const char *const lists[LISTS] = {"hide", "lines", "move"};
 
-/* List and view of a key such as "hide.overview"; -1: not such a key. */
+/* Returns list and view of a key such as "hide.overview"; -1 for other keys. */
 static int list_of(const char *key, const char **view)
 {
 	size_t n = strcspn(key, ".");
@@ -283,7 +283,8 @@ static void check_view(const struct reading *r, const char *name)
 	report(r, _("unknown view \"%s\"; known: %s"), name, list);
 }
 
-/* What was chosen about a row; last: behind all others, since moves are applied in order.  NULL: no room. */
+/* The settings of a row, created if missing; last: move them to the end, since moves are applied in
+ * order. Returns NULL if there is no room. */
 static struct chart_setting *chart(struct settings *s, const char *view, const char *name, bool last)
 {
 	struct chart_setting c = {.hidden = false}, *end = s->charts + s->n_charts, *at = s->charts;
@@ -369,7 +370,7 @@ static void take_list(const struct reading *r, enum list list, const char *view,
 	check_view(r, view);
 }
 
-/* Without the blanks around it. */
+/* Removes leading and trailing blanks. */
 static char *trim(char *text)
 {
 	size_t n;
@@ -421,7 +422,7 @@ void conf_read(struct settings *s, const char *text, size_t n, const struct conf
 		const char *nl = memchr(p, '\n', (size_t)(end - p));
 		size_t len = (size_t)((nl ? nl : end) - p);
 
-		/* A control character is in no setting either. */
+		/* A NUL must not end the line; no setting contains a control character. */
 		for (size_t i = 0; i < len && i < CONF_MOST; i++)
 			line[i] = p[i] ? p[i] : '\1';
 		line[len < CONF_MOST ? len : CONF_MOST] = 0;
@@ -436,7 +437,7 @@ static bool has(const struct chart_setting *c, enum list list)
 	return list == LIST_HIDE ? c->hidden : list == LIST_LINES ? c->lines > 0 : c->moved;
 }
 
-/* One line for all rows of a view, written at its first row. */
+/* Writes one line for all rows of a view, at its first row. */
 static void put_list(FILE *out, const struct settings *s, enum list list, size_t i)
 {
 	const char *view = s->charts[i].view;

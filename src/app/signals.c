@@ -1,5 +1,5 @@
-/* Signals are blocked before the first thread starts, so that every thread inherits the
- * mask, and are read from a descriptor in the main loop.  No code runs in a handler. */
+/* Signals are blocked before the first thread starts, so that every thread inherits the mask, and the
+ * main loop reads them from a descriptor. No code runs in a handler. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -11,8 +11,8 @@
 
 static const int ours[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,  SIGUSR1,  SIGUSR2, SIGALRM,
 			   SIGXCPU, SIGCHLD, SIGWINCH, SIGTSTP, SIGCONT};
-/* A closed pipe and a file size limit are errors of write(); a background job that uses the
- * terminal must not be stopped. */
+/* Writes to a closed pipe or beyond the file size limit must fail with an error; a background job that
+ * writes to the terminal must not be stopped. */
 static const int ignored[] = {SIGPIPE, SIGXFSZ, SIGTTOU};
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -24,15 +24,15 @@ int signals_open(struct err *e)
 
 	sigemptyset(&set);
 	for (size_t i = 0; i < COUNT(ours); i++) {
-		/* A blocked signal is queued even if it is ignored: leave it out. */
+		/* A blocked signal is queued even if it is ignored, so leave it out. */
 		if (ours[i] == SIGHUP && sigaction(SIGHUP, NULL, &was) == 0 && was.sa_handler == SIG_IGN)
 			continue;
 		sigaddset(&set, ours[i]);
 	}
 	for (size_t i = 0; i < COUNT(ignored); i++)
 		signal(ignored[i], SIG_IGN);
-	/* A script starts its background jobs with SIGINT ignored, and then sends
-	 * it to end a recording.  SIGHUP stays ignored when nohup asked for that. */
+	/* A script starts its background jobs with SIGINT ignored, and then sends it to end a recording.
+	 * SIGHUP stays ignored under nohup. */
 	signal(SIGINT, SIG_DFL);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return err_sys(e, ERR_FAILED, errno, _("cannot block signals"));

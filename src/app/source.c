@@ -1,4 +1,4 @@
-/* What the screen shows: a live board; a recording made elsewhere; a saved trace. */
+/* The source of the screen: the local board, a recording made elsewhere, or a saved trace. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "util/intl.h"
 #include "trace/trace.h"
 
-#define SIGNAL_NS (20 * NS_PER_MS) /* ends the wait for a disk */
-#define BUILT_NS  (NS_PER_S / 5)   /* while they are built; else the file is polled once a second */
+#define SIGNAL_NS (20 * NS_PER_MS) /* interval of checking for signals while waiting for a disk */
+#define BUILT_NS  (NS_PER_S / 5)   /* polling interval while columns are built; otherwise once a second */
 
 static int keep_start(struct source *s, struct err *e)
 {
@@ -31,7 +31,7 @@ static void take_mark(void *to, int64_t t_ns, const char *label)
 	engine_mark(to, t_ns, label);
 }
 
-/* Sampling begins, and with it marks can come from anywhere. */
+/* Starts sampling, and accepts marks from other programs. */
 static int begin_live(struct source *s, struct err *e)
 {
 	struct err no_marks, lacking;
@@ -54,7 +54,7 @@ static int begin_live(struct source *s, struct err *e)
 	return 0;
 }
 
-/* Another trace is shown, or none: a pending or second trace is dropped. */
+/* Closes the shown trace, the second one and a pending reopen. */
 static void drop_trace(struct source *s)
 {
 	if (s->growth)
@@ -77,7 +77,7 @@ int source_show_live(struct source *s, struct err *e)
 
 void source_take_trace(struct source *s, struct trace *trace, const struct err *damage)
 {
-	s->growing &= !s->trace; /* another one is opened */
+	s->growing &= !s->trace; /* false if another trace replaces it */
 	drop_trace(s);
 	s->trace = trace;
 	s->built[0] = '\0';
@@ -86,7 +86,7 @@ void source_take_trace(struct source *s, struct trace *trace, const struct err *
 		s->tell(s->to, STYLE_WARN, damage->text);
 }
 
-/* Before the screen opens: waits for the disk until a signal ends the wait. */
+/* Waits for the disk, or for a signal; used before the screen opens. */
 static int wait_for(struct source *s, const char *path, struct fetched *out, struct err *e)
 {
 	struct fetch *f = fetch_start(path, true, e);
@@ -128,7 +128,7 @@ static int show_with(struct source *s, struct err *e)
 	return s->with ? 0 : -1;
 }
 
-/* What is recorded elsewhere, or is still being copied. */
+/* Opens a recording made elsewhere, or a trace that is still being copied. */
 static int follow(struct source *s, struct err *e)
 {
 	bool complete;
@@ -213,7 +213,7 @@ int source_patience_ms(const struct source *s)
 	return !s->trace || (remote >= 0 && remote < ms) ? remote : ms;
 }
 
-/* A trace that is being copied: anew when it has grown, a tenth of the time at most. */
+/* Reopens a trace that is being copied if it has grown; limited to a tenth of the time. */
 static bool take_growth(struct source *s)
 {
 	int64_t now = clock_now_ns(), begun = s->growth_look_ns;
@@ -240,7 +240,7 @@ static bool take_growth(struct source *s)
 	return true;
 }
 
-/* Both together: what is news of one is news. */
+/* Combines the states of both traces: news of either is news. */
 static void look_with(struct source *s, struct trace_state *st)
 {
 	struct trace_state b;

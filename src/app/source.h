@@ -1,5 +1,5 @@
-/* source: what the screen shows: a live board; a recording made elsewhere; a saved trace, and a second
- * one to compare. */
+/* source: the source of the screen: the local board; a recording made elsewhere; a saved trace, and a
+ * second one to compare. */
 #ifndef NVMTOP_APP_SOURCE_H
 #define NVMTOP_APP_SOURCE_H
 
@@ -9,54 +9,54 @@
 #include "record/pretrigger.h"
 #include "record/marks.h"
 
-/* Zeroed, but for the first five. */
+/* The caller sets the first five members and zeroes the rest. */
 struct source {
 	const struct options *o;
-	struct history_bound bound; /* what is to be remembered of what is live */
-	int signals;                /* the descriptor: one may end the wait for a stream */
+	struct history_bound bound; /* limits of the live history */
+	int signals;                /* descriptor; a signal may end the wait for a stream */
 	notify_fn *tell;
 	void *to;
 
-	struct live live;    /* engine NULL: nothing is sampled (yet) */
-	struct inbox *marks; /* from other programs, while something is sampled */
-	struct pretrigger *keep;   /* the last stretch of it, with --keep */
+	struct live live;    /* engine NULL: not sampling (yet) */
+	struct inbox *marks; /* from other programs, while sampling */
+	struct pretrigger *keep;   /* pre-trigger buffer, with --keep */
 	size_t kept_told;
-	struct remote *remote; /* sampled elsewhere, instead of here; or NULL */
+	struct remote *remote; /* a recording made elsewhere, shown instead of live; or NULL */
 	struct trace *trace;   /* shown instead of the live history, or NULL */
-	char next[4096];       /* where that which was opened first goes on, or "" */
-	struct trace *with;    /* under it, or NULL */
+	char next[4096];       /* next file of the recording of the first trace, or "" */
+	struct trace *with;    /* second trace, or NULL */
 	struct ui_align align;
-	char built[160];        /* how far the columns of the trace are made, or "" */
-	int64_t trace_look_ns;  /* when next */
-	int64_t begun_ns;       /* sampling here */
+	char built[160];        /* progress of building the columns of the trace, or "" */
+	int64_t trace_look_ns;  /* when to poll it next */
+	int64_t begun_ns;       /* when sampling started */
 	struct silence silence; /* reports of sensors that do not answer */
-	bool growing;           /* --follow of a trace: opened anew from time to time */
-	struct fetch *growth;   /* NULL, or whether it has grown, and what it is then */
-	int64_t growth_look_ns; /* not before the next; of growth: when it began */
+	bool growing;           /* --follow of a trace: reopened as it grows */
+	struct fetch *growth;   /* a pending reopen, or NULL */
+	int64_t growth_look_ns; /* start of the pending reopen, else the earliest time of the next */
 };
 
-/* Opens what the options ask for. */
+/* Opens the source that the options ask for. Returns 0, or -1 with *e. */
 int source_open(struct source *s, struct err *e);
 void source_close(struct source *s);
 
-/* Show a trace, which it then owns; its damage is reported. Or the live board or stream again; -1:
- * nothing has changed. */
+/* Show a trace, which the source then owns, and report its damage; or return to the live board or stream.
+ * Returns -1 with *e if that failed and nothing has changed. */
 void source_take_trace(struct source *s, struct trace *trace, const struct err *damage);
 int source_show_live(struct source *s, struct err *e);
 
-/* Fill in what of the scene comes from here. */
+/* Fills in the part of the scene that comes from the source. */
 void source_scene(struct source *s, struct ui_scene *scene);
 
-/* Descriptor to poll for input; -1: none. And for how long at most, in ms; -1: forever. */
+/* Descriptor to poll for input, -1: none; and the timeout in ms, -1: none. */
 int source_fd(const struct source *s);
 int source_patience_ms(const struct source *s);
-/* Take what has arrived and poll pending opens, briefly; true when there is something new to draw.
- * *ended: a stream has just ended. */
+/* Processes input and polls pending opens, briefly. Returns true if the screen must be redrawn. *ended is
+ * set if a stream has just ended. */
 bool source_take(struct source *s, bool *ended);
 
-/* Write out the held rows; reports what was written, or that none are held. */
+/* Writes the pre-trigger buffer to a file; reports the result, or that there is no buffer. */
 void source_keep_write(struct source *s, int64_t t_ns, const char *label);
-/* Until what is being written is written. */
+/* Waits until the buffer is written. */
 void source_keep_end(struct source *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* stream: a recording to standard output, with standard input as the sign that the receiver still exists. */
+/* stream: a recording to standard output; the end of standard input means that the receiver has exited. */
 #ifndef NVMTOP_APP_STREAM_H
 #define NVMTOP_APP_STREAM_H
 
@@ -6,15 +6,15 @@
 
 #include "trace/trace.h"
 
-/* NULL with a sentence when standard output is nothing that a stream can go to.
- * From then on standard output is where standard error is. */
+/* Returns a writer to standard output; NULL with *e if that is a terminal or shared with standard error.
+ * Afterwards standard output refers to standard error. */
 struct log_writer *stream_to_stdout(struct err *e);
 
-/* Is standard output a pipe or a socket, at whose other end a screen may be drawn on the terminal? To be
- * called before stream_to_stdout(). */
+/* Is standard output a pipe or a socket, so that the receiver may draw a screen on the same terminal? To
+ * be called before stream_to_stdout(). */
 bool stream_is_shown_elsewhere(void);
 
-/* Take what has come on standard input, and whether it has ended. */
+/* Discards pending standard input. Returns true at its end. */
 bool stdin_ended(void);
 
 #endif

@@ -33,20 +33,20 @@ void ttykeys_stop(struct ttykeys *k)
 	k->on = false;
 }
 
-/* A byte; 0: none waiting; -1: the terminal has gone. */
+/* Returns a byte; 0: none waiting; -1: the terminal was closed. */
 static int next_byte(void)
 {
 	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
 	unsigned char c;
 
-	/* In the background a read would stop the job. */
+	/* In the background, a read would stop the job. */
 	if (tcgetpgrp(STDIN_FILENO) != getpgrp() || poll(&p, 1, 0) <= 0)
 		return 0;
 	return read(STDIN_FILENO, &c, 1) == 1 ? c : -1;
 }
 
-/* Arrow and function keys send ESC, [ or O, and more: skip them, since their last letter is
- * not a key. */
+/* Arrow and function keys send ESC, [ or O, and more. Skip the sequence, since its last letter is not a
+ * key. */
 static int skip_sequence(void)
 {
 	int c = next_byte(), most = 16;

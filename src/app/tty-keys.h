@@ -1,5 +1,5 @@
-/* ttykeys: single keys from standard input while one line of progress is shown;
- * no screen, no terminal library. */
+/* tty-keys: single keys from standard input while a progress line is shown; no screen, no terminal
+ * library. */
 #ifndef NVMTOP_APP_TTY_KEYS_H
 #define NVMTOP_APP_TTY_KEYS_H
 
@@ -7,15 +7,15 @@
 #include <termios.h>
 
 struct ttykeys {
-	bool on; /* keys are read one by one and not echoed */
+	bool on; /* keys are read one by one without echo */
 	struct termios before;
 };
 
-/* Start when standard input is a terminal and this job is in its foreground;
- * otherwise nothing happens and `on` stays false. */
+/* Enables it if standard input is a terminal and this job is in its foreground; otherwise `on` stays
+ * false. */
 void ttykeys_start(struct ttykeys *k);
 void ttykeys_stop(struct ttykeys *k);
-/* The next key; 0: none; -1: the terminal has gone. */
+/* Returns the next key; 0: none; -1: the terminal was closed. */
 int ttykeys_next(struct ttykeys *k);
 
 #endif
