@@ -10,6 +10,7 @@ for verb in $verbs; do
     run nvmtop "$verb" --help
     ok "$verb --help succeeds" is "$status" 0
     ok "$verb --help begins with its usage" says out "^Usage: nvmtop $verb "
+    ok "$verb --help: no line ends in a blank" sh -c '! grep " $" out'
     cp out help
     run nvmtop help "$verb"
     ok "help $verb is the same" cmp out help
