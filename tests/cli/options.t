@@ -119,6 +119,14 @@ ok 'the start of several of a verb: only its own' says err 'ambiguous: --force, 
 wrong 'a mode with a verb' record --report
 wrong 'sampling options of a verb that samples nothing' report --fast-hz 5 x
 wrong 'help of no verb' help frobnicate
+for word in repotr recor chekc boards.; do
+    wrong "a misspelt verb: $word" $word x
+done
+ok 'a misspelt verb: the one that was meant' says err '^nvmtop: there is no verb or file "boards."; did you mean "boards"?$'
+wrong 'a misspelt verb alone' repotr
+ok 'a misspelt verb alone: the one that was meant' says err 'no verb or file "repotr"; did you mean "report"?'
+run nvmtop other.nvmt
+ok 'a file that does not exist is like no verb' says err 'cannot read other.nvmt'
 wrong 'nothing to replay' replay
 wrong 'nothing to check' check
 wrong 'two to check' check a b
@@ -181,6 +189,9 @@ for line in "--print 80x24 $trace" "$trace --print 80x24" "--replay --print 80x2
     run nvmtop $line
     ok "as --replay FILE: nvmtop $(echo "$line" | sed "s,$trace,FILE,")" cmp plain out
 done
+cp "$trace" repotr
+run nvmtop repotr --print 80x24
+ok 'a file whose name is almost that of a verb' is "$status" 0
 cp "$trace" report
 run nvmtop ./report --print 80x24
 ok 'a file with the name of a verb' is "$status" 0
