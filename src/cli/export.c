@@ -116,7 +116,7 @@ static int export_as(const struct options *o, struct trace *t, struct err *e)
 	char shown[512];
 
 	if (!to_file && o->form == EXPORT_NVMT1)
-		return err_set(e, ERR_USAGE, _("--export nvmt1 needs a file: name it with -o"));
+		return err_set(e, ERR_USAGE, _("nvmtop export nvmt1 needs a file: name it with -o"));
 	if (!to_file)
 		return export_write(t, &o->pick, o->form, o->resample_hz, o->force, stdout, progress_show, e);
 	text_printable(shown, sizeof shown, o->out, strlen(o->out));

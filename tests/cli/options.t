@@ -242,6 +242,8 @@ for line in "cut $trace --from 1 --to 3 -o new.bin" "--cut $trace --to 3 --from 
     *) ok "nvmtop $(echo "$line" | sed "s,$trace,FILE,")" nvmtop check new.bin ;;
     esac
 done
+wrong 'version 1 to standard output' export nvmt1 "$trace"
+ok 'version 1 to standard output: what it needs' says err '^nvmtop: nvmtop export nvmt1 needs a file'
 nvmtop cut "$trace" --to 2 -o a.bin
 nvmtop cut "$trace" --from 2 -o b.bin
 for line in 'join a.bin b.bin -o both.bin' '--join a.bin b.bin -o both.bin --force' 'a.bin b.bin --join --output=both2.bin'; do
