@@ -35,8 +35,8 @@ enum unit {
 
 enum family { FAMILY_GPU, FAMILY_CPU, FAMILY_MEMORY, FAMILY_POWER, FAMILY_HEAT, FAMILY_OTHER, FAMILIES };
 
-/* What the channel is, as far as other rooms must tell: the trace (which field
- * of version 1 holds it) and the screen (where it stands). */
+/* What the channel is, for the trace (which field of version 1 holds it) and for the
+ * screen (where it is drawn). */
 enum channel_kind {
 	CHANNEL_OTHER,
 	CHANNEL_GPU_UTIL,	/* percent in tenths */

@@ -94,7 +94,7 @@ struct condition_search {
 	int64_t warm_ns;		/* how long before a row its truth depends on */
 	int zoom, leaf;			/* columns searched now, and those that are evaluated row by row */
 	bool walking, was, found;
-	int64_t low_ns, end_ns;		/* the stretch being searched, without end_ns */
+	int64_t low_ns, end_ns;		/* the range being searched, without end_ns */
 	int64_t walked_ns, next_ns[TIERS];
 };
 

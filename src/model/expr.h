@@ -1,4 +1,4 @@
-/* expr: the language of conditions ("gpu > 95 and power > 20 W") and of made-up
+/* expr: the language of conditions ("gpu > 95 and power > 20 W") and of simulated
  * signals ("round(40 + 5 * smooth(1, 2s), 0.1)"): its words, operators and functions.
  *
  *   operators    from what binds least:  or ||   and &&   < <= > >= == = !=   + -   * /   -x

@@ -12,10 +12,10 @@
 
 #include "model/timeline.h"
 
-#define HISTORY_COLUMNS 2048	/* of a ring, unless something else was asked for */
+#define HISTORY_COLUMNS 2048	/* of a ring, unless another size is chosen */
 #define HISTORY_BYTES   (32u << 20)	/* of all rings, when all of them are full */
 
-/* What somebody wants to have; 0: nothing special. */
+/* How much to keep; 0: the default. */
 struct history_bound {
 	uint64_t bytes;		/* of all rings at most, 4 MiB or more */
 	int64_t span_ns;	/* so long back the columns of zoom 29 (0.54 s), in any memory */

@@ -46,7 +46,7 @@ enum export_form { EXPORT_FORMS(EXPORT_ENUM) EXPORT_NVMT1 };
 int export_write(struct trace *t, const struct selection *p, enum export_form form, double hz, bool force,
 		 FILE *f, report_progress *progress, struct err *e);
 
-/* A stretch of a trace (from_ns, to_ns since its start) as a trace of its own,
+/* A range of a trace (from_ns, to_ns since its start) as a trace of its own,
  * and several traces of one board as one; path is as for log_writer_new().
  * Marks are numbered anew from 1.  join: note (may be NULL) is called with a
  * sentence about what of the time between the parts is not known.  With 0 e->code is
