@@ -166,8 +166,8 @@ static int finish(struct options *o, struct err *e)
 		return err_set(e, ERR_USAGE, _("nvmtop export takes one FILE at a time"));
 	if (o->form == EXPORT_NVMT1 && picks(o))
 		return err_set(e, ERR_USAGE,
-			       _("nvmtop export nvmt1 writes the whole trace, without --select, --phase, --from, "
-				 "--to, --tier or --resample: nvmtop cut writes a range of time"));
+			       _("nvmtop export nvmt1 writes the whole trace, without --select, --phase, "
+				 "--from, --to, --tier or --resample: nvmtop cut writes a range of time"));
 	return operands_files(o, e);
 }
 

@@ -192,8 +192,8 @@ static int check_verb(const struct line *l, struct err *e)
 			near = verbs[i]->name;
 	if (!near)
 		return 0;
-	return err_set(e, ERR_USAGE, _("there is no verb or file \"%s\"; did you mean \"%s\"?"), shown_word(word),
-		       near);
+	return err_set(e, ERR_USAGE, _("there is no verb or file \"%s\"; did you mean \"%s\"?"),
+		       shown_word(word), near);
 }
 
 /* Is that the start of the option's name? */
