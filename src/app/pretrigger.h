@@ -9,9 +9,9 @@
 
 /* The options --keep, --after and --trigger, for the channels of this engine. */
 struct pretrigger *keeping_new(const struct options *o, const struct engine *g, struct err *e);
-/* "holding the last 30 s in at most 8.2 MB; w, SIGUSR2 or gpu > 95 writes them out" */
+/* "keeping the last 30 s in at most 8.2 MB; w, SIGUSR2 or gpu > 95 writes them to a file" */
 void keeping_begun(const struct options *o, struct pretrigger *k, char *buf, size_t size);
-/* For the progress line: how much is held, and what was written. */
+/* For the progress line: how much is kept, and what was written. */
 void keeping_progress(struct pretrigger *k, char *held, char *files, size_t size);
 /* The next file that was written or failed, since *told; false: none. */
 bool keeping_news(struct pretrigger *k, size_t *told, char *buf, size_t size, bool *failed);

@@ -126,7 +126,7 @@ struct remote *remote_open(const char *path, const struct history_bound *bound, 
 	if (!strcmp(path, "-") && isatty(STDIN_FILENO)) {
 		err_set(e, ERR_USAGE,
 			_("standard input is a terminal: read a stream from a pipe, as in ssh board nvmtop "
-			  "--record - | nvmtop --replay -"));
+			  "record - | nvmtop replay -"));
 	} else {
 		errno = 0;
 		r->follow = follow_open(path, history_sink(r->history), e);

@@ -71,6 +71,7 @@ static bool may_be_view(const char *name)
 /* The caller checks that the view exists. */
 static bool take_view(struct settings *s, const char *value)
 {
+	value = ui_view_renamed(value);
 	if (!may_be_view(value))
 		return false;
 	strcpy(s->view, strcmp(value, "overview") ? value : "");
@@ -187,7 +188,7 @@ static int list_of(const char *key, const char **view)
 {
 	size_t n = strcspn(key, ".");
 
-	*view = key + n + 1;
+	*view = ui_view_renamed(key + n + 1);
 	for (int i = 0; key[n] && **view && may_be_view(*view) && i < LISTS; i++)
 		if (strlen(lists[i]) == n && !strncmp(key, lists[i], n))
 			return i;
@@ -409,7 +410,7 @@ static void take_line(const struct reading *r, char *line)
 		snprintf(valid, sizeof valid, "%s: %s", w->key, _(w->takes));
 		report(r, _("\"%s\" is not a valid value for %s"), value, valid);
 	} else if (w->take == take_view) {
-		check_view(r, value);
+		check_view(r, ui_view_renamed(value));
 	}
 }
 

@@ -25,7 +25,7 @@ struct log_writer *stream_to_stdout(struct err *e)
 	if (isatty(STDOUT_FILENO)) {
 		err_set(e, ERR_USAGE,
 			_("standard output is a terminal: write a stream to a pipe or a file, as in nvmtop "
-			  "--record - | nvmtop --replay -"));
+			  "record - | nvmtop replay -"));
 		return NULL;
 	}
 	if (one_pipe_for_both()) {

@@ -1,4 +1,4 @@
-/* Traces out of traces: a stretch of one, or several in a row. */
+/* Traces out of traces: a range of one, or several in a row. */
 #include <stdio.h>
 
 #include "cli/verb.h"

@@ -116,7 +116,7 @@ static int export_as(const struct options *o, struct trace *t, struct err *e)
 	char shown[512];
 
 	if (!to_file && o->form == EXPORT_NVMT1)
-		return err_set(e, ERR_USAGE, _("--export nvmt1 needs a file: name it with -o"));
+		return err_set(e, ERR_USAGE, _("nvmtop export nvmt1 needs a file: name it with -o"));
 	if (!to_file)
 		return export_write(t, &o->pick, o->form, o->resample_hz, o->force, stdout, progress_show, e);
 	text_printable(shown, sizeof shown, o->out, strlen(o->out));
@@ -147,6 +147,12 @@ static int cmd_export(const struct options *o)
 	return close_read(t, status);
 }
 
+static bool picks(const struct options *o)
+{
+	return o->pick.select || o->pick.epoch || o->pick.tier >= 0 || o->pick.has_from || o->pick.has_to ||
+	       o->resample_hz > 0;
+}
+
 static int finish(struct options *o, struct err *e)
 {
 	if (o->n_files == 0)
@@ -158,6 +164,10 @@ static int finish(struct options *o, struct err *e)
 	o->n_files--;
 	if (o->n_files > 1)
 		return err_set(e, ERR_USAGE, _("nvmtop export takes one FILE at a time"));
+	if (o->form == EXPORT_NVMT1 && picks(o))
+		return err_set(e, ERR_USAGE,
+			       _("nvmtop export nvmt1 writes the whole trace, without --select, --phase, "
+				 "--from, --to, --tier or --resample: nvmtop cut writes a range of time"));
 	return operands_files(o, e);
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/verb.h"
 #include "util/intl.h"
@@ -133,7 +134,7 @@ static int choose(struct line *l, struct err *e)
 	return 0;
 }
 
-/* The message for an unknown option: what was probably meant. */
+/* The message for an unknown word: what was probably meant. */
 #define LONGEST 40 /* longer ones are like no option */
 #define FAR  3  /* so many changes, and it is another word */
 
@@ -167,6 +168,34 @@ static size_t changes(const char *a, size_t n, const char *b)
 	return last[m];
 }
 
+/* Is the name more like the word than the best so far? */
+static bool nearer(const char *word, size_t length, const char *name, size_t *best)
+{
+	size_t far = changes(word, length, name);
+
+	if (far >= *best || far >= length)
+		return false;
+	*best = far;
+	return true;
+}
+
+/* A first word that is no file, but almost a verb. */
+static int check_verb(const struct line *l, struct err *e)
+{
+	const char *word = l->n > 1 ? l->words[1] : "-", *near = NULL;
+	size_t best = FAR;
+
+	if (l->verb != &verb_screen || word[0] == '-' || access(word, F_OK) == 0)
+		return 0;
+	for (size_t i = 0; verbs[i]; i++)
+		if (verbs[i]->name && nearer(word, strlen(word), verbs[i]->name, &best))
+			near = verbs[i]->name;
+	if (!near)
+		return 0;
+	return err_set(e, ERR_USAGE, _("there is no verb or file \"%s\"; did you mean \"%s\"?"),
+		       shown_word(word), near);
+}
+
 /* Is that the start of the option's name? */
 static bool begins(const struct option_entry *t, const char *word, size_t length)
 {
@@ -193,13 +222,9 @@ static int option_unknown(struct err *e, const struct option_list *l, const char
 	word += dashes;
 	length = strcspn(word, "=");
 	for (size_t i = 0; i < l->n; i++) {
-		size_t far = changes(word, length, l->at[i]->name);
-
 		like += begins(l->at[i], word, length);
-		if (far < best && far < length) {
-			best = far;
+		if (nearer(word, length, l->at[i]->name, &best))
 			near = l->at[i]->name;
-		}
 	}
 	if (dashes == 2 && (best == 0 || like == 1))
 		return err_set(e, ERR_USAGE, _("\"%s\" takes no value"), shown);
@@ -365,7 +390,7 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e)
 	if (argc > 1 && !strcmp(argv[1], "help"))
 		return take_help(o, argc, argv, e);
 	list_all(&l);
-	if (choose(&l, e) < 0)
+	if (choose(&l, e) < 0 || check_verb(&l, e) < 0)
 		return -1;
 	list_own(&l);
 	if (take_words(&l, e) < 0)

@@ -74,7 +74,8 @@ void verb_help(const struct verb *v, FILE *out)
 	if (!v->name)
 		print_verbs(out);
 	else
-		fprintf(out, _("Usage: nvmtop %s [OPTION]... %s\n%s\n"), v->name, v->operands, _(v->summary));
+		fprintf(out, _("Usage: nvmtop %s [OPTION]...%s%s\n%s\n"), v->name, *v->operands ? " " : "",
+			v->operands, _(v->summary));
 	for (size_t i = 0; v->groups[i]; i++)
 		print_group(v->groups[i], out);
 	print_group(&group_common, out);

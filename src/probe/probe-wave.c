@@ -54,7 +54,7 @@ static void describe_source(char *out, size_t size, const char *expression)
 		if ((*p != ' ' && *p != '\t') || (used && text[used - 1] != ' '))
 			text[used++] = *p == '\t' ? ' ' : *p;
 	text_shortened(shown, sizeof shown, text, used);
-	snprintf(out, size, _("made up: %.140s"), shown);
+	snprintf(out, size, _("simulated: %.140s"), shown);
 }
 
 static int open_wave(struct probe_ctx *o, struct err *e)

@@ -562,7 +562,7 @@ static void deliver(void *to, const struct sockaddr_un *at)
 	}
 }
 
-static int nobody(long to, struct err *e)
+static int no_receiver(long to, struct err *e)
 {
 	char pids[128] = "";
 	struct post all = {.fd = -1, .list = pids, .size = sizeof(pids)};
@@ -606,5 +606,5 @@ int marks_send(int64_t t_ns, const char *label, long to, char *whom, size_t size
 	if (p.failed)
 		return err_sys(e, ERR_FAILED, p.failed == EAGAIN ? ETIMEDOUT : p.failed,
 			       _("process %ld did not accept the mark"), p.failed_pid);
-	return p.taken ? p.taken : nobody(to, e);
+	return p.taken ? p.taken : no_receiver(to, e);
 }

@@ -145,6 +145,8 @@ bool ui_wants_procs(const struct ui *u, const struct ui_scene *s);
 
 /* The names of the views, for --view and its error; NULL past the end. */
 const char *ui_view_name(size_t i);
+/* The current name of a view, for one that may be of version 0.1. */
+const char *ui_view_renamed(const char *name);
 
 /* The keys, for --help: what they are about, their names and what they do; those of
  * a group come together.  False past the end. */

@@ -119,7 +119,7 @@ static int epochs_length(const struct ui *u, const struct ui_scene *s)
 }
 
 const struct view view_epochs = {
-	.name = "epochs",
+	.name = "phases",
 	.label = N_("Phases"),
 	.key = '7',
 	.plain = true,

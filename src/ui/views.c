@@ -8,6 +8,7 @@
 
 #include "util/intl.h"
 
+#include <string.h>
 
 static const struct view *const views[] = {
 	&view_overview, &view_gpu,       &view_cpu,   &view_memory, &view_power, &view_thermal,
@@ -23,6 +24,11 @@ const struct view *views_at(size_t i)
 const char *ui_view_name(size_t i)
 {
 	return i < VIEWS ? views[i]->name : NULL;
+}
+
+const char *ui_view_renamed(const char *name)
+{
+	return strcmp(name, "epochs") ? name : view_epochs.name;
 }
 
 /* The next one that has a tab, round the end. */

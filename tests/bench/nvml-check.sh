@@ -12,10 +12,9 @@ cat >"$work/read.c" <<'END'
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "nvmtop/clock.h"
 #include "probe/nvml.h"
 #include "probe/open.h"
-#include "probe/slow.h"
+#include "util/clock.h"
 
 int main(int argc, char **argv)
 {
@@ -49,47 +48,47 @@ int main(int argc, char **argv)
 		}
 	nvml_close(n);
 
-	struct rig *rig = calloc(1, sizeof *rig);
-	rig->root = root_open("/", &e);
+	struct probe_set *probes = calloc(1, sizeof *probes);
+	probes->root = root_open("/", &e);
 	struct statement s = {.file = "check", .line = 1, .tier = TIER_FAST, .probe = "nvml",
 			      .words = words, .n_words = 9};
-	if (probe_open(rig, &s, 1000000, &e) < 0) {
+	if (probe_open(probes, &s, 1000000, &e) < 0) {
 		printf("%s\n", e.text);
 		return 1;
 	}
-	for (size_t i = 0; i < rig->n_channels; i++) {
-		const struct channel *c = &rig->channels[i];
+	for (size_t i = 0; i < probes->n_channels; i++) {
+		const struct channel *c = &probes->channels[i];
 		row[c->column] = NAN;
 		printf("%-12s %-4s every %.0f ms  %s%s  %s\n", c->name, unit_name(c->unit),
 		       (double)c->period_ns / 1e6, c->source, c->missing, c->note);
 	}
-	if (!rig->n_probes)
+	if (!probes->n_probes)
 		return 0;
-	probe_set_start(rig, 0);
+	probe_set_start(probes, 0);
 	double last = NAN, worst_us = 0;
 	unsigned changes = 0;
 	int64_t begin = clock_now_ns(), next = begin;
 	while ((double)(clock_now_ns() - begin) < seconds * 1e9) {
 		t = clock_now_ns();
-		rig->probes[0]->ops->read(rig->probes[0], t, row);
+		probes->probes[0]->ops->read(probes->probes[0], t, row);
 		worst_us = fmax(worst_us, (double)(clock_now_ns() - t) / 1e3);
 		changes += row[0] != last && !isnan(row[0]);
 		last = row[0];
 		if (t >= next) {
 			printf("%6.2f s ", (double)(t - begin) / 1e9);
-			for (size_t i = 0; i < rig->n_channels; i++)
-				printf(" %s=%.6g", rig->channels[i].name, row[rig->channels[i].column]);
+			for (size_t i = 0; i < probes->n_channels; i++)
+				printf(" %s=%.6g", probes->channels[i].name, row[probes->channels[i].column]);
 			printf("\n");
 			next += 500000000;
 		}
 		usleep(1000);
 	}
 	printf("worst read on the sampling path %.1f us; the first value changed %u times\n", worst_us, changes);
-	rig_free(rig);
+	probe_set_free(probes);
 	return 0;
 }
 END
 # shellcheck disable=SC2086
 ${CC:-gcc} -std=gnu11 -O2 -g -D_GNU_SOURCE -DENABLE_NLS=0 ${CFLAGS-} -I"$src/include" -I"$src/src" \
-    "$work/read.c" "$src"/src/probe/*.c "$src"/src/base/*.c -o "$work/read" -lm -lpthread -ldl
+    "$work/read.c" "$src"/src/probe/*.c "$src"/src/util/*.c "$src"/src/model/*.c -o "$work/read" -lm -lpthread -ldl
 "$work/read" "${1:-10}"

@@ -77,7 +77,7 @@ else
     skip 'mark.h as C++' "no $cxx here: ./bootstrap --tests installs g++"
 fi
 sed -n '/^    import glob, os, socket, time$/,/^$/s/^    //p' "$NVMTOP_SRC/README.md" >readme.py
-ok 'three lines of Python in the README' is "$(grep -c . readme.py)" 3
+ok 'four lines of Python in the README' is "$(grep -c . readme.py)" 4
 ok 'and they run' "$python" readme.py
 end $pid
 ok 'all of them landed, on the right row' landed one.bin \
@@ -87,6 +87,25 @@ ok 'the socket has gone' test ! -e "$run_dir/$pid.sock"
 ok 'labels are on the screen' sh -c '$EMU "$0" --print 200x40 --view epochs --replay one.bin | grep -q "from C"' "$NVMTOP"
 ok 'from C without a recorder: none took it' sh -c '! ./t-c99'
 ok 'from Python without a recorder: nothing happens' "$python" readme.py
+
+# A user who has no folder below /run: the sockets are in /tmp.
+cat >no-run.py <<'END'
+import os, shutil, socket
+user = 3000000000 + os.getpid()
+folder = "/tmp/nvmtop-%d" % user
+os.mkdir(folder)
+try:
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    listener.bind(folder + "/1.sock")
+    os.getuid = lambda: user
+    for run in os.environ["XDG_RUNTIME_DIR"], "/no/such/folder", "":
+        os.environ["XDG_RUNTIME_DIR"] = run
+        exec(open("readme.py").read(), {})
+        assert listener.recv(512, socket.MSG_DONTWAIT).endswith(b" my label"), run
+finally:
+    shutil.rmtree(folder)
+END
+ok 'from Python where /run/user has no folder of this user' "$python" no-run.py
 
 begin late.bin
 sleep 1.2 # there must be a time to be late for

@@ -10,6 +10,7 @@ for verb in $verbs; do
     run nvmtop "$verb" --help
     ok "$verb --help succeeds" is "$status" 0
     ok "$verb --help begins with its usage" says out "^Usage: nvmtop $verb "
+    ok "$verb --help: no line ends in a blank" sh -c '! grep " $" out'
     cp out help
     run nvmtop help "$verb"
     ok "help $verb is the same" cmp out help
@@ -118,6 +119,14 @@ ok 'the start of several of a verb: only its own' says err 'ambiguous: --force, 
 wrong 'a mode with a verb' record --report
 wrong 'sampling options of a verb that samples nothing' report --fast-hz 5 x
 wrong 'help of no verb' help frobnicate
+for word in repotr recor chekc boards.; do
+    wrong "a misspelt verb: $word" $word x
+done
+ok 'a misspelt verb: the one that was meant' says err '^nvmtop: there is no verb or file "boards."; did you mean "boards"?$'
+wrong 'a misspelt verb alone' repotr
+ok 'a misspelt verb alone: the one that was meant' says err 'no verb or file "repotr"; did you mean "report"?'
+run nvmtop other.nvmt
+ok 'a file that does not exist is like no verb' says err 'cannot read other.nvmt'
 wrong 'nothing to replay' replay
 wrong 'nothing to check' check
 wrong 'two to check' check a b
@@ -126,6 +135,11 @@ wrong 'no form' export
 wrong 'a form that does not exist' export xml x
 wrong 'nothing to export' export csv
 wrong 'two to export' export csv a b
+for part in '--select gpu.util' '--from 1' '--to 2' '--phase 1' '--epoch 1' '--tier fast' '--resample 5'; do
+    # shellcheck disable=SC2086
+    wrong "a part as version 1: $part" export nvmt1 $part x.nvmt -o y.bin
+    ok "a part as version 1: $part: what writes one" says err 'nvmtop cut'
+done
 wrong 'cut without a range' cut a -o b
 wrong 'cut without an output' cut a --from 1
 wrong 'cut to standard output' cut a --from 1 -o -
@@ -175,6 +189,9 @@ for line in "--print 80x24 $trace" "$trace --print 80x24" "--replay --print 80x2
     run nvmtop $line
     ok "as --replay FILE: nvmtop $(echo "$line" | sed "s,$trace,FILE,")" cmp plain out
 done
+cp "$trace" repotr
+run nvmtop repotr --print 80x24
+ok 'a file whose name is almost that of a verb' is "$status" 0
 cp "$trace" report
 run nvmtop ./report --print 80x24
 ok 'a file with the name of a verb' is "$status" 0
@@ -225,6 +242,8 @@ for line in "cut $trace --from 1 --to 3 -o new.bin" "--cut $trace --to 3 --from 
     *) ok "nvmtop $(echo "$line" | sed "s,$trace,FILE,")" nvmtop check new.bin ;;
     esac
 done
+wrong 'version 1 to standard output' export nvmt1 "$trace"
+ok 'version 1 to standard output: what it needs' says err '^nvmtop: nvmtop export nvmt1 needs a file'
 nvmtop cut "$trace" --to 2 -o a.bin
 nvmtop cut "$trace" --from 2 -o b.bin
 for line in 'join a.bin b.bin -o both.bin' '--join a.bin b.bin -o both.bin --force' 'a.bin b.bin --join --output=both2.bin'; do

@@ -38,6 +38,10 @@ refused 'below a file' exists.bin/x.bin
 refused 'a link to nowhere' dangling
 run nvmtop --demo --record --duration 0.2 --force exists.bin
 ok '--force overwrites' judge exists.bin "t['counts']['fast'] > 0"
+run nvmtop record --demo made.bin -- sh -c 'echo precious >made.bin'
+ok 'a file that was made meanwhile is untouched' is "$(cat made.bin)" precious
+ok 'a file that was made meanwhile: what completes the recording' says err 'the recording is made.bin.nvmt: nvmtop recover '
+
 # Root may write everywhere: then somebody else tries.
 mkdir readonly
 chmod 755 . readonly
@@ -138,7 +142,7 @@ ok 'no byte at all: nothing is left' sh -c '! ls nothing.bin*'
 if mkdir tmpfs && mount -t tmpfs -o size=6m none tmpfs 2>/dev/null; then
     run nvmtop --demo --record --duration 9 --fast-hz 10000 tmpfs/full.bin
     ok 'no room for version 1: status 3' is "$status" 3
-    ok 'no room for version 1: said, with what to do' says err 'full.bin: No space left.* recording is tmpfs/full.bin.nvmt: nvmtop --recover tmpfs/full.bin'
+    ok 'no room for version 1: said, with what to do' says err 'full.bin: No space left.* recording is tmpfs/full.bin.nvmt: nvmtop recover tmpfs/full.bin'
     ok 'no room for version 1: the log is whole' judge tmpfs/full.bin.nvmt "t['end'] and t['counts']['fast'] > 1000"
     ok 'no room for version 1: nothing else is left' is "$(ls tmpfs)" full.bin.nvmt
     umount tmpfs

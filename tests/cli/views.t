@@ -5,7 +5,7 @@
 
 screens=$NVMTOP_SRC/tests/screens
 trace=$NVMTOP_SRC/tests/traces/views.bin
-views='gpu cpu memory power thermal epochs board'
+views='gpu cpu memory power thermal phases board'
 
 # golden NAME OPTIONS...: a view at all sizes, in one file
 golden() {
@@ -52,4 +52,8 @@ on agx_thor-38 gpu
 ok 'a Thor that sleeps' says out 'powered down'
 run nvmtop --print 80x24 --demo --view nonsense
 ok 'a view that does not exist: exit 2' is "$status" 2
+ok 'of phases: the name of its tab' says err 'thermal, phases, processes'
+nvmtop --print 80x24 --replay "$trace" --view phases >phases
+nvmtop --print 80x24 --replay "$trace" --view epochs >epochs
+ok 'of phases: also by its name in version 0.1' cmp phases epochs
 done_testing

@@ -23,10 +23,10 @@ mkdir "$dir"
 run "cd $dir"
 
 run "clear; $program --demo --record -"
-check "no stream to a terminal" wait_for "standard output is a terminal"
+check "no stream to a terminal" wait_for "a file, as in nvmtop record - |"
 check "wrong use" wait_prompt 2
 run "clear; $program --replay -"
-check "none from a terminal either" wait_for "standard input is a terminal"
+check "none from a terminal either" wait_for "as in ssh board nvmtop record - |"
 wait_prompt 2
 
 run "clear; sh -c 'echo \$\$ >rec.pid; exec $program --demo --record - 2>rec.err' | tee kept.nvmt | $program --replay -; echo status \$?"
