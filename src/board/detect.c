@@ -1,8 +1,8 @@
-/* Identify the board by the best source that can be read.
+/* Detects the board from the best source that can be read.
  *
- * That is the device tree; but it is masked in containers, where /proc/device-tree leads into
- * /sys/firmware. There, values passed in from outside count next (variables, a file with the model's
- * name), then the sensors, whose names differ from board to board. `why` names the source. */
+ * That is the device tree; but it is masked in containers, where /proc/device-tree leads into /sys/firmware.
+ * There, values passed in from outside come next (variables, a file with the model's name), then the sensors,
+ * whose names differ between boards. `why` names the source. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,12 +22,13 @@ struct detection {
 	struct board **all;
 	size_t n;
 	char why[256];
-	/* The first that could not be read, that could not be understood, and folder. */
+	/* The first file that could not be read, the first that could not be parsed, and the first unreadable
+	 * folder. */
 	struct err unread, broken, closed;
 };
 
-/* The files that parse. One that does not must not prevent the detection of another board; `nvmtop
- * boards` reports it. */
+/* Loads the board files that parse. A file that does not parse must not prevent the detection of another
+ * board; `nvmtop boards` reports it. */
 static int load_all(struct detection *d, struct err *e)
 {
 	struct board_file *files;
@@ -53,9 +54,9 @@ static int load_all(struct detection *d, struct err *e)
 	return d->all ? 0 : -1;
 }
 
-/* compatible is a list of NUL-terminated strings, the most specific first, and may name several boards,
- * also within longer words ("...-super", "...-as-p3767-0004"): so whole entries are compared, and the
- * first entry that any board knows decides. */
+/* compatible is a list of NUL-terminated strings, the most specific first. It may name several boards, also
+ * within longer words ("...-super", "...-as-p3767-0004"): so whole entries are compared, and the first entry
+ * that any board has as a match decides. */
 static bool has(const struct board *b, const char *entry, size_t len)
 {
 	for (size_t i = 0; i < b->n_matches; i++)
@@ -81,7 +82,7 @@ int board_match(const char *compatible, size_t len, struct board *const *boards,
 	return -1;
 }
 
-/* All entries for people: "a", "b", "c". */
+/* Formats all entries for messages: "a", "b", "c". */
 static void list_entries(const char *blob, size_t len, char *out, size_t size)
 {
 	size_t used = 0;
@@ -97,7 +98,7 @@ static void list_entries(const char *blob, size_t len, char *out, size_t size)
 	}
 }
 
-/* When nothing matches, why keeps the text of the device tree. */
+/* If nothing matches, d->why gets the entries of the device tree. */
 static int by_compatible(struct detection *d)
 {
 	char blob[BLOB_MAX], entries[192], path[160];
@@ -124,7 +125,7 @@ static int by_compatible(struct detection *d)
 	return which;
 }
 
-/* The board with the longest model line that text begins with. */
+/* Returns the board with the longest `model` line with which text begins, or -1. */
 static int by_model(struct detection *d, const char *text, const char *source)
 {
 	size_t best = 0;
@@ -153,7 +154,7 @@ static int by_model_file(struct detection *d, const char *path)
 	return file_line(d->root, path, text, sizeof text) ? by_model(d, text, path) : -1;
 }
 
-/* JETSON_MODEL_NAME holds a name such as JETSON_ORIN_NANO, or a model. */
+/* JETSON_MODEL_NAME contains a name such as JETSON_ORIN_NANO, or a model. */
 static int by_variable(struct detection *d)
 {
 	const char *name = root_is_live(d->root) ? getenv("JETSON_MODEL_NAME") : NULL;
@@ -183,7 +184,7 @@ static bool sensed(const struct clue *c, const struct root *r)
 	return c->kind == CLUE_SENSE;
 }
 
-/* The board whose sense line has the most places, all of which exist. */
+/* Returns the board whose `sense` line has the most places, all of which must exist, or -1. */
 static int by_sensors(struct detection *d)
 {
 	size_t best = 0;
@@ -207,7 +208,7 @@ static int by_sensors(struct detection *d)
 	return which;
 }
 
-/* A Jetson it is, but which?  Where the release file was handed in. */
+/* With the release file it is a Jetson of unknown model; the file may be mounted into a container. */
 static void tell_unknown(struct detection *d)
 {
 	char before[sizeof d->why], line[96];
@@ -238,7 +239,7 @@ static int identify(struct detection *d)
 	return which;
 }
 
-/* Why another board, or none, may have been detected; e->code is ERR_NONE if there is no reason. */
+/* Reports why the wrong board, or none, may have been detected; e->code is ERR_NONE if there is no reason. */
 static void tell_unread(const struct detection *d, bool recognised, struct err *e)
 {
 	const struct err *why = d->unread.code != ERR_NONE   ? &d->unread

@@ -1,4 +1,4 @@
-/* Facts about the machine, for the header of the screen and for readers of the trace a year later. */
+/* Collects facts about the machine, for the header of the screen and for later readers of a trace. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static bool l4t_release(const struct root *r, char *out, size_t size)
 	return true;
 }
 
-/* KEY=value or KEY="value" of a file of such lines. */
+/* Gets the value of key from lines KEY=value or KEY="value". */
 static bool shell_value(const char *text, const char *key, char *out, size_t size)
 {
 	size_t len = strlen(key);
@@ -71,7 +71,7 @@ static bool ram_total(const struct root *r, char *out, size_t size)
 	return true;
 }
 
-/* The most special NVIDIA name of a chip in compatible. */
+/* Gets the most specific NVIDIA chip name in compatible. */
 static bool soc_name(const struct root *r, char *out, size_t size)
 {
 	static const char *const socs[] = {"tegra210", "tegra186", "tegra194", "tegra234", "tegra264"};
@@ -91,15 +91,15 @@ static bool soc_name(const struct root *r, char *out, size_t size)
 
 static bool device_model(const struct root *r, char *out, size_t size)
 {
-	/* The second is what is handed to a container. */
+	/* The second file is the one mounted into containers. */
 	return first_line(r, "/proc/device-tree/model", out, size) ||
 	       first_line(r, "/tmp/nv_jetson_model", out, size);
 }
 
-/* Names that change with every product and release, and are therefore text files beside the boards: "KEY
- * VALUE" a line, # begins a comment. */
+/* These names change with every product and release, so they are in text files next to the board files, with
+ * one "KEY VALUE" per line; # begins a comment. */
 
-/* The value of key in a table's text. */
+/* Gets the value of key from the text of such a file. */
 static bool look_up(const char *text, const char *key, size_t key_len, char *out, size_t size)
 {
 	for (const char *p = text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
@@ -116,7 +116,7 @@ static bool look_up(const char *text, const char *key, size_t key_len, char *out
 	return false;
 }
 
-/* The whole of one of the installed text files, or NULL; to be freed. */
+/* Returns the text of an installed file, to be freed, or NULL. */
 static char *load(const char *name)
 {
 	char path[512];
@@ -132,7 +132,7 @@ static char *load(const char *name)
 	return text;
 }
 
-/* "36.4.7": the whole of it, then "36.4", then "36". */
+/* Looks up "36.4.7", then "36.4", then "36". */
 bool table_jetpack(const char *release, char *out, size_t size)
 {
 	char *text = load("jetpack.txt");
@@ -146,7 +146,8 @@ bool table_jetpack(const char *release, char *out, size_t size)
 	return found;
 }
 
-/* "p3701-0000" of what stands in front of a blank, -super or -b00. */
+/* Returns the length of a number such as "p3701-0000", with or without "-super" or "-b00" after it; 0 if p
+ * does not begin with one. */
 static size_t number_length(const char *p, size_t len)
 {
 	if (len < 10 || p[5] != '-' || (len > 10 && p[10] != '-'))
@@ -154,8 +155,8 @@ static size_t number_length(const char *p, size_t len)
 	return strspn(p + 1, "0123456789") == 4 && strspn(p + 6, "0123456789") >= 4 ? 10 : 0;
 }
 
-/* Whole entries of every length first, because "...-as-..." is more specific than the number in it; then
- * the number of the module behind the carrier's. */
+/* Looks up whole entries first, because "...-as-..." is more specific than the number in it; then the number
+ * of the module, which comes after that of the carrier and a '+'. */
 bool table_module(const char *compatible, size_t size_in, char *out, size_t size)
 {
 	static const char vendor[] = "nvidia,";
@@ -190,7 +191,7 @@ static bool module(const struct root *r, char *out, size_t size)
 	return len > 0 && table_module(blob, (size_t)len, out, size);
 }
 
-/* The version of the package that every L4T has: "36.4.4-20250616085344". */
+/* Gets the version of the package that every L4T has: "36.4.4-20250616085344". */
 static bool l4t_package(const struct root *r, char *out, size_t size)
 {
 	static const char wanted[] = "\nPackage: nvidia-l4t-core\n";
@@ -257,7 +258,7 @@ static int add(struct probe_set *probes, const char *key, const char *value, str
 	return probe_set_add_fact(probes, key, value) < 0 ? err_set(e, ERR_FAILED, _("out of memory")) : 0;
 }
 
-/* A made-up board has a made-up memory, and none of this machine's facts. */
+/* A demo board has a simulated memory size, and no facts of this machine. */
 static int demo_facts(struct probe_set *probes, struct err *e)
 {
 	char text[32];
@@ -293,7 +294,7 @@ int board_facts(const struct board *b, const struct root *r, const char *why, st
 		return -1;
 	if (board_settings(probes) < 0)
 		return err_set(e, ERR_FAILED, _("out of memory"));
-	/* In the user's language, which the board file cannot be. */
+	/* Not in the board file, because it is translated. */
 	if (!strcmp(b->name, "generic"))
 		return add(probes, "notice",
 			   _("not a known Jetson: showing CPU, memory and sensors of this Linux machine"), e);

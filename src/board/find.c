@@ -1,5 +1,5 @@
-/* Where board files are searched. The first folder that has a name wins, so that a user's own
- * agx_orin.board replaces the installed one. */
+/* Finds board files. The first folder that has a name wins, so that a user's agx_orin.board replaces the
+ * installed one. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@
 #define FILES_MOST 512
 #define PATH_SIZE  448
 
-/* The boards of the source tree that the running program was built in, so that it works before it is
- * installed. */
+/* Gets the boards/ folder of the source tree in which the running program was built, so that it works before
+ * it is installed. */
 static bool build_tree(char out[PATH_SIZE])
 {
 	char exe[PATH_SIZE - 16];
@@ -30,7 +30,7 @@ static bool build_tree(char out[PATH_SIZE])
 	return len && access(out, F_OK) == 0;
 }
 
-/* The nth folder; false: there are no more. */
+/* Gets the nth folder. Returns false if it is not set or does not fit. */
 static bool folder(int n, char out[PATH_SIZE])
 {
 	const char *var = NULL, *behind = "";
@@ -85,13 +85,14 @@ static int compare(const void *x, const void *y)
 	return a->rank != b->rank ? a->rank - b->rank : strcmp(a->name, b->name);
 }
 
-/* Did access to a path fail because it does not exist? Otherwise the answer is unknown. */
+/* Returns true if the error means that a path does not exist; with any other error it might. */
 static bool is_absent(int error)
 {
 	return error == ENOENT || error == ENOTDIR;
 }
 
-/* A folder that cannot be read has no boards; e gets the reason. */
+/* Adds the board files of a folder, without names that earlier folders have. A folder that cannot be read has
+ * no boards; e gets the reason. */
 static int add_folder(struct board_file **files, size_t *n, int rank, const char *dir, struct err *e)
 {
 	DIR *d = opendir(dir);

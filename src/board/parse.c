@@ -1,8 +1,7 @@
-/* Board files to boards. Every error that does not depend on the machine is found here, so that a file
- * that loads is a file that works.
+/* Parses board files. Every error that does not depend on the machine is found here, so that a file that
+ * loads also works.
  *
- * Words are unquoted where they stand: the file's text is the memory of everything that was parsed from
- * it. */
+ * Words are unquoted in place: what is parsed from a file points into its text. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -21,14 +20,14 @@
 #define DEPTH_MAX 8
 #define WORDS_MAX 64
 
-/* A file while it is read, and the statement that was read last. */
+/* A file being parsed, and its last statement. */
 struct parser {
 	struct board *b;
 	const struct parser *outer; /* the file that includes this one, or NULL */
 	int depth;
 	const char *file;
 	unsigned line, next_line;
-	char *p, *end; /* what is left; written to while reading */
+	char *p, *end; /* the rest of the text; modified in place */
 	struct word {
 		char *text;   /* without its quotes */
 		char *equals; /* the first '=' outside quotes, or NULL */
@@ -68,8 +67,8 @@ static int wrong(const struct parser *p, struct err *e, const char *fmt, ...)
 	return err_set(e, ERR_FAILED, "%s:%u: %s", p->file, p->line, text);
 }
 
-/* Cut the next line off, up to *stop, and put blanks for what joins it to the
- * one behind.  NULL at the end of the file. */
+/* Returns the next line, with continuation lines joined by blanks; it ends at *stop_out. Returns NULL at the
+ * end of the file. */
 static char *take_line(struct parser *p, char **stop_out)
 {
 	char *start = p->p;
@@ -94,7 +93,7 @@ static char *take_line(struct parser *p, char **stop_out)
 	}
 }
 
-/* Does the line contain a control byte? It ends at end, not at a NUL. */
+/* Returns true if the line contains no control character. It ends at end, not at a NUL. */
 static bool is_text(const char *p, const char *end)
 {
 	for (; p < end; p++)
@@ -103,7 +102,7 @@ static bool is_text(const char *p, const char *end)
 	return true;
 }
 
-/* One word at *at, unquoted in place; *at moves behind it. */
+/* Takes one word at *at, unquoted in place, and moves *at past it. */
 static int take_word(struct parser *p, char **at, struct word *w, struct err *e)
 {
 	char *from = *at, *to = *at;
@@ -129,7 +128,7 @@ static int take_word(struct parser *p, char **at, struct word *w, struct err *e)
 	return 0;
 }
 
-/* What follows the lone '=': up to a comment, without the blanks around it. */
+/* Returns what follows a lone '=', up to a comment, without the blanks around it. */
 static char *take_expression(char *p)
 {
 	p += strspn(p, " \t");
@@ -159,7 +158,7 @@ static int take_words(struct parser *p, char *at, struct err *e)
 	}
 }
 
-/* The words behind the first ones, joined by blanks, made safe to show. */
+/* Joins the words from index `from` on with blanks, made printable. */
 static void join_words(const struct parser *p, size_t from, char *out, size_t size)
 {
 	char text[512];
@@ -263,7 +262,7 @@ static int parse_sense(struct parser *p, struct err *e)
 	return 0;
 }
 
-/* "fact KEY TEXT", or the key alone in front of the text. */
+/* "fact KEY TEXT", or "KEY TEXT" for soc and notice. */
 static int parse_fact(struct parser *p, struct err *e)
 {
 	struct board *b = p->b;
@@ -302,7 +301,7 @@ static int parse_include(struct parser *p, struct err *e)
 	int n = snprintf(path, sizeof path, "%.*s%s", folder, p->file, file);
 	if (n < 0 || (size_t)n >= sizeof path)
 		return wrong(p, e, _("the path of the included file is too long"));
-	/* A user's own board may include installed files. */
+	/* A user's board file may include installed files. */
 	if (!strchr(file, '/') && access(path, F_OK) < 0 &&
 	    board_find_file(file, elsewhere, sizeof elsewhere))
 		strcpy(path, elsewhere);
@@ -323,7 +322,7 @@ static int parse_include(struct parser *p, struct err *e)
 
 static const struct {
 	const char *word;
-	size_t least, most; /* words, with the first */
+	size_t least, most; /* number of words, with the first */
 	int (*parse)(struct parser *p, struct err *e);
 	const char *needs;
 } lines[] = {
@@ -415,7 +414,8 @@ static int parse_statement(struct parser *p, struct err *e)
 		first);
 }
 
-/* text of len bytes and a byte of room behind it; it is changed, and belongs to the board. */
+/* Parses text, which has len bytes and one spare byte after them. The text is modified, and belongs to the
+ * board. */
 static int parse_text(struct board *b, const char *file, char *text, size_t len, const struct parser *outer,
 		      struct err *e)
 {
@@ -440,7 +440,8 @@ static int parse_text(struct board *b, const char *file, char *text, size_t len,
 	return 0;
 }
 
-/* The whole of an open file with a byte of room behind it, the board's. One that grows meanwhile is cut. */
+/* Reads a whole open file, and adds one spare byte; the board owns the memory. If the file grows meanwhile,
+ * the rest is ignored. */
 static char *read_whole(struct board *b, int fd, const char *shown, size_t *len, struct err *e)
 {
 	struct stat st;
@@ -487,7 +488,7 @@ static int parse_file(struct board *b, const char *path, const struct parser *ou
 	return text ? parse_text(b, name, text, len, outer, e) : -1;
 }
 
-/* text NULL: the file. */
+/* If text is NULL, reads the file. */
 static struct board *parse(const char *path, const char *text, size_t len, struct err *e)
 {
 	struct board *b = calloc(1, sizeof *b);

@@ -1,4 +1,4 @@
-/* From the statements of a board file to the signals that can be sampled here. */
+/* Turns the statements of a board file into the channels that can be sampled on this machine. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 #include "util/intl.h"
 #include "board/parsed.h"
 
-/* How many signals of a statement are missing that may exist. */
+/* Sets the reason of the missing channels from index `from` on to why, since they may exist. Returns how
+ * many. */
 static size_t tell_refused(struct probe_set *probes, size_t from, const char *why)
 {
 	size_t n = 0;
@@ -24,7 +25,8 @@ static size_t tell_refused(struct probe_set *probes, size_t from, const char *wh
 	return n;
 }
 
-/* Signals could not be opened for lack of descriptors. Unlike a missing sensor, the user can fix that. */
+/* Warns that signals could not be opened for lack of descriptors. Unlike a missing sensor, the user can fix
+ * that. */
 static void warn_refused(size_t n, const char *why, struct err *e)
 {
 	if (n)
@@ -112,7 +114,7 @@ static bool stated_before(const struct board *b, size_t i, size_t k)
 
 void board_paths(const struct board *b, void (*visit)(void *arg, const char *path), void *arg)
 {
-	/* Where a rail without a place may be: on some releases these are root's. */
+	/* Where a rail without a place may be: on some releases only root can read these files. */
 	static const char *const meters[] = {"rail_name_*", "in_voltage*_input", "in_current*_input",
 					     "in_power*_input", "*_current_limit_*"};
 	bool meter = false;

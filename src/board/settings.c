@@ -1,5 +1,5 @@
-/* Settings of the machine that users change while it runs; changes are recorded. The lowest and highest
- * clocks are signals and not included. */
+/* Finds the settings of the machine that users change while it runs; changes are recorded. The lowest and
+ * highest clocks are channels and are not included. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,22 +14,22 @@
 #define MODE_STATUS "/var/lib/nvpmodel/status"
 #define CONF        "/etc/nvpmodel.conf"
 #define CONF_SIZE   ((size_t)256 * 1024)
-#define NEAR        20 /* a clock that is higher by less than a 20th is a step of its table */
+#define NEAR        20 /* a clock higher by less than a 20th is a step of its table */
 #define MODE_LIMITS 12
 
 /* The number of the power mode is in "pmode:0002" of its status file. Its name is in a line of the
- * configuration such as "< POWER_MODEL ID=2 NAME=MODE_30W >"; numbers mean different modes on different
- * modules, so without the name there is none.
+ * configuration such as "< POWER_MODEL ID=2 NAME=MODE_30W >". Numbers mean different modes on different
+ * modules, so a mode without a name is not reported.
  *
- * nvpmodel records the number even when it could not set the mode: at a boot that failed, or in a
- * container. So the highest clocks are compared with those of the mode ("GPU MAX_FREQ 612000000"), in
- * the files that the configuration names for them ("< PARAM TYPE=CLOCK NAME=GPU >", then "MAX_FREQ
- * /sys/..."). Lower clocks are no contradiction: heat and users lower them. */
+ * nvpmodel records the number even if it could not set the mode: at a boot that failed, or in a container. So
+ * the highest clocks are compared with those of the mode ("GPU MAX_FREQ 612000000"), in the files that the
+ * configuration names for them ("< PARAM TYPE=CLOCK NAME=GPU >", then "MAX_FREQ /sys/..."). Lower clocks are
+ * no contradiction: heat and users lower them. */
 
-/* All 0 at first, except gpu; caches what the configuration defines for a mode. */
+/* What the configuration defines for a mode, cached. All 0 at first, except gpu. */
 struct mode {
-	char gpu[128]; /* the GPU's highest clock, for a configuration that does not name the file; or "" */
-	bool known;    /* what follows is of mode id */
+	char gpu[128]; /* file of the GPU's highest clock, if the configuration names none; or "" */
+	bool known;    /* what follows is for mode id */
 	int64_t id;
 	char name[48];
 	struct {
@@ -39,7 +39,8 @@ struct mode {
 	size_t n_limits;
 };
 
-/* The section "< WORD ... NAME=name ..." or "< WORD ID=id ...": behind its first line. */
+/* Finds the section "< WORD ... NAME=name ..." or "< WORD ID=id ...". Returns the end of its first line, or
+ * NULL. */
 static const char *section_find(const char *text, const char *word, const char *name, int64_t id)
 {
 	for (const char *p = text; (p = strstr(p, word)); p++) {
@@ -55,7 +56,7 @@ static const char *section_find(const char *text, const char *word, const char *
 	return NULL;
 }
 
-/* The file that holds the highest clock of a unit. */
+/* Gets the file of a unit's highest clock. Returns false if it is unknown. */
 static bool limit_path(const struct mode *m, const char *conf, const char *unit, char *out, size_t size)
 {
 	const char *p = section_find(conf, "< PARAM ", unit, 0), *end = p ? p + strcspn(p, "<") : NULL;
@@ -70,7 +71,7 @@ static bool limit_path(const struct mode *m, const char *conf, const char *unit,
 	return *out;
 }
 
-/* Lines "UNIT MAX_FREQ N" of the mode, up to the next section; -1 is no limit. */
+/* Takes the lines "UNIT MAX_FREQ N" of the mode, up to the next section; N = -1 means no limit. */
 static void limits_take(struct mode *m, const char *conf, const char *p)
 {
 	const char *end = p + strcspn(p, "<");
@@ -119,8 +120,8 @@ static bool in_force(const struct mode *m, const struct root *r)
 	return true;
 }
 
-/* The mode's name, and whether a clock may be higher than the mode permits.  False: none
- * is set, or it has no name. */
+/* Gets the mode's name, and whether a clock may be higher than the mode permits. Returns false if no mode is
+ * set or it has no name. */
 static bool mode_read(const struct root *r, void *mode, char *out, size_t size)
 {
 	struct mode *m = mode;
@@ -192,7 +193,7 @@ static int add_mode(struct probe_set *probes, struct watched *w)
 	return add_text(probes, w, "mode", mode_read, m);
 }
 
-/* Shown with the limits of the clocks that they set. */
+/* Adds the governor of each clock that has limits; it is shown with them. */
 static int add_governors(struct probe_set *probes, struct watched *w)
 {
 	char key[48], path[192];

@@ -1,5 +1,5 @@
-/* Power monitors that exist and that no channel reads: a carrier may have some that the board file does
- * not list, and then power.total is not all of the power. */
+/* Finds power monitors that no channel reads: a carrier may have some that the board file does not list, and
+ * then power.total is not the whole power. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static bool begins(const char *text, const char *start)
 	return !strncmp(text, start, strlen(start));
 }
 
-/* One line of a file in a device's folder; "": none. */
+/* Gets the first line of a file in a device's folder, or "". */
 static void line_of(const struct root *r, const char *dir, const char *file, char out[40])
 {
 	if (!file_line_of(r, out, 40, dir, "/", file))
@@ -50,8 +50,8 @@ static bool names_channel(const char *file)
 		(begins(file, "in") || begins(file, "power") || begins(file, "curr")));
 }
 
-/* Sources of USB are what was agreed upon and measure nothing; the rails of ina3221x are known
- * by their names, or missing with a reason. */
+/* Returns false for USB sources (ucsi), which report what was negotiated and measure nothing, and for
+ * ina3221x, whose rails are found by name or are missing with a reason. */
 static bool is_other(const char *name)
 {
 	return *name && !begins(name, "ucsi") && strcmp(name, "ina3221x") != 0;

@@ -1,9 +1,8 @@
-/* Limits of clocks are signals already: they are compared in the newest rows.  What is
- * text is watched by the probe set.
+/* Finds changed settings, and sensors that died or came back. Clock settings are channels and are compared in
+ * the newest rows; other settings are texts that the probe set watches.
  *
- * A sensor that has no value for some seconds, and had one, has died.  Signals that come
- * and go with their unit do not count, nor those that are made of others: of a rail its
- * power is enough. */
+ * A sensor has died if it had a value once and has had none for DEAD_NS. Channels that come and go with their
+ * unit do not count, nor do derived ones; of a rail, only the power is checked. */
 #include "engine/changes.h"
 
 #include <math.h>
@@ -21,8 +20,8 @@ enum about { NOTHING, SETTING, LIFE };
 
 struct signal {
 	enum about about;
-	double last;     /* NaN: it never had a value */
-	int64_t gone_ns; /* since when it has none; 0: it has one */
+	double last;     /* NaN: none yet */
+	int64_t gone_ns; /* when it lost its value; 0: it has one */
 	bool dead;
 };
 
@@ -83,7 +82,7 @@ static void value_text(const struct channel *c, double v, char *out, size_t size
 {
 	if (!strcmp(c->name, "clocks.pinned"))
 		snprintf(out, size, "%s", v > 0 ? _("pinned") : _("free"));
-	else if (c->kind == CHANNEL_FREQ_LIMIT && !(v > 0)) /* as drivers say it */
+	else if (c->kind == CHANNEL_FREQ_LIMIT && !(v > 0)) /* drivers report 0 for no limit */
 		snprintf(out, size, "%s", _("none"));
 	else if (c->unit == UNIT_HZ)
 		snprintf(out, size, "%.10g MHz", v / 1e6);
@@ -96,7 +95,7 @@ static bool same(double a, double b)
 	return !(a < b) && !(a > b);
 }
 
-/* Fills in what has changed with this value of time t_ns. */
+/* Compares v, read at t_ns, with the last value. Returns true and fills *out if it changed. */
 static bool setting_changed(struct signal *s, const struct channel *c, int64_t t_ns, double v,
 			    struct change *out)
 {

@@ -1,5 +1,4 @@
-/* changes: how the machine is set, and which sensors answer, as far as it becomes another
- * than it was. */
+/* changes: reports changed settings, and sensors that died or came back. */
 #ifndef NVMTOP_ENGINE_CHANGES_H
 #define NVMTOP_ENGINE_CHANGES_H
 
@@ -8,11 +7,11 @@
 
 struct changes;
 
-/* samplers: by tier, NULL where there is none. Returns NULL if out of memory. */
+/* samplers[] is indexed by tier, NULL for tiers that are not sampled. Returns NULL if out of memory. */
 struct changes *changes_new(const struct probe_set *probes, struct sampler *const *samplers);
 void changes_free(struct changes *c);
 
-/* Report each change since the last call. Reads the rings: call it before they are emptied. */
+/* Reports each change since the last call to tell(). Reads the rings: call it before they are emptied. */
 void changes_look(struct changes *c, int64_t now_ns, void (*tell)(void *to, const struct change *c),
 		  void *to);
 

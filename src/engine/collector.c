@@ -1,9 +1,12 @@
-/* Rows stay in their ring until they are some hundredths of a second old (before_ns), because a mark is
- * stamped when its key is pressed and arrives a little later: only a row that was not delivered yet can
- * still follow it. A mark is delivered as soon as the next fast row is known not to be older. When there
- * is no next row (a stalled tier, or none), it is delivered after COLLECT_MARK_WAIT_NS.
+/* Merges the rows of all tiers, marks and gaps into the stream that each sink gets.
  *
- * Ticks that a row reports as late or lost become a gap between two calls: a batch ends there. */
+ * Rows stay in their ring until they are some hundredths of a second old (before_ns): a mark is stamped when
+ * its key is pressed and arrives a little later, and can only be placed before rows that were not delivered
+ * yet. A mark is delivered as soon as the next fast row is known not to be older; if the fast tier has
+ * stalled, after COLLECT_MARK_WAIT_NS, and at once if there is no fast tier.
+ *
+ * A batch ends before a row that reports late or lost ticks, so that the gap is delivered between two rows()
+ * calls. */
 #include "engine/collector.h"
 
 #include <math.h>
@@ -15,13 +18,13 @@
 
 struct listener {
 	struct sink *sink;
-	struct session session; /* lives until end() */
-	struct fact *facts;     /* its own: they are those of when it began */
+	struct session session; /* valid until end() */
+	struct fact *facts;     /* copied when it began */
 	uint64_t first_order;
 	bool recording;
-	struct joules joules; /* of a recording */
-	size_t cpu;           /* column of the load of the CPU */
-	int64_t cpu_until_ns; /* rows that lack it are held back until then; 0: none are */
+	struct joules joules; /* only for a recording */
+	size_t cpu;           /* column of the CPU load */
+	int64_t cpu_until_ns; /* rows without it are skipped until then; 0: none are */
 	struct listener *next;
 };
 
@@ -78,8 +81,7 @@ void collector_close(struct collector *c)
 	c->marks_end = &c->marks;
 }
 
-/* Readers of version 1 average over all rows: a load that has no value yet would make no
- * number of the mean. */
+/* Readers of NVMT version 1 average over all rows: one row without a CPU load would make the mean NaN. */
 static void await_cpu(struct listener *l)
 {
 	for (size_t i = 0; i < l->session.n_channels; i++) {
@@ -158,7 +160,7 @@ void collector_add_marks(struct collector *c, struct pending_mark *chain)
 			at = c->marks_end;
 			c->newest_mark_ns = p->mark.t_ns;
 		}
-		/* One that comes late goes between those that wait. */
+		/* A late mark is inserted in time order. */
 		while (*at && (*at)->mark.t_ns <= p->mark.t_ns)
 			at = &(*at)->next;
 		p->next = *at;
@@ -188,7 +190,7 @@ static void send_mark(struct collector *c)
 	free(p);
 }
 
-/* How many of the n rows of the batch come before the first of a listener. */
+/* Returns how many of the n rows of the batch come before the listener's first row. */
 static size_t before_first(struct collector *c, enum tier tier, size_t n, struct listener *l)
 {
 	const struct source *s = &c->sources[tier];
@@ -209,7 +211,7 @@ static size_t before_first(struct collector *c, enum tier tier, size_t n, struct
 	return skip;
 }
 
-/* The n rows of the batch, to each listener those that are not too old for it. */
+/* Sends the n rows of the batch to each listener, without those that are too old for it. */
 static void send_rows(struct collector *c, enum tier tier, size_t n)
 {
 	const struct source *s = &c->sources[tier];
@@ -265,7 +267,7 @@ void collector_change(struct collector *c, const struct change *change)
 	}
 }
 
-/* Also a single late tick: by their times alone rows do not tell how many ticks lie between them. */
+/* Even one late tick is a gap: the times of two rows do not show how many ticks lie between them. */
 static bool has_gap(const struct ring_row *row)
 {
 	return row->late || row->lost;
@@ -276,7 +278,7 @@ static void send_gaps(struct collector *c, enum tier tier, const struct ring_row
 	const struct source *s = &c->sources[tier];
 	struct gap g = {.tier = tier, .from_ns = s->newest_ns, .to_ns = row->t_ns};
 
-	if (!s->newest_ns) /* nothing before it: the stream starts here */
+	if (!s->newest_ns) /* no earlier row: the stream starts here */
 		return;
 	if (row->late) {
 		g.cause = GAP_LATE;
@@ -290,7 +292,7 @@ static void send_gaps(struct collector *c, enum tier tier, const struct ring_row
 	}
 }
 
-/* Rows from `row` on that fit one call, into the batch. */
+/* Copies the oldest rows that fit one rows() call into the batch. Returns how many. */
 static size_t fill_batch(struct collector *c, enum tier tier, size_t there, int64_t before_ns)
 {
 	struct source *s = &c->sources[tier];
@@ -310,8 +312,8 @@ static size_t fill_batch(struct collector *c, enum tier tier, size_t there, int6
 	return n;
 }
 
-/* Delivers what is there now, not what arrives meanwhile: a slow sink must not keep the caller here
- * forever. */
+/* Delivers the rows present now, not those that arrive meanwhile: with a slow sink this might never
+ * return. */
 static void run_tier(struct collector *c, enum tier tier, int64_t before_ns)
 {
 	struct source *s = &c->sources[tier];

@@ -7,64 +7,66 @@
 #include "model/stream.h"
 #include "engine/ring.h"
 
-#define COLLECT_BATCH        256               /* rows in one call at most */
-#define COLLECT_MARK_WAIT_NS (100 * NS_PER_MS) /* how long a mark waits for a row that is newer than it */
+#define COLLECT_BATCH        256               /* most rows in one call */
+#define COLLECT_MARK_WAIT_NS (100 * NS_PER_MS) /* how long a mark waits for a newer row */
 
 struct pending_mark {
 	struct mark mark;
-	int64_t asked_ns; /* when it came to the engine */
-	uint64_t order;   /* counts marks, and is never restarted */
+	int64_t asked_ns; /* when the engine received it */
+	uint64_t order;   /* counts all marks, never restarts */
 	struct pending_mark *next;
 };
 
 struct source {
-	struct ring *ring; /* NULL: the tier has no thread */
+	struct ring *ring; /* NULL: the tier is not sampled */
 	size_t width;
 	int64_t period_ns;
 	int64_t newest_ns; /* time of the last row taken; 0: none */
-	int64_t *t_ns;     /* of the batch */
+	int64_t *t_ns;     /* the batch's times */
 	double *values;
 };
 
-#define COLLECT_CPU_WAIT_NS (150 * NS_PER_MS) /* how long a recording waits for the first load of the CPU */
+#define COLLECT_CPU_WAIT_NS (150 * NS_PER_MS) /* how long a recording waits for the first CPU load */
 
 struct listener;
 struct collector {
 	struct source sources[TIERS];
 	struct listener *listeners;
 	struct pending_mark *marks, **marks_end; /* in time order */
-	int64_t newest_mark_ns; /* the time of the last of them */
+	int64_t newest_mark_ns; /* time of the last one */
 	uint64_t fast_taken;    /* rows of the fast tier so far */
-	_Atomic uint64_t row_0; /* which of them is the first of the latest recording; UINT64_MAX: none yet */
-	bool gave;              /* something was delivered since the last idle() call */
+	_Atomic uint64_t row_0; /* index of the latest recording's first row; UINT64_MAX: none yet */
+	bool gave;              /* something was delivered since the last rest() call */
 };
 
-/* rings[] are borrowed, NULL where a tier is not sampled.  -1: out of memory. */
+/* rings[] are borrowed, NULL for tiers that are not sampled. Returns -1 if out of memory. */
 int collector_init(struct collector *c, struct ring *const rings[TIERS], const size_t width[TIERS],
 		   const int64_t period_ns[TIERS]);
-void collector_close(struct collector *c); /* without end() */
+void collector_close(struct collector *c); /* does not call end() */
 
-/* begin() the sink with this session, whose facts are copied; it gets marks whose order is at least
- * first_order, and what is not older than session->start.  The fast rows of a recording
- * begin with the first that has a load of the CPU, or after COLLECT_CPU_WAIT_NS. */
+/* Calls the sink's begin() with this session, whose facts are copied. The sink then gets marks whose order is
+ * at least first_order, and everything else that is not older than session->start. The fast rows of a
+ * recording start with the first one that has a CPU load, or after COLLECT_CPU_WAIT_NS. Returns -1 and sets
+ * *e if out of memory or if begin() fails. */
 int collector_attach(struct collector *c, struct sink *s, const struct session *about, uint64_t first_order,
 		     bool recording, struct err *e);
-int collector_detach(struct collector *c, struct sink *s, struct err *e); /* end() */
+int collector_detach(struct collector *c, struct sink *s, struct err *e); /* calls end() */
 void collector_detach_all(struct collector *c);
 
-/* Take over a chain of marks, as they came. */
+/* Takes ownership of a chain of marks in order of arrival. */
 void collector_add_marks(struct collector *c, struct pending_mark *chain);
 
-/* To each listener; one that began behind it takes it for one of its start. */
+/* Sends the change to each listener. A listener that began after the change gets it with the time of its
+ * start. */
 void collector_change(struct collector *c, const struct change *change);
 
-/* Hand over rows that are older than before_ns, and the marks among them. */
+/* Delivers rows older than before_ns, and the marks among them. */
 void collector_run(struct collector *c, int64_t now_ns, int64_t before_ns);
 
-/* Is there a mark without a fast row after it? */
+/* Returns true if there is a mark with no fast row after it yet. */
 bool collector_mark_waits(const struct collector *c);
 
-/* Deliver everything. */
+/* Delivers all rows and marks. */
 void collector_drain(struct collector *c);
 
 #endif

@@ -1,6 +1,6 @@
-/* One thread collects and calls every sink, so that a sink needs no lock against other calls of its own
- * stream; attach and detach are carried out by that thread while the caller waits. A mark never waits:
- * it has a list of its own, because the thread may be inside a slow sink. */
+/* Runs the collecting thread. It calls every sink, so a sink needs no lock against other calls for its
+ * stream; attach and detach are orders to it, and the caller waits until they are carried out. Marks never
+ * wait: they have a separate list, because the thread may be inside a slow sink. */
 #include "engine/engine-thread.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@
 
 #include "util/thread.h"
 
-#define HOLD_BACK_NS   (40 * NS_PER_MS) /* a mark may come so late and still find its place */
-/* At the start the first picture is wanted soon, and there are no marks yet. */
+#define HOLD_BACK_NS   (40 * NS_PER_MS) /* a mark may arrive this late and still be placed */
+/* At the start rows are not held back: the first frame is wanted soon, and there are no marks yet. */
 #define BEGIN_NS       (200 * NS_PER_MS)
 #define BEGIN_EVERY_NS (4 * NS_PER_MS)
 
@@ -29,7 +29,7 @@ void engine_describe(const struct engine *g, struct session *out)
 	clock_anchor(&out->start);
 }
 
-/* Percent of one core that the process used, once a second; NaN in between. */
+/* Returns the CPU time of the process in percent of one core, once a second; NaN in between. */
 static double measure_cpu(struct engine *g, int64_t now_ns)
 {
 	int64_t took = now_ns - g->cpu_since_ns, before = g->cpu_used_ns;
@@ -57,7 +57,7 @@ static void publish_own(struct engine *g, double cpu)
 	own_publish(g->own, cpu, late, lost);
 }
 
-/* Has the newest row of its tier a CPU figure, or can there never be one? */
+/* Returns true if the newest row of a tier has a CPU load, or if no channel ever has one. */
 static bool cpu_is_warm(const struct engine *g)
 {
 	bool awaited = false;
@@ -76,8 +76,8 @@ static bool cpu_is_warm(const struct engine *g)
 	return !awaited;
 }
 
-/* A tier is warm with its first row. A CPU figure is a mean over a window and has no value before that
- * is full; but a kernel may never provide one, so warming up never takes longer than a second. */
+/* A tier is warm once it has a row. A CPU load is a mean over a window and has no value until that is full;
+ * some kernels never provide one, so warming up takes a second at most. */
 static bool is_warm_now(struct engine *g, int64_t now_ns)
 {
 	bool rows = true;
@@ -100,7 +100,7 @@ static void take_change(void *engine, const struct change *c)
 	collector_change(&g->collector, c);
 }
 
-/* Before the collector takes the rows away.  True: it is warm now. */
+/* Call before the collector empties the rings. Returns true if the engine is warm now but was not before. */
 static bool look(struct engine *g, bool warm, int64_t now_ns)
 {
 	double cpu = measure_cpu(g, now_ns);
@@ -113,7 +113,7 @@ static bool look(struct engine *g, bool warm, int64_t now_ns)
 	return !warm && is_warm_now(g, now_ns);
 }
 
-/* With the lock held: the marks that came in go to the collector. */
+/* Passes new marks to the collector. Call with the lock held. */
 static void take_marks(struct engine *g)
 {
 	if (!g->marks)
@@ -123,8 +123,8 @@ static void take_marks(struct engine *g)
 	g->marks_end = &g->marks;
 }
 
-/* The same, with an attach pending: marks from here on belong to the new sink, also while it begins, and
- * are counted as such. So no number is given twice. */
+/* Call after take_marks(), with the lock still held. If an attach is pending, later marks belong to the new
+ * sink, even those set while it begins, and are numbered for it: so no number is used twice. */
 static void divide_marks(struct engine *g, enum order order)
 {
 	if (order != ORDER_ATTACH)
@@ -135,7 +135,7 @@ static void divide_marks(struct engine *g, enum order order)
 		g->next_id = 1;
 }
 
-/* A mark that was set just now has its row with the next tick. */
+/* Waits for the fast row after a mark that was just set; it comes with the next tick. */
 static void await_row(struct engine *g)
 {
 	const struct timespec moment = {.tv_nsec = NS_PER_MS / 2};
@@ -167,7 +167,7 @@ int engine_carry_out(struct engine *g, enum order order, struct sink *sink, stru
 	return 0;
 }
 
-/* With the lock held: wait for an order, but not past until_ns. */
+/* Waits for an order until until_ns at the latest. Call with the lock held. */
 static enum order await_order(struct engine *g, int64_t until_ns)
 {
 	while (g->order == ORDER_NONE && thread_wait(&g->work, &g->lock, until_ns))
@@ -175,7 +175,7 @@ static enum order await_order(struct engine *g, int64_t until_ns)
 	return g->order;
 }
 
-/* The entry of that channel that is still open, or a new one; NULL: too many. */
+/* Returns the channel's entry that is still open, or a new one; NULL if the log is full. */
 static struct engine_hang *hang_of(struct engine *g, const struct channel *c, int64_t since_ns)
 {
 	for (size_t i = 0; i < g->n_hangs; i++)
@@ -187,8 +187,8 @@ static struct engine_hang *hang_of(struct engine *g, const struct channel *c, in
 	return &g->hangs_log[g->n_hangs++];
 }
 
-/* A read that hung is still reported after it returned: the hole in the trace is found later, and then
- * needs an explanation. */
+/* A hang stays in the log after the read returns: the gap in the trace is found later and needs an
+ * explanation. */
 static void log_hangs(struct engine *g, int64_t now_ns)
 {
 	const struct channel *c;
@@ -208,7 +208,7 @@ static void log_hangs(struct engine *g, int64_t now_ns)
 	pthread_mutex_unlock(&g->lock);
 }
 
-/* A read that hangs is left to its thread. Returns when to check again, at the latest. */
+/* Abandons threads that hang in a read. Returns the latest time for the next check. */
 static int64_t look_after_reads(struct engine *g, int64_t now_ns)
 {
 	int64_t look_ns = INT64_MAX;
@@ -251,7 +251,7 @@ void *engine_run(void *arg)
 		result = engine_carry_out(g, order, sink, e);
 
 		pthread_mutex_lock(&g->lock);
-		if (is_warm && order == ORDER_NONE) { /* and what came with it was handed over */
+		if (is_warm && order == ORDER_NONE) { /* its rows were delivered */
 			g->warm = true;
 			pthread_cond_broadcast(&g->news);
 		}

@@ -1,4 +1,4 @@
-/* engine-thread: state shared by the collecting thread and the thread that controls the engine. */
+/* engine-thread: state shared by the collecting thread and the controlling thread. */
 #ifndef NVMTOP_ENGINE_ENGINE_THREAD_H
 #define NVMTOP_ENGINE_ENGINE_THREAD_H
 
@@ -19,35 +19,35 @@ struct engine {
 	double hz[TIERS];
 	struct sampler *samplers[TIERS]; /* NULL where the tier has no channel */
 	struct collector collector;
-	struct session *session; /* what engine_session() shows */
-	enum phase phase;        /* the controlling thread's */
+	struct session *session; /* returned by engine_session() */
+	enum phase phase;        /* set by the controlling thread only */
 	int64_t started_ns;
-	int64_t every_ns; /* rows are collected; set before the thread begins */
+	int64_t every_ns; /* how often rows are collected; set before the thread starts */
 	pthread_t thread;
 	struct pacer *pacer;
-	bool hangs; /* it hangs and is abandoned: samplers and probes may not be touched any more */
+	bool hangs; /* sampling hangs and was abandoned: do not touch samplers and probes any more */
 
-	pthread_mutex_t lock;      /* for what follows, held for moments */
-	pthread_cond_t work, news; /* to the collecting thread, and from it */
+	pthread_mutex_t lock;      /* protects what follows; held only briefly */
+	pthread_cond_t work, news; /* to the collecting thread and from it */
 	enum order order;
-	struct sink *sink; /* the order's */
+	struct sink *sink; /* of the order */
 	struct err *err;
 	int result;
 	struct pending_mark *marks, **marks_end;
 	uint64_t next_id, next_order;
-	bool restart;       /* the order's: the marks of the new sink count from 1 */
-	uint64_t id_before; /* what would have been the next one's */
+	bool restart;       /* of the order: number the new sink's marks from 1 */
+	uint64_t id_before; /* next_id before it was restarted */
 	bool warm;
 	struct engine_hang hangs_log[ENGINE_HANGS]; /* files that did not answer */
 	size_t n_hangs;
 
-	uint64_t first_order; /* of the marks of the new sink; the collecting thread's, as what follows */
+	uint64_t first_order; /* of the new sink's marks; from here on for the collecting thread only */
 	bool has_row[TIERS], cpu_warm;     /* so far */
-	int64_t cpu_since_ns, cpu_used_ns; /* of the process, when it was measured last */
+	int64_t cpu_since_ns, cpu_used_ns; /* of the process, at the last measurement */
 	bool rowless;                      /* the sampler thread hangs, and no new one could be started */
 
 	struct changes *changes;
-	struct fact *facts; /* the probe set's, as they are now */
+	struct fact *facts; /* the probe set's, kept up to date */
 
 	struct own *own; /* the probe set's, or NULL */
 	atomic_uint_least64_t sinks_lost;
@@ -55,15 +55,15 @@ struct engine {
 	_Atomic double cpu_percent;
 };
 
-/* A session as it is now; what it points to is the probe set's. */
+/* Describes the current session; it points to data of the engine and its probe set. */
 void engine_describe(const struct engine *g, struct session *out);
 
-/* The thread, until it is ordered to stop. */
+/* The collecting thread; returns after ORDER_STOP. */
 void *engine_run(void *engine);
 
-/* Have the collecting thread do it, and wait; without a thread, do it here. */
+/* Has the collecting thread carry out the order, and waits; if it does not run, does it in this thread. */
 int engine_order(struct engine *g, enum order order, struct sink *sink, struct err *e);
-/* In this thread, even if there is another. */
+/* Carries out the order in this thread, even if the collecting thread exists. */
 int engine_carry_out(struct engine *g, enum order order, struct sink *sink, struct err *e);
 
 #endif

@@ -1,7 +1,7 @@
-/* Created, started and stopped by one controlling thread.
+/* Controls the engine: one controlling thread creates, starts and stops it.
  *
- * A thread that hangs in the kernel cannot be ended. engine_stop() abandons it with everything that it
- * may still touch (its samplers, rings and the probe set); that memory is leaked on purpose. */
+ * A thread that hangs in the kernel cannot be ended: engine_stop() abandons it with everything that it may
+ * still touch (its samplers, rings and the probe set), and that memory is leaked on purpose. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 #include "util/thread.h"
 
 #define COLLECT_EVERY_NS (25 * NS_PER_MS)
-#define COLLECT_MOST_NS  (150 * NS_PER_MS) /* and held back for 40: a writer has time until 250 ms */
+#define COLLECT_MOST_NS  (150 * NS_PER_MS) /* plus 40 ms held back; a writer has time until 250 ms */
 #define JOIN_NS          (NS_PER_S / 2)
-#define SOURCES_NS       (10 * NS_PER_MS) /* those that take longer come later than the first row */
-#define GRID_AFTER_NS    NS_PER_MS        /* the first tick: once the thread runs */
+#define SOURCES_NS       (10 * NS_PER_MS) /* slower ones have no value in the first row */
+#define GRID_AFTER_NS    NS_PER_MS        /* delay of the first tick: the thread must run by then */
 
 static int init_locks(struct engine *g)
 {
@@ -107,7 +107,7 @@ fail:
 const struct session *engine_session(const struct engine *g)
 {
 	engine_describe(g, g->session);
-	g->session->facts = g->probes->facts; /* those that are kept up to date are the other thread's */
+	g->session->facts = g->probes->facts; /* g->facts belongs to the collecting thread */
 	return g->session;
 }
 
@@ -120,7 +120,7 @@ int engine_attach(struct engine *g, struct sink *s, bool recording, struct err *
 	pthread_mutex_unlock(&g->lock);
 	if (engine_order(g, ORDER_ATTACH, s, e) == 0)
 		return 0;
-	if (recording) { /* as if it had not been called */
+	if (recording) { /* undo the restart of the numbers */
 		pthread_mutex_lock(&g->lock);
 		g->next_id += g->id_before - 1;
 		pthread_mutex_unlock(&g->lock);
@@ -133,7 +133,7 @@ int engine_detach(struct engine *g, struct sink *s, struct err *e)
 	return engine_order(g, ORDER_DETACH, s, e);
 }
 
-/* Numbers follow the order of arrival. A mark keeps its own time, even if it arrives late; a time in the
+/* Marks are numbered in order of arrival. A mark keeps its time, even if it arrives late; a time in the
  * future becomes now. */
 uint64_t engine_mark(struct engine *g, int64_t t_ns, const char *label)
 {

@@ -1,5 +1,5 @@
-/* What was missed is skipped and counted.  To make it up would put a burst of
- * rows at one instant into the recording and call it a steady rate. */
+/* Computes when the ticks of a tier are due. Missed ticks are skipped and counted: catching up would record a
+ * burst of rows at one instant as if the rate were steady. */
 #include "engine/grid.h"
 
 int64_t grid_due(const struct grid *g)

@@ -1,8 +1,8 @@
-/* A monitor that hides its own share of the load cannot be trusted, and neither can a trace that hides
- * its holes. So both are signals like any other.
+/* Provides nvmtop's CPU time, late ticks and lost rows as channels: a monitor that hides its own load cannot
+ * be trusted, nor can a trace that hides its gaps.
  *
- * The collecting thread publishes the counts and the slow tier reads them from memory: an abandoned
- * sampler then refers to nothing that engine_free() frees. */
+ * The collecting thread publishes the counts and the slow tier reads them from memory: an abandoned sampler
+ * then refers to nothing that engine_free() frees. */
 #include "engine/own-cost.h"
 
 #include <math.h>

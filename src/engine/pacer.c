@@ -1,12 +1,12 @@
-/* One thread for all tiers: a wake-up costs more than a row, and a tick of a slower tier coincides with
- * one of the fast tier. Anything that could block for long is read by reader threads, so that tiers
- * never wait for each other.
+/* Runs the ticks of all tiers in one thread: a wake-up costs more than a row, and a tick of a slower tier
+ * coincides with one of the fast tier. Anything that could block for long is read by reader threads, so that
+ * tiers never wait for each other.
  *
- * It sleeps to absolute times, so that errors do not add up to a drift, and wakes at once when told to
- * stop: the sleep is a futex on the stop word, which costs as much as clock_nanosleep().
+ * The thread sleeps until absolute times, so that errors do not add up to a drift, and wakes at once when
+ * stopped: the sleep is a futex on the stop word, which costs as much as clock_nanosleep().
  *
- * SCHED_FIFO reduces late wake-ups on a busy machine from some percent to none. Where it is refused the
- * thread continues without. The priority stays below 50, where the kernel runs its threaded interrupts. */
+ * SCHED_FIFO reduces late wake-ups on a busy machine from some percent to none. If it is refused, the thread
+ * runs without it. The priority stays below 50, at which the kernel runs its threaded interrupts. */
 #include "engine/pacer.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@
 
 struct pacer {
 	struct sampler *samplers[TIERS]; /* the fastest first; then NULL */
-	pthread_mutex_t lock; /* for the thread that is the one of now; it takes it never */
+	pthread_mutex_t lock; /* for thread and started; the sampling thread never takes it */
 	pthread_t thread;
 	bool started;
 	bool has_nice; /* run at this niceness, and not with SCHED_FIFO */
@@ -62,7 +62,8 @@ static bool is_to_stop(struct pacer *p)
 	return atomic_load_explicit(&p->stop, memory_order_acquire);
 }
 
-/* It is now `now`. Returns the time at until_ns or later, or earlier when told to stop. */
+/* Sleeps until until_ns, or until the stop flag is set; now is the current time. Returns the time
+ * afterwards. */
 static int64_t sleep_until(struct pacer *p, int64_t until_ns, int64_t now)
 {
 	while (now < until_ns && !is_to_stop(p)) {
@@ -72,12 +73,12 @@ static int64_t sleep_until(struct pacer *p, int64_t until_ns, int64_t now)
 	return now;
 }
 
-/* In Linux niceness is a thread's, and 0 is the calling one. */
+/* On Linux niceness is a property of the thread, and 0 means the calling one. */
 int pacer_set_nice(struct pacer *p, int nice, struct err *e)
 {
 	int now = getpriority(PRIO_PROCESS, 0), refused;
 
-	if (nice < now) { /* this way needs a right; the way back does not */
+	if (nice < now) { /* lowering it needs a privilege, raising it does not */
 		refused = setpriority(PRIO_PROCESS, 0, nice) ? errno : 0;
 		if (refused)
 			return err_sys(

@@ -1,4 +1,4 @@
-/* pacer: the thread that makes the ticks of all tiers, each when it is due. */
+/* pacer: the thread that runs the ticks of all tiers, each when it is due. */
 #ifndef NVMTOP_ENGINE_PACER_H
 #define NVMTOP_ENGINE_PACER_H
 
@@ -6,29 +6,32 @@
 
 struct pacer;
 
-/* 0 when the kernel grants this process SCHED_FIFO, or the errno of its refusal. */
+/* Returns 0 if the kernel grants this process SCHED_FIFO, or the errno of its refusal. */
 int pacer_realtime_refused(void);
 
-/* For these tiers, NULL where there is none; they still belong to the caller. NULL with the error. */
+/* samplers[] are borrowed, NULL for tiers that are not sampled. Returns NULL and sets *e if out of memory. */
 struct pacer *pacer_new(struct sampler *const samplers[TIERS], struct err *e);
 
-/* Before pacer_start(): niceness nice instead of SCHED_FIFO.  -1 when it is not permitted. */
+/* Call before pacer_start(): uses niceness nice instead of SCHED_FIFO. Returns -1 and sets *e if not
+ * permitted. */
 int pacer_set_nice(struct pacer *p, int nice, struct err *e);
 
-/* The first tick of each tier is due at grid_ns (CLOCK_MONOTONIC). */
+/* Starts the thread; the first tick of each tier is due at grid_ns (CLOCK_MONOTONIC). Returns -1 and sets *e
+ * if no thread can be started. */
 int pacer_start(struct pacer *p, int64_t grid_ns, struct err *e);
 
-/* Its thread hangs in a read that was left to it, and ends when it is back: have another go
- * on, where the kernel gives one.  While the pacer runs, from one thread. */
+/* Starts another thread in place of one that hangs in an abandoned read; when that read returns, the old
+ * thread makes no more ticks. Returns -1 if no thread can be started. Call from one thread, while the pacer
+ * runs. */
 int pacer_replace(struct pacer *p);
 
-/* Ask the thread to end and wake it, without waiting. */
+/* Asks the thread to end and wakes it, without waiting. */
 void pacer_stop(struct pacer *p);
 
-/* Wait for the thread until until_ns.  False: it hangs in the kernel; then
- * neither the pacer nor its samplers nor the probe set may be freed, ever. */
+/* Waits for the thread until until_ns. Returns false if it hangs in the kernel; then neither the pacer nor
+ * its samplers nor the probe set may ever be freed. */
 bool pacer_join(struct pacer *p, int64_t until_ns);
-void pacer_free(struct pacer *p); /* never started, or joined; NULL is fine */
+void pacer_free(struct pacer *p); /* only if never started, or joined; NULL is fine */
 
 bool pacer_is_realtime(const struct pacer *p); /* runs with SCHED_FIFO; from any thread */
 

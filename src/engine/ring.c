@@ -1,7 +1,7 @@
-/* One producer, one consumer, two counters that only grow: head is written only by the producer, tail
- * only by the consumer, so an acquire load of the other's and a release store of one's own counter
- * suffice. They are on separate cache lines, and the producer caches the tail: while there is room it
- * never touches the consumer's line. */
+/* Implements a queue for one producer and one consumer with two counters that only grow: head is written only
+ * by the producer, tail only by the consumer, so an acquire load of the other side's counter and a release
+ * store of one's own suffice. They are on separate cache lines, and the producer caches the tail: while there
+ * is room it never touches the consumer's line. */
 #include "engine/ring.h"
 
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
-/* ring: rows from one sampler thread to the collecting thread, without a lock.
+/* ring: passes rows from the sampling thread to the collecting thread without a lock.
  *
- * All memory is allocated and touched by ring_new(). When it is full the newest rows are dropped and
+ * All memory is allocated and touched by ring_new(). When the ring is full the newest rows are dropped and
  * counted, so that the rest stays in order. */
 #ifndef NVMTOP_ENGINE_RING_H
 #define NVMTOP_ENGINE_RING_H
@@ -11,24 +11,25 @@
 
 struct ring_row {
 	int64_t t_ns;
-	uint32_t late; /* ticks skipped between the row before and this one */
-	uint32_t lost; /* rows dropped between the row before and this one */
+	uint32_t late; /* ticks skipped since the previous row */
+	uint32_t lost; /* rows dropped since the previous row */
 	double values[];
 };
 
 struct ring;
 
-/* At least `rows` rows (rounded up to a power of two) of width values; NULL: out of memory. */
+/* Has room for at least `rows` rows (rounded up to a power of two) of width values. Returns NULL if out of
+ * memory. */
 struct ring *ring_new(size_t width, size_t rows);
 void ring_free(struct ring *r);
 size_t ring_capacity(const struct ring *r);
 
-/* Producer: copy a row in. False: it was full and the row is lost; its counts (late, lost) are added to
- * the next one that fits. */
+/* Producer: copies a row in. Returns false if the ring is full: the row is lost, and its counts (late, lost)
+ * are added to the next one that fits. */
 bool ring_push(struct ring *r, int64_t t_ns, uint64_t late, const double *values);
 
-/* Consumer: the number of rows, the i-th of them (0: the oldest; valid until it is released), and
- * release the n oldest. */
+/* Consumer: ring_count() returns the number of rows, ring_at() the i-th of them (0: the oldest; valid until
+ * it is released), and ring_take() releases the n oldest. */
 size_t ring_count(struct ring *r);
 const struct ring_row *ring_at(const struct ring *r, size_t i);
 void ring_take(struct ring *r, size_t n);

@@ -1,4 +1,4 @@
-/* What a tick of a tier is: read what is due, round it, and put one row into the
+/* Makes the ticks of one tier: reads the probes that are due, rounds the values, and puts one row into the
  * ring, with no allocation, no lock and no stdio. */
 #include "engine/sampler.h"
 
@@ -11,11 +11,11 @@
 #include "util/intl.h"
 #include "engine/grid.h"
 
-#define RING_SECONDS  2 /* the collecting thread may be away for so long */
+#define RING_SECONDS  2 /* the collecting thread may stall for this long */
 #define RING_ROWS_MIN 64
 
-/* What a tick needs of a probe, in one place: after a sleep the caches are cold, and each probe that is
- * not due would cost a miss. */
+/* What a tick needs of a probe, in one place: after a sleep the caches are cold, and visiting each probe that
+ * is not due would cost a miss. */
 struct slot {
 	int64_t due_ns;
 	struct probe *probe;
@@ -25,23 +25,23 @@ struct sampler {
 	enum tier tier;
 	struct grid grid;
 	size_t width;
-	double *row;        /* what the probes see and hold */
-	double *seen;       /* the row as it was rounded last */
-	double *rounded;    /* that: what the stream gets */
-	struct slot *slots; /* the probes that read, then those that derive */
+	double *row;        /* what the probes write; keeps the previous values */
+	double *seen;       /* the row when it was last rounded */
+	double *rounded;    /* the rounded values for the stream */
+	struct slot *slots; /* the probes that read, then the derived ones */
 	size_t n_read, n_slots;
-	bool timed; /* a row is of the time at which its rails were read */
+	bool timed; /* a row has the time at which its rails were read */
 	int64_t newest_ns;
 	struct ring *ring;
 	enum channel_kind *kinds; /* by column */
-	uint64_t skipped;         /* ticks since the row before */
+	uint64_t skipped;         /* ticks skipped since the previous row */
 
 	atomic_uint_least64_t rows, late;
 	atomic_int_least64_t worst_late, newest;
 	atomic_uint_least32_t lateness[LATENESS_STEPS];
 };
 
-/* Fill in what the probe set has for this tier; false: out of memory. */
+/* Sets up the tier's columns, probes and ring. Returns false if out of memory. */
 static bool take_over(struct sampler *s, const struct probe_set *probes, double hz)
 {
 	size_t rows = (size_t)(hz * RING_SECONDS);
@@ -109,7 +109,7 @@ void sampler_free(struct sampler *s)
 	free(s);
 }
 
-/* Due times stay on multiples of the probe's own period, independent of the tier's. */
+/* Due times stay on multiples of the probe's period, independent of the tier's. */
 static bool read_slot(struct sampler *s, struct slot *slot, int64_t due_ns, int64_t now_ns)
 {
 	struct probe *p = slot->probe;
@@ -125,8 +125,7 @@ static bool read_slot(struct sampler *s, struct slot *slot, int64_t due_ns, int6
 	return true;
 }
 
-/* Most values are those of the tick before.  Compared as bits: a value that is
- * missing is so again. */
+/* Rounds the values that changed since the last tick; most did not. Compares bits, so that NaN equals NaN. */
 static void round_row(struct sampler *s)
 {
 	for (size_t i = 0; i < s->width; i++) {
@@ -137,8 +136,9 @@ static void round_row(struct sampler *s)
 	}
 }
 
-/* The time of the tick, but for rails that of their newest reading; without one, the previous tick: a
- * later reading goes into a later row. Always later than the last. */
+/* Returns the time of the row: that of the tick, or, with rails, that of their newest reading. Without a new
+ * reading it is that of the previous tick, because a later reading goes into a later row. It is always later
+ * than the last row's time. */
 static int64_t row_time(struct sampler *s, int64_t due_ns, int64_t now_ns)
 {
 	int64_t t_ns = now_ns, newest = 0;
@@ -179,7 +179,7 @@ bool sampler_tick(struct sampler *s, int64_t due_ns, int64_t now_ns, uint64_t la
 	return true;
 }
 
-/* Only the sampler's thread writes these: no instruction needs to be locked. */
+/* Only the sampling thread writes these: plain loads and stores suffice. */
 static void count_lateness(struct sampler *s, int64_t late_ns)
 {
 	atomic_uint_least32_t *n = &s->lateness[lateness_step(late_ns)];

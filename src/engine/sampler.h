@@ -1,4 +1,4 @@
-/* sampler: one tier; on time, lock-free, from probes into a ring. */
+/* sampler: samples one tier, from probes into a ring, without a lock. */
 #ifndef NVMTOP_ENGINE_SAMPLER_H
 #define NVMTOP_ENGINE_SAMPLER_H
 
@@ -9,17 +9,17 @@
 
 struct sampler;
 
-/* For the channels and probes that the probe set has in this tier.  Keeps pointers
- * to the probe set's probes. */
+/* Samples the channels and probes that the probe set has in this tier; keeps pointers to those probes.
+ * Returns NULL and sets *e if out of memory. */
 struct sampler *sampler_new(enum tier tier, double hz, const struct probe_set *probes, struct err *e);
 void sampler_free(struct sampler *s); /* NULL is fine */
 
 /* Ticks are due at grid_ns (CLOCK_MONOTONIC), grid_ns + 1 / hz, ... */
 void sampler_begin(struct sampler *s, int64_t grid_ns);
-int64_t sampler_due(const struct sampler *s); /* when the next one is */
+int64_t sampler_due(const struct sampler *s); /* when the next tick is */
 
-/* It is now_ns, and a tick is due: make it.  Returns what time it is then; or -1: a read hung,
- * and another thread makes this tier's rows now, see probe_set_rescue(). */
+/* Runs the tick that is due; now_ns is the current time. Returns the time afterwards, or -1 if a read hung
+ * and another thread makes the rows now; see probe_set_rescue(). */
 int64_t sampler_run(struct sampler *s, int64_t now_ns);
 
 struct ring *sampler_ring(struct sampler *s);
@@ -33,9 +33,9 @@ struct sampler_counts {
 void sampler_counts(const struct sampler *s, struct sampler_counts *out); /* from any thread */
 void sampler_lateness(const struct sampler *s, struct lateness *out);     /* the same */
 
-/* One tick that was due at due_ns and starts at now_ns, after `late` skipped ones: read what is due and
- * put one row into the ring. False: as -1 above. sampler_run() calls it; tests call it with times of
- * their own. */
+/* Runs one tick that was due at due_ns and starts at now_ns, after `late` skipped ones: reads what is due and
+ * puts one row into the ring. Returns false where sampler_run() returns -1. Called by sampler_run(), and by
+ * tests with chosen times. */
 bool sampler_tick(struct sampler *s, int64_t due_ns, int64_t now_ns, uint64_t late);
 
 #endif

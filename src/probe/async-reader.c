@@ -1,6 +1,6 @@
-/* Values go through a sequence lock: the writer makes the number odd, stores,
- * and makes it even; a taker that saw it change reads again.  So a taker gets
- * values of one pass and never waits, and the writer does not depend on takers. */
+/* Publishes the values of a pass through a sequence lock: the writer makes the number odd, stores, and makes
+ * it even; a taker that saw it change reads again. So a taker gets the values of one pass and never waits,
+ * and the writer does not depend on takers. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ void async_reader_release(struct async_reader *s)
 	free(s);
 }
 
-/* Where a pass is stored that makes the number `pass`. */
+/* Returns the record of the pass that makes the number `pass`. */
 static unsigned record_of(uint32_t pass)
 {
 	return pass >> 1 & 1;
@@ -36,7 +36,7 @@ void async_reader_publish(struct async_reader *s, int64_t t_ns, const double *v)
 	uint32_t pass = atomic_load_explicit(&s->pass, memory_order_relaxed);
 	unsigned r = record_of(pass + 2);
 
-	/* Release at each store keeps it behind the odd number. */
+	/* Release orders each store after that of the odd number. */
 	atomic_store_explicit(&s->pass, pass + 1, memory_order_relaxed);
 	for (size_t i = 0; i < s->n; i++)
 		atomic_store_explicit(&s->v[r * s->n + i], v[i], memory_order_release);
@@ -50,7 +50,7 @@ static void pace(struct async_reader *s, int64_t took_ns)
 	int64_t period = atomic_load_explicit(&s->wish_ns, memory_order_relaxed);
 	double cost = atomic_load_explicit(&s->cost_ns, memory_order_relaxed), took = (double)took_ns, least;
 
-	/* One read that hung must not slow it down for long. */
+	/* One read that hung must not slow the reader down for long. */
 	cost = cost > 0 ? cost + (fmin(took, 4 * cost) - cost) / 8 : took;
 	atomic_store_explicit(&s->cost_ns, cost, memory_order_relaxed);
 	least = fmin(cost / s->share, (double)PERIOD_MAX);
@@ -125,7 +125,7 @@ void async_reader_start(struct async_reader *s)
 
 void async_reader_ask(struct async_reader *s, int64_t t_ns)
 {
-	/* Takers of several tiers may come at the same time. */
+	/* Takers of several tiers may call this at the same time. */
 	if (atomic_load_explicit(&s->started, memory_order_relaxed) ||
 	    atomic_exchange_explicit(&s->asked, true, memory_order_acquire))
 		return;
@@ -154,7 +154,7 @@ int64_t async_reader_period_ns(const struct async_reader *s)
 	return atomic_load_explicit(&s->period_ns, memory_order_relaxed);
 }
 
-/* The newest pass is for the next row if it began in that row's slot. */
+/* Returns the newest pass, or the one before it if the newest began in the slot of the next row. */
 static uint32_t pass_for(const struct async_reader *s, uint32_t pass, int64_t now_ns)
 {
 	int64_t lead = atomic_load_explicit(&s->lead_ns, memory_order_relaxed);

@@ -1,6 +1,6 @@
-/* IIO devices of an I2C driver, as L4T 28 to 32 show their power monitors: the
- * folder of the driver holds one of each chip ("6-0040"), and that the device's,
- * whose name is not the same on all kernels. */
+/* Finds the IIO devices of an I2C driver, as which L4T 28 to 32 expose their power monitors: the driver's
+ * folder has one folder per chip ("6-0040"), which has that of the IIO device; the name of the latter differs
+ * between kernels. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define DRIVERS "/sys/bus/i2c/drivers/"
 
-/* The rails of the device in p->dir, behind the *n that are known. */
+/* Appends the rails of the device in p->dir to the *n that are known. */
 static struct place *add_rails(struct place *all, size_t *n, struct place *p, const struct root *r,
 			       int *error)
 {

@@ -1,7 +1,6 @@
-/* Everything here but the search for a devfreq device is also used on the
- * sampling path, when a driver was bound again and its files must be found
- * anew: so no allocation, no stdio, and numbers tried one after the other
- * instead of a directory read. */
+/* Finds and reads small kernel files. All but the search for a devfreq device is also used on the sampling
+ * path, when a driver was rebound and its files must be found again: so there is no allocation and no stdio,
+ * and numbers are tried one after the other instead of reading a directory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -109,7 +108,7 @@ bool file_exists(const struct root *r, const char *path)
 	return true;
 }
 
-/* path = dir/stem + ending, if such a file exists. */
+/* Sets path to dir/stem + ending if such a file exists. */
 static bool place_try(struct place *p, const struct root *r, const char *stem, const char *ending)
 {
 	if (text_join(p->path, sizeof p->path, p->dir, "/", stem, ending) >= sizeof p->path ||
@@ -119,14 +118,14 @@ static bool place_try(struct place *p, const struct root *r, const char *stem, c
 	return true;
 }
 
-/* stem_input, or the power of the same channel if there is nothing else. */
+/* Tries stem_input, then the power of the same channel. */
 static bool place_input(struct place *p, const struct root *r, const char *stem, const char *attribute)
 {
 	char power[32];
 
 	if (place_try(p, r, stem, "_input"))
 		return true;
-	if (!strcmp(attribute, "power")) /* of chips that only average */
+	if (!strcmp(attribute, "power")) /* for chips that only average */
 		return place_try(p, r, stem, "_average");
 	if (strcmp(attribute, "in") != 0)
 		return false;
@@ -134,8 +133,8 @@ static bool place_input(struct place *p, const struct root *r, const char *stem,
 	return place_try(p, r, power, "_input");
 }
 
-/* In the chip's directory p->dir: by label, by the label of the whole chip, then
- * by the attribute's own name. */
+/* Searches the chip's directory p->dir by label, by the label of the whole chip, then by the attribute's
+ * name. */
 static bool hwmon_which(struct place *p, const struct root *r, const char *attribute)
 {
 	char path[192], label[72], stem[32];
@@ -194,8 +193,8 @@ static int find_numbered(struct place *p, const struct root *r, const char *attr
 	return -1;
 }
 
-/* Is that device the given node of the device tree? In containers the tree is masked: there the device's
- * own name, "154c0000.nvenc", contains the node's name. */
+/* Returns true if the device is the given node of the device tree. In containers the tree is masked; there
+ * the name of the device, "154c0000.nvenc", contains that of the node. */
 static bool is_node(const struct root *r, const char *dir, const char *device, const char *name)
 {
 	char node[72];
@@ -208,8 +207,8 @@ static bool is_node(const struct root *r, const char *dir, const char *device, c
 	return dot && !strcmp(dot + 1, name);
 }
 
-/* The hwmon chip that is the device at an address of an I2C bus; in trees without the list
- * of the bus, by the way from the chip to its neighbours. */
+/* Finds the hwmon chip that is the device at an address of an I2C bus; in a tree without the bus's list of
+ * devices, goes from the chip's device to its neighbours. */
 static int find_bus(struct place *p, const struct root *r)
 {
 	char path[224], number[24];
@@ -272,8 +271,8 @@ int place_find(struct place *p, const struct root *r, const char *attribute)
 	return -1;
 }
 
-/* From now on it is opened for every read, relative to its directory, which is kept open: walking the
- * path costs more than the read. */
+/* Opens the file for every read from now on, relative to its directory, which is kept open: walking the path
+ * costs more than the read. */
 static void open_each(struct attr *a, const struct root *r)
 {
 	const char *slash = strrchr(a->path, '/');
@@ -313,13 +312,13 @@ static bool in_debugfs(const char *path)
 	return !strncmp(path, "/sys/kernel/debug/", 18);
 }
 
-/* Some files of debugfs make their value when they are opened and refuse pread. */
+/* Some files of debugfs compute their value when they are opened, and refuse pread. */
 static ssize_t read_anew(struct attr *a, const struct root *r, char *buf, size_t size)
 {
 	int fd = a->fd < 0 ? -1
 			   : openat(a->fd, strrchr(a->path, '/') + 1, FILE_FLAGS | O_NOFOLLOW | O_CLOEXEC);
 
-	if (fd < 0) /* also a link: below a root it must not lead out */
+	if (fd < 0) /* also for a link, which must not lead out of the root */
 		fd = root_open_file(r, a->path, FILE_FLAGS);
 	if (fd < 0)
 		return -1;
@@ -335,7 +334,7 @@ ssize_t attr_read(struct attr *a, const struct root *r, char *buf, size_t size)
 	if (a->each)
 		return read_anew(a, r, buf, size);
 	ssize_t n = root_read_at(a->fd, buf, size, 0);
-	/* EIO: what a held file of debugfs answers once its driver has taken it away. */
+	/* EIO: the driver has removed this open file of debugfs. */
 	if (n < 0 && (errno == ESPIPE || (errno == EIO && in_debugfs(a->path)))) {
 		open_each(a, r);
 		return read_anew(a, r, buf, size);

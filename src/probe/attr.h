@@ -1,4 +1,4 @@
-/* attr: one small file of the kernel, how it was found, and its number. */
+/* attr: finds a small kernel file, and reads its number. */
 #ifndef NVMTOP_PROBE_ATTR_H
 #define NVMTOP_PROBE_ATTR_H
 
@@ -9,91 +9,94 @@
 
 enum place_kind { PLACE_PATH, PLACE_HWMON, PLACE_ZONE, PLACE_DEVFREQ, PLACE_IIO, PLACE_BUS };
 
-#define PLACE_DIR  112 /* bytes of a directory's path, with its end */
+#define PLACE_DIR  112 /* bytes of a directory's path, with its NUL */
 #define PLACE_NAME 72
-#define PLACES_MAX 128 /* chips and zones */
+#define PLACES_MAX 128 /* limit for the numbers of chips and zones */
 
-/* A place is how a person names it ("the label VDD_IN on an ina3221"), and,
- * once found, where that is today.  Numbers of hwmon and zones change from
- * boot to boot and when a driver is bound again; the names do not. */
+/* A place names a file as a person would ("the label VDD_IN on an ina3221"), and contains its path once it is
+ * found. Numbers of hwmon chips and zones change from boot to boot and when a driver is rebound; names do
+ * not. */
 struct place {
 	enum place_kind kind;
-	/* The chip's name ("ina*": any that begins so), the zone's type, the node's name, "1-0040". */
+	/* The chip's name ("ina*": any with that prefix), the zone's type, the node's name, "1-0040". */
 	char name[PLACE_NAME];
 	char which[72];      /* the label, the attribute ("temp1", "rpm"), the file */
-	unsigned nth;        /* when several have that name: 0 = the first */
+	unsigned nth;        /* if several have that name: 0 = the first */
 	char dir[PLACE_DIR]; /* found: "/sys/class/hwmon/hwmon3" */
 	char stem[64];       /* found: "in1", "temp1", "rpm", "temp"; of an IIO device: "0" of rail_name_0 */
 	char path[192];      /* as given (PLACE_PATH), else dir/stem with its ending */
 };
 
-/* Fill in from the text of a setting: path=FILE, hwmon=CHIP/WHICH, zone=TYPE,
- * devfreq=NODE/FILE, iio=DRIVER/RAIL, bus=BUS-ADDRESS/inN.  False when it is none of these or too long. */
+/* Fills in a place from a setting: path=FILE, hwmon=CHIP/WHICH, zone=TYPE, devfreq=NODE/FILE,
+ * iio=DRIVER/RAIL, bus=BUS-ADDRESS/inN. Returns false if it is none of these or too long. */
 bool place_set(struct place *p, const char *key, const char *value);
 
-/* Search for it below the root; attribute is the kind of hwmon attribute whose labels are compared:
- * "temp", "in", "power", "fan". Allocates nothing except for devfreq and iio. 0, or -1 with errno
- * (ENOENT: no such chip, label, zone). */
+/* Searches for the place below the root; attribute is the kind of hwmon attribute whose labels are compared:
+ * "temp", "in", "power", "fan". Allocates only for devfreq and iio. Returns 0, or -1 with errno (ENOENT: no
+ * such chip, label, zone). */
 int place_find(struct place *p, const struct root *r, const char *attribute);
 
-/* Number n of the chips or, if it is one, of the zones: its directory, and the name. False: there is none. */
+/* Gets the directory and the name of hwmon chip n, or of zone n if p is a zone. Returns false if it does not
+ * exist. */
 bool place_number(struct place *p, const struct root *r, unsigned n, char name[PLACE_NAME]);
 
-/* place_find() for PLACE_IIO; EACCES when the names of rails may not be read. */
+/* place_find() for PLACE_IIO; errno is EACCES if the names of rails cannot be read. */
 int place_find_iio(struct place *p, const struct root *r);
 
-/* All rails of the IIO devices of that I2C driver, found; to be freed. *error: why there are not more;
- * EACCES when names may not be read. */
+/* Returns all rails of the IIO devices of that I2C driver, found; to be freed. *error is why there are not
+ * more: EACCES if their names cannot be read. */
 struct place *iio_rails(const struct root *r, const char *driver, size_t *n, int *error);
 
-/* The same but for nth and where it was found? */
+/* Compares all but nth and where the place was found. */
 bool place_equal(const struct place *a, const struct place *b);
 
-/* Does it exist? Also true if it may not be opened. */
+/* Returns true if the file exists, even without permission to open it. */
 bool file_exists(const struct root *r, const char *path);
 
-/* The first line of a small file, made printable. False if there is none. */
+/* Gets the first line of a small file, made printable. Returns false if it cannot be read. */
 bool file_line(const struct root *r, const char *path, char *out, size_t size);
 
-/* The texts behind size, joined into dst and cut to size; the length without the cut.  The first may be dst
- * itself. */
+/* Joins the texts after size into dst, cut to size. Returns the length without the cut. The first text may be
+ * dst itself. */
 #define text_join(dst, size, ...) text_join_list(dst, size, (const char *const[]) {__VA_ARGS__, NULL})
 size_t text_join_list(char *dst, size_t size, const char *const *parts);
-/* file_line() and root_read_i64() of a path that is joined from texts. */
+/* file_line() and root_read_i64() for a path that is joined from texts. */
 #define file_line_of(r, out, size, ...)                                                                      \
 	file_line_list(r, out, size, (const char *const[]) {__VA_ARGS__, NULL})
 #define file_number_of(r, out, ...) file_number_list(r, out, (const char *const[]) {__VA_ARGS__, NULL})
 bool file_line_list(const struct root *r, char *out, size_t size, const char *const *parts);
 int file_number_list(const struct root *r, long long *out, const char *const *parts);
 
-/* prefix + n, as in "hwmon12". */
+/* Writes prefix + n, as in "hwmon12". */
 size_t text_number(char *dst, size_t size, const char *prefix, unsigned n);
 
 struct attr {
-	int fd;    /* -1: closed; with `each` the folder it is in, or -1 where that cannot be held */
+	int fd;    /* -1: closed; with `each`: its folder, or -1 if that cannot be kept open */
 	bool each; /* not seekable: opened for every read */
 	char path[192];
-	int64_t retry_ns; /* attr_reopen() */
+	int64_t retry_ns; /* earliest time of the next attr_reopen() */
 };
 
 int attr_open(struct attr *a, const struct root *r, const char *path); /* 0 or -1 with errno */
 void attr_close(struct attr *a);
 bool attr_is_open(const struct attr *a);
 
-/* Read from its start; the number of bytes, or -1 with errno. */
+/* Reads from the start of the file. Returns the number of bytes, or -1 with errno. */
 ssize_t attr_read(struct attr *a, const struct root *r, char *buf, size_t size);
 
-/* Read one decimal integer.  False with errno; EINVAL: something else is in it. */
+/* Reads one decimal integer. Returns false with errno; EINVAL if the file contains something else. */
 bool attr_number(struct attr *a, const struct root *r, double *out);
-/* The same times scale, which must be a value of that kind; ERANGE: it cannot be one. */
+/* The same, times scale; ERANGE if the result is out of range for a value of that kind. */
 bool attr_value(struct attr *a, const struct root *r, double scale, enum channel_kind kind, double *out);
 
-/* For a file that comes and goes: if it is closed, open its path, at most once a second. */
+/* For a file that comes and goes: opens its path if it is closed, at most once a second. Returns true if it
+ * is open. */
 bool attr_reopen(struct attr *a, const struct root *r, int64_t t_ns);
-/* The number in such a file; NaN: none now.  A file that is gone, or cannot be read for a second, is opened again. */
+/* Returns the number in such a file, or NaN. Reopens a file that is gone, or that cannot be read for a
+ * second. */
 double attr_poll(struct attr *a, const struct root *r, int64_t t_ns);
 
-/* Does the error mean that this file is gone and must be searched again? */
+/* Returns true if the error means that the file is gone and must be searched again. */
 bool attr_gone(int error);
 
 #endif

@@ -1,15 +1,14 @@
-/* CPU utilisation from cpuidle's counters of the time in each idle state, in microseconds, readable by
- * every user.
+/* Measures CPU utilisation from cpuidle's counters of the time in each idle state, in microseconds, which
+ * every user can read.
  *
- * A state's time grows only when the core leaves it: a gain D seen at a read was idle time up to just
- * before it, however long ago it began. A core that shows no gain is either busy or has been idle since
- * the last one; /proc/stat tells which, and for how long, to a hundredth of a second. So the idle time
- * up to now is
+ * A state's time grows only when the core leaves it: a gain D seen at a read was idle time up to just before
+ * it, however long ago it began. A core that shows no gain is either busy or has been idle since the last
+ * one; /proc/stat shows which, and for how long, to a hundredth of a second. So the idle time up to now is
  *
- *     gains so far  +  time open since the last gain
+ *     gains so far  +  idle time since the last gain
  *
- * and a mean is the difference of two such sums. The second part is an estimate, but the next gain
- * replaces it: errors do not add up. */
+ * and a mean is the difference of two such sums. The second part is an estimate, but the next gain replaces
+ * it: errors do not add up. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -29,7 +28,7 @@
 #define STATES_MAX 10 /* the kernel's own limit */
 #define RETRY_NS   NS_PER_S
 #define PATIENCE   3              /* retries of a core that is online */
-#define STILL_NS   (5 * NS_PER_S) /* of idle time, of all cores, none of which is in a counter */
+#define STILL_NS   (5 * NS_PER_S) /* idle time of all cores that no counter shows */
 
 struct core {
 	int fd[STATES_MAX];
@@ -37,12 +36,12 @@ struct core {
 	int64_t counter_us;   /* the sum of its states, at the last read */
 	int64_t gained_ns;    /* idle time since the start */
 	int64_t last_gain_ns; /* when the last gain was read; or the start */
-	int64_t before_ns;    /* the read before that one: what is idle then began after it */
-	int64_t stat_then;    /* its idle ticks at that time */
+	int64_t before_ns;    /* the read before that one: the next gain began after it */
+	int64_t stat_then;    /* its idle ticks in /proc/stat then */
 	int64_t retry_ns;
-	int failed;            /* retries */
-	uint64_t since;        /* the read that its window may reach back to */
-	int64_t idle_ns[PAST]; /* the sum, by read */
+	int failed;            /* failed retries */
+	uint64_t since;        /* the first read that its window may include */
+	int64_t idle_ns[PAST]; /* idle time so far, by read */
 };
 
 struct by_idle {
@@ -50,8 +49,8 @@ struct by_idle {
 	const struct root *root;
 	const struct cores *cores;
 	uint64_t reads;
-	int64_t still; /* the idle ticks of all cores in /proc/stat before any counter moved */
-	int64_t t_ns[PAST], total[PAST]; /* by read: when; /proc/stat's total */
+	int64_t still; /* idle ticks of all cores before any counter moved */
+	int64_t t_ns[PAST], total[PAST]; /* by read: its time; /proc/stat's total */
 	struct core core[];
 };
 
@@ -61,7 +60,7 @@ static void core_close(struct core *c)
 		close(c->fd[--c->states]);
 }
 
-/* 0 or -1 with errno. */
+/* Returns 0, or -1 with errno. */
 static int core_open(struct core *c, const struct root *r, unsigned id)
 {
 	char path[96], dir[64];
@@ -79,7 +78,7 @@ static int core_open(struct core *c, const struct root *r, unsigned id)
 	return c->states ? 0 : -1;
 }
 
-/* The sum of its states, or -1. */
+/* Returns the sum of its states in microseconds, or -1. */
 static int64_t core_counter(const struct core *c)
 {
 	int64_t sum = 0, v;
@@ -94,7 +93,7 @@ static int64_t core_counter(const struct core *c)
 	return sum;
 }
 
-/* Begin anew with the read that is going on. */
+/* Restarts with the current read. */
 static void core_start(struct by_idle *b, struct core *c, int64_t counter, const struct cpu_stat *stat,
 		       unsigned slot)
 {
@@ -105,7 +104,7 @@ static void core_start(struct by_idle *b, struct core *c, int64_t counter, const
 	c->since = b->reads;
 }
 
-/* How long an idle stretch has been going on. */
+/* Returns how long the core has been idle since the last gain. */
 static int64_t core_open_ns(const struct core *c, const struct cpu_stat *stat, unsigned slot)
 {
 	int64_t passed = stat->t_ns - c->last_gain_ns, tick = (int64_t)stat->tick_ns;
@@ -113,10 +112,10 @@ static int64_t core_open_ns(const struct core *c, const struct cpu_stat *stat, u
 
 	if (passed < OPEN_NS || idle < 0)
 		return 0;
-	return idle + tick + tick / 8 >= passed ? passed : idle; /* within the unit: all of it */
+	return idle + tick + tick / 8 >= passed ? passed : idle; /* equal within a tick: use all */
 }
 
-/* The idle time up to now, or -1: not known. */
+/* Returns the idle time up to now, or -1 if it is unknown. */
 static int64_t core_idle(struct by_idle *b, struct core *c, const struct cpu_stat *stat, unsigned slot)
 {
 	int64_t counter = core_counter(c);
@@ -127,8 +126,8 @@ static int64_t core_idle(struct by_idle *b, struct core *c, const struct cpu_sta
 	}
 	int64_t gain = (counter - c->counter_us) * 1000, passed = stat->t_ns - c->last_gain_ns;
 	bool first = c->gained_ns == 0;
-	/* The first gain may have begun before the start. Others that are impossibly long, or negative,
-	 * mean that the driver was rebound. */
+	/* The first gain may have begun before the start. Any other that is impossibly long, or negative,
+	 * means that the driver was rebound. */
 	if (gain < 0 || (!first && gain > (stat->t_ns - c->before_ns) * 9 / 8 + CPU_READ_NS)) {
 		core_start(b, c, counter, stat, slot);
 		return 0;
@@ -143,7 +142,7 @@ static int64_t core_idle(struct by_idle *b, struct core *c, const struct cpu_sta
 	return c->gained_ns + core_open_ns(c, stat, slot);
 }
 
-/* Is it open?  Opens it when it is time to. */
+/* Returns true if the core is open; opens it if it is online and a retry is due. */
 static bool core_follow(struct by_idle *b, struct core *c, const struct cpu_stat *stat, unsigned slot)
 {
 	int64_t counter;
@@ -169,7 +168,8 @@ static bool core_follow(struct by_idle *b, struct core *c, const struct cpu_stat
 	return true;
 }
 
-/* Some drivers never count: what is then computed would be /proc/stat's under another name. */
+/* Returns false if the counters do not advance, as with some drivers: the result would be that of /proc/stat
+ * under another name. */
 static bool counters_move(struct by_idle *b, const struct cpu_stat *stat)
 {
 	int64_t idle = 0;

@@ -1,14 +1,14 @@
-/* CPU utilisation from the kernel's records of context switches: exact to the microsecond, for users who
- * may read them (root, CAP_PERFMON, or anyone if kernel.perf_event_paranoid is 0 or less).
+/* Measures CPU utilisation from the kernel's records of context switches: exact to the microsecond, for users
+ * who may read them (root, CAP_PERFMON, or any user if kernel.perf_event_paranoid is 0 or less).
  *
- * Each core writes its switches into its own ring, with CLOCK_MONOTONIC. It is idle from a switch that
- * names process 0 as the next one, until a switch away from it. Some kernels write no record for the
- * idle task itself: so idle begins when another task is switched out and ends when one is switched in,
- * and no record of the idle task is needed.
+ * Each core writes its switches into its own ring, with CLOCK_MONOTONIC. It is idle from a switch that names
+ * process 0 as the next one, until a switch away from it. Some kernels write no record for the idle task
+ * itself: so idle begins when another task is switched out and ends when one is switched in, and no record of
+ * the idle task is needed.
  *
- * In a PID namespace every process outside also has the number 0 and would look idle: there it is not
- * used. Interrupts on an idle core are no switch and are not counted: the channel's note says so, and if
- * they are frequent, the caller, which compares with /proc/stat, selects another source. */
+ * In a PID namespace every process outside also has the number 0 and would look idle, so this source is not
+ * used there. Interrupts on an idle core are not switches and are not counted, as the channel's note states;
+ * if they are frequent, the caller, which compares with /proc/stat, selects another source. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <math.h>
@@ -27,8 +27,8 @@
 
 #define RING_BYTES   (128 * 1024)     /* 2700 switches: 50 ms of a storm */
 #define TICK_MAX_NS  (40 * NS_PER_MS) /* a ring that is emptied less often overflows before a storm is seen */
-#define SWITCHES_MAX 60000            /* a core and second: what 5 percent of it are spent on */
-#define LOSSES_MAX   5                /* reads with a loss, a second */
+#define SWITCHES_MAX 60000            /* per core and second; they cost 5 percent of it */
+#define LOSSES_MAX   5                /* reads with a loss, per second */
 #define RETRY_NS     NS_PER_S
 #define SETTLE_NS    (30 * NS_PER_MS)
 
@@ -41,10 +41,10 @@ struct ring {
 	struct perf_event_mmap_page *page;
 	enum state state;
 	int64_t at_ns;     /* accounted for up to here */
-	int64_t busy_ns;   /* of the read that is going on */
-	bool gap;          /* part of it is not known */
+	int64_t busy_ns;   /* in the current read */
+	bool gap;          /* part of it is unknown */
 	int64_t since_ns;  /* no record since then, with state UNKNOWN */
-	int64_t idle;      /* of /proc/stat, at since_ns; -1: not yet */
+	int64_t idle;      /* idle ticks in /proc/stat at since_ns; -1: none yet */
 	uint32_t switches; /* in this second */
 	int64_t retry_ns;
 };
@@ -54,8 +54,8 @@ struct by_perf {
 	const struct cores *cores;
 	size_t page_size, ring_size; /* the latter without the first page */
 	bool running;
-	int64_t last_ns;   /* the read before; 0: none */
-	int64_t second_ns; /* when the count of switches and losses began */
+	int64_t last_ns;   /* the previous read; 0: none */
+	int64_t second_ns; /* when the counts of switches and losses began */
 	unsigned losses;
 	struct ring ring[CORES_MAX];
 };
@@ -111,7 +111,7 @@ static void ring_unknown(struct ring *r, int64_t t_ns)
 	r->idle = -1;
 }
 
-/* What is in the ring is of no use; begin here. */
+/* Discards what is in the ring and starts at t_ns. */
 static void ring_start(struct ring *r, int64_t t_ns)
 {
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
@@ -138,13 +138,13 @@ static void take_switch(struct ring *r, const struct perf_event_header *h, uint3
 	bool out = h->misc & PERF_RECORD_MISC_SWITCH_OUT;
 
 	if (!out && other != 0)
-		return; /* a way in whose way out was recorded, perhaps that of the idle task */
+		return; /* a switch in, perhaps of the idle task; the switch out before it was recorded */
 	pass(r, t_ns);
 	r->state = out && other == 0 ? IDLE : BUSY;
 	r->switches += out;
 }
 
-/* All records up to t_ns.  The number of reads that lost something: 0 or 1. */
+/* Processes all records up to t_ns. Returns the number of reads that lost something: 0 or 1. */
 static unsigned ring_drain(const struct by_perf *b, struct ring *r, int64_t t_ns)
 {
 	const unsigned char *base = (const unsigned char *)r->page + b->page_size;
@@ -180,7 +180,7 @@ static unsigned ring_drain(const struct by_perf *b, struct ring *r, int64_t t_ns
 }
 
 /* A core without a switch was idle all the time, or busy all the time: its idle time in hundredths of a
- * second is enough to tell which. */
+ * second is enough to find out which. */
 static void settle(struct ring *r, const struct cpu_stat *stat, unsigned slot)
 {
 	if (!stat->fresh || stat->idle[slot] < 0)
@@ -215,23 +215,24 @@ static double ring_read(struct by_perf *b, struct ring *r, const struct cpu_stat
 	return gap || t_ns <= from ? NAN : 100.0 * (double)r->busy_ns / (double)(t_ns - from);
 }
 
-/* False: missing although the core is online. */
+/* Returns false if the core is online but its ring cannot be opened. */
 static bool ring_follow(struct by_perf *b, struct ring *r, unsigned slot, int64_t t_ns)
 {
 	bool online = b->cores->online[slot];
 
 	if (!online && r->fd >= 0)
-		ring_close(b, r); /* its event never comes back */
+		ring_close(b, r); /* its event does not come back */
 	if (!online || r->fd >= 0 || t_ns < r->retry_ns)
 		return true;
 	r->retry_ns = t_ns + RETRY_NS;
 	if (ring_open(b, r, b->cores->id[slot]) < 0)
-		return errno == ENODEV; /* removed meanwhile */
+		return errno == ENODEV; /* the core went offline meanwhile */
 	ring_start(r, t_ns);
 	return true;
 }
 
-/* Storms cost more than the figure is worth, and losses make it wrong. */
+/* Returns false after too many switches, which cost more than the figure is worth, or too many losses, which
+ * make it wrong. */
 static bool bearable(struct by_perf *b, int64_t t_ns)
 {
 	double seconds = fmax((double)(t_ns - b->second_ns) / (double)NS_PER_S, 1);

@@ -1,9 +1,9 @@
-/* CPU utilisation from /proc/stat alone.
+/* Measures CPU utilisation from /proc/stat alone.
  *
- * The user and system columns are sampled at the kernel's tick: a task in step with the tick can look
- * idle while it uses half a core. The idle column of a NO_HZ kernel is measured time, only printed in
- * hundredths of a second. So the load is the time that was not idle: 1 - d(idle + iowait) /
- * d(CLOCK_MONOTONIC) over a window long enough for that unit, and held in between. */
+ * The user and system columns are sampled at the kernel's tick: a task in step with the tick can look idle
+ * while it uses half a core. The idle column of a NO_HZ kernel is measured time, only printed in hundredths
+ * of a second. So the load is the time that was not idle: 1 - d(idle + iowait) / d(CLOCK_MONOTONIC) over a
+ * window long enough for that unit; the value is kept in between. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 #include "util/intl.h"
 
 #define WINDOW_NS (100 * NS_PER_MS)
-#define READ_NS   (WINDOW_NS / 5) /* a mean over so long is not another one sooner */
-#define NEAR_NS   (5 * NS_PER_MS) /* the window may be so much shorter */
+#define READ_NS   (WINDOW_NS / 5) /* reading such a mean more often gives nothing new */
+#define NEAR_NS   (5 * NS_PER_MS) /* the window may be shorter by this much */
 #define PAST      16
 
 struct reading {
@@ -26,7 +26,7 @@ struct by_stat {
 	struct cpu_source source;
 	const struct cores *cores;
 	uint64_t reads;
-	uint64_t since[CORES_MAX]; /* the reading a core's window may reach back to */
+	uint64_t since[CORES_MAX]; /* the first reading that a core's window may include */
 	int64_t t_ns[PAST];        /* of each reading; together, because they are searched */
 	struct reading past[PAST];
 };
@@ -39,8 +39,8 @@ static void stat_start(struct cpu_source *s)
 	memset(b->since, 0, sizeof b->since);
 }
 
-/* A core that comes back may have another idle time, and on some kernels it
- * steps: what cannot be begins a new window for that core. */
+/* A core that comes back may have another idle time, and on some kernels that jumps: an impossible step
+ * begins a new window for that core. */
 static void rebase(struct by_stat *b, const struct reading *now, int64_t now_ns, double tick_ns)
 {
 	const struct reading *last = &b->past[(b->reads - 1) % PAST];

@@ -1,7 +1,7 @@
-/* cpu: how busy each core is, by one of several sources behind one statement.
+/* cpu: the load of each core, from one of several sources with one interface.
  *
- * Cores are known by slot: the nth of those that are present.  Everything here
- * is used on the sampling path: a source that has been opened allocates nothing. */
+ * Cores are known by slot: the nth of those that are present. Everything here is used on the sampling path: a
+ * source that has been opened allocates nothing. */
 #ifndef NVMTOP_PROBE_CPU_H
 #define NVMTOP_PROBE_CPU_H
 
@@ -9,7 +9,7 @@
 #include "probe/open.h"
 
 #define CORES_MAX   256
-#define CPU_READ_NS (10 * NS_PER_MS) /* as often as /proc/stat and cpuidle have new values */
+#define CPU_READ_NS (10 * NS_PER_MS) /* /proc/stat and cpuidle are updated this often */
 
 struct cores {
 	unsigned n;
@@ -22,14 +22,14 @@ struct cores {
  * a core is idle. */
 struct cpu_stat {
 	int64_t t_ns;
-	int64_t total;           /* of all columns of the first line: stands still in a tree of plain files */
+	int64_t total;           /* sum of the first line's columns; constant in a tree of plain files */
 	int64_t idle[CORES_MAX]; /* by slot: idle + iowait, in ticks; -1: no line */
 	double tick_ns;          /* one unit of the file */
 	bool fresh;              /* was read at this tick */
 };
 
-/* The newest of the last `past` readings at t_ns[], of `reads` in all, that was made at before_ns or earlier;
- * or UINT64_MAX. */
+/* Returns the newest of the last `past` readings at t_ns[], of `reads` in all, that was made at before_ns or
+ * earlier; UINT64_MAX if there is none. */
 static inline uint64_t cpu_window_start(const int64_t *t_ns, uint64_t past, uint64_t reads, int64_t before_ns)
 {
 	uint64_t oldest = reads > past - 1 ? reads - (past - 1) : 0;
@@ -42,29 +42,30 @@ static inline uint64_t cpu_window_start(const int64_t *t_ns, uint64_t past, uint
 
 struct cpu_source;
 struct cpu_source_ops {
-	const char *name;  /* as source= has it */
-	int64_t period_ns; /* how often it is worth a read; 0: at every tick */
-	int64_t window_ns; /* what its values are the mean of; 0: of the time since the last read */
-	int64_t stat_ns;   /* how often it wants to see /proc/stat */
-	bool online;       /* checks which cores are online */
-	/* NULL with a few words in why.  tick_ns: how often it is read at best. */
+	const char *name;  /* the value of source= */
+	int64_t period_ns; /* how often a read is useful; 0: at every tick */
+	int64_t window_ns; /* its values are means over it; 0: over the time since the last read */
+	int64_t stat_ns;   /* how often it needs /proc/stat */
+	bool online;       /* it needs to know which cores are online */
+	/* Returns NULL with a few words in why on error. tick_ns is the shortest time between two reads. */
 	struct cpu_source *(*open)(const struct root *r, const struct cores *c, int64_t tick_ns, char *why,
 				   size_t size);
-	/* Where core N is read from, for people. */
+	/* Writes where core N is read from, for the user. */
 	void (*tell)(unsigned core, char *out, size_t size);
-	/* Reset: it is used from now on, perhaps again. */
+	/* Resets the source: it is used from now on, perhaps again. */
 	void (*start)(struct cpu_source *s);
-	/* It is not used for a while: cost nothing. NULL: it costs nothing. */
+	/* Called when it is not used for a while: it must cost nothing. NULL: it never costs anything. */
 	void (*stop)(struct cpu_source *s);
-	/* Percent by slot, NaN: offline, or not known.  False: it can no longer be believed. */
+	/* Stores percent by slot; NaN: offline or unknown. Returns false if the source has become
+	 * unreliable. */
 	bool (*read)(struct cpu_source *s, const struct cpu_stat *stat, int64_t t_ns, double *busy);
 	void (*close)(struct cpu_source *s);
 };
 
-/* Embedded as the first member of each. */
+/* Embedded as the first member of each source. */
 struct cpu_source {
 	const struct cpu_source_ops *ops;
-	bool curious; /* wants to see /proc/stat at every CPU_READ_NS for now */
+	bool curious; /* needs /proc/stat every CPU_READ_NS for now */
 };
 
 extern const struct cpu_source_ops cpu_by_perf, cpu_by_idle, cpu_by_stat;

@@ -1,4 +1,4 @@
-/* Properties that follow from a channel's name, so that a board file need not state them, and the
+/* Derives a channel's properties from its name, so that a board file need not state them, and writes the
  * sentence for a channel that is missing. */
 #include <errno.h>
 #include <math.h>
@@ -67,7 +67,7 @@ static const struct known *known_find(const char *name)
 	return NULL;
 }
 
-/* N of "cpuN.", or -1. */
+/* Returns N of "cpuN.", or -1. */
 static int core_of(const char *name)
 {
 	int64_t n;
@@ -85,7 +85,7 @@ static bool ends(const char *name, const char *end)
 	return n > m && !strcmp(name + n - m, end);
 }
 
-/* The kind that a name stands for: "gpu.util", "*.voltage", "temp.*" ... */
+/* Returns the kind that a name implies: "gpu.util", "*.voltage", "temp.*" ... */
 static enum channel_kind channel_kind_of(const char *name)
 {
 	const struct known *k = known_find(name);
@@ -116,7 +116,7 @@ static bool is_rail(enum channel_kind k)
 	return k == CHANNEL_RAIL_VOLTAGE || k == CHANNEL_RAIL_CURRENT || k == CHANNEL_RAIL_POWER;
 }
 
-/* What stands before the last dot: "VDD_IN" of "VDD_IN.voltage". */
+/* Returns the length of the part before the last dot: "VDD_IN" of "VDD_IN.voltage". */
 static size_t stem_length(const char *name)
 {
 	const char *dot = strrchr(name, '.');
@@ -186,8 +186,8 @@ static void by_settings(const struct statement *s, struct channel *c)
 		text_printable(c->note, sizeof c->note, v, strlen(v));
 }
 
-/* "temp.nvme.Composite" a second time is "temp.nvme.Composite.2", and
- * "VDD.power" is "VDD_2.power". */
+/* Numbers a name that is in use: the second "temp.nvme.Composite" becomes "temp.nvme.Composite.2", and
+ * "VDD.power" becomes "VDD_2.power". */
 static void make_unique(const struct probe_set *r, struct channel *c)
 {
 	size_t stem = is_rail(c->kind) ? stem_length(c->name) : strlen(c->name);
@@ -309,7 +309,7 @@ void reason_set(const struct reason *why, const struct probe_ctx *o, struct chan
 		cure = hint;
 	if (*cure)
 		snprintf(tail, sizeof tail, "; %.120s", cure);
-	/* The cure is worth more than the end of a long list of paths. */
+	/* The end of a long list of paths is cut rather than the cure. */
 	snprintf(text, sizeof text, _("tried %s"), why->tried);
 	text_shortened(told, sizeof told - strlen(tail), text, strlen(text));
 	text_join(text, sizeof text, told, tail);

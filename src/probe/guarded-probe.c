@@ -1,9 +1,9 @@
-/* Files are many, and how long a driver takes for each of them is not known.  The sampling
- * thread, which makes the rows of all tiers, reads those of the fast tier itself, because to
- * wake another thread costs more than the read.  Those of the other tiers are read by the
- * readers' thread, and the sampling thread copies what is new.
+/* Keeps slow files from delaying the rows: there are many files, and it is unknown how long a driver takes
+ * for each. The sampling thread, which makes the rows of all tiers, reads those of the fast tier itself,
+ * because waking another thread costs more than the read. Those of the other tiers are read by the readers'
+ * thread, and the sampling thread copies what is new.
  *
- * A read of the sampling thread that hangs is left to it: it reads that file from then on,
+ * When a read of the sampling thread hangs, that thread is left to it: it reads only that file from then on,
  * and another thread makes the rows. */
 #include <math.h>
 #include <stdlib.h>
@@ -15,9 +15,9 @@
 
 #define SHARE 0.5
 
-/* What is read; lives as long as its reader. */
+/* The wrapped probe; lives as long as its reader. */
 struct target {
-	struct root *root; /* of the probe */
+	struct root *root; /* keeps the probe's root open */
 	struct probe *probe;
 	double row[]; /* of the tier, to the last column of the probe */
 };
@@ -111,7 +111,7 @@ static struct target *target_new(struct probe_set *r, struct probe *p)
 	return t;
 }
 
-/* In the place of p, which it takes over, also on error; NULL: out of memory. */
+/* Returns a probe that wraps p and takes ownership of it, even on error; NULL if out of memory. */
 static struct probe *guard(struct probe_set *r, struct probe *p, int64_t tick_ns)
 {
 	static const struct probe_ops guarded_ops = {guarded_read, guarded_close};

@@ -1,10 +1,10 @@
-/* When within a tick its reading is made. Always at the same moment, a load in step with the clock would
- * be seen as always on or always off; at a random moment it becomes noise. Of 16 consecutive moments
- * each lies in another sixteenth of its tick: the noise is then as small as possible, and no load is in
- * step with the order.
+/* Chooses the moment within a tick at which a reading is made. If it were always the same, a load in step
+ * with the clock would look always on or always off; at a random moment it becomes noise. Of 16 consecutive
+ * moments each lies in another sixteenth of its tick: the noise is then as small as possible, and no load is
+ * in step with the order.
  *
- * The sequence depends on the tick's number alone: all sources of one period are read together, and
- * tests are reproducible. */
+ * The sequence depends on the tick's number alone: all sources of one period are read together, and tests are
+ * reproducible. */
 #include "probe/jitter.h"
 
 #define PARTS 16
@@ -17,7 +17,7 @@ static uint64_t mix(uint64_t x)
 	return x ^ (x >> 31);
 }
 
-/* Which part of its tick number n gets: a shuffle of each 16. */
+/* Returns the part of its tick that tick n gets: each group of 16 is shuffled. */
 static unsigned part_of(uint64_t n)
 {
 	unsigned char parts[PARTS];
@@ -44,8 +44,8 @@ static int64_t later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Values read less often than ticks are held, so that each reading stands for the time until the next:
- * that must not depend on where in a tick it was. */
+/* A value that is read less often than the tick is kept until the next reading and counts for that time,
+ * which must not depend on where in a tick it was read. */
 int64_t jitter_next(struct moments *m, int64_t grid_ns, int64_t period_ns, int64_t end_ns)
 {
 	int64_t n, newest = end_ns > grid_ns ? (end_ns - grid_ns) / period_ns : 0;
@@ -55,7 +55,7 @@ int64_t jitter_next(struct moments *m, int64_t grid_ns, int64_t period_ns, int64
 		m->due_ns = later(m->due_ns, end_ns);
 		return m->due_ns;
 	}
-	/* The slot after the last one, which the grid may have moved away from. */
+	/* The slot after the last one; the grid may have moved since. */
 	n = (m->slot_ns - grid_ns + period_ns / 2) / period_ns + 1;
 	n = later(n, newest);
 	m->slot_ns = grid_ns + n * period_ns;

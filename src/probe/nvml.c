@@ -1,6 +1,6 @@
-/* NVML may start without working: on an Orin it starts, shows one device whose name ends in "(nvgpu)",
- * and supports nothing. So each quantity of each device is queried a few times at the start, and one
- * that is refused or impossible is missing, with the error of the library. */
+/* Loads and queries NVML, which may start without working: on an Orin it lists one device whose name ends in
+ * "(nvgpu)", and supports nothing. So each quantity of each device is queried a few times at the start, and
+ * one that is refused or out of range is missing, with the error of the library. */
 #include "probe/nvml.h"
 
 #include <dlfcn.h>
@@ -27,7 +27,7 @@ typedef struct nvml_handle *handle;
 struct utilization {
 	unsigned gpu, memory;
 };
-/* As versions 2 and 3 of the function have it. */
+/* As in versions 2 and 3 of the function. */
 struct process {
 	unsigned pid;
 	unsigned long long used;
@@ -51,14 +51,14 @@ struct nvml {
 	int (*temperature)(handle, int, unsigned *);
 	int (*clock)(handle, int, unsigned *);
 	int (*memory)(handle, struct memory *);
-	int (*processes[2])(handle, unsigned *, struct process *); /* that compute, that draw */
+	int (*processes[2])(handle, unsigned *, struct process *); /* compute, graphics */
 	int (*engine[4])(handle, unsigned *, unsigned *);          /* from NVML_ENC on */
 	unsigned n;
 	handle handles[NVML_DEVICES];
 	struct nvml_device devices[NVML_DEVICES];
 };
 
-/* A function by its name; false: it is required and missing. */
+/* Looks up a function by its name. Returns false if it is required and missing. */
 static bool bind(struct nvml *n, void *slot, const char *name, bool needed)
 {
 	void *f = dlsym(n->library, name);
@@ -113,7 +113,7 @@ static int read_memory(struct nvml *n, handle h, double *used_kb, double *total_
 	return failed ? failed : m.total > 0 && m.used <= m.total ? OK : NONSENSE;
 }
 
-/* OK, a status of NVML, ABSENT or NONSENSE. */
+/* Returns OK, a status of NVML, ABSENT or NONSENSE. */
 static int read_any(struct nvml *n, handle h, enum nvml_quantity q, double *out)
 {
 	unsigned v = 0;
@@ -169,7 +169,7 @@ static void try_device(struct nvml *n, unsigned i)
 		d->total_kb = NAN;
 }
 
-/* Those that answer; false with the reason when there is none. */
+/* Finds the devices that answer. Returns false with the reason if there are none. */
 static bool find_devices(struct nvml *n, char *why, size_t size)
 {
 	char text[NAME_SIZE] = "";

@@ -33,19 +33,20 @@ struct nvml_device {
 	char missing[NVML_QUANTITIES][96]; /* "" or why it has no such value */
 };
 
-/* Load the library, start it, and query every device for everything; takes as long as the driver does, a
- * second if it was idle. NULL with the reason: no library, no driver, no device, or none that answers. */
+/* Loads the library, starts it, and queries every device for everything; takes as long as the driver does, a
+ * second if it was idle. Returns NULL with the reason in why: no library, no driver, no device, or none that
+ * answers. */
 struct nvml *nvml_open(const char *library, char *why, size_t size);
 void nvml_close(struct nvml *n);
 
 unsigned nvml_devices(const struct nvml *n);
 const struct nvml_device *nvml_device(const struct nvml *n, unsigned device);
 
-/* Those that use the device now, with the KiB that they have of its memory, or NaN;
- * one that computes and draws comes twice.  False: the library does not tell. */
+/* Calls take() for each process that uses the device, with its memory on the device in KiB, or NaN; a process
+ * that uses compute and graphics is listed twice. Returns false if the library does not list processes. */
 bool nvml_processes(struct nvml *n, unsigned device, void (*take)(void *to, int pid, double kb), void *to);
 
-/* NaN when it fails or answers nonsense. */
+/* Returns NaN if the query fails or its result is out of range. */
 double nvml_read(struct nvml *n, unsigned device, enum nvml_quantity q);
 
 #endif

@@ -1,4 +1,4 @@
-/* The table of probes: the statements of a board file and the function that opens each. */
+/* Checks the statements of a board file, and opens each with the function of its kind of probe. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ const char *setting_get(const struct statement *s, const char *key)
 	return setting_nth(s, key, 0);
 }
 
-/* Is key one of the words of list (blanks around each)? */
+/* Returns true if key is one of the words of list, which has blanks around each. */
 static bool listed(const char *list, const char *key)
 {
 	char word[32];

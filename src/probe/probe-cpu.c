@@ -1,7 +1,7 @@
-/* CPU utilisation: one statement, the best source that this kernel permits.
+/* Measures CPU utilisation from the best source that this kernel permits.
  *
- * Context switches are exact at every tick, except for interrupts on an idle core, which are no switch
- * (the note says so); cpuidle and /proc/stat are means over a window; see cpu-perf.c, cpu-idle.c and
+ * Context switches are exact at every tick, except for interrupts on an idle core, which are not switches, as
+ * the channel's note states; cpuidle and /proc/stat are means over a window; see cpu-perf.c, cpu-idle.c and
  * cpu-stat.c. The source in use is compared with /proc/stat over whole seconds: one that contradicts it,
  * loses records or costs too much is replaced by the next one, and is tried again later. The channel
  * cpu.window records at every moment which kind of number this is, because notes are written once.
@@ -28,20 +28,20 @@
 
 static const struct cpu_source_ops *const all_sources[SOURCES] = {&cpu_by_perf, &cpu_by_idle, &cpu_by_stat};
 
-/* The files of the kernel that are about all cores, held open. */
+/* The kernel's files about all cores, kept open. */
 struct cpu_look {
 	const struct root *root;
 	struct attr stat_file, online_file;
-	size_t size; /* how much of /proc/stat holds the cpu lines */
+	size_t size; /* the part of /proc/stat with the cpu lines */
 	struct cores cores;
 	struct cpu_stat stat;
 	bool set[CORES_MAX];
 	char buf[64 * 1024];
 };
-/* How a source stands against /proc/stat since begin_ns. */
+/* Comparison of a source with /proc/stat since begin_ns. */
 struct check {
 	int64_t begin_ns, total, last_ns;
-	int64_t idle[CORES_MAX]; /* then */
+	int64_t idle[CORES_MAX]; /* at begin_ns */
 	double busy_ns[CORES_MAX];
 	uint8_t strikes[CORES_MAX];
 };
@@ -55,12 +55,13 @@ struct cpu {
 	int64_t began_ns; /* when the source in use was started; 0: not yet */
 	int64_t retry_ns, rest_ns;
 	struct check check;
-	bool denied; /* more rights would give an exact source */
+	bool denied; /* more privileges would give an exact source */
 	int64_t tick_ns;
 	double busy[CORES_MAX];
 };
 
-/* The fields behind "cpuN": the sum of all of them and of idle and iowait. */
+/* Parses the fields after "cpuN": *total is the sum of all, *idle that of idle and iowait. Returns the next
+ * line, or NULL. */
 static const char *parse_line(const char *p, const char *end, int64_t *total, int64_t *idle)
 {
 	int field = 0;
@@ -79,8 +80,7 @@ static const char *parse_line(const char *p, const char *end, int64_t *total, in
 	return field >= 4 && p < end ? p + 1 : NULL;
 }
 
-/* False when the text is not what it should be, or ends within the cpu lines
- * and is not the whole file. */
+/* Returns false if the text is malformed, or ends within the cpu lines without being the whole file. */
 static bool parse(struct cpu_look *c, const char *p, const char *end, bool whole)
 {
 	int64_t total, idle, n;
@@ -100,7 +100,7 @@ static bool parse(struct cpu_look *c, const char *p, const char *end, bool whole
 	return whole || p < end;
 }
 
-/* Renews stat; is it fresh? */
+/* Reads /proc/stat into stat. Returns true if it is fresh. */
 static bool look_stat(struct cpu_look *c, int64_t t_ns)
 {
 	ssize_t n = attr_read(&c->stat_file, c->root, c->buf, c->size);
@@ -115,7 +115,7 @@ static bool look_stat(struct cpu_look *c, int64_t t_ns)
 	return c->stat.fresh;
 }
 
-/* Without such a file the lines of /proc/stat are used. */
+/* Finds the cores that are online; without the file, from the lines of /proc/stat. */
 static void look_online(struct cpu_look *c)
 {
 	char text[256];
@@ -143,7 +143,7 @@ static void add_cores(struct cores *k, const bool *set)
 	}
 }
 
-/* All possible cores: also those that are offline now have a channel. */
+/* Finds all present cores: those that are offline now have channels, too. */
 static void find_cores(struct cpu_look *c)
 {
 	static const char *const lists[] = {"/sys/devices/system/cpu/present",
@@ -162,7 +162,7 @@ static void find_cores(struct cpu_look *c)
 	add_cores(&c->cores, c->set);
 }
 
-/* 0, or -1 with errno: no /proc/stat. */
+/* Returns 0, or -1 with errno if /proc/stat cannot be opened. */
 static int look_open(struct cpu_look *c, const struct root *r)
 {
 	c->root = r;
@@ -174,8 +174,8 @@ static int look_open(struct cpu_look *c, const struct root *r)
 	attr_open(&c->online_file, r, "/sys/devices/system/cpu/online");
 	find_cores(c);
 	if (look_stat(c, 0)) {
-		/* Only the cpu lines, with room for longer numbers; the interrupts'
-		 * line behind them can have many kilobytes. */
+		/* Only the cpu lines, with room for longer numbers; the line of interrupts after them can
+		 * have many kilobytes. */
 		const char *rest = memmem(c->buf, sizeof c->buf, "\nintr", 5);
 		if (rest)
 			c->size = (size_t)(rest - c->buf) * 5 / 4 + 512;
@@ -204,7 +204,7 @@ static void begin_check(struct cpu *c)
 	}
 }
 
-/* Does the source contradict /proc/stat since the last check? */
+/* Returns true if a core has contradicted /proc/stat in CHECK_STRIKES checks in a row. */
 static bool contradicted(struct cpu *c, int64_t t_ns)
 {
 	struct check *k = &c->check;
@@ -240,7 +240,7 @@ static void use_source(struct cpu *c, unsigned use)
 	c->probe.period_ns = c->source[use]->ops->period_ns;
 }
 
-/* The source in use has failed: the next one, and a later try with the best. */
+/* Replaces a source that has failed by the next one, and schedules a retry of the best. */
 static void step_down(struct cpu *c, int64_t t_ns)
 {
 	bool lasted = t_ns - c->began_ns > 6 * REST_NS;
@@ -263,7 +263,7 @@ static void renew(struct cpu *c, int64_t t_ns)
 	c->look.stat.fresh = false;
 	if (t_ns >= c->stat_due_ns) {
 		look_stat(&c->look, t_ns);
-		/* The probe's own period keeps the time of those that want it as often. */
+		/* The probe's period is enough for sources that need it as often. */
 		c->stat_due_ns = s->ops->stat_ns > s->ops->period_ns ? t_ns + s->ops->stat_ns : 0;
 	}
 	if (s->curious && c->stat_due_ns > t_ns + CPU_READ_NS)
@@ -274,7 +274,7 @@ static void renew(struct cpu *c, int64_t t_ns)
 	}
 }
 
-/* What the values are a mean of, when it is read at every tick. */
+/* Returns the time over which values are means if they are read at every tick. */
 static int64_t window_ns(const struct cpu_source_ops *ops, int64_t tick_ns)
 {
 	return ops->window_ns > tick_ns ? ops->window_ns : tick_ns;
@@ -325,8 +325,8 @@ static void cpu_close(struct probe *p)
 
 static const struct probe_ops cpu_ops = {cpu_read, cpu_close};
 
-/* Open what may come into use; in fact: the first one's name, and what is wrong
- * with those before it. */
+/* Opens the sources that may come into use. fact gets the name of the first, and what is wrong with those
+ * before it. */
 static void open_sources(struct probe_ctx *o, struct cpu *c, char *fact, size_t size)
 {
 	const char *only = setting_get(o->s, "source");
@@ -407,7 +407,7 @@ static int add_channels(struct probe_ctx *o, struct cpu *c, struct err *e)
 	return c->n_sources > 1 ? add_window(o, c, e) : 0;
 }
 
-/* Nothing to read: the channel with the reason. */
+/* Adds the channel as missing, with the reason. */
 static int add_missing(struct probe_ctx *o, struct cpu *c, const char *what, const char *why, int error,
 		       struct err *e)
 {

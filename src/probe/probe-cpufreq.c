@@ -1,6 +1,7 @@
-/* The clock of each group of cores that share one, and its limits. scaling_cur_freq, never
- * cpuinfo_cur_freq: that one queries the firmware, for milliseconds on some boards, and needs root. It
- * is the requested clock, unless the driver measures; a clock that the hardware throttles is lower.
+/* Reads the clock of each group of cores that share one, and its limits. Uses scaling_cur_freq, never
+ * cpuinfo_cur_freq: that one queries the firmware, for milliseconds on some boards, and needs root.
+ * scaling_cur_freq is the requested clock, unless the driver measures; a clock that the hardware throttles is
+ * lower.
  *
  * The group disappears with its last core and comes back with another inode, so a file that fails is
  * reopened, once a second. */
@@ -24,12 +25,12 @@ static void freq_read(struct probe *p, int64_t t_ns, double *row)
 {
 	double khz = attr_poll(p->attrs, p->root, t_ns);
 
-	row[p->column] = khz > 0 ? khz * 1000 : NAN; /* some drivers say 0 for "not known" */
+	row[p->column] = khz > 0 ? khz * 1000 : NAN; /* some drivers report 0 if it is unknown */
 }
 
 static const struct probe_ops freq_ops = {freq_read, probe_free};
 
-/* late: it does not exist now, and may appear. */
+/* late: the file does not exist now, and may appear. */
 static int add_file(struct probe_ctx *o, struct channel *ch, const char *path, bool late, struct err *e)
 {
 	struct probe *p = probe_new(o, sizeof *p, 1, &freq_ops, ch->period_ns, e);
@@ -43,7 +44,7 @@ static int add_file(struct probe_ctx *o, struct channel *ch, const char *path, b
 	return probe_ctx_finish(o, p, probe_ctx_add(o, ch, e), open || late, e);
 }
 
-/* "cpu4", "cpu4-7", or with a hole "cpu0,3-5". */
+/* "cpu4", "cpu4-7", or with a gap "cpu0,3-5". */
 static void label_group(char *out, size_t size, const bool *group)
 {
 	size_t used = (size_t)snprintf(out, size, "cpu");
@@ -90,7 +91,7 @@ static int add_limits(struct probe_ctx *o, const char *dir, unsigned first, cons
 	return 0;
 }
 
-/* Does scaling_cur_freq measure?  On PCs the kernel does; other drivers repeat the request. */
+/* Returns true if scaling_cur_freq is measured, as on PCs; other drivers repeat the request. */
 static bool measures(const struct probe_ctx *o, const char *dir)
 {
 	static const char *const drivers[] = {"intel_pstate", "intel_cpufreq", "amd-pstate", "amd-pstate-epp",
@@ -105,7 +106,7 @@ static bool measures(const struct probe_ctx *o, const char *dir)
 	return false;
 }
 
-/* The clock of a group whose first core that is. */
+/* Adds the clock of the group whose first core is `first`. */
 static int add_clock(struct probe_ctx *o, const char *path, unsigned first, const char *label,
 		     const char *note, bool late, struct err *e)
 {
@@ -149,8 +150,8 @@ static void find_related(const struct probe_ctx *o, const char *dir, unsigned fi
 			group[n] = true;
 }
 
-/* Cores that are offline have no group yet: each run of them gets a channel,
- * which comes to life with its first core. */
+/* Cores that are offline have no group yet: each run of them gets a channel, which has values once its first
+ * core is online. */
 static int add_offline(struct probe_ctx *o, const bool *left, struct err *e)
 {
 	char path[192], label[32];

@@ -1,4 +1,4 @@
-/* Channels computed from others of the same row, after they were read. */
+/* Computes channels from others of the same row, after they were read. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void hottest_read(struct probe *p, int64_t t_ns, double *row)
 
 	(void)t_ns;
 	for (size_t i = 0; i < d->n; i++)
-		most = fmax(most, row[d->from[i]]); /* fmax: the other one when one is NaN */
+		most = fmax(most, row[d->from[i]]); /* fmax() ignores a NaN */
 	row[p->column] = channel_round(CHANNEL_HOTTEST, most);
 }
 
@@ -54,12 +54,12 @@ static int add_derived(struct probe_ctx *o, const struct probe_ops *ops, const s
 	return probe_ctx_finish(o, &d->probe, probe_ctx_add(o, ch, e), !ch->missing[0], e);
 }
 
-/* Energy since the start: trapezoids over the times at which power was really sampled, as in a report.
- * Where power is missing the energy is missing, so that the hole is visible; a long hole adds nothing. */
+/* Energy since the start: trapezoids over the times at which power was really sampled, as in a report. Where
+ * power is missing the energy is missing, so that the gap is visible; a long gap adds nothing. */
 struct energy {
 	struct probe probe;
 	uint16_t power;
-	int64_t gap_ns; /* values further apart have a hole between them */
+	int64_t gap_ns; /* values further apart have a gap between them */
 	int64_t last_ns;
 	double last_mw, joules;
 };
@@ -101,8 +101,8 @@ static int add_energy(struct probe_ctx *o, const struct channel *power, struct e
 	return probe_ctx_finish(o, &g->probe, probe_ctx_add(o, &ch, e), !ch.missing[0], e);
 }
 
-/* One group of rails, from words[first] up to an "or": their columns.  0, or -1
- * with the error; missing gets the first of them that is. */
+/* Collects the columns of one group of rails, from words[first] up to an "or". ch->missing names the first
+ * rail that is missing. Returns 0, or -1 and sets *e. */
 static int add_up(struct probe_ctx *o, size_t first, size_t *n, uint16_t *from, struct channel *ch,
 		  struct err *e)
 {
@@ -141,7 +141,7 @@ static int open_total(struct probe_ctx *o, struct err *e)
 		if (add_up(o, first, &n, from, &ch, e) < 0)
 			return -1;
 		if (n_best && (!chosen.missing[0] || ch.missing[0]))
-			continue; /* the first that is whole, or else the first */
+			continue; /* the first complete group, or else the first */
 		chosen = ch;
 		memcpy(best, from, sizeof best);
 		n_best = n;
@@ -170,7 +170,7 @@ static bool left_out(const struct probe_set *r, const struct statement *s, const
 	return false;
 }
 
-/* The limit of the hottest is that of all, where they have the same. */
+/* temp.hottest has a limit only if all temperatures have the same. */
 static void join_limit(double *joined, double limit, bool first)
 {
 	if (first)
@@ -206,7 +206,7 @@ static int open_hottest(struct probe_ctx *o, struct err *e)
 	snprintf(ch.source, sizeof ch.source, "%s", _("the highest temperature"));
 	if (!n)
 		snprintf(ch.missing, sizeof ch.missing, "%s", _("no temperature can be read"));
-	/* A machine without any temperature needs no row for it. */
+	/* A machine without any temperature needs no channel for it. */
 	int result = zones ? add_derived(o, &hottest_ops, &ch, n, from, e) : 0;
 	free(from);
 	return result;

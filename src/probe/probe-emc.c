@@ -1,15 +1,14 @@
-/* Load of the memory controller: its busy clock cycles relative to its clock.
+/* Measures the load of the memory controller: its busy clock cycles relative to its clock.
  *
- * actmon_avg_activity (tegra210 to 194) and cactmon (tegra234) hold a rate in kHz: count
+ * actmon_avg_activity (tegra210 to 194) and cactmon (tegra234) contain a rate in kHz: count * 1000 /
+ * sample_period_us. So the percentage does not depend on the sample period. The unit of the firmware's files
+ * (bpmp .. actmon/mc_all_*) is not public; the same is assumed.
  *
- * 1000 / sample_period_us. So the percentage does not depend on the sample period. The unit of the
- * firmware's own files (bpmp .. actmon/mc_all_*) is not public; the same is assumed.
+ * On a tegra234 the result has not been compared with tegrastats, and may be off by a factor of 2, as the
+ * channel's note states.
  *
- * On a tegra234 the result has not been compared with tegrastats, and may be off by a factor of 2: the
- * channel's note says so.
- *
- * Reading the clock queries another processor, and the activity is updated only when its file is opened:
- * a reader thread does both. */
+ * Reading the clock queries another processor, and the activity is updated only when its file is opened: a
+ * reader thread does both. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,13 +21,13 @@
 #include "probe/async-reader.h"
 
 #define READ_NS (10 * NS_PER_MS)
-#define TAKE_NS (5 * NS_PER_MS) /* the reader's values are checked */
-#define OVER    110             /* percent: beyond it the two files do not go together */
+#define TAKE_NS (5 * NS_PER_MS) /* how often the reader's values are taken */
+#define OVER    110             /* percent; above it the two files do not match */
 
 /* The reader's values: percent, and the clock in Hz for a channel that shows it. */
 enum { UTIL, RATE, VALUES };
 
-/* The thread's. */
+/* Used by the reader thread only. */
 struct reader {
 	struct root *root;
 	struct attr activity, rate;
@@ -91,10 +90,10 @@ static void emc_close(struct probe *p)
 
 static const struct probe_ops emc_ops = {emc_read, emc_close};
 
-/* The clock as a channel of another tier: what emc.util is made with. */
+/* The clock with which emc.util is computed, as a channel of another tier. */
 struct rate {
 	struct probe probe;
-	struct async_reader *slow; /* the emc's, which is closed with the same probes */
+	struct async_reader *slow; /* owned by the emc probe, which is closed together with this one */
 	struct async_reader_seen seen;
 };
 
@@ -110,7 +109,7 @@ static void rate_read(struct probe *p, int64_t t_ns, double *row)
 
 static const struct probe_ops rate_ops = {rate_read, probe_free};
 
-/* Which reads that file, and as often as that. */
+/* Returns the emc probe that reads that file at least that often, or NULL. */
 static const struct emc *emc_with(const struct probe_set *r, const char *path, int64_t period_ns)
 {
 	for (size_t i = 0; i < r->n_probes; i++) {
@@ -137,7 +136,7 @@ int emc_add_rate(struct probe_ctx *o, const struct channel *ch, const char *path
 	return probe_ctx_finish(o, &c->probe, probe_ctx_add(o, ch, e), true, e);
 }
 
-/* The first of the statement's candidates that opens and holds a number. */
+/* Opens the first of the statement's candidates that contains a number. */
 static bool open_first(struct reader *r, struct attr *a, const struct statement *s, const char *key,
 		       struct reason *why)
 {
@@ -177,7 +176,7 @@ static const char *doubt(const char *activity)
 	return "";
 }
 
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 static struct reader *reader_new(struct root *root)
 {
 	struct reader *r = calloc(1, sizeof *r);

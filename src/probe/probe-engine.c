@@ -1,8 +1,8 @@
-/* Engines other than CPU and GPU: video encoders and decoders, JPEG, vision, deep learning, crypto.
+/* Reads engines other than CPU and GPU: video encoders and decoders, JPEG, vision, deep learning, crypto.
  *
- * Their clock is in devfreq, readable by every user, or in the clock tree of debugfs. Their load, where
- * the kernel counts it, is in registers that keep their last value when the engine is powered down: so
- * its power state is read first. */
+ * Their clock is in devfreq, readable by every user, or in the clock tree of debugfs. Their load, where the
+ * kernel counts it, is in registers that keep their last value when the engine is powered down: so its power
+ * state is read first. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,9 +16,9 @@
 enum { CLOCK, LOAD, GATE, FILES };
 
 struct engine {
-	struct probe probe; /* its files are closed where it has none */
+	struct probe probe; /* files that it does not have are closed */
 	bool has_clock, has_load, has_gate;
-	int util; /* column of the load, behind that of the clock */
+	int util; /* column of the load, after that of the clock */
 };
 
 static double number(struct attr *a, const struct root *r, int64_t t_ns, double per, enum channel_kind kind)
@@ -43,7 +43,7 @@ static void engine_read(struct probe *p, int64_t t_ns, double *row)
 
 static const struct probe_ops engine_ops = {engine_read, probe_free};
 
-/* The first candidate that holds a number now; *gone stays true if none exists. */
+/* Opens the first candidate that contains a number now; *gone stays true if none exists. */
 static bool find_clock(struct engine *n, const struct statement *s, struct reason *why, bool *gone)
 {
 	char text[128];
@@ -111,7 +111,7 @@ static uint16_t index_of(const struct probe_set *r, const char *name)
 	return next;
 }
 
-/* path NULL: missing, with why. */
+/* If path is NULL the channel is missing, with why. */
 static int add(struct probe_ctx *o, enum channel_kind kind, const char *path, const struct reason *why,
 	       struct err *e)
 {

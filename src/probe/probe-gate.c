@@ -1,5 +1,5 @@
-/* State of a unit: powered down or not, the limits of its clock, and whether the clock is pinned. None
- * of these files wakes anything. */
+/* Reads the state of a unit: powered down or not, the limits of its clock, and whether the clock is pinned.
+ * Reading these files wakes nothing. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,9 +11,9 @@
 #include "util/intl.h"
 
 #define STATE_NS NS_PER_S
-#define FILES    72 /* of pinned: 35 clusters */
+#define FILES    72 /* for pinned: the GPU and 35 clusters */
 
-/* The files that say it, and the beginnings of what they say. */
+/* The files with the power state, and their texts for off and on. */
 static const struct gate_file {
 	const char *name;
 	const char *off[2], *on[4];
@@ -23,7 +23,7 @@ static const struct gate_file {
 	{"power/runtime_status", {"suspended"}, {"active", "suspending", "resuming", "error"}},
 };
 
-/* 1, 0, or NaN for what is neither ("unsupported"). */
+/* Returns 1 for off, 0 for on, or NaN for other texts ("unsupported"). */
 static double gate_meaning(const char *text)
 {
 	for (size_t i = 0; i < sizeof gate_files / sizeof *gate_files; i++) {
@@ -110,7 +110,7 @@ bool gate_open(struct attr *a, const struct root *r, const struct statement *s, 
 	return false;
 }
 
-/* Name and label of a state of the unit that the statement's first word names. */
+/* Fills in a channel for a state of the unit that the statement's first word names. */
 static void describe(struct probe_ctx *o, struct channel *ch, enum channel_kind kind, const char *suffix,
 		     const char *label)
 {
@@ -157,7 +157,7 @@ static void limits_read(struct probe *p, int64_t t_ns, double *row)
 
 static const struct probe_ops limits_ops = {limits_read, probe_free};
 
-/* The devfreq directory that has min_freq. */
+/* Finds the devfreq directory that contains min_freq. */
 static bool limits_dir(struct probe_ctx *o, char dir[112], struct reason *why)
 {
 	const char *node;
@@ -212,8 +212,8 @@ static int open_limits(struct probe_ctx *o, struct err *e)
 const struct probe_kind probe_kind_limits = {
 	"limits", 1, 1, " devfreq label note hint ", false, false, open_limits};
 
-/* Pairs of files, lowest and highest clock of a unit: are the clocks of all that can be read fixed?  A
- * core that is offline has none. */
+/* Reads pairs of the lowest and the highest clock of a unit: the value is 1 if the two are equal for all that
+ * can be read. A core that is offline has none. */
 static void pinned_read(struct probe *p, int64_t t_ns, double *row)
 {
 	double value = NAN;
@@ -233,7 +233,7 @@ static void pinned_read(struct probe *p, int64_t t_ns, double *row)
 
 static const struct probe_ops pinned_ops = {pinned_read, probe_free};
 
-/* Into the next two of *n files. */
+/* Opens a pair as the next two of *n files. */
 static void pinned_pair(struct probe *p, size_t *n, const char *dir, const char *lowest, const char *highest)
 {
 	struct attr *pair = &p->attrs[*n];

@@ -1,19 +1,19 @@
-/* GPU utilisation from nvgpu.
+/* Measures GPU utilisation from nvgpu.
  *
- * `counters` holds two hardware cycle counters, "busy total": their increments give the utilisation of
- * any interval, and are read in microseconds. They have 31 bits, restart when the GPU was off, and read
- * "0 0" while it is. A step of the total that no clock could make is a restart and not a wrap; after a
- * long interval, where the step is ambiguous, the driver's count of the GPU's sleep time decides.
+ * `counters` has two hardware cycle counters, "busy total": their increments give the utilisation of any
+ * interval, and are read in microseconds. They have 31 bits, restart when the GPU was off, and read "0 0"
+ * while it is. A step of the total that no clock could make is a restart and not a wrap; after a long
+ * interval, where the step is ambiguous, the driver's count of the GPU's sleep time decides.
  *
- * `load` is used where the counters are missing or stand still: the firmware's moving average of 17
- * samples of 16.7 ms, for which the driver waits 0.3 ms: a reader thread reads it. That thread also
- * waits for a driver that is loaded later.
+ * `load` is used where the counters are missing or do not advance: the firmware's moving average of 17
+ * samples of 16.7 ms. The driver waits 0.3 ms for it, so a reader thread reads it. That thread also waits for
+ * a driver that is loaded later.
  *
- * The directory is never read as a whole, and counters_reset never at all: reading it clears the
- * counters for every reader.
+ * The directory is never read as a whole, and counters_reset never at all: reading it clears the counters for
+ * every reader.
  *
- * Reading counters or load marks a GPU that is awake as in use, for half a second: reading more often
- * than twice a second keeps it awake. A sleeping GPU is not woken, and the other files here do neither. */
+ * Reading counters or load marks a GPU that is awake as in use, for half a second: reading more often than
+ * twice a second keeps it awake. A sleeping GPU is not woken, and the other files here do neither. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -32,10 +32,10 @@
 #define RETRY_NS         (2 * NS_PER_S)
 #define LONG_NS          (20 * NS_PER_MS)
 #define BLIND_NS         (100 * NS_PER_MS)
-#define CYCLES_NS        2.5 /* of the fastest clock that any of them can be thought to have */
+#define CYCLES_NS        2.5 /* per ns: upper bound for the clock of any of these GPUs */
 #define NVGPU_CANDIDATES 24
 
-/* Where to search according to the board file, kept beyond the statement's life. */
+/* Where to search according to the board file; outlives the statement. */
 struct nvgpu_where {
 	struct nvgpu_candidate {
 		bool devfreq; /* name is a device-tree node, else a directory */
@@ -50,7 +50,7 @@ struct nvgpu {
 	struct attr powered; /* gpu_powered_on or is_railgated, or closed */
 	struct attr slept;   /* power/runtime_suspended_time, or closed */
 	bool counters;       /* attr is the counters */
-	double cycles_ns;    /* no clock of this GPU makes more cycles in a nanosecond */
+	double cycles_ns;    /* upper bound of this GPU's cycles per nanosecond */
 	char dir[128];
 };
 
@@ -82,7 +82,7 @@ static bool named(const struct nvgpu_where *w, const char *device)
 	return false;
 }
 
-/* Is one of them a device of this machine, even without its driver? */
+/* Returns true if one of them is a device of this machine, even without its driver. */
 static bool nvgpu_expected(const struct nvgpu_where *w, const struct root *r)
 {
 	char **names;
@@ -135,7 +135,7 @@ static bool nvgpu_load(struct nvgpu *g, double *percent)
 	return permille >= 0 && permille <= 1000;
 }
 
-/* How long it has slept so far, in ms; -1 if unknown. */
+/* Returns how long the GPU has slept so far, in ms; -1 if unknown. */
 static int64_t nvgpu_slept(struct nvgpu *g)
 {
 	double ms;
@@ -156,7 +156,7 @@ static bool open_below(const struct nvgpu *g, struct attr *a, const char *file)
 	return attr_open(a, g->root, path) == 0;
 }
 
-/* Open what is in this directory, which was found before; false with errno. */
+/* Opens the files of this directory, which was found before. Returns false with errno. */
 static bool nvgpu_open(struct nvgpu *g, const struct root *r, const char *dir, bool counters)
 {
 	nvgpu_close(g);
@@ -172,7 +172,7 @@ static bool nvgpu_open(struct nvgpu *g, const struct root *r, const char *dir, b
 	return true;
 }
 
-/* The highest of available_frequencies, as cycles in a nanosecond. */
+/* Returns the highest of available_frequencies, in cycles per nanosecond. */
 static double fastest(const struct nvgpu *g)
 {
 	char path[256], **names, text[1024];
@@ -193,7 +193,7 @@ static double fastest(const struct nvgpu *g)
 	return most > 100000000 && most < 5000000000 ? (double)most * 1.02e-9 : CYCLES_NS;
 }
 
-/* Do they count?  While the GPU is off ("0 0") the question stays open. */
+/* Returns true if the counters advance, or if the GPU is off ("0 0") and this is unknown. */
 static bool counters_move(struct nvgpu *g)
 {
 	int64_t busy, first, total;
@@ -226,8 +226,8 @@ static bool try_dir(struct nvgpu *g, const struct root *r, const char *dir, int6
 	return false;
 }
 
-/* The first directory with counters that advance (unless they would wrap in interval_ns) or a load.
- * Allocates; waits 2 ms if there are counters. False with the reason. */
+/* Finds the first directory with counters that advance (unless they would wrap in interval_ns) or with a
+ * load. Allocates; waits 2 ms if there are counters. Returns false with the reason. */
 static bool nvgpu_find(struct nvgpu *g, const struct root *r, const struct nvgpu_where *w,
 		       int64_t interval_ns, struct reason *why)
 {
@@ -240,10 +240,10 @@ static bool nvgpu_find(struct nvgpu *g, const struct root *r, const struct nvgpu
 	return false;
 }
 
-/* What the thread makes. */
+/* The values of the reader thread. */
 enum { LOAD, FOUND_COUNTERS, VALUES };
 
-/* The reader's: it reads the load, and searches for the GPU while there is none. */
+/* Used by the reader thread, which reads the load, and searches for the GPU until it is found. */
 struct reader {
 	struct root *root;
 	struct nvgpu gpu;
@@ -254,11 +254,11 @@ struct reader {
 struct gpu {
 	struct probe probe;
 	struct nvgpu gpu; /* its counters; closed while the thread reads */
-	bool primed;      /* busy, total, t_ns and slept hold a reading */
+	bool primed;      /* busy, total, t_ns and slept contain a reading */
 	int64_t busy, total, t_ns, slept;
 	int64_t retry_ns;
-	struct reader *reader;     /* the slow thread owns it; its dir is fixed once FOUND_COUNTERS is 1 */
-	struct async_reader *slow; /* or NULL: counters from the beginning */
+	struct reader *reader;     /* owned by slow; its dir is fixed once FOUND_COUNTERS is 1 */
+	struct async_reader *slow; /* NULL: counters from the start */
 	struct async_reader_seen seen;
 };
 
@@ -297,7 +297,7 @@ static void reader_close(void *arg)
 
 static const struct async_reader_ops reader_ops = {reader_read, reader_close};
 
-/* Was the GPU off between the two readings, so that the counters restarted? */
+/* Returns true if the GPU was off between the two readings, so that the counters restarted. */
 static bool started_anew(const struct gpu *g, int64_t t_ns, int64_t total, int64_t slept)
 {
 	if (slept >= 0 && g->slept >= 0)
@@ -305,13 +305,13 @@ static bool started_anew(const struct gpu *g, int64_t t_ns, int64_t total, int64
 	return total < g->total && t_ns - g->t_ns > BLIND_NS;
 }
 
-/* What the counters gained since the reading before, or NaN. */
+/* Returns the utilisation in percent since the previous reading, or NaN. */
 static double gained(const struct gpu *g, int64_t t_ns, int64_t busy, int64_t total, int64_t slept)
 {
 	int64_t d_busy = (busy - g->busy) & NVGPU_MASK, d_total = (total - g->total) & NVGPU_MASK;
 	double most = (double)(t_ns - g->t_ns) * g->gpu.cycles_ns;
 
-	/* The two are not read at the same instant: some cycles more are fine. */
+	/* The two are not read at the same instant: some more busy cycles are fine. */
 	if (!g->primed || d_total == 0 || most >= (double)NVGPU_MASK || (double)d_total > most ||
 	    d_busy > d_total + d_total / 50 + 64 || started_anew(g, t_ns, total, slept))
 		return NAN;
@@ -330,7 +330,7 @@ static double counters_value(struct gpu *g, int64_t t_ns)
 	}
 	if (busy == 0 && total == 0) {
 		g->primed = false;
-		return gate_read(&g->gpu.powered, g->gpu.root) > 0 ? 0 : NAN; /* only if a file says so */
+		return gate_read(&g->gpu.powered, g->gpu.root) > 0 ? 0 : NAN; /* only if a file confirms it */
 	}
 	/* In a short interval the step alone decides. */
 	slept = t_ns - g->t_ns > LONG_NS ? nvgpu_slept(&g->gpu) : -1;
@@ -343,7 +343,7 @@ static double counters_value(struct gpu *g, int64_t t_ns)
 	return percent;
 }
 
-/* Takes the reader's values; true once it found counters, which are then used here. */
+/* Takes the reader's values. Returns true once it has found counters, which are then read directly. */
 static bool take_slow(struct gpu *g, int64_t t_ns, double *row)
 {
 	double v[VALUES];
@@ -409,7 +409,7 @@ static void gpu_gentle(struct probe *p, struct probe_set *r)
 
 static const struct probe_ops gpu_ops = {gpu_read, gpu_close};
 
-/* Hand over to the thread what was found, or the search. */
+/* Moves what was found, or the search, to a reader thread. */
 static int make_reader(struct gpu *g, struct root *root, const struct nvgpu_where *where, int64_t interval_ns)
 {
 	struct reader *r = calloc(1, sizeof *r);
@@ -430,7 +430,7 @@ static int make_reader(struct gpu *g, struct root *root, const struct nvgpu_wher
 	return g->slow ? 0 : -1;
 }
 
-/* False: it is missing, with the reason in ch. */
+/* Returns false if the GPU is missing, with the reason in ch. */
 static bool find(struct probe_ctx *o, struct gpu *g, struct channel *ch, const struct nvgpu_where *where,
 		 int64_t interval_ns)
 {

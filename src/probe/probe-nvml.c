@@ -1,7 +1,7 @@
-/* The GPU of a Thor or a PC through NVML.
+/* Reads the GPU of a Thor or a PC through NVML.
  *
- * The statements of a board share one session: one library, one thread. It reads the utilisation at
- * every pass and the rest ten times a second, and only what is used. */
+ * The statements of a board share one session: one library, one thread. It reads the utilisation at every
+ * pass and the rest ten times a second, and only what is used. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 #define SLOTS       (NVML_DEVICES * NVML_QUANTITIES)
 
 static const struct quantity {
-	const char *word, *channel; /* %s: "gpu", "gpu1"; of an engine it stands before it from gpu1 on */
+	const char *word, *channel; /* %s: "gpu", "gpu1"; from gpu1 on, engines have it as a prefix */
 	const char *label;
 	enum channel_kind kind;
 	enum unit unit;
@@ -40,7 +40,7 @@ static const struct quantity {
 	[NVML_OFA] = {"ofa", "OFA.util", "OFA", CHANNEL_ENGINE_UTIL, UNIT_PERCENT, FAMILY_OTHER, 100},
 };
 
-/* The thread's; nvml and why are fixed once it made its first pass. */
+/* Used by the reader thread; nvml and why do not change after its first pass. */
 struct reader {
 	const char *library;
 	bool tried;
@@ -52,7 +52,7 @@ struct reader {
 
 struct session {
 	struct async_reader *slow;
-	const struct nvml *nvml; /* constant, from the start */
+	const struct nvml *nvml; /* does not change */
 	unsigned users;
 };
 
@@ -141,7 +141,8 @@ static void nvml_probe_gentle(struct probe *p, struct probe_set *r)
 
 static const struct probe_ops nvml_ops = {nvml_probe_read, nvml_probe_close};
 
-/* Wait for the first pass, which may take as long as a driver that hangs. */
+/* Waits for the first pass, but no longer than patience_ns, because a driver may hang. Returns false if it
+ * did not end. */
 static bool first_pass(struct async_reader *s, int64_t patience_ns)
 {
 	struct async_reader_seen seen = {.pass = 0};
@@ -161,7 +162,7 @@ static bool first_pass(struct async_reader *s, int64_t patience_ns)
 	return true;
 }
 
-/* The one that the probe set has, or a new one; NULL with the reason. */
+/* Returns the session of the probe set, or a new one; NULL with the reason. */
 static struct session *session_open(const struct probe_set *probes, const char *library, int64_t patience_ns,
 				    char *why, size_t size)
 {
@@ -240,7 +241,7 @@ static void describe(struct probe_ctx *o, struct channel *ch, unsigned device, i
 
 	name_of(name, sizeof name, device, q);
 	channel_describe(o, ch, name, false);
-	/* The first GPU is the GPU; kinds known to the trace and the screen exist once. */
+	/* Only the first GPU has the kinds that exist once for the trace and the screen. */
 	bool first = device == 0 || q->kind == CHANNEL_RAIL_POWER || q->kind == CHANNEL_TEMPERATURE ||
 		     q->kind == CHANNEL_ENGINE_UTIL;
 	ch->kind = first ? q->kind : CHANNEL_OTHER;
@@ -254,7 +255,7 @@ static void describe(struct probe_ctx *o, struct channel *ch, unsigned device, i
 		text_printable(ch->label, sizeof ch->label, label, strlen(label));
 }
 
-/* device NULL: missing, because of why. */
+/* If d is NULL the channel is missing, because of why. */
 static int add(struct probe_ctx *o, struct nvml_probe *n, unsigned device, int which,
 	       const struct nvml_device *d, const char *why, struct err *e)
 {
@@ -316,11 +317,11 @@ int open_nvml_library(struct probe_ctx *o, const char *library, int64_t patience
 	}
 	int added = add_all(o, n, why, e);
 
-	/* Also without a channel of its own: another statement may share the session. */
+	/* The probe is added even without channels: another statement may share the session. */
 	return probe_ctx_finish(o, &n->probe, added, n->session != NULL, e);
 }
 
-/* It speaks of the machine that it runs on, and a tree is another one. */
+/* NVML describes the running machine, not that of a sysroot. */
 static int open_nvml(struct probe_ctx *o, struct err *e)
 {
 	struct nvml_probe none = {.n = 0};

@@ -4,9 +4,9 @@
 
 #include "probe/open.h"
 
-/* As open_nvml(), from this library (a literal; NULL: functions of the program
- * itself), which has so long to start.  0: started here and now, with no thread
- * before the probe's start(). */
+/* As open_nvml(), with this library (a literal; NULL: functions of the program itself), which must start
+ * within patience_ns. If that is 0 it is started in the calling thread, and there is no reader thread before
+ * probe_set_start(). */
 int open_nvml_library(struct probe_ctx *o, const char *library, int64_t patience_ns, struct err *e);
 
 #endif

@@ -1,9 +1,9 @@
-/* Numbers from text files of the kernel that are the same on every machine: memory, load averages, and
+/* Reads numbers from text files of the kernel that are the same on every machine: memory, load averages, and
  * the time in which cores wait for a disk.
  *
- * Used memory is what is not available: on a Jetson the GPU's buffers are in it, and what the kernel
- * would give back is not. The largest free contiguous block is what an allocation for a camera or a
- * display needs; the kernel makes none larger than some MiB, so that is its maximum. */
+ * Used memory is what is not available: on a Jetson this includes the GPU's buffers, and excludes what the
+ * kernel would give back. The largest free contiguous block is what an allocation for a camera or a display
+ * needs; the kernel makes none larger than some MiB, so that is its maximum. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 #define MEMINFO_NS (10 * NS_PER_MS)
 #define IOWAIT_NS  (NS_PER_S / 10)
-#define LOAD_NS    (5 * NS_PER_S) /* as often as the kernel renews them */
+#define LOAD_NS    (5 * NS_PER_S) /* how often the kernel updates them */
 #define WINDOW     10             /* readings of iowait: a second */
 #define VALUES     3
 #define DISKS      32
@@ -26,26 +26,26 @@
 
 struct text;
 
-/* A file, and the channels that are made of it. */
+/* A file, and the channels that are read from it. */
 struct text_file {
 	const char *path;
-	const char *needs; /* it, or what in it, is missing without a first value; NULL: that may come */
-	size_t size;       /* of the beginning that is read */
+	const char *needs; /* reported as missing if there is no first value; NULL: it may come later */
+	size_t size;       /* bytes that are read, from the beginning */
 	int64_t read_ns;
-	void (*parse)(struct text *t, const char *p, const char *end, double *v); /* v is NaN */
+	void (*parse)(struct text *t, const char *p, const char *end, double *v); /* v is all NaN at first */
 	struct channel_form channels[VALUES];
 };
 
 struct text {
 	struct probe probe;
 	const struct text_file *file;
-	size_t n;                              /* files, whose values are added up */
-	double whole;                          /* of what the values are a part, or NaN */
+	size_t n;                              /* number of files, whose values are added up */
+	double whole;                          /* total of which the values are part, or NaN */
 	int readings;                          /* of iowait, so far */
 	int64_t total[WINDOW], waited[WINDOW]; /* the oldest first */
 };
 
-/* NaN where one of the files has no value. */
+/* Adds up the values of all files; NaN if one of them has none. */
 static void take(struct text *t, double v[VALUES])
 {
 	char buf[TEXT_MAX];
@@ -83,7 +83,7 @@ static struct text *text_new(struct probe_ctx *o, const struct text_file *f, siz
 	return t;
 }
 
-/* why NULL: it is found. */
+/* why is NULL if the file was found. */
 static int add_channels(struct probe_ctx *o, struct text *t, const struct reason *why, struct err *e)
 {
 	int added = 0;
@@ -119,14 +119,14 @@ static int open_text(struct probe_ctx *o, const struct text_file *f, bool option
 		found = false;
 		reason_add(&why, f->needs, ENOENT);
 	}
-	if ((optional && !found) || (found && t->whole <= 0)) { /* there is none of it here */
+	if ((optional && !found) || (found && t->whole <= 0)) { /* this machine has none */
 		probe_free(&t->probe);
 		return 0;
 	}
 	return add_channels(o, t, found ? NULL : &why, e);
 }
 
-/* The number behind "name:" at the start of a line. */
+/* Returns the number after "name:" at the start of a line. */
 static double field(const char *text, const char *end, const char *name)
 {
 	size_t len = strlen(name);
@@ -143,7 +143,7 @@ static double field(const char *text, const char *end, const char *name)
 
 static void parse_part(struct text *t, double whole, double rest, double *v)
 {
-	if (!(rest <= whole)) /* NaN, too */
+	if (!(rest <= whole)) /* also for NaN */
 		return;
 	t->whole = whole;
 	v[0] = whole - rest;
@@ -192,7 +192,7 @@ static int open_swap(struct probe_ctx *o, struct err *e)
 
 const struct probe_kind probe_kind_swap = {"swap", 0, 0, " hint ", false, false, open_swap};
 
-/* What the GPU and the engines hold, where the driver counts it. */
+/* Memory of the GPU and the engines, where the driver counts it. */
 static int open_nvmap(struct probe_ctx *o, struct err *e)
 {
 	static const struct text_file nvmap = {
@@ -207,7 +207,7 @@ static int open_nvmap(struct probe_ctx *o, struct err *e)
 
 const struct probe_kind probe_kind_nvmap = {"nvmap", 0, 1, " hint ", false, false, open_nvmap};
 
-/* The order of the last count above 0 in a line's rest, or -1. */
+/* Returns the order of the last count above 0 in the rest of a line, or -1. */
 static int line_order(const char *p, const char *end)
 {
 	int64_t count;
@@ -248,7 +248,7 @@ static void parse_buddies(struct text *t, const char *p, const char *end, double
 				   : (double)sysconf(_SC_PAGESIZE) / 1024 * (double)(INT64_C(1) << highest);
 }
 
-/* A kernel may be without it, and a container hides it. */
+/* Some kernels do not have it, and containers hide it. */
 static int open_freeblock(struct probe_ctx *o, struct err *e)
 {
 	static const struct text_file buddies = {
@@ -304,7 +304,7 @@ static void find_disks(struct text *t)
 	free(names);
 }
 
-/* Without a zram disk nothing is missing. */
+/* Without a zram disk no channel is added, not even a missing one. */
 static int open_zram(struct probe_ctx *o, struct err *e)
 {
 	static const struct text_file zram = {
@@ -340,7 +340,7 @@ static void parse_load(struct text *t, const char *p, const char *end, double *v
 	}
 }
 
-/* How many processes wanted a core, or waited for a disk. */
+/* The number of processes that run, or wait for a core or a disk. */
 static int open_load(struct probe_ctx *o, struct err *e)
 {
 	static const struct text_file load = {
@@ -357,11 +357,11 @@ static int open_load(struct probe_ctx *o, struct err *e)
 
 const struct probe_kind probe_kind_load = {"load", 0, 0, " hint ", false, false, open_load};
 
-/* The kernel counts this time in hundredths of a second for the core on which the wait began, so it is a
- * hint and not a measurement: it may even decrease. Over a second, over all online cores, it is good
- * enough to distinguish waiting from idling.
+/* The kernel counts this time in hundredths of a second for the core on which the wait began, so it is a hint
+ * and not a measurement: it may even decrease. Over a second, over all online cores, it is good enough to
+ * distinguish waiting from idling.
  *
- * "cpu  user nice system idle iowait irq softirq steal ...": guests are in user. */
+ * "cpu user nice system idle iowait irq softirq steal ...": guests are included in user. */
 static void parse_iowait(struct text *t, const char *p, const char *end, double *v)
 {
 	int64_t total = 0, waited = 0, field;
@@ -378,7 +378,7 @@ static void parse_iowait(struct text *t, const char *p, const char *end, double 
 		total += field;
 		waited = i == 4 ? field : waited;
 	}
-	/* It ran backwards: what was before is compared with nothing. */
+	/* It ran backwards: the earlier readings are discarded. */
 	if (n > 0 && (total < t->total[n - 1] || waited < t->waited[n - 1]))
 		n = 0;
 	if (n > 0 && total > t->total[0] && waited - t->waited[0] <= total - t->total[0])

@@ -1,9 +1,8 @@
-/* Power rails: voltage, current and power of one channel of a chip, wherever the kernel shows that chip
- * today.
+/* Reads power rails: voltage, current and power of one channel of a chip, at whichever path the kernel
+ * exposes that chip now.
  *
- * The three are one unit: a voltage without its current is of no use, so when one read fails all are
- * missing at that tick. Their cost is measured before the first tick, and slow chips are read less
- * often. */
+ * The three are one unit: a voltage without its current is of no use, so when one read fails all are missing
+ * at that tick. Their cost is measured before the first tick, and slow chips are read less often. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -55,8 +54,8 @@ static struct rail *rail_at(const struct probe_ctx *o, size_t i)
 	return p->ops == &rail_ops && p->tier == o->s->tier ? (struct rail *)p : NULL;
 }
 
-/* The three channels; what is missing is so for all three, or, when the chip
- * gives the power alone, for the other two. */
+/* Adds the three channels. If the rail is missing, all three are; if the chip provides only the power, the
+ * other two are. */
 static int add_channels(struct probe_ctx *o, const struct meter *m, const char *name, bool wild,
 			const char *note, const struct reason *why, struct err *e)
 {
@@ -93,7 +92,7 @@ static long long round_ms(int64_t ns)
 	return (ns + NS_PER_MS / 2) / NS_PER_MS;
 }
 
-/* How often the chip will be read is known anew with each of its rails. */
+/* Updates the period of the chip's rails, which changes with each rail that is added. */
 static void tell_period(struct probe_ctx *o, const struct chip *chip)
 {
 	int64_t period = chip_period(chip), cost = chip->cost_ns;
@@ -117,8 +116,8 @@ static void tell_period(struct probe_ctx *o, const struct chip *chip)
 	}
 }
 
-/* A channel of how often the chip was really read: what is recorded at 100 Hz
- * may have been read at 10, and at times not at all. */
+/* Adds a channel with the rate at which the chip was really read: what is recorded at 100 Hz may have been
+ * read at 10, and at times not at all. */
 static int add_rate(struct probe_ctx *o, struct rail *l, const struct place *place, struct err *e)
 {
 	struct channel ch;
@@ -149,7 +148,8 @@ static struct chip *chip_of(struct probe_ctx *o, const struct place *place)
 	return chip_new(o->probes->root, place->dir, o->tick_ns);
 }
 
-/* Cost of one read: the best of some, so that a busy machine or a bus that hangs once does not count. */
+/* Returns the cost of one read in ns: the best of some, so that a busy machine or a bus that hangs once does
+ * not count. */
 static int64_t measure(const struct probe_ctx *o, struct chip *c, struct meter *m,
 		       double values[METER_VALUES], char *note, size_t size)
 {
@@ -176,7 +176,7 @@ static int64_t measure(const struct probe_ctx *o, struct chip *c, struct meter *
 	return best;
 }
 
-/* An open meter becomes a probe and its channels. */
+/* Adds the probe and the channels of an open meter. */
 static int add_probe(struct probe_ctx *o, struct meter *m, const char *name, bool wild, struct err *e)
 {
 	const char *period = setting_get(o->s, "period");
@@ -215,7 +215,7 @@ static int add_probe(struct probe_ctx *o, struct meter *m, const char *name, boo
 	return first ? add_rate(o, l, &place, e) : 0;
 }
 
-/* place was found already, or why has the reason that it was not. */
+/* place was found already; if it is NULL, why contains the reason. */
 static int add_rail(struct probe_ctx *o, const struct place *place, const char *name, bool wild,
 		    struct reason *why, struct err *e)
 {
@@ -230,13 +230,13 @@ static int add_rail(struct probe_ctx *o, const struct place *place, const char *
 	return add_channels(o, NULL, name, wild, "", why, e);
 }
 
-/* A label that stands for no rail. */
+/* Returns true if a label names no rail. */
 static bool no_rail(const char *label)
 {
 	return !strcmp(label, "NC") || !strcmp(label, "sum of shunt voltages");
 }
 
-/* How many rails of that chip name and label exist already. */
+/* Returns how many rails of that chip name and label exist already. */
 static unsigned place_count(const struct probe_ctx *o, const struct place *place)
 {
 	unsigned n = 0;
@@ -248,7 +248,7 @@ static unsigned place_count(const struct probe_ctx *o, const struct place *place
 	return n;
 }
 
-/* Channel n of a hwmon chip; labelled as such, or, the first, by the whole chip. */
+/* Adds channel n of a hwmon chip, named by its label or, for the first one, by that of the whole chip. */
 static int wild_channel(struct probe_ctx *o, struct place *place, unsigned n, struct err *e)
 {
 	char label[64], path[192], name[40], stem[24];
@@ -334,8 +334,8 @@ static bool try_place(struct probe_ctx *o, const char *key, const char *value, s
 	return false;
 }
 
-/* A device tree may leave out what the channels of a chip are called.  Of an INA3221 so, the
- * first: its number of hwmon in place. */
+/* Finds the first INA3221 whose channels have no names, because the device tree omits them; place->dir gets
+ * its directory. */
 static bool nameless(const struct root *r, struct place *place)
 {
 	char label[8], number[24];
@@ -353,8 +353,8 @@ static bool nameless(const struct root *r, struct place *place)
 	return false;
 }
 
-/* The rail has no name here: use the order of the module's chip, if the board file says which that is
- * (bus=) and it names none; else why says that such a chip exists. */
+/* Finds a rail without a name by its place on the module's chip, if the board file gives the address (bus=)
+ * and the chip has no names. Otherwise why reports a chip without names, if one exists. */
 static bool by_order(struct probe_ctx *o, struct place *place, struct reason *why)
 {
 	struct place chip = {.kind = PLACE_HWMON};

@@ -1,5 +1,5 @@
-/* The probe set grows while a board is resolved and never again: once the samplers
- * run, nothing in it moves. */
+/* Manages the channels and probes of a board. A probe set grows only while a board is resolved: once the
+ * samplers run, nothing in it moves. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -30,7 +30,7 @@ void probe_set_free(struct probe_set *r)
 	free(r);
 }
 
-/* Room for one more in an array of n; it grows whenever n is a power of two. */
+/* Makes room for one more in an array of n; it grows whenever n is a power of two. */
 static void *grow(void *array, size_t n, size_t each)
 {
 	if (n & (n - 1))
@@ -93,7 +93,7 @@ static const struct channel *at_column(const struct probe_set *r, enum tier tier
 	return NULL;
 }
 
-/* Reader number i of its probes, two for each, some of which share one; or NULL. */
+/* Returns reader i, two for each probe, some of which share one; or NULL. */
 static struct async_reader *reader_at(const struct probe_set *r, size_t i)
 {
 	return r->probes[i / 2]->readers[i % 2];
@@ -145,13 +145,13 @@ void probe_set_align(struct probe_set *r, int64_t grid_ns)
 			atomic_store_explicit(&reader_at(r, i)->grid_ns, grid_ns, memory_order_relaxed);
 }
 
-/* Those at random moments first, then by their periods: a short one does not wait for many files. */
+/* Readers with random moments come first, the others by period: a short one does not wait for many files. */
 static int64_t rank_of(const struct async_reader *s)
 {
 	return s->moments.tick_ns ? 0 : async_reader_period_ns(s);
 }
 
-/* Those that have no thread yet, each once, in their order. */
+/* Lists the readers that have no thread yet, each once, by rank. */
 static size_t list_readers(const struct probe_set *r, struct async_reader **out)
 {
 	size_t n = 0, at;

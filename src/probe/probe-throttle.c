@@ -1,9 +1,9 @@
-/* What slows the machine down: active cooling devices, and counts of over-current events. A cooling
+/* Reads what slows the machine down: active cooling devices, and counts of over-current events. A cooling
  * device that only notifies is a notice.
  *
  * A cooling device is identified by its type, because its number changes from boot to boot. Only type,
- * max_state and cur_state are ever read: other files in the directory (thermal_trip_event_block) block
- * until something trips. */
+ * max_state and cur_state are ever read: other files in the directory (thermal_trip_event_block) block until
+ * something trips. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,11 +22,12 @@
 struct device {
 	struct probe probe; /* its file: cur_state */
 	char type[72];
-	unsigned nth; /* of that type */
+	unsigned nth; /* among those of that type */
 	int64_t retry_ns;
 };
 
-/* The surface is too hot to touch: the kernel reports it and does nothing. */
+/* Returns true for a device that slows nothing: the kernel only reports that the surface is too hot to
+ * touch. */
 static bool only_tells(const char *type)
 {
 	return text_ends_in(type, "hot-surface-alert");
@@ -46,7 +47,7 @@ bool cooling_slows(const char *type)
 	return false;
 }
 
-/* The directory of cooling device n and its type; false: it does not exist. */
+/* Gets the directory of cooling device n and its type. Returns false if it does not exist. */
 static bool device_type(const struct root *r, unsigned n, char *dir, size_t size, char *type,
 			size_t type_size)
 {
@@ -124,7 +125,7 @@ static int add_device(struct probe_ctx *o, const char *dir, const char *type, st
 	return probe_ctx_finish(o, &d->probe, probe_ctx_add(o, &ch, e), good, e);
 }
 
-/* ocN_event_cnt of the chip soctherm_oc is a value like others. */
+/* Adds ocN_event_cnt of the chip soctherm_oc as values like others. */
 static int add_counts(struct probe_ctx *o, size_t *found, struct err *e)
 {
 	char dir[64], path[96], name[40], label[40];

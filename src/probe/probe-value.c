@@ -1,8 +1,8 @@
-/* One number in one file: temperatures, fans, clocks, power sensors, and anything else that a board file
- * names.
+/* Reads one number from one file: temperatures, fans, clocks, power sensors, and anything else that a board
+ * file names.
  *
- * A unit that is powered down answers EAGAIN until it is powered up: missing at that tick, and never
- * read twice in one. */
+ * A unit that is powered down returns EAGAIN until it is powered up: its value is missing at that tick, and
+ * it is never read twice in one. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #define TRIPS    32
 #define BINDINGS 64
 
-enum { NUMBER, COUNTING, FILES }; /* 0 in the second: the value means nothing */
+enum { NUMBER, COUNTING, FILES }; /* if COUNTING is 0, NUMBER means nothing */
 
 struct value {
 	struct probe probe;
@@ -29,13 +29,13 @@ struct value {
 	int64_t retry_ns;
 };
 
-/* What each probe word makes of a file. */
+/* How each probe word interprets a file. */
 static const struct form {
 	const char *probe, *prefix, *suffix; /* of the channel's name */
 	const char *attribute;               /* of hwmon */
 	double scale;                        /* to the channel's unit */
 } forms[] = {
-	/* the last one stands for the rest */
+	/* the last one is the default */
 	{"temp", "temp.", "", "temp", 1e-3},
 	{"fan", "fan.", "", "fan", 1},
 	{"pwm", "fan.", "", "pwm", 100 / 255.0},
@@ -52,7 +52,7 @@ static bool reopen(struct value *v, int64_t t_ns)
 	       attr_open(&v->probe.attrs[NUMBER], v->probe.root, v->place.path) == 0;
 }
 
-/* The driver of a fan whose speed measurement is off reports 0. */
+/* Returns true if the speed measurement of a fan is off: its driver then reports 0. */
 static bool counts_nothing(const struct probe *p)
 {
 	struct attr *a = &p->attrs[COUNTING];
@@ -114,7 +114,7 @@ static const struct form *form_of(const struct statement *s)
 	return &forms[i];
 }
 
-/* What the name does not say: a fan.NAME that is a pwm is no speed. */
+/* Corrects what the name implies: a fan.NAME that is a pwm is no speed. */
 static void describe(const struct probe_ctx *o, const struct form *form, struct channel *ch, const char *name,
 		     bool wild)
 {
@@ -126,7 +126,7 @@ static void describe(const struct probe_ctx *o, const struct form *form, struct 
 	ch->hi = 100;
 }
 
-/* L4T 28 to 32: a file beside the fan's speed turns its measurement on. */
+/* On L4T 28 to 32 a file next to the fan's speed turns its measurement on. Returns true if it is off. */
 static bool tachometer_off(const struct probe *p, struct reason *why)
 {
 	static const char speed[] = "/rpm_measured";
@@ -146,7 +146,7 @@ static bool tachometer_off(const struct probe *p, struct reason *why)
 	return true;
 }
 
-/* So that the screen can explain why there is no value yet. */
+/* Lets the screen explain why there is no value yet. */
 static void note_state(struct channel *ch, int error)
 {
 	if (!error || ch->note[0])
@@ -158,7 +158,7 @@ static void note_state(struct channel *ch, int error)
 			 root_error(error));
 }
 
-/* A temperature in a file of the kernel, if it can be one. */
+/* Returns the temperature in a file of the kernel, or NaN if it is out of range. */
 static double limit_of(const struct probe_ctx *o, const char *dir, const char *stem, const char *ending)
 {
 	long long v;
@@ -167,8 +167,8 @@ static double limit_of(const struct probe_ctx *o, const char *dir, const char *s
 											   : NAN;
 }
 
-/* The trip points (a bit each) at which a device that really throttles begins. The kernel has trips for
- * mere notices too, such as a hot surface. */
+/* Returns the trip points (a bit each) at which a device that really throttles begins. The kernel has trips
+ * for mere notices too, such as a hot surface. */
 static uint32_t slowing_trips(const struct probe_ctx *o, const char *dir)
 {
 	char stem[128], type[72];
@@ -180,7 +180,7 @@ static uint32_t slowing_trips(const struct probe_ctx *o, const char *dir)
 		text_number(stem, sizeof stem, stem, n);
 		if (file_number_of(o->root, &trip, stem, "_trip_point") < 0 || trip < 0 || trip >= TRIPS)
 			continue;
-		/* ACPI's processors, one a core, are slowed down, too. */
+		/* ACPI has a Processor for each core, which is slowed down, too. */
 		if (file_line_of(o->root, type, sizeof type, stem, "/type") &&
 		    (cooling_slows(type) || !strcmp(type, "Processor")))
 			trips |= UINT32_C(1) << trip;
@@ -188,8 +188,8 @@ static uint32_t slowing_trips(const struct probe_ctx *o, const char *dir)
 	return trips;
 }
 
-/* A zone's trip points: where the kernel begins to slow something down, and
- * where it switches off.  Those called active are for fans. */
+/* Sets the limits from a zone's trip points: where the kernel begins to slow something down, and where it
+ * switches off. Those called active are for fans. */
 static void find_trips(const struct probe_ctx *o, const char *dir, struct channel *ch)
 {
 	char stem[32], type[24];
@@ -200,7 +200,7 @@ static void find_trips(const struct probe_ctx *o, const char *dir, struct channe
 		text_number(stem, sizeof stem, "/trip_point_", n);
 		if (!file_line_of(o->root, type, sizeof type, dir, stem, "_type"))
 			break;
-		/* of two, the lower one; and the other one when one is NaN */
+		/* fmin(): the lower of two; ignores a NaN */
 		if (!strcmp(type, "passive") && (slowing >> n & 1))
 			passive = fmin(passive, limit_of(o, dir, stem, "_temp"));
 		else if (!strcmp(type, "hot"))
@@ -213,8 +213,8 @@ static void find_trips(const struct probe_ctx *o, const char *dir, struct channe
 		snprintf(ch->note, sizeof ch->note, _("trip points: passive %g, hot %g"), passive, hot);
 }
 
-/* From where on the channel of a zone or of a chip's temperature warns and is critical: the trip points of
- * a thermal zone, or the limits that a hwmon chip has. */
+/* Sets the warning and critical limits of a temperature: the trip points of a thermal zone, or the limits of
+ * a hwmon chip. */
 static void heat_limits(const struct probe_ctx *o, const struct place *place, struct channel *ch)
 {
 	char stem[80];
@@ -228,7 +228,7 @@ static void heat_limits(const struct probe_ctx *o, const struct place *place, st
 	ch->crit = limit_of(o, place->dir, stem, "_crit");
 }
 
-/* What a place that was found adds to its channel; error: of the first reading. */
+/* Adds to a channel what its place provides; error is that of the first reading. */
 static void describe_place(const struct probe_ctx *o, const struct place *place, struct channel *ch,
 			   int error)
 {
@@ -242,7 +242,7 @@ static void describe_place(const struct probe_ctx *o, const struct place *place,
 	note_state(ch, error);
 }
 
-/* Open place as the channel ch. place NULL: missing, with why. */
+/* Opens place as the channel ch. If place is NULL the channel is missing, with why. */
 static int add_value(struct probe_ctx *o, const struct place *place, const struct form *form,
 		     struct channel *ch, double scale, struct reason *why, struct err *e)
 {
@@ -261,7 +261,7 @@ static int add_value(struct probe_ctx *o, const struct place *place, const struc
 		text_printable(ch->kernel, sizeof ch->kernel, place->name, strlen(place->name));
 	bool open = place && attr_open(a, o->root, place->path) == 0;
 	int error = open && attr_value(a, o->root, scale, ch->kind, &number) ? 0 : errno;
-	/* One that hangs would hold up all that is sampled in its tier. */
+	/* A file that hangs would delay all that is sampled in its tier. */
 	bool off = open && tachometer_off(&v->probe, why), found = open && !off && error != ETIME;
 	if (found)
 		describe_place(o, place, ch, error);
@@ -311,7 +311,7 @@ static int add_wild(struct probe_ctx *o, const struct form *form, struct place *
 	return add_value(o, place, form, &ch, scale_of(o->s, form), &why, e);
 }
 
-/* Every thermal zone, by its type. */
+/* Adds every thermal zone, by its type. */
 static int wild_zones(struct probe_ctx *o, const struct form *form, struct err *e)
 {
 	for (unsigned n = 0; n < PLACES_MAX; n++) {
@@ -326,7 +326,7 @@ static int wild_zones(struct probe_ctx *o, const struct form *form, struct err *
 	return 0;
 }
 
-/* The kernel shows most zones a second time as a hwmon chip, with - as _. */
+/* The kernel exposes most zones a second time as a hwmon chip, with - as _. */
 static bool is_zone(const struct probe_set *probes, const char *chip)
 {
 	for (size_t i = 0; i < probes->n_probes; i++) {
@@ -344,7 +344,7 @@ static bool is_zone(const struct probe_set *probes, const char *chip)
 	return false;
 }
 
-/* An existing rail may read its power from the same file. */
+/* A rail may read its power from the same file. */
 static bool is_read(const struct probe_set *probes, const char *path)
 {
 	for (size_t i = 0; i < probes->n_channels; i++)
@@ -377,7 +377,7 @@ static int wild_chip(struct probe_ctx *o, const struct form *form, unsigned hwmo
 		snprintf(shown, sizeof shown, "%.60s %.60s", place.name, which);
 		for (char *p = stem; form->suffix[0] && *p; p++)
 			if (*p == '.')
-				*p = '_'; /* what stands before the dot names the rail */
+				*p = '_'; /* the part before the dot names the rail */
 		if (add_wild(o, form, &place, stem, shown, e) < 0)
 			return -1;
 	}

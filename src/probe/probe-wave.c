@@ -1,5 +1,5 @@
-/* A simulated channel: the demo board and tests. Time starts with the first read, so that a replayed
- * demo begins where the live one did. */
+/* Computes a simulated channel, for the demo board and tests. Time starts with the first read, so that a
+ * replayed demo begins where the live one did. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct wave_probe {
 	struct probe probe;
 	struct formula *formula;
 	enum channel_kind kind;
-	int64_t start_ns; /* below 0: none yet */
+	int64_t start_ns; /* below 0: not started */
 };
 
 static void wave_read(struct probe *p, int64_t t_ns, double *row)
@@ -44,7 +44,7 @@ static int column_of(void *arg, const char *name)
 	return c && c->tier == o->s->tier ? c->column : -1;
 }
 
-/* The expression in one line of single blanks. */
+/* Writes the expression on one line, with single blanks. */
 static void describe_source(char *out, size_t size, const char *expression)
 {
 	char text[512] = "", shown[140];

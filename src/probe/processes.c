@@ -1,12 +1,12 @@
-/* The processes of this machine.
+/* Lists the processes of this machine.
  *
- * The CPU load is the difference to the previous reading, for a process that is still the same; GPU
- * users come from the driver's table of mappings, from NVML, or, if both are inaccessible, from open
- * descriptors of the GPU's device. Reading a thousand files takes milliseconds, and the name of a user
- * may come from a network: a job does it, only while a view shows them.
+ * The CPU load is the difference from the previous reading, for a process that is still the same; GPU users
+ * come from the driver's table of mappings, from NVML, or, if both are inaccessible, from open descriptors of
+ * the GPU's device. Reading a thousand files takes milliseconds, and the name of a user may come from a
+ * network: a job does it, only while a view shows them.
  *
- * The name of a process is its own choice, blanks, brackets, line feeds and escapes among it: what
- * stands behind it is counted from its end. */
+ * A process may choose any name, with blanks, brackets, line feeds and escapes: the fields after it are
+ * counted from the last bracket. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -40,7 +40,7 @@ struct procs {
 	struct procs_list shown; /* the last reading; not changed while the job runs */
 	int64_t due_ns;
 
-	/* What follows is the job's while it runs. */
+	/* What follows is used by the job only, while it runs. */
 	struct procs_list next;
 	int rc;
 	int64_t read_ns, shown_ns; /* when they were read; 0: never */
@@ -54,9 +54,9 @@ struct procs {
 	size_t n_users;
 };
 
-#define FIELDS 22 /* behind the name: state is the first, rss the 22nd */
+#define FIELDS 22 /* after the name: state is the first, rss the 22nd */
 
-enum { /* index of a field behind the name */
+enum { /* index of a field after the name */
        STAT_STATE = 0,
        STAT_PARENT = 1,
        STAT_FLAGS = 6,
@@ -69,7 +69,7 @@ enum { /* index of a field behind the name */
 
 #define PF_KTHREAD 0x00200000
 
-/* Whole numbers behind the state, as many as are wanted. */
+/* Parses the numbers after the state. */
 static bool fields(const char *p, const char *end, int64_t out[FIELDS])
 {
 	for (int i = 1; i < FIELDS; i++) {
@@ -78,7 +78,7 @@ static bool fields(const char *p, const char *end, int64_t out[FIELDS])
 		const char *next = num_i64(p, end, &out[i]);
 
 		if (!next) {
-			/* Some are larger than that, none of those that are wanted. */
+			/* Some are larger than an int64_t, but none that is used. */
 			next = p;
 			while (next < end && *next >= '0' && *next <= '9')
 				next++;
@@ -123,7 +123,7 @@ bool proc_stat_parse(const char *text, size_t len, struct proc *out, uint64_t *t
 	return true;
 }
 
-/* The last word before *end, which is moved to its beginning. */
+/* Returns the last word before *end, and moves *end to its beginning. */
 static const char *last_word(const char *begin, const char **end, size_t *len)
 {
 	const char *p = *end;
@@ -140,7 +140,7 @@ static const char *last_word(const char *begin, const char **end, size_t *len)
 
 bool proc_nvmap_parse(const char *line, size_t len, int *pid, double *kb)
 {
-	/* CLIENT PROCESS PID SIZE; PROCESS may hold blanks, SIZE ends in K. */
+	/* CLIENT PROCESS PID SIZE; PROCESS may contain blanks, SIZE ends in K. */
 	const char *end = line + len;
 	size_t n, m;
 	const char *size = last_word(line, &end, &n), *number = last_word(line, &end, &m);
@@ -188,7 +188,7 @@ static struct proc *find(const struct procs_list *l, int pid)
 	return l->n ? bsearch(&key, l->procs, l->n, sizeof(*l->procs), by_pid) : NULL;
 }
 
-/* False: it has ended meanwhile, or may not be read. */
+/* Returns false if the process has ended or cannot be read. */
 static bool read_one(struct procs *r, const char *pid, struct proc *p, double seconds)
 {
 	char path[64], text[1024];
@@ -230,7 +230,7 @@ static void others_have_none(struct procs_list *l)
 			l->procs[i].gpu_kb = 0;
 }
 
-/* 0: the table was read; otherwise why not. */
+/* Returns 0 if the table was read, else an errno. */
 static int read_nvmap(struct procs *r, struct procs_list *l)
 {
 	int fd = root_open_file(r->root, NVMAP_CLIENTS, O_RDONLY);
@@ -254,7 +254,8 @@ static int read_nvmap(struct procs *r, struct procs_list *l)
 	return 0;
 }
 
-/* Processes with the GPU's device open: only those of this user, whose descriptors are visible. */
+/* Sets p->gpu if the process has the GPU's device open; works only for processes of this user, whose
+ * descriptors are visible. */
 static void look_at_descriptors(struct procs *r, struct proc *p)
 {
 	char path[64], target[128];
@@ -290,7 +291,7 @@ static bool read_nvml(struct procs *r, struct procs_list *l)
 {
 	bool any = false;
 
-	/* The library is of the running machine. */
+	/* NVML knows the running machine only. */
 	if (!root_is_live(r->root))
 		return false;
 	if (!r->nvml_tried) {
@@ -310,7 +311,7 @@ static void read_gpu(struct procs *r, struct procs_list *l)
 	if (why == 0 || read_nvml(r, l))
 		return;
 	fd = root_open_file(r->root, NVMAP_DEVICE, O_PATH);
-	if (fd >= 0) { /* a Jetson, whose table is closed to us */
+	if (fd >= 0) { /* a Jetson whose table cannot be read */
 		close(fd);
 		for (size_t i = 0; i < l->n; i++)
 			look_at_descriptors(r, &l->procs[i]);
@@ -329,7 +330,7 @@ static void read_gpu(struct procs *r, struct procs_list *l)
 			 NVMAP_CLIENTS);
 }
 
-/* One process after the other, in the order in which the folder is listed: that of pid. */
+/* Reads all processes in the order of the directory's list, which is that of their pids. */
 static int read_all(struct procs *r, struct procs_list *l, double seconds)
 {
 	char **names;
@@ -393,7 +394,7 @@ static void drop(struct job *j)
 	free(p);
 }
 
-/* What was read is shown. */
+/* Makes the job's reading the one that is shown. */
 static void publish(struct procs *p)
 {
 	if (p->rc < 0)
@@ -413,7 +414,7 @@ const struct procs_list *procs_poll(struct procs *p)
 	if (p->running && job_done(&p->job, 0)) {
 		p->running = false;
 		publish(p);
-		/* The first has no CPU load yet. */
+		/* The first reading has no CPU load yet. */
 		p->due_ns = now + (p->shown.serial == 1 ? PACE_NS / 5 : PACE_NS);
 	}
 	if (!p->running && now >= p->due_ns) {
@@ -438,7 +439,7 @@ void procs_close(struct procs *p)
 		drop(&p->job);
 }
 
-/* Is it still the process that was meant? */
+/* Returns true if it is still the process that was meant. */
 static bool is_same(int pid, uint64_t start)
 {
 	char path[64], text[1024];
@@ -454,8 +455,8 @@ static bool is_same(int pid, uint64_t start)
 	return n > 0 && proc_stat_parse(text, (size_t)n, &now, &ticks) && now.start == start;
 }
 
-/* Through a descriptor of the process where the kernel has those (5.3): what was
- * checked is then what is hit. */
+/* Uses a pidfd where the kernel has those (5.3), so that the process that was checked is the one that gets
+ * the signal. */
 int procs_signal(int pid, uint64_t start, int sig, struct err *e)
 {
 	int fd = -1, rc;

@@ -1,5 +1,5 @@
-/* A chip on a slow bus. Each value takes a transfer or two, some kernels wait for a conversion in each
- * read, and a bus that hangs blocks a read for seconds: so a reader thread uses at most half of the
+/* Reads a power monitor on a slow bus. Each value takes a transfer or two, some kernels wait for a conversion
+ * in each read, and a bus that hangs blocks a read for seconds: so a reader thread uses at most half of the
  * bus's time, and a tick takes the newest values. A chip that hangs affects only its own rails. */
 #include <errno.h>
 #include <math.h>
@@ -69,7 +69,7 @@ bool meter_read(struct meter *m, const struct root *r, double values[METER_VALUE
 
 	forget(values);
 	for (int i = 0; i < METER_VALUES; i++) {
-		/* power of hwmon: microwatts */
+		/* hwmon has power in microwatts */
 		double scale = i == METER_POWER && m->place.kind != PLACE_IIO ? 1e-3 : 1;
 		if (!attr_is_open(&m->attrs[i]) || attr_value(&m->attrs[i], r, scale, kinds[i], &values[i]))
 			continue;
@@ -85,7 +85,7 @@ bool meter_read(struct meter *m, const struct root *r, double values[METER_VALUE
 	return true;
 }
 
-/* The driver was bound again: the files are dead and may be elsewhere now. */
+/* Reopens a meter whose driver was rebound: its files are dead and may have moved. */
 static bool reopen(struct meter *m, const struct root *r, int64_t t_ns)
 {
 	if (t_ns < m->retry_ns)
@@ -186,8 +186,8 @@ static void count_rate(struct chip *c, int64_t t_ns)
 	c->count = 0;
 }
 
-/* What was read when the chip was found goes for the first ticks, until the
- * thread has made its first pass. */
+/* Takes new values from the reader. Until its first pass, the values from when the chip was found are
+ * used. */
 static void hear(struct chip *c, int64_t t_ns)
 {
 	c->read_ns = 0;
@@ -216,7 +216,7 @@ int64_t chip_values(struct chip *c, int64_t t_ns, int meter, double values[METER
 	return c->read_ns;
 }
 
-/* "7784 ma" and "7784" are both 7784; NaN: no such file, or no number. */
+/* Returns 7784 for "7784 ma" and "7784"; NaN if there is no such file, or no number. */
 static double number_of(const struct root *r, const char *path)
 {
 	char text[64];
@@ -257,8 +257,8 @@ void rail_limits(const struct root *r, const struct place *place, struct channel
 			*limits[i] = NAN;
 }
 
-/* The driver of L4T 28 to 32 lets the chip convert continuously, according to the device tree, or once
- * in each read. */
+/* The driver of L4T 28 to 32 lets the chip convert continuously, as set in the device tree, or once in each
+ * read. */
 static void iio_mode(const struct root *r, const struct place *place, char *note, size_t size)
 {
 	long long mode;
@@ -271,12 +271,12 @@ static void iio_mode(const struct root *r, const struct place *place, char *note
 		snprintf(note, size, "%s", _("one conversion per value, not averaged"));
 }
 
-/* The times that an INA3221 can take for one conversion (us); the driver sets those of
- * voltage and current alike. */
+/* The times that an INA3221 can take for one conversion (us); the driver sets the same for voltage and
+ * current. */
 static const long long conversions[] = {140, 204, 332, 588, 1100, 2116, 4156, 8244};
 
-/* Newer kernels count the samples into update_interval, those of L4T do not: that is so
- * where the interval is one round of conversions over the channels that are on. */
+/* Returns the time over which the chip averages. Newer kernels include the samples in update_interval, those
+ * of L4T do not: this is so if the interval is one round of conversions over the enabled channels. */
 static long long ina3221_ms(const struct root *r, const struct place *place, long long ms, long long samples)
 {
 	char number[24];

@@ -1,11 +1,11 @@
-/* Waking a thread costs more than a read of a microsecond: with one thread for each chip, the EMC and
- * the load of the GPU the recorder used a sixth more. So one thread makes the passes of all readers of a
- * probe set. A pass that hangs there, or is always slow, delays the others: its thread is abandoned, and
- * a new one continues with the rest.
+/* Makes the passes of all readers of a probe set in one thread, because waking a thread costs more than a
+ * read of a microsecond: with one thread for each chip, the EMC and the load of the GPU, the recorder used a
+ * sixth more. A pass that hangs, or is always slow, delays the others: its thread is abandoned, and a new one
+ * continues with the rest.
  *
- * The reading thread and the one that abandons its pass exchange one number, begun_ns, so that only one
- * of them continues. The list of a thread does not change once it runs: a thread whose pass was
- * abandoned does not use it again. */
+ * The reading thread and the one that abandons its pass exchange one number, begun_ns, so that only one of
+ * them continues. The list of a thread does not change once it runs: a thread whose pass was abandoned does
+ * not use it again. */
 #include "probe/reader-thread.h"
 
 #include <math.h>
@@ -19,20 +19,19 @@
 #include "util/clock.h"
 #include "util/thread.h"
 
-#define STOP_NS  (300 * NS_PER_MS) /* for the first that hangs, */
-#define THEN_NS  (20 * NS_PER_MS)  /* and for each after it */
+#define STOP_NS  (300 * NS_PER_MS) /* wait this long for the first thread that hangs */
+#define THEN_NS  (20 * NS_PER_MS)  /* and this long for each one after it */
 #define STUCK_NS (100 * NS_PER_MS)
-#define DOUBT_NS (10 * NS_PER_MS) /* a pass that lasts so long is checked */
-#define AGAIN_NS (20 * NS_PER_MS) /* and again, where its thread only waits for a core */
-/* Readers whose passes always take so long have a thread of their own: those at random moments, and
- * others. */
+#define DOUBT_NS (10 * NS_PER_MS) /* a pass that takes this long is checked */
+#define AGAIN_NS (20 * NS_PER_MS) /* and again after this, if its thread only waits for a core */
+/* Readers whose passes always take this long get a separate thread: those at random moments, and others. */
 #define QUICK_NS (NS_PER_MS / 5)
 #define LONG_NS  NS_PER_MS
-/* A pass is over before the row is made that takes it, and begins between two ticks of
- * 1 ms: threads that wake at the same moment cost a sixth more, all together. */
+/* A pass ends before the row that takes it is made, and begins between two ticks of 1 ms: threads that wake
+ * at the same moment cost a sixth more, all together. */
 #define LEAD_NS  (3 * NS_PER_MS / 2)
-/* A thread that is awake makes a pass by a quarter of its period early, or by all of a short one:
- * so the files of a tier are read together with its rails, whose moments are random. */
+/* A thread that is awake makes a pass early by up to a quarter of its period, or by all of a short one: so
+ * the files of a tier are read together with its rails, whose moments are random. */
 #define EARLY    4
 #define EARLY_NS (10 * NS_PER_MS)
 
@@ -40,16 +39,16 @@ struct reader_thread {
 	pthread_t thread;
 	bool has_nice;
 	int nice;
-	/* Of the threads that start and stop it. */
+	/* Used only by the threads that start and stop it. */
 	bool joinable, stopped;
-	bool alone; /* it has but one reader, or is left to one */
+	bool alone; /* it has only one reader, or is left to one */
 	_Atomic uint32_t go, stop, done;
-	atomic_int holders; /* the thread, its readers and its creator: the last one frees */
+	atomic_int holders; /* the thread, its readers and its creator: the last one frees it */
 	size_t n;
 	struct async_reader *readers[];
 };
 
-static atomic_uint left_behind; /* threads that did not end when they were to */
+static atomic_uint left_behind; /* threads that did not end when stopped */
 
 unsigned probes_left_behind(void)
 {
@@ -71,15 +70,15 @@ static int64_t early(const struct async_reader *s)
 	return period / EARLY > least ? period / EARLY : least;
 }
 
-/* When the pass after one that ended at end_ns is due: on the grid, unless it takes so
- * long that its period is another one than was wished for. */
+/* Returns when the pass after one that ended at end_ns is due: on the grid, unless passes take so long that
+ * the period is longer than requested. */
 static int64_t next_due(struct async_reader *s, int64_t end_ns)
 {
 	int64_t period = async_reader_period_ns(s), due = s->due_ns + period, off;
 	int64_t grid = atomic_load_explicit(&s->grid_ns, memory_order_relaxed) - LEAD_NS;
 	int64_t cost = (int64_t)atomic_load_explicit(&s->cost_ns, memory_order_relaxed);
 
-	if (s->moments.tick_ns) { /* and it is over in time for the row */
+	if (s->moments.tick_ns) { /* it must end in time for the row */
 		atomic_store_explicit(&s->lead_ns, LEAD_NS + cost, memory_order_relaxed);
 		return jitter_next(&s->moments, grid - cost, period, end_ns);
 	}
@@ -107,8 +106,8 @@ static bool is_set(const _Atomic uint32_t *flag)
 	return atomic_load_explicit(flag, memory_order_acquire);
 }
 
-/* Make the passes that are due, or nearly so, at *now.  Returns the reader whose pass was given
- * up, or NULL. */
+/* Makes the passes that are due, or nearly so, at *now. Returns the reader whose pass was abandoned, or
+ * NULL. */
 static struct async_reader *make_passes(const struct reader_thread *t, struct async_reader *const *all,
 					size_t n, int64_t *now)
 {
@@ -150,7 +149,7 @@ static void read_until_stopped(struct reader_thread *t)
 		async_reader_release(all[--n]);
 }
 
-/* The thread that made rows comes here, too, with what it had for that. */
+/* An abandoned thread that made rows runs this, too, and still has the priority and name for that. */
 static void *reader_thread_run(void *arg)
 {
 	const struct sched_param plain = {.sched_priority = 0};
@@ -161,7 +160,7 @@ static void *reader_thread_run(void *arg)
 	pthread_setschedparam(pthread_self(), SCHED_OTHER, &plain);
 	prctl(PR_SET_NAME, t->n == 1 ? t->readers[0]->name : "nvmtop-files");
 	if (t->has_nice)
-		setpriority(PRIO_PROCESS, 0, t->nice); /* a thread's, in Linux */
+		setpriority(PRIO_PROCESS, 0, t->nice); /* that of the thread, on Linux */
 	read_until_stopped(t);
 	thread_flag_set(&t->done);
 	reader_thread_release(t);
@@ -173,8 +172,8 @@ void reader_thread_continue(struct async_reader *s)
 	reader_thread_run(s->thread);
 }
 
-/* Its thread waits for go; where it begins none, that of rows will be its thread.  NULL: no
- * memory, or no thread. */
+/* Creates a thread that waits for go; if begins is false, the thread that makes rows will take that role.
+ * Returns NULL if out of memory, or if the thread cannot be created. */
 static struct reader_thread *thread_new(size_t room, const int *nice, bool begins)
 {
 	struct reader_thread *t = calloc(1, sizeof *t + room * sizeof t->readers[0]);
@@ -192,7 +191,7 @@ static struct reader_thread *thread_new(size_t room, const int *nice, bool begin
 	return t;
 }
 
-/* Each thread holds its readers, and a reader its thread. */
+/* A thread has a reference to each of its readers, and a reader one to its thread. */
 static void thread_add(struct reader_thread *t, struct async_reader *s)
 {
 	if (s->thread)
@@ -234,7 +233,7 @@ static bool give_up(struct async_reader *s, int64_t begun_ns)
 	return begun_ns > 0 && atomic_compare_exchange_strong(&s->begun_ns, &begun, -begun_ns);
 }
 
-/* It keeps the reader that it hangs in, and no other. */
+/* Abandons a thread that does not stop: it keeps the reader that it hangs in, and no other. */
 static void leave_behind(struct reader_thread *t)
 {
 	if (t->joinable)
@@ -264,7 +263,7 @@ void reader_thread_stop(struct reader_thread *t)
 		pthread_join(t->thread, NULL);
 }
 
-/* The thread that makes rows goes on with s alone, when it is back. */
+/* Abandons the thread that makes rows, which continues with s alone when its read returns. */
 static bool leave_rows(struct async_reader *s, int64_t begun_ns, const int *nice)
 {
 	struct reader_thread *t = thread_new(1, nice, false);
@@ -287,7 +286,8 @@ static bool leave_rows(struct async_reader *s, int64_t begun_ns, const int *nice
 	return true;
 }
 
-/* The thread of s goes on with that alone, when it is back, and another one with the others. */
+/* Abandons the thread of s, which continues with s alone when its read returns; another thread continues with
+ * the others. */
 static void leave(struct async_reader *s, int64_t begun_ns, const int *nice)
 {
 	struct reader_thread *t = s->thread, *other = thread_new(t->n, nice, true);
@@ -306,7 +306,7 @@ static void leave(struct async_reader *s, int64_t begun_ns, const int *nice)
 	thread_go(other);
 }
 
-/* When the pass began that others should not wait for any more, or 0. */
+/* Returns when the current pass began, if others should not wait for it any longer; else 0. */
 static int64_t holds_up_since(const struct async_reader *s, int64_t now_ns, int64_t *look_ns)
 {
 	int64_t begun = atomic_load_explicit(&s->begun_ns, memory_order_acquire);
@@ -318,7 +318,7 @@ static int64_t holds_up_since(const struct async_reader *s, int64_t now_ns, int6
 	if (begun <= 0 || now_ns - begun < DOUBT_NS)
 		return 0;
 	if (look <= now_ns) {
-		/* On a machine that has too much to do it may not hang, but wait for a core. */
+		/* On a busy machine the thread may not hang, but wait for a core. */
 		if (thread_sleeps(atomic_load_explicit(&s->tid, memory_order_relaxed)))
 			return begun;
 		look = now_ns + AGAIN_NS;

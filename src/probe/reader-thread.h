@@ -1,5 +1,5 @@
-/* reader-thread: the threads that make the passes of asynchronous readers.  For
- * async-reader.c, guarded-probe.c and probe-set.c. */
+/* reader-thread: the threads that make the passes of asynchronous readers. For async-reader.c,
+ * guarded-probe.c and probe-set.c only. */
 #ifndef NVMTOP_PROBE_READER_THREAD_H
 #define NVMTOP_PROBE_READER_THREAD_H
 
@@ -17,27 +17,27 @@ struct async_reader {
 	size_t n;
 	double share;
 	char name[16];
-	bool urgent; /* rows wait for its reads until they are given up */
+	bool urgent; /* rows wait for its reads until they are abandoned */
 
-	/* Of the thread that makes the passes. */
+	/* Used by the thread that makes the passes. */
 	int64_t due_ns;
 	struct moments moments;
 
-	/* Of the threads that start, replace and stop it; NULL: there is none. */
+	/* Used by the threads that start, replace and stop it; NULL if there is none. */
 	struct reader_thread *thread;
 
 	_Atomic double cost_ns; /* of a pass, smoothed */
 	atomic_int_least64_t wish_ns, period_ns, grid_ns;
-	/* Of the current pass; below 0: it was abandoned; 0: there is none. */
+	/* When the current pass began; below 0: it was abandoned; 0: there is none. */
 	atomic_int_least64_t begun_ns;
-	_Atomic pid_t tid; /* who makes it */
+	_Atomic pid_t tid; /* the thread that makes it */
 	atomic_uint_least64_t wanted;
-	/* With random moments: the oldest pass that a row may take began so long before it. */
+	/* With random moments: a row takes only passes that began at least this long before it. */
 	atomic_int_least64_t lead_ns;
-	atomic_bool started, asked; /* it has a thread; a taker is reading it */
-	atomic_int holders;         /* the owner and the thread: the last one frees */
+	atomic_bool started, asked; /* it has a thread; a taker makes a pass */
+	atomic_int holders;         /* the owner and the thread: the last one frees it */
 
-	_Atomic uint32_t pass; /* 2 for each; odd while one is being stored */
+	_Atomic uint32_t pass; /* 2 per pass; odd while one is being stored */
 	/* Of the newest pass and the one before it: see record_of(). */
 	atomic_int_least64_t t_ns[2];
 	_Atomic double v[]; /* n of each */
@@ -48,22 +48,22 @@ int64_t async_reader_pass(struct async_reader *s, int64_t t_ns, int64_t begin_ns
 void async_reader_publish(struct async_reader *s, int64_t t_ns, const double *v);
 void async_reader_release(struct async_reader *s);
 
-/* A pass is under way from the first to the second.  The second returns false when it was given
- * up: the calling thread has no other reader from then on. */
+/* A pass lasts from the first to the second. The second returns false if it was abandoned: the calling thread
+ * has no other reader from then on. */
 void async_reader_begin(struct async_reader *s, int64_t begin_ns);
 bool async_reader_end(struct async_reader *s, int64_t begin_ns);
 
-/* Niceness of the threads that are started; NULL: as it is. */
+/* Starts one thread for n readers, at this niceness (NULL: unchanged). Returns -1 if it cannot be created. */
 int reader_thread_start(struct async_reader *const *readers, size_t n, const int *nice);
-/* The calling thread goes on with s, whose pass was given up, until s is stopped. */
+/* Continues in the calling thread with s, whose pass was abandoned, until s is stopped. */
 void reader_thread_continue(struct async_reader *s);
-/* Wait for the thread, but not for long. Its readers are not read any more. */
+/* Stops the thread and waits for it, but not for long. Its readers are not read any more. */
 void reader_thread_stop(struct reader_thread *t);
 void reader_thread_release(struct reader_thread *t);
 
-/* From one thread: when the pass under way holds up others, it is given up: its thread is left
- * to s, and another one goes on.  True: it was the thread that makes rows.  *look_ns is lowered to
- * when this is to be called again. */
+/* Abandons the current pass of s if it delays others: its thread is left to s, and another one continues with
+ * the rest. Returns true if it was the thread that makes rows. *look_ns is lowered to when this must be
+ * called again. Call from one thread only. */
 bool reader_thread_rescue(struct async_reader *s, const int *nice, int64_t now_ns, int64_t *look_ns);
 
 #endif

@@ -1,5 +1,5 @@
-/* A slow reader polls the watched files, so that a file that hangs holds up nothing else. A text counts
- * when two polls in a row have found it: one may fall into the middle of a change, of a file or of
+/* Polls the watched files with a separate reader, so that a file that hangs delays nothing else. A text
+ * counts when two polls in a row have found it: one may fall into the middle of a change, of a file or of
  * several that belong together. A file that is missing or empty has no text. */
 #include "probe/watched.h"
 
@@ -13,7 +13,7 @@
 #define LOOK_NS NS_PER_S
 #define SHARE   0.02
 #define ITEMS   48
-#define QUEUE   64 /* a power of 2; the oldest that were not taken stay */
+#define QUEUE   64 /* a power of 2; a change that does not fit is dropped */
 
 struct item {
 	char what[sizeof((struct change *)NULL)->what];
@@ -24,7 +24,7 @@ struct item {
 	int64_t next_ns;
 };
 
-/* The reader's; it may outlive the probe set. */
+/* Owned by the reader; may outlive the probe set. */
 struct watched {
 	struct root *root;
 	struct item items[ITEMS];
