@@ -435,7 +435,7 @@ static int cmd_record(const struct options *o)
 		r.engine = engine_for(o, probes, &e);
 	}
 	if (r.engine && !r.to_pipe)
-		engine_unwatched(r.engine);
+		engine_unwatched(r.engine, LOG_CELL_ZOOM);
 	if (r.engine && o->keep_ns)
 		r.keep = keeping_new(o, r.engine, &e);
 	if (r.engine && (r.keep || !o->keep_ns) && engine_start(r.engine, &e) == 0) {

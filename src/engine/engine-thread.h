@@ -22,7 +22,7 @@ struct engine {
 	struct session *session; /* what engine_session() shows */
 	enum phase phase;        /* the controlling thread's */
 	int64_t started_ns;
-	int64_t every_ns; /* rows are collected; set before the thread begins */
+	int64_t cell_ns; /* rows are handed over by the cell; 0: as they come; set before the thread begins */
 	pthread_t thread;
 	struct pacer *pacer;
 	bool hangs; /* it hangs and is abandoned: samplers and probes may not be touched any more */

@@ -29,9 +29,9 @@ int engine_start(struct engine *g, struct err *e);
  * if not permitted. */
 int engine_set_nice(struct engine *g, int nice, struct err *e);
 
-/* Before engine_start(): no screen or pipe shows what comes, so rows may be handed
- * over in larger pieces, up to 0.2 s after they were sampled. */
-void engine_unwatched(struct engine *g);
+/* Before engine_start(): no screen or pipe shows what comes, so rows are handed over only
+ * shortly after each cell of 2^zoom ns, all rows of the cell together. */
+void engine_unwatched(struct engine *g, int zoom);
 
 /* Warm: every tier has a row, and each CPU figure covers its full window. Waits at most timeout_ms (-1:
  * forever); true when warm. */
