@@ -33,6 +33,7 @@ struct disk_job {
 	struct part file; /* with a duplicate descriptor */
 	bool sync, list;
 	int num; /* errno of the sync */
+	int64_t ended_ns;
 	bool removed, moved;
 };
 
@@ -56,6 +57,7 @@ static void disk_run(struct job *j)
 		d->num = errno;
 	if (d->list)
 		log_file_list(d->file.path);
+	d->ended_ns = clock_now_ns();
 	if (fstat(d->file.fd, &st) < 0)
 		return;
 	d->removed = st.st_nlink == 0;
@@ -104,7 +106,7 @@ static void job_ended(struct log_writer *w, const struct disk_job *d)
 		err_sys(&w->stats.last, ERR_FAILED, d->num, _("recording to %s ended early"), d->file.path);
 	}
 	if (d->sync && w->options.sync_ns > 0)
-		w->sync_ns = clock_now_ns() + w->options.sync_ns;
+		w->sync_ns = d->ended_ns + w->options.sync_ns;
 	if (!current)
 		return;
 	w->found |= !d->removed && !d->moved;
@@ -129,9 +131,9 @@ static void jobs_look(struct log_writer *w)
 		job_ended(w, d);
 		disk_drop(&d->job);
 	}
-	if (w->output != OUT_FILE || w->file.fd < 0 || w->jobs || now < w->look_ns)
-		return;
 	sync = w->options.sync_ns > 0 && w->unsynced && now >= w->sync_ns;
+	if (w->output != OUT_FILE || w->file.fd < 0 || w->jobs || (now < w->look_ns && !sync))
+		return;
 	w->look_ns = now + LOOK_NS;
 	fd = dup(w->file.fd);
 	if (fd >= 0)

@@ -3,10 +3,11 @@
 # and it is said.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 
-# write() and fdatasync() of files wait as long as a file says so.
+# write() and fdatasync() of files wait as long as a file says so; each sync is a byte in another one.
 cat >disk.c <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,6 +28,10 @@ ssize_t write(int fd, const void *p, size_t n)
 }
 int fdatasync(int fd)
 {
+	char name[4096];
+	FILE *f = fopen(strcat(strcpy(name, getenv("DISK")), "/syncs"), "a");
+	if (f && fputc('.', f) != EOF)
+		fclose(f);
 	wait_for(fd, "sync.hangs");
 	return ((int (*)(int))dlsym(RTLD_NEXT, "fdatasync"))(fd);
 }
@@ -61,6 +66,12 @@ kill -TERM $pid
 wait $pid
 ok 'a sync that hangs: status 0' is "$?" 0
 ok 'a sync that hangs: nothing is lost' all_there
+
+# Some 20 syncs in 3 s, and not one a second.
+rm -f syncs
+begin often.nvmt --sync 0.1 --duration 3
+wait $pid
+ok 'a short time between syncs: kept' test "$(wc -c <syncs)" -ge 8
 
 # Writes that take seconds.
 begin write.nvmt

@@ -31,7 +31,7 @@ struct recorder {
 	bool gap_open[TIERS]; /* a gap was told and no row yet after it */
 	int64_t gap_to_ns[TIERS];
 	size_t hangs[TIERS]; /* not 0: the column that is not read */
-	bool may_be_late; /* marks may come after newer rows */
+	bool may_be_late;    /* marks may come after newer rows */
 	void (*at_rows)(struct recorder *r);
 	struct engine *marks_it; /* begin() sets a mark there, with this number */
 	uint64_t id_at_begin;
@@ -631,8 +631,8 @@ static int pieces_end(struct sink *s, struct err *e)
 /* What nobody watches comes a whole cell at a time, but for a row that a busy machine delays. */
 static void unwatched_rows_come_by_the_cell(void **state)
 {
-	static const struct sink_ops ops = {
-		pieces_begin, pieces_rows, NULL, pieces_gap, pieces_end, pieces_rest, NULL};
+	static const struct sink_ops ops = {pieces_begin, pieces_rows, NULL, pieces_gap,
+					    pieces_end,   pieces_rest, NULL};
 	struct engine *g = live(live_rig());
 	struct pieces p = {.sink.ops = &ops};
 	struct err e;
