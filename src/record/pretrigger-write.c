@@ -2,7 +2,6 @@
  * the disk; the ring does not, and goes on without it. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "record/naming.h"
 #include "record/pretrigger-state.h"
@@ -277,12 +276,11 @@ static void copy_end(struct copy *c)
 {
 	struct pretrigger_file *f = c->out;
 	struct log_writer_stats stats;
-	struct stat st;
 
 	log_writer_stats(c->writer, &stats);
 	memcpy(f->rows, stats.rows, sizeof(stats.rows));
 	f->marks = stats.marks;
-	f->bytes = stat(f->path, &st) == 0 ? (uint64_t)st.st_size : stats.bytes;
+	f->bytes = stats.bytes;
 	f->lost_rows += stats.lost_rows;
 	f->to_ns = c->ended ? c->newest_ns : c->until_ns;
 	log_writer_free(c->writer);

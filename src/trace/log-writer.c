@@ -445,19 +445,29 @@ bool log_writer_file(struct log_writer *w, size_t i, char *path, size_t size, bo
 	return part_path(w->path, f.number, name, sizeof(name)) == 0 && log_file_name(name, path, size) == 0;
 }
 
+static uint64_t size_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
 /* Version 1 begins with the numbers of its rows, so it can only be written when all of them
  * are known.  The log is removed once the file that takes its place is complete. */
 int log_writer_convert(struct log_writer *w, nvmt1_progress *progress, void *arg, struct err *e)
 {
 	char path[PATH_MAX], log[PATH_MAX];
+	uint64_t before;
 
 	for (size_t i = 0; log_writer_file(w, i, log, sizeof(log), NULL); i++) {
 		if (!log_file_final(log, path, sizeof(path)))
 			continue;
+		before = size_of(log);
 		if (nvmt1_finish(log, path, w->force && i == 0, progress, arg, e) < 0)
 			return -1;
 		pthread_mutex_lock(&w->lock);
 		w->files[i].converted = true;
+		w->stats.bytes += size_of(path) - before;
 		pthread_mutex_unlock(&w->lock);
 	}
 	return 0;

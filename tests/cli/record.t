@@ -32,6 +32,8 @@ run nvmtop --record --sysroot "$roots/agx_orin-36" --duration 1 -o orin.bin
 ok 'version 1: status 0' is "$status" 0
 ok 'version 1: no log beside it' is "$(ls orin.bin*)" orin.bin
 ok 'version 1: the summary names it' says err 'recorded .* in orin.bin ('
+size=$("$python" -c 'import os; n = os.stat("orin.bin").st_size / 1000; print(f"{n:.{int(n < 99.95)}f} kB")')
+ok 'version 1: and its size' says err "orin.bin ($size)"
 ok 'version 1: the board' judge orin.bin "t['board'] == 'agx_orin' and t['cores'] == 12"
 ok 'version 1: four rails with their names' judge orin.bin "t['rail_names'] == ['VDD_GPU_SOC', 'VDD_CPU_CV', 'VIN_SYS_5V0', 'VDDQ_VDD2_1V8AO']"
 ok 'version 1: the powered-down zones are NaN' judge orin.bin "len(t['zone_names']) == 11 and all((t['slow']['fields'][name]['nan'] == t['counts']['slow']) == (name in ('gpu-thermal', 'cv0-thermal', 'cv1-thermal', 'cv2-thermal')) for name in t['zone_names'])"
