@@ -299,10 +299,12 @@ static int finish_files(struct recorder *r, struct err *e)
 /* The end of the stream, and until it is all where it belongs. */
 static int detach(struct recorder *r, struct sink *sink, struct err *e)
 {
-	int failed = engine_detach(r->engine, sink, e);
+	int failed;
 
+	ttykeys_stop(&r->keys);
 	if (r->keep)
-		return failed;
+		return engine_detach(r->engine, sink, e);
+	failed = engine_detach(r->engine, sink, e);
 	if (!r->to_pipe)
 		return finish_files(r, e);
 	return failed && left_by_reader(r) ? 0 : failed;
