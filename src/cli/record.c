@@ -303,7 +303,7 @@ static int detach(struct recorder *r, struct sink *sink, struct err *e)
 
 	ttykeys_stop(&r->keys);
 	if (r->keep)
-		return engine_detach(r->engine, sink, e);
+		return keeping_end(r->keep, r->engine, r->signals, e);
 	failed = engine_detach(r->engine, sink, e);
 	if (!r->to_pipe)
 		return finish_files(r, e);
