@@ -273,8 +273,8 @@ int nvmt1_finish(const char *log, const char *path, bool force, nvmt1_progress *
 	trace_close(t);
 	text_printable(shown, sizeof(shown), path, strlen(path));
 	if (rc < 0)
-		return err_set(e, ERR_DAMAGED, _("%s; the recording is %s.nvmt: nvmtop --recover %s completes it"), failed.text,
-			       shown, shown);
+		return err_set(e, ERR_DAMAGED, _("%s; the recording is %s.nvmt: nvmtop recover %s%s completes it"),
+			       failed.text, shown, access(path, F_OK) == 0 ? "--force " : "", shown);
 	if (unlink(log) < 0)
 		return err_sys(e, ERR_FAILED, errno, _("%s is complete, but %s.nvmt could not be removed"), shown, shown);
 	log_file_list(path);

@@ -84,7 +84,7 @@ kill -INT $pid
 rm convert.hangs
 wait $pid
 ok 'Ctrl-C while a .bin is written: status 3' is "$?" 3
-ok 'the command that completes it is named' says err 'the recording is convert.bin.nvmt: nvmtop --recover convert.bin completes it'
+ok 'the command that completes it is named' says err 'the recording is convert.bin.nvmt: nvmtop recover convert.bin completes it'
 ok 'and nothing else is left' is "$(echo convert.bin*)" convert.bin.nvmt
 run nvmtop recover convert.bin
 ok 'which does' judge convert.bin "t['counts']['fast'] > 100"
@@ -92,7 +92,7 @@ ok 'which does' judge convert.bin "t['counts']['fast'] > 100"
 begin full.bin --duration 1
 wait $pid
 ok 'a disk that is full then: status 3' is "$?" 3
-ok 'the command that completes it is named, and why' says err 'No space left on device; .* nvmtop --recover full.bin completes it'
+ok 'the command that completes it is named, and why' says err 'No space left on device; .* nvmtop recover full.bin completes it'
 ok 'and nothing else is left' is "$(echo full.bin*)" full.bin.nvmt
 rm convert.full
 

@@ -88,6 +88,12 @@ check "the terminal is given back before a .bin is written" given_back
 keys C-c
 answers convert
 check "Ctrl-C ends that" wait_prompt 3
-check "with the command that completes it" on_screen "--recover run.bin"
+check "with the command that completes it" on_screen "recover run.bin"
 check "the log is there" test -s "$tmp/run.bin.nvmt" -a ! -e "$tmp/run.bin"
+cp "$src/tests/traces/small.bin" "$tmp/run.bin"
+run "clear; $program run.bin"
+check "beside another run.bin it is said, too" wait_for "run.bin.nvmt is an unfinished recording"
+check "with the command for that" on_screen "recover --force run.bin"
+keys q
+wait_prompt 0
 pty_end
