@@ -28,7 +28,10 @@ ok 'the powered-down ones are NaN' judge orin.nvmt "all((f['nan'] == t['counts']
 ok 'twelve cores' judge orin.nvmt "sum(n.startswith('cpu') and n.endswith('.util') and n != 'cpu.util' for n in t['fast']['fields']) == 12"
 
 # A name that ends in .bin: version 1, for the programs that read nothing else, and the log behind it.
+echo mine >orin.bin.tmp
 run nvmtop --record --sysroot "$roots/agx_orin-36" --duration 1 -o orin.bin
+ok 'version 1: a file that is called orin.bin.tmp stays' is "$(cat orin.bin.tmp)" mine
+rm orin.bin.tmp
 ok 'version 1: status 0' is "$status" 0
 ok 'version 1: no log beside it' is "$(ls orin.bin*)" orin.bin
 ok 'version 1: the summary names it' says err 'recorded .* in orin.bin ('
