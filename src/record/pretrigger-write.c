@@ -318,7 +318,7 @@ static void write_file(struct pretrigger *k, struct pretrigger_file *f)
 	struct copy c = {.k = k, .out = f, .until_ns = f->to_ns};
 	bool over = k->o.force && k->path[0]; /* files that existed before, not its own */
 	const char *path = k->path;
-	char now[64] = "";
+	char now[64] = "", shown[512];
 	unsigned number = over ? k->number + 1 : 1;
 
 	if (!path[0]) {
@@ -327,7 +327,8 @@ static void write_file(struct pretrigger *k, struct pretrigger_file *f)
 	}
 	while (!c.writer) {
 		if (!part_path_free(path, over, &number, f->path, sizeof(f->path))) {
-			err_set(&f->err, ERR_FAILED, _("%s: no name is left for another file"), path);
+			text_printable(shown, sizeof(shown), path, strlen(path));
+			err_set(&f->err, ERR_FAILED, _("%s: no name is left for another file"), shown);
 			return;
 		}
 		pthread_mutex_lock(&k->lock);

@@ -101,9 +101,12 @@ static void job_ended(struct log_writer *w, const struct disk_job *d)
 {
 	bool current = w->file.fd >= 0 && d->file.since_ns == w->file.since_ns;
 
+	char shown[PATH_MAX];
+
 	if (d->num && !current && d->file.part < w->n_files) {
 		w->files[d->file.part].complete = false;
-		err_sys(&w->stats.last, ERR_FAILED, d->num, _("recording to %s ended early"), d->file.path);
+		text_printable(shown, sizeof(shown), d->file.path, strlen(d->file.path));
+		err_sys(&w->stats.last, ERR_FAILED, d->num, _("recording to %s ended early"), shown);
 	}
 	if (d->sync && w->options.sync_ns > 0)
 		w->sync_ns = d->ended_ns + w->options.sync_ns;
