@@ -287,6 +287,7 @@ static void file_failed(struct log_writer *w, int num)
 	int64_t now = clock_now_ns(), lasted = now - w->file.since_ns;
 	unsigned part = w->file.part;
 	struct err *e = &w->stats.last;
+	char path[PATH_MAX];
 
 	if (!w->go_on || w->quit || w->output != OUT_FILE) {
 		if (!w->stats.failed)
@@ -308,7 +309,7 @@ static void file_failed(struct log_writer *w, int num)
 		w->part++;
 		w->cutting = false;
 		w->made += w->file.bytes;
-		log_builder_restart(w->builder, w->file.path);
+		log_builder_restart(w->builder, writer_part_name(w, w->file.number, path));
 	}
 }
 

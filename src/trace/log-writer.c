@@ -53,16 +53,23 @@ static bool by_group(const struct log_writer *w)
 	return w->limits.split_ns >= GROUPS_NS;
 }
 
-static void split(struct log_writer *w, int64_t cut_ns)
+const char *writer_part_name(const struct log_writer *w, unsigned number, char path[PATH_MAX])
 {
-	char next[PATH_MAX];
 	const char *slash;
 
-	part_path(w->path, w->next.number, next, sizeof(next));
-	slash = strrchr(next, '/');
+	part_path(w->path, number, path, PATH_MAX);
+	slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+static void split(struct log_writer *w, int64_t cut_ns)
+{
+	char this[PATH_MAX], next[PATH_MAX];
+
 	w->cutting = true;
 	w->cut_ns = cut_ns;
-	log_builder_split(w->builder, cut_ns, w->shown, slash ? slash + 1 : next);
+	log_builder_split(w->builder, cut_ns, writer_part_name(w, w->file.number, this),
+			  writer_part_name(w, w->next.number, next));
 }
 
 /* Before rows up to until_ns are taken: is the file, or the recording, to end? */
