@@ -115,6 +115,20 @@ if test "$(id -u)" = 0 && setpriv --bounding-set=-sys_nice true 2>/dev/null; the
 else
     skip 'without SCHED_FIFO' 'it takes root and setpriv to give the right away: run it as root'
 fi
+# The kinds of threads that docs/architecture.md has, and no others.
+threads() {
+    sed -E 's/^nvmtop-(files|gpu|emc|rails|nvml|state)$/reader/' /proc/$pid/task/*/comm | sort -u | tr '\n' ' '
+}
+seven() { is "$(threads)" 'nvmtop nvmtop-disk nvmtop-engine nvmtop-job nvmtop-marks nvmtop-sampler reader '; }
+if test -z "${EMU:-}"; then
+    "$NVMTOP" --record --sysroot "$roots/agx_orin-36" threads.nvmt 2>err &
+    pid=$!
+    ok 'a recorder has seven kinds of threads' soon seven
+    kill $pid
+    wait $pid
+else
+    skip 'a recorder has seven kinds of threads' 'an emulator has threads of its own'
+fi
 # The joules of a recording begin at 0, also where it holds what was before it began.
 joules() {
     nvmtop --report --format json "$1" >out 2>err &&
