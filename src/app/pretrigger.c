@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "app/recording.h"
 #include "util/clock.h"
 #include "util/intl.h"
 
@@ -106,6 +107,23 @@ bool keeping_news(struct pretrigger *k, size_t *told, char *buf, size_t size, bo
 	else
 		snprintf(buf, size, _("wrote %s"), text);
 	return true;
+}
+
+static bool enough(void *wait)
+{
+	return end_wait_enough(wait, _("not all of what was kept is on the disk"));
+}
+
+int keeping_end(struct pretrigger *k, struct engine *g, int signals, struct err *e)
+{
+	struct end_wait wait = {.signals = signals};
+	int failed;
+
+	pretrigger_end_when(k, enough, &wait);
+	failed = engine_detach(g, pretrigger_sink(k), e);
+	pretrigger_end_when(k, NULL, NULL);
+	end_wait_done(&wait);
+	return failed;
 }
 
 int keeping_ended(const struct options *o, struct pretrigger *k)

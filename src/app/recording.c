@@ -273,22 +273,44 @@ static void complete(struct recording *r)
 	r->ending = false;
 }
 
+bool end_wait_enough(struct end_wait *w, const char *why)
+{
+	bool enough = false;
+	int sig, key;
+
+	if (!w->since_ns)
+		w->since_ns = clock_now_ns();
+	if (clock_now_ns() - w->since_ns < SHORT_NS)
+		return false;
+	if (!w->said) {
+		fprintf(stderr, _("nvmtop: %s; waiting for it, Ctrl-C ends without it\n"), why);
+		ttykeys_start(&w->keys);
+		w->said = true;
+	}
+	while ((sig = signals_next(w->signals, NULL)) != 0)
+		enough |= signal_ends(sig);
+	while ((key = ttykeys_next(&w->keys)) > 0)
+		enough |= key == 'q' || key == 'Q';
+	return enough;
+}
+
+void end_wait_done(struct end_wait *w)
+{
+	ttykeys_stop(&w->keys);
+}
+
 bool recording_wait(struct log_writer *w, int signals)
 {
-	char text[sizeof((struct err *)NULL)->text + 64];
+	struct end_wait wait = {.signals = signals};
+	bool done, enough = false;
 	struct err e;
-	int sig;
 
-	if (log_writer_wait(w, clock_now_ns() + SHORT_NS))
-		return true;
-	log_writer_result(w, &e);
-	snprintf(text, sizeof text, _("%s; waiting for it, Ctrl-C ends without it"), e.text);
-	fprintf(stderr, "nvmtop: %s\n", text);
-	while (!log_writer_wait(w, clock_now_ns() + LOOK_NS))
-		while ((sig = signals_next(signals, NULL)) != 0)
-			if (signal_ends(sig))
-				return false;
-	return true;
+	while (!(done = log_writer_wait(w, clock_now_ns() + LOOK_NS)) && !enough) {
+		log_writer_result(w, &e);
+		enough = end_wait_enough(&wait, e.text);
+	}
+	end_wait_done(&wait);
+	return done;
 }
 
 void recording_finish(struct recording *r, int signals)

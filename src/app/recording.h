@@ -3,6 +3,7 @@
 #define NVMTOP_APP_RECORDING_H
 
 #include "app/app.h"
+#include "app/tty-keys.h"
 #include "record/summary.h"
 
 /* One line on what is wrong with a recording, or that it continues; "" if there is nothing to report.
@@ -38,6 +39,17 @@ struct recording {
 	char *summary; /* of the last one, for after the screen; or NULL */
 };
 
+/* Waiting for the disk at the end, which a signal or `q` ends. Zeroed, but for the signals. */
+struct end_wait {
+	int signals;
+	struct ttykeys keys;
+	int64_t since_ns; /* 0: it has not been called yet */
+	bool said;
+};
+/* Is it enough?  Never in the first moment; then it prints `why`, which it waits for. */
+bool end_wait_enough(struct end_wait *w, const char *why);
+void end_wait_done(struct end_wait *w); /* gives the terminal back */
+
 /* Into a file with the time in its name. If its folder does not answer at once it begins when it does. A
  * failure is reported, at once or later. */
 void recording_start(struct recording *r, struct engine *g);
@@ -49,7 +61,7 @@ void recording_end(struct recording *r);
  * moment. Does nothing without a recording, like the one before. */
 void recording_finish(struct recording *r, int signals);
 /* After the end of one: until all of it is on the disk. Prints what it waits for if that takes a moment;
- * false: a signal has ended the wait. */
+ * false: a signal or `q` has ended the wait. */
 bool recording_wait(struct log_writer *w, int signals);
 /* Begins when the folder has answered; reports that it continues after an interruption; ends it at its
  * maximum size. */

@@ -320,5 +320,5 @@ void source_keep_end(struct source *s)
 	struct err e;
 
 	if (s->keep && s->live.engine)
-		engine_detach(s->live.engine, pretrigger_sink(s->keep), &e);
+		keeping_end(s->keep, s->live.engine, s->signals, &e);
 }

@@ -299,10 +299,12 @@ static int finish_files(struct recorder *r, struct err *e)
 /* The end of the stream, and until it is all where it belongs. */
 static int detach(struct recorder *r, struct sink *sink, struct err *e)
 {
-	int failed = engine_detach(r->engine, sink, e);
+	int failed;
 
+	ttykeys_stop(&r->keys);
 	if (r->keep)
-		return failed;
+		return keeping_end(r->keep, r->engine, r->signals, e);
+	failed = engine_detach(r->engine, sink, e);
 	if (!r->to_pipe)
 		return finish_files(r, e);
 	return failed && left_by_reader(r) ? 0 : failed;
@@ -435,7 +437,7 @@ static int cmd_record(const struct options *o)
 		r.engine = engine_for(o, probes, &e);
 	}
 	if (r.engine && !r.to_pipe)
-		engine_unwatched(r.engine);
+		engine_unwatched(r.engine, LOG_CELL_ZOOM);
 	if (r.engine && o->keep_ns)
 		r.keep = keeping_new(o, r.engine, &e);
 	if (r.engine && (r.keep || !o->keep_ns) && engine_start(r.engine, &e) == 0) {

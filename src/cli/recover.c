@@ -39,17 +39,22 @@ static int cmd_recover(const struct options *o)
 	int rc;
 
 	progress_watch(signals_open(NULL));
-	rc = trace_recover(o->input, progress_step, NULL, &r, &e);
+	rc = trace_recover(o->input, o->force, progress_step, NULL, &r, &e);
 	progress_show(1);
 	return rc < 0 ? complain(&e) : report(&r, &e);
 }
+
+static const struct option_entry own[] = {
+	{"force", NULL, N_("replace FILE.bin if it exists by the recording in FILE.bin.nvmt"), FLAG(force)},
+};
+static const struct option_group options = {NULL, OPTIONS(own)};
 
 const struct verb verb_recover = {
 	.name = "recover",
 	.mode_value = true,
 	.operands = "FILE",
 	.summary = N_("complete an interrupted recording"),
-	.groups = {NULL},
+	.groups = {&options},
 	.finish = operands_input,
 	.run = cmd_recover,
 };

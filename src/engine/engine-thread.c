@@ -10,10 +10,11 @@
 
 #include "util/thread.h"
 
-#define HOLD_BACK_NS   (40 * NS_PER_MS) /* a mark may arrive this late and still be placed */
+#define COLLECT_EVERY_NS (25 * NS_PER_MS)
+#define HOLD_BACK_NS     (40 * NS_PER_MS) /* a mark may arrive this late and still be placed */
 /* At the start rows are not held back: the first frame is wanted soon, and there are no marks yet. */
-#define BEGIN_NS       (200 * NS_PER_MS)
-#define BEGIN_EVERY_NS (4 * NS_PER_MS)
+#define BEGIN_NS         (200 * NS_PER_MS)
+#define BEGIN_EVERY_NS   (4 * NS_PER_MS)
 
 void engine_describe(const struct engine *g, struct session *out)
 {
@@ -219,6 +220,26 @@ static int64_t look_after_reads(struct engine *g, int64_t now_ns)
 	return look_ns;
 }
 
+/* Rows before that time are delivered now. */
+static int64_t before_ns(const struct engine *g, bool begun, int64_t now_ns)
+{
+	int64_t held = now_ns - HOLD_BACK_NS;
+
+	if (begun)
+		return now_ns;
+	return g->cell_ns ? held - held % g->cell_ns : held;
+}
+
+/* The time of the next delivery. */
+static int64_t next_ns(const struct engine *g, bool begun, int64_t now_ns)
+{
+	if (begun)
+		return now_ns + BEGIN_EVERY_NS;
+	if (!g->cell_ns)
+		return now_ns + COLLECT_EVERY_NS;
+	return before_ns(g, begun, now_ns) + g->cell_ns + HOLD_BACK_NS;
+}
+
 void *engine_run(void *arg)
 {
 	struct engine *g = arg;
@@ -235,7 +256,7 @@ void *engine_run(void *arg)
 		int result;
 
 		begun = now - g->started_ns < BEGIN_NS;
-		until = now + (begun ? BEGIN_EVERY_NS : g->every_ns);
+		until = next_ns(g, begun, now);
 		order = await_order(g, look_ns < until ? look_ns : until);
 		sink = g->sink;
 		e = g->err;
@@ -247,7 +268,7 @@ void *engine_run(void *arg)
 		look_ns = look_after_reads(g, now);
 		is_warm = look(g, warm, now);
 		if (order == ORDER_NONE)
-			collector_run(&g->collector, now, begun ? now : now - HOLD_BACK_NS);
+			collector_run(&g->collector, now, before_ns(g, begun, now));
 		result = engine_carry_out(g, order, sink, e);
 
 		pthread_mutex_lock(&g->lock);

@@ -22,7 +22,7 @@ struct engine {
 	struct session *session; /* returned by engine_session() */
 	enum phase phase;        /* set by the controlling thread only */
 	int64_t started_ns;
-	int64_t every_ns; /* how often rows are collected; set before the thread starts */
+	int64_t cell_ns; /* rows are delivered by cells of this length; 0: as they come; set before the thread starts */
 	pthread_t thread;
 	struct pacer *pacer;
 	bool hangs; /* sampling hangs and was abandoned: do not touch samplers and probes any more */

@@ -10,11 +10,9 @@
 #include "util/intl.h"
 #include "util/thread.h"
 
-#define COLLECT_EVERY_NS (25 * NS_PER_MS)
-#define COLLECT_MOST_NS  (150 * NS_PER_MS) /* plus 40 ms held back; a writer has time until 250 ms */
-#define JOIN_NS          (NS_PER_S / 2)
-#define SOURCES_NS       (10 * NS_PER_MS) /* slower ones have no value in the first row */
-#define GRID_AFTER_NS    NS_PER_MS        /* delay of the first tick: the thread must run by then */
+#define JOIN_NS       (NS_PER_S / 2)
+#define SOURCES_NS    (10 * NS_PER_MS) /* slower ones have no value in the first row */
+#define GRID_AFTER_NS NS_PER_MS        /* delay of the first tick: the thread must run by then */
 
 static int init_locks(struct engine *g)
 {
@@ -84,7 +82,6 @@ struct engine *engine_new(struct probe_set *probes, const double hz[TIERS], stru
 		goto fail;
 	}
 	g->probes = probes;
-	g->every_ns = COLLECT_EVERY_NS;
 	memcpy(g->hz, hz, sizeof(g->hz));
 	g->marks_end = &g->marks;
 	g->next_id = 1;
@@ -170,9 +167,9 @@ int engine_set_nice(struct engine *g, int nice, struct err *e)
 	return 0;
 }
 
-void engine_unwatched(struct engine *g)
+void engine_unwatched(struct engine *g, int zoom)
 {
-	g->every_ns = COLLECT_MOST_NS;
+	g->cell_ns = INT64_C(1) << zoom;
 }
 
 void engine_add_lost(struct engine *g, uint64_t rows)

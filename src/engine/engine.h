@@ -29,9 +29,9 @@ int engine_start(struct engine *g, struct err *e);
  * Returns -1 and sets *e if not permitted. */
 int engine_set_nice(struct engine *g, int nice, struct err *e);
 
-/* Call before engine_start() if no screen or pipe shows the rows: they may then be delivered in larger
- * batches, up to 0.2 s after they were sampled. */
-void engine_unwatched(struct engine *g);
+/* Call before engine_start() if no screen or pipe shows the rows: all rows of a cell of 2^zoom ns are then
+ * delivered together, shortly after its end. */
+void engine_unwatched(struct engine *g, int zoom);
 
 /* Waits until the engine is warm: every tier has a row, and the CPU load covers its full window; this takes a
  * second at most. Returns false after timeout_ms (-1: no timeout), or if the engine does not run. */

@@ -245,7 +245,7 @@ static int begin(nvmtop_recorder *r, const char *path, const nvmtop_options *giv
 	r->engine = engine_new(probes, hz, e);
 	if (!r->engine)
 		return -1;
-	engine_unwatched(r->engine);
+	engine_unwatched(r->engine, LOG_CELL_ZOOM);
 	return start(r, o.marks != 0, e);
 }
 

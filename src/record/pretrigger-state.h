@@ -21,7 +21,9 @@ struct pretrigger {
 	char path[4096];
 	const struct session *about; /* as long as the sink is attached */
 	int64_t begin_ns;            /* of the session */
-	bool attached, ended;
+	bool attached, ended, stuck; /* stuck: the job does not end, and frees all of it if it does */
+	pretrigger_enough *enough;
+	void *enough_arg;
 
 	pthread_mutex_t lock; /* for all that follows */
 	pthread_cond_t wake;
@@ -39,20 +41,22 @@ struct pretrigger {
 	int64_t copied_ns;        /* rows up to then are in the present file */
 	bool written;             /* some stretch was requested: last_ns is the end of the latest */
 	int64_t last_ns;
-	bool quit;
+	bool quit, stop; /* stop: without waiting for the disk */
 	uint64_t triggers, marks;
 	struct pretrigger_file files[PRETRIGGER_FILES];
 	size_t n_files, n_failed;
 	struct job job;        /* records them */
 	bool started, writing; /* it was once; it runs */
 	unsigned number;       /* of the latest file; the job's */
+	char current[4096];    /* the file that it writes */
 };
 
 /* The newest row of all tiers. */
 int64_t pretrigger_newest_ns(const struct pretrigger *k);
 /* With the lock: there is a stretch to be recorded. */
 void pretrigger_write(struct pretrigger *k);
-/* Without it, and quit set: until all of it is. */
+/* Without it, and quit set: until all of it is, or there is enough of that. */
 void pretrigger_wait(struct pretrigger *k);
+void pretrigger_destroy(struct pretrigger *k);
 
 #endif

@@ -2,7 +2,6 @@
  * the disk; the ring does not, and goes on without it. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "record/naming.h"
 #include "record/pretrigger-state.h"
@@ -13,6 +12,7 @@
 #define COMING_NS  NS_PER_S /* how long rows are waited for that do not come */
 #define LOOK_NS    (NS_PER_S / 10)
 #define GIVE_UP_NS (10 * NS_PER_S)       /* at the end, with a disk that takes nothing */
+#define STOP_NS    (NS_PER_S / 2)        /* for the job to stop */
 #define QUEUED     ((uint64_t)256 << 10) /* bytes that may wait for it before more are read */
 #define CELL_NS    (INT64_C(1) << LOG_CELL_ZOOM)
 
@@ -225,14 +225,21 @@ static int copy_begin(struct copy *c)
 	return c->to->ops->begin(c->to, &c->about, &c->out->err);
 }
 
-static bool quitting(struct pretrigger *k)
+/* How long a disk that takes nothing is waited for. */
+static int64_t patience_ns(struct pretrigger *k)
 {
-	bool quit;
+	int64_t ns;
 
 	pthread_mutex_lock(&k->lock);
-	quit = k->quit;
+	ns = k->stop ? 0 : k->quit ? GIVE_UP_NS : INT64_MAX;
 	pthread_mutex_unlock(&k->lock);
-	return quit;
+	return ns;
+}
+
+static bool goes_on(void *k, double done)
+{
+	(void)done;
+	return patience_ns(k) > 0;
 }
 
 /* Until little, or nothing, waits for the disk.  False: writing failed, or the program is to end and
@@ -244,12 +251,14 @@ static bool wait_for_disk(struct pretrigger *k, struct log_writer *w, bool all)
 	int64_t since = 0;
 
 	for (;;) {
+		int64_t patience = patience_ns(k);
+
 		log_writer_stats(w, &s);
 		if (all ? log_writer_done(w) : s.failed || s.queued <= QUEUED)
 			return !s.failed;
-		if (since == 0 || s.bytes != bytes || !quitting(k))
+		if (since == 0 || s.bytes != bytes || patience == INT64_MAX)
 			since = clock_now_ns();
-		else if (clock_now_ns() - since > GIVE_UP_NS)
+		if (clock_now_ns() - since >= patience)
 			return false;
 		bytes = s.bytes;
 		log_writer_wait(w, clock_now_ns() + (all ? LOOK_NS : LOOK_NS / 10));
@@ -270,19 +279,18 @@ static void copy_run(struct copy *c)
 	if (log_writer_result(c->writer, &c->out->err) < 0)
 		return;
 	c->out->err.code = ERR_NONE;
-	log_writer_convert(c->writer, NULL, NULL, &c->out->err);
+	log_writer_convert(c->writer, goes_on, c->k, &c->out->err);
 }
 
 static void copy_end(struct copy *c)
 {
 	struct pretrigger_file *f = c->out;
 	struct log_writer_stats stats;
-	struct stat st;
 
 	log_writer_stats(c->writer, &stats);
 	memcpy(f->rows, stats.rows, sizeof(stats.rows));
 	f->marks = stats.marks;
-	f->bytes = stat(f->path, &st) == 0 ? (uint64_t)st.st_size : stats.bytes;
+	f->bytes = stats.bytes;
 	f->lost_rows += stats.lost_rows;
 	f->to_ns = c->ended ? c->newest_ns : c->until_ns;
 	log_writer_free(c->writer);
@@ -296,13 +304,21 @@ static void copy_end(struct copy *c)
 
 /* --- files --- */
 
+static void disk_hangs(const struct pretrigger *k, struct pretrigger_file *f)
+{
+	char shown[512];
+
+	text_printable(shown, sizeof(shown), k->current, strlen(k->current));
+	err_set(&f->err, ERR_FAILED, _("the disk does not respond: %s is not complete"), shown);
+}
+
 /* Under a name that nothing has yet: neither a recording nor what is left of one. */
 static void write_file(struct pretrigger *k, struct pretrigger_file *f)
 {
 	struct copy c = {.k = k, .out = f, .until_ns = f->to_ns};
 	bool over = k->o.force && k->path[0]; /* files that existed before, not its own */
 	const char *path = k->path;
-	char now[64] = "";
+	char now[64] = "", shown[512];
 	unsigned number = over ? k->number + 1 : 1;
 
 	if (!path[0]) {
@@ -311,12 +327,21 @@ static void write_file(struct pretrigger *k, struct pretrigger_file *f)
 	}
 	while (!c.writer) {
 		if (!part_path_free(path, over, &number, f->path, sizeof(f->path))) {
-			err_set(&f->err, ERR_FAILED, _("%s: no name is left for another file"), path);
+			text_printable(shown, sizeof(shown), path, strlen(path));
+			err_set(&f->err, ERR_FAILED, _("%s: no name is left for another file"), shown);
 			return;
 		}
+		pthread_mutex_lock(&k->lock);
+		memcpy(k->current, f->path, sizeof(k->current));
+		pthread_mutex_unlock(&k->lock);
 		c.writer = log_writer_new(f->path, over, &f->err);
 		if (!c.writer && trace_name_free(f->path, over))
 			return; /* the name was not taken meanwhile */
+	}
+	if (patience_ns(k) == 0) {
+		log_writer_free(c.writer);
+		disk_hangs(k, f);
+		return;
 	}
 	c.to = log_writer_sink(c.writer);
 	copy_run(&c);
@@ -332,9 +357,14 @@ static void file_add(struct pretrigger *k, const struct pretrigger_file *f)
 	k->files[k->n_files++ % PRETRIGGER_FILES] = *f;
 }
 
+static struct pretrigger *pretrigger_of(struct job *j)
+{
+	return (struct pretrigger *)((char *)j - offsetof(struct pretrigger, job));
+}
+
 static void write_stretches(struct job *j)
 {
-	struct pretrigger *k = (struct pretrigger *)((char *)j - offsetof(struct pretrigger, job));
+	struct pretrigger *k = pretrigger_of(j);
 	struct pretrigger_file f;
 
 	pthread_mutex_lock(&k->lock);
@@ -354,8 +384,28 @@ static void write_stretches(struct job *j)
 
 void pretrigger_wait(struct pretrigger *k)
 {
-	if (k->started)
-		job_done(&k->job, INT64_MAX);
+	struct pretrigger_file f = {.from_ns = k->now.from_ns, .to_ns = k->now.to_ns};
+	int64_t until = INT64_MAX;
+
+	while (k->started && !k->stuck && !job_done(&k->job, clock_now_ns() + LOOK_NS)) {
+		bool stop = !k->stop && k->enough && k->enough(k->enough_arg);
+
+		pthread_mutex_lock(&k->lock);
+		if (stop) {
+			k->stop = true;
+			until = clock_now_ns() + STOP_NS;
+		} else if (clock_now_ns() >= until) {
+			k->stuck = true;
+			disk_hangs(k, &f);
+			file_add(k, &f);
+		}
+		pthread_mutex_unlock(&k->lock);
+	}
+}
+
+static void drop(struct job *j)
+{
+	pretrigger_destroy(pretrigger_of(j));
 }
 
 void pretrigger_write(struct pretrigger *k)
@@ -364,8 +414,9 @@ void pretrigger_write(struct pretrigger *k)
 
 	if (k->writing)
 		return;
-	pretrigger_wait(k); /* it has nothing more to do */
-	k->started = k->writing = job_start(&k->job, write_stretches, NULL, &f.err) == 0;
+	if (k->started)
+		job_done(&k->job, INT64_MAX); /* it has nothing more to do */
+	k->started = k->writing = job_start(&k->job, write_stretches, drop, &f.err) == 0;
 	if (k->writing)
 		return;
 	k->now.is = false;

@@ -371,11 +371,25 @@ bool pretrigger_file(struct pretrigger *k, size_t i, struct pretrigger_file *out
 	return there;
 }
 
+void pretrigger_end_when(struct pretrigger *k, pretrigger_enough *enough, void *arg)
+{
+	k->enough = enough;
+	k->enough_arg = arg;
+}
+
 void pretrigger_free(struct pretrigger *k)
 {
 	if (!k)
 		return;
 	end(&k->sink, NULL);
+	if (k->stuck)
+		job_cancel(&k->job);
+	else
+		pretrigger_destroy(k);
+}
+
+void pretrigger_destroy(struct pretrigger *k)
+{
 	log_builder_free(k->builder);
 	chunk_ring_free(&k->ring);
 	for (int t = 0; t < TIERS; t++)

@@ -24,6 +24,9 @@ struct pretrigger_options {
 	const struct condition *when;         /* bound, copied; NULL: only pretrigger_trigger() */
 };
 
+/* Polled at the end: what is not on the disk yet is not waited for any more. */
+typedef bool pretrigger_enough(void *arg);
+
 #define PRETRIGGER_MIN_NS (NS_PER_S / 10)
 
 struct pretrigger;
@@ -32,6 +35,7 @@ struct pretrigger;
 struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const struct session *about,
 				  struct err *e);
 struct sink *pretrigger_sink(struct pretrigger *k); /* end() waits for the files */
+void pretrigger_end_when(struct pretrigger *k, pretrigger_enough *enough, void *arg);
 void pretrigger_free(struct pretrigger *k);         /* after end() */
 
 /* Write out what is held at t_ns (not later than now); the label is that of its

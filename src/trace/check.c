@@ -346,7 +346,7 @@ static int check_version1(struct check *c, int fd, const char *shown, struct err
 }
 
 /* Other programs read version 1, nvmtop the log behind it. */
-static int check_both(struct check *c, const char *path, struct err *e)
+static int check_both(struct check *c, const char *path, const char *shown, struct err *e)
 {
 	struct trace *t = trace_open(path, e);
 	int fd = t ? open(path, O_RDONLY | O_CLOEXEC) : -1, rc = -1;
@@ -355,7 +355,7 @@ static int check_both(struct check *c, const char *path, struct err *e)
 	if (fd >= 0)
 		rc = nvmt1_rows(t, fd, &differs);
 	if (rc < 0 && t)
-		err_sys(e, ERR_FAILED, errno, _("cannot read %s"), path);
+		err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
 	if (differs)
 		report(c, _("the samples of version 1 are not those of the log behind them, from offset %llu on"),
 		       (unsigned long long)differs);
@@ -387,7 +387,7 @@ int trace_check(const char *path, void (*found)(void *to, const char *text), voi
 	else
 		rc = check_log(&c, fd, (uint64_t)log, shown, e);
 	if (rc == 0 && out->version1 && log && !c.stopped)
-		rc = check_both(&c, path, e);
+		rc = check_both(&c, path, shown, e);
 	if (rc == 0 && c.stopped)
 		return err_set(e, ERR_FAILED, _("stopped: %s was not checked to its end"), shown);
 	return rc;

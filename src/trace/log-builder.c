@@ -55,7 +55,7 @@ struct log_builder {
 	struct clock_anchor start; /* of this output: nothing in it is older */
 	bool ending;
 	int64_t cut_ns; /* where the next one begins; INT64_MAX: it is not known */
-	char previous[NAME_MAX + 1], next[NAME_MAX + 1];
+	char previous[NAME_MAX + 1], name[NAME_MAX + 1], next[NAME_MAX + 1]; /* name: of this output */
 	uint8_t boot[16];
 };
 
@@ -566,14 +566,15 @@ static void output_begin(struct log_builder *b, int64_t start_ns)
 	b->closed_span = b->like_span = INT64_MIN;
 	b->newest_cell = log_cell(start_ns);
 	b->options.part++;
+	memcpy(b->previous, b->name, sizeof(b->previous));
 	b->options.previous = b->previous;
 	put_meta(b, b->newest_cell);
 }
 
-void log_builder_split(struct log_builder *b, int64_t cut_ns, const char *previous, const char *next)
+void log_builder_split(struct log_builder *b, int64_t cut_ns, const char *name, const char *next)
 {
 	b->cut_ns = cut_ns;
-	snprintf(b->previous, sizeof(b->previous), "%s", previous);
+	snprintf(b->name, sizeof(b->name), "%s", name);
 	snprintf(b->next, sizeof(b->next), "%s", next);
 }
 
@@ -595,11 +596,11 @@ static int64_t waiting_ns(const struct log_builder *b)
 	return ns;
 }
 
-void log_builder_restart(struct log_builder *b, const char *previous)
+void log_builder_restart(struct log_builder *b, const char *name)
 {
 	int64_t ns = waiting_ns(b), newest = (b->newest_cell + 1) << LOG_CELL_ZOOM;
 
-	log_builder_split(b, INT64_MAX, previous, "");
+	log_builder_split(b, INT64_MAX, name, "");
 	output_begin(b, ns == INT64_MAX ? newest : ns);
 }
 

@@ -61,10 +61,10 @@ uint64_t log_builder_bytes(const struct log_builder *b); /* of this output */
 
 /* A split recording.  What is older than cut_ns, a multiple of the length of a cell, is still for
  * this output: as soon as all of it is here, END comes and names the next output, which begins
- * with META.  previous: the name of this one. */
-void log_builder_split(struct log_builder *b, int64_t cut_ns, const char *previous, const char *next);
+ * with META.  name: of this one. */
+void log_builder_split(struct log_builder *b, int64_t cut_ns, const char *name, const char *next);
 /* This output takes nothing more, not even its end: what comes is for the next. */
-void log_builder_restart(struct log_builder *b, const char *previous);
+void log_builder_restart(struct log_builder *b, const char *name);
 void log_builder_limit(struct log_builder *b, uint64_t limit); /* as in the options */
 /* Before that: a chunk which it did not take after all.  Its rows are lost, its marks, gaps and
  * changes are for the next. */

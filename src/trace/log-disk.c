@@ -33,6 +33,7 @@ struct disk_job {
 	struct part file; /* with a duplicate descriptor */
 	bool sync, list;
 	int num; /* errno of the sync */
+	int64_t ended_ns;
 	bool removed, moved;
 };
 
@@ -56,6 +57,7 @@ static void disk_run(struct job *j)
 		d->num = errno;
 	if (d->list)
 		log_file_list(d->file.path);
+	d->ended_ns = clock_now_ns();
 	if (fstat(d->file.fd, &st) < 0)
 		return;
 	d->removed = st.st_nlink == 0;
@@ -99,12 +101,15 @@ static void job_ended(struct log_writer *w, const struct disk_job *d)
 {
 	bool current = w->file.fd >= 0 && d->file.since_ns == w->file.since_ns;
 
+	char shown[PATH_MAX];
+
 	if (d->num && !current && d->file.part < w->n_files) {
 		w->files[d->file.part].complete = false;
-		err_sys(&w->stats.last, ERR_FAILED, d->num, _("recording to %s ended early"), d->file.path);
+		text_printable(shown, sizeof(shown), d->file.path, strlen(d->file.path));
+		err_sys(&w->stats.last, ERR_FAILED, d->num, _("recording to %s ended early"), shown);
 	}
 	if (d->sync && w->options.sync_ns > 0)
-		w->sync_ns = clock_now_ns() + w->options.sync_ns;
+		w->sync_ns = d->ended_ns + w->options.sync_ns;
 	if (!current)
 		return;
 	w->found |= !d->removed && !d->moved;
@@ -129,9 +134,9 @@ static void jobs_look(struct log_writer *w)
 		job_ended(w, d);
 		disk_drop(&d->job);
 	}
-	if (w->output != OUT_FILE || w->file.fd < 0 || w->jobs || now < w->look_ns)
-		return;
 	sync = w->options.sync_ns > 0 && w->unsynced && now >= w->sync_ns;
+	if (w->output != OUT_FILE || w->file.fd < 0 || w->jobs || (now < w->look_ns && !sync))
+		return;
 	w->look_ns = now + LOOK_NS;
 	fd = dup(w->file.fd);
 	if (fd >= 0)
@@ -282,6 +287,7 @@ static void file_failed(struct log_writer *w, int num)
 	int64_t now = clock_now_ns(), lasted = now - w->file.since_ns;
 	unsigned part = w->file.part;
 	struct err *e = &w->stats.last;
+	char path[PATH_MAX];
 
 	if (!w->go_on || w->quit || w->output != OUT_FILE) {
 		if (!w->stats.failed)
@@ -303,7 +309,7 @@ static void file_failed(struct log_writer *w, int num)
 		w->part++;
 		w->cutting = false;
 		w->made += w->file.bytes;
-		log_builder_restart(w->builder, w->file.path);
+		log_builder_restart(w->builder, writer_part_name(w, w->file.number, path));
 	}
 }
 

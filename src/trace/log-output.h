@@ -74,6 +74,8 @@ struct log_writer {
 
 /* A file of that number was made.  0, or errno. */
 int writer_part_add(struct log_writer *w, unsigned number);
+/* Its name without the folder, in path. */
+const char *writer_part_name(const struct log_writer *w, unsigned number, char path[PATH_MAX]);
 /* At the end of the thread; lets go of the lock. */
 void writer_leave(struct log_writer *w);
 

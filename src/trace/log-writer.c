@@ -53,16 +53,23 @@ static bool by_group(const struct log_writer *w)
 	return w->limits.split_ns >= GROUPS_NS;
 }
 
-static void split(struct log_writer *w, int64_t cut_ns)
+const char *writer_part_name(const struct log_writer *w, unsigned number, char path[PATH_MAX])
 {
-	char next[PATH_MAX];
 	const char *slash;
 
-	part_path(w->path, w->next.number, next, sizeof(next));
-	slash = strrchr(next, '/');
+	part_path(w->path, number, path, PATH_MAX);
+	slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+static void split(struct log_writer *w, int64_t cut_ns)
+{
+	char this[PATH_MAX], next[PATH_MAX];
+
 	w->cutting = true;
 	w->cut_ns = cut_ns;
-	log_builder_split(w->builder, cut_ns, w->shown, slash ? slash + 1 : next);
+	log_builder_split(w->builder, cut_ns, writer_part_name(w, w->file.number, this),
+			  writer_part_name(w, w->next.number, next));
 }
 
 /* Before rows up to until_ns are taken: is the file, or the recording, to end? */
@@ -445,19 +452,29 @@ bool log_writer_file(struct log_writer *w, size_t i, char *path, size_t size, bo
 	return part_path(w->path, f.number, name, sizeof(name)) == 0 && log_file_name(name, path, size) == 0;
 }
 
+static uint64_t size_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
 /* Version 1 begins with the numbers of its rows, so it can only be written when all of them
  * are known.  The log is removed once the file that takes its place is complete. */
 int log_writer_convert(struct log_writer *w, nvmt1_progress *progress, void *arg, struct err *e)
 {
 	char path[PATH_MAX], log[PATH_MAX];
+	uint64_t before;
 
 	for (size_t i = 0; log_writer_file(w, i, log, sizeof(log), NULL); i++) {
 		if (!log_file_final(log, path, sizeof(path)))
 			continue;
+		before = size_of(log);
 		if (nvmt1_finish(log, path, w->force && i == 0, progress, arg, e) < 0)
 			return -1;
 		pthread_mutex_lock(&w->lock);
 		w->files[i].converted = true;
+		w->stats.bytes += size_of(path) - before;
 		pthread_mutex_unlock(&w->lock);
 	}
 	return 0;

@@ -82,7 +82,7 @@ enum log_tag {
 	LOG_TAG_PART
 };
 
-enum log_reason { LOG_STOPPED, LOG_SPLIT, LOG_LIMIT, LOG_DISK, LOG_COMMAND_ENDED };
+enum log_reason { LOG_STOPPED, LOG_SPLIT, LOG_LIMIT, LOG_COMMAND_ENDED = 4 };
 
 /* Bytes that are made.  What is put after memory ran out is dropped, and failed stays true. */
 struct log_bytes {

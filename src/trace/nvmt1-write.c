@@ -223,6 +223,23 @@ static int publish(int fd, const char *temporary, const char *path)
 	return 0;
 }
 
+/* A file beside path, under a name that nothing has. */
+static int temporary_make(const char *path, char *name, size_t size)
+{
+	int n, fd;
+
+	for (unsigned i = 1;; i++) {
+		n = i == 1 ? snprintf(name, size, "%s.tmp", path) : snprintf(name, size, "%s.%u.tmp", path, i);
+		if (n < 0 || (size_t)n >= size) {
+			errno = ENAMETOOLONG;
+			return -1;
+		}
+		fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd >= 0 || errno != EEXIST)
+			return fd;
+	}
+}
+
 int nvmt1_write(struct trace *t, const char *path, bool force, nvmt1_progress *progress, void *arg, struct err *e)
 {
 	char temporary[PATH_MAX], shown[512];
@@ -230,8 +247,6 @@ int nvmt1_write(struct trace *t, const char *path, bool force, nvmt1_progress *p
 	int rc = -1;
 
 	text_printable(shown, sizeof(shown), path, strlen(path));
-	if (snprintf(temporary, sizeof(temporary), "%s.tmp", path) >= (int)sizeof(temporary))
-		return err_sys(e, ERR_FAILED, ENAMETOOLONG, _("cannot write %s"), shown);
 	if (log_file_check(path, force, e) < 0)
 		return -1;
 	o = output_new(t);
@@ -239,8 +254,7 @@ int nvmt1_write(struct trace *t, const char *path, bool force, nvmt1_progress *p
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	o->progress = progress;
 	o->arg = arg;
-	unlink(temporary);
-	o->fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	o->fd = temporary_make(path, temporary, sizeof(temporary));
 	o->error = o->fd < 0 ? errno : 0;
 	if (!o->error)
 		put_all(o);
@@ -252,7 +266,7 @@ int nvmt1_write(struct trace *t, const char *path, bool force, nvmt1_progress *p
 		rc = 0;
 	if (o->fd >= 0)
 		close(o->fd);
-	if (rc < 0)
+	if (rc < 0 && o->fd >= 0)
 		unlink(temporary);
 	free(o);
 	return rc;
@@ -273,8 +287,8 @@ int nvmt1_finish(const char *log, const char *path, bool force, nvmt1_progress *
 	trace_close(t);
 	text_printable(shown, sizeof(shown), path, strlen(path));
 	if (rc < 0)
-		return err_set(e, ERR_DAMAGED, _("%s; the recording is %s.nvmt: nvmtop recover %s completes it"), failed.text,
-			       shown, shown);
+		return err_set(e, ERR_DAMAGED, _("%s; the recording is %s.nvmt: nvmtop recover %s%s completes it"),
+			       failed.text, shown, access(path, F_OK) == 0 ? "--force " : "", shown);
 	if (unlink(log) < 0)
 		return err_sys(e, ERR_FAILED, errno, _("%s is complete, but %s.nvmt could not be removed"), shown, shown);
 	log_file_list(path);

@@ -165,22 +165,19 @@ static bool is_recorded(int fd)
 /* The log of a recording to a .bin, and the .bin. */
 static int find_log(const char *path, char *log, char *bin, size_t size)
 {
-	bool is_log = log_file_final(path, bin, size);
-	int n = snprintf(log, size, "%s%s", path, is_log ? "" : ".nvmt");
-
-	if (n < 0 || (size_t)n >= size)
+	if (log_file_final(path, bin, size))
+		return snprintf(log, size, "%s", path) < (int)size ? 0 : -1;
+	if (log_file_name(path, log, size) < 0)
 		return -1;
-	if (is_log)
-		return 0;
 	bin[0] = '\0';
-	if (access(path, F_OK) < 0 && access(log, F_OK) == 0)
+	if (strcmp(path, log) && access(log, F_OK) == 0)
 		snprintf(bin, size, "%s", path);
 	else
 		snprintf(log, size, "%s", path);
 	return 0;
 }
 
-int trace_recover(const char *path, nvmt1_progress *progress, void *arg, struct recovery *out, struct err *e)
+int trace_recover(const char *path, bool force, nvmt1_progress *progress, void *arg, struct recovery *out, struct err *e)
 {
 	char log[sizeof(out->path)], bin[sizeof(out->path)], shown[512];
 	int fd, rc;
@@ -212,8 +209,29 @@ int trace_recover(const char *path, nvmt1_progress *progress, void *arg, struct 
 	}
 	close(fd);
 	if (rc == 0 && bin[0]) {
-		rc = nvmt1_finish(log, bin, false, progress, arg, e);
+		rc = nvmt1_finish(log, bin, force, progress, arg, e);
 		out->complete = false;
 	}
 	return rc;
+}
+
+bool trace_unfinished(const char *path, struct err *e)
+{
+	struct flock recorder = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	char log[4096], shown[512];
+	bool found = false;
+	int fd;
+
+	if (log_file_name(path, log, sizeof(log)) < 0 || !strcmp(path, log))
+		return false;
+	fd = open(log, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	found = fcntl(fd, F_OFD_GETLK, &recorder) < 0 || recorder.l_type == F_UNLCK;
+	close(fd);
+	text_printable(shown, sizeof(shown), path, strlen(path));
+	if (found)
+		err_set(e, ERR_FAILED, _("%s.nvmt is an unfinished recording: nvmtop recover %s%s completes it"), shown,
+			access(path, F_OK) == 0 ? "--force " : "", shown);
+	return found;
 }

@@ -3,37 +3,9 @@
 # and it is said.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 
-# write() and fdatasync() of files wait as long as a file says so.
-cat >disk.c <<'END'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-static void wait_for(int fd, const char *what)
-{
-	char name[4096];
-	struct stat st;
-	strcat(strcat(strcpy(name, getenv("DISK")), "/"), what);
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		while (access(name, F_OK) == 0)
-			usleep(10000);
-}
-ssize_t write(int fd, const void *p, size_t n)
-{
-	wait_for(fd, "write.hangs");
-	return ((ssize_t (*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write"))(fd, p, n);
-}
-int fdatasync(int fd)
-{
-	wait_for(fd, "sync.hangs");
-	return ((int (*)(int))dlsym(RTLD_NEXT, "fdatasync"))(fd);
-}
-END
-DISK=$scratch
+DISK=$(pwd -P)
 export DISK
-if ! ${CC:-cc} -shared -fPIC -o disk.so disk.c -ldl 2>/dev/null ||
+if ! ${CC:-cc} -shared -fPIC -o disk.so "$NVMTOP_SRC/tests/tools/slowdisk.c" -ldl 2>/dev/null ||
     ! LD_PRELOAD=$scratch/disk.so $EMU "$NVMTOP" --version 2>&1 | grep -q '^nvmtop' ||
     LD_PRELOAD=$scratch/disk.so $EMU "$NVMTOP" --version 2>&1 | grep -qi preload; then
     echo '1..0 # SKIP nothing can be preloaded here: build without sanitizers, for this machine'
@@ -46,7 +18,7 @@ begin() {
     file=$1
     soon grown 20000
 }
-grown() { test "$(wc -c <"$file")" -ge "$1"; }
+grown() { test "$(cat "$file" "$file.nvmt" 2>/dev/null | wc -c)" -ge "$1"; }
 all_there() { judge "$file" "t['end'] and not [g for g in t['gaps'] if g['cause'] == 1] and t['counts']['fast'] > 2000"; }
 
 # Syncs that take longer than the time between them.
@@ -61,6 +33,12 @@ kill -TERM $pid
 wait $pid
 ok 'a sync that hangs: status 0' is "$?" 0
 ok 'a sync that hangs: nothing is lost' all_there
+
+# Some 20 syncs in 3 s, and not one a second.
+rm -f syncs
+begin often.nvmt --sync 0.1 --duration 3
+wait $pid
+ok 'a short time between syncs: kept' test "$(wc -c <syncs)" -ge 8
 
 # Writes that take seconds.
 begin write.nvmt
@@ -98,6 +76,26 @@ wait $pid
 ok 'a disk that answers meanwhile: status 0' is "$?" 0
 ok 'a disk that answers meanwhile: all is there' judge late.nvmt "t['end'] and not [g for g in t['gaps'] if g['cause'] == 1]"
 
+# Version 1 is written when all of the log is on the disk.
+: >convert.hangs
+begin convert.bin --duration 1
+soon test -e convert.bin.tmp
+kill -INT $pid
+rm convert.hangs
+wait $pid
+ok 'Ctrl-C while a .bin is written: status 3' is "$?" 3
+ok 'the command that completes it is named' says err 'the recording is convert.bin.nvmt: nvmtop recover convert.bin completes it'
+ok 'and nothing else is left' is "$(echo convert.bin*)" convert.bin.nvmt
+run nvmtop recover convert.bin
+ok 'which does' judge convert.bin "t['counts']['fast'] > 100"
+: >convert.full
+begin full.bin --duration 1
+wait $pid
+ok 'a disk that is full then: status 3' is "$?" 3
+ok 'the command that completes it is named, and why' says err 'No space left on device; .* nvmtop recover full.bin completes it'
+ok 'and nothing else is left' is "$(echo full.bin*)" full.bin.nvmt
+rm convert.full
+
 # Before a trigger, and after it: what is kept is kept meanwhile.
 file=kept.nvmt
 LD_PRELOAD=$scratch/disk.so $EMU "$NVMTOP" --demo --record --keep 1 --after 1 -o $file 2>err &
@@ -121,4 +119,24 @@ ok 'a disk that hangs at the end: status 1' is "$?" 1
 ok 'after 10 s' test $(($(date +%s) - began)) -lt 15
 ok 'which is said' says err 'the disk does not respond'
 rm write.hangs
+# ends FILE WHAT SENTENCE: the second Ctrl-C, while that hangs
+ends() {
+    LD_PRELOAD=$scratch/disk.so $EMU "$NVMTOP" --demo --record --keep 1 -o "$1" 2>err &
+    pid=$!
+    soon grep 'keeping the last' err
+    : >"$2"
+    kill -USR2 $pid
+    sleep 1.5
+    kill -INT $pid
+    ok "$1: a disk that hangs at the end: said" soon grep 'waiting for it, Ctrl-C ends without it' err
+    began=$(date +%s%N)
+    kill -INT $pid
+    wait $pid
+    ok "$1: the second Ctrl-C ends it: status 1" is "$?" 1
+    ok "$1: within 2 s" test $(($(date +%s%N) - began)) -lt 2000000000
+    ok "$1: what is not on the disk is named" says err "the disk does not respond: $3"
+    rm "$2"
+}
+ends second.nvmt write.hangs 'the last .* of second.nvmt are not written'
+ends second.bin convert.hangs 'second.bin is not complete'
 done_testing

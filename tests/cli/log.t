@@ -26,8 +26,10 @@ ok 'and back' cmp a.nvmt.csv c.nvmt.csv
 run nvmtop --demo --record a.nvmt --duration 1
 ok 'it is not overwritten' is "$status" 1
 
-run nvmtop --demo --record s.nvmt --split 1 --duration 2.5
+run nvmtop --demo --record ./s.nvmt --split 1 --duration 2.5
 ok 'in several files' is "$(ls s*.nvmt | tr '\n' ' ')" 's.2.nvmt s.3.nvmt s.nvmt '
+previous() { $reader "$1" | grep -o '"previous": "[^"]*"' | cut -d '"' -f 4; }
+ok 'each names the one before' is "$(previous s.nvmt) $(previous s.2.nvmt) $(previous s.3.nvmt)" ' s.nvmt s.2.nvmt'
 rows() { nvmtop --export jsonl "$1" | grep -c '"row":"fast"'; }
 sum=$(($(rows s.nvmt) + $(rows s.2.nvmt) + $(rows s.3.nvmt)))
 ok 'with each row once' says err "samples: *$sum fast"

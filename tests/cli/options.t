@@ -110,7 +110,7 @@ ok 'escape sequences in arguments do not reach the terminal' sh -c '! grep -q "$
 wrong 'an option of another verb' record --per 5
 ok 'an option of another verb: which one has it' says err '--per is not an option of nvmtop record, but of nvmtop report'
 wrong 'an option of several others' boards --force
-ok 'an option of several others: they are named' says err 'but of nvmtop record, nvmtop export, nvmtop cut, nvmtop join$'
+ok 'an option of several others: they are named' says err 'but of nvmtop record, nvmtop recover, nvmtop export, nvmtop cut, nvmtop join$'
 wrong 'an option of no verb' report --frobnicate x
 wrong 'a misspelt option of a verb' record --durtion 5
 ok 'a misspelt option of a verb: the one that was meant' says err 'did you mean --duration?'

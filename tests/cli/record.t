@@ -28,10 +28,15 @@ ok 'the powered-down ones are NaN' judge orin.nvmt "all((f['nan'] == t['counts']
 ok 'twelve cores' judge orin.nvmt "sum(n.startswith('cpu') and n.endswith('.util') and n != 'cpu.util' for n in t['fast']['fields']) == 12"
 
 # A name that ends in .bin: version 1, for the programs that read nothing else, and the log behind it.
+echo mine >orin.bin.tmp
 run nvmtop --record --sysroot "$roots/agx_orin-36" --duration 1 -o orin.bin
+ok 'version 1: a file that is called orin.bin.tmp stays' is "$(cat orin.bin.tmp)" mine
+rm orin.bin.tmp
 ok 'version 1: status 0' is "$status" 0
 ok 'version 1: no log beside it' is "$(ls orin.bin*)" orin.bin
 ok 'version 1: the summary names it' says err 'recorded .* in orin.bin ('
+size=$("$python" -c 'import os; n = os.stat("orin.bin").st_size / 1000; print(f"{n:.{int(n < 99.95)}f} kB")')
+ok 'version 1: and its size' says err "orin.bin ($size)"
 ok 'version 1: the board' judge orin.bin "t['board'] == 'agx_orin' and t['cores'] == 12"
 ok 'version 1: four rails with their names' judge orin.bin "t['rail_names'] == ['VDD_GPU_SOC', 'VDD_CPU_CV', 'VIN_SYS_5V0', 'VDDQ_VDD2_1V8AO']"
 ok 'version 1: the powered-down zones are NaN' judge orin.bin "len(t['zone_names']) == 11 and all((t['slow']['fields'][name]['nan'] == t['counts']['slow']) == (name in ('gpu-thermal', 'cv0-thermal', 'cv1-thermal', 'cv2-thermal')) for name in t['zone_names'])"
@@ -109,6 +114,20 @@ if test "$(id -u)" = 0 && setpriv --bounding-set=-sys_nice true 2>/dev/null; the
     ok 'in one sentence' one_line err
 else
     skip 'without SCHED_FIFO' 'it takes root and setpriv to give the right away: run it as root'
+fi
+# The kinds of threads that docs/architecture.md has, and no others.
+threads() {
+    sed -E 's/^nvmtop-(files|gpu|emc|rails|nvml|state)$/reader/' /proc/$pid/task/*/comm | sort -u | tr '\n' ' '
+}
+seven() { is "$(threads)" 'nvmtop nvmtop-disk nvmtop-engine nvmtop-job nvmtop-marks nvmtop-sampler reader '; }
+if test -z "${EMU:-}"; then
+    "$NVMTOP" --record --sysroot "$roots/agx_orin-36" threads.nvmt 2>err &
+    pid=$!
+    ok 'a recorder has seven kinds of threads' soon seven
+    kill $pid
+    wait $pid
+else
+    skip 'a recorder has seven kinds of threads' 'an emulator has threads of its own'
 fi
 # The joules of a recording begin at 0, also where it holds what was before it began.
 joules() {

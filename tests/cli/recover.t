@@ -61,6 +61,19 @@ ok 'which is sound' is "$status" 0
 run nvmtop --recover a.bin
 ok 'and complete' says err 'is complete'
 
+# Beside a .bin that is there already.
+nvmtop --demo --record --duration 0.3 b.bin 2>err
+nvmtop --demo --record --duration 1 b.bin.nvmt 2>err
+cp b.bin before
+run nvmtop recover b.bin
+ok 'a .bin that exists: status 3' is "$status" 3
+ok 'it is not replaced' cmp before b.bin
+ok 'the command that does is named' says err 'nvmtop recover --force b.bin completes it'
+run nvmtop recover --force b.bin
+ok 'which does' is "$status" 0
+ok 'by the log beside it' judge b.bin "t['counts']['fast'] > 500"
+ok 'and nothing else is left' is "$(echo b.bin*)" b.bin
+
 run nvmtop --recover never.nvmt
 ok 'never recorded: status 1' is "$status" 1
 echo 'this is no recording' >text

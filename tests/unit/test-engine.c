@@ -31,7 +31,7 @@ struct recorder {
 	bool gap_open[TIERS]; /* a gap was told and no row yet after it */
 	int64_t gap_to_ns[TIERS];
 	size_t hangs[TIERS]; /* not 0: the column that is not read */
-	bool may_be_late; /* marks may come after newer rows */
+	bool may_be_late;    /* marks may come after newer rows */
 	void (*at_rows)(struct recorder *r);
 	struct engine *marks_it; /* begin() sets a mark there, with this number */
 	uint64_t id_at_begin;
@@ -578,6 +578,76 @@ static void streams_come_and_go(void **state)
 	engine_free(g);
 }
 
+#define CELL_ZOOM 27
+
+struct pieces {
+	struct sink sink;
+	int64_t newest, given; /* cells: of the newest row, and as it was after the last pieces */
+	atomic_uint cells, split;
+};
+
+static int pieces_begin(struct sink *s, const struct session *about, struct err *e)
+{
+	(void)s;
+	(void)about;
+	(void)e;
+	return 0;
+}
+
+static void pieces_rows(struct sink *s, const struct rows *r)
+{
+	struct pieces *p = (struct pieces *)(void *)s;
+
+	for (size_t i = 0; r->tier == TIER_FAST && i < r->n; i++) {
+		int64_t cell = r->t_ns[i] >> CELL_ZOOM;
+
+		p->split += cell == p->given;
+		p->cells += cell != p->newest;
+		p->given = cell == p->given ? 0 : p->given;
+		p->newest = cell;
+	}
+}
+
+static void pieces_gap(struct sink *s, const struct gap *g)
+{
+	(void)s;
+	(void)g;
+}
+
+static void pieces_rest(struct sink *s)
+{
+	struct pieces *p = (struct pieces *)(void *)s;
+
+	p->given = p->newest;
+}
+
+static int pieces_end(struct sink *s, struct err *e)
+{
+	(void)s;
+	(void)e;
+	return 0;
+}
+
+/* What nobody watches comes a whole cell at a time, but for a row that a busy machine delays. */
+static void unwatched_rows_come_by_the_cell(void **state)
+{
+	static const struct sink_ops ops = {pieces_begin, pieces_rows, NULL, pieces_gap,
+					    pieces_end,   pieces_rest, NULL};
+	struct engine *g = live(live_rig());
+	struct pieces p = {.sink.ops = &ops};
+	struct err e;
+
+	(void)state;
+	engine_unwatched(g, CELL_ZOOM);
+	assert_int_equal(engine_start(g, &e), 0);
+	usleep(300000); /* at the beginning they come at once */
+	assert_int_equal(engine_attach(g, &p.sink, false, &e), 0);
+	while (p.cells < 12)
+		usleep(10000);
+	assert_true(p.split < p.cells / 2);
+	engine_free(g);
+}
+
 static void marks_restart_with_a_recording(void **state)
 {
 	struct engine *g = live(live_rig());
@@ -861,6 +931,7 @@ int main(void)
 		cmocka_unit_test(late_marks_keep_their_time),
 		cmocka_unit_test(marks_belong_to_a_stream),
 		cmocka_unit_test(streams_come_and_go),
+		cmocka_unit_test(unwatched_rows_come_by_the_cell),
 		cmocka_unit_test(marks_restart_with_a_recording),
 		cmocka_unit_test(marks_while_it_begins),
 		cmocka_unit_test(session_is_the_rigs),

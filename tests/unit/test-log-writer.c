@@ -316,7 +316,7 @@ static void full_disk(void **state)
 /* A disk that holds every sync while `held`. */
 static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t answers = PTHREAD_COND_INITIALIZER;
-static bool held;
+static bool held, broken;
 static unsigned syncs;
 
 int __real_fdatasync(int fd);
@@ -328,7 +328,8 @@ int __wrap_fdatasync(int fd)
 	while (held)
 		pthread_cond_wait(&answers, &disk);
 	pthread_mutex_unlock(&disk);
-	return __real_fdatasync(fd);
+	errno = EIO;
+	return broken ? -1 : __real_fdatasync(fd);
 }
 
 static void disk_hold(bool hold)
@@ -394,6 +395,32 @@ static void held_sync(void **state)
 	free(f.p);
 }
 
+/* Its name is printable in the sentence. */
+static void sync_fails(void **state)
+{
+	char name[160];
+	struct err e = {.code = ERR_NONE};
+	struct log_writer *w;
+	struct sink *s;
+
+	(void)state;
+	snprintf(name, sizeof(name), "%s/a\033[31m.nvmt", folder);
+	w = log_writer_new(name, false, &e);
+	assert_non_null(w);
+	log_writer_options(w)->sync_ns = 0;
+	s = log_writer_sink(w);
+	assert_int_equal(s->ops->begin(s, &about, NULL), 0);
+	push(s, START, 1);
+	broken = true;
+	assert_int_equal(s->ops->end(s, &e), -1);
+	broken = false;
+	assert_int_equal(e.num, EIO);
+	assert_non_null(strstr(e.text, "ended early"));
+	assert_null(strchr(e.text, '\033'));
+	log_writer_free(w);
+	assert_int_equal(unlink(name), 0);
+}
+
 static void names(void **state)
 {
 	struct log_writer *w = writer(false), *other;
@@ -429,6 +456,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(deaf_reader, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(full_disk, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(held_sync, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(sync_fails, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(long_pause, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(many_marks, set_up, tear_down),

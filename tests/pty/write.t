@@ -1,0 +1,99 @@
+#!/bin/sh
+# A disk that takes nothing while the screen records, and at the end: it is said, a second `q`
+# ends the wait for it, and the terminal is given back before a .bin is written.
+. "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
+need "$program"
+src=$(cd "${NVMTOP_SRC:-.}" && pwd)
+NVMTOP_BOARDS=${NVMTOP_BOARDS:-$src/boards}
+export NVMTOP_BOARDS
+case $program in /*) ;; *) program=$(pwd)/$program ;; esac
+
+pty_begin 100x30
+DISK=$(cd "$tmp" && pwd -P)
+export DISK
+if ! ${CC:-cc} -shared -fPIC -o "$tmp/disk.so" "$src/tests/tools/slowdisk.c" -ldl 2>/dev/null ||
+	! LD_PRELOAD=$tmp/disk.so $program --version 2>&1 | grep -q '^nvmtop' ||
+	LD_PRELOAD=$tmp/disk.so $program --version 2>&1 | grep -qi preload; then
+	skip_all 'nothing can be preloaded here: build without sanitizers, for this machine'
+fi
+slow="DISK=$DISK LD_PRELOAD=$tmp/disk.so $program"
+run "cd $tmp"
+wait_prompt 0
+hangs() { : >"$tmp/$1.hangs"; }
+answers() { rm "$tmp/$1.hangs"; }
+left() { [ "$(T display-message -p '#{alternate_on}')" = 0 ]; }
+# Lines are edited and echoed again.
+given_back() {
+	modes=" $(stty -a <"$(T display-message -p '#{pane_tty}')" | tr ';\n' '  ') "
+	case $modes in *" icanon "*) case $modes in *" echo "*) return 0 ;; esac ;; esac
+	return 1
+}
+ended_within_2s() {
+	began=$(date +%s%N)
+	wait_prompt "$1" && test $(($(date +%s%N) - began)) -lt 2000000000
+}
+
+# On the screen.
+run "clear; $slow --demo"
+wait_for "q quit"
+keys r
+wait_for "REC"
+hangs write
+check "the screen says that the disk does not respond" wait_for "the disk does not respond"
+answers write
+check "and no longer, when it does" wait_gone "the disk does not respond"
+hangs write
+wait_for "the disk does not respond"
+keys q
+until_true left
+wait_for "waiting for it, Ctrl-C ends"
+keys q
+check "a second q ends the wait" ended_within_2s 1
+answers write
+check "the terminal is as it was" usable_terminal
+
+# Without a screen.
+run "clear; $slow record --demo end.nvmt"
+wait_for "q stop"
+hangs write
+sleep 0.5
+keys q
+wait_for "waiting for it, Ctrl-C ends"
+keys q
+check "record: a second q ends the wait" ended_within_2s 1
+check "record: what is not written is named" on_screen "of end.nvmt are not written"
+answers write
+check "record: the terminal is as it was" usable_terminal
+run "clear; $slow record --demo --keep 1 kept.nvmt"
+wait_for "q stop"
+hangs write
+keys w
+sleep 1.5
+keys q
+wait_for "waiting for it, Ctrl-C ends"
+keys q
+check "record --keep: a second q ends the wait" ended_within_2s 1
+check "record --keep: what is not written is named" on_screen "of kept.nvmt are not written"
+answers write
+check "record --keep: the terminal is as it was" usable_terminal
+
+# Version 1.
+hangs convert
+run "clear; $slow record --demo run.bin"
+wait_for "q stop"
+sleep 0.5
+keys q
+until_true test -e "$tmp/run.bin.tmp"
+check "the terminal is given back before a .bin is written" given_back
+keys C-c
+answers convert
+check "Ctrl-C ends that" wait_prompt 3
+check "with the command that completes it" on_screen "recover run.bin"
+check "the log is there" test -s "$tmp/run.bin.nvmt" -a ! -e "$tmp/run.bin"
+cp "$src/tests/traces/small.bin" "$tmp/run.bin"
+run "clear; $program run.bin"
+check "beside another run.bin it is said, too" wait_for "run.bin.nvmt is an unfinished recording"
+check "with the command for that" on_screen "recover --force run.bin"
+keys q
+wait_prompt 0
+pty_end
