@@ -115,6 +115,15 @@ while at < len(raw):
     struct.pack_into("<I", raw, at + 44, zlib.crc32(raw[at:at + 44]))
     at += 48 + stored' 'is not that of the rows\|lists a chunk'
 
+edited() {
+    "$python" "$NVMTOP_SRC/tests/tools/nvmt-log-edit.py" "$1" good.nvmt bad.nvmt
+    run nvmtop --check bad.nvmt
+    ok "a log, another $1: status 3" is "$status" 3
+    ok "a log, another $1: said" says out "$2"
+}
+for field in squares above first last rise; do edited $field 'the STAT at offset .* is not that of the rows'; done
+edited stat 'the STAT at offset .* is of a span without rows'
+
 # Bad bytes anywhere: a sentence and a status, never more.
 "$python" -c 'import random
 base = [open(f, "rb").read() for f in ("good.bin", "plain.bin")]
