@@ -188,7 +188,7 @@ static void look_for_damage(struct trace *t)
 	uint64_t from, n;
 	struct stat st;
 
-	if (t->version1 < 0 && log_damage_text(t->log, text, sizeof(text)))
+	if (log_damage_text(t->log, text, sizeof(text)))
 		damage(t, text);
 	if (fstat(log_reader_file(t->log, &from, &n), &st) == 0 && (uint64_t)st.st_size < from + n) {
 		snprintf(text, sizeof(text), _("it was truncated to %llu bytes"), (unsigned long long)st.st_size);
