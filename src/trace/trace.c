@@ -389,15 +389,41 @@ void trace_file_tail(int fd, uint64_t from, const char *shown, struct log_tail *
 	log_reader_close(r);
 }
 
-/* Offset of the log behind the rows of version 1, if it can be read instead of them; 0: none. */
+/* Offset of the log behind the rows of version 1, if it has all of them or its end, and can be read instead;
+ * 0: none. */
 static off_t whole_log(int fd, const char *shown)
 {
 	off_t at = nvmt1_log(fd);
+	int copied = at ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+	struct trace_summary s;
+	struct log_reader *r;
+	struct log_tail tail;
+	struct err e;
+	bool all;
+
+	r = copied >= 0 ? log_reader_open(copied, (uint64_t)at, shown, &e) : NULL;
+	if (!r)
+		return 0;
+	log_reader_tail(r, &tail);
+	all = nvmt1_peek(fd, &s);
+	for (enum tier i = 0; i < TIERS; i++)
+		all &= log_reader_rows(r, i) == s.rows[i];
+	log_reader_close(r);
+	return all || tail.ended ? at : 0;
+}
+
+/* The log behind rows of version 1 is written at once. */
+static int load_behind(struct trace *t, int fd, off_t log, struct err *e)
+{
 	struct log_tail tail;
 
-	if (at)
-		trace_file_tail(fd, (uint64_t)at, shown, &tail);
-	return at && tail.ended ? at : 0;
+	t->version1 = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (load(t, fd, (uint64_t)log, e) < 0)
+		return -1;
+	log_reader_tail(t->log, &tail);
+	if (!tail.ended)
+		damage(t, _("the end of the log behind its rows is missing"));
+	return 0;
 }
 
 static int open_any(struct trace *t, bool view, trace_progress *progress, void *arg, struct err *e)
@@ -414,10 +440,8 @@ static int open_any(struct trace *t, bool view, trace_progress *progress, void *
 	if (unfinished(fd, t->path))
 		return no_trace(fd, t->path, t->shown, e);
 	log = whole_log(fd, t->shown);
-	if (log) {
-		t->version1 = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-		return load(t, fd, (uint64_t)log, e);
-	}
+	if (log)
+		return load_behind(t, fd, log, e);
 	if (open_version1(t, fd, view, progress, arg, e) < 0)
 		return -1;
 	if (nvmt1_log(fd) && t->damage.code == ERR_NONE)
