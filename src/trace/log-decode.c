@@ -2,10 +2,11 @@
 
 #include <math.h>
 
-void log_section_values(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
+bool log_section_values(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
 			double *values, double *scratch)
 {
 	struct log_walk walk;
+	bool known = true;
 
 	for (size_t i = 0; i < (size_t)s->n * width; i++)
 		values[i] = (double)NAN;
@@ -17,10 +18,11 @@ void log_section_values(const struct log_section *s, const uint16_t *column, uns
 			log_walk_skip(&walk, 1);
 			continue;
 		}
-		log_walk_get(&walk, scratch ? scratch : values + (size_t)to * s->n);
+		known &= log_walk_get(&walk, scratch ? scratch : values + (size_t)to * s->n);
 		for (size_t i = 0; scratch && i < s->n; i++)
 			values[i * width + to] = scratch[i];
 	}
+	return known;
 }
 
 bool log_event_get(unsigned kind, struct log_in *record, struct log_event *ev)

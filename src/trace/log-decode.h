@@ -9,8 +9,8 @@
 
 /* The values of a section, NaN where missing. column: which of `width` columns the first n of the
  * section are, NO_COLUMN: none; NULL: they are in order. Without a scratch they are column after column;
- * with one, for s->n values, row after row. */
-void log_section_values(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
+ * with one, for s->n values, row after row. False: a column is of a form that is not known, and all NaN. */
+bool log_section_values(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
 			double *values, double *scratch);
 
 struct log_event {

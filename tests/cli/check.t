@@ -122,6 +122,13 @@ edited() {
     ok "a log, another $1: said" says out "$2"
 }
 for field in squares above first last rise; do edited $field 'the STAT at offset .* is not that of the rows'; done
+for what in 'codec:its codec is not known' 'version:its version is not known' 'column:of a form that is not known' \
+    'lost:cannot be used; the first, .* it is not there'; do
+    edited "${what%%:*}" "${what#*:}"
+    run nvmtop --report --summary bad.nvmt
+    ok "a log, another ${what%%:*}: status 3 of a report" is "$status" 3
+    ok "a log, another ${what%%:*}: said by a report" says err "${what#*:}"
+done
 edited stat 'the STAT at offset .* is of a span without rows'
 
 # Bad bytes anywhere: a sentence and a status, never more.
