@@ -15,7 +15,7 @@
 #include "trace/log-builder.h"
 #include "trace/log-tree.h"
 #include "trace/nvmt1.h"
-#include "trace/trace.h"
+#include "trace/trace-file.h"
 
 #define BATCH	  1024
 #define WINDOW_NS (100 * NS_PER_MS)
@@ -402,11 +402,14 @@ int trace_check(const char *path, void (*found)(void *to, const char *text), voi
 {
 	struct check c = {.found = found, .to = to, .progress = progress, .arg = arg, .out = out};
 	char shown[512];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = 0;
+	bool beside;
+	int fd = trace_file_open(path, &beside), rc = 0;
 	off_t log;
 
 	memset(out, 0, sizeof(*out));
 	text_printable(shown, sizeof(shown), path, strlen(path));
+	if (beside)
+		trace_beside_text(shown, out->notice, sizeof(out->notice));
 	if (fd < 0)
 		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
 	log = nvmt1_log(fd);

@@ -337,23 +337,47 @@ static bool unfinished(int fd, const char *path)
 	       (pread(fd, magic, 4, 0) == 4 && !memcmp(magic, "NVMS", 4));
 }
 
-int trace_file_open(const char *path)
+int trace_file_open(const char *path, bool *beside)
 {
 	char log[4096];
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
+	*beside = false;
 	if (fd < 0 && errno == ENOENT && snprintf(log, sizeof(log), "%s.nvmt", path) < (int)sizeof(log)) {
 		fd = open(log, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		*beside = fd >= 0;
 		errno = ENOENT;
 	}
 	return fd;
 }
 
+void trace_beside_text(const char *shown, char *out, size_t size)
+{
+	snprintf(out, size, _("%s is not complete: %s.nvmt is read; nvmtop recover %s completes it"), shown, shown, shown);
+}
+
+bool trace_notice(const struct trace *t, char *out, size_t size)
+{
+	struct log_damage d;
+	size_t n;
+
+	out[0] = '\0';
+	if (t->beside)
+		trace_beside_text(t->shown, out, size);
+	log_reader_damage(t->log, &d);
+	n = strlen(out);
+	if (d.unknown > 0)
+		snprintf(out + n, size - n,
+			 _("%s%s has parts that this version of nvmtop does not know: %llu of its chunks were skipped"),
+			 n ? "; " : "", t->shown, (unsigned long long)d.unknown);
+	return out[0] != '\0';
+}
+
 /* A descriptor of the file and its kind; -1 with *e. */
-static int open_file(const char *path, const char *shown, struct stat *st, struct err *e)
+static int open_file(const char *path, const char *shown, struct stat *st, bool *beside, struct err *e)
 {
 	bool piped = strcmp(path, "-") == 0;
-	int fd = piped ? spool(shown, e) : trace_file_open(path);
+	int fd = piped ? spool(shown, e) : trace_file_open(path, beside);
 
 	if (fd < 0)
 		return piped ? -1 : err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
@@ -429,7 +453,7 @@ static int load_behind(struct trace *t, int fd, off_t log, struct err *e)
 static int open_any(struct trace *t, bool view, trace_progress *progress, void *arg, struct err *e)
 {
 	struct stat st;
-	int fd = open_file(t->path, t->shown, &st, e);
+	int fd = open_file(t->path, t->shown, &st, &t->beside, e);
 	off_t log;
 
 	if (fd < 0)
@@ -574,7 +598,7 @@ void trace_summary(const struct trace *t, struct trace_summary *out)
 static int peek(struct trace *t, struct trace_summary *out, struct err *e)
 {
 	struct stat st;
-	int fd = open_file(t->path, t->shown, &st, e);
+	int fd = open_file(t->path, t->shown, &st, &t->beside, e);
 	bool done;
 
 	if (fd < 0)

@@ -130,6 +130,15 @@ for what in 'codec:its codec is not known' 'version:its version is not known' 'c
     ok "a log, another ${what%%:*}: said by a report" says err "${what#*:}"
 done
 edited stat 'the STAT at offset .* is of a span without rows'
+"$python" "$NVMTOP_SRC/tests/tools/nvmt-log-edit.py" kind good.nvmt newer.nvmt
+run nvmtop --check newer.nvmt
+ok 'a log with a chunk of another kind: status 0' is "$status" 0
+ok 'a log with a chunk of another kind: counted once' says out '; 1 of a newer version'
+for verb in 'report --summary' 'export csv' 'cut --from 0 -o newer.cut.nvmt'; do
+    run nvmtop $verb newer.nvmt
+    ok "a log with a chunk of another kind: status 0 of $verb" is "$status" 0
+    ok "a log with a chunk of another kind: said by $verb" says err 'does not know: 1 of its chunks were skipped'
+done
 
 # Bad bytes anywhere: a sentence and a status, never more.
 "$python" -c 'import random
