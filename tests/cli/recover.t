@@ -69,6 +69,15 @@ ok 'which is sound' is "$status" 0
 run nvmtop --recover a.bin
 ok 'and complete' says err 'is complete'
 
+nvmtop --cut a.bin --from 0 -o whole.nvmt 2>err
+"$python" "$NVMTOP_SRC/tests/tools/nvmt-log-edit.py" lost whole.nvmt lost.nvmt
+cp lost.nvmt before
+run nvmtop --recover lost.nvmt
+ok 'complete, but damaged: status 3' is "$status" 3
+ok 'complete, but damaged: both are said' says err 'lost.nvmt is complete'
+ok 'complete, but damaged: how' says err '1 of its chunks cannot be used'
+ok 'complete, but damaged: nothing changes' cmp before lost.nvmt
+
 run nvmtop --recover never.nvmt
 ok 'never recorded: status 1' is "$status" 1
 echo 'this is no recording' >text
