@@ -10,6 +10,7 @@ import importlib.util
 import json
 import math
 import os
+import struct
 import sys
 
 spec = importlib.util.spec_from_file_location("nvmt_log", os.path.join(os.path.dirname(os.path.abspath(__file__)),
@@ -17,7 +18,40 @@ spec = importlib.util.spec_from_file_location("nvmt_log", os.path.join(os.path.d
 log = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(log)
 
+STAT = struct.Struct("<IQ4dqdqddQQd")
+ENTRY = struct.Struct("<QIBBHq4I")
 ZOOMS = {28: 1, 30: 1, 32: 2, 34: 2, 36: 2, 38: 3, 40: 3, 42: 3}
+
+
+def lod(payload):
+    """zoom, and sections: tier, first bin, minima, maxima, sums, counts."""
+    b, out = log.Bytes(payload), []
+    zoom = b.get("BBH")[0]
+    while b.left():
+        tier, _, columns, n, first = b.get("BBHIq")
+        kinds = b.take(4 * columns)
+        if tier > 3 or not 0 < n <= 256:
+            raise log.Damage("section")
+        v = [log.array(b, k, n) for k in kinds]
+        out.append((tier, first, [v[k * columns:(k + 1) * columns] for k in range(4)]))
+    return zoom, out
+
+
+def stats(payload):
+    b = log.Bytes(payload)
+    level, _, size, n = b.get("BBHI")
+    if size < STAT.size:
+        raise log.Damage("record")
+    p = log.unshuffle(b.take(n * size), n, size)
+    return level, [STAT.unpack_from(p, i * size) for i in range(n)]
+
+
+def entries(payload):
+    b = log.Bytes(payload)
+    level, flags, size, n, events = b.get("BBHII")
+    p = log.unshuffle(b.take(n * size), n, size)
+    b.take(events)
+    return level, flags, [ENTRY.unpack_from(p, i * size) for i in range(n)]
 
 
 class Check:
@@ -42,11 +76,11 @@ class Check:
         for h, at, payload in r.chunks:
             self.count[h.kind] = self.count.get(h.kind, 0) + 1
             if h.kind == log.LOD:
-                self.lod(h, *log.lod(payload))
+                self.lod(h, *lod(payload))
             elif h.kind == log.STATS:
-                self.stats(h, *log.stats(payload))
+                self.stats(h, *stats(payload))
             elif h.kind == log.INDEX:
-                self.index(h, at, *log.entries(payload))
+                self.index(h, at, *entries(payload))
 
     def bins(self, number, zoom):
         zooms = self.zooms[number]

@@ -18,8 +18,6 @@ import zlib
 
 MAGIC, SIGNATURE = b"\xabNV\n", b"\x89NVL\r\n\x1a\n"
 HEAD = struct.Struct("<4s4BIIQIIqII")
-STAT = struct.Struct("<IQ4dqdqddQQd")
-ENTRY = struct.Struct("<QIBBHq4I")
 META, DATA, MARK, GAP, STATE, RANGE, LOD, STATS, INDEX, END = range(1, 11)
 ZSTD = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
 ZSTD.ZSTD_decompress.restype = ZSTD.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
@@ -168,37 +166,6 @@ def data(h, payload):
             raise Damage("times")
         out.append((tier, t, [array(b, k, n) for k in kinds]))
     return out
-
-
-def lod(payload):
-    """zoom, and sections: tier, first bin, minima, maxima, sums, counts."""
-    b, out = Bytes(payload), []
-    zoom = b.get("BBH")[0]
-    while b.left():
-        tier, _, columns, n, first = b.get("BBHIq")
-        kinds = b.take(4 * columns)
-        if tier > 3 or not 0 < n <= 256:
-            raise Damage("section")
-        v = [array(b, k, n) for k in kinds]
-        out.append((tier, first, [v[k * columns:(k + 1) * columns] for k in range(4)]))
-    return zoom, out
-
-
-def stats(payload):
-    b = Bytes(payload)
-    level, _, size, n = b.get("BBHI")
-    if size < STAT.size:
-        raise Damage("record")
-    p = unshuffle(b.take(n * size), n, size)
-    return level, [STAT.unpack_from(p, i * size) for i in range(n)]
-
-
-def entries(payload):
-    b = Bytes(payload)
-    level, flags, size, n, events = b.get("BBHII")
-    p = unshuffle(b.take(n * size), n, size)
-    b.take(events)
-    return level, flags, [ENTRY.unpack_from(p, i * size) for i in range(n)]
 
 
 class Recording:
