@@ -119,11 +119,12 @@ static bool same_stat(const struct span_stats *s, const struct span_stats *t)
 	double mean = t->n > 0 ? t->sum / (double)t->n : 0;
 
 	/* Squares are as wrong as the mean that was subtracted, which is rounded. */
-	return s->channel == t->channel && s->n == t->n && close_to(s->min, t->min) && close_to(s->max, t->max) &&
-	       close_to(s->sum, t->sum) && fabs(s->squares - t->squares) <= CLOSE * (t->squares + mean * mean * 1e-6) &&
+	return s->channel == t->channel && s->n == t->n && close_to(s->min, t->min) &&
+	       close_to(s->max, t->max) && close_to(s->sum, t->sum) &&
+	       fabs(s->squares - t->squares) <= CLOSE * (t->squares + mean * mean * 1e-6) &&
 	       s->first_ns == t->first_ns && close_to(s->first, t->first) && s->last_ns == t->last_ns &&
-	       close_to(s->last, t->last) && close_to(s->integral, t->integral) && s->known_ns == t->known_ns &&
-	       s->above_ns == t->above_ns && close_to(s->rise, t->rise);
+	       close_to(s->last, t->last) && close_to(s->integral, t->integral) &&
+	       s->known_ns == t->known_ns && s->above_ns == t->above_ns && close_to(s->rise, t->rise);
 }
 
 static bool same_stats(const struct log_bytes *a, const struct log_bytes *b)

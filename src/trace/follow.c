@@ -41,7 +41,7 @@ struct follow {
 	bool any, seq_known, mangled, other, newer;
 	bool rows_first; /* DATA came before META */
 	bool closed;	 /* END came */
-	bool all_known;	 /* the columns of a chunk */
+	bool all_known;  /* the columns of a chunk */
 	char next[256];
 	uint64_t seq; /* of the latest chunk */
 	struct log_reader *meta;
@@ -300,7 +300,9 @@ static int take_chunk(struct follow *f, const struct log_head *h, const uint8_t 
 	switch (log_unpack(f->meta->unpacker, h, stored, &f->raw)) {
 	case LOG_OK: return take[h->kind](f, h, e);
 	case LOG_NO_MEMORY: return no_memory(e);
-	case LOG_BAD_CODEC: f->state.unread++; return 0;
+	case LOG_BAD_CODEC:
+		f->state.unread++;
+		return 0;
 	default: f->state.chunks++; return 0;
 	}
 }
@@ -394,10 +396,13 @@ static void end_sentence(struct follow *f, struct err *e)
 			(unsigned long long)s->damaged);
 	else if (s->unread > 0)
 		err_set(e, ERR_DAMAGED,
-			_("values of the stream are missing: this version of nvmtop cannot read %llu of its chunks"),
+			_("values of the stream are missing: this version of nvmtop cannot read %llu of its "
+			  "chunks"),
 			(unsigned long long)s->unread);
 	else if (s->unknown > 0)
-		err_set(e, ERR_NONE, _("%s has parts that this version of nvmtop does not know: %llu of its chunks were skipped"),
+		err_set(e, ERR_NONE,
+			_("%s has parts that this version of nvmtop does not know: %llu of its chunks were "
+			  "skipped"),
 			f->shown, (unsigned long long)s->unknown);
 }
 

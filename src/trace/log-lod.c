@@ -10,7 +10,7 @@
 
 #include "trace/log-lod.h"
 
-#define SLOTS_1 64  /* cells of a group */
+#define SLOTS_1 64 /* cells of a group */
 #define SLOTS   128 /* of zoom 32 in a level 2, of zoom 38 in a level 3 */
 #define SETS    (LOG_LEVELS + 1)
 #define ZOOMS   8 /* 28, 30, ... 42 */
@@ -22,7 +22,7 @@ struct set {
 	bool open;
 	int64_t span;
 	unsigned slots;
-	struct bin *bins;       /* slots a channel: of a group its cells, else of the level's finest zoom */
+	struct bin *bins;         /* slots a channel: of a group its cells, else of the level's finest zoom */
 	struct span_stats *stats; /* one a channel */
 };
 

@@ -17,7 +17,7 @@
 #define FACTS	  1024
 #define FAULTS	  65536 /* damaged chunks that are counted once each */
 #define EVENTS	  (1 << 20)
-#define NEWER	  (UINT64_C(1) << 63) /* of an offset: not what is missing in front of it */
+#define NEWER     (UINT64_C(1) << 63) /* of an offset: not what is missing in front of it */
 
 ssize_t log_read_at(struct log_reader *r, void *to, size_t n, uint64_t at)
 {
@@ -100,7 +100,8 @@ bool log_damage_text(struct log_reader *r, char *out, size_t size)
 		[LOG_FAULT_SUM] = "its bytes are not as they were written",
 		[LOG_FAULT_CODEC] = "its codec is not known to this version of nvmtop",
 		[LOG_FAULT_VERSION] = "its version is not known to this version of nvmtop",
-		[LOG_FAULT_COLUMN] = "some of its columns are of a form that is not known to this version of nvmtop",
+		[LOG_FAULT_COLUMN] =
+			"some of its columns are of a form that is not known to this version of nvmtop",
 		[LOG_FAULT_CONTENT] = "what it holds cannot be",
 		[LOG_FAULT_ORDER] = "it is older than the one before it",
 		[LOG_FAULT_CHANNELS] = "the description of its channels is lost",
@@ -116,7 +117,8 @@ bool log_damage_text(struct log_reader *r, char *out, size_t size)
 		return false;
 	if (d.rows > 0)
 		snprintf(rows, sizeof(rows), ", with %llu rows or more", (unsigned long long)d.rows);
-	s = d.t_ns > r->session.start.mono_ns ? (double)(d.t_ns - r->session.start.mono_ns) / (double)NS_PER_S : 0;
+	s = d.t_ns > r->session.start.mono_ns ? (double)(d.t_ns - r->session.start.mono_ns) / (double)NS_PER_S
+					      : 0;
 	if (d.first == LOG_FAULT_OTHER)
 		snprintf(out, size, "another recording follows, the last %llu bytes, which were not read",
 			 (unsigned long long)d.bytes);
@@ -125,7 +127,8 @@ bool log_damage_text(struct log_reader *r, char *out, size_t size)
 			 (unsigned long long)d.bytes, s);
 	else
 		snprintf(out, size,
-			 "%llu of its chunks cannot be used%s; the first, %s, is about %.1f s after the start: %s",
+			 "%llu of its chunks cannot be used%s; the first, %s, is about %.1f s after the "
+			 "start: %s",
 			 (unsigned long long)d.chunks, rows, seq, s, why[d.first]);
 	return true;
 }

@@ -44,8 +44,8 @@ enum log_fault {
 	LOG_FAULT_NONE,
 	LOG_FAULT_BYTES,   /* no chunk */
 	LOG_FAULT_OTHER,   /* another recording at the end */
-	LOG_FAULT_SEQ,	   /* missing chunks */
-	LOG_FAULT_SUM,	   /* checksum, or what the codec cannot undo */
+	LOG_FAULT_SEQ,     /* missing chunks */
+	LOG_FAULT_SUM,     /* checksum, or what the codec cannot undo */
 	LOG_FAULT_CODEC,   /* a codec that is not known */
 	LOG_FAULT_VERSION, /* DATA of a version that is not known */
 	LOG_FAULT_COLUMN,  /* columns of a form that is not known */

@@ -15,7 +15,7 @@ struct trace {
 	uint64_t bytes;		/* of the file */
 	struct log_reader *log; /* of the file, or of what it is imported to */
 	struct import *import;	/* running, or NULL */
-	bool beside;		/* the file is the log of one that does not exist */
+	bool beside;            /* the file is the log of one that does not exist */
 	int version1;		/* a descriptor of the file if it has sections of version 1, or -1 */
 	bool lists_gaps;
 	struct session session;

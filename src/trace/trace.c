@@ -353,7 +353,8 @@ int trace_file_open(const char *path, bool *beside)
 
 void trace_beside_text(const char *shown, char *out, size_t size)
 {
-	snprintf(out, size, _("%s is not complete: %s.nvmt is read; nvmtop recover %s completes it"), shown, shown, shown);
+	snprintf(out, size, _("%s is not complete: %s.nvmt is read; nvmtop recover %s completes it"), shown,
+		 shown, shown);
 }
 
 bool trace_notice(const struct trace *t, char *out, size_t size)
@@ -368,7 +369,8 @@ bool trace_notice(const struct trace *t, char *out, size_t size)
 	n = strlen(out);
 	if (d.unknown > 0)
 		snprintf(out + n, size - n,
-			 _("%s%s has parts that this version of nvmtop does not know: %llu of its chunks were skipped"),
+			 _("%s%s has parts that this version of nvmtop does not know: %llu of its chunks "
+			   "were skipped"),
 			 n ? "; " : "", t->shown, (unsigned long long)d.unknown);
 	return out[0] != '\0';
 }

@@ -299,7 +299,8 @@ static void change_head(const struct text *log, unsigned kind, size_t field, uin
 	size_t at = 0;
 	struct log_head h;
 
-	for (; log_head_get(log->p + at, &h) && (at < log->n / 2 || h.kind != kind); at += LOG_HEAD + h.stored)
+	for (; log_head_get(log->p + at, &h) && (at < log->n / 2 || h.kind != kind);
+	     at += LOG_HEAD + h.stored)
 		;
 	*(uint8_t *[]) {&h.kind, &h.version, &h.codec}[field] = value;
 	log_head_put(log->p + at, &h);
@@ -533,10 +534,12 @@ static void test_abandoned(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),	 cmocka_unit_test(test_missing), cmocka_unit_test(test_flips),
-		cmocka_unit_test(test_cut),	 cmocka_unit_test(test_newer), cmocka_unit_test(test_late),	 cmocka_unit_test(test_terminal),
-		cmocka_unit_test(test_around),	 cmocka_unit_test(test_foreign), cmocka_unit_test(test_grows),
-		cmocka_unit_test(test_next),	 cmocka_unit_test(test_abandoned),
+		cmocka_unit_test(test_whole),    cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_flips),    cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_newer),    cmocka_unit_test(test_late),
+		cmocka_unit_test(test_terminal), cmocka_unit_test(test_around),
+		cmocka_unit_test(test_foreign),  cmocka_unit_test(test_grows),
+		cmocka_unit_test(test_next),     cmocka_unit_test(test_abandoned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
