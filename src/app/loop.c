@@ -275,7 +275,7 @@ int cmd_top(const struct options *o)
 		if (app_settings_end(t.chosen, &e) < 0)
 			fprintf(stderr, "nvmtop: %s\n", e.text);
 	}
-	if (!status && t.source.remote && remote_verdict(t.source.remote)->code != ERR_NONE)
+	if (!status && t.source.remote && remote_verdict(t.source.remote)->text[0])
 		status = complain(remote_verdict(t.source.remote));
 	procs_close(t.procs);
 	source_close(&t.source);

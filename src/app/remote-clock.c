@@ -169,7 +169,7 @@ static void say_where(struct remote *r, int64_t behind_ns, int64_t silent_ns)
 	if (r->ended) {
 		/* TRANSLATORS: %s is the name of a machine. */
 		snprintf(r->where, sizeof r->where, _("%s, ended"), origin(r));
-		if (r->end.code != ERR_NONE)
+		if (r->end.text[0])
 			snprintf(r->notice, sizeof r->notice, "%s", r->end.text);
 		return;
 	}

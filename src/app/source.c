@@ -77,6 +77,8 @@ int source_show_live(struct source *s, struct err *e)
 
 void source_take_trace(struct source *s, struct trace *trace, const struct err *damage)
 {
+	char notice[sizeof damage->text];
+
 	s->growing &= !s->trace; /* false if another trace replaces it */
 	drop_trace(s);
 	s->trace = trace;
@@ -84,6 +86,8 @@ void source_take_trace(struct source *s, struct trace *trace, const struct err *
 	s->trace_look_ns = 0;
 	if (damage->code != ERR_NONE)
 		s->tell(s->to, STYLE_WARN, damage->text);
+	else if (trace_notice(trace, notice, sizeof notice))
+		s->tell(s->to, STYLE_WARN, notice);
 }
 
 /* Waits for the disk, or for a signal; used before the screen opens. */

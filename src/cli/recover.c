@@ -16,7 +16,7 @@ static int report(const struct recovery *r, const struct err *e)
 	text_printable(shown, sizeof shown, r->path, strlen(r->path));
 	if (r->complete) {
 		fprintf(stderr, _("nvmtop: %s is complete\n"), shown);
-		return 0;
+		return e->code == ERR_NONE ? 0 : complain(e);
 	}
 	if (trace_peek(r->path, &s, &unused) == 0) {
 		text_lasted(elapsed, sizeof elapsed, s.duration_ns);

@@ -30,6 +30,7 @@ struct trace **open_traces(const struct options *o, size_t *n, int *status)
 int close_read(struct trace *t, int status)
 {
 	struct trace_state st;
+	char notice[2048];
 	int found;
 
 	trace_look(t, &st);
@@ -37,6 +38,8 @@ int close_read(struct trace *t, int status)
 		found = complain(&st.damage);
 		status = status ? status : found;
 	}
+	if (trace_notice(t, notice, sizeof(notice)))
+		fprintf(stderr, "nvmtop: %s\n", notice);
 	trace_close(t);
 	return status;
 }

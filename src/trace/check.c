@@ -15,7 +15,7 @@
 #include "trace/log-builder.h"
 #include "trace/log-tree.h"
 #include "trace/nvmt1.h"
-#include "trace/trace.h"
+#include "trace/trace-file.h"
 
 #define BATCH	  1024
 #define WINDOW_NS (100 * NS_PER_MS)
@@ -23,7 +23,7 @@
 
 struct check {
 	struct log_reader *r;
-	struct log_items items; /* aux: the zoom of a LOD, the level of a STAT */
+	struct log_items items; /* aux: the zoom of a LOD, the level of a STAT; before[0]: rows make it */
 	struct log_bytes file, again;
 	void (*found)(void *to, const char *text);
 	void *to;
@@ -114,6 +114,19 @@ static uint8_t *stats_of(const struct log_bytes *b, uint32_t *n, size_t *size)
 	return plain;
 }
 
+static bool same_stat(const struct span_stats *s, const struct span_stats *t)
+{
+	double mean = t->n > 0 ? t->sum / (double)t->n : 0;
+
+	/* Squares are as wrong as the mean that was subtracted, which is rounded. */
+	return s->channel == t->channel && s->n == t->n && close_to(s->min, t->min) &&
+	       close_to(s->max, t->max) && close_to(s->sum, t->sum) &&
+	       fabs(s->squares - t->squares) <= CLOSE * (t->squares + mean * mean * 1e-6) &&
+	       s->first_ns == t->first_ns && close_to(s->first, t->first) && s->last_ns == t->last_ns &&
+	       close_to(s->last, t->last) && close_to(s->integral, t->integral) &&
+	       s->known_ns == t->known_ns && s->above_ns == t->above_ns && close_to(s->rise, t->rise);
+}
+
 static bool same_stats(const struct log_bytes *a, const struct log_bytes *b)
 {
 	size_t size[2];
@@ -126,9 +139,7 @@ static bool same_stats(const struct log_bytes *a, const struct log_bytes *b)
 
 		log_stat_get(&(struct log_in) {p + i * size[0], p + (i + 1) * size[0], false}, &s);
 		log_stat_get(&(struct log_in) {q + i * size[1], q + (i + 1) * size[1], false}, &t);
-		same = s.channel == t.channel && s.n == t.n && close_to(s.min, t.min) && close_to(s.max, t.max) &&
-		       close_to(s.sum, t.sum) && s.first_ns == t.first_ns && s.last_ns == t.last_ns &&
-		       close_to(s.integral, t.integral) && s.known_ns == t.known_ns;
+		same = same_stat(&s, &t);
 	}
 	free(p);
 	free(q);
@@ -178,14 +189,20 @@ static int by_key(const void *a, const void *b)
 	return (s->cell > t->cell) - (s->cell < t->cell);
 }
 
-/* The LOD or STAT of the file.  NULL: none, because it is lost, which was reported, or its span was not
- * complete; or several, where a log stands behind another one: each has its part of a span. */
-static const struct log_item *find_item(const struct check *c, const struct log_item *key)
+/* Where the LOD or STAT is in the file. More than one: a log stands behind another one, and each has its part
+ * of a span. 0: it is lost, which was reported, or its span was not complete. */
+static size_t find_items(const struct check *c, const struct log_item *key, struct log_item **first)
 {
-	const struct log_item *all = c->items.p, *end = all + c->items.n;
-	const struct log_item *i = all ? bsearch(key, all, c->items.n, sizeof(*key), by_key) : NULL;
+	struct log_item *end = c->items.p + c->items.n, *i = c->items.p;
+	size_t n = 0;
 
-	return i && (i == all || by_key(i - 1, key) != 0) && (i + 1 == end || by_key(i + 1, key) != 0) ? i : NULL;
+	i = i ? bsearch(key, i, c->items.n, sizeof(*key), by_key) : NULL;
+	while (i && i > c->items.p && by_key(i - 1, key) == 0)
+		i--;
+	*first = i;
+	for (; i && i + n < end && by_key(i + n, key) == 0; n++)
+		;
+	return n;
 }
 
 /* A chunk that was made again from the rows. */
@@ -193,23 +210,37 @@ static bool compare(void *to, const struct log_entry *e, const uint8_t *chunk, s
 {
 	struct check *c = to;
 	struct log_item key = {.kind = e->kind, .cell = e->cell};
-	const struct log_item *item;
+	struct log_item *item;
 	struct log_head h;
 	bool same;
+	size_t there;
 
 	(void)n;
 	if ((e->kind != LOG_LOD && e->kind != LOG_STAT) || !log_head_get(chunk, &h) ||
 	    log_unpack(c->r->unpacker, &h, chunk + LOG_HEAD, &c->again) != LOG_OK || c->again.n == 0)
 		return true;
 	key.aux = c->again.p[0];
-	item = find_item(c, &key);
-	if (!item || !log_read_chunk(c->r, item, &h, &c->file))
+	there = find_items(c, &key, &item);
+	for (size_t i = 0; i < there; i++)
+		item[i].before[0] = 1;
+	if (there != 1 || !log_read_chunk(c->r, item, &h, &c->file))
 		return true;
 	same = e->kind == LOG_LOD ? same_bins(&c->file, &c->again) : same_stats(&c->file, &c->again);
 	if (!same)
 		report(c, _("the %s at offset %llu is not that of the rows"), e->kind == LOG_LOD ? "LOD" : "STAT",
 		       (unsigned long long)item->at);
 	return true;
+}
+
+static void check_unmade(struct check *c)
+{
+	for (size_t i = 0; i < c->items.n; i++) {
+		const struct log_item *item = &c->items.p[i];
+
+		if ((item->kind == LOG_LOD || item->kind == LOG_STAT) && item->aux && !item->before[0])
+			report(c, _("the %s at offset %llu is of a span without rows"),
+			       item->kind == LOG_LOD ? "LOD" : "STAT", (unsigned long long)item->at);
+	}
 }
 
 /* --- rows --- */
@@ -271,8 +302,10 @@ static int check_rows(struct check *c, struct err *e)
 		next = oldest(c, row);
 		at = next > at ? next : at;
 	}
-	if (ok && !c->stopped)
+	if (ok && !c->stopped) {
 		log_builder_end(b, LOG_STOPPED, NULL);
+		check_unmade(c);
+	}
 	log_builder_free(b);
 	return ok ? 0 : err_set(e, ERR_FAILED, _("out of memory"));
 }
@@ -370,11 +403,14 @@ int trace_check(const char *path, void (*found)(void *to, const char *text), voi
 {
 	struct check c = {.found = found, .to = to, .progress = progress, .arg = arg, .out = out};
 	char shown[512];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = 0;
+	bool beside;
+	int fd = trace_file_open(path, &beside), rc = 0;
 	off_t log;
 
 	memset(out, 0, sizeof(*out));
 	text_printable(shown, sizeof(shown), path, strlen(path));
+	if (beside)
+		trace_beside_text(shown, out->notice, sizeof(out->notice));
 	if (fd < 0)
 		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
 	log = nvmt1_log(fd);

@@ -9,6 +9,7 @@ struct checked {
 	uint64_t rows[TIERS], marks;
 	uint64_t wrong; /* problems that were reported */
 	bool version1;
+	char notice[1600]; /* what else is to be said about the file; "" */
 };
 /* found() gets a sentence for each problem.  progress may be NULL.  -1: not a recording, or
  * stopped. */

@@ -41,6 +41,7 @@ struct follow {
 	bool any, seq_known, mangled, other, newer;
 	bool rows_first; /* DATA came before META */
 	bool closed;	 /* END came */
+	bool all_known;  /* the columns of a chunk */
 	char next[256];
 	uint64_t seq; /* of the latest chunk */
 	struct log_reader *meta;
@@ -205,8 +206,8 @@ static int take_section(struct follow *f, const struct log_head *h, const struct
 	} else if (log_section_times(s, h->cell, t_ns) == 0 && t_ns[0] > f->last_ns[s->tier] &&
 		   t_ns[0] >= f->about.start.mono_ns && t_ns[s->n - 1] <= TIME_MOST) {
 		r = 0;
-		log_section_values(s, g->column[s->tier], g->width[s->tier], width, values,
-				   values + (size_t)s->n * width);
+		f->all_known &= log_section_values(s, g->column[s->tier], g->width[s->tier], width, values,
+						   values + (size_t)s->n * width);
 		if (width > 0)
 			rows_send(f, (enum tier)s->tier, t_ns, values, s->n);
 	}
@@ -226,8 +227,10 @@ static int take_data(struct follow *f, const struct log_head *h, struct err *e)
 		f->rows_first = true;
 		return 0;
 	}
+	f->all_known = true;
 	while (r == 0 && (got = log_data_next(&in, &s)) > 0)
 		r = take_section(f, h, g, &s);
+	f->state.unread += !f->all_known;
 	if (r < 0)
 		return no_memory(e);
 	f->state.chunks += r > 0 || got < 0;
@@ -289,6 +292,7 @@ static int take_chunk(struct follow *f, const struct log_head *h, const uint8_t 
 	f->closed = false;
 	if (h->version != LOG_VERSION || h->kind == 0 || h->kind >= LOG_KINDS) {
 		f->newer |= h->flags & LOG_CRITICAL;
+		(*(h->kind == LOG_DATA ? &f->state.unread : &f->state.unknown))++;
 		return 0;
 	}
 	if (!take[h->kind])
@@ -296,6 +300,9 @@ static int take_chunk(struct follow *f, const struct log_head *h, const uint8_t 
 	switch (log_unpack(f->meta->unpacker, h, stored, &f->raw)) {
 	case LOG_OK: return take[h->kind](f, h, e);
 	case LOG_NO_MEMORY: return no_memory(e);
+	case LOG_BAD_CODEC:
+		f->state.unread++;
+		return 0;
 	default: f->state.chunks++; return 0;
 	}
 }
@@ -387,6 +394,16 @@ static void end_sentence(struct follow *f, struct err *e)
 	else if (s->damaged > 0)
 		err_set(e, ERR_DAMAGED, _("the stream was damaged: %llu bytes could not be used"),
 			(unsigned long long)s->damaged);
+	else if (s->unread > 0)
+		err_set(e, ERR_DAMAGED,
+			_("values of the stream are missing: this version of nvmtop cannot read %llu of its "
+			  "chunks"),
+			(unsigned long long)s->unread);
+	else if (s->unknown > 0)
+		err_set(e, ERR_NONE,
+			_("%s has parts that this version of nvmtop does not know: %llu of its chunks were "
+			  "skipped"),
+			f->shown, (unsigned long long)s->unknown);
 }
 
 static int finish(struct follow *f, struct err *e)
@@ -515,13 +532,14 @@ static bool is_complete(struct follow *f)
 static int open_path(struct follow *f, const char *path, struct err *e)
 {
 	struct stat st;
+	bool beside;
 
 	if (strcmp(path, "-") == 0)
 		return open_input(f, e);
 	text_printable(f->shown, sizeof(f->shown), path, strlen(path));
 	if ((size_t)snprintf(f->path, sizeof(f->path), "%s", path) >= sizeof(f->path))
 		return err_sys(e, ERR_FAILED, ENAMETOOLONG, _("cannot read %s"), f->shown);
-	f->fd = trace_file_open(f->path);
+	f->fd = trace_file_open(f->path, &beside);
 	if (f->fd < 0 || fstat(f->fd, &st) < 0)
 		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), f->shown);
 	if (S_ISDIR(st.st_mode))

@@ -16,6 +16,8 @@ struct follow_state {
 	uint64_t missed;  /* rows before the first META that was read; among the lost ones */
 	uint64_t damaged; /* bytes that belong to no chunk */
 	uint64_t chunks;  /* missing or damaged */
+	uint64_t unread;  /* with values in a form that is not known */
+	uint64_t unknown; /* others of a kind or version that is not known; no damage */
 };
 
 #define FOLLOW_MS 100 /* interval of polling a file that grows */
@@ -25,7 +27,7 @@ struct follow_state {
 struct follow *follow_open(const char *path, struct sink *to, struct err *e);
 int follow_fd(const struct follow *f); /* to poll for input; -1: call every FOLLOW_MS */
 /* 1: call again at once.  0: no data for now.  -1: it has ended, and so has the sink's stream;
- * e->code is ERR_NONE after END, ERR_DAMAGED when some of it is missing, ERR_FAILED when there
+ * e->code is ERR_NONE after END, maybe with a text, ERR_DAMAGED when some of it is missing, ERR_FAILED when there
  * is nothing. */
 int follow_take(struct follow *f, struct err *e);
 void follow_state(const struct follow *f, struct follow_state *out);

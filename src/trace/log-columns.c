@@ -149,10 +149,10 @@ static struct log_block *bins_decode(struct log_reader *r, const struct log_gene
 	size_t width = r->session.width[tier], columns = s->columns / PARTS;
 	struct log_block *b = log_cache_add(&r->caches[LOG_LODS], key, 0, PARTS * width * s->n, 0);
 	struct log_walk w;
+	bool known = true;
 
 	if (!b)
 		return NULL;
-	b->n = s->n;
 	b->first = s->first;
 	for (size_t i = 0; i < PARTS * width * s->n; i++)
 		b->values[i] = (double)NAN;
@@ -162,14 +162,15 @@ static struct log_block *bins_decode(struct log_reader *r, const struct log_gene
 		unsigned to = of < g->width[tier] ? g->column[tier][of] : NO_COLUMN;
 
 		if (to != NO_COLUMN)
-			log_walk_get(&w, b->values + (part * width + to) * s->n);
+			known &= log_walk_get(&w, b->values + (part * width + to) * s->n);
 		else
 			log_walk_skip(&w, 1);
 	}
+	b->n = known ? s->n : 0;
 	return b;
 }
 
-/* Bins of a tier in a LOD chunk; n is 0 where it is damaged, or NULL. */
+/* Bins of a tier in a LOD chunk; n is 0 where they cannot be used, or NULL. */
 static const struct log_block *bins_get(struct log_reader *r, const struct log_item *lod, int zoom, int level,
 					enum tier tier)
 {

@@ -3,10 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-void log_section_values(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
+bool log_section_values(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
 			double *values, double *scratch)
 {
 	struct log_walk walk;
+	bool known = true;
 
 	for (size_t i = 0; i < (size_t)s->n * width; i++)
 		values[i] = (double)NAN;
@@ -18,26 +19,31 @@ void log_section_values(const struct log_section *s, const uint16_t *column, uns
 			log_walk_skip(&walk, 1);
 			continue;
 		}
-		log_walk_get(&walk, scratch);
+		known &= log_walk_get(&walk, scratch);
 		for (size_t i = 0; i < s->n; i++)
 			values[i * width + to] = scratch[i];
 	}
+	return known;
 }
 
-void log_section_arrays(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
+bool log_section_arrays(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
 			uint8_t *bytes, struct log_array *out)
 {
 	struct log_walk walk;
+	bool known = true;
 
 	memcpy(bytes, s->arrays, s->size);
 	for (size_t i = 0; i < width; i++)
 		out[i] = (struct log_array) {bytes, LOG_NONE};
 	log_walk_begin(&walk, s);
 	for (uint32_t c = 0; c < s->columns; c++) {
-		if (c < n && column[c] < width)
+		if (c < n && column[c] < width) {
 			out[column[c]] = (struct log_array) {bytes + (walk.p - s->arrays), s->kinds[c]};
+			known &= !(s->kinds[c] & LOG_OTHER);
+		}
 		log_walk_skip(&walk, 1);
 	}
+	return known;
 }
 
 bool log_event_get(unsigned kind, struct log_in *record, struct log_event *ev)

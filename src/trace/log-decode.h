@@ -9,16 +9,17 @@
 
 /* The values of a section, NaN where missing. column: which of `width` columns the first n of the
  * section are, NO_COLUMN: none; NULL: they are in order. They are row after row; scratch has room for one
- * column. */
-void log_section_values(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
+ * column. False: a column is of a form that is not known, and all NaN. */
+bool log_section_values(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
 			double *values, double *scratch);
 
-/* The arrays of a section, copied to bytes[s->size], for later: out has one for each of `width` columns. */
+/* The arrays of a section, copied to bytes[s->size], for later: out has one for each of `width` columns.
+ * Returns false if one is of an unknown form; its values are all NaN. */
 struct log_array {
 	const uint8_t *p; /* NULL: none */
 	uint8_t kind;
 };
-void log_section_arrays(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
+bool log_section_arrays(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
 			uint8_t *bytes, struct log_array *out);
 
 struct log_event {

@@ -10,7 +10,7 @@
 
 #include "trace/log-lod.h"
 
-#define SLOTS_1 32  /* bins of zoom 28 in a group */
+#define SLOTS_1 64 /* cells of a group */
 #define SLOTS   128 /* of zoom 32 in a level 2, of zoom 38 in a level 3 */
 #define SETS    (LOG_LEVELS + 1)
 #define ZOOMS   8 /* 28, 30, ... 42 */
@@ -22,7 +22,7 @@ struct set {
 	bool open;
 	int64_t span;
 	unsigned slots;
-	struct bin *bins;       /* slots a channel, of the level's finest zoom */
+	struct bin *bins;         /* slots a channel: of a group its cells, else of the level's finest zoom */
 	struct span_stats *stats; /* one a channel */
 };
 
@@ -48,6 +48,12 @@ static int set_init(struct set *s, size_t channels, unsigned slots)
 	s->bins = calloc(channels * slots + 1, sizeof(*s->bins));
 	s->stats = calloc(channels + 1, sizeof(*s->stats));
 	return s->bins && s->stats ? 0 : -1;
+}
+
+/* Of the bins of a set. */
+static int set_zoom(int level)
+{
+	return level > 1 ? log_zooms[level][0] : LOG_CELL_ZOOM;
 }
 
 enum { MINIMUM, MAXIMUM, SUM, COUNT, PARTS };
@@ -148,7 +154,7 @@ void log_fold_rows(struct log_fold *f, const struct rows *r)
 {
 	int64_t cell = log_cell(r->t_ns[0]), cover = stats_hole_ns(f->about->hz[r->tier]);
 	struct set *s = &f->sets[log_span(cell, 1) & 1];
-	size_t slot = (size_t)(cell >> 1) % SLOTS_1;
+	size_t slot = (size_t)cell % SLOTS_1;
 	double known = 0;
 
 	if (!reserve(f, r->n) || !bin_order_set(&f->order, r->t_ns, r->n, f->about->hz[r->tier]))
@@ -269,7 +275,7 @@ static double part_of(const struct bin *b, int part)
 static void put_section(const struct log_fold *f, const struct set *s, enum tier tier, int level, int zoom,
 			struct log_bytes *raw)
 {
-	int up = zoom - log_zooms[level][0];
+	int up = zoom - set_zoom(level);
 	size_t first = 0, n = used(f, s, tier, up, &first), width = f->about->width[tier], kinds;
 	double v[SLOTS];
 
@@ -323,7 +329,7 @@ void log_fold_lod(struct log_fold *f, int level, int zoom, struct log_bytes *raw
 void log_fold_close(struct log_fold *f, int level)
 {
 	struct set *s = set_of(f, level), *to = level < LOG_LEVELS ? &f->sets[level + 1] : NULL;
-	int up = to ? log_zooms[level + 1][0] - log_zooms[level][0] : 0;
+	int up = to ? set_zoom(level + 1) - set_zoom(level) : 0;
 	size_t n = s->slots >> up, channels = f->about->n_channels;
 	size_t slot = (size_t)s->span % (1 << LOG_SPAN_BITS) * n;
 

@@ -19,6 +19,7 @@
 #define FACTS	  1024
 #define FAULTS	  65536 /* damaged chunks that are counted once each */
 #define EVENTS	  (1 << 20)
+#define NEWER     (UINT64_C(1) << 63) /* of an offset: not what is missing in front of it */
 
 ssize_t log_read_at(struct log_reader *r, void *to, size_t n, uint64_t at)
 {
@@ -77,6 +78,14 @@ bool log_note(struct log_reader *r, enum log_fault fault, uint64_t at, uint64_t 
 	return true;
 }
 
+void log_note_newer(struct log_reader *r, const struct log_head *h, uint64_t at, uint64_t rows)
+{
+	if (h->kind == LOG_DATA)
+		log_note(r, LOG_FAULT_VERSION, at, h->seq, h->cell, rows);
+	else if (!r->quiet && !faulty(r, at | NEWER))
+		r->damage.unknown++;
+}
+
 void log_reader_damage(struct log_reader *r, struct log_damage *out)
 {
 	pthread_mutex_lock(&r->lock);
@@ -92,12 +101,15 @@ bool log_damage_text(struct log_reader *r, char *out, size_t size)
 		[LOG_FAULT_SEQ] = "it is not there",
 		[LOG_FAULT_SUM] = "its bytes are not as they were written",
 		[LOG_FAULT_CODEC] = "its codec is not known to this version of nvmtop",
+		[LOG_FAULT_VERSION] = "its version is not known to this version of nvmtop",
+		[LOG_FAULT_COLUMN] =
+			"some of its columns are of a form that is not known to this version of nvmtop",
 		[LOG_FAULT_CONTENT] = "what it holds cannot be",
 		[LOG_FAULT_ORDER] = "it is older than the one before it",
 		[LOG_FAULT_CHANNELS] = "the description of its channels is lost",
 	};
 	struct log_damage d;
-	char seq[48];
+	char seq[48], rows[48] = "";
 	double s;
 
 	log_reader_damage(r, &d);
@@ -105,7 +117,10 @@ bool log_damage_text(struct log_reader *r, char *out, size_t size)
 		 (unsigned long long)d.seq);
 	if (d.first == LOG_FAULT_NONE)
 		return false;
-	s = (double)(d.t_ns - r->session.start.mono_ns) / (double)NS_PER_S;
+	if (d.rows > 0)
+		snprintf(rows, sizeof(rows), ", with %llu rows or more", (unsigned long long)d.rows);
+	s = d.t_ns > r->session.start.mono_ns ? (double)(d.t_ns - r->session.start.mono_ns) / (double)NS_PER_S
+					      : 0;
 	if (d.first == LOG_FAULT_OTHER)
 		snprintf(out, size, "another recording follows, the last %llu bytes, which were not read",
 			 (unsigned long long)d.bytes);
@@ -114,9 +129,9 @@ bool log_damage_text(struct log_reader *r, char *out, size_t size)
 			 (unsigned long long)d.bytes, s);
 	else
 		snprintf(out, size,
-			 "%llu of its chunks cannot be used, with %llu rows or more; the first, %s, "
-			 "is about %.1f s after the start: %s",
-			 (unsigned long long)d.chunks, (unsigned long long)d.rows, seq, s, why[d.first]);
+			 "%llu of its chunks cannot be used%s; the first, %s, is about %.1f s after the "
+			 "start: %s",
+			 (unsigned long long)d.chunks, rows, seq, s, why[d.first]);
 	return true;
 }
 
@@ -161,8 +176,11 @@ bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct lo
 	p = item->stored <= LOG_STORED_MAX ? chunk_bytes(r, n, item->at) : NULL;
 	if (p && log_head_get(p, h) && h->session == r->id && h->kind == item->kind &&
 	    h->stored == item->stored && h->cell == item->cell) {
-		switch (h->version == LOG_VERSION ? log_unpack(r->unpacker, h, p + LOG_HEAD, to)
-						  : LOG_BAD_CODEC) {
+		if (h->version != LOG_VERSION) {
+			log_note_newer(r, h, item->at, rows);
+			return false;
+		}
+		switch (log_unpack(r->unpacker, h, p + LOG_HEAD, to)) {
 		case LOG_OK:
 			if (to == &r->raw) {
 				r->raw_of = *h;

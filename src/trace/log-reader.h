@@ -44,9 +44,11 @@ enum log_fault {
 	LOG_FAULT_NONE,
 	LOG_FAULT_BYTES,   /* no chunk */
 	LOG_FAULT_OTHER,   /* another recording at the end */
-	LOG_FAULT_SEQ,	   /* missing chunks */
-	LOG_FAULT_SUM,	   /* checksum, or what the codec cannot undo */
+	LOG_FAULT_SEQ,     /* missing chunks */
+	LOG_FAULT_SUM,     /* checksum, or what the codec cannot undo */
 	LOG_FAULT_CODEC,   /* a codec that is not known */
+	LOG_FAULT_VERSION, /* DATA of a version that is not known */
+	LOG_FAULT_COLUMN,  /* columns of a form that is not known */
 	LOG_FAULT_CONTENT, /* times, counts or lengths that cannot be */
 	LOG_FAULT_ORDER,   /* older than what is before it */
 	LOG_FAULT_CHANNELS /* no META of its generation */
@@ -55,7 +57,7 @@ struct log_damage {
 	uint64_t chunks; /* missing or damaged */
 	uint64_t rows;	 /* in them, as far as is known */
 	uint64_t bytes;	 /* between chunks */
-	uint64_t unknown; /* chunks of a kind or version that this program does not know; not damage */
+	uint64_t unknown; /* other chunks of a kind or version that is not known; not damage */
 	enum log_fault first;
 	uint64_t seq;	 /* of the first */
 	int64_t t_ns;	 /* about when, on CLOCK_MONOTONIC */

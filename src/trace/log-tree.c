@@ -109,7 +109,7 @@ static void scanned(struct log_reader *r, const struct log_head *h, uint64_t at,
 {
 	if (h->version != LOG_VERSION || h->kind == 0 || h->kind >= LOG_KINDS) {
 		r->newer |= h->flags & LOG_CRITICAL;
-		r->damage.unknown += !r->quiet;
+		log_note_newer(r, h, at, 0);
 		return;
 	}
 	if (h->generation > r->newest)
@@ -647,6 +647,9 @@ static struct log_block *read_list(struct log_reader *r, const struct log_item *
 		take_loose(r, &found, index, &l.own);
 		free(found.p);
 	}
+	for (size_t i = 0; i < l.own.n; i++)
+		if (l.own.p[i].kind >= LOG_KINDS)
+			log_note_newer(r, &(struct log_head) {.kind = l.own.p[i].kind}, l.own.p[i].at, 0);
 	if (index->aux == 1)
 		add_lost(r, index, &l.own);
 	b = log_cache_add(&r->caches[LOG_LISTS], index->at, 0, 0, l.own.n * sizeof(*l.own.p));
@@ -842,8 +845,9 @@ static struct log_block *block_read(struct log_reader *r, const struct log_item 
 		return NULL;
 	b->cell = item->cell;
 	if (g && log_section_times(&s, item->cell, b->t_ns) == 0 && b->t_ns[0] > after) {
-		log_section_arrays(&s, g->column[tier], g->width[tier], width, (uint8_t *)(b->arrays + width),
-				   b->arrays);
+		if (!log_section_arrays(&s, g->column[tier], g->width[tier], width,
+					(uint8_t *)(b->arrays + width), b->arrays))
+			log_note(r, LOG_FAULT_COLUMN, item->at, h.seq, item->cell, 0);
 		return b;
 	}
 	if (item->kind)

@@ -116,6 +116,8 @@ ssize_t log_read_at(struct log_reader *r, void *to, size_t n, uint64_t at);
 #define LOG_SEQ_NONE UINT64_MAX
 /* Count a chunk, once; false: it was. */
 bool log_note(struct log_reader *r, enum log_fault fault, uint64_t at, uint64_t seq, int64_t cell, uint64_t rows);
+/* The same of a kind or version that is not known; rows are missing without DATA, which is damage. */
+void log_note_newer(struct log_reader *r, const struct log_head *h, uint64_t at, uint64_t rows);
 /* The payload of a chunk to `to`.  False: noted as damage. */
 bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct log_head *h, struct log_bytes *to);
 const struct log_generation *log_generation_find(const struct log_reader *r, uint32_t number);

@@ -15,6 +15,7 @@ struct trace {
 	uint64_t bytes;		/* of the file */
 	struct log_reader *log; /* of the file, or of what it is imported to */
 	struct import *import;	/* running, or NULL */
+	bool beside;            /* the file is the log of one that does not exist */
 	int version1;		/* a descriptor of the file if it has sections of version 1, or -1 */
 	bool lists_gaps;
 	struct session session;
@@ -33,8 +34,10 @@ struct trace {
 
 /* trace.c: a file without a name in the folder for temporary files; -1 with errno. */
 int trace_temporary(void);
-/* The file, or for the name X.bin of a recording that did not end X.bin.nvmt.  -1 with errno. */
-int trace_file_open(const char *path);
+/* The file, or for the name X.bin of a recording that did not end X.bin.nvmt, which is *beside.  -1 with errno. */
+int trace_file_open(const char *path, bool *beside);
+/* The sentence about that; shown: X.bin. */
+void trace_beside_text(const char *shown, char *out, size_t size);
 /* How the log at that offset ends. */
 void trace_file_tail(int fd, uint64_t from, const char *shown, struct log_tail *out);
 /* A session with arrays of its own.  False: out of memory. */

@@ -188,7 +188,7 @@ static void look_for_damage(struct trace *t)
 	uint64_t from, n;
 	struct stat st;
 
-	if (t->version1 < 0 && log_damage_text(t->log, text, sizeof(text)))
+	if (log_damage_text(t->log, text, sizeof(text)))
 		damage(t, text);
 	if (fstat(log_reader_file(t->log, &from, &n), &st) == 0 && (uint64_t)st.st_size < from + n) {
 		snprintf(text, sizeof(text), _("it was truncated to %llu bytes"), (unsigned long long)st.st_size);
@@ -337,23 +337,49 @@ static bool unfinished(int fd, const char *path)
 	       (pread(fd, magic, 4, 0) == 4 && !memcmp(magic, "NVMS", 4));
 }
 
-int trace_file_open(const char *path)
+int trace_file_open(const char *path, bool *beside)
 {
 	char log[4096];
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
+	*beside = false;
 	if (fd < 0 && errno == ENOENT && snprintf(log, sizeof(log), "%s.nvmt", path) < (int)sizeof(log)) {
 		fd = open(log, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		*beside = fd >= 0;
 		errno = ENOENT;
 	}
 	return fd;
 }
 
+void trace_beside_text(const char *shown, char *out, size_t size)
+{
+	snprintf(out, size, _("%s is not complete: %s.nvmt is read; nvmtop recover %s completes it"), shown,
+		 shown, shown);
+}
+
+bool trace_notice(const struct trace *t, char *out, size_t size)
+{
+	struct log_damage d;
+	size_t n;
+
+	out[0] = '\0';
+	if (t->beside)
+		trace_beside_text(t->shown, out, size);
+	log_reader_damage(t->log, &d);
+	n = strlen(out);
+	if (d.unknown > 0)
+		snprintf(out + n, size - n,
+			 _("%s%s has parts that this version of nvmtop does not know: %llu of its chunks "
+			   "were skipped"),
+			 n ? "; " : "", t->shown, (unsigned long long)d.unknown);
+	return out[0] != '\0';
+}
+
 /* A descriptor of the file and its kind; -1 with *e. */
-static int open_file(const char *path, const char *shown, struct stat *st, struct err *e)
+static int open_file(const char *path, const char *shown, struct stat *st, bool *beside, struct err *e)
 {
 	bool piped = strcmp(path, "-") == 0;
-	int fd = piped ? spool(shown, e) : trace_file_open(path);
+	int fd = piped ? spool(shown, e) : trace_file_open(path, beside);
 
 	if (fd < 0)
 		return piped ? -1 : err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
@@ -389,21 +415,47 @@ void trace_file_tail(int fd, uint64_t from, const char *shown, struct log_tail *
 	log_reader_close(r);
 }
 
-/* Offset of the log behind the rows of version 1, if it can be read instead of them; 0: none. */
+/* Offset of the log behind the rows of version 1, if it has all of them or its end, and can be read instead;
+ * 0: none. */
 static off_t whole_log(int fd, const char *shown)
 {
 	off_t at = nvmt1_log(fd);
+	int copied = at ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+	struct trace_summary s;
+	struct log_reader *r;
+	struct log_tail tail;
+	struct err e;
+	bool all;
+
+	r = copied >= 0 ? log_reader_open(copied, (uint64_t)at, shown, &e) : NULL;
+	if (!r)
+		return 0;
+	log_reader_tail(r, &tail);
+	all = nvmt1_peek(fd, &s);
+	for (enum tier i = 0; i < TIERS; i++)
+		all &= log_reader_rows(r, i) == s.rows[i];
+	log_reader_close(r);
+	return all || tail.ended ? at : 0;
+}
+
+/* The log behind rows of version 1 is written at once. */
+static int load_behind(struct trace *t, int fd, off_t log, struct err *e)
+{
 	struct log_tail tail;
 
-	if (at)
-		trace_file_tail(fd, (uint64_t)at, shown, &tail);
-	return at && tail.ended ? at : 0;
+	t->version1 = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (load(t, fd, (uint64_t)log, e) < 0)
+		return -1;
+	log_reader_tail(t->log, &tail);
+	if (!tail.ended)
+		damage(t, _("the end of the log behind its rows is missing"));
+	return 0;
 }
 
 static int open_any(struct trace *t, bool view, trace_progress *progress, void *arg, struct err *e)
 {
 	struct stat st;
-	int fd = open_file(t->path, t->shown, &st, e);
+	int fd = open_file(t->path, t->shown, &st, &t->beside, e);
 	off_t log;
 
 	if (fd < 0)
@@ -414,10 +466,8 @@ static int open_any(struct trace *t, bool view, trace_progress *progress, void *
 	if (unfinished(fd, t->path))
 		return no_trace(fd, t->path, t->shown, e);
 	log = whole_log(fd, t->shown);
-	if (log) {
-		t->version1 = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-		return load(t, fd, (uint64_t)log, e);
-	}
+	if (log)
+		return load_behind(t, fd, log, e);
 	if (open_version1(t, fd, view, progress, arg, e) < 0)
 		return -1;
 	if (nvmt1_log(fd) && t->damage.code == ERR_NONE)
@@ -550,7 +600,7 @@ void trace_summary(const struct trace *t, struct trace_summary *out)
 static int peek(struct trace *t, struct trace_summary *out, struct err *e)
 {
 	struct stat st;
-	int fd = open_file(t->path, t->shown, &st, e);
+	int fd = open_file(t->path, t->shown, &st, &t->beside, e);
 	bool done;
 
 	if (fd < 0)

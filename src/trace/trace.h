@@ -19,6 +19,8 @@ struct trace *trace_open_view(const char *path, struct err *e);
 void trace_close(struct trace *t);
 struct timeline *trace_timeline(struct trace *t);
 const char *trace_path(const struct trace *t);
+/* What else is to be said about how it was read, and is no damage; false: nothing. */
+bool trace_notice(const struct trace *t, char *out, size_t size);
 
 /* Changes since the trace was opened. Call it from the thread that uses the trace: rows that were read
  * meanwhile are added here. */

@@ -115,6 +115,31 @@ while at < len(raw):
     struct.pack_into("<I", raw, at + 44, zlib.crc32(raw[at:at + 44]))
     at += 48 + stored' 'is not that of the rows\|lists a chunk'
 
+edited() {
+    "$python" "$NVMTOP_SRC/tests/tools/nvmt-log-edit.py" "$1" good.nvmt bad.nvmt
+    run nvmtop --check bad.nvmt
+    ok "a log, another $1: status 3" is "$status" 3
+    ok "a log, another $1: said" says out "$2"
+}
+for field in squares above first last rise; do edited $field 'the STAT at offset .* is not that of the rows'; done
+for what in 'codec:its codec is not known' 'version:its version is not known' 'column:of a form that is not known' \
+    'lost:cannot be used; the first, .* it is not there'; do
+    edited "${what%%:*}" "${what#*:}"
+    run nvmtop --report --summary bad.nvmt
+    ok "a log, another ${what%%:*}: status 3 of a report" is "$status" 3
+    ok "a log, another ${what%%:*}: said by a report" says err "${what#*:}"
+done
+edited stat 'the STAT at offset .* is of a span without rows'
+"$python" "$NVMTOP_SRC/tests/tools/nvmt-log-edit.py" kind good.nvmt newer.nvmt
+run nvmtop --check newer.nvmt
+ok 'a log with a chunk of another kind: status 0' is "$status" 0
+ok 'a log with a chunk of another kind: counted once' says out '; 1 of a newer version'
+for verb in 'report --summary' 'export csv' 'cut --from 0 -o newer.cut.nvmt'; do
+    run nvmtop $verb newer.nvmt
+    ok "a log with a chunk of another kind: status 0 of $verb" is "$status" 0
+    ok "a log with a chunk of another kind: said by $verb" says err 'does not know: 1 of its chunks were skipped'
+done
+
 # Bad bytes anywhere: a sentence and a status, never more.
 "$python" -c 'import random
 base = [open(f, "rb").read() for f in ("good.bin", "plain.bin")]

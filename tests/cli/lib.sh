@@ -74,7 +74,7 @@ says() { grep -q -- "$2" "$1" || { echo "no \"$2\" in $1:"; cat "$1"; return 1; 
 # or of version 1, found in the file
 judge() {
     case $(head -c 4 "$1" | od -An -tx1 | tr -d ' ') in
-    ab4e560a) "$python" "$NVMTOP_SRC/tests/tools/nvmt-log.py" --judge "$1" ;;
+    ab4e560a) "$python" "$NVMTOP_SRC/tests/tools/nvmt-log-check.py" --judge "$1" ;;
     *) "$python" "$NVMTOP_SRC/tests/tools/nvmt.py" check "$1" ;;
     esac >judged 2>&1 || { cat judged; return 1; }
     "$python" -c 'import json,sys

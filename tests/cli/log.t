@@ -23,6 +23,25 @@ nvmtop --cut b.bin --from 0 -o c.nvmt 2>err
 for f in a.nvmt b.bin c.nvmt; do nvmtop --export csv $f >$f.csv; done
 ok 'the same values' cmp a.nvmt.csv b.bin.csv
 ok 'and back' cmp a.nvmt.csv c.nvmt.csv
+
+# The log behind version 1: damage is said, and without its last byte it still has all of the rows.
+flip() {
+    "$python" -c 'import sys
+raw = bytearray(open(sys.argv[1], "rb").read())
+heads = [i for i in range(len(raw) - 48) if raw[i:i + 5] == b"\xabNV\n\x02"]
+raw[heads[len(heads) // 2] + 60] ^= 1
+open(sys.argv[2], "wb").write(raw)' "$1" "$2"
+}
+flip b.bin e.bin
+run nvmtop --report --summary e.bin
+ok 'damage in the log of a .bin: status 3' is "$status" 3
+ok 'damage in the log of a .bin: said' says err 'e.bin is damaged: 1 of its chunks cannot be used'
+head -c -1 b.bin >t.bin
+run nvmtop --report --summary t.bin
+ok 'without its last byte: status 3' is "$status" 3
+ok 'without its last byte: said' says err 'the end of the log behind its rows is missing'
+nvmtop --export csv t.bin >t.csv 2>err
+ok 'without its last byte: all of its values' cmp b.bin.csv t.csv
 run nvmtop --demo --record a.nvmt --duration 1
 ok 'it is not overwritten' is "$status" 1
 
@@ -46,6 +65,10 @@ run nvmtop --check cat.nvmt
 ok 'logs behind each other: valid' is "$status" 0
 for f in cat joined; do nvmtop --export csv $f.nvmt >$f.csv 2>err; done
 ok 'and the same as when they are joined' cmp cat.csv joined.csv
+for f in a c s s.2 joined; do
+    run "$python" "$NVMTOP_SRC/tests/tools/nvmt-log-check.py" $f.nvmt
+    ok "bins, statistics and lists are those of the rows: $f.nvmt" says out '^0 wrong, 0 problems'
+done
 
 # Of another session: said, and not lost.
 cat s.nvmt a.nvmt >two.nvmt

@@ -52,6 +52,14 @@ begin a.bin
 kill -USR1 $pid
 sleep 0.5
 end KILL
+for verb in '--report --summary' '--export csv' '--print 80x24 --replay'; do
+    run nvmtop $verb a.bin
+    ok "$verb of a .bin whose log is there: status 0" is "$status" 0
+    ok "$verb of a .bin whose log is there: said" says err 'a.bin is not complete: a.bin.nvmt is read; nvmtop recover a.bin completes it'
+done
+run nvmtop --check a.bin
+ok '--check of a .bin whose log is there: its problem' says out 'it has no END'
+ok '--check of a .bin whose log is there: said' says err 'a.bin is not complete: a.bin.nvmt is read'
 run nvmtop --recover a.bin
 ok 'of a .bin only the log is there: status 0' is "$status" 0
 ok 'it is a .bin now' judge a.bin "t['fast']['increasing'] and t['counts']['fast'] > 10 and len(t['sync']) == 1"
@@ -73,6 +81,15 @@ run nvmtop recover --force b.bin
 ok 'which does' is "$status" 0
 ok 'by the log beside it' judge b.bin "t['counts']['fast'] > 500"
 ok 'and nothing else is left' is "$(echo b.bin*)" b.bin
+
+nvmtop --cut a.bin --from 0 -o whole.nvmt 2>err
+"$python" "$NVMTOP_SRC/tests/tools/nvmt-log-edit.py" lost whole.nvmt lost.nvmt
+cp lost.nvmt before
+run nvmtop --recover lost.nvmt
+ok 'complete, but damaged: status 3' is "$status" 3
+ok 'complete, but damaged: both are said' says err 'lost.nvmt is complete'
+ok 'complete, but damaged: how' says err '1 of its chunks cannot be used'
+ok 'complete, but damaged: nothing changes' cmp before lost.nvmt
 
 run nvmtop --recover never.nvmt
 ok 'never recorded: status 1' is "$status" 1

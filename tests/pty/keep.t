@@ -23,8 +23,7 @@ log = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(log)
 def rows(path):
     with open(path, "rb") as f:
-        log.FILE = f.read()
-    r, out = log.Recording(log.FILE), {}
+        r, out = log.Recording(f.read()), {}
     joules = {n for n, c in r.channels.items() if c["unit"] == "J"}
     for tier, cells in r.rows.items():
         for _, times, columns in cells:

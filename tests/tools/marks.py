@@ -80,7 +80,6 @@ def recording(log):
     spec = importlib.util.spec_from_file_location("nvmt_log", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    module.FILE = log
     return module.Recording(log)
 
 

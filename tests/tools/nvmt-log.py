@@ -4,9 +4,8 @@ shares no code with nvmtop and needs nothing but libzstd.
 
   nvmt-log.py FILE            all of it as JSON lines: session, rows, marks, gaps, changes, end
   nvmt-log.py --brief FILE    the same without the rows
-  nvmt-log.py --check FILE    hold LOD, STAT and INDEX against the rows; exit 1 when one is wrong
-  nvmt-log.py --judge FILE    what it holds as one JSON object, as nvmt.py check tells it of version 1:
-                              counts, times, and n, nan, mean, min and max of each channel by name
+
+nvmt-log-check.py holds what is in it against each other.
 """
 
 import ctypes
@@ -19,10 +18,7 @@ import zlib
 
 MAGIC, SIGNATURE = b"\xabNV\n", b"\x89NVL\r\n\x1a\n"
 HEAD = struct.Struct("<4s4BIIQIIqII")
-STAT = struct.Struct("<IQ4dqdqddQQd")
-ENTRY = struct.Struct("<QIBBHq4I")
 META, DATA, MARK, GAP, STATE, RANGE, LOD, STATS, INDEX, END = range(1, 11)
-ZOOMS = {28: 1, 30: 1, 32: 2, 34: 2, 36: 2, 38: 3, 40: 3, 42: 3}
 ZSTD = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
 ZSTD.ZSTD_decompress.restype = ZSTD.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
 ZSTD.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
@@ -172,39 +168,9 @@ def data(h, payload):
     return out
 
 
-def lod(payload):
-    """zoom, and sections: tier, first bin, minima, maxima, sums, counts."""
-    b, out = Bytes(payload), []
-    zoom = b.get("BBH")[0]
-    while b.left():
-        tier, _, columns, n, first = b.get("BBHIq")
-        kinds = b.take(4 * columns)
-        if tier > 3 or not 0 < n <= 256:
-            raise Damage("section")
-        v = [array(b, k, n) for k in kinds]
-        out.append((tier, first, [v[k * columns:(k + 1) * columns] for k in range(4)]))
-    return zoom, out
-
-
-def stats(payload):
-    b = Bytes(payload)
-    level, _, size, n = b.get("BBHI")
-    if size < STAT.size:
-        raise Damage("record")
-    p = unshuffle(b.take(n * size), n, size)
-    return level, [STAT.unpack_from(p, i * size) for i in range(n)]
-
-
-def entries(payload):
-    b = Bytes(payload)
-    level, flags, size, n, events = b.get("BBHII")
-    p = unshuffle(b.take(n * size), n, size)
-    b.take(events)
-    return level, flags, [ENTRY.unpack_from(p, i * size) for i in range(n)]
-
-
 class Recording:
     def __init__(self, p):
+        self.file = p
         self.session, self.channels, self.tiers, self.end = {"facts": {}}, {}, {}, None
         self.generations, self.chunks, self.problems, self.unknown = {}, [], [], 0
         self.marks, self.gaps, self.changes = {}, {}, {}
@@ -254,8 +220,11 @@ class Recording:
             b = Bytes(payload)
             reason, distance = b.get("BQ")
             self.end = {"reason": reason, "distance": distance, "tally": b.get("13Q"), "next": b.text()}
-            if distance and Head(p_at(at - distance)).kind != INDEX:
+            if distance and self.head(at - distance).kind != INDEX:
                 raise Damage("END leads to no INDEX")
+
+    def head(self, at):
+        return Head(self.file[at:at + 48])
 
     def meta(self, h, b):
         channels = {}
@@ -314,165 +283,8 @@ class Recording:
                "chunks": len(self.chunks), "unknown": self.unknown, "problems": self.problems}
 
 
-class Check:
-    """Bins and statistics once more, out of the rows."""
-
-    def __init__(self, r):
-        self.r, self.wrong, self.count = r, [], {}
-        self.cells, self.values = {}, {}  # bins of zoom 27; times and values
-        for tier, cells in r.rows.items():
-            base = min(r.tiers[tier]["zoom"], 27)
-            for cell, t, v in cells:
-                for number, column in v.items():
-                    got = [(x, y) for x, y in zip(t, column) if not math.isnan(y)]
-                    if not got:
-                        continue
-                    self.values.setdefault(number, []).extend(got)
-                    bins = self.cells.setdefault(number, {})
-                    new = tree(got, base)
-                    bins[cell] = merge(bins[cell], new) if cell in bins else new
-        self.zooms = {n: {27: bins} for n, bins in self.cells.items()}
-        self.place = {n: (c["tier"], c["column"]) for n, c in r.channels.items()}
-        for h, at, payload in r.chunks:
-            self.count[h.kind] = self.count.get(h.kind, 0) + 1
-            if h.kind == LOD:
-                self.lod(h, *lod(payload))
-            elif h.kind == STATS:
-                self.stats(h, *stats(payload))
-            elif h.kind == INDEX:
-                self.index(h, at, *entries(payload))
-
-    def bins(self, number, zoom):
-        zooms = self.zooms[number]
-        if zoom not in zooms:
-            up = {}
-            for i in sorted(self.bins(number, zoom - 1)):
-                b = zooms[zoom - 1][i]
-                up[i >> 1] = merge(up[i >> 1], b) if i >> 1 in up else b
-            zooms[zoom] = up
-        return zooms[zoom]
-
-    def lod(self, h, zoom, sections):
-        if zoom not in ZOOMS:
-            return self.wrong.append(f"seq {h.seq}: LOD of zoom {zoom}")
-        bits = 27 + 6 * ZOOMS[zoom] - zoom
-        span = (h.cell << 27 >> zoom) >> bits
-        there = {}
-        for tier, first, (lo, hi, total, count) in sections:
-            for number, place in self.place.items():
-                if place[0] == tier and place[1] < len(count):
-                    c = place[1]
-                    for i, n in enumerate(count[c]):
-                        if n:
-                            there[number, first + i] = (lo[c][i], hi[c][i], total[c][i], int(n))
-        want = {(number, i): b for number in self.cells for i, b in self.bins(number, zoom).items()
-                if i >> bits == span and zoom >= self.r.tiers[self.place[number][0]]["zoom"] + 4}
-        for key in want.keys() | there.keys():
-            if want.get(key) != there.get(key):
-                self.wrong.append(f"seq {h.seq}: LOD zoom {zoom} channel {key[0]} bin {key[1]}: "
-                                  f"{there.get(key)} for {want.get(key)}")
-
-    def stats(self, h, level, records):
-        from_ns, to_ns = h.cell << 27, (h.cell + (1 << 6 * level)) << 27
-        want = {}
-        for number, values in self.values.items():
-            got = [x for x in values if from_ns <= x[0] < to_ns]
-            if got:
-                want[number] = self.stat(number, got, from_ns, to_ns)
-        if want.keys() != {s[0] for s in records}:
-            self.wrong.append(f"seq {h.seq}: STAT of other channels than have values")
-        for s in records:
-            for name, a, b, scale in zip("n min max sum squares first_t first last_t last integral known above "
-                                         "rise".split(), s[1:], *want.get(s[0], ((), ()))):
-                if abs(a - b) > 1e-9 * scale:
-                    self.wrong.append(f"seq {h.seq}: STAT channel {s[0]} {name}: {a!r} for {b!r}")
-
-    def stat(self, number, got, from_ns, to_ns):
-        """What it must be, and of what 1e-9 may be wrong."""
-        cover = round(5e9 / self.r.tiers[self.place[number][0]]["hz"])
-        v = [y for _, y in got]
-        mean = math.fsum(v) / len(v)
-        pairs = list(zip(got, got[1:]))
-        near = [(t1 - t0, a, b) for (t0, a), (t1, b) in pairs if t1 - t0 <= cover]
-        size, squares = math.fsum(map(abs, v)), math.fsum((x - mean) ** 2 for x in v)
-        parts = [(a + b) / 2 * (dt / 1e9) for dt, a, b in near]
-        rise = math.fsum(b - a for (_, a), (_, b) in pairs if b > a)
-        return ((len(v), min(v), max(v), math.fsum(v), squares, *got[0], *got[-1], math.fsum(parts),
-                 sum(x[0] for x in near), sum(x[0] for x in near if x[1] > 0), rise),
-                (0, 0, 0, size, squares + mean * mean * 1e-6, 0, 0, 0, 0, math.fsum(map(abs, parts)), 0, 0, rise))
-
-    def index(self, h, at, level, flags, listed):
-        for distance, stored, kind, aux, _, cell, *rows in listed:
-            to = Head(p_at(at - distance)) if 0 < distance <= at else None
-            if not to or not to.good or (to.kind, to.stored, to.cell) != (kind, stored, cell):
-                self.wrong.append(f"seq {h.seq}: INDEX of level {level}: no such chunk {distance} bytes before")
-
-
-def tree(got, base):
-    bins = [(t >> base, (y, y, y, 1)) for t, y in got]
-    joined = []
-    while True:
-        for i, b in bins:
-            if joined and joined[-1][0] == i:
-                joined[-1] = (i, merge(joined[-1][1], b))
-            else:
-                joined.append((i, b))
-        if base == 27:
-            return joined[0][1]
-        bins, joined, base = [(i >> 1, b) for i, b in joined], [], base + 1
-
-
-def merge(a, b):
-    return min(a[0], b[0]), max(a[1], b[1]), a[2] + b[2], a[3] + b[3]
-
-
-def column(values):
-    got = [v for v in values if not math.isnan(v)]
-    out = {"n": len(got), "nan": len(values) - len(got), "mean": None, "min": None, "max": None}
-    if got:
-        out.update(mean=math.fsum(got) / len(got), min=min(got), max=max(got))
-    return out
-
-
-def judge(r):
-    """The errors are what is no chunk, or a chunk that is missing or wrong."""
-    start = r.session["start"]
-    out = {"bytes": len(FILE), "board": r.session["facts"].get("board", ""), "hz": {}, "counts": {"sync": len(r.marks)},
-           "start_ns": start[0], "real_ns": start[1], "end": r.end, "errors": r.problems, "gaps": list(r.gaps.values()),
-           "sync": [{"id": m["id"], "time_s": (m["t"] - start[0]) / 1e9, "label": m["label"]}
-                    for _, m in sorted(r.marks.items())]}
-    for tier, name in enumerate(("fast", "medium", "slow")):
-        cells = r.rows.get(tier, [])
-        t = [(ns - start[0]) / 1e9 for _, times, _ in cells for ns in times]
-        fields = {c["name"]: column([v for _, _, columns in cells for v in columns.get(number, ())])
-                  for number, c in r.channels.items() if c["tier"] == tier}
-        out["hz"][name] = r.tiers[tier]["hz"]
-        out["counts"][name] = len(t)
-        out[name] = {"n": len(t), "increasing": all(a < b for a, b in zip(t, t[1:])), "fields": fields,
-                     "first_s": t[0] if t else None, "last_s": t[-1] if t else None}
-    return out
-
-
-def p_at(at):
-    return FILE[at:at + 48]
-
-
 if __name__ == "__main__":
     with open(sys.argv[-1], "rb") as f:
-        FILE = f.read()
-    recording = Recording(FILE)
-    if "--judge" in sys.argv:
-        json.dump(judge(recording), sys.stdout, indent=1)
-        sys.exit(1 if recording.problems or not recording.chunks else 0)
-    if "--check" not in sys.argv:
-        for line in recording.lines("--brief" not in sys.argv):
-            print(json.dumps(line, ensure_ascii=False))
-        sys.exit(0)
-    check = Check(recording)
-    for line in check.wrong[:50]:
-        print(line)
-    for line in recording.problems[:50]:
-        print(json.dumps(line))
-    print(f"{len(check.wrong)} wrong, {len(recording.problems)} problems; chunks of each kind: "
-          f"{dict(sorted(check.count.items()))}")
-    sys.exit(1 if check.wrong or recording.problems or not recording.chunks else 0)
+        recording = Recording(f.read())
+    for line in recording.lines("--brief" not in sys.argv):
+        print(json.dumps(line, ensure_ascii=False))

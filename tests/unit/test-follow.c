@@ -293,6 +293,47 @@ static void test_cut(void **state)
 	free(log.p);
 }
 
+/* The first chunk of that kind in the second half gets another kind (field 0), version or codec. */
+static void change_head(const struct text *log, unsigned kind, size_t field, uint8_t value)
+{
+	size_t at = 0;
+	struct log_head h;
+
+	for (; log_head_get(log->p + at, &h) && (at < log->n / 2 || h.kind != kind);
+	     at += LOG_HEAD + h.stored)
+		;
+	*(uint8_t *[]) {&h.kind, &h.version, &h.codec}[field] = value;
+	log_head_put(log->p + at, &h);
+}
+
+/* What a later version may write. */
+static void test_newer(void **state)
+{
+	static const struct {
+		unsigned kind;
+		size_t field;
+		enum err_code code;
+		const char *text;
+	} cases[] = {{LOG_LOD, 0, ERR_NONE, "does not know: 1 of its chunks were skipped"},
+		     {LOG_STAT, 1, ERR_NONE, "does not know: 1 of its chunks were skipped"},
+		     {LOG_DATA, 1, ERR_DAMAGED, "cannot read 1 of its chunks"},
+		     {LOG_DATA, 2, ERR_DAMAGED, "cannot read 1 of its chunks"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct text log = write_log(7, NULL);
+		struct follow_state st;
+		struct taker t;
+		struct err e;
+
+		change_head(&log, cases[i].kind, cases[i].field, 99);
+		assert_int_equal(through(log.p, log.n, 65536, &t, &st, &e), cases[i].code);
+		assert_non_null(strstr(e.text, cases[i].text));
+		assert_int_equal(t.rows[TIER_FAST] < SECONDS * 1000, cases[i].code != ERR_NONE);
+		free(log.p);
+	}
+}
+
 /* The reader begins in the middle of a chunk: META comes again with the next group. */
 static void test_late(void **state)
 {
@@ -493,10 +534,12 @@ static void test_abandoned(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),	 cmocka_unit_test(test_missing), cmocka_unit_test(test_flips),
-		cmocka_unit_test(test_cut),	 cmocka_unit_test(test_late),	 cmocka_unit_test(test_terminal),
-		cmocka_unit_test(test_around),	 cmocka_unit_test(test_foreign), cmocka_unit_test(test_grows),
-		cmocka_unit_test(test_next),	 cmocka_unit_test(test_abandoned),
+		cmocka_unit_test(test_whole),    cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_flips),    cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_newer),    cmocka_unit_test(test_late),
+		cmocka_unit_test(test_terminal), cmocka_unit_test(test_around),
+		cmocka_unit_test(test_foreign),  cmocka_unit_test(test_grows),
+		cmocka_unit_test(test_next),     cmocka_unit_test(test_abandoned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,7 +202,7 @@ static void alone(void **state)
 	assert_int_equal(line_of(b, "CPU"), -1);
 	/* a scale of round numbers beside it */
 	for (int v = 0; v <= 100; v += 20) {
-		char text[8];
+		char text[16];
 
 		snprintf(text, sizeof(text), "%d", v);
 		assert_true(line_of(b, text) > 0);

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""A copy of a log (.nvmt) with one thing changed and with right checksums, distances and numbers.
+
+  nvmt-log-edit.py WHAT FROM TO
+
+FIELD     that field of all records of STAT: squares, above, first, last, rise
+stat      a STAT of a span without rows
+codec     a codec that does not exist, of the DATA chunk in the middle
+version   a version that does not exist, of the same
+column    a constant column of it is of a kind that does not exist
+kind      a chunk of a kind that does not exist behind it
+lost      it is not there, but its number
+"""
+
+import importlib.util
+import os
+import struct
+import sys
+import zlib
+
+spec = importlib.util.spec_from_file_location("nvmt_log", os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                                                       "nvmt-log.py"))
+log = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(log)
+FIELDS = {"squares": (36, "d"), "first": (52, "d"), "last": (68, "d"), "above": (92, "Q"), "rise": (100, "d")}
+
+
+def shuffle(p, n, size):
+    return b"".join(p[k::size] for k in range(size))
+
+
+def changed(field, raw):
+    at, form = FIELDS[field]
+    _, _, size, n = struct.unpack_from("<BBHI", raw)
+    records = bytearray(log.unshuffle(raw[8:], n, size))
+    for i in range(at, n * size, size):
+        v, = struct.unpack_from("<" + form, records, i)
+        struct.pack_into("<" + form, records, i, v * 2 + 7)
+    return raw[:8] + shuffle(records, n, size)
+
+
+def other_column(raw):
+    """The first section's first constant column: 8 bytes that are a length and 4 bytes now."""
+    b, raw = log.Bytes(raw), bytearray(raw)
+    _, _, columns, n, _, _ = b.get("BBHIqI")
+    kinds = b.at
+    b.take(columns + 4 * n)
+    for c in range(columns):
+        if raw[kinds + c] == 1:
+            raw[kinds + c] = 0x81
+            struct.pack_into("<I", raw, b.at, 4)
+            return bytes(raw)
+        log.array(b, raw[kinds + c], n)
+    sys.exit("no column is constant")
+
+
+def listed(raw, at, place, moved):
+    """An INDEX with the distances of chunks where they are now; at: where it was."""
+    _, _, size, n, _ = struct.unpack_from("<BBHII", raw)
+    p = bytearray(log.unshuffle(raw[12:12 + n * size], n, size))
+    for i in range(0, n * size, size):
+        distance, = struct.unpack_from("<Q", p, i)
+        to, stored = moved.get(at - distance, (place - 48, 0))
+        struct.pack_into("<QI", p, i, place - to, stored)
+    return raw[:12] + shuffle(p, n, size) + raw[12 + n * size:]
+
+
+def edit(what, p):
+    all_chunks = [(h, at, raw) for h, at, raw in log.chunks(p) if h]
+    data = [at for h, at, _ in all_chunks if h.kind == log.DATA]
+    middle, out, moved, shift = data[len(data) // 2], b"", {}, 0
+
+    def put(h, kind, payload, version=1, codec=0, cell=None):
+        nonlocal out
+        head = struct.pack("<4s4BIIQIIqI", log.MAGIC, kind, version, codec, h.flags, h.session, h.generation,
+                           h.seq + shift, len(payload), len(payload) if h.kind != log.META else h.raw,
+                           h.cell if cell is None else cell, zlib.crc32(payload))
+        out += head + struct.pack("<I", zlib.crc32(head)) + payload
+
+    for h, at, raw in all_chunks:
+        place, here = len(out), at == middle
+        if h.kind == log.META:
+            put(h, h.kind, p[at + 48:at + 48 + h.stored], codec=h.codec)
+        elif h.kind == log.INDEX:
+            put(h, h.kind, listed(raw, at, place, moved))
+        elif h.kind == log.END:
+            to = moved.get(at - struct.unpack_from("<Q", raw, 1)[0], (place, 0))[0]
+            put(h, h.kind, raw[:1] + struct.pack("<Q", place - to) + raw[9:])
+        elif not (here and what == "lost"):
+            raw = changed(what, raw) if h.kind == log.STATS and what in FIELDS else raw
+            put(h, h.kind, other_column(raw) if here and what == "column" else raw,
+                version=9 if here and what == "version" else 1, codec=7 if here and what == "codec" else 0)
+        if len(out) > place:
+            moved[at] = place, len(out) - place - 48
+        if (what == "kind" and here) or (what == "stat" and h.kind == log.STATS and not shift):
+            shift += 1
+            put(h, 77 if here else h.kind, raw, cell=h.cell + (0 if here else 64 << 6))
+    return out
+
+
+if __name__ == "__main__":
+    with open(sys.argv[2], "rb") as f:
+        edited = edit(sys.argv[1], f.read())
+    with open(sys.argv[3], "wb") as f:
+        f.write(edited)
