@@ -1,5 +1,5 @@
-/* What nvmtop made of this machine: the board and why, each channel with its
- * kernel file, and for what is missing the reason and what would unlock it. */
+/* Reports what nvmtop detected on this machine: the board and why, each channel with its source, and for each
+ * missing channel the reason and what would enable it. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static bool stands_here(const struct channel *c, bool missing, enum family famil
 	return !c->missing[0] != missing && c->family == family;
 }
 
-/* What is to be known beyond the file: how it was obtained, and its limits. */
+/* Prints how the value was obtained, and its limits. */
 static void print_more(const struct channel *c)
 {
 	const char *open = "  (", *next = "; ";
@@ -54,7 +54,7 @@ static void print_more(const struct channel *c)
 	puts(open == next ? ")" : "");
 }
 
-/* One family of the signals found, or missing, below its name. */
+/* Prints the available or missing channels of a family; available ones below its title. */
 static void print_family(const struct probe_set *probes, bool missing, enum family family, int width)
 {
 	static const char *const titles[FAMILIES] = {N_("GPU"),   N_("CPU"),  N_("Memory"),
@@ -138,7 +138,7 @@ static int cmd_boards(const struct options *o)
 		board_paths(board, print_path, NULL);
 		goto out;
 	}
-	/* Reading a tree from another machine, it is left out. */
+	/* Omitted for a tree from another machine. */
 	if (root_is_live(root) && describe_priority(o, probes, &e) < 0) {
 		status = complain(&e);
 		goto out;

@@ -1,4 +1,4 @@
-/* Checks a recording, byte by byte. */
+/* nvmtop check: verifies every byte of a recording. */
 #include <stdio.h>
 
 #include "cli/verb.h"

@@ -1,7 +1,6 @@
-/* A process cannot end while the kernel holds a read of one of its threads, and a driver can hold one as
- * long as it likes. A command that prints and ends therefore runs in a child, and the shell waits for
- * the parent: which ends when the child has printed all, whether that can end or not.  The other child is
- * the command that a recording goes around. */
+/* A process cannot exit while a driver blocks a read of one of its threads, possibly forever. Commands that
+ * print and exit therefore run in a child; the shell waits for the parent, which exits once the child has
+ * printed everything, whether or not the child can exit. Also starts the command of a recording. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -19,11 +18,12 @@
 #include "util/descriptors.h"
 #include "util/intl.h"
 
-#define ALL_MS  60000 /* a reading takes a second, with all that hangs some more */
+#define ALL_MS  60000 /* a reading takes a second, and longer if files hang */
 #define END_NS  (100 * NS_PER_MS)
 #define LOOK_NS NS_PER_MS
 
-/* The child may not end: so its output is closed here, for readers of a pipe. */
+/* Closes the output and reports the status to the parent: the child may not exit, and
+ * readers of a pipe need EOF. */
 static void say_all(int to, int status)
 {
 	unsigned char byte = (unsigned char)status;
@@ -35,7 +35,7 @@ static void say_all(int to, int status)
 		;
 }
 
-/* As it ended, if it has within the time. */
+/* Has the child exited within the time? Negative: wait forever. */
 static bool ended(pid_t child, int64_t within_ns, int *status)
 {
 	int64_t until = clock_now_ns() + within_ns;

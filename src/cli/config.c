@@ -1,4 +1,4 @@
-/* The settings that hold, as a file that would have them hold. */
+/* Prints the effective settings as a settings file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Traces out of traces: a range of one, or several in a row. */
+/* nvmtop cut and join: write a range of a trace, or several traces in a row, to a new trace. */
 #include <stdio.h>
 
 #include "cli/verb.h"

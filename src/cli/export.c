@@ -1,4 +1,4 @@
-/* A trace for other programs, to standard output or to a file that appears only when it is complete. */
+/* Converts a trace for other programs: to standard output, or to a file that only appears once complete. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,13 +14,14 @@
 #include "util/intl.h"
 #include "util/replace.h"
 
-/* What is written to, and removed when it is not whole; empty: nothing is. */
+/* The output; `made` is removed if incomplete, unless empty. */
 struct target {
 	const char *made;
-	struct replacement beside; /* what takes another file's place in the end */
+	struct replacement beside; /* temporary file that finally replaces the existing one */
 };
 
-/* Beside the file, to be renamed. In a folder that takes no second file, writes to the existing one. */
+/* Opens a temporary file in the same folder, to be renamed. If the folder accepts no new
+ * file, opens the existing one. */
 static int open_beside(const char *path, const struct stat *st, struct target *to)
 {
 	char there[PATH_MAX];
@@ -28,7 +29,7 @@ static int open_beside(const char *path, const struct stat *st, struct target *t
 
 	if (fd >= 0) {
 		to->made = to->beside.temp;
-		(void)!fchown(fd, st->st_uid, st->st_gid); /* of its previous owner, where permitted */
+		(void)!fchown(fd, st->st_uid, st->st_gid); /* keep the owner where permitted */
 		fchmod(fd, st->st_mode & 07777);
 		return fd;
 	}
@@ -66,7 +67,7 @@ static FILE *target_open(const struct options *o, const char *shown, struct targ
 	return f;
 }
 
-/* All of it is written: 0, or errno. */
+/* Completes the output. Returns 0 or an errno. */
 static int target_close(FILE *f, struct target *to)
 {
 	int num = 0;
@@ -78,7 +79,7 @@ static int target_close(FILE *f, struct target *to)
 	return num;
 }
 
-/* Is the file that would be written the one that is read? */
+/* Would the output overwrite the input? */
 static bool same_file(const char *a, const char *b)
 {
 	struct stat s, t;
@@ -95,7 +96,7 @@ static int export_to_file(const struct options *o, struct trace *t, const char *
 	f = target_open(o, shown, &to, e);
 	if (!f)
 		return -1;
-	if (to.made[0]) /* a pipe may block forever, and is abandoned */
+	if (to.made[0]) /* not for a pipe: writing may block forever, and must be killable */
 		progress_watch(signals_open(NULL));
 	r = export_write(t, &o->pick, o->form, o->resample_hz, o->force, f, progress_show, e);
 	num = !ferror(f) ? 0 : errno ? errno : EIO;

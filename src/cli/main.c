@@ -1,4 +1,4 @@
-/* The process as every verb needs it; then the verb. */
+/* Sets up the process as every verb needs it, then runs the verb. */
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -13,8 +13,9 @@
 #include "util/clock.h"
 #include "util/intl.h"
 
-/* The next file to be opened would get a standard descriptor that the caller closed, and be taken for
- * it: signals for input, a trace for standard error. The replacement can be neither read nor written. */
+/* Otherwise the next file to be opened would get the number of a standard descriptor that the
+ * caller closed and be mistaken for it: signals for input, a trace for standard error. Reading or
+ * writing the replacement fails. */
 static void hold_closed_numbers(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -22,7 +23,7 @@ static void hold_closed_numbers(void)
 			return;
 }
 
-/* The kernel does not end a process while it holds a read of it: the user is told why. */
+/* The kernel does not end a process while a read blocks in it; the user is informed. */
 static int end(int status)
 {
 	if (engine_left_behind())
@@ -38,7 +39,7 @@ static int end(int status)
 	_exit(status);
 }
 
-/* A mark may come as soon as the process exists, and must not end it. */
+/* A mark may arrive as soon as the process exists, and must not kill it. */
 static void hold_marks(int how)
 {
 	sigset_t set;
@@ -55,11 +56,11 @@ int main(int argc, char **argv)
 	struct err e;
 
 	hold_marks(SIG_BLOCK);
-	signal(SIGXFSZ, SIG_IGN); /* an error of write(), which names the file */
+	signal(SIGXFSZ, SIG_IGN); /* write() returns an error instead, which is reported with the file name */
 	hold_closed_numbers();
 	descriptors_raise();
 	setlocale(LC_ALL, "");
-	/* Numbers are written and read alike everywhere. */
+	/* Numbers are the same in every locale. */
 	setlocale(LC_NUMERIC, "C");
 #if ENABLE_NLS
 	bindtextdomain(PACKAGE, LOCALEDIR);

@@ -1,4 +1,4 @@
-/* nvmtop mark: a mark into all recordings and live screens of this user. */
+/* nvmtop mark: sets a mark in all recordings and live screens of this user. */
 #include <stdio.h>
 
 #include "cli/verb.h"
@@ -15,7 +15,7 @@ static int cmd_mark(const struct options *o)
 
 	if (n < 0)
 		return complain(&e);
-	/* Not an error, but reported. */
+	/* Not an error, but worth a message. */
 	if (n > 1)
 		fprintf(stderr,
 			_("nvmtop: marked %d recorders or screens, processes %s; --pid PID selects "

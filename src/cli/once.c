@@ -1,4 +1,4 @@
-/* One reading of everything, for a person or as JSON for a program. */
+/* Prints one reading of everything, as a table or as JSON. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +29,8 @@ static bool is_offline(const struct live *l, const struct channel *c)
 	       root_read_i64(l->root, path, &online) == 0 && !online;
 }
 
-/* Kernel files are in the units of channels, but for temperatures and hwmon's power. */
+/* Is the value out of range? Kernel files have the units of channels, except for
+ * temperatures and the power of hwmon. */
 static bool cannot_be(const struct channel *c, const char *text, ssize_t n)
 {
 	double scale = c->kind == CHANNEL_TEMPERATURE || c->kind == CHANNEL_RAIL_POWER ? 1e-3 : 1;
@@ -40,7 +41,7 @@ static bool cannot_be(const struct channel *c, const char *text, ssize_t n)
 	return p && (p == text + n || *p == '\n') && !range_holds(channel_range(c->kind), (double)v * scale);
 }
 
-/* According to the kernel, now. A file that hangs is not read again for its neighbours. */
+/* Reads the file now. Returns 0 or an errno. If a file hangs, other files in its folder are not read. */
 static int ask(const struct live *l, const struct channel *c)
 {
 	static char hangs[sizeof c->source];
@@ -59,7 +60,7 @@ static int ask(const struct live *l, const struct channel *c)
 	return errno;
 }
 
-/* Why a present channel has no value at this moment: the kernel's error when its file is read now. */
+/* Why an available channel has no value at this moment: the kernel's error when its file is read now. */
 static void reason_now(const struct live *l, const struct channel *c, char *out, size_t size)
 {
 	bool is_file = c->source[0] == '/' && !strchr(c->source, ' ');
@@ -91,7 +92,7 @@ static void reason_now(const struct live *l, const struct channel *c, char *out,
 	}
 }
 
-/* A load is a mean over some time or it is noise: of the last 100 ms. */
+/* A load is only meaningful as a mean over some time. */
 #define LOAD_NS   (100 * NS_PER_MS)
 #define LOAD_ZOOM 20
 
@@ -105,12 +106,12 @@ static double load_mean(struct timeline *t, size_t i)
 	t->ops->columns(t, i, LOAD_ZOOM, (last - LOAD_NS) >> LOAD_ZOOM, sizeof bins / sizeof *bins, bins);
 	for (size_t k = 0; k < sizeof bins / sizeof *bins; k++)
 		bin_merge(&all, &bins[k]);
-	/* What a mean has beyond this is noise of the addition. */
+	/* Further digits are rounding errors of the sum. */
 	return all.n ? round(all.sum / (double)all.n * 1000) / 1000 : NAN;
 }
 
-/* Some are differences, of which the second reading comes a tick of the slow tier later, or
- * on a busy machine after that.  What has no value then has none. */
+/* Values that are differences need a second reading, one tick of the slow tier later, or later still on a
+ * busy machine. A value that is missing after this time is reported as missing. */
 #define COMES_NS (300 * NS_PER_MS)
 #define LOOK_NS  (20 * NS_PER_MS)
 
@@ -138,7 +139,7 @@ static bool all_there(const struct live *l)
 	return true;
 }
 
-/* Files that do not change have no differences, however long one waits. */
+/* Does not wait in a tree of files that do not change: values that are differences never appear there. */
 static void wait_for_values(const struct live *l)
 {
 	int64_t until;
@@ -250,7 +251,7 @@ static int cmd_once(const struct options *o)
 		complain(&e);
 	engine_wait_warm(l.engine, -1);
 	wait_for_values(&l);
-	/* What was sampled is in the history when its sink has ended. */
+	/* Detaching the history flushes all samples into it. */
 	engine_detach(l.engine, history_sink(l.history), NULL);
 	root_give_up(true);
 	if (o->json)

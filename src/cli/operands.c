@@ -1,4 +1,4 @@
-/* Operands into their places, and what several verbs refuse. */
+/* Assigns operands to options, and checks that several verbs share. */
 #include <string.h>
 
 #include "cli/verb.h"

@@ -1,4 +1,4 @@
-/* Options that several verbs have. */
+/* Options that several verbs share. */
 #include "cli/verb.h"
 #include "util/intl.h"
 
@@ -59,7 +59,7 @@ static const struct option_entry replay[] = {
 };
 const struct option_group group_replay = {N_("Replay of a FILE"), OPTIONS(replay)};
 
-/* As enum colour_choice. */
+/* Order of enum colour_choice. */
 static const char *const colours[] = {"auto", "never", "8", "16", "256", "truecolor", NULL};
 static const struct option_entry drawing[] = {
 	{"ascii", NULL, N_("draw with ASCII characters only"), FLAG(ascii)},

@@ -1,4 +1,4 @@
-/* Values of options: text to value, with a sentence that states the valid ones. */
+/* Parses values of options; error messages list the valid values. */
 #include <string.h>
 
 #include "cli/verb.h"

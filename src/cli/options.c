@@ -1,5 +1,4 @@
-/* The command line: the verb that it names, or the option that is its other name, and then the
- * options of that verb. */
+/* Parses the command line: the verb, or the option that is its alias, then the options of that verb. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,19 +7,19 @@
 #include "cli/verb.h"
 #include "util/intl.h"
 
-/* The options that a command line may have. */
+/* A set of options. */
 struct option_list {
 	const struct option_entry *at[128];
 	size_t n;
 };
 
-/* What is read, and how far. */
+/* The state of parsing. */
 struct line {
 	struct options *o;
 	const struct verb *verb;
-	bool by_mode;		/* named by an option, or not at all */
-	struct option_list own; /* what the verb has */
-	struct option_list all; /* what any verb has, its other name included */
+	bool by_mode;		/* verb given by an option, or not at all */
+	struct option_list own; /* options of the verb */
+	struct option_list all; /* options of any verb, including aliases of verbs */
 	struct option_entry modes[16];
 	char **words;
 	int n, at;
@@ -68,7 +67,7 @@ static void list_all(struct line *l)
 		add_verb(&l->all, verbs[i]);
 }
 
-/* An alias may call nvmtop with options for sampling and drawing in front of any mode. */
+/* Shell aliases may pass sampling and drawing options before any mode option. */
 static void list_own(struct line *l)
 {
 	add_verb(&l->own, l->verb);
@@ -79,7 +78,7 @@ static void list_own(struct line *l)
 	add_group(&l->own, &group_drawing);
 }
 
-/* By its name or the start of it, when that is the start of no other. */
+/* Finds an option by its name or an unambiguous prefix of it. */
 static const struct option_entry *find(const struct option_list *l, const char *name, size_t length)
 {
 	const struct option_entry *found = NULL;
@@ -100,7 +99,7 @@ static bool is_long(const char *word)
 	return !strncmp(word, "--", 2);
 }
 
-/* The verb whose other name the word is, or NULL. */
+/* The verb that this option is an alias of, or NULL. */
 static const struct verb *mode_of(const struct line *l, const char *word)
 {
 	const struct option_entry *t = is_long(word) ? find(&l->all, word + 2, strcspn(word + 2, "=")) : NULL;
@@ -134,16 +133,16 @@ static int choose(struct line *l, struct err *e)
 	return 0;
 }
 
-/* The message for an unknown word: what was probably meant. */
-#define LONGEST 40 /* longer ones are like no option */
-#define FAR  3  /* so many changes, and it is another word */
+/* Suggestions for an unknown word. */
+#define LONGEST 40 /* longer words match no option */
+#define FAR  3  /* a name that differs by this many changes is no suggestion */
 
 static size_t least(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-/* How many letters are to be changed, added, taken out or exchanged with the next. */
+/* Edit distance: letters to replace, insert, delete or swap with the next. */
 static size_t changes(const char *a, size_t n, const char *b)
 {
 	size_t row[3][LONGEST + 1], m = strlen(b);
@@ -168,7 +167,7 @@ static size_t changes(const char *a, size_t n, const char *b)
 	return last[m];
 }
 
-/* Is the name more like the word than the best so far? */
+/* Is the name closer to the word than the best so far? */
 static bool nearer(const char *word, size_t length, const char *name, size_t *best)
 {
 	size_t far = changes(word, length, name);
@@ -179,7 +178,7 @@ static bool nearer(const char *word, size_t length, const char *name, size_t *be
 	return true;
 }
 
-/* A first word that is no file, but almost a verb. */
+/* Rejects a first word that is not a file, but similar to a verb. */
 static int check_verb(const struct line *l, struct err *e)
 {
 	const char *word = l->n > 1 ? l->words[1] : "-", *near = NULL;
@@ -196,7 +195,7 @@ static int check_verb(const struct line *l, struct err *e)
 		       shown_word(word), near);
 }
 
-/* Is that the start of the option's name? */
+/* Is the word a prefix of the option's name? */
 static bool begins(const struct option_entry *t, const char *word, size_t length)
 {
 	return length > 0 && !strncmp(t->name, word, length);
@@ -243,7 +242,7 @@ static bool verb_has(const struct verb *v, const char *name)
 	return has_name(&l, name);
 }
 
-/* An option of another verb: which ones have it. */
+/* Reports an option of other verbs, and lists those verbs. */
 static int elsewhere(const struct line *l, const struct option_entry *t, struct err *e)
 {
 	char here[64], one[64], list[300] = "";
@@ -276,13 +275,13 @@ static int value_needed(const char *word, struct err *e)
 	return err_set(e, ERR_USAGE, _("\"%s\" needs a value"), shown_word(word));
 }
 
-/* The next word, where it is no option. */
+/* The next word if it is not an option, else NULL. */
 static char *next_value(struct line *l)
 {
 	return l->at < l->n && !is_long(l->words[l->at]) ? l->words[l->at++] : NULL;
 }
 
-/* The option that is the other name of the verb; a value is its first operand. */
+/* Handles an option that is an alias of the verb; its value is the first operand. */
 static int take_mode(struct line *l, const char *word, struct err *e)
 {
 	const char *value = strchr(word, '=');
@@ -332,7 +331,7 @@ static int take_letters(struct line *l, const char *word, struct err *e)
 	return 0;
 }
 
-/* All up to "--"; --help and --version end it. */
+/* Parses all words up to "--", or up to --help or --version. */
 static int take_words(struct line *l, struct err *e)
 {
 	while (l->at < l->n && strcmp(l->words[l->at], "--") != 0 && !l->o->help && !l->o->version) {
@@ -351,7 +350,7 @@ static int take_words(struct line *l, struct err *e)
 	return 0;
 }
 
-/* What stands behind "--": the command of a recording, else operands. */
+/* Takes the words after "--": the command of a recording, else operands. */
 static int take_rest(struct line *l, struct err *e)
 {
 	if (l->at >= l->n)
@@ -379,7 +378,7 @@ static int take_help(struct options *o, int argc, char **argv, struct err *e)
 
 int options_parse(struct options *o, int argc, char **argv, struct err *e)
 {
-	static const char **operands; /* as long as argv */
+	static const char **operands; /* argc + 1 elements */
 	struct line l = {.o = o, .words = argv, .n = argc};
 
 	*o = (struct options) {.sysroot = "/", .hz = {1000, 100, 10}, .pick = {.tier = -1}};

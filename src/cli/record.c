@@ -1,5 +1,5 @@
-/* A recording without a screen: in a script, over SSH, under systemd, around a
- * command.  Everything that can fail is tried before the first sample. */
+/* Records without a screen: in a script, over SSH, under systemd, around a command. Everything that can fail
+ * is tried before the first sample. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -17,12 +17,12 @@
 #include "util/clock.h"
 #include "util/intl.h"
 
-#define WARM_MS     150 /* what has no value by then comes later than the first row */
+#define WARM_MS     150 /* values still missing then appear after the first row */
 #define PROGRESS_NS (NS_PER_S / 4)
-/* Grace period of a command that was told to end, before the recording ends without it. */
+/* Grace period for a command that was asked to end; then the recording ends without it. */
 #define GRACE_NS    (2 * NS_PER_S)
 
-/* Give the terminal back, stop, and go on where we were when continued. */
+/* Restores the terminal and stops the process; resumes when continued. */
 static void suspend(struct recorder *r)
 {
 	recorder_line_wipe(r);
@@ -45,9 +45,9 @@ static void reap(struct recorder *r)
 	r->stop = true;
 }
 
-/* A recording without a command ends at once.  With one, a request is passed on
- * to the command, unless the terminal sent it to both of us; the recording goes
- * on while the command ends, and the second request ends it. */
+/* A recording without a command ends at once. With one, the first request is forwarded to the command,
+ * unless the terminal sent it to both; the recording continues while the command ends. The second
+ * request ends the recording. */
 static void asked_to_end(struct recorder *r, int sig, bool from_terminal)
 {
 	if (!r->child || r->asked)
@@ -118,7 +118,7 @@ static void take_keys(struct recorder *r, bool marks)
 	}
 }
 
-/* --stop-on-eof, where standard input is not a terminal with keys. */
+/* Is --stop-on-eof active? Not while standard input is a terminal that delivers keys. */
 static bool awaits_eof(const struct recorder *r)
 {
 	return r->o->stop_on_eof && !r->keys.on && !r->no_keys;
@@ -130,7 +130,7 @@ static void take_eof(struct recorder *r)
 		r->stop = r->no_keys = true;
 }
 
-/* Wait for the next event, at most until then_ns. */
+/* Waits for the next event, at most until then_ns. */
 static void wait_for_something(struct recorder *r, int64_t then_ns)
 {
 	struct pollfd p[2] = {{.fd = r->signals, .events = POLLIN},
@@ -141,7 +141,7 @@ static void wait_for_something(struct recorder *r, int64_t then_ns)
 		poll(p, 2, (int)(left / NS_PER_MS > 60000 ? 60000 : left / NS_PER_MS + 1));
 }
 
-/* Reports the state of the disk when it changes; false: there is no room left. */
+/* Reports changes in the state of the disk. Returns false if the recording is full or has failed. */
 static bool watch_disk(struct recorder *r)
 {
 	struct log_writer_stats s;
@@ -175,18 +175,18 @@ static void watch_sensors(struct recorder *r)
 		recorder_say(r, text);
 }
 
-/* Until the time is over, a signal comes, the command ends or the file is large enough. */
+/* Records until the time is over, a signal arrives, the command ends or the size limit is reached. */
 static void run(struct recorder *r)
 {
 	while (!r->stop) {
 		int64_t now = clock_now_ns();
 		if (now >= r->until_ns)
 			break;
-		/* Started with & and brought to the front: the shell does not notify. */
+		/* The shell does not notify a background job that it was moved to the foreground. */
 		if (r->progress && !r->keys.on && !r->no_keys)
 			ttykeys_start(&r->keys);
 		recorder_line(r);
-		/* A closed pipe is noticed only here. */
+		/* A closed pipe is only detected by waking up. */
 		int64_t wake = now + (r->progress || r->to_pipe ? PROGRESS_NS : NS_PER_S);
 		wait_for_something(r, wake < r->until_ns ? wake : r->until_ns);
 		take_signals(r);
@@ -205,14 +205,14 @@ static void pause_before(struct recorder *r, int64_t until_ns)
 	while (!r->stop && clock_now_ns() < until_ns) {
 		wait_for_something(r, until_ns);
 		take_signals(r);
-		if (r->until_ns < until_ns) /* the command was told to end, within its grace period */
+		if (r->until_ns < until_ns) /* the command was asked to end; its grace period is shorter */
 			until_ns = r->until_ns;
 		take_keys(r, false);
 		take_eof(r);
 	}
 }
 
-/* Closing the pipe ends a stream that has no end of its own. */
+/* A closed pipe is the normal end of a stream without a duration or command. */
 static bool left_by_reader(const struct recorder *r)
 {
 	struct log_writer_stats ws;
@@ -223,7 +223,7 @@ static bool left_by_reader(const struct recorder *r)
 	return ws.reader_gone && !r->o->duration_ns && !r->o->command;
 }
 
-/* The exit status that follows from it. */
+/* Prints the summary and returns the exit status. */
 static int summary(struct recorder *r, const struct summary_moment *before,
 		   const struct summary_moment *after)
 {
@@ -242,7 +242,7 @@ static int summary(struct recorder *r, const struct summary_moment *before,
 	return ERR_FAILED;
 }
 
-/* Late ticks are likelier then, and the user can do something about it. */
+/* Without real-time priority late ticks are likelier, and the user can change that. */
 static void say_priority(struct recorder *r, const struct engine_stats *now)
 {
 	char how[160];
@@ -265,7 +265,7 @@ static void marks_end(struct recorder *r)
 {
 	uint64_t refused;
 
-	/* The moment counts, even if its name was still being typed. */
+	/* A label that is still being typed counts. */
 	if (r->label.open)
 		engine_mark(r->engine, r->label.t_ns, r->label.text);
 	r->label.open = false;
@@ -277,7 +277,7 @@ static void marks_end(struct recorder *r)
 			(unsigned long long)refused);
 }
 
-/* Until all of it is on the disk, in the format of its name. */
+/* Waits until everything is on disk and converted to the format of its name. */
 static int finish_files(struct recorder *r, struct err *e)
 {
 	struct err converting;
@@ -296,7 +296,7 @@ static int finish_files(struct recorder *r, struct err *e)
 	return failed;
 }
 
-/* The end of the stream, and until it is all where it belongs. */
+/* Ends the stream and waits until it is stored. */
 static int detach(struct recorder *r, struct sink *sink, struct err *e)
 {
 	int failed;
@@ -315,7 +315,7 @@ static int start_command(struct recorder *r, struct err *e)
 	return r->o->command ? command_start(r->o->command, &r->child, e) : 0;
 }
 
-/* The time is over, or the recording did not begin, before the command ended. */
+/* Waits for the command if the recording ended first or never began. */
 static void wait_for_command(struct recorder *r)
 {
 	while (r->child && r->child_status == 0) {
@@ -324,7 +324,7 @@ static void wait_for_command(struct recorder *r)
 	}
 }
 
-/* --delay: until then the command runs unrecorded. False: there is nothing left to record. */
+/* --delay: the command runs unrecorded until then. Returns false if there is nothing left to record. */
 static bool delay(struct recorder *r, struct err *e)
 {
 	if (start_command(r, e) < 0)
@@ -338,7 +338,7 @@ static bool delay(struct recorder *r, struct err *e)
 	return false;
 }
 
-/* From the first sample to the complete file; the exit status. */
+/* Records from the first sample to the complete file. Returns the exit status. */
 static int record(struct recorder *r)
 {
 	struct sink *sink = r->keep ? pretrigger_sink(r->keep) : log_writer_sink(r->writer);
@@ -368,7 +368,7 @@ static int record(struct recorder *r)
 		run(r);
 	marks_end(r);
 	r->until_ns = clock_now_ns();
-	/* The end of a stream may wait for its reader: samples taken meanwhile belong to no recording. */
+	/* Ending a stream may wait for its reader; samples taken meanwhile belong to no recording. */
 	summary_moment(&after, r->engine);
 	int saved = detach(r, sink, &e);
 	if (r->keep)

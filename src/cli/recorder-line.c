@@ -44,18 +44,18 @@ static int terminal_columns(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col ? ws.ws_col : 80;
 }
 
-/* Over the previous text. */
+/* Overwrites the previous text. */
 static void line_put(struct recorder *r, const char *line, int used, int columns)
 {
 	int wipe = r->shown < columns ? r->shown : columns; /* the window may have shrunk */
 
 	fprintf(stderr, "\r%s%*s", line, wipe > used ? wipe - used : 0, "");
 	r->shown = used;
-	if (r->label.open) /* the cursor stands behind what is typed */
+	if (r->label.open) /* put the cursor after the typed text */
 		fprintf(stderr, "\r%s", line);
 }
 
-/* As many of the parts as the line holds, the most important first. */
+/* Shows as many parts as fit, the most important first. */
 void recorder_line(struct recorder *r)
 {
 	struct engine_stats es;

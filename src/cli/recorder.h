@@ -1,4 +1,4 @@
-/* recorder: a recording without a screen, and the line that it shows of itself. */
+/* recorder: a recording without a screen, and its status line. */
 #ifndef NVMTOP_CLI_RECORDER_H
 #define NVMTOP_CLI_RECORDER_H
 
@@ -17,34 +17,34 @@ struct recorder {
 	const struct options *o;
 	struct root *root;
 	struct engine *engine;
-	struct log_writer *writer; /* one of the two: to files, or to standard output */
-	bool to_pipe;              /* to that */
-	struct pretrigger *keep;         /* held, and written when triggered */
+	struct log_writer *writer; /* to files or standard output; NULL with keep */
+	bool to_pipe;              /* the writer writes to standard output */
+	struct pretrigger *keep;         /* kept in memory, written when triggered */
 	size_t kept_told;
 	struct trouble trouble;
-	uint64_t lost;      /* rows lost, of which the engine knows */
+	uint64_t lost;      /* lost rows already passed to the engine */
 	int signals;
 	struct ttykeys keys;
-	struct label label;  /* being typed */
+	struct label label;  /* a label being typed */
 	struct marker *marker;
-	struct silence silence; /* reports of sensors that do not answer */
+	struct silence silence; /* which hangs were reported */
 	bool no_keys;        /* standard input has ended */
-	bool quiet;          /* another process may have the terminal */
+	bool quiet;          /* another process may use the terminal */
 	bool progress;       /* one line on standard error, rewritten in place */
-	int shown;           /* columns of it on the terminal now */
+	int shown;           /* its width on the terminal now, in columns */
 	int64_t since_ns;    /* when the first sample was due */
-	int64_t until_ns;    /* when to stop; INT64_MAX: not by itself */
+	int64_t until_ns;    /* when to stop; INT64_MAX: no limit */
 	bool stop;
-	bool asked; /* the command was told to end */
+	bool asked; /* an end was requested */
 
-	pid_t child;      /* 0: none, or it has ended */
+	pid_t child;      /* 0: no command, or it has exited */
 	int child_status; /* as an exit status */
 };
 
-/* What was written so far; of a stream, too. */
+/* What was received or written so far, with --keep too. */
 void recorder_written(const struct recorder *r, struct log_writer_stats *out);
 
-/* The line is drawn anew, taken away, or makes room for a sentence. */
+/* Redraws the line, erases it, or erases it to print a message. */
 void recorder_line(struct recorder *r);
 void recorder_line_wipe(struct recorder *r);
 void recorder_say(struct recorder *r, const char *text);

@@ -1,4 +1,4 @@
-/* Ends a recording whose recorder is dead. */
+/* nvmtop recover: completes a recording whose recorder has died. */
 #include <stdio.h>
 #include <string.h>
 

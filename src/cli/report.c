@@ -1,4 +1,4 @@
-/* Numbers out of one trace, or out of several side by side. */
+/* nvmtop report: statistics of one trace, or of several side by side. */
 #include <signal.h>
 #include <stdlib.h>
 
@@ -70,7 +70,7 @@ static int cmd_report(const struct options *o)
 	return close_traces(traces, n, status);
 }
 
-/* As enum report_format. */
+/* Order of enum report_format. */
 static const char *const formats[] = {"table", "json", "csv", "markdown", NULL};
 static const struct option_entry own[] = {
 	{"format", "NAME", N_("table, json, csv or markdown"), WORD(format, enum report_format, formats),

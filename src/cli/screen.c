@@ -1,4 +1,4 @@
-/* The live screen, a trace on it, and one frame of either as text. */
+/* Runs the live screen or replays a trace on it, and prints one frame of either. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "util/clock.h"
 #include "util/intl.h"
 
-/* Long enough that every tier has something to show. */
+/* Long enough for every tier to have samples. */
 #define LIVE_NS (NS_PER_S)
 
 static int draw(const struct options *o, struct ui_scene *scene, struct err *e)
@@ -39,7 +39,7 @@ static int draw(const struct options *o, struct ui_scene *scene, struct err *e)
 		ui_reset(ui, scene);
 		if (o->has_at)
 			ui_seek(ui, scene, o->at_ns);
-		ui_draw(ui, scene, &c); /* selects what is visible, and so what is computed */
+		ui_draw(ui, scene, &c); /* determines the visible part, and so what must be computed */
 		while (ui_advance(ui, scene))
 			;
 		ui_draw(ui, scene, &c);
@@ -101,7 +101,7 @@ static int print_live(const struct options *o)
 		complain(&e);
 	bool processes = o->view && !strcmp(o->view, "processes") && (procs = procs_open(l.root, &e));
 	if (processes)
-		procs_read(procs); /* the CPU load of processes takes two readings */
+		procs_read(procs); /* the CPU load of processes needs two readings */
 	engine_wait_warm(l.engine, -1);
 	nanosleep(&(struct timespec) {LIVE_NS / NS_PER_S, LIVE_NS % NS_PER_S}, NULL);
 	engine_detach(l.engine, history_sink(l.history), NULL);
@@ -136,7 +136,7 @@ static int check_replay(const struct options *o, struct err *e)
 	return RULES(rules, e);
 }
 
-/* Samples, instead of reading a FILE. */
+/* Rejects options that need a FILE to replay. */
 static int check_live(const struct options *o, struct err *e)
 {
 	const struct option_rule rules[] = {
@@ -198,7 +198,7 @@ static int run(const struct options *o)
 	return o->replay ? print_trace(o) : run_apart(print_live, o);
 }
 
-/* As enum picture. */
+/* Order of enum picture. */
 static const char *const pictures[] = {"", "text", "svg", NULL};
 static const struct option_entry own[] = {
 	{"view", "NAME", N_("initial view"), TEXT(view)},

@@ -1,4 +1,4 @@
-/* verb: what a verb of the command line is, and the tables of options that verbs share.  One file a verb. */
+/* verb: the verbs of the command line, one file each, and the tables of options that they share. */
 #ifndef NVMTOP_CLI_VERB_H
 #define NVMTOP_CLI_VERB_H
 
@@ -7,40 +7,41 @@
 
 #include "app/app.h"
 
-/* 0, or -1 with the error. */
+/* Returns -1 and sets *e if the command line is invalid. */
 int options_parse(struct options *o, int argc, char **argv, struct err *e);
 
-/* Run it in a child process, so that a sensor that hangs does not delay the end. Returns the exit
+/* Runs `what` in a child process, so that a sensor that hangs does not delay the exit. Returns the exit
  * status; the output is complete by then. */
 int run_apart(int (*what)(const struct options *o), const struct options *o);
-/* As stdout_result(), of all that was written. */
+/* Flushes standard output first; otherwise the same as stdout_result(). */
 int stdout_flush(int status);
 
-/* The command of a recording: is there a program of that name?  Otherwise errno has the reason. */
+/* Does the command of a recording exist? If not, errno has the reason. */
 bool command_find(const char *name);
-/* 0, and its process; what fails behind the fork is its exit status: 126 or 127. */
+/* Starts a command. Returns -1 and sets *e on error. If exec fails, the exit status
+ * of the child is 126 or 127. */
 int command_start(char **argv, pid_t *child, struct err *e);
 
 struct option_entry;
 
-/* Put the value of an option (NULL where it takes none) into *o; -1 with the sentence. */
+/* Stores the value of an option (NULL if it takes none) in *o. Returns -1 and sets *e if it is invalid. */
 typedef int option_taker(struct options *o, const struct option_entry *t, const char *value, struct err *e);
 
 struct option_entry {
 	const char *name;
-	const char *argument; /* what --help calls its value; NULL: takes none */
+	const char *argument; /* placeholder in --help; NULL: takes no value */
 	const char *help;
-	char letter; /* its short form; 0: has none */
+	char letter; /* short option; 0: none */
 	option_taker *take;
-	size_t at;  /* the place of the value in struct options */
-	size_t has; /* of a bool that is set with it; 0: none */
-	double least, most;	  /* of a time in seconds (most 0: any), or of a number */
-	const char *const *words; /* what it is one of: enumerators from 0 on; NULL behind the last */
-	const char *wants;	  /* for the sentence about any other value */
+	size_t at;  /* offset of the value in struct options */
+	size_t has; /* offset of a bool to set as well; 0: none */
+	double least, most;	  /* in seconds for a time (most 0: no maximum), or a number */
+	const char *const *words; /* valid words, in the order of the enumerators; NULL ends the list */
+	const char *wants;	  /* describes valid values in error messages */
 };
 
 struct option_group {
-	const char *title; /* NULL: the options of one verb only */
+	const char *title; /* NULL: options of a single verb */
 	const struct option_entry *entries;
 	size_t n;
 };
@@ -49,8 +50,8 @@ struct option_group {
 
 struct verb {
 	const char *name; /* NULL: the live screen, which needs no verb */
-	const char *mode; /* the option that is its other name, when it is not the name */
-	bool mode_value;  /* a word behind that option is the first operand */
+	const char *mode; /* the option that is its alias, if not the same name */
+	bool mode_value;  /* a word after that option is the first operand */
 	const char *operands;
 	const char *summary;
 	const struct option_group *groups[12]; /* in addition to the common ones; NULL ends the list */
@@ -59,24 +60,24 @@ struct verb {
 	bool apart;	  /* runs in a child process: see run_apart() */
 	bool takes_marks; /* SIGUSR1 and SIGUSR2 stay blocked until it reads them */
 	bool runs_command;
-	/* Give the operands their place, and refuse what makes no sense together. */
+	/* Assigns the operands, and rejects invalid combinations. */
 	int (*finish)(struct options *o, struct err *e);
-	int (*run)(const struct options *o); /* the exit status */
+	int (*run)(const struct options *o); /* returns the exit status */
 };
 
 extern const struct verb verb_screen, verb_record, verb_replay, verb_recover, verb_once, verb_boards, verb_mark,
 	verb_report, verb_export, verb_cut, verb_join, verb_check, verb_config;
 
-/* All of them, the screen first; NULL behind the last. */
+/* All verbs, the screen first; NULL ends the list. */
 extern const struct verb *const verbs[];
-const char *verb_mode(const struct verb *v); /* its option's name; NULL: it has none */
-const struct verb *verb_find(const char *name); /* NULL: no verb has that name */
+const char *verb_mode(const struct verb *v); /* name of its mode option; NULL: none */
+const struct verb *verb_find(const char *name); /* NULL: no such verb */
 void verb_title(const struct verb *v, char *out, size_t size);
 
-/* Without a verb (the screen) a list of the verbs, too. */
+/* For the screen, also lists the verbs. */
 void verb_help(const struct verb *v, FILE *out);
 
-/* The place of a member; one of another type does not compile. */
+/* Offset of a member; fails to compile if the type differs. */
 #define AT(member, type)                                                                                     \
 	(offsetof(struct options, member) + 0 * sizeof _Generic(((struct options *)NULL)->member, type : 0))
 
@@ -88,10 +89,10 @@ void verb_help(const struct verb *v, FILE *out);
 #define RATE(member) NUMBER(member), .least = 0.1, .most = 10000, .wants = N_("a rate from 0.1 to 10000 per second")
 #define WORD(member, type, list) .take = value_word, .at = AT(member, type), .words = list
 
-/* Into the member that the entry names. */
+/* Store the value in the member that the entry names. */
 option_taker value_flag, value_text, value_time, value_number, value_word;
 
-/* Each for one option, into the members that are its own. */
+/* Each for one option, with its own members. */
 option_taker value_demo, value_print, value_output, value_split, value_max_size, value_trigger, value_tier,
 	value_history, value_interval, value_theme, value_nice, value_pid;
 int value_form(struct options *o, const char *value, struct err *e);
@@ -99,16 +100,16 @@ int value_form(struct options *o, const char *value, struct err *e);
 extern const struct option_group group_common, group_output, group_sampling, group_priority, group_files, group_keep,
 	group_replay, group_drawing, group_settings, group_history, group_signals, group_time;
 
-/* A word of the command line as a message may print it, until the next call. */
+/* A word of the command line in printable form, valid until the next call. */
 const char *shown_word(const char *word);
 
-/* finish() for those without operands, with one file to read (its input), and with files to read. */
+/* finish() for verbs without operands, with one file to read (o->input), and with several files to read. */
 int operands_none(struct options *o, struct err *e);
 int operands_input(struct options *o, struct err *e);
 int operands_files(struct options *o, struct err *e);
-/* The first is read (its input), the second is where the result goes. */
+/* The first operand is read (o->input), the second is written (o->out). */
 int operands_in_out(struct options *o, struct err *e);
-/* The options as parsed: a single instance. */
+/* Sets the file to write; fails if there already is one. */
 int operand_out(struct options *o, const char *text, struct err *e);
 int operand_unexpected(const char *text, struct err *e);
 
@@ -116,11 +117,11 @@ struct option_rule {
 	bool broken;
 	const char *text;
 };
-/* ERR_USAGE with the sentence of the first rule that is broken. */
+/* Sets *e to ERR_USAGE with the message of the first broken rule. Returns -1 if there is one. */
 int rules_check(const struct option_rule *rules, size_t n, struct err *e);
 #define RULES(rules, e) rules_check(rules, sizeof(rules) / sizeof *(rules), e)
 
-bool is_stream(const char *path); /* "-" */
+bool is_stream(const char *path); /* is it "-"? */
 int check_pretrigger(const struct options *o, struct err *e);
 int check_time(const struct options *o, struct err *e);
 

@@ -1,4 +1,4 @@
-/* The verbs, and what --help prints of them. */
+/* The list of verbs, and the output of --help. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Marks of other programs: a folder of this user with a socket for each receiver, and a thread of the
- * receiver that reads it. */
+/* Marks from other programs. Each receiver has a socket in a folder of its user,
+ * and a thread that reads it. */
 #include "record/marks.h"
 
 #include <dirent.h>
@@ -24,17 +24,18 @@
 #include "util/num.h"
 #include "util/thread.h"
 
-/* So many at most in such a time: then the senders wait, and nothing grows. */
+/* Limit per burst: senders then block, so that nothing grows without bound. */
 #define BURST_MARKS 512
 #define BURST_NS    (10 * NS_PER_MS)
-#define STEP_NS     (5 * NS_PER_MS) /* the wall clock was set, and did not just drift */
+#define STEP_NS     (5 * NS_PER_MS) /* more: the wall clock was set, it did not drift */
 #define LONGEST     512
-#define AHEAD_NS    NS_PER_MS /* a clock that was rounded up is not the future */
-#define WAIT_S      1         /* for a receiver whose queue is full */
+#define AHEAD_NS    NS_PER_MS /* tolerance for clocks that are rounded up */
+#define WAIT_S      1         /* maximum wait for a receiver with a full queue */
 
 /* --- one datagram --- */
 
-/* "12345.678901234": to the nanosecond, and further digits are ignored.  Returns its end, or NULL. */
+/* Parses "12345.678901234" with nanosecond resolution; further digits are ignored.
+ * Returns the end, or NULL. */
 static const char *seconds(const char *p, const char *end, int64_t *ns)
 {
 	const char *from = p;
@@ -54,8 +55,8 @@ static const char *seconds(const char *p, const char *end, int64_t *ns)
 	return p > from ? p : NULL;
 }
 
-/* It comes from any process of this user: a program, a line of shell, a mistake. It is accepted as a whole
- * or rejected. */
+/* The text can come from any process of this user: a program, a shell script, a mistake. It is
+ * accepted or rejected as a whole. */
 bool mark_parse(const char *text, size_t len, int64_t sent_ns, int64_t now_ns, int64_t *t_ns,
 		char label[MARK_LABEL])
 {
@@ -92,8 +93,8 @@ static bool address(struct sockaddr_un *out, const char *folder, const char *nam
 	return n > 0 && (size_t)n < sizeof(out->sun_path);
 }
 
-/* Is it a directory, not a link, owned by this user, and closed to all others?  No other user can create,
- * remove or read a socket in it then. */
+/* Is it a directory, not a link, owned by this user and closed to all others? Then no other user can create,
+ * remove or read a socket in it. */
 static bool is_ours(const char *path)
 {
 	struct stat st;
@@ -102,7 +103,7 @@ static bool is_ours(const char *path)
 	       !(st.st_mode & 077);
 }
 
-/* The address of a process; false: no folder is private to this user. */
+/* The address of a process. Returns false if no folder is private to this user. */
 static bool folder_of(long pid, struct sockaddr_un *out)
 {
 	char folder[sizeof(out->sun_path)], name[32];
@@ -113,7 +114,7 @@ static bool folder_of(long pid, struct sockaddr_un *out)
 	return address(out, folder, name);
 }
 
-/* The process in the name of a socket; 0: it is no such name. */
+/* The process id in the name of a socket; 0 if it is not such a name. */
 static long folder_pid(const char *path)
 {
 	const char *name = strrchr(path, '/'), *end;
@@ -126,7 +127,7 @@ static long folder_pid(const char *path)
 		       : 0;
 }
 
-/* False: see errno. */
+/* Does a process listen there? If false, errno has the reason. */
 static bool folder_listens(const struct sockaddr_un *at)
 {
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -139,8 +140,9 @@ static bool folder_listens(const struct sockaddr_un *at)
 	return yes;
 }
 
-/* Removes the socket if nothing listens there and its process has ended. Both are checked: the process may be in another container, where it has another number, and a socket
- * that was just created does not listen yet. */
+/* Removes the socket if nothing listens there and its process has ended. Both are checked because
+ * the process may be in another container, with another pid, and because a socket that was just
+ * created does not listen yet. */
 static void folder_sweep(const struct sockaddr_un *at)
 {
 	long pid = folder_pid(at->sun_path);
@@ -149,8 +151,8 @@ static void folder_sweep(const struct sockaddr_un *at)
 		unlink(at->sun_path);
 }
 
-/* Calls for each socket of this user. -1 with the sentence: the folder exists and is not private to this
- * user. */
+/* Calls `call` for each socket of this user. Returns -1 and sets *e if the folder exists but is
+ * not private to this user. */
 static int folder_each(void (*call)(void *to, const struct sockaddr_un *at), void *to, struct err *e)
 {
 	struct sockaddr_un at;
@@ -183,7 +185,7 @@ static void sweep(void *unused, const struct sockaddr_un *at)
 	folder_sweep(at);
 }
 
-/* The address for this process; creates the folder and removes sockets of processes that have ended. */
+/* Sets the address of this process; creates the folder and removes sockets of processes that have ended. */
 static int folder_own(struct sockaddr_un *out, struct err *e)
 {
 	char folder[sizeof(out->sun_path)] = "", shown[sizeof(out->sun_path)], name[32];
@@ -206,22 +208,23 @@ static int folder_own(struct sockaddr_un *out, struct err *e)
 			e, ERR_FAILED,
 			_("cannot accept marks from other programs: another nvmtop has the socket %s/%s"),
 			shown, name);
-	unlink(out->sun_path); /* of a process that had this number before */
+	unlink(out->sun_path); /* left by an earlier process with this pid */
 	return 0;
 }
 
 /* --- receiving --- */
 
-/* A thread of its own receives marks: the kernel queues as few as ten datagrams for a socket, and the main
- * thread may be drawing or detecting the board.  The kernel adds the time of sending and the sender's user. */
+/* Marks are received by a separate thread: the kernel may queue only ten datagrams per socket,
+ * and the main thread may be drawing or probing the board. The kernel attaches the time of
+ * sending and the sender's user. */
 struct inbox {
 	struct sockaddr_un at;
 	int fd, quit, signals;
 	pthread_t thread;
 	inbox_take *take;
 	void *to;
-	int64_t offset_ns; /* of the wall clock, when it was last read */
-	int64_t burst_ns;  /* when the burst began */
+	int64_t offset_ns; /* wall clock minus CLOCK_MONOTONIC, when last read */
+	int64_t burst_ns;  /* when the current burst began */
 	int burst;         /* marks in it */
 	uint64_t refused;
 };
@@ -233,7 +236,7 @@ struct letter {
 	int64_t sent_ns, now_ns;
 };
 
-/* The kernel's wall clock timestamp, as CLOCK_MONOTONIC. */
+/* Converts the kernel's wall clock timestamp to CLOCK_MONOTONIC. */
 static int64_t sent_at(struct inbox *b, const struct timespec *note, int64_t now_ns)
 {
 	struct timespec wall;
@@ -248,7 +251,7 @@ static int64_t sent_at(struct inbox *b, const struct timespec *note, int64_t now
 	return sent;
 }
 
-/* Descriptors that a sender passes are closed. */
+/* Closes descriptors that a sender passed. */
 static void close_all(const struct cmsghdr *c)
 {
 	size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -332,7 +335,7 @@ static void take_all(struct inbox *b)
 		rest = b->burst_ns + BURST_NS - clock_now_ns();
 		if (rest > 0)
 			nanosleep(&(struct timespec) {.tv_nsec = (long)rest}, NULL);
-		return; /* a sender that never stops must not keep the thread here */
+		return; /* return to poll(), so that a continuous sender cannot prevent quitting */
 	}
 }
 
@@ -363,7 +366,7 @@ static int listen_at(struct inbox *b)
 	b->quit = eventfd(0, EFD_CLOEXEC);
 	if (b->fd < 0 || b->quit < 0 || setsockopt(b->fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0)
 		return -1;
-	/* Without the kernel's note the time of reading stands for that of sending. */
+	/* Without this timestamp, the time of reading is used as the time of sending. */
 	setsockopt(b->fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on));
 	if (bind(b->fd, (const struct sockaddr *)&b->at, sizeof(b->at)) < 0)
 		return -1;
@@ -422,7 +425,7 @@ uint64_t inbox_close(struct inbox *b)
 
 	if (!b)
 		return 0;
-	/* First the name, so that no mark is sent that would not be read. */
+	/* Remove the name first, so that no mark is sent that would not be read. */
 	unlink(b->at.sun_path);
 	while (write(b->quit, &one, sizeof(one)) < 0 && errno == EINTR)
 		continue;
@@ -434,16 +437,16 @@ uint64_t inbox_close(struct inbox *b)
 
 /* --- before a recording begins --- */
 
-/* Finding the board and waiting for the first samples takes a moment, in which a script that started the
- * recorder may have sent marks already: they wait here until the recording begins. */
+/* Probing the board and waiting for the first samples takes a moment. A script that started the recorder may
+ * send marks meanwhile: they are queued until the recording begins. */
 struct marker {
-	pthread_mutex_t lock; /* for what follows */
-	struct engine *engine; /* NULL: marks wait */
+	pthread_mutex_t lock; /* for the following members */
+	struct engine *engine; /* NULL: marks are queued */
 	bool drops;
 	struct mark *waiting;
 	size_t n_waiting;
 
-	struct inbox *inbox; /* NULL: no marks of other programs */
+	struct inbox *inbox; /* NULL: no marks from other programs */
 	int signals;
 };
 
@@ -483,7 +486,7 @@ struct marker *marker_open(struct err *told)
 	return m;
 }
 
-/* Waiting and future marks are for that engine; NULL: they are discarded. */
+/* Passes queued and future marks to that engine, or discards them if g is NULL. */
 static void pass_to(struct marker *m, struct engine *g)
 {
 	pthread_mutex_lock(&m->lock);
@@ -528,9 +531,9 @@ void marker_free(struct marker *m)
 
 /* --- sending --- */
 
-/* A mark on its way to all receivers, or the query for their processes. */
+/* A mark on its way to all receivers, or a query that only lists them. */
 struct post {
-	int fd; /* -1: they are only listed */
+	int fd; /* -1: only list the receivers */
 	const char *text;
 	size_t len;
 	int taken, failed;

@@ -1,12 +1,12 @@
-/* Several recorders may begin within the same second. A name is free only once its file has been
- * created: the second recorder takes the next one. */
+/* Several recorders may start within the same second. A name is reserved by creating its file; if another
+ * recorder was first, the next name is tried. */
 #include "record/naming.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#define TRIES 100 /* to be the first to take a name */
+#define TRIES 100 /* attempts to create a file before others do */
 
 void name_now(char *buf, size_t size)
 {
@@ -35,7 +35,7 @@ struct log_writer *record_now(const struct trace_limits *limits, struct err *e)
 	for (int i = 0; !s && i < TRIES; i++) {
 		trace_name_now(name, sizeof name);
 		s = log_writer_new(name, false, e);
-		if (!s && trace_name_free(name, false)) /* the name is taken by something else */
+		if (!s && trace_name_free(name, false)) /* it failed for another reason */
 			break;
 	}
 	if (s)

@@ -1,4 +1,4 @@
-/* naming: names with the time in them, for what is recorded without one. */
+/* naming: file names made of the current time, for recordings without a name. */
 #ifndef NVMTOP_RECORD_NAMING_H
 #define NVMTOP_RECORD_NAMING_H
 
@@ -6,12 +6,14 @@
 
 #include "trace/trace.h"
 
-/* nvmtop-YYYYmmdd-HHMMSS, local time.  size: at least 40. */
+/* Writes nvmtop-YYYYmmdd-HHMMSS in local time. size must be at least 40. */
 void name_now(char *buf, size_t size);
-/* The same with .nvmt; if that exists, nvmtop-YYYYmmdd-HHMMSS.2.nvmt and so on. size: at least 64. */
+/* Same with .nvmt appended; if that file exists, nvmtop-YYYYmmdd-HHMMSS.2.nvmt and so on.
+ * size must be at least 64. */
 void trace_name_now(char *buf, size_t size);
 
-/* A recording under such a name, which is unique even if several begin at once. NULL with the sentence. */
+/* Creates a recording with such a name, unique even if several start at once. Returns
+ * NULL and sets *e on error. */
 struct log_writer *record_now(const struct trace_limits *limits, struct err *e);
 
 #endif

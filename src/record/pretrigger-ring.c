@@ -1,12 +1,12 @@
-/* The chunks are those of a log without an index: a second of a board takes about 12 kB, so a
- * minute is held in less than a megabyte. */
+/* The chunks of a log without an index. A second of a board takes about 12 kB, so a minute fits
+ * into less than a megabyte. */
 #include "record/pretrigger-ring.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define CELL_NS     (INT64_C(1) << LOG_CELL_ZOOM)
-#define EVENT_BYTES 4096 /* of marks, gaps and changes in a second */
+#define EVENT_BYTES 4096 /* of marks, gaps and changes per second */
 
 double chunk_ring_bytes(const struct session *about, int64_t span_ns)
 {

@@ -1,4 +1,4 @@
-/* pretrigger-ring: the chunks of the last stretch, in memory. */
+/* pretrigger-ring: the chunks of the most recent stretch of time, in memory. */
 #ifndef NVMTOP_RECORD_PRETRIGGER_RING_H
 #define NVMTOP_RECORD_PRETRIGGER_RING_H
 
@@ -13,22 +13,23 @@ struct ring_chunk {
 
 struct chunk_ring {
 	struct ring_chunk *first, **end;
-	struct ring_chunk **read; /* the link to the chunk that is read next; NULL: none is */
-	uint64_t skipped[TIERS];  /* rows that were dropped before they were read */
+	struct ring_chunk **read; /* the link to the next chunk to read; NULL: not reading */
+	uint64_t skipped[TIERS];  /* rows dropped before they were read */
 	size_t bytes, bytes_most, limit;
-	int64_t span_ns; /* older than that, seen from the newest chunk, they go */
-	bool dropped;    /* some were */
+	int64_t span_ns; /* chunks older than this, measured from the newest, are dropped */
+	bool dropped;    /* at least one chunk was dropped */
 };
 
-/* Upper bound of the chunks for that time, for any values. */
+/* Upper bound, in bytes, of the chunks for that time, for any values. */
 double chunk_ring_bytes(const struct session *about, int64_t span_ns);
 void chunk_ring_begin(struct chunk_ring *r, int64_t span_ns, size_t limit);
 void chunk_ring_free(struct chunk_ring *r);
-/* A log_emit; false: out of memory. */
+/* A log_emit callback; returns false if out of memory. */
 bool chunk_ring_put(void *ring, const struct log_entry *e, const uint8_t *chunk, size_t n);
-/* Begins to read: at the first chunk with rows of that cell or a later one. */
+/* Starts reading at the first chunk with rows of that cell or a later one. */
 void chunk_ring_seek(struct chunk_ring *r, int64_t cell);
-/* The payload of the next chunk. 1: read; 0: there is none yet; -1: it cannot be read. */
+/* Reads the next chunk and unpacks its payload. Returns 1, 0 if there is no further chunk yet,
+ * or -1 if it is unreadable. */
 int chunk_ring_read(struct chunk_ring *r, struct log_unpacker *u, struct log_entry *e, struct log_bytes *raw);
 
 #endif

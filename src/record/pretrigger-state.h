@@ -1,5 +1,5 @@
-/* pretrigger-state: what pretrigger.c, which holds the last stretch and watches it, shares with
- * pretrigger-write.c, which records it. */
+/* pretrigger-state: shared by pretrigger.c, which keeps the recent chunks and evaluates the condition, and
+ * pretrigger-write.c, which records them. */
 #ifndef NVMTOP_RECORD_PRETRIGGER_STATE_H
 #define NVMTOP_RECORD_PRETRIGGER_STATE_H
 
@@ -8,7 +8,7 @@
 #include "trace/log-builder.h"
 #include "util/job.h"
 
-/* What is recorded, from_ns .. to_ns. */
+/* The stretch of time in a file, from_ns .. to_ns. */
 struct stretch {
 	bool is;
 	int64_t from_ns, to_ns;
@@ -19,43 +19,43 @@ struct pretrigger {
 	struct pretrigger_options o;
 	struct condition when;
 	char path[4096];
-	const struct session *about; /* as long as the sink is attached */
+	const struct session *about; /* valid while the sink is attached */
 	int64_t begin_ns;            /* of the session */
-	bool attached, ended, stuck; /* stuck: the job does not end, and frees all of it if it does */
+	bool attached, ended, stuck; /* stuck: the job does not end, and frees everything if it ever does */
 	pretrigger_enough *enough;
 	void *enough_arg;
 
-	pthread_mutex_t lock; /* for all that follows */
+	pthread_mutex_t lock; /* for all following members */
 	pthread_cond_t wake;
 	struct chunk_ring ring;
-	struct log_builder *builder; /* whose chunks go to the ring */
-	struct fact *facts;          /* as they were before the changes */
-	struct change *changes;      /* that came with what is held */
+	struct log_builder *builder; /* its chunks go to the ring */
+	struct fact *facts;          /* as of before the changes */
+	struct change *changes;      /* since the oldest chunk in the ring */
 	size_t n_changes;
 	struct condition_eval eval;
 	bool armed;
-	struct row_queue unseen[TIERS]; /* by the condition */
+	struct row_queue unseen[TIERS]; /* rows that the condition has not evaluated yet */
 	uint64_t taken[TIERS];
 	int64_t newest_ns[TIERS];
-	struct stretch now, next; /* in the present file; in the one after it */
-	int64_t copied_ns;        /* rows up to then are in the present file */
-	bool written;             /* some stretch was requested: last_ns is the end of the latest */
+	struct stretch now, next; /* of the current file; of the one after it */
+	int64_t copied_ns;        /* rows up to then are in the current file */
+	bool written;             /* a stretch was requested; the latest ends at last_ns */
 	int64_t last_ns;
-	bool quit, stop; /* stop: without waiting for the disk */
+	bool quit, stop; /* stop: do not wait for the disk */
 	uint64_t triggers, marks;
 	struct pretrigger_file files[PRETRIGGER_FILES];
 	size_t n_files, n_failed;
-	struct job job;        /* records them */
-	bool started, writing; /* it was once; it runs */
-	unsigned number;       /* of the latest file; the job's */
-	char current[4096];    /* the file that it writes */
+	struct job job;        /* writes the files */
+	bool started, writing; /* started at least once; running now */
+	unsigned number;       /* of the latest file; used by the job */
+	char current[4096];    /* the file being written */
 };
 
-/* The newest row of all tiers. */
+/* The time of the newest row of all tiers. */
 int64_t pretrigger_newest_ns(const struct pretrigger *k);
-/* With the lock: there is a stretch to be recorded. */
+/* Starts the job for the requested stretch unless it is running. Call with the lock held. */
 void pretrigger_write(struct pretrigger *k);
-/* Without it, and quit set: until all of it is, or there is enough of that. */
+/* Waits until all stretches are written, or `enough` returns true. Call without the lock, with quit set. */
 void pretrigger_wait(struct pretrigger *k);
 void pretrigger_destroy(struct pretrigger *k);
 

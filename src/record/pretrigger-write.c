@@ -1,5 +1,5 @@
-/* A job records a stretch: what is held of it, and then what comes, until it ends.  It waits for
- * the disk; the ring does not, and goes on without it. */
+/* A job records a stretch of time: first from memory, then as rows arrive, until it ends. The job waits for
+ * the disk; the ring does not, and continues. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,34 +9,34 @@
 #include "trace/log-writer.h"
 #include "util/intl.h"
 
-#define COMING_NS  NS_PER_S /* how long rows are waited for that do not come */
+#define COMING_NS  NS_PER_S /* how long to wait for rows that do not arrive */
 #define LOOK_NS    (NS_PER_S / 10)
-#define GIVE_UP_NS (10 * NS_PER_S)       /* at the end, with a disk that takes nothing */
+#define GIVE_UP_NS (10 * NS_PER_S)       /* at the end, if the disk accepts nothing */
 #define STOP_NS    (NS_PER_S / 2)        /* for the job to stop */
-#define QUEUED     ((uint64_t)256 << 10) /* bytes that may wait for it before more are read */
+#define QUEUED     ((uint64_t)256 << 10) /* bytes that may be queued for the disk before more are read */
 #define CELL_NS    (INT64_C(1) << LOG_CELL_ZOOM)
 
-/* From the ring to a file. */
+/* The copy from the ring to a file. */
 struct copy {
 	struct pretrigger *k;
 	struct pretrigger_file *out;
 	struct log_writer *writer;
-	struct sink *to; /* of that */
+	struct sink *to; /* of the writer */
 	struct session about;
-	struct fact *facts; /* of the beginning */
+	struct fact *facts; /* as of the beginning */
 	struct joules joules;
 	struct log_unpacker *unpacker;
-	struct log_entry entry; /* the chunk in hand, and its payload */
+	struct log_entry entry; /* the current chunk, and its payload */
 	struct log_bytes raw;
-	uint64_t gone[TIERS];        /* rows that were no longer held, not reported yet */
+	uint64_t gone[TIERS];        /* rows dropped from memory, not reported as a gap yet */
 	int64_t last_ns[TIERS];      /* of the last row */
-	int64_t until_ns, newest_ns; /* where the stretch ends; of all rows and marks that are in the file */
+	int64_t until_ns, newest_ns; /* end of the stretch; newest time of all rows and marks in the file */
 	uint64_t marks;
-	bool all;   /* chunks of all of the stretch are in the ring */
-	bool ended; /* the stream ended before */
+	bool all;   /* the ring has all chunks of the stretch */
+	bool ended; /* the stream ended before the stretch did */
 };
 
-/* --- what a chunk holds --- */
+/* --- contents of a chunk --- */
 
 static void tell_gone(struct copy *c, enum tier tier, int64_t to_ns)
 {
@@ -69,7 +69,7 @@ static void copy_rows(struct copy *c, enum tier tier, size_t n, size_t width, co
 			 &(struct rows) {tier, n - first, width, t_ns + first, values + first * width});
 }
 
-/* False: it cannot be read. */
+/* Returns false if the chunk is unreadable. */
 static bool copy_data(struct copy *c)
 {
 	struct log_in in = {c->raw.p, c->raw.p + c->raw.n, false};
@@ -91,7 +91,7 @@ static bool copy_data(struct copy *c)
 	return good;
 }
 
-/* A gap across the beginning has its share of the ticks. */
+/* A gap that crosses the beginning is cut there and gets its share of the ticks. */
 static void copy_event(struct copy *c, struct log_event *ev)
 {
 	struct gap *g = &ev->u.gap;
@@ -128,7 +128,7 @@ static bool copy_chunk(struct copy *c)
 
 /* --- the chunks of a stretch --- */
 
-/* With the lock: have all rows of the stretch arrived, or is the wait for them over? */
+/* Have all rows of the stretch arrived, or has the wait for them timed out? Call with the lock held. */
 static bool complete(const struct pretrigger *k)
 {
 	if (k->quit || clock_now_ns() >= k->now.to_ns + COMING_NS)
@@ -139,7 +139,7 @@ static bool complete(const struct pretrigger *k)
 	return true;
 }
 
-/* With the lock: puts the rest of the stretch into chunks once all of it has arrived. */
+/* Packs the rest of the stretch into chunks once all of it has arrived. Call with the lock held. */
 static void close_stretch(struct copy *c)
 {
 	struct pretrigger *k = c->k;
@@ -147,10 +147,10 @@ static void close_stretch(struct copy *c)
 	c->all = true;
 	log_builder_run(k->builder, c->until_ns + 2 * CELL_NS + LOG_LATE_NS);
 	c->ended = k->quit && pretrigger_newest_ns(k) < c->until_ns;
-	k->now.to_ns = INT64_MIN; /* further triggers are for the next file */
+	k->now.to_ns = INT64_MIN; /* further triggers belong to the next file */
 }
 
-/* The next chunk, once it exists. 1: read; 0: the end; -1: it cannot be read. */
+/* Waits for the next chunk. Returns 1, 0 at the end, or -1 if it is unreadable. */
 static int next_chunk(struct copy *c)
 {
 	struct pretrigger *k = c->k;
@@ -178,25 +178,25 @@ static int next_chunk(struct copy *c)
 	return got;
 }
 
-/* With the lock: to the first chunk of the stretch. */
+/* Seeks to the first chunk of the stretch. Call with the lock held. */
 static void find_first(struct copy *c)
 {
 	struct pretrigger *k = c->k;
 	const struct ring_chunk *first = k->ring.first;
 	int64_t late;
 
-	/* Marks can be in front of the rows of their cell. */
+	/* Marks can precede the rows of their cell. */
 	chunk_ring_seek(&k->ring, log_cell(c->out->from_ns - CELL_NS));
 	if (!first || !k->ring.dropped || k->ring.read != &k->ring.first)
 		return;
-	/* What had to wait too long has lost its first rows already. */
+	/* A stretch that had to wait too long has lost its first rows already. */
 	late = (first->entry.cell << LOG_CELL_ZOOM) - c->out->from_ns;
 	for (int t = 0; late > 0 && t < TIERS; t++)
 		if (c->about.width[t])
 			c->gone[t] = (uint64_t)((double)late * c->about.hz[t] / (double)NS_PER_S);
 }
 
-/* The session as if it had begun with the stretch. */
+/* Describes the session as if it had begun with the stretch. */
 static int copy_begin(struct copy *c)
 {
 	struct pretrigger *k = c->k;
@@ -225,7 +225,7 @@ static int copy_begin(struct copy *c)
 	return c->to->ops->begin(c->to, &c->about, &c->out->err);
 }
 
-/* How long a disk that takes nothing is waited for. */
+/* How long to wait for a disk that accepts nothing. */
 static int64_t patience_ns(struct pretrigger *k)
 {
 	int64_t ns;
@@ -242,8 +242,8 @@ static bool goes_on(void *k, double done)
 	return patience_ns(k) > 0;
 }
 
-/* Until little, or nothing, waits for the disk.  False: writing failed, or the program is to end and
- * the disk does not respond. */
+/* Waits until little or, with `all`, nothing is queued for the disk. Returns false if writing failed, or if
+ * the program is to end and the disk does not respond. */
 static bool wait_for_disk(struct pretrigger *k, struct log_writer *w, bool all)
 {
 	struct log_writer_stats s;
@@ -312,11 +312,11 @@ static void disk_hangs(const struct pretrigger *k, struct pretrigger_file *f)
 	err_set(&f->err, ERR_FAILED, _("the disk does not respond: %s is not complete"), shown);
 }
 
-/* Under a name that nothing has yet: neither a recording nor what is left of one. */
+/* Writes the file under a name that neither a recording nor the remains of one use. */
 static void write_file(struct pretrigger *k, struct pretrigger_file *f)
 {
 	struct copy c = {.k = k, .out = f, .until_ns = f->to_ns};
-	bool over = k->o.force && k->path[0]; /* files that existed before, not its own */
+	bool over = k->o.force && k->path[0]; /* replace earlier files, but not its own */
 	const char *path = k->path;
 	char now[64] = "", shown[512];
 	unsigned number = over ? k->number + 1 : 1;
@@ -336,7 +336,7 @@ static void write_file(struct pretrigger *k, struct pretrigger_file *f)
 		pthread_mutex_unlock(&k->lock);
 		c.writer = log_writer_new(f->path, over, &f->err);
 		if (!c.writer && trace_name_free(f->path, over))
-			return; /* the name was not taken meanwhile */
+			return; /* it failed for another reason */
 	}
 	if (patience_ns(k) == 0) {
 		log_writer_free(c.writer);
@@ -350,7 +350,7 @@ static void write_file(struct pretrigger *k, struct pretrigger_file *f)
 		k->number = number;
 }
 
-/* With the lock. */
+/* Call with the lock held. */
 static void file_add(struct pretrigger *k, const struct pretrigger_file *f)
 {
 	k->n_failed += f->err.code != ERR_NONE;
@@ -415,7 +415,7 @@ void pretrigger_write(struct pretrigger *k)
 	if (k->writing)
 		return;
 	if (k->started)
-		job_done(&k->job, INT64_MAX); /* it has nothing more to do */
+		job_done(&k->job, INT64_MAX); /* returns soon: it has nothing left to do */
 	k->started = k->writing = job_start(&k->job, write_stretches, drop, &f.err) == 0;
 	if (k->writing)
 		return;

@@ -1,5 +1,5 @@
-/* The thread that pushes packs rows under a lock and evaluates the condition; a trigger requests a
- * stretch of time, which a job (pretrigger-write.c) records out of the ring. */
+/* The thread that pushes rows packs them under a lock and evaluates the condition. A trigger requests a
+ * stretch of time, which a job (pretrigger-write.c) records from the ring. */
 #include "record/pretrigger.h"
 
 #include <math.h>
@@ -12,12 +12,13 @@
 #include "util/intl.h"
 #include "util/thread.h"
 
-/* And an eighth: how long a disk may take nothing before rows are lost, or all of `keep` later. */
+/* Plus an eighth of `keep`: how long a disk may stall after a trigger before rows are lost; `keep` longer
+ * once it has accepted the rows in memory. */
 #define SLACK_NS (3 * NS_PER_S)
-/* And two periods: how far tiers may be apart before one counts as stalled. They arrive one after the
+/* Plus two periods: how far tiers may be apart before one counts as stalled. Tiers arrive one after the
  * other, each with the rows of the last 200 ms. */
 #define LAG_NS      (300 * NS_PER_MS)
-#define LAG_MOST_NS NS_PER_S /* less than the slack of the ring: rows that were not evaluated yet are held */
+#define LAG_MOST_NS NS_PER_S /* less than the slack of the ring: unevaluated rows are still in it */
 
 static int64_t span_of(const struct pretrigger_options *o)
 {
@@ -31,7 +32,7 @@ static void add_mark(struct pretrigger *k, int64_t t_ns, const char *label)
 	struct mark m = {.t_ns = t_ns};
 	size_t n = strlen(label);
 
-	/* A label that is too long ends between two characters. */
+	/* A label that is too long is cut between two characters. */
 	if (n >= sizeof(m.label))
 		for (n = sizeof(m.label) - 1; n && ((unsigned char)label[n] & 0xc0) == 0x80;)
 			n--;
@@ -40,7 +41,7 @@ static void add_mark(struct pretrigger *k, int64_t t_ns, const char *label)
 	k->triggers++;
 }
 
-/* The stretch from there; never before the stream. */
+/* Requests that stretch, limited to the stream. */
 static void want(struct pretrigger *k, int64_t from_ns, int64_t to_ns)
 {
 	struct stretch *s = k->now.is ? &k->next : &k->now;
@@ -63,7 +64,7 @@ static void trigger(struct pretrigger *k, int64_t t_ns, const char *label, bool 
 	to = t_ns + k->o.after_ns;
 	add_mark(k, t_ns, label);
 	if (s->is && t_ns <= s->to_ns) {
-		/* One that was postponed because of the previous file is wanted now. */
+		/* A manual trigger shortens a file that was postponed because of the previous one. */
 		if (!by_condition && s == &k->now && to < k->copied_ns)
 			to = k->copied_ns;
 		if (!by_condition && to < s->to_ns)
@@ -77,8 +78,8 @@ static void trigger(struct pretrigger *k, int64_t t_ns, const char *label, bool 
 	}
 }
 
-/* Rows of several tiers come in batches of one: the oldest first, as far as all
- * tiers that matter have come.  One that is stalled is not waited for. */
+/* Each tier arrives in batches. Rows are evaluated in order of time, up to the time that all tiers of the
+ * condition have reached; a stalled tier is not waited for. */
 static int64_t horizon(const struct pretrigger *k)
 {
 	int64_t newest = 0, low = INT64_MAX;
@@ -129,7 +130,7 @@ static void evaluate(struct pretrigger *k, int64_t until_ns)
 		row_queue_drop(&k->unseen[t], at[t], k->about->width[t]);
 }
 
-/* Out of memory: the condition does not see the rest of the rows. */
+/* If out of memory, the condition does not see the remaining rows. */
 static void watch(struct pretrigger *k, const struct rows *r)
 {
 	size_t i = 0;
@@ -143,7 +144,7 @@ static void watch(struct pretrigger *k, const struct rows *r)
 
 /* --- the sink --- */
 
-/* With the lock: the time of the oldest row held; INT64_MAX: none. */
+/* The time of the oldest row in memory, INT64_MAX if none. Call with the lock held. */
 static int64_t oldest_ns(const struct pretrigger *k)
 {
 	const struct ring_chunk *c = k->ring.first;
@@ -227,7 +228,7 @@ static void take_gap(struct sink *s, const struct gap *g)
 	pthread_mutex_unlock(&k->lock);
 }
 
-/* Those of what is no longer held become facts. */
+/* Changes older than the ring become facts. */
 static void change_add(struct pretrigger *k, const struct change *c)
 {
 	struct change *more = reallocarray(k->changes, k->n_changes + 1, sizeof(*more));
@@ -299,10 +300,10 @@ static int check(const struct pretrigger_options *o, const struct session *about
 		return 0;
 	if (strlen(o->path) + sizeof(".99999.nvmt.tmp") > sizeof(((struct pretrigger *)0)->path))
 		return err_set(e, ERR_FAILED, _("the path is too long"));
-	/* An existing file is replaced by the first recorded one, not earlier. */
+	/* An existing file is replaced when the first file is recorded, not earlier. */
 	if (o->force && access(o->path, F_OK) == 0)
 		return log_file_check(o->path, true, e);
-	w = log_writer_new(o->path, false, e); /* all that a writer checks */
+	w = log_writer_new(o->path, false, e); /* performs all checks of a writer */
 	log_writer_free(w);
 	return w ? 0 : -1;
 }

@@ -1,4 +1,4 @@
-/* A sensor that hung leaves a hole in the trace: its name and the time are reported. */
+/* A sensor that hangs has missing samples in the trace: its name and the time are reported. */
 #include "record/silence.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* A quantity that was not measured has a line with the reason: without it the reader could not tell. */
+/* A quantity that was not measured gets a line with the reason, so that it is not just missing. */
 #include "record/summary.h"
 
 #include <math.h>
@@ -10,9 +10,9 @@
 #include "util/intl.h"
 #include "util/text.h"
 
-#define CLOCK_STEP_NS (NS_PER_S / 10) /* less is how clocks are kept right */
+#define CLOCK_STEP_NS (NS_PER_S / 10) /* smaller differences are normal clock discipline */
 
-/* Append; what has no room is cut. */
+/* Appends; truncates what does not fit. */
 static void add(char *buf, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 static void add(char *buf, size_t size, const char *fmt, ...)
 {
@@ -47,7 +47,7 @@ static void span(char *buf, size_t size, int64_t ns)
 		snprintf(buf, size, "%.1f s", (double)ns / (double)NS_PER_S);
 }
 
-/* Rows that were sampled and are not in it, but for those that came later than it ends. */
+/* Rows that were sampled but not recorded, except those after the end of the recording. */
 static uint64_t summary_lost(const struct summary *s)
 {
 	return s->written.lost_rows + s->written.given_lost;
@@ -76,7 +76,7 @@ static void tell_samples(const struct summary *s, char *buf, size_t size)
 		 (unsigned long long)rows[TIER_SLOW], (unsigned long long)late, (unsigned long long)lost);
 }
 
-/* Of the fast tier: the others have more time than they need. */
+/* Only for the fast tier: the others have time to spare. */
 static void tell_lateness(const struct summary *s, char *buf, size_t size)
 {
 	static const double shares[] = {0.5, 0.99, 1};
@@ -109,7 +109,8 @@ static const struct channel *first_of(const struct session *about, enum channel_
 	return NULL;
 }
 
-/* Without a total it is that of the first GPU, according to NVML.  NULL: nothing is known of it. */
+/* Total power, or that of the first GPU from NVML if the board has no total. Returns
+ * NULL if neither is known. */
 static const struct span_stats *power_of(const struct summary *s, bool *gpu_alone)
 {
 	const struct channel *c = first_of(s->about, CHANNEL_POWER_TOTAL, false);
@@ -125,8 +126,8 @@ static double mean_mw(const struct span_stats *p)
 	return p->integral / ((double)p->known_ns / (double)NS_PER_S);
 }
 
-/* The hottest of the zones that are measured, if the board has such a signal: not all that are shown
- * are.  The zone is the one with its value. */
+/* The board's channel for the hottest zone if it has one, since that excludes some displayed zones; otherwise
+ * the hottest of all zones. The label is that of the zone with this maximum. */
 static bool hottest_of(const struct summary *s, double *celsius, const char **label)
 {
 	const struct session *about = s->about;
@@ -170,7 +171,8 @@ static void tell_power(const struct summary *s, char *buf, size_t size)
 		add(buf, size, "%s", _("; of the GPU alone, by NVML"));
 }
 
-/* Those that throttled (or the notices), for how long or how often; none if the channel was never read. */
+/* Appends what throttled (or the notices), and for how long or how often. Channels that
+ * were never read are skipped. */
 static void tell_throttling(const struct summary *s, bool notices, char *buf, size_t size)
 {
 	const struct session *about = s->about;
@@ -198,7 +200,7 @@ static void tell_throttling(const struct summary *s, bool notices, char *buf, si
 		snprintf(buf, size, "%s", known ? _("none") : _("not measured"));
 }
 
-/* Of how the machine is set, and of sensors that answer or do not. */
+/* Appends changes of settings, and of sensors that stopped answering or answer again. */
 static void tell_changes(const struct summary *s, char *buf, size_t size)
 {
 	const struct log_writer_stats *w = &s->written;
@@ -214,7 +216,7 @@ static void tell_changes(const struct summary *s, char *buf, size_t size)
 		    (unsigned long long)(w->changes - LOG_CHANGES));
 }
 
-/* The most memory that this process held, in MB; NaN: the kernel does not say. */
+/* Peak memory of this process in MB; NaN if the kernel does not report it. */
 static double peak_mb(void)
 {
 	FILE *f = fopen("/proc/self/status", "r");
@@ -235,7 +237,7 @@ static void tell_own(const struct summary *s, char *buf, size_t size)
 	int64_t ran = s->after.clocks.mono_ns - s->before.clocks.mono_ns;
 	double mb = peak_mb(), cpu_ns = (double)(s->after.cpu_ns - s->before.cpu_ns);
 
-	/* Beginning and ending alone would be a large share of less. */
+	/* In a shorter run, startup and exit alone would dominate. */
 	if (ran >= NS_PER_S / 10)
 		snprintf(buf, size, _("%.2f %% of a core"), 100 * cpu_ns / (double)ran);
 	else
@@ -290,8 +292,7 @@ int64_t summary_lasted_ns(const struct summary *s)
 	return (end < until ? end : until) - s->before.clocks.mono_ns;
 }
 
-/* The time of samples stops while the machine is suspended, and the wall clock in the file is that of
- * its start. */
+/* Sample times stop while the machine is suspended, and the wall clock in the file is that of its start. */
 static void print_clocks(const struct summary *s, FILE *out)
 {
 	const struct clock_anchor *a = &s->before.clocks, *b = &s->after.clocks;
@@ -348,7 +349,7 @@ void summary_print(const struct summary *s, FILE *out)
 		text[0] = '\0';
 		lines[i].tell(s, text, sizeof text);
 		if (lines[i].tell == tell_notices && !text[0])
-			continue; /* until there are any */
+			continue; /* none counted */
 		fprintf(out, "  %s%*s %s\n", title, wide - text_width(title), "",
 			text[0] ? text : _("not measured"));
 	}

@@ -1,4 +1,4 @@
-/* summary: a recording in a few lines, when it has ended. */
+/* summary: prints a finished recording in a few lines. */
 #ifndef NVMTOP_RECORD_SUMMARY_H
 #define NVMTOP_RECORD_SUMMARY_H
 
@@ -8,7 +8,7 @@
 #include "trace/log-writer.h"
 #include "util/clock.h"
 
-/* What the engine had counted at the begin, and at the end, of a recording. */
+/* Counters of the engine and the process at the beginning or end of a recording. */
 struct summary_moment {
 	struct engine_stats stats;
 	struct lateness fast;
@@ -18,25 +18,25 @@ struct summary_moment {
 void summary_moment(struct summary_moment *m, const struct engine *g);
 
 struct summary {
-	const char *file; /* its name, or names */
+	const char *file; /* file name, or names */
 	const struct session *about;
 	struct log_writer *writer; /* after its end() */
 	struct log_writer_stats written;
 	struct summary_moment before, after;
 	char priority[160]; /* how the samplers were scheduled */
-	struct engine *engine; /* source of the sensors that did not answer; NULL: not reported */
+	struct engine *engine; /* reports sensors that did not answer; NULL: not reported */
 };
 
-/* How long it is. */
+/* Duration of the recording. */
 int64_t summary_lasted_ns(const struct summary *s);
 
-/* Why it is not complete then; false: it is. */
+/* If the recording is incomplete, writes the reason and returns true. */
 bool summary_incomplete(const struct summary *s, char *buf, size_t size);
 
-/* "nvmtop: recorded ..." and a line for each thing that was, or was not, measured. */
+/* Prints "nvmtop: recorded ..." and a line for each quantity that was measured, or could not be. */
 void summary_print(const struct summary *s, FILE *out);
 
-/* What fits on one line of the screen: "3 late; mean 23.4 W, ...".  May be "". */
+/* What fits on one line of the screen: "3 late; mean 23.4 W, ...". May be "". */
 void summary_line(const struct summary *s, char *buf, size_t size);
 
 #endif

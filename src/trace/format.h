@@ -1,6 +1,6 @@
 /* format: NVMT version 1 byte by byte; see nvmtop-trace(5).
  *
- * Every field is put and got by itself: no struct goes to disk, so padding is never in a file. */
+ * Every field is stored and loaded separately: no struct is written to disk, so files contain no padding. */
 #ifndef NVMTOP_TRACE_FORMAT_H
 #define NVMTOP_TRACE_FORMAT_H
 
@@ -19,7 +19,7 @@
 #define MAX_CORES 16
 #define MAX_RAILS 8
 #define MAX_ZONES 16
-#define NAME_SIZE 24 /* of a rail or a zone, with its NUL */
+#define NAME_SIZE 24 /* of a rail or a zone, including its NUL */
 
 enum { /* offsets in the header */
        H_MAGIC = 0,
@@ -36,7 +36,7 @@ enum { /* offsets in the header */
        H_RESERVED = 664
 };
 
-enum { /* offsets in a fast, a medium, a slow row; the time is at 0 in each */
+enum { /* offsets in a fast, medium or slow row; the time is at 0 in each */
        F_GPU = 8,
        F_CORES = 10,
        F_CPU = 74,

@@ -1,5 +1,5 @@
-/* The encoding of channels in version 1.  It may lose: an unsigned field has no room for "missing", a
- * negative current, or a fraction. */
+/* Encodes channels in version 1, which can lose information: unsigned fields cannot represent "missing",
+ * negative currents or fractions. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -46,7 +46,7 @@ const char *field_name(enum field f)
 	return fields[f].name;
 }
 
-/* The field for a channel, or FIELD_EXTRA when its tier or index does not fit. */
+/* The field for a channel, or FIELD_EXTRA if its tier or index does not fit. */
 static enum field field_for(const struct channel *c)
 {
 	for (unsigned f = FIELD_EXTRA + 1; f < FIELDS; f++) {
@@ -83,7 +83,7 @@ void layout_make(struct layout *l, const struct session *about)
 			l->powerless |= 1U << i;
 }
 
-/* Copy text into a field of size bytes, cut between characters. */
+/* Copies text into a field of size bytes, cut between characters. */
 static void put_name(uint8_t *p, size_t size, const char *text)
 {
 	size_t n = strlen(text);
@@ -134,7 +134,7 @@ void header_encode(uint8_t *h, const struct session *about, const struct layout 
 
 static uint64_t whole(double v, double max)
 {
-	if (!(v > 0)) /* NaN too */
+	if (!(v > 0)) /* true for NaN, too */
 		return 0;
 	return v >= max ? (uint64_t)max : (uint64_t)llround(v);
 }
@@ -145,8 +145,8 @@ void cell_encode(uint8_t *row, enum field f, unsigned slot, double v)
 
 	switch (fields[f].type) {
 	case TENTHS:
-		/* There are no bits for "missing", and readers of version 1 average over all rows: the
-		 * previous reading is repeated, if it is one. */
+		/* There is no encoding of "missing", and readers of version 1 average over all rows: the
+		 * previous reading is repeated if it is valid. */
 		if (!isnan(v))
 			put_u16(p, (uint16_t)whole(v * 10, UINT16_MAX));
 		else if (get_u16(p) > 1000)
@@ -173,7 +173,7 @@ void row_blank(uint8_t *row, const struct layout *l, enum tier tier)
 				cell_encode(row, (enum field)f, i, NAN);
 }
 
-/* A rail that was not read at all has power NaN and zeroes. */
+/* A rail that was not read at all has power NaN and zeros. */
 static bool rail_missing(const uint8_t *row, unsigned slot)
 {
 	return isnan(get_f32(row + M_POWER + 4 * slot)) && get_u32(row + M_VOLTAGE + 4 * slot) == 0 &&
@@ -187,7 +187,7 @@ static double current_decode(const uint8_t *row, unsigned slot)
 
 	if (rail_missing(row, slot))
 		return NAN;
-	if (amp > INT32_MAX) /* another writer stored a negative current as it was */
+	if (amp > INT32_MAX) /* another writer stored a negative current unchanged */
 		return (double)amp - 0x1p32;
 	if (amp == 0 && power < 0 && volt > 0)
 		return round(power * 1000 / volt);

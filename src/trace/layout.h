@@ -1,11 +1,11 @@
-/* layout: which field of version 1 holds which channel, and the rest. */
+/* layout: assigns channels to fields of version 1, and encodes their values. */
 #ifndef NVMTOP_TRACE_LAYOUT_H
 #define NVMTOP_TRACE_LAYOUT_H
 
 #include "model/stream.h"
 #include "trace/format.h"
 
-/* Part of the extension's channel table: the numbers never change. */
+/* Stored in the channel table of the extension: the numbers must never change. */
 enum field {
 	FIELD_EXTRA = 0, /* no field of version 1: a column of the extension */
 	FIELD_GPU = 1,
@@ -25,10 +25,10 @@ enum field {
 
 struct place {
 	uint8_t field;
-	uint16_t slot; /* core, rail or zone; the column when field is FIELD_EXTRA */
+	uint16_t slot; /* core, rail or zone; the column if field is FIELD_EXTRA */
 };
 
-/* A field of a row, and the channel whose values it holds. */
+/* A field of a row, and the channel stored in it. */
 struct cell {
 	size_t channel;
 	enum field field;
@@ -40,48 +40,47 @@ struct cell {
 struct layout {
 	struct cell cells[TIERS][MAX_CELLS];
 	size_t n[TIERS];
-	unsigned used[FIELDS]; /* slots; of FIELD_POWER: rails */
-	unsigned powerless;    /* rails, as bits, whose power is no channel */
+	unsigned used[FIELDS]; /* number of slots; for FIELD_POWER: of rails */
+	unsigned powerless;    /* bit mask of rails whose power is not a channel */
 	bool emc;
 };
 
 void layout_make(struct layout *l, const struct session *about);
 
-/* How many slots a field has, and the tier that version 1 has it in. */
+/* The number of slots of a field, and its tier in version 1. */
 unsigned field_slots(enum field f);
 enum tier field_tier(enum field f);
 const char *field_name(enum field f); /* as in nvmtop-trace(5): "fast.gpu_load" */
 
-/* HEADER_SIZE bytes, all four counts 0. */
+/* Writes HEADER_SIZE bytes, with all four counts 0. */
 void header_encode(uint8_t *h, const struct session *about, const struct layout *l);
 
-extern const size_t row_size[TIERS + 1]; /* and of a sync point */
+extern const size_t row_size[TIERS + 1]; /* the last one is a sync point */
 
-/* What a row holds before any channel is put in: slots that the layout counts
- * are missing, the others 0. */
+/* Writes a row without any channel: slots that the layout uses are missing, all others 0. */
 void row_blank(uint8_t *row, const struct layout *l, enum tier tier);
 
-/* Put a value into a field, as far as it fits; a missing GPU load leaves the field unchanged. */
+/* Stores a value in a field, limited to its range; a missing GPU load leaves the field unchanged. */
 void cell_encode(uint8_t *row, enum field f, unsigned slot, double v);
 
 /* The value of a field of a row; NaN if it is marked as missing. */
 double cell_decode(const uint8_t *row, enum field f, unsigned slot);
-/* Is the value possible there, or missing? */
+/* Is the value in the range of the field, or missing? */
 bool cell_holds(enum field f, double v);
 
 #define MAX_TIME_S 31622400.0 /* 366 days */
-/* The time of a row in ns since the start of the recording; false when the row
- * cannot be right: not finite, negative, or more than a year. */
+/* The time of a row in ns since the start of the recording. Returns false if it is invalid: not finite,
+ * negative, or more than a year. */
 static inline bool row_time(const uint8_t *row, int64_t *out)
 {
 	double s = get_f64(row);
 	int64_t whole;
 
-	if (!(s >= 0 && s <= MAX_TIME_S)) /* NaN too */
+	if (!(s >= 0 && s <= MAX_TIME_S)) /* rejects NaN, too */
 		return false;
 	s *= 1e9;
 	whole = (int64_t)s;
-	*out = whole + (s - (double)whole >= 0.5); /* llround(), without the call */
+	*out = whole + (s - (double)whole >= 0.5); /* llround() without the call */
 	return true;
 }
 

@@ -1,5 +1,5 @@
-/* Rows of all tiers become one chunk a cell, cells become groups, and each level is closed
- * by its bins, statistics and index. */
+/* Packs the rows of all tiers into one chunk per cell; cells form groups, and each level is closed with its
+ * bins, statistics and index. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,10 +15,10 @@
 #include "trace/log-meta.h"
 
 #define CELL_NS       (INT64_C(1) << LOG_CELL_ZOOM)
-#define GROUP_LATE    15     /* cells for which a group, or an output, waits for the rows of a tier */
-#define SECTION_BYTES 300000 /* of the values of a tier in one chunk, so that it always fits */
+#define GROUP_LATE    15     /* cells that a group, or an output, waits for the rows of a tier */
+#define SECTION_BYTES 300000 /* maximum per tier and chunk, so that a chunk always fits */
 #define EVENTS_BYTES  32768  /* of marks, gaps or changes in one chunk */
-#define EVENTS_MOST   4096   /* of them that wait for the end of their cell */
+#define EVENTS_MOST   4096   /* maximum that waits for the end of their cell */
 #define LIKE_GROUPS   4
 #define STEP_NS       (50 * NS_PER_MS)
 #define SUSPENDED     ((enum gap_cause)2)
@@ -26,8 +26,8 @@
 /* Rows that wait for the end of their cell. */
 struct waiting {
 	struct row_queue q;
-	int64_t newest_ns;  /* of the last row that came; INT64_MIN: none */
-	struct gap hole;    /* rows without room; missed 0: none */
+	int64_t newest_ns;  /* of the last row received; INT64_MIN: none */
+	struct gap hole;    /* rows lost for lack of room; missed 0: none */
 	int64_t written_ns; /* of the last row in a chunk */
 	uint8_t *like;
 };
@@ -42,19 +42,19 @@ struct log_builder {
 	struct log_index *index;
 	struct fact *facts;
 	struct waiting tier[TIERS];
-	struct log_event *events; /* that wait */
+	struct log_event *events; /* waiting for the end of their cell */
 	size_t n_events, events_room;
-	int64_t event_ns; /* when the first of them must be written; INT64_MAX: none */
+	int64_t event_ns; /* when the first of them is due; INT64_MAX: none */
 	struct log_bytes raw, chunk;
 	struct log_tally tally;
 	struct clock_anchor anchor;
 	uint64_t seq, at;
 	int64_t newest_cell, meta_span, like_span;
-	int64_t longest_ns;        /* between two fast rows */
-	int64_t closed_span;       /* rows of this group and of those before it are too late */
+	int64_t longest_ns;        /* maximum between two fast rows */
+	int64_t closed_span;       /* rows of this group and earlier ones are too late */
 	struct clock_anchor start; /* of this output: nothing in it is older */
 	bool ending;
-	int64_t cut_ns; /* where the next one begins; INT64_MAX: it is not known */
+	int64_t cut_ns; /* start of the next output; INT64_MAX: unknown */
 	char previous[NAME_MAX + 1], name[NAME_MAX + 1], next[NAME_MAX + 1]; /* name: of this output */
 	uint8_t boot[16];
 };
@@ -71,8 +71,8 @@ static int64_t period_ns(const struct log_builder *b, enum tier t)
 
 /* --- chunks --- */
 
-/* Bytes kept free for the chunks that an output needs. Bins and statistics can be computed again: they
- * leave room for rows, until no more come. */
+/* Bytes reserved for essential chunks of an output. Bins and statistics can be recomputed, so they leave room
+ * for rows, until the output ends. */
 static uint64_t reserve(const struct log_builder *b, unsigned kind)
 {
 	if (kind == LOG_LOD || kind == LOG_STAT)
@@ -80,7 +80,7 @@ static uint64_t reserve(const struct log_builder *b, unsigned kind)
 	return kind == LOG_DATA ? b->options.limit / 24 : 0;
 }
 
-/* The chunk of b->raw. */
+/* Writes b->raw as a chunk. */
 static bool put_chunk(struct log_builder *b, struct log_entry *e)
 {
 	struct log_head h = {.kind = e->kind,
@@ -141,7 +141,7 @@ static void event_put(struct log_bytes *raw, const struct log_event *ev)
 	log_record_end(raw, start);
 }
 
-/* Chunks of those that belong to this output; the others wait for the next one. */
+/* Writes events that belong to this output; others wait for the next one. */
 static void events_flush(struct log_builder *b)
 {
 	size_t kept = 0;
@@ -167,7 +167,7 @@ static void events_flush(struct log_builder *b)
 	b->event_ns = kept > 0 ? b->cut_ns + CELL_NS + LOG_LATE_NS : INT64_MAX;
 }
 
-/* known_ns: when it had happened.  False: out of memory. */
+/* Queues an event; known_ns is the time when it was over. Returns false if out of memory. */
 static bool event_keep(struct log_builder *b, const struct log_event *ev, int64_t known_ns)
 {
 	int64_t due_ns = known_ns + CELL_NS + LOG_LATE_NS;
@@ -197,7 +197,7 @@ void log_builder_mark(struct log_builder *b, const struct mark *m)
 {
 	struct log_event ev = {.kind = LOG_MARK, .u.mark = *m};
 
-	/* The output that it belongs to may have ended. */
+	/* The output it belongs to may have ended: move it to the start of this one. */
 	ev.t_ns = ev.u.mark.t_ns = m->t_ns < b->start.mono_ns ? b->start.mono_ns : m->t_ns;
 	b->tally.marks += event_add(b, &ev, m->t_ns);
 }
@@ -207,7 +207,7 @@ static void put_one_gap(struct log_builder *b, const struct gap *g)
 	event_add(b, &(struct log_event) {.kind = LOG_GAP, .t_ns = g->from_ns, .u.gap = *g}, g->to_ns);
 }
 
-/* One across the edge of two outputs is in both, with its share of the ticks. */
+/* A gap that crosses the edge of two outputs is split; each part gets its share of the ticks. */
 static void put_gap(struct log_builder *b, const struct gap *g)
 {
 	struct gap before = *g, after = *g;
@@ -244,7 +244,7 @@ void log_builder_change(struct log_builder *b, const struct change *c)
 	facts_change(b->facts, b->about->n_facts, c);
 }
 
-/* The clocks once a group: what they did since the last time. */
+/* Reads the clocks once per group, and records suspends and clock steps since the last time. */
 static void clocks_read(struct log_builder *b)
 {
 	struct clock_anchor was = b->anchor, now;
@@ -317,7 +317,7 @@ static void row_lost(struct log_builder *b, enum tier t, int64_t t_ns)
 	b->tally.lost[t]++;
 }
 
-/* Rows are written again, the first of that time. */
+/* Ends a gap of lost rows: rows are written again, the first at t_ns. */
 static void hole_end(struct log_builder *b, enum tier t, int64_t t_ns)
 {
 	struct waiting *w = &b->tier[t];
@@ -329,7 +329,7 @@ static void hole_end(struct log_builder *b, enum tier t, int64_t t_ns)
 	w->hole.missed = 0;
 }
 
-/* The earliest cell with waiting rows; false: none. */
+/* The earliest cell with waiting rows. Returns false if there is none. */
 static bool first_cell(const struct log_builder *b, int64_t *cell)
 {
 	bool any = false;
@@ -345,7 +345,7 @@ static bool first_cell(const struct log_builder *b, int64_t *cell)
 	return any;
 }
 
-/* Are all tiers so far that no more rows before that time are expected? */
+/* Have all tiers advanced so far that no more rows before that time are expected? */
 static bool all_at(const struct log_builder *b, int64_t end_ns)
 {
 	for (enum tier t = 0; t < TIERS; t++) {
@@ -366,7 +366,7 @@ static bool any_at(const struct log_builder *b, int64_t end_ns)
 	return false;
 }
 
-/* Bins, statistics and index of the earliest open span of a level. */
+/* Writes bins, statistics and index of the earliest open span of a level. */
 static void level_close(struct log_builder *b, int level)
 {
 	struct log_entry e;
@@ -395,7 +395,7 @@ static void level_close(struct log_builder *b, int level)
 	put_chunk(b, &e);
 }
 
-/* Is an earlier span of the lower level still open? */
+/* Is a span of that level before `span` still open? */
 static bool open_before(const struct log_builder *b, int level, int64_t span)
 {
 	int64_t open;
@@ -403,7 +403,7 @@ static bool open_before(const struct log_builder *b, int level, int64_t span)
 	return log_fold_open(b->fold, level, &open) && open < span;
 }
 
-/* All spans that end before the cell, once their rows are complete. */
+/* Closes all spans that end before the cell, once their rows are complete. */
 static void levels_close(struct log_builder *b, int64_t cell)
 {
 	int64_t group = log_span(cell, 1), late = log_span(cell - GROUP_LATE, 1);
@@ -425,7 +425,7 @@ static void levels_close(struct log_builder *b, int64_t cell)
 	}
 }
 
-/* How many of the rows that wait belong into one chunk of that cell. */
+/* How many waiting rows go into one chunk of that cell. */
 static size_t rows_of(const struct log_builder *b, enum tier t, int64_t cell)
 {
 	const struct waiting *w = &b->tier[t];
@@ -471,7 +471,7 @@ static void rows_taken(struct log_builder *b, const size_t n[TIERS], bool writte
 	}
 }
 
-/* Which form suits a column is found out again in every fourth group. */
+/* The form of each column is chosen again in every fourth group. */
 static void likes_forget(struct log_builder *b, int64_t span)
 {
 	if (span == b->like_span)
@@ -481,7 +481,7 @@ static void likes_forget(struct log_builder *b, int64_t span)
 		memset(b->tier[t].like, LOG_OTHER, b->about->width[t]);
 }
 
-/* One chunk of rows of the cell. */
+/* Writes one chunk with rows of the cell. */
 static void put_data(struct log_builder *b, int64_t cell)
 {
 	struct log_entry e = {.kind = LOG_DATA, .cell = cell};
@@ -527,7 +527,7 @@ static void cell_seal(struct log_builder *b, int64_t cell)
 
 /* --- outputs --- */
 
-/* All that the output has, and its end. */
+/* Writes everything that is left for the output, and its END. */
 static void output_end(struct log_builder *b, enum log_reason reason, const char *next)
 {
 	uint64_t newest = 0;
@@ -546,7 +546,7 @@ static void output_end(struct log_builder *b, enum log_reason reason, const char
 	put_kind(b, LOG_END, 0, b->newest_cell);
 }
 
-/* The next one begins at that time, by the clocks as they are now. */
+/* Starts the next output at that time, according to the current clocks. */
 static void output_begin(struct log_builder *b, int64_t start_ns)
 {
 	struct clock_anchor now = b->anchor;
@@ -578,7 +578,7 @@ void log_builder_split(struct log_builder *b, int64_t cut_ns, const char *name, 
 	snprintf(b->next, sizeof(b->next), "%s", next);
 }
 
-/* The earliest time of what waits. */
+/* The earliest time of waiting rows, gaps and events. */
 static int64_t waiting_ns(const struct log_builder *b)
 {
 	int64_t ns = INT64_MAX;
@@ -604,7 +604,7 @@ void log_builder_restart(struct log_builder *b, const char *name)
 	output_begin(b, ns == INT64_MAX ? newest : ns);
 }
 
-/* Its rows were counted as written. */
+/* These rows were counted as written. */
 static void rows_lost(struct log_builder *b, const struct log_entry *e)
 {
 	int64_t from = e->cell << LOG_CELL_ZOOM, to = from + CELL_NS;
@@ -651,9 +651,9 @@ void log_builder_lost(struct log_builder *b, const struct log_entry *e, const ui
 	log_bytes_free(&raw);
 }
 
-/* --- what comes --- */
+/* --- input --- */
 
-/* Have all rows before the cut arrived, or is the wait for them over? */
+/* Have all rows before the cut arrived, or has the wait for them timed out? */
 static bool cut_due(const struct log_builder *b, int64_t now_ns)
 {
 	int64_t late = b->cut_ns + GROUP_LATE * CELL_NS;
@@ -661,7 +661,7 @@ static bool cut_due(const struct log_builder *b, int64_t now_ns)
 	return all_at(b, b->cut_ns) || any_at(b, late) || now_ns >= late;
 }
 
-/* Is the earliest cell complete by that time?  Else nothing is to be done. */
+/* Is the earliest cell complete by now_ns? */
 static bool cell_due(const struct log_builder *b, int64_t now_ns, int64_t *cell)
 {
 	int64_t end_ns;
@@ -737,7 +737,7 @@ void log_builder_end(struct log_builder *b, enum log_reason reason, const char *
 	output_end(b, reason, next);
 }
 
-/* --- one builder --- */
+/* --- construction --- */
 
 const struct log_tally *log_builder_tally(const struct log_builder *b)
 {

@@ -1,5 +1,4 @@
-/* A chunk of the log: its head, its checksums, its codec, and how the next one
- * is found where bytes are damaged. */
+/* Packs and unpacks chunks of the log: head, checksums and codec; finds the next head after damaged bytes. */
 #include <stdlib.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -9,8 +8,8 @@
 
 #define WINDOW_LOG 23 /* 8 MiB */
 
-/* In arrays that were prepared, long runs are all that repeats: short matches cost more than
- * they save, and a small table is cleared sooner. */
+/* Prepared arrays repeat only in long runs: short matches cost more than they save, and a small
+ * table is faster to clear. */
 static const struct {
 	ZSTD_cParameter what;
 	int value;

@@ -1,8 +1,7 @@
-/* Arrays of doubles to bytes that compress well, and back bit for bit.
+/* Encodes arrays of doubles into bytes that compress well, without loss.
  *
- * What decodes trusts nothing: log_array_size() checks all that log_array_get()
- * relies on. */
-/* The loops over values are to be vectorised at -O2, too. */
+ * The decoder trusts no input: log_array_size() checks everything that log_array_get() relies on. */
+/* Vectorise the loops over values at -O2, too. */
 #if defined(__OPTIMIZE__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -13,7 +12,7 @@
 #include "trace/log.h"
 
 #define WHOLE_MAX 1099511627776.0 /* 2^40 */
-#define STRETCH   256              /* numbers at a time, so that a plane is a run of bytes */
+#define STRETCH   256              /* numbers at a time, so that each plane is a run of bytes */
 #define NAN_32    UINT32_C(0x7FC00000)
 #define NAN_64    UINT64_C(0x7FF8000000000000)
 
@@ -69,7 +68,7 @@ static inline double scaled(double k, unsigned scale)
 	return scale < 3 ? v : (double)(float)v;
 }
 
-/* False: no whole number is that value at that scale. */
+/* Returns false if no whole number is exactly that value at that scale. */
 static inline bool whole(double v, unsigned scale, int64_t *k)
 {
 	double x = scale == 0 ? v : scale == 1 ? v * 10 : v * 1000;
@@ -86,7 +85,7 @@ static inline void put_plane(uint8_t *p, size_t n, size_t i, uint64_t x, unsigne
 		p[k * n + i] = (uint8_t)(x >> 8 * k);
 }
 
-/* n numbers of up to 4 bytes from planes of `stride` bytes. */
+/* Loads n numbers of up to 4 bytes from planes of `stride` bytes. */
 static inline void get_planes(const uint8_t *p, size_t stride, size_t n, unsigned size, uint32_t *x)
 {
 	for (size_t i = 0; i < n; i++)
@@ -97,7 +96,7 @@ static inline void get_planes(const uint8_t *p, size_t stride, size_t n, unsigne
 		x[i] |= (uint32_t)p[2 * stride + i] << 16 | (uint32_t)p[3 * stride + i] << 24;
 }
 
-/* The same of 4 or 8 bytes. */
+/* Same for numbers of 4 or 8 bytes. */
 static void get_wide(const uint8_t *p, size_t stride, size_t n, unsigned size, uint64_t *x)
 {
 	uint32_t part[STRETCH];
@@ -124,7 +123,8 @@ static void put_bitmap(struct log_bytes *b, const double *v, size_t n)
 			p[i / 8] = (uint8_t)(p[i / 8] | 1 << i % 8);
 }
 
-/* The m values of n.  0: they are not whole at that scale; else the kind. */
+/* Encodes the m of n values that are present. Returns 0 if they are not whole at
+ * that scale, else the kind. */
 static uint8_t put_whole(struct log_bytes *b, const double *v, size_t n, size_t m, unsigned scale)
 {
 	unsigned form = LOG_I8, kind;
@@ -187,7 +187,7 @@ static uint8_t put_floats(struct log_bytes *b, const double *v, size_t n, bool s
 	return (uint8_t)((single ? LOG_F32 : LOG_F64) | xor);
 }
 
-/* About how many bits n bytes come to, in planes of m: the same bytes in the same plane cost least. */
+/* Estimates the entropy of n bytes in planes of m bytes, in bits; equal bytes within a plane cost least. */
 static double cost(const uint8_t *p, size_t n, size_t m)
 {
 	uint32_t count[256] = {0};
@@ -207,7 +207,7 @@ static double cost(const uint8_t *p, size_t n, size_t m)
 }
 
 struct about {
-	size_t there; /* values that are not missing */
+	size_t there; /* values that are not NaN */
 	bool constant;
 	double value;
 };
@@ -227,7 +227,7 @@ static struct about look(const double *v, size_t n)
 	return a;
 }
 
-/* NaN's payload does not matter here: as f64 it is the same. */
+/* The payload of a NaN does not matter here: it is lost as f64, too. */
 static bool is_single(const double *v, size_t n)
 {
 	uint64_t wrong = 0;
@@ -237,7 +237,7 @@ static bool is_single(const double *v, size_t n)
 	return !wrong;
 }
 
-/* Try each form and keep the one that costs least. */
+/* Tries each form and returns the kind that costs least. */
 static uint8_t put_best(struct log_bytes *b, const double *v, size_t n, const struct about *a)
 {
 	size_t start = b->n;
@@ -258,7 +258,7 @@ static uint8_t put_best(struct log_bytes *b, const double *v, size_t n, const st
 			least = bits;
 			best = kind;
 		}
-		if (!floats) /* of the scales the first that fits */
+		if (!floats) /* use the first scale that fits */
 			way = 3;
 	}
 	return best;
@@ -326,8 +326,8 @@ ssize_t log_array_size(const uint8_t *p, size_t left, uint8_t kind, size_t n)
 	return size > left ? -1 : (ssize_t)size;
 }
 
-/* Numbers of 8 and 16 bits, less the one before them all: 65 536 of them stay within 32 bits.  All but
- * the sum is vectorised. */
+/* Decodes values stored as differences of 8 or 16 bits, relative to the first value: even 65 536 of them stay
+ * within 32 bits. Everything but the sum is vectorised. */
 struct narrow {
 	const uint8_t *p;
 	size_t stride, left;
@@ -398,7 +398,7 @@ static void get_floats(const uint8_t *p, size_t n, bool single, bool xor, double
 	}
 }
 
-/* The m values at the beginning to the rows that have one. */
+/* Moves the first m values to the rows that have one. */
 static void spread(const uint8_t *bitmap, size_t n, size_t m, double *out)
 {
 	for (size_t i = n; i-- > 0;)
@@ -459,7 +459,7 @@ bool log_array_count(const uint8_t *p, uint8_t kind, size_t n, struct histogram 
 
 /* --- sections --- */
 
-/* The arrays begin at in->p: are they complete? */
+/* Checks that the arrays, which begin at in->p, are complete. */
 static int section_arrays(struct log_in *in, struct log_section *s)
 {
 	s->arrays = in->p;
@@ -557,7 +557,7 @@ static void put_times(struct log_bytes *b, const struct rows *r, uint32_t step)
 		put_plane(p, r->n, i, zigzag(r->t_ns[i] - r->t_ns[0] - (int64_t)(i * step)), 4);
 }
 
-/* The period, unless it leads too far from the rows. */
+/* The period, unless it deviates too far from the times of the rows; then their mean distance. */
 static uint32_t step_for(const struct rows *r, uint32_t step)
 {
 	int64_t span = r->t_ns[r->n - 1] - r->t_ns[0];

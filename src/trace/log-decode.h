@@ -1,4 +1,4 @@
-/* log-decode: what DATA, MARK, GAP and STATE chunks hold. */
+/* log-decode: decodes DATA, MARK, GAP and STATE chunks. */
 #ifndef TRACE_LOG_DECODE_H
 #define TRACE_LOG_DECODE_H
 
@@ -7,14 +7,14 @@
 
 #define NO_COLUMN UINT16_MAX
 
-/* The values of a section, NaN where missing. column: which of `width` columns the first n of the
- * section are, NO_COLUMN: none; NULL: they are in order. They are row after row; scratch has room for one
- * column. False: a column is of a form that is not known, and all NaN. */
+/* Decodes the values of a section row by row, NaN where missing. column[i] is the index among `width`
+ * columns of the section's column i, for the first n of them; NO_COLUMN skips it. NULL: same order.
+ * scratch has room for one column. Returns false if a column has an unknown form; its values are NaN. */
 bool log_section_values(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
 			double *values, double *scratch);
 
-/* The arrays of a section, copied to bytes[s->size], for later: out has one for each of `width` columns.
- * Returns false if one is of an unknown form; its values are all NaN. */
+/* Copies the arrays of a section to bytes[s->size] for later use. out gets one array for each of `width`
+ * columns. Returns false if one has an unknown form; its values are NaN. */
 struct log_array {
 	const uint8_t *p; /* NULL: none */
 	uint8_t kind;
@@ -31,7 +31,7 @@ struct log_event {
 		struct change change;
 	} u;
 };
-/* False: it is of another kind, or damaged. */
+/* Returns false if the record is damaged or of another kind. */
 bool log_event_get(unsigned kind, struct log_in *record, struct log_event *ev);
 void log_event_send(const struct log_event *ev, struct sink *to);
 

@@ -1,6 +1,6 @@
-/* The thread that writes chunks to the disk, or to a pipe. fsync and other slow operations are jobs:
- * writing continues meanwhile, and written data survive the process. A file that cannot be written ends,
- * and the next one begins as soon as it can be created. */
+/* The thread that writes chunks to disk, or to a pipe. fsync and other slow operations are jobs: writing
+ * continues meanwhile, and written data survives the process. If a file becomes unwritable, it ends, and the
+ * next one begins as soon as it can be created. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -18,12 +18,12 @@
 #include "util/text.h"
 #include "util/thread.h"
 
-#define PATIENCE_NS (2 * NS_PER_S) /* with a reader that takes nothing more, at the end */
+#define PATIENCE_NS (2 * NS_PER_S) /* at the end, for a reader that has stopped reading */
 #define LOOK_MS     50
-#define PIECE       4096     /* a pipe that can be written to has room for this much: PIPE_BUF */
-#define LOOK_NS     NS_PER_S /* whether the file still has its name */
+#define PIECE       4096     /* PIPE_BUF: a pipe that polls writable has room for this */
+#define LOOK_NS     NS_PER_S /* how often to check that the file still has its name */
 #define RETRY_NS    NS_PER_S
-#define LASTED_NS   (2 * NS_PER_S) /* what failed sooner is not tried again at once */
+#define LASTED_NS   (2 * NS_PER_S) /* a file that failed sooner is not retried at once */
 
 /* --- jobs on the disk --- */
 
@@ -37,7 +37,7 @@ struct disk_job {
 	bool removed, moved;
 };
 
-/* Does the name not lead to the file?  The current folder, too, may have lost its path. */
+/* Does the path no longer lead to the file? The current directory may have lost its path, too. */
 static bool is_moved(const char *path, const struct stat *st)
 {
 	char folder[PATH_MAX];
@@ -72,7 +72,7 @@ static void disk_drop(struct job *j)
 	free(d);
 }
 
-/* Takes over fd. */
+/* Starts a job; takes over fd. */
 static void job_begin(struct log_writer *w, int fd, bool sync)
 {
 	struct disk_job *d = calloc(1, sizeof(*d));
@@ -118,7 +118,7 @@ static void job_ended(struct log_writer *w, const struct disk_job *d)
 		file_failed(w, d->num ? d->num : ENOENT);
 }
 
-/* Without waiting. */
+/* Handles finished jobs and starts the next one; never waits. */
 static void jobs_look(struct log_writer *w)
 {
 	int64_t now = clock_now_ns();
@@ -147,7 +147,7 @@ static void jobs_look(struct log_writer *w)
 
 /* --- files --- */
 
-/* The file is complete: sync it. */
+/* The file is complete: sync and close it. */
 static void file_close(struct log_writer *w)
 {
 	if (w->moved && w->stats.last.code == ERR_NONE)
@@ -159,7 +159,7 @@ static void file_close(struct log_writer *w)
 	w->found = w->moved = w->listed = w->unsynced = false;
 }
 
-/* The next file, with a number that is not taken. Releases the lock meanwhile. */
+/* Creates the next file, with a number that is not in use. Releases the lock meanwhile. */
 static int file_open(struct log_writer *w, struct part *out, struct err *e)
 {
 	unsigned number = w->number + 1;
@@ -181,7 +181,7 @@ static int file_open(struct log_writer *w, struct part *out, struct err *e)
 	return 0;
 }
 
-/* A file before the one that is written ends. */
+/* Opens the next file before the current one ends. */
 static void next_open(struct log_writer *w)
 {
 	struct err e;
@@ -204,7 +204,7 @@ static void next_remove(struct log_writer *w)
 	w->next.fd = -1;
 }
 
-/* Until it works again. */
+/* An interruption begins; it lasts until a write succeeds. */
 static void trouble_begin(struct log_writer *w)
 {
 	if (!w->failed_ns) {
@@ -223,7 +223,7 @@ static void trouble_end(struct log_writer *w)
 		w->stats.err.code = ERR_NONE;
 }
 
-/* There is no next file. */
+/* Ends the recording: there is no next file. */
 static void fail(struct log_writer *w, int num)
 {
 	struct err *e = &w->stats.err;
@@ -242,7 +242,7 @@ static void fail(struct log_writer *w, int num)
 		queue_taken(w, false);
 }
 
-/* The file of the first chunk is open; otherwise it is tried again later. */
+/* Makes sure that the file of the first chunk is open. Returns false if not; it is then retried later. */
 static bool file_ready(struct log_writer *w)
 {
 	struct err e;
@@ -272,7 +272,7 @@ static bool file_ready(struct log_writer *w)
 	return !w->stats.failed;
 }
 
-/* Nothing is in it. */
+/* Removes the current file, which is empty. */
 static void file_remove(struct log_writer *w)
 {
 	unlink(w->file.path);
@@ -315,7 +315,7 @@ static void file_failed(struct log_writer *w, int num)
 
 /* --- chunks --- */
 
-/* All of it, or nothing of it is left.  0, or errno. */
+/* Writes all of the chunk, or removes the part that was written. Returns 0 or an errno. */
 static int write_file(int fd, const struct block *b)
 {
 	struct stat before, after;
@@ -348,7 +348,7 @@ static ssize_t write_some(const struct log_writer *w, const uint8_t *p, size_t n
 	return write(w->file.fd, p, w->output == OUT_PIPE && n > PIECE ? PIECE : n);
 }
 
-/* As long as the reader takes, but not at the end. */
+/* Waits for the reader without limit, except at the end. */
 static int write_stream(struct log_writer *w, const struct block *b)
 {
 	struct pollfd ready = {.fd = w->file.fd, .events = POLLOUT};
@@ -399,7 +399,7 @@ static void chunk_written(struct log_writer *w)
 	queue_taken(w, true);
 }
 
-/* Releases the lock meanwhile. */
+/* Writes the first chunk. Releases the lock meanwhile. */
 static void write_next(struct log_writer *w)
 {
 	struct block *b = w->head;
@@ -420,7 +420,7 @@ static void write_next(struct log_writer *w)
 		file_failed(w, num);
 }
 
-/* Rows whose cell ended without more of them. */
+/* Waits for chunks. Packs rows whose cell has ended even if no further rows arrive. */
 static void wait_for_chunks(struct log_writer *w)
 {
 	int64_t now = clock_now_ns(), due = now + (INT64_C(1) << LOG_CELL_ZOOM);

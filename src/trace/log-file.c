@@ -1,5 +1,5 @@
-/* Names of the files of a recording. Errors in a name are found before the first sample, and an existing
- * file is replaced only on request. */
+/* Names and creates the files of a recording. Errors are found before the first sample, and an existing file
+ * is only replaced on request. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -36,7 +36,7 @@ static int cannot(const char *path, int num, struct err *e)
 	return err_sys(e, ERR_FAILED, num, _("cannot record to %s"), shown);
 }
 
-/* 0, or errno. Without locks O_EXCL has to do. */
+/* Returns 0 or an errno. Where locks are unsupported, O_EXCL alone must suffice. */
 static int lock(int fd)
 {
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -46,7 +46,7 @@ static int lock(int fd)
 	return EBUSY;
 }
 
-/* Replaces an existing file: 0, or errno. */
+/* May the file be replaced, if it exists? Returns 0 or an errno. */
 static int replaceable(const char *path)
 {
 	struct stat st;
@@ -54,7 +54,7 @@ static int replaceable(const char *path)
 
 	if (lstat(path, &st) < 0)
 		return errno == ENOENT ? 0 : errno;
-	if (S_ISLNK(st.st_mode)) /* it is replaced, and not what it leads to */
+	if (S_ISLNK(st.st_mode)) /* the link is replaced, not its target */
 		return stat(path, &st) < 0 ? errno : S_ISREG(st.st_mode) ? 0 : EEXIST;
 	if (S_ISDIR(st.st_mode))
 		return EISDIR;
@@ -68,7 +68,7 @@ static int replaceable(const char *path)
 	return num;
 }
 
-/* Under another name first: readers of the old file keep it. */
+/* Creates the file under another name and renames it: readers of the old file keep it. */
 static int replace(const char *path, int *num)
 {
 	char name[PATH_MAX];
@@ -113,7 +113,7 @@ static int folder_open(const char *path)
 	return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Checked before the file is created: a folder may not answer. */
+/* Called before the file is created, because the folder may not respond. */
 static bool has_room(const char *path)
 {
 	struct statvfs v;

@@ -1,18 +1,18 @@
-/* Each INDEX lists what has come since the one before, by the distance back to it, and so
- * do the levels above: all of a recording can be found from the newest one. */
+/* Each INDEX lists the chunks since the previous one, by their distance from it. Higher levels list the INDEX
+ * chunks of the level below, so that the whole recording can be found from the newest one. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace/log-index.h"
 
-#define LIST_MAX 65536 /* entries that wait for an INDEX: what is more is found by a search */
+#define LIST_MAX 65536 /* maximum of entries that wait for an INDEX; others are only found by a scan */
 
 struct item {
 	struct log_entry entry;
 	struct log_bytes events;
 };
 
-/* What the next INDEX of a level is to list. */
+/* The entries of the next INDEX of a level. */
 struct list {
 	struct item *items;
 	size_t n, room, events;
@@ -20,7 +20,7 @@ struct list {
 };
 
 struct log_index {
-	struct list lists[LOG_LEVELS + 1]; /* of level 1, 2, 3; the last keeps those of level 3 */
+	struct list lists[LOG_LEVELS + 1]; /* for levels 1, 2, 3; the last has the INDEX chunks of level 3 */
 	bool any;
 	uint64_t newest;
 };
@@ -68,7 +68,8 @@ static struct item *list_add(struct list *l)
 	return &l->items[l->n++];
 }
 
-/* The records of a MARK, GAP or STATE with their kind, or the events of an INDEX. */
+/* The records of a MARK, GAP or STATE with their kind, or the events of an INDEX. Returns false if
+ * the latter are incomplete. */
 static bool events_of(const struct log_entry *e, const uint8_t *raw, size_t n, struct log_bytes *out)
 {
 	struct log_in in = {raw, raw + n, false}, record;
@@ -113,7 +114,7 @@ void log_index_add(struct log_index *x, const struct log_entry *e, const uint8_t
 		log_bytes_free(&l->items[i].events);
 }
 
-/* An entry as it stands in the INDEX that begins at `at`. */
+/* Appends an entry of the INDEX at offset `at`. */
 static void put_entry(struct log_bytes *out, const struct log_entry *e, uint64_t at)
 {
 	struct log_entry to = *e;
@@ -122,7 +123,7 @@ static void put_entry(struct log_bytes *out, const struct log_entry *e, uint64_t
 	log_entry_put(out, &to);
 }
 
-/* Moves the entries of an INDEX of that level to entries and events. */
+/* Moves the entries for an INDEX of that level to entries and events. */
 static void take(struct list *l, int level, int64_t span, uint64_t at, struct log_bytes *entries,
 		 struct log_bytes *events, struct log_entry *sum)
 {

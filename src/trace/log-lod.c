@@ -1,6 +1,5 @@
-/* Rows are folded into bins and statistics while they are in hand: once a cell, then
- * span into span. */
-/* As in log-codec.c. */
+/* Rows are folded into bins and statistics as they are packed: once per cell, then from span to span. */
+/* Vectorise the loops over values at -O2, too. */
 #if defined(__OPTIMIZE__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -10,31 +9,31 @@
 
 #include "trace/log-lod.h"
 
-#define SLOTS_1 64 /* cells of a group */
-#define SLOTS   128 /* of zoom 32 in a level 2, of zoom 38 in a level 3 */
+#define SLOTS_1 64  /* cells of a group */
+#define SLOTS   128 /* bins of zoom 32 in a level 2 span, of zoom 38 in a level 3 span */
 #define SETS    (LOG_LEVELS + 1)
 #define ZOOMS   8 /* 28, 30, ... 42 */
 
 const uint8_t log_zooms[LOG_LEVELS + 1][4] = {{0}, {28, 30, 0}, {32, 34, 36, 0}, {38, 40, 42, 0}};
 
-/* What a span holds so far. */
+/* The contents of a span so far. */
 struct set {
 	bool open;
 	int64_t span;
 	unsigned slots;
-	struct bin *bins;         /* slots a channel: of a group its cells, else of the level's finest zoom */
-	struct span_stats *stats; /* one a channel */
+	struct bin *bins;         /* `slots` per channel: cells of a group, else bins of the level's finest zoom */
+	struct span_stats *stats; /* one per channel */
 };
 
 struct log_fold {
 	const struct session *about;
 	struct set sets[SETS];    /* two groups, a level 2, a level 3 */
-	struct span_stats *total; /* of all groups that were closed, a channel each */
+	struct span_stats *total; /* over all closed groups, one per channel */
 	uint32_t *channel[TIERS]; /* by column */
 	struct bin_order order;
 	double *column, *weights;
 	size_t room;
-	uint8_t *like; /* kinds of the arrays written last, by zoom, part and channel */
+	uint8_t *like; /* kind of the last array, by zoom, part and channel */
 };
 
 bool log_zoom_has(int zoom, double hz)
@@ -138,7 +137,7 @@ static bool reserve(struct log_fold *f, size_t n)
 	return f->room > 0;
 }
 
-/* A column of the rows; false: a value is missing. */
+/* Copies a column of the rows. Returns false if a value is missing. */
 static bool gather(struct log_fold *f, const struct rows *r, size_t column)
 {
 	size_t there = 0;
@@ -229,7 +228,7 @@ void log_fold_stat(struct log_fold *f, int level, struct log_bytes *raw)
 	log_bytes_free(&records);
 }
 
-/* The bin i of a zoom; halves are merged as a timeline does it. */
+/* Bin i of a zoom, merged from halves in the same order as a timeline does. */
 static struct bin bin_at(const struct bin *finest, size_t i, int up)
 {
 	struct bin b, later;
@@ -242,7 +241,7 @@ static struct bin bin_at(const struct bin *finest, size_t i, int up)
 	return b;
 }
 
-/* Which bins of the zoom have a value of the tier: first .. first + the result - 1. */
+/* The range of bins of the zoom in which the tier has values: first .. first + the result - 1. */
 static size_t used(const struct log_fold *f, const struct set *s, enum tier tier, int up, size_t *first)
 {
 	size_t from = s->slots, to = 0;

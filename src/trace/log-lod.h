@@ -1,30 +1,30 @@
-/* log-lod: rows to bins and statistics of the log's spans. */
+/* log-lod: folds rows into bins and statistics of the spans of a log. */
 #ifndef TRACE_LOG_LOD_H
 #define TRACE_LOG_LOD_H
 
 #include "trace/log.h"
 
-/* Has a LOD of that zoom the tier? */
+/* Does a LOD of that zoom include a tier of that rate? */
 bool log_zoom_has(int zoom, double hz);
 
-/* The zooms of a level, the finest first, with 0 behind the last. */
+/* The zooms of a level, the finest first; 0 ends the list. */
 extern const uint8_t log_zooms[LOG_LEVELS + 1][4];
 
 struct log_fold;
-struct log_fold *log_fold_new(const struct session *about); /* kept; NULL: out of memory */
+struct log_fold *log_fold_new(const struct session *about); /* keeps about; NULL if out of memory */
 void log_fold_free(struct log_fold *f);
-void log_fold_reset(struct log_fold *f); /* as if no row had come, but for the total */
-/* Rows of one cell.  Two groups next to each other can be open at a time. */
+void log_fold_reset(struct log_fold *f); /* discards all rows; keeps the total */
+/* Adds rows of one cell. At most two groups can be open at a time, which must be adjacent. */
 void log_fold_rows(struct log_fold *f, const struct rows *r);
 
-/* An open span of the level, the earlier one; false: there is none. */
+/* The earliest open span of the level. Returns false if there is none. */
 bool log_fold_open(const struct log_fold *f, int level, int64_t *span);
-/* Payloads of that span; nothing is appended where there is nothing. */
+/* Append the payload for that span; append nothing if it has no values. */
 void log_fold_stat(struct log_fold *f, int level, struct log_bytes *raw);
 void log_fold_lod(struct log_fold *f, int level, int zoom, struct log_bytes *raw);
-/* It is written: into the span of the next level. */
+/* The span was written: merges it into the span of the next level. */
 void log_fold_close(struct log_fold *f, int level);
-/* All groups that were closed, also before a reset: one a channel. */
+/* Statistics of each channel over all closed groups, including those before a reset. */
 const struct span_stats *log_fold_total(const struct log_fold *f);
 
 #endif

@@ -1,4 +1,4 @@
-/* META describes a log; each group has one, so that it can be read alone. */
+/* META describes a log; each group has one, so that it can be read on its own. */
 #include "trace/log-meta.h"
 
 #include <stdio.h>
@@ -109,7 +109,6 @@ static bool is_zero(const uint8_t *p, size_t n)
 	return n == 0;
 }
 
-/* Numbers that no other recording has. */
 void log_identify(struct log_options *o, uint8_t boot[16])
 {
 	while (o->session == 0 && getrandom(&o->session, sizeof(o->session), 0) > 0)

@@ -1,4 +1,4 @@
-/* log-meta: the description of a log. */
+/* log-meta: encodes the description of a log. */
 #ifndef TRACE_LOG_META_H
 #define TRACE_LOG_META_H
 
@@ -9,12 +9,12 @@ struct log_meta {
 	const struct log_options *options;
 	const uint8_t *boot; /* 16 bytes */
 	const struct clock_anchor *start, *now;
-	const struct fact *facts; /* as many as the session has, as they are now */
+	const struct fact *facts; /* current values; as many as the session has */
 	const struct log_tally *tally;
 };
 void log_meta_put(struct log_bytes *raw, const struct log_meta *m);
 
-/* Numbers that no other recording has, where they are not given. */
+/* Sets session and uuid to random numbers unless given, and boot to the boot id if the stream is live. */
 void log_identify(struct log_options *o, uint8_t boot[16]);
 
 #endif

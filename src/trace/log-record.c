@@ -1,4 +1,4 @@
-/* The records of the log, field by field: what is put here is got here. */
+/* Encodes and decodes the records of the log; each table of fields serves both directions. */
 #include <stddef.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
-/* The calling thread packs rows and never waits: chunks go into a queue of bounded size, and a thread
- * writes them, so that a disk that stalls costs rows, which are counted, and delays nothing. It is also
- * decided here where one file ends and the next begins. */
+/* The calling thread packs rows and never waits: chunks go into a bounded queue, and a separate thread writes
+ * them. If the disk stalls, rows are lost and counted, but nothing is delayed. Also decides where one file
+ * ends and the next begins. */
 #include "trace/log-writer.h"
 
 #include <errno.h>
@@ -19,17 +19,17 @@
 #define PIPE_BUFFER ((size_t)1 << 20)
 #define READY_BYTES ((size_t)256 << 10)
 #define HANGS_NS    (3 * NS_PER_S) /* a write that takes longer is reported */
-#define LEAD_NS     (2 * NS_PER_S)  /* the next file is opened so long before it is needed */
-#define GROUPS_NS   (60 * NS_PER_S) /* files that are as long begin with a group */
+#define LEAD_NS     (2 * NS_PER_S)  /* how early the next file is opened */
+#define GROUPS_NS   (60 * NS_PER_S) /* files at least this long begin with a group */
 
 static struct log_writer *writer_of(struct sink *s)
 {
 	return (struct log_writer *)s;
 }
 
-/* --- files that follow one another --- */
+/* --- splitting --- */
 
-/* The first edge of a cell, or of a group, that is not before t_ns. */
+/* The first edge of a cell or group at or after t_ns. */
 static int64_t edge(int64_t t_ns, bool group)
 {
 	int bits = LOG_CELL_ZOOM + (group ? LOG_SPAN_BITS : 0);
@@ -37,8 +37,8 @@ static int64_t edge(int64_t t_ns, bool group)
 	return (int64_t)((uint64_t)((t_ns + (INT64_C(1) << bits) - 1) >> bits) << bits);
 }
 
-/* Upper bound of the bytes that may still come for a file that is to end: half a second of rows, and the
- * chunks that close it. */
+/* Upper bound of the bytes still to come for a file that must end: half a second of rows, and
+ * the chunks that close it. */
 static uint64_t margin(const struct session *about, uint64_t limit)
 {
 	double bytes = 4096;
@@ -72,7 +72,8 @@ static void split(struct log_writer *w, int64_t cut_ns)
 			  writer_part_name(w, w->next.number, next));
 }
 
-/* Before rows up to until_ns are taken: is the file, or the recording, to end? */
+/* Called before rows up to until_ns are accepted: ends the file, or the recording, if
+ * it is long or large enough. */
 static void look(struct log_writer *w, int64_t until_ns)
 {
 	const struct trace_limits *l = &w->limits;
@@ -88,7 +89,7 @@ static void look(struct log_writer *w, int64_t until_ns)
 	near = bytes + margin(w->about, l->split_bytes);
 	w->want |= l->split_bytes && near + 3 * margin(w->about, l->split_bytes) >= l->split_bytes;
 	w->want |= l->split_ns && until_ns >= w->due_ns - LEAD_NS;
-	if (w->next.fd < 0 || w->file.part != w->part) /* it does not exist, or is taken */
+	if (w->next.fd < 0 || w->file.part != w->part) /* not open yet, or already in use */
 		return;
 	if (l->split_bytes && near >= l->split_bytes)
 		split(w, edge(w->newest_ns + 1, false));
@@ -96,7 +97,7 @@ static void look(struct log_writer *w, int64_t until_ns)
 		split(w, w->newest_ns < w->due_ns ? w->due_ns : edge(w->newest_ns + 1, false));
 }
 
-/* Rows that are too many are not taken. */
+/* Drops rows past the end of a full recording. */
 static void take_rows(struct log_writer *w, const struct rows *r)
 {
 	struct rows some = *r;
@@ -110,7 +111,7 @@ static void take_rows(struct log_writer *w, const struct rows *r)
 		w->newest_ns = some.t_ns[some.n - 1];
 }
 
-/* The chunks that follow are of the next file; bytes: of the one before. */
+/* Following chunks belong to the next file; bytes: size of the previous one. */
 static void part_ended(struct log_writer *w, uint64_t bytes)
 {
 	w->made += bytes;
@@ -138,7 +139,7 @@ int writer_part_add(struct log_writer *w, unsigned number)
 	return 0;
 }
 
-/* --- chunks that wait for the disk, in the order in which they were made --- */
+/* --- the queue of chunks, in order of creation --- */
 
 /* Once the queue was full, half of it must be free before rows are accepted again: one long gap is
  * better than many short ones. */
@@ -184,7 +185,7 @@ static struct block *unlink_first(struct log_writer *w)
 	return b;
 }
 
-/* How many marks a chunk holds. */
+/* The number of marks in a chunk. */
 static uint64_t marks_in(const struct block *b)
 {
 	struct log_bytes raw = {.n = 0};
@@ -251,7 +252,7 @@ static int writer_begin(struct sink *sink, const struct session *about, struct e
 	return w->builder && !num ? 0 : -1;
 }
 
-/* With the lock held from here on. */
+/* Takes the lock, which the caller must release. Returns NULL if nothing more is accepted. */
 static struct log_builder *builder_of(struct log_writer *w)
 {
 	pthread_mutex_lock(&w->lock);
@@ -329,7 +330,7 @@ void log_writer_finish(struct log_writer *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* --- what became of it --- */
+/* --- results --- */
 
 bool log_writer_wait(struct log_writer *w, int64_t until_ns)
 {
@@ -459,8 +460,8 @@ static uint64_t size_of(const char *path)
 	return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* Version 1 begins with the numbers of its rows, so it can only be written when all of them
- * are known.  The log is removed once the file that takes its place is complete. */
+/* Version 1 starts with the number of rows, so it can only be written when all of them are known. The log is
+ * removed once the file that replaces it is complete. */
 int log_writer_convert(struct log_writer *w, nvmt1_progress *progress, void *arg, struct err *e)
 {
 	char path[PATH_MAX], log[PATH_MAX];
@@ -480,7 +481,7 @@ int log_writer_convert(struct log_writer *w, nvmt1_progress *progress, void *arg
 	return 0;
 }
 
-/* --- one writer --- */
+/* --- construction --- */
 
 static struct log_writer *make(const char *path, int fd, enum output output, struct err *e)
 {

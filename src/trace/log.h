@@ -1,5 +1,5 @@
-/* log: the chunks of a recording, as its writer and its readers share them; the
- * bytes are in docs/format-nvmt.md. */
+/* log: the chunks of a recording, shared by its writer and its readers;
+ * docs/format-nvmt.md describes the bytes. */
 #ifndef TRACE_LOG_H
 #define TRACE_LOG_H
 
@@ -16,12 +16,12 @@
 #define LOG_ROWS_MAX   65536
 #define LOG_CHANNELS   4096
 #define LOG_BINS_MAX   256
-#define LOG_EVENTS_MAX 65536 /* of an INDEX */
-#define LOG_TIERS      4     /* that the format has room for */
+#define LOG_EVENTS_MAX 65536 /* per INDEX */
+#define LOG_TIERS      4     /* maximum of the format */
 #define LOG_CELL_LIMIT (INT64_C(1) << 35)
 
 #define LOG_CELL_ZOOM 27
-#define LOG_SPAN_BITS 6 /* a span has 64 of the level below */
+#define LOG_SPAN_BITS 6 /* a span consists of 64 spans of the level below */
 #define LOG_LEVELS    3
 
 static inline int64_t log_cell(int64_t t_ns)
@@ -29,7 +29,7 @@ static inline int64_t log_cell(int64_t t_ns)
 	return t_ns >> LOG_CELL_ZOOM;
 }
 
-/* The number of the span of a level that the cell is in, and the first cell of a span. */
+/* The number of the span that contains the cell, and the first cell of a span. */
 static inline int64_t log_span(int64_t cell, int level)
 {
 	return cell >> (LOG_SPAN_BITS * level);
@@ -58,7 +58,7 @@ enum log_kind {
 
 enum log_codec { LOG_PLAIN, LOG_ZSTD };
 
-#define LOG_CRITICAL 1 /* flag of a head: a reader that does not know the kind gives up */
+#define LOG_CRITICAL 1 /* flag of a head: a reader that does not know the kind must give up */
 
 struct log_head {
 	uint8_t kind, version, codec, flags;
@@ -84,13 +84,13 @@ enum log_tag {
 
 enum log_reason { LOG_STOPPED, LOG_SPLIT, LOG_LIMIT, LOG_COMMAND_ENDED = 4 };
 
-/* Bytes that are made.  What is put after memory ran out is dropped, and failed stays true. */
+/* A buffer for encoding. Once memory runs out, further data is dropped and failed stays true. */
 struct log_bytes {
 	uint8_t *p;
 	size_t n, room;
 	bool failed;
 };
-uint8_t *log_bytes_add(struct log_bytes *b, size_t n); /* room for n more at the end; NULL */
+uint8_t *log_bytes_add(struct log_bytes *b, size_t n); /* n more bytes at the end; NULL if out of memory */
 void log_bytes_put(struct log_bytes *b, const void *p, size_t n);
 void log_put_int(struct log_bytes *b, uint64_t v, size_t size);
 
@@ -123,12 +123,12 @@ void log_put_f64(struct log_bytes *b, double v);
 void log_put_str(struct log_bytes *b, const char *text);
 void log_bytes_free(struct log_bytes *b);
 
-/* Bytes that are read.  Behind the end everything is 0 or "", and bad stays true. */
+/* A cursor for decoding. Past the end all values are 0 or "", and bad stays true. */
 struct log_in {
 	const uint8_t *p, *end;
 	bool bad;
 };
-const uint8_t *log_in_take(struct log_in *in, size_t n); /* the next n bytes; NULL: too few */
+const uint8_t *log_in_take(struct log_in *in, size_t n); /* the next n bytes, NULL if there are fewer */
 uint64_t log_get_int(struct log_in *in, size_t size);
 
 static inline unsigned log_get_u8(struct log_in *in)
@@ -157,41 +157,43 @@ static inline int64_t log_get_i64(struct log_in *in)
 }
 
 double log_get_f64(struct log_in *in);
-void log_get_str(struct log_in *in, char *out, size_t size); /* printable; what does not fit is cut */
-/* The next record of a MARK, GAP or STATE chunk; false: none, or in->bad. */
+void log_get_str(struct log_in *in, char *out, size_t size); /* made printable; truncated to size */
+/* The next record of a MARK, GAP or STATE chunk. Returns false at the end or, with in->bad set, on damage. */
 bool log_get_record(struct log_in *in, struct log_in *record);
-/* The same of META and its tag. */
+/* Same for META, whose records have a tag. */
 bool log_get_tagged(struct log_in *in, unsigned *tag, struct log_in *record);
 
 /* log-chunk.c */
 uint32_t log_crc(const uint8_t *p, size_t n);
-/* The n items of `size` bytes between their two orders; out and in do not overlap. */
+/* Splits n items of `size` bytes into byte planes, and back. out and in must not overlap. */
 void log_shuffle(uint8_t *out, const uint8_t *in, size_t n, size_t size);
 void log_unshuffle(uint8_t *out, const uint8_t *in, size_t n, size_t size);
 
-/* False: no head, or one with lengths beyond the limits.  Any kind, version and codec. */
+/* Returns false if there is no head, or if its lengths exceed the limits. Accepts
+ * any kind, version and codec. */
 bool log_head_get(const uint8_t p[LOG_HEAD], struct log_head *out);
 void log_head_put(uint8_t p[LOG_HEAD], const struct log_head *h);
-/* Offset of the first valid head of that session (0: any) in n bytes; n - 47 or, with less bytes, 0: none begins before. */
+/* Returns the offset of the first valid head of that session (0: any). If there is none, returns n - 47, or 0
+ * if n is smaller: no head begins before that. */
 size_t log_find(const uint8_t *p, size_t n, uint32_t session);
 
 struct log_packer; /* zstd */
 struct log_packer *log_packer_new(void);
 void log_packer_free(struct log_packer *k);
-/* Append a whole chunk; h->stored, raw, codec and crc are filled in.  -1: out of memory, or too long. */
+/* Appends a whole chunk and sets h->stored, raw, codec and crc. Returns -1 if out of memory or too long. */
 int log_pack(struct log_packer *k, struct log_head *h, const uint8_t *raw, size_t n, struct log_bytes *out);
 
 enum log_unpacked {
 	LOG_OK,
-	LOG_BAD_SUM,   /* the payload is not what was written */
-	LOG_BAD_FRAME, /* the codec cannot undo it */
-	LOG_BAD_CODEC, /* a codec that is not known */
+	LOG_BAD_SUM,   /* checksum mismatch */
+	LOG_BAD_FRAME, /* decompression failed */
+	LOG_BAD_CODEC, /* unknown codec */
 	LOG_NO_MEMORY
 };
 struct log_unpacker;
 struct log_unpacker *log_unpacker_new(void);
 void log_unpacker_free(struct log_unpacker *u);
-/* The h->stored bytes at `stored` to h->raw bytes in out, from its beginning. */
+/* Unpacks h->stored bytes at `stored` into the h->raw bytes of out, replacing its contents. */
 enum log_unpacked log_unpack(struct log_unpacker *u, const struct log_head *h, const uint8_t *stored,
 			     struct log_bytes *out);
 
@@ -204,32 +206,32 @@ enum log_unpacked log_unpack(struct log_unpacker *u, const struct log_head *h, c
 #define LOG_OTHER     0x80
 enum log_form { LOG_NONE, LOG_CONSTANT, LOG_I8, LOG_I16, LOG_I32, LOG_I64, LOG_F32, LOG_F64 };
 
-/* Append n values in the shortest form that gives them back bit for bit; returns its kind.
- * like: the kind of such an array before, whose scale and XOR are used again where they
- * can be; LOG_OTHER: find out which. */
+/* Appends n values in the smallest lossless form and returns its kind. like: kind of an earlier array of the
+ * same column, whose scale and XOR are reused if possible; LOG_OTHER: choose again. */
 uint8_t log_array_put(struct log_bytes *b, const double *v, size_t n, uint8_t like);
-/* How many of the `left` bytes at p an array takes up, or -1: it cannot be.  n is not 0. */
+/* Returns how many of the `left` bytes at p the array occupies, or -1 if it is invalid. n must not be 0. */
 ssize_t log_array_size(const uint8_t *p, size_t left, uint8_t kind, size_t n);
-/* Decodes one of which log_array_size() is right. */
+/* Decodes an array that log_array_size() has accepted. */
 void log_array_get(const uint8_t *p, uint8_t kind, size_t n, double *out);
-/* Counts its values without decoding them; false: it is of a form that must be decoded. */
+/* Adds its values to a histogram without decoding them. Returns false if the form must be decoded. */
 bool log_array_count(const uint8_t *p, uint8_t kind, size_t n, struct histogram *to);
 
-/* A section of DATA or LOD, in the raw payload. */
+/* A section of DATA or LOD in an unpacked payload. */
 struct log_section {
 	uint8_t tier;
-	uint32_t n, columns; /* of LOD: arrays, 4 a column */
+	uint32_t n, columns; /* in LOD, columns counts arrays: 4 per column */
 	int64_t first;       /* time of the first row, or the first bin */
 	uint32_t step;
 	const uint8_t *times, *kinds, *arrays;
 	size_t size; /* of the arrays */
 };
-/* 1: a section whose arrays all fit; 0: the end; -1: damage. */
+/* Return 1 for a section with complete arrays, 0 at the end, -1 on damage. */
 int log_data_next(struct log_in *in, struct log_section *s);
 int log_lod_next(struct log_in *in, struct log_section *s);
-/* -1: they do not rise strictly, or one is not in the cell. */
+/* Decodes the times. Returns -1 if they do not strictly increase or one is outside the cell. */
 int log_section_times(const struct log_section *s, int64_t cell, int64_t *t_ns);
-/* Calls for each array in turn; false: the array is of a form that is not known, and all NaN. */
+/* Visits the arrays in order. log_walk_get() returns false if the form is
+ * unknown; all values are NaN then. */
 struct log_walk {
 	const struct log_section *s;
 	uint32_t next;
@@ -239,10 +241,10 @@ void log_walk_begin(struct log_walk *w, const struct log_section *s);
 bool log_walk_get(struct log_walk *w, double *out); /* s->n values */
 void log_walk_skip(struct log_walk *w, uint32_t n);
 
-/* rows: n * width, row by row; like[width] is updated. */
+/* Appends a section. rows: n * width values, row by row; like[width] is updated. */
 void log_data_put(struct log_bytes *b, const struct rows *r, uint32_t step, uint8_t *like);
 
-/* The length, which stands before `start`, of the record that ends here. */
+/* Stores the length of the record that starts at `start` and ends here, in the field before `start`. */
 void log_record_end(struct log_bytes *b, size_t start);
 
 /* STAT: one channel over one span. */
@@ -251,7 +253,7 @@ void log_record_end(struct log_bytes *b, size_t start);
 /* INDEX */
 #define LOG_ENTRY_SIZE 40
 #define LOG_INDEX_HEAD 12
-#define LOG_INCOMPLETE 1 /* flag: the events are not here */
+#define LOG_INCOMPLETE 1 /* flag: without the events */
 struct log_entry {
 	uint64_t distance;
 	uint32_t stored;
@@ -265,8 +267,8 @@ struct log_tally {
 	uint64_t rows[LOG_TIERS], late[LOG_TIERS], lost[LOG_TIERS], marks;
 };
 
-/* A record, without the length in front: its fields in the order of the file, memory 0 behind the last.
- * file: bytes of an integer or a double; 0: a str. */
+/* The fields of a record without its length, in file order; memory 0 ends the list. file: size of an integer
+ * or double in bytes; 0: a str. */
 struct log_field {
 	uint16_t at, memory;
 	uint8_t file;
@@ -274,7 +276,7 @@ struct log_field {
 extern const struct log_field log_mark_fields[], log_gap_fields[], log_change_fields[], log_anchor_fields[],
 	log_fact_fields[], log_channel_fields[], log_stat_fields[], log_tally_fields[], log_entry_fields[];
 void log_fields_put(struct log_bytes *b, const struct log_field *fields, const void *record);
-bool log_fields_get(struct log_in *in, const struct log_field *fields, void *record); /* false: too short */
+bool log_fields_get(struct log_in *in, const struct log_field *fields, void *record); /* false if too short */
 
 struct log_channel {
 	uint32_t number;
