@@ -1,4 +1,4 @@
-# They run from here. Each is also built against the installed library by tests/lib/install.t.
+# These run from the build directory. tests/lib/install.t also builds each against the installed library.
 noinst_PROGRAMS += %D%/profile-phases %D%/read-trace
 examples_profile_phases_SOURCES = %D%/profile-phases.c
 examples_profile_phases_LDADD = $(shared)

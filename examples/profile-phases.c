@@ -1,5 +1,5 @@
-/* What does each phase of a workload cost?  Records while it runs, marks where
- * a phase begins, and reads the means of each phase back from the trace.
+/* Measures what each phase of a workload costs: records while it runs, marks
+ * the beginning of each phase, and reads their means back from the trace.
  *
  *	cc profile-phases.c $(pkg-config --cflags --libs nvmtop) -o profile-phases
  *	./profile-phases run.bin [BOARD]
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <time.h>
 
-/* Replace these two with yours. */
+/* Replace these two functions with your own. */
 static void preprocess(void)
 {
 	struct timespec t = {0, 300000000};

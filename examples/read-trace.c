@@ -1,5 +1,5 @@
-/* Reads a trace: what it is about, and the mean power of each rail with the
- * energy that went through it.
+/* Reads a trace: prints a summary, and the mean power and the energy of each
+ * rail.
  *
  *	cc read-trace.c $(pkg-config --cflags --libs nvmtop) -o read-trace
  *	./read-trace run.bin
@@ -8,8 +8,8 @@
 #include <nvmtop/nvmtop.h>
 #include <stdio.h>
 
-/* The energy of a rail in joules, by the trapezoid over the true times; a
- * stretch with a value missing at either end is left out. */
+/* Returns the energy of a rail in joules, by the trapezoidal rule over the true
+ * times; an interval with a value missing at either end is left out. */
 static double energy(const nvmtop_medium *row, uint64_t n, unsigned rail, double *covered_s)
 {
 	double joules = 0;

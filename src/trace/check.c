@@ -1,4 +1,4 @@
-/* A check reads every chunk and every row, and computes levels of detail and statistics again from the
+/* Checks a recording: reads every chunk and row, and computes levels of detail and statistics again from the
  * rows, so that wrong ones are found even if their checksum is right. */
 #include "trace/check.h"
 
@@ -19,11 +19,11 @@
 
 #define BATCH	  1024
 #define WINDOW_NS (100 * NS_PER_MS)
-#define CLOSE	  1e-9 /* relative: sums may be added in another order */
+#define CLOSE	  1e-9 /* relative error: sums may be added in another order */
 
 struct check {
 	struct log_reader *r;
-	struct log_items items; /* aux: the zoom of a LOD, the level of a STAT; before[0]: rows make it */
+	struct log_items items; /* aux: zoom of a LOD, level of a STAT; before[0]: made from rows */
 	struct log_bytes file, again;
 	void (*found)(void *to, const char *text);
 	void *to;
@@ -97,7 +97,7 @@ static bool close_to(double a, double b)
 	return fabs(a - b) <= CLOSE * fmax(fmax(fabs(a), fabs(b)), 1e-300);
 }
 
-/* The n records of a STAT, of `size` bytes each; NULL: it is not one. */
+/* Returns the n records of a STAT, of `size` bytes each, for the caller to free; NULL if it is invalid. */
 static uint8_t *stats_of(const struct log_bytes *b, uint32_t *n, size_t *size)
 {
 	struct log_in in = {b->p, b->p + b->n, false};
@@ -118,7 +118,7 @@ static bool same_stat(const struct span_stats *s, const struct span_stats *t)
 {
 	double mean = t->n > 0 ? t->sum / (double)t->n : 0;
 
-	/* Squares are as wrong as the mean that was subtracted, which is rounded. */
+	/* The mean that was subtracted is rounded, so the squares are off as well. */
 	return s->channel == t->channel && s->n == t->n && close_to(s->min, t->min) &&
 	       close_to(s->max, t->max) && close_to(s->sum, t->sum) &&
 	       fabs(s->squares - t->squares) <= CLOSE * (t->squares + mean * mean * 1e-6) &&
@@ -189,8 +189,8 @@ static int by_key(const void *a, const void *b)
 	return (s->cell > t->cell) - (s->cell < t->cell);
 }
 
-/* Where the LOD or STAT is in the file. More than one: a log stands behind another one, and each has its part
- * of a span. 0: it is lost, which was reported, or its span was not complete. */
+/* Finds a LOD or STAT in the file and returns the number of matches. Concatenated logs have several, each of
+ * a part of the span. 0: it is lost, which was reported, or its span was incomplete. */
 static size_t find_items(const struct check *c, const struct log_item *key, struct log_item **first)
 {
 	struct log_item *end = c->items.p + c->items.n, *i = c->items.p;
@@ -205,7 +205,7 @@ static size_t find_items(const struct check *c, const struct log_item *key, stru
 	return n;
 }
 
-/* A chunk that was made again from the rows. */
+/* Compares a chunk that was made again from the rows with that of the file. */
 static bool compare(void *to, const struct log_entry *e, const uint8_t *chunk, size_t n)
 {
 	struct check *c = to;
@@ -268,7 +268,7 @@ static bool push_rows(struct check *c, struct log_builder *b, enum tier tier, ui
 	return values != NULL;
 }
 
-/* The time of the oldest row that is not pushed yet; INT64_MAX: there is none. */
+/* Returns the time of the oldest row that is not pushed yet, or INT64_MAX if there is none. */
 static int64_t oldest(struct check *c, const uint64_t row[TIERS])
 {
 	int64_t ns, first = INT64_MAX;
@@ -378,7 +378,7 @@ static int check_version1(struct check *c, int fd, const char *shown, struct err
 	return rc;
 }
 
-/* Other programs read version 1, nvmtop the log behind it. */
+/* Compares the rows of version 1, which other programs read, with the log, which nvmtop reads. */
 static int check_both(struct check *c, const char *path, const char *shown, struct err *e)
 {
 	struct trace *t = trace_open(path, e);

@@ -1,4 +1,4 @@
-/* check: every byte of a recording held against the format. */
+/* check: validates a recording. */
 #ifndef TRACE_CHECK_H
 #define TRACE_CHECK_H
 
@@ -9,10 +9,10 @@ struct checked {
 	uint64_t rows[TIERS], marks;
 	uint64_t wrong; /* problems that were reported */
 	bool version1;
-	char notice[1600]; /* what else is to be said about the file; "" */
+	char notice[1600]; /* about the file, but not a problem; may be empty */
 };
-/* found() gets a sentence for each problem.  progress may be NULL.  -1: not a recording, or
- * stopped. */
+/* Calls found() with a sentence for each problem. progress may be NULL. Returns -1 and sets *e if the file is
+ * not a recording or progress() stopped the check. */
 int trace_check(const char *path, void (*found)(void *to, const char *text), void *to,
 		bool (*progress)(void *arg, double done), void *arg, struct checked *out, struct err *e);
 

@@ -1,6 +1,6 @@
-/* Bytes to chunks to the calls of a stream.  A chunk that is cut short at the end of the bytes is
- * not there yet; bytes that are no chunk are skipped up to the next head of the same session, so
- * damage costs the chunks it hits.  Memory is bounded by one chunk, two generations of META and
+/* Turns the bytes of a growing log into chunks, and these into the calls of a stream. A chunk that is cut
+ * short at the end of the input is awaited; bytes that belong to no chunk are skipped up to the next valid
+ * one, so damage costs only the chunks it hits. Memory is bounded by one chunk, two generations of META and
  * the events that wait for the rows of their time. */
 #include "trace/follow.h"
 
@@ -19,20 +19,20 @@
 #include "trace/trace-file.h"
 
 #define PIECE	  65536
-#define PIECES	  4 /* in one call */
+#define PIECES	  4 /* per call of follow_take() */
 #define BUFFER	  (LOG_HEAD + LOG_STORED_MAX + PIECE)
-#define FOREIGN	  65536 /* bytes without a chunk: no log */
+#define FOREIGN	  65536 /* so many bytes without a chunk are no log */
 #define EVENTS	  1024
-#define VALUES_MOST (1 << 22) /* of the rows of a cell */
+#define VALUES_MOST (1 << 22) /* of a section */
 #define TIME_MOST (INT64_C(1) << 61)
-#define QUIET_NS  (2 * NS_PER_S) /* without growth and without a writer: it has ended */
+#define QUIET_NS  (2 * NS_PER_S) /* a file has ended after so long without growth or a writer */
 
 struct follow {
 	struct sink *to;
 	char path[4096], shown[512];
 	int fd;
-	bool growing; /* a file: its end is not the end of the log */
-	bool locked;  /* a writer has held the lock */
+	bool growing; /* a regular file: its end is not the end of the log */
+	bool locked;  /* a writer was seen to lock the file */
 	bool ended;
 	int64_t grown_ns; /* when the file grew last */
 	uint8_t *in;
@@ -41,11 +41,11 @@ struct follow {
 	bool any, seq_known, mangled, other, newer;
 	bool rows_first; /* DATA came before META */
 	bool closed;	 /* END came */
-	bool all_known;  /* the columns of a chunk */
+	bool all_known;  /* all columns of the chunk are of a known form */
 	char next[256];
 	uint64_t seq; /* of the latest chunk */
 	struct log_reader *meta;
-	struct channel *channels; /* of the session as the sink has it */
+	struct channel *channels; /* of the session passed to the sink */
 	struct fact *facts;
 	struct session about;
 	struct log_bytes raw;
@@ -62,13 +62,13 @@ static int no_memory(struct err *e)
 
 /* --- events --- */
 
-/* The tier between whose rows it belongs. */
+/* Returns the tier with whose rows the event is sent. */
 static int event_tier(const struct log_event *ev)
 {
 	return ev->kind == LOG_GAP ? (int)ev->u.gap.tier : TIER_FAST;
 }
 
-/* Those before that time, of one tier or (TIERS) of all. */
+/* Sends the events before that time, of one tier or (TIERS) of all. */
 static void events_send(struct follow *f, int tier, int64_t before_ns)
 {
 	size_t kept = 0;
@@ -125,14 +125,15 @@ static void take_tally(struct follow *f)
 			log_tally_get(&record, &tally);
 		part |= tag == LOG_TAG_PART && log_get_u32(&record) > 0;
 	}
-	/* A later file of a split recording counts what the ones before hold. */
+	/* The counts of a later file of a split recording include earlier files: those rows are not
+	 * missing. */
 	for (int t = 0; t < TIERS && !part; t++) {
 		f->state.missed += tally.rows[t];
 		f->state.lost[t] += tally.rows[t];
 	}
 }
 
-/* The session of the sink does not change with later META. */
+/* Begins the sink's stream. Later META do not change its session. */
 static int begin(struct follow *f, struct err *e)
 {
 	if (!session_copy(&f->about, log_reader_session(f->meta), &f->channels, &f->facts))
@@ -163,7 +164,7 @@ static int take_meta(struct follow *f, const struct log_head *h, struct err *e)
 
 /* --- DATA --- */
 
-/* Rows with the events of their time between them. */
+/* Sends rows, and between them the events of their time. */
 static void rows_send(struct follow *f, enum tier tier, const int64_t *t_ns, const double *values, size_t n)
 {
 	size_t width = f->about.width[tier];
@@ -188,7 +189,7 @@ static void rows_send(struct follow *f, enum tier tier, const int64_t *t_ns, con
 		f->state.newest_ns = t_ns[n - 1];
 }
 
-/* 0; 1: it is damaged; -1: out of memory. */
+/* Returns 0, 1 if the section is damaged, -1 if out of memory. */
 static int take_section(struct follow *f, const struct log_head *h, const struct log_generation *g,
 			const struct log_section *s)
 {
@@ -200,7 +201,7 @@ static int take_section(struct follow *f, const struct log_head *h, const struct
 	if (s->tier >= TIERS || (uint64_t)s->n * width > VALUES_MOST)
 		return 1;
 	t_ns = malloc(s->n * sizeof(*t_ns));
-	values = malloc(s->n * (width + 1) * sizeof(*values)); /* and a column behind them */
+	values = malloc(s->n * (width + 1) * sizeof(*values)); /* and scratch for one column */
 	if (!t_ns || !values) {
 		r = -1;
 	} else if (log_section_times(s, h->cell, t_ns) == 0 && t_ns[0] > f->last_ns[s->tier] &&
@@ -259,7 +260,7 @@ static int take_end(struct follow *f, const struct log_head *h, struct err *e)
 	return 0;
 }
 
-/* Numbers increase; false: a repeated chunk. */
+/* Sequence numbers increase. Returns false for a repeated chunk. */
 static bool take_seq(struct follow *f, const struct log_head *h)
 {
 	if (f->seq_known && h->seq <= f->seq) {
@@ -273,7 +274,7 @@ static bool take_seq(struct follow *f, const struct log_head *h)
 	return true;
 }
 
-/* A whole chunk whose sum is right. */
+/* Takes a complete chunk with a correct checksum. */
 static int take_chunk(struct follow *f, const struct log_head *h, const uint8_t *stored, struct err *e)
 {
 	static int (*const take[LOG_KINDS])(struct follow *f, const struct log_head *h, struct err *e) = {
@@ -307,7 +308,7 @@ static int take_chunk(struct follow *f, const struct log_head *h, const uint8_t 
 	}
 }
 
-/* What a terminal does to a line feed. */
+/* Whether a terminal changed the line feed of the magic number. */
 static bool is_mangled(const uint8_t *p, size_t n)
 {
 	static const uint8_t lines[] = {0xAB, 0x4E, 0x56, 0x0D, 0x0A};
@@ -321,7 +322,7 @@ static bool is_changed_meta(const struct log_head *h, const uint8_t *payload)
 	       memcmp(payload, log_signature, 8) != 0;
 }
 
-/* How many bytes to skip from p, where no chunk is, to where the next may be. */
+/* Returns how many bytes to skip from p, where no chunk begins, to where the next may begin. */
 static size_t skip(struct follow *f, const uint8_t *p, size_t n)
 {
 	size_t at = 1;
@@ -333,7 +334,7 @@ static size_t skip(struct follow *f, const uint8_t *p, size_t n)
 	return at;
 }
 
-/* The chunks in the buffer.  last: nothing follows. */
+/* Takes the chunks in the buffer. last: no more input follows. */
 static int parse(struct follow *f, bool last, struct err *e)
 {
 	size_t at = 0;
@@ -432,7 +433,7 @@ static int finish(struct follow *f, struct err *e)
 	return -1;
 }
 
-/* The next file of a split recording, in the same folder. False: it does not exist yet. */
+/* Opens the next file of a split recording, in the same folder. Returns false if it does not exist yet. */
 static bool next_file(struct follow *f)
 {
 	const char *slash = strrchr(f->path, '/');
@@ -452,7 +453,8 @@ static bool next_file(struct follow *f)
 	return true;
 }
 
-/* A file that does not grow: -1 when its writer has ended. */
+/* Called when a file does not grow. Returns 1 if the next file was opened, -1 if the writer has ended, else
+ * 0. */
 static int look_at_writer(struct follow *f, struct err *e)
 {
 	struct flock l = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
@@ -468,7 +470,7 @@ static int look_at_writer(struct follow *f, struct err *e)
 	return f->locked && l.l_type == F_UNLCK && quiet > QUIET_NS ? finish(f, e) : 0;
 }
 
-/* Reads what is available. 1: there may be more. */
+/* Reads what is available. Returns 1 if there may be more. */
 static int take_piece(struct follow *f, struct err *e)
 {
 	struct pollfd p = {.fd = f->fd, .events = POLLIN};

@@ -1,5 +1,5 @@
-/* follow: a log that is still being written, as the calls of a stream: standard input, a FIFO or
- * a file that grows. */
+/* follow: reads a log that is still being written, from standard input, a FIFO or a growing file, as the
+ * calls of a stream. */
 #ifndef TRACE_FOLLOW_H
 #define TRACE_FOLLOW_H
 
@@ -8,29 +8,29 @@
 struct follow;
 struct follow_state {
 	bool begun; /* the sink's stream has begun */
-	bool waits; /* rows come, but no description yet: META is repeated */
+	bool waits; /* rows arrive, but no META yet: it is repeated */
 	struct clock_anchor start;
 	int64_t newest_ns; /* of the latest row, on the recorder's clock; start if there is none */
 	uint64_t rows[TIERS], marks;
 	uint64_t late[TIERS], lost[TIERS];
-	uint64_t missed;  /* rows before the first META that was read; among the lost ones */
+	uint64_t missed;  /* rows before the first META that was read; included in lost */
 	uint64_t damaged; /* bytes that belong to no chunk */
 	uint64_t chunks;  /* missing or damaged */
-	uint64_t unread;  /* with values in a form that is not known */
-	uint64_t unknown; /* others of a kind or version that is not known; no damage */
+	uint64_t unread;  /* with values this version cannot read */
+	uint64_t unknown; /* others of an unknown kind or version; no damage */
 };
 
-#define FOLLOW_MS 100 /* interval of polling a file that grows */
+#define FOLLOW_MS 100 /* interval for polling a growing file */
 
-/* path: "-" for standard input, or a file.  Pushes into the sink in follow_take(), which never
- * waits.  NULL with ERR_FAILED; errno is ENODATA then when the file is complete. */
+/* path: "-" for standard input, or a file. Rows are pushed into the sink by follow_take(), which never
+ * blocks. Returns NULL and sets *e on error; errno is ENODATA if the file is complete. */
 struct follow *follow_open(const char *path, struct sink *to, struct err *e);
 int follow_fd(const struct follow *f); /* to poll for input; -1: call every FOLLOW_MS */
-/* 1: call again at once.  0: no data for now.  -1: it has ended, and so has the sink's stream;
- * e->code is ERR_NONE after END, maybe with a text, ERR_DAMAGED when some of it is missing, ERR_FAILED when there
- * is nothing. */
+/* Returns 1 if it should be called again at once, 0 if there is no data for now, -1 if the log and the sink's
+ * stream have ended; e->code is then ERR_NONE after END, maybe with a text, ERR_DAMAGED if some of it is
+ * missing, or ERR_FAILED if nothing could be used. */
 int follow_take(struct follow *f, struct err *e);
 void follow_state(const struct follow *f, struct follow_state *out);
-void follow_close(struct follow *f); /* ends the sink's stream if it runs; NULL is fine */
+void follow_close(struct follow *f); /* ends the sink's stream if it runs; f may be NULL */
 
 #endif

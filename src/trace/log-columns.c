@@ -1,5 +1,5 @@
-/* Queries on the rows of a log: values and times, columns of any zoom from the stored bins where
- * possible, and statistics of any stretch. */
+/* Queries on the rows of a log: values and times, bins of any zoom, from stored ones where possible, and
+ * statistics of any interval. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 
 /* --- rows --- */
 
-/* At most n rows of one chunk; without memory they are at the end and have no values. */
+/* Reads at most n rows of one chunk and returns their number. If out of memory, they have the last time of
+ * the log and no values. */
 static size_t rows_get(struct log_reader *r, enum tier tier, uint64_t row, size_t n, int64_t *t_ns,
 		       const size_t *channels, size_t n_channels, double *const *values)
 {
@@ -83,7 +84,7 @@ void log_reader_count(struct log_reader *r, enum tier tier, uint64_t row, size_t
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* The first of the block's rows at or after t_ns; b->n: none. */
+/* Returns the first of the block's rows at or after t_ns, or b->n if there is none. */
 static uint32_t block_from(const struct log_block *b, int64_t t_ns)
 {
 	uint32_t lo = 0, hi = b->n;
@@ -121,7 +122,7 @@ uint64_t log_reader_row_from(struct log_reader *r, enum tier tier, int64_t t_ns)
 
 /* --- columns --- */
 
-/* The level whose spans have bins of that zoom. */
+/* Returns the level whose spans have bins of that zoom, or 0. */
 static int zoom_level(int zoom)
 {
 	for (int level = 1; level <= LOG_LEVELS; level++)
@@ -131,7 +132,7 @@ static int zoom_level(int zoom)
 	return 0;
 }
 
-/* As many bins as a section may have, all in its span. */
+/* Whether all bins of the section are in the span of the LOD. */
 static bool bins_fit(const struct log_section *s, const struct log_item *lod, int zoom, int level)
 {
 	int bits = LOG_CELL_ZOOM + LOG_SPAN_BITS * level - zoom;
@@ -170,7 +171,7 @@ static struct log_block *bins_decode(struct log_reader *r, const struct log_gene
 	return b;
 }
 
-/* Bins of a tier in a LOD chunk; n is 0 where they cannot be used, or NULL. */
+/* Returns the bins of a tier in a LOD chunk, n = 0 if they are unusable, or NULL if out of memory. */
 static const struct log_block *bins_get(struct log_reader *r, const struct log_item *lod, int zoom, int level,
 					enum tier tier)
 {
@@ -193,7 +194,7 @@ static const struct log_block *bins_get(struct log_reader *r, const struct log_i
 				return bins_decode(r, g, &s, key);
 	if (in.bad || !g)
 		log_note(r, g ? LOG_FAULT_CONTENT : LOG_FAULT_CHANNELS, lod->at, h.seq, lod->cell, 0);
-	return log_cache_add(&r->caches[LOG_LODS], key, 0, 0, 0); /* none, so that it is not read again */
+	return log_cache_add(&r->caches[LOG_LODS], key, 0, 0, 0); /* empty, so that it is not read again */
 }
 
 static bool bin_of(const struct log_block *b, size_t width, unsigned column, int64_t at, struct bin *out)
@@ -214,7 +215,7 @@ static bool bin_of(const struct log_block *b, size_t width, unsigned column, int
 	return true;
 }
 
-/* The LOD of a zoom or the STAT of that level for the cell; NULL: none. */
+/* Returns the LOD of a zoom or the STAT of that level for the cell; NULL if there is none. */
 static const struct log_item *summary_of(struct log_reader *r, int level, int64_t cell, enum log_kind kind, int aux)
 {
 	const struct log_item *index = log_index_of(r, level, cell), *list;
@@ -229,7 +230,7 @@ static const struct log_item *summary_of(struct log_reader *r, int level, int64_
 	return NULL;
 }
 
-/* The bin from a LOD; false: not in it. */
+/* Reads a bin from its LOD. Returns false if no LOD has it. */
 static bool bin_stored(struct log_reader *r, const struct channel *c, int zoom, int64_t at, struct bin *out)
 {
 	int level = zoom_level(zoom);
@@ -244,7 +245,7 @@ static bool bin_stored(struct log_reader *r, const struct channel *c, int zoom, 
 	return b && b->n > 0 && bin_of(b, r->session.width[c->tier], c->column, at, out);
 }
 
-/* A bin within a cell, or all of it. */
+/* Computes a bin, which is at most one cell long, from its rows. */
 static struct bin bin_rows(struct log_reader *r, const struct channel *c, int zoom, int64_t at)
 {
 	int64_t cell = at >> (LOG_CELL_ZOOM - zoom);
@@ -296,7 +297,7 @@ void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t 
 	memset(out, 0, n * sizeof(*out));
 	if (!r->any || zoom > ZOOM_MAX || zoom < 0)
 		return;
-	/* Finer than the base: each column is the bin that covers it. */
+	/* Below the base zoom, each column is the base bin that covers it. */
 	up = zoom < base ? base - zoom : 0;
 	lo = r->first_ns >> zoom >> up;
 	hi = r->last_ns >> zoom >> up;
@@ -316,7 +317,7 @@ void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t 
 
 /* --- statistics --- */
 
-/* The channel's record in a STAT chunk; false: none. */
+/* Reads the channel's record in a STAT chunk. Returns false if there is no such chunk. */
 static bool stat_stored(struct log_reader *r, int level, int64_t cell, size_t channel, struct span_stats *out)
 {
 	const struct log_item *item = summary_of(r, level, cell, LOG_STAT, level);
@@ -361,7 +362,7 @@ static bool stat_stored(struct log_reader *r, int level, int64_t cell, size_t ch
 	return true;
 }
 
-/* Joins what is in [from_ns, to_ns), which ends with that row. */
+/* Joins the statistics of rows row .. end - 1 to *to. */
 static void stat_rows(struct log_reader *r, const struct channel *c, uint64_t row, uint64_t end, int64_t cover,
 		      struct span_stats *to)
 {
@@ -380,7 +381,8 @@ static void stat_rows(struct log_reader *r, const struct channel *c, uint64_t ro
 	}
 }
 
-/* The highest level whose span begins with that cell and is all before the end. */
+/* Reads the statistics of the longest span that begins with that cell, ends at or before `end` and has a
+ * STAT. */
 static bool stat_span(struct log_reader *r, size_t channel, int64_t cell, int64_t end, struct span_stats *s,
 		      int64_t *next)
 {
@@ -407,7 +409,7 @@ void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int6
 		uint64_t to, first;
 		struct log_block *b = log_block_of(r, c->tier, row, &first);
 
-		/* Without rows there are no spans. */
+		/* Skip spans without rows: they have no STAT. */
 		if (b && row == first && log_span(b->cell, 1) > log_span(cell, 1))
 			cell = log_span_cell(log_span(b->cell, 1), 1);
 		if (log_rows_before(r, c->tier, cell) == row && stat_span(r, channel, cell, last, &s, &next)) {

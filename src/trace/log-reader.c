@@ -1,5 +1,5 @@
-/* Opening a log: its session from the first META, its chunks from the newest INDEX and a scan of the
- * heads behind it, and its events from both. */
+/* Opens a log: reads its session from the first META, its chunks from the newest INDEX and a scan of the
+ * heads after it, and its events from both. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,14 +12,14 @@
 #include "util/io.h"
 #include "trace/log-tree.h"
 
-#define FRONT	  65536			/* bytes of something else before the first chunk */
-#define SEARCH	  (UINT64_C(64) << 20) /* bytes at a time that are searched for the first META */
-#define PASS	  ((size_t)128 << 10) /* bytes of rows of a tier that are kept while all are read once */
-#define AHEAD	  ((size_t)128 << 10) /* bytes that are read at once where chunks are read in order */
+#define FRONT	  65536			/* other bytes that may precede the first chunk */
+#define SEARCH	  (UINT64_C(64) << 20) /* bytes searched at a time for the first META */
+#define PASS	  ((size_t)128 << 10) /* bytes of rows cached per tier in a sequential pass */
+#define AHEAD	  ((size_t)128 << 10) /* bytes read at once where chunks are read in order */
 #define FACTS	  1024
-#define FAULTS	  65536 /* damaged chunks that are counted once each */
+#define FAULTS	  65536 /* damaged chunks that are counted only once each */
 #define EVENTS	  (1 << 20)
-#define NEWER     (UINT64_C(1) << 63) /* of an offset: not what is missing in front of it */
+#define NEWER     (UINT64_C(1) << 63) /* flag in an offset: the chunk itself, not what is missing before it */
 
 ssize_t log_read_at(struct log_reader *r, void *to, size_t n, uint64_t at)
 {
@@ -137,8 +137,7 @@ bool log_damage_text(struct log_reader *r, char *out, size_t size)
 
 /* --- chunks --- */
 
-/* n bytes at that offset; behind those that were read last, more are read at once.  NULL: they are not
- * there. */
+/* Returns n bytes at that offset, or NULL if they cannot be read. Reads ahead if access is sequential. */
 static const uint8_t *chunk_bytes(struct log_reader *r, size_t n, uint64_t at)
 {
 	struct log_bytes *b = &r->stored;
@@ -164,7 +163,7 @@ bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct lo
 	size_t n = LOG_HEAD + (size_t)item->stored;
 	uint64_t rows = 0;
 
-	/* Its tiers are decoded one after the other. */
+	/* The tiers of a chunk are decoded one after the other: do not unpack it again. */
 	if (to == &r->raw && item->kind == LOG_DATA && r->raw_of.stored > 0 && r->raw_at == item->at) {
 		*h = r->raw_of;
 		return true;
@@ -223,7 +222,8 @@ static bool get_channel(struct log_in *in, struct log_channel *from)
 	return (unsigned)c->tier < TIERS && c->column < LOG_CHANNELS;
 }
 
-/* The session's column of that channel, which may be a new one. -1: too many. */
+/* Returns the session's column of the channel, which is added if it is new; -1 if there are too many
+ * channels, memory is out or the channel was in another tier. */
 static int channel_column(struct log_reader *r, const struct channel *c, uint32_t number)
 {
 	struct session *s = &r->session;
@@ -299,7 +299,7 @@ static void meta_channel(struct log_reader *r, struct log_in *in, struct log_gen
 		g->column[c->tier][c->column] = (uint16_t)column;
 }
 
-/* Tiers stand before channels. */
+/* TIER records precede CHANNEL records. */
 int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t *p, size_t n)
 {
 	struct log_generation g = {.number = h->generation}, *more;
@@ -380,7 +380,7 @@ void log_meta_new(struct log_reader *r, const struct log_item *item)
 		log_meta_take(r, &h, r->raw_index.p, r->raw_index.n);
 }
 
-/* Channels can come while it is recorded. */
+/* Channels may be added during a recording. */
 static void metas_read(struct log_reader *r)
 {
 	for (size_t g = 0; g < r->levels[1].n; g++) {
@@ -393,7 +393,7 @@ static void metas_read(struct log_reader *r)
 	}
 }
 
-/* The latest anchor and tallies of a META that was read. */
+/* Reads the latest anchor and tally of the META in raw_index. */
 static void meta_state(struct log_reader *r, struct clock_anchor *a, struct log_tally *tally)
 {
 	struct log_in in = {r->raw_index.p, r->raw_index.p + r->raw_index.n, false}, record;
@@ -427,7 +427,7 @@ static bool first_head(struct log_reader *r, uint64_t from, struct err *e)
 	return found;
 }
 
-/* The signature of META was changed as a terminal or a conversion of texts does it. */
+/* Whether the signature of a META was altered by a terminal or a text conversion. */
 static bool through_terminal(struct log_reader *r, const struct log_item *item)
 {
 	uint8_t p[8];
@@ -436,7 +436,7 @@ static bool through_terminal(struct log_reader *r, const struct log_item *item)
 	       memcmp(p, log_signature, 4) == 0 && memcmp(p, log_signature, 8) != 0;
 }
 
-/* META of the first chunk, or of one of the next groups. */
+/* Takes the first META that can be read: that of the first chunk, or else one found further on. */
 static int describe(struct log_reader *r, struct err *e)
 {
 	struct log_items items = {.n = 0};
@@ -525,7 +525,7 @@ static int by_change(const void *a, const void *b)
 	return order ? order : strcmp(c->to, d->to);
 }
 
-/* Sorted, each once. */
+/* Sorts the list and removes duplicates; returns the new length. */
 static size_t sort_once(void *list, size_t n, size_t size, int (*order)(const void *, const void *))
 {
 	char *p = list;
@@ -597,7 +597,7 @@ static int events_read(struct log_reader *r)
 
 /* --- clocks --- */
 
-/* What lists the META chunks about that cell, n of them. */
+/* Returns the chunks of the group of that cell, or those that no INDEX lists; *n is their number. */
 static const struct log_item *list_at(struct log_reader *r, int64_t cell, size_t *n)
 {
 	const struct log_item *group = log_index_of(r, 1, cell);
@@ -608,7 +608,8 @@ static const struct log_item *list_at(struct log_reader *r, int64_t cell, size_t
 	return r->loose.p;
 }
 
-/* The META that was written when that was noticed. */
+/* Adds the anchor from the first META in or after the group of t_ns: that META was written when the change or
+ * suspend was noticed. */
 static void anchor_at(struct log_reader *r, int64_t t_ns)
 {
 	struct clock_anchor a = r->session.start;
@@ -643,7 +644,7 @@ static const struct log_item *last_meta(const struct log_item *list, size_t n)
 	return last;
 }
 
-/* Behind the newest INDEX, or of the last group. */
+/* Reads the newest META: after the newest INDEX, or else in the last group. */
 static bool newest_meta(struct log_reader *r, struct log_head *h)
 {
 	const struct log_item *meta = last_meta(r->loose.p, r->loose.n), *list;
@@ -656,7 +657,7 @@ static bool newest_meta(struct log_reader *r, struct log_head *h)
 	return meta && meta_read(r, meta, h);
 }
 
-/* The clock of the rows stands still while the machine is suspended: no row is missing. */
+/* Removes the gaps of suspends: CLOCK_MONOTONIC stops during a suspend, so no row is missing. */
 static void gaps_without_suspends(struct log_reader *r)
 {
 	size_t n = r->n_gaps;

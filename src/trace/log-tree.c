@@ -1,6 +1,6 @@
-/* Finds the chunk of a row or a time. The newest INDEX leads to those of all groups, whose lists are read
- * on demand; chunks that are written after it are found by a scan of the heads. Where it does not lead to
- * all of them the heads of the whole file are scanned. Lists and decoded rows are cached. */
+/* Finds the chunk of a row or a time. The newest INDEX leads to the INDEX chunks of all groups, whose lists
+ * are read on demand; later chunks are found by scanning the heads. If the INDEX chunks do not cover the
+ * whole log, all heads are scanned. Lists and decoded rows are cached. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +8,9 @@
 #include "trace/log-tree.h"
 
 #define WINDOW	  ((size_t)256 << 10)
-#define ITEMS	  (4 << 20)		/* without an INDEX: those of some days */
-#define TAIL	  (UINT64_C(256) << 10) /* bytes at the end that are searched for the newest INDEX, at first
-					 * and at most */
-#define TAIL_MOST (UINT64_C(64) << 20)
+#define ITEMS	  (4 << 20)		/* enough for some days without an INDEX */
+#define TAIL	  (UINT64_C(256) << 10) /* bytes at the end first searched for an INDEX */
+#define TAIL_MOST (UINT64_C(64) << 20)	/* and at most */
 
 /* --- scan --- */
 
@@ -32,7 +31,7 @@ static bool items_add(struct log_items *items, const struct log_item *item)
 	return true;
 }
 
-/* At least n bytes at that offset, or as many as there are up to `to`. Their number: *got. */
+/* Returns at least n bytes at that offset, or fewer at `to` or the end of the file; *got is their number. */
 static const uint8_t *window(struct log_reader *r, uint64_t at, size_t n, uint64_t to, size_t *got)
 {
 	if (!r->window)
@@ -52,7 +51,7 @@ static const uint8_t *window(struct log_reader *r, uint64_t at, size_t n, uint64
 	return r->window + (at - r->window_at);
 }
 
-/* Offset of the next valid head of a session (0: any) in [at, to); `to` when there is none. */
+/* Returns the offset of the next valid head of a session (0: any) in [at, to), or `to` if there is none. */
 static uint64_t find_head(struct log_reader *r, uint32_t session, uint64_t at, uint64_t to)
 {
 	while (at + LOG_HEAD <= to) {
@@ -77,7 +76,7 @@ static bool head_at(struct log_reader *r, uint64_t at, uint64_t to, struct log_h
 	return p && n >= LOG_HEAD && log_head_get(p, h) && h->session == r->id && h->stored <= to - at - LOG_HEAD;
 }
 
-/* Bytes between chunks, and chunks whose numbers are missing. */
+/* Notes bytes between chunks, or chunks whose numbers are missing. */
 static void note_hole(struct log_reader *r, uint64_t from, uint64_t to, uint64_t seq, uint64_t next, int64_t cell)
 {
 	uint64_t missing = next > seq + 1 ? next - seq - 1 : 0;
@@ -89,7 +88,7 @@ static void note_hole(struct log_reader *r, uint64_t from, uint64_t to, uint64_t
 	r->damage.chunks += missing ? missing - 1 : 0;
 }
 
-/* Bytes behind the last chunk: the rest of one that was being written, or another recording. */
+/* Notes the bytes after the last chunk: an unfinished chunk, or another recording. */
 static void note_tail(struct log_reader *r, uint64_t at, int64_t cell)
 {
 	uint64_t other = find_head(r, 0, at, r->size);
@@ -170,7 +169,8 @@ static void sort(struct log_items *items, int (*order)(const void *, const void 
 		qsort(items->p, items->n, sizeof(*items->p), order);
 }
 
-/* No more rows than twice what its tier's rate gives in the span of an INDEX. */
+/* Whether an INDEX counts at most twice the rows, plus 1000, that the rates of the tiers yield in its
+ * span. */
 static bool rows_fit(const struct log_reader *r, const struct log_entry *e)
 {
 	double span_s = (double)(INT64_C(1) << (LOG_CELL_ZOOM + LOG_SPAN_BITS * e->aux)) / 1e9;
@@ -181,7 +181,7 @@ static bool rows_fit(const struct log_reader *r, const struct log_entry *e)
 	return true;
 }
 
-/* The entry of an INDEX as an item; false: it cannot be. */
+/* Converts an entry of an INDEX to an item. Returns false if it is invalid. */
 static bool entry_item(const struct log_reader *r, const struct log_item *index, unsigned level,
 		       const struct log_entry *e, struct log_item *item)
 {
@@ -223,7 +223,8 @@ static bool take_entries(struct log_reader *r, const struct log_item *index, str
 	return good;
 }
 
-/* The rows of a list by cell; false: those of a tier are not in the order of the file, or spans overlap. */
+/* Counts the rows of a list, which is sorted by cell. Returns false if the rows of a tier are not in the
+ * order of the file, or spans overlap. */
 static bool count_list(struct log_items *items, uint64_t rows[TIERS])
 {
 	uint64_t last[TIERS] = {0};
@@ -311,7 +312,8 @@ static bool has_events(unsigned kind)
 	return kind == LOG_MARK || kind == LOG_GAP || kind == LOG_STATE;
 }
 
-/* Records that the INDEX has, unless one above it has them, or the chunks that have them. */
+/* Takes the event records in an INDEX, or the chunks with them if it is incomplete. wanted: no INDEX above
+ * has them. Returns whether INDEX chunks below must be read for more. */
 static bool take_events(struct log_reader *r, const struct log_listing *l, bool wanted)
 {
 	if (wanted && !l->incomplete)
@@ -322,7 +324,7 @@ static bool take_events(struct log_reader *r, const struct log_listing *l, bool 
 	return wanted && l->incomplete;
 }
 
-/* An INDEX and those that it leads to. The lists of groups are not read. */
+/* Takes an INDEX and those below it. The lists of groups are read only if their events are needed. */
 static bool take_tree(struct log_reader *r, const struct log_item *index, bool events)
 {
 	const struct log_items *to = &r->levels[index->aux];
@@ -339,8 +341,8 @@ static bool take_tree(struct log_reader *r, const struct log_item *index, bool e
 	return good && items_add(&r->levels[index->aux], index);
 }
 
-/* Of a group and its INDEX in the tail all that came before. A log that stands behind another one does not
- * lead to the begin of that. */
+/* Takes all INDEX chunks before that of a group in the tail. Returns false if they do not lead back to the
+ * beginning of the log, as when two logs were concatenated. */
 static bool take_open(struct log_reader *r, struct log_listing *l)
 {
 	const struct log_items *groups = &r->levels[1];
@@ -350,7 +352,7 @@ static bool take_open(struct log_reader *r, struct log_listing *l)
 	for (size_t i = 0; good && i < l->open.n; i++) {
 		const struct log_item *item = &l->open.p[i];
 
-		if (item->at < l->first) /* else it is scanned */
+		if (item->at < l->first) /* later ones are scanned */
 			good = log_item_there(r, item) && take_tree(r, item, true) && items_add(&r->roots, item);
 	}
 	if (good && groups->n > 0)
@@ -360,7 +362,8 @@ static bool take_open(struct log_reader *r, struct log_listing *l)
 	return good;
 }
 
-/* Where the group of the newest INDEX of level 1 begins, with what its INDEX leads to; else the begin. */
+/* Finds the newest INDEX of level 1 and takes all that it leads to. Returns the offset at which its group
+ * begins, or that of the log if this fails. */
 static uint64_t take_tail(struct log_reader *r)
 {
 	struct log_items heads = {.n = 0};
@@ -389,7 +392,8 @@ static uint64_t take_tail(struct log_reader *r)
 	return from;
 }
 
-/* Where a log stands behind another one of its session, a group can have an INDEX in both. */
+/* Reads the level of each INDEX. Where two logs of one session were concatenated, a group may have an INDEX
+ * in both: neither is used. */
 static void drop_twins(struct log_reader *r, struct log_items *items)
 {
 	struct log_item *before = NULL;
@@ -413,7 +417,7 @@ static void drop_twins(struct log_reader *r, struct log_items *items)
 	}
 }
 
-/* INDEX chunks that were scanned. What they list is not an item by itself. */
+/* Takes the INDEX chunks that were scanned. Chunks that they list are no longer items. */
 static void take_scanned(struct log_reader *r, struct log_items *items)
 {
 	drop_twins(r, items);
@@ -438,7 +442,7 @@ static void take_scanned(struct log_reader *r, struct log_items *items)
 	}
 }
 
-/* Rows of a chunk that no INDEX lists; false: they are of no use. */
+/* Counts the rows of a chunk that no INDEX lists. Returns false if they are unusable. */
 static bool count_rows(struct log_reader *r, struct log_item *item)
 {
 	struct log_head h;
@@ -468,8 +472,8 @@ static void note_order(struct log_reader *r, const struct log_item *item)
 		 (uint64_t)item->rows[0] + item->rows[1] + item->rows[2]);
 }
 
-/* What was scanned and no INDEX lists, by cell. of: only what is in the span of that INDEX. DATA of a tier is in
- * the order of cells, and none is in the span of another INDEX. */
+/* Takes the scanned chunks that no INDEX lists, by cell. of: NULL, or only those in the span of this INDEX.
+ * DATA is not used if its tier's cells are out of order or it is in the span of another INDEX. */
 static void take_loose(struct log_reader *r, struct log_items *items, const struct log_item *of, struct log_items *to)
 {
 	int64_t last[TIERS] = {INT64_MIN, INT64_MIN, INT64_MIN};
@@ -498,7 +502,7 @@ static void take_loose(struct log_reader *r, struct log_items *items, const stru
 	sort(to, by_cell);
 }
 
-/* Groups of the chunks that no INDEX lists. */
+/* Makes groups of the chunks that no INDEX lists. */
 static void make_groups(struct log_reader *r)
 {
 	struct log_items *groups = &r->levels[1];
@@ -535,7 +539,7 @@ static void drop_overlaps(struct log_reader *r, struct log_items *level)
 	level->n = kept;
 }
 
-/* LOD and STAT of an INDEX are those of all rows in its span, or of no use. */
+/* Drops each INDEX that does not count all rows in its span, because its LOD and STAT are useless. */
 static void drop_partial(struct log_reader *r, struct log_items *level)
 {
 	size_t kept = 0;
@@ -579,7 +583,7 @@ int log_tree_read(struct log_reader *r)
 
 /* --- lists --- */
 
-/* How many of the items begin before the cell. */
+/* Returns how many of the items have a lower cell. */
 static size_t items_before(const struct log_item *items, size_t n, int64_t cell)
 {
 	size_t lo = 0, hi = n;
@@ -603,7 +607,7 @@ const struct log_item *log_index_of(const struct log_reader *r, int level, int64
 	return i > 0 && log_span(all->p[i - 1].cell, level) == log_span(cell, level) ? &all->p[i - 1] : NULL;
 }
 
-/* Rows that the INDEX of a group counts and that are in none of its chunks: at its end, without values. */
+/* Adds the rows that the INDEX of a group counts but no chunk has: at the end of the span, without values. */
 static void add_lost(struct log_reader *r, const struct log_item *index, struct log_items *items)
 {
 	struct log_item lost = {.at = index->at, .cell = log_span_end(index->cell, 1) - 1};
@@ -617,7 +621,7 @@ static void add_lost(struct log_reader *r, const struct log_item *index, struct 
 	if (sum > 0)
 		log_note(r, LOG_FAULT_CONTENT, index->at, LOG_SEQ_NONE, index->cell, sum);
 	while (sum > 0) {
-		lost.at += UINT64_C(1) << 44; /* behind any file */
+		lost.at += UINT64_C(1) << 44; /* beyond the end of any file */
 		sum = 0;
 		for (int t = 0; t < TIERS; t++) {
 			lost.rows[t] = missing[t] < LOG_ROWS_MAX ? (uint32_t)missing[t] : LOG_ROWS_MAX;
@@ -639,7 +643,7 @@ static struct log_block *read_list(struct log_reader *r, const struct log_item *
 
 	if (!log_listing_read(r, index, &l)) {
 		size_t i = index->aux == 1 ? (size_t)(index - groups->p) : 0;
-		uint64_t from = i >= 2 ? groups->p[i - 2].at : r->begin; /* 0: it has none */
+		uint64_t from = i >= 2 ? groups->p[i - 2].at : r->begin; /* 0: a group without an INDEX */
 
 		l.own.n = 0;
 		if (index->aux == 1)
@@ -765,7 +769,7 @@ void log_tree_free(struct log_reader *r)
 			cache_drop_oldest(&r->caches[i]);
 }
 
-/* Room for rows, and for so many bytes of arrays behind block->arrays. */
+/* Allocates a block of n rows, with `bytes` more bytes after block->arrays. */
 static struct log_block *block_add(struct log_reader *r, enum tier tier, uint64_t at, size_t n, size_t bytes)
 {
 	size_t width = r->session.width[tier];
@@ -790,7 +794,7 @@ const double *log_block_values(struct log_block *b, unsigned column)
 	return v;
 }
 
-/* Lost rows: at the beginning of the cell. */
+/* Fills a block with lost rows: times at the beginning of the cell, no values. */
 static void block_lose(struct log_reader *r, enum tier tier, struct log_block *b, int64_t after_ns)
 {
 	int64_t t = (int64_t)((uint64_t)b->cell << LOG_CELL_ZOOM);
@@ -805,7 +809,7 @@ static void block_lose(struct log_reader *r, enum tier tier, struct log_block *b
 	memset(b->arrays, 0, r->session.width[tier] * sizeof(*b->arrays));
 }
 
-/* The section of a tier; false: damage, which is noted. */
+/* Finds the section of a tier. Returns false if the chunk is damaged. */
 static bool section_of(struct log_reader *r, const struct log_item *item, enum tier tier, struct log_head *h,
 		       struct log_section *out)
 {
@@ -856,7 +860,8 @@ static struct log_block *block_read(struct log_reader *r, const struct log_item 
 	return b;
 }
 
-/* The rows of a chunk; those of the same cell before it decide whether they can be. */
+/* Returns the rows of a chunk, or NULL if out of memory. Those before it in the same cell are read first,
+ * because its times are valid only if they are later. */
 static struct log_block *block_get(struct log_reader *r, const struct log_item *items, size_t i, enum tier tier)
 {
 	struct log_block *b = log_cache_find(&r->caches[tier], items[i].at);
@@ -882,7 +887,7 @@ static struct log_block *block_get(struct log_reader *r, const struct log_item *
 	return b;
 }
 
-/* The last item that begins with that row, or before it. */
+/* Returns the last item that begins at or before that row. */
 static size_t item_of_row(const struct log_item *items, size_t n, enum tier tier, uint64_t row)
 {
 	size_t lo = 0, hi = n;

@@ -1,5 +1,5 @@
-/* log-tree: the chunks of a log, by group. Private to log-reader.c, log-tree.c, log-columns.c and what
- * ends, checks and follows a log; callers hold the reader's lock. */
+/* log-tree: the chunks of a log, by group. Private to log-reader.c, log-tree.c, log-columns.c and the code
+ * that recovers, checks and follows logs; callers must have locked the reader. */
 #ifndef TRACE_LOG_TREE_H
 #define TRACE_LOG_TREE_H
 
@@ -8,7 +8,7 @@
 #include "trace/log-decode.h"
 #include "trace/log-reader.h"
 
-/* A chunk that is known; or, with kind 0, a group that no INDEX lists, or rows that are in no chunk. */
+/* A known chunk. Kind 0: a group without an INDEX, or rows that are in no chunk. */
 struct log_item {
 	uint64_t at; /* offset of its head */
 	uint32_t stored;
@@ -24,28 +24,28 @@ struct log_items {
 	bool failed;
 };
 
-/* What an INDEX lists: of its span, in the order of cells; and the INDEX chunks of its level and above
- * that no other one lists. */
+/* The contents of an INDEX: the chunks of its span, by cell, and the INDEX chunks of its level and above that
+ * no other INDEX lists. */
 struct log_listing {
 	unsigned level;
 	struct log_items own, open;
-	uint64_t first; /* the lowest offset of its own */
+	uint64_t first; /* lowest offset in own */
 	uint32_t rows[TIERS];
-	struct log_in events; /* until the next INDEX is read */
+	struct log_in events; /* valid until the next INDEX is read */
 	bool incomplete;
 };
 
-/* What was decoded of a chunk: rows or bins of a tier, or records of STAT. */
+/* Decoded contents of a chunk: rows or bins of a tier, records of STAT, or the items of a list. */
 struct log_block {
-	struct log_block *same, *next; /* in its slot; in the order of age */
+	struct log_block *same, *next; /* in the same slot; next newer */
 	uint64_t at;
-	int64_t cell, first; /* first: of bins */
+	int64_t cell, first; /* first: number of the first bin */
 	size_t bytes;
 	uint32_t n;
 	int64_t *t_ns;	/* of rows */
-	double *values; /* n of each of the session's columns; of bins for each part */
+	double *values; /* n for each column of the session; for bins, for each part and column */
 	uint8_t *records;
-	struct log_array *arrays; /* of rows: one a column that is not decoded yet */
+	struct log_array *arrays; /* of rows: one per column; p is NULL once it is decoded */
 };
 
 #define LOG_SLOTS 8192
@@ -54,7 +54,7 @@ struct log_cache {
 	size_t bytes, most;
 };
 
-/* Which of a session's columns those of a generation are; or NO_COLUMN. */
+/* Maps the columns of a generation to those of the session, or to NO_COLUMN. */
 struct log_generation {
 	uint32_t number;
 	unsigned width[TIERS];
@@ -82,29 +82,29 @@ struct log_reader {
 	struct clock_anchor *anchors;
 	size_t n_marks, n_gaps, n_changes, n_anchors;
 	struct log_tail tail;
-	struct log_head last; /* chunk that was scanned */
+	struct log_head last; /* last chunk that was scanned */
 	struct log_damage damage;
-	uint64_t *faulty; /* offsets of chunks that are counted in damage */
+	uint64_t *faulty; /* sorted offsets of chunks that are counted in damage */
 	size_t n_faulty;
-	bool quiet; /* what is found is found again */
-	bool newer; /* a critical chunk of an unknown kind */
+	bool quiet; /* another scan will report the damage */
+	bool newer; /* a critical chunk of an unknown kind or version was found */
 	int64_t first_ns, last_ns;
 	bool any;
 	uint64_t rows[TIERS];
-	/* INDEX chunks of each level by cell. Level 1 are the groups: each row is in one of them. */
+	/* INDEX chunks of each level, by cell. Level 1 are the groups: each row is in exactly one of them. */
 	struct log_items levels[LOG_LEVELS + 1];
 	struct log_items roots; /* INDEX chunks that no other one lists; kind 0: another one does */
 	struct log_items loose; /* other chunks that no INDEX lists, by cell */
-	struct log_items marked; /* MARK, GAP and STATE chunks whose records no INDEX has */
-	struct log_bytes events; /* kind and record with its length, as in INDEX */
+	struct log_items marked; /* MARK, GAP and STATE chunks whose records are in no INDEX */
+	struct log_bytes events; /* kind, length and record, as in INDEX */
 	struct log_cache caches[LOG_CACHES];
 	struct log_unpacker *unpacker;
 	struct bin_order order;
 	struct log_bytes stored, raw, raw_index;
-	uint64_t stored_at, stored_next; /* offset of stored, and behind what was used of it last */
+	uint64_t stored_at, stored_next; /* offset of stored, and of the end of what was last used of it */
 	struct log_head raw_of; /* the chunk in raw; stored 0: none */
 	uint64_t raw_at;
-	struct log_section sections[TIERS]; /* of that at sections_at, while it is in raw; n 0: none */
+	struct log_section sections[TIERS]; /* of the chunk at sections_at, while it is in raw; n 0: none */
 	uint64_t sections_at;
 	uint8_t *window;
 	uint64_t window_at;
@@ -114,49 +114,50 @@ struct log_reader {
 /* log-reader.c */
 ssize_t log_read_at(struct log_reader *r, void *to, size_t n, uint64_t at);
 #define LOG_SEQ_NONE UINT64_MAX
-/* Count a chunk, once; false: it was. */
+/* Counts a damaged chunk once. Returns false if it was counted before or the reader is quiet. */
 bool log_note(struct log_reader *r, enum log_fault fault, uint64_t at, uint64_t seq, int64_t cell, uint64_t rows);
-/* The same of a kind or version that is not known; rows are missing without DATA, which is damage. */
+/* Same for an unknown kind or version. Rows are missing without DATA, so for DATA it is damage. */
 void log_note_newer(struct log_reader *r, const struct log_head *h, uint64_t at, uint64_t rows);
-/* The payload of a chunk to `to`.  False: noted as damage. */
+/* Unpacks the payload of a chunk to `to`. Returns false if it is damaged, which is noted. */
 bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct log_head *h, struct log_bytes *to);
 const struct log_generation *log_generation_find(const struct log_reader *r, uint32_t number);
 
-/* The channels that a META describes.  -1: out of memory. */
+/* Adds the channels that a META describes. Returns -1 if out of memory. */
 int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t *p, size_t n);
-/* A META of a generation that is not known yet. */
+/* Reads a META if its generation is not known yet. */
 void log_meta_new(struct log_reader *r, const struct log_item *item);
 void log_generation_drop(struct log_reader *r, size_t i);
-/* A reader without a file, which only takes META. */
+/* A reader without a file, which only takes META. Returns NULL if out of memory. */
 struct log_reader *log_about_new(void);
 void log_about_free(struct log_reader *r);
 
 /* log-tree.c */
-/* Chunks in [from, to) in the order of the file. */
+/* Adds the chunks in [from, to) to items, in the order of the file. */
 void log_scan(struct log_reader *r, uint64_t from, uint64_t to, struct log_items *items);
-/* All chunks: through the newest INDEX, else by a scan. -1: out of memory. */
+/* Finds all chunks: through the newest INDEX, or by a scan. Returns -1 if out of memory. */
 int log_tree_read(struct log_reader *r);
 void log_tree_free(struct log_reader *r);
-/* Is the head of that chunk at the offset in the INDEX? */
+/* Whether the head of that chunk is at the offset in the INDEX. */
 bool log_item_there(struct log_reader *r, const struct log_item *item);
-/* False: it is damaged. To be freed in both cases. */
+/* Returns false if the INDEX is damaged. The caller frees l in both cases. */
 bool log_listing_read(struct log_reader *r, const struct log_item *index, struct log_listing *l);
 void log_listing_free(struct log_listing *l);
-/* What a group has, or an INDEX of a higher level lists, by cell; until the next call. */
+/* Returns the chunks of a group, or those that an INDEX of a higher level lists, by cell; valid until the
+ * next call. */
 const struct log_item *log_list_of(struct log_reader *r, const struct log_item *index, size_t *n);
-/* The INDEX, or the group, of that level with that cell; NULL: none. */
+/* Returns the INDEX, or the group, of that level that contains the cell; NULL if there is none. */
 const struct log_item *log_index_of(const struct log_reader *r, int level, int64_t cell);
-/* Rows of chunks of cells before that one. */
+/* Returns the number of rows in all cells before that one. */
 uint64_t log_rows_before(struct log_reader *r, enum tier tier, int64_t cell);
-/* The rows of the chunk that holds that row, and the number of the first; lives until the
- * next call.  NULL: out of memory. */
+/* Returns the rows of the chunk that contains that row, and the number of its first row; valid until the next
+ * call. Returns NULL if out of memory. */
 struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first);
-/* A column of its rows, which are decoded when they are first asked for. */
+/* Returns a column of the block's rows, which is decoded on first use. */
 const double *log_block_values(struct log_block *b, unsigned column);
 struct log_block *log_cache_find(struct log_cache *c, uint64_t at);
 struct log_block *log_cache_add(struct log_cache *c, uint64_t at, size_t times, size_t values, size_t records);
 
-static inline int64_t log_span_end(int64_t cell, unsigned level) /* the cell behind the span */
+static inline int64_t log_span_end(int64_t cell, unsigned level) /* the first cell after the span */
 {
 	return log_span_cell(log_span(cell, (int)level) + 1, (int)level);
 }

@@ -1,9 +1,9 @@
-/* nvmtop 0.1 wrote behind the sync points what version 1 cannot hold, as chunks:
+/* Reads the extension in which nvmtop 0.1 stored what version 1 cannot, chunks after the sync points:
  *
  *   id[4] version(u32) length(u64) crc(u32 of these 16 bytes) payload crc(u32 of the payload)
  *
- * A chunk that is unknown is skipped, a damaged one is skipped and reported.  Without clocks or
- * channels the extension is not used. */
+ * Unknown chunks are skipped, damaged ones skipped and reported.  Without clocks or channels the extension
+ * is not used. */
 #include <stdlib.h>
 
 #include "util/intl.h"
@@ -64,7 +64,7 @@ static int get_name(struct log_in *in, int (*find)(const char *), int otherwise)
 	return found >= 0 ? found : otherwise;
 }
 
-/* An item of a chunk, into zeroed room. */
+/* Reads an item of a chunk into zeroed memory. */
 typedef void read_item(struct nvmt1 *f, struct log_in *in, void *to);
 
 static void read_fact(struct nvmt1 *f, struct log_in *in, void *to)
@@ -190,7 +190,7 @@ static void read_rates(struct nvmt1 *f, struct log_in *in, void *to)
 static const struct kind {
 	uint32_t id;
 	read_item *read;
-	size_t list, size; /* offset of the list it is put into; size 0: none */
+	size_t list, size; /* list: offset in struct nvmt1; size: of an item, 0: no list */
 	bool framed;	   /* each item begins with its length */
 } kinds[] = {
 	{ID_ANCHOR, read_anchor, offsetof(struct nvmt1, anchors), sizeof(struct clock_anchor), false},
@@ -203,7 +203,7 @@ static const struct kind {
 	{ID_RUNS, read_run, offsetof(struct nvmt1, runs), sizeof(struct run), false},
 };
 
-/* -1: out of memory. */
+/* Returns -1 if out of memory. */
 static int read_items(struct nvmt1 *f, const struct kind *k, struct log_in *in)
 {
 	struct nvmt1_list *list = (struct nvmt1_list *)(void *)((char *)f + k->list);
@@ -229,7 +229,8 @@ static int read_items(struct nvmt1 *f, const struct kind *k, struct log_in *in)
 	return 0;
 }
 
-/* Rows of further channels stay in the file until they are needed.  0; 1: damaged; -1: out of memory. */
+/* Notes where rows of further channels are; they are read when needed. Returns 0, 1 if damaged, -1 if out of
+ * memory. */
 static int read_columns(struct nvmt1 *f, uint64_t at, uint64_t length)
 {
 	const struct columns *before = f->columns.p;
@@ -257,7 +258,7 @@ static int read_columns(struct nvmt1 *f, uint64_t at, uint64_t length)
 	return 0;
 }
 
-/* The chunk whose payload is at that offset.  The same results. */
+/* Reads the chunk whose payload is at that offset. Returns the same. */
 static int read_chunk(struct nvmt1 *f, uint32_t id, uint64_t at, uint64_t length)
 {
 	struct log_in in;
@@ -266,7 +267,7 @@ static int read_chunk(struct nvmt1 *f, uint32_t id, uint64_t at, uint64_t length
 	int rc = 1;
 
 	if (id == ID_COLUMNS)
-		return read_columns(f, at, length); /* its checksum, when its rows are read */
+		return read_columns(f, at, length); /* its checksum is verified when its rows are read */
 	p = length <= PAYLOAD_MAX ? malloc((size_t)length + CRC) : NULL;
 	if (p && nvmt1_read(f, p, (size_t)length + CRC, at) && get_u32(p + length) == log_crc(p, (size_t)length)) {
 		in = (struct log_in) {p, p + length, false};
@@ -279,7 +280,8 @@ static int read_chunk(struct nvmt1 *f, uint32_t id, uint64_t at, uint64_t length
 	return rc;
 }
 
-/* All chunks behind the sync points.  1: there are some; 0: no extension; -1: out of memory. */
+/* Reads all chunks after the sync points. Returns 1 if there are any, 0 if there is no extension, -1 if out
+ * of memory. */
 static int walk(struct nvmt1 *f)
 {
 	uint64_t at = f->end;
@@ -313,7 +315,7 @@ static int walk(struct nvmt1 *f)
 	return any;
 }
 
-/* Every column of a row belongs to exactly one channel. */
+/* Whether every column of a row belongs to exactly one channel, and there are channels and clocks. */
 static bool channels_sound(struct nvmt1 *f)
 {
 	const struct channel *c = f->channels.p;
@@ -338,7 +340,7 @@ static int by_row(const void *a, const void *b)
 	return (r->row > s->row) - (r->row < s->row);
 }
 
-/* Those that overlap another one are dropped. */
+/* Sorts the runs and drops those that overlap another one or are invalid. */
 static void sort_runs(struct nvmt1 *f)
 {
 	struct run *runs = f->runs.p, *before = NULL;
@@ -362,7 +364,7 @@ static void sort_runs(struct nvmt1 *f)
 	}
 }
 
-/* Its marks are used all the same. */
+/* Drops the extension except its marks. */
 static void drop(struct nvmt1 *f)
 {
 	nvmt1_damage(f, _("its extension has no clocks or no channels"));

@@ -1,5 +1,5 @@
-/* The header states how many rows there should be, the size of the file how many there can be: the
- * smaller number is used. */
+/* Reads the header, sections and sync points of a version 1 file. The header states how many rows there
+ * should be, and the size of the file limits how many there can be: the smaller number is used. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ void *nvmt1_add(struct nvmt1_list *list, size_t size)
 {
 	void *bigger = list->p;
 
-	if (!(list->n & (list->n - 1))) /* the room doubles */
+	if (!(list->n & (list->n - 1))) /* capacity doubles */
 		bigger = reallocarray(list->p, list->n ? 2 * list->n : 1, size);
 	if (!bigger)
 		return NULL;
@@ -127,7 +127,7 @@ static void find_sections(struct nvmt1 *f)
 	f->end = cut ? f->size : at;
 }
 
-/* Marks out of the sync points: the time of a mark is that of its row. */
+/* Makes marks from the sync points: the time of a mark is that of its row. */
 static int sync_marks(struct nvmt1 *f)
 {
 	uint64_t rows = f->rows[TIER_FAST];
@@ -199,7 +199,7 @@ void nvmt1_close(struct nvmt1 *f)
 	free(f);
 }
 
-/* Where the sync points end, as the header has it; 0: beyond the file. */
+/* Returns where the sync points end according to the header, or 0 if the file is shorter. */
 static uint64_t sections_end(int fd)
 {
 	uint8_t header[HEADER_SIZE];

@@ -1,5 +1,5 @@
-/* A file of version 1 has a section for each tier: an import merges them by time into a stream. Times
- * and values are checked on the way. */
+/* Imports a file of version 1, which has a section for each tier: merges them by time into a stream, and
+ * checks times and values. */
 #include "trace/nvmt1.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #define WINDOW_NS (100 * NS_PER_MS) /* by which a tier may be ahead of the others */
 #define LEAP_S	  10
 #define LEAP_ROWS 100			   /* periods, if that is longer */
-#define PAUSE_NS  (INT64_C(3600) * NS_PER_S) /* a recorder may have slept */
+#define PAUSE_NS  (INT64_C(3600) * NS_PER_S) /* a suspended recorder may pause that long */
 
 /* The next rows of a tier. */
 struct cursor {
@@ -20,13 +20,13 @@ struct cursor {
 	uint8_t *bytes; /* of rows in .. in + n - 1 */
 	uint64_t in;
 	size_t n;
-	int64_t before_ns, pushed_ns; /* of the row before, in the file and in the log */
-	size_t chunk;		      /* of the extension's columns */
+	int64_t before_ns, pushed_ns; /* times of the previous row: in the file, in the log */
+	size_t chunk;		      /* index of the next chunk of columns */
 	const struct columns *loaded;
-	uint8_t *payload; /* its values; NULL: damaged */
+	uint8_t *payload; /* of loaded; NULL: damaged */
 };
 
-/* A channel: its next run, and its values that are out of range, with the first of them. */
+/* The next run of a channel, and the number and the first of its out-of-range values. */
 struct channel_state {
 	size_t run;
 	uint64_t n, row;
@@ -55,7 +55,7 @@ static void cut(struct import *m, enum tier tier)
 	c->end = c->row;
 }
 
-/* The bytes of a row; NULL: the section ends before it. */
+/* Returns the bytes of a row, or NULL if the section ends before it. */
 static const uint8_t *row_at(struct import *m, enum tier tier, uint64_t row)
 {
 	struct cursor *c = &m->at[tier];
@@ -76,7 +76,7 @@ static const uint8_t *row_at(struct import *m, enum tier tier, uint64_t row)
 	return c->bytes + (size_t)(row - c->in) * row_size[tier];
 }
 
-/* How much of a stretch the gaps of a tier cover. */
+/* Returns how many ns of an interval the gaps of a tier cover. */
 static int64_t gaps_within(const struct nvmt1 *f, enum tier tier, int64_t from_ns, int64_t to_ns)
 {
 	int64_t sum = 0;
@@ -92,7 +92,7 @@ static int64_t gaps_within(const struct nvmt1 *f, enum tier tier, int64_t from_n
 	return sum;
 }
 
-/* A long stretch without rows and without a gap is damage. */
+/* A long interval without rows and without a gap is damage. */
 static void check_leap(struct import *m, enum tier tier, int64_t before_ns, int64_t t_ns)
 {
 	struct nvmt1 *f = m->f;
@@ -106,7 +106,7 @@ static void check_leap(struct import *m, enum tier tier, int64_t before_ns, int6
 			(unsigned long long)m->at[tier].row, tier_name(tier), (double)apart / 1e9);
 }
 
-/* The time of the next row since the start; INT64_MAX: none. */
+/* Returns the time of the next row since the start, or INT64_MAX if there is none. */
 static int64_t next_ns(struct import *m, enum tier tier)
 {
 	struct cursor *c = &m->at[tier];
@@ -121,7 +121,7 @@ static int64_t next_ns(struct import *m, enum tier tier)
 	return INT64_MAX;
 }
 
-/* The chunk of further channels that holds the row, or the next one; NULL: none. */
+/* Returns the chunk of further channels that contains the row, or the next one; NULL if there is none. */
 static const struct columns *chunk_from(struct import *m, enum tier tier, uint64_t row)
 {
 	const struct columns *k = m->f->columns.p;
@@ -132,7 +132,7 @@ static const struct columns *chunk_from(struct import *m, enum tier tier, uint64
 	return c->chunk < m->f->columns.n ? &k[c->chunk] : NULL;
 }
 
-/* The values of a chunk; NULL: it is damaged. */
+/* Returns the values of a chunk, or NULL if it is damaged. */
 static const uint8_t *load_chunk(struct import *m, enum tier tier, const struct columns *k)
 {
 	struct cursor *c = &m->at[tier];
@@ -153,8 +153,8 @@ static const uint8_t *load_chunk(struct import *m, enum tier tier, const struct 
 	return c->payload ? c->payload + 24 : NULL;
 }
 
-/* Times of rows before until_ns, all of them in one chunk of further channels or in none; equal ones are
- * made to rise by 1 ns. */
+/* Takes the times of rows before until_ns, all in the same chunk of further channels or in none, and returns
+ * their number. Each is made at least 1 ns later than the one before it. */
 static size_t take_times(struct import *m, enum tier tier, int64_t until_ns, int64_t *t_ns)
 {
 	struct cursor *c = &m->at[tier];
@@ -243,7 +243,7 @@ static void push_rows(struct import *m, enum tier tier, int64_t until_ns)
 	}
 }
 
-/* Marks before that time. */
+/* Pushes the marks before that time. */
 static void push_marks(struct import *m, int64_t until_ns)
 {
 	const struct mark *marks = m->f->marks.p;
@@ -288,7 +288,7 @@ static bool push_all(struct import *m)
 	return true;
 }
 
-/* A check gets a sentence for each channel, a reader one for all. */
+/* Reports values out of range: one message per channel to a check, a single one to a reader. */
 static void report_out_of_range(struct import *m)
 {
 	struct nvmt1 *f = m->f;
@@ -319,7 +319,7 @@ static void report_out_of_range(struct import *m)
 	}
 }
 
-/* -1: out of memory. */
+/* Returns -1 and sets *e on error. */
 static int start(struct import *m, struct err *e)
 {
 	const struct log_options options = {.index = true};

@@ -1,5 +1,5 @@
-/* A file of version 1 without an extension names boards, rails and zones only: channels are
- * made from these as nvmtop would name them. */
+/* Makes the channels of a version 1 file without an extension: it names only board, rails and zones, so the
+ * channels are named as nvmtop would name them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static const struct {
 	[FIELD_TEMPERATURE] = {CHANNEL_TEMPERATURE, UNIT_CELSIUS, FAMILY_HEAT, NULL, NULL},
 };
 
-/* The next channel. */
+/* Appends a channel. */
 static struct channel *add(struct nvmt1 *f, enum field field, unsigned slot)
 {
 	struct place *place = &f->places[f->channels.n];
@@ -58,7 +58,8 @@ static struct channel *add(struct nvmt1 *f, enum field field, unsigned slot)
 	return c;
 }
 
-/* A count in the header, at most what the format allows: more was noted as damage. */
+/* Returns a count of the header, limited to what the format allows: check_header() has reported a larger
+ * one. */
 static unsigned slots(const struct nvmt1 *f, size_t at, unsigned most)
 {
 	return f->header[at] <= most ? f->header[at] : most;
@@ -80,7 +81,7 @@ static void add_fast(struct nvmt1 *f)
 		add(f, FIELD_EMC, 0);
 }
 
-/* Is a name of the first n slots the same as that of slot n? */
+/* Whether one of the first n slots has the same name as slot n. */
 static bool name_again(const uint8_t *names, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -90,7 +91,7 @@ static bool name_again(const uint8_t *names, unsigned n)
 	return false;
 }
 
-/* The name of a rail or zone: unique, and never empty. */
+/* Makes the name of a rail or zone: unique, and never empty. */
 static void slot_name(char *out, size_t size, const uint8_t *names, unsigned slot, const char *word)
 {
 	char name[NAME_SIZE];
@@ -130,7 +131,7 @@ static void add_rail(struct nvmt1 *f, unsigned slot, bool *total)
 	}
 }
 
-/* The kernel's name of a zone without its suffix, as in board files, so that traces of two programs can
+/* Names a zone as the kernel does, without its suffix, as board files do, so that traces of two programs can
  * be compared. */
 static void add_zone(struct nvmt1 *f, unsigned slot)
 {
@@ -149,14 +150,14 @@ static void add_zone(struct nvmt1 *f, unsigned slot)
 	snprintf(name, sizeof(name), "temp.%.*s", (int)n, zone);
 	for (; other < c; other++)
 		if (!strcmp(other->name, name))
-			n = strlen(zone); /* zones of both suffixes exist */
+			n = strlen(zone); /* another zone differs only in the suffix */
 	snprintf(c->name, sizeof(c->name), "temp.%.*s", (int)n, zone);
 	snprintf(c->label, sizeof(c->label), "%.*s", (int)n, zone);
 }
 
 int nvmt1_session(struct nvmt1 *f)
 {
-	/* fast: 5 and the cores; medium: 3 a rail and the total; slow: zones */
+	/* fast: 5 and the cores; medium: 3 per rail and the total; slow: zones */
 	size_t most = 6 + MAX_CORES + 3 * MAX_RAILS + MAX_ZONES;
 	bool total = false;
 	struct fact *board;

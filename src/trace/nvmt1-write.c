@@ -1,5 +1,5 @@
-/* A log becomes a file of version 1 for programs that read only that.  What version 1 has no
- * room for follows behind its sync points, as the log itself: nvmtop reads that. */
+/* Writes a log as a file of version 1, for programs that read only that. The log itself follows the sync
+ * points: nvmtop reads that, since version 1 has no room for all of it. */
 #include "trace/nvmt1.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ struct output {
 	void *arg;
 	uint64_t done, total; /* bytes */
 	int fd;
-	uint64_t *differs; /* compare with fd instead of writing to it: the first byte that differs */
+	uint64_t *differs; /* compare with fd instead of writing: first byte that differs */
 	size_t used;
 	int error; /* errno of a failed write */
 	bool stopped;
@@ -64,7 +64,7 @@ static void put(struct output *o, const uint8_t *p, size_t n)
 	o->used += n;
 }
 
-/* A rail without a channel for its power gets it from voltage and current. */
+/* Computes the power of rails that have no power channel from voltage and current. */
 static void fill_power(uint8_t *row, const struct layout *l, const double *values)
 {
 	double volt[MAX_RAILS], amp[MAX_RAILS];
@@ -84,7 +84,7 @@ static void fill_power(uint8_t *row, const struct layout *l, const double *value
 			cell_encode(row, FIELD_POWER, i, volt[i] * amp[i] / 1000);
 }
 
-/* The row before stays where a field has no room for "missing". */
+/* A field that cannot encode "missing" keeps the value of the row before. */
 static void put_rows(struct output *o, enum tier tier)
 {
 	const struct layout *l = &o->layout;
@@ -118,7 +118,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Numbers rise with time, as readers of version 1 expect, even if marks came out of order. */
+/* Numbers increase with time, as readers of version 1 expect, even if marks arrived out of order. */
 static void put_marks(struct output *o)
 {
 	size_t n;
@@ -214,7 +214,7 @@ int nvmt1_rows(struct trace *t, int fd, uint64_t *differs)
 	return error ? -1 : 0;
 }
 
-/* On the disk under its name. */
+/* Syncs the file and gives it its name. Returns 0 or an errno. */
 static int publish(int fd, const char *temporary, const char *path)
 {
 	if (fsync(fd) < 0 || rename(temporary, path) < 0)
@@ -223,7 +223,7 @@ static int publish(int fd, const char *temporary, const char *path)
 	return 0;
 }
 
-/* A file beside path, under a name that nothing has. */
+/* Creates a file beside path with an unused name. Returns -1 and sets errno on error. */
 static int temporary_make(const char *path, char *name, size_t size)
 {
 	int n, fd;

@@ -1,5 +1,5 @@
-/* A log can be read after any crash.  Recovery only lists its last groups in an
- * INDEX, gives it an END, and a .bin its form. */
+/* Completes an interrupted recording. A log can be read after any crash: recovery only appends an INDEX of
+ * its last groups and an END, and converts the log of a .bin. */
 #include "trace/recover.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ struct ending {
 	uint64_t at; /* the end of the file */
 };
 
-/* What no INDEX lists yet, to be listed. */
+/* Adds a chunk that no INDEX lists to the new INDEX. */
 static void list_item(struct ending *n, const struct log_item *item)
 {
 	struct log_entry e = {.distance = item->at, .stored = item->stored, .kind = item->kind, .aux = item->aux,
@@ -60,7 +60,7 @@ static int append(struct ending *n, enum log_kind kind, int64_t cell, uint32_t *
 	return 0;
 }
 
-/* The groups that no INDEX lists, the oldest first. */
+/* Appends an INDEX for each group without one, the oldest first. */
 static int append_index(struct ending *n, struct err *e)
 {
 	const struct log_items *groups = &n->r->levels[1];
@@ -97,7 +97,7 @@ static int append_end(struct ending *n, struct err *e)
 	return append(n, LOG_END, n->last.cell, &stored, e);
 }
 
-/* INDEX and END behind the last chunk, which ends at `at`. */
+/* Appends INDEX and END after the last chunk, which ends at `at`. */
 static int append_tail(int fd, struct log_reader *r, uint64_t at, struct err *e)
 {
 	struct ending n = {.fd = fd, .r = r, .index = log_index_new(), .packer = log_packer_new(), .at = at};
@@ -162,7 +162,7 @@ static bool is_recorded(int fd)
 	return fcntl(fd, F_OFD_SETLK, &l) < 0 && (errno == EAGAIN || errno == EACCES);
 }
 
-/* The log of a recording to a .bin, and the .bin. */
+/* Finds the log of a recording, and the .bin that it records to; bin is empty if there is none. */
 static int find_log(const char *path, char *log, char *bin, size_t size)
 {
 	if (log_file_final(path, bin, size))
@@ -197,7 +197,7 @@ int trace_recover(const char *path, bool force, nvmt1_progress *progress, void *
 	} else if (is_recorded(fd)) {
 		rc = err_set(e, ERR_FAILED, _("%s is still being recorded"), shown);
 	} else if (!log_begins(fd) || nvmt1_begins(fd)) {
-		struct trace *t = trace_open(log, e); /* the sentence names the kind of the file */
+		struct trace *t = trace_open(log, e); /* the error names the kind of the file */
 
 		trace_close(t);
 		rc = t ? err_set(e, ERR_FAILED,

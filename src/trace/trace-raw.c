@@ -1,5 +1,5 @@
-/* libnvmtop gives rows as version 1 has them: out of a private copy, since a file of the user that is
- * mapped raises SIGBUS when another program truncates it. */
+/* Provides rows as version 1 has them to libnvmtop, from a private copy: a mapped file of the user raises
+ * SIGBUS when another program truncates it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -26,7 +26,7 @@ static int copy_rows(int from, int to, size_t n)
 static void prepare(struct trace *t)
 {
 	struct trace_summary s;
-	/* A section of the file may be longer than what can be used of it. */
+	/* The sections are copied only if all their rows are usable. */
 	bool same = t->version1 >= 0 && nvmt1_peek(t->version1, &s);
 	int fd = trace_temporary();
 	void *p = MAP_FAILED;

@@ -1,4 +1,4 @@
-/* Rows and events of an open trace, for what counts and writes; and the same as a timeline. */
+/* Rows and events of an open trace, for statistics and exports, and the same as a timeline. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ const struct clock_anchor *trace_anchors(const struct trace *t, size_t *n)
 	return t->anchors;
 }
 
-/* Values that are rounded to floats when they are sampled. */
+/* These values are rounded to float when sampled. */
 bool trace_is_single(const struct trace *t, size_t channel)
 {
 	switch (t->channels[channel].kind) {
@@ -160,7 +160,7 @@ uint64_t trace_epochs(const struct trace *t, struct trace_epoch *out, uint64_t m
 
 /* --- timeline --- */
 
-#define BEHIND_NS (NS_PER_S / 2) /* while the values of the last row are still the present ones */
+#define BEHIND_NS (NS_PER_S / 2) /* the values of the last row are current for that long */
 
 static struct trace *trace_of(struct timeline *tl)
 {
@@ -172,7 +172,7 @@ static const struct session *get_session(struct timeline *tl)
 	return &trace_of(tl)->session;
 }
 
-/* A mark that ends a recording comes after its last row, and belongs to it. */
+/* A mark that ends a recording is later than its last row, and is part of it. */
 static bool get_extent(struct timeline *tl, int64_t *first_ns, int64_t *last_ns)
 {
 	bool known = trace_extent(trace_of(tl), first_ns, last_ns);
@@ -268,7 +268,7 @@ static size_t get_changes(struct timeline *tl, int64_t from_ns, int64_t to_ns, s
 	return changes_between(changes, n, from_ns, to_ns, out, max);
 }
 
-#define INTEGRAL_ROWS 262144 /* that a frame may wait for */
+#define INTEGRAL_ROWS 262144 /* more would delay a frame */
 
 static bool get_integral(struct timeline *tl, size_t channel, int64_t from_ns, int64_t to_ns, struct integral *out)
 {

@@ -1,5 +1,5 @@
-/* Every trace is read as a log. A file of version 1 is imported into a temporary log first: in the
- * background for the screen, where the trace grows meanwhile. */
+/* Opens traces. Every trace is read as a log: a file of version 1 is first imported into a temporary one, for
+ * the screen in the background while the trace grows. */
 #include "trace/trace.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@
 #include "trace/nvmt1.h"
 #include "trace/trace-file.h"
 
-#define FIRST_NS (300 * NS_PER_MS) /* to wait for the end of an import */
-#define LOOK_NS	 (NS_PER_S / 2)	   /* between two polls of a log that grows */
+#define FIRST_NS (300 * NS_PER_MS) /* wait for an import before a part of it is shown */
+#define LOOK_NS	 (NS_PER_S / 2)	   /* between two polls of a growing log */
 
 /* --- import --- */
 
@@ -154,7 +154,7 @@ bool session_copy(struct session *to, const struct session *from, struct channel
 	return *channels && *facts;
 }
 
-/* The chunks that a log has now; takes fd over, also on error. */
+/* Loads the chunks that a log has now. Takes over fd, also on error. */
 static int load(struct trace *t, int fd, uint64_t from, struct err *e)
 {
 	struct log_reader *log = log_reader_open(fd, from, t->shown, e);
@@ -166,7 +166,7 @@ static int load(struct trace *t, int fd, uint64_t from, struct err *e)
 		return -1;
 	gaps = log_reader_gaps(log, &n);
 	reach = calloc(n + 1, sizeof(*reach));
-	/* A log that grows has the same session. */
+	/* The session of a growing log does not change. */
 	if (!reach ||
 	    (!t->log && !session_copy(&t->session, log_reader_session(log), &t->channels, &t->facts))) {
 		free(reach);
@@ -228,7 +228,7 @@ static int import_take(struct trace *t, struct err *e)
 	return rc;
 }
 
-/* For the screen: a part of a long file is enough to begin with. */
+/* For the screen: returns when a part of a long file can be read. */
 static int import_in_background(struct trace *t, struct err *e)
 {
 	struct import *m = t->import;
@@ -284,7 +284,7 @@ static struct trace *trace_new(const char *path)
 
 /* --- files --- */
 
-/* Standard input as a file without a name. */
+/* Copies standard input to an unnamed file. */
 static int spool(const char *shown, struct err *e)
 {
 	static uint8_t bytes[65536];
@@ -310,7 +310,7 @@ static int spool(const char *shown, struct err *e)
 	return -1;
 }
 
-/* Could it be a trace? */
+/* Rejects all but regular files that are not empty. */
 static int check_kind(int fd, const char *shown, struct stat *st, struct err *e)
 {
 	if (fstat(fd, st) < 0)
@@ -328,7 +328,7 @@ static int check_kind(int fd, const char *shown, struct stat *st, struct err *e)
 	return 0;
 }
 
-/* What version 0.1 left of an interrupted recording, or sent as a stream. */
+/* Whether it is an interrupted recording or a stream of nvmtop 0.1. */
 static bool unfinished(int fd, const char *path)
 {
 	uint8_t magic[4];
@@ -375,7 +375,7 @@ bool trace_notice(const struct trace *t, char *out, size_t size)
 	return out[0] != '\0';
 }
 
-/* A descriptor of the file and its kind; -1 with *e. */
+/* Returns a descriptor of the file and sets *st; returns -1 and sets *e on error. */
 static int open_file(const char *path, const char *shown, struct stat *st, bool *beside, struct err *e)
 {
 	bool piped = strcmp(path, "-") == 0;
@@ -415,8 +415,8 @@ void trace_file_tail(int fd, uint64_t from, const char *shown, struct log_tail *
 	log_reader_close(r);
 }
 
-/* Offset of the log behind the rows of version 1, if it has all of them or its end, and can be read instead;
- * 0: none. */
+/* Returns the offset of the log after the rows of version 1, to be read instead of them, if it has all of
+ * them or an END; else 0. */
 static off_t whole_log(int fd, const char *shown)
 {
 	off_t at = nvmt1_log(fd);
@@ -438,7 +438,7 @@ static off_t whole_log(int fd, const char *shown)
 	return all || tail.ended ? at : 0;
 }
 
-/* The log behind rows of version 1 is written at once. */
+/* Loads the log after rows of version 1. It is written in one go, so a missing end is damage. */
 static int load_behind(struct trace *t, int fd, off_t log, struct err *e)
 {
 	struct log_tail tail;
@@ -596,7 +596,7 @@ void trace_summary(const struct trace *t, struct trace_summary *out)
 		text_printable(out->board, sizeof(out->board), board, strlen(board));
 }
 
-/* A file of version 1 without a log is not read for a list of files. */
+/* A file of version 1 without a log is not imported for a list of files. */
 static int peek(struct trace *t, struct trace_summary *out, struct err *e)
 {
 	struct stat st;

@@ -1,17 +1,17 @@
-/* trace: recordings that are read as a timeline. */
+/* trace: recordings, read as a timeline. */
 #ifndef NVMTOP_TRACE_TRACE_H
 #define NVMTOP_TRACE_TRACE_H
 
 #include "model/timeline.h"
 #include "trace/log-writer.h"
 
-/* An open recording: a log, or a file of version 1 from any writer.  path "-" is standard input,
- * read to its end.  NULL with *e: nothing can be read.  For a file that is truncated or damaged
- * the usable part is returned and e->code is ERR_DAMAGED, with a sentence that says where;
- * otherwise it is ERR_NONE.  Every count, offset and time is checked before use. */
+/* Opens a recording: a log, or a file of version 1 from any writer. path "-" is standard input, read to its
+ * end. Returns NULL and sets *e if nothing can be read. If the file is truncated or damaged, returns the
+ * usable part and sets e->code to ERR_DAMAGED, with a message that locates the damage; otherwise e->code is
+ * ERR_NONE. Every count, offset and time is checked before use. */
 struct trace;
 struct trace *trace_open(const char *path, struct err *e);
-/* The same with progress 0 .. 1 of what takes long; false stops it. */
+/* Same, and calls progress() with 0 .. 1 during long operations; it returns false to stop them. */
 typedef bool trace_progress(void *arg, double done);
 struct trace *trace_open_progress(const char *path, trace_progress *progress, void *arg, struct err *e);
 /* For the screen: a long file of version 1 is read in the background, and the trace grows. */
@@ -19,19 +19,19 @@ struct trace *trace_open_view(const char *path, struct err *e);
 void trace_close(struct trace *t);
 struct timeline *trace_timeline(struct trace *t);
 const char *trace_path(const struct trace *t);
-/* What else is to be said about how it was read, and is no damage; false: nothing. */
+/* Writes what is notable about how the file was read but is not damage. Returns false if there is nothing. */
 bool trace_notice(const struct trace *t, char *out, size_t size);
 
-/* Changes since the trace was opened. Call it from the thread that uses the trace: rows that were read
- * meanwhile are added here. */
+/* What has changed since the trace was opened. Must be called by the thread that uses the trace: rows that
+ * were read meanwhile are added here. */
 struct trace_state {
-	bool building; /* it grows */
-	double built;  /* how much of the file was read, 0 .. 1 */
+	bool building; /* the trace still grows */
+	double built;  /* fraction of the file that was read, 0 .. 1 */
 	bool news;     /* damage was found since the last call */
 	struct err damage;
 };
 void trace_look(struct trace *t, struct trace_state *out);
-/* Wait until all of it is read. */
+/* Waits until all of the file is read. */
 void trace_settle(struct trace *t);
 
 struct trace_summary {
@@ -43,11 +43,11 @@ struct trace_summary {
 	char board[32];
 };
 void trace_summary(const struct trace *t, struct trace_summary *out);
-/* The same without reading all of it, for lists of files.  -1: not a trace. */
+/* Same without reading all of the file, for lists of files. Returns -1 and sets *e if it is not a trace. */
 int trace_peek(const char *path, struct trace_summary *out, struct err *e);
 
-/* All *n rows of a tier packed as in version 1 (nvmtop-trace(5)), until trace_close().  NULL:
- * none, or no memory or disk to pack them. */
+/* Returns all *n rows of a tier packed as in version 1 (nvmtop-trace(5)), valid until trace_close(). Returns
+ * NULL if there are none, or no memory or disk space to pack them. */
 const void *trace_raw(struct trace *t, enum tier tier, uint64_t *n);
 
 /* Phases: the fast rows from one mark to the next.  The first has id 0 and begins with the
@@ -58,29 +58,29 @@ struct trace_epoch {
 	int64_t from_ns, to_ns; /* CLOCK_MONOTONIC of its mark and of the next one */
 	char label[64];
 };
-/* Returns their number; the first max are put into out. */
+/* Returns their number, and writes the first `max` to out. */
 uint64_t trace_epochs(const struct trace *t, struct trace_epoch *out, uint64_t max);
 
-/* Rows as they were sampled.  Rows of a tier are numbered from 0; first + n must not pass
- * trace_rows().  Several threads may read at once. */
+/* Rows as they were sampled, numbered from 0 in each tier. first + n must not exceed trace_rows(). Several
+ * threads may read at once. */
 const struct session *trace_session(const struct trace *t);
-/* First and last time of all rows; false: no row. */
+/* The first and last time of all rows. Returns false if there are none. */
 bool trace_extent(const struct trace *t, int64_t *first_ns, int64_t *last_ns);
 uint64_t trace_rows(const struct trace *t, enum tier tier);
-/* The first row at or after t_ns; trace_rows(): none. */
+/* Returns the first row at or after t_ns, or trace_rows() if there is none. */
 uint64_t trace_row_from(const struct trace *t, enum tier tier, int64_t t_ns);
-/* CLOCK_MONOTONIC, rising. */
+/* In ns of CLOCK_MONOTONIC, increasing. */
 void trace_row_times(const struct trace *t, enum tier tier, uint64_t first, size_t n, int64_t *out);
 /* In the channel's unit, NaN where missing; rows of the channel's tier. */
 void trace_row_values(struct trace *t, size_t channel, uint64_t first, size_t n, double *out);
-/* Rows of one chunk, at most `most` of them: their times, and their values for each channel that has room for
- * them.  Returns how many. */
+/* Reads at most `most` rows of one chunk: their times unless t_ns is NULL, and the values of each channel
+ * whose entry in `values` is not NULL. Returns their number. */
 size_t trace_read(struct trace *t, enum tier tier, uint64_t row, size_t most, int64_t *t_ns, const size_t *channels,
 		  size_t n_channels, double *const *values);
-/* While it is on, all rows are read once and in order: few of them are kept. */
+/* While on, few rows are cached: for callers that read all rows once and in order. */
 void trace_pass(struct trace *t, bool on);
-/* Counts the values of n of these rows for each channel that has bins, without decoding them where they are
- * all of a chunk. */
+/* Adds the values of n rows to the histogram of each channel that has one. Whole chunks are counted without
+ * decoding them where possible. */
 void trace_count(struct trace *t, enum tier tier, uint64_t row, size_t n, const size_t *channels,
 		 size_t n_channels, struct histogram *const *to);
 
@@ -91,17 +91,18 @@ void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns,
 const struct mark *trace_marks(const struct trace *t, size_t *n);
 const struct change *trace_changes(const struct trace *t, size_t *n);
 const struct gap *trace_gaps(const struct trace *t, size_t *n);
-/* The first gap that reaches from_ns or beyond; n of trace_gaps(): none. */
+/* Returns the first gap that ends at or after from_ns, or n of trace_gaps() if there is none. */
 size_t trace_gap_from(const struct trace *t, int64_t from_ns);
-/* Readings of all clocks at one moment, the start first; none: the file has none. */
+/* Simultaneous readings of all clocks, that of the start first; *n is 0 if the file has none. */
 const struct clock_anchor *trace_anchors(const struct trace *t, size_t *n);
-/* Whether the channel's values are floats. */
+/* Whether the channel's values were rounded to float. */
 bool trace_is_single(const struct trace *t, size_t channel);
 /* Whether every tick without a row is in trace_gaps(). */
 bool trace_lists_gaps(const struct trace *t);
-/* Is t the next file of the split recording `before`? Then ticks between them are in the gaps of both. */
+/* Whether t is the next file of the split recording `before`. If so, the ticks between them are in the gaps
+ * of both. */
 bool trace_continues(const struct trace *before, const struct trace *t);
-/* The log behind the trace, to be copied: its descriptor, the offset and length of its chunks. */
+/* Returns the descriptor of the trace's log, to copy it, and the offset and length of its chunks. */
 int trace_log(const struct trace *t, uint64_t *from, uint64_t *n);
 
 #endif
