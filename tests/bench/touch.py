@@ -61,42 +61,32 @@ def probe():
 
 #define FILE_NAME "/proc/uptime"
 
-struct uptime {
-	struct file_probe file;
-	uint16_t column;
-};
-
 static void uptime_read(struct probe *p, int64_t t_ns, double *row)
 {
-	struct uptime *u = (struct uptime *)p;
 	char buf[64];
-	ssize_t n = attr_read(&u->file.attr, u->file.root, buf, sizeof(buf));
+	ssize_t n = attr_read(p->attrs, p->root, buf, sizeof(buf));
 	int64_t seconds;
 
 	(void)t_ns;
-	row[u->column] = n > 0 && num_i64(buf, buf + n, &seconds) ? (double)seconds : NAN;
+	row[p->column] = n > 0 && num_i64(buf, buf + n, &seconds) ? (double)seconds : NAN;
 }
 
-static const struct probe_ops uptime_ops = {uptime_read, file_probe_close};
+static const struct probe_ops uptime_ops = {uptime_read, probe_free};
 
 static int open_uptime(struct probe_ctx *o, struct err *e)
 {
-	struct uptime *u = probe_new(o, sizeof(*u), &uptime_ops, NS_PER_S, e);
-	struct reason why = {.denied = false};
+	struct probe *p = probe_new(o, sizeof(*p), 1, &uptime_ops, NS_PER_S, e);
 	struct channel ch;
-	bool there;
+	bool found;
 
-	if (!u)
+	if (!p)
 		return -1;
-	u->file.root = o->root;
-	there = attr_open(&u->file.attr, o->root, FILE_NAME) == 0;
-	if (!there)
-		reason_add(&why, FILE_NAME, errno);
+	found = attr_open(p->attrs, o->root, FILE_NAME) == 0;
 	channel_describe(o, &ch, "uptime", false);
 	snprintf(ch.source, sizeof(ch.source), "%s", FILE_NAME);
-	if (!there)
-		reason_set(&why, o, &ch);
-	return probe_ctx_finish(o, &u->file.probe, probe_ctx_column(o, &ch, &u->column, e), there, e);
+	if (!found)
+		reason_one(o, &ch, FILE_NAME, errno);
+	return probe_ctx_finish(o, p, probe_ctx_add(o, &ch, e), found, e);
 }
 
 const struct probe_kind probe_kind_uptime = {"uptime", 0, 0, " hint ", false, false, open_uptime};
