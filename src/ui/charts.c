@@ -2,6 +2,8 @@
  *
  * All views that show signals are this one with other rows: the same axis, the same
  * marks, the same keys. */
+#include "ui/charts.h"
+#include "ui/header.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -14,34 +16,51 @@ static bool can_choose(const struct row *row)
 	return row->kind == ROW_SIGNAL;
 }
 
-/* Texts are read first: how many lines they take is known only then. */
+/* The lines of a row that its weight does not decide; 0: it does. */
+static int fixed_lines(struct ui *u, const struct ui_scene *s, struct row *row, int screen_w)
+{
+	if (row->kind == ROW_TEXT) {
+		if (row->read && rows_due(u, &row->tick))
+			row->read(u, s, row);
+		return row_text_lines(u, row, screen_w);
+	}
+	if (row->kind == ROW_HEADING || (row->kind == ROW_SIGNAL && u->about->channels[row->channel].missing[0]))
+		return 1;
+	if (row->kind == ROW_PICTURE && row->weight <= WEIGHT_REST) {
+		if (row->read)
+			row->read(u, s, row);
+		return row->least;
+	}
+	return row->lines;
+}
+
+/* The rows with a height of their own take it; the others share what is left. */
 static void measure(struct ui *u, const struct ui_scene *s, int screen_w)
 {
-	unsigned char rank[RANKED] = {0}, height[RANKED];
-	int n = u->n_rows < RANKED ? u->n_rows : RANKED, lines = u->at.body.h, k = 0;
+	unsigned char weight[RANKED], height[RANKED];
+	int lines = u->at.body.h, n = 0;
 
+	for (int i = 0; i < u->n_rows; i++) {
+		struct row *row = &u->rows[i];
+		int fixed = fixed_lines(u, s, row, screen_w);
+
+		u->height[i] = (unsigned char)(fixed ? fixed : 1);
+		if (row->later)
+			continue;
+		if (fixed || n == RANKED)
+			lines -= u->height[i];
+		else
+			weight[n++] = row->weight;
+	}
 	/* Each of two traces has the same height, and so the same scale to the eye. */
 	if (u->second.about)
 		lines /= 2;
-	/* Those that a person has given a height get it; the others share the rest. */
-	for (int i = 0; i < n; i++)
-		if (!u->rows[i].lines)
-			rank[k++] = u->rows[i].rank;
-		else
-			lines -= u->rows[i].lines;
-	layout_rows(rank, k, lines > 0 ? lines : 1, height);
-	k = 0;
-	for (int i = 0; i < n; i++)
-		u->height[i] = u->rows[i].lines ? u->rows[i].lines : height[k++];
-	for (int i = 0; i < u->n_rows; i++) {
+	layout_rows(weight, n, lines, height);
+	for (int i = 0, k = 0; i < u->n_rows; i++) {
 		struct row *row = &u->rows[i];
 
-		if (row->kind == ROW_TEXT && row->read && rows_due(u, &row->tick))
-			row->read(u, s, row);
-		if (row->kind == ROW_TEXT)
-			u->height[i] = (unsigned char)row_text_lines(u, row, screen_w);
-		else if (i >= n || row->kind == ROW_HEADING || u->about->channels[row->channel].missing[0])
-			u->height[i] = 1;
+		if (k < n && !row->later && !fixed_lines(u, s, row, screen_w))
+			u->height[i] = height[k++] > row->least ? height[k - 1] : row->least;
 		if (row->second.any)
 			u->height[i] = (unsigned char)(2 * u->height[i]);
 	}
@@ -98,19 +117,13 @@ void charts_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		row_draw(u, s, c, &u->rows[i], y, h, i == u->chosen);
 		y += h;
 	}
-	u->below = u->n_rows - i;
+	u->frame.below = u->n_rows - i;
 	/* The marks go on to the foot of the charts, so that they read as lines; or to the
 	 * events, which belong to them. */
 	if (y < end)
 		axis_lines(u, c, y, u->at.events.h ? end - y : 1);
 	if (u->about_chosen)
 		about_draw(u, s, c);
-}
-
-int charts_length(const struct ui *u, const struct ui_scene *s)
-{
-	(void)s;
-	return u->n_rows;
 }
 
 int charts_row_at(const struct ui *u, int y)
@@ -153,52 +166,12 @@ static void choose(struct ui *u, int by)
 	}
 }
 
-bool charts_act(struct ui *u, const struct ui_scene *s, enum action a, struct request *r)
+void charts_move(struct ui *u, const struct ui_scene *s, enum move how, int by)
 {
 	int page = u->at.body.h > 1 ? u->at.body.h - 1 : 1;
 
-	(void)s;
-	if (arrange_act(u, a, r))
-		return true;
-	switch (a) {
-	case ACT_UP:
-	case ACT_DOWN:
-		choose(u, a == ACT_UP ? -1 : 1);
-		return true;
-	case ACT_PAGE_UP:
-	case ACT_PAGE_DOWN:
-		if (u->chosen < 0)
-			return false;
-		choose(u, a == ACT_PAGE_UP ? -page : page);
-		return true;
-	default:
-		return false;
-	}
-}
-
-int charts_table_width(const struct ui *u, int w)
-{
-	const struct table_column *t = u->over && u->over != &view_setup ? NULL : u->view->table;
-	int width = 0;
-
-	for (int i = 0; t && i < TABLE_MAX && t[i].title; i++)
-		if (w >= t[i].from)
-			width += t[i].w + (width ? 1 : 0);
-	return width;
-}
-
-void charts_titles(struct ui *u, const struct ui_scene *s, struct canvas *c, int y)
-{
-	const struct table_column *t = u->view->table;
-
-	for (int i = 0, x = u->at.table.x; u->at.table.w && i < TABLE_MAX && t[i].title; i++) {
-		char text[TITLE_MAX];
-		const char *title = u->view->title ? u->view->title(u, s, i, text) : NULL;
-
-		if (c->w < t[i].from)
-			continue;
-		canvas_right(c, x, y, t[i].w, title && u->selection.on ? STYLE_STRONG : STYLE_DIM,
-			     title ? title : _(t[i].title));
-		x += t[i].w + 1;
-	}
+	if (how == MOVE_LINE || (how == MOVE_PAGE && u->chosen >= 0))
+		choose(u, view_lines(how, by, page));
+	else
+		view_scroll(&u->scroll, view_lines(how, by, page), u->n_rows);
 }

@@ -3,6 +3,7 @@
 #define NVMTOP_UI_COMPARE_H
 
 #include "ui/chart.h"
+#include "ui/select.h"
 #include "ui/ui.h"
 #include "ui/viewport.h"
 
@@ -13,8 +14,7 @@ struct second_row {
 	double value;   /* at the playhead */
 	unsigned char alarm;
 	struct chart_summary summary;
-	int64_t from_ns, to_ns; /* for which chosen was taken; 0, 0: not taken */
-	struct chart_summary chosen;
+	struct selected_stats chosen;
 };
 
 struct second {
@@ -35,5 +35,21 @@ struct second {
 	struct spark_column columns[COLUMNS_MAX]; /* of the row that was read last */
 	unsigned char level[COLUMNS_MAX];         /* enum alarm, of columns */
 };
+
+struct row;
+struct row_list;
+
+bool second_look(struct ui *u, const struct ui_scene *s); /* which one it is; true: another */
+void second_extend(struct ui *u, const struct ui_scene *s); /* u->extent as far as it reaches */
+void second_match(struct ui *u); /* its signals to the rows, when either is new */
+void second_reset(struct ui *u, const struct ui_scene *s); /* another one is shown */
+void second_prepare(struct ui *u); /* its marks and gaps in view */
+/* Its columns, values and statistics; min..max grows by what it has in view. */
+void second_read(struct ui *u, struct row *row, double *min, double *max);
+double second_value(const struct ui *u, size_t channel); /* of its own channels, at the playhead */
+int second_channel(const struct ui *u, size_t channel); /* the same signal as this of the first; -1: none */
+void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c); /* what stands below the axis */
+/* The names of the signals that only the one trace has, as far as they fit; returns how many. */
+size_t second_only(const struct ui *u, bool in_b, char *out, size_t size);
 
 #endif

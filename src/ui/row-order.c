@@ -7,6 +7,7 @@
  *
  * Only what was moved is kept: each such row directly after the one before it.  The
  * others keep the order of the view, for it may be another one in a later version. */
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -68,7 +69,8 @@ static void name_places(const struct row_list *l, struct spot *places)
 		struct spot *p = &places[i];
 
 		*p = (struct spot) {.signal = row->kind == ROW_SIGNAL, .natural = i};
-		p->part = row->kind == ROW_SIGNAL && row->rank == RANK_PART && row->part;
+		p->part = row->kind == ROW_SIGNAL && row->part &&
+			  l->about->channels[row->channel].kind == CHANNEL_RAIL_POWER;
 		p->head = row->kind == ROW_HEADING;
 		p->unit = "";
 		if (p->signal) {
@@ -265,12 +267,17 @@ static int block_end(const struct ui *u, int i)
 	return i;
 }
 
-static void move(struct ui *u, int from, int by, struct request *r)
+void arrange_move(struct ui *u, int from, int by, struct request *r)
 {
-	int end = block_end(u, from), n = end - from, to;
-	bool part = u->places[from].part;
 	char id[SETTINGS_NAME];
+	int end, n, to;
+	bool part;
 
+	if (from < 0)
+		return;
+	end = block_end(u, from);
+	n = end - from;
+	part = u->places[from].part;
 	memcpy(id, u->places[from].id, sizeof(id));
 	if (by < 0) {
 		for (to = from - 1; to > 0 && u->places[to].hidden; to--)
@@ -294,9 +301,9 @@ static void move(struct ui *u, int from, int by, struct request *r)
 	again(u, find(u->places, u->n_places, id), r);
 }
 
-static void hide(struct ui *u, int place, bool hidden, struct request *r)
+void arrange_hide(struct ui *u, int place, bool hidden, struct request *r)
 {
-	struct chart_setting *c = setting_for(u, u->places[place].id);
+	struct chart_setting *c = place < 0 ? NULL : setting_for(u, u->places[place].id);
 
 	if (!c)
 		return;
@@ -306,32 +313,14 @@ static void hide(struct ui *u, int place, bool hidden, struct request *r)
 	again(u, hidden ? -1 : place, r);
 }
 
-static void grow(struct ui *u, int place, int lines, struct request *r)
+void arrange_lines(struct ui *u, int place, int lines, struct request *r)
 {
-	struct chart_setting *c = setting_for(u, u->places[place].id);
+	struct chart_setting *c = place < 0 ? NULL : setting_for(u, u->places[place].id);
 
 	if (!c)
 		return;
 	c->lines = (unsigned char)(lines < 0 ? 0 : lines > CHART_LINES_MAX ? CHART_LINES_MAX : lines);
 	again(u, place, r);
-}
-
-void arrange_hide(struct ui *u, int place, bool hidden, struct request *r)
-{
-	if (place >= 0 && place < u->n_places && u->places[place].signal)
-		hide(u, place, hidden, r);
-}
-
-void arrange_move(struct ui *u, int place, int by, struct request *r)
-{
-	if (place >= 0 && place < u->n_places && u->places[place].signal)
-		move(u, place, by, r);
-}
-
-void arrange_lines(struct ui *u, int place, int lines, struct request *r)
-{
-	if (place >= 0 && place < u->n_places && u->places[place].signal)
-		grow(u, place, lines, r);
 }
 
 void arrange_forget(struct ui *u, struct request *r)
@@ -359,40 +348,44 @@ static int taller(const struct ui *u, int by)
 	return h < 1 ? 1 : h;
 }
 
-bool arrange_act(struct ui *u, enum action a, struct request *r)
+/* The place of the chosen row, or of the first; -1: there is none. */
+static int chosen_place(struct ui *u)
 {
-	bool chosen = u->chosen >= 0 && u->chosen < u->n_rows;
-	int place = chosen ? u->rows[u->chosen].place : -1;
+	if (u->view->plain)
+		return -1;
+	if (u->chosen < 0 || u->chosen >= u->n_rows)
+		u->chosen = first_signal(u);
+	return u->chosen < 0 ? -1 : u->rows[u->chosen].place;
+}
 
-	switch (a) {
-	case ACT_SOLO:
-		if (!chosen)
-			u->chosen = first_signal(u);
-		u->solo = !u->solo && u->chosen >= 0;
-		u->bring = true;
-		return true;
-	case ACT_HIDE:
-	case ACT_MOVE_UP:
-	case ACT_MOVE_DOWN:
-	case ACT_HIGHER:
-	case ACT_LOWER:
-		break;
-	default:
-		return false;
-	}
-	if (!chosen) {
-		screen_say(u, STYLE_DIM, "%s", _("Select a row with Up and Down first."));
-		return true;
-	}
-	if (a == ACT_HIDE)
-		arrange_hide(u, place, true, r);
-	else if (a == ACT_MOVE_UP || a == ACT_MOVE_DOWN)
-		arrange_move(u, place, a == ACT_MOVE_UP ? -1 : 1, r);
-	else if (u->solo)
-		u->solo = a == ACT_HIGHER;
+void act_solo(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	if (u->view->plain)
+		return;
+	u->solo = chosen_place(u) >= 0 && !u->solo;
+	u->bring = true;
+}
+
+void act_hide(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	arrange_hide(u, chosen_place(u), true, r);
+}
+
+void act_shift(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	arrange_move(u, chosen_place(u), arg, r);
+}
+
+void act_height(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	int place = chosen_place(u);
+
+	if (place < 0)
+		return;
+	if (u->solo)
+		u->solo = arg > 0;
 	else
-		arrange_lines(u, place, taller(u, a == ACT_HIGHER ? 1 : -1), r);
-	return true;
+		arrange_lines(u, place, taller(u, arg), r);
 }
 
 bool arrange_solo(const struct ui *u)

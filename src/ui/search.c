@@ -10,14 +10,22 @@
 
 #define STEP_ROWS 4096 /* looked at between two frames: a millisecond or two */
 
+/* Without a unit a number is in the unit of the screen. */
+static bool parse(struct condition *c, const char *text, const struct session *about, struct err *e)
+{
+	if (!about || condition_parse(c, text, e) < 0)
+		return false;
+	c->bare = true;
+	return condition_bind(c, about, e) == 0;
+}
+
 /* From the text: what was bound once keeps the channels and units of that session. */
 static bool bind(struct ui *u, struct err *e)
 {
 	struct search *f = &u->search;
 
 	if (!f->bound)
-		f->bound = u->about && condition_parse(&f->c, f->text, e) == 0 &&
-			   condition_bind(&f->c, u->about, e) == 0;
+		f->bound = parse(&f->c, f->text, u->about, e);
 	return f->bound;
 }
 
@@ -29,20 +37,7 @@ static void start(struct ui *u, const struct ui_scene *s, int64_t from_ns)
 	f->going = true;
 }
 
-bool search_begin(struct ui *u, const struct ui_scene *s, const char *text, struct err *e)
-{
-	struct condition c;
-
-	if (condition_parse(&c, text, e) < 0 || !u->about || condition_bind(&c, u->about, e) < 0)
-		return false;
-	memmove(u->search.text, text, strlen(text) + 1);
-	u->search.c = c;
-	u->search.bound = true;
-	search_next(u, s, false);
-	return true;
-}
-
-void search_next(struct ui *u, const struct ui_scene *s, bool back)
+void act_search_next(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
 	struct search *f = &u->search;
 	struct err e;
@@ -59,10 +54,43 @@ void search_next(struct ui *u, const struct ui_scene *s, bool back)
 		return;
 	}
 	viewport_settle(&u->vp, &u->extent, s->now_ns);
-	f->back = back;
+	f->back = arg < 0;
 	f->again = false;
 	start(u, s, u->vp.head_ns);
 	search_go(u, s);
+}
+
+/* With no text: the last search again. */
+static bool search_enter(struct ui *u, const struct ui_scene *s, struct request *r)
+{
+	const char *text = u->line.text[0] ? u->line.text : u->search.text;
+	struct condition c;
+	struct err e = {.text = ""};
+
+	if (!text[0] || !s->timeline || !u->extent.any)
+		return true;
+	if (!parse(&c, text, u->about, &e)) {
+		snprintf(u->line.wrong, sizeof(u->line.wrong), "%.255s", e.text);
+		return false;
+	}
+	memmove(u->search.text, text, strlen(text) + 1);
+	u->search.c = c;
+	u->search.bound = true;
+	act_search_next(u, s, r, 1);
+	return true;
+}
+
+void act_search(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	static const struct prompt prompt = {
+		.title = N_("search:"),
+		.room = CONDITION_TEXT,
+		.examples = "gpu > 95   power > 25 for 2s   hottest >= 85   throttled",
+		.backs_out = true,
+		.enter = search_enter};
+
+	if (u->extent.any)
+		prompt_open(u, &prompt, "", r->t_ns, NULL);
 }
 
 static void arrive(struct ui *u, const struct ui_scene *s)
@@ -76,8 +104,8 @@ static void arrive(struct ui *u, const struct ui_scene *s)
 	/* TRANSLATORS: a condition such as gpu > 95, and a time. */
 	screen_say(u, STYLE_TEXT,
 		   !f->again ? _("%.160s: from %s   n, N: next, previous")
-		   : f->back ? _("%.160s: from %s on (gone on from the end)")
-			     : _("%.160s: from %s on (gone on from the start)"),
+		   : f->back ? _("%.160s: from %s on (wrapped to end)")
+			     : _("%.160s: from %s on (wrapped to start)"),
 		   f->text, at);
 }
 
@@ -121,5 +149,5 @@ void search_draw(const struct ui *u, struct canvas *c)
 	x += canvas_textf(c, x, y, right - x, STYLE_TEXT, _("searching for %.160s: %d %%"), f->text,
 			  (int)(100 * f->run.part));
 	x += 3;
-	canvas_text(c, x, y, right - x, STYLE_DIM, _("Esc: no more"));
+	canvas_text(c, x, y, right - x, STYLE_DIM, _("Esc stops"));
 }

@@ -18,16 +18,17 @@ walk() {
 		keys "$key"
 		check "$1: $key shows its view" wait_for "$text"
 		keys 4
-		wait_for "RAM available"
+		wait_for "programs"
 		click "$(tab_column "$key")" 29
 		check "$1: a click on tab $key, too" wait_for "$text"
 	done <<-END
 		2 NVENC
 		3 cpu0-3
-		5 Since start
+		5 headroom
 		6 Cooling
 		8 processes
 		9 This machine
+		a cpu10
 	END
 }
 
@@ -39,10 +40,10 @@ click() {
 pty_begin 110x30 xterm-256color
 run "clear; $program --demo"
 wait_for "q quit"
-check "the overview comes first" wait_for "Hottest"
+check "the overview comes first" wait_for "engines, cooling"
 walk live
 keys 1
-wait_for "Hottest"
+wait_for "engines, cooling"
 keys Tab
 check "Tab: the next view" wait_for "NVENC"
 keys Tab
@@ -50,9 +51,9 @@ check "and the next" wait_for "cpu0-3"
 keys BTab
 check "Shift-Tab: the one before" wait_for "NVENC"
 keys BTab
-wait_for "Hottest"
+wait_for "engines, cooling"
 keys BTab
-check "and round the end" wait_for "This machine"
+check "and round the end" wait_for "cpu10"
 keys 6
 wait_for "Cooling"
 
@@ -84,7 +85,7 @@ keys q
 wait_prompt 0
 
 run "clear; $program --replay ${NVMTOP_SRC:-.}/tests/traces/views.bin --view power"
-check "a trace begins with the view that was asked for" wait_for "Since start"
+check "a trace begins with the view that was asked for" wait_for "headroom"
 walk replay
 keys q
 wait_prompt 0
