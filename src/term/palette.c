@@ -135,19 +135,12 @@ static const struct {
 	[STYLE_STRONG] = {SLOT_TEXT, B, B, B},
 	[STYLE_TITLE] = {SLOT_TEXT, B, B, B},
 
-	[STYLE_GPU] = {SLOT_BAND, 0, 0, 0},
-	[STYLE_CPU] = {SLOT_BAND + 1, 0, 0, 0},
-	[STYLE_MEMORY] = {SLOT_BAND + 2, 0, 0, 0},
-	[STYLE_POWER] = {SLOT_BAND + 3, 0, 0, 0},
-	[STYLE_HEAT] = {SLOT_BAND + 4, 0, 0, 0},
-	[STYLE_OTHER] = {SLOT_BAND + 5, 0, 0, 0},
-
-	[STYLE_GPU_MEAN] = {SLOT_MEAN, 0, B, B},
-	[STYLE_CPU_MEAN] = {SLOT_MEAN + 1, 0, B, B},
-	[STYLE_MEMORY_MEAN] = {SLOT_MEAN + 2, 0, B, B},
-	[STYLE_POWER_MEAN] = {SLOT_MEAN + 3, 0, B, B},
-	[STYLE_HEAT_MEAN] = {SLOT_MEAN + 4, 0, B, B},
-	[STYLE_OTHER_MEAN] = {SLOT_MEAN + 5, 0, B, B},
+	[STYLE_GPU] = {SLOT_MEAN, 0, B, B},
+	[STYLE_CPU] = {SLOT_MEAN + 1, 0, B, B},
+	[STYLE_MEMORY] = {SLOT_MEAN + 2, 0, B, B},
+	[STYLE_POWER] = {SLOT_MEAN + 3, 0, B, B},
+	[STYLE_HEAT] = {SLOT_MEAN + 4, 0, B, B},
+	[STYLE_OTHER] = {SLOT_MEAN + 5, 0, B, B},
 
 	[STYLE_MARK] = {SLOT_TEXT, B, B, B},
 	[STYLE_WARN] = {SLOT_WARN, B, B | U, B | U},
@@ -157,6 +150,12 @@ static const struct {
 	[STYLE_KEY_TEXT] = {SLOT_DIM, 0, 0, 0},
 	[STYLE_SELECTED] = {SLOT_SELECTED, 0, R, R},
 	[STYLE_FRAME] = {SLOT_TEXT, B, B, B},
+	[STYLE_BORDER] = {SLOT_DIM, 0, D, D},
+	[STYLE_TRACK] = {SLOT_DIM, 0, D, D},
+	[STYLE_LIMIT] = {SLOT_DIM, 0, D, D},
+	[STYLE_TAB] = {SLOT_SELECTED, 0, R, R},
+	[STYLE_BANNER] = {SLOT_ALERT, 0, R, R},
+	[STYLE_BANNER_STRONG] = {SLOT_ALERT, B, B | R, B | R},
 };
 /* clang-format on */
 
@@ -216,6 +215,16 @@ struct look palette_look(const struct scheme *s, enum style style, int colours)
 		look.attributes = tints[style].without;
 		return look;
 	}
+	if (style >= STYLE_SHADES) {
+		int hue = (style - STYLE_SHADES) / (2 * SHADES), mean = (style - STYLE_SHADES) % (2 * SHADES) < SHADES;
+
+		if (hue >= HUE_WARN)
+			return palette_look(s, hue == HUE_WARN ? STYLE_WARN : STYLE_ALERT, colours);
+		if (mean)
+			return palette_look(s, (enum style)(STYLE_GPU + hue), colours);
+		look.fg = value(s, (enum slot)(SLOT_BAND + hue), colours);
+		return look;
+	}
 	look.attributes = colours > 16 || (colours == 16 && !alarms(style)) ? tints[style].coloured
 									    : tints[style].with_8;
 	if (tints[style].slot != SLOT_TEXT)
@@ -230,8 +239,7 @@ struct look palette_look(const struct scheme *s, enum style style, int colours)
 	else if (style == STYLE_SELECTED)
 		look.attributes = R;
 	/* Bright on bright would be the same twice. */
-	if (s->ground == GROUND_LIGHT && colours == 16 && style >= STYLE_GPU_MEAN &&
-	    style <= STYLE_OTHER_MEAN)
+	if (s->ground == GROUND_LIGHT && colours == 16 && style >= STYLE_GPU && style <= STYLE_OTHER)
 		look.attributes |= B;
 	return look;
 }

@@ -17,6 +17,7 @@ static void cell_blank(struct cell *p)
 	p->ch[0] = L' ';
 	p->ch[1] = p->ch[2] = 0;
 	p->style = STYLE_TEXT;
+	p->back = 0;
 }
 
 int canvas_resize(struct canvas *c, int w, int h)
@@ -81,11 +82,20 @@ void canvas_put(struct canvas *c, int x, int y, enum style s, wchar_t ch)
 	row[x].ch[0] = ch;
 	row[x].ch[1] = row[x].ch[2] = 0;
 	row[x].style = (unsigned char)s;
+	row[x].back = 0;
 	if (width > 1) {
 		cell_evict(row, c->w, x + 1);
 		row[x + 1].ch[0] = row[x + 1].ch[1] = row[x + 1].ch[2] = 0;
 		row[x + 1].style = (unsigned char)s;
+		row[x + 1].back = 0;
 	}
+}
+
+void canvas_put_on(struct canvas *c, int x, int y, enum style s, enum style back, wchar_t ch)
+{
+	canvas_put(c, x, y, s, ch);
+	if (x >= 0 && y >= 0 && x < c->w && y < c->h)
+		c->cells[(size_t)y * (size_t)c->w + (size_t)x].back = (unsigned char)back;
 }
 
 int canvas_text(struct canvas *c, int x, int y, int w, enum style s, const char *text)

@@ -119,14 +119,14 @@ static void draw_chart(struct ui *u, const struct ui_scene *s, struct canvas *c,
 		       int y)
 {
 	int channel = strip_channel(u);
-	struct spark_look look = {.charset = u->charset, .band = STYLE_DIM};
+	struct spark_look look = {.charset = u->charset};
 
 	if (channel < 0)
 		return;
 	make_dots(u, s, o, channel);
 	look.lo = u->strip.scale.lo;
 	look.hi = u->strip.scale.hi;
-	look.mean = (enum style)(STYLE_GPU + (int)u->about->channels[channel].family);
+	look.hue = (enum hue)u->about->channels[channel].family;
 	spark_draw(c, u->at.chart.x, y, u->at.chart.w, 1, &look, u->dots);
 }
 

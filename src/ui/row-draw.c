@@ -172,11 +172,9 @@ static void draw_heading(struct ui *u, struct canvas *c, const struct row *row, 
 	enum style hue = row->hue;
 	int x = u->at.name.x;
 
-	/* Words need the clearer one of a family's two colours; grey would be no heading. */
+	/* Grey would be no heading. */
 	if (hue == STYLE_OTHER)
 		hue = STYLE_TITLE;
-	else if (hue >= STYLE_GPU && hue < STYLE_OTHER)
-		hue = (enum style)(hue + STYLE_GPU_MEAN - STYLE_GPU);
 	canvas_text(c, x, y, u->at.chart.x - 1 - x, hue, row->name);
 	axis_lines(u, c, y, 1);
 }
@@ -244,8 +242,7 @@ static void draw_second(struct ui *u, struct canvas *c, const struct row *row, i
 				  .level = u->second.level,
 				  .lo = row->scale.lo,
 				  .hi = row->scale.hi,
-				  .band = (enum style)(STYLE_GPU + (int)ch->family),
-				  .mean = (enum style)(STYLE_GPU + (int)ch->family)};
+				  .hue = (enum hue)ch->family};
 	int indent = indent_of(u, row) + (u->at.name.w >= 9 ? 2 : 0), w = u->at.name.w - indent - 2;
 	struct row b = *row; /* all of it quieter than A */
 	char text[QUANTITY_TEXT + 1] = "+";
@@ -304,8 +301,7 @@ static void draw_spark(struct ui *u, struct canvas *c, const struct row *row, co
 
 	look.lo = row->scale.lo;
 	look.hi = row->scale.hi;
-	look.band = (enum style)(STYLE_GPU + (int)ch->family);
-	look.mean = (enum style)(STYLE_GPU_MEAN + (int)ch->family);
+	look.hue = (enum hue)ch->family;
 	spark_draw(c, u->at.chart.x, y, u->at.chart.w, h, &look, u->columns);
 	axis_lines(u, c, y, h);
 }

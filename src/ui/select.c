@@ -128,8 +128,8 @@ void select_shade(const struct ui *u, struct canvas *c, int y, int h)
 		for (int i = 0; i < u->at.chart.w; i++) {
 			struct cell *p = &c->cells[(size_t)line * (size_t)c->w + (size_t)(u->at.chart.x + i)];
 
-			if ((i < first || i > last) && p->style >= STYLE_GPU && p->style <= STYLE_OTHER_MEAN)
-				p->style = STYLE_DIM;
+			if ((i < first || i > last) && p->style >= STYLE_SHADES)
+				p->style = STYLE_DIM, p->back = 0;
 			else if ((i == first || i == last) && p->ch[0] == L' ')
 				p->ch[0] = screen_glyph(u, 0x250A, ':'), p->style = STYLE_FRAME;
 		}

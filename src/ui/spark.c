@@ -92,7 +92,7 @@ static void braille_cell(struct canvas *c, int x, int y, const struct spark_look
 			below_mean = true;
 	}
 	if (dots)
-		canvas_put(c, x, y, below_mean ? look->mean : look->band, (wchar_t)(BRAILLE + dots));
+		canvas_put(c, x, y, below_mean ? STYLE_MEAN(look->hue, SHADES - 1) : STYLE_BAND(look->hue, SHADES - 1), (wchar_t)(BRAILLE + dots));
 }
 
 static void block_cell(struct canvas *c, int x, int y, const struct spark_look *look, const struct levels *l,
@@ -104,7 +104,7 @@ static void block_cell(struct canvas *c, int x, int y, const struct spark_look *
 	if (fill > 8)
 		fill = 8;
 	if (fill > 0)
-		canvas_put(c, x, y, near ? look->mean : look->band, (wchar_t)(BLOCK + fill));
+		canvas_put(c, x, y, near ? STYLE_MEAN(look->hue, SHADES - 1) : STYLE_BAND(look->hue, SHADES - 1), (wchar_t)(BLOCK + fill));
 }
 
 static void ascii_line(struct canvas *c, int x, int y, const struct spark_look *look, const struct levels *l)
@@ -119,7 +119,7 @@ static void ascii_line(struct canvas *c, int x, int y, const struct spark_look *
 		ch = l->mean - l->min < l->max - l->mean - 1   ? '^'
 		     : l->mean - l->min > l->max - l->mean + 1 ? 'v'
 							       : '|';
-	canvas_put(c, x, y, swings ? look->band : look->mean, (wchar_t)ch);
+	canvas_put(c, x, y, swings ? STYLE_BAND(look->hue, SHADES - 1) : STYLE_MEAN(look->hue, SHADES - 1), (wchar_t)ch);
 }
 
 /* Two levels a line: '.' is the lower one. */
@@ -127,9 +127,9 @@ static void ascii_cell(struct canvas *c, int x, int y, const struct spark_look *
 		       int base)
 {
 	if (l->mean > base)
-		canvas_put(c, x, y, look->mean, l->mean > base + 1 ? L'#' : L'=');
+		canvas_put(c, x, y, STYLE_MEAN(look->hue, SHADES - 1), l->mean > base + 1 ? L'#' : L'=');
 	if (l->max > base && l->mean <= base)
-		canvas_put(c, x, y, look->band, l->max > base + 1 ? L':' : L'.');
+		canvas_put(c, x, y, STYLE_BAND(look->hue, SHADES - 1), l->max > base + 1 ? L':' : L'.');
 }
 
 static struct spark_look cell_look(const struct spark_look *look, int first, int per)
@@ -141,7 +141,7 @@ static struct spark_look cell_look(const struct spark_look *look, int first, int
 		if (look->level[first + k] > worst)
 			worst = look->level[first + k];
 	if (worst)
-		here.band = here.mean = worst == ALARM_CRIT ? STYLE_ALERT : STYLE_WARN;
+		here.hue = worst == ALARM_CRIT ? HUE_ALERT : HUE_WARN;
 	return here;
 }
 

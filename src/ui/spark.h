@@ -15,7 +15,7 @@ enum alarm { ALARM_NONE, ALARM_WARN, ALARM_CRIT };
 
 struct spark_look {
 	enum charset charset;
-	enum style band, mean;
+	enum hue hue;
 	double lo, hi;              /* the scale: lo is the lowest dot, hi the highest */
 	const unsigned char *level; /* NULL, or an enum alarm for each column: its colour */
 };

@@ -152,7 +152,7 @@ static void draw_proc(struct ui *u, struct canvas *c, const struct columns *k, c
 	if (k->gpu)
 		draw_memory(c, k->gpu, y,
 			    chosen   ? STYLE_SELECTED
-			    : p->gpu ? STYLE_GPU_MEAN
+			    : p->gpu ? STYLE_GPU
 				     : STYLE_DIM,
 			    p->gpu_kb, isnan(p->gpu_kb));
 	if (u->procs.tree)
@@ -160,7 +160,7 @@ static void draw_proc(struct ui *u, struct canvas *c, const struct columns *k, c
 	x += screen_cut(u, c, x, y, k->name + k->name_w - x,
 			p->self  ? dim
 			: chosen ? STYLE_SELECTED
-			: p->gpu ? STYLE_GPU_MEAN
+			: p->gpu ? STYLE_GPU
 			: idle   ? STYLE_DIM
 				 : STYLE_TEXT,
 			p->name);

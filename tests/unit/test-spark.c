@@ -17,7 +17,7 @@
 
 static void assert_spark(enum charset cs, int w, int h, const struct spark_column *cols, const char *expected)
 {
-	struct spark_look look = {cs, STYLE_GPU, STYLE_GPU_MEAN, 0, 100, NULL};
+	struct spark_look look = {cs, HUE_GPU, 0, 100, NULL};
 	struct canvas c = {0};
 
 	canvas_resize(&c, w, h);
