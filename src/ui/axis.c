@@ -89,8 +89,7 @@ static void put_label(struct ui *u, struct canvas *c, int cell, const char *text
 {
 	int w = text_width(text), x = u->at.chart.x + cell - w + 1;
 
-	/* Not close to the title of a table. */
-	if (x < u->at.chart.x + (u->at.table.w != 0) || cell >= u->at.chart.w ||
+	if (x < u->at.chart.x || cell >= u->at.chart.w ||
 	    !is_free(c, x, w, u->at.axis.y))
 		return;
 	canvas_text(c, x, u->at.axis.y, w, style, text);
@@ -221,7 +220,6 @@ static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
 			 (unsigned long long)s->late);
 		canvas_text(c, x, y, right - x, STYLE_WARN, text);
 	}
-	charts_titles(u, s, c, y);
 	/* Over the differences that stand below the names. */
 	if (u->second.about && is_free(c, u->at.name.x + u->at.name.w - 5, 5, y))
 		canvas_right(c, u->at.name.x, y, u->at.name.w, STYLE_DIM, "B-A");

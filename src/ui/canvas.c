@@ -148,6 +148,14 @@ int canvas_right(struct canvas *c, int x, int y, int w, enum style s, const char
 	return canvas_text(c, x, y, w, s, text);
 }
 
+bool canvas_is_blank(const struct canvas *c, int x, int y, int w)
+{
+	for (int i = x < 0 ? 0 : x; i < x + w && i < c->w; i++)
+		if (y >= 0 && y < c->h && c->cells[(size_t)y * (size_t)c->w + (size_t)i].ch[0] != L' ')
+			return false;
+	return true;
+}
+
 static void print_char(wchar_t ch, mbstate_t *state, FILE *out)
 {
 	char bytes[MB_LEN_MAX];

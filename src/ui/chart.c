@@ -50,7 +50,7 @@ void chart_columns(struct timeline *t, size_t channel, const struct chart_axis *
 	double hz = about->hz[tier] > 0 ? about->hz[tier] : 1;
 	int base = zoom_base(hz), zoom, shift;
 	int64_t first, last, hold, back;
-	struct spark_column now = {0, 0, 0, false};
+	struct spark_column now = {0, 0, 0, false, false};
 	int64_t since = 0; /* columns since the last sample */
 
 	zoom = axis->zoom > base ? axis->zoom : base;
@@ -70,7 +70,7 @@ void chart_columns(struct timeline *t, size_t channel, const struct chart_axis *
 		const struct bin *b = &bins[i + back];
 
 		if (b->n) {
-			now = (struct spark_column) {b->min, b->sum / (double)b->n, b->max, true};
+			now = (struct spark_column) {b->min, b->sum / (double)b->n, b->max, true, false};
 			since = 0;
 		} else if (now.any) {
 			int64_t from = (first + i) * (INT64_C(1) << zoom);
@@ -83,5 +83,48 @@ void chart_columns(struct timeline *t, size_t channel, const struct chart_axis *
 		/* The drawn columns that this one covers. */
 		for (; i >= 0 && done < axis->n && (axis->first + done) >> shift == first + i; done++)
 			out[done] = now;
+	}
+}
+
+#define PARTS_ZOOM 4 /* a column is looked at in 16 parts */
+#define PARTS      (1 << PARTS_ZOOM)
+#define AT_ONCE    32
+
+/* True where all but one part of the column stay above half of its mean. */
+static bool is_notch(const struct bin *parts, double mean)
+{
+	int low = 0, n = 0;
+
+	for (int i = 0; i < PARTS; i++) {
+		n += parts[i].n > 0;
+		low += parts[i].n > 0 && parts[i].min < mean / 2;
+	}
+	return low == 1 && n >= 10;
+}
+
+void chart_notches(struct timeline *t, size_t channel, const struct chart_axis *axis, double range,
+		   struct spark_column *columns)
+{
+	const struct session *about = t->ops->session(t);
+	int zoom = axis->zoom - PARTS_ZOOM;
+	struct bin parts[AT_ONCE * PARTS];
+
+	if (zoom < zoom_base(about->hz[about->channels[channel].tier]))
+		return;
+	for (int from = 0; from < axis->n; from += AT_ONCE) {
+		int n = axis->n - from < AT_ONCE ? axis->n - from : AT_ONCE;
+		bool wide = false;
+
+		for (int i = from; i < from + n; i++)
+			wide |= columns[i].any && columns[i].max - columns[i].min > range / 4;
+		if (!wide)
+			continue;
+		t->ops->columns(t, channel, zoom, (axis->first + from) * PARTS, (size_t)n * PARTS, parts);
+		for (int i = 0; i < n; i++) {
+			struct spark_column *col = &columns[from + i];
+
+			if (col->any && col->max - col->min > range / 4)
+				col->notch = is_notch(&parts[i * PARTS], col->mean);
+		}
 	}
 }

@@ -34,4 +34,9 @@ size_t chart_bins(int n);
 void chart_columns(struct timeline *t, size_t channel, const struct chart_axis *axis, struct bin *bins,
 		   struct spark_column *out, struct chart_summary *sum);
 
+/* Set notch in the columns whose minimum lies more than a quarter of the scale (range: hi - lo)
+ * below the maximum for at most a tenth of the column's time. */
+void chart_notches(struct timeline *t, size_t channel, const struct chart_axis *axis, double range,
+		   struct spark_column *columns);
+
 #endif

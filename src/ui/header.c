@@ -184,7 +184,7 @@ static const char *opening_text(struct ui *u, const struct ui_scene *s)
 /* Where the line that is for it is not there, or tells something worse. */
 static bool opening_untold(const struct ui *u, const struct ui_scene *s)
 {
-	return s->opening && (!u->at.alarm.h || s->record_error || (s->recording && s->record_lost));
+	return s->opening && (!u->at.limit.h || s->record_error || (s->recording && s->record_lost));
 }
 
 /* The one line that must not be overlooked, the worst first. */

@@ -77,7 +77,7 @@ static void share_out(struct spark_column *cols, const struct overall *o, struct
 {
 	for (int d = 0; d < o->dots; d++) {
 		int64_t from = d * o->n / o->dots, to = (d + 1) * o->n / o->dots;
-		struct spark_column all = {0, 0, 0, false};
+		struct spark_column all = {0, 0, 0, false, false};
 		int n = 0;
 
 		for (int64_t i = from; i < (to > from ? to : from + 1); i++) {

@@ -4,6 +4,8 @@
  * on the window alone: what changes is the numbers, never where they are. */
 #include "ui/screen.h"
 
+#include "ui/meter.h"
+
 #include "util/intl.h"
 
 #include <math.h>
@@ -11,7 +13,6 @@
 
 #define TEXT_LINES 6
 #define STATS_W    15
-#define WORDED_W   20 /* of statistics that say which one is the mean */
 
 /* Names of parts are long; where there is little room they keep it. */
 static int indent_of(const struct ui *u, const struct row *row)
@@ -22,7 +23,9 @@ static int indent_of(const struct ui *u, const struct row *row)
 static void draw_name(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y)
 {
 	int x = u->at.name.x, w = u->at.name.w, indent = indent_of(u, row);
-	enum style style = row->rank == RANK_REST ? STYLE_DIM : STYLE_TEXT;
+	enum style style = row->weight == WEIGHT_REST  ? STYLE_DIM
+			   : row->weight < WEIGHT_PART + 1 ? STYLE_TEXT
+						       : (enum style)(STYLE_GPU + (int)ch->family);
 	char name[sizeof(ch->label)];
 
 	x += indent;
@@ -63,7 +66,7 @@ static void draw_number(struct ui *u, struct canvas *c, unsigned char alarm, boo
 static void draw_value(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y)
 {
 	draw_number(u, c, row->alarm, ch->missing[0] != 0, row->value, quantity_of(ch, row->value),
-		    row->rank == RANK_REST ? STYLE_TEXT : STYLE_STRONG, y);
+		    row->weight == WEIGHT_REST ? STYLE_TEXT : STYLE_STRONG, y);
 }
 
 /* Where a text begins: where values do, or behind its own. */
@@ -72,99 +75,84 @@ static int text_x(const struct ui *u, const struct row *row)
 	return u->at.value.x + (row->unit_shown ? u->at.value.w + (u->at.stats.w ? 2 : 1) : 0);
 }
 
-/* Where a table has taken their place, statistics stand below it. */
-static const struct rect *stats_at(const struct ui *u)
+/* "0..100  mean 59", all with the same decimals. */
+static void stats_text(char out[64], const struct row *row, const struct channel *ch)
 {
-	return u->at.stats.w ? &u->at.stats : &u->at.table;
+	const double v[] = {row->summary.min, row->summary.max, row->summary.mean};
+	char text[3][QUANTITY_TEXT], mean[48];
+
+	out[0] = 0;
+	if (isnan(row->summary.mean))
+		return;
+	quantity_alike(text, quantity_of(ch, row->value), v, 3, ch->unit == UNIT_PERCENT ? 3 : 4);
+	/* TRANSLATORS: behind "min..max"; the word has 4 columns at most. */
+	snprintf(mean, sizeof(mean), _("mean %s"), text[2]);
+	snprintf(out, 64, "%.9s..%.9s  %.40s", text[0], text[1], mean);
 }
 
-/* Where numbers without a title above them begin to say which one is the mean. */
-static int worded_x(const struct ui *u)
-{
-	return u->at.stats.w || u->at.name.w < 18 ? stats_at(u)->x
-						  : stats_at(u)->x + stats_at(u)->w - WORDED_W;
-}
-
+/* The same in columns, under one title for all rows. */
 static void draw_stats(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y)
 {
 	const double v[] = {row->summary.min, row->summary.max, row->summary.mean};
-	int width = ch->unit == UNIT_PERCENT ? 3 : 4; /* percent: whole ones do */
-	int right = stats_at(u)->x + stats_at(u)->w, x = right - STATS_W, mean_w = 4;
-	char text[3][QUANTITY_TEXT], mean[64];
+	char text[3][QUANTITY_TEXT], words[64];
+	int x = u->at.stats.x;
 
-	if (stats_at(u)->w < STATS_W || isnan(row->summary.mean))
+	if (!u->at.stats.w || isnan(row->summary.mean))
 		return;
-	quantity_alike(text, quantity_of(ch, row->value), v, 3, width);
-	/* TRANSLATORS: behind "min..max"; the word has 4 columns at most, or is left out. */
-	snprintf(mean, sizeof(mean), _("mean %s"), text[2]);
 	if (u->at.solo) {
-		canvas_textf(c, stats_at(u)->x, y, stats_at(u)->w, STYLE_DIM, "%s..%s, %s", text[0], text[1],
-			     mean);
+		stats_text(words, row, ch);
+		canvas_text(c, x, y, u->at.stats.w, STYLE_DIM, words);
 		return;
 	}
-	if (!u->at.stats.w && u->at.name.w >= 18 && text_width(mean) <= WORDED_W - STATS_W + 4) {
-		x = worded_x(u);
-		mean_w = WORDED_W - STATS_W + 4;
-	} else {
-		snprintf(mean, sizeof(mean), "%s", text[2]);
-	}
+	quantity_alike(text, quantity_of(ch, row->value), v, 3, ch->unit == UNIT_PERCENT ? 3 : 4);
 	canvas_right(c, x, y, 4, STYLE_DIM, text[0]);
 	canvas_text(c, x + 4, y, 2, STYLE_DIM, "..");
 	canvas_text(c, x + 6, y, 4, STYLE_DIM, text[1]);
-	canvas_right(c, right - mean_w, y, mean_w, STYLE_DIM, mean);
+	canvas_right(c, x + STATS_W - 4, y, 4, STYLE_DIM, text[2]);
 }
 
-/* What the chart's height means; returns where the room before it ends. */
+/* What the chart's height means; returns where the last line's room ends. */
 static int draw_scale(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
-		      int right)
-{
-	char lo[QUANTITY_TEXT], hi[QUANTITY_TEXT], text[2 * QUANTITY_TEXT + 40];
-	enum unit unit = quantity_of(ch, row->value);
-
-	if (stats_at(u)->w < STATS_W || isnan(row->summary.mean))
-		return right;
-	quantity_round(lo, unit, row->scale.lo);
-	quantity_round(hi, unit, row->scale.hi);
-	snprintf(text, sizeof(text), "%s %s..%s", _("scale"), lo, hi);
-	canvas_right(c, stats_at(u)->x, y, stats_at(u)->w, STYLE_DIM, text);
-	return stats_at(u)->x + stats_at(u)->w - text_width(text) - 1;
-}
-
-/* What stands under the name: the view's own words, or the first clause of what there
- * is to know about the number; as far as it fits whole. */
-static void draw_below(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
-		       int line, int right)
-{
-	int x = u->at.name.x + indent_of(u, row), n = (int)strcspn(ch->note, ",;:");
-	char text[sizeof(ch->note)];
-
-	snprintf(text, sizeof(text), "%s", row->below[line]);
-	/* Of a demo everything is made up; the header says so once. */
-	if (!row->below[0][0] && !line && !(*screen_fact(u, "demo") && !strcmp(ch->note, "demo")))
-		snprintf(text, sizeof(text), "%.*s", n, ch->note);
-	if (text_width(text) > right - x)
-		x = u->at.name.x;
-	if (text_width(text) <= right - x)
-		canvas_text(c, x, y, right - x, STYLE_DIM, text);
-}
-
-/* Further lines, where there are any: statistics that had no room, the scale, words. */
-static void draw_more(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
 		      int h)
 {
-	int right = u->at.chart.x - 1, line = 1;
+	enum unit unit = quantity_of(ch, row->value);
+	char text[QUANTITY_TEXT];
 
-	if (!u->at.stats.w && u->at.table.w && h > 1) {
-		draw_stats(u, c, row, ch, y + 1);
-		draw_below(u, c, row, ch, y + 1, 0, worded_x(u) - 1);
-		line = 2;
-	}
-	if (h <= line)
+	if (!u->at.scale.w || h < 2)
+		return u->at.chart.x - 1;
+	quantity_round(text, unit, row->scale.hi);
+	canvas_right(c, u->at.scale.x, y, u->at.scale.w, STYLE_DIM, text);
+	quantity_round(text, unit, row->scale.lo);
+	canvas_right(c, u->at.scale.x, y + h - 1, u->at.scale.w, STYLE_DIM, text);
+	return u->at.scale.x + u->at.scale.w - text_width(text) - 1;
+}
+
+/* Below the name: a bar, statistics, and at the foot the notes. */
+static void draw_gutter(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
+			int h)
+{
+	int x = u->at.name.x + indent_of(u, row), right = draw_scale(u, c, row, ch, y, h);
+	int w = u->at.value.x + u->at.value.w - 4 - x, first = 1, n = 0, room;
+	char text[64];
+
+	if (!u->at.scale.w)
 		return;
-	right = draw_scale(u, c, row, ch, y + line, right);
-	draw_below(u, c, row, ch, y + line, line - 1, right);
-	if (line == 1 && h > 2)
-		draw_below(u, c, row, ch, y + 2, 1, u->at.chart.x - 1);
+	if (h >= 3)
+		meter_draw(c, u->charset, x, y + first++, w,
+			   (row->value - row->scale.lo) / (row->scale.hi - row->scale.lo), (enum hue)ch->family,
+			   (enum alarm)row->alarm);
+	room = h - first - (h >= 4); /* a line is for the statistics */
+	while (n < NOTES_MAX && row->notes[n].text[0] && n < room)
+		n++;
+	for (int i = 0; i < n; i++) {
+		int line = h - n + i;
+
+		screen_cut(u, c, x, y + line, (line == h - 1 ? right : u->at.chart.x - 1) - x,
+			   (enum style)row->notes[i].style, row->notes[i].text);
+	}
+	stats_text(text, row, ch);
+	if (h - n > first && text_width(text) <= right - x)
+		canvas_text(c, x, y + first, right - x, STYLE_DIM, text);
 }
 
 static void draw_heading(struct ui *u, struct canvas *c, const struct row *row, int y)
@@ -204,23 +192,10 @@ static void draw_text(struct ui *u, struct canvas *c, const struct row *row, int
 static void draw_missing(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch,
 			 int y)
 {
-	int x = u->at.table.w ? u->at.table.x : u->at.stats.w ? u->at.stats.x : u->at.chart.x;
-	int w = c->w - u->at.name.x - x;
+	int x = u->at.stats.w ? u->at.stats.x : u->at.chart.x;
 
 	draw_value(u, c, row, ch, y);
-	screen_cut(u, c, x, y, w, STYLE_DIM, ch->missing);
-}
-
-static void draw_table(struct ui *u, struct canvas *c, const struct row *row, int y)
-{
-	const struct table_column *t = u->view->table;
-
-	for (int i = 0, x = u->at.table.x; u->at.table.w && i < TABLE_MAX && t[i].title; i++) {
-		if (c->w < t[i].from)
-			continue;
-		canvas_right(c, x, y, t[i].w, (enum style)row->cells[i].style, row->cells[i].text);
-		x += t[i].w + 1;
-	}
+	screen_cut(u, c, x, y, c->w - u->at.name.x - x, STYLE_DIM, ch->missing);
 }
 
 /* The row that Up and Down have chosen, told by a sign as well as by colour. */
@@ -242,16 +217,17 @@ static void draw_second(struct ui *u, struct canvas *c, const struct row *row, i
 				  .level = u->second.level,
 				  .lo = row->scale.lo,
 				  .hi = row->scale.hi,
+				  .limit = NAN,
 				  .hue = (enum hue)ch->family};
 	int indent = indent_of(u, row) + (u->at.name.w >= 9 ? 2 : 0), w = u->at.name.w - indent - 2;
 	struct row b = *row; /* all of it quieter than A */
-	char text[QUANTITY_TEXT + 1] = "+";
+	char text[QUANTITY_TEXT + 1] = "+", stats[64];
 
 	canvas_put(c, u->at.name.x + indent, y, STYLE_DIM, L'B');
 	b.value = row->second.value;
 	b.summary = row->second.summary;
 	b.alarm = row->second.alarm;
-	b.rank = RANK_REST;
+	b.weight = WEIGHT_REST;
 	if (o->missing[0]) {
 		axis_second_lines(u, c, y, h);
 		draw_missing(u, c, &b, o, y);
@@ -262,21 +238,11 @@ static void draw_second(struct ui *u, struct canvas *c, const struct row *row, i
 		canvas_right(c, u->at.name.x + indent + 2, y, w, STYLE_TEXT, text + (text[1] == '-'));
 	}
 	draw_value(u, c, &b, ch, y);
-	for (int i = 0; i < TABLE_MAX; i++) {
-		int k = row->with[i] < 0 ? -1 : second_channel(u, (size_t)row->with[i]);
-
-		rows_cell_text(&b, i, STYLE_DIM, "");
-		if (k >= 0)
-			rows_cell(u, &b, i, quantity_of(&u->about->channels[row->with[i]], 0),
-				  second_value(u, (size_t)k), STYLE_TEXT);
+	draw_stats(u, c, &b, ch, y);
+	if (h > 1 && u->at.scale.w) {
+		stats_text(stats, &b, ch);
+		canvas_text(c, u->at.name.x + indent, y + 1, u->at.chart.x - u->at.name.x - indent - 1, STYLE_DIM, stats);
 	}
-	if (u->view->second)
-		u->view->second(u, &b);
-	draw_table(u, c, &b, y);
-	if (u->at.stats.w)
-		draw_stats(u, c, &b, ch, y);
-	else if (h > 1)
-		draw_stats(u, c, &b, ch, y + 1);
 	/* Over the whole screen the numbers stand above the chart, not beside it. */
 	if (u->at.solo && h > 1)
 		y++, h--;
@@ -297,7 +263,7 @@ static void read_missing(struct ui *u, struct row *row)
 static void draw_spark(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
 		       int h)
 {
-	struct spark_look look = {.charset = u->charset, .level = u->level};
+	struct spark_look look = {.charset = u->charset, .level = u->level, .limit = row->limit};
 
 	look.lo = row->scale.lo;
 	look.hi = row->scale.hi;
@@ -327,10 +293,8 @@ static void draw_signal(struct ui *u, const struct ui_scene *s, struct canvas *c
 	rows_read(u, s, row);
 	draw_name(u, c, row, ch, y);
 	draw_value(u, c, row, ch, y);
-	draw_table(u, c, row, y);
-	if (u->at.stats.w)
-		draw_stats(u, c, row, ch, y);
-	draw_more(u, c, row, ch, y, h);
+	draw_stats(u, c, row, ch, y);
+	draw_gutter(u, c, row, ch, y, h);
 	draw_spark(u, c, row, ch, y, h);
 	if (below)
 		draw_second(u, c, row, y + h, below);
@@ -391,7 +355,11 @@ void row_draw_solo(struct ui *u, const struct ui_scene *s, struct canvas *c, str
 void row_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row, int y, int h,
 	      bool chosen)
 {
-	if (row->kind == ROW_HEADING)
+	struct rect at = {u->at.name.x, y, c->w - 2 * u->at.name.x, h};
+
+	if (row->kind == ROW_PICTURE)
+		row->draw(u, s, c, row, &at);
+	else if (row->kind == ROW_HEADING)
 		draw_heading(u, c, row, y);
 	else if (row->kind == ROW_TEXT)
 		draw_text(u, c, row, y, h);

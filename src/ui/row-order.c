@@ -68,7 +68,8 @@ static void name_places(const struct row_list *l, struct spot *places)
 		struct spot *p = &places[i];
 
 		*p = (struct spot) {.signal = row->kind == ROW_SIGNAL, .natural = i};
-		p->part = row->kind == ROW_SIGNAL && row->rank == RANK_PART && row->part;
+		p->part = row->kind == ROW_SIGNAL && row->part &&
+			  l->about->channels[row->channel].kind == CHANNEL_RAIL_POWER;
 		p->head = row->kind == ROW_HEADING;
 		p->unit = "";
 		if (p->signal) {

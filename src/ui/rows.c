@@ -6,8 +6,10 @@
 #include "ui/screen.h"
 
 #include "util/intl.h"
+#include "util/num.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,13 +34,12 @@ static struct row *add(struct row_list *l, enum row_kind kind)
 		row = &l->rows[l->n++];
 	*row = (struct row) {.kind = kind,
 			     .beside = -1,
-			     .rank = RANK_REST,
+			     .weight = WEIGHT_REST,
+			     .limit = NAN,
 			     .tick = INT64_MIN,
 			     .value = NAN,
 			     .top = NAN,
 			     .text_style = STYLE_TEXT};
-	for (int i = 0; i < TABLE_MAX; i++)
-		row->with[i] = -1;
 	return row;
 }
 
@@ -61,13 +62,13 @@ static int find_beside(const struct session *about, size_t i)
 	return -1;
 }
 
-struct row *rows_signal(struct row_list *l, size_t channel, enum row_rank rank, bool part)
+struct row *rows_signal(struct row_list *l, size_t channel, int weight, bool part)
 {
 	struct row *row = add(l, ROW_SIGNAL);
 
 	row->channel = channel;
 	row->beside = find_beside(l->about, channel);
-	row->rank = (unsigned char)rank;
+	row->weight = (unsigned char)weight;
 	row->part = part;
 	return row;
 }
@@ -87,6 +88,16 @@ struct row *rows_heading(struct row_list *l, const char *name, enum style hue)
 
 	snprintf(row->name, sizeof(row->name), "%s", name);
 	row->hue = hue;
+	return row;
+}
+
+struct row *rows_picture(struct row_list *l, row_drawer *draw, int least, int weight)
+{
+	struct row *row = add(l, ROW_PICTURE);
+
+	row->draw = draw;
+	row->least = (unsigned char)least;
+	row->weight = (unsigned char)weight;
 	return row;
 }
 
@@ -156,6 +167,55 @@ double rows_value(struct ui *u, const struct ui_scene *s, size_t channel, int64_
 	return when - at > STALE_NS + 3 * period ? NAN : v;
 }
 
+#define CALM_NS (250 * NS_PER_MS)
+
+double rows_calm(struct ui *u, const struct ui_scene *s, size_t channel)
+{
+	double v = rows_value(u, s, channel, 0);
+	struct span span;
+
+	if (!u->vp.follow || isnan(v))
+		return v;
+	span_read(s->timeline, channel, u->vp.head_ns - CALM_NS, u->vp.head_ns, &span);
+	return isnan(span.mean) ? v : span.mean;
+}
+
+int rows_gpu_memory(const struct session *about)
+{
+	static const char *const names[] = {"nvmap.used", "gpu.memory", "gpu0.memory"};
+	int at = -1;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && at < 0; i++)
+		at = rows_named(about, names[i]);
+	return at;
+}
+
+int rows_io(const struct session *about)
+{
+	int at = rows_named(about, "io.wait");
+
+	return at < 0 ? rows_named(about, "cpu.iowait") : at;
+}
+
+bool cores_list_has(const char *label, int64_t n)
+{
+	const char *p = label + 3, *end = label + strlen(label);
+	int64_t from, to;
+
+	if (strncmp(label, "cpu", 3) != 0)
+		return false;
+	while (p < end && (p = num_i64(p, end, &from)) != NULL) {
+		to = from;
+		if (p < end && *p == '-' && !(p = num_i64(p + 1, end, &to)))
+			return false;
+		if (n >= from && n <= to)
+			return true;
+		if (p >= end || *p++ != ',')
+			return false;
+	}
+	return false;
+}
+
 bool rows_due(const struct ui *u, int64_t *tick)
 {
 	if (u->vp.follow && *tick == u->tick)
@@ -164,20 +224,33 @@ bool rows_due(const struct ui *u, int64_t *tick)
 	return true;
 }
 
+#define NEAR_C    8.0  /* degrees below a zone's limit */
+#define NEAR_PART 0.95 /* of any other limit */
+
 /* A limit of 0 is how drivers say that there is none. */
-enum alarm rows_alarm(const struct channel *ch, double v)
+double rows_limit(const struct channel *ch)
 {
-	if (ch->kind == CHANNEL_THROTTLE)
-		return v > 0 ? ALARM_WARN : ALARM_NONE;
-	if (ch->crit > 0 && v >= ch->crit)
-		return ALARM_CRIT;
-	return ch->warn > 0 && v >= ch->warn ? ALARM_WARN : ALARM_NONE;
+	return ch->warn > 0 ? ch->warn : ch->crit > 0 ? ch->crit : NAN;
 }
 
-/* Each zone has limits of its own: the hottest is as near to them as the nearest is. */
+enum alarm rows_alarm(const struct channel *ch, double v)
+{
+	double limit = rows_limit(ch);
+
+	if (ch->kind == CHANNEL_THROTTLE)
+		return v > 0 ? ALARM_CRIT : ALARM_NONE;
+	if (isnan(limit) || isnan(v))
+		return ALARM_NONE;
+	if (v >= limit)
+		return ALARM_CRIT;
+	return v >= (ch->kind == CHANNEL_TEMPERATURE ? limit - NEAR_C : NEAR_PART * limit) ? ALARM_WARN : ALARM_NONE;
+}
+
+/* Each zone has limits of its own: the hottest is as near to them as the nearest is, and
+ * has its limit. */
 static void read_zones(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	double best = -INFINITY;
+	double best = -INFINITY, headroom = INFINITY;
 	bool found = false;
 
 	row->tag[0] = 0;
@@ -190,6 +263,10 @@ static void read_zones(struct ui *u, const struct ui_scene *s, struct row *row)
 		v = rows_value(u, s, i, 0);
 		if (rows_alarm(ch, v) > (enum alarm)row->alarm)
 			row->alarm = (unsigned char)rows_alarm(ch, v);
+		if (rows_limit(ch) - v < headroom) {
+			headroom = rows_limit(ch) - v;
+			row->limit = rows_limit(ch);
+		}
 		/* Not always the highest of all: some are constants and do not count. */
 		if (!found && (v > best || v == row->value)) {
 			found = v == row->value;
@@ -210,26 +287,25 @@ static void read_beside(struct ui *u, const struct ui_scene *s, struct row *row)
 		snprintf(row->tag, sizeof(row->tag), "%s", v > 0 ? _("off") : "");
 }
 
-static void read_levels(struct ui *u, const struct channel *ch)
+static void read_levels(struct ui *u, const struct row *row, const struct channel *ch)
 {
+	double limit = row->limit;
+
 	for (int i = 0; i < u->axis.n; i++)
-		u->level[i] =
-			u->columns[i].any ? (unsigned char)rows_alarm(ch, u->columns[i].max) : ALARM_NONE;
+		u->level[i] = u->columns[i].any && (rows_alarm(ch, u->columns[i].max) == ALARM_CRIT ||
+						    u->columns[i].max >= limit)
+				      ? ALARM_CRIT
+				      : ALARM_NONE;
 }
 
-void rows_cell(struct ui *u, struct row *row, int column, enum unit unit, double v, enum style style)
+void rows_note(struct row *row, int i, enum style style, const char *fmt, ...)
 {
-	char text[QUANTITY_TEXT];
+	va_list args;
 
-	quantity_text(text, unit, v, u->view->table ? u->view->table[column].w : 6);
-	snprintf(row->cells[column].text, sizeof(row->cells[column].text), "%.11s", text);
-	row->cells[column].style = (unsigned char)(isnan(v) ? STYLE_DIM : style);
-}
-
-void rows_cell_text(struct row *row, int column, enum style style, const char *text)
-{
-	snprintf(row->cells[column].text, sizeof(row->cells[column].text), "%s", text);
-	row->cells[column].style = (unsigned char)style;
+	va_start(args, fmt);
+	vsnprintf(row->notes[i].text, sizeof(row->notes[i].text), fmt, args);
+	va_end(args);
+	row->notes[i].style = (unsigned char)style;
 }
 
 /* While something is selected, statistics are those of the selection. */
@@ -261,24 +337,22 @@ void rows_read(struct ui *u, const struct ui_scene *s, struct row *row)
 	scale_fit(&row->scale, ch, range.min, range.max);
 	if (row->scale.hi < row->top)
 		row->scale.hi = row->top;
-	read_levels(u, ch);
+	if (isnan(row->limit) && ch->kind != CHANNEL_HOTTEST)
+		row->limit = rows_limit(ch);
+	read_levels(u, row, ch);
+	if (u->charset == CHARSET_BLOCKS)
+		chart_notches(s->timeline, row->channel, &u->axis, row->scale.hi - row->scale.lo, u->columns);
 	if (!rows_due(u, &row->tick))
 		return;
 	row->summary = sum;
 	read_selection(u, s, row);
-	row->value = rows_value(u, s, row->channel, 0);
+	row->value = ch->kind == CHANNEL_THROTTLE || channel_counts(ch) ? rows_value(u, s, row->channel, 0)
+									 : rows_calm(u, s, row->channel);
 	row->alarm = (unsigned char)rows_alarm(ch, row->value);
 	if (ch->kind == CHANNEL_HOTTEST)
 		read_zones(u, s, row);
 	else if (row->beside >= 0)
 		read_beside(u, s, row);
-	for (int i = 0; i < TABLE_MAX; i++) {
-		const struct channel *o = row->with[i] >= 0 ? &u->about->channels[row->with[i]] : NULL;
-
-		if (o)
-			rows_cell(u, row, i, quantity_of(o, row->value),
-				  rows_value(u, s, (size_t)row->with[i], 0), STYLE_TEXT);
-	}
 	if (row->read)
 		row->read(u, s, row);
 	/* Two signals of one engine: its load is a share, its clock says when it is off. */

@@ -13,23 +13,19 @@
 #include "ui/range-stats.h"
 #include "ui/viewport.h"
 
-#define TABLE_MAX 6
-#define TITLE_MAX 16
-
-/* A column of numbers between the value and the chart. */
-struct table_column {
-	const char *title;        /* to be translated; with the unit, which the numbers are without */
-	unsigned char w, from;    /* its width; shown where the screen is at least so wide */
-};
-
 enum row_kind {
-	ROW_SIGNAL,  /* a channel: value, table, statistics, chart */
+	ROW_SIGNAL,  /* a channel: value, statistics, chart */
 	ROW_TEXT,    /* a name and a text, perhaps with a number before it; as many lines as it takes */
 	ROW_HEADING, /* the name of those that follow */
+	ROW_PICTURE, /* draws itself, across the screen */
 };
 
 struct row;
 typedef void row_reader(struct ui *u, const struct ui_scene *s, struct row *row);
+typedef void row_drawer(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
+			const struct rect *at);
+
+#define NOTES_MAX 3
 
 /* A line of a view, and what must outlive a frame. */
 struct row {
@@ -38,15 +34,17 @@ struct row {
 	enum style hue;      /* of the heading */
 	size_t channel;      /* of a signal */
 	int beside;          /* the channel that says how this one stands, or -1 */
-	int with[TABLE_MAX]; /* channels whose values stand in the table's columns, or -1 */
-	unsigned char rank;  /* enum row_rank */
-	unsigned char lines; /* as a person wants it; 0: as it comes */
+	unsigned char weight; /* its share of the lines: WEIGHT_ */
+	unsigned char least; /* lines that a picture needs */
+	unsigned char lines; /* as the user wants it; 0: by its weight */
 	int place;           /* in ui.places */
 	bool part;           /* of what stands above it: indented */
 	unsigned char alarm; /* enum alarm, of value */
-	row_reader *read;    /* NULL, or fills value, text and cells in anew, a few times a second */
+	row_reader *read;    /* NULL, or fills value, text and notes in anew, a few times a second */
+	row_drawer *draw;    /* of a picture */
 	struct scale scale;
 	double top; /* the scale reaches up to here at least; NaN: to the data */
+	double limit; /* in the channel's unit, drawn in the chart; NaN: none */
 	int64_t tick; /* when value and summary were taken */
 	double value; /* of a text: NaN, or the number before it */
 	enum unit unit; /* of a text's number */
@@ -58,13 +56,12 @@ struct row {
 	} chosen; /* of the selection */
 	char tag[32]; /* dim, behind the name: the hottest zone, or "off" */
 	struct {
-		char text[12];
+		char text[64]; /* "": none */
 		unsigned char style;
-	} cells[TABLE_MAX]; /* what the table says of it */
+	} notes[NOTES_MAX]; /* below the name, the most important first, as far as there are lines */
 	unsigned char text_style;
 	char text[256];   /* of a text */
 	struct second_row second; /* of a signal */
-	char below[2][40]; /* of a signal: under its name where there are more lines; "": the note, nothing */
 };
 
 /* A row as a person has arranged it, hidden or not. */
@@ -114,11 +111,10 @@ struct view {
 	bool plain;        /* no charts: neither time above it nor events below */
 	/* NULL, or makes the rows that charts_draw() and its kin show; anew for each session. */
 	void (*build)(struct row_list *l);
-	const struct table_column *table; /* up to TABLE_MAX; NULL, or ends with a title NULL */
-	/* NULL, or what stands above a column now; NULL: its title. */
-	const char *(*title)(struct ui *u, const struct ui_scene *s, int column, char out[TITLE_MAX]);
-	/* NULL, or fills in cells of the same row in another trace, b. */
-	void (*second)(struct ui *u, struct row *b);
+	bool compact; /* rows of one line, with their statistics beside them */
+	/* NULL, or the lines of the panel below the charts that this view wants on such a screen. */
+	int (*panel)(const struct ui *u, int w, int h);
+	void (*panel_draw)(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct rect *at);
 	void (*draw)(struct ui *u, const struct ui_scene *s, struct canvas *c);
 	/* True: the action was its own. */
 	bool (*act)(struct ui *u, const struct ui_scene *s, enum action a, struct request *r);
@@ -128,7 +124,7 @@ struct view {
 };
 /* views.c has the list, in which the order is that of the tabs. */
 extern const struct view view_epochs, view_processes;
-extern const struct view view_overview, view_gpu, view_cpu, view_memory, view_power, view_thermal, view_board;
+extern const struct view view_overview, view_signals, view_gpu, view_cpu, view_memory, view_power, view_thermal, view_board;
 extern const struct view view_help, view_files, view_setup;
 /* A click on the panel of the set-up; false: beside it. */
 bool setup_click(struct ui *u, const struct ui_scene *s, const struct event *ev, int screen_w, struct request *r);
@@ -290,7 +286,9 @@ void tabs_draw(struct ui *u, struct canvas *c);
 int rows_build(struct ui *u, const struct session *about);
 /* Add one; its further members are the caller's to fill.  Never NULL: out of memory
  * is noted in the list. */
-struct row *rows_signal(struct row_list *l, size_t channel, enum row_rank rank, bool part);
+struct row *rows_signal(struct row_list *l, size_t channel, int weight, bool part);
+/* Lines that draw() fills, `least` of them or more by the weight. */
+struct row *rows_picture(struct row_list *l, row_drawer *draw, int least, int weight);
 struct row *rows_text(struct row_list *l, const char *name, row_reader *read);
 struct row *rows_heading(struct row_list *l, const char *name, enum style hue);
 /* The first channel of a kind with that index (-1: any), or by name; -1: there is none. */
@@ -300,12 +298,21 @@ int rows_named(const struct session *about, const char *name);
 void rows_read(struct ui *u, const struct ui_scene *s, struct row *row);
 /* The value of a channel at the playhead, or that long before; NaN: there is none, or it is too old. */
 double rows_value(struct ui *u, const struct ui_scene *s, size_t channel, int64_t before_ns);
+/* The mean of the last quarter of a second while the screen follows, else the value at the
+ * playhead; of clocks, loads and readings. */
+double rows_calm(struct ui *u, const struct ui_scene *s, size_t channel);
+int rows_gpu_memory(const struct session *about); /* what the GPU holds; -1: not known */
+int rows_io(const struct session *about);         /* the time that cores wait for disks; -1: not known */
+/* Is core n one of "cpu0,3-5", the label of a clock? */
+bool cores_list_has(const char *label, int64_t n);
 /* True when what was taken at *tick may be seen anew. */
 bool rows_due(const struct ui *u, int64_t *tick);
 enum alarm rows_alarm(const struct channel *ch, double v);
-/* A cell of the table: a number in a channel's unit, "--" for NaN; or a text. */
-void rows_cell(struct ui *u, struct row *row, int column, enum unit unit, double v, enum style style);
-void rows_cell_text(struct row *row, int column, enum style style, const char *text);
+/* Set a note below the name; an empty text removes it. */
+void rows_note(struct row *row, int i, enum style style, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* The throttle limit of a zone, or another limit of a channel; NaN: none. */
+double rows_limit(const struct channel *ch);
 
 /* arrange.c: rows hidden, moved and made higher.  Reorders the rows, and leaves out those
  * that are hidden; -1: out of memory. */
@@ -342,8 +349,6 @@ int charts_length(const struct ui *u, const struct ui_scene *s);
 bool charts_act(struct ui *u, const struct ui_scene *s, enum action a, struct request *r);
 /* The row at line y of the screen, or -1. */
 int charts_row_at(const struct ui *u, int y);
-int charts_table_width(const struct ui *u, int w);
-void charts_titles(struct ui *u, const struct ui_scene *s, struct canvas *c, int y);
 
 /* energy.c: joules of a power channel between two moments; NaN: nothing was measured. */
 double energy_joule(struct ui *u, const struct ui_scene *s, size_t channel, int64_t from_ns, int64_t to_ns);

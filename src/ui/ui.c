@@ -336,10 +336,10 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	canvas_clear(c);
 	screen_look(u, s);
 	alarm = header_alarm(u, s, &style);
-	wish.alarm = *alarm != 0;
 	wish.second = s->with != NULL;
 	wish.events = (u->events || u->present.count) && !u->view->plain;
-	wish.table = charts_table_width(u, c->w);
+	wish.compact = u->view->compact;
+	wish.panel = !u->over && u->view->panel ? u->view->panel(u, c->w, c->h) : 0;
 	wish.solo = arrange_solo(u);
 	u->at = layout_screen(&wish);
 	u->screen_w = c->w;
@@ -357,8 +357,8 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	look_present(u, s);
 
 	header_draw(u, s, c);
-	if (u->at.alarm.h)
-		screen_cut(u, c, u->at.name.x, u->at.alarm.y, c->w - 2 * u->at.name.x, style, alarm);
+	if (u->at.limit.h)
+		screen_cut(u, c, u->at.name.x, u->at.limit.y, c->w - 2 * u->at.name.x, style, alarm);
 	if (u->extent.any) {
 		axis_prepare(u, s);
 		second_prepare(u);
@@ -374,6 +374,8 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		axis_draw(u, s, c);
 		u->view->draw(u, s, c);
 		events_draw(u, s, c);
+		if (u->at.panel.h)
+			u->view->panel_draw(u, s, c, &(struct rect) {1, u->at.panel.y, c->w - 2, u->at.panel.h});
 	}
 	tabs_draw(u, c);
 	bar_draw(u, s, c);

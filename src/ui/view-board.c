@@ -195,7 +195,7 @@ static void add_sampling(struct row_list *l)
 		    !strcmp(about->channels[i].name, "cpu.window"))
 			if (about->channels[i].kind == CHANNEL_OTHER ||
 			    about->channels[i].kind == CHANNEL_COUNTER)
-				rows_signal(l, i, RANK_REST, false);
+				rows_signal(l, i, WEIGHT_REST, false);
 }
 
 static void build(struct row_list *l)

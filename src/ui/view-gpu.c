@@ -8,14 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-enum { CLOCK, LOWEST, HIGHEST };
-static const struct table_column table[] = {
-	[CLOCK] = {N_("MHz"), 5, 50},
-	[LOWEST] = {N_("min"), 4, 76},
-	[HIGHEST] = {N_("max"), 4, 76},
-	{NULL, 0, 0},
-};
-
 /* "gpu" of "gpu.util", "NVDEC" of "NVDEC.freq": is it the same unit? */
 static bool same_unit(const struct channel *a, const struct channel *b)
 {
@@ -56,8 +48,6 @@ static void add_engines(struct row_list *l)
 
 	for (size_t i = 0; i < about->n_channels; i++) {
 		const struct channel *ch = &about->channels[i];
-		struct row *row;
-		int clock;
 
 		if (ch->kind != CHANNEL_ENGINE_UTIL &&
 		    (ch->kind != CHANNEL_ENGINE_FREQ || of_unit(about, ch, CHANNEL_ENGINE_UTIL) >= 0))
@@ -65,10 +55,7 @@ static void add_engines(struct row_list *l)
 		if (!headed)
 			rows_heading(l, _("Engines"), STYLE_OTHER);
 		headed = true;
-		row = rows_signal(l, i, RANK_PART, true);
-		clock = of_unit(about, ch, CHANNEL_ENGINE_FREQ);
-		if (ch->kind == CHANNEL_ENGINE_UTIL)
-			row->with[CLOCK] = clock;
+		rows_signal(l, i, WEIGHT_PART, true);
 	}
 }
 
@@ -101,7 +88,7 @@ static void add_cost(struct row_list *l)
 			if (!headed)
 				rows_heading(l, _("Power and heat"), STYLE_POWER);
 			headed = true;
-			struct row *row = rows_signal(l, i, RANK_PART, true);
+			struct row *row = rows_signal(l, i, WEIGHT_PART, true);
 
 			/* The sensor is called gpu, too; what slows down a part has its name. */
 			if (ch->kind == CHANNEL_THROTTLE && is_of_all(ch))
@@ -118,18 +105,11 @@ static void build(struct row_list *l)
 
 	for (size_t i = 0; i < about->n_channels; i++) {
 		const struct channel *ch = &about->channels[i];
-		struct row *row;
 
 		if (ch->kind != CHANNEL_GPU_UTIL && ch->kind != CHANNEL_GPU_FREQ)
 			continue;
 		any++;
-		row = rows_signal(l, i, RANK_MAIN, false);
-		if (ch->kind == CHANNEL_GPU_UTIL) {
-			row->with[CLOCK] = rows_find(about, CHANNEL_GPU_FREQ, -1);
-		} else {
-			row->with[LOWEST] = rows_named(about, "gpu.freq_min");
-			row->with[HIGHEST] = rows_named(about, "gpu.freq_max");
-		}
+		rows_signal(l, i, WEIGHT_MAIN, false);
 	}
 	if (rows_named(about, "gpu.gated") >= 0 || fact_get(about->facts, about->n_facts, "gpu.governor"))
 		rows_text(l, _("State"), read_state);
@@ -146,7 +126,6 @@ const struct view view_gpu = {
 	.label = N_("GPU"),
 	.key = '2',
 	.build = build,
-	.table = table,
 	.draw = charts_draw,
 	.act = charts_act,
 	.length = charts_length,

@@ -1,116 +1,160 @@
-/* view-overview: every signal, one row each, on one axis.
+/* view-overview: what limits this machine, at a glance.
  *
- * First what sums the machine up, then the details in sections, and in them what
- * somebody who tunes software asks for first: how busy each core is and how fast it
- * runs long before how often a sensor was read. */
+ * Five charts on one axis, one for each thing that can be the limit, tall enough to
+ * see shapes in; below them what is now: every core, memory, engines, cooling. */
 #include "ui/screen.h"
 
+#include "ui/now-panel.h"
 #include "util/intl.h"
 
+#include <math.h>
 #include <string.h>
 
-enum section { SUMMARY, CORES, CLOCKS, ENGINES, HEAT, MEMORY, LIMITS, POWER, OTHERS, SAMPLING, SECTIONS };
-
-static const struct {
-	const char *heading; /* to be translated */
-	enum style hue;
-} sections[SECTIONS] = {
-	[SUMMARY] = {NULL, STYLE_TEXT},
-	[CORES] = {N_("CPU cores"), STYLE_CPU},
-	[CLOCKS] = {N_("Clocks"), STYLE_OTHER},
-	[ENGINES] = {N_("Engines"), STYLE_OTHER},
-	[HEAT] = {N_("Heat"), STYLE_HEAT},
-	[MEMORY] = {N_("Memory"), STYLE_MEMORY},
-	[LIMITS] = {N_("Throttling and limits"), STYLE_HEAT},
-	[POWER] = {N_("Energy, voltages, currents"), STYLE_POWER},
-	[OTHERS] = {N_("Other"), STYLE_OTHER},
-	[SAMPLING] = {N_("Sampling"), STYLE_OTHER},
-};
-
-/* A section, and the place in it. */
-struct place {
-	enum section section;
-	int order;
-};
-
-#define ORDER_MAX 8
-
-static const struct place places[CHANNEL_KINDS] = {
-	[CHANNEL_GPU_UTIL] = {SUMMARY, 0},
-	[CHANNEL_CPU_UTIL] = {SUMMARY, 1},
-	[CHANNEL_EMC_UTIL] = {SUMMARY, 2},
-	[CHANNEL_RAM_USED] = {SUMMARY, 3},
-	[CHANNEL_POWER_TOTAL] = {SUMMARY, 4},
-	[CHANNEL_RAIL_POWER] = {SUMMARY, 5},
-	[CHANNEL_HOTTEST] = {SUMMARY, 6},
-	[CHANNEL_CORE_UTIL] = {CORES, 0},
-	[CHANNEL_GPU_FREQ] = {CLOCKS, 0},
-	[CHANNEL_CPU_FREQ] = {CLOCKS, 1},
-	[CHANNEL_EMC_RATE] = {CLOCKS, 2},
-	[CHANNEL_ENGINE_UTIL] = {ENGINES, 0},
-	[CHANNEL_ENGINE_FREQ] = {ENGINES, 1},
-	[CHANNEL_TEMPERATURE] = {HEAT, 0},
-	[CHANNEL_FAN] = {HEAT, 1},
-	[CHANNEL_RAM_AVAILABLE] = {MEMORY, 0},
-	[CHANNEL_THROTTLE] = {LIMITS, 0},
-	[CHANNEL_THROTTLE_COUNT] = {LIMITS, 1},
-	[CHANNEL_FREQ_LIMIT] = {LIMITS, 2},
-	[CHANNEL_GATED] = {LIMITS, 4},
-	[CHANNEL_NOTICE] = {LIMITS, 5},
-	[CHANNEL_RAIL_VOLTAGE] = {POWER, 1},
-	[CHANNEL_RAIL_CURRENT] = {POWER, 2},
-};
-
-static bool named(const struct channel *ch, const char *start, const char *part)
+/* The clock, and whether it is held below what the GPU could do. */
+static void read_gpu(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	const char *dot = strchr(ch->name, '.');
+	int clock = rows_find(u->about, CHANNEL_GPU_FREQ, -1), cap = rows_named(u->about, "gpu.freq_max");
+	double hz = clock < 0 ? NAN : rows_value(u, s, (size_t)clock, 0);
+	double most = clock < 0 ? NAN : u->about->channels[clock].hi;
+	double held = cap < 0 ? NAN : rows_value(u, s, (size_t)cap, 0);
+	bool low = most > 0 && held < 0.99 * most;
 
-	return (!start || !strncmp(ch->name, start, strlen(start))) && (!part || (dot && strstr(dot, part)));
+	if (isnan(hz))
+		rows_note(row, 0, STYLE_DIM, "%s", "");
+	else if (most > 0)
+		rows_note(row, 0, low ? STYLE_ALERT : STYLE_DIM, _("%.0f of %.0f MHz%s"), hz / 1e6, most / 1e6,
+			  low ? _(", held") : "");
+	else
+		rows_note(row, 0, STYLE_DIM, _("%.0f MHz"), hz / 1e6);
+	for (size_t i = 0; i < u->about->n_channels; i++) {
+		const struct channel *ch = &u->about->channels[i];
+
+		if (ch->kind != CHANNEL_RAIL_POWER || !strstr(ch->label, "GPU"))
+			continue;
+		rows_note(row, 1, STYLE_DIM, _("%s %.1f W"), ch->label, rows_value(u, s, i, 0) / 1e3);
+		return;
+	}
 }
 
-static struct place place_of(const struct channel *ch)
+static void read_cpu(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	if (ch->kind != CHANNEL_OTHER && ch->kind != CHANNEL_COUNTER)
-		return places[(unsigned)ch->kind < CHANNEL_KINDS ? ch->kind : CHANNEL_OTHER];
-	if (ch->family == FAMILY_MEMORY)
-		return (struct place) {MEMORY, 1};
-	if (named(ch, "nvmtop.", NULL))
-		return (struct place) {SAMPLING, 1};
-	if (named(ch, NULL, ".rate") || named(ch, NULL, ".window"))
-		return (struct place) {SAMPLING, 0};
-	if (named(ch, "clocks.", NULL))
-		return (struct place) {LIMITS, 3};
-	if (ch->unit == UNIT_JOULE)
-		return (struct place) {POWER, 0};
-	return ch->family == FAMILY_CPU ? (struct place) {CORES, 1} : (struct place) {OTHERS, 0};
+	double most = -1;
+	size_t at = 0;
+
+	for (size_t i = 0; i < u->about->n_channels; i++) {
+		double v = u->about->channels[i].kind == CHANNEL_CORE_UTIL ? rows_value(u, s, i, 0) : NAN;
+
+		if (v > most) {
+			most = v;
+			at = i;
+		}
+	}
+	if (most >= 0)
+		rows_note(row, 0, STYLE_DIM, _("busiest %s %.0f %%"), u->about->channels[at].label, most);
+}
+
+static void read_memory(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	int ram = rows_find(u->about, CHANNEL_RAM_USED, -1);
+	double v = ram < 0 ? NAN : rows_value(u, s, (size_t)ram, 0);
+
+	if (!isnan(v))
+		rows_note(row, 0, STYLE_DIM, _("RAM %.1f of %.1f GiB"), v / 1048576,
+			  u->about->channels[ram].hi / 1048576);
+}
+
+/* A rail's name without what all of them have: "GPU_SOC" of "VDD_GPU_SOC". */
+static void short_name(char out[12], const char *label)
+{
+	static const char *const starts[] = {"VDD_", "VDDQ_", "VIN_SYS_", "VIN_", "POM_"};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (!strncmp(label, starts[i], strlen(starts[i])) && strlen(label) > strlen(starts[i]) + 1) {
+			label += strlen(starts[i]);
+			break;
+		}
+	snprintf(out, 12, "%.*s", (int)strcspn(label, "_"), label);
+}
+
+static void read_power(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	char text[sizeof(row->notes[0].text)] = "", name[12];
+	uint64_t mark = 0;
+	int64_t from = energy_mark(u, s, &mark);
+	double joule;
+
+	joule = energy_joule(u, s, row->channel, mark ? from : u->extent.first_ns, u->vp.head_ns);
+	if (isnan(joule))
+		rows_note(row, 0, STYLE_DIM, "%s", "");
+	else if (mark)
+		rows_note(row, 0, STYLE_DIM, _("%.0f J since mark %llu"), joule, (unsigned long long)mark);
+	else
+		rows_note(row, 0, STYLE_DIM, _("%.0f J since the start"), joule);
+	for (size_t i = 0; i < u->about->n_channels; i++) {
+		const struct channel *ch = &u->about->channels[i];
+		size_t used = strlen(text);
+
+		if (ch->kind != CHANNEL_RAIL_POWER || ch->missing[0] || i == row->channel)
+			continue;
+		short_name(name, ch->label);
+		if (used + strlen(name) + 8 < sizeof(text))
+			snprintf(text + used, sizeof(text) - used, "%s%s %.1f", used ? " " : "", name,
+				 rows_value(u, s, i, 0) / 1e3);
+	}
+	rows_note(row, 1, STYLE_DIM, "%s", text);
+}
+
+static void read_heat(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	double left = row->limit - row->value;
+
+	(void)u;
+	(void)s;
+	if (isnan(left))
+		return;
+	rows_note(row, 0,
+		  row->alarm == ALARM_CRIT   ? STYLE_ALERT
+		  : row->alarm == ALARM_WARN ? STYLE_WARN
+					     : STYLE_DIM,
+		  left >= 0 ? _("%s %.1f to throttle") : _("%s %.1f over its limit"), row->tag, fabs(left));
+}
+
+static struct row *add(struct row_list *l, int channel, const char *name, int weight, row_reader *read)
+{
+	struct row *row;
+
+	if (channel < 0)
+		return NULL;
+	row = rows_signal(l, (size_t)channel, weight, false);
+	snprintf(row->name, sizeof(row->name), "%s", name);
+	row->read = read;
+	return row;
+}
+
+static int first_of(const struct session *about, const enum channel_kind *kinds, int n)
+{
+	int at = -1;
+
+	for (int i = 0; i < n && at < 0; i++)
+		at = rows_find(about, kinds[i], -1);
+	return at;
 }
 
 static void build(struct row_list *l)
 {
+	static const enum channel_kind power[] = {CHANNEL_POWER_TOTAL, CHANNEL_RAIL_POWER};
+	static const enum channel_kind heat[] = {CHANNEL_HOTTEST, CHANNEL_TEMPERATURE};
 	const struct session *about = l->about;
-	int headed = -1;
-	bool total = false, below = false;
+	int emc = rows_find(about, CHANNEL_EMC_UTIL, -1);
 
-	for (int at = 0; at < SECTIONS * ORDER_MAX; at++) {
-		for (size_t i = 0; i < about->n_channels; i++) {
-			const struct channel *ch = &about->channels[i];
-			struct place p = place_of(ch);
-			bool rail = ch->kind == CHANNEL_RAIL_POWER;
-
-			if ((int)p.section * ORDER_MAX + p.order != at)
-				continue;
-			/* Where nothing comes before it a section needs no name. */
-			if ((int)p.section != headed && (below = l->n > 0))
-				rows_heading(l, _(sections[p.section].heading), sections[p.section].hue);
-			headed = (int)p.section;
-			rows_signal(l, i,
-				    p.section != SUMMARY ? RANK_REST
-				    : rail               ? RANK_PART
-							 : RANK_MAIN,
-				    rail ? total : below);
-			total |= ch->kind == CHANNEL_POWER_TOTAL;
-		}
-	}
+	add(l, rows_find(about, CHANNEL_GPU_UTIL, -1), _("GPU"), 7, read_gpu);
+	add(l, rows_find(about, CHANNEL_CPU_UTIL, -1), _("CPU"), 4, read_cpu);
+	if (emc >= 0)
+		add(l, emc, _("EMC"), 4, read_memory);
+	else
+		add(l, rows_find(about, CHANNEL_RAM_USED, -1), _("RAM"), 4, NULL);
+	add(l, first_of(about, power, 2), _("Power"), 6, read_power);
+	add(l, first_of(about, heat, 2), _("Heat"), 5, read_heat);
 }
 
 const struct view view_overview = {
@@ -118,6 +162,8 @@ const struct view view_overview = {
 	.label = N_("Overview"),
 	.key = '1',
 	.build = build,
+	.panel = now_panel_lines,
+	.panel_draw = now_panel_draw,
 	.draw = charts_draw,
 	.act = charts_act,
 	.length = charts_length,

@@ -7,12 +7,6 @@
 
 #include <math.h>
 
-enum { VOLT, AMPERE, USED, LIMIT, FREE };
-static const struct table_column table[] = {
-	[VOLT] = {N_("V"), 5, 50},         [AMPERE] = {N_("A"), 4, 50},     [USED] = {"J", 5, 76},
-	[LIMIT] = {N_("limit A"), 7, 140}, [FREE] = {N_("free %"), 6, 140}, {NULL, 0, 0},
-};
-
 static enum unit joule_unit(double j)
 {
 	return fabs(j) >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE;
@@ -41,45 +35,6 @@ static const struct counted *counted(struct ui *u, const struct ui_scene *s)
 	return k;
 }
 
-static const char *title(struct ui *u, const struct ui_scene *s, int column, char out[TITLE_MAX])
-{
-	const struct counted *k;
-	const char *unit;
-
-	if (column != USED || !u->extent.any)
-		return NULL;
-	k = counted(u, s);
-	unit = quantity_unit(joule_unit(k->joule));
-	if (k->mark &&
-	    snprintf(out, TITLE_MAX, "%s m%llu", unit, (unsigned long long)k->mark) <= table[USED].w)
-		return out;
-	snprintf(out, TITLE_MAX, "%s", unit);
-	return out;
-}
-
-static void tell_limit(struct ui *u, const struct ui_scene *s, struct row *row)
-{
-	const struct channel *current =
-		row->with[AMPERE] >= 0 ? &u->about->channels[row->with[AMPERE]] : NULL;
-	double limit = current && current->crit > 0   ? current->crit
-		       : current && current->warn > 0 ? current->warn
-						      : NAN;
-	char text[QUANTITY_TEXT], most[QUANTITY_TEXT];
-	double left;
-
-	if (isnan(limit))
-		return;
-	left = 100 * (1 - rows_value(u, s, (size_t)row->with[AMPERE], 0) / limit);
-	rows_cell(u, row, LIMIT, UNIT_MILLIAMPERE, limit, STYLE_DIM);
-	quantity_text(text, UNIT_HZ, 1e6 * left, 4); /* whole ones */
-	rows_cell_text(row, FREE, (enum style)(row->alarm ? STYLE_WARN : STYLE_TEXT), text);
-	if (!u->at.stats.w) {
-		quantity_round(most, UNIT_MILLIAMPERE, limit);
-		/* TRANSLATORS: "32 % of 1.2 A free"; 22 columns at most */
-		snprintf(row->below[0], sizeof(row->below[0]), _("%s %% of %s A free"), text, most);
-	}
-}
-
 /* Where the table has no room for it. */
 static void tell_used(char out[40], const struct counted *k, double j)
 {
@@ -100,28 +55,10 @@ static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 	const struct counted *k = counted(u, s);
 	double j = energy_joule(u, s, row->channel, k->from_ns, k->to_ns);
 
-	row->below[0][0] = row->below[1][0] = 0;
-	tell_limit(u, s, row);
-	if (u->screen_w < table[USED].from)
-		tell_used(row->below[row->below[0][0] != 0], k, j);
-	else
-		rows_cell(u, row, USED, joule_unit(k->joule), j, STYLE_TEXT);
-}
+	char text[40];
 
-/* Of another trace in the same stretch, where it has all of that. */
-static void read_second(struct ui *u, struct row *b)
-{
-	const struct second *o = &u->second;
-	const struct counted *k = &u->counted;
-	double j = NAN;
-	struct span span;
-
-	if (!o->provisional && k->from_ns >= o->extent.first_ns && k->to_ns <= o->extent.last_ns) {
-		span_read(o->timeline, b->second.channel, k->from_ns - o->shift_ns, k->to_ns - o->shift_ns,
-			  &span);
-		j = span_joule(&span);
-	}
-	rows_cell(u, b, USED, joule_unit(k->joule), j, STYLE_TEXT);
+	tell_used(text, k, j);
+	rows_note(row, 0, STYLE_DIM, "%s", text);
 }
 
 static void tell(struct row *row, double joule, int64_t long_ns, uint64_t mark)
@@ -168,12 +105,7 @@ static void read_mark(struct ui *u, const struct ui_scene *s, struct row *row)
 
 static void add_rail(struct row_list *l, size_t i, bool part)
 {
-	const struct channel *ch = &l->about->channels[i];
-	struct row *row = rows_signal(l, i, RANK_PART, part);
-
-	row->with[VOLT] = rows_find(l->about, CHANNEL_RAIL_VOLTAGE, ch->index);
-	row->with[AMPERE] = rows_find(l->about, CHANNEL_RAIL_CURRENT, ch->index);
-	row->read = read_rail;
+	rows_signal(l, i, WEIGHT_PART, part)->read = read_rail;
 }
 
 static void build(struct row_list *l)
@@ -182,7 +114,7 @@ static void build(struct row_list *l)
 	int total = rows_find(about, CHANNEL_POWER_TOTAL, -1);
 
 	if (total >= 0)
-		rows_signal(l, (size_t)total, RANK_MAIN, false)->read = read_rail;
+		rows_signal(l, (size_t)total, WEIGHT_MAIN, false)->read = read_rail;
 	for (size_t i = 0; i < about->n_channels; i++)
 		if (about->channels[i].kind == CHANNEL_RAIL_POWER)
 			add_rail(l, i, total >= 0);
@@ -204,9 +136,6 @@ const struct view view_power = {
 	.label = N_("Power"),
 	.key = '5',
 	.build = build,
-	.table = table,
-	.title = title,
-	.second = read_second,
 	.draw = charts_draw,
 	.act = charts_act,
 	.length = charts_length,

@@ -6,30 +6,6 @@
 
 #include <math.h>
 
-enum { SLOWS, STOPS, LEFT };
-static const struct table_column table[] = {
-	/* TRANSLATORS: the temperature from which on it is slowed down; at most 4 columns */
-	[SLOWS] = {N_("slow"), 4, 60},
-	/* TRANSLATORS: the temperature at which it switches off; at most 5 columns */
-	[STOPS] = {N_("stop"), 5, 76},
-	/* TRANSLATORS: how many degrees are left until the first of them; at most 4 columns */
-	[LEFT] = {N_("left"), 4, 50},
-	{NULL, 0, 0},
-};
-
-static void show_limits(struct ui *u, struct row *row, double warn, double crit, double left)
-{
-	if (warn > 0)
-		rows_cell(u, row, SLOWS, UNIT_CELSIUS, warn, STYLE_DIM);
-	if (crit > 0)
-		rows_cell(u, row, STOPS, UNIT_CELSIUS, crit, STYLE_DIM);
-	if (warn > 0 || crit > 0)
-		rows_cell(u, row, LEFT, UNIT_CELSIUS, left,
-			  row->alarm == ALARM_CRIT   ? STYLE_ALERT
-			  : row->alarm == ALARM_WARN ? STYLE_WARN
-						     : STYLE_TEXT);
-}
-
 static double distance(const struct channel *ch, double v)
 {
 	return (ch->warn > 0 ? ch->warn : ch->crit > 0 ? ch->crit : NAN) - v;
@@ -40,7 +16,7 @@ static void read_zone(struct ui *u, const struct ui_scene *s, struct row *row)
 	const struct channel *ch = &u->about->channels[row->channel];
 
 	(void)s;
-	show_limits(u, row, ch->warn, ch->crit, distance(ch, row->value));
+	rows_note(row, 0, STYLE_DIM, _("%.1f to throttle"), distance(ch, row->value));
 }
 
 /* The least that is left in any zone: not always in the hottest. */
@@ -55,7 +31,7 @@ static void read_hottest(struct ui *u, const struct ui_scene *s, struct row *row
 			left = fmin(left, distance(ch, rows_value(u, s, i, 0)));
 	}
 	if (!isnan(left))
-		rows_cell(u, row, LEFT, UNIT_CELSIUS, left, row->alarm ? STYLE_WARN : STYLE_TEXT);
+		rows_note(row, 0, STYLE_DIM, _("%.1f to throttle"), left);
 }
 
 /* One scale for all zones, so that they can be compared, and up to where it begins to
@@ -81,7 +57,7 @@ static void add_all(struct row_list *l, enum channel_kind kind, const char *head
 		if (!*headed && heading)
 			rows_heading(l, heading, hue);
 		*headed = true;
-		row = rows_signal(l, i, kind == CHANNEL_TEMPERATURE ? RANK_PART : RANK_REST, true);
+		row = rows_signal(l, i, kind == CHANNEL_TEMPERATURE ? WEIGHT_PART : WEIGHT_REST, true);
 		if (kind != CHANNEL_TEMPERATURE)
 			continue;
 		row->read = read_zone;
@@ -95,7 +71,7 @@ static void build(struct row_list *l)
 	bool zones = false, fans = false, limits = false, notices = false;
 
 	if (hottest >= 0) {
-		struct row *row = rows_signal(l, (size_t)hottest, RANK_MAIN, false);
+		struct row *row = rows_signal(l, (size_t)hottest, WEIGHT_MAIN, false);
 
 		row->read = read_hottest;
 		row->top = common_top(l->about);
@@ -115,7 +91,6 @@ const struct view view_thermal = {
 	.label = N_("Thermal"),
 	.key = '6',
 	.build = build,
-	.table = table,
 	.draw = charts_draw,
 	.act = charts_act,
 	.length = charts_length,

@@ -12,7 +12,7 @@
 
 static const struct view *const views[] = {
 	&view_overview, &view_gpu,       &view_cpu,   &view_memory, &view_power, &view_thermal,
-	&view_epochs,   &view_processes, &view_board, &view_help,   &view_setup,
+	&view_epochs,   &view_processes, &view_board, &view_signals, &view_help,   &view_setup,
 };
 #define VIEWS (sizeof(views) / sizeof(views[0]))
 
