@@ -40,15 +40,6 @@ void axis_prepare(struct ui *u, const struct ui_scene *s)
 	u->lines = cells * 4 <= u->at.chart.w;
 }
 
-/* Whether columns x..x+w-1 and one on either side are still blank. */
-static bool is_free(const struct canvas *c, int x, int w, int y)
-{
-	for (int i = x - 1; i <= x + w; i++)
-		if (i >= 0 && i < c->w && c->cells[(size_t)y * (size_t)c->w + (size_t)i].ch[0] != L' ')
-			return false;
-	return true;
-}
-
 static int64_t round_step(int64_t at_least)
 {
 	static const int64_t long_steps[] = {1,     2,     5,     10,    20,     30,     60,
@@ -90,7 +81,7 @@ static void put_label(struct ui *u, struct canvas *c, int cell, const char *text
 	int w = text_width(text), x = u->at.chart.x + cell - w + 1;
 
 	if (x < u->at.chart.x || cell >= u->at.chart.w ||
-	    !is_free(c, x, w, u->at.axis.y))
+	    !canvas_is_blank(c, x - 1, u->at.axis.y, w + 2))
 		return;
 	canvas_text(c, x, u->at.axis.y, w, style, text);
 }
@@ -133,7 +124,7 @@ static void draw_marks(struct ui *u, struct canvas *c)
 		x = u->at.chart.x + cell;
 		if (x + w > u->at.chart.x + u->at.chart.w)
 			x = u->at.chart.x + u->at.chart.w - w;
-		if (is_free(c, x, w, u->at.axis.y)) {
+		if (canvas_is_blank(c, x - 1, u->at.axis.y, w + 2)) {
 			canvas_text(c, x, u->at.axis.y, w, STYLE_MARK, text);
 			draw_name(u, c, x + w + 1, u->marks[i].label);
 		} else if (!u->lines)
@@ -221,7 +212,7 @@ static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		canvas_text(c, x, y, right - x, STYLE_WARN, text);
 	}
 	/* Over the differences that stand below the names. */
-	if (u->second.about && is_free(c, u->at.name.x + u->at.name.w - 5, 5, y))
+	if (u->second.about && canvas_is_blank(c, u->at.name.x + u->at.name.w - 5 - 1, y, 5 + 2))
 		canvas_right(c, u->at.name.x, y, u->at.name.w, STYLE_DIM, "B-A");
 	if (u->at.stats.w && !u->at.solo)
 		canvas_text(c, u->at.stats.x, y, u->at.stats.w, u->selection.on ? STYLE_STRONG : STYLE_DIM,
@@ -243,9 +234,9 @@ static void draw_head(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	if (u->vp.head_ns < u->extent.last_ns) {
 		screen_moment(u, s, u->vp.head_ns, at);
 		w = text_width(at);
-		if (x + 2 + w <= right && is_free(c, x + 2, w, y))
+		if (x + 2 + w <= right && canvas_is_blank(c, x + 2 - 1, y, w + 2))
 			canvas_text(c, x + 2, y, w, STYLE_STRONG, at);
-		else if (x - 1 - w >= left && is_free(c, x - 1 - w, w, y))
+		else if (x - 1 - w >= left && canvas_is_blank(c, x - 1 - w - 1, y, w + 2))
 			canvas_text(c, x - 1 - w, y, w, STYLE_STRONG, at);
 	}
 	canvas_put(c, x, y, STYLE_STRONG, screen_glyph(u, 0x25BC, 'V'));
@@ -262,6 +253,18 @@ void axis_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	select_axis(u, c);
 }
 
+/* A line through a cell of a chart: on its colour where the chart is solid, and beside its
+ * edge nothing, so that the chart keeps its shape. */
+static void line_cell(struct ui *u, struct canvas *c, int x, int y, enum style style, wchar_t glyph)
+{
+	struct cell *p = &c->cells[(size_t)y * (size_t)c->w + (size_t)x];
+
+	if (p->ch[0] == 0x2588)
+		canvas_put_on(c, x, y, style, (enum style)p->style, glyph);
+	else if (u->charset != CHARSET_BLOCKS || p->ch[0] == L' ' || p->style < STYLE_SHADES)
+		canvas_put(c, x, y, style, glyph);
+}
+
 static void draw_lines(struct ui *u, struct canvas *c, int y, int h, const unsigned char *mark_at,
 		       wchar_t glyph)
 {
@@ -269,18 +272,12 @@ static void draw_lines(struct ui *u, struct canvas *c, int y, int h, const unsig
 	int newest = viewport_cell(&u->vp, u->vp.right_ns);
 
 	select_shade(u, c, y, h);
-	for (int line = y; line < y + h; line++) {
+	for (int line = y; line < y + h && line < c->h; line++) {
 		for (int cell = 0; u->lines && cell < u->at.chart.w; cell++)
 			if (mark_at[cell])
-				canvas_put(c, u->at.chart.x + cell, line, STYLE_MARK, glyph);
-		if (head >= 0 && head < newest) {
-			struct cell *p =
-				&c->cells[(size_t)line * (size_t)c->w + (size_t)(u->at.chart.x + head)];
-
-			if (p->ch[0] == L' ')
-				p->ch[0] = screen_glyph(u, 0x250A, ':');
-			p->style = STYLE_FRAME;
-		}
+				line_cell(u, c, u->at.chart.x + cell, line, STYLE_MARK, glyph);
+		if (head >= 0 && head < newest)
+			line_cell(u, c, u->at.chart.x + head, line, STYLE_FRAME, screen_glyph(u, 0x250A, ':'));
 	}
 }
 

@@ -1,15 +1,12 @@
-/* events: what happened, in one line below the charts, on their axis.
+/* events: what happened, in words, in one line below the charts and on their axis.
  *
- * A T stands wherever something was throttled in that cell's time: while a cooling
- * device was at work, or where a count of over-current rose.  An n is a notice, which
- * slows nothing down.  A ! is a hole in what was sampled.  A C is a change of how the
- * machine is set, or a sensor that died or came back; beside the last one it is said
- * what, for some seconds.  At the left it is said by name what is throttled at the
- * playhead, or else which notice there is.
+ * What lasts is a line over its time: what was throttled, and for how long; a hole in
+ * the samples.  What happens at once is a diamond: a count of over-current that rose,
+ * a change of how the machine is set.  Words stand beside, as far as there is room:
+ * what alarms first, then the newest.
  *
- * The line is there for as long as the session has anything that could be
- * throttled or noticed, and once something was changed: an empty line tells that nothing was, and nothing jumps when
- * it begins.  A session without has no such line. */
+ * The line is there if the session has anything that can be throttled, and after the
+ * first change; so nothing moves when something begins. */
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -18,8 +15,8 @@
 
 #define THROTTLES_MAX 64
 #define GAP_NS        (10 * NS_PER_MS) /* a tick that came late is no gap that one would look for */
-#define SAID_NS       (10 * NS_PER_S)
-#define RISE_NS       (2 * NS_PER_S)   /* counts are read once a second; then for another to read it */
+#define ITEMS_MAX     64
+#define PARTS_ZOOM    4 /* a cell is looked at in 16 parts for how long something took */
 
 static bool throttles(const struct channel *ch)
 {
@@ -105,20 +102,6 @@ void events_throttled(struct ui *u, const struct ui_scene *s, const struct chart
 	}
 }
 
-static void events_noticed(struct ui *u, const struct ui_scene *s, const struct chart_axis *axis,
-			   unsigned char *out)
-{
-	struct chart_summary sum;
-
-	memset(out, 0, (size_t)axis->n);
-	for (size_t k = 0; k < u->about->n_channels; k++) {
-		if (!notices(&u->about->channels[k]))
-			continue;
-		chart_columns(s->timeline, k, axis, u->bins, u->columns, &sum);
-		find_above(u, axis, out);
-	}
-}
-
 static bool drop_start(const char **text, const char *start)
 {
 	size_t n = strlen(start);
@@ -159,148 +142,195 @@ void events_name(char out[32], const struct channel *ch)
 	snprintf(out, 32, "%.*s", n < 31 ? (int)n : 31, text);
 }
 
-/* Append a name that is not yet in the list. */
-static void list_add(char *list, size_t size, const char *name)
-{
-	size_t used = strlen(list), n = strlen(name);
+/* What happened in cells first..last. */
+struct item {
+	int first, last;
+	bool lasts; /* a line, not a diamond */
+	enum style style;
+	char text[CHANGE_TEXT];
+};
 
-	if (!n) /* a trace may have such a signal */
-		return;
-	for (const char *p = list; (p = strstr(p, name)) != NULL; p++)
-		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ','))
-			return;
-	if (used + 2 + n < size)
-		snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
+struct items {
+	int n;
+	struct item list[ITEMS_MAX];
+};
+
+/* The newest are kept. */
+static struct item *add_item(struct items *l, int first, int last, enum style style)
+{
+	if (l->n == ITEMS_MAX)
+		memmove(l->list, l->list + 1, (size_t)--l->n * sizeof(*l->list));
+	l->list[l->n] = (struct item) {first, last, false, style, ""};
+	return &l->list[l->n++];
 }
 
-static void read_throttled(struct ui *u, const struct ui_scene *s)
+/* How long a channel was above 0 in columns first..last. */
+static int64_t above_ns(const struct ui_scene *s, size_t channel, const struct chart_axis *axis, int first, int last)
 {
-	if (!rows_due(u, &u->throttled_tick))
-		return;
-	u->throttled[0] = u->noticed[0] = 0;
-	for (size_t i = 0; i < u->about->n_channels; i++) {
-		const struct channel *ch = &u->about->channels[i];
-		char name[32];
-		double v;
+	enum { AT_ONCE = 256 };
+	int zoom = axis->zoom - PARTS_ZOOM < ZOOM_MIN ? ZOOM_MIN : axis->zoom - PARTS_ZOOM;
+	int64_t at = (axis->first + first) << (axis->zoom - zoom), end = (axis->first + last + 1) << (axis->zoom - zoom);
+	int64_t n = 0, held = 0;
+	struct bin bins[AT_ONCE];
 
-		if (notices(ch) && rows_value(u, s, i, 0) > 0)
-			list_add(u->noticed, sizeof(u->noticed), ch->label);
-		if (!throttles(ch))
+	for (; at < end; at += AT_ONCE) {
+		int64_t k = end - at < AT_ONCE ? end - at : AT_ONCE;
+
+		s->timeline->ops->columns(s->timeline, channel, zoom, at, (size_t)k, bins);
+		/* Between two readings of a slow channel the last one holds. */
+		for (int64_t i = 0; i < k; i++) {
+			if (bins[i].n)
+				held = bins[i].max > 0;
+			n += held;
+		}
+	}
+	return n << zoom;
+}
+
+static void add_throttling(struct ui *u, const struct ui_scene *s, size_t channel, struct items *l)
+{
+	const struct channel *ch = &u->about->channels[channel];
+	int per = u->vp.per_cell;
+	char name[32], took[QUANTITY_TEXT];
+
+	events_name(name, ch);
+	if (!strcmp(name, "gpu") || !strcmp(name, "cpu"))
+		for (char *p = name; *p; p++)
+			*p = (char)(*p - 'a' + 'A');
+	for (int i = 0, end; i < u->axis.n; i = end + 1) {
+		struct item *item;
+
+		for (end = i; end < u->axis.n && u->level[end]; end++)
+			;
+		if (end == i)
 			continue;
-		v = rows_value(u, s, i, 0);
-		if (ch->kind == CHANNEL_THROTTLE_COUNT)
-			v -= rows_value(u, s, i, RISE_NS);
-		if (!(v > 0))
-			continue;
-		events_name(name, ch);
-		list_add(u->throttled, sizeof(u->throttled), name);
+		item = add_item(l, i / per, (end - 1) / per, STYLE_ALERT);
+		item->lasts = true;
+		quantity_time(took, above_ns(s, channel, &u->axis, i, end - 1), NS_PER_S / 10);
+		/* TRANSLATORS: "GPU throttled 3.6 s" */
+		snprintf(item->text, sizeof(item->text), _("%s throttled %s"), name, took);
 	}
 }
 
-static void draw_text(struct ui *u, struct canvas *c, int y)
+/* One text for all rises in view, at the last of them. */
+static void add_rises(struct ui *u, const struct ui_scene *s, size_t channel, struct items *l)
 {
-	int x = u->at.name.x, w = u->at.chart.x - 1 - x;
-	char text[256];
+	int64_t from = u->axis.first << u->axis.zoom, to = (u->axis.first + u->axis.n) << u->axis.zoom;
+	double before = s->timeline->ops->value(s->timeline, channel, from - 1, NULL);
+	double after = s->timeline->ops->value(s->timeline, channel, to - 1, NULL);
+	struct item *item = NULL;
+	char name[32];
 
-	if (!u->throttled[0] && u->noticed[0]) {
-		screen_cut(u, c, x, y, w, STYLE_TEXT, u->noticed);
-		return;
-	}
-	if (!u->throttled[0]) {
-		canvas_text(c, x, y, u->at.name.w, STYLE_DIM, _("events"));
-		return;
-	}
-	/* TRANSLATORS: then a list such as "cpu, gpu" that are slowed down. */
-	snprintf(text, sizeof(text), _("throttled: %s"), u->throttled);
-	screen_cut(u, c, x, y, w, STYLE_WARN, text);
-}
-
-/* A letter in each cell that has what find() looks for. */
-static void draw_cells(struct ui *u, const struct ui_scene *s, struct canvas *c, int y,
-		       void (*find)(struct ui *, const struct ui_scene *, const struct chart_axis *,
-				    unsigned char *),
-		       enum style style, wchar_t letter)
-{
-	find(u, s, &u->axis, u->level);
 	for (int i = 0; i < u->axis.n; i++)
-		if (u->level[i])
-			canvas_put(c, u->at.chart.x + i / u->vp.per_cell, y, style, letter);
-}
-
-/* Of those that came together the power mode, which has brought the others along. */
-static void draw_change(struct ui *u, struct canvas *c, int y, const struct change *list, size_t n)
-{
-	int64_t head_ns = u->vp.follow ? u->extent.last_ns : u->vp.head_ns;
-	const struct change *said = NULL;
-	unsigned long more = 0;
-	char text[CHANGE_TEXT + 48];
-	int w, at;
-
-	for (size_t i = 0; i < n; i++) {
-		if (list[i].t_ns > head_ns || head_ns - list[i].t_ns >= SAID_NS)
-			continue;
-		more += said != NULL;
-		if (!said || strcmp(said->what, "mode") != 0 || !strcmp(list[i].what, "mode"))
-			said = &list[i];
-	}
-	at = said ? viewport_cell(&u->vp, said->t_ns) : -1;
-	if (at < 0)
+		if (u->level[i] && (!item || item->first != i / u->vp.per_cell))
+			item = add_item(l, i / u->vp.per_cell, i / u->vp.per_cell, STYLE_ALERT);
+	if (!item)
 		return;
-	change_text(text, said);
-	if (more) {
-		size_t used = strlen(text);
-
-		/* TRANSLATORS: behind a change, such as "mode: 15W -> 30W". */
-		snprintf(text + used, sizeof(text) - used, P_(" and %lu more", " and %lu more", more), more);
-	}
-	w = text_width(text);
-	if (at + 2 + w <= u->at.chart.w)
-		at += 2;
+	events_name(name, &u->about->channels[channel]);
+	if (after - before > 1)
+		snprintf(item->text, sizeof(item->text), "%s x%.0f", name, after - before);
 	else
-		at = at - 1 - w > 0 ? at - 1 - w : 0;
-	screen_cut(u, c, u->at.chart.x + at, y, u->at.chart.w - at, said->to[0] ? STYLE_TEXT : STYLE_WARN, text);
+		snprintf(item->text, sizeof(item->text), "%s", name);
 }
 
-/* Returns how many there are in view. */
-static size_t draw_changes(struct ui *u, const struct ui_scene *s, struct canvas *c, int y, struct change *list)
+static void add_channels(struct ui *u, const struct ui_scene *s, struct items *l)
 {
-	int64_t from = u->axis.first * (INT64_C(1) << u->axis.zoom);
-	int64_t to = (u->axis.first + u->axis.n) * (INT64_C(1) << u->axis.zoom);
+	struct chart_summary sum;
+	int asked = 0;
+
+	for (size_t i = 0; i < u->about->n_channels && asked < THROTTLES_MAX; i++) {
+		const struct channel *ch = &u->about->channels[i];
+		struct item *item;
+
+		if (!throttles(ch) && !notices(ch))
+			continue;
+		asked++;
+		memset(u->level, 0, (size_t)u->axis.n);
+		chart_columns(s->timeline, i, &u->axis, u->bins, u->columns, &sum);
+		if (ch->kind == CHANNEL_THROTTLE_COUNT) {
+			find_rises(u, s, i, &u->axis, u->level);
+			add_rises(u, s, i, l);
+			continue;
+		}
+		find_above(u, &u->axis, u->level);
+		if (ch->kind == CHANNEL_THROTTLE) {
+			add_throttling(u, s, i, l);
+			continue;
+		}
+		for (int k = 0; k < u->axis.n; k++)
+			if (u->level[k] && (k == 0 || !u->level[k - 1])) {
+				item = add_item(l, k / u->vp.per_cell, k / u->vp.per_cell, STYLE_TEXT);
+				snprintf(item->text, sizeof(item->text), "%s", ch->label);
+			}
+	}
+}
+
+static void add_changes(struct ui *u, const struct ui_scene *s, struct items *l)
+{
+	int64_t from = u->axis.first << u->axis.zoom, to = (u->axis.first + u->axis.n) << u->axis.zoom;
+	struct change list[CHANGES_MAX];
 	size_t n;
 
 	if (!s->timeline->ops->changes)
-		return 0;
+		return;
 	n = s->timeline->ops->changes(s->timeline, from, to, list, CHANGES_MAX);
 	for (size_t i = 0; i < n; i++) {
 		int cell = viewport_cell(&u->vp, list[i].t_ns);
 
 		if (cell >= 0)
-			canvas_put(c, u->at.chart.x + cell, y, list[i].to[0] ? STYLE_TEXT : STYLE_WARN, L'C');
+			change_text(add_item(l, cell, cell, list[i].to[0] ? STYLE_TEXT : STYLE_ALERT)->text, &list[i]);
 	}
-	return n;
+}
+
+static void add_gaps(struct ui *u, struct items *l)
+{
+	int64_t cell_ns = (int64_t)u->vp.per_cell << u->vp.zoom;
+
+	for (size_t i = 0; i < u->axis.n_gaps; i++) {
+		const struct gap *g = &u->gaps[i];
+		int first = viewport_cell(&u->vp, g->from_ns), last = viewport_cell(&u->vp, g->to_ns);
+		char took[QUANTITY_TEXT];
+		struct item *item;
+
+		if (first < 0 || !events_gap(g, cell_ns))
+			continue;
+		item = add_item(l, first, last < first ? first : last, g->cause == GAP_LOST ? STYLE_ALERT : STYLE_DIM);
+		item->lasts = true;
+		quantity_time(took, g->to_ns - g->from_ns, NS_PER_S / 1000);
+		snprintf(item->text, sizeof(item->text), g->cause == GAP_LOST ? _("lost %s") : _("not sampled %s"), took);
+	}
+}
+
+/* At the right or the left of the item, or not at all. */
+static void draw_words(struct ui *u, struct canvas *c, int y, const struct item *item)
+{
+	int w = text_width(item->text), x = u->at.chart.x, right = x + u->at.chart.w;
+	int after = x + item->last + 2, before = x + item->first - 1 - w;
+
+	if (after + w <= right && canvas_is_blank(c, after - 1, y, w + 2))
+		canvas_text(c, after, y, w, item->style, item->text);
+	else if (before >= x && canvas_is_blank(c, before - 1, y, w + 2))
+		canvas_text(c, before, y, w, item->style, item->text);
 }
 
 void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
-	int y = u->at.events.y;
-	int64_t cell_ns = (int64_t)u->vp.per_cell << u->vp.zoom;
-	struct change changes[CHANGES_MAX];
-	size_t n_changes;
+	int x = u->at.chart.x, y = u->at.events.y;
+	struct items l = {0};
 
 	if (!u->at.events.h)
 		return;
-	read_throttled(u, s);
-	draw_text(u, c, y);
-	n_changes = draw_changes(u, s, c, y, changes);
-	draw_cells(u, s, c, y, events_noticed, STYLE_TEXT, L'n');
-	draw_cells(u, s, c, y, events_throttled, STYLE_WARN, L'T');
-	for (size_t i = 0; i < u->axis.n_gaps; i++) {
-		int cell = viewport_cell(&u->vp, u->gaps[i].from_ns);
-
-		if (cell >= 0 && events_gap(&u->gaps[i], cell_ns))
-			canvas_put(c, u->at.chart.x + cell, y,
-				   u->gaps[i].cause == GAP_LOST ? STYLE_ALERT : STYLE_WARN, L'!');
-	}
+	canvas_text(c, u->at.name.x, y, u->at.name.w, STYLE_DIM, _("events"));
+	add_gaps(u, &l);
+	add_changes(u, s, &l);
+	add_channels(u, s, &l);
+	for (int i = 0; i < l.n; i++)
+		for (int cell = l.list[i].first; cell <= l.list[i].last; cell++)
+			canvas_put(c, x + cell, y, l.list[i].style,
+				   l.list[i].lasts ? screen_glyph(u, 0x2501, '=') : screen_glyph(u, 0x25C6, '*'));
+	for (int alert = 1; alert >= 0; alert--)
+		for (int i = l.n - 1; i >= 0; i--)
+			if (l.list[i].text[0] && (l.list[i].style == STYLE_ALERT) == (alert > 0))
+				draw_words(u, c, y, &l.list[i]);
 	axis_lines(u, c, y, 1);
-	draw_change(u, c, y, changes, n_changes);
 }

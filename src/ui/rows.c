@@ -144,9 +144,7 @@ int rows_build(struct ui *u, const struct session *about)
 	u->scroll = 0;
 	u->chosen = -1;
 	u->about_chosen = false;
-	u->throttled_tick = INT64_MIN;
 	u->counted.tick = INT64_MIN;
-	u->throttled[0] = 0;
 	u->overall.w = 0;
 	u->strip.kept = false;
 	u->second.rows = NULL; /* none of these is matched yet */

@@ -250,9 +250,6 @@ struct ui {
 	size_t n_marks;
 	char alarm[192];
 	bool events;            /* there may be something to tell below the charts */
-	int64_t throttled_tick; /* when the next was read */
-	char throttled[160];    /* what is throttled at the playhead; "": nothing */
-	char noticed[96];       /* the same of notices */
 	struct {
 		bool kept; /* dots are those of the strip */
 		int channel, zoom, n;
