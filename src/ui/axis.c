@@ -23,11 +23,12 @@ void axis_prepare(struct ui *u, const struct ui_scene *s)
 	int cells = 0;
 
 	u->axis.zoom = v->zoom;
+	u->axis.merge = v->merge;
 	u->axis.first = viewport_first(v);
 	u->axis.n = v->columns;
 	u->axis.gaps = u->gaps;
-	from = u->axis.first * (INT64_C(1) << v->zoom);
-	to = (u->axis.first + u->axis.n) * (INT64_C(1) << v->zoom);
+	from = u->axis.first * viewport_column_ns(v);
+	to = (u->axis.first + u->axis.n) * viewport_column_ns(v);
 	u->axis.n_gaps = s->timeline->ops->gaps(s->timeline, from, to, u->gaps, GAPS_MAX);
 	u->n_marks = s->timeline->ops->marks(s->timeline, from, to, u->marks, MARKS_MAX);
 	memset(u->mark_at, 0, sizeof(u->mark_at));
@@ -136,7 +137,7 @@ static void draw_marks(struct ui *u, struct canvas *c)
 static void draw_times(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	struct viewport *v = &u->vp;
-	int64_t cell_ns = (int64_t)v->per_cell << v->zoom, step = round_step(LABEL_CELLS * cell_ns);
+	int64_t cell_ns = v->per_cell * viewport_column_ns(v), step = round_step(LABEL_CELLS * cell_ns);
 	int64_t origin = s->live ? viewport_cell_ns(v, u->at.chart.w - 1) : u->extent.first_ns;
 	int64_t right = viewport_cell_ns(v, u->at.chart.w - 1) - origin;
 	int64_t left = right - (int64_t)u->at.chart.w * cell_ns;
@@ -197,7 +198,7 @@ static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		} else {
 			x += canvas_text(c, x, y, right - x, STYLE_WARN, _("PAUSED")) + 1;
 		}
-		step = INT64_C(1) << (u->vp.zoom + 2);
+		step = 4 * viewport_column_ns(&u->vp);
 		quantity_time(behind, u->vp.head_ns - u->extent.last_ns,
 			      step < NS_PER_S / 10 ? step : NS_PER_S / 10);
 		if (x + text_width(behind) <= right)

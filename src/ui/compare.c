@@ -131,7 +131,7 @@ void second_reset(struct ui *u, const struct ui_scene *s)
 bool second_act(struct ui *u, enum action a)
 {
 	const int64_t most = INT64_C(1) << 60;
-	int64_t column = INT64_C(1) << u->vp.zoom, to;
+	int64_t column = viewport_column_ns(&u->vp), to;
 
 	if (a != ACT_NUDGE_BACK && a != ACT_NUDGE)
 		return false;
@@ -149,15 +149,15 @@ bool second_act(struct ui *u, enum action a)
 /* The first of its columns that are drawn. */
 static int64_t first_column(const struct ui *u)
 {
-	int64_t half = INT64_C(1) << (u->vp.zoom - 1);
+	int64_t half = viewport_column_ns(&u->vp) / 2;
 
-	return viewport_first(&u->vp) - ((u->second.shift_ns + half) >> u->vp.zoom);
+	return viewport_first(&u->vp) - viewport_column(&u->vp, u->second.shift_ns + half);
 }
 
 void second_prepare(struct ui *u)
 {
 	struct second *b = &u->second;
-	int64_t from, to, step = INT64_C(1) << u->vp.zoom;
+	int64_t from, to, step = viewport_column_ns(&u->vp);
 
 	b->n_marks = b->n_gaps = 0;
 	if (!b->about)
@@ -210,6 +210,7 @@ void second_read(struct ui *u, struct row *row, double *min, double *max)
 	struct second *b = &u->second;
 	struct second_row *r = &row->second;
 	struct chart_axis axis = {.zoom = u->vp.zoom,
+				  .merge = u->vp.merge,
 				  .first = first_column(u),
 				  .n = u->vp.columns,
 				  .gaps = b->gaps,
@@ -282,7 +283,7 @@ void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	if (s->align)
 		x = put(c, x, y, right, STYLE_DIM, s->align->text);
 	if (b->nudge_ns) {
-		quantity_time(clock, b->nudge_ns, INT64_C(1) << u->vp.zoom);
+		quantity_time(clock, b->nudge_ns, viewport_column_ns(&u->vp));
 		snprintf(text, sizeof(text), _("moved by %s%s"), b->nudge_ns > 0 ? "+" : "", clock);
 		x = put(c, x, y, right, STYLE_TEXT, text);
 	}

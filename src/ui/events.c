@@ -16,7 +16,7 @@
 #define THROTTLES_MAX 64
 #define GAP_NS        (10 * NS_PER_MS) /* a tick that came late is no gap that one would look for */
 #define ITEMS_MAX     64
-#define PARTS_ZOOM    4 /* a cell is looked at in 16 parts for how long something took */
+#define PARTS_ZOOM    2 /* a column is looked at in finer parts for how long something took */
 
 static bool throttles(const struct channel *ch)
 {
@@ -59,7 +59,7 @@ bool events_wanted(const struct ui *u, const struct ui_scene *s)
 static void find_rises(struct ui *u, const struct ui_scene *s, size_t channel, const struct chart_axis *axis,
 		       unsigned char *out)
 {
-	int64_t from = axis->first * (INT64_C(1) << axis->zoom);
+	int64_t from = axis->first * chart_column_ns(axis);
 	double before = s->timeline->ops->value(s->timeline, channel, from - 1, NULL);
 
 	for (int i = 0; i < axis->n; i++) {
@@ -146,6 +146,7 @@ void events_name(char out[32], const struct channel *ch)
 struct item {
 	int first, last;
 	bool lasts; /* a line, not a diamond */
+	bool words; /* neither: it names diamonds between the two */
 	enum style style;
 	char text[CHANGE_TEXT];
 };
@@ -160,7 +161,7 @@ static struct item *add_item(struct items *l, int first, int last, enum style st
 {
 	if (l->n == ITEMS_MAX)
 		memmove(l->list, l->list + 1, (size_t)--l->n * sizeof(*l->list));
-	l->list[l->n] = (struct item) {first, last, false, style, ""};
+	l->list[l->n] = (struct item) {first, last, false, false, style, ""};
 	return &l->list[l->n++];
 }
 
@@ -169,7 +170,8 @@ static int64_t above_ns(const struct ui_scene *s, size_t channel, const struct c
 {
 	enum { AT_ONCE = 256 };
 	int zoom = axis->zoom - PARTS_ZOOM < ZOOM_MIN ? ZOOM_MIN : axis->zoom - PARTS_ZOOM;
-	int64_t at = (axis->first + first) << (axis->zoom - zoom), end = (axis->first + last + 1) << (axis->zoom - zoom);
+	int64_t each = (int64_t)axis->merge << (axis->zoom - zoom);
+	int64_t at = (axis->first + first) * each, end = (axis->first + last + 1) * each;
 	int64_t n = 0, held = 0;
 	struct bin bins[AT_ONCE];
 
@@ -215,17 +217,25 @@ static void add_throttling(struct ui *u, const struct ui_scene *s, size_t channe
 /* One text for all rises in view, at the last of them. */
 static void add_rises(struct ui *u, const struct ui_scene *s, size_t channel, struct items *l)
 {
-	int64_t from = u->axis.first << u->axis.zoom, to = (u->axis.first + u->axis.n) << u->axis.zoom;
+	int64_t from = u->axis.first * chart_column_ns(&u->axis), to = from + u->axis.n * chart_column_ns(&u->axis);
 	double before = s->timeline->ops->value(s->timeline, channel, from - 1, NULL);
 	double after = s->timeline->ops->value(s->timeline, channel, to - 1, NULL);
-	struct item *item = NULL;
+	int first = -1, last = -1;
+	struct item *item;
 	char name[32];
 
-	for (int i = 0; i < u->axis.n; i++)
-		if (u->level[i] && (!item || item->first != i / u->vp.per_cell))
-			item = add_item(l, i / u->vp.per_cell, i / u->vp.per_cell, STYLE_ALERT);
-	if (!item)
+	for (int i = 0; i < u->axis.n; i++) {
+		int cell = i / u->vp.per_cell;
+
+		if (!u->level[i] || cell == last)
+			continue;
+		last = add_item(l, cell, cell, STYLE_ALERT)->last;
+		first = first < 0 ? cell : first;
+	}
+	if (first < 0)
 		return;
+	item = add_item(l, first, last, STYLE_ALERT);
+	item->words = true;
 	events_name(name, &u->about->channels[channel]);
 	if (after - before > 1)
 		snprintf(item->text, sizeof(item->text), "%s x%.0f", name, after - before);
@@ -267,7 +277,7 @@ static void add_channels(struct ui *u, const struct ui_scene *s, struct items *l
 
 static void add_changes(struct ui *u, const struct ui_scene *s, struct items *l)
 {
-	int64_t from = u->axis.first << u->axis.zoom, to = (u->axis.first + u->axis.n) << u->axis.zoom;
+	int64_t from = u->axis.first * chart_column_ns(&u->axis), to = from + u->axis.n * chart_column_ns(&u->axis);
 	struct change list[CHANGES_MAX];
 	size_t n;
 
@@ -284,7 +294,7 @@ static void add_changes(struct ui *u, const struct ui_scene *s, struct items *l)
 
 static void add_gaps(struct ui *u, struct items *l)
 {
-	int64_t cell_ns = (int64_t)u->vp.per_cell << u->vp.zoom;
+	int64_t cell_ns = u->vp.per_cell * viewport_column_ns(&u->vp);
 
 	for (size_t i = 0; i < u->axis.n_gaps; i++) {
 		const struct gap *g = &u->gaps[i];
@@ -325,7 +335,7 @@ void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	add_changes(u, s, &l);
 	add_channels(u, s, &l);
 	for (int i = 0; i < l.n; i++)
-		for (int cell = l.list[i].first; cell <= l.list[i].last; cell++)
+		for (int cell = l.list[i].first; !l.list[i].words && cell <= l.list[i].last; cell++)
 			canvas_put(c, x + cell, y, l.list[i].style,
 				   l.list[i].lasts ? screen_glyph(u, 0x2501, '=') : screen_glyph(u, 0x25C6, '*'));
 	for (int alert = 1; alert >= 0; alert--)

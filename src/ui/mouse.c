@@ -50,7 +50,7 @@ static void click_chart(struct ui *u, const struct ui_scene *s, const struct eve
 /* On the axis: to the mark whose number or label is there, or whose line is a cell away. */
 static bool click_mark(struct ui *u, const struct ui_scene *s, int x)
 {
-	int64_t from_ns = viewport_first(&u->vp) * (INT64_C(1) << u->vp.zoom);
+	int64_t from_ns = viewport_first(&u->vp) * viewport_column_ns(&u->vp);
 	const struct mark *best = NULL;
 	size_t n;
 

@@ -186,7 +186,7 @@ static void draw_dots(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 {
 	for (int i = 0; i < g->n && i < w; i++) {
 		double v = rows_calm(u, s, g->core[i]);
-		struct spark_column col = {v, v, v, !isnan(v), false};
+		struct spark_column col = {v, v, v, 1, !isnan(v), false};
 		struct spark_look look = {.charset = u->charset == CHARSET_ASCII ? CHARSET_ASCII : CHARSET_BLOCKS,
 					  .hue = HUE_CPU,
 					  .lo = 0,

@@ -263,7 +263,7 @@ struct ui {
 	} overall;                        /* 1: a cell of the strip in which something was throttled */
 	bool lines;                       /* marks are few enough to draw through the charts */
 	unsigned char mark_at[CELLS_MAX]; /* 1: a mark's line */
-	struct bin bins[COLUMNS_MAX + 16];
+	struct bin bins[CHART_BINS(COLUMNS_MAX)];
 	struct spark_column columns[COLUMNS_MAX], dots[COLUMNS_MAX];
 	unsigned char level[COLUMNS_MAX]; /* enum alarm, of columns */
 };

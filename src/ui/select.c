@@ -103,7 +103,7 @@ bool select_act(struct ui *u, const struct ui_scene *s, enum action a)
 /* Its cells on the screen, clipped; false: it is not in view. */
 static bool cells(const struct ui *u, int *first, int *last)
 {
-	int64_t from, to, left = viewport_first(&u->vp) * (INT64_C(1) << u->vp.zoom);
+	int64_t from, to, left = viewport_first(&u->vp) * viewport_column_ns(&u->vp);
 
 	if (!select_get(u, &from, &to) || to <= left || from > viewport_cell_ns(&u->vp, u->at.chart.w - 1))
 		return false;

@@ -7,6 +7,7 @@
 /* One column of a chart, in the channel's unit. */
 struct spark_column {
 	double min, mean, max;
+	int n;      /* of parts that the mean is of */
 	bool any;   /* false: nothing was measured; nothing is drawn */
 	bool notch; /* a short drop that the mean hides: see chart_notches() */
 };

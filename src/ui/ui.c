@@ -177,7 +177,7 @@ void screen_say(struct ui *u, enum style style, const char *fmt, ...)
 
 void screen_moment(const struct ui *u, const struct ui_scene *s, int64_t t_ns, char out[QUANTITY_TEXT])
 {
-	int64_t step = INT64_C(1) << u->vp.zoom, wall;
+	int64_t step = viewport_column_ns(&u->vp), wall;
 	char clock[QUANTITY_TEXT];
 	struct tm tm;
 	time_t t;
@@ -239,6 +239,7 @@ void ui_go_on(struct ui *u, const struct ui_scene *s, bool at_end, bool play)
 	v->speed = was.speed;
 	if (!was.fit) {
 		v->zoom = was.zoom;
+		v->merge = was.merge;
 		v->fit = false;
 	}
 	if (u->extent.any)
@@ -273,7 +274,7 @@ static bool is_young(const struct ui *u)
 
 int ui_frame_ms(const struct ui *u, const struct ui_scene *s)
 {
-	int64_t column_ms = (INT64_C(1) << u->vp.zoom) / NS_PER_MS;
+	int64_t column_ms = viewport_column_ns(&u->vp) / NS_PER_MS;
 
 	if (u->search.going || phases_busy(u))
 		return WORK_MS;

@@ -160,7 +160,7 @@ static void fetch(struct fake *f, size_t channel, int zoom, int64_t first, struc
 		  struct chart_summary *sum)
 {
 	struct chart_axis axis = {zoom, first, N, f->gaps, f->n_gaps};
-	struct bin *bins = calloc(chart_bins(N), sizeof(*bins));
+	struct bin *bins = calloc(CHART_BINS(N), sizeof(*bins));
 
 	chart_columns(&f->timeline, channel, &axis, bins, out, sum);
 	free(bins);
