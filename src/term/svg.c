@@ -83,13 +83,25 @@ static unsigned sides(wchar_t ch)
 	static const struct {
 		wchar_t ch;
 		unsigned sides;
-	} lines[] = {{0x2500, LEFT | RIGHT},	    {0x2501, LEFT | RIGHT}, {0x2502, UP | DOWN},
-		     {0x250a, UP | DOWN},	    {0x250c, RIGHT | DOWN}, {0x2510, LEFT | DOWN},
-		     {0x2514, UP | RIGHT},	    {0x2518, UP | LEFT},    {0x251c, UP | DOWN | RIGHT},
-		     {0x2524, UP | DOWN | LEFT},    {0x252c, LEFT | RIGHT | DOWN},
-		     {0x2534, LEFT | RIGHT | UP},   {0x253c, UP | DOWN | LEFT | RIGHT},
-		     {0x256d, RIGHT | DOWN},	    {0x256e, LEFT | DOWN},  {0x256f, UP | LEFT},
-		     {0x2570, UP | RIGHT},	    {0x2575, UP},	    {0x2577, DOWN}};
+	} lines[] = {{0x2500, LEFT | RIGHT},
+		     {0x2501, LEFT | RIGHT},
+		     {0x2502, UP | DOWN},
+		     {0x250a, UP | DOWN},
+		     {0x250c, RIGHT | DOWN},
+		     {0x2510, LEFT | DOWN},
+		     {0x2514, UP | RIGHT},
+		     {0x2518, UP | LEFT},
+		     {0x251c, UP | DOWN | RIGHT},
+		     {0x2524, UP | DOWN | LEFT},
+		     {0x252c, LEFT | RIGHT | DOWN},
+		     {0x2534, LEFT | RIGHT | UP},
+		     {0x253c, UP | DOWN | LEFT | RIGHT},
+		     {0x256d, RIGHT | DOWN},
+		     {0x256e, LEFT | DOWN},
+		     {0x256f, UP | LEFT},
+		     {0x2570, UP | RIGHT},
+		     {0x2575, UP},
+		     {0x2577, DOWN}};
 
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
 		if (lines[i].ch == ch)
@@ -105,8 +117,8 @@ static bool is_wide(wchar_t ch)
 
 static bool is_shape(wchar_t ch)
 {
-	return (ch > 0x2800 && ch < 0x2900) || (ch >= 0x2580 && ch <= 0x2590) || ch == 0x2508 || ch == 0x25a0 ||
-	       sides(ch);
+	return (ch > 0x2800 && ch < 0x2900) || (ch >= 0x2580 && ch <= 0x2590) || ch == 0x2508 ||
+	       ch == 0x25a0 || sides(ch);
 }
 
 /* w: of as many cells as it stands in. */
@@ -185,10 +197,10 @@ static void draw_shapes(const struct svg *s, int y)
 			if (p->style != style || !is_shape(p->ch[0]))
 				continue;
 			if (!any)
-				fprintf(s->out, "<path fill=\"#%06x\" d=\"",
-					(unsigned)look_of(s, p).fg);
+				fprintf(s->out, "<path fill=\"#%06x\" d=\"", (unsigned)look_of(s, p).fg);
 			any = true;
-			while (is_wide(p->ch[0]) && x + n < s->c->w && p[n].style == style && p[n].ch[0] == p->ch[0])
+			while (is_wide(p->ch[0]) && x + n < s->c->w && p[n].style == style &&
+			       p[n].ch[0] == p->ch[0])
 				n++;
 			put_shape(s, p->ch[0], MARGIN + x * CELL_W, MARGIN + y * CELL_H, n * CELL_W);
 			x += n - 1;
