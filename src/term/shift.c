@@ -9,12 +9,12 @@
 
 static bool same(const struct cell *a, const struct cell *b)
 {
-	return a->ch[0] == b->ch[0] && a->ch[1] == b->ch[1] && a->style == b->style;
+	return a->ch[0] == b->ch[0] && a->ch[1] == b->ch[1] && a->style == b->style && a->back == b->back;
 }
 
 static bool blank(const struct cell *c)
 {
-	return c->ch[0] == L' ' && c->style == STYLE_TEXT;
+	return c->ch[0] == L' ' && c->style == STYLE_TEXT && !c->back;
 }
 
 /* Half of a wide character must not be left alone. */
