@@ -16,6 +16,7 @@
 #define THROTTLES_MAX 64
 #define GAP_NS        (10 * NS_PER_MS) /* a tick that came late is no gap that one would look for */
 #define ITEMS_MAX     64
+#define NEAR_CELLS    6 /* words stand so near */
 #define PARTS_ZOOM    2 /* a column is looked at in finer parts for how long something took */
 
 static bool throttles(const struct channel *ch)
@@ -311,16 +312,19 @@ static void add_gaps(struct ui *u, struct items *l)
 	}
 }
 
-/* At the right or the left of the item, or not at all. */
+/* At the right or the left of the item, past what else is near, or not at all. */
 static void draw_words(struct ui *u, struct canvas *c, int y, const struct item *item)
 {
 	int w = text_width(item->text), x = u->at.chart.x, right = x + u->at.chart.w;
-	int after = x + item->last + 2, before = x + item->first - 1 - w;
 
-	if (after + w <= right && canvas_is_blank(c, after - 1, y, w + 2))
-		canvas_text(c, after, y, w, item->style, item->text);
-	else if (before >= x && canvas_is_blank(c, before - 1, y, w + 2))
-		canvas_text(c, before, y, w, item->style, item->text);
+	for (int away = 0; away < 2 * NEAR_CELLS; away++) {
+		int at = away < NEAR_CELLS ? x + item->last + 2 + away : x + item->first - 1 - w - (away - NEAR_CELLS);
+
+		if (at < x || at + w > right || !canvas_is_blank(c, at - 1, y, w + 2))
+			continue;
+		canvas_text(c, at, y, w, item->style, item->text);
+		return;
+	}
 }
 
 void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
@@ -331,6 +335,7 @@ void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	if (!u->at.events.h)
 		return;
 	canvas_text(c, u->at.name.x, y, u->at.name.w, STYLE_DIM, _("events"));
+	axis_lines(u, c, y, 1);
 	add_gaps(u, &l);
 	add_changes(u, s, &l);
 	add_channels(u, s, &l);
@@ -342,5 +347,4 @@ void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		for (int i = l.n - 1; i >= 0; i--)
 			if (l.list[i].text[0] && (l.list[i].style == STYLE_ALERT) == (alert > 0))
 				draw_words(u, c, y, &l.list[i]);
-	axis_lines(u, c, y, 1);
 }
