@@ -207,10 +207,6 @@ static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		snprintf(text, sizeof(text), P_("%llu row lost", "%llu rows lost", s->lost),
 			 (unsigned long long)s->lost);
 		canvas_text(c, x, y, right - x, STYLE_ALERT, text);
-	} else if (s->live && s->late) {
-		snprintf(text, sizeof(text), P_("%llu late tick", "%llu late ticks", s->late),
-			 (unsigned long long)s->late);
-		canvas_text(c, x, y, right - x, STYLE_WARN, text);
 	}
 	/* Over the differences that stand below the names. */
 	if (u->second.about && canvas_is_blank(c, u->at.name.x + u->at.name.w - 5 - 1, y, 5 + 2))
@@ -262,7 +258,8 @@ static void line_cell(struct ui *u, struct canvas *c, int x, int y, enum style s
 
 	if (p->ch[0] == 0x2588)
 		canvas_put_on(c, x, y, style, (enum style)p->style, glyph);
-	else if (u->charset != CHARSET_BLOCKS || p->ch[0] == L' ' || p->style < STYLE_SHADES)
+	else if (p->ch[0] == L' ' || p->style == STYLE_LIMIT ||
+		 (u->charset != CHARSET_BLOCKS && p->style >= STYLE_SHADES))
 		canvas_put(c, x, y, style, glyph);
 }
 

@@ -150,6 +150,7 @@ struct item {
 	bool words; /* neither: it names diamonds between the two */
 	enum style style;
 	char text[CHANGE_TEXT];
+	char brief[48]; /* the same where that has no room; "": nothing */
 };
 
 struct items {
@@ -162,7 +163,7 @@ static struct item *add_item(struct items *l, int first, int last, enum style st
 {
 	if (l->n == ITEMS_MAX)
 		memmove(l->list, l->list + 1, (size_t)--l->n * sizeof(*l->list));
-	l->list[l->n] = (struct item) {first, last, false, false, style, ""};
+	l->list[l->n] = (struct item) {.first = first, .last = last, .style = style};
 	return &l->list[l->n++];
 }
 
@@ -212,6 +213,7 @@ static void add_throttling(struct ui *u, const struct ui_scene *s, size_t channe
 		quantity_time(took, above_ns(s, channel, &u->axis, i, end - 1), NS_PER_S / 10);
 		/* TRANSLATORS: "GPU throttled 3.6 s" */
 		snprintf(item->text, sizeof(item->text), _("%s throttled %s"), name, took);
+		snprintf(item->brief, sizeof(item->brief), "%s", took);
 	}
 }
 
@@ -312,19 +314,20 @@ static void add_gaps(struct ui *u, struct items *l)
 	}
 }
 
-/* At the right or the left of the item, past what else is near, or not at all. */
-static void draw_words(struct ui *u, struct canvas *c, int y, const struct item *item)
+/* At the right or the left of the item, past what else is near; false: there is no room. */
+static bool draw_words(struct ui *u, struct canvas *c, int y, const struct item *item, const char *text)
 {
-	int w = text_width(item->text), x = u->at.chart.x, right = x + u->at.chart.w;
+	int w = text_width(text), x = u->at.chart.x, right = x + u->at.chart.w;
 
 	for (int away = 0; away < 2 * NEAR_CELLS; away++) {
 		int at = away < NEAR_CELLS ? x + item->last + 2 + away : x + item->first - 1 - w - (away - NEAR_CELLS);
 
 		if (at < x || at + w > right || !canvas_is_blank(c, at - 1, y, w + 2))
 			continue;
-		canvas_text(c, at, y, w, item->style, item->text);
-		return;
+		canvas_text(c, at, y, w, item->style, text);
+		return true;
 	}
+	return false;
 }
 
 void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
@@ -335,7 +338,6 @@ void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	if (!u->at.events.h)
 		return;
 	canvas_text(c, u->at.name.x, y, u->at.name.w, STYLE_DIM, _("events"));
-	axis_lines(u, c, y, 1);
 	add_gaps(u, &l);
 	add_changes(u, s, &l);
 	add_channels(u, s, &l);
@@ -345,6 +347,8 @@ void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 				   l.list[i].lasts ? screen_glyph(u, 0x2501, '=') : screen_glyph(u, 0x25C6, '*'));
 	for (int alert = 1; alert >= 0; alert--)
 		for (int i = l.n - 1; i >= 0; i--)
-			if (l.list[i].text[0] && (l.list[i].style == STYLE_ALERT) == (alert > 0))
-				draw_words(u, c, y, &l.list[i]);
+			if (l.list[i].text[0] && (l.list[i].style == STYLE_ALERT) == (alert > 0) &&
+			    !draw_words(u, c, y, &l.list[i], l.list[i].text) && l.list[i].brief[0])
+				draw_words(u, c, y, &l.list[i], l.list[i].brief);
+	axis_lines(u, c, y, 1);
 }

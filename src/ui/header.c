@@ -214,8 +214,7 @@ const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *sty
 			 s->hangs, (double)s->hangs_ns / (double)NS_PER_S);
 		return u->alarm;
 	}
-	*style = STYLE_DIM;
-	return screen_fact(u, "notice");
+	return "";
 }
 
 /* What space does just now. */

@@ -176,7 +176,7 @@ static void draw_core(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 	snprintf(text, sizeof(text), "%u", u->about->channels[core].index);
 	canvas_right(c, x, y, 2, STYLE_DIM, text);
 	meter_draw(c, u->charset, x + 3, y, w - 7, v / 100, HUE_CPU, ALARM_NONE);
-	quantity_text(text, UNIT_PERCENT, v, 3);
+	snprintf(text, sizeof(text), "%.0f", v);
 	canvas_right(c, x + w - 3, y, 3, isnan(v) ? STYLE_DIM : STYLE_STRONG, isnan(v) ? _("off") : text);
 }
 
@@ -235,7 +235,7 @@ static void draw_cores(struct ui *u, const struct ui_scene *s, struct canvas *c,
 			double v = rows_calm(u, s, one.core[0]);
 
 			draw_dots(u, s, c, at->x + label + 5 * k, y, 1, &one);
-			quantity_text(text, UNIT_PERCENT, v, 3);
+			snprintf(text, sizeof(text), "%.0f", v);
 			canvas_right(c, at->x + label + 5 * k + 1, y, 3, STYLE_STRONG, isnan(v) ? _("off") : text);
 		}
 	}
@@ -291,7 +291,7 @@ void now_panel_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, co
 	box = (struct rect) {x[1] + (boxes ? 2 : 0), y, x[2] - x[1] - (boxes ? 3 : 1), h};
 	n = memory_lines(u, s, lines, h < SLOTS ? h : SLOTS);
 	draw_lines(u, c, &box, lines, n, 7);
-	box = (struct rect) {x[2] + (boxes ? 2 : 0), y, at->x + at->w - x[2] - (boxes ? 3 : 0), h};
+	box = (struct rect) {x[2] + (boxes ? 2 : 0), y, at->x + at->w - x[2] - (boxes ? 4 : 0), h};
 	n = engine_lines(u, s, lines, boxes ? h - 1 : h);
 	draw_lines(u, c, &box, lines, n, boxes ? 6 : 5);
 	if (boxes) {

@@ -145,6 +145,7 @@ int rows_build(struct ui *u, const struct session *about)
 	u->chosen = -1;
 	u->about_chosen = false;
 	u->counted.tick = INT64_MIN;
+	u->limit_tick = INT64_MIN;
 	u->overall.w = 0;
 	u->strip.kept = false;
 	u->second.rows = NULL; /* none of these is matched yet */

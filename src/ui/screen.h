@@ -4,6 +4,7 @@
 
 #include "ui/chart.h"
 #include "ui/goto.h"
+#include "ui/limit.h"
 #include "ui/keys.h"
 #include "ui/layout.h"
 #include "ui/ui.h"
@@ -243,6 +244,8 @@ struct ui {
 
 	/* Of the frame. */
 	int64_t tick; /* changes when values may be read anew */
+	int64_t limit_tick; /* when the next was found */
+	struct limit limit;
 	int below;    /* rows that do not fit */
 	struct chart_axis axis;
 	struct gap gaps[GAPS_MAX];
@@ -375,6 +378,10 @@ const struct fact *present_facts(const struct present *p, const struct session *
 
 /* header.c: the lines above and below the body. */
 void header_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
+/* limit-line.c: the second line. */
+void limit_line_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
+
+/* What must not be overlooked; "": nothing. */
 const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *style);
 void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 

@@ -330,13 +330,10 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	struct layout_wish wish = {
 		.w = c->w, .h = c->h, .replay = !s->live && (!u->over || u->over == &view_setup)};
-	const char *alarm;
-	enum style style;
 	int64_t pace;
 
 	canvas_clear(c);
 	screen_look(u, s);
-	alarm = header_alarm(u, s, &style);
 	wish.second = s->with != NULL;
 	wish.events = (u->events || u->present.count) && !u->view->plain;
 	wish.compact = u->view->compact;
@@ -358,8 +355,7 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	look_present(u, s);
 
 	header_draw(u, s, c);
-	if (u->at.limit.h)
-		screen_cut(u, c, u->at.name.x, u->at.limit.y, c->w - 2 * u->at.name.x, style, alarm);
+	limit_line_draw(u, s, c);
 	if (u->extent.any) {
 		axis_prepare(u, s);
 		second_prepare(u);

@@ -97,7 +97,7 @@ static void read_power(struct ui *u, const struct ui_scene *s, struct row *row)
 		if (ch->kind != CHANNEL_RAIL_POWER || ch->missing[0] || i == row->channel)
 			continue;
 		short_name(name, ch->label);
-		if (used + strlen(name) + 8 < sizeof(text))
+		if ((int)(used + strlen(name) + 6) <= u->at.value.x + 9 - u->at.name.x)
 			snprintf(text + used, sizeof(text) - used, "%s%s %.1f", used ? " " : "", name,
 				 rows_value(u, s, i, 0) / 1e3);
 	}
