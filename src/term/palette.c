@@ -133,7 +133,7 @@ static int loss(int a, int b)
 	    db = bl - (b & 255), light = (2 * dr + 5 * dg + db) / 8;
 	bool faded = b % 0x010101 == 0 && abs(r - g) + abs(bl - g) > 24;
 
-	return light * light + ((dr - dg) * (dr - dg) + (db - dg) * (db - dg)) / 3 + 1500 * faded;
+	return light * light + ((dr - dg) * (dr - dg) + (db - dg) * (db - dg)) / 6 + 750 * faded;
 }
 
 static int nearest(int rgb)

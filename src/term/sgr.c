@@ -157,6 +157,20 @@ static char *look_write(const struct sgr *s, char *out, const struct look *from,
 	return out;
 }
 
+/* What of a look can be seen at p: of a blank only what is behind it, of a full block nothing of that. */
+static struct look visible(const struct look *want, const struct look *sent, const char *p, const char *end)
+{
+	struct look l = *want;
+
+	if (l.on & (1u << 4 | 1u << 7))
+		return l;
+	if (p < end && *p == ' ')
+		l.part[INK] = sent->part[INK];
+	else if (end - p >= 3 && !memcmp(p, "\342\226\210", 3))
+		l.part[BACK] = sent->part[BACK];
+	return l;
+}
+
 size_t sgr_bytes(const struct sgr *s, const char *in, size_t n, char *out)
 {
 	const char *p = in, *end = in + n, *next;
@@ -183,12 +197,14 @@ size_t sgr_bytes(const struct sgr *s, const char *in, size_t n, char *out)
 			continue;
 		}
 		if (set) {
-			to = look_write(s, to, known ? &sent : NULL, &want);
-			sent = want;
+			read = known ? visible(&want, &sent, p, end) : want;
+			to = look_write(s, to, known ? &sent : NULL, &read);
+			sent = read;
 			known = true;
-			set = false;
+			set = !same(sent.part[INK], want.part[INK]) ||
+			      !same(sent.part[BACK], want.part[BACK]);
 		}
-		for (next = next ? next : p + 1; p < next; p++)
+		for (next = next ? next : p + 1; p < next || (p < end && (*p & 0xc0) == 0x80); p++)
 			if (p < end)
 				*to++ = *p;
 	}

@@ -329,7 +329,7 @@ static size_t fullest_rail(const struct look *l, double *share, double *current,
 	*share = 0;
 	for (size_t i = 0; i < l->about->n_channels; i++) {
 		const struct channel *ch = channel_at(l, i);
-		double least = isnan(ch->warn) ? ch->crit : ch->warn, v;
+		double least = isnan(ch->crit) ? ch->warn : ch->crit, v;
 
 		if (!is_read(l, i, CHANNEL_RAIL_CURRENT) || !(least > 0))
 			continue;

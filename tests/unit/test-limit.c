@@ -199,6 +199,8 @@ static void test_power(void **state)
 	put(&m, CHANNEL_RAIL_CURRENT, 0, 1500);
 	judge(&m);
 	assert_int_equal(m.limit.kind, LIMIT_NONE);
+	channel(&m, CHANNEL_RAIL_CURRENT, 0)->crit = 1600; /* the warning before it is no limit */
+	channel(&m, CHANNEL_RAIL_CURRENT, 0)->warn = 1400;
 	put(&m, CHANNEL_RAIL_CURRENT, 0, 1620);
 	put(&m, CHANNEL_GPU_UTIL, 0, 99);
 	assert_limit(&m, LIMIT_POWER, "power",

@@ -35,8 +35,10 @@ static void play(const char *bytes, size_t n, const int rgb[256], char *out, siz
 			continue;
 		}
 		if (bytes[i] != '\033') {
+			bool blank = bytes[i] == ' ' && !(on & (1u << 4 | 1u << 7));
+
 			used += snprintf(out + used, size - (size_t)used, "%c{%x,%x,%x}", bytes[i++], on,
-					 (unsigned)colour[0], (unsigned)colour[1]);
+					 blank ? 0 : (unsigned)colour[0], (unsigned)colour[1]);
 			continue;
 		}
 		for (i += 2;; i++) {
@@ -147,6 +149,10 @@ static void test_only_what_differs(void **state)
 		"\033[1;2;38;5;20ma\033[22;2mb\033[m");
 	becomes(false, "\033[1;38;5;20ma\033[m\033[38;5;20mb\033[m", "\033[1;38;5;20ma\033[;38;5;20mb\033[m");
 	becomes(true, "\033[31mx\033[m\033[91;101mx\033[11my", "\033[31mx\033[91;101mx\033[11my");
+	/* of a blank and of a full block only what can be seen of it */
+	becomes(true, "\033[31;42ma\033[32;43m \033[31;42mb", "\033[31;42ma\033[43m \033[42mb");
+	becomes(true, "\033[31;42m.\033[32;43m\342\226\210\033[32;42m.", "\033[31;42m.\033[32m\342\226\210.");
+	becomes(true, "\033[31m.\033[7;32m ", "\033[31m.\033[7;32m ");
 	/* cut, unknown, and longer than any */
 	becomes(true, "ab\033[3", "ab\033[3");
 	becomes(true, "\033", "\033");
