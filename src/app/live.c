@@ -118,6 +118,7 @@ int live_open(struct live *l, const struct options *o, const struct history_boun
 	l->engine = engine_for(o, probes, e);
 	if (!l->engine)
 		goto failed;
+	engine_begin_in_past(l->engine);
 	l->history = history_new(e);
 	if (l->history && bound)
 		history_limit(l->history, bound);

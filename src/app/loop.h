@@ -39,13 +39,17 @@ struct top {
 	struct pending_open showing; /* the trace being opened */
 	struct procs *procs;         /* NULL until a view shows them */
 	char message[sizeof((struct err *)NULL)->text];
+	int64_t message_until_ns; /* 0: until the next key */
+	struct request held[8];   /* to be carried out once the board is open */
+	size_t n_held;
 	int signals;
 	int64_t drawn_ns;
 	int64_t repaint_ns; /* when to repaint after another program wrote to the terminal; 0: never */
 	bool redraw, quit;
 };
 
-/* Shows a message; "" removes it. A notify_fn: to is a struct top. */
+/* Shows a message until the next key, and one that warns of nothing for some seconds; "" removes it. A
+ * notify_fn: to is a struct top. */
 void top_say(void *to, enum style style, const char *text);
 /* Updates everything in the scene that changes with time. */
 void top_look(struct top *t);

@@ -115,15 +115,14 @@ void pending_open_part(struct top *t, int by, bool play)
 
 void pending_open_live(struct top *t)
 {
-	struct err e;
-
 	if (!t->source.trace)
 		return;
-	pending_open_cancel(t);
-	if (source_show_live(&t->source, &e) < 0) {
-		top_say(t, STYLE_ALERT, e.text);
+	if (!source_has_live(&t->source)) {
+		top_say(t, STYLE_TEXT, _("q quits, o opens another trace"));
 		return;
 	}
+	pending_open_cancel(t);
+	source_show_live(&t->source);
 	top_look(t);
 	ui_reset(t->ui, &t->scene);
 	t->redraw = true;

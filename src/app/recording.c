@@ -116,6 +116,7 @@ static void look(struct recording *r)
 static void fail(struct recording *r, enum style style, const char *why)
 {
 	snprintf(r->failed, sizeof r->failed, "%s", why);
+	r->saved[0] = '\0';
 	r->tell(r->to, style, r->failed);
 }
 
@@ -224,13 +225,15 @@ static void record_tell(struct recording *r)
 	text_bytes(size, sizeof size, s.written.bytes);
 	summary_line(&s, more, sizeof more);
 	snprintf(text, sizeof text,
-		 r->written.full ? P_("--max-size is reached: saved %.400s: %s, %s, %llu mark; %s",
-				      "--max-size is reached: saved %.400s: %s, %s, %llu marks; %s",
+		 r->written.full ? P_("--max-size is reached: saved %.400s, Enter opens it: %s, %s, %llu mark; %s",
+				      "--max-size is reached: saved %.400s, Enter opens it: %s, %s, %llu marks; %s",
 				      s.written.marks)
-				 : P_("saved %.400s: %s, %s, %llu mark; %s",
-				      "saved %.400s: %s, %s, %llu marks; %s", s.written.marks),
+				 : P_("saved %.400s, Enter opens it: %s, %s, %llu mark; %s",
+				      "saved %.400s, Enter opens it: %s, %s, %llu marks; %s", s.written.marks),
 		 name, elapsed, size, (unsigned long long)s.written.marks, more);
 	r->tell(r->to, STYLE_TEXT, text);
+	if (!log_writer_file(r->writer, 0, r->saved, sizeof r->saved, NULL))
+		r->saved[0] = '\0';
 	free(r->summary);
 	r->summary = NULL;
 	out = open_memstream(&r->summary, &unused);
@@ -353,6 +356,7 @@ void recording_scene(struct recording *r, struct ui_scene *s)
 	s->recording = r->writer && !r->ending;
 	s->completing = NULL;
 	s->record_error = NULL;
+	s->record_done = r->saved[0] ? r->saved : NULL;
 	if (!r->writer)
 		return;
 	look(r);

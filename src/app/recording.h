@@ -36,6 +36,7 @@ struct recording {
 	struct trouble trouble;
 	/* Why the last failed recording does not exist or is not complete; "": none has failed so far. */
 	char failed[sizeof((struct err *)NULL)->text];
+	char saved[512]; /* the last one, while a message offers to open it, or "" */
 	char *summary; /* of the last one, for after the screen; or NULL */
 };
 

@@ -135,15 +135,17 @@ static void toggle_recording(struct top *t)
 		recording_start(&t->recording, t->source.live.engine);
 }
 
-/* Executes requests that need a local source. */
+/* Executes requests that need a local source, once it is there. */
 static void carry_out_there(struct top *t, const struct request *r)
 {
-	if (!t->source.live.engine)
+	if (t->source.starting && t->n_held < sizeof t->held / sizeof t->held[0])
+		t->held[t->n_held++] = *r;
+	else if (!t->source.live.engine)
 		say_elsewhere(t);
 	else if (r->kind == REQUEST_MARK)
 		engine_mark(t->source.live.engine, r->t_ns, r->label);
 	else if (r->kind == REQUEST_KEEP)
-		source_keep_write(&t->source, r->t_ns, "w");
+		source_keep_write(&t->source, r->t_ns, *r->label ? r->label : "w");
 	else
 		toggle_recording(t);
 }

@@ -32,8 +32,9 @@ int ui_align(struct timeline *a, struct timeline *b, const char *how, struct ui_
 /* Everything that is drawn and is not the ui's own state; filled in anew by the
  * caller before each call. */
 struct ui_scene {
-	struct timeline *timeline;
+	struct timeline *timeline;	/* NULL: the board is still being opened */
 	bool live;		/* the timeline grows; false: a saved trace */
+	bool has_live;		/* REQUEST_LIVE leads somewhere */
 	int64_t now_ns;		/* CLOCK_MONOTONIC; drives play and pause */
 	int64_t wall_ns;	/* CLOCK_REALTIME at now_ns */
 	const char *trace_name;	/* replay: the file's name */
@@ -49,6 +50,7 @@ struct ui_scene {
 	int64_t record_since_ns;
 	uint64_t record_bytes, record_marks, record_lost;
 	const char *record_error;	/* NULL, or why it ended */
+	const char *record_done;	/* NULL, or the file to be opened by Enter now */
 
 	uint64_t late;		/* ticks skipped so far, fast tier */
 	uint64_t lost;
