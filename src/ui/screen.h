@@ -26,7 +26,7 @@ typedef void row_reader(struct ui *u, const struct ui_scene *s, struct row *row)
 typedef void row_drawer(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
 			const struct rect *at);
 
-#define NOTES_MAX 3
+#define NOTES_MAX 6
 
 /* A line of a view, and what must outlive a frame. */
 struct row {

@@ -10,57 +10,98 @@
 #include <math.h>
 #include <string.h>
 
+/* The next note; an empty text takes none. */
+static void tell(struct row *row, int *n, enum style style, const char *text)
+{
+	if (*text && *n < NOTES_MAX)
+		rows_note(row, (*n)++, style, "%s", text);
+}
+
+static void tell_value(struct ui *u, const struct ui_scene *s, struct row *row, int *n, int channel, const char *name)
+{
+	const struct channel *ch = channel < 0 ? NULL : &u->about->channels[channel];
+	double v = ch && !ch->missing[0] ? rows_calm(u, s, (size_t)channel) : NAN;
+	char number[QUANTITY_TEXT], text[64];
+
+	if (isnan(v))
+		return;
+	quantity_text(number, quantity_of(ch, v), v, 6);
+	snprintf(text, sizeof(text), "%.24s %s %s", name ? name : ch->label, number, quantity_unit(quantity_of(ch, v)));
+	tell(row, n, STYLE_DIM, text);
+}
+
+static void clear(struct row *row)
+{
+	for (int i = 0; i < NOTES_MAX; i++)
+		row->notes[i].text[0] = 0;
+}
+
+/* The first channel of a kind whose label names the GPU. */
+static int of_gpu(const struct session *about, enum channel_kind kind)
+{
+	for (size_t i = 0; i < about->n_channels; i++)
+		if (about->channels[i].kind == kind && strcasestr(about->channels[i].label, "gpu"))
+			return (int)i;
+	return -1;
+}
+
 /* The clock, and whether it is held below what the GPU could do. */
 static void read_gpu(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	int clock = rows_find(u->about, CHANNEL_GPU_FREQ, -1), cap = rows_named(u->about, "gpu.freq_max");
+	int clock = rows_find(u->about, CHANNEL_GPU_FREQ, -1), cap = rows_named(u->about, "gpu.freq_max"), n = 0;
 	double hz = clock < 0 ? NAN : rows_value(u, s, (size_t)clock, 0);
 	double most = clock < 0 ? NAN : u->about->channels[clock].hi;
 	double held = cap < 0 ? NAN : rows_value(u, s, (size_t)cap, 0);
 	bool low = most > 0 && held < 0.99 * most;
+	char text[64] = "";
 
-	if (isnan(hz))
-		rows_note(row, 0, STYLE_DIM, "%s", "");
-	else if (most > 0)
-		rows_note(row, 0, low ? STYLE_ALERT : STYLE_DIM, _("%.0f of %.0f MHz%s"), hz / 1e6, most / 1e6,
-			  low ? _(", held") : "");
-	else
-		rows_note(row, 0, STYLE_DIM, _("%.0f MHz"), hz / 1e6);
-	for (size_t i = 0; i < u->about->n_channels; i++) {
-		const struct channel *ch = &u->about->channels[i];
-
-		if (ch->kind != CHANNEL_RAIL_POWER || !strstr(ch->label, "GPU"))
-			continue;
-		rows_note(row, 1, STYLE_DIM, _("%s %.1f W"), ch->label, rows_value(u, s, i, 0) / 1e3);
-		return;
-	}
+	clear(row);
+	if (!isnan(hz) && most > 0)
+		snprintf(text, sizeof(text), _("%.0f of %.0f MHz%s"), hz / 1e6, most / 1e6, low ? _(", held") : "");
+	else if (!isnan(hz))
+		snprintf(text, sizeof(text), _("%.0f MHz"), hz / 1e6);
+	tell(row, &n, low ? STYLE_ALERT : STYLE_DIM, text);
+	tell_value(u, s, row, &n, of_gpu(u->about, CHANNEL_RAIL_POWER), NULL);
+	tell_value(u, s, row, &n, rows_gpu_memory(u->about), _("memory"));
+	tell_value(u, s, row, &n, of_gpu(u->about, CHANNEL_TEMPERATURE), _("temperature"));
 }
 
 static void read_cpu(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	double most = -1;
+	char text[64];
 	size_t at = 0;
+	int n = 0;
 
+	clear(row);
 	for (size_t i = 0; i < u->about->n_channels; i++) {
-		double v = u->about->channels[i].kind == CHANNEL_CORE_UTIL ? rows_value(u, s, i, 0) : NAN;
+		double v = u->about->channels[i].kind == CHANNEL_CORE_UTIL ? rows_calm(u, s, i) : NAN;
 
 		if (v > most) {
 			most = v;
 			at = i;
 		}
 	}
-	if (most >= 0)
-		rows_note(row, 0, STYLE_DIM, _("busiest %s %.0f %%"), u->about->channels[at].label, most);
+	if (most >= 0) {
+		snprintf(text, sizeof(text), _("busiest %s %.0f %%"), u->about->channels[at].label, most);
+		tell(row, &n, STYLE_DIM, text);
+	}
+	tell_value(u, s, row, &n, rows_named(u->about, "load.1"), NULL);
 }
 
 static void read_memory(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	int ram = rows_find(u->about, CHANNEL_RAM_USED, -1);
-	double v = ram < 0 ? NAN : rows_value(u, s, (size_t)ram, 0);
+	int ram = rows_find(u->about, CHANNEL_RAM_USED, -1), n = 0;
+	double v = ram < 0 ? NAN : rows_calm(u, s, (size_t)ram);
+	char text[64];
 
-	if (!isnan(v))
-		rows_note(row, 0, STYLE_DIM, _("RAM %.1f of %.1f GiB"), v / 1048576,
-			  u->about->channels[ram].hi / 1048576);
+	clear(row);
+	if (!isnan(v)) {
+		snprintf(text, sizeof(text), _("RAM %.1f of %.1f GiB"), v / 1048576,
+			 u->about->channels[ram].hi / 1048576);
+		tell(row, &n, STYLE_DIM, text);
+	}
+	tell_value(u, s, row, &n, rows_find(u->about, CHANNEL_EMC_RATE, -1), _("clock"));
 }
 
 /* A rail's name without what all of them have: "GPU_SOC" of "VDD_GPU_SOC". */
@@ -76,47 +117,61 @@ static void short_name(char out[12], const char *label)
 	snprintf(out, 12, "%.*s", (int)strcspn(label, "_"), label);
 }
 
-static void read_power(struct ui *u, const struct ui_scene *s, struct row *row)
+/* As many rails as fit into a note, the rest into the next. */
+static void tell_rails(struct ui *u, const struct ui_scene *s, struct row *row, int *n)
 {
-	char text[sizeof(row->notes[0].text)] = "", name[12];
-	uint64_t mark = 0;
-	int64_t from = energy_mark(u, s, &mark);
-	double joule;
+	int most = u->at.value.x + u->at.value.w - u->at.name.x;
+	char text[64] = "", one[32], name[12];
 
-	joule = energy_joule(u, s, row->channel, mark ? from : u->extent.first_ns, u->vp.head_ns);
-	if (isnan(joule))
-		rows_note(row, 0, STYLE_DIM, "%s", "");
-	else if (mark)
-		rows_note(row, 0, STYLE_DIM, _("%.0f J since mark %llu"), joule, (unsigned long long)mark);
-	else
-		rows_note(row, 0, STYLE_DIM, _("%.0f J since the start"), joule);
 	for (size_t i = 0; i < u->about->n_channels; i++) {
 		const struct channel *ch = &u->about->channels[i];
-		size_t used = strlen(text);
 
 		if (ch->kind != CHANNEL_RAIL_POWER || ch->missing[0] || i == row->channel)
 			continue;
 		short_name(name, ch->label);
-		if ((int)(used + strlen(name) + 6) <= u->at.value.x + 9 - u->at.name.x)
-			snprintf(text + used, sizeof(text) - used, "%s%s %.1f", used ? " " : "", name,
-				 rows_value(u, s, i, 0) / 1e3);
+		snprintf(one, sizeof(one), "%s %.1f", name, rows_calm(u, s, i) / 1e3);
+		if (*text && (int)(strlen(text) + 1 + strlen(one)) > most) {
+			tell(row, n, STYLE_DIM, text);
+			text[0] = 0;
+		}
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", *text ? " " : "", one);
 	}
-	rows_note(row, 1, STYLE_DIM, "%s", text);
+	tell(row, n, STYLE_DIM, text);
+}
+
+static void read_power(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	uint64_t mark = 0;
+	int64_t from = energy_mark(u, s, &mark);
+	double joule = energy_joule(u, s, row->channel, mark ? from : u->extent.first_ns, u->vp.head_ns);
+	char text[64] = "";
+	int n = 0;
+
+	clear(row);
+	if (!isnan(joule) && mark)
+		snprintf(text, sizeof(text), _("%.0f J since mark %llu"), joule, (unsigned long long)mark);
+	else if (!isnan(joule))
+		snprintf(text, sizeof(text), _("%.0f J since start"), joule);
+	tell(row, &n, STYLE_DIM, text);
+	tell_rails(u, s, row, &n);
 }
 
 static void read_heat(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	double left = row->limit - row->value;
+	char text[64];
+	int n = 0;
 
-	(void)u;
-	(void)s;
-	if (isnan(left))
-		return;
-	rows_note(row, 0,
-		  row->alarm == ALARM_CRIT   ? STYLE_ALERT
-		  : row->alarm == ALARM_WARN ? STYLE_WARN
-					     : STYLE_DIM,
-		  left >= 0 ? _("%s %.1f to throttle") : _("%s %.1f over its limit"), row->tag, fabs(left));
+	clear(row);
+	if (!isnan(left)) {
+		snprintf(text, sizeof(text), left >= 0 ? _("%.1f to throttle") : _("%.1f over the limit"), fabs(left));
+		tell(row, &n,
+		     row->alarm == ALARM_CRIT   ? STYLE_ALERT
+		     : row->alarm == ALARM_WARN ? STYLE_WARN
+						: STYLE_DIM,
+		     text);
+	}
+	tell_value(u, s, row, &n, rows_find(u->about, CHANNEL_FAN, -1), NULL);
 }
 
 static struct row *add(struct row_list *l, int channel, const char *name, int weight, row_reader *read)

@@ -17,7 +17,8 @@
 #define MERGE         4  /* after a zoom by the user; 5 to 7 between two of these fit a width better */
 #define ZOOM_LIVE     27 /* four of these are 0.54 s a column: a screen is a minute or two */
 #define ZOOM_LIVE_OUT 30 /* as far out as one gets while there is little history */
-#define LIVE_FIRST_NS (10 * NS_PER_S)
+#define LIVE_FIRST_NS (10 * NS_PER_S) /* a live screen begins with so much */
+#define LIVE_NS       (60 * NS_PER_S) /* and widens up to this */
 #define LAG_NS        (250 * NS_PER_MS)
 
 void viewport_reset(struct viewport *v, bool live)
@@ -55,17 +56,17 @@ static void fit_columns(struct viewport *v, int64_t from_ns, int64_t to_ns)
 	v->merge = MERGE;
 }
 
-/* While there is little, the screen is filled by it. */
+/* While there is little, the screen is filled by it.  By lengths alone: where columns
+ * begin would make the choice flutter. */
 static void widen(struct viewport *v, const struct extent *e)
 {
-	int64_t from = e->last_ns - e->first_ns > LIVE_FIRST_NS ? e->first_ns : e->last_ns - LIVE_FIRST_NS;
+	int64_t span = e->last_ns - e->first_ns;
 
-	fit_columns(v, from, e->last_ns);
-	if (v->zoom < ZOOM_LIVE)
-		return;
-	v->zoom = ZOOM_LIVE;
-	v->merge = MERGE;
-	v->widen = false;
+	span = span < LIVE_FIRST_NS ? LIVE_FIRST_NS : span > LIVE_NS ? LIVE_NS : span;
+	for (v->zoom = ZOOM_MIN; v->zoom < ZOOM_MAX; v->zoom++)
+		for (v->merge = MERGE; v->merge < 2 * MERGE; v->merge += v->per_cell)
+			if (sure_columns(v) * viewport_column_ns(v) >= span)
+				return;
 }
 
 static int64_t clamp_ns(int64_t t, const struct extent *e)

@@ -21,7 +21,7 @@ struct viewport {
 	bool live;
 	int zoom, merge; /* a column of a chart is `merge` (1..7) columns of the timeline at this zoom */
 	bool fit;    /* the zoom that shows everything, whatever the width and however it grows */
-	bool widen;  /* live: as long as what there is, up to the usual time */
+	bool widen;  /* live: as long as the history, up to a minute */
 	bool follow; /* live: the right edge is now */
 	bool playing, played_out; /* the latter: as somebody asks */
 	int speed;                         /* SPEED_SLOWEST .. SPEED_ALL; 0: as it was */
