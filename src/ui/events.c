@@ -66,7 +66,7 @@ static void find_rises(struct ui *u, const struct ui_scene *s, size_t channel, c
 	double before = s->timeline->ops->value(s->timeline, channel, from - 1, NULL);
 
 	for (int i = 0; i < axis->n; i++) {
-		const struct spark_column *col = &u->columns[i];
+		const struct spark_column *col = &u->frame.columns[i];
 
 		if (!col->any)
 			continue;
@@ -80,7 +80,7 @@ static void find_rises(struct ui *u, const struct ui_scene *s, size_t channel, c
 static void find_above(struct ui *u, const struct chart_axis *axis, unsigned char *out)
 {
 	for (int i = 0; i < axis->n; i++)
-		if (u->columns[i].any && u->columns[i].max > 0)
+		if (u->frame.columns[i].any && u->frame.columns[i].max > 0)
 			out[i] = 1;
 }
 
@@ -97,7 +97,7 @@ void events_throttled(struct ui *u, const struct ui_scene *s, const struct chart
 		if (!throttles(ch))
 			continue;
 		asked++;
-		chart_columns(s->timeline, k, axis, u->bins, u->columns, &sum);
+		chart_columns(s->timeline, k, axis, u->frame.bins, u->frame.columns, &sum);
 		if (ch->kind == CHANNEL_THROTTLE_COUNT)
 			find_rises(u, s, k, axis, out);
 		else
@@ -114,7 +114,7 @@ static void events_noticed(struct ui *u, const struct ui_scene *s, const struct 
 	for (size_t k = 0; k < u->about->n_channels; k++) {
 		if (!notices(&u->about->channels[k]))
 			continue;
-		chart_columns(s->timeline, k, axis, u->bins, u->columns, &sum);
+		chart_columns(s->timeline, k, axis, u->frame.bins, u->frame.columns, &sum);
 		find_above(u, axis, out);
 	}
 }
@@ -175,16 +175,16 @@ static void list_add(char *list, size_t size, const char *name)
 
 static void read_throttled(struct ui *u, const struct ui_scene *s)
 {
-	if (!rows_due(u, &u->throttled_tick))
+	if (!rows_due(u, &u->events.tick))
 		return;
-	u->throttled[0] = u->noticed[0] = 0;
+	u->events.throttled[0] = u->events.noticed[0] = 0;
 	for (size_t i = 0; i < u->about->n_channels; i++) {
 		const struct channel *ch = &u->about->channels[i];
 		char name[32];
 		double v;
 
 		if (notices(ch) && rows_value(u, s, i, 0) > 0)
-			list_add(u->noticed, sizeof(u->noticed), ch->label);
+			list_add(u->events.noticed, sizeof(u->events.noticed), ch->label);
 		if (!throttles(ch))
 			continue;
 		v = rows_value(u, s, i, 0);
@@ -193,7 +193,7 @@ static void read_throttled(struct ui *u, const struct ui_scene *s)
 		if (!(v > 0))
 			continue;
 		events_name(name, ch);
-		list_add(u->throttled, sizeof(u->throttled), name);
+		list_add(u->events.throttled, sizeof(u->events.throttled), name);
 	}
 }
 
@@ -202,16 +202,16 @@ static void draw_text(struct ui *u, struct canvas *c, int y)
 	int x = u->at.name.x, w = u->at.chart.x - 1 - x;
 	char text[256];
 
-	if (!u->throttled[0] && u->noticed[0]) {
-		screen_cut(u, c, x, y, w, STYLE_TEXT, u->noticed);
+	if (!u->events.throttled[0] && u->events.noticed[0]) {
+		screen_cut(u, c, x, y, w, STYLE_TEXT, u->events.noticed);
 		return;
 	}
-	if (!u->throttled[0]) {
+	if (!u->events.throttled[0]) {
 		canvas_text(c, x, y, u->at.name.w, STYLE_DIM, _("events"));
 		return;
 	}
 	/* TRANSLATORS: then a list such as "cpu, gpu" that are slowed down. */
-	snprintf(text, sizeof(text), _("throttled: %s"), u->throttled);
+	snprintf(text, sizeof(text), _("throttled: %s"), u->events.throttled);
 	screen_cut(u, c, x, y, w, STYLE_WARN, text);
 }
 
@@ -221,9 +221,9 @@ static void draw_cells(struct ui *u, const struct ui_scene *s, struct canvas *c,
 				    unsigned char *),
 		       enum style style, wchar_t letter)
 {
-	find(u, s, &u->axis, u->level);
-	for (int i = 0; i < u->axis.n; i++)
-		if (u->level[i])
+	find(u, s, &u->frame.axis, u->frame.level);
+	for (int i = 0; i < u->frame.axis.n; i++)
+		if (u->frame.level[i])
 			canvas_put(c, u->at.chart.x + i / u->vp.per_cell, y, style, letter);
 }
 
@@ -264,8 +264,8 @@ static void draw_change(struct ui *u, struct canvas *c, int y, const struct chan
 /* Returns how many there are in view. */
 static size_t draw_changes(struct ui *u, const struct ui_scene *s, struct canvas *c, int y, struct change *list)
 {
-	int64_t from = u->axis.first * (INT64_C(1) << u->axis.zoom);
-	int64_t to = (u->axis.first + u->axis.n) * (INT64_C(1) << u->axis.zoom);
+	int64_t from = u->frame.axis.first * (INT64_C(1) << u->frame.axis.zoom);
+	int64_t to = (u->frame.axis.first + u->frame.axis.n) * (INT64_C(1) << u->frame.axis.zoom);
 	size_t n;
 
 	if (!s->timeline->ops->changes)
@@ -294,12 +294,12 @@ void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	n_changes = draw_changes(u, s, c, y, changes);
 	draw_cells(u, s, c, y, events_noticed, STYLE_TEXT, L'n');
 	draw_cells(u, s, c, y, events_throttled, STYLE_WARN, L'T');
-	for (size_t i = 0; i < u->axis.n_gaps; i++) {
-		int cell = viewport_cell(&u->vp, u->gaps[i].from_ns);
+	for (size_t i = 0; i < u->frame.axis.n_gaps; i++) {
+		int cell = viewport_cell(&u->vp, u->frame.gaps[i].from_ns);
 
-		if (cell >= 0 && events_gap(&u->gaps[i], cell_ns))
+		if (cell >= 0 && events_gap(&u->frame.gaps[i], cell_ns))
 			canvas_put(c, u->at.chart.x + cell, y,
-				   u->gaps[i].cause == GAP_LOST ? STYLE_ALERT : STYLE_WARN, L'!');
+				   u->frame.gaps[i].cause == GAP_LOST ? STYLE_ALERT : STYLE_WARN, L'!');
 	}
 	axis_lines(u, c, y, 1);
 	draw_change(u, c, y, changes, n_changes);

@@ -108,13 +108,11 @@ int rows_named(const struct session *about, const char *name)
 
 int rows_build(struct ui *u, const struct session *about)
 {
-	struct row_list l = {.about = about, .present = &u->present};
+	struct row_list l = {.about = about, .ui = u};
 	unsigned char *height;
 
 	if (about && u->view->build)
 		u->view->build(&l);
-	if (about && u->view == &view_board)
-		second_add(u, &l);
 	if (about && !l.failed && arrange(u, &l) < 0)
 		l.failed = true;
 	height = calloc((size_t)l.n + 1, 1);
@@ -133,11 +131,10 @@ int rows_build(struct ui *u, const struct session *about)
 	u->scroll = 0;
 	u->chosen = -1;
 	u->about_chosen = false;
-	u->throttled_tick = INT64_MIN;
-	u->counted.tick = INT64_MIN;
-	u->throttled[0] = 0;
-	u->overall.w = 0;
-	u->strip.kept = false;
+	u->events.tick = INT64_MIN;
+	u->events.throttled[0] = 0;
+	u->minimap.throttled_w = 0;
+	u->minimap.kept = false;
 	u->second.rows = NULL; /* none of these is matched yet */
 	return 0;
 }
@@ -158,9 +155,9 @@ double rows_value(struct ui *u, const struct ui_scene *s, size_t channel, int64_
 
 bool rows_due(const struct ui *u, int64_t *tick)
 {
-	if (u->vp.follow && *tick == u->tick)
+	if (u->vp.follow && *tick == u->frame.tick)
 		return false;
-	*tick = u->tick;
+	*tick = u->frame.tick;
 	return true;
 }
 
@@ -212,9 +209,9 @@ static void read_beside(struct ui *u, const struct ui_scene *s, struct row *row)
 
 static void read_levels(struct ui *u, const struct channel *ch)
 {
-	for (int i = 0; i < u->axis.n; i++)
-		u->level[i] =
-			u->columns[i].any ? (unsigned char)rows_alarm(ch, u->columns[i].max) : ALARM_NONE;
+	for (int i = 0; i < u->frame.axis.n; i++)
+		u->frame.level[i] =
+			u->frame.columns[i].any ? (unsigned char)rows_alarm(ch, u->frame.columns[i].max) : ALARM_NONE;
 }
 
 void rows_cell(struct ui *u, struct row *row, int column, enum unit unit, double v, enum style style)
@@ -255,7 +252,7 @@ void rows_read(struct ui *u, const struct ui_scene *s, struct row *row)
 	const struct channel *ch = &u->about->channels[row->channel];
 	struct chart_summary sum, range;
 
-	chart_columns(s->timeline, row->channel, &u->axis, u->bins, u->columns, &sum);
+	chart_columns(s->timeline, row->channel, &u->frame.axis, u->frame.bins, u->frame.columns, &sum);
 	range = sum;
 	second_read(u, row, &range.min, &range.max);
 	scale_fit(&row->scale, ch, range.min, range.max);

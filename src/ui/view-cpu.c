@@ -124,6 +124,5 @@ const struct view view_cpu = {
 	.build = build,
 	.table = table,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

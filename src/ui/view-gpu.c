@@ -148,6 +148,5 @@ const struct view view_gpu = {
 	.build = build,
 	.table = table,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

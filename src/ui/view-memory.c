@@ -71,6 +71,5 @@ const struct view view_memory = {
 	.build = build,
 	.table = table,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

@@ -119,6 +119,5 @@ const struct view view_overview = {
 	.key = '1',
 	.build = build,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

@@ -7,6 +7,18 @@
 
 #include <math.h>
 
+extern const struct view view_power;
+
+/* Where energy is counted: in the selection, or since the last mark before the playhead,
+ * or since the start. */
+struct counted {
+	int64_t tick; /* when this was found */
+	int64_t from_ns, to_ns;
+	bool selected;
+	uint64_t mark; /* 0: since none */
+	double joule;  /* of all; NaN: not measured */
+};
+
 enum { VOLT, AMPERE, USED, LIMIT, FREE };
 static const struct table_column table[] = {
 	[VOLT] = {N_("V"), 5, 50},         [AMPERE] = {N_("A"), 4, 50},     [USED] = {"J", 5, 76},
@@ -22,7 +34,7 @@ static enum unit joule_unit(double j)
  * which no rail is above. */
 static const struct counted *counted(struct ui *u, const struct ui_scene *s)
 {
-	struct counted *k = &u->counted;
+	struct counted *k = ui_state(u, &view_power);
 	int total = rows_find(u->about, CHANNEL_POWER_TOTAL, -1);
 
 	if (!rows_due(u, &k->tick))
@@ -102,7 +114,7 @@ static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 
 	row->below[0][0] = row->below[1][0] = 0;
 	tell_limit(u, s, row);
-	if (u->screen_w < table[USED].from)
+	if (u->frame.w < table[USED].from)
 		tell_used(row->below[row->below[0][0] != 0], k, j);
 	else
 		rows_cell(u, row, USED, joule_unit(k->joule), j, STYLE_TEXT);
@@ -112,7 +124,7 @@ static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 static void read_second(struct ui *u, struct row *b)
 {
 	const struct second *o = &u->second;
-	const struct counted *k = &u->counted;
+	const struct counted *k = ui_state(u, &view_power);
 	double j = NAN;
 	struct span span;
 
@@ -181,6 +193,7 @@ static void build(struct row_list *l)
 	const struct session *about = l->about;
 	int total = rows_find(about, CHANNEL_POWER_TOTAL, -1);
 
+	((struct counted *)ui_state(l->ui, &view_power))->tick = INT64_MIN;
 	if (total >= 0)
 		rows_signal(l, (size_t)total, RANK_MAIN, false)->read = read_rail;
 	for (size_t i = 0; i < about->n_channels; i++)
@@ -204,10 +217,10 @@ const struct view view_power = {
 	.label = N_("Power"),
 	.key = '5',
 	.build = build,
+	.state = sizeof(struct counted),
 	.table = table,
 	.title = title,
 	.second = read_second,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

@@ -117,6 +117,5 @@ const struct view view_thermal = {
 	.build = build,
 	.table = table,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };
