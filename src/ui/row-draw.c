@@ -265,12 +265,12 @@ static void read_missing(struct ui *u, struct row *row)
 static void draw_spark(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
 		       int h)
 {
-	struct spark_look look = {.charset = u->charset, .level = u->level, .limit = row->limit};
+	struct spark_look look = {.charset = u->charset, .level = u->frame.level, .limit = row->limit};
 
 	look.lo = row->scale.lo;
 	look.hi = row->scale.hi;
 	look.hue = (enum hue)ch->family;
-	spark_draw(c, u->at.chart.x, y, u->at.chart.w, h, &look, u->columns);
+	spark_draw(c, u->at.chart.x, y, u->at.chart.w, h, &look, u->frame.columns);
 	axis_lines(u, c, y, h);
 }
 

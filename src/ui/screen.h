@@ -4,14 +4,15 @@
 
 #include "ui/chart.h"
 #include "ui/goto.h"
-#include "ui/limit.h"
-#include "ui/keys.h"
 #include "ui/layout.h"
+#include "ui/limit.h"
+#include "ui/modal.h"
 #include "ui/ui.h"
 #include "model/condition.h"
 #include "ui/quantity.h"
 #include "ui/compare.h"
 #include "ui/range-stats.h"
+#include "ui/view.h"
 #include "ui/viewport.h"
 
 enum row_kind {
@@ -96,57 +97,17 @@ struct present {
 /* The rows of a view while they are made. */
 struct row_list {
 	const struct session *about;
-	const struct present *present; /* at the playhead */
+	struct ui *ui;
 	struct row *rows;
 	int n, room;
 	bool failed; /* out of memory */
 };
-
-/* One way to look; each is one file that ends in one of these. */
-struct view {
-	const char *name;  /* for --view */
-	const char *label; /* on its tab, to be translated; NULL: it has none */
-	uint32_t key;      /* '1'..'9', of its tab */
-	unsigned when;     /* WHEN_... of its keys; 0: as the charts have it */
-	unsigned keys;     /* WHEN_... of keys that it has besides those, and before them */
-	bool plain;        /* no charts: neither time above it nor events below */
-	/* NULL, or makes the rows that charts_draw() and its kin show; anew for each session. */
-	void (*build)(struct row_list *l);
-	bool compact; /* rows of one line, with their statistics beside them */
-	/* NULL, or the lines of the panel below the charts that this view wants on such a screen. */
-	int (*panel)(const struct ui *u, int w, int h);
-	void (*panel_draw)(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct rect *at);
-	void (*draw)(struct ui *u, const struct ui_scene *s, struct canvas *c);
-	/* True: the action was its own. */
-	bool (*act)(struct ui *u, const struct ui_scene *s, enum action a, struct request *r);
-	int (*length)(const struct ui *u, const struct ui_scene *s); /* lines, for scrolling */
-	/* NULL, or a press of the button in the body; true: it was on something. */
-	bool (*click)(struct ui *u, const struct ui_scene *s, int x, int y, struct request *r);
-};
-/* views.c has the list, in which the order is that of the tabs. */
-extern const struct view view_epochs, view_processes;
-extern const struct view view_overview, view_signals, view_gpu, view_cpu, view_memory, view_power, view_thermal, view_board;
-extern const struct view view_help, view_files, view_setup;
-/* A click on the panel of the set-up; false: beside it. */
-bool setup_click(struct ui *u, const struct ui_scene *s, const struct event *ev, int screen_w, struct request *r);
-
-enum prompt_kind { PROMPT_NONE, PROMPT_GOTO, PROMPT_SEARCH };
 
 /* A stretch of time that somebody has chosen. */
 struct selection {
 	bool on;
 	bool open; /* its second end is where the playhead is */
 	int64_t a_ns, b_ns;
-};
-
-/* Where view_power counts energy: in the selection, or since the last mark before the
- * playhead, or since the start. */
-struct counted {
-	int64_t tick; /* when this was found */
-	int64_t from_ns, to_ns;
-	bool selected;
-	uint64_t mark; /* 0: since none */
-	double joule;  /* of all; NaN: not measured */
 };
 
 /* Where a condition begins to hold. */
@@ -158,30 +119,60 @@ struct search {
 	struct condition_search run;
 };
 
-/* A line of the list of processes.  A newer list can be there before it is drawn:
- * what a key or a click means is found by the process, not by its place. */
-struct proc_line {
-	size_t at; /* in the list of procs.serial */
-	int pid;
-	uint64_t start;
-	unsigned char depth;
-};
-#define PROC_DEPTH_MAX 12
-enum proc_sort { PROC_BY_GPU, PROC_BY_CPU, PROC_BY_MEMORY, PROC_BY_PID };
-
+/* Something that a press of the button is for. */
 struct hit {
 	int x, y, w;
-	enum action action;
+	key_handler *handler;
+	int arg;
+};
+#define HITS_MAX 40
+
+/* What one picture needs, and what the next press of the button is understood by. */
+struct frame {
+	int w;        /* of the screen */
+	int64_t tick; /* changes when values may be read anew */
+	int below;    /* rows that do not fit */
+	bool more;    /* the view has work for ui_advance() */
+	char alarm[192];
+	struct hit hits[HITS_MAX];
+	int n_hits;
+	struct chart_axis axis;
+	struct gap gaps[GAPS_MAX];
+	struct mark marks[MARKS_MAX];
+	size_t n_marks;
+	bool mark_lines;                  /* marks are few enough to draw through the charts */
+	unsigned char mark_at[CELLS_MAX]; /* 1: a mark's line */
+	/* Of the row that was read last: */
+	struct bin bins[CHART_BINS(COLUMNS_MAX)];
+	struct spark_column columns[COLUMNS_MAX];
+	unsigned char level[COLUMNS_MAX]; /* enum alarm, of columns */
+};
+
+/* The button was pressed in the charts, where a cell begins and ends. */
+struct drag {
+	bool on;
+	int64_t from_ns, to_ns;
+};
+
+/* Of minimap.c: a trace does not change, so this is kept from one picture to the next. */
+struct minimap {
+	bool kept; /* dots and scale are those of the members that follow */
+	int channel, zoom, n;
+	int64_t first, last_ns;
+	struct scale scale;
+	struct spark_column dots[COLUMNS_MAX];
+	int64_t throttled_last_ns;
+	int throttled_w;
+	unsigned char throttled[CELLS_MAX]; /* 1: a cell in which something was throttled */
 };
 
 struct ui {
 	enum charset charset;
 	struct settings settings;
-	uint64_t history_bytes; /* what the history was made with */
-	int64_t history_ns;
-	int frame_ms; /* 0: by itself */
+	int frame_ms;            /* 0: by itself */
 	const struct view *view; /* the charts that one comes back to */
 	const struct view *over; /* NULL, or what covers them */
+	void **state;            /* of each view, see ui_state() */
 	struct viewport vp;
 	struct extent extent;
 	struct layout at; /* as last drawn */
@@ -194,93 +185,28 @@ struct ui {
 	int n_rows;
 	struct spot *places; /* in the order of the screen, with those that are hidden */
 	int n_places;
-	bool solo; /* the chosen row has the whole screen */
-
-	char file_chosen[512]; /* its path; "": nobody has chosen one, it is the first */
-	uint64_t files_serial; /* of the list in which it is at file_at */
-	int scroll, over_scroll, file_at, setup_at, screen_w;
+	int scroll, over_scroll;
 	int chosen;        /* the row that Up and Down have chosen, or -1 */
 	bool bring;        /* scroll until it is to be seen */
-	bool about_chosen; /* what there is to know about it is shown */
-	int over_lines;    /* of the help page, as last drawn */
+	bool solo;         /* it has the whole screen */
+	bool about_chosen; /* its details are shown */
 
-	enum prompt_kind prompting;
-	char prompt[CONDITION_TEXT];
-	char prompt_wrong[256]; /* why what was typed is of no use; "": nothing is wrong */
-
+	struct modals modals;
+	struct prompt_line line;
 	char said[320]; /* in answer to the last key; "": nothing */
 	enum style said_style;
 
 	struct selection selection;
-	struct counted counted;
-	bool dragging; /* the button was pressed in the charts, where a cell begins and ends: */
-	int64_t drag_ns, drag_end_ns;
+	struct drag drag;
 	struct search search;
-	struct phases *phases; /* of view_epochs, see phases.h; NULL until it is shown */
 	struct second second;
 	struct present present;
-
-	bool copying; /* asks as what */
-	bool labelling; /* a mark at label_ns waits for its label */
-	int64_t label_ns;
-	char label[64];
-
-	struct {
-		enum proc_sort sort;
-		bool tree, filtering;
-		bool asking; /* whether the chosen one is to end */
-		bool asked;  /* and that is in the last picture */
-		bool again; /* the order is to be made anew */
-		char filter[32];
-		int pid; /* the chosen one, or 0 */
-		uint64_t start;
-		struct proc_line *line;
-		int n, first_y;
-		uint64_t serial; /* of the reading that the lines are of */
-	} procs;
-
-	struct hit hits[40];
-	int n_hits;
-
-	/* Of the frame. */
-	int64_t tick; /* changes when values may be read anew */
+	bool events; /* the session can have some */
 	int64_t limit_tick; /* when the next was found */
 	struct limit limit;
-	int below;    /* rows that do not fit */
-	struct chart_axis axis;
-	struct gap gaps[GAPS_MAX];
-	struct mark marks[MARKS_MAX];
-	size_t n_marks;
-	char alarm[192];
-	bool events;            /* there may be something to tell below the charts */
-	struct {
-		bool kept; /* dots are those of the strip */
-		int channel, zoom, n;
-		int64_t first, last_ns;
-		struct scale scale;
-	} strip;
-	struct {
-		int64_t last_ns;
-		int w;
-		unsigned char at[CELLS_MAX];
-	} overall;                        /* 1: a cell of the strip in which something was throttled */
-	bool lines;                       /* marks are few enough to draw through the charts */
-	unsigned char mark_at[CELLS_MAX]; /* 1: a mark's line */
-	struct bin bins[CHART_BINS(COLUMNS_MAX)];
-	struct spark_column columns[COLUMNS_MAX], dots[COLUMNS_MAX];
-	unsigned char level[COLUMNS_MAX]; /* enum alarm, of columns */
+	struct minimap minimap;
+	struct frame frame;
 };
-
-/* act.c: by how many lines an action moves through a list of which `page` are to be seen;
- * 0: it is none that does. */
-int act_lines(enum action a, int page);
-
-/* views.c: which views there are. */
-const struct view *views_at(size_t i); /* NULL past the end */
-/* The view that an action of keys or tabs leads to; NULL: there is none. */
-const struct view *views_turn(const struct ui *u, enum action a);
-void views_show(struct ui *u, const struct view *v);
-void tabs_draw(struct ui *u, struct canvas *c);
 
 /* rows.c: the rows of the view that is shown, and their numbers. */
 int rows_build(struct ui *u, const struct session *about);
@@ -322,7 +248,6 @@ void arrange_hide(struct ui *u, int place, bool hidden, struct request *r);
 void arrange_move(struct ui *u, int place, int by, struct request *r);
 void arrange_lines(struct ui *u, int place, int lines, struct request *r);
 void arrange_forget(struct ui *u, struct request *r); /* of this view, all of it */
-bool arrange_act(struct ui *u, enum action a, struct request *r);
 /* Whether one row has the whole screen. */
 bool arrange_solo(const struct ui *u);
 
@@ -344,9 +269,7 @@ int row_text_lines(const struct ui *u, const struct row *row, int screen_w);
 
 /* charts.c: rows on the screen. */
 void charts_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
-int charts_length(const struct ui *u, const struct ui_scene *s);
-/* Up, Down and pages among the rows. */
-bool charts_act(struct ui *u, const struct ui_scene *s, enum action a, struct request *r);
+void charts_move(struct ui *u, const struct ui_scene *s, enum move how, int by);
 /* The row at line y of the screen, or -1. */
 int charts_row_at(const struct ui *u, int y);
 
@@ -385,32 +308,18 @@ void limit_line_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *style);
 void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 
-/* prompt.c: the line in which a place or a condition is typed. */
-void prompt_open(struct ui *u, enum prompt_kind kind);
-bool prompt_key(struct ui *u, const struct ui_scene *s, const struct event *ev); /* false: not for it */
-void prompt_draw(struct ui *u, struct canvas *c);
-void prompt_edit(char *text, size_t size, uint32_t key); /* one key of a line that is typed, in UTF-8 */
-
 /* search.c: from one moment to the next at which a condition begins to hold. */
-bool search_begin(struct ui *u, const struct ui_scene *s, const char *text, struct err *e);
-void search_next(struct ui *u, const struct ui_scene *s, bool back);
 void search_go(struct ui *u, const struct ui_scene *s); /* a step of it */
 void search_forget(struct ui *u); /* another session is shown: the condition is bound anew */
 void search_draw(const struct ui *u, struct canvas *c);
 
 /* select.c: a stretch of time, and what happened in it. */
-bool select_act(struct ui *u, const struct ui_scene *s, enum action a); /* false: not its own */
 void select_set(struct ui *u, int64_t a_ns, int64_t b_ns);
 /* False: nothing is selected, or no time at all. */
 bool select_get(const struct ui *u, int64_t *from_ns, int64_t *to_ns);
 void select_shade(const struct ui *u, struct canvas *c, int y, int h);
 void select_axis(const struct ui *u, struct canvas *c);
 void select_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
-
-/* phases.c: a step of their statistics; true: there is more to do. */
-bool phases_advance(struct ui *u, const struct ui_scene *s);
-bool phases_busy(const struct ui *u);
-void phases_free(struct ui *u);
 
 /* second.c: another trace under the one that is shown. */
 bool second_look(struct ui *u, const struct ui_scene *s); /* which one it is; true: another */
@@ -422,22 +331,8 @@ void second_prepare(struct ui *u); /* its marks and gaps in view */
 void second_read(struct ui *u, struct row *row, double *min, double *max);
 double second_value(const struct ui *u, size_t channel); /* of its own channels, at the playhead */
 int second_channel(const struct ui *u, size_t channel); /* the same signal as this of the first; -1: none */
-bool second_act(struct ui *u, enum action a); /* false: not its own */
 void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c); /* what stands above the axis */
-void second_add(struct ui *u, struct row_list *l); /* what there is to say about it */
-
-/* label.c: the label of a mark. */
-void label_open(struct ui *u, int64_t t_ns, struct request *r);
-bool label_key(struct ui *u, const struct event *ev, struct request *r); /* false: not for the label */
-void label_draw(const struct ui *u, struct canvas *c);
-
-/* processes-order.c: the lines of the list, where a new reading or another order asks for them. */
-void processes_order(struct ui *u, const struct ui_scene *s);
-
-/* view-processes.c: its prompts and its list; false: not for it. */
-bool processes_key(struct ui *u, const struct event *ev, struct request *r);
-void processes_answer(const struct ui *u, const struct event *ev, struct request *r);
-bool processes_bar(struct ui *u, const struct ui_scene *s, struct canvas *c);
+void second_add(struct row_list *l); /* what there is to say about it */
 
 /* axis.c: time above the charts, marks through them, the strip below. */
 void axis_prepare(struct ui *u, const struct ui_scene *s);
@@ -446,13 +341,11 @@ void axis_lines(struct ui *u, struct canvas *c, int y, int h);
 void axis_second_lines(struct ui *u, struct canvas *c, int y, int h); /* with its marks instead */
 void strip_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 
-/* act.c: an action that a key or a click stands for; t_ns: when that came. */
-void act_on(struct ui *u, const struct ui_scene *s, enum action a, int64_t t_ns, struct request *r);
-
 /* mouse.c: what a press, a drag or the wheel means where it is. */
 void mouse_event(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r);
 
 /* ui.c */
+void hit_add(struct ui *u, int x, int y, int w, key_handler *handler, int arg);
 /* Answer a key with a sentence, until the next one. */
 void screen_say(struct ui *u, enum style style, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* A moment for people: since the start of a trace, or the live clock. */

@@ -86,6 +86,5 @@ const struct view view_cpu = {
 	.key = '3',
 	.build = build,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

@@ -127,6 +127,5 @@ const struct view view_gpu = {
 	.key = '2',
 	.build = build,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

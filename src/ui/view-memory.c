@@ -62,6 +62,5 @@ const struct view view_memory = {
 	.key = '4',
 	.build = build,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

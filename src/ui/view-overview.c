@@ -217,9 +217,8 @@ const struct view view_overview = {
 	.label = N_("Overview"),
 	.key = '1',
 	.build = build,
-	.panel = now_panel_lines,
-	.panel_draw = now_panel_draw,
+	.foot = now_panel_lines,
+	.foot_draw = now_panel_draw,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

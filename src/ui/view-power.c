@@ -7,6 +7,18 @@
 
 #include <math.h>
 
+extern const struct view view_power;
+
+/* Where energy is counted: in the selection, or since the last mark before the playhead,
+ * or since the start. */
+struct counted {
+	int64_t tick; /* when this was found */
+	int64_t from_ns, to_ns;
+	bool selected;
+	uint64_t mark; /* 0: since none */
+	double joule;  /* of all; NaN: not measured */
+};
+
 static enum unit joule_unit(double j)
 {
 	return fabs(j) >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE;
@@ -16,7 +28,7 @@ static enum unit joule_unit(double j)
  * which no rail is above. */
 static const struct counted *counted(struct ui *u, const struct ui_scene *s)
 {
-	struct counted *k = &u->counted;
+	struct counted *k = ui_state(u, &view_power);
 	int total = rows_find(u->about, CHANNEL_POWER_TOTAL, -1);
 
 	if (!rows_due(u, &k->tick))
@@ -113,6 +125,7 @@ static void build(struct row_list *l)
 	const struct session *about = l->about;
 	int total = rows_find(about, CHANNEL_POWER_TOTAL, -1);
 
+	((struct counted *)ui_state(l->ui, &view_power))->tick = INT64_MIN;
 	if (total >= 0)
 		rows_signal(l, (size_t)total, WEIGHT_MAIN, false)->read = read_rail;
 	for (size_t i = 0; i < about->n_channels; i++)
@@ -136,7 +149,7 @@ const struct view view_power = {
 	.label = N_("Power"),
 	.key = '5',
 	.build = build,
+	.state = sizeof(struct counted),
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

@@ -117,6 +117,5 @@ const struct view view_signals = {
 	.build = build,
 	.compact = true,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

@@ -92,6 +92,5 @@ const struct view view_thermal = {
 	.key = '6',
 	.build = build,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };
