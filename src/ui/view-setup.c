@@ -16,7 +16,7 @@ enum { SET_THEME, SET_GROUND, SET_MOUSE, SET_VIEW, SET_FRAMES, SET_HISTORY, SETS
 static const char *const titles[SETS] = {N_("Colours"),    N_("Background"),        N_("Mouse"),
 					 N_("First view"), N_("Pictures a second"), N_("History")};
 static const char *const themes[THEMES] = {N_("standard"), N_("high contrast"), N_("colour-blind safe"),
-					   N_("none")};
+					   N_("the terminal's"), N_("none")};
 static const char *const grounds[GROUNDS] = {N_("the terminal's"), N_("dark"), N_("light")};
 static const double frames[] = {0, 1, 2, 5, 10, 20, 30};
 #define FRAMES ((int)(sizeof(frames) / sizeof(frames[0])))
