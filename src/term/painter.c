@@ -15,9 +15,8 @@
 
 #include "term/kind.h"
 #include "term/painter.h"
+#include "term/sgr.h"
 #include "term/shift.h"
-#include "term/trim.h"
-#include "term/truecolor.h"
 
 struct painter {
 	SCREEN *screen;
@@ -32,7 +31,7 @@ struct painter {
 	int colours;
 	bool count; /* more colours than ncurses has: they are numbered, see rgb */
 	int rgb[256];
-	struct look looks[STYLES]; /* with the colours that ncurses has */
+	struct look looks[STYLES];  /* with the colours that ncurses has */
 	short pair[STYLES][STYLES]; /* of a style and what is behind it; 0: not made yet */
 };
 
@@ -325,18 +324,19 @@ void painter_end(struct painter *p)
 	p->changes = false;
 }
 
-/* In the colours that ncurses does not know.  NULL: out of memory; bytes is freed. */
-static char *colour(const struct painter *p, char *bytes, size_t *n)
+/* Looks in few bytes, and in the colours that ncurses does not know.  NULL: out of memory; bytes is freed. */
+static char *shorten(const struct painter *p, char *bytes, size_t *n)
 {
-	char *coloured;
+	struct sgr s = {p->count ? p->rgb : NULL, p->changes, p->colours >= 256};
+	char *out;
 
-	if (!p->count)
+	if (!p->ansi)
 		return bytes;
-	coloured = malloc(3 * *n + 1);
-	if (coloured)
-		*n = truecolor_bytes(bytes, *n, p->rgb, coloured);
+	out = malloc(SGR_GROWS * *n);
+	if (out)
+		*n = sgr_bytes(&s, bytes, *n, out);
 	free(bytes);
-	return coloured;
+	return out;
 }
 
 /* NULL: *n is 0, or there is no memory. */
@@ -364,10 +364,8 @@ char *painter_bytes(struct painter *p, size_t *n)
 {
 	char *bytes = written(p, n);
 
-	if (bytes && p->changes && p->ansi)
-		*n = trim_bytes(bytes, *n);
 	if (bytes)
-		bytes = colour(p, bytes, n);
+		bytes = shorten(p, bytes, n);
 	if (!bytes && *n) {
 		p->repaint = true; /* out of memory: bytes are missing */
 		*n = 0;

@@ -148,7 +148,7 @@ static int nearest(int rgb)
 
 static int ink(const int *p, enum style style, int colours)
 {
-	int n = style - STYLE_SHADES, hue = n / (2 * SHADES), part = 2 * (n % SHADES) + 1, shade;
+	int n = (int)style - STYLE_SHADES, hue = n / (2 * SHADES), part = 2 * (n % SHADES) + 1, shade;
 	bool band = n / SHADES % 2;
 
 	if (style < STYLE_SHADES)
@@ -172,7 +172,7 @@ static struct look without(enum style style)
 
 	return (struct look) {-1, -1, -1,
 			      style < STYLE_SHADES ? tints[style].without
-						   : shades[(style - STYLE_SHADES) / SHADES % 2]};
+						   : shades[((int)style - STYLE_SHADES) / SHADES % 2]};
 }
 
 struct look palette_look(enum theme theme, enum ground ground, enum style style, int colours)
