@@ -10,6 +10,8 @@
  * The line is there for as long as the session has anything that could be
  * throttled or noticed, and once something was changed: an empty line tells that nothing was, and nothing jumps when
  * it begins.  A session without has no such line. */
+#include "ui/charts.h"
+#include "ui/draw.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"

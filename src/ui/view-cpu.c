@@ -1,5 +1,6 @@
 /* view-cpu: the whole, what waits, then each group of cores that share a clock with
  * its clock, limits and governor, and below it its cores. */
+#include "ui/charts.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -49,7 +50,6 @@ static void read_group(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	char key[40];
 
-	(void)s;
 	snprintf(key, sizeof(key), "cpu%u.governor", u->about->channels[row->channel].index);
 	rows_cell_text(row, GOVERNOR, STYLE_DIM, screen_fact(u, key));
 	if (*screen_fact(u, key) && !u->at.stats.w)

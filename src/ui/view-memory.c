@@ -1,4 +1,5 @@
 /* view-memory: who has how much of it, and how busy the way to it is. */
+#include "ui/charts.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -18,7 +19,6 @@ static void read_share(struct ui *u, const struct ui_scene *s, struct row *row)
 	const struct channel *ch = &u->about->channels[row->channel];
 	char text[QUANTITY_TEXT];
 
-	(void)s;
 	if (!(ch->hi > 0))
 		return;
 	rows_cell(u, row, WHOLE, quantity_of(ch, row->value), ch->hi, STYLE_DIM);

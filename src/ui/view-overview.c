@@ -3,6 +3,7 @@
  * First what sums the machine up, then the details in sections, and in them what
  * somebody who tunes software asks for first: how busy each core is and how fast it
  * runs long before how often a sensor was read. */
+#include "ui/charts.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"

@@ -1,6 +1,8 @@
 /* view-power: the rails under their total, how far each is from its limit, and what
  * has been used up: in the selection, or since the last mark, or since the start, up
  * to the moment that is looked at. */
+#include "ui/charts.h"
+#include "ui/range-stats.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -30,6 +32,46 @@ static enum unit joule_unit(double j)
 	return fabs(j) >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE;
 }
 
+/* Joules of a power channel; NaN: nothing was measured.  The mean of all samples counts for the time
+ * that they cover: late ticks are filled in with the mean, holes add nothing. */
+static double joule_of(const struct ui_scene *s, size_t channel, int64_t from_ns, int64_t to_ns)
+{
+	struct span span;
+
+	span_read(s->timeline, channel, from_ns, to_ns, &span);
+	return span_joule(&span);
+}
+
+/* The time and number of the last mark at or before the playhead; -1: there is none. */
+static int64_t last_mark(struct ui *u, const struct ui_scene *s, uint64_t *id)
+{
+	int64_t to = u->vp.head_ns + 1, from = u->extent.first_ns, back = INT64_C(1) << 30;
+	struct mark m[64];
+	size_t n = 0;
+
+	/* Look back further and further; what is found is oldest first. */
+	for (int64_t left = to; left > from; back = back < INT64_MAX / 8 ? 8 * back : back) {
+		int64_t right = left;
+
+		left = right - from > back ? right - back : from;
+		n = s->timeline->ops->marks(s->timeline, left, right, m, 64);
+		while (n == 64) {
+			int64_t after = m[63].t_ns + 1;
+			size_t more = s->timeline->ops->marks(s->timeline, after, right, m, 64);
+
+			if (!more)
+				break;
+			n = more;
+		}
+		if (n)
+			break;
+	}
+	if (!n)
+		return -1;
+	*id = m[n - 1].id;
+	return m[n - 1].t_ns;
+}
+
 /* Where energy is counted now; and one unit for the whole column, that of the total,
  * which no rail is above. */
 static const struct counted *counted(struct ui *u, const struct ui_scene *s)
@@ -43,13 +85,13 @@ static const struct counted *counted(struct ui *u, const struct ui_scene *s)
 	k->selected = select_get(u, &k->from_ns, &k->to_ns);
 	if (!k->selected) {
 		k->to_ns = u->vp.head_ns;
-		k->from_ns = energy_mark(u, s, &k->mark);
+		k->from_ns = last_mark(u, s, &k->mark);
 	}
 	if (k->from_ns < 0) {
 		k->from_ns = u->extent.first_ns;
 		k->mark = 0;
 	}
-	k->joule = total < 0 ? NAN : energy_joule(u, s, (size_t)total, k->from_ns, k->to_ns);
+	k->joule = total < 0 ? NAN : joule_of(s, (size_t)total, k->from_ns, k->to_ns);
 	return k;
 }
 
@@ -110,7 +152,7 @@ static void tell_used(char out[40], const struct counted *k, double j)
 static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	const struct counted *k = counted(u, s);
-	double j = energy_joule(u, s, row->channel, k->from_ns, k->to_ns);
+	double j = joule_of(s, row->channel, k->from_ns, k->to_ns);
 
 	row->below[0][0] = row->below[1][0] = 0;
 	tell_limit(u, s, row);
@@ -160,7 +202,7 @@ static void read_start(struct ui *u, const struct ui_scene *s, struct row *row)
 	int total = rows_find(u->about, CHANNEL_POWER_TOTAL, -1);
 	int64_t from = u->extent.first_ns, to = u->vp.head_ns;
 
-	tell(row, total < 0 ? NAN : energy_joule(u, s, (size_t)total, from, to), to - from, 0);
+	tell(row, total < 0 ? NAN : joule_of(s, (size_t)total, from, to), to - from, 0);
 }
 
 /* Of the selection where there is one. */

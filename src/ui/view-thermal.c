@@ -1,5 +1,6 @@
 /* view-thermal: how warm each place is and how far from being slowed down for it,
  * what cools, what is slowed down already, and what the kernel tells beside that. */
+#include "ui/charts.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -39,7 +40,6 @@ static void read_zone(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	const struct channel *ch = &u->about->channels[row->channel];
 
-	(void)s;
 	show_limits(u, row, ch->warn, ch->crit, distance(ch, row->value));
 }
 

@@ -1,0 +1,15 @@
+/* header: the lines above and below the body. */
+#ifndef NVMTOP_UI_HEADER_H
+#define NVMTOP_UI_HEADER_H
+
+#include "ui/ui.h"
+
+void header_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
+const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *style);
+void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
+
+/* about.c: what is known about the chosen row. */
+bool about_can(const struct ui *u);
+void about_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
+
+#endif
