@@ -2,6 +2,8 @@
  *
  * Whatever is done outside this folder (quit, mark, record, open) is only asked
  * for: keys, mouse, a script and a test go one way. */
+#include "ui/goto.h"
+#include "ui/header.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -10,14 +12,11 @@
 
 void act_space(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	(void)r;
-	(void)arg;
 	viewport_space(&u->vp, &u->extent, s->now_ns);
 }
 
 void act_zoom(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	(void)r;
 	viewport_zoom(&u->vp, &u->extent, s->now_ns, arg);
 }
 
@@ -26,26 +25,21 @@ void act_pan(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
 	int by = u->vp.columns * arg / 8;
 
-	(void)r;
 	viewport_pan(&u->vp, &u->extent, s->now_ns, by ? by : arg);
 }
 
 void act_all(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	(void)r;
-	(void)arg;
 	viewport_all(&u->vp, &u->extent, s->now_ns);
 }
 
 void act_cursor(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	(void)r;
 	viewport_cursor(&u->vp, &u->extent, s->now_ns, arg);
 }
 
 void act_ends(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	(void)r;
 	if (arg < 0)
 		viewport_jump(&u->vp, &u->extent, s->now_ns, u->extent.first_ns);
 	else
@@ -56,7 +50,6 @@ void act_go_mark(struct ui *u, const struct ui_scene *s, struct request *r, int 
 {
 	int64_t t;
 
-	(void)r;
 	viewport_settle(&u->vp, &u->extent, s->now_ns);
 	if (u->vp.follow && arg > 0)
 		return;
@@ -68,7 +61,6 @@ static bool goto_enter(struct ui *u, const struct ui_scene *s, struct request *r
 {
 	int64_t t;
 
-	(void)r;
 	if (!u->line.text[0] || !s->timeline || !u->extent.any)
 		return true;
 	viewport_settle(&u->vp, &u->extent, s->now_ns);
@@ -92,15 +84,12 @@ void act_goto(struct ui *u, const struct ui_scene *s, struct request *r, int arg
 					     .backs_out = true,
 					     .enter = goto_enter};
 
-	(void)s;
-	(void)arg;
 	if (u->extent.any)
 		prompt_open(u, &prompt, "", r->t_ns, NULL);
 }
 
 void act_step(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	(void)r;
 	if (!u->extent.any || (u->vp.follow && arg > 0))
 		return;
 	viewport_settle(&u->vp, &u->extent, s->now_ns);
@@ -110,15 +99,12 @@ void act_step(struct ui *u, const struct ui_scene *s, struct request *r, int arg
 
 void act_speed(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	(void)r;
 	viewport_speed(&u->vp, &u->extent, s->now_ns, arg);
 }
 
 /* arg: enum request_kind */
 void act_request(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	(void)u;
-	(void)s;
 	r->kind = (enum request_kind)arg;
 }
 
@@ -139,8 +125,6 @@ void act_live(struct ui *u, const struct ui_scene *s, struct request *r, int arg
 
 void act_part(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	(void)u;
-	(void)s;
 	r->kind = REQUEST_PART;
 	r->by = arg;
 }
@@ -148,7 +132,6 @@ void act_part(struct ui *u, const struct ui_scene *s, struct request *r, int arg
 /* The mark is for the time of the key, and finds its place when its label is known. */
 static bool label_enter(struct ui *u, const struct ui_scene *s, struct request *r)
 {
-	(void)s;
 	r->kind = REQUEST_MARK;
 	r->t_ns = u->line.t_ns;
 	memcpy(r->label, u->line.text, sizeof(r->label));
@@ -162,7 +145,6 @@ void act_label(struct ui *u, const struct ui_scene *s, struct request *r, int ar
 					    .hint = N_("Enter: set the mark   Esc: no mark"),
 					    .enter = label_enter};
 
-	(void)arg;
 	/* With no line to type in, the mark is set without a label. */
 	if (is_live(u, s) && !prompt_open(u, &label, "", r->t_ns, NULL))
 		r->kind = REQUEST_MARK;
@@ -171,7 +153,6 @@ void act_label(struct ui *u, const struct ui_scene *s, struct request *r, int ar
 /* Any other key: no copy. */
 static bool copy_key(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
 {
-	(void)s;
 	if (ev->pasted || (ev->mods & (MOD_CTRL | MOD_ALT)))
 		return false;
 	modal_close(u);
@@ -185,7 +166,6 @@ static bool copy_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int x = u->at.name.x, right = c->w - x;
 
-	(void)s;
 	x += canvas_text(c, x, u->at.bar.y, right - x, STYLE_KEY, _("copy the screen:")) + 2;
 	canvas_text(c, x, u->at.bar.y, right - x, STYLE_KEY_TEXT,
 		    _("t: as text   s: as a picture (SVG)   Esc: no"));
@@ -196,41 +176,27 @@ void act_copy(struct ui *u, const struct ui_scene *s, struct request *r, int arg
 {
 	static const struct modal copy = {copy_key, copy_draw, false};
 
-	(void)s;
-	(void)r;
-	(void)arg;
 	modal_open(u, &copy, NULL);
 }
 
 void act_open(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	(void)s;
-	(void)arg;
 	views_cover(u, &view_files);
 	r->kind = REQUEST_LIST;
 }
 
 void act_setup(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	(void)s;
-	(void)r;
-	(void)arg;
 	views_cover(u, &view_setup);
 }
 
 void act_help(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	(void)s;
-	(void)r;
-	(void)arg;
 	views_cover(u, &view_help);
 }
 
 void act_about(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	(void)s;
-	(void)r;
-	(void)arg;
 	if (about_can(u))
 		u->about_chosen = !u->about_chosen;
 }
@@ -247,7 +213,6 @@ void act_escape(struct ui *u, const struct ui_scene *s, struct request *r, int a
 {
 	const struct view *v = views_top(u);
 
-	(void)arg;
 	if (s->opening)
 		r->kind = REQUEST_STAY;
 	else if (v->escape && v->escape(u))
@@ -272,26 +237,20 @@ void act_escape(struct ui *u, const struct ui_scene *s, struct request *r, int a
 
 void act_line(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	(void)r;
 	views_top(u)->move(u, s, MOVE_LINE, arg);
 }
 
 void act_page(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	(void)r;
 	views_top(u)->move(u, s, MOVE_PAGE, arg);
 }
 
 void act_wheel(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	(void)r;
 	views_top(u)->move(u, s, MOVE_WHEEL, arg);
 }
 
 void act_phases_hint(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	(void)s;
-	(void)r;
-	(void)arg;
 	screen_say(u, STYLE_DIM, "%s", _("7 shows the phases, of which x chooses some to be compared"));
 }

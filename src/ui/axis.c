@@ -4,6 +4,8 @@
  * the picture moves.  In a trace it is told from the start, as the `g` prompt takes
  * it.  Marks are lines through everything as long as they leave something to see;
  * beyond a quarter of the cells only their ticks on the axis remain. */
+#include "ui/charts.h"
+#include "ui/draw.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"

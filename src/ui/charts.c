@@ -2,6 +2,8 @@
  *
  * All views that show signals are this one with other rows: the same axis, the same
  * marks, the same keys. */
+#include "ui/charts.h"
+#include "ui/header.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -161,7 +163,6 @@ void charts_move(struct ui *u, const struct ui_scene *s, enum move how, int by)
 {
 	int page = u->at.body.h > 1 ? u->at.body.h - 1 : 1;
 
-	(void)s;
 	if (how == MOVE_LINE || (how == MOVE_PAGE && u->chosen >= 0))
 		choose(u, view_lines(how, by, page));
 	else

@@ -8,6 +8,8 @@
  *
  * Time, marks between which one moves, and everything that no row shows are those of
  * the first. */
+#include "ui/range-stats.h"
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "ui/align.h"
@@ -133,8 +135,6 @@ void act_nudge(struct ui *u, const struct ui_scene *s, struct request *r, int ar
 	const int64_t most = INT64_C(1) << 60;
 	int64_t to = u->second.nudge_ns + arg * viewport_column_ns(&u->vp);
 
-	(void)s;
-	(void)r;
 	if (!u->second.about)
 		screen_say(u, STYLE_DIM, "%s",
 			   _("There is no second trace: nvmtop FILE --with FILE"));

@@ -7,6 +7,8 @@
  *
  * The line is there if the session has anything that can be throttled, and after the
  * first change; so nothing moves when something begins. */
+#include "ui/charts.h"
+#include "ui/draw.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"

@@ -2,6 +2,8 @@
  *
  * What matters most is placed first and from the edges inwards; what then has no
  * room is left out as a whole, never cut in the middle of a number. */
+#include "ui/draw.h"
+#include "ui/header.h"
 #include "ui/screen.h"
 
 #include "util/clock.h"

@@ -2,19 +2,18 @@
  *
  * The order is that of the key bar, and within a group that of the help page.  No
  * single key does harm: a split escape sequence may arrive as Esc, [ and A. */
+#include "ui/header.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
 
 static const char *bar_space(const struct ui *u, const struct ui_scene *s)
 {
-	(void)s;
 	return u->vp.playing || u->vp.follow ? _("pause") : _("play");
 }
 
 static const char *bar_mark(const struct ui *u, const struct ui_scene *s)
 {
-	(void)s;
 	return u->vp.live ? _("mark") : NULL;
 }
 
@@ -26,7 +25,6 @@ static const char *bar_record(const struct ui *u, const struct ui_scene *s)
 /* What moves through time is shown where time is: in charts, or in the strip below a list. */
 static const char *bar_zoom(const struct ui *u, const struct ui_scene *s)
 {
-	(void)s;
 	return u->view->plain ? NULL : _("zoom");
 }
 
@@ -47,7 +45,6 @@ static const char *bar_speed(const struct ui *u, const struct ui_scene *s)
 
 static const char *bar_nudge(const struct ui *u, const struct ui_scene *s)
 {
-	(void)s;
 	return u->second.about ? _("move B") : NULL;
 }
 
@@ -62,7 +59,6 @@ static const char *bar_escape(const struct ui *u, const struct ui_scene *s)
 
 static const char *bar_why(const struct ui *u, const struct ui_scene *s)
 {
-	(void)s;
 	return !u->over && about_can(u) ? _("about") : _("keys");
 }
 

@@ -5,6 +5,10 @@
  * when it changes. */
 #include "ui/screen.h"
 
+#include "ui/draw.h"
+#include "ui/header.h"
+#include "ui/rows.h"
+
 #include "ui/limit.h"
 #include "util/intl.h"
 

@@ -1,4 +1,6 @@
 /* strip: the whole recording in two lines, under the same columns as the charts. */
+#include "ui/draw.h"
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -179,7 +181,7 @@ static void draw_frame(struct ui *u, struct canvas *c, const struct overall *o, 
 	}
 }
 
-void strip_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
+void minimap_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	struct overall o;
 	int y = u->at.strip.y;

@@ -1,4 +1,5 @@
 /* mouse: a press, a turn of the wheel or dragging, to what it means where it is. */
+#include "ui/charts.h"
 #include "ui/screen.h"
 
 #include <stdio.h>

@@ -4,7 +4,10 @@
  * cores for that, or no room, a core is one character as high as its load. */
 #include "ui/now-panel.h"
 
+#include "ui/draw.h"
+
 #include "ui/meter.h"
+#include "ui/screen.h"
 #include "util/intl.h"
 #include "util/num.h"
 
@@ -258,7 +261,7 @@ static void draw_border(struct ui *u, struct canvas *c, const struct rect *at, c
 {
 	int bottom = at->y + at->h - 1;
 
-	frame_draw(u, c, at);
+	box_draw(u, c, at);
 	for (int i = 0; i < n; i++) {
 		for (int y = at->y; i && y <= bottom; y++)
 			canvas_put(c, x[i], y, STYLE_BORDER,

@@ -1,5 +1,7 @@
 /* The phases, a line each: when, how long, how much energy, and a few means. */
+#include "ui/draw.h"
 #include "ui/phases.h"
+#include "ui/range-stats.h"
 
 #include "util/intl.h"
 

@@ -3,7 +3,10 @@
  * Means, extremes and energy come from columns in no time.  The 95th percentile
  * needs the samples: it is worked out between the frames, a signal at a time, and
  * where there are too many of them it is estimated from columns and says so. */
+#include "ui/goto.h"
 #include "ui/phases.h"
+#include "ui/range-stats.h"
+#include "ui/rows.h"
 
 #include "util/intl.h"
 

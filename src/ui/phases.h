@@ -2,6 +2,7 @@
 #ifndef NVMTOP_UI_PHASES_H
 #define NVMTOP_UI_PHASES_H
 
+#include "ui/range-stats.h"
 #include "ui/screen.h"
 
 #define PHASES_MAX 4096

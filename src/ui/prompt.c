@@ -1,6 +1,7 @@
 /* prompt: a line that is typed: a time to go to, a search, a label, a filter.
  *
  * What is of no use stays there to be mended, with a word why. */
+#include "ui/draw.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -86,7 +87,6 @@ static bool prompt_draw(struct ui *u, const struct ui_scene *s, struct canvas *c
 	const struct prompt *p = u->line.prompt;
 	int x = u->at.name.x, y = u->at.bar.y, right = c->w - x;
 
-	(void)s;
 	x += canvas_text(c, x, y, right - x, STYLE_KEY, _(p->title)) + 1;
 	x += canvas_text(c, x, y, right - x - 1, STYLE_STRONG, u->line.text);
 	if (x < right)

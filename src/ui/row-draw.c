@@ -2,6 +2,8 @@
  *
  * Every column stands in the same place in all rows of a view, and its width hangs
  * on the window alone: what changes is the numbers, never where they are. */
+#include "ui/charts.h"
+#include "ui/draw.h"
 #include "ui/screen.h"
 
 #include "ui/meter.h"

@@ -7,6 +7,7 @@
  *
  * Only what was moved is kept: each such row directly after the one before it.  The
  * others keep the order of the view, for it may be another one in a later version. */
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -373,9 +374,6 @@ static int chosen_place(struct ui *u)
 
 void act_solo(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	(void)s;
-	(void)r;
-	(void)arg;
 	if (u->view->plain)
 		return;
 	if (u->chosen < 0 || u->chosen >= u->n_rows)
@@ -386,14 +384,11 @@ void act_solo(struct ui *u, const struct ui_scene *s, struct request *r, int arg
 
 void act_hide(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	(void)s;
-	(void)arg;
 	arrange_hide(u, chosen_place(u), true, r);
 }
 
 void act_shift(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	(void)s;
 	arrange_move(u, chosen_place(u), arg, r);
 }
 
@@ -401,7 +396,6 @@ void act_height(struct ui *u, const struct ui_scene *s, struct request *r, int a
 {
 	int place = chosen_place(u);
 
-	(void)s;
 	if (place < 0)
 		return;
 	if (u->solo)

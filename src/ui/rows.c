@@ -3,6 +3,8 @@
  * Numbers that change ten times a second cannot be read, so while the screen
  * follows now they are taken anew only four times a second; when somebody has
  * stopped to look they are those of that very moment. */
+#include "ui/range-stats.h"
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"

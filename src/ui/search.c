@@ -34,7 +34,6 @@ void act_search_next(struct ui *u, const struct ui_scene *s, struct request *r, 
 	struct search *f = &u->search;
 	struct err e;
 
-	(void)r;
 	f->going = false;
 	if (!u->extent.any || !s->timeline)
 		return;
@@ -82,8 +81,6 @@ void act_search(struct ui *u, const struct ui_scene *s, struct request *r, int a
 		.backs_out = true,
 		.enter = search_enter};
 
-	(void)s;
-	(void)arg;
 	if (u->extent.any)
 		prompt_open(u, &prompt, "", r->t_ns, NULL);
 }

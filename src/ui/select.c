@@ -3,6 +3,11 @@
  * One end is where it was begun, the other goes along with the playhead until it is
  * held, so that every key that moves through time selects.  While there is a
  * selection the statistics of all rows are its own; what lies outside is dim. */
+#include "ui/draw.h"
+#include "ui/goto.h"
+#include "ui/header.h"
+#include "ui/range-stats.h"
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -55,8 +60,6 @@ void act_select(struct ui *u, const struct ui_scene *s, struct request *r, int a
 {
 	struct selection *sel = &u->selection;
 
-	(void)r;
-	(void)arg;
 	if (!settle(u, s))
 		return;
 	if (sel->on && sel->open) {
@@ -72,8 +75,6 @@ void act_select_phase(struct ui *u, const struct ui_scene *s, struct request *r,
 {
 	int64_t from, to;
 
-	(void)r;
-	(void)arg;
 	if (!settle(u, s))
 		return;
 	let_go(u, s);
@@ -87,8 +88,6 @@ void act_loop(struct ui *u, const struct ui_scene *s, struct request *r, int arg
 	char a[QUANTITY_TEXT], b[QUANTITY_TEXT];
 	int64_t from, to;
 
-	(void)r;
-	(void)arg;
 	if (!settle(u, s))
 		return;
 	if (v->loop) {

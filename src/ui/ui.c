@@ -2,6 +2,9 @@
  *
  * The order of a frame matters: what is in view is settled before anything is
  * drawn, and the strip comes last, for it takes the buffers of the charts. */
+#include "ui/charts.h"
+#include "ui/draw.h"
+#include "ui/header.h"
 #include "ui/screen.h"
 
 #include "ui/align.h"
@@ -387,7 +390,7 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	tabs_draw(u, c);
 	bar_draw(u, s, c);
 	if ((!u->over || u->over->panel) && u->extent.any)
-		strip_draw(u, s, c);
+		minimap_draw(u, s, c);
 	/* Where there is no header, a recording must still be seen. */
 	if (!u->at.header.h && (s->recording || s->completing))
 		canvas_put(c, c->w - 1, 0, STYLE_RECORD, screen_glyph(u, 0x25CF, '*'));

@@ -1,5 +1,6 @@
 /* view-board: what this is, how it is set, what it does not tell and how that can be
  * mended, and what looking at it costs. */
+#include "ui/charts.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -129,7 +130,6 @@ static void add_missing(struct row_list *l)
 
 static void read_own(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	(void)u;
 	row->value = s->own_cpu;
 	row->unit = UNIT_PERCENT;
 	snprintf(row->text, sizeof(row->text), "%s",

@@ -1,4 +1,5 @@
 /* view-files: the saved traces, to choose one. */
+#include "ui/draw.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -120,7 +121,6 @@ static void open_chosen(struct ui *u, const struct ui_scene *s, struct request *
 {
 	const struct files *f = state_of(u);
 
-	(void)arg;
 	settle(u, s);
 	if (f->at < length(s) && s->files[f->at].readable) {
 		r->kind = REQUEST_OPEN;
@@ -135,7 +135,6 @@ static bool files_click(struct ui *u, const struct ui_scene *s, int x, int y, st
 {
 	int line = y - u->at.body.y, at = u->over_scroll + line;
 
-	(void)x;
 	if (at >= length(s) || line >= list_lines(u, s))
 		return false;
 	if (at == state_of(u)->at)

@@ -2,6 +2,7 @@
  *
  * Columns as many as there is room for; a group stays in one of them where that
  * lets everything be seen, and what is too long for a line goes on in the next. */
+#include "ui/draw.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -90,7 +91,6 @@ static void help_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	struct item items[ITEMS_MAX];
 	int *lines = ui_state(u, &view_help);
 
-	(void)s;
 	n = make(items, text_w);
 	*lines = settle(items, n, columns, h);
 	if (u->over_scroll > *lines - h)
@@ -114,7 +114,6 @@ static void help_move(struct ui *u, const struct ui_scene *s, enum move how, int
 {
 	const int *lines = ui_state(u, &view_help);
 
-	(void)s;
 	view_scroll(&u->over_scroll, view_lines(how, by, u->at.body.h > 1 ? u->at.body.h - 1 : 1), *lines);
 }
 

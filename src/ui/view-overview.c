@@ -2,6 +2,8 @@
  *
  * Five charts on one axis, one for each thing that can be the limit, tall enough to
  * see shapes in; below them what is now: every core, memory, engines, cooling. */
+#include "ui/charts.h"
+#include "ui/energy.h"
 #include "ui/screen.h"
 
 #include "ui/now-panel.h"

@@ -53,8 +53,6 @@ static void go(struct ui *u, const struct ui_scene *s, struct request *r, int ar
 	const struct phases *e = phases_shown(u);
 	const struct phase *p;
 
-	(void)r;
-	(void)arg;
 	if (!e)
 		return;
 	p = &e->phases[e->at];
@@ -67,9 +65,6 @@ static void choose_key(struct ui *u, const struct ui_scene *s, struct request *r
 {
 	struct phases *e = phases_shown(u);
 
-	(void)s;
-	(void)r;
-	(void)arg;
 	if (e)
 		choose(u, e);
 }
@@ -79,7 +74,6 @@ static void phases_move(struct ui *u, const struct ui_scene *s, enum move how, i
 	int page = u->at.body.h / 2 > 1 ? u->at.body.h / 2 : 1;
 	struct phases *e = phases_shown(u);
 
-	(void)s;
 	if (!e)
 		return;
 	if (how == MOVE_PAGE)
@@ -104,9 +98,6 @@ static bool phases_click(struct ui *u, const struct ui_scene *s, int x, int y, s
 	struct phases *e = phases_shown(u);
 	int line = y - u->at.body.y;
 
-	(void)s;
-	(void)x;
-	(void)r;
 	if (!e || line < 0 || line >= phases_list_lines(u, e))
 		return false;
 	if (e->at == e->top + (size_t)line)

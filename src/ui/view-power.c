@@ -1,6 +1,9 @@
 /* view-power: the rails under their total, how far each is from its limit, and what
  * has been used up: in the selection, or since the last mark, or since the start, up
  * to the moment that is looked at. */
+#include "ui/charts.h"
+#include "ui/energy.h"
+#include "ui/range-stats.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"

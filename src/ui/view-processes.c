@@ -1,6 +1,7 @@
 /* view-processes: who uses this machine; those that use the GPU first, then by
  * what they take of the CPU.  What is chosen is the process and not its line. */
 #include "ui/processes.h"
+#include "ui/draw.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -106,8 +107,6 @@ static void sort_by(struct ui *u, const struct ui_scene *s, struct request *r, i
 {
 	struct processes *ps = state_of(u);
 
-	(void)s;
-	(void)r;
 	ps->sort = (enum proc_sort)arg;
 	ps->again = true;
 	u->scroll = 0;
@@ -255,7 +254,6 @@ static void processes_move(struct ui *u, const struct ui_scene *s, enum move how
 
 static const char *bar_kill(const struct ui *u, const struct ui_scene *s)
 {
-	(void)s;
 	return state_of(u)->pid ? _("end") : NULL;
 }
 
@@ -263,9 +261,6 @@ static void show_tree(struct ui *u, const struct ui_scene *s, struct request *r,
 {
 	struct processes *ps = state_of(u);
 
-	(void)s;
-	(void)r;
-	(void)arg;
 	ps->tree = !ps->tree;
 	ps->again = true;
 }
@@ -281,9 +276,6 @@ static void filter_changed(struct ui *u, const char *text)
 
 static bool filter_enter(struct ui *u, const struct ui_scene *s, struct request *r)
 {
-	(void)u;
-	(void)s;
-	(void)r;
 	return true;
 }
 
@@ -295,8 +287,6 @@ static void filter(struct ui *u, const struct ui_scene *s, struct request *r, in
 					     .enter = filter_enter,
 					     .changed = filter_changed};
 
-	(void)s;
-	(void)arg;
 	prompt_open(u, &prompt, state_of(u)->filter, r->t_ns, &view_processes);
 }
 
@@ -305,7 +295,6 @@ static bool kill_key(struct ui *u, const struct ui_scene *s, const struct event 
 {
 	const struct processes *ps = state_of(u);
 
-	(void)s;
 	if (ev->pasted || (ev->mods & (MOD_CTRL | MOD_ALT)))
 		return true;
 	if (ev->key == 'y' || ev->key == 'Y' || ev->key == '9') {
@@ -340,9 +329,6 @@ static void ask_kill(struct ui *u, const struct ui_scene *s, struct request *r, 
 {
 	static const struct modal question = {kill_key, kill_draw, true};
 
-	(void)s;
-	(void)r;
-	(void)arg;
 	if (selected_line(state_of(u)) >= 0)
 		modal_open(u, &question, &view_processes);
 }
@@ -365,8 +351,6 @@ static bool processes_click(struct ui *u, const struct ui_scene *s, int x, int y
 	const struct processes *ps = state_of(u);
 	int line = u->scroll + y - ps->first_y;
 
-	(void)x;
-	(void)r;
 	if (!s->procs || y < ps->first_y || y >= u->at.body.y + u->at.body.h - 1 || line >= ps->n)
 		return false;
 	choose(u, line);

@@ -2,6 +2,8 @@
  * it changes.
  *
  * Nothing has to be confirmed: what is chosen holds at once, and is kept. */
+#include "ui/draw.h"
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "util/clock.h"
@@ -282,11 +284,10 @@ static void setup_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	int n = items(u), h = r.h - 2;
 	char text[96];
 
-	(void)s;
 	settle(u);
 	if (r.h < 4 || r.w < 20)
 		return;
-	frame_draw(u, c, &r);
+	box_draw(u, c, &r);
 	canvas_textf(c, r.x + 2, r.y, r.w - 4, STYLE_STRONG, " %s ", _("Set-up"));
 	for (int item = 0; item < n; item++) {
 		int y = r.y + 1 + line_of(item) - u->over_scroll;
@@ -312,8 +313,6 @@ static void setup_hide(struct ui *u, const struct ui_scene *s, struct request *r
 {
 	int place = place_of(u);
 
-	(void)s;
-	(void)arg;
 	if (place >= 0)
 		arrange_hide(u, place, !u->places[place].hidden, r);
 }
@@ -322,7 +321,6 @@ static void setup_height(struct ui *u, const struct ui_scene *s, struct request 
 {
 	int place = place_of(u);
 
-	(void)s;
 	if (place >= 0)
 		arrange_lines(u, place, u->places[place].lines + arg, r);
 }
@@ -332,7 +330,6 @@ static void setup_shift(struct ui *u, const struct ui_scene *s, struct request *
 	int place = place_of(u);
 	char id[SETTINGS_NAME];
 
-	(void)s;
 	if (place < 0)
 		return;
 	memcpy(id, u->places[place].id, sizeof(id));
@@ -360,7 +357,6 @@ static void setup_change(struct ui *u, const struct ui_scene *s, struct request 
 
 static void setup_move(struct ui *u, const struct ui_scene *s, enum move how, int by)
 {
-	(void)s;
 	state_of(u)->at += view_lines(how, by, u->at.body.h > 3 ? u->at.body.h - 3 : 1);
 	settle(u);
 }
@@ -392,13 +388,11 @@ static const char *bar_rows(const struct ui *u, const char *text)
 
 static const char *bar_shift(const struct ui *u, const struct ui_scene *s)
 {
-	(void)s;
 	return bar_rows(u, _("move"));
 }
 
 static const char *bar_height(const struct ui *u, const struct ui_scene *s)
 {
-	(void)s;
 	return bar_rows(u, _("height"));
 }
 

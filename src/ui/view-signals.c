@@ -5,6 +5,8 @@
  * runs long before how often a sensor was read. */
 #include "ui/screen.h"
 
+#include "ui/charts.h"
+
 #include "util/intl.h"
 
 #include <string.h>

@@ -115,8 +115,6 @@ void views_cover(struct ui *u, const struct view *v)
 
 void act_view(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	(void)s;
-	(void)r;
 	views_show(u, views[arg]);
 }
 
