@@ -68,7 +68,7 @@ static void draw_reading(struct ui *u, const struct ui_scene *s, struct canvas *
 static void draw_file(struct ui *u, const struct ui_file *f, struct canvas *c, int y, int w, bool chosen)
 {
 	int x = u->at.name.x, name_w = w > 60 ? w / 2 : w > 40 ? 28 : w;
-	enum style style = chosen ? STYLE_SELECTED : f->readable ? STYLE_TEXT : STYLE_DIM;
+	enum style style = chosen ? STYLE_SELECTED : f->readable || f->folder ? STYLE_TEXT : STYLE_DIM;
 
 	for (int k = 0; chosen && k < w; k++)
 		canvas_put(c, x + k, y, style, L' ');
@@ -77,7 +77,7 @@ static void draw_file(struct ui *u, const struct ui_file *f, struct canvas *c, i
 	if (w - name_w > 8)
 		screen_cut(u, c, x + name_w, y, w - name_w,
 			   chosen        ? STYLE_SELECTED
-			   : f->readable ? STYLE_DIM
+			   : f->readable || f->folder ? STYLE_DIM
 					 : STYLE_WARN,
 			   f->about);
 }
@@ -91,7 +91,7 @@ static void files_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		draw_file(u, &s->files[u->over_scroll + i], c, y++, w, u->over_scroll + i == u->file_at);
 	if (s->files_at)
 		draw_reading(u, s, c, y, w);
-	else if (!n)
+	else if (!n || s->files[0].folder)
 		canvas_text(c, u->at.name.x, y, w, STYLE_DIM,
 			    _("There are no saved traces here; r records one."));
 	u->below = n - u->over_scroll - h;
@@ -104,13 +104,20 @@ static bool files_act(struct ui *u, const struct ui_scene *s, enum action a, str
 	if (a != ACT_ENTER && !act_lines(a, page))
 		return false;
 	settle(u, s);
+	r->redraw = true;
+	if (a == ACT_ENTER && u->file_at < n && s->files[u->file_at].folder) {
+		r->kind = REQUEST_LIST;
+		snprintf(r->path, sizeof(r->path), "%s", s->files[u->file_at].path);
+		u->file_chosen[0] = 0;
+		u->file_at = 0;
+		return true;
+	}
 	if (a == ACT_ENTER && u->file_at < n && s->files[u->file_at].readable) {
 		r->kind = REQUEST_OPEN;
 		memcpy(r->path, s->files[u->file_at].path, sizeof(r->path));
 		r->path[sizeof(r->path) - 1] = 0;
 	}
 	choose(u, s, u->file_at + act_lines(a, page));
-	r->redraw = true;
 	return true;
 }
 
