@@ -174,6 +174,24 @@ void source_take_trace(struct source *s, struct trace *trace, const struct err *
 		s->tell(s->to, STYLE_WARN, notice);
 }
 
+void source_take_second(struct source *s, struct trace *with, const struct err *damage)
+{
+	struct err e = *damage;
+	struct ui_align align;
+
+	if (with && !(with = with_aligned(s->o, s->trace, with, &align, &e))) {
+		s->tell(s->to, STYLE_ALERT, e.text);
+		return;
+	}
+	fetch_close(s->with);
+	s->with = with;
+	if (!with)
+		return;
+	s->align = align;
+	if (e.code != ERR_NONE)
+		s->tell(s->to, STYLE_WARN, e.text);
+}
+
 /* Waits for the disk, or for a signal; used before the screen opens. */
 static int wait_for(struct source *s, const char *path, struct fetched *out, struct err *e)
 {

@@ -43,6 +43,9 @@ const struct procs_list *procs_poll(struct procs *p);
 /* Makes one reading in this thread. Returns NULL if /proc cannot be listed or out of memory. */
 const struct procs_list *procs_read(struct procs *p);
 
+/* The made-up processes of a demo, t_s seconds after its story began. Valid until the next call; for one thread. */
+const struct procs_list *procs_demo(double t_s);
+
 /* Sends a signal to exactly that process, and not to another one that has its number by now. Returns -1 and
  * sets *e on error. */
 int procs_signal(int pid, uint64_t start, int sig, struct err *e);

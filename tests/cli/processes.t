@@ -56,6 +56,9 @@ ok 'without the table: not known, and why' says got 'GPU use is not known: there
 ok 'and nobody has 0' sh -c '! grep -q " 0 K *gpu_burn" got && grep -q -- "-- *gpu_burn" got'
 run nvmtop --replay "$NVMTOP_SRC/tests/traces/demo.bin" --view processes --print 80x24
 ok 'a trace has none, and says so' says out 'Traces have no list of processes'
-run nvmtop --demo --view processes --print 120x900
+run nvmtop --view processes --print 120x900
 ok 'the real ones' says out '(this)'
+run nvmtop --demo --view processes --print 120x40
+ok 'the demo has its own' says out 'detect.py --camera 0'
+ok 'and not those of this machine' sh -c '! grep -q "(this)" out'
 done_testing
