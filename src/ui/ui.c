@@ -358,7 +358,7 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	wish.second = s->with != NULL;
 	wish.events = (u->events || u->present.count) && !u->view->plain;
 	wish.compact = u->view->compact;
-	wish.panel = !u->over && u->view->foot ? u->view->foot(u, c->w, c->h) : 0;
+	wish.panel = (!u->over || u->over->panel) && u->view->foot ? u->view->foot(u, c->w, c->h) : 0;
 	wish.solo = arrange_solo(u);
 	u->at = layout_screen(&wish);
 	u->frame.w = c->w;
