@@ -30,7 +30,7 @@ static const char *bar_zoom(const struct ui *u, const struct ui_scene *s)
 
 static const char *bar_marks(const struct ui *u, const struct ui_scene *s)
 {
-	return s->live && (u->view->plain || !u->frame.n_marks) ? NULL : _("marks");
+	return s->live && (u->view->plain || (!u->frame.n_marks && !u->at.events.h)) ? NULL : _("marks");
 }
 
 static const char *bar_goto(const struct ui *u, const struct ui_scene *s)
@@ -54,7 +54,7 @@ static const char *bar_escape(const struct ui *u, const struct ui_scene *s)
 		return _("stay here");
 	if (u->over || u->about_chosen)
 		return _("close");
-	return !s->live ? _("live") : u->vp.follow ? NULL : _("now");
+	return !s->live ? (s->has_live ? _("live") : NULL) : u->vp.follow ? NULL : _("now");
 }
 
 static const char *bar_why(const struct ui *u, const struct ui_scene *s)
@@ -65,7 +65,7 @@ static const char *bar_why(const struct ui *u, const struct ui_scene *s)
 /* clang-format off */
 static const struct key_entry views_entry = {
 	KEYS_VIEWS, WHEN_ALWAYS, { { 0, 0, 0 } }, act_view,
-	"1 .. 9", N_("this view: overview, GPU, CPU, memory, ..."), NULL, NULL, NULL, 0
+	"1 .. 9  a", N_("this view: overview, GPU, CPU, memory, ...; a: all signals"), NULL, NULL, NULL, 0
 };
 
 static const struct key_entry common[] = {
@@ -97,13 +97,15 @@ static const struct key_entry common[] = {
 	{ KEYS_TIME, WHEN_CHARTS, { { K_HOME, 0, -1 }, { K_END, 0, 1 } },
 	  act_ends, "Home End", N_("to the start; to now or the end of the trace"), NULL, NULL, NULL, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { '[', 0, -1 }, { ']', 0, 1 } },
-	  act_go_mark, "[ ]", N_("previous mark, next mark"), "[ ]", NULL, bar_marks, 0 },
+	  act_go_mark, "[ ]", N_("previous, next mark or event: throttling, over-current, a change, a gap"), "[ ]", NULL, bar_marks, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { 'm', 0, 1 }, { 'M', 0, -1 } },
+	  act_extreme, "m M", N_("to the maximum, the minimum of the selected row"), NULL, NULL, NULL, 0 },
 	{ KEYS_MARKS, WHEN_CHARTS, { { 'e', 0, 1 }, { 'E', 0, -1 } },
 	  act_part, "e E", N_("next, previous file of a split recording"), NULL, NULL, NULL, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { 'g', 0, 0 } },
-	  act_goto, "g", N_("go to: 1:23, +10s, 50%, 14:32:05, m3, end"), "g", NULL, bar_goto, 0 },
+	  act_goto, "g", N_("go to: 1:23, +10s, 50%, 14:32:05, m3, max, end"), "g", NULL, bar_goto, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { '/', 0, 0 } },
-	  act_search, "/", N_("search: gpu > 95, power > 25 W for 2s"), NULL, NULL, NULL, 0 },
+	  act_search, "/", N_("search: gpu > 95, power > 25 for 2s"), NULL, NULL, NULL, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { 'n', 0, 1 }, { 'N', 0, -1 } },
 	  act_search_next, "n N", N_("next match, previous match"), NULL, NULL, NULL, 0 },
 	{ KEYS_STRETCH, WHEN_CHARTS, { { 'v', 0, 0 } },

@@ -67,7 +67,7 @@ const char *keys_group(enum key_group group); /* to be translated */
 /* The meaning of a key in view v, and its argument; NULL: it has none. */
 const struct key_entry *keys_find(const struct view *v, unsigned when, uint32_t key, unsigned mods, int *arg);
 /* actions.c, and the file that each belongs to */
-key_handler act_space, act_zoom, act_pan, act_all, act_cursor, act_step, act_ends, act_go_mark, act_speed;
+key_handler act_space, act_zoom, act_pan, act_all, act_cursor, act_step, act_ends, act_go_mark, act_extreme, act_speed;
 key_handler act_request, act_live, act_label, act_part, act_copy, act_open, act_setup, act_help, act_why;
 key_handler act_about, act_escape, act_line, act_page, act_wheel, act_phases_hint;
 key_handler act_view, act_turn;                                     /* views.c; the argument of the first: of views_at() */
