@@ -80,8 +80,8 @@ static const struct row *meant_row(const struct ui *u)
 /* In the selection, or in all there is. */
 static bool go_extreme(struct ui *u, const struct ui_scene *s, int sign)
 {
-	int64_t from = u->extent.first_ns, to = u->extent.last_ns + 1, t;
 	const struct row *row = meant_row(u);
+	int64_t from, to, t;
 	const struct channel *ch;
 	char value[QUANTITY_TEXT], at[QUANTITY_TEXT];
 	enum unit unit;
@@ -90,7 +90,10 @@ static bool go_extreme(struct ui *u, const struct ui_scene *s, int sign)
 	if (!row || !s->timeline || !u->extent.any)
 		return false;
 	ch = &u->about->channels[row->channel];
-	select_get(u, &from, &to);
+	if (!select_get(u, &from, &to)) {
+		from = u->extent.first_ns;
+		to = u->extent.last_ns + 1;
+	}
 	if (ch->missing[0] || !moment_extreme(s->timeline, row->channel, from, to, sign, &t))
 		return false;
 	viewport_jump(&u->vp, &u->extent, s->now_ns, t);
