@@ -210,7 +210,24 @@ void act_label(struct ui *u, const struct ui_scene *s, struct request *r, int ar
 		r->kind = REQUEST_MARK;
 }
 
-/* Any other key: no copy. */
+/* The selection, or what is in view. */
+static void export(struct ui *u, struct request *r)
+{
+	if (!u->extent.any)
+		return;
+	r->kind = REQUEST_EXPORT;
+	r->zoom = u->vp.zoom;
+	if (select_get(u, &r->t_ns, &r->to_ns))
+		return;
+	r->t_ns = viewport_first(&u->vp) * viewport_column_ns(&u->vp);
+	r->to_ns = viewport_cell_ns(&u->vp, u->at.chart.w - 1) + 1;
+	if (r->t_ns < u->extent.first_ns)
+		r->t_ns = u->extent.first_ns;
+	if (r->to_ns > u->extent.last_ns + 1)
+		r->to_ns = u->extent.last_ns + 1;
+}
+
+/* Any other key: nothing is saved. */
 static bool copy_key(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
 {
 	if (ev->pasted || (ev->mods & (MOD_CTRL | MOD_ALT)))
@@ -219,16 +236,21 @@ static bool copy_key(struct ui *u, const struct ui_scene *s, const struct event 
 	r->svg = ev->key == 's';
 	if (r->svg || ev->key == 't')
 		r->kind = REQUEST_COPY;
+	else if (ev->key == 'c')
+		export(u, r);
 	return true;
 }
 
 static bool copy_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int x = u->at.name.x, right = c->w - x;
+	int64_t from, to;
 
-	x += canvas_text(c, x, u->at.bar.y, right - x, STYLE_KEY, _("copy the screen:")) + 2;
+	x += canvas_text(c, x, u->at.bar.y, right - x, STYLE_KEY, _("save:")) + 2;
 	canvas_text(c, x, u->at.bar.y, right - x, STYLE_KEY_TEXT,
-		    _("t: as text   s: as a picture (SVG)   Esc: no"));
+		    select_get(u, &from, &to)
+			    ? _("c: the selection as CSV   t: the screen as text   s: as SVG   Esc: no")
+			    : _("c: data in view as CSV   t: the screen as text   s: as SVG   Esc: no"));
 	return true;
 }
 

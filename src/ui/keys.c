@@ -138,7 +138,7 @@ static const struct key_entry common[] = {
 	{ KEYS_ROWS, WHEN_CHARTS, { { ')', 0, 1 }, { '(', 0, -1 } },
 	  act_height, ") (", N_("make the selected row taller, shorter"), NULL, NULL, NULL, 0 },
 	{ KEYS_SCREEN, WHEN_ALWAYS, { { 'p', 0, 0 } },
-	  act_copy, "p", N_("copy the screen to a file, as text or SVG"), NULL, NULL, NULL, 0 },
+	  act_copy, "p", N_("save what is in view or selected as CSV, or the screen as text or SVG"), NULL, NULL, NULL, 0 },
 	{ KEYS_SCREEN, WHEN_ALWAYS, { { K_ESC, 0, 0 } },
 	  act_escape, "Esc", N_("back: from a list, from the past, from a trace"), "Esc", NULL, bar_escape, WHEN_COVERED },
 	{ KEYS_SCREEN, WHEN_ALWAYS, { { '?', 0, 0 } },

@@ -90,14 +90,15 @@ enum request_kind {
 	REQUEST_SUSPEND,
 	REQUEST_SETTINGS,	/* ui_settings() has changed */
 	REQUEST_COPY,		/* the screen to a file, as text or (svg) as a picture */
+	REQUEST_EXPORT,		/* all signals of [t_ns, to_ns) to a file, by columns of that zoom */
 	REQUEST_REPAINT,
 };
 
 struct request {
 	enum request_kind kind;
 	bool redraw;		/* something on the screen changed */
-	int64_t t_ns;
-	int pid, sig, by;
+	int64_t t_ns, to_ns;
+	int pid, sig, by, zoom;
 	uint64_t start;
 	char path[512];
 	bool second;

@@ -110,12 +110,12 @@ check "and so is that it was taken back" until_true not_in_file "$conf" "theme =
 keys F2
 wait_gone "Set-up"
 keys p
-check "p asks" wait_for "copy the screen"
+check "p asks" wait_for "save:"
 keys t
 check "t: as text" wait_for "saved nvmtop-"
 check "the file is there" until_true has_file txt
 check "it is the screen" until_true grep -q "Hottest" "$dir"/nvmtop-*.txt
-check "without the question" sh -c "! grep -q 'copy the screen' '$dir'/nvmtop-*.txt"
+check "without the question" sh -c "! grep -q 'save:' '$dir'/nvmtop-*.txt"
 keys p s
 check "s: as a picture" until_true has_file svg
 check "it is whole" until_true grep -q '</svg>' "$dir"/nvmtop-*.svg
