@@ -94,10 +94,9 @@ static bool go_extreme(struct ui *u, const struct ui_scene *s, int sign)
 		from = u->extent.first_ns;
 		to = u->extent.last_ns + 1;
 	}
-	if (ch->missing[0] || !moment_extreme(s->timeline, row->channel, from, to, sign, &t))
+	if (ch->missing[0] || !moment_extreme(s->timeline, row->channel, from, to, sign, &t, &v))
 		return false;
 	viewport_jump(&u->vp, &u->extent, s->now_ns, t);
-	v = s->timeline->ops->value(s->timeline, row->channel, t, NULL);
 	unit = quantity_of(ch, v);
 	quantity_text(value, unit, v, 9);
 	screen_moment(u, s, t, at);

@@ -79,7 +79,8 @@ static bool find(struct timeline *t, size_t channel, int64_t from_ns, int64_t to
 	return false;
 }
 
-bool moment_extreme(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, int sign, int64_t *out)
+bool moment_extreme(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, int sign, int64_t *out,
+		    double *value)
 {
 	struct wanted w = {.limit = sign < 0 ? INFINITY : -INFINITY, .most = sign < 0};
 	int64_t at = from_ns, end = to_ns;
@@ -94,6 +95,7 @@ bool moment_extreme(struct timeline *t, size_t channel, int64_t from_ns, int64_t
 		if (b.n)
 			any = true, w.limit = w.most ? fmin(w.limit, b.min) : fmax(w.limit, b.max);
 	}
+	*value = w.limit;
 	return any && find(t, channel, from_ns, to_ns, false, &w, out);
 }
 

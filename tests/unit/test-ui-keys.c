@@ -42,12 +42,12 @@ static void extremes_of_any_stretch(void **state)
 	for (int64_t from = 1; from < 17; from += 3)
 		for (size_t ch = 0; ch < 3; ch++) {
 			int64_t a = FAKE_START + from * 977 * NS_PER_MS, z = a + 1234567891 / from, t = 0;
-			double best = -1;
+			double best = -1, v;
 
-			assert_true(moment_extreme(&f.timeline, ch, a, z, 1, &t));
+			assert_true(moment_extreme(&f.timeline, ch, a, z, 1, &t, &v));
 			for (int64_t at = a / NS_PER_MS * NS_PER_MS; at < z; at += NS_PER_MS)
 				best = fmax(best, fake_value(&f, ch, at));
-			assert_true(fake_value(&f, ch, t) >= best);
+			assert_true(v >= best && fake_value(&f, ch, t) == v);
 			assert_true(t >= a - NS_PER_MS && t <= z + NS_PER_MS);
 		}
 }
@@ -74,6 +74,46 @@ static void events_one_after_the_other(void **state)
 		assert_int_equal((t - FAKE_START) / NS_PER_S, wanted[i]);
 	}
 	assert_false(moment_event(&f.timeline, &e, t, -1, &t));
+}
+
+/* The remedy is what matters of a reason, and stays. */
+static void remedy_of_a_missing_value(void **state)
+{
+	static const char reason[] = "tried /sys/kernel/debug/a/long/way/to/a/file (Permission denied); sudo nvmtop-setup opens it";
+	struct bench b;
+
+	start(&b, 80, 24, true, CHARSET_BLOCKS);
+	strcpy(b.fake.channels[0].missing, reason);
+	press(&b, 'a', 0);
+	press(&b, '1', 0);
+	ui_reset(b.ui, &b.scene);
+	draw(&b);
+	assert_shows(&b, "sudo nvmtop-setup opens it");
+	press(&b, K_DOWN, 0);
+	press(&b, K_ENTER, 0);
+	assert_shows(&b, "remedy");
+	assert_hides(&b, "does not name it");
+	stop(&b);
+}
+
+static void what_is_in_view_is_saved(void **state)
+{
+	struct request r;
+	struct bench b;
+
+	start(&b, 120, 40, false, CHARSET_BLOCKS);
+	press(&b, 'p', 0);
+	r = press(&b, 'c', 0);
+	assert_int_equal(r.kind, REQUEST_EXPORT);
+	assert_int_equal(r.t_ns, b.fake.first_ns);
+	assert_int_equal(r.to_ns, b.fake.last_ns + 1);
+	press(&b, '[', 0);
+	press(&b, 'V', 0);
+	press(&b, 'p', 0);
+	r = press(&b, 'c', 0);
+	assert_int_equal(r.kind, REQUEST_EXPORT);
+	assert_int_equal(r.t_ns, FAKE_START + 85 * NS_PER_S);
+	stop(&b);
 }
 
 static void a_search_without_a_unit(void **state)
@@ -137,6 +177,8 @@ int main(void)
 		cmocka_unit_test(maximum_of_a_row),
 		cmocka_unit_test(extremes_of_any_stretch),
 		cmocka_unit_test(events_one_after_the_other),
+		cmocka_unit_test(remedy_of_a_missing_value),
+		cmocka_unit_test(what_is_in_view_is_saved),
 		cmocka_unit_test(a_search_without_a_unit),
 		cmocka_unit_test(enter_opens_what_was_recorded),
 		cmocka_unit_test(nothing_is_recorded_while_the_disk_is_full),
