@@ -9,14 +9,17 @@
 #include "ui/settings.h"
 #include "model/timeline.h"
 
-/* A saved trace in the list that `o` opens. */
+/* A saved trace in the list that `o` opens, or a folder. */
 struct ui_file {
 	char path[512];
 	char name[128];		/* printable */
-	char about[96];		/* "agx_orin, 12:31, 3 marks, 81 MB", or why it cannot be read */
 	bool readable;
 	bool folder;		/* a folder, or "..": to be listed with REQUEST_LIST */
+	bool damaged;
 	int64_t changed_ns;	/* when it was written last, as CLOCK_REALTIME */
+	int64_t duration_ns;
+	uint64_t bytes, marks;
+	char board[32];
 };
 
 /* How a second trace is laid over the first. */
