@@ -197,7 +197,7 @@ static void draw_missing(struct ui *u, struct canvas *c, const struct row *row, 
 	int x = u->at.stats.w ? u->at.stats.x : u->at.chart.x;
 
 	draw_value(u, c, row, ch, y);
-	screen_cut(u, c, x, y, c->w - u->at.name.x - x, STYLE_DIM, ch->missing);
+	screen_reason(u, c, x, y, c->w - u->at.name.x - x, STYLE_DIM, ch->missing);
 }
 
 /* The row that Up and Down have chosen, told by a sign as well as by colour. */

@@ -225,13 +225,13 @@ static void tell_channel(struct ui *u, const struct ui_scene *s, struct canvas *
 void select_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int x = u->at.name.x, y = u->at.bar.y, right = c->w - u->at.name.x;
-	const char *hint = u->selection.open ? _("v: up to here   Esc: none") : _("Esc: none");
+	const char *hint = u->selection.open ? _("v: up to here   Esc clears") : _("Esc clears");
 	char text[128], a[QUANTITY_TEXT], b[QUANTITY_TEXT], clock[QUANTITY_TEXT];
 	int64_t from, to;
 
 	x = put(c, x, y, right, STYLE_KEY, _("selected"));
 	if (!select_get(u, &from, &to)) {
-		put(c, x, y, right, STYLE_DIM, _("move the cursor   v: up to there   Esc: none"));
+		put(c, x, y, right, STYLE_DIM, _("move the cursor   v: up to there   Esc clears"));
 		return;
 	}
 	quantity_time(clock, to - from, NS_PER_MS);

@@ -9,14 +9,17 @@
 #include "ui/settings.h"
 #include "model/timeline.h"
 
-/* A saved trace in the list that `o` opens. */
+/* A saved trace in the list that `o` opens, or a folder. */
 struct ui_file {
 	char path[512];
 	char name[128];		/* printable */
-	char about[96];		/* "agx_orin, 12:31, 3 marks, 81 MB", or why it cannot be read */
 	bool readable;
 	bool folder;		/* a folder, or "..": to be listed with REQUEST_LIST */
+	bool damaged;
 	int64_t changed_ns;	/* when it was written last, as CLOCK_REALTIME */
+	int64_t duration_ns;
+	uint64_t bytes, marks;
+	char board[32];
 };
 
 /* How a second trace is laid over the first. */
@@ -90,14 +93,15 @@ enum request_kind {
 	REQUEST_SUSPEND,
 	REQUEST_SETTINGS,	/* ui_settings() has changed */
 	REQUEST_COPY,		/* the screen to a file, as text or (svg) as a picture */
+	REQUEST_EXPORT,		/* all signals of [t_ns, to_ns) to a file, by columns of that zoom */
 	REQUEST_REPAINT,
 };
 
 struct request {
 	enum request_kind kind;
 	bool redraw;		/* something on the screen changed */
-	int64_t t_ns;
-	int pid, sig, by;
+	int64_t t_ns, to_ns;
+	int pid, sig, by, zoom;
 	uint64_t start;
 	char path[512];
 	bool second;
