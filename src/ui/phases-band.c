@@ -47,23 +47,23 @@ static void draw_band(struct ui *u, struct canvas *c, const struct phases *e, in
 	for (size_t i = 0; i < e->n; i++) {
 		const struct phase *p = &e->phases[i];
 		enum style back = STYLE_BAND(HUE_OTHER, 1 + 2 * (shown & 1));
+		enum style text = i == e->at ? STYLE_SELECTED : STYLE_STRONG;
 		char name[PHASE_NAME];
 		int x, w;
 
 		if (!cells_of(u, p, trace, &first, &last))
 			continue;
 		if (is_told(e, i))
-			back = i == e->at ? STYLE_SELECTED : STYLE_BAND(HUE_POWER, 4);
+			back = STYLE_BAND(HUE_POWER, 4);
 		x = u->at.chart.x + first;
 		w = last - first + 1;
 		for (int k = 0; k < w; k++)
-			canvas_put(c, x + k, y, back == STYLE_SELECTED ? back : STYLE_TEXT, u->charset == CHARSET_ASCII ? L'-' : L' ');
-		canvas_put(c, x, y, STYLE_MARK, screen_glyph(u, 0x258F, '|'));
+			canvas_put(c, x + k, y, text, u->charset == CHARSET_ASCII ? L'-' : L' ');
+		canvas_put(c, x, y, text, screen_glyph(u, 0x258F, '|'));
 		phases_name(u, e, p, trace, name);
 		if (w >= 4)
-			screen_cut(u, c, x + 1, y, w - 1, back == STYLE_SELECTED ? back : p->number ? STYLE_STRONG : STYLE_DIM,
-				   name + (u->second.about ? 2 : 0));
-		for (int k = 0; back != STYLE_SELECTED && k < w; k++)
+			screen_cut(u, c, x + 1, y, w - 1, text, name + (u->second.about ? 2 : 0));
+		for (int k = 0; i != e->at && k < w; k++)
 			c->cells[(size_t)y * (size_t)c->w + (size_t)(x + k)].back = (unsigned char)back;
 		shown++;
 	}
@@ -111,7 +111,7 @@ static void draw_gutter(struct ui *u, const struct ui_scene *s, struct canvas *c
 	enum unit unit = quantity_of(ch, e->scale.hi);
 	char text[QUANTITY_TEXT], name[PHASE_NAME];
 
-	screen_cut(u, c, x, y, u->at.name.w, (enum style)(STYLE_GPU + (int)ch->family), _("Mean power"));
+	screen_cut(u, c, x, y, u->at.name.w, (enum style)(STYLE_GPU + (int)ch->family), ch->label);
 	quantity_text(text, unit, l ? l->mean[0] : NAN, w - 4);
 	canvas_right(c, u->at.value.x, y, w - 4, l ? STYLE_STRONG : STYLE_DIM, text);
 	canvas_text(c, u->at.value.x + w - 3, y, 3, STYLE_DIM, quantity_unit(unit));
@@ -123,8 +123,9 @@ static void draw_gutter(struct ui *u, const struct ui_scene *s, struct canvas *c
 		return;
 	phases_name(u, e, p, 0, name);
 	screen_cut(u, c, x, y + 1, u->at.chart.x - 2 - x, STYLE_MARK, name);
-	if (h > 2 && e->means[0] == e->power)
-		screen_cut(u, c, x, y + 2, u->at.scale.x - 1 - x, STYLE_DIM, _("area = energy"));
+	if (h > 2)
+		screen_cut(u, c, x, y + 2, u->at.scale.x - 1 - x, STYLE_DIM,
+			   e->means[0] == e->power ? _("mean (area: energy)") : _("mean"));
 }
 
 void phases_band_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct phases *e)

@@ -22,7 +22,8 @@ struct columns {
 #define JOULE_W     9
 #define CHANGE_W    7
 #define MEAN_W      7
-#define BAR_LEAST   6
+#define MEANS_LEAST 4
+#define BAR_LEAST   10
 
 static struct columns columns_of(const struct ui *u, const struct phases *e, int w)
 {
@@ -40,10 +41,12 @@ static struct columns columns_of(const struct ui *u, const struct phases *e, int
 	fixed += k.change_w;
 	if (k.label_w > right - x - fixed)
 		k.label_w = right - x - fixed > LABEL_LEAST ? right - x - fixed : LABEL_LEAST;
-	while (k.means > 0 && x + k.label_w + fixed + k.means * MEAN_W > right)
+	/* Beyond the first four the bar is worth more. */
+	while (k.means > 0 &&
+	       x + k.label_w + fixed + k.means * MEAN_W + (k.means > MEANS_LEAST ? BAR_LEAST : 0) > right)
 		k.means--;
 	rest = right - x - k.label_w - fixed - k.means * MEAN_W;
-	k.bar_w = k.joule_w && rest > BAR_LEAST ? rest - 1 : 0;
+	k.bar_w = k.joule_w && rest > 6 ? rest - 1 : 0;
 	if (!k.bar_w)
 		k.label_w += rest > 0 ? rest : 0;
 	k.from_x = x + k.label_w;

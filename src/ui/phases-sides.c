@@ -58,7 +58,7 @@ static struct sides sides_of(const struct ui *u, const struct phases *e, int w)
 	while (k.shown > 1 && sides_w(&k, k.shown) + least > w)
 		k.shown--;
 	if (n <= 2)
-		k.lists = (w + GAP) / (sides_w(&k, n) + least + 4 + bar + GAP);
+		k.lists = (w + GAP) / (sides_w(&k, n) + (n == 1 ? 11 : least + 4 + bar) + GAP);
 	k.lists = k.lists < 1 ? 1 : k.lists;
 	k.list_w = (w + GAP) / k.lists - GAP;
 	k.bar_w = k.shown == 2 ? k.list_w - sides_w(&k, 2) - (w < 100 ? 12 : 18) - 1 : 0;
@@ -67,15 +67,23 @@ static struct sides sides_of(const struct ui *u, const struct phases *e, int w)
 	return k;
 }
 
-/* How far b is from a: -1..1, in parts of the larger; 0 where it cannot be seen in the numbers. */
-static double distance(enum unit unit, double a, double b)
+/* How far b is from a: -1..1, in parts of the larger, of a state in parts of the time; 0 where
+ * the difference cannot be seen in the numbers. */
+static double distance(enum unit unit, bool state, double a, double b)
 {
-	char text[2][QUANTITY_TEXT];
+	char text[QUANTITY_TEXT];
 
 	if (isnan(a) || isnan(b))
 		return NONE;
-	quantity_alike(text, unit, (const double[]) {a, b}, 2, NUMBER_W - 1);
-	return strcmp(text[0], text[1]) ? (b - a) / fmax(fabs(a), fabs(b)) : 0;
+	quantity_text(text, unit, fabs(b - a), CHANGE_W - 2);
+	if (strspn(text, "0.") == strlen(text))
+		return 0;
+	return state ? b - a : (b - a) / fmax(fabs(a), fabs(b));
+}
+
+static bool is_state(const struct channel *ch)
+{
+	return ch->kind == CHANNEL_GATED || ch->kind == CHANNEL_THROTTLE;
 }
 
 /* The largest distance of a signal; NONE: it has no value in one of them. */
@@ -87,7 +95,8 @@ static double rank_of(const struct ui *u, const struct phases *e, size_t n)
 	if (e->n_sheets == 1)
 		return isnan(first) ? NONE : 0;
 	for (size_t i = 1; i < e->n_sheets; i++) {
-		double d = distance(quantity_of(ch, e->sheets[0].cells[n].max), first, e->sheets[i].cells[n].mean);
+		double d = distance(quantity_of(ch, e->sheets[0].cells[n].max), is_state(ch), first,
+				    e->sheets[i].cells[n].mean);
 
 		most = fmax(most, d == NONE ? d : fabs(d));
 	}
@@ -179,10 +188,10 @@ static void draw_titles(struct ui *u, struct canvas *c, const struct phases *e, 
 }
 
 /* The difference, its percent of a, and a bar from the middle. */
-static void draw_change(struct ui *u, struct canvas *c, const struct sides *k, enum unit unit, enum hue hue, double a,
-			double b, int x, int y)
+static void draw_change(struct ui *u, struct canvas *c, const struct sides *k, enum unit unit, bool state, enum hue hue,
+			double a, double b, int x, int y)
 {
-	double d = distance(unit, a, b);
+	double d = distance(unit, state, a, b);
 	char text[QUANTITY_TEXT + 1], percent[QUANTITY_TEXT];
 	int bar = x + 2 * CHANGE_W + 1, half = (k->bar_w - 1) / 2, n;
 
@@ -254,7 +263,7 @@ static void draw_signal(struct ui *u, struct canvas *c, const struct phases *e, 
 		x += numbers_w(k);
 		if (!i)
 			continue;
-		draw_change(u, c, k, unit, (enum hue)ch->family, first->mean, f->mean, x, y);
+		draw_change(u, c, k, unit, is_state(ch), (enum hue)ch->family, first->mean, f->mean, x, y);
 		x += 2 * CHANGE_W;
 	}
 }
@@ -282,7 +291,7 @@ static void draw_fixed(struct ui *u, const struct ui_scene *s, struct canvas *c,
 			first = v;
 			continue;
 		}
-		draw_change(u, c, k, UNIT_JOULE, which ? HUE_POWER : HUE_OTHER, first, v, x, y);
+		draw_change(u, c, k, UNIT_JOULE, false, which ? HUE_POWER : HUE_OTHER, first, v, x, y);
 		x += 2 * CHANGE_W;
 	}
 }
@@ -337,6 +346,7 @@ static void draw_notes(struct ui *u, const struct ui_scene *s, struct canvas *c,
 void phases_sides_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct phases *e)
 {
 	int y, lines, end = u->at.body.y + u->at.body.h, fixed, rows, room, each = u->second.about ? 2 : 1;
+	int per; /* lines of a list */
 	struct sides k = sides_of(u, e, c->w);
 
 	phases_list_place(u, e, &y, &lines);
@@ -355,12 +365,13 @@ void phases_sides_draw(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	room = end - y;
 	if (e->scroll > rows - room * k.lists)
 		e->scroll = rows > room * k.lists ? rows - room * k.lists : 0;
-	for (int i = 0; i < room * k.lists && e->scroll + i < rows; i++) {
-		int x = u->at.name.x + i / room * (k.list_w + GAP), n = e->scroll + i;
+	per = (rows + k.lists - 1) / k.lists < room ? (rows + k.lists - 1) / k.lists : room;
+	for (int i = 0; i < per * k.lists && e->scroll + i < rows; i++) {
+		int x = u->at.name.x + i / per * (k.list_w + GAP), n = e->scroll + i;
 
 		if (n < fixed)
-			draw_fixed(u, s, c, e, &k, n, x, y + i % room);
+			draw_fixed(u, s, c, e, &k, n, x, y + i % per);
 		else
-			draw_signal(u, c, e, &k, e->order[n - fixed], x, y + i % room);
+			draw_signal(u, c, e, &k, e->order[n - fixed], x, y + i % per);
 	}
 }
