@@ -162,6 +162,8 @@ static void draw_phase(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	screen_cut(u, c, k->label_x, y, k->label_w, p->number ? STYLE_TEXT : STYLE_DIM, p->label);
 	if (line[0])
 		draw_numbers(u, s, c, e, k, line[0], 0, y);
+	else
+		canvas_right(c, k->lasted_x, y, LASTED_W, STYLE_DIM, _("not in A"));
 	if (i == e->at) {
 		if (x > 0)
 			canvas_put(c, x - 1, y, STYLE_STRONG, L'>');
@@ -172,7 +174,7 @@ static void draw_phase(struct ui *u, const struct ui_scene *s, struct canvas *c,
 		return;
 	canvas_put(c, k->label_x, ++y, STYLE_DIM, L'B');
 	if (!line[1]) {
-		canvas_text(c, k->label_x + 2, y, k->lasted_x - k->label_x, STYLE_DIM, _("not in B"));
+		canvas_right(c, k->lasted_x, y, LASTED_W, STYLE_DIM, _("not in B"));
 		return;
 	}
 	draw_numbers(u, s, c, e, k, line[1], 1, y);

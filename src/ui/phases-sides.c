@@ -105,11 +105,11 @@ static double rank_of(const struct ui *u, const struct phases *e, size_t n)
 
 static uint64_t sheets_id(const struct phases *e)
 {
-	uint64_t id = 1;
+	uint64_t id = e->n_sheets;
 
 	for (size_t i = 0; i < e->n_sheets; i++)
-		id = (id ^ (2 * e->sheets[i].id + (uint64_t)e->sheets[i].trace + 1)) * UINT64_C(0x100000001B3);
-	return id | 1;
+		id = id * UINT64_C(0x100000001B3) + 2 * e->sheets[i].id + (uint64_t)e->sheets[i].trace;
+	return id;
 }
 
 static bool goes_before(double a, double b, bool again)

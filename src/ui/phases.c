@@ -147,7 +147,9 @@ struct walk {
 
 static bool same(const struct phase *p, uint64_t number, const char *label)
 {
-	return !p->at[1].to_ns && !strcmp(p->label, label) && (*label || p->number == number);
+	if (p->at[1].to_ns)
+		return false;
+	return *label && *p->label ? !strcmp(p->label, label) : p->number == number;
 }
 
 /* Phases of the other trace are added to those of the first. */

@@ -20,7 +20,7 @@ struct stretch {
 	int64_t from_ns, to_ns; /* 0, 0: it is not in this trace */
 };
 
-/* Phases of two traces that have one label, or none and one number, are one. */
+/* Phases of two traces that have one label, or one number where a label is missing, are one. */
 struct phase {
 	struct stretch at[TRACES];
 	uint64_t id;     /* tells it from all others, also while it grows */
