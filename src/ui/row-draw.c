@@ -251,7 +251,10 @@ static void draw_second(struct ui *u, struct canvas *c, const struct row *row, i
 		draw_missing(u, c, &b, o, y);
 		return;
 	}
-	snprintf(text, sizeof(text), "%+.*f %%", fabs(d) < 9.95 ? 1 : 0, d);
+	/* TRANSLATORS: how far the means of two traces are apart; 12 columns with the number. */
+	snprintf(text, sizeof(text), _("mean %+.*f %%"), fabs(d) < 9.95 ? 1 : 0, d);
+	if (text_width(text) > w)
+		snprintf(text, sizeof(text), "%+.*f %%", fabs(d) < 9.95 ? 1 : 0, d);
 	if (fabs(d) < 9999.5 && text_width(text) <= w)
 		canvas_right(c, u->at.name.x + indent + 2, y, w, STYLE_TEXT, text);
 	draw_value(u, c, &b, ch, y);
