@@ -33,7 +33,7 @@ static void split_lines(struct layout *l, const struct layout_wish *wish)
 		l->bar = (struct rect) {0, --bottom, w, 1};
 	if (h >= 14)
 		l->tabs = (struct rect) {0, --bottom, w, 1};
-	if (wish->replay && h >= 9) {
+	if (wish->replay && h >= 10) {
 		bottom -= 2;
 		l->strip = (struct rect) {0, bottom, w, 2};
 	}
@@ -60,7 +60,7 @@ static void place(const struct layout *l, struct rect *r, int x, int w)
  * and below them as many lines as the chart has. */
 static void split_gutter(struct layout *l, int w)
 {
-	int gutter = w >= 160 ? 35 : w >= 100 ? 30 : 23, value = gutter - SCALE_W - 8;
+	int gutter = w >= 160 ? 36 : w >= 100 ? 31 : 24, value = gutter - SCALE_W - 9;
 
 	place(l, &l->name, 1, value - 2);
 	place(l, &l->value, value, 9);

@@ -59,9 +59,7 @@ static void draw_number(struct ui *u, struct canvas *c, unsigned char alarm, boo
 	canvas_right(c, u->at.value.x, y, w, style, text);
 	if (none)
 		return;
-	if (unit == UNIT_CELSIUS && unit_w > 1 && u->charset != CHARSET_ASCII)
-		canvas_put(c, x++, y, STYLE_DIM, 0xB0);
-	x += canvas_text(c, x, y, unit_w, STYLE_DIM, quantity_unit(unit));
+	x += canvas_text(c, x, y, unit_w, STYLE_DIM, unit_w > 1 ? rows_unit(u, unit) : quantity_unit(unit));
 	/* Passed a limit, told without colour. */
 	if (alarm == ALARM_CRIT)
 		canvas_put(c, x + (unit_w > 1 ? 1 : 0), y, STYLE_ALERT, L'!');

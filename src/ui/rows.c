@@ -178,6 +178,11 @@ double rows_calm(struct ui *u, const struct ui_scene *s, size_t channel)
 	return isnan(span.mean) ? v : span.mean;
 }
 
+const char *rows_unit(const struct ui *u, enum unit unit)
+{
+	return unit == UNIT_CELSIUS && u->charset != CHARSET_ASCII ? "\302\260C" : quantity_unit(unit);
+}
+
 int rows_gpu_memory(const struct session *about)
 {
 	static const char *const names[] = {"nvmap.used", "gpu.memory", "gpu0.memory"};

@@ -98,6 +98,7 @@ double rows_value(struct ui *u, const struct ui_scene *s, size_t channel, int64_
 /* The mean of the last quarter of a second while the screen follows, else the value at the
  * playhead; of clocks, loads and readings. */
 double rows_calm(struct ui *u, const struct ui_scene *s, size_t channel);
+const char *rows_unit(const struct ui *u, enum unit unit); /* as quantity_unit(), with a degree sign */
 int rows_gpu_memory(const struct session *about); /* what the GPU holds; -1: not known */
 int rows_io(const struct session *about);         /* the time that cores wait for disks; -1: not known */
 /* Is core n one of "cpu0,3-5", the label of a clock? */

@@ -82,7 +82,7 @@ static void draw_reading(struct ui *u, const struct ui_scene *s, struct canvas *
 static void draw_file(struct ui *u, const struct ui_file *f, struct canvas *c, int y, int w, bool chosen)
 {
 	int x = u->at.name.x, name_w = w > 60 ? w / 2 : w > 40 ? 28 : w;
-	enum style style = chosen ? STYLE_SELECTED : f->readable ? STYLE_TEXT : STYLE_DIM;
+	enum style style = chosen ? STYLE_SELECTED : f->readable || f->folder ? STYLE_TEXT : STYLE_DIM;
 
 	for (int k = 0; chosen && k < w; k++)
 		canvas_put(c, x + k, y, style, L' ');
@@ -91,7 +91,7 @@ static void draw_file(struct ui *u, const struct ui_file *f, struct canvas *c, i
 	if (w - name_w > 8)
 		screen_cut(u, c, x + name_w, y, w - name_w,
 			   chosen        ? STYLE_SELECTED
-			   : f->readable ? STYLE_DIM
+			   : f->readable || f->folder ? STYLE_DIM
 					 : STYLE_WARN,
 			   f->about);
 }
@@ -105,7 +105,7 @@ static void files_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		draw_file(u, &s->files[u->over_scroll + i], c, y++, w, u->over_scroll + i == state_of(u)->at);
 	if (s->files_at)
 		draw_reading(u, s, c, y, w);
-	else if (!n)
+	else if (!n || s->files[0].folder)
 		canvas_text(c, u->at.name.x, y, w, STYLE_DIM,
 			    _("There are no saved traces here; r records one."));
 	u->frame.below = n - u->over_scroll - h;
@@ -122,6 +122,12 @@ static void open_chosen(struct ui *u, const struct ui_scene *s, struct request *
 	const struct files *f = state_of(u);
 
 	settle(u, s);
+	if (f->at < length(s) && s->files[f->at].folder) {
+		r->kind = REQUEST_LIST;
+		snprintf(r->path, sizeof(r->path), "%s", s->files[f->at].path);
+		choose(u, s, 0);
+		return;
+	}
 	if (f->at < length(s) && s->files[f->at].readable) {
 		r->kind = REQUEST_OPEN;
 		memcpy(r->path, s->files[f->at].path, sizeof(r->path));

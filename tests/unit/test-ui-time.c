@@ -12,6 +12,8 @@
 #include <time.h>
 
 #include "ui-bench.h"
+#include "ui/goto.h"
+#include "ui/range-stats.h"
 #include "ui/screen.h"
 
 static size_t channel_of(const struct bench *b, enum channel_kind kind)
