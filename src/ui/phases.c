@@ -402,12 +402,13 @@ void phases_name(const struct ui *u, const struct phases *e, const struct phase 
 {
 	size_t place;
 	char letter[4] = "", number[24] = "";
+	const char *blank = p->number && *p->label ? " " : "";
 
 	if (u->second.about)
 		snprintf(letter, sizeof(letter), "%c ", 'A' + trace);
 	else if (phases_chosen(e, p->id, &place))
 		snprintf(letter, sizeof(letter), "%c ", (char)('A' + (int)place));
 	if (p->number)
-		snprintf(number, sizeof(number), "%llu ", (unsigned long long)p->number);
-	snprintf(out, PHASE_NAME, "%s%s%s", letter, number, p->label);
+		snprintf(number, sizeof(number), "%llu", (unsigned long long)p->number);
+	snprintf(out, PHASE_NAME, "%s%s%s%s", letter, number, blank, p->label);
 }
