@@ -209,7 +209,20 @@ static void draw_chosen(struct ui *u, struct canvas *c, int y)
 		canvas_put(c, u->at.name.x - 1, y, STYLE_STRONG, L'>');
 }
 
-/* The same signal in the other trace: B, how far it is from A, its value, statistics
+/* Darker shades of the same hues; what is over a limit stays. */
+static void quieten(struct canvas *c, const struct rect *at)
+{
+	for (int y = at->y; y < at->y + at->h && y < c->h; y++)
+		for (int x = at->x; x < at->x + at->w; x++) {
+			struct cell *p = &c->cells[(size_t)y * (size_t)c->w + (size_t)x];
+			int shade = p->style - STYLE_SHADES;
+
+			if (shade >= 0 && shade < 2 * SHADES * HUE_WARN)
+				p->style = (unsigned char)(p->style - (shade % SHADES + 1) / 2);
+		}
+}
+
+/* The same signal in the other trace: B, how far its mean is from that of A, its value, statistics
  * and chart. */
 static void draw_second(struct ui *u, struct canvas *c, const struct row *row, int y, int h)
 {
@@ -223,7 +236,8 @@ static void draw_second(struct ui *u, struct canvas *c, const struct row *row, i
 				  .hue = (enum hue)ch->family};
 	int indent = indent_of(u, row) + (u->at.name.w >= 9 ? 2 : 0), w = u->at.name.w - indent - 2;
 	struct row b = *row; /* all of it quieter than A */
-	char text[QUANTITY_TEXT + 1] = "+", stats[64];
+	double d = 100 * (row->second.summary.mean - row->summary.mean) / fabs(row->summary.mean);
+	char text[QUANTITY_TEXT], stats[64];
 
 	canvas_put(c, u->at.name.x + indent, y, STYLE_DIM, L'B');
 	b.value = row->second.value;
@@ -235,10 +249,12 @@ static void draw_second(struct ui *u, struct canvas *c, const struct row *row, i
 		draw_missing(u, c, &b, o, y);
 		return;
 	}
-	if (w >= 5 && !isnan(b.value - row->value)) {
-		quantity_text(text + 1, quantity_of(ch, b.value), b.value - row->value, w - 1);
-		canvas_right(c, u->at.name.x + indent + 2, y, w, STYLE_TEXT, text + (text[1] == '-'));
-	}
+	/* TRANSLATORS: how far the means of two traces are apart; 12 columns with the number. */
+	snprintf(text, sizeof(text), _("mean %+.*f %%"), fabs(d) < 9.95 ? 1 : 0, d);
+	if (text_width(text) > w)
+		snprintf(text, sizeof(text), "%+.*f %%", fabs(d) < 9.95 ? 1 : 0, d);
+	if (fabs(d) < 9999.5 && text_width(text) <= w)
+		canvas_right(c, u->at.name.x + indent + 2, y, w, STYLE_TEXT, text);
 	draw_value(u, c, &b, ch, y);
 	draw_stats(u, c, &b, ch, y);
 	if (h > 1 && u->at.scale.w) {
@@ -249,6 +265,7 @@ static void draw_second(struct ui *u, struct canvas *c, const struct row *row, i
 	if (u->at.solo && h > 1)
 		y++, h--;
 	spark_draw(c, u->at.chart.x, y, u->at.chart.w, h, &look, u->second.columns);
+	quieten(c, &(struct rect) {u->at.chart.x, y, u->at.chart.w, h});
 	axis_second_lines(u, c, y, h);
 }
 

@@ -52,6 +52,7 @@ struct ui_scene {
 	const char *completing;		/* NULL, or the file of a recording that has ended and is not complete yet */
 	const char *record_name;
 	int64_t record_since_ns;
+	int64_t record_until_ns;	/* when the last one ended; 0: it has not, or there is none */
 	uint64_t record_bytes, record_marks, record_lost;
 	const char *record_error;	/* NULL, or why it ended */
 	const char *record_done;	/* NULL, or the file to be opened by Enter now */
