@@ -5,6 +5,9 @@
  * the GPU's device. Reading a thousand files takes milliseconds, and the name of a user may come from a
  * network: a job does it, only while a view shows them.
  *
+ * A command line rarely changes, and reading it stops the process for a moment: it is kept from one reading
+ * to the next, and each reading reads a part of them again.
+ *
  * A process may choose any name, with blanks, brackets, line feeds and escapes: the fields after it are
  * counted from the last bracket. */
 #include <errno.h>
@@ -32,6 +35,7 @@
 #define PACE_NS       (3 * NS_PER_S / 2)
 #define MOST          65536
 #define USERS         64
+#define COMMAND_TURNS 16 /* a command line is read again at every 16th reading */
 
 struct procs {
 	struct job job;
@@ -115,12 +119,24 @@ bool proc_stat_parse(const char *text, size_t len, struct proc *out, uint64_t *t
 			      .cpu = NAN,
 			      .gpu_kb = NAN,
 			      .rss_kb = (double)f[STAT_RSS] * ((double)sysconf(_SC_PAGESIZE) / 1024),
+			      .kernel = f[STAT_FLAGS] & PF_KTHREAD,
+			      .age_s = NAN,
 			      .threads = (long)f[STAT_THREADS]};
 	if (out->state < '!' || out->state > '~')
 		out->state = '?';
-	snprintf(out->name, sizeof(out->name), f[STAT_FLAGS] & PF_KTHREAD ? "[%.61s]" : "%s", name);
+	snprintf(out->name, sizeof(out->name), out->kernel ? "[%.61s]" : "%s", name);
 	*ticks = (uint64_t)f[STAT_UTIME] + (uint64_t)f[STAT_STIME];
 	return true;
+}
+
+void proc_command_parse(char *text, size_t len, char out[PROC_COMMAND])
+{
+	while (len && (text[len - 1] == '\0' || text[len - 1] == ' '))
+		len--;
+	for (size_t i = 0; i < len; i++)
+		if (text[i] == '\0')
+			text[i] = ' ';
+	text_shortened(out, PROC_COMMAND, text, len);
 }
 
 /* Returns the last word before *end, and moves *end to its beginning. */
@@ -188,8 +204,29 @@ static struct proc *find(const struct procs_list *l, int pid)
 	return l->n ? bsearch(&key, l->procs, l->n, sizeof(*l->procs), by_pid) : NULL;
 }
 
+/* Takes the command line from the previous reading, where it is of the same program and was not kept long. */
+static void read_command(struct procs *r, struct proc *p, const struct proc *was)
+{
+	char path[64], text[PROC_COMMAND + 1];
+
+	if (p->kernel)
+		return;
+	if (was && !strcmp(p->name, was->name) && ((uint64_t)p->pid + r->shown.serial) % COMMAND_TURNS) {
+		strcpy(p->command, was->command);
+		return;
+	}
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", p->pid);
+	int fd = root_open_file(r->root, path, O_RDONLY);
+	if (fd < 0)
+		return;
+	ssize_t n = read(fd, text, sizeof(text));
+	if (n > 0)
+		proc_command_parse(text, (size_t)n, p->command);
+	close(fd);
+}
+
 /* Returns false if the process has ended or cannot be read. */
-static bool read_one(struct procs *r, const char *pid, struct proc *p, double seconds)
+static bool read_one(struct procs *r, const char *pid, struct proc *p, double seconds, double uptime_s)
 {
 	char path[64], text[1024];
 	struct stat st;
@@ -206,7 +243,11 @@ static bool read_one(struct procs *r, const char *pid, struct proc *p, double se
 	user_name(r, st.st_uid, p->user);
 	p->self = root_is_live(r->root) && p->pid == getpid();
 	const struct proc *was = find(&r->shown, p->pid);
-	if (was && was->start == p->start && p->ticks >= was->ticks && seconds > 0)
+	if (was && was->start != p->start)
+		was = NULL;
+	read_command(r, p, was);
+	p->age_s = uptime_s - (double)p->start / (double)sysconf(_SC_CLK_TCK);
+	if (was && p->ticks >= was->ticks && seconds > 0)
 		p->cpu = (double)(p->ticks - was->ticks) / (double)sysconf(_SC_CLK_TCK) / seconds * 100;
 	return true;
 }
@@ -314,7 +355,8 @@ static void read_gpu(struct procs *r, struct procs_list *l)
 	if (fd >= 0) { /* a Jetson whose table cannot be read */
 		close(fd);
 		for (size_t i = 0; i < l->n; i++)
-			look_at_descriptors(r, &l->procs[i]);
+			if (!l->procs[i].kernel)
+				look_at_descriptors(r, &l->procs[i]);
 	}
 	if (why == EACCES || why == EPERM)
 		snprintf(l->gpu_missing, sizeof(l->gpu_missing),
@@ -330,9 +372,20 @@ static void read_gpu(struct procs *r, struct procs_list *l)
 			 NVMAP_CLIENTS);
 }
 
+/* Seconds since the machine started; NaN: not known. */
+static double read_uptime(const struct root *root)
+{
+	char text[64];
+	ssize_t n = root_read(root, "/proc/uptime", text, sizeof(text));
+	int64_t s;
+
+	return n > 0 && num_i64(text, text + n, &s) ? (double)s : NAN;
+}
+
 /* Reads all processes in the order of the directory's list, which is that of their pids. */
 static int read_all(struct procs *r, struct procs_list *l, double seconds)
 {
+	double uptime_s = read_uptime(r->root);
 	char **names;
 	size_t n;
 
@@ -343,7 +396,7 @@ static int read_all(struct procs *r, struct procs_list *l, double seconds)
 	l->procs = malloc((n + 1) * sizeof(*l->procs));
 	for (size_t i = 0; l->procs && i < n; i++)
 		if (!names[i][strspn(names[i], "0123456789")])
-			l->n += read_one(r, names[i], &l->procs[l->n], seconds);
+			l->n += read_one(r, names[i], &l->procs[l->n], seconds, uptime_s);
 	free(names);
 	return l->procs ? 0 : -1;
 }
