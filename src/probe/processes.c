@@ -5,8 +5,8 @@
  * the GPU's device. Reading a thousand files takes milliseconds, and the name of a user may come from a
  * network: a job does it, only while a view shows them.
  *
- * A command line rarely changes, and reading it stops the process for a moment: it is kept from one reading
- * to the next, and each reading reads a part of them again.
+ * The user and the command line rarely change, and reading the latter takes a lock of the process: they are
+ * kept from one reading to the next, and each reading reads a part of them again.
  *
  * A process may choose any name, with blanks, brackets, line feeds and escapes: the fields after it are
  * counted from the last bracket. */
@@ -35,7 +35,7 @@
 #define PACE_NS       (3 * NS_PER_S / 2)
 #define MOST          65536
 #define USERS         64
-#define COMMAND_TURNS 16 /* a command line is read again at every 16th reading */
+#define TURNS         64 /* user and command line are read again at every 64th reading */
 
 struct procs {
 	struct job job;
@@ -46,6 +46,7 @@ struct procs {
 
 	/* What follows is used by the job only, while it runs. */
 	struct procs_list next;
+	size_t room, shown_room; /* processes that fit into next.procs and shown.procs */
 	int rc;
 	int64_t read_ns, shown_ns; /* when they were read; 0: never */
 	struct nvml *nvml;
@@ -204,17 +205,19 @@ static struct proc *find(const struct procs_list *l, int pid)
 	return l->n ? bsearch(&key, l->procs, l->n, sizeof(*l->procs), by_pid) : NULL;
 }
 
-/* Takes the command line from the previous reading, where it is of the same program and was not kept long. */
-static void read_command(struct procs *r, struct proc *p, const struct proc *was)
+/* Are the user and the command line those of the previous reading? The program is the same, and they were not
+ * kept long. */
+static bool is_kept(const struct procs *r, const struct proc *p, const struct proc *was)
+{
+	return was && !strcmp(p->name, was->name) && ((uint64_t)p->pid + r->shown.serial) % TURNS;
+}
+
+static void read_command(struct procs *r, struct proc *p)
 {
 	char path[64], text[PROC_COMMAND + 1];
 
 	if (p->kernel)
 		return;
-	if (was && !strcmp(p->name, was->name) && ((uint64_t)p->pid + r->shown.serial) % COMMAND_TURNS) {
-		strcpy(p->command, was->command);
-		return;
-	}
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", p->pid);
 	int fd = root_open_file(r->root, path, O_RDONLY);
 	if (fd < 0)
@@ -236,16 +239,23 @@ static bool read_one(struct procs *r, const char *pid, struct proc *p, double se
 	if (fd < 0)
 		return false;
 	ssize_t n = read(fd, text, sizeof(text));
-	bool good = n > 0 && fstat(fd, &st) == 0 && proc_stat_parse(text, (size_t)n, p, &p->ticks);
+	bool good = n > 0 && proc_stat_parse(text, (size_t)n, p, &p->ticks);
+	const struct proc *was = good ? find(&r->shown, p->pid) : NULL;
+	if (was && was->start != p->start)
+		was = NULL;
+	if (is_kept(r, p, was)) {
+		memcpy(p->user, was->user, sizeof(p->user));
+		strcpy(p->command, was->command);
+	} else if (good && fstat(fd, &st) == 0) {
+		user_name(r, st.st_uid, p->user);
+		read_command(r, p);
+	} else {
+		good = false;
+	}
 	close(fd);
 	if (!good)
 		return false;
-	user_name(r, st.st_uid, p->user);
 	p->self = root_is_live(r->root) && p->pid == getpid();
-	const struct proc *was = find(&r->shown, p->pid);
-	if (was && was->start != p->start)
-		was = NULL;
-	read_command(r, p, was);
 	p->age_s = uptime_s - (double)p->start / (double)sysconf(_SC_CLK_TCK);
 	if (was && p->ticks >= was->ticks && seconds > 0)
 		p->cpu = (double)(p->ticks - was->ticks) / (double)sysconf(_SC_CLK_TCK) / seconds * 100;
@@ -393,12 +403,16 @@ static int read_all(struct procs *r, struct procs_list *l, double seconds)
 	if (root_list(r->root, "/proc", &names, &n) < 0)
 		return -1;
 	n = n < MOST ? n : MOST;
-	l->procs = malloc((n + 1) * sizeof(*l->procs));
-	for (size_t i = 0; l->procs && i < n; i++)
+	if (n > r->room) {
+		free(l->procs);
+		l->procs = malloc(n * sizeof(*l->procs));
+		r->room = l->procs ? n : 0;
+	}
+	for (size_t i = 0; i < n && i < r->room; i++)
 		if (!names[i][strspn(names[i], "0123456789")])
 			l->n += read_one(r, names[i], &l->procs[l->n], seconds, uptime_s);
 	free(names);
-	return l->procs ? 0 : -1;
+	return n <= r->room ? 0 : -1;
 }
 
 static double cpu_ms(void)
@@ -452,11 +466,15 @@ static void publish(struct procs *p)
 {
 	if (p->rc < 0)
 		return;
-	free(p->shown.procs);
+	struct procs_list old = p->shown;
+	size_t room = p->shown_room;
+
 	p->next.serial = p->shown.serial + 1;
 	p->shown = p->next;
+	p->shown_room = p->room;
 	p->shown_ns = p->read_ns;
-	p->next.procs = NULL;
+	p->next.procs = old.procs;
+	p->room = room;
 }
 
 const struct procs_list *procs_poll(struct procs *p)

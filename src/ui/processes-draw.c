@@ -37,7 +37,7 @@ struct proc_columns processes_columns(int x, int w)
 	}
 	if (w >= 150) {
 		k.threads = take(&x, 6);
-		k.age = take(&x, 7);
+		k.age = take(&x, 8);
 	}
 	if (w >= 36)
 		k.gpu = take(&x, MEMORY_W + bar + 1);
@@ -104,20 +104,24 @@ void processes_heads(const struct ui *u, struct canvas *c, const struct proc_col
 	} heads[] = {
 		{k->pid, 7, _("PID"), PROC_BY_PID},
 		{k->threads, 5, _("Thr"), -1},
-		{k->age, 6, _("Age"), -1},
+		{k->age, 7, _("Age"), -1},
 		{k->gpu, MEMORY_W, _("GPU mem"), PROC_BY_GPU},
 		{k->cpu, CPU_W, _("CPU %"), PROC_BY_CPU},
 		{k->memory, MEMORY_W - 2, _("RSS"), PROC_BY_MEMORY},
 	};
+	char text[64];
 
-	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+	/* With a blank at each side, as they may stand in a border. */
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		snprintf(text, sizeof(text), " %s ", heads[i].text);
 		if (heads[i].x)
-			canvas_right(c, heads[i].x, y, heads[i].w,
-				     heads[i].sort == (int)sort ? STYLE_STRONG : STYLE_DIM, heads[i].text);
+			canvas_right(c, heads[i].x - 1, y, heads[i].w + 2,
+				     heads[i].sort == (int)sort ? STYLE_STRONG : STYLE_DIM, text);
+	}
 	if (k->user)
 		canvas_text(c, k->user, y, k->user_w, STYLE_DIM, _("User"));
 	if (k->state)
-		canvas_put(c, k->state, y, STYLE_DIM, L'S');
+		canvas_text(c, k->state - 1, y, 3, STYLE_DIM, " S ");
 }
 
 /* A number and, where there is room, its bar. */
@@ -224,7 +228,7 @@ void processes_line(const struct ui *u, struct canvas *c, const struct proc_colu
 		canvas_right(c, k->threads, y, 5, dim, buf);
 	processes_age(buf, p->age_s);
 	if (k->age)
-		canvas_right(c, k->age, y, 6, dim, buf);
+		canvas_right(c, k->age, y, 7, dim, buf);
 	processes_memory(buf, p->gpu_kb);
 	draw_number(u, c, k, k->gpu, y, MEMORY_W, buf, p->gpu_kb > 0 ? strong : dim, p->gpu_kb / bars->gpu_kb, HUE_GPU);
 	snprintf(buf, sizeof(buf), "%.1f", p->cpu);

@@ -18,6 +18,8 @@ void processes_panel_draw(struct ui *u, const struct ui_scene *s, struct canvas 
 		canvas_text(c, at->x + 2, at->y + 1, at->w - 4, STYLE_DIM, _("Reading the processes."));
 		return;
 	}
+	processes_heads(u, c, &k, at->y, PROC_BY_GPU);
+	canvas_textf(c, at->x + 2, at->y, at->w, STYLE_DIM, " %s ", _("processes"));
 	processes_bars(u, s->procs, &ps->bars);
 	n = processes_busiest(s->procs, busiest, room);
 	for (int i = 0; i < n; i++)

@@ -88,7 +88,7 @@ static void draw_total(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	snprintf(text, sizeof(text), P_("%d process, %d running", "%d processes, %d running", (unsigned long)ps->n),
 		 ps->n, running);
 	x += screen_cut(u, c, x, y, right - x, STYLE_TEXT, text) + 2;
-	snprintf(text, sizeof(text), P_("%d kernel thread hidden", "%d kernel threads hidden", (unsigned long)ps->hidden),
+	snprintf(text, sizeof(text), P_("+%d kernel thread", "+%d kernel threads", (unsigned long)ps->hidden),
 		 ps->hidden);
 	if (ps->hidden && x + text_width(text) <= right)
 		canvas_text(c, x, y, right - x, STYLE_DIM, text);
@@ -122,8 +122,9 @@ static void draw_whole(struct ui *u, const struct proc *p, struct canvas *c, int
 	for (int i = 0; i < w; i++)
 		canvas_put(c, x + i, y, STYLE_BORDER, screen_glyph(u, 0x2500, '-'));
 	processes_age(age, p->age_s);
-	snprintf(line, sizeof(line), _(" PID %d  parent %d  user %s  threads %ld  age %s "), p->pid, p->parent, p->user,
-		 p->threads, age);
+	snprintf(line, sizeof(line), P_(" %d, parent %d, %s, %ld thread, age %s ", " %d, parent %d, %s, %ld threads, age %s ",
+				    (unsigned long)p->threads),
+		 p->pid, p->parent, p->user, p->threads, age);
 	screen_cut(u, c, x + 1, y, w - 2, STYLE_DIM, line);
 	text_draw(u, c, x, y + 1, w, lines, STYLE_TEXT, text);
 }
@@ -328,11 +329,11 @@ static const struct key_entry keys[] = {
 	{ KEYS_PROCESSES, WHEN_LIVE, { { 'T', 0, 0 } },
 	  show_kernel, "T", N_("toggle kernel threads"), "T", N_("kernel"), NULL, 0 },
 	{ KEYS_PROCESSES, WHEN_LIVE, { { K_ENTER, 0, 0 } },
-	  show_whole, "Enter", N_("show the whole command line"), "Enter", NULL, bar_whole, 0 },
+	  show_whole, "Enter", N_("show the whole command line"), "Enter", NULL, bar_whole, WHEN_LIVE },
 	{ KEYS_PROCESSES, WHEN_LIVE, { { 'f', 0, 0 }, { '/', 0, 0 } },
 	  filter, "f", N_("filter"), "f", N_("filter"), NULL, 0 },
 	{ KEYS_PROCESSES, WHEN_LIVE, { { 'x', 0, 0 }, { K_DELETE, 0, 0 } },
-	  ask_kill, "x", N_("kill the selected process (asks first)"), "x", NULL, bar_kill, 0 },
+	  ask_kill, "x", N_("kill the selected process (asks first)"), "x", NULL, bar_kill, WHEN_LIVE },
 	{ .handler = NULL }
 };
 /* clang-format on */
