@@ -41,6 +41,7 @@ struct procs {
 	struct job job;
 	bool running;
 	struct root *root;
+	int self; /* the pid of nvmtop; 0: it is not among these processes */
 	struct procs_list shown; /* the last reading; not changed while the job runs */
 	int64_t due_ns;
 
@@ -255,7 +256,7 @@ static bool read_one(struct procs *r, const char *pid, struct proc *p, double se
 	close(fd);
 	if (!good)
 		return false;
-	p->self = root_is_live(r->root) && p->pid == getpid();
+	p->self = p->pid == r->self;
 	p->age_s = uptime_s - (double)p->start / (double)sysconf(_SC_CLK_TCK);
 	if (was && p->ticks >= was->ticks && seconds > 0)
 		p->cpu = (double)(p->ticks - was->ticks) / (double)sysconf(_SC_CLK_TCK) / seconds * 100;
@@ -445,7 +446,7 @@ struct procs *procs_open(struct root *root, struct err *e)
 	if (!p)
 		err_set(e, ERR_FAILED, "%s", _("out of memory"));
 	else
-		p->root = root_hold(root);
+		*p = (struct procs) {.root = root_hold(root), .self = root_is_live(root) ? getpid() : 0};
 	return p;
 }
 
