@@ -99,7 +99,8 @@ static int print_live(const struct options *o)
 		return complain(&e);
 	if (e.code != ERR_NONE)
 		complain(&e);
-	bool processes = o->view && !strcmp(o->view, "processes") && (procs = procs_open(l.root, &e));
+	bool processes = (!o->view || !strcmp(o->view, "overview") || !strcmp(o->view, "processes")) &&
+			 (procs = procs_open(l.root, &e));
 	if (processes)
 		procs_read(procs); /* the CPU load of processes needs two readings */
 	engine_wait_warm(l.engine, -1);

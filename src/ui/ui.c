@@ -384,6 +384,7 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	wish.solo = arrange_solo(u);
 	u->at = layout_screen(&wish);
 	u->frame.w = c->w;
+	u->frame.h = c->h;
 	if (u->at.small) {
 		draw_small(c);
 		return;
@@ -434,5 +435,7 @@ bool ui_is_asking(const struct ui *u)
 
 bool ui_wants_procs(const struct ui *u, const struct ui_scene *s)
 {
-	return s->live && views_top(u)->procs;
+	int lines = views_top(u)->procs;
+
+	return s->live && lines && u->frame.h >= lines;
 }

@@ -7,6 +7,7 @@
 #include "ui/screen.h"
 
 #include "ui/now-panel.h"
+#include "ui/processes.h"
 #include "util/intl.h"
 
 #include <math.h>
@@ -217,13 +218,36 @@ static void build(struct row_list *l)
 	add(l, first_of(about, heat, 2), _("Heat"), 5, read_heat);
 }
 
+static bool has_processes(const struct ui *u, int h)
+{
+	return h >= PROCESSES_PANEL_SCREEN && u->vp.live;
+}
+
+static int foot(const struct ui *u, int w, int h)
+{
+	return now_panel_lines(u, w, h) + (has_processes(u, h) ? PROCESSES_PANEL_LINES : 0);
+}
+
+static void foot_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct rect *at)
+{
+	struct rect r = *at;
+
+	if (has_processes(u, c->h)) {
+		r = (struct rect) {at->x, at->y + at->h - PROCESSES_PANEL_LINES, at->w, PROCESSES_PANEL_LINES};
+		processes_panel_draw(u, s, c, &r);
+		r = (struct rect) {at->x, at->y, at->w, at->h - PROCESSES_PANEL_LINES};
+	}
+	now_panel_draw(u, s, c, &r);
+}
+
 const struct view view_overview = {
 	.name = "overview",
 	.label = N_("Overview"),
 	.key = '1',
 	.build = build,
-	.foot = now_panel_lines,
-	.foot_draw = now_panel_draw,
+	.foot = foot,
+	.foot_draw = foot_draw,
+	.procs = PROCESSES_PANEL_SCREEN,
 	.draw = charts_draw,
 	.move = charts_move,
 };

@@ -389,23 +389,23 @@ static void a_newer_list_does_not_move_the_choice(void **state)
 	assert_hides(&b, "zoom");
 	assert_hides(&b, "marks");
 	assert_hides(&b, "speed");
-	assert_hides(&b, "x end");
+	assert_hides(&b, "x kill");
 	while (y < 29 && !strstr(line(&b, y), "p6"))
 		y++;
 	read_processes(&b, &l, 3, 12); /* three have ended above it */
 	mouse(&b, MOUSE_PRESS, 1, 4, y);
-	assert_shows(&b, "x end");
+	assert_shows(&b, "x kill");
 	press(&b, 'x', 0);
-	assert_shows(&b, "End p6 (106)?");
+	assert_shows(&b, "Kill p6 (106)?");
 	press(&b, 'n', 0);
 	read_processes(&b, &l, 2, 12);
 	press(&b, K_DOWN, 0);
 	press(&b, 'x', 0);
-	assert_shows(&b, "End p7 (107)?");
+	assert_shows(&b, "Kill p7 (107)?");
 	press(&b, 'n', 0);
 	read_processes(&b, &l, 0, 2); /* it has, too, and all behind it */
 	press(&b, 'x', 0);
-	assert_hides(&b, "End p");
+	assert_hides(&b, "Kill p");
 	read_processes(&b, &l, 0, 1);
 	press(&b, K_DOWN, 0);
 	read_processes(&b, &l, 0, 12);
@@ -413,7 +413,7 @@ static void a_newer_list_does_not_move_the_choice(void **state)
 	read_processes(&b, &l, 11, 12);
 	press(&b, K_PGDN, 0);
 	press(&b, 'x', 0);
-	assert_shows(&b, "End p11 (111)?");
+	assert_shows(&b, "Kill p11 (111)?");
 	stop(&b);
 	free(l.procs);
 }
@@ -433,7 +433,7 @@ static void a_process_is_ended_by_an_answer_alone(void **state)
 	draw(&b);
 	press(&b, K_DOWN, 0);
 	press(&b, 'x', 0);
-	assert_shows(&b, "End p0 (100)?");
+	assert_shows(&b, "Kill p0 (100)?");
 	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_KILL);
 	press(&b, 'x', 0);
 	assert_int_equal(ui_event(b.ui, &b.scene, &pasted).kind, REQUEST_NONE);
@@ -441,18 +441,18 @@ static void a_process_is_ended_by_an_answer_alone(void **state)
 	/* Typed ahead, before there is a picture of it. */
 	assert_int_equal(ui_event(b.ui, &b.scene, &ask).kind, REQUEST_NONE);
 	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_NONE);
-	assert_hides(&b, "End p0");
+	assert_hides(&b, "Kill p0");
 	/* The mouse may move, and let go of what was clicked. */
 	press(&b, 'x', 0);
 	mouse(&b, MOUSE_RELEASE, 1, 4, 5);
 	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_KILL);
 	/* Another view, or another process. */
 	press(&b, 'x', 0);
-	assert_shows(&b, "End p0 (100)?");
+	assert_shows(&b, "Kill p0 (100)?");
 	mouse(&b, MOUSE_PRESS, 1, 3, 28);
-	assert_hides(&b, "End p0");
+	assert_hides(&b, "Kill p0");
 	press(&b, '8', 0);
-	assert_hides(&b, "End p0");
+	assert_hides(&b, "Kill p0");
 	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_NONE);
 	press(&b, 'x', 0);
 	mouse(&b, MOUSE_PRESS, 1, 4, 5);
@@ -469,6 +469,77 @@ static void a_process_is_ended_by_an_answer_alone(void **state)
 	b.scene.procs = NULL;
 	ui_reset(b.ui, &b.scene);
 	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_NONE);
+	stop(&b);
+	free(l.procs);
+}
+
+/* What is asked for by keys: kernel threads, and a command line that is longer than the screen. */
+static void a_process_is_shown_in_full(void **state)
+{
+	struct procs_list l = {.n = 0};
+	struct bench b;
+
+	(void)state;
+	start(&b, 80, 24, true, CHARSET_ASCII);
+	press(&b, '8', 0);
+	read_processes(&b, &l, 0, 3);
+	snprintf(l.procs[0].command, PROC_COMMAND, "/usr/bin/python3 %0150d the-end", 0);
+	l.procs[2].kernel = true;
+	draw(&b);
+	assert_shows(&b, "2 processes, 0 running");
+	assert_shows(&b, " python3 000");
+	assert_hides(&b, "p2");
+	press(&b, 'T', 0);
+	assert_shows(&b, "3 processes");
+	assert_shows(&b, "p2");
+	press(&b, K_DOWN, 0);
+	assert_hides(&b, "the-end");
+	press(&b, K_ENTER, 0);
+	assert_shows(&b, "the-end");
+	assert_shows(&b, "/usr/bin/python3");
+	press(&b, K_ESC, 0);
+	assert_hides(&b, "the-end");
+	assert_shows(&b, "x kill"); /* it is still chosen */
+	stop(&b);
+	free(l.procs);
+}
+
+/* The overview reads the processes only where it has room for them, and shows those that do most. */
+static void the_overview_shows_the_busiest(void **state)
+{
+	struct procs_list l = {.n = 0};
+	struct bench b;
+
+	(void)state;
+	start(&b, 120, 50, true, CHARSET_ASCII);
+	read_processes(&b, &l, 0, 9);
+	for (int i = 0; i < 9; i++) {
+		l.procs[i].cpu = (i * 5) % 9; /* 0 5 1 6 2 7 3 8 4 */
+		l.procs[i].gpu = i == 4;
+	}
+	l.procs[7].kernel = true;
+	draw(&b);
+	assert_true(ui_wants_procs(b.ui, &b.scene));
+	for (int i = 0; i < 9; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), " p%d ", i);
+		if (i == 4 || i == 5 || i == 3 || i == 1)
+			assert_shows(&b, name);
+		else
+			assert_hides(&b, name);
+	}
+	canvas_resize(&b.canvas, 120, 49);
+	draw(&b);
+	assert_false(ui_wants_procs(b.ui, &b.scene));
+	assert_hides(&b, " p4 ");
+	b.scene.live = false;
+	b.scene.procs = NULL;
+	canvas_resize(&b.canvas, 120, 60);
+	ui_reset(b.ui, &b.scene);
+	draw(&b);
+	assert_false(ui_wants_procs(b.ui, &b.scene));
+	assert_hides(&b, "Reading the processes");
 	stop(&b);
 	free(l.procs);
 }
@@ -512,6 +583,8 @@ int main(void)
 		cmocka_unit_test(what_is_not_there_is_said),
 		cmocka_unit_test(a_newer_list_does_not_move_the_choice),
 		cmocka_unit_test(a_process_is_ended_by_an_answer_alone),
+		cmocka_unit_test(a_process_is_shown_in_full),
+		cmocka_unit_test(the_overview_shows_the_busiest),
 		cmocka_unit_test(every_view_at_every_size),
 	};
 
