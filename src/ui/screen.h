@@ -41,7 +41,7 @@ struct row {
 	bool part;           /* of what stands above it: indented */
 	unsigned char alarm; /* enum alarm, of value */
 	row_reader *read;    /* NULL, or fills value, text and notes in anew, a few times a second */
-	row_drawer *draw;    /* of a picture */
+	row_drawer *draw;    /* of a picture; of a signal, NULL or what its chart is drawn by */
 	struct scale scale;
 	double top; /* the scale reaches up to here at least; NaN: to the data */
 	double limit; /* in the channel's unit, drawn in the chart; NaN: none */
@@ -145,7 +145,7 @@ struct counted {
 	int64_t from_ns, to_ns;
 	bool selected;
 	uint64_t mark; /* 0: since none */
-	double joule;  /* of all; NaN: not measured */
+	struct span span; /* of the total */
 };
 
 /* Where a condition begins to hold. */
@@ -339,6 +339,9 @@ void frame_draw(const struct ui *u, struct canvas *c, const struct rect *r);
 void row_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row, int y, int h,
 	      bool chosen);
 /* The same over the whole body. */
+/* A value and its unit in the columns that all rows have for them. */
+void row_number(struct ui *u, struct canvas *c, unsigned char alarm, double v, enum unit unit, enum style style,
+		int y);
 void row_draw_solo(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row);
 int row_text_lines(const struct ui *u, const struct row *row, int screen_w);
 
@@ -354,6 +357,10 @@ int charts_row_at(const struct ui *u, int y);
 double energy_joule(struct ui *u, const struct ui_scene *s, size_t channel, int64_t from_ns, int64_t to_ns);
 /* The time and number of the last mark at or before the playhead; -1: there is none. */
 int64_t energy_mark(struct ui *u, const struct ui_scene *s, uint64_t *id);
+enum unit energy_unit(double joule); /* kJ from 100 kJ on */
+void energy_text(char out[QUANTITY_TEXT], double joule); /* with its unit */
+/* A rail's label; where it has more than w columns, without what all rails have: "GPU_SOC" of "VDD_GPU_SOC". */
+void rail_name(char *out, size_t size, const char *label, int w);
 
 /* about.c: what there is to know about the chosen row. */
 bool about_can(const struct ui *u);

@@ -63,40 +63,28 @@ static void read_memory(struct ui *u, const struct ui_scene *s, struct row *row)
 			  u->about->channels[ram].hi / 1048576);
 }
 
-/* A rail's name without what all of them have: "GPU_SOC" of "VDD_GPU_SOC". */
-static void short_name(char out[12], const char *label)
-{
-	static const char *const starts[] = {"VDD_", "VDDQ_", "VIN_SYS_", "VIN_", "POM_"};
-
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
-		if (!strncmp(label, starts[i], strlen(starts[i])) && strlen(label) > strlen(starts[i]) + 1) {
-			label += strlen(starts[i]);
-			break;
-		}
-	snprintf(out, 12, "%.*s", (int)strcspn(label, "_"), label);
-}
-
 static void read_power(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	char text[sizeof(row->notes[0].text)] = "", name[12];
+	char text[sizeof(row->notes[0].text)] = "", name[32], joule[QUANTITY_TEXT];
 	uint64_t mark = 0;
 	int64_t from = energy_mark(u, s, &mark);
-	double joule;
+	double j = energy_joule(u, s, row->channel, mark ? from : u->extent.first_ns, u->vp.head_ns);
 
-	joule = energy_joule(u, s, row->channel, mark ? from : u->extent.first_ns, u->vp.head_ns);
-	if (isnan(joule))
+	energy_text(joule, j);
+	if (isnan(j))
 		rows_note(row, 0, STYLE_DIM, "%s", "");
 	else if (mark)
-		rows_note(row, 0, STYLE_DIM, _("%.0f J since mark %llu"), joule, (unsigned long long)mark);
+		rows_note(row, 0, STYLE_DIM, _("%s since mark %llu"), joule, (unsigned long long)mark);
 	else
-		rows_note(row, 0, STYLE_DIM, _("%.0f J since the start"), joule);
+		rows_note(row, 0, STYLE_DIM, _("%s since the start"), joule);
 	for (size_t i = 0; i < u->about->n_channels; i++) {
 		const struct channel *ch = &u->about->channels[i];
 		size_t used = strlen(text);
 
 		if (ch->kind != CHANNEL_RAIL_POWER || ch->missing[0] || i == row->channel)
 			continue;
-		short_name(name, ch->label);
+		rail_name(name, sizeof(name), ch->label, 0);
+		name[strcspn(name, "_")] = 0;
 		if (used + strlen(name) + 8 < sizeof(text))
 			snprintf(text + used, sizeof(text) - used, "%s%s %.1f", used ? " " : "", name,
 				 rows_value(u, s, i, 0) / 1e3);
