@@ -119,6 +119,9 @@ static int draw_scale(struct ui *u, struct canvas *c, const struct row *row, con
 	if (!u->at.scale.w || h < 2)
 		return u->at.chart.x - 1;
 	quantity_round(text, unit, row->scale.hi);
+	/* It would touch a unit of three columns. */
+	if (strchr(text, '.') && text_width(text) > 3 && text_width(quantity_unit(unit)) == 3)
+		quantity_text(text, unit, row->scale.hi, 3);
 	canvas_right(c, u->at.scale.x, y, u->at.scale.w, STYLE_DIM, text);
 	quantity_round(text, unit, row->scale.lo);
 	canvas_right(c, u->at.scale.x, y + h - 1, u->at.scale.w, STYLE_DIM, text);

@@ -108,18 +108,53 @@ static struct rail rail_read(struct ui *u, const struct ui_scene *s, size_t powe
 	return r;
 }
 
+static void joule_title(char out[32], const struct counted *k, const char *unit)
+{
+	if (k->selected)
+		snprintf(out, 32, _("%s selected"), unit);
+	else if (k->mark) /* TRANSLATORS: "J since mark 2" */
+		snprintf(out, 32, _("%s since mark %llu"), unit, (unsigned long long)k->mark);
+	else
+		snprintf(out, 32, _("%s since start"), unit);
+}
+
+static void tell_used(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	const struct counted *k = counted(u, s);
+	char title[32], joule[QUANTITY_TEXT];
+	double j = energy_joule(u, s, row->channel, k->from_ns, k->to_ns);
+
+	joule_title(title, k, quantity_unit(energy_unit(j)));
+	quantity_text(joule, energy_unit(j), j, 7);
+	rows_note(row, 0, STYLE_DIM, isnan(j) ? "" : "%s %s", joule, title);
+}
+
+/* The scale ends above it, on a number of two digits that stays while the voltage moves; below a quarter of
+ * the limit the chart would be flat, and is without it. */
+static void show_limit(struct row *row, double mw)
+{
+	double step = pow(10, floor(log10(mw)) - 1);
+
+	row->limit = mw;
+	if (!(row->summary.max >= mw / 4))
+		row->top = NAN;
+	else if (!(row->top >= mw && row->top < 1.1 * mw))
+		row->top = step * ceil(mw / step);
+}
+
 static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	struct rail r = rail_read(u, s, row->channel);
 	char limit[QUANTITY_TEXT];
 
-	rail_name(row->name, sizeof(row->name), r.power->label, u->at.name.w - 2);
+	rail_name(row->name, sizeof(row->name), r.power->label, u->at.name.w - (u->at.name.w < 13 ? 0 : 2));
 	row->alarm = (unsigned char)r.alarm;
-	if (isnan(r.limit_ma))
+	if (isnan(r.limit_ma)) {
+		tell_used(u, s, row);
 		return;
-	/* In watts, so that the chart can have it; to whole ones, so that it stays while the voltage moves. */
+	}
 	if (r.mv > 0)
-		row->limit = row->top = 1e3 * ceil(r.limit_ma * r.mv / 1e9 * 1e3);
+		show_limit(row, r.limit_ma * r.mv / 1e3);
 	if (isnan(r.share)) {
 		rows_note(row, 0, STYLE_DIM, "%s", "");
 		return;
@@ -129,7 +164,7 @@ static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 		  r.alarm == ALARM_CRIT	  ? STYLE_ALERT
 		  : r.alarm == ALARM_WARN ? STYLE_WARN
 					  : STYLE_DIM,
-		  _("%.0f %% of %s A"), 100 * r.share, limit);
+		  _("%.0f %% of %s A"), fmax(0, 100 * r.share), limit);
 }
 
 /* Columns at the right of the bars, from the right margin on; the last is the first to leave. */
@@ -150,16 +185,6 @@ static bool has_limits(const struct session *about)
 		if (about->channels[i].kind == CHANNEL_RAIL_CURRENT && rows_limit(&about->channels[i]) > 0)
 			return true;
 	return false;
-}
-
-static void joule_title(char out[32], const struct counted *k, const char *unit)
-{
-	if (k->selected)
-		snprintf(out, 32, _("%s selected"), unit);
-	else if (k->mark) /* TRANSLATORS: "J since mark 2" */
-		snprintf(out, 32, _("%s since mark %llu"), unit, (unsigned long long)k->mark);
-	else
-		snprintf(out, 32, _("%s since start"), unit);
 }
 
 static struct table plan(struct ui *u, const struct counted *k, const struct rect *at)
@@ -236,7 +261,7 @@ static void draw_total(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	const struct counted *k = &u->counted;
 	char text[64];
 
-	canvas_text(c, u->at.name.x, y, u->at.name.w, STYLE_POWER, _("Power"));
+	canvas_text(c, u->at.name.x, y, u->at.name.w, STYLE_POWER, _("total"));
 	row_number(u, c, ALARM_NONE, rows_calm(u, s, total), UNIT_MILLIWATT, STYLE_STRONG, y);
 	mean_text(text, &k->span, k->to_ns - k->from_ns);
 	screen_cut(u, c, u->at.chart.x, y, t->end[0] - t->w[0] - u->at.chart.x, STYLE_DIM, text);
@@ -278,7 +303,7 @@ static void draw_rail(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 	put_number(c, t, COLUMN_AMPERE, y, style, UNIT_MILLIAMPERE, r.ma);
 	put_number(c, t, COLUMN_LIMIT, y, STYLE_DIM, UNIT_MILLIAMPERE, r.limit_ma);
 	if (!isnan(r.share))
-		snprintf(text, sizeof(text), "%.0f %%", 100 * (1 - r.share));
+		snprintf(text, sizeof(text), "%.0f %%", 100 * (1 - fmax(0, r.share)));
 	put(c, t, COLUMN_HEADROOM, y, isnan(r.share) ? STYLE_DIM : style, isnan(r.share) ? "--" : text);
 	put_number(c, t, COLUMN_JOULE, y, STYLE_STRONG, t->joule,
 		   energy_joule(u, s, power, k->from_ns, k->to_ns));
@@ -324,11 +349,11 @@ static void build(struct row_list *l)
 	}
 	if (total >= 0)
 		rows_signal(l, (size_t)total, 7, false)->read = read_total;
-	if (rails)
+	if (rails && (total >= 0 || has_limits(about)))
 		rows_picture(l, draw_rails, 1 + (total >= 0) + rails, WEIGHT_REST);
 	for (size_t i = 0; i < about->n_channels; i++)
 		if (about->channels[i].kind == CHANNEL_RAIL_POWER)
-			rows_signal(l, i, WEIGHT_PART, total >= 0)->read = read_rail;
+			rows_signal(l, i, total < 0 ? WEIGHT_MAIN : WEIGHT_PART, total >= 0)->read = read_rail;
 }
 
 const struct view view_power = {
