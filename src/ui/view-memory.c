@@ -46,9 +46,9 @@ static void stack_tops(const struct stack *k, double used, double gpu, double ca
 
 static enum style layer_style(int layer, int shade)
 {
-	return layer == LAYER_GPU	 ? STYLE_MEAN(HUE_GPU, shade)
+	return layer == LAYER_GPU        ? STYLE_MEAN(HUE_GPU, shade)
 	       : layer == LAYER_PROGRAMS ? STYLE_MEAN(HUE_MEMORY, shade)
-	       : layer == LAYER_CACHE	 ? STYLE_BAND(HUE_MEMORY, shade)
+	       : layer == LAYER_CACHE    ? STYLE_BAND(HUE_MEMORY, shade)
 					 : STYLE_TRACK;
 }
 
@@ -74,7 +74,8 @@ static void put_layers(struct canvas *c, int x, int y, int base, int shade, cons
 	while (high < LAYERS - 1 && end[high] <= end[low])
 		high++;
 	canvas_put_on(c, x, y, layer_style(low, shade),
-		      high < LAYERS - 1 ? layer_style(high, shade) : (enum style)0, (wchar_t)(0x2580 + end[low] - base));
+		      high < LAYERS - 1 ? layer_style(high, shade) : (enum style)0,
+		      (wchar_t)(0x2580 + end[low] - base));
 }
 
 static void draw_column(struct ui *u, struct canvas *c, const struct rect *at, int x, const struct stack *k,
@@ -135,7 +136,8 @@ static void draw_stack(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	}
 }
 
-static void draw_bar(struct ui *u, struct canvas *c, const struct rect *at, const struct stack *k, const double top[LAYERS])
+static void draw_bar(struct ui *u, struct canvas *c, const struct rect *at, const struct stack *k,
+		     const double top[LAYERS])
 {
 	int layer = 0;
 
@@ -148,8 +150,8 @@ static void draw_bar(struct ui *u, struct canvas *c, const struct rect *at, cons
 }
 
 /* "■ GPU  20.3 GiB  33 %", with as much of that as there is room for. */
-static void draw_legend(struct ui *u, struct canvas *c, int x, int y, int w, int layer, const char *name, double kb,
-			double total)
+static void draw_legend(struct ui *u, struct canvas *c, int x, int y, int w, int layer, const char *name,
+			double kb, double total)
 {
 	static const enum style styles[LAYERS] = {STYLE_GPU, STYLE_MEMORY, STYLE_DIM, STYLE_DIM};
 	char number[QUANTITY_TEXT];
@@ -171,7 +173,8 @@ static void draw_legend(struct ui *u, struct canvas *c, int x, int y, int w, int
 	canvas_right(c, x + 9, y, 5, STYLE_DIM, number);
 }
 
-static void draw_now(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row, const struct rect *at)
+static void draw_now(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
+		     const struct rect *at)
 {
 	struct stack k = stack_find(u->about);
 	double used = rows_calm(u, s, (size_t)k.used), top[LAYERS], from = 0;
@@ -225,8 +228,8 @@ static bool is_told(const struct session *about, size_t i)
 {
 	const struct channel *ch = &about->channels[i];
 
-	return ch->kind == CHANNEL_RAM_USED || ch->kind == CHANNEL_RAM_AVAILABLE || ch->kind == CHANNEL_EMC_UTIL ||
-	       !strcmp(ch->name, "ram.cached") ||
+	return ch->kind == CHANNEL_RAM_USED || ch->kind == CHANNEL_RAM_AVAILABLE ||
+	       ch->kind == CHANNEL_EMC_UTIL || !strcmp(ch->name, "ram.cached") ||
 	       (rows_find(about, CHANNEL_EMC_UTIL, -1) >= 0 &&
 		(ch->kind == CHANNEL_EMC_RATE || !strcmp(ch->name, "emc.cap")));
 }

@@ -17,7 +17,7 @@
 struct rail {
 	const struct channel *power;
 	double mw, mv, ma; /* NaN: not known */
-	double share;	   /* of its limit; NaN: it has none */
+	double share;      /* of its limit; NaN: it has none */
 	double limit_ma;
 	enum alarm alarm;
 };
@@ -161,7 +161,7 @@ static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 	}
 	quantity_text(limit, UNIT_MILLIAMPERE, r.limit_ma, 5);
 	rows_note(row, 0,
-		  r.alarm == ALARM_CRIT	  ? STYLE_ALERT
+		  r.alarm == ALARM_CRIT   ? STYLE_ALERT
 		  : r.alarm == ALARM_WARN ? STYLE_WARN
 					  : STYLE_DIM,
 		  _("%.0f %% of %s A"), fmax(0, 100 * r.share), limit);
@@ -171,7 +171,7 @@ static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 enum { COLUMN_JOULE, COLUMN_HEADROOM, COLUMN_LIMIT, COLUMN_AMPERE, COLUMN_VOLT, COLUMNS };
 
 struct table {
-	int bar_w;	  /* bars begin where charts do */
+	int bar_w;        /* bars begin where charts do */
 	int end[COLUMNS]; /* 0: it is not shown */
 	int w[COLUMNS];
 	char title[COLUMNS][32];
@@ -213,14 +213,15 @@ static struct table plan(struct ui *u, const struct counted *k, const struct rec
 	return t;
 }
 
-static void put(struct canvas *c, const struct table *t, int column, int y, enum style style, const char *text)
+static void put(struct canvas *c, const struct table *t, int column, int y, enum style style,
+		const char *text)
 {
 	if (t->end[column])
 		canvas_right(c, t->end[column] - t->w[column], y, t->w[column], style, text);
 }
 
-static void put_number(struct canvas *c, const struct table *t, int column, int y, enum style style, enum unit unit,
-		       double v)
+static void put_number(struct canvas *c, const struct table *t, int column, int y, enum style style,
+		       enum unit unit, double v)
 {
 	char text[QUANTITY_TEXT];
 
@@ -269,13 +270,14 @@ static void draw_total(struct ui *u, const struct ui_scene *s, struct canvas *c,
 }
 
 /* Where a rail has no limit the bar is grey, and its share of the total. */
-static void draw_bar(struct ui *u, struct canvas *c, const struct table *t, int y, const struct rail *r, double total)
+static void draw_bar(struct ui *u, struct canvas *c, const struct table *t, int y, const struct rail *r,
+		     double total)
 {
 	int x = u->at.chart.x, tick = tick_x(u, t);
 
 	if (isnan(r->limit_ma)) {
-		meter_draw(c, u->charset, x, y, t->bar_w - 1, r->mw / total, t->limits ? HUE_OTHER : HUE_POWER,
-			   ALARM_NONE);
+		meter_draw(c, u->charset, x, y, t->bar_w - 1, r->mw / total,
+			   t->limits ? HUE_OTHER : HUE_POWER, ALARM_NONE);
 		return;
 	}
 	meter_draw(c, u->charset, x, y, t->bar_w - 1, TICK * r->share, HUE_POWER, r->alarm);
@@ -353,7 +355,8 @@ static void build(struct row_list *l)
 		rows_picture(l, draw_rails, 1 + (total >= 0) + rails, WEIGHT_REST);
 	for (size_t i = 0; i < about->n_channels; i++)
 		if (about->channels[i].kind == CHANNEL_RAIL_POWER)
-			rows_signal(l, i, total < 0 ? WEIGHT_MAIN : WEIGHT_PART, total >= 0)->read = read_rail;
+			rows_signal(l, i, total < 0 ? WEIGHT_MAIN : WEIGHT_PART, total >= 0)->read =
+				read_rail;
 }
 
 const struct view view_power = {
