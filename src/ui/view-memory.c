@@ -205,8 +205,11 @@ static void read_share(struct ui *u, const struct ui_scene *s, struct row *row)
 
 	(void)s;
 	quantity_text(text, unit, ch->hi, 6);
-	rows_note(row, 0, STYLE_DIM, isnan(row->value) || !(ch->hi > 0) ? "" : _("%.0f %% of %s %s"),
-		  100 * row->value / ch->hi, text, quantity_unit(unit));
+	if (isnan(row->value) || !(ch->hi > 0))
+		rows_note(row, 0, STYLE_DIM, "%s", "");
+	else
+		rows_note(row, 0, STYLE_DIM, _("%.0f %% of %s %s"), 100 * row->value / ch->hi, text,
+			  quantity_unit(unit));
 }
 
 static double mhz(struct ui *u, const struct ui_scene *s, int channel)
@@ -219,8 +222,11 @@ static void read_emc(struct ui *u, const struct ui_scene *s, struct row *row)
 	double clock = mhz(u, s, rows_find(u->about, CHANNEL_EMC_RATE, -1));
 	double cap = mhz(u, s, rows_named(u->about, "emc.cap"));
 
-	rows_note(row, 0, STYLE_DIM, isnan(clock) ? "" : _("clock %.0f MHz"), clock);
-	rows_note(row, 1, STYLE_DIM, isnan(cap) ? "" : _("cap %.0f MHz"), cap);
+	memset(row->notes, 0, sizeof(row->notes));
+	if (!isnan(clock))
+		rows_note(row, 0, STYLE_DIM, _("clock %.0f MHz"), clock);
+	if (!isnan(cap))
+		rows_note(row, isnan(clock) ? 0 : 1, STYLE_DIM, _("cap %.0f MHz"), cap);
 }
 
 /* What the stack and the notes tell; the view of all signals has it. */

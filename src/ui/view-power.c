@@ -72,7 +72,11 @@ static void read_total(struct ui *u, const struct ui_scene *s, struct row *row)
 
 	span_read(s->timeline, row->channel, from, to, &span);
 	energy_text(text, span_joule(&span));
-	rows_note(row, 0, STYLE_DIM, span.n ? _("%s since start") : "", text);
+	if (!span.n) {
+		memset(row->notes, 0, sizeof(row->notes));
+		return;
+	}
+	rows_note(row, 0, STYLE_DIM, _("%s since start"), text);
 	mean_text(text, &span, to - from);
 	rows_note(row, 1, STYLE_DIM, "%s", text);
 	rows_note(row, 2, STYLE_DIM, "%s", u->about->channels[row->channel].note);
@@ -126,7 +130,7 @@ static void tell_used(struct ui *u, const struct ui_scene *s, struct row *row)
 
 	joule_title(title, k, quantity_unit(energy_unit(j)));
 	quantity_text(joule, energy_unit(j), j, 7);
-	rows_note(row, 0, STYLE_DIM, isnan(j) ? "" : "%s %s", joule, title);
+	rows_note(row, 0, STYLE_DIM, isnan(j) ? "%.0s%.0s" : "%s %s", joule, title);
 }
 
 /* The scale ends above it, on a number of two digits that stays while the voltage moves; below a quarter of
