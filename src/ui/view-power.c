@@ -130,7 +130,10 @@ static void tell_used(struct ui *u, const struct ui_scene *s, struct row *row)
 
 	joule_title(title, k, quantity_unit(energy_unit(j)));
 	quantity_text(joule, energy_unit(j), j, 7);
-	rows_note(row, 0, STYLE_DIM, isnan(j) ? "%.0s%.0s" : "%s %s", joule, title);
+	if (isnan(j))
+		rows_note(row, 0, STYLE_DIM, "%s", "");
+	else
+		rows_note(row, 0, STYLE_DIM, "%s %s", joule, title);
 }
 
 /* The scale ends above it, on a number of two digits that stays while the voltage moves; below a quarter of
