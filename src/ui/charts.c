@@ -26,7 +26,7 @@ static int fixed_lines(struct ui *u, const struct ui_scene *s, struct row *row, 
 	}
 	if (row->kind == ROW_HEADING || (row->kind == ROW_SIGNAL && u->about->channels[row->channel].missing[0]))
 		return 1;
-	return row->lines;
+	return row->kind == ROW_PICTURE && row->weight == WEIGHT_REST ? row->least : row->lines;
 }
 
 /* The rows with a height of their own take it; the others share what is left. */

@@ -36,7 +36,7 @@ struct row {
 	bool part;           /* of what stands above it: indented */
 	unsigned char alarm; /* enum alarm, of value */
 	row_reader *read;    /* NULL, or fills value, text and notes in anew, a few times a second */
-	row_drawer *draw;    /* of a picture */
+	row_drawer *draw;    /* of a picture; of a signal, NULL or what its chart is drawn by */
 	struct scale scale;
 	double top; /* the scale reaches up to here at least; NaN: to the data */
 	double limit; /* in the channel's unit, drawn in the chart; NaN: none */
