@@ -262,15 +262,19 @@ static void read_missing(struct ui *u, struct row *row)
 	row->value = NAN;
 }
 
-static void draw_spark(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
-		       int h)
+static void draw_spark(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
+		       const struct channel *ch, int y, int h)
 {
+	struct rect at = {u->at.chart.x, y, u->at.chart.w, h};
 	struct spark_look look = {.charset = u->charset, .level = u->frame.level, .limit = row->limit};
 
 	look.lo = row->scale.lo;
 	look.hi = row->scale.hi;
 	look.hue = (enum hue)ch->family;
-	spark_draw(c, u->at.chart.x, y, u->at.chart.w, h, &look, u->frame.columns);
+	if (row->draw)
+		row->draw(u, s, c, row, &at);
+	else
+		spark_draw(c, at.x, at.y, at.w, at.h, &look, u->frame.columns);
 	axis_lines(u, c, y, h);
 }
 
@@ -297,7 +301,7 @@ static void draw_signal(struct ui *u, const struct ui_scene *s, struct canvas *c
 	draw_value(u, c, row, ch, y);
 	draw_stats(u, c, row, ch, y);
 	draw_gutter(u, c, row, ch, y, h);
-	draw_spark(u, c, row, ch, y, h);
+	draw_spark(u, s, c, row, ch, y, h);
 	if (below)
 		draw_second(u, c, row, y + h, below);
 }
@@ -349,7 +353,7 @@ void row_draw_solo(struct ui *u, const struct ui_scene *s, struct canvas *c, str
 	/* Two charts of one height, and the numbers of the second between them. */
 	h = row->second.any && h > 3 ? (h - 2) / 2 : h - 1;
 	draw_ticks(u, c, row, ch, y, h);
-	draw_spark(u, c, row, ch, y, h);
+	draw_spark(u, s, c, row, ch, y, h);
 	if (row->second.any && u->at.body.h > 3)
 		draw_second(u, c, row, y + h, h + 1);
 }
