@@ -93,7 +93,7 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struc
 				  .lo = row->scale.lo,
 				  .hi = row->scale.hi,
 				  .limit = NAN,
-				  .hue = (enum hue)ch->family};
+				  .hue = ch->family == FAMILY_CPU ? HUE_OTHER : (enum hue)ch->family};
 	int cap = sibling(u->about, row->channel, "_max"), per = spark_per_cell(u->charset);
 	struct spark_column caps[COLUMNS_MAX];
 	struct chart_summary sum;

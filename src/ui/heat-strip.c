@@ -12,6 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+#define IDLE 0.02
+
 struct heat_fit heat_fit(int n, int lines, bool ascii)
 {
 	int room = ascii ? lines : 2 * lines, per_line = ascii ? 1 : 2;
@@ -48,12 +50,14 @@ static void read_band(struct ui *u, const struct ui_scene *s, const size_t *chan
 	}
 }
 
-/* From nearly the ground to the brightest shade of the hue. */
+/* Idle is no colour; then from dark to the brightest shade of the hue. */
 static enum style heat_style(enum hue hue, double part)
 {
-	int level = spark_level(part, 0, 1, 2 * SHADES) - 1;
+	int level = spark_level(part, 0, 1, SHADES + 2) - 1;
 
-	return level < SHADES ? STYLE_BAND(hue, level) : STYLE_MEAN(hue, level - SHADES);
+	if (part < IDLE)
+		return STYLE_TRACK;
+	return level < 2 ? STYLE_BAND(hue, SHADES / 2 * level) : STYLE_MEAN(hue, level - 2);
 }
 
 static void draw_cell(struct ui *u, struct canvas *c, int x, int y, bool lower, enum hue hue, double part)

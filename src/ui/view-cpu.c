@@ -14,7 +14,8 @@
 #include <math.h>
 #include <string.h>
 
-#define SINGLE_MAX 4 /* more clusters share one strip of loads and one of clocks */
+#define CLOCK_WEIGHT 2
+#define SINGLE_MAX   4 /* more clusters share one strip of loads and one of clocks */
 
 /* A core that has no number while others have is one that is switched off. */
 static void read_core(struct ui *u, const struct ui_scene *s, struct row *row)
@@ -35,15 +36,12 @@ static int of_kind(const struct session *about, enum channel_kind kind, size_t c
 	return n;
 }
 
-/* The lines of n bands of `all`: a quarter of the screen, or more where a band each needs them. */
+/* The lines of n bands of `all`, which have half of the screen. */
 static int strip_lines(const struct ui *u, int n, int all)
 {
-	bool ascii = u->charset == CHARSET_ASCII;
-	int body = u->at.body.h, each = ascii ? all : (all + 1) / 2, most = body * 2 / 5, lines;
+	int lines = u->at.body.h / 2 * n / all;
 
-	lines = each < most ? each : most;
-	lines = (lines > body / 4 ? lines : body / 4) * n / all;
-	return heat_fit(n, lines > 1 ? lines : 1, ascii).lines;
+	return heat_fit(n, lines > 1 ? lines : 1, u->charset == CHARSET_ASCII).lines;
 }
 
 /* The group whose clock is row->channel. */
@@ -144,7 +142,7 @@ static void build(struct row_list *l)
 		rows_signal(l, (size_t)all, WEIGHT_MAIN, false);
 	for (int i = 0; i < n && single; i++) {
 		if (groups[i].clock >= 0)
-			clock_row(l, (size_t)groups[i].clock, WEIGHT_PART);
+			clock_row(l, (size_t)groups[i].clock, CLOCK_WEIGHT);
 		add_strip(l, read_group, draw_group, groups[i].clock);
 	}
 	if (!single) {
