@@ -26,35 +26,37 @@ static double sibling_value(struct ui *u, const struct ui_scene *s, size_t clock
 	return at < 0 ? NAN : rows_value(u, s, (size_t)at, 0);
 }
 
-static bool is_held(double hz, double cap, double most)
-{
-	return cap < 0.99 * most && hz >= 0.98 * cap;
-}
-
 /* Does the cooling device lower this clock? It names the unit, as in "gpu-throttle-alert". */
 static bool throttles(const struct channel *ch, const struct channel *clock)
 {
-	return ch->kind == CHANNEL_THROTTLE && strstr(ch->name, clock->family == FAMILY_GPU ? "gpu" : "cpu");
+	return ch->kind == CHANNEL_THROTTLE && !ch->missing[0] &&
+	       strstr(ch->name, clock->family == FAMILY_GPU ? "gpu" : "cpu");
+}
+
+/* How a clock stands to the limit that is set for it. */
+static enum alarm held(double hz, double cap, double most, bool throttled)
+{
+	if (!(cap < 0.99 * most))
+		return ALARM_NONE;
+	return throttled ? ALARM_CRIT : hz >= 0.98 * cap ? ALARM_WARN : ALARM_NONE;
 }
 
 static void read(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	const struct channel *ch = &u->about->channels[row->channel];
 	double min = sibling_value(u, s, row->channel, "_min"), max = sibling_value(u, s, row->channel, "_max");
-	bool held = is_held(row->value, max, ch->hi);
-	char key[64];
+	bool throttled = false;
 	const char *governor;
+	char key[64];
 	int n = 0;
 
-	for (size_t i = 0; i < u->about->n_channels; i++)
-		if (held && throttles(&u->about->channels[i], ch) && rows_value(u, s, i, 0) > 0)
-			row->alarm = ALARM_CRIT;
-	if (held && !row->alarm)
-		row->alarm = ALARM_WARN;
+	for (size_t i = 0; i < u->about->n_channels && !throttled; i++)
+		throttled = throttles(&u->about->channels[i], ch) && rows_value(u, s, i, 0) > 0;
+	row->alarm = (unsigned char)held(row->value, max, ch->hi, throttled);
 	for (int i = 0; i < NOTES_MAX; i++)
 		row->notes[i].text[0] = 0;
-	if (held)
-		rows_note(row, n++, row->alarm == ALARM_CRIT ? STYLE_ALERT : STYLE_WARN, _("%.0f of %.0f MHz, held"),
+	if (row->alarm)
+		rows_note(row, n++, row->alarm == ALARM_CRIT ? STYLE_ALERT : STYLE_WARN, _("%.0f of %.0f, held"),
 			  row->value / 1e6, ch->hi / 1e6);
 	if (!isnan(min) && !isnan(max))
 		rows_note(row, n++, STYLE_DIM, _("limits %.0f..%.0f MHz"), min / 1e6, max / 1e6);
@@ -69,20 +71,19 @@ static void read_levels(struct ui *u, const struct ui_scene *s, const struct cha
 			const struct spark_column *caps)
 {
 	struct spark_column columns[COLUMNS_MAX];
+	unsigned char throttled[COLUMNS_MAX] = {0};
 	struct chart_summary sum;
 
-	for (int i = 0; i < u->frame.axis.n; i++)
-		if (u->frame.columns[i].any && caps[i].any &&
-		    is_held(u->frame.columns[i].max, caps[i].mean, ch->hi))
-			u->frame.level[i] = ALARM_WARN;
 	for (size_t k = 0; k < u->about->n_channels; k++) {
-		if (!throttles(&u->about->channels[k], ch) || u->about->channels[k].missing[0])
+		if (!throttles(&u->about->channels[k], ch))
 			continue;
 		chart_columns(s->timeline, k, &u->frame.axis, u->frame.bins, columns, &sum);
 		for (int i = 0; i < u->frame.axis.n; i++)
-			if (u->frame.level[i] && columns[i].any && columns[i].max > 0)
-				u->frame.level[i] = ALARM_CRIT;
+			throttled[i] |= columns[i].any && columns[i].max > 0;
 	}
+	for (int i = 0; i < u->frame.axis.n; i++)
+		if (u->frame.columns[i].any && caps[i].any)
+			u->frame.level[i] = (unsigned char)held(u->frame.columns[i].max, caps[i].min, ch->hi, throttled[i]);
 }
 
 static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row, const struct rect *at)
@@ -104,7 +105,7 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struc
 	}
 	spark_draw(c, at->x, at->y, at->w, at->h, &look, u->frame.columns);
 	for (int i = 0; cap >= 0 && at->h > 1 && i < at->w && i * per < u->frame.axis.n; i++) {
-		double hz = caps[i * per].mean;
+		double hz = caps[i * per].min;
 		int y = at->y + at->h - spark_level(hz, look.lo, look.hi, at->h);
 
 		if (caps[i * per].any && hz < 0.99 * ch->hi && canvas_is_blank(c, at->x + i, y, 1))

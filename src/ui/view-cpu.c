@@ -36,15 +36,23 @@ static int of_kind(const struct session *about, enum channel_kind kind, size_t c
 	return n;
 }
 
-/* The lines of n bands of `all`, which have half of the screen. */
-static int strip_lines(const struct ui *u, int n, int all)
+static int share(int lines, int n, int all)
 {
-	int lines = u->at.body.h / 2 * n / all;
-
-	return heat_fit(n, lines > 1 ? lines : 1, u->charset == CHARSET_ASCII).lines;
+	return (lines * n + all - 1) / all;
 }
 
-/* The group whose clock is row->channel. */
+/* The lines of n bands of `all`. They have half of the screen, and more before two cores must share a band. */
+static int strip_lines(const struct ui *u, int n, int all)
+{
+	bool ascii = u->charset == CHARSET_ASCII;
+	int each = ascii ? n : (n + 1) / 2, half = share(u->at.body.h / 2, n, all),
+	    most = share(u->at.body.h * 3 / 4, n, all), lines = each < most ? each : most;
+
+	lines = half > lines ? half : lines;
+	return heat_fit(n, lines > 1 ? lines : 1, ascii).lines;
+}
+
+/* The group whose first core is row->channel. */
 static struct core_group group_of(const struct session *about, const struct row *row, int *all)
 {
 	struct core_group groups[CORE_GROUPS_MAX], found = {.n = 0};
@@ -53,7 +61,7 @@ static struct core_group group_of(const struct session *about, const struct row 
 	*all = 0;
 	for (int i = 0; i < n; i++) {
 		*all += groups[i].n;
-		if (groups[i].clock == (int)row->channel)
+		if (groups[i].core[0] == row->channel)
 			found = groups[i];
 	}
 	return found;
@@ -80,29 +88,30 @@ static void draw_group(struct ui *u, const struct ui_scene *s, struct canvas *c,
 static void read_all(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	size_t channels[CORE_GROUP_MAX];
-	int n = of_kind(u->about, (enum channel_kind)row->channel, channels);
+	int n = of_kind(u->about, CHANNEL_CORE_UTIL, channels) + of_kind(u->about, CHANNEL_CPU_FREQ, channels);
 
 	(void)s;
-	row->least = (unsigned char)strip_lines(u, n, n);
+	row->least = (unsigned char)strip_lines(
+		u, of_kind(u->about, u->about->channels[row->channel].kind, channels), n);
 }
 
 static void draw_all(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
 		     const struct rect *at)
 {
 	size_t channels[CORE_GROUP_MAX];
-	int n = of_kind(u->about, (enum channel_kind)row->channel, channels);
+	int n = of_kind(u->about, u->about->channels[row->channel].kind, channels);
 
 	heat_strip_draw(u, s, c, at, channels, n);
 	axis_lines(u, c, at->y, at->h);
 }
 
-/* subject: the clock of a group, or the kind of which all are shown. */
-static void add_strip(struct row_list *l, row_reader *read, row_drawer *draw, int subject)
+/* channel: the first of the strip. */
+static void add_strip(struct row_list *l, row_reader *read, row_drawer *draw, size_t channel)
 {
 	struct row *row = rows_picture(l, draw, 1, WEIGHT_REST);
 
 	row->read = read;
-	row->channel = (size_t)subject;
+	row->channel = channel;
 }
 
 static void add_named(struct row_list *l, const char *name, bool later)
@@ -143,12 +152,12 @@ static void build(struct row_list *l)
 	for (int i = 0; i < n && single; i++) {
 		if (groups[i].clock >= 0)
 			clock_row(l, (size_t)groups[i].clock, CLOCK_WEIGHT);
-		add_strip(l, read_group, draw_group, groups[i].clock);
+		add_strip(l, read_group, draw_group, groups[i].core[0]);
 	}
 	if (!single) {
-		add_strip(l, read_all, draw_all, CHANNEL_CORE_UTIL);
+		add_strip(l, read_all, draw_all, (size_t)rows_find(about, CHANNEL_CORE_UTIL, -1));
 		rows_heading(l, _("Clocks, MHz"), STYLE_CPU);
-		add_strip(l, read_all, draw_all, CHANNEL_CPU_FREQ);
+		add_strip(l, read_all, draw_all, (size_t)rows_find(about, CHANNEL_CPU_FREQ, -1));
 	}
 	add_named(l, "cpu.iowait", false);
 	add_named(l, "load.1", false);

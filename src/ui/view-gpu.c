@@ -15,7 +15,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define ENGINES_MAX 32
+#define ENGINES_MAX  32
+#define CHART_WEIGHT 4
 
 /* "gpu" of "gpu.util", "NVDEC" of "NVDEC.freq": is it the same unit? */
 static bool same_unit(const struct channel *a, const struct channel *b)
@@ -56,14 +57,23 @@ static double named_value(struct ui *u, const struct ui_scene *s, const char *na
 	return at < 0 ? NAN : rows_value(u, s, (size_t)at, 0);
 }
 
-/* Powered down or not. */
-static void read_load(struct ui *u, const struct ui_scene *s, struct row *row)
+static const char *power_state(struct ui *u, const struct ui_scene *s)
 {
 	double down = named_value(u, s, "gpu.gated");
 
-	rows_note(row, 0, STYLE_DIM, "%s",
-		  isnan(down) ? "" : down > 0 ? _("powered down (gated)") : _("powered up"));
+	return isnan(down) ? "" : down > 0 ? _("powered down (gated)") : _("powered up");
+}
+
+static void read_load(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	rows_note(row, 0, STYLE_DIM, "%s", power_state(u, s));
 	rows_note(row, 1, STYLE_DIM, "%s", named_value(u, s, "clocks.pinned") > 0 ? _("clocks pinned") : "");
+}
+
+/* Of a GPU whose load is missing, and so is its chart. */
+static void read_state(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	snprintf(row->text, sizeof(row->text), "%s", power_state(u, s));
 }
 
 static void read_memory(struct ui *u, const struct ui_scene *s, struct row *row)
@@ -93,7 +103,7 @@ static void read_heat(struct ui *u, const struct ui_scene *s, struct row *row)
 		  fabs(left));
 }
 
-/* The energy that a rail's current may still rise by, as a share of its limit. */
+/* What limits a rail is its current. */
 static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	const struct channel *amps = row->beside < 0 ? NULL : &u->about->channels[row->beside];
@@ -102,6 +112,8 @@ static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 	if (limit > 0 && !isnan(v))
 		rows_note(row, 0, row->alarm == ALARM_CRIT ? STYLE_ALERT : row->alarm ? STYLE_WARN : STYLE_DIM,
 			  _("%.1f of %.1f A"), v / 1e3, limit / 1e3);
+	if (row->name[0])
+		rows_note(row, 1, STYLE_DIM, "%s", u->about->channels[row->channel].label);
 }
 
 /* Engines by their load or, where only their clock is known, by that. */
@@ -157,18 +169,21 @@ static void draw_engine(struct ui *u, const struct ui_scene *s, struct canvas *c
 	canvas_right(c, x + w - text_w, y, text_w, isnan(v) ? STYLE_DIM : STYLE_STRONG, text);
 }
 
-static int across(int w)
+/* The columns of n engines. */
+static int across(int w, int n)
 {
-	return w >= 160 ? 4 : w >= 100 ? 3 : w >= 50 ? 2 : 1;
+	int most = w >= 160 ? 4 : w >= 76 ? 3 : w >= 50 ? 2 : 1;
+
+	return n < most ? n : most;
 }
 
 static void read_engines(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	size_t channels[ENGINES_MAX];
-	int columns = across(u->at.body.w);
+	int n = engines(u->about, channels), columns = across(u->at.body.w, n);
 
 	(void)s;
-	row->least = (unsigned char)((engines(u->about, channels) + columns - 1) / columns + 1);
+	row->least = (unsigned char)((n + columns - 1) / columns + 1);
 }
 
 /* Under a title, line by line. */
@@ -176,7 +191,7 @@ static void draw_engines(struct ui *u, const struct ui_scene *s, struct canvas *
 			 const struct rect *at)
 {
 	size_t channels[ENGINES_MAX];
-	int n = engines(u->about, channels), columns = across(c->w), w = (at->w - 3 * (columns - 1)) / columns, x;
+	int n = engines(u->about, channels), columns = across(c->w, n), w = (at->w - 3 * (columns - 1)) / columns, x;
 
 	(void)row;
 	x = at->x + canvas_text(c, at->x, at->y, at->w, STYLE_TITLE, _("Engines")) + 1;
@@ -195,12 +210,21 @@ static void add_engines(struct row_list *l)
 		rows_picture(l, draw_engines, 2, WEIGHT_REST)->read = read_engines;
 }
 
-/* Of the GPU by their name, for which there is a chart each. */
-static void add_kind(struct row_list *l, enum channel_kind kind, row_reader *read)
+/* Those of the GPU by their name. One has the name of what it measures, several have their own. */
+static void add_kind(struct row_list *l, enum channel_kind kind, const char *name, row_reader *read)
 {
-	for (size_t i = 0; i < l->about->n_channels; i++)
-		if (l->about->channels[i].kind == kind && names_gpu(&l->about->channels[i]))
-			rows_signal(l, i, WEIGHT_PART, false)->read = read;
+	struct row *row = NULL;
+	int n = 0;
+
+	for (size_t i = 0; i < l->about->n_channels; i++) {
+		if (l->about->channels[i].kind != kind || !names_gpu(&l->about->channels[i]))
+			continue;
+		row = rows_signal(l, i, CHART_WEIGHT, false);
+		row->read = read;
+		n++;
+	}
+	if (n == 1)
+		snprintf(row->name, sizeof(row->name), "%s", name);
 }
 
 /* Of further GPUs, which are no kinds of their own: "gpu1.util". */
@@ -214,7 +238,7 @@ static void add_further(struct row_list *l)
 
 		end = 0;
 		if (ch->kind == CHANNEL_OTHER && sscanf(ch->name, "gpu%u.%n", &gpu, &end) == 1 && end && gpu > 0)
-			rows_signal(l, i, WEIGHT_PART, false)->read =
+			rows_signal(l, i, CHART_WEIGHT, false)->read =
 				ch->family == FAMILY_MEMORY ? read_memory : NULL;
 	}
 }
@@ -244,24 +268,34 @@ static void add_details(struct row_list *l)
 	}
 }
 
+static void add_one(struct row_list *l, int channel, int weight, const char *name, row_reader *read)
+{
+	struct row *row;
+
+	if (channel < 0)
+		return;
+	row = rows_signal(l, (size_t)channel, weight, false);
+	snprintf(row->name, sizeof(row->name), "%s", name);
+	row->read = read;
+}
+
 static void build(struct row_list *l)
 {
 	const struct session *about = l->about;
-	int load = rows_find(about, CHANNEL_GPU_UTIL, -1), clock = rows_find(about, CHANNEL_GPU_FREQ, -1),
-	    memory = rows_gpu_memory(about);
+	int load = rows_find(about, CHANNEL_GPU_UTIL, -1), clock = rows_find(about, CHANNEL_GPU_FREQ, -1);
 
-	if (load >= 0)
-		rows_signal(l, (size_t)load, WEIGHT_MAIN, false)->read = read_load;
-	if (clock >= 0)
-		clock_row(l, (size_t)clock, WEIGHT_PART + 1);
-	if (memory >= 0)
-		rows_signal(l, (size_t)memory, WEIGHT_PART, false)->read = read_memory;
+	add_one(l, load, WEIGHT_MAIN + 1, _("GPU"), read_load);
 	if (load < 0 && clock < 0)
 		snprintf(rows_text(l, _("GPU"), NULL)->text, sizeof(l->rows->text), "%s",
 			 _("none that nvmtop can read: it knows the GPUs of Jetsons (nvgpu), and others with "
 			   "NVIDIA's driver (libnvidia-ml.so.1)"));
-	add_kind(l, CHANNEL_RAIL_POWER, read_rail);
-	add_kind(l, CHANNEL_TEMPERATURE, read_heat);
+	if ((load < 0 || about->channels[load].missing[0]) && rows_named(about, "gpu.gated") >= 0)
+		rows_text(l, _("State"), read_state);
+	if (clock >= 0)
+		snprintf(clock_row(l, (size_t)clock, WEIGHT_MAIN - 1)->name, sizeof(l->rows->name), "%s", _("Clock"));
+	add_one(l, rows_gpu_memory(about), CHART_WEIGHT, _("Memory"), read_memory);
+	add_kind(l, CHANNEL_RAIL_POWER, _("Power"), read_rail);
+	add_kind(l, CHANNEL_TEMPERATURE, _("Heat"), read_heat);
 	add_further(l);
 	add_engines(l);
 	add_details(l);
