@@ -49,6 +49,7 @@ static int strip_lines(const struct ui *u, int n, int all)
 	    most = share(u->at.body.h * 3 / 4, n, all), lines = each < most ? each : most;
 
 	lines = half > lines ? half : lines;
+	lines = lines > 2 * n ? 2 * n : lines;
 	return heat_fit(n, lines > 1 ? lines : 1, ascii).lines;
 }
 
