@@ -8,7 +8,6 @@
 #include "ui/screen.h"
 
 #include "util/intl.h"
-#include "util/num.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -198,25 +197,6 @@ int rows_io(const struct session *about)
 	int at = rows_named(about, "io.wait");
 
 	return at < 0 ? rows_named(about, "cpu.iowait") : at;
-}
-
-bool cores_list_has(const char *label, int64_t n)
-{
-	const char *p = label + 3, *end = label + strlen(label);
-	int64_t from, to;
-
-	if (strncmp(label, "cpu", 3) != 0)
-		return false;
-	while (p < end && (p = num_i64(p, end, &from)) != NULL) {
-		to = from;
-		if (p < end && *p == '-' && !(p = num_i64(p + 1, end, &to)))
-			return false;
-		if (n >= from && n <= to)
-			return true;
-		if (p >= end || *p++ != ',')
-			return false;
-	}
-	return false;
 }
 
 bool rows_due(const struct ui *u, int64_t *tick)

@@ -17,11 +17,7 @@
 
 #define TICK 0.8 /* where the limit is on a bar */
 
-/* A rail at the playhead. */
-struct rail {
-	const struct channel *power;
-	double mw, mv, ma; /* NaN: not known */
-	double share;      /* Where energy is counted: in the selection, or since the last mark before the playhead,
+/* Where energy is counted: in the selection, or since the last mark before the playhead,
  * or since the start. */
 struct counted {
 	int64_t tick; /* when this was found */
@@ -31,7 +27,11 @@ struct counted {
 	struct span span; /* of the total */
 };
 
-/* of its limit; NaN: it has none */
+/* A rail at the playhead. */
+struct rail {
+	const struct channel *power;
+	double mw, mv, ma; /* NaN: not known */
+	double share;      /* of its limit; NaN: it has none */
 	double limit_ma;
 	enum alarm alarm;
 };
