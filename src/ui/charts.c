@@ -22,6 +22,8 @@ static int fixed_lines(struct ui *u, const struct ui_scene *s, struct row *row, 
 			row->read(u, s, row);
 		return row_text_lines(u, row, screen_w);
 	}
+	if (row->kind == ROW_PICTURE && !row->weight)
+		return row->least;
 	if (row->kind == ROW_HEADING || (row->kind == ROW_SIGNAL && u->about->channels[row->channel].missing[0]))
 		return 1;
 	return row->lines;

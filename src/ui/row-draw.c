@@ -357,7 +357,7 @@ void row_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct r
 {
 	struct rect at = {u->at.name.x, y, c->w - 2 * u->at.name.x, h};
 
-	if (row->kind == ROW_PICTURE)
+	if (row->draw && (row->kind == ROW_PICTURE || h <= 1 + row->second.any))
 		row->draw(u, s, c, row, &at);
 	else if (row->kind == ROW_HEADING)
 		draw_heading(u, c, row, y);

@@ -41,7 +41,7 @@ struct row {
 	bool part;           /* of what stands above it: indented */
 	unsigned char alarm; /* enum alarm, of value */
 	row_reader *read;    /* NULL, or fills value, text and notes in anew, a few times a second */
-	row_drawer *draw;    /* of a picture */
+	row_drawer *draw;    /* of a picture; or of a signal on one line, which is a chart on more */
 	struct scale scale;
 	double top; /* the scale reaches up to here at least; NaN: to the data */
 	double limit; /* in the channel's unit, drawn in the chart; NaN: none */
@@ -287,7 +287,7 @@ int rows_build(struct ui *u, const struct session *about);
 /* Add one; its further members are the caller's to fill.  Never NULL: out of memory
  * is noted in the list. */
 struct row *rows_signal(struct row_list *l, size_t channel, int weight, bool part);
-/* Lines that draw() fills, `least` of them or more by the weight. */
+/* Lines that draw() fills, `least` of them or more by the weight; weight 0: never more. */
 struct row *rows_picture(struct row_list *l, row_drawer *draw, int least, int weight);
 struct row *rows_text(struct row_list *l, const char *name, row_reader *read);
 struct row *rows_heading(struct row_list *l, const char *name, enum style hue);
