@@ -344,13 +344,14 @@ static struct chart_summary read_zone(struct ui *u, const struct ui_scene *s, si
 	return sum;
 }
 
-/* All zones on one scale, a chart each; what is near its limit or over it has that colour. */
+/* The zones with a value in view on one scale, a chart each; what is near its limit or over it has that
+ * colour. */
 static void draw_history(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
 			 const struct rect *at)
 {
 	struct spark_look look = {.charset = u->charset, .level = u->level, .hue = HUE_HEAT, .lo = NAN,
 				  .hi = common_top(u->about), .limit = NAN};
-	int n = 0, y = at->y + 1, h, w = u->at.value.w - 2;
+	int n = 0, y = at->y + 1, h, extra, w = u->at.value.w - 2;
 	struct chart_summary sum;
 	char text[64];
 
@@ -359,21 +360,30 @@ static void draw_history(struct ui *u, const struct ui_scene *s, struct canvas *
 	for (int i = 0; i < u->n_rows; i++) {
 		if (u->rows[i].draw != draw_zone)
 			continue;
-		look.lo = fmin(look.lo, read_zone(u, s, u->rows[i].channel).min);
-		n++;
+		sum = read_zone(u, s, u->rows[i].channel);
+		look.lo = fmin(look.lo, sum.min);
+		n += !isnan(sum.min);
 	}
-	look.lo = isnan(look.lo) ? COOL : floor(look.lo / 10) * 10;
-	h = n && at->h > 2 * n ? (at->h - 1) / n : 1;
+	if (!n)
+		return;
+	look.lo = floor(look.lo / 10) * 10;
+	h = at->h > n ? (at->h - 1) / n : 1;
+	extra = at->h - 1 - h * n;
 	for (int i = 0; i < u->n_rows && y + h <= at->y + at->h; i++) {
+		int lines = h + (extra > 0);
+
 		if (u->rows[i].draw != draw_zone)
 			continue;
 		sum = read_zone(u, s, u->rows[i].channel);
+		if (isnan(sum.min))
+			continue;
 		draw_name(u, c, &u->rows[i], y);
-		snprintf(text, sizeof(text), isnan(sum.min) ? "--" : "%.0f..%.0f", sum.min, sum.max);
+		snprintf(text, sizeof(text), "%.0f..%.0f", sum.min, sum.max);
 		canvas_right(c, u->at.value.x, y, w, STYLE_DIM, text);
-		spark_draw(c, u->at.chart.x, y, u->at.chart.w, h, &look, u->columns);
-		axis_lines(u, c, y, h);
-		y += h;
+		spark_draw(c, u->at.chart.x, y, u->at.chart.w, lines, &look, u->columns);
+		axis_lines(u, c, y, lines);
+		y += lines;
+		extra--;
 	}
 }
 
