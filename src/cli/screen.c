@@ -114,6 +114,11 @@ static int print_live(const struct options *o)
 				 .now_ns = now.mono_ns,
 				 .wall_ns = now.real_ns,
 				 .own_cpu = NAN};
+	struct host host = {.installed = false};
+	if (o->view && !strcmp(o->view, "board")) {
+		host_read(l.root, &host);
+		scene.host = &host;
+	}
 	scene.procs = processes ? procs_read(procs) : NULL;
 	scene.procs_serial = scene.procs ? scene.procs->serial : 0;
 	int status = draw(o, &scene, &e) < 0 ? complain(&e) : 0;

@@ -124,8 +124,6 @@ int rows_build(struct ui *u, const struct session *about)
 
 	if (about && u->view->build)
 		u->view->build(&l);
-	if (about && u->view == &view_board)
-		second_add(u, &l);
 	if (about && !l.failed && arrange(u, &l) < 0)
 		l.failed = true;
 	height = calloc((size_t)l.n + 1, 1);

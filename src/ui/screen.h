@@ -420,7 +420,8 @@ double second_value(const struct ui *u, size_t channel); /* of its own channels,
 int second_channel(const struct ui *u, size_t channel); /* the same signal as this of the first; -1: none */
 bool second_act(struct ui *u, enum action a); /* false: not its own */
 void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c); /* what stands above the axis */
-void second_add(struct ui *u, struct row_list *l); /* what there is to say about it */
+/* The names of the signals that only the one trace has, as far as they fit; returns how many. */
+size_t second_only(const struct ui *u, bool in_b, char *out, size_t size);
 
 /* label.c: the label of a mark. */
 void label_open(struct ui *u, int64_t t_ns, struct request *r);

@@ -311,20 +311,6 @@ static void draw_empty(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		    s->live ? _("Waiting for the first samples.") : _("This trace has no samples."));
 }
 
-/* What the view tells of it is made anew, and stays where it was. */
-static void look_present(struct ui *u, const struct ui_scene *s)
-{
-	int scroll = u->scroll, chosen = u->chosen;
-	bool about_chosen = u->about_chosen;
-
-	if (!present_read(u, s) || u->view != &view_board || rows_build(u, u->about) < 0)
-		return;
-	u->scroll = scroll;
-	u->chosen = chosen < u->n_rows ? chosen : -1;
-	u->about_chosen = about_chosen && u->chosen >= 0;
-	second_match(u);
-}
-
 static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	struct layout_wish wish = {
@@ -354,7 +340,7 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	u->tick = s->now_ns / (pace * NS_PER_MS) * 64 + u->vp.zoom;
 	u->below = 0;
 	u->n_marks = 0;
-	look_present(u, s);
+	present_read(u, s);
 
 	header_draw(u, s, c);
 	if (u->at.limit.h)
@@ -398,6 +384,11 @@ bool ui_is_asking(const struct ui *u)
 {
 	return u->prompting || u->labelling || u->copying || u->procs.asking ||
 	       (u->procs.filtering && u->view == &view_processes && !u->over);
+}
+
+bool ui_wants_host(const struct ui *u, const struct ui_scene *s)
+{
+	return s->live && u->view == &view_board && !u->over;
 }
 
 bool ui_wants_procs(const struct ui *u, const struct ui_scene *s)
