@@ -323,5 +323,7 @@ size_t second_only(const struct ui *u, bool in_b, char *out, size_t size)
 		if (used < size)
 			used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", ch->name);
 	}
+	if (used >= size)
+		memcpy(out + size - 4, "...", 4);
 	return n;
 }

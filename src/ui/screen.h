@@ -201,7 +201,7 @@ struct ui {
 	int chosen;        /* the row that Up and Down have chosen, or -1 */
 	bool bring;        /* scroll until it is to be seen */
 	bool about_chosen; /* what there is to know about it is shown */
-	int over_lines;    /* of the help page, as last drawn */
+	int over_lines;    /* of the help page, or the board, as last drawn */
 
 	enum prompt_kind prompting;
 	char prompt[CONDITION_TEXT];

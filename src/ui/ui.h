@@ -3,7 +3,7 @@
 #ifndef NVMTOP_UI_UI_H
 #define NVMTOP_UI_UI_H
 
-#include "board/host.h"
+#include "probe/host.h"
 #include "ui/canvas.h"
 #include "ui/event.h"
 #include "probe/processes.h"

@@ -7,15 +7,21 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
-#define ITEMS_MAX 160
+#define ITEMS_MAX 120
 #define COLUMNS	  3
 #define METER_W	  10
+
+static const char *const families[] = {
+	[FAMILY_GPU] = "GPU",	      [FAMILY_CPU] = "CPU",	  [FAMILY_MEMORY] = N_("memory"),
+	[FAMILY_POWER] = N_("power"), [FAMILY_HEAT] = N_("heat"), [FAMILY_OTHER] = N_("other"),
+};
 
 struct item {
 	bool head;
 	char name[48];	  /* of a list: "" */
-	char text[320];
+	char text[1024];
 	char second[160]; /* the same of the other trace, beside it */
 	enum style style;
 	double part; /* of a bar before the text; NaN: none */
@@ -266,7 +272,7 @@ static void add_late(struct page *p, const struct ui *u, const struct ui_scene *
 	if (lost)
 		snprintf(item->text + strlen(item->text), sizeof(item->text) - strlen(item->text),
 			 P_(", %llu row lost", ", %llu rows lost", lost), lost);
-	item->style = lost ? STYLE_ALERT : n == GAPS_MAX || late ? STYLE_WARN : STYLE_TEXT;
+	item->style = lost ? STYLE_ALERT : STYLE_TEXT;
 }
 
 static void add_value(struct page *p, struct ui *u, const struct ui_scene *s, size_t channel)
@@ -277,8 +283,8 @@ static void add_value(struct page *p, struct ui *u, const struct ui_scene *s, si
 	char number[QUANTITY_TEXT], text[160];
 
 	quantity_text(number, unit, v, 8);
-	snprintf(text, sizeof(text), "%s %s%s%s", number, isnan(v) ? "" : quantity_unit(unit),
-		 *quantity_unit(unit) && ch->note[0] ? " " : "", strcmp(ch->note, "demo") ? ch->note : "");
+	snprintf(text, sizeof(text), "%s %s %s", number, isnan(v) ? "" : quantity_unit(unit),
+		 unit == UNIT_PERCENT && !isnan(v) ? _("of one core") : "");
 	add(p, ch->label, text);
 }
 
@@ -288,8 +294,7 @@ static void add_sampling(struct page *p, struct ui *u, const struct ui_scene *s)
 	char text[128];
 
 	add_head(p, _("Sampling, and what it costs"));
-	snprintf(text, sizeof(text), _("%g, %g and %g times a second (fast, medium, slow tier)"), about->hz[TIER_FAST],
-		 about->hz[TIER_MEDIUM], about->hz[TIER_SLOW]);
+	snprintf(text, sizeof(text), _("%g, %g and %g Hz (fast, medium, slow)"), about->hz[TIER_FAST], about->hz[TIER_MEDIUM], about->hz[TIER_SLOW]);
 	add(p, _("Rates"), text);
 	add_fact(p, u, _("Priority"), "priority");
 	add_fact(p, u, _("CPU source"), "cpu.source");
@@ -303,6 +308,77 @@ static void add_sampling(struct page *p, struct ui *u, const struct ui_scene *s)
 		     !strcmp(about->channels[i].name, "cpu.window")) &&
 		    (about->channels[i].kind == CHANNEL_OTHER || about->channels[i].kind == CHANNEL_COUNTER))
 			add_value(p, u, s, i);
+}
+
+static bool number_with_unit(char out[64], const struct channel *ch, double v)
+{
+	enum unit unit = quantity_of(ch, v);
+	char text[QUANTITY_TEXT];
+
+	quantity_round(text, unit, v);
+	snprintf(out, 64, "%s %s", text, quantity_unit(unit));
+	return v > 0;
+}
+
+/* How far clocks go, and what currents may be. */
+static void add_limits(struct page *p, const struct ui *u)
+{
+	add_head(p, _("Clocks and rails"));
+	for (size_t i = 0; i < u->about->n_channels; i++) {
+		const struct channel *ch = &u->about->channels[i];
+		char from[64], to[64], text[160];
+		bool clock = ch->kind == CHANNEL_GPU_FREQ || ch->kind == CHANNEL_CPU_FREQ || ch->kind == CHANNEL_EMC_RATE;
+
+		if (ch->missing[0])
+			continue;
+		if (clock && number_with_unit(to, ch, ch->hi)) {
+			if (number_with_unit(from, ch, ch->lo))
+				snprintf(text, sizeof(text), _("%s to %s"), from, to);
+			else
+				snprintf(text, sizeof(text), _("up to %s"), to);
+		} else if (ch->kind == CHANNEL_RAIL_CURRENT && number_with_unit(from, ch, rows_limit(ch))) {
+			if (ch->crit > ch->warn && number_with_unit(to, ch, ch->crit))
+				snprintf(text, sizeof(text), _("limit %s, critical %s"), from, to);
+			else
+				snprintf(text, sizeof(text), _("limit %s"), from);
+		} else {
+			continue;
+		}
+		add(p, ch->label, text);
+	}
+}
+
+/* How many signals there are, and from when to when. */
+static void add_samples(struct page *p, const struct ui *u)
+{
+	const struct session *about = u->about;
+	int64_t begin_ns = about->start.real_ns + u->extent.first_ns - about->start.mono_ns;
+	time_t begin = (time_t)(begin_ns / NS_PER_S);
+	int all[FAMILIES] = {0}, missing = 0;
+	char text[160] = "";
+	struct tm tm;
+
+	for (size_t i = 0; i < about->n_channels; i++)
+		if (about->channels[i].missing[0])
+			missing++;
+		else
+			all[about->channels[i].family]++;
+	add_head(p, _("Signals and samples"));
+	for (int i = 0; i < FAMILIES; i++)
+		if (all[i])
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%d %s", *text ? ", " : "", all[i],
+				 _(families[i]));
+	add(p, _("Signals"), text);
+	if (missing) {
+		snprintf(text, sizeof(text), "%d", missing);
+		add(p, _("Missing"), text);
+	}
+	if (!u->extent.any)
+		return;
+	if (localtime_r(&begin, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
+		add(p, _("Begin"), text);
+	quantity_time(text, u->extent.last_ns - u->extent.first_ns, NS_PER_S / 10);
+	add(p, _("Length"), text);
 }
 
 static void add_only(struct page *p, struct ui *u, const char *name, bool in_b)
@@ -406,11 +482,13 @@ static void board_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		return;
 	columns = p.second ? 1 : room >= 180 ? COLUMNS : room >= 96 ? 2 : 1;
 	p.width = (room - (columns - 1) * gap) / columns;
-	p.names = p.width >= 60 ? 14 : p.width >= 46 ? 13 : p.width >= 32 ? 11 : 7;
+	p.names = p.width >= 46 ? 15 : p.width >= 32 ? 11 : 7;
 	add_machine(&p, u, s);
 	add_libraries(&p, u, s);
 	add_settings(&p, u, s);
 	add_places(&p, u, s);
+	add_limits(&p, u);
+	add_samples(&p, u);
 	add_sampling(&p, u, s);
 	add_missing(&p, u);
 	add_head(&p, _("Signals of one trace"));

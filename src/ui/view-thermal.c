@@ -14,6 +14,7 @@
 
 #define COOL   20.0 /* degrees at which a bar begins */
 #define COLUMN 10
+#define ZONES_MAX 64
 
 static bool is_zone(const struct channel *ch)
 {
@@ -344,46 +345,62 @@ static struct chart_summary read_zone(struct ui *u, const struct ui_scene *s, si
 	return sum;
 }
 
-/* The zones with a value in view on one scale, a chart each; what is near its limit or over it has that
- * colour. */
+struct past {
+	const struct row *row;
+	struct chart_summary sum;
+	double left; /* the least headroom in view */
+};
+
+/* The zones with a value in view, in their order; at most `most`, those that came nearest to their limits. */
+static int find_past(struct ui *u, const struct ui_scene *s, struct past *past, int most)
+{
+	int n = 0;
+
+	for (int i = 0; i < u->n_rows && n < ZONES_MAX; i++) {
+		double limit = rows_limit(&u->about->channels[u->rows[i].channel]);
+
+		if (u->rows[i].draw != draw_zone)
+			continue;
+		past[n].row = &u->rows[i];
+		past[n].sum = read_zone(u, s, u->rows[i].channel);
+		past[n].left = isnan(limit) ? INFINITY : limit - past[n].sum.max;
+		n += !isnan(past[n].sum.min);
+	}
+	while (n > most && n > 0) {
+		int least = 0;
+
+		for (int k = 1; k < n; k++)
+			if (past[k].left >= past[least].left)
+				least = k;
+		memmove(&past[least], &past[least + 1], (size_t)(--n - least) * sizeof(*past));
+	}
+	return n;
+}
+
+/* What zones did in view, all on one scale; what was near its limit or over it has that colour. */
 static void draw_history(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
 			 const struct rect *at)
 {
 	struct spark_look look = {.charset = u->charset, .level = u->level, .hue = HUE_HEAT, .lo = NAN,
 				  .hi = common_top(u->about), .limit = NAN};
-	int n = 0, y = at->y + 1, h, extra, w = u->at.value.w - 2;
-	struct chart_summary sum;
+	struct past past[ZONES_MAX];
+	int n = find_past(u, s, past, at->h - 1), y = at->y + 1;
 	char text[64];
 
 	canvas_text(c, at->x, at->y, u->at.chart.x - 1 - at->x, STYLE_HEAT, row->name);
 	axis_lines(u, c, at->y, 1);
-	for (int i = 0; i < u->n_rows; i++) {
-		if (u->rows[i].draw != draw_zone)
-			continue;
-		sum = read_zone(u, s, u->rows[i].channel);
-		look.lo = fmin(look.lo, sum.min);
-		n += !isnan(sum.min);
-	}
-	if (!n)
-		return;
-	look.lo = floor(look.lo / 10) * 10;
-	h = at->h > n ? (at->h - 1) / n : 1;
-	extra = at->h - 1 - h * n;
-	for (int i = 0; i < u->n_rows && y + h <= at->y + at->h; i++) {
-		int lines = h + (extra > 0);
+	for (int i = 0; i < n; i++)
+		look.lo = fmin(look.lo, floor(past[i].sum.min / 10) * 10);
+	for (int i = 0; i < n; i++) {
+		int h = (at->h - 1) / n + (i < (at->h - 1) % n);
 
-		if (u->rows[i].draw != draw_zone)
-			continue;
-		sum = read_zone(u, s, u->rows[i].channel);
-		if (isnan(sum.min))
-			continue;
-		draw_name(u, c, &u->rows[i], y);
-		snprintf(text, sizeof(text), "%.0f..%.0f", sum.min, sum.max);
-		canvas_right(c, u->at.value.x, y, w, STYLE_DIM, text);
-		spark_draw(c, u->at.chart.x, y, u->at.chart.w, lines, &look, u->columns);
-		axis_lines(u, c, y, lines);
-		y += lines;
-		extra--;
+		read_zone(u, s, past[i].row->channel);
+		draw_name(u, c, past[i].row, y);
+		snprintf(text, sizeof(text), "%.0f..%.0f", past[i].sum.min, past[i].sum.max);
+		canvas_right(c, u->at.value.x, y, u->at.value.w - 2, STYLE_DIM, text);
+		spark_draw(c, u->at.chart.x, y, u->at.chart.w, h, &look, u->columns);
+		axis_lines(u, c, y, h);
+		y += h;
 	}
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-#include "board/host.h"
+#include "probe/host.h"
 #include "util/err.h"
 #include "util/num.h"
 

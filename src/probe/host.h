@@ -1,7 +1,7 @@
 /* host: what the screen shows of the machine and no trace keeps: the serial number, versions of libraries,
  * disks, addresses and the uptime. */
-#ifndef NVMTOP_BOARD_HOST_H
-#define NVMTOP_BOARD_HOST_H
+#ifndef NVMTOP_PROBE_HOST_H
+#define NVMTOP_PROBE_HOST_H
 
 #include "model/channel.h"
 #include "util/root.h"
