@@ -383,6 +383,8 @@ void row_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct r
 
 	if (row->kind == ROW_PICTURE)
 		row->draw(u, s, c, row, &at);
+	else if (row->line && h <= 1 + row->second.any)
+		row->line(u, s, c, row, &at);
 	else if (row->kind == ROW_HEADING)
 		draw_heading(u, c, row, y);
 	else if (row->kind == ROW_TEXT)

@@ -340,20 +340,6 @@ static void draw_empty(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		    s->live ? _("Waiting for the first samples.") : _("This trace has no samples."));
 }
 
-/* What the view tells of it is made anew, and stays where it was. */
-static void look_present(struct ui *u, const struct ui_scene *s)
-{
-	int scroll = u->scroll, chosen = u->chosen;
-	bool about_chosen = u->about_chosen;
-
-	if (!present_read(u, s) || !u->view->facts || rows_build(u, u->about) < 0)
-		return;
-	u->scroll = scroll;
-	u->chosen = chosen < u->n_rows ? chosen : -1;
-	u->about_chosen = about_chosen && u->chosen >= 0;
-	second_match(u);
-}
-
 static void draw_view(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	if (!u->view->plain && !u->extent.any) {
@@ -397,7 +383,7 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	u->frame.below = 0;
 	u->frame.more = false;
 	u->frame.n_marks = 0;
-	look_present(u, s);
+	present_read(u, s);
 
 	header_draw(u, s, c);
 	limit_line_draw(u, s, c);
@@ -438,4 +424,9 @@ bool ui_wants_procs(const struct ui *u, const struct ui_scene *s)
 	int lines = views_top(u)->procs;
 
 	return s->live && lines && u->frame.h >= lines;
+}
+
+bool ui_wants_host(const struct ui *u, const struct ui_scene *s)
+{
+	return s->live && u->view->host && !u->over;
 }

@@ -3,6 +3,7 @@
 #ifndef NVMTOP_UI_UI_H
 #define NVMTOP_UI_UI_H
 
+#include "probe/host.h"
 #include "ui/canvas.h"
 #include "ui/event.h"
 #include "probe/processes.h"
@@ -69,6 +70,7 @@ struct ui_scene {
 
 	const struct procs_list *procs;	/* NULL: nobody has read them; see ui_wants_procs() */
 	uint64_t procs_serial;
+	const struct host *host; /* NULL: not read; see ui_wants_host() */
 
 	const char *files_folder;	/* that is listed, printable */
 	const struct ui_file *files;	/* the traces in it, newest first, then the folders */
@@ -153,6 +155,8 @@ struct request ui_event(struct ui *u, const struct ui_scene *s, const struct eve
 
 /* Whether the processes are looked at now. */
 bool ui_wants_procs(const struct ui *u, const struct ui_scene *s);
+/* The same of the machine's libraries, disks and addresses. */
+bool ui_wants_host(const struct ui *u, const struct ui_scene *s);
 
 /* The names of the views, for --view and its error; NULL past the end. */
 const char *ui_view_name(size_t i);
