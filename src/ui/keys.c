@@ -65,7 +65,7 @@ static const char *bar_why(const struct ui *u, const struct ui_scene *s)
 /* clang-format off */
 static const struct key_entry views_entry = {
 	KEYS_VIEWS, WHEN_ALWAYS, { { 0, 0, 0 } }, act_view,
-	"1 .. 9  a", N_("this view: overview, GPU, CPU, memory, ...; a: all signals"), NULL, NULL, NULL, 0
+	"1 .. 9  a", N_("this view: overview, GPU, ...; a: all signals"), NULL, NULL, NULL, 0
 };
 
 static const struct key_entry common[] = {
@@ -97,7 +97,7 @@ static const struct key_entry common[] = {
 	{ KEYS_TIME, WHEN_CHARTS, { { K_HOME, 0, -1 }, { K_END, 0, 1 } },
 	  act_ends, "Home End", N_("to the start; to now or the end of the trace"), NULL, NULL, NULL, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { '[', 0, -1 }, { ']', 0, 1 } },
-	  act_go_mark, "[ ]", N_("previous, next mark or event: throttling, over-current, a change, a gap"), "[ ]", NULL, bar_marks, 0 },
+	  act_go_mark, "[ ]", N_("previous, next mark or event"), "[ ]", NULL, bar_marks, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { 'm', 0, 1 }, { 'M', 0, -1 } },
 	  act_extreme, "m M", N_("to the maximum, the minimum of the selected row"), NULL, NULL, NULL, 0 },
 	{ KEYS_MARKS, WHEN_CHARTS, { { 'e', 0, 1 }, { 'E', 0, -1 } },
