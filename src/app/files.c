@@ -1,6 +1,6 @@
-/* Lists the traces and the folders in a folder. Traces are recognised by their first bytes, not by name. Only regular files
- * are opened, since a pipe or a device could block. A disk could block as well, so a job lists the folder
- * and the screen shows the files found so far. */
+/* Lists the traces and the folders in a folder. Traces are recognised by their first bytes, not by name. Only
+ * regular files are opened, since a pipe or a device could block. A disk could block as well, so a job lists
+ * the folder and the screen shows the files found so far. */
 #include "app/loop.h"
 
 #include <dirent.h>

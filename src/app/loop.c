@@ -88,9 +88,9 @@ static void take_signals(struct top *t)
 		switch (sig) {
 		case SIGUSR1:
 		case SIGUSR2:
-			take_request_signal(t, sig == SIGUSR1
-						       ? (struct request) {.kind = REQUEST_MARK}
-						       : (struct request) {.kind = REQUEST_KEEP, .label = "SIGUSR2"});
+			take_request_signal(t, sig == SIGUSR1 ? (struct request) {.kind = REQUEST_MARK}
+							      : (struct request) {.kind = REQUEST_KEEP,
+										  .label = "SIGUSR2"});
 			break;
 		case SIGTSTP:
 			term_suspend(t->term);

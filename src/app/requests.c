@@ -185,7 +185,8 @@ static void list_files(struct top *t, const char *folder)
 	struct err e;
 
 	if (!*folder) {
-		snprintf(beside, sizeof beside, "%.*s", slash ? (int)(slash - shown) + 1 : 1, slash ? shown : ".");
+		snprintf(beside, sizeof beside, "%.*s", slash ? (int)(slash - shown) + 1 : 1,
+			 slash ? shown : ".");
 		folder = beside;
 	}
 	if (files_read(&t->files, folder, &e) < 0)

@@ -18,7 +18,7 @@ struct source {
 	void *to;
 
 	struct starting *starting; /* the board is being opened; NULL: it is not */
-	struct err failed;   /* why the board could not be opened */
+	struct err failed;         /* why the board could not be opened */
 	struct live live;    /* engine NULL: not sampling (yet) */
 	struct inbox *marks; /* from other programs, while sampling */
 	struct pretrigger *keep;   /* pre-trigger buffer, with --keep */

@@ -4,31 +4,31 @@
 
 #include "probe/processes.h"
 
-#define ROUND_S  48.0
-#define EVERY_S  1.5 /* as real ones are read */
-#define PHASES   5
-#define GIB      (1024 * 1024.0)
+#define ROUND_S 48.0
+#define EVERY_S 1.5 /* as real ones are read */
+#define PHASES  5   /* load, camera, batch, half rate, idle */
 
-static const double phase_ends_s[PHASES] = {5, 24, 36, 40, ROUND_S}; /* load, camera, batch, half rate, idle */
+static const double phase_ends_s[PHASES] = {5, 24, 36, 40, ROUND_S};
 
 static const struct made_up {
 	int pid, parent;
 	const char *user, *name;
 	long threads;
-	double cpu[PHASES], rss_kb, gpu_kb[PHASES]; /* gpu_kb 0: does not use the GPU */
+	double cpu[PHASES], rss_kb, gpu_kb[PHASES]; /* 0: does not use the GPU */
 } table[] = {
-	{1, 0, "root", "systemd", 1, {0, 0, 0, 0, 0}, 12844, {0}},
-	{612, 1, "root", "nvargus-daemon", 14, {2, 31, 4, 18, 0.4}, 141300, {91000, 312000, 312000, 312000, 91000}},
+	{1, 0, "root", "systemd", 1, {0}, 12844, {0}},
+	{612, 1, "root", "nvargus-daemon", 14, {2, 31, 4, 18, 0.4}, 141300, {91e3, 312e3, 312e3, 312e3, 91e3}},
 	{655, 1, "root", "/usr/sbin/nvfancontrol", 2, {0.2, 0.2, 0.3, 0.2, 0.1}, 4120, {0}},
-	{981, 1, "gdm", "/usr/lib/xorg/Xorg vt1", 9, {1, 2, 1, 2, 0.3}, 96210, {48200, 48200, 48200, 48200, 48200}},
-	{1204, 981, "nvidia", "/usr/bin/gnome-shell", 18, {2, 3, 2, 3, 0.7}, 301700, {131000, 131000, 131000, 131000, 131000}},
-	{2291, 1, "nvidia", "/usr/bin/dockerd -H fd://", 22, {1, 0.4, 0.4, 0.4, 0.3}, 88400, {0}},
-	{4172, 2291, "nvidia", "python3 /opt/models/yolo/detect.py --camera 0", 31, {118, 142, 52, 88, 2}, 2104000,
-	 {3.1 * GIB, 6.4 * GIB, 6.4 * GIB, 6.4 * GIB, 0.4 * GIB}},
-	{4188, 4172, "nvidia", "gst-launch-1.0 nvarguscamerasrc ! nvv4l2h265enc ! rtspclientsink", 17, {8, 46, 5, 24, 1},
-	 212000, {0.1 * GIB, 0.6 * GIB, 0.6 * GIB, 0.6 * GIB, 0.1 * GIB}},
-	{4307, 2291, "nvidia", "trtexec --loadEngine=/opt/models/llama-8b.plan --streams=2", 12, {96, 3, 61, 4, 0.5}, 3260000,
-	 {5.2 * GIB, 9.8 * GIB, 15.6 * GIB, 9.8 * GIB, 0.3 * GIB}},
+	{981, 1, "gdm", "/usr/lib/xorg/Xorg vt1", 9, {1, 2, 1, 2, 0.3}, 96210, {48e3, 48e3, 48e3, 48e3, 48e3}},
+	{1204, 981, "nvidia", "/usr/bin/gnome-shell", 18, {2, 3, 2, 3, 0.7}, 301700,
+	 {131e3, 131e3, 131e3, 131e3, 131e3}},
+	{2291, 1, "root", "/usr/bin/dockerd -H fd://", 22, {1, 0.4, 0.4, 0.4, 0.3}, 88400, {0}},
+	{4172, 2291, "nvidia", "python3 /opt/models/yolo/detect.py --camera 0", 31, {118, 142, 52, 88, 2},
+	 2.1e6, {3.2e6, 6.7e6, 6.7e6, 6.7e6, 4.2e5}},
+	{4188, 4172, "nvidia", "gst-launch-1.0 nvarguscamerasrc ! nvv4l2h265enc ! rtspclientsink", 17,
+	 {8, 46, 5, 24, 1}, 212e3, {1.1e5, 6.3e5, 6.3e5, 6.3e5, 1.1e5}},
+	{4307, 2291, "nvidia", "trtexec --loadEngine=/opt/models/llama-8b.plan --streams=2", 12,
+	 {96, 3, 61, 4, 0.5}, 3.3e6, {5.5e6, 8.6e6, 15.2e6, 8.6e6, 3.2e5}},
 	{4410, 1, "nvidia", "/usr/bin/tegrastats --interval 1000", 1, {0.6, 0.6, 0.6, 0.6, 0.6}, 3800, {0}},
 };
 #define N (sizeof table / sizeof *table)

@@ -43,7 +43,8 @@ const struct procs_list *procs_poll(struct procs *p);
 /* Makes one reading in this thread. Returns NULL if /proc cannot be listed or out of memory. */
 const struct procs_list *procs_read(struct procs *p);
 
-/* The made-up processes of a demo, t_s seconds after its story began. Valid until the next call; for one thread. */
+/* Returns the made-up processes of a demo, t_s seconds after its start. Valid until the next call; not
+ * thread-safe. */
 const struct procs_list *procs_demo(double t_s);
 
 /* Sends a signal to exactly that process, and not to another one that has its number by now. Returns -1 and

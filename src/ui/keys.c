@@ -1,11 +1,195 @@
-/* keys: the keys that every view has, and how a key is found.
+/* keys: the keys that every view has, and what they do; the mouse calls the same.
  *
- * The order is that of the key bar, and within a group that of the help page.  No
- * single key does harm: a split escape sequence may arrive as Esc, [ and A. */
+ * The order of the table is that of the key bar, and within a group that of the help page.  No
+ * single key does harm: a split escape sequence may arrive as Esc, [ and A.
+ *
+ * Whatever is done outside this folder (quit, mark, record, open) is only asked
+ * for: keys, mouse, a script and a test go one way. */
 #include "ui/header.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
+
+#include <string.h>
+
+static void act_space(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	viewport_space(&u->vp, &u->extent, s->now_ns);
+}
+
+void act_zoom(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	viewport_zoom(&u->vp, &u->extent, s->now_ns, arg);
+}
+
+/* arg: eighths of the screen. */
+void act_pan(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	int by = u->vp.columns * arg / 8;
+
+	viewport_pan(&u->vp, &u->extent, s->now_ns, by ? by : arg);
+}
+
+static void act_all(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	viewport_all(&u->vp, &u->extent, s->now_ns);
+}
+
+static void act_cursor(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	viewport_cursor(&u->vp, &u->extent, s->now_ns, arg);
+}
+
+static void act_ends(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	if (arg < 0)
+		viewport_jump(&u->vp, &u->extent, s->now_ns, u->extent.first_ns);
+	else
+		viewport_now(&u->vp, &u->extent, s->now_ns);
+}
+
+static void act_step(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	if (!u->extent.any || (u->vp.follow && arg > 0))
+		return;
+	viewport_settle(&u->vp, &u->extent, s->now_ns);
+	viewport_jump(&u->vp, &u->extent, s->now_ns,
+		      s->timeline->ops->step(s->timeline, TIER_FAST, u->vp.head_ns, arg));
+}
+
+static void act_speed(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	viewport_speed(&u->vp, &u->extent, s->now_ns, arg);
+}
+
+/* arg: enum request_kind */
+void act_request(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	r->kind = (enum request_kind)arg;
+}
+
+static bool is_live(struct ui *u, const struct ui_scene *s)
+{
+	if (!s->live)
+		screen_say(u, STYLE_DIM, "%s",
+			   s->has_live ? _("A saved trace stays as it is; Esc leads to the live screen.")
+				       : _("A saved trace stays as it is."));
+	return s->live;
+}
+
+/* arg: enum request_kind */
+void act_live(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	if (is_live(u, s))
+		r->kind = (enum request_kind)arg;
+}
+
+static void act_part(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	r->kind = REQUEST_PART;
+	r->by = arg;
+}
+
+/* The mark is for the time of the key, and finds its place when its label is known. */
+static bool label_enter(struct ui *u, const struct ui_scene *s, struct request *r)
+{
+	r->kind = REQUEST_MARK;
+	r->t_ns = u->line.t_ns;
+	memcpy(r->label, u->line.text, sizeof(r->label));
+	return true;
+}
+
+static void act_label(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	static const struct prompt label = {.title = N_("label of the mark:"),
+					    .room = sizeof(r->label),
+					    .hint = N_("Enter: set the mark   Esc: no mark"),
+					    .enter = label_enter};
+
+	/* With no line to type in, the mark is set without a label. */
+	if (is_live(u, s) && !prompt_open(u, &label, "", r->t_ns, NULL))
+		r->kind = REQUEST_MARK;
+}
+
+static void act_open(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	views_cover(u, &view_files);
+	r->kind = REQUEST_LIST;
+}
+
+void act_setup(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	views_cover(u, &view_setup);
+}
+
+void act_help(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	views_cover(u, &view_help);
+}
+
+static void act_about(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	if (s->record_done) {
+		r->kind = REQUEST_OPEN;
+		snprintf(r->path, sizeof(r->path), "%s", s->record_done);
+	} else if (about_can(u)) {
+		u->about_chosen = !u->about_chosen;
+	}
+}
+
+static void act_why(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	if (!u->over && about_can(u))
+		act_about(u, s, r, arg);
+	else
+		views_cover(u, &view_help);
+}
+
+static void act_escape(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	const struct view *v = views_top(u);
+
+	if (s->opening)
+		r->kind = REQUEST_STAY;
+	else if (v->escape && v->escape(u))
+		return;
+	else if (u->over)
+		u->over = NULL;
+	else if (u->search.going)
+		u->search.going = false;
+	else if (u->selection.on)
+		u->selection.on = false;
+	else if (u->about_chosen)
+		u->about_chosen = false;
+	else if (u->solo)
+		u->solo = false;
+	else if (u->chosen >= 0)
+		u->chosen = -1;
+	else if (!s->live)
+		r->kind = REQUEST_LIVE;
+	else if (!u->vp.follow)
+		viewport_now(&u->vp, &u->extent, s->now_ns);
+}
+
+static void act_line(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	views_top(u)->move(u, s, MOVE_LINE, arg);
+}
+
+static void act_page(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	views_top(u)->move(u, s, MOVE_PAGE, arg);
+}
+
+void act_wheel(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	views_top(u)->move(u, s, MOVE_WHEEL, arg);
+}
+
+static void act_phases_hint(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	screen_say(u, STYLE_DIM, "%s", _("7 shows the phases, of which x chooses some to be compared"));
+}
 
 static const char *bar_space(const struct ui *u, const struct ui_scene *s)
 {
@@ -63,12 +247,12 @@ static const char *bar_why(const struct ui *u, const struct ui_scene *s)
 }
 
 /* clang-format off */
-static const struct key_entry views_entry = {
+const struct key_entry keys_views = {
 	KEYS_VIEWS, WHEN_ALWAYS, { { 0, 0, 0 } }, act_view,
 	"1 .. 9  a", N_("this view: overview, GPU, ...; a: all signals"), NULL, NULL, NULL, 0
 };
 
-static const struct key_entry common[] = {
+const struct key_entry keys_common[] = {
 	{ KEYS_VIEWS, WHEN_ALWAYS, { { K_TAB, 0, 1 }, { K_BACKTAB, 0, -1 }, { K_BACKTAB, MOD_SHIFT, -1 }, { K_TAB, MOD_SHIFT, -1 } },
 	  act_turn, "Tab", N_("next view; Shift-Tab: previous view"), NULL, NULL, NULL, 0 },
 	{ KEYS_MARKS, WHEN_CHARTS, { { 's', 0, REQUEST_MARK } },
@@ -116,7 +300,7 @@ static const struct key_entry common[] = {
 	  act_phases_hint, NULL, NULL, NULL, NULL, NULL, 0 },
 	{ KEYS_SCREEN, WHEN_CHARTS, { { K_F2, 0, 0 }, { 'O', 0, 0 } },
 	  act_setup, "F2 O", N_("settings: colours, mouse, rows"), NULL, NULL, NULL, 0 },
-	{ KEYS_GROUPS, 0, { { 0, 0, 0 } }, NULL, NULL, NULL, NULL, NULL, NULL, 0 }, /* here stand those of the view */
+	{ .group = KEYS_VIEWS, .handler = NULL }, /* here stand those of the view */
 	{ KEYS_STRETCH, WHEN_CHARTS, { { 'L', 0, 0 } },
 	  act_loop, "L", N_("loop the selection or phase"), NULL, NULL, NULL, 0 },
 	{ KEYS_STRETCH, WHEN_CHARTS, { { '{', 0, -1 }, { '}', 0, 1 } },
@@ -151,103 +335,6 @@ static const struct key_entry common[] = {
 	  act_request, "Ctrl-Z", N_("suspend (fg continues)"), NULL, NULL, NULL, 0 },
 	{ KEYS_SCREEN, WHEN_ALWAYS, { { 'q', 0, REQUEST_QUIT }, { 'c', MOD_CTRL, REQUEST_QUIT } },
 	  act_request, "q Ctrl-C", N_("quit"), "q", N_("quit"), NULL, WHEN_ALWAYS },
-};
-#define COMMON (sizeof(common) / sizeof(common[0]))
-
-static const char *const groups[KEYS_GROUPS] = {
-	[KEYS_VIEWS] = N_("Views"),
-	[KEYS_MARKS] = N_("Marks and recordings"),
-	[KEYS_TIME] = N_("Time"),
-	[KEYS_STRETCH] = N_("Selections and phases"),
-	[KEYS_ROWS] = N_("Rows"),
-	[KEYS_PROCESSES] = N_("Processes"),
-	[KEYS_SCREEN] = N_("Screen"),
+	{ .group = KEYS_GROUPS, .handler = NULL },
 };
 /* clang-format on */
-
-/* The i-th of a view's own; NULL past the end, and *i is the rest. */
-static const struct key_entry *own(const struct view *v, size_t *i)
-{
-	const struct key_entry *k = v ? v->keys : NULL;
-
-	for (; k && k->handler; k++)
-		if ((*i)-- == 0)
-			return k;
-	return NULL;
-}
-
-const struct key_entry *keys_entry(const struct view *v, size_t i)
-{
-	const struct key_entry *k;
-
-	for (size_t n = 0; n < COMMON; n++) {
-		if (common[n].handler ? i-- == 0 : (k = own(v, &i)) != NULL)
-			return common[n].handler ? &common[n] : k;
-	}
-	return NULL;
-}
-
-/* Those of all views. */
-static const struct key_entry *any_entry(size_t i)
-{
-	const struct key_entry *k;
-
-	if (i-- == 0)
-		return &views_entry;
-	for (size_t n = 0; n < COMMON; n++) {
-		if (common[n].handler && i-- == 0)
-			return &common[n];
-		for (size_t v = 0; !common[n].handler && views_at(v); v++)
-			if ((k = own(views_at(v), &i)) != NULL)
-				return k;
-	}
-	return NULL;
-}
-
-const struct key_entry *keys_help(size_t i)
-{
-	const struct key_entry *k;
-
-	for (enum key_group group = 0; group < KEYS_GROUPS; group++)
-		for (size_t n = 0; (k = any_entry(n)) != NULL; n++)
-			if (k->group == group && k->shown && i-- == 0)
-				return k;
-	return NULL;
-}
-
-const char *keys_group(enum key_group group)
-{
-	return groups[group];
-}
-
-static bool matches(const struct key_entry *k, unsigned when, uint32_t key, unsigned mods, int *arg)
-{
-	for (int i = 0; i < KEYS_MAX && k->keys[i].key; i++)
-		if ((k->when & when) && k->keys[i].key == key && k->keys[i].mods == mods)
-			return *arg = k->keys[i].arg, true;
-	return false;
-}
-
-const struct key_entry *keys_find(const struct view *v, unsigned when, uint32_t key, unsigned mods, int *arg)
-{
-	const struct key_entry *k;
-
-	/* A character's case already says what Shift did. */
-	if (key < K_UP && key > ' ')
-		mods &= ~(unsigned)MOD_SHIFT;
-	if ((mods & MOD_CTRL) && key >= 'A' && key <= 'Z')
-		key += 'a' - 'A';
-	if (key == K_NONE)
-		return NULL;
-	for (k = v->keys; k && k->handler; k++)
-		if (matches(k, when, key, mods, arg))
-			return k;
-	for (size_t i = 0; (k = keys_entry(NULL, i)) != NULL; i++)
-		if (matches(k, when, key, mods, arg))
-			return k;
-	/* The keys of the tabs are in the tables of the views. */
-	for (size_t i = 0; !mods && views_at(i); i++)
-		if (views_at(i)->key == key)
-			return *arg = (int)i, &views_entry;
-	return NULL;
-}

@@ -58,6 +58,10 @@ struct key_entry {
 	unsigned keep; /* WHEN_... in which the key bar has room for it before all others */
 };
 
+/* keys.c: ends with a group KEYS_GROUPS; in the place of the one without handler stand those of the view. */
+extern const struct key_entry keys_common[];
+extern const struct key_entry keys_views; /* of the tabs; the keys are in the tables of the views */
+
 /* The i-th key in the order of the key bar: the common ones, and of a view (NULL: none) its own among
  * them.  NULL past the end. */
 const struct key_entry *keys_entry(const struct view *v, size_t i);
@@ -66,15 +70,14 @@ const struct key_entry *keys_help(size_t i);
 const char *keys_group(enum key_group group); /* to be translated */
 /* The meaning of a key in view v, and its argument; NULL: it has none. */
 const struct key_entry *keys_find(const struct view *v, unsigned when, uint32_t key, unsigned mods, int *arg);
-/* actions.c, and the file that each belongs to */
-key_handler act_space, act_zoom, act_pan, act_all, act_cursor, act_step, act_ends, act_go_mark, act_extreme, act_speed;
-key_handler act_request, act_live, act_label, act_part, act_copy, act_open, act_setup, act_help, act_why;
-key_handler act_about, act_escape, act_line, act_page, act_wheel, act_phases_hint;
-key_handler act_view, act_turn;                                     /* views.c; the argument of the first: of views_at() */
-key_handler act_goto, act_search;                                   /* prompt.c */
-key_handler act_search_next;                                        /* search.c */
-key_handler act_select, act_select_phase, act_loop;                 /* select.c */
-key_handler act_nudge;                                              /* compare.c */
-key_handler act_solo, act_hide, act_shift, act_height;              /* row-order.c */
+/* The handlers that other files call, or that are in another file than keys.c. */
+key_handler act_request, act_live, act_pan, act_zoom, act_wheel, act_help, act_setup;
+key_handler act_view, act_turn;                        /* views.c; the argument of the first: of views_at() */
+key_handler act_go_mark, act_goto, act_extreme;        /* go.c */
+key_handler act_search, act_search_next;               /* search.c */
+key_handler act_copy;                                  /* save.c */
+key_handler act_select, act_select_phase, act_loop;    /* select.c */
+key_handler act_nudge;                                 /* compare.c */
+key_handler act_solo, act_hide, act_shift, act_height; /* row-order.c */
 
 #endif

@@ -54,8 +54,6 @@ struct phases {
 	struct span_scratch *scratch;
 };
 
-extern const struct view view_phases;
-
 /* The state of the view for this session; NULL: there is none, or out of memory. */
 struct phases *phases_look(struct ui *u);
 /* The same as last drawn; NULL: no phase was. */

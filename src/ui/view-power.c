@@ -10,8 +10,6 @@
 
 #include <math.h>
 
-extern const struct view view_power;
-
 /* Where energy is counted: in the selection, or since the last mark before the playhead,
  * or since the start. */
 struct counted {

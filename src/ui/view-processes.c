@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct view view_processes;
-
 static struct processes *state_of(const struct ui *u)
 {
 	return ui_state(u, &view_processes);

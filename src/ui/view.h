@@ -49,7 +49,14 @@ struct view {
 	bool (*escape)(struct ui *u);
 };
 
-/* The views, in the order of the tabs; the first is where nvmtop begins.  NULL past the end. */
+/* The views, in the order of the tabs; the first is where nvmtop begins. */
+#define VIEWS(X)                                                                                              \
+	X(overview) X(gpu) X(cpu) X(memory) X(power) X(thermal) X(phases) X(processes) X(board) X(signals)               \
+	X(help) X(setup) X(files)
+#define VIEW_DECLARE(name) extern const struct view view_##name;
+VIEWS(VIEW_DECLARE)
+
+/* NULL past the end. */
 const struct view *views_at(size_t i);
 /* Make and release the states of all; -1: out of memory. */
 int views_begin(struct ui *u);
@@ -68,8 +75,5 @@ void tabs_draw(struct ui *u, struct canvas *c);
 void view_scroll(int *at, int by, int length);
 /* by lines for a move, of which a page has `page`. */
 int view_lines(enum move how, int by, int page);
-
-/* The views that another file leads to. */
-extern const struct view view_help, view_files, view_setup, view_overview;
 
 #endif

@@ -160,7 +160,7 @@ void viewport_settle(struct viewport *v, const struct extent *e, int64_t now_ns)
 		return;
 	if (v->fit)
 		fit_columns(v, e->first_ns, e->last_ns);
-	else if (v->widen)
+	else if (v->widen && v->follow)
 		widen(v, e);
 	if (v->playing && !v->follow)
 		play(v, e, now_ns);

@@ -10,24 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct view view_signals, view_gpu, view_cpu, view_memory, view_power, view_thermal, view_phases, view_processes,
-	view_board;
-
-static const struct view *const views[] = {
-	&view_overview, &view_gpu,       &view_cpu,   &view_memory, &view_power, &view_thermal,
-	&view_phases,   &view_processes, &view_board, &view_signals, &view_help,   &view_setup, &view_files,
-};
-#define VIEWS (sizeof(views) / sizeof(views[0]))
+#define ENTRY(name) &view_##name,
+static const struct view *const views[] = {VIEWS(ENTRY)};
+#define N_VIEWS (sizeof(views) / sizeof(views[0]))
 
 const struct view *views_at(size_t i)
 {
-	return i < VIEWS ? views[i] : NULL;
+	return i < N_VIEWS ? views[i] : NULL;
 }
 
 int views_begin(struct ui *u)
 {
-	u->state = calloc(VIEWS, sizeof(*u->state));
-	for (size_t i = 0; u->state && i < VIEWS; i++) {
+	u->state = calloc(N_VIEWS, sizeof(*u->state));
+	for (size_t i = 0; u->state && i < N_VIEWS; i++) {
 		u->state[i] = calloc(1, views[i]->state + 1);
 		if (!u->state[i])
 			return -1;
@@ -37,7 +32,7 @@ int views_begin(struct ui *u)
 
 void views_end(struct ui *u)
 {
-	for (size_t i = 0; u->state && i < VIEWS; i++) {
+	for (size_t i = 0; u->state && i < N_VIEWS; i++) {
 		if (views[i]->free && u->state[i])
 			views[i]->free(u->state[i]);
 		free(u->state[i]);
@@ -47,7 +42,7 @@ void views_end(struct ui *u)
 
 void views_reset(struct ui *u)
 {
-	for (size_t i = 0; i < VIEWS; i++)
+	for (size_t i = 0; i < N_VIEWS; i++)
 		if (views[i]->reset)
 			views[i]->reset(u->state[i]);
 }
@@ -56,7 +51,7 @@ static size_t index_of(const struct view *v)
 {
 	size_t i = 0;
 
-	while (i < VIEWS && views[i] != v)
+	while (i < N_VIEWS && views[i] != v)
 		i++;
 	return i;
 }
@@ -68,12 +63,12 @@ void *ui_state(const struct ui *u, const struct view *v)
 
 const char *ui_view_name(size_t i)
 {
-	return i < VIEWS ? views[i]->name : NULL;
+	return i < N_VIEWS ? views[i]->name : NULL;
 }
 
 const char *ui_view_renamed(const char *name)
 {
-	for (size_t i = 0; i < VIEWS; i++)
+	for (size_t i = 0; i < N_VIEWS; i++)
 		if (views[i]->renamed && !strcmp(name, views[i]->renamed))
 			return views[i]->name;
 	return name;
@@ -123,7 +118,7 @@ void act_turn(struct ui *u, const struct ui_scene *s, struct request *r, int arg
 	size_t at = index_of(u->view);
 
 	do
-		at = (at + VIEWS + (size_t)arg) % VIEWS;
+		at = (at + N_VIEWS + (size_t)arg) % N_VIEWS;
 	while (!views[at]->label);
 	act_view(u, s, r, (int)at);
 }
@@ -159,7 +154,7 @@ static bool tabs_fit(const struct tabs_look *l, int room)
 {
 	int w = -l->step, widest = 0;
 
-	for (size_t i = 0; i < VIEWS; i++) {
+	for (size_t i = 0; i < N_VIEWS; i++) {
 		int label = views[i]->label ? text_width(_(views[i]->label)) : 0;
 		int more = tab_width(l, label, true) - tab_width(l, label, false);
 
@@ -180,7 +175,7 @@ void tabs_draw(struct ui *u, struct canvas *c)
 		return;
 	while (l < last && !tabs_fit(l, c->w))
 		l++;
-	for (size_t i = 0; i < VIEWS; i++) {
+	for (size_t i = 0; i < N_VIEWS; i++) {
 		const struct view *v = views[i];
 		const char *label = v->label ? _(v->label) : "";
 		bool shown = v == u->view;

@@ -3,29 +3,26 @@
 # UPDATE=1 writes them anew.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 
-screens=$NVMTOP_SRC/tests/screens
-golden() {
-    name=$1
-    shift
-    nvmtop "$@" >got 2>err
-    test -z "${UPDATE:-}" || cp got "$screens/$name.txt"
-    ok "$name" diff -u "$screens/$name.txt" got
-}
 trace=$NVMTOP_SRC/tests/traces/demo.bin
-foreign=$NVMTOP_SRC/tests/traces/version-1.bin
-for size in 20x5 60x16 80x24 120x40 200x60; do
-    golden "replay-$size" --print $size --replay "$trace"
-    golden "replay-$size-ascii" --print $size --ascii --replay "$trace"
-done
-golden replay-at-80x24 --print 80x24 --replay "$trace" --at 3
-golden replay-tiny --print 9x1 --replay "$trace"
-golden version1-120x40 --print 120x40 --replay "$foreign"
-for size in 60x16 80x24 120x40 200x60; do
-    golden "setup-$size" --print $size --replay "$trace" --view setup
-    golden "help-$size" --print $size --replay "$trace" --view help
-done
-golden setup-80x24-ascii --print 80x24 --ascii --replay "$trace" --view setup
-golden tabs-66x24 --print 66x24 --replay "$trace" --view thermal
+# print NAME "SIZE..." OPTIONS...: of all sizes, in one file
+print() {
+    name=$1 sizes=$2
+    shift 2
+    for size in $sizes; do
+        echo "--- $size"
+        nvmtop --print $size "$@"
+    done >got 2>err
+    golden "$name"
+}
+print replay '20x5 60x16 80x24 120x40 200x60 9x1' --replay "$trace"
+print replay-ascii '20x5 60x16 80x24 120x40 200x60' --ascii --replay "$trace"
+print replay-at 80x24 --replay "$trace" --at 3
+print version1 120x40 --replay "$NVMTOP_SRC/tests/traces/version-1.bin"
+print setup '60x16 80x24 120x40 200x60' --replay "$trace" --view setup
+print setup-ascii 80x24 --ascii --replay "$trace" --view setup
+print help '60x16 80x24 120x40 200x60' --replay "$trace" --view help
+run nvmtop --print 76x24 --replay "$trace" --view thermal
+ok 'names on tabs are abbreviated, but that of the view' says out '^ 1 Ov[a-z]*\. .* 6 Thermal '
 
 run env LC_ALL=C $EMU "$NVMTOP" --print 80x24 --replay "$trace"
 ok 'only ASCII in the C locale' sh -c '! LC_ALL=C grep -q "[^ -~]" out'

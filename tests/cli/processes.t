@@ -34,13 +34,10 @@ END
 shown() {
     nvmtop --sysroot root --view processes "$@" 2>err | sed -E "s/^( *[0-9]+) $(id -u) +/\1 USER /; 1d"
 }
-screens=$NVMTOP_SRC/tests/screens
 for size in 60x16 80x24 120x40 200x60; do
     for ascii in '' --ascii; do
         shown --print $size $ascii >got
-        name=processes-$size$(test -z "$ascii" || echo -ascii).txt
-        test -z "${UPDATE:-}" || cp got "$screens/$name"
-        ok "$name" diff -u "$screens/$name" got
+        golden processes-$size$(test -z "$ascii" || echo -ascii)
         ok "$size$ascii: who uses the GPU comes first" is "$(awk '$NF == "gpu_burn" { print NR }' got)" 2
     done
 done

@@ -35,6 +35,20 @@ check "by its name" on_screen "b.bin"
 keys q
 wait_prompt 0
 
+# As a user who is not root, whoever runs the tests.
+as=
+[ "$(id -u)" -ne 0 ] || as="setpriv --reuid=65534 --clear-groups"
+cp -a "$roots/agx_orin-36" locked && chmod -R u+w locked && cp "$program" mine && chmod 755 "$tmp" "$dir" || exit 99
+chmod 700 locked/sys/kernel/debug
+[ -n "$as" ] || chmod 0 locked/sys/kernel/debug
+run "clear; HOME=/nowhere $as ./mine --sysroot locked"
+check "what root could read is told once, and how" wait_for "signals need root, such as EMC: sudo nvmtop-setup"
+keys Up
+check "until the next key" wait_gone "sudo nvmtop-setup opens"
+keys q
+wait_prompt 0
+chmod 700 locked/sys/kernel/debug
+
 need_slowfs
 mkdir -p root/sys
 cp -a "$roots/agx_orin-36" base && chmod -R u+w base || exit 99

@@ -92,7 +92,7 @@ static void a_colour_behind(void **state)
 		{"xterm-256color", COLOUR_256, "\033[38;5;71;48;5;23m\342\226\204"},
 		{"xterm-256color", COLOUR_16, "\033[92;42m\342\226\204"},
 		{"xterm", COLOUR_AUTO, "\033[1;32;42m\342\226\204"},
-		{"vt100", COLOUR_AUTO, "\033[1m\342\226\204"},
+		{"vt100", COLOUR_AUTO, "\033[1m\342\226\222"},
 	};
 
 	(void)state;

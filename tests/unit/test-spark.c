@@ -15,9 +15,14 @@
 #include "ui/spark.h"
 #include "ui-fake.h"
 
+static struct spark_look look_of(enum charset cs)
+{
+	return (struct spark_look) {.charset = cs, .hue = HUE_GPU, .lo = 0, .hi = 100, .limit = NAN};
+}
+
 static void assert_spark(enum charset cs, int w, int h, const struct spark_column *cols, const char *expected)
 {
-	struct spark_look look = {cs, HUE_GPU, 0, 100, NULL};
+	struct spark_look look = look_of(cs);
 	struct canvas c = {0};
 
 	canvas_resize(&c, w, h);
@@ -26,13 +31,14 @@ static void assert_spark(enum charset cs, int w, int h, const struct spark_colum
 	canvas_free(&c);
 }
 
-#define FLAT(v)                                                                                              \
+#define COLUMN(low, middle, high)                                                                            \
 	{                                                                                                    \
-		v, v, v, true                                                                                \
+		.min = low, .mean = middle, .max = high, .any = true                                         \
 	}
+#define FLAT(v) COLUMN(v, v, v)
 #define NOTHING                                                                                              \
 	{                                                                                                    \
-		0, 0, 0, false                                                                               \
+		.any = false                                                                                 \
 	}
 
 static void levels_are_round(void **state)
@@ -54,7 +60,7 @@ static void braille_is_golden(void **state)
 	static const struct spark_column ramp[] = {FLAT(0), FLAT(33), FLAT(67), FLAT(100)};
 	static const struct spark_column holes[] = {NOTHING, FLAT(0), FLAT(100), NOTHING, NOTHING, NOTHING};
 	/* A leap out of a low level, a drop out of a high one. */
-	static const struct spark_column odd[] = {{0, 1, 100, true}, {0, 99, 100, true}};
+	static const struct spark_column odd[] = {COLUMN(0, 1, 100), COLUMN(0, 99, 100)};
 
 	(void)state;
 	assert_spark(CHARSET_BRAILLE, 2, 1, ramp, "⣠⣾\n");
@@ -66,41 +72,82 @@ static void braille_is_golden(void **state)
 
 static void blocks_are_golden(void **state)
 {
-	static const struct spark_column cols[] = {FLAT(0), FLAT(50), NOTHING, FLAT(100), {0, 2, 100, true}};
+	static const struct spark_column cols[] = {FLAT(0), FLAT(50), NOTHING, FLAT(100), COLUMN(0, 2, 100)};
 
 	(void)state;
-	assert_spark(CHARSET_BLOCKS, 5, 1, cols, "▁▅ ██\n");
-	assert_spark(CHARSET_BLOCKS, 5, 2, cols, "   ▇▇\n▁█ ██\n");
+	assert_spark(CHARSET_BLOCKS, 5, 1, cols, "▁▅ █▒\n");
+	assert_spark(CHARSET_BLOCKS, 5, 2, cols, "   ▇░\n▁█ █▒\n");
 }
 
 static void ascii_is_golden(void **state)
 {
 	static const struct spark_column cols[] = {
 		FLAT(0),  FLAT(15),  FLAT(29), FLAT(43),          FLAT(57),           FLAT(72),
-		FLAT(86), FLAT(100), NOTHING,  {0, 1, 100, true}, {0, 50, 100, true}, {0, 99, 100, true}};
+		FLAT(86), FLAT(100), NOTHING,  COLUMN(0, 1, 100), COLUMN(0, 50, 100), COLUMN(0, 99, 100)};
 
 	(void)state;
 	assert_spark(CHARSET_ASCII, 12, 1, cols, "_.-=+*%# ^|v\n");
 	assert_spark(CHARSET_ASCII, 12, 2, cols, "    ==## :=#\n==###### =##\n");
 }
 
-static void the_mean_has_its_own_style(void **state)
+static void assert_cell(const struct canvas *c, int i, wchar_t ch, enum style style, enum style back)
 {
-	struct spark_look look = {CHARSET_BRAILLE, STYLE_GPU, STYLE_GPU_MEAN, 0, 100, NULL};
-	struct spark_column cols[2] = {{0, 10, 100, true}, {0, 10, 100, true}};
+	assert_int_equal(c->cells[i].ch[0], ch);
+	assert_int_equal(c->cells[i].style, style);
+	assert_int_equal(c->cells[i].back, back);
+}
+
+/* The mean ends in the lower cell, the band in the upper one. */
+static void mean_and_band_share_a_cell(void **state)
+{
+	struct spark_look look = look_of(CHARSET_BLOCKS);
+	struct spark_column col = COLUMN(0, 20, 100);
+	enum style low = STYLE_MEAN(HUE_GPU, spark_shade(0, 2)), band = STYLE_BAND(HUE_GPU, spark_shade(0, 2));
 	struct canvas c = {0};
 
 	(void)state;
+	assert_true(spark_shade(0, 2) < spark_shade(1, 2));
 	canvas_resize(&c, 1, 2);
-	spark_draw(&c, 0, 0, 1, 2, &look, cols);
-	assert_int_equal(c.cells[0].style, STYLE_GPU);
-	assert_int_equal(c.cells[1].style, STYLE_GPU_MEAN);
-	look.charset = CHARSET_BLOCKS;
+	spark_draw(&c, 0, 0, 1, 2, &look, &col);
+	assert_cell(&c, 0, 0x2587, STYLE_BAND(HUE_GPU, spark_shade(1, 2)), 0);
+	assert_cell(&c, 1, 0x2584, low, band);
+	/* A steady one has no band. */
+	col = (struct spark_column) FLAT(20);
 	canvas_clear(&c);
-	spark_draw(&c, 0, 0, 1, 2, &look, cols);
-	assert_int_equal(c.cells[0].style, STYLE_GPU);
-	assert_int_equal(c.cells[1].style, STYLE_GPU_MEAN);
+	spark_draw(&c, 0, 0, 1, 2, &look, &col);
+	assert_cell(&c, 0, L' ', STYLE_TEXT, 0);
+	assert_cell(&c, 1, 0x2584, low, 0);
+	/* A notch is a dark eighth at the minimum. */
+	col = (struct spark_column) COLUMN(2, 98, 100);
+	col.notch = true;
+	canvas_clear(&c);
+	spark_draw(&c, 0, 0, 1, 2, &look, &col);
+	assert_cell(&c, 1, 0x2581, band, low);
+	look.charset = CHARSET_BRAILLE;
+	canvas_clear(&c);
+	spark_draw(&c, 0, 0, 1, 2, &look, (struct spark_column[]) {COLUMN(0, 10, 100), COLUMN(0, 10, 100)});
+	assert_int_equal(c.cells[0].style, STYLE_BAND(HUE_GPU, SHADES - 1));
+	assert_int_equal(c.cells[1].style, low);
 	canvas_free(&c);
+}
+
+static void a_limit_is_a_line_where_the_chart_is_blank(void **state)
+{
+	static const struct spark_column cols[] = {FLAT(100), FLAT(10), NOTHING};
+	struct spark_look look = look_of(CHARSET_BLOCKS);
+
+	(void)state;
+	look.limit = 90;
+	for (int ascii = 0; ascii < 2; ascii++) {
+		struct canvas c = {0};
+
+		look.charset = ascii ? CHARSET_ASCII : CHARSET_BLOCKS;
+		canvas_resize(&c, 3, 3);
+		spark_draw(&c, 0, 0, 3, 3, &look, cols);
+		assert_canvas(&c, ascii ? "#--\n#\n##\n" : "▇┈┈\n█\n█▃\n");
+		assert_int_equal(c.cells[1].style, STYLE_LIMIT);
+		canvas_free(&c);
+	}
 }
 
 static void survives_any_column(void **state)
@@ -113,14 +160,16 @@ static void survives_any_column(void **state)
 	for (size_t a = 0; a < 7 * 7 * 7; a++)
 		for (int cs = 0; cs < 3; cs++)
 			for (int h = 1; h < 4; h++) {
-				struct spark_look look = {(enum charset)cs, STYLE_GPU,      STYLE_GPU_MEAN,
-							  odd[a % 7],       odd[a / 7 % 7], NULL};
+				struct spark_look look = look_of((enum charset)cs);
 				struct spark_column cols[4] = {
-					{odd[a % 7], odd[a / 7 % 7], odd[a / 49], true},
+					COLUMN(odd[a % 7], odd[a / 7 % 7], odd[a / 49]),
 					NOTHING,
 					FLAT(5),
-					{1, 2, 3, true}};
+					COLUMN(1, 2, 3)};
 
+				look.lo = odd[a % 7];
+				look.hi = odd[a / 7 % 7];
+				look.limit = odd[a / 49];
 				spark_draw(&c, 0, 0, 2, h, &look, cols);
 			}
 	canvas_free(&c);
@@ -132,23 +181,26 @@ static void a_passed_limit_colours_its_cell_alone(void **state)
 						   FLAT(90), FLAT(90), FLAT(90)};
 	static const unsigned char level[] = {ALARM_NONE, ALARM_NONE, ALARM_NONE,
 					      ALARM_WARN, ALARM_CRIT, ALARM_WARN};
-	struct spark_look look = {CHARSET_BRAILLE, STYLE_GPU, STYLE_GPU_MEAN, 0, 100, level};
+	struct spark_look look = look_of(CHARSET_BRAILLE);
 	struct canvas c = {0};
 
 	(void)state;
+	look.level = level;
 	canvas_resize(&c, 6, 2);
 	spark_draw(&c, 0, 0, 3, 2, &look, cols);
 	for (int y = 0; y < 2; y++) {
-		assert_int_equal(c.cells[y * 6].style, STYLE_GPU_MEAN);
-		assert_int_equal(c.cells[y * 6 + 1].style, STYLE_WARN);
-		assert_int_equal(c.cells[y * 6 + 2].style, STYLE_ALERT);
+		int shade = spark_shade(1 - y, 2);
+
+		assert_int_equal(c.cells[y * 6].style, STYLE_MEAN(HUE_GPU, shade));
+		assert_int_equal(c.cells[y * 6 + 1].style, STYLE_MEAN(HUE_WARN, shade));
+		assert_int_equal(c.cells[y * 6 + 2].style, STYLE_MEAN(HUE_ALERT, shade));
 	}
 	canvas_clear(&c);
 	look.charset = CHARSET_ASCII;
 	spark_draw(&c, 0, 0, 6, 1, &look, cols);
-	assert_int_equal(c.cells[2].style, STYLE_GPU_MEAN);
-	assert_int_equal(c.cells[3].style, STYLE_WARN);
-	assert_int_equal(c.cells[4].style, STYLE_ALERT);
+	assert_int_equal(c.cells[2].style, STYLE_MEAN(HUE_GPU, spark_shade(0, 1)));
+	assert_int_equal(c.cells[3].style, STYLE_MEAN(HUE_WARN, spark_shade(0, 1)));
+	assert_int_equal(c.cells[4].style, STYLE_MEAN(HUE_ALERT, spark_shade(0, 1)));
 	canvas_free(&c);
 }
 
@@ -159,7 +211,7 @@ static void a_passed_limit_colours_its_cell_alone(void **state)
 static void fetch(struct fake *f, size_t channel, int zoom, int64_t first, struct spark_column out[N],
 		  struct chart_summary *sum)
 {
-	struct chart_axis axis = {zoom, first, N, f->gaps, f->n_gaps};
+	struct chart_axis axis = {zoom, 1, first, N, f->gaps, f->n_gaps};
 	struct bin *bins = calloc(CHART_BINS(N), sizeof(*bins));
 
 	chart_columns(&f->timeline, channel, &axis, bins, out, sum);
@@ -186,7 +238,7 @@ static void one_sample_shows_at_every_zoom(void **state)
 	for (int zoom = ZOOM_MIN; zoom <= ZOOM_MAX; zoom++) {
 		for (int cs = 0; cs < 3; cs++) {
 			int per = spark_per_cell((enum charset)cs), cell = -1;
-			struct spark_look look = {(enum charset)cs, STYLE_GPU, STYLE_GPU_MEAN, 0, 100, NULL};
+			struct spark_look look = look_of((enum charset)cs);
 			struct spark_column cols[N];
 			struct chart_summary sum;
 			struct canvas with = {0}, without = {0};
@@ -201,7 +253,8 @@ static void one_sample_shows_at_every_zoom(void **state)
 			cols[20].max = cols[20].mean = 5;
 			spark_draw(&without, 0, 0, N / per, 1, &look, cols);
 			for (int x = 0; x < N / per; x++)
-				if (with.cells[x].ch[0] != without.cells[x].ch[0])
+				if (with.cells[x].ch[0] != without.cells[x].ch[0] ||
+				    with.cells[x].back != without.cells[x].back)
 					cell = x;
 			assert_int_equal(cell, 20 / per);
 			canvas_free(&with);
@@ -297,6 +350,73 @@ static void columns_do_not_shimmer(void **state)
 		}
 }
 
+/* A column of several columns of the timeline has what all of them have. */
+static void columns_merge(void **state)
+{
+	static struct fake f;
+	struct spark_column fine[N], coarse[N];
+	struct bin *bins = calloc(CHART_BINS(N), sizeof(*bins));
+	struct chart_summary sum;
+
+	(void)state;
+	fake_init(&f, 40 * NS_PER_S);
+	for (int merge = 1; merge <= MERGE_MAX; merge++) {
+		int64_t first = ((FAKE_START + 15 * NS_PER_S) >> 24) / merge;
+		struct chart_axis axis = {24, merge, first, N / merge, NULL, 0};
+
+		chart_columns(&f.timeline, 0, &axis, bins, coarse, &sum);
+		fetch(&f, 0, 24, first * merge, fine, &sum);
+		for (int i = 0; i < N / merge; i++) {
+			double min = INFINITY, max = -INFINITY, mean = 0;
+
+			for (int k = i * merge; k < (i + 1) * merge; k++) {
+				assert_true(fine[k].any);
+				min = fmin(min, fine[k].min);
+				max = fmax(max, fine[k].max);
+				mean += fine[k].mean / merge;
+			}
+			assert_true(coarse[i].any && coarse[i].min == min && coarse[i].max == max);
+			assert_true(fabs(coarse[i].mean - mean) < 1e-9);
+		}
+	}
+	free(bins);
+}
+
+/* 95 with one drop of a millisecond is a notch; half of the time is none. */
+static void a_notch_is_short(void **state)
+{
+	static struct fake f;
+	struct chart_axis axis = {27, 4, 0, 8, NULL, 0};
+	struct bin *bins = calloc(CHART_BINS(N), sizeof(*bins));
+	struct spark_column cols[N];
+	struct chart_summary sum;
+	int notches = 0;
+
+	(void)state;
+	fake_init(&f, 20 * NS_PER_S);
+	f.constant = 1;
+	f.spike_ns = FAKE_START + 7 * NS_PER_S + 123 * NS_PER_MS;
+	axis.first = (f.spike_ns >> 29) - 4;
+	chart_columns(&f.timeline, 0, &axis, bins, cols, &sum);
+	/* The fake's spike leaps up from a low level: no notch, however wide the swing. */
+	chart_notches(&f.timeline, 0, &axis, 100, cols);
+	for (int i = 0; i < 8; i++)
+		notches += cols[i].notch;
+	assert_int_equal(notches, 0);
+	f.inverted = true;
+	chart_columns(&f.timeline, 0, &axis, bins, cols, &sum);
+	chart_notches(&f.timeline, 0, &axis, 100, cols);
+	for (int i = 0; i < 8; i++)
+		notches += cols[i].notch;
+	assert_int_equal(notches, 1);
+	assert_true(cols[4].notch);
+	/* A swing that is small on the scale is none. */
+	chart_columns(&f.timeline, 0, &axis, bins, cols, &sum);
+	chart_notches(&f.timeline, 0, &axis, 1000, cols);
+	assert_false(cols[4].notch);
+	free(bins);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,7 +424,10 @@ int main(void)
 		cmocka_unit_test(braille_is_golden),
 		cmocka_unit_test(blocks_are_golden),
 		cmocka_unit_test(ascii_is_golden),
-		cmocka_unit_test(the_mean_has_its_own_style),
+		cmocka_unit_test(mean_and_band_share_a_cell),
+		cmocka_unit_test(a_limit_is_a_line_where_the_chart_is_blank),
+		cmocka_unit_test(a_notch_is_short),
+		cmocka_unit_test(columns_merge),
 		cmocka_unit_test(survives_any_column),
 		cmocka_unit_test(a_passed_limit_colours_its_cell_alone),
 		cmocka_unit_test(one_sample_shows_at_every_zoom),

@@ -68,7 +68,7 @@ static void the_cursor_tells_its_moment(void **state)
 
 			press(&b, i % 20 == 19 ? 'l' : 'h', 0);
 			if (i && i % 20 != 19) {
-				assert_true(b.ui->vp.head_ns == before - (INT64_C(1) << b.ui->vp.zoom));
+				assert_true(b.ui->vp.head_ns == before - viewport_column_ns(&b.ui->vp));
 				assert_true(viewport_first(&b.ui->vp) == first); /* the view stands still */
 			}
 			assert_true(fabs(number_after(&b, "GPU") -
