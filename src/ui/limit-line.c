@@ -29,7 +29,7 @@ static int draw_way(struct ui *u, struct canvas *c, const char *name, enum style
 		char text[64];
 		int w;
 
-		if (!v->label || v == u->view || strcmp(v->name, name) != 0)
+		if (!v->name || strcmp(v->name, name) != 0 || v == u->view)
 			continue;
 		snprintf(text, sizeof(text), "%c %.48s", (char)v->key, _(v->label));
 		w = text_width(text);

@@ -265,7 +265,6 @@ static void scan_files(struct stage *st)
 		memset(f->path, 'x', sizeof(f->path) - 1);
 		f->path[dice(sizeof(f->path))] = 0;
 		snprintf(f->name, sizeof(f->name), "%s", tape_text());
-		snprintf(f->about, sizeof(f->about), "%.90s", tape_text());
 		f->readable = !one_in(8);
 	}
 	st->unread = one_in(2) ? dice(st->n_files + 1) : 0;
