@@ -115,6 +115,12 @@ static int print_live(const struct options *o)
 				 .now_ns = now.mono_ns,
 				 .wall_ns = now.real_ns,
 				 .own_cpu = NAN};
+	struct host host = {.installed = false};
+
+	if (o->view && !strcmp(o->view, "board")) {
+		host_read(l.root, &host);
+		scene.host = &host;
+	}
 	if (processes)
 		scene.procs = live_demo_procs(&l, now.mono_ns);
 	if (processes && !scene.procs)

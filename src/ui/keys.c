@@ -7,6 +7,8 @@
  * for: keys, mouse, a script and a test go one way. */
 #include "ui/goto.h"
 #include "ui/header.h"
+#include "ui/moment.h"
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -51,13 +53,66 @@ static void act_ends(struct ui *u, const struct ui_scene *s, struct request *r, 
 
 static void act_go_mark(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	int64_t t;
+	int64_t t, event;
+	bool found;
 
 	viewport_settle(&u->vp, &u->extent, s->now_ns);
-	if (u->vp.follow && arg > 0)
+	if (!s->timeline || (u->vp.follow && arg > 0))
 		return;
-	if (s->timeline && goto_mark(s->timeline, &u->extent, u->vp.head_ns, arg, &t))
+	found = goto_mark(s->timeline, &u->extent, u->vp.head_ns, arg, &t);
+	if (moment_event(s->timeline, &u->extent, u->vp.head_ns, arg, &event) &&
+	    (!found || (arg > 0 ? event < t : event > t))) {
+		t = event;
+		found = true;
+	}
+	if (found)
 		viewport_jump(&u->vp, &u->extent, s->now_ns, t);
+}
+
+/* The row that a person means: the chosen one, or else the first signal. */
+static const struct row *meant_row(const struct ui *u)
+{
+	int i = u->chosen;
+
+	for (int k = 0; i < 0 && k < u->n_rows; k++)
+		if (u->rows[k].kind == ROW_SIGNAL)
+			i = k;
+	return i >= 0 && i < u->n_rows && u->rows[i].kind == ROW_SIGNAL ? &u->rows[i] : NULL;
+}
+
+/* In the selection, or in all there is. */
+static bool go_extreme(struct ui *u, const struct ui_scene *s, int sign)
+{
+	const struct row *row = meant_row(u);
+	int64_t from, to, t;
+	const struct channel *ch;
+	char value[QUANTITY_TEXT], at[QUANTITY_TEXT];
+	enum unit unit;
+	double v;
+
+	if (!row || !s->timeline || !u->extent.any)
+		return false;
+	ch = &u->about->channels[row->channel];
+	if (!select_get(u, &from, &to)) {
+		from = u->extent.first_ns;
+		to = u->extent.last_ns + 1;
+	}
+	if (ch->missing[0] || !moment_extreme(s->timeline, row->channel, from, to, sign, &t, &v))
+		return false;
+	viewport_jump(&u->vp, &u->extent, s->now_ns, t);
+	unit = quantity_of(ch, v);
+	quantity_text(value, unit, v, 9);
+	screen_moment(u, s, t, at);
+	/* TRANSLATORS: a signal, its value with its unit, and a time. */
+	screen_say(u, STYLE_TEXT, sign > 0 ? _("maximum of %s: %s %s at %s") : _("minimum of %s: %s %s at %s"),
+		   row->name[0] ? row->name : ch->label, value, quantity_unit(unit), at);
+	return true;
+}
+
+static void act_extreme(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	if (!go_extreme(u, s, arg))
+		screen_say(u, STYLE_DIM, "%s", _("this view has no signal with values"));
 }
 
 static bool goto_enter(struct ui *u, const struct ui_scene *s, struct request *r)
@@ -71,6 +126,9 @@ static bool goto_enter(struct ui *u, const struct ui_scene *s, struct request *r
 		viewport_now(&u->vp, &u->extent, s->now_ns);
 		return true;
 	}
+	if ((!strcmp(u->line.text, "max") && go_extreme(u, s, 1)) ||
+	    (!strcmp(u->line.text, "min") && go_extreme(u, s, -1)))
+		return true;
 	if (goto_parse(u->line.text, s->timeline, &u->extent, u->vp.head_ns, &t)) {
 		viewport_jump(&u->vp, &u->extent, s->now_ns, t);
 		return true;
@@ -83,7 +141,7 @@ static void act_goto(struct ui *u, const struct ui_scene *s, struct request *r, 
 {
 	static const struct prompt prompt = {.title = N_("go to:"),
 					     .room = 32,
-					     .examples = "12.5  1:23  +10s  -2m  50%  14:32:05  m3  end",
+					     .examples = "12.5  1:23  +10s  -2m  50%  14:32:05  m3  max  end",
 					     .backs_out = true,
 					     .enter = goto_enter};
 
@@ -114,8 +172,9 @@ void act_request(struct ui *u, const struct ui_scene *s, struct request *r, int 
 static bool is_live(struct ui *u, const struct ui_scene *s)
 {
 	if (!s->live)
-		screen_say(u, STYLE_WARN, "%s",
-			   _("A saved trace stays as it is; Esc leads to the live screen."));
+		screen_say(u, STYLE_DIM, "%s",
+			   s->has_live ? _("A saved trace stays as it is; Esc leads to the live screen.")
+				       : _("A saved trace stays as it is."));
 	return s->live;
 }
 
@@ -153,7 +212,24 @@ static void act_label(struct ui *u, const struct ui_scene *s, struct request *r,
 		r->kind = REQUEST_MARK;
 }
 
-/* Any other key: no copy. */
+/* The selection, or what is in view. */
+static void export(struct ui *u, struct request *r)
+{
+	if (!u->extent.any)
+		return;
+	r->kind = REQUEST_EXPORT;
+	r->zoom = u->vp.zoom;
+	if (select_get(u, &r->t_ns, &r->to_ns))
+		return;
+	r->t_ns = viewport_first(&u->vp) * viewport_column_ns(&u->vp);
+	r->to_ns = viewport_cell_ns(&u->vp, u->at.chart.w - 1) + 1;
+	if (r->t_ns < u->extent.first_ns)
+		r->t_ns = u->extent.first_ns;
+	if (r->to_ns > u->extent.last_ns + 1)
+		r->to_ns = u->extent.last_ns + 1;
+}
+
+/* Any other key: nothing is saved. */
 static bool copy_key(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
 {
 	if (ev->pasted || (ev->mods & (MOD_CTRL | MOD_ALT)))
@@ -162,16 +238,21 @@ static bool copy_key(struct ui *u, const struct ui_scene *s, const struct event 
 	r->svg = ev->key == 's';
 	if (r->svg || ev->key == 't')
 		r->kind = REQUEST_COPY;
+	else if (ev->key == 'c')
+		export(u, r);
 	return true;
 }
 
 static bool copy_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int x = u->at.name.x, right = c->w - x;
+	int64_t from, to;
 
-	x += canvas_text(c, x, u->at.bar.y, right - x, STYLE_KEY, _("copy the screen:")) + 2;
+	x += canvas_text(c, x, u->at.bar.y, right - x, STYLE_KEY, _("save:")) + 2;
 	canvas_text(c, x, u->at.bar.y, right - x, STYLE_KEY_TEXT,
-		    _("t: as text   s: as a picture (SVG)   Esc: no"));
+		    select_get(u, &from, &to)
+			    ? _("c: the selection as CSV   t: the screen as text   s: as SVG   Esc: no")
+			    : _("c: data in view as CSV   t: the screen as text   s: as SVG   Esc: no"));
 	return true;
 }
 
@@ -200,8 +281,12 @@ void act_help(struct ui *u, const struct ui_scene *s, struct request *r, int arg
 
 static void act_about(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	if (about_can(u))
+	if (s->record_done) {
+		r->kind = REQUEST_OPEN;
+		snprintf(r->path, sizeof(r->path), "%s", s->record_done);
+	} else if (about_can(u)) {
 		u->about_chosen = !u->about_chosen;
+	}
 }
 
 static void act_why(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
@@ -281,7 +366,7 @@ static const char *bar_zoom(const struct ui *u, const struct ui_scene *s)
 
 static const char *bar_marks(const struct ui *u, const struct ui_scene *s)
 {
-	return s->live && (u->view->plain || !u->frame.n_marks) ? NULL : _("marks");
+	return s->live && (u->view->plain || (!u->frame.n_marks && !u->at.events.h)) ? NULL : _("marks");
 }
 
 static const char *bar_goto(const struct ui *u, const struct ui_scene *s)
@@ -305,7 +390,7 @@ static const char *bar_escape(const struct ui *u, const struct ui_scene *s)
 		return _("stay here");
 	if (u->over || u->about_chosen)
 		return _("close");
-	return !s->live ? _("live") : u->vp.follow ? NULL : _("now");
+	return !s->live ? (s->has_live ? _("live") : NULL) : u->vp.follow ? NULL : _("now");
 }
 
 static const char *bar_why(const struct ui *u, const struct ui_scene *s)
@@ -316,7 +401,7 @@ static const char *bar_why(const struct ui *u, const struct ui_scene *s)
 /* clang-format off */
 const struct key_entry keys_views = {
 	KEYS_VIEWS, WHEN_ALWAYS, { { 0, 0, 0 } }, act_view,
-	"1 .. 9", N_("this view: overview, GPU, CPU, memory, ..."), NULL, NULL, NULL, 0
+	"1 .. 9  a", N_("this view: overview, GPU, CPU, memory, ...; a: all signals"), NULL, NULL, NULL, 0
 };
 
 const struct key_entry keys_common[] = {
@@ -348,13 +433,15 @@ const struct key_entry keys_common[] = {
 	{ KEYS_TIME, WHEN_CHARTS, { { K_HOME, 0, -1 }, { K_END, 0, 1 } },
 	  act_ends, "Home End", N_("to the start; to now or the end of the trace"), NULL, NULL, NULL, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { '[', 0, -1 }, { ']', 0, 1 } },
-	  act_go_mark, "[ ]", N_("previous mark, next mark"), "[ ]", NULL, bar_marks, 0 },
+	  act_go_mark, "[ ]", N_("previous, next mark or event: throttling, over-current, a change, a gap"), "[ ]", NULL, bar_marks, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { 'm', 0, 1 }, { 'M', 0, -1 } },
+	  act_extreme, "m M", N_("to the maximum, the minimum of the selected row"), NULL, NULL, NULL, 0 },
 	{ KEYS_MARKS, WHEN_CHARTS, { { 'e', 0, 1 }, { 'E', 0, -1 } },
 	  act_part, "e E", N_("next, previous file of a split recording"), NULL, NULL, NULL, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { 'g', 0, 0 } },
-	  act_goto, "g", N_("go to: 1:23, +10s, 50%, 14:32:05, m3, end"), "g", NULL, bar_goto, 0 },
+	  act_goto, "g", N_("go to: 1:23, +10s, 50%, 14:32:05, m3, max, end"), "g", NULL, bar_goto, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { '/', 0, 0 } },
-	  act_search, "/", N_("search: gpu > 95, power > 25 W for 2s"), NULL, NULL, NULL, 0 },
+	  act_search, "/", N_("search: gpu > 95, power > 25 for 2s"), NULL, NULL, NULL, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { 'n', 0, 1 }, { 'N', 0, -1 } },
 	  act_search_next, "n N", N_("next match, previous match"), NULL, NULL, NULL, 0 },
 	{ KEYS_STRETCH, WHEN_CHARTS, { { 'v', 0, 0 } },
@@ -387,7 +474,7 @@ const struct key_entry keys_common[] = {
 	{ KEYS_ROWS, WHEN_CHARTS, { { ')', 0, 1 }, { '(', 0, -1 } },
 	  act_height, ") (", N_("make the selected row taller, shorter"), NULL, NULL, NULL, 0 },
 	{ KEYS_SCREEN, WHEN_ALWAYS, { { 'p', 0, 0 } },
-	  act_copy, "p", N_("copy the screen to a file, as text or SVG"), NULL, NULL, NULL, 0 },
+	  act_copy, "p", N_("save what is in view or selected as CSV, or the screen as text or SVG"), NULL, NULL, NULL, 0 },
 	{ KEYS_SCREEN, WHEN_ALWAYS, { { K_ESC, 0, 0 } },
 	  act_escape, "Esc", N_("back: from a list, from the past, from a trace"), "Esc", NULL, bar_escape, WHEN_COVERED },
 	{ KEYS_SCREEN, WHEN_ALWAYS, { { '?', 0, 0 } },

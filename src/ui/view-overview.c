@@ -108,31 +108,19 @@ static void read_memory(struct ui *u, const struct ui_scene *s, struct row *row)
 	tell_value(u, s, row, &n, rows_find(u->about, CHANNEL_EMC_RATE, -1), _("clock"));
 }
 
-/* A rail's name without what all of them have: "GPU_SOC" of "VDD_GPU_SOC". */
-static void short_name(char out[12], const char *label)
-{
-	static const char *const starts[] = {"VDD_", "VDDQ_", "VIN_SYS_", "VIN_", "POM_5V_", "POM_"};
-
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
-		if (!strncmp(label, starts[i], strlen(starts[i])) && strlen(label) > strlen(starts[i]) + 1) {
-			label += strlen(starts[i]);
-			break;
-		}
-	snprintf(out, 12, "%.*s", (int)strcspn(label, "_"), label);
-}
-
 /* As many rails as fit into a note, the rest into the next. */
 static void tell_rails(struct ui *u, const struct ui_scene *s, struct row *row, int *n)
 {
 	int most = u->at.value.x + u->at.value.w - u->at.name.x;
-	char text[64] = "", one[32], name[12];
+	char text[64] = "", one[48], name[32];
 
 	for (size_t i = 0; i < u->about->n_channels; i++) {
 		const struct channel *ch = &u->about->channels[i];
 
 		if (ch->kind != CHANNEL_RAIL_POWER || ch->missing[0] || i == row->channel)
 			continue;
-		short_name(name, ch->label);
+		rail_name(name, sizeof(name), ch->label, 0);
+		name[strcspn(name, "_")] = 0;
 		snprintf(one, sizeof(one), "%s %.1f", name, rows_calm(u, s, i) / 1e3);
 		if (*text && (int)(strlen(text) + 1 + strlen(one)) > most) {
 			tell(row, n, STYLE_DIM, text);

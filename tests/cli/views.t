@@ -24,6 +24,7 @@ for view in $views; do
     run nvmtop --print 80x24 --replay "$NVMTOP_SRC/tests/traces/version-1.bin" --view $view
     ok "a bare trace has the view $view" is "$status" 0
 done
+run nvmtop --print 80x24 --replay "$NVMTOP_SRC/tests/traces/version-1.bin" --view board
 ok 'of which it says that it says nothing' says out 'does not name its board'
 
 on() { run nvmtop --print 120x40 --sysroot "$roots/$1" --view "$2"; }
