@@ -254,6 +254,18 @@ static void cores_stand_below_their_clock(void **state)
 	stop(&b);
 }
 
+/* The style of the first character of a text that is in the picture. */
+static int style_of(const struct bench *b, const char *text)
+{
+	for (int y = 0; y < b->canvas.h; y++) {
+		const char *at = strstr(line(b, y), text);
+
+		if (at)
+			return b->canvas.cells[y * b->canvas.w + (int)(at - line(b, y))].style;
+	}
+	return -1;
+}
+
 static void limits_and_what_is_left(void **state)
 {
 	struct bench b;
@@ -267,8 +279,35 @@ static void limits_and_what_is_left(void **state)
 	ch->crit = 104.5;
 	ui_reset(b.ui, &b.scene);
 	press(&b, '6', 0);
-	assert_shows(&b, "   soc1               5.0 C    99.0 104.5 94.0");
-	assert_shows(&b, " Hottest cpu          5.0 C               94.0"); /* the least of any zone */
+	assert_shows(&b, "99.0     104.5      94.0<      5.0"); /* the nearest has a sign */
+	assert_shows(&b, "soc1 headroom 94.0"); /* the least of any zone */
+	assert_shows(&b, "no limit                           5.0");
+	ch->warn = 12; /* near it from 4 on */
+	draw(&b);
+	assert_int_equal(style_of(&b, "7.0<"), STYLE_WARN);
+	ch->warn = 4.5;
+	draw(&b);
+	assert_int_equal(style_of(&b, "-0.5<"), STYLE_ALERT);
+	stop(&b);
+}
+
+/* For how long something was throttled in view, and by how much a count rose there: not since the board was
+ * switched on. */
+static void throttling_is_what_it_was_in_view(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b, 120, 60, false, CHARSET_ASCII);
+	fake_add(&b.fake, "gpu-throttle-alert", CHANNEL_THROTTLE, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
+	fake_add(&b.fake, "dla", CHANNEL_THROTTLE, 9, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
+	fake_add(&b.fake, "over-current 1", CHANNEL_THROTTLE_COUNT, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
+	ui_reset(b.ui, &b.scene);
+	press(&b, '6', 0);
+	assert_shows(&b, "  gpu             10.0 s");
+	assert_shows(&b, "  dla               none");
+	assert_shows(&b, "  over-current 1      +1");
+	assert_hides(&b, "over-current 1       8");
 	stop(&b);
 }
 
@@ -464,7 +503,7 @@ static void what_is_not_there_is_said(void **state)
 	ui_reset(b.ui, &b.scene);
 	press(&b, '9', 0);
 	assert_shows(&b, "Missing, and why");
-	assert_shows(&b, "nvmtop-setup makes"); /* the remedy, though it is long */
+	assert_shows(&b, "makes it readable"); /* the remedy, though it is long */
 	assert_shows(&b, "MODE_30W");
 	stop(&b);
 }
@@ -691,6 +730,7 @@ int main(void)
 		cmocka_unit_test(a_panel_says_that_there_is_more),
 		cmocka_unit_test(the_chosen_row_is_in_view),
 		cmocka_unit_test(cores_stand_below_their_clock),
+		cmocka_unit_test(throttling_is_what_it_was_in_view),
 		cmocka_unit_test(limits_and_what_is_left),
 		cmocka_unit_test(energy_is_power_over_time),
 		cmocka_unit_test(a_total_that_dies_keeps_its_mean),
