@@ -33,7 +33,7 @@ static void split_lines(struct layout *l, const struct layout_wish *wish)
 		l->bar = (struct rect) {0, --bottom, w, 1};
 	if (h >= 14)
 		l->tabs = (struct rect) {0, --bottom, w, 1};
-	if (wish->replay && h >= 9) {
+	if (wish->replay && h >= 10) {
 		bottom -= 2;
 		l->strip = (struct rect) {0, bottom, w, 2};
 	}
