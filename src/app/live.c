@@ -140,3 +140,17 @@ void live_close(struct live *l)
 	root_close(l->root);
 	memset(l, 0, sizeof *l);
 }
+
+bool live_is_demo(const struct live *l)
+{
+	const struct session *about = l->engine ? engine_session(l->engine) : NULL;
+
+	return about && fact_get(about->facts, about->n_facts, "demo");
+}
+
+const struct procs_list *live_demo_procs(const struct live *l, int64_t now_ns)
+{
+	struct timeline *t = live_is_demo(l) ? history_timeline(l->history) : NULL;
+
+	return t ? procs_demo((double)(now_ns - t->ops->session(t)->start.mono_ns) / (double)NS_PER_S) : NULL;
+}

@@ -32,7 +32,11 @@ static void scene_procs(struct top *t)
 	bool wanted = t->source.live.root && !t->source.remote && ui_wants_procs(t->ui, s);
 	struct err e;
 
-	s->procs = NULL;
+	s->procs = wanted ? live_demo_procs(&t->source.live, s->now_ns) : NULL;
+	if (s->procs) {
+		s->procs_serial = s->procs->serial;
+		return;
+	}
 	if (wanted && !t->procs && !(t->procs = procs_open(t->source.live.root, &e)))
 		return;
 	if (!wanted)
@@ -49,6 +53,7 @@ void top_look(struct top *t)
 	clock_anchor(&now);
 	s->now_ns = now.mono_ns;
 	s->wall_ns = now.real_ns;
+	s->files_folder = t->files.folder;
 	s->files = t->files.list;
 	s->n_files = t->files.n;
 	s->files_serial = t->files.serial;
@@ -83,9 +88,9 @@ static void take_signals(struct top *t)
 		switch (sig) {
 		case SIGUSR1:
 		case SIGUSR2:
-			take_request_signal(t, sig == SIGUSR1
-						       ? (struct request) {.kind = REQUEST_MARK}
-						       : (struct request) {.kind = REQUEST_KEEP, .label = "SIGUSR2"});
+			take_request_signal(t, sig == SIGUSR1 ? (struct request) {.kind = REQUEST_MARK}
+							      : (struct request) {.kind = REQUEST_KEEP,
+										  .label = "SIGUSR2"});
 			break;
 		case SIGTSTP:
 			term_suspend(t->term);

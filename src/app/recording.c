@@ -225,11 +225,12 @@ static void record_tell(struct recording *r)
 	text_bytes(size, sizeof size, s.written.bytes);
 	summary_line(&s, more, sizeof more);
 	snprintf(text, sizeof text,
-		 r->written.full ? P_("--max-size is reached: saved %.400s, Enter opens it: %s, %s, %llu mark; %s",
-				      "--max-size is reached: saved %.400s, Enter opens it: %s, %s, %llu marks; %s",
-				      s.written.marks)
-				 : P_("saved %.400s, Enter opens it: %s, %s, %llu mark; %s",
-				      "saved %.400s, Enter opens it: %s, %s, %llu marks; %s", s.written.marks),
+		 r->written.full
+			 ? P_("--max-size is reached: saved %.400s, Enter opens it: %s, %s, %llu mark; %s",
+			      "--max-size is reached: saved %.400s, Enter opens it: %s, %s, %llu marks; %s",
+			      s.written.marks)
+			 : P_("saved %.400s, Enter opens it: %s, %s, %llu mark; %s",
+			      "saved %.400s, Enter opens it: %s, %s, %llu marks; %s", s.written.marks),
 		 name, elapsed, size, (unsigned long long)s.written.marks, more);
 	r->tell(r->to, STYLE_TEXT, text);
 	if (!log_writer_file(r->writer, 0, r->saved, sizeof r->saved, NULL))

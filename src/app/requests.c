@@ -21,7 +21,9 @@ static void end_process(struct top *t, const struct request *r)
 	char text[96];
 	struct err e;
 
-	if (!t->source.live.root || !root_is_live(t->source.live.root)) {
+	if (live_is_demo(&t->source.live)) {
+		top_say(t, STYLE_WARN, _("the processes of the demo are made up: none was ended"));
+	} else if (!t->source.live.root || !root_is_live(t->source.live.root)) {
 		top_say(t, STYLE_WARN, _("these processes run on another machine: none was ended"));
 	} else if (procs_signal(r->pid, r->start, r->sig, &e) < 0) {
 		top_say(t, STYLE_ALERT, e.text);
@@ -151,11 +153,18 @@ static void carry_out_there(struct top *t, const struct request *r)
 }
 
 /* Waits a moment, which is enough for a fast disk. */
-static void list_files(struct top *t)
+static void list_files(struct top *t, const char *folder)
 {
+	const char *shown = t->source.trace ? trace_path(t->source.trace) : "", *slash = strrchr(shown, '/');
+	char beside[4096];
 	struct err e;
 
-	if (files_read(&t->files, ".", &e) < 0)
+	if (!*folder) {
+		snprintf(beside, sizeof beside, "%.*s", slash ? (int)(slash - shown) + 1 : 1,
+			 slash ? shown : ".");
+		folder = beside;
+	}
+	if (files_read(&t->files, folder, &e) < 0)
 		top_say(t, STYLE_ALERT, e.text);
 	files_take(&t->files, clock_now_ns() + LIST_NS);
 	t->redraw = true;
@@ -176,10 +185,14 @@ void top_carry_out(struct top *t, const struct request *r)
 		carry_out_there(t, r);
 		break;
 	case REQUEST_LIST:
-		list_files(t);
+		list_files(t, r->path);
 		break;
 	case REQUEST_OPEN:
-		pending_open_start(t, r->path);
+		pending_open_start(t, r->path, r->second);
+		break;
+	case REQUEST_CLOSE_SECOND:
+		source_take_second(&t->source, NULL, &(struct err) {.code = ERR_NONE});
+		t->redraw = true;
 		break;
 	case REQUEST_STAY:
 		pending_open_cancel(t);

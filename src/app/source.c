@@ -79,17 +79,22 @@ static int start_live(struct source *s, struct err *e)
 static void report_locked(struct source *s)
 {
 	const struct session *about = engine_session(s->live.engine);
+	const char *first = NULL;
 	unsigned long n = 0;
 	char text[160];
 
-	for (size_t i = 0; i < about->n_channels; i++)
-		n += strstr(about->channels[i].missing, "sudo nvmtop-setup") != NULL;
+	for (size_t i = about->n_channels; i-- > 0;)
+		if (strstr(about->channels[i].missing, "sudo nvmtop-setup")) {
+			first = about->channels[i].label;
+			n++;
+		}
+	if (!n || geteuid() == 0)
+		return;
 	snprintf(text, sizeof text,
-		 P_("%lu more signal can be read after: sudo nvmtop-setup",
-		    "%lu more signals can be read after: sudo nvmtop-setup", n),
-		 n);
-	if (n && geteuid() != 0)
-		s->tell(s->to, STYLE_TEXT, text);
+		 P_("%lu signal needs root, %s: sudo nvmtop-setup opens it to all users",
+		    "%lu signals need root, such as %s: sudo nvmtop-setup opens them to all users", n),
+		 n, first);
+	s->tell(s->to, STYLE_TEXT, text);
 }
 
 /* The board is open: accepts marks from other programs. */
@@ -172,6 +177,24 @@ void source_take_trace(struct source *s, struct trace *trace, const struct err *
 		s->tell(s->to, STYLE_WARN, damage->text);
 	else if (trace_notice(trace, notice, sizeof notice))
 		s->tell(s->to, STYLE_WARN, notice);
+}
+
+void source_take_second(struct source *s, struct trace *with, const struct err *damage)
+{
+	struct err e = *damage;
+	struct ui_align align;
+
+	if (with && !(with = with_aligned(s->o, s->trace, with, &align, &e))) {
+		s->tell(s->to, STYLE_ALERT, e.text);
+		return;
+	}
+	fetch_close(s->with);
+	s->with = with;
+	if (!with)
+		return;
+	s->align = align;
+	if (e.code != ERR_NONE)
+		s->tell(s->to, STYLE_WARN, e.text);
 }
 
 /* Waits for the disk, or for a signal; used before the screen opens. */

@@ -18,7 +18,7 @@ struct source {
 	void *to;
 
 	struct starting *starting; /* the board is being opened; NULL: it is not */
-	struct err failed;   /* why the board could not be opened */
+	struct err failed;         /* why the board could not be opened */
 	struct live live;    /* engine NULL: not sampling (yet) */
 	struct inbox *marks; /* from other programs, while sampling */
 	struct pretrigger *keep;   /* pre-trigger buffer, with --keep */
@@ -46,6 +46,8 @@ void source_close(struct source *s);
  * if source_has_live(). */
 void source_take_trace(struct source *s, struct trace *trace, const struct err *damage);
 void source_show_live(struct source *s);
+/* Shows a second trace, which the source then owns, under the first; NULL: none. */
+void source_take_second(struct source *s, struct trace *with, const struct err *damage);
 bool source_has_live(const struct source *s);
 
 /* Fills in the part of the scene that comes from the source. */

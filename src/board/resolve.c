@@ -76,10 +76,11 @@ static int set_past(const struct board *b, struct probe_set *probes, struct err 
 {
 	for (size_t i = 0; b->past_ns && i < probes->n_probes; i++)
 		if (!probes->probes[i]->computes && !probes->probes[i]->derived)
-			return err_set(e, ERR_FAILED,
-				       _("%s: a demo with a past has only computed signals: wave, event, total, "
-					 "hottest"),
-				       b->path);
+			return err_set(
+				e, ERR_FAILED,
+				_("%s: a demo with a past has only computed signals: wave, event, total, "
+				  "hottest"),
+				b->path);
 	probes->past_ns = b->past_ns;
 	return 0;
 }

@@ -114,7 +114,10 @@ static int print_live(const struct options *o)
 				 .now_ns = now.mono_ns,
 				 .wall_ns = now.real_ns,
 				 .own_cpu = NAN};
-	scene.procs = processes ? procs_read(procs) : NULL;
+	if (processes)
+		scene.procs = live_demo_procs(&l, now.mono_ns);
+	if (processes && !scene.procs)
+		scene.procs = procs_read(procs);
 	scene.procs_serial = scene.procs ? scene.procs->serial : 0;
 	int status = draw(o, &scene, &e) < 0 ? complain(&e) : 0;
 	procs_close(procs);

@@ -101,7 +101,8 @@ static void event_read(struct probe *p, int64_t t_ns, double *row)
 	double at = compute(&v->wave, t_ns, row) + 1;
 	struct change *c = &v->next;
 
-	if (atomic_load_explicit(&v->pending, memory_order_acquire) || !(at >= 1 && at < v->n) || (int)at == v->at)
+	if (atomic_load_explicit(&v->pending, memory_order_acquire) || !(at >= 1 && at < v->n) ||
+	    (int)at == v->at)
 		return;
 	if (v->at) {
 		c->t_ns = t_ns;

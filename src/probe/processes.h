@@ -43,6 +43,10 @@ const struct procs_list *procs_poll(struct procs *p);
 /* Makes one reading in this thread. Returns NULL if /proc cannot be listed or out of memory. */
 const struct procs_list *procs_read(struct procs *p);
 
+/* Returns the made-up processes of a demo, t_s seconds after its start. Valid until the next call; not
+ * thread-safe. */
+const struct procs_list *procs_demo(double t_s);
+
 /* Sends a signal to exactly that process, and not to another one that has its number by now. Returns -1 and
  * sets *e on error. */
 int procs_signal(int pid, uint64_t start, int sig, struct err *e);

@@ -21,6 +21,7 @@
 #define U LOOK_UNDERLINE
 #define R LOOK_REVERSE
 
+/* clang-format off */
 enum ink {
 	GROUND, TEXT, STRONG, DIM, BORDER, TRACK, LIMIT,
 	TAB, BANNER, BANNER_TEXT, BANNER_STRONG, SELECTED, SELECTED_TEXT,
@@ -29,7 +30,6 @@ enum ink {
 	INKS = HIGH + HUES
 };
 
-/* clang-format off */
 /* 0xrrggbb, on a dark and on a light ground. */
 #define ON_DARK \
 	0x101115, 0xced0d4, 0xf5f6f8, 0x7c8088, 0x3a3c42, 0x2c2e34, 0x967840, \
@@ -148,14 +148,16 @@ static int nearest(int rgb)
 
 static int ink(const int *p, enum style style, int colours)
 {
-	int n = style - STYLE_SHADES, hue = n / (2 * SHADES), shade;
+	int n = (int)style - STYLE_SHADES, hue = n / (2 * SHADES), part = 2 * (n % SHADES) + 1, shade;
 	bool band = n / SHADES % 2;
 
 	if (style < STYLE_SHADES)
 		return p[tints[style].fg];
 	if (colours <= 16)
 		return p[(band ? LOW : HIGH) + hue];
-	shade = mix(p[LOW + hue], p[HIGH + hue], 2 * (n % SHADES) + 1, 2 * SHADES);
+	if (colours == 256) /* too few for every shade of a hue: two of the mean, one of the band */
+		part = band ? 2 * SHADES - 3 : part < SHADES ? SHADES / 2 : 3 * SHADES / 2;
+	shade = mix(p[LOW + hue], p[HIGH + hue], part, 2 * SHADES);
 	return band ? mix(p[GROUND], shade, 42, 100) : shade;
 }
 
@@ -170,7 +172,7 @@ static struct look without(enum style style)
 
 	return (struct look) {-1, -1, -1,
 			      style < STYLE_SHADES ? tints[style].without
-						   : shades[(style - STYLE_SHADES) / SHADES % 2]};
+						   : shades[((int)style - STYLE_SHADES) / SHADES % 2]};
 }
 
 struct look palette_look(enum theme theme, enum ground ground, enum style style, int colours)
@@ -192,6 +194,8 @@ struct look palette_look(enum theme theme, enum ground ground, enum style style,
 		bg = fg;
 		fg = p[TEXT];
 	}
+	if (colours <= 16 && fg < GREY) /* bold is bright on many */
+		l.attributes &= ~(unsigned)B;
 	if (colours == 8 && fg >= GREY)
 		l.attributes |= fg == GREY ? D : B;
 	if (colours == 8 && fg == GREY) {

@@ -1,5 +1,8 @@
 /* about: a panel that tells what there is to know about the chosen row: where the
  * number comes from, how often, how far it may go, and why there is none. */
+#include "ui/draw.h"
+#include "ui/header.h"
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -197,7 +200,7 @@ void about_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	for (int i = 0; i < sheet.n; i++)
 		lines += text_lines(sheet.line[i].text, r.w - 6 - name_w);
 	r = place(u, c, lines);
-	frame_draw(u, c, &r);
+	box_draw(u, c, &r);
 	label = u->about->channels[u->rows[u->chosen].channel].label;
 	canvas_put(c, r.x + 2, r.y, STYLE_DIM, L' ');
 	y = canvas_text(c, r.x + 3, r.y, r.w - 6, STYLE_STRONG, label);

@@ -4,6 +4,8 @@
  * the picture moves.  In a trace it is told from the start, as the `g` prompt takes
  * it.  Marks are lines through everything as long as they leave something to see;
  * beyond a quarter of the cells only their ticks on the axis remain. */
+#include "ui/charts.h"
+#include "ui/draw.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -22,23 +24,23 @@ void axis_prepare(struct ui *u, const struct ui_scene *s)
 	int64_t from, to;
 	int cells = 0;
 
-	u->axis.zoom = v->zoom;
-	u->axis.merge = v->merge;
-	u->axis.first = viewport_first(v);
-	u->axis.n = v->columns;
-	u->axis.gaps = u->gaps;
-	from = u->axis.first * viewport_column_ns(v);
-	to = (u->axis.first + u->axis.n) * viewport_column_ns(v);
-	u->axis.n_gaps = s->timeline->ops->gaps(s->timeline, from, to, u->gaps, GAPS_MAX);
-	u->n_marks = s->timeline->ops->marks(s->timeline, from, to, u->marks, MARKS_MAX);
-	memset(u->mark_at, 0, sizeof(u->mark_at));
-	for (size_t i = 0; i < u->n_marks; i++) {
-		int cell = viewport_cell(v, u->marks[i].t_ns);
+	u->frame.axis.zoom = v->zoom;
+	u->frame.axis.merge = v->merge;
+	u->frame.axis.first = viewport_first(v);
+	u->frame.axis.n = v->columns;
+	u->frame.axis.gaps = u->frame.gaps;
+	from = u->frame.axis.first * viewport_column_ns(v);
+	to = (u->frame.axis.first + u->frame.axis.n) * viewport_column_ns(v);
+	u->frame.axis.n_gaps = s->timeline->ops->gaps(s->timeline, from, to, u->frame.gaps, GAPS_MAX);
+	u->frame.n_marks = s->timeline->ops->marks(s->timeline, from, to, u->frame.marks, MARKS_MAX);
+	memset(u->frame.mark_at, 0, sizeof(u->frame.mark_at));
+	for (size_t i = 0; i < u->frame.n_marks; i++) {
+		int cell = viewport_cell(v, u->frame.marks[i].t_ns);
 
-		if (cell >= 0 && !u->mark_at[cell])
-			u->mark_at[cell] = 1, cells++;
+		if (cell >= 0 && !u->frame.mark_at[cell])
+			u->frame.mark_at[cell] = 1, cells++;
 	}
-	u->lines = cells * 4 <= u->at.chart.w;
+	u->frame.mark_lines = cells * 4 <= u->at.chart.w;
 }
 
 static int64_t round_step(int64_t at_least)
@@ -115,20 +117,20 @@ static void draw_name(struct ui *u, struct canvas *c, int x, const char *label)
 static void draw_marks(struct ui *u, struct canvas *c)
 {
 	/* The newest first: where two would overlap, the older number gives way. */
-	for (size_t i = u->n_marks; i-- > 0;) {
-		int cell = viewport_cell(&u->vp, u->marks[i].t_ns), x, w;
+	for (size_t i = u->frame.n_marks; i-- > 0;) {
+		int cell = viewport_cell(&u->vp, u->frame.marks[i].t_ns), x, w;
 		char text[32];
 
 		if (cell < 0)
 			continue;
-		w = snprintf(text, sizeof(text), "%llu", (unsigned long long)u->marks[i].id);
+		w = snprintf(text, sizeof(text), "%llu", (unsigned long long)u->frame.marks[i].id);
 		x = u->at.chart.x + cell;
 		if (x + w > u->at.chart.x + u->at.chart.w)
 			x = u->at.chart.x + u->at.chart.w - w;
 		if (canvas_is_blank(c, x - 1, u->at.axis.y, w + 2)) {
 			canvas_text(c, x, u->at.axis.y, w, STYLE_MARK, text);
-			draw_name(u, c, x + w + 1, u->marks[i].label);
-		} else if (!u->lines)
+			draw_name(u, c, x + w + 1, u->frame.marks[i].label);
+		} else if (!u->frame.mark_lines)
 			canvas_put(c, u->at.chart.x + cell, u->at.axis.y, STYLE_MARK,
 				   screen_glyph(u, 0x2575, '\''));
 	}
@@ -168,9 +170,9 @@ static const struct mark *mark_here(const struct ui *u)
 {
 	int head = viewport_cell(&u->vp, u->vp.head_ns);
 
-	for (size_t i = u->n_marks; i-- > 0;)
-		if (head >= 0 && viewport_cell(&u->vp, u->marks[i].t_ns) == head)
-			return &u->marks[i];
+	for (size_t i = u->frame.n_marks; i-- > 0;)
+		if (head >= 0 && viewport_cell(&u->vp, u->frame.marks[i].t_ns) == head)
+			return &u->frame.marks[i];
 	return NULL;
 }
 
@@ -271,7 +273,7 @@ static void draw_lines(struct ui *u, struct canvas *c, int y, int h, const unsig
 
 	select_shade(u, c, y, h);
 	for (int line = y; line < y + h && line < c->h; line++) {
-		for (int cell = 0; u->lines && cell < u->at.chart.w; cell++)
+		for (int cell = 0; u->frame.mark_lines && cell < u->at.chart.w; cell++)
 			if (mark_at[cell])
 				line_cell(u, c, u->at.chart.x + cell, line, STYLE_MARK, glyph);
 		if (head >= 0 && head < newest)
@@ -281,7 +283,7 @@ static void draw_lines(struct ui *u, struct canvas *c, int y, int h, const unsig
 
 void axis_lines(struct ui *u, struct canvas *c, int y, int h)
 {
-	draw_lines(u, c, y, h, u->mark_at, screen_glyph(u, 0x2502, '|'));
+	draw_lines(u, c, y, h, u->frame.mark_at, screen_glyph(u, 0x2502, '|'));
 }
 
 void axis_second_lines(struct ui *u, struct canvas *c, int y, int h)

@@ -2,6 +2,8 @@
  *
  * All views that show signals are this one with other rows: the same axis, the same
  * marks, the same keys. */
+#include "ui/charts.h"
+#include "ui/header.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -108,19 +110,13 @@ void charts_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		row_draw(u, s, c, &u->rows[i], y, h, i == u->chosen);
 		y += h;
 	}
-	u->below = u->n_rows - i;
+	u->frame.below = u->n_rows - i;
 	/* The marks go on to the foot of the charts, so that they read as lines; or to the
 	 * events, which belong to them. */
 	if (y < end)
 		axis_lines(u, c, y, u->at.events.h ? end - y : 1);
 	if (u->about_chosen)
 		about_draw(u, s, c);
-}
-
-int charts_length(const struct ui *u, const struct ui_scene *s)
-{
-	(void)s;
-	return u->n_rows;
 }
 
 int charts_row_at(const struct ui *u, int y)
@@ -163,25 +159,12 @@ static void choose(struct ui *u, int by)
 	}
 }
 
-bool charts_act(struct ui *u, const struct ui_scene *s, enum action a, struct request *r)
+void charts_move(struct ui *u, const struct ui_scene *s, enum move how, int by)
 {
 	int page = u->at.body.h > 1 ? u->at.body.h - 1 : 1;
 
-	(void)s;
-	if (arrange_act(u, a, r))
-		return true;
-	switch (a) {
-	case ACT_UP:
-	case ACT_DOWN:
-		choose(u, a == ACT_UP ? -1 : 1);
-		return true;
-	case ACT_PAGE_UP:
-	case ACT_PAGE_DOWN:
-		if (u->chosen < 0)
-			return false;
-		choose(u, a == ACT_PAGE_UP ? -page : page);
-		return true;
-	default:
-		return false;
-	}
+	if (how == MOVE_LINE || (how == MOVE_PAGE && u->chosen >= 0))
+		choose(u, view_lines(how, by, page));
+	else
+		view_scroll(&u->scroll, view_lines(how, by, page), u->n_rows);
 }

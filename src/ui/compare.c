@@ -8,6 +8,8 @@
  *
  * Time, marks between which one moves, and everything that no row shows are those of
  * the first. */
+#include "ui/range-stats.h"
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "ui/align.h"
@@ -128,22 +130,16 @@ void second_reset(struct ui *u, const struct ui_scene *s)
 		      a.last_ns < b->extent.last_ns ? a.last_ns : b->extent.last_ns);
 }
 
-bool second_act(struct ui *u, enum action a)
+void act_nudge(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
 	const int64_t most = INT64_C(1) << 60;
-	int64_t column = viewport_column_ns(&u->vp), to;
+	int64_t to = u->second.nudge_ns + arg * viewport_column_ns(&u->vp);
 
-	if (a != ACT_NUDGE_BACK && a != ACT_NUDGE)
-		return false;
-	if (!u->second.about) {
+	if (!u->second.about)
 		screen_say(u, STYLE_DIM, "%s",
 			   _("There is no second trace: nvmtop FILE --with FILE"));
-		return true;
-	}
-	to = u->second.nudge_ns + (a == ACT_NUDGE ? column : -column);
-	if (to > -most && to < most)
+	else if (to > -most && to < most)
 		u->second.nudge_ns = to;
-	return true;
 }
 
 /* The first of its columns that are drawn. */
@@ -222,7 +218,7 @@ void second_read(struct ui *u, struct row *row, double *min, double *max)
 	ch = &b->about->channels[r->channel];
 	if (ch->missing[0])
 		return;
-	chart_columns(b->timeline, r->channel, &axis, u->bins, b->columns, &r->summary);
+	chart_columns(b->timeline, r->channel, &axis, u->frame.bins, b->columns, &r->summary);
 	for (int i = 0; i < axis.n; i++)
 		b->level[i] =
 			b->columns[i].any ? (unsigned char)rows_alarm(ch, b->columns[i].max) : ALARM_NONE;
@@ -337,9 +333,9 @@ static void add_fact(struct row_list *l, const char *name, const struct session 
 		snprintf(rows_text(l, name, NULL)->text, sizeof(l->rows->text), "%s", value);
 }
 
-void second_add(struct ui *u, struct row_list *l)
+void second_add(struct row_list *l)
 {
-	const struct session *about = u->second.about;
+	const struct session *about = l->ui->second.about;
 
 	if (!about || !l->about)
 		return;

@@ -36,4 +36,19 @@ struct second {
 	unsigned char level[COLUMNS_MAX];         /* enum alarm, of columns */
 };
 
+struct row;
+struct row_list;
+
+bool second_look(struct ui *u, const struct ui_scene *s); /* which one it is; true: another */
+void second_extend(struct ui *u, const struct ui_scene *s); /* u->extent as far as it reaches */
+void second_match(struct ui *u); /* its signals to the rows, when either is new */
+void second_reset(struct ui *u, const struct ui_scene *s); /* another one is shown */
+void second_prepare(struct ui *u); /* its marks and gaps in view */
+/* Its columns, values and statistics; min..max grows by what it has in view. */
+void second_read(struct ui *u, struct row *row, double *min, double *max);
+double second_value(const struct ui *u, size_t channel); /* of its own channels, at the playhead */
+int second_channel(const struct ui *u, size_t channel); /* the same signal as this of the first; -1: none */
+void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c); /* what stands above the axis */
+void second_add(struct row_list *l); /* what there is to say about it */
+
 #endif

@@ -2,6 +2,9 @@
  *
  * The mean of all samples counts for the time that they cover: late ticks are filled
  * in with the mean, holes add nothing. */
+#include "ui/energy.h"
+
+#include "ui/range-stats.h"
 #include "ui/screen.h"
 
 double energy_joule(struct ui *u, const struct ui_scene *s, size_t channel, int64_t from_ns, int64_t to_ns)

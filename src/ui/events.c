@@ -7,6 +7,8 @@
  *
  * The line is there if the session has anything that can be throttled, and after the
  * first change; so nothing moves when something begins. */
+#include "ui/charts.h"
+#include "ui/draw.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -64,7 +66,7 @@ static void find_rises(struct ui *u, const struct ui_scene *s, size_t channel, c
 	double before = s->timeline->ops->value(s->timeline, channel, from - 1, NULL);
 
 	for (int i = 0; i < axis->n; i++) {
-		const struct spark_column *col = &u->columns[i];
+		const struct spark_column *col = &u->frame.columns[i];
 
 		if (!col->any)
 			continue;
@@ -78,7 +80,7 @@ static void find_rises(struct ui *u, const struct ui_scene *s, size_t channel, c
 static void find_above(struct ui *u, const struct chart_axis *axis, unsigned char *out)
 {
 	for (int i = 0; i < axis->n; i++)
-		if (u->columns[i].any && u->columns[i].max > 0)
+		if (u->frame.columns[i].any && u->frame.columns[i].max > 0)
 			out[i] = 1;
 }
 
@@ -95,7 +97,7 @@ void events_throttled(struct ui *u, const struct ui_scene *s, const struct chart
 		if (!throttles(ch))
 			continue;
 		asked++;
-		chart_columns(s->timeline, k, axis, u->bins, u->columns, &sum);
+		chart_columns(s->timeline, k, axis, u->frame.bins, u->frame.columns, &sum);
 		if (ch->kind == CHANNEL_THROTTLE_COUNT)
 			find_rises(u, s, k, axis, out);
 		else
@@ -201,16 +203,16 @@ static void add_throttling(struct ui *u, const struct ui_scene *s, size_t channe
 	if (!strcmp(name, "gpu") || !strcmp(name, "cpu"))
 		for (char *p = name; *p; p++)
 			*p = (char)(*p - 'a' + 'A');
-	for (int i = 0, end; i < u->axis.n; i = end + 1) {
+	for (int i = 0, end; i < u->frame.axis.n; i = end + 1) {
 		struct item *item;
 
-		for (end = i; end < u->axis.n && u->level[end]; end++)
+		for (end = i; end < u->frame.axis.n && u->frame.level[end]; end++)
 			;
 		if (end == i)
 			continue;
 		item = add_item(l, i / per, (end - 1) / per, STYLE_ALERT);
 		item->lasts = true;
-		quantity_time(took, above_ns(s, channel, &u->axis, i, end - 1), NS_PER_S / 10);
+		quantity_time(took, above_ns(s, channel, &u->frame.axis, i, end - 1), NS_PER_S / 10);
 		/* TRANSLATORS: "GPU throttled 3.6 s" */
 		snprintf(item->text, sizeof(item->text), _("%s throttled %s"), name, took);
 		snprintf(item->brief, sizeof(item->brief), "%s", took);
@@ -220,17 +222,17 @@ static void add_throttling(struct ui *u, const struct ui_scene *s, size_t channe
 /* One text for all rises in view, at the last of them. */
 static void add_rises(struct ui *u, const struct ui_scene *s, size_t channel, struct items *l)
 {
-	int64_t from = u->axis.first * chart_column_ns(&u->axis), to = from + u->axis.n * chart_column_ns(&u->axis);
+	int64_t from = u->frame.axis.first * chart_column_ns(&u->frame.axis), to = from + u->frame.axis.n * chart_column_ns(&u->frame.axis);
 	double before = s->timeline->ops->value(s->timeline, channel, from - 1, NULL);
 	double after = s->timeline->ops->value(s->timeline, channel, to - 1, NULL);
 	int first = -1, last = -1;
 	struct item *item;
 	char name[32];
 
-	for (int i = 0; i < u->axis.n; i++) {
+	for (int i = 0; i < u->frame.axis.n; i++) {
 		int cell = i / u->vp.per_cell;
 
-		if (!u->level[i] || cell == last)
+		if (!u->frame.level[i] || cell == last)
 			continue;
 		last = add_item(l, cell, cell, STYLE_ALERT)->last;
 		first = first < 0 ? cell : first;
@@ -258,30 +260,32 @@ static void add_channels(struct ui *u, const struct ui_scene *s, struct items *l
 		if (!throttles(ch) && !notices(ch))
 			continue;
 		asked++;
-		memset(u->level, 0, (size_t)u->axis.n);
-		chart_columns(s->timeline, i, &u->axis, u->bins, u->columns, &sum);
+		memset(u->frame.level, 0, (size_t)u->frame.axis.n);
+		chart_columns(s->timeline, i, &u->frame.axis, u->frame.bins, u->frame.columns, &sum);
 		if (ch->kind == CHANNEL_THROTTLE_COUNT) {
-			find_rises(u, s, i, &u->axis, u->level);
+			find_rises(u, s, i, &u->frame.axis, u->frame.level);
 			add_rises(u, s, i, l);
 			continue;
 		}
-		find_above(u, &u->axis, u->level);
+		find_above(u, &u->frame.axis, u->frame.level);
 		if (ch->kind == CHANNEL_THROTTLE) {
 			add_throttling(u, s, i, l);
 			continue;
 		}
-		for (int k = 0; k < u->axis.n; k++)
-			if (u->level[k] && (k == 0 || !u->level[k - 1])) {
+		for (int k = 0; k < u->frame.axis.n; k++)
+			if (u->frame.level[k] && (k == 0 || !u->frame.level[k - 1])) {
 				item = add_item(l, k / u->vp.per_cell, k / u->vp.per_cell, STYLE_TEXT);
 				snprintf(item->text, sizeof(item->text), "%s", ch->label);
 			}
 	}
 }
 
+/* Of those that came together the power mode, which has brought the others along. */
 static void add_changes(struct ui *u, const struct ui_scene *s, struct items *l)
 {
-	int64_t from = u->axis.first * chart_column_ns(&u->axis), to = from + u->axis.n * chart_column_ns(&u->axis);
+	int64_t from = u->frame.axis.first * chart_column_ns(&u->frame.axis), to = from + u->frame.axis.n * chart_column_ns(&u->frame.axis);
 	struct change list[CHANGES_MAX];
+	struct item *item = NULL;
 	size_t n;
 
 	if (!s->timeline->ops->changes)
@@ -289,9 +293,16 @@ static void add_changes(struct ui *u, const struct ui_scene *s, struct items *l)
 	n = s->timeline->ops->changes(s->timeline, from, to, list, CHANGES_MAX);
 	for (size_t i = 0; i < n; i++) {
 		int cell = viewport_cell(&u->vp, list[i].t_ns);
+		bool same = item && item->first == cell, mode = !strcmp(list[i].what, "mode");
 
-		if (cell >= 0)
-			change_text(add_item(l, cell, cell, list[i].to[0] ? STYLE_TEXT : STYLE_ALERT)->text, &list[i]);
+		if (cell < 0)
+			continue;
+		if (!same)
+			item = add_item(l, cell, cell, STYLE_TEXT);
+		if (!list[i].to[0])
+			item->style = STYLE_ALERT;
+		if (!same || mode)
+			change_text(item->text, &list[i]);
 	}
 }
 
@@ -299,8 +310,8 @@ static void add_gaps(struct ui *u, struct items *l)
 {
 	int64_t cell_ns = u->vp.per_cell * viewport_column_ns(&u->vp);
 
-	for (size_t i = 0; i < u->axis.n_gaps; i++) {
-		const struct gap *g = &u->gaps[i];
+	for (size_t i = 0; i < u->frame.axis.n_gaps; i++) {
+		const struct gap *g = &u->frame.gaps[i];
 		int first = viewport_cell(&u->vp, g->from_ns), last = viewport_cell(&u->vp, g->to_ns);
 		char took[QUANTITY_TEXT];
 		struct item *item;

@@ -2,6 +2,8 @@
  *
  * What matters most is placed first and from the edges inwards; what then has no
  * room is left out as a whole, never cut in the middle of a number. */
+#include "ui/draw.h"
+#include "ui/header.h"
 #include "ui/screen.h"
 
 #include "util/clock.h"
@@ -128,7 +130,7 @@ static void draw_title(const struct ui *u, struct canvas *c, int x, int right)
 	static const char *const keys[] = {"title", "release", "mode"};
 	bool first = true;
 	/* Where there is no line of tabs, the view's name tells which one this is. */
-	const char *title = u->at.tabs.h || u->view == &view_overview ? "nvmtop" : _(u->view->label);
+	const char *title = u->at.tabs.h || u->view == views_at(0) ? "nvmtop" : _(u->view->label);
 	int w = text_width(title);
 
 	if (x + w > right)
@@ -177,8 +179,8 @@ void header_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 
 static const char *opening_text(struct ui *u, const struct ui_scene *s)
 {
-	snprintf(u->alarm, sizeof(u->alarm), _("Opening %s.   Esc: stay here"), s->opening);
-	return u->alarm;
+	snprintf(u->frame.alarm, sizeof(u->frame.alarm), _("Opening %s.   Esc: stay here"), s->opening);
+	return u->frame.alarm;
 }
 
 /* Where the line that is for it is not there, or tells something worse. */
@@ -196,11 +198,11 @@ const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *sty
 	if (s->record_error)
 		return s->record_error;
 	if (s->recording && lost) {
-		snprintf(u->alarm, sizeof(u->alarm),
+		snprintf(u->frame.alarm, sizeof(u->frame.alarm),
 			 P_("%llu row could not be written to the recording: the disk is too slow.",
 			    "%llu rows could not be written to the recording: the disk is too slow.", lost),
 			 lost);
-		return u->alarm;
+		return u->frame.alarm;
 	}
 	*style = STYLE_WARN;
 	if (s->opening)
@@ -210,104 +212,50 @@ const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *sty
 	if (s->live && s->stalled)
 		return _("Sampling hangs: a sensor does not answer.");
 	if (s->live && s->hangs) {
-		snprintf(u->alarm, sizeof(u->alarm), _("%s has not answered for %.1f s: its driver hangs."),
+		snprintf(u->frame.alarm, sizeof(u->frame.alarm), _("%s has not answered for %.1f s: its driver hangs."),
 			 s->hangs, (double)s->hangs_ns / (double)NS_PER_S);
-		return u->alarm;
+		return u->frame.alarm;
 	}
 	return "";
 }
 
-/* What space does just now. */
-static const char *bar_label(const struct ui *u, const struct ui_scene *s, const struct key_entry *k)
+/* Its text, already translated; NULL: it is not shown now. */
+static const char *bar_text(const struct ui *u, const struct ui_scene *s, const struct key_entry *k)
 {
-	if (k->action == ACT_SPACE)
-		return u->vp.playing || u->vp.follow ? _("pause") : _("play");
-	if (k->action == ACT_RECORD && s->recording)
-		return _("stop rec");
-	if (k->action == ACT_WHY && !u->over && about_can(u))
-		return _("about");
-	if (k->action == ACT_ESC && s->opening)
-		return _("stay here");
-	if (k->action == ACT_ESC && (u->over || u->about_chosen))
-		return _("close");
-	if (k->action == ACT_ESC)
-		return s->live ? _("now") : _("live");
-	return _(k->bar);
+	int arg;
+
+	if (!k->bar_key || !(k->when & screen_when(u)) ||
+	    keys_find(views_top(u), screen_when(u), k->keys[0].key, k->keys[0].mods, &arg) != k)
+		return NULL;
+	return k->bar_now ? k->bar_now(u, s) : _(k->bar);
 }
 
-static bool is_of_time(const struct key_entry *k)
-{
-	return k->action == ACT_ZOOM_IN || k->action == ACT_PREV_MARK || k->action == ACT_GOTO ||
-	       k->action == ACT_SLOWER;
-}
-
-/* Whether what such a key does is to be seen: in charts, or in the strip below a list. */
-static bool shows_time(const struct ui *u, const struct ui_scene *s, const struct key_entry *k)
-{
-	return !u->view->plain || (!s->live && k->action != ACT_ZOOM_IN);
-}
-
-static bool bar_shows(const struct ui *u, const struct ui_scene *s, const struct key_entry *k, unsigned when)
-{
-	if (!k->bar || !(k->when & when))
-		return false;
-	if (k->action == ACT_ESC && (when & WHEN_NOW) && !u->about_chosen && !s->opening)
-		return false;
-	if ((k->action == ACT_MARK || k->action == ACT_RECORD) && when == WHEN_REPLAY)
-		return false;
-	if (k->action == ACT_CHOOSE)
-		return u->view == &view_epochs;
-	if (is_of_time(k) && !shows_time(u, s, k))
-		return false;
-	if (k->action == ACT_SLOWER && (when & WHEN_NOW))
-		return false;
-	if (k->action == ACT_PREV_MARK)
-		return u->n_marks > 0 || !s->live;
-	if (k->action == ACT_PROC_KILL)
-		return u->procs.pid != 0;
-	if (k->action == ACT_NUDGE_BACK)
-		return u->second.about != NULL;
-	/* Elsewhere the help page tells them. */
-	if (k->action == ACT_MOVE_UP || k->action == ACT_HIGHER)
-		return when == WHEN_SETUP && u->n_places > 0 && !u->view->plain;
-	if (k->action == ACT_WHY)
-		return when != WHEN_HELP;
-	return true;
-}
-
-/* How one gets on and out is always told; the others fill what is left. */
-static bool bar_keeps(const struct ui *u, const struct key_entry *k)
-{
-	return k->action == ACT_WHY || k->action == ACT_QUIT || (k->action == ACT_ESC && u->over);
-}
-
-/* The keys, and how many there are of room; two gaps and one space an entry. */
+/* The keys, as many as there is room for; two blanks between them and one within. */
 static void bar_keys(struct ui *u, const struct ui_scene *s, struct canvas *c, int right)
 {
+	const struct view *v = views_top(u);
 	const struct key_entry *k;
-	unsigned when = screen_when(u);
 	int x = u->at.name.x, y = u->at.bar.y, keep = 0;
+	const char *text;
 
-	for (size_t i = 0; (k = keys_entry(i)) != NULL; i++)
-		if (bar_keeps(u, k) && bar_shows(u, s, k, when))
-			keep += text_width(k->bar_key) + 1 + text_width(bar_label(u, s, k)) + 2;
-	for (size_t i = 0; (k = keys_entry(i)) != NULL; i++) {
-		const char *label;
+	for (size_t i = 0; (k = keys_entry(v, i)) != NULL; i++)
+		if ((k->keep & screen_when(u)) && (text = bar_text(u, s, k)) != NULL)
+			keep += text_width(k->bar_key) + 1 + text_width(text) + 2;
+	for (size_t i = 0; (k = keys_entry(v, i)) != NULL; i++) {
 		int w, key;
 
-		if (!bar_shows(u, s, k, when))
+		text = bar_text(u, s, k);
+		if (!text)
 			continue;
-		label = bar_label(u, s, k);
 		key = text_width(k->bar_key);
-		w = key + 1 + text_width(label);
-		if (bar_keeps(u, k))
+		w = key + 1 + text_width(text);
+		if (k->keep & screen_when(u))
 			keep -= w + 2;
 		if (x + w > right - keep)
 			continue;
 		canvas_text(c, x, y, key, STYLE_KEY, k->bar_key);
-		canvas_text(c, x + key + 1, y, w - key - 1, STYLE_KEY_TEXT, label);
-		if (u->n_hits < (int)(sizeof(u->hits) / sizeof(u->hits[0])))
-			u->hits[u->n_hits++] = (struct hit) {x, y, w, k->action};
+		canvas_text(c, x + key + 1, y, w - key - 1, STYLE_KEY_TEXT, text);
+		hit_add(u, x, y, w, k->handler, k->keys[0].arg);
 		x += w + 2;
 	}
 }
@@ -319,23 +267,10 @@ void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 
 	if (!u->at.bar.h)
 		return;
-	if (processes_bar(u, s, c))
-		return;
-	if (u->copying) {
-		int x = u->at.name.x;
-
-		x += canvas_text(c, x, u->at.bar.y, right - x, STYLE_KEY, _("copy the screen:")) + 2;
-		canvas_text(c, x, u->at.bar.y, right - x, STYLE_KEY_TEXT,
-			    _("t: as text   s: as a picture (SVG)   Esc: no"));
-		return;
-	}
-	if (u->labelling) {
-		label_draw(u, c);
-		return;
-	}
-	if (u->prompting) {
-		prompt_draw(u, c);
-		return;
+	if (modal_top(u)) {
+		u->modals.asked = modal_top(u)->draw(u, s, c);
+		if (u->modals.asked)
+			return;
 	}
 	if (u->search.going) {
 		search_draw(u, c);
@@ -359,9 +294,9 @@ void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		select_draw(u, s, c);
 		return;
 	}
-	if (u->below > 0)
-		snprintf(more, sizeof(more), P_("%d more below", "%d more below", (unsigned long)u->below),
-			 u->below);
+	if (u->frame.below > 0)
+		snprintf(more, sizeof(more), P_("%d more below", "%d more below", (unsigned long)u->frame.below),
+			 u->frame.below);
 	else if (!u->over && u->scroll > 0)
 		snprintf(more, sizeof(more), P_("%d more above", "%d more above", (unsigned long)u->scroll),
 			 u->scroll);

@@ -60,7 +60,7 @@ static void place(const struct layout *l, struct rect *r, int x, int w)
  * and below them as many lines as the chart has. */
 static void split_gutter(struct layout *l, int w)
 {
-	int gutter = w >= 160 ? 35 : w >= 100 ? 30 : 23, value = gutter - SCALE_W - 8;
+	int gutter = w >= 160 ? 36 : w >= 100 ? 31 : 24, value = gutter - SCALE_W - 9;
 
 	place(l, &l->name, 1, value - 2);
 	place(l, &l->value, value, 9);

@@ -5,6 +5,10 @@
  * when it changes. */
 #include "ui/screen.h"
 
+#include "ui/draw.h"
+#include "ui/header.h"
+#include "ui/rows.h"
+
 #include "ui/limit.h"
 #include "util/intl.h"
 
@@ -25,7 +29,7 @@ static int draw_way(struct ui *u, struct canvas *c, const char *name, enum style
 		char text[64];
 		int w;
 
-		if (strcmp(v->name, name) != 0 || v == u->view)
+		if (!v->name || strcmp(v->name, name) != 0 || v == u->view)
 			continue;
 		snprintf(text, sizeof(text), "%c %.48s", (char)v->key, _(v->label));
 		w = text_width(text);

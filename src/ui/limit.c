@@ -1,9 +1,8 @@
 /* limit: names the one thing that limits the machine, from what was measured in the last second.
  *
  * Loads are means over that second, so that a single busy millisecond is no limit. A load that is named stays
- * named while it is within SLACK of its threshold, until it was below the threshold for three seconds: the
- * word does not flicker when a load moves around its threshold. This depends only on the timeline, so that a
- * replay shows the same as the live screen did.
+ * named while it is within SLACK of its threshold, until three seconds after it was last reached: the word does
+ * not flicker. This depends only on the timeline, so that a replay shows the same as the live screen did.
  *
  * A value that was not read limits nothing and frees nothing: the text says that it is missing. */
 #include "ui/limit.h"
@@ -24,14 +23,16 @@
 #define IO_CORES       0.5 /* cores that wait for a disk */
 #define IO_STALL       50  /* percent of the time */
 #define MEMORY_STALL   10
-#define MEMORY_FREE    0.05           /* of the RAM */
-#define SWAP_GROWTH    16384          /* kB in a second */
-#define COUNT_NS       (2 * NS_PER_S) /* counts are read once a second */
-#define SECOND_ZOOM    24             /* 17 ms */
+#define MEMORY_FREE    0.05            /* of the RAM */
+#define SWAP_GROWTH    16384           /* kB in a second */
+#define COUNT_NS       (2 * NS_PER_S)  /* counts are read once a second */
+#define SECOND_ZOOM    24              /* 17 ms */
 #define SECOND_COLUMNS 64
-#define BACK_ZOOM      29  /* 0.54 s */
-#define BACK_COLUMNS   512 /* 4.6 minutes, a multiple of 8 */
-#define ONSET_ZOOM     26  /* 67 ms */
+#define SLACK_ZOOM     26              /* 67 ms */
+#define SLACK_COLUMNS  60              /* 4 s */
+#define BACK_ZOOM      29              /* 0.54 s */
+#define BACK_COLUMNS   512             /* 4.6 minutes, a multiple of 8 */
+#define ONSET_ZOOM     26
 #define NOT_FOUND      SIZE_MAX
 
 struct look {
@@ -61,12 +62,11 @@ static int zoom_from(const struct look *l, size_t channel, int zoom)
 	return base > zoom ? base : zoom;
 }
 
-/* The second that ended `back` seconds ago. */
-static struct bin second(const struct look *l, size_t channel, int back)
+/* The last second; or the newest sample, if there are fewer. */
+static struct bin second(const struct look *l, size_t channel)
 {
 	int zoom = zoom_from(l, channel, SECOND_ZOOM);
-	int64_t to_ns = l->at_ns - back * NS_PER_S, last = to_ns >> zoom;
-	int64_t first = ((to_ns - NS_PER_S) >> zoom) + 1;
+	int64_t last = l->at_ns >> zoom, first = ((l->at_ns - NS_PER_S) >> zoom) + 1;
 	struct bin bins[SECOND_COLUMNS], all = {.n = 0};
 
 	if (first > last) /* a column is longer than a second */
@@ -75,14 +75,14 @@ static struct bin second(const struct look *l, size_t channel, int back)
 	for (int64_t i = 0; i <= last - first; i++)
 		if (bins[i].n)
 			bin_merge(&all, &bins[i]);
-	if (!all.n && zoom > BACK_ZOOM) /* less than a sample a second */
-		bin_add(&all, l->t->ops->value(l->t, channel, to_ns, NULL));
+	if (!all.n && zoom > BACK_ZOOM)
+		bin_add(&all, l->t->ops->value(l->t, channel, l->at_ns, NULL));
 	return all;
 }
 
 static double mean(const struct look *l, size_t channel)
 {
-	struct bin b = second(l, channel, 0);
+	struct bin b = second(l, channel);
 
 	return b.n ? b.sum / (double)b.n : NAN;
 }
@@ -92,17 +92,26 @@ static double value(const struct look *l, size_t channel, int64_t ago_ns)
 	return l->t->ops->value(l->t, channel, l->at_ns - ago_ns, NULL);
 }
 
-/* Is the load at its threshold? now is its mean. */
+/* Returns true if the load, whose mean is now, is at the threshold; or a little below, and the mean of some
+ * second that ended in the last SLACK_COLUMNS was not. */
 static bool reached(const struct look *l, size_t channel, double now, double threshold)
 {
-	if (!(now >= threshold - SLACK))
-		return false;
-	for (int back = 1; now < threshold && back <= 3; back++) {
-		struct bin b = second(l, channel, back);
+	int zoom = zoom_from(l, channel, SLACK_ZOOM), each = (int)(NS_PER_S >> zoom);
+	struct bin bins[SLACK_COLUMNS];
+	double sum = 0, n = 0;
 
-		now = b.n ? b.sum / (double)b.n : now;
+	if (!(now >= threshold - SLACK) || now >= threshold || !each)
+		return now >= threshold;
+	l->t->ops->columns(l->t, channel, zoom, (l->at_ns >> zoom) - SLACK_COLUMNS + 1, SLACK_COLUMNS, bins);
+	for (int i = 0; i < SLACK_COLUMNS; i++) {
+		const struct bin *in = &bins[i], *out = i < each ? NULL : &bins[i - each];
+
+		sum += (in->n ? in->sum : 0) - (out && out->n ? out->sum : 0);
+		n += (double)in->n - (out ? (double)out->n : 0);
+		if (i >= each - 1 && sum >= threshold * n && n > 0)
+			return true;
 	}
-	return now >= threshold;
+	return false;
 }
 
 static size_t by_name(const struct look *l, const char *name)
@@ -208,7 +217,7 @@ static void set(struct look *l, enum limit_kind kind, const char *what, const ch
 /* Appends the clock of the GPU, of the memory, or of the core `index`. */
 static void add_clock(struct look *l, enum channel_kind kind, unsigned index)
 {
-	size_t found = NOT_FOUND, cap = NOT_FOUND;
+	size_t found = NOT_FOUND, cap;
 	char name[64], now[QUANTITY_TEXT], most[QUANTITY_TEXT];
 
 	for (size_t i = 0; i < l->about->n_channels; i++)
@@ -218,11 +227,13 @@ static void add_clock(struct look *l, enum channel_kind kind, unsigned index)
 	if (isnan(hz))
 		return;
 	const struct channel *ch = channel_at(l, found);
-	quantity_text(now, UNIT_HZ, hz, 6);
-	quantity_text(most, UNIT_HZ, ch->hi, 6);
 	snprintf(name, sizeof(name), "%s_max", ch->name);
 	cap = by_name(l, name);
-	if (cap != NOT_FOUND && value(l, cap, 0) < 0.995 * ch->hi) {
+	double allowed = cap == NOT_FOUND ? NAN : value(l, cap, 0);
+	bool held = allowed < 0.995 * ch->hi;
+	quantity_text(now, UNIT_HZ, held ? allowed : hz, 6);
+	quantity_text(most, UNIT_HZ, ch->hi, 6);
+	if (held) {
 		LONG(_("clock held at %s of %s MHz"), now, most);
 		SHORT("%s MHz", now);
 	} else if (isfinite(ch->hi)) {
@@ -232,15 +243,18 @@ static void add_clock(struct look *l, enum channel_kind kind, unsigned index)
 	}
 }
 
-/* The zone that is nearest to the temperature at which it is throttled, or past it. */
+/* The zone that came nearest to the temperature at which it is throttled, or passed it. */
 static size_t hottest(const struct look *l, double *celsius)
 {
 	size_t found = NOT_FOUND;
 	double least = INFINITY;
 
 	for (size_t i = 0; i < l->about->n_channels; i++) {
-		double v = is_read(l, i, CHANNEL_TEMPERATURE) ? mean(l, i) : NAN;
+		struct bin b = {.n = 0};
 
+		if (is_read(l, i, CHANNEL_TEMPERATURE))
+			b = second(l, i);
+		double v = b.n ? b.max : NAN;
 		if (channel_at(l, i)->warn - v < least) { /* false for NaN */
 			least = channel_at(l, i)->warn - v;
 			*celsius = v;
@@ -288,7 +302,7 @@ static bool find_heat(struct look *l)
 		int64_t one_ns;
 
 		if (is_read(l, i, CHANNEL_THROTTLE))
-			b = second(l, i, 0);
+			b = second(l, i);
 		if (!b.n || !(b.max > 0))
 			continue;
 		events_name(name, channel_at(l, i));
@@ -347,39 +361,36 @@ static size_t fullest_rail(const struct look *l, double *share, double *current,
 /* Finds over-current events, or a rail at its limit. */
 static bool find_power(struct look *l)
 {
-	char lasts[QUANTITY_TEXT], amperes[64];
-	double share, current = NAN, limit = NAN, rise = 0;
+	char text[64];
+	double share, current = NAN, limit = NAN, rise = 0, one, total;
 	size_t rail = fullest_rail(l, &share, &current, &limit);
 	const char *name = "";
 
-	for (size_t i = 0; i < l->about->n_channels; i++) {
-		double one = NAN;
-
-		if (is_read(l, i, CHANNEL_THROTTLE_COUNT))
-			one = value(l, i, 0) - value(l, i, COUNT_NS);
-		if (!(one > 0))
-			continue;
-		rise += one;
-		name = channel_at(l, i)->label;
-	}
+	for (size_t i = 0; i < l->about->n_channels; i++)
+		if (is_read(l, i, CHANNEL_THROTTLE_COUNT) && (one = value(l, i, 0) - value(l, i, COUNT_NS)) > 0) {
+			rise += one;
+			name = channel_at(l, i)->label;
+		}
 	if (!(rise > 0) && !(share >= 1))
 		return false;
 	set(l, LIMIT_POWER, _("power"), "power");
 	if (rise > 0) {
 		/* TRANSLATORS: an event counter, and by how much it rose: "over-current 1: 2 events". */
-		BOTH(P_("%s: %.0f event", "%s: %.0f events", (unsigned long)rise), name, rise);
+		BOTH(P_("%s: %.0f event in 2 s", "%s: %.0f events in 2 s", (unsigned long)rise), name, rise);
 	} else {
 		bool all;
 		int64_t since_ns = began(l, rail, limit, &all);
 
-		duration_text(l, lasts, since_ns, all);
+		duration_text(l, text, since_ns, all);
 		/* TRANSLATORS: such as "at the current limit for 3.6 s". */
-		BOTH(_("at the current limit for %s"), lasts);
+		BOTH(_("at the current limit for %s"), text);
+		limit_text(text, UNIT_MILLIAMPERE, current, limit);
+		append(l->out->text, sizeof(l->out->text), ": %s %s", channel_at(l, rail)->label, text);
+		append(l->out->short_text, sizeof(l->out->short_text), ": %s", text);
 	}
-	if (rail != NOT_FOUND) {
-		limit_text(amperes, UNIT_MILLIAMPERE, current, limit);
-		append(l->out->text, sizeof(l->out->text), ": %s %s", channel_at(l, rail)->label, amperes);
-		append(l->out->short_text, sizeof(l->out->short_text), ": %s", amperes);
+	if (highest(l, CHANNEL_POWER_TOTAL, &total) != NOT_FOUND) {
+		quantity_text(text, UNIT_MILLIWATT, total, 6);
+		LONG("%s W", text);
 	}
 	add_clock(l, CHANNEL_GPU_FREQ, UINT16_MAX);
 	return true;
@@ -447,9 +458,11 @@ static bool find_io(struct look *l)
 		return false;
 	set(l, LIMIT_IO, _("io"), "cpu");
 	if (!isnan(stalled))
-		BOTH(_("tasks stalled %.0f %% of the last second"), stalled);
+		BOTH(_("some task waited for I/O %.0f %% of the last second"), stalled);
 	if (!isnan(waiting))
-		BOTH(_("I/O wait %.0f %% of all cores"), waiting);
+		LONG(_("I/O wait %.0f %% of all cores"), waiting);
+	if (isnan(stalled))
+		SHORT("%s", l->out->text);
 	return true;
 }
 
@@ -477,7 +490,7 @@ static bool find_memory(struct look *l)
 		BOTH(_("swap grew by %s MiB in the last second"), text[0]);
 	}
 	if (waits)
-		BOTH(_("tasks stalled %.0f %% of the last second"), stalled);
+		BOTH(_("some task waited for memory %.0f %% of the last second"), stalled);
 	return true;
 }
 

@@ -1,4 +1,6 @@
 /* strip: the whole recording in two lines, under the same columns as the charts. */
+#include "ui/draw.h"
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -100,19 +102,19 @@ static void make_dots(struct ui *u, const struct ui_scene *s, const struct overa
 	struct chart_axis axis = {.zoom = o->zoom, .merge = 1, .first = o->first, .n = (int)o->n};
 	struct chart_summary sum;
 
-	if (u->strip.kept && u->strip.channel == channel && u->strip.zoom == o->zoom &&
-	    u->strip.n == o->dots && u->strip.first == o->first && u->strip.last_ns == u->extent.last_ns)
+	if (u->minimap.kept && u->minimap.channel == channel && u->minimap.zoom == o->zoom &&
+	    u->minimap.n == o->dots && u->minimap.first == o->first && u->minimap.last_ns == u->extent.last_ns)
 		return;
-	chart_columns(s->timeline, (size_t)channel, &axis, u->bins, u->columns, &sum);
-	share_out(u->columns, o, u->dots);
-	u->strip.scale = (struct scale) {0, 0, false};
-	scale_fit(&u->strip.scale, &u->about->channels[channel], sum.min, sum.max);
-	u->strip.channel = channel;
-	u->strip.zoom = o->zoom;
-	u->strip.n = o->dots;
-	u->strip.first = o->first;
-	u->strip.last_ns = u->extent.last_ns;
-	u->strip.kept = !s->live && !s->notice;
+	chart_columns(s->timeline, (size_t)channel, &axis, u->frame.bins, u->frame.columns, &sum);
+	share_out(u->frame.columns, o, u->minimap.dots);
+	u->minimap.scale = (struct scale) {0, 0, false};
+	scale_fit(&u->minimap.scale, &u->about->channels[channel], sum.min, sum.max);
+	u->minimap.channel = channel;
+	u->minimap.zoom = o->zoom;
+	u->minimap.n = o->dots;
+	u->minimap.first = o->first;
+	u->minimap.last_ns = u->extent.last_ns;
+	u->minimap.kept = !s->live && !s->notice;
 }
 
 static void draw_chart(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct overall *o,
@@ -124,10 +126,10 @@ static void draw_chart(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	if (channel < 0)
 		return;
 	make_dots(u, s, o, channel);
-	look.lo = u->strip.scale.lo;
-	look.hi = u->strip.scale.hi;
+	look.lo = u->minimap.scale.lo;
+	look.hi = u->minimap.scale.hi;
 	look.hue = (enum hue)u->about->channels[channel].family;
-	spark_draw(c, u->at.chart.x, y, u->at.chart.w, 1, &look, u->dots);
+	spark_draw(c, u->at.chart.x, y, u->at.chart.w, 1, &look, u->minimap.dots);
 }
 
 /* A trace does not change: what was throttled in it is looked for once for a width. */
@@ -136,17 +138,17 @@ static void draw_throttled(struct ui *u, const struct ui_scene *s, struct canvas
 {
 	struct chart_axis axis = {.zoom = o->zoom, .merge = 1, .first = o->first, .n = (int)o->n};
 
-	if (u->overall.w != o->cells || u->overall.last_ns != u->extent.last_ns) {
-		u->overall.w = o->cells;
-		u->overall.last_ns = u->extent.last_ns;
-		memset(u->overall.at, 0, sizeof(u->overall.at));
-		events_throttled(u, s, &axis, u->level);
+	if (u->minimap.throttled_w != o->cells || u->minimap.throttled_last_ns != u->extent.last_ns) {
+		u->minimap.throttled_w = o->cells;
+		u->minimap.throttled_last_ns = u->extent.last_ns;
+		memset(u->minimap.throttled, 0, sizeof(u->minimap.throttled));
+		events_throttled(u, s, &axis, u->frame.level);
 		for (int i = 0; i < axis.n; i++)
-			if (u->level[i])
-				u->overall.at[i * o->cells / o->n] = 1;
+			if (u->frame.level[i])
+				u->minimap.throttled[i * o->cells / o->n] = 1;
 	}
 	for (int i = 0; i < o->cells; i++)
-		if (u->overall.at[i])
+		if (u->minimap.throttled[i])
 			canvas_put(c, u->at.chart.x + i, y, STYLE_WARN, L'T');
 }
 
@@ -154,14 +156,14 @@ static void draw_events(struct ui *u, const struct ui_scene *s, struct canvas *c
 			int y)
 {
 	int64_t from = u->extent.first_ns, to = u->extent.last_ns + 1;
-	size_t n = s->timeline->ops->gaps(s->timeline, from, to, u->gaps, GAPS_MAX);
+	size_t n = s->timeline->ops->gaps(s->timeline, from, to, u->frame.gaps, GAPS_MAX);
 
 	for (size_t i = 0; i < n; i++)
-		if (events_gap(&u->gaps[i], INT64_MAX))
-			canvas_put(c, u->at.chart.x + cell_of(o, u->gaps[i].from_ns), y, STYLE_WARN, L'!');
-	n = s->timeline->ops->marks(s->timeline, from, to, u->marks, MARKS_MAX);
+		if (events_gap(&u->frame.gaps[i], INT64_MAX))
+			canvas_put(c, u->at.chart.x + cell_of(o, u->frame.gaps[i].from_ns), y, STYLE_WARN, L'!');
+	n = s->timeline->ops->marks(s->timeline, from, to, u->frame.marks, MARKS_MAX);
 	for (size_t i = 0; i < n; i++)
-		canvas_put(c, u->at.chart.x + cell_of(o, u->marks[i].t_ns), y, STYLE_MARK,
+		canvas_put(c, u->at.chart.x + cell_of(o, u->frame.marks[i].t_ns), y, STYLE_MARK,
 			   screen_glyph(u, 0x2502, '|'));
 }
 
@@ -179,7 +181,7 @@ static void draw_frame(struct ui *u, struct canvas *c, const struct overall *o, 
 	}
 }
 
-void strip_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
+void minimap_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	struct overall o;
 	int y = u->at.strip.y;

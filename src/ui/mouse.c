@@ -1,4 +1,5 @@
 /* mouse: a press, a turn of the wheel or dragging, to what it means where it is. */
+#include "ui/charts.h"
 #include "ui/screen.h"
 
 #include <stdio.h>
@@ -24,10 +25,10 @@ static void cell_bounds(struct ui *u, const struct ui_scene *s, int cell, int64_
 
 	*from_ns = viewport_cell_ns(&u->vp, cell - 1) + 1;
 	*to_ns = viewport_cell_ns(&u->vp, cell) + 1;
-	if (u->lines && u->mark_at[cell])
-		n = s->timeline->ops->marks(s->timeline, *from_ns, *to_ns, u->marks, MARKS_MAX);
+	if (u->frame.mark_lines && u->frame.mark_at[cell])
+		n = s->timeline->ops->marks(s->timeline, *from_ns, *to_ns, u->frame.marks, MARKS_MAX);
 	if (n)
-		*from_ns = *to_ns = u->marks[n - 1].t_ns;
+		*from_ns = *to_ns = u->frame.marks[n - 1].t_ns;
 }
 
 /* A press puts the cursor there, dragging selects from there on: also from mark to mark. */
@@ -37,12 +38,12 @@ static void click_chart(struct ui *u, const struct ui_scene *s, const struct eve
 
 	cell_bounds(u, s, cell, &from, &to);
 	if (ev->action == MOUSE_PRESS) {
-		u->dragging = true;
-		u->drag_ns = from;
-		u->drag_end_ns = to;
-	} else if (u->dragging && (from != u->drag_ns || u->selection.on)) {
-		select_set(u, from < u->drag_ns ? u->drag_end_ns : u->drag_ns,
-			   from < u->drag_ns ? from : to);
+		u->drag.on = true;
+		u->drag.from_ns = from;
+		u->drag.to_ns = to;
+	} else if (u->drag.on && (from != u->drag.from_ns || u->selection.on)) {
+		select_set(u, from < u->drag.from_ns ? u->drag.to_ns : u->drag.from_ns,
+			   from < u->drag.from_ns ? from : to);
 	}
 	viewport_jump(&u->vp, &u->extent, s->now_ns, from == to ? to : to - 1);
 }
@@ -54,15 +55,15 @@ static bool click_mark(struct ui *u, const struct ui_scene *s, int x)
 	const struct mark *best = NULL;
 	size_t n;
 
-	n = s->timeline->ops->marks(s->timeline, from_ns, u->vp.right_ns + 1, u->marks, MARKS_MAX);
+	n = s->timeline->ops->marks(s->timeline, from_ns, u->vp.right_ns + 1, u->frame.marks, MARKS_MAX);
 	for (size_t i = 0; i < n; i++) {
-		int cell = viewport_cell(&u->vp, u->marks[i].t_ns), from = u->at.chart.x + cell;
-		int w = snprintf(NULL, 0, "%llu", (unsigned long long)u->marks[i].id);
+		int cell = viewport_cell(&u->vp, u->frame.marks[i].t_ns), from = u->at.chart.x + cell;
+		int w = snprintf(NULL, 0, "%llu", (unsigned long long)u->frame.marks[i].id);
 
-		if (u->marks[i].label[0])
-			w += 1 + text_width(u->marks[i].label);
+		if (u->frame.marks[i].label[0])
+			w += 1 + text_width(u->frame.marks[i].label);
 		if (cell >= 0 && x >= from - 1 && x <= from + w)
-			best = &u->marks[i]; /* the later one stands in front */
+			best = &u->frame.marks[i]; /* the later one stands in front */
 	}
 	if (best)
 		viewport_jump(&u->vp, &u->extent, s->now_ns, best->t_ns);
@@ -72,12 +73,13 @@ static bool click_mark(struct ui *u, const struct ui_scene *s, int x)
 /* On a tab, on a key of the bar, on the head of a column. */
 static bool click_hit(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
 {
-	for (int i = 0; i < u->n_hits; i++) {
-		const struct hit *h = &u->hits[i];
+	for (int i = 0; i < u->frame.n_hits; i++) {
+		const struct hit *h = &u->frame.hits[i];
 
 		if (ev->y != h->y || ev->x < h->x || ev->x >= h->x + h->w)
 			continue;
-		act_on(u, s, h->action, ev->t_ns, r);
+		r->redraw = true;
+		h->handler(u, s, r, h->arg);
 		return true;
 	}
 	return false;
@@ -118,11 +120,11 @@ static bool click_charts(struct ui *u, const struct ui_scene *s, const struct ev
 
 static void click(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
 {
-	const struct view *v = u->over ? u->over : u->view;
+	const struct view *v = views_top(u);
 
-	if (click_hit(u, s, ev, r) || setup_click(u, s, ev, u->screen_w, r))
+	if (click_hit(u, s, ev, r))
 		return;
-	if (v->click && inside(&u->at.body, ev->x, ev->y))
+	if (v->click && (v->panel || inside(&u->at.body, ev->x, ev->y)))
 		r->redraw = ev->action == MOUSE_PRESS && v->click(u, s, ev->x, ev->y, r);
 	else if (!u->over && !u->view->plain && u->extent.any)
 		r->redraw |= click_charts(u, s, ev);
@@ -133,15 +135,19 @@ void mouse_event(struct ui *u, const struct ui_scene *s, const struct event *ev,
 	bool charts = !u->over && !u->view->plain && ev->x >= u->at.chart.x;
 
 	if (ev->action != MOUSE_DRAG)
-		u->dragging = false;
+		u->drag.on = false;
 	if (u->at.small || ev->action == MOUSE_RELEASE)
 		return;
 	if (ev->button == 4 || ev->button == 5) {
-		enum action a = charts ? (ev->button == 4 ? ACT_ZOOM_IN : ACT_ZOOM_OUT)
-				       : (ev->button == 4 ? ACT_SCROLL_UP : ACT_SCROLL_DOWN);
+		int up = ev->button == 4 ? 1 : -1;
 
-		if (ev->action == MOUSE_PRESS)
-			act_on(u, s, a, ev->t_ns, r);
+		if (ev->action != MOUSE_PRESS)
+			return;
+		r->redraw = true;
+		if (charts)
+			act_zoom(u, s, r, up);
+		else
+			act_wheel(u, s, r, -up);
 	} else if (ev->button == 1 && (ev->action == MOUSE_PRESS || charts)) {
 		/* Dragging moves the playhead along; it must not press keys again. */
 		if (ev->action == MOUSE_DRAG && (ev->y == u->at.bar.y || ev->y == u->at.tabs.y))

@@ -4,7 +4,10 @@
  * cores for that, or no room, a core is one character as high as its load. */
 #include "ui/now-panel.h"
 
+#include "ui/draw.h"
+
 #include "ui/meter.h"
+#include "ui/screen.h"
 #include "util/intl.h"
 #include "util/num.h"
 
@@ -82,7 +85,7 @@ static bool add_line(struct ui *u, const struct ui_scene *s, struct line *line, 
 	unit = quantity_of(ch, v);
 	quantity_text(text, unit, v, 6);
 	snprintf(line->name, sizeof(line->name), "%s", name);
-	snprintf(line->text, sizeof(line->text), "%.8s %.5s", text, isnan(v) ? "" : quantity_unit(unit));
+	snprintf(line->text, sizeof(line->text), "%.8s %.5s", text, isnan(v) ? "" : rows_unit(u, unit));
 	line->part = share(ch, v);
 	line->hue = hue;
 	line->alarm = rows_alarm(ch, v);
@@ -113,7 +116,8 @@ static int memory_lines(struct ui *u, const struct ui_scene *s, struct line *lin
 static int engine_lines(struct ui *u, const struct ui_scene *s, struct line *lines, int most)
 {
 	const struct session *about = u->about;
-	int n = 0, fan = rows_find(about, CHANNEL_FAN, -1);
+	static const char *const loads[][2] = {{"load.1", "load 1"}, {"load.5", "load 5"}, {"load.15", "load 15"}};
+	int n = 0, none = 0, fan = rows_find(about, CHANNEL_FAN, -1);
 	char name[48];
 
 	for (size_t i = 0; i < about->n_channels && n < most - (fan >= 0); i++) {
@@ -133,7 +137,10 @@ static int engine_lines(struct ui *u, const struct ui_scene *s, struct line *lin
 	}
 	if (n < most)
 		n += add_line(u, s, &lines[n], fan, _("fan"), HUE_OTHER);
-	return n;
+	/* Of a machine without any. */
+	for (size_t i = 0; !n && i < sizeof(loads) / sizeof(loads[0]); i++)
+		none += none < most && add_line(u, s, &lines[none], rows_named(about, loads[i][0]), loads[i][1], HUE_OTHER);
+	return n + none;
 }
 
 static void draw_lines(struct ui *u, struct canvas *c, const struct rect *at, const struct line *lines, int n,
@@ -143,7 +150,7 @@ static void draw_lines(struct ui *u, struct canvas *c, const struct rect *at, co
 
 	for (int i = 0; i < n && i < at->h; i++) {
 		canvas_text(c, at->x, at->y + i, name_w, STYLE_DIM, lines[i].name);
-		if (bar > 0)
+		if (bar > 0 && !isnan(lines[i].part))
 			meter_draw(c, u->charset, at->x + name_w + 1, at->y + i, bar, lines[i].part, lines[i].hue,
 				   lines[i].alarm);
 		canvas_right(c, at->x + at->w - text_w, at->y + i, text_w, STYLE_STRONG, lines[i].text);
@@ -168,6 +175,14 @@ static void draw_title(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	canvas_right(c, x, y, w, STYLE_TEXT, text);
 }
 
+/* Of a core without a load: where others have one it is switched off. */
+static const char *no_load(struct ui *u, const struct ui_scene *s)
+{
+	int all = rows_find(u->about, CHANNEL_CPU_UTIL, -1);
+
+	return all >= 0 && !isnan(rows_value(u, s, (size_t)all, 0)) ? _("off") : "--";
+}
+
 static void draw_core(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int y, int w, size_t core)
 {
 	double v = rows_calm(u, s, core);
@@ -177,7 +192,7 @@ static void draw_core(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 	canvas_right(c, x, y, 2, STYLE_DIM, text);
 	meter_draw(c, u->charset, x + 3, y, w - 7, v / 100, HUE_CPU, ALARM_NONE);
 	snprintf(text, sizeof(text), "%.0f", v);
-	canvas_right(c, x + w - 3, y, 3, isnan(v) ? STYLE_DIM : STYLE_STRONG, isnan(v) ? _("off") : text);
+	canvas_right(c, x + w - 3, y, 3, isnan(v) ? STYLE_DIM : STYLE_STRONG, isnan(v) ? no_load(u, s) : text);
 }
 
 /* A core in one character. */
@@ -236,7 +251,8 @@ static void draw_cores(struct ui *u, const struct ui_scene *s, struct canvas *c,
 
 			draw_dots(u, s, c, at->x + label + 5 * k, y, 1, &one);
 			snprintf(text, sizeof(text), "%.0f", v);
-			canvas_right(c, at->x + label + 5 * k + 1, y, 3, STYLE_STRONG, isnan(v) ? _("off") : text);
+			canvas_right(c, at->x + label + 5 * k + 1, y, 3, isnan(v) ? STYLE_DIM : STYLE_STRONG,
+				     isnan(v) ? no_load(u, s) : text);
 		}
 	}
 }
@@ -258,7 +274,7 @@ static void draw_border(struct ui *u, struct canvas *c, const struct rect *at, c
 {
 	int bottom = at->y + at->h - 1;
 
-	frame_draw(u, c, at);
+	box_draw(u, c, at);
 	for (int i = 0; i < n; i++) {
 		for (int y = at->y; i && y <= bottom; y++)
 			canvas_put(c, x[i], y, STYLE_BORDER,
@@ -293,7 +309,7 @@ void now_panel_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, co
 	draw_lines(u, c, &box, lines, n, 7);
 	box = (struct rect) {x[2] + (boxes ? 2 : 0), y, at->x + at->w - x[2] - (boxes ? 4 : 0), h};
 	n = engine_lines(u, s, lines, boxes ? h - 1 : h);
-	draw_lines(u, c, &box, lines, n, boxes ? 6 : 5);
+	draw_lines(u, c, &box, lines, n, boxes ? 7 : 5);
 	if (boxes) {
 		box.y += h - 1;
 		draw_state(u, c, &box);

@@ -2,7 +2,7 @@
 #ifndef NVMTOP_UI_NOW_PANEL_H
 #define NVMTOP_UI_NOW_PANEL_H
 
-#include "ui/screen.h"
+#include "ui/rows.h"
 
 /* Lines that it wants on such a screen; 0: there is no room for it. */
 int now_panel_lines(const struct ui *u, int w, int h);

@@ -1,5 +1,7 @@
 /* The phases, a line each: when, how long, how much energy, and a few means. */
+#include "ui/draw.h"
 #include "ui/phases.h"
+#include "ui/range-stats.h"
 
 #include "util/intl.h"
 
@@ -140,5 +142,5 @@ void phases_list_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 		draw_line(u, s, c, e, &k, e->top + (size_t)i, u->at.body.y + i);
 	if (u->at.axis.h)
 		draw_titles(u, c, e, &k, u->at.axis.y);
-	u->below = (int)(e->n - e->top) - lines;
+	u->frame.below = (int)(e->n - e->top) - lines;
 }

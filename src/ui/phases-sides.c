@@ -1,6 +1,8 @@
 /* All signals of the phases that were chosen, side by side and held against the first
  * of them. */
+#include "ui/draw.h"
 #include "ui/phases.h"
+#include "ui/range-stats.h"
 
 #include "util/intl.h"
 

@@ -3,7 +3,10 @@
  * Means, extremes and energy come from columns in no time.  The 95th percentile
  * needs the samples: it is worked out between the frames, a signal at a time, and
  * where there are too many of them it is estimated from columns and says so. */
+#include "ui/goto.h"
 #include "ui/phases.h"
+#include "ui/range-stats.h"
+#include "ui/rows.h"
 
 #include "util/intl.h"
 
@@ -13,22 +16,16 @@
 
 #define BUDGET 16384 /* columns looked at between two frames */
 
-static void forget(struct phases *e)
+void phases_free(void *state)
 {
+	struct phases *e = state;
+
 	for (size_t i = 0; i < CHOSEN_MAX; i++)
 		free(e->sheets[i].cells);
 	free(e->channels);
 	free(e->phases);
 	free(e->scratch);
 	memset(e, 0, sizeof(*e));
-}
-
-void phases_free(struct ui *u)
-{
-	if (u->phases)
-		forget(u->phases);
-	free(u->phases);
-	u->phases = NULL;
 }
 
 static const enum channel_kind first_kinds[] = {
@@ -80,18 +77,24 @@ static bool list_channels(struct phases *e, const struct session *about)
 
 struct phases *phases_look(struct ui *u)
 {
-	if (!u->phases)
-		u->phases = calloc(1, sizeof(*u->phases));
-	if (!u->phases || !u->about)
+	struct phases *e = ui_state(u, &view_phases);
+
+	if (!u->about)
 		return NULL;
-	if (u->phases->about != u->about) {
-		forget(u->phases);
-		if (!list_channels(u->phases, u->about)) {
-			forget(u->phases);
-			return NULL;
-		}
-	}
-	return u->phases;
+	if (e->about == u->about)
+		return e;
+	phases_free(e);
+	if (list_channels(e, u->about))
+		return e;
+	phases_free(e);
+	return NULL;
+}
+
+struct phases *phases_shown(struct ui *u)
+{
+	struct phases *e = ui_state(u, &view_phases);
+
+	return u->about && e->about == u->about && e->n ? e : NULL;
 }
 
 static struct phase *add_phase(struct phases *e)
@@ -206,12 +209,8 @@ void phases_sheets(struct phases *e, const struct ui_scene *s)
 			   s->now_ns);
 }
 
-bool phases_busy(const struct ui *u)
+bool phases_busy(const struct phases *e)
 {
-	const struct phases *e = u->phases;
-
-	if (!e || u->view != &view_epochs || u->over || !u->about || e->about != u->about)
-		return false;
 	for (size_t i = 0; i < e->n_sheets; i++)
 		if (e->sheets[i].done < e->n_channels)
 			return true;
@@ -227,12 +226,12 @@ static int64_t work_of(const struct ui *u, size_t channel, const struct sheet *s
 	return n > BUDGET ? BUDGET : n + 64;
 }
 
-bool phases_advance(struct ui *u, const struct ui_scene *s)
+bool phases_tick(struct ui *u, const struct ui_scene *s)
 {
-	struct phases *e = u->phases;
+	struct phases *e = phases_shown(u);
 	int64_t budget = BUDGET;
 
-	if (!phases_busy(u) || !s->timeline)
+	if (!e || !s->timeline)
 		return false;
 	for (size_t i = 0; i < e->n_sheets; i++) {
 		struct sheet *sh = &e->sheets[i];
@@ -256,7 +255,7 @@ bool phases_advance(struct ui *u, const struct ui_scene *s)
 			cell->ready = true;
 		}
 	}
-	return phases_busy(u);
+	return false;
 }
 
 struct line *phases_line(struct phases *e, const struct ui_scene *s, size_t i)

@@ -2,6 +2,7 @@
 #ifndef NVMTOP_UI_PHASES_H
 #define NVMTOP_UI_PHASES_H
 
+#include "ui/range-stats.h"
 #include "ui/screen.h"
 
 #define PHASES_MAX 4096
@@ -53,8 +54,14 @@ struct phases {
 	struct span_scratch *scratch;
 };
 
-/* The state of the view for this session; NULL: out of memory. */
+/* The state of the view for this session; NULL: there is none, or out of memory. */
 struct phases *phases_look(struct ui *u);
+/* The same as last drawn; NULL: no phase was. */
+struct phases *phases_shown(struct ui *u);
+void phases_free(void *state);
+/* A step of the statistics; true: there is more to do. */
+bool phases_tick(struct ui *u, const struct ui_scene *s);
+bool phases_busy(const struct phases *e);
 /* Which phases there are: none when there is no memory for any. */
 void phases_list(struct ui *u, const struct ui_scene *s, struct phases *e);
 /* A sheet for each phase that was chosen, or for the one that the line is on. */

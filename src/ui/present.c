@@ -2,6 +2,7 @@
  *
  * A session tells how it was at the beginning; the changes since then are read from the
  * newest to the oldest, so that the first of a name is the one that counts. */
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include <stdlib.h>

@@ -2,6 +2,8 @@
  *
  * Every column stands in the same place in all rows of a view, and its width hangs
  * on the window alone: what changes is the numbers, never where they are. */
+#include "ui/charts.h"
+#include "ui/draw.h"
 #include "ui/screen.h"
 
 #include "ui/meter.h"
@@ -57,9 +59,7 @@ static void draw_number(struct ui *u, struct canvas *c, unsigned char alarm, boo
 	canvas_right(c, u->at.value.x, y, w, style, text);
 	if (none)
 		return;
-	if (unit == UNIT_CELSIUS && unit_w > 1 && u->charset != CHARSET_ASCII)
-		canvas_put(c, x++, y, STYLE_DIM, 0xB0);
-	x += canvas_text(c, x, y, unit_w, STYLE_DIM, quantity_unit(unit));
+	x += canvas_text(c, x, y, unit_w, STYLE_DIM, unit_w > 1 ? rows_unit(u, unit) : quantity_unit(unit));
 	/* Passed a limit, told without colour. */
 	if (alarm == ALARM_CRIT)
 		canvas_put(c, x + (unit_w > 1 ? 1 : 0), y, STYLE_ALERT, L'!');
@@ -265,12 +265,12 @@ static void read_missing(struct ui *u, struct row *row)
 static void draw_spark(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
 		       int h)
 {
-	struct spark_look look = {.charset = u->charset, .level = u->level, .limit = row->limit};
+	struct spark_look look = {.charset = u->charset, .level = u->frame.level, .limit = row->limit};
 
 	look.lo = row->scale.lo;
 	look.hi = row->scale.hi;
 	look.hue = (enum hue)ch->family;
-	spark_draw(c, u->at.chart.x, y, u->at.chart.w, h, &look, u->columns);
+	spark_draw(c, u->at.chart.x, y, u->at.chart.w, h, &look, u->frame.columns);
 	axis_lines(u, c, y, h);
 }
 

@@ -7,6 +7,7 @@
  *
  * Only what was moved is kept: each such row directly after the one before it.  The
  * others keep the order of the view, for it may be another one in a later version. */
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -360,40 +361,47 @@ static int taller(const struct ui *u, int by)
 	return h < 1 ? 1 : h;
 }
 
-bool arrange_act(struct ui *u, enum action a, struct request *r)
+/* The place of the chosen row; -1: there is none. */
+static int chosen_place(struct ui *u)
 {
-	bool chosen = u->chosen >= 0 && u->chosen < u->n_rows;
-	int place = chosen ? u->rows[u->chosen].place : -1;
+	if (u->view->plain)
+		return -1;
+	if (u->chosen >= 0 && u->chosen < u->n_rows)
+		return u->rows[u->chosen].place;
+	screen_say(u, STYLE_DIM, "%s", _("Select a row with Up and Down first."));
+	return -1;
+}
 
-	switch (a) {
-	case ACT_SOLO:
-		if (!chosen)
-			u->chosen = first_signal(u);
-		u->solo = !u->solo && u->chosen >= 0;
-		u->bring = true;
-		return true;
-	case ACT_HIDE:
-	case ACT_MOVE_UP:
-	case ACT_MOVE_DOWN:
-	case ACT_HIGHER:
-	case ACT_LOWER:
-		break;
-	default:
-		return false;
-	}
-	if (!chosen) {
-		screen_say(u, STYLE_DIM, "%s", _("Select a row with Up and Down first."));
-		return true;
-	}
-	if (a == ACT_HIDE)
-		arrange_hide(u, place, true, r);
-	else if (a == ACT_MOVE_UP || a == ACT_MOVE_DOWN)
-		arrange_move(u, place, a == ACT_MOVE_UP ? -1 : 1, r);
-	else if (u->solo)
-		u->solo = a == ACT_HIGHER;
+void act_solo(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	if (u->view->plain)
+		return;
+	if (u->chosen < 0 || u->chosen >= u->n_rows)
+		u->chosen = first_signal(u);
+	u->solo = !u->solo && u->chosen >= 0;
+	u->bring = true;
+}
+
+void act_hide(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	arrange_hide(u, chosen_place(u), true, r);
+}
+
+void act_shift(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	arrange_move(u, chosen_place(u), arg, r);
+}
+
+void act_height(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	int place = chosen_place(u);
+
+	if (place < 0)
+		return;
+	if (u->solo)
+		u->solo = arg > 0;
 	else
-		arrange_lines(u, place, taller(u, a == ACT_HIGHER ? 1 : -1), r);
-	return true;
+		arrange_lines(u, place, taller(u, arg), r);
 }
 
 bool arrange_solo(const struct ui *u)

@@ -3,6 +3,8 @@
  * Numbers that change ten times a second cannot be read, so while the screen
  * follows now they are taken anew only four times a second; when somebody has
  * stopped to look they are those of that very moment. */
+#include "ui/range-stats.h"
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -119,13 +121,11 @@ int rows_named(const struct session *about, const char *name)
 
 int rows_build(struct ui *u, const struct session *about)
 {
-	struct row_list l = {.about = about, .present = &u->present};
+	struct row_list l = {.about = about, .ui = u};
 	unsigned char *height;
 
 	if (about && u->view->build)
 		u->view->build(&l);
-	if (about && u->view == &view_board)
-		second_add(u, &l);
 	if (about && !l.failed && arrange(u, &l) < 0)
 		l.failed = true;
 	height = calloc((size_t)l.n + 1, 1);
@@ -144,10 +144,9 @@ int rows_build(struct ui *u, const struct session *about)
 	u->scroll = 0;
 	u->chosen = -1;
 	u->about_chosen = false;
-	u->counted.tick = INT64_MIN;
 	u->limit_tick = INT64_MIN;
-	u->overall.w = 0;
-	u->strip.kept = false;
+	u->minimap.throttled_w = 0;
+	u->minimap.kept = false;
 	u->second.rows = NULL; /* none of these is matched yet */
 	return 0;
 }
@@ -177,6 +176,11 @@ double rows_calm(struct ui *u, const struct ui_scene *s, size_t channel)
 		return v;
 	span_read(s->timeline, channel, u->vp.head_ns - CALM_NS, u->vp.head_ns, &span);
 	return isnan(span.mean) ? v : span.mean;
+}
+
+const char *rows_unit(const struct ui *u, enum unit unit)
+{
+	return unit == UNIT_CELSIUS && u->charset != CHARSET_ASCII ? "\302\260C" : quantity_unit(unit);
 }
 
 int rows_gpu_memory(const struct session *about)
@@ -217,9 +221,9 @@ bool cores_list_has(const char *label, int64_t n)
 
 bool rows_due(const struct ui *u, int64_t *tick)
 {
-	if (u->vp.follow && *tick == u->tick)
+	if (u->vp.follow && *tick == u->frame.tick)
 		return false;
-	*tick = u->tick;
+	*tick = u->frame.tick;
 	return true;
 }
 
@@ -290,9 +294,9 @@ static void read_levels(struct ui *u, const struct row *row, const struct channe
 {
 	double limit = row->limit;
 
-	for (int i = 0; i < u->axis.n; i++)
-		u->level[i] = u->columns[i].any && (rows_alarm(ch, u->columns[i].max) == ALARM_CRIT ||
-						    u->columns[i].max >= limit)
+	for (int i = 0; i < u->frame.axis.n; i++)
+		u->frame.level[i] = u->frame.columns[i].any && (rows_alarm(ch, u->frame.columns[i].max) == ALARM_CRIT ||
+						    u->frame.columns[i].max >= limit)
 				      ? ALARM_CRIT
 				      : ALARM_NONE;
 }
@@ -330,7 +334,7 @@ void rows_read(struct ui *u, const struct ui_scene *s, struct row *row)
 	const struct channel *ch = &u->about->channels[row->channel];
 	struct chart_summary sum, range;
 
-	chart_columns(s->timeline, row->channel, &u->axis, u->bins, u->columns, &sum);
+	chart_columns(s->timeline, row->channel, &u->frame.axis, u->frame.bins, u->frame.columns, &sum);
 	range = sum;
 	second_read(u, row, &range.min, &range.max);
 	scale_fit(&row->scale, ch, range.min, range.max);
@@ -340,7 +344,7 @@ void rows_read(struct ui *u, const struct ui_scene *s, struct row *row)
 		row->limit = rows_limit(ch);
 	read_levels(u, row, ch);
 	if (u->charset == CHARSET_BLOCKS)
-		chart_notches(s->timeline, row->channel, &u->axis, row->scale.hi - row->scale.lo, u->columns);
+		chart_notches(s->timeline, row->channel, &u->frame.axis, row->scale.hi - row->scale.lo, u->frame.columns);
 	if (!rows_due(u, &row->tick))
 		return;
 	row->summary = sum;

@@ -29,20 +29,7 @@ static void start(struct ui *u, const struct ui_scene *s, int64_t from_ns)
 	f->going = true;
 }
 
-bool search_begin(struct ui *u, const struct ui_scene *s, const char *text, struct err *e)
-{
-	struct condition c;
-
-	if (condition_parse(&c, text, e) < 0 || !u->about || condition_bind(&c, u->about, e) < 0)
-		return false;
-	memmove(u->search.text, text, strlen(text) + 1);
-	u->search.c = c;
-	u->search.bound = true;
-	search_next(u, s, false);
-	return true;
-}
-
-void search_next(struct ui *u, const struct ui_scene *s, bool back)
+void act_search_next(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
 	struct search *f = &u->search;
 	struct err e;
@@ -59,10 +46,43 @@ void search_next(struct ui *u, const struct ui_scene *s, bool back)
 		return;
 	}
 	viewport_settle(&u->vp, &u->extent, s->now_ns);
-	f->back = back;
+	f->back = arg < 0;
 	f->again = false;
 	start(u, s, u->vp.head_ns);
 	search_go(u, s);
+}
+
+/* With no text: the last search again. */
+static bool search_enter(struct ui *u, const struct ui_scene *s, struct request *r)
+{
+	const char *text = u->line.text[0] ? u->line.text : u->search.text;
+	struct condition c;
+	struct err e = {.text = ""};
+
+	if (!text[0] || !s->timeline || !u->extent.any)
+		return true;
+	if (condition_parse(&c, text, &e) < 0 || !u->about || condition_bind(&c, u->about, &e) < 0) {
+		snprintf(u->line.wrong, sizeof(u->line.wrong), "%.255s", e.text);
+		return false;
+	}
+	memmove(u->search.text, text, strlen(text) + 1);
+	u->search.c = c;
+	u->search.bound = true;
+	act_search_next(u, s, r, 1);
+	return true;
+}
+
+void act_search(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	static const struct prompt prompt = {
+		.title = N_("search:"),
+		.room = CONDITION_TEXT,
+		.examples = "gpu > 95   power > 25 W for 2s   hottest >= 85   throttled",
+		.backs_out = true,
+		.enter = search_enter};
+
+	if (u->extent.any)
+		prompt_open(u, &prompt, "", r->t_ns, NULL);
 }
 
 static void arrive(struct ui *u, const struct ui_scene *s)

@@ -3,6 +3,11 @@
  * One end is where it was begun, the other goes along with the playhead until it is
  * held, so that every key that moves through time selects.  While there is a
  * selection the statistics of all rows are its own; what lies outside is dim. */
+#include "ui/draw.h"
+#include "ui/goto.h"
+#include "ui/header.h"
+#include "ui/range-stats.h"
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -42,10 +47,21 @@ static void let_go(struct ui *u, const struct ui_scene *s)
 		viewport_jump(&u->vp, &u->extent, s->now_ns, u->vp.head_ns);
 }
 
-static void toggle(struct ui *u, const struct ui_scene *s)
+/* False: there is no time to select. */
+static bool settle(struct ui *u, const struct ui_scene *s)
+{
+	if (!u->extent.any || !s->timeline)
+		return false;
+	viewport_settle(&u->vp, &u->extent, s->now_ns);
+	return true;
+}
+
+void act_select(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
 	struct selection *sel = &u->selection;
 
+	if (!settle(u, s))
+		return;
 	if (sel->on && sel->open) {
 		sel->b_ns = u->vp.head_ns;
 		sel->open = false;
@@ -55,12 +71,25 @@ static void toggle(struct ui *u, const struct ui_scene *s)
 	*sel = (struct selection) {.on = true, .open = true, .a_ns = u->vp.head_ns, .b_ns = u->vp.head_ns};
 }
 
-static void loop(struct ui *u, const struct ui_scene *s)
+void act_select_phase(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	int64_t from, to;
+
+	if (!settle(u, s))
+		return;
+	let_go(u, s);
+	select_phase(u, s, u->vp.head_ns, &from, &to);
+	select_set(u, from, to);
+}
+
+void act_loop(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
 	struct viewport *v = &u->vp;
 	char a[QUANTITY_TEXT], b[QUANTITY_TEXT];
 	int64_t from, to;
 
+	if (!settle(u, s))
+		return;
 	if (v->loop) {
 		viewport_loop(v, &u->extent, s->now_ns, 0, 0);
 		return;
@@ -77,27 +106,6 @@ static void loop(struct ui *u, const struct ui_scene *s)
 	screen_moment(u, s, from, a);
 	screen_moment(u, s, to, b);
 	screen_say(u, STYLE_TEXT, _("looping from %s to %s   L: stop"), a, b);
-}
-
-bool select_act(struct ui *u, const struct ui_scene *s, enum action a)
-{
-	int64_t from, to;
-
-	if (a != ACT_SELECT && a != ACT_SELECT_PHASE && a != ACT_LOOP)
-		return false;
-	if (!u->extent.any || !s->timeline)
-		return true;
-	viewport_settle(&u->vp, &u->extent, s->now_ns);
-	if (a == ACT_LOOP) {
-		loop(u, s);
-	} else if (a == ACT_SELECT) {
-		toggle(u, s);
-	} else {
-		let_go(u, s);
-		select_phase(u, s, u->vp.head_ns, &from, &to);
-		select_set(u, from, to);
-	}
-	return true;
 }
 
 /* Its cells on the screen, clipped; false: it is not in view. */

@@ -2,6 +2,7 @@
  *
  * A line ends between words, and in scripts that have no blanks between them beside
  * any wide character, but not before one that ends a sentence or a bracket. */
+#include "ui/draw.h"
 #include "ui/screen.h"
 
 #include <limits.h>

@@ -2,6 +2,9 @@
  *
  * The order of a frame matters: what is in view is settled before anything is
  * drawn, and the strip comes last, for it takes the buffers of the charts. */
+#include "ui/charts.h"
+#include "ui/draw.h"
+#include "ui/header.h"
 #include "ui/screen.h"
 
 #include "ui/align.h"
@@ -32,15 +35,21 @@ bool ui_key(size_t i, const char **group, const char **keys, const char **what)
 	return true;
 }
 
+void hit_add(struct ui *u, int x, int y, int w, key_handler *handler, int arg)
+{
+	if (u->frame.n_hits < HITS_MAX)
+		u->frame.hits[u->frame.n_hits++] = (struct hit) {x, y, w, handler, arg};
+}
+
 static void no_view(const char *name, struct err *e)
 {
 	char shown[80], list[160] = "";
 	size_t used = 0;
 
 	text_printable(shown, sizeof(shown), name, strlen(name));
-	for (size_t i = 0; views_at(i); i++)
+	for (size_t i = 0; ui_view_name(i); i++)
 		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
-					 views_at(i)->name);
+					 ui_view_name(i));
 	err_set(e, ERR_USAGE, _("unknown view \"%s\"; known: %s"), shown, list);
 }
 
@@ -56,22 +65,23 @@ struct ui *ui_new(const struct ui_options *o, struct err *e)
 	u->charset = o->charset;
 	u->frame_ms = o->frame_ms;
 	u->settings = o->settings ? *o->settings : SETTINGS_DEFAULT;
-	u->history_bytes = u->settings.history_bytes;
-	u->history_ns = u->settings.history_ns;
-	u->view = &view_overview;
+	u->view = views_at(0);
 	u->chosen = -1;
-	for (size_t i = 0; o->view && views_at(i); i++) {
-		if (strcmp(views_at(i)->name, o->view))
+	for (size_t i = 0; o->view && ui_view_name(i); i++) {
+		if (strcmp(ui_view_name(i), o->view))
 			continue;
 		known = true;
-		if (views_at(i)->when)
+		if (views_at(i)->covers)
 			u->over = views_at(i);
 		else
 			u->view = views_at(i);
 	}
-	if (!known) {
-		no_view(o->view, e);
-		free(u);
+	if (!known || views_begin(u) < 0) {
+		if (known)
+			err_set(e, ERR_FAILED, _("No memory for the screen."));
+		else
+			no_view(o->view, e);
+		ui_free(u);
 		return NULL;
 	}
 	viewport_reset(&u->vp, true);
@@ -85,8 +95,7 @@ void ui_free(struct ui *u)
 	free(u->rows);
 	free(u->height);
 	free(u->places);
-	free(u->procs.line);
-	phases_free(u);
+	views_end(u);
 	present_forget(u);
 	free(u);
 }
@@ -99,10 +108,8 @@ const struct settings *ui_settings(const struct ui *u)
 unsigned screen_when(const struct ui *u)
 {
 	if (u->over)
-		return u->over->when;
-	if (!u->vp.live)
-		return WHEN_REPLAY;
-	return (u->vp.follow ? WHEN_NOW : WHEN_BACK) | u->view->keys;
+		return WHEN_COVERED;
+	return !u->vp.live ? WHEN_REPLAY : u->vp.follow ? WHEN_NOW : WHEN_BACK;
 }
 
 const char *screen_fact(const struct ui *u, const char *key)
@@ -162,7 +169,7 @@ void screen_look(struct ui *u, const struct ui_scene *s)
 		return;
 	u->events = events_wanted(u, s);
 	search_forget(u);
-	phases_free(u);
+	views_reset(u);
 }
 
 void screen_say(struct ui *u, enum style style, const char *fmt, ...)
@@ -200,15 +207,15 @@ bool ui_advance(struct ui *u, const struct ui_scene *s)
 	screen_look(u, s);
 	if (u->search.going)
 		search_go(u, s);
-	phases_advance(u, s);
-	return u->search.going || phases_busy(u);
+	u->frame.more = views_top(u)->tick && views_top(u)->tick(u, s);
+	return u->search.going || u->frame.more;
 }
 
 /* What was in the last picture cannot be clicked or answered any more. */
 static void forget_picture(struct ui *u)
 {
-	u->n_hits = 0;
-	u->procs.asked = false;
+	u->frame.n_hits = 0;
+	u->modals.asked = false;
 }
 
 void ui_reset(struct ui *u, const struct ui_scene *s)
@@ -218,10 +225,10 @@ void ui_reset(struct ui *u, const struct ui_scene *s)
 	present_forget(u);
 	u->n_rows = 0;
 	viewport_reset(&u->vp, s->live);
-	if (u->over == &view_files)
+	if (u->over && u->over->transient)
 		u->over = NULL;
-	u->prompting = PROMPT_NONE;
-	u->labelling = u->copying = u->dragging = u->selection.on = false;
+	u->modals.n = 0;
+	u->drag.on = u->selection.on = false;
 	forget_picture(u);
 	u->said[0] = 0;
 	u->scroll = u->over_scroll = 0;
@@ -276,13 +283,12 @@ int ui_frame_ms(const struct ui *u, const struct ui_scene *s)
 {
 	int64_t column_ms = viewport_column_ns(&u->vp) / NS_PER_MS;
 
-	if (u->search.going || phases_busy(u))
+	if (u->search.going || u->frame.more)
 		return WORK_MS;
 	if (u->vp.playing)
 		return u->frame_ms ? u->frame_ms : PLAY_MS;
-	/* The last phase goes on, wherever the cursor is. */
-	if (s->live && u->view == &view_epochs && !u->over)
-		return u->frame_ms ? u->frame_ms : VALUES_MS;
+	if (s->live && views_top(u)->every_ms)
+		return u->frame_ms ? u->frame_ms : views_top(u)->every_ms;
 	if (!s->live || !u->vp.follow)
 		return s->recording || s->completing ? 1000 : -1;
 	if (u->over)
@@ -318,7 +324,7 @@ static void look_present(struct ui *u, const struct ui_scene *s)
 	int scroll = u->scroll, chosen = u->chosen;
 	bool about_chosen = u->about_chosen;
 
-	if (!present_read(u, s) || u->view != &view_board || rows_build(u, u->about) < 0)
+	if (!present_read(u, s) || !u->view->facts || rows_build(u, u->about) < 0)
 		return;
 	u->scroll = scroll;
 	u->chosen = chosen < u->n_rows ? chosen : -1;
@@ -326,10 +332,25 @@ static void look_present(struct ui *u, const struct ui_scene *s)
 	second_match(u);
 }
 
+static void draw_view(struct ui *u, const struct ui_scene *s, struct canvas *c)
+{
+	if (!u->view->plain && !u->extent.any) {
+		draw_empty(u, s, c);
+		return;
+	}
+	if (!u->view->plain)
+		axis_draw(u, s, c);
+	u->view->draw(u, s, c);
+	if (!u->view->plain && !u->over)
+		events_draw(u, s, c);
+	if (u->at.panel.h)
+		u->view->foot_draw(u, s, c, &(struct rect) {1, u->at.panel.y, c->w - 2, u->at.panel.h});
+}
+
 static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	struct layout_wish wish = {
-		.w = c->w, .h = c->h, .replay = !s->live && (!u->over || u->over == &view_setup)};
+		.w = c->w, .h = c->h, .replay = !s->live && (!u->over || u->over->panel)};
 	int64_t pace;
 
 	canvas_clear(c);
@@ -337,10 +358,10 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	wish.second = s->with != NULL;
 	wish.events = (u->events || u->present.count) && !u->view->plain;
 	wish.compact = u->view->compact;
-	wish.panel = !u->over && u->view->panel ? u->view->panel(u, c->w, c->h) : 0;
+	wish.panel = !u->over && u->view->foot ? u->view->foot(u, c->w, c->h) : 0;
 	wish.solo = arrange_solo(u);
 	u->at = layout_screen(&wish);
-	u->screen_w = c->w;
+	u->frame.w = c->w;
 	if (u->at.small) {
 		draw_small(c);
 		return;
@@ -349,9 +370,10 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	u->vp.columns = u->at.chart.w * u->vp.per_cell;
 	viewport_settle(&u->vp, &u->extent, s->now_ns);
 	pace = is_young(u) ? FIRST_MS : u->frame_ms ? u->frame_ms : VALUES_MS;
-	u->tick = s->now_ns / (pace * NS_PER_MS) * 64 + u->vp.zoom;
-	u->below = 0;
-	u->n_marks = 0;
+	u->frame.tick = s->now_ns / (pace * NS_PER_MS) * 64 + u->vp.zoom;
+	u->frame.below = 0;
+	u->frame.more = false;
+	u->frame.n_marks = 0;
 	look_present(u, s);
 
 	header_draw(u, s, c);
@@ -361,23 +383,14 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		second_prepare(u);
 	}
 	second_draw(u, s, c);
-	if (u->over) {
+	if (!u->over || u->over->panel)
+		draw_view(u, s, c);
+	if (u->over)
 		u->over->draw(u, s, c);
-	} else if (u->view->plain) {
-		u->view->draw(u, s, c);
-	} else if (!u->extent.any) {
-		draw_empty(u, s, c);
-	} else {
-		axis_draw(u, s, c);
-		u->view->draw(u, s, c);
-		events_draw(u, s, c);
-		if (u->at.panel.h)
-			u->view->panel_draw(u, s, c, &(struct rect) {1, u->at.panel.y, c->w - 2, u->at.panel.h});
-	}
 	tabs_draw(u, c);
 	bar_draw(u, s, c);
-	if ((!u->over || u->over == &view_setup) && u->extent.any)
-		strip_draw(u, s, c);
+	if ((!u->over || u->over->panel) && u->extent.any)
+		minimap_draw(u, s, c);
 	/* Where there is no header, a recording must still be seen. */
 	if (!u->at.header.h && (s->recording || s->completing))
 		canvas_put(c, c->w - 1, 0, STYLE_RECORD, screen_glyph(u, 0x25CF, '*'));
@@ -388,16 +401,16 @@ void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	forget_picture(u);
 	draw(u, s, c);
 	/* A question is over when a picture is without it, whatever has come in its way. */
-	u->procs.asking = u->procs.asked;
+	if (modal_top(u) && modal_top(u)->question && !u->modals.asked)
+		modal_close(u);
 }
 
 bool ui_is_asking(const struct ui *u)
 {
-	return u->prompting || u->labelling || u->copying || u->procs.asking ||
-	       (u->procs.filtering && u->view == &view_processes && !u->over);
+	return modal_top(u) != NULL;
 }
 
 bool ui_wants_procs(const struct ui *u, const struct ui_scene *s)
 {
-	return s->live && u->view == &view_processes && !u->over;
+	return s->live && views_top(u)->procs;
 }

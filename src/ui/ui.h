@@ -15,7 +15,8 @@ struct ui_file {
 	char name[128];		/* printable */
 	char about[96];		/* "agx_orin, 12:31, 3 marks, 81 MB", or why it cannot be read */
 	bool readable;
-	int64_t changed_ns;	/* when it was written last */
+	bool folder;		/* a folder, or "..": to be listed with REQUEST_LIST */
+	int64_t changed_ns;	/* when it was written last, as CLOCK_REALTIME */
 };
 
 /* How a second trace is laid over the first. */
@@ -65,7 +66,8 @@ struct ui_scene {
 	const struct procs_list *procs;	/* NULL: nobody has read them; see ui_wants_procs() */
 	uint64_t procs_serial;
 
-	const struct ui_file *files;	/* for the list */
+	const char *files_folder;	/* that is listed, printable */
+	const struct ui_file *files;	/* the traces in it, newest first, then the folders */
 	size_t n_files;
 	uint64_t files_serial;	/* another number: another list */
 	const char *files_at;	/* NULL: it is complete; else the file that is looked into, "" between two */
@@ -78,10 +80,11 @@ enum request_kind {
 	REQUEST_MARK,		/* at t_ns, with a label */
 	REQUEST_RECORD,		/* start or stop */
 	REQUEST_KEEP,		/* write what is held until t_ns */
-	REQUEST_LIST,		/* fill scene.files */
-	REQUEST_OPEN,		/* path */
+	REQUEST_LIST,		/* fill scene.files from the folder at path; "": where the shown trace lies */
+	REQUEST_OPEN,		/* path; second: to compare with the one that is shown, as --with */
+	REQUEST_CLOSE_SECOND,
 	REQUEST_STAY,		/* open nothing, after all */
-	REQUEST_LIVE,		/* close the trace */
+	REQUEST_LIVE,		/* close the trace, if has_live */
 	REQUEST_PART,		/* the next (by 1) or the previous (-1) file of this recording */
 	REQUEST_KILL,		/* pid, start and sig */
 	REQUEST_SUSPEND,
@@ -97,6 +100,7 @@ struct request {
 	int pid, sig, by;
 	uint64_t start;
 	char path[512];
+	bool second;
 	bool svg;
 	char label[64];		/* UTF-8; may be "" */
 };

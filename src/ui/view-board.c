@@ -1,5 +1,6 @@
 /* view-board: what this is, how it is set, what it does not tell and how that can be
  * mended, and what looking at it costs. */
+#include "ui/charts.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -9,7 +10,7 @@
 
 static const struct fact *facts_of(const struct row_list *l)
 {
-	return present_facts(l->present, l->about);
+	return present_facts(&l->ui->present, l->about);
 }
 
 static void add_fact(struct row_list *l, const char *name, const char *key)
@@ -114,8 +115,8 @@ static void add_missing(struct row_list *l)
 		row = rows_text(l, ch->label, NULL);
 		snprintf(row->text, sizeof(row->text), "%s", ch->missing);
 	}
-	for (size_t i = 0; i < l->present->n_dead; i++) {
-		const struct dead *d = &l->present->dead[i];
+	for (size_t i = 0; i < l->ui->present.n_dead; i++) {
+		const struct dead *d = &l->ui->present.dead[i];
 		struct row *row;
 
 		if (!headed)
@@ -129,7 +130,6 @@ static void add_missing(struct row_list *l)
 
 static void read_own(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	(void)u;
 	row->value = s->own_cpu;
 	row->unit = UNIT_PERCENT;
 	snprintf(row->text, sizeof(row->text), "%s",
@@ -206,14 +206,15 @@ static void build(struct row_list *l)
 	add_sampling(l);
 	for (int i = 0; i < l->n; i++)
 		l->rows[i].part = l->rows[i].kind != ROW_HEADING;
+	second_add(l);
 }
 
 const struct view view_board = {
 	.name = "board",
 	.label = N_("Board"),
 	.key = '9',
+	.facts = true,
 	.build = build,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

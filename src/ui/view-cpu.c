@@ -1,5 +1,6 @@
 /* view-cpu: the whole, what waits, then each group of cores that share a clock with
  * its clock, limits and governor, and below it its cores. */
+#include "ui/charts.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -20,7 +21,6 @@ static void read_group(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	char key[40];
 
-	(void)s;
 	snprintf(key, sizeof(key), "cpu%u.governor", u->about->channels[row->channel].index);
 	rows_note(row, 0, STYLE_DIM, *screen_fact(u, key) ? _("governor %.24s") : "%s", screen_fact(u, key));
 }
@@ -86,6 +86,5 @@ const struct view view_cpu = {
 	.key = '3',
 	.build = build,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

@@ -1,5 +1,6 @@
 /* view-gpu: how busy, how fast, within which limits, asleep or not; then the engines
  * beside it, and the rail and the sensor that say what it costs. */
+#include "ui/charts.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -127,6 +128,5 @@ const struct view view_gpu = {
 	.key = '2',
 	.build = build,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

@@ -2,6 +2,7 @@
  *
  * Columns as many as there is room for; a group stays in one of them where that
  * lets everything be seen, and what is too long for a line goes on in the next. */
+#include "ui/draw.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -82,24 +83,18 @@ static int settle(struct item *items, int n, int columns, int room)
 	return most;
 }
 
-static int help_length(const struct ui *u, const struct ui_scene *s)
-{
-	(void)s;
-	return u->over_lines;
-}
-
 static void help_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int x0 = u->at.name.x, y0 = u->at.body.y, h = u->at.body.h, room = c->w - 2 * x0;
 	int columns = room / COLUMN_W < 1 ? 1 : room / COLUMN_W > COLUMNS ? COLUMNS : room / COLUMN_W;
 	int step = (room + 2) / columns, text_w = step - 2 - KEYS_W - 1, n;
 	struct item items[ITEMS_MAX];
+	int *lines = ui_state(u, &view_help);
 
-	(void)s;
 	n = make(items, text_w);
-	u->over_lines = settle(items, n, columns, h);
-	if (u->over_scroll > u->over_lines - h)
-		u->over_scroll = u->over_lines > h ? u->over_lines - h : 0;
+	*lines = settle(items, n, columns, h);
+	if (u->over_scroll > *lines - h)
+		u->over_scroll = *lines > h ? *lines - h : 0;
 	for (int i = 0; i < n; i++) {
 		int x = x0 + items[i].column * step, y = items[i].line - u->over_scroll;
 
@@ -112,12 +107,27 @@ static void help_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		canvas_text(c, x, y0 + y, KEYS_W, STYLE_KEY, items[i].key->shown);
 		text_draw(u, c, x + KEYS_W + 1, y0 + y, text_w, h - y, STYLE_TEXT, _(items[i].key->what));
 	}
-	u->below = u->over_lines - u->over_scroll - h;
+	u->frame.below = *lines - u->over_scroll - h;
 }
+
+static void help_move(struct ui *u, const struct ui_scene *s, enum move how, int by)
+{
+	const int *lines = ui_state(u, &view_help);
+
+	view_scroll(&u->over_scroll, view_lines(how, by, u->at.body.h > 1 ? u->at.body.h - 1 : 1), *lines);
+}
+
+/* The key that leads here leads back, and is not in the key bar. */
+static const struct key_entry keys[] = {
+	{.group = KEYS_SCREEN, .when = WHEN_COVERED, .keys = {{'?', 0, 0}}, .handler = act_help},
+	{.handler = NULL},
+};
 
 const struct view view_help = {
 	.name = "help",
-	.when = WHEN_HELP,
+	.keys = keys,
+	.covers = true,
+	.state = sizeof(int), /* lines, as last drawn */
 	.draw = help_draw,
-	.length = help_length,
+	.move = help_move,
 };

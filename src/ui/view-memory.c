@@ -1,4 +1,5 @@
 /* view-memory: who has how much of it, and how busy the way to it is. */
+#include "ui/charts.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -11,7 +12,6 @@ static void read_share(struct ui *u, const struct ui_scene *s, struct row *row)
 	const struct channel *ch = &u->about->channels[row->channel];
 	char text[QUANTITY_TEXT];
 
-	(void)s;
 	if (!(ch->hi > 0))
 		return;
 	if (isnan(row->value))
@@ -62,6 +62,5 @@ const struct view view_memory = {
 	.key = '4',
 	.build = build,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

@@ -2,6 +2,8 @@
  *
  * Five charts on one axis, one for each thing that can be the limit, tall enough to
  * see shapes in; below them what is now: every core, memory, engines, cooling. */
+#include "ui/charts.h"
+#include "ui/energy.h"
 #include "ui/screen.h"
 
 #include "ui/now-panel.h"
@@ -26,7 +28,8 @@ static void tell_value(struct ui *u, const struct ui_scene *s, struct row *row, 
 	if (isnan(v))
 		return;
 	quantity_text(number, quantity_of(ch, v), v, 6);
-	snprintf(text, sizeof(text), "%.24s %s %s", name ? name : ch->label, number, quantity_unit(quantity_of(ch, v)));
+	snprintf(text, sizeof(text), "%.24s %s %s", name ? name : ch->label, number,
+		 rows_unit(u, quantity_of(ch, v)));
 	tell(row, n, STYLE_DIM, text);
 }
 
@@ -107,7 +110,7 @@ static void read_memory(struct ui *u, const struct ui_scene *s, struct row *row)
 /* A rail's name without what all of them have: "GPU_SOC" of "VDD_GPU_SOC". */
 static void short_name(char out[12], const char *label)
 {
-	static const char *const starts[] = {"VDD_", "VDDQ_", "VIN_SYS_", "VIN_", "POM_"};
+	static const char *const starts[] = {"VDD_", "VDDQ_", "VIN_SYS_", "VIN_", "POM_5V_", "POM_"};
 
 	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
 		if (!strncmp(label, starts[i], strlen(starts[i])) && strlen(label) > strlen(starts[i]) + 1) {
@@ -208,6 +211,8 @@ static void build(struct row_list *l)
 		add(l, emc, _("EMC"), 4, read_memory);
 	else
 		add(l, rows_find(about, CHANNEL_RAM_USED, -1), _("RAM"), 4, NULL);
+	if (l->n < 3)
+		add(l, rows_io(about), _("IO wait"), 4, NULL);
 	add(l, first_of(about, power, 2), _("Power"), 6, read_power);
 	add(l, first_of(about, heat, 2), _("Heat"), 5, read_heat);
 }
@@ -217,9 +222,8 @@ const struct view view_overview = {
 	.label = N_("Overview"),
 	.key = '1',
 	.build = build,
-	.panel = now_panel_lines,
-	.panel_draw = now_panel_draw,
+	.foot = now_panel_lines,
+	.foot_draw = now_panel_draw,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

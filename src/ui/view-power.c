@@ -1,11 +1,24 @@
 /* view-power: the rails under their total, how far each is from its limit, and what
  * has been used up: in the selection, or since the last mark, or since the start, up
  * to the moment that is looked at. */
+#include "ui/charts.h"
+#include "ui/energy.h"
+#include "ui/range-stats.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
 
 #include <math.h>
+
+/* Where energy is counted: in the selection, or since the last mark before the playhead,
+ * or since the start. */
+struct counted {
+	int64_t tick; /* when this was found */
+	int64_t from_ns, to_ns;
+	bool selected;
+	uint64_t mark; /* 0: since none */
+	double joule;  /* of all; NaN: not measured */
+};
 
 static enum unit joule_unit(double j)
 {
@@ -16,7 +29,7 @@ static enum unit joule_unit(double j)
  * which no rail is above. */
 static const struct counted *counted(struct ui *u, const struct ui_scene *s)
 {
-	struct counted *k = &u->counted;
+	struct counted *k = ui_state(u, &view_power);
 	int total = rows_find(u->about, CHANNEL_POWER_TOTAL, -1);
 
 	if (!rows_due(u, &k->tick))
@@ -113,6 +126,7 @@ static void build(struct row_list *l)
 	const struct session *about = l->about;
 	int total = rows_find(about, CHANNEL_POWER_TOTAL, -1);
 
+	((struct counted *)ui_state(l->ui, &view_power))->tick = INT64_MIN;
 	if (total >= 0)
 		rows_signal(l, (size_t)total, WEIGHT_MAIN, false)->read = read_rail;
 	for (size_t i = 0; i < about->n_channels; i++)
@@ -136,7 +150,7 @@ const struct view view_power = {
 	.label = N_("Power"),
 	.key = '5',
 	.build = build,
+	.state = sizeof(struct counted),
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

@@ -2,6 +2,8 @@
  * it changes.
  *
  * Nothing has to be confirmed: what is chosen holds at once, and is kept. */
+#include "ui/draw.h"
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "util/clock.h"
@@ -28,6 +30,25 @@ static const struct {
 } histories[] = {{0, 0},        {8 << 20, 0},   {16 << 20, 0},  {32 << 20, 0},
 		 {64 << 20, 0}, {128 << 20, 0}, {256 << 20, 0}, {0, 3600 * NS_PER_S}};
 #define HISTORIES ((int)(sizeof(histories) / sizeof(histories[0])))
+
+struct setup {
+	int at; /* the chosen item */
+	bool begun;
+	uint64_t history_bytes; /* what the history was made with */
+	int64_t history_ns;
+};
+
+static struct setup *state_of(const struct ui *u)
+{
+	struct setup *p = ui_state(u, &view_setup);
+
+	if (!p->begun) {
+		p->begun = true;
+		p->history_bytes = u->settings.history_bytes;
+		p->history_ns = u->settings.history_ns;
+	}
+	return p;
+}
 
 /* Which rows of the view there are to choose: those that are signals. */
 static int places(const struct ui *u)
@@ -141,7 +162,7 @@ static void change(struct ui *u, int item, int by, struct request *r)
 static void history_of(const struct ui *u, char *out, size_t size)
 {
 	const struct settings *s = &u->settings;
-	bool later = s->history_bytes != u->history_bytes || s->history_ns != u->history_ns;
+	bool later = s->history_bytes != state_of(u)->history_bytes || s->history_ns != state_of(u)->history_ns;
 	char much[32];
 
 	if (s->history_ns)
@@ -205,13 +226,14 @@ static struct rect panel(const struct ui *u, int w)
 
 static void settle(struct ui *u)
 {
-	int n = items(u), h = panel(u, u->screen_w).h - 2, line;
+	struct setup *p = state_of(u);
+	int n = items(u), h = panel(u, u->frame.w).h - 2, line;
 
-	if (u->setup_at >= n)
-		u->setup_at = n - 1;
-	if (u->setup_at < 0)
-		u->setup_at = 0;
-	line = line_of(u->setup_at);
+	if (p->at >= n)
+		p->at = n - 1;
+	if (p->at < 0)
+		p->at = 0;
+	line = line_of(p->at);
 	if (u->over_scroll > line)
 		u->over_scroll = line;
 	if (u->over_scroll < line - h + 1)
@@ -222,13 +244,14 @@ static void settle(struct ui *u)
 
 static void draw_item(struct ui *u, struct canvas *c, int item, int x, int y, int w)
 {
-	enum style style = item == u->setup_at ? STYLE_SELECTED : STYLE_TEXT;
+	bool chosen = item == state_of(u)->at;
+	enum style style = chosen ? STYLE_SELECTED : STYLE_TEXT;
 	int name_w = w > 40 ? 22 : w / 2, at, right;
 	char text[96];
 
-	for (int k = 0; item == u->setup_at && k < w; k++)
+	for (int k = 0; chosen && k < w; k++)
 		canvas_put(c, x + k, y, style, L' ');
-	canvas_put(c, x, y, style, item == u->setup_at ? L'>' : L' ');
+	canvas_put(c, x, y, style, chosen ? L'>' : L' ');
 	x += 2;
 	if (item < SETS) {
 		screen_cut(u, c, x, y, name_w - 1, style, _(titles[item]));
@@ -250,7 +273,7 @@ static void draw_item(struct ui *u, struct canvas *c, int item, int x, int y, in
 		right = w - 3 - (*p->unit ? 4 : 0);
 		screen_cut(u, c, at, y, x - at + (text[0] ? name_w - 1 : right), style, p->name);
 		if (!text[0] || w > 30)
-			canvas_right(c, x + w - 7, y, 4, item == u->setup_at ? style : STYLE_DIM, p->unit);
+			canvas_right(c, x + w - 7, y, 4, chosen ? style : STYLE_DIM, p->unit);
 		canvas_text(c, x + name_w, y, w - 2 - name_w, style, text);
 	}
 }
@@ -261,16 +284,10 @@ static void setup_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	int n = items(u), h = r.h - 2;
 	char text[96];
 
-	if (u->view->plain) {
-		u->view->draw(u, s, c);
-	} else if (u->extent.any) {
-		axis_draw(u, s, c);
-		u->view->draw(u, s, c);
-	}
 	settle(u);
 	if (r.h < 4 || r.w < 20)
 		return;
-	frame_draw(u, c, &r);
+	box_draw(u, c, &r);
 	canvas_textf(c, r.x + 2, r.y, r.w - 4, STYLE_STRONG, " %s ", _("Set-up"));
 	for (int item = 0; item < n; item++) {
 		int y = r.y + 1 + line_of(item) - u->over_scroll;
@@ -281,104 +298,127 @@ static void setup_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	snprintf(text, sizeof(text), _("Rows of %s"), _(u->view->label));
 	if (n > SETS && SETS + 1 >= u->over_scroll && SETS + 1 - u->over_scroll < h)
 		canvas_text(c, r.x + 3, r.y + 2 + SETS - u->over_scroll, r.w - 5, STYLE_DIM, text);
-	u->below = line_of(n - 1) + 1 - u->over_scroll - h;
+	u->frame.below = line_of(n - 1) + 1 - u->over_scroll - h;
 }
 
-static bool act_row(struct ui *u, enum action a, struct request *r)
+/* The place of the chosen row; -1: no row is chosen. */
+static int place_of(const struct ui *u)
 {
-	int place = place_at(u, u->setup_at - SETS), lines;
+	int at = state_of(u)->at;
 
-	if (u->setup_at < SETS || place < 0 || u->setup_at == items(u) - 1)
-		return a != ACT_ESC && (a == ACT_HIDE || a == ACT_MOVE_UP || a == ACT_MOVE_DOWN ||
-					a == ACT_HIGHER || a == ACT_LOWER);
-	lines = u->places[place].lines;
-	switch (a) {
-	case ACT_TOGGLE:
-	case ACT_HIDE:
+	return at < SETS ? -1 : place_at(u, at - SETS);
+}
+
+static void setup_hide(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	int place = place_of(u);
+
+	if (place >= 0)
 		arrange_hide(u, place, !u->places[place].hidden, r);
-		return true;
-	case ACT_MORE:
-	case ACT_HIGHER:
-		arrange_lines(u, place, lines + 1, r);
-		return true;
-	case ACT_LESS:
-	case ACT_LOWER:
-		arrange_lines(u, place, lines - 1, r);
-		return true;
-	case ACT_MOVE_UP:
-	case ACT_MOVE_DOWN: {
-		char id[SETTINGS_NAME];
-
-		memcpy(id, u->places[place].id, sizeof(id));
-		arrange_move(u, place, a == ACT_MOVE_UP ? -1 : 1, r);
-		for (int i = 0; i < u->n_places; i++)
-			if (!strcmp(u->places[i].id, id))
-				u->setup_at = SETS + nth_of(u, i);
-		return true;
-	}
-	default:
-		return false;
-	}
 }
 
-static bool setup_act(struct ui *u, const struct ui_scene *s, enum action a, struct request *r)
+static void setup_height(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	int page = u->at.body.h > 3 ? u->at.body.h - 3 : 1;
+	int place = place_of(u);
 
-	(void)s;
-	r->redraw = true;
-	u->setup_at += act_lines(a, page);
-	switch (a) {
-	case ACT_LESS:
-	case ACT_MORE:
-	case ACT_TOGGLE:
-		if (u->setup_at < SETS)
-			change(u, u->setup_at, a == ACT_LESS ? -1 : 1, r);
-		else if (u->setup_at == items(u) - 1)
-			arrange_forget(u, r);
-		else
-			act_row(u, a, r);
-		break;
-	default:
-		if (!act_lines(a, page) && !act_row(u, a, r))
-			return false;
-	}
+	if (place >= 0)
+		arrange_lines(u, place, u->places[place].lines + arg, r);
+}
+
+static void setup_shift(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	int place = place_of(u);
+	char id[SETTINGS_NAME];
+
+	if (place < 0)
+		return;
+	memcpy(id, u->places[place].id, sizeof(id));
+	arrange_move(u, place, arg, r);
+	for (int i = 0; i < u->n_places; i++)
+		if (!strcmp(u->places[i].id, id))
+			state_of(u)->at = SETS + nth_of(u, i);
+}
+
+/* arg: -1, 1; 0: the next one, of a row whether it is hidden. */
+static void setup_change(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	int at = state_of(u)->at;
+
+	if (at < SETS)
+		change(u, at, arg < 0 ? -1 : 1, r);
+	else if (at == items(u) - 1)
+		arrange_forget(u, r);
+	else if (arg)
+		setup_height(u, s, r, arg);
+	else
+		setup_hide(u, s, r, arg);
 	settle(u);
-	return true;
 }
 
-static int setup_length(const struct ui *u, const struct ui_scene *s)
+static void setup_move(struct ui *u, const struct ui_scene *s, enum move how, int by)
 {
-	(void)s;
-	return items(u);
+	state_of(u)->at += view_lines(how, by, u->at.body.h > 3 ? u->at.body.h - 3 : 1);
+	settle(u);
 }
 
-bool setup_click(struct ui *u, const struct ui_scene *s, const struct event *ev, int screen_w,
-		 struct request *r)
+static bool setup_click(struct ui *u, const struct ui_scene *s, int x, int y, struct request *r)
 {
-	struct rect p = panel(u, screen_w);
-	int line = ev->y - p.y - 1 + u->over_scroll;
+	struct rect p = panel(u, u->frame.w);
+	int line = y - p.y - 1 + u->over_scroll;
+	struct setup *state = state_of(u);
 
-	if (u->over != &view_setup || ev->x <= p.x || ev->x >= p.x + p.w - 1 || ev->y <= p.y ||
-	    ev->y >= p.y + p.h - 1)
+	if (x <= p.x || x >= p.x + p.w - 1 || y <= p.y || y >= p.y + p.h - 1)
 		return false;
 	for (int item = 0; item < items(u); item++) {
 		if (line_of(item) != line)
 			continue;
-		r->redraw = true;
-		if (item == u->setup_at || item >= SETS) {
-			u->setup_at = item;
-			setup_act(u, s, ACT_TOGGLE, r);
+		if (item == state->at || item >= SETS) {
+			state->at = item;
+			setup_change(u, s, r, 0);
 		}
-		u->setup_at = item;
+		state->at = item;
 	}
 	return true;
 }
 
+static const char *bar_rows(const struct ui *u, const char *text)
+{
+	return u->n_places > 0 && !u->view->plain ? text : NULL;
+}
+
+static const char *bar_shift(const struct ui *u, const struct ui_scene *s)
+{
+	return bar_rows(u, _("move"));
+}
+
+static const char *bar_height(const struct ui *u, const struct ui_scene *s)
+{
+	return bar_rows(u, _("height"));
+}
+
+/* clang-format off */
+static const struct key_entry keys[] = {
+	{ KEYS_SCREEN, WHEN_COVERED, { { K_LEFT, 0, -1 }, { K_RIGHT, 0, 1 } },
+	  setup_change, "Left Right", N_("settings: previous, next value; fewer, more lines"), NULL, NULL, NULL, 0 },
+	{ KEYS_SCREEN, WHEN_COVERED, { { K_ENTER, 0, 0 }, { ' ', 0, 0 } },
+	  setup_change, "Enter Space", N_("settings: next value; show or hide the row"), "Space", N_("change"), NULL, 0 },
+	{ KEYS_ROWS, WHEN_COVERED, { { 'H', 0, 0 } }, setup_hide, NULL, NULL, NULL, NULL, NULL, 0 },
+	{ KEYS_ROWS, WHEN_COVERED, { { 'K', 0, -1 }, { K_UP, MOD_SHIFT, -1 }, { 'J', 0, 1 }, { K_DOWN, MOD_SHIFT, 1 } },
+	  setup_shift, NULL, NULL, "K J", NULL, bar_shift, 0 },
+	{ KEYS_ROWS, WHEN_COVERED, { { ')', 0, 1 }, { '(', 0, -1 } },
+	  setup_height, NULL, NULL, ") (", NULL, bar_height, 0 },
+	{ KEYS_SCREEN, WHEN_COVERED, { { K_F2, 0, 0 }, { 'O', 0, 0 } }, act_setup, NULL, NULL, NULL, NULL, NULL, 0 },
+	{ .handler = NULL }
+};
+/* clang-format on */
+
 const struct view view_setup = {
 	.name = "setup",
-	.when = WHEN_SETUP,
+	.keys = keys,
+	.covers = true,
+	.panel = true,
+	.state = sizeof(struct setup),
 	.draw = setup_draw,
-	.act = setup_act,
-	.length = setup_length,
+	.move = setup_move,
+	.click = setup_click,
 };

@@ -5,6 +5,8 @@
  * runs long before how often a sensor was read. */
 #include "ui/screen.h"
 
+#include "ui/charts.h"
+
 #include "util/intl.h"
 
 #include <string.h>
@@ -117,6 +119,5 @@ const struct view view_signals = {
 	.build = build,
 	.compact = true,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

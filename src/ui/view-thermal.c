@@ -1,5 +1,6 @@
 /* view-thermal: how warm each place is and how far from being slowed down for it,
  * what cools, what is slowed down already, and what the kernel tells beside that. */
+#include "ui/charts.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -92,6 +93,5 @@ const struct view view_thermal = {
 	.key = '6',
 	.build = build,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

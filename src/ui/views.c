@@ -8,54 +8,84 @@
 
 #include "util/intl.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static const struct view *const views[] = {
-	&view_overview, &view_gpu,       &view_cpu,   &view_memory, &view_power, &view_thermal,
-	&view_epochs,   &view_processes, &view_board, &view_signals, &view_help,   &view_setup,
-};
-#define VIEWS (sizeof(views) / sizeof(views[0]))
+#define ENTRY(name) &view_##name,
+static const struct view *const views[] = {VIEWS(ENTRY)};
+#define N_VIEWS (sizeof(views) / sizeof(views[0]))
 
 const struct view *views_at(size_t i)
 {
-	return i < VIEWS ? views[i] : NULL;
+	return i < N_VIEWS ? views[i] : NULL;
+}
+
+int views_begin(struct ui *u)
+{
+	u->state = calloc(N_VIEWS, sizeof(*u->state));
+	for (size_t i = 0; u->state && i < N_VIEWS; i++) {
+		u->state[i] = calloc(1, views[i]->state + 1);
+		if (!u->state[i])
+			return -1;
+	}
+	return u->state ? 0 : -1;
+}
+
+void views_end(struct ui *u)
+{
+	for (size_t i = 0; u->state && i < N_VIEWS; i++) {
+		if (views[i]->free && u->state[i])
+			views[i]->free(u->state[i]);
+		free(u->state[i]);
+	}
+	free(u->state);
+}
+
+void views_reset(struct ui *u)
+{
+	for (size_t i = 0; i < N_VIEWS; i++)
+		if (views[i]->reset)
+			views[i]->reset(u->state[i]);
+}
+
+static size_t index_of(const struct view *v)
+{
+	size_t i = 0;
+
+	while (i < N_VIEWS && views[i] != v)
+		i++;
+	return i;
+}
+
+void *ui_state(const struct ui *u, const struct view *v)
+{
+	return u->state[index_of(v)];
 }
 
 const char *ui_view_name(size_t i)
 {
-	return i < VIEWS ? views[i]->name : NULL;
+	return i < N_VIEWS ? views[i]->name : NULL;
 }
 
 const char *ui_view_renamed(const char *name)
 {
-	return strcmp(name, "epochs") ? name : view_epochs.name;
+	for (size_t i = 0; i < N_VIEWS; i++)
+		if (views[i]->renamed && !strcmp(name, views[i]->renamed))
+			return views[i]->name;
+	return name;
 }
 
-/* The next one that has a tab, round the end. */
-static const struct view *next(const struct view *from, int step)
+const struct view *views_top(const struct ui *u)
 {
-	size_t at = 0;
-
-	while (at < VIEWS && views[at] != from)
-		at++;
-	if (at == VIEWS)
-		return &view_overview;
-	do
-		at = (at + VIEWS + (size_t)(VIEWS + (size_t)step)) % VIEWS;
-	while (!views[at]->label);
-	return views[at];
+	return u->over ? u->over : u->view;
 }
 
-const struct view *views_turn(const struct ui *u, enum action a)
+/* Another view is on top: the modals of the one before it close. */
+static void leave(struct ui *u)
 {
-	if (a == ACT_VIEW_NEXT || a == ACT_VIEW_PREV)
-		return next(u->view, a == ACT_VIEW_NEXT ? 1 : -1);
-	if (a < ACT_VIEW_1 || a > ACT_VIEW_9)
-		return NULL;
-	for (size_t i = 0; i < VIEWS; i++)
-		if (views[i]->label && views[i]->key == '1' + (uint32_t)(a - ACT_VIEW_1))
-			return views[i];
-	return NULL;
+	while (u->modals.n && u->modals.stack[u->modals.n - 1].view &&
+	       u->modals.stack[u->modals.n - 1].view != views_top(u))
+		modal_close(u);
 }
 
 void views_show(struct ui *u, const struct view *v)
@@ -68,6 +98,41 @@ void views_show(struct ui *u, const struct view *v)
 	u->chosen = -1;
 	u->about_chosen = false;
 	u->solo = false;
+	leave(u);
+}
+
+void views_cover(struct ui *u, const struct view *v)
+{
+	u->over = u->over == v ? NULL : v;
+	u->over_scroll = 0;
+	leave(u);
+}
+
+void act_view(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	views_show(u, views[arg]);
+}
+
+/* The next one that has a tab, round the end. */
+void act_turn(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	size_t at = index_of(u->view);
+
+	do
+		at = (at + N_VIEWS + (size_t)arg) % N_VIEWS;
+	while (!views[at]->label);
+	act_view(u, s, r, (int)at);
+}
+
+void view_scroll(int *at, int by, int length)
+{
+	*at = *at + by < length ? *at + by : length - 1;
+	*at = *at > 0 ? *at : 0;
+}
+
+int view_lines(enum move how, int by, int page)
+{
+	return how == MOVE_PAGE ? by * page : by;
 }
 
 #define LABEL_LEAST 4 /* shorter abbreviations say nothing */
@@ -85,7 +150,7 @@ static int line_width(int gap, int most, int full)
 {
 	int w = (full > most ? full - most : 0) - gap;
 
-	for (size_t i = 0; i < VIEWS; i++) {
+	for (size_t i = 0; i < N_VIEWS; i++) {
 		int label = views[i]->label ? text_width(_(views[i]->label)) : 0;
 
 		if (views[i]->label)
@@ -116,7 +181,7 @@ void tabs_draw(struct ui *u, struct canvas *c)
 
 	if (!u->at.tabs.h)
 		return;
-	for (size_t i = 0; i < VIEWS; i++)
+	for (size_t i = 0; i < N_VIEWS; i++)
 		if (views[i]->label && text_width(_(views[i]->label)) > widest)
 			widest = text_width(_(views[i]->label));
 	most = widest;
@@ -127,15 +192,13 @@ void tabs_draw(struct ui *u, struct canvas *c)
 		most--;
 	if (most < LABEL_LEAST && most < widest)
 		most = line_width(gap, LABEL_LEAST, text_width(_(u->view->label))) > room ? 0 : LABEL_LEAST;
-	for (size_t i = 0; i < VIEWS; i++) {
+	for (size_t i = 0; i < N_VIEWS; i++) {
 		int w;
 
 		if (!views[i]->label)
 			continue;
 		w = draw_tab(u, c, views[i], x, y, most);
-		if (u->n_hits < (int)(sizeof(u->hits) / sizeof(u->hits[0])))
-			u->hits[u->n_hits++] = (struct hit) {
-				x, y, w, (enum action)(ACT_VIEW_1 + (int)(views[i]->key - '1'))};
+		hit_add(u, x, y, w, act_view, (int)i);
 		x += w + gap;
 	}
 }

@@ -34,13 +34,10 @@ END
 shown() {
     nvmtop --sysroot root --view processes "$@" 2>err | sed -E "s/^( *[0-9]+) $(id -u) +/\1 USER /; 1d"
 }
-screens=$NVMTOP_SRC/tests/screens
 for size in 60x16 80x24 120x40 200x60; do
     for ascii in '' --ascii; do
         shown --print $size $ascii >got
-        name=processes-$size$(test -z "$ascii" || echo -ascii).txt
-        test -z "${UPDATE:-}" || cp got "$screens/$name"
-        ok "$name" diff -u "$screens/$name" got
+        golden processes-$size$(test -z "$ascii" || echo -ascii)
         ok "$size$ascii: who uses the GPU comes first" is "$(awk '$NF == "gpu_burn" { print NR }' got)" 2
     done
 done
@@ -56,6 +53,9 @@ ok 'without the table: not known, and why' says got 'GPU use is not known: there
 ok 'and nobody has 0' sh -c '! grep -q " 0 K *gpu_burn" got && grep -q -- "-- *gpu_burn" got'
 run nvmtop --replay "$NVMTOP_SRC/tests/traces/demo.bin" --view processes --print 80x24
 ok 'a trace has none, and says so' says out 'Traces have no list of processes'
-run nvmtop --demo --view processes --print 120x900
+run nvmtop --view processes --print 120x900
 ok 'the real ones' says out '(this)'
+run nvmtop --demo --view processes --print 120x40
+ok 'the demo has its own' says out 'detect.py --camera 0'
+ok 'and not those of this machine' sh -c '! grep -q "(this)" out'
 done_testing

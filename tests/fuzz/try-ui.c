@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "stage.h"
-#include "ui/keys.h"
+#include "ui/view.h"
 
 #define SEED  20261122
 #define RUNS  60
@@ -31,21 +31,28 @@ static void press(struct stage *st, uint32_t key, unsigned mods, bool pasted)
 /* Keys that mean something, with what is held down beside them. */
 static void known_key(struct stage *st)
 {
+	const struct view *v = NULL;
 	const struct key_entry *e;
 	size_t n = 0, k = 0;
 
-	while (keys_entry(n))
+	while (views_at(n))
 		n++;
-	e = keys_entry(dice(n));
-	while (k < 3 && e->keys[k + 1].key)
+	v = views_at(dice(n));
+	if (v->key && one_in(4)) {
+		press(st, v->key, 0, false);
+		return;
+	}
+	for (n = 0; keys_entry(v, n);)
+		n++;
+	e = keys_entry(v, dice(n));
+	while (k + 1 < KEYS_MAX && e->keys[k + 1].key)
 		k++;
 	k = dice(k + 1);
 	/* The way out is tried, but not always. */
-	if (e->action == ACT_QUIT && !one_in(8))
+	if (e->keys[k].arg == REQUEST_QUIT && e->handler == act_request && !one_in(8))
 		return;
 	for (uint64_t times = one_in(6) ? dice(12) : 1; times > 0; times--)
-		press(st, e->action == ACT_VIEW_1 ? (uint32_t) "1234567788999"[dice(13)] : e->keys[k].key,
-		      one_in(8) ? (unsigned)dice(8) : e->keys[k].mods, one_in(32));
+		press(st, e->keys[k].key, one_in(8) ? (unsigned)dice(8) : e->keys[k].mods, one_in(32));
 }
 
 static void any_key(struct stage *st)

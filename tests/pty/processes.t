@@ -14,7 +14,7 @@ sleeper=$tmp/victim-$$
 cp "$(command -v sleep)" "$sleeper"
 "$sleeper" 600 &
 victim=$!
-run "clear; $program --demo"
+run "clear; $program"
 wait_for "q quit"
 keys 8
 check "8 shows the processes" wait_for "GPU mem"
@@ -49,7 +49,7 @@ check "t: a tree" wait_for "processes"
 keys M
 check "M: by memory" on_screen "RSS"
 keys 1
-check "and back to the overview" wait_for "Hottest"
+check "and back to the overview" wait_for "Load"
 keys q
 wait_prompt 0
 pty_end

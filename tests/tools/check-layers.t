@@ -1,6 +1,6 @@
 #!/bin/sh
 # Which folder may include which: util and model at the bottom, the program on top.
-echo 1..4
+echo 1..5
 cd "$NVMTOP_SRC" || exit 1
 
 # result NUMBER WHAT BAD
@@ -50,3 +50,7 @@ want='src/engine/engine.c src/engine/pacer.c src/probe/reader-thread.c src/recor
 found=$(grep -rl --include='*.c' '\<thread_start(' src | grep -vxE 'src/util/thread.c|src/term/crash.c' | sort | tr '\n' ' ')
 test "$found" = "$want " && found=
 result 4 'seven kinds of threads' "${found:+# threads begin in $found}"
+
+# What is special about a view is said in its table.
+bad=$(grep -rnE '[!=]= *&view_' --include='*.[ch]' src | sed 's/^/# /')
+result 5 'no code asks which view this is' "$bad"

@@ -196,6 +196,7 @@ static void test_power(void **state)
 
 	(void)state;
 	begin(&m);
+	put(&m, CHANNEL_POWER_TOTAL, 0, 41000);
 	put(&m, CHANNEL_RAIL_CURRENT, 0, 1500);
 	judge(&m);
 	assert_int_equal(m.limit.kind, LIMIT_NONE);
@@ -204,7 +205,7 @@ static void test_power(void **state)
 	put(&m, CHANNEL_RAIL_CURRENT, 0, 1620);
 	put(&m, CHANNEL_GPU_UTIL, 0, 99);
 	assert_limit(&m, LIMIT_POWER, "power",
-		     "at the current limit for 10.0 s: GPU_SOC 1.62 A, limit 1.60 · clock 306 of 1300 MHz");
+		     "at the current limit for 10.0 s: GPU_SOC 1.62 A, limit 1.60 · 41.0 W · clock 306 of 1300 MHz");
 	assert_string_equal(m.limit.view, "power");
 	put(&m, CHANNEL_RAIL_CURRENT, 0, 1500);
 	size_t count = put_named(&m, "over-current 1", CHANNEL_THROTTLE_COUNT, UNIT_NONE, 7);
@@ -215,7 +216,7 @@ static void test_power(void **state)
 	assert_int_equal(m.limit.kind, LIMIT_GPU); /* that was long ago */
 	put_since(&m, count, 7, NS_PER_S);
 	assert_limit(&m, LIMIT_POWER, "power",
-		     "over-current 1: 2 events: GPU_SOC 1.50 A, limit 1.60 · clock 306 of 1300 MHz");
+		     "over-current 1: 2 events in 2 s · 41.0 W · clock 306 of 1300 MHz");
 	m.before[count] = NAN; /* the count was not read before */
 	judge(&m);
 	assert_int_equal(m.limit.kind, LIMIT_GPU);
@@ -283,9 +284,9 @@ static void test_io(void **state)
 	assert_limit(&m, LIMIT_IO, "io", "I/O wait 8 % of all cores");
 	size_t stall = put_named(&m, "io.pressure", CHANNEL_OTHER, UNIT_PERCENT, 70);
 
-	assert_limit(&m, LIMIT_IO, "io", "tasks stalled 70 % of the last second · I/O wait 8 % of all cores");
+	assert_limit(&m, LIMIT_IO, "io", "some task waited for I/O 70 % of the last second · I/O wait 8 % of all cores");
 	put_since(&m, wait, NAN, MOMENT_NS);
-	assert_limit(&m, LIMIT_IO, "io", "tasks stalled 70 % of the last second");
+	assert_limit(&m, LIMIT_IO, "io", "some task waited for I/O 70 % of the last second");
 	put_since(&m, stall, 20, MOMENT_NS);
 	judge(&m);
 	assert_int_equal(m.limit.kind, LIMIT_NONE);
@@ -309,7 +310,7 @@ static void test_memory(void **state)
 	assert_limit(&m, LIMIT_MEMORY, "memory", "swap grew by 80.0 MiB in the last second");
 	put_since(&m, swap, 2, MOMENT_NS);
 	put_named(&m, "memory.pressure", CHANNEL_OTHER, UNIT_PERCENT, 23);
-	assert_limit(&m, LIMIT_MEMORY, "memory", "tasks stalled 23 % of the last second");
+	assert_limit(&m, LIMIT_MEMORY, "memory", "some task waited for memory 23 % of the last second");
 	put_named(&m, "io.pressure", CHANNEL_OTHER, UNIT_PERCENT, 70);
 	judge(&m);
 	assert_int_equal(m.limit.kind, LIMIT_IO);

@@ -97,7 +97,7 @@ static void the_mean_is_seen_on_the_band(void **state)
 			double ratio = contrast(look(theme, ground, STYLE_MEAN(hue, i), colours).fg,
 						look(theme, ground, STYLE_BAND(hue, i), colours).back);
 
-			if (ratio < (colours == 256 ? 1.3 : 1.5))
+			if (ratio < (colours == 256 ? 1.2 : 1.5))
 				fail_msg("theme %d ground %d colours %d hue %d shade %d: %.2f", theme, ground,
 					 colours, hue, i, ratio);
 		}

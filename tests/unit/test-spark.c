@@ -96,8 +96,8 @@ static void blocks_are_golden(void **state)
 	static const struct spark_column cols[] = {FLAT(0), FLAT(50), NOTHING, FLAT(100), BAND(0, 2, 100)};
 
 	(void)state;
-	assert_spark(CHARSET_BLOCKS, 5, 1, cols, "▁▅ █▁\n");
-	assert_spark(CHARSET_BLOCKS, 5, 2, cols, "   ▇▇\n▁█ █▁\n");
+	assert_spark(CHARSET_BLOCKS, 5, 1, cols, "▁▅ █▒\n");
+	assert_spark(CHARSET_BLOCKS, 5, 2, cols, "   ▇░\n▁█ █▒\n");
 }
 
 static void ascii_is_golden(void **state)

@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include "ui/goto.h"
-#include "ui/keys.h"
+#include "ui/ui.h"
+#include "ui/view.h"
 #include "ui/layout.h"
 #include "ui/quantity.h"
 #include "ui/viewport.h"
@@ -589,46 +590,81 @@ static void places_have_many_names(void **state)
 
 /* ---- keys ---- */
 
+/* A view's own key in place of the common one. */
+static bool stands_for(const struct view *v, uint32_t key)
+{
+	static const struct {
+		const char *view;
+		const char *keys;
+	} meant[] = {{"phases", "x\r"}, {"processes", "/xN"}, {"help", "?"}};
+
+	for (size_t i = 0; i < sizeof(meant) / sizeof(meant[0]); i++)
+		if (v->name && !strcmp(v->name, meant[i].view) && key < 0x80 && strchr(meant[i].keys, (int)key))
+			return true;
+	return false;
+}
+
+static bool is_own(const struct view *v, const struct key_entry *k)
+{
+	for (const struct key_entry *own = v->keys; own && own->handler; own++)
+		if (own == k)
+			return true;
+	return false;
+}
+
+static void one_meaning(const struct view *v, unsigned when, const struct key_entry *a, const struct key_entry *b)
+{
+	for (int k = 0; k < KEYS_MAX && a->keys[k].key && (a->when & b->when & when); k++)
+		for (int l = 0; l < KEYS_MAX && b->keys[l].key; l++)
+			if ((a != b || k < l) && a->keys[k].key == b->keys[l].key &&
+			    a->keys[k].mods == b->keys[l].mods &&
+			    (is_own(v, a) == is_own(v, b) || !stands_for(v, a->keys[k].key)))
+				fail_msg("%s: two meanings of key %x", v->label ? v->label : v->name,
+					 (unsigned)a->keys[k].key);
+}
+
 static void every_key_has_one_meaning(void **state)
 {
 	const struct key_entry *a, *b;
+	const struct view *v;
 
 	(void)state;
-	for (size_t i = 0; (a = keys_entry(i)) != NULL; i++) {
-		assert_true(a->action != ACT_NONE && a->when && a->keys[0].key);
-		/* What has no words of its own is told by the one before. */
-		if (!a->shown)
-			assert_true(!a->what && i && keys_entry(i - 1)->group == a->group);
-		else
-			assert_true(*a->shown && *a->what && (unsigned)a->group < KEYS_GROUPS);
-		for (size_t j = i + 1; (b = keys_entry(j)) != NULL; j++) {
-			assert_true(a->action != b->action);
-			for (int k = 0; k < 4 && a->keys[k].key && (a->when & b->when); k++)
-				for (int l = 0; l < 4 && b->keys[l].key; l++)
-					assert_false(a->keys[k].key == b->keys[l].key &&
-						     a->keys[k].mods == b->keys[l].mods);
+	for (size_t n = 0; (v = views_at(n)) != NULL; n++)
+		for (size_t i = 0; (a = keys_entry(v, i)) != NULL; i++) {
+			assert_true(a->when && a->keys[0].key && a->handler && (unsigned)a->group < KEYS_GROUPS);
+			assert_true(!a->shown == !a->what && (a->shown ? *a->shown && *a->what : true));
+			assert_true(!a->bar_key == !(a->bar || a->bar_now));
+			for (size_t j = i; (b = keys_entry(v, j)) != NULL; j++)
+				one_meaning(v, v->covers ? WHEN_COVERED : WHEN_CHARTS, a, b);
+			for (int k = 0; k < KEYS_MAX; k++)
+				for (size_t t = 0; a->keys[k].key && !a->keys[k].mods && views_at(t); t++)
+					assert_true(views_at(t)->key != a->keys[k].key);
 		}
-	}
+}
+
+static key_handler *meaning(const struct view *v, unsigned when, uint32_t key, unsigned mods, int want)
+{
+	int arg = -2;
+	const struct key_entry *k = keys_find(v, when, key, mods, &arg);
+
+	assert_int_equal(arg, want);
+	return k ? k->handler : NULL;
 }
 
 static void modifiers_matter_where_they_must(void **state)
 {
-	struct event ev = {.kind = EVENT_KEY, .key = 's'};
+	const struct view *v = views_at(0);
 
 	(void)state;
-	assert_int_equal(keys_action(&ev, WHEN_NOW), ACT_MARK);
-	assert_int_equal(keys_action(&ev, WHEN_REPLAY), ACT_MARK); /* and is told why not */
-	assert_int_equal(keys_action(&ev, WHEN_FILES), ACT_NONE);
-	ev.mods = MOD_ALT;
-	assert_int_equal(keys_action(&ev, WHEN_NOW), ACT_NONE);
-	ev = (struct event) {.kind = EVENT_KEY, .key = '+', .mods = MOD_SHIFT};
-	assert_int_equal(keys_action(&ev, WHEN_NOW), ACT_ZOOM_IN);
-	ev = (struct event) {.kind = EVENT_KEY, .key = 'C', .mods = MOD_CTRL};
-	assert_int_equal(keys_action(&ev, WHEN_HELP), ACT_QUIT);
-	ev = (struct event) {.kind = EVENT_KEY, .key = K_LEFT, .mods = MOD_SHIFT};
-	assert_int_equal(keys_action(&ev, WHEN_REPLAY), ACT_SCREEN_BACK);
-	ev = (struct event) {.kind = EVENT_MOUSE, .key = 'q'};
-	assert_int_equal(keys_action(&ev, WHEN_NOW), ACT_NONE);
+	assert_true(meaning(v, WHEN_NOW, 's', 0, REQUEST_MARK) == act_live);
+	assert_true(meaning(v, WHEN_REPLAY, 's', 0, REQUEST_MARK) == act_live); /* and says why not */
+	assert_null(meaning(&view_files, WHEN_COVERED, 's', 0, -2));
+	assert_null(meaning(v, WHEN_NOW, 's', MOD_ALT, -2));
+	assert_true(meaning(v, WHEN_NOW, '+', MOD_SHIFT, 1) == act_zoom);
+	assert_true(meaning(&view_help, WHEN_COVERED, 'C', MOD_CTRL, REQUEST_QUIT) == act_request);
+	assert_true(meaning(v, WHEN_REPLAY, K_LEFT, MOD_SHIFT, -8) == act_pan);
+	assert_true(meaning(v, WHEN_REPLAY, '2', 0, 1) == act_view);
+	assert_null(meaning(v, WHEN_REPLAY, K_NONE, 0, -2));
 }
 
 int main(void)

@@ -12,6 +12,8 @@
 #include <time.h>
 
 #include "ui-bench.h"
+#include "ui/goto.h"
+#include "ui/range-stats.h"
 #include "ui/screen.h"
 
 static size_t channel_of(const struct bench *b, enum channel_kind kind)
@@ -66,7 +68,7 @@ static void the_cursor_tells_its_moment(void **state)
 
 			press(&b, i % 20 == 19 ? 'l' : 'h', 0);
 			if (i && i % 20 != 19) {
-				assert_true(b.ui->vp.head_ns == before - (INT64_C(1) << b.ui->vp.zoom));
+				assert_true(b.ui->vp.head_ns == before - viewport_column_ns(&b.ui->vp));
 				assert_true(viewport_first(&b.ui->vp) == first); /* the view stands still */
 			}
 			assert_true(fabs(number_after(&b, "GPU") -
@@ -322,7 +324,7 @@ static void dragging_selects(void **state)
 	assert_shows(&b, "selected");
 	/* Outside it is dim. */
 	for (int x = b.ui->at.chart.x; x < 119; x++)
-		if (b.canvas.cells[2 * 120 + x].style == STYLE_GPU_MEAN)
+		if (b.canvas.cells[2 * 120 + x].style == STYLE_MEAN(HUE_GPU, SHADES - 1))
 			assert_in_range(x, 70, 90);
 	/* Backwards, too. */
 	mouse(&b, MOUSE_PRESS, 1, 80, 10);
@@ -359,7 +361,7 @@ static void what_is_not_drawn_is_not_selected(void **state)
 /* The last cell before `before` through which a mark's line goes. */
 static int marked(const struct bench *b, int before)
 {
-	while (--before >= 0 && !b->ui->mark_at[before])
+	while (--before >= 0 && !b->ui->frame.mark_at[before])
 		;
 	assert_true(before >= 0);
 	return before;
@@ -380,7 +382,7 @@ static void lines_of_marks_are_clicked(void **state)
 		struct timeline *t = b.scene.timeline;
 		size_t n = t->ops->marks(t, INT64_MIN, INT64_MAX, marks, 8);
 
-		assert_true(b.ui->lines && n >= 2);
+		assert_true(b.ui->frame.mark_lines && n >= 2);
 		mouse(&b, MOUSE_PRESS, 1, left + first, y);
 		mouse(&b, MOUSE_RELEASE, 1, left + first, y);
 		assert_true(b.ui->vp.head_ns == marks[n - 2].t_ns);
@@ -572,8 +574,8 @@ static void the_same_keys_everywhere(void **state)
 	}
 	stop(&b);
 	/* What does something in one is bound in the other. */
-	for (size_t i = 0; keys_entry(i); i++) {
-		unsigned when = keys_entry(i)->when & WHEN_CHARTS;
+	for (size_t i = 0; keys_entry(NULL, i); i++) {
+		unsigned when = keys_entry(NULL, i)->when & WHEN_CHARTS;
 
 		assert_true(!when || when == WHEN_CHARTS);
 	}

@@ -29,6 +29,7 @@ struct fake {
 	/* One fast sample of channel 0 that leaps to 100 when everything else is 5. */
 	int64_t spike_ns;
 	int constant; /* every value is 5 but the spike */
+	bool inverted; /* of a constant one: 95, and the spike is a drop to 0 */
 	double (*value)(const struct fake *f, size_t channel, int64_t t_ns); /* instead of the formulas */
 	double gated;
 	unsigned asked; /* calls of columns() */
@@ -58,7 +59,7 @@ static double fake_value(const struct fake *f, size_t i, int64_t t_ns)
 	if (f->value)
 		return f->value(f, i, t_ns);
 	if (f->constant)
-		return i == 0 && f->spike_ns && t_ns == f->spike_ns ? 100 : 5;
+		return (i == 0 && f->spike_ns && t_ns == f->spike_ns) != f->inverted ? f->inverted ? 95 : 100 : f->inverted ? 0 : 5;
 	if (i == 0 && f->spike_ns && t_ns == f->spike_ns)
 		return 100;
 	switch (ch->kind) {

@@ -1,4 +1,5 @@
-/* frame: an empty box with a line round it, over what is there. */
+/* box: an empty box with a line round it, over what is there. */
+#include "ui/draw.h"
 #include "ui/screen.h"
 
 /* The first, one between or the last of n from `from` on. */
@@ -7,7 +8,7 @@ static int third(int at, int from, int n)
 	return at == from ? 0 : at == from + n - 1 ? 2 : 1;
 }
 
-void frame_draw(const struct ui *u, struct canvas *c, const struct rect *r)
+void box_draw(const struct ui *u, struct canvas *c, const struct rect *r)
 {
 	static const wchar_t fine[3][3] = {
 		{0x256D, 0x2500, 0x256E}, {0x2502, L' ', 0x2502}, {0x2570, 0x2500, 0x256F}};

@@ -1,0 +1,40 @@
+/* frame: what one picture needs, and what a press of the button is understood by. */
+#ifndef NVMTOP_UI_FRAME_H
+#define NVMTOP_UI_FRAME_H
+
+#include "ui/chart.h"
+#include "ui/keys.h"
+#include "ui/viewport.h"
+
+/* A place that a press of the button is for. */
+struct hit {
+	int x, y, w;
+	key_handler *handler;
+	int arg;
+};
+#define HITS_MAX 40
+
+/* Of the last picture. */
+struct frame {
+	int w;        /* of the screen */
+	int64_t tick; /* changes when values may be read anew */
+	int below;    /* rows that do not fit */
+	bool more;    /* the view has work for ui_advance() */
+	char alarm[192];
+	struct hit hits[HITS_MAX];
+	int n_hits;
+	struct chart_axis axis;
+	struct gap gaps[GAPS_MAX];
+	struct mark marks[MARKS_MAX];
+	size_t n_marks;
+	bool mark_lines;                  /* marks are few enough to draw through the charts */
+	unsigned char mark_at[CELLS_MAX]; /* 1: a mark's line */
+	/* Of the row that was read last: */
+	struct bin bins[CHART_BINS(COLUMNS_MAX)];
+	struct spark_column columns[COLUMNS_MAX];
+	unsigned char level[COLUMNS_MAX]; /* enum alarm, of columns */
+};
+
+void hit_add(struct ui *u, int x, int y, int w, key_handler *handler, int arg);
+
+#endif
