@@ -6,6 +6,7 @@
  * beyond a quarter of the cells only their ticks on the axis remain. */
 #include "ui/charts.h"
 #include "ui/draw.h"
+#include "ui/heat-strip.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -210,9 +211,6 @@ static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
 			 (unsigned long long)s->lost);
 		canvas_text(c, x, y, right - x, STYLE_ALERT, text);
 	}
-	/* Over the differences that stand below the names. */
-	if (u->second.about && canvas_is_blank(c, u->at.name.x + u->at.name.w - 5 - 1, y, 5 + 2))
-		canvas_right(c, u->at.name.x, y, u->at.name.w, STYLE_DIM, "B-A");
 	if (u->at.stats.w && !u->at.solo)
 		canvas_text(c, u->at.stats.x, y, u->at.stats.w, u->selection.on ? STYLE_STRONG : STYLE_DIM,
 			    _(" min..max  mean"));
@@ -258,7 +256,7 @@ static void line_cell(struct ui *u, struct canvas *c, int x, int y, enum style s
 {
 	struct cell *p = &c->cells[(size_t)y * (size_t)c->w + (size_t)x];
 
-	if (p->ch[0] == 0x2588)
+	if (p->ch[0] == 0x2588 || p->ch[0] == HEAT_HALF)
 		canvas_put_on(c, x, y, style, (enum style)p->style, glyph);
 	else if (p->ch[0] == L' ' || p->style == STYLE_LIMIT ||
 		 (u->charset != CHARSET_BLOCKS && p->style >= STYLE_SHADES))

@@ -25,10 +25,10 @@ static void split_lines(struct layout *l, const struct layout_wish *wish)
 		take(&y, &l->header, w, 1);
 	if (h >= 8)
 		take(&y, &l->limit, w, 1);
-	if (wish->second && h >= 12)
-		take(&y, &l->second, w, 1);
 	if (h >= 9)
 		take(&y, &l->axis, w, 1);
+	if (wish->second && h >= 12)
+		take(&y, &l->second, w, 1);
 	if (h >= 6)
 		l->bar = (struct rect) {0, --bottom, w, 1};
 	if (h >= 14)
