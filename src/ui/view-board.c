@@ -378,7 +378,7 @@ static void add_samples(struct page *p, const struct ui *u)
 	}
 	if (!u->extent.any)
 		return;
-	if (localtime_r(&begin, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
+	if (about->start.real_ns && localtime_r(&begin, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
 		add(p, _("Begin"), text);
 	quantity_time(text, u->extent.last_ns - u->extent.first_ns, NS_PER_S / 10);
 	add(p, _("Length"), text);

@@ -138,16 +138,14 @@ static void fake_columns(struct timeline *t, size_t channel, int zoom, int64_t f
 	memset(out, 0, n * sizeof(*out));
 	for (size_t i = 0; i < n; i++) {
 		int64_t width = INT64_C(1) << zoom, from = (first + (int64_t)i) * width, to = from + width;
-		int64_t stride = p;
+		/* Far out some samples do, or a frame takes a second. */
+		int64_t stride = width > 32 * p ? width / (16 * p) * p : p;
 
 		if (from < f->first_ns)
 			from = f->first_ns;
 		if (to > f->last_ns + 1)
 			to = f->last_ns + 1;
-		/* Far out a sample in ten does, or a frame takes a second. */
-		if (to - from > 400 * p)
-			stride = 10 * p;
-		for (int64_t at = (from + p - 1) / p * p; at < to; at += stride)
+		for (int64_t at = (from + stride - 1) / stride * stride; at < to; at += stride)
 			if (!fake_gap(f, tier, at))
 				bin_add(&out[i], fake_value(f, channel, at));
 		if (channel == 0 && f->spike_ns >= from && f->spike_ns < to)
