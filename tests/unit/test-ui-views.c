@@ -184,11 +184,11 @@ static void a_row_tells_about_itself(void **state)
 	assert_hides(&b, ">EMC");
 	assert_int_equal(press(&b, K_ESC, 0).kind, REQUEST_LIVE);
 	/* The mouse: once to choose, again to be told. */
-	mouse(&b, MOUSE_PRESS, 1, 3, 2);
+	mouse(&b, MOUSE_PRESS, 1, 3, 3);
 	assert_shows(&b, ">GPU");
-	mouse(&b, MOUSE_PRESS, 1, 3, 2);
+	mouse(&b, MOUSE_PRESS, 1, 3, 3);
 	assert_shows(&b, "/sys/devices/gpu.0/counters");
-	mouse(&b, MOUSE_PRESS, 1, 3, 2);
+	mouse(&b, MOUSE_PRESS, 1, 3, 3);
 	assert_hides(&b, "/sys/devices/gpu.0/counters");
 	press(&b, '3', 0); /* another view: nothing is chosen in it */
 	assert_hides(&b, "\n>");
