@@ -9,7 +9,7 @@
 #include "ui-bench.h"
 #include "ui/view.h"
 
-/* The tab that is shown: bold, as nothing else in that line. */
+/* The tab that is shown, without its blanks. */
 static void assert_view(struct bench *b, const char *label)
 {
 	char text[64] = "";
@@ -18,7 +18,7 @@ static void assert_view(struct bench *b, const char *label)
 	for (int x = 0; x < b->canvas.w; x++) {
 		const struct cell *p = &b->canvas.cells[(b->canvas.h - 2) * b->canvas.w + x];
 
-		if (p->style == STYLE_STRONG && n + 1 < sizeof(text))
+		if (p->style == STYLE_TAB && p->ch[0] != L' ' && n + 1 < sizeof(text))
 			text[n++] = (char)p->ch[0];
 	}
 	text[n] = 0;
@@ -63,9 +63,9 @@ static void keys_and_tabs_lead_to_every_view(void **state)
 		}
 		/* From a list, too; but in a prompt a digit is text. */
 		press(&b, K_F1, 0);
-		assert_shows(&b, "zoom in");
+		assert_shows(&b, "sync mark with a label");
 		press(&b, '5', 0);
-		assert_hides(&b, "zoom in");
+		assert_hides(&b, "sync mark with a label");
 		assert_view(&b, "5Power");
 		press(&b, 'g', 0);
 		press(&b, '1', 0);
@@ -95,25 +95,26 @@ static void tabs_shrink_to_numbers(void **state)
 
 	(void)state;
 	start(&b, 40, 24, true, CHARSET_ASCII);
-	assert_memory_equal(line(&b, -2), " 1 Overview 2 3 4 5 6 7 8 9", 27);
+	assert_memory_equal(line(&b, -2), " 1 Overview  2  3  4  5  6  7  8  9", 35);
 	press(&b, '4', 0);
-	assert_memory_equal(line(&b, -2), " 1 2 3 4 Memory 5 6 7 8 9", 25);
-	mouse(&b, MOUSE_PRESS, 1, 5, 22);
+	assert_memory_equal(line(&b, -2), " 1  2  3  4 Memory  5  6  7  8  9", 33);
+	mouse(&b, MOUSE_PRESS, 1, 7, 22);
 	assert_view(&b, "3CPU");
 	stop(&b);
-	/* Before that they are abbreviated, alike whichever view is shown. */
-	start(&b, 76, 24, true, CHARSET_ASCII);
-	assert_memory_equal(line(&b, -2), " 1 Overview 2 GPU 3 CPU 4 ", 26);
+	/* Before that three letters stay, and then no blank before them. */
+	start(&b, 60, 24, true, CHARSET_ASCII);
+	assert_memory_equal(line(&b, -2), " 1 Overview 2GPU 3CPU 4Mem 5Pow", 31);
+	stop(&b);
+	start(&b, 80, 24, true, CHARSET_ASCII);
+	assert_memory_equal(line(&b, -2), " 1 Overview  2 GPU  3 CPU  4 Mem  5 Pow ", 40);
 	press(&b, '8', 0);
-	assert_memory_equal(line(&b, -2), " 1 Ov", 5);
-	assert_null(strstr(line(&b, -2), "Overview"));
-	assert_non_null(strstr(line(&b, -2), ". 2 GPU 3 CPU 4 Mem"));
-	assert_non_null(strstr(line(&b, -2), ". 8 Processes 9 Boa"));
+	assert_memory_equal(line(&b, -2), " 1 Ove  2 GPU ", 14);
+	assert_non_null(strstr(line(&b, -2), " 8 Processes  9 Boa"));
 	mouse(&b, MOUSE_PRESS, 1, (int)(strstr(line(&b, -2), "5 Pow") - line(&b, -2)), 22);
 	assert_view(&b, "5Power");
 	stop(&b);
 	/* Where there is no line for them the header names the view. */
-	start(&b, 60, 16, true, CHARSET_ASCII);
+	start(&b, 60, 13, true, CHARSET_ASCII);
 	assert_memory_equal(line(&b, 0), " nvmtop", 7);
 	press(&b, '5', 0);
 	assert_memory_equal(line(&b, 0), " Power  ", 8);
@@ -156,17 +157,17 @@ static void a_row_tells_about_itself(void **state)
 	channel(&b, "EMC")->crit = 90;
 	snprintf(channel(&b, "EMC")->note, 96, "not validated");
 	press(&b, '?', 0); /* nothing is chosen: the keys */
-	assert_shows(&b, "zoom in");
+	assert_shows(&b, "sync mark with a label");
 	press(&b, '?', 0);
-	assert_hides(&b, "zoom in");
+	assert_hides(&b, "sync mark with a label");
 	press(&b, K_ENTER, 0); /* nothing to tell about */
 	assert_hides(&b, "source");
 	press(&b, K_DOWN, 0);
-	assert_memory_equal(line(&b, 2), ">GPU", 4);
+	assert_memory_equal(line(&b, 3), ">GPU", 4);
 	press(&b, '?', 0);
 	assert_shows(&b, "/sys/devices/gpu.0/counters");
 	assert_shows(&b, "1000 times a second (fast tier), reached here: 1000 ");
-	assert_hides(&b, "zoom in");
+	assert_hides(&b, "sync mark with a label");
 	press(&b, K_DOWN, 0); /* it goes along */
 	assert_shows(&b, "missing  tried /proc/stat (permission denied): sudo shows it");
 	assert_hides(&b, "reached here");
@@ -183,11 +184,11 @@ static void a_row_tells_about_itself(void **state)
 	assert_hides(&b, ">EMC");
 	assert_int_equal(press(&b, K_ESC, 0).kind, REQUEST_LIVE);
 	/* The mouse: once to choose, again to be told. */
-	mouse(&b, MOUSE_PRESS, 1, 3, 2);
+	mouse(&b, MOUSE_PRESS, 1, 3, 3);
 	assert_shows(&b, ">GPU");
-	mouse(&b, MOUSE_PRESS, 1, 3, 2);
+	mouse(&b, MOUSE_PRESS, 1, 3, 3);
 	assert_shows(&b, "/sys/devices/gpu.0/counters");
-	mouse(&b, MOUSE_PRESS, 1, 3, 2);
+	mouse(&b, MOUSE_PRESS, 1, 3, 3);
 	assert_hides(&b, "/sys/devices/gpu.0/counters");
 	press(&b, '3', 0); /* another view: nothing is chosen in it */
 	assert_hides(&b, "\n>");
@@ -200,18 +201,19 @@ static void the_chosen_row_is_in_view(void **state)
 
 	(void)state;
 	start(&b, 80, 24, true, CHARSET_ASCII);
+	press(&b, 'a', 0);
 	for (int i = 0; i < 100; i++) {
 		press(&b, K_DOWN, 0);
 		if (!strstr(b.text, "\n>"))
 			fail_msg("%d: the chosen row is not to be seen\n%s", i, b.text);
 	}
-	assert_hides(&b, "more below"); /* it is the last one */
+	assert_hides(&b, " more (PgDn)"); /* it is the last one */
 	press(&b, K_PGUP, 0);
-	assert_shows(&b, "more below");
+	assert_shows(&b, " more (PgDn)");
 	assert_shows(&b, "\n>");
 	for (int i = 0; i < 100; i++)
 		press(&b, K_UP, 0);
-	assert_memory_equal(line(&b, 2), ">GPU", 4);
+	assert_memory_equal(line(&b, 3), ">GPU", 4);
 	mouse(&b, MOUSE_PRESS, 5, 3, 5); /* the wheel scrolls it away */
 	assert_hides(&b, ">GPU");
 	press(&b, K_DOWN, 0);
