@@ -81,7 +81,7 @@ static void hidden(void **state)
 	restart(b, NULL);
 	assert_int_equal(press(b, ')', 0).kind, REQUEST_SETTINGS);
 	assert_int_equal(ui_settings(b->ui)->n_charts, 1);
-	assert_string_equal(ui_settings(b->ui)->charts[0].name, "gpu.util");
+	assert_string_equal(ui_settings(b->ui)->charts[0].name, b->fake.channels[0].name);
 	restart(b, NULL);
 	choose(b, 3);
 	assert_int_equal(press(b, 'H', 0).kind, REQUEST_SETTINGS);

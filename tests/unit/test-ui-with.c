@@ -13,6 +13,7 @@
 #define BENCH_VIEW "signals"
 #include "ui-bench.h"
 #include "ui/range-stats.h"
+#include "ui/screen.h"
 
 static struct fake other; /* B */
 static struct ui_align where;
@@ -212,7 +213,7 @@ static void columns_are_of_the_same_moment(void **state)
 		while (b.canvas.cells[y * 120 + 3].ch[0] != L'B' || b.canvas.cells[y * 120 + 1].ch[0] == L'B')
 			y++;
 		for (int x = 40; x < 120; x++) {
-			if (b.canvas.cells[y * 120 + x].ch[0] == 0x2588)
+			if (b.canvas.cells[y * 120 + x].ch[0] == 0x2588 || b.canvas.cells[y * 120 + x].back)
 				found = found < 0 ? x : found, last = x;
 			if (b.canvas.cells[2 * 120 + x].ch[0] == 0x25BC)
 				head = x;
@@ -334,7 +335,7 @@ static void it_can_be_moved(void **state)
 	press(&b, '}', 0);
 	press(&b, '}', 0);
 	assert_shows(&b, "moved by +");
-	at -= 3 * (INT64_C(1) << 30); /* 100 s are 93 columns of 1.07 s */
+	at -= 3 * viewport_column_ns(&b.ui->vp);
 	v = fake_read(&other.timeline, 0, at, NULL);
 	assert_value(&b, "GPU", v, 0.051);
 	for (int i = 0; i < 4; i++)
