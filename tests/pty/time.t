@@ -61,7 +61,7 @@ check "> up to all at once" wait_for "all"
 keys Space
 check "plays all of it" until_true at 14.0
 keys 7
-check "7: the phases" wait_for "lasted"
+check "7: the phases" wait_for "length"
 check "with their energy" wait_for "100.1 "
 keys x
 keys Down
@@ -94,7 +94,7 @@ check "V selects the phase" wait_for "selected "
 keys Escape
 keys 0
 keys 7
-check "phases, live" wait_for "lasted"
+check "phases, live" wait_for "length"
 keys s
 check "a mark begins one" until_true begun 1
 keys q
