@@ -66,7 +66,7 @@ check "with their energy" wait_for "100.1 "
 keys x
 keys Down
 keys x
-check "x: side by side" wait_for "+/- A"
+check "x: side by side" wait_for "A mean"
 keys Enter
 check "Enter: the charts of one" wait_for "selected 4.008 s"
 keys q
