@@ -41,7 +41,7 @@ on agx_xavier-35 thermal
 ok 'trip points and what is left' says out 'cpu  *33.5 C  *86.0  *96.0  *52.5'
 ok 'a constant is not the hottest' says out 'Hottest Tdiode'
 on orin_nx-36-offline cpu
-ok 'groups of cores with their governor' says out 'governor'
+ok 'clusters with their limits' says out 'limits 115..1421 MHz'
 on agx_thor-38 gpu
 ok 'a Thor that sleeps' says out 'powered down'
 run nvmtop --print 80x24 --demo --view nonsense
