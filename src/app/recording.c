@@ -129,6 +129,7 @@ static void begin(struct recording *r, struct err *e)
 	if (r->writer) {
 		if (engine_attach(r->engine, log_writer_sink(r->writer), true, e) == 0) {
 			r->since_ns = clock_now_ns();
+			r->until_ns = 0;
 			return;
 		}
 		log_writer_free(r->writer);
@@ -261,6 +262,7 @@ void recording_end(struct recording *r)
 	r->summary = NULL;
 	summary_moment(&r->after, r->engine); /* what is missed while its files are ended is not its own */
 	engine_detach(r->engine, log_writer_sink(r->writer), &e);
+	r->until_ns = clock_now_ns();
 }
 
 /* It has ended, and is complete or the wait is over. */
@@ -358,13 +360,14 @@ void recording_scene(struct recording *r, struct ui_scene *s)
 	s->completing = NULL;
 	s->record_error = NULL;
 	s->record_done = r->saved[0] ? r->saved : NULL;
+	s->record_since_ns = r->since_ns;
+	s->record_until_ns = r->until_ns;
 	if (!r->writer)
 		return;
 	look(r);
 	s->record_name = r->written.path;
 	if (r->ending)
 		s->completing = r->written.path;
-	s->record_since_ns = r->since_ns;
 	s->record_bytes = r->written.bytes;
 	s->record_marks = r->written.marks;
 	s->record_lost = r->written.lost_rows;

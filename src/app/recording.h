@@ -30,7 +30,7 @@ struct recording {
 	struct opening *opening;     /* its files are being made; NULL: they are not */
 	struct log_writer *writer; /* NULL: nothing is recorded */
 	bool ending;                 /* and is not complete yet */
-	int64_t since_ns;
+	int64_t since_ns, until_ns;  /* until_ns 0: it has not ended */
 	struct summary_moment before, after; /* when it began, when it ended */
 	struct log_writer_stats written;
 	struct trouble trouble;

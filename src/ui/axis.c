@@ -211,9 +211,6 @@ static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
 			 (unsigned long long)s->lost);
 		canvas_text(c, x, y, right - x, STYLE_ALERT, text);
 	}
-	/* Over the differences that stand below the names. */
-	if (u->second.about && canvas_is_blank(c, u->at.name.x + u->at.name.w - 5 - 1, y, 5 + 2))
-		canvas_right(c, u->at.name.x, y, u->at.name.w, STYLE_DIM, "B-A");
 	if (u->at.stats.w && !u->at.solo)
 		canvas_text(c, u->at.stats.x, y, u->at.stats.w, u->selection.on ? STYLE_STRONG : STYLE_DIM,
 			    _(" min..max  mean"));

@@ -26,7 +26,7 @@ static int fixed_lines(struct ui *u, const struct ui_scene *s, struct row *row, 
 	}
 	if (row->kind == ROW_HEADING || (row->kind == ROW_SIGNAL && u->about->channels[row->channel].missing[0]))
 		return 1;
-	if (row->kind == ROW_PICTURE && row->weight == WEIGHT_REST) {
+	if (row->kind == ROW_PICTURE && row->weight <= WEIGHT_REST) {
 		if (row->read)
 			row->read(u, s, row);
 		return row->least;

@@ -280,10 +280,12 @@ static void add_channels(struct ui *u, const struct ui_scene *s, struct items *l
 	}
 }
 
+/* Of those that came together the power mode, which has brought the others along. */
 static void add_changes(struct ui *u, const struct ui_scene *s, struct items *l)
 {
 	int64_t from = u->frame.axis.first * chart_column_ns(&u->frame.axis), to = from + u->frame.axis.n * chart_column_ns(&u->frame.axis);
 	struct change list[CHANGES_MAX];
+	struct item *item = NULL;
 	size_t n;
 
 	if (!s->timeline->ops->changes)
@@ -291,9 +293,16 @@ static void add_changes(struct ui *u, const struct ui_scene *s, struct items *l)
 	n = s->timeline->ops->changes(s->timeline, from, to, list, CHANGES_MAX);
 	for (size_t i = 0; i < n; i++) {
 		int cell = viewport_cell(&u->vp, list[i].t_ns);
+		bool same = item && item->first == cell, mode = !strcmp(list[i].what, "mode");
 
-		if (cell >= 0)
-			change_text(add_item(l, cell, cell, list[i].to[0] ? STYLE_TEXT : STYLE_ALERT)->text, &list[i]);
+		if (cell < 0)
+			continue;
+		if (!same)
+			item = add_item(l, cell, cell, STYLE_TEXT);
+		if (!list[i].to[0])
+			item->style = STYLE_ALERT;
+		if (!same || mode)
+			change_text(item->text, &list[i]);
 	}
 }
 

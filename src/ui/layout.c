@@ -25,10 +25,10 @@ static void split_lines(struct layout *l, const struct layout_wish *wish)
 		take(&y, &l->header, w, 1);
 	if (h >= 8)
 		take(&y, &l->limit, w, 1);
-	if (wish->second && h >= 12)
-		take(&y, &l->second, w, 1);
 	if (h >= 9)
 		take(&y, &l->axis, w, 1);
+	if (wish->second && h >= 12)
+		take(&y, &l->second, w, 1);
 	if (h >= 6)
 		l->bar = (struct rect) {0, --bottom, w, 1};
 	if (h >= 14)
@@ -38,7 +38,7 @@ static void split_lines(struct layout *l, const struct layout_wish *wish)
 		l->strip = (struct rect) {0, bottom, w, 2};
 	}
 	/* A blank line above the tabs, where there are many. */
-	if (h >= 36)
+	if (h >= 50)
 		bottom--;
 	if (wish->panel && bottom - y >= wish->panel + 6) {
 		bottom -= wish->panel;

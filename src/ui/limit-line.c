@@ -35,6 +35,7 @@ static int draw_way(struct ui *u, struct canvas *c, const char *name, enum style
 		w = text_width(text);
 		canvas_text(c, right - w - 2, u->at.limit.y, w, style, text);
 		canvas_put(c, right - 1, u->at.limit.y, style, screen_glyph(u, 0x203A, '>'));
+		hit_add(u, right - w - 2, u->at.limit.y, w + 2, act_view, (int)i);
 		return right - w - 5;
 	}
 	return right;

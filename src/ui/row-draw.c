@@ -43,21 +43,19 @@ static void draw_name(struct ui *u, struct canvas *c, const struct row *row, con
 }
 
 /* The number ends in one column and the unit begins in one, in every row. */
-static void draw_number(struct ui *u, struct canvas *c, unsigned char alarm, bool none, double v,
-			enum unit unit, enum style style, int y)
+void row_number(struct ui *u, struct canvas *c, unsigned char alarm, double v, enum unit unit, enum style style,
+		int y)
 {
 	int unit_w = u->at.value.w >= 9 ? 3 : 1, w = u->at.value.w - unit_w - 1, x = u->at.value.x + w + 1;
 	char text[QUANTITY_TEXT];
 
-	if (isnan(v))
-		none = true;
-	style = none                  ? STYLE_DIM
+	style = isnan(v)              ? STYLE_DIM
 		: alarm == ALARM_CRIT ? STYLE_ALERT
 		: alarm == ALARM_WARN ? STYLE_WARN
 				      : style;
-	quantity_text(text, unit, none ? NAN : v, w);
+	quantity_text(text, unit, v, w);
 	canvas_right(c, u->at.value.x, y, w, style, text);
-	if (none)
+	if (isnan(v))
 		return;
 	x += canvas_text(c, x, y, unit_w, STYLE_DIM, unit_w > 1 ? rows_unit(u, unit) : quantity_unit(unit));
 	/* Passed a limit, told without colour. */
@@ -67,8 +65,8 @@ static void draw_number(struct ui *u, struct canvas *c, unsigned char alarm, boo
 
 static void draw_value(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y)
 {
-	draw_number(u, c, row->alarm, ch->missing[0] != 0, row->value, quantity_of(ch, row->value),
-		    row->weight == WEIGHT_REST ? STYLE_TEXT : STYLE_STRONG, y);
+	row_number(u, c, row->alarm, ch->missing[0] ? NAN : row->value, quantity_of(ch, row->value),
+		   row->weight == WEIGHT_REST ? STYLE_TEXT : STYLE_STRONG, y);
 }
 
 /* Where a text begins: where values do, or behind its own. */
@@ -123,6 +121,9 @@ static int draw_scale(struct ui *u, struct canvas *c, const struct row *row, con
 	if (!u->at.scale.w || h < 2)
 		return u->at.chart.x - 1;
 	quantity_round(text, unit, row->scale.hi);
+	/* It would touch a unit of three columns. */
+	if (strchr(text, '.') && text_width(text) > 3 && text_width(quantity_unit(unit)) == 3)
+		quantity_text(text, unit, row->scale.hi, 3);
 	canvas_right(c, u->at.scale.x, y, u->at.scale.w, STYLE_DIM, text);
 	quantity_round(text, unit, row->scale.lo);
 	canvas_right(c, u->at.scale.x, y + h - 1, u->at.scale.w, STYLE_DIM, text);
@@ -184,7 +185,7 @@ static void draw_text(struct ui *u, struct canvas *c, const struct row *row, int
 	axis_lines(u, c, y, h);
 	screen_cut(u, c, x, y, u->at.value.x - 1 - x, row->part ? STYLE_DIM : STYLE_TEXT, row->name);
 	if (row->unit_shown)
-		draw_number(u, c, row->alarm, false, row->value, row->unit, STYLE_STRONG, y);
+		row_number(u, c, row->alarm, row->value, row->unit, STYLE_STRONG, y);
 	x = text_x(u, row);
 	text_draw(u, c, x, y, right - x, h, (enum style)row->text_style, row->text);
 }
@@ -197,7 +198,7 @@ static void draw_missing(struct ui *u, struct canvas *c, const struct row *row, 
 	int x = u->at.stats.w ? u->at.stats.x : u->at.chart.x;
 
 	draw_value(u, c, row, ch, y);
-	screen_cut(u, c, x, y, c->w - u->at.name.x - x, STYLE_DIM, ch->missing);
+	screen_reason(u, c, x, y, c->w - u->at.name.x - x, STYLE_DIM, ch->missing);
 }
 
 /* The row that Up and Down have chosen, told by a sign as well as by colour. */
@@ -209,7 +210,20 @@ static void draw_chosen(struct ui *u, struct canvas *c, int y)
 		canvas_put(c, u->at.name.x - 1, y, STYLE_STRONG, L'>');
 }
 
-/* The same signal in the other trace: B, how far it is from A, its value, statistics
+/* Darker shades of the same hues; what is over a limit stays. */
+static void quieten(struct canvas *c, const struct rect *at)
+{
+	for (int y = at->y; y < at->y + at->h && y < c->h; y++)
+		for (int x = at->x; x < at->x + at->w; x++) {
+			struct cell *p = &c->cells[(size_t)y * (size_t)c->w + (size_t)x];
+			int shade = p->style - STYLE_SHADES;
+
+			if (shade >= 0 && shade < 2 * SHADES * HUE_WARN)
+				p->style = (unsigned char)(p->style - (shade % SHADES + 1) / 2);
+		}
+}
+
+/* The same signal in the other trace: B, how far its mean is from that of A, its value, statistics
  * and chart. */
 static void draw_second(struct ui *u, struct canvas *c, const struct row *row, int y, int h)
 {
@@ -223,7 +237,8 @@ static void draw_second(struct ui *u, struct canvas *c, const struct row *row, i
 				  .hue = (enum hue)ch->family};
 	int indent = indent_of(u, row) + (u->at.name.w >= 9 ? 2 : 0), w = u->at.name.w - indent - 2;
 	struct row b = *row; /* all of it quieter than A */
-	char text[QUANTITY_TEXT + 1] = "+", stats[64];
+	double d = 100 * (row->second.summary.mean - row->summary.mean) / fabs(row->summary.mean);
+	char text[QUANTITY_TEXT], stats[64];
 
 	canvas_put(c, u->at.name.x + indent, y, STYLE_DIM, L'B');
 	b.value = row->second.value;
@@ -235,10 +250,12 @@ static void draw_second(struct ui *u, struct canvas *c, const struct row *row, i
 		draw_missing(u, c, &b, o, y);
 		return;
 	}
-	if (w >= 5 && !isnan(b.value - row->value)) {
-		quantity_text(text + 1, quantity_of(ch, b.value), b.value - row->value, w - 1);
-		canvas_right(c, u->at.name.x + indent + 2, y, w, STYLE_TEXT, text + (text[1] == '-'));
-	}
+	/* TRANSLATORS: how far the means of two traces are apart; 12 columns with the number. */
+	snprintf(text, sizeof(text), _("mean %+.*f %%"), fabs(d) < 9.95 ? 1 : 0, d);
+	if (text_width(text) > w)
+		snprintf(text, sizeof(text), "%+.*f %%", fabs(d) < 9.95 ? 1 : 0, d);
+	if (fabs(d) < 9999.5 && text_width(text) <= w)
+		canvas_right(c, u->at.name.x + indent + 2, y, w, STYLE_TEXT, text);
 	draw_value(u, c, &b, ch, y);
 	draw_stats(u, c, &b, ch, y);
 	if (h > 1 && u->at.scale.w) {
@@ -249,6 +266,7 @@ static void draw_second(struct ui *u, struct canvas *c, const struct row *row, i
 	if (u->at.solo && h > 1)
 		y++, h--;
 	spark_draw(c, u->at.chart.x, y, u->at.chart.w, h, &look, u->second.columns);
+	quieten(c, &(struct rect) {u->at.chart.x, y, u->at.chart.w, h});
 	axis_second_lines(u, c, y, h);
 }
 
@@ -365,6 +383,8 @@ void row_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct r
 
 	if (row->kind == ROW_PICTURE)
 		row->draw(u, s, c, row, &at);
+	else if (row->line && h <= 1 + row->second.any)
+		row->line(u, s, c, row, &at);
 	else if (row->kind == ROW_HEADING)
 		draw_heading(u, c, row, y);
 	else if (row->kind == ROW_TEXT)

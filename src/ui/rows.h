@@ -38,6 +38,7 @@ struct row {
 	row_reader *read;    /* NULL, or fills value, text and notes in anew, a few times a second */
 	bool later;          /* takes no line from the others: reached by scrolling */
 	row_drawer *draw;    /* of a picture; of a signal: NULL, or its chart */
+	row_drawer *line;    /* of a signal: NULL, or all of it where it has one line */
 	struct scale scale;
 	double top; /* the scale reaches up to here at least; NaN: to the data */
 	double limit; /* in the channel's unit, drawn in the chart; NaN: none */

@@ -204,7 +204,7 @@ const struct view view_clocks = {
 	.move = charts_move,
 };
 """)
-    insert("src/ui/view.h", "X(board)", "X(clocks) ")
+    insert("src/ui/view.h", "X(help)", "X(clocks) ")
     insert("man/nvmtop.1", "board , help\n", "clocks , ")
     return ["tests/cli/views.t", "tests/cli/print.t", "tests/unit/test-ui-views"]
 

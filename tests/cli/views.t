@@ -24,6 +24,7 @@ for view in $views; do
     run nvmtop --print 80x24 --replay "$NVMTOP_SRC/tests/traces/version-1.bin" --view $view
     ok "a bare trace has the view $view" is "$status" 0
 done
+run nvmtop --print 80x24 --replay "$NVMTOP_SRC/tests/traces/version-1.bin" --view board
 ok 'of which it says that it says nothing' says out 'does not name its board'
 
 on() { run nvmtop --print 120x40 --sysroot "$roots/$1" --view "$2"; }
@@ -38,7 +39,7 @@ ok 'the mode' says out 'MAXN_SUPER'
 on tx2_nx-32 power
 ok 'a board without a power monitor' sh -c 'grep -q "nothing here measures it\|tried" out'
 on agx_xavier-35 thermal
-ok 'trip points and what is left' says out 'cpu  *33.5 C  *86.0  *96.0  *52.5'
+ok 'trip points and what is left' says out 'cpu  *33.5 C .* 86.0  *96.0  *52.5'
 ok 'a constant is not the hottest' says out 'Hottest Tdiode'
 on orin_nx-36-offline cpu
 ok 'clusters with their limits' says out 'limits 115..1421 MHz'
