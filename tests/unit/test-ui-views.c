@@ -7,6 +7,7 @@
 #include <locale.h>
 
 #include "ui-bench.h"
+#include "ui/heat-strip.h"
 #include "ui/view.h"
 
 /* The tab that is shown, without its blanks. */
@@ -223,37 +224,61 @@ static void the_chosen_row_is_in_view(void **state)
 
 static void cores_stand_below_their_clock(void **state)
 {
+	const char *order[] = {"\n cpu0,3-5", "limits ", "\n 0 ", "\n 5 ", "\n cpu1-2", "\n 1 ", "\n 2 ", "\n  6 ", "\n 11 "};
 	struct bench b;
 	struct channel *ch;
+	const char *p;
 
 	(void)state;
 	start(&b, 100, 40, false, CHARSET_ASCII);
 	ch = channel(&b, "CPU clock");
 	snprintf(ch->label, sizeof(ch->label), "cpu0,3-5");
-	ch = fake_add(&b.fake, "cpu1-2", CHANNEL_CPU_FREQ, 1, TIER_MEDIUM, UNIT_HZ, FAMILY_CPU);
+	snprintf(ch->name, sizeof(ch->name), "cpu0.freq");
+	fake_add(&b.fake, "cpu1-2", CHANNEL_CPU_FREQ, 1, TIER_MEDIUM, UNIT_HZ, FAMILY_CPU);
 	ch = fake_add(&b.fake, "cpu0 min", CHANNEL_FREQ_LIMIT, 0, TIER_SLOW, UNIT_HZ, FAMILY_CPU);
 	snprintf(ch->name, sizeof(ch->name), "cpu0.freq_min");
-	fake_fact(&b.fake, "cpu0.governor", "schedutil");
-	fake_fact(&b.fake, "cpu1.governor", "performance");
+	ch = fake_add(&b.fake, "cpu0 max", CHANNEL_FREQ_LIMIT, 0, TIER_SLOW, UNIT_HZ, FAMILY_CPU);
+	snprintf(ch->name, sizeof(ch->name), "cpu0.freq_max");
 	ui_reset(b.ui, &b.scene);
 	press(&b, '3', 0);
-	const char *order[] = {"\n cpu0,3-5", "\n   cpu0 ", "\n   cpu3 ", "\n   cpu5 ", "\n cpu1-2",
-			       "\n   cpu1 ",  "\n   cpu2 ", "CPU cores",  "\n   cpu6 ", "\n   cpu11 "};
-	const char *p = b.text;
-
+	p = b.text;
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
 		p = strstr(p, order[i]);
 		if (!p)
 			fail_msg("\"%s\" is not in its place in\n%s", order[i], b.text);
 	}
+	/* Each core is a row, too, below what fits. */
+	assert_hides(&b, "CPU cores");
+	for (int i = 0; i < 16; i++)
+		press(&b, K_DOWN, 0);
+	assert_shows(&b, "\n>  cpu11");
 	stop(&b);
 	start(&b, 160, 40, false, CHARSET_ASCII);
-	snprintf(channel(&b, "CPU clock")->label, 32, "cpu0-11");
+	ch = channel(&b, "CPU clock");
+	snprintf(ch->label, sizeof(ch->label), "cpu0-11");
+	snprintf(ch->name, sizeof(ch->name), "cpu0.freq");
 	fake_fact(&b.fake, "cpu0.governor", "schedutil");
 	ui_reset(b.ui, &b.scene);
 	press(&b, '3', 0);
-	assert_shows(&b, "schedutil");
+	assert_shows(&b, "\n cpu0-11 schedutil");
 	stop(&b);
+}
+
+/* Every signal is in one band, and the bands fit into the lines. */
+static void heat_strips_fit(void **state)
+{
+	(void)state;
+	for (int ascii = 0; ascii < 2; ascii++)
+		for (int n = 1; n <= 256; n++)
+			for (int lines = 1; lines <= 60; lines++) {
+				struct heat_fit f = heat_fit(n, lines, ascii);
+
+				assert_true(f.units >= 1 && f.per >= 1 && f.bands >= 1 && f.lines >= 1);
+				assert_true(f.bands * f.per >= n && (f.bands - 1) * f.per < n);
+				assert_true(f.lines <= lines && f.bands * f.units <= f.lines * (ascii ? 1 : 2));
+				/* Signals share a band only where there is no room for a band each. */
+				assert_true(f.per == 1 || n > lines * (ascii ? 1 : 2));
+			}
 }
 
 /* The style of the first character of a text that is in the picture. */
@@ -732,6 +757,7 @@ int main(void)
 		cmocka_unit_test(a_panel_says_that_there_is_more),
 		cmocka_unit_test(the_chosen_row_is_in_view),
 		cmocka_unit_test(cores_stand_below_their_clock),
+		cmocka_unit_test(heat_strips_fit),
 		cmocka_unit_test(throttling_is_what_it_was_in_view),
 		cmocka_unit_test(limits_and_what_is_left),
 		cmocka_unit_test(energy_is_power_over_time),

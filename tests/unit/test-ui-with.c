@@ -238,6 +238,7 @@ static void statistics_are_of_the_selection(void **state)
 
 	(void)state;
 	fake_init(&other, 100 * NS_PER_S);
+	other.exact = true;
 	under(&b, 120, 40, CHARSET_BRAILLE, shift);
 	seek(&b, 20);
 	press(&b, 'v', 0);
@@ -315,7 +316,7 @@ static void signals_are_matched_by_name_or_kind(void **state)
 	assert_shows(&b, "asleep");
 	assert_true(strstr(below(&b, "GPU"), "%") != NULL);
 	press(&b, '9', 0);
-	assert_shows(&b, "B, the trace beside");
+	assert_shows(&b, "Only in B");
 	assert_shows(&b, "VDD_IN.power");
 	stop(&b);
 }

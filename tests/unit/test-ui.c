@@ -134,9 +134,9 @@ static void small_windows_keep_what_matters(void **state)
 
 	(void)state;
 	start(&b, 20, 5, true, CHARSET_ASCII);
-	assert_string_equal(b.text, "GPU    98.9 % ||||||\n"
-				    "CPU    41.1 % ++-=|+\n"
-				    "EMC    57.1 % %*=*|*\n"
+	assert_string_equal(b.text, "GPU    98.9 % |||v||\n"
+				    "CPU    41.1 % +=-=|+\n"
+				    "EMC    57.1 % %+=*|*\n"
 				    "RAM    18.6 G =-==|-\n"
 				    "Power  29.0 W %*|v|*\n");
 	stop(&b);
