@@ -53,27 +53,20 @@ static bool look_into(const char *folder, const char *name, struct ui_file *out)
 {
 	struct trace_summary s;
 	struct stat st;
-	struct err e;
-	char elapsed[32], size[32], lasted[40], bytes[40];
-
+	struct err e = {.code = ERR_NONE};
 	int n = snprintf(out->path, sizeof out->path, "%s/%s", folder, name);
 	if (n < 0 || (size_t)n >= sizeof out->path || stat(out->path, &st) < 0)
 		return false;
 	text_printable(out->name, sizeof out->name, name, strlen(name));
 	out->changed_ns = (int64_t)st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
 	out->folder = is_folder(&st, name);
-	if (out->folder)
-		snprintf(out->about, sizeof out->about, "%s", _("folder"));
 	if (out->folder || !S_ISREG(st.st_mode) || trace_peek(out->path, &s, &e) < 0)
 		return out->folder;
-	text_lasted(elapsed, sizeof elapsed, s.duration_ns);
-	text_bytes(size, sizeof size, (uint64_t)st.st_size);
-	/* Align the columns. */
-	snprintf(lasted, sizeof lasted, "%6s", elapsed);
-	snprintf(bytes, sizeof bytes, "%7s", size);
-	snprintf(out->about, sizeof out->about,
-		 P_("%s  %s  %s  %llu mark", "%s  %s  %s  %llu marks", s.marks), s.board, lasted, bytes,
-		 (unsigned long long)s.marks);
+	out->duration_ns = s.duration_ns;
+	out->bytes = (uint64_t)st.st_size;
+	out->marks = s.marks;
+	memcpy(out->board, s.board, sizeof out->board);
+	out->damaged = e.code == ERR_DAMAGED;
 	out->readable = true;
 	return true;
 }

@@ -45,6 +45,13 @@ static void scene_procs(struct top *t)
 	s->procs_serial = s->procs->serial;
 }
 
+static void scene_host(struct top *t)
+{
+	bool wanted = t->source.live.root && !t->source.remote && ui_wants_host(t->ui, &t->scene);
+
+	t->scene.host = wanted ? host_reader_poll(&t->host, t->source.live.root, t->scene.now_ns) : NULL;
+}
+
 void top_look(struct top *t)
 {
 	struct ui_scene *s = &t->scene;
@@ -62,6 +69,7 @@ void top_look(struct top *t)
 	recording_scene(&t->recording, s);
 	source_scene(&t->source, s);
 	scene_procs(t);
+	scene_host(t);
 }
 
 static void watch_settings(struct top *t)
@@ -320,6 +328,7 @@ int cmd_top(const struct options *o)
 	if (!status && t.source.remote && remote_verdict(t.source.remote)->text[0])
 		status = complain(remote_verdict(t.source.remote));
 	procs_close(t.procs);
+	host_reader_free(t.host);
 	source_close(&t.source);
 	recording_free(&t.recording);
 	files_free(&t.files);

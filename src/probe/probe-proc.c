@@ -2,7 +2,7 @@
  * the time in which tasks are stalled.
  *
  * Used memory is what is not available: on a Jetson this includes the GPU's buffers, and excludes what the
- * kernel would give back. The largest free contiguous block is what an allocation for a camera or a display
+ * kernel would give back, most of which is cache. The largest free contiguous block is what an allocation for a camera or a display
  * needs; the kernel makes none larger than some MiB, so that is its maximum. */
 #include <errno.h>
 #include <math.h>
@@ -84,8 +84,9 @@ static struct text *text_new(struct probe_ctx *o, const struct text_file *f, siz
 	return t;
 }
 
-/* why is NULL if the file was found. */
-static int add_channels(struct probe_ctx *o, struct text *t, const struct reason *why, struct err *e)
+/* why is NULL if the file was found; first: its values, or NULL. */
+static int add_channels(struct probe_ctx *o, struct text *t, const struct reason *why, const double *first,
+			struct err *e)
 {
 	int added = 0;
 
@@ -97,6 +98,8 @@ static int add_channels(struct probe_ctx *o, struct text *t, const struct reason
 			ch.hi = t->whole;
 		if (why)
 			reason_set(why, o, &ch);
+		else if (first && t->file->needs && isnan(first[k]))
+			reason_one(o, &ch, t->file->channels[k].source, ENOENT);
 		added = probe_ctx_add(o, &ch, e);
 	}
 	return probe_ctx_finish(o, &t->probe, added, !why, e);
@@ -124,7 +127,7 @@ static int open_text(struct probe_ctx *o, const struct text_file *f, bool option
 		probe_free(&t->probe);
 		return 0;
 	}
-	return add_channels(o, t, found ? NULL : &why, e);
+	return add_channels(o, t, found ? NULL : &why, v, e);
 }
 
 /* Returns the number after "name:" at the start of a line. */
@@ -153,7 +156,12 @@ static void parse_part(struct text *t, double whole, double rest, double *v)
 
 static void parse_ram(struct text *t, const char *p, const char *end, double *v)
 {
+	double cached = field(p, end, "Cached:") + field(p, end, "Buffers:") + field(p, end, "SReclaimable:") -
+			field(p, end, "Shmem:");
+
 	parse_part(t, field(p, end, "MemTotal:"), field(p, end, "MemAvailable:"), v);
+	if (cached >= 0)
+		v[2] = cached;
 }
 
 static void parse_swap(struct text *t, const char *p, const char *end, double *v)
@@ -174,7 +182,9 @@ static int open_ram(struct probe_ctx *o, struct err *e)
 		{{"ram.used", NULL, "/proc/meminfo MemTotal: - MemAvailable:", NULL, UNIT_KB, FAMILY_MEMORY,
 		  NAN, MEMINFO_NS},
 		 {"ram.available", NULL, "/proc/meminfo MemAvailable:", NULL, UNIT_KB, FAMILY_MEMORY, NAN,
-		  MEMINFO_NS}}};
+		  MEMINFO_NS},
+		 {"ram.cached", N_("Cache"), "/proc/meminfo Cached: + Buffers: + SReclaimable: - Shmem:", NULL,
+		  UNIT_KB, FAMILY_MEMORY, NAN, MEMINFO_NS}}};
 
 	return open_text(o, &ram, false, e);
 }
@@ -320,7 +330,7 @@ static int open_zram(struct probe_ctx *o, struct err *e)
 		return -1;
 	find_disks(t);
 	if (t->n)
-		return add_channels(o, t, NULL, e);
+		return add_channels(o, t, NULL, NULL, e);
 	probe_free(&t->probe);
 	return 0;
 }

@@ -6,6 +6,7 @@
  * beyond a quarter of the cells only their ticks on the axis remain. */
 #include "ui/charts.h"
 #include "ui/draw.h"
+#include "ui/heat-strip.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -255,7 +256,7 @@ static void line_cell(struct ui *u, struct canvas *c, int x, int y, enum style s
 {
 	struct cell *p = &c->cells[(size_t)y * (size_t)c->w + (size_t)x];
 
-	if (p->ch[0] == 0x2588)
+	if (p->ch[0] == 0x2588 || p->ch[0] == HEAT_HALF)
 		canvas_put_on(c, x, y, style, (enum style)p->style, glyph);
 	else if (p->ch[0] == L' ' || p->style == STYLE_LIMIT ||
 		 (u->charset != CHARSET_BLOCKS && p->style >= STYLE_SHADES))

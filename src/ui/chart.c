@@ -99,7 +99,7 @@ void chart_columns(struct timeline *t, size_t channel, const struct chart_axis *
 #define PARTS_ZOOM 2  /* each column of the timeline is looked at in 4 parts */
 #define AT_ONCE    16 /* columns */
 
-/* True where all but one part of the column stay above half of its mean. */
+/* True where at most a tenth of the column's parts reach below half of its mean. */
 static bool is_notch(const struct bin *parts, int n_parts, double mean)
 {
 	int low = 0, n = 0;
@@ -108,7 +108,7 @@ static bool is_notch(const struct bin *parts, int n_parts, double mean)
 		n += parts[i].n > 0;
 		low += parts[i].n > 0 && parts[i].min < mean / 2;
 	}
-	return low == 1 && n >= 10;
+	return low && 10 * low <= n;
 }
 
 void chart_notches(struct timeline *t, size_t channel, const struct chart_axis *axis, double range,

@@ -26,6 +26,11 @@ static int fixed_lines(struct ui *u, const struct ui_scene *s, struct row *row, 
 	}
 	if (row->kind == ROW_HEADING || (row->kind == ROW_SIGNAL && u->about->channels[row->channel].missing[0]))
 		return 1;
+	if (row->kind == ROW_PICTURE && row->weight <= WEIGHT_REST) {
+		if (row->read)
+			row->read(u, s, row);
+		return row->least;
+	}
 	return row->lines;
 }
 
@@ -40,6 +45,8 @@ static void measure(struct ui *u, const struct ui_scene *s, int screen_w)
 		int fixed = fixed_lines(u, s, row, screen_w);
 
 		u->height[i] = (unsigned char)(fixed ? fixed : 1);
+		if (row->later)
+			continue;
 		if (fixed || n == RANKED)
 			lines -= u->height[i];
 		else
@@ -52,7 +59,7 @@ static void measure(struct ui *u, const struct ui_scene *s, int screen_w)
 	for (int i = 0, k = 0; i < u->n_rows; i++) {
 		struct row *row = &u->rows[i];
 
-		if (k < n && !fixed_lines(u, s, row, screen_w))
+		if (k < n && !row->later && !fixed_lines(u, s, row, screen_w))
 			u->height[i] = height[k++] > row->least ? height[k - 1] : row->least;
 		if (row->second.any)
 			u->height[i] = (unsigned char)(2 * u->height[i]);

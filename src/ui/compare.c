@@ -303,47 +303,24 @@ void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		draw_marks(u, c, y, x - 1);
 }
 
-/* Names of what is here and not there. */
-static void add_only(struct row_list *l, const char *name, const struct session *here,
-		     const struct session *there)
+size_t second_only(const struct ui *u, bool in_b, char *out, size_t size)
 {
-	struct row *row = NULL;
-	size_t used = 0;
+	const struct session *here = in_b ? u->second.about : u->about;
+	const struct session *there = in_b ? u->about : u->second.about;
+	size_t n = 0, used = 0;
 
-	for (size_t i = 0; i < here->n_channels; i++) {
+	out[0] = 0;
+	for (size_t i = 0; here && there && i < here->n_channels; i++) {
 		const struct channel *ch = &here->channels[i];
 		int k = ch->missing[0] ? 0 : match(here, i, there);
 
 		if (ch->missing[0] || (k >= 0 && !there->channels[k].missing[0]))
 			continue;
-		if (!row || used + strlen(ch->name) + 3 > sizeof(row->text)) {
-			row = rows_text(l, row ? "" : name, NULL);
-			used = 0;
-		}
-		used += (size_t)snprintf(row->text + used, sizeof(row->text) - used, "%s%s", used ? ", " : "",
-					 ch->name);
+		n++;
+		if (used < size)
+			used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", ch->name);
 	}
-}
-
-static void add_fact(struct row_list *l, const char *name, const struct session *about, const char *key)
-{
-	const char *value = fact_get(about->facts, about->n_facts, key);
-
-	if (value && *value)
-		snprintf(rows_text(l, name, NULL)->text, sizeof(l->rows->text), "%s", value);
-}
-
-void second_add(struct row_list *l)
-{
-	const struct session *about = l->ui->second.about;
-
-	if (!about || !l->about)
-		return;
-	rows_heading(l, _("B, the trace beside"), STYLE_OTHER);
-	add_fact(l, _("Board"), about, fact_get(about->facts, about->n_facts, "title") ? "title" : "board");
-	add_fact(l, _("Release"), about, "release");
-	add_fact(l, _("Kernel"), about, "kernel");
-	add_fact(l, _("Power mode"), about, "mode");
-	add_only(l, _("Only in A"), l->about, about);
-	add_only(l, _("Only in B"), about, l->about);
+	if (used >= size)
+		memcpy(out + size - 4, "...", 4);
+	return n;
 }

@@ -7,6 +7,35 @@
 #include "ui/range-stats.h"
 #include "ui/screen.h"
 
+#include <math.h>
+#include <string.h>
+
+enum unit energy_unit(double joule)
+{
+	return fabs(joule) >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE;
+}
+
+void energy_text(char out[QUANTITY_TEXT], double joule)
+{
+	enum unit unit = energy_unit(joule);
+	char text[QUANTITY_TEXT];
+
+	quantity_text(text, unit, joule, 7);
+	snprintf(out, QUANTITY_TEXT, "%.20s %.4s", text, isnan(joule) ? "" : quantity_unit(unit));
+}
+
+void rail_name(char *out, size_t size, const char *label, int w)
+{
+	static const char *const starts[] = {"VDD_", "VDDQ_", "VIN_SYS_", "VIN_", "POM_5V_", "POM_"};
+
+	for (size_t i = 0; text_width(label) > w && i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (!strncmp(label, starts[i], strlen(starts[i])) && strlen(label) > strlen(starts[i]) + 1) {
+			label += strlen(starts[i]);
+			break;
+		}
+	snprintf(out, size, "%s", label);
+}
+
 double energy_joule(struct ui *u, const struct ui_scene *s, size_t channel, int64_t from_ns, int64_t to_ns)
 {
 	struct span span;

@@ -16,7 +16,7 @@ struct hit {
 
 /* Of the last picture. */
 struct frame {
-	int w;        /* of the screen */
+	int w, h;     /* of the screen */
 	int64_t tick; /* changes when values may be read anew */
 	int below;    /* rows that do not fit */
 	bool more;    /* the view has work for ui_advance() */

@@ -38,7 +38,7 @@ static void split_lines(struct layout *l, const struct layout_wish *wish)
 		l->strip = (struct rect) {0, bottom, w, 2};
 	}
 	/* A blank line above the tabs, where there are many. */
-	if (h >= 36)
+	if (h >= 50)
 		bottom--;
 	if (wish->panel && bottom - y >= wish->panel + 6) {
 		bottom -= wish->panel;

@@ -130,6 +130,19 @@ static void click(struct ui *u, const struct ui_scene *s, const struct event *ev
 		r->redraw |= click_charts(u, s, ev);
 }
 
+/* Zooming keeps the playhead where it is on the screen; the wheel takes it to the pointer.  A live screen
+ * that follows stays with now. */
+static void zoom_at(struct ui *u, const struct ui_scene *s, int cell, int in)
+{
+	int64_t from, to;
+
+	if (!u->vp.follow && u->vp.right_ns != INT64_MAX && cell >= 0 && cell < u->at.chart.w) {
+		cell_bounds(u, s, cell, &from, &to);
+		viewport_jump(&u->vp, &u->extent, s->now_ns, from);
+	}
+	viewport_zoom(&u->vp, &u->extent, s->now_ns, in);
+}
+
 void mouse_event(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
 {
 	bool charts = !u->over && !u->view->plain && ev->x >= u->at.chart.x;
@@ -145,7 +158,7 @@ void mouse_event(struct ui *u, const struct ui_scene *s, const struct event *ev,
 			return;
 		r->redraw = true;
 		if (charts)
-			act_zoom(u, s, r, up);
+			zoom_at(u, s, ev->x - u->at.chart.x, up);
 		else
 			act_wheel(u, s, r, -up);
 	} else if (ev->button == 1 && (ev->action == MOUSE_PRESS || charts)) {

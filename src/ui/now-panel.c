@@ -6,23 +6,15 @@
 
 #include "ui/draw.h"
 
+#include "ui/core-groups.h"
 #include "ui/meter.h"
 #include "ui/screen.h"
 #include "util/intl.h"
-#include "util/num.h"
 
 #include <math.h>
 #include <string.h>
 
-#define GROUPS_MAX 8
-#define CORES_MAX  256
-#define SLOTS      5 /* lines of the memory and engine boxes */
-
-struct group {
-	int clock; /* channel, or -1 */
-	size_t core[CORES_MAX];
-	int n;
-};
+#define SLOTS 5 /* lines of the memory and engine boxes */
 
 struct line {
 	char name[12], text[16];
@@ -35,34 +27,6 @@ int now_panel_lines(const struct ui *u, int w, int h)
 {
 	(void)u;
 	return w < 76 || h < 20 ? 0 : w < 100 || h < 30 ? 4 : 7;
-}
-
-/* Groups in the order of their clocks; cores without one are the last. */
-static int find_groups(const struct session *about, struct group *groups)
-{
-	int n = 0;
-
-	for (size_t i = 0; i < about->n_channels && n < GROUPS_MAX - 1; i++)
-		if (about->channels[i].kind == CHANNEL_CPU_FREQ)
-			groups[n++] = (struct group) {.clock = (int)i};
-	groups[n++] = (struct group) {.clock = -1};
-	for (size_t i = 0; i < about->n_channels; i++) {
-		const struct channel *ch = &about->channels[i];
-		int at = 0;
-
-		if (ch->kind != CHANNEL_CORE_UTIL)
-			continue;
-		while (at < n - 1 && !cores_list_has(about->channels[groups[at].clock].label, ch->index))
-			at++;
-		if (groups[at].n < CORES_MAX)
-			groups[at].core[groups[at].n++] = i;
-	}
-	for (int i = 0; i < n;)
-		if (groups[i].n)
-			i++;
-		else
-			memmove(&groups[i], &groups[i + 1], (size_t)(--n - i) * sizeof(*groups));
-	return n;
 }
 
 static double share(const struct channel *ch, double v)
@@ -159,7 +123,7 @@ static void draw_lines(struct ui *u, struct canvas *c, const struct rect *at, co
 
 /* The clock, and the range of the cores: "cpu0-3" as "0-3". */
 static void draw_title(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int y, int w,
-		       const struct group *g)
+		       const struct core_group *g)
 {
 	char text[QUANTITY_TEXT];
 	double hz;
@@ -175,14 +139,6 @@ static void draw_title(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	canvas_right(c, x, y, w, STYLE_TEXT, text);
 }
 
-/* Of a core without a load: where others have one it is switched off. */
-static const char *no_load(struct ui *u, const struct ui_scene *s)
-{
-	int all = rows_find(u->about, CHANNEL_CPU_UTIL, -1);
-
-	return all >= 0 && !isnan(rows_value(u, s, (size_t)all, 0)) ? _("off") : "--";
-}
-
 static void draw_core(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int y, int w, size_t core)
 {
 	double v = rows_calm(u, s, core);
@@ -192,12 +148,12 @@ static void draw_core(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 	canvas_right(c, x, y, 2, STYLE_DIM, text);
 	meter_draw(c, u->charset, x + 3, y, w - 7, v / 100, HUE_CPU, ALARM_NONE);
 	snprintf(text, sizeof(text), "%.0f", v);
-	canvas_right(c, x + w - 3, y, 3, isnan(v) ? STYLE_DIM : STYLE_STRONG, isnan(v) ? no_load(u, s) : text);
+	canvas_right(c, x + w - 3, y, 3, isnan(v) ? STYLE_DIM : STYLE_STRONG, isnan(v) ? core_no_load(u, s) : text);
 }
 
 /* A core in one character. */
 static void draw_dots(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int y, int w,
-		      const struct group *g)
+		      const struct core_group *g)
 {
 	for (int i = 0; i < g->n && i < w; i++) {
 		double v = rows_calm(u, s, g->core[i]);
@@ -214,8 +170,8 @@ static void draw_dots(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 
 static void draw_cores(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct rect *at)
 {
-	struct group groups[GROUPS_MAX];
-	int n = find_groups(u->about, groups), most = 0, w;
+	struct core_group groups[CORE_GROUPS_MAX];
+	int n = core_groups(u->about, groups), most = 0, w;
 
 	for (int i = 0; i < n; i++)
 		most = groups[i].n > most ? groups[i].n : most;
@@ -238,21 +194,21 @@ static void draw_cores(struct ui *u, const struct ui_scene *s, struct canvas *c,
 
 		if (groups[i].clock >= 0) {
 			canvas_text(c, at->x, y, label - 1, STYLE_DIM, u->about->channels[groups[i].clock].label);
-			draw_title(u, s, c, at->x + at->w - clock, y, clock, &(struct group) {.clock = groups[i].clock});
+			draw_title(u, s, c, at->x + at->w - clock, y, clock, &(struct core_group) {.clock = groups[i].clock});
 		}
 		if (groups[i].n > 4 || wide < 5) {
 			draw_dots(u, s, c, at->x + label, y, at->w - label - clock - 1, &groups[i]);
 			continue;
 		}
 		for (int k = 0; k < groups[i].n; k++) {
-			struct group one = {.core = {groups[i].core[k]}, .n = 1};
+			struct core_group one = {.core = {groups[i].core[k]}, .n = 1};
 			char text[QUANTITY_TEXT];
 			double v = rows_calm(u, s, one.core[0]);
 
 			draw_dots(u, s, c, at->x + label + 5 * k, y, 1, &one);
 			snprintf(text, sizeof(text), "%.0f", v);
 			canvas_right(c, at->x + label + 5 * k + 1, y, 3, isnan(v) ? STYLE_DIM : STYLE_STRONG,
-				     isnan(v) ? no_load(u, s) : text);
+				     isnan(v) ? core_no_load(u, s) : text);
 		}
 	}
 }

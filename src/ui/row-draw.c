@@ -43,21 +43,19 @@ static void draw_name(struct ui *u, struct canvas *c, const struct row *row, con
 }
 
 /* The number ends in one column and the unit begins in one, in every row. */
-static void draw_number(struct ui *u, struct canvas *c, unsigned char alarm, bool none, double v,
-			enum unit unit, enum style style, int y)
+void row_number(struct ui *u, struct canvas *c, unsigned char alarm, double v, enum unit unit, enum style style,
+		int y)
 {
 	int unit_w = u->at.value.w >= 9 ? 3 : 1, w = u->at.value.w - unit_w - 1, x = u->at.value.x + w + 1;
 	char text[QUANTITY_TEXT];
 
-	if (isnan(v))
-		none = true;
-	style = none                  ? STYLE_DIM
+	style = isnan(v)              ? STYLE_DIM
 		: alarm == ALARM_CRIT ? STYLE_ALERT
 		: alarm == ALARM_WARN ? STYLE_WARN
 				      : style;
-	quantity_text(text, unit, none ? NAN : v, w);
+	quantity_text(text, unit, v, w);
 	canvas_right(c, u->at.value.x, y, w, style, text);
-	if (none)
+	if (isnan(v))
 		return;
 	x += canvas_text(c, x, y, unit_w, STYLE_DIM, unit_w > 1 ? rows_unit(u, unit) : quantity_unit(unit));
 	/* Passed a limit, told without colour. */
@@ -67,8 +65,8 @@ static void draw_number(struct ui *u, struct canvas *c, unsigned char alarm, boo
 
 static void draw_value(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y)
 {
-	draw_number(u, c, row->alarm, ch->missing[0] != 0, row->value, quantity_of(ch, row->value),
-		    row->weight == WEIGHT_REST ? STYLE_TEXT : STYLE_STRONG, y);
+	row_number(u, c, row->alarm, ch->missing[0] ? NAN : row->value, quantity_of(ch, row->value),
+		   row->weight == WEIGHT_REST ? STYLE_TEXT : STYLE_STRONG, y);
 }
 
 /* Where a text begins: where values do, or behind its own. */
@@ -123,6 +121,9 @@ static int draw_scale(struct ui *u, struct canvas *c, const struct row *row, con
 	if (!u->at.scale.w || h < 2)
 		return u->at.chart.x - 1;
 	quantity_round(text, unit, row->scale.hi);
+	/* It would touch a unit of three columns. */
+	if (strchr(text, '.') && text_width(text) > 3 && text_width(quantity_unit(unit)) == 3)
+		quantity_text(text, unit, row->scale.hi, 3);
 	canvas_right(c, u->at.scale.x, y, u->at.scale.w, STYLE_DIM, text);
 	quantity_round(text, unit, row->scale.lo);
 	canvas_right(c, u->at.scale.x, y + h - 1, u->at.scale.w, STYLE_DIM, text);
@@ -184,7 +185,7 @@ static void draw_text(struct ui *u, struct canvas *c, const struct row *row, int
 	axis_lines(u, c, y, h);
 	screen_cut(u, c, x, y, u->at.value.x - 1 - x, row->part ? STYLE_DIM : STYLE_TEXT, row->name);
 	if (row->unit_shown)
-		draw_number(u, c, row->alarm, false, row->value, row->unit, STYLE_STRONG, y);
+		row_number(u, c, row->alarm, row->value, row->unit, STYLE_STRONG, y);
 	x = text_x(u, row);
 	text_draw(u, c, x, y, right - x, h, (enum style)row->text_style, row->text);
 }
@@ -197,7 +198,7 @@ static void draw_missing(struct ui *u, struct canvas *c, const struct row *row, 
 	int x = u->at.stats.w ? u->at.stats.x : u->at.chart.x;
 
 	draw_value(u, c, row, ch, y);
-	screen_cut(u, c, x, y, c->w - u->at.name.x - x, STYLE_DIM, ch->missing);
+	screen_reason(u, c, x, y, c->w - u->at.name.x - x, STYLE_DIM, ch->missing);
 }
 
 /* The row that Up and Down have chosen, told by a sign as well as by colour. */
@@ -279,15 +280,23 @@ static void read_missing(struct ui *u, struct row *row)
 	row->value = NAN;
 }
 
-static void draw_spark(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
-		       int h)
+static void draw_spark(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
+		       const struct channel *ch, int y, int h)
 {
+	struct rect at = {u->at.chart.x, y, u->at.chart.w, h};
 	struct spark_look look = {.charset = u->charset, .level = u->frame.level, .limit = row->limit};
 
 	look.lo = row->scale.lo;
 	look.hi = row->scale.hi;
 	look.hue = (enum hue)ch->family;
-	spark_draw(c, u->at.chart.x, y, u->at.chart.w, h, &look, u->frame.columns);
+	/* A chart of one line has no room for notches. */
+	if (u->charset == CHARSET_BLOCKS && h > 1 && !row->draw)
+		chart_notches(s->timeline, row->channel, &u->frame.axis, row->scale.hi - row->scale.lo,
+			      u->frame.columns);
+	if (row->draw)
+		row->draw(u, s, c, row, &at);
+	else
+		spark_draw(c, at.x, at.y, at.w, at.h, &look, u->frame.columns);
 	axis_lines(u, c, y, h);
 }
 
@@ -314,7 +323,7 @@ static void draw_signal(struct ui *u, const struct ui_scene *s, struct canvas *c
 	draw_value(u, c, row, ch, y);
 	draw_stats(u, c, row, ch, y);
 	draw_gutter(u, c, row, ch, y, h);
-	draw_spark(u, c, row, ch, y, h);
+	draw_spark(u, s, c, row, ch, y, h);
 	if (below)
 		draw_second(u, c, row, y + h, below);
 }
@@ -366,7 +375,7 @@ void row_draw_solo(struct ui *u, const struct ui_scene *s, struct canvas *c, str
 	/* Two charts of one height, and the numbers of the second between them. */
 	h = row->second.any && h > 3 ? (h - 2) / 2 : h - 1;
 	draw_ticks(u, c, row, ch, y, h);
-	draw_spark(u, c, row, ch, y, h);
+	draw_spark(u, s, c, row, ch, y, h);
 	if (row->second.any && u->at.body.h > 3)
 		draw_second(u, c, row, y + h, h + 1);
 }
@@ -378,6 +387,8 @@ void row_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct r
 
 	if (row->kind == ROW_PICTURE)
 		row->draw(u, s, c, row, &at);
+	else if (row->line && h <= 1 + row->second.any)
+		row->line(u, s, c, row, &at);
 	else if (row->kind == ROW_HEADING)
 		draw_heading(u, c, row, y);
 	else if (row->kind == ROW_TEXT)

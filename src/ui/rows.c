@@ -8,7 +8,6 @@
 #include "ui/screen.h"
 
 #include "util/intl.h"
-#include "util/num.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -200,25 +199,6 @@ int rows_io(const struct session *about)
 	return at < 0 ? rows_named(about, "cpu.iowait") : at;
 }
 
-bool cores_list_has(const char *label, int64_t n)
-{
-	const char *p = label + 3, *end = label + strlen(label);
-	int64_t from, to;
-
-	if (strncmp(label, "cpu", 3) != 0)
-		return false;
-	while (p < end && (p = num_i64(p, end, &from)) != NULL) {
-		to = from;
-		if (p < end && *p == '-' && !(p = num_i64(p + 1, end, &to)))
-			return false;
-		if (n >= from && n <= to)
-			return true;
-		if (p >= end || *p++ != ',')
-			return false;
-	}
-	return false;
-}
-
 bool rows_due(const struct ui *u, int64_t *tick)
 {
 	if (u->vp.follow && *tick == u->frame.tick)
@@ -282,7 +262,7 @@ static void read_zones(struct ui *u, const struct ui_scene *s, struct row *row)
 static void read_beside(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	const struct channel *ch = &u->about->channels[row->beside];
-	double v = rows_value(u, s, (size_t)row->beside, 0);
+	double v = rows_calm(u, s, (size_t)row->beside);
 
 	if (ch->kind == CHANNEL_RAIL_CURRENT)
 		row->alarm = (unsigned char)rows_alarm(ch, v);
@@ -329,25 +309,12 @@ static void read_selection(struct ui *u, const struct ui_scene *s, struct row *r
 	row->summary = row->chosen.summary;
 }
 
-void rows_read(struct ui *u, const struct ui_scene *s, struct row *row)
+/* What a person reads: not in every frame. */
+static void read_numbers(struct ui *u, const struct ui_scene *s, struct row *row, const struct chart_summary *sum)
 {
 	const struct channel *ch = &u->about->channels[row->channel];
-	struct chart_summary sum, range;
 
-	chart_columns(s->timeline, row->channel, &u->frame.axis, u->frame.bins, u->frame.columns, &sum);
-	range = sum;
-	second_read(u, row, &range.min, &range.max);
-	scale_fit(&row->scale, ch, range.min, range.max);
-	if (row->scale.hi < row->top)
-		row->scale.hi = row->top;
-	if (isnan(row->limit) && ch->kind != CHANNEL_HOTTEST)
-		row->limit = rows_limit(ch);
-	read_levels(u, row, ch);
-	if (u->charset == CHARSET_BLOCKS)
-		chart_notches(s->timeline, row->channel, &u->frame.axis, row->scale.hi - row->scale.lo, u->frame.columns);
-	if (!rows_due(u, &row->tick))
-		return;
-	row->summary = sum;
+	row->summary = *sum;
 	read_selection(u, s, row);
 	row->value = ch->kind == CHANNEL_THROTTLE || channel_counts(ch) ? rows_value(u, s, row->channel, 0)
 									 : rows_calm(u, s, row->channel);
@@ -361,4 +328,22 @@ void rows_read(struct ui *u, const struct ui_scene *s, struct row *row)
 	/* Two signals of one engine: its load is a share, its clock says when it is off. */
 	if (ch->kind == CHANNEL_ENGINE_FREQ)
 		snprintf(row->tag, sizeof(row->tag), "%s", row->value > 0 ? _("clock") : _("off"));
+}
+
+void rows_read(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	const struct channel *ch = &u->about->channels[row->channel];
+	struct chart_summary sum, range;
+
+	chart_columns(s->timeline, row->channel, &u->frame.axis, u->frame.bins, u->frame.columns, &sum);
+	range = sum;
+	second_read(u, row, &range.min, &range.max);
+	if (isnan(row->limit) && ch->kind != CHANNEL_HOTTEST)
+		row->limit = rows_limit(ch);
+	if (rows_due(u, &row->tick))
+		read_numbers(u, s, row, &sum);
+	scale_fit(&row->scale, ch, range.min, range.max);
+	if (row->scale.hi < row->top)
+		row->scale.hi = row->top;
+	read_levels(u, row, ch);
 }

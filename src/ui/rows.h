@@ -36,7 +36,9 @@ struct row {
 	bool part;           /* of what stands above it: indented */
 	unsigned char alarm; /* enum alarm, of value */
 	row_reader *read;    /* NULL, or fills value, text and notes in anew, a few times a second */
-	row_drawer *draw;    /* of a picture */
+	bool later;          /* takes no line from the others: reached by scrolling */
+	row_drawer *draw;    /* of a picture; of a signal: NULL, or its chart */
+	row_drawer *line;    /* of a signal: NULL, or all of it where it has one line */
 	struct scale scale;
 	double top; /* the scale reaches up to here at least; NaN: to the data */
 	double limit; /* in the channel's unit, drawn in the chart; NaN: none */
@@ -101,8 +103,6 @@ double rows_calm(struct ui *u, const struct ui_scene *s, size_t channel);
 const char *rows_unit(const struct ui *u, enum unit unit); /* as quantity_unit(), with a degree sign */
 int rows_gpu_memory(const struct session *about); /* what the GPU holds; -1: not known */
 int rows_io(const struct session *about);         /* the time that cores wait for disks; -1: not known */
-/* Is core n one of "cpu0,3-5", the label of a clock? */
-bool cores_list_has(const char *label, int64_t n);
 /* True when what was taken at *tick may be seen anew. */
 bool rows_due(const struct ui *u, int64_t *tick);
 enum alarm rows_alarm(const struct channel *ch, double v);

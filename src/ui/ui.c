@@ -135,6 +135,28 @@ int screen_cut(const struct ui *u, struct canvas *c, int x, int y, int w, enum s
 	return used + 1;
 }
 
+const char *reason_remedy(const char *reason)
+{
+	const char *end = strstr(reason, "; ");
+
+	return end ? end + 2 : NULL;
+}
+
+int screen_reason(const struct ui *u, struct canvas *c, int x, int y, int w, enum style style, const char *reason)
+{
+	const char *remedy = text_width(reason) > w ? reason_remedy(reason) : NULL;
+	int room = remedy ? w - text_width(remedy) - 2 : 0, used = 0;
+
+	if (!remedy)
+		return screen_cut(u, c, x, y, w, style, reason);
+	if (room >= 8) {
+		used = canvas_text(c, x, y, room - 1, style, reason);
+		canvas_put(c, x + used++, y, style, screen_glyph(u, 0x2026, '~'));
+		used += canvas_text(c, x + used, y, 2, style, "; ");
+	}
+	return used + screen_cut(u, c, x + used, y, w - used, style, remedy);
+}
+
 static void read_extent(struct ui *u, const struct ui_scene *s)
 {
 	u->extent = (struct extent) {false, 0, 0};
@@ -318,20 +340,6 @@ static void draw_empty(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		    s->live ? _("Waiting for the first samples.") : _("This trace has no samples."));
 }
 
-/* What the view tells of it is made anew, and stays where it was. */
-static void look_present(struct ui *u, const struct ui_scene *s)
-{
-	int scroll = u->scroll, chosen = u->chosen;
-	bool about_chosen = u->about_chosen;
-
-	if (!present_read(u, s) || !u->view->facts || rows_build(u, u->about) < 0)
-		return;
-	u->scroll = scroll;
-	u->chosen = chosen < u->n_rows ? chosen : -1;
-	u->about_chosen = about_chosen && u->chosen >= 0;
-	second_match(u);
-}
-
 static void draw_view(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	if (!u->view->plain && !u->extent.any) {
@@ -358,10 +366,11 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	wish.second = s->with != NULL;
 	wish.events = (u->events || u->present.count) && !u->view->plain;
 	wish.compact = u->view->compact;
-	wish.panel = !u->over && u->view->foot ? u->view->foot(u, c->w, c->h) : 0;
+	wish.panel = (!u->over || u->over->panel) && u->view->foot ? u->view->foot(u, c->w, c->h) : 0;
 	wish.solo = arrange_solo(u);
 	u->at = layout_screen(&wish);
 	u->frame.w = c->w;
+	u->frame.h = c->h;
 	if (u->at.small) {
 		draw_small(c);
 		return;
@@ -374,7 +383,7 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	u->frame.below = 0;
 	u->frame.more = false;
 	u->frame.n_marks = 0;
-	look_present(u, s);
+	present_read(u, s);
 
 	header_draw(u, s, c);
 	limit_line_draw(u, s, c);
@@ -412,5 +421,12 @@ bool ui_is_asking(const struct ui *u)
 
 bool ui_wants_procs(const struct ui *u, const struct ui_scene *s)
 {
-	return s->live && views_top(u)->procs;
+	int lines = views_top(u)->procs;
+
+	return s->live && lines && u->frame.h >= lines;
+}
+
+bool ui_wants_host(const struct ui *u, const struct ui_scene *s)
+{
+	return s->live && u->view->host && !u->over;
 }

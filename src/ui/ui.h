@@ -3,20 +3,24 @@
 #ifndef NVMTOP_UI_UI_H
 #define NVMTOP_UI_UI_H
 
+#include "probe/host.h"
 #include "ui/canvas.h"
 #include "ui/event.h"
 #include "probe/processes.h"
 #include "ui/settings.h"
 #include "model/timeline.h"
 
-/* A saved trace in the list that `o` opens. */
+/* A saved trace in the list that `o` opens, or a folder. */
 struct ui_file {
 	char path[512];
 	char name[128];		/* printable */
-	char about[96];		/* "agx_orin, 12:31, 3 marks, 81 MB", or why it cannot be read */
 	bool readable;
 	bool folder;		/* a folder, or "..": to be listed with REQUEST_LIST */
+	bool damaged;
 	int64_t changed_ns;	/* when it was written last, as CLOCK_REALTIME */
+	int64_t duration_ns;
+	uint64_t bytes, marks;
+	char board[32];
 };
 
 /* How a second trace is laid over the first. */
@@ -66,6 +70,7 @@ struct ui_scene {
 
 	const struct procs_list *procs;	/* NULL: nobody has read them; see ui_wants_procs() */
 	uint64_t procs_serial;
+	const struct host *host; /* NULL: not read; see ui_wants_host() */
 
 	const char *files_folder;	/* that is listed, printable */
 	const struct ui_file *files;	/* the traces in it, newest first, then the folders */
@@ -91,14 +96,15 @@ enum request_kind {
 	REQUEST_SUSPEND,
 	REQUEST_SETTINGS,	/* ui_settings() has changed */
 	REQUEST_COPY,		/* the screen to a file, as text or (svg) as a picture */
+	REQUEST_EXPORT,		/* all signals of [t_ns, to_ns) to a file, by columns of that zoom */
 	REQUEST_REPAINT,
 };
 
 struct request {
 	enum request_kind kind;
 	bool redraw;		/* something on the screen changed */
-	int64_t t_ns;
-	int pid, sig, by;
+	int64_t t_ns, to_ns;
+	int pid, sig, by, zoom;
 	uint64_t start;
 	char path[512];
 	bool second;
@@ -149,6 +155,8 @@ struct request ui_event(struct ui *u, const struct ui_scene *s, const struct eve
 
 /* Whether the processes are looked at now. */
 bool ui_wants_procs(const struct ui *u, const struct ui_scene *s);
+/* The same of the machine's libraries, disks and addresses. */
+bool ui_wants_host(const struct ui *u, const struct ui_scene *s);
 
 /* The names of the views, for --view and its error; NULL past the end. */
 const char *ui_view_name(size_t i);

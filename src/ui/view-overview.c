@@ -7,6 +7,7 @@
 #include "ui/screen.h"
 
 #include "ui/now-panel.h"
+#include "ui/processes.h"
 #include "util/intl.h"
 
 #include <math.h>
@@ -107,31 +108,19 @@ static void read_memory(struct ui *u, const struct ui_scene *s, struct row *row)
 	tell_value(u, s, row, &n, rows_find(u->about, CHANNEL_EMC_RATE, -1), _("clock"));
 }
 
-/* A rail's name without what all of them have: "GPU_SOC" of "VDD_GPU_SOC". */
-static void short_name(char out[12], const char *label)
-{
-	static const char *const starts[] = {"VDD_", "VDDQ_", "VIN_SYS_", "VIN_", "POM_5V_", "POM_"};
-
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
-		if (!strncmp(label, starts[i], strlen(starts[i])) && strlen(label) > strlen(starts[i]) + 1) {
-			label += strlen(starts[i]);
-			break;
-		}
-	snprintf(out, 12, "%.*s", (int)strcspn(label, "_"), label);
-}
-
 /* As many rails as fit into a note, the rest into the next. */
 static void tell_rails(struct ui *u, const struct ui_scene *s, struct row *row, int *n)
 {
 	int most = u->at.value.x + u->at.value.w - u->at.name.x;
-	char text[64] = "", one[32], name[12];
+	char text[64] = "", one[48], name[32];
 
 	for (size_t i = 0; i < u->about->n_channels; i++) {
 		const struct channel *ch = &u->about->channels[i];
 
 		if (ch->kind != CHANNEL_RAIL_POWER || ch->missing[0] || i == row->channel)
 			continue;
-		short_name(name, ch->label);
+		rail_name(name, sizeof(name), ch->label, 0);
+		name[strcspn(name, "_")] = 0;
 		snprintf(one, sizeof(one), "%s %.1f", name, rows_calm(u, s, i) / 1e3);
 		if (*text && (int)(strlen(text) + 1 + strlen(one)) > most) {
 			tell(row, n, STYLE_DIM, text);
@@ -217,13 +206,36 @@ static void build(struct row_list *l)
 	add(l, first_of(about, heat, 2), _("Heat"), 5, read_heat);
 }
 
+static bool has_processes(const struct ui *u, int h)
+{
+	return h >= PROCESSES_PANEL_SCREEN && u->vp.live;
+}
+
+static int foot(const struct ui *u, int w, int h)
+{
+	return now_panel_lines(u, w, h) + (has_processes(u, h) ? PROCESSES_PANEL_LINES : 0);
+}
+
+static void foot_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct rect *at)
+{
+	struct rect r = *at;
+
+	if (has_processes(u, c->h)) {
+		r = (struct rect) {at->x, at->y + at->h - PROCESSES_PANEL_LINES, at->w, PROCESSES_PANEL_LINES};
+		processes_panel_draw(u, s, c, &r);
+		r = (struct rect) {at->x, at->y, at->w, at->h - PROCESSES_PANEL_LINES};
+	}
+	now_panel_draw(u, s, c, &r);
+}
+
 const struct view view_overview = {
 	.name = "overview",
 	.label = N_("Overview"),
 	.key = '1',
 	.build = build,
-	.foot = now_panel_lines,
-	.foot_draw = now_panel_draw,
+	.foot = foot,
+	.foot_draw = foot_draw,
+	.procs = PROCESSES_PANEL_SCREEN,
 	.draw = charts_draw,
 	.move = charts_move,
 };

@@ -24,8 +24,8 @@ struct view {
 	bool covers;    /* stands over another view, to which Esc leads back */
 	bool panel;     /* covers a part only: the view below is drawn, too */
 	bool transient; /* it closes when another timeline is shown */
-	bool facts;     /* its rows are made anew when facts change at the playhead */
-	bool procs;     /* live: it shows the processes */
+	bool host;      /* live: it shows disks, addresses and libraries */
+	int procs;      /* live: it shows the processes on screens of so many lines or more; 0: never */
 	int every_ms;   /* live: a picture at least so often, also while looking back; 0: as the others */
 
 	size_t state; /* bytes of its own state, see ui_state() */

@@ -143,7 +143,7 @@ static void settle_right(struct viewport *v, const struct extent *e)
 	last = viewport_column(v, e->last_ns);
 	if (head < right - n + 1)
 		right = head + n - 1;
-	if (right - n + 1 < first)
+	if (right - n + 1 < first && !v->still)
 		right = first + n - 1;
 	if (right > last)
 		right = last;
@@ -227,7 +227,7 @@ void viewport_zoom(struct viewport *v, const struct extent *e, int64_t now_ns, i
 	ahead = viewport_column(v, v->right_ns) - viewport_column(v, v->head_ns);
 	v->zoom = next.zoom;
 	v->merge = next.merge;
-	v->widen = false;
+	v->widen = v->still = false;
 	v->fit = !v->live && viewport_column_ns(v) >= viewport_column_ns(&furthest);
 	v->right_ns = v->head_ns + ahead * viewport_column_ns(v);
 	viewport_settle(v, e, now_ns);
@@ -237,6 +237,7 @@ void viewport_zoom(struct viewport *v, const struct extent *e, int64_t now_ns, i
 static void let_go(struct viewport *v)
 {
 	v->follow = false;
+	v->still = false;
 	v->playing = false;
 }
 
@@ -339,6 +340,7 @@ void viewport_space(struct viewport *v, const struct extent *e, int64_t now_ns)
 {
 	viewport_settle(v, e, now_ns);
 	if (v->follow || v->playing) {
+		v->still = v->follow;
 		v->follow = false;
 		v->playing = false;
 	} else if (e->any && v->live && v->head_ns >= e->last_ns - NS_PER_S) {

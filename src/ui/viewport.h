@@ -23,6 +23,7 @@ struct viewport {
 	bool fit;    /* the zoom that shows everything, whatever the width and however it grows */
 	bool widen;  /* live: as long as the history, up to a minute */
 	bool follow; /* live: the right edge is now */
+	bool still;  /* paused: what comes does not move the view, though its left may be blank */
 	bool playing, played_out; /* the latter: as somebody asks */
 	int speed;                         /* SPEED_SLOWEST .. SPEED_ALL; 0: as it was */
 	int64_t head_ns;                   /* the moment whose values stand beside the names */

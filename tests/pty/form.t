@@ -109,13 +109,18 @@ not_in_file() {
 check "and so is that it was taken back" until_true not_in_file "$conf" "theme = high-contrast"
 keys F2
 wait_gone "Set-up"
+keys q
+cp "$trace" "$dir/demo.bin"
+show "--replay demo.bin"
 keys p
-check "p asks" wait_for "copy the screen"
+check "p asks" wait_for "save:"
 keys t
 check "t: as text" wait_for "saved nvmtop-"
 check "the file is there" until_true has_file txt
 check "it is the screen" until_true grep -q "Hottest" "$dir"/nvmtop-*.txt
-check "without the question" sh -c "! grep -q 'copy the screen' '$dir'/nvmtop-*.txt"
+check "without the question" sh -c "! grep -q 'save:' '$dir'/nvmtop-*.txt"
+keys p c
+check "c: as CSV" until_true has_file csv
 keys p s
 check "s: as a picture" until_true has_file svg
 check "it is whole" until_true grep -q '</svg>' "$dir"/nvmtop-*.svg

@@ -21,22 +21,22 @@ check "8 shows the processes" wait_for "GPU mem"
 keys f
 check "f asks for a text" wait_for "filter:"
 text_bytes "victim-$$"
-check "only what has it is left" wait_for "1 process "
+check "only what has it is left" wait_for "1 process,"
 keys Enter
-wait_for "with \"victim"
+wait_for "filter: \"victim"
 keys Down
 keys x
-check "x asks first" wait_for "End victim-$$"
+check "x asks first" wait_for "Kill victim-$$"
 keys n
-check "n: no" off_screen "End victim-$$"
+check "n: no" off_screen "Kill victim-$$"
 check "it lives" alive
 keys x
-wait_for "End victim-$$"
+wait_for "Kill victim-$$"
 keys Escape
-check "Esc: no" wait_gone "End victim-$$"
+check "Esc: no" wait_gone "Kill victim-$$"
 check "it still lives" alive
 keys x
-wait_for "End victim-$$"
+wait_for "Kill victim-$$"
 keys y
 check "y: it is told" wait_for "SIGTERM"
 check "and has ended" until_true dead

@@ -283,11 +283,12 @@ static void test_memory(void **state)
 	tree_begin(&t);
 	tree_file(&t, "/proc/meminfo",
 		  "MemTotal:       64349572 kB\nMemFree:        100 kB\nMemAvailable:   60000000 kB\n"
-		  "SwapCached: 5 kB\nNvMapMemUsed: 9 kB\nSwapTotal:  1000 kB\nSwapFree:    250 kB\n");
+		  "Buffers: 20 kB\nCached: 700 kB\nShmem: 50 kB\nSReclaimable: 30 kB\nSwapCached: 5 kB\nNvMapMemUsed: 9 kB\nSwapTotal:  1000 kB\nSwapFree:    250 kB\n");
 	tree_resolve(&t, "fast ram\nslow swap");
 	tree_tick(&t, MS);
 	assert_value(&t, "ram.used", 4349572);
 	assert_value(&t, "ram.available", 60000000);
+	assert_value(&t, "ram.cached", 700);
 	assert_value(&t, "swap.used", 750);
 	assert_true(tree_channel(&t, "ram.used")->hi == 64349572);
 	assert_string_equal(fact_get(t.probes->facts, t.probes->n_facts, "ram_total_kb"), "64349572");
@@ -298,6 +299,14 @@ static void test_memory(void **state)
 	tree_file(&t, "/proc/meminfo", "MemTotal: 10 kB\nMemAvailable: 11 kB\n");
 	tree_tick(&t, MS);
 	assert_missing(&t, "ram.used");
+	tree_end(&t);
+	tree_begin(&t); /* a kernel that does not count all of the cache */
+	tree_file(&t, "/proc/meminfo", "MemTotal: 10 kB\nMemAvailable: 4 kB\nBuffers: 1 kB\nCached: 2 kB\nShmem: 1 kB\n");
+	tree_resolve(&t, "fast ram");
+	tree_tick(&t, MS);
+	assert_value(&t, "ram.used", 6);
+	assert_missing(&t, "ram.cached");
+	assert_non_null(strstr(tree_channel(&t, "ram.cached")->missing, "SReclaimable"));
 	tree_end(&t);
 }
 

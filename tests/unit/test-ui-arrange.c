@@ -352,11 +352,11 @@ static void copied(void **state)
 	struct bench *b = *state;
 
 	assert_int_equal(press(b, 'p', 0).kind, REQUEST_NONE);
-	assert_shows(b, "copy the screen");
+	assert_shows(b, "save:");
 	r = press(b, 's', 0); /* not a mark */
 	assert_int_equal(r.kind, REQUEST_COPY);
 	assert_true(r.svg);
-	assert_hides(b, "copy the screen");
+	assert_hides(b, "save:");
 	press(b, 'p', 0);
 	r = press(b, 't', 0);
 	assert_int_equal(r.kind, REQUEST_COPY);

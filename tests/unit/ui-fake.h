@@ -28,9 +28,10 @@ struct fake {
 	size_t n_gaps;
 	/* One fast sample of channel 0 that leaps to 100 when everything else is 5. */
 	int64_t spike_ns;
-	int constant; /* every value is 5 but the spike */
-	bool inverted; /* of a constant one: 95, and the spike is a drop to 0 */
+	int constant; /* 1: every value is 5 but the spike; else what every value is */
+	bool inverted; /* of a constant 1: 95, and the spike is a drop to 0 */
 	double (*value)(const struct fake *f, size_t channel, int64_t t_ns); /* instead of the formulas */
+	int64_t dead_ns; /* from then on, power is not measured */
 	double gated;
 	unsigned asked; /* calls of columns() */
 };
@@ -58,6 +59,10 @@ static double fake_value(const struct fake *f, size_t i, int64_t t_ns)
 		return NAN;
 	if (f->value)
 		return f->value(f, i, t_ns);
+	if (f->dead_ns && t_ns >= f->dead_ns && (ch->kind == CHANNEL_POWER_TOTAL || ch->kind == CHANNEL_RAIL_POWER))
+		return NAN;
+	if (f->constant > 1)
+		return f->constant;
 	if (f->constant)
 		return (i == 0 && f->spike_ns && t_ns == f->spike_ns) != f->inverted ? f->inverted ? 95 : 100 : f->inverted ? 0 : 5;
 	if (i == 0 && f->spike_ns && t_ns == f->spike_ns)
@@ -133,16 +138,14 @@ static void fake_columns(struct timeline *t, size_t channel, int zoom, int64_t f
 	memset(out, 0, n * sizeof(*out));
 	for (size_t i = 0; i < n; i++) {
 		int64_t width = INT64_C(1) << zoom, from = (first + (int64_t)i) * width, to = from + width;
-		int64_t stride = p;
+		/* Far out some samples do, or a frame takes a second. */
+		int64_t stride = width > 32 * p ? width / (16 * p) * p : p;
 
 		if (from < f->first_ns)
 			from = f->first_ns;
 		if (to > f->last_ns + 1)
 			to = f->last_ns + 1;
-		/* Far out a sample in ten does, or a frame takes a second. */
-		if (to - from > 400 * p)
-			stride = 10 * p;
-		for (int64_t at = (from + p - 1) / p * p; at < to; at += stride)
+		for (int64_t at = (from + stride - 1) / stride * stride; at < to; at += stride)
 			if (!fake_gap(f, tier, at))
 				bin_add(&out[i], fake_value(f, channel, at));
 		if (channel == 0 && f->spike_ns >= from && f->spike_ns < to)
