@@ -27,14 +27,16 @@ struct columns {
 
 static struct columns columns_of(const struct ui *u, const struct phases *e, int w)
 {
-	struct columns k = {.from_w = w >= 100 ? 12 : 0, .means = e->n_means, .change_w = u->second.about ? CHANGE_W : 0};
+	struct columns k = {.from_w = w >= 100 ? 12 : 0,
+			    .means = e->n_means,
+			    .change_w = u->second.about && e->power >= 0 ? CHANGE_W : 0};
 	int x = u->at.name.x + 6, right = w - u->at.name.x, fixed, rest;
 
 	k.label_x = x;
 	k.label_w = w >= 160 ? 32 : w >= 120 ? 20 : w >= 76 ? 12 : 10;
 	/* Names shorten before a number leaves, and a number leaves as a whole. */
 	fixed = k.from_w + LASTED_W;
-	k.joule_w = right - x - fixed - JOULE_W >= LABEL_LEAST ? JOULE_W : 0;
+	k.joule_w = e->power >= 0 && right - x - fixed - JOULE_W >= LABEL_LEAST ? JOULE_W : 0;
 	fixed += k.joule_w;
 	if (right - x - fixed - k.change_w < LABEL_LEAST)
 		k.change_w = 0;
