@@ -244,7 +244,7 @@ static void statistics_are_of_the_selection(void **state)
 	seek(&b, 24);
 	span_read(&other.timeline, 0, FAKE_START + 20 * NS_PER_S - shift, FAKE_START + 24 * NS_PER_S - shift,
 		  &span);
-	assert_true(span.n > 400);
+	assert_true(span.n > 100);
 	snprintf(mean, sizeof(mean), " %.0f ", span.mean);
 	if (!strstr(below(&b, "GPU"), mean))
 		fail_msg("no mean %s in: %s", mean, below(&b, "GPU"));
@@ -315,7 +315,6 @@ static void signals_are_matched_by_name_or_kind(void **state)
 	assert_shows(&b, "asleep");
 	assert_true(strstr(below(&b, "GPU"), "%") != NULL);
 	press(&b, '9', 0);
-	assert_shows(&b, "B, the trace beside");
 	assert_shows(&b, "VDD_IN.power");
 	stop(&b);
 }
