@@ -286,7 +286,8 @@ static void draw_total(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	canvas_text(c, u->at.name.x, y, u->at.name.w, STYLE_POWER, _("total"));
 	row_number(u, c, ALARM_NONE, rows_calm(u, s, total), UNIT_MILLIWATT, STYLE_STRONG, y);
 	mean_text(text, &k->span, k->to_ns - k->from_ns);
-	screen_cut(u, c, u->at.chart.x, y, t->end[0] - t->w[0] - u->at.chart.x, STYLE_DIM, text);
+	if (text_width(text) <= t->end[0] - t->w[0] - u->at.chart.x)
+		canvas_text(c, u->at.chart.x, y, text_width(text), STYLE_DIM, text);
 	put_number(c, t, COLUMN_JOULE, y, STYLE_STRONG, t->joule, span_joule(&k->span));
 }
 

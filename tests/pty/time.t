@@ -17,7 +17,7 @@ begun() {
 
 # The first phase is some seconds long.
 lasts() {
-	screen | grep -q "start  *[0-9:.]*  *[3-9]\.[0-9]"
+	screen | grep -q "start  *[0-9:.]*  *[0-9]*[3-9]\.[0-9]"
 }
 
 begin() {

@@ -326,6 +326,7 @@ static void throttling_is_what_it_was_in_view(void **state)
 
 	(void)state;
 	start(&b, 120, 60, false, CHARSET_ASCII);
+	b.fake.exact = true;
 	fake_add(&b.fake, "gpu-throttle-alert", CHANNEL_THROTTLE, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
 	fake_add(&b.fake, "dla", CHANNEL_THROTTLE, 9, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
 	fake_add(&b.fake, "over-current 1", CHANNEL_THROTTLE_COUNT, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
@@ -462,7 +463,7 @@ static void a_rail_over_its_limit_is_red(void **state)
 		assert_rail(&b, "CPU_CV", cases[k].headroom);
 		assert_int_equal(style_at(&b, "CPU_CV ", 17), cases[k].style);
 		/* The first cell of the bar, whose shade says where it is. */
-		assert_int_equal((style_at(&b, "CPU_CV ", 28) - STYLE_SHADES) / (2 * SHADES), cases[k].bar);
+		assert_int_equal((style_at(&b, "CPU_CV ", 29) - STYLE_SHADES) / (2 * SHADES), cases[k].bar);
 		stop(&b);
 	}
 }

@@ -139,7 +139,7 @@ static void fake_columns(struct timeline *t, size_t channel, int zoom, int64_t f
 	memset(out, 0, n * sizeof(*out));
 	for (size_t i = 0; i < n; i++) {
 		int64_t width = INT64_C(1) << zoom, from = (first + (int64_t)i) * width, to = from + width;
-		/* Far out some samples do, or a frame takes a second. */
+		/* Far out each sample stands for several, or a frame takes a second. */
 		int64_t stride = width > 32 * p && !f->exact ? width / (16 * p) * p : p;
 
 		if (from < f->first_ns)
@@ -149,6 +149,8 @@ static void fake_columns(struct timeline *t, size_t channel, int zoom, int64_t f
 		for (int64_t at = (from + stride - 1) / stride * stride; at < to; at += stride)
 			if (!fake_gap(f, tier, at))
 				bin_add(&out[i], fake_value(f, channel, at));
+		out[i].n *= (uint64_t)(stride / p);
+		out[i].sum *= (double)(stride / p);
 		if (channel == 0 && f->spike_ns >= from && f->spike_ns < to)
 			bin_add(&out[i], fake_value(f, channel, f->spike_ns));
 	}
