@@ -42,7 +42,7 @@ static bool is_told(const struct phases *e, size_t i)
 
 static void draw_band(struct ui *u, struct canvas *c, const struct phases *e, int trace, int y)
 {
-	int first, last, shown = 0;
+	int first, last, shown = 0, end = 0;
 
 	for (size_t i = 0; i < e->n; i++) {
 		const struct phase *p = &e->phases[i];
@@ -55,8 +55,12 @@ static void draw_band(struct ui *u, struct canvas *c, const struct phases *e, in
 			continue;
 		if (is_told(e, i))
 			back = STYLE_BAND(HUE_POWER, 4);
-		x = u->at.chart.x + first;
-		w = last - first + 1;
+		/* A cell in which one ends and the next begins is the former's. */
+		x = u->at.chart.x + first < end ? end : u->at.chart.x + first;
+		w = u->at.chart.x + last + 1 - x;
+		if (w < 1)
+			continue;
+		end = x + w;
 		for (int k = 0; k < w; k++)
 			canvas_put(c, x + k, y, text, u->charset == CHARSET_ASCII ? L'-' : L' ');
 		canvas_put(c, x, y, text, screen_glyph(u, 0x258F, '|'));

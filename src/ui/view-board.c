@@ -478,7 +478,7 @@ static void board_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	struct item items[ITEMS_MAX];
 	struct page p = {.items = items, .second = u->second.about != NULL};
-	int x = u->at.name.x, top = u->at.axis.h ? u->at.axis.y : u->at.body.y;
+	int x = u->at.name.x, top = u->at.axis.h && !u->at.second.h ? u->at.axis.y : u->at.body.y;
 	int room = c->w - 2 * x, h = u->at.body.y + u->at.body.h - top, columns, height, gap = 3;
 
 	if (!u->about)
