@@ -325,6 +325,18 @@ static void add_gaps(struct ui *u, struct items *l)
 	}
 }
 
+/* Whether words may stand there: over the lines of marks, but not over other events. */
+static bool has_room(const struct canvas *c, int x, int y, int w)
+{
+	for (int i = x < 0 ? 0 : x; i < x + w && i < c->w; i++) {
+		const struct cell *p = &c->cells[(size_t)y * (size_t)c->w + (size_t)i];
+
+		if (p->ch[0] != L' ' && p->style != STYLE_MARK && p->style != STYLE_FRAME)
+			return false;
+	}
+	return true;
+}
+
 /* At the right or the left of the item, past what else is near; false: there is no room. */
 static bool draw_words(struct ui *u, struct canvas *c, int y, const struct item *item, const char *text)
 {
@@ -333,7 +345,7 @@ static bool draw_words(struct ui *u, struct canvas *c, int y, const struct item 
 	for (int away = 0; away < 2 * NEAR_CELLS; away++) {
 		int at = away < NEAR_CELLS ? x + item->last + 2 + away : x + item->first - 1 - w - (away - NEAR_CELLS);
 
-		if (at < x || at + w > right || !canvas_is_blank(c, at - 1, y, w + 2))
+		if (at < x || at + w > right || !has_room(c, at - 1, y, w + 2))
 			continue;
 		canvas_text(c, at, y, w, item->style, text);
 		return true;
@@ -349,6 +361,7 @@ void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	if (!u->at.events.h)
 		return;
 	canvas_text(c, u->at.name.x, y, u->at.name.w, STYLE_DIM, _("events"));
+	axis_lines(u, c, y, 1);
 	add_gaps(u, &l);
 	add_changes(u, s, &l);
 	add_channels(u, s, &l);
@@ -361,5 +374,4 @@ void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 			if (l.list[i].text[0] && (l.list[i].style == STYLE_ALERT) == (alert > 0) &&
 			    !draw_words(u, c, y, &l.list[i], l.list[i].text) && l.list[i].brief[0])
 				draw_words(u, c, y, &l.list[i], l.list[i].brief);
-	axis_lines(u, c, y, 1);
 }

@@ -363,7 +363,7 @@ static int find_past(struct ui *u, const struct ui_scene *s, struct past *past, 
 	for (int i = 0; i < u->n_rows && n < ZONES_MAX; i++) {
 		double limit = rows_limit(&u->about->channels[u->rows[i].channel]);
 
-		if (u->rows[i].draw != draw_zone)
+		if (u->rows[i].line != draw_zone)
 			continue;
 		past[n].row = &u->rows[i];
 		past[n].sum = read_zone(u, s, u->rows[i].channel);
