@@ -157,7 +157,7 @@ static void draw_value(struct ui *u, struct canvas *c, int y, enum style style, 
 	quantity_text(text, unit, v, w);
 	canvas_right(c, u->at.value.x, y, w, isnan(v) ? STYLE_DIM : style, text);
 	if (!isnan(v))
-		canvas_text(c, u->at.value.x + w + 1, y, unit_w, STYLE_DIM, quantity_unit(unit));
+		canvas_text(c, u->at.value.x + w + 1, y, unit_w, STYLE_DIM, unit_w > 1 ? rows_unit(u, unit) : quantity_unit(unit));
 }
 
 static void zone_line(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct rect *at,
