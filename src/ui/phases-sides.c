@@ -72,22 +72,22 @@ static void draw_sides_titles(struct ui *u, struct canvas *c, const struct phase
 			     (int)e->n_sheets - k->shown);
 }
 
-static void put_text(struct canvas *c, int x, int y, int w, const char *text, const char *sign, double v)
+static void put_text(struct canvas *c, int x, int y, int w, enum style style, const char *text, const char *sign,
+		     double v)
 {
 	char both[QUANTITY_TEXT + 2];
 
 	snprintf(both, sizeof(both), "%s%s", isnan(v) ? "" : sign, text);
-	canvas_right(c, x, y, w, isnan(v) ? STYLE_DIM : STYLE_TEXT, both);
+	canvas_right(c, x, y, w, isnan(v) ? STYLE_DIM : style, both);
 }
 
 static void put_number(struct canvas *c, int x, int y, int w, enum style style, enum unit unit, double v,
 		       const char *sign)
 {
-	char text[QUANTITY_TEXT], both[QUANTITY_TEXT + 2];
+	char text[QUANTITY_TEXT];
 
 	quantity_text(text, unit, v, w - 1 - (*sign != 0));
-	snprintf(both, sizeof(both), "%s%s", isnan(v) ? "" : sign, text);
-	canvas_right(c, x, y, w, isnan(v) ? STYLE_DIM : style, both);
+	put_text(c, x, y, w, style, text, sign, v);
 }
 
 /* With as many digits as in the list above. */
@@ -147,14 +147,14 @@ static void draw_signal(struct ui *u, struct canvas *c, const struct phases *e, 
 			continue;
 		}
 		quantity_alike(text, unit, (const double[]) {cell->mean, cell->max, cell->p95}, 3, nw - 2);
-		put_text(c, at, y, nw, text[0], "", cell->mean);
+		put_text(c, at, y, nw, STYLE_TEXT, text[0], "", cell->mean);
 		at += nw;
 		if (k->p95) {
-			put_text(c, at, y, nw, text[2], cell->exact ? "" : "~", cell->p95);
+			put_text(c, at, y, nw, STYLE_TEXT, text[2], cell->exact ? "" : "~", cell->p95);
 			at += nw;
 		}
 		if (k->max)
-			put_text(c, at, y, nw, text[1], "", cell->max);
+			put_text(c, at, y, nw, STYLE_TEXT, text[1], "", cell->max);
 		if (i && first->ready)
 			put_difference(c, at + nw, y, nw, unit, cell->mean, first->mean);
 	}

@@ -83,6 +83,14 @@ struct row *rows_text(struct row_list *l, const char *name, row_reader *read)
 	return row;
 }
 
+void rows_fact(struct row_list *l, const char *name, const struct fact *facts, size_t n, const char *key)
+{
+	const char *value = fact_get(facts, n, key);
+
+	if (value && *value)
+		snprintf(rows_text(l, name, NULL)->text, sizeof(l->rows->text), "%s", value);
+}
+
 struct row *rows_heading(struct row_list *l, const char *name, enum style hue)
 {
 	struct row *row = add(l, ROW_HEADING);
@@ -231,24 +239,6 @@ void rows_cell_text(struct row *row, int column, enum style style, const char *t
 	row->cells[column].style = (unsigned char)style;
 }
 
-/* While something is selected, statistics are those of the selection. */
-static void read_selection(struct ui *u, const struct ui_scene *s, struct row *row)
-{
-	bool provisional = !s->live && s->notice;
-	int64_t from, to;
-	struct span span;
-
-	if (!select_get(u, &from, &to))
-		return;
-	if (provisional || row->chosen.from_ns != from || row->chosen.to_ns != to) {
-		span_read(s->timeline, row->channel, from, to, &span);
-		row->chosen.from_ns = provisional ? 0 : from;
-		row->chosen.to_ns = provisional ? 0 : to;
-		row->chosen.summary = (struct chart_summary) {span.min, span.mean, span.max};
-	}
-	row->summary = row->chosen.summary;
-}
-
 void rows_read(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	const struct channel *ch = &u->about->channels[row->channel];
@@ -264,7 +254,7 @@ void rows_read(struct ui *u, const struct ui_scene *s, struct row *row)
 	if (!rows_due(u, &row->tick))
 		return;
 	row->summary = sum;
-	read_selection(u, s, row);
+	select_stats(u, s->timeline, row->channel, 0, !s->live && s->notice, &row->chosen, &row->summary);
 	row->value = rows_value(u, s, row->channel, 0);
 	row->alarm = (unsigned char)rows_alarm(ch, row->value);
 	if (ch->kind == CHANNEL_HOTTEST)

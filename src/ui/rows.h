@@ -38,10 +38,7 @@ struct row {
 	enum unit unit; /* of a text's number */
 	bool unit_shown; /* it has one */
 	struct chart_summary summary;
-	struct {
-		int64_t from_ns, to_ns; /* 0, 0: not taken */
-		struct chart_summary summary;
-	} chosen; /* of the selection */
+	struct selected_stats chosen;
 	char tag[32]; /* dim, behind the name: the hottest zone, or "off" */
 	struct {
 		char text[12];
@@ -79,6 +76,8 @@ int rows_build(struct ui *u, const struct session *about);
  * is noted in the list. */
 struct row *rows_signal(struct row_list *l, size_t channel, enum row_rank rank, bool part);
 struct row *rows_text(struct row_list *l, const char *name, row_reader *read);
+/* A text with the value of a fact, where there is one. */
+void rows_fact(struct row_list *l, const char *name, const struct fact *facts, size_t n, const char *key);
 struct row *rows_heading(struct row_list *l, const char *name, enum style hue);
 /* The first channel of a kind with that index (-1: any), or by name; -1: there is none. */
 int rows_find(const struct session *about, enum channel_kind kind, int index);
@@ -97,7 +96,7 @@ void rows_cell_text(struct row *row, int column, enum style style, const char *t
 /* row-order.c: rows hidden, moved and made higher.  Reorders the rows, and leaves out those
  * that are hidden; -1: out of memory. */
 int arrange(struct ui *u, struct row_list *l);
-/* place: of ui.places.  Each notes it in the settings and asks for them to be kept. */
+/* place: of ui.places, a signal; -1: nothing is done.  Each notes it in the settings and asks for them to be kept. */
 void arrange_hide(struct ui *u, int place, bool hidden, struct request *r);
 void arrange_move(struct ui *u, int place, int by, struct request *r);
 void arrange_lines(struct ui *u, int place, int lines, struct request *r);

@@ -25,6 +25,24 @@ bool select_get(const struct ui *u, int64_t *from_ns, int64_t *to_ns)
 	return sel->on && u->extent.any && *from_ns < *to_ns;
 }
 
+void select_stats(const struct ui *u, struct timeline *t, size_t channel, int64_t shift_ns, bool provisional,
+		  struct selected_stats *kept, struct chart_summary *out)
+{
+	int64_t from, to;
+	struct span span;
+
+	if (!select_get(u, &from, &to))
+		return;
+	from = from > shift_ns ? from - shift_ns : 0;
+	to -= shift_ns;
+	if (provisional || kept->from_ns != from || kept->to_ns != to) {
+		span_read(t, channel, from, to, &span);
+		*kept = (struct selected_stats) {provisional ? 0 : from, provisional ? 0 : to,
+						{span.min, span.mean, span.max}};
+	}
+	*out = kept->summary;
+}
+
 void select_set(struct ui *u, int64_t a_ns, int64_t b_ns)
 {
 	u->selection = (struct selection) {.on = true, .a_ns = a_ns, .b_ns = b_ns};
@@ -167,17 +185,6 @@ void select_axis(const struct ui *u, struct canvas *c)
 	}
 }
 
-/* One text after the other, as long as they fit whole. */
-static int put(struct canvas *c, int x, int y, int right, enum style style, const char *text)
-{
-	int w = text_width(text);
-
-	if (x + w > right)
-		return x;
-	canvas_text(c, x, y, w, style, text);
-	return x + w + 3;
-}
-
 /* The channel of which it is told: the chosen row's, or the power of all. */
 static int told(const struct ui *u)
 {
@@ -207,19 +214,19 @@ static void tell_channel(struct ui *u, const struct ui_scene *s, struct canvas *
 		quantity_text(text, fabs(j) >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE, j, 8);
 		strcat(text, " ");
 		strcat(text, quantity_unit(fabs(j) >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE));
-		x = put(c, x, y, right, STYLE_STRONG, text);
+		x = screen_put(c, x, y, right, STYLE_STRONG, text);
 		if (span.n && open >= NS_PER_MS) {
 			char clock[QUANTITY_TEXT];
 
 			quantity_time(clock, open, NS_PER_MS);
 			snprintf(text, sizeof(text), _("%s of it not measured"), clock);
-			x = put(c, x, y, right, STYLE_WARN, text);
+			x = screen_put(c, x, y, right, STYLE_WARN, text);
 		}
 	}
 	/* TRANSLATORS: a signal, its mean, its minimum and maximum, and their unit. */
 	snprintf(text, sizeof(text), _("%s: mean %s, %s..%s %s"), ch->label, number[0], number[1], number[2],
 		 quantity_unit(unit));
-	put(c, x, y, right, STYLE_TEXT, text);
+	screen_put(c, x, y, right, STYLE_TEXT, text);
 }
 
 void select_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
@@ -229,20 +236,20 @@ void select_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	char text[128], a[QUANTITY_TEXT], b[QUANTITY_TEXT], clock[QUANTITY_TEXT];
 	int64_t from, to;
 
-	x = put(c, x, y, right, STYLE_KEY, _("selected"));
+	x = screen_put(c, x, y, right, STYLE_KEY, _("selected"));
 	if (!select_get(u, &from, &to)) {
-		put(c, x, y, right, STYLE_DIM, _("move the cursor   v: up to there   Esc: none"));
+		screen_put(c, x, y, right, STYLE_DIM, _("move the cursor   v: up to there   Esc: none"));
 		return;
 	}
 	quantity_time(clock, to - from, NS_PER_MS);
-	x = put(c, x - 2, y, right, STYLE_STRONG, clock);
+	x = screen_put(c, x - 2, y, right, STYLE_STRONG, clock);
 	if (c->w >= 100) {
 		canvas_right(c, x, y, right - x, STYLE_DIM, hint);
 		right -= text_width(hint) + 2;
 		screen_moment(u, s, from, a);
 		screen_moment(u, s, to, b);
 		snprintf(text, sizeof(text), "%s .. %s", a, b);
-		x = put(c, x, y, right, STYLE_DIM, text);
+		x = screen_put(c, x, y, right, STYLE_DIM, text);
 	}
 	tell_channel(u, s, c, x, right, from, to);
 }

@@ -15,10 +15,7 @@ static const struct fact *facts_of(const struct row_list *l)
 
 static void add_fact(struct row_list *l, const char *name, const char *key)
 {
-	const char *value = fact_get(facts_of(l), l->about->n_facts, key);
-
-	if (value && *value)
-		snprintf(rows_text(l, name, NULL)->text, sizeof(l->rows->text), "%s", value);
+	rows_fact(l, name, facts_of(l), l->about->n_facts, key);
 }
 
 static void add_identity(struct row_list *l)

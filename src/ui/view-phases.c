@@ -12,11 +12,7 @@ static void phases_draw(struct ui *u, const struct ui_scene *s, struct canvas *c
 {
 	struct phases *e = phases_look(u);
 
-	if (!u->extent.any)
-		canvas_text(c, u->at.name.x, u->at.body.y, c->w - u->at.name.x, STYLE_DIM,
-			    s->live ? _("Waiting for the first samples.")
-				    : _("This trace has no samples."));
-	if (!e || !u->at.body.h || !u->extent.any)
+	if (!e || !u->at.body.h)
 		return;
 	phases_list(u, s, e);
 	if (!e->n)

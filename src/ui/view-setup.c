@@ -313,16 +313,14 @@ static void setup_hide(struct ui *u, const struct ui_scene *s, struct request *r
 {
 	int place = place_of(u);
 
-	if (place >= 0)
-		arrange_hide(u, place, !u->places[place].hidden, r);
+	arrange_hide(u, place, place >= 0 && !u->places[place].hidden, r);
 }
 
 static void setup_height(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
 	int place = place_of(u);
 
-	if (place >= 0)
-		arrange_lines(u, place, u->places[place].lines + arg, r);
+	arrange_lines(u, place, place < 0 ? 0 : u->places[place].lines + arg, r);
 }
 
 static void setup_shift(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
@@ -381,19 +379,14 @@ static bool setup_click(struct ui *u, const struct ui_scene *s, int x, int y, st
 	return true;
 }
 
-static const char *bar_rows(const struct ui *u, const char *text)
-{
-	return u->n_places > 0 && !u->view->plain ? text : NULL;
-}
-
 static const char *bar_shift(const struct ui *u, const struct ui_scene *s)
 {
-	return bar_rows(u, _("move"));
+	return places(u) ? _("move") : NULL;
 }
 
 static const char *bar_height(const struct ui *u, const struct ui_scene *s)
 {
-	return bar_rows(u, _("height"));
+	return places(u) ? _("height") : NULL;
 }
 
 /* clang-format off */

@@ -18,7 +18,7 @@ struct table_column {
 };
 
 /* Up and Down, PgUp and PgDn, the wheel. */
-enum move { MOVE_LINE, MOVE_PAGE, MOVE_WHEEL };
+enum move { MOVE_LINE = 1, MOVE_PAGE, MOVE_WHEEL };
 
 struct view {
 	const char *name;    /* for --view; NULL: not for it */
@@ -63,6 +63,8 @@ struct view {
 	X(help) X(setup) X(files)
 #define VIEW_DECLARE(name) extern const struct view view_##name;
 VIEWS(VIEW_DECLARE)
+#define VIEW_COUNT(name) +1
+enum { N_VIEWS = VIEWS(VIEW_COUNT) };
 
 /* NULL past the end. */
 const struct view *views_at(size_t i);

@@ -1,4 +1,4 @@
-/* text: words over several lines.
+/* draw: texts over one line or several, and boxes.
  *
  * A line ends between words, and in scripts that have no blanks between them beside
  * any wide character, but not before one that ends a sentence or a bracket. */
@@ -8,6 +8,39 @@
 #include <limits.h>
 #include <string.h>
 #include <wchar.h>
+
+wchar_t screen_glyph(const struct ui *u, wchar_t fine, wchar_t ascii)
+{
+	return u->charset == CHARSET_ASCII ? ascii : fine;
+}
+
+int screen_cut(const struct ui *u, struct canvas *c, int x, int y, int w, enum style style, const char *text)
+{
+	int used;
+
+	if (text_width(text) <= w || w < 1)
+		return canvas_text(c, x, y, w, style, text);
+	used = canvas_text(c, x, y, w - 1, style, text);
+	canvas_put(c, x + used, y, style, screen_glyph(u, 0x2026, '~'));
+	return used + 1;
+}
+
+int screen_put(struct canvas *c, int x, int y, int right, enum style style, const char *text)
+{
+	int w = text_width(text);
+
+	if (!*text || x + w > right)
+		return x;
+	canvas_text(c, x, y, w, style, text);
+	return x + w + 3;
+}
+
+const char *screen_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path ? path : "";
+}
 
 /* The next character: its bytes and columns; 0: the end. */
 static size_t next(const char *text, wchar_t *ch, int *width)
@@ -81,4 +114,25 @@ int text_draw(const struct ui *u, struct canvas *c, int x, int y, int w, int h, 
 		text += strspn(text, " ");
 	}
 	return line;
+}
+
+/* The first, one between or the last of n from `from` on. */
+static int third(int at, int from, int n)
+{
+	return at == from ? 0 : at == from + n - 1 ? 2 : 1;
+}
+
+void box_draw(const struct ui *u, struct canvas *c, const struct rect *r)
+{
+	static const wchar_t fine[3][3] = {
+		{0x256D, 0x2500, 0x256E}, {0x2502, L' ', 0x2502}, {0x2570, 0x2500, 0x256F}};
+	static const wchar_t plain[3][3] = {{L'+', L'-', L'+'}, {L'|', L' ', L'|'}, {L'+', L'-', L'+'}};
+
+	for (int y = r->y; y < r->y + r->h; y++)
+		for (int x = r->x; x < r->x + r->w; x++) {
+			int row = third(y, r->y, r->h), column = third(x, r->x, r->w);
+
+			canvas_put(c, x, y, STYLE_DIM,
+				   screen_glyph(u, fine[row][column], plain[row][column]));
+		}
 }
