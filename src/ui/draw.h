@@ -15,7 +15,7 @@ const char *screen_name(const char *path); /* a file's name without the folder; 
 /* A text that ends in an ellipsis where it has no room; returns the columns it took. */
 int screen_cut(const struct ui *u, struct canvas *c, int x, int y, int w, enum style style, const char *text);
 
-/* text.c: words over several lines. */
+/* The lines that a text takes. */
 int text_lines(const char *text, int w);
 /* At most h of them, the last with an ellipsis where there are more; returns how many
  * there were. */

@@ -189,14 +189,10 @@ static void act_open(struct ui *u, const struct ui_scene *s, struct request *r, 
 	r->kind = REQUEST_LIST;
 }
 
-void act_setup(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+/* arg: VIEW_... */
+void act_cover(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	views_cover(u, &view_setup);
-}
-
-void act_help(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
-{
-	views_cover(u, &view_help);
+	views_cover(u, views_at((size_t)arg));
 }
 
 static void act_about(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
@@ -355,8 +351,8 @@ const struct key_entry keys_common[] = {
 	  act_select_phase, "V", N_("select the phase around the cursor"), NULL, NULL, NULL, 0 },
 	{ KEYS_STRETCH, WHEN_CHARTS, { { 'x', 0, 0 } },
 	  act_phases_hint, NULL, NULL, NULL, NULL, NULL, 0 },
-	{ KEYS_SCREEN, WHEN_CHARTS, { { K_F2, 0, 0 }, { 'O', 0, 0 } },
-	  act_setup, "F2 O", N_("settings: colours, mouse, rows"), NULL, NULL, NULL, 0 },
+	{ KEYS_SCREEN, WHEN_CHARTS, { { K_F2, 0, VIEW_setup }, { 'O', 0, VIEW_setup } },
+	  act_cover, "F2 O", N_("settings: colours, mouse, rows"), NULL, NULL, NULL, 0 },
 	{ .group = KEYS_VIEWS, .handler = NULL }, /* here stand those of the view */
 	{ KEYS_STRETCH, WHEN_CHARTS, { { 'L', 0, 0 } },
 	  act_loop, "L", N_("loop the selection or phase"), NULL, NULL, NULL, 0 },
@@ -384,8 +380,8 @@ const struct key_entry keys_common[] = {
 	  act_escape, "Esc", N_("back: from a list, from the past, from a trace"), "Esc", NULL, bar_escape, WHEN_COVERED },
 	{ KEYS_SCREEN, WHEN_ALWAYS, { { '?', 0, 0 } },
 	  act_why, "?", N_("details of the selected row; without one: all keys"), "?", NULL, bar_why, WHEN_ALWAYS },
-	{ KEYS_SCREEN, WHEN_ALWAYS, { { K_F1, 0, 0 } },
-	  act_help, "F1", N_("all keys"), NULL, NULL, NULL, 0 },
+	{ KEYS_SCREEN, WHEN_ALWAYS, { { K_F1, 0, VIEW_help } },
+	  act_cover, "F1", N_("all keys"), NULL, NULL, NULL, 0 },
 	{ KEYS_SCREEN, WHEN_ALWAYS, { { 'l', MOD_CTRL, REQUEST_REPAINT } },
 	  act_request, "Ctrl-L", N_("redraw the screen"), NULL, NULL, NULL, 0 },
 	{ KEYS_SCREEN, WHEN_ALWAYS, { { 'z', MOD_CTRL, REQUEST_SUSPEND } },

@@ -14,7 +14,7 @@ static void click_row(struct ui *u, int row)
 {
 	if (row < 0 || row >= u->n_rows)
 		return;
-	u->about_chosen = row == u->chosen ? !u->about_chosen : u->about_chosen;
+	u->about_chosen ^= row == u->chosen;
 	u->chosen = row;
 }
 

@@ -67,18 +67,6 @@ static void choose(struct ui *u, const struct ui_scene *s, int at)
 		memcpy(f->chosen, s->files[f->at].path, sizeof(f->chosen));
 }
 
-/* What is still to come, and the file that is waited for. */
-static void draw_reading(struct ui *u, const struct ui_scene *s, struct canvas *c, int y, int w)
-{
-	char text[192];
-
-	if (s->files_at[0])
-		snprintf(text, sizeof(text), _("Reading this folder: %s"), s->files_at);
-	else
-		snprintf(text, sizeof(text), "%s", _("Reading this folder."));
-	screen_cut(u, c, u->at.name.x, y, w, STYLE_WARN, text);
-}
-
 static void draw_file(struct ui *u, const struct ui_file *f, struct canvas *c, int y, int w, bool chosen)
 {
 	int x = u->at.name.x, name_w = w > 60 ? w / 2 : w > 40 ? 28 : w;
@@ -99,13 +87,17 @@ static void draw_file(struct ui *u, const struct ui_file *f, struct canvas *c, i
 static void files_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int n = length(s), h = list_lines(u, s), y = u->at.body.y, w = c->w - 2 * u->at.name.x;
+	char text[192];
 
 	settle(u, s);
 	for (int i = 0; i < h && u->over_scroll + i < n; i++)
 		draw_file(u, &s->files[u->over_scroll + i], c, y++, w, u->over_scroll + i == state_of(u)->at);
-	if (s->files_at)
-		draw_reading(u, s, c, y, w);
-	else if (!n)
+	if (s->files_at) {
+		snprintf(text, sizeof(text), s->files_at[0] ? _("Reading this folder: %s") : _("Reading this folder."),
+			 s->files_at);
+		screen_cut(u, c, u->at.name.x, y, w, STYLE_WARN, text);
+	}
+	if (!n && !s->files_at)
 		canvas_text(c, u->at.name.x, y, w, STYLE_DIM,
 			    _("There are no saved traces here; r records one."));
 	u->frame.below = n - u->over_scroll - h;

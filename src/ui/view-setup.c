@@ -400,7 +400,7 @@ static const struct key_entry keys[] = {
 	  setup_shift, NULL, NULL, "K J", NULL, bar_shift, 0 },
 	{ KEYS_ROWS, WHEN_COVERED, { { ')', 0, 1 }, { '(', 0, -1 } },
 	  setup_height, NULL, NULL, ") (", NULL, bar_height, 0 },
-	{ KEYS_SCREEN, WHEN_COVERED, { { K_F2, 0, 0 }, { 'O', 0, 0 } }, act_setup, NULL, NULL, NULL, NULL, NULL, 0 },
+	{ KEYS_SCREEN, WHEN_COVERED, { { K_F2, 0, VIEW_setup }, { 'O', 0, VIEW_setup } }, act_cover, NULL, NULL, NULL, NULL, NULL, 0 },
 	{ .handler = NULL }
 };
 /* clang-format on */

@@ -63,8 +63,8 @@ struct view {
 	X(help) X(setup) X(files)
 #define VIEW_DECLARE(name) extern const struct view view_##name;
 VIEWS(VIEW_DECLARE)
-#define VIEW_COUNT(name) +1
-enum { N_VIEWS = VIEWS(VIEW_COUNT) };
+#define VIEW_NUMBER(name) VIEW_##name,
+enum { VIEWS(VIEW_NUMBER) N_VIEWS };
 
 /* NULL past the end. */
 const struct view *views_at(size_t i);
