@@ -49,6 +49,8 @@ endif
 # Tests with functions of their own in front of others.
 tests_unit_test_log_writer_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fdatasync
 tests_unit_test_log_files_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fdatasync -Wl,--wrap=write
+tests_unit_test_ui_screen_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=canvas_put -Wl,--wrap=canvas_text \
+	-Wl,--wrap=canvas_textf -Wl,--wrap=canvas_right
 # its functions stand in for those of the C library
 tests_unit_test_quiet_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 # -rdynamic: the program itself is the library that it loads

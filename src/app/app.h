@@ -5,6 +5,7 @@
 #include "board/board.h"
 #include "engine/engine.h"
 #include "model/history.h"
+#include "probe/processes.h"
 #include "report/report.h"
 #include "term/term.h"
 #include "trace/trace.h"
@@ -133,6 +134,9 @@ struct live {
 /* bound: limits of the history; NULL: no history. Returns 0, with *e as from open_probes(); or -1. */
 int live_open(struct live *l, const struct options *o, const struct history_bound *bound, struct err *e);
 void live_close(struct live *l);
+/* Is the board a demo? Its processes are made up, too; NULL for another board. */
+bool live_is_demo(const struct live *l);
+const struct procs_list *live_demo_procs(const struct live *l, int64_t now_ns);
 
 /* Blocks the signals that are read from a descriptor; to be called before any thread starts. Returns the
  * descriptor, or -1. */

@@ -18,6 +18,7 @@ static const char *const theme_names[THEMES][GROUNDS] = {
 	[THEME_STANDARD] = {"auto", "dark", "light"},
 	[THEME_CONTRAST] = {"high-contrast", "high-contrast-dark", "high-contrast-light"},
 	[THEME_SAFE] = {"colour-blind", "colour-blind-dark", "colour-blind-light"},
+	[THEME_TERMINAL] = {"terminal", "terminal-dark", "terminal-light"},
 	[THEME_MONO] = {"mono", "mono", "mono"},
 };
 
@@ -162,9 +163,9 @@ static const struct word {
 } words[] = {
 	{"theme",
 	 "Colours: auto (as the terminal's background asks for), dark, light, high-contrast,\n"
-	 "colour-blind (these two also with -dark or -light), mono.",
+	 "colour-blind, terminal (its own colours; these three also with -dark or -light), mono.",
 	 take_theme, give_theme,
-	 N_("auto, dark, light, high-contrast, colour-blind (both also with -dark or -light) or mono")},
+	 N_("auto, dark, light, high-contrast, colour-blind, terminal (all three also with -dark or -light) or mono")},
 	{"mouse", "Whether the mouse does something: yes or no.", take_mouse, give_mouse, N_("yes or no")},
 	{"view", "The view to begin with: overview, gpu, cpu, memory, power, thermal, ...", take_view,
 	 give_view, N_("the name of a view, such as overview, gpu or power")},

@@ -70,7 +70,7 @@ const struct option_group group_drawing = {N_("Characters and colours"), OPTIONS
 
 static const struct option_entry settings[] = {
 	{"theme", "NAME",
-	 N_("auto, dark, light, high-contrast, colour-blind (both also -dark, -light) or mono"),
+	 N_("auto, dark, light, high-contrast, colour-blind, terminal (-dark, -light) or mono"),
 	 .take = value_theme},
 	{"no-mouse", NULL, N_("do not use the mouse"), FLAG(term.no_mouse)},
 	{"config", "FILE", N_("settings file (~/.config/nvmtop/nvmtop.conf)"), TEXT(config)},

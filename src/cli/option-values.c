@@ -200,8 +200,8 @@ int value_theme(struct options *o, const struct option_entry *t, const char *val
 	if (conf_theme(value, &o->term.theme, &o->term.ground))
 		return 0;
 	return bad_value(e, t, value,
-			 _("auto, dark, light, high-contrast, colour-blind (both also with "
-			   "-dark or -light) or mono"));
+			 _("auto, dark, light, high-contrast, colour-blind, terminal (all three also with -dark or "
+			   "-light) or mono"));
 }
 
 int value_pid(struct options *o, const struct option_entry *t, const char *value, struct err *e)

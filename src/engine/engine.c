@@ -172,6 +172,11 @@ void engine_unwatched(struct engine *g, int zoom)
 	g->cell_ns = INT64_C(1) << zoom;
 }
 
+void engine_begin_in_past(struct engine *g)
+{
+	g->past_ns = g->probes->past_ns;
+}
+
 void engine_add_lost(struct engine *g, uint64_t rows)
 {
 	atomic_fetch_add_explicit(&g->sinks_lost, rows, memory_order_relaxed);
@@ -199,6 +204,8 @@ static int start_threads(struct engine *g, struct err *e)
 
 	probe_set_start(g->probes, g->started_ns + SOURCES_NS);
 	grid_ns = clock_now_ns() + GRID_AFTER_NS;
+	if (g->past_ns)
+		grid_ns = engine_sample_past(g);
 	probe_set_align(g->probes, grid_ns);
 	if (pacer_start(g->pacer, grid_ns, e))
 		return -1;

@@ -33,6 +33,10 @@ int engine_set_nice(struct engine *g, int nice, struct err *e);
  * delivered together, shortly after its end. */
 void engine_unwatched(struct engine *g, int zoom);
 
+/* Call before the first engine_attach(): a demo's rows begin as long before the start as its board states, with
+ * what happened in that time. */
+void engine_begin_in_past(struct engine *g);
+
 /* Waits until the engine is warm: every tier has a row, and the CPU load covers its full window; this takes a
  * second at most. Returns false after timeout_ms (-1: no timeout), or if the engine does not run. */
 bool engine_wait_warm(struct engine *g, int timeout_ms);

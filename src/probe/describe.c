@@ -299,9 +299,9 @@ void reason_set(const struct reason *why, const struct probe_ctx *o, struct chan
 	if (why->cure[0])
 		cure = why->cure;
 	else if (why->hidden)
-		cure = _("only root can see whether it exists: sudo nvmtop-setup opens it if so");
+		cure = _("sudo nvmtop-setup opens it, if it exists: only root can see that");
 	else if (why->denied)
-		cure = _("to open it to all users: sudo nvmtop-setup; or run nvmtop with sudo");
+		cure = _("sudo nvmtop-setup opens it to all users; or run nvmtop with sudo");
 	else if (why->debugfs && !has_debugfs(o->root))
 		cure = _("debugfs is not mounted: sudo mount -t debugfs none /sys/kernel/debug "
 			 "(a container: give it the host's)");

@@ -43,6 +43,11 @@ enum export_form { EXPORT_FORMS(EXPORT_ENUM) EXPORT_NVMT1 };
 int export_write(struct trace *t, const struct selection *p, enum export_form form, double hz, bool force,
 		 FILE *f, report_progress *progress, struct err *e);
 
+/* Writes [from, to) of a timeline as CSV: a row for each column of that zoom, or of a longer one if they are
+ * too many; of each signal the mean, "" where there is no sample. Returns the number of rows; if writing to
+ * f fails, ferror(f) is set. */
+size_t export_columns(struct timeline *t, int64_t from_ns, int64_t to_ns, int zoom, FILE *f);
+
 /* Copy a range of a trace (from_ns, to_ns since its start) to a separate trace, and join several traces
  * of one board; path is as for log_writer_new(). Marks are renumbered from 1. join: note (may be NULL)
  * gets a sentence if the time between parts is unknown. Return 0, with e->code ERR_NONE or a sentence

@@ -8,11 +8,7 @@
 
 enum charset term_charset(void)
 {
-	const char *term = getenv("TERM");
-
-	if (strcmp(nl_langinfo(CODESET), "UTF-8"))
-		return CHARSET_ASCII;
-	return term && !strncmp(term, "linux", 5) ? CHARSET_BLOCKS : CHARSET_BRAILLE;
+	return strcmp(nl_langinfo(CODESET), "UTF-8") ? CHARSET_ASCII : CHARSET_BLOCKS;
 }
 
 /* What rxvt and those that learned from it say of the background, "15;0". */

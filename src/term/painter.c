@@ -6,6 +6,7 @@
  * it installs no signal handler that stays; and it reads nothing. */
 #include <curses.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,8 @@
 
 #include "term/kind.h"
 #include "term/painter.h"
+#include "term/sgr.h"
 #include "term/shift.h"
-#include "term/trim.h"
-#include "term/truecolor.h"
 
 struct painter {
 	SCREEN *screen;
@@ -31,8 +31,8 @@ struct painter {
 	int colours;
 	bool count; /* more colours than ncurses has: they are numbered, see rgb */
 	int rgb[256];
-	attr_t attributes[STYLES];
-	short pair[STYLES];
+	struct look looks[STYLES];  /* with the colours that ncurses has */
+	short pair[STYLES][STYLES]; /* of a style and what is behind it; 0: not made yet */
 };
 
 static void count_colours(struct painter *p, const char *term, enum colour_choice choice)
@@ -141,7 +141,8 @@ int painter_resize(struct painter *p, int w, int h)
 	return 0;
 }
 
-/* A colour as ncurses has it: its own number where it is to be counted. */
+/* A colour as ncurses has it: its own number where it is to be counted. No palette has as many as there
+ * are numbers. */
 static int ink(struct painter *p, int colour)
 {
 	if (colour < 0 || !p->count)
@@ -155,20 +156,14 @@ static int ink(struct painter *p, int colour)
 	return -1;
 }
 
-void painter_looks(struct painter *p, const struct scheme *scheme)
+void painter_looks(struct painter *p, enum theme theme, enum ground ground)
 {
 	memset(p->rgb, -1, sizeof p->rgb);
 	memset(p->pair, 0, sizeof p->pair);
 	for (int s = 0; s < STYLES; s++) {
-		struct look l = palette_look(scheme, (enum style)s, p->colours);
+		struct look l = palette_look(theme, ground, (enum style)s, p->colours);
 
-		p->attributes[s] = (l.attributes & LOOK_BOLD ? A_BOLD : 0) |
-				   (l.attributes & LOOK_DIM ? A_DIM : 0) |
-				   (l.attributes & LOOK_UNDERLINE ? A_UNDERLINE : 0) |
-				   (l.attributes & LOOK_REVERSE ? A_REVERSE : 0);
-		if (p->colours && (l.fg >= 0 || l.bg >= 0) &&
-		    init_extended_pair(s + 1, ink(p, l.fg), ink(p, l.bg)) == OK)
-			p->pair[s] = (short)(s + 1);
+		p->looks[s] = (struct look) {ink(p, l.fg), ink(p, l.bg), ink(p, l.back), l.attributes};
 	}
 	p->repaint = true;
 }
@@ -186,7 +181,8 @@ void painter_repaint(struct painter *p)
 static bool same(const struct cell *a, const struct cell *b, int n)
 {
 	for (int i = 0; i < n; i++)
-		if (a[i].ch[0] != b[i].ch[0] || a[i].ch[1] != b[i].ch[1] || a[i].style != b[i].style)
+		if (a[i].ch[0] != b[i].ch[0] || a[i].ch[1] != b[i].ch[1] || a[i].style != b[i].style ||
+		    a[i].back != b[i].back)
 			return false;
 	return true;
 }
@@ -197,7 +193,7 @@ static int glyph(const struct painter *p, const struct cell *c, int room, wchar_
 	int width = 1;
 
 	memset(out, 0, 3 * sizeof *out);
-	out[0] = c->ch[0];
+	out[0] = p->colours ? c->ch[0] : cell_plain(c);
 	if (!p->utf8) {
 		if (out[0] < 32 || out[0] > 126)
 			out[0] = L'?';
@@ -213,6 +209,24 @@ static int glyph(const struct painter *p, const struct cell *c, int room, wchar_
 	return width;
 }
 
+static short pair(struct painter *p, int style, int back)
+{
+	int behind = back ? p->looks[back].back : -1, bg = behind < 0 ? p->looks[style].bg : behind, made;
+	short *known = &p->pair[style][back];
+
+	if (*known == 0 && (p->looks[style].fg >= 0 || bg >= 0)) {
+		made = alloc_pair(p->looks[style].fg, bg);
+		*known = (short)(made > 0 && made <= SHRT_MAX ? made : 0);
+	}
+	return *known;
+}
+
+static attr_t attributes(unsigned look)
+{
+	return (look & LOOK_BOLD ? A_BOLD : 0) | (look & LOOK_DIM ? A_DIM : 0) |
+	       (look & LOOK_UNDERLINE ? A_UNDERLINE : 0) | (look & LOOK_REVERSE ? A_REVERSE : 0);
+}
+
 static void put_row(struct painter *p, int y, const struct cell *cells, int n)
 {
 	static const struct cell blank = {.ch = {L' '}, .style = STYLE_TEXT};
@@ -221,13 +235,14 @@ static void put_row(struct painter *p, int y, const struct cell *cells, int n)
 	for (int x = 0; x < p->shown.w;) {
 		const struct cell *c = x < n ? &cells[x] : &blank;
 		wchar_t text[3];
-		int style = c->style < STYLES ? c->style : STYLE_TEXT;
+		int style = c->style < STYLES ? c->style : STYLE_TEXT, back = c->back < STYLES ? c->back : 0;
 
 		if (c->ch[0] == 0)
 			c = &blank; /* half of a wide character that is not there */
 		/* ncurses counts a wide character as one element here */
 		x += glyph(p, c, p->shown.w - x, text);
-		setcchar(&p->row[used++], text, p->attributes[style], p->pair[style], NULL);
+		setcchar(&p->row[used++], text, attributes(p->looks[style].attributes), pair(p, style, back),
+			 NULL);
 	}
 	mvadd_wchnstr(y, 0, p->row, used);
 }
@@ -309,18 +324,19 @@ void painter_end(struct painter *p)
 	p->changes = false;
 }
 
-/* In the colours that ncurses does not know.  NULL: out of memory; bytes is freed. */
-static char *colour(const struct painter *p, char *bytes, size_t *n)
+/* Looks in few bytes, and in the colours that ncurses does not know.  NULL: out of memory; bytes is freed. */
+static char *shorten(const struct painter *p, char *bytes, size_t *n)
 {
-	char *coloured;
+	struct sgr s = {p->count ? p->rgb : NULL, p->changes, p->colours >= 256};
+	char *out;
 
-	if (!p->count)
+	if (!p->ansi)
 		return bytes;
-	coloured = malloc(3 * *n + 1);
-	if (coloured)
-		*n = truecolor_bytes(bytes, *n, p->rgb, coloured);
+	out = malloc(SGR_GROWS * *n);
+	if (out)
+		*n = sgr_bytes(&s, bytes, *n, out);
 	free(bytes);
-	return coloured;
+	return out;
 }
 
 /* NULL: *n is 0, or there is no memory. */
@@ -348,10 +364,8 @@ char *painter_bytes(struct painter *p, size_t *n)
 {
 	char *bytes = written(p, n);
 
-	if (bytes && p->changes && p->ansi)
-		*n = trim_bytes(bytes, *n);
 	if (bytes)
-		bytes = colour(p, bytes, n);
+		bytes = shorten(p, bytes, n);
 	if (!bytes && *n) {
 		p->repaint = true; /* out of memory: bytes are missing */
 		*n = 0;

@@ -21,7 +21,7 @@ void painter_usual_size(int *w, int *h);
 int painter_resize(struct painter *p, int w, int h);
 
 /* What the styles look like. */
-void painter_looks(struct painter *p, const struct scheme *scheme);
+void painter_looks(struct painter *p, enum theme theme, enum ground ground);
 bool painter_has_colours(const struct painter *p);
 
 /* Everything is drawn with the next frame. */

@@ -12,25 +12,12 @@ enum { LOOK_BOLD = 1, LOOK_DIM = 2, LOOK_UNDERLINE = 4, LOOK_REVERSE = 8 };
 
 struct look {
 	int fg, bg;          /* -1: the terminal's own */
+	int back;            /* what it paints behind the character of another style; -1: nothing */
 	unsigned attributes; /* LOOK_ */
 };
 
-/* The colours to draw in. */
-struct scheme {
-	enum theme theme;
-	enum ground ground; /* what they are made for; AUTO: for any */
-	bool paint;         /* it brings its own background */
-};
-
-/* told: what was asked for, AUTO: to follow the terminal; seen: the terminal's, AUTO: not known. */
-struct scheme palette_scheme(enum theme theme, enum ground told, enum ground seen);
-
-/* colours: 0, 8, 16, 256 or PALETTE_RGB. */
-struct look palette_look(const struct scheme *s, enum style style, int colours);
-
-/* What stands for the terminal's own colours where there is no terminal, 0xrrggbb. */
-int palette_text(const struct scheme *s);
-int palette_ground(const struct scheme *s);
+/* ground: AUTO is dark; colours: 0, 8, 16, 256 or PALETTE_RGB. */
+struct look palette_look(enum theme theme, enum ground ground, enum style style, int colours);
 
 /* How many colours to use: what was asked for, what the terminal has (terminfo's
  * number; rgb: it takes any), and NO_COLOR. */

@@ -9,12 +9,7 @@
 
 static bool same(const struct cell *a, const struct cell *b)
 {
-	return a->ch[0] == b->ch[0] && a->ch[1] == b->ch[1] && a->style == b->style;
-}
-
-static bool blank(const struct cell *c)
-{
-	return c->ch[0] == L' ' && c->style == STYLE_TEXT;
+	return a->ch[0] == b->ch[0] && a->ch[1] == b->ch[1] && a->style == b->style && a->back == b->back;
 }
 
 /* Half of a wide character must not be left alone. */
@@ -38,7 +33,7 @@ static int moved(const struct cell *was, const struct cell *now, int w, int k, i
 	/* From right to left: one cell more is taken along. */
 	for (int i = w - 1; i >= 0; i--) {
 		before -= !same(&was[i], &now[i]);
-		after += i + k < w ? !same(&was[i + k], &now[i]) : !blank(&now[i]);
+		after += i + k >= w || !same(&was[i + k], &now[i]); /* what comes in is to be painted */
 		if (before + after < best) {
 			best = before + after;
 			*best_x = i;

@@ -78,9 +78,7 @@ static int fit(struct term *t)
 
 static void choose_looks(struct term *t)
 {
-	struct scheme scheme = palette_scheme(t->theme, t->told, t->seen);
-
-	painter_looks(t->painter, &scheme);
+	painter_looks(t->painter, t->theme, t->told != GROUND_AUTO ? t->told : t->seen);
 }
 
 /* Pass on what was drawn; where the terminal can show a whole frame at once, it is asked
@@ -273,8 +271,8 @@ int term_fd(const struct term *t)
 /* A picture that may be of the wrong background altogether. */
 static bool held(const struct term *t)
 {
-	return t->stale && t->seen == GROUND_AUTO && palette_scheme(t->theme, t->told, t->seen).paint &&
-	       painter_has_colours(t->painter) && t->theme != THEME_CONTRAST && awaits(t, ANSWER_HOLD_MS);
+	return t->stale && t->seen == GROUND_AUTO && t->told == GROUND_AUTO && t->theme != THEME_MONO &&
+	       painter_has_colours(t->painter) && awaits(t, ANSWER_HOLD_MS);
 }
 
 int term_timeout_ms(const struct term *t)

@@ -43,7 +43,8 @@ struct trace_summary {
 	char board[32];
 };
 void trace_summary(const struct trace *t, struct trace_summary *out);
-/* Same without reading all of the file, for lists of files. Returns -1 and sets *e if it is not a trace. */
+/* Same without reading all of the file, for lists of files; *e is the damage seen so far, or ERR_NONE. Returns
+ * -1 and sets *e if it is not a trace. */
 int trace_peek(const char *path, struct trace_summary *out, struct err *e);
 
 /* Returns all *n rows of a tier packed as in version 1 (nvmtop-trace(5)), valid until trace_close(). Returns

@@ -119,12 +119,17 @@ static void add_why(struct sheet *sheet, const struct ui *u, const struct row *r
 	const struct channel *ch = &u->about->channels[row->channel];
 
 	if (ch->missing[0]) {
-		snprintf(add(sheet, _("missing"), STYLE_WARN), LINE_MAX, "%s", ch->missing);
+		const char *remedy = reason_remedy(ch->missing);
+
+		snprintf(add(sheet, _("missing"), STYLE_TEXT), LINE_MAX, "%.*s",
+			 remedy ? (int)(remedy - ch->missing) - 2 : LINE_MAX, ch->missing);
+		if (remedy)
+			snprintf(add(sheet, _("remedy"), STYLE_STRONG), LINE_MAX, "%s", remedy);
 		return;
 	}
 	if (!isnan(row->value))
 		return;
-	snprintf(add(sheet, _("missing"), STYLE_WARN), LINE_MAX, "%s",
+	snprintf(add(sheet, _("missing"), STYLE_TEXT), LINE_MAX, "%s",
 		 ch->kind == CHANNEL_CORE_UTIL || ch->kind == CHANNEL_CPU_FREQ
 			 ? _("no value at this moment: the core is offline, or was not read in time")
 		 : ch->kind == CHANNEL_TEMPERATURE
@@ -152,8 +157,12 @@ static void fill(struct sheet *sheet, struct ui *u, const struct ui_scene *s)
 		snprintf(add(sheet, _("in B"), STYLE_STRONG), LINE_MAX, *note && strcmp(note, ch->note) ? "%s; %s" : "%s",
 			 now, note);
 	}
-	snprintf(add(sheet, _("source"), STYLE_TEXT), LINE_MAX, "%s",
-		 ch->source[0] ? ch->source : _("the trace does not name it"));
+	/* Of what is missing, the reason tells what was tried. */
+	if (ch->source[0] || !ch->missing[0])
+		snprintf(add(sheet, _("source"), STYLE_TEXT), LINE_MAX, "%s",
+			 ch->source[0] ? ch->source
+			 : s->live     ? _("not known")
+				       : _("the trace does not name it"));
 	if (ch->note[0])
 		snprintf(add(sheet, _("note"), STYLE_TEXT), LINE_MAX, "%s", ch->note);
 	if (!ch->missing[0])

@@ -6,6 +6,7 @@
  * beyond a quarter of the cells only their ticks on the axis remain. */
 #include "ui/charts.h"
 #include "ui/draw.h"
+#include "ui/heat-strip.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -24,11 +25,12 @@ void axis_prepare(struct ui *u, const struct ui_scene *s)
 	int cells = 0;
 
 	u->frame.axis.zoom = v->zoom;
+	u->frame.axis.merge = v->merge;
 	u->frame.axis.first = viewport_first(v);
 	u->frame.axis.n = v->columns;
 	u->frame.axis.gaps = u->frame.gaps;
-	from = u->frame.axis.first * (INT64_C(1) << v->zoom);
-	to = (u->frame.axis.first + u->frame.axis.n) * (INT64_C(1) << v->zoom);
+	from = u->frame.axis.first * viewport_column_ns(v);
+	to = (u->frame.axis.first + u->frame.axis.n) * viewport_column_ns(v);
 	u->frame.axis.n_gaps = s->timeline->ops->gaps(s->timeline, from, to, u->frame.gaps, GAPS_MAX);
 	u->frame.n_marks = s->timeline->ops->marks(s->timeline, from, to, u->frame.marks, MARKS_MAX);
 	memset(u->frame.mark_at, 0, sizeof(u->frame.mark_at));
@@ -39,15 +41,6 @@ void axis_prepare(struct ui *u, const struct ui_scene *s)
 			u->frame.mark_at[cell] = 1, cells++;
 	}
 	u->frame.mark_lines = cells * 4 <= u->at.chart.w;
-}
-
-/* Whether columns x..x+w-1 and one on either side are still blank. */
-static bool is_free(const struct canvas *c, int x, int w, int y)
-{
-	for (int i = x - 1; i <= x + w; i++)
-		if (i >= 0 && i < c->w && c->cells[(size_t)y * (size_t)c->w + (size_t)i].ch[0] != L' ')
-			return false;
-	return true;
 }
 
 static int64_t round_step(int64_t at_least)
@@ -90,9 +83,8 @@ static void put_label(struct ui *u, struct canvas *c, int cell, const char *text
 {
 	int w = text_width(text), x = u->at.chart.x + cell - w + 1;
 
-	/* Not close to the title of a table. */
-	if (x < u->at.chart.x + (u->at.table.w != 0) || cell >= u->at.chart.w ||
-	    !is_free(c, x, w, u->at.axis.y))
+	if (x < u->at.chart.x || cell >= u->at.chart.w ||
+	    !canvas_is_blank(c, x - 1, u->at.axis.y, w + 2))
 		return;
 	canvas_text(c, x, u->at.axis.y, w, style, text);
 }
@@ -135,7 +127,7 @@ static void draw_marks(struct ui *u, struct canvas *c)
 		x = u->at.chart.x + cell;
 		if (x + w > u->at.chart.x + u->at.chart.w)
 			x = u->at.chart.x + u->at.chart.w - w;
-		if (is_free(c, x, w, u->at.axis.y)) {
+		if (canvas_is_blank(c, x - 1, u->at.axis.y, w + 2)) {
 			canvas_text(c, x, u->at.axis.y, w, STYLE_MARK, text);
 			draw_name(u, c, x + w + 1, u->frame.marks[i].label);
 		} else if (!u->frame.mark_lines)
@@ -147,7 +139,7 @@ static void draw_marks(struct ui *u, struct canvas *c)
 static void draw_times(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	struct viewport *v = &u->vp;
-	int64_t cell_ns = (int64_t)v->per_cell << v->zoom, step = round_step(LABEL_CELLS * cell_ns);
+	int64_t cell_ns = v->per_cell * viewport_column_ns(v), step = round_step(LABEL_CELLS * cell_ns);
 	int64_t origin = s->live ? viewport_cell_ns(v, u->at.chart.w - 1) : u->extent.first_ns;
 	int64_t right = viewport_cell_ns(v, u->at.chart.w - 1) - origin;
 	int64_t left = right - (int64_t)u->at.chart.w * cell_ns;
@@ -204,7 +196,7 @@ static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		} else {
 			x += canvas_text(c, x, y, right - x, STYLE_WARN, _("PAUSED")) + 1;
 		}
-		step = INT64_C(1) << (u->vp.zoom + 2);
+		step = 4 * viewport_column_ns(&u->vp);
 		quantity_time(behind, u->vp.head_ns - u->extent.last_ns,
 			      step < NS_PER_S / 10 ? step : NS_PER_S / 10);
 		if (x + text_width(behind) <= right)
@@ -213,15 +205,7 @@ static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		snprintf(text, sizeof(text), P_("%llu row lost", "%llu rows lost", s->lost),
 			 (unsigned long long)s->lost);
 		canvas_text(c, x, y, right - x, STYLE_ALERT, text);
-	} else if (s->live && s->late) {
-		snprintf(text, sizeof(text), P_("%llu late tick", "%llu late ticks", s->late),
-			 (unsigned long long)s->late);
-		canvas_text(c, x, y, right - x, STYLE_WARN, text);
 	}
-	charts_titles(u, s, c, y);
-	/* Over the differences that stand below the names. */
-	if (u->second.about && is_free(c, u->at.name.x + u->at.name.w - 5, 5, y))
-		canvas_right(c, u->at.name.x, y, u->at.name.w, STYLE_DIM, "B-A");
 	if (u->at.stats.w && !u->at.solo)
 		canvas_text(c, u->at.stats.x, y, u->at.stats.w, u->selection.on ? STYLE_STRONG : STYLE_DIM,
 			    _(" min..max  mean"));
@@ -242,9 +226,9 @@ static void draw_head(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	if (u->vp.head_ns < u->extent.last_ns) {
 		screen_moment(u, s, u->vp.head_ns, at);
 		w = text_width(at);
-		if (x + 2 + w <= right && is_free(c, x + 2, w, y))
+		if (x + 2 + w <= right && canvas_is_blank(c, x + 2 - 1, y, w + 2))
 			canvas_text(c, x + 2, y, w, STYLE_STRONG, at);
-		else if (x - 1 - w >= left && is_free(c, x - 1 - w, w, y))
+		else if (x - 1 - w >= left && canvas_is_blank(c, x - 1 - w - 1, y, w + 2))
 			canvas_text(c, x - 1 - w, y, w, STYLE_STRONG, at);
 	}
 	canvas_put(c, x, y, STYLE_STRONG, screen_glyph(u, 0x25BC, 'V'));
@@ -261,6 +245,19 @@ void axis_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	select_axis(u, c);
 }
 
+/* A line through a cell of a chart: on its colour where the chart is solid, and beside its
+ * edge nothing, so that the chart keeps its shape. */
+static void line_cell(struct ui *u, struct canvas *c, int x, int y, enum style style, wchar_t glyph)
+{
+	struct cell *p = &c->cells[(size_t)y * (size_t)c->w + (size_t)x];
+
+	if (p->ch[0] == 0x2588 || p->ch[0] == HEAT_HALF)
+		canvas_put_on(c, x, y, style, (enum style)p->style, glyph);
+	else if (p->ch[0] == L' ' || p->style == STYLE_LIMIT ||
+		 (u->charset != CHARSET_BLOCKS && p->style >= STYLE_SHADES))
+		canvas_put(c, x, y, style, glyph);
+}
+
 static void draw_lines(struct ui *u, struct canvas *c, int y, int h, const unsigned char *mark_at,
 		       wchar_t glyph)
 {
@@ -268,18 +265,12 @@ static void draw_lines(struct ui *u, struct canvas *c, int y, int h, const unsig
 	int newest = viewport_cell(&u->vp, u->vp.right_ns);
 
 	select_shade(u, c, y, h);
-	for (int line = y; line < y + h; line++) {
+	for (int line = y; line < y + h && line < c->h; line++) {
 		for (int cell = 0; u->frame.mark_lines && cell < u->at.chart.w; cell++)
 			if (mark_at[cell])
-				canvas_put(c, u->at.chart.x + cell, line, STYLE_MARK, glyph);
-		if (head >= 0 && head < newest) {
-			struct cell *p =
-				&c->cells[(size_t)line * (size_t)c->w + (size_t)(u->at.chart.x + head)];
-
-			if (p->ch[0] == L' ')
-				p->ch[0] = screen_glyph(u, 0x250A, ':');
-			p->style = STYLE_FRAME;
-		}
+				line_cell(u, c, u->at.chart.x + cell, line, STYLE_MARK, glyph);
+		if (head >= 0 && head < newest)
+			line_cell(u, c, u->at.chart.x + head, line, STYLE_FRAME, screen_glyph(u, 0x250A, ':'));
 	}
 }
 

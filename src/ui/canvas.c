@@ -148,6 +148,34 @@ int canvas_right(struct canvas *c, int x, int y, int w, enum style s, const char
 	return canvas_text(c, x, y, w, s, text);
 }
 
+bool canvas_is_blank(const struct canvas *c, int x, int y, int w)
+{
+	for (int i = x < 0 ? 0 : x; i < x + w && i < c->w; i++)
+		if (y >= 0 && y < c->h && c->cells[(size_t)y * (size_t)c->w + (size_t)i].ch[0] != L' ')
+			return false;
+	return true;
+}
+
+static bool is_band(int style)
+{
+	return style >= STYLE_SHADES && (style - STYLE_SHADES) % (2 * SHADES) >= SHADES;
+}
+
+wchar_t cell_plain(const struct cell *p)
+{
+	bool block = p->ch[0] >= 0x2581 && p->ch[0] <= 0x2588 && p->style >= STYLE_SHADES;
+
+	if (p->style == STYLE_TRACK && p->ch[0] == 0x25A0)
+		return 0xB7;
+	if (!block)
+		return p->ch[0];
+	if (is_band(p->back))
+		return 0x2592;
+	if (is_band(p->style) && !p->back)
+		return 0x2591;
+	return p->style >= STYLE_MEAN(HUE_ALERT, 0) ? 0x2593 : p->ch[0];
+}
+
 static void print_char(wchar_t ch, mbstate_t *state, FILE *out)
 {
 	char bytes[MB_LEN_MAX];
@@ -174,7 +202,7 @@ void canvas_print(const struct canvas *c, FILE *out)
 			end--;
 		for (int x = 0; x < end; x++)
 			for (int i = 0; i < 2 && row[x].ch[i]; i++)
-				print_char(row[x].ch[i], &state, out);
+				print_char(i ? row[x].ch[i] : cell_plain(&row[x]), &state, out);
 		fputc('\n', out);
 	}
 }

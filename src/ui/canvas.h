@@ -71,6 +71,11 @@ int canvas_text(struct canvas *c, int x, int y, int w, enum style s, const char 
 int canvas_textf(struct canvas *c, int x, int y, int w, enum style s, const char *fmt, ...)
 	__attribute__((format(printf, 6, 7)));
 int canvas_right(struct canvas *c, int x, int y, int w, enum style s, const char *text);	/* right-aligned in w */
+/* The character that says without colours what the cell says with them: a band is a lighter shade
+ * than a mean, the empty part of a bar is dots. */
+wchar_t cell_plain(const struct cell *p);
+/* Whether cells x..x+w-1 are blank; those outside the canvas are. */
+bool canvas_is_blank(const struct canvas *c, int x, int y, int w);
 /* As plain text, one line a row, trailing blanks cut. */
 void canvas_print(const struct canvas *c, FILE *out);
 

@@ -16,34 +16,51 @@ static bool can_choose(const struct row *row)
 	return row->kind == ROW_SIGNAL;
 }
 
-/* Texts are read first: how many lines they take is known only then. */
+/* The lines of a row that its weight does not decide; 0: it does. */
+static int fixed_lines(struct ui *u, const struct ui_scene *s, struct row *row, int screen_w)
+{
+	if (row->kind == ROW_TEXT) {
+		if (row->read && rows_due(u, &row->tick))
+			row->read(u, s, row);
+		return row_text_lines(u, row, screen_w);
+	}
+	if (row->kind == ROW_HEADING || (row->kind == ROW_SIGNAL && u->about->channels[row->channel].missing[0]))
+		return 1;
+	if (row->kind == ROW_PICTURE && row->weight <= WEIGHT_REST) {
+		if (row->read)
+			row->read(u, s, row);
+		return row->least;
+	}
+	return row->lines;
+}
+
+/* The rows with a height of their own take it; the others share what is left. */
 static void measure(struct ui *u, const struct ui_scene *s, int screen_w)
 {
-	unsigned char rank[RANKED] = {0}, height[RANKED];
-	int n = u->n_rows < RANKED ? u->n_rows : RANKED, lines = u->at.body.h, k = 0;
+	unsigned char weight[RANKED], height[RANKED];
+	int lines = u->at.body.h, n = 0;
 
+	for (int i = 0; i < u->n_rows; i++) {
+		struct row *row = &u->rows[i];
+		int fixed = fixed_lines(u, s, row, screen_w);
+
+		u->height[i] = (unsigned char)(fixed ? fixed : 1);
+		if (row->later)
+			continue;
+		if (fixed || n == RANKED)
+			lines -= u->height[i];
+		else
+			weight[n++] = row->weight;
+	}
 	/* Each of two traces has the same height, and so the same scale to the eye. */
 	if (u->second.about)
 		lines /= 2;
-	/* Those that a person has given a height get it; the others share the rest. */
-	for (int i = 0; i < n; i++)
-		if (!u->rows[i].lines)
-			rank[k++] = u->rows[i].rank;
-		else
-			lines -= u->rows[i].lines;
-	layout_rows(rank, k, lines > 0 ? lines : 1, height);
-	k = 0;
-	for (int i = 0; i < n; i++)
-		u->height[i] = u->rows[i].lines ? u->rows[i].lines : height[k++];
-	for (int i = 0; i < u->n_rows; i++) {
+	layout_rows(weight, n, lines, height);
+	for (int i = 0, k = 0; i < u->n_rows; i++) {
 		struct row *row = &u->rows[i];
 
-		if (row->kind == ROW_TEXT && row->read && rows_due(u, &row->tick))
-			row->read(u, s, row);
-		if (row->kind == ROW_TEXT)
-			u->height[i] = (unsigned char)row_text_lines(u, row, screen_w);
-		else if (i >= n || row->kind == ROW_HEADING || u->about->channels[row->channel].missing[0])
-			u->height[i] = 1;
+		if (k < n && !row->later && !fixed_lines(u, s, row, screen_w))
+			u->height[i] = height[k++] > row->least ? height[k - 1] : row->least;
 		if (row->second.any)
 			u->height[i] = (unsigned char)(2 * u->height[i]);
 	}
@@ -157,31 +174,4 @@ void charts_move(struct ui *u, const struct ui_scene *s, enum move how, int by)
 		choose(u, view_lines(how, by, page));
 	else
 		view_scroll(&u->scroll, view_lines(how, by, page), u->n_rows);
-}
-
-int charts_table_width(const struct ui *u, int w)
-{
-	const struct table_column *t = u->over && !u->over->panel ? NULL : u->view->table;
-	int width = 0;
-
-	for (int i = 0; t && i < TABLE_MAX && t[i].title; i++)
-		if (w >= t[i].from)
-			width += t[i].w + (width ? 1 : 0);
-	return width;
-}
-
-void charts_titles(struct ui *u, const struct ui_scene *s, struct canvas *c, int y)
-{
-	const struct table_column *t = u->view->table;
-
-	for (int i = 0, x = u->at.table.x; u->at.table.w && i < TABLE_MAX && t[i].title; i++) {
-		char text[TITLE_MAX];
-		const char *title = u->view->title ? u->view->title(u, s, i, text) : NULL;
-
-		if (c->w < t[i].from)
-			continue;
-		canvas_right(c, x, y, t[i].w, title && u->selection.on ? STYLE_STRONG : STYLE_DIM,
-			     title ? title : _(t[i].title));
-		x += t[i].w + 1;
-	}
 }

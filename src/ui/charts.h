@@ -8,13 +8,14 @@ void charts_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 void charts_move(struct ui *u, const struct ui_scene *s, enum move how, int by);
 /* The row at line y of the screen, or -1. */
 int charts_row_at(const struct ui *u, int y);
-int charts_table_width(const struct ui *u, int w);
-void charts_titles(struct ui *u, const struct ui_scene *s, struct canvas *c, int y);
 
 /* row-draw.c: one row. */
 void row_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row, int y, int h,
 	      bool chosen);
-/* The same over the whole body. */
+/* A value and its unit in the columns that all rows have for them. */
+void row_number(struct ui *u, struct canvas *c, unsigned char alarm, double v, enum unit unit, enum style style,
+		int y);
+/* A row over the whole body. */
 void row_draw_solo(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row);
 int row_text_lines(const struct ui *u, const struct row *row, int screen_w);
 

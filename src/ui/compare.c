@@ -134,7 +134,7 @@ void second_reset(struct ui *u, const struct ui_scene *s)
 void act_nudge(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
 	const int64_t most = INT64_C(1) << 60;
-	int64_t to = u->second.nudge_ns + arg * (INT64_C(1) << u->vp.zoom);
+	int64_t to = u->second.nudge_ns + arg * viewport_column_ns(&u->vp);
 
 	if (!u->second.about)
 		screen_say(u, STYLE_DIM, "%s",
@@ -146,15 +146,15 @@ void act_nudge(struct ui *u, const struct ui_scene *s, struct request *r, int ar
 /* The first of its columns that are drawn. */
 static int64_t first_column(const struct ui *u)
 {
-	int64_t half = INT64_C(1) << (u->vp.zoom - 1);
+	int64_t half = viewport_column_ns(&u->vp) / 2;
 
-	return viewport_first(&u->vp) - ((u->second.shift_ns + half) >> u->vp.zoom);
+	return viewport_first(&u->vp) - viewport_column(&u->vp, u->second.shift_ns + half);
 }
 
 void second_prepare(struct ui *u)
 {
 	struct second *b = &u->second;
-	int64_t from, to, step = INT64_C(1) << u->vp.zoom;
+	int64_t from, to, step = viewport_column_ns(&u->vp);
 
 	b->n_marks = b->n_gaps = 0;
 	if (!b->about)
@@ -187,6 +187,7 @@ void second_read(struct ui *u, struct row *row, double *min, double *max)
 	struct second *b = &u->second;
 	struct second_row *r = &row->second;
 	struct chart_axis axis = {.zoom = u->vp.zoom,
+				  .merge = u->vp.merge,
 				  .first = first_column(u),
 				  .n = u->vp.columns,
 				  .gaps = b->gaps,
@@ -242,7 +243,7 @@ void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	if (s->align)
 		x = screen_put(c, x, y, right, STYLE_DIM, s->align->text);
 	if (b->nudge_ns) {
-		quantity_time(clock, b->nudge_ns, INT64_C(1) << u->vp.zoom);
+		quantity_time(clock, b->nudge_ns, viewport_column_ns(&u->vp));
 		snprintf(text, sizeof(text), _("moved by %s%s"), b->nudge_ns > 0 ? "+" : "", clock);
 		x = screen_put(c, x, y, right, STYLE_TEXT, text);
 	}
@@ -266,39 +267,24 @@ void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		draw_marks(u, c, y, x - 1);
 }
 
-/* Names of what is here and not there. */
-static void add_only(struct row_list *l, const char *name, const struct session *here,
-		     const struct session *there)
+size_t second_only(const struct ui *u, bool in_b, char *out, size_t size)
 {
-	struct row *row = NULL;
-	size_t used = 0;
+	const struct session *here = in_b ? u->second.about : u->about;
+	const struct session *there = in_b ? u->about : u->second.about;
+	size_t n = 0, used = 0;
 
-	for (size_t i = 0; i < here->n_channels; i++) {
+	out[0] = 0;
+	for (size_t i = 0; here && there && i < here->n_channels; i++) {
 		const struct channel *ch = &here->channels[i];
 		int k = ch->missing[0] ? 0 : match(here, i, there);
 
 		if (ch->missing[0] || (k >= 0 && !there->channels[k].missing[0]))
 			continue;
-		if (!row || used + strlen(ch->name) + 3 > sizeof(row->text)) {
-			row = rows_text(l, row ? "" : name, NULL);
-			used = 0;
-		}
-		used += (size_t)snprintf(row->text + used, sizeof(row->text) - used, "%s%s", used ? ", " : "",
-					 ch->name);
+		n++;
+		if (used < size)
+			used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", ch->name);
 	}
-}
-
-void second_add(struct row_list *l)
-{
-	const struct session *about = l->ui->second.about;
-
-	if (!about || !l->about)
-		return;
-	rows_heading(l, _("B, the trace beside"), STYLE_OTHER);
-	rows_fact(l, _("Board"), about->facts, about->n_facts, fact_get(about->facts, about->n_facts, "title") ? "title" : "board");
-	rows_fact(l, _("Release"), about->facts, about->n_facts, "release");
-	rows_fact(l, _("Kernel"), about->facts, about->n_facts, "kernel");
-	rows_fact(l, _("Power mode"), about->facts, about->n_facts, "mode");
-	add_only(l, _("Only in A"), l->about, about);
-	add_only(l, _("Only in B"), about, l->about);
+	if (used >= size)
+		memcpy(out + size - 4, "...", 4);
+	return n;
 }

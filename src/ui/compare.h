@@ -48,7 +48,8 @@ void second_prepare(struct ui *u); /* its marks and gaps in view */
 void second_read(struct ui *u, struct row *row, double *min, double *max);
 double second_value(const struct ui *u, size_t channel); /* of its own channels, at the playhead */
 int second_channel(const struct ui *u, size_t channel); /* the same signal as this of the first; -1: none */
-void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c); /* what stands above the axis */
-void second_add(struct row_list *l); /* what there is to say about it */
+void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c); /* what stands below the axis */
+/* The names of the signals that only the one trace has, as far as they fit; returns how many. */
+size_t second_only(const struct ui *u, bool in_b, char *out, size_t size);
 
 #endif

@@ -25,6 +25,28 @@ int screen_cut(const struct ui *u, struct canvas *c, int x, int y, int w, enum s
 	return used + 1;
 }
 
+const char *reason_remedy(const char *reason)
+{
+	const char *end = strstr(reason, "; ");
+
+	return end ? end + 2 : NULL;
+}
+
+int screen_reason(const struct ui *u, struct canvas *c, int x, int y, int w, enum style style, const char *reason)
+{
+	const char *remedy = text_width(reason) > w ? reason_remedy(reason) : NULL;
+	int room = remedy ? w - text_width(remedy) - 2 : 0, used = 0;
+
+	if (!remedy)
+		return screen_cut(u, c, x, y, w, style, reason);
+	if (room >= 8) {
+		used = canvas_text(c, x, y, room - 1, style, reason);
+		canvas_put(c, x + used++, y, style, screen_glyph(u, 0x2026, '~'));
+		used += canvas_text(c, x + used, y, 2, style, "; ");
+	}
+	return used + screen_cut(u, c, x + used, y, w - used, style, remedy);
+}
+
 int screen_put(struct canvas *c, int x, int y, int right, enum style style, const char *text)
 {
 	int w = text_width(text);

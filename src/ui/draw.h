@@ -15,6 +15,11 @@ const char *screen_name(const char *path); /* a file's name without the folder; 
 /* A text that ends in an ellipsis where it has no room; returns the columns it took. */
 int screen_cut(const struct ui *u, struct canvas *c, int x, int y, int w, enum style style, const char *text);
 
+/* Why a value is missing: where there is no room, what was tried is cut, and what helps stays. */
+int screen_reason(const struct ui *u, struct canvas *c, int x, int y, int w, enum style style, const char *reason);
+/* What helps, behind the first "; "; NULL: nothing is known to. */
+const char *reason_remedy(const char *reason);
+
 /* The lines that a text takes. */
 int text_lines(const char *text, int w);
 /* At most h of them, the last with an ellipsis where there are more; returns how many

@@ -8,13 +8,6 @@ struct ui;
 struct ui_scene;
 struct canvas;
 
-struct events {
-	bool any;            /* the session can have some */
-	int64_t tick;        /* when the texts were made */
-	char throttled[160]; /* what is throttled at the playhead; "": nothing */
-	char noticed[96];    /* the same of notices */
-};
-
 bool events_wanted(const struct ui *u, const struct ui_scene *s);
 void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 /* out[0..axis->n): 1 where something was throttled.  Takes u->frame.columns. */

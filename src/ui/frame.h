@@ -16,7 +16,7 @@ struct hit {
 
 /* Of the last picture. */
 struct frame {
-	int w;        /* of the screen */
+	int w, h;     /* of the screen */
 	int64_t tick; /* changes when values may be read anew */
 	int below;    /* rows that do not fit */
 	bool more;    /* the view has work for ui_advance() */
@@ -30,7 +30,7 @@ struct frame {
 	bool mark_lines;                  /* marks are few enough to draw through the charts */
 	unsigned char mark_at[CELLS_MAX]; /* 1: a mark's line */
 	/* Of the row that was read last: */
-	struct bin bins[COLUMNS_MAX + 16];
+	struct bin bins[CHART_BINS(COLUMNS_MAX)];
 	struct spark_column columns[COLUMNS_MAX];
 	unsigned char level[COLUMNS_MAX]; /* enum alarm, of columns */
 };

@@ -105,35 +105,33 @@ static int draw_names(const struct ui *u, const struct ui_scene *s, struct canva
 	return put_left_of(c, right, 0, limit, STYLE_TEXT, text, 3);
 }
 
+/* The board, its power mode, and what else there is room for. */
 static void draw_title(const struct ui *u, struct canvas *c, int x, int right)
 {
-	static const char *const keys[] = {"title", "release", "mode"};
-	bool first = true;
+	static const char *const keys[] = {"title", "mode", "release"};
 	/* Where there is no line of tabs, the view's name tells which one this is. */
 	const char *title = u->at.tabs.h || u->view == views_at(0) ? "nvmtop" : _(u->view->label);
-	int w = text_width(title);
+	int w = text_width(title), gap = 2;
 
 	if (x + w > right)
 		return;
 	x += canvas_text(c, x, 0, w, STYLE_TITLE, title);
 	if (*screen_fact(u, "demo") && x + 2 + text_width("DEMO") <= right)
-		x += 2, x += canvas_text(c, x, 0, right - x, STYLE_WARN, "DEMO");
+		x += 2, x += canvas_text(c, x, 0, right - x, STYLE_KEY, "DEMO");
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const char *text = screen_fact(u, keys[i]);
-		int gap = first ? 2 : 3;
 
 		if (i == 0 && !*text)
 			text = screen_fact(u, "board");
-
 		if (!*text)
 			continue;
 		if (x + gap + text_width(text) > right)
 			break;
-		if (!first)
+		if (gap == 3)
 			canvas_put(c, x + 1, 0, STYLE_DIM, screen_glyph(u, 0xB7, '-'));
-		canvas_text(c, x + gap, 0, right - x - gap, first ? STYLE_TEXT : STYLE_DIM, text);
+		canvas_text(c, x + gap, 0, right - x - gap, i == 0 ? STYLE_TEXT : STYLE_DIM, text);
 		x += gap + text_width(text);
-		first = false;
+		gap = 3;
 	}
 }
 
@@ -146,7 +144,10 @@ void header_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		return;
 	screen_clock(clock, shown_wall(u, s));
 	right = put_left_of(c, right, 0, limit, STYLE_DIM, clock, 3);
-	if (s->recording)
+	if (s->recording && s->record_error)
+		/* TRANSLATORS: short; of the recording: nothing is written now. */
+		right = put_left_of(c, right, 0, limit, STYLE_ALERT, _("not recording"), 3);
+	else if (s->recording)
 		right = draw_record(u, s, c, right, limit);
 	else if (s->completing)
 		right = draw_completing(s, c, right, limit);
@@ -166,7 +167,7 @@ static const char *opening_text(struct ui *u, const struct ui_scene *s)
 /* Where the line that is for it is not there, or tells something worse. */
 static bool opening_untold(const struct ui *u, const struct ui_scene *s)
 {
-	return s->opening && (!u->at.alarm.h || s->record_error || (s->recording && s->record_lost));
+	return s->opening && (!u->at.limit.h || s->record_error || (s->recording && s->record_lost));
 }
 
 /* The one line that must not be overlooked, the worst first. */
@@ -196,8 +197,7 @@ const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *sty
 			 s->hangs, (double)s->hangs_ns / (double)NS_PER_S);
 		return u->frame.alarm;
 	}
-	*style = STYLE_DIM;
-	return screen_fact(u, "notice");
+	return "";
 }
 
 /* Its text, already translated; NULL: it is not shown now. */
@@ -241,6 +241,13 @@ static void bar_keys(struct ui *u, const struct ui_scene *s, struct canvas *c, i
 	}
 }
 
+/* What does not fit, where it is and the key that leads there. */
+static void more_text(const struct ui *u, char *out, size_t size, int n, wchar_t fine, char ascii, const char *key)
+{
+	/* TRANSLATORS: an arrow, a number of rows, and the name of a key. */
+	snprintf(out, size, _("%lc %d more (%s)"), (wint_t)screen_glyph(u, fine, (wchar_t)ascii), n, key);
+}
+
 void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int right = c->w - u->at.name.x;
@@ -272,11 +279,9 @@ void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		return;
 	}
 	if (u->frame.below > 0)
-		snprintf(more, sizeof(more), P_("%d more below", "%d more below", (unsigned long)u->frame.below),
-			 u->frame.below);
+		more_text(u, more, sizeof(more), u->frame.below, 0x25BC, 'v', "PgDn");
 	else if (!u->over && u->scroll > 0)
-		snprintf(more, sizeof(more), P_("%d more above", "%d more above", (unsigned long)u->scroll),
-			 u->scroll);
+		more_text(u, more, sizeof(more), u->scroll, 0x25B2, '^', "PgUp");
 	if (*more && c->w >= 40)
 		right = put_left_of(c, right, u->at.bar.y, c->w / 2, STYLE_DIM, more, 2);
 	bar_keys(u, s, c, right);

@@ -5,6 +5,10 @@
 #include "ui/ui.h"
 
 void header_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
+/* limit-line.c: the second line. */
+void limit_line_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
+
+/* What must not be overlooked; "": nothing. */
 const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *style);
 void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 

@@ -5,7 +5,6 @@
  *
  * Whatever is done outside this folder (quit, mark, record, open) is only asked
  * for: keys, mouse, a script and a test go one way. */
-#include "ui/goto.h"
 #include "ui/header.h"
 #include "ui/screen.h"
 
@@ -50,48 +49,6 @@ static void act_ends(struct ui *u, const struct ui_scene *s, struct request *r, 
 		viewport_now(&u->vp, &u->extent, s->now_ns);
 }
 
-static void act_go_mark(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
-{
-	int64_t t;
-
-	viewport_settle(&u->vp, &u->extent, s->now_ns);
-	if (u->vp.follow && arg > 0)
-		return;
-	if (s->timeline && goto_mark(s->timeline, &u->extent, u->vp.head_ns, arg, &t))
-		viewport_jump(&u->vp, &u->extent, s->now_ns, t);
-}
-
-static bool goto_enter(struct ui *u, const struct ui_scene *s, struct request *r)
-{
-	int64_t t;
-
-	if (!u->line.text[0] || !s->timeline || !u->extent.any)
-		return true;
-	viewport_settle(&u->vp, &u->extent, s->now_ns);
-	if (!strcmp(u->line.text, "end") || !strcmp(u->line.text, "now")) {
-		viewport_now(&u->vp, &u->extent, s->now_ns);
-		return true;
-	}
-	if (goto_parse(u->line.text, s->timeline, &u->extent, u->vp.head_ns, &t)) {
-		viewport_jump(&u->vp, &u->extent, s->now_ns, t);
-		return true;
-	}
-	snprintf(u->line.wrong, sizeof(u->line.wrong), "%s", _("no such place; try"));
-	return false;
-}
-
-static void act_goto(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
-{
-	static const struct prompt prompt = {.title = N_("go to:"),
-					     .room = 32,
-					     .examples = "12.5  1:23  +10s  -2m  50%  14:32:05  m3  end",
-					     .backs_out = true,
-					     .enter = goto_enter};
-
-	if (u->extent.any)
-		prompt_open(u, &prompt, "", r->t_ns, NULL);
-}
-
 static void act_step(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
 	if (!u->extent.any || (u->vp.follow && arg > 0))
@@ -115,8 +72,9 @@ void act_request(struct ui *u, const struct ui_scene *s, struct request *r, int 
 static bool is_live(struct ui *u, const struct ui_scene *s)
 {
 	if (!s->live)
-		screen_say(u, STYLE_WARN, "%s",
-			   _("A saved trace stays as it is; Esc leads to the live screen."));
+		screen_say(u, STYLE_DIM, "%s",
+			   s->has_live ? _("A saved trace stays as it is; Esc leads to the live screen.")
+				       : _("A saved trace stays as it is."));
 	return s->live;
 }
 
@@ -154,35 +112,6 @@ static void act_label(struct ui *u, const struct ui_scene *s, struct request *r,
 		r->kind = REQUEST_MARK;
 }
 
-/* Any other key: no copy. */
-static bool copy_key(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
-{
-	if (ev->pasted || (ev->mods & (MOD_CTRL | MOD_ALT)))
-		return false;
-	modal_close(u);
-	r->svg = ev->key == 's';
-	if (r->svg || ev->key == 't')
-		r->kind = REQUEST_COPY;
-	return true;
-}
-
-static bool copy_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
-{
-	int x = u->at.name.x, right = c->w - x;
-
-	x += canvas_text(c, x, u->at.bar.y, right - x, STYLE_KEY, _("copy the screen:")) + 2;
-	canvas_text(c, x, u->at.bar.y, right - x, STYLE_KEY_TEXT,
-		    _("t: as text   s: as a picture (SVG)   Esc: no"));
-	return true;
-}
-
-static void act_copy(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
-{
-	static const struct modal copy = {copy_key, copy_draw, false};
-
-	modal_open(u, &copy, NULL);
-}
-
 static void act_open(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
 	views_cover(u, &view_files);
@@ -197,8 +126,12 @@ void act_cover(struct ui *u, const struct ui_scene *s, struct request *r, int ar
 
 static void act_about(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	if (about_can(u))
+	if (s->record_done) {
+		r->kind = REQUEST_OPEN;
+		snprintf(r->path, sizeof(r->path), "%s", s->record_done);
+	} else if (about_can(u)) {
 		u->about_chosen = !u->about_chosen;
+	}
 }
 
 static void act_why(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
@@ -269,7 +202,7 @@ static const char *bar_zoom(const struct ui *u, const struct ui_scene *s)
 
 static const char *bar_marks(const struct ui *u, const struct ui_scene *s)
 {
-	return s->live && (u->view->plain || !u->frame.n_marks) ? NULL : _("marks");
+	return s->live && (u->view->plain || (!u->frame.n_marks && !u->at.events.h)) ? NULL : _("marks");
 }
 
 static const char *bar_goto(const struct ui *u, const struct ui_scene *s)
@@ -293,7 +226,7 @@ static const char *bar_escape(const struct ui *u, const struct ui_scene *s)
 		return _("stay here");
 	if (u->over || u->about_chosen)
 		return _("close");
-	return !s->live ? _("live") : u->vp.follow ? NULL : _("now");
+	return !s->live ? (s->has_live ? _("live") : NULL) : u->vp.follow ? NULL : _("now");
 }
 
 static const char *bar_why(const struct ui *u, const struct ui_scene *s)
@@ -304,7 +237,7 @@ static const char *bar_why(const struct ui *u, const struct ui_scene *s)
 /* clang-format off */
 const struct key_entry keys_views = {
 	KEYS_VIEWS, WHEN_ALWAYS, { { 0, 0, 0 } }, act_view,
-	"1 .. 9", N_("this view: overview, GPU, CPU, memory, ..."), NULL, NULL, NULL, 0
+	"1 .. 9  a", N_("this view: overview, GPU, ...; a: all signals"), NULL, NULL, NULL, 0
 };
 
 const struct key_entry keys_common[] = {
@@ -336,13 +269,15 @@ const struct key_entry keys_common[] = {
 	{ KEYS_TIME, WHEN_CHARTS, { { K_HOME, 0, -1 }, { K_END, 0, 1 } },
 	  act_ends, "Home End", N_("to the start; to now or the end of the trace"), NULL, NULL, NULL, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { '[', 0, -1 }, { ']', 0, 1 } },
-	  act_go_mark, "[ ]", N_("previous mark, next mark"), "[ ]", NULL, bar_marks, 0 },
+	  act_go_mark, "[ ]", N_("previous, next mark or event"), "[ ]", NULL, bar_marks, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { 'm', 0, 1 }, { 'M', 0, -1 } },
+	  act_extreme, "m M", N_("to the maximum, the minimum of the selected row"), NULL, NULL, NULL, 0 },
 	{ KEYS_MARKS, WHEN_CHARTS, { { 'e', 0, 1 }, { 'E', 0, -1 } },
 	  act_part, "e E", N_("next, previous file of a split recording"), NULL, NULL, NULL, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { 'g', 0, 0 } },
-	  act_goto, "g", N_("go to: 1:23, +10s, 50%, 14:32:05, m3, end"), "g", NULL, bar_goto, 0 },
+	  act_goto, "g", N_("go to: 1:23, +10s, 50%, 14:32:05, m3, max, end"), "g", NULL, bar_goto, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { '/', 0, 0 } },
-	  act_search, "/", N_("search: gpu > 95, power > 25 W for 2s"), NULL, NULL, NULL, 0 },
+	  act_search, "/", N_("search: gpu > 95, power > 25 for 2s"), NULL, NULL, NULL, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { 'n', 0, 1 }, { 'N', 0, -1 } },
 	  act_search_next, "n N", N_("next match, previous match"), NULL, NULL, NULL, 0 },
 	{ KEYS_STRETCH, WHEN_CHARTS, { { 'v', 0, 0 } },
@@ -375,7 +310,7 @@ const struct key_entry keys_common[] = {
 	{ KEYS_ROWS, WHEN_CHARTS, { { ')', 0, 1 }, { '(', 0, -1 } },
 	  act_height, ") (", N_("make the selected row taller, shorter"), NULL, NULL, NULL, 0 },
 	{ KEYS_SCREEN, WHEN_ALWAYS, { { 'p', 0, 0 } },
-	  act_copy, "p", N_("copy the screen to a file, as text or SVG"), NULL, NULL, NULL, 0 },
+	  act_copy, "p", N_("save what is in view or selected as CSV, or the screen as text or SVG"), NULL, NULL, NULL, 0 },
 	{ KEYS_SCREEN, WHEN_ALWAYS, { { K_ESC, 0, 0 } },
 	  act_escape, "Esc", N_("back: from a list, from the past, from a trace"), "Esc", NULL, bar_escape, WHEN_COVERED },
 	{ KEYS_SCREEN, WHEN_ALWAYS, { { '?', 0, 0 } },

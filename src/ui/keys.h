@@ -73,7 +73,9 @@ const struct key_entry *keys_find(const struct view *v, unsigned when, uint32_t 
 /* The handlers that other files call, or that are in another file than keys.c. */
 key_handler act_request, act_live, act_pan, act_zoom, act_move, act_cover;
 key_handler act_view, act_turn;                        /* views.c; the first with an enum VIEW_... */
+key_handler act_go_mark, act_goto, act_extreme;        /* go.c */
 key_handler act_search, act_search_next;               /* search.c */
+key_handler act_copy;                                  /* save.c */
 key_handler act_select, act_select_phase, act_loop;    /* select.c */
 key_handler act_nudge;                                 /* compare.c */
 key_handler act_solo, act_hide, act_shift, act_height; /* row-order.c */

@@ -15,27 +15,27 @@ struct layout_wish {
 	int w, h;
 	bool replay; /* wants the strip */
 	bool second; /* wants one for the trace beside */
-	bool alarm;  /* wants the line below the header */
 	bool events; /* wants the line below the charts */
-	int table;   /* columns of a table between value and statistics; 0: none */
+	int panel;   /* lines of the panel at the foot; 0: none */
+	bool compact; /* rows of one line, with their statistics beside them */
 	bool solo;   /* one chart over all of it */
 };
 
 struct layout {
 	bool solo;  /* as it was wished for */
 	bool small; /* nothing fits but one line that says so */
-	struct rect header, alarm, second, axis, body, events, strip, tabs, bar;
+	struct rect header, limit, second, axis, body, events, panel, strip, tabs, bar;
 	/* Columns, the same for every row; their y and h are the body's. */
-	struct rect name, value, table, stats, chart;
+	struct rect name, value, scale, stats, chart;
 };
 
 struct layout layout_screen(const struct layout_wish *wish);
 
-/* What a row is worth when there are lines to give away. */
-enum row_rank { RANK_MAIN, RANK_PART, RANK_REST };
+/* A row's share of the lines; any other number will do as well. */
+enum { WEIGHT_REST = 1, WEIGHT_PART = 3, WEIGHT_MAIN = 6 };
 
-/* Share out `lines` among n rows: every height is at least 1; the ones that
- * matter grow first, and nothing grows while a summary row would be pushed out. */
-void layout_rows(const unsigned char *rank, int n, int lines, unsigned char *height);
+/* Share out `lines` among n rows by their weights: every height is at least 1, those of
+ * WEIGHT_REST are at most 1, and those up to WEIGHT_PART at most 8. */
+void layout_rows(const unsigned char *weight, int n, int lines, unsigned char *height);
 
 #endif

@@ -22,7 +22,7 @@ static int strip_channel(const struct ui *u)
 static void draw_text(const struct ui *u, struct canvas *c, int y, int right)
 {
 	char at[QUANTITY_TEXT], all[QUANTITY_TEXT], speed[SPEED_TEXT];
-	int64_t step = INT64_C(1) << (u->vp.zoom + 1);
+	int64_t step = 2 * viewport_column_ns(&u->vp);
 	int x = u->at.name.x, w;
 
 	viewport_speed_text(speed, u->vp.speed);
@@ -79,7 +79,7 @@ static void share_out(struct spark_column *cols, const struct overall *o, struct
 {
 	for (int d = 0; d < o->dots; d++) {
 		int64_t from = d * o->n / o->dots, to = (d + 1) * o->n / o->dots;
-		struct spark_column all = {0, 0, 0, false};
+		struct spark_column all = {.any = false};
 		int n = 0;
 
 		for (int64_t i = from; i < (to > from ? to : from + 1); i++) {
@@ -99,7 +99,7 @@ static void share_out(struct spark_column *cols, const struct overall *o, struct
 /* A trace does not change: its dots are made once, unless it grows or is still read. */
 static void make_dots(struct ui *u, const struct ui_scene *s, const struct overall *o, int channel)
 {
-	struct chart_axis axis = {.zoom = o->zoom, .first = o->first, .n = (int)o->n};
+	struct chart_axis axis = {.zoom = o->zoom, .merge = 1, .first = o->first, .n = (int)o->n};
 	struct chart_summary sum;
 
 	if (u->minimap.kept && u->minimap.channel == channel && u->minimap.zoom == o->zoom &&
@@ -136,7 +136,7 @@ static void draw_chart(struct ui *u, const struct ui_scene *s, struct canvas *c,
 static void draw_throttled(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct overall *o,
 			   int y)
 {
-	struct chart_axis axis = {.zoom = o->zoom, .first = o->first, .n = (int)o->n};
+	struct chart_axis axis = {.zoom = o->zoom, .merge = 1, .first = o->first, .n = (int)o->n};
 
 	if (u->minimap.throttled_w != o->cells || u->minimap.throttled_last_ns != u->extent.last_ns) {
 		u->minimap.throttled_w = o->cells;
@@ -170,7 +170,7 @@ static void draw_events(struct ui *u, const struct ui_scene *s, struct canvas *c
 /* The frame: what part of the whole the charts above show. */
 static void draw_frame(struct ui *u, struct canvas *c, const struct overall *o, int y)
 {
-	int left = cell_of(o, viewport_first(&u->vp) * (INT64_C(1) << u->vp.zoom));
+	int left = cell_of(o, viewport_first(&u->vp) * viewport_column_ns(&u->vp));
 	int right = cell_of(o, u->vp.right_ns);
 
 	for (int i = left; i <= right; i++)

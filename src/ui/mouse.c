@@ -51,7 +51,7 @@ static void click_chart(struct ui *u, const struct ui_scene *s, const struct eve
 /* On the axis: to the mark whose number or label is there, or whose line is a cell away. */
 static bool click_mark(struct ui *u, const struct ui_scene *s, int x)
 {
-	int64_t from_ns = viewport_first(&u->vp) * (INT64_C(1) << u->vp.zoom);
+	int64_t from_ns = viewport_first(&u->vp) * viewport_column_ns(&u->vp);
 	const struct mark *best = NULL;
 	size_t n;
 
@@ -130,6 +130,19 @@ static void click(struct ui *u, const struct ui_scene *s, const struct event *ev
 		r->redraw |= click_charts(u, s, ev);
 }
 
+/* Zooming keeps the playhead where it is on the screen; the wheel takes it to the pointer.  A live screen
+ * that follows stays with now. */
+static void zoom_at(struct ui *u, const struct ui_scene *s, int cell, int in)
+{
+	int64_t from, to;
+
+	if (!u->vp.follow && u->vp.right_ns != INT64_MAX && cell >= 0 && cell < u->at.chart.w) {
+		cell_bounds(u, s, cell, &from, &to);
+		viewport_jump(&u->vp, &u->extent, s->now_ns, from);
+	}
+	viewport_zoom(&u->vp, &u->extent, s->now_ns, in);
+}
+
 void mouse_event(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
 {
 	bool charts = !u->over && !u->view->plain && ev->x >= u->at.chart.x;
@@ -140,7 +153,7 @@ void mouse_event(struct ui *u, const struct ui_scene *s, const struct event *ev,
 		return;
 	if (ev->button == 4 || ev->button == 5) {
 		if (ev->action == MOUSE_PRESS && charts)
-			act_zoom(u, s, r, ev->button == 4 ? 1 : -1);
+			zoom_at(u, s, ev->x - u->at.chart.x, ev->button == 4 ? 1 : -1);
 		else if (ev->action == MOUSE_PRESS)
 			act_move(u, s, r, ev->button == 4 ? -MOVE_WHEEL : MOVE_WHEEL);
 		r->redraw |= ev->action == MOUSE_PRESS;

@@ -14,7 +14,7 @@ static bool passes(const struct processes *ps, const struct proc *p)
 	char pid[16];
 
 	snprintf(pid, sizeof(pid), "%d", p->pid);
-	return strcasestr(p->name, ps->filter) || strcasestr(p->user, ps->filter) ||
+	return strcasestr(p->command, ps->filter) || strcasestr(p->name, ps->filter) || strcasestr(p->user, ps->filter) ||
 	       !strcmp(pid, ps->filter);
 }
 
@@ -114,6 +114,26 @@ static void make_tree(struct processes *ps, const struct proc *procs)
 	free(taken);
 }
 
+int processes_busiest(const struct procs_list *l, size_t *at, int n)
+{
+	int used = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		int k;
+
+		if (l->procs[i].kernel)
+			continue;
+		if (used < n)
+			used++;
+		else if (compare(&l->procs[i], &l->procs[at[n - 1]], PROC_BY_GPU) > 0)
+			continue;
+		for (k = used - 1; k > 0 && compare(&l->procs[i], &l->procs[at[k - 1]], PROC_BY_GPU) < 0; k--)
+			at[k] = at[k - 1];
+		at[k] = i;
+	}
+	return used;
+}
+
 void processes_order(struct processes *ps, const struct ui_scene *s)
 {
 	const struct procs_list *l = s->procs;
@@ -121,7 +141,7 @@ void processes_order(struct processes *ps, const struct ui_scene *s)
 
 	if (!l || (ps->serial == s->procs_serial && !ps->again))
 		return;
-	ps->n = 0;
+	ps->n = ps->hidden = 0;
 	line = realloc(ps->line, (l->n + 1) * sizeof(*line));
 	if (!line)
 		return;
@@ -129,7 +149,9 @@ void processes_order(struct processes *ps, const struct ui_scene *s)
 	ps->serial = s->procs_serial;
 	ps->again = false;
 	for (size_t i = 0; i < l->n && i < 100000; i++)
-		if (passes(ps, &l->procs[i]))
+		if (l->procs[i].kernel && !ps->kernel)
+			ps->hidden++;
+		else if (passes(ps, &l->procs[i]))
 			line[ps->n++] = (struct proc_line) {
 				.at = i, .pid = l->procs[i].pid, .start = l->procs[i].start};
 	sorted = l->procs;

@@ -69,7 +69,8 @@ static void name_places(const struct row_list *l, struct spot *places)
 		struct spot *p = &places[i];
 
 		*p = (struct spot) {.signal = row->kind == ROW_SIGNAL, .natural = i};
-		p->part = row->kind == ROW_SIGNAL && row->rank == RANK_PART && row->part;
+		p->part = row->kind == ROW_SIGNAL && row->part &&
+			  l->about->channels[row->channel].kind == CHANNEL_RAIL_POWER;
 		p->head = row->kind == ROW_HEADING;
 		p->unit = "";
 		if (p->signal) {
@@ -347,24 +348,21 @@ static int taller(const struct ui *u, int by)
 	return h < 1 ? 1 : h;
 }
 
-/* The place of the chosen row; -1: there is none. */
+/* The place of the chosen row, or of the first; -1: there is none. */
 static int chosen_place(struct ui *u)
 {
 	if (u->view->plain)
 		return -1;
-	if (u->chosen >= 0 && u->chosen < u->n_rows)
-		return u->rows[u->chosen].place;
-	screen_say(u, STYLE_DIM, "%s", _("Select a row with Up and Down first."));
-	return -1;
+	if (u->chosen < 0 || u->chosen >= u->n_rows)
+		u->chosen = first_signal(u);
+	return u->chosen < 0 ? -1 : u->rows[u->chosen].place;
 }
 
 void act_solo(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
 	if (u->view->plain)
 		return;
-	if (u->chosen < 0 || u->chosen >= u->n_rows)
-		u->chosen = first_signal(u);
-	u->solo = !u->solo && u->chosen >= 0;
+	u->solo = chosen_place(u) >= 0 && !u->solo;
 	u->bring = true;
 }
 

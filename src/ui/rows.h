@@ -9,13 +9,18 @@
 #include "ui/view.h"
 
 enum row_kind {
-	ROW_SIGNAL,  /* a channel: value, table, statistics, chart */
+	ROW_SIGNAL,  /* a channel: value, statistics, chart */
 	ROW_TEXT,    /* a name and a text, perhaps with a number before it; as many lines as it takes */
 	ROW_HEADING, /* the name of those that follow */
+	ROW_PICTURE, /* draws itself, across the screen */
 };
 
 struct row;
 typedef void row_reader(struct ui *u, const struct ui_scene *s, struct row *row);
+typedef void row_drawer(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
+			const struct rect *at);
+
+#define NOTES_MAX 6
 
 /* A line of a view, and what must outlive a frame. */
 struct row {
@@ -24,15 +29,19 @@ struct row {
 	enum style hue;      /* of the heading */
 	size_t channel;      /* of a signal */
 	int beside;          /* the channel that says how this one stands, or -1 */
-	int with[TABLE_MAX]; /* channels whose values stand in the table's columns, or -1 */
-	unsigned char rank;  /* enum row_rank */
-	unsigned char lines; /* as a person wants it; 0: as it comes */
+	unsigned char weight; /* its share of the lines: WEIGHT_ */
+	unsigned char least; /* lines that a picture needs */
+	unsigned char lines; /* as the user wants it; 0: by its weight */
 	int place;           /* in ui.places */
 	bool part;           /* of what stands above it: indented */
 	unsigned char alarm; /* enum alarm, of value */
-	row_reader *read;    /* NULL, or fills value, text and cells in anew, a few times a second */
+	row_reader *read;    /* NULL, or fills value, text and notes in anew, a few times a second */
+	bool later;          /* takes no line from the others: reached by scrolling */
+	row_drawer *draw;    /* of a picture; of a signal: NULL, or its chart */
+	row_drawer *line;    /* of a signal: NULL, or all of it where it has one line */
 	struct scale scale;
 	double top; /* the scale reaches up to here at least; NaN: to the data */
+	double limit; /* in the channel's unit, drawn in the chart; NaN: none */
 	int64_t tick; /* when value and summary were taken */
 	double value; /* of a text: NaN, or the number before it */
 	enum unit unit; /* of a text's number */
@@ -41,13 +50,12 @@ struct row {
 	struct selected_stats chosen;
 	char tag[32]; /* dim, behind the name: the hottest zone, or "off" */
 	struct {
-		char text[12];
+		char text[64]; /* "": none */
 		unsigned char style;
-	} cells[TABLE_MAX]; /* what the table says of it */
+	} notes[NOTES_MAX]; /* below the name, the most important first, as far as there are lines */
 	unsigned char text_style;
 	char text[256];   /* of a text */
 	struct second_row second; /* of a signal */
-	char below[2][40]; /* of a signal: under its name where there are more lines; "": the note, nothing */
 };
 
 /* A row as a person has arranged it, hidden or not. */
@@ -74,10 +82,10 @@ struct row_list {
 int rows_build(struct ui *u, const struct session *about);
 /* Add one; its further members are the caller's to fill.  Never NULL: out of memory
  * is noted in the list. */
-struct row *rows_signal(struct row_list *l, size_t channel, enum row_rank rank, bool part);
+struct row *rows_signal(struct row_list *l, size_t channel, int weight, bool part);
+/* Lines that draw() fills, `least` of them or more by the weight. */
+struct row *rows_picture(struct row_list *l, row_drawer *draw, int least, int weight);
 struct row *rows_text(struct row_list *l, const char *name, row_reader *read);
-/* A text with the value of a fact, where there is one. */
-void rows_fact(struct row_list *l, const char *name, const struct fact *facts, size_t n, const char *key);
 struct row *rows_heading(struct row_list *l, const char *name, enum style hue);
 /* The first channel of a kind with that index (-1: any), or by name; -1: there is none. */
 int rows_find(const struct session *about, enum channel_kind kind, int index);
@@ -86,12 +94,20 @@ int rows_named(const struct session *about, const char *name);
 void rows_read(struct ui *u, const struct ui_scene *s, struct row *row);
 /* The value of a channel at the playhead, or that long before; NaN: there is none, or it is too old. */
 double rows_value(struct ui *u, const struct ui_scene *s, size_t channel, int64_t before_ns);
+/* The mean of the last quarter of a second while the screen follows, else the value at the
+ * playhead; of clocks, loads and readings. */
+double rows_calm(struct ui *u, const struct ui_scene *s, size_t channel);
+const char *rows_unit(const struct ui *u, enum unit unit); /* as quantity_unit(), with a degree sign */
+int rows_gpu_memory(const struct session *about); /* what the GPU holds; -1: not known */
+int rows_io(const struct session *about);         /* the time that cores wait for disks; -1: not known */
 /* True when what was taken at *tick may be seen anew. */
 bool rows_due(const struct ui *u, int64_t *tick);
 enum alarm rows_alarm(const struct channel *ch, double v);
-/* A cell of the table: a number in a channel's unit, "--" for NaN; or a text. */
-void rows_cell(struct ui *u, struct row *row, int column, enum unit unit, double v, enum style style);
-void rows_cell_text(struct row *row, int column, enum style style, const char *text);
+/* Set a note below the name; an empty text removes it. */
+void rows_note(struct row *row, int i, enum style style, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* The throttle limit of a zone, or another limit of a channel; NaN: none. */
+double rows_limit(const struct channel *ch);
 
 /* row-order.c: rows hidden, moved and made higher.  Reorders the rows, and leaves out those
  * that are hidden; -1: out of memory. */

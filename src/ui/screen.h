@@ -6,6 +6,7 @@
 #include "ui/events.h"
 #include "ui/frame.h"
 #include "ui/layout.h"
+#include "ui/limit.h"
 #include "ui/minimap.h"
 #include "ui/modal.h"
 #include "ui/present.h"
@@ -53,7 +54,9 @@ struct ui {
 	struct search search;
 	struct second second;
 	struct present present;
-	struct events events;
+	bool events; /* the session can have some */
+	int64_t limit_tick; /* when the next was found */
+	struct limit limit;
 	struct minimap minimap;
 	struct frame frame;
 };

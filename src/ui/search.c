@@ -10,14 +10,22 @@
 
 #define STEP_ROWS 4096 /* looked at between two frames: a millisecond or two */
 
+/* Without a unit a number is in the unit of the screen. */
+static bool parse(struct condition *c, const char *text, const struct session *about, struct err *e)
+{
+	if (!about || condition_parse(c, text, e) < 0)
+		return false;
+	c->bare = true;
+	return condition_bind(c, about, e) == 0;
+}
+
 /* From the text: what was bound once keeps the channels and units of that session. */
 static bool bind(struct ui *u, struct err *e)
 {
 	struct search *f = &u->search;
 
 	if (!f->bound)
-		f->bound = u->about && condition_parse(&f->c, f->text, e) == 0 &&
-			   condition_bind(&f->c, u->about, e) == 0;
+		f->bound = parse(&f->c, f->text, u->about, e);
 	return f->bound;
 }
 
@@ -61,7 +69,7 @@ static bool search_enter(struct ui *u, const struct ui_scene *s, struct request 
 
 	if (!text[0] || !s->timeline || !u->extent.any)
 		return true;
-	if (condition_parse(&c, text, &e) < 0 || !u->about || condition_bind(&c, u->about, &e) < 0) {
+	if (!parse(&c, text, u->about, &e)) {
 		snprintf(u->line.wrong, sizeof(u->line.wrong), "%.255s", e.text);
 		return false;
 	}
@@ -77,7 +85,7 @@ void act_search(struct ui *u, const struct ui_scene *s, struct request *r, int a
 	static const struct prompt prompt = {
 		.title = N_("search:"),
 		.room = CONDITION_TEXT,
-		.examples = "gpu > 95   power > 25 W for 2s   hottest >= 85   throttled",
+		.examples = "gpu > 95   power > 25 for 2s   hottest >= 85   throttled",
 		.backs_out = true,
 		.enter = search_enter};
 
@@ -96,8 +104,8 @@ static void arrive(struct ui *u, const struct ui_scene *s)
 	/* TRANSLATORS: a condition such as gpu > 95, and a time. */
 	screen_say(u, STYLE_TEXT,
 		   !f->again ? _("%.160s: from %s   n, N: next, previous")
-		   : f->back ? _("%.160s: from %s on (gone on from the end)")
-			     : _("%.160s: from %s on (gone on from the start)"),
+		   : f->back ? _("%.160s: from %s on (wrapped to end)")
+			     : _("%.160s: from %s on (wrapped to start)"),
 		   f->text, at);
 }
 
@@ -141,5 +149,5 @@ void search_draw(const struct ui *u, struct canvas *c)
 	x += canvas_textf(c, x, y, right - x, STYLE_TEXT, _("searching for %.160s: %d %%"), f->text,
 			  (int)(100 * f->run.part));
 	x += 3;
-	canvas_text(c, x, y, right - x, STYLE_DIM, _("Esc: no more"));
+	canvas_text(c, x, y, right - x, STYLE_DIM, _("Esc stops"));
 }

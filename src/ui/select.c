@@ -129,7 +129,7 @@ void act_loop(struct ui *u, const struct ui_scene *s, struct request *r, int arg
 /* Its cells on the screen, clipped; false: it is not in view. */
 static bool cells(const struct ui *u, int *first, int *last)
 {
-	int64_t from, to, left = viewport_first(&u->vp) * (INT64_C(1) << u->vp.zoom);
+	int64_t from, to, left = viewport_first(&u->vp) * viewport_column_ns(&u->vp);
 
 	if (!select_get(u, &from, &to) || to <= left || from > viewport_cell_ns(&u->vp, u->at.chart.w - 1))
 		return false;
@@ -185,71 +185,89 @@ void select_axis(const struct ui *u, struct canvas *c)
 	}
 }
 
-/* The channel of which it is told: the chosen row's, or the power of all. */
-static int told(const struct ui *u)
+/* Energy, for how long of it there was no power, and the mean. */
+static int tell_power(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int right, int64_t from,
+		      int64_t to)
 {
-	if (about_can(u))
-		return (int)u->rows[u->chosen].channel;
-	return rows_find(u->about, CHANNEL_POWER_TOTAL, -1);
+	int i = rows_find(u->about, CHANNEL_POWER_TOTAL, -1), y = u->at.bar.y;
+	char number[QUANTITY_TEXT], text[96];
+	struct span span;
+	double j;
+
+	if (i < 0 || u->about->channels[i].missing[0])
+		return x;
+	span_read(s->timeline, (size_t)i, from, to, &span);
+	j = span_joule(&span);
+	quantity_text(number, j >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE, j, 8);
+	snprintf(text, sizeof(text), "%s %s", number, j >= 99999.5 ? "kJ" : "J");
+	x = screen_put(c, x, y, right, STYLE_STRONG, text);
+	if (span.n && to - from - span.covered_ns >= NS_PER_MS) {
+		quantity_time(number, to - from - span.covered_ns, NS_PER_MS);
+		snprintf(text, sizeof(text), _("%s of it not measured"), number);
+		x = screen_put(c, x, y, right, STYLE_WARN, text);
+	}
+	quantity_text(number, UNIT_MILLIWATT, span.mean, 6);
+	snprintf(text, sizeof(text), _("mean %s"), number);
+	snprintf(text + strlen(text), sizeof(text) - strlen(text), " %s", quantity_unit(UNIT_MILLIWATT));
+	return screen_put(c, x, y, right, STYLE_TEXT, text);
 }
 
-static void tell_channel(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int right,
-			 int64_t from, int64_t to)
+static int tell_gpu(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int right, int64_t from,
+		    int64_t to)
 {
-	int i = told(u), y = u->at.bar.y;
+	int i = rows_find(u->about, CHANNEL_GPU_UTIL, -1);
+	char number[QUANTITY_TEXT], text[96];
+	struct span span;
+
+	if (i < 0 || u->about->channels[i].missing[0])
+		return x;
+	span_read(s->timeline, (size_t)i, from, to, &span);
+	quantity_text(number, UNIT_PERCENT, span.mean, 5);
+	snprintf(text, sizeof(text), "%s %s %%", u->about->channels[i].label, number);
+	return screen_put(c, x, u->at.bar.y, right, STYLE_TEXT, text);
+}
+
+/* The signal of the chosen row, unless it has been told of already. */
+static int tell_chosen(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int right, int64_t from,
+		       int64_t to)
+{
+	const struct channel *ch = about_can(u) ? &u->about->channels[u->rows[u->chosen].channel] : NULL;
 	char text[160], number[3][QUANTITY_TEXT];
-	const struct channel *ch = i < 0 ? NULL : &u->about->channels[i];
 	enum unit unit;
 	struct span span;
 
-	if (!ch || ch->missing[0])
-		return;
-	span_read(s->timeline, (size_t)i, from, to, &span);
+	if (!ch || ch->missing[0] || ch->kind == CHANNEL_POWER_TOTAL || ch->kind == CHANNEL_GPU_UTIL)
+		return x;
+	span_read(s->timeline, u->rows[u->chosen].channel, from, to, &span);
 	unit = quantity_of(ch, span.max);
 	quantity_alike(number, unit, (const double[]) {span.mean, span.min, span.max}, 3, 6);
-	if (ch->unit == UNIT_MILLIWATT) {
-		double j = span_joule(&span);
-		int64_t open = to - from - span.covered_ns;
-
-		quantity_text(text, fabs(j) >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE, j, 8);
-		strcat(text, " ");
-		strcat(text, quantity_unit(fabs(j) >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE));
-		x = screen_put(c, x, y, right, STYLE_STRONG, text);
-		if (span.n && open >= NS_PER_MS) {
-			char clock[QUANTITY_TEXT];
-
-			quantity_time(clock, open, NS_PER_MS);
-			snprintf(text, sizeof(text), _("%s of it not measured"), clock);
-			x = screen_put(c, x, y, right, STYLE_WARN, text);
-		}
-	}
 	/* TRANSLATORS: a signal, its mean, its minimum and maximum, and their unit. */
 	snprintf(text, sizeof(text), _("%s: mean %s, %s..%s %s"), ch->label, number[0], number[1], number[2],
 		 quantity_unit(unit));
-	screen_put(c, x, y, right, STYLE_TEXT, text);
+	return screen_put(c, x, u->at.bar.y, right, STYLE_TEXT, text);
 }
 
 void select_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int x = u->at.name.x, y = u->at.bar.y, right = c->w - u->at.name.x;
-	const char *hint = u->selection.open ? _("v: up to here   Esc: none") : _("Esc: none");
+	const char *hint = u->selection.open ? _("v: up to here   Esc clears") : _("Esc clears");
 	char text[128], a[QUANTITY_TEXT], b[QUANTITY_TEXT], clock[QUANTITY_TEXT];
 	int64_t from, to;
 
 	x = screen_put(c, x, y, right, STYLE_KEY, _("selected"));
 	if (!select_get(u, &from, &to)) {
-		screen_put(c, x, y, right, STYLE_DIM, _("move the cursor   v: up to there   Esc: none"));
+		screen_put(c, x, y, right, STYLE_DIM, _("move the cursor   v: up to there   Esc clears"));
 		return;
 	}
 	quantity_time(clock, to - from, NS_PER_MS);
 	x = screen_put(c, x - 2, y, right, STYLE_STRONG, clock);
-	if (c->w >= 100) {
+	x = tell_power(u, s, c, x, right, from, to);
+	x = tell_gpu(u, s, c, x, right, from, to);
+	x = tell_chosen(u, s, c, x, right, from, to);
+	screen_moment(u, s, from, a);
+	screen_moment(u, s, to, b);
+	snprintf(text, sizeof(text), "%s .. %s", a, b);
+	x = screen_put(c, x, y, right, STYLE_DIM, text);
+	if (x + text_width(hint) <= right)
 		canvas_right(c, x, y, right - x, STYLE_DIM, hint);
-		right -= text_width(hint) + 2;
-		screen_moment(u, s, from, a);
-		screen_moment(u, s, to, b);
-		snprintf(text, sizeof(text), "%s .. %s", a, b);
-		x = screen_put(c, x, y, right, STYLE_DIM, text);
-	}
-	tell_channel(u, s, c, x, right, from, to);
 }

@@ -9,15 +9,16 @@
 /* Which colours. */
 enum theme {
 	THEME_STANDARD,
-	THEME_CONTRAST,		/* high contrast: brings its own background, black or white */
+	THEME_CONTRAST,		/* high contrast: on black or white */
 	THEME_SAFE,		/* tells families apart for those who do not see red and green apart */
+	THEME_TERMINAL,		/* the terminal's own 16 colours, on its own background */
 	THEME_MONO,		/* none: weight, underline and reverse */
 	THEMES
 };
 
-/* What they are drawn on. */
+/* What they are drawn on; all but the last two themes paint it. */
 enum ground {
-	GROUND_AUTO,		/* the terminal's, whatever it is */
+	GROUND_AUTO,		/* as the terminal's is; dark where that is not known */
 	GROUND_DARK,
 	GROUND_LIGHT,
 	GROUNDS

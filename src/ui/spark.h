@@ -7,7 +7,9 @@
 /* One column of a chart, in the channel's unit. */
 struct spark_column {
 	double min, mean, max;
-	bool any; /* false: nothing was measured; nothing is drawn */
+	int n;      /* of parts that the mean is of */
+	bool any;   /* false: nothing was measured; nothing is drawn */
+	bool notch; /* a short drop that the mean hides: see chart_notches() */
 };
 
 /* How a value stands to its limits. */
@@ -17,6 +19,7 @@ struct spark_look {
 	enum charset charset;
 	enum hue hue;
 	double lo, hi;              /* the scale: lo is the lowest dot, hi the highest */
+	double limit;               /* its line is drawn where the chart is blank; NaN: none */
 	const unsigned char *level; /* NULL, or an enum alarm for each column: its colour */
 };
 
@@ -25,6 +28,9 @@ int spark_per_cell(enum charset cs);
 
 /* Which of `levels` levels (1..levels) shows v; 0 only for NaN. */
 int spark_level(double v, double lo, double hi, int levels);
+
+/* The shade of a line of a chart or of a cell of a bar: the k-th of n from the foot. */
+int spark_shade(int k, int n);
 
 /* cols holds w * spark_per_cell() columns, oldest first. */
 void spark_draw(struct canvas *c, int x, int y, int w, int h, const struct spark_look *look,

@@ -152,7 +152,7 @@ void screen_look(struct ui *u, const struct ui_scene *s)
 	second_match(u);
 	if (!anew)
 		return;
-	u->events.any = events_wanted(u, s);
+	u->events = events_wanted(u, s);
 	search_forget(u);
 	views_reset(u);
 }
@@ -185,7 +185,7 @@ void screen_clock(char out[SCREEN_CLOCK], int64_t wall_ns)
 
 void screen_moment(const struct ui *u, const struct ui_scene *s, int64_t t_ns, char out[QUANTITY_TEXT])
 {
-	int64_t step = INT64_C(1) << u->vp.zoom, wall = screen_wall(u, t_ns);
+	int64_t step = viewport_column_ns(&u->vp), wall = screen_wall(u, t_ns);
 	char clock[SCREEN_CLOCK];
 
 	step = step < NS_PER_MS ? NS_PER_MS : step > NS_PER_S / 10 ? NS_PER_S / 10 : step;
@@ -242,6 +242,7 @@ void ui_go_on(struct ui *u, const struct ui_scene *s, bool at_end, bool play)
 	v->speed = was.speed;
 	if (!was.fit) {
 		v->zoom = was.zoom;
+		v->merge = was.merge;
 		v->fit = false;
 	}
 	if (u->extent.any)
@@ -276,7 +277,7 @@ static bool is_young(const struct ui *u)
 
 int ui_frame_ms(const struct ui *u, const struct ui_scene *s)
 {
-	int64_t column_ms = (INT64_C(1) << u->vp.zoom) / NS_PER_MS;
+	int64_t column_ms = viewport_column_ns(&u->vp) / NS_PER_MS;
 
 	if (u->search.going || u->frame.more)
 		return WORK_MS;
@@ -313,23 +314,9 @@ static void draw_empty(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		    s->live ? _("Waiting for the first samples.") : _("This trace has no samples."));
 }
 
-/* What the view tells of it is made anew, and stays where it was. */
-static void look_present(struct ui *u, const struct ui_scene *s)
-{
-	int scroll = u->scroll, chosen = u->chosen;
-	bool about_chosen = u->about_chosen;
-
-	if (!present_read(u, s) || !u->view->facts || rows_build(u, u->about) < 0)
-		return;
-	u->scroll = scroll;
-	u->chosen = chosen < u->n_rows ? chosen : -1;
-	u->about_chosen = about_chosen && u->chosen >= 0;
-	second_match(u);
-}
-
 static void draw_view(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
-	if (!u->extent.any && !u->view->procs) { /* those are no samples */
+	if (!u->view->plain && !u->extent.any) {
 		draw_empty(u, s, c);
 		return;
 	}
@@ -338,26 +325,26 @@ static void draw_view(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	u->view->draw(u, s, c);
 	if (!u->view->plain && !u->over)
 		events_draw(u, s, c);
+	if (u->at.panel.h)
+		u->view->foot_draw(u, s, c, &(struct rect) {1, u->at.panel.y, c->w - 2, u->at.panel.h});
 }
 
 static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	struct layout_wish wish = {
 		.w = c->w, .h = c->h, .replay = !s->live && (!u->over || u->over->panel)};
-	const char *alarm;
-	enum style style;
 	int64_t pace;
 
 	canvas_clear(c);
 	screen_look(u, s);
-	alarm = header_alarm(u, s, &style);
-	wish.alarm = *alarm != 0;
 	wish.second = s->with != NULL;
-	wish.events = (u->events.any || u->present.count) && !u->view->plain;
-	wish.table = charts_table_width(u, c->w);
+	wish.events = (u->events || u->present.count) && !u->view->plain;
+	wish.compact = u->view->compact;
+	wish.panel = (!u->over || u->over->panel) && u->view->foot ? u->view->foot(u, c->w, c->h) : 0;
 	wish.solo = arrange_solo(u);
 	u->at = layout_screen(&wish);
 	u->frame.w = c->w;
+	u->frame.h = c->h;
 	if (u->at.small) {
 		draw_small(c);
 		return;
@@ -370,11 +357,10 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	u->frame.below = 0;
 	u->frame.more = false;
 	u->frame.n_marks = 0;
-	look_present(u, s);
+	present_read(u, s);
 
 	header_draw(u, s, c);
-	if (u->at.alarm.h)
-		screen_cut(u, c, u->at.name.x, u->at.alarm.y, c->w - 2 * u->at.name.x, style, alarm);
+	limit_line_draw(u, s, c);
 	if (u->extent.any) {
 		axis_prepare(u, s);
 		second_prepare(u);
@@ -409,5 +395,12 @@ bool ui_is_asking(const struct ui *u)
 
 bool ui_wants_procs(const struct ui *u, const struct ui_scene *s)
 {
-	return s->live && views_top(u)->procs;
+	int lines = views_top(u)->procs;
+
+	return s->live && lines && u->frame.h >= lines;
+}
+
+bool ui_wants_host(const struct ui *u, const struct ui_scene *s)
+{
+	return s->live && u->view->host && !u->over;
 }

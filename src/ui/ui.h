@@ -3,19 +3,24 @@
 #ifndef NVMTOP_UI_UI_H
 #define NVMTOP_UI_UI_H
 
+#include "probe/host.h"
 #include "ui/canvas.h"
 #include "ui/event.h"
 #include "probe/processes.h"
 #include "ui/settings.h"
 #include "model/timeline.h"
 
-/* A saved trace in the list that `o` opens. */
+/* A saved trace in the list that `o` opens, or a folder. */
 struct ui_file {
 	char path[512];
 	char name[128];		/* printable */
-	char about[96];		/* "agx_orin, 12:31, 3 marks, 81 MB", or why it cannot be read */
 	bool readable;
-	int64_t changed_ns;	/* when it was written last */
+	bool folder;		/* a folder, or "..": to be listed with REQUEST_LIST */
+	bool damaged;
+	int64_t changed_ns;	/* when it was written last, as CLOCK_REALTIME */
+	int64_t duration_ns;
+	uint64_t bytes, marks;
+	char board[32];
 };
 
 /* How a second trace is laid over the first. */
@@ -32,8 +37,9 @@ int ui_align(struct timeline *a, struct timeline *b, const char *how, struct ui_
 /* Everything that is drawn and is not the ui's own state; filled in anew by the
  * caller before each call. */
 struct ui_scene {
-	struct timeline *timeline;
+	struct timeline *timeline;	/* NULL: the board is still being opened */
 	bool live;		/* the timeline grows; false: a saved trace */
+	bool has_live;		/* REQUEST_LIVE leads somewhere */
 	int64_t now_ns;		/* CLOCK_MONOTONIC; drives play and pause */
 	int64_t wall_ns;	/* CLOCK_REALTIME at now_ns */
 	const char *trace_name;	/* replay: the file's name */
@@ -47,8 +53,10 @@ struct ui_scene {
 	const char *completing;		/* NULL, or the file of a recording that has ended and is not complete yet */
 	const char *record_name;
 	int64_t record_since_ns;
+	int64_t record_until_ns;	/* when the last one ended; 0: it has not, or there is none */
 	uint64_t record_bytes, record_marks, record_lost;
 	const char *record_error;	/* NULL, or why it ended */
+	const char *record_done;	/* NULL, or the file to be opened by Enter now */
 
 	uint64_t late;		/* ticks skipped so far, fast tier */
 	uint64_t lost;
@@ -62,8 +70,10 @@ struct ui_scene {
 
 	const struct procs_list *procs;	/* NULL: nobody has read them; see ui_wants_procs() */
 	uint64_t procs_serial;
+	const struct host *host; /* NULL: not read; see ui_wants_host() */
 
-	const struct ui_file *files;	/* for the list */
+	const char *files_folder;	/* that is listed, printable */
+	const struct ui_file *files;	/* the traces in it, newest first, then the folders */
 	size_t n_files;
 	uint64_t files_serial;	/* another number: another list */
 	const char *files_at;	/* NULL: it is complete; else the file that is looked into, "" between two */
@@ -76,25 +86,28 @@ enum request_kind {
 	REQUEST_MARK,		/* at t_ns, with a label */
 	REQUEST_RECORD,		/* start or stop */
 	REQUEST_KEEP,		/* write what is held until t_ns */
-	REQUEST_LIST,		/* fill scene.files */
-	REQUEST_OPEN,		/* path */
+	REQUEST_LIST,		/* fill scene.files from the folder at path; "": where the shown trace lies */
+	REQUEST_OPEN,		/* path; second: to compare with the one that is shown, as --with */
+	REQUEST_CLOSE_SECOND,
 	REQUEST_STAY,		/* open nothing, after all */
-	REQUEST_LIVE,		/* close the trace */
+	REQUEST_LIVE,		/* close the trace, if has_live */
 	REQUEST_PART,		/* the next (by 1) or the previous (-1) file of this recording */
 	REQUEST_KILL,		/* pid, start and sig */
 	REQUEST_SUSPEND,
 	REQUEST_SETTINGS,	/* ui_settings() has changed */
 	REQUEST_COPY,		/* the screen to a file, as text or (svg) as a picture */
+	REQUEST_EXPORT,		/* all signals of [t_ns, to_ns) to a file, by columns of that zoom */
 	REQUEST_REPAINT,
 };
 
 struct request {
 	enum request_kind kind;
 	bool redraw;		/* something on the screen changed */
-	int64_t t_ns;
-	int pid, sig, by;
+	int64_t t_ns, to_ns;
+	int pid, sig, by, zoom;
 	uint64_t start;
 	char path[512];
+	bool second;
 	bool svg;
 	char label[64];		/* UTF-8; may be "" */
 };
@@ -142,6 +155,8 @@ struct request ui_event(struct ui *u, const struct ui_scene *s, const struct eve
 
 /* Whether the processes are looked at now. */
 bool ui_wants_procs(const struct ui *u, const struct ui_scene *s);
+/* The same of the machine's libraries, disks and addresses. */
+bool ui_wants_host(const struct ui *u, const struct ui_scene *s);
 
 /* The names of the views, for --view and its error; NULL past the end. */
 const char *ui_view_name(size_t i);

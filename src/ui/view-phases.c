@@ -1,7 +1,8 @@
 /* view-phases: the phases between the marks, and what each of them took.
  *
- * Above, a line a phase; below, all signals of the phases that were chosen, side by
- * side and held against the first of them, or of the one that the line is on. */
+ * Above, the phases in time; then a line for each; below, all signals of the one under the
+ * cursor, or of those that were chosen, side by side. */
+#include "ui/charts.h"
 #include "ui/phases.h"
 
 #include "util/intl.h"
@@ -12,12 +13,20 @@ static void phases_draw(struct ui *u, const struct ui_scene *s, struct canvas *c
 {
 	struct phases *e = phases_look(u);
 
-	if (!e || !u->at.body.h)
+	if (!u->extent.any)
+		canvas_text(c, u->at.name.x, u->at.body.y, c->w - u->at.name.x, STYLE_DIM,
+			    s->live ? _("Waiting for the first samples.")
+				    : _("This trace has no samples."));
+	if (!e || !u->at.body.h || !u->extent.any)
 		return;
 	phases_list(u, s, e);
 	if (!e->n)
 		return;
-	phases_sheets(e, s);
+	phases_sheets(u, s, e);
+	/* The band tells what the marks are called. */
+	u->frame.n_marks = 0;
+	axis_draw(u, s, c);
+	phases_band_draw(u, s, c, e);
 	phases_list_draw(u, s, c, e);
 	phases_sides_draw(u, s, c, e);
 	u->frame.more = phases_busy(e);
@@ -48,13 +57,19 @@ static void go(struct ui *u, const struct ui_scene *s, struct request *r, int ar
 {
 	const struct phases *e = phases_shown(u);
 	const struct phase *p;
+	int64_t from, to, shift;
+	int trace;
 
 	if (!e)
 		return;
 	p = &e->phases[e->at];
+	trace = !p->at[0].to_ns;
+	shift = trace ? u->second.shift_ns : 0;
+	from = p->at[trace].from_ns + shift;
+	to = p->at[trace].to_ns + shift;
 	views_show(u, &view_overview);
-	viewport_show(&u->vp, &u->extent, s->now_ns, p->from_ns, p->to_ns);
-	select_set(u, p->from_ns, p->to_ns);
+	viewport_show(&u->vp, &u->extent, s->now_ns, from, to);
+	select_set(u, from, to);
 }
 
 static void choose_key(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
@@ -92,9 +107,15 @@ static bool phases_escape(struct ui *u)
 static bool phases_click(struct ui *u, const struct ui_scene *s, int x, int y, struct request *r)
 {
 	struct phases *e = phases_shown(u);
-	int line = y - u->at.body.y;
+	int first, lines, line;
 
-	if (!e || line < 0 || line >= phases_list_lines(u, e))
+	if (!e)
+		return false;
+	phases_list_place(u, e, &first, &lines);
+	if (y < first)
+		return false;
+	line = (y - first) / (u->second.about ? 2 : 1);
+	if (line >= lines)
 		return false;
 	if (e->at == e->top + (size_t)line)
 		choose(u, e);

@@ -36,69 +36,8 @@ static void choose(struct ui *u, int line)
 	ps->start = ps->line[line].start;
 	if (line < u->scroll)
 		u->scroll = line;
-	if (u->at.body.h > 1 && line >= u->scroll + u->at.body.h - 1)
-		u->scroll = line - u->at.body.h + 2;
-}
-
-/* Columns from the left; a width of 0: there is no room for it. */
-struct columns {
-	int pid, user, state, threads, cpu, memory, gpu, name;
-	int user_w, name_w;
-};
-
-static struct columns columns_of(int x, int w)
-{
-	struct columns k = {.pid = x};
-
-	x += 8;
-	if (w >= 70) {
-		k.user = x;
-		k.user_w = w >= 100 ? 14 : 9;
-		x += k.user_w + 1;
-	}
-	if (w >= 60) {
-		k.state = x;
-		x += 2;
-	}
-	if (w >= 90) {
-		k.threads = x;
-		x += 7;
-	}
-	k.cpu = x;
-	x += 8;
-	if (w >= 44) {
-		k.memory = x;
-		x += 9;
-	}
-	if (w >= 36) {
-		k.gpu = x;
-		x += 9;
-	}
-	k.name = x + 1;
-	k.name_w = w + 1 - k.name > 0 ? w + 1 - k.name : 0;
-	return k;
-}
-
-/* Three digits and a unit of 1024. */
-static void memory_text(char out[16], double kb)
-{
-	static const char *const unit[] = {"K", "M", "G", "T"};
-	int i = 0;
-
-	while (kb >= 999.5 && i < 3) {
-		kb /= 1024;
-		i++;
-	}
-	snprintf(out, 16, kb < 9.95 && i ? "%.1f %s" : "%.0f %s", kb, unit[i]);
-}
-
-static void draw_memory(struct canvas *c, int x, int y, enum style style, double kb, bool none)
-{
-	char text[16] = "--";
-
-	if (!none)
-		memory_text(text, kb);
-	canvas_right(c, x, y, 8, style == STYLE_SELECTED ? style : none || kb <= 0 ? STYLE_DIM : style, text);
+	if (ps->lines > 0 && line >= u->scroll + ps->lines)
+		u->scroll = line - ps->lines + 1;
 }
 
 static void sort_by(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
@@ -110,102 +49,91 @@ static void sort_by(struct ui *u, const struct ui_scene *s, struct request *r, i
 	u->scroll = 0;
 }
 
-static void head(struct ui *u, struct canvas *c, int x, int y, int w, const char *text, enum proc_sort by)
+/* A press on a heading sorts by it. */
+static void draw_heads(struct ui *u, struct canvas *c, const struct proc_columns *k, int y)
 {
-	bool here = state_of(u)->sort == by;
-	int width = text_width(text);
+	const int x[] = {[PROC_BY_PID] = k->pid,
+			 [PROC_BY_GPU] = k->gpu,
+			 [PROC_BY_CPU] = k->cpu,
+			 [PROC_BY_MEMORY] = k->memory};
 
-	canvas_text(c, x + (w > width ? w - width : 0), y, w, here ? STYLE_STRONG : STYLE_DIM, text);
-	hit_add(u, x, y, w, sort_by, (int)by);
+	processes_heads(u, c, k, y, state_of(u)->sort);
+	canvas_text(c, k->command, y, k->command_w, STYLE_DIM, _("Command"));
+	for (int i = 0; i < 4; i++)
+		if (x[i])
+			hit_add(u, x[i], y, 7, sort_by, i);
 }
 
-static void draw_heads(struct ui *u, struct canvas *c, const struct columns *k, int y)
+/* Above the list: what is listed, in sum. */
+static void draw_total(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct proc_columns *k, int y)
 {
-	head(u, c, k->pid, y, 7, _("PID"), PROC_BY_PID);
-	if (k->user)
-		canvas_text(c, k->user, y, k->user_w, STYLE_DIM, _("User"));
-	if (k->state)
-		canvas_text(c, k->state, y, 1, STYLE_DIM, "S");
-	if (k->threads)
-		canvas_right(c, k->threads, y, 6, STYLE_DIM, _("Thr"));
-	head(u, c, k->cpu, y, 7, _("CPU %"), PROC_BY_CPU);
-	if (k->memory)
-		head(u, c, k->memory, y, 8, _("RSS"), PROC_BY_MEMORY);
-	if (k->gpu)
-		head(u, c, k->gpu, y, 8, _("GPU mem"), PROC_BY_GPU);
-	canvas_text(c, k->name, y, k->name_w, STYLE_DIM, _("Name"));
-}
+	const struct processes *ps = state_of(u);
+	double cpu = NAN, gpu_kb = NAN;
+	int running = 0, x = k->command, right = k->command + k->command_w;
+	char text[96];
 
-static void draw_proc(struct ui *u, struct canvas *c, const struct columns *k, const struct proc *p,
-		      int depth, int y, bool chosen)
-{
-	enum style text = chosen ? STYLE_SELECTED : STYLE_TEXT, dim = chosen ? STYLE_SELECTED : STYLE_DIM;
-	bool idle = !isnan(p->cpu) && p->cpu < 0.05;
-	char buf[32];
-	int x = k->name;
+	for (int i = 0; i < ps->n; i++) {
+		const struct proc *p = &s->procs->procs[ps->line[i].at];
 
-	for (int i = k->pid; chosen && i < c->w - k->pid; i++)
-		canvas_put(c, i, y, STYLE_SELECTED, L' ');
-	snprintf(buf, sizeof(buf), "%d", p->pid);
-	canvas_right(c, k->pid, y, 7, dim, buf);
-	if (k->user)
-		canvas_text(c, k->user, y, k->user_w, dim, p->user);
-	if (k->state)
-		canvas_put(c, k->state, y, p->state == 'R' ? text : dim, (wchar_t)p->state);
-	if (k->threads) {
-		snprintf(buf, sizeof(buf), "%ld", p->threads);
-		canvas_right(c, k->threads, y, 6, dim, buf);
+		running += p->state == 'R';
+		cpu = isnan(cpu) ? p->cpu : isnan(p->cpu) ? cpu : cpu + p->cpu;
+		gpu_kb = isnan(gpu_kb) ? p->gpu_kb : isnan(p->gpu_kb) ? gpu_kb : gpu_kb + p->gpu_kb;
 	}
-	snprintf(buf, sizeof(buf), "%.1f", p->cpu);
-	canvas_right(c, k->cpu, y, 7,
-		     chosen                  ? STYLE_SELECTED
-		     : isnan(p->cpu) || idle ? STYLE_DIM
-					     : STYLE_STRONG,
-		     isnan(p->cpu) ? "--" : buf);
-	if (k->memory)
-		draw_memory(c, k->memory, y, text, p->rss_kb, false);
-	/* A process that maps nothing has 0, and is quiet about it. */
+	canvas_right(c, k->pid, y, 7, STYLE_DIM, _("Total"));
+	processes_memory(text, gpu_kb);
 	if (k->gpu)
-		draw_memory(c, k->gpu, y,
-			    chosen   ? STYLE_SELECTED
-			    : p->gpu ? STYLE_GPU
-				     : STYLE_DIM,
-			    p->gpu_kb, isnan(p->gpu_kb));
-	if (state_of(u)->tree)
-		x += 2 * (depth < PROC_DEPTH_MAX ? depth : PROC_DEPTH_MAX);
-	x += screen_cut(u, c, x, y, k->name + k->name_w - x,
-			p->self  ? dim
-			: chosen ? STYLE_SELECTED
-			: p->gpu ? STYLE_GPU
-			: idle   ? STYLE_DIM
-				 : STYLE_TEXT,
-			p->name);
-	if (p->self)
-		canvas_text(c, x + 1, y, k->name + k->name_w - x - 1, dim, _("(this)"));
+		canvas_right(c, k->gpu, y, 8, STYLE_TEXT, text);
+	snprintf(text, sizeof(text), "%.1f", cpu);
+	canvas_right(c, k->cpu, y, 6, STYLE_TEXT, isnan(cpu) ? "--" : text);
+	snprintf(text, sizeof(text), P_("%d process, %d running", "%d processes, %d running", (unsigned long)ps->n),
+		 ps->n, running);
+	x += screen_cut(u, c, x, y, right - x, STYLE_TEXT, text) + 2;
+	snprintf(text, sizeof(text), P_("+%d kernel thread", "+%d kernel threads", (unsigned long)ps->hidden),
+		 ps->hidden);
+	if (ps->hidden && x + text_width(text) <= right)
+		canvas_text(c, x, y, right - x, STYLE_DIM, text);
 }
 
-/* Below the list: how many, and what is not known. */
+/* Below the list: the filter, and what is not known. */
 static void draw_foot(struct ui *u, const struct ui_scene *s, struct canvas *c, int y)
 {
 	const struct processes *ps = state_of(u);
 	int x = u->at.name.x, right = c->w - x;
-	char text[96];
 
-	snprintf(text, sizeof(text), P_("%d process", "%d processes", (unsigned long)ps->n), ps->n);
-	x += canvas_text(c, x, y, right - x, STYLE_DIM, text) + 2;
-	if (ps->filter[0] && !modal_top(u)) {
-		snprintf(text, sizeof(text), _("with \"%s\""), ps->filter);
-		x += canvas_text(c, x, y, right - x, STYLE_WARN, text) + 2;
-	}
+	if (ps->filter[0] && !modal_top(u))
+		x += canvas_textf(c, x, y, right - x, STYLE_STRONG, _("filter: \"%s\""), ps->filter) + 2;
 	if (s->procs->gpu_missing[0] && x < right)
 		screen_cut(u, c, x, y, right - x, STYLE_DIM, s->procs->gpu_missing);
+}
+
+/* The chosen process, with its command line in full; at the foot of *h lines, which it takes from them. */
+static void draw_whole(struct ui *u, const struct proc *p, struct canvas *c, int y, int *h)
+{
+	int x = u->at.name.x, w = c->w - 2 * x, lines;
+	const char *text = p->command[0] ? p->command : p->name;
+	char age[16], line[160];
+
+	lines = text_lines(text, w);
+	lines = lines < *h / 2 ? lines : *h / 2;
+	if (lines < 1)
+		return;
+	*h -= lines + 1;
+	y += *h;
+	for (int i = 0; i < w; i++)
+		canvas_put(c, x + i, y, STYLE_BORDER, screen_glyph(u, 0x2500, '-'));
+	processes_age(age, p->age_s);
+	snprintf(line, sizeof(line), P_(" %d, parent %d, %s, %ld thread, age %s ", " %d, parent %d, %s, %ld threads, age %s ",
+				    (unsigned long)p->threads),
+		 p->pid, p->parent, p->user, p->threads, age);
+	screen_cut(u, c, x + 1, y, w - 2, STYLE_DIM, line);
+	text_draw(u, c, x, y + 1, w, lines, STYLE_TEXT, text);
 }
 
 static void processes_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int x = u->at.name.x, top = u->at.axis.h ? u->at.axis.y : u->at.body.y, at;
-	int y = u->at.axis.h ? u->at.body.y : u->at.body.y + 1, end = u->at.body.y + u->at.body.h - 1;
-	struct columns k = columns_of(x, c->w - x);
+	int y = u->at.axis.h ? u->at.body.y : u->at.body.y + 1, h;
+	struct proc_columns k = processes_columns(x, c->w - 2 * x);
 	struct processes *ps = state_of(u);
 
 	if (!s->live || s->remote) {
@@ -219,25 +147,32 @@ static void processes_draw(struct ui *u, const struct ui_scene *s, struct canvas
 		return;
 	}
 	processes_order(ps, s);
+	processes_bars(u, s->procs, &ps->bars);
 	draw_heads(u, c, &k, top);
 	at = selected_line(ps);
-	if (u->scroll > ps->n - (end - y))
-		u->scroll = ps->n - (end - y);
+	h = u->at.body.y + u->at.body.h - y;
+	if (ps->filter[0] || s->procs->gpu_missing[0])
+		draw_foot(u, s, c, y + --h);
+	if (ps->whole && at >= 0)
+		draw_whole(u, &s->procs->procs[ps->line[at].at], c, y, &h);
+	draw_total(u, s, c, &k, y++);
+	h = h > 1 ? h - 1 : 0;
+	ps->lines = h;
+	if (u->scroll > ps->n - h)
+		u->scroll = ps->n - h;
 	if (u->scroll < 0)
 		u->scroll = 0;
 	ps->first_y = y;
-	for (int i = u->scroll; i < ps->n && y < end; i++, y++)
-		draw_proc(u, c, &k, &s->procs->procs[ps->line[i].at], ps->line[i].depth, y,
-			  i == at);
-	u->frame.below = ps->n - u->scroll - (end - ps->first_y);
-	if (end > ps->first_y)
-		draw_foot(u, s, c, end);
+	for (int i = u->scroll; i < ps->n && i < u->scroll + h; i++)
+		processes_line(u, c, &k, &ps->bars, &s->procs->procs[ps->line[i].at],
+			       ps->tree ? ps->line[i].depth : 0, y++, i == at);
+	u->frame.below = ps->n - u->scroll - h;
 }
 
 static void processes_move(struct ui *u, const struct ui_scene *s, enum move how, int by)
 {
-	int page = u->at.body.h > 2 ? u->at.body.h - 2 : 1, lines = view_lines(how, by, page);
 	const struct processes *ps = state_of(u);
+	int lines = view_lines(how, by, ps->lines > 1 ? ps->lines - 1 : 1);
 	int at = selected_line(ps);
 
 	if (how == MOVE_WHEEL)
@@ -248,7 +183,12 @@ static void processes_move(struct ui *u, const struct ui_scene *s, enum move how
 
 static const char *bar_kill(const struct ui *u, const struct ui_scene *s)
 {
-	return state_of(u)->pid ? _("end") : NULL;
+	return state_of(u)->pid ? _("kill") : NULL;
+}
+
+static const char *bar_whole(const struct ui *u, const struct ui_scene *s)
+{
+	return state_of(u)->pid ? _("command") : NULL;
 }
 
 static void show_tree(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
@@ -257,6 +197,21 @@ static void show_tree(struct ui *u, const struct ui_scene *s, struct request *r,
 
 	ps->tree = !ps->tree;
 	ps->again = true;
+}
+
+static void show_kernel(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	struct processes *ps = state_of(u);
+
+	ps->kernel = !ps->kernel;
+	ps->again = true;
+}
+
+static void show_whole(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	struct processes *ps = state_of(u);
+
+	ps->whole = !ps->whole && ps->pid;
 }
 
 static void filter_changed(struct ui *u, const char *text)
@@ -312,10 +267,10 @@ static bool kill_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	at = selected_line(ps);
 	if (at < 0)
 		return false;
-	snprintf(text, sizeof(text), _("End %s (%d)?"), s->procs->procs[ps->line[at].at].name, ps->pid);
+	snprintf(text, sizeof(text), _("Kill %s (%d)?"), s->procs->procs[ps->line[at].at].name, ps->pid);
 	x += canvas_text(c, x, y, right - x, STYLE_WARN, text) + 2;
 	canvas_text(c, x, y, right - x, STYLE_KEY_TEXT,
-		    _("y: ask it to (SIGTERM)   9: make it (SIGKILL)   any other key: no"));
+		    _("y: SIGTERM   9: SIGKILL   any other key: cancel"));
 	return true;
 }
 
@@ -331,7 +286,9 @@ static bool processes_escape(struct ui *u)
 {
 	struct processes *ps = state_of(u);
 
-	if (ps->filter[0])
+	if (ps->whole)
+		ps->whole = false;
+	else if (ps->filter[0])
 		filter_changed(u, "");
 	else if (ps->pid)
 		ps->pid = 0;
@@ -345,9 +302,12 @@ static bool processes_click(struct ui *u, const struct ui_scene *s, int x, int y
 	const struct processes *ps = state_of(u);
 	int line = u->scroll + y - ps->first_y;
 
-	if (!s->procs || y < ps->first_y || y >= u->at.body.y + u->at.body.h - 1 || line >= ps->n)
+	if (!s->procs || y < ps->first_y || y >= ps->first_y + ps->lines || line >= ps->n)
 		return false;
-	choose(u, line);
+	if (line == selected_line(ps))
+		show_whole(u, s, r, 0);
+	else
+		choose(u, line);
 	return true;
 }
 
@@ -361,11 +321,15 @@ static const struct key_entry keys[] = {
 	{ KEYS_PROCESSES, WHEN_LIVE, { { 'G', 0, PROC_BY_GPU }, { 'P', 0, PROC_BY_CPU }, { 'M', 0, PROC_BY_MEMORY }, { 'N', 0, PROC_BY_PID } },
 	  sort_by, "G P M N", N_("sort by GPU, CPU, memory, PID"), "G P M N", N_("sort"), NULL, 0 },
 	{ KEYS_PROCESSES, WHEN_LIVE, { { 't', 0, 0 } },
-	  show_tree, "t", N_("show as a tree, on or off"), "t", N_("tree"), NULL, 0 },
+	  show_tree, "t", N_("toggle tree"), "t", N_("tree"), NULL, 0 },
+	{ KEYS_PROCESSES, WHEN_LIVE, { { 'T', 0, 0 } },
+	  show_kernel, "T", N_("toggle kernel threads"), "T", N_("kernel"), NULL, 0 },
+	{ KEYS_PROCESSES, WHEN_LIVE, { { K_ENTER, 0, 0 } },
+	  show_whole, "Enter", N_("show the whole command line"), "Enter", NULL, bar_whole, WHEN_LIVE },
 	{ KEYS_PROCESSES, WHEN_LIVE, { { 'f', 0, 0 }, { '/', 0, 0 } },
-	  filter, "f", N_("show only matching processes"), "f", N_("filter"), NULL, 0 },
+	  filter, "f", N_("filter"), "f", N_("filter"), NULL, 0 },
 	{ KEYS_PROCESSES, WHEN_LIVE, { { 'x', 0, 0 }, { K_DELETE, 0, 0 } },
-	  ask_kill, "x", N_("end the selected process (asks first)"), "x", NULL, bar_kill, 0 },
+	  ask_kill, "x", N_("kill the selected process (asks first)"), "x", NULL, bar_kill, WHEN_LIVE },
 	{ .handler = NULL }
 };
 /* clang-format on */
@@ -376,7 +340,7 @@ const struct view view_processes = {
 	.key = '8',
 	.keys = keys,
 	.plain = true,
-	.procs = true,
+	.procs = 1,
 	.state = sizeof(struct processes),
 	.free = processes_free,
 	.draw = processes_draw,

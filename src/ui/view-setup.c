@@ -3,12 +3,14 @@
  *
  * Nothing has to be confirmed: what is chosen holds at once, and is kept. */
 #include "ui/draw.h"
+#include "ui/meter.h"
 #include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "util/clock.h"
 #include "util/intl.h"
 
+#include <math.h>
 #include <string.h>
 
 #define PANEL_W 50
@@ -16,9 +18,9 @@
 enum { SET_THEME, SET_GROUND, SET_MOUSE, SET_VIEW, SET_FRAMES, SET_HISTORY, SETS };
 
 static const char *const titles[SETS] = {N_("Colours"),    N_("Background"),        N_("Mouse"),
-					 N_("First view"), N_("Pictures a second"), N_("History")};
+					 N_("First view"), N_("Frame rate"), N_("History")};
 static const char *const themes[THEMES] = {N_("standard"), N_("high contrast"), N_("colour-blind safe"),
-					   N_("none")};
+					   N_("the terminal's"), N_("none")};
 static const char *const grounds[GROUNDS] = {N_("the terminal's"), N_("dark"), N_("light")};
 static const double frames[] = {0, 1, 2, 5, 10, 20, 30};
 #define FRAMES ((int)(sizeof(frames) / sizeof(frames[0])))
@@ -199,7 +201,7 @@ static void value_of(const struct ui *u, int item, char *out, size_t size)
 		break;
 	default:
 		if (s->frames > 0)
-			snprintf(out, size, "%g", s->frames);
+			snprintf(out, size, _("%g / s"), s->frames);
 		else
 			snprintf(out, size, "%s", _("as things change"));
 		break;
@@ -221,6 +223,18 @@ static struct rect panel(const struct ui *u, int w)
 	if (r.h > lines + 2)
 		r.h = lines + 2;
 	r.x = w - r.w;
+	return r;
+}
+
+#define PREVIEW_H 6
+
+/* Below the panel, where there is room. */
+static struct rect preview(const struct ui *u, int w)
+{
+	struct rect p = panel(u, w), r = {p.x, p.y + p.h, p.w, PREVIEW_H};
+
+	if (r.y + r.h > u->at.body.y + u->at.body.h || r.w < 34)
+		r.h = 0;
 	return r;
 }
 
@@ -278,6 +292,52 @@ static void draw_item(struct ui *u, struct canvas *c, int item, int x, int y, in
 	}
 }
 
+/* A wave of mean and maximum; the last columns are over their limit. */
+static void draw_wave(const struct ui *u, struct canvas *c, int x, int y, int w, int h)
+{
+	struct spark_look look = {.charset = u->charset, .hue = HUE_POWER, .lo = 0, .hi = 100, .limit = 90};
+	struct spark_column columns[2 * PANEL_W];
+	unsigned char level[2 * PANEL_W];
+	int n = w * spark_per_cell(u->charset);
+
+	for (int i = 0; i < n; i++) {
+		double mean = 52 - 40 * cos(2 * M_PI * 1.5 * i / n);
+
+		columns[i] = (struct spark_column) {.any = true, .min = mean, .mean = mean, .max = fmin(mean + 8 + i % 3 * 8, 100)};
+		level[i] = i > n / 2 && columns[i].max >= 95 ? ALARM_CRIT : ALARM_NONE;
+	}
+	look.level = level;
+	spark_draw(c, x, y, w, h, &look, columns);
+}
+
+/* All hues at once, as they look with what is chosen now. */
+static void draw_preview(struct ui *u, struct canvas *c)
+{
+	static const struct {
+		const char *name;
+		enum hue hue;
+		enum alarm alarm;
+	} bars[] = {{N_("GPU"), HUE_GPU, ALARM_NONE},     {N_("CPU"), HUE_CPU, ALARM_NONE},
+		    {N_("memory"), HUE_MEMORY, ALARM_NONE}, {N_("power"), HUE_POWER, ALARM_NONE},
+		    {N_("heat"), HUE_HEAT, ALARM_NONE},   {N_("near"), HUE_OTHER, ALARM_WARN},
+		    {N_("over"), HUE_OTHER, ALARM_CRIT},  {N_("other"), HUE_OTHER, ALARM_NONE}};
+	struct rect r = preview(u, c->w);
+	int left = r.x + 2, bar_w = (r.w - 4 - 15 - 2 * 8 - 1) / 2;
+
+	if (!r.h)
+		return;
+	box_draw(u, c, &r);
+	canvas_textf(c, r.x + 2, r.y, r.w - 4, STYLE_DIM, " %s ", _("Preview"));
+	draw_wave(u, c, left, r.y + 1, 13, r.h - 2);
+	for (int i = 0; i < (int)(sizeof(bars) / sizeof(bars[0])); i++) {
+		int x = left + 15 + i / 4 * (bar_w + 9), y = r.y + 1 + i % 4;
+
+		canvas_text(c, x, y, 7, bars[i].alarm == ALARM_CRIT ? STYLE_ALERT : bars[i].alarm ? STYLE_WARN
+			    : (enum style)(STYLE_GPU + (int)bars[i].hue), _(bars[i].name));
+		meter_draw(c, u->charset, x + 8, y, bar_w, 0.4 + 0.15 * (i % 4), bars[i].hue, bars[i].alarm);
+	}
+}
+
 static void setup_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	struct rect r = panel(u, c->w);
@@ -287,6 +347,7 @@ static void setup_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	settle(u);
 	if (r.h < 4 || r.w < 20)
 		return;
+	draw_preview(u, c);
 	box_draw(u, c, &r);
 	canvas_textf(c, r.x + 2, r.y, r.w - 4, STYLE_STRONG, " %s ", _("Set-up"));
 	for (int item = 0; item < n; item++) {

@@ -8,14 +8,7 @@
 struct row;
 struct row_list;
 
-#define TABLE_MAX 6
-#define TITLE_MAX 16
-
-/* A column of numbers between the value and the chart. */
-struct table_column {
-	const char *title;     /* to be translated; with the unit, which the numbers are without */
-	unsigned char w, from; /* its width; shown where the screen is at least so wide */
-};
+struct rect;
 
 /* Up and Down, PgUp and PgDn, the wheel. */
 enum move { MOVE_LINE = 1, MOVE_PAGE, MOVE_WHEEL };
@@ -31,8 +24,8 @@ struct view {
 	bool covers;    /* stands over another view, to which Esc leads back */
 	bool panel;     /* covers a part only: the view below is drawn, too */
 	bool transient; /* it closes when another timeline is shown */
-	bool facts;     /* its rows are made anew when facts change at the playhead */
-	bool procs;     /* live: it shows the processes */
+	bool host;      /* live: it shows disks, addresses and libraries */
+	int procs;      /* live: it shows the processes on screens of so many lines or more; 0: never */
 	int every_ms;   /* live: a picture at least so often, also while looking back; 0: as the others */
 
 	size_t state; /* bytes of its own state, see ui_state() */
@@ -41,11 +34,10 @@ struct view {
 
 	/* NULL, or make the rows that charts_draw() shows; anew for each session. */
 	void (*build)(struct row_list *l);
-	const struct table_column *table; /* up to TABLE_MAX; NULL, or ends with a title NULL */
-	/* NULL, or the title of a column now; NULL from it: the table's. */
-	const char *(*title)(struct ui *u, const struct ui_scene *s, int column, char out[TITLE_MAX]);
-	/* NULL, or fill in cells of the same row in another trace, b. */
-	void (*second)(struct ui *u, struct row *b);
+	bool compact; /* rows of one line, with their statistics beside them */
+	/* NULL, or the lines of the panel below the charts that this view wants on such a screen. */
+	int (*foot)(const struct ui *u, int w, int h);
+	void (*foot_draw)(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct rect *at);
 
 	/* NULL, or a millisecond or two of work before a picture; true: there is more. */
 	bool (*tick)(struct ui *u, const struct ui_scene *s);
@@ -59,7 +51,7 @@ struct view {
 
 /* The views, in the order of the tabs; the first is where nvmtop begins. */
 #define VIEWS(X)                                                                                              \
-	X(overview) X(gpu) X(cpu) X(memory) X(power) X(thermal) X(phases) X(processes) X(board)               \
+	X(overview) X(gpu) X(cpu) X(memory) X(power) X(thermal) X(phases) X(processes) X(board) X(signals)               \
 	X(help) X(setup) X(files)
 #define VIEW_DECLARE(name) extern const struct view view_##name;
 VIEWS(VIEW_DECLARE)

@@ -14,8 +14,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#define ZOOM_LIVE     29 /* 0.54 s a column: a screen is a minute or two */
-#define ZOOM_LIVE_OUT 32 /* as far out as one gets while there is little history */
+#define MERGE         4  /* after a zoom by the user; 5 to 7 between two of these fit a width better */
+#define ZOOM_LIVE     27 /* four of these are 0.54 s a column: a screen is a minute or two */
+#define ZOOM_LIVE_OUT 30 /* as far out as one gets while there is little history */
+#define LIVE_FIRST_NS (10 * NS_PER_S) /* a live screen begins with so much */
+#define LIVE_NS       (60 * NS_PER_S) /* and widens up to this */
 #define LAG_NS        (250 * NS_PER_MS)
 
 void viewport_reset(struct viewport *v, bool live)
@@ -24,7 +27,9 @@ void viewport_reset(struct viewport *v, bool live)
 
 	*v = (struct viewport) {.live = live,
 				.zoom = ZOOM_LIVE,
+				.merge = MERGE,
 				.fit = !live,
+				.widen = live,
 				.follow = live,
 				.head_ns = INT64_MAX,
 				.right_ns = INT64_MAX,
@@ -40,13 +45,28 @@ static int64_t sure_columns(const struct viewport *v)
 	return n > 0 ? n : 1;
 }
 
-static int fit_zoom(const struct viewport *v, const struct extent *e)
+/* The shortest columns of which as many as there are cover [from, to].  Braille halves a
+ * cell: it takes even numbers. */
+static void fit_columns(struct viewport *v, int64_t from_ns, int64_t to_ns)
 {
-	int z = ZOOM_MIN;
+	for (v->zoom = ZOOM_MIN; v->zoom < ZOOM_MAX; v->zoom++)
+		for (v->merge = MERGE; v->merge < 2 * MERGE; v->merge += v->per_cell)
+			if (viewport_column(v, to_ns) - viewport_column(v, from_ns) < sure_columns(v))
+				return;
+	v->merge = MERGE;
+}
 
-	while (z < ZOOM_MAX && (e->last_ns >> z) - (e->first_ns >> z) >= sure_columns(v))
-		z++;
-	return z;
+/* While there is little, the screen is filled by it.  By lengths alone: where columns
+ * begin would make the choice flutter. */
+static void widen(struct viewport *v, const struct extent *e)
+{
+	int64_t span = e->last_ns - e->first_ns;
+
+	span = span < LIVE_FIRST_NS ? LIVE_FIRST_NS : span > LIVE_NS ? LIVE_NS : span;
+	for (v->zoom = ZOOM_MIN; v->zoom < ZOOM_MAX; v->zoom++)
+		for (v->merge = MERGE; v->merge < 2 * MERGE; v->merge += v->per_cell)
+			if (sure_columns(v) * viewport_column_ns(v) >= span)
+				return;
 }
 
 static int64_t clamp_ns(int64_t t, const struct extent *e)
@@ -113,23 +133,22 @@ static void play_from(struct viewport *v, int64_t now_ns)
 static void settle_right(struct viewport *v, const struct extent *e)
 {
 	int64_t n = sure_columns(v), right, head, first, last;
-	int z = v->zoom;
 
 	if (v->right_ns < v->head_ns)
 		v->right_ns = v->head_ns;
 	v->right_ns = clamp_ns(v->right_ns, e);
-	right = v->right_ns >> z;
-	head = v->head_ns >> z;
-	first = e->first_ns >> z;
-	last = e->last_ns >> z;
+	right = viewport_column(v, v->right_ns);
+	head = viewport_column(v, v->head_ns);
+	first = viewport_column(v, e->first_ns);
+	last = viewport_column(v, e->last_ns);
 	if (head < right - n + 1)
 		right = head + n - 1;
-	if (right - n + 1 < first)
+	if (right - n + 1 < first && !v->still)
 		right = first + n - 1;
 	if (right > last)
 		right = last;
-	if (right != v->right_ns >> z)
-		v->right_ns = right * (INT64_C(1) << z);
+	if (right != viewport_column(v, v->right_ns))
+		v->right_ns = right * viewport_column_ns(v);
 	if (v->right_ns < v->head_ns)
 		v->right_ns = v->head_ns;
 	v->right_ns = clamp_ns(v->right_ns, e);
@@ -140,7 +159,9 @@ void viewport_settle(struct viewport *v, const struct extent *e, int64_t now_ns)
 	if (!e->any)
 		return;
 	if (v->fit)
-		v->zoom = fit_zoom(v, e);
+		fit_columns(v, e->first_ns, e->last_ns);
+	else if (v->widen && v->follow)
+		widen(v, e);
 	if (v->playing && !v->follow)
 		play(v, e, now_ns);
 	if (v->follow) {
@@ -158,41 +179,57 @@ void viewport_settle(struct viewport *v, const struct extent *e, int64_t now_ns)
 
 int64_t viewport_first(const struct viewport *v)
 {
-	int64_t right = (v->right_ns >> v->zoom) | (v->per_cell - 1);
+	int64_t right = viewport_column(v, v->right_ns) | (v->per_cell - 1);
 
 	return right - v->columns + 1;
 }
 
 int viewport_cell(const struct viewport *v, int64_t t_ns)
 {
-	int64_t at = (t_ns >> v->zoom) - viewport_first(v);
+	int64_t at = viewport_column(v, t_ns) - viewport_first(v);
 
 	return at < 0 || at >= v->columns ? -1 : (int)(at / v->per_cell);
 }
 
 int64_t viewport_cell_ns(const struct viewport *v, int cell)
 {
-	return (viewport_first(v) + (int64_t)(cell + 1) * v->per_cell) * (INT64_C(1) << v->zoom) - 1;
+	return (viewport_first(v) + (int64_t)(cell + 1) * v->per_cell) * viewport_column_ns(v) - 1;
 }
 
 void viewport_zoom(struct viewport *v, const struct extent *e, int64_t now_ns, int in)
 {
+	struct viewport furthest, next;
 	int64_t ahead;
-	int furthest, z;
 
 	viewport_settle(v, e, now_ns);
 	if (!e->any)
 		return;
-	furthest = fit_zoom(v, e);
-	if (v->live && furthest < ZOOM_LIVE_OUT)
-		furthest = ZOOM_LIVE_OUT;
-	z = v->zoom - in;
-	if (z < ZOOM_MIN || (z > furthest && z > v->zoom))
+	furthest = next = *v;
+	fit_columns(&furthest, e->first_ns, e->last_ns);
+	if (v->live && furthest.zoom < ZOOM_LIVE_OUT)
+		furthest.zoom = ZOOM_LIVE_OUT;
+	if (in > 0 && v->zoom == ZOOM_MIN)
+		next.merge = v->merge > MERGE ? MERGE : v->merge / 2;
+	else if (in < 0 && v->merge < MERGE)
+		next.merge = 2 * v->merge;
+	else
+		next.zoom -= in;
+	if (v->merge > MERGE && in > 0 && next.zoom < v->zoom) {
+		/* To the next shorter power of two. */
+		next.zoom = v->zoom;
+		next.merge = MERGE;
+	} else if (v->merge > MERGE && in < 0) {
+		next.merge = MERGE;
+	}
+	if (next.merge < v->per_cell ||
+	    (in < 0 && v->fit) || (in < 0 && viewport_column_ns(v) >= viewport_column_ns(&furthest)))
 		return;
-	ahead = (v->right_ns >> v->zoom) - (v->head_ns >> v->zoom);
-	v->zoom = z;
-	v->fit = !v->live && z >= furthest;
-	v->right_ns = v->head_ns + (ahead << z);
+	ahead = viewport_column(v, v->right_ns) - viewport_column(v, v->head_ns);
+	v->zoom = next.zoom;
+	v->merge = next.merge;
+	v->widen = v->still = false;
+	v->fit = !v->live && viewport_column_ns(v) >= viewport_column_ns(&furthest);
+	v->right_ns = v->head_ns + ahead * viewport_column_ns(v);
 	viewport_settle(v, e, now_ns);
 }
 
@@ -200,6 +237,7 @@ void viewport_zoom(struct viewport *v, const struct extent *e, int64_t now_ns, i
 static void let_go(struct viewport *v)
 {
 	v->follow = false;
+	v->still = false;
 	v->playing = false;
 }
 
@@ -207,7 +245,7 @@ static void let_go(struct viewport *v)
  * *by.  False: there is nothing to move, or it is now again. */
 static bool move_head(struct viewport *v, const struct extent *e, int64_t now_ns, int columns, int64_t *by)
 {
-	*by = (int64_t)columns * (INT64_C(1) << v->zoom);
+	*by = (int64_t)columns * viewport_column_ns(v);
 	viewport_settle(v, e, now_ns);
 	if (!e->any || (v->follow && columns > 0))
 		return false;
@@ -260,12 +298,11 @@ void viewport_show(struct viewport *v, const struct extent *e, int64_t now_ns, i
 	from_ns = clamp_ns(from_ns, e);
 	to_ns = clamp_ns(to_ns < from_ns ? from_ns : to_ns, e);
 	v->fit = false;
-	for (v->zoom = ZOOM_MIN; v->zoom < ZOOM_MAX; v->zoom++)
-		if ((to_ns >> v->zoom) - (from_ns >> v->zoom) < sure_columns(v))
-			break;
-	spare = sure_columns(v) - ((to_ns >> v->zoom) - (from_ns >> v->zoom)) - 1;
+	v->widen = false;
+	fit_columns(v, from_ns, to_ns);
+	spare = sure_columns(v) - (viewport_column(v, to_ns) - viewport_column(v, from_ns)) - 1;
 	v->head_ns = from_ns;
-	v->right_ns = to_ns + (spare / 2) * (INT64_C(1) << v->zoom);
+	v->right_ns = to_ns + (spare / 2) * viewport_column_ns(v);
 	viewport_settle(v, e, now_ns);
 }
 
@@ -287,7 +324,7 @@ void viewport_jump(struct viewport *v, const struct extent *e, int64_t now_ns, i
 	let_go(v);
 	v->head_ns = clamp_ns(t_ns, e);
 	if (viewport_cell(v, v->head_ns) < 0)
-		v->right_ns = v->head_ns + ((int64_t)v->columns << v->zoom) / 2;
+		v->right_ns = v->head_ns + (int64_t)v->columns * viewport_column_ns(v) / 2;
 	viewport_settle(v, e, now_ns);
 }
 
@@ -303,6 +340,7 @@ void viewport_space(struct viewport *v, const struct extent *e, int64_t now_ns)
 {
 	viewport_settle(v, e, now_ns);
 	if (v->follow || v->playing) {
+		v->still = v->follow;
 		v->follow = false;
 		v->playing = false;
 	} else if (e->any && v->live && v->head_ns >= e->last_ns - NS_PER_S) {

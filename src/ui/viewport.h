@@ -19,9 +19,11 @@ struct extent {
 
 struct viewport {
 	bool live;
-	int zoom;
+	int zoom, merge; /* a column of a chart is `merge` (1..7) columns of the timeline at this zoom */
 	bool fit;    /* the zoom that shows everything, whatever the width and however it grows */
+	bool widen;  /* live: as long as the history, up to a minute */
 	bool follow; /* live: the right edge is now */
+	bool still;  /* paused: what comes does not move the view, though its left may be blank */
 	bool playing, played_out; /* the latter: as somebody asks */
 	int speed;                         /* SPEED_SLOWEST .. SPEED_ALL; 0: as it was */
 	int64_t head_ns;                   /* the moment whose values stand beside the names */
@@ -39,6 +41,20 @@ void viewport_reset(struct viewport *v, bool live);
  * before acting: moves the playhead if it plays, keeps it in view, keeps the
  * view within the extent. */
 void viewport_settle(struct viewport *v, const struct extent *e, int64_t now_ns);
+
+/* How long a column is. */
+static inline int64_t viewport_column_ns(const struct viewport *v)
+{
+	return (int64_t)v->merge << v->zoom;
+}
+
+/* The column in which t_ns lies. */
+static inline int64_t viewport_column(const struct viewport *v, int64_t t_ns)
+{
+	int64_t ns = viewport_column_ns(v);
+
+	return t_ns / ns - (t_ns % ns < 0);
+}
 
 /* The first column that is shown; the last is first + columns - 1.  Cells stand
  * on the absolute grid too, so that they do not change while they scroll. */

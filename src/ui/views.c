@@ -1,9 +1,8 @@
 /* views: the list of views, and the line of tabs.
  *
  * A view is one file that ends in one table; it is here by its name alone.  The
- * tabs are one quiet line: where it has no room for all names, the longest are
- * abbreviated, but that of the view that is shown, and at last only the numbers
- * stay. */
+ * tabs are one quiet line: where it has no room for all names, three letters stay of
+ * each but the one that is shown, and at last only the numbers. */
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -130,70 +129,60 @@ int view_lines(enum move how, int by, int page)
 	return how == MOVE_PAGE ? by * page : by;
 }
 
-#define LABEL_LEAST 4 /* shorter abbreviations say nothing */
+/* How the tabs stand, from wide to narrow; the first that fits is taken. */
+static const struct tabs_look {
+	int most; /* columns of a name, but of the one that is shown */
+	int gap;  /* blanks between the number and the name */
+	int step; /* from one tab to the next; -1: they share the blank */
+} looks[] = {{64, 1, 2}, {64, 1, 1}, {64, 1, 0}, {3, 1, 1}, {3, 1, 0}, {3, 1, -1}, {3, 0, -1}, {0, 0, 0}, {0, 0, -1}};
 
-/* Of the name on a tab when none may be wider than `most`; 0: numbers alone. */
-static int label_width(const struct ui *u, const struct view *v, int most)
+/* With a blank at either side. */
+static int tab_width(const struct tabs_look *l, int label, bool full)
 {
-	int w = text_width(_(v->label));
-
-	return w <= most || v == u->view ? w : most;
+	if (!full && !l->most)
+		return 3;
+	return 3 + (full ? 1 : l->gap) + (full || label < l->most ? label : l->most);
 }
 
-/* With a name of width `full` in full. */
-static int line_width(int gap, int most, int full)
+/* With the widest name in full, so that no tab moves far when another view is shown. */
+static bool tabs_fit(const struct tabs_look *l, int room)
 {
-	int w = (full > most ? full - most : 0) - gap;
+	int w = -l->step, widest = 0;
 
 	for (size_t i = 0; i < N_VIEWS; i++) {
 		int label = views[i]->label ? text_width(_(views[i]->label)) : 0;
+		int more = tab_width(l, label, true) - tab_width(l, label, false);
 
-		if (views[i]->label)
-			w += 2 + (label < most ? label : most) + gap;
+		if (!label)
+			continue;
+		w += tab_width(l, label, false) + l->step;
+		widest = more > widest ? more : widest;
 	}
-	return w;
-}
-
-/* Returns how wide it is. */
-static int draw_tab(struct ui *u, struct canvas *c, const struct view *v, int x, int y, int most)
-{
-	enum style style = v == u->view ? STYLE_STRONG : STYLE_KEY_TEXT;
-	int w = label_width(u, v, most);
-
-	canvas_put(c, x, y, style, (wchar_t)v->key);
-	if (!w)
-		return 1;
-	if (w < text_width(_(v->label)))
-		canvas_put(c, x + 2 + canvas_text(c, x + 2, y, w - 1, style, _(v->label)), y, style, L'.');
-	else
-		canvas_text(c, x + 2, y, w, style, _(v->label));
-	return 2 + w;
+	return w + widest <= room;
 }
 
 void tabs_draw(struct ui *u, struct canvas *c)
 {
-	int x = u->at.name.x, y = u->at.tabs.y, room = c->w - 2 * x, gap = 3, widest = 0, most;
+	const struct tabs_look *l = looks, *last = looks + sizeof(looks) / sizeof(looks[0]) - 1;
+	int x = 0, y = u->at.tabs.y;
 
 	if (!u->at.tabs.h)
 		return;
-	for (size_t i = 0; i < N_VIEWS; i++)
-		if (views[i]->label && text_width(_(views[i]->label)) > widest)
-			widest = text_width(_(views[i]->label));
-	most = widest;
-	while (gap > 1 && line_width(gap, most, widest) > room)
-		gap--;
-	/* The widest in full, so that no letter changes when another view is shown. */
-	while (most >= LABEL_LEAST && line_width(gap, most, widest) > room)
-		most--;
-	if (most < LABEL_LEAST && most < widest)
-		most = line_width(gap, LABEL_LEAST, text_width(_(u->view->label))) > room ? 0 : LABEL_LEAST;
+	while (l < last && !tabs_fit(l, c->w))
+		l++;
 	for (size_t i = 0; i < N_VIEWS; i++) {
-		int w;
+		const struct view *v = views[i];
+		const char *label = v->label ? _(v->label) : "";
+		bool shown = v == u->view;
+		int w = tab_width(l, text_width(label), shown), name = x + 2 + (shown ? 1 : l->gap);
 
-		if (!views[i]->label)
+		if (!*label)
 			continue;
-		w = draw_tab(u, c, views[i], x, y, most);
+		for (int k = 0; shown && k < w; k++)
+			canvas_put(c, x + k, y, STYLE_TAB, L' ');
+		canvas_put(c, x + 1, y, shown ? STYLE_TAB : STYLE_KEY, (wchar_t)v->key);
+		canvas_text(c, name, y, x + w - 1 - name, shown ? STYLE_TAB : STYLE_DIM, label);
 		hit_add(u, x, y, w, act_view, (int)i);
-		x += w + gap;
+		x += w + l->step;
 	}
 }

@@ -82,7 +82,7 @@ for wrong in '--theme blue' '--theme' '--config a --no-config' '--once --theme d
     run nvmtop $wrong
     ok "$wrong: status 2" is "$status" 2
 done
-for theme in dark light high-contrast colour-blind mono; do
+for theme in dark light high-contrast colour-blind terminal mono; do
     run nvmtop --print 80x24 --no-config --format svg --theme $theme --replay "$trace"
     ok "a picture: $theme" "$python" - "$theme" <<'END'
 import sys, xml.etree.ElementTree as e

@@ -29,6 +29,15 @@ ok 'only ASCII in the C locale' sh -c '! LC_ALL=C grep -q "[^ -~]" out'
 run nvmtop --print 80x24 --demo
 ok 'live, too' says out 'GPU'
 ok 'and says that it is a demo' grep -qi demo out
+run nvmtop --print 200x60 --demo
+ok 'the demo begins with a past, and its marks' says out '1 infer .*2 idle .*3 load'
+ok 'with limits that were passed' says out 'gpu.freq_max: 1300.5 MHz -> 1122 MHz'
+ok 'and the mode that was chosen' says out 'MAXN'
+run nvmtop --print 120x40 --demo --view phases
+ok 'its energy is that of all of it' sh -c '! grep -q "!" out'
+{ sed 's/^demo .*/demo 5s/' "$NVMTOP_SRC/boards/demo.board" && echo 'slow value up path=/proc/uptime'; } >past.board
+run nvmtop --print 80x24 --board ./past.board
+ok 'a signal that is read has no past' says err 'has only computed signals'
 for w in 1 2 7 19 33; do
     for h in 1 2 4 11; do
         nvmtop --print ${w}x$h --replay "$trace" >out 2>err || echo "$w $h" >>bad

@@ -68,12 +68,15 @@ static void look_procs(struct stage *st)
 				    .start = dice(3),
 				    .state = 'S',
 				    .self = i == 3,
+				    .kernel = one_in(4),
+				    .age_s = one_in(4) ? NAN : (double)dice_any(),
 				    .gpu = one_in(4),
 				    .cpu = one_in(8) ? NAN : (double)dice(1000) / 7,
 				    .rss_kb = (double)(dice_any()),
 				    .gpu_kb = one_in(2) ? NAN : (double)(dice_any()),
 				    .threads = (long)dice(100000)};
 		snprintf(p->name, sizeof(p->name), "%.20s", one_in(4) ? tape_text() : "[kworker/0:1]");
+		snprintf(p->command, sizeof(p->command), "%s", one_in(4) ? "" : tape_text());
 		snprintf(p->user, sizeof(p->user), "%s", one_in(2) ? "root" : "4294967294");
 	}
 	if (one_in(2))
@@ -262,7 +265,6 @@ static void scan_files(struct stage *st)
 		memset(f->path, 'x', sizeof(f->path) - 1);
 		f->path[dice(sizeof(f->path))] = 0;
 		snprintf(f->name, sizeof(f->name), "%s", tape_text());
-		snprintf(f->about, sizeof(f->about), "%.90s", tape_text());
 		f->readable = !one_in(8);
 	}
 	st->unread = one_in(2) ? dice(st->n_files + 1) : 0;

@@ -38,11 +38,11 @@ conf=$dir/config/nvmtop/nvmtop.conf
 T set -ga terminal-overrides ',*:Tc'
 
 show "--replay $trace --theme dark"
-check "24 bits of colour" until_true coloured '38;2;132;216;134'
+check "24 bits of colour" until_true coloured '48;2;16;17;21'
 leave
 check "and nothing of it is left behind" off_screen rgb:
 show "--replay $trace --theme light --color 256"
-check "256 colours" until_true coloured '38;5;22'
+check "256 colours" until_true coloured '48;5;231'
 leave
 show "--replay $trace --theme mono"
 check "none" until_true not_coloured '38;'
@@ -53,7 +53,7 @@ check "the mouse is on" until_true mouse_is 1
 keys F2
 check "F2 shows the set-up" wait_for "Set-up"
 keys Right
-check "another theme, live" until_true coloured '38;2;80;255;80'
+check "another theme, live" until_true coloured '48;2;0;0;0'
 keys Down Down Right
 check "the mouse is off, live" until_true mouse_is 0
 keys Escape
@@ -77,7 +77,7 @@ check "it is kept: the theme" grep -qx 'theme = high-contrast' "$conf"
 check "it is kept: the mouse" grep -qx 'mouse = no' "$conf"
 check "it is kept: the row" grep -qx 'hide.overview = cpu.util' "$conf"
 show "--replay $trace"
-check "and is there again" until_true coloured '38;2;80;255;80'
+check "and is there again" until_true coloured '48;2;0;0;0'
 check "the mouse as well" mouse_is 0
 leave
 show "--replay $trace --no-config"
@@ -109,13 +109,18 @@ not_in_file() {
 check "and so is that it was taken back" until_true not_in_file "$conf" "theme = high-contrast"
 keys F2
 wait_gone "Set-up"
+keys q
+cp "$trace" "$dir/demo.bin"
+show "--replay demo.bin"
 keys p
-check "p asks" wait_for "copy the screen"
+check "p asks" wait_for "save:"
 keys t
 check "t: as text" wait_for "saved nvmtop-"
 check "the file is there" until_true has_file txt
 check "it is the screen" until_true grep -q "Hottest" "$dir"/nvmtop-*.txt
-check "without the question" sh -c "! grep -q 'copy the screen' '$dir'/nvmtop-*.txt"
+check "without the question" sh -c "! grep -q 'save:' '$dir'/nvmtop-*.txt"
+keys p c
+check "c: as CSV" until_true has_file csv
 keys p s
 check "s: as a picture" until_true has_file svg
 check "it is whole" until_true grep -q '</svg>' "$dir"/nvmtop-*.svg

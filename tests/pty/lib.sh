@@ -12,6 +12,7 @@
 #   wait_gone TEXT                 until it has not
 #   wait_file FILE TEXT            until a file has it
 #   wait_prompt                    until the shell is back, on a clean line
+#   plain_demo                     --demo begins without a past, and nothing happens by itself
 #   need PROGRAM                   fail at once when it was not built
 #   check NAME CMD...              one test, by the command's status
 
@@ -59,6 +60,13 @@ pty_begin() {
 	T set -g focus-events off
 	T resize-window -x "${size%x*}" -y "${size#*x}"
 	wait_for '[0]$' || skip_all "the shell in tmux does not start: it needs /bin/sh and /dev/ptmx"
+}
+
+plain_demo() {
+	sed '/^slow event /d; s/^demo .*/demo/' "${NVMTOP_SRC:-.}/boards/demo.board" >"$tmp/demo.board" || exit 99
+	NVMTOP_BOARDS=$tmp
+	export NVMTOP_BOARDS
+	run "NVMTOP_BOARDS=$tmp; export NVMTOP_BOARDS"
 }
 
 pty_stop() {

@@ -4,10 +4,8 @@
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$program"
 
-NVMTOP_BOARDS=${NVMTOP_BOARDS:-${NVMTOP_SRC:-.}/boards}
-export NVMTOP_BOARDS
-
 pty_begin 110x36 xterm-256color
+plain_demo
 dir=$tmp/work
 mkdir "$dir"
 

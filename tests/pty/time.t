@@ -4,8 +4,6 @@
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$program"
 
-NVMTOP_BOARDS=${NVMTOP_BOARDS:-${NVMTOP_SRC:-.}/boards}
-export NVMTOP_BOARDS
 trace=$(cd "${NVMTOP_SRC:-.}" && pwd)/tests/traces/demo.bin
 
 # The line of the playhead: the strip's second.
@@ -28,6 +26,7 @@ begin() {
 }
 
 pty_begin 120x36 xterm-256color
+plain_demo
 check "a replay comes up" begin
 check "paused at its end" until_true at 14.0
 keys Home

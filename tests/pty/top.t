@@ -128,6 +128,7 @@ check "a mark while recording is counted" wait_for "1 mark "
 check "a fault in any thread is its own, other signals are not" threads_leave_signals "$(pid)" 4
 keys r
 check "r again saves" wait_for "saved nvmtop-"
+check "and offers to open it" on_screen "Enter opens it"
 check "there is a trace" until_true is_count 1
 check "and it is complete, with the mark" is_complete "$dir"/nvmtop-*.nvmt 1
 

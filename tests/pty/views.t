@@ -18,13 +18,13 @@ walk() {
 		keys "$key"
 		check "$1: $key shows its view" wait_for "$text"
 		keys 4
-		wait_for "RAM available"
+		wait_for "programs"
 		click "$(tab_column "$key")" 29
 		check "$1: a click on tab $key, too" wait_for "$text"
 	done <<-END
 		2 NVENC
 		3 cpu0-3
-		5 Since start
+		5 headroom
 		6 Cooling
 		8 processes
 		9 This machine
@@ -84,7 +84,7 @@ keys q
 wait_prompt 0
 
 run "clear; $program --replay ${NVMTOP_SRC:-.}/tests/traces/views.bin --view power"
-check "a trace begins with the view that was asked for" wait_for "Since start"
+check "a trace begins with the view that was asked for" wait_for "headroom"
 walk replay
 keys q
 wait_prompt 0

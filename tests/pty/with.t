@@ -23,10 +23,9 @@ wait_for " / 45.9"
 keys '>' '>' '>' '>' '>' '>' '>' Space
 check "both are played to the end" wait_for "45.9 / 45.9"
 keys 9
-check "the board view tells of B" wait_for "B, the trace beside"
+check "the board view tells of B" wait_for "Signals of one trace"
 keys 1 Escape
-check "Esc goes back to live" wait_for "record"
-check "where nothing lies below" wait_gone "b.bin"
+check "there is no live screen to go back to" wait_for "o opens another trace"
 keys o
 wait_for "a.bin"
 keys Enter

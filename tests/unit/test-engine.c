@@ -919,6 +919,49 @@ static void hanging_sampler_is_left_behind(void **state)
 	assert_int_equal(engine_left_behind(), left_behind + 1);
 }
 
+/* A mark of the first time that a probe is read. */
+static bool mark_once(struct probe *p, struct change *out)
+{
+	struct fake *f = (struct fake *)(void *)p;
+
+	if (!f->reads || f->from_column)
+		return false;
+	f->from_column = 1;
+	*out = (struct change) {.t_ns = f->last_read_ns, .to = "past"};
+	return true;
+}
+
+static void a_past_is_sampled(void **state)
+{
+	struct probe_set *probes = live_rig();
+	struct recorder all, recording;
+	int64_t now_ns;
+	struct engine *g;
+	struct err e;
+
+	(void)state;
+	probes->past_ns = 3 * NS_PER_S;
+	probes->probes[0]->changed = mark_once;
+	g = live(probes);
+	engine_begin_in_past(g);
+	attach(g, &all, false);
+	now_ns = clock_now_ns();
+	assert_true(all.start_ns <= now_ns - 3 * NS_PER_S);
+	assert_int_equal(engine_start(g, &e), 0);
+	assert_true(all.rows[TIER_FAST] > 2900 * rates[TIER_FAST] / 1000);
+	assert_true(all.rows[TIER_SLOW] >= 2 * rates[TIER_SLOW]);
+	assert_int_equal(all.marks, 1);
+	assert_string_equal(all.last_mark.label, "past");
+	assert_true(all.last_mark.t_ns < now_ns - 2 * NS_PER_S);
+	assert_int_equal(all.gaps, 0);
+	attach(g, &recording, true);
+	assert_true(recording.start_ns >= now_ns);
+	wait_rows(g, 100);
+	engine_stop(g);
+	assert_true(recording.rows[TIER_FAST] > 0 && recording.rows[TIER_FAST] < all.rows[TIER_FAST] - 5000);
+	engine_free(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -941,6 +984,7 @@ int main(void)
 		cmocka_unit_test(rates_out_of_range_are_refused),
 		cmocka_unit_test(hanging_read_holds_nothing_up),
 		cmocka_unit_test(hanging_sampler_is_left_behind),
+		cmocka_unit_test(a_past_is_sampled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -187,36 +187,34 @@ static void test_load(void **state)
 	tree_end(&t);
 }
 
-static void test_iowait(void **state)
+static void test_pressure(void **state)
 {
 	struct tree t;
 
 	(void)state;
 	tree_begin(&t);
-	tree_file(&t, "/proc/stat", "cpu  100 0 100 700 100 0 0 0 50 0\ncpu0 1 2 3 4\n");
-	tree_resolve(&t, "slow iowait");
+	tree_file(&t, "/proc/pressure/io", "some avg10=0.00 avg60=0.00 avg300=0.00 total=1000\n"
+					   "full avg10=0.00 avg60=0.00 avg300=0.00 total=900000\n");
+	tree_resolve(&t, "slow pressure");
+	assert_non_null(strstr(tree_channel(&t, "memory.pressure")->missing, "/proc/pressure/memory"));
 	tree_tick(&t, MS);
-	assert_missing(&t, "cpu.iowait"); /* no time has gone by since it was opened */
-	tree_file(&t, "/proc/stat", "cpu  150 0 100 800 150 0 0 0 90 0\n");
-	tree_tick(&t, MS);
-	assert_value(&t, "cpu.iowait", 25); /* 50 of 200: guests are not counted twice */
-	tree_tick(&t, MS);
-	assert_value(&t, "cpu.iowait", 25); /* the mean of the last second is still that */
-	tree_file(&t, "/proc/stat", "cpu  250 0 100 800 140 0 0 0 90 0\n");
-	tree_tick(&t, MS);
-	assert_missing(&t, "cpu.iowait"); /* backwards */
-	tree_file(&t, "/proc/stat", "cpu  250 0 100 900 140 0 0 0 90 0\n");
-	tree_tick(&t, MS);
-	assert_value(&t, "cpu.iowait", 0);
-	tree_file(&t, "/proc/stat", "cpu  1 2 3\n");
-	tree_tick(&t, MS);
-	assert_missing(&t, "cpu.iowait");
-	tree_file(&t, "/proc/stat", "cpu  99999999999999999999999 0 0 0 0 0 0 0\n");
-	tree_tick(&t, MS);
-	assert_missing(&t, "cpu.iowait");
-	tree_file(&t, "/proc/stat", "cpu  300 0 100 900 140 0 0 0 90 0\n");
-	tree_tick(&t, MS);
-	assert_missing(&t, "cpu.iowait"); /* it begins anew */
+	assert_missing(&t, "io.pressure"); /* no time has gone by since it was opened */
+	tree_file(&t, "/proc/pressure/io", "some avg10=0.00 avg60=0.00 avg300=0.00 total=26000\n");
+	tree_tick(&t, 100 * MS);
+	assert_value(&t, "io.pressure", 25); /* 25 ms of 100 ms */
+	tree_tick(&t, 100 * MS);
+	assert_value(&t, "io.pressure", 12.5);
+	for (int i = 0; i < 9; i++)
+		tree_tick(&t, 100 * MS);
+	assert_value(&t, "io.pressure", 0); /* that is more than a second ago */
+	tree_file(&t, "/proc/pressure/io", "some avg10=0.00 avg60=0.00 avg300=0.00 total=500\n");
+	tree_tick(&t, 100 * MS);
+	assert_missing(&t, "io.pressure"); /* backwards */
+	tree_tick(&t, 100 * MS);
+	assert_value(&t, "io.pressure", 0);
+	tree_file(&t, "/proc/pressure/io", "some avg10=0.00\n");
+	tree_tick(&t, 100 * MS);
+	assert_missing(&t, "io.pressure");
 	tree_end(&t);
 }
 
@@ -230,7 +228,7 @@ int main(void)
 		cmocka_unit_test(test_offline_within_a_group),
 		cmocka_unit_test(test_goes_and_comes_back),
 		cmocka_unit_test(test_load),
-		cmocka_unit_test(test_iowait),
+		cmocka_unit_test(test_pressure),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

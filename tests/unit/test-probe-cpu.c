@@ -121,6 +121,46 @@ static void test_idle_steps(void **state)
 	tree_end(&c.tree);
 }
 
+/* The first line of /proc/stat, and as long as it takes to be read again. */
+static void wait_for(struct cores *c, const char *fields)
+{
+	char text[128];
+
+	snprintf(text, sizeof text, "cpu  %s\ncpu0 5 0 5 100 3 0 0 0\nintr 1\n", fields);
+	tree_file(&c->tree, "/proc/stat", text);
+	tree_tick(&c->tree, 100 * MS);
+}
+
+static void test_iowait(void **state)
+{
+	struct cores c;
+
+	(void)state;
+	begin(&c);
+	wait_for(&c, "100 0 100 700 100 0 0 0 50 0");
+	assert_missing(&c.tree, "cpu.iowait"); /* there is one reading */
+	wait_for(&c, "150 0 100 800 150 0 0 0 90 0");
+	assert_value(&c.tree, "cpu.iowait", 25); /* 50 of 200: guests are not counted twice */
+	wait_for(&c, "150 0 100 800 150 0 0 0 90 0");
+	assert_value(&c.tree, "cpu.iowait", 25); /* the mean of the last second is still that */
+	wait_for(&c, "250 0 100 800 140 0 0 0 90 0");
+	assert_missing(&c.tree, "cpu.iowait"); /* backwards */
+	wait_for(&c, "250 0 100 900 140 0 0 0 90 0");
+	assert_value(&c.tree, "cpu.iowait", 0);
+	wait_for(&c, "1 2 3");
+	assert_missing(&c.tree, "cpu.iowait");
+	wait_for(&c, "300 0 100 900 140 0 0 0 90 0");
+	assert_missing(&c.tree, "cpu.iowait"); /* it begins anew */
+	wait_for(&c, "99999999999999999999999 0 0 0 0 0 0 0");
+	assert_missing(&c.tree, "cpu.iowait");
+	for (int i = 0; i < 21; i++)
+		wait_for(&c, i < 10 ? "300 0 100 900 140 0 0 0" : "310 0 100 900 230 0 0 0");
+	assert_missing(&c.tree, "cpu.iowait"); /* no time went by in the last second */
+	wait_for(&c, "320 0 100 900 240 0 0 0");
+	assert_value(&c.tree, "cpu.iowait", 50); /* of the last second alone */
+	tree_end(&c.tree);
+}
+
 static void test_file_that_nobody_renews(void **state)
 {
 	struct cores c;
@@ -191,7 +231,7 @@ static void test_more_cores_than_at_the_start(void **state)
 	tree_file(&t, "/sys/devices/system/cpu/present", "0-255\n");
 	tree_file(&t, "/proc/stat", "cpu  1 0 0 1 0\ncpu0 1 0 0 1 0\nintr 0\n");
 	tree_resolve(&t, "fast cpu");
-	assert_int_equal(t.probes->n_channels, 257);
+	assert_int_equal(t.probes->n_channels, 258);
 	for (int k = 0; k < 20; k++) {
 		int n = snprintf(text, 128 * 1024, "cpu  1 0 0 %d 0\n", k);
 		for (int i = 0; i < 256; i++)
@@ -230,7 +270,7 @@ static void test_cores_without_a_list(void **state)
 	tree_file(&t, "/sys/devices/system/cpu/present", "0-3,x\n"); /* not a list: the file decides */
 	tree_file(&t, "/proc/stat", "cpu  1 0 0 1 0\ncpu0 1 0 0 1 0\ncpu5 1 0 0 1 0\n");
 	tree_resolve(&t, "fast cpu");
-	assert_int_equal(t.probes->n_channels, 3);
+	assert_int_equal(t.probes->n_channels, 4);
 	tree_channel(&t, "cpu5.util");
 	tree_end(&t);
 }
@@ -243,11 +283,12 @@ static void test_memory(void **state)
 	tree_begin(&t);
 	tree_file(&t, "/proc/meminfo",
 		  "MemTotal:       64349572 kB\nMemFree:        100 kB\nMemAvailable:   60000000 kB\n"
-		  "SwapCached: 5 kB\nNvMapMemUsed: 9 kB\nSwapTotal:  1000 kB\nSwapFree:    250 kB\n");
+		  "Buffers: 20 kB\nCached: 700 kB\nShmem: 50 kB\nSReclaimable: 30 kB\nSwapCached: 5 kB\nNvMapMemUsed: 9 kB\nSwapTotal:  1000 kB\nSwapFree:    250 kB\n");
 	tree_resolve(&t, "fast ram\nslow swap");
 	tree_tick(&t, MS);
 	assert_value(&t, "ram.used", 4349572);
 	assert_value(&t, "ram.available", 60000000);
+	assert_value(&t, "ram.cached", 700);
 	assert_value(&t, "swap.used", 750);
 	assert_true(tree_channel(&t, "ram.used")->hi == 64349572);
 	assert_string_equal(fact_get(t.probes->facts, t.probes->n_facts, "ram_total_kb"), "64349572");
@@ -259,6 +300,14 @@ static void test_memory(void **state)
 	tree_tick(&t, MS);
 	assert_missing(&t, "ram.used");
 	tree_end(&t);
+	tree_begin(&t); /* a kernel that does not count all of the cache */
+	tree_file(&t, "/proc/meminfo", "MemTotal: 10 kB\nMemAvailable: 4 kB\nBuffers: 1 kB\nCached: 2 kB\nShmem: 1 kB\n");
+	tree_resolve(&t, "fast ram");
+	tree_tick(&t, MS);
+	assert_value(&t, "ram.used", 6);
+	assert_missing(&t, "ram.cached");
+	assert_non_null(strstr(tree_channel(&t, "ram.cached")->missing, "SReclaimable"));
+	tree_end(&t);
 }
 
 int main(void)
@@ -268,6 +317,7 @@ int main(void)
 		cmocka_unit_test(test_offline_is_missing_not_its_neighbour),
 		cmocka_unit_test(test_hotplug_begins_a_new_window),
 		cmocka_unit_test(test_idle_steps),
+		cmocka_unit_test(test_iowait),
 		cmocka_unit_test(test_file_that_nobody_renews),
 		cmocka_unit_test(test_slow_reads),
 		cmocka_unit_test(test_garbage),

@@ -185,7 +185,7 @@ static void test_nvmap(void **state)
 	tree_file(&t, "/proc/meminfo", "MemTotal: 2000 kB\nMemAvailable: 1000 kB\n");
 	tree_resolve(&t, "fast ram\nslow nvmap optional\nslow zram\nslow freeblock");
 	assert_null(probe_set_find(t.probes, "nvmap.used"));
-	assert_int_equal(t.probes->n_channels, 2);
+	assert_int_equal(t.probes->n_channels, 3);
 	tree_end(&t);
 
 	tree_begin(&t);

@@ -90,6 +90,35 @@ static void test_nvmap(void **state)
 	assert_false(PARSE(""));
 }
 
+static void test_command(void **state)
+{
+	char out[PROC_COMMAND], args[] = "/usr/bin/python3\0a b\0\0--x\0\0", noise[4000];
+
+	(void)state;
+	proc_command_parse(args, sizeof(args), out);
+	assert_string_equal(out, "/usr/bin/python3 a b  --x");
+	proc_command_parse(args, 0, out);
+	assert_string_equal(out, "");
+	proc_command_parse((char[]) {" \0"}, 2, out);
+	assert_string_equal(out, "");
+	proc_command_parse((char[]) {"\033[2J\n\302\2331m\377"}, 10, out);
+	assert_string_equal(out, "?[2J???1m?");
+	memset(noise, 'x', sizeof(noise));
+	proc_command_parse(noise, sizeof(noise), out);
+	assert_int_equal(strlen(out), PROC_COMMAND - 1);
+	assert_string_equal(out + PROC_COMMAND - 5, "x...");
+	srand(5);
+	for (int round = 0; round < 20000; round++) {
+		size_t n = (size_t)rand() % (PROC_COMMAND + 9);
+
+		for (size_t i = 0; i < n; i++)
+			noise[i] = (char)rand();
+		proc_command_parse(noise, n, out);
+		for (const char *p = out; *p; p++)
+			assert_true((unsigned char)*p >= ' ' && *p != 0x7f);
+	}
+}
+
 /* A child that only burns, and one that only sleeps. */
 static pid_t child(bool burns)
 {
@@ -128,7 +157,9 @@ static void test_cpu_and_signals(void **state)
 	(void)state;
 	found = get(p, getpid());
 	assert_non_null(found);
-	assert_true(found->self && isnan(found->cpu));
+	assert_true(found->self && isnan(found->cpu) && !found->kernel);
+	assert_non_null(strstr(found->command, "test-procs"));
+	assert_true(found->age_s >= 0 && found->age_s < 600);
 	found = get(p, sleeper);
 	assert_non_null(found);
 	start = found->start;
@@ -185,7 +216,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stat),  cmocka_unit_test(test_stat_that_is_none),
-		cmocka_unit_test(test_nvmap), cmocka_unit_test(test_cpu_and_signals),
+		cmocka_unit_test(test_nvmap), cmocka_unit_test(test_command),
+		cmocka_unit_test(test_cpu_and_signals),
 		cmocka_unit_test(test_job),
 	};
 

@@ -8,6 +8,7 @@
 #include <locale.h>
 #include <wchar.h>
 
+#define BENCH_VIEW "signals"
 #include "ui-bench.h"
 
 /* The line of a row whose name begins so, or -1. */
@@ -35,7 +36,7 @@ static void choose(struct bench *b, int nth)
 /* The same board, anew, with what was chosen before. */
 static void restart(struct bench *b, const struct settings *s)
 {
-	struct ui_options o = {.charset = CHARSET_ASCII, .settings = s};
+	struct ui_options o = {.charset = CHARSET_ASCII, .settings = s, .view = BENCH_VIEW};
 
 	ui_free(b->ui);
 	b->ui = ui_new(&o, NULL);
@@ -84,7 +85,7 @@ static void hidden(void **state)
 	assert_true(line_of(b, "RAM") > 0);
 	kept = *ui_settings(b->ui);
 	assert_int_equal(kept.n_charts, 1);
-	assert_string_equal(kept.charts[0].view, "overview");
+	assert_string_equal(kept.charts[0].view, "signals");
 	restart(b, &kept);
 	assert_int_equal(line_of(b, "EMC"), -1);
 	/* only in this view */
@@ -345,11 +346,11 @@ static void copied(void **state)
 	struct bench *b = *state;
 
 	assert_int_equal(press(b, 'p', 0).kind, REQUEST_NONE);
-	assert_shows(b, "copy the screen");
+	assert_shows(b, "save:");
 	r = press(b, 's', 0); /* not a mark */
 	assert_int_equal(r.kind, REQUEST_COPY);
 	assert_true(r.svg);
-	assert_hides(b, "copy the screen");
+	assert_hides(b, "save:");
 	press(b, 'p', 0);
 	r = press(b, 't', 0);
 	assert_int_equal(r.kind, REQUEST_COPY);
@@ -381,7 +382,7 @@ static void labels_of_any_width(void **state)
 	for (int w = 20; w <= 130; w += 11) {
 		start(&b, w, 24, w & 1, CHARSET_BRAILLE);
 		press(&b, '0', 0);
-		int unit = 0; /* of the first row */
+		int unit = 3 * w; /* of the first row */
 		while (unit < 24 * w && b.canvas.cells[unit].ch[0] != L'%')
 			unit++;
 		assert_true(unit < 24 * w);
@@ -418,23 +419,23 @@ static void strange_settings(void **state)
 	struct bench *b = *state;
 
 	s.n_charts = 6;
-	strcpy(s.charts[0].view, "overview");
+	strcpy(s.charts[0].view, "signals");
 	strcpy(s.charts[0].name, "no.such");
 	s.charts[0].hidden = s.charts[0].moved = true;
 	strcpy(s.charts[1].view, "nowhere");
 	strcpy(s.charts[1].name, "gpu.util");
 	s.charts[1].hidden = true;
-	strcpy(s.charts[2].view, "overview");
+	strcpy(s.charts[2].view, "signals");
 	strcpy(s.charts[2].name, "gpu.util");
 	s.charts[2].moved = true;
 	strcpy(s.charts[2].after, "no.such.thing");
-	strcpy(s.charts[3].view, "overview");
+	strcpy(s.charts[3].view, "signals");
 	strcpy(s.charts[3].name, "^gpu.util");
 	s.charts[3].moved = true;
-	strcpy(s.charts[4].view, "overview");
+	strcpy(s.charts[4].view, "signals");
 	strcpy(s.charts[4].name, "^");
 	s.charts[4].hidden = true;
-	strcpy(s.charts[5].view, "overview");
+	strcpy(s.charts[5].view, "signals");
 	strcpy(s.charts[5].name, "emc.util");
 	s.charts[5].lines = 255;
 	restart(b, &s);

@@ -146,10 +146,46 @@ static void who_types_is_not_disturbed(void **state)
 	stop(&b);
 }
 
+/* A folder is listed, a name is filtered, a trace is put beside the one that is shown. */
+static void folders_a_filter_and_a_second(void **state)
+{
+	struct ui_file files[FILES];
+	struct request r;
+	struct bench b;
+
+	(void)state;
+	start(&b, 120, 40, false, CHARSET_BLOCKS);
+	press(&b, 'o', 0);
+	find(&b, files, 12);
+	files[3].damaged = true;
+	files[11] = (struct ui_file) {.path = "/x/..", .name = "..", .folder = true};
+	b.scene.files_folder = "/x/rec";
+	draw(&b);
+	assert_shows(&b, "/x/rec");
+	assert_shows(&b, "damaged");
+	assert_shows(&b, "../");
+	type(&b, "/1");
+	assert_shows(&b, "12.bin");
+	assert_hides(&b, "8.bin");
+	press(&b, K_ENTER, 0);
+	press(&b, K_DOWN, 0);
+	r = press(&b, 'b', 0);
+	assert_int_equal(r.kind, REQUEST_OPEN);
+	assert_true(r.second);
+	assert_string_equal(r.path, "./11.bin");
+	press(&b, K_ESC, 0);
+	assert_shows(&b, "8.bin");
+	r = press(&b, K_BACKSPACE, 0);
+	assert_int_equal(r.kind, REQUEST_LIST);
+	assert_string_equal(r.path, "/x/..");
+	stop(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_list_grows_while_it_is_read),
+		cmocka_unit_test(folders_a_filter_and_a_second),
 		cmocka_unit_test(the_last_line_is_not_clicked),
 		cmocka_unit_test(opening_is_told_and_taken_back),
 		cmocka_unit_test(who_types_is_not_disturbed),

@@ -19,50 +19,47 @@
 
 /* ---- layout ---- */
 
-static void paint(unsigned char *map, int w, int h, const struct rect *r)
+static bool apart(const struct rect *a, const struct rect *b)
 {
-	assert_true(r->w >= 0 && r->h >= 0);
-	if (!r->w || !r->h)
-		return;
-	assert_true(r->x >= 0 && r->y >= 0 && r->x + r->w <= w && r->y + r->h <= h);
-	for (int y = r->y; y < r->y + r->h; y++)
-		for (int x = r->x; x < r->x + r->w; x++) {
-			assert_int_equal(map[y * 250 + x], 0);
-			map[y * 250 + x] = 1;
-		}
+	return !a->w || !a->h || !b->w || !b->h || a->x + a->w <= b->x || b->x + b->w <= a->x ||
+	       a->y + a->h <= b->y || b->y + b->h <= a->y;
+}
+
+static void assert_apart(const struct layout *l, int w, int h)
+{
+	const struct rect *const all[] = {&l->header, &l->limit, &l->second, &l->axis, &l->events,
+					  &l->panel,  &l->strip, &l->tabs,   &l->bar,  &l->name,
+					  &l->value,  &l->scale, &l->stats,  &l->chart};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		const struct rect *r = all[i];
+
+		assert_true(r->w >= 0 && r->h >= 0);
+		assert_true(!r->w || !r->h ||
+			    (r->x >= 0 && r->y >= 0 && r->x + r->w <= w && r->y + r->h <= h));
+		for (size_t k = 0; k < i; k++)
+			assert_true(apart(r, all[k]));
+	}
 }
 
 static void nothing_overlaps_at_any_size(void **state)
 {
-	static unsigned char map[250 * 80];
-
 	(void)state;
-	for (int w = 0; w <= 250; w++)
-		for (int h = 0; h <= 80; h++)
+	for (int w = 0; w <= 300; w++)
+		for (int h = 0; h <= 100; h++)
 			for (int flags = 0; flags < 32; flags++) {
 				struct layout_wish wish = {.w = w,
 							   .h = h,
 							   .replay = flags & 1,
-							   .alarm = flags & 2,
+							   .second = flags & 2,
 							   .events = flags & 4,
-							   .table = flags & 8 ? w / 4 : 0,
-							   .solo = flags & 16};
+							   .compact = flags & 8,
+							   .solo = flags & 16,
+							   .panel = h % 12};
 				struct layout l = layout_screen(&wish);
 
-				assert_int_equal(l.small, w < 20 || h < 5);
-				memset(map, 0, sizeof(map));
-				paint(map, w, h, &l.header);
-				paint(map, w, h, &l.alarm);
-				paint(map, w, h, &l.axis);
-				paint(map, w, h, &l.events);
-				paint(map, w, h, &l.strip);
-				paint(map, w, h, &l.tabs);
-				paint(map, w, h, &l.bar);
-				paint(map, w, h, &l.table);
-				paint(map, w, h, &l.name);
-				paint(map, w, h, &l.value);
-				paint(map, w, h, &l.stats);
-				paint(map, w, h, &l.chart);
+				assert_int_equal(l.small, w < LAYOUT_MIN_W || h < LAYOUT_MIN_H);
+				assert_apart(&l, w, h);
 				if (l.small)
 					continue;
 				assert_true(l.body.h >= 4 && l.chart.w >= 4);
@@ -70,57 +67,95 @@ static void nothing_overlaps_at_any_size(void **state)
 			}
 }
 
-static void the_summary_fits_80x24(void **state)
+/* Beside a chart stand either its name, value and scale, or its name, value and statistics;
+ * a scale has room for four digits. */
+static void the_gutter_is_left_of_the_charts(void **state)
 {
-	struct layout_wish wish = {
-		.w = 80, .h = 24, .replay = true, .alarm = true, .events = true, .table = 0};
+	(void)state;
+	for (int w = LAYOUT_MIN_W; w <= 300; w++)
+		for (int compact = 0; compact < 2; compact++) {
+			struct layout_wish wish = {.w = w, .h = 40, .compact = compact};
+			struct layout l = layout_screen(&wish);
+
+			assert_int_equal(l.scale.w, !compact && w >= 76 ? 4 : 0);
+			assert_int_equal(l.stats.w, compact && w >= 76 ? 15 : 0);
+			assert_true(l.name.x + l.name.w < l.value.x && l.value.x + l.value.w < l.chart.x);
+			assert_true(!l.scale.w || l.scale.x + l.scale.w < l.chart.x);
+			/* The width is full. */
+			assert_int_equal(l.chart.x + l.chart.w, w - (w >= 40));
+		}
+}
+
+static void the_overview_fits_80x24(void **state)
+{
+	struct layout_wish wish = {.w = 80, .h = 24, .events = true, .panel = 4};
 	struct layout l = layout_screen(&wish);
 
 	(void)state;
-	assert_true(l.body.h >= 5 + 8 + 1); /* even with eight rails, a notice, events and the strip */
-	assert_true(l.header.h && l.axis.h && l.bar.h && l.strip.h == 2 && l.events.h && l.stats.w);
+	assert_true(l.header.h && l.limit.h && l.axis.h && l.bar.h && l.tabs.h && l.events.h && l.scale.w);
+	assert_int_equal(l.panel.h, 4);
+	assert_true(l.body.h >= 5 * 2); /* five charts of two lines */
+	wish.replay = true;
+	l = layout_screen(&wish);
+	assert_true(l.strip.h == 2 && l.panel.h == 4 && l.events.h && l.body.h >= 5 * 2);
 }
 
-/* Events give way before the summary does: ten rows, as an AGX Orin has. */
-static void events_leave_before_the_summary(void **state)
+/* What limits the machine is told even where there is no room for the time. */
+static void lines_leave_in_their_order(void **state)
 {
 	(void)state;
-	for (int h = 5; h <= 80; h++)
+	for (int h = LAYOUT_MIN_H; h <= 100; h++)
 		for (int flags = 0; flags < 4; flags++) {
 			struct layout_wish wish = {.w = 80,
 						   .h = h,
 						   .replay = flags & 1,
-						   .alarm = flags & 2,
+						   .second = flags & 2,
 						   .events = true,
-						   .table = 0};
+						   .panel = 4};
 			struct layout l = layout_screen(&wish);
 
-			assert_true(!l.events.h || l.body.h >= 10);
-			assert_true(l.events.h || l.body.h <= 10);
+			assert_true(!l.limit.h || l.header.h);
+			assert_true(!l.axis.h || l.limit.h);
+			assert_true(!l.tabs.h || l.axis.h);
+			assert_true(!l.events.h || l.body.h >= 7);
+			assert_true(!l.panel.h || l.body.h >= 5);
+			assert_true(l.panel.h || l.body.h < 4 + 6 + l.events.h + 1);
 		}
 }
 
-static void rows_grow_by_rank(void **state)
+static void rows_share_lines_by_weight(void **state)
 {
-	unsigned char rank[40], height[40];
-	int total;
+	unsigned char weight[40], height[40];
 
 	(void)state;
 	for (int lines = 1; lines < 200; lines++)
 		for (int n = 0; n < 40; n++) {
-			total = 0;
-			for (int i = 0; i < n; i++)
-				rank[i] = (unsigned char)(i < 5 ? RANK_MAIN : i < 9 ? RANK_PART : RANK_REST);
-			layout_rows(rank, n, lines, height);
+			int total = 0, most = 0;
+
 			for (int i = 0; i < n; i++) {
-				assert_in_range(height[i], 1, 12);
-				if (i && rank[i] >= rank[i - 1])
-					assert_true(height[i] <= height[i - 1]);
-				if (i < 10)
-					total += height[i];
+				weight[i] = (unsigned char)(i < 3   ? WEIGHT_MAIN + 1 - i
+							    : i < 7 ? WEIGHT_PART
+								    : WEIGHT_REST);
+				most += i < 3 ? lines : i < 7 ? 8 : 1;
 			}
-			if (lines >= 10)
-				assert_true(total <= lines);
+			layout_rows(weight, n, lines, height);
+			for (int i = 0; i < n; i++) {
+				assert_true(height[i] >= 1);
+				if (i)
+					assert_true(height[i] <= height[i - 1]);
+				if (weight[i] == WEIGHT_REST)
+					assert_int_equal(height[i], 1);
+				if (weight[i] == WEIGHT_PART)
+					assert_in_range(height[i], 1, 8);
+				total += height[i];
+			}
+			/* All of them are used, as far as somebody can use them. */
+			if (lines >= n && n > 0 && most >= lines)
+				assert_int_equal(total, lines);
+			/* Where nothing hinders, a line more or less than the share. */
+			if (n == 3)
+				for (int i = 0; i < n && lines >= 18; i++)
+					assert_true(abs(height[i] * 18 - lines * weight[i]) <= 18);
 		}
 }
 
@@ -133,6 +168,8 @@ static void assert_sane(const struct viewport *v, const struct extent *e)
 	int64_t first = viewport_first(v);
 
 	assert_in_range(v->zoom, ZOOM_MIN, ZOOM_MAX);
+	assert_in_range(v->merge, v->per_cell, 7);
+	assert_int_equal(v->merge % v->per_cell, 0);
 	if (!e->any)
 		return;
 	assert_true(v->head_ns >= e->first_ns && v->head_ns <= e->last_ns);
@@ -141,21 +178,60 @@ static void assert_sane(const struct viewport *v, const struct extent *e)
 	assert_int_equal((first + v->columns) % v->per_cell, 0);
 }
 
-static void a_trace_is_shown_whole(void **state)
+/* How many of the columns lie within what there is. */
+static int filled(const struct viewport *v, const struct extent *e)
 {
-	struct viewport v = {0};
+	return (int)(viewport_column(v, e->last_ns) - viewport_column(v, e->first_ns) + 1);
+}
 
+static void a_trace_fills_the_width(void **state)
+{
 	(void)state;
-	viewport_reset(&v, false);
-	for (v.per_cell = 1; v.per_cell <= 2; v.per_cell++)
-		for (v.columns = 2 * v.per_cell; v.columns < 400; v.columns += v.per_cell) {
-			viewport_settle(&v, &minute, 0);
-			assert_sane(&v, &minute);
-			assert_true(v.head_ns == minute.last_ns && !v.playing);
-			assert_true(viewport_cell(&v, minute.first_ns) >= 0);
-			/* One step closer would not show it all. */
-			assert_true((minute.last_ns >> (v.zoom - 1)) - (minute.first_ns >> (v.zoom - 1)) >=
-				    v.columns - (v.per_cell - 1));
+	for (int per_cell = 1; per_cell <= 2; per_cell++)
+		for (int columns = 20 * per_cell; columns < 600; columns += 7 * per_cell)
+			for (int64_t length = NS_PER_S / 10; length < 200000 * NS_PER_S;
+			     length += length / 7) {
+				struct extent e = {true, FAKE_START, FAKE_START + length};
+				struct viewport v = {.columns = columns, .per_cell = per_cell};
+
+				viewport_reset(&v, false);
+				viewport_settle(&v, &e, 0);
+				assert_sane(&v, &e);
+				assert_true(v.head_ns == e.last_ns && !v.playing);
+				assert_true(viewport_cell(&v, e.first_ns) >= 0);
+				/* Of even numbers, as braille takes them, 4 is followed by 6.  Where a column
+				 * begins takes one at each end. */
+				if (v.zoom > ZOOM_MIN &&
+				    (filled(&v, &e) + 2) * 10 < columns * (per_cell == 1 ? 8 : 6.5))
+					fail_msg("%d of %d columns for %lld ms", filled(&v, &e), columns,
+						 (long long)(length / NS_PER_MS));
+			}
+}
+
+static void live_begins_with_ten_seconds(void **state)
+{
+	(void)state;
+	for (int per_cell = 1; per_cell <= 2; per_cell++)
+		for (int columns = 20 * per_cell; columns < 600; columns += 13 * per_cell) {
+			struct viewport v = {.columns = columns, .per_cell = per_cell};
+			int64_t before = 0;
+
+			viewport_reset(&v, true);
+			for (int64_t length = 0; length < 200 * NS_PER_S; length += NS_PER_S / 4) {
+				struct extent e = {true, FAKE_START, FAKE_START + length};
+				int64_t span;
+
+				viewport_settle(&v, &e, e.last_ns);
+				assert_sane(&v, &e);
+				span = columns * viewport_column_ns(&v);
+				assert_true(span >= before); /* never to and fro */
+				assert_true(span >= 10 * NS_PER_S &&
+					    span >= (length < 60 * NS_PER_S ? length : 60 * NS_PER_S));
+				if (length >= 10 * NS_PER_S && length <= 60 * NS_PER_S)
+					assert_true((double)length >=
+						    (double)span * (per_cell == 1 ? 0.75 : 0.6));
+				before = span;
+			}
 		}
 }
 
@@ -225,7 +301,7 @@ static void anything_keeps_the_playhead_in_view(void **state)
 static void panning_and_zooming_come_back(void **state)
 {
 	struct viewport v = {.per_cell = 2, .columns = 100};
-	int64_t head;
+	int64_t head, ns[40];
 
 	(void)state;
 	viewport_reset(&v, false);
@@ -234,7 +310,7 @@ static void panning_and_zooming_come_back(void **state)
 		viewport_zoom(&v, &minute, 0, 1);
 	head = v.head_ns;
 	viewport_pan(&v, &minute, 0, -12);
-	assert_true(v.head_ns == head - (INT64_C(12) << v.zoom));
+	assert_true(v.head_ns == head - 12 * viewport_column_ns(&v));
 	viewport_pan(&v, &minute, 0, 12);
 	assert_true(v.head_ns == head);
 	for (int i = 0; i < 5; i++)
@@ -242,6 +318,20 @@ static void panning_and_zooming_come_back(void **state)
 	assert_true(v.fit && v.head_ns == head);
 	viewport_zoom(&v, &minute, 0, -1);
 	assert_true(v.fit);
+	/* Each step halves what is seen, down to columns shorter than a sample, and doubles it again. */
+	viewport_zoom(&v, &minute, 0, 1);
+	for (int i = 0; i < 40; i++) {
+		ns[i] = viewport_column_ns(&v);
+		viewport_zoom(&v, &minute, 0, 1);
+		assert_true(viewport_column_ns(&v) == ns[i] / 2 || v.merge == v.per_cell);
+	}
+	assert_true(viewport_column_ns(&v) < NS_PER_MS);
+	for (int i = 40; i-- > 0 && viewport_column_ns(&v) < ns[0];) {
+		head = viewport_column_ns(&v);
+		viewport_zoom(&v, &minute, 0, -1);
+		assert_true(viewport_column_ns(&v) == 2 * head);
+	}
+	assert_true(viewport_column_ns(&v) == ns[0]);
 }
 
 static void playing_is_at_the_speed_it_says(void **state)
@@ -283,6 +373,17 @@ static void a_paused_view_stands_still(void **state)
 	assert_true(viewport_first(&v) == first && v.head_ns == minute.last_ns);
 	viewport_pan(&v, &e, e.last_ns, 100000); /* past the end: it is now again */
 	assert_true(v.follow && v.head_ns == e.last_ns);
+	/* While there is little, too: it does not widen, and what is blank stays blank. */
+	viewport_reset(&v, true);
+	e.last_ns = e.first_ns + 21 * NS_PER_S;
+	viewport_space(&v, &e, e.last_ns);
+	first = viewport_first(&v);
+	for (int i = 0; i < 50; i++) {
+		e.last_ns += NS_PER_S;
+		viewport_settle(&v, &e, e.last_ns);
+		assert_true(viewport_first(&v) == first);
+	}
+	viewport_now(&v, &e, e.last_ns);
 	/* Nothing came for seconds: the emptiness shows. */
 	viewport_settle(&v, &e, e.last_ns + 5 * NS_PER_S);
 	assert_true(v.right_ns > e.last_ns + 4 * NS_PER_S);
@@ -570,10 +671,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_overlaps_at_any_size),
-		cmocka_unit_test(the_summary_fits_80x24),
-		cmocka_unit_test(events_leave_before_the_summary),
-		cmocka_unit_test(rows_grow_by_rank),
-		cmocka_unit_test(a_trace_is_shown_whole),
+		cmocka_unit_test(the_gutter_is_left_of_the_charts),
+		cmocka_unit_test(the_overview_fits_80x24),
+		cmocka_unit_test(lines_leave_in_their_order),
+		cmocka_unit_test(rows_share_lines_by_weight),
+		cmocka_unit_test(a_trace_fills_the_width),
+		cmocka_unit_test(live_begins_with_ten_seconds),
 		cmocka_unit_test(anything_keeps_the_playhead_in_view),
 		cmocka_unit_test(panning_and_zooming_come_back),
 		cmocka_unit_test(playing_is_at_the_speed_it_says),

@@ -1,5 +1,4 @@
-/* Moving through time: the cursor, selections, searches, loops and phases, live and
- * in a replay. */
+/* Moving through time: the cursor, selections, searches and loops, live and in a replay. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -68,7 +67,7 @@ static void the_cursor_tells_its_moment(void **state)
 
 			press(&b, i % 20 == 19 ? 'l' : 'h', 0);
 			if (i && i % 20 != 19) {
-				assert_true(b.ui->vp.head_ns == before - (INT64_C(1) << b.ui->vp.zoom));
+				assert_true(b.ui->vp.head_ns == before - viewport_column_ns(&b.ui->vp));
 				assert_true(viewport_first(&b.ui->vp) == first); /* the view stands still */
 			}
 			assert_true(fabs(number_after(&b, "GPU") -
@@ -581,187 +580,6 @@ static void the_same_keys_everywhere(void **state)
 	}
 }
 
-/* --- phases --- */
-
-static void phases_are_told(void **state)
-{
-	struct bench b;
-
-	(void)state;
-	for (int live = 0; live < 2; live++) {
-		start(&b, 120, 40, live, CHARSET_ASCII);
-		b.fake.constant = 1;
-		b.fake.spike_ns = FAKE_START + 70 * NS_PER_S;
-		for (size_t i = 0; i < b.fake.about.n_channels; i++)
-			if (b.fake.channels[i].kind == CHANNEL_POWER_TOTAL)
-				b.fake.channels[i].tier = TIER_SLOW;
-		snprintf(b.fake.marks[0].label, sizeof(b.fake.marks[0].label), "infer");
-		press(&b, '7', 0);
-		finish(&b);
-		/* 40 s, 45 s, 15 s of 5 mW */
-		assert_shows(&b, "start ");
-		assert_shows(&b, "1 infer ");
-		assert_shows(&b, " 40.0 s      0.2 ");
-		assert_shows(&b, " 45.0 s      0.2 ");
-		assert_shows(&b, " 15.0 s      0.1 ");
-		press(&b, K_DOWN, 0);
-		finish(&b);
-		assert_shows(&b, " GPU                %        5.0    ~5.0   100.0"); /* 45000 samples */
-		assert_shows(&b, " Hottest            C        5.0     5.0     5.0"); /* 450: all of them */
-		assert_shows(&b, " Energy             J        0.2");
-		assert_shows(&b, " Unmeasured         s      0.000");
-		press(&b, 'x', 0);
-		press(&b, K_DOWN, 0);
-		press(&b, 'x', 0);
-		finish(&b);
-		assert_shows(&b, "A  1 infer");
-		assert_shows(&b, "B  2\n");
-		assert_shows(&b, "-30.0"); /* 15 s against 45 s */
-		press(&b, K_UP, 0);
-		press(&b, K_ENTER, 0); /* to its charts */
-		assert_int_equal(b.ui->view == &view_overview, 1);
-		assert_shows(&b, "selected 45.000 s");
-		assert_true(viewport_cell(&b.ui->vp, FAKE_START + 40 * NS_PER_S) >= 0);
-		assert_true(viewport_cell(&b.ui->vp, FAKE_START + 85 * NS_PER_S - 1) >= 0);
-		press(&b, '7', 0);
-		assert_shows(&b, "A  1 infer"); /* still chosen */
-		press(&b, K_ESC, 0);
-		press(&b, K_ESC, 0);
-		assert_hides(&b, "A  1 infer");
-		stop(&b);
-	}
-}
-
-/* Another trace can come to lie where the one before it was. */
-static void phases_are_of_the_trace_that_is_shown(void **state)
-{
-	struct bench b;
-
-	(void)state;
-	start(&b, 120, 40, false, CHARSET_ASCII);
-	b.fake.constant = 1;
-	press(&b, '7', 0);
-	press(&b, K_DOWN, 0);
-	press(&b, 'x', 0);
-	finish(&b);
-	assert_shows(&b, "A  1");
-	assert_shows(&b, "5.0     5.0     5.0");
-	press(&b, '1', 0);
-	b.fake.constant = 0;
-	ui_reset(b.ui, &b.scene);
-	draw(&b);
-	press(&b, '7', 0);
-	finish(&b);
-	assert_hides(&b, "A  1");
-	assert_hides(&b, "5.0     5.0     5.0");
-	stop(&b);
-}
-
-static void a_phase_grows_while_it_lasts(void **state)
-{
-	struct bench b;
-
-	(void)state;
-	start(&b, 120, 40, true, CHARSET_ASCII);
-	press(&b, '7', 0);
-	press(&b, K_DOWN, 0);
-	press(&b, K_DOWN, 0);
-	finish(&b);
-	assert_shows(&b, " Duration           s       15.0");
-	b.fake.last_ns += 20 * NS_PER_S;
-	b.scene.now_ns += 20 * NS_PER_S;
-	draw(&b);
-	finish(&b);
-	assert_shows(&b, " Duration           s       35.0");
-	fake_mark(&b.fake, FAKE_START + 110 * NS_PER_S);
-	b.scene.now_ns += NS_PER_S;
-	draw(&b);
-	finish(&b);
-	assert_shows(&b, " Duration           s       25.0");
-	stop(&b);
-}
-
-/* A third of the time nothing was measured: energy does not make it up. */
-static void what_was_not_measured_is_said(void **state)
-{
-	struct bench b;
-
-	(void)state;
-	start(&b, 120, 40, false, CHARSET_ASCII);
-	b.fake.n_marks = 0;
-	b.fake.constant = 1;
-	b.fake.gaps[0] = (struct gap) {TIER_MEDIUM, GAP_LOST, FAKE_START + 20 * NS_PER_S,
-				       FAKE_START + 50 * NS_PER_S, 3000};
-	b.fake.n_gaps = 1;
-	press(&b, '7', 0);
-	finish(&b);
-	/* The fake counts a sample in ten of long columns: only the proportion is exact. */
-	assert_true(number_after(&b, "Energy") < 0.45);
-	assert_hides(&b, " Unmeasured         s      0.000");
-	stop(&b);
-	/* Without a power all of it is unknown, and not unmeasured for so long. */
-	start(&b, 120, 40, false, CHARSET_ASCII);
-	for (size_t i = 0; i < b.fake.about.n_channels; i++)
-		if (b.fake.channels[i].kind == CHANNEL_POWER_TOTAL)
-			b.fake.channels[i].kind = CHANNEL_OTHER;
-	press(&b, '7', 0);
-	finish(&b);
-	assert_shows(&b, " Energy             J         --");
-	assert_shows(&b, " Unmeasured         s         --");
-	stop(&b);
-}
-
-/* What has no room leaves as a whole, never a part of a number. */
-static void phases_in_narrow_windows(void **state)
-{
-	struct bench b;
-
-	(void)state;
-	start(&b, 120, 40, false, CHARSET_ASCII);
-	b.fake.constant = 1;
-	for (size_t i = 0; i < b.fake.about.n_channels; i++)
-		if (b.fake.channels[i].kind == CHANNEL_POWER_TOTAL)
-			b.fake.channels[i].tier = TIER_SLOW;
-	press(&b, '7', 0);
-	finish(&b);
-	for (int w = 20; w < 100; w++) {
-		const char *titles, *row;
-
-		canvas_resize(&b.canvas, w, 24);
-		draw(&b);
-		titles = strstr(b.text, "lasted");
-		assert_non_null(titles);
-		assert_int_equal(titles[6] == '\n' || strncmp(titles + 6, "        J", 9) == 0, 1);
-		row = strstr(b.text, " 40.0 s");
-		assert_non_null(row);
-		if (row[7] != '\n' && strncmp(row + 7, "      0.2", 9) != 0)
-			fail_msg("%s", b.text);
-		assert_int_equal(row[7] == '\n', titles[6] == '\n');
-	}
-	stop(&b);
-}
-
-static void phases_at_every_size(void **state)
-{
-	struct bench b;
-
-	(void)state;
-	start(&b, 120, 40, true, CHARSET_BRAILLE);
-	press(&b, '7', 0);
-	for (int i = 0; i < 3; i++) {
-		press(&b, 'x', 0);
-		press(&b, K_DOWN, 0);
-	}
-	for (int w = 1; w < 210; w += 3)
-		for (int h = 1; h < 60; h += h < 20 ? 1 : 7) {
-			canvas_resize(&b.canvas, w, h);
-			draw(&b);
-			mouse(&b, MOUSE_PRESS, 1, w / 3, h / 2);
-			press(&b, K_PGDN, 0);
-		}
-	stop(&b);
-}
-
 static void quantiles_are_exact_where_they_say_so(void **state)
 {
 	struct span_scratch *scratch = span_scratch_new();
@@ -818,12 +636,6 @@ int main(void)
 		cmocka_unit_test(a_long_search_is_done_in_steps),
 		cmocka_unit_test(the_clock_is_a_place),
 		cmocka_unit_test(the_same_keys_everywhere),
-		cmocka_unit_test(phases_are_told),
-		cmocka_unit_test(phases_are_of_the_trace_that_is_shown),
-		cmocka_unit_test(a_phase_grows_while_it_lasts),
-		cmocka_unit_test(what_was_not_measured_is_said),
-		cmocka_unit_test(phases_in_narrow_windows),
-		cmocka_unit_test(phases_at_every_size),
 		cmocka_unit_test(quantiles_are_exact_where_they_say_so),
 	};
 

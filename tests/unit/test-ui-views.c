@@ -254,6 +254,18 @@ static void cores_stand_below_their_clock(void **state)
 	stop(&b);
 }
 
+/* The style of the first character of a text that is in the picture. */
+static int style_of(const struct bench *b, const char *text)
+{
+	for (int y = 0; y < b->canvas.h; y++) {
+		const char *at = strstr(line(b, y), text);
+
+		if (at)
+			return b->canvas.cells[y * b->canvas.w + (int)(at - line(b, y))].style;
+	}
+	return -1;
+}
+
 static void limits_and_what_is_left(void **state)
 {
 	struct bench b;
@@ -265,17 +277,58 @@ static void limits_and_what_is_left(void **state)
 	ch = channel(&b, "soc1");
 	ch->warn = 99;
 	ch->crit = 104.5;
-	for (size_t i = 0; i < b.fake.about.n_channels; i++)
-		if (b.fake.channels[i].kind == CHANNEL_RAIL_CURRENT && b.fake.channels[i].index == 1)
-			b.fake.channels[i].crit = 20;
 	ui_reset(b.ui, &b.scene);
 	press(&b, '6', 0);
-	assert_shows(&b, "   soc1               5.0 C    99.0 104.5 94.0");
-	assert_shows(&b, " Hottest cpu          5.0 C               94.0"); /* the least of any zone */
-	press(&b, '5', 0);
-	/* 5 mV and 5 mA of 20 */
-	assert_shows(&b, "   CPU_CV             0.0 W     0.01 0.01   0.1    0.02     75");
+	assert_shows(&b, "99.0     104.5      94.0<      5.0"); /* the nearest has a sign */
+	assert_shows(&b, "soc1 headroom 94.0"); /* the least of any zone */
+	assert_shows(&b, "no limit                           5.0");
+	ch->warn = 12; /* near it from 4 on */
+	draw(&b);
+	assert_int_equal(style_of(&b, "7.0<"), STYLE_WARN);
+	ch->warn = 4.5;
+	draw(&b);
+	assert_int_equal(style_of(&b, "-0.5<"), STYLE_ALERT);
 	stop(&b);
+}
+
+/* For how long something was throttled in view, and by how much a count rose there: not since the board was
+ * switched on. */
+static void throttling_is_what_it_was_in_view(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b, 120, 60, false, CHARSET_ASCII);
+	fake_add(&b.fake, "gpu-throttle-alert", CHANNEL_THROTTLE, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
+	fake_add(&b.fake, "dla", CHANNEL_THROTTLE, 9, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
+	fake_add(&b.fake, "over-current 1", CHANNEL_THROTTLE_COUNT, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
+	ui_reset(b.ui, &b.scene);
+	press(&b, '6', 0);
+	assert_shows(&b, "  gpu             10.0 s");
+	assert_shows(&b, "  dla               none");
+	assert_shows(&b, "  over-current 1      +1");
+	assert_hides(&b, "over-current 1       8");
+	stop(&b);
+}
+
+static void rails_are_slow(struct bench *b)
+{
+	for (size_t i = 0; i < b->fake.about.n_channels; i++)
+		if (b->fake.channels[i].kind == CHANNEL_POWER_TOTAL ||
+		    b->fake.channels[i].kind == CHANNEL_RAIL_POWER)
+			b->fake.channels[i].tier = TIER_SLOW;
+}
+
+/* The line of a rail in the table has this text. */
+static void assert_rail(const struct bench *b, const char *name, const char *text)
+{
+	char at[200];
+	const char *p = strstr(b->text, name);
+
+	assert_non_null(p);
+	snprintf(at, sizeof(at), "%.*s", (int)strcspn(p, "\n"), p);
+	if (!strstr(at, text))
+		fail_msg("\"%s\" is not in \"%s\"", text, at);
 }
 
 /* 5 mW from one moment to another are as many joules, whatever the zoom, and no more
@@ -287,37 +340,136 @@ static void energy_is_power_over_time(void **state)
 	(void)state;
 	start(&b, 120, 40, false, CHARSET_ASCII);
 	b.fake.constant = 1;
-	for (size_t i = 0; i < b.fake.about.n_channels; i++)
-		if (b.fake.channels[i].kind == CHANNEL_POWER_TOTAL ||
-		    b.fake.channels[i].kind == CHANNEL_RAIL_POWER)
-			b.fake.channels[i].tier = TIER_SLOW;
+	rails_are_slow(&b);
 	press(&b, '5', 0);
 	ui_seek(b.ui, &b.scene, 60 * NS_PER_S);
 	draw(&b);
 	/* 20 s after mark 1, 60 s after the start: 0.1 and 0.3 J */
-	assert_shows(&b, " Since mark           0.1 J   mark 1, 20.0 s, mean 0.0 W");
-	assert_shows(&b, " Since start          0.3 J   1:00.0, mean 0.0 W");
-	assert_shows(&b, "   V    A  J m1");
+	assert_shows(&b, "J since mark 1\n");
+	assert_shows(&b, " mean 0.0 W over 20.0 s");
+	assert_shows(&b, " 0.3 J since start");
+	assert_shows(&b, " mean 0.0 W over 1:00.0");
 	ui_seek(b.ui, &b.scene, 39 * NS_PER_S);
 	draw(&b);
-	assert_shows(&b, "no mark before this time");
-	assert_shows(&b, "   V    A     J");
+	assert_shows(&b, "J since start\n");
 	/* Of the rails, too; and of what is selected. */
-	assert_shows(&b, "   GPU_SOC            0.0 W     0.01 0.01   0.2");
+	assert_rail(&b, "GPU_SOC", " 0.2");
 	press(&b, 'v', 0);
 	ui_seek(b.ui, &b.scene, 19 * NS_PER_S);
 	draw(&b);
-	assert_shows(&b, "   GPU_SOC            0.0 W     0.01 0.01   0.1");
-	assert_shows(&b, " Selected             0.1 J   20.0 s, mean 0.0 W");
+	assert_rail(&b, "GPU_SOC", " 0.1");
+	assert_shows(&b, "J selected\n");
+	assert_shows(&b, " mean 0.0 W over 20.0 s");
 	press(&b, K_ESC, 0);
 	ui_seek(b.ui, &b.scene, 39 * NS_PER_S);
 	draw(&b);
-	assert_shows(&b, " Since start          0.2 J"); /* 0.195 */
+	assert_shows(&b, " 0.2 J since start"); /* 0.195 */
 	b.fake.gaps[0] = (struct gap) {TIER_SLOW, GAP_LATE, FAKE_START, FAKE_START + 30 * NS_PER_S, 300};
 	b.fake.n_gaps = 1;
 	ui_seek(b.ui, &b.scene, 58 * NS_PER_S);
 	draw(&b);
-	assert_shows(&b, " Since start          0.1 J"); /* 0.14: half of it is a hole */
+	assert_shows(&b, " 0.1 J since start"); /* 0.14: half of it is a hole */
+	stop(&b);
+}
+
+/* The mean is that of the time for which there are values. */
+static void a_total_that_dies_keeps_its_mean(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b, 120, 40, false, CHARSET_ASCII);
+	b.fake.constant = 39100;
+	b.fake.dead_ns = FAKE_START + 5 * NS_PER_S;
+	press(&b, '5', 0);
+	ui_seek(b.ui, &b.scene, 9 * NS_PER_S);
+	draw(&b);
+	assert_shows(&b, " 195.5 J since start");
+	assert_shows(&b, " mean 39.1 W over 5.0 of 9.0 s");
+	stop(&b);
+	start(&b, 120, 40, false, CHARSET_ASCII);
+	b.fake.constant = 3910000;
+	rails_are_slow(&b);
+	press(&b, '5', 0);
+	ui_seek(b.ui, &b.scene, 60 * NS_PER_S);
+	draw(&b);
+	assert_shows(&b, " 234.6 kJ since start ");
+	stop(&b);
+}
+
+static int style_at(const struct bench *b, const char *text, int dx)
+{
+	const char *p = strstr(b->text, text), *from;
+	int y = 0;
+
+	assert_non_null(p);
+	for (const char *q = b->text; q < p; q++)
+		y += *q == '\n';
+	for (from = p; from > b->text && from[-1] != '\n'; from--)
+		;
+	return b->canvas.cells[(size_t)y * (size_t)b->canvas.w + (size_t)(p - from + dx)].style;
+}
+
+static void a_rail_over_its_limit_is_red(void **state)
+{
+	static const struct {
+		double limit;
+		int style;
+		enum hue bar;
+		const char *headroom;
+	} cases[] = {{10, STYLE_STRONG, HUE_POWER, " 50 %"},
+		     {5.1, STYLE_WARN, HUE_WARN, " 2 %"},
+		     {4, STYLE_ALERT, HUE_ALERT, " -25 %"},
+		     {0, STYLE_STRONG, HUE_OTHER, " --"}};
+	struct bench b;
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		start(&b, 120, 40, false, CHARSET_ASCII);
+		b.fake.constant = 1;
+		for (size_t i = 0; i < b.fake.about.n_channels; i++)
+			if (b.fake.channels[i].kind == CHANNEL_RAIL_CURRENT)
+				b.fake.channels[i].crit = b.fake.channels[i].index == 1 ? cases[k].limit : 100;
+		ui_reset(b.ui, &b.scene);
+		press(&b, '5', 0);
+		assert_rail(&b, "CPU_CV", cases[k].headroom);
+		assert_int_equal(style_at(&b, "CPU_CV ", 17), cases[k].style);
+		/* The first cell of the bar, whose shade says where it is. */
+		assert_int_equal((style_at(&b, "CPU_CV ", 28) - STYLE_SHADES) / (2 * SHADES), cases[k].bar);
+		stop(&b);
+	}
+}
+
+/* What the GPU holds is part of what is used, and what is not known is no layer. */
+static void memory_is_a_stack(void **state)
+{
+	struct bench b;
+	struct channel *gpu, *ram;
+
+	(void)state;
+	start(&b, 120, 40, false, CHARSET_ASCII);
+	b.fake.constant = 16 << 20; /* kB, of everything */
+	ram = channel(&b, "RAM");
+	ram->hi = 64 << 20;
+	ui_reset(b.ui, &b.scene);
+	press(&b, '4', 0);
+	assert_shows(&b, "= used 16.0 GiB  25 %");
+	assert_shows(&b, ". available 48.0 GiB  75 %");
+	gpu = channel(&b, "GPU clock");
+	strcpy(gpu->name, "gpu.memory");
+	gpu->hi = 8 << 20; /* of its own */
+	ui_reset(b.ui, &b.scene);
+	draw(&b);
+	assert_shows(&b, "= used 16.0 GiB  25 %");
+	strcpy(gpu->name, "nvmap.used");
+	gpu->hi = NAN;
+	strcpy(channel(&b, "CPU clock")->name, "ram.cached");
+	ui_reset(b.ui, &b.scene);
+	draw(&b);
+	assert_shows(&b, "# GPU 16.0 GiB  25 %");
+	assert_shows(&b, "= programs  0.0 GiB   0 %");
+	assert_shows(&b, ": cache 16.0 GiB  25 %");
+	assert_shows(&b, ". free 32.0 GiB  50 %");
 	stop(&b);
 }
 
@@ -351,7 +503,7 @@ static void what_is_not_there_is_said(void **state)
 	ui_reset(b.ui, &b.scene);
 	press(&b, '9', 0);
 	assert_shows(&b, "Missing, and why");
-	assert_shows(&b, "nvmtop-setup makes"); /* the remedy, though it is long */
+	assert_shows(&b, "makes it readable"); /* the remedy, though it is long */
 	assert_shows(&b, "MODE_30W");
 	stop(&b);
 }
@@ -389,23 +541,23 @@ static void a_newer_list_does_not_move_the_choice(void **state)
 	assert_hides(&b, "zoom");
 	assert_hides(&b, "marks");
 	assert_hides(&b, "speed");
-	assert_hides(&b, "x end");
+	assert_hides(&b, "x kill");
 	while (y < 29 && !strstr(line(&b, y), "p6"))
 		y++;
 	read_processes(&b, &l, 3, 12); /* three have ended above it */
 	mouse(&b, MOUSE_PRESS, 1, 4, y);
-	assert_shows(&b, "x end");
+	assert_shows(&b, "x kill");
 	press(&b, 'x', 0);
-	assert_shows(&b, "End p6 (106)?");
+	assert_shows(&b, "Kill p6 (106)?");
 	press(&b, 'n', 0);
 	read_processes(&b, &l, 2, 12);
 	press(&b, K_DOWN, 0);
 	press(&b, 'x', 0);
-	assert_shows(&b, "End p7 (107)?");
+	assert_shows(&b, "Kill p7 (107)?");
 	press(&b, 'n', 0);
 	read_processes(&b, &l, 0, 2); /* it has, too, and all behind it */
 	press(&b, 'x', 0);
-	assert_hides(&b, "End p");
+	assert_hides(&b, "Kill p");
 	read_processes(&b, &l, 0, 1);
 	press(&b, K_DOWN, 0);
 	read_processes(&b, &l, 0, 12);
@@ -413,7 +565,7 @@ static void a_newer_list_does_not_move_the_choice(void **state)
 	read_processes(&b, &l, 11, 12);
 	press(&b, K_PGDN, 0);
 	press(&b, 'x', 0);
-	assert_shows(&b, "End p11 (111)?");
+	assert_shows(&b, "Kill p11 (111)?");
 	stop(&b);
 	free(l.procs);
 }
@@ -433,7 +585,7 @@ static void a_process_is_ended_by_an_answer_alone(void **state)
 	draw(&b);
 	press(&b, K_DOWN, 0);
 	press(&b, 'x', 0);
-	assert_shows(&b, "End p0 (100)?");
+	assert_shows(&b, "Kill p0 (100)?");
 	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_KILL);
 	press(&b, 'x', 0);
 	assert_int_equal(ui_event(b.ui, &b.scene, &pasted).kind, REQUEST_NONE);
@@ -441,18 +593,18 @@ static void a_process_is_ended_by_an_answer_alone(void **state)
 	/* Typed ahead, before there is a picture of it. */
 	assert_int_equal(ui_event(b.ui, &b.scene, &ask).kind, REQUEST_NONE);
 	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_NONE);
-	assert_hides(&b, "End p0");
+	assert_hides(&b, "Kill p0");
 	/* The mouse may move, and let go of what was clicked. */
 	press(&b, 'x', 0);
 	mouse(&b, MOUSE_RELEASE, 1, 4, 5);
 	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_KILL);
 	/* Another view, or another process. */
 	press(&b, 'x', 0);
-	assert_shows(&b, "End p0 (100)?");
+	assert_shows(&b, "Kill p0 (100)?");
 	mouse(&b, MOUSE_PRESS, 1, 3, 28);
-	assert_hides(&b, "End p0");
+	assert_hides(&b, "Kill p0");
 	press(&b, '8', 0);
-	assert_hides(&b, "End p0");
+	assert_hides(&b, "Kill p0");
 	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_NONE);
 	press(&b, 'x', 0);
 	mouse(&b, MOUSE_PRESS, 1, 4, 5);
@@ -469,6 +621,77 @@ static void a_process_is_ended_by_an_answer_alone(void **state)
 	b.scene.procs = NULL;
 	ui_reset(b.ui, &b.scene);
 	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_NONE);
+	stop(&b);
+	free(l.procs);
+}
+
+/* What is asked for by keys: kernel threads, and a command line that is longer than the screen. */
+static void a_process_is_shown_in_full(void **state)
+{
+	struct procs_list l = {.n = 0};
+	struct bench b;
+
+	(void)state;
+	start(&b, 80, 24, true, CHARSET_ASCII);
+	press(&b, '8', 0);
+	read_processes(&b, &l, 0, 3);
+	snprintf(l.procs[0].command, PROC_COMMAND, "/usr/bin/python3 %0150d the-end", 0);
+	l.procs[2].kernel = true;
+	draw(&b);
+	assert_shows(&b, "2 processes, 0 running");
+	assert_shows(&b, " python3 000");
+	assert_hides(&b, "p2");
+	press(&b, 'T', 0);
+	assert_shows(&b, "3 processes");
+	assert_shows(&b, "p2");
+	press(&b, K_DOWN, 0);
+	assert_hides(&b, "the-end");
+	press(&b, K_ENTER, 0);
+	assert_shows(&b, "the-end");
+	assert_shows(&b, "/usr/bin/python3");
+	press(&b, K_ESC, 0);
+	assert_hides(&b, "the-end");
+	assert_shows(&b, "x kill"); /* it is still chosen */
+	stop(&b);
+	free(l.procs);
+}
+
+/* The overview reads the processes only where it has room for them, and shows those that do most. */
+static void the_overview_shows_the_busiest(void **state)
+{
+	struct procs_list l = {.n = 0};
+	struct bench b;
+
+	(void)state;
+	start(&b, 120, 50, true, CHARSET_ASCII);
+	read_processes(&b, &l, 0, 9);
+	for (int i = 0; i < 9; i++) {
+		l.procs[i].cpu = (i * 5) % 9; /* 0 5 1 6 2 7 3 8 4 */
+		l.procs[i].gpu = i == 4;
+	}
+	l.procs[7].kernel = true;
+	draw(&b);
+	assert_true(ui_wants_procs(b.ui, &b.scene));
+	for (int i = 0; i < 9; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), " p%d ", i);
+		if (i == 4 || i == 5 || i == 3 || i == 1)
+			assert_shows(&b, name);
+		else
+			assert_hides(&b, name);
+	}
+	canvas_resize(&b.canvas, 120, 49);
+	draw(&b);
+	assert_false(ui_wants_procs(b.ui, &b.scene));
+	assert_hides(&b, " p4 ");
+	b.scene.live = false;
+	b.scene.procs = NULL;
+	canvas_resize(&b.canvas, 120, 60);
+	ui_reset(b.ui, &b.scene);
+	draw(&b);
+	assert_false(ui_wants_procs(b.ui, &b.scene));
+	assert_hides(&b, "Reading the processes");
 	stop(&b);
 	free(l.procs);
 }
@@ -507,11 +730,17 @@ int main(void)
 		cmocka_unit_test(a_panel_says_that_there_is_more),
 		cmocka_unit_test(the_chosen_row_is_in_view),
 		cmocka_unit_test(cores_stand_below_their_clock),
+		cmocka_unit_test(throttling_is_what_it_was_in_view),
 		cmocka_unit_test(limits_and_what_is_left),
 		cmocka_unit_test(energy_is_power_over_time),
+		cmocka_unit_test(a_total_that_dies_keeps_its_mean),
+		cmocka_unit_test(a_rail_over_its_limit_is_red),
+		cmocka_unit_test(memory_is_a_stack),
 		cmocka_unit_test(what_is_not_there_is_said),
 		cmocka_unit_test(a_newer_list_does_not_move_the_choice),
 		cmocka_unit_test(a_process_is_ended_by_an_answer_alone),
+		cmocka_unit_test(a_process_is_shown_in_full),
+		cmocka_unit_test(the_overview_shows_the_busiest),
 		cmocka_unit_test(every_view_at_every_size),
 	};
 

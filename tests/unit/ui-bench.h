@@ -10,6 +10,10 @@
 #include "ui/ui.h"
 #include "ui-fake.h"
 
+#ifndef BENCH_VIEW
+#define BENCH_VIEW NULL /* the first */
+#endif
+
 struct bench {
 	struct fake fake;
 	struct ui_scene scene;
@@ -27,7 +31,7 @@ static inline void draw(struct bench *b)
 
 static inline void start(struct bench *b, int w, int h, bool live, enum charset cs)
 {
-	struct ui_options o = {.charset = cs};
+	struct ui_options o = {.charset = cs, .view = BENCH_VIEW};
 
 	memset(b, 0, sizeof(*b));
 	fake_init(&b->fake, 100 * NS_PER_S);

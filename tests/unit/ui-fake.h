@@ -28,7 +28,10 @@ struct fake {
 	size_t n_gaps;
 	/* One fast sample of channel 0 that leaps to 100 when everything else is 5. */
 	int64_t spike_ns;
-	int constant; /* every value is 5 but the spike */
+	int constant; /* 1: every value is 5 but the spike; else what every value is */
+	bool inverted; /* of a constant 1: 95, and the spike is a drop to 0 */
+	double (*value)(const struct fake *f, size_t channel, int64_t t_ns); /* instead of the formulas */
+	int64_t dead_ns; /* from then on, power is not measured */
 	double gated;
 	unsigned asked; /* calls of columns() */
 };
@@ -54,8 +57,14 @@ static double fake_value(const struct fake *f, size_t i, int64_t t_ns)
 
 	if (ch->missing[0])
 		return NAN;
+	if (f->value)
+		return f->value(f, i, t_ns);
+	if (f->dead_ns && t_ns >= f->dead_ns && (ch->kind == CHANNEL_POWER_TOTAL || ch->kind == CHANNEL_RAIL_POWER))
+		return NAN;
+	if (f->constant > 1)
+		return f->constant;
 	if (f->constant)
-		return i == 0 && f->spike_ns && t_ns == f->spike_ns ? 100 : 5;
+		return (i == 0 && f->spike_ns && t_ns == f->spike_ns) != f->inverted ? f->inverted ? 95 : 100 : f->inverted ? 0 : 5;
 	if (i == 0 && f->spike_ns && t_ns == f->spike_ns)
 		return 100;
 	switch (ch->kind) {
