@@ -62,7 +62,11 @@ static void read(struct ui *u, const struct ui_scene *s, struct row *row)
 		rows_note(row, n++, STYLE_DIM, _("limits %.0f..%.0f MHz"), min / 1e6, max / 1e6);
 	snprintf(key, sizeof(key), "%.*s.governor", (int)strcspn(ch->name, "."), ch->name);
 	governor = screen_fact(u, key);
-	if (*governor)
+	/* Beside the name where it fits. */
+	row->tag[0] = 0;
+	if (text_width(row->name[0] ? row->name : ch->label) + 1 + text_width(governor) <= u->at.name.w)
+		snprintf(row->tag, sizeof(row->tag), "%s", governor);
+	else
 		rows_note(row, n, STYLE_DIM, "%.40s", governor);
 }
 

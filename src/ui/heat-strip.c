@@ -106,7 +106,8 @@ static void draw_now(struct ui *u, const struct ui_scene *s, struct canvas *c, i
 	for (int i = 0; i < n; i++)
 		v = fmax(v, rows_calm(u, s, channels[i]));
 	band_label(u->about, channels, n, label);
-	canvas_right(c, x, y, label_w, STYLE_DIM, label);
+	if (bar >= -1)
+		canvas_right(c, x, y, label_w, STYLE_DIM, label);
 	if (bar > 1)
 		meter_draw(c, u->charset, x + label_w + 1, y, bar, v / full_of(ch, NAN), (enum hue)ch->family,
 			   ALARM_NONE);
@@ -122,7 +123,8 @@ void heat_strip_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, c
 {
 	bool ascii = u->charset == CHARSET_ASCII;
 	struct heat_fit f = heat_fit(n, at->h, ascii);
-	int per_line = ascii ? 1 : 2, side = f.units < per_line ? 2 : 1, label_w = 0, w;
+	int per_line = ascii ? 1 : 2, side = f.units < per_line ? 2 : 1, label_w = 0, left = u->at.chart.x - 1 - at->x, gap = side > 1 && left >= 20 ? 3 : 1,
+	    w = (left - gap * (side - 1)) / side;
 	double cells[CELLS_MAX], highest = NAN;
 	char label[16];
 
@@ -136,7 +138,6 @@ void heat_strip_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, c
 		band_label(u->about, channels + i, n - i < f.per ? n - i : f.per, label);
 		label_w = (int)strlen(label) > label_w ? (int)strlen(label) : label_w;
 	}
-	w = (u->at.chart.x - 1 - at->x - 3 * (side - 1)) / side;
 	for (int i = 0; i < f.bands; i++) {
 		const size_t *first = channels + i * f.per;
 		int count = n - i * f.per < f.per ? n - i * f.per : f.per, unit = i * f.units;
@@ -147,6 +148,6 @@ void heat_strip_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, c
 				draw_cell(u, c, u->at.chart.x + x, at->y + k / per_line, k % per_line,
 					  (enum hue)u->about->channels[*first].family,
 					  cells[x] / full_of(&u->about->channels[*first], highest));
-		draw_now(u, s, c, at->x + i % side * (w + 3), at->y + unit / per_line, w, label_w, first, count);
+		draw_now(u, s, c, at->x + i % side * (w + gap), at->y + unit / per_line, w, label_w, first, count);
 	}
 }

@@ -14,6 +14,20 @@
 
 #include <string.h>
 
+/* Without degree signs, and with a hyphen for a middle dot. */
+static void to_ascii(char *text)
+{
+	for (const char *from = text; *from; from++) {
+		if (!strncmp(from, "\302\260", 2))
+			from++;
+		else if (!strncmp(from, "\302\267", 2))
+			*text++ = '-', from++;
+		else
+			*text++ = *from;
+	}
+	*text = 0;
+}
+
 /* The whole line in the colours of a banner. */
 static void paint(const struct ui *u, struct canvas *c)
 {
@@ -79,7 +93,12 @@ void limit_line_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	}
 	if (!u->extent.any)
 		return;
-	if (rows_due(u, &u->limit_tick))
+	if (rows_due(u, &u->limit_tick)) {
 		limit_find(s->timeline, u->vp.head_ns, &u->limit);
+		if (u->charset == CHARSET_ASCII) {
+			to_ascii(u->limit.text);
+			to_ascii(u->limit.short_text);
+		}
+	}
 	draw_limit(u, c);
 }

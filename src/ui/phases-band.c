@@ -42,7 +42,7 @@ static bool is_told(const struct phases *e, size_t i)
 
 static void draw_band(struct ui *u, struct canvas *c, const struct phases *e, int trace, int y)
 {
-	int first, last, shown = 0;
+	int first, last, shown = 0, end = 0;
 
 	for (size_t i = 0; i < e->n; i++) {
 		const struct phase *p = &e->phases[i];
@@ -55,8 +55,12 @@ static void draw_band(struct ui *u, struct canvas *c, const struct phases *e, in
 			continue;
 		if (is_told(e, i))
 			back = STYLE_BAND(HUE_POWER, 4);
-		x = u->at.chart.x + first;
-		w = last - first + 1;
+		/* A cell in which one ends and the next begins is the former's. */
+		x = u->at.chart.x + first < end ? end : u->at.chart.x + first;
+		w = u->at.chart.x + last + 1 - x;
+		if (w < 1)
+			continue;
+		end = x + w;
 		for (int k = 0; k < w; k++)
 			canvas_put(c, x + k, y, text, u->charset == CHARSET_ASCII ? L'-' : L' ');
 		canvas_put(c, x, y, text, screen_glyph(u, 0x258F, '|'));
@@ -70,7 +74,8 @@ static void draw_band(struct ui *u, struct canvas *c, const struct phases *e, in
 }
 
 /* A column for each of the chart: how high its phase is, and where its samples reach. */
-static void draw_areas(struct ui *u, const struct ui_scene *s, struct canvas *c, struct phases *e, int y, int h)
+static void draw_areas(struct ui *u, const struct ui_scene *s, struct canvas *c, struct phases *e, int y,
+		       int h)
 {
 	const struct channel *ch = &u->about->channels[e->means[0]];
 	struct spark_look look = {.charset = u->charset, .hue = (enum hue)ch->family, .limit = NAN};
@@ -83,12 +88,14 @@ static void draw_areas(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	for (int i = 0; i < u->frame.axis.n; i++)
 		col[i].any = false;
 	for (size_t i = 0; i < e->n; i++) {
-		const struct line *l = cells_of(u, &e->phases[i], 0, &first, &last) ? phases_line(u, s, e, i, 0) : NULL;
+		const struct line *l =
+			cells_of(u, &e->phases[i], 0, &first, &last) ? phases_line(u, s, e, i, 0) : NULL;
 
 		for (int k = first * per; l && !isnan(l->mean[0]) && k < (last + 1) * per; k++) {
 			double reached = is_told(e, i) ? col[k].max : NAN;
 
-			col[k] = (struct spark_column) {.max = fmax(l->mean[0], reached), .n = 1, .any = true};
+			col[k] =
+				(struct spark_column) {.max = fmax(l->mean[0], reached), .n = 1, .any = true};
 			if (is_told(e, i))
 				col[k].mean = col[k].min = l->mean[0];
 			most = fmax(most, col[k].max);
@@ -102,7 +109,8 @@ static void draw_areas(struct ui *u, const struct ui_scene *s, struct canvas *c,
 }
 
 /* The phase under the cursor, in the gutter. */
-static void draw_gutter(struct ui *u, const struct ui_scene *s, struct canvas *c, struct phases *e, int y, int h)
+static void draw_gutter(struct ui *u, const struct ui_scene *s, struct canvas *c, struct phases *e, int y,
+			int h)
 {
 	const struct channel *ch = &u->about->channels[e->means[0]];
 	const struct phase *p = &e->phases[e->at];
@@ -135,7 +143,10 @@ void phases_band_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 	if (!lines)
 		return;
 	for (int i = 0; i < bands; i++, y++) {
-		canvas_text(c, u->at.name.x, y, u->at.name.w, STYLE_TITLE, bands == 1 ? _("Phases") : i ? "B" : "A");
+		canvas_text(c, u->at.name.x, y, u->at.name.w, STYLE_TITLE,
+			    bands == 1 ? _("Phases")
+			    : i        ? "B"
+				       : "A");
 		draw_band(u, c, e, i, y);
 	}
 	if (lines == bands)

@@ -11,8 +11,8 @@
 
 /* Where the columns of the list stand; w 0: there is no room for it. */
 struct columns {
-	int label_x, label_w, from_x, from_w, lasted_x, joule_x, joule_w, change_x, change_w, bar_x, bar_w, mean_x,
-		means;
+	int label_x, label_w, from_x, from_w, lasted_x, joule_x, joule_w, change_x, change_w, bar_x, bar_w,
+		mean_x, means;
 	bool kilo, fine; /* kJ; milliseconds */
 	double most;     /* joules */
 };
@@ -27,14 +27,16 @@ struct columns {
 
 static struct columns columns_of(const struct ui *u, const struct phases *e, int w)
 {
-	struct columns k = {.from_w = w >= 100 ? 12 : 0, .means = e->n_means, .change_w = u->second.about ? CHANGE_W : 0};
+	struct columns k = {.from_w = w >= 100 ? 12 : 0,
+			    .means = e->n_means,
+			    .change_w = u->second.about && e->power >= 0 ? CHANGE_W : 0};
 	int x = u->at.name.x + 6, right = w - u->at.name.x, fixed, rest;
 
 	k.label_x = x;
 	k.label_w = w >= 160 ? 32 : w >= 120 ? 20 : w >= 76 ? 12 : 10;
 	/* Names shorten before a number leaves, and a number leaves as a whole. */
 	fixed = k.from_w + LASTED_W;
-	k.joule_w = right - x - fixed - JOULE_W >= LABEL_LEAST ? JOULE_W : 0;
+	k.joule_w = e->power >= 0 && right - x - fixed - JOULE_W >= LABEL_LEAST ? JOULE_W : 0;
 	fixed += k.joule_w;
 	if (right - x - fixed - k.change_w < LABEL_LEAST)
 		k.change_w = 0;
@@ -59,8 +61,8 @@ static struct columns columns_of(const struct ui *u, const struct phases *e, int
 }
 
 /* One unit and as many decimals for all that is listed. */
-static void look_through(struct ui *u, const struct ui_scene *s, struct phases *e, struct columns *k, size_t from,
-			 size_t to)
+static void look_through(struct ui *u, const struct ui_scene *s, struct phases *e, struct columns *k,
+			 size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
 		for (int trace = 0; trace < TRACES; trace++) {
@@ -74,9 +76,11 @@ static void look_through(struct ui *u, const struct ui_scene *s, struct phases *
 	k->kilo = k->most >= 99999.5;
 }
 
-static void draw_titles(struct ui *u, struct canvas *c, const struct phases *e, const struct columns *k, int y)
+static void draw_titles(struct ui *u, struct canvas *c, const struct phases *e, const struct columns *k,
+			int y)
 {
-	canvas_text(c, u->at.name.x + 2, y, k->label_x + k->label_w - u->at.name.x - 2, STYLE_DIM, _("phase"));
+	canvas_text(c, u->at.name.x + 2, y, k->label_x + k->label_w - u->at.name.x - 2, STYLE_DIM,
+		    _("phase"));
 	if (k->from_w)
 		canvas_right(c, k->from_x, y, k->from_w, STYLE_DIM, _("from"));
 	/* TRANSLATORS: how long a phase is; at most 8 columns. */
@@ -90,10 +94,12 @@ static void draw_titles(struct ui *u, struct canvas *c, const struct phases *e, 
 
 		/* TRANSLATORS: before a unit; at most 4 columns. */
 		if (ch->kind == CHANNEL_HOTTEST || ch->kind == CHANNEL_POWER_TOTAL)
-			snprintf(text, sizeof(text), "%.10s %s", ch->kind == CHANNEL_HOTTEST ? _("max") : _("mean"), unit);
+			snprintf(text, sizeof(text), "%.10s %s",
+				 ch->kind == CHANNEL_HOTTEST ? _("max") : _("mean"), unit);
 		else
 			snprintf(text, sizeof(text), "%.31s %s", ch->label, unit);
-		canvas_right(c, k->mean_x + i * MEAN_W, y, MEAN_W, STYLE_DIM, text_width(text) < MEAN_W ? text : unit);
+		canvas_right(c, k->mean_x + i * MEAN_W, y, MEAN_W, STYLE_DIM,
+			     text_width(text) < MEAN_W ? text : unit);
 	}
 }
 
@@ -120,7 +126,11 @@ static void draw_numbers(struct ui *u, const struct ui_scene *s, struct canvas *
 		snprintf(text, sizeof(text), "--");
 	else
 		snprintf(text, sizeof(text), "%.*f", k->kilo ? 2 : 1, k->kilo ? joule / 1000 : joule);
-	canvas_right(c, k->joule_x, y, k->joule_w, isnan(joule) ? STYLE_DIM : trace ? STYLE_TEXT : STYLE_STRONG, text);
+	canvas_right(c, k->joule_x, y, k->joule_w,
+		     isnan(joule) ? STYLE_DIM
+		     : trace      ? STYLE_TEXT
+				  : STYLE_STRONG,
+		     text);
 	/* Energy of a part of the time only. */
 	if (k->joule_w && l->power.n && !whole)
 		canvas_put(c, k->joule_x + JOULE_W, y, STYLE_WARN, L'!');
@@ -130,11 +140,13 @@ static void draw_numbers(struct ui *u, const struct ui_scene *s, struct canvas *
 		const struct channel *ch = &u->about->channels[e->means[m]];
 
 		quantity_text(text, quantity_of(ch, NAN), l->mean[m], MEAN_W - 2);
-		canvas_right(c, k->mean_x + m * MEAN_W, y, MEAN_W, isnan(l->mean[m]) ? STYLE_DIM : quiet, text);
+		canvas_right(c, k->mean_x + m * MEAN_W, y, MEAN_W, isnan(l->mean[m]) ? STYLE_DIM : quiet,
+			     text);
 	}
 }
 
-static void draw_change(struct canvas *c, const struct columns *k, const struct line *a, const struct line *b, int y)
+static void draw_change(struct canvas *c, const struct columns *k, const struct line *a, const struct line *b,
+			int y)
 {
 	double d = a && b ? 100 * (span_joule(&b->power) / span_joule(&a->power) - 1) : NAN;
 	char text[QUANTITY_TEXT];

@@ -149,7 +149,8 @@ static void draw_rule(struct ui *u, struct canvas *c, const struct phases *e, co
 		if (!p)
 			continue;
 		phases_name(u, e, p, e->sheets[i].trace, name);
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%.40s", *text ? "  |  " : "", name);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%.40s", *text ? "  |  " : "",
+			 name);
 	}
 	canvas_textf(c, u->at.name.x + 1, y, c->w - 2 * u->at.name.x - 2, STYLE_MARK, " %s ", text);
 	if (e->n_sheets > (size_t)k->shown) {
@@ -158,7 +159,8 @@ static void draw_rule(struct ui *u, struct canvas *c, const struct phases *e, co
 	}
 }
 
-static void draw_titles(struct ui *u, struct canvas *c, const struct phases *e, const struct sides *k, int x, int y)
+static void draw_titles(struct ui *u, struct canvas *c, const struct phases *e, const struct sides *k, int x,
+			int y)
 {
 	const struct phase *p;
 	char name[PHASE_NAME], text[32];
@@ -180,7 +182,8 @@ static void draw_titles(struct ui *u, struct canvas *c, const struct phases *e, 
 		x += numbers_w(k);
 		if (!i)
 			continue;
-		snprintf(text, sizeof(text), "%c-A", u->second.about ? (e->sheets[i].trace ? 'B' : 'A') : 'A' + i);
+		snprintf(text, sizeof(text), "%c-A",
+			 u->second.about ? (e->sheets[i].trace ? 'B' : 'A') : 'A' + i);
 		canvas_right(c, x, y, CHANGE_W, STYLE_DIM, text);
 		canvas_right(c, x + CHANGE_W, y, CHANGE_W, STYLE_DIM, "%");
 		x += 2 * CHANGE_W;
@@ -188,8 +191,8 @@ static void draw_titles(struct ui *u, struct canvas *c, const struct phases *e, 
 }
 
 /* The difference, its percent of a, and a bar from the middle. */
-static void draw_change(struct ui *u, struct canvas *c, const struct sides *k, enum unit unit, bool state, enum hue hue,
-			double a, double b, int x, int y)
+static void draw_change(struct ui *u, struct canvas *c, const struct sides *k, enum unit unit, bool state,
+			enum hue hue, double a, double b, int x, int y)
 {
 	double d = distance(unit, state, a, b);
 	char text[QUANTITY_TEXT + 1], percent[QUANTITY_TEXT];
@@ -221,10 +224,10 @@ static void draw_change(struct ui *u, struct canvas *c, const struct sides *k, e
 			   !i   ? STYLE_DIM
 			   : on ? STYLE_MEAN(hue, spark_shade(abs(i) - 1, half))
 				: STYLE_TRACK,
-			   !i                             ? screen_glyph(u, 0x2502, '|')
+			   !i                            ? screen_glyph(u, 0x2502, '|')
 			   : u->charset != CHARSET_ASCII ? 0x25A0
-			   : on                           ? L'#'
-							  : L'.');
+			   : on                          ? L'#'
+							 : L'.');
 	}
 }
 
@@ -233,8 +236,8 @@ static void put(struct canvas *c, int x, int y, const char *text, double v, enum
 	canvas_right(c, x, y, NUMBER_W, isnan(v) ? STYLE_DIM : style, text);
 }
 
-static void draw_signal(struct ui *u, struct canvas *c, const struct phases *e, const struct sides *k, size_t n, int x,
-			int y)
+static void draw_signal(struct ui *u, struct canvas *c, const struct phases *e, const struct sides *k,
+			size_t n, int x, int y)
 {
 	const struct channel *ch = &u->about->channels[e->channels[n]];
 	const struct figure *first = &e->sheets[0].cells[n];
@@ -269,8 +272,8 @@ static void draw_signal(struct ui *u, struct canvas *c, const struct phases *e, 
 }
 
 /* Length and energy, of the same moment as in the list. */
-static void draw_fixed(struct ui *u, const struct ui_scene *s, struct canvas *c, struct phases *e, const struct sides *k,
-		       int which, int x, int y)
+static void draw_fixed(struct ui *u, const struct ui_scene *s, struct canvas *c, struct phases *e,
+		       const struct sides *k, int which, int x, int y)
 {
 	double first = NAN;
 
@@ -280,7 +283,8 @@ static void draw_fixed(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	x += UNIT_W;
 	for (int i = 0; i < k->shown; i++) {
 		const struct sheet *sh = &e->sheets[i];
-		const struct line *l = phases_line(u, s, e, (size_t)(phases_find(e, sh->id) - e->phases), sh->trace);
+		const struct line *l =
+			phases_line(u, s, e, (size_t)(phases_find(e, sh->id) - e->phases), sh->trace);
 		double v = which ? span_joule(&l->power) : (double)(sh->of.to_ns - sh->of.from_ns) / 1e9;
 		char text[QUANTITY_TEXT];
 
@@ -313,7 +317,8 @@ static int64_t without_power(struct ui *u, const struct ui_scene *s, struct phas
 
 	for (size_t i = 0; i < e->n_sheets; i++) {
 		const struct sheet *sh = &e->sheets[i];
-		const struct line *l = phases_line(u, s, e, (size_t)(phases_find(e, sh->id) - e->phases), sh->trace);
+		const struct line *l =
+			phases_line(u, s, e, (size_t)(phases_find(e, sh->id) - e->phases), sh->trace);
 
 		if (l->power.n)
 			ns += sh->of.to_ns - sh->of.from_ns - l->power.covered_ns;

@@ -289,6 +289,10 @@ static void draw_spark(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	look.lo = row->scale.lo;
 	look.hi = row->scale.hi;
 	look.hue = (enum hue)ch->family;
+	/* A chart of one line has no room for notches. */
+	if (u->charset == CHARSET_BLOCKS && h > 1 && !row->draw)
+		chart_notches(s->timeline, row->channel, &u->frame.axis, row->scale.hi - row->scale.lo,
+			      u->frame.columns);
 	if (row->draw)
 		row->draw(u, s, c, row, &at);
 	else

@@ -328,6 +328,4 @@ void rows_read(struct ui *u, const struct ui_scene *s, struct row *row)
 	if (row->scale.hi < row->top)
 		row->scale.hi = row->top;
 	read_levels(u, row, ch);
-	if (u->charset == CHARSET_BLOCKS)
-		chart_notches(s->timeline, row->channel, &u->frame.axis, row->scale.hi - row->scale.lo, u->frame.columns);
 }

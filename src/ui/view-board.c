@@ -378,7 +378,7 @@ static void add_samples(struct page *p, const struct ui *u)
 	}
 	if (!u->extent.any)
 		return;
-	if (localtime_r(&begin, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
+	if (about->start.real_ns && localtime_r(&begin, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
 		add(p, _("Begin"), text);
 	quantity_time(text, u->extent.last_ns - u->extent.first_ns, NS_PER_S / 10);
 	add(p, _("Length"), text);
@@ -478,7 +478,7 @@ static void board_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	struct item items[ITEMS_MAX];
 	struct page p = {.items = items, .second = u->second.about != NULL};
-	int x = u->at.name.x, top = u->at.axis.h ? u->at.axis.y : u->at.body.y;
+	int x = u->at.name.x, top = u->at.axis.h && !u->at.second.h ? u->at.axis.y : u->at.body.y;
 	int room = c->w - 2 * x, h = u->at.body.y + u->at.body.h - top, columns, height, gap = 3;
 
 	if (!u->about)

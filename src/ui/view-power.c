@@ -59,8 +59,8 @@ static const struct counted *counted(struct ui *u, const struct ui_scene *s)
 	return k;
 }
 
-/* "mean 39.1 W over 4.8 of 9.2 s": only the time that has values counts. */
-static void mean_text(char out[64], const struct span *span, int64_t long_ns)
+/* "mean 39.1 W over 4.8 of 9.2 s", or where that has no room "mean 39.1 W": only the time that has values counts. */
+static void mean_text(char out[64], const struct span *span, int64_t long_ns, int w)
 {
 	char covered[QUANTITY_TEXT], all[QUANTITY_TEXT];
 	double mean = span_joule(span) / ((double)span->covered_ns / 1e9);
@@ -69,13 +69,13 @@ static void mean_text(char out[64], const struct span *span, int64_t long_ns)
 	if (!span->n || span->covered_ns <= 0)
 		return;
 	quantity_time(all, long_ns, NS_PER_S / 10);
-	if (long_ns - span->covered_ns < NS_PER_S / 10) {
-		snprintf(out, 64, _("mean %.1f W over %s"), mean, all);
-		return;
-	}
 	quantity_clock(covered, span->covered_ns, NS_PER_S / 10);
-	/* TRANSLATORS: "over 4.8 of 9.2 s", for the rest of which there is no value */
-	snprintf(out, 64, _("mean %.1f W over %s of %s"), mean, covered, all);
+	if (long_ns - span->covered_ns < NS_PER_S / 10)
+		snprintf(out, 64, _("mean %.1f W over %s"), mean, all);
+	else /* TRANSLATORS: "over 4.8 of 9.2 s", for the rest of which there is no value */
+		snprintf(out, 64, _("mean %.1f W over %s of %s"), mean, covered, all);
+	if (text_width(out) > w)
+		snprintf(out, 64, _("mean %.1f W"), mean);
 }
 
 static void read_total(struct ui *u, const struct ui_scene *s, struct row *row)
@@ -91,7 +91,7 @@ static void read_total(struct ui *u, const struct ui_scene *s, struct row *row)
 		return;
 	}
 	rows_note(row, 0, STYLE_DIM, _("%s since start"), text);
-	mean_text(text, &span, to - from);
+	mean_text(text, &span, to - from, u->at.value.x + u->at.value.w - u->at.name.x);
 	rows_note(row, 1, STYLE_DIM, "%s", text);
 	rows_note(row, 2, STYLE_DIM, "%s", u->about->channels[row->channel].note);
 }
@@ -285,8 +285,9 @@ static void draw_total(struct ui *u, const struct ui_scene *s, struct canvas *c,
 
 	canvas_text(c, u->at.name.x, y, u->at.name.w, STYLE_POWER, _("total"));
 	row_number(u, c, ALARM_NONE, rows_calm(u, s, total), UNIT_MILLIWATT, STYLE_STRONG, y);
-	mean_text(text, &k->span, k->to_ns - k->from_ns);
-	screen_cut(u, c, u->at.chart.x, y, t->end[0] - t->w[0] - u->at.chart.x, STYLE_DIM, text);
+	mean_text(text, &k->span, k->to_ns - k->from_ns, t->end[0] - t->w[0] - u->at.chart.x);
+	if (text_width(text) <= t->end[0] - t->w[0] - u->at.chart.x)
+		canvas_text(c, u->at.chart.x, y, text_width(text), STYLE_DIM, text);
 	put_number(c, t, COLUMN_JOULE, y, STYLE_STRONG, t->joule, span_joule(&k->span));
 }
 

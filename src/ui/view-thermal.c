@@ -260,7 +260,7 @@ static double active_seconds(const struct ui *u, const struct spark_column *cols
 	for (int i = 0; i < u->frame.axis.n; i++)
 		if (cols[i].any && cols[i].max > 0)
 			n += cols[i].mean / cols[i].max;
-	return n * (double)(INT64_C(1) << u->frame.axis.zoom) / 1e9;
+	return n * (double)chart_column_ns(&u->frame.axis) / 1e9;
 }
 
 /* 1: it rose or was active, 2: only measured. */

@@ -30,7 +30,7 @@ both b.bin --align m2
 ok 'or at a mark by its number' says out 'aligned at mark 2 '
 both a.bin --align batch
 ok 'or at a label' says out 'aligned at the mark "batch"'
-ok 'a trace under itself differs nowhere' sh -c 'grep "^ *B  *[+-]" out | awk "\$2 != \"+0.0\" && \$2 != \"+0\" && \$2 != \"+0.00\" {bad = 1} END {exit bad || NR < 15}"'
+ok 'a trace under itself differs nowhere' sh -c 'grep "^ *B  *mean" out >b && test "$(wc -l <b)" -ge 5 && ! grep -v "mean +0.0 %" b'
 both other.bin --view board
 ok 'of another board: what only one has' says out 'Only in A *cpu4.util, cpu5.util'
 run nvmtop --print 20x6 --replay a.bin --with b.bin

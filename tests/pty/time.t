@@ -17,7 +17,7 @@ begun() {
 
 # The first phase is some seconds long.
 lasts() {
-	screen | grep -q "start  *[0-9:.]*  *[3-9]\.[0-9]"
+	screen | grep -q "start  *[0-9:.]*  *[0-9]*[3-9]\.[0-9]"
 }
 
 begin() {
@@ -61,12 +61,12 @@ check "> up to all at once" wait_for "all"
 keys Space
 check "plays all of it" until_true at 14.0
 keys 7
-check "7: the phases" wait_for "lasted"
+check "7: the phases" wait_for "length"
 check "with their energy" wait_for "100.1 "
 keys x
 keys Down
 keys x
-check "x: side by side" wait_for "+/- A"
+check "x: side by side" wait_for "A mean"
 keys Enter
 check "Enter: the charts of one" wait_for "selected 4.008 s"
 keys q
@@ -94,7 +94,7 @@ check "V selects the phase" wait_for "selected "
 keys Escape
 keys 0
 keys 7
-check "phases, live" wait_for "lasted"
+check "phases, live" wait_for "length"
 keys s
 check "a mark begins one" until_true begun 1
 keys q

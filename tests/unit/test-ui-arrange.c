@@ -75,8 +75,14 @@ static void hidden(void **state)
 	struct bench *b = *state;
 
 	assert_true(line_of(b, "EMC") > 0);
-	/* not without a row */
-	assert_int_equal(press(b, 'H', 0).kind, REQUEST_NONE);
+	/* Without a chosen row each key is for the first, as z is. */
+	assert_int_equal(press(b, 'H', 0).kind, REQUEST_SETTINGS);
+	assert_non_null(strstr(b->text, "GPU is hidden"));
+	restart(b, NULL);
+	assert_int_equal(press(b, ')', 0).kind, REQUEST_SETTINGS);
+	assert_int_equal(ui_settings(b->ui)->n_charts, 1);
+	assert_string_equal(ui_settings(b->ui)->charts[0].name, b->fake.channels[0].name);
+	restart(b, NULL);
 	choose(b, 3);
 	assert_int_equal(press(b, 'H', 0).kind, REQUEST_SETTINGS);
 	assert_non_null(strstr(b->text, "EMC is hidden"));

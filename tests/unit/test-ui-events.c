@@ -290,6 +290,53 @@ static void values_near_limits_stand_out(void **state)
 	stop(&b);
 }
 
+static double throttled_at_the_end(const struct fake *f, size_t channel, int64_t t_ns)
+{
+	bool late = t_ns > f->last_ns - 10 * NS_PER_S;
+
+	switch (f->channels[channel].kind) {
+	case CHANNEL_GPU_FREQ:
+		return late ? 1.122e9 : 1.3e9;
+	case CHANNEL_FREQ_LIMIT:
+		return strstr(f->channels[channel].name, "min") ? 3.06e8 : late ? 1.122e9 : 1.3e9;
+	case CHANNEL_THROTTLE:
+		return late;
+	default:
+		return 50;
+	}
+}
+
+static void a_held_clock_stands_out(void **state)
+{
+	struct bench b;
+	struct channel *ch;
+	int y;
+
+	(void)state;
+	start(&b, 120, 40, false, CHARSET_BLOCKS);
+	for (ch = b.fake.channels; ch->kind != CHANNEL_GPU_FREQ; ch++)
+		;
+	snprintf(ch->name, sizeof(ch->name), "gpu.freq");
+	ch->lo = 0;
+	ch->hi = 1.3e9;
+	ch = fake_add(&b.fake, "lowest clock", CHANNEL_FREQ_LIMIT, 0, TIER_SLOW, UNIT_HZ, FAMILY_GPU);
+	snprintf(ch->name, sizeof(ch->name), "gpu.freq_min");
+	ch = fake_add(&b.fake, "highest clock", CHANNEL_FREQ_LIMIT, 0, TIER_SLOW, UNIT_HZ, FAMILY_GPU);
+	snprintf(ch->name, sizeof(ch->name), "gpu.freq_max");
+	b.fake.value = throttled_at_the_end;
+	ui_reset(b.ui, &b.scene);
+	press(&b, '2', 0);
+	assert_shows(&b, "1122 of 1300, held");
+	assert_shows(&b, "limits 306..1122 MHz");
+	y = line_of(&b, " Clock");
+	assert_int_equal(style_of(&b, y, "1122"), STYLE_WARN);
+	ch = fake_add(&b.fake, "gpu", CHANNEL_THROTTLE, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
+	snprintf(ch->name, sizeof(ch->name), "throttle.gpu-throttle-alert");
+	again(&b);
+	assert_int_equal(style_of(&b, y, "1122"), STYLE_ALERT);
+	stop(&b);
+}
+
 static void rows_stand_in_sections(void **state)
 {
 	static const char *const order[] = {" GPU ",        " Power",
@@ -361,6 +408,7 @@ int main(void)
 		cmocka_unit_test(holes_are_events),
 		cmocka_unit_test(changes_are_events),
 		cmocka_unit_test(values_near_limits_stand_out),
+		cmocka_unit_test(a_held_clock_stands_out),
 		cmocka_unit_test(rows_stand_in_sections),
 		cmocka_unit_test(a_sleeping_unit_says_so),
 	};

@@ -81,7 +81,7 @@ static void phases_are_told(void **state)
 		press(&b, K_DOWN, 0);
 		finish(&b);
 		assert_shows(&b, "- 1 infer ---");
-		assert_shows(&b, " GPU         %       5.0   ~5.0  100.0"); /* 45000 samples */
+		assert_line(&b, " GPU         %", "  ~5.0  100.0"); /* 45000 samples */
 		assert_shows(&b, " Hottest     C       5.0    5.0    5.0"); /* 450: all of them */
 		press(&b, 'x', 0);
 		press(&b, K_DOWN, 0);
@@ -296,14 +296,15 @@ static void what_was_not_measured_is_said(void **state)
 	assert_line(&b, "  start ", "!");
 	assert_shows(&b, " not measured ");
 	stop(&b);
-	/* Without a power all of it is unknown, and not unmeasured for so long. */
+	/* Without a power there is no energy to tell of. */
 	start(&b, 120, 40, false, CHARSET_ASCII);
 	for (size_t i = 0; i < b.fake.about.n_channels; i++)
 		if (b.fake.channels[i].kind == CHANNEL_POWER_TOTAL)
 			b.fake.channels[i].kind = CHANNEL_OTHER;
 	press(&b, '7', 0);
 	finish(&b);
-	assert_line(&b, "  start ", " 40.0 s       -- ");
+	assert_line(&b, "  start ", " 40.0 s  ");
+	assert_hides(&b, "  J  ");
 	assert_hides(&b, "not measured");
 	stop(&b);
 }

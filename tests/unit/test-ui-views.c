@@ -7,9 +7,10 @@
 #include <locale.h>
 
 #include "ui-bench.h"
+#include "ui/heat-strip.h"
 #include "ui/view.h"
 
-/* The tab that is shown: bold, as nothing else in that line. */
+/* The tab that is shown, without its blanks. */
 static void assert_view(struct bench *b, const char *label)
 {
 	char text[64] = "";
@@ -18,7 +19,7 @@ static void assert_view(struct bench *b, const char *label)
 	for (int x = 0; x < b->canvas.w; x++) {
 		const struct cell *p = &b->canvas.cells[(b->canvas.h - 2) * b->canvas.w + x];
 
-		if (p->style == STYLE_STRONG && n + 1 < sizeof(text))
+		if (p->style == STYLE_TAB && p->ch[0] != L' ' && n + 1 < sizeof(text))
 			text[n++] = (char)p->ch[0];
 	}
 	text[n] = 0;
@@ -63,9 +64,9 @@ static void keys_and_tabs_lead_to_every_view(void **state)
 		}
 		/* From a list, too; but in a prompt a digit is text. */
 		press(&b, K_F1, 0);
-		assert_shows(&b, "zoom in");
+		assert_shows(&b, "sync mark with a label");
 		press(&b, '5', 0);
-		assert_hides(&b, "zoom in");
+		assert_hides(&b, "sync mark with a label");
 		assert_view(&b, "5Power");
 		press(&b, 'g', 0);
 		press(&b, '1', 0);
@@ -95,25 +96,26 @@ static void tabs_shrink_to_numbers(void **state)
 
 	(void)state;
 	start(&b, 40, 24, true, CHARSET_ASCII);
-	assert_memory_equal(line(&b, -2), " 1 Overview 2 3 4 5 6 7 8 9", 27);
+	assert_memory_equal(line(&b, -2), " 1 Overview  2  3  4  5  6  7  8  9", 35);
 	press(&b, '4', 0);
-	assert_memory_equal(line(&b, -2), " 1 2 3 4 Memory 5 6 7 8 9", 25);
-	mouse(&b, MOUSE_PRESS, 1, 5, 22);
+	assert_memory_equal(line(&b, -2), " 1  2  3  4 Memory  5  6  7  8  9", 33);
+	mouse(&b, MOUSE_PRESS, 1, 7, 22);
 	assert_view(&b, "3CPU");
 	stop(&b);
-	/* Before that they are abbreviated, alike whichever view is shown. */
-	start(&b, 76, 24, true, CHARSET_ASCII);
-	assert_memory_equal(line(&b, -2), " 1 Overview 2 GPU 3 CPU 4 ", 26);
+	/* Before that three letters stay, and then no blank before them. */
+	start(&b, 60, 24, true, CHARSET_ASCII);
+	assert_memory_equal(line(&b, -2), " 1 Overview 2GPU 3CPU 4Mem 5Pow", 31);
+	stop(&b);
+	start(&b, 80, 24, true, CHARSET_ASCII);
+	assert_memory_equal(line(&b, -2), " 1 Overview  2 GPU  3 CPU  4 Mem  5 Pow ", 40);
 	press(&b, '8', 0);
-	assert_memory_equal(line(&b, -2), " 1 Ov", 5);
-	assert_null(strstr(line(&b, -2), "Overview"));
-	assert_non_null(strstr(line(&b, -2), ". 2 GPU 3 CPU 4 Mem"));
-	assert_non_null(strstr(line(&b, -2), ". 8 Processes 9 Boa"));
+	assert_memory_equal(line(&b, -2), " 1 Ove  2 GPU ", 14);
+	assert_non_null(strstr(line(&b, -2), " 8 Processes  9 Boa"));
 	mouse(&b, MOUSE_PRESS, 1, (int)(strstr(line(&b, -2), "5 Pow") - line(&b, -2)), 22);
 	assert_view(&b, "5Power");
 	stop(&b);
 	/* Where there is no line for them the header names the view. */
-	start(&b, 60, 16, true, CHARSET_ASCII);
+	start(&b, 60, 13, true, CHARSET_ASCII);
 	assert_memory_equal(line(&b, 0), " nvmtop", 7);
 	press(&b, '5', 0);
 	assert_memory_equal(line(&b, 0), " Power  ", 8);
@@ -156,17 +158,17 @@ static void a_row_tells_about_itself(void **state)
 	channel(&b, "EMC")->crit = 90;
 	snprintf(channel(&b, "EMC")->note, 96, "not validated");
 	press(&b, '?', 0); /* nothing is chosen: the keys */
-	assert_shows(&b, "zoom in");
+	assert_shows(&b, "sync mark with a label");
 	press(&b, '?', 0);
-	assert_hides(&b, "zoom in");
+	assert_hides(&b, "sync mark with a label");
 	press(&b, K_ENTER, 0); /* nothing to tell about */
 	assert_hides(&b, "source");
 	press(&b, K_DOWN, 0);
-	assert_memory_equal(line(&b, 2), ">GPU", 4);
+	assert_memory_equal(line(&b, 3), ">GPU", 4);
 	press(&b, '?', 0);
 	assert_shows(&b, "/sys/devices/gpu.0/counters");
 	assert_shows(&b, "1000 times a second (fast tier), reached here: 1000 ");
-	assert_hides(&b, "zoom in");
+	assert_hides(&b, "sync mark with a label");
 	press(&b, K_DOWN, 0); /* it goes along */
 	assert_shows(&b, "missing  tried /proc/stat (permission denied): sudo shows it");
 	assert_hides(&b, "reached here");
@@ -183,11 +185,11 @@ static void a_row_tells_about_itself(void **state)
 	assert_hides(&b, ">EMC");
 	assert_int_equal(press(&b, K_ESC, 0).kind, REQUEST_LIVE);
 	/* The mouse: once to choose, again to be told. */
-	mouse(&b, MOUSE_PRESS, 1, 3, 2);
+	mouse(&b, MOUSE_PRESS, 1, 3, 3);
 	assert_shows(&b, ">GPU");
-	mouse(&b, MOUSE_PRESS, 1, 3, 2);
+	mouse(&b, MOUSE_PRESS, 1, 3, 3);
 	assert_shows(&b, "/sys/devices/gpu.0/counters");
-	mouse(&b, MOUSE_PRESS, 1, 3, 2);
+	mouse(&b, MOUSE_PRESS, 1, 3, 3);
 	assert_hides(&b, "/sys/devices/gpu.0/counters");
 	press(&b, '3', 0); /* another view: nothing is chosen in it */
 	assert_hides(&b, "\n>");
@@ -200,18 +202,19 @@ static void the_chosen_row_is_in_view(void **state)
 
 	(void)state;
 	start(&b, 80, 24, true, CHARSET_ASCII);
+	press(&b, 'a', 0);
 	for (int i = 0; i < 100; i++) {
 		press(&b, K_DOWN, 0);
 		if (!strstr(b.text, "\n>"))
 			fail_msg("%d: the chosen row is not to be seen\n%s", i, b.text);
 	}
-	assert_hides(&b, "more below"); /* it is the last one */
+	assert_hides(&b, " more (PgDn)"); /* it is the last one */
 	press(&b, K_PGUP, 0);
-	assert_shows(&b, "more below");
+	assert_shows(&b, " more (PgDn)");
 	assert_shows(&b, "\n>");
 	for (int i = 0; i < 100; i++)
 		press(&b, K_UP, 0);
-	assert_memory_equal(line(&b, 2), ">GPU", 4);
+	assert_memory_equal(line(&b, 3), ">GPU", 4);
 	mouse(&b, MOUSE_PRESS, 5, 3, 5); /* the wheel scrolls it away */
 	assert_hides(&b, ">GPU");
 	press(&b, K_DOWN, 0);
@@ -221,37 +224,61 @@ static void the_chosen_row_is_in_view(void **state)
 
 static void cores_stand_below_their_clock(void **state)
 {
+	const char *order[] = {"\n cpu0,3-5", "limits ", "\n 0 ", "\n 5 ", "\n cpu1-2", "\n 1 ", "\n 2 ", "\n  6 ", "\n 11 "};
 	struct bench b;
 	struct channel *ch;
+	const char *p;
 
 	(void)state;
 	start(&b, 100, 40, false, CHARSET_ASCII);
 	ch = channel(&b, "CPU clock");
 	snprintf(ch->label, sizeof(ch->label), "cpu0,3-5");
-	ch = fake_add(&b.fake, "cpu1-2", CHANNEL_CPU_FREQ, 1, TIER_MEDIUM, UNIT_HZ, FAMILY_CPU);
+	snprintf(ch->name, sizeof(ch->name), "cpu0.freq");
+	fake_add(&b.fake, "cpu1-2", CHANNEL_CPU_FREQ, 1, TIER_MEDIUM, UNIT_HZ, FAMILY_CPU);
 	ch = fake_add(&b.fake, "cpu0 min", CHANNEL_FREQ_LIMIT, 0, TIER_SLOW, UNIT_HZ, FAMILY_CPU);
 	snprintf(ch->name, sizeof(ch->name), "cpu0.freq_min");
-	fake_fact(&b.fake, "cpu0.governor", "schedutil");
-	fake_fact(&b.fake, "cpu1.governor", "performance");
+	ch = fake_add(&b.fake, "cpu0 max", CHANNEL_FREQ_LIMIT, 0, TIER_SLOW, UNIT_HZ, FAMILY_CPU);
+	snprintf(ch->name, sizeof(ch->name), "cpu0.freq_max");
 	ui_reset(b.ui, &b.scene);
 	press(&b, '3', 0);
-	const char *order[] = {"\n cpu0,3-5", "\n   cpu0 ", "\n   cpu3 ", "\n   cpu5 ", "\n cpu1-2",
-			       "\n   cpu1 ",  "\n   cpu2 ", "CPU cores",  "\n   cpu6 ", "\n   cpu11 "};
-	const char *p = b.text;
-
+	p = b.text;
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
 		p = strstr(p, order[i]);
 		if (!p)
 			fail_msg("\"%s\" is not in its place in\n%s", order[i], b.text);
 	}
+	/* Each core is a row, too, below what fits. */
+	assert_hides(&b, "CPU cores");
+	for (int i = 0; i < 16; i++)
+		press(&b, K_DOWN, 0);
+	assert_shows(&b, "\n>  cpu11");
 	stop(&b);
 	start(&b, 160, 40, false, CHARSET_ASCII);
-	snprintf(channel(&b, "CPU clock")->label, 32, "cpu0-11");
+	ch = channel(&b, "CPU clock");
+	snprintf(ch->label, sizeof(ch->label), "cpu0-11");
+	snprintf(ch->name, sizeof(ch->name), "cpu0.freq");
 	fake_fact(&b.fake, "cpu0.governor", "schedutil");
 	ui_reset(b.ui, &b.scene);
 	press(&b, '3', 0);
-	assert_shows(&b, "schedutil");
+	assert_shows(&b, "\n cpu0-11 schedutil");
 	stop(&b);
+}
+
+/* Every signal is in one band, and the bands fit into the lines. */
+static void heat_strips_fit(void **state)
+{
+	(void)state;
+	for (int ascii = 0; ascii < 2; ascii++)
+		for (int n = 1; n <= 256; n++)
+			for (int lines = 1; lines <= 60; lines++) {
+				struct heat_fit f = heat_fit(n, lines, ascii);
+
+				assert_true(f.units >= 1 && f.per >= 1 && f.bands >= 1 && f.lines >= 1);
+				assert_true(f.bands * f.per >= n && (f.bands - 1) * f.per < n);
+				assert_true(f.lines <= lines && f.bands * f.units <= f.lines * (ascii ? 1 : 2));
+				/* Signals share a band only where there is no room for a band each. */
+				assert_true(f.per == 1 || n > lines * (ascii ? 1 : 2));
+			}
 }
 
 /* The style of the first character of a text that is in the picture. */
@@ -299,12 +326,13 @@ static void throttling_is_what_it_was_in_view(void **state)
 
 	(void)state;
 	start(&b, 120, 60, false, CHARSET_ASCII);
+	b.fake.exact = true;
 	fake_add(&b.fake, "gpu-throttle-alert", CHANNEL_THROTTLE, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
 	fake_add(&b.fake, "dla", CHANNEL_THROTTLE, 9, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
 	fake_add(&b.fake, "over-current 1", CHANNEL_THROTTLE_COUNT, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
 	ui_reset(b.ui, &b.scene);
 	press(&b, '6', 0);
-	assert_shows(&b, "  gpu             10.0 s");
+	assert_shows(&b, "  gpu              9.9 s");
 	assert_shows(&b, "  dla               none");
 	assert_shows(&b, "  over-current 1      +1");
 	assert_hides(&b, "over-current 1       8");
@@ -323,7 +351,7 @@ static void rails_are_slow(struct bench *b)
 static void assert_rail(const struct bench *b, const char *name, const char *text)
 {
 	char at[200];
-	const char *p = strstr(b->text, name);
+	const char *p = strstr(strchr(strchr(b->text, '\n') + 1, '\n'), name); /* not on the limit line */
 
 	assert_non_null(p);
 	snprintf(at, sizeof(at), "%.*s", (int)strcspn(p, "\n"), p);
@@ -399,7 +427,7 @@ static void a_total_that_dies_keeps_its_mean(void **state)
 
 static int style_at(const struct bench *b, const char *text, int dx)
 {
-	const char *p = strstr(b->text, text), *from;
+	const char *p = strstr(strchr(strchr(b->text, '\n') + 1, '\n'), text), *from; /* not on the limit line */
 	int y = 0;
 
 	assert_non_null(p);
@@ -435,7 +463,7 @@ static void a_rail_over_its_limit_is_red(void **state)
 		assert_rail(&b, "CPU_CV", cases[k].headroom);
 		assert_int_equal(style_at(&b, "CPU_CV ", 17), cases[k].style);
 		/* The first cell of the bar, whose shade says where it is. */
-		assert_int_equal((style_at(&b, "CPU_CV ", 28) - STYLE_SHADES) / (2 * SHADES), cases[k].bar);
+		assert_int_equal((style_at(&b, "CPU_CV ", 29) - STYLE_SHADES) / (2 * SHADES), cases[k].bar);
 		stop(&b);
 	}
 }
@@ -730,6 +758,7 @@ int main(void)
 		cmocka_unit_test(a_panel_says_that_there_is_more),
 		cmocka_unit_test(the_chosen_row_is_in_view),
 		cmocka_unit_test(cores_stand_below_their_clock),
+		cmocka_unit_test(heat_strips_fit),
 		cmocka_unit_test(throttling_is_what_it_was_in_view),
 		cmocka_unit_test(limits_and_what_is_left),
 		cmocka_unit_test(energy_is_power_over_time),

@@ -28,6 +28,7 @@ struct fake {
 	size_t n_gaps;
 	/* One fast sample of channel 0 that leaps to 100 when everything else is 5. */
 	int64_t spike_ns;
+	bool exact; /* no sample is left out of a column */
 	int constant; /* 1: every value is 5 but the spike; else what every value is */
 	bool inverted; /* of a constant 1: 95, and the spike is a drop to 0 */
 	double (*value)(const struct fake *f, size_t channel, int64_t t_ns); /* instead of the formulas */
@@ -138,18 +139,18 @@ static void fake_columns(struct timeline *t, size_t channel, int zoom, int64_t f
 	memset(out, 0, n * sizeof(*out));
 	for (size_t i = 0; i < n; i++) {
 		int64_t width = INT64_C(1) << zoom, from = (first + (int64_t)i) * width, to = from + width;
-		int64_t stride = p;
+		/* Far out each sample stands for several, or a frame takes a second. */
+		int64_t stride = width > 32 * p && !f->exact ? width / (16 * p) * p : p;
 
 		if (from < f->first_ns)
 			from = f->first_ns;
 		if (to > f->last_ns + 1)
 			to = f->last_ns + 1;
-		/* Far out a sample in ten does, or a frame takes a second. */
-		if (to - from > 400 * p)
-			stride = 10 * p;
-		for (int64_t at = (from + p - 1) / p * p; at < to; at += stride)
+		for (int64_t at = (from + stride - 1) / stride * stride; at < to; at += stride)
 			if (!fake_gap(f, tier, at))
 				bin_add(&out[i], fake_value(f, channel, at));
+		out[i].n *= (uint64_t)(stride / p);
+		out[i].sum *= (double)(stride / p);
 		if (channel == 0 && f->spike_ns >= from && f->spike_ns < to)
 			bin_add(&out[i], fake_value(f, channel, f->spike_ns));
 	}
