@@ -30,7 +30,7 @@
 #define COLUMNS_MOST 1000
 #define LINES_MOST   500
 
-#define ANSWER_HOLD_MS 25  /* a first picture waits so long to have the right background */
+#define ANSWER_HOLD_MS 5   /* a first picture waits so long to have the right background */
 #define ANSWER_LATE_MS 150 /* who comes after us is not to find the answers to our questions */
 
 /* Reports of buttons and dragging, in SGR form; of focus; brackets round pastes. */

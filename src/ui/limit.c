@@ -255,7 +255,8 @@ static size_t hottest(const struct look *l, double *celsius)
 		if (is_read(l, i, CHANNEL_TEMPERATURE))
 			b = second(l, i);
 		double v = b.n ? b.max : NAN;
-		if (channel_at(l, i)->warn - v < least) { /* false for NaN */
+		/* 0 is how drivers say that there is no limit; false for NaN. */
+		if (channel_at(l, i)->warn > 0 && channel_at(l, i)->warn - v < least) {
 			least = channel_at(l, i)->warn - v;
 			*celsius = v;
 			found = i;

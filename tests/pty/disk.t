@@ -59,7 +59,7 @@ folder_hangs() {
 	keys Escape
 	wait_gone "show the whole recording"
 	keys 2
-	check "$1: another view" wait_for "GPU clock"
+	check "$1: another view" wait_for "Clock  "
 	keys o
 	check "$1: the list again" wait_for "Reading this folder"
 	keys Escape
@@ -111,7 +111,7 @@ file_hangs() {
 	keys Enter
 	wait_for "Opening far.bin"
 	keys 2
-	check "$1: another view" wait_for "GPU clock"
+	check "$1: another view" wait_for "Clock  "
 	keys S
 	wait_for "label of the mark:"
 	rule "/far/far.bin clear"

@@ -135,7 +135,7 @@ was=$(axis)
 text_bytes "$(printf '\033[<64;90;10M')"
 check "the wheel zooms" until_true axis_differs
 text_bytes "$(printf '\033[<0;20;33M\033[<0;20;33m')"
-check "a click on a tab shows its view" wait_for "GPU clock"
+check "a click on a tab shows its view" wait_for "Clock  "
 text_bytes "$(printf '\033[<0;3;33M\033[<0;3;33m')"
 wait_for "EMC"
 text_bytes "$(printf '\033[<0;4;6M\033[<0;4;6m')"

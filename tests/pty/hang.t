@@ -56,7 +56,7 @@ wait_for "VDD_GPU_SOC"
 hang
 check "what hangs is told" wait_for "its driver hangs"
 keys 2
-check "a key is answered meanwhile: a view" wait_for "GPU clock"
+check "a key is answered meanwhile: a view" wait_for "Clock  "
 keys 6
 check "the view of what hangs" wait_for "soc0"
 keys 5
