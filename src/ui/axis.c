@@ -12,7 +12,6 @@
 #include "util/intl.h"
 
 #include <string.h>
-#include <time.h>
 
 #define LABEL_CELLS 12 /* at least so far from one label to the next */
 #define NAME_CELLS  20 /* of a mark's label at most */
@@ -148,13 +147,9 @@ static void draw_times(struct ui *u, const struct ui_scene *s, struct canvas *c)
 
 	if (s->live && v->follow) {
 		put_label(u, c, u->at.chart.w - 1, _("now"), STYLE_DIM);
-	} else if (s->live && u->about) {
-		time_t t = (time_t)((u->about->start.real_ns + v->right_ns - u->about->start.mono_ns) /
-				    NS_PER_S);
-		struct tm tm;
-
-		if (localtime_r(&t, &tm) && strftime(text, sizeof(text), "%H:%M:%S", &tm))
-			put_label(u, c, u->at.chart.w - 1, text, STYLE_DIM);
+	} else if (s->live) {
+		screen_clock(text, screen_wall(u, v->right_ns));
+		put_label(u, c, u->at.chart.w - 1, text, STYLE_DIM);
 	}
 	for (int64_t at = right / step * step; at > left; at -= step) {
 		int64_t cells = (right - at) / cell_ns;

@@ -8,6 +8,7 @@
  *
  * Time, marks between which one moves, and everything that no row shows are those of
  * the first. */
+#include "ui/draw.h"
 #include "ui/range-stats.h"
 #include "ui/rows.h"
 #include "ui/screen.h"
@@ -181,26 +182,6 @@ double second_value(const struct ui *u, size_t channel)
 	return when - at > STALE_NS + (hz > 0 ? (int64_t)(3e9 / hz) : 0) ? NAN : v;
 }
 
-/* While something is selected, statistics are those of the selection. */
-static void read_selection(struct ui *u, struct second_row *r)
-{
-	struct span span;
-	int64_t from, to;
-
-	if (!select_get(u, &from, &to))
-		return;
-	from -= u->second.shift_ns;
-	to -= u->second.shift_ns;
-	from = from < 0 ? 0 : from;
-	if (u->second.provisional || r->from_ns != from || r->to_ns != to) {
-		span_read(u->second.timeline, r->channel, from, to, &span);
-		r->from_ns = u->second.provisional ? 0 : from;
-		r->to_ns = u->second.provisional ? 0 : to;
-		r->chosen = (struct chart_summary) {span.min, span.mean, span.max};
-	}
-	r->summary = r->chosen;
-}
-
 void second_read(struct ui *u, struct row *row, double *min, double *max)
 {
 	struct second *b = &u->second;
@@ -224,26 +205,9 @@ void second_read(struct ui *u, struct row *row, double *min, double *max)
 			b->columns[i].any ? (unsigned char)rows_alarm(ch, b->columns[i].max) : ALARM_NONE;
 	*min = fmin(*min, r->summary.min); /* of NaN and a number: the number */
 	*max = fmax(*max, r->summary.max);
-	read_selection(u, r);
+	select_stats(u, b->timeline, r->channel, b->shift_ns, b->provisional, &r->chosen, &r->summary);
 	r->value = second_value(u, r->channel);
 	r->alarm = (unsigned char)rows_alarm(ch, r->value);
-}
-
-static const char *name_of(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path ? path : "";
-}
-
-static int put(struct canvas *c, int x, int y, int right, enum style style, const char *text)
-{
-	int w = text_width(text);
-
-	if (!*text || x + w > right)
-		return x;
-	canvas_text(c, x, y, w, style, text);
-	return x + w + 3;
 }
 
 /* The numbers of its marks, where they are, as far as there is room. */
@@ -270,23 +234,23 @@ void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 
 	if (!u->at.second.h)
 		return;
-	x = put(c, x, y, right, STYLE_STRONG, "B") - 1;
-	x = put(c, x, y, right, STYLE_TEXT, name_of(s->with_name));
+	x = screen_put(c, x, y, right, STYLE_STRONG, "B") - 1;
+	x = screen_put(c, x, y, right, STYLE_TEXT, screen_name(s->with_name));
 	if (!b->about || !b->extent.any) {
-		put(c, x, y, right, STYLE_WARN, _("This trace has no samples."));
+		screen_put(c, x, y, right, STYLE_WARN, _("This trace has no samples."));
 		return;
 	}
 	if (s->align)
-		x = put(c, x, y, right, STYLE_DIM, s->align->text);
+		x = screen_put(c, x, y, right, STYLE_DIM, s->align->text);
 	if (b->nudge_ns) {
 		quantity_time(clock, b->nudge_ns, viewport_column_ns(&u->vp));
 		snprintf(text, sizeof(text), _("moved by %s%s"), b->nudge_ns > 0 ? "+" : "", clock);
-		x = put(c, x, y, right, STYLE_TEXT, text);
+		x = screen_put(c, x, y, right, STYLE_TEXT, text);
 	}
 	if (u->extent.any && u->extent.first_ns - b->extent.first_ns >= NS_PER_S / 10) {
 		quantity_time(clock, u->extent.first_ns - b->extent.first_ns, NS_PER_S / 10);
 		snprintf(text, sizeof(text), _("begins %s before A"), clock);
-		x = put(c, x, y, right, STYLE_DIM, text);
+		x = screen_put(c, x, y, right, STYLE_DIM, text);
 	}
 	if (b->here || b->there) {
 		/* TRANSLATORS: signals that only one of the two traces has. */
@@ -297,7 +261,7 @@ void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 			snprintf(text, sizeof(text),
 				 b->here ? _("only in A: %zu (see Board)") : _("only in B: %zu (see Board)"),
 				 b->here + b->there);
-		x = put(c, x, y, right, STYLE_WARN, text);
+		x = screen_put(c, x, y, right, STYLE_WARN, text);
 	}
 	if (!u->view->plain) /* there are no charts to which they belong */
 		draw_marks(u, c, y, x - 1);

@@ -3,6 +3,7 @@
 #define NVMTOP_UI_COMPARE_H
 
 #include "ui/chart.h"
+#include "ui/select.h"
 #include "ui/ui.h"
 #include "ui/viewport.h"
 
@@ -13,8 +14,7 @@ struct second_row {
 	double value;   /* at the playhead */
 	unsigned char alarm;
 	struct chart_summary summary;
-	int64_t from_ns, to_ns; /* for which chosen was taken; 0, 0: not taken */
-	struct chart_summary chosen;
+	struct selected_stats chosen;
 };
 
 struct second {

@@ -37,4 +37,12 @@ struct frame {
 
 void hit_add(struct ui *u, int x, int y, int w, key_handler *handler, int arg);
 
+/* The button was pressed in the charts, where a cell begins and ends. */
+struct drag {
+	bool on;
+	int64_t from_ns, to_ns;
+};
+
+void mouse_event(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r);
+
 #endif

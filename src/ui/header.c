@@ -10,7 +10,6 @@
 #include "util/intl.h"
 
 #include <string.h>
-#include <time.h>
 
 #define SIZE_W 6 /* "999 kB", "1.2 MB" */
 
@@ -25,31 +24,12 @@ static int put_left_of(struct canvas *c, int right, int y, int limit, enum style
 	return right - w - gap;
 }
 
-static void clock_text(char *out, size_t size, int64_t wall_ns)
-{
-	time_t t = (time_t)(wall_ns / NS_PER_S);
-	struct tm tm;
-
-	/* A trace of another writer does not say when it was made. */
-	if (!wall_ns || !localtime_r(&t, &tm) || !strftime(out, size, "%H:%M:%S", &tm))
-		out[0] = 0;
-}
-
 /* The clock of what is on the screen: while looking back, of the playhead. */
 static int64_t shown_wall(const struct ui *u, const struct ui_scene *s)
 {
 	if (u->vp.follow || !u->about || !u->extent.any)
 		return s->live ? s->wall_ns : 0;
-	if (!u->about->start.real_ns)
-		return 0;
-	return u->about->start.real_ns + (u->vp.head_ns - u->about->start.mono_ns);
-}
-
-static const char *name_of(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path ? path : "";
+	return screen_wall(u, u->vp.head_ns);
 }
 
 /* How long: "00:48", "1:02:03"; a number alone would be taken for a part of the name. */
@@ -65,7 +45,7 @@ static void since_text(char out[QUANTITY_TEXT], int64_t ns)
 static int draw_record(const struct ui *u, const struct ui_scene *s, struct canvas *c, int right, int limit)
 {
 	char size[QUANTITY_TEXT], since[QUANTITY_TEXT], marks[48] = "";
-	const char *name = name_of(s->record_name);
+	const char *name = screen_name(s->record_name);
 	int x, fixed;
 
 	quantity_bytes(size, s->record_bytes);
@@ -106,7 +86,7 @@ static int draw_completing(const struct ui_scene *s, struct canvas *c, int right
 	int at;
 
 	/* TRANSLATORS: the recording of that name. */
-	snprintf(text, sizeof(text), _("completing %s"), name_of(s->completing));
+	snprintf(text, sizeof(text), _("completing %s"), screen_name(s->completing));
 	at = put_left_of(c, right, 0, limit, STYLE_RECORD, text, 3);
 	if (at == right)
 		at = put_left_of(c, right, 0, limit, STYLE_RECORD, _("completing"), 3);
@@ -116,12 +96,12 @@ static int draw_completing(const struct ui_scene *s, struct canvas *c, int right
 /* Of two traces the second has a line of its own, where there is one. */
 static int draw_names(const struct ui *u, const struct ui_scene *s, struct canvas *c, int right, int limit)
 {
-	const char *name = name_of(s->trace_name);
+	const char *name = screen_name(s->trace_name);
 	char text[256];
 
 	if (!s->with)
 		return put_left_of(c, right, 0, limit, STYLE_TEXT, name, 3);
-	snprintf(text, sizeof(text), u->at.second.h ? "A %s" : "A %s  B %s", name, name_of(s->with_name));
+	snprintf(text, sizeof(text), u->at.second.h ? "A %s" : "A %s  B %s", name, screen_name(s->with_name));
 	return put_left_of(c, right, 0, limit, STYLE_TEXT, text, 3);
 }
 
@@ -158,11 +138,11 @@ static void draw_title(const struct ui *u, struct canvas *c, int x, int right)
 void header_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int margin = u->at.name.x, right = c->w - margin, limit = margin + 8;
-	char clock[32] = "";
+	char clock[SCREEN_CLOCK];
 
 	if (!u->at.header.h)
 		return;
-	clock_text(clock, sizeof(clock), shown_wall(u, s));
+	screen_clock(clock, shown_wall(u, s));
 	right = put_left_of(c, right, 0, limit, STYLE_DIM, clock, 3);
 	if (s->recording && s->record_error)
 		/* TRANSLATORS: short; of the recording: nothing is written now. */
@@ -271,6 +251,8 @@ static void more_text(const struct ui *u, char *out, size_t size, int n, wchar_t
 void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int right = c->w - u->at.name.x;
+	const char *text = s->message;
+	enum style style = s->message_style;
 	char more[64] = "";
 
 	if (!u->at.bar.h)
@@ -284,18 +266,12 @@ void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		search_draw(u, c);
 		return;
 	}
-	if (u->said[0]) {
-		screen_cut(u, c, u->at.name.x, u->at.bar.y, right - u->at.name.x, u->said_style, u->said);
-		return;
-	}
-	if (opening_untold(u, s)) {
-		screen_cut(u, c, u->at.name.x, u->at.bar.y, right - u->at.name.x, STYLE_WARN,
-			   opening_text(u, s));
-		return;
-	}
-	if (s->message) {
-		screen_cut(u, c, u->at.name.x, u->at.bar.y, right - u->at.name.x, s->message_style,
-			   s->message);
+	if (u->said[0])
+		text = u->said, style = u->said_style;
+	else if (opening_untold(u, s))
+		text = opening_text(u, s), style = STYLE_WARN;
+	if (text) {
+		screen_cut(u, c, u->at.name.x, u->at.bar.y, right - u->at.name.x, style, text);
 		return;
 	}
 	if (u->selection.on && !u->over) {

@@ -13,50 +13,33 @@ static const char *const groups[KEYS_GROUPS] = {
 	[KEYS_SCREEN] = N_("Screen"),
 };
 
-/* The i-th of a view's own; NULL past the end, and *i is the rest. */
-static const struct key_entry *own(const struct view *v, size_t *i)
+/* Of view v or of all. */
+static const struct key_entry *entry(const struct view *v, bool all, size_t i)
 {
-	const struct key_entry *k = v ? v->keys : NULL;
-
-	for (; k && k->handler; k++)
-		if ((*i)-- == 0)
-			return k;
+	for (const struct key_entry *c = keys_common; c->group != KEYS_GROUPS; c++) {
+		if (c->handler && i-- == 0)
+			return c;
+		for (size_t n = 0; !c->handler && views_at(n); n++)
+			for (const struct key_entry *k = views_at(n)->keys; k && k->handler; k++)
+				if ((all || v == views_at(n)) && i-- == 0)
+					return k;
+	}
 	return NULL;
 }
 
 const struct key_entry *keys_entry(const struct view *v, size_t i)
 {
-	const struct key_entry *k;
-
-	for (const struct key_entry *c = keys_common; c->group != KEYS_GROUPS; c++)
-		if (c->handler ? i-- == 0 : (k = own(v, &i)) != NULL)
-			return c->handler ? c : k;
-	return NULL;
-}
-
-/* Those of all views. */
-static const struct key_entry *any_entry(size_t i)
-{
-	const struct key_entry *k;
-
-	if (i-- == 0)
-		return &keys_views;
-	for (const struct key_entry *c = keys_common; c->group != KEYS_GROUPS; c++) {
-		if (c->handler && i-- == 0)
-			return c;
-		for (size_t v = 0; !c->handler && views_at(v); v++)
-			if ((k = own(views_at(v), &i)) != NULL)
-				return k;
-	}
-	return NULL;
+	return entry(v, false, i);
 }
 
 const struct key_entry *keys_help(size_t i)
 {
 	const struct key_entry *k;
 
+	if (i-- == 0)
+		return &keys_views;
 	for (enum key_group group = 0; group < KEYS_GROUPS; group++)
-		for (size_t n = 0; (k = any_entry(n)) != NULL; n++)
+		for (size_t n = 0; (k = entry(NULL, true, n)) != NULL; n++)
 			if (k->group == group && k->shown && i-- == 0)
 				return k;
 	return NULL;

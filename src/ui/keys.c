@@ -10,6 +10,7 @@
 
 #include "util/intl.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void act_space(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
@@ -117,14 +118,10 @@ static void act_open(struct ui *u, const struct ui_scene *s, struct request *r, 
 	r->kind = REQUEST_LIST;
 }
 
-void act_setup(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+/* arg: VIEW_... */
+void act_cover(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	views_cover(u, &view_setup);
-}
-
-void act_help(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
-{
-	views_cover(u, &view_help);
+	views_cover(u, views_at((size_t)arg));
 }
 
 static void act_about(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
@@ -171,19 +168,10 @@ static void act_escape(struct ui *u, const struct ui_scene *s, struct request *r
 		viewport_now(&u->vp, &u->extent, s->now_ns);
 }
 
-static void act_line(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+/* arg: enum move; a negative one back. */
+void act_move(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	views_top(u)->move(u, s, MOVE_LINE, arg);
-}
-
-static void act_page(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
-{
-	views_top(u)->move(u, s, MOVE_PAGE, arg);
-}
-
-void act_wheel(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
-{
-	views_top(u)->move(u, s, MOVE_WHEEL, arg);
+	views_top(u)->move(u, s, (enum move)abs(arg), arg < 0 ? -1 : 1);
 }
 
 static void act_phases_hint(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
@@ -298,8 +286,8 @@ const struct key_entry keys_common[] = {
 	  act_select_phase, "V", N_("select the phase around the cursor"), NULL, NULL, NULL, 0 },
 	{ KEYS_STRETCH, WHEN_CHARTS, { { 'x', 0, 0 } },
 	  act_phases_hint, NULL, NULL, NULL, NULL, NULL, 0 },
-	{ KEYS_SCREEN, WHEN_CHARTS, { { K_F2, 0, 0 }, { 'O', 0, 0 } },
-	  act_setup, "F2 O", N_("settings: colours, mouse, rows"), NULL, NULL, NULL, 0 },
+	{ KEYS_SCREEN, WHEN_CHARTS, { { K_F2, 0, VIEW_setup }, { 'O', 0, VIEW_setup } },
+	  act_cover, "F2 O", N_("settings: colours, mouse, rows"), NULL, NULL, NULL, 0 },
 	{ .group = KEYS_VIEWS, .handler = NULL }, /* here stand those of the view */
 	{ KEYS_STRETCH, WHEN_CHARTS, { { 'L', 0, 0 } },
 	  act_loop, "L", N_("loop the selection or phase"), NULL, NULL, NULL, 0 },
@@ -307,10 +295,10 @@ const struct key_entry keys_common[] = {
 	  act_nudge, "{ }", N_("move the trace of --with by a dot"), "{ }", NULL, bar_nudge, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { '<', 0, -1 }, { '>', 0, 1 } },
 	  act_speed, "< >", N_("play slower, faster: 1/10 to 64 times, or all"), "< >", NULL, bar_speed, 0 },
-	{ KEYS_ROWS, WHEN_ALWAYS, { { K_UP, 0, -1 }, { 'k', 0, -1 }, { K_DOWN, 0, 1 }, { 'j', 0, 1 } },
-	  act_line, "Up Down", N_("select the row above, below; in a list: scroll"), NULL, NULL, NULL, 0 },
-	{ KEYS_ROWS, WHEN_ALWAYS, { { K_PGUP, 0, -1 }, { 'b', MOD_CTRL, -1 }, { K_PGDN, 0, 1 }, { 'f', MOD_CTRL, 1 } },
-	  act_page, "PgUp PgDn", N_("scroll by a page"), NULL, NULL, NULL, 0 },
+	{ KEYS_ROWS, WHEN_ALWAYS, { { K_UP, 0, -MOVE_LINE }, { 'k', 0, -MOVE_LINE }, { K_DOWN, 0, MOVE_LINE }, { 'j', 0, MOVE_LINE } },
+	  act_move, "Up Down", N_("select the row above, below; in a list: scroll"), NULL, NULL, NULL, 0 },
+	{ KEYS_ROWS, WHEN_ALWAYS, { { K_PGUP, 0, -MOVE_PAGE }, { 'b', MOD_CTRL, -MOVE_PAGE }, { K_PGDN, 0, MOVE_PAGE }, { 'f', MOD_CTRL, MOVE_PAGE } },
+	  act_move, "PgUp PgDn", N_("scroll by a page"), NULL, NULL, NULL, 0 },
 	{ KEYS_ROWS, WHEN_CHARTS, { { K_ENTER, 0, 0 } },
 	  act_about, "Enter", N_("details of the selected row, or why it is missing"), NULL, NULL, NULL, 0 },
 	{ KEYS_ROWS, WHEN_CHARTS, { { 'z', 0, 0 } },
@@ -327,8 +315,8 @@ const struct key_entry keys_common[] = {
 	  act_escape, "Esc", N_("back: from a list, from the past, from a trace"), "Esc", NULL, bar_escape, WHEN_COVERED },
 	{ KEYS_SCREEN, WHEN_ALWAYS, { { '?', 0, 0 } },
 	  act_why, "?", N_("details of the selected row; without one: all keys"), "?", NULL, bar_why, WHEN_ALWAYS },
-	{ KEYS_SCREEN, WHEN_ALWAYS, { { K_F1, 0, 0 } },
-	  act_help, "F1", N_("all keys"), NULL, NULL, NULL, 0 },
+	{ KEYS_SCREEN, WHEN_ALWAYS, { { K_F1, 0, VIEW_help } },
+	  act_cover, "F1", N_("all keys"), NULL, NULL, NULL, 0 },
 	{ KEYS_SCREEN, WHEN_ALWAYS, { { 'l', MOD_CTRL, REQUEST_REPAINT } },
 	  act_request, "Ctrl-L", N_("redraw the screen"), NULL, NULL, NULL, 0 },
 	{ KEYS_SCREEN, WHEN_ALWAYS, { { 'z', MOD_CTRL, REQUEST_SUSPEND } },

@@ -71,8 +71,8 @@ const char *keys_group(enum key_group group); /* to be translated */
 /* The meaning of a key in view v, and its argument; NULL: it has none. */
 const struct key_entry *keys_find(const struct view *v, unsigned when, uint32_t key, unsigned mods, int *arg);
 /* The handlers that other files call, or that are in another file than keys.c. */
-key_handler act_request, act_live, act_pan, act_zoom, act_wheel, act_help, act_setup;
-key_handler act_view, act_turn;                        /* views.c; the argument of the first: of views_at() */
+key_handler act_request, act_live, act_pan, act_zoom, act_move, act_cover;
+key_handler act_view, act_turn;                        /* views.c; the first with an enum VIEW_... */
 key_handler act_go_mark, act_goto, act_extreme;        /* go.c */
 key_handler act_search, act_search_next;               /* search.c */
 key_handler act_copy;                                  /* save.c */

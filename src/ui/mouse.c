@@ -14,7 +14,7 @@ static void click_row(struct ui *u, int row)
 {
 	if (row < 0 || row >= u->n_rows)
 		return;
-	u->about_chosen = row == u->chosen ? !u->about_chosen : u->about_chosen;
+	u->about_chosen ^= row == u->chosen;
 	u->chosen = row;
 }
 
@@ -152,15 +152,11 @@ void mouse_event(struct ui *u, const struct ui_scene *s, const struct event *ev,
 	if (u->at.small || ev->action == MOUSE_RELEASE)
 		return;
 	if (ev->button == 4 || ev->button == 5) {
-		int up = ev->button == 4 ? 1 : -1;
-
-		if (ev->action != MOUSE_PRESS)
-			return;
-		r->redraw = true;
-		if (charts)
-			zoom_at(u, s, ev->x - u->at.chart.x, up);
-		else
-			act_wheel(u, s, r, -up);
+		if (ev->action == MOUSE_PRESS && charts)
+			zoom_at(u, s, ev->x - u->at.chart.x, ev->button == 4 ? 1 : -1);
+		else if (ev->action == MOUSE_PRESS)
+			act_move(u, s, r, ev->button == 4 ? -MOVE_WHEEL : MOVE_WHEEL);
+		r->redraw |= ev->action == MOUSE_PRESS;
 	} else if (ev->button == 1 && (ev->action == MOUSE_PRESS || charts)) {
 		/* Dragging moves the playhead along; it must not press keys again. */
 		if (ev->action == MOUSE_DRAG && (ev->y == u->at.bar.y || ev->y == u->at.tabs.y))

@@ -8,24 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-static bool contains(const char *text, const char *part)
-{
-	size_t n = strlen(part);
-
-	for (; *text; text++)
-		if (!strncasecmp(text, part, n))
-			return true;
-	return n == 0;
-}
 
 static bool passes(const struct processes *ps, const struct proc *p)
 {
 	char pid[16];
 
 	snprintf(pid, sizeof(pid), "%d", p->pid);
-	return contains(p->command, ps->filter) || contains(p->name, ps->filter) || contains(p->user, ps->filter) ||
+	return strcasestr(p->command, ps->filter) || strcasestr(p->name, ps->filter) || strcasestr(p->user, ps->filter) ||
 	       !strcmp(pid, ps->filter);
 }
 

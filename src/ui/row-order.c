@@ -267,12 +267,17 @@ static int block_end(const struct ui *u, int i)
 	return i;
 }
 
-static void move(struct ui *u, int from, int by, struct request *r)
+void arrange_move(struct ui *u, int from, int by, struct request *r)
 {
-	int end = block_end(u, from), n = end - from, to;
-	bool part = u->places[from].part;
 	char id[SETTINGS_NAME];
+	int end, n, to;
+	bool part;
 
+	if (from < 0)
+		return;
+	end = block_end(u, from);
+	n = end - from;
+	part = u->places[from].part;
 	memcpy(id, u->places[from].id, sizeof(id));
 	if (by < 0) {
 		for (to = from - 1; to > 0 && u->places[to].hidden; to--)
@@ -296,9 +301,9 @@ static void move(struct ui *u, int from, int by, struct request *r)
 	again(u, find(u->places, u->n_places, id), r);
 }
 
-static void hide(struct ui *u, int place, bool hidden, struct request *r)
+void arrange_hide(struct ui *u, int place, bool hidden, struct request *r)
 {
-	struct chart_setting *c = setting_for(u, u->places[place].id);
+	struct chart_setting *c = place < 0 ? NULL : setting_for(u, u->places[place].id);
 
 	if (!c)
 		return;
@@ -308,32 +313,14 @@ static void hide(struct ui *u, int place, bool hidden, struct request *r)
 	again(u, hidden ? -1 : place, r);
 }
 
-static void grow(struct ui *u, int place, int lines, struct request *r)
+void arrange_lines(struct ui *u, int place, int lines, struct request *r)
 {
-	struct chart_setting *c = setting_for(u, u->places[place].id);
+	struct chart_setting *c = place < 0 ? NULL : setting_for(u, u->places[place].id);
 
 	if (!c)
 		return;
 	c->lines = (unsigned char)(lines < 0 ? 0 : lines > CHART_LINES_MAX ? CHART_LINES_MAX : lines);
 	again(u, place, r);
-}
-
-void arrange_hide(struct ui *u, int place, bool hidden, struct request *r)
-{
-	if (place >= 0 && place < u->n_places && u->places[place].signal)
-		hide(u, place, hidden, r);
-}
-
-void arrange_move(struct ui *u, int place, int by, struct request *r)
-{
-	if (place >= 0 && place < u->n_places && u->places[place].signal)
-		move(u, place, by, r);
-}
-
-void arrange_lines(struct ui *u, int place, int lines, struct request *r)
-{
-	if (place >= 0 && place < u->n_places && u->places[place].signal)
-		grow(u, place, lines, r);
 }
 
 void arrange_forget(struct ui *u, struct request *r)

@@ -291,31 +291,13 @@ void rows_note(struct row *row, int i, enum style style, const char *fmt, ...)
 	row->notes[i].style = (unsigned char)style;
 }
 
-/* While something is selected, statistics are those of the selection. */
-static void read_selection(struct ui *u, const struct ui_scene *s, struct row *row)
-{
-	bool provisional = !s->live && s->notice;
-	int64_t from, to;
-	struct span span;
-
-	if (!select_get(u, &from, &to))
-		return;
-	if (provisional || row->chosen.from_ns != from || row->chosen.to_ns != to) {
-		span_read(s->timeline, row->channel, from, to, &span);
-		row->chosen.from_ns = provisional ? 0 : from;
-		row->chosen.to_ns = provisional ? 0 : to;
-		row->chosen.summary = (struct chart_summary) {span.min, span.mean, span.max};
-	}
-	row->summary = row->chosen.summary;
-}
-
 /* What a person reads: not in every frame. */
 static void read_numbers(struct ui *u, const struct ui_scene *s, struct row *row, const struct chart_summary *sum)
 {
 	const struct channel *ch = &u->about->channels[row->channel];
 
 	row->summary = *sum;
-	read_selection(u, s, row);
+	select_stats(u, s->timeline, row->channel, 0, !s->live && s->notice, &row->chosen, &row->summary);
 	row->value = ch->kind == CHANNEL_THROTTLE || channel_counts(ch) ? rows_value(u, s, row->channel, 0)
 									 : rows_calm(u, s, row->channel);
 	row->alarm = (unsigned char)rows_alarm(ch, row->value);

@@ -47,10 +47,7 @@ struct row {
 	enum unit unit; /* of a text's number */
 	bool unit_shown; /* it has one */
 	struct chart_summary summary;
-	struct {
-		int64_t from_ns, to_ns; /* 0, 0: not taken */
-		struct chart_summary summary;
-	} chosen; /* of the selection */
+	struct selected_stats chosen;
 	char tag[32]; /* dim, behind the name: the hottest zone, or "off" */
 	struct {
 		char text[64]; /* "": none */
@@ -115,7 +112,7 @@ double rows_limit(const struct channel *ch);
 /* row-order.c: rows hidden, moved and made higher.  Reorders the rows, and leaves out those
  * that are hidden; -1: out of memory. */
 int arrange(struct ui *u, struct row_list *l);
-/* place: of ui.places.  Each notes it in the settings and asks for them to be kept. */
+/* place: of ui.places, a signal; -1: nothing is done.  Each notes it in the settings and asks for them to be kept. */
 void arrange_hide(struct ui *u, int place, bool hidden, struct request *r);
 void arrange_move(struct ui *u, int place, int by, struct request *r);
 void arrange_lines(struct ui *u, int place, int lines, struct request *r);

@@ -9,7 +9,6 @@
 #include "ui/limit.h"
 #include "ui/minimap.h"
 #include "ui/modal.h"
-#include "ui/mouse.h"
 #include "ui/present.h"
 #include "ui/search.h"
 #include "ui/select.h"
@@ -26,7 +25,7 @@ struct ui {
 	int frame_ms;            /* 0: by itself */
 	const struct view *view; /* the charts that one comes back to */
 	const struct view *over; /* NULL, or what covers them */
-	void **state;            /* of each view, see ui_state() */
+	void *state[N_VIEWS];    /* of each view, see ui_state() */
 	struct viewport vp;
 	struct extent extent;
 	struct layout at; /* as last drawn */
@@ -64,6 +63,10 @@ struct ui {
 
 /* Answer a key with a sentence, until the next one. */
 void screen_say(struct ui *u, enum style style, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* CLOCK_REALTIME of a moment; 0: a trace of another writer does not say it. */
+int64_t screen_wall(const struct ui *u, int64_t t_ns);
+#define SCREEN_CLOCK 16
+void screen_clock(char out[SCREEN_CLOCK], int64_t wall_ns); /* "14:32:05", of 0: "" */
 /* A moment for people: since the start of a trace, or the live clock. */
 void screen_moment(const struct ui *u, const struct ui_scene *s, int64_t t_ns, char out[QUANTITY_TEXT]);
 /* Take note of what the scene holds now; before drawing and before acting. */

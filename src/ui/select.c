@@ -25,6 +25,24 @@ bool select_get(const struct ui *u, int64_t *from_ns, int64_t *to_ns)
 	return sel->on && u->extent.any && *from_ns < *to_ns;
 }
 
+void select_stats(const struct ui *u, struct timeline *t, size_t channel, int64_t shift_ns, bool provisional,
+		  struct selected_stats *kept, struct chart_summary *out)
+{
+	int64_t from, to;
+	struct span span;
+
+	if (!select_get(u, &from, &to))
+		return;
+	from = from > shift_ns ? from - shift_ns : 0;
+	to -= shift_ns;
+	if (provisional || kept->from_ns != from || kept->to_ns != to) {
+		span_read(t, channel, from, to, &span);
+		*kept = (struct selected_stats) {provisional ? 0 : from, provisional ? 0 : to,
+						{span.min, span.mean, span.max}};
+	}
+	*out = kept->summary;
+}
+
 void select_set(struct ui *u, int64_t a_ns, int64_t b_ns)
 {
 	u->selection = (struct selection) {.on = true, .a_ns = a_ns, .b_ns = b_ns};
@@ -167,17 +185,6 @@ void select_axis(const struct ui *u, struct canvas *c)
 	}
 }
 
-/* One text after the other, as long as they fit whole. */
-static int put(struct canvas *c, int x, int y, int right, enum style style, const char *text)
-{
-	int w = text_width(text);
-
-	if (x + w > right)
-		return x;
-	canvas_text(c, x, y, w, style, text);
-	return x + w + 3;
-}
-
 /* Energy, for how long of it there was no power, and the mean. */
 static int tell_power(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int right, int64_t from,
 		      int64_t to)
@@ -193,16 +200,16 @@ static int tell_power(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 	j = span_joule(&span);
 	quantity_text(number, j >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE, j, 8);
 	snprintf(text, sizeof(text), "%s %s", number, j >= 99999.5 ? "kJ" : "J");
-	x = put(c, x, y, right, STYLE_STRONG, text);
+	x = screen_put(c, x, y, right, STYLE_STRONG, text);
 	if (span.n && to - from - span.covered_ns >= NS_PER_MS) {
 		quantity_time(number, to - from - span.covered_ns, NS_PER_MS);
 		snprintf(text, sizeof(text), _("%s of it not measured"), number);
-		x = put(c, x, y, right, STYLE_WARN, text);
+		x = screen_put(c, x, y, right, STYLE_WARN, text);
 	}
 	quantity_text(number, UNIT_MILLIWATT, span.mean, 6);
 	snprintf(text, sizeof(text), _("mean %s"), number);
 	snprintf(text + strlen(text), sizeof(text) - strlen(text), " %s", quantity_unit(UNIT_MILLIWATT));
-	return put(c, x, y, right, STYLE_TEXT, text);
+	return screen_put(c, x, y, right, STYLE_TEXT, text);
 }
 
 static int tell_gpu(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int right, int64_t from,
@@ -217,7 +224,7 @@ static int tell_gpu(struct ui *u, const struct ui_scene *s, struct canvas *c, in
 	span_read(s->timeline, (size_t)i, from, to, &span);
 	quantity_text(number, UNIT_PERCENT, span.mean, 5);
 	snprintf(text, sizeof(text), "%s %s %%", u->about->channels[i].label, number);
-	return put(c, x, u->at.bar.y, right, STYLE_TEXT, text);
+	return screen_put(c, x, u->at.bar.y, right, STYLE_TEXT, text);
 }
 
 /* The signal of the chosen row, unless it has been told of already. */
@@ -237,7 +244,7 @@ static int tell_chosen(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	/* TRANSLATORS: a signal, its mean, its minimum and maximum, and their unit. */
 	snprintf(text, sizeof(text), _("%s: mean %s, %s..%s %s"), ch->label, number[0], number[1], number[2],
 		 quantity_unit(unit));
-	return put(c, x, u->at.bar.y, right, STYLE_TEXT, text);
+	return screen_put(c, x, u->at.bar.y, right, STYLE_TEXT, text);
 }
 
 void select_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
@@ -247,20 +254,20 @@ void select_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	char text[128], a[QUANTITY_TEXT], b[QUANTITY_TEXT], clock[QUANTITY_TEXT];
 	int64_t from, to;
 
-	x = put(c, x, y, right, STYLE_KEY, _("selected"));
+	x = screen_put(c, x, y, right, STYLE_KEY, _("selected"));
 	if (!select_get(u, &from, &to)) {
-		put(c, x, y, right, STYLE_DIM, _("move the cursor   v: up to there   Esc clears"));
+		screen_put(c, x, y, right, STYLE_DIM, _("move the cursor   v: up to there   Esc clears"));
 		return;
 	}
 	quantity_time(clock, to - from, NS_PER_MS);
-	x = put(c, x - 2, y, right, STYLE_STRONG, clock);
+	x = screen_put(c, x - 2, y, right, STYLE_STRONG, clock);
 	x = tell_power(u, s, c, x, right, from, to);
 	x = tell_gpu(u, s, c, x, right, from, to);
 	x = tell_chosen(u, s, c, x, right, from, to);
 	screen_moment(u, s, from, a);
 	screen_moment(u, s, to, b);
 	snprintf(text, sizeof(text), "%s .. %s", a, b);
-	x = put(c, x, y, right, STYLE_DIM, text);
+	x = screen_put(c, x, y, right, STYLE_DIM, text);
 	if (x + text_width(hint) <= right)
 		canvas_right(c, x, y, right - x, STYLE_DIM, hint);
 }

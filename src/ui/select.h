@@ -2,7 +2,7 @@
 #ifndef NVMTOP_UI_SELECT_H
 #define NVMTOP_UI_SELECT_H
 
-#include "ui/canvas.h"
+#include "ui/chart.h"
 
 struct ui;
 struct ui_scene;
@@ -14,6 +14,16 @@ struct selection {
 	int64_t a_ns, b_ns;
 };
 
+/* Of a channel in the selection, kept while that does not change. */
+struct selected_stats {
+	int64_t from_ns, to_ns; /* 0, 0: not read */
+	struct chart_summary summary;
+};
+
+/* While something is selected *out becomes the statistics of it.  shift_ns: of the timeline's clock;
+ * provisional: what is read now may change. */
+void select_stats(const struct ui *u, struct timeline *t, size_t channel, int64_t shift_ns, bool provisional,
+		  struct selected_stats *kept, struct chart_summary *out);
 void select_set(struct ui *u, int64_t a_ns, int64_t b_ns);
 /* False: nothing is selected, or no time at all. */
 bool select_get(const struct ui *u, int64_t *from_ns, int64_t *to_ns);

@@ -53,13 +53,26 @@ static void no_view(const char *name, struct err *e)
 	err_set(e, ERR_USAGE, _("unknown view \"%s\"; known: %s"), shown, list);
 }
 
+/* name NULL: the first.  False: there is no such view. */
+static bool begin_with(struct ui *u, const char *name)
+{
+	size_t i = 0;
+
+	while (name && ui_view_name(i) && strcmp(ui_view_name(i), name))
+		i++;
+	if (!ui_view_name(i))
+		return false;
+	*(views_at(i)->covers ? &u->over : &u->view) = views_at(i);
+	return true;
+}
+
 struct ui *ui_new(const struct ui_options *o, struct err *e)
 {
 	struct ui *u = calloc(1, sizeof(*u));
-	bool known = !o->view;
 
-	if (!u) {
+	if (!u || views_begin(u) < 0) {
 		err_set(e, ERR_FAILED, _("No memory for the screen."));
+		ui_free(u);
 		return NULL;
 	}
 	u->charset = o->charset;
@@ -67,20 +80,8 @@ struct ui *ui_new(const struct ui_options *o, struct err *e)
 	u->settings = o->settings ? *o->settings : SETTINGS_DEFAULT;
 	u->view = views_at(0);
 	u->chosen = -1;
-	for (size_t i = 0; o->view && ui_view_name(i); i++) {
-		if (strcmp(ui_view_name(i), o->view))
-			continue;
-		known = true;
-		if (views_at(i)->covers)
-			u->over = views_at(i);
-		else
-			u->view = views_at(i);
-	}
-	if (!known || views_begin(u) < 0) {
-		if (known)
-			err_set(e, ERR_FAILED, _("No memory for the screen."));
-		else
-			no_view(o->view, e);
+	if (!begin_with(u, o->view)) {
+		no_view(o->view, e);
 		ui_free(u);
 		return NULL;
 	}
@@ -117,44 +118,6 @@ const char *screen_fact(const struct ui *u, const char *key)
 	const char *value = u->about ? fact_get(present_facts(&u->present, u->about), u->about->n_facts, key) : NULL;
 
 	return value ? value : "";
-}
-
-wchar_t screen_glyph(const struct ui *u, wchar_t fine, wchar_t ascii)
-{
-	return u->charset == CHARSET_ASCII ? ascii : fine;
-}
-
-int screen_cut(const struct ui *u, struct canvas *c, int x, int y, int w, enum style style, const char *text)
-{
-	int used;
-
-	if (text_width(text) <= w || w < 1)
-		return canvas_text(c, x, y, w, style, text);
-	used = canvas_text(c, x, y, w - 1, style, text);
-	canvas_put(c, x + used, y, style, screen_glyph(u, 0x2026, '~'));
-	return used + 1;
-}
-
-const char *reason_remedy(const char *reason)
-{
-	const char *end = strstr(reason, "; ");
-
-	return end ? end + 2 : NULL;
-}
-
-int screen_reason(const struct ui *u, struct canvas *c, int x, int y, int w, enum style style, const char *reason)
-{
-	const char *remedy = text_width(reason) > w ? reason_remedy(reason) : NULL;
-	int room = remedy ? w - text_width(remedy) - 2 : 0, used = 0;
-
-	if (!remedy)
-		return screen_cut(u, c, x, y, w, style, reason);
-	if (room >= 8) {
-		used = canvas_text(c, x, y, room - 1, style, reason);
-		canvas_put(c, x + used++, y, style, screen_glyph(u, 0x2026, '~'));
-		used += canvas_text(c, x + used, y, 2, style, "; ");
-	}
-	return used + screen_cut(u, c, x + used, y, w - used, style, remedy);
 }
 
 static void read_extent(struct ui *u, const struct ui_scene *s)
@@ -204,23 +167,34 @@ void screen_say(struct ui *u, enum style style, const char *fmt, ...)
 	u->said_style = style;
 }
 
+int64_t screen_wall(const struct ui *u, int64_t t_ns)
+{
+	if (!u->about || !u->about->start.real_ns)
+		return 0;
+	return u->about->start.real_ns + (t_ns - u->about->start.mono_ns);
+}
+
+void screen_clock(char out[SCREEN_CLOCK], int64_t wall_ns)
+{
+	time_t t = (time_t)(wall_ns / NS_PER_S);
+	struct tm tm;
+
+	if (!wall_ns || !localtime_r(&t, &tm) || !strftime(out, SCREEN_CLOCK, "%H:%M:%S", &tm))
+		out[0] = 0;
+}
+
 void screen_moment(const struct ui *u, const struct ui_scene *s, int64_t t_ns, char out[QUANTITY_TEXT])
 {
-	int64_t step = viewport_column_ns(&u->vp), wall;
-	char clock[QUANTITY_TEXT];
-	struct tm tm;
-	time_t t;
+	int64_t step = viewport_column_ns(&u->vp), wall = screen_wall(u, t_ns);
+	char clock[SCREEN_CLOCK];
 
 	step = step < NS_PER_MS ? NS_PER_MS : step > NS_PER_S / 10 ? NS_PER_S / 10 : step;
-	if (!s->live || !u->about || !u->about->start.real_ns) {
+	if (!s->live || !wall) {
 		quantity_time(out, t_ns - u->extent.first_ns, step);
 		return;
 	}
-	wall = u->about->start.real_ns + (t_ns - u->about->start.mono_ns);
-	t = (time_t)(wall / NS_PER_S);
-	if (!localtime_r(&t, &tm) || !strftime(clock, sizeof(clock), "%H:%M:%S", &tm))
-		clock[0] = 0;
-	snprintf(out, QUANTITY_TEXT, "%.12s.%0*d", clock, step < NS_PER_S / 10 ? 3 : 1,
+	screen_clock(clock, wall);
+	snprintf(out, QUANTITY_TEXT, "%s.%0*d", clock, step < NS_PER_S / 10 ? 3 : 1,
 		 (int)(wall % NS_PER_S / (step < NS_PER_S / 10 ? NS_PER_MS : NS_PER_S / 10)));
 }
 

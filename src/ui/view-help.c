@@ -184,7 +184,7 @@ static void help_move(struct ui *u, const struct ui_scene *s, enum move how, int
 
 /* The key that leads here leads back, and is not in the key bar. */
 static const struct key_entry keys[] = {
-	{.group = KEYS_SCREEN, .when = WHEN_COVERED, .keys = {{'?', 0, 0}}, .handler = act_help},
+	{.group = KEYS_SCREEN, .when = WHEN_COVERED, .keys = {{'?', 0, VIEW_help}}, .handler = act_cover},
 	{.handler = NULL},
 };
 

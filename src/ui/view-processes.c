@@ -136,14 +136,10 @@ static void processes_draw(struct ui *u, const struct ui_scene *s, struct canvas
 	struct proc_columns k = processes_columns(x, c->w - 2 * x);
 	struct processes *ps = state_of(u);
 
-	if (!s->live) {
+	if (!s->live || s->remote) {
 		text_draw(u, c, x, u->at.body.y, c->w - 2 * x, u->at.body.h, STYLE_DIM,
-			  _("Traces have no list of processes; it is shown live only."));
-		return;
-	}
-	if (s->remote) {
-		text_draw(u, c, x, u->at.body.y, c->w - 2 * x, u->at.body.h, STYLE_DIM,
-			  _("Streams have no list of processes; it is shown on the board itself."));
+			  !s->live ? _("Traces have no list of processes; it is shown live only.")
+				   : _("Streams have no list of processes; it is shown on the board itself."));
 		return;
 	}
 	if (!s->procs || s->procs->n == 0) {

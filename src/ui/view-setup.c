@@ -374,16 +374,14 @@ static void setup_hide(struct ui *u, const struct ui_scene *s, struct request *r
 {
 	int place = place_of(u);
 
-	if (place >= 0)
-		arrange_hide(u, place, !u->places[place].hidden, r);
+	arrange_hide(u, place, place >= 0 && !u->places[place].hidden, r);
 }
 
 static void setup_height(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
 	int place = place_of(u);
 
-	if (place >= 0)
-		arrange_lines(u, place, u->places[place].lines + arg, r);
+	arrange_lines(u, place, place < 0 ? 0 : u->places[place].lines + arg, r);
 }
 
 static void setup_shift(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
@@ -442,19 +440,14 @@ static bool setup_click(struct ui *u, const struct ui_scene *s, int x, int y, st
 	return true;
 }
 
-static const char *bar_rows(const struct ui *u, const char *text)
-{
-	return u->n_places > 0 && !u->view->plain ? text : NULL;
-}
-
 static const char *bar_shift(const struct ui *u, const struct ui_scene *s)
 {
-	return bar_rows(u, _("move"));
+	return places(u) ? _("move") : NULL;
 }
 
 static const char *bar_height(const struct ui *u, const struct ui_scene *s)
 {
-	return bar_rows(u, _("height"));
+	return places(u) ? _("height") : NULL;
 }
 
 /* clang-format off */
@@ -468,7 +461,7 @@ static const struct key_entry keys[] = {
 	  setup_shift, NULL, NULL, "K J", NULL, bar_shift, 0 },
 	{ KEYS_ROWS, WHEN_COVERED, { { ')', 0, 1 }, { '(', 0, -1 } },
 	  setup_height, NULL, NULL, ") (", NULL, bar_height, 0 },
-	{ KEYS_SCREEN, WHEN_COVERED, { { K_F2, 0, 0 }, { 'O', 0, 0 } }, act_setup, NULL, NULL, NULL, NULL, NULL, 0 },
+	{ KEYS_SCREEN, WHEN_COVERED, { { K_F2, 0, VIEW_setup }, { 'O', 0, VIEW_setup } }, act_cover, NULL, NULL, NULL, NULL, NULL, 0 },
 	{ .handler = NULL }
 };
 /* clang-format on */

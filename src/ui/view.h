@@ -11,7 +11,7 @@ struct row_list;
 struct rect;
 
 /* Up and Down, PgUp and PgDn, the wheel. */
-enum move { MOVE_LINE, MOVE_PAGE, MOVE_WHEEL };
+enum move { MOVE_LINE = 1, MOVE_PAGE, MOVE_WHEEL };
 
 struct view {
 	const char *name;    /* for --view; NULL: not for it */
@@ -55,6 +55,8 @@ struct view {
 	X(help) X(setup) X(files)
 #define VIEW_DECLARE(name) extern const struct view view_##name;
 VIEWS(VIEW_DECLARE)
+#define VIEW_NUMBER(name) VIEW_##name,
+enum { VIEWS(VIEW_NUMBER) N_VIEWS };
 
 /* NULL past the end. */
 const struct view *views_at(size_t i);

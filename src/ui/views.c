@@ -12,7 +12,6 @@
 
 #define ENTRY(name) &view_##name,
 static const struct view *const views[] = {VIEWS(ENTRY)};
-#define N_VIEWS (sizeof(views) / sizeof(views[0]))
 
 const struct view *views_at(size_t i)
 {
@@ -21,23 +20,19 @@ const struct view *views_at(size_t i)
 
 int views_begin(struct ui *u)
 {
-	u->state = calloc(N_VIEWS, sizeof(*u->state));
-	for (size_t i = 0; u->state && i < N_VIEWS; i++) {
-		u->state[i] = calloc(1, views[i]->state + 1);
-		if (!u->state[i])
+	for (size_t i = 0; i < N_VIEWS; i++)
+		if (!(u->state[i] = calloc(1, views[i]->state + 1)))
 			return -1;
-	}
-	return u->state ? 0 : -1;
+	return 0;
 }
 
 void views_end(struct ui *u)
 {
-	for (size_t i = 0; u->state && i < N_VIEWS; i++) {
+	for (size_t i = 0; i < N_VIEWS; i++) {
 		if (views[i]->free && u->state[i])
 			views[i]->free(u->state[i]);
 		free(u->state[i]);
 	}
-	free(u->state);
 }
 
 void views_reset(struct ui *u)
