@@ -46,7 +46,7 @@ for name in phases epochs; do
     ok "the view of phases as $name" sh -c 'grep -qx "view = phases" out && grep -qx "hide.phases = gpu.util" out'
     ok "the view of phases as $name: without a complaint" test ! -s err
     run nvmtop --print 80x24 --config other.conf "$trace"
-    ok "the view of phases as $name: it is the first" says out 'lasted'
+    ok "the view of phases as $name: it is the first" says out '^ *phase .* length'
 done
 printf 'history = 64Mi\n' >other.conf
 run nvmtop --print-config --config other.conf

@@ -54,7 +54,7 @@ ok 'epochs and their labels' holds waves.json "[x['label'] for x in e] == [''] +
 ok 'their times' holds waves.json "(e[1]['from_s'], e[1]['to_s'], e[9]['to_s']) == (2, 4, 20)"
 ok 'the median of a ramp is its middle' holds waves.json "near(s['cpu0.util']['p50'], 50, 0.15)"
 
-run nvmtop --print 80x24 --replay waves.bin
+run nvmtop --print 80x24 --replay waves.bin --view signals
 ok 'it is shown, too' says out 'wave .*5.0 W'
 
 run nvmtop --print 120x60 --replay waves.bin --view epochs
