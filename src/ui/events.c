@@ -353,6 +353,27 @@ static bool draw_words(struct ui *u, struct canvas *c, int y, const struct item 
 	return false;
 }
 
+/* What happened at the playhead is said, over others if need be. */
+static void draw_here(struct ui *u, struct canvas *c, int y, struct items *l)
+{
+	int here = u->vp.follow ? -1 : viewport_cell(&u->vp, u->vp.head_ns), x = u->at.chart.x;
+
+	for (int i = l->n - 1; here >= 0 && i >= 0; i--) {
+		struct item *item = &l->list[i];
+		int w = text_width(item->text), at = x + item->last + 2;
+
+		if (!item->text[0] || here < item->first || here > item->last)
+			continue;
+		if (at + w > x + u->at.chart.w)
+			at = x + item->first - 1 - w;
+		if (at < x)
+			continue;
+		canvas_text(c, at, y, w, item->style, item->text);
+		item->text[0] = 0;
+		return;
+	}
+}
+
 void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int x = u->at.chart.x, y = u->at.events.y;
@@ -369,6 +390,7 @@ void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		for (int cell = l.list[i].first; !l.list[i].words && cell <= l.list[i].last; cell++)
 			canvas_put(c, x + cell, y, l.list[i].style,
 				   l.list[i].lasts ? screen_glyph(u, 0x2501, '=') : screen_glyph(u, 0x25C6, '*'));
+	draw_here(u, c, y, &l);
 	for (int alert = 1; alert >= 0; alert--)
 		for (int i = l.n - 1; i >= 0; i--)
 			if (l.list[i].text[0] && (l.list[i].style == STYLE_ALERT) == (alert > 0) &&
