@@ -105,7 +105,9 @@ static void draw_titles(struct ui *u, struct canvas *c, const struct phases *e, 
 
 static void length_text(char out[QUANTITY_TEXT], int64_t ns, bool fine)
 {
-	quantity_time(out, ns, fine ? NS_PER_MS : NS_PER_S / 10);
+	int64_t step = fine ? NS_PER_MS : NS_PER_S / 10;
+
+	quantity_time(out, (ns + step / 2) / step * step, step);
 }
 
 static void draw_numbers(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct phases *e,

@@ -114,6 +114,7 @@ static void add_machine(struct page *p, const struct ui *u, const struct ui_scen
 	}
 	if (p->n == n)
 		add(p, _("Board"), _("the trace does not name its board"));
+	add_fact(p, u, _("Notice"), "notice");
 	add_fact(p, u, _("Known by"), "why");
 	add_fact(p, u, _("Not read"), "other_sensors");
 }
