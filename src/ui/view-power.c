@@ -317,7 +317,7 @@ static void draw_rail(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 
 	rail_name(name, sizeof(name), r.power->label, u->at.name.w - indent);
 	screen_cut(u, c, u->at.name.x + indent, y, u->at.name.w - indent, STYLE_TEXT, name);
-	row_number(u, c, r.alarm, r.mw, UNIT_MILLIWATT, STYLE_STRONG, y);
+	row_number(u, c, (unsigned char)r.alarm, r.mw, UNIT_MILLIWATT, STYLE_STRONG, y);
 	if (r.power->missing[0]) {
 		screen_cut(u, c, u->at.chart.x, y, t->bar_w, STYLE_DIM, r.power->missing);
 		return;

@@ -333,9 +333,9 @@ static void test_errors(void **state)
 	refused("(1", 3, "\")\"");
 	refused("1)", 2, "an operator or the end");
 	refused("1 $ 2", 3, "found \"$\"");
-	refused("1..2", 1, "a number such as");
-	refused(".", 1, "a number such as");
-	refused("1e999", 1, "a number such as");
+	refused("1..2", 1, "expected a number, found");
+	refused(".", 1, "expected a number, found");
+	refused("1e999", 1, "expected a number, found");
 	refused("5x", 2, "a unit");
 	refused("5msx", 2, "a unit");
 	refused("5MS", 2, "a unit");
