@@ -61,9 +61,9 @@ wait_gone "Set-up"
 keys Down Down H
 check "H hides the chosen row" wait_for "CPU is hidden"
 keys z
-check "z shows one alone" wait_gone "RAM"
+check "z shows one alone" wait_gone "Heat gpu"
 keys Escape Escape
-wait_for "RAM"
+wait_for "Heat gpu"
 check "it is kept while the screen goes on" wait_file "$conf" "hide.overview = cpu.util"
 keys F2
 wait_for "Set-up"
@@ -117,7 +117,7 @@ check "p asks" wait_for "save:"
 keys t
 check "t: as text" wait_for "saved nvmtop-"
 check "the file is there" until_true has_file txt
-check "it is the screen" until_true grep -q "Hottest" "$dir"/nvmtop-*.txt
+check "it is the screen" until_true grep -q "Heat gpu" "$dir"/nvmtop-*.txt
 check "without the question" sh -c "! grep -q 'save:' '$dir'/nvmtop-*.txt"
 keys p c
 check "c: as CSV" until_true has_file csv

@@ -44,7 +44,7 @@ chmod 700 locked/sys/kernel/debug
 run "clear; HOME=/nowhere $as ./mine --sysroot locked"
 check "what root could read is told once, and how" wait_for "signals need root, such as EMC: sudo nvmtop-setup"
 keys Up
-check "until the next key" wait_gone "sudo nvmtop-setup opens"
+check "until the next key" wait_gone "signals need root"
 keys q
 wait_prompt 0
 chmod 700 locked/sys/kernel/debug

@@ -32,7 +32,7 @@ check "paused at its end" until_true at 14.0
 keys Home
 check "Home: at the start" until_true at 0.0
 keys l l l
-check "l moves the cursor" until_true at 0.4
+check "l moves the cursor" until_true at 0.5
 keys v
 check "v begins to select" wait_for "selected"
 keys Right

@@ -28,6 +28,7 @@ walk() {
 		6 Cooling
 		8 processes
 		9 This machine
+		a cpu10
 	END
 }
 
@@ -39,10 +40,10 @@ click() {
 pty_begin 110x30 xterm-256color
 run "clear; $program --demo"
 wait_for "q quit"
-check "the overview comes first" wait_for "Hottest"
+check "the overview comes first" wait_for "engines, cooling"
 walk live
 keys 1
-wait_for "Hottest"
+wait_for "engines, cooling"
 keys Tab
 check "Tab: the next view" wait_for "NVENC"
 keys Tab
@@ -50,9 +51,9 @@ check "and the next" wait_for "cpu0-3"
 keys BTab
 check "Shift-Tab: the one before" wait_for "NVENC"
 keys BTab
-wait_for "Hottest"
+wait_for "engines, cooling"
 keys BTab
-check "and round the end" wait_for "This machine"
+check "and round the end" wait_for "cpu10"
 keys 6
 wait_for "Cooling"
 
