@@ -60,7 +60,7 @@ check "a key is answered meanwhile: a view" wait_for "Clock  "
 keys 6
 check "the view of what hangs" wait_for "soc0"
 keys 5
-check "the view of the other that hangs" wait_for "VDDQ_VDD2"
+check "the view of the other that hangs" wait_for "VDD2_1V8AO"
 keys 9
 check "the board" wait_for "Orin"
 keys 8
