@@ -622,7 +622,7 @@ int trace_peek(const char *path, struct trace_summary *out, struct err *e)
 	if (!t)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	rc = peek(t, out, e);
-	if (rc == 0)
+	if (rc == 0 && e)
 		*e = t->damage;
 	trace_close(t);
 	return rc;
