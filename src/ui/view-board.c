@@ -214,7 +214,8 @@ static void join(char *out, size_t size, const char *name)
 	snprintf(out + used, size - used, "%s%s", used ? ", " : "", name);
 }
 
-/* Each remedy once, below the names of the signals that it would show. */
+/* Each remedy once, below the names of the signals that it would show; the whole reason where
+ * all of them have the same one. */
 static void add_missing(struct page *p, const struct ui *u)
 {
 	const struct channel *all = u->about->channels;
@@ -222,21 +223,24 @@ static void add_missing(struct page *p, const struct ui *u)
 
 	add_head(p, _("Missing, and why"));
 	for (size_t i = 0; i < u->about->n_channels; i++) {
-		char names[256] = "";
-		size_t n = 0;
-		bool told = !all[i].missing[0];
+		char names[sizeof(p->items->text)] = "";
+		const char *last = "";
+		bool told = !all[i].missing[0], same = true;
 
 		for (size_t k = 0; k < i && !told; k++)
 			told = all[k].missing[0] && !strcmp(remedy(all[k].missing), remedy(all[i].missing));
-		for (size_t k = i; k < u->about->n_channels && !told; k++)
-			if (all[k].missing[0] && !strcmp(remedy(all[k].missing), remedy(all[i].missing))) {
-				join(names, sizeof(names), all[k].label);
-				n++;
-			}
-		if (!n)
+		if (told)
 			continue;
+		for (size_t k = i; k < u->about->n_channels; k++) {
+			if (!all[k].missing[0] || strcmp(remedy(all[k].missing), remedy(all[i].missing)) != 0)
+				continue;
+			if (strcmp(last, all[k].label) != 0)
+				join(names, sizeof(names), all[k].label);
+			last = all[k].label;
+			same = same && !strcmp(all[k].missing, all[i].missing);
+		}
 		add(p, "", names);
-		add(p, " ", n == 1 ? all[i].missing : remedy(all[i].missing))->style = STYLE_DIM;
+		add(p, " ", same ? all[i].missing : remedy(all[i].missing))->style = STYLE_DIM;
 	}
 	for (size_t i = 0; i < u->present.n_dead; i++) {
 		/* TRANSLATORS: then a time, such as "12:34:56.7". */

@@ -97,12 +97,15 @@ static void read_memory(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	int ram = rows_find(u->about, CHANNEL_RAM_USED, -1), n = 0;
 	double v = ram < 0 ? NAN : rows_calm(u, s, (size_t)ram);
+	double all = ram < 0 ? NAN : u->about->channels[ram].hi;
 	char text[64];
 
 	clear(row);
 	if (!isnan(v)) {
-		snprintf(text, sizeof(text), _("RAM %.1f of %.1f GiB"), v / 1048576,
-			 u->about->channels[ram].hi / 1048576);
+		if (all > 0)
+			snprintf(text, sizeof(text), _("RAM %.1f of %.1f GiB"), v / 1048576, all / 1048576);
+		else
+			snprintf(text, sizeof(text), _("RAM %.1f GiB"), v / 1048576);
 		tell(row, &n, STYLE_DIM, text);
 	}
 	tell_value(u, s, row, &n, rows_find(u->about, CHANNEL_EMC_RATE, -1), _("clock"));

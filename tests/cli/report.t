@@ -56,6 +56,8 @@ ok 'the median of a ramp is its middle' holds waves.json "near(s['cpu0.util']['p
 
 run nvmtop --print 80x24 --replay waves.bin --view signals
 ok 'it is shown, too' says out 'wave .*5.0 W'
+run nvmtop --print 80x24 --replay waves.bin
+ok 'a size that is not known is left out' says out 'RAM 1.0 GiB'
 
 run nvmtop --print 120x60 --replay waves.bin --view epochs
 ok 'where means of a phase are, too, counters have none' sh -c '! sed 2d out | grep "ticks.n\|spent.j\|events.n" && grep -q "most.hot .*[0-9]" out'

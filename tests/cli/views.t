@@ -40,7 +40,7 @@ ok 'the mode' says out 'MAXN_SUPER'
 on tx2_nx-32 power
 ok 'a board without a power monitor' sh -c 'grep -q "nothing here measures it\|tried" out'
 on agx_xavier-35 thermal
-ok 'trip points and what is left' says out 'cpu  *33.5 C .* 86.0  *96.0  *52.5'
+ok 'trip points and what is left' says out 'cpu  *33.5 °C .* 86.0  *96.0  *52.5'
 ok 'a constant is not the hottest' says out 'Hottest Tdiode'
 run nvmtop --print 120x60 --sysroot "$roots/orin_nx-36-offline" --view cpu
 ok 'groups of cores with their governor' says out 'schedutil'
