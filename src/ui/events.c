@@ -315,7 +315,8 @@ static void add_changes(struct ui *u, const struct ui_scene *s, struct items *l)
 			continue;
 		name_change(item, u, list[i]);
 		item->cap = strstr(list[i].what, ".freq_max") != NULL;
-		snprintf(item->brief, sizeof(item->brief), "%s", list[i].to);
+		if (mode)
+			snprintf(item->brief, sizeof(item->brief), "%s", list[i].to);
 	}
 }
 
@@ -401,17 +402,26 @@ static void draw_item(struct ui *u, struct canvas *c, int y, struct item *item)
 {
 	if (item->text[0] && !draw_words(u, c, y, item, item->text) && item->brief[0])
 		draw_words(u, c, y, item, item->brief);
-	item->text[0] = 0;
 }
 
-/* What happened at the playhead is said first. */
+/* What happened at the playhead is said, over other events if need be. */
 static void draw_here(struct ui *u, struct canvas *c, int y, struct items *l)
 {
-	int here = u->vp.follow ? -1 : viewport_cell(&u->vp, u->vp.head_ns);
+	int here = u->vp.follow ? -1 : viewport_cell(&u->vp, u->vp.head_ns), x = u->at.chart.x;
 
-	for (int i = 0; here >= 0 && i < l->n; i++)
-		if (!l->list[i].words && here >= l->list[i].first && here <= l->list[i].last)
-			draw_item(u, c, y, &l->list[i]);
+	for (int i = l->n - 1; here >= 0 && i >= 0; i--) {
+		struct item *item = &l->list[i];
+		int w = text_width(item->text), at = x + item->last + 2, left = x + item->first - 1 - w;
+
+		if (!item->text[0] || item->words || here < item->first || here > item->last)
+			continue;
+		if (at + w > x + u->at.chart.w || (left >= x && !has_room(c, at, y, w) && has_room(c, left, y, w)))
+			at = left;
+		if (at >= x)
+			canvas_text(c, at, y, w, item->style, item->text);
+		item->text[0] = 0;
+		return;
+	}
 }
 
 static int item_weight(const struct item *item)
