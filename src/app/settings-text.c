@@ -409,6 +409,7 @@ static void take_line(const struct reading *r, char *line)
 		report(r, _("unknown setting \"%s\" is ignored%s"), key, "");
 	} else if (!w->take(r->s, value)) {
 		snprintf(valid, sizeof valid, "%s: %s", w->key, _(w->takes));
+		/* TRANSLATORS: the second is "theme: auto, dark or light" */
 		report(r, _("\"%s\" is not a valid value for %s"), value, valid);
 	} else if (w->take == take_view) {
 		check_view(r, ui_view_renamed(value));
