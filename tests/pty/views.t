@@ -32,6 +32,28 @@ walk() {
 	END
 }
 
+# The name of the chosen row.
+chosen() {
+	screen | sed -n 's/^ *> *\([^ ]*\).*/\1/p'
+}
+chosen_is() {
+	[ "$(chosen)" = "$1" ]
+}
+chosen_differs() {
+	now=$(chosen)
+	[ -n "$now" ] && [ "$now" != "$was" ]
+}
+# Down, row by row, to that one.
+down_to() {
+	for _ in 1 2 3 4 5 6 7 8 9; do
+		was=$(chosen)
+		keys Down
+		until_true chosen_differs || return
+		[ "$now" != "$1" ] || return 0
+	done
+	return 1
+}
+
 # Column and line from 1 on: press and release of the left button.
 click() {
 	text_bytes "$(printf '\033[<0;%d;%dM\033[<0;%d;%dm' "$1" "$2" "$1" "$2")"
@@ -59,10 +81,7 @@ wait_for "Cooling"
 
 keys Down
 check "Down chooses a row" wait_for ">Hottest"
-for _ in 1 2 3; do
-	keys Down
-done
-check "further down" wait_for ">  cv0"
+check "further down" down_to cv0
 keys '?'
 check "? tells why it is missing" wait_for "probably the unit"
 keys Up
@@ -74,13 +93,13 @@ check "Enter opens it" wait_for "warned of from"
 keys Escape
 wait_gone "warned of from"
 keys Escape
-check "Esc lets go of the row" wait_gone ">  gpu"
+check "Esc lets go of the row" until_true chosen_is ''
 keys '?'
 check "? without a row: the keys" wait_for "sync mark"
 keys Escape
 wait_gone "sync mark"
 click 5 5
-check "a click chooses a row" wait_for ">"
+check "a click chooses a row" wait_for ">Hottest"
 keys q
 wait_prompt 0
 
