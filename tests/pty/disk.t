@@ -55,9 +55,9 @@ folder_hangs() {
 	check "$1: the list says that it is read" wait_for "Reading this folder"
 	check "$1: and not that there is nothing" off_screen "no saved traces"
 	keys '?'
-	check "$1: the keys" wait_for "show the whole recording"
+	check "$1: the keys" wait_for "Tab         next view"
 	keys Escape
-	wait_gone "show the whole recording"
+	wait_gone "Tab         next view"
 	keys 2
 	check "$1: another view" wait_for "Clock  "
 	keys o
