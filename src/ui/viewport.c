@@ -233,11 +233,11 @@ void viewport_zoom(struct viewport *v, const struct extent *e, int64_t now_ns, i
 	viewport_settle(v, e, now_ns);
 }
 
-/* From here on somebody looks at a moment of his own. */
+/* From here on somebody looks at a moment of his own; what came by itself stands still. */
 static void let_go(struct viewport *v)
 {
+	v->still |= v->follow;
 	v->follow = false;
-	v->still = false;
 	v->playing = false;
 }
 
@@ -266,6 +266,7 @@ void viewport_pan(struct viewport *v, const struct extent *e, int64_t now_ns, in
 	if (!move_head(v, e, now_ns, columns, &by))
 		return;
 	v->right_ns += by;
+	v->still = false;
 	viewport_settle(v, e, now_ns);
 	if (played && v->head_ns < e->last_ns)
 		play_from(v, now_ns);
@@ -299,6 +300,7 @@ void viewport_show(struct viewport *v, const struct extent *e, int64_t now_ns, i
 	to_ns = clamp_ns(to_ns < from_ns ? from_ns : to_ns, e);
 	v->fit = false;
 	v->widen = false;
+	v->still = false;
 	fit_columns(v, from_ns, to_ns);
 	spare = sure_columns(v) - (viewport_column(v, to_ns) - viewport_column(v, from_ns)) - 1;
 	v->head_ns = from_ns;
@@ -323,8 +325,10 @@ void viewport_jump(struct viewport *v, const struct extent *e, int64_t now_ns, i
 		return;
 	let_go(v);
 	v->head_ns = clamp_ns(t_ns, e);
-	if (viewport_cell(v, v->head_ns) < 0)
+	if (viewport_cell(v, v->head_ns) < 0) {
 		v->right_ns = v->head_ns + (int64_t)v->columns * viewport_column_ns(v) / 2;
+		v->still = false;
+	}
 	viewport_settle(v, e, now_ns);
 }
 

@@ -374,14 +374,22 @@ static void a_paused_view_stands_still(void **state)
 	viewport_pan(&v, &e, e.last_ns, 100000); /* past the end: it is now again */
 	assert_true(v.follow && v.head_ns == e.last_ns);
 	/* While there is little, too: it does not widen, and what is blank stays blank. */
-	viewport_reset(&v, true);
-	e.last_ns = e.first_ns + 21 * NS_PER_S;
-	viewport_space(&v, &e, e.last_ns);
-	first = viewport_first(&v);
-	for (int i = 0; i < 50; i++) {
-		e.last_ns += NS_PER_S;
+	for (int way = 0; way < 3; way++) {
+		viewport_reset(&v, true);
+		e.last_ns = e.first_ns + 21 * NS_PER_S;
 		viewport_settle(&v, &e, e.last_ns);
-		assert_true(viewport_first(&v) == first);
+		if (way == 0)
+			viewport_space(&v, &e, e.last_ns);
+		else if (way == 1)
+			viewport_cursor(&v, &e, e.last_ns, -3);
+		else
+			viewport_jump(&v, &e, e.last_ns, e.last_ns - NS_PER_S);
+		first = viewport_first(&v);
+		for (int i = 0; i < 50; i++) {
+			e.last_ns += NS_PER_S;
+			viewport_settle(&v, &e, e.last_ns);
+			assert_true(viewport_first(&v) == first);
+		}
 	}
 	viewport_now(&v, &e, e.last_ns);
 	/* Nothing came for seconds: the emptiness shows. */
