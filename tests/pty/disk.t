@@ -6,12 +6,11 @@
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$program"
 src=$(cd "${NVMTOP_SRC:-.}" && pwd)
-NVMTOP_BOARDS=${NVMTOP_BOARDS:-$src/boards}
-export NVMTOP_BOARDS
 case $program in /*) ;; *) program=$(pwd)/$program ;; esac
 need_slowfs
 
 pty_begin 80x24
+plain_demo # no marks but those of the test
 dir=$tmp/work
 mkdir -p "$dir/disk" "$dir/base/far" "$dir/near"
 cd "$dir" || exit 99
