@@ -494,14 +494,14 @@ static void board_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	add_machine(&p, u, s);
 	add_libraries(&p, u, s);
 	add_settings(&p, u, s);
+	add_head(&p, _("Signals of one trace"));
+	add_only(&p, u, _("Only in A"), false);
+	add_only(&p, u, _("Only in B"), true);
 	add_missing(&p, u);
 	add_places(&p, u, s);
 	add_limits(&p, u);
 	add_samples(&p, u);
 	add_sampling(&p, u, s);
-	add_head(&p, _("Signals of one trace"));
-	add_only(&p, u, _("Only in A"), false);
-	add_only(&p, u, _("Only in B"), true);
 	if (p.n && items[p.n - 1].head)
 		p.n--;
 	measure(&p);

@@ -6,6 +6,7 @@ need "$program"
 
 NVMTOP_BOARDS=${NVMTOP_BOARDS:-${NVMTOP_SRC:-.}/boards}
 export NVMTOP_BOARDS
+boards=$NVMTOP_BOARDS
 
 begin() {
 	run "cd $dir; clear; $* $program --demo"
@@ -75,6 +76,7 @@ still() {
 }
 
 pty_begin 110x36 xterm-256color
+plain_demo
 dir=$tmp/work
 mkdir "$dir"
 
@@ -99,18 +101,33 @@ keys Space
 check "space goes on" wait_gone PAUSED
 remember
 check "and it moves again" until_true differs
-axis() {
-	screen | sed -n '3s/.*mean//p' | grep -o -e '-[0-9:]* *[a-z]*' | head -n 1
+# Milliseconds a column, by a label on the axis; now is in column 109.
+zoom() {
+	screen | sed -n '3{s/…/~/g;p;}' | awk '{
+		if (match($0, /-[0-9.]+ m?s/)) {
+			split(substr($0, RSTART + 1, RLENGTH), label, " ")
+			printf "%d\n", label[1] * (label[2] == "s" ? 1000 : 1) / (110 - RSTART - RLENGTH)
+		}
+	}'
 }
-axis_differs() {
-	[ "$(axis)" != "$was" ]
+zoom_known() {
+	was=$(zoom)
+	[ "$was" ]
 }
-was=$(axis)
+# By that factor of what it was; a label is at most a column off.
+zoomed() {
+	is=$(zoom)
+	[ "$is" ] && [ $((was * $1 * 4)) -gt $((is * $2 * 3)) ] && [ $((was * $1 * 4)) -lt $((is * $2 * 5)) ]
+}
+# The first one ends that the span grows with what there is to show; the mark is seen after it.
+keys + s
+until_true axis_has '[^0-9:]3'
+until_true zoom_known
 keys +
-check "+ zooms in: another axis" until_true axis_differs
-was=$(axis)
+check "+ zooms in: half the time" until_true zoomed 1 2
+until_true zoom_known
 keys -
-check "- zooms out again" until_true axis_differs
+check "- zooms out again: twice" until_true zoomed 2 1
 
 keys '?'
 check "? shows the keys" wait_for "sync mark"
@@ -207,7 +224,7 @@ run "clear; TERM=vt100 $program --demo"
 check "a vt100 shows it" wait_for "q quit"
 keys q
 check "and is left as it was" usable_terminal
-run "clear; (ulimit -n 40; $program --sysroot $roots/agx_orin-36)"
+run "clear; (ulimit -n 40; NVMTOP_BOARDS=$boards $program --sysroot $roots/agx_orin-36)"
 check "what too few descriptors cost is said at the start" wait_for "signals are missing: only 40"
 keys q
 wait_prompt 0
