@@ -257,7 +257,7 @@ static bool read_one(struct procs *r, const char *pid, struct proc *p, double se
 	if (!good)
 		return false;
 	p->self = p->pid == r->self;
-	p->age_s = uptime_s - (double)p->start / (double)sysconf(_SC_CLK_TCK);
+	p->age_s = fmax(uptime_s - (double)p->start / (double)sysconf(_SC_CLK_TCK), 0); /* the uptime is older */
 	if (was && p->ticks >= was->ticks && seconds > 0)
 		p->cpu = (double)(p->ticks - was->ticks) / (double)sysconf(_SC_CLK_TCK) / seconds * 100;
 	return true;

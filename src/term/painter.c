@@ -33,6 +33,7 @@ struct painter {
 	int rgb[256];
 	struct look looks[STYLES];  /* with the colours that ncurses has */
 	short pair[STYLES][STYLES]; /* of a style and what is behind it; 0: not made yet */
+	short filled[STYLES];       /* of a full block, drawn as a blank: the same */
 };
 
 static void count_colours(struct painter *p, const char *term, enum colour_choice choice)
@@ -160,6 +161,7 @@ void painter_looks(struct painter *p, enum theme theme, enum ground ground)
 {
 	memset(p->rgb, -1, sizeof p->rgb);
 	memset(p->pair, 0, sizeof p->pair);
+	memset(p->filled, 0, sizeof p->filled);
 	for (int s = 0; s < STYLES; s++) {
 		struct look l = palette_look(theme, ground, (enum style)s, p->colours);
 
@@ -209,16 +211,30 @@ static int glyph(const struct painter *p, const struct cell *c, int room, wchar_
 	return width;
 }
 
-static short pair(struct painter *p, int style, int back)
+/* known: 0 until the pair is made. */
+static short pair(short *known, int fg, int bg)
 {
-	int behind = back ? p->looks[back].back : -1, bg = behind < 0 ? p->looks[style].bg : behind, made;
-	short *known = &p->pair[style][back];
+	int made;
 
-	if (*known == 0 && (p->looks[style].fg >= 0 || bg >= 0)) {
-		made = alloc_pair(p->looks[style].fg, bg);
+	if (*known == 0 && (fg >= 0 || bg >= 0)) {
+		made = alloc_pair(fg, bg);
 		*known = (short)(made > 0 && made <= SHRT_MAX ? made : 0);
 	}
 	return *known;
+}
+
+/* A full block is drawn as a blank before its colour: in many fonts blocks do not fill the cell, and a chart
+ * would be striped. */
+static short cell_pair(struct painter *p, int style, int back, wchar_t *ch)
+{
+	const struct look *l = &p->looks[style];
+	int behind = back ? p->looks[back].back : -1;
+
+	if (*ch == 0x2588 && p->colours >= 256 && l->fg >= 0 && !(l->attributes & LOOK_REVERSE)) {
+		*ch = L' ';
+		return pair(&p->filled[style], l->fg, l->fg);
+	}
+	return pair(&p->pair[style][back], l->fg, behind < 0 ? l->bg : behind);
 }
 
 static attr_t attributes(unsigned look)
@@ -235,14 +251,16 @@ static void put_row(struct painter *p, int y, const struct cell *cells, int n)
 	for (int x = 0; x < p->shown.w;) {
 		const struct cell *c = x < n ? &cells[x] : &blank;
 		wchar_t text[3];
+		short colours;
 		int style = c->style < STYLES ? c->style : STYLE_TEXT, back = c->back < STYLES ? c->back : 0;
 
 		if (c->ch[0] == 0)
 			c = &blank; /* half of a wide character that is not there */
 		/* ncurses counts a wide character as one element here */
 		x += glyph(p, c, p->shown.w - x, text);
-		setcchar(&p->row[used++], text, attributes(p->looks[style].attributes), pair(p, style, back),
-			 NULL);
+		colours = cell_pair(p, style, back, &text[0]);
+
+		setcchar(&p->row[used++], text, attributes(p->looks[style].attributes), colours, NULL);
 	}
 	mvadd_wchnstr(y, 0, p->row, used);
 }

@@ -3,7 +3,7 @@
  * What lasts is a line over its time: what was throttled, and for how long; a hole in
  * the samples.  What happens at once is a diamond: a count of over-current that rose,
  * a change of how the machine is set.  Words stand beside, as far as there is room:
- * what alarms first, then the newest.
+ * what alarms and lasts first, then other alarms, then the newest.
  *
  * The line is there if the session has anything that can be throttled, and after the
  * first change; so nothing moves when something begins. */
@@ -150,6 +150,7 @@ struct item {
 	int first, last;
 	bool lasts; /* a line, not a diamond */
 	bool words; /* neither: it names diamonds between the two */
+	bool cap;   /* the highest clock changed */
 	enum style style;
 	char text[CHANGE_TEXT];
 	char brief[48]; /* the same where that has no room; "": nothing */
@@ -280,6 +281,15 @@ static void add_channels(struct ui *u, const struct ui_scene *s, struct items *l
 	}
 }
 
+static void name_change(struct item *item, const struct ui *u, struct change c)
+{
+	int channel = rows_named(u->about, c.what);
+
+	if (channel >= 0)
+		snprintf(c.what, sizeof(c.what), "%s", u->about->channels[channel].label);
+	change_text(item->text, &c);
+}
+
 /* Of those that came together the power mode, which has brought the others along. */
 static void add_changes(struct ui *u, const struct ui_scene *s, struct items *l)
 {
@@ -301,8 +311,12 @@ static void add_changes(struct ui *u, const struct ui_scene *s, struct items *l)
 			item = add_item(l, cell, cell, STYLE_TEXT);
 		if (!list[i].to[0])
 			item->style = STYLE_ALERT;
-		if (!same || mode)
-			change_text(item->text, &list[i]);
+		if (same && !mode)
+			continue;
+		name_change(item, u, list[i]);
+		item->cap = strstr(list[i].what, ".freq_max") != NULL;
+		if (mode)
+			snprintf(item->brief, sizeof(item->brief), "%s", list[i].to);
 	}
 }
 
@@ -337,41 +351,82 @@ static bool has_room(const struct canvas *c, int x, int y, int w)
 	return true;
 }
 
-/* At the right or the left of the item, past what else is near; false: there is no room. */
+static bool draw_words_at(struct ui *u, struct canvas *c, int at, int y, const struct item *item, const char *text)
+{
+	int w = text_width(text), x = u->at.chart.x;
+
+	if (at < x || at + w > x + u->at.chart.w || !has_room(c, at - 1, y, w + 2))
+		return false;
+	canvas_text(c, at, y, w, item->style, text);
+	return true;
+}
+
+/* At the right or the left of the item, past what else is near, or between the diamonds that it names; false:
+ * there is no room. */
 static bool draw_words(struct ui *u, struct canvas *c, int y, const struct item *item, const char *text)
 {
-	int w = text_width(text), x = u->at.chart.x, right = x + u->at.chart.w;
+	int w = text_width(text), first = u->at.chart.x + item->first, last = u->at.chart.x + item->last;
 
-	for (int away = 0; away < 2 * NEAR_CELLS; away++) {
-		int at = away < NEAR_CELLS ? x + item->last + 2 + away : x + item->first - 1 - w - (away - NEAR_CELLS);
-
-		if (at < x || at + w > right || !has_room(c, at - 1, y, w + 2))
-			continue;
-		canvas_text(c, at, y, w, item->style, text);
-		return true;
-	}
+	for (int away = 0; away < NEAR_CELLS; away++)
+		if (draw_words_at(u, c, last + 2 + away, y, item, text))
+			return true;
+	for (int away = 0; away < NEAR_CELLS; away++)
+		if (draw_words_at(u, c, first - 1 - w - away, y, item, text))
+			return true;
+	for (int at = last - 1 - w; item->words && at > first; at--)
+		if (draw_words_at(u, c, at, y, item, text))
+			return true;
 	return false;
 }
 
-/* What happened at the playhead is said, over others if need be. */
+/* Throttling lowers a clock's limit and raises it again; these changes are no news beside its line. */
+static void drop_effects(struct items *l)
+{
+	int kept = 0;
+
+	for (int i = 0; i < l->n; i++) {
+		const struct item *change = &l->list[i];
+		bool effect = false;
+
+		for (int k = 0; k < l->n && change->cap; k++)
+			effect |= l->list[k].lasts && l->list[k].style == STYLE_ALERT &&
+				  change->first >= l->list[k].first - 1 && change->first <= l->list[k].last + 1;
+		if (!effect)
+			l->list[kept++] = *change;
+	}
+	l->n = kept;
+}
+
+/* In full words, or in brief. */
+static void draw_item(struct ui *u, struct canvas *c, int y, struct item *item)
+{
+	if (item->text[0] && !draw_words(u, c, y, item, item->text) && item->brief[0])
+		draw_words(u, c, y, item, item->brief);
+}
+
+/* What happened at the playhead is said, over other events if need be. */
 static void draw_here(struct ui *u, struct canvas *c, int y, struct items *l)
 {
 	int here = u->vp.follow ? -1 : viewport_cell(&u->vp, u->vp.head_ns), x = u->at.chart.x;
 
 	for (int i = l->n - 1; here >= 0 && i >= 0; i--) {
 		struct item *item = &l->list[i];
-		int w = text_width(item->text), at = x + item->last + 2;
+		int w = text_width(item->text), at = x + item->last + 2, left = x + item->first - 1 - w;
 
-		if (!item->text[0] || here < item->first || here > item->last)
+		if (!item->text[0] || item->words || here < item->first || here > item->last)
 			continue;
-		if (at + w > x + u->at.chart.w)
-			at = x + item->first - 1 - w;
-		if (at < x)
-			continue;
-		canvas_text(c, at, y, w, item->style, item->text);
+		if (at + w > x + u->at.chart.w || (left >= x && !has_room(c, at, y, w) && has_room(c, left, y, w)))
+			at = left;
+		if (at >= x)
+			canvas_text(c, at, y, w, item->style, item->text);
 		item->text[0] = 0;
 		return;
 	}
+}
+
+static int item_weight(const struct item *item)
+{
+	return item->style == STYLE_ALERT ? 1 + item->lasts : 0;
 }
 
 void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
@@ -386,14 +441,14 @@ void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	add_gaps(u, &l);
 	add_changes(u, s, &l);
 	add_channels(u, s, &l);
+	drop_effects(&l);
 	for (int i = 0; i < l.n; i++)
 		for (int cell = l.list[i].first; !l.list[i].words && cell <= l.list[i].last; cell++)
 			canvas_put(c, x + cell, y, l.list[i].style,
 				   l.list[i].lasts ? screen_glyph(u, 0x2501, '=') : screen_glyph(u, 0x25C6, '*'));
 	draw_here(u, c, y, &l);
-	for (int alert = 1; alert >= 0; alert--)
+	for (int weight = 2; weight >= 0; weight--)
 		for (int i = l.n - 1; i >= 0; i--)
-			if (l.list[i].text[0] && (l.list[i].style == STYLE_ALERT) == (alert > 0) &&
-			    !draw_words(u, c, y, &l.list[i], l.list[i].text) && l.list[i].brief[0])
-				draw_words(u, c, y, &l.list[i], l.list[i].brief);
+			if (item_weight(&l.list[i]) == weight)
+				draw_item(u, c, y, &l.list[i]);
 }

@@ -119,12 +119,15 @@ static void tell_rails(struct ui *u, const struct ui_scene *s, struct row *row, 
 
 	for (size_t i = 0; i < u->about->n_channels; i++) {
 		const struct channel *ch = &u->about->channels[i];
+		double mw = NAN;
 
-		if (ch->kind != CHANNEL_RAIL_POWER || ch->missing[0] || i == row->channel)
+		if (ch->kind == CHANNEL_RAIL_POWER && !ch->missing[0] && i != row->channel)
+			mw = rows_calm(u, s, i);
+		if (isnan(mw))
 			continue;
 		rail_name(name, sizeof(name), ch->label, 0);
 		name[strcspn(name, "_")] = 0;
-		snprintf(one, sizeof(one), "%s %.1f", name, rows_calm(u, s, i) / 1e3);
+		snprintf(one, sizeof(one), "%s %.1f", name, mw / 1e3);
 		if (*text && (int)(strlen(text) + 1 + strlen(one)) > most) {
 			tell(row, n, STYLE_DIM, text);
 			text[0] = 0;

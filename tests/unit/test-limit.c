@@ -135,6 +135,8 @@ static void test_throttled(void **state)
 	put_since(&m, device, 1, 3600 * INT64_C(1000000));
 	put(&m, CHANNEL_GPU_UTIL, 0, 97);
 	put(&m, CHANNEL_TEMPERATURE, 1, 99.3);
+	put(&m, CHANNEL_TEMPERATURE, 0, 40);
+	channel(&m, CHANNEL_TEMPERATURE, 0)->warn = 0; /* none */
 	put(&m, CHANNEL_GPU_FREQ, 0, 1122e6);
 	assert_limit(&m, LIMIT_HEAT, "heat",
 		     "GPU throttled 3.6 s: gpu 99.3 °C, limit 99.0 · clock 1122 of 1300 MHz");

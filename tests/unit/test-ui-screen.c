@@ -22,7 +22,7 @@
 int __real_canvas_text(struct canvas *c, int x, int y, int w, enum style s, const char *text);
 void __real_canvas_put(struct canvas *c, int x, int y, enum style s, wchar_t ch);
 int __wrap_canvas_text(struct canvas *c, int x, int y, int w, enum style s, const char *text);
-int __wrap_canvas_textf(struct canvas *c, int x, int y, int w, enum style s, const char *fmt, ...);
+__attribute__((format(printf, 6, 7))) int __wrap_canvas_textf(struct canvas *c, int x, int y, int w, enum style s, const char *fmt, ...);
 int __wrap_canvas_right(struct canvas *c, int x, int y, int w, enum style s, const char *text);
 void __wrap_canvas_put(struct canvas *c, int x, int y, enum style s, wchar_t ch);
 
@@ -71,7 +71,7 @@ int __wrap_canvas_text(struct canvas *c, int x, int y, int w, enum style s, cons
 	return used;
 }
 
-int __wrap_canvas_textf(struct canvas *c, int x, int y, int w, enum style s, const char *fmt, ...)
+__attribute__((format(printf, 6, 7))) int __wrap_canvas_textf(struct canvas *c, int x, int y, int w, enum style s, const char *fmt, ...)
 {
 	char text[1024];
 	va_list ap;

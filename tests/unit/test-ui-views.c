@@ -409,8 +409,10 @@ static void a_total_that_dies_keeps_its_mean(void **state)
 	start(&b, 120, 40, false, CHARSET_ASCII);
 	b.fake.constant = 39100;
 	b.fake.dead_ns = FAKE_START + 5 * NS_PER_S;
-	press(&b, '5', 0);
 	ui_seek(b.ui, &b.scene, 9 * NS_PER_S);
+	draw(&b);
+	assert_null(strstr(b.text, "nan"));
+	press(&b, '5', 0);
 	draw(&b);
 	assert_shows(&b, " 195.5 J since start");
 	assert_shows(&b, " mean 39.1 W over 5.0 of 9.0 s");
