@@ -64,6 +64,17 @@ static void give_mouse(const struct settings *s, char *out)
 	strcpy(out, s->mouse ? "yes" : "no");
 }
 
+static bool take_charts(struct settings *s, const char *value)
+{
+	s->braille = !strcmp(value, "braille");
+	return s->braille || !strcmp(value, "blocks");
+}
+
+static void give_charts(const struct settings *s, char *out)
+{
+	strcpy(out, s->braille ? "braille" : "blocks");
+}
+
 static bool may_be_view(const char *name)
 {
 	return strlen(name) < SETTINGS_VIEW && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz-")];
@@ -166,6 +177,8 @@ static const struct word {
 	 "colour-blind, terminal (its own colours; these three also with -dark or -light), mono.",
 	 take_theme, give_theme,
 	 N_("auto, dark, light, high-contrast, colour-blind, terminal (all three also with -dark or -light) or mono")},
+	{"charts", "What charts are drawn with: blocks, or braille (twice as many columns).", take_charts, give_charts,
+	 N_("blocks or braille")},
 	{"mouse", "Whether the mouse does something: yes or no.", take_mouse, give_mouse, N_("yes or no")},
 	{"view", "The view to begin with: overview, gpu, cpu, memory, power, thermal, ...", take_view,
 	 give_view, N_("the name of a view, such as overview, gpu or power")},
@@ -409,6 +422,7 @@ static void take_line(const struct reading *r, char *line)
 		report(r, _("unknown setting \"%s\" is ignored%s"), key, "");
 	} else if (!w->take(r->s, value)) {
 		snprintf(valid, sizeof valid, "%s: %s", w->key, _(w->takes));
+		/* TRANSLATORS: the second is "theme: auto, dark or light" */
 		report(r, _("\"%s\" is not a valid value for %s"), value, valid);
 	} else if (w->take == take_view) {
 		check_view(r, ui_view_renamed(value));

@@ -91,7 +91,7 @@ static void report_locked(struct source *s)
 	if (!n || geteuid() == 0)
 		return;
 	snprintf(text, sizeof text,
-		 P_("%lu signal needs root, %s: sudo nvmtop-setup opens it to all users",
+		 P_("%lu signal needs root (%s): sudo nvmtop-setup opens it to all users",
 		    "%lu signals need root, such as %s: sudo nvmtop-setup opens them to all users", n),
 		 n, first);
 	s->tell(s->to, STYLE_TEXT, text);

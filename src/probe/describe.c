@@ -159,6 +159,14 @@ static void label_by_name(struct channel *c)
 	}
 }
 
+/* The labels of the boards that come with nvmtop are those of its own signals. */
+static void translated(char *out, size_t size, const char *text)
+{
+	const char *known = *text ? _(text) : text;
+
+	text_printable(out, size, known, strlen(known));
+}
+
 static void by_settings(const struct statement *s, struct channel *c)
 {
 	const char *v;
@@ -181,7 +189,7 @@ static void by_settings(const struct statement *s, struct channel *c)
 	if ((v = setting_get(s, "period")))
 		num_duration_ns(v, &c->period_ns);
 	if ((v = setting_get(s, "label")))
-		text_printable(c->label, sizeof c->label, v, strlen(v));
+		translated(c->label, sizeof c->label, v);
 	if ((v = setting_get(s, "note")))
 		text_printable(c->note, sizeof c->note, v, strlen(v));
 }

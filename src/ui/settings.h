@@ -43,6 +43,7 @@ struct settings {
 	enum theme theme;
 	enum ground ground;
 	bool mouse;
+	bool braille; /* charts of dots instead of blocks, where there are more characters than ASCII */
 	char view[SETTINGS_VIEW];	/* which one to begin with; "": the first */
 	double frames;			/* a second; 0: as they are needed */
 	uint64_t history_bytes;		/* what the live screen remembers, in bytes, */

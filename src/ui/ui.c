@@ -349,6 +349,8 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		draw_small(c);
 		return;
 	}
+	if (u->charset != CHARSET_ASCII)
+		u->charset = u->settings.braille ? CHARSET_BRAILLE : CHARSET_BLOCKS;
 	u->vp.per_cell = spark_per_cell(u->charset);
 	u->vp.columns = u->at.chart.w * u->vp.per_cell;
 	viewport_settle(&u->vp, &u->extent, s->now_ns);

@@ -124,7 +124,7 @@ static const struct {
 	int width, gap;
 	bool left;
 } columns[COLUMNS] = {
-	{N_("length"), 8, 2, false}, {N_("written"), 16, 2, true}, {N_("marks"), 5, 2, false},
+	{N_("length"), 8, 2, false}, {N_("written"), 16, 2, true}, {N_("marks"), 6, 1, false},
 	{N_("size"), 8, 2, false},   {N_("board"), 12, 2, true},
 };
 

@@ -98,8 +98,8 @@ static void read_heat(struct ui *u, const struct ui_scene *s, struct row *row)
 		  : row->alarm == ALARM_WARN ? STYLE_WARN
 					     : STYLE_DIM,
 		  left < 0     ? _("%.1f over its limit")
-		  : ch->warn > 0 ? _("headroom %.1f to throttle")
-				 : _("headroom %.1f to shutdown"),
+		  : ch->warn > 0 ? _("%.1f to throttle")
+				 : _("%.1f to shutdown"),
 		  fabs(left));
 }
 

@@ -162,7 +162,7 @@ static void read_heat(struct ui *u, const struct ui_scene *s, struct row *row)
 
 	clear(row);
 	if (!isnan(left)) {
-		snprintf(text, sizeof(text), left >= 0 ? _("%.1f to throttle") : _("%.1f over the limit"), fabs(left));
+		snprintf(text, sizeof(text), left >= 0 ? _("%.1f to throttle") : _("%.1f over its limit"), fabs(left));
 		tell(row, &n,
 		     row->alarm == ALARM_CRIT   ? STYLE_ALERT
 		     : row->alarm == ALARM_WARN ? STYLE_WARN
@@ -207,7 +207,7 @@ static void build(struct row_list *l)
 	else
 		add(l, rows_find(about, CHANNEL_RAM_USED, -1), _("RAM"), 4, NULL);
 	if (l->n < 3)
-		add(l, rows_io(about), _("IO wait"), 4, NULL);
+		add(l, rows_io(about), _("I/O wait"), 4, NULL);
 	add(l, first_of(about, power, 2), _("Power"), 6, read_power);
 	add(l, first_of(about, heat, 2), _("Heat"), 5, read_heat);
 }

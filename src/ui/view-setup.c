@@ -15,9 +15,9 @@
 
 #define PANEL_W 50
 
-enum { SET_THEME, SET_GROUND, SET_MOUSE, SET_VIEW, SET_FRAMES, SET_HISTORY, SETS };
+enum { SET_THEME, SET_GROUND, SET_CHARTS, SET_MOUSE, SET_VIEW, SET_FRAMES, SET_HISTORY, SETS };
 
-static const char *const titles[SETS] = {N_("Colours"),    N_("Background"),        N_("Mouse"),
+static const char *const titles[SETS] = {N_("Colours"),    N_("Background"), N_("Charts"), N_("Mouse"),
 					 N_("First view"), N_("Frame rate"), N_("History")};
 static const char *const themes[THEMES] = {N_("standard"), N_("high contrast"), N_("colour-blind safe"),
 					   N_("the terminal's"), N_("none")};
@@ -135,6 +135,9 @@ static void change(struct ui *u, int item, int by, struct request *r)
 	case SET_GROUND:
 		s->ground = (enum ground)turn((int)s->ground, by, GROUNDS);
 		break;
+	case SET_CHARTS:
+		s->braille = !s->braille;
+		break;
 	case SET_MOUSE:
 		s->mouse = !s->mouse;
 		break;
@@ -189,6 +192,10 @@ static void value_of(const struct ui *u, int item, char *out, size_t size)
 	case SET_GROUND:
 		snprintf(out, size, "%s",
 			 s->theme == THEME_MONO ? _("the terminal's") : _(grounds[s->ground]));
+		break;
+	case SET_CHARTS:
+		snprintf(out, size, "%s",
+			 u->charset == CHARSET_ASCII ? "ASCII" : s->braille ? _("braille") : _("blocks"));
 		break;
 	case SET_MOUSE:
 		snprintf(out, size, "%s", s->mouse ? _("on") : _("left to the terminal"));

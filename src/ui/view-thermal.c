@@ -59,7 +59,7 @@ static void read_hottest(struct ui *u, const struct ui_scene *s, struct row *row
 	if (!ch)
 		return;
 	rows_note(row, 0, alarm_style(row->alarm, STYLE_TEXT),
-		  left >= 0 ? _("%s headroom %.1f") : _("%s %.1f over limit"), ch->label, fabs(left));
+		  left >= 0 ? _("%s headroom %.1f") : _("%s %.1f over its limit"), ch->label, fabs(left));
 	if (ch->crit > 0)
 		rows_note(row, 1, STYLE_DIM, _("shutdown at %.1f"), ch->crit);
 }

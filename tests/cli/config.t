@@ -27,6 +27,12 @@ ok 'the command line comes first' grep -qx 'theme = colour-blind-light' out
 ok 'for the mouse, too' grep -qx 'mouse = no' out
 run nvmtop --print-config --no-config
 ok 'without the file' grep -qx 'theme = auto' out
+printf 'charts = braille\n' >other.conf
+run nvmtop --print 80x24 --replay "$trace" --config other.conf
+ok 'charts of dots are an option' says out '⣿⣿'
+ok 'without blocks' sh -c '! head -n 18 out | grep -q "██"'
+run nvmtop --print 80x24 --replay "$trace" --config other.conf --ascii
+ok 'but not in ASCII' sh -c '! LC_ALL=C grep -q "[^ -~]" out'
 printf 'view = sensors\nmove.powr = a first\n' >other.conf
 run nvmtop --print-config --config other.conf
 ok 'a view that there is not is told, with those that there are' \

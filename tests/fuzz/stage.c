@@ -408,7 +408,7 @@ void stage_give(struct stage *st, const struct event *ev)
 static void begin_ui(struct stage *st, const struct settings *kept)
 {
 	size_t n = 0, view;
-	struct ui_options o = {.charset = (enum charset)dice(3),
+	struct ui_options o = {.charset = (enum charset)dice(2),
 			       .settings = kept,
 			       .frame_ms = one_in(2) ? 0 : 1 + (int)dice(1000)};
 	struct err e;

@@ -55,6 +55,7 @@ static void values(void **state)
 				      "theme = high-contrast-light\r\n"
 				      "  mouse=no  \n"
 				      "view = gpu\n"
+				      "charts = braille\n"
 				      "frames = 2.5\n"
 				      "history = 64M\n"
 				      "hide.overview = swap.used, a%20b , fan.rpm\n"
@@ -66,6 +67,7 @@ static void values(void **state)
 	assert_int_equal(s.theme, THEME_CONTRAST);
 	assert_int_equal(s.ground, GROUND_LIGHT);
 	assert_false(s.mouse);
+	assert_true(s.braille);
 	assert_string_equal(s.view, "gpu");
 	assert_true(s.frames > 2.4 && s.frames < 2.6);
 	assert_int_equal(s.history_bytes, 64000000);
@@ -118,7 +120,7 @@ static void every_theme(void **state)
 static void what_is_wrong(void **state)
 {
 	static const char *const wrong[] = {
-		"theme = blue", "theme =", "theme", "= dark", "mouse = maybe", "frames = 0", "frames = 1e9",
+		"theme = blue", "charts = dots", "theme =", "theme", "= dark", "mouse = maybe", "frames = 0", "frames = 1e9",
 		"frames = nan", "history = 5", "history = 1M", "history = 65Gi", "history = 9s", "history = 169h",
 		"history = lots", "history =", "view = ../../etc", "view = averyverylongnameofaview", "colour = red",
 		"hide.overview = a b", "hide.overview = a,,b", "hide.overview = %zz", "hide.overview = %00",

@@ -31,7 +31,9 @@ static inline void draw(struct bench *b)
 
 static inline void start(struct bench *b, int w, int h, bool live, enum charset cs)
 {
-	struct ui_options o = {.charset = cs, .view = BENCH_VIEW};
+	static const struct settings dots = {.mouse = true, .braille = true};
+	struct ui_options o = {
+		.charset = cs, .settings = cs == CHARSET_BRAILLE ? &dots : NULL, .view = BENCH_VIEW};
 
 	memset(b, 0, sizeof(*b));
 	fake_init(&b->fake, 100 * NS_PER_S);
