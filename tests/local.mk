@@ -23,7 +23,11 @@ unpack-boards:
 	@$(PYTHON) $(top_srcdir)/tests/tools/board.py unpack tests/roots $(top_srcdir)/tests/boards/*.txt
 clean-local:
 	rm -rf tests/roots
-.PHONY: unpack-boards release-check
+.PHONY: unpack-boards release-check screenshots
+
+# docs/screenshots, anew: the same bytes from the same sources and tools.
+screenshots: tests/tools/shots$(EXEEXT)
+	@PYTHON='$(PYTHON)' $(SHELL) $(abs_top_srcdir)/tests/tools/screenshots.sh '$(abs_top_builddir)/tests/tools/shots' '$(abs_top_srcdir)'
 
 # Of a release: translations are complete, and all of this holds for aarch64, too.
 release-check: check
@@ -34,7 +38,7 @@ tests/cli/slow.log: $(filter-out tests/cli/slow.log tests/cli/cpu.log,$(TEST_LOG
 tests/cli/cpu.log: $(filter-out tests/cli/cpu.log,$(TEST_LOGS))
 
 # Programs that scripts run.
-helpers = tests/tools/spin tests/tools/stalls tests/pty/termtest
+helpers = tests/tools/spin tests/tools/stalls tests/tools/shots tests/pty/termtest
 if HAVE_FUSE
 helpers += tests/tools/slowfs
 endif
@@ -42,6 +46,7 @@ EXTRA_PROGRAMS += $(helpers)
 check_DATA += $(helpers)
 tests_tools_slowfs_CFLAGS = $(AM_CFLAGS) $(FUSE_CFLAGS)
 tests_tools_slowfs_LDADD = $(FUSE_LIBS)
+tests_tools_shots_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_now_ns -Wl,--wrap=clock_anchor
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests) tests/lib/test-lib tests/lib/test-threads

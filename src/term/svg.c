@@ -264,7 +264,7 @@ void term_svg(const struct canvas *c, enum theme theme, enum ground on, FILE *ou
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
 		"font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" font-size=\"14.95\" "
-		"xml:space=\"preserve\">\n"
+		"shape-rendering=\"crispEdges\" xml:space=\"preserve\">\n"
 		"<rect width=\"%d\" height=\"%d\" fill=\"#%06x\"/>\n",
 		w, h, w, h, w, h, ground(&s));
 	draw_grounds(&s);

@@ -21,6 +21,13 @@ static bool matches(const struct wanted *w, const struct bin *b)
 	return b->n && (w->most ? b->min <= w->limit : b->max >= w->limit);
 }
 
+static bool matches_at(struct timeline *t, size_t channel, const struct wanted *w, int64_t t_ns)
+{
+	double v = t->ops->value(t, channel, t_ns, NULL);
+
+	return w->most ? v <= w->limit : v >= w->limit;
+}
+
 /* The zoom of the largest column that begins (back: ends) at `at` and does not go past `end`. */
 static int largest(int64_t at, int64_t end, bool back)
 {
@@ -74,6 +81,13 @@ static bool find(struct timeline *t, size_t channel, int64_t from_ns, int64_t to
 				i += back ? -1 : 1;
 		}
 		t->ops->value(t, channel, ((i + 1) << zoom) - 1, out);
+		/* The value of a column finer than the samples may come a little later. */
+		if (!matches_at(t, channel, w, *out)) {
+			int64_t later = t->ops->step(t, t->ops->session(t)->channels[channel].tier, *out, 1);
+
+			if (matches_at(t, channel, w, later))
+				*out = later;
+		}
 		return true;
 	}
 	return false;

@@ -42,17 +42,18 @@ static void extremes_of_any_stretch(void **state)
 
 	fake_init(&f, 20 * NS_PER_S);
 	f.exact = true;
-	for (int64_t from = 1; from < 17; from += 3)
-		for (size_t ch = 0; ch < 3; ch++) {
-			int64_t a = FAKE_START + from * 977 * NS_PER_MS, z = a + 1234567891 / from, t = 0;
-			double best = -1, v;
+	for (f.base = 17; f.base <= 19; f.base++)
+		for (int64_t from = 1; from < 17; from += 3)
+			for (size_t ch = 0; ch < 3; ch++) {
+				int64_t a = FAKE_START + from * 977 * NS_PER_MS, z = a + 1234567891 / from, t = 0;
+				double best = -1, v;
 
-			assert_true(moment_extreme(&f.timeline, ch, a, z, 1, &t, &v));
-			for (int64_t at = a / NS_PER_MS * NS_PER_MS; at < z; at += NS_PER_MS)
-				best = fmax(best, fake_value(&f, ch, at));
-			assert_true(v >= best && fake_value(&f, ch, t) == v);
-			assert_true(t >= a - NS_PER_MS && t <= z + NS_PER_MS);
-		}
+				assert_true(moment_extreme(&f.timeline, ch, a, z, 1, &t, &v));
+				for (int64_t at = a / NS_PER_MS * NS_PER_MS; at < z; at += NS_PER_MS)
+					best = fmax(best, fake_value(&f, ch, at));
+				assert_true(v >= best && fake_value(&f, ch, t) == v);
+				assert_true(t >= a - NS_PER_MS && t <= z + NS_PER_MS);
+			}
 }
 
 static void events_one_after_the_other(void **state)

@@ -29,6 +29,7 @@ struct fake {
 	/* One fast sample of channel 0 that leaps to 100 when everything else is 5. */
 	int64_t spike_ns;
 	bool exact; /* no sample is left out of a column */
+	int base; /* finer columns are all like that of this zoom which they are in */
 	int constant; /* 1: every value is 5 but the spike; else what every value is */
 	bool inverted; /* of a constant 1: 95, and the spike is a drop to 0 */
 	double (*value)(const struct fake *f, size_t channel, int64_t t_ns); /* instead of the formulas */
@@ -138,7 +139,9 @@ static void fake_columns(struct timeline *t, size_t channel, int zoom, int64_t f
 	f->asked++;
 	memset(out, 0, n * sizeof(*out));
 	for (size_t i = 0; i < n; i++) {
-		int64_t width = INT64_C(1) << zoom, from = (first + (int64_t)i) * width, to = from + width;
+		int base = zoom < f->base ? f->base : zoom;
+		int64_t width = INT64_C(1) << base, from = (first + (int64_t)i) >> (base - zoom) << base,
+			to = from + width;
 		/* Far out each sample stands for several, or a frame takes a second. */
 		int64_t stride = width > 32 * p && !f->exact ? width / (16 * p) * p : p;
 
