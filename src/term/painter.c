@@ -200,7 +200,7 @@ static int glyph(const struct painter *p, const struct cell *c, int room, wchar_
 		if (out[0] < 32 || out[0] > 126)
 			out[0] = L'?';
 	} else {
-		width = wcwidth(out[0]);
+		width = out[0] >= 32 && out[0] < 127 ? 1 : wcwidth(out[0]);
 		if (width < 1 || width > room) {
 			out[0] = width > room ? L' ' : L'?';
 			width = 1;
