@@ -49,13 +49,13 @@ static void span(char out[32], int64_t ns)
 }
 
 /* A number with its unit, as the row has it. */
-static void number(char out[64], const struct channel *ch, double v)
+static void number(const struct ui *u, char out[64], const struct channel *ch, double v)
 {
 	enum unit unit = quantity_of(ch, v);
 	char text[QUANTITY_TEXT];
 
 	quantity_text(text, unit, v, 12);
-	snprintf(out, 64, *quantity_unit(unit) ? "%s %s" : "%s", text, quantity_unit(unit));
+	snprintf(out, 64, *rows_unit(u, unit) ? "%s %s" : "%s", text, rows_unit(u, unit));
 }
 
 /* How often there really was a sample: by the rows of the two seconds before the
@@ -90,12 +90,12 @@ static void add_rate(struct sheet *sheet, struct ui *u, const struct ui_scene *s
 	snprintf(add(sheet, _("renewed"), STYLE_TEXT), LINE_MAX, _("every %s; held in between"), period);
 }
 
-static void add_limits(struct sheet *sheet, const struct channel *ch)
+static void add_limits(struct sheet *sheet, const struct ui *u, const struct channel *ch)
 {
 	char warn[64], crit[64], *text;
 
-	number(warn, ch, ch->warn);
-	number(crit, ch, ch->crit);
+	number(u, warn, ch, ch->warn);
+	number(u, crit, ch, ch->crit);
 	if (ch->warn > 0 || ch->crit > 0) {
 		text = add(sheet, _("limits"), STYLE_TEXT);
 		if (ch->warn > 0 && ch->crit > 0)
@@ -107,8 +107,8 @@ static void add_limits(struct sheet *sheet, const struct channel *ch)
 				 ch->warn > 0 ? warn : crit);
 	}
 	if (isfinite(ch->lo) && isfinite(ch->hi) && ch->lo < ch->hi) {
-		number(warn, ch, ch->lo);
-		number(crit, ch, ch->hi);
+		number(u, warn, ch, ch->lo);
+		number(u, crit, ch, ch->hi);
 		snprintf(add(sheet, _("range"), STYLE_TEXT), LINE_MAX, _("%s to %s"), warn, crit);
 	}
 }
@@ -146,14 +146,14 @@ static void fill(struct sheet *sheet, struct ui *u, const struct ui_scene *s)
 
 	add_why(sheet, u, row);
 	if (!isnan(row->value)) {
-		number(now, ch, row->value);
+		number(u, now, ch, row->value);
 		snprintf(add(sheet, _("value"), STYLE_STRONG), LINE_MAX, "%s", now);
 	}
 	if (row->second.any && !isnan(row->second.value)) {
 		const char *note = u->second.about->channels[row->second.channel].note;
 
 		/* What is of the same name may be measured in another way. */
-		number(now, ch, row->second.value);
+		number(u, now, ch, row->second.value);
 		snprintf(add(sheet, _("in B"), STYLE_STRONG), LINE_MAX, *note && strcmp(note, ch->note) ? "%s; %s" : "%s",
 			 now, note);
 	}
@@ -167,7 +167,7 @@ static void fill(struct sheet *sheet, struct ui *u, const struct ui_scene *s)
 		snprintf(add(sheet, _("note"), STYLE_TEXT), LINE_MAX, "%s", ch->note);
 	if (!ch->missing[0])
 		add_rate(sheet, u, s, row->channel);
-	add_limits(sheet, ch);
+	add_limits(sheet, u, ch);
 	snprintf(add(sheet, _("name"), STYLE_DIM), LINE_MAX, *unit_name(ch->unit) ? _("%s, in %s") : "%s",
 		 ch->name, unit_name(ch->unit));
 }

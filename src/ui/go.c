@@ -62,7 +62,7 @@ static bool go_extreme(struct ui *u, const struct ui_scene *s, int sign)
 	screen_moment(u, s, t, at);
 	/* TRANSLATORS: a signal, its value with its unit, and a time. */
 	screen_say(u, STYLE_TEXT, sign > 0 ? _("maximum of %s: %s %s at %s") : _("minimum of %s: %s %s at %s"),
-		   row->name[0] ? row->name : ch->label, value, quantity_unit(unit), at);
+		   row->name[0] ? row->name : ch->label, value, rows_unit(u, unit), at);
 	return true;
 }
 

@@ -3,6 +3,7 @@
 #include "ui/draw.h"
 #include "ui/meter.h"
 #include "ui/phases.h"
+#include "ui/rows.h"
 
 #include "util/intl.h"
 
@@ -89,7 +90,7 @@ static void draw_titles(struct ui *u, struct canvas *c, const struct phases *e, 
 	canvas_right(c, k->change_x, y, k->change_w, STYLE_DIM, "B-A");
 	for (int i = 0; i < k->means; i++) {
 		const struct channel *ch = &u->about->channels[e->means[i]];
-		const char *unit = quantity_unit(quantity_of(ch, NAN));
+		const char *unit = rows_unit(u, quantity_of(ch, NAN));
 		char text[48];
 
 		/* TRANSLATORS: before a unit; at most 4 columns. */

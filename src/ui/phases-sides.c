@@ -4,6 +4,7 @@
  * has clearly more, so that lines can be read. */
 #include "ui/draw.h"
 #include "ui/phases.h"
+#include "ui/rows.h"
 
 #include "util/intl.h"
 
@@ -247,7 +248,7 @@ static void draw_signal(struct ui *u, struct canvas *c, const struct phases *e, 
 	events_name(name, ch);
 	screen_cut(u, c, x, y, k->name_w - 1, STYLE_TEXT, name);
 	x += k->name_w;
-	canvas_text(c, x, y, UNIT_W, STYLE_DIM, quantity_unit(unit));
+	canvas_text(c, x, y, UNIT_W, STYLE_DIM, rows_unit(u, unit));
 	x += UNIT_W;
 	for (int i = 0; i < k->shown; i++) {
 		const struct figure *f = &e->sheets[i].cells[n];

@@ -243,7 +243,7 @@ static int tell_chosen(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	quantity_alike(number, unit, (const double[]) {span.mean, span.min, span.max}, 3, 6);
 	/* TRANSLATORS: a signal, its mean, its minimum and maximum, and their unit. */
 	snprintf(text, sizeof(text), _("%s: mean %s, %s..%s %s"), ch->label, number[0], number[1], number[2],
-		 quantity_unit(unit));
+		 rows_unit(u, unit));
 	return screen_put(c, x, u->at.bar.y, right, STYLE_TEXT, text);
 }
 

@@ -104,8 +104,8 @@ static void draw_titles(struct ui *u, const struct ui_scene *s, struct canvas *c
 	for (int i = 0; i < n; i++)
 		canvas_right(c, number_x(at, n, i), at->y, COLUMN - 1, STYLE_DIM, titles[i]);
 	if (n)
-		canvas_textf(c, bar, at->y, at->x + at->w - n * COLUMN - bar, STYLE_DIM, _("%.0f .. %.1f C"), COOL,
-			     common_top(u->about));
+		canvas_textf(c, bar, at->y, at->x + at->w - n * COLUMN - bar, STYLE_DIM, "%.0f .. %.1f %s", COOL,
+			     common_top(u->about), rows_unit(u, UNIT_CELSIUS));
 }
 
 static void draw_number(struct canvas *c, const struct rect *at, int which, enum style style, double v,

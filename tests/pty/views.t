@@ -85,7 +85,7 @@ check "further down" down_to cv0
 keys '?'
 check "? tells why it is missing" wait_for "probably the unit"
 keys Up
-check "Up: about the one above" wait_for "warned of from 99.0 C"
+check "Up: about the one above" wait_for "warned of from 99.0 °C"
 keys Escape
 check "Esc closes it" wait_gone "warned of from"
 keys Enter
