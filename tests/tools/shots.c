@@ -22,9 +22,9 @@
 #include "app/app.h"
 #include "engine/engine-thread.h"
 
-#define BEGIN_NS   (1000 * NS_PER_S)
-#define EPOCH_NS   (INT64_C(1767261600) * NS_PER_S) /* 2026-01-01 10:00 UTC */
-#define FRAME_NS   (250 * NS_PER_MS) /* as often as the engine looks for marks of the demo */
+#define BEGIN_NS    (1000 * NS_PER_S)
+#define EPOCH_NS    (INT64_C(1767261600) * NS_PER_S) /* 2026-01-01 10:00 UTC */
+#define FRAME_NS    (250 * NS_PER_MS)                /* as often as the engine looks for marks of the demo */
 #define ADVANCE_MAX 10000
 
 int64_t __wrap_clock_now_ns(void);
@@ -174,8 +174,9 @@ static void show_trace(struct shots *s, const char *name)
 	end_recording(s);
 	trace_close(s->trace);
 	s->trace = open_it(s, name);
-	s->scene = (struct ui_scene) {
-		.timeline = trace_timeline(s->trace), .trace_name = strrchr(trace_path(s->trace), '/') + 1, .own_cpu = NAN};
+	s->scene = (struct ui_scene) {.timeline = trace_timeline(s->trace),
+				      .trace_name = strrchr(trace_path(s->trace), '/') + 1,
+				      .own_cpu = NAN};
 	ui_reset(s->ui, &s->scene);
 }
 
@@ -198,7 +199,7 @@ static void key(struct shots *s, const char *name)
 	static const struct {
 		const char *name;
 		uint32_t key;
-	} keys[] = {{"Tab", K_TAB}, {"Enter", K_ENTER}, {"Esc", K_ESC},	  {"Up", K_UP},	  {"Down", K_DOWN},
+	} keys[] = {{"Tab", K_TAB},   {"Enter", K_ENTER}, {"Esc", K_ESC},   {"Up", K_UP},   {"Down", K_DOWN},
 		    {"Left", K_LEFT}, {"Right", K_RIGHT}, {"Home", K_HOME}, {"End", K_END}, {"Space", ' '}};
 	struct event ev = {.kind = EVENT_KEY, .t_ns = clock_ns, .key = (unsigned char)name[0]};
 
