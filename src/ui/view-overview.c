@@ -116,18 +116,20 @@ static void tell_rails(struct ui *u, const struct ui_scene *s, struct row *row, 
 {
 	int most = u->at.value.x + u->at.value.w - u->at.name.x;
 	char text[64] = "", one[48], name[32];
+	double watts;
 
 	for (size_t i = 0; i < u->about->n_channels; i++) {
 		const struct channel *ch = &u->about->channels[i];
-		double mw = NAN;
 
-		if (ch->kind == CHANNEL_RAIL_POWER && !ch->missing[0] && i != row->channel)
-			mw = rows_calm(u, s, i);
-		if (isnan(mw))
+		if (ch->kind != CHANNEL_RAIL_POWER || ch->missing[0] || i == row->channel)
 			continue;
 		rail_name(name, sizeof(name), ch->label, 0);
 		name[strcspn(name, "_")] = 0;
-		snprintf(one, sizeof(one), "%s %.1f", name, mw / 1e3);
+		watts = rows_calm(u, s, i) / 1e3;
+		if (isnan(watts))
+			snprintf(one, sizeof(one), "%s --", name);
+		else
+			snprintf(one, sizeof(one), "%s %.1f", name, watts);
 		if (*text && (int)(strlen(text) + 1 + strlen(one)) > most) {
 			tell(row, n, STYLE_DIM, text);
 			text[0] = 0;

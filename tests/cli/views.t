@@ -19,6 +19,13 @@ done
 run env LC_ALL=C $EMU "$NVMTOP" --print 120x40 --replay "$trace" --view thermal
 ok 'only ASCII in the C locale' sh -c '! LC_ALL=C grep -q "[^ -~]" out'
 
+# Before the first sample of the slow signals.
+for view in overview $views; do
+    nvmtop --print 120x50 --replay "$trace" --at 0 --view $view
+done >got 2>err
+ok 'a rail that was not yet read has no number' says got 'GPU -- CPU -- '
+ok 'nor has anything else' sh -c '! grep -qiw nan got'
+
 # A trace of version 1 without anything of our own.
 for view in $views; do
     run nvmtop --print 80x24 --replay "$NVMTOP_SRC/tests/traces/version-1.bin" --view $view
