@@ -233,7 +233,7 @@ void viewport_zoom(struct viewport *v, const struct extent *e, int64_t now_ns, i
 	viewport_settle(v, e, now_ns);
 }
 
-/* From here on somebody looks at a moment of his own; what came by itself stands still. */
+/* The window stays at a moment from here on; one that moved by itself stands still. */
 static void let_go(struct viewport *v)
 {
 	v->still |= v->follow;
