@@ -50,7 +50,7 @@ static const struct known {
 	{"cpu.util", "CPU", CHANNEL_CPU_UTIL},
 	{"emc.util", "EMC", CHANNEL_EMC_UTIL},
 	{"ram.used", "RAM", CHANNEL_RAM_USED},
-	{"ram.available", "RAM available", CHANNEL_RAM_AVAILABLE},
+	{"ram.available", N_("RAM available"), CHANNEL_RAM_AVAILABLE},
 	{"power.total", N_("Power"), CHANNEL_POWER_TOTAL},
 	{"temp.hottest", N_("Hottest"), CHANNEL_HOTTEST},
 	{"gpu.freq", N_("GPU clock"), CHANNEL_GPU_FREQ},
