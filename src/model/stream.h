@@ -11,6 +11,7 @@
 #define NVMTOP_MODEL_STREAM_H
 
 #include "model/channel.h"
+#include "model/range.h"
 #include "util/clock.h"
 #include "util/err.h"
 
@@ -78,6 +79,9 @@ struct sink_ops {
 	int (*end)(struct sink *s, struct err *e);
 	void (*rest)(struct sink *s);	/* all pending items are delivered, more will follow; may be NULL */
 	void (*change)(struct sink *s, const struct change *c);	/* may be NULL */
+	/* In order of end, within a second. Names and lanes are valid until end(). May be NULL; the only call
+	 * that may come from another thread. */
+	void (*ranges)(struct sink *s, const struct range *list, size_t n);
 };
 
 /* Base of every sink; its first member. */

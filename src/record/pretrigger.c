@@ -311,7 +311,7 @@ static int check(const struct pretrigger_options *o, const struct session *about
 struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const struct session *about,
 				  struct err *e)
 {
-	static const struct sink_ops ops = {begin, take_rows, take_mark, take_gap, end, NULL, take_change};
+	static const struct sink_ops ops = {begin, take_rows, take_mark, take_gap, end, NULL, take_change, NULL};
 	struct pretrigger *k;
 
 	if (check(o, about, e) < 0)

@@ -92,6 +92,11 @@ void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns,
 const struct mark *trace_marks(const struct trace *t, size_t *n);
 const struct change *trace_changes(const struct trace *t, size_t *n);
 const struct gap *trace_gaps(const struct trace *t, size_t *n);
+/* Ranges that touch [from_ns, to_ns], roughly in order of end; those shorter than least_ns may be missing, with 0
+ * none is. Names and lanes are valid until trace_close(); visit() must not call the trace. */
+void trace_ranges(struct trace *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg);
+/* The lanes, in order of appearance, at most `most`. Returns the number of all. */
+size_t trace_lanes(struct trace *t, const struct range_lane **out, size_t most);
 /* Returns the first gap that ends at or after from_ns, or n of trace_gaps() if there is none. */
 size_t trace_gap_from(const struct trace *t, int64_t from_ns);
 /* Simultaneous readings of all clocks, that of the start first; *n is 0 if the file has none. */

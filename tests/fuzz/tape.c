@@ -543,4 +543,4 @@ static int get_finest(struct timeline *tl, size_t channel, int64_t t_ns)
 }
 
 static const struct timeline_ops ops = {get_session, get_extent, get_columns, get_value,
-					get_step,    get_marks,  get_gaps,    get_finest, NULL, NULL};
+					get_step,    get_marks,  get_gaps,    get_finest, NULL, NULL, NULL, NULL};

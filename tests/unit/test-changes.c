@@ -221,7 +221,7 @@ static void take_change(struct sink *s, const struct change *c)
 
 static void test_followed(void **state)
 {
-	static const struct sink_ops ops = {take_begin, take_rows, take_mark, take_gap, take_end, NULL, take_change};
+	static const struct sink_ops ops = {take_begin, take_rows, take_mark, take_gap, take_end, NULL, take_change, NULL};
 	struct taker taker = {.sink.ops = &ops};
 	int in = open(in_folder("s.nvmt"), O_RDONLY);
 	struct follow *follow;

@@ -133,7 +133,7 @@ static void rec_rest(struct sink *s)
 	r->rows_at_rest = r->rows[TIER_FAST] + r->rows[TIER_MEDIUM] + r->rows[TIER_SLOW];
 }
 
-static const struct sink_ops rec_ops = {rec_begin, rec_rows, rec_mark, rec_gap, rec_end, rec_rest, NULL};
+static const struct sink_ops rec_ops = {rec_begin, rec_rows, rec_mark, rec_gap, rec_end, rec_rest, NULL, NULL};
 
 /* The collector alone, with rings that the test fills */
 
@@ -402,7 +402,7 @@ static void late_mark(struct sink *s, const struct mark *m)
  * time; of those that wait, the older goes first. */
 static void late_marks_keep_their_time(void **state)
 {
-	static const struct sink_ops ops = {late_begin, late_rows, late_mark, late_gap, NULL, NULL, NULL};
+	static const struct sink_ops ops = {late_begin, late_rows, late_mark, late_gap, NULL, NULL, NULL, NULL};
 	static struct bench b;
 	struct late l = {.sink.ops = &ops};
 	struct session about = {0};
@@ -632,7 +632,7 @@ static int pieces_end(struct sink *s, struct err *e)
 static void unwatched_rows_come_by_the_cell(void **state)
 {
 	static const struct sink_ops ops = {pieces_begin, pieces_rows, NULL, pieces_gap,
-					    pieces_end,   pieces_rest, NULL};
+					    pieces_end,   pieces_rest, NULL, NULL};
 	struct engine *g = live(live_rig());
 	struct pieces p = {.sink.ops = &ops};
 	struct err e;

@@ -59,7 +59,7 @@ static int last_end(struct sink *s, struct err *e)
 	return 0;
 }
 
-static const struct sink_ops last_ops = {last_begin, last_rows, last_mark, last_gap, last_end, NULL, NULL};
+static const struct sink_ops last_ops = {last_begin, last_rows, last_mark, last_gap, last_end, NULL, NULL, NULL};
 
 /* Every 20th read of the fast tier takes ten periods. */
 static void dawdle(struct fake *f)

@@ -208,7 +208,7 @@ static size_t fake_changes(struct timeline *t, int64_t from, int64_t to, struct 
 }
 
 static const struct timeline_ops fake_ops = {fake_session, fake_extent, fake_columns, fake_read,
-					     fake_step,    fake_marks,  fake_gaps,    NULL, fake_changes, NULL};
+					     fake_step,    fake_marks,  fake_gaps,    NULL, fake_changes, NULL, NULL, NULL};
 
 static struct channel *fake_add(struct fake *f, const char *label, enum channel_kind kind, unsigned index,
 				enum tier tier, enum unit unit, enum family family)
