@@ -239,10 +239,10 @@ static bool add(struct ranges *r, const struct range *range)
 	}
 	if (open)
 		*open = r->open[--r->n_open];
-	if (range->end_ns - range->begin_ns < r->least_ns)
-		return true;
 	if (r->n == r->most)
 		thin(r);
+	if (range->end_ns - range->begin_ns < r->least_ns)
+		return true;
 	if (r->n == r->room && !grow(r))
 		return false;
 	put(r, r->n++, range);
