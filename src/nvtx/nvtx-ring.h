@@ -61,7 +61,7 @@ enum nvtx_payload { NVTX_NO_PAYLOAD, NVTX_U64, NVTX_I64, NVTX_DOUBLE, NVTX_U32, 
 
 struct nvtx_record {
 	int64_t t;	 /* CLOCK_MONOTONIC, ns */
-	uint64_t value;	 /* of PUSH and MARK the payload, whose first bytes are a u32, i32 or float */
+	uint64_t value;	 /* of PUSH and MARK the payload; U32, I32 and FLOAT are in its low half */
 	uint32_t name;	 /* offset in the strings, 0: none */
 	uint32_t colour; /* ARGB, 0: none */
 	uint16_t domain; /* 0: the default domain, which has no note */
@@ -78,22 +78,28 @@ struct nvtx_ring {
 	_Alignas(64) _Atomic uint64_t read; /* by the recorder */
 };
 
-struct nvtx_head {
+/* magic is stored last: before that, the file is not complete. */
+struct nvtx_process {
 	uint64_t magic;
 	uint32_t version, size; /* sizeof(struct nvtx_head) */
 	uint32_t pid, uid;
-	uint64_t start;  /* STARTTIME */
+	uint64_t start;	 /* STARTTIME */
 	uint64_t pid_ns; /* inode of /proc/self/ns/pid */
+};
+
+struct nvtx_head {
+	struct nvtx_process process;
 	_Alignas(64) _Atomic uint32_t reading;
 	_Alignas(64) _Atomic uint32_t rings; /* used so far */
 	_Atomic uint32_t strings;	     /* bytes used; only offsets from records lead to whole ones */
-	_Atomic uint32_t notes;		     /* used, can be more than NVTX_NOTES */
+	_Atomic uint32_t notes;		     /* used, at least NVTX_DOMAINS */
 	_Atomic uint32_t ended;		     /* by exit or exec: what comes later does not count */
 	_Atomic uint64_t unnamed;	     /* records without their name: no place for strings */
 	_Atomic uint64_t ringless;	     /* ranges and marks of threads without a ring */
 	_Atomic uint64_t left_out[NVTX_DOMAINS]; /* ranges and marks beyond NVTX_RATE */
-	/* Names of domains, threads and the process.  They are never taken back, so that a
-	 * recorder that starts later has them, too.  kind is stored last. */
+	/* Names: of the process, at 0; of domain n, at n; from NVTX_DOMAINS on, of threads.  They
+	 * are never taken back, so that a recorder that starts later has them, too.  kind is
+	 * stored last. */
 	struct nvtx_record note[NVTX_NOTES];
 	struct nvtx_ring ring[NVTX_RINGS];
 };
