@@ -35,9 +35,9 @@ enum {
 	NVTX_RINGS = 256,
 	NVTX_RECORDS = 32768, /* of one ring, a power of two */
 	NVTX_NOTES = 1024,
-	NVTX_DOMAINS = 128,	    /* the last one takes what comes after: never recorded */
-	NVTX_NAME = 1023,	    /* longest string in bytes; longer ones are cut */
-	NVTX_STRINGS = 16 << 20,    /* bytes */
+	NVTX_DOMAINS = 128,          /* the last one takes what comes after: never recorded */
+	NVTX_NAME = 1023,            /* longest string in bytes; longer ones are cut */
+	NVTX_STRINGS = 16 << 20,     /* bytes */
 	NVTX_STRINGS_AT = 128 << 10, /* in the file */
 	NVTX_RINGS_AT = NVTX_STRINGS_AT + NVTX_STRINGS,
 	NVTX_RATE = 200000, /* ranges of a domain in a second, without NVMTOP_NVTX=all */
@@ -60,9 +60,9 @@ enum nvtx_kind {
 enum nvtx_payload { NVTX_NO_PAYLOAD, NVTX_U64, NVTX_I64, NVTX_DOUBLE, NVTX_U32, NVTX_I32, NVTX_FLOAT };
 
 struct nvtx_record {
-	int64_t t;	 /* CLOCK_MONOTONIC, ns */
-	uint64_t value;	 /* of PUSH and MARK the payload; U32, I32 and FLOAT are in its low half */
-	uint32_t name;	 /* offset in the strings, 0: none */
+	int64_t t;       /* CLOCK_MONOTONIC, ns */
+	uint64_t value;  /* of PUSH and MARK the payload; U32, I32 and FLOAT are in its low half */
+	uint32_t name;   /* offset in the strings, 0: none */
 	uint32_t colour; /* ARGB, 0: none */
 	uint16_t domain; /* 0: the default domain, which has no note */
 	uint8_t kind, payload;
@@ -73,8 +73,8 @@ struct nvtx_record {
  * slot i % NVTX_RECORDS, those from read to written - 1 are valid. */
 struct nvtx_ring {
 	_Alignas(64) _Atomic uint64_t written;
-	_Atomic uint64_t dropped; /* ranges and marks, since the ring was full; END, too */
-	_Atomic uint32_t tid;	  /* of its thread, 0: free */
+	_Atomic uint64_t dropped;           /* ranges and marks, since the ring was full; END, too */
+	_Atomic uint32_t tid;               /* of its thread, 0: free */
 	_Alignas(64) _Atomic uint64_t read; /* by the recorder */
 };
 
@@ -83,7 +83,7 @@ struct nvtx_process {
 	uint64_t magic;
 	uint32_t version, size; /* sizeof(struct nvtx_head) */
 	uint32_t pid, uid;
-	uint64_t start;	 /* STARTTIME */
+	uint64_t start;  /* STARTTIME */
 	uint64_t pid_ns; /* inode of /proc/self/ns/pid */
 };
 
@@ -91,11 +91,11 @@ struct nvtx_head {
 	struct nvtx_process process;
 	_Alignas(64) _Atomic uint32_t reading;
 	_Alignas(64) _Atomic uint32_t rings; /* used so far */
-	_Atomic uint32_t strings;	     /* bytes used; only offsets from records lead to whole ones */
-	_Atomic uint32_t notes;		     /* used, at least NVTX_DOMAINS */
-	_Atomic uint32_t ended;		     /* by exit or exec: what comes later does not count */
-	_Atomic uint64_t unnamed;	     /* records without their name: no place for strings */
-	_Atomic uint64_t ringless;	     /* ranges and marks of threads without a ring */
+	_Atomic uint32_t strings;            /* bytes used; only offsets from records lead to whole ones */
+	_Atomic uint32_t notes;              /* used, at least NVTX_DOMAINS */
+	_Atomic uint32_t ended;              /* by exit or exec: what comes later does not count */
+	_Atomic uint64_t unnamed;            /* records without their name: no place for strings */
+	_Atomic uint64_t ringless;           /* ranges and marks of threads without a ring */
 	_Atomic uint64_t left_out[NVTX_DOMAINS]; /* ranges and marks beyond NVTX_RATE */
 	/* Names: of the process, at 0; of domain n, at n; from NVTX_DOMAINS on, of threads.  They
 	 * are never taken back, so that a recorder that starts later has them, too.  kind is
