@@ -143,7 +143,7 @@ static void record(struct sink *s)
 {
 	size_t done = 0;
 
-	for (int ms = 1; ms <= 4000; ms++) {
+	for (int ms = 0; ms <= 4000; ms++) {
 		size_t first = done;
 
 		if (ms == 2000)
