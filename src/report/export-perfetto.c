@@ -2,7 +2,9 @@
  * are aligned with ftrace and the program's events. A trace is a sequence of packets, field 1 of the
  * top-level message. Field numbers are those of trace_packet, track_event, track_descriptor and
  * clock_snapshot.proto. */
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/export.h"
@@ -21,6 +23,8 @@ enum {
 	CLOCK_TIME = 2,
 	TRACK_UUID = 1,
 	TRACK_NAME = 2,
+	TRACK_PROCESS = 3,
+	TRACK_THREAD = 4,
 	TRACK_PARENT = 5,
 	TRACK_COUNTER = 8,
 	TRACK_CHILDREN = 11,
@@ -29,16 +33,29 @@ enum {
 	COUNTER_UNIT = 3,
 	COUNTER_MULTIPLIER = 4,
 	COUNTER_UNIT_NAME = 6,
+	PROCESS_PID = 1,
+	PROCESS_NAME = 6,
+	THREAD_PID = 1,
+	THREAD_TID = 2,
+	THREAD_NAME = 5,
+	EVENT_ANNOTATION = 4,
 	EVENT_TYPE = 9,
 	EVENT_TRACK = 11,
+	EVENT_CATEGORY = 22,
 	EVENT_NAME = 23,
 	EVENT_VALUE = 44,
+	ANNOTATION_BOOL = 2,
+	ANNOTATION_UINT = 3,
+	ANNOTATION_INT = 4,
+	ANNOTATION_DOUBLE = 5,
+	ANNOTATION_NAME = 10,
 };
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 enum { CHILDREN_BY_RANK = 3 };
 enum { CLOCK_REAL = 1, CLOCK_MONO = 3, CLOCK_BOOT = 6 };
 
-/* Tracks: the board, marks, epochs, gaps of each tier, changes, one per family, one per signal. The board
+/* Tracks: the board, marks, epochs, gaps of each tier, changes, one per family, one per signal; processes, their
+ * threads, and one per lane of ranges, or more where ranges of a lane overlap without one being in the other. The board
  * is not a process: its number would collide with a process of another trace that this one is merged
  * with. */
 enum {
@@ -49,7 +66,8 @@ enum {
 	UUID_GAPS_TIER,
 	UUID_CHANGES = UUID_GAPS_TIER + TIERS,
 	UUID_FAMILY,
-	UUID_SIGNAL = UUID_FAMILY + FAMILIES
+	UUID_SIGNAL = UUID_FAMILY + FAMILIES,
+	UUID_RANGES = 1 << 20
 };
 
 #define SEQUENCE 1
@@ -57,6 +75,27 @@ enum {
 struct message {
 	size_t n;
 	uint8_t bytes[2048];
+};
+
+/* A track of slices that nest. */
+struct slice_track {
+	const struct range_lane *lane;
+	int64_t inner_ns; /* end of the innermost open slice; INT64_MAX: none is open */
+};
+
+/* An open slice. */
+struct slice {
+	int64_t end_ns, outer_ns; /* outer: the inner_ns of its track before */
+	uint64_t number;
+	size_t track;
+};
+
+/* open is a heap: the slice that ends next is the first, and of several that end at a time the innermost. */
+struct slices {
+	struct slice_track *tracks;
+	struct slice *open;
+	size_t n_tracks, n_open, room_tracks, room_open;
+	uint64_t number;
 };
 
 static void put_varint(struct message *m, uint64_t v)
@@ -216,6 +255,9 @@ static void perfetto_begin(struct export *x)
 
 	if (!title)
 		title = fact_get(s->facts, s->n_facts, "board");
+	x->slices = x->has_ranges ? calloc(1, sizeof(*x->slices)) : NULL;
+	if (x->has_ranges && !x->slices)
+		x->error = ENOMEM;
 	write_clocks(x);
 	write_group(x, UUID_BOARD, 0, 0, title ? title : "nvmtop");
 	write_group(x, UUID_EPOCHS, UUID_BOARD, 0, "epochs");
@@ -260,9 +302,139 @@ static void write_named(struct export *x, int64_t t_ns, unsigned type, uint64_t 
 	write_event(x, t_ns, &event);
 }
 
-/* Ends all gaps that end by t_ns: events must be in time order. */
-static void gaps_end(struct export *x, int64_t t_ns)
+static void write_process(struct export *x, uint64_t uuid, const struct range_lane *l)
 {
+	struct message process = {.n = 0}, t = {.n = 0};
+
+	put_int(&process, PROCESS_PID, l->pid);
+	if (*l->process)
+		put_text(&process, PROCESS_NAME, l->process);
+	put_message(&t, TRACK_PROCESS, &process);
+	write_track(x, uuid, 0, 0, l->process, &t);
+}
+
+static void write_thread(struct export *x, uint64_t uuid, uint64_t parent, const struct range_lane *l)
+{
+	struct message thread = {.n = 0}, t = {.n = 0};
+
+	put_int(&thread, THREAD_PID, l->pid);
+	put_int(&thread, THREAD_TID, l->tid);
+	if (*l->thread)
+		put_text(&thread, THREAD_NAME, l->thread);
+	put_message(&t, TRACK_THREAD, &thread);
+	write_track(x, uuid, parent, 0, l->thread, &t);
+}
+
+static bool ends_before(const struct slice *a, const struct slice *b)
+{
+	return a->end_ns != b->end_ns ? a->end_ns < b->end_ns : a->number > b->number;
+}
+
+static void slice_push(struct slices *s, struct slice slice)
+{
+	size_t i = s->n_open++;
+
+	for (; i > 0 && ends_before(&slice, &s->open[(i - 1) / 2]); i = (i - 1) / 2)
+		s->open[i] = s->open[(i - 1) / 2];
+	s->open[i] = slice;
+}
+
+static struct slice slice_pop(struct slices *s)
+{
+	struct slice first = s->open[0], last = s->open[--s->n_open];
+	size_t i = 0, k;
+
+	while ((k = 2 * i + 1) < s->n_open) {
+		if (k + 1 < s->n_open && ends_before(&s->open[k + 1], &s->open[k]))
+			k++;
+		if (!ends_before(&s->open[k], &last))
+			break;
+		s->open[i] = s->open[k];
+		i = k;
+	}
+	s->open[i] = last;
+	return first;
+}
+
+/* Describes a track with its parents: those of one thread and process are described by its first lane. */
+static void track_describe(struct export *x, size_t i)
+{
+	const struct slices *s = x->slices;
+	const struct range_lane *l = s->tracks[i].lane;
+	uint64_t process, thread;
+	size_t k = 0;
+
+	while (s->tracks[k].lane->pid != l->pid)
+		k++;
+	process = UUID_RANGES + 3 * k;
+	if (k == i)
+		write_process(x, process, l);
+	for (k = 0; s->tracks[k].lane->pid != l->pid || s->tracks[k].lane->tid != l->tid; k++)
+		;
+	thread = UUID_RANGES + 3 * k + 1;
+	if (k == i && l->tid)
+		write_thread(x, thread, process, l);
+	write_track(x, UUID_RANGES + 3 * i + 2, l->tid ? thread : process, 0, *l->domain ? l->domain : "NVTX",
+		    &(struct message) {.n = 0});
+}
+
+static void *roomier(struct export *x, void *list, size_t n, size_t *room, size_t size)
+{
+	void *more = n < *room ? list : reallocarray(list, *room ? 2 * *room : 64, size);
+
+	if (!more)
+		x->error = ENOMEM;
+	else if (n == *room)
+		*room = *room ? 2 * *room : 64;
+	return more ? more : list;
+}
+
+/* The first track of the lane that has room for the range; -1: out of memory. */
+static ptrdiff_t track_for(struct export *x, const struct range *r)
+{
+	struct slices *s = x->slices;
+
+	for (size_t i = 0; i < s->n_tracks; i++)
+		if (s->tracks[i].lane == r->lane && r->end_ns <= s->tracks[i].inner_ns)
+			return (ptrdiff_t)i;
+	s->tracks = roomier(x, s->tracks, s->n_tracks, &s->room_tracks, sizeof(*s->tracks));
+	if (x->error)
+		return -1;
+	s->tracks[s->n_tracks++] = (struct slice_track) {r->lane, INT64_MAX};
+	track_describe(x, s->n_tracks - 1);
+	return (ptrdiff_t)s->n_tracks - 1;
+}
+
+static void put_payload(struct message *event, const struct range *r)
+{
+	static const unsigned fields[] = {[RANGE_UNSIGNED] = ANNOTATION_UINT, [RANGE_SIGNED] = ANNOTATION_INT};
+	struct message m = {.n = 0};
+	double v;
+
+	memcpy(&v, &r->value, sizeof(v));
+	if (r->payload == RANGE_DOUBLE)
+		put_double(&m, ANNOTATION_DOUBLE, v);
+	else if (r->payload)
+		put_int(&m, fields[r->payload], r->value);
+	put_text(&m, ANNOTATION_NAME, "payload");
+	if (r->payload)
+		put_message(event, EVENT_ANNOTATION, &m);
+}
+
+static void put_open(struct message *event)
+{
+	struct message m = {.n = 0};
+
+	put_int(&m, ANNOTATION_BOOL, 1);
+	put_text(&m, ANNOTATION_NAME, "open");
+	put_message(event, EVENT_ANNOTATION, &m);
+}
+
+/* Ends all gaps and slices that end by t_ns: events must be in time order. */
+static void all_end(struct export *x, int64_t t_ns)
+{
+	struct slices *s = x->slices;
+
 	for (;;) {
 		int first = -1;
 
@@ -270,6 +442,14 @@ static void gaps_end(struct export *x, int64_t t_ns)
 			if (x->gap_end[t] && x->gap_end[t] <= t_ns &&
 			    (first < 0 || x->gap_end[t] < x->gap_end[first]))
 				first = t;
+		if (s && s->n_open && s->open[0].end_ns <= t_ns &&
+		    (first < 0 || s->open[0].end_ns < x->gap_end[first])) {
+			struct slice slice = slice_pop(s);
+
+			s->tracks[slice.track].inner_ns = slice.outer_ns;
+			write_named(x, slice.end_ns, TYPE_END, UUID_RANGES + 3 * slice.track + 2, NULL);
+			continue;
+		}
 		if (first < 0)
 			return;
 		write_named(x, x->gap_end[first], TYPE_END, UUID_GAPS_TIER + (unsigned)first, NULL);
@@ -286,7 +466,7 @@ static void perfetto_epoch(struct export *x, const struct epoch *ep, bool begins
 {
 	char name[128];
 
-	gaps_end(x, begins ? ep->from_ns : ep->to_ns);
+	all_end(x, begins ? ep->from_ns : ep->to_ns);
 	numbered(name, sizeof(name), "epoch", ep->id, ep->label);
 	write_named(x, begins ? ep->from_ns : ep->to_ns, begins ? TYPE_BEGIN : TYPE_END, UUID_EPOCHS,
 		    begins ? name : NULL);
@@ -296,7 +476,7 @@ static void perfetto_row(struct export *x, const struct row *r)
 {
 	double v;
 
-	gaps_end(x, r->t_ns);
+	all_end(x, r->t_ns);
 	for (size_t i = 0; i < x->channels.n; i++) {
 		struct message event = {.n = 0};
 
@@ -313,7 +493,7 @@ static void perfetto_mark(struct export *x, const struct mark *m)
 {
 	char name[128];
 
-	gaps_end(x, m->t_ns);
+	all_end(x, m->t_ns);
 	numbered(name, sizeof(name), "mark", m->id, m->label);
 	write_named(x, m->t_ns, TYPE_INSTANT, UUID_MARKS, name);
 }
@@ -322,7 +502,7 @@ static void perfetto_gap(struct export *x, const struct gap *g)
 {
 	char name[96];
 
-	gaps_end(x, g->from_ns);
+	all_end(x, g->from_ns);
 	if (x->gap_end[g->tier]) /* started within another gap */
 		return;
 	snprintf(name, sizeof(name), "%llu ticks %s", (unsigned long long)g->missed,
@@ -333,17 +513,46 @@ static void perfetto_gap(struct export *x, const struct gap *g)
 
 static void perfetto_end(struct export *x)
 {
-	gaps_end(x, INT64_MAX);
+	all_end(x, INT64_MAX);
+	if (x->slices) {
+		free(x->slices->tracks);
+		free(x->slices->open);
+		free(x->slices);
+	}
 }
 
 static void perfetto_change(struct export *x, const struct change *c)
 {
 	char name[CHANGE_TEXT];
 
-	gaps_end(x, c->t_ns);
+	all_end(x, c->t_ns);
 	change_text(name, c);
 	write_named(x, c->t_ns, TYPE_INSTANT, UUID_CHANGES, name);
 }
 
-const struct form form_perfetto = {perfetto_begin, perfetto_epoch, perfetto_row,   perfetto_mark,
-				   perfetto_gap,   perfetto_end,   perfetto_change};
+static void perfetto_range(struct export *x, const struct range *r)
+{
+	struct message event = {.n = 0};
+	struct slices *s = x->slices;
+	ptrdiff_t track;
+
+	all_end(x, r->begin_ns);
+	track = track_for(x, r);
+	if (track >= 0)
+		s->open = roomier(x, s->open, s->n_open, &s->room_open, sizeof(*s->open));
+	if (x->error)
+		return;
+	put_int(&event, EVENT_TYPE, TYPE_BEGIN);
+	put_int(&event, EVENT_TRACK, UUID_RANGES + 3 * (uint64_t)track + 2);
+	put_text(&event, EVENT_NAME, r->name);
+	put_text(&event, EVENT_CATEGORY, *r->lane->domain ? r->lane->domain : "default");
+	put_payload(&event, r);
+	if (r->flags & RANGE_OPEN)
+		put_open(&event);
+	write_event(x, r->begin_ns, &event);
+	slice_push(s, (struct slice) {r->end_ns, s->tracks[track].inner_ns, s->number++, (size_t)track});
+	s->tracks[track].inner_ns = r->end_ns;
+}
+
+const struct form form_perfetto = {perfetto_begin, perfetto_epoch, perfetto_row,    perfetto_mark,
+				   perfetto_gap,   perfetto_end,   perfetto_change, perfetto_range};
