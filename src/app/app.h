@@ -60,6 +60,7 @@ struct options {
 	bool summary;
 	enum picture { PICTURE_NOT_TOLD, PICTURE_TEXT, PICTURE_SVG } picture; /* of --print */
 	enum export_form form;
+	const char *phases_from; /* an NVTX domain, or NULL */
 	double resample_hz; /* 0: tiers as they were sampled */
 	double per;         /* items per phase; 0: not given */
 	bool json;
