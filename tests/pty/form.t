@@ -54,7 +54,7 @@ keys F2
 check "F2 shows the set-up" wait_for "Set-up"
 keys Right
 check "another theme, live" until_true coloured '48;2;0;0;0'
-keys Down Down Right
+keys Down Down Down Right
 check "the mouse is off, live" until_true mouse_is 0
 keys Escape
 wait_gone "Set-up"
