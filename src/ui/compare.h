@@ -42,7 +42,7 @@ struct row_list;
 bool second_look(struct ui *u, const struct ui_scene *s); /* takes it from s; true: it changed */
 void second_extend(struct ui *u, const struct ui_scene *s); /* extends u->extent to its end */
 void second_match(struct ui *u); /* matches its signals to the rows if either changed */
-void second_reset(struct ui *u, const struct ui_scene *s); /* after a change: moves to where both have samples */
+void second_reset(struct ui *u, const struct ui_scene *s); /* moves to where both have samples */
 void second_prepare(struct ui *u); /* reads its marks and gaps in view */
 /* Reads the columns, value and statistics of its signal, and extends min..max by them. */
 void second_read(struct ui *u, struct row *row, double *min, double *max);
