@@ -107,7 +107,7 @@ void second_extend(struct ui *u, const struct ui_scene *s)
 	align_extent(b->timeline, &b->extent);
 	b->extent.first_ns += b->shift_ns;
 	b->extent.last_ns += b->shift_ns;
-	/* Only the end is extended: an earlier begin of the second trace is before time 0. */
+	/* Only the end is extended: a second trace that starts earlier does so before time 0. */
 	if (u->extent.any && b->extent.any && b->extent.last_ns > u->extent.last_ns)
 		u->extent.last_ns = b->extent.last_ns < most ? b->extent.last_ns : most;
 }

@@ -138,8 +138,8 @@ static size_t highest(const struct look *l, enum channel_kind kind, double *most
 	return found;
 }
 
-/* Returns the begin of the time up to now in which the channel was never below `least` for longer than
- * about a second. *all is false if it began before the columns that were searched. */
+/* Returns the start of the time up to now in which the channel was never below `least` for longer than
+ * about a second. *all is false if that is before the columns that were searched. */
 static int64_t began(const struct look *l, size_t channel, double least, bool *all)
 {
 	enum { PIECE = BACK_COLUMNS / 8 };
