@@ -223,14 +223,14 @@ static short pair(short *known, int fg, int bg)
 	return *known;
 }
 
-/* A full block is drawn as a blank before its colour: in many fonts blocks do not fill the cell, and a chart
- * would be striped. */
+/* A full block of a chart is drawn as a blank in its colour: in many fonts, blocks do not fill the cell, and charts
+ * would have stripes. */
 static short cell_pair(struct painter *p, int style, int back, wchar_t *ch)
 {
 	const struct look *l = &p->looks[style];
 	int behind = back ? p->looks[back].back : -1;
 
-	if (*ch == 0x2588 && p->colours >= 256 && l->fg >= 0 && !(l->attributes & LOOK_REVERSE)) {
+	if (*ch == 0x2588 && style >= STYLE_SHADES && p->colours >= 256 && l->fg >= 0) {
 		*ch = L' ';
 		return pair(&p->filled[style], l->fg, l->fg);
 	}

@@ -82,7 +82,7 @@ keys 1
 
 task
 press m
-check "highest spike of the GPU" wait_for "maximum of GPU: 99.6 % at 34.5 s"
+check "highest spike of the GPU" wait_for "maximum of GPU: 99.6 % at 34.6 s"
 check "with two keys at most" within 2
 check "and why it was slow then" until_true limit_is "heat  ▲ GPU throttled .* 6 Thermal ›"
 task

@@ -244,6 +244,9 @@ static void set_up(void **state)
 	press(b, ' ', 0);
 	assert_int_equal(ui_settings(b->ui)->ground, GROUND_DARK);
 	press(b, K_DOWN, 0);
+	press(b, ' ', 0);
+	assert_true(ui_settings(b->ui)->braille);
+	press(b, K_DOWN, 0);
 	press(b, K_ENTER, 0);
 	assert_false(ui_settings(b->ui)->mouse);
 	press(b, K_DOWN, 0);
@@ -332,9 +335,9 @@ static void set_up_with_the_mouse(void **state)
 		;
 	mouse(b, MOUSE_PRESS, 1, 80, y);
 	assert_int_equal(ui_settings(b->ui)->theme, THEME_CONTRAST); /* it was chosen already */
-	mouse(b, MOUSE_PRESS, 1, 80, y + 2);
+	mouse(b, MOUSE_PRESS, 1, 80, y + 3);
 	assert_true(ui_settings(b->ui)->mouse); /* first chosen, */
-	mouse(b, MOUSE_PRESS, 1, 80, y + 2);
+	mouse(b, MOUSE_PRESS, 1, 80, y + 3);
 	assert_false(ui_settings(b->ui)->mouse); /* then changed */
 	for (y = 0; y < 30 && !strstr(line(b, y), "[x] EMC"); y++)
 		;
