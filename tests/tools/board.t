@@ -1,5 +1,5 @@
 #!/bin/sh
-# The texts of the fake boards and the tools that make them.
+# The text format of the fake boards and its tools.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 tool="$python $NVMTOP_SRC/tests/tools/board.py"
 texts=$NVMTOP_SRC/tests/boards
@@ -38,7 +38,7 @@ for bad in 'relative: x' '/a' '/a/../../b: x' 'text'; do
     ok "$bad: refused" says err 'bad.txt:1: neither a file, a folder nor a link'
 done
 
-# What mkroot.sh copies of a board is all that nvmtop reads there.
+# mkroot.sh copies everything nvmtop reads on a board.
 for name in agx_orin-36 agx_thor-38 container-36-model nano-32 pc; do
     nvmtop --boards --sysroot "$roots/$name" | sed "s|$roots/||g" >want
     mkdir -p of
