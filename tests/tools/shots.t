@@ -1,5 +1,5 @@
 #!/bin/sh
-# What make screenshots draws is the same each time.
+# make screenshots gives reproducible pictures.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 
 shots=$(dirname "$NVMTOP")/../tests/tools/shots
