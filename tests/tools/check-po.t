@@ -10,5 +10,5 @@ for lang in $(cat "$NVMTOP_SRC/po/LINGUAS"); do
     ok "$lang is valid" valid "$NVMTOP_SRC/po/$lang.po"
 done
 sed 's/^msgstr "\(.*\)%s/msgstr "\1%d/' "$NVMTOP_SRC/po/de.po" >wrong.po
-ok 'one with a wrong format is not' sh -c '! msgfmt --check --output-file=/dev/null wrong.po'
+ok 'a wrong format is rejected' sh -c '! msgfmt --check --output-file=/dev/null wrong.po'
 done_testing
