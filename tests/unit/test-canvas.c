@@ -50,7 +50,7 @@ static void never_splits_a_wide_character(void **state)
 	(void)state;
 	canvas_resize(&c, 5, 4);
 	assert_int_equal(text_width("日本x"), 5);
-	assert_int_equal(canvas_text(&c, 0, 0, 3, STYLE_TEXT, "日本"), 2); /* no room for half a character */
+	assert_int_equal(canvas_text(&c, 0, 0, 3, STYLE_TEXT, "日本"), 2); /* no room for half of it */
 	assert_int_equal(canvas_text(&c, 4, 1, 9, STYLE_TEXT, "日"), 0);   /* nor at the edge */
 	canvas_text(&c, 0, 2, 5, STYLE_TEXT, "日本");
 	canvas_put(&c, 1, 2, STYLE_TEXT, L'x'); /* overwriting the right half clears the left */
