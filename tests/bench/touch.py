@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How many files a new option, probe, statistic, export format, language, view and key touch.
+"""Counts the files touched by a new option, probe, statistic, export format, language, view and key.
 
 usage: tests/bench/touch.py [WHAT]...     in a clone with a commit; WHAT: option probe statistic export language view key
 
-Adds each to a copy of the newest commit, with its test and its part of the manual, builds the copy, runs
-that test and those that hold lists (manual, catalogues, headers, options), and prints the files.
+Adds each to a copy of the latest commit, with its test and its part of the manual, builds it, runs that
+test and the tests that check lists (manual, catalogues, headers, options), and prints the files.
 """
 import os
 import subprocess
