@@ -150,7 +150,7 @@ struct item {
 	bool cap;   /* the limit of a clock changed */
 	enum style style;
 	char text[CHANGE_TEXT];
-	char brief[48]; /* shown if text does not fit; "": none */
+	char brief[64]; /* shown if text does not fit; "": none */
 };
 
 struct items {
@@ -406,11 +406,12 @@ static void draw_here(struct ui *u, struct canvas *c, int y, struct items *l)
 {
 	int here = u->vp.follow ? -1 : viewport_cell(&u->vp, u->vp.head_ns), x = u->at.chart.x;
 
-	for (int i = l->n - 1; here >= 0 && i >= 0; i--) {
-		struct item *item = &l->list[i];
+	for (int k = 0; here >= 0 && k < 2 * l->n; k++) {
+		struct item *item = &l->list[l->n - 1 - k % l->n];
+		int near = k / l->n; /* then those in the next cell */
 		int w = text_width(item->text), at = x + item->last + 2, left = x + item->first - 1 - w;
 
-		if (!item->text[0] || item->words || here < item->first || here > item->last)
+		if (!item->text[0] || item->words || here < item->first - near || here > item->last + near)
 			continue;
 		if (at + w > x + u->at.chart.w || (left >= x && !has_room(c, at, y, w) && has_room(c, left, y, w)))
 			at = left;
