@@ -196,9 +196,11 @@ void second_read(struct ui *u, struct row *row, double *min, double *max)
 	if (ch->missing[0])
 		return;
 	chart_columns(b->timeline, r->channel, &axis, u->frame.bins, b->columns, &r->summary);
-	for (int i = 0; i < axis.n; i++)
-		b->level[i] =
-			b->columns[i].any ? (unsigned char)rows_alarm(ch, b->columns[i].max) : ALARM_NONE;
+	for (int i = 0; i < axis.n; i++) {
+		double most = b->columns[i].any ? b->columns[i].max : NAN;
+
+		b->level[i] = most >= row->limit ? ALARM_CRIT : (unsigned char)rows_alarm(ch, most);
+	}
 	*min = fmin(*min, r->summary.min); /* fmin() and fmax() ignore NaN */
 	*max = fmax(*max, r->summary.max);
 	select_stats(u, b->timeline, r->channel, b->shift_ns, b->provisional, &r->chosen, &r->summary);

@@ -308,7 +308,7 @@ void arrange_hide(struct ui *u, int place, bool hidden, struct request *r)
 		return;
 	c->hidden = hidden;
 	if (hidden && !u->over)
-		screen_say(u, STYLE_TEXT, _("%s is hidden; F2 or O brings it back."), u->places[place].name);
+		screen_say(u, STYLE_TEXT, _("%s is hidden; F2 or O shows it again."), u->places[place].name);
 	again(u, hidden ? -1 : place, r);
 }
 

@@ -29,7 +29,7 @@ static const struct legend {
 	{.text = "\u2508\u2508\u2508\u2508", .ascii = "----", .style = STYLE_LIMIT, .what = N_("the limit of the signal")},
 	{.text = "\u2502", .ascii = "|", .style = STYLE_MARK, .what = N_("a sync mark, with its number and label above")},
 	{.text = "\u25C6", .ascii = "*", .style = STYLE_TEXT, .what = N_("an event: a setting changed; red: over-current")},
-	{.text = "\u2501\u2501\u2501", .ascii = "===", .style = STYLE_ALERT, .what = N_("throttled for so long; dim: not sampled")},
+	{.text = "\u2501\u2501\u2501", .ascii = "===", .style = STYLE_ALERT, .what = N_("how long it was throttled; dim: not sampled")},
 	{.text = "99.9 !", .style = STYLE_ALERT, .what = N_("a value that passed its limit")},
 	{.text = "--", .style = STYLE_DIM, .what = N_("no value; Enter on the row tells why")},
 };

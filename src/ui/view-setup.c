@@ -176,7 +176,7 @@ static void history_of(const struct ui *u, char *out, size_t size)
 	else
 		snprintf(much, sizeof(much), "%s", _("up to 32 MiB"));
 	/* TRANSLATORS: a size or a time, which takes effect at the next start of nvmtop. */
-	snprintf(out, size, later ? _("%s, next time") : "%s", much);
+	snprintf(out, size, later ? _("%s, after a restart") : "%s", much);
 }
 
 static void value_of(const struct ui *u, int item, char *out, size_t size)
@@ -209,7 +209,7 @@ static void value_of(const struct ui *u, int item, char *out, size_t size)
 		if (s->frames > 0)
 			snprintf(out, size, _("%g / s"), s->frames);
 		else
-			snprintf(out, size, "%s", _("as things change"));
+			snprintf(out, size, "%s", _("automatic"));
 		break;
 	}
 }
