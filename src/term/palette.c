@@ -123,14 +123,27 @@ static int rgb_of(int n)
 	return step[n / 36] << 16 | step[n / 6 % 6] << 8 | step[n % 6];
 }
 
-/* Error of an approximation: lightness and hue; grey instead of a hue costs most. */
+/* The shift of the channel that exceeds the two others by more than `by`; -1: there is none. */
+static int strongest(int rgb, int by)
+{
+	for (int at = 0; at < 24; at += 8) {
+		int v = rgb >> at & 255, next = rgb >> (at + 8) % 24 & 255, last = rgb >> (at + 16) % 24 & 255;
+
+		if (v > next + by && v > last + by)
+			return at;
+	}
+	return -1;
+}
+
+/* Error of an approximation: lightness and hue; grey instead of a hue, or another hue, costs most. */
 static int loss(int a, int b)
 {
 	int r = a >> 16, g = a >> 8 & 255, bl = a & 255, dr = r - (b >> 16), dg = g - (b >> 8 & 255),
-	    db = bl - (b & 255), light = (2 * dr + 5 * dg + db) / 8;
+	    db = bl - (b & 255), light = (2 * dr + 5 * dg + db) / 8, hue = strongest(a, 16);
 	bool faded = b % 0x010101 == 0 && abs(r - g) + abs(bl - g) > 24;
 
-	return light * light + ((dr - dg) * (dr - dg) + (db - dg) * (db - dg)) / 6 + 750 * faded;
+	return light * light + ((dr - dg) * (dr - dg) + (db - dg) * (db - dg)) / 6 +
+	       750 * (faded + (hue >= 0 && hue != strongest(b, 0)));
 }
 
 static int nearest(int rgb)
