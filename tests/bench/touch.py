@@ -192,20 +192,20 @@ static void build(struct row_list *l)
 {
 	for (size_t i = 0; i < l->about->n_channels; i++)
 		if (l->about->channels[i].unit == UNIT_HZ)
-			rows_signal(l, i, RANK_MAIN, false);
+			rows_signal(l, i, 2, false);
 }
 
 const struct view view_clocks = {
 	.name = "clocks",
 	.label = N_("Clocks"),
-	.key = 'a',
+	.key = 'Z',
 	.build = build,
 	.draw = charts_draw,
 	.move = charts_move,
 };
 """)
     insert("src/ui/view.h", "X(help)", "X(clocks) ")
-    insert("man/nvmtop.1", "board , help\n", "clocks , ")
+    insert("man/nvmtop.1", "signals , help\n", "clocks , ")
     return ["tests/cli/views.t", "tests/cli/print.t", "tests/unit/test-ui-views"]
 
 
