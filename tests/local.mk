@@ -61,6 +61,9 @@ tests_unit_test_quiet_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 # -rdynamic: the program itself is the library that it loads
 tests_unit_test_probe_nvml_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_unit_test_probe_nvml_LDFLAGS = $(AM_LDFLAGS) -rdynamic
+# the program exports what an injection library exports
+tests_unit_test_nvtx_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+tests_unit_test_nvtx_LDFLAGS = $(AM_LDFLAGS) -rdynamic
 tests_lib_test_lib_LDADD = $(shared) $(CMOCKA_LIBS)
 tests_lib_test_lib_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$(abs_top_builddir)'
 tests_lib_test_threads_LDADD = src/libapi.a $(LDADD)

@@ -416,38 +416,40 @@ static uint32_t append(struct nvtx_head *h, const char *s, size_t n, uint32_t mo
 	return at;
 }
 
+static int is_string(struct nvtx_head *h, uint64_t known, uint32_t code, const char *s, size_t n)
+{
+	const char *p = place(h, NVTX_STRINGS_AT + (uint32_t)known);
+	uint32_t length;
+
+	if (known >> 32 != code)
+		return 0;
+	memcpy(&length, p, 4);
+	return length == n && !memcmp(p + 4, s, n);
+}
+
 static uint32_t intern(struct nvtx_head *h, const char *s, size_t n)
 {
-	uint32_t code = hash(s, n), at = 0, i;
+	uint32_t code = hash(s, n), at, i;
+	uint64_t known;
 	size_t cut;
 
-	for (i = 0; i < PROBES; i++) {
-		_Atomic uint64_t *slot = &table[(code + i) % TABLE];
-		uint64_t known = SEE(*slot);
-		const char *p;
-		uint32_t length;
-
-		if (!known && !at) {
-			cut = without_numbers(s, n);
-			if (cut < n)
-				return (at = append(h, s, n, NVTX_STRINGS / 2)) ? at : intern(h, s, cut);
-			if (!(at = append(h, s, n, NVTX_STRINGS)))
-				break;
-		}
-		if (!known && atomic_compare_exchange_strong(slot, &known, (uint64_t)code << 32 | at))
-			return at;
-		if (known >> 32 != code)
-			continue;
-		p = place(h, NVTX_STRINGS_AT + (uint32_t)known);
-		memcpy(&length, p, 4);
-		if (length == n && !memcmp(p + 4, s, n))
+	for (i = 0; i < PROBES && (known = SEE(table[(code + i) % TABLE])); i++)
+		if (is_string(h, known, code, s, n))
 			return (uint32_t)known;
-	}
-	/* the neighbourhood is full: this string is there once for each use */
-	if (i == PROBES && !at)
-		at = append(h, s, n, NVTX_STRINGS);
+	cut = without_numbers(s, n);
+	if (cut < n)
+		return (at = append(h, s, n, NVTX_STRINGS / 2)) ? at : intern(h, s, cut);
+	at = append(h, s, n, NVTX_STRINGS);
 	if (!at)
 		ADD(h->unnamed, 1);
+	for (; at && i < PROBES; i++) {
+		known = 0;
+		if (atomic_compare_exchange_strong(&table[(code + i) % TABLE], &known,
+						   (uint64_t)code << 32 | at))
+			break;
+		if (is_string(h, known, code, s, n)) /* another thread was faster */
+			return (uint32_t)known;
+	}
 	return at;
 }
 
