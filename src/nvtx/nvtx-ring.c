@@ -65,7 +65,8 @@ static struct nvtx_head *_Atomic head;
 static struct nvtx_head *inherited; /* of the parent */
 static char path[512];
 static ino_t inode;
-static _Atomic uint32_t strings_ready;
+static _Atomic uint32_t strings_ready,
+	strings_most; /* mapped so far; less than NVTX_STRINGS: the disk is full */
 static _Atomic int ring_ready[NVTX_RINGS];
 static _Atomic uint32_t nobody, unknown = 1;
 static _Atomic uint32_t *_Atomic reading = &unknown;
@@ -248,6 +249,7 @@ static int make_file(void)
 	for (i = 0; i < NVTX_RINGS; i++)
 		atomic_store(&ring_ready[i], 0);
 	atomic_store(&strings_ready, mapped);
+	atomic_store(&strings_most, NVTX_STRINGS);
 	atomic_store(&h->strings, 8);
 	if (inherited) {
 		inherit(h, mapped);
@@ -400,13 +402,16 @@ static uint32_t append(struct nvtx_head *h, const char *s, size_t n, uint32_t mo
 	uint32_t length = (uint32_t)n, size = (length + 8) & ~3U, at = LOAD(h->strings), ready;
 	char *p;
 
+	most = most < LOAD(strings_most) ? most : LOAD(strings_most);
 	do
 		if (at < 8 || at > most - size)
 			return 0;
 	while (!atomic_compare_exchange_weak(&h->strings, &at, at + size));
 	while ((ready = SEE(strings_ready)) < at + size) {
-		if (!grow_later(h, NVTX_STRINGS_AT + ready, CHUNK))
+		if (!grow_later(h, NVTX_STRINGS_AT + ready, CHUNK)) {
+			atomic_store(&strings_most, ready);
 			return 0;
+		}
 		atomic_compare_exchange_strong(&strings_ready, &ready, ready + CHUNK);
 	}
 	p = place(h, NVTX_STRINGS_AT + at);
