@@ -65,8 +65,8 @@ static struct nvtx_head *_Atomic head;
 static struct nvtx_head *inherited; /* of the parent */
 static char path[512];
 static ino_t inode;
-static _Atomic uint32_t strings_ready,
-	strings_most; /* mapped so far; less than NVTX_STRINGS: the disk is full */
+static _Atomic uint32_t strings_ready; /* bytes mapped so far */
+static _Atomic uint32_t strings_most;  /* less than NVTX_STRINGS once the disk is full */
 static _Atomic int ring_ready[NVTX_RINGS];
 static _Atomic uint32_t nobody, unknown = 1;
 static _Atomic uint32_t *_Atomic reading = &unknown;
@@ -91,12 +91,15 @@ static char *place(struct nvtx_head *h, size_t at)
 static int grow(struct nvtx_head *h, int fd, size_t at, size_t n)
 {
 	struct rlimit most;
+	int tries = 100, done;
 
-	/* to go beyond it would raise SIGXFSZ */
-	return (getrlimit(RLIMIT_FSIZE, &most) < 0 || most.rlim_cur >= at + n) &&
-	       fallocate(fd, 0, (off_t)at, (off_t)n) == 0 &&
-	       mmap(place(h, at), n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)at) !=
-		       MAP_FAILED;
+	if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < at + n)
+		return 0; /* to go beyond it would raise SIGXFSZ */
+	do
+		done = fallocate(fd, 0, (off_t)at, (off_t)n) == 0;
+	while (!done && errno == EINTR && tries--);
+	return done && mmap(place(h, at), n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)at) !=
+			       MAP_FAILED;
 }
 
 static int grow_later(struct nvtx_head *h, size_t at, size_t n)
@@ -139,7 +142,6 @@ static void tidy(int dir, const struct nvtx_process *me, int recorder)
 	struct dirent *d;
 	struct stat st;
 	const uint32_t one = 1;
-	ssize_t ok;
 	int fd, own;
 
 	while (list && (d = readdir(list))) {
@@ -154,11 +156,10 @@ static void tidy(int dir, const struct nvtx_process *me, int recorder)
 			    flock(fd, LOCK_EX | LOCK_NB) == 0)
 				unlinkat(dir, d->d_name, 0);
 			else if (own)
-				ok = pwrite(fd, &one, sizeof one, offsetof(struct nvtx_head, ended));
+				(void)!pwrite(fd, &one, sizeof one, offsetof(struct nvtx_head, ended));
 		}
 		close(fd);
 	}
-	(void)ok;
 	if (list)
 		closedir(list);
 }
@@ -197,7 +198,8 @@ static void inherit(struct nvtx_head *h, uint32_t mapped)
 	memcpy(place(h, NVTX_STRINGS_AT), place(inherited, NVTX_STRINGS_AT), n);
 	atomic_store(&h->strings, n);
 	for (i = 1; i < NVTX_DOMAINS; i++)
-		h->note[i] = inherited->note[i];
+		if (LOAD(domains[i].name))
+			h->note[i] = inherited->note[i];
 }
 
 static uint32_t intern(struct nvtx_head *h, const char *s, size_t n);
