@@ -46,7 +46,6 @@ CLEANFILES += $(shared) $(soname) libnvmtop.so libnvmtop.a
 noinst_LIBRARIES += src/libnvtx.a
 src_libnvtx_a_SOURCES = $(nvtx_sources)
 nvtx = libnvmtop-nvtx.so
-pkglibexecdir = $(libexecdir)/$(PACKAGE)
 pkglibexec_SCRIPTS = $(nvtx)
 $(nvtx): src/libnvtx.a
 	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) $(SAN_LDFLAGS) $(SHARED_LDFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-z,nodelete \
