@@ -42,6 +42,16 @@ uninstall-local:
 	cd '$(DESTDIR)$(libdir)' && rm -f libnvmtop.so $(soname) $(shared) libnvmtop.a
 CLEANFILES += $(shared) $(soname) libnvmtop.so libnvmtop.a
 
+# libnvmtop-nvtx.so, which programs with NVTX load.  It has no dependency but libc.
+noinst_LIBRARIES += src/libnvtx.a
+src_libnvtx_a_SOURCES = $(nvtx_sources)
+nvtx = libnvmtop-nvtx.so
+pkglibexec_SCRIPTS = $(nvtx)
+$(nvtx): src/libnvtx.a
+	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) $(SAN_LDFLAGS) $(SHARED_LDFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-z,nodelete \
+		-o $@ -Wl,--whole-archive src/libnvtx.a -Wl,--no-whole-archive -lpthread
+CLEANFILES += $(nvtx)
+
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = src/lib/nvmtop.pc
 

@@ -23,12 +23,13 @@ board: util model probe
 probe: util model
 trace: util model
 engine: util model probe
-record: util model engine trace nvmtop/mark.h
+record: util model engine trace nvmtop/mark.h nvtx/nvtx-ring.h
 report: util model trace
 ui: util model probe/processes.h probe/host.h
 term: util ui/canvas.h ui/event.h ui/settings.h
 app: util model board probe trace engine record report ui term
 cli: util model board probe trace engine record report ui term app
+nvtx: nvmtop/mark.h
 lib: util model board probe trace engine record nvmtop
 END
 )
