@@ -30,6 +30,7 @@ term: util ui/canvas.h ui/event.h ui/settings.h
 app: util model board probe trace engine record report ui term
 cli: util model board probe trace engine record report ui term app
 lib: util model board probe trace engine record nvmtop
+nsys: util model engine app
 END
 )
 result 1 'no include points upward' "$bad"
