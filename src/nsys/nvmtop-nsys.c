@@ -1,6 +1,6 @@
-/* The plugin of Nsight Systems: samples as a recorder does, and sends the samples as NVTX counters to the tool's
- * library that $NVTX_INJECTION64_PATH names. Its layouts and numbers are those of NVTX 3 (nvToolsExtCounters.h),
- * without NVIDIA's headers. See docs/nsys.md. */
+/* The plugin of Nsight Systems: samples as a recorder does, and sends the samples as NVTX counters to the
+ * tool's library that $NVTX_INJECTION64_PATH names. Layouts and numbers are those of nvToolsExtCounters.h of
+ * NVTX 3, without NVIDIA's headers. See docs/nsys.md. */
 #include <dlfcn.h>
 #include <fnmatch.h>
 #include <locale.h>
@@ -45,8 +45,7 @@ struct batch {
 	const int64_t *times;
 	size_t times_size;
 };
-_Static_assert(sizeof(void *) != 8 || (sizeof(struct semantics) == 72 && sizeof(struct attributes) == 56 &&
-				       sizeof(struct batch) == 48),
+_Static_assert(sizeof(void *) != 8 || (sizeof(struct semantics) == 72 && sizeof(struct attributes) == 56),
 	       "as in NVTX on a 64-bit machine");
 
 /* What the tool fills in; a function that it lacks stays NULL. */
@@ -109,20 +108,19 @@ static int nvtx_open(struct err *e)
 	void *(*create)(const char *name);
 
 	if (!path || !*path)
-		return err_set(
-			e, ERR_USAGE,
-			_("this program is started by Nsight Systems: nsys profile --enable=nvmtop PROGRAM"));
-	void *library = dlopen(path, RTLD_LAZY);
+		return err_set(e, ERR_USAGE,
+			       _("Nsight Systems starts this program: nsys profile --enable=nvmtop PROGRAM"));
+	void *library = dlopen(path, RTLD_LAZY); /* stays loaded */
 	if (!library)
 		return err_set(e, ERR_FAILED, _("cannot load NVTX_INJECTION64_PATH: %s"), dlerror());
 	*(void **)&begin = dlsym(library, "InitializeInjectionNvtx2");
 	*(void **)&extend = dlsym(library, "InitializeInjectionNvtxExtension");
-	if (!begin || !extend || !begin(export_table) || !extend(&extension) || !nvtx.add)
-		return err_set(e, ERR_FAILED,
-			       _("the library of NVTX_INJECTION64_PATH takes no NVTX counters: "
-				 "use a newer Nsight Systems"));
+	bool begun = begin && begin(export_table);
 	*(void **)&create = core[CORE2][DOMAIN_CREATE];
-	domain = create ? create("nvmtop") : NULL;
+	domain = begun && create ? create("nvmtop") : NULL;
+	if (!begun || !extend || !extend(&extension) || !nvtx.add)
+		return err_set(e, ERR_FAILED,
+			       _("NVTX_INJECTION64_PATH takes no counters: update Nsight Systems"));
 	return 0;
 }
 
@@ -134,8 +132,8 @@ static struct counter add(const struct channel *c)
 	const char *name = watts ? "W" : mhz ? "MHz" : unit_name(c->unit);
 	uint64_t flags = ABSOLUTE | (isnan(lo) ? 0 : HAS_MIN) | (isnan(hi) ? 0 : HAS_MAX);
 	struct semantics unit = {sizeof unit, 5, 2, &time, flags, name, 1, 1, 3, lo, hi};
-	const char *description = c->missing[0] ? c->missing : c->source;
-	struct attributes a = {sizeof a, DOUBLE, c->name, description, THIS_MACHINE, &unit, 0};
+	const char *about = c->missing[0] ? c->missing : c->source;
+	struct attributes a = {sizeof a, DOUBLE, c->name, about, THIS_MACHINE, &unit, 0};
 
 	return (struct counter) {nvtx.add(domain, &a), c, scale, false};
 }
@@ -155,10 +153,9 @@ static bool is_selected(const struct channel *c)
 
 static int begin(struct sink *s, const struct session *about, struct err *e)
 {
-	struct counter *c;
+	struct counter *c = counters = calloc(about->n_channels + 1, sizeof *counters);
 
-	c = counters = calloc(about->n_channels + 1, sizeof *counters);
-	if (!counters)
+	if (!c)
 		return err_set(e, ERR_FAILED, "%s", _("out of memory"));
 	for (size_t i = 0; i < about->n_channels; i++)
 		if (is_selected(&about->channels[i]))
@@ -173,8 +170,8 @@ static int begin(struct sink *s, const struct session *about, struct err *e)
 	return 0;
 }
 
-/* A sample without a value gets the time of the call, not of its row. It is sent only if the newest value is
- * missing: otherwise it would be drawn after newer values. */
+/* A sample without a value gets the time of the call, not of its row. It is sent only if the newest value
+ * is missing: otherwise it would be drawn after newer values. */
 static void send_column(struct counter *c, const struct rows *r)
 {
 	double values[COLLECT_BATCH], v = NAN;

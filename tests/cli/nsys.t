@@ -52,7 +52,7 @@ ok 'and the program' test -x "${nsys%/*}/$(sed -n 's/^ExecutablePath: //p' "$fol
 # --- not started by nsys ---
 run "$nsys"
 ok 'without nsys: status 2' is $status 2
-ok 'without nsys: it says who starts it' says err 'Nsight Systems: nsys profile --enable=nvmtop'
+ok 'without nsys: it says who starts it' says err 'Nsight Systems starts this program: nsys profile --enable=nvmtop'
 ok 'without nsys: in one line' one_line err
 run env NVTX_INJECTION64_PATH=/nowhere.so "$nsys"
 ok 'no such library: status 1' is $status 1
@@ -61,7 +61,7 @@ echo 'int InitializeInjectionNvtx2(void) { return 1; }' >bare.c
 ${CC:-cc} -shared -fPIC -o bare.so bare.c
 run env NVTX_INJECTION64_PATH="$scratch/bare.so" "$nsys"
 ok 'a tool without extensions: status 1' is $status 1
-ok 'a tool without extensions: a sentence' says err 'no NVTX counters'
+ok 'a tool without extensions: a sentence' says err 'takes no counters'
 for how in refuses no-counters; do
     run env NVTX_TOOL=$how NVTX_INJECTION64_PATH="$scratch/tool.so" "$nsys" board=demo
     ok "a tool that $how: status 1" is $status 1
@@ -118,6 +118,11 @@ start board=demo
 ok 'no batches: values arrive' soon got 'len(n("gpu.util")) > 20 and len(n("power.total")) > 20 and len(n("temp.gpu")) > 2'
 stop
 ok 'no batches: status 0' is $status 0
+NVTX_TOOL=no-domains
+start board=demo
+ok 'no domains: values arrive all the same' soon full gpu.util 20
+stop
+ok 'no domains: status 0' is $status 0
 unset NVTX_TOOL
 
 # --- values, and those that are missing ---

@@ -1,6 +1,6 @@
-/* The library of a tool that takes NVTX counters, as Nsight Systems is for its plugins, without NVIDIA's headers.
- * What it gets goes to the file $NVTX_GOT, a line each. NVTX_TOOL=refuses: it takes nothing; no-counters: no
- * extension; no-batches: it is older than batches. */
+/* The library of a tool that takes NVTX counters, as Nsight Systems does, without NVIDIA's headers. What it
+ * gets goes to the file $NVTX_GOT, a line each. NVTX_TOOL=refuses: it takes nothing; no-counters: no
+ * extension; no-domains: only the default one; no-batches: it is older than batches. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,12 +90,13 @@ static uint64_t add(void *domain, const struct attributes *a)
 	const struct unit *u = (const struct unit *)(const void *)a->semantics;
 	const struct clock *c = (const struct clock *)(const void *)u->head.next;
 
-	fprintf(out, "counter %llu %s %s: %zu %llu %llu %llu, %u %u %u %llu %llu/%llu", (unsigned long long)ids,
-		a->name, u->name, a->size, (unsigned long long)a->type, (unsigned long long)a->scope,
-		(unsigned long long)a->id, u->head.size, u->head.id, u->head.version,
-		(unsigned long long)u->flags & 16, (unsigned long long)u->num, (unsigned long long)u->den);
-	fprintf(out, ", %u %u %u %llu, %d", c->head.size, c->head.id, c->head.version, (unsigned long long)c->id,
-		domain == out);
+	fprintf(out, "counter %llu %s %s: %zu %llu %llu %llu, %u %u %u %llu %llu/%llu",
+		(unsigned long long)ids, a->name, u->name, a->size, (unsigned long long)a->type,
+		(unsigned long long)a->scope, (unsigned long long)a->id, u->head.size, u->head.id,
+		u->head.version, (unsigned long long)u->flags & 16, (unsigned long long)u->num,
+		(unsigned long long)u->den);
+	fprintf(out, ", %u %u %u %llu, %d", c->head.size, c->head.id, c->head.version,
+		(unsigned long long)c->id, domain == out);
 	if (u->flags & 4)
 		fprintf(out, ", from %.17g", u->min);
 	if (u->flags & 8)
@@ -143,7 +144,8 @@ int InitializeInjectionNvtx2(const void *(*get)(uint32_t id))
 	fprintf(out, "\n");
 	if (!c->table(5, &t, &n) || n < 13)
 		return 0;
-	*t[12] = (void *)create;
+	if (!is("no-domains"))
+		*t[12] = (void *)create;
 	return 1;
 }
 
@@ -151,8 +153,8 @@ int InitializeInjectionNvtxExtension(struct module *m)
 {
 	if (m->id != 4 || is("no-counters"))
 		return 0;
-	fprintf(out, "extension %u %u %u %#x %zu %zu\n", m->id, m->version, m->size, (unsigned)m->compatible, m->n,
-		m->segments->n);
+	fprintf(out, "extension %u %u %u %#x %zu %zu\n", m->id, m->version, m->size, (unsigned)m->compatible,
+		m->n, m->segments->n);
 	m->segments->slots[0] = (intptr_t)add;
 	m->segments->slots[2] = (intptr_t)sample;
 	m->segments->slots[4] = (intptr_t)no_value;
