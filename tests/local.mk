@@ -13,7 +13,7 @@ T_LOG_COMPILER = $(SHELL)
 
 # Written by lists.sh: each tests/unit/test-NAME.c is a program, each .t a script.
 include tests/lists.mk
-EXTRA_DIST += tests/lists.sh $(test_files) tests/tools/slowdisk.c
+EXTRA_DIST += tests/lists.sh $(test_files) tests/tools/slowdisk.c tests/tools/nvtx-receiver.c
 dist_check_SCRIPTS += $(script_tests)
 TESTS += $(check_PROGRAMS) $(dist_check_SCRIPTS)
 

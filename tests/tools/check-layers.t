@@ -31,6 +31,7 @@ app: util model board probe trace engine record report ui term
 cli: util model board probe trace engine record report ui term app
 nvtx: nvmtop/mark.h
 lib: util model board probe trace engine record nvmtop
+nsys: util model engine app
 END
 )
 result 1 'no include points upward' "$bad"
