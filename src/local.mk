@@ -12,6 +12,13 @@ bin_PROGRAMS += src/nvmtop
 src_nvmtop_SOURCES = $(cli_sources)
 src_nvmtop_LDADD = $(core_LIBS)
 
+# Nsight Systems starts this program; it looks for it beside the .yaml.
+nsysexecdir = $(pkglibexecdir)/nsys-plugin
+nsysexec_PROGRAMS = src/nsys/nvmtop-nsys
+src_nsys_nvmtop_nsys_SOURCES = src/nsys/nvmtop-nsys.c
+src_nsys_nvmtop_nsys_LDADD = $(core_LIBS)
+dist_nsysexec_DATA = src/nsys/nsys-plugin.yaml
+
 nvmtopincludedir = $(includedir)/nvmtop
 nvmtopinclude_HEADERS = include/nvmtop/mark.h include/nvmtop/nvmtop.h
 
@@ -46,7 +53,6 @@ CLEANFILES += $(shared) $(soname) libnvmtop.so libnvmtop.a
 noinst_LIBRARIES += src/libnvtx.a
 src_libnvtx_a_SOURCES = $(nvtx_sources)
 nvtx = libnvmtop-nvtx.so
-pkglibexecdir = $(libexecdir)/$(PACKAGE)
 pkglibexec_SCRIPTS = $(nvtx)
 $(nvtx): src/libnvtx.a
 	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) $(SAN_LDFLAGS) $(SHARED_LDFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-z,nodelete \
@@ -57,4 +63,4 @@ pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = src/lib/nvmtop.pc
 
 # These know where things are installed, which another run of configure may change.
-src/board/find.$(OBJEXT) src/lib/recorder.$(OBJEXT) src/cli/main.$(OBJEXT): Makefile
+src/board/find.$(OBJEXT) src/cli/env.$(OBJEXT) src/lib/recorder.$(OBJEXT) src/cli/main.$(OBJEXT) src/nsys/nvmtop-nsys.$(OBJEXT): Makefile

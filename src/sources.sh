@@ -10,7 +10,7 @@ list() {
 	echo
 }
 {
-	list core_sources $(find src -mindepth 1 -maxdepth 1 -type d ! -name cli ! -name lib ! -name nvtx)
+	list core_sources $(find src -mindepth 1 -maxdepth 1 -type d ! -name cli ! -name lib ! -name nvtx ! -name nsys)
 	list cli_sources src/cli
 	list lib_sources src/lib
 	list nvtx_sources src/nvtx

@@ -45,9 +45,14 @@ struct options {
 	int64_t after_ns;
 	const char *trigger; /* a valid condition, or NULL */
 	char **command;      /* the arguments after "--", or NULL */
+	int kill;            /* signal to the command at the end of the duration; 0: none */
+	bool stats;          /* print a report of the recording */
+	int repeat, warmup;  /* recorded runs of the command, and runs before them; 0: a single run */
+	const char *nvtx;    /* NULL: no NVTX ranges; else domains to record, "": any, "all": without limit */
+	enum env_form { ENV_SH, ENV_SYSTEMD, ENV_DOCKER } env_form;
 
 	const char *label; /* of a mark; NULL: no label */
-	long to;           /* receiver of a mark, a process id; 0: all */
+	int to;            /* receiver of a mark, a process id; 0: all */
 
 	const char *replay;
 	const char *with;  /* a second trace shown below, or NULL */

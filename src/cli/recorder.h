@@ -2,6 +2,7 @@
 #ifndef NVMTOP_CLI_RECORDER_H
 #define NVMTOP_CLI_RECORDER_H
 
+#include <limits.h>
 #include <sys/types.h>
 
 #include "app/app.h"
@@ -34,11 +35,17 @@ struct recorder {
 	int shown;           /* its width on the terminal now, in columns */
 	int64_t since_ns;    /* when the first sample was due */
 	int64_t until_ns;    /* when to stop; INT64_MAX: no limit */
+	int64_t kill_ns;     /* when --kill is due; INT64_MAX: never */
 	bool stop;
 	bool asked; /* an end was requested */
 
 	pid_t child;      /* 0: no command, or it has exited */
+	int go;           /* to command_release(); -1: it runs, or there is none */
 	int child_status; /* as an exit status */
+	bool killed;      /* --kill was sent to it */
+
+	char file[PATH_MAX]; /* name of the complete recording, or "" */
+	bool parts;	     /* it continues in more files */
 };
 
 /* What was received or written so far, with --keep too. */

@@ -52,22 +52,27 @@ int close_traces(struct trace **traces, size_t n, int status)
 	return status;
 }
 
-static int cmd_report(const struct options *o)
+int report_files(const struct options *o, FILE *out)
 {
 	struct trace **traces;
 	struct err e;
 	int status;
 	size_t n;
 
-	signal(SIGPIPE, SIG_IGN);
 	traces = open_traces(o, &n, &status);
 	if (n < o->n_files)
 		; /* already reported */
-	else if (report_write(traces, n, &o->pick, o->per, o->summary, o->format, stdout, progress_show, &e) == 0)
-		status = stdout_result(status);
+	else if (report_write(traces, n, &o->pick, o->per, o->summary, o->format, out, progress_show, &e) == 0)
+		status = out == stdout ? stdout_result(status) : status;
 	else
 		status = complain(&e);
 	return close_traces(traces, n, status);
+}
+
+static int cmd_report(const struct options *o)
+{
+	signal(SIGPIPE, SIG_IGN);
+	return report_files(o, stdout);
 }
 
 /* Order of enum report_format. */

@@ -65,7 +65,8 @@ static struct nvtx_head *_Atomic head;
 static struct nvtx_head *inherited; /* of the parent */
 static char path[512];
 static ino_t inode;
-static _Atomic uint32_t strings_ready;
+static _Atomic uint32_t strings_ready; /* bytes mapped so far */
+static _Atomic uint32_t strings_most;  /* less than NVTX_STRINGS once the disk is full */
 static _Atomic int ring_ready[NVTX_RINGS];
 static _Atomic uint32_t nobody, unknown = 1;
 static _Atomic uint32_t *_Atomic reading = &unknown;
@@ -90,12 +91,15 @@ static char *place(struct nvtx_head *h, size_t at)
 static int grow(struct nvtx_head *h, int fd, size_t at, size_t n)
 {
 	struct rlimit most;
+	int tries = 100, done;
 
-	/* to go beyond it would raise SIGXFSZ */
-	return (getrlimit(RLIMIT_FSIZE, &most) < 0 || most.rlim_cur >= at + n) &&
-	       fallocate(fd, 0, (off_t)at, (off_t)n) == 0 &&
-	       mmap(place(h, at), n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)at) !=
-		       MAP_FAILED;
+	if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < at + n)
+		return 0; /* to go beyond it would raise SIGXFSZ */
+	do
+		done = fallocate(fd, 0, (off_t)at, (off_t)n) == 0;
+	while (!done && errno == EINTR && tries--);
+	return done && mmap(place(h, at), n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)at) !=
+			       MAP_FAILED;
 }
 
 static int grow_later(struct nvtx_head *h, size_t at, size_t n)
@@ -138,7 +142,6 @@ static void tidy(int dir, const struct nvtx_process *me, int recorder)
 	struct dirent *d;
 	struct stat st;
 	const uint32_t one = 1;
-	ssize_t ok;
 	int fd, own;
 
 	while (list && (d = readdir(list))) {
@@ -153,11 +156,10 @@ static void tidy(int dir, const struct nvtx_process *me, int recorder)
 			    flock(fd, LOCK_EX | LOCK_NB) == 0)
 				unlinkat(dir, d->d_name, 0);
 			else if (own)
-				ok = pwrite(fd, &one, sizeof one, offsetof(struct nvtx_head, ended));
+				(void)!pwrite(fd, &one, sizeof one, offsetof(struct nvtx_head, ended));
 		}
 		close(fd);
 	}
-	(void)ok;
 	if (list)
 		closedir(list);
 }
@@ -196,7 +198,8 @@ static void inherit(struct nvtx_head *h, uint32_t mapped)
 	memcpy(place(h, NVTX_STRINGS_AT), place(inherited, NVTX_STRINGS_AT), n);
 	atomic_store(&h->strings, n);
 	for (i = 1; i < NVTX_DOMAINS; i++)
-		h->note[i] = inherited->note[i];
+		if (LOAD(domains[i].name))
+			h->note[i] = inherited->note[i];
 }
 
 static uint32_t intern(struct nvtx_head *h, const char *s, size_t n);
@@ -248,6 +251,7 @@ static int make_file(void)
 	for (i = 0; i < NVTX_RINGS; i++)
 		atomic_store(&ring_ready[i], 0);
 	atomic_store(&strings_ready, mapped);
+	atomic_store(&strings_most, NVTX_STRINGS);
 	atomic_store(&h->strings, 8);
 	if (inherited) {
 		inherit(h, mapped);
@@ -400,13 +404,16 @@ static uint32_t append(struct nvtx_head *h, const char *s, size_t n, uint32_t mo
 	uint32_t length = (uint32_t)n, size = (length + 8) & ~3U, at = LOAD(h->strings), ready;
 	char *p;
 
+	most = most < LOAD(strings_most) ? most : LOAD(strings_most);
 	do
 		if (at < 8 || at > most - size)
 			return 0;
 	while (!atomic_compare_exchange_weak(&h->strings, &at, at + size));
 	while ((ready = SEE(strings_ready)) < at + size) {
-		if (!grow_later(h, NVTX_STRINGS_AT + ready, CHUNK))
+		if (!grow_later(h, NVTX_STRINGS_AT + ready, CHUNK)) {
+			atomic_store(&strings_most, ready);
 			return 0;
+		}
 		atomic_compare_exchange_strong(&strings_ready, &ready, ready + CHUNK);
 	}
 	p = place(h, NVTX_STRINGS_AT + at);
@@ -416,38 +423,40 @@ static uint32_t append(struct nvtx_head *h, const char *s, size_t n, uint32_t mo
 	return at;
 }
 
+static int is_string(struct nvtx_head *h, uint64_t known, uint32_t code, const char *s, size_t n)
+{
+	const char *p = place(h, NVTX_STRINGS_AT + (uint32_t)known);
+	uint32_t length;
+
+	if (known >> 32 != code)
+		return 0;
+	memcpy(&length, p, 4);
+	return length == n && !memcmp(p + 4, s, n);
+}
+
 static uint32_t intern(struct nvtx_head *h, const char *s, size_t n)
 {
-	uint32_t code = hash(s, n), at = 0, i;
+	uint32_t code = hash(s, n), at, i;
+	uint64_t known;
 	size_t cut;
 
-	for (i = 0; i < PROBES; i++) {
-		_Atomic uint64_t *slot = &table[(code + i) % TABLE];
-		uint64_t known = SEE(*slot);
-		const char *p;
-		uint32_t length;
-
-		if (!known && !at) {
-			cut = without_numbers(s, n);
-			if (cut < n)
-				return (at = append(h, s, n, NVTX_STRINGS / 2)) ? at : intern(h, s, cut);
-			if (!(at = append(h, s, n, NVTX_STRINGS)))
-				break;
-		}
-		if (!known && atomic_compare_exchange_strong(slot, &known, (uint64_t)code << 32 | at))
-			return at;
-		if (known >> 32 != code)
-			continue;
-		p = place(h, NVTX_STRINGS_AT + (uint32_t)known);
-		memcpy(&length, p, 4);
-		if (length == n && !memcmp(p + 4, s, n))
+	for (i = 0; i < PROBES && (known = SEE(table[(code + i) % TABLE])); i++)
+		if (is_string(h, known, code, s, n))
 			return (uint32_t)known;
-	}
-	/* the neighbourhood is full: this string is there once for each use */
-	if (i == PROBES && !at)
-		at = append(h, s, n, NVTX_STRINGS);
+	cut = without_numbers(s, n);
+	if (cut < n)
+		return (at = append(h, s, n, NVTX_STRINGS / 2)) ? at : intern(h, s, cut);
+	at = append(h, s, n, NVTX_STRINGS);
 	if (!at)
 		ADD(h->unnamed, 1);
+	for (; at && i < PROBES; i++) {
+		known = 0;
+		if (atomic_compare_exchange_strong(&table[(code + i) % TABLE], &known,
+						   (uint64_t)code << 32 | at))
+			break;
+		if (is_string(h, known, code, s, n)) /* another thread was faster */
+			return (uint32_t)known;
+	}
 	return at;
 }
 

@@ -97,7 +97,7 @@ static void measure(const char *what, const char *library, int threads, int reco
 	if (recorder)
 		flock(fd, LOCK_EX);
 	setenv("NVMTOP_NVTX_DIR", folder, 1);
-	setenv("NVMTOP_NVTX", "all", 1);
+	setenv("NVMTOP_NVTX", "all", 0);
 	fflush(stdout);
 	if (!(pid = fork())) {
 		double least = 1e9, mean = 0;
