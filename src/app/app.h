@@ -57,6 +57,7 @@ struct options {
 	const char *input;  /* the only operand of cut, check and recover */
 	struct selection pick;
 	enum report_format format;
+	enum report_by by;
 	bool summary;
 	enum picture { PICTURE_NOT_TOLD, PICTURE_TEXT, PICTURE_SVG } picture; /* of --print */
 	enum export_form form;
