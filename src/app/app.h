@@ -62,6 +62,7 @@ struct options {
 	const char *input;  /* the only operand of cut, check and recover */
 	struct selection pick;
 	enum report_format format;
+	enum report_by by;
 	bool summary;
 	enum picture { PICTURE_NOT_TOLD, PICTURE_TEXT, PICTURE_SVG } picture; /* of --print */
 	enum export_form form;
@@ -136,6 +137,7 @@ struct live {
 	struct root *root;
 	struct engine *engine;
 	struct history *history;
+	struct nvtx *nvtx; /* ranges of programs, or NULL */
 };
 /* bound: limits of the history; NULL: no history. Returns 0, with *e as from open_probes(); or -1. */
 int live_open(struct live *l, const struct options *o, const struct history_bound *bound, struct err *e);

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "cli/verb.h"
-#include "nvmtop/mark.h"
+#include "record/nvtx.h"
 #include "util/intl.h"
 #include "util/io.h"
 
@@ -27,12 +27,9 @@ static int find_library(char out[PATH_MAX], struct err *e)
 
 static int find_folder(char out[PATH_MAX], struct err *e)
 {
-	const char *set = getenv("NVMTOP_NVTX_DIR");
 	char shown[256];
 
-	if (set && *set)
-		snprintf(out, PATH_MAX, "%s", set);
-	else if (!nvmtop_mark_folder(out, PATH_MAX))
+	if (!nvtx_folder(out, PATH_MAX))
 		return err_set(e, ERR_FAILED, _("cannot record NVTX ranges: no folder for them"));
 	if (mkdir(out, 0700) == 0 || errno == EEXIST)
 		return 0;

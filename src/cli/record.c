@@ -356,6 +356,7 @@ static int record(struct recorder *r)
 {
 	struct sink *sink = r->keep ? pretrigger_sink(r->keep) : log_writer_sink(r->writer);
 	struct summary_moment before, after;
+	char text[400];
 	struct err e;
 	int status = 0, lost = 0;
 
@@ -383,6 +384,8 @@ static int record(struct recorder *r)
 	/* Ending a stream may wait for its reader; samples taken meanwhile belong to no recording. */
 	summary_moment(&after, r->engine);
 	int saved = detach(r, sink, &e);
+	if (r->nvtx && nvtx_news(r->nvtx, text, sizeof text))
+		recorder_say(r, text);
 	if (r->keep)
 		status = keeping_ended(r->o, r->keep);
 	else if (r->to_pipe ? saved == 0 : log_writer_file(r->writer, 0, NULL, 0, NULL))
@@ -453,6 +456,10 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 		board_free(board);
 		r->engine = engine_for(o, probes, &e);
 	}
+	if (r->engine && o->nvtx && !(r->nvtx = nvtx_attach(r->engine, false, &e))) {
+		engine_free(r->engine);
+		r->engine = NULL;
+	}
 	if (r->engine && !r->to_pipe)
 		engine_unwatched(r->engine, LOG_CELL_ZOOM);
 	if (r->engine && o->keep_ns)
@@ -471,6 +478,7 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 	root_close(r->root);
 	pretrigger_free(r->keep);
 	log_writer_free(r->writer);
+	nvtx_free(r->nvtx);
 	return status;
 }
 

@@ -8,6 +8,7 @@
 #include "app/app.h"
 #include "app/label-input.h"
 #include "record/marks.h"
+#include "record/nvtx.h"
 #include "app/recording.h"
 #include "record/silence.h"
 #include "app/tty-keys.h"
@@ -28,6 +29,7 @@ struct recorder {
 	struct ttykeys keys;
 	struct label label;  /* a label being typed */
 	struct marker *marker;
+	struct nvtx *nvtx; /* or NULL */
 	struct silence silence; /* which hangs were reported */
 	bool no_keys;        /* standard input has ended */
 	bool quiet;          /* another process may use the terminal */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "nvmtop/mark.h"
@@ -17,6 +18,7 @@
 #include "util/intl.h"
 #include "util/io.h"
 
+#define WANTED	  "nvtx-wanted"
 #define FILES	  64
 #define LANES	  4096 /* of a file */
 #define DEPTH	  256 /* deeper ranges are lost */
@@ -31,6 +33,7 @@
 #define BUSY_NS	  (10 * NS_PER_MS)
 #define CALM_NS	  (100 * NS_PER_MS)
 #define FOLDER_NS (50 * NS_PER_MS)
+#define TAKE_NS	  NS_PER_S
 #define OPEN_NS	  NS_PER_S
 #define LATE_NS	  NS_PER_S /* a range that ended so long before the last call is invalid */
 
@@ -85,6 +88,7 @@ struct nvtx {
 	void *to;
 	char folder[256];
 	int dir, lock;
+	bool yields, busy; /* busy: another nvmtop had the folder */
 	int64_t folder_ns, changed_ns;
 	struct timespec changed;
 	uint64_t pid_ns;
@@ -689,7 +693,7 @@ static int folder_open(struct nvtx *n, struct err *e)
 		       shown);
 }
 
-int nvtx_take(struct nvtx *n, struct err *e)
+static int try_take(struct nvtx *n, struct err *e)
 {
 	if (n->lock >= 0)
 		return 0;
@@ -702,9 +706,38 @@ int nvtx_take(struct nvtx *n, struct err *e)
 		return err_sys(e, ERR_FAILED, errno, _("cannot record NVTX ranges: %s"), n->folder);
 	close(n->lock);
 	n->lock = -1;
+	n->busy = true;
 	return err_set(e, ERR_FAILED,
-		       _("another nvmtop takes the NVTX ranges: end it, or give both recorders different folders "
-			 "(NVMTOP_NVTX_DIR)"));
+		       _("another nvmtop records NVTX ranges: end it, or give each a folder of its own in "
+			 "NVMTOP_NVTX_DIR"));
+}
+
+int nvtx_take(struct nvtx *n, struct err *e)
+{
+	int64_t until = clock_now_ns() + TAKE_NS;
+	int r = try_take(n, e), fd;
+
+	if (r == 0 || !n->busy)
+		return r;
+	fd = openat(n->dir, WANTED, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+	while (fd >= 0 && r < 0 && clock_now_ns() < until) {
+		nanosleep(&(struct timespec) {.tv_nsec = BUSY_NS}, NULL);
+		r = try_take(n, e);
+	}
+	unlinkat(n->dir, WANTED, 0);
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
+/* For another nvmtop that wants the folder. */
+static void let_go(struct nvtx *n)
+{
+	while (n->n_files > 0)
+		file_drop(n, 0);
+	unlinkat(n->dir, WANTED, 0);
+	close(n->lock);
+	n->lock = -1;
 }
 
 /* Looks for files of new processes, for a second after a change: some may not be complete at first. */
@@ -712,6 +745,7 @@ static void folder_look(struct nvtx *n)
 {
 	struct stat st;
 	struct dirent *d;
+	bool wanted = false;
 	DIR *list;
 	int fd;
 
@@ -725,12 +759,16 @@ static void folder_look(struct nvtx *n)
 	list = fd >= 0 ? fdopendir(fd) : NULL;
 	if (!list && fd >= 0)
 		close(fd);
-	while (list && (d = readdir(list)))
-		if (!strncmp(d->d_name, "nvtx-", 5) && strcmp(d->d_name, NVTX_RECORDER) &&
+	while (list && (d = readdir(list))) {
+		wanted |= !strcmp(d->d_name, WANTED);
+		if (!strncmp(d->d_name, "nvtx-", 5) && strcmp(d->d_name, NVTX_RECORDER) && strcmp(d->d_name, WANTED) &&
 		    strlen(d->d_name) < sizeof(n->files[0]->name) && !is_taken(n, d->d_name))
 			file_take(n, d->d_name);
+	}
 	if (list)
 		closedir(list);
+	if (wanted && n->yields)
+		let_go(n);
 }
 
 /* --- the calls --- */
@@ -775,11 +813,10 @@ int64_t nvtx_poll(struct nvtx *n, bool last)
 	struct err e;
 
 	n->now_ns = now;
-	if (now >= n->folder_ns && nvtx_take(n, &e) == 0) {
-		folder_look(n);
-		n->folder_ns = now + FOLDER_NS;
-	} else if (now >= n->folder_ns) {
-		n->folder_ns = now + NS_PER_S;
+	if (now >= n->folder_ns) {
+		if (try_take(n, &e) == 0)
+			folder_look(n);
+		n->folder_ns = now + (n->lock >= 0 ? FOLDER_NS : NS_PER_S);
 	}
 	do
 		busy = files_read(n, &more);
@@ -850,13 +887,19 @@ static int64_t poll_engine(void *n, bool last)
 	return nvtx_poll(n, last);
 }
 
-struct nvtx *nvtx_attach(struct engine *g, struct err *e)
+struct nvtx *nvtx_attach(struct engine *g, bool yields, struct err *e)
 {
 	static const struct nvtx_ops ops = {to_engine, mark_engine, change_engine};
 	struct nvtx *n = nvtx_new(&ops, g, e);
 
-	if (n)
+	if (n && !yields && nvtx_take(n, e) < 0) {
+		nvtx_free(n);
+		return NULL;
+	}
+	if (n) {
+		n->yields = yields;
 		engine_set_poll(g, poll_engine, n);
+	}
 	return n;
 }
 

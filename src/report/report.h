@@ -27,6 +27,13 @@ enum report_format { REPORT_TABLE, REPORT_JSON, REPORT_CSV, REPORT_MARKDOWN };
 int report_write(struct trace *const *traces, size_t n, const struct selection *p, double per, bool summary,
 		 enum report_format format, FILE *f, report_progress *progress, struct err *e);
 
+/* Writes statistics of ranges by name, thread or domain. Arguments and result are those of report_write(); if
+ * p->select names a power signal, the joules are its. */
+enum report_by { REPORT_BY_PHASE, REPORT_BY_RANGE, REPORT_BY_THREAD, REPORT_BY_DOMAIN };
+extern const char *const by_names[]; /* NULL ends the list */
+int report_ranges(struct trace *const *traces, size_t n, const struct selection *p, enum report_by by,
+		  enum report_format format, FILE *f, report_progress *progress, struct err *e);
+
 /* The export formats; form_NAME (report/export.h) writes each. */
 #define EXPORT_FORMS(X) X(csv) X(jsonl) X(perfetto)
 #define EXPORT_ENUM(name) EXPORT_##name,
