@@ -58,6 +58,7 @@ struct options {
 	struct selection pick;
 	enum report_format format;
 	enum report_by by;
+	const char *nsys; /* an export of Nsight Systems, or NULL */
 	bool summary;
 	enum picture { PICTURE_NOT_TOLD, PICTURE_TEXT, PICTURE_SVG } picture; /* of --print */
 	enum export_form form;
