@@ -47,6 +47,7 @@ struct options {
 	char **command;      /* the arguments after "--", or NULL */
 
 	const char *label; /* of a mark; NULL: no label */
+	bool nvtx_mark;    /* also in the tool of NVTX */
 	long to;           /* receiver of a mark, a process id; 0: all */
 
 	const char *replay;

@@ -22,6 +22,13 @@ bool command_find(const char *name);
  * of the child is 126 or 127. */
 int command_start(char **argv, pid_t *child, struct err *e);
 
+/* Sets a mark in the tool of NVTX that this process runs under, and stores its time. Returns -1 and sets *e if there is
+ * none. */
+int nvtx_mark(const char *label, int64_t *t_ns, struct err *e);
+/* The command with which "nsys profile" leaves a mark in its report and in the recording of this process, before its
+ * program starts; or argv, if that is another command or its program was not recognized. */
+char **nsys_command(char **argv);
+
 struct option_entry;
 
 /* Stores the value of an option (NULL if it takes none) in *o. Returns -1 and sets *e if it is invalid. */
