@@ -18,6 +18,7 @@
 #define THREAD_OF(id)  ((uint32_t)((id) & 0xFFFFFF))
 #define DEPTH_MAX      1024
 #define NAME_SIZE      1024
+#define TIME_MOST      (INT64_C(1) << 61) /* differences and sums of two times do not overflow */
 
 enum { START, END, NAME, ID, DOMAIN, TYPE, COLOUR }; /* columns of NVTX ranges */
 enum { STREAM = DOMAIN, DEVICE };		     /* of what runs on the GPU */
@@ -79,6 +80,11 @@ static int type_of(struct import *m, const char *name, int usual)
 	return look_up(m, sql, 0, 0, id, sizeof(id)) ? atoi(id) : usual;
 }
 
+static bool is_time(int64_t ns)
+{
+	return ns > -TIME_MOST && ns < TIME_MOST;
+}
+
 static int64_t time_of(struct import *m, int64_t t_ns)
 {
 	int64_t real_ns = t_ns + m->shift_ns;
@@ -111,7 +117,7 @@ static int align(struct import *m, char *note, size_t size)
 			continue;
 		sqlite3_bind_int(q, 1, type);
 		sqlite3_bind_text(q, 2, marks[i].label, -1, SQLITE_STATIC);
-		if (sqlite3_step(q) == SQLITE_ROW) {
+		if (sqlite3_step(q) == SQLITE_ROW && is_time(sqlite3_column_int64(q, 0))) {
 			m->marked = true;
 			m->shift_ns = marks[i].t_ns - sqlite3_column_int64(q, 0);
 			snprintf(note, size, _("%s is aligned by the mark \"%s\""), m->path, marks[i].label);
@@ -128,6 +134,8 @@ static int align(struct import *m, char *note, size_t size)
 				 "aligned"),
 			       m->path);
 	m->shift_ns = strtoll(utc, NULL, 10);
+	if (!is_time(m->shift_ns))
+		m->shift_ns = 0;
 	snprintf(note, size,
 		 _("%s is aligned by the wall clock, and not by a mark as \"nvmtop record -- nsys profile ...\" sets it"),
 		 m->path);
@@ -187,10 +195,12 @@ static int add(struct import *m, sqlite3_stmt *q, const char *domain, int kind)
 {
 	const char *text = (const char *)sqlite3_column_text(q, NAME);
 	bool open = sqlite3_column_type(q, END) == SQLITE_NULL;
-	int64_t first, last;
+	int64_t first, last, begin_ns = sqlite3_column_int64(q, START), end_ns = sqlite3_column_int64(q, END);
 	char name[NAME_SIZE];
 	struct range *r;
 
+	if (!is_time(begin_ns) || !is_time(end_ns))
+		return 0;
 	if (m->n == m->room) {
 		size_t room = m->room ? 2 * m->room : 4096;
 		struct range *more = reallocarray(m->list, room, sizeof(*more));
@@ -202,8 +212,8 @@ static int add(struct import *m, sqlite3_stmt *q, const char *domain, int kind)
 	}
 	text_shortened(name, sizeof(name), text ? text : "", text ? strlen(text) : 0);
 	r = &m->list[m->n];
-	*r = (struct range) {.begin_ns = time_of(m, sqlite3_column_int64(q, START)),
-			     .end_ns = time_of(m, sqlite3_column_int64(q, END)),
+	*r = (struct range) {.begin_ns = time_of(m, begin_ns),
+			     .end_ns = time_of(m, end_ns),
 			     .name = ranges_name(m->store, name),
 			     .lane = lane_of(m, q, domain, kind),
 			     .colour = domain ? 0 : (uint32_t)sqlite3_column_int64(q, COLOUR),
