@@ -64,29 +64,34 @@ static int read_nsys(struct trace *t, const struct options *o, struct err *e)
 	return 0;
 }
 
-static int write_report(struct trace *const *traces, size_t n, const struct options *o, struct err *e)
+static int write_report(struct trace *const *traces, size_t n, const struct options *o, FILE *out, struct err *e)
 {
 	if (o->by != REPORT_BY_PHASE)
-		return report_ranges(traces, n, &o->pick, o->by, o->format, stdout, progress_show, e);
-	return report_write(traces, n, &o->pick, o->per, o->summary, o->format, stdout, progress_show, e);
+		return report_ranges(traces, n, &o->pick, o->by, o->format, out, progress_show, e);
+	return report_write(traces, n, &o->pick, o->per, o->summary, o->format, out, progress_show, e);
 }
 
-static int cmd_report(const struct options *o)
+int report_files(const struct options *o, FILE *out)
 {
 	struct trace **traces;
 	struct err e;
 	int status;
 	size_t n;
 
-	signal(SIGPIPE, SIG_IGN);
 	traces = open_traces(o, &n, &status);
 	if (n < o->n_files)
 		; /* already reported */
-	else if (read_nsys(traces[0], o, &e) == 0 && write_report(traces, n, o, &e) == 0)
-		status = stdout_result(status);
+	else if (read_nsys(traces[0], o, &e) == 0 && write_report(traces, n, o, out, &e) == 0)
+		status = out == stdout ? stdout_result(status) : status;
 	else
 		status = complain(&e);
 	return close_traces(traces, n, status);
+}
+
+static int cmd_report(const struct options *o)
+{
+	signal(SIGPIPE, SIG_IGN);
+	return report_files(o, stdout);
 }
 
 /* Order of enum report_format. */

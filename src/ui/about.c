@@ -1,5 +1,5 @@
-/* about: a panel that tells what there is to know about the chosen row: where the
- * number comes from, how often, how far it may go, and why there is none. */
+/* about: the panel with the details of the selected row: source, sampling rate, limits, and the reason
+ * if it has no value. */
 #include "ui/draw.h"
 #include "ui/header.h"
 #include "ui/rows.h"
@@ -48,7 +48,7 @@ static void span(char out[32], int64_t ns)
 		snprintf(out, 32, "%.3g us", (double)ns / 1e3);
 }
 
-/* A number with its unit, as the row has it. */
+/* Formats v with the unit that the row uses. */
 static void number(const struct ui *u, char out[64], const struct channel *ch, double v)
 {
 	enum unit unit = quantity_of(ch, v);
@@ -58,8 +58,7 @@ static void number(const struct ui *u, char out[64], const struct channel *ch, d
 	snprintf(out, 64, *rows_unit(u, unit) ? "%s %s" : "%s", text, rows_unit(u, unit));
 }
 
-/* How often there really was a sample: by the rows of the two seconds before the
- * playhead, a few at least and a few hundred at most. */
+/* The actual sampling rate over the two seconds before the playhead (4 to 400 rows). */
 static double reached_hz(struct ui *u, const struct ui_scene *s, size_t channel)
 {
 	enum tier tier = u->about->channels[channel].tier;
@@ -69,7 +68,7 @@ static double reached_hz(struct ui *u, const struct ui_scene *s, size_t channel)
 	n = n < 4 ? 4 : n > 400 ? 400 : floor(n);
 	s->timeline->ops->value(s->timeline, channel, u->vp.head_ns, &at);
 	before = s->timeline->ops->step(s->timeline, tier, at, -(int)n);
-	/* So near the start it is not known how many there were. */
+	/* Unknown near the start: there may be fewer than n rows. */
 	return before <= u->extent.first_ns || before >= at ? NAN : n / ((double)(at - before) / 1e9);
 }
 
@@ -113,7 +112,7 @@ static void add_limits(struct sheet *sheet, const struct ui *u, const struct cha
 	}
 }
 
-/* Why the number is not there now, as far as it can be told from here. */
+/* Adds the reason why the row has no value now. */
 static void add_why(struct sheet *sheet, const struct ui *u, const struct row *row)
 {
 	const struct channel *ch = &u->about->channels[row->channel];
@@ -152,12 +151,12 @@ static void fill(struct sheet *sheet, struct ui *u, const struct ui_scene *s)
 	if (row->second.any && !isnan(row->second.value)) {
 		const char *note = u->second.about->channels[row->second.channel].note;
 
-		/* What is of the same name may be measured in another way. */
+		/* Channels of the same name may be measured differently: the note says how. */
 		number(u, now, ch, row->second.value);
 		snprintf(add(sheet, _("in B"), STYLE_STRONG), LINE_MAX, *note && strcmp(note, ch->note) ? "%s; %s" : "%s",
 			 now, note);
 	}
-	/* Of what is missing, the reason tells what was tried. */
+	/* The reason for a missing channel already names the source. */
 	if (ch->source[0] || !ch->missing[0])
 		snprintf(add(sheet, _("source"), STYLE_TEXT), LINE_MAX, "%s",
 			 ch->source[0] ? ch->source
@@ -172,7 +171,7 @@ static void fill(struct sheet *sheet, struct ui *u, const struct ui_scene *s)
 		 ch->name, unit_name(ch->unit));
 }
 
-/* On the side of the body on which the chosen row is not. */
+/* Below the selected row if there is room, else above it, else at the bottom. */
 static struct rect place(const struct ui *u, const struct canvas *c, int lines)
 {
 	struct rect r = {.x = u->at.name.x, .w = c->w - 2 * u->at.name.x, .h = lines + 2};

@@ -1,16 +1,16 @@
-/* search: to where a condition begins to hold, before or after the playhead.
+/* search: finds where a condition begins to hold, before or after the playhead.
  *
- * A long trace is gone through in steps between the frames, so that keys are
- * answered meanwhile; where one end is reached it goes on at the other, once. */
+ * A long trace is searched in steps between frames, so that keys still work. At one end the
+ * search wraps around, once. */
 #include "ui/screen.h"
 
 #include "util/intl.h"
 
 #include <string.h>
 
-#define STEP_ROWS 4096 /* looked at between two frames: a millisecond or two */
+#define STEP_ROWS 4096 /* rows per step: a millisecond or two */
 
-/* Without a unit a number is in the unit of the screen. */
+/* A number without unit is in the unit shown on the screen. */
 static bool parse(struct condition *c, const char *text, const struct session *about, struct err *e)
 {
 	if (!about || condition_parse(c, text, e) < 0)
@@ -19,7 +19,7 @@ static bool parse(struct condition *c, const char *text, const struct session *a
 	return condition_bind(c, about, e) == 0;
 }
 
-/* From the text: what was bound once keeps the channels and units of that session. */
+/* Bind the text again: a bound condition depends on the channels and units of its session. */
 static bool bind(struct ui *u, struct err *e)
 {
 	struct search *f = &u->search;
@@ -60,7 +60,7 @@ void act_search_next(struct ui *u, const struct ui_scene *s, struct request *r, 
 	search_go(u, s);
 }
 
-/* With no text: the last search again. */
+/* Empty text: repeat the last search. */
 static bool search_enter(struct ui *u, const struct ui_scene *s, struct request *r)
 {
 	const char *text = u->line.text[0] ? u->line.text : u->search.text;

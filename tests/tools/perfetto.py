@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Decodes a Perfetto trace by hand, as far as its packets are used, into JSON."""
+"""Decodes the packets used in a Perfetto trace to JSON, without a library."""
 import json
 import struct
 import sys
@@ -17,7 +17,7 @@ def varint(raw, at):
 
 
 def fields(raw):
-    """(number, value) of each field; raises when the bytes are no message."""
+    """(number, value) of each field; raises if the bytes are not a message."""
     at = 0
     while at < len(raw):
         key, at = varint(raw, at)

@@ -1,7 +1,6 @@
-/* ui-fake: a made-up board with waveforms of a formula, as a timeline.
+/* ui-fake: a fake board with waveforms from formulas, as a timeline.
  *
- * What the screen asks is answered by adding up the samples anew each time: slow,
- * and so simple that a test can trust it. */
+ * Each query sums the samples again: slow, but simple enough for a test to trust. */
 #ifndef TESTS_UI_FAKE_H
 #define TESTS_UI_FAKE_H
 
@@ -26,13 +25,13 @@ struct fake {
 	size_t n_changes;
 	struct gap gaps[4];
 	size_t n_gaps;
-	/* One fast sample of channel 0 that leaps to 100 when everything else is 5. */
+	/* One fast sample of channel 0 that jumps to 100 while everything else is 5. */
 	int64_t spike_ns;
-	bool exact; /* no sample is left out of a column */
-	int base; /* finer columns are all like that of this zoom which they are in */
-	int constant; /* 1: every value is 5 but the spike; else what every value is */
-	bool inverted; /* of a constant 1: 95, and the spike is a drop to 0 */
-	double (*value)(const struct fake *f, size_t channel, int64_t t_ns); /* instead of the formulas */
+	bool exact; /* columns include every sample */
+	int base; /* finer columns equal the column of this zoom that contains them */
+	int constant; /* 1: every value is 5 except the spike; else the value of everything */
+	bool inverted; /* with constant 1: 95, and the spike drops to 0 */
+	double (*value)(const struct fake *f, size_t channel, int64_t t_ns); /* replaces the formulas */
 	int64_t dead_ns; /* from then on, power is not measured */
 	double gated;
 	unsigned asked; /* calls of columns() */
@@ -98,7 +97,7 @@ static double fake_value(const struct fake *f, size_t i, int64_t t_ns)
 		return 2100 + round(60 * slow);
 	case CHANNEL_THROTTLE: /* ten seconds each, one after the other, from 30 s on */
 		return s >= 30 + 10 * ch->index && s < 40 + 10 * ch->index;
-	case CHANNEL_THROTTLE_COUNT: /* 7 from the start on, and one more at 70 s */
+	case CHANNEL_THROTTLE_COUNT: /* 7 at the start, one more at 70 s */
 		return s < 70 ? 7 : 8;
 	case CHANNEL_GATED:
 		return f->gated;
@@ -142,7 +141,7 @@ static void fake_columns(struct timeline *t, size_t channel, int zoom, int64_t f
 		int base = zoom < f->base ? f->base : zoom;
 		int64_t width = INT64_C(1) << base, from = (first + (int64_t)i) >> (base - zoom) << base,
 			to = from + width;
-		/* Far out each sample stands for several, or a frame takes a second. */
+		/* At low zoom each sample stands for several, or a frame would take a second. */
 		int64_t stride = width > 32 * p && !f->exact ? width / (16 * p) * p : p;
 
 		if (from < f->first_ns)
@@ -260,7 +259,7 @@ static void fake_fact(struct fake *f, const char *key, const char *value)
 	snprintf(fact->value, sizeof(fact->value), "%s", value);
 }
 
-/* An AGX Orin that has been sampled for this long. */
+/* An AGX Orin sampled for this long. */
 static void fake_init(struct fake *f, int64_t long_ns)
 {
 	static const char *const rails[] = {"GPU_SOC", "CPU_CV", "VIN_SYS_5V0", "VDDQ_VDD2_1V8AO"};
