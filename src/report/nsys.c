@@ -37,7 +37,7 @@ struct import {
 	struct err *e;
 	struct ranges *store;
 	struct range *list;
-	size_t n, room;
+	size_t n;
 	struct lane *lanes;
 	size_t n_lanes, last_lane;
 	bool marked;	  /* times are aligned by a mark */
@@ -197,19 +197,14 @@ static int add(struct import *m, sqlite3_stmt *q, const char *domain, int kind)
 	bool open = sqlite3_column_type(q, END) == SQLITE_NULL;
 	int64_t first, last, begin_ns = sqlite3_column_int64(q, START), end_ns = sqlite3_column_int64(q, END);
 	char name[NAME_SIZE];
-	struct range *r;
+	struct range *more, *r;
 
 	if (!is_time(begin_ns) || !is_time(end_ns))
 		return 0;
-	if (m->n == m->room) {
-		size_t room = m->room ? 2 * m->room : 4096;
-		struct range *more = reallocarray(m->list, room, sizeof(*more));
-
-		if (!more)
-			return err_set(m->e, ERR_FAILED, _("out of memory"));
-		m->list = more;
-		m->room = room;
-	}
+	more = m->n & (m->n - 1) ? m->list : reallocarray(m->list, 2 * m->n + 1, sizeof(*more));
+	if (!more)
+		return err_set(m->e, ERR_FAILED, _("out of memory"));
+	m->list = more;
 	text_shortened(name, sizeof(name), text ? text : "", text ? strlen(text) : 0);
 	r = &m->list[m->n];
 	*r = (struct range) {.begin_ns = time_of(m, begin_ns),
