@@ -15,6 +15,7 @@ struct layout_wish {
 	int w, h;
 	bool replay; /* wants the strip */
 	bool second; /* wants one for the trace beside */
+	int ranges;  /* lines above the charts */
 	bool events; /* wants the line below the charts */
 	int panel;   /* lines of the panel at the foot; 0: none */
 	bool compact; /* rows of one line, with their statistics beside them */
@@ -24,7 +25,7 @@ struct layout_wish {
 struct layout {
 	bool solo;  /* as it was wished for */
 	bool small; /* nothing fits but one line that says so */
-	struct rect header, limit, second, axis, body, events, panel, strip, tabs, bar;
+	struct rect header, limit, second, axis, ranges, body, events, panel, strip, tabs, bar;
 	/* Columns, the same for every row; their y and h are the body's. */
 	struct rect name, value, scale, stats, chart;
 };

@@ -13,6 +13,8 @@ struct search {
 	char text[CONDITION_TEXT]; /* as it was typed; "": none yet */
 	struct condition c;
 	bool bound; /* to the session that is shown */
+	bool names; /* of ranges: the text is in one */
+	int64_t at_ns; /* up to here they have been looked at */
 	bool going, back, again; /* again: it has gone round the end */
 	struct condition_search run;
 };

@@ -18,6 +18,7 @@ struct view {
 	const char *renamed; /* NULL, or its name in version 0.1 */
 	const char *label;   /* on its tab, to be translated; NULL: it has none */
 	uint32_t key;        /* of its tab: any character */
+	const struct view *turned; /* NULL, or what its key shows when it is pressed again */
 	const struct key_entry *keys; /* NULL, or its own; ends with a handler NULL */
 
 	bool plain;     /* no charts: neither time above it nor events below */
@@ -51,7 +52,7 @@ struct view {
 
 /* The views, in the order of the tabs; the first is where nvmtop begins. */
 #define VIEWS(X)                                                                                              \
-	X(overview) X(gpu) X(cpu) X(memory) X(power) X(thermal) X(phases) X(processes) X(board) X(signals)               \
+	X(overview) X(gpu) X(cpu) X(memory) X(power) X(thermal) X(phases) X(ranges) X(processes) X(board) X(signals)               \
 	X(help) X(setup) X(files)
 #define VIEW_DECLARE(name) extern const struct view view_##name;
 VIEWS(VIEW_DECLARE)
