@@ -16,8 +16,11 @@ size_t range_stem(const char *name, uint32_t *hash)
 	size_t n = 0;
 
 	/* FNV-1a */
-	for (*hash = 2166136261u; name[n] && strncmp(name + n, ", seq = ", 8) && strncmp(name + n, ", op_id = ", 10); n++)
+	for (*hash = 2166136261u; name[n]; n++) {
+		if (name[n] == ',' && (!strncmp(name + n, ", seq = ", 8) || !strncmp(name + n, ", op_id = ", 10)))
+			break;
 		*hash = (*hash ^ (unsigned char)name[n]) * 16777619u;
+	}
 	return n;
 }
 

@@ -4,16 +4,14 @@
 
 #include <string.h>
 
-#define SEARCH_STEP   (NS_PER_S / 2)
-#define SEARCH_BUDGET 50000
-
 /* What a visit looks for, and what it has found. */
 struct wanted {
 	const struct range_lane *lane; /* NULL: any */
 	int level;
 	int64_t from_ns, to_ns, least_ns;
 	bool back, found;
-	const char *text; /* what a name has in it */
+	const char *text, *name; /* what a name has in it, and the one that was looked at last */
+	bool has;
 	size_t n;
 	int64_t at_ns;
 	struct range range;
@@ -69,7 +67,7 @@ bool ranges_edge(const struct ui *u, const struct ui_scene *s, int by, int64_t *
 			   .level = u->ranges.level,
 			   .least_ns = u->ranges.cell_ns / 2,
 			   .back = by < 0};
-	int64_t head = u->vp.head_ns, away = u->ranges.cell_ns * u->at.chart.w;
+	int64_t head = u->vp.head_ns, away = u->ranges.cell_ns * u->at.chart.w / 16;
 	bool end = false;
 
 	if (!u->at.ranges.h)
@@ -90,7 +88,12 @@ static bool has_name(void *arg, const struct range *r)
 	struct wanted *w = arg;
 
 	w->n++;
-	if (strcasestr(r->name, w->text))
+	if (r->name != w->name) {
+		w->n += RANGE_NAME_COST;
+		w->has = strcasestr(r->name, w->text) != NULL;
+	}
+	w->name = r->name;
+	if (w->has)
 		take(w, r, r->begin_ns);
 	return true;
 }
@@ -104,11 +107,11 @@ int ranges_search(struct ui *u, const struct ui_scene *s)
 
 	if (!s->timeline->ops->ranges)
 		return CONDITION_NOWHERE;
-	for (size_t steps = 0; w.n + 200 * steps < SEARCH_BUDGET; steps++) {
+	for (size_t steps = 0; w.n + RANGE_STEP_COST * steps < RANGE_BUDGET; steps++) {
 		if (f->back ? f->at_ns <= u->extent.first_ns : f->at_ns >= u->extent.last_ns)
 			return CONDITION_NOWHERE;
-		w.from_ns = f->back ? f->at_ns - SEARCH_STEP : f->at_ns + 1;
-		w.to_ns = f->back ? f->at_ns - 1 : f->at_ns + SEARCH_STEP;
+		w.from_ns = f->back ? f->at_ns - RANGE_STEP_NS : f->at_ns + 1;
+		w.to_ns = f->back ? f->at_ns - 1 : f->at_ns + RANGE_STEP_NS;
 		s->timeline->ops->ranges(s->timeline, w.from_ns, w.to_ns, 0, has_name, &w);
 		f->at_ns = f->back ? w.from_ns : w.to_ns;
 		if (!w.found)

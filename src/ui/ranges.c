@@ -1,4 +1,4 @@
-/* ranges: read into cells, a few hundred thousand at most for one picture.
+/* ranges: read into cells, some ten thousand for one picture.
  *
  * Cells stand on the absolute grid, so what was read stays while the picture scrolls.  Only the newest
  * are read anew: a range comes when it ends, and the long ones are told of once a second. */
@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#define LATE_NS	     (5 * NS_PER_S / 2)
-#define FRAME_BUDGET 150000 /* ranges: two milliseconds or so */
+#define LATE_NS	   (5 * NS_PER_S / 2)
+#define SLICE_COST 3000
 
 static bool deeper(void *arg, const struct range *r)
 {
@@ -80,7 +80,7 @@ static size_t read_slice(struct ui *u, const struct ui_scene *s, int64_t index)
 	struct ranges_lane *l = &u->ranges;
 	size_t at = (size_t)index & (RANGE_SLICES - 1);
 	int64_t from = index * RANGE_SLICE * l->cell_ns, to = from + RANGE_SLICE * l->cell_ns, made = l->slices[at].made_ns;
-	struct pass p = {l, l->slices[at].busy, index * RANGE_SLICE, from, to, 0, 1000};
+	struct pass p = {l, l->slices[at].busy, index * RANGE_SLICE, from, to, 0, SLICE_COST};
 
 	if (l->slices[at].index == index && made && (made >= to + LATE_NS || made == u->extent.last_ns))
 		return 0;
@@ -123,7 +123,7 @@ void ranges_prepare(struct ui *u, const struct ui_scene *s)
 	l->last = (cell + u->at.chart.w - 1) / RANGE_SLICE;
 	/* The newest first; what costs too much is left for the next picture. */
 	for (int64_t i = l->last; i >= l->first; i--) {
-		l->more |= cost > FRAME_BUDGET;
+		l->more |= cost > RANGE_BUDGET;
 		cost += l->more ? 0 : read_slice(u, s, i);
 	}
 	if (l->picked || l->more)

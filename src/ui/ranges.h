@@ -11,9 +11,15 @@
 
 #define RANGE_ROWS   5
 #define RANGE_LANES  256
-#define RANGE_SLICE  16 /* cells that are read at once */
-#define RANGE_SLICES 64 /* a ring, for CELLS_MAX cells */
+#define RANGE_SLICE  32 /* cells that are read at once */
+#define RANGE_SLICES 32 /* a ring, for CELLS_MAX cells */
 #define RANGE_CELLS  (RANGE_SLICE * RANGE_SLICES)
+
+/* How far a search goes at once, and what that costs beside the ranges; how many for one picture. */
+#define RANGE_STEP_NS	(NS_PER_S / 16)
+#define RANGE_STEP_COST 25
+#define RANGE_NAME_COST 4 /* to look at another name */
+#define RANGE_BUDGET	20000 /* two milliseconds or so */
 
 /* What lies in a cell at one depth. */
 struct range_cell {

@@ -204,6 +204,8 @@ bool ui_advance(struct ui *u, const struct ui_scene *s)
 	screen_look(u, s);
 	if (u->search.going)
 		search_go(u, s);
+	if (u->ranges.more)
+		ranges_prepare(u, s);
 	u->frame.more = (views_top(u)->tick && views_top(u)->tick(u, s)) || u->ranges.more;
 	return u->search.going || u->frame.more;
 }

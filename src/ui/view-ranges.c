@@ -18,8 +18,6 @@
 #define NAMES_MAX 4096 /* a power of two */
 #define SUMS_MAX  (1 << 20)
 #define PARTS     8 /* of the time of a name, in which another of it may lie */
-#define BUDGET    30000
-#define STEP_NS   (NS_PER_S / 4)
 #define LATE_NS   (2 * NS_PER_S)
 
 struct name {
@@ -41,7 +39,7 @@ struct names {
 	const struct name *order[NAMES_MAX];
 	size_t n, at, top;
 	bool busy;
-	int64_t until_ns, step_ns; /* those that ended before have been counted */
+	int64_t until_ns; /* those that ended before have been counted */
 	int power, zoom;
 	int64_t first; /* column of the sums */
 	double *sums;  /* mJ before each */
@@ -65,7 +63,6 @@ static bool begin(struct ui *u, struct names *v)
 	v->list = calloc(NAMES_MAX, sizeof(*v->list));
 	v->about = u->about;
 	v->until_ns = u->extent.first_ns - NS_PER_S;
-	v->step_ns = STEP_NS;
 	v->power = rows_find(u->about, CHANNEL_POWER_TOTAL, -1);
 	v->power = v->power < 0 ? rows_find(u->about, CHANNEL_RAIL_POWER, -1) : v->power;
 	if (v->power < 0 || u->about->channels[v->power].missing[0])
@@ -148,16 +145,24 @@ struct pass {
 	int64_t from_ns, to_ns;
 	bool live;
 	size_t n;
+	const char *text; /* of the range before */
+	struct name *name;
 };
 
 static bool count(void *arg, const struct range *r)
 {
 	struct pass *p = arg;
-	struct name *name;
+	struct name *name = p->name;
 
 	p->n++;
-	if (r->end_ns < p->from_ns || r->end_ns >= p->to_ns || (p->live && (r->flags & RANGE_OPEN)) ||
-	    !(name = find(p->v, r->name)))
+	if (r->end_ns < p->from_ns || r->end_ns >= p->to_ns || (p->live && (r->flags & RANGE_OPEN)))
+		return true;
+	if (r->name != p->text) {
+		p->n += RANGE_NAME_COST;
+		p->text = r->name;
+		p->name = name = find(p->v, r->name);
+	}
+	if (!name)
 		return true;
 	name->colour = r->colour;
 	name->n++;
@@ -174,8 +179,8 @@ static bool ranges_tick(struct ui *u, const struct ui_scene *s)
 
 	if (!u->extent.any || !s->timeline->ops->ranges || !begin(u, v))
 		return false;
-	while (v->until_ns < target && cost < BUDGET) {
-		struct pass p = {v, v->until_ns, v->until_ns + v->step_ns, s->live, 0};
+	while (v->until_ns < target && cost < RANGE_BUDGET) {
+		struct pass p = {v, v->until_ns, v->until_ns + RANGE_STEP_NS, s->live, 0, NULL, NULL};
 
 		if (p.to_ns > target)
 			p.to_ns = target;
@@ -185,9 +190,7 @@ static bool ranges_tick(struct ui *u, const struct ui_scene *s)
 		}
 		s->timeline->ops->ranges(s->timeline, p.from_ns, p.to_ns - 1, 0, count, &p);
 		v->until_ns = p.to_ns;
-		v->step_ns = p.n > BUDGET / 4 && v->step_ns > STEP_NS ? v->step_ns / 2
-			     : p.n < BUDGET / 16 && v->step_ns < 64 * NS_PER_S ? v->step_ns * 2 : v->step_ns;
-		cost += p.n + BUDGET / 64;
+		cost += p.n + RANGE_STEP_COST;
 	}
 	v->busy = v->until_ns < target;
 	return v->busy;
