@@ -198,11 +198,13 @@ static void fill_range(struct sheet *sheet, struct ui *u, const struct ui_scene 
 	range_length(text, r->end_ns - r->begin_ns);
 	snprintf(add(sheet, _("length"), STYLE_STRONG), LINE_MAX, r->flags & RANGE_OPEN ? _("%s, not ended") : "%s", text);
 	snprintf(add(sheet, _("level"), STYLE_TEXT), LINE_MAX, "%u", r->depth + 1u);
-	payload = r->payload ? add(sheet, _("payload"), STYLE_TEXT) : NULL;
+	payload = add(sheet, _("payload"), r->payload ? STYLE_TEXT : STYLE_DIM);
 	memcpy(&v, &r->value, sizeof(v));
-	if (r->payload == RANGE_DOUBLE)
+	if (!r->payload)
+		snprintf(payload, LINE_MAX, "--");
+	else if (r->payload == RANGE_DOUBLE)
 		snprintf(payload, LINE_MAX, "%.10g", v);
-	else if (payload)
+	else
 		snprintf(payload, LINE_MAX, r->payload == RANGE_SIGNED ? "%" PRId64 : "%" PRIu64, r->value);
 	add_mean(sheet, u, s, power < 0 ? rows_find(u->about, CHANNEL_RAIL_POWER, -1) : power, r);
 	add_mean(sheet, u, s, rows_find(u->about, CHANNEL_GPU_UTIL, -1), r);

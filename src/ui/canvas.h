@@ -45,6 +45,9 @@ enum style {
 /* How much the output can show. */
 enum charset { CHARSET_ASCII, CHARSET_BLOCKS, CHARSET_BRAILLE };
 
+/* A blank that is nothing but the colour behind it. */
+#define CELL_PAINTED 0xA0
+
 /* A wide character's right half has ch[0] == 0. */
 struct cell {
 	wchar_t ch[3];		/* base, then at most one combining mark, then 0 */

@@ -74,7 +74,7 @@ static void draw_bar(struct ui *u, struct canvas *c, int row, int first, int w)
 	for (int i = 0; i < w; i++) {
 		covered += cell_at(u, row, first + i)->covered_ns;
 		n += cell_at(u, row, first + i)->n;
-		canvas_put(c, x + i, y, style, screen_glyph(u, L' ', folded ? ':' : '-'));
+		canvas_put(c, x + i, y, style, screen_glyph(u, CELL_PAINTED, folded ? ':' : '-'));
 	}
 	text_printable(text, sizeof(text), p->name, strlen(p->name));
 	if (folded)
