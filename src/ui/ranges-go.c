@@ -30,9 +30,9 @@ static bool is_here(void *arg, const struct range *r)
 
 bool ranges_here(const struct ui *u, const struct ui_scene *s, struct range *out)
 {
-	struct wanted w = {.lane = u->ranges.lanes[u->ranges.at], .level = u->ranges.level};
+	struct wanted w = {.lane = u->ranges.lane, .level = u->ranges.level};
 
-	if (!u->at.ranges.h || !s->timeline->ops->ranges)
+	if (!u->at.ranges.h || !u->ranges.lane)
 		return false;
 	s->timeline->ops->ranges(s->timeline, u->vp.head_ns, u->vp.head_ns, 0, is_here, &w);
 	*out = w.range;
@@ -63,14 +63,14 @@ static bool has_edge(void *arg, const struct range *r)
 
 bool ranges_edge(const struct ui *u, const struct ui_scene *s, int by, int64_t *out)
 {
-	struct wanted w = {.lane = u->ranges.lanes[u->ranges.at],
+	struct wanted w = {.lane = u->ranges.lane,
 			   .level = u->ranges.level,
 			   .least_ns = u->ranges.cell_ns / 2,
 			   .back = by < 0};
 	int64_t head = u->vp.head_ns, away = u->ranges.cell_ns * u->at.chart.w / 16;
 	bool end = false;
 
-	if (!u->at.ranges.h)
+	if (!u->at.ranges.h || !u->ranges.lane)
 		return false;
 	/* Farther and farther away. */
 	for (; !w.found && !end; away = away > INT64_MAX / 8 ? away : 4 * away) {

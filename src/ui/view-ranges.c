@@ -232,7 +232,7 @@ static void ranges_view_draw(struct ui *u, const struct ui_scene *s, struct canv
 {
 	struct names *v = ui_state(u, &view_ranges);
 	int x = u->at.name.x, y = u->at.body.y, w = c->w - 2 * x, lines = u->at.body.h - 1;
-	int most = w - 8 < NUMBERS * NUMBER_W ? (w - 8) / NUMBER_W : NUMBERS, bar_w = w >= 110 ? w / 4 : 0;
+	int most = w - 16 < NUMBERS * NUMBER_W ? (w - 16) / NUMBER_W : NUMBERS, bar_w = w >= 110 ? w / 4 : 0;
 	int name_w = w - most * NUMBER_W - (bar_w ? bar_w + 2 : 0);
 	const char *const titles[] = {_("count"), _("total"), _("mean"), "J", "W"};
 	char name[256];

@@ -64,7 +64,7 @@ static void bars_nest_in_time(void **state)
 	lane(text, sizeof(text));
 	assert_string_equal(text, " main                      |step 0----|step 1----|step 2---|step 3----|\n"
 				  " default domain             |fo~|bac~  |fo~|bac~ |for~back~ |fo~|bac~ |\n"
-				  " 1 of 3 threads (t)                           |      ::::::           |\n");
+				  " lane 1 of 3 (t)                              |      ::::::           |\n");
 	stop(&b);
 }
 
