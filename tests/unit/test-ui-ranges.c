@@ -64,7 +64,7 @@ static void bars_nest_in_time(void **state)
 	lane(text, sizeof(text));
 	assert_string_equal(text, " main                      |step 0----|step 1----|step 2---|step 3----|\n"
 				  " default domain             |fo~|bac~  |fo~|bac~ |for~back~ |fo~|bac~ |\n"
-				  " lane 1 of 3 (t)                              |      ::::::           |\n");
+				  " lane 1 of 3 (R)                              |      ::::::           |\n");
 	stop(&b);
 }
 
@@ -100,8 +100,8 @@ static void there_is_no_mean_of_two_readings(void **state)
 {
 	(void)state;
 	show(80, 40, false);
-	press(&b, 't', 0); /* nothing but the loader and NCCL */
-	press(&b, 't', 0);
+	press(&b, 'R', 0); /* nothing but the loader and NCCL */
+	press(&b, 'R', 0);
 	assert_shows(&b, "python3 4721");
 	at(20002);
 	press(&b, K_ENTER, 0);
@@ -177,11 +177,11 @@ static void the_busiest_lane_is_shown(void **state)
 	(void)state;
 	show(80, 40, false);
 	assert_shows(&b, " main ");
-	press(&b, 't', 0);
+	press(&b, 'R', 0);
 	assert_shows(&b, " loader ");
-	press(&b, 't', 0);
+	press(&b, 'R', 0);
 	assert_shows(&b, "python3 4721");
-	press(&b, 't', 0);
+	press(&b, 'R', 0);
 	assert_shows(&b, " main ");
 	b.fake.n_lanes = 2;
 	b.fake.ranges[1].end_ns = b.fake.last_ns; /* the loader is busier now */
@@ -189,7 +189,7 @@ static void the_busiest_lane_is_shown(void **state)
 	ui_reset(b.ui, &b.scene);
 	draw(&b);
 	assert_shows(&b, " loader ");
-	press(&b, 't', 0);
+	press(&b, 'R', 0);
 	assert_shows(&b, " main ");
 	stop(&b);
 }
