@@ -63,7 +63,7 @@ static void draw_bar(struct ui *u, struct canvas *c, int row, int first, int w)
 {
 	const struct range_cell *p = cell_at(u, row, first);
 	int x = u->at.chart.x + first, y = u->at.ranges.y + row;
-	bool folded = is_folded(u, p), begins = folded || p->begin_ns > viewport_cell_ns(&u->vp, first - 1);
+	bool folded = is_folded(u, p), begins = first > 0 || folded || p->begin_ns > viewport_cell_ns(&u->vp, -1);
 	bool here = !u->vp.follow && u->ranges.top + row == u->ranges.level && u->vp.head_ns >= p->begin_ns &&
 		    u->vp.head_ns <= p->end_ns;
 	enum style style = here ? STYLE_SELECTED : folded || !p->colour ? STYLE_TEXT : STYLE_STRONG;

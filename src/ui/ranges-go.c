@@ -130,7 +130,9 @@ int ranges_search(struct ui *u, const struct ui_scene *s)
 
 void range_length(char out[32], int64_t ns)
 {
-	if (ns >= NS_PER_S)
+	if (ns >= 100 * NS_PER_S)
+		quantity_time(out, ns, 0);
+	else if (ns >= NS_PER_S)
 		snprintf(out, 32, "%.3g s", (double)ns / 1e9);
 	else if (ns >= NS_PER_MS)
 		snprintf(out, 32, "%.3g ms", (double)ns / 1e6);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define LATE_NS	   (5 * NS_PER_S / 2)
-#define SLICE_COST 3000
+#define SLICE_COST 1400
 
 static bool deeper(void *arg, const struct range *r)
 {
@@ -89,7 +89,8 @@ static size_t read_slice(struct ui *u, const struct ui_scene *s, int64_t index)
 	memset(p.busy, 0, sizeof(l->slices[at].busy));
 	for (int row = 0; row < l->rows; row++)
 		memset(&l->cells[row][at * RANGE_SLICE], 0, RANGE_SLICE * sizeof(l->cells[0][0]));
-	s->timeline->ops->ranges(s->timeline, from, to - 1, l->cell_ns / 2, collect, &p);
+	/* In a part so short all are read. */
+	s->timeline->ops->ranges(s->timeline, from, to - 1, to - from <= INT64_C(1) << 27 ? 1 : l->cell_ns / 2, collect, &p);
 	return p.n;
 }
 
@@ -107,7 +108,8 @@ void ranges_prepare(struct ui *u, const struct ui_scene *s)
 	struct ranges_lane *l = &u->ranges;
 	int64_t cell_ns = u->vp.per_cell * viewport_column_ns(&u->vp), cell = viewport_first(&u->vp) / u->vp.per_cell, most;
 	int rows = u->at.ranges.h, top = l->level >= rows ? l->level - rows + 1 : 0;
-	size_t cost = 0, best = l->at;
+	/* What was left by ui_advance() is not for the same picture. */
+	size_t cost = l->more ? RANGE_BUDGET : 0, best = l->at;
 
 	l->more = false;
 	if (!rows)
@@ -123,7 +125,7 @@ void ranges_prepare(struct ui *u, const struct ui_scene *s)
 	l->last = (cell + u->at.chart.w - 1) / RANGE_SLICE;
 	/* The newest first; what costs too much is left for the next picture. */
 	for (int64_t i = l->last; i >= l->first; i--) {
-		l->more |= cost > RANGE_BUDGET;
+		l->more |= cost > RANGE_BUDGET / 2;
 		cost += l->more ? 0 : read_slice(u, s, i);
 	}
 	if (l->picked || l->more)

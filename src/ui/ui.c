@@ -204,8 +204,10 @@ bool ui_advance(struct ui *u, const struct ui_scene *s)
 	screen_look(u, s);
 	if (u->search.going)
 		search_go(u, s);
-	if (u->ranges.more)
+	if (u->ranges.more) {
+		u->ranges.more = false;
 		ranges_prepare(u, s);
+	}
 	u->frame.more = (views_top(u)->tick && views_top(u)->tick(u, s)) || u->ranges.more;
 	return u->search.going || u->frame.more;
 }
@@ -363,7 +365,6 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	u->frame.tick = s->now_ns / (pace * NS_PER_MS) * 64 + u->vp.zoom;
 	u->frame.below = 0;
 	u->frame.more = false;
-	u->ranges.more = false;
 	u->frame.n_marks = 0;
 	present_read(u, s);
 

@@ -37,7 +37,7 @@ struct names {
 	const struct session *about;
 	struct name *list;
 	const struct name *order[NAMES_MAX];
-	size_t n, at, top;
+	int n, at, top;
 	bool busy;
 	int64_t until_ns; /* those that ended before have been counted */
 	int power, zoom;
@@ -243,28 +243,26 @@ static void ranges_view_draw(struct ui *u, const struct ui_scene *s, struct canv
 			  v->busy ? _("Reading the ranges.") : _("No range is recorded; nvmtop record --nvtx records those that a program marks."));
 		return;
 	}
-	qsort(v->order, v->n, sizeof(v->order[0]), compare);
+	qsort(v->order, (size_t)v->n, sizeof(v->order[0]), compare);
 	canvas_text(c, x, y, name_w, STYLE_DIM, _("range"));
 	for (int i = 0; i < most; i++)
 		canvas_right(c, x + name_w + i * NUMBER_W, y, NUMBER_W, STYLE_DIM, titles[i]);
-	v->top = v->at < v->top ? v->at : v->at >= v->top + (size_t)lines ? v->at - (size_t)lines + 1 : v->top;
-	for (size_t i = v->top; i < v->n && i < v->top + (size_t)lines; i++) {
+	v->top = v->at < v->top ? v->at : v->at >= v->top + lines ? v->at - lines + 1 : v->top;
+	for (int i = v->top; i < v->n && i < v->top + lines; i++) {
 		const struct name *p = v->order[i];
 
 		text_printable(name, sizeof(name), p->text, p->len);
 		screen_cut(u, c, x, ++y, name_w - 1, i == v->at ? STYLE_SELECTED : STYLE_TEXT, name);
 		draw_numbers(u, c, v, p, x + name_w, y, bar_w, most);
 	}
-	u->frame.below = (int)(v->n - v->top) - lines;
+	u->frame.below = v->n - v->top - lines;
 }
 
 static void ranges_view_move(struct ui *u, const struct ui_scene *s, enum move how, int by)
 {
 	struct names *v = ui_state(u, &view_ranges);
-	int at = (int)v->at;
 
-	view_scroll(&at, view_lines(how, by, u->at.body.h > 2 ? u->at.body.h - 2 : 1), v->n ? (int)v->n : 1);
-	v->at = (size_t)at;
+	view_scroll(&v->at, view_lines(how, by, u->at.body.h > 2 ? u->at.body.h - 2 : 1), v->n);
 }
 
 /* To the next of this name, in the charts. */
