@@ -63,7 +63,7 @@ static void bars_nest_in_time(void **state)
 	show(80, 40, false);
 	lane(text, sizeof(text));
 	assert_string_equal(text, " main                      |step 0----|step 1----|step 2---|step 3----|\n"
-				  " default domain             |fo~|bac~  |fo~|bac~ |for~back~ |fo~|bac~ |\n"
+				  " default domain             |fo~|bac~  |fo~|bac~ |for~|bac~ |fo~|bac~ |\n"
 				  " lane 1 of 3 (R)                              |      ::::::           |\n");
 	stop(&b);
 }
