@@ -903,11 +903,12 @@ struct nvtx *nvtx_attach(struct engine *g, bool yields, struct err *e)
 	return n;
 }
 
-bool nvtx_news(const struct nvtx *n, char *out, size_t size)
+bool nvtx_news(const struct nvtx *n, bool *any, char *out, size_t size)
 {
 	uint64_t lost = n->full + n->rate + n->own;
 	size_t used;
 
+	*any = n->count > 0;
 	if (n->count == 0 && lost == 0)
 		return snprintf(out, size, "%s",
 				_("no NVTX ranges came: the program does not use NVTX, or did not load libnvmtop-nvtx.so")) > 0;

@@ -338,6 +338,7 @@ static void without_a_recorder(void **state)
 	struct nvtx *n, *other;
 	struct err e;
 	char text[400];
+	bool any;
 
 	(void)state;
 	program(getpid(), false);
@@ -352,12 +353,12 @@ static void without_a_recorder(void **state)
 	assert_int_equal(nvtx_take(other, &e), -1);
 	assert_non_null(strstr(e.text, "another nvmtop"));
 	nvtx_free(other);
-	assert_true(nvtx_news(n, text, sizeof(text)));
+	assert_true(nvtx_news(n, &any, text, sizeof(text)));
 	head->ring[0].dropped = 8;
 	head->left_out[1] = 4;
 	nvtx_poll(n, true);
 	assert_string_equal(lost, "7");
-	assert_true(nvtx_news(n, text, sizeof(text)));
+	assert_true(nvtx_news(n, &any, text, sizeof(text)));
 	assert_non_null(strstr(text, "7 NVTX ranges and marks are missing; 3 came"));
 	nvtx_free(n);
 	program_end();
