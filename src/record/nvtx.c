@@ -31,7 +31,7 @@
 #define WINDOW	  65536
 #define MARKS	  1000 /* in a second */
 #define BUSY_NS	  (10 * NS_PER_MS)
-#define CALM_NS	  (100 * NS_PER_MS)
+#define CALM_NS	  (25 * NS_PER_MS) /* ranges come before the rows of their time, which the engine holds back longer */
 #define FOLDER_NS (50 * NS_PER_MS)
 #define TAKE_NS	  NS_PER_S
 #define OPEN_NS	  NS_PER_S
@@ -165,7 +165,7 @@ static const uint8_t *window_at(const struct file *f, uint32_t at, uint32_t *len
 	if (!f->window || at < f->window_at || i + 4 > f->window_n)
 		return NULL;
 	memcpy(length, f->window + i, 4);
-	return *length <= NVTX_NAME && i + 4 + *length < f->window_n && !memchr(f->window + i + 4, 0, *length)
+	return *length > 0 && *length <= NVTX_NAME && i + 4 + *length < f->window_n && !memchr(f->window + i + 4, 0, *length)
 		       ? f->window + i + 4
 		       : NULL;
 }

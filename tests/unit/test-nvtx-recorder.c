@@ -205,6 +205,11 @@ static void ranges_of_a_thread(void **state)
 	nvtx_poll(n, false);
 	assert_int_equal(n_got, 3);
 	assert_true(got[2].depth == 0 && got[2].lane == got[0].lane && got[2].flags == 0);
+	string_put(LONG, "later"); /* than the strings were read */
+	push(0, t + 50, 0, LONG);
+	pop(0, t + 60, 0);
+	nvtx_poll(n, false);
+	assert_string_equal(got[3].name, "later");
 	assert_true(head->ring[0].read == head->ring[0].written);
 	nvtx_free(n);
 	assert_int_equal(head->reading, 0);
