@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/verb.h"
 #include "record/nvtx.h"

@@ -384,7 +384,7 @@ static int record(struct recorder *r)
 	/* Ending a stream may wait for its reader; samples taken meanwhile belong to no recording. */
 	summary_moment(&after, r->engine);
 	int saved = detach(r, sink, &e);
-	if (r->nvtx && nvtx_news(r->nvtx, text, sizeof text))
+	if (r->nvtx && nvtx_news(r->nvtx, &r->ranges, text, sizeof text))
 		recorder_say(r, text);
 	if (r->keep)
 		status = keeping_ended(r->o, r->keep);
@@ -486,7 +486,8 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 static int print_stats(struct recorder *r)
 {
 	const char *file = r->file;
-	const struct options o = {.files = &file, .n_files = 1, .pick = r->o->pick, .summary = true};
+	struct options o = {.files = &file, .n_files = 1, .pick = r->o->pick, .summary = true};
+	int status;
 
 	if (!*file)
 		return 0;
@@ -495,7 +496,13 @@ static int print_stats(struct recorder *r)
 				  "one of them"));
 		return ERR_FAILED;
 	}
-	return report_files(&o, stderr);
+	status = report_files(&o, stderr);
+	if (r->ranges && status == 0) {
+		o.summary = false;
+		o.by = REPORT_BY_RANGE;
+		status = report_files(&o, stderr);
+	}
+	return status;
 }
 
 /* Records the command once; run: number of the run in the file name, 0: none. Returns the exit status. */
@@ -657,7 +664,7 @@ static const struct option_entry own[] = {
 	{"kill", "SIG|none",
 	 N_("send SIG to the COMMAND after --duration (none: it runs on, nvmtop waits for it)"),
 	 .take = value_signal},
-	{"stats", NULL, N_("print the report of the phases to standard error at the end"), FLAG(stats)},
+	{"stats", NULL, N_("print the report by phase and by range to standard error at the end"), FLAG(stats)},
 	{"repeat", "N", N_("record the COMMAND N times, to NAME-1 to NAME-N, and compare the runs"),
 	 COUNT(repeat, 1, 100), .wants = N_("a whole number from 1 to 100")},
 	{"warmup", "N", N_("with --repeat: first run the COMMAND N times without a recording"),

@@ -30,6 +30,7 @@ struct recorder {
 	struct label label;  /* a label being typed */
 	struct marker *marker;
 	struct nvtx *nvtx; /* or NULL */
+	bool ranges;       /* some came */
 	struct silence silence; /* which hangs were reported */
 	bool no_keys;        /* standard input has ended */
 	bool quiet;          /* another process may use the terminal */

@@ -31,7 +31,7 @@
 #define WINDOW	  65536
 #define MARKS	  1000 /* in a second */
 #define BUSY_NS	  (10 * NS_PER_MS)
-#define CALM_NS	  (100 * NS_PER_MS)
+#define CALM_NS	  (25 * NS_PER_MS) /* ranges come before the rows of their time, which the engine holds back longer */
 #define FOLDER_NS (50 * NS_PER_MS)
 #define TAKE_NS	  NS_PER_S
 #define OPEN_NS	  NS_PER_S
@@ -165,7 +165,7 @@ static const uint8_t *window_at(const struct file *f, uint32_t at, uint32_t *len
 	if (!f->window || at < f->window_at || i + 4 > f->window_n)
 		return NULL;
 	memcpy(length, f->window + i, 4);
-	return *length <= NVTX_NAME && i + 4 + *length < f->window_n && !memchr(f->window + i + 4, 0, *length)
+	return *length > 0 && *length <= NVTX_NAME && i + 4 + *length < f->window_n && !memchr(f->window + i + 4, 0, *length)
 		       ? f->window + i + 4
 		       : NULL;
 }
@@ -903,11 +903,12 @@ struct nvtx *nvtx_attach(struct engine *g, bool yields, struct err *e)
 	return n;
 }
 
-bool nvtx_news(const struct nvtx *n, char *out, size_t size)
+bool nvtx_news(const struct nvtx *n, bool *any, char *out, size_t size)
 {
 	uint64_t lost = n->full + n->rate + n->own;
 	size_t used;
 
+	*any = n->count > 0;
 	if (n->count == 0 && lost == 0)
 		return snprintf(out, size, "%s",
 				_("no NVTX ranges came: the program does not use NVTX, or did not load libnvmtop-nvtx.so")) > 0;

@@ -30,7 +30,7 @@ void nvtx_free(struct nvtx *n); /* n may be NULL */
  * it. Returns NULL and sets *e if out of memory, or as nvtx_take(). */
 struct nvtx *nvtx_attach(struct engine *g, bool yields, struct err *e);
 /* The end of a recording: what is missing, or that nothing came. Returns false if there is nothing to say. Call after
- * the sink was detached. */
-bool nvtx_news(const struct nvtx *n, char *out, size_t size);
+ * the sink was detached. *any: whether ranges came. */
+bool nvtx_news(const struct nvtx *n, bool *any, char *out, size_t size);
 
 #endif

@@ -77,7 +77,7 @@ bool chunk_ring_put(void *ring, const struct log_entry *e, const uint8_t *chunk,
 void chunk_ring_seek(struct chunk_ring *r, int64_t cell)
 {
 	r->read = &r->first;
-	while (*r->read && ((*r->read)->entry.kind != LOG_DATA || (*r->read)->entry.cell < cell))
+	while (*r->read && (*r->read)->entry.cell < cell)
 		r->read = &(*r->read)->next;
 	memset(r->skipped, 0, sizeof(r->skipped));
 }

@@ -29,7 +29,7 @@ void chunk_ring_begin(struct chunk_ring *r, int64_t span_ns, size_t limit);
 void chunk_ring_free(struct chunk_ring *r);
 /* A log_emit callback; returns false if out of memory, or if there are too many ranges. */
 bool chunk_ring_put(void *ring, const struct log_entry *e, const uint8_t *chunk, size_t n);
-/* Starts reading at the first chunk with rows of that cell or a later one. */
+/* Starts reading at the first chunk of that cell or a later one. */
 void chunk_ring_seek(struct chunk_ring *r, int64_t cell);
 /* Reads the next chunk and unpacks its payload. Returns 1, 0 if there is no further chunk yet,
  * or -1 if it is unreadable. */

@@ -273,6 +273,8 @@ static int end(struct sink *s, struct err *e)
 	pthread_mutex_lock(&k->lock);
 	if (k->when.n)
 		evaluate(k, INT64_MAX);
+	/* Names of ranges are not valid after this. */
+	log_builder_run(k->builder, clock_now_ns() + NS_PER_S);
 	k->quit = true;
 	pthread_cond_broadcast(&k->wake);
 	pthread_mutex_unlock(&k->lock);

@@ -120,14 +120,14 @@ static bool copy_range(void *arg, const struct range *range)
 	const struct part *part = arg;
 	struct copy *p = part->p;
 	struct range r = *range;
-	bool on = r.flags & RANGE_OPEN || r.end_ns >= part->end_ns;
+	bool on = r.end_ns >= part->end_ns;
 
-	if (on ? part->until_ns < part->end_ns || r.begin_ns >= part->end_ns || r.end_ns < part->stretch_ns
+	if (on ? part->until_ns < part->end_ns || r.begin_ns >= part->end_ns
 	       : r.end_ns < part->from_ns || r.end_ns >= part->until_ns)
 		return true;
 	if (r.begin_ns < part->stretch_ns)
 		r.begin_ns = part->stretch_ns;
-	if (r.end_ns >= part->end_ns) {
+	if (on) {
 		r.end_ns = part->end_ns;
 		r.flags |= RANGE_OPEN;
 	}

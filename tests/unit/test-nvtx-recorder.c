@@ -205,6 +205,11 @@ static void ranges_of_a_thread(void **state)
 	nvtx_poll(n, false);
 	assert_int_equal(n_got, 3);
 	assert_true(got[2].depth == 0 && got[2].lane == got[0].lane && got[2].flags == 0);
+	string_put(LONG, "later"); /* than the strings were read */
+	push(0, t + 50, 0, LONG);
+	pop(0, t + 60, 0);
+	nvtx_poll(n, false);
+	assert_string_equal(got[3].name, "later");
 	assert_true(head->ring[0].read == head->ring[0].written);
 	nvtx_free(n);
 	assert_int_equal(head->reading, 0);
@@ -338,6 +343,7 @@ static void without_a_recorder(void **state)
 	struct nvtx *n, *other;
 	struct err e;
 	char text[400];
+	bool any;
 
 	(void)state;
 	program(getpid(), false);
@@ -352,12 +358,12 @@ static void without_a_recorder(void **state)
 	assert_int_equal(nvtx_take(other, &e), -1);
 	assert_non_null(strstr(e.text, "another nvmtop"));
 	nvtx_free(other);
-	assert_true(nvtx_news(n, text, sizeof(text)));
+	assert_true(nvtx_news(n, &any, text, sizeof(text)));
 	head->ring[0].dropped = 8;
 	head->left_out[1] = 4;
 	nvtx_poll(n, true);
 	assert_string_equal(lost, "7");
-	assert_true(nvtx_news(n, text, sizeof(text)));
+	assert_true(nvtx_news(n, &any, text, sizeof(text)));
 	assert_non_null(strstr(text, "7 NVTX ranges and marks are missing; 3 came"));
 	nvtx_free(n);
 	program_end();

@@ -56,7 +56,7 @@ static void check(const char *name, const struct script *s, const size_t *order,
 
 	assert_non_null(t);
 	assert_int_equal(e.code, ERR_NONE);
-	assert_int_equal(nvmt1_write(t, in_folder("syncs"), true, NULL, NULL, &e), 0);
+	assert_int_equal(nvmt1_write(t, in_folder("syncs"), true, NULL, NULL, NULL, &e), 0);
 	read_syncs("syncs", syncs, n);
 	assert_int_equal(trace_timeline(t)->ops->marks(trace_timeline(t), 0, INT64_MAX, got, 8), n);
 	for (size_t i = 0; i < n; i++) {

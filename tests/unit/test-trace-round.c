@@ -404,7 +404,7 @@ static void test_sync_points(void **state)
 	int fd;
 
 	(void)state;
-	assert_int_equal(nvmt1_write(t, in_folder("sync.out"), true, NULL, NULL, NULL), 0);
+	assert_int_equal(nvmt1_write(t, in_folder("sync.out"), true, NULL, NULL, NULL, NULL), 0);
 	fd = open(in_folder("sync.out"), O_RDONLY);
 	assert_int_equal(pread(fd, sync, sizeof(sync),
 			       HEADER_SIZE + 1000 * FAST_SIZE + 100 * MEDIUM_SIZE + 10 * SLOW_SIZE),

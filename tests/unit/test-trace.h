@@ -272,7 +272,7 @@ __attribute__((unused)) static void script_version1(const char *path, struct log
 	snprintf(log, sizeof(log), "%s.log", path);
 	t = trace_open(log, &e);
 	assert_non_null(t);
-	assert_int_equal(nvmt1_write(t, path, true, NULL, NULL, &e), 0);
+	assert_int_equal(nvmt1_write(t, path, true, NULL, NULL, NULL, &e), 0);
 	trace_close(t);
 	int fd = open(path, O_RDWR);
 	assert_true(nvmt1_log(fd) > 0);
