@@ -182,7 +182,7 @@ ok(len(signals) > 40 and not wrong, "no signal that ends it keeps the terminal",
 for told, most in ((("60", "20"), b"\x1b[20;"), (("30000", "30000"), b"\x1b[500;")):
     t = Line("--demo", size=(0, 0), COLUMNS=told[0], LINES=told[1])
     t.read(20, until=b"quit")
-    t.read(1, until=most)
+    t.read(20, until=most)
     rows = [int(row) for row in re.findall(rb"\x1b\[(\d+);\d+H", t.seen)]
     with open("/proc/%d/status" % t.pid) as status:
         peak = int(re.search(r"VmHWM:\s*(\d+)", status.read()).group(1))

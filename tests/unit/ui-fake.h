@@ -142,7 +142,7 @@ static void fake_columns(struct timeline *t, size_t channel, int zoom, int64_t f
 	memset(out, 0, n * sizeof(*out));
 	for (size_t i = 0; i < n; i++) {
 		int base = zoom < f->base ? f->base : zoom;
-		int64_t width = INT64_C(1) << base, from = (first + (int64_t)i) >> (base - zoom) << base,
+		int64_t width = INT64_C(1) << base, from = ((first + (int64_t)i) >> (base - zoom)) * width,
 			to = from + width;
 		/* At low zoom each sample stands for several, or a frame would take a second. */
 		int64_t stride = width > 32 * p && !f->exact ? width / (16 * p) * p : p;
