@@ -52,6 +52,7 @@ struct options {
 	enum env_form { ENV_SH, ENV_SYSTEMD, ENV_DOCKER } env_form;
 
 	const char *label; /* of a mark; NULL: no label */
+	bool nvtx_mark;    /* also in the tool of NVTX */
 	int to;            /* receiver of a mark, a process id; 0: all */
 
 	const char *replay;
@@ -63,6 +64,7 @@ struct options {
 	struct selection pick;
 	enum report_format format;
 	enum report_by by;
+	const char *nsys; /* an export of Nsight Systems, or NULL */
 	bool summary;
 	enum picture { PICTURE_NOT_TOLD, PICTURE_TEXT, PICTURE_SVG } picture; /* of --print */
 	enum export_form form;

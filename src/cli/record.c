@@ -649,6 +649,8 @@ static int finish(struct options *o, struct err *e)
 		{o->keep_ns && limited, N_("--flush, --split and --max-size cannot be used with --keep")},
 	};
 
+	if (o->command)
+		o->command = nsys_command(o->command);
 	return RULES(rules, e) < 0 ? -1 : check_pretrigger(o, e);
 }
 

@@ -35,6 +35,13 @@ int nvtx_variables(const char *filter, struct variable out[NVTX_VARIABLES], stru
 /* Prints the report of o->files to stdout or stderr. Returns the exit status. */
 int report_files(const struct options *o, FILE *out);
 
+/* Sets a mark in the tool of NVTX that this process runs under, and stores its time. Returns -1 and sets *e if there is
+ * none. */
+int nvtx_mark(const char *label, int64_t *t_ns, struct err *e);
+/* The command with which "nsys profile" leaves a mark in its report and in the recording of this process, before its
+ * program starts; or argv, if that is another command or its program was not recognized. */
+char **nsys_command(char **argv);
+
 struct option_entry;
 
 /* Stores the value of an option (NULL if it takes none) in *o. Returns -1 and sets *e if it is invalid. */

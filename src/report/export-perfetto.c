@@ -33,9 +33,8 @@ enum {
 	COUNTER_UNIT = 3,
 	COUNTER_MULTIPLIER = 4,
 	COUNTER_UNIT_NAME = 6,
-	PROCESS_PID = 1,
+	PROCESS_PID = 1, /* also of a thread */
 	PROCESS_NAME = 6,
-	THREAD_PID = 1,
 	THREAD_TID = 2,
 	THREAD_NAME = 5,
 	EVENT_ANNOTATION = 4,
@@ -83,19 +82,16 @@ struct slice_track {
 	int64_t inner_ns; /* end of the innermost open slice; INT64_MAX: none is open */
 };
 
-/* An open slice. */
 struct slice {
 	int64_t end_ns, outer_ns; /* outer: the inner_ns of its track before */
-	uint64_t number;
 	size_t track;
 };
 
-/* open is a heap: the slice that ends next is the first, and of several that end at a time the innermost. */
 struct slices {
 	struct slice_track *tracks;
-	struct slice *open;
-	size_t n_tracks, n_open, room_tracks, room_open;
-	uint64_t number;
+	struct slice *open; /* in order of begin */
+	size_t n_tracks, n_open;
+	size_t next; /* index of the one that ends next */
 };
 
 static void put_varint(struct message *m, uint64_t v)
@@ -302,58 +298,19 @@ static void write_named(struct export *x, int64_t t_ns, unsigned type, uint64_t 
 	write_event(x, t_ns, &event);
 }
 
-static void write_process(struct export *x, uint64_t uuid, const struct range_lane *l)
+/* A process, or a thread of it. */
+static void write_owner(struct export *x, uint64_t uuid, uint64_t parent, const struct range_lane *l, bool thread)
 {
-	struct message process = {.n = 0}, t = {.n = 0};
+	struct message ids = {.n = 0}, t = {.n = 0};
+	const char *name = thread ? l->thread : l->process;
 
-	put_int(&process, PROCESS_PID, l->pid);
-	if (*l->process)
-		put_text(&process, PROCESS_NAME, l->process);
-	put_message(&t, TRACK_PROCESS, &process);
-	write_track(x, uuid, 0, 0, l->process, &t);
-}
-
-static void write_thread(struct export *x, uint64_t uuid, uint64_t parent, const struct range_lane *l)
-{
-	struct message thread = {.n = 0}, t = {.n = 0};
-
-	put_int(&thread, THREAD_PID, l->pid);
-	put_int(&thread, THREAD_TID, l->tid);
-	if (*l->thread)
-		put_text(&thread, THREAD_NAME, l->thread);
-	put_message(&t, TRACK_THREAD, &thread);
-	write_track(x, uuid, parent, 0, l->thread, &t);
-}
-
-static bool ends_before(const struct slice *a, const struct slice *b)
-{
-	return a->end_ns != b->end_ns ? a->end_ns < b->end_ns : a->number > b->number;
-}
-
-static void slice_push(struct slices *s, struct slice slice)
-{
-	size_t i = s->n_open++;
-
-	for (; i > 0 && ends_before(&slice, &s->open[(i - 1) / 2]); i = (i - 1) / 2)
-		s->open[i] = s->open[(i - 1) / 2];
-	s->open[i] = slice;
-}
-
-static struct slice slice_pop(struct slices *s)
-{
-	struct slice first = s->open[0], last = s->open[--s->n_open];
-	size_t i = 0, k;
-
-	while ((k = 2 * i + 1) < s->n_open) {
-		if (k + 1 < s->n_open && ends_before(&s->open[k + 1], &s->open[k]))
-			k++;
-		if (!ends_before(&s->open[k], &last))
-			break;
-		s->open[i] = s->open[k];
-		i = k;
-	}
-	s->open[i] = last;
-	return first;
+	put_int(&ids, PROCESS_PID, l->pid);
+	if (thread)
+		put_int(&ids, THREAD_TID, l->tid);
+	if (*name)
+		put_text(&ids, thread ? THREAD_NAME : PROCESS_NAME, name);
+	put_message(&t, thread ? TRACK_THREAD : TRACK_PROCESS, &ids);
+	write_track(x, uuid, parent, 0, name, &t);
 }
 
 /* Describes a track with its parents: those of one thread and process are described by its first lane. */
@@ -368,24 +325,23 @@ static void track_describe(struct export *x, size_t i)
 		k++;
 	process = UUID_RANGES + 3 * k;
 	if (k == i)
-		write_process(x, process, l);
+		write_owner(x, process, 0, l, false);
 	for (k = 0; s->tracks[k].lane->pid != l->pid || s->tracks[k].lane->tid != l->tid; k++)
 		;
 	thread = UUID_RANGES + 3 * k + 1;
 	if (k == i && l->tid)
-		write_thread(x, thread, process, l);
+		write_owner(x, thread, process, l, true);
 	write_track(x, UUID_RANGES + 3 * i + 2, l->tid ? thread : process, 0, *l->domain ? l->domain : "NVTX",
 		    &(struct message) {.n = 0});
 }
 
-static void *roomier(struct export *x, void *list, size_t n, size_t *room, size_t size)
+/* Room for one more. */
+static void *roomier(struct export *x, void *list, size_t n, size_t size)
 {
-	void *more = n < *room ? list : reallocarray(list, *room ? 2 * *room : 64, size);
+	void *more = n & (n - 1) ? list : reallocarray(list, 2 * n + 1, size);
 
 	if (!more)
 		x->error = ENOMEM;
-	else if (n == *room)
-		*room = *room ? 2 * *room : 64;
 	return more ? more : list;
 }
 
@@ -397,7 +353,7 @@ static ptrdiff_t track_for(struct export *x, const struct range *r)
 	for (size_t i = 0; i < s->n_tracks; i++)
 		if (s->tracks[i].lane == r->lane && r->end_ns <= s->tracks[i].inner_ns)
 			return (ptrdiff_t)i;
-	s->tracks = roomier(x, s->tracks, s->n_tracks, &s->room_tracks, sizeof(*s->tracks));
+	s->tracks = roomier(x, s->tracks, s->n_tracks, sizeof(*s->tracks));
 	if (x->error)
 		return -1;
 	s->tracks[s->n_tracks++] = (struct slice_track) {r->lane, INT64_MAX};
@@ -405,35 +361,40 @@ static ptrdiff_t track_for(struct export *x, const struct range *r)
 	return (ptrdiff_t)s->n_tracks - 1;
 }
 
-static void put_payload(struct message *event, const struct range *r)
+static void put_note(struct message *event, const char *name, unsigned field, uint64_t bits)
 {
-	static const unsigned fields[] = {[RANGE_UNSIGNED] = ANNOTATION_UINT, [RANGE_SIGNED] = ANNOTATION_INT};
 	struct message m = {.n = 0};
 	double v;
 
-	memcpy(&v, &r->value, sizeof(v));
-	if (r->payload == RANGE_DOUBLE)
-		put_double(&m, ANNOTATION_DOUBLE, v);
-	else if (r->payload)
-		put_int(&m, fields[r->payload], r->value);
-	put_text(&m, ANNOTATION_NAME, "payload");
-	if (r->payload)
-		put_message(event, EVENT_ANNOTATION, &m);
+	memcpy(&v, &bits, sizeof(v));
+	if (field == ANNOTATION_DOUBLE)
+		put_double(&m, field, v);
+	else
+		put_int(&m, field, bits);
+	put_text(&m, ANNOTATION_NAME, name);
+	put_message(event, EVENT_ANNOTATION, &m);
 }
 
-static void put_open(struct message *event)
+/* Of those that end at a time the innermost, which began last, is the next. */
+static void slice_end(struct export *x)
 {
-	struct message m = {.n = 0};
+	struct slices *s = x->slices;
+	struct slice ended = s->open[s->next];
 
-	put_int(&m, ANNOTATION_BOOL, 1);
-	put_text(&m, ANNOTATION_NAME, "open");
-	put_message(event, EVENT_ANNOTATION, &m);
+	s->n_open--;
+	memmove(s->open + s->next, s->open + s->next + 1, (s->n_open - s->next) * sizeof(ended));
+	s->next = 0;
+	for (size_t i = 1; i < s->n_open; i++)
+		if (s->open[i].end_ns <= s->open[s->next].end_ns)
+			s->next = i;
+	s->tracks[ended.track].inner_ns = ended.outer_ns;
+	write_named(x, ended.end_ns, TYPE_END, UUID_RANGES + 3 * ended.track + 2, NULL);
 }
 
 /* Ends all gaps and slices that end by t_ns: events must be in time order. */
 static void all_end(struct export *x, int64_t t_ns)
 {
-	struct slices *s = x->slices;
+	const struct slices *s = x->slices;
 
 	for (;;) {
 		int first = -1;
@@ -442,18 +403,15 @@ static void all_end(struct export *x, int64_t t_ns)
 			if (x->gap_end[t] && x->gap_end[t] <= t_ns &&
 			    (first < 0 || x->gap_end[t] < x->gap_end[first]))
 				first = t;
-		if (s && s->n_open && s->open[0].end_ns <= t_ns &&
-		    (first < 0 || s->open[0].end_ns < x->gap_end[first])) {
-			struct slice slice = slice_pop(s);
-
-			s->tracks[slice.track].inner_ns = slice.outer_ns;
-			write_named(x, slice.end_ns, TYPE_END, UUID_RANGES + 3 * slice.track + 2, NULL);
-			continue;
-		}
-		if (first < 0)
+		if (s && s->n_open && s->open[s->next].end_ns <= t_ns &&
+		    (first < 0 || s->open[s->next].end_ns < x->gap_end[first])) {
+			slice_end(x);
+		} else if (first >= 0) {
+			write_named(x, x->gap_end[first], TYPE_END, UUID_GAPS_TIER + (unsigned)first, NULL);
+			x->gap_end[first] = 0;
+		} else {
 			return;
-		write_named(x, x->gap_end[first], TYPE_END, UUID_GAPS_TIER + (unsigned)first, NULL);
-		x->gap_end[first] = 0;
+		}
 	}
 }
 
@@ -532,6 +490,9 @@ static void perfetto_change(struct export *x, const struct change *c)
 
 static void perfetto_range(struct export *x, const struct range *r)
 {
+	static const unsigned payloads[] = {[RANGE_UNSIGNED] = ANNOTATION_UINT,
+					    [RANGE_SIGNED] = ANNOTATION_INT,
+					    [RANGE_DOUBLE] = ANNOTATION_DOUBLE};
 	struct message event = {.n = 0};
 	struct slices *s = x->slices;
 	ptrdiff_t track;
@@ -539,18 +500,21 @@ static void perfetto_range(struct export *x, const struct range *r)
 	all_end(x, r->begin_ns);
 	track = track_for(x, r);
 	if (track >= 0)
-		s->open = roomier(x, s->open, s->n_open, &s->room_open, sizeof(*s->open));
+		s->open = roomier(x, s->open, s->n_open, sizeof(*s->open));
 	if (x->error)
 		return;
 	put_int(&event, EVENT_TYPE, TYPE_BEGIN);
 	put_int(&event, EVENT_TRACK, UUID_RANGES + 3 * (uint64_t)track + 2);
 	put_text(&event, EVENT_NAME, r->name);
 	put_text(&event, EVENT_CATEGORY, *r->lane->domain ? r->lane->domain : "default");
-	put_payload(&event, r);
+	if (r->payload)
+		put_note(&event, "payload", payloads[r->payload], r->value);
 	if (r->flags & RANGE_OPEN)
-		put_open(&event);
+		put_note(&event, "open", ANNOTATION_BOOL, 1);
 	write_event(x, r->begin_ns, &event);
-	slice_push(s, (struct slice) {r->end_ns, s->tracks[track].inner_ns, s->number++, (size_t)track});
+	if (s->n_open == 0 || r->end_ns <= s->open[s->next].end_ns)
+		s->next = s->n_open;
+	s->open[s->n_open++] = (struct slice) {r->end_ns, s->tracks[track].inner_ns, (size_t)track};
 	s->tracks[track].inner_ns = r->end_ns;
 }
 

@@ -194,7 +194,11 @@ static int glyph(const struct painter *p, const struct cell *c, int room, wchar_
 	int width = 1;
 
 	memset(out, 0, 3 * sizeof *out);
-	out[0] = p->colours ? c->ch[0] : cell_plain(c);
+	/* A theme may have no colours, either. */
+	if (p->colours && (c->ch[0] != CELL_PAINTED || !c->back || c->back >= STYLES || p->looks[c->back].back >= 0))
+		out[0] = c->ch[0];
+	else
+		out[0] = cell_plain(c);
 	if (!p->utf8) {
 		if (out[0] < 32 || out[0] > 126)
 			out[0] = L'?';

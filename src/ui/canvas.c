@@ -166,6 +166,8 @@ wchar_t cell_plain(const struct cell *p)
 
 	if (p->style == STYLE_TRACK && p->ch[0] == 0x25A0)
 		return 0xB7;
+	if (p->ch[0] == CELL_PAINTED)
+		return 0x2500;
 	if (!block)
 		return p->ch[0];
 	if (is_band(p->back))

@@ -45,6 +45,9 @@ enum style {
 /* The characters that the output can show. */
 enum charset { CHARSET_ASCII, CHARSET_BLOCKS, CHARSET_BRAILLE };
 
+/* A blank in the colour behind it. */
+#define CELL_PAINTED 0xA0
+
 /* The right half of a wide character has ch[0] == 0. */
 struct cell {
 	wchar_t ch[3];		/* base, then at most one combining mark, then 0 */

@@ -22,6 +22,10 @@ void act_go_mark(struct ui *u, const struct ui_scene *s, struct request *r, int 
 		t = event;
 		found = true;
 	}
+	if (ranges_edge(u, s, arg, &event) && (!found || (arg > 0 ? event < t : event > t))) {
+		t = event;
+		found = true;
+	}
 	if (found)
 		viewport_jump(&u->vp, &u->extent, s->now_ns, t);
 }

@@ -124,10 +124,12 @@ void act_cover(struct ui *u, const struct ui_scene *s, struct request *r, int ar
 
 static void act_about(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
+	struct range range;
+
 	if (s->record_done) {
 		r->kind = REQUEST_OPEN;
 		snprintf(r->path, sizeof(r->path), "%s", s->record_done);
-	} else if (about_can(u)) {
+	} else if (about_can(u) || ranges_here(u, s, &range)) {
 		u->about_chosen = !u->about_chosen;
 	}
 }
@@ -203,6 +205,11 @@ static const char *bar_marks(const struct ui *u, const struct ui_scene *s)
 	return s->live && (u->view->plain || (!u->frame.n_marks && !u->at.events.h)) ? NULL : _("marks");
 }
 
+static const char *bar_level(const struct ui *u, const struct ui_scene *s)
+{
+	return u->at.ranges.h ? _("range level") : NULL;
+}
+
 static const char *bar_goto(const struct ui *u, const struct ui_scene *s)
 {
 	return s->live && u->view->plain ? NULL : _("go to");
@@ -268,6 +275,10 @@ const struct key_entry keys_common[] = {
 	  act_ends, "Home End", N_("to the start; to now or the end of the trace"), NULL, NULL, NULL, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { '[', 0, -1 }, { ']', 0, 1 } },
 	  act_go_mark, "[ ]", N_("previous, next mark or event"), "[ ]", NULL, bar_marks, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { 'd', 0, 1 }, { 'D', 0, -1 } },
+	  act_range_level, "d D", N_("inner, outer level of ranges: [ ] stop at its edges, Enter tells of it"), "d D", NULL, bar_level, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { 'R', 0, 0 } },
+	  act_range_lane, "R", N_("ranges of another thread"), NULL, NULL, NULL, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { 'm', 0, 1 } },
 	  act_extreme, "m", N_("to the maximum of the selected row"), NULL, NULL, NULL, 0 },
 	{ KEYS_MARKS, WHEN_CHARTS, { { 'e', 0, 1 }, { 'E', 0, -1 } },

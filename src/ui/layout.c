@@ -40,6 +40,8 @@ static void split_lines(struct layout *l, const struct layout_wish *wish)
 	/* A blank line above the tabs of a high window. */
 	if (h >= 50)
 		bottom--;
+	if (wish->ranges && bottom - y >= wish->ranges + 8)
+		take(&y, &l->ranges, w, wish->ranges);
 	if (wish->panel && bottom - y >= wish->panel + 6) {
 		bottom -= wish->panel;
 		l->panel = (struct rect) {0, bottom, w, wish->panel};

@@ -15,6 +15,7 @@ struct layout_wish {
 	int w, h;
 	bool replay; /* with the minimap */
 	bool second; /* with a line for the second trace */
+	int ranges;  /* lines above the charts */
 	bool events; /* with the line of events */
 	int panel;   /* lines of the panel at the bottom; 0: none */
 	bool compact; /* rows of one line, with statistics beside the value */
@@ -24,7 +25,7 @@ struct layout_wish {
 struct layout {
 	bool solo;  /* as in the wish, if it fits */
 	bool small; /* only a message fits */
-	struct rect header, limit, second, axis, body, events, panel, strip, tabs, bar;
+	struct rect header, limit, second, axis, ranges, body, events, panel, strip, tabs, bar;
 	/* Columns, the same for all rows, with y and h of the body; solo: of one chart. */
 	struct rect name, value, scale, stats, chart;
 };

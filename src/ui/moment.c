@@ -162,24 +162,28 @@ static bool changes(struct timeline *t, const struct extent *e, int64_t t_ns, in
 
 static bool holes(struct timeline *t, const struct extent *e, int64_t t_ns, int by, int64_t *out)
 {
-	int64_t from = by > 0 ? t_ns + 1 : e->first_ns, to = by > 0 ? e->last_ns + 1 : t_ns, reached;
+	int64_t from = by > 0 ? t_ns + 1 : e->first_ns, to = by > 0 ? e->last_ns + 1 : t_ns, at = from, next;
 	struct gap page[PAGE];
 	bool found = false;
 	size_t n;
 
-	while (from < to && (n = t->ops->gaps(t, from, to, page, PAGE)) > 0) {
+	while (at < to && (n = t->ops->gaps(t, at, to, page, PAGE)) > 0) {
+		next = INT64_MAX;
 		for (size_t i = 0; i < n; i++) {
+			if (page[i].to_ns < next)
+				next = page[i].to_ns;
 			if (!events_gap(&page[i], INT64_MAX) || page[i].from_ns >= to || page[i].from_ns < from)
 				continue;
-			*out = page[i].from_ns;
+			if (!found || page[i].from_ns > *out)
+				*out = page[i].from_ns;
 			found = true;
 			if (by > 0)
 				return true;
 		}
-		reached = page[n - 1].from_ns;
 		if (n < PAGE)
 			break;
-		from = reached >= from ? reached + 1 : from + 1;
+		/* A page of gaps that overlap moves on when the first of them ends. */
+		at = page[n - 1].from_ns >= at ? page[n - 1].from_ns + 1 : next >= at ? next + 1 : to;
 	}
 	return found;
 }

@@ -112,7 +112,9 @@ static bool click_charts(struct ui *u, const struct ui_scene *s, const struct ev
 		click_strip(u, s, cell);
 		return true;
 	}
-	if (!inside(&u->at.chart, ev->x, ev->y) && !inside(&u->at.events, ev->x, ev->y))
+	if (inside(&u->at.ranges, ev->x, ev->y))
+		u->ranges.level = u->ranges.top + ev->y - u->at.ranges.y;
+	else if (!inside(&u->at.chart, ev->x, ev->y) && !inside(&u->at.events, ev->x, ev->y))
 		return false;
 	click_chart(u, s, ev, cell);
 	return true;

@@ -10,6 +10,7 @@
 #include "ui/minimap.h"
 #include "ui/modal.h"
 #include "ui/present.h"
+#include "ui/ranges.h"
 #include "ui/search.h"
 #include "ui/select.h"
 #include "ui/ui.h"
@@ -58,6 +59,7 @@ struct ui {
 	int64_t limit_tick; /* when `limit` was computed */
 	struct limit limit;
 	struct minimap minimap;
+	struct ranges_lane ranges;
 	struct frame frame;
 };
 

@@ -33,7 +33,11 @@ static void start(struct ui *u, const struct ui_scene *s, int64_t from_ns)
 {
 	struct search *f = &u->search;
 
-	condition_search_begin(&f->run, &f->c, s->timeline, from_ns, f->back, CONDITION_BEGINS);
+	f->at_ns = from_ns;
+	if (f->names)
+		f->run.part = 0;
+	else
+		condition_search_begin(&f->run, &f->c, s->timeline, from_ns, f->back, CONDITION_BEGINS);
 	f->going = true;
 }
 
@@ -49,7 +53,7 @@ void act_search_next(struct ui *u, const struct ui_scene *s, struct request *r, 
 		screen_say(u, STYLE_DIM, "%s", _("press / to enter a search"));
 		return;
 	}
-	if (!bind(u, &e)) {
+	if (!f->names && !bind(u, &e)) {
 		screen_say(u, STYLE_WARN, "%s", u->about ? e.text : "");
 		return;
 	}
@@ -66,16 +70,20 @@ static bool search_enter(struct ui *u, const struct ui_scene *s, struct request 
 	const char *text = u->line.text[0] ? u->line.text : u->search.text;
 	struct condition c;
 	struct err e = {.text = ""};
+	bool names;
 
 	if (!text[0] || !s->timeline || !u->extent.any)
 		return true;
-	if (!parse(&c, text, u->about, &e)) {
+	/* What is no condition is the name of a range, or a part of it. */
+	names = !parse(&c, text, u->about, &e);
+	if (names && (!u->ranges.n_lanes || strpbrk(text, "<>="))) {
 		snprintf(u->line.wrong, sizeof(u->line.wrong), "%.255s", e.text);
 		return false;
 	}
 	memmove(u->search.text, text, strlen(text) + 1);
 	u->search.c = c;
-	u->search.bound = true;
+	u->search.names = names;
+	u->search.bound = !names;
 	act_search_next(u, s, r, 1);
 	return true;
 }
@@ -115,7 +123,7 @@ void search_go(struct ui *u, const struct ui_scene *s)
 
 	if (!f->going)
 		return;
-	switch (condition_search_go(&f->run, STEP_ROWS)) {
+	switch (f->names ? ranges_search(u, s) : (int)condition_search_go(&f->run, STEP_ROWS)) {
 	case CONDITION_MORE:
 		return;
 	case CONDITION_FOUND:

@@ -13,6 +13,8 @@ struct search {
 	char text[CONDITION_TEXT]; /* as typed; "": none yet */
 	struct condition c;
 	bool bound; /* to the current session */
+	bool names; /* the text is part of the name of a range */
+	int64_t at_ns; /* names were searched up to here */
 	bool going, back, again; /* again: wrapped around */
 	struct condition_search run;
 };

@@ -152,6 +152,7 @@ void screen_look(struct ui *u, const struct ui_scene *s)
 	second_match(u);
 	if (!anew)
 		return;
+	memset(&u->ranges, 0, sizeof(u->ranges));
 	u->events = events_wanted(u, s);
 	search_forget(u);
 	views_reset(u);
@@ -203,7 +204,11 @@ bool ui_advance(struct ui *u, const struct ui_scene *s)
 	screen_look(u, s);
 	if (u->search.going)
 		search_go(u, s);
-	u->frame.more = views_top(u)->tick && views_top(u)->tick(u, s);
+	if (u->ranges.more) {
+		u->ranges.more = false;
+		ranges_prepare(u, s);
+	}
+	u->frame.more = (views_top(u)->tick && views_top(u)->tick(u, s)) || u->ranges.more;
 	return u->search.going || u->frame.more;
 }
 
@@ -279,7 +284,7 @@ int ui_frame_ms(const struct ui *u, const struct ui_scene *s)
 {
 	int64_t column_ms = viewport_column_ns(&u->vp) / NS_PER_MS;
 
-	if (u->search.going || u->frame.more)
+	if (u->search.going || u->frame.more || u->ranges.more)
 		return WORK_MS;
 	if (u->vp.playing)
 		return u->frame_ms ? u->frame_ms : PLAY_MS;
@@ -322,6 +327,7 @@ static void draw_view(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	}
 	if (!u->view->plain)
 		axis_draw(u, s, c);
+	ranges_draw(u, c);
 	u->view->draw(u, s, c);
 	if (!u->view->plain && !u->over)
 		events_draw(u, s, c);
@@ -339,6 +345,7 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	screen_look(u, s);
 	wish.second = s->with != NULL;
 	wish.events = (u->events || u->present.count) && !u->view->plain;
+	wish.ranges = ranges_lines(u, s, c->h) * !u->view->plain;
 	wish.compact = u->view->compact;
 	wish.panel = (!u->over || u->over->panel) && u->view->foot ? u->view->foot(u, c->w, c->h) : 0;
 	wish.solo = arrange_solo(u);
@@ -365,6 +372,7 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	limit_line_draw(u, s, c);
 	if (u->extent.any) {
 		axis_prepare(u, s);
+		ranges_prepare(u, s);
 		second_prepare(u);
 	}
 	second_draw(u, s, c);

@@ -103,7 +103,9 @@ void views_cover(struct ui *u, const struct view *v)
 
 void act_view(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	views_show(u, views[arg]);
+	const struct view *v = views[arg];
+
+	views_show(u, u->view == v && !u->over && v->turned ? v->turned : v);
 }
 
 /* Go to the next view with a tab, wrapping around. */
@@ -172,7 +174,7 @@ void tabs_draw(struct ui *u, struct canvas *c)
 	for (size_t i = 0; i < N_VIEWS; i++) {
 		const struct view *v = views[i];
 		const char *label = v->label ? _(v->label) : "";
-		bool shown = v == u->view;
+		bool shown = v == u->view || (v->turned && v->turned == u->view);
 		int w = tab_width(l, text_width(label), shown), name = x + 2 + (shown ? 1 : l->gap);
 
 		if (!*label)

@@ -1,4 +1,4 @@
-/* Writes a trace with known ranges: ranges FILE.nvmt [N]. 4 s from monotonic 1000 s and 2026-01-01 12:00:00 UTC:
+/* Writes a trace with known ranges: ranges FILE.nvmt [N [LABEL]]. 4 s from monotonic 1000 s and 2026-01-01 12:00:00 UTC:
  *
  *   python3 100, thread main 100, default domain:
  *     epoch 0.1 .. 3.9 s, red; in it steps k = 0 .. 8, each 300 ms from 0.2 + 0.4 k on, payload k; in a step
@@ -9,7 +9,8 @@
  *     payload -3; server from 3.0 s on, which never ends
  *
  * and N short ranges, 1 us each 4 s / N, in a domain flood. VDD_IN is at 15 W in a step, at 5 W otherwise, and
- * the GPU is busy to 90 % in a step and 50 ms after it. A mark "half" is at 2 s. */
+ * the GPU is busy to 90 % in a step and 50 ms after it; readings of power are means of the 10 ms before. A mark "half" is at 2 s,
+ * and one with the LABEL 1.5 ms after the begin. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,18 +140,29 @@ static void push(struct sink *s, enum tier tier, int ms, double v)
 	s->ops->rows(s, &(struct rows) {tier, 1, 1, &t_ns, &v});
 }
 
-static void record(struct sink *s)
+static void mark(struct sink *s, int64_t t_ns, const char *label)
+{
+	static uint64_t marks;
+	struct mark m = {.id = ++marks, .t_ns = t_ns};
+
+	snprintf(m.label, sizeof(m.label), "%s", label);
+	s->ops->mark(s, &m);
+}
+
+static void record(struct sink *s, const char *label)
 {
 	size_t done = 0;
 
 	for (int ms = 0; ms <= 4000; ms++) {
 		size_t first = done;
 
+		if (ms == 2 && label)
+			mark(s, START + 3 * NS_PER_MS / 2, label);
 		if (ms == 2000)
-			s->ops->mark(s, &(struct mark) {1, START + 2 * NS_PER_S, "half"});
+			mark(s, START + 2 * NS_PER_S, "half");
 		push(s, TIER_FAST, ms, in_step(ms, 50) ? 90 : 0);
 		if (ms % 10 == 0)
-			push(s, TIER_MEDIUM, ms, in_step(ms, 0) ? 15000 : 5000);
+			push(s, TIER_MEDIUM, ms, in_step(ms - 1, 0) ? 15000 : 5000);
 		if (ms % 100 == 0)
 			push(s, TIER_SLOW, ms, 50 + ms / 1000.0);
 		while (done < n && list[done].end_ns <= START + ms * NS_PER_MS && done - first < MOST)
@@ -174,12 +186,12 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < about.n_channels; i++)
 		channels[i].lo = channels[i].hi = channels[i].warn = channels[i].crit = NAN;
 	if (!s || !store || !list || s->ops->begin(s, &about, &e) < 0) {
-		fprintf(stderr, "ranges FILE.nvmt [N]: %s\n", e.text);
+		fprintf(stderr, "ranges FILE.nvmt [N [LABEL]]: %s\n", e.text);
 		return 1;
 	}
 	fill(flood);
 	qsort(list, n, sizeof(*list), by_end);
-	record(s);
+	record(s, argc > 3 ? argv[3] : NULL);
 	if (s->ops->end(s, &e) < 0)
 		fprintf(stderr, "%s\n", e.text);
 	log_writer_free(w);

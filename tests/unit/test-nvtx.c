@@ -578,9 +578,8 @@ static void test_setuid(void **state)
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	if (geteuid() != 0 || chown(copy, 65534, 65534) || chmod(copy, 04755))
 		skip();
-	snprintf(command, sizeof command,
-		 "export ASAN_OPTIONS=detect_leaks=0; chmod 777 %s && rm -f %s/nvtx-*[0-9] && %s secure %s",
-		 folder, folder, copy, library);
+	snprintf(command, sizeof command, "chmod 777 %s && rm -f %s/nvtx-*[0-9] && %s secure %s", folder,
+		 folder, copy, library);
 	status = system(command);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
 		skip(); /* no setuid programs here */
@@ -678,7 +677,7 @@ static void *work(void *arg)
 		nvtx.domain_push(d, &a);
 		nvtx.domain_pop(d);
 		if (i % 500 == 499)
-			for (written += 500; written - seen > 8000;) /* so that no ring is ever full */
+			for (written += 500; written - seen > 2000;) /* so that no ring is ever full */
 				sched_yield();
 	}
 	running--;
@@ -1045,7 +1044,7 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], "secure") && !getauxval(AT_SECURE))
 			return 77;
 		if (!nvtx_load(argv[2]))
-			return 3;
+			_exit(3); /* no leak check, which cannot run with other rights */
 		if (!strcmp(argv[1], "exec-idle"))
 			raise(SIGKILL);
 		nvtx.push_a("after exec");

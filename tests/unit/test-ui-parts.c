@@ -604,7 +604,7 @@ static bool stands_for(const struct view *v, uint32_t key)
 	static const struct {
 		const char *view;
 		const char *keys;
-	} meant[] = {{"phases", "x\r"}, {"processes", "/xN\r"}, {"help", "?"}};
+	} meant[] = {{"phases", "x\r"}, {"ranges", "\r"}, {"processes", "/xN\r"}, {"help", "?"}};
 
 	for (size_t i = 0; i < sizeof(meant) / sizeof(meant[0]); i++)
 		if (v->name && !strcmp(v->name, meant[i].view) && key < 0x80 && strchr(meant[i].keys, (int)key))

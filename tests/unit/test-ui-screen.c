@@ -166,7 +166,7 @@ static void whole_board(struct fake *f)
 	fake_fact(f, "fan.profile", "quiet");
 }
 
-enum scene { SCENE_PLAIN, SCENE_SELECTED, SCENE_SECOND, SCENE_ODD, SCENES };
+enum scene { SCENE_PLAIN, SCENE_SELECTED, SCENE_SECOND, SCENE_ODD, SCENE_RANGES, SCENES };
 
 static void set_scene(struct bench *b, enum scene scene)
 {
@@ -179,6 +179,8 @@ static void set_scene(struct bench *b, enum scene scene)
 		b->scene.with_name = "/traces/y.bin";
 		b->scene.align = &where;
 	}
+	if (scene == SCENE_RANGES)
+		fake_ranges(&b->fake);
 	if (scene == SCENE_SECOND || scene == SCENE_ODD)
 		ui_reset(b->ui, &b->scene);
 	if (scene == SCENE_SELECTED) {
@@ -192,7 +194,7 @@ static void set_scene(struct bench *b, enum scene scene)
 static void every_picture_is_sound(void **state)
 {
 	static const char *const names[] = {"plain", "with a selection", "with a second trace",
-					    "with long names"};
+					    "with long names", "with ranges"};
 	char what[64];
 
 	(void)state;

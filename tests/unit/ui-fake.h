@@ -25,6 +25,9 @@ struct fake {
 	size_t n_changes;
 	struct gap gaps[4];
 	size_t n_gaps;
+	struct range_lane lanes[4];
+	struct range ranges[512]; /* in order of end */
+	size_t n_lanes, n_ranges;
 	/* One fast sample of channel 0 that jumps to 100 while everything else is 5. */
 	int64_t spike_ns;
 	bool exact; /* columns include every sample */
@@ -206,8 +209,26 @@ static size_t fake_changes(struct timeline *t, int64_t from, int64_t to, struct 
 	return changes_between(f->changes, f->n_changes, from, to, out, max);
 }
 
-static const struct timeline_ops fake_ops = {fake_session, fake_extent, fake_columns, fake_read,
-					     fake_step,    fake_marks,  fake_gaps,    NULL, fake_changes, NULL, NULL, NULL};
+static void fake_visit(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
+{
+	struct fake *f = (struct fake *)t;
+
+	for (size_t i = 0; i < f->n_ranges; i++)
+		if (f->ranges[i].begin_ns <= to_ns && f->ranges[i].end_ns >= from_ns && !visit(arg, &f->ranges[i]))
+			return;
+}
+
+static size_t fake_lanes(struct timeline *t, const struct range_lane **out, size_t most)
+{
+	struct fake *f = (struct fake *)t;
+
+	for (size_t i = 0; i < f->n_lanes && i < most; i++)
+		out[i] = &f->lanes[i];
+	return f->n_lanes;
+}
+
+static const struct timeline_ops fake_ops = {fake_session, fake_extent,	 fake_columns, fake_read, fake_step,  fake_marks,
+					     fake_gaps,	   NULL,	 fake_changes, NULL,	  fake_visit, fake_lanes};
 
 static struct channel *fake_add(struct fake *f, const char *label, enum channel_kind kind, unsigned index,
 				enum tier tier, enum unit unit, enum family family)
@@ -249,6 +270,51 @@ static inline void fake_change(struct fake *f, int64_t t_ns, const char *what, c
 	snprintf(c->what, sizeof(c->what), "%s", what);
 	snprintf(c->from, sizeof(c->from), "%s", from);
 	snprintf(c->to, sizeof(c->to), "%s", to);
+}
+
+static inline struct range_lane *fake_lane(struct fake *f, uint32_t tid, const char *thread, const char *domain)
+{
+	struct range_lane *l = &f->lanes[f->n_lanes++];
+
+	*l = (struct range_lane) {.pid = 4711, .tid = tid, .process = "python3"};
+	snprintf(l->thread, sizeof(l->thread), "%s", thread);
+	snprintf(l->domain, sizeof(l->domain), "%s", domain);
+	return l;
+}
+
+/* ms: after the start */
+static inline struct range *fake_range(struct fake *f, const struct range_lane *l, const char *name, int depth, int from_ms,
+				       int to_ms)
+{
+	struct range *r = &f->ranges[f->n_ranges++];
+
+	*r = (struct range) {.begin_ns = FAKE_START + from_ms * NS_PER_MS,
+			     .end_ns = FAKE_START + to_ms * NS_PER_MS,
+			     .name = name,
+			     .lane = l,
+			     .depth = (uint16_t)depth};
+	return r;
+}
+
+/* Four steps of 20 s in thread main, with a flood in the third; a loader; and a domain that is hardly used. */
+static inline void fake_ranges(struct fake *f)
+{
+	const struct range_lane *m = fake_lane(f, 4711, "main", ""), *loader = fake_lane(f, 4720, "loader", "DALI");
+	static const char *const steps[] = {"step 0", "step 1", "step 2", "step 3"};
+	struct range *back;
+
+	fake_range(f, fake_lane(f, 4721, "", "NCCL"), "reduce", 0, 20000, 20004);
+	for (int i = 0, at = 5000; i < 4; i++, at += 20000) {
+		fake_range(f, loader, "load", 0, at, at + 3000);
+		fake_range(f, m, "forward", 1, at + 1000, at + 8000)->colour = 0xFF00B050;
+		for (int k = 0; i == 2 && k < 200; k++)
+			fake_range(f, m, k % 2 ? "aten::mm, seq = 1" : "aten::mm, seq = 2, op_id = 3", 2, at + 9000 + 40 * k,
+				   at + 9000 + 40 * k + 20);
+		back = fake_range(f, m, "backward", 1, at + 9000, at + 17000);
+		back->payload = RANGE_UNSIGNED;
+		back->value = 40u + (unsigned)i;
+		fake_range(f, m, steps[i], 0, at, at + 18000);
+	}
 }
 
 static void fake_fact(struct fake *f, const char *key, const char *value)
