@@ -18,24 +18,25 @@
 #include "util/intl.h"
 #include "util/io.h"
 
-#define WANTED	  "nvtx-wanted"
-#define FILES	  64
-#define LANES	  4096 /* of a file */
-#define DEPTH	  256 /* deeper ranges are lost */
-#define STARTS	  1024 /* start and end ranges that are open at a time */
-#define ENDS	  256
-#define NAMES	  4096 /* in the cache, a power of two */
-#define CHUNK	  1024 /* records in one read */
-#define PASS	  65536 /* records in one call: the rows of the engine wait meanwhile */
-#define BATCH	  512
-#define WINDOW	  65536
-#define MARKS	  1000 /* in a second */
-#define BUSY_NS	  (10 * NS_PER_MS)
-#define CALM_NS	  (25 * NS_PER_MS) /* ranges come before the rows of their time, which the engine holds back longer */
+#define WANTED  "nvtx-wanted"
+#define FILES   64
+#define LANES   4096 /* of a file */
+#define DEPTH   256  /* deeper ranges are lost */
+#define STARTS  1024 /* start and end ranges that are open at a time */
+#define ENDS    256
+#define NAMES   4096  /* in the cache, a power of two */
+#define CHUNK   1024  /* records in one read */
+#define PASS    65536 /* records in one call: the rows of the engine wait meanwhile */
+#define BATCH   512
+#define WINDOW  65536
+#define MARKS   1000 /* in a second */
+#define BUSY_NS (10 * NS_PER_MS)
+#define CALM_NS                                                                                              \
+	(25 * NS_PER_MS) /* ranges come before the rows of their time, which the engine holds back longer */
 #define FOLDER_NS (50 * NS_PER_MS)
-#define TAKE_NS	  NS_PER_S
-#define OPEN_NS	  NS_PER_S
-#define LATE_NS	  NS_PER_S /* a range that ended so long before the last call is invalid */
+#define TAKE_NS   NS_PER_S
+#define OPEN_NS   NS_PER_S
+#define LATE_NS   NS_PER_S /* a range that ended so long before the last call is invalid */
 
 /* Ranges of one domain in one thread; thread 0: those by start and end. */
 struct lane {
@@ -43,8 +44,8 @@ struct lane {
 	uint32_t tid;
 	uint16_t domain;
 	const struct range_lane *about; /* NULL: to be described again */
-	struct range *open;		/* end_ns: when it was last passed on */
-	uint32_t depth, room;		/* open ranges, of which the first `room` at most are in the list */
+	struct range *open;             /* end_ns: when it was last passed on */
+	uint32_t depth, room;           /* open ranges, of which the first `room` at most are in the list */
 };
 
 struct file {
@@ -165,7 +166,8 @@ static const uint8_t *window_at(const struct file *f, uint32_t at, uint32_t *len
 	if (!f->window || at < f->window_at || i + 4 > f->window_n)
 		return NULL;
 	memcpy(length, f->window + i, 4);
-	return *length > 0 && *length <= NVTX_NAME && i + 4 + *length < f->window_n && !memchr(f->window + i + 4, 0, *length)
+	return *length > 0 && *length <= NVTX_NAME && i + 4 + *length < f->window_n &&
+			       !memchr(f->window + i + 4, 0, *length)
 		       ? f->window + i + 4
 		       : NULL;
 }
@@ -307,24 +309,37 @@ static uint64_t payload_of(const struct nvtx_record *r, uint8_t *type)
 	double wide;
 
 	switch ((enum nvtx_payload)r->payload) {
-	case NVTX_U64: *type = RANGE_UNSIGNED; return value;
-	case NVTX_I64: *type = RANGE_SIGNED; return value;
-	case NVTX_DOUBLE: *type = RANGE_DOUBLE; return value;
-	case NVTX_U32: *type = RANGE_UNSIGNED; return low;
-	case NVTX_I32: *type = RANGE_SIGNED; return (uint64_t)(int64_t)(int32_t)low;
+	case NVTX_U64:
+		*type = RANGE_UNSIGNED;
+		return value;
+	case NVTX_I64:
+		*type = RANGE_SIGNED;
+		return value;
+	case NVTX_DOUBLE:
+		*type = RANGE_DOUBLE;
+		return value;
+	case NVTX_U32:
+		*type = RANGE_UNSIGNED;
+		return low;
+	case NVTX_I32:
+		*type = RANGE_SIGNED;
+		return (uint64_t)(int64_t)(int32_t)low;
 	case NVTX_FLOAT:
 		*type = RANGE_DOUBLE;
 		memcpy(&small, &low, sizeof(small));
 		wide = (double)small;
 		memcpy(&value, &wide, sizeof(value));
 		return value;
-	default: *type = RANGE_NO_PAYLOAD; return 0;
+	default:
+		*type = RANGE_NO_PAYLOAD;
+		return 0;
 	}
 }
 
 static struct range begun(struct nvtx *n, struct file *f, const struct nvtx_record *r, const struct lane *l)
 {
-	struct range out = {.begin_ns = r->t, .name = string_of(n, f, r->name), .lane = l->about, .colour = r->colour};
+	struct range out = {
+		.begin_ns = r->t, .name = string_of(n, f, r->name), .lane = l->about, .colour = r->colour};
 
 	out.value = payload_of(r, &out.payload);
 	return out;
@@ -441,12 +456,13 @@ static void take_mark(struct nvtx *n, struct file *f, const struct nvtx_record *
 
 static void take(struct nvtx *n, struct file *f, struct nvtx_record *r)
 {
-	static void (*const take[])(struct nvtx *n, struct file *f, const struct nvtx_record *r) = {
-		[NVTX_PUSH] = take_push, [NVTX_POP] = take_pop,	  [NVTX_START] = take_start,
-		[NVTX_END] = take_end,	 [NVTX_MARK] = take_mark,
+	static void (*const take[])(struct nvtx * n, struct file * f, const struct nvtx_record *r) = {
+		[NVTX_PUSH] = take_push, [NVTX_POP] = take_pop,   [NVTX_START] = take_start,
+		[NVTX_END] = take_end,   [NVTX_MARK] = take_mark,
 	};
 
-	if (r->kind >= sizeof(take) / sizeof(*take) || !take[r->kind] || r->domain >= NVTX_DOMAINS || r->t < 0)
+	if (r->kind >= sizeof(take) / sizeof(*take) || !take[r->kind] || r->domain >= NVTX_DOMAINS ||
+	    r->t < 0)
 		return;
 	r->t = r->t < n->now_ns ? r->t : n->now_ns;
 	f->last_ns = r->t > f->last_ns ? r->t : f->last_ns;
@@ -463,7 +479,9 @@ static bool put(const struct file *f, size_t at, const void *from, size_t size)
 
 static void put_read(const struct file *f, uint32_t ring)
 {
-	put(f, offsetof(struct nvtx_head, ring) + ring * sizeof(struct nvtx_ring) + offsetof(struct nvtx_ring, read),
+	put(f,
+	    offsetof(struct nvtx_head, ring) + ring * sizeof(struct nvtx_ring) +
+		    offsetof(struct nvtx_ring, read),
 	    &f->read[ring], sizeof(f->read[ring]));
 }
 
@@ -617,8 +635,9 @@ static bool file_valid(const struct nvtx *n, struct file *f)
 
 	return fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	       (st.st_uid == geteuid() || getenv("NVMTOP_NVTX_DIR")) &&
-	       pread(f->fd, &f->about, sizeof(f->about), 0) == (ssize_t)sizeof(f->about) && p->magic == NVTX_MAGIC &&
-	       p->version == NVTX_VERSION && p->size == sizeof(n->head) && p->pid <= INT32_MAX;
+	       pread(f->fd, &f->about, sizeof(f->about), 0) == (ssize_t)sizeof(f->about) &&
+	       p->magic == NVTX_MAGIC && p->version == NVTX_VERSION && p->size == sizeof(n->head) &&
+	       p->pid <= INT32_MAX;
 }
 
 static void file_take(struct nvtx *n, const char *name)
@@ -689,7 +708,8 @@ static int folder_open(struct nvtx *n, struct err *e)
 	close(n->dir);
 	n->dir = -1;
 	return err_set(e, ERR_FAILED,
-		       _("cannot record NVTX ranges: %s is not a folder that only you can access (chmod 700, or remove it)"),
+		       _("cannot record NVTX ranges: %s is not a folder that only you can access (chmod 700, "
+			 "or remove it)"),
 		       shown);
 }
 
@@ -761,8 +781,9 @@ static void folder_look(struct nvtx *n)
 		close(fd);
 	while (list && (d = readdir(list))) {
 		wanted |= !strcmp(d->d_name, WANTED);
-		if (!strncmp(d->d_name, "nvtx-", 5) && strcmp(d->d_name, NVTX_RECORDER) && strcmp(d->d_name, WANTED) &&
-		    strlen(d->d_name) < sizeof(n->files[0]->name) && !is_taken(n, d->d_name))
+		if (!strncmp(d->d_name, "nvtx-", 5) && strcmp(d->d_name, NVTX_RECORDER) &&
+		    strcmp(d->d_name, WANTED) && strlen(d->d_name) < sizeof(n->files[0]->name) &&
+		    !is_taken(n, d->d_name))
 			file_take(n, d->d_name);
 	}
 	if (list)
@@ -833,7 +854,7 @@ int64_t nvtx_poll(struct nvtx *n, bool last)
 	return n->n_files > 0 && next < n->folder_ns ? next : n->folder_ns;
 }
 
-struct nvtx *nvtx_new(const struct nvtx_ops *ops, void *to, struct err *e)
+struct nvtx *nvtx_new(const struct nvtx_ops *ops, void *to, bool yields, struct err *e)
 {
 	struct nvtx *n = calloc(1, sizeof(*n));
 	struct stat st;
@@ -845,6 +866,7 @@ struct nvtx *nvtx_new(const struct nvtx_ops *ops, void *to, struct err *e)
 	}
 	n->ops = ops;
 	n->to = to;
+	n->yields = yields;
 	n->dir = n->lock = -1;
 	n->pid_ns = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 	n->before_ns = n->now_ns = clock_now_ns();
@@ -890,16 +912,14 @@ static int64_t poll_engine(void *n, bool last)
 struct nvtx *nvtx_attach(struct engine *g, bool yields, struct err *e)
 {
 	static const struct nvtx_ops ops = {to_engine, mark_engine, change_engine};
-	struct nvtx *n = nvtx_new(&ops, g, e);
+	struct nvtx *n = nvtx_new(&ops, g, yields, e);
 
 	if (n && !yields && nvtx_take(n, e) < 0) {
 		nvtx_free(n);
 		return NULL;
 	}
-	if (n) {
-		n->yields = yields;
+	if (n)
 		engine_set_poll(g, poll_engine, n);
-	}
 	return n;
 }
 
@@ -911,19 +931,25 @@ bool nvtx_news(const struct nvtx *n, bool *any, char *out, size_t size)
 	*any = n->count > 0;
 	if (n->count == 0 && lost == 0)
 		return snprintf(out, size, "%s",
-				_("no NVTX ranges came: the program does not use NVTX, or did not load libnvmtop-nvtx.so")) > 0;
+				_("no NVTX ranges came: the program does not use NVTX, or did not load "
+				  "libnvmtop-nvtx.so")) > 0;
 	if (lost == 0)
 		return false;
-	used = (size_t)snprintf(out, size, P_("%llu NVTX range or mark is missing", "%llu NVTX ranges and marks are missing", lost),
-				(unsigned long long)lost);
+	used = (size_t)snprintf(
+		out, size,
+		P_("%llu NVTX range or mark is missing", "%llu NVTX ranges and marks are missing", lost),
+		(unsigned long long)lost);
 	if (n->full && used < size)
-		used += (size_t)snprintf(out + used, size - used, _("; %llu came faster than they could be taken"),
+		used += (size_t)snprintf(out + used, size - used,
+					 _("; %llu came faster than they could be taken"),
 					 (unsigned long long)n->full);
 	if (n->rate && used < size)
-		used += (size_t)snprintf(out + used, size - used,
-					 _("; %llu were beyond %d a second of a domain, which --nvtx=all lifts"),
-					 (unsigned long long)n->rate, (int)NVTX_RATE);
+		used += (size_t)snprintf(
+			out + used, size - used,
+			_("; %llu were beyond %d a second of a domain, which --nvtx=all lifts"),
+			(unsigned long long)n->rate, (int)NVTX_RATE);
 	if (n->own && used < size)
-		snprintf(out + used, size - used, _("; %llu were too many at a time"), (unsigned long long)n->own);
+		snprintf(out + used, size - used, _("; %llu were too many at a time"),
+			 (unsigned long long)n->own);
 	return true;
 }

@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,8 @@ static uint64_t started(pid_t pid)
 
 static void note(uint32_t i, enum nvtx_kind kind, uint16_t domain, uint32_t tid, uint32_t name)
 {
-	head->note[i] = (struct nvtx_record) {.kind = (uint8_t)kind, .domain = domain, .tid = tid, .name = name};
+	head->note[i] =
+		(struct nvtx_record) {.kind = (uint8_t)kind, .domain = domain, .tid = tid, .name = name};
 }
 
 static void program(pid_t pid, bool reading)
@@ -69,8 +70,8 @@ static void program(pid_t pid, bool reading)
 	head = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	assert_true(head != MAP_FAILED);
 	close(fd);
-	head->process = (struct nvtx_process) {.version = NVTX_VERSION, .size = sizeof(*head), .pid = (uint32_t)pid,
-					       .start = started(pid)};
+	head->process = (struct nvtx_process) {
+		.version = NVTX_VERSION, .size = sizeof(*head), .pid = (uint32_t)pid, .start = started(pid)};
 	assert_int_equal(stat("/proc/self/ns/pid", &st), 0);
 	head->process.pid_ns = st.st_ino;
 	head->reading = reading;
@@ -105,7 +106,8 @@ static void put(unsigned ring, struct nvtx_record r)
 
 static void push(unsigned ring, int64_t t, uint16_t domain, uint32_t name)
 {
-	put(ring, (struct nvtx_record) {.t = t, .kind = NVTX_PUSH, .domain = domain, .name = name, .tid = 7 + ring});
+	put(ring, (struct nvtx_record) {
+			  .t = t, .kind = NVTX_PUSH, .domain = domain, .name = name, .tid = 7 + ring});
 }
 
 static void pop(unsigned ring, int64_t t, uint16_t domain)
@@ -149,7 +151,7 @@ static struct nvtx *recorder(void)
 {
 	static const struct nvtx_ops ops = {take_ranges, take_mark, take_change};
 	struct err e;
-	struct nvtx *n = nvtx_new(&ops, NULL, &e);
+	struct nvtx *n = nvtx_new(&ops, NULL, false, &e);
 
 	assert_non_null(n);
 	n_got = n_marks = n_changes = 0;
@@ -229,7 +231,8 @@ static void start_and_end(void **state)
 	put(1, start);
 	nvtx_poll(n, false);
 	assert_int_equal(n_got, 1);
-	assert_true(got[0].begin_ns == t && got[0].end_ns == t + 50 && got[0].depth == 0 && got[0].value == 0);
+	assert_true(got[0].begin_ns == t && got[0].end_ns == t + 50 && got[0].depth == 0 &&
+		    got[0].value == 0);
 	assert_int_equal(got[0].lane->tid, 0);
 	/* The start was written after its ring was read. */
 	end.value = start.value = 78;
@@ -259,8 +262,13 @@ static void marks_and_payloads(void **state)
 	put(0, r);
 	nvtx_poll(n, false);
 	assert_string_equal(marked, "copies: run");
-	r = (struct nvtx_record) {.t = t, .kind = NVTX_PUSH, .name = RUN, .payload = NVTX_I32, .value = 0xffffffff,
-				  .colour = 0xff00ff00, .tid = 7};
+	r = (struct nvtx_record) {.t = t,
+				  .kind = NVTX_PUSH,
+				  .name = RUN,
+				  .payload = NVTX_I32,
+				  .value = 0xffffffff,
+				  .colour = 0xff00ff00,
+				  .tid = 7};
 	put(0, r);
 	pop(0, t, 0);
 	r.payload = NVTX_FLOAT;
@@ -270,7 +278,8 @@ static void marks_and_payloads(void **state)
 	pop(0, t, 0);
 	nvtx_poll(n, false);
 	assert_int_equal(n_got, 2);
-	assert_true(got[0].payload == RANGE_SIGNED && (int64_t)got[0].value == -1 && got[0].colour == 0xff00ff00);
+	assert_true(got[0].payload == RANGE_SIGNED && (int64_t)got[0].value == -1 &&
+		    got[0].colour == 0xff00ff00);
 	memcpy(&d, &got[1].value, sizeof(d));
 	assert_true(got[1].payload == RANGE_DOUBLE && d > 1.4 && d < 1.6);
 	for (int i = 0; i < 5000; i++)
@@ -354,7 +363,7 @@ static void without_a_recorder(void **state)
 	nvtx_poll(n, false);
 	assert_int_equal(head->reading, 1);
 	assert_int_equal(n_got, 0);
-	other = nvtx_new(&(struct nvtx_ops) {take_ranges, take_mark, take_change}, NULL, &e);
+	other = nvtx_new(&(struct nvtx_ops) {take_ranges, take_mark, take_change}, NULL, false, &e);
 	assert_int_equal(nvtx_take(other, &e), -1);
 	assert_non_null(strstr(e.text, "another nvmtop"));
 	nvtx_free(other);
@@ -366,6 +375,43 @@ static void without_a_recorder(void **state)
 	assert_true(nvtx_news(n, &any, text, sizeof(text)));
 	assert_non_null(strstr(text, "7 NVTX ranges and marks are missing; 3 came"));
 	nvtx_free(n);
+	program_end();
+}
+
+static atomic_bool done;
+
+static void *screen(void *n)
+{
+	while (!done)
+		nvtx_poll(n, false);
+	return NULL;
+}
+
+/* A live screen lets the folder go for a recorder, and has it again afterwards. */
+static void a_screen_yields(void **state)
+{
+	static const struct nvtx_ops none = {take_ranges, take_mark, take_change};
+	struct err e;
+	struct nvtx *live = nvtx_new(&none, NULL, true, &e), *n;
+	pthread_t thread;
+
+	(void)state;
+	program(getpid(), false);
+	while (!head->reading)
+		nvtx_poll(live, false);
+	assert_int_equal(pthread_create(&thread, NULL, screen, live), 0);
+	n = recorder();
+	done = true;
+	pthread_join(thread, NULL);
+	assert_int_equal(head->reading, 0);
+	push(0, clock_now_ns(), 0, RUN);
+	nvtx_poll(n, false);
+	assert_int_equal(head->reading, 1);
+	nvtx_free(n);
+	assert_int_equal(head->reading, 0);
+	while (!head->reading)
+		nvtx_poll(live, false);
+	nvtx_free(live);
 	program_end();
 }
 
@@ -385,7 +431,8 @@ static void floods(void **state)
 			push(k % 2, t, 0, k % 3 ? RUN : STEP);
 			pop(k % 2, t + 5, 0);
 		}
-		while (head->ring[0].read != head->ring[0].written || head->ring[1].read != head->ring[1].written)
+		while (head->ring[0].read != head->ring[0].written ||
+		       head->ring[1].read != head->ring[1].written)
 			next = nvtx_poll(n, false);
 	}
 	assert_true(next > 0);
@@ -414,14 +461,15 @@ static void hostile(void **state)
 		for (int poll = 0; poll < 3; poll++) {
 			for (size_t i = 0; i < 2000; i++)
 				put((unsigned)random_below(8),
-				    (struct nvtx_record) {.t = random_below(4) ? clock_now_ns() : (int64_t)random_next(),
-							  .value = random_below(3),
-							  .kind = (uint8_t)random_below(7),
-							  .domain = (uint16_t)random_below(random_below(9) ? 4 : 65536),
-							  .payload = (uint8_t)random_below(9),
-							  .tid = (uint32_t)random_below(random_below(9) ? 5 : 1000000),
-							  .name = (uint32_t)(random_below(9) ? random_below(300)
-											     : random_next())});
+				    (struct nvtx_record) {
+					    .t = random_below(4) ? clock_now_ns() : (int64_t)random_next(),
+					    .value = random_below(3),
+					    .kind = (uint8_t)random_below(7),
+					    .domain = (uint16_t)random_below(random_below(9) ? 4 : 65536),
+					    .payload = (uint8_t)random_below(9),
+					    .tid = (uint32_t)random_below(random_below(9) ? 5 : 1000000),
+					    .name = (uint32_t)(random_below(9) ? random_below(300)
+									       : random_next())});
 			if (random_below(4) == 0)
 				head->ring[random_below(8)].written = random_next();
 			if (random_below(9) == 0)
@@ -446,6 +494,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(open_ranges, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(long_ranges, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_a_recorder, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_screen_yields, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(floods, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(hostile, set_up, tear_down),
 	};
