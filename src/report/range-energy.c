@@ -287,7 +287,7 @@ static double within(const struct spent *s, const struct curves *c)
 		unsure = sqrt(fmax(vv - step * cv, 0) / (n - 2) / cc);
 	}
 	return fabs(step) * lost +
-	       2 * sqrt(unsure * lost * unsure * lost + s->swings * edge * edge + s->noise);
+	       2.5 * sqrt(unsure * lost * unsure * lost + s->swings * edge * edge + s->noise);
 }
 
 struct spent_result spent_get(const struct spent *s, const struct curves *c)
