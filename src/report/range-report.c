@@ -359,7 +359,7 @@ static void title_of(const struct collection *c, const struct group *g, char *ou
 	else if (c->by == REPORT_BY_DOMAIN)
 		snprintf(out, size, "%s", *g->first ? g->first : "default");
 	else
-		snprintf(out, size, "%s%s%.*s", g->first, *g->first ? ": " : "", g->length, g->name);
+		snprintf(out, size, "%.*s", g->length, g->name);
 }
 
 static void write_table(const struct page *o, const struct collection *c, int which)
@@ -378,7 +378,10 @@ static void write_table(const struct page *o, const struct collection *c, int wh
 		t.wide[t.n++] = -1;
 	}
 	for (size_t i = 0; i < c->n; i++) {
-		title_of(c, c->list[i], title, sizeof(title));
+		const char *domain = c->by == REPORT_BY_RANGE ? c->list[i]->first : "";
+		int n = snprintf(title, sizeof(title), "%s%s", domain, *domain ? ": " : "");
+
+		title_of(c, c->list[i], title + n, sizeof(title) - (size_t)n);
 		values_of(c->list[i], v);
 		cell_text(&t, title);
 		for (size_t k = 0; k < COLUMNS; k++)
@@ -432,7 +435,8 @@ static void put_row(struct record *r, const struct collection *c, const struct g
 	if (r->as == AS_JSON)
 		json_open(r, NULL, '{');
 	PUT(r, {"file", IN_CSV, TEXT_OF(shown_path(c->about->trace, path, sizeof(path)))},
-	    {by_names[c->by], IN_BOTH, TEXT_OF(title)});
+	    {"name", IN_BOTH, TEXT_OF(title)},
+	    {"domain", IN_BOTH, TEXT_OF(c->by == REPORT_BY_RANGE ? g->first : "")});
 	for (size_t k = 0; k < COLUMNS; k++)
 		PUT(r, {columns[k].key, IN_BOTH, NUMBER_OF(v[k])});
 	PUT(r, {"reason", IN_BOTH, LABEL_OF(g->in.why ? g->in.why : "")},
