@@ -13,7 +13,7 @@ T_LOG_COMPILER = $(SHELL)
 
 # Written by lists.sh: each tests/unit/test-NAME.c is a program, each .t a script.
 include tests/lists.mk
-EXTRA_DIST += tests/lists.sh $(test_files) tests/tools/slowdisk.c
+EXTRA_DIST += tests/lists.sh $(test_files) tests/tools/slowdisk.c tests/tools/nvtx-receiver.c
 dist_check_SCRIPTS += $(script_tests)
 TESTS += $(check_PROGRAMS) $(dist_check_SCRIPTS)
 
@@ -38,7 +38,7 @@ tests/cli/slow.log: $(filter-out tests/cli/slow.log tests/cli/cpu.log,$(TEST_LOG
 tests/cli/cpu.log: $(filter-out tests/cli/cpu.log,$(TEST_LOGS))
 
 # Programs that scripts run.
-helpers = tests/tools/spin tests/tools/stalls tests/tools/shots tests/pty/termtest
+helpers = tests/tools/spin tests/tools/stalls tests/tools/marked tests/tools/ranges tests/tools/shots tests/pty/termtest tests/nvtx/nvtx-dump
 if HAVE_FUSE
 helpers += tests/tools/slowfs
 endif
@@ -61,6 +61,9 @@ tests_unit_test_quiet_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 # -rdynamic: the program itself is the library that it loads
 tests_unit_test_probe_nvml_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_unit_test_probe_nvml_LDFLAGS = $(AM_LDFLAGS) -rdynamic
+# the program exports what an injection library exports
+tests_unit_test_nvtx_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+tests_unit_test_nvtx_LDFLAGS = $(AM_LDFLAGS) -rdynamic
 tests_lib_test_lib_LDADD = $(shared) $(CMOCKA_LIBS)
 tests_lib_test_lib_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$(abs_top_builddir)'
 tests_lib_test_threads_LDADD = src/libapi.a $(LDADD)
@@ -91,6 +94,6 @@ tests_fuzz_try_ui_SOURCES = tests/fuzz/try-ui.c tests/fuzz/stage.c tests/fuzz/ta
 # a measurement needs no more than a build; make tests/bench/bench-trace
 noinst_PROGRAMS += tests/bench/reader
 EXTRA_PROGRAMS += tests/bench/bench-trace tests/bench/log-size
-EXTRA_DIST += tests/bench/bench-engine.c tests/bench/bench-mark.c
+EXTRA_DIST += tests/bench/bench-engine.c tests/bench/bench-mark.c tests/bench/nvtx.c
 
 CLEANFILES += $(EXTRA_PROGRAMS)

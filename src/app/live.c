@@ -6,6 +6,7 @@
 #endif
 
 #include "app/app.h"
+#include "record/nvtx.h"
 #include "util/descriptors.h"
 #include "model/history.h"
 #include "util/intl.h"
@@ -119,6 +120,8 @@ int live_open(struct live *l, const struct options *o, const struct history_boun
 	if (!l->engine)
 		goto failed;
 	engine_begin_in_past(l->engine);
+	if (bound)
+		l->nvtx = nvtx_attach(l->engine, true, e);
 	l->history = history_new(e);
 	if (l->history && bound)
 		history_limit(l->history, bound);
@@ -137,6 +140,7 @@ void live_close(struct live *l)
 {
 	engine_free(l->engine);
 	history_free(l->history);
+	nvtx_free(l->nvtx);
 	root_close(l->root);
 	memset(l, 0, sizeof *l);
 }

@@ -182,7 +182,7 @@ static const struct word {
 	{"mouse", "Whether the mouse does something: yes or no.", take_mouse, give_mouse, N_("yes or no")},
 	{"view", "The view to begin with: overview, gpu, cpu, memory, power, thermal, ...", take_view,
 	 give_view, N_("the name of a view, such as overview, gpu or power")},
-	{"frames", "Pictures a second, 0.1 to 60; auto: as things change.", take_frames, give_frames,
+	{"frames", "Frame rate: frames a second, 0.1 to 60; auto: when something changes.", take_frames, give_frames,
 	 N_("auto, or a number from 0.1 to 60")},
 	{"history",
 	 "How much the live screen remembers: a size such as 64Mi, or a time such as 1h for\n"

@@ -205,11 +205,28 @@ int engine_carry_out(struct engine *g, enum order order, struct sink *sink, stru
 	return 0;
 }
 
-/* Waits for an order until until_ns at the latest. Call with the lock held. */
+/* Call with the lock held, which is released meanwhile. */
+static void poll_run(struct engine *g, bool last)
+{
+	pthread_mutex_unlock(&g->lock);
+	g->poll_ns = g->poll(g->poll_from, last);
+	pthread_mutex_lock(&g->lock);
+}
+
+/* Waits for an order until until_ns at the latest, and polls meanwhile. Call with the lock held. */
 static enum order await_order(struct engine *g, int64_t until_ns)
 {
-	while (g->order == ORDER_NONE && thread_wait(&g->work, &g->lock, until_ns))
-		continue;
+	int64_t due_ns;
+
+	do {
+		due_ns = g->poll_ns < until_ns ? g->poll_ns : until_ns;
+		while (g->order == ORDER_NONE && thread_wait(&g->work, &g->lock, due_ns))
+			continue;
+		if (g->order == ORDER_NONE && due_ns == g->poll_ns)
+			poll_run(g, false);
+	} while (g->order == ORDER_NONE && clock_now_ns() < until_ns);
+	if (g->poll && (g->order == ORDER_DETACH || g->order == ORDER_STOP))
+		poll_run(g, true);
 	return g->order;
 }
 

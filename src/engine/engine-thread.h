@@ -47,6 +47,10 @@ struct engine {
 	int64_t cpu_since_ns, cpu_used_ns; /* of the process, at the last measurement */
 	bool rowless;                      /* the sampler thread hangs, and no new one could be started */
 
+	engine_poll *poll; /* or NULL */
+	void *poll_from;
+	int64_t poll_ns; /* when it is due */
+
 	struct changes *changes;
 	struct fact *facts; /* the probe set's, kept up to date */
 

@@ -85,6 +85,7 @@ struct engine *engine_new(struct probe_set *probes, const double hz[TIERS], stru
 	memcpy(g->hz, hz, sizeof(g->hz));
 	g->marks_end = &g->marks;
 	g->next_id = 1;
+	g->poll_ns = INT64_MAX;
 	atomic_init(&g->cpu_percent, (double)NAN);
 	atomic_init(&g->sinks_lost, 0);
 	g->own = own_find(probes);
@@ -165,6 +166,23 @@ int engine_set_nice(struct engine *g, int nice, struct err *e)
 	g->probes->has_nice = true;
 	g->probes->nice = nice;
 	return 0;
+}
+
+void engine_set_poll(struct engine *g, engine_poll *poll, void *from)
+{
+	g->poll = poll;
+	g->poll_from = from;
+	g->poll_ns = 0;
+}
+
+void engine_ranges(struct engine *g, const struct range *list, size_t n)
+{
+	collector_ranges(&g->collector, list, n);
+}
+
+void engine_change(struct engine *g, const struct change *c)
+{
+	collector_change(&g->collector, c);
 }
 
 void engine_unwatched(struct engine *g, int zoom)

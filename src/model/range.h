@@ -12,7 +12,7 @@
 #include "util/err.h"
 
 struct range_lane {
-	uint32_t pid, tid;
+	uint32_t pid, tid; /* tid 0: the lane of ranges that may end in another thread; they do not nest */
 	char process[32], thread[64], domain[64]; /* "": no name; domain "": the default one */
 };
 

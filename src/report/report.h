@@ -34,6 +34,12 @@ extern const char *const by_names[]; /* NULL ends the list */
 int report_ranges(struct trace *const *traces, size_t n, const struct selection *p, enum report_by by,
 		  enum report_format format, FILE *f, report_progress *progress, struct err *e);
 
+/* Makes the NVTX ranges, kernels and copies in an export of Nsight Systems (SQLite) the ranges of the trace, at the
+ * times of the trace, and writes to note how they are aligned. Returns -1 and sets *e on error, or if built without
+ * SQLite. */
+#define NSYS_MARK "nsys-" /* begins the label of a mark that the recorder and nsys get at the same time */
+int report_nsys(struct trace *t, const char *path, char *note, size_t size, struct err *e);
+
 /* The export formats; form_NAME (report/export.h) writes each. */
 #define EXPORT_FORMS(X) X(csv) X(jsonl) X(perfetto)
 #define EXPORT_ENUM(name) EXPORT_##name,

@@ -1,9 +1,8 @@
-/* Cells to bytes, through ncurses; the one file that knows it.
+/* Draws cells with ncurses; the only file that uses it.
  *
- * ncurses is kept to what it does best: from two grids of cells it makes the
- * shortest way for this terminal from the one to the other.  It does not own
- * the terminal: it writes into a file in memory, from which the bytes are taken;
- * it installs no signal handler that stays; and it reads nothing. */
+ * ncurses only computes the shortest update from one grid of cells to the next. It does not own the
+ * terminal: it writes to a memory file from which we take the bytes, it reads nothing, and its signal
+ * handlers are removed. */
 #include <curses.h>
 #include <errno.h>
 #include <limits.h>
@@ -20,20 +19,20 @@
 
 struct painter {
 	SCREEN *screen;
-	FILE *out; /* what ncurses writes, in memory */
+	FILE *out; /* ncurses output, in memory */
 	struct canvas shown;
-	cchar_t *row; /* as many as shown.w */
+	cchar_t *row; /* shown.w cells */
 	bool utf8;
-	bool deletes; /* it can move the rest of a row to the left */
+	bool deletes; /* the terminal can shift the rest of a row left */
 	bool ansi;
 	bool repaint;
-	bool changes; /* what it wrote is a frame that changes another */
+	bool changes; /* the output updates a previous frame */
 	int colours;
-	bool count; /* more colours than ncurses has: they are numbered, see rgb */
+	bool count; /* more colours than ncurses supports: they get numbers, see rgb */
 	int rgb[256];
-	struct look looks[STYLES];  /* with the colours that ncurses has */
-	short pair[STYLES][STYLES]; /* of a style and what is behind it; 0: not made yet */
-	short filled[STYLES];       /* of a full block, drawn as a blank: the same */
+	struct look looks[STYLES];  /* in ncurses colours */
+	short pair[STYLES][STYLES]; /* for a style and its background; 0: not created */
+	short filled[STYLES];       /* for a full block drawn as a blank; 0: not created */
 };
 
 static void count_colours(struct painter *p, const char *term, enum colour_choice choice)
@@ -49,15 +48,15 @@ static void count_colours(struct painter *p, const char *term, enum colour_choic
 	p->count = p->colours == PALETTE_RGB && has == 256;
 }
 
-/* Without the handlers of its own that it installs: the program has better ones. */
+/* Call newterm() and undo the signal handlers it installs. */
 static SCREEN *new_screen(const char *term, FILE *out)
 {
 	static const int touched[] = {SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
 	struct sigaction was[4];
 	SCREEN *screen;
 
-	/* It would make room at once for as much as the environment says.  The tty is asked instead:
-	 * some descriptions of terminals, that of linux for one, have no size. */
+	/* ncurses would allocate the size in the environment. Ask the tty instead, because terminfo has
+	 * no size for some terminals, such as linux. */
 	use_env(FALSE);
 	use_tioctl(TRUE);
 	for (int i = 0; i < 4; i++)
@@ -142,8 +141,8 @@ int painter_resize(struct painter *p, int w, int h)
 	return 0;
 }
 
-/* A colour as ncurses has it: its own number where it is to be counted. No palette has as many as there
- * are numbers. */
+/* Convert a colour to ncurses'. With numbered colours, allocate the next number; no palette uses up all
+ * of them. */
 static int ink(struct painter *p, int colour)
 {
 	if (colour < 0 || !p->count)
@@ -189,13 +188,17 @@ static bool same(const struct cell *a, const struct cell *b, int n)
 	return true;
 }
 
-/* What a cell may put on the terminal: one character as wide as its place. */
+/* The content of a cell: one character of the cell's width. */
 static int glyph(const struct painter *p, const struct cell *c, int room, wchar_t out[3])
 {
 	int width = 1;
 
 	memset(out, 0, 3 * sizeof *out);
-	out[0] = p->colours ? c->ch[0] : cell_plain(c);
+	/* A theme may have no colours, either. */
+	if (p->colours && (c->ch[0] != CELL_PAINTED || !c->back || c->back >= STYLES || p->looks[c->back].back >= 0))
+		out[0] = c->ch[0];
+	else
+		out[0] = cell_plain(c);
 	if (!p->utf8) {
 		if (out[0] < 32 || out[0] > 126)
 			out[0] = L'?';
@@ -211,7 +214,7 @@ static int glyph(const struct painter *p, const struct cell *c, int room, wchar_
 	return width;
 }
 
-/* known: 0 until the pair is made. */
+/* known: 0 until the pair is created. */
 static short pair(short *known, int fg, int bg)
 {
 	int made;
@@ -223,14 +226,14 @@ static short pair(short *known, int fg, int bg)
 	return *known;
 }
 
-/* A full block is drawn as a blank before its colour: in many fonts blocks do not fill the cell, and a chart
- * would be striped. */
+/* A full block of a chart is drawn as a blank in its colour: in many fonts, blocks do not fill the cell, and charts
+ * would have stripes. */
 static short cell_pair(struct painter *p, int style, int back, wchar_t *ch)
 {
 	const struct look *l = &p->looks[style];
 	int behind = back ? p->looks[back].back : -1;
 
-	if (*ch == 0x2588 && p->colours >= 256 && l->fg >= 0 && !(l->attributes & LOOK_REVERSE)) {
+	if (*ch == 0x2588 && style >= STYLE_SHADES && p->colours >= 256 && l->fg >= 0) {
 		*ch = L' ';
 		return pair(&p->filled[style], l->fg, l->fg);
 	}
@@ -255,8 +258,8 @@ static void put_row(struct painter *p, int y, const struct cell *cells, int n)
 		int style = c->style < STYLES ? c->style : STYLE_TEXT, back = c->back < STYLES ? c->back : 0;
 
 		if (c->ch[0] == 0)
-			c = &blank; /* half of a wide character that is not there */
-		/* ncurses counts a wide character as one element here */
+			c = &blank; /* half of a missing wide character */
+		/* ncurses counts a wide character as one cell here */
 		x += glyph(p, c, p->shown.w - x, text);
 		colours = cell_pair(p, style, back, &text[0]);
 
@@ -265,8 +268,8 @@ static void put_row(struct painter *p, int y, const struct cell *cells, int n)
 	mvadd_wchnstr(y, 0, p->row, used);
 }
 
-/* Move the rest of a row to the left, on the terminal and in what ncurses
- * believes is there; it then draws what still differs. */
+/* Shift the rest of a row left, on the terminal and in ncurses' copy of the screen. ncurses then draws
+ * the remaining difference. */
 static void move_row(struct painter *p, int y, struct shift s)
 {
 	char bytes[64] = "";
@@ -278,8 +281,7 @@ static void move_row(struct painter *p, int y, struct shift s)
 		wdelch(curscr);
 }
 
-/* Rows of which a part has moved, before ncurses draws: it takes no notice of
- * this, for the terminal finds back to where ncurses left it. */
+/* Shift rows before ncurses draws. ncurses does not notice, because the cursor is restored. */
 static void move_rows(struct painter *p, const struct canvas *next)
 {
 	char begin[64] = "", end[64] = "";
@@ -342,7 +344,7 @@ void painter_end(struct painter *p)
 	p->changes = false;
 }
 
-/* Looks in few bytes, and in the colours that ncurses does not know.  NULL: out of memory; bytes is freed. */
+/* Shorten SGR sequences and replace numbered colours by 24-bit ones. Frees bytes. NULL: out of memory. */
 static char *shorten(const struct painter *p, char *bytes, size_t *n)
 {
 	struct sgr s = {p->count ? p->rgb : NULL, p->changes, p->colours >= 256};
@@ -357,7 +359,7 @@ static char *shorten(const struct painter *p, char *bytes, size_t *n)
 	return out;
 }
 
-/* NULL: *n is 0, or there is no memory. */
+/* Take the output of ncurses. NULL: *n is 0 or out of memory. */
 static char *written(struct painter *p, size_t *n)
 {
 	int fd = fileno(p->out);
@@ -385,7 +387,7 @@ char *painter_bytes(struct painter *p, size_t *n)
 	if (bytes)
 		bytes = shorten(p, bytes, n);
 	if (!bytes && *n) {
-		p->repaint = true; /* out of memory: bytes are missing */
+		p->repaint = true; /* out of memory, bytes are missing */
 		*n = 0;
 	}
 	return bytes;

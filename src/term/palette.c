@@ -1,17 +1,14 @@
 /* The colours.
  *
- * One hue a family: green GPU, blue CPU, violet memory, teal power, rose heat, grey
- * the rest. Amber belongs to what nears a limit, and red to what passed it and to the
- * recording dot, nowhere else.
+ * One hue per group: green GPU, blue CPU, violet memory, teal power, rose heat, grey everything else.
+ * Amber is only for values near a limit, red for exceeded limits and the recording dot.
  *
- * A palette is one row, from which everything is computed: the shades of a hue lie
- * between its low and its high end, a band is a shade mixed into the ground, and 256
- * colours are the nearest of the fixed ones. tests/unit/test-palette.c holds the
- * contrasts, and the distances for eyes that do not see red or green.
+ * A palette is one table from which everything is computed: the shades of a hue lie between its low and
+ * high end, a band is a shade blended with the ground, and 256-colour mode uses the nearest fixed
+ * colours. tests/unit/test-palette.c checks contrast and the distances seen by colour-blind eyes.
  *
- * With 16 and 8 colours the terminal decides what they look like. Bright is the mean,
- * plain the band; with 8 bright is bold and grey is faint. Without colours weight,
- * underline and reverse say the same. */
+ * With 16 and 8 colours the terminal defines them: bright is the mean, normal the band; with 8, bright
+ * is bold and grey is dim. Without colours, bold, dim, underline and reverse are used. */
 #include <stdlib.h>
 
 #include "term/palette.h"
@@ -25,12 +22,12 @@
 enum ink {
 	GROUND, TEXT, STRONG, DIM, BORDER, TRACK, LIMIT,
 	TAB, BANNER, BANNER_TEXT, BANNER_STRONG, SELECTED, SELECTED_TEXT,
-	LOW, /* .. one for each hue; of 16 colours: the band */
+	LOW, /* first of one per hue; with 16 colours the band */
 	HIGH = LOW + HUES,
 	INKS = HIGH + HUES
 };
 
-/* 0xrrggbb, on a dark and on a light ground. */
+/* 0xrrggbb, for a dark and a light ground. */
 #define ON_DARK \
 	0x101115, 0xced0d4, 0xf5f6f8, 0x7c8088, 0x3a3c42, 0x2c2e34, 0x967840, \
 	0x0a0c0a, 0x5c1214, 0xffc4be, 0xf5f6f8, 0x005f87, 0xffffff
@@ -66,12 +63,12 @@ static const int inks[][2][INKS] = {
 	},
 };
 
-/* The first 16 of the terminal, on a dark and on a light ground. */
+/* Indices of the terminal's first 16 colours, for a dark and a light ground. */
 static const int first_16[2][INKS] = {
 	{0, 7, 15, 8, 8, 8, 3,  0, 1, 15, 15, 4, 15,  2, 4, 5, 6, 8, 8, 3, 1,  10, 12, 13, 14, 15, 7, 11, 9},
 	{15, 0, 0, 8, 8, 8, 3,  15, 1, 15, 15, 4, 15,  10, 12, 13, 14, 8, 7, 11, 9,  2, 4, 5, 6, 0, 8, 3, 1},
 };
-#define GREY 8 /* of these; eight colours have none */
+#define GREY 8 /* bright black; 8-colour mode has none */
 
 static const struct {
 	unsigned char fg, bg; /* enum ink */
@@ -115,7 +112,7 @@ static int mix(int a, int b, int n, int of)
 	return mixed;
 }
 
-/* Of the 256 colours those from 16 on are the same everywhere: a cube and a ramp of greys. */
+/* Colours 16 to 255 are the same on all terminals: a cube and a grey ramp. */
 static int rgb_of(int n)
 {
 	static const unsigned char step[] = {0, 95, 135, 175, 215, 255};
@@ -126,14 +123,27 @@ static int rgb_of(int n)
 	return step[n / 36] << 16 | step[n / 6 % 6] << 8 | step[n % 6];
 }
 
-/* How much is lost: lightness, hue, and most where a grey stands for a hue. */
+/* The shift of the channel that exceeds the two others by more than `by`; -1: there is none. */
+static int strongest(int rgb, int by)
+{
+	for (int at = 0; at < 24; at += 8) {
+		int v = rgb >> at & 255, next = rgb >> (at + 8) % 24 & 255, last = rgb >> (at + 16) % 24 & 255;
+
+		if (v > next + by && v > last + by)
+			return at;
+	}
+	return -1;
+}
+
+/* Error of an approximation: lightness and hue; grey instead of a hue, or another hue, costs most. */
 static int loss(int a, int b)
 {
 	int r = a >> 16, g = a >> 8 & 255, bl = a & 255, dr = r - (b >> 16), dg = g - (b >> 8 & 255),
-	    db = bl - (b & 255), light = (2 * dr + 5 * dg + db) / 8;
+	    db = bl - (b & 255), light = (2 * dr + 5 * dg + db) / 8, hue = strongest(a, 16);
 	bool faded = b % 0x010101 == 0 && abs(r - g) + abs(bl - g) > 24;
 
-	return light * light + ((dr - dg) * (dr - dg) + (db - dg) * (db - dg)) / 6 + 750 * faded;
+	return light * light + ((dr - dg) * (dr - dg) + (db - dg) * (db - dg)) / 6 +
+	       750 * (faded + (hue >= 0 && hue != strongest(b, 0)));
 }
 
 static int nearest(int rgb)
@@ -155,7 +165,7 @@ static int ink(const int *p, enum style style, int colours)
 		return p[tints[style].fg];
 	if (colours <= 16)
 		return p[(band ? LOW : HIGH) + hue];
-	if (colours == 256) /* too few for every shade of a hue: two of the mean, one of the band */
+	if (colours == 256) /* too few for all shades: two for the mean, one for the band */
 		part = band ? 2 * SHADES - 3 : part < SHADES ? SHADES / 2 : 3 * SHADES / 2;
 	shade = mix(p[LOW + hue], p[HIGH + hue], part, 2 * SHADES);
 	return band ? mix(p[GROUND], shade, 42, 100) : shade;
@@ -190,11 +200,11 @@ struct look palette_look(enum theme theme, enum ground ground, enum style style,
 	p = colours <= 16 ? first_16[light] : inks[theme][light];
 	fg = shade = ink(p, style, colours);
 	bg = style < STYLE_SHADES ? p[tints[style].bg] : p[GROUND];
-	if (style == STYLE_WARN && light && colours <= 16) { /* yellow cannot be read on white */
+	if (style == STYLE_WARN && light && colours <= 16) { /* yellow is unreadable on white */
 		bg = fg;
 		fg = p[TEXT];
 	}
-	if (colours <= 16 && fg < GREY) /* bold is bright on many */
+	if (colours <= 16 && fg < GREY) /* bold means bright on many terminals */
 		l.attributes &= ~(unsigned)B;
 	if (colours == 8 && fg >= GREY)
 		l.attributes |= fg == GREY ? D : B;
@@ -237,7 +247,7 @@ int palette_colours(enum colour_choice choice, int has, bool rgb)
 	case COLOUR_RGB:
 		break;
 	}
-	/* beyond 256 they are direct colours: only the first eight are a palette */
+	/* more than 256: direct colours, only the first eight are a palette */
 	if (has < 8)
 		return 0;
 	if ((rgb || choice == COLOUR_RGB) && most == PALETTE_RGB && has >= 256)

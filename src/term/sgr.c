@@ -1,9 +1,9 @@
-/* ncurses goes from one look to another by way of none, and sets both colours where one changes: in a picture
- * of short pieces that is most of the bytes. So the look is followed here, and set where a character has
- * another one than the character before, by what differs.
+/* ncurses resets the look between any two looks, and sets both colours if one changes. In a screen of
+ * short runs that is most of the bytes. So we track the look here and output only what changes between
+ * characters.
  *
- * ncurses knows the colours that terminfo describes, and hardly any description of a terminal says that it
- * takes 24 bits of them. So each colour has a number of the 256, and here 38;5;N becomes 38;2;R;G;B. */
+ * ncurses supports only the colours in terminfo, which rarely says that a terminal has 24-bit colours.
+ * So each colour gets one of 256 numbers, and 38;5;N becomes 38;2;R;G;B here. */
 #include "term/sgr.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 enum { INK, BACK, FONT, PARTS };
 
-/* Numbers of the input, such as "38;5;100"; none: the terminal's own. */
+/* The numbers of a colour, such as "38;5;100"; empty: terminal default. */
 struct part {
 	const char *p;
 	size_t n;
@@ -21,12 +21,12 @@ struct part {
 
 struct look {
 	struct part part[PARTS];
-	unsigned on; /* 1 << 1: bold, .. 1 << 9 */
+	unsigned on; /* bits 1 (bold) to 9 */
 };
 
 static const struct look plain;
 
-/* The end of ESC [ numbers m at p, or NULL. */
+/* The end of the sequence ESC [ numbers m at p, or NULL. */
 static const char *look_end(const char *p, const char *end)
 {
 	if (end - p < 3 || p[0] != '\033' || p[1] != '[')
@@ -45,7 +45,7 @@ static int number(const char **p, const char *end)
 	return n;
 }
 
-/* After 38 or 48: ";5;N", ";2;R;G;B", or anything after colons. */
+/* The rest of a colour after 38 or 48: ";5;N", ";2;R;G;B", or anything after colons. */
 static bool skip_colour(const char **p, const char *end)
 {
 	int more = 1;
@@ -65,7 +65,7 @@ static bool skip_colour(const char **p, const char *end)
 	return true;
 }
 
-/* Take the numbers into account; false: they are none of a look that is followed. */
+/* Apply the numbers of a sequence; false if a number is not supported. */
 static bool look_read(struct look *l, const char *p, const char *end)
 {
 	do {
@@ -100,7 +100,7 @@ static bool same(struct part a, struct part b)
 	return a.n == b.n && (a.n == 0 || !memcmp(a.p, b.p, a.n));
 }
 
-/* One of the numbers of a look; returns where the next goes. */
+/* Append one number; returns the end. */
 static char *put(char *out, bool *first, const char *text, size_t n)
 {
 	if (!*first)
@@ -124,7 +124,7 @@ static char *put_part(char *out, bool *first, struct part part, const int *rgb)
 	return put(out, first, part.p, part.n);
 }
 
-/* from: NULL: not known. */
+/* from: NULL if unknown. */
 static char *look_write(const struct sgr *s, char *out, const struct look *from, const struct look *to)
 {
 	unsigned off = from ? from->on & ~to->on : 0;
@@ -139,7 +139,7 @@ static char *look_write(const struct sgr *s, char *out, const struct look *from,
 		return out;
 	if (reset || bare)
 		from = &plain, off = 0, reset = true;
-	first = !reset; /* an empty number is 0 */
+	first = !reset; /* an empty number is 0, a reset */
 	*out++ = '\033';
 	*out++ = '[';
 	if (off & 6)
@@ -157,7 +157,7 @@ static char *look_write(const struct sgr *s, char *out, const struct look *from,
 	return out;
 }
 
-/* What of a look can be seen at p: of a blank only what is behind it, of a full block nothing of that. */
+/* The visible part of a look at p: only the background for a blank, no background for a full block. */
 static struct look visible(const struct look *want, const struct look *sent, const char *p, const char *end)
 {
 	struct look l = *want;
@@ -187,7 +187,7 @@ size_t sgr_bytes(const struct sgr *s, const char *in, size_t n, char *out)
 			p = next;
 			continue;
 		}
-		/* The character set is the right one already. */
+		/* the character set is already right */
 		if (s->follows && p < end && *p == '\017') {
 			p++;
 			continue;

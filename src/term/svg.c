@@ -1,8 +1,7 @@
-/* A screen as a picture: SVG, in the colours that it has on the terminal.
+/* Writes a screen as SVG, in the colours of the terminal.
  *
- * Fonts differ in what they draw for braille dots and blocks, and whether they have
- * them at all; so these are drawn as shapes, and words as text that is told how wide
- * it is.  The picture is then the same in every program that shows one. */
+ * Fonts draw braille and block characters differently or lack them, so they are drawn as shapes. Text
+ * gets an explicit width. The result looks the same in every viewer. */
 #include <stdbool.h>
 
 #include "term/term.h"
@@ -24,7 +23,7 @@ static const struct cell *cell(const struct svg *s, int x, int y)
 	return &s->c->cells[(size_t)y * (size_t)s->c->w + (size_t)x];
 }
 
-/* What the terminal's own colours stand for is text on its ground. */
+/* The terminal's default colours: text on ground. */
 static struct look look_of(const struct svg *s, const struct cell *c)
 {
 	struct look l = palette_look(s->theme, s->ground, (enum style)c->style, PALETTE_RGB), text = l;
@@ -62,21 +61,21 @@ static void put_character(const struct svg *s, wchar_t ch)
 		fputc((int)c, s->out);
 	else if (c < ' ' || (c >= 0x7f && c < 0xa0) || (c >= 0xd800 && c < 0xe000) ||
 		 (c & 0xfffe) == 0xfffe || c > 0x10ffff)
-		fputc('?', s->out); /* no character of XML */
+		fputc('?', s->out); /* not valid in XML */
 	else
 		fprintf(s->out, "&#x%lx;", c);
 }
 
 static void box(const struct svg *s, double x, double y, double w, double h)
 {
-	/* In tenths, by hand: the locale has no say in it. */
+	/* In tenths, by hand: printf depends on the locale. */
 	int v[4] = {(int)(x * 10 + 0.5), (int)(y * 10 + 0.5), (int)(w * 10 + 0.5), (int)(h * 10 + 0.5)};
 
 	fprintf(s->out, "M%d.%d %d.%dh%d.%dv%d.%dh-%d.%dz", v[0] / 10, v[0] % 10, v[1] / 10, v[1] % 10,
 		v[2] / 10, v[2] % 10, v[3] / 10, v[3] % 10, v[2] / 10, v[2] % 10);
 }
 
-/* Lines from the middle of a cell to its sides; corners are drawn square. */
+/* Lines from the centre of a cell to its sides; corners are square. */
 static unsigned sides(wchar_t ch)
 {
 	enum { UP = 1, RIGHT = 2, DOWN = 4, LEFT = 8 };
@@ -109,7 +108,7 @@ static unsigned sides(wchar_t ch)
 	return 0;
 }
 
-/* Drawn over the width of a cell: neighbours of a kind are one. */
+/* Scaled to the cell width; equal neighbours are merged. */
 static bool is_wide(wchar_t ch)
 {
 	return (ch >= 0x2580 && ch <= 0x2588) || ch == 0x2500 || ch == 0x2501;
@@ -121,7 +120,7 @@ static bool is_shape(wchar_t ch)
 	       ch == 0x25a0 || sides(ch);
 }
 
-/* w: of as many cells as it stands in. */
+/* w: width in cells. */
 static void put_shape(const struct svg *s, wchar_t ch, double x, double y, double w)
 {
 	static const unsigned char column[] = {0, 0, 0, 1, 1, 1, 0, 1}, line[] = {0, 1, 2, 0, 1, 2, 3, 3};
@@ -184,7 +183,7 @@ static void draw_grounds(const struct svg *s)
 		}
 }
 
-/* All shapes of a line that have one style are one path. */
+/* All shapes of one style in a row become one path. */
 static void draw_shapes(const struct svg *s, int y)
 {
 	for (int style = 0; style < STYLES; style++) {
@@ -215,7 +214,7 @@ static bool is_text(const struct cell *p)
 	return p->ch[0] != L' ' && !is_shape(p->ch[0]) && p->ch[0] != 0x2800;
 }
 
-/* Words of one style, up to a gap of two blanks. */
+/* Text of one style, including gaps of up to two blanks. */
 static int run_end(const struct svg *s, int x, int y)
 {
 	int style = cell(s, x, y)->style, end = x;
@@ -256,7 +255,7 @@ static void draw_text(const struct svg *s, int y)
 
 void term_svg(const struct canvas *c, enum theme theme, enum ground on, FILE *out)
 {
-	/* A picture has no 16 colours of its own. */
+	/* A picture has no 16-colour palette of its own. */
 	struct svg s = {c, theme == THEME_TERMINAL ? THEME_STANDARD : theme, on, out};
 	int w = c->w * CELL_W + 2 * MARGIN, h = c->h * CELL_H + 2 * MARGIN;
 

@@ -79,9 +79,12 @@ static void ranges_read(struct log_reader *r)
 {
 	r->ranges_read = true;
 	for (size_t g = 0; g < r->levels[1].n; g++) {
+		const struct log_item *group = &r->levels[1].p[g], *list;
 		size_t n;
-		const struct log_item *list = log_list_of(r, &r->levels[1].p[g], &n);
 
+		if (group->kind != LOG_INDEX)
+			continue; /* its chunks are loose */
+		list = log_list_of(r, group, &n);
 		list_read(r, list, n);
 	}
 	list_read(r, r->loose.p, r->loose.n);

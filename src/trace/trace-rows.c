@@ -91,12 +91,21 @@ const struct change *trace_changes(const struct trace *t, size_t *n)
 
 void trace_ranges(struct trace *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
 {
-	log_reader_ranges(t->log, from_ns, to_ns, least_ns, visit, arg);
+	if (t->ranges)
+		ranges_visit(t->ranges, from_ns, to_ns, visit, arg);
+	else
+		log_reader_ranges(t->log, from_ns, to_ns, least_ns, visit, arg);
+}
+
+void trace_show_ranges(struct trace *t, struct ranges *r)
+{
+	ranges_free(t->ranges);
+	t->ranges = r;
 }
 
 size_t trace_lanes(struct trace *t, const struct range_lane **out, size_t most)
 {
-	struct ranges *store = log_reader_range_store(t->log);
+	struct ranges *store = t->ranges ? t->ranges : log_reader_range_store(t->log);
 
 	return store ? ranges_lanes(store, out, most) : 0;
 }

@@ -559,6 +559,7 @@ void trace_close(struct trace *t)
 	if (t->version1 >= 0)
 		close(t->version1);
 	pthread_mutex_destroy(&t->raw_lock);
+	ranges_free(t->ranges);
 	free(t->channels);
 	free(t->facts);
 	free(t->gap_reach);

@@ -1,12 +1,14 @@
-/* about: a panel that tells what there is to know about the chosen row: where the
- * number comes from, how often, how far it may go, and why there is none. */
+/* about: the panel with the details of the selected row: source, sampling rate, limits, and the reason
+ * if it has no value. */
 #include "ui/draw.h"
 #include "ui/header.h"
+#include "ui/range-stats.h"
 #include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -38,17 +40,7 @@ static char *add(struct sheet *sheet, const char *name, enum style style)
 	return sheet->line[at].text;
 }
 
-static void span(char out[32], int64_t ns)
-{
-	if (ns >= NS_PER_S)
-		snprintf(out, 32, "%.3g s", (double)ns / 1e9);
-	else if (ns >= NS_PER_MS)
-		snprintf(out, 32, "%.3g ms", (double)ns / 1e6);
-	else
-		snprintf(out, 32, "%.3g us", (double)ns / 1e3);
-}
-
-/* A number with its unit, as the row has it. */
+/* Formats v with the unit that the row uses. */
 static void number(const struct ui *u, char out[64], const struct channel *ch, double v)
 {
 	enum unit unit = quantity_of(ch, v);
@@ -58,8 +50,7 @@ static void number(const struct ui *u, char out[64], const struct channel *ch, d
 	snprintf(out, 64, *rows_unit(u, unit) ? "%s %s" : "%s", text, rows_unit(u, unit));
 }
 
-/* How often there really was a sample: by the rows of the two seconds before the
- * playhead, a few at least and a few hundred at most. */
+/* The actual sampling rate over the two seconds before the playhead (4 to 400 rows). */
 static double reached_hz(struct ui *u, const struct ui_scene *s, size_t channel)
 {
 	enum tier tier = u->about->channels[channel].tier;
@@ -69,7 +60,7 @@ static double reached_hz(struct ui *u, const struct ui_scene *s, size_t channel)
 	n = n < 4 ? 4 : n > 400 ? 400 : floor(n);
 	s->timeline->ops->value(s->timeline, channel, u->vp.head_ns, &at);
 	before = s->timeline->ops->step(s->timeline, tier, at, -(int)n);
-	/* So near the start it is not known how many there were. */
+	/* Unknown near the start: there may be fewer than n rows. */
 	return before <= u->extent.first_ns || before >= at ? NAN : n / ((double)(at - before) / 1e9);
 }
 
@@ -86,7 +77,7 @@ static void add_rate(struct sheet *sheet, struct ui *u, const struct ui_scene *s
 		snprintf(at, LINE_MAX - (size_t)(at - text), _(", reached here: %.4g"), reached);
 	if (ch->period_ns <= 0)
 		return;
-	span(period, ch->period_ns);
+	range_length(period, ch->period_ns);
 	snprintf(add(sheet, _("renewed"), STYLE_TEXT), LINE_MAX, _("every %s; held in between"), period);
 }
 
@@ -113,7 +104,7 @@ static void add_limits(struct sheet *sheet, const struct ui *u, const struct cha
 	}
 }
 
-/* Why the number is not there now, as far as it can be told from here. */
+/* Adds the reason why the row has no value now. */
 static void add_why(struct sheet *sheet, const struct ui *u, const struct row *row)
 {
 	const struct channel *ch = &u->about->channels[row->channel];
@@ -152,12 +143,12 @@ static void fill(struct sheet *sheet, struct ui *u, const struct ui_scene *s)
 	if (row->second.any && !isnan(row->second.value)) {
 		const char *note = u->second.about->channels[row->second.channel].note;
 
-		/* What is of the same name may be measured in another way. */
+		/* Channels of the same name may be measured differently: the note says how. */
 		number(u, now, ch, row->second.value);
 		snprintf(add(sheet, _("in B"), STYLE_STRONG), LINE_MAX, *note && strcmp(note, ch->note) ? "%s; %s" : "%s",
 			 now, note);
 	}
-	/* Of what is missing, the reason tells what was tried. */
+	/* The reason for a missing channel already names the source. */
 	if (ch->source[0] || !ch->missing[0])
 		snprintf(add(sheet, _("source"), STYLE_TEXT), LINE_MAX, "%s",
 			 ch->source[0] ? ch->source
@@ -172,11 +163,57 @@ static void fill(struct sheet *sheet, struct ui *u, const struct ui_scene *s)
 		 ch->name, unit_name(ch->unit));
 }
 
-/* On the side of the body on which the chosen row is not. */
+/* The mean of a channel; nothing where it is read too rarely to have one. */
+static void add_mean(struct sheet *sheet, struct ui *u, const struct ui_scene *s, int channel, const struct range *r)
+{
+	const struct channel *ch = channel < 0 ? NULL : &u->about->channels[channel];
+	char value[64], *text;
+	struct span span;
+
+	if (!ch || ch->missing[0])
+		return;
+	text = add(sheet, ch->label, STYLE_STRONG);
+	span_read(s->timeline, (size_t)channel, r->begin_ns, r->end_ns, &span);
+	number(u, value, ch, span.mean);
+	if ((double)(r->end_ns - r->begin_ns) < 3e9 / u->about->hz[ch->tier] || r->end_ns - r->begin_ns < 3 * ch->period_ns)
+		snprintf(text, LINE_MAX, "%s", _("--  shorter than three readings"));
+	else
+		snprintf(text, LINE_MAX, _("mean %s"), value);
+}
+
+static void fill_range(struct sheet *sheet, struct ui *u, const struct ui_scene *s, const struct range *r)
+{
+	int power = rows_find(u->about, CHANNEL_POWER_TOTAL, -1);
+	const struct range_lane *l = r->lane;
+	char text[QUANTITY_TEXT], *payload;
+	double v;
+
+	text_printable(add(sheet, _("name"), STYLE_STRONG), LINE_MAX, r->name, strlen(r->name));
+	snprintf(add(sheet, _("domain"), STYLE_TEXT), LINE_MAX, "%s", l->domain[0] ? l->domain : _("default domain"));
+	snprintf(add(sheet, _("thread"), STYLE_TEXT), LINE_MAX, "%s %u  %s %u", l->process, (unsigned)l->pid, l->thread,
+		 (unsigned)l->tid);
+	screen_moment(u, s, r->begin_ns, text);
+	snprintf(add(sheet, _("begin"), STYLE_TEXT), LINE_MAX, "%s", text);
+	range_length(text, r->end_ns - r->begin_ns);
+	snprintf(add(sheet, _("length"), STYLE_STRONG), LINE_MAX, r->flags & RANGE_OPEN ? _("%s, not ended") : "%s", text);
+	snprintf(add(sheet, _("level"), STYLE_TEXT), LINE_MAX, "%u", r->depth + 1u);
+	payload = add(sheet, _("payload"), r->payload ? STYLE_TEXT : STYLE_DIM);
+	memcpy(&v, &r->value, sizeof(v));
+	if (!r->payload)
+		snprintf(payload, LINE_MAX, "--");
+	else if (r->payload == RANGE_DOUBLE)
+		snprintf(payload, LINE_MAX, "%.10g", v);
+	else
+		snprintf(payload, LINE_MAX, r->payload == RANGE_SIGNED ? "%" PRId64 : "%" PRIu64, r->value);
+	add_mean(sheet, u, s, power < 0 ? rows_find(u->about, CHANNEL_RAIL_POWER, -1) : power, r);
+	add_mean(sheet, u, s, rows_find(u->about, CHANNEL_GPU_UTIL, -1), r);
+}
+
+/* Below the selected row if there is room, else above it, else at the bottom. */
 static struct rect place(const struct ui *u, const struct canvas *c, int lines)
 {
 	struct rect r = {.x = u->at.name.x, .w = c->w - 2 * u->at.name.x, .h = lines + 2};
-	int top = u->at.body.y, y = top;
+	int top = u->at.body.y, y = top, under = u->chosen < 0 ? 0 : u->height[u->chosen];
 
 	for (int i = u->scroll; i < u->chosen; i++)
 		y += u->height[i];
@@ -184,22 +221,27 @@ static struct rect place(const struct ui *u, const struct canvas *c, int lines)
 		r.w = WIDTH;
 	if (r.h > u->at.body.h)
 		r.h = u->at.body.h;
-	r.y = y + u->height[u->chosen] + r.h <= top + u->at.body.h ? y + u->height[u->chosen]
-	      : y - r.h >= top                                     ? y - r.h
-								   : top + u->at.body.h - r.h;
+	r.y = y + under + r.h <= top + u->at.body.h ? y + under
+	      : y - r.h >= top                      ? y - r.h
+						    : top + u->at.body.h - r.h;
 	return r;
 }
 
 void about_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	struct sheet sheet = {.n = 0};
+	struct range range;
 	const char *label;
 	int name_w = 0, lines = 0, y;
 	struct rect r;
 
-	if (!about_can(u) || u->at.body.h < 3)
+	if (u->at.body.h < 3 || (!about_can(u) && (u->chosen >= 0 || !ranges_here(u, s, &range))))
 		return;
-	fill(&sheet, u, s);
+	label = about_can(u) ? u->about->channels[u->rows[u->chosen].channel].label : _("Range");
+	if (about_can(u))
+		fill(&sheet, u, s);
+	else
+		fill_range(&sheet, u, s, &range);
 	r = place(u, c, 1);
 	for (int i = 0; i < sheet.n; i++) {
 		int w = text_width(sheet.line[i].name);
@@ -210,7 +252,6 @@ void about_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		lines += text_lines(sheet.line[i].text, r.w - 6 - name_w);
 	r = place(u, c, lines);
 	box_draw(u, c, &r);
-	label = u->about->channels[u->rows[u->chosen].channel].label;
 	canvas_put(c, r.x + 2, r.y, STYLE_DIM, L' ');
 	y = canvas_text(c, r.x + 3, r.y, r.w - 6, STYLE_STRONG, label);
 	canvas_put(c, r.x + 3 + y, r.y, STYLE_DIM, L' ');

@@ -1,9 +1,8 @@
-/* axis: time, told once for all charts.
+/* axis: the time axis of all charts.
  *
- * Live it is told backwards from the right edge, so the labels stand still while
- * the picture moves.  In a trace it is told from the start, as the `g` prompt takes
- * it.  Marks are lines through everything as long as they leave something to see;
- * beyond a quarter of the cells only their ticks on the axis remain. */
+ * On the live screen, times count backwards from the right edge, so the labels do not move. In a trace
+ * they count from the start, as in the `g` prompt. Marks are lines through all charts; if they would
+ * cover more than a quarter of the cells, only their ticks on the axis are drawn. */
 #include "ui/charts.h"
 #include "ui/draw.h"
 #include "ui/heat-strip.h"
@@ -13,10 +12,10 @@
 
 #include <string.h>
 
-#define LABEL_CELLS 12 /* at least so far from one label to the next */
-#define NAME_CELLS  20 /* of a mark's label at most */
-#define NAME_LEAST  4  /* less of it says nothing */
-#define NOW_CELLS   9  /* what stands at the right end: "now", or a clock */
+#define LABEL_CELLS 12 /* minimum distance between labels */
+#define NAME_CELLS  20 /* maximum width of a mark's label */
+#define NAME_LEAST  4  /* minimum width of a truncated label */
+#define NOW_CELLS   9  /* "now" or a clock at the right end */
 
 void axis_prepare(struct ui *u, const struct ui_scene *s)
 {
@@ -89,7 +88,7 @@ static void put_label(struct ui *u, struct canvas *c, int cell, const char *text
 	canvas_text(c, x, u->at.axis.y, w, style, text);
 }
 
-/* The label of a mark, as far as it goes without touching what stands there. */
+/* Draws a mark's label, truncated so that it does not touch other text. */
 static void draw_name(struct ui *u, struct canvas *c, int x, const char *label)
 {
 	int w = text_width(label), y = u->at.axis.y, room = 0;
@@ -100,7 +99,7 @@ static void draw_name(struct ui *u, struct canvas *c, int x, const char *label)
 	while (room <= w && x + room <= right &&
 	       c->cells[(size_t)y * (size_t)c->w + (size_t)(x + room)].ch[0] == L' ')
 		room++;
-	room--; /* one stays blank */
+	room--; /* one blank after it */
 	if (room < w && room < NAME_LEAST)
 		return;
 	if (room >= w && w == text_width(label)) {
@@ -116,7 +115,7 @@ static void draw_name(struct ui *u, struct canvas *c, int x, const char *label)
 
 static void draw_marks(struct ui *u, struct canvas *c)
 {
-	/* The newest first: where two would overlap, the older number gives way. */
+	/* Newest first: of two overlapping numbers the older one is omitted. */
 	for (size_t i = u->frame.n_marks; i-- > 0;) {
 		int cell = viewport_cell(&u->vp, u->frame.marks[i].t_ns), x, w;
 		char text[32];
@@ -161,7 +160,7 @@ static void draw_times(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	}
 }
 
-/* The mark at which the playhead stands; NULL: none. */
+/* The mark at the playhead; NULL: none. */
 static const struct mark *mark_here(const struct ui *u)
 {
 	int head = viewport_cell(&u->vp, u->vp.head_ns);
@@ -172,7 +171,7 @@ static const struct mark *mark_here(const struct ui *u)
 	return NULL;
 }
 
-/* How far from now, or how late, or at which mark: told where the names are. */
+/* In the column of names: the mark at the playhead, the time behind now, or the number of lost rows. */
 static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int x = u->at.name.x, y = u->at.axis.y,
@@ -211,8 +210,8 @@ static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
 			    _(" min..max  mean"));
 }
 
-/* Where the playhead stands on a mark, the mark's number says so.  Away from the end
- * it says of which moment the numbers are, on the side where there is room. */
+/* Draws the playhead, unless a mark's number is there. Away from the end its time is drawn beside it, on
+ * the side that has room. */
 static void draw_head(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int cell = u->vp.follow ? -1 : viewport_cell(&u->vp, u->vp.head_ns), x = u->at.chart.x + cell;
@@ -245,8 +244,8 @@ void axis_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	select_axis(u, c);
 }
 
-/* A line through a cell of a chart: on its colour where the chart is solid, and beside its
- * edge nothing, so that the chart keeps its shape. */
+/* Draws one cell of a vertical line. A solid cell keeps its colour as the background; a partly filled
+ * cell is not drawn over, so that the chart keeps its outline. */
 static void line_cell(struct ui *u, struct canvas *c, int x, int y, enum style style, wchar_t glyph)
 {
 	struct cell *p = &c->cells[(size_t)y * (size_t)c->w + (size_t)x];

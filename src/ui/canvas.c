@@ -1,8 +1,7 @@
-/* canvas: the grid that views draw on.
+/* canvas: the grid of cells that views draw on.
  *
- * Views decide what a cell means and term/ what it looks like, so golden screens
- * need no terminal.  The one invariant that everything here protects: the right
- * half of a wide character never stands without its left half. */
+ * Views set the meaning of a cell and term/ its look, so golden screens need no terminal. Invariant: the
+ * right half of a wide character never appears without its left half. */
 #include "ui/canvas.h"
 
 #include <limits.h>
@@ -56,7 +55,7 @@ void canvas_clear(struct canvas *c)
 		cell_blank(&c->cells[i]);
 }
 
-/* Whatever is at x is about to go: its other half must not stay behind. */
+/* Called before x is overwritten: blanks the other half of a wide character. */
 static void cell_evict(struct cell *row, int w, int x)
 {
 	if (row[x].ch[0] == 0 && x > 0)
@@ -167,6 +166,8 @@ wchar_t cell_plain(const struct cell *p)
 
 	if (p->style == STYLE_TRACK && p->ch[0] == 0x25A0)
 		return 0xB7;
+	if (p->ch[0] == CELL_PAINTED)
+		return 0x2500;
 	if (!block)
 		return p->ch[0];
 	if (is_band(p->back))

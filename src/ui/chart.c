@@ -1,13 +1,10 @@
-/* chart: why a slow channel is a line and a gap is a hole.
+/* chart: computes the columns of one channel from a timeline.
  *
- * A 10 Hz signal drawn at a millisecond a column has a sample in every hundredth
- * column.  Empty columns between would look like missing samples, so what was
- * measured last is held, as an instrument's needle stays.  But only as long as the
- * next sample could still be on its way: two periods.  After that, and over every
- * gap that the recorder reported, it is empty.
+ * A 10 Hz signal at 1 ms per column has a sample in every hundredth column. Empty columns in between
+ * would look like missing samples, so the last value is held for up to two periods, but not over a gap.
  *
- * The timeline is asked once a row: no finer than the tier keeps columns, which
- * bounds what looking back costs to a few bins at any zoom. */
+ * The timeline is read once per row, no finer than the base zoom of the tier, so the look-back costs
+ * only a few bins at any zoom. */
 #include "ui/chart.h"
 
 #include <math.h>
@@ -37,7 +34,7 @@ static void summarise(struct chart_summary *sum, const struct bin *bins, size_t 
 	sum->mean = all.n ? all.sum / (double)all.n : NAN;
 }
 
-/* Into the column that the parts before it, `before` of them, have made. */
+/* Merges a part into the column; before: number of parts already merged. */
 static void merge(struct spark_column *out, const struct spark_column *part, int before)
 {
 	if (!before || !out->any) {
@@ -90,16 +87,16 @@ void chart_columns(struct timeline *t, size_t channel, const struct chart_axis *
 			if (++since > hold || in_gap(axis, tier, at, at + (INT64_C(1) << zoom)))
 				now.any = false;
 		}
-		/* The drawn columns that this one covers. */
+		/* The drawn columns that this column of the timeline covers. */
 		for (; i >= 0 && done < n && (from + done) >> shift == first + i; done++)
 			merge(&out[done / axis->merge], &now, (int)(done % axis->merge));
 	}
 }
 
-#define PARTS_ZOOM 2  /* each column of the timeline is looked at in 4 parts */
+#define PARTS_ZOOM 2  /* each column of the timeline is split into 4 parts */
 #define AT_ONCE    16 /* columns */
 
-/* True where at most a tenth of the column's parts reach below half of its mean. */
+/* Returns true if some parts of a column, but at most a tenth, reach below half its mean. */
 static bool is_notch(const struct bin *parts, int n_parts, double mean)
 {
 	int low = 0, n = 0;

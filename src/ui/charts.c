@@ -1,7 +1,7 @@
-/* charts: the rows of a view on the screen, which of them fit and which one is chosen.
+/* charts: the rows of a view: their heights, scrolling and the selected row.
  *
- * All views that show signals are this one with other rows: the same axis, the same
- * marks, the same keys. */
+ * All views of signals share this code and differ in their rows, so the axis, the marks and the keys are
+ * the same in all of them. */
 #include "ui/charts.h"
 #include "ui/header.h"
 #include "ui/screen.h"
@@ -16,7 +16,7 @@ static bool can_choose(const struct row *row)
 	return row->kind == ROW_SIGNAL;
 }
 
-/* The lines of a row that its weight does not decide; 0: it does. */
+/* The fixed height of a row; 0: the height depends on its weight. */
 static int fixed_lines(struct ui *u, const struct ui_scene *s, struct row *row, int screen_w)
 {
 	if (row->kind == ROW_TEXT) {
@@ -34,7 +34,7 @@ static int fixed_lines(struct ui *u, const struct ui_scene *s, struct row *row, 
 	return row->lines;
 }
 
-/* The rows with a height of their own take it; the others share what is left. */
+/* Sets the heights of all rows. Rows without a fixed height share the remaining lines. */
 static void measure(struct ui *u, const struct ui_scene *s, int screen_w)
 {
 	unsigned char weight[RANKED], height[RANKED];
@@ -52,7 +52,7 @@ static void measure(struct ui *u, const struct ui_scene *s, int screen_w)
 		else
 			weight[n++] = row->weight;
 	}
-	/* Each of two traces has the same height, and so the same scale to the eye. */
+	/* Two traces get the same height, so that their charts are comparable. */
 	if (u->second.about)
 		lines /= 2;
 	layout_rows(weight, n, lines, height);
@@ -66,7 +66,7 @@ static void measure(struct ui *u, const struct ui_scene *s, int screen_w)
 	}
 }
 
-/* A scroll position that shows as much as there is room for, and the chosen row. */
+/* Corrects the scroll position: the selected row is visible and no lines are wasted at the end. */
 static void settle(struct ui *u)
 {
 	int lines = u->at.body.h, last, used = 0;
@@ -82,7 +82,7 @@ static void settle(struct ui *u)
 			u->scroll = first;
 		if (u->scroll > u->chosen)
 			u->scroll = u->chosen;
-		/* The heading above comes along. */
+		/* Keep the heading above it visible. */
 		if (u->scroll > 0 && u->scroll == u->chosen && !can_choose(&u->rows[u->scroll - 1]) &&
 		    u->height[u->scroll - 1] + u->height[u->chosen] <= lines)
 			u->scroll--;
@@ -111,15 +111,14 @@ void charts_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	for (i = u->scroll; i < u->n_rows && y < end; i++) {
 		int h = u->height[i] < end - y ? u->height[i] : end - y;
 
-		/* A heading with nothing below it says nothing. */
+		/* Omit a heading without a row below it. */
 		if (u->rows[i].kind == ROW_HEADING && y + 1 == end)
 			break;
 		row_draw(u, s, c, &u->rows[i], y, h, i == u->chosen);
 		y += h;
 	}
 	u->frame.below = u->n_rows - i;
-	/* The marks go on to the foot of the charts, so that they read as lines; or to the
-	 * events, which belong to them. */
+	/* Extend the lines of marks below the last chart, down to the line of events if there is one. */
 	if (y < end)
 		axis_lines(u, c, y, u->at.events.h ? end - y : 1);
 	if (u->about_chosen)
@@ -138,7 +137,7 @@ int charts_row_at(const struct ui *u, int y)
 	return -1;
 }
 
-/* Go on by so many rows that can be chosen; begin with the first that is to be seen. */
+/* Selects the row `by` signals further; without a selected row, the first visible one. */
 static void choose(struct ui *u, int by)
 {
 	int at = u->chosen, step = by < 0 ? -1 : 1;
@@ -157,7 +156,7 @@ static void choose(struct ui *u, int by)
 			break;
 		at = to;
 	}
-	/* What stands above the first row is seen again. */
+	/* Above the first signal: show the headings before it. */
 	if (by && step < 0)
 		u->scroll = 0;
 	if (at < u->n_rows) {

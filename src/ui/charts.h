@@ -1,4 +1,4 @@
-/* charts: the rows of a view on the screen, under one axis. */
+/* charts: draws the rows of a view under one time axis. */
 #ifndef NVMTOP_UI_CHARTS_H
 #define NVMTOP_UI_CHARTS_H
 
@@ -12,17 +12,17 @@ int charts_row_at(const struct ui *u, int y);
 /* row-draw.c: one row. */
 void row_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row, int y, int h,
 	      bool chosen);
-/* A value and its unit in the columns that all rows have for them. */
+/* A value and its unit, in the same columns in all rows. */
 void row_number(struct ui *u, struct canvas *c, unsigned char alarm, double v, enum unit unit, enum style style,
 		int y);
 /* A row over the whole body. */
 void row_draw_solo(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row);
 int row_text_lines(const struct ui *u, const struct row *row, int screen_w);
 
-/* axis.c: time above the charts, marks through them. */
+/* axis.c: the time axis and the lines of marks. */
 void axis_prepare(struct ui *u, const struct ui_scene *s);
 void axis_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
 void axis_lines(struct ui *u, struct canvas *c, int y, int h);
-void axis_second_lines(struct ui *u, struct canvas *c, int y, int h); /* with its marks instead */
+void axis_second_lines(struct ui *u, struct canvas *c, int y, int h); /* marks of the second trace */
 
 #endif

@@ -1,6 +1,7 @@
-/* clock-row: the same clock can be the fastest there is, or all that is allowed.
+/* clock-row: a clock and its limit.
  *
- * The limit changes with the power mode and with heat, so it is a line that steps. */
+ * The value alone does not show whether a clock is at the hardware's maximum or held below it. The limit
+ * changes with the power mode and with heat, so it is drawn as a stepped line. */
 #include "ui/clock-row.h"
 
 #include "ui/draw.h"
@@ -10,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The unit's other channel, such as "gpu.freq_max" of "gpu.freq"; -1: there is none. */
+/* A related channel, such as "gpu.freq_max" for "gpu.freq"; -1: none. */
 static int sibling(const struct session *about, size_t clock, const char *suffix)
 {
 	char name[64];
@@ -26,14 +27,15 @@ static double sibling_value(struct ui *u, const struct ui_scene *s, size_t clock
 	return at < 0 ? NAN : rows_value(u, s, (size_t)at, 0);
 }
 
-/* Does the cooling device lower this clock? It names the unit, as in "gpu-throttle-alert". */
+/* Returns true if the cooling device lowers this clock: its name has the unit, as in
+ * "gpu-throttle-alert". */
 static bool throttles(const struct channel *ch, const struct channel *clock)
 {
 	return ch->kind == CHANNEL_THROTTLE && !ch->missing[0] &&
 	       strstr(ch->name, clock->family == FAMILY_GPU ? "gpu" : "cpu");
 }
 
-/* How a clock stands to the limit that is set for it. */
+/* The alarm of a clock whose limit (cap) is below its maximum. */
 static enum alarm held(double hz, double cap, double most, bool throttled)
 {
 	if (!(cap < 0.99 * most))
@@ -62,7 +64,7 @@ static void read(struct ui *u, const struct ui_scene *s, struct row *row)
 		rows_note(row, n++, STYLE_DIM, _("limits %.0f..%.0f MHz"), min / 1e6, max / 1e6);
 	snprintf(key, sizeof(key), "%.*s.governor", (int)strcspn(ch->name, "."), ch->name);
 	governor = screen_fact(u, key);
-	/* Beside the name where it fits. */
+	/* Beside the name if it fits. */
 	row->tag[0] = 0;
 	if (text_width(row->name[0] ? row->name : ch->label) + 1 + text_width(governor) <= u->at.name.w)
 		snprintf(row->tag, sizeof(row->tag), "%s", governor);
@@ -70,7 +72,7 @@ static void read(struct ui *u, const struct ui_scene *s, struct row *row)
 		rows_note(row, n, STYLE_DIM, "%.40s", governor);
 }
 
-/* Sets the columns' levels from the limit then, and from what throttled the clock then. */
+/* Sets the level of each column from the limit and the throttling in that column. */
 static void read_levels(struct ui *u, const struct ui_scene *s, const struct channel *ch,
 			const struct spark_column *caps)
 {

@@ -1,13 +1,9 @@
-/* second: another trace under the one that is shown.
+/* compare: shows a second trace below the first, row by row.
  *
- * Below each signal stands the same signal of the other trace, on the same scale and
- * under the same columns, so that the two are compared by looking down; one chart
- * over the other would be a guess in four dots of height, and nothing at all without
- * colours.  The other trace is asked on its own clock: its columns are true columns
- * of its own, which stand where they belong to within half a column.
- *
- * Time, marks between which one moves, and everything that no row shows are those of
- * the first. */
+ * Each signal of the second trace is drawn below that of the first, with the same scale and columns. Two
+ * charts in the same cells would be unreadable at four dots of height or without colours. The second
+ * trace is read on its own clock, so its columns are displaced by up to half a column. Time, moving
+ * between marks and everything outside the rows refer to the first trace. */
 #include "ui/draw.h"
 #include "ui/range-stats.h"
 #include "ui/rows.h"
@@ -21,7 +17,7 @@
 
 #define STALE_NS NS_PER_S
 
-/* Kinds that mean the same on every board, whatever their name. */
+/* Kinds that mean the same on every board, regardless of the name. */
 static bool universal(enum channel_kind kind)
 {
 	return kind == CHANNEL_GPU_UTIL || kind == CHANNEL_CPU_UTIL || kind == CHANNEL_RAM_USED ||
@@ -38,7 +34,7 @@ static bool alone(const struct session *about, enum channel_kind kind)
 	return n == 1;
 }
 
-/* The channel of `there` that is what channel i of `here` is; -1: there is none. */
+/* The channel of `there` that matches channel i of `here`; -1: none. */
 static int match(const struct session *here, size_t i, const struct session *there)
 {
 	const struct channel *ch = &here->channels[i];
@@ -49,7 +45,7 @@ static int match(const struct session *here, size_t i, const struct session *the
 	return k >= 0 && there->channels[k].unit == ch->unit ? k : -1;
 }
 
-/* How many signals have values here and none there. */
+/* The number of signals with values only in `here`. */
 static size_t only(const struct session *here, const struct session *there)
 {
 	size_t n = 0;
@@ -111,12 +107,12 @@ void second_extend(struct ui *u, const struct ui_scene *s)
 	align_extent(b->timeline, &b->extent);
 	b->extent.first_ns += b->shift_ns;
 	b->extent.last_ns += b->shift_ns;
-	/* What takes longer is seen to its end; what began sooner has begun before time 0. */
+	/* Only the end is extended: a second trace that starts earlier does so before time 0. */
 	if (u->extent.any && b->extent.any && b->extent.last_ns > u->extent.last_ns)
 		u->extent.last_ns = b->extent.last_ns < most ? b->extent.last_ns : most;
 }
 
-/* Where both have something to show. */
+/* Moves to the earlier of the two ends, where both traces may have samples. */
 void second_reset(struct ui *u, const struct ui_scene *s)
 {
 	struct second *b = &u->second;
@@ -143,7 +139,7 @@ void act_nudge(struct ui *u, const struct ui_scene *s, struct request *r, int ar
 		u->second.nudge_ns = to;
 }
 
-/* The first of its columns that are drawn. */
+/* The first column of the second trace that is drawn. */
 static int64_t first_column(const struct ui *u)
 {
 	int64_t half = viewport_column_ns(&u->vp) / 2;
@@ -200,17 +196,19 @@ void second_read(struct ui *u, struct row *row, double *min, double *max)
 	if (ch->missing[0])
 		return;
 	chart_columns(b->timeline, r->channel, &axis, u->frame.bins, b->columns, &r->summary);
-	for (int i = 0; i < axis.n; i++)
-		b->level[i] =
-			b->columns[i].any ? (unsigned char)rows_alarm(ch, b->columns[i].max) : ALARM_NONE;
-	*min = fmin(*min, r->summary.min); /* of NaN and a number: the number */
+	for (int i = 0; i < axis.n; i++) {
+		double most = b->columns[i].any ? b->columns[i].max : NAN;
+
+		b->level[i] = most >= row->limit ? ALARM_CRIT : (unsigned char)rows_alarm(ch, most);
+	}
+	*min = fmin(*min, r->summary.min); /* fmin() and fmax() ignore NaN */
 	*max = fmax(*max, r->summary.max);
 	select_stats(u, b->timeline, r->channel, b->shift_ns, b->provisional, &r->chosen, &r->summary);
 	r->value = second_value(u, r->channel);
 	r->alarm = (unsigned char)rows_alarm(ch, r->value);
 }
 
-/* The numbers of its marks, where they are, as far as there is room. */
+/* Draws the numbers of its marks, as far as they fit. */
 static void draw_marks(struct ui *u, struct canvas *c, int y, int from)
 {
 	for (size_t i = 0; i < u->second.n_marks; i++) {
@@ -263,7 +261,7 @@ void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 				 b->here + b->there);
 		x = screen_put(c, x, y, right, STYLE_WARN, text);
 	}
-	if (!u->view->plain) /* there are no charts to which they belong */
+	if (!u->view->plain) /* a plain view has no charts */
 		draw_marks(u, c, y, x - 1);
 }
 

@@ -1,4 +1,6 @@
-/* core-groups: cores are listed one by one, but their clocks belong to clusters. */
+/* core-groups: groups the cores by clock.
+ *
+ * Each core has its own load, but the cores of a cluster share a clock. */
 #include "ui/core-groups.h"
 
 #include "ui/rows.h"

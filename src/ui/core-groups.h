@@ -19,12 +19,12 @@ struct core_group {
 	int n;
 };
 
-/* Is core n one of "cpu0,3-5", the label of a clock? */
+/* Returns true if core n is in the label of a clock, such as "cpu0,3-5". */
 bool cores_list_has(const char *label, int64_t n);
-/* Fills groups in the order of their clocks and returns how many there are. Cores without a clock, and those
- * of more clocks than fit, are the last group. */
+/* Fills groups in the order of their clocks and returns their number. The last group has the cores without
+ * a clock, and those of clocks that do not fit. */
 int core_groups(const struct session *about, struct core_group groups[CORE_GROUPS_MAX]);
-/* The text for a core without a load: "off" while other cores have one, else "--". */
+/* The text for a core without a load: "off" if the other cores have one, else "--". */
 const char *core_no_load(struct ui *u, const struct ui_scene *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* dispatch: an event, to the question that is asked, the line that is typed, a key or the mouse. */
+/* dispatch: passes an event to the open question or prompt, to a key's handler or to the mouse. */
 #include "ui/screen.h"
 
 bool modal_open(struct ui *u, const struct modal *m, const struct view *view)
@@ -21,8 +21,8 @@ void modal_close(struct ui *u)
 	u->modals.n -= u->modals.n > 0;
 }
 
-/* A question that was in the last picture is answered by this key; what was in no picture yet is not
- * asked at all. */
+/* A key or press closes an open question. It counts as the answer only if the last frame showed the
+ * question. */
 static const struct modal *take_question(struct ui *u, const struct event *ev)
 {
 	const struct modal *m = modal_top(u);

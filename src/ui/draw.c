@@ -1,7 +1,7 @@
-/* draw: texts over one line or several, and boxes.
+/* draw: text in one or more lines, and boxes.
  *
- * A line ends between words, and in scripts that have no blanks between them beside
- * any wide character, but not before one that ends a sentence or a bracket. */
+ * Lines break between words. In scripts without blanks they break beside any wide character, but not
+ * before closing punctuation. */
 #include "ui/draw.h"
 #include "ui/screen.h"
 
@@ -64,7 +64,7 @@ const char *screen_name(const char *path)
 	return slash ? slash + 1 : path ? path : "";
 }
 
-/* The next character: its bytes and columns; 0: the end. */
+/* Decodes the next character and its width. Returns its bytes; 0: end of text. */
 static size_t next(const char *text, wchar_t *ch, int *width)
 {
 	mbstate_t state;
@@ -89,7 +89,7 @@ static bool ends(wchar_t ch)
 	return wcschr(closing, ch) != NULL;
 }
 
-/* How many bytes of a text fit into a line. */
+/* The number of bytes of a text that fit in a line. */
 static size_t fitting(const char *text, int w)
 {
 	size_t at = 0, best = 0, n;
@@ -130,7 +130,7 @@ int text_draw(const struct ui *u, struct canvas *c, int x, int y, int w, int h, 
 
 		snprintf(part, sizeof(part), "%.*s", line == h - 1 ? (int)sizeof(part) - 1 : (int)n, text);
 		used = screen_cut(u, c, x, y + line, w, style, part);
-		if (used < w) /* nothing stands close behind it */
+		if (used < w) /* separate the text from what is behind it */
 			canvas_put(c, x + used, y + line, style, L' ');
 		text += n;
 		text += strspn(text, " ");
@@ -138,7 +138,7 @@ int text_draw(const struct ui *u, struct canvas *c, int x, int y, int w, int h, 
 	return line;
 }
 
-/* The first, one between or the last of n from `from` on. */
+/* 0: the first of n from `from` on; 2: the last; 1: between. */
 static int third(int at, int from, int n)
 {
 	return at == from ? 0 : at == from + n - 1 ? 2 : 1;

@@ -1,4 +1,4 @@
-/* draw: texts and boxes, drawn in the characters that the terminal has. */
+/* draw: text and boxes, with the characters of the terminal's charset. */
 #ifndef NVMTOP_UI_DRAW_H
 #define NVMTOP_UI_DRAW_H
 
@@ -7,26 +7,25 @@
 
 struct ui;
 
-/* A character that only some charsets have. */
+/* Returns `ascii` if the charset is ASCII, else `fine`. */
 wchar_t screen_glyph(const struct ui *u, wchar_t fine, wchar_t ascii);
-/* A text as a whole or not at all; returns where the next one begins. */
+/* Draws a text if all of it fits. Returns the x of the next text. */
 int screen_put(struct canvas *c, int x, int y, int right, enum style style, const char *text);
-const char *screen_name(const char *path); /* a file's name without the folder; of NULL: "" */
-/* A text that ends in an ellipsis where it has no room; returns the columns it took. */
+const char *screen_name(const char *path); /* the file name without folder; NULL: "" */
+/* Draws a text, truncated with an ellipsis if necessary. Returns the columns used. */
 int screen_cut(const struct ui *u, struct canvas *c, int x, int y, int w, enum style style, const char *text);
 
-/* Why a value is missing: where there is no room, what was tried is cut, and what helps stays. */
+/* Draws the reason for a missing value. If it does not fit, the cause is truncated before the remedy. */
 int screen_reason(const struct ui *u, struct canvas *c, int x, int y, int w, enum style style, const char *reason);
-/* What helps, behind the first "; "; NULL: nothing is known to. */
+/* The remedy in a reason, after the first "; "; NULL: none. */
 const char *reason_remedy(const char *reason);
 
-/* The lines that a text takes. */
+/* The number of lines of a text at width w. */
 int text_lines(const char *text, int w);
-/* At most h of them, the last with an ellipsis where there are more; returns how many
- * there were. */
+/* Draws at most h lines, the last with an ellipsis if there are more. Returns the number drawn. */
 int text_draw(const struct ui *u, struct canvas *c, int x, int y, int w, int h, enum style style, const char *text);
 
-/* An empty box with a line round it, over what is there. */
+/* Draws an empty box with a border over what is there. */
 void box_draw(const struct ui *u, struct canvas *c, const struct rect *r);
 
 #endif

@@ -1,7 +1,7 @@
-/* energy: power over time, exactly as far as it was sampled.
+/* energy: energy from power samples, and its text.
  *
- * The mean of all samples counts for the time that they cover: late ticks are filled
- * in with the mean, holes add nothing. */
+ * Energy is the mean of the samples times the time they cover: late ticks count with the mean, gaps add
+ * nothing. */
 #include "ui/energy.h"
 
 #include "ui/range-stats.h"
@@ -51,7 +51,7 @@ int64_t energy_mark(struct ui *u, const struct ui_scene *s, uint64_t *id)
 	struct mark m[64];
 	size_t n = 0;
 
-	/* Look back further and further; what is found is oldest first. */
+	/* Search back in growing steps. Marks are returned oldest first. */
 	for (int64_t left = to; left > from; back = back < INT64_MAX / 8 ? 8 * back : back) {
 		int64_t right = left;
 

@@ -1,12 +1,9 @@
-/* events: what happened, in words, in one line below the charts and on their axis.
+/* events: one line below the charts that shows what happened and when.
  *
- * What lasts is a line over its time: what was throttled, and for how long; a hole in
- * the samples.  What happens at once is a diamond: a count of over-current that rose,
- * a change of how the machine is set.  Words stand beside, as far as there is room:
- * what alarms and lasts first, then other alarms, then the newest.
- *
- * The line is there if the session has anything that can be throttled, and after the
- * first change; so nothing moves when something begins. */
+ * Throttling and gaps are a line over their duration; over-current events and changed settings are a
+ * diamond. Text is placed beside them if it fits: first lasting alarms, then other alarms, then the
+ * newest. The line is shown if the session has channels of throttling, and after the first change, so
+ * the layout does not move when an event begins. */
 #include "ui/charts.h"
 #include "ui/draw.h"
 #include "ui/screen.h"
@@ -16,10 +13,10 @@
 #include <string.h>
 
 #define THROTTLES_MAX 64
-#define GAP_NS        (10 * NS_PER_MS) /* a tick that came late is no gap that one would look for */
+#define GAP_NS        (10 * NS_PER_MS) /* shorter gaps are single late ticks */
 #define ITEMS_MAX     64
-#define NEAR_CELLS    6 /* words stand so near */
-#define PARTS_ZOOM    2 /* a column is looked at in finer parts for how long something took */
+#define NEAR_CELLS    6 /* maximum distance of the text */
+#define PARTS_ZOOM    2 /* durations are measured in quarters of a column */
 
 static bool throttles(const struct channel *ch)
 {
@@ -58,7 +55,7 @@ bool events_wanted(const struct ui *u, const struct ui_scene *s)
 	return false;
 }
 
-/* The columns in which a count rose above all that came before. */
+/* Sets out[i] for the columns in which a count rose. */
 static void find_rises(struct ui *u, const struct ui_scene *s, size_t channel, const struct chart_axis *axis,
 		       unsigned char *out)
 {
@@ -76,7 +73,7 @@ static void find_rises(struct ui *u, const struct ui_scene *s, size_t channel, c
 	}
 }
 
-/* The columns in which a channel was above 0. */
+/* Sets out[i] for the columns in which a channel was above 0. */
 static void find_above(struct ui *u, const struct chart_axis *axis, unsigned char *out)
 {
 	for (int i = 0; i < axis->n; i++)
@@ -145,15 +142,15 @@ void events_name(char out[32], const struct channel *ch)
 	snprintf(out, 32, "%.*s", n < 31 ? (int)n : 31, text);
 }
 
-/* What happened in cells first..last. */
+/* An event in cells first..last. */
 struct item {
 	int first, last;
 	bool lasts; /* a line, not a diamond */
-	bool words; /* neither: it names diamonds between the two */
-	bool cap;   /* the highest clock changed */
+	bool words; /* neither: a text for the diamonds in these cells */
+	bool cap;   /* the limit of a clock changed */
 	enum style style;
 	char text[CHANGE_TEXT];
-	char brief[48]; /* the same where that has no room; "": nothing */
+	char brief[64]; /* shown if text does not fit; "": none */
 };
 
 struct items {
@@ -161,7 +158,7 @@ struct items {
 	struct item list[ITEMS_MAX];
 };
 
-/* The newest are kept. */
+/* Drops the oldest item if the list is full. */
 static struct item *add_item(struct items *l, int first, int last, enum style style)
 {
 	if (l->n == ITEMS_MAX)
@@ -184,7 +181,7 @@ static int64_t above_ns(const struct ui_scene *s, size_t channel, const struct c
 		int64_t k = end - at < AT_ONCE ? end - at : AT_ONCE;
 
 		s->timeline->ops->columns(s->timeline, channel, zoom, at, (size_t)k, bins);
-		/* Between two readings of a slow channel the last one holds. */
+		/* A slow channel holds its last value until the next sample. */
 		for (int64_t i = 0; i < k; i++) {
 			if (bins[i].n)
 				held = bins[i].max > 0;
@@ -220,7 +217,7 @@ static void add_throttling(struct ui *u, const struct ui_scene *s, size_t channe
 	}
 }
 
-/* One text for all rises in view, at the last of them. */
+/* Adds a diamond for each rise in view, and one text for all of them. */
 static void add_rises(struct ui *u, const struct ui_scene *s, size_t channel, struct items *l)
 {
 	int64_t from = u->frame.axis.first * chart_column_ns(&u->frame.axis), to = from + u->frame.axis.n * chart_column_ns(&u->frame.axis);
@@ -290,7 +287,7 @@ static void name_change(struct item *item, const struct ui *u, struct change c)
 	change_text(item->text, &c);
 }
 
-/* Of those that came together the power mode, which has brought the others along. */
+/* Of several changes in one cell, shows that of the power mode, as it causes the others. */
 static void add_changes(struct ui *u, const struct ui_scene *s, struct items *l)
 {
 	int64_t from = u->frame.axis.first * chart_column_ns(&u->frame.axis), to = from + u->frame.axis.n * chart_column_ns(&u->frame.axis);
@@ -339,7 +336,7 @@ static void add_gaps(struct ui *u, struct items *l)
 	}
 }
 
-/* Whether words may stand there: over the lines of marks, but not over other events. */
+/* Returns true if text may be placed there: over the lines of marks, but not over other events. */
 static bool has_room(const struct canvas *c, int x, int y, int w)
 {
 	for (int i = x < 0 ? 0 : x; i < x + w && i < c->w; i++) {
@@ -361,8 +358,8 @@ static bool draw_words_at(struct ui *u, struct canvas *c, int at, int y, const s
 	return true;
 }
 
-/* At the right or the left of the item, past what else is near, or between the diamonds that it names; false:
- * there is no room. */
+/* Draws text right or left of the item, at most NEAR_CELLS away, or between its diamonds. Returns false if
+ * it does not fit. */
 static bool draw_words(struct ui *u, struct canvas *c, int y, const struct item *item, const char *text)
 {
 	int w = text_width(text), first = u->at.chart.x + item->first, last = u->at.chart.x + item->last;
@@ -379,7 +376,7 @@ static bool draw_words(struct ui *u, struct canvas *c, int y, const struct item 
 	return false;
 }
 
-/* Throttling lowers a clock's limit and raises it again; these changes are no news beside its line. */
+/* Drops changes of a clock's limit next to throttling, which causes them. */
 static void drop_effects(struct items *l)
 {
 	int kept = 0;
@@ -397,23 +394,24 @@ static void drop_effects(struct items *l)
 	l->n = kept;
 }
 
-/* In full words, or in brief. */
+/* Draws the full text, or the brief one if that does not fit. */
 static void draw_item(struct ui *u, struct canvas *c, int y, struct item *item)
 {
 	if (item->text[0] && !draw_words(u, c, y, item, item->text) && item->brief[0])
 		draw_words(u, c, y, item, item->brief);
 }
 
-/* What happened at the playhead is said, over other events if need be. */
+/* Draws the text of the event at the playhead, over other events if necessary. */
 static void draw_here(struct ui *u, struct canvas *c, int y, struct items *l)
 {
 	int here = u->vp.follow ? -1 : viewport_cell(&u->vp, u->vp.head_ns), x = u->at.chart.x;
 
-	for (int i = l->n - 1; here >= 0 && i >= 0; i--) {
-		struct item *item = &l->list[i];
+	for (int k = 0; here >= 0 && k < 2 * l->n; k++) {
+		struct item *item = &l->list[l->n - 1 - k % l->n];
+		int near = k / l->n; /* then those in the next cell */
 		int w = text_width(item->text), at = x + item->last + 2, left = x + item->first - 1 - w;
 
-		if (!item->text[0] || item->words || here < item->first || here > item->last)
+		if (!item->text[0] || item->words || here < item->first - near || here > item->last + near)
 			continue;
 		if (at + w > x + u->at.chart.w || (left >= x && !has_room(c, at, y, w) && has_room(c, left, y, w)))
 			at = left;

@@ -1,4 +1,4 @@
-/* frame: what one picture needs, and what a press of the button is understood by. */
+/* frame: the state of one frame, and what the mouse refers to in it. */
 #ifndef NVMTOP_UI_FRAME_H
 #define NVMTOP_UI_FRAME_H
 
@@ -6,7 +6,7 @@
 #include "ui/keys.h"
 #include "ui/viewport.h"
 
-/* A place that a press of the button is for. */
+/* A clickable area of one line. */
 struct hit {
 	int x, y, w;
 	key_handler *handler;
@@ -14,10 +14,10 @@ struct hit {
 };
 #define HITS_MAX 40
 
-/* Of the last picture. */
+/* State of the last frame. */
 struct frame {
 	int w, h;     /* of the screen */
-	int64_t tick; /* changes when values may be read anew */
+	int64_t tick; /* changes when values are to be read again */
 	int below;    /* rows that do not fit */
 	bool more;    /* the view has work for ui_advance() */
 	char alarm[192];
@@ -29,7 +29,7 @@ struct frame {
 	size_t n_marks;
 	bool mark_lines;                  /* marks are few enough to draw through the charts */
 	unsigned char mark_at[CELLS_MAX]; /* 1: a mark's line */
-	/* Of the row that was read last: */
+	/* Of the last row read: */
 	struct bin bins[CHART_BINS(COLUMNS_MAX)];
 	struct spark_column columns[COLUMNS_MAX];
 	unsigned char level[COLUMNS_MAX]; /* enum alarm, of columns */
@@ -37,7 +37,7 @@ struct frame {
 
 void hit_add(struct ui *u, int x, int y, int w, key_handler *handler, int arg);
 
-/* The button was pressed in the charts, where a cell begins and ends. */
+/* Dragging in the charts: the bounds of the cell in which it began. */
 struct drag {
 	bool on;
 	int64_t from_ns, to_ns;

@@ -1,4 +1,4 @@
-/* go: the keys that lead to a moment: a mark, an event, a place by name, a greatest value. */
+/* go: keys that move to a mark, an event, a typed place in time, or an extreme value. */
 #include "ui/goto.h"
 #include "ui/moment.h"
 #include "ui/rows.h"
@@ -22,11 +22,15 @@ void act_go_mark(struct ui *u, const struct ui_scene *s, struct request *r, int 
 		t = event;
 		found = true;
 	}
+	if (ranges_edge(u, s, arg, &event) && (!found || (arg > 0 ? event < t : event > t))) {
+		t = event;
+		found = true;
+	}
 	if (found)
 		viewport_jump(&u->vp, &u->extent, s->now_ns, t);
 }
 
-/* The row that a person means: the chosen one, or else the first signal. */
+/* The selected row, or else the first signal. */
 static const struct row *meant_row(const struct ui *u)
 {
 	int i = u->chosen;
@@ -37,7 +41,7 @@ static const struct row *meant_row(const struct ui *u)
 	return i >= 0 && i < u->n_rows && u->rows[i].kind == ROW_SIGNAL ? &u->rows[i] : NULL;
 }
 
-/* In the selection, or in all there is. */
+/* Searches the selection, or else the whole timeline. */
 static bool go_extreme(struct ui *u, const struct ui_scene *s, int sign)
 {
 	const struct row *row = meant_row(u);

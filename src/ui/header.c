@@ -1,7 +1,7 @@
-/* header: whose numbers these are, what is being recorded, which keys do something.
+/* header: the first line (board, trace, recording) and the key bar.
  *
- * What matters most is placed first and from the edges inwards; what then has no
- * room is left out as a whole, never cut in the middle of a number. */
+ * Items are placed from the edges inwards, the most important first. An item that does not fit is omitted
+ * as a whole, so that no number is truncated. */
 #include "ui/draw.h"
 #include "ui/header.h"
 #include "ui/screen.h"
@@ -13,7 +13,7 @@
 
 #define SIZE_W 6 /* "999 kB", "1.2 MB" */
 
-/* One piece of text on its way from right to left. */
+/* Draws text that ends at `right` and begins at or after `limit`. Returns the new right end. */
 static int put_left_of(struct canvas *c, int right, int y, int limit, enum style s, const char *text, int gap)
 {
 	int w = text_width(text);
@@ -24,7 +24,7 @@ static int put_left_of(struct canvas *c, int right, int y, int limit, enum style
 	return right - w - gap;
 }
 
-/* The clock of what is on the screen: while looking back, of the playhead. */
+/* The wall clock of the values on the screen: now, or that of the playhead when looking back. */
 static int64_t shown_wall(const struct ui *u, const struct ui_scene *s)
 {
 	if (u->vp.follow || !u->about || !u->extent.any)
@@ -32,7 +32,7 @@ static int64_t shown_wall(const struct ui *u, const struct ui_scene *s)
 	return screen_wall(u, u->vp.head_ns);
 }
 
-/* How long: "00:48", "1:02:03"; a number alone would be taken for a part of the name. */
+/* "00:48", "1:02:03": a plain number could be mistaken for a part of the name. */
 static void since_text(char out[QUANTITY_TEXT], int64_t ns)
 {
 	if (ns >= 0 && ns < 3600 * NS_PER_S)
@@ -53,7 +53,7 @@ static int draw_record(const struct ui *u, const struct ui_scene *s, struct canv
 	if (s->record_marks)
 		snprintf(marks, sizeof(marks), P_("%llu mark", "%llu marks", s->record_marks),
 			 (unsigned long long)s->record_marks);
-	/* As wide as the widest, so that the name stands still. */
+	/* The widest size is assumed, so that the name does not move. */
 	fixed = 5 + 2 + text_width(since) + 2 + (text_width(size) < SIZE_W ? SIZE_W : text_width(size));
 	if (right - fixed < limit)
 		fixed = 5;
@@ -79,7 +79,7 @@ static int draw_record(const struct ui *u, const struct ui_scene *s, struct canv
 	return x - 2;
 }
 
-/* The recording has ended, and the disk has not. */
+/* The recording has ended, but its file is still being written. */
 static int draw_completing(const struct ui_scene *s, struct canvas *c, int right, int limit)
 {
 	char text[160];
@@ -93,7 +93,7 @@ static int draw_completing(const struct ui_scene *s, struct canvas *c, int right
 	return at;
 }
 
-/* Of two traces the second has a line of its own, where there is one. */
+/* The second trace has its own line if the window is high enough. */
 static int draw_names(const struct ui *u, const struct ui_scene *s, struct canvas *c, int right, int limit)
 {
 	const char *name = screen_name(s->trace_name);
@@ -105,11 +105,11 @@ static int draw_names(const struct ui *u, const struct ui_scene *s, struct canva
 	return put_left_of(c, right, 0, limit, STYLE_TEXT, text, 3);
 }
 
-/* The board, its power mode, and what else there is room for. */
+/* The board, its power mode and release, as far as they fit. */
 static void draw_title(const struct ui *u, struct canvas *c, int x, int right)
 {
 	static const char *const keys[] = {"title", "mode", "release"};
-	/* Where there is no line of tabs, the view's name tells which one this is. */
+	/* Without tabs, the title names the view. */
 	const char *title = u->at.tabs.h || u->view == views_at(0) ? "nvmtop" : _(u->view->label);
 	int w = text_width(title), gap = 2;
 
@@ -164,13 +164,13 @@ static const char *opening_text(struct ui *u, const struct ui_scene *s)
 	return u->frame.alarm;
 }
 
-/* Where the line that is for it is not there, or tells something worse. */
+/* Returns true if the second line is hidden or shows a worse problem. */
 static bool opening_untold(const struct ui *u, const struct ui_scene *s)
 {
 	return s->opening && (!u->at.limit.h || s->record_error || (s->recording && s->record_lost));
 }
 
-/* The one line that must not be overlooked, the worst first. */
+/* In order of severity. */
 const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *style)
 {
 	unsigned long long lost = s->record_lost;
@@ -200,7 +200,7 @@ const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *sty
 	return "";
 }
 
-/* Its text, already translated; NULL: it is not shown now. */
+/* The translated text of a key; NULL: not shown now. */
 static const char *bar_text(const struct ui *u, const struct ui_scene *s, const struct key_entry *k)
 {
 	int arg;
@@ -211,7 +211,7 @@ static const char *bar_text(const struct ui *u, const struct ui_scene *s, const 
 	return k->bar_now ? k->bar_now(u, s) : _(k->bar);
 }
 
-/* The keys, as many as there is room for; two blanks between them and one within. */
+/* Draws as many keys as fit, with two blanks between them. */
 static void bar_keys(struct ui *u, const struct ui_scene *s, struct canvas *c, int right)
 {
 	const struct view *v = views_top(u);
@@ -241,7 +241,7 @@ static void bar_keys(struct ui *u, const struct ui_scene *s, struct canvas *c, i
 	}
 }
 
-/* What does not fit, where it is and the key that leads there. */
+/* The number of rows that do not fit, their direction and the key that scrolls there. */
 static void more_text(const struct ui *u, char *out, size_t size, int n, wchar_t fine, char ascii, const char *key)
 {
 	/* TRANSLATORS: an arrow, a number of rows, and the name of a key. */

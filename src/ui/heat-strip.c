@@ -1,8 +1,8 @@
-/* heat-strip: a chart for each of many cores is a wall in which nothing stands out.
+/* heat-strip: shows the load of many cores in few lines, where single charts would be unreadable.
  *
- * A core is a band instead, and its load the brightness: two cores share a line, as the
- * upper and the lower half of its cells. Where lines are fewer, a band shows the busiest
- * of several cores. In ASCII a band is a line, and a heavier character means more load. */
+ * A core is a band whose brightness is its load. Two cores share a line, as the upper and the lower half
+ * of its cells. If there are too few lines, a band shows the busiest of several cores. In ASCII a band is
+ * a line, and a heavier character means more load. */
 #include "ui/heat-strip.h"
 
 #include "ui/core-groups.h"
@@ -30,7 +30,7 @@ struct heat_fit heat_fit(int n, int lines, bool ascii)
 	return f;
 }
 
-/* The highest mean of the band in each cell; NaN: nothing was measured. */
+/* The highest mean of the band's channels in each cell; NaN: no samples. */
 static void read_band(struct ui *u, const struct ui_scene *s, const size_t *channels, int n, double *cells)
 {
 	int per = spark_per_cell(u->charset);
@@ -50,7 +50,7 @@ static void read_band(struct ui *u, const struct ui_scene *s, const size_t *chan
 	}
 }
 
-/* Idle is no colour; then from dark to the brightest shade of the hue. */
+/* No colour if idle, else from dark to the brightest shade of the hue. */
 static enum style heat_style(enum hue hue, double part)
 {
 	int level = spark_level(part, 0, 1, SHADES + 2) - 1;
@@ -76,7 +76,7 @@ static void draw_cell(struct ui *u, struct canvas *c, int x, int y, bool lower, 
 		canvas_put_on(c, x, y, (enum style)c->cells[y * c->w + x].style, style, HEAT_HALF);
 }
 
-/* "cpu0-3" as "0-3": of one band that holds several channels, the first and the last. */
+/* The label without "cpu"; for several channels from the first to the last: "0-3". */
 static void band_label(const struct session *about, const size_t *channels, int n, char out[16])
 {
 	const char *first = about->channels[channels[0]].label, *last = about->channels[channels[n - 1]].label;
@@ -128,7 +128,7 @@ void heat_strip_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, c
 	double cells[CELLS_MAX], highest = NAN;
 	char label[16];
 
-	/* A clock whose highest value is unknown ends at the highest in view. */
+	/* Without a known maximum, the scale ends at the highest value in view. */
 	for (int i = 0; i < n && isnan(full_of(&u->about->channels[channels[i]], NAN)); i++) {
 		read_band(u, s, channels + i, 1, cells);
 		for (int x = 0; x < u->at.chart.w; x++)

@@ -1,4 +1,4 @@
-/* key-lookup: the tables of keys, read by the key bar, the help page and for a key that was pressed. */
+/* key-lookup: searches the tables of keys, for the key bar, the help page and a pressed key. */
 #include "ui/view.h"
 
 #include "util/intl.h"
@@ -13,7 +13,7 @@ static const char *const groups[KEYS_GROUPS] = {
 	[KEYS_SCREEN] = N_("Screen"),
 };
 
-/* Of view v or of all. */
+/* The i-th entry of the common keys and those of view v, or of all views. */
 static const struct key_entry *entry(const struct view *v, bool all, size_t i)
 {
 	for (const struct key_entry *c = keys_common; c->group != KEYS_GROUPS; c++) {
@@ -62,7 +62,7 @@ const struct key_entry *keys_find(const struct view *v, unsigned when, uint32_t 
 {
 	const struct key_entry *k;
 
-	/* A character's case already says what Shift did. */
+	/* The case of a character already includes Shift. */
 	if (key < K_UP && key > ' ')
 		mods &= ~(unsigned)MOD_SHIFT;
 	if ((mods & MOD_CTRL) && key >= 'A' && key <= 'Z')
@@ -75,7 +75,7 @@ const struct key_entry *keys_find(const struct view *v, unsigned when, uint32_t 
 	for (size_t i = 0; (k = keys_entry(NULL, i)) != NULL; i++)
 		if (matches(k, when, key, mods, arg))
 			return k;
-	/* The keys of the tabs are in the tables of the views. */
+	/* The key of a tab is a member of its view. */
 	for (size_t i = 0; !mods && views_at(i); i++)
 		if (views_at(i)->key == key)
 			return *arg = (int)i, &keys_views;

@@ -1,10 +1,8 @@
-/* keys: the keys that every view has, and what they do; the mouse calls the same.
+/* keys: the keys common to all views and their handlers, which the mouse uses too.
  *
- * The order of the table is that of the key bar, and within a group that of the help page.  No
- * single key does harm: a split escape sequence may arrive as Esc, [ and A.
- *
- * Whatever is done outside this folder (quit, mark, record, open) is only asked
- * for: keys, mouse, a script and a test go one way. */
+ * The table is in the order of the key bar and, within a group, of the help page. No single key is
+ * destructive, as a split escape sequence may arrive as Esc, [ and A. Actions outside this folder (quit,
+ * mark, record, open) are only requested, so keys, mouse, scripts and tests take the same path. */
 #include "ui/header.h"
 #include "ui/screen.h"
 
@@ -91,7 +89,7 @@ static void act_part(struct ui *u, const struct ui_scene *s, struct request *r, 
 	r->by = arg;
 }
 
-/* The mark is for the time of the key, and finds its place when its label is known. */
+/* The mark gets the time of the key that opened the prompt. */
 static bool label_enter(struct ui *u, const struct ui_scene *s, struct request *r)
 {
 	r->kind = REQUEST_MARK;
@@ -107,7 +105,7 @@ static void act_label(struct ui *u, const struct ui_scene *s, struct request *r,
 					    .hint = N_("Enter: set the mark   Esc: no mark"),
 					    .enter = label_enter};
 
-	/* With no line to type in, the mark is set without a label. */
+	/* Without a line for the prompt, the mark has no label. */
 	if (is_live(u, s) && !prompt_open(u, &label, "", r->t_ns, NULL))
 		r->kind = REQUEST_MARK;
 }
@@ -126,10 +124,12 @@ void act_cover(struct ui *u, const struct ui_scene *s, struct request *r, int ar
 
 static void act_about(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
+	struct range range;
+
 	if (s->record_done) {
 		r->kind = REQUEST_OPEN;
 		snprintf(r->path, sizeof(r->path), "%s", s->record_done);
-	} else if (about_can(u)) {
+	} else if (about_can(u) || ranges_here(u, s, &range)) {
 		u->about_chosen = !u->about_chosen;
 	}
 }
@@ -168,7 +168,7 @@ static void act_escape(struct ui *u, const struct ui_scene *s, struct request *r
 		viewport_now(&u->vp, &u->extent, s->now_ns);
 }
 
-/* arg: enum move; a negative one back. */
+/* arg: enum move; negative: backwards. */
 void act_move(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
 	views_top(u)->move(u, s, (enum move)abs(arg), arg < 0 ? -1 : 1);
@@ -194,7 +194,7 @@ static const char *bar_record(const struct ui *u, const struct ui_scene *s)
 	return !u->vp.live ? NULL : s->recording ? _("stop rec") : _("record");
 }
 
-/* What moves through time is shown where time is: in charts, or in the strip below a list. */
+/* Keys that move in time are shown only with charts or, below a list, with the minimap. */
 static const char *bar_zoom(const struct ui *u, const struct ui_scene *s)
 {
 	return u->view->plain ? NULL : _("zoom");
@@ -203,6 +203,11 @@ static const char *bar_zoom(const struct ui *u, const struct ui_scene *s)
 static const char *bar_marks(const struct ui *u, const struct ui_scene *s)
 {
 	return s->live && (u->view->plain || (!u->frame.n_marks && !u->at.events.h)) ? NULL : _("marks");
+}
+
+static const char *bar_level(const struct ui *u, const struct ui_scene *s)
+{
+	return u->at.ranges.h ? _("range level") : NULL;
 }
 
 static const char *bar_goto(const struct ui *u, const struct ui_scene *s)
@@ -263,13 +268,17 @@ const struct key_entry keys_common[] = {
 				    { K_LEFT, MOD_CTRL, -8 }, { K_RIGHT, MOD_CTRL, 8 } },
 	  act_pan, "Left Right", N_("back, forward in time; with Shift: by one screen"), NULL, NULL, NULL, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { 'h', 0, -1 }, { K_LEFT, MOD_ALT, -1 }, { 'l', 0, 1 }, { K_RIGHT, MOD_ALT, 1 } },
-	  act_cursor, "h l", N_("move the cursor by a dot: shows the values at that time"), NULL, NULL, NULL, 0 },
+	  act_cursor, "h l", N_("move the cursor by a column: shows the values at that time"), NULL, NULL, NULL, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { ',', 0, -1 }, { '.', 0, 1 } },
 	  act_step, ", .", N_("one sample back, forward"), NULL, NULL, NULL, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { K_HOME, 0, -1 }, { K_END, 0, 1 } },
 	  act_ends, "Home End", N_("to the start; to now or the end of the trace"), NULL, NULL, NULL, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { '[', 0, -1 }, { ']', 0, 1 } },
 	  act_go_mark, "[ ]", N_("previous, next mark or event"), "[ ]", NULL, bar_marks, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { 'd', 0, 1 }, { 'D', 0, -1 } },
+	  act_range_level, "d D", N_("inner, outer level of ranges: [ ] stop at its edges, Enter tells of it"), "d D", NULL, bar_level, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { 'R', 0, 0 } },
+	  act_range_lane, "R", N_("ranges of another thread"), NULL, NULL, NULL, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { 'm', 0, 1 } },
 	  act_extreme, "m", N_("to the maximum of the selected row"), NULL, NULL, NULL, 0 },
 	{ KEYS_MARKS, WHEN_CHARTS, { { 'e', 0, 1 }, { 'E', 0, -1 } },
@@ -288,11 +297,11 @@ const struct key_entry keys_common[] = {
 	  act_phases_hint, NULL, NULL, NULL, NULL, NULL, 0 },
 	{ KEYS_SCREEN, WHEN_CHARTS, { { K_F2, 0, VIEW_setup }, { 'O', 0, VIEW_setup } },
 	  act_cover, "F2 O", N_("settings: colours, mouse, rows"), NULL, NULL, NULL, 0 },
-	{ .group = KEYS_VIEWS, .handler = NULL }, /* here stand those of the view */
+	{ .group = KEYS_VIEWS, .handler = NULL }, /* replaced by the keys of the view */
 	{ KEYS_STRETCH, WHEN_CHARTS, { { 'L', 0, 0 } },
 	  act_loop, "L", N_("loop the selection or phase"), NULL, NULL, NULL, 0 },
 	{ KEYS_STRETCH, WHEN_CHARTS, { { '{', 0, -1 }, { '}', 0, 1 } },
-	  act_nudge, "{ }", N_("move the trace of --with by a dot"), "{ }", NULL, bar_nudge, 0 },
+	  act_nudge, "{ }", N_("move the trace of --with by a column"), "{ }", NULL, bar_nudge, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { '<', 0, -1 }, { '>', 0, 1 } },
 	  act_speed, "< >", N_("play slower, faster: 1/10 to 64 times, or all"), "< >", NULL, bar_speed, 0 },
 	{ KEYS_ROWS, WHEN_ALWAYS, { { K_UP, 0, -MOVE_LINE }, { 'k', 0, -MOVE_LINE }, { K_DOWN, 0, MOVE_LINE }, { 'j', 0, MOVE_LINE } },

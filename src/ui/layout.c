@@ -1,14 +1,14 @@
-/* layout: what stays and what leaves as the window shrinks.
+/* layout: divides the window into the parts of the screen.
  *
- * In the order of what a person can do without: the space between, statistics,
- * the axis, the header, the keys; names and values never.  All widths depend on
- * the window alone and never on a number, so nothing jumps. */
+ * As the window shrinks, the least important parts are dropped first: blank space, statistics, the axis,
+ * the header, the keys; names and values never. Widths depend only on the window, never on a value, so
+ * nothing jumps. */
 #include "ui/layout.h"
 
 #include <stddef.h>
 
 #define STATS_W      15
-#define SOLO_STATS_W 24 /* in words */
+#define SOLO_STATS_W 24 /* with words */
 
 static int take(int *y, struct rect *r, int w, int h)
 {
@@ -37,9 +37,11 @@ static void split_lines(struct layout *l, const struct layout_wish *wish)
 		bottom -= 2;
 		l->strip = (struct rect) {0, bottom, w, 2};
 	}
-	/* A blank line above the tabs, where there are many. */
+	/* A blank line above the tabs of a high window. */
 	if (h >= 50)
 		bottom--;
+	if (wish->ranges && bottom - y >= wish->ranges + 8)
+		take(&y, &l->ranges, w, wish->ranges);
 	if (wish->panel && bottom - y >= wish->panel + 6) {
 		bottom -= wish->panel;
 		l->panel = (struct rect) {0, bottom, w, wish->panel};
@@ -56,8 +58,7 @@ static void place(const struct layout *l, struct rect *r, int x, int w)
 	*r = (struct rect) {x, l->body.y, w, w ? l->body.h : 0};
 }
 
-/* The numbers of a chart stand in a gutter at its left: the name and the value above,
- * and below them as many lines as the chart has. */
+/* The gutter left of a chart has its name and value, with further text in the lines below. */
 static void split_gutter(struct layout *l, int w)
 {
 	int gutter = w >= 160 ? 36 : w >= 100 ? 31 : 24, value = gutter - SCALE_W - 9;
@@ -87,7 +88,7 @@ static void split_columns(struct layout *l, int w)
 	place(l, &l->chart, x, w - x - margin);
 }
 
-/* Name, numbers and all stand above the chart, and the scale beside it. */
+/* Name, value and statistics are above the chart, the scale is beside it. */
 static void split_solo(struct layout *l, int w)
 {
 	int margin = w >= 40 ? 1 : 0,
@@ -139,7 +140,7 @@ void layout_rows(const unsigned char *weight, int n, int lines, unsigned char *h
 		height[i] = 1;
 		sum += most(weight[i]) > 1 ? weight[i] : 0;
 	}
-	/* Line after line to the row that is furthest below its share. */
+	/* Each line goes to the row that is furthest below its share. */
 	while (used < lines && sum > 0) {
 		int next = -1;
 

@@ -1,4 +1,4 @@
-/* layout: sizes to rectangles, and nothing else. */
+/* layout: computes the rectangles of the screen from its size. */
 #ifndef NVMTOP_UI_LAYOUT_H
 #define NVMTOP_UI_LAYOUT_H
 
@@ -8,34 +8,35 @@
 #define LAYOUT_MIN_H 5
 
 struct rect {
-	int x, y, w, h; /* w or h 0: it is not shown */
+	int x, y, w, h; /* w or h 0: not shown */
 };
 
 struct layout_wish {
 	int w, h;
-	bool replay; /* wants the strip */
-	bool second; /* wants one for the trace beside */
-	bool events; /* wants the line below the charts */
-	int panel;   /* lines of the panel at the foot; 0: none */
-	bool compact; /* rows of one line, with their statistics beside them */
-	bool solo;   /* one chart over all of it */
+	bool replay; /* with the minimap */
+	bool second; /* with a line for the second trace */
+	int ranges;  /* lines above the charts */
+	bool events; /* with the line of events */
+	int panel;   /* lines of the panel at the bottom; 0: none */
+	bool compact; /* rows of one line, with statistics beside the value */
+	bool solo;   /* one chart over the whole body */
 };
 
 struct layout {
-	bool solo;  /* as it was wished for */
-	bool small; /* nothing fits but one line that says so */
-	struct rect header, limit, second, axis, body, events, panel, strip, tabs, bar;
-	/* Columns, the same for every row; their y and h are the body's. */
+	bool solo;  /* as in the wish, if it fits */
+	bool small; /* only a message fits */
+	struct rect header, limit, second, axis, ranges, body, events, panel, strip, tabs, bar;
+	/* Columns, the same for all rows, with y and h of the body; solo: of one chart. */
 	struct rect name, value, scale, stats, chart;
 };
 
 struct layout layout_screen(const struct layout_wish *wish);
 
-/* A row's share of the lines; any other number will do as well. */
+/* A row's share of the lines; other values are allowed. */
 enum { WEIGHT_REST = 1, WEIGHT_PART = 3, WEIGHT_MAIN = 6 };
 
-/* Share out `lines` among n rows by their weights: every height is at least 1, those of
- * WEIGHT_REST are at most 1, and those up to WEIGHT_PART at most 8. */
+/* Distributes `lines` among n rows by weight. A height is at least 1, and at most 1 up to WEIGHT_REST and
+ * 8 up to WEIGHT_PART. */
 void layout_rows(const unsigned char *weight, int n, int lines, unsigned char *height);
 
 #endif

@@ -1,8 +1,7 @@
-/* limit-line: the second line of every view says what limits the machine.
+/* limit-line: the second line of every view, which says what limits the machine.
  *
- * It is calm as long as everything is as it should be, and a banner when a limit was
- * passed, something was lost or cannot be read.  It is always there, so nothing moves
- * when it changes. */
+ * It becomes a coloured banner if a limit of the hardware is passed or a recording loses data. It is
+ * always shown, so nothing moves when it changes. */
 #include "ui/screen.h"
 
 #include "ui/draw.h"
@@ -14,7 +13,7 @@
 
 #include <string.h>
 
-/* Without degree signs, and with a hyphen for a middle dot. */
+/* Removes degree signs and turns middle dots into hyphens. */
 static void to_ascii(char *text)
 {
 	for (const char *from = text; *from; from++) {
@@ -28,14 +27,14 @@ static void to_ascii(char *text)
 	*text = 0;
 }
 
-/* The whole line in the colours of a banner. */
+/* Fills the line with the colour of a banner. */
 static void paint(const struct ui *u, struct canvas *c)
 {
 	for (int x = 0; x < c->w; x++)
 		canvas_put(c, x, u->at.limit.y, STYLE_BANNER, L' ');
 }
 
-/* The view that explains it, at the right: "6 Thermal". Returns where the room before it ends. */
+/* Draws the view that explains the limit at the right: "6 Thermal". Returns the new right end. */
 static int draw_way(struct ui *u, struct canvas *c, const char *name, enum style style, int right)
 {
 	for (size_t i = 0; name && views_at(i); i++) {

@@ -1,10 +1,9 @@
-/* limit: names the one thing that limits the machine, from what was measured in the last second.
+/* limit: names the one thing that limits the machine, from the samples of the last second.
  *
- * Loads are means over that second, so that a single busy millisecond is no limit. A load that is named stays
- * named while it is within SLACK of its threshold, until three seconds after it was last reached: the word does
- * not flicker. This depends only on the timeline, so that a replay shows the same as the live screen did.
- *
- * A value that was not read limits nothing and frees nothing: the text says that it is missing. */
+ * Loads are means over that second, so a single busy millisecond is no limit. To avoid flicker, a load
+ * stays a limit while it is within SLACK of its threshold, for up to three seconds after it last reached
+ * it. The result depends only on the timeline, so a replay shows the same as the live screen. A value
+ * that was not read is neither over nor under a limit: the text says that it is missing. */
 #include "ui/limit.h"
 
 #include "ui/quantity.h"
@@ -20,7 +19,7 @@
 #define EMC_PERCENT    90
 #define CORE_PERCENT   95
 #define SLACK          5
-#define IO_CORES       0.5 /* cores that wait for a disk */
+#define IO_CORES       0.5 /* cores waiting for a disk */
 #define IO_STALL       50  /* percent of the time */
 #define MEMORY_STALL   10
 #define MEMORY_FREE    0.05            /* of the RAM */
@@ -62,7 +61,7 @@ static int zoom_from(const struct look *l, size_t channel, int zoom)
 	return base > zoom ? base : zoom;
 }
 
-/* The last second; or the newest sample, if there are fewer. */
+/* The samples of the last second; of a slow channel without any, the newest one. */
 static struct bin second(const struct look *l, size_t channel)
 {
 	int zoom = zoom_from(l, channel, SECOND_ZOOM);
@@ -92,8 +91,8 @@ static double value(const struct look *l, size_t channel, int64_t ago_ns)
 	return l->t->ops->value(l->t, channel, l->at_ns - ago_ns, NULL);
 }
 
-/* Returns true if the load, whose mean is now, is at the threshold; or a little below, and the mean of some
- * second that ended in the last SLACK_COLUMNS was not. */
+/* Returns true if the mean load `now` has reached the threshold; or if it is within SLACK of it, and the
+ * mean of some second in the last SLACK_COLUMNS reached it. */
 static bool reached(const struct look *l, size_t channel, double now, double threshold)
 {
 	int zoom = zoom_from(l, channel, SLACK_ZOOM), each = (int)(NS_PER_S >> zoom);
@@ -139,8 +138,8 @@ static size_t highest(const struct look *l, enum channel_kind kind, double *most
 	return found;
 }
 
-/* Returns the begin of the stretch up to now in which the channel was never below `least` for longer than about
- * a second. *all is false if it is longer than what was looked at. */
+/* Returns the start of the time up to now in which the channel was never below `least` for longer than
+ * about a second. *all is false if that is before the columns that were searched. */
 static int64_t began(const struct look *l, size_t channel, double least, bool *all)
 {
 	enum { PIECE = BACK_COLUMNS / 8 };
@@ -164,7 +163,7 @@ static int64_t began(const struct look *l, size_t channel, double least, bool *a
 	return oldest * (INT64_C(1) << zoom);
 }
 
-/* For how long, as in "3.6 s". */
+/* The duration since began_ns, as in "3.6 s", with '>' before it if not all of it was searched. */
 static void duration_text(const struct look *l, char out[QUANTITY_TEXT], int64_t began_ns, bool all)
 {
 	int64_t first_ns, last_ns, ns;
@@ -191,7 +190,7 @@ __attribute__((format(printf, 3, 4))) static void append(char *out, size_t size,
 	va_end(args);
 }
 
-/* Appends a part, behind a middle dot unless it is the first. */
+/* Appends a part, separated by a middle dot. */
 #define PART(out, ...)                                                                                       \
 	do {                                                                                                 \
 		if ((out)[0])                                                                                \
@@ -243,7 +242,7 @@ static void add_clock(struct look *l, enum channel_kind kind, unsigned index)
 	}
 }
 
-/* The zone that came nearest to the temperature at which it is throttled, or passed it. */
+/* The zone that is closest to its throttling temperature, or furthest above it. */
 static size_t hottest(const struct look *l, double *celsius)
 {
 	size_t found = NOT_FOUND;
@@ -255,7 +254,7 @@ static size_t hottest(const struct look *l, double *celsius)
 		if (is_read(l, i, CHANNEL_TEMPERATURE))
 			b = second(l, i);
 		double v = b.n ? b.max : NAN;
-		/* 0 is how drivers say that there is no limit; false for NaN. */
+		/* Drivers report 0 if there is no limit. The comparisons are false for NaN. */
 		if (channel_at(l, i)->warn > 0 && channel_at(l, i)->warn - v < least) {
 			least = channel_at(l, i)->warn - v;
 			*celsius = v;
@@ -265,7 +264,7 @@ static size_t hottest(const struct look *l, double *celsius)
 	return found;
 }
 
-/* Appends a name that is not yet in the list. */
+/* Appends a name unless the list has it. */
 static void add_name(char *list, size_t size, const char *name)
 {
 	const char *shown = !strcmp(name, "gpu") ? "GPU" : !strcmp(name, "cpu") ? "CPU" : name;
@@ -287,7 +286,7 @@ static void limit_text(char out[64], enum unit unit, double v, double limit)
 		 most);
 }
 
-/* Finds what is throttled and since when, or else the zone that is past its limit. */
+/* Finds what is throttled and since when, or else a zone that is past its limit. */
 static bool find_heat(struct look *l)
 {
 	char names[64] = "", name[32], lasts[QUANTITY_TEXT], temperature[64];
@@ -336,7 +335,7 @@ static bool find_heat(struct look *l)
 	return true;
 }
 
-/* Finds the rail that is nearest to its limit, as a share of it. */
+/* Finds the rail with the highest current as a share of its limit. */
 static size_t fullest_rail(const struct look *l, double *share, double *current, double *limit)
 {
 	size_t found = NOT_FOUND;
@@ -402,7 +401,7 @@ static void say_busy(struct look *l, double percent)
 	BOTH(_("%.0f %% busy over the last second"), percent);
 }
 
-/* Finds a unit of which there is one: EMC, GPU. */
+/* Finds a busy unit that exists once: EMC, GPU. */
 static bool find_unit(struct look *l, enum limit_kind kind, enum channel_kind load, double threshold,
 		      enum channel_kind clock, const char *view)
 {
@@ -447,7 +446,7 @@ static unsigned cores_online(const struct look *l)
 	return n;
 }
 
-/* Finds tasks that wait for a disk. The I/O wait is of all cores: one task that waits is 100 / cores. */
+/* Finds tasks waiting for a disk. The I/O wait is that of all cores: one waiting task is 100 / cores. */
 static bool find_io(struct look *l)
 {
 	size_t wait = by_name(l, "cpu.iowait"), stall = by_name(l, "io.pressure");
@@ -495,7 +494,7 @@ static bool find_memory(struct look *l)
 	return true;
 }
 
-/* Lists the loads, of which none is at its limit. */
+/* Lists the loads, none of which is at its limit. */
 static void say_none(struct look *l)
 {
 	static const enum channel_kind kinds[] = {CHANNEL_GPU_UTIL, CHANNEL_CPU_UTIL, CHANNEL_EMC_UTIL};

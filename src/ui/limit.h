@@ -4,9 +4,9 @@
 
 #include "model/timeline.h"
 
-/* In the order in which they are named: of several limits the last one wins. */
+/* In order of precedence: of several limits the last one is named. */
 enum limit_kind {
-	LIMIT_UNKNOWN, /* nothing that could tell is read */
+	LIMIT_UNKNOWN, /* neither GPU nor CPU nor EMC is read */
 	LIMIT_NONE,
 	LIMIT_MEMORY,
 	LIMIT_IO,
@@ -20,7 +20,7 @@ enum limit_kind {
 /* Texts are UTF-8, translated, and may contain the middle dot and the degree sign. */
 struct limit {
 	enum limit_kind kind;
-	bool alarm;          /* a limit of the hardware is passed */
+	bool alarm;          /* heat or power */
 	char what[32];       /* "heat", "power", "EMC", "GPU", "cpu7", "CPU", "io", "memory", "none" */
 	char text[192];      /* "97 % busy over the last second · clock 1122 of 1300 MHz" */
 	char short_text[96]; /* the same in 52 columns */
@@ -28,8 +28,8 @@ struct limit {
 			      * "cpu", "board"; NULL if there is none */
 };
 
-/* Judges the second that ends at at_ns; looks back further only for how long it lasts. A few dozen
- * calls of columns(), so that it can be asked at every frame. */
+/* Finds the limit in the second that ends at at_ns; earlier samples are read for hysteresis and duration.
+ * A few dozen calls of columns(): fast enough for every frame. */
 void limit_find(struct timeline *t, int64_t at_ns, struct limit *out);
 
 #endif

@@ -1,6 +1,6 @@
-/* meter: bars for what is now, beside charts for what was.
+/* meter: a bar for a current value.
  *
- * The empty part is drawn as well, so that a bar tells its scale without a number. */
+ * The empty part is drawn too, so that a bar shows its scale without a number. */
 #include "ui/meter.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ void meter_draw(struct canvas *c, enum charset charset, int x, int y, int w, dou
 {
 	int full = isnan(part) || part <= 0 ? 0 : part >= 1 ? w : (int)lround(part * w);
 
-	/* What is not 0 is seen. */
+	/* A small value is visible too. */
 	if (!full && part > 0.005)
 		full = 1;
 	if (alarm)

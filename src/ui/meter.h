@@ -5,8 +5,8 @@
 #include "ui/canvas.h"
 #include "ui/spark.h"
 
-/* A bar over w cells of which `part` (0..1; NaN: an empty bar) is filled; the hue brightens towards
- * its end, unless the alarm gives it another. */
+/* Draws a bar of w cells, filled to `part` (0..1; NaN: empty). The hue brightens towards the end; an alarm
+ * replaces it. */
 void meter_draw(struct canvas *c, enum charset charset, int x, int y, int w, double part, enum hue hue,
 		enum alarm alarm);
 

@@ -1,4 +1,5 @@
-/* strip: the whole recording in two lines, under the same columns as the charts. */
+/* minimap: the whole recording in two lines below the charts, in the same columns. The first line is a
+ * chart of one signal; the second has the viewport, the playhead, marks, gaps and throttling. */
 #include "ui/draw.h"
 #include "ui/rows.h"
 #include "ui/screen.h"
@@ -7,7 +8,7 @@
 
 #include <string.h>
 
-/* The signal that shows best what went on: the first of the view with something to see. */
+/* The first signal of the view that is not missing, or else of the session; -1: none. */
 static int strip_channel(const struct ui *u)
 {
 	for (int i = 0; i < u->n_rows; i++)
@@ -46,7 +47,7 @@ static void draw_text(const struct ui *u, struct canvas *c, int y, int right)
 		canvas_textf(c, x + w, y + 1, right - x - w, STYLE_DIM, " / %s", all);
 }
 
-/* The whole recording over the whole width: columns of a fine zoom, shared out. */
+/* The whole recording over the whole width, in n columns of one zoom. */
 struct overall {
 	int zoom, cells, dots;
 	int64_t first, n;
@@ -96,7 +97,7 @@ static void share_out(struct spark_column *cols, const struct overall *o, struct
 	}
 }
 
-/* A trace does not change: its dots are made once, unless it grows or is still read. */
+/* The dots of a trace are computed once, unless the session is live or the file is still being read. */
 static void make_dots(struct ui *u, const struct ui_scene *s, const struct overall *o, int channel)
 {
 	struct chart_axis axis = {.zoom = o->zoom, .merge = 1, .first = o->first, .n = (int)o->n};
@@ -132,7 +133,7 @@ static void draw_chart(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	spark_draw(c, u->at.chart.x, y, u->at.chart.w, 1, &look, u->minimap.dots);
 }
 
-/* A trace does not change: what was throttled in it is looked for once for a width. */
+/* Throttling is searched again only if the width or the end changes. */
 static void draw_throttled(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct overall *o,
 			   int y)
 {
@@ -167,7 +168,7 @@ static void draw_events(struct ui *u, const struct ui_scene *s, struct canvas *c
 			   screen_glyph(u, 0x2502, '|'));
 }
 
-/* The frame: what part of the whole the charts above show. */
+/* Draws the viewport as a frame. */
 static void draw_frame(struct ui *u, struct canvas *c, const struct overall *o, int y)
 {
 	int left = cell_of(o, viewport_first(&u->vp) * viewport_column_ns(&u->vp));

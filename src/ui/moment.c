@@ -1,7 +1,7 @@
-/* moment: a value or an event is found without reading every sample.
+/* moment: finds a value or an event without reading every sample.
  *
- * A stretch of time is a few columns of different zooms, the largest that fit.  What
- * a column says holds for one of its two halves at least, so the way down is short. */
+ * A range of time is split into the largest columns that fit. If a column matches, so does at least one of
+ * its halves, so the sample is found by bisection. */
 #include "ui/moment.h"
 
 #include "ui/events.h"
@@ -10,10 +10,10 @@
 
 #define PAGE 64
 
-/* What is looked for: a value at least, or at most, `limit`. */
+/* A search for a value of at least, or at most, `limit`. */
 struct wanted {
 	double limit;
-	bool most; /* it is at most that */
+	bool most; /* at most limit */
 };
 
 static bool matches(const struct wanted *w, const struct bin *b)
@@ -47,7 +47,7 @@ static struct bin column(struct timeline *t, size_t channel, int zoom, int64_t a
 	return b;
 }
 
-/* The whole columns of the finest zoom that [from, to) touches. */
+/* Extends [from, to) to whole columns of the finest zoom. */
 static void round_out(int64_t *from_ns, int64_t *to_ns)
 {
 	const int64_t finest = INT64_C(1) << ZOOM_MIN;
@@ -56,7 +56,7 @@ static void round_out(int64_t *from_ns, int64_t *to_ns)
 	*to_ns += (finest - *to_ns % finest) % finest;
 }
 
-/* The first (back: the last) sample in [from, to) that matches. */
+/* Finds the first (back: the last) matching sample in [from, to). */
 static bool find(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, bool back,
 		 const struct wanted *w, int64_t *out)
 {
@@ -81,7 +81,7 @@ static bool find(struct timeline *t, size_t channel, int64_t from_ns, int64_t to
 				i += back ? -1 : 1;
 		}
 		t->ops->value(t, channel, ((i + 1) << zoom) - 1, out);
-		/* The value of a column finer than the samples may come a little later. */
+		/* If columns are finer than the samples, the next sample may be the matching one. */
 		if (!matches_at(t, channel, w, *out)) {
 			int64_t later = t->ops->step(t, t->ops->session(t)->channels[channel].tier, *out, 1);
 
@@ -113,7 +113,7 @@ bool moment_extreme(struct timeline *t, size_t channel, int64_t from_ns, int64_t
 	return any && find(t, channel, from_ns, to_ns, false, &w, out);
 }
 
-/* Where the channel goes from 0 to above. */
+/* Finds where the channel rises from 0. */
 static bool begins(struct timeline *t, size_t channel, const struct extent *e, int64_t t_ns, int by, int64_t *out)
 {
 	const struct wanted on = {.limit = 0x1p-20}, off = {.limit = 0, .most = true};
@@ -124,12 +124,12 @@ static bool begins(struct timeline *t, size_t channel, const struct extent *e, i
 		       find(t, channel, at + 1, end, false, &on, out) && *out > t_ns;
 	if (!find(t, channel, e->first_ns, t_ns, true, &on, &at))
 		return false;
-	/* At the start of a recording it is not known when it began. */
+	/* If it was above 0 at the start of a recording, it is unknown when it began. */
 	return find(t, channel, e->first_ns, at, true, &off, &at) && find(t, channel, at + 1, t_ns, false, &on, out) &&
 	       *out < t_ns;
 }
 
-/* Where a count goes up: it never goes down. */
+/* Finds where a count rises. It never falls. */
 static bool rises(struct timeline *t, size_t channel, const struct extent *e, int64_t t_ns, int by, int64_t *out)
 {
 	struct wanted w = {.limit = t->ops->value(t, channel, by > 0 ? t_ns : t_ns - 1, NULL)};
@@ -151,7 +151,7 @@ static bool changes(struct timeline *t, const struct extent *e, int64_t t_ns, in
 
 	if (!t->ops->changes)
 		return false;
-	/* The newest come first. */
+	/* changes() returns the newest of a range, so a full page is followed by older ones. */
 	do {
 		n = t->ops->changes(t, by > 0 ? t_ns + 1 : e->first_ns, to, page, by > 0 ? PAGE : 1);
 		if (n)
@@ -162,24 +162,28 @@ static bool changes(struct timeline *t, const struct extent *e, int64_t t_ns, in
 
 static bool holes(struct timeline *t, const struct extent *e, int64_t t_ns, int by, int64_t *out)
 {
-	int64_t from = by > 0 ? t_ns + 1 : e->first_ns, to = by > 0 ? e->last_ns + 1 : t_ns, reached;
+	int64_t from = by > 0 ? t_ns + 1 : e->first_ns, to = by > 0 ? e->last_ns + 1 : t_ns, at = from, next;
 	struct gap page[PAGE];
 	bool found = false;
 	size_t n;
 
-	while (from < to && (n = t->ops->gaps(t, from, to, page, PAGE)) > 0) {
+	while (at < to && (n = t->ops->gaps(t, at, to, page, PAGE)) > 0) {
+		next = INT64_MAX;
 		for (size_t i = 0; i < n; i++) {
+			if (page[i].to_ns < next)
+				next = page[i].to_ns;
 			if (!events_gap(&page[i], INT64_MAX) || page[i].from_ns >= to || page[i].from_ns < from)
 				continue;
-			*out = page[i].from_ns;
+			if (!found || page[i].from_ns > *out)
+				*out = page[i].from_ns;
 			found = true;
 			if (by > 0)
 				return true;
 		}
-		reached = page[n - 1].from_ns;
 		if (n < PAGE)
 			break;
-		from = reached >= from ? reached + 1 : from + 1;
+		/* A page of gaps that overlap moves on when the first of them ends. */
+		at = page[n - 1].from_ns >= at ? page[n - 1].from_ns + 1 : next >= at ? next + 1 : to;
 	}
 	return found;
 }

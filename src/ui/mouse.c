@@ -1,4 +1,4 @@
-/* mouse: a press, a turn of the wheel or dragging, to what it means where it is. */
+/* mouse: maps clicks, the wheel and dragging to actions. */
 #include "ui/charts.h"
 #include "ui/screen.h"
 
@@ -9,7 +9,7 @@ static bool inside(const struct rect *r, int x, int y)
 	return x >= r->x && x < r->x + r->w && y >= r->y && y < r->y + r->h;
 }
 
-/* Once to choose a row, once more to be told about it. */
+/* Selects a row; a second click opens or closes its details. */
 static void click_row(struct ui *u, int row)
 {
 	if (row < 0 || row >= u->n_rows)
@@ -18,7 +18,7 @@ static void click_row(struct ui *u, int row)
 	u->chosen = row;
 }
 
-/* From when to when a cell is; where a mark's line goes through it, both are the mark. */
+/* The time range of a cell. If a mark's line is drawn in it, both ends are the time of the mark. */
 static void cell_bounds(struct ui *u, const struct ui_scene *s, int cell, int64_t *from_ns, int64_t *to_ns)
 {
 	size_t n = 0;
@@ -31,7 +31,7 @@ static void cell_bounds(struct ui *u, const struct ui_scene *s, int cell, int64_
 		*from_ns = *to_ns = u->frame.marks[n - 1].t_ns;
 }
 
-/* A press puts the cursor there, dragging selects from there on: also from mark to mark. */
+/* A press moves the playhead; dragging selects a range, which may reach from mark to mark. */
 static void click_chart(struct ui *u, const struct ui_scene *s, const struct event *ev, int cell)
 {
 	int64_t from, to;
@@ -48,7 +48,7 @@ static void click_chart(struct ui *u, const struct ui_scene *s, const struct eve
 	viewport_jump(&u->vp, &u->extent, s->now_ns, from == to ? to : to - 1);
 }
 
-/* On the axis: to the mark whose number or label is there, or whose line is a cell away. */
+/* Goes to the mark whose number or label is clicked, or whose line is at most a cell away. */
 static bool click_mark(struct ui *u, const struct ui_scene *s, int x)
 {
 	int64_t from_ns = viewport_first(&u->vp) * viewport_column_ns(&u->vp);
@@ -63,14 +63,14 @@ static bool click_mark(struct ui *u, const struct ui_scene *s, int x)
 		if (u->frame.marks[i].label[0])
 			w += 1 + text_width(u->frame.marks[i].label);
 		if (cell >= 0 && x >= from - 1 && x <= from + w)
-			best = &u->frame.marks[i]; /* the later one stands in front */
+			best = &u->frame.marks[i]; /* the later one is drawn on top */
 	}
 	if (best)
 		viewport_jump(&u->vp, &u->extent, s->now_ns, best->t_ns);
 	return best != NULL;
 }
 
-/* On a tab, on a key of the bar, on the head of a column. */
+/* A click on a tab, a key of the bar or the head of a column. */
 static bool click_hit(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
 {
 	for (int i = 0; i < u->frame.n_hits; i++) {
@@ -94,7 +94,7 @@ static void click_strip(struct ui *u, const struct ui_scene *s, int cell)
 			      (int64_t)((double)(u->extent.last_ns - u->extent.first_ns) * part));
 }
 
-/* True: there was something where the button is. */
+/* Returns true if the click had a target. */
 static bool click_charts(struct ui *u, const struct ui_scene *s, const struct event *ev)
 {
 	int cell = ev->x - u->at.chart.x;
@@ -103,7 +103,7 @@ static bool click_charts(struct ui *u, const struct ui_scene *s, const struct ev
 		click_row(u, charts_row_at(u, ev->y));
 		return true;
 	}
-	/* A time that is in no picture yet cannot be pointed at. */
+	/* No frame was drawn yet. */
 	if (cell < 0 || cell >= u->at.chart.w || u->vp.right_ns == INT64_MAX)
 		return false;
 	if (inside(&u->at.axis, ev->x, ev->y))
@@ -112,7 +112,9 @@ static bool click_charts(struct ui *u, const struct ui_scene *s, const struct ev
 		click_strip(u, s, cell);
 		return true;
 	}
-	if (!inside(&u->at.chart, ev->x, ev->y) && !inside(&u->at.events, ev->x, ev->y))
+	if (inside(&u->at.ranges, ev->x, ev->y))
+		u->ranges.level = u->ranges.top + ev->y - u->at.ranges.y;
+	else if (!inside(&u->at.chart, ev->x, ev->y) && !inside(&u->at.events, ev->x, ev->y))
 		return false;
 	click_chart(u, s, ev, cell);
 	return true;
@@ -130,8 +132,8 @@ static void click(struct ui *u, const struct ui_scene *s, const struct event *ev
 		r->redraw |= click_charts(u, s, ev);
 }
 
-/* Zooming keeps the playhead where it is on the screen; the wheel takes it to the pointer.  A live screen
- * that follows stays with now. */
+/* Zooming keeps the playhead's position on the screen; the wheel first moves it to the pointer, unless the
+ * live screen follows now. */
 static void zoom_at(struct ui *u, const struct ui_scene *s, int cell, int in)
 {
 	int64_t from, to;
@@ -158,7 +160,7 @@ void mouse_event(struct ui *u, const struct ui_scene *s, const struct event *ev,
 			act_move(u, s, r, ev->button == 4 ? -MOVE_WHEEL : MOVE_WHEEL);
 		r->redraw |= ev->action == MOUSE_PRESS;
 	} else if (ev->button == 1 && (ev->action == MOUSE_PRESS || charts)) {
-		/* Dragging moves the playhead along; it must not press keys again. */
+		/* Dragging moves the playhead, but must not press keys again. */
 		if (ev->action == MOUSE_DRAG && (ev->y == u->at.bar.y || ev->y == u->at.tabs.y))
 			return;
 		click(u, s, ev, r);

@@ -1,7 +1,7 @@
-/* now-panel: what the five charts sum up, in detail and without time.
+/* now-panel: the current values behind the five overview charts.
  *
- * A group of cores that share a clock is a column of bars; where there are too many
- * cores for that, or no room, a core is one character as high as its load. */
+ * Cores that share a clock form one column of bars. With too many cores or too little room, each
+ * core is one character whose height is its load. */
 #include "ui/now-panel.h"
 
 #include "ui/draw.h"
@@ -14,11 +14,11 @@
 #include <math.h>
 #include <string.h>
 
-#define SLOTS 5 /* lines of the memory and engine boxes */
+#define SLOTS 5 /* lines in the memory and engine boxes */
 
 struct line {
 	char name[12], text[16];
-	double part; /* NaN: no bar's worth */
+	double part; /* NaN: no bar */
 	enum hue hue;
 	enum alarm alarm;
 };
@@ -76,7 +76,7 @@ static int memory_lines(struct ui *u, const struct ui_scene *s, struct line *lin
 	return n;
 }
 
-/* Engines by their load or, where only their clock is known, by that; then the fan. */
+/* List engines by load, or by clock if the load is not known, and then the fan. */
 static int engine_lines(struct ui *u, const struct ui_scene *s, struct line *lines, int most)
 {
 	const struct session *about = u->about;
@@ -101,7 +101,7 @@ static int engine_lines(struct ui *u, const struct ui_scene *s, struct line *lin
 	}
 	if (n < most)
 		n += add_line(u, s, &lines[n], fan, _("fan"), HUE_OTHER);
-	/* Of a machine without any. */
+	/* No engines: show other loads instead. */
 	for (size_t i = 0; !n && i < sizeof(loads) / sizeof(loads[0]); i++)
 		none += none < most && add_line(u, s, &lines[none], rows_named(about, loads[i][0]), loads[i][1], HUE_OTHER);
 	return n + none;
@@ -121,7 +121,7 @@ static void draw_lines(struct ui *u, struct canvas *c, const struct rect *at, co
 	}
 }
 
-/* The clock, and the range of the cores: "cpu0-3" as "0-3". */
+/* Draw the clock and the range of cores: "cpu0-3" as "0-3". */
 static void draw_title(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int y, int w,
 		       const struct core_group *g)
 {
@@ -151,7 +151,7 @@ static void draw_core(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 	canvas_right(c, x + w - 3, y, 3, isnan(v) ? STYLE_DIM : STYLE_STRONG, isnan(v) ? core_no_load(u, s) : text);
 }
 
-/* A core in one character. */
+/* Draw each core as one character. */
 static void draw_dots(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int y, int w,
 		      const struct core_group *g)
 {
@@ -213,7 +213,7 @@ static void draw_cores(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	}
 }
 
-/* "GPU on, podgov, fan auto": how they are set. */
+/* Draw the settings: "GPU on, podgov, fan auto". */
 static void draw_state(struct ui *u, struct canvas *c, const struct rect *at)
 {
 	const char *governor = screen_fact(u, "gpu.governor"), *fan = screen_fact(u, "fan.profile");
@@ -224,7 +224,7 @@ static void draw_state(struct ui *u, struct canvas *c, const struct rect *at)
 	canvas_text(c, at->x, at->y, at->w, STYLE_DIM, text);
 }
 
-/* A border around n boxes that stand side by side, each with a title; x: where they begin. */
+/* Draw a border around n adjacent boxes with titles; x: their left edges. */
 static void draw_border(struct ui *u, struct canvas *c, const struct rect *at, const int *x,
 			const char *const *title, int n)
 {

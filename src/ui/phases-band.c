@@ -1,7 +1,7 @@
-/* The phases on the axis of time: a band with their names, and what power each took.
+/* Draws the phases on the time axis as a band with their names and power.
  *
- * A phase is as wide as it is long and as high as its mean power, so that its area is its
- * energy.  The one under the cursor is bright, and shows up to where its samples reach. */
+ * The width of a phase is its length and the height is its mean power, so the area is its
+ * energy. The phase under the cursor is bright and also shows its maximum power in each column. */
 #include "ui/charts.h"
 #include "ui/draw.h"
 #include "ui/phases.h"
@@ -18,7 +18,7 @@ int phases_band_lines(const struct ui *u, const struct phases *e)
 	return h < 9 ? 0 : !e->n_means || h < 16 ? bands : bands + h / 6;
 }
 
-/* Its cells in the chart, clipped; false: it is not in view. */
+/* Get the cells of a phase in the chart, clipped; false: not in view. */
 static bool cells_of(const struct ui *u, const struct phase *p, int trace, int *first, int *last)
 {
 	int64_t shift = trace ? u->second.shift_ns : 0, from = p->at[trace].from_ns + shift,
@@ -55,7 +55,7 @@ static void draw_band(struct ui *u, struct canvas *c, const struct phases *e, in
 			continue;
 		if (is_told(e, i))
 			back = STYLE_BAND(HUE_POWER, 4);
-		/* A cell in which one ends and the next begins is the former's. */
+		/* A cell shared by two phases belongs to the first one. */
 		x = u->at.chart.x + first < end ? end : u->at.chart.x + first;
 		w = u->at.chart.x + last + 1 - x;
 		if (w < 1)
@@ -73,7 +73,7 @@ static void draw_band(struct ui *u, struct canvas *c, const struct phases *e, in
 	}
 }
 
-/* A column for each of the chart: how high its phase is, and where its samples reach. */
+/* Draw one bar per chart column: the mean power of its phase, and the maximum of its samples. */
 static void draw_areas(struct ui *u, const struct ui_scene *s, struct canvas *c, struct phases *e, int y,
 		       int h)
 {
@@ -108,7 +108,7 @@ static void draw_areas(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	axis_lines(u, c, y, h);
 }
 
-/* The phase under the cursor, in the gutter. */
+/* Draw the phase under the cursor in the gutter. */
 static void draw_gutter(struct ui *u, const struct ui_scene *s, struct canvas *c, struct phases *e, int y,
 			int h)
 {

@@ -1,5 +1,5 @@
-/* The phases, a line each: how long, how much energy, and a few means; where another trace
- * stands beside, a second line for the same phase there. */
+/* Lists the phases, one line each: length, energy and a few means. With a second trace, each
+ * phase has a second line for it. */
 #include "ui/draw.h"
 #include "ui/meter.h"
 #include "ui/phases.h"
@@ -10,12 +10,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Where the columns of the list stand; w 0: there is no room for it. */
+/* The columns of the list; width 0: no room. */
 struct columns {
 	int label_x, label_w, from_x, from_w, lasted_x, joule_x, joule_w, change_x, change_w, bar_x, bar_w,
 		mean_x, means;
-	bool kilo, fine; /* kJ; milliseconds */
-	double most;     /* joules */
+	bool kilo, fine; /* kJ instead of J; milliseconds */
+	double most;     /* the largest energy in J */
 };
 
 #define LABEL_LEAST 4
@@ -35,7 +35,7 @@ static struct columns columns_of(const struct ui *u, const struct phases *e, int
 
 	k.label_x = x;
 	k.label_w = w >= 160 ? 32 : w >= 120 ? 20 : w >= 76 ? 12 : 10;
-	/* Names shorten before a number leaves, and a number leaves as a whole. */
+	/* Shorten names before dropping a number; never truncate a number. */
 	fixed = k.from_w + LASTED_W;
 	k.joule_w = e->power >= 0 && right - x - fixed - JOULE_W >= LABEL_LEAST ? JOULE_W : 0;
 	fixed += k.joule_w;
@@ -44,7 +44,7 @@ static struct columns columns_of(const struct ui *u, const struct phases *e, int
 	fixed += k.change_w;
 	if (k.label_w > right - x - fixed)
 		k.label_w = right - x - fixed > LABEL_LEAST ? right - x - fixed : LABEL_LEAST;
-	/* Beyond the first four the bar is worth more. */
+	/* The bar is worth more than a fifth mean. */
 	while (k.means > 0 &&
 	       x + k.label_w + fixed + k.means * MEAN_W + (k.means > MEANS_LEAST ? BAR_LEAST : 0) > right)
 		k.means--;
@@ -61,7 +61,7 @@ static struct columns columns_of(const struct ui *u, const struct phases *e, int
 	return k;
 }
 
-/* One unit and as many decimals for all that is listed. */
+/* Find the unit and the decimals that all lines share. */
 static void look_through(struct ui *u, const struct ui_scene *s, struct phases *e, struct columns *k,
 			 size_t from, size_t to)
 {
@@ -84,7 +84,7 @@ static void draw_titles(struct ui *u, struct canvas *c, const struct phases *e, 
 		    _("phase"));
 	if (k->from_w)
 		canvas_right(c, k->from_x, y, k->from_w, STYLE_DIM, _("from"));
-	/* TRANSLATORS: how long a phase is; at most 8 columns. */
+	/* TRANSLATORS: the length of a phase; at most 8 columns. */
 	canvas_right(c, k->lasted_x, y, LASTED_W, STYLE_DIM, _("length"));
 	canvas_right(c, k->joule_x, y, k->joule_w, STYLE_DIM, k->kilo ? "kJ" : "J");
 	canvas_right(c, k->change_x, y, k->change_w, STYLE_DIM, "B-A");
@@ -93,7 +93,7 @@ static void draw_titles(struct ui *u, struct canvas *c, const struct phases *e, 
 		const char *unit = rows_unit(u, quantity_of(ch, NAN));
 		char text[48];
 
-		/* TRANSLATORS: before a unit; at most 4 columns. */
+		/* TRANSLATORS: followed by a unit; at most 4 columns. */
 		if (ch->kind == CHANNEL_HOTTEST || ch->kind == CHANNEL_POWER_TOTAL)
 			snprintf(text, sizeof(text), "%.10s %s",
 				 ch->kind == CHANNEL_HOTTEST ? _("max") : _("mean"), unit);
@@ -134,7 +134,7 @@ static void draw_numbers(struct ui *u, const struct ui_scene *s, struct canvas *
 		     : trace      ? STYLE_TEXT
 				  : STYLE_STRONG,
 		     text);
-	/* Energy of a part of the time only. */
+	/* Part of the phase has no power samples. */
 	if (k->joule_w && l->power.n && !whole)
 		canvas_put(c, k->joule_x + JOULE_W, y, STYLE_WARN, L'!');
 	if (k->bar_w)

@@ -1,7 +1,7 @@
-/* All signals of one phase, or of several side by side and held against the first.
+/* Shows all signals of one phase, or compares several phases with the first one, side by side.
  *
- * The largest difference comes first.  While a phase grows a signal moves up only when it
- * has clearly more, so that lines can be read. */
+ * The largest difference comes first. While a phase grows, a signal moves up only if its
+ * difference is clearly larger, so that lines do not jump. */
 #include "ui/draw.h"
 #include "ui/phases.h"
 #include "ui/rows.h"
@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIXED    2 /* lines of a comparison that are no signal: length, energy */
+#define FIXED    2 /* lines that are not signals: length, energy */
 #define UNIT_W   4
 #define NUMBER_W 7
-#define CHANGE_W 8 /* a difference, and its percent */
+#define CHANGE_W 8 /* a difference, and its percentage */
 #define BAR_MOST 41
 #define GAP      3 /* between two lists */
 #define NONE     (-2.0)
@@ -30,7 +30,7 @@ static int numbers_w(const struct sides *k)
 	return NUMBER_W * (1 + k->p95 + k->max);
 }
 
-/* Numbers of sheet i, and how far they are from those of the first. */
+/* The width of the numbers of sheet i, including its difference from the first. */
 static int side_w(const struct sides *k, int i)
 {
 	return numbers_w(k) + (i ? 2 * CHANGE_W : 0);
@@ -45,7 +45,7 @@ static int sides_w(const struct sides *k, int n)
 	return w;
 }
 
-/* Percentiles leave first, then maxima, then phases; what is left over is for bars and names. */
+/* Drop percentiles first, then maxima, then phases; bars and names share the rest. */
 static struct sides sides_of(const struct ui *u, const struct phases *e, int w)
 {
 	struct sides k = {.p95 = true, .max = true, .lists = 1, .shown = (int)e->n_sheets};
@@ -68,8 +68,8 @@ static struct sides sides_of(const struct ui *u, const struct phases *e, int w)
 	return k;
 }
 
-/* How far b is from a: -1..1, in parts of the larger, of a state in parts of the time; 0 where
- * the difference cannot be seen in the numbers. */
+/* The difference of b from a, -1..1, relative to the larger one. For a state, the difference of
+ * the time shares. 0 if the displayed numbers are equal. */
 static double distance(enum unit unit, bool state, double a, double b)
 {
 	char text[QUANTITY_TEXT];
@@ -87,7 +87,7 @@ static bool is_state(const struct channel *ch)
 	return ch->kind == CHANNEL_GATED || ch->kind == CHANNEL_THROTTLE;
 }
 
-/* The largest distance of a signal; NONE: it has no value in one of them. */
+/* The largest difference of a signal; NONE: a value is missing. */
 static double rank_of(const struct ui *u, const struct phases *e, size_t n)
 {
 	const struct channel *ch = &u->about->channels[e->channels[n]];
@@ -170,7 +170,7 @@ static void draw_titles(struct ui *u, struct canvas *c, const struct phases *e, 
 	for (int i = 0; i < k->shown; i++) {
 		p = phases_find(e, e->sheets[i].id);
 		phases_name(u, e, p, e->sheets[i].trace, name);
-		/* TRANSLATORS: A or B, and then "mean"; together 6 columns. */
+		/* TRANSLATORS: A or B, then "mean"; together 6 columns. */
 		if (e->n_sheets > 1)
 			snprintf(text, sizeof(text), "%c %s", name[0], _("mean"));
 		else
@@ -191,7 +191,7 @@ static void draw_titles(struct ui *u, struct canvas *c, const struct phases *e, 
 	}
 }
 
-/* The difference, its percent of a, and a bar from the middle. */
+/* Draw the difference, its percentage of a, and a bar from the middle. */
 static void draw_change(struct ui *u, struct canvas *c, const struct sides *k, enum unit unit, bool state,
 			enum hue hue, double a, double b, int x, int y)
 {
@@ -252,7 +252,7 @@ static void draw_signal(struct ui *u, struct canvas *c, const struct phases *e, 
 	x += UNIT_W;
 	for (int i = 0; i < k->shown; i++) {
 		const struct figure *f = &e->sheets[i].cells[n];
-		/* A column at the border may be of the neighbour, and leap higher. */
+		/* A column at the border can include a higher sample of the next phase. */
 		double high = fmin(f->p95, f->max);
 
 		quantity_alike(text, unit, (const double[]) {f->mean, f->max, high}, 3, NUMBER_W - 2);
@@ -272,7 +272,7 @@ static void draw_signal(struct ui *u, struct canvas *c, const struct phases *e, 
 	}
 }
 
-/* Length and energy, of the same moment as in the list. */
+/* Draw length or energy, at the same time as in the list. */
 static void draw_fixed(struct ui *u, const struct ui_scene *s, struct canvas *c, struct phases *e,
 		       const struct sides *k, int which, int x, int y)
 {
@@ -311,7 +311,7 @@ static bool any_estimate(const struct phases *e)
 	return false;
 }
 
-/* For how long there was no power in what is told; 0: never, or there is none at all. */
+/* The time without power samples in the displayed phases; 0: none, or no samples at all. */
 static int64_t without_power(struct ui *u, const struct ui_scene *s, struct phases *e)
 {
 	int64_t ns = 0;
@@ -327,7 +327,7 @@ static int64_t without_power(struct ui *u, const struct ui_scene *s, struct phas
 	return ns >= NS_PER_MS ? ns : 0;
 }
 
-/* What is to be known of the numbers, at the right end of the rule. */
+/* Draw the warnings at the right end of the rule. */
 static void draw_notes(struct ui *u, const struct ui_scene *s, struct canvas *c, struct phases *e,
 		       const struct sides *k, int y)
 {
@@ -339,7 +339,7 @@ static void draw_notes(struct ui *u, const struct ui_scene *s, struct canvas *c,
 		quantity_time(clock, without, NS_PER_MS);
 		snprintf(text, sizeof(text), _(" power: %s not measured "), clock);
 	} else if (any_estimate(e) && k->p95) {
-		/* TRANSLATORS: of numbers that stand behind a ~. */
+		/* TRANSLATORS: explains numbers that start with ~. */
 		snprintf(text, sizeof(text), " %s ", _("~ estimated"));
 	} else {
 		return;
@@ -352,7 +352,7 @@ static void draw_notes(struct ui *u, const struct ui_scene *s, struct canvas *c,
 void phases_sides_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct phases *e)
 {
 	int y, lines, end = u->at.body.y + u->at.body.h, fixed, rows, room, each = u->second.about ? 2 : 1;
-	int per; /* lines of a list */
+	int per; /* lines of one list */
 	struct sides k = sides_of(u, e, c->w);
 
 	phases_list_place(u, e, &y, &lines);
@@ -365,7 +365,7 @@ void phases_sides_draw(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	for (int i = 0; i < k.lists; i++)
 		draw_titles(u, c, e, &k, u->at.name.x + i * (k.list_w + GAP), y);
 	y++;
-	/* Where little fits, what can be read in the list above leaves first. */
+	/* On a low screen, omit what the list above already shows. */
 	fixed = e->n_sheets > 1 && u->at.body.h >= 12 ? FIXED : 0;
 	rows = fixed + (int)e->n_channels;
 	room = end - y;

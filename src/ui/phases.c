@@ -1,11 +1,11 @@
-/* What there is between the marks, and its statistics.
+/* phases: the phases between marks, and their statistics.
  *
- * All numbers of a picture are of one moment: a phase that lasts is told of until last_ns,
- * which goes on a few times a second.
+ * All numbers of a frame end at last_ns, which advances a few times per second while a phase
+ * grows.
  *
- * Means, extremes and energy come from columns in no time.  The 95th percentile
- * needs the samples: it is worked out between the frames, a signal at a time, and
- * where there are too many of them it is estimated from columns and says so. */
+ * Mean, extremes and energy come from columns, which is fast. The 95th percentile needs the
+ * samples: it is computed between frames, one signal at a time. With too many samples it is
+ * estimated from columns and marked as an estimate. */
 #include "ui/align.h"
 #include "ui/goto.h"
 #include "ui/phases.h"
@@ -18,10 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUDGET  16384 /* columns looked at between two frames */
+#define BUDGET  16384 /* columns read between two frames */
 #define CALM_NS (250 * NS_PER_MS)
 
-/* Phases that no mark begins, and those that only the other trace has. */
+/* Phases that do not begin with a mark, and those that only the second trace has. */
 #define ID_RECORDING UINT64_MAX
 #define ID_AFTER     (UINT64_MAX - 1)
 #define ID_BESIDE    (UINT64_C(1) << 63)
@@ -68,7 +68,7 @@ static bool make_room(struct phases *e, size_t n)
 	return made && e->channels && e->beside && e->order && e->scratch;
 }
 
-/* The signals in the order in which people ask for them. */
+/* List the signals in display order. */
 static bool list_channels(struct ui *u, struct phases *e)
 {
 	static const enum channel_kind means[MEANS_MAX] = {CHANNEL_POWER_TOTAL, CHANNEL_GPU_UTIL,
@@ -140,9 +140,9 @@ struct walk {
 	struct phases *e;
 	int trace;
 	int64_t first_ns, last_ns;
-	struct stretch recorded; /* 0, 0: nothing was */
-	struct phase *open;      /* the one that lasts */
-	size_t next;             /* where the next of the other trace is looked for first */
+	struct stretch recorded; /* 0, 0: no recording */
+	struct phase *open;      /* the last phase so far */
+	size_t next;             /* where to search next for a phase of the first trace */
 };
 
 static bool same(const struct phase *p, uint64_t number, const char *label)
@@ -152,7 +152,7 @@ static bool same(const struct phase *p, uint64_t number, const char *label)
 	return *label && *p->label ? !strcmp(p->label, label) : p->number == number;
 }
 
-/* Phases of the other trace are added to those of the first. */
+/* Find the phase of the first trace that matches this one of the second, or add a phase. */
 static struct phase *place_for(struct walk *w, uint64_t id, uint64_t number, const char *label)
 {
 	struct phases *e = w->e;
@@ -175,13 +175,13 @@ static struct phase *place_for(struct walk *w, uint64_t id, uint64_t number, con
 	return p;
 }
 
-/* One phase ends, another begins. */
+/* End one phase and begin the next. */
 static bool cut(struct walk *w, int64_t t_ns, uint64_t id, uint64_t number, const char *label)
 {
 	size_t open = w->open ? (size_t)(w->open - w->e->phases) : 0;
 	struct phase *p;
 
-	/* One before the first sample begins the first phase. */
+	/* A mark before the first sample begins the first phase. */
 	if (w->open && t_ns <= w->open->at[w->trace].from_ns) {
 		w->open->at[w->trace] = (struct stretch) {0, 0};
 		if (!w->open->at[0].to_ns && open + 1 == w->e->n)
@@ -198,7 +198,7 @@ static bool cut(struct walk *w, int64_t t_ns, uint64_t id, uint64_t number, cons
 	return false;
 }
 
-/* A recording that began or ended until then. */
+/* Handle a recording that started or ended before t_ns. */
 static void cut_recording(struct walk *w, int64_t t_ns)
 {
 	if (w->recorded.from_ns && w->recorded.from_ns <= t_ns) {
@@ -275,7 +275,7 @@ static struct timeline *timeline_of(const struct ui *u, const struct ui_scene *s
 	return trace ? u->second.timeline : s->timeline;
 }
 
-/* Quantiles stay while they are made anew, a second later at the earliest. */
+/* The old quantiles stay visible until the new ones are computed, at most once a second. */
 static void sheet_take(struct ui *u, const struct ui_scene *s, struct phases *e, const struct phase *p, int trace)
 {
 	struct sheet *sh = &e->sheets[e->n_sheets];
@@ -334,7 +334,7 @@ bool phases_busy(const struct phases *e)
 	return false;
 }
 
-/* How many columns a quantile will look at. */
+/* The number of columns that a quantile reads. */
 static int64_t work_of(const struct ui *u, size_t channel, const struct sheet *sh)
 {
 	const struct session *about = sh->trace ? u->second.about : u->about;

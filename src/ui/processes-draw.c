@@ -1,8 +1,7 @@
-/* processes-draw: one process in one line: numbers, bars, and the command line.
+/* processes-draw: draws a process as one line of numbers, bars and the command line.
  *
- * Models are all "python3": what tells them apart are the arguments, so the folder of
- * the program leaves before any of them is cut, and of an interpreter the script stands
- * out as well. */
+ * Python programs differ only in their arguments, so the folder of the program is dropped before
+ * any argument is cut. The script of an interpreter is highlighted too. */
 #include "ui/processes.h"
 
 #include "ui/draw.h"
@@ -60,7 +59,7 @@ void processes_bars(const struct ui *u, const struct procs_list *l, struct proc_
 		bars->gpu_kb = bars->rss_kb;
 	for (size_t i = 0; i < l->n; i++)
 		most = fmax(most, l->procs[i].cpu);
-	/* It becomes shorter only when far less is needed, so that it does not jump. */
+	/* Shrink only if far less is needed, so that the bar does not jump. */
 	if (most < bars->cpu / 4)
 		bars->cpu = 0;
 	for (bars->cpu = fmax(bars->cpu, 100); bars->cpu < most;)
@@ -100,7 +99,7 @@ void processes_heads(const struct ui *u, struct canvas *c, const struct proc_col
 	const struct {
 		int x, w;
 		const char *text;
-		int sort; /* -1: none */
+		int sort; /* -1: not sortable */
 	} heads[] = {
 		{k->pid, 7, _("PID"), PROC_BY_PID},
 		{k->threads, 5, _("Thr"), -1},
@@ -111,7 +110,7 @@ void processes_heads(const struct ui *u, struct canvas *c, const struct proc_col
 	};
 	char text[64];
 
-	/* With a blank at each side, as they may stand in a border. */
+	/* Headings have a blank on each side because they can be part of a border. */
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
 		snprintf(text, sizeof(text), " %s ", heads[i].text);
 		if (heads[i].x)
@@ -124,7 +123,7 @@ void processes_heads(const struct ui *u, struct canvas *c, const struct proc_col
 		canvas_text(c, k->state - 1, y, 3, STYLE_DIM, " S ");
 }
 
-/* A number and, where there is room, its bar. */
+/* Draw a number and, if there is room, its bar. */
 static void draw_number(const struct ui *u, struct canvas *c, const struct proc_columns *k, int x, int y, int w,
 			const char *text, enum style style, double part, enum hue hue)
 {
@@ -145,7 +144,7 @@ static bool is_interpreter(const char *base)
 	return false;
 }
 
-/* The word at *word, without its folder. */
+/* Skip the folder of the word at *word. */
 static void base_name(const char **word, size_t *n)
 {
 	*n = strcspn(*word, " ");
@@ -157,7 +156,7 @@ static void base_name(const char **word, size_t *n)
 		}
 }
 
-/* The first argument that is no option, or NULL. */
+/* The first argument that is not an option, or NULL. */
 static const char *script_of(const char *text)
 {
 	while ((text = strchr(text, ' ')) && text[strspn(text, " ")] == '-')
@@ -165,7 +164,7 @@ static const char *script_of(const char *text)
 	return text ? text + strspn(text, " ") : NULL;
 }
 
-/* Draw n bytes of text again, which begin `from` bytes behind its begin. */
+/* Redraw n bytes at `at`, a part of `text`, in another style. */
 static void restyle(struct canvas *c, int x, int y, int w, enum style style, const char *text, const char *at, size_t n)
 {
 	char part[PROC_COMMAND];

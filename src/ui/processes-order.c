@@ -1,7 +1,7 @@
-/* Which processes are listed, and in what order.
+/* processes-order: which processes are listed, and in what order.
  *
- * It is made when a new reading comes and never between two, so that a process does
- * not run away from the one who chooses it. */
+ * The order changes only with a new reading, so that a process does not move while the user
+ * selects it. */
 #include "ui/processes.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static bool passes(const struct processes *ps, const struct proc *p)
 	       !strcmp(pid, ps->filter);
 }
 
-/* Larger first; what is not known last. */
+/* Larger first, unknown last. */
 static int falling(double a, double b)
 {
 	if (isnan(a) || isnan(b))
@@ -50,7 +50,7 @@ static int compare(const struct proc *a, const struct proc *b, enum proc_sort by
 	return c ? c : (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-/* qsort takes no argument for its comparison; the screen has one thread. */
+/* qsort() passes no context to the comparison; the screen has one thread. */
 static const struct proc *sorted;
 static enum proc_sort sorted_by;
 
@@ -61,7 +61,7 @@ static int compare_order(const void *a, const void *b)
 	return compare(&sorted[x->at], &sorted[y->at], sorted_by);
 }
 
-/* Below `parent`, in the order that there is; returns the number of lines. */
+/* Add the children of `parent` in list order; returns the number of lines. */
 static int grow(const struct proc *procs, const struct proc_line *flat, int n, struct proc_line *out,
 		int used, unsigned char *taken, int parent, int depth)
 {
@@ -87,7 +87,7 @@ static bool is_there(const struct proc *procs, const struct proc_line *flat, int
 	return false;
 }
 
-/* Parents before their children.  A process whose parent is not in the list begins a tree. */
+/* Put parents before their children. A process whose parent is not listed becomes a root. */
 static void make_tree(struct processes *ps, const struct proc *procs)
 {
 	int n = ps->n, used = 0;
@@ -104,7 +104,7 @@ static void make_tree(struct processes *ps, const struct proc *procs)
 		out[used++].depth = 0;
 		used = grow(procs, ps->line, n, out, used, taken, procs[l->at].pid, 1);
 	}
-	/* Deeper than can be shown, or in a circle while it was read. */
+	/* Processes below the maximum depth, or in a cycle (the list is not read atomically). */
 	for (int i = 0; out && taken && i < n; i++)
 		if (!taken[i])
 			out[used++] = ps->line[i];

@@ -1,4 +1,4 @@
-/* processes-panel: the busiest processes, below what is now in the overview. */
+/* processes-panel: the busiest processes, below the current values of the overview. */
 #include "ui/processes.h"
 
 #include "ui/draw.h"

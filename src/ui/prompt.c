@@ -1,6 +1,6 @@
-/* prompt: a line that is typed: a time to go to, a search, a label, a filter.
+/* prompt: line input for a time, a search, a label or a filter.
  *
- * What is of no use stays there to be mended, with a word why. */
+ * Invalid input stays in the line for correction, with an error message. */
 #include "ui/draw.h"
 #include "ui/screen.h"
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* UTF-8; one that does not fit any more is not taken. */
+/* Append a character as UTF-8; ignore it if there is no room. */
 static void append(char *text, size_t size, uint32_t c)
 {
 	size_t len = strlen(text), n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
@@ -22,7 +22,7 @@ static void append(char *text, size_t size, uint32_t c)
 	text[len] = (char)(first[n == 1 ? 0 : n] | c);
 }
 
-/* Without the last character. */
+/* Remove the last character. */
 static void shorten(char *text)
 {
 	size_t len = strlen(text);
@@ -65,7 +65,7 @@ static bool prompt_key(struct ui *u, const struct ui_scene *s, const struct even
 	return true;
 }
 
-/* As many parts as there is room for; between them stand two blanks or more. */
+/* Draw as many parts of the hint as fit; parts are separated by two or more blanks. */
 static void draw_hint(struct canvas *c, int x, int y, int w, const char *hint)
 {
 	char text[160];

@@ -1,7 +1,7 @@
-/* row-draw: one row of a view: name, value, table, statistics, chart.
+/* row-draw: draws one row of a view: name, value, statistics, chart.
  *
- * Every column stands in the same place in all rows of a view, and its width hangs
- * on the window alone: what changes is the numbers, never where they are. */
+ * All rows of a view share their columns, and the widths depend only on the window, so that
+ * numbers change but never move. */
 #include "ui/charts.h"
 #include "ui/draw.h"
 #include "ui/screen.h"
@@ -16,7 +16,7 @@
 #define TEXT_LINES 6
 #define STATS_W    15
 
-/* Names of parts are long; where there is little room they keep it. */
+/* Do not indent long names of parts if there is little room. */
 static int indent_of(const struct ui *u, const struct row *row)
 {
 	return !row->part || u->at.name.w < 13 ? 0 : u->at.name.w < 15 ? 1 : 2;
@@ -42,7 +42,7 @@ static void draw_name(struct ui *u, struct canvas *c, const struct row *row, con
 		canvas_text(c, x, y, w, STYLE_DIM, row->tag);
 }
 
-/* The number ends in one column and the unit begins in one, in every row. */
+/* Numbers end in the same column and units begin in the same column in all rows. */
 void row_number(struct ui *u, struct canvas *c, unsigned char alarm, double v, enum unit unit, enum style style,
 		int y)
 {
@@ -58,7 +58,7 @@ void row_number(struct ui *u, struct canvas *c, unsigned char alarm, double v, e
 	if (isnan(v))
 		return;
 	x += canvas_text(c, x, y, unit_w, STYLE_DIM, unit_w > 1 ? rows_unit(u, unit) : quantity_unit(unit));
-	/* Passed a limit, told without colour. */
+	/* Mark a critical value without relying on colour. */
 	if (alarm == ALARM_CRIT)
 		canvas_put(c, x + (unit_w > 1 ? 1 : 0), y, STYLE_ALERT, L'!');
 }
@@ -69,7 +69,7 @@ static void draw_value(struct ui *u, struct canvas *c, const struct row *row, co
 		   row->weight == WEIGHT_REST ? STYLE_TEXT : STYLE_STRONG, y);
 }
 
-/* Where a text begins: where values do, or behind its own. */
+/* The column of a text: at the values, or after its own value. */
 static int text_x(const struct ui *u, const struct row *row)
 {
 	return u->at.value.x + (row->unit_shown ? u->at.value.w + (u->at.stats.w ? 2 : 1) : 0);
@@ -85,7 +85,7 @@ static void stats_text(char out[64], const struct row *row, const struct channel
 	if (isnan(row->summary.mean))
 		return;
 	quantity_alike(text, quantity_of(ch, row->value), v, 3, ch->unit == UNIT_PERCENT ? 3 : 4);
-	/* TRANSLATORS: behind "min..max"; the word has 4 columns at most. */
+	/* TRANSLATORS: follows "min..max"; the word has at most 4 columns. */
 	snprintf(mean, sizeof(mean), _("mean %s"), text[2]);
 	snprintf(out, 64, "%.9s..%.9s  %.40s", text[0], text[1], mean);
 }
@@ -111,7 +111,7 @@ static void draw_stats(struct ui *u, struct canvas *c, const struct row *row, co
 	canvas_right(c, x + STATS_W - 4, y, 4, STYLE_DIM, text[2]);
 }
 
-/* What the chart's height means; returns where the last line's room ends. */
+/* Draw the ends of the scale; returns the right end of the room left on the last line. */
 static int draw_scale(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
 		      int h)
 {
@@ -130,7 +130,7 @@ static int draw_scale(struct ui *u, struct canvas *c, const struct row *row, con
 	return u->at.scale.x + u->at.scale.w - text_width(text) - 1;
 }
 
-/* Below the name: a bar, statistics, and at the foot the notes. */
+/* Draw a bar and statistics below the name, and the notes at the bottom. */
 static void draw_gutter(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
 			int h)
 {
@@ -144,7 +144,7 @@ static void draw_gutter(struct ui *u, struct canvas *c, const struct row *row, c
 		meter_draw(c, u->charset, x, y + first++, w,
 			   (row->value - row->scale.lo) / (row->scale.hi - row->scale.lo), (enum hue)ch->family,
 			   (enum alarm)row->alarm);
-	room = h - first - (h >= 4); /* a line is for the statistics */
+	room = h - first - (h >= 4); /* one line for the statistics */
 	while (n < NOTES_MAX && row->notes[n].text[0] && n < room)
 		n++;
 	for (int i = 0; i < n; i++) {
@@ -163,7 +163,7 @@ static void draw_heading(struct ui *u, struct canvas *c, const struct row *row, 
 	enum style hue = row->hue;
 	int x = u->at.name.x;
 
-	/* Grey would be no heading. */
+	/* Grey does not look like a heading. */
 	if (hue == STYLE_OTHER)
 		hue = STYLE_TITLE;
 	canvas_text(c, x, y, u->at.chart.x - 1 - x, hue, row->name);
@@ -177,7 +177,7 @@ int row_text_lines(const struct ui *u, const struct row *row, int screen_w)
 	return lines < 1 ? 1 : lines > TEXT_LINES ? TEXT_LINES : lines;
 }
 
-/* A name, perhaps a number, and then words. */
+/* Draw a name, an optional number, and a text. */
 static void draw_text(struct ui *u, struct canvas *c, const struct row *row, int y, int h)
 {
 	int x = u->at.name.x + indent_of(u, row), right = c->w - u->at.name.x;
@@ -190,8 +190,8 @@ static void draw_text(struct ui *u, struct canvas *c, const struct row *row, int
 	text_draw(u, c, x, y, right - x, h, (enum style)row->text_style, row->text);
 }
 
-/* Why there is no value, over the place of the chart; cut where it has no room, and
- * told whole when the row is asked for. */
+/* Draw the reason for a missing value in place of the chart, cut to fit. The details of the row
+ * show all of it. */
 static void draw_missing(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch,
 			 int y)
 {
@@ -201,7 +201,7 @@ static void draw_missing(struct ui *u, struct canvas *c, const struct row *row, 
 	screen_reason(u, c, x, y, c->w - u->at.name.x - x, STYLE_DIM, ch->missing);
 }
 
-/* The row that Up and Down have chosen, told by a sign as well as by colour. */
+/* Mark the selected row by a character as well as by colour. */
 static void draw_chosen(struct ui *u, struct canvas *c, int y)
 {
 	for (int x = u->at.name.x; x < u->at.name.x + u->at.name.w; x++)
@@ -210,7 +210,7 @@ static void draw_chosen(struct ui *u, struct canvas *c, int y)
 		canvas_put(c, u->at.name.x - 1, y, STYLE_STRONG, L'>');
 }
 
-/* Darker shades of the same hues; what is over a limit stays. */
+/* Use darker shades of the same hues, except for values over a limit. */
 static void quieten(struct canvas *c, const struct rect *at)
 {
 	for (int y = at->y; y < at->y + at->h && y < c->h; y++)
@@ -223,7 +223,7 @@ static void quieten(struct canvas *c, const struct rect *at)
 		}
 }
 
-/* The same signal in the other trace: B, how far its mean is from that of A, its value, statistics
+/* Draw the same signal of the second trace, B: the difference of the means, value, statistics
  * and chart. */
 static void draw_second(struct ui *u, struct canvas *c, const struct row *row, int y, int h)
 {
@@ -236,7 +236,7 @@ static void draw_second(struct ui *u, struct canvas *c, const struct row *row, i
 				  .limit = NAN,
 				  .hue = (enum hue)ch->family};
 	int indent = indent_of(u, row) + (u->at.name.w >= 9 ? 2 : 0), w = u->at.name.w - indent - 2;
-	struct row b = *row; /* all of it quieter than A */
+	struct row b = *row; /* B is dimmer than A */
 	double d = 100 * (row->second.summary.mean - row->summary.mean) / fabs(row->summary.mean);
 	char text[QUANTITY_TEXT], stats[64];
 
@@ -250,7 +250,7 @@ static void draw_second(struct ui *u, struct canvas *c, const struct row *row, i
 		draw_missing(u, c, &b, o, y);
 		return;
 	}
-	/* TRANSLATORS: how far the means of two traces are apart; 12 columns with the number. */
+	/* TRANSLATORS: the difference of the means of two traces; 12 columns with the number. */
 	snprintf(text, sizeof(text), _("mean %+.*f %%"), fabs(d) < 9.95 ? 1 : 0, d);
 	if (text_width(text) > w)
 		snprintf(text, sizeof(text), "%+.*f %%", fabs(d) < 9.95 ? 1 : 0, d);
@@ -262,7 +262,7 @@ static void draw_second(struct ui *u, struct canvas *c, const struct row *row, i
 		stats_text(stats, &b, ch);
 		canvas_text(c, u->at.name.x + indent, y + 1, u->at.chart.x - u->at.name.x - indent - 1, STYLE_DIM, stats);
 	}
-	/* Over the whole screen the numbers stand above the chart, not beside it. */
+	/* On the whole screen, the numbers are above the chart instead of beside it. */
 	if (u->at.solo && h > 1)
 		y++, h--;
 	spark_draw(c, u->at.chart.x, y, u->at.chart.w, h, &look, u->second.columns);
@@ -270,7 +270,7 @@ static void draw_second(struct ui *u, struct canvas *c, const struct row *row, i
 	axis_second_lines(u, c, y, h);
 }
 
-/* Nothing here, but there: the scale is that of the other alone. */
+/* Missing in this trace but not in the second: scale by the second alone. */
 static void read_missing(struct ui *u, struct row *row)
 {
 	double min = NAN, max = NAN;
@@ -289,7 +289,7 @@ static void draw_spark(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	look.lo = row->scale.lo;
 	look.hi = row->scale.hi;
 	look.hue = (enum hue)ch->family;
-	/* A chart of one line has no room for notches. */
+	/* A one-line chart has no room for notches. */
 	if (u->charset == CHARSET_BLOCKS && h > 1 && !row->draw)
 		chart_notches(s->timeline, row->channel, &u->frame.axis, row->scale.hi - row->scale.lo,
 			      u->frame.columns);
@@ -328,7 +328,7 @@ static void draw_signal(struct ui *u, const struct ui_scene *s, struct canvas *c
 		draw_second(u, c, row, y + h, below);
 }
 
-/* Into how many steps a scale is divided, with two lines between them at least. */
+/* The number of steps on a scale, at least three lines apart. */
 static int parts(const struct scale *scale, enum unit unit, int h)
 {
 	for (int n = (h - 1) / 3 < 12 ? (h - 1) / 3 : 12; n > 1; n--)
@@ -337,7 +337,7 @@ static int parts(const struct scale *scale, enum unit unit, int h)
 	return 1;
 }
 
-/* What the lines of a high chart stand for. */
+/* Label the lines of a high chart. */
 static void draw_ticks(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
 		       int h)
 {
@@ -372,7 +372,7 @@ void row_draw_solo(struct ui *u, const struct ui_scene *s, struct canvas *c, str
 	if (u->at.stats.w && ch->note[0] && x + text_width(ch->note) <= c->w - u->at.name.x)
 		canvas_text(c, x, y, c->w - x, STYLE_DIM, ch->note);
 	y++;
-	/* Two charts of one height, and the numbers of the second between them. */
+	/* Two charts of equal height, with the numbers of the second between them. */
 	h = row->second.any && h > 3 ? (h - 2) / 2 : h - 1;
 	draw_ticks(u, c, row, ch, y, h);
 	draw_spark(u, s, c, row, ch, y, h);

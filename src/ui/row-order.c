@@ -1,12 +1,11 @@
-/* arrange: what a person has done to the rows of a view: hidden, moved, made higher.
+/* row-order: rows of a view that the user has hidden, moved or resized.
  *
- * A view says which rows there are and in which order; this is laid over it.  A row is
- * known by its channel, and what is no signal (a heading, a text) by the signal that
- * comes after it, so that what was chosen on one board also holds on another, where
- * some rows are missing and others are new.
+ * The view defines the rows and their order; these settings apply on top. A row is identified by
+ * its channel; a heading or a text by the next signal. So the settings also work on another
+ * board, which may lack some rows and have others.
  *
- * Only what was moved is kept: each such row directly after the one before it.  The
- * others keep the order of the view, for it may be another one in a later version. */
+ * Only moved rows are stored, each with the row before it. The rest keep the order of the view,
+ * which may change in a later version. */
 #include "ui/rows.h"
 #include "ui/screen.h"
 
@@ -28,7 +27,7 @@ static struct chart_setting *setting_of(struct ui *u, const char *id)
 	return NULL;
 }
 
-/* To be changed; NULL: there are too many. */
+/* Get or create the setting of a row; NULL: the list is full. */
 static struct chart_setting *setting_for(struct ui *u, const char *id)
 {
 	struct settings *s = &u->settings;
@@ -47,7 +46,7 @@ static struct chart_setting *setting_for(struct ui *u, const char *id)
 	return c;
 }
 
-/* Settings that say nothing any more. */
+/* Remove settings without effect. */
 static void tidy(struct settings *s)
 {
 	size_t kept = 0;
@@ -102,7 +101,7 @@ static int find(const struct spot *places, int n, const char *id)
 	return -1;
 }
 
-/* Move the one at `from` so that it comes to stand at `to` (of where it is now). */
+/* Move an entry from index `from` to index `to`. */
 static void shift(struct spot *places, int from, int to)
 {
 	struct spot p = places[from];
@@ -130,7 +129,7 @@ static void put_in_order(const struct ui *u, struct spot *places, int n)
 	}
 }
 
-/* A heading of which all rows are hidden says nothing. */
+/* Hide a heading if all its rows are hidden. */
 static void hide_heads(struct spot *places, int n)
 {
 	bool any = true;
@@ -183,7 +182,7 @@ int arrange(struct ui *u, struct row_list *l)
 	return 0;
 }
 
-/* Build the rows anew; what was chosen stays so, if it is still there. */
+/* Rebuild the rows and keep the selection if its row still exists. */
 static void again(struct ui *u, int place, struct request *r)
 {
 	char id[SETTINGS_NAME] = "";
@@ -200,14 +199,14 @@ static void again(struct ui *u, int place, struct request *r)
 	for (int i = 0; i < u->n_rows; i++)
 		if (*id && !strcmp(u->places[u->rows[i].place].id, id))
 			u->chosen = i;
-	/* gone: the one that has taken its place */
+	/* removed: select the row now in its place */
 	for (int i = chosen; u->chosen < 0 && chosen >= 0 && i >= 0; i--)
 		if (i < u->n_rows && u->rows[i].kind == ROW_SIGNAL)
 			u->chosen = i;
 	u->bring = u->chosen >= 0;
 }
 
-/* Which rows keep the view's order: as many as possible. */
+/* Keep as many rows as possible in the view's order (longest increasing subsequence). */
 static void keep_longest(struct spot *places, int n)
 {
 	int *best = calloc((size_t)n + 1, 2 * sizeof(*best)), *before, last = -1;
@@ -257,7 +256,7 @@ static void note_order(struct ui *u)
 	}
 }
 
-/* The end of the block that begins at i: a row and the parts that belong to it. */
+/* The end of the block at i: a row and its parts. */
 static int block_end(const struct ui *u, int i)
 {
 	bool whole = !u->places[i].part && u->places[i].signal;
@@ -309,7 +308,7 @@ void arrange_hide(struct ui *u, int place, bool hidden, struct request *r)
 		return;
 	c->hidden = hidden;
 	if (hidden && !u->over)
-		screen_say(u, STYLE_TEXT, _("%s is hidden; F2 or O brings it back."), u->places[place].name);
+		screen_say(u, STYLE_TEXT, _("%s is hidden; F2 or O shows it again."), u->places[place].name);
 	again(u, hidden ? -1 : place, r);
 }
 
@@ -340,7 +339,7 @@ static int first_signal(const struct ui *u)
 	return -1;
 }
 
-/* Than the chosen row is now, whoever has made it so. */
+/* The displayed height of the selected row plus `by`, whether the height is set or automatic. */
 static int taller(const struct ui *u, int by)
 {
 	int h = u->height[u->chosen] / (u->rows[u->chosen].second.any ? 2 : 1) + by;
@@ -348,7 +347,7 @@ static int taller(const struct ui *u, int by)
 	return h < 1 ? 1 : h;
 }
 
-/* The place of the chosen row, or of the first; -1: there is none. */
+/* The place of the selected row, or of the first row; -1: none. */
 static int chosen_place(struct ui *u)
 {
 	if (u->view->plain)

@@ -1,8 +1,7 @@
 /* rows: the lines of a view, and their numbers.
  *
- * Numbers that change ten times a second cannot be read, so while the screen
- * follows now they are taken anew only four times a second; when somebody has
- * stopped to look they are those of that very moment. */
+ * Numbers that change ten times a second are unreadable, so they are updated only four times a
+ * second while the screen follows. Otherwise they are exact at the playhead. */
 #include "ui/range-stats.h"
 #include "ui/rows.h"
 #include "ui/screen.h"
@@ -18,7 +17,7 @@
 
 static struct row *add(struct row_list *l, enum row_kind kind)
 {
-	static struct row nowhere; /* takes what there is no memory for */
+	static struct row nowhere; /* used if out of memory */
 	struct row *row = &nowhere;
 
 	if (l->n == l->room) {
@@ -44,7 +43,7 @@ static struct row *add(struct row_list *l, enum row_kind kind)
 	return row;
 }
 
-/* What says more about channel i: the gate of its unit, the current of its rail. */
+/* The channel that qualifies channel i: the power gate of a unit, the current of a rail. */
 static int find_beside(const struct session *about, size_t i)
 {
 	const struct channel *ch = &about->channels[i];
@@ -146,11 +145,11 @@ int rows_build(struct ui *u, const struct session *about)
 	u->limit_tick = INT64_MIN;
 	u->minimap.throttled_w = 0;
 	u->minimap.kept = false;
-	u->second.rows = NULL; /* none of these is matched yet */
+	u->second.rows = NULL; /* not matched yet */
 	return 0;
 }
 
-/* A value that is older than it may be is no present value. */
+/* A stale value counts as missing. */
 double rows_value(struct ui *u, const struct ui_scene *s, size_t channel, int64_t before_ns)
 {
 	const struct session *about = u->about;
@@ -207,10 +206,10 @@ bool rows_due(const struct ui *u, int64_t *tick)
 	return true;
 }
 
-#define NEAR_C    8.0  /* degrees below a zone's limit */
+#define NEAR_C    8.0  /* degrees below the limit of a zone */
 #define NEAR_PART 0.95 /* of any other limit */
 
-/* A limit of 0 is how drivers say that there is none. */
+/* Drivers report a limit of 0 if there is none. */
 double rows_limit(const struct channel *ch)
 {
 	return ch->warn > 0 ? ch->warn : ch->crit > 0 ? ch->crit : NAN;
@@ -229,8 +228,7 @@ enum alarm rows_alarm(const struct channel *ch, double v)
 	return v >= (ch->kind == CHANNEL_TEMPERATURE ? limit - NEAR_C : NEAR_PART * limit) ? ALARM_WARN : ALARM_NONE;
 }
 
-/* Each zone has limits of its own: the hottest is as near to them as the nearest is, and
- * has its limit. */
+/* Zones have different limits: show the worst alarm, and the limit of the zone with the least headroom. */
 static void read_zones(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	double best = -INFINITY, headroom = INFINITY;
@@ -250,7 +248,7 @@ static void read_zones(struct ui *u, const struct ui_scene *s, struct row *row)
 			headroom = rows_limit(ch) - v;
 			row->limit = rows_limit(ch);
 		}
-		/* Not always the highest of all: some are constants and do not count. */
+		/* The maximum over all zones can be a constant that does not count. */
 		if (!found && (v > best || v == row->value)) {
 			found = v == row->value;
 			best = v;
@@ -291,7 +289,7 @@ void rows_note(struct row *row, int i, enum style style, const char *fmt, ...)
 	row->notes[i].style = (unsigned char)style;
 }
 
-/* What a person reads: not in every frame. */
+/* Update the displayed numbers; not in every frame. */
 static void read_numbers(struct ui *u, const struct ui_scene *s, struct row *row, const struct chart_summary *sum)
 {
 	const struct channel *ch = &u->about->channels[row->channel];
@@ -307,7 +305,7 @@ static void read_numbers(struct ui *u, const struct ui_scene *s, struct row *row
 		read_beside(u, s, row);
 	if (row->read)
 		row->read(u, s, row);
-	/* Two signals of one engine: its load is a share, its clock says when it is off. */
+	/* An engine can have two signals: load and clock. The clock shows when it is off. */
 	if (ch->kind == CHANNEL_ENGINE_FREQ)
 		snprintf(row->tag, sizeof(row->tag), "%s", row->value > 0 ? _("clock") : _("off"));
 }

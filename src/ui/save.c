@@ -1,9 +1,9 @@
-/* save: the key that writes the screen, or what is in view, to a file. */
+/* save: the key that saves the screen or the data in view to a file. */
 #include "ui/screen.h"
 
 #include "util/intl.h"
 
-/* The selection, or what is in view. */
+/* Export the selection, or the data in view. */
 static void export(struct ui *u, struct request *r)
 {
 	if (!u->extent.any)
@@ -20,7 +20,7 @@ static void export(struct ui *u, struct request *r)
 		r->to_ns = u->extent.last_ns + 1;
 }
 
-/* Any other key: nothing is saved. */
+/* Any other key cancels. */
 static bool copy_key(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
 {
 	if (ev->pasted || (ev->mods & (MOD_CTRL | MOD_ALT)))

@@ -1,16 +1,16 @@
-/* search: to where a condition begins to hold, before or after the playhead.
+/* search: finds where a condition begins to hold, before or after the playhead.
  *
- * A long trace is gone through in steps between the frames, so that keys are
- * answered meanwhile; where one end is reached it goes on at the other, once. */
+ * A long trace is searched in steps between frames, so that keys still work. At one end the
+ * search wraps around, once. */
 #include "ui/screen.h"
 
 #include "util/intl.h"
 
 #include <string.h>
 
-#define STEP_ROWS 4096 /* looked at between two frames: a millisecond or two */
+#define STEP_ROWS 4096 /* rows per step: a millisecond or two */
 
-/* Without a unit a number is in the unit of the screen. */
+/* A number without unit is in the unit shown on the screen. */
 static bool parse(struct condition *c, const char *text, const struct session *about, struct err *e)
 {
 	if (!about || condition_parse(c, text, e) < 0)
@@ -19,7 +19,7 @@ static bool parse(struct condition *c, const char *text, const struct session *a
 	return condition_bind(c, about, e) == 0;
 }
 
-/* From the text: what was bound once keeps the channels and units of that session. */
+/* Bind the text again: a bound condition depends on the channels and units of its session. */
 static bool bind(struct ui *u, struct err *e)
 {
 	struct search *f = &u->search;
@@ -33,7 +33,11 @@ static void start(struct ui *u, const struct ui_scene *s, int64_t from_ns)
 {
 	struct search *f = &u->search;
 
-	condition_search_begin(&f->run, &f->c, s->timeline, from_ns, f->back, CONDITION_BEGINS);
+	f->at_ns = from_ns;
+	if (f->names)
+		f->run.part = 0;
+	else
+		condition_search_begin(&f->run, &f->c, s->timeline, from_ns, f->back, CONDITION_BEGINS);
 	f->going = true;
 }
 
@@ -49,7 +53,7 @@ void act_search_next(struct ui *u, const struct ui_scene *s, struct request *r, 
 		screen_say(u, STYLE_DIM, "%s", _("press / to enter a search"));
 		return;
 	}
-	if (!bind(u, &e)) {
+	if (!f->names && !bind(u, &e)) {
 		screen_say(u, STYLE_WARN, "%s", u->about ? e.text : "");
 		return;
 	}
@@ -60,22 +64,26 @@ void act_search_next(struct ui *u, const struct ui_scene *s, struct request *r, 
 	search_go(u, s);
 }
 
-/* With no text: the last search again. */
+/* Empty text: repeat the last search. */
 static bool search_enter(struct ui *u, const struct ui_scene *s, struct request *r)
 {
 	const char *text = u->line.text[0] ? u->line.text : u->search.text;
 	struct condition c;
 	struct err e = {.text = ""};
+	bool names;
 
 	if (!text[0] || !s->timeline || !u->extent.any)
 		return true;
-	if (!parse(&c, text, u->about, &e)) {
+	/* What is no condition is the name of a range, or a part of it. */
+	names = !parse(&c, text, u->about, &e);
+	if (names && (!u->ranges.n_lanes || strpbrk(text, "<>="))) {
 		snprintf(u->line.wrong, sizeof(u->line.wrong), "%.255s", e.text);
 		return false;
 	}
 	memmove(u->search.text, text, strlen(text) + 1);
 	u->search.c = c;
-	u->search.bound = true;
+	u->search.names = names;
+	u->search.bound = !names;
 	act_search_next(u, s, r, 1);
 	return true;
 }
@@ -115,7 +123,7 @@ void search_go(struct ui *u, const struct ui_scene *s)
 
 	if (!f->going)
 		return;
-	switch (condition_search_go(&f->run, STEP_ROWS)) {
+	switch (f->names ? ranges_search(u, s) : (int)condition_search_go(&f->run, STEP_ROWS)) {
 	case CONDITION_MORE:
 		return;
 	case CONDITION_FOUND:

@@ -1,8 +1,8 @@
-/* select: a stretch of time between two moments, or two marks, and what happened in it.
+/* select: selects a time interval, or a phase, and shows its statistics.
  *
- * One end is where it was begun, the other goes along with the playhead until it is
- * held, so that every key that moves through time selects.  While there is a
- * selection the statistics of all rows are its own; what lies outside is dim. */
+ * One end is where the selection began; the other follows the playhead until it is fixed, so
+ * every key that moves through time extends the selection. While there is a selection, the
+ * statistics of all rows are for it, and the charts outside are dim. */
 #include "ui/draw.h"
 #include "ui/goto.h"
 #include "ui/header.h"
@@ -48,11 +48,11 @@ void select_set(struct ui *u, int64_t a_ns, int64_t b_ns)
 	u->selection = (struct selection) {.on = true, .a_ns = a_ns, .b_ns = b_ns};
 }
 
-/* The stretch between the marks before and after a moment, or the ends. */
+/* The interval between the marks around t_ns, or the ends of the timeline. */
 static void select_phase(struct ui *u, const struct ui_scene *s, int64_t t_ns, int64_t *from_ns,
 			 int64_t *to_ns)
 {
-	/* A mark begins its phase, so the moment of the mark is within. */
+	/* The mark at t_ns itself begins the phase. */
 	if (!goto_mark(s->timeline, &u->extent, t_ns + 1, -1, from_ns) || *from_ns < u->extent.first_ns)
 		*from_ns = u->extent.first_ns;
 	if (!goto_mark(s->timeline, &u->extent, t_ns, 1, to_ns) || *to_ns > u->extent.last_ns)
@@ -126,7 +126,7 @@ void act_loop(struct ui *u, const struct ui_scene *s, struct request *r, int arg
 	screen_say(u, STYLE_TEXT, _("looping from %s to %s   L: stop"), a, b);
 }
 
-/* Its cells on the screen, clipped; false: it is not in view. */
+/* The cells of the selection, clipped; false: not in view. */
 static bool cells(const struct ui *u, int *first, int *last)
 {
 	int64_t from, to, left = viewport_first(&u->vp) * viewport_column_ns(&u->vp);
@@ -161,7 +161,7 @@ void select_shade(const struct ui *u, struct canvas *c, int y, int h)
 		}
 }
 
-/* A bracket on the axis, where nothing else stands. */
+/* Draw a bracket on the axis, in its blank cells. */
 void select_axis(const struct ui *u, struct canvas *c)
 {
 	wchar_t line = screen_glyph(u, 0x2500, '-');
@@ -177,7 +177,7 @@ void select_axis(const struct ui *u, struct canvas *c)
 					 : line;
 		bool left = i == 0 || row[i - 1].ch[0] == L' ' || row[i - 1].style == STYLE_FRAME;
 		bool right = i + 1 >= u->at.chart.w || row[i + 1].ch[0] == L' ';
-		/* An end may touch a label, but not stand within one. */
+		/* An end may touch a label but not be inside one. */
 		bool end = (i == first || i == last) && (left || right);
 
 		if (row[i].ch[0] == L' ' && ((left && right) || end))
@@ -185,7 +185,7 @@ void select_axis(const struct ui *u, struct canvas *c)
 	}
 }
 
-/* Energy, for how long of it there was no power, and the mean. */
+/* Show the energy, the time without power samples, and the mean. */
 static int tell_power(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int right, int64_t from,
 		      int64_t to)
 {
@@ -227,7 +227,7 @@ static int tell_gpu(struct ui *u, const struct ui_scene *s, struct canvas *c, in
 	return screen_put(c, x, u->at.bar.y, right, STYLE_TEXT, text);
 }
 
-/* The signal of the chosen row, unless it has been told of already. */
+/* Show the signal of the selected row, unless it is already shown. */
 static int tell_chosen(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int right, int64_t from,
 		       int64_t to)
 {

@@ -1,16 +1,15 @@
-/* spark: how a column that holds many samples becomes a few dots.
+/* spark: draws a column that holds many samples with a few dots.
  *
- * A column must say three things in as little as one cell: how low it went, how high
- * it went, and its mean.  With block elements a chart is an area up to the mean, with
- * the band up to the maximum above it, dim in the same hue.  Where both end in one
- * cell, the mean keeps its eighth and the band is the cell's background.  A short drop
- * below the mean is a notch: a dark eighth at the minimum.
- * In braille a column is solid up to the minimum, with a dot at the mean and one at
- * the maximum; from two lines on it is filled up to the mean.
- * ASCII on one line shows the level by the weight of the character, and a wide swing
- * by its kind: ^ leaps up from a low mean, v drops from a high one, | is between.
- * A value at the lower end is the lowest dot; what was not measured is blank.
- * Where a limit was passed, the whole height of the column has the colour of it. */
+ * A column shows minimum, mean and maximum in as little as one cell. Block elements: an area up
+ * to the mean, and a dim band of the same hue up to the maximum. If both end in one cell, the
+ * band is its background. A short drop below the mean is a notch: a dark eighth at the minimum.
+ *
+ * Braille: solid up to the minimum, with dots at mean and maximum; with two or more lines,
+ * filled up to the mean. ASCII on one line: the character is the level, or for a wide swing ^
+ * (peak above a low mean), v (drop below a high mean) or |.
+ *
+ * A value at the lower end is the lowest dot; missing samples are blank. A column over a limit
+ * has the colour of the alarm over its whole height. */
 #include "ui/spark.h"
 
 #include <math.h>
@@ -46,7 +45,7 @@ int spark_level(double v, double lo, double hi, int levels)
 }
 
 struct levels {
-	int min, mean, max; /* all 0: nothing */
+	int min, mean, max; /* all 0: no samples */
 };
 
 static struct levels column_levels(const struct spark_column *col, const struct spark_look *look, int n)
@@ -72,7 +71,7 @@ int spark_shade(int k, int n)
 	return n < 2 ? SHADES - 3 : (2 * k + 1) * SHADES / (2 * n);
 }
 
-/* One cell of a chart: its lowest level is base + 1. */
+/* One cell of a chart; its lowest level is base + 1. */
 struct place {
 	int x, y, base, h, shade;
 };
@@ -133,7 +132,7 @@ static void ascii_line(struct canvas *c, const struct place *at, enum hue hue, c
 	canvas_put(c, at->x, at->y, swings ? STYLE_BAND(hue, SHADES - 1) : STYLE_MEAN(hue, at->shade), (wchar_t)ch);
 }
 
-/* Two levels a line: '.' is the lower one. */
+/* Two levels per line; '.' is the lower one. */
 static void ascii_cell(struct canvas *c, const struct place *at, enum hue hue, const struct levels *l)
 {
 	if (l->mean > at->base)
@@ -152,7 +151,7 @@ static enum hue column_hue(const struct spark_look *look, int first, int per)
 	return worst == ALARM_CRIT ? HUE_ALERT : worst ? HUE_WARN : look->hue;
 }
 
-/* A dotted line where the chart is blank. */
+/* Draw a dotted line in the blank cells of the chart. */
 static void limit_line(struct canvas *c, int x, int y, int w, int h, const struct spark_look *look, int levels,
 		       int per_line)
 {
@@ -173,7 +172,7 @@ void spark_draw(struct canvas *c, int x, int y, int w, int h, const struct spark
 	int per_line = look->charset == CHARSET_BRAILLE ? 4 : look->charset == CHARSET_BLOCKS ? 8 : 2;
 	int n = look->charset == CHARSET_ASCII && h == 1 ? ASCII_LEVELS : per_line * h;
 
-	/* The highest level of several lines stays blank, so that charts never touch. */
+	/* Leave the top level of a multi-line chart blank, so that charts never touch. */
 	if (h > 1 && look->charset != CHARSET_ASCII)
 		n--;
 	for (int i = 0; i < w; i++) {

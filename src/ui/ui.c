@@ -1,7 +1,7 @@
-/* ui: what there is, and one frame of it.
+/* ui: makes a frame of the screen, and handles the change of timelines.
  *
- * The order of a frame matters: what is in view is settled before anything is
- * drawn, and the strip comes last, for it takes the buffers of the charts. */
+ * The order within a frame matters: the viewport is settled before anything is drawn, and the
+ * minimap comes last because it reuses the buffers of the charts. */
 #include "ui/charts.h"
 #include "ui/draw.h"
 #include "ui/header.h"
@@ -16,12 +16,12 @@
 #include <string.h>
 #include <time.h>
 
-#define VALUES_MS 250 /* numbers that change faster cannot be read */
+#define VALUES_MS 250 /* numbers that change faster are unreadable */
 #define FRAME_MS  100
-#define FIRST_MS  8   /* until there is something to see */
-#define YOUNG_MS  400 /* so long numbers come as soon as they are there */
+#define FIRST_MS  8   /* until the first samples */
+#define YOUNG_MS  400 /* for this time, show numbers as soon as they arrive */
 #define PLAY_MS   40
-#define WORK_MS   10 /* while something is looked for: little work, often */
+#define WORK_MS   10 /* during a search: little work, often */
 
 bool ui_key(size_t i, const char **group, const char **keys, const char **what)
 {
@@ -53,7 +53,7 @@ static void no_view(const char *name, struct err *e)
 	err_set(e, ERR_USAGE, _("unknown view \"%s\"; known: %s"), shown, list);
 }
 
-/* name NULL: the first.  False: there is no such view. */
+/* name NULL: the first view. False: no such view. */
 static bool begin_with(struct ui *u, const char *name)
 {
 	size_t i = 0;
@@ -128,7 +128,7 @@ static void read_extent(struct ui *u, const struct ui_scene *s)
 	second_extend(u, s);
 }
 
-/* Take note of what the scene holds now.  Out of memory: the old rows stay away. */
+/* On out of memory, the old rows are not shown. */
 void screen_look(struct ui *u, const struct ui_scene *s)
 {
 	const struct session *about = s->timeline ? s->timeline->ops->session(s->timeline) : NULL;
@@ -152,6 +152,7 @@ void screen_look(struct ui *u, const struct ui_scene *s)
 	second_match(u);
 	if (!anew)
 		return;
+	memset(&u->ranges, 0, sizeof(u->ranges));
 	u->events = events_wanted(u, s);
 	search_forget(u);
 	views_reset(u);
@@ -203,11 +204,15 @@ bool ui_advance(struct ui *u, const struct ui_scene *s)
 	screen_look(u, s);
 	if (u->search.going)
 		search_go(u, s);
-	u->frame.more = views_top(u)->tick && views_top(u)->tick(u, s);
+	if (u->ranges.more) {
+		u->ranges.more = false;
+		ranges_prepare(u, s);
+	}
+	u->frame.more = (views_top(u)->tick && views_top(u)->tick(u, s)) || u->ranges.more;
 	return u->search.going || u->frame.more;
 }
 
-/* What was in the last picture cannot be clicked or answered any more. */
+/* Clicks and questions refer to what is drawn. */
 static void forget_picture(struct ui *u)
 {
 	u->frame.n_hits = 0;
@@ -269,7 +274,7 @@ void ui_seek(struct ui *u, const struct ui_scene *s, int64_t after_start_ns)
 		viewport_jump(&u->vp, &u->extent, s->now_ns, u->extent.first_ns + by);
 }
 
-/* The first moments, in which one signal after the other gets its first value. */
+/* Startup, while signals get their first values. */
 static bool is_young(const struct ui *u)
 {
 	return !u->extent.any || u->extent.last_ns - u->extent.first_ns < YOUNG_MS * NS_PER_MS;
@@ -279,7 +284,7 @@ int ui_frame_ms(const struct ui *u, const struct ui_scene *s)
 {
 	int64_t column_ms = viewport_column_ns(&u->vp) / NS_PER_MS;
 
-	if (u->search.going || u->frame.more)
+	if (u->search.going || u->frame.more || u->ranges.more)
 		return WORK_MS;
 	if (u->vp.playing)
 		return u->frame_ms ? u->frame_ms : PLAY_MS;
@@ -322,6 +327,7 @@ static void draw_view(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	}
 	if (!u->view->plain)
 		axis_draw(u, s, c);
+	ranges_draw(u, c);
 	u->view->draw(u, s, c);
 	if (!u->view->plain && !u->over)
 		events_draw(u, s, c);
@@ -339,6 +345,7 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	screen_look(u, s);
 	wish.second = s->with != NULL;
 	wish.events = (u->events || u->present.count) && !u->view->plain;
+	wish.ranges = ranges_lines(u, s, c->h) * !u->view->plain;
 	wish.compact = u->view->compact;
 	wish.panel = (!u->over || u->over->panel) && u->view->foot ? u->view->foot(u, c->w, c->h) : 0;
 	wish.solo = arrange_solo(u);
@@ -365,6 +372,7 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	limit_line_draw(u, s, c);
 	if (u->extent.any) {
 		axis_prepare(u, s);
+		ranges_prepare(u, s);
 		second_prepare(u);
 	}
 	second_draw(u, s, c);
@@ -376,7 +384,7 @@ static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	bar_draw(u, s, c);
 	if ((!u->over || u->over->panel) && u->extent.any)
 		minimap_draw(u, s, c);
-	/* Where there is no header, a recording must still be seen. */
+	/* A recording must be visible even without a header. */
 	if (!u->at.header.h && (s->recording || s->completing))
 		canvas_put(c, c->w - 1, 0, STYLE_RECORD, screen_glyph(u, 0x25CF, '*'));
 }
@@ -385,7 +393,7 @@ void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	forget_picture(u);
 	draw(u, s, c);
-	/* A question is over when a picture is without it, whatever has come in its way. */
+	/* Close a question that is no longer drawn, whatever the cause. */
 	if (modal_top(u) && modal_top(u)->question && !u->modals.asked)
 		modal_close(u);
 }

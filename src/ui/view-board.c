@@ -1,5 +1,5 @@
-/* view-board: what this machine is, how it is set, what it does not tell and how to mend that, and what
- * sampling costs.  Sections flow into as many columns as there is room for, and stay whole. */
+/* view-board: describes the machine: hardware, settings, missing signals with their remedies,
+ * and the cost of sampling. Sections fill as many columns as fit and are never split. */
 #include "ui/draw.h"
 #include "ui/meter.h"
 #include "ui/rows.h"
@@ -23,22 +23,22 @@ static const char *const families[] = {
 
 struct item {
 	bool head;
-	char name[48];	  /* of a list: "" */
+	char name[48];	  /* "" in a list */
 	char text[1024];
-	char second[160]; /* the same of the other trace, beside it */
+	char second[160]; /* the value of the second trace */
 	enum style style;
-	double part; /* of a bar before the text; NaN: none */
+	double part; /* for a bar before the text; NaN: no bar */
 	int lines, column, y;
 };
 
 struct page {
 	struct item *items;
 	int n;
-	int width, names; /* of a column, and of the names in it */
+	int width, names; /* of a column, and of its names */
 	bool second;
 };
 
-/* A section without items has no heading: one that follows takes its place. */
+/* Replace a preceding heading without items. */
 static void add_head(struct page *p, const char *name)
 {
 	if (p->n && p->items[p->n - 1].head)
@@ -51,7 +51,7 @@ static void add_head(struct page *p, const char *name)
 
 static struct item *add(struct page *p, const char *name, const char *text)
 {
-	static struct item nowhere; /* takes what has no room */
+	static struct item nowhere; /* used if the page is full */
 	struct item *item = p->n < ITEMS_MAX ? &p->items[p->n++] : &nowhere;
 
 	*item = (struct item) {.style = STYLE_TEXT, .part = NAN};
@@ -129,7 +129,7 @@ static void add_libraries(struct page *p, const struct ui *u, const struct ui_sc
 			add(p, host_library_name((enum host_library)i), h->version[i]);
 }
 
-/* One name when all groups of cores have the same one, as nearly always. */
+/* List the governors of the core groups, or one name if all are equal. */
 static void governors(char *out, size_t size, const struct session *about, const struct fact *facts)
 {
 	const char *first = NULL;
@@ -197,7 +197,7 @@ static void add_places(struct page *p, const struct ui *u, const struct ui_scene
 		add(p, h->nets[i].name, h->nets[i].address);
 }
 
-/* What would mend it: behind the last semicolon; or why it cannot be, all of it. */
+/* The remedy after the last semicolon, or all of the reason if there is none. */
 static const char *remedy(const char *missing)
 {
 	const char *p = missing, *at = missing;
@@ -214,8 +214,7 @@ static void join(char *out, size_t size, const char *name)
 	snprintf(out + used, size - used, "%s%s", used ? ", " : "", name);
 }
 
-/* Each remedy once, below the names of the signals that it would show; the whole reason where
- * all of them have the same one. */
+/* List each remedy once, below the signals it would add; or the full reason if all of them share it. */
 static void add_missing(struct page *p, const struct ui *u)
 {
 	const struct channel *all = u->about->channels;
@@ -243,13 +242,13 @@ static void add_missing(struct page *p, const struct ui *u)
 		add(p, " ", same ? all[i].missing : remedy(all[i].missing))->style = STYLE_DIM;
 	}
 	for (size_t i = 0; i < u->present.n_dead; i++) {
-		/* TRANSLATORS: then a time, such as "12:34:56.7". */
+		/* TRANSLATORS: followed by a time, such as "12:34:56.7". */
 		snprintf(text, sizeof(text), _("stopped answering at %s"), u->present.dead[i].since);
 		add(p, all[u->present.dead[i].channel].label, text)->style = STYLE_WARN;
 	}
 }
 
-/* Live the sampler counts late ticks; in a trace they are its holes. */
+/* Late ticks: from the sampler if live, from the gaps of a trace. */
 static void add_late(struct page *p, const struct ui *u, const struct ui_scene *s)
 {
 	unsigned long long late = s->late, lost = s->lost;
@@ -328,7 +327,7 @@ static bool number_with_unit(char out[64], const struct channel *ch, double v)
 	return v > 0;
 }
 
-/* How far clocks go, and what currents may be. */
+/* List the maximum clocks and the current limits. */
 static void add_limits(struct page *p, const struct ui *u)
 {
 	add_head(p, _("Clocks and rails"));
@@ -356,7 +355,7 @@ static void add_limits(struct page *p, const struct ui *u)
 	}
 }
 
-/* How many signals there are, and from when to when. */
+/* Show the number of signals and their time range. */
 static void add_samples(struct page *p, const struct ui *u)
 {
 	const struct session *about = u->about;
@@ -423,7 +422,7 @@ static void measure(struct page *p)
 	}
 }
 
-/* Place whole sections into columns that are at most so high; false: there are too few. */
+/* Place whole sections into columns of at most `height` lines; false: too few columns. */
 static bool flow(struct page *p, int columns, int height)
 {
 	int column = 0, y = 0, end;
@@ -533,6 +532,6 @@ const struct view view_board = {
 	.plain = true,
 	.draw = board_draw,
 	.host = true,
-	.state = sizeof(int), /* lines, as last drawn */
+	.state = sizeof(int), /* line count as last drawn */
 	.move = board_move,
 };

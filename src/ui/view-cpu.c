@@ -1,7 +1,7 @@
-/* view-cpu: one hot core hides in the mean of all.
+/* view-cpu: shows each core, because one busy core is invisible in the mean.
  *
- * Below the whole each cluster has its clock and, on the same time axis, a strip with a
- * band for each core. The cores' own rows follow below what fits, for their details. */
+ * Below the total, each cluster has its clock and a strip with one band per core, on the same
+ * time axis. The rows of the cores follow further down. */
 #include "ui/charts.h"
 #include "ui/clock-row.h"
 #include "ui/core-groups.h"
@@ -15,9 +15,9 @@
 #include <string.h>
 
 #define CLOCK_WEIGHT 2
-#define SINGLE_MAX   4 /* more clusters share one strip of loads and one of clocks */
+#define SINGLE_MAX   4 /* with more clusters, use one strip of loads and one of clocks */
 
-/* A core that has no number while others have is one that is switched off. */
+/* A core without a value is offline if other cores have one. */
 static void read_core(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	bool off = isnan(row->value) && strcmp(core_no_load(u, s), "--") != 0;
@@ -25,7 +25,7 @@ static void read_core(struct ui *u, const struct ui_scene *s, struct row *row)
 	snprintf(row->tag, sizeof(row->tag), "%s", off ? _("offline") : "");
 }
 
-/* The channels of a kind, in the order of the session. */
+/* Get the channels of a kind, in session order. */
 static int of_kind(const struct session *about, enum channel_kind kind, size_t channels[CORE_GROUP_MAX])
 {
 	int n = 0;
@@ -41,7 +41,7 @@ static int share(int lines, int n, int all)
 	return (lines * n + all - 1) / all;
 }
 
-/* The lines of n bands of `all`. They have half of the screen, and more before two cores must share a band. */
+/* The lines for n of all bands: half of the screen, or up to 3/4 before two cores share a band. */
 static int strip_lines(const struct ui *u, int n, int all)
 {
 	bool ascii = u->charset == CHARSET_ASCII;
@@ -53,7 +53,7 @@ static int strip_lines(const struct ui *u, int n, int all)
 	return heat_fit(n, lines > 1 ? lines : 1, ascii).lines;
 }
 
-/* The group whose first core is row->channel. */
+/* The group with first core row->channel. */
 static struct core_group group_of(const struct session *about, const struct row *row, int *all)
 {
 	struct core_group groups[CORE_GROUPS_MAX], found = {.n = 0};
@@ -106,7 +106,7 @@ static void draw_all(struct ui *u, const struct ui_scene *s, struct canvas *c, s
 	axis_lines(u, c, at->y, at->h);
 }
 
-/* channel: the first of the strip. */
+/* channel: the first of the strip */
 static void add_strip(struct row_list *l, row_reader *read, row_drawer *draw, size_t channel)
 {
 	struct row *row = rows_picture(l, draw, 1, WEIGHT_REST);

@@ -1,4 +1,4 @@
-/* view-files: the saved traces of a folder, to open one, alone or beside the one that is shown. */
+/* view-files: lists the traces of a folder, to open one alone or as the second trace. */
 #include "ui/draw.h"
 #include "ui/screen.h"
 
@@ -9,13 +9,13 @@
 #include <time.h>
 
 #define NAME_LEAST 24
-#define NAME_MOST  44 /* further away from it the numbers are hard to follow */
+#define NAME_MOST  44 /* wider names would separate the numbers too far from them */
 
 struct files {
-	char chosen[512]; /* its path; "": none was chosen, it is the first */
-	uint64_t serial;  /* of the list in which it is at `at` */
-	int at;           /* among those that are shown */
-	char filter[64];  /* in the names; "": all */
+	char chosen[512]; /* path; "": none, the first is selected */
+	uint64_t serial;  /* of the list that `at` refers to */
+	int at;           /* index into the filtered list */
+	char filter[64];  /* part of a name; "": all */
 };
 
 static struct files *state_of(const struct ui *u)
@@ -23,7 +23,7 @@ static struct files *state_of(const struct ui *u)
 	return ui_state(u, &view_files);
 }
 
-/* What the filter leaves; the way up stays. */
+/* Whether an entry passes the filter; folders up always do. */
 static bool passes(const struct files *f, const struct ui_file *file)
 {
 	return !f->filter[0] || strcasestr(file->name, f->filter) || (file->folder && !strcmp(file->name, ".."));
@@ -47,13 +47,13 @@ static const struct ui_file *file_at(const struct ui *u, const struct ui_scene *
 	return NULL;
 }
 
-/* The folder and the titles of the columns stand above. */
+/* Lines for the folder and the column titles. */
 static int head_lines(const struct ui *u)
 {
 	return u->at.body.h >= 8 ? 2 : 0;
 }
 
-/* The last line is for what is still to come. */
+/* The last line shows progress while the folder is being read. */
 static int list_lines(const struct ui *u, const struct ui_scene *s)
 {
 	int h = u->at.body.h - head_lines(u);
@@ -61,7 +61,7 @@ static int list_lines(const struct ui *u, const struct ui_scene *s)
 	return s->files_at && h > 0 ? h - 1 : h;
 }
 
-/* Where the one that a person has chosen is by now: others are found while it is. */
+/* Find the selected file again: the list grows while the folder is read. */
 static void follow(struct ui *u, const struct ui_scene *s)
 {
 	struct files *f = state_of(u);
@@ -105,7 +105,7 @@ static void choose(struct ui *u, const struct ui_scene *s, int at)
 		memcpy(f->chosen, file->path, sizeof(f->chosen));
 }
 
-/* What is still to come, and the file that is waited for. */
+/* Show that the folder is being read, and the current file. */
 static void draw_reading(struct ui *u, const struct ui_scene *s, struct canvas *c, int y, int w)
 {
 	char text[192];
@@ -128,7 +128,7 @@ static const struct {
 	{N_("size"), 8, 2, false},   {N_("board"), 12, 2, true},
 };
 
-/* What leaves a name its room is shown; returns the columns' number, and the name's width. */
+/* Find how many columns leave enough room for names; returns their number, and the name width. */
 static int fit(int w, int *name_w)
 {
 	int n = 0;
@@ -249,7 +249,7 @@ static void list_folder(struct ui *u, const struct ui_scene *s, struct request *
 	choose(u, s, 0);
 }
 
-/* second: beside the one that is shown. */
+/* second: as the second trace. */
 static void open_chosen(struct ui *u, const struct ui_scene *s, struct request *r, int second)
 {
 	const struct ui_file *file;
@@ -288,7 +288,7 @@ static void close_second(struct ui *u, const struct ui_scene *s, struct request 
 		r->kind = REQUEST_CLOSE_SECOND;
 }
 
-/* Once to choose a file, once more to open it. */
+/* The first click selects a file, the second opens it. */
 static bool files_click(struct ui *u, const struct ui_scene *s, int x, int y, struct request *r)
 {
 	int line = y - u->at.body.y - head_lines(u), at = u->over_scroll + line;
@@ -307,7 +307,7 @@ static void filter_changed(struct ui *u, const char *text)
 	struct files *f = state_of(u);
 
 	snprintf(f->filter, sizeof(f->filter), "%s", text);
-	f->serial--; /* what was chosen stands elsewhere now */
+	f->serial--; /* its index has changed */
 	f->at = 0;
 }
 

@@ -1,8 +1,7 @@
-/* view-gpu: is the GPU busy, and does anything hold it back?
+/* view-gpu: shows how busy the GPU is and what limits it.
  *
- * Load, clock, memory, power and heat stand on one time axis; below them what each
- * engine beside it does now. What has no room follows: the engines over time, and what
- * throttles. */
+ * Load, clock, memory, power and temperature share one time axis, with the current values of the
+ * engines below. Charts of the engines and throttling follow further down. */
 #include "ui/charts.h"
 #include "ui/clock-row.h"
 #include "ui/draw.h"
@@ -18,7 +17,7 @@
 #define ENGINES_MAX  32
 #define CHART_WEIGHT 4
 
-/* "gpu" of "gpu.util", "NVDEC" of "NVDEC.freq": is it the same unit? */
+/* Whether two channels are of one unit: "gpu" of "gpu.util", "NVDEC" of "NVDEC.freq". */
 static bool same_unit(const struct channel *a, const struct channel *b)
 {
 	size_t n = strcspn(a->name, ".");
@@ -35,7 +34,7 @@ static int of_unit(const struct session *about, const struct channel *unit, enum
 	return -1;
 }
 
-/* Throttling of the GPU as a whole. */
+/* Whether a channel is the throttling of the whole GPU. */
 static bool is_of_all(const struct channel *ch)
 {
 	char name[32];
@@ -44,7 +43,7 @@ static bool is_of_all(const struct channel *ch)
 	return !strcasecmp(name, "gpu");
 }
 
-/* What belongs to the GPU by its name: its rail, its sensor, what throttles it. */
+/* Whether a channel is of the GPU by its name: rail, sensor, throttling. */
 static bool names_gpu(const struct channel *ch)
 {
 	return strcasestr(ch->name, "gpu");
@@ -70,7 +69,7 @@ static void read_load(struct ui *u, const struct ui_scene *s, struct row *row)
 	rows_note(row, 1, STYLE_DIM, "%s", named_value(u, s, "clocks.pinned") > 0 ? _("clocks pinned") : "");
 }
 
-/* Of a GPU whose load is missing, and so is its chart. */
+/* For a GPU without load, which has no chart. */
 static void read_state(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	snprintf(row->text, sizeof(row->text), "%s", power_state(u, s));
@@ -103,7 +102,7 @@ static void read_heat(struct ui *u, const struct ui_scene *s, struct row *row)
 		  fabs(left));
 }
 
-/* What limits a rail is its current. */
+/* The limit of a rail is a current. */
 static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	const struct channel *amps = row->beside < 0 ? NULL : &u->about->channels[row->beside];
@@ -116,7 +115,7 @@ static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 		rows_note(row, 1, STYLE_DIM, "%s", u->about->channels[row->channel].label);
 }
 
-/* Engines by their load or, where only their clock is known, by that. */
+/* List engines by load, or by clock if the load is not known. */
 static int engines(const struct session *about, size_t channels[ENGINES_MAX])
 {
 	int n = 0;
@@ -169,7 +168,7 @@ static void draw_engine(struct ui *u, const struct ui_scene *s, struct canvas *c
 	canvas_right(c, x + w - text_w, y, text_w, isnan(v) ? STYLE_DIM : STYLE_STRONG, text);
 }
 
-/* The columns of n engines. */
+/* The number of columns for n engines. */
 static int across(int w, int n)
 {
 	int most = w >= 160 ? 4 : w >= 76 ? 3 : w >= 50 ? 2 : 1;
@@ -186,7 +185,7 @@ static void read_engines(struct ui *u, const struct ui_scene *s, struct row *row
 	row->least = (unsigned char)((n + columns - 1) / columns + 1);
 }
 
-/* Under a title, line by line. */
+/* Draw a title and the engines in columns. */
 static void draw_engines(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
 			 const struct rect *at)
 {
@@ -210,7 +209,7 @@ static void add_engines(struct row_list *l)
 		rows_picture(l, draw_engines, 2, WEIGHT_REST)->read = read_engines;
 }
 
-/* Those of the GPU by their name. One has the name of what it measures, several have their own. */
+/* Add the GPU's channels of a kind. A single one is named after the kind; several keep their labels. */
 static void add_kind(struct row_list *l, enum channel_kind kind, const char *name, row_reader *read)
 {
 	struct row *row = NULL;
@@ -227,7 +226,7 @@ static void add_kind(struct row_list *l, enum channel_kind kind, const char *nam
 		snprintf(row->name, sizeof(row->name), "%s", name);
 }
 
-/* Of further GPUs, which are no kinds of their own: "gpu1.util". */
+/* Add the channels of further GPUs, which have no kind of their own: "gpu1.util". */
 static void add_further(struct row_list *l)
 {
 	unsigned gpu;
@@ -260,7 +259,7 @@ static void add_details(struct row_list *l)
 			continue;
 		row = rows_signal(l, i, WEIGHT_REST, false);
 		row->later = true;
-		/* What throttles a part has its name. */
+		/* Throttling of a part keeps its label. */
 		if (is_of_all(ch))
 			snprintf(row->name, sizeof(row->name), "%s", _("throttled"));
 		else

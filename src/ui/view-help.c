@@ -1,7 +1,7 @@
-/* view-help: what the picture means, and the keys table, read out, in groups with a heading each.
+/* view-help: explains the charts and lists the keys in groups.
  *
- * Columns as many as there is room for; a group stays in one of them where that
- * lets everything be seen, and what is too long for a line goes on in the next. */
+ * It uses as many columns as fit; a group stays in one column if everything still fits, and long
+ * texts continue on the next line. */
 #include "ui/draw.h"
 #include "ui/screen.h"
 
@@ -9,12 +9,12 @@
 
 #include <math.h>
 
-#define KEYS_W    11 /* the widest names */
-#define COLUMN_W  54 /* at least, for two of them and more */
+#define KEYS_W    11 /* the widest key names */
+#define COLUMN_W  54 /* minimum, for two or more columns */
 #define COLUMNS   3
 #define ITEMS_MAX 112
 
-/* Samples of what is drawn in charts, and what they mean: columns, or a text where there is one. */
+/* Examples of what charts show, as a chart column or a text, with their meaning. */
 static const struct legend {
 	const char *text, *ascii; /* ascii NULL: the same */
 	enum style style;
@@ -29,16 +29,16 @@ static const struct legend {
 	{.text = "\u2508\u2508\u2508\u2508", .ascii = "----", .style = STYLE_LIMIT, .what = N_("the limit of the signal")},
 	{.text = "\u2502", .ascii = "|", .style = STYLE_MARK, .what = N_("a sync mark, with its number and label above")},
 	{.text = "\u25C6", .ascii = "*", .style = STYLE_TEXT, .what = N_("an event: a setting changed; red: over-current")},
-	{.text = "\u2501\u2501\u2501", .ascii = "===", .style = STYLE_ALERT, .what = N_("throttled for so long; dim: not sampled")},
+	{.text = "\u2501\u2501\u2501", .ascii = "===", .style = STYLE_ALERT, .what = N_("how long it was throttled; dim: not sampled")},
 	{.text = "99.9 !", .style = STYLE_ALERT, .what = N_("a value that passed its limit")},
 	{.text = "--", .style = STYLE_DIM, .what = N_("no value; Enter on the row tells why")},
 };
 #define LEGENDS ((int)(sizeof(legends) / sizeof(legends[0])))
 
-/* A heading, what something in a chart means, or what a key does; and where it stands. */
+/* A heading, a legend or a key, with its position. */
 struct item {
 	const struct legend *legend;
-	const char *shown, *text; /* shown: NULL, or the key */
+	const char *shown, *text; /* shown: the key, or NULL */
 	bool head;
 	int lines;
 	int column, line;
@@ -70,7 +70,7 @@ static int make(struct item *items, int text_w)
 	return n;
 }
 
-/* Lines from this item on that stay together: a heading and what it is above. */
+/* The lines to keep together from item i: a heading with all its items (whole), or with the first. */
 static int together(const struct item *items, int n, int i, bool whole)
 {
 	int lines = items[i].lines;
@@ -82,7 +82,7 @@ static int together(const struct item *items, int n, int i, bool whole)
 	return lines;
 }
 
-/* Into columns of that height; false: they are too few. */
+/* Place the items into columns of this height; false: too few columns. */
 static bool flow(struct item *items, int n, int columns, int height, bool whole)
 {
 	int column = 0, y = 0;
@@ -100,7 +100,7 @@ static bool flow(struct item *items, int n, int columns, int height, bool whole)
 	return column < columns;
 }
 
-/* As low as it can be; returns the height. */
+/* Find the lowest height that fits; returns it. */
 static int settle(struct item *items, int n, int columns, int room)
 {
 	int lines = 0, most, least;
@@ -137,7 +137,7 @@ static void draw_legend(const struct ui *u, struct canvas *c, int x, int y, cons
 	spark_draw(c, x, y, CELLS, 1, &look, columns);
 }
 
-/* With a line up to the next column. */
+/* Draw a heading with a line up to the next column. */
 static void draw_head(const struct ui *u, struct canvas *c, int x, int y, int w, const char *text)
 {
 	int used = canvas_text(c, x, y, w, STYLE_DIM, text) + 1;
@@ -182,7 +182,7 @@ static void help_move(struct ui *u, const struct ui_scene *s, enum move how, int
 	view_scroll(&u->over_scroll, view_lines(how, by, u->at.body.h > 1 ? u->at.body.h - 1 : 1), *lines);
 }
 
-/* The key that leads here leads back, and is not in the key bar. */
+/* The key that opens this view also closes it, and is not in the key bar. */
 static const struct key_entry keys[] = {
 	{.group = KEYS_SCREEN, .when = WHEN_COVERED, .keys = {{'?', 0, VIEW_help}}, .handler = act_cover},
 	{.handler = NULL},
@@ -192,7 +192,7 @@ const struct view view_help = {
 	.name = "help",
 	.keys = keys,
 	.covers = true,
-	.state = sizeof(int), /* lines, as last drawn */
+	.state = sizeof(int), /* line count as last drawn */
 	.draw = help_draw,
 	.move = help_move,
 };

@@ -1,8 +1,8 @@
-/* view-memory: who holds it, and how busy the way to it is.
+/* view-memory: shows what uses the memory, and the memory bandwidth.
  *
- * On a Jetson the GPU has no memory of its own: what it holds is part of what is used. So RAM is one stack, now
- * as a bar and over time as a chart: the GPU at the foot, programs on it, then what the kernel caches and gives
- * back on demand; what is left is free. */
+ * On a Jetson the GPU has no memory of its own and uses part of RAM. So RAM is one stack, as a
+ * bar and as a chart: GPU at the bottom, then programs, then caches that the kernel frees on
+ * demand, then free memory. */
 #include "ui/charts.h"
 #include "ui/draw.h"
 #include "ui/energy.h"
@@ -14,16 +14,16 @@
 #include <math.h>
 #include <string.h>
 
-/* From the foot of the stack. */
+/* Layers from the bottom. */
 enum layer { LAYER_GPU, LAYER_PROGRAMS, LAYER_CACHE, LAYER_FREE, LAYERS };
 
-/* Channels of which the stack is made; -1: it has none. */
+/* The channels of the stack; -1: none. */
 struct stack {
 	int used, gpu, cache;
 	double total; /* kB */
 };
 
-/* The memory of a discrete GPU is no part of RAM. */
+/* The memory of a discrete GPU is not part of RAM. */
 static struct stack stack_find(const struct session *about)
 {
 	struct stack k = {.used = rows_find(about, CHANNEL_RAM_USED, -1),
@@ -39,7 +39,8 @@ static struct stack stack_find(const struct session *about)
 	return k;
 }
 
-/* Where each layer ends. A value that is missing is no layer: what is above the GPU is "used" then. */
+/* Compute the top of each layer. A missing value makes no layer; without the GPU's, all of
+ * "used" is programs. */
 static void stack_tops(const struct stack *k, double used, double gpu, double cache, double top[LAYERS])
 {
 	top[LAYER_GPU] = isnan(gpu) ? 0 : fmin(gpu, used);
@@ -61,7 +62,7 @@ static char layer_ascii(int layer)
 	return "#=:."[layer];
 }
 
-/* A cell of eighths: what is below the first end in it, on what is above. */
+/* Draw a cell in eighths: the lowest layer that ends in it, on the layer above. */
 static void put_layers(struct canvas *c, int x, int y, int base, int shade, const int end[LAYERS - 1])
 {
 	int low = 0, high;
@@ -103,7 +104,7 @@ static void draw_column(struct ui *u, struct canvas *c, const struct rect *at, i
 	}
 }
 
-/* The means of a channel in view; NaN where there is none. */
+/* Read the means of a channel in view; NaN: missing. */
 static void read_means(struct ui *u, const struct ui_scene *s, int channel, float *mean)
 {
 	struct chart_summary sum;
@@ -153,7 +154,7 @@ static void draw_bar(struct ui *u, struct canvas *c, const struct rect *at, cons
 	}
 }
 
-/* "■ GPU  20.3 GiB  33 %", with as much of that as there is room for. */
+/* "■ GPU  20.3 GiB  33 %", shortened to fit. */
 static void draw_legend(struct ui *u, struct canvas *c, int x, int y, int w, int layer, const char *name,
 			double kb, double total)
 {
@@ -200,7 +201,7 @@ static void draw_now(struct ui *u, const struct ui_scene *s, struct canvas *c, s
 	}
 }
 
-/* How much of all there is. */
+/* Note the share of the total. */
 static void read_share(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	const struct channel *ch = &u->about->channels[row->channel];
@@ -233,7 +234,7 @@ static void read_emc(struct ui *u, const struct ui_scene *s, struct row *row)
 		rows_note(row, isnan(clock) ? 0 : 1, STYLE_DIM, _("cap %.0f MHz"), cap);
 }
 
-/* What the stack and the notes tell; the view of all signals has it. */
+/* Whether the stack or the notes already show channel i; the signals view lists all. */
 static bool is_told(const struct session *about, size_t i)
 {
 	const struct channel *ch = &about->channels[i];

@@ -1,7 +1,7 @@
-/* view-overview: what limits this machine, at a glance.
+/* view-overview: shows at a glance what limits this machine.
  *
- * Five charts on one axis, one for each thing that can be the limit, tall enough to
- * see shapes in; below them what is now: every core, memory, engines, cooling. */
+ * Five charts on one axis, one for each possible limit, high enough to show shapes; below them
+ * the current values of cores, memory, engines and cooling. */
 #include "ui/charts.h"
 #include "ui/energy.h"
 #include "ui/screen.h"
@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The next note; an empty text takes none. */
+/* Set the next note, unless the text is empty. */
 static void tell(struct row *row, int *n, enum style style, const char *text)
 {
 	if (*text && *n < NOTES_MAX)
@@ -40,7 +40,7 @@ static void clear(struct row *row)
 		row->notes[i].text[0] = 0;
 }
 
-/* The first channel of a kind whose label names the GPU. */
+/* The first channel of a kind whose label contains "GPU". */
 static int of_gpu(const struct session *about, enum channel_kind kind)
 {
 	for (size_t i = 0; i < about->n_channels; i++)
@@ -49,7 +49,7 @@ static int of_gpu(const struct session *about, enum channel_kind kind)
 	return -1;
 }
 
-/* The clock, and whether it is held below what the GPU could do. */
+/* Note the clock, and whether it is capped below the maximum of the GPU. */
 static void read_gpu(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	int clock = rows_find(u->about, CHANNEL_GPU_FREQ, -1), cap = rows_named(u->about, "gpu.freq_max"), n = 0;
@@ -111,7 +111,7 @@ static void read_memory(struct ui *u, const struct ui_scene *s, struct row *row)
 	tell_value(u, s, row, &n, rows_find(u->about, CHANNEL_EMC_RATE, -1), _("clock"));
 }
 
-/* As many rails as fit into a note, the rest into the next. */
+/* Put as many rails into each note as fit. */
 static void tell_rails(struct ui *u, const struct ui_scene *s, struct row *row, int *n)
 {
 	int most = u->at.value.x + u->at.value.w - u->at.name.x;

@@ -1,7 +1,7 @@
-/* view-phases: the phases between the marks, and what each of them took.
+/* view-phases: the phases between the marks, with their statistics.
  *
- * Above, the phases in time; then a line for each; below, all signals of the one under the
- * cursor, or of those that were chosen, side by side. */
+ * At the top, the phases on the time axis; then one line for each; at the bottom, all signals of
+ * the phase under the cursor, or of the chosen phases side by side. */
 #include "ui/charts.h"
 #include "ui/phases.h"
 
@@ -23,7 +23,7 @@ static void phases_draw(struct ui *u, const struct ui_scene *s, struct canvas *c
 	if (!e->n)
 		return;
 	phases_sheets(u, s, e);
-	/* The band tells what the marks are called. */
+	/* The band already shows the labels of the marks. */
 	u->frame.n_marks = 0;
 	axis_draw(u, s, c);
 	phases_band_draw(u, s, c, e);
@@ -52,7 +52,7 @@ static void choose(struct ui *u, struct phases *e)
 	e->chosen[e->n_chosen++] = id;
 }
 
-/* To the charts of the phase. */
+/* Open the charts of the phase. */
 static void go(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
 	const struct phases *e = phases_shown(u);
@@ -103,7 +103,7 @@ static bool phases_escape(struct ui *u)
 	return true;
 }
 
-/* Once to see a phase, once more to choose it. */
+/* The first click moves the cursor to a phase, the second chooses it. */
 static bool phases_click(struct ui *u, const struct ui_scene *s, int x, int y, struct request *r)
 {
 	struct phases *e = phases_shown(u);
@@ -135,9 +135,10 @@ const struct view view_phases = {
 	.renamed = "epochs",
 	.label = N_("Phases"),
 	.key = '7',
+	.turned = &view_ranges,
 	.keys = keys,
 	.plain = true,
-	.every_ms = 250, /* the last phase goes on, wherever the cursor is */
+	.every_ms = 250, /* the last phase grows, wherever the cursor is */
 	.state = sizeof(struct phases),
 	.reset = phases_free,
 	.free = phases_free,

@@ -1,8 +1,8 @@
-/* view-power: where the power goes, and how far each rail is from its limit.
+/* view-power: shows the power of each rail, and its distance from the limit.
  *
- * The total is a chart. Below it the rails are a table: the bars of their currents share one scale, on which
- * every limit is the same line, and the energy of all of them is of the same time, which the title tells:
- * the selection, or since the last mark before the playhead, or since the start. */
+ * The total is a chart, the rails are a table below. The bars of their currents share one scale
+ * with the limit at the same position. All energies are for the interval in the title: the
+ * selection, or since the last mark before the playhead, or since the start. */
 #include "ui/charts.h"
 #include "ui/draw.h"
 #include "ui/energy.h"
@@ -15,23 +15,23 @@
 #include <math.h>
 #include <string.h>
 
-#define TICK 0.8 /* where the limit is on a bar */
+#define TICK 0.8 /* position of the limit on a bar */
 
-/* Where energy is counted: in the selection, or since the last mark before the playhead,
- * or since the start. */
+/* The interval for energy: the selection, or since the last mark before the playhead, or since
+ * the start. */
 struct counted {
-	int64_t tick; /* when this was found */
+	int64_t tick; /* when this was computed */
 	int64_t from_ns, to_ns;
 	bool selected;
-	uint64_t mark; /* 0: since none */
+	uint64_t mark; /* 0: not since a mark */
 	struct span span; /* of the total */
 };
 
-/* A rail at the playhead. */
+/* The values of a rail at the playhead. */
 struct rail {
 	const struct channel *power;
 	double mw, mv, ma; /* NaN: not known */
-	double share;      /* of its limit; NaN: it has none */
+	double share;      /* of its limit; NaN: no limit */
 	double limit_ma;
 	enum alarm alarm;
 };
@@ -59,7 +59,8 @@ static const struct counted *counted(struct ui *u, const struct ui_scene *s)
 	return k;
 }
 
-/* "mean 39.1 W over 4.8 of 9.2 s", or where that has no room "mean 39.1 W": only the time that has values counts. */
+/* "mean 39.1 W over 4.8 of 9.2 s", or "mean 39.1 W" if too long; the mean covers only the time
+ * with samples. */
 static void mean_text(char out[64], const struct span *span, int64_t long_ns, int w)
 {
 	char covered[QUANTITY_TEXT], all[QUANTITY_TEXT];
@@ -72,7 +73,7 @@ static void mean_text(char out[64], const struct span *span, int64_t long_ns, in
 	quantity_clock(covered, span->covered_ns, NS_PER_S / 10);
 	if (long_ns - span->covered_ns < NS_PER_S / 10)
 		snprintf(out, 64, _("mean %.1f W over %s"), mean, all);
-	else /* TRANSLATORS: "over 4.8 of 9.2 s", for the rest of which there is no value */
+	else /* TRANSLATORS: "over 4.8 of 9.2 s"; the rest of the time has no samples */
 		snprintf(out, 64, _("mean %.1f W over %s of %s"), mean, covered, all);
 	if (text_width(out) > w)
 		snprintf(out, 64, _("mean %.1f W"), mean);
@@ -150,8 +151,8 @@ static void tell_used(struct ui *u, const struct ui_scene *s, struct row *row)
 		rows_note(row, 0, STYLE_DIM, "%s %s", joule, title);
 }
 
-/* The scale ends above it, on a number of two digits that stays while the voltage moves; below a quarter of
- * the limit the chart would be flat, and is without it. */
+/* Extend the scale to a two-digit number above the limit, which stays the same while the voltage
+ * varies. Below a quarter of the limit the chart would be flat, so use the automatic scale. */
 static void show_limit(struct row *row, double mw)
 {
 	double step = pow(10, floor(log10(mw)) - 1);
@@ -188,15 +189,15 @@ static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 		  _("%.0f %% of %s A"), fmax(0, 100 * r.share), limit);
 }
 
-/* Columns at the right of the bars, from the right margin on; the last is the first to leave. */
+/* The columns right of the bars, from the right margin; the last is dropped first. */
 enum { COLUMN_JOULE, COLUMN_HEADROOM, COLUMN_LIMIT, COLUMN_AMPERE, COLUMN_VOLT, COLUMNS };
 
 struct table {
 	int bar_w;        /* bars begin where charts do */
-	int end[COLUMNS]; /* 0: it is not shown */
+	int end[COLUMNS]; /* 0: not shown */
 	int w[COLUMNS];
 	char title[COLUMNS][32];
-	bool limits; /* a rail has one */
+	bool limits; /* a rail has a limit */
 	enum unit joule;
 };
 
@@ -210,7 +211,7 @@ static bool has_limits(const struct session *about)
 
 static struct table plan(struct ui *u, const struct counted *k, const struct rect *at)
 {
-	static const int least[COLUMNS] = {6, 8, 14, 16, 16}; /* what must be left for the bars */
+	static const int least[COLUMNS] = {6, 8, 14, 16, 16}; /* minimum room for the bars */
 	const char *titles[COLUMNS] = {"", _("headroom"), _("limit A"), "A", "V"};
 	struct table t = {.bar_w = at->x + at->w - u->at.chart.x,
 			  .limits = has_limits(u->about),
@@ -291,7 +292,7 @@ static void draw_total(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	put_number(c, t, COLUMN_JOULE, y, STYLE_STRONG, t->joule, span_joule(&k->span));
 }
 
-/* Where a rail has no limit the bar is grey, and its share of the total. */
+/* Without a limit, the bar is the share of the total, in grey. */
 static void draw_bar(struct ui *u, struct canvas *c, const struct table *t, int y, const struct rail *r,
 		     double total)
 {
@@ -333,7 +334,7 @@ static void draw_rail(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 		   energy_joule(u, s, power, k->from_ns, k->to_ns));
 }
 
-/* A rail that is not in the formula of the total is a part of one that is. */
+/* A rail that is not in the formula of the total is a part of another rail. */
 static int level_of(const struct session *about, int total, size_t power)
 {
 	const char *formula = total < 0 ? "" : about->channels[total].source;

@@ -1,5 +1,5 @@
-/* view-processes: who uses this machine; those that use the GPU first, then by
- * what they take of the CPU.  What is chosen is the process and not its line. */
+/* view-processes: lists the processes, by default those that use the GPU first, then by CPU
+ * load. The selection belongs to a process, not to a line. */
 #include "ui/processes.h"
 #include "ui/draw.h"
 #include "ui/screen.h"
@@ -16,7 +16,7 @@ static struct processes *state_of(const struct ui *u)
 	return ui_state(u, &view_processes);
 }
 
-/* The line of the process that was chosen, or -1. */
+/* The line of the selected process, or -1. */
 static int selected_line(const struct processes *ps)
 {
 	for (int i = 0; i < ps->n; i++)
@@ -49,7 +49,7 @@ static void sort_by(struct ui *u, const struct ui_scene *s, struct request *r, i
 	u->scroll = 0;
 }
 
-/* A press on a heading sorts by it. */
+/* Draw the headings; a click on one sorts by it. */
 static void draw_heads(struct ui *u, struct canvas *c, const struct proc_columns *k, int y)
 {
 	const int x[] = {[PROC_BY_PID] = k->pid,
@@ -64,7 +64,7 @@ static void draw_heads(struct ui *u, struct canvas *c, const struct proc_columns
 			hit_add(u, x[i], y, 7, sort_by, i);
 }
 
-/* Above the list: what is listed, in sum. */
+/* Draw the totals above the list. */
 static void draw_total(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct proc_columns *k, int y)
 {
 	const struct processes *ps = state_of(u);
@@ -94,7 +94,7 @@ static void draw_total(struct ui *u, const struct ui_scene *s, struct canvas *c,
 		canvas_text(c, x, y, right - x, STYLE_DIM, text);
 }
 
-/* Below the list: the filter, and what is not known. */
+/* Draw the filter, and why GPU memory is missing, below the list. */
 static void draw_foot(struct ui *u, const struct ui_scene *s, struct canvas *c, int y)
 {
 	const struct processes *ps = state_of(u);
@@ -106,7 +106,7 @@ static void draw_foot(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 		screen_cut(u, c, x, y, right - x, STYLE_DIM, s->procs->gpu_missing);
 }
 
-/* The chosen process, with its command line in full; at the foot of *h lines, which it takes from them. */
+/* Draw the full command line of the selected process at the bottom of *h lines, and reduce *h. */
 static void draw_whole(struct ui *u, const struct proc *p, struct canvas *c, int y, int *h)
 {
 	int x = u->at.name.x, w = c->w - 2 * x, lines;
@@ -239,7 +239,7 @@ static void filter(struct ui *u, const struct ui_scene *s, struct request *r, in
 	prompt_open(u, &prompt, state_of(u)->filter, r->t_ns, &view_processes);
 }
 
-/* Only these three keys say yes. */
+/* Only y, Y and 9 confirm. */
 static bool kill_key(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
 {
 	const struct processes *ps = state_of(u);

@@ -1,7 +1,6 @@
-/* view-setup: everything that can be chosen about the screen, in a panel beside what
- * it changes.
+/* view-setup: the settings of the screen, in a panel next to the view that they change.
  *
- * Nothing has to be confirmed: what is chosen holds at once, and is kept. */
+ * Each change takes effect at once and is saved. */
 #include "ui/draw.h"
 #include "ui/meter.h"
 #include "ui/rows.h"
@@ -25,7 +24,7 @@ static const char *const grounds[GROUNDS] = {N_("the terminal's"), N_("dark"), N
 static const double frames[] = {0, 1, 2, 5, 10, 20, 30};
 #define FRAMES ((int)(sizeof(frames) / sizeof(frames[0])))
 
-/* What the history can be made with, from little to much; a file may say something else. */
+/* The choices for the history, in increasing order; the settings file can contain other values. */
 static const struct {
 	uint64_t bytes;
 	int64_t ns;
@@ -34,9 +33,9 @@ static const struct {
 #define HISTORIES ((int)(sizeof(histories) / sizeof(histories[0])))
 
 struct setup {
-	int at; /* the chosen item */
+	int at; /* the selected item */
 	bool begun;
-	uint64_t history_bytes; /* what the history was made with */
+	uint64_t history_bytes; /* in effect since the start */
 	int64_t history_ns;
 };
 
@@ -52,7 +51,7 @@ static struct setup *state_of(const struct ui *u)
 	return p;
 }
 
-/* Which rows of the view there are to choose: those that are signals. */
+/* The number of rows that can be set: those with a signal. */
 static int places(const struct ui *u)
 {
 	int n = 0;
@@ -79,7 +78,7 @@ static int nth_of(const struct ui *u, int place)
 	return n;
 }
 
-/* The line after the rows takes everything back. */
+/* The last item, after the rows, resets them all. */
 static int items(const struct ui *u)
 {
 	return SETS + (places(u) ? places(u) + 1 : 0);
@@ -93,7 +92,7 @@ static int frames_at(const struct ui *u)
 	return FRAMES - 1;
 }
 
-/* The views that can be the first one: those with a tab. */
+/* The views that can be first: those with a tab. */
 static int view_at(const struct ui *u, const struct view **views, int most)
 {
 	int n = 0, at = 0;
@@ -163,7 +162,7 @@ static void change(struct ui *u, int item, int by, struct request *r)
 	r->kind = REQUEST_SETTINGS;
 }
 
-/* It is made when nvmtop starts. */
+/* A change of the history takes effect at the next start. */
 static void history_of(const struct ui *u, char *out, size_t size)
 {
 	const struct settings *s = &u->settings;
@@ -176,8 +175,8 @@ static void history_of(const struct ui *u, char *out, size_t size)
 		snprintf(much, sizeof(much), "%.4g MiB", (double)s->history_bytes / (1 << 20));
 	else
 		snprintf(much, sizeof(much), "%s", _("up to 32 MiB"));
-	/* TRANSLATORS: a size or a time, which holds from the next start of nvmtop. */
-	snprintf(out, size, later ? _("%s, next time") : "%s", much);
+	/* TRANSLATORS: a size or a time, which takes effect at the next start of nvmtop. */
+	snprintf(out, size, later ? _("%s, after a restart") : "%s", much);
 }
 
 static void value_of(const struct ui *u, int item, char *out, size_t size)
@@ -210,18 +209,18 @@ static void value_of(const struct ui *u, int item, char *out, size_t size)
 		if (s->frames > 0)
 			snprintf(out, size, _("%g / s"), s->frames);
 		else
-			snprintf(out, size, "%s", _("as things change"));
+			snprintf(out, size, "%s", _("automatic"));
 		break;
 	}
 }
 
-/* Lines of the panel: the settings, a heading, the rows, and what takes it back. */
+/* Lines of the panel: settings, a heading, rows, reset. */
 static int line_of(int item)
 {
 	return item < SETS ? item : item + 2;
 }
 
-/* No higher than what is in it. */
+/* The panel, no higher than its contents. */
 static struct rect panel(const struct ui *u, int w)
 {
 	struct rect r = {.y = u->at.body.y, .h = u->at.body.h, .w = w < PANEL_W + 24 ? w : PANEL_W};
@@ -235,7 +234,7 @@ static struct rect panel(const struct ui *u, int w)
 
 #define PREVIEW_H 6
 
-/* Below the panel, where there is room. */
+/* The preview below the panel; height 0: no room. */
 static struct rect preview(const struct ui *u, int w)
 {
 	struct rect p = panel(u, w), r = {p.x, p.y + p.h, p.w, PREVIEW_H};
@@ -299,7 +298,7 @@ static void draw_item(struct ui *u, struct canvas *c, int item, int x, int y, in
 	}
 }
 
-/* A wave of mean and maximum; the last columns are over their limit. */
+/* Draw a wave of mean and maximum; the last columns exceed their limit. */
 static void draw_wave(const struct ui *u, struct canvas *c, int x, int y, int w, int h)
 {
 	struct spark_look look = {.charset = u->charset, .hue = HUE_POWER, .lo = 0, .hi = 100, .limit = 90};
@@ -317,7 +316,7 @@ static void draw_wave(const struct ui *u, struct canvas *c, int x, int y, int w,
 	spark_draw(c, x, y, w, h, &look, columns);
 }
 
-/* All hues at once, as they look with what is chosen now. */
+/* Draw all hues with the current settings. */
 static void draw_preview(struct ui *u, struct canvas *c)
 {
 	static const struct {
@@ -369,7 +368,7 @@ static void setup_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	u->frame.below = line_of(n - 1) + 1 - u->over_scroll - h;
 }
 
-/* The place of the chosen row; -1: no row is chosen. */
+/* The place of the selected row; -1: no row is selected. */
 static int place_of(const struct ui *u)
 {
 	int at = state_of(u)->at;
@@ -405,7 +404,7 @@ static void setup_shift(struct ui *u, const struct ui_scene *s, struct request *
 			state_of(u)->at = SETS + nth_of(u, i);
 }
 
-/* arg: -1, 1; 0: the next one, of a row whether it is hidden. */
+/* arg: -1, 1: the previous or next value; 0: the next value, or hide or show a row. */
 static void setup_change(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
 	int at = state_of(u)->at;

@@ -1,8 +1,7 @@
-/* view-signals: every signal, one row each, on one axis.
+/* view-signals: all signals, one row each, on one axis.
  *
- * First what sums the machine up, then the details in sections, and in them what
- * somebody who tunes software asks for first: how busy each core is and how fast it
- * runs long before how often a sensor was read. */
+ * The summary is first, then details in sections, ordered by their use in tuning software: load
+ * and clock of each core come long before the rates of sensors. */
 #include "ui/screen.h"
 
 #include "ui/charts.h"
@@ -29,7 +28,7 @@ static const struct {
 	[SAMPLING] = {N_("Sampling"), STYLE_OTHER},
 };
 
-/* A section, and the place in it. */
+/* A section and the order in it. */
 struct place {
 	enum section section;
 	int order;
@@ -101,7 +100,7 @@ static void build(struct row_list *l)
 
 			if ((int)p.section * ORDER_MAX + p.order != at)
 				continue;
-			/* Where nothing comes before it a section needs no name. */
+			/* The first section needs no heading. */
 			if ((int)p.section != headed && (below = l->n > 0))
 				rows_heading(l, _(sections[p.section].heading), sections[p.section].hue);
 			headed = (int)p.section;

@@ -1,9 +1,8 @@
-/* view-thermal: how far each zone is from its throttle limit, what cools, and what was
- * throttled for how long.
+/* view-thermal: shows the headroom of each zone, the fans, and the throttling over time.
  *
  * A zone is a line with a bar that ends at its shutdown limit and has a tick at its throttle
- * limit; all bars have one scale.  Zones keep the order of the board, so that each stays
- * where it was; the one with the least headroom has a sign. */
+ * limit; all bars share one scale. Zones stay in board order; the one with the least headroom is
+ * marked. */
 #include "ui/charts.h"
 #include "ui/draw.h"
 #include "ui/events.h"
@@ -16,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#define COOL   20.0 /* degrees at which a bar begins */
+#define COOL   20.0 /* start of all bars, in degrees */
 #define COLUMN 10
 #define ZONES_MAX 64
 
@@ -64,7 +63,7 @@ static void read_hottest(struct ui *u, const struct ui_scene *s, struct row *row
 		rows_note(row, 1, STYLE_DIM, _("shutdown at %.1f"), ch->crit);
 }
 
-/* Where all bars end: at the highest limit of any zone. */
+/* The end of all bars: the highest limit of any zone. */
 static double common_top(const struct session *about)
 {
 	double top = NAN;
@@ -76,7 +75,7 @@ static double common_top(const struct session *about)
 	return isnan(top) ? 100 : top;
 }
 
-/* The numbers right of the bars; those that matter least have no room first. */
+/* The numbers right of the bars, most important first. */
 enum { HEADROOM, THROTTLE, SHUTDOWN, HIGHEST, NUMBERS };
 
 static int numbers(const struct rect *at)
@@ -84,7 +83,7 @@ static int numbers(const struct rect *at)
 	return at->w >= 76 ? NUMBERS : at->w >= 50 ? SHUTDOWN : at->w >= 32 ? THROTTLE : 0;
 }
 
-/* Columns from left to right are throttle, shutdown, headroom, highest. */
+/* The order from left to right is throttle, shutdown, headroom, highest. */
 static int number_x(const struct rect *at, int n, int which)
 {
 	static const int places[] = {[THROTTLE] = 0, [SHUTDOWN] = 1, [HEADROOM] = 2, [HIGHEST] = 3};
@@ -120,8 +119,8 @@ static void draw_number(struct canvas *c, const struct rect *at, int which, enum
 	canvas_right(c, number_x(at, n, which), at->y, COLUMN - 1, style, text);
 }
 
-/* Up to the value bright, up to the highest in view dim, a tick at the throttle limit, and nothing
- * beyond the shutdown limit. */
+/* Draw the bar: bright up to the value, dim up to the maximum in view, a tick at the throttle
+ * limit, blank beyond the shutdown limit. */
 static void draw_bar(struct ui *u, struct canvas *c, const struct rect *at, const struct channel *ch, double v,
 		     double highest)
 {
@@ -201,7 +200,7 @@ static void draw_name(struct ui *u, struct canvas *c, const struct row *row, int
 	screen_cut(u, c, u->at.name.x + 1, y, u->at.name.w - 1, STYLE_TEXT, name);
 }
 
-/* The same signal of the other trace, below it. */
+/* Prepare the line of the second trace below; false: none. */
 static bool second_line(struct ui *u, struct canvas *c, const struct row *row, struct rect *at)
 {
 	if (!row->second.any || at->h < 2)
@@ -252,7 +251,7 @@ static void draw_fan(struct ui *u, const struct ui_scene *s, struct canvas *c, s
 			 row->second.summary.max, row->scale.hi);
 }
 
-/* For how many seconds of the columns a state was above 0. */
+/* The seconds in which a state was above 0. */
 static double active_seconds(const struct ui *u, const struct spark_column *cols)
 {
 	double n = 0;
@@ -263,7 +262,7 @@ static double active_seconds(const struct ui *u, const struct spark_column *cols
 	return n * (double)chart_column_ns(&u->frame.axis) / 1e9;
 }
 
-/* 1: it rose or was active, 2: only measured. */
+/* 1: active or incremented, 2: only sampled. */
 static void strip_cells(const struct ui *u, const struct channel *ch, const struct spark_column *cols, double before,
 			unsigned char *cell)
 {
@@ -283,7 +282,8 @@ static void strip_cells(const struct ui *u, const struct channel *ch, const stru
 	}
 }
 
-/* When it was throttled, and for how long in view; of a count, when it rose, and by how much. */
+/* Draw when a state was active, and for how long in view; for a counter, when and by how much it
+ * rose. */
 static void strip_line(struct ui *u, struct canvas *c, int y, const struct channel *ch,
 		       const struct spark_column *cols, double v, double before)
 {
@@ -336,7 +336,7 @@ static void draw_strip(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	axis_second_lines(u, c, line.y, 1);
 }
 
-/* The columns of a zone, and how each stands to the zone's limit. */
+/* Read the columns of a zone, and their alarms. */
 static struct chart_summary read_zone(struct ui *u, const struct ui_scene *s, size_t channel)
 {
 	struct chart_summary sum;
@@ -355,7 +355,7 @@ struct past {
 	double left; /* the least headroom in view */
 };
 
-/* The zones with a value in view, in their order; at most `most`, those that came nearest to their limits. */
+/* Find the zones with values in view, in their order; at most `most`, those with the least headroom. */
 static int find_past(struct ui *u, const struct ui_scene *s, struct past *past, int most)
 {
 	int n = 0;
@@ -381,7 +381,7 @@ static int find_past(struct ui *u, const struct ui_scene *s, struct past *past, 
 	return n;
 }
 
-/* What zones did in view, all on one scale; what was near its limit or over it has that colour. */
+/* Draw the zones over time on one scale; values near or over a limit have the colour of the alarm. */
 static void draw_history(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
 			 const struct rect *at)
 {
@@ -413,7 +413,7 @@ static bool has_limit(const struct channel *ch)
 	return !isnan(rows_limit(ch));
 }
 
-/* Those with a limit first, then those without, and at last what is not read. */
+/* Add zones with a limit first, then those without, then those that cannot be read. */
 static int add_zones(struct row_list *l)
 {
 	bool headed = false;

@@ -1,4 +1,4 @@
-/* view: one way to look.  Each is one file that ends in one of these tables. */
+/* view: the interface of a view. Each view is one file that defines one of these tables. */
 #ifndef NVMTOP_UI_VIEW_H
 #define NVMTOP_UI_VIEW_H
 
@@ -10,48 +10,49 @@ struct row_list;
 
 struct rect;
 
-/* Up and Down, PgUp and PgDn, the wheel. */
+/* Arrow keys, page keys, the wheel. */
 enum move { MOVE_LINE = 1, MOVE_PAGE, MOVE_WHEEL };
 
 struct view {
-	const char *name;    /* for --view; NULL: not for it */
-	const char *renamed; /* NULL, or its name in version 0.1 */
-	const char *label;   /* on its tab, to be translated; NULL: it has none */
+	const char *name;    /* for --view; NULL: not available there */
+	const char *renamed; /* its name in version 0.1, or NULL */
+	const char *label;   /* on its tab, to be translated; NULL: no tab */
 	uint32_t key;        /* of its tab: any character */
-	const struct key_entry *keys; /* NULL, or its own; ends with a handler NULL */
+	const struct view *turned; /* shown when its key is pressed again; or NULL */
+	const struct key_entry *keys; /* its own keys, up to a handler NULL; or NULL */
 
-	bool plain;     /* no charts: neither time above it nor events below */
-	bool covers;    /* stands over another view, to which Esc leads back */
-	bool panel;     /* covers a part only: the view below is drawn, too */
-	bool transient; /* it closes when another timeline is shown */
-	bool host;      /* live: it shows disks, addresses and libraries */
-	int procs;      /* live: it shows the processes on screens of so many lines or more; 0: never */
-	int every_ms;   /* live: a picture at least so often, also while looking back; 0: as the others */
+	bool plain;     /* no charts, time axis or events */
+	bool covers;    /* shown on top of another view; Esc closes it */
+	bool panel;     /* covers only a part: the view below is drawn too */
+	bool transient; /* closes when another timeline is shown */
+	bool host;      /* live: shows disks, addresses and libraries */
+	int procs;      /* live: shows processes if the screen has at least so many lines; 0: never */
+	int every_ms;   /* live: minimum frame rate, also if not following; 0: default */
 
-	size_t state; /* bytes of its own state, see ui_state() */
-	void (*reset)(void *state); /* NULL, or: another session is shown */
-	void (*free)(void *state);  /* NULL, or: release what the state holds */
+	size_t state; /* size of its own state, see ui_state() */
+	void (*reset)(void *state); /* another session is shown; or NULL */
+	void (*free)(void *state);  /* free the contents of the state; or NULL */
 
-	/* NULL, or make the rows that charts_draw() shows; anew for each session. */
+	/* Make the rows that charts_draw() shows, for each session; or NULL. */
 	void (*build)(struct row_list *l);
-	bool compact; /* rows of one line, with their statistics beside them */
-	/* NULL, or the lines of the panel below the charts that this view wants on such a screen. */
+	bool compact; /* one-line rows, with statistics beside them */
+	/* The height of a panel below the charts on a screen of w x h; or NULL. */
 	int (*foot)(const struct ui *u, int w, int h);
 	void (*foot_draw)(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct rect *at);
 
-	/* NULL, or a millisecond or two of work before a picture; true: there is more. */
+	/* A millisecond or two of work before a frame; true: there is more. Or NULL. */
 	bool (*tick)(struct ui *u, const struct ui_scene *s);
 	void (*draw)(struct ui *u, const struct ui_scene *s, struct canvas *c);
 	void (*move)(struct ui *u, const struct ui_scene *s, enum move how, int by); /* by: -1 or 1 */
-	/* NULL, or a press of the button in the body (of a panel: anywhere); true: it was on something. */
+	/* A press in the body (of a panel: anywhere); true: handled. Or NULL. */
 	bool (*click)(struct ui *u, const struct ui_scene *s, int x, int y, struct request *r);
-	/* NULL, or Esc; true: it has cleared something of the view. */
+	/* Esc; true: it has cleared something in the view. Or NULL. */
 	bool (*escape)(struct ui *u);
 };
 
-/* The views, in the order of the tabs; the first is where nvmtop begins. */
+/* The views in tab order; the first is the default. */
 #define VIEWS(X)                                                                                              \
-	X(overview) X(gpu) X(cpu) X(memory) X(power) X(thermal) X(phases) X(processes) X(board) X(signals)               \
+	X(overview) X(gpu) X(cpu) X(memory) X(power) X(thermal) X(phases) X(ranges) X(processes) X(board) X(signals)               \
 	X(help) X(setup) X(files)
 #define VIEW_DECLARE(name) extern const struct view view_##name;
 VIEWS(VIEW_DECLARE)
@@ -60,22 +61,22 @@ enum { VIEWS(VIEW_NUMBER) N_VIEWS };
 
 /* NULL past the end. */
 const struct view *views_at(size_t i);
-/* Make and release the states of all; -1: out of memory. */
+/* Allocate and free the states of all views; -1: out of memory. */
 int views_begin(struct ui *u);
 void views_end(struct ui *u);
 void views_reset(struct ui *u); /* another session is shown */
-/* The state of a view: zeroed memory of v->state bytes, made by ui_new(). */
+/* The state of a view: v->state bytes, zeroed by ui_new(). */
 void *ui_state(const struct ui *u, const struct view *v);
-/* The view that keys are for: the one on top. */
+/* The view on top, which gets the keys. */
 const struct view *views_top(const struct ui *u);
 void views_show(struct ui *u, const struct view *v);
-/* Put a view over the others, or take it away when it is there. */
+/* Show a view on top of the current one, or close it if it is shown. */
 void views_cover(struct ui *u, const struct view *v);
 void tabs_draw(struct ui *u, struct canvas *c);
 
-/* Scroll *at by a line or page of a list. */
+/* Scroll *at by lines within `length`. */
 void view_scroll(int *at, int by, int length);
-/* by lines for a move, of which a page has `page`. */
+/* The lines of a move; page: lines per page. */
 int view_lines(enum move how, int by, int page);
 
 #endif

@@ -1,12 +1,10 @@
 /* viewport: one set of rules for live and replay.
  *
- * There is one playhead.  Live it is now, at the right edge, until somebody looks
- * back.  Panning takes playhead and view along together, so that the playhead
- * keeps its place on the screen; where the recording ends the view stops and the
- * playhead goes on.  Playing moves the playhead through a view that stands still,
- * and pushes the view along once it has reached the right edge: then a replay
- * looks like the live screen.  The live screen plays in the same way from where
- * somebody has stopped it; what is played faster than it comes reaches now. */
+ * There is one playhead. On the live screen it is at the right edge, now, until the user moves
+ * back. Panning moves the playhead and the view together; at the end of the timeline only the
+ * playhead moves. Playing moves the playhead through a fixed view, and scrolls the view after it
+ * reaches the right edge, so that a replay looks like the live screen. The live screen plays the
+ * same way from where it was stopped, and follows again when it reaches now. */
 #include "ui/viewport.h"
 
 #include "model/timeline.h"
@@ -14,11 +12,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#define MERGE         4  /* after a zoom by the user; 5 to 7 between two of these fit a width better */
-#define ZOOM_LIVE     27 /* four of these are 0.54 s a column: a screen is a minute or two */
-#define ZOOM_LIVE_OUT 30 /* as far out as one gets while there is little history */
-#define LIVE_FIRST_NS (10 * NS_PER_S) /* a live screen begins with so much */
-#define LIVE_NS       (60 * NS_PER_S) /* and widens up to this */
+#define MERGE         4  /* after a zoom by the user; 5 to 7 fit a width better */
+#define ZOOM_LIVE     27 /* with MERGE 0.54 s per column: 1 to 2 min per screen */
+#define ZOOM_LIVE_OUT 30 /* furthest zoom out while the history is short */
+#define LIVE_FIRST_NS (10 * NS_PER_S) /* initial time span of a live screen */
+#define LIVE_NS       (60 * NS_PER_S) /* it widens up to this */
 #define LAG_NS        (250 * NS_PER_MS)
 
 void viewport_reset(struct viewport *v, bool live)
@@ -37,7 +35,7 @@ void viewport_reset(struct viewport *v, bool live)
 				.per_cell = per_cell > 0 ? per_cell : 1};
 }
 
-/* Columns of which one can be sure: the rightmost cell may be half empty. */
+/* The number of columns that are always visible: the rightmost cell can be half empty. */
 static int64_t sure_columns(const struct viewport *v)
 {
 	int64_t n = v->columns - (v->per_cell - 1);
@@ -45,8 +43,8 @@ static int64_t sure_columns(const struct viewport *v)
 	return n > 0 ? n : 1;
 }
 
-/* The shortest columns of which as many as there are cover [from, to].  Braille halves a
- * cell: it takes even numbers. */
+/* Choose the shortest columns that cover [from, to]. Braille has two columns per cell, so it
+ * needs even numbers. */
 static void fit_columns(struct viewport *v, int64_t from_ns, int64_t to_ns)
 {
 	for (v->zoom = ZOOM_MIN; v->zoom < ZOOM_MAX; v->zoom++)
@@ -56,8 +54,8 @@ static void fit_columns(struct viewport *v, int64_t from_ns, int64_t to_ns)
 	v->merge = MERGE;
 }
 
-/* While there is little, the screen is filled by it.  By lengths alone: where columns
- * begin would make the choice flutter. */
+/* Fit a short history to the screen. Use only lengths: the start of columns would make the
+ * choice alternate. */
 static void widen(struct viewport *v, const struct extent *e)
 {
 	int64_t span = e->last_ns - e->first_ns;
@@ -120,7 +118,7 @@ static void play(struct viewport *v, const struct extent *e, int64_t now_ns)
 	v->head_ns = e->last_ns;
 	v->playing = false;
 	v->played_out = v->speed < SPEED_ALL;
-	v->follow = v->live; /* what was behind has caught up */
+	v->follow = v->live; /* playback has reached now */
 }
 
 static void play_from(struct viewport *v, int64_t now_ns)
@@ -165,7 +163,7 @@ void viewport_settle(struct viewport *v, const struct extent *e, int64_t now_ns)
 	if (v->playing && !v->follow)
 		play(v, e, now_ns);
 	if (v->follow) {
-		/* A sampler that hangs shows as emptiness that grows, not as a picture that stands still. */
+		/* If sampling hangs, show growing blank space instead of a frozen chart. */
 		v->head_ns = e->last_ns > now_ns - LAG_NS ? e->last_ns : now_ns - LAG_NS;
 		v->right_ns = v->head_ns;
 		return;
@@ -215,7 +213,7 @@ void viewport_zoom(struct viewport *v, const struct extent *e, int64_t now_ns, i
 	else
 		next.zoom -= in;
 	if (v->merge > MERGE && in > 0 && next.zoom < v->zoom) {
-		/* To the next shorter power of two. */
+		/* to the next shorter power of two */
 		next.zoom = v->zoom;
 		next.merge = MERGE;
 	} else if (v->merge > MERGE && in < 0) {
@@ -233,7 +231,7 @@ void viewport_zoom(struct viewport *v, const struct extent *e, int64_t now_ns, i
 	viewport_settle(v, e, now_ns);
 }
 
-/* The window stays at a moment from here on; one that moved by itself stands still. */
+/* Stop following: the view stays where it is. */
 static void let_go(struct viewport *v)
 {
 	v->still |= v->follow;
@@ -241,8 +239,8 @@ static void let_go(struct viewport *v)
 	v->playing = false;
 }
 
-/* The playhead by so many columns, as far as there is something; by how much in
- * *by.  False: there is nothing to move, or it is now again. */
+/* Move the playhead by columns, limited to the extent; *by: the distance. False: nothing to
+ * move, or following again. */
 static bool move_head(struct viewport *v, const struct extent *e, int64_t now_ns, int columns, int64_t *by)
 {
 	*by = (int64_t)columns * viewport_column_ns(v);
@@ -348,7 +346,7 @@ void viewport_space(struct viewport *v, const struct extent *e, int64_t now_ns)
 		v->follow = false;
 		v->playing = false;
 	} else if (e->any && v->live && v->head_ns >= e->last_ns - NS_PER_S) {
-		v->follow = true; /* nobody wants to be that little behind */
+		v->follow = true; /* so close to now that following is better */
 	} else if (e->any) {
 		if (v->head_ns >= e->last_ns)
 			v->head_ns = e->first_ns;

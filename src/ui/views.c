@@ -1,8 +1,7 @@
-/* views: the list of views, and the line of tabs.
+/* views: the list of views, and the tabs.
  *
- * A view is one file that ends in one table; it is here by its name alone.  The
- * tabs are one quiet line: where it has no room for all names, three letters stay of
- * each but the one that is shown, and at last only the numbers. */
+ * A view is one file that defines one table; the list names it. Tabs take one line: if the names
+ * do not fit, they shrink to three letters, except for the current view, and then to numbers. */
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -74,7 +73,7 @@ const struct view *views_top(const struct ui *u)
 	return u->over ? u->over : u->view;
 }
 
-/* Another view is on top: the modals of the one before it close. */
+/* Close the modals of the previous view. */
 static void leave(struct ui *u)
 {
 	while (u->modals.n && u->modals.stack[u->modals.n - 1].view &&
@@ -104,10 +103,12 @@ void views_cover(struct ui *u, const struct view *v)
 
 void act_view(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	views_show(u, views[arg]);
+	const struct view *v = views[arg];
+
+	views_show(u, u->view == v && !u->over && v->turned ? v->turned : v);
 }
 
-/* The next one that has a tab, round the end. */
+/* Go to the next view with a tab, wrapping around. */
 void act_turn(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
 	size_t at = index_of(u->view);
@@ -129,14 +130,14 @@ int view_lines(enum move how, int by, int page)
 	return how == MOVE_PAGE ? by * page : by;
 }
 
-/* How the tabs stand, from wide to narrow; the first that fits is taken. */
+/* The layouts of the tabs, from wide to narrow; the first that fits is used. */
 static const struct tabs_look {
-	int most; /* columns of a name, but of the one that is shown */
-	int gap;  /* blanks between the number and the name */
-	int step; /* from one tab to the next; -1: they share the blank */
+	int most; /* maximum columns of a name, except for the current view */
+	int gap;  /* blanks between number and name */
+	int step; /* blanks between tabs; -1: they share one */
 } looks[] = {{64, 1, 2}, {64, 1, 1}, {64, 1, 0}, {3, 1, 1}, {3, 1, 0}, {3, 1, -1}, {3, 0, -1}, {0, 0, 0}, {0, 0, -1}};
 
-/* With a blank at either side. */
+/* A tab has a blank on each side. */
 static int tab_width(const struct tabs_look *l, int label, bool full)
 {
 	if (!full && !l->most)
@@ -144,7 +145,7 @@ static int tab_width(const struct tabs_look *l, int label, bool full)
 	return 3 + (full ? 1 : l->gap) + (full || label < l->most ? label : l->most);
 }
 
-/* With the widest name in full, so that no tab moves far when another view is shown. */
+/* Count the widest name in full, so that tabs hardly move when the view changes. */
 static bool tabs_fit(const struct tabs_look *l, int room)
 {
 	int w = -l->step, widest = 0;
@@ -173,7 +174,7 @@ void tabs_draw(struct ui *u, struct canvas *c)
 	for (size_t i = 0; i < N_VIEWS; i++) {
 		const struct view *v = views[i];
 		const char *label = v->label ? _(v->label) : "";
-		bool shown = v == u->view;
+		bool shown = v == u->view || (v->turned && v->turned == u->view);
 		int w = tab_width(l, text_width(label), shown), name = x + 2 + (shown ? 1 : l->gap);
 
 		if (!*label)

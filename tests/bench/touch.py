@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How many files a new option, probe, statistic, export format, language, view and key touch.
+"""Counts the files touched by a new option, probe, statistic, export format, language, view and key.
 
 usage: tests/bench/touch.py [WHAT]...     in a clone with a commit; WHAT: option probe statistic export language view key
 
-Adds each to a copy of the newest commit, with its test and its part of the manual, builds the copy, runs
-that test and those that hold lists (manual, catalogues, headers, options), and prints the files.
+Adds each to a copy of the latest commit, with its test and its part of the manual, builds it, runs that
+test and the tests that check lists (manual, catalogues, headers, options), and prints the files.
 """
 import os
 import subprocess
@@ -192,20 +192,20 @@ static void build(struct row_list *l)
 {
 	for (size_t i = 0; i < l->about->n_channels; i++)
 		if (l->about->channels[i].unit == UNIT_HZ)
-			rows_signal(l, i, RANK_MAIN, false);
+			rows_signal(l, i, 2, false);
 }
 
 const struct view view_clocks = {
 	.name = "clocks",
 	.label = N_("Clocks"),
-	.key = 'a',
+	.key = 'Z',
 	.build = build,
 	.draw = charts_draw,
 	.move = charts_move,
 };
 """)
     insert("src/ui/view.h", "X(help)", "X(clocks) ")
-    insert("man/nvmtop.1", "board , help\n", "clocks , ")
+    insert("man/nvmtop.1", "signals , help\n", "clocks , ")
     return ["tests/cli/views.t", "tests/cli/print.t", "tests/unit/test-ui-views"]
 
 

@@ -21,6 +21,10 @@ print version1 120x40 --replay "$NVMTOP_SRC/tests/traces/version-1.bin"
 print setup '60x16 80x24 120x40 200x60' --replay "$trace" --view setup
 print setup-ascii 80x24 --ascii --replay "$trace" --view setup
 print help '60x16 80x24 120x40 200x60' --replay "$trace" --view help
+"${NVMTOP%/src/nvmtop}/tests/tools/ranges" ranges.nvmt 2000
+print ranges-ascii '80x24 120x40' --ascii --replay ranges.nvmt --at 1.5
+print ranges '120x40' --replay ranges.nvmt --at 1.5
+print view-ranges '60x16 120x40' --ascii --replay ranges.nvmt --view ranges
 run nvmtop --print 76x24 --replay "$trace" --view thermal
 ok 'names on tabs are abbreviated, but that of the view' says out '^ 1 Ove .* 6 Thermal '
 

@@ -7,15 +7,15 @@ XDG_CONFIG_HOME=/nonexistent
 export XDG_CONFIG_HOME
 trace=$(cd "${NVMTOP_SRC:-.}" && pwd)/tests/traces/demo.bin
 
-# Lines and columns are told from 1 on.
+# Lines and columns are 1-based.
 line() {
 	screen | sed -n "${1}p"
 }
-# The first line that has it.
+# The first line that matches.
 line_of() {
 	screen | grep -n -e "$1" | sed 's/:.*//;q'
 }
-# The column in which it begins in a line; 0: it is not there.
+# The column at which a text starts in a line; 0: not found.
 column_of() {
 	line "$2" | grep -q -e "$1" || {
 		echo 0
@@ -24,7 +24,7 @@ column_of() {
 	line "$2" | sed "s/$1.*//" | wc -m
 }
 
-# Button, column, line; M: pressed or moved, m: released.
+# Button, column, line; M: press or move, m: release.
 mouse() {
 	text_bytes "$(printf '\033[<%d;%d;%d%s' "$1" "$2" "$3" "${4:-M}")"
 }
@@ -32,7 +32,7 @@ click() {
 	mouse 0 "$1" "$2"
 	mouse 0 "$1" "$2" m
 }
-# From a column to another, in a line.
+# From one column to another, within a line.
 drag() {
 	mouse 0 "$1" "$3"
 	mouse 32 "$((($1 + $2) / 2))" "$3"
@@ -63,7 +63,7 @@ playhead() {
 between() {
 	playhead | awk -v from="$1" -v to="$2" '{ is = from < $1 && $1 < to } END { exit !is }'
 }
-# The round times of the axis, without that of the cursor.
+# The round times of the axis, without the cursor's.
 labels() {
 	line 3 | sed 's/▼ [0-9.]* s//; s/[0-9.]* s ▼//; s/  */ /g; s/ $//'
 }
@@ -80,7 +80,7 @@ wait_for "q quit"
 wait_for " RAM  "
 until_true at 14.0
 
-# Each view by what it alone has.
+# Each view by text only it has.
 while read -r name text; do
 	tab "$name"
 	check "a click on the tab $name" wait_for "$text"
@@ -92,40 +92,40 @@ done <<-END
 	Overview busiest
 END
 
-cpu=$(line_of "^ *CPU  *[0-9]") # so high no load goes: cursor and marks can be seen there
+cpu=$(line_of "^ *CPU  *[0-9]") # no load goes that high, so cursor and marks are visible there
 power=$(line_of "^ *Power  *[0-9]")
 click 5 "$cpu"
 check "a click chooses a row" wait_for ">CPU"
 click 8 "$((power + 1))"
-check "on any of its lines" wait_for ">Power"
-check "then it is the only one" off_screen ">CPU"
+check "a click on any of its lines does" wait_for ">Power"
+check "only one row is chosen" off_screen ">CPU"
 click 5 "$power"
-check "one more is about it" wait_for "power.total, in mW"
+check "a second click shows its details" wait_for "power.total, in mW"
 click 5 "$power"
-check "and a third closes that" wait_gone "power.total, in mW"
+check "a third click closes them" wait_gone "power.total, in mW"
 
 click 50 "$cpu"
-check "a click in a chart: the cursor is there" until_true cursor_in 50
-check "and so is the playhead" between 2.0 5.0
+check "a click in a chart moves the cursor there" until_true cursor_in 50
+check "the playhead moves too" between 2.0 5.0
 click 110 "$power"
-check "in any chart" until_true cursor_in 110
-check "it is later there" between 10.0 14.0
+check "a click in any chart does" until_true cursor_in 110
+check "the time there is later" between 10.0 14.0
 mouse 35 60 "$cpu"
 mouse 35 70 "$cpu"
 keys Home
-check "what it only passes is left alone" until_true at 0.0
-check "and nothing is selected" off_screen "selected "
+check "moving the pointer does not move the cursor" until_true at 0.0
+check "and selects nothing" off_screen "selected "
 
-# From the line of a mark to that of another.
+# From one mark's line to another's.
 one=$(line "$cpu" | sed 's/│.*//' | wc -m)
 two=$(line "$cpu" | sed 's/│[^│]*$//' | wc -m)
 drag "$one" "$two" "$cpu"
-check "dragging selects: from mark to mark" wait_for "selected 4.008 s"
-check "the cursor came along" until_true at 9.2
+check "dragging selects from mark to mark" wait_for "selected 4.008 s"
+check "the cursor follows" until_true at 9.2
 keys Escape
 check "Esc clears it" wait_gone "selected "
 drag 110 70 "$power"
-check "backwards, too" wait_for "selected "
+check "dragging backwards selects too" wait_for "selected "
 span() {
 	screen | sed -n 's/.*selected \([0-9.]* s\) .*/\1/p'
 }
@@ -134,30 +134,30 @@ keys Escape
 wait_gone "selected "
 drag 70 110 "$power"
 wait_for "selected "
-check "it is the same" [ "$was" = "$(span)" ]
+check "the selection is the same" [ "$was" = "$(span)" ]
 keys Escape
 wait_gone "selected "
 
 was=$(labels)
 wheel_up 80 "$cpu"
 check "the wheel zooms in" until_true labels_differ
-check "around the pointer" until_true cursor_in 80
+check "it zooms around the pointer" until_true cursor_in 80
 once=$(labels)
 wheel_up 80 "$cpu"
 is_closer() {
 	labels_differ && [ "$(labels)" != "$once" ]
 }
-check "and further" until_true is_closer
-check "still around it" until_true cursor_in 80
+check "it zooms in further" until_true is_closer
+check "still around the pointer" until_true cursor_in 80
 wheel_down 80 "$cpu"
 wheel_down 80 "$cpu"
-check "and out again" until_true labels_are
+check "it zooms out again" until_true labels_are
 wheel_down 80 "$cpu"
 tab Power
 wait_for "sum of rails"
 tab Overview
 wait_for "busiest"
-check "the whole trace is as far as it goes" labels_are
+check "it stops at the whole trace" labels_are
 keys q
 wait_prompt 0
 
@@ -172,19 +172,19 @@ has_past() {
 }
 until_true has_past
 click 110 "$cpu"
-check "live: a click in a chart looks back" wait_for "PAUSED"
+check "live: a click in a chart goes back in time" wait_for "PAUSED"
 click 100 "$cpu"
-check "now it stands still: the cursor is there" until_true cursor_in 100
+check "paused: a click moves the cursor there" until_true cursor_in 100
 keys End
-check "End: now" wait_gone "PAUSED"
+check "End returns to now" wait_gone "PAUSED"
 keys q
 check "q quits" wait_prompt 0
-check "the terminal is as it was" usable_terminal
+check "the terminal is restored" usable_terminal
 
-# Without it nothing of this is taken.
+# Without the mouse nvmtop gets none of this.
 run "clear; $program --replay $trace --no-config --no-mouse"
 wait_for "q quit"
-check "--no-mouse: the terminal keeps it" [ "$(T display-message -p '#{mouse_any_flag}#{mouse_button_flag}')" = 00 ]
+check "--no-mouse leaves the mouse to the terminal" [ "$(T display-message -p '#{mouse_any_flag}#{mouse_button_flag}')" = 00 ]
 keys q
-check "q quits, too" wait_prompt 0
+check "q quits then too" wait_prompt 0
 pty_end

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The first minute: where a replay begins and ends, what o lists, and the first picture, which waits for no sensor.
+# The first minute: where a replay starts and ends, what o lists, and a first frame that does not wait
+# for sensors.
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$program"
 src=$(cd "${NVMTOP_SRC:-.}" && pwd)
@@ -15,36 +16,36 @@ cp "$src/tests/traces/demo.bin" rec/a.bin
 cp "$src/tests/traces/demo.bin" rec/sub/b.bin
 
 run "cd $dir; clear; $program --board nix"
-check "a board that does not exist is told after the screen" wait_for 'unknown board "nix"'
-check "with its status" wait_prompt 2
-check "the terminal is as it was" usable_terminal
+check "an unknown board is reported after the screen" wait_for 'unknown board "nix"'
+check "exit status 2" wait_prompt 2
+check "the terminal is restored" usable_terminal
 
 run "clear; $program --replay rec/a.bin"
 wait_for "q quit"
 keys Escape
-check "Esc does not leave a file that was opened by --replay" wait_for "q quits, o opens another trace"
-check "it is still there" on_screen "a.bin"
+check "Esc does not close a file opened by --replay" wait_for "q quits, o opens another trace"
+check "it is still shown" on_screen "a.bin"
 keys o
-check "o lists the folder of that file" wait_for "> a.bin"
-check "with the folders in it" on_screen "sub"
+check "o lists the directory of that file" wait_for "> a.bin"
+check "its subdirectories are listed" on_screen "sub"
 keys Down Down Enter
-check "Enter on one lists that" wait_for "> b.bin"
+check "Enter on a directory lists it" wait_for "> b.bin"
 keys Enter
-check "and opens what is in it" wait_gone "> b.bin"
-check "by its name" on_screen "b.bin"
+check "Enter opens a file in it" wait_gone "> b.bin"
+check "its name is shown" on_screen "b.bin"
 keys q
 wait_prompt 0
 
-# As a user who is not root, whoever runs the tests.
+# As a non-root user, even if root runs the tests.
 as=
 [ "$(id -u)" -ne 0 ] || as="setpriv --reuid=65534 --clear-groups"
 cp -a "$roots/agx_orin-36" locked && chmod -R u+w locked && cp "$program" mine && chmod 755 "$tmp" "$dir" || exit 99
 chmod 700 locked/sys/kernel/debug
 [ -n "$as" ] || chmod 0 locked/sys/kernel/debug
 run "clear; HOME=/nowhere $as ./mine --sysroot locked"
-check "what root could read is told once, and how" wait_for "signals need root, such as EMC: sudo nvmtop-setup"
+check "signals that need root are reported once, with the remedy" wait_for "signals need root, such as EMC: sudo nvmtop-setup"
 keys Up
-check "until the next key" wait_gone "signals need root"
+check "until a key is pressed" wait_gone "signals need root"
 keys q
 wait_prompt 0
 chmod 700 locked/sys/kernel/debug
@@ -58,20 +59,20 @@ slow_mount base/sys none root/sys
 type=/devices/virtual/thermal/thermal_zone5/type
 rule "$type hang"
 run "clear; $program --sysroot root"
-check "the first picture waits for no sensor" wait_for "Starting"
-check "and tells the keys" on_screen "q quit"
+check "the first frame does not wait for sensors" wait_for "Starting"
+check "it shows the keys" on_screen "q quit"
 keys r
 rule "$type clear"
-check "what was asked for meanwhile is done when the board is open" wait_for "REC nvmtop-"
+check "keys pressed meanwhile take effect when the board is open" wait_for "REC nvmtop-"
 keys r
 wait_for "saved"
 keys q
-check "q ends it" wait_prompt 0
+check "q quits" wait_prompt 0
 rule "$type hang"
 run "clear; $program --sysroot root"
 wait_for "Starting"
 keys q
-check "q ends it while it starts" wait_for "does not answer"
+check "q during the start reports what it waits for" wait_for "does not answer"
 rule "$type clear"
-check "when the kernel lets it" wait_prompt 0
+check "it exits when the kernel responds" wait_prompt 0
 pty_end

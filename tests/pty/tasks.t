@@ -1,5 +1,5 @@
 #!/bin/sh
-# What a screen is opened for, each in a few keys from the overview; the keys are counted.
+# Common tasks, each with few keys from the overview; the keys are counted.
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$program"
 
@@ -14,13 +14,13 @@ press() {
 	keys "$@"
 }
 
-# A task begins on the overview.
+# A task starts on the overview.
 task() {
 	pressed=0
 	wait_for "engines, cooling"
 }
 
-# It was done, with at most so many keys.
+# Done with at most this many keys.
 within() {
 	echo "# $pressed of $1 keys"
 	[ "$pressed" -le "$1" ]
@@ -30,12 +30,12 @@ matches() {
 	screen | grep -q -e "$1"
 }
 
-# The limit line has what limits, its value, and the view that explains it.
+# The limit line has the limit, its value and the view that explains it.
 limit_is() {
 	screen | sed -n 2p | grep -q -e "^ *limit: $1"
 }
 
-# One file, with what the charts show.
+# One file, with the content of the charts.
 exported() {
 	set -- "$tmp"/runs/nvmtop-*.csv
 	[ $# -eq 1 ] && [ "$(grep -c '' "$1")" -gt 20 ] && head -n 3 "$1" | grep -q -F gpu.util
@@ -43,15 +43,15 @@ exported() {
 
 pty_begin 120x40 xterm-256color
 plain_demo
-# A GPU that is always busy, and no disk that is.
+# A GPU that is always busy, and a disk that never is.
 sed '/^fast wave gpu.util = /,/[^\\]$/d; /^slow wave io.pressure /d; /^slow wave cpu.iowait /d' "$tmp/demo.board" >"$tmp/busy.board"
 echo 'fast wave gpu.util = 97' >>"$tmp/busy.board"
 mv "$tmp/busy.board" "$tmp/demo.board"
 
 run "cd $tmp; clear; $program --demo --no-config"
 task
-check "why is it slow: the first picture says it" until_true limit_is "GPU  97 % busy .* 2 GPU ›"
-check "with no key" within 0
+check "why it is slow is in the first frame" until_true limit_is "GPU  97 % busy .* 2 GPU ›"
+check "without a key" within 0
 
 # Enter after a recording
 task
@@ -60,9 +60,9 @@ wait_for "REC nvmtop-"
 press r
 wait_for "Enter opens it"
 press Enter
-check "a recording that has stopped: Enter opens it" wait_for "Esc live"
+check "Enter opens a recording that has stopped" wait_for "Esc live"
 check "it is that recording" until_true on_screen "$(basename "$tmp"/nvmtop-*.nvmt)"
-check "with three keys" within 3
+check "with three keys at most" within 3
 keys q
 wait_prompt 0
 
@@ -70,21 +70,21 @@ mkdir "$tmp/runs"
 run "cd $tmp/runs; NVMTOP_BOARDS=$boards; clear"
 $program cut --from 0 --to 46 -o "$tmp/runs/a.nvmt" "$traces/views.bin"
 $program cut --from 0 --to 46 -o "$tmp/runs/b.nvmt" "$traces/demo.bin"
-touch -t 202611020000 "$tmp/runs/a.nvmt" # the list begins with the newest
+touch -t 202611020000 "$tmp/runs/a.nvmt" # the newest is first in the list
 touch -t 202611010000 "$tmp/runs/b.nvmt"
 
 run "$program --no-config a.nvmt"
 task
 press 7
-check "joules of a phase" until_true matches "2 batch .* 12.0 s *449.9 "
+check "energy of a phase" until_true matches "2 batch .* 12.0 s *449.9 "
 check "with three keys at most" within 3
 keys 1
 
 task
 press m
-check "highest spike of the GPU" wait_for "maximum of GPU: 99.6 % at 34.5 s"
+check "highest spike of the GPU" wait_for "maximum of GPU: 99.6 % at 34.6 s"
 check "with two keys at most" within 2
-check "and why it was slow then" until_true limit_is "heat  ▲ GPU throttled .* 6 Thermal ›"
+check "the reason for being slow then is shown" until_true limit_is "heat  ▲ GPU throttled .* 6 Thermal ›"
 task
 press 5 m
 check "highest spike of power" wait_for "maximum of Power: 40.2 W at"
@@ -94,7 +94,7 @@ keys 1 Home
 task
 press p c
 check "export of what is in view" wait_for "saved nvmtop-"
-check "it is there" exported
+check "the file exists" exported
 check "with two keys at most" within 2
 
 task
@@ -102,10 +102,10 @@ press o
 wait_for "> a.nvmt"
 wait_for "b.nvmt"
 press Down
-check "the other run is chosen" wait_for "> b.nvmt"
+check "the other run is in the list" wait_for "> b.nvmt"
 press b
 check "compare two runs" until_true matches "B  mean [+-]"
-check "on the overview" on_screen "engines, cooling"
+check "the comparison is on the overview" on_screen "engines, cooling"
 check "with five keys at most" within 5
 keys q
 wait_prompt 0

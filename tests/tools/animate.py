@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes one animated SVG of the frames that shots wrote: animate.py SCRIPT FOLDER >OUT
+"""Makes one animated SVG from the frames of shots: animate.py SCRIPT FOLDER >OUT
 
-What several frames in a row have in common is in it once; the script has the time and the caption of each."""
+Content shared by consecutive frames is stored once; times and captions come from the script."""
 import re
 import sys
 
@@ -9,7 +9,7 @@ CAPTION = 34
 
 
 def read(folder, i):
-    """The size of a frame, its ground, and its elements."""
+    """Read the frame's size, background and elements."""
     lines = open(f"{folder}/frame-{i:02}.svg", encoding="utf-8").read().splitlines()
     w, h = (int(re.search(rf' {name}="(\d+)"', lines[1])[1]) for name in ("width", "height"))
     return w, h, lines[1], lines[2], lines[3:-1]
@@ -47,7 +47,7 @@ def main():
         frames.append(elements + [f'<text x="{w // 2}" y="{h + 20}" text-anchor="middle" fill="#c8ccd4">{text}</text>'])
     head = re.sub(r'height="\d+"', f'height="{h + CAPTION}"', head)
     head = re.sub(r'viewBox="0 0 (\d+) \d+"', rf'viewBox="0 0 \1 {h + CAPTION}"', head)
-    layers = {"<rect": {}, "<path": {}, "<text": {}}    # as they lie on one another
+    layers = {"<rect": {}, "<path": {}, "<text": {}}    # in drawing order
     for first, last, e in runs(frames):
         layers[e[:5]].setdefault((first, last), []).append(e)
     print(head)

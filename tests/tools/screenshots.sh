@@ -1,5 +1,5 @@
 #!/bin/sh
-# Pictures of all views, and the animation, into docs/screenshots: screenshots.sh SHOTS SOURCE
+# Draws all views and the animation to docs/screenshots: screenshots.sh SHOTS SOURCE
 set -eu
 shots=$1 src=$2 to=$2/docs/screenshots
 lacking=

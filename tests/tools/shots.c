@@ -1,17 +1,17 @@
-/* Pictures of the screen, from the demo in a time of its own: the same ones on every machine.
+/* Draws pictures of the screen from the demo in simulated time, the same on every machine.
  *
  *   shots FOLDER <SCRIPT
  *
- * A line of the script is one of
- *   screen WxH dark|light   a new screen, which shows the overview
- *   demo BOARD NAME         a new live board, sampled from now on and recorded to FOLDER/NAME
- *   run SECONDS             samples, and draws four times a second
- *   trace NAME              a recording is shown; that of the present board ends
- *   with NAME               another one is shown below it
- *   key KEY...              a character, or the name of a key
- *   write NAME              writes FOLDER/NAME.svg
- *   frame SECONDS CAPTION   writes FOLDER/frame-00.svg, -01, ...; see animate.py
- * or a comment, which begins with #. */
+ * Each line of the script is one of
+ *   screen WxH dark|light   new screen with the overview
+ *   demo BOARD NAME         new live board, sampled from now on and recorded to FOLDER/NAME
+ *   run SECONDS             sample, and draw four times a second
+ *   trace NAME              show a recording; ends that of the current board
+ *   with NAME               show another one below it
+ *   key KEY...              a character or the name of a key
+ *   write NAME              write FOLDER/NAME.svg
+ *   frame SECONDS CAPTION   write FOLDER/frame-00.svg, -01, ...; see animate.py
+ * or a comment that starts with #. */
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
@@ -24,7 +24,7 @@
 
 #define BEGIN_NS    (1000 * NS_PER_S)
 #define EPOCH_NS    (INT64_C(1767261600) * NS_PER_S) /* 2026-01-01 10:00 UTC */
-#define FRAME_NS    (250 * NS_PER_MS)                /* as often as the engine looks for marks of the demo */
+#define FRAME_NS    (250 * NS_PER_MS)                /* how often the engine polls for demo marks */
 #define ADVANCE_MAX 10000
 
 int64_t __wrap_clock_now_ns(void);

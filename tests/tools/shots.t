@@ -1,5 +1,5 @@
 #!/bin/sh
-# What make screenshots draws is the same each time.
+# make screenshots gives reproducible pictures.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 
 shots=$(dirname "$NVMTOP")/../tests/tools/shots
@@ -12,7 +12,7 @@ for to in a b; do
     ok 'pictures, frames and the animation' test -s $to/overview.svg -a -s $to/frame-20.svg -a -s $to/animation.svg
     rm -f $to/*.nvmt
 done
-ok 'twice the same' diff -r a b
+ok 'both runs give the same' diff -r a b
 ok 'all are XML' "$python" -c '
 import glob, xml.etree.ElementTree
 for f in glob.glob("a/*.svg"):

@@ -1,5 +1,5 @@
-/* What the Board view shows of a machine: versions come from files of several shapes, and nothing that such a
- * file holds is more than a printable text of its size. */
+/* The machine information of the Board view: versions come from files of various formats, and any file
+ * content yields only printable text of limited size. */
 #include "test-probe-tree.h"
 
 #include "probe/host.h"
@@ -19,11 +19,11 @@ static void packages(void **state)
 	(void)state;
 	host_packages(status, &h);
 	assert_string_equal(h.version[HOST_TENSORRT], "10.3.0.30");
-	assert_string_equal(h.version[HOST_CUDNN], "9.3.0.75"); /* the one that is installed */
+	assert_string_equal(h.version[HOST_CUDNN], "9.3.0.75"); /* the installed one */
 	assert_string_equal(h.version[HOST_VPI], "");
 	assert_string_equal(h.version[HOST_OPENCV], "4.8.0");
 	assert_string_equal(h.version[HOST_CUDA], "");
-	/* Cut anywhere, it is still a text. */
+	/* Truncated anywhere, it is still valid text. */
 	for (size_t n = 0; n < sizeof status; n++) {
 		char *part = strndup(status, n);
 
@@ -56,9 +56,9 @@ static void files(void **state)
 	assert_string_equal(h.version[HOST_TENSORRT], "10.3.0.30");
 	assert_null(strchr(h.serial, '\x1b'));
 	assert_true(h.uptime_s == 93784);
-	/* Another root than "/" has no disks and no addresses of its own. */
+	/* A root other than "/" has no disks or addresses of its own. */
 	assert_int_equal(h.n_disks + h.n_nets, 0);
-	/* The name of JetPack 4; and a version that is no number. */
+	/* The name in JetPack 4, and a version that is not a number. */
 	tree_path(&t, "/usr/local/cuda/version.json", path);
 	unlink(path);
 	tree_file(&t, "/usr/local/cuda/version.txt", "CUDA Version 10.2.300\n");

@@ -1,4 +1,4 @@
-/* What limits the machine: ten made-up traces, each with one verdict. */
+/* What limits the machine: ten synthetic traces, each with one verdict. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -8,9 +8,9 @@
 #include "ui/limit.h"
 #include "ui-fake.h"
 
-#define MOMENT_NS (10 * NS_PER_S) /* of the fake: what limits begins this long before its end */
+#define MOMENT_NS (10 * NS_PER_S) /* the limit begins this long before the end */
 
-/* Every channel has one value, and another one from a moment on. */
+/* Every channel has one value, and another one from some time on. */
 struct made {
 	struct fake fake;
 	double before[FAKE_CHANNELS], after[FAKE_CHANNELS];
@@ -39,7 +39,7 @@ static struct channel *channel(struct made *m, enum channel_kind kind, unsigned 
 	return &m->fake.channels[find(m, kind, index)];
 }
 
-/* It has this value from ago_ns before the end on. */
+/* Set the value from ago_ns before the end on. */
 static void put_since(struct made *m, size_t i, double v, int64_t ago_ns)
 {
 	m->after[i] = v;
@@ -61,7 +61,7 @@ static size_t put_named(struct made *m, const char *name, enum channel_kind kind
 	return i;
 }
 
-/* A board that idles: 2 % everywhere, 40 degrees. */
+/* An idle board: 2 % everywhere, 40 degrees. */
 static void begin(struct made *m)
 {
 	memset(m, 0, sizeof(*m));
@@ -112,7 +112,7 @@ static void test_idle(void **state)
 	assert_string_equal(m.limit.view, "board");
 }
 
-/* The surface is hot to touch: a notice slows nothing down. */
+/* A surface too hot to touch: a notice does not slow anything down. */
 static void test_notice(void **state)
 {
 	struct made m;
@@ -153,7 +153,7 @@ static void test_throttled(void **state)
 	assert_string_equal(m.limit.what, "none");
 }
 
-/* How long it lasts: breaks below a second belong to it; the search has an end. */
+/* How long it lasts: interruptions below one second are included; the search is limited. */
 static double with_breaks(const struct fake *f, size_t i, int64_t t_ns)
 {
 	int64_t ago_ns = f->last_ns - t_ns;
@@ -202,7 +202,7 @@ static void test_power(void **state)
 	put(&m, CHANNEL_RAIL_CURRENT, 0, 1500);
 	judge(&m);
 	assert_int_equal(m.limit.kind, LIMIT_NONE);
-	channel(&m, CHANNEL_RAIL_CURRENT, 0)->crit = 1600; /* the warning before it is no limit */
+	channel(&m, CHANNEL_RAIL_CURRENT, 0)->crit = 1600; /* a warning limit does not count */
 	channel(&m, CHANNEL_RAIL_CURRENT, 0)->warn = 1400;
 	put(&m, CHANNEL_RAIL_CURRENT, 0, 1620);
 	put(&m, CHANNEL_GPU_UTIL, 0, 99);
@@ -215,11 +215,11 @@ static void test_power(void **state)
 	m.before[count] = 5;
 	put_since(&m, count, 7, 3 * NS_PER_S);
 	judge(&m);
-	assert_int_equal(m.limit.kind, LIMIT_GPU); /* that was long ago */
+	assert_int_equal(m.limit.kind, LIMIT_GPU); /* too long ago */
 	put_since(&m, count, 7, NS_PER_S);
 	assert_limit(&m, LIMIT_POWER, "power",
 		     "over-current 1: 2 events in 2 s · 41.0 W · clock 306 of 1300 MHz");
-	m.before[count] = NAN; /* the count was not read before */
+	m.before[count] = NAN; /* not read before */
 	judge(&m);
 	assert_int_equal(m.limit.kind, LIMIT_GPU);
 }
@@ -247,7 +247,7 @@ static void test_loads(void **state)
 	assert_string_equal(m.limit.view, "memory");
 }
 
-/* A load that was named stays named a little below, for three seconds. */
+/* A load above the threshold keeps its name slightly below it for three seconds. */
 static void test_slack(void **state)
 {
 	struct made m;

@@ -1,4 +1,4 @@
-/* A canvas as bytes: colours before and behind a character, on each kind of terminal. */
+/* A canvas as bytes: colours before and behind a character, for each type of terminal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static void put(int x, int y, enum style s, enum style back, wchar_t ch)
 	canvas.cells[y * W + x] = (struct cell) {{ch}, (unsigned char)s, (unsigned char)back};
 }
 
-/* Five charts one below the other, from time t on: the mean and, around its top, the band. */
+/* Five charts, one above the other, from time t on: the mean, and the band around its top. */
 static void charts(int t)
 {
 	canvas_clear(&canvas);
@@ -58,7 +58,7 @@ static struct painter *open_as(const char *term, enum colour_choice choice, enum
 	return p;
 }
 
-/* The bytes of a frame, as a string. */
+/* The bytes of a frame as a string. */
 static char *frame(struct painter *p)
 {
 	size_t n;
@@ -89,7 +89,7 @@ static void a_colour_behind(void **state)
 		const char *bytes;
 	} kinds[] = {
 		{"xterm-256color", COLOUR_RGB, "\033[38;2;39;144;79;48;2;25;70;45m\342\226\204"},
-		{"xterm-256color", COLOUR_256, "\033[38;5;71;48;5;23m\342\226\204"},
+		{"xterm-256color", COLOUR_256, "\033[38;5;71;48;5;22m\342\226\204"},
 		{"xterm-256color", COLOUR_16, "\033[92;42m\342\226\204"},
 		{"xterm", COLOUR_AUTO, "\033[1;32;42m\342\226\204"},
 		{"vt100", COLOUR_AUTO, "\033[1m\342\226\222"},
@@ -102,7 +102,7 @@ static void a_colour_behind(void **state)
 		free(frame(p));
 		put(5, 5, STYLE_MEAN(HUE_GPU, 0), STYLE_BAND(HUE_GPU, 0), 0x2584);
 		shows(p, kinds[i].bytes, true);
-		/* what is behind it changes, and it is drawn again */
+		/* a changed background redraws the cell */
 		put(5, 5, STYLE_MEAN(HUE_GPU, 0), STYLE_BAND(HUE_ALERT, 7), 0x2584);
 		shows(p, "\342\226\204", strcmp(kinds[i].term, "vt100") != 0);
 		painter_close(p);
@@ -121,7 +121,7 @@ static void the_ground_is_painted(void **state)
 	painter_close(p);
 }
 
-/* Shades cost no more than they must: both bounds are a third above what is needed. */
+/* Limits the bytes for shades; both bounds are a third above the current need. */
 static void few_bytes(void **state)
 {
 	struct painter *p = open_as("xterm-256color", COLOUR_RGB, THEME_STANDARD);

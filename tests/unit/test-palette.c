@@ -1,4 +1,4 @@
-/* What styles look like: that they can be read, and told apart by any eye. */
+/* The styles are readable, and distinguishable by every eye. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static double luminance(int rgb)
 	return 0.2126 * linear(rgb >> 16) + 0.7152 * linear(rgb >> 8 & 255) + 0.0722 * linear(rgb & 255);
 }
 
-/* As WCAG 2 has it. */
+/* According to WCAG 2. */
 static double contrast(int a, int b)
 {
 	double x = luminance(a), y = luminance(b);
@@ -31,7 +31,7 @@ static double contrast(int a, int b)
 	return x > y ? (x + 0.05) / (y + 0.05) : (y + 0.05) / (x + 0.05);
 }
 
-/* Of the part of 256 colours that is the same everywhere. */
+/* For the part of the 256 colours that is the same everywhere. */
 static int rgb_of_256(int n)
 {
 	static const int step[] = {0, 95, 135, 175, 215, 255};
@@ -60,7 +60,7 @@ static struct look look(int theme, int ground, int style, int colours)
 	return l;
 }
 
-/* Lines may be quiet, and the band is told by what is beside it. */
+/* Lines may be faint; a band is recognized by its neighbours. */
 static bool is_faint(int s)
 {
 	return s == STYLE_BORDER || s == STYLE_TRACK || s == STYLE_LIMIT ||
@@ -87,7 +87,7 @@ static void can_be_read(void **state)
 	}
 }
 
-/* The top of the mean and the band share a cell; on the band, too, the mean is seen. */
+/* The top of the mean and the band share a cell; the mean must also be visible on the band. */
 static void the_mean_is_seen_on_the_band(void **state)
 {
 	(void)state;
@@ -110,7 +110,7 @@ static const double sight[3][3][3] = {
 	{{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}},
 };
 
-/* CIE Lab of what an eye sees. */
+/* The colour seen by an eye, in CIE Lab. */
 static void lab(int rgb, int eye, double out[3])
 {
 	static const double to_xyz[3][3] = {
@@ -143,7 +143,7 @@ static double degrees(double b, double a)
 	return h < 0 ? h + 360 : h;
 }
 
-/* How far apart x and y, in Lab, are seen: CIEDE2000. */
+/* Perceived distance of x and y, in Lab: CIEDE2000. */
 static double ciede2000(const double x[3], const double y[3])
 {
 	double mean = (hypot(x[1], x[2]) + hypot(y[1], y[2])) / 2, m7 = pow(mean, 7), big = pow(25, 7),
@@ -174,7 +174,7 @@ static double distance(int a, int b, int eye)
 	return ciede2000(x, y);
 }
 
-/* Pairs of Sharma, Wu and Dalal, where the formula is easily wrong. */
+/* Reference pairs of Sharma, Wu and Dalal for common errors in the formula. */
 static void the_distance_is_right(void **state)
 {
 	static const struct {
@@ -195,7 +195,7 @@ static void the_distance_is_right(void **state)
 		assert_true(fabs(ciede2000(known[i].x, known[i].y) - known[i].d) < 0.0001);
 }
 
-/* The five families are often beside each other; the fixed colours of 256 are coarser. */
+/* The five families are often adjacent; the fixed 256 colours are coarser. */
 static void families_are_told_apart(void **state)
 {
 	(void)state;
@@ -220,7 +220,7 @@ static void families_are_told_apart(void **state)
 	}
 }
 
-/* What nears a limit or passed it is seen in any chart. */
+/* Amber and red are visible in every chart. */
 static void alarms_are_seen(void **state)
 {
 	(void)state;
@@ -247,7 +247,7 @@ static void alarms_are_seen(void **state)
 				}
 }
 
-/* The numbers that a painter counts are 240. */
+/* A painter can number 240 colours. */
 static void colours_can_be_counted(void **state)
 {
 	(void)state;
@@ -303,7 +303,7 @@ static void all_of_them(void **state)
 					assert_true(l.fg != mean.fg || l.attributes != mean.attributes);
 				}
 			}
-	/* without colours what alarms still stands out */
+	/* without colours alarms still stand out */
 	unsigned text = palette_look(THEME_MONO, 0, STYLE_TEXT, 256).attributes,
 		 warn = palette_look(THEME_MONO, 0, STYLE_WARN, 256).attributes,
 		 alert = palette_look(THEME_MONO, 0, STYLE_ALERT, 256).attributes;

@@ -1,6 +1,5 @@
-/* Processes: what the kernel prints is taken apart whatever a process calls
- * itself; what is told about the CPU is a difference; and a signal hits only the
- * process that was meant. */
+/* Processes: parsing works for any process name, CPU use is a difference, and a signal only reaches the
+ * intended process. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,7 +118,7 @@ static void test_command(void **state)
 	}
 }
 
-/* A child that only burns, and one that only sleeps. */
+/* A child that burns CPU time, or one that sleeps. */
 static pid_t child(bool burns)
 {
 	pid_t pid = fork();
@@ -163,7 +162,7 @@ static void test_cpu_and_signals(void **state)
 	found = get(p, sleeper);
 	assert_non_null(found);
 	start = found->start;
-	/* However busy the machine is, in the end it is seen that one burns. */
+	/* On any machine, however busy, the CPU use is eventually visible. */
 	double most = 0;
 	for (int i = 0; i < 100 && most < 5; i++) {
 		nanosleep(&(struct timespec) {0, 200000000}, NULL);
@@ -175,7 +174,7 @@ static void test_cpu_and_signals(void **state)
 	found = get(p, sleeper);
 	assert_true(found->cpu >= 0 && found->cpu < 50);
 
-	/* Another one with that number: not hit. */
+	/* A different process with that pid: not signalled. */
 	assert_int_equal(procs_signal(sleeper, start + 1, SIGKILL, &e), -1);
 	assert_int_equal(waitpid(sleeper, &status, WNOHANG), 0);
 	assert_int_equal(procs_signal(sleeper, start, SIGTERM, &e), 0);
@@ -188,7 +187,7 @@ static void test_cpu_and_signals(void **state)
 	root_close(root);
 }
 
-/* A job reads while they are asked for; one that still runs is left behind. */
+/* A job reads processes in the background; one still running is abandoned. */
 static void test_job(void **state)
 {
 	const struct procs_list *l;

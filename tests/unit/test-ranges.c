@@ -154,6 +154,55 @@ static void recorded(void **state)
 	trace_close(t);
 }
 
+static bool once(void *arg, const struct range *r)
+{
+	struct found *f = arg;
+
+	assert_true(r->end_ns > f->last_ns);
+	f->n++;
+	f->last_ns = r->end_ns;
+	return true;
+}
+
+/* A recording that has no INDEX of its last group yet. */
+static void cut_short(void **state)
+{
+	struct log_writer *w = writer(false);
+	struct sink *s = log_writer_sink(w);
+	struct err e;
+	struct ranges *r = ranges_new(10000, &e);
+	const char *name = ranges_name(r, "step");
+	const struct range_lane *l = ranges_lane(r, &lane);
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(s->ops->begin(s, &about, NULL), 0);
+	for (int64_t i = 0; i < 300; i++) {
+		struct range range = {.begin_ns = START + i * 100 * NS_PER_MS,
+				      .end_ns = START + (i + 1) * 100 * NS_PER_MS,
+				      .name = name,
+				      .lane = l};
+
+		push(s, range.begin_ns, 0.1);
+		s->ops->ranges(s, &range, 1);
+	}
+	end(w);
+	columns_free(pushed);
+	ranges_free(r);
+	assert_int_equal(stat(path, &st), 0);
+	for (off_t size = st.st_size; size > st.st_size / 2; size -= st.st_size / 50) {
+		struct found f = {.last_ns = INT64_MIN};
+		struct trace *t;
+
+		assert_int_equal(truncate(path, size), 0);
+		t = trace_open(path, &e);
+		assert_non_null(t);
+		trace_ranges(t, INT64_MIN, INT64_MAX, 0, once, &f);
+		assert_in_range(f.n, 100, 300);
+		trace_close(t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -161,6 +210,7 @@ int main(void)
 		cmocka_unit_test(floods_are_thinned),
 		cmocka_unit_test(open_ones_are_replaced),
 		cmocka_unit_test_setup_teardown(recorded, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(cut_short, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

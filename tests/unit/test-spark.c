@@ -1,4 +1,4 @@
-/* Columns to glyphs, and from a timeline to columns. */
+/* Columns to glyphs, and timelines to columns. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -80,7 +80,7 @@ static void braille_is_golden(void **state)
 {
 	static const struct spark_column ramp[] = {FLAT(0), FLAT(33), FLAT(67), FLAT(100)};
 	static const struct spark_column holes[] = {NOTHING, FLAT(0), FLAT(100), NOTHING, NOTHING, NOTHING};
-	/* A leap out of a low level, a drop out of a high one. */
+	/* A jump from a low level, a drop from a high one. */
 	static const struct spark_column odd[] = {BAND(0, 1, 100), BAND(0, 99, 100)};
 
 	(void)state;
@@ -111,7 +111,7 @@ static void ascii_is_golden(void **state)
 	assert_spark(CHARSET_ASCII, 12, 2, cols, "    ==## :=#\n==###### =##\n");
 }
 
-/* Three lines, 23 levels: the mean of 12 fills the first line and four eighths of the second. */
+/* Three lines, 23 levels: a mean of 12 fills the first line and four eighths of the second. */
 static void a_cell_holds_mean_and_band(void **state)
 {
 	struct spark_column col = BAND(0, 50, 100);
@@ -125,7 +125,8 @@ static void a_cell_holds_mean_and_band(void **state)
 	assert_cell(&c, 0, 1, 0x2584, STYLE_MEAN(HUE_GPU, spark_shade(1, 3)),
 		    STYLE_BAND(HUE_GPU, spark_shade(1, 3)));
 	assert_cell(&c, 0, 0, 0x2587, STYLE_BAND(HUE_GPU, spark_shade(2, 3)), 0);
-	/* The band that ends in the cell of the mean is rounded up to the cell; one of an eighth is none. */
+	/* A band that ends in the cell of the mean is rounded up to the cell; one of an eighth is
+	 * omitted. */
 	col.max = 60;
 	canvas_clear(&c);
 	spark_draw(&c, 0, 0, 1, 3, &look, &col);
@@ -182,7 +183,7 @@ static void a_limit_is_dotted_where_the_chart_is_blank(void **state)
 			else
 				assert_cell(&c, x, 0, cs == CHARSET_ASCII ? L'-' : 0x2508, STYLE_LIMIT, 0);
 		}
-		/* Not outside of the scale, and not over the only line. */
+		/* Not outside the scale, and not over the only line. */
 		for (int outside = 0; outside < 3; outside++) {
 			look.limit = outside == 0 ? 101 : outside == 1 ? -1 : 90;
 			canvas_clear(&c);
@@ -238,7 +239,7 @@ static void a_passed_limit_colours_its_columns_alone(void **state)
 			spark_draw(&c, 0, 0, 6 / per, h, &look, cols);
 			for (int i = 0; i < 6 / per * h; i++) {
 				int x = i % (6 / per), y = i / (6 / per);
-				/* Of two columns in a cell the worse tells. */
+				/* With two columns per cell, the worse one counts. */
 				enum hue hue = of_level[per == 1 ? level[x] : x];
 
 				assert_int_equal(c.cells[y * 6 + x].style,
@@ -363,7 +364,7 @@ static void one_sample_shows_at_every_zoom(void **state)
 		}
 }
 
-/* Columns of the timeline, put together here in the plainest way. */
+/* Columns of the timeline, merged in the simplest way. */
 static void columns_are_merged(void **state)
 {
 	static struct fake f;
@@ -412,7 +413,7 @@ static void columns_are_merged(void **state)
 		}
 }
 
-/* 90, but for so many milliseconds from spike_ns on. */
+/* 90, except for some milliseconds from spike_ns on. */
 static double drops(const struct fake *f, size_t channel, int64_t t_ns)
 {
 	(void)channel;
@@ -436,7 +437,7 @@ static void notches_are_short_drops(void **state)
 			     {ms / 4, 100, false}, {ms / 2, 100, false}, {12, 100, merge > 4}};
 		struct chart_axis axis = axis_at(&f, 25, merge, f.first_ns / column + 20);
 
-		/* Within a quarter of a part, so that 12 ms reach into the next. */
+		/* Within a quarter of a part, so that 12 ms extend into the next. */
 		f.spike_ns = ((axis.first + 20) * column + part / 3) / NS_PER_MS * NS_PER_MS;
 		for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 			struct spark_column cols[N];
@@ -472,11 +473,11 @@ static void a_slow_tier_is_held_between_samples(void **state)
 	fetch(&f, slow, 20, (FAKE_START >> 20) - N, cols, &sum);
 	for (int i = 0; i < N - 1; i++)
 		assert_false(cols[i].any && ((FAKE_START >> 20) - N + i) >> 6 < FAKE_START >> 26);
-	/* After the last one it is held for two periods and no longer. */
+	/* After the last one it is held for two periods. */
 	fetch(&f, slow, 22, ((f.last_ns >> 26) + 1) * 16, cols, &sum);
 	assert_true(cols[0].any && cols[31].any);
 	assert_false(cols[32].any || cols[N - 1].any);
-	assert_true(isnan(sum.mean)); /* what is held is not counted */
+	assert_true(isnan(sum.mean)); /* held values are not counted */
 }
 
 static void a_gap_is_not_bridged(void **state)
@@ -490,7 +491,7 @@ static void a_gap_is_not_bridged(void **state)
 	(void)state;
 	fake_init(&f, 20 * NS_PER_S);
 	f.constant = 1;
-	/* Three fast ticks: shorter than two periods is held, but not if the recorder says it is a gap. */
+	/* Three fast ticks: less than two periods is held, unless the recorder reports a gap. */
 	f.gaps[0] = (struct gap) {TIER_FAST, GAP_LATE, from, from + 3 * NS_PER_MS, 3};
 	first = (from >> 17) - 20;
 	f.n_gaps = 1;
@@ -498,11 +499,11 @@ static void a_gap_is_not_bridged(void **state)
 	for (int i = 0; i < N; i++)
 		holes += !cols[i].any;
 	assert_in_range(holes, 12, 28);
-	/* The gap of another tier does not concern this one. */
+	/* A gap of another tier does not matter. */
 	fetch(&f, find(&f, CHANNEL_HOTTEST), 17, first, cols, &sum);
 	for (int i = 0; i < N; i++)
 		assert_true(cols[i].any);
-	/* Seconds without a row are empty even where nobody told of a gap. */
+	/* Seconds without a row are empty even without a reported gap. */
 	f.gaps[0].to_ns = from + NS_PER_S;
 	fetch(&f, 0, 24, (from >> 24) + 2, cols, &sum);
 	assert_false(cols[0].any);

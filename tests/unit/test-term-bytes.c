@@ -1,5 +1,5 @@
-/* What is left out of the bytes to the terminal must change nothing there: both
- * ways are played on a small terminal, and the pictures compared. */
+/* Shortening the terminal output must not change the result: a small terminal emulator plays both
+ * versions, and the screens are compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static unsigned roll(unsigned n)
 	return (seed >> 8) % n;
 }
 
-/* A terminal that knows SGR: every character with the look that holds for it.  rgb: what a number is for it. */
+/* An SGR terminal: outputs every character with its current look. rgb: the colour of each number. */
 static void play(const char *bytes, size_t n, const int rgb[256], char *out, size_t size)
 {
 	int colour[2] = {-1, -1}, used = 0;
@@ -115,7 +115,7 @@ static void test_looks_stay_the_same(void **state)
 		for (unsigned i = roll(12); i > 0; i--)
 			n += (size_t)snprintf(bytes + n, sizeof(bytes) - n, "%s",
 					      pieces[roll(sizeof(pieces) / sizeof(pieces[0]))]);
-		/* What comes next, or the last look would not show. */
+		/* Another character, or the last look would not show. */
 		n += (size_t)snprintf(bytes + n, sizeof(bytes) - n, "E");
 		play(bytes, n, rgb, before, sizeof(before));
 		now = sgr_bytes(&s, bytes, n, after);
@@ -142,18 +142,18 @@ static void test_only_what_differs(void **state)
 	(void)state;
 	becomes(false, "\033[39m\033(B\033[m\033[0;1m59\033[4;39H\033(B\033[0m\033[38;5;244m9\033[Kx",
 		"\033[1m59\033[4;39H\033[;38;5;244m9\033[Kx");
-	/* each colour alone, and what ends nothing else */
+	/* single colours, and sequences that turn nothing else off */
 	becomes(false, "\033[38;5;20;48;5;30ma\033[38;5;21;48;5;30mb\033[38;5;21;48;5;31mc",
 		"\033[38;5;20;48;5;30ma\033[38;5;21mb\033[48;5;31mc");
 	becomes(true, "\033[1;2;38;5;20ma\033[m\017\033[2m\033[38;5;20mb\033[m",
 		"\033[1;2;38;5;20ma\033[22;2mb\033[m");
 	becomes(false, "\033[1;38;5;20ma\033[m\033[38;5;20mb\033[m", "\033[1;38;5;20ma\033[;38;5;20mb\033[m");
 	becomes(true, "\033[31mx\033[m\033[91;101mx\033[11my", "\033[31mx\033[91;101mx\033[11my");
-	/* of a blank and of a full block only what can be seen of it */
+	/* only the visible part of blanks and full blocks */
 	becomes(true, "\033[31;42ma\033[32;43m \033[31;42mb", "\033[31;42ma\033[43m \033[42mb");
 	becomes(true, "\033[31;42m.\033[32;43m\342\226\210\033[32;42m.", "\033[31;42m.\033[32m\342\226\210.");
 	becomes(true, "\033[31m.\033[7;32m ", "\033[31m.\033[7;32m ");
-	/* cut, unknown, and longer than any */
+	/* truncated, unknown, and too long */
 	becomes(true, "ab\033[3", "ab\033[3");
 	becomes(true, "\033", "\033");
 	becomes(true, "", "");
@@ -248,7 +248,7 @@ static void test_shift_only_when_it_pays(void **state)
 	assert_int_equal(shift_find(was, now, W).k, 0);
 }
 
-/* Whatever is found, less is left to draw than there was. */
+/* Every shift found reduces what is left to draw. */
 static void test_shift_of_anything(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
-/* What happened and what nears a limit: throttling on the time line, alarms,
- * and where the rows of every kind stand. */
+/* Events and values near limits: throttling on the time axis, alarms, and the position of each kind of
+ * row. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static struct channel *find(struct bench *b, enum channel_kind kind, unsigned in
 	return NULL;
 }
 
-/* The line that begins with this text; -1: there is none. */
+/* The line that begins with this text; -1: none. */
 static int line_of(const struct bench *b, const char *start)
 {
 	for (int y = 0; y < b->canvas.h; y++)
@@ -42,14 +42,14 @@ static int line_of(const struct bench *b, const char *start)
 	return -1;
 }
 
-/* The style of the last character of text, which is somewhere in line y. */
+/* The style of the last character of a text in line y. */
 static int style_of(const struct bench *b, int y, const char *text)
 {
 	const char *at = strstr(line(b, y), text);
 
 	if (!at)
 		fail_msg("\"%s\" is not in line %d of\n%s", text, y, b->text);
-	/* Nothing but ASCII stands before the charts. */
+	/* The text before the charts is ASCII. */
 	return b->canvas.cells[y * b->canvas.w + (int)(at - line(b, y)) + (int)strlen(text) - 1].style;
 }
 
@@ -62,7 +62,7 @@ static int count_in(const struct bench *b, int y, wchar_t ch)
 	return n;
 }
 
-/* Seconds after the start to the column in which it is shown (the view holds everything). */
+/* Seconds after the start to a column of the charts (the view holds everything). */
 static int column_at(struct bench *b, int seconds)
 {
 	char text[16];
@@ -72,7 +72,7 @@ static int column_at(struct bench *b, int seconds)
 	snprintf(text, sizeof(text), "%d", seconds);
 	type(b, text);
 	press(b, K_ENTER, 0);
-	/* The playhead on the strip has another scale: its own line is above the charts. */
+	/* The strip's playhead has another scale; its line is above the charts. */
 	for (y = 0; y < b->canvas.h; y++)
 		for (int x = 0; x < b->canvas.w; x++)
 			if (b->canvas.cells[y * b->canvas.w + x].ch[0] == L'▼')
@@ -112,13 +112,13 @@ static void throttling_is_a_line_over_its_time(void **state)
 	assert_in_range(first, from - 1, from + 1);
 	assert_in_range(last, to - 1, to + 1);
 	assert_int_equal(b.canvas.cells[y * 120 + first].style, STYLE_ALERT);
-	assert_int_equal(b.canvas.cells[y * 120 + rise].ch[0], L'◆'); /* where it rose, and only there */
+	assert_int_equal(b.canvas.cells[y * 120 + rise].ch[0], L'◆'); /* only where it rose */
 	assert_int_equal(b.canvas.cells[y * 120 + rise].style, STYLE_ALERT);
 	assert_int_equal(count_in(&b, y, L'◆'), 1);
 	assert_shows(&b, "◆ over-current 1");
-	/* The words stand beside, with how long it took. */
+	/* The text beside it has the duration. */
 	assert_shows(&b, "throttled 9.9 s");
-	assert_true(count_in(&b, 27, L'T') > 5); /* on the strip, too */
+	assert_true(count_in(&b, 27, L'T') > 5); /* also on the strip */
 	stop(&b);
 }
 
@@ -146,10 +146,10 @@ static void the_line_is_there_before_it_is_needed(void **state)
 	int y;
 
 	(void)state;
-	/* Nothing could be throttled: the charts have its room. */
+	/* Nothing can throttle: the charts use its line. */
 	start(&b, 80, 24, true, CHARSET_BLOCKS);
 	assert_int_equal(line_of(&b, " events"), -1);
-	/* It could, and was not yet. */
+	/* It can, but has not yet. */
 	b.fake.last_ns = FAKE_START + 20 * NS_PER_S;
 	b.scene.now_ns = b.fake.last_ns;
 	add_throttles(&b.fake);
@@ -163,7 +163,7 @@ static void the_line_is_there_before_it_is_needed(void **state)
 	assert_int_equal(line_of(&b, " events"), y);
 	assert_true(count_in(&b, y, L'━') > 0);
 	assert_shows(&b, "CPU throttled 5.");
-	/* What has no value cannot tell. */
+	/* Unknown without a value. */
 	for (size_t i = 0; i < b.fake.about.n_channels; i++)
 		if (b.fake.channels[i].family == FAMILY_HEAT && b.fake.channels[i].unit == UNIT_NONE)
 			snprintf(b.fake.channels[i].missing, 8, "gone");
@@ -192,11 +192,11 @@ static void holes_are_events(void **state)
 	column_at(&b, 5);
 	assert_int_equal(b.canvas.cells[y * 100 + at].ch[0], L'━');
 	assert_shows(&b, "lost 1.000 s");
-	assert_hides(&b, "not sampled"); /* a tick that is late is nothing from afar */
+	assert_hides(&b, "not sampled"); /* one late tick is not shown at low zoom */
 	column_at(&b, 60);
 	for (int i = 0; i < 12; i++)
 		press(&b, '+', 0);
-	assert_shows(&b, "not sampled 0.002 s"); /* near by it is */
+	assert_shows(&b, "not sampled 0.002 s"); /* but at high zoom */
 	stop(&b);
 }
 
@@ -266,9 +266,9 @@ static void values_near_limits_stand_out(void **state)
 	assert_non_null(strstr(line(&b, line_of(&b, "   GPU_SOC")), "W !"));
 	assert_int_equal(style_of(&b, line_of(&b, "   GPU_SOC"), "W !"), STYLE_ALERT);
 	assert_null(strstr(line(&b, line_of(&b, "   CPU_CV")), "W !"));
-	/* What is far from its limit looks as ever. */
+	/* A value far from its limit looks normal. */
 	assert_int_equal(b.canvas.cells[line_of(&b, " Hottest") * 120 + 24].style, STYLE_STRONG);
-	/* Near is not passed. */
+	/* Near is not exceeded. */
 	for (double limit = 20; limit < 100; limit++) {
 		int style;
 		bool passed;
@@ -283,7 +283,7 @@ static void values_near_limits_stand_out(void **state)
 	}
 	assert_in_range(amber, 7, 9); /* degrees */
 	assert_true(red > 10);
-	/* A limit of 0 is none. */
+	/* A limit of 0 means none. */
 	zone->warn = zone->crit = 0;
 	again(&b);
 	assert_null(strstr(line(&b, line_of(&b, " Hottest")), "C !"));
@@ -373,7 +373,7 @@ static void rows_stand_in_sections(void **state)
 			fail_msg("\"%s\" is not in its place in\n%s", order[i], b.text);
 	}
 	stop(&b);
-	/* A trace of others with nothing but details needs no headings. */
+	/* A foreign trace with only details needs no headings. */
 	start(&b, 120, 40, true, CHARSET_BRAILLE);
 	b.fake.about.n_channels = 0;
 	fake_add(&b.fake, "cpu0", CHANNEL_CORE_UTIL, 0, TIER_FAST, UNIT_PERCENT, FAMILY_CPU);

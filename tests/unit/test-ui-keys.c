@@ -1,4 +1,4 @@
-/* test-ui-keys: what keys lead to: the maximum of a row, events, files, and what is saved. */
+/* The effect of keys: a row's maximum, events, files, and saving. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ static void maximum_of_a_row(void **state)
 	stop(&b);
 }
 
-/* Every sample is compared with what is found. */
+/* The result is compared with every sample. */
 static void extremes_of_any_stretch(void **state)
 {
 	struct fake f;
@@ -80,7 +80,7 @@ static void events_one_after_the_other(void **state)
 	assert_false(moment_event(&f.timeline, &e, t, -1, &t));
 }
 
-/* The remedy is what matters of a reason, and stays. */
+/* The remedy is the important part of a reason and stays visible. */
 static void remedy_of_a_missing_value(void **state)
 {
 	static const char reason[] = "tried /sys/kernel/debug/a/long/way/to/a/file (Permission denied); sudo nvmtop-setup opens it";

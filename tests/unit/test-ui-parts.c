@@ -1,4 +1,4 @@
-/* Layout, viewport, numbers, places in time, the keys table. */
+/* Layout, viewport, numbers, times, the key table. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -67,8 +67,8 @@ static void nothing_overlaps_at_any_size(void **state)
 			}
 }
 
-/* Beside a chart stand either its name, value and scale, or its name, value and statistics;
- * a scale has room for four digits. */
+/* Beside a chart are its name, value and scale, or its name, value and statistics; a scale has room for
+ * four digits. */
 static void the_gutter_is_left_of_the_charts(void **state)
 {
 	(void)state;
@@ -81,7 +81,7 @@ static void the_gutter_is_left_of_the_charts(void **state)
 			assert_int_equal(l.stats.w, compact && w >= 76 ? 15 : 0);
 			assert_true(l.name.x + l.name.w < l.value.x && l.value.x + l.value.w < l.chart.x);
 			assert_true(!l.scale.w || l.scale.x + l.scale.w < l.chart.x);
-			/* The width is full. */
+			/* The full width is used. */
 			assert_int_equal(l.chart.x + l.chart.w, w - (w >= 40));
 		}
 }
@@ -100,7 +100,7 @@ static void the_overview_fits_80x24(void **state)
 	assert_true(l.strip.h == 2 && l.panel.h == 4 && l.events.h && l.body.h >= 5 * 2);
 }
 
-/* What limits the machine is told even where there is no room for the time. */
+/* The limit line stays even when the time has no room. */
 static void lines_leave_in_their_order(void **state)
 {
 	(void)state;
@@ -149,10 +149,10 @@ static void rows_share_lines_by_weight(void **state)
 					assert_in_range(height[i], 1, 8);
 				total += height[i];
 			}
-			/* All of them are used, as far as somebody can use them. */
+			/* All lines are used, as far as possible. */
 			if (lines >= n && n > 0 && most >= lines)
 				assert_int_equal(total, lines);
-			/* Where nothing hinders, a line more or less than the share. */
+			/* Without constraints, within a line of the share. */
 			if (n == 3)
 				for (int i = 0; i < n && lines >= 18; i++)
 					assert_true(abs(height[i] * 18 - lines * weight[i]) <= 18);
@@ -174,11 +174,11 @@ static void assert_sane(const struct viewport *v, const struct extent *e)
 		return;
 	assert_true(v->head_ns >= e->first_ns && v->head_ns <= e->last_ns);
 	assert_true(v->right_ns >= v->head_ns && v->right_ns <= e->last_ns);
-	assert_true(viewport_cell(v, v->head_ns) >= 0); /* the playhead can be seen */
+	assert_true(viewport_cell(v, v->head_ns) >= 0); /* the playhead is visible */
 	assert_int_equal((first + v->columns) % v->per_cell, 0);
 }
 
-/* How many of the columns lie within what there is. */
+/* The number of columns within the extent. */
 static int filled(const struct viewport *v, const struct extent *e)
 {
 	return (int)(viewport_column(v, e->last_ns) - viewport_column(v, e->first_ns) + 1);
@@ -199,8 +199,8 @@ static void a_trace_fills_the_width(void **state)
 				assert_sane(&v, &e);
 				assert_true(v.head_ns == e.last_ns && !v.playing);
 				assert_true(viewport_cell(&v, e.first_ns) >= 0);
-				/* Of even numbers, as braille takes them, 4 is followed by 6.  Where a column
-				 * begins takes one at each end. */
+				/* With even numbers, as braille needs, 4 is followed by 6. A column
+				 * boundary takes one at each end. */
 				if (v.zoom > ZOOM_MIN &&
 				    (filled(&v, &e) + 2) * 10 < columns * (per_cell == 1 ? 8 : 6.5))
 					fail_msg("%d of %d columns for %lld ms", filled(&v, &e), columns,
@@ -224,7 +224,7 @@ static void live_begins_with_ten_seconds(void **state)
 				viewport_settle(&v, &e, e.last_ns);
 				assert_sane(&v, &e);
 				span = columns * viewport_column_ns(&v);
-				assert_true(span >= before); /* never to and fro */
+				assert_true(span >= before); /* never oscillates */
 				assert_true(span >= 10 * NS_PER_S &&
 					    span >= (length < 60 * NS_PER_S ? length : 60 * NS_PER_S));
 				if (length >= 10 * NS_PER_S && length <= 60 * NS_PER_S)
@@ -318,7 +318,7 @@ static void panning_and_zooming_come_back(void **state)
 	assert_true(v.fit && v.head_ns == head);
 	viewport_zoom(&v, &minute, 0, -1);
 	assert_true(v.fit);
-	/* Each step halves what is seen, down to columns shorter than a sample, and doubles it again. */
+	/* Each step halves the view, down to columns shorter than a sample, and doubles it again. */
 	viewport_zoom(&v, &minute, 0, 1);
 	for (int i = 0; i < 40; i++) {
 		ns[i] = viewport_column_ns(&v);
@@ -373,7 +373,7 @@ static void a_paused_view_stands_still(void **state)
 	assert_true(viewport_first(&v) == first && v.head_ns == minute.last_ns);
 	viewport_pan(&v, &e, e.last_ns, 100000); /* past the end: it is now again */
 	assert_true(v.follow && v.head_ns == e.last_ns);
-	/* While there is little, too: it does not widen, and what is blank stays blank. */
+	/* The same with little data: it does not widen, and blank parts stay blank. */
 	for (int way = 0; way < 3; way++) {
 		viewport_reset(&v, true);
 		e.last_ns = e.first_ns + 21 * NS_PER_S;
@@ -392,7 +392,7 @@ static void a_paused_view_stands_still(void **state)
 		}
 	}
 	viewport_now(&v, &e, e.last_ns);
-	/* Nothing came for seconds: the emptiness shows. */
+	/* No data for seconds: the gap shows. */
 	viewport_settle(&v, &e, e.last_ns + 5 * NS_PER_S);
 	assert_true(v.right_ns > e.last_ns + 4 * NS_PER_S);
 }
@@ -448,7 +448,7 @@ static void numbers_side_by_side_have_the_same_decimals(void **state)
 	assert_string_equal(text[0], "0.0");
 	assert_string_equal(text[1], "9.9");
 	assert_string_equal(text[2], "1.3");
-	/* The mean of whole counts is seldom whole. */
+	/* The mean of integers is rarely an integer. */
 	quantity_alike(text, UNIT_NONE, (const double[]) {0, 1, 0.25}, 3, 4);
 	assert_string_equal(text[0], "0");
 	assert_string_equal(text[1], "1");
@@ -465,7 +465,7 @@ static void units_fit_the_signal(void **state)
 	char text[QUANTITY_TEXT];
 
 	(void)state;
-	/* 4 MiB is not 0.0 GiB; RAM is GiB even where nobody says how much there is. */
+	/* 4 MiB is not 0.0 GiB; RAM is in GiB even if its size is unknown. */
 	assert_int_equal(quantity_of(&ch, 4096), QUANTITY_MIB);
 	quantity_text(text, QUANTITY_MIB, 4096, 5);
 	assert_string_equal(text, "4.0");
@@ -475,7 +475,7 @@ static void units_fit_the_signal(void **state)
 	ch.hi = NAN;
 	ch.kind = CHANNEL_RAM_USED;
 	assert_int_equal(quantity_of(&ch, 4096), UNIT_KB);
-	/* What only ever grows runs out of room. */
+	/* A counter that only grows runs out of room. */
 	ch = (struct channel) {.kind = CHANNEL_OTHER, .unit = UNIT_JOULE, .hi = NAN};
 	assert_int_equal(quantity_of(&ch, 99999.4), UNIT_JOULE);
 	assert_int_equal(quantity_of(&ch, 99999.6), QUANTITY_KJ);
@@ -560,7 +560,7 @@ static void places_have_many_names(void **state)
 	int64_t t, head = FAKE_START + 20 * NS_PER_S;
 	static const struct {
 		const char *text;
-		int64_t ms; /* -1: not understood */
+		int64_t ms; /* -1: rejected */
 	} cases[] = {{"12.5", 12500},  {"1:23", 83000}, {"2m", 120000}, {"50%", 50000},  {"0%", 0},
 		     {"100%", 100000}, {"m2", 31000},   {"M1", 30000},  {"m9", -1},      {"m", -1},
 		     {"m-1", -1},      {"end", 100000}, {"start", 0},   {"+10s", 30000}, {"-5", 15000},
@@ -590,7 +590,7 @@ static void places_have_many_names(void **state)
 		    t == FAKE_START + 36 * NS_PER_S);
 	assert_false(goto_mark(&f.timeline, &e, FAKE_START + 30 * NS_PER_S, -1, &t));
 	assert_false(goto_mark(&f.timeline, &e, FAKE_START + 69 * NS_PER_S, 1, &t));
-	/* Many at one instant end the search too. */
+	/* Many at one instant must not loop for ever. */
 	for (int i = 0; i < 40; i++)
 		f.marks[i].t_ns = head;
 	assert_false(goto_parse("m99", &f.timeline, &e, head, &t));
@@ -598,13 +598,13 @@ static void places_have_many_names(void **state)
 
 /* ---- keys ---- */
 
-/* A view's own key in place of the common one. */
+/* A view's own key that replaces the common one. */
 static bool stands_for(const struct view *v, uint32_t key)
 {
 	static const struct {
 		const char *view;
 		const char *keys;
-	} meant[] = {{"phases", "x\r"}, {"processes", "/xN\r"}, {"help", "?"}};
+	} meant[] = {{"phases", "x\r"}, {"ranges", "\r"}, {"processes", "/xN\r"}, {"help", "?"}};
 
 	for (size_t i = 0; i < sizeof(meant) / sizeof(meant[0]); i++)
 		if (v->name && !strcmp(v->name, meant[i].view) && key < 0x80 && strchr(meant[i].keys, (int)key))

@@ -1,4 +1,4 @@
-/* Phases: which there are, what is told of each, and how two of them are compared. */
+/* Phases: which exist, their statistics, and comparing two of them. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -19,7 +19,7 @@ static void finish(struct bench *b)
 	int n = 0;
 
 	while (ui_advance(b->ui, &b->scene)) {
-		assert_in_range(ui_frame_ms(b->ui, &b->scene), 0, 50); /* it goes on soon */
+		assert_in_range(ui_frame_ms(b->ui, &b->scene), 0, 50); /* it continues soon */
 		assert_true(++n < 100000);
 	}
 	draw(b);
@@ -47,7 +47,7 @@ static const char *line_with(const struct bench *b, const char *text)
 	return NULL;
 }
 
-/* A line that has one text and, behind it, the other. */
+/* A line that contains one text followed by the other. */
 static void assert_line(const struct bench *b, const char *first, const char *then)
 {
 	for (int y = 0; y < b->canvas.h; y++) {
@@ -76,7 +76,7 @@ static void phases_are_told(void **state)
 		assert_line(&b, "  start ", " 40.0 s      0.2 ");
 		assert_line(&b, "1 infer ", " 45.0 s      0.2 ");
 		assert_shows(&b, " 15.0 s      0.1 ");
-		/* The names are in the band, in time. */
+		/* The names are in the band, in time order. */
 		assert_line(&b, " Phases ", "|1 infer---");
 		press(&b, K_DOWN, 0);
 		finish(&b);
@@ -104,7 +104,7 @@ static void phases_are_told(void **state)
 	}
 }
 
-/* Another trace can come to lie where the one before it was. */
+/* Another trace may be allocated at the same address. */
 static void they_are_of_the_trace_that_is_shown(void **state)
 {
 	struct bench b;
@@ -129,7 +129,7 @@ static void they_are_of_the_trace_that_is_shown(void **state)
 	stop(&b);
 }
 
-/* What the list says and what all signals say is of one moment, in every picture. */
+/* The list and the table of all signals show the same time in every frame. */
 static void a_phase_grows_while_it_lasts(void **state)
 {
 	struct bench b;
@@ -162,7 +162,7 @@ static void a_phase_grows_while_it_lasts(void **state)
 	stop(&b);
 }
 
-/* Live, the phases of a recording are those that its file has. */
+/* Live, a recording's phases are those in its file. */
 static void phases_of_a_recording_end_with_it(void **state)
 {
 	struct bench b;
@@ -208,7 +208,7 @@ static double steps(const struct fake *f, size_t i, int64_t t_ns)
 	}
 }
 
-/* The lowest, for the gutter has names, too. */
+/* The last one, because the gutter has names too. */
 static int line_number(const struct bench *b, const char *name)
 {
 	for (int y = b->canvas.h - 1; y >= 0; y--)
@@ -236,7 +236,7 @@ static void the_largest_difference_comes_first(void **state)
 	assert_true(line_number(&b, " CPU  ") < line_number(&b, " GPU  "));
 	assert_true(line_number(&b, " GPU  ") < line_number(&b, " Power  "));
 	assert_true(line_number(&b, " Power  ") < line_number(&b, " RAM  "));
-	/* Without a value in one of them: behind all others, so here below the screen. */
+	/* Without a value in one phase it is last, here below the screen. */
 	assert_int_equal(line_number(&b, " EMC  "), -1);
 	for (int i = 0; i < 8; i++)
 		press(&b, K_PGDN, 0);
@@ -271,14 +271,14 @@ static void the_other_trace_has_phases_too(void **state)
 	assert_line(&b, " Length ", "-25.0   -56 %"); /* 20 s against 45 s */
 	assert_line(&b, " 2 cool ", "not in A");
 	assert_line(&b, " B ", "not in B");
-	/* Chosen ones are told by their traces, too. */
+	/* The chosen ones are named by their traces too. */
 	press(&b, 'x', 0);
 	finish(&b);
 	assert_shows(&b, "A 1 infer  |  B 1 infer");
 	stop(&b);
 }
 
-/* A third of the time nothing was measured: energy does not make it up. */
+/* A third of the time was not measured: energy is not extrapolated. */
 static void what_was_not_measured_is_said(void **state)
 {
 	struct bench b;
@@ -292,11 +292,11 @@ static void what_was_not_measured_is_said(void **state)
 	b.fake.n_gaps = 1;
 	press(&b, '7', 0);
 	finish(&b);
-	/* The fake counts a sample in ten of long columns: only the proportion is exact. */
+	/* The fake counts one of ten samples in long columns: only the ratio is exact. */
 	assert_line(&b, "  start ", "!");
 	assert_shows(&b, " not measured ");
 	stop(&b);
-	/* Without a power there is no energy to tell of. */
+	/* Without power there is no energy to show. */
 	start(&b, 120, 40, false, CHARSET_ASCII);
 	for (size_t i = 0; i < b.fake.about.n_channels; i++)
 		if (b.fake.channels[i].kind == CHANNEL_POWER_TOTAL)
@@ -309,7 +309,7 @@ static void what_was_not_measured_is_said(void **state)
 	stop(&b);
 }
 
-/* What has no room leaves as a whole, never a part of a number. */
+/* What does not fit is omitted whole, never part of a number. */
 static void phases_in_narrow_windows(void **state)
 {
 	struct bench b;
@@ -362,7 +362,7 @@ static void phases_at_every_size(void **state)
 	}
 }
 
-/* Length, energy, power and load of what is selected, whole in every window. */
+/* Length, energy, power and load of the selection, complete at any width. */
 static void a_selection_is_told_at_all_widths(void **state)
 {
 	struct bench b;

@@ -1,8 +1,8 @@
-/* What holds for every picture, whatever the view and the window: texts do not overlap,
- * numbers are whole, and the screen is full.
+/* Rules for every frame, in all views and windows: texts do not overlap, numbers are complete, and the
+ * screen is full.
  *
- * The canvas is listened to: the linker leads what is drawn through the functions here
- * (--wrap), so an overlap is seen although the last text won. */
+ * The linker redirects drawing calls to this file (--wrap), so overlaps are detected although the later
+ * text wins. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -26,8 +26,8 @@ __attribute__((format(printf, 6, 7))) int __wrap_canvas_textf(struct canvas *c, 
 int __wrap_canvas_right(struct canvas *c, int x, int y, int w, enum style s, const char *text);
 void __wrap_canvas_put(struct canvas *c, int x, int y, enum style s, wchar_t ch);
 
-static bool by_text[1000][1000]; /* cells that hold a character of a text */
-static bool wrong;               /* what was first, in complaint */
+static bool by_text[1000][1000]; /* cells with a character of a text */
+static bool wrong;               /* only the first error is kept */
 static char complaint[400];
 
 static void note_wrong(const char *what, const char *text, int x, int y)
@@ -43,7 +43,7 @@ static bool is_number(char ch)
 	return ch >= '0' && ch <= '9';
 }
 
-/* A number goes on where the text is cut. */
+/* The text is truncated within a number. */
 static bool cuts_number(const char *text, int used)
 {
 	mbstate_t state = {0};
@@ -89,7 +89,7 @@ int __wrap_canvas_right(struct canvas *c, int x, int y, int w, enum style s, con
 	return __wrap_canvas_text(c, width < w ? x + w - width : x, y, width < w ? width : w, s, text);
 }
 
-/* A blank makes room. */
+/* A blank frees its cell. */
 void __wrap_canvas_put(struct canvas *c, int x, int y, enum style s, wchar_t ch)
 {
 	if (x >= 0 && y >= 0 && x < c->w && y < c->h) {
@@ -136,7 +136,7 @@ static void long_names(struct fake *f)
 		snprintf(f->marks[i].label, sizeof(f->marks[i].label), "a long label of mark %zu of 2", i);
 }
 
-/* What the demo has besides. */
+/* What the demo has in addition. */
 static void whole_board(struct fake *f)
 {
 	static const char *const clusters[] = {"cpu0-3", "cpu4-7", "cpu8-11"};
@@ -166,7 +166,7 @@ static void whole_board(struct fake *f)
 	fake_fact(f, "fan.profile", "quiet");
 }
 
-enum scene { SCENE_PLAIN, SCENE_SELECTED, SCENE_SECOND, SCENE_ODD, SCENES };
+enum scene { SCENE_PLAIN, SCENE_SELECTED, SCENE_SECOND, SCENE_ODD, SCENE_RANGES, SCENES };
 
 static void set_scene(struct bench *b, enum scene scene)
 {
@@ -179,6 +179,8 @@ static void set_scene(struct bench *b, enum scene scene)
 		b->scene.with_name = "/traces/y.bin";
 		b->scene.align = &where;
 	}
+	if (scene == SCENE_RANGES)
+		fake_ranges(&b->fake);
 	if (scene == SCENE_SECOND || scene == SCENE_ODD)
 		ui_reset(b->ui, &b->scene);
 	if (scene == SCENE_SELECTED) {
@@ -192,7 +194,7 @@ static void set_scene(struct bench *b, enum scene scene)
 static void every_picture_is_sound(void **state)
 {
 	static const char *const names[] = {"plain", "with a selection", "with a second trace",
-					    "with long names"};
+					    "with long names", "with ranges"};
 	char what[64];
 
 	(void)state;
@@ -206,7 +208,7 @@ static void every_picture_is_sound(void **state)
 					struct bench b;
 
 					if (views_at(i)->panel)
-						continue; /* it stands over another view */
+						continue; /* it covers another view */
 					start(&b, 20, 5, live, o.charset);
 					ui_free(b.ui);
 					b.ui = ui_new(&o, NULL);
@@ -221,7 +223,7 @@ static void every_picture_is_sound(void **state)
 				}
 }
 
-/* Both ends of a scale stand beside the first and the last line of its chart. */
+/* Both ends of a scale are beside the first and last line of its chart. */
 static void scales_have_two_ends(void **state)
 {
 	(void)state;
@@ -242,7 +244,7 @@ static void scales_have_two_ends(void **state)
 	}
 }
 
-/* Wherever it has a line, and in the same words for all views. */
+/* Wherever it has a line, and in the same words in all views. */
 static void the_second_line_says_what_limits(void **state)
 {
 	(void)state;
@@ -264,8 +266,8 @@ static void the_second_line_says_what_limits(void **state)
 		}
 }
 
-/* Of all cells of the screen, those in which there is nothing: not in the charts and among the
- * events, where it means that nothing was, nor the space between two words. */
+/* Fraction of empty cells. Charts and events do not count, because there empty means no data, nor does
+ * the space between two words. */
 static double blank_percent(const struct bench *b)
 {
 	const struct canvas *c = &b->canvas;
@@ -301,7 +303,7 @@ static void the_overview_is_full(void **state)
 			blank = blank_percent(&b);
 			print_message("%dx%d, %s: %.1f %% blank beside the charts\n", full[i].w, full[i].h,
 				      live ? "live" : "replay", blank);
-			/* The strip of a replay is a chart, too, but not one of those. */
+			/* The strip of a replay is a chart too, but not one of these. */
 			if (live && blank > full[i].most)
 				fail_msg("more than %d %%\n%s", full[i].most, b.text);
 			stop(&b);

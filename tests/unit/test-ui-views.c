@@ -1,4 +1,4 @@
-/* The views: how one gets to them, what each tells, which row is chosen. */
+/* The views: how to reach them, what each shows, which row is chosen. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include "ui/heat-strip.h"
 #include "ui/view.h"
 
-/* The tab that is shown, without its blanks. */
+/* The active tab, without blanks. */
 static void assert_view(struct bench *b, const char *label)
 {
 	char text[64] = "";
@@ -102,7 +102,7 @@ static void tabs_shrink_to_numbers(void **state)
 	mouse(&b, MOUSE_PRESS, 1, 7, 22);
 	assert_view(&b, "3CPU");
 	stop(&b);
-	/* Before that three letters stay, and then no blank before them. */
+	/* Before that, three letters remain, without a blank in front. */
 	start(&b, 60, 24, true, CHARSET_ASCII);
 	assert_memory_equal(line(&b, -2), " 1 Overview 2GPU 3CPU 4Mem 5Pow", 31);
 	stop(&b);
@@ -114,7 +114,7 @@ static void tabs_shrink_to_numbers(void **state)
 	mouse(&b, MOUSE_PRESS, 1, (int)(strstr(line(&b, -2), "5 Pow") - line(&b, -2)), 22);
 	assert_view(&b, "5Power");
 	stop(&b);
-	/* Where there is no line for them the header names the view. */
+	/* Without a line for tabs the header names the view. */
 	start(&b, 60, 13, true, CHARSET_ASCII);
 	assert_memory_equal(line(&b, 0), " nvmtop", 7);
 	press(&b, '5', 0);
@@ -131,7 +131,7 @@ static struct channel *channel(struct bench *b, const char *label)
 	return NULL;
 }
 
-/* What has no room in the panel is not hidden. */
+/* A panel shows when more lines follow. */
 static void a_panel_says_that_there_is_more(void **state)
 {
 	struct bench b;
@@ -157,11 +157,11 @@ static void a_row_tells_about_itself(void **state)
 	channel(&b, "EMC")->period_ns = 25 * NS_PER_MS;
 	channel(&b, "EMC")->crit = 90;
 	snprintf(channel(&b, "EMC")->note, 96, "not validated");
-	press(&b, '?', 0); /* nothing is chosen: the keys */
+	press(&b, '?', 0); /* nothing chosen: the keys */
 	assert_shows(&b, "sync mark with a label");
 	press(&b, '?', 0);
 	assert_hides(&b, "sync mark with a label");
-	press(&b, K_ENTER, 0); /* nothing to tell about */
+	press(&b, K_ENTER, 0); /* nothing to show details of */
 	assert_hides(&b, "source");
 	press(&b, K_DOWN, 0);
 	assert_memory_equal(line(&b, 3), ">GPU", 4);
@@ -169,7 +169,7 @@ static void a_row_tells_about_itself(void **state)
 	assert_shows(&b, "/sys/devices/gpu.0/counters");
 	assert_shows(&b, "1000 times a second (fast tier), reached here: 1000 ");
 	assert_hides(&b, "sync mark with a label");
-	press(&b, K_DOWN, 0); /* it goes along */
+	press(&b, K_DOWN, 0); /* it follows */
 	assert_shows(&b, "missing  tried /proc/stat (permission denied): sudo shows it");
 	assert_hides(&b, "reached here");
 	press(&b, K_DOWN, 0);
@@ -184,14 +184,14 @@ static void a_row_tells_about_itself(void **state)
 	assert_int_equal(press(&b, K_ESC, 0).kind, REQUEST_NONE);
 	assert_hides(&b, ">EMC");
 	assert_int_equal(press(&b, K_ESC, 0).kind, REQUEST_LIVE);
-	/* The mouse: once to choose, again to be told. */
+	/* The mouse: first click chooses, second shows details. */
 	mouse(&b, MOUSE_PRESS, 1, 3, 3);
 	assert_shows(&b, ">GPU");
 	mouse(&b, MOUSE_PRESS, 1, 3, 3);
 	assert_shows(&b, "/sys/devices/gpu.0/counters");
 	mouse(&b, MOUSE_PRESS, 1, 3, 3);
 	assert_hides(&b, "/sys/devices/gpu.0/counters");
-	press(&b, '3', 0); /* another view: nothing is chosen in it */
+	press(&b, '3', 0); /* another view: nothing is chosen there */
 	assert_hides(&b, "\n>");
 	stop(&b);
 }
@@ -208,7 +208,7 @@ static void the_chosen_row_is_in_view(void **state)
 		if (!strstr(b.text, "\n>"))
 			fail_msg("%d: the chosen row is not to be seen\n%s", i, b.text);
 	}
-	assert_hides(&b, " more (PgDn)"); /* it is the last one */
+	assert_hides(&b, " more (PgDn)"); /* the last one */
 	press(&b, K_PGUP, 0);
 	assert_shows(&b, " more (PgDn)");
 	assert_shows(&b, "\n>");
@@ -247,7 +247,7 @@ static void cores_stand_below_their_clock(void **state)
 		if (!p)
 			fail_msg("\"%s\" is not in its place in\n%s", order[i], b.text);
 	}
-	/* Each core is a row, too, below what fits. */
+	/* Each core has a row, below what fits. */
 	assert_hides(&b, "CPU cores");
 	for (int i = 0; i < 16; i++)
 		press(&b, K_DOWN, 0);
@@ -276,12 +276,12 @@ static void heat_strips_fit(void **state)
 				assert_true(f.units >= 1 && f.per >= 1 && f.bands >= 1 && f.lines >= 1);
 				assert_true(f.bands * f.per >= n && (f.bands - 1) * f.per < n);
 				assert_true(f.lines <= lines && f.bands * f.units <= f.lines * (ascii ? 1 : 2));
-				/* Signals share a band only where there is no room for a band each. */
+				/* Signals share a band only if there is no room for one each. */
 				assert_true(f.per == 1 || n > lines * (ascii ? 1 : 2));
 			}
 }
 
-/* The style of the first character of a text that is in the picture. */
+/* The style of the first character of a text in the frame. */
 static int style_of(const struct bench *b, const char *text)
 {
 	for (int y = 0; y < b->canvas.h; y++) {
@@ -306,10 +306,10 @@ static void limits_and_what_is_left(void **state)
 	ch->crit = 104.5;
 	ui_reset(b.ui, &b.scene);
 	press(&b, '6', 0);
-	assert_shows(&b, "99.0     104.5      94.0<      5.0"); /* the nearest has a sign */
-	assert_shows(&b, "soc1 headroom 94.0"); /* the least of any zone */
+	assert_shows(&b, "99.0     104.5      94.0<      5.0"); /* the nearest is marked */
+	assert_shows(&b, "soc1 headroom 94.0"); /* the lowest of all zones */
 	assert_shows(&b, "no limit                           5.0");
-	ch->warn = 12; /* near it from 4 on */
+	ch->warn = 12; /* near the limit from 4 on */
 	draw(&b);
 	assert_int_equal(style_of(&b, "7.0<"), STYLE_WARN);
 	ch->warn = 4.5;
@@ -318,8 +318,7 @@ static void limits_and_what_is_left(void **state)
 	stop(&b);
 }
 
-/* For how long something was throttled in view, and by how much a count rose there: not since the board was
- * switched on. */
+/* Duration of throttling and rise of counts within the view, not since boot. */
 static void throttling_is_what_it_was_in_view(void **state)
 {
 	struct bench b;
@@ -347,7 +346,7 @@ static void rails_are_slow(struct bench *b)
 			b->fake.channels[i].tier = TIER_SLOW;
 }
 
-/* The line of a rail in the table has this text. */
+/* The line of a rail in the table contains this text. */
 static void assert_rail(const struct bench *b, const char *name, const char *text)
 {
 	char at[200];
@@ -359,8 +358,7 @@ static void assert_rail(const struct bench *b, const char *name, const char *tex
 		fail_msg("\"%s\" is not in \"%s\"", text, at);
 }
 
-/* 5 mW from one moment to another are as many joules, whatever the zoom, and no more
- * for holes in which nothing was measured. */
+/* 5 mW between any two times give the same energy at any zoom; gaps without measurement add nothing. */
 static void energy_is_power_over_time(void **state)
 {
 	struct bench b;
@@ -380,7 +378,7 @@ static void energy_is_power_over_time(void **state)
 	ui_seek(b.ui, &b.scene, 39 * NS_PER_S);
 	draw(&b);
 	assert_shows(&b, "J since start\n");
-	/* Of the rails, too; and of what is selected. */
+	/* Also for rails, and for the selection. */
 	assert_rail(&b, "GPU_SOC", " 0.2");
 	press(&b, 'v', 0);
 	ui_seek(b.ui, &b.scene, 19 * NS_PER_S);
@@ -396,11 +394,11 @@ static void energy_is_power_over_time(void **state)
 	b.fake.n_gaps = 1;
 	ui_seek(b.ui, &b.scene, 58 * NS_PER_S);
 	draw(&b);
-	assert_shows(&b, " 0.1 J since start"); /* 0.14: half of it is a hole */
+	assert_shows(&b, " 0.1 J since start"); /* 0.14: half of it is a gap */
 	stop(&b);
 }
 
-/* The mean is that of the time for which there are values. */
+/* The mean covers the time with values. */
 static void a_total_that_dies_keeps_its_mean(void **state)
 {
 	struct bench b;
@@ -464,13 +462,13 @@ static void a_rail_over_its_limit_is_red(void **state)
 		press(&b, '5', 0);
 		assert_rail(&b, "CPU_CV", cases[k].headroom);
 		assert_int_equal(style_at(&b, "CPU_CV ", 17), cases[k].style);
-		/* The first cell of the bar, whose shade says where it is. */
+		/* The shade of the bar's first cell tells its position. */
 		assert_int_equal((style_at(&b, "CPU_CV ", 29) - STYLE_SHADES) / (2 * SHADES), cases[k].bar);
 		stop(&b);
 	}
 }
 
-/* What the GPU holds is part of what is used, and what is not known is no layer. */
+/* GPU memory is part of used memory, and an unknown part has no layer. */
 static void memory_is_a_stack(void **state)
 {
 	struct bench b;
@@ -487,7 +485,7 @@ static void memory_is_a_stack(void **state)
 	assert_shows(&b, ". available 48.0 GiB  75 %");
 	gpu = channel(&b, "GPU clock");
 	strcpy(gpu->name, "gpu.memory");
-	gpu->hi = 8 << 20; /* of its own */
+	gpu->hi = 8 << 20; /* its own memory */
 	ui_reset(b.ui, &b.scene);
 	draw(&b);
 	assert_shows(&b, "= used 16.0 GiB  25 %");
@@ -533,12 +531,12 @@ static void what_is_not_there_is_said(void **state)
 	ui_reset(b.ui, &b.scene);
 	press(&b, '9', 0);
 	assert_shows(&b, "Missing, and why");
-	assert_shows(&b, "makes it readable"); /* the remedy, though it is long */
+	assert_shows(&b, "makes it readable"); /* the remedy, although long */
 	assert_shows(&b, "MODE_30W");
 	stop(&b);
 }
 
-/* The processes from..to-1, called p0, p1, ...; each takes more of the CPU than the next. */
+/* Processes from..to-1, named p0, p1, ...; each uses more CPU than the next. */
 static void read_processes(struct bench *b, struct procs_list *l, int from, int to)
 {
 	free(l->procs);
@@ -554,7 +552,7 @@ static void read_processes(struct bench *b, struct procs_list *l, int from, int 
 	b->scene.procs_serial++;
 }
 
-/* A key and a click mean what was seen, whatever has been read since. */
+/* Keys and clicks apply to what was visible, whatever has been read since. */
 static void a_newer_list_does_not_move_the_choice(void **state)
 {
 	struct procs_list l = {.n = 0};
@@ -566,7 +564,7 @@ static void a_newer_list_does_not_move_the_choice(void **state)
 	press(&b, '8', 0);
 	read_processes(&b, &l, 0, 12);
 	draw(&b);
-	/* Neither what is seen in charts only, nor to end what is not chosen. */
+	/* Offers neither keys of the charts nor killing without a choice. */
 	assert_shows(&b, "G P M N sort  t tree");
 	assert_hides(&b, "zoom");
 	assert_hides(&b, "marks");
@@ -574,7 +572,7 @@ static void a_newer_list_does_not_move_the_choice(void **state)
 	assert_hides(&b, "x kill");
 	while (y < 29 && !strstr(line(&b, y), "p6"))
 		y++;
-	read_processes(&b, &l, 3, 12); /* three have ended above it */
+	read_processes(&b, &l, 3, 12); /* three above it have ended */
 	mouse(&b, MOUSE_PRESS, 1, 4, y);
 	assert_shows(&b, "x kill");
 	press(&b, 'x', 0);
@@ -585,7 +583,7 @@ static void a_newer_list_does_not_move_the_choice(void **state)
 	press(&b, 'x', 0);
 	assert_shows(&b, "Kill p7 (107)?");
 	press(&b, 'n', 0);
-	read_processes(&b, &l, 0, 2); /* it has, too, and all behind it */
+	read_processes(&b, &l, 0, 2); /* it has ended too, and all after it */
 	press(&b, 'x', 0);
 	assert_hides(&b, "Kill p");
 	read_processes(&b, &l, 0, 1);
@@ -600,7 +598,7 @@ static void a_newer_list_does_not_move_the_choice(void **state)
 	free(l.procs);
 }
 
-/* Only who reads the question can have answered it. */
+/* Only an answer to a visible question counts. */
 static void a_process_is_ended_by_an_answer_alone(void **state)
 {
 	struct event pasted = {.kind = EVENT_KEY, .key = 'y', .pasted = 1};
@@ -620,11 +618,11 @@ static void a_process_is_ended_by_an_answer_alone(void **state)
 	press(&b, 'x', 0);
 	assert_int_equal(ui_event(b.ui, &b.scene, &pasted).kind, REQUEST_NONE);
 	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_NONE);
-	/* Typed ahead, before there is a picture of it. */
+	/* Typed ahead, before the frame is drawn. */
 	assert_int_equal(ui_event(b.ui, &b.scene, &ask).kind, REQUEST_NONE);
 	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_NONE);
 	assert_hides(&b, "Kill p0");
-	/* The mouse may move, and let go of what was clicked. */
+	/* Mouse movement and button release are allowed. */
 	press(&b, 'x', 0);
 	mouse(&b, MOUSE_RELEASE, 1, 4, 5);
 	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_KILL);
@@ -639,7 +637,7 @@ static void a_process_is_ended_by_an_answer_alone(void **state)
 	press(&b, 'x', 0);
 	mouse(&b, MOUSE_PRESS, 1, 4, 5);
 	assert_int_equal(press(&b, 'y', 0).kind, REQUEST_NONE);
-	/* A window without room for it; a trace instead. */
+	/* A window too small for it; a trace instead. */
 	press(&b, 'x', 0);
 	canvas_resize(&b.canvas, 100, 5);
 	draw(&b);
@@ -655,7 +653,7 @@ static void a_process_is_ended_by_an_answer_alone(void **state)
 	free(l.procs);
 }
 
-/* What is asked for by keys: kernel threads, and a command line that is longer than the screen. */
+/* Kernel threads, and a command line longer than the screen, on request. */
 static void a_process_is_shown_in_full(void **state)
 {
 	struct procs_list l = {.n = 0};
@@ -681,12 +679,12 @@ static void a_process_is_shown_in_full(void **state)
 	assert_shows(&b, "/usr/bin/python3");
 	press(&b, K_ESC, 0);
 	assert_hides(&b, "the-end");
-	assert_shows(&b, "x kill"); /* it is still chosen */
+	assert_shows(&b, "x kill"); /* still chosen */
 	stop(&b);
 	free(l.procs);
 }
 
-/* The overview reads the processes only where it has room for them, and shows those that do most. */
+/* The overview reads processes only if it has room, and shows the busiest. */
 static void the_overview_shows_the_busiest(void **state)
 {
 	struct procs_list l = {.n = 0};

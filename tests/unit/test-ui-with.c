@@ -1,5 +1,5 @@
-/* Two traces, one under the other: where they meet, what stands below a row, and that
- * what stands there belongs to that moment. */
+/* Two traces, one below the other: how they are aligned, the line below a row, and that its values
+ * belong to the cursor's time. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -58,14 +58,14 @@ static void they_meet_at_a_mark(void **state)
 	fake_mark(&a, FAKE_START + 9 * NS_PER_S);
 	assert_int_equal(met(&a, &b, NULL, "aligned at the start: no mark in common"), 0);
 	label(&b, 2, "warm-up");
-	/* One and the same number is better than nothing. */
+	/* The same mark number is better than nothing. */
 	assert_int_equal(met(&a, &b, NULL, "aligned at mark 1"), 7);
 	label(&a, 20, "load");
 	label(&a, 21, "late");
 	label(&b, 5, "late");
 	label(&b, 50, "load");
 	label(&b, 55, "load");
-	/* The first of A whose label B has, there the first of that label. */
+	/* The first of A's labels that B has, aligned with its first occurrence there. */
 	assert_int_equal(met(&a, &b, NULL, "aligned at the mark \"load\""), -30);
 	assert_int_equal(met(&a, &b, "late", "aligned at the mark \"late\""), 16);
 	assert_int_equal(met(&a, &b, "m3", "aligned at mark 3"), 21 - 50);
@@ -78,7 +78,7 @@ static void they_meet_at_a_mark(void **state)
 	refused(&a, &b, "", "neither");
 	refused(&a, &b, "warm-up", "only the trace beside");
 	refused(&a, &b, "\x1b[31m", "--align ?[31m: neither");
-	/* A mark may be called that. */
+	/* A mark may have this name. */
 	label(&a, 30, "start");
 	label(&b, 56, "start");
 	label(&a, 31, "m1");
@@ -100,10 +100,10 @@ static void unnamed_marks_agree_by_number(void **state)
 	}
 	assert_int_equal(met(&a, &b, NULL, "aligned at mark 1"), -10);
 	assert_int_equal(met(&a, &b, "m3", "aligned at mark 3"), 12 - 24);
-	/* Where they began differs. */
+	/* Their starts differ. */
 	b.first_ns += 5 * NS_PER_S;
 	assert_int_equal(met(&a, &b, "start", "aligned at the start"), -5);
-	/* Nothing in one of them. */
+	/* One of them is empty. */
 	b.last_ns = b.first_ns - 1;
 	assert_int_equal(met(&a, &b, "m3", ""), 0);
 }
@@ -191,7 +191,7 @@ static void values_are_of_the_same_moment(void **state)
 	}
 }
 
-/* The one column of B's chart that leaps is where its moment is on A's clock. */
+/* The one spike in B's chart is at its time on A's clock. */
 static void columns_are_of_the_same_moment(void **state)
 {
 	struct bench b;
@@ -217,10 +217,10 @@ static void columns_are_of_the_same_moment(void **state)
 				found = found < 0 ? x : found, last = x;
 			if (b.canvas.cells[2 * 120 + x].ch[0] == 0x25BC)
 				head = x;
-			/* A has nothing of it. */
+			/* A has no value there. */
 			assert_true(b.canvas.cells[(y - 1) * 120 + x].ch[0] != 0x2588);
 		}
-		/* Finer than the samples are, one is held for up to two columns of their own. */
+		/* At zooms finer than the samples, one is held for up to two of its own columns. */
 		if (found < 0 || head < 0 || found < head - 1 || found > head + 1 ||
 		    last > found + (zoom > 8 ? 4 : 0))
 			fail_msg("zoom %d: spike at %d..%d, cursor at %d\n%s", zoom, found, last, head,
@@ -249,7 +249,7 @@ static void statistics_are_of_the_selection(void **state)
 	snprintf(mean, sizeof(mean), " %.0f ", span.mean);
 	if (!strstr(below(&b, "GPU"), mean))
 		fail_msg("no mean %s in: %s", mean, below(&b, "GPU"));
-	/* And how far it is from that of A. */
+	/* And its difference from A. */
 	span_read(&b.fake.timeline, 0, FAKE_START + 20 * NS_PER_S, FAKE_START + 24 * NS_PER_S, &a);
 	snprintf(mean, sizeof(mean), " mean %+.*f %%", fabs(span.mean / a.mean - 1) < 0.0995 ? 1 : 0,
 		 100 * (span.mean / a.mean - 1));
@@ -265,7 +265,7 @@ static void what_takes_longer_is_seen_to_its_end(void **state)
 	(void)state;
 	fake_init(&other, 150 * NS_PER_S);
 	under(&b, 120, 40, CHARSET_ASCII, -10 * NS_PER_S);
-	/* One begins where both have something. */
+	/* One starts where both have data. */
 	assert_shows(&b, "1:40.0 / 2:20.0");
 	assert_true(strstr(below(&b, "GPU"), " -- ") == NULL);
 	press(&b, K_END, 0);
@@ -273,16 +273,16 @@ static void what_takes_longer_is_seen_to_its_end(void **state)
 	assert_true(strstr(line(&b, 5), "--") != NULL || strstr(line(&b, 4), "--") != NULL);
 	assert_true(strstr(below(&b, "GPU"), "%") != NULL);
 	stop(&b);
-	/* What came before A is told, not shown. */
+	/* The part before A is mentioned, not drawn. */
 	under(&b, 120, 40, CHARSET_ASCII, -75 * NS_PER_S);
 	assert_shows(&b, "begins 1:15.0 before A");
 	assert_shows(&b, "1:15.0 / 1:40.0");
 	stop(&b);
-	/* A few milliseconds are nothing to be told. */
+	/* A few milliseconds are not mentioned. */
 	under(&b, 120, 40, CHARSET_ASCII, -40 * NS_PER_MS);
 	assert_hides(&b, "before A");
 	stop(&b);
-	/* Before B began there is nothing of it. */
+	/* Before B began it has no data. */
 	under(&b, 120, 40, CHARSET_ASCII, 30 * NS_PER_S);
 	seek(&b, 5);
 	assert_true(strstr(below(&b, "GPU"), "--") != NULL);
@@ -299,7 +299,7 @@ static void signals_are_matched_by_name_or_kind(void **state)
 	under(&b, 120, 60, CHARSET_ASCII, 0);
 	assert_hides(&b, "only in");
 	stop(&b);
-	/* Another board: the total has another name, a rail has, and one is in other units. */
+	/* Another board: the total and a rail have other names, and one signal has another unit. */
 	snprintf(other.channels[channel_of(&other, CHANNEL_POWER_TOTAL)].name, 48, "module.power");
 	i = channel_of(&other, CHANNEL_RAIL_POWER);
 	snprintf(other.channels[i].name, 48, "VDD_IN.power");
@@ -349,7 +349,7 @@ static void it_can_be_moved(void **state)
 	stop(&b);
 }
 
-/* Nothing is to be seen but that nothing breaks. */
+/* Only checks that nothing breaks. */
 static void any_size_and_any_time(void **state)
 {
 	const int64_t far = INT64_C(1) << 61;

@@ -1,4 +1,4 @@
-/* The whole screen: what a key asks for, what stands where, any event at any size. */
+/* The whole screen: requests of keys, positions, any event at any size. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -21,7 +21,7 @@ static void keys_become_requests(void **state)
 	start(&b, 80, 24, true, CHARSET_BRAILLE);
 	r = press(&b, 's', 0);
 	assert_int_equal(r.kind, REQUEST_MARK);
-	assert_true(r.t_ns == 4711 && r.redraw); /* when the key was pressed */
+	assert_true(r.t_ns == 4711 && r.redraw); /* time of the key press */
 	assert_int_equal(press(&b, 'r', 0).kind, REQUEST_RECORD);
 	assert_int_equal(press(&b, 'z', MOD_CTRL).kind, REQUEST_SUSPEND);
 	assert_int_equal(press(&b, 'l', MOD_CTRL).kind, REQUEST_REPAINT);
@@ -79,7 +79,7 @@ static void a_trace_is_chosen_from_the_list(void **state)
 	assert_shows(&b, "> 0.bin");
 	press(&b, K_DOWN, 0);
 	assert_shows(&b, "> 1.bin");
-	assert_int_equal(press(&b, K_ENTER, 0).kind, REQUEST_NONE); /* cannot be read */
+	assert_int_equal(press(&b, K_ENTER, 0).kind, REQUEST_NONE); /* unreadable */
 	press(&b, K_PGDN, 0);
 	r = press(&b, K_ENTER, 0);
 	assert_int_equal(r.kind, REQUEST_OPEN);
@@ -87,7 +87,7 @@ static void a_trace_is_chosen_from_the_list(void **state)
 	r = mouse(&b, MOUSE_PRESS, 1, 5, 5);
 	assert_int_equal(r.kind, REQUEST_NONE);
 	assert_int_equal(mouse(&b, MOUSE_PRESS, 1, 5, 5).kind, REQUEST_OPEN);
-	/* It was opened: the list goes. */
+	/* It was opened: the list closes. */
 	b.scene.live = false;
 	ui_reset(b.ui, &b.scene);
 	draw(&b);
@@ -113,7 +113,7 @@ static void signals_are_as_designed(void **state)
 	assert_shows(&b, "now\n");
 	assert_shows(&b, "s mark  r record  Space pause");
 	assert_shows(&b, " more (PgDn)");
-	/* Every row that is not missing has the mark's line in the same column. */
+	/* Every row with data has the mark's line in the same column. */
 	for (int y = 3, mark = 0; y < 22; y++) {
 		int at = -1;
 
@@ -191,7 +191,7 @@ static void recording_and_messages_are_shown(void **state)
 	b.scene.record_marks = 1;
 	draw(&b);
 	assert_shows(&b, "● REC run.bin 12:31   81 MB  1 mark ");
-	/* The name stands still while the numbers grow. */
+	/* The name does not move as the numbers grow. */
 	b.scene.record_since_ns = b.scene.now_ns - 9 * NS_PER_S;
 	b.scene.record_bytes = 999000;
 	draw(&b);
@@ -210,7 +210,7 @@ static void recording_and_messages_are_shown(void **state)
 	b.scene.message_style = STYLE_WARN;
 	draw(&b);
 	assert_string_equal(line(&b, -1), " saved as run.bin");
-	for (int w = 20; w < 120; w++) { /* whatever has no room leaves as a whole */
+	for (int w = 20; w < 120; w++) { /* what does not fit is omitted whole */
 		canvas_resize(&b.canvas, w, 24);
 		draw(&b);
 		assert_true(w < 25 || strstr(b.text, "● REC"));
@@ -235,7 +235,7 @@ static void pausing_freezes_everything(void **state)
 	b.scene.now_ns += 7 * NS_PER_S;
 	b.scene.wall_ns += 7 * NS_PER_S;
 	draw(&b);
-	/* All but how long ago it was, and the column that was not yet over. */
+	/* Everything except its age, and the incomplete column. */
 	for (int y = 0; y < 24; y++)
 		for (int x = 0; x < 78; x++)
 			if (y != 2 && (x < 25 || x > 41))
@@ -304,13 +304,13 @@ static void drawn_cells_do_not_shimmer(void **state)
 		start(&b, 120, 12, true, (enum charset)cs);
 		b.fake.n_marks = 0;
 		canvas_resize(&before, 120, 12);
-		press(&b, '-', 0); /* to a column of a power of two */
+		press(&b, '-', 0); /* to columns of a power of two */
 		b.fake.last_ns = b.scene.now_ns = ((b.fake.last_ns >> 30) + 2) / 2 * 2 * (INT64_C(1) << 30);
 		draw(&b);
 		memcpy(before.cells, b.canvas.cells, sizeof(*before.cells) * 120 * 12);
 		b.fake.last_ns = b.scene.now_ns += (INT64_C(1) << 30) * per;
 		draw(&b);
-		/* The newest cell was not yet whole; every other one has moved by one. */
+		/* The newest cell was incomplete; all others have moved by one. */
 		for (int y = 3; y < 10; y++)
 			for (int x = 60; x < 117; x++) {
 				const struct cell *a = &before.cells[y * 120 + x + 1];
@@ -336,15 +336,15 @@ static void places_are_reached(void **state)
 	assert_shows(&b, "▼");
 	press(&b, '[', 0);
 	assert_shows(&b, "1:25");
-	assert_null(strstr(line(&b, 2), "▼")); /* the mark's number stands there */
+	assert_null(strstr(line(&b, 2), "▼")); /* the mark's number is there */
 	press(&b, '[', 0);
 	assert_shows(&b, "40");
-	press(&b, '[', 0); /* there is none before it */
+	press(&b, '[', 0); /* none before it */
 	assert_memory_equal(line(&b, -3), " 40", 3);
 	press(&b, 'g', 0);
 	type(&b, "12x");
 	assert_shows(&b, "go to: 12x");
-	assert_int_equal(press(&b, 'q', 0).kind, REQUEST_NONE); /* text while it is asked for */
+	assert_int_equal(press(&b, 'q', 0).kind, REQUEST_NONE); /* text in a prompt */
 	press(&b, K_ENTER, 0);
 	assert_shows(&b, "no such place; try  12.5  1:23  +10s  -2m  50%  14:32:05  m3  max  end");
 	press(&b, K_BACKSPACE, 0);
@@ -374,7 +374,7 @@ static void places_are_reached(void **state)
 	stop(&b);
 }
 
-/* Where there is less room there are fewer examples, and each is whole. */
+/* With less room there are fewer examples, each complete. */
 static void examples_of_places(void **state)
 {
 	static const char hint[] = "  12.5  1:23  +10s  -2m  50%  14:32:05  m3  max  end";
@@ -397,7 +397,7 @@ static void examples_of_places(void **state)
 			n--;
 		assert_memory_equal(shown, hint, n);
 		assert_true(hint[n] == ' ' || !hint[n]);
-		/* no more are left out than need be: they begin at 32, and the longest takes ten */
+		/* no more are omitted than necessary: they start at 32, and the longest takes ten */
 		assert_true(!hint[n] || 32 + (int)n + 10 > w - 1);
 		stop(&b);
 	}

@@ -1,5 +1,4 @@
-/* ui-bench: a screen on a fake board, driven and read as a person would.
- * cmocka's headers come before this one. */
+/* ui-bench: a screen on a fake board, driven and read like by a user. Include after cmocka's headers. */
 #ifndef TESTS_UI_BENCH_H
 #define TESTS_UI_BENCH_H
 
@@ -83,7 +82,7 @@ static inline struct request mouse(struct bench *b, enum mouse_action action, in
 	return r;
 }
 
-/* Copy line n (0-based, may be counted from the end) of what is drawn. */
+/* Copy line n of the frame (0-based, negative from the end). */
 static inline const char *line(const struct bench *b, int n)
 {
 	static char copy[1024];
