@@ -268,8 +268,9 @@ static double within(const struct spent *s, const struct curves *c)
 	double n = s->around.n, tick = (double)c->tick_ns / 1e9;
 	double cc = s->around.cc - s->around.c * s->around.c / n, cv = s->around.cv - s->around.c * s->around.v / n,
 	       vv = s->around.vv - s->around.v * s->around.v / n;
-	/* Each interval loses at its begin and end what leaks, and as much as its place in time is unsure. */
-	double lost = fabs(s->leak) + tick / (c->noisy ? 2 : 4) * (double)s->edges / 2, step = 0, unsure = s->widest;
+	/* What leaks, and what is lost because the time of a mean is unsure; no more than all of it. */
+	double late = tick / (c->noisy ? 2 : 4) * (double)s->edges / 2;
+	double lost = fmin(fabs(s->leak) + late, s->known), step = 0, unsure = s->widest;
 	double edge = OF_EDGE * tick + (double)(c->window_ns + c->every_ns) / 8e9;
 
 	if (n > 3 && cc > 1e-6 * n) {
@@ -288,10 +289,13 @@ struct spent_result spent_get(const struct spent *s, const struct curves *c)
 		r.why = N_("no power signal");
 	else if (s->known * 1e9 < LEAST * (double)c->every_ns)
 		r.why = N_("power is read fewer than three times in all of its time");
-	if (r.why)
+	else if ((r.within = within(s, c)) > fabs(s->joules))
+		r.why = N_("too short for the readings to tell its power from that of the time around it");
+	if (r.why) {
+		r.within = NAN;
 		return r;
+	}
 	r.joules = s->joules;
 	r.watts = s->joules / s->known;
-	r.within = within(s, c);
 	return r;
 }

@@ -342,12 +342,12 @@ static const struct column {
 
 static void values_of(const struct group *g, double out[COLUMNS])
 {
-	double n = g->count ? (double)g->count : (double)NAN, s = 1e-9;
-	const double v[COLUMNS] = {(double)g->count, s * (double)g->total_ns, s * (double)g->total_ns / n,
+	double n = g->count ? (double)g->count : (double)NAN, s = 1e9, after = g->after_known > 0 ? (double)g->after_ns : (double)NAN;
+	const double v[COLUMNS] = {(double)g->count, (double)g->total_ns / s, (double)g->total_ns / s / n,
 				   g->in.joules, g->in.within, g->in.watts, g->in.gpu, g->all.hottest,
-				   s * (double)g->all.time_ns, g->all.known, s * (double)g->own.time_ns,
+				   (double)g->all.time_ns / s, g->all.known, (double)g->own.time_ns / s,
 				   g->alone.joules, g->alone.within, g->alone.watts, g->alone.gpu,
-				   s * (double)g->after_ns / n, after_of(g)};
+				   after / s / n, after_of(g)};
 
 	memcpy(out, v, sizeof(v));
 }
