@@ -40,6 +40,7 @@ void curves_free(struct curves *c)
 	curve_free(&c->watts);
 	curve_free(&c->load);
 	curve_free(&c->heat);
+	curve_free(&c->inside);
 	curve_free(&c->covered);
 }
 
@@ -183,22 +184,8 @@ void curves_read(struct curves *c, int64_t from_ns, int64_t to_ns)
 		curve_noise(&c->watts);
 }
 
-/* The time of the list up to moments that increase. */
-struct walk {
-	const struct interval *list;
-	size_t n, i;
-	int64_t passed_ns;
-};
-
-static int64_t walk_to(struct walk *w, int64_t t_ns)
-{
-	for (; w->i < w->n && w->list[w->i].end_ns <= t_ns; w->i++)
-		w->passed_ns += w->list[w->i].end_ns - w->list[w->i].begin_ns;
-	return w->passed_ns + (w->i < w->n && w->list[w->i].begin_ns < t_ns ? t_ns - w->list[w->i].begin_ns : 0);
-}
-
 /* The readings around an edge, those before `next` excepted. Returns the first one after them. */
-static size_t edge_add(struct spent *s, struct curves *c, int64_t edge_ns, size_t next, struct walk *to, struct walk *from)
+static size_t edge_add(struct spent *s, struct curves *c, int64_t edge_ns, size_t next)
 {
 	const struct curve *p = &c->watts;
 	int64_t reach = reach_ns(c), half = c->window_ns / 2;
@@ -212,7 +199,7 @@ static size_t edge_add(struct spent *s, struct curves *c, int64_t edge_ns, size_
 		most = fmax(most, v);
 		if (i < next)
 			continue;
-		share = (double)(walk_to(to, p->t_ns[i] + half) - walk_to(from, p->t_ns[i] - half)) / (double)(2 * half);
+		share = curve_between(&c->inside, p->t_ns[i] - half, p->t_ns[i] + half).known * 5e8 / (double)half;
 		curve_add(c, &c->covered, p->t_ns[i], share, true);
 		s->around.n++;
 		s->around.c += share;
@@ -231,18 +218,21 @@ static size_t edge_add(struct spent *s, struct curves *c, int64_t edge_ns, size_
 
 static void edges_add(struct spent *s, struct curves *c, const struct interval *list, size_t n)
 {
-	struct walk to = {list, n, 0, 0}, from = to;
 	size_t next = 0;
 
-	c->covered.n = 0;
+	c->covered.n = c->inside.n = 0;
 	for (size_t i = 0; i < n; i++) {
-		next = edge_add(s, c, list[i].begin_ns, next, &to, &from);
-		next = edge_add(s, c, list[i].end_ns, next, &to, &from);
+		curve_add(c, &c->inside, list[i].begin_ns, 1, false);
+		curve_add(c, &c->inside, list[i].end_ns, 1, true);
 	}
 	for (size_t i = 0; i < n; i++) {
-		struct curve_point inside = curve_between(&c->covered, list[i].begin_ns, list[i].end_ns);
+		next = edge_add(s, c, list[i].begin_ns, next);
+		next = edge_add(s, c, list[i].end_ns, next);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct curve_point in = curve_between(&c->covered, list[i].begin_ns, list[i].end_ns);
 
-		s->leak += inside.known - inside.area;
+		s->leak += in.known - in.area;
 	}
 }
 
@@ -278,8 +268,9 @@ static double within(const struct spent *s, const struct curves *c)
 	double n = s->around.n, tick = (double)c->tick_ns / 1e9;
 	double cc = s->around.cc - s->around.c * s->around.c / n, cv = s->around.cv - s->around.c * s->around.v / n,
 	       vv = s->around.vv - s->around.v * s->around.v / n;
-	/* Each interval loses at its begin and end what leaks, and as much as its place in time is unsure. */
-	double lost = fabs(s->leak) + tick / (c->noisy ? 2 : 4) * (double)s->edges / 2, step = 0, unsure = s->widest;
+	/* What leaks, and what is lost because the time of a mean is unsure; no more than all of it. */
+	double late = tick / (c->noisy ? 2 : 4) * (double)s->edges / 2;
+	double lost = fmin(fabs(s->leak) + late, s->known), step = 0, unsure = s->widest;
 	double edge = OF_EDGE * tick + (double)(c->window_ns + c->every_ns) / 8e9;
 
 	if (n > 3 && cc > 1e-6 * n) {
@@ -287,7 +278,7 @@ static double within(const struct spent *s, const struct curves *c)
 		unsure = sqrt(fmax(vv - step * cv, 0) / (n - 2) / cc);
 	}
 	return fabs(step) * lost +
-	       2 * sqrt(unsure * lost * unsure * lost + s->swings * edge * edge + s->noise);
+	       2.5 * sqrt(unsure * lost * unsure * lost + s->swings * edge * edge + s->noise);
 }
 
 struct spent_result spent_get(const struct spent *s, const struct curves *c)
@@ -298,10 +289,13 @@ struct spent_result spent_get(const struct spent *s, const struct curves *c)
 		r.why = N_("no power signal");
 	else if (s->known * 1e9 < LEAST * (double)c->every_ns)
 		r.why = N_("power is read fewer than three times in all of its time");
-	if (r.why)
+	else if ((r.within = within(s, c)) > fabs(s->joules))
+		r.why = N_("too short for the readings to tell its power from that of the time around it");
+	if (r.why) {
+		r.within = NAN;
 		return r;
+	}
 	r.joules = s->joules;
 	r.watts = s->joules / s->known;
-	r.within = within(s, c);
 	return r;
 }

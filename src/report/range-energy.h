@@ -26,7 +26,8 @@ struct curves {
 	int64_t every_ns;  /* between readings of power */
 	int64_t window_ns; /* a reading is a mean within this time before its row */
 	bool noisy;	   /* power between readings was not measured */
-	struct curve watts, load, heat, covered;
+	struct curve watts, load, heat;
+	struct curve inside, covered; /* time of the intervals, and the share of each reading's window in them */
 	bool no_memory;
 };
 void curves_begin(struct curves *c, struct trace *t, size_t power, size_t gpu, size_t hottest);

@@ -3,6 +3,7 @@
  * without the ranges that are nested in them; those of a group that overlap count once. */
 #include <errno.h>
 #include <math.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,6 @@
 #include "report/range-energy.h"
 #include "util/clock.h"
 #include "util/intl.h"
-#include "util/num.h"
 
 #define PART_NS	    (600 * NS_PER_S)
 #define PART_RANGES (1u << 19)
@@ -18,14 +18,17 @@
 
 const char *const by_names[] = {N_("phase"), N_("range"), N_("thread"), N_("domain"), NULL};
 
+/* The texts belong to the trace. */
 struct group {
-	struct group *next; /* in its slot */
+	struct group *before;
+	const char *first, *name; /* domain and range, or process and thread */
+	int length;		  /* of the name */
+	uint32_t pid, tid;
 	uint64_t count;
 	int64_t total_ns, after_ns; /* sums over ranges; after: the time in which the load after a range is looked at */
 	double after, after_known;  /* GPU percent times seconds, and these seconds */
 	struct spent all, own;	    /* own: without nested ranges */
 	struct spent_result in, alone;
-	char domain[sizeof(((struct range_lane *)NULL)->domain)], name[];
 };
 
 /* A range, or what is left of it without those nested in it. */
@@ -45,8 +48,9 @@ struct open {
 struct collection {
 	const struct analysis *about;
 	enum report_by by;
-	struct group **slots, **list; /* list: made at the end */
-	size_t n_slots, n;
+	void *tree; /* of groups */
+	struct group **list, *newest, *spare;
+	size_t n;
 	struct piece *pieces, *own;
 	struct interval *union_of;
 	struct open *open;
@@ -56,82 +60,56 @@ struct collection {
 	struct curves curves;
 };
 
+static int compare(uintmax_t a, uintmax_t b)
+{
+	return (a > b) - (a < b);
+}
+
 /* What is different in each call, such as ", seq = 7", does not belong to the name. */
-static size_t name_length(const char *name)
+static int name_length(const char *name)
 {
 	const char *seq = strstr(name, ", seq = "), *id = strstr(name, ", op_id = ");
-	const char *end = seq && id ? (seq < id ? seq : id) : seq ? seq : id;
 
-	return end ? (size_t)(end - name) : strlen(name);
+	return (int)(seq && (!id || seq < id) ? seq - name : id ? id - name : (ptrdiff_t)strlen(name));
 }
 
-/* FNV-1a */
-static uint32_t hash_of(const char *name, size_t n)
+static int by_key(const void *a, const void *b)
 {
-	uint32_t h = 2166136261u;
+	const struct group *g = a, *h = b;
+	int order = strcmp(g->first, h->first);
 
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (unsigned char)name[i]) * 16777619u;
-	return h;
+	if (order == 0)
+		order = strncmp(g->name, h->name, (size_t)(g->length < h->length ? g->length : h->length));
+	if (order == 0)
+		order = compare((uintmax_t)g->length, (uintmax_t)h->length);
+	if (order == 0)
+		order = compare(g->pid, h->pid);
+	return order ? order : compare(g->tid, h->tid);
 }
 
-static void slots_grow(struct collection *c)
-{
-	size_t n = c->n_slots ? 4 * c->n_slots : 1024;
-	struct group **slots = calloc(n, sizeof(*slots));
-
-	c->no_memory |= !slots;
-	for (size_t i = 0; slots && i < c->n_slots; i++)
-		for (struct group *g = c->slots[i], *next; g; g = next) {
-			uint32_t h = hash_of(g->name, strlen(g->name));
-
-			next = g->next;
-			g->next = slots[h % n];
-			slots[h % n] = g;
-		}
-	if (!slots)
-		return;
-	free(c->slots);
-	c->slots = slots;
-	c->n_slots = n;
-}
-
-static struct group *group_named(struct collection *c, const char *domain, const char *name, size_t n)
-{
-	struct group **slot, *g;
-
-	if (c->n >= c->n_slots)
-		slots_grow(c);
-	if (c->no_memory)
-		return NULL;
-	slot = &c->slots[hash_of(name, n) % c->n_slots];
-	for (g = *slot; g; g = g->next)
-		if (!strncmp(g->name, name, n) && !g->name[n] && !strcmp(g->domain, domain))
-			return g;
-	g = calloc(1, sizeof(*g) + n + 1);
-	c->no_memory |= !g;
-	if (!g)
-		return NULL;
-	memcpy(g->name, name, n);
-	strcpy(g->domain, domain);
-	g->all.hottest = g->own.hottest = NAN;
-	g->next = *slot;
-	*slot = g;
-	c->n++;
-	return g;
-}
-
+/* NULL: out of memory. */
 static struct group *group_of(struct collection *c, const struct range *r)
 {
-	const struct range_lane *l = r->lane;
-	char thread[160];
+	bool thread = c->by == REPORT_BY_THREAD;
+	struct group *g = c->spare ? c->spare : calloc(1, sizeof(*g)), **found;
 
-	if (c->by == REPORT_BY_RANGE)
-		return group_named(c, l->domain, r->name, name_length(r->name));
-	if (c->by == REPORT_BY_DOMAIN)
-		return group_named(c, "", l->domain[0] ? l->domain : "default", l->domain[0] ? strlen(l->domain) : 7);
-	snprintf(thread, sizeof(thread), "%s%s%s %u/%u", l->process, l->thread[0] ? " " : "", l->thread, l->pid, l->tid);
-	return group_named(c, "", thread, strlen(thread));
+	if (!g)
+		return NULL;
+	c->spare = g;
+	g->first = thread ? r->lane->process : r->lane->domain;
+	g->name = thread ? r->lane->thread : c->by == REPORT_BY_RANGE ? r->name : "";
+	g->length = name_length(g->name);
+	g->pid = thread ? r->lane->pid : 0;
+	g->tid = thread ? r->lane->tid : 0;
+	g->all.hottest = g->own.hottest = NAN;
+	found = tsearch(g, &c->tree, by_key);
+	if (!found || *found != g)
+		return found ? *found : NULL;
+	c->spare = NULL;
+	g->before = c->newest;
+	c->newest = g;
+	c->n++;
+	return g;
 }
 
 static bool range_take(void *to, const struct range *r)
@@ -150,13 +128,9 @@ static bool range_take(void *to, const struct range *r)
 	p->depth = r->depth;
 	p->begins = c->first || r->begin_ns >= c->from_ns;
 	p->group = group_of(c, r);
+	c->no_memory |= !p->group;
 	c->n_pieces += p->group != NULL;
-	return p->group != NULL;
-}
-
-static int compare(uintmax_t a, uintmax_t b)
-{
-	return (a > b) - (a < b);
+	return !c->no_memory;
 }
 
 static int by_lane(const void *a, const void *b)
@@ -263,9 +237,9 @@ static bool part_take(struct collection *c, int64_t from_ns, int64_t to_ns)
 	return true;
 }
 
-static void span_take(struct collection *c, int64_t from_ns, int64_t to_ns)
+static void span_take(struct collection *c, int64_t from_ns, int64_t to_ns, report_progress *progress)
 {
-	int64_t length = PART_NS;
+	int64_t length = PART_NS, start_ns = from_ns;
 
 	c->first = true;
 	while (from_ns < to_ns && !c->no_memory) {
@@ -276,6 +250,8 @@ static void span_take(struct collection *c, int64_t from_ns, int64_t to_ns)
 			length /= 2;
 			continue;
 		}
+		if (progress)
+			progress((double)(to - start_ns) / (double)(to_ns - start_ns));
 		from_ns = to;
 		c->first = false;
 		length = length < PART_NS / 2 ? 2 * length : PART_NS;
@@ -291,16 +267,7 @@ static int by_energy(const void *a, const void *b)
 		return x < y ? 1 : -1;
 	if (g->all.time_ns != h->all.time_ns)
 		return g->all.time_ns < h->all.time_ns ? 1 : -1;
-	return strcmp(g->name, h->name);
-}
-
-static void scratch_free(struct collection *c)
-{
-	free(c->pieces);
-	free(c->own);
-	free(c->union_of);
-	free(c->open);
-	curves_free(&c->curves);
+	return by_key(g, h);
 }
 
 static int collect(struct collection *c, report_progress *progress, struct err *e)
@@ -310,7 +277,7 @@ static int collect(struct collection *c, report_progress *progress, struct err *
 
 	curves_begin(&c->curves, c->about->trace, c->about->key[KEY_POWER], c->about->key[KEY_GPU],
 		     c->about->key[KEY_HOTTEST]);
-	c->pieces = calloc(PART_RANGES + 1, sizeof(*c->pieces));
+	c->pieces = calloc(PART_RANGES, sizeof(*c->pieces));
 	c->own = calloc(2 * PART_RANGES, sizeof(*c->own));
 	c->union_of = calloc(2 * PART_RANGES, sizeof(*c->union_of));
 	c->open = calloc(UINT16_MAX + 1, sizeof(*c->open));
@@ -318,39 +285,31 @@ static int collect(struct collection *c, report_progress *progress, struct err *
 	for (size_t i = 0, first = 0; i < eps->n && !c->no_memory; i++) {
 		if (i + 1 < eps->n && eps->list[i + 1].from_ns == eps->list[i].end_ns)
 			continue;
-		span_take(c, eps->list[first].from_ns, eps->list[i].end_ns);
+		span_take(c, eps->list[first].from_ns, eps->list[i].end_ns, progress);
 		first = i + 1;
-		if (progress)
-			progress((double)first / (double)(eps->n + 1));
 	}
-	scratch_free(c);
 	c->list = calloc(c->n + 1, sizeof(struct group *));
 	if (c->no_memory || !c->list)
 		return err_set(e, ERR_FAILED, _("out of memory"));
-	for (size_t i = 0; i < c->n_slots; i++)
-		for (struct group *g = c->slots[i]; g; g = g->next) {
-			g->in = spent_get(&g->all, &c->curves);
-			g->alone = spent_get(&g->own, &c->curves);
-			c->list[n++] = g;
-		}
+	for (struct group *g = c->newest; g; g = g->before) {
+		g->in = spent_get(&g->all, &c->curves);
+		g->alone = spent_get(&g->own, &c->curves);
+		c->list[n++] = g;
+	}
 	qsort(c->list, n, sizeof(struct group *), by_energy);
 	return 0;
 }
 
 static void collection_free(struct collection *c)
 {
-	for (size_t i = 0; i < c->n_slots; i++)
-		for (struct group *g = c->slots[i], *next; g; g = next) {
-			next = g->next;
-			free(g);
-		}
-	free(c->slots);
+	tdestroy(c->tree, free);
+	free(c->spare);
 	free(c->list);
-}
-
-static double seconds(int64_t ns)
-{
-	return (double)ns / 1e9;
+	free(c->pieces);
+	free(c->own);
+	free(c->union_of);
+	free(c->open);
+	curves_free(&c->curves);
 }
 
 static double after_of(const struct group *g)
@@ -364,178 +323,155 @@ static bool goes_on(const struct group *g)
 	return after_of(g) >= LATE && after_of(g) >= g->in.gpu / 2;
 }
 
-static void cell_name(struct table *t, const struct group *g)
-{
-	char text[sizeof(t->cell[0])];
+static const struct column {
+	const char *key, *head;
+	int table, wide; /* table 0: only JSON and CSV */
+	double scale, largest; /* for the table; largest 0: the value itself */
+} columns[] = {
+	{"count", N_("count"), 1, 8, 1, 1e9},	     {"total_s", N_("total s"), 1, 9, 1, 0},
+	{"mean_s", N_("mean ms"), 1, 9, 1e3, 0},     {"energy_j", "J", 1, 8, 1, 0},
+	{"energy_within_j", "+- J", 1, 7, 1, 0},     {"mean_power_w", N_("mean W"), 1, 6, 1, 0},
+	{"gpu_percent", "GPU %", 1, 5, 1, 10},	     {"hottest_c", N_("max C"), 1, 5, 1, 10},
+	{"time_s", "", 0, 0, 1, 0},		     {"covered_s", "", 0, 0, 1, 0},
+	{"own_s", N_("own s"), 2, 9, 1, 0},	     {"own_energy_j", "J", 2, 8, 1, 0},
+	{"own_energy_within_j", "+- J", 2, 7, 1, 0}, {"own_mean_power_w", N_("mean W"), 2, 6, 1, 0},
+	{"own_gpu_percent", "GPU %", 2, 5, 1, 10},   {"after_s", N_("after ms"), 2, 8, 1e3, 0},
+	{"after_gpu_percent", "GPU %", 2, 5, 1, 10},
+};
+#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-	snprintf(text, sizeof(text), "%s%s%s", g->domain, g->domain[0] ? ": " : "", g->name);
-	cell_text(t, text);
+static void values_of(const struct group *g, double out[COLUMNS])
+{
+	double n = g->count ? (double)g->count : (double)NAN, s = 1e9, after = g->after_known > 0 ? (double)g->after_ns : (double)NAN;
+	const double v[COLUMNS] = {(double)g->count, (double)g->total_ns / s, (double)g->total_ns / s / n,
+				   g->in.joules, g->in.within, g->in.watts, g->in.gpu, g->all.hottest,
+				   (double)g->all.time_ns / s, g->all.known, (double)g->own.time_ns / s,
+				   g->alone.joules, g->alone.within, g->alone.watts, g->alone.gpu,
+				   after / s / n, after_of(g)};
+
+	memcpy(out, v, sizeof(v));
 }
 
-static void write_groups(const struct page *o, const struct collection *c)
+static void title_of(const struct collection *c, const struct group *g, char *out, size_t size)
 {
-	struct table t = {.page = o,
-			  .n = 9,
-			  .wide = {-22, 8, 9, 9, 8, 7, 6, 5, 5},
-			  .head = {_(by_names[c->by]), _("count"), _("total s"), _("mean ms"), "J", "+- J", _("mean W"), "GPU %",
-				   _("max C")}};
+	if (c->by == REPORT_BY_THREAD)
+		snprintf(out, size, "%s%s%s %u/%u", g->first, *g->name ? " " : "", g->name, g->pid, g->tid);
+	else if (c->by == REPORT_BY_DOMAIN)
+		snprintf(out, size, "%s", *g->first ? g->first : "default");
+	else
+		snprintf(out, size, "%.*s", g->length, g->name);
+}
 
+static void write_table(const struct page *o, const struct collection *c, int which)
+{
+	struct table t = {.page = o, .n = 1, .wide = {-20}, .head = {which == 1 ? _(by_names[c->by]) : _("without nested")}};
+	double v[COLUMNS];
+	char title[sizeof(t.cell[0])];
+
+	for (size_t k = 0; k < COLUMNS; k++)
+		if (columns[k].table == which) {
+			t.head[t.n] = *columns[k].head ? _(columns[k].head) : "";
+			t.wide[t.n++] = columns[k].wide;
+		}
+	if (which == 2) {
+		t.head[t.n] = "";
+		t.wide[t.n++] = -1;
+	}
 	for (size_t i = 0; i < c->n; i++) {
-		const struct group *g = c->list[i];
-		char count[32];
+		const char *domain = c->by == REPORT_BY_RANGE ? c->list[i]->first : "";
+		int n = snprintf(title, sizeof(title), "%s%s", domain, *domain ? ": " : "");
 
-		cell_name(&t, g);
-		snprintf(count, sizeof(count), "%llu", (unsigned long long)g->count);
-		cell_text(&t, count);
-		cell_fixed(&t, seconds(g->total_ns), 3);
-		cell_shown(&t, seconds(g->total_ns) * 1e3 / (double)g->count, seconds(g->total_ns) * 1e3 / (double)g->count);
-		cell_shown(&t, g->in.joules, g->in.joules);
-		cell_if(&t, !isnan(g->in.within), g->in.within, g->in.within);
-		cell_shown(&t, g->in.watts, g->in.watts);
-		cell_shown(&t, g->in.gpu, 10);
-		cell_shown(&t, g->all.hottest, 10);
+		title_of(c, c->list[i], title + n, sizeof(title) - (size_t)n);
+		values_of(c->list[i], v);
+		cell_text(&t, title);
+		for (size_t k = 0; k < COLUMNS; k++)
+			if (columns[k].table == which)
+				cell_shown(&t, v[k] * columns[k].scale,
+					   columns[k].largest > 0 ? columns[k].largest : v[k] * columns[k].scale);
+		if (which == 2)
+			cell_text(&t, goes_on(c->list[i]) ? ">" : "");
 	}
 	putc('\n', o->f);
 }
 
-static void write_own(const struct page *o, const struct collection *c)
-{
-	struct table t = {.page = o,
-			  .n = 8,
-			  .wide = {-22, 9, 8, 7, 6, 5, 9, 8},
-			  .head = {_("without nested"), _("own s"), "J", "+- J", _("mean W"), "GPU %", _("after ms"), "GPU %"}};
-	bool late = false;
-
-	for (size_t i = 0; i < c->n; i++) {
-		const struct group *g = c->list[i];
-		double after = seconds(g->after_ns) * 1e3 / (double)g->count;
-		char gpu[NUM_TEXT + 2];
-		size_t n = shown_text(gpu, after_of(g), 10);
-
-		snprintf(gpu + n, sizeof(gpu) - n, "%s", goes_on(g) ? " >" : "");
-		late |= goes_on(g);
-		cell_name(&t, g);
-		cell_fixed(&t, seconds(g->own.time_ns), 3);
-		cell_shown(&t, g->alone.joules, g->alone.joules);
-		cell_if(&t, !isnan(g->alone.within), g->alone.within, g->alone.within);
-		cell_shown(&t, g->alone.watts, g->alone.watts);
-		cell_shown(&t, g->alone.gpu, 10);
-		cell_shown(&t, after, after);
-		cell_text(&t, gpu);
-	}
-	putc('\n', o->f);
-	if (late)
-		fputs(_(">: the GPU goes on after these ranges, and what it uses then is not in their joules\n"), o->f);
-}
-
-static void write_notes(FILE *f, const struct collection *c)
+static void write_tables(const struct page *o, const struct collection *c)
 {
 	const char *told = NULL;
-	char every[NUM_TEXT];
+	bool late = false;
 
+	write_head(o, c->about);
+	if (c->n == 0) {
+		fputs(_("no ranges were recorded in this time\n"), o->f);
+		return;
+	}
+	write_table(o, c, 1);
+	write_table(o, c, 2);
 	for (size_t i = 0; i < c->n; i++) {
-		const char *why = c->list[i]->in.why ? c->list[i]->in.why : c->list[i]->alone.why;
+		const struct group *g = c->list[i];
+		const char *why = g->in.why ? g->in.why : g->alone.why;
 
+		late |= goes_on(g);
 		if (why && why != told)
-			fprintf(f, "--: %s\n", _(why));
+			fprintf(o->f, "--: %s\n", _(why));
 		told = why ? why : told;
 	}
-	if (c->curves.power == SIZE_MAX)
-		return;
-	num_text(every, (double)c->curves.every_ns / 1e6);
-	fprintf(f, _("J and W are those of %s, read every %s ms; ranges that overlap count once\n"),
-		c->about->session->channels[c->curves.power].name, every);
+	if (late)
+		fputs(_(">: the GPU goes on after these ranges; what it uses then is not in their joules\n"), o->f);
+	if (c->curves.power != SIZE_MAX)
+		fprintf(o->f, _("J and W are those of %s; ranges of a name that overlap count once\n"),
+			c->about->session->channels[c->curves.power].name);
 }
 
-static void put_group(struct record *r, const struct group *g)
-{
-	double n = (double)g->count;
-
-	PUT(r, {"name", IN_BOTH, TEXT_OF(g->name)}, {"domain", IN_BOTH, TEXT_OF(g->domain)},
-	    {"count", IN_BOTH, COUNT_OF(g->count)}, {"total_s", IN_BOTH, TIME_OF(g->total_ns)},
-	    {"mean_s", IN_BOTH, NUMBER_OF(g->count ? seconds(g->total_ns) / n : (double)NAN)},
-	    {"time_s", IN_BOTH, TIME_OF(g->all.time_ns)}, {"energy_j", IN_BOTH, NUMBER_OF(g->in.joules)},
-	    {"energy_within_j", IN_BOTH, NUMBER_OF(g->in.within)}, {"mean_power_w", IN_BOTH, NUMBER_OF(g->in.watts)},
-	    {"covered_s", IN_BOTH, NUMBER_OF(g->all.known)}, {"gpu_percent", IN_BOTH, NUMBER_OF(g->in.gpu)},
-	    {"hottest_c", IN_BOTH, NUMBER_OF(g->all.hottest)}, {"own_s", IN_BOTH, TIME_OF(g->own.time_ns)},
-	    {"own_energy_j", IN_BOTH, NUMBER_OF(g->alone.joules)},
-	    {"own_energy_within_j", IN_BOTH, NUMBER_OF(g->alone.within)},
-	    {"own_mean_power_w", IN_BOTH, NUMBER_OF(g->alone.watts)},
-	    {"own_gpu_percent", IN_BOTH, NUMBER_OF(g->alone.gpu)},
-	    {"after_s", IN_BOTH, NUMBER_OF(g->count ? seconds(g->after_ns) / n : (double)NAN)},
-	    {"after_gpu_percent", IN_BOTH, NUMBER_OF(after_of(g))},
-	    {"reason", CSV_AND(g->in.why), LABEL_OF(g->in.why ? g->in.why : "")},
-	    {"own_reason", CSV_AND(g->alone.why), LABEL_OF(g->alone.why ? g->alone.why : "")});
-}
-
-/* For JSON and CSV; g is NULL for the head of CSV. */
+/* For JSON and CSV; of g NULL only the names of the values. */
 static void put_row(struct record *r, const struct collection *c, const struct group *g)
 {
-	static const struct group none = {.count = 0};
-	char path[4096];
+	static const struct group none = {.first = "", .name = ""};
+	char path[4096], title[1200];
+	double v[COLUMNS];
 
+	g = g ? g : &none;
+	title_of(c, g, title, sizeof(title));
+	values_of(g, v);
 	if (r->as == AS_JSON)
 		json_open(r, NULL, '{');
-	PUT(r, {"file", IN_CSV, TEXT_OF(shown_path(c->about->trace, path, sizeof(path)))});
-	put_group(r, g ? g : &none);
+	PUT(r, {"file", IN_CSV, TEXT_OF(shown_path(c->about->trace, path, sizeof(path)))},
+	    {"name", IN_BOTH, TEXT_OF(title)},
+	    {"domain", IN_BOTH, TEXT_OF(c->by == REPORT_BY_RANGE ? g->first : "")});
+	for (size_t k = 0; k < COLUMNS; k++)
+		PUT(r, {columns[k].key, IN_BOTH, NUMBER_OF(v[k])});
+	PUT(r, {"reason", IN_BOTH, LABEL_OF(g->in.why ? g->in.why : "")},
+	    {"own_reason", IN_BOTH, LABEL_OF(g->alone.why ? g->alone.why : "")});
 	if (r->as == AS_JSON)
 		json_close(r, "}");
 	else
 		record_line(r);
 }
 
-static void put_trace(struct record *r, const struct collection *c)
+static void write_trace(struct record *r, const struct collection *c, enum report_format format)
 {
-	const struct session *s = c->about->session;
+	const struct page page = {r->f, format == REPORT_MARKDOWN, 0};
 	char path[4096];
 
-	if (r->as == AS_JSON) {
+	if (format == REPORT_TABLE || format == REPORT_MARKDOWN) {
+		write_tables(&page, c);
+		return;
+	}
+	if (format == REPORT_JSON) {
 		record_line(r);
 		json_open(r, NULL, '{');
 		PUT(r, {"file", IN_JSON, TEXT_OF(shown_path(c->about->trace, path, sizeof(path)))},
-		    {"power", IN_JSON, LABEL_OF(c->curves.power == SIZE_MAX ? "" : s->channels[c->curves.power].name)},
+		    {"power", IN_JSON,
+		     LABEL_OF(c->curves.power == SIZE_MAX ? "" : c->about->session->channels[c->curves.power].name)},
 		    {"read_every_s", IN_JSON, TIME_OF(c->curves.every_ns)});
 		json_open(r, "groups", '[');
+	} else if (r->as == AS_HEAD) {
+		put_row(r, c, NULL);
+		r->as = AS_CSV;
 	}
 	for (size_t i = 0; i < c->n; i++)
 		put_row(r, c, c->list[i]);
-	if (r->as == AS_JSON)
+	if (format == REPORT_JSON)
 		json_close(r, "]}");
-}
-
-static void write_tables(const struct page *o, const struct collection *c)
-{
-	write_head(o, c->about);
-	if (c->n == 0) {
-		fputs(_("no ranges were recorded in this time\n"), o->f);
-		return;
-	}
-	write_groups(o, c);
-	write_own(o, c);
-	write_notes(o->f, c);
-}
-
-static void write_all(FILE *f, const struct collection *list, size_t n, enum report_format format)
-{
-	struct page page = {f, format == REPORT_MARKDOWN, 0};
-	struct record r = {.f = f, .as = format == REPORT_JSON ? AS_JSON : AS_CSV}, head = {.f = f, .as = AS_HEAD};
-
-	if (format == REPORT_JSON) {
-		json_open(&r, NULL, '{');
-		PUT(&r, {"by", IN_JSON, TEXT_OF(by_names[list[0].by])});
-		json_open(&r, "traces", '[');
-	} else if (format == REPORT_CSV) {
-		put_row(&head, &list[0], NULL);
-	}
-	for (size_t i = 0; i < n; i++)
-		if (format == REPORT_JSON || format == REPORT_CSV)
-			put_trace(&r, &list[i]);
-		else
-			write_tables(&page, &list[i]);
-	if (format == REPORT_JSON) {
-		json_close(&r, "]}");
-		putc('\n', f);
-	}
 }
 
 /* A selected power signal takes the place of the total. */
@@ -554,37 +490,54 @@ static int power_select(struct analysis *a, const struct selection *p, struct er
 	return 0;
 }
 
+static int write_one(struct record *r, struct trace *t, const struct selection *p, enum report_by by,
+		     enum report_format format, report_progress *progress, struct err *e)
+{
+	struct analysis about;
+	struct reading reading = {.progress = progress};
+	struct collection c = {.about = &about, .by = by};
+	int done = analysis_begin(&about, t, p, 0, true, &reading, e);
+
+	if (done == 0)
+		done = power_select(&about, p, e);
+	if (done == 0)
+		done = collect(&c, progress, e);
+	if (done == 0)
+		write_trace(r, &c, format);
+	collection_free(&c);
+	analysis_free(&about);
+	return done;
+}
+
 int report_ranges(struct trace *const *traces, size_t n, const struct selection *p, enum report_by by,
 		  enum report_format format, FILE *f, report_progress *progress, struct err *e)
 {
-	struct analysis *about = calloc(n, sizeof(*about));
-	struct collection *list = calloc(n, sizeof(*list));
-	struct reading reading = {.progress = progress};
-	int r = about && list ? 0 : err_set(e, ERR_FAILED, _("out of memory"));
-	size_t begun = 0;
-	int error = 0;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *all = open_memstream(&text, &size); /* an error leaves no half document */
+	struct record r = {.f = all, .as = format == REPORT_JSON ? AS_JSON : AS_HEAD};
+	int done = all ? 0 : err_set(e, ERR_FAILED, _("out of memory")), error;
 
-	for (; r == 0 && begun < n; begun++) {
-		list[begun] = (struct collection) {.about = &about[begun], .by = by};
-		r = analysis_begin(&about[begun], traces[begun], p, 0, true, &reading, e);
-		if (r == 0)
-			r = power_select(&about[begun], p, e);
-		if (r == 0)
-			r = collect(&list[begun], progress, e);
+	if (all && format == REPORT_JSON) {
+		json_open(&r, NULL, '{');
+		json_open(&r, "traces", '[');
 	}
-	if (r == 0) {
-		if (progress)
-			progress(1);
-		write_all(f, list, n, format);
+	for (size_t i = 0; done == 0 && i < n; i++)
+		done = write_one(&r, traces[i], p, by, format, progress, e);
+	if (all && format == REPORT_JSON) {
+		json_close(&r, "]}");
+		putc('\n', all);
+	}
+	if (all && fclose(all) != 0 && done == 0)
+		done = err_set(e, ERR_FAILED, _("out of memory"));
+	if (progress)
+		progress(1);
+	if (done == 0) {
+		fwrite(text, 1, size, f);
 		fflush(f);
-		error = errno;
 	}
-	for (size_t i = 0; i < begun; i++) {
-		collection_free(&list[i]);
-		analysis_free(&about[i]);
-	}
-	free(list);
-	free(about);
+	error = errno;
+	free(text);
 	errno = error;
-	return r;
+	return done;
 }

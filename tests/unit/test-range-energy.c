@@ -57,29 +57,44 @@ static void ranges_push(struct sink *s, struct ranges *store, const struct range
 		s->ops->ranges(s, list + i, n - i < 1000 ? n - i : 1000);
 }
 
-/* Instances of one name on two threads, most of which draw more than is drawn around them. Returns their number. */
-static size_t instances(struct range *out, const char *name, const struct range_lane *const *lanes)
+enum shape { ANY, PERIODIC, NEIGHBOUR, LATE, SPIKES, SHAPES };
+
+static void draw(int from, int to, double level, double slope)
 {
-	double length = log_uniform(1e-3, 2), pause = length * log_uniform(0.1, 10), extra = uniform(-2, 15);
-	double spread = uniform(0, 1), shape = uniform(-1, 1);
-	bool threads = random_below(4) == 0, still = random_below(5) == 0;
+	for (int i = from > 0 ? from : 0; i < to && i < STEPS; i++)
+		watts[i] += level * (1 + slope * ((double)(i - from) / (to - from) - 0.5));
+}
+
+/* Instances of one name on one or two threads, most of which draw more than is drawn around them. Returns their
+ * number. */
+static size_t instances(struct range *out, enum shape shape, const char *name, const struct range_lane *const *lanes)
+{
+	double length = log_uniform(10, 20000), pause = length * log_uniform(0.1, 10), extra = uniform(-2, 15); /* in steps */
+	double vary = shape == PERIODIC ? 0 : 0.5, spread = uniform(0, 1), slope = uniform(-1, 1), after = uniform(-2, 15);
+	double late = shape == LATE ? log_uniform(1, 200) : 0;
+	bool threads = shape == ANY && random_below(4) == 0, still = random_below(5) == 0;
 	size_t n = 0;
 
+	if (shape == PERIODIC && random_below(2)) /* in step with the readings */
+		pause = (ceil((length + pause) / 100) * 100) - length;
 	for (int k = 0; k < (threads ? 2 : 1); k++)
-		for (double t = uniform(0, 1); t < STEPS * (STEP_NS / 1e9) - 1 && n < 60000;) {
-			int from = (int)(t / (STEP_NS / 1e9)), m = (int)(length * uniform(0.5, 1.5) / (STEP_NS / 1e9)) + 1;
+		for (double t = uniform(0, 10000); t < STEPS - 10000;) {
+			double m = length * uniform(1 - vary, 1 + vary), gap = pause * uniform(1 - vary, 1 + vary);
+			int from = (int)t, to = (int)fmin(fmax(t + m, from + 1), STEPS), next = (int)fmin(to + gap, STEPS);
 			double level = still ? 0 : extra * (1 + spread * uniform(-1, 1));
 
-			m = m < STEPS - from ? m : STEPS - from;
-			for (int i = 0; i < m; i++) {
-				watts[from + i] += inside[from + i] ? 0 : level * (1 + shape * ((double)i / m - 0.5));
-				inside[from + i] = true;
-			}
+			if (shape == SPIKES)
+				draw(from, from + (to - from + 3) / 4, 2 * level, 0);
+			else if (!inside[from] && !inside[to - 1])
+				draw(from + (int)late, to + (int)late, level, slope);
+			if (shape == NEIGHBOUR)
+				draw(to, (to + next) / 2, after, 0);
+			memset(inside + from, true, (size_t)(to - from));
 			out[n++] = (struct range) {.begin_ns = START + (int64_t)from * STEP_NS,
-						   .end_ns = START + (int64_t)(from + m) * STEP_NS,
+						   .end_ns = START + (int64_t)to * STEP_NS,
 						   .name = name,
 						   .lane = lanes[k]};
-			t += m * (STEP_NS / 1e9) + pause * uniform(0.5, 1.5);
+			t = t + m + gap > t + 1 ? t + m + gap : t + 1;
 		}
 	return n;
 }
@@ -163,7 +178,7 @@ static int by_value(const void *a, const void *b)
 
 static void known_integral(void **state)
 {
-	static struct range list[130000];
+	static struct range list[2 * STEPS];
 	const struct range_lane a = {.pid = 1, .tid = 1}, b = {.pid = 1, .tid = 2};
 	struct err e;
 	struct ranges *store = ranges_new(10000, &e);
@@ -178,10 +193,11 @@ static void known_integral(void **state)
 		int64_t averaging_ns = (int64_t)log_uniform(1e6, 400e6);
 		bool random = random_below(2);
 		double truth = 0, joules, within = NAN;
+		enum shape shape = (enum shape)random_below(SHAPES);
 		size_t m;
 
 		background();
-		m = instances(list, name, lanes);
+		m = instances(list, shape, name, lanes);
 		qsort(list, m, sizeof(*list), by_end);
 		write_log(averaging_ns, random, list, m, store);
 		for (int i = 0; i < STEPS; i++)
@@ -193,7 +209,7 @@ static void known_integral(void **state)
 		bounds[n] = within;
 		good += errors[n] <= within;
 		if (getenv("LOGS"))
-			printf("# %s A %.0f ms random %d n %zu truth %.3f error %.4f bound %.4f\n", errors[n] <= within ? "ok" : "BAD",
+			printf("# %s %d A %.0f ms random %d n %zu truth %.3f error %.4f bound %.4f\n", errors[n] <= within ? "ok" : "BAD", shape,
 			       (double)averaging_ns / 1e6, random, m, truth, joules - truth, within);
 		n++;
 	}
