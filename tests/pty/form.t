@@ -109,7 +109,7 @@ not_in_file() {
 check "reverting it is saved too" until_true not_in_file "$conf" "theme = high-contrast"
 keys F2
 wait_gone "Set-up"
-keys q
+leave
 cp "$trace" "$dir/demo.bin"
 show "--replay demo.bin"
 keys p
