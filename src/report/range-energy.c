@@ -9,9 +9,9 @@
 #include "report/stats.h"
 #include "util/intl.h"
 
-#define LEAST	 3   /* readings */
-#define OF_EDGE	 0.3 /* ticks by which the random moment of a reading moves an edge, standard deviation */
-#define BLOCK	 1024
+#define LEAST   3   /* readings */
+#define OF_EDGE 0.3 /* ticks by which the random moment of a reading moves an edge, standard deviation */
+#define BLOCK   1024
 
 void curves_begin(struct curves *c, struct trace *t, size_t power, size_t gpu, size_t hottest)
 {
@@ -131,8 +131,8 @@ static void curve_read(struct curves *of, struct curve *c, size_t channel, int64
 		return;
 	end = trace_row_from(of->trace, tier, to_ns);
 	for (row = trace_row_from(of->trace, tier, from_ns); row < end; row += n) {
-		n = trace_read(of->trace, tier, row, end - row < BLOCK ? (size_t)(end - row) : BLOCK, t_ns, &channel, 1,
-			       values);
+		n = trace_read(of->trace, tier, row, end - row < BLOCK ? (size_t)(end - row) : BLOCK, t_ns,
+			       &channel, 1, values);
 		if (n == 0)
 			break;
 		for (size_t i = 0; i < n; i++) {
@@ -140,7 +140,8 @@ static void curve_read(struct curves *of, struct curve *c, size_t channel, int64
 				continue;
 			joined &= before_ns == INT64_MIN || t_ns[i] - before_ns <= hole_ns;
 			before_ns = t_ns[i];
-			if (c->n > 0 && t_ns[i] - shift_ns - c->t_ns[c->n - 1] < every_ns && c->p[c->n - 1].v == v[i] * factor)
+			if (c->n > 0 && t_ns[i] - shift_ns - c->t_ns[c->n - 1] < every_ns &&
+			    c->p[c->n - 1].v == v[i] * factor)
 				continue;
 			curve_add(of, c, t_ns[i] - shift_ns, v[i] * factor, joined);
 			joined = true;
@@ -176,20 +177,21 @@ void curves_read(struct curves *c, int64_t from_ns, int64_t to_ns)
 {
 	int64_t more = 2 * reach_ns(c) + NS_PER_S, half = c->window_ns / 2;
 
-	curve_read(c, &c->watts, c->power, from_ns - more, to_ns + more, c->noisy ? 0 : c->every_ns - c->tick_ns / 2,
-		   1e-3, half);
+	curve_read(c, &c->watts, c->power, from_ns - more, to_ns + more,
+		   c->noisy ? 0 : c->every_ns - c->tick_ns / 2, 1e-3, half);
 	curve_read(c, &c->load, c->gpu, from_ns - more, to_ns + more, 0, 1, 0);
 	curve_read(c, &c->heat, c->hottest, from_ns - more, to_ns + more, 0, 1, 0);
 	if (c->noisy)
 		curve_noise(&c->watts);
 }
 
-/* The readings around an edge, those before `next` excepted. Returns the first one after them. */
-static size_t edge_add(struct spent *s, struct curves *c, int64_t edge_ns, size_t next)
+/* The readings around an edge of an interval of that length, those before `next` excepted. Returns the first one after them. */
+static size_t edge_add(struct spent *s, struct curves *c, int64_t edge_ns, double most_s, size_t next)
 {
 	const struct curve *p = &c->watts;
 	int64_t reach = reach_ns(c), half = c->window_ns / 2;
 	double least = INFINITY, most = -INFINITY;
+	double unsure = OF_EDGE * (double)c->tick_ns / 1e9 + (double)(c->window_ns + c->every_ns) / 8e9;
 	size_t i = curve_from(p, edge_ns - reach);
 
 	for (; i < p->n && p->t_ns[i] <= edge_ns + reach; i++) {
@@ -199,7 +201,8 @@ static size_t edge_add(struct spent *s, struct curves *c, int64_t edge_ns, size_
 		most = fmax(most, v);
 		if (i < next)
 			continue;
-		share = curve_between(&c->inside, p->t_ns[i] - half, p->t_ns[i] + half).known * 5e8 / (double)half;
+		share = curve_between(&c->inside, p->t_ns[i] - half, p->t_ns[i] + half).known * 5e8 /
+			(double)half;
 		curve_add(c, &c->covered, p->t_ns[i], share, true);
 		s->around.n++;
 		s->around.c += share;
@@ -210,7 +213,8 @@ static size_t edge_add(struct spent *s, struct curves *c, int64_t edge_ns, size_
 	}
 	s->edges++;
 	if (most >= least) {
-		s->swings += (most - least) * (most - least);
+		unsure = fmin(unsure, most_s) * (most - least);
+		s->misplaced += unsure * unsure;
 		s->widest = fmax(s->widest, most - least);
 	}
 	return i > next ? i : next;
@@ -226,8 +230,10 @@ static void edges_add(struct spent *s, struct curves *c, const struct interval *
 		curve_add(c, &c->inside, list[i].end_ns, 1, true);
 	}
 	for (size_t i = 0; i < n; i++) {
-		next = edge_add(s, c, list[i].begin_ns, next);
-		next = edge_add(s, c, list[i].end_ns, next);
+		double length = (double)(list[i].end_ns - list[i].begin_ns) / 1e9;
+
+		next = edge_add(s, c, list[i].begin_ns, length, next);
+		next = edge_add(s, c, list[i].end_ns, length, next);
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct curve_point in = curve_between(&c->covered, list[i].begin_ns, list[i].end_ns);
@@ -248,7 +254,8 @@ void spent_add(struct spent *s, struct curves *c, const struct interval *list, s
 {
 	for (size_t i = 0; i < n; i++) {
 		int64_t from = list[i].begin_ns, to = list[i].end_ns;
-		struct curve_point p = curve_between(&c->watts, from, to), q = curve_between(&c->load, from, to);
+		struct curve_point p = curve_between(&c->watts, from, to),
+				   q = curve_between(&c->load, from, to);
 
 		s->time_ns += to - from;
 		s->joules += p.area;
@@ -266,19 +273,18 @@ void spent_add(struct spent *s, struct curves *c, const struct interval *list, s
 static double within(const struct spent *s, const struct curves *c)
 {
 	double n = s->around.n, tick = (double)c->tick_ns / 1e9;
-	double cc = s->around.cc - s->around.c * s->around.c / n, cv = s->around.cv - s->around.c * s->around.v / n,
+	double cc = s->around.cc - s->around.c * s->around.c / n,
+	       cv = s->around.cv - s->around.c * s->around.v / n,
 	       vv = s->around.vv - s->around.v * s->around.v / n;
 	/* What leaks, and what is lost because the time of a mean is unsure; no more than all of it. */
 	double late = tick / (c->noisy ? 2 : 4) * (double)s->edges / 2;
 	double lost = fmin(fabs(s->leak) + late, s->known), step = 0, unsure = s->widest;
-	double edge = OF_EDGE * tick + (double)(c->window_ns + c->every_ns) / 8e9;
 
 	if (n > 3 && cc > 1e-6 * n) {
 		step = cv / cc;
 		unsure = sqrt(fmax(vv - step * cv, 0) / (n - 2) / cc);
 	}
-	return fabs(step) * lost +
-	       2.5 * sqrt(unsure * lost * unsure * lost + s->swings * edge * edge + s->noise);
+	return fabs(step) * lost + 2.5 * sqrt(unsure * lost * unsure * lost + s->misplaced + s->noise);
 }
 
 struct spent_result spent_get(const struct spent *s, const struct curves *c)
@@ -289,12 +295,9 @@ struct spent_result spent_get(const struct spent *s, const struct curves *c)
 		r.why = N_("no power signal");
 	else if (s->known * 1e9 < LEAST * (double)c->every_ns)
 		r.why = N_("power is read fewer than three times in all of its time");
-	else if ((r.within = within(s, c)) > fabs(s->joules))
-		r.why = N_("too short for the readings to tell its power from that of the time around it");
-	if (r.why) {
-		r.within = NAN;
+	if (r.why)
 		return r;
-	}
+	r.within = within(s, c);
 	r.joules = s->joules;
 	r.watts = s->joules / s->known;
 	return r;

@@ -15,19 +15,20 @@ struct curve {
 		double area;  /* integral from the first reading, value times seconds */
 		double known; /* seconds of it that are no gap */
 		double noise; /* variance of the integral, from readings at random moments */
-	} *p;
+	} * p;
 };
 
 /* The readings of a part of a trace. */
 struct curves {
 	struct trace *trace;
 	size_t power, gpu, hottest; /* channels; SIZE_MAX: none */
-	int64_t tick_ns;   /* between rows of power */
-	int64_t every_ns;  /* between readings of power */
-	int64_t window_ns; /* a reading is a mean within this time before its row */
-	bool noisy;	   /* power between readings was not measured */
+	int64_t tick_ns;            /* between rows of power */
+	int64_t every_ns;           /* between readings of power */
+	int64_t window_ns;          /* a reading is a mean within this time before its row */
+	bool noisy;                 /* power between readings was not measured */
 	struct curve watts, load, heat;
-	struct curve inside, covered; /* time of the intervals, and the share of each reading's window in them */
+	struct curve inside,
+		covered; /* time of the intervals, and the share of each reading's window in them */
 	bool no_memory;
 };
 void curves_begin(struct curves *c, struct trace *t, size_t power, size_t gpu, size_t hottest);
@@ -45,11 +46,11 @@ struct interval {
 struct spent {
 	int64_t time_ns;
 	double joules, known, noise; /* known in seconds */
-	double load, loaded;	     /* percent times seconds, and these seconds */
+	double load, loaded;         /* percent times seconds, and these seconds */
 	double hottest;
-	double leak;	/* seconds of power that readings attribute to the time around the intervals */
-	double swings;	/* sum of squares of the variation of power around each edge, in W */
-	double widest;	/* its maximum */
+	double leak;      /* seconds of power that readings attribute to the time around the intervals */
+	double misplaced; /* variance of the joules from the place of each edge */
+	double widest;    /* the largest variation of power around an edge, in W */
 	uint64_t edges;
 	struct {
 		double n, c, v, cc, cv, vv;

@@ -12,9 +12,9 @@
 #include "util/clock.h"
 #include "util/intl.h"
 
-#define PART_NS	    (600 * NS_PER_S)
+#define PART_NS     (600 * NS_PER_S)
 #define PART_RANGES (1u << 19)
-#define LATE	    10 /* percent of GPU load after a range that are worth a note */
+#define LATE        10 /* percent of GPU load after a range that are worth a note */
 
 const char *const by_names[] = {N_("phase"), N_("range"), N_("thread"), N_("domain"), NULL};
 
@@ -22,12 +22,13 @@ const char *const by_names[] = {N_("phase"), N_("range"), N_("thread"), N_("doma
 struct group {
 	struct group *before;
 	const char *first, *name; /* domain and range, or process and thread */
-	int length;		  /* of the name */
+	int length;               /* of the name */
 	uint32_t pid, tid;
 	uint64_t count;
-	int64_t total_ns, after_ns; /* sums over ranges; after: the time in which the load after a range is looked at */
-	double after, after_known;  /* GPU percent times seconds, and these seconds */
-	struct spent all, own;	    /* own: without nested ranges */
+	int64_t total_ns,
+		after_ns; /* sums over ranges; after: the time in which the load after a range is looked at */
+	double after, after_known; /* GPU percent times seconds, and these seconds */
+	struct spent all, own;     /* own: without nested ranges */
 	struct spent_result in, alone;
 };
 
@@ -161,7 +162,8 @@ static void own_add(struct collection *c, const struct piece *p, int64_t from_ns
 static void range_close(struct collection *c, const struct open *o, int64_t next_ns)
 {
 	const struct piece *p = o->piece;
-	int64_t end = p->at.end_ns, length = end - p->at.begin_ns, to = next_ns - length < end ? next_ns : end + length;
+	int64_t end = p->at.end_ns, length = end - p->at.begin_ns,
+		to = next_ns - length < end ? next_ns : end + length;
 	struct curve_point load;
 
 	own_add(c, p, o->cursor_ns, end);
@@ -209,7 +211,8 @@ static void pieces_spend(struct collection *c, struct piece *list, size_t n, boo
 	qsort(list, n, sizeof(*list), by_group);
 	for (size_t i = 0; i < n; i++) {
 		if (m > 0 && list[i].at.begin_ns <= u[m - 1].end_ns)
-			u[m - 1].end_ns = u[m - 1].end_ns > list[i].at.end_ns ? u[m - 1].end_ns : list[i].at.end_ns;
+			u[m - 1].end_ns =
+				u[m - 1].end_ns > list[i].at.end_ns ? u[m - 1].end_ns : list[i].at.end_ns;
 		else
 			u[m++] = list[i].at;
 		if (i + 1 < n && list[i + 1].group == list[i].group)
@@ -325,29 +328,50 @@ static bool goes_on(const struct group *g)
 
 static const struct column {
 	const char *key, *head;
-	int table, wide; /* table 0: only JSON and CSV */
+	int table, wide;       /* table 0: only JSON and CSV */
 	double scale, largest; /* for the table; largest 0: the value itself */
 } columns[] = {
-	{"count", N_("count"), 1, 8, 1, 1e9},	     {"total_s", N_("total s"), 1, 9, 1, 0},
-	{"mean_s", N_("mean ms"), 1, 9, 1e3, 0},     {"energy_j", "J", 1, 8, 1, 0},
-	{"energy_within_j", "+- J", 1, 7, 1, 0},     {"mean_power_w", N_("mean W"), 1, 6, 1, 0},
-	{"gpu_percent", "GPU %", 1, 5, 1, 10},	     {"hottest_c", N_("max C"), 1, 5, 1, 10},
-	{"time_s", "", 0, 0, 1, 0},		     {"covered_s", "", 0, 0, 1, 0},
-	{"own_s", N_("own s"), 2, 9, 1, 0},	     {"own_energy_j", "J", 2, 8, 1, 0},
-	{"own_energy_within_j", "+- J", 2, 7, 1, 0}, {"own_mean_power_w", N_("mean W"), 2, 6, 1, 0},
-	{"own_gpu_percent", "GPU %", 2, 5, 1, 10},   {"after_s", N_("after ms"), 2, 8, 1e3, 0},
+	{"count", N_("count"), 1, 8, 1, 1e9},
+	{"total_s", N_("total s"), 1, 9, 1, 0},
+	{"mean_s", N_("mean ms"), 1, 9, 1e3, 0},
+	{"energy_j", "J", 1, 8, 1, 0},
+	{"energy_within_j", "+- J", 1, 7, 1, 0},
+	{"mean_power_w", N_("mean W"), 1, 6, 1, 0},
+	{"gpu_percent", "GPU %", 1, 5, 1, 10},
+	{"hottest_c", N_("max C"), 1, 5, 1, 10},
+	{"time_s", "", 0, 0, 1, 0},
+	{"covered_s", "", 0, 0, 1, 0},
+	{"own_s", N_("own s"), 2, 9, 1, 0},
+	{"own_energy_j", "J", 2, 8, 1, 0},
+	{"own_energy_within_j", "+- J", 2, 7, 1, 0},
+	{"own_mean_power_w", N_("mean W"), 2, 6, 1, 0},
+	{"own_gpu_percent", "GPU %", 2, 5, 1, 10},
+	{"after_s", N_("after ms"), 2, 8, 1e3, 0},
 	{"after_gpu_percent", "GPU %", 2, 5, 1, 10},
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
 static void values_of(const struct group *g, double out[COLUMNS])
 {
-	double n = g->count ? (double)g->count : (double)NAN, s = 1e9, after = g->after_known > 0 ? (double)g->after_ns : (double)NAN;
-	const double v[COLUMNS] = {(double)g->count, (double)g->total_ns / s, (double)g->total_ns / s / n,
-				   g->in.joules, g->in.within, g->in.watts, g->in.gpu, g->all.hottest,
-				   (double)g->all.time_ns / s, g->all.known, (double)g->own.time_ns / s,
-				   g->alone.joules, g->alone.within, g->alone.watts, g->alone.gpu,
-				   after / s / n, after_of(g)};
+	double n = g->count ? (double)g->count : (double)NAN, s = 1e9,
+	       after = g->after_known > 0 ? (double)g->after_ns : (double)NAN;
+	const double v[COLUMNS] = {(double)g->count,
+				   (double)g->total_ns / s,
+				   (double)g->total_ns / s / n,
+				   g->in.joules,
+				   g->in.within,
+				   g->in.watts,
+				   g->in.gpu,
+				   g->all.hottest,
+				   (double)g->all.time_ns / s,
+				   g->all.known,
+				   (double)g->own.time_ns / s,
+				   g->alone.joules,
+				   g->alone.within,
+				   g->alone.watts,
+				   g->alone.gpu,
+				   after / s / n,
+				   after_of(g)};
 
 	memcpy(out, v, sizeof(v));
 }
@@ -364,7 +388,10 @@ static void title_of(const struct collection *c, const struct group *g, char *ou
 
 static void write_table(const struct page *o, const struct collection *c, int which)
 {
-	struct table t = {.page = o, .n = 1, .wide = {-20}, .head = {which == 1 ? _(by_names[c->by]) : _("without nested")}};
+	struct table t = {.page = o,
+			  .n = 1,
+			  .wide = {-20},
+			  .head = {which == 1 ? _(by_names[c->by]) : _("without nested")}};
 	double v[COLUMNS];
 	char title[sizeof(t.cell[0])];
 
@@ -387,7 +414,8 @@ static void write_table(const struct page *o, const struct collection *c, int wh
 		for (size_t k = 0; k < COLUMNS; k++)
 			if (columns[k].table == which)
 				cell_shown(&t, v[k] * columns[k].scale,
-					   columns[k].largest > 0 ? columns[k].largest : v[k] * columns[k].scale);
+					   columns[k].largest > 0 ? columns[k].largest
+								  : v[k] * columns[k].scale);
 		if (which == 2)
 			cell_text(&t, goes_on(c->list[i]) ? ">" : "");
 	}
@@ -416,7 +444,8 @@ static void write_tables(const struct page *o, const struct collection *c)
 		told = why ? why : told;
 	}
 	if (late)
-		fputs(_(">: the GPU goes on after these ranges; what it uses then is not in their joules\n"), o->f);
+		fputs(_(">: the GPU goes on after these ranges; what it uses then is not in their joules\n"),
+		      o->f);
 	if (c->curves.power != SIZE_MAX)
 		fprintf(o->f, _("J and W are those of %s; ranges of a name that overlap count once\n"),
 			c->about->session->channels[c->curves.power].name);
@@ -461,7 +490,9 @@ static void write_trace(struct record *r, const struct collection *c, enum repor
 		json_open(r, NULL, '{');
 		PUT(r, {"file", IN_JSON, TEXT_OF(shown_path(c->about->trace, path, sizeof(path)))},
 		    {"power", IN_JSON,
-		     LABEL_OF(c->curves.power == SIZE_MAX ? "" : c->about->session->channels[c->curves.power].name)},
+		     LABEL_OF(c->curves.power == SIZE_MAX
+				      ? ""
+				      : c->about->session->channels[c->curves.power].name)},
 		    {"read_every_s", IN_JSON, TIME_OF(c->curves.every_ns)});
 		json_open(r, "groups", '[');
 	} else if (r->as == AS_HEAD) {

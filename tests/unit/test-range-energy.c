@@ -15,11 +15,11 @@
 #include "report/report.h"
 #include "util/clock.h"
 
-#define LOGS	100
+#define LOGS    100
 #define STEP_NS 100000 /* of the known power */
-#define STEPS	400000 /* 40 s */
+#define STEPS   400000 /* 40 s */
 #define TICK_NS (10 * NS_PER_MS)
-#define START	NS_PER_S
+#define START   NS_PER_S
 
 static double watts[STEPS], sum[STEPS + 1]; /* sum: joules before a step */
 static bool inside[STEPS];
@@ -38,8 +38,8 @@ static double log_uniform(double from, double to)
 /* What others draw: a drift, and a load that comes and goes. */
 static void background(void)
 {
-	double base = uniform(3, 15), drift = uniform(0, 3), period = log_uniform(2, 100), size = uniform(0, 6),
-	       often = log_uniform(1e-3, 1);
+	double base = uniform(3, 15), drift = uniform(0, 3), period = log_uniform(2, 100),
+	       size = uniform(0, 6), often = log_uniform(1e-3, 1);
 	bool on = false;
 
 	for (int i = 0; i < STEPS; i++) {
@@ -67,10 +67,13 @@ static void draw(int from, int to, double level, double slope)
 
 /* Instances of one name on one or two threads, most of which draw more than is drawn around them. Returns their
  * number. */
-static size_t instances(struct range *out, enum shape shape, const char *name, const struct range_lane *const *lanes)
+static size_t instances(struct range *out, enum shape shape, const char *name,
+			const struct range_lane *const *lanes)
 {
-	double length = log_uniform(10, 20000), pause = length * log_uniform(0.1, 10), extra = uniform(-2, 15); /* in steps */
-	double vary = shape == PERIODIC ? 0 : 0.5, spread = uniform(0, 1), slope = uniform(-1, 1), after = uniform(-2, 15);
+	double length = log_uniform(10, 20000), pause = length * log_uniform(0.1, 10),
+	       extra = uniform(-2, 15); /* in steps */
+	double vary = shape == PERIODIC ? 0 : 0.5, spread = uniform(0, 1), slope = uniform(-1, 1),
+	       after = uniform(-2, 15);
 	double late = shape == LATE ? log_uniform(1, 200) : 0;
 	bool threads = shape == ANY && random_below(4) == 0, still = random_below(5) == 0;
 	size_t n = 0;
@@ -79,8 +82,10 @@ static size_t instances(struct range *out, enum shape shape, const char *name, c
 		pause = (ceil((length + pause) / 100) * 100) - length;
 	for (int k = 0; k < (threads ? 2 : 1); k++)
 		for (double t = uniform(0, 10000); t < STEPS - 10000;) {
-			double m = length * uniform(1 - vary, 1 + vary), gap = pause * uniform(1 - vary, 1 + vary);
-			int from = (int)t, to = (int)fmin(fmax(t + m, from + 1), STEPS), next = (int)fmin(to + gap, STEPS);
+			double m = length * uniform(1 - vary, 1 + vary),
+			       gap = pause * uniform(1 - vary, 1 + vary);
+			int from = (int)t, to = (int)fmin(fmax(t + m, from + 1), STEPS),
+			    next = (int)fmin(to + gap, STEPS);
 			double level = still ? 0 : extra * (1 + spread * uniform(-1, 1));
 
 			if (shape == SPIKES)
@@ -115,13 +120,22 @@ static double mean_of(double from, double to)
 }
 
 /* A chip that averages reads the power, and a recorder reads the chip. */
-static void write_log(int64_t averaging_ns, bool random, const struct range *list, size_t n, struct ranges *store)
+static void write_log(int64_t averaging_ns, bool random, const struct range *list, size_t n,
+		      struct ranges *store)
 {
-	struct channel c = {.kind = CHANNEL_POWER_TOTAL, .tier = TIER_MEDIUM, .name = "power.total", .unit = UNIT_MILLIWATT,
+	struct channel c = {.kind = CHANNEL_POWER_TOTAL,
+			    .tier = TIER_MEDIUM,
+			    .name = "power.total",
+			    .unit = UNIT_MILLIWATT,
 			    .period_ns = averaging_ns > TICK_NS ? averaging_ns : 0};
 	struct fact facts[] = {{"board", "test"}, {FACT_MOMENTS, "yes"}};
-	struct session about = {.channels = &c, .n_channels = 1, .width = {0, 1}, .hz = {1000, 100, 10}, .facts = facts,
-				.n_facts = random ? 2 : 1, .start = {START, 0, START}};
+	struct session about = {.channels = &c,
+				.n_channels = 1,
+				.width = {0, 1},
+				.hz = {1000, 100, 10},
+				.facts = facts,
+				.n_facts = random ? 2 : 1,
+				.start = {START, 0, START}};
 	double phase = uniform(0, 1), window = (double)averaging_ns / STEP_NS;
 	struct err e;
 	struct log_writer *w = log_writer_new(path, true, &e);
@@ -133,7 +147,8 @@ static void write_log(int64_t averaging_ns, bool random, const struct range *lis
 	assert_int_equal(s->ops->begin(s, &about, &e), 0);
 	for (int64_t t = TICK_NS; t < (int64_t)STEPS * STEP_NS; t += TICK_NS) {
 		double at = ((double)t - (random ? uniform(0, TICK_NS) : 0)) / STEP_NS;
-		double done = (floor(at / window + phase) - phase) * window, mw = 1e3 * mean_of(done - window, done);
+		double done = (floor(at / window + phase) - phase) * window,
+		       mw = 1e3 * mean_of(done - window, done);
 		int64_t t_ns = START + t;
 
 		s->ops->rows(s, &(struct rows) {TIER_MEDIUM, 1, 1, &t_ns, &mw});
@@ -209,13 +224,15 @@ static void known_integral(void **state)
 		bounds[n] = within;
 		good += errors[n] <= within;
 		if (getenv("LOGS"))
-			printf("# %s %d A %.0f ms random %d n %zu truth %.3f error %.4f bound %.4f\n", errors[n] <= within ? "ok" : "BAD", shape,
-			       (double)averaging_ns / 1e6, random, m, truth, joules - truth, within);
+			printf("# %s %d A %.0f ms random %d n %zu truth %.3f error %.4f bound %.4f\n",
+			       errors[n] <= within ? "ok" : "BAD", shape, (double)averaging_ns / 1e6, random,
+			       m, truth, joules - truth, within);
 		n++;
 	}
 	qsort(errors, (size_t)n, sizeof(double), by_value);
 	qsort(bounds, (size_t)n, sizeof(double), by_value);
-	printf("# %d of %d within the bound; medians: error %.3f J, bound %.3f J\n", good, n, errors[n / 2], bounds[n / 2]);
+	printf("# %d of %d within the bound; medians: error %.3f J, bound %.3f J\n", good, n, errors[n / 2],
+	       bounds[n / 2]);
 	assert_true(good >= 0.95 * n);
 	assert_true(errors[n / 2] >= bounds[n / 2] / 10);
 	ranges_free(store);
